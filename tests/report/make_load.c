@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * make_load FILE [parts | late]: a snapshot of a machine that never existed: four CPUs, interrupts, and tasks that run, sleep,
- * wake each other, make system calls, fault, do I/O, begin and end. The rings are too small for all of it, and a lap is
+ * make_load FILE [parts | late | early]: a snapshot of a machine that never existed: four CPUs, interrupts, and tasks that run,
+ * sleep, wake each other, make system calls, fault, do I/O, begin and end. The rings are too small for all of it, and a lap is
  * missing. The file is the same each time, and has everything that a report shows. Some of it is odd, as real histories are.
- * parts: each ring is in two chunks. late: the horizon of the ring with the hole lies behind it, as a recorder's do.
+ * early: the ring of CPU 3 was copied before the others. parts: each ring is in two chunks. late: the horizon of the ring with
+ * the hole lies behind it, as a recorder's do.
  */
 #include "unit/host_ring.h"
 
@@ -21,7 +22,8 @@
 #define LIFE_EVERY 97u /* steps */
 #define SLOT_CNT   8u
 #define PAGES	   2u
-#define MISSING	   3u /* lap from the end of CPU 2's ring that is not in the file */
+#define LAST_STEPS 400u /* that a ring copied early does not have */
+#define MISSING	   3u	/* lap from the end of CPU 2's ring that is not in the file */
 
 struct task {
 	u32 tid;
@@ -36,7 +38,7 @@ static u32 on_cpu[CPU_CNT]; /* task + 1, 0 idle */
 static bool in_softirq[CPU_CNT], in_irq[CPU_CNT];
 static u32 next_tid = FIRST_TID;
 static u64 trigger_ns;
-static bool is_late;
+static bool is_late, is_early;
 
 #define PUT(cpu, tier, type, who, ...)                                     \
 	do {                                                               \
@@ -222,6 +224,8 @@ static void step(u32 nr)
 	u32 cpu = any(CPU_CNT);
 
 	pass_time();
+	if (is_early && cpu == 3 && nr >= STEP_CNT - LAST_STEPS)
+		return;
 	if (nr % LIFE_EVERY == 0)
 		live(cpu);
 	else
@@ -412,6 +416,12 @@ static u64 horizon_of(const struct host_ring *h)
 	return first;
 }
 
+/* When it was copied, a moment after its last event; 0: not known. */
+static u64 end_of(const struct host_ring *h)
+{
+	return is_early && h->r.cpu == 3 && h->r.tier == FR_TIER_MAIN ? h->rec[h->rec_cnt - 1].ts + 1000 : 0;
+}
+
 static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 present)
 {
 	struct fr_snap_ring r = {
@@ -423,6 +433,7 @@ static int put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 present)
 		.overwritten = h->rec_cnt - present,
 		.present = present,
 		.horizon_ns = horizon_of(h),
+		.end_ns = end_of(h),
 		.lost = {h->r.cpu, 2, 0},
 		.ties = h->r.cpu * 3,
 	};
@@ -486,6 +497,7 @@ int main(int argc, char **argv)
 	int err;
 
 	is_late = argc > 2 && !strcmp(argv[2], "late");
+	is_early = argc > 2 && !strcmp(argv[2], "early");
 	if (argc < 2 || fr_snap_create(argv[1], BUDGET_SZ, 1, &w))
 		return 1;
 	for (i = 0; i < CPU_CNT * FR_TIER_CNT; i++)
@@ -499,7 +511,7 @@ int main(int argc, char **argv)
 			crash();
 		step(i);
 	}
-	err = put_all(w, argc > 2 && !is_late);
+	err = put_all(w, argc > 2 && !is_late && !is_early);
 	err = err ? err : fr_snap_finish(w);
 	for (i = 0; i < CPU_CNT * FR_TIER_CNT; i++)
 		host_ring_free(ring[i / FR_TIER_CNT][i % FR_TIER_CNT]);

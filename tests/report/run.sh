@@ -52,6 +52,18 @@ has_all() {
 is_plain() {
 	status 0 report --top 0 "$snap" && ! LC_ALL=C grep -nP '[^\x20-\x7e]' "$tmp/out" && prints 't\\x1b\[31m'
 }
+# Its CPU's time ends then, though the window goes on; with the CPU's last task unknown, one that has no CPU may be there.
+copied_early() {
+	local early=$tmp/early.flight end
+	build/tests/report/make_load "$early" early && /usr/bin/python3 tests/report/check.py "$early" &&
+		/usr/bin/python3 tests/report/check.py "$early" --task 110 || return
+	end=$("$FLIGHTREC" info --json "$early" | jq '.cpus[3].tiers[] | select(.name == "main").end_ns')
+	status 0 report --json --moment 90ms "$early" && jq -e --argjson ended "$end" '.window as $w |
+		($w.end_ns - $ended > 5000000) and all(.cpus[]; .busy_ns + .idle_ns > 0) and
+		(.cpus[3] | .busy_ns + .idle_ns <= $ended - .horizon_ns and .ran[-1].tid == null)' "$tmp/out" > "$tmp/page" || return
+	"$FLIGHTREC" cut --since 50% -o "$tmp/early-cut.flight" "$early" 2> "$tmp/err" && /usr/bin/python3 tests/report/check.py "$tmp/early-cut.flight" &&
+		[[ $("$FLIGHTREC" info --json "$tmp/early-cut.flight" | jq '.cpus[3].tiers[] | select(.name == "main").end_ns') == "$end" ]]
+}
 # A task that sleeps at the moment shows what woke it last; one that waits, what has woken it; both say so.
 whatever_it_does() {
 	local tid state links said
@@ -340,6 +352,7 @@ check "all figures of what a filter takes" figures -f 'cpu == 1 || ret < 0'
 check "all figures of what a filter takes in a window" figures --since 60% -f 'event == sched_switch && next_pid > 110 || comm ~ "task-1*"'
 check "another task, longer moments" figures --task 110 --moment 30ms
 check "the wake chain of a task that ran, was preempted, sleeps, waits for a CPU" whatever_it_does
+check "a CPU whose ring was copied before the others" copied_early
 check "the page" page_tells
 check "what ran in a hole is not known" not_known_in_a_hole
 check "a trigger outside the window" trigger_outside

@@ -123,7 +123,11 @@ class Tables:
             if begin > self.w["begin_ns"]:
                 self.pairs.gap(cpu, begin)
                 self.cpu(cpu).gap_ns = begin
-        self.holes = sorted((h for h in self.info["holes"] if h["tier"] == "main"), key=lambda h: h["since_ns"])
+        holes = [h for h in self.info["holes"] if h["tier"] == "main"]
+        for c in self.info["cpus"]:  # nothing is known of a CPU from the copying of its ring on
+            holes += [dict(cpu=c["cpu"], since_ns=max(ring["end_ns"], ring["last_ts"]), until_ns=0, is_end=True) for ring in c["tiers"]
+                      if ring["name"] == "main" and "end_ns" in ring and (kept is None or c["cpu"] in kept)]
+        self.holes = sorted(holes, key=lambda h: h["since_ns"])
 
     def cpu(self, nr):
         if nr not in self.cpus:
@@ -140,18 +144,23 @@ class Tables:
 
     # ---- rows ----
 
-    def take(self, row):
-        ts = row["ts"]
+    def pass_holes(self, ts):
         while self.holes and self.holes[0]["since_ns"] < ts:
             h = self.holes.pop(0)
             until = h["until_ns"] or 1 << 64
             self.pairs.gap(h["cpu"], until)
             if h["cpu"] in self.cpus:
                 c = self.cpus[h["cpu"]]
+                if h.get("is_end") and c.tid is not None and h["since_ns"] > c.since_ns and self.counted is None:
+                    self.ran(c, self.task(c.tid), c.since_ns, h["since_ns"])
                 c.tid = c.irq = c.softirq = None
                 c.since_ns = max(c.since_ns, until)
                 c.gap_ns = max(c.gap_ns, until)
                 self.has_cpu(c, h["since_ns"], None, None)
+
+    def take(self, row):
+        ts = row["ts"]
+        self.pass_holes(ts)
         pair = self.pairs.feed(row)
         if ts > self.at_ns:
             self.keep_chain()
@@ -440,6 +449,7 @@ class Tables:
 
     def finish(self):
         self.keep_chain()
+        self.pass_holes(self.w["end_ns"])
         if self.counted is None:
             for c in self.cpus.values():
                 if c.tid is not None and self.w["end_ns"] > c.since_ns:

@@ -101,6 +101,21 @@ int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 	return -ENOSYS;
 }
 
+static u64 clock_ns;
+
+int fr_sess_clocks(struct fr_sess *s, struct fr_call *out)
+{
+	(void)s;
+	out->ns = clock_ns;
+	return 0;
+}
+
+char *fr_sess_fact(const struct fr_sess *s, const char *name)
+{
+	(void)s, (void)name;
+	return NULL;
+}
+
 const struct fr_ring_map *fr_sess_rings(const struct fr_sess *s, size_t *cnt)
 {
 	(void)s;
@@ -487,6 +502,31 @@ static void helpers_have_work(void **state)
 	assert_int_equal(helpers(&d, 0, 3), 1);
 }
 
+/* Until now, less the clock's grain, if its last lap is still written; otherwise until the next one began. Once. */
+static void a_ring_ends_when_it_was_copied(void **state)
+{
+	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
+	struct fr_dump d = {.s = (struct fr_sess *)&map, .grain_ns = 300, .peeking = PTHREAD_MUTEX_INITIALIZER};
+	struct fr_dump_ring src = {.map = &map, .last_seq = LAPS, .last_began_ns = 1000 * LAPS};
+
+	(void)state;
+	clock_ns = 9000;
+	find_end(&d, &src);
+	assert_int_equal(src.acct.end_ns, 8700);
+	clock_ns = 9500;
+	find_end(&d, &src);
+	assert_int_equal(src.acct.end_ns, 8700);
+	src.acct.end_ns = 0;
+	src.last_seq = LAPS - 1;
+	find_end(&d, &src);
+	assert_int_equal(src.acct.end_ns, 1000 * LAPS);
+	src.acct.end_ns = 0;
+	clock_ns = 5500; /* the next one's head is only being written: it has its time from an older lap, or none */
+	src.last_began_ns = 1000 * src.last_seq;
+	find_end(&d, &src);
+	assert_int_equal(src.acct.end_ns, 1000 * (LAPS - 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -499,6 +539,7 @@ int main(void)
 		cmocka_unit_test(waves_go_by_turns),
 		cmocka_unit_test(threads_copy_stacks_last),
 		cmocka_unit_test(helpers_have_work),
+		cmocka_unit_test(a_ring_ends_when_it_was_copied),
 		cmocka_unit_test(laps_that_miss_for_different_reasons_end_before_the_next),
 	};
 

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "flow/replay/check.h"
+#include "flow/replay/gaps.h"
 #include "flow/replay/replay.h"
 #include "flow/replay/summary.h"
 
@@ -405,10 +406,10 @@ static void test_names(void **state)
 	host_ring_free(ring);
 }
 
-/* A call that is entered at 2 s and left at 4 s, on CPU 0, of which CPU 1 knows the time from horizon_ns on, without a hole. */
-static void write_call(u64 horizon_ns, const struct fr_snap_hole *hole)
+/* A call that is entered at 2 s and left at 4 s, on CPU 0, of which CPU 1 knows the time in about, without a hole. */
+static void write_call_beside(const struct fr_snap_ring *other, const struct fr_snap_hole *hole)
 {
-	struct fr_snap_ring about[2] = {{.cpu = 0}, {.cpu = 1, .horizon_ns = horizon_ns}};
+	struct fr_snap_ring about[2] = {{.cpu = 0}, *other};
 	struct host_ring *ring = host_ring_new(0, FR_TIER_MAIN, 4, 2);
 	struct fr_rec_sys_enter enter = {.task = 77, .id = 7};
 	struct fr_rec_sys_exit leave = {.task = 77, .id = 7};
@@ -428,6 +429,11 @@ static void write_call(u64 horizon_ns, const struct fr_snap_hole *hole)
 	assert_int_equal(fr_snap_put_lap(w, &lap, 0), 0);
 	assert_int_equal(fr_snap_finish(w), 0);
 	host_ring_free(ring);
+}
+
+static void write_call(u64 horizon_ns, const struct fr_snap_hole *hole)
+{
+	write_call_beside(&(struct fr_snap_ring){.cpu = 1, .horizon_ns = horizon_ns}, hole);
 }
 
 static u64 count_matches(const char *filter, u32 tiers, u64 since_ns)
@@ -476,6 +482,41 @@ static void test_pairs(void **state)
 	hole.until_ns = 2 * SEC - 1;
 	write_call(0, &hole);
 	assert_int_equal(count_matches("latency", 1, 0), 1);
+	/* CPU 1's ring was copied before the call ended */
+	write_call_beside(&(struct fr_snap_ring){.cpu = 1, .end_ns = 3 * SEC}, NULL);
+	assert_int_equal(count_matches("latency", 1, 0), 0);
+	write_call_beside(&(struct fr_snap_ring){.cpu = 1, .end_ns = 4 * SEC}, NULL);
+	assert_int_equal(count_matches("latency", 1, 0), 1);
+}
+
+/* A snapshot covers a CPU until its ring was copied: what the next one does not have from there on is a gap. */
+static void test_gap_behind_an_early_ring(void **state)
+{
+	static const u64 end_ns[] = {3 * SEC, 7 * SEC / 2, 0};
+	struct fr_gaps g;
+	struct fr_replay *r;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		g = (struct fr_gaps){0};
+		write_call_beside(&(struct fr_snap_ring){.cpu = 1, .end_ns = end_ns[i]}, NULL);
+		r = open_replay(1, &(struct fr_replay_opts){.tiers = 1});
+		assert_int_equal(fr_gaps_add(&g, fr_replay_snap(r, 0)), 0);
+		fr_replay_close(r);
+		write_call(7 * SEC / 2, NULL); /* the next one has CPU 1 from there on */
+		r = open_replay(1, &(struct fr_replay_opts){.tiers = 1});
+		assert_int_equal(fr_gaps_add(&g, fr_replay_snap(r, 0)), 0);
+		fr_replay_close(r);
+		assert_int_equal(fr_gaps_ready(&g), 0);
+		assert_int_equal(g.gap.cnt, i == 0);
+		if (!i) {
+			assert_int_equal(g.gap.g[0].cpu, 1);
+			assert_int_equal(g.gap.g[0].why, FR_GAP_between);
+			assert_true(g.gap.g[0].since_ns == 3 * SEC && g.gap.g[0].until_ns == 7 * SEC / 2);
+		}
+		fr_gaps_clear(&g);
+	}
 }
 
 static void flip(const char *path, long at)
@@ -589,8 +630,17 @@ static void test_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_one_file), TEST(test_overlap), TEST(test_two_boots), TEST(test_window),  TEST(test_trigger_window),
-		TEST(test_pairs),    TEST(test_names),	 TEST(test_damage),    TEST(test_summary), TEST(test_errors),
+		TEST(test_one_file),
+		TEST(test_overlap),
+		TEST(test_two_boots),
+		TEST(test_window),
+		TEST(test_trigger_window),
+		TEST(test_pairs),
+		TEST(test_gap_behind_an_early_ring),
+		TEST(test_names),
+		TEST(test_damage),
+		TEST(test_summary),
+		TEST(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

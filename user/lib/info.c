@@ -156,6 +156,8 @@ uint64_t flightrec_ring_get(const struct flightrec_ring *ring, enum flightrec_ri
 		return r->count.slot_cnt;
 	case FLIGHTREC_RING_SUBBUF_BYTES:
 		return r->count.subbuf_sz;
+	case FLIGHTREC_RING_END_NS:
+		return r->end_ns;
 	}
 	return 0;
 }

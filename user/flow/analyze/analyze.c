@@ -141,6 +141,8 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 
 /* ---- holes ---- */
 
+#define HOLE_END FR_HOLE_CNT /* why: its ring was copied then */
+
 static int by_time(const void *a, const void *b)
 {
 	const struct fr_snap_hole *x = a, *y = b;
@@ -159,19 +161,35 @@ static void add_lost(struct fr_analyze *a, size_t max)
 			a->hole_cnt += fr_gaps_find_lost(a->snap, &r[i], a->hole + a->hole_cnt, max - a->hole_cnt);
 }
 
-static int add_holes(struct fr_analyze *a)
+/* From the copying of a ring on nothing is known of its CPU, though others' events go on: as a hole, to which its task has run.
+ */
+static void add_ends(struct fr_analyze *a, const struct fr_summary *sum)
+{
+	u32 i;
+
+	for (i = 0; i < sum->ring_cnt; i++) {
+		const struct fr_sum_ring *r = &sum->ring[i];
+
+		if (r->tier == FR_TIER_MAIN && r->end_ns && fr_cut_has_cpu(a->snap, r->cpu))
+			a->hole[a->hole_cnt++] =
+				(struct fr_snap_hole){.cpu = r->cpu, .tier = r->tier, .why = HOLE_END, .since_ns = r->end_ns};
+	}
+}
+
+static int add_holes(struct fr_analyze *a, const struct fr_summary *sum)
 {
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(a->snap, &cnt);
 	size_t max = cnt + fr_gaps_lost_max(a->snap);
 
-	a->hole = calloc(max + 1, sizeof(*a->hole));
+	a->hole = calloc(max + sum->ring_cnt + 1, sizeof(*a->hole));
 	if (!a->hole)
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++)
 		if (h[i].tier == FR_TIER_MAIN)
 			a->hole[a->hole_cnt++] = h[i];
 	add_lost(a, max);
+	add_ends(a, sum);
 	qsort(a->hole, a->hole_cnt, sizeof(*a->hole), by_time);
 	return 0;
 }
@@ -195,7 +213,9 @@ static int pass_holes(struct fr_analyze *a, u64 now_ns)
 		u64 until_ns = h->until_ns ?: ~0ULL;
 
 		fr_pairs_gap(a->pairs, h->cpu, until_ns);
-		err = fr_an_sched_gap(a, h->cpu, h->since_ns, until_ns);
+		if (h->why == HOLE_END)
+			err = fr_an_sched_until(a, h->cpu, h->since_ns);
+		err = err ?: fr_an_sched_gap(a, h->cpu, h->since_ns, until_ns);
 	}
 	return err;
 }
@@ -389,7 +409,7 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 	fr_pairs_set_arch(a->pairs, fr_snap_fact(a->snap, "arch"));
 	err = bind_all(a, fr_replay_schema(r, 0));
 	err = err ?: fr_an_tasks_init(a);
-	err = err ?: add_holes(a);
+	err = err ?: add_holes(a, sum);
 	find_due(a);
 	return err ?: add_cpus(a, sum);
 }
@@ -494,8 +514,9 @@ int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out)
 	}
 	if (!a->chained)
 		fr_an_sched_chain(a);
-	fr_an_sched_end(a);
-	err = fr_an_tasks_end(a);
+	err = pass_holes(a, res->end_ns);
+	err = err ?: fr_an_sched_until_end(a);
+	err = err ?: fr_an_tasks_end(a);
 	if (err)
 		return err;
 	fr_tally_sort(&res->calls, by_key);

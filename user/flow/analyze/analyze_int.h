@@ -163,7 +163,8 @@ static inline void fr_an_note(struct fr_analyze *a, u64 ts)
 
 /* Events of this CPU are missing until until_ns. */
 int fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 since_ns, u64 until_ns);
-void fr_an_sched_chain(struct fr_analyze *a); /* record how the focus task came to run */
-void fr_an_sched_end(struct fr_analyze *a);
+void fr_an_sched_chain(struct fr_analyze *a);			    /* record how the focus task came to run */
+int fr_an_sched_until(struct fr_analyze *a, u16 cpu, u64 until_ns); /* whatever runs there has done so until then */
+int fr_an_sched_until_end(struct fr_analyze *a);		    /* likewise on all CPUs, until the window's end */
 
 #endif

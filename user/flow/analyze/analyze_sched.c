@@ -161,18 +161,25 @@ int fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 since_ns, u64 until_ns)
 	return keep_seg(a, &a->res.cpu[cpu], since_ns, FR_AN_NOT_KNOWN);
 }
 
-/* Tasks still running at the window's end. */
-void fr_an_sched_end(struct fr_analyze *a)
+int fr_an_sched_until(struct fr_analyze *a, u16 cpu, u64 until_ns)
+{
+	struct fr_an_cpu *c = cpu < a->res.cpu_cnt ? &a->res.cpu[cpu] : NULL;
+	struct fr_an_task *t;
+
+	if (!c || !c->state->known || a->filtered || until_ns <= c->state->since_ns)
+		return 0;
+	t = fr_an_task(a, c->state->tid);
+	return t ? count_oncpu(a, c, t, c->state->since_ns, until_ns) : -ENOMEM;
+}
+
+int fr_an_sched_until_end(struct fr_analyze *a)
 {
 	u32 i;
+	int err = 0;
 
-	for (i = 0; i < a->res.cpu_cnt && !a->filtered; i++) {
-		struct fr_an_cpu *c = &a->res.cpu[i];
-		struct fr_an_task *t = c->state->known ? fr_an_task(a, c->state->tid) : NULL;
-
-		if (t && a->res.end_ns > c->state->since_ns)
-			count_oncpu(a, c, t, c->state->since_ns, a->res.end_ns);
-	}
+	for (i = 0; i < a->res.cpu_cnt && !err; i++)
+		err = fr_an_sched_until(a, i, a->res.end_ns);
+	return err;
 }
 
 /* ---- wakeups ---- */

@@ -317,6 +317,41 @@ static u64 end_of(const struct fr_snap *snap)
 	return end_ns;
 }
 
+u64 fr_gaps_end(const struct fr_snap *snap, const struct fr_snap_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
+	u64 end_ns = r->end_ns;
+
+	for (i = 0; i < cnt && r->end_ns; i++)
+		if (is_of(&c[i], r) && c[i].last_ts > end_ns)
+			end_ns = c[i].last_ts;
+	return r->end_ns ? end_ns : end_of(snap);
+}
+
+/* When the last of the rings of a tier ends. */
+static u64 end_of_all(const struct fr_snap *snap, u8 tier)
+{
+	size_t cnt, i;
+	const struct fr_snap_ring *r = fr_snap_rings(snap, &cnt);
+	u64 last_ns = 0;
+
+	for (i = 0; i < cnt; i++)
+		if (r[i].tier == tier && fr_gaps_end(snap, &r[i]) > last_ns)
+			last_ns = fr_gaps_end(snap, &r[i]);
+	return last_ns;
+}
+
+/* What the ring covers, and from where on it does not while others do. */
+static int cover_to_end(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r)
+{
+	u64 end_ns = fr_gaps_end(snap, r), last_ns = g->ends ? end_of_all(snap, g->tier) : 0;
+	int err = cover(g, snap, r, end_ns);
+
+	return err || last_ns <= end_ns ? err
+					: fr_gap_list_add(&g->end, (struct fr_gap){r->cpu, FR_GAP_between, end_ns, last_ns});
+}
+
 /* CPUs that were cut away are not covered. A file without an account of its rings counts as complete. */
 int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
 {
@@ -329,7 +364,7 @@ int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
 		if (r[i].tier != g->tier)
 			continue;
 		if (fr_cut_has_cpu(snap, r[i].cpu))
-			err = cover(g, snap, &r[i], end_ns);
+			err = cover_to_end(g, snap, &r[i]);
 		else
 			err = fr_gap_list_add(&g->end, (struct fr_gap){r[i].cpu, FR_HOLE_cut, 0, end_ns});
 	}

@@ -2,9 +2,9 @@
 /*
  * gaps: when are events of a CPU missing from a set of snapshots?
  *
- * A snapshot covers each CPU from its horizon to its last event, and also what precedes the holes that the horizon lies behind.
- * Before all programs of the session were attached, events of some kinds are missing: a ring that has its very first event
- * has its horizon there. What no snapshot covers is a gap:
+ * A snapshot covers each CPU from its horizon until its ring was copied (rings are copied one after another), and also what
+ *precedes the holes that the horizon lies behind. Before all programs of the session were attached, events of some kinds are
+ *missing: a ring that has its very first event has its horizon there. What no snapshot covers is a gap:
  *
  *	snapshot 0	      [=====   ====]
  *	snapshot 1	                     [=======]
@@ -41,6 +41,7 @@ struct fr_gap_list {
 
 struct fr_gaps {
 	u8 tier;      /* whose rings are looked at: FR_TIER_MAIN, if nothing is said */
+	bool ends;    /* what follows the end of a ring while others of its tier go on is a gap, too */
 	bool is_read; /* all events have been: what was found damaged then is a hole, too */
 	struct fr_gap_list covered, hole, end;
 	struct fr_gap_list gap; /* by since_ns */
@@ -57,6 +58,12 @@ int fr_gaps_ready(struct fr_gaps *g);
  * hole, too.
  */
 u64 fr_gaps_begin(const struct fr_snap *snap, const struct fr_snap_ring *r);
+
+/*
+ * The time until which a ring is covered, but for its holes: when it was copied, or its last event if that is later; if that is
+ * not known, the file's last event, or the end of a window that was cut out.
+ */
+u64 fr_gaps_end(const struct fr_snap *snap, const struct fr_snap_ring *r);
 
 /*
  * Where events of a ring may be missing because a chunk's header is damaged; nothing else reports these. Returns how many holes

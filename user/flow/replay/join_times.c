@@ -59,7 +59,7 @@ static bool find_stretch(const struct fr_join_group *g, const struct fr_join_rin
 
 	if (!a || g->file[file]->is_cut || is_damaged_from(s, r, a->horizon_ns) || has_hole_behind(s, r, a->horizon_ns))
 		return false;
-	*out = (struct stretch){a->horizon_ns, fr_join_last_ns(s, r), fr_join_last_ns(s, NULL)};
+	*out = (struct stretch){a->horizon_ns, fr_join_last_ns(s, r), fr_gaps_end(s, a)};
 	if (end_hole_ns(s, r) != ~0ULL)
 		out->to_ns = out->end_ns = end_hole_ns(s, r);
 	else if (file == fr_join_newest(g, r))

@@ -75,7 +75,7 @@ static struct session *have_session(struct fr_replay_pairs *p, u32 boot, u32 epo
 		return NULL;
 	p->session = s;
 	s += p->session_cnt;
-	*s = (struct session){.boot = boot, .epoch = epoch, .pairs = fr_pairs_new()};
+	*s = (struct session){.boot = boot, .epoch = epoch, .pairs = fr_pairs_new(), .gaps.ends = true, .whole.ends = true};
 	if (!s->pairs)
 		return NULL;
 	fr_pairs_set_arch(s->pairs, arch);

@@ -95,6 +95,7 @@ static void find_horizons(struct fr_summary *m, const struct fr_snap *s)
 
 		r->horizon_ns = has_count ? fr_ring_horizon(s, &r->count) : r->first_ts;
 		r->begin_ns = has_count ? fr_gaps_begin(s, &r->count) : r->first_ts;
+		r->end_ns = has_count && r->count.end_ns ? fr_gaps_end(s, &r->count) : 0;
 	}
 }
 

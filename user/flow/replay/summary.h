@@ -18,6 +18,7 @@ struct fr_sum_ring {
 	u64 first_ts, last_ts; /* 0: no events */
 	u64 horizon_ns;	       /* history is complete from here on */
 	u64 begin_ns;	       /* the same but for holes, which a horizon lies behind */
+	u64 end_ns;	       /* covered until then, 0: until the file's last event */
 	u64 hole_cnt;
 	struct fr_snap_ring count; /* its own counters; zero if the file has none */
 };

@@ -263,6 +263,8 @@ static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, const 
 			horizon_ns = since_ns;
 		if (horizon_ns != fr_ring_horizon(p->snap, &r[i]))
 			r[i].horizon_ns = horizon_ns;
+		if (r[i].end_ns > p->until_ns)
+			r[i].end_ns = p->until_ns;
 		account(p, &r[i]);
 	}
 	err = fr_snap_put_rings(w, r, cnt);

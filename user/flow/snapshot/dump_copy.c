@@ -14,6 +14,7 @@
 #include "pure/err.h"
 #include "pure/text/units.h"
 
+#define CLOCKS_DIFFER_NS   1000000u
 #define COPY_PER_THREAD_SZ (4ULL << 20) /* copied in a millisecond; starting a thread takes a tenth */
 
 /* Memory taken earlier may be too little for all rings if CPUs came since: then they are copied in waves. */
@@ -70,6 +71,16 @@ static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
 	return err;
 }
 
+/* Without a clock that all CPUs share, their times differ by whatever their clocks do: little, wherever that was seen. */
+static u64 grain_of(const struct fr_sess *s)
+{
+	char *fact = fr_sess_fact(s, "clock_grain_ns");
+	u64 grain_ns = fact ? strtoull(fact, NULL, 10) : 0;
+
+	free(fact);
+	return grain_ns ?: CLOCKS_DIFFER_NS;
+}
+
 int fr_dump_open(struct fr_dump *d)
 {
 	const struct fr_ring_map *ring;
@@ -78,6 +89,7 @@ int fr_dump_open(struct fr_dump *d)
 
 	if (err)
 		fr_warn_errno(err, "CPUs that came online since are not in the snapshot");
+	d->grain_ns = grain_of(d->s);
 	ring = fr_sess_rings(d->s, &d->src_cnt);
 	d->src = calloc(d->src_cnt, sizeof(*d->src));
 	d->turn = calloc(d->src_cnt, sizeof(*d->turn));
@@ -217,6 +229,9 @@ static void find_range(struct fr_dump_ring *src, u64 now_ns, u64 since_ns)
 	}
 	count_laps(src);
 	began_ns = fr_ring_read_began(src->map, src->next_seq);
+	src->last_began_ns = fr_ring_read_began(src->map, src->last_seq);
+	if (src->last_began_ns > now_ns)
+		src->last_began_ns = 0;
 	laps = src->last_seq + 1 - src->next_seq;
 	if (src->next_seq > 1 && began_ns != UINT64_MAX)
 		src->oldest_ns = began_ns;
@@ -286,6 +301,30 @@ struct share {
 	size_t next, end;
 };
 
+/*
+ * Until when the copy of a ring has its events: until now, if its last lap is still the one that is written; otherwise until
+ * the next one began. What another CPU writes from now on may be older by the clock's grain. Called before that lap is read.
+ */
+static void find_end(struct fr_dump *d, struct fr_dump_ring *src)
+{
+	u64 first, last = 0, began_ns;
+	struct fr_call now;
+	int err;
+
+	if (!d->s || src->acct.end_ns)
+		return;
+	pthread_mutex_lock(&d->peeking);
+	err = fr_sess_clocks(d->s, &now);
+	pthread_mutex_unlock(&d->peeking);
+	if (err || now.ns <= d->grain_ns || fr_ring_read_range(src->map, &first, &last) == -EBADMSG)
+		return;
+	began_ns = last == src->last_seq ? UINT64_MAX : fr_ring_read_began(src->map, src->last_seq + 1);
+	if (last == src->last_seq)
+		src->acct.end_ns = now.ns - d->grain_ns;
+	else
+		src->acct.end_ns = began_ns < now.ns ? began_ns : src->last_began_ns;
+}
+
 static void *copy_rings(void *arg)
 {
 	struct share *share = arg;
@@ -295,8 +334,13 @@ static void *copy_rings(void *arg)
 
 	while ((i = __atomic_fetch_add(&share->next, 1, __ATOMIC_RELAXED)) < share->end) {
 		src = share->d->turn[i];
-		for (c = src->wave; c < src->wave + src->wave_cnt; c++)
+		if (!src->wave_cnt && src->next_seq > src->last_seq)
+			find_end(share->d, src);
+		for (c = src->wave; c < src->wave + src->wave_cnt; c++) {
+			if (c->seq == src->last_seq)
+				find_end(share->d, src);
 			c->err = fr_ring_read_lap(&src->reader, c->seq, c->at, fr_dump_subbuf_sz(src->map), &c->lap);
+		}
 	}
 	return NULL;
 }

@@ -23,6 +23,7 @@ struct fr_dump_ring {
 	const struct fr_ring_map *map;
 	struct fr_ring_reader reader;
 	u64 next_seq, last_seq;	  /* laps yet to be read */
+	u64 last_began_ns;	  /* when the last of them began, 0: not known */
 	u64 oldest_ns;		  /* since when it has history, 0: its beginning, or not known */
 	double full_ns;		  /* of how long a time it holds the events, or will once it is full */
 	struct fr_dump_lap *wave; /* its laps that are read in this wave */
@@ -70,6 +71,7 @@ struct fr_dump {
 	const struct fr_prof *prof; /* the sampler's, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
 	u64 begin_ts, trigger_ts;
+	u64 grain_ns;	  /* of the session's clock */
 	u64 sample_taken; /* until begin_ts, as those expected are */
 	u64 since_ns;
 	u64 total_sz, done_sz; /* ring memory, for the progress bar */

@@ -38,6 +38,7 @@ struct fr_snap_ring {
 	u64 present; /* records in the file from this ring */
 	u64 lost[FR_LOST_CNT];
 	u64 horizon_ns;		       /* history is complete from here on; 0: from the session's start */
+	u64 end_ns;		       /* and up to here, when the ring was copied; 0: up to the file's last event */
 	u64 first_seq, last_seq;       /* laps in the file, the last one possibly partial */
 	u64 ties, ahead, losers;       /* clock health, of the CPU; in its main tier's entry */
 	u64 filtered[FR_FILTERED_CNT]; /* likewise */

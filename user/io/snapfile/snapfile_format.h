@@ -153,6 +153,7 @@ struct fr_ring_entry {
 	u64 written, overwritten, present, horizon_ns, first_seq, last_seq, ties, ahead, losers;
 	u64 lost[FR_LOST_ROOM];
 	u64 filtered[FR_FILTERED_ROOM];
+	u64 end_ns;
 };
 
 struct fr_hole_entry {
@@ -206,7 +207,7 @@ _Static_assert(sizeof(struct fr_index_head) == 32, "on disk");
 _Static_assert(sizeof(struct fr_index_entry) == 16, "on disk");
 _Static_assert(sizeof(struct fr_trailer) == 56, "on disk");
 _Static_assert(sizeof(struct fr_task_entry) == 88, "on disk");
-_Static_assert(sizeof(struct fr_ring_entry) == 216, "on disk");
+_Static_assert(sizeof(struct fr_ring_entry) == 224, "on disk");
 _Static_assert(sizeof(struct fr_hole_entry) == 40, "on disk");
 _Static_assert(sizeof(struct fr_clock_entry) == 48, "on disk");
 _Static_assert(sizeof(struct fr_mapping_entry) == 56, "on disk");
