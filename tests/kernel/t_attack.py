@@ -340,12 +340,12 @@ def command_lines(file):
 
 
 def helpers():
-    """Processes that read for snapshots, of anybody: pid: state."""
+    """Processes of this program that read for snapshots: pid: state. Other recorders on this host may be stalled as well."""
     got = {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
             text = f.read()
-            if "(flightrec-look)" in text:
+            if "(flightrec-look)" in text and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(FLIGHTREC):
                 got[int(pid)] = text.rsplit(")", 1)[1].split()[0]
     return got
 
