@@ -8,7 +8,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import tempfile
 import time
 
 from frtest import (MINIMAL, TMP, busy, check, dump, equal, fr, fr_json, helper, main, path, replay, run, shared, status, test, wait_for,
@@ -31,7 +30,7 @@ def settings(name, budget, interval="1s", on=""):
 class Governed(Recorder):
     def __init__(self, budget, interval="1s", what=WHAT, under=()):
         self.begin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-        name, dir = shared(*what), tempfile.mkdtemp(dir=TMP)
+        name, dir = shared(*what), f"{TMP}/shared"  # which stays the session's, with its journal
         super().__init__(name, dir, "-n", name, *what, "-o", dir, "--keep", "--config", settings(name, budget, interval), under=under)
         self.says("recording session")
 

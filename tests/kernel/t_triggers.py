@@ -278,7 +278,7 @@ def exit_exe_refused():
         check("before 6.16 a kernel does not say which program an ending process was: use comm= or cgroup=" in got.stderr, got.stderr)
         equal(got.stderr.count("exit:7:exe=/bin/*"), 1, f"lines that name the trigger: {got.stderr}")
         check(not exists(name), "a session is left")
-    args = [FLIGHTREC, "record", "-n", shared(*MINIMAL), "--keep", "-o", path(name), *MINIMAL]
+    args = [FLIGHTREC, "record", "-n", shared(*MINIMAL), "--keep", "-o", f"{TMP}/shared", *MINIMAL]
     run(*hidden, *args, "--on", "exit:7:comm=nobody", "--", "true")
 
 
