@@ -205,7 +205,7 @@ static void test_reset(void **state)
 /* A list that was never given is not one that is meant to be empty. */
 static void test_emptied(void **state)
 {
-	struct fr_config never = parsed("[Trigger]\nCooldown=1s\n"), emptied = parsed("[Trigger]\nOn=crash\nOn=\n"),
+	struct fr_config never = parsed("[Trigger]\nStormCount=0\n"), emptied = parsed("[Trigger]\nOn=crash\nOn=\n"),
 			 again = parsed("[Trigger]\nOn=\nOn=crash\n");
 
 	(void)state;

@@ -135,10 +135,10 @@ int flock(int fd, int op)
 	return -1;
 }
 
-int rename(const char *from, const char *to)
+int renameat(int from_dir, const char *from, int to_dir, const char *to)
 {
 	struct fr_incfile *f = quicker;
-	int ret = syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+	int ret = syscall(SYS_renameat2, from_dir, from, to_dir, to, 0);
 
 	quicker = NULL;
 	if (f)
