@@ -133,8 +133,10 @@ show() {
 
 # run_suite NAME LIMIT COMMAND...: in a subshell, which prints all at once, as others may run beside it, and passes signals on
 run_suite() {
-	local name=$1 limit=$2 log=$logs/$1.log begin=$SECONDS status text
+	local name=$1 limit=$2 log=$logs/$1.log begin=$SECONDS status text before
 	shift 2
+	times > "$logs/$name.cpu" # of this shell, and of what it has waited for: suites of a lane share it
+	before=$(cpu_seconds < "$logs/$name.cpu")
 	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null &
 	# shellcheck disable=SC2064
 	trap "kill $!; exit" INT TERM
@@ -142,8 +144,8 @@ run_suite() {
 	status=$?
 	((status == 124 || status == 137)) && echo "stopped after $limit s" >> "$log"
 	judge $status "$log" > "$logs/$name.counts"
-	times > "$logs/$name.cpu" # of this subshell, and of the suite that it has waited for
-	row "$name" $((SECONDS - begin)) $(< "$logs/$name.counts") "$(cpu_seconds < "$logs/$name.cpu")" > "$logs/$name.time"
+	times > "$logs/$name.cpu"
+	row "$name" $((SECONDS - begin)) $(< "$logs/$name.counts") $(($(cpu_seconds < "$logs/$name.cpu") - before)) > "$logs/$name.time"
 	text=$(show "$name" $((SECONDS - begin)) "$log" $status)
 	echo "$text"
 }

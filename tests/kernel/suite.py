@@ -23,7 +23,7 @@ SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessio
 
 
 def scripts():
-    """Their names. Those whose session is the same stand beside each other, so that few sessions are alive at a time."""
+    """Their names, in order."""
     return sorted(re.search(r"t_(\w+)\.py$", f)[1] for f in glob.glob(os.path.join(os.path.dirname(__file__), "t_*.py")))
 
 
