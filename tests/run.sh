@@ -18,22 +18,22 @@ export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 # +: computes: beside others, as many at a time as there are CPUs. Those that take long first.
 # =: loads programs into this kernel, or waits for most of its time: one after the other, alone, when all with a + have ended.
 suites='
++ cli 1200	tests/cli/run.sh
 + unit	 1200	tests/unit/run.sh
++ dist	 400	tests/dist/run.sh
 + step 1200	tests/step/run.sh
 + view	 900	tests/view/run.sh
-+ cli 1200	tests/cli/run.sh
-+ files 1200	tests/files/run.sh
-+ symbols 900	tests/symbols/run.sh
 + cut	 600	tests/cut/run.sh
++ files 1200	tests/files/run.sh
 + report 600	tests/report/run.sh
-+ rehearse 600	tests/rehearse/run.sh
-+ lib	 600	tests/lib/run.sh
-+ fuzz 1200	tests/fuzz/run.sh
++ symbols 900	tests/symbols/run.sh
 + model 1200	tests/model/run.sh
++ lib	 600	tests/lib/run.sh
 + stress 1200	tests/stress/run.sh
 + build 1200	tests/build/run.sh
 + tree	 400	tests/tree/run.sh
-+ dist	 400	tests/dist/run.sh
++ fuzz 1200	tests/fuzz/run.sh
++ rehearse 600	tests/rehearse/run.sh
 = kernel 2400	tests/kernel/run.sh
 = export 1200	tests/export/run.sh
 = top	 900	tests/top/run.sh

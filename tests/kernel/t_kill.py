@@ -296,7 +296,7 @@ def start_behind_end():
 @test("records and stops of one name at once: each begins it, adopts it, or says who has it; none spoils another one's", own=BY_TURNS)
 def begin_and_end():
     name = standing()
-    fine = ("has a live recorder", "no session", "waiting", "is ended, its history discarded", "signal")
+    fine = ("has a live recorder", "is just being started by another process", "no session", "waiting", "is ended, its history discarded", "signal")
     wrong = []
 
     def repeat(*args, status):
