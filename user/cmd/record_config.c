@@ -77,8 +77,9 @@ static int read_all(const char *path, char **text, size_t *sz, char *why, size_t
 		 : err == -EPERM
 			 ? "somebody else may change it, or replace it in its directories: have root (or this user) own them, "
 			   "and take from others the right to write to them (chown root, chmod go-w)"
-		 : err == -ELOOP ? "somebody else laid a symbolic link on the way: name the file itself"
-				 : strerror(-err));
+		 : err == -ELOOP
+			 ? "a symbolic link on the way leads in a circle, or belongs to somebody else: name the file itself"
+			 : strerror(-err));
 	free(*text);
 	return !err || is_wrong_file(err) ? -EINVAL : err;
 }

@@ -213,7 +213,7 @@ const char *fr_err_cure(int err, const char *usual)
 	case -ENOMEM:
 		return "free some memory";
 	case -ELOOP:
-		return "somebody else laid a symbolic link on the way: name the place itself";
+		return "a symbolic link on the way leads in a circle, or belongs to somebody else: name the place itself";
 	default:
 		return usual;
 	}
