@@ -16,7 +16,7 @@ import time
 from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay,
                     run, session, shared, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
-from recorder import TAG, Recorder, crash, kill, recording
+from recorder import TAG, Recorder, configured, crash, kill, recording, write_config
 
 NOBODY = 65534
 AS_NOBODY = ("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups")
@@ -434,6 +434,52 @@ def recorder_beside():
         finally:
             kill(r)
             end(name)
+
+
+# ---- taking all room ----
+
+TAKER = r"""
+import os, sys
+try:
+    if sys.argv[1] == "inodes":
+        for i in range(10**6):
+            os.close(os.open(f"taken{i}", os.O_CREAT | os.O_WRONLY))
+    else:
+        with open("taken", "wb", 0) as f:
+            while True:
+                f.write(bytes(4096))
+except OSError as why:
+    sys.exit(why.errno != 28)
+sys.exit(2)
+"""
+
+
+@test("another user takes all inodes, and all space, of the file system: a crash has its snapshot, the oldest leaves, a marked one stays")
+def takes_room():
+    for what in ("inodes", "space"):
+        with configured("crash:comm=" + (program := f"room{TAG}{what[0]}") + ",cooldown=0s") as (name, _, file):
+            top = tempfile.mkdtemp(dir=TMP)
+            may_enter(os.path.dirname(top))
+            run("mount", "-t", "tmpfs", "-o", "size=64m,nr_inodes=64,mode=1777", "frtest", top)
+            dir = os.path.join(top, "snapshots")
+            os.mkdir(dir, 0o700)
+            write_config(file, name, dir, f"crash:comm={program},cooldown=0s",
+                         more="[Storage]\nKeepFree=0%\nMaxFiles=1000\n[Control]\nSocket=yes\n")
+            r = Recorder(name, dir, "--config", file)
+            try:
+                r.armed()
+                taken = [fr("dump", "-n", name).stdout.strip() for _ in range(3)]
+                fr("list", "--keep", taken[0])
+                run(*AS_NOBODY, sys.executable, "-c", TAKER, what, cwd=top)
+                crash(program, 1)
+                wait_for(lambda: any(program in f for f in r.files()), f"a snapshot of the crash, without {what}: {r.said()}")
+                check(taken[0] in r.files(), f"the marked one, without {what}: {r.files()}")
+                check(taken[1] not in r.files(), f"the oldest has left, without {what}: {r.files()}")
+                fr("verify", [f for f in r.files() if program in f][0])
+                equal(r.end(), 0, f"exit status: {r.said()}")
+            finally:
+                kill(r)
+                run("umount", "-l", top)
 
 
 if __name__ == "__main__":
