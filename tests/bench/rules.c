@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * rules: what a system call, a switch and a waking cost now, with the rules that are loaded. On the last CPU and above all
- *other processes (SCHED_FIFO); each figure is that of the best of many batches. Prints one line of JSON:
+ * other processes (SCHED_FIFO); each figure is that of the best of many batches. Prints one line of JSON:
  *
  *	rules		{"calls": 105.2, "switches": 480.1, "wakeups": 1210.5}	ns
  *	rules calls	{"calls": 105.2}	only that

@@ -6,8 +6,8 @@
  *
  * Torn: each record's content is checked by what flood and the kernel guarantee: self-checking arguments, stacks of the kernel
  * whose id is their hash, stacks of users that are the same whenever their id is, switches that follow each other. Out of
- *order: times along a ring. Duplicated: a lap twice in a file, a count twice in a thread. Over files: a lap read again must
- *hold the same records, or go on from where it was. Prints the findings, then a line of JSON; exit status 1 if there were any.
+ * order: times along a ring. Duplicated: a lap twice in a file, a count twice in a thread. Over files: a lap read again must
+ * hold the same records, or go on from where it was. Prints the findings, then a line of JSON; exit status 1 if there were any.
  */
 #include <stdarg.h>
 #include <stdio.h>

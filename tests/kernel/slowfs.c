@@ -2,8 +2,9 @@
 /*
  * slowfs: a block device that takes its time: a loop device on a file of a FUSE file system, which is this program.
  *
- *	slowfs MOUNTPOINT MS	prints the loop device ("/dev/loop3 7:3"), then serves reads until standard input ends. Each
- *read of the last quarter of the file takes MS. 77: not possible here
+ *	slowfs MOUNTPOINT MS	prints the loop device ("/dev/loop3 7:3"), then serves reads until standard input ends
+ *
+ * Each read of the last quarter of the file takes MS. 77: not possible here
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  *
  *	stall lock DEVICE DIR	its memory's lock is held: it is in an mmap() that waits for a page, which never comes
  *	stall page DEVICE DIR	it executes a page of a file whose first page, where the build-id is, it reads, and never gets
- *	stall server DEVICE DIR	the same, but nobody has asked for that page yet: who does waits for the server, even if killed.
- *Only for who is somebody in the server's user namespace
+ *	stall server DEVICE DIR	the same, but nobody has asked for that page yet: who does waits for the server, even if killed;
+ *				only for who is somebody in the server's user namespace
  *
  * Prints a line when it is so, then goes on until standard input ends. 77: not possible here
  */

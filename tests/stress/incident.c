@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * incident: a small incident log, more writers than it has slots, some of them interrupted by others between claim and finish;
- *one reader that saves and recycles, and is killed now and then between the two; two that only look.
+ * one reader that saves and recycles, and is killed now and then between the two; two that only look.
  *
  *	incident MILLISECONDS
  *

@@ -159,6 +159,7 @@ shell_scripts() {
 }
 
 check "format" make -s check-format
+check "the formatter left comments and texts whole" python3 -B tests/tree/comments.py
 check "licences" licences
 check "layers" layers
 check "folders do not need each other in a circle" circles

@@ -137,9 +137,8 @@ static int find_files(struct ask *ask, int argc, char **argv)
 		ask->diff.path[1] = argv[argc - 1];
 	} else if (optind + 1 == argc) {
 		fr_err("-f, --since and --until choose events, and one snapshot is compared with itself by its profile, which "
-		       "has "
-		       "none: give a second one, or windows of it, flightrec diff --window-a 0%%..50%% --window-b 50%%..100%% "
-		       "FILE");
+		       "has none: give a second one, or windows of it, "
+		       "flightrec diff --window-a 0%%..50%% --window-b 50%%..100%% FILE");
 		return -1;
 	} else {
 		fr_err("name two snapshots, flightrec diff A B, or one with a profile, flightrec diff FILE, or one and windows "

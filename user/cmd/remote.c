@@ -50,8 +50,8 @@ static void say_deaf(const char *name, struct fr_sess *s)
 		snprintf(kill, sizeof(kill), "`kill -HUP %u`", pid);
 	}
 	fr_err("session '%s' records, but its recorder%s does not listen on " FR_CTL_DIR
-	       "/%s.sock: if it runs with --config and "
-	       "that file does not say Socket=no, %s makes the socket again; one without --config would end",
+	       "/%s.sock: if it runs with --config and that file does not say Socket=no, %s makes the socket again; one "
+	       "without --config would end",
 	       name, who, name, kill);
 }
 

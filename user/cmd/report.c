@@ -139,8 +139,7 @@ int fr_cmd_report(int argc, char **argv)
 	}
 	if (optind + 1 < argc) {
 		fr_err("a report is on one snapshot: merge those of one session with `flightrec merge -o ALL FILE...`, "
-		       "compare two "
-		       "with `flightrec diff A B`");
+		       "compare two with `flightrec diff A B`");
 		return FR_EXIT_USAGE;
 	}
 	if (optind == argc) {

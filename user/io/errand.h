@@ -6,12 +6,12 @@
  *	fr_errand_run()				for each item: job->run() reads, fr_errand_tell() what it found
  *	    job->take() <-- messages, a pipe --
  *
- * A process that holds its memory's lock, a file server that does not answer, a dead disk: whoever reads waits for them, some
- * of it in the kernel where not even SIGKILL ends it. So the asker reads nothing, and waits for a runner no longer than an item
- * may take, and for all no longer than that may take. A runner that is late is killed, and the next one goes on behind the
- *item. One that cannot be killed is left behind: it has neither locks nor sockets nor rings, and nobody waits for it. There are
- *two at most (struct fr_left: they are remembered with the session, since the next asker is another process). While there are,
- *no runner is started, and while there is one, what it waits for is not asked again.
+ * A process that holds its memory's lock, a file server that does not answer, a dead disk: whoever reads waits for them,
+ * some of it in the kernel where not even SIGKILL ends it. So the asker reads nothing, and waits for a runner no longer than
+ * an item may take, and for all no longer than that may take. A runner that is late is killed, and the next one goes on
+ * behind the item. One that cannot be killed is left behind: it has neither locks nor sockets nor rings, and nobody waits
+ * for it. There are two at most (struct fr_left: they are remembered with the session, since the next asker is another
+ * process). While there are, no runner is started, and while there is one, what it waits for is not asked again.
  *
  * The asker trusts no message: its runner has read what others rigged.
  */

@@ -296,10 +296,8 @@ static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
 		return;
 	if (strcmp(d->begun->name, now->name)) /* nobody looks for the old one then */
 		fr_warn("reload: takes effect at the next start, which begins session '%s': %s: session '%s' stays as it is, "
-			"goes "
-			"on recording and keeps its memory until `flightrec stop -n %s`, which discards its history: "
-			"`flightrec "
-			"dump -n %s` saves that",
+			"goes on recording and keeps its memory until `flightrec stop -n %s`, which discards its history: "
+			"`flightrec dump -n %s` saves that",
 			now->name, keys, d->begun->name, d->begun->name, d->begun->name);
 	else
 		fr_warn("reload: takes effect when the session is recorded anew, at the next start, which saves its history "

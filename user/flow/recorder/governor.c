@@ -468,8 +468,7 @@ static void on_tick(void *arg, u32 events)
 	g->on_fd = fr_admin_stats_on(fr_daemon_admin(g->d));
 	if (g->on_fd < 0) {
 		fr_warn("the overhead governor cannot measure any more: %s: everything is recorded; restart the recorder to "
-			"keep to "
-			"the budget again",
+			"keep to the budget again",
 			why(g->on_fd));
 		stop(g);
 		return;

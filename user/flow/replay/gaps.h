@@ -3,8 +3,8 @@
  * gaps: when are events of a CPU missing from a set of snapshots?
  *
  * A snapshot covers each CPU from its horizon until its ring was copied (rings are copied one after another), and also what
- *precedes the holes that the horizon lies behind. Before all programs of the session were attached, events of some kinds are
- *missing: a ring that has its very first event has its horizon there. What no snapshot covers is a gap:
+ * precedes the holes that the horizon lies behind. Before all programs of the session were attached, events of some kinds are
+ * missing: a ring that has its very first event has its horizon there. What no snapshot covers is a gap:
  *
  *	snapshot 0	      [=====   ====]
  *	snapshot 1	                     [=======]

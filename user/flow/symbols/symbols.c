@@ -479,8 +479,7 @@ u32 fr_symbols_say_missing(const struct fr_symbols *y)
 		fr_symbols_say_unread(y);
 	if (cnt)
 		fr_warn("to get names install debug symbols (packages NAME-dbgsym, NAME-debuginfo), put files beside the "
-			"snapshot or below "
-			"--symfs, or ask servers by --debuginfod");
+			"snapshot or below --symfs, or ask servers by --debuginfod");
 	return cnt;
 }
 

@@ -8,10 +8,12 @@
  *	a request line		must be complete within FR_CTL_TIMEOUT_MS of the connection or of the previous answer, at most
  *				FR_CTL_REQUEST_MAX bytes; a client may send FR_CTL_RATE_MAX of them per second, and a
  *				user as many on all connections together
- *	a flood			connections that one user, or all together, make beyond what user/pure/admit.h allows are
- *refused, or wait in the queue an answer		is one line; a client that leaves more than FR_CTL_OUT_MAX unread, or
- *does not read for FR_CTL_TIMEOUT_MS (unless it watches), is dropped too many clients	drop the one that has been silent
- *longest and neither watches nor waits for an answer; for a user other than root one of its own, from FR_CTL_USER_MAX on
+ *	a flood			connections that one user, or all together, make beyond what user/pure/admit.h allows
+ *				are refused, or wait in the queue
+ *	an answer		is one line; a client that leaves more than FR_CTL_OUT_MAX unread, or does not read for
+ *				FR_CTL_TIMEOUT_MS (unless it watches), is dropped
+ *	too many clients	drop the one that has been silent longest and neither watches nor waits for an answer; a
+ *				user other than root, from FR_CTL_USER_MAX on, drops one of its own
  */
 #ifndef FR_CTL_SERVER_H
 #define FR_CTL_SERVER_H

@@ -3,9 +3,10 @@
  * hits: the profile of a session, in pinned maps: the CPUs' tables, the merged profile, the calls from CPUs.
  *
  *	hits		for each possible CPU, a struct fr_hits_cpu and its tables (bpf/hits.h)
- *	profile-pages	two halves: the merged profile as bytes, and which generations of each CPU are in it; "profile" in
- *sessions of older programs, whose pages do not say whose they are hits-calls	a queue with many writers: a CPU's table is
- *filling up hits-reader/	flock here: one reader at a time
+ *	profile-pages	two halves: the merged profile as bytes, and which generations of each CPU are in it
+ *	profile		the same in sessions of older programs, whose pages do not say whose they are
+ *	hits-calls	a queue with many writers: a CPU's table is filling up
+ *	hits-reader/	flock here: one reader at a time
  *
  * A half is written completely, then a single word makes it current. A killed reader therefore leaves either the old profile or
  * the new one, and there is never any doubt which tables are in it.

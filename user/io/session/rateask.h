@@ -4,9 +4,10 @@
  * The highest requested rate applies. When the last request ends, the rate from before the first is restored. In the session's
  * directory:
  *
- * asked/ flock here: taken, one at a time, to make or end a request and change the rate accordingly asked-N/ shared flock here,
- * held by each process that requests N samples per second; without a lock it is left over asked-before a link whose text is the
- * rate from before the first request
+ *	asked/		flock here: taken, one at a time, to make or end a request and change the rate accordingly
+ *	asked-N/	shared flock here, held by each process that requests N samples per second; what nobody locks is
+ *			left over
+ *	asked-before	a link whose text is the rate from before the first request
  */
 #ifndef FR_RATEASK_H
 #define FR_RATEASK_H

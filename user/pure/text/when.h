@@ -6,8 +6,8 @@
  *	50%			of the way between	8123456789012	the recording clock, ns, at least 10 digits
  *	trigger			the moment the snapshot was taken for; trigger-50ms, trigger+5ms: before and after it
  *	2026-01-31T14:02:11.5	wall time, local; with Z or +02:00: of that zone; without the day: the one near the events, of
- *				several the last; without the time of day: the day's begin; 20260131T140211.500Z, as in names of
- *snapshots, is the same
+ *				several the last; without the time of day: the day's begin
+ *	20260131T140211.500Z	the same, as names of snapshots have it
  *
  * A window is two of them, A..B; one that is left out sets no limit: trigger-50ms..trigger+5ms, 10%..20%, -1s..
  */

@@ -148,8 +148,7 @@ static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 
 	if (!above)
 		return fr_tp_fail(p, arg.at ?: FR_TP_PLACE(p),
-				  "latency needs what and how long: latency:WHAT>T, like "
-				  "latency:wakeup>10ms");
+				  "latency needs what and how long: latency:WHAT>T, like latency:wakeup>10ms");
 	what = span_until(arg, above);
 	colon = span_find(what, ':');
 	err = latency_what(p, colon ? span_until(what, colon) : what);
@@ -255,8 +254,7 @@ static int psi_arg(struct fr_tp *p, struct fr_tp_span arg)
 
 	if (!mid)
 		return fr_tp_fail(p, arg.at ?: FR_TP_PLACE(p),
-				  "psi needs a resource and a share: psi:memory:20%% or "
-				  "psi:io.full:150ms/1s");
+				  "psi needs a resource and a share: psi:memory:20%% or psi:io.full:150ms/1s");
 	return psi_who(p, span_until(arg, mid)) ?: psi_share(p, span_from(arg, mid + 1));
 }
 
