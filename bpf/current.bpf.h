@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * current: the current task without a helper call. Where the kernel protects returns against SRSO, each call costs 20 ns and
- * more (docs/hotpath.md). On x86-64 the kernel keeps the task in a per-CPU variable. Kernels that inline the CPU's number,
- * but not yet the task, are helped: fr_find_current looks up that variable's address on a CPU, and from then on it is
+ * more (docs/notes/hotpath.md). On x86-64 the kernel keeps the task in a per-CPU variable. Kernels that inline the CPU's
+ * number, but not yet the task, are helped: fr_find_current looks up that variable's address on a CPU, and from then on it is
  * loaded.
  *
  * What is at an address is read through bpf_rdonly_cast(), which is not a call either: the verifier turns it into a move, and

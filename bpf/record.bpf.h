@@ -307,7 +307,7 @@ struct fr_writing {
 /*
  * Load the line that the next records will need: otherwise their commits wait for it (1 ns per event). This is done between the
  * clock and the record's stores, as soon as the page is known. The next reading of the clock waits for all earlier loads, so in
- * a tight loop it would wait for one behind the commit (2 ns, docs/hotpath.md).
+ * a tight loop it would wait for one behind the commit (2 ns, docs/notes/hotpath.md).
  */
 FR_INLINE void fr_load_ahead(const struct fr_writing *w, u32 units)
 {

@@ -107,11 +107,11 @@ def main():
     failed = [name for name in in_turn(parts) if name in chosen and not run_part(name, parts[name], opts)]
     out = os.path.join(common.ROOT, "build", "bench.json")
     doc = rows.write(out, rows.document(common.FLIGHTREC, opts.quick, sys.argv[1:]), keep=bool(opts.part), order=parts)
-    docs.preview(os.path.join(common.ROOT, "build", "performance"), doc)
+    docs.tables_into(os.path.join(common.ROOT, "build", "performance"), doc)
     promised = [r for r in rows.rows if r["kept"] is not None]
     missed = [r for r in promised if not r["kept"]]
     print(f"{len(promised) - len(missed)} of {len(promised)} promises kept; {os.path.relpath(out, common.ROOT)} has the figures, build/performance/ "
-          "tables and plots; tests/bench/run.sh --docs puts these into docs/")
+          "tables and plots; tests/bench/run.sh --docs puts the promises into docs/")
     for r in missed:
         print(f"  missed: {rows.place(r)}, {r['peer']}: {r['case']}, {rows.figure(r['median'])} {r['unit']}, {rows.promised(r['promise'])}")
     for line in sorted({f"  not measured: {r['part']}, {r['peer']}: {r['not_measured']}" for r in rows.rows if r["not_measured"]}):

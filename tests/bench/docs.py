@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""docs/performance.md and docs/scale.md: tables and plots are made of docs/performance/bench.json; the prose around them is
-written by hand.
+"""docs/performance.md and docs/scale.md: the promises and the model's tables are made of the kept runs in tests/bench/runs; the
+prose around them is written by hand.
 
-	docs.py --update	what build/bench.json has becomes the documents
-	docs.py --other NAME	its promises become a column of another machine there, kept as docs/performance/other/NAME.json
-	docs.py --check		that the documents are what their bench.json makes: 0 or 1
-	docs.py --preview DIR	tables and plots of build/bench.json there
+	docs.py --update	what build/bench.json has becomes the kept run and the documents
+	docs.py --other NAME	its promises become a column of another machine there, kept as tests/bench/runs/other/NAME.json
+	docs.py --check		that the documents are what the kept runs make: 0 or 1
+	docs.py --tables DIR	all tables and plots of the kept runs there
 """
 import json
 import os
@@ -18,7 +18,8 @@ import scale
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PAGE = os.path.join(ROOT, "docs", "performance.md")
 SCALE = os.path.join(ROOT, "docs", "scale.md")
-PLACE = os.path.join(ROOT, "docs", "performance")
+PLACE = os.path.join(ROOT, "tests", "bench", "runs")
+KEPT = os.path.join(PLACE, "bench.json")
 OTHER = os.path.join(PLACE, "other")
 BUILT = os.path.join(ROOT, "build", "bench.json")
 BEGIN, END = "<!-- made by tests/bench/run.sh --docs -->\n", "<!-- end of what is made -->\n"
@@ -122,7 +123,7 @@ def elsewhere(docs):
     for nr, doc in enumerate(docs, 1):
         since = min(entry["date"] for entry in doc["parts"].values())[:10]
         noisy = [name for name, entry in doc["parts"].items() if not entry["quiet"]]
-        text += (f"{nr}. {machine(doc)}, {since}{': all tables below' * (nr == 1)}"
+        text += (f"{nr}. {machine(doc)}, {since}"
                  f"{'; not quiet: ' * bool(noisy)}{', '.join(noisy)}\n")
     text += f"\n| | promised | {' | '.join(str(nr + 1) for nr in range(len(docs)))} |\n|---|---|{'---:|' * len(docs)}\n"
     for key in dict.fromkeys(key for rows in of for key in rows):
@@ -151,14 +152,12 @@ def generated(doc, where, also=()):
 
 
 def page(doc):
-    """docs/performance.md with its made part anew, and the plots."""
-    with open(PAGE, encoding="utf-8") as f:
-        before, begin, rest = f.read().partition(BEGIN)
+    """docs/performance.md with its made part anew."""
+    before, begin, rest = read(PAGE).partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise SystemExit(f"{PAGE} has no lines {BEGIN.strip()} and {END.strip()}")
-    text, drawn = generated(doc, "performance/", others())
-    return f"{before}{BEGIN}\n{text}\n{END}{after}", drawn
+    return f"{before}{BEGIN}\n{head(doc)}{elsewhere([doc, *others()])}\n{END}{after}"
 
 
 def write(path, text):
@@ -177,16 +176,10 @@ def read(path):
 def update():
     doc = load(BUILT)
     os.makedirs(PLACE, exist_ok=True)
-    text, drawn = page(doc)
-    for old in os.listdir(PLACE):
-        if old.endswith(".svg") and old not in drawn:
-            os.unlink(os.path.join(PLACE, old))
-    write(os.path.join(PLACE, "bench.json"), json.dumps(doc, indent=1) + "\n")
-    write(PAGE, text)
+    write(KEPT, json.dumps(doc, indent=1) + "\n")
+    write(PAGE, page(doc))
     if scale.has_inputs(doc):
         write(SCALE, scale.page(doc, read(SCALE)))
-    for file, svg in drawn.items():
-        write(os.path.join(PLACE, file), svg)
     return 0
 
 
@@ -194,29 +187,27 @@ def keep_other(name):
     """build/bench.json is another machine's."""
     os.makedirs(OTHER, exist_ok=True)
     write(os.path.join(OTHER, f"{name}.json"), json.dumps(promises_of(load(BUILT)), indent=1) + "\n")
-    write(PAGE, page(load(os.path.join(PLACE, "bench.json")))[0])
+    write(PAGE, page(load(KEPT)))
     return 0
 
 
 def check():
-    """Says which file is not what bench.json makes."""
-    doc = load(os.path.join(PLACE, "bench.json"))
-    text, drawn = page(doc)
-    wrong = [PAGE] * (read(PAGE) != text) + [SCALE] * (scale.has_inputs(doc) and read(SCALE) != scale.page(doc, read(SCALE)))
-    wrong += [f for f, svg in drawn.items() if read(os.path.join(PLACE, f)) != svg]
-    wrong += [f for f in os.listdir(PLACE) if f.endswith(".svg") and f not in drawn]
+    """Says which page is not what the kept runs make."""
+    doc = load(KEPT)
+    wrong = [PAGE] * (read(PAGE) != page(doc)) + [SCALE] * (scale.has_inputs(doc) and read(SCALE) != scale.page(doc, read(SCALE)))
     for file in wrong:
-        print(f"{os.path.basename(file)} is not what docs/performance/bench.json makes: tests/bench/run.sh --docs")
+        print(f"{os.path.basename(file)} is not what tests/bench/runs makes: tests/bench/run.sh --docs")
     return 1 if wrong else 0
 
 
-def preview(where, doc):
-    """The same beside the build, for who does not want to change the documents."""
+def tables_into(where, doc, also=()):
+    """All tables and plots there."""
     os.makedirs(where, exist_ok=True)
-    text, drawn = generated(doc, "")
+    text, drawn = generated(doc, "", also)
     write(os.path.join(where, "performance.md"), text)
     for file, svg in drawn.items():
         write(os.path.join(where, file), svg)
+    return 0
 
 
 if __name__ == "__main__":
@@ -226,6 +217,6 @@ if __name__ == "__main__":
         sys.exit(keep_other(sys.argv[2]))
     if sys.argv[1:] == ["--check"]:
         sys.exit(check())
-    if len(sys.argv) == 3 and sys.argv[1] == "--preview":
-        sys.exit(preview(sys.argv[2], load(BUILT)))
-    raise SystemExit("usage: docs.py --update | --other NAME | --check | --preview DIR")
+    if len(sys.argv) == 3 and sys.argv[1] == "--tables":
+        sys.exit(tables_into(sys.argv[2], load(KEPT), others()))
+    raise SystemExit("usage: docs.py --update | --other NAME | --check | --tables DIR")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What else was tried on the hot path, in a loop, the ring found once, the same 24 bytes: docs/hotpath.md tells what it gave.
- * None of it but the locked way is in the product. Included by hot.bpf.c.
+ * What else was tried on the hot path, in a loop, the ring found once, the same 24 bytes: docs/notes/hotpath.md tells what it
+ * gave. None of it but the locked way is in the product. Included by hot.bpf.c.
  *
  *	locked		two locked instructions, the way of machines on which programs do not nest strictly
  *	counted		the same, its records counted by a word of their own: the slot word has the count in it

@@ -129,7 +129,7 @@ anchors() {
 # Links in the documents lead to files that exist, and to headings in them.
 links() {
 	local doc link file bad=0
-	for doc in README.md docs/*.md; do
+	for doc in README.md docs/*.md docs/notes/*.md; do
 		for link in $(grep -oE '\]\([^): ]+\)' "$doc" | sed 's/^](//; s/)$//'); do
 			file=$(dirname "$doc")/${link%%#*}
 			[[ ${link%%#*} ]] || file=$doc
@@ -174,7 +174,7 @@ check "links" links
 check "man pages" man_pages
 check "flightrec(1) and completion are complete" man_is_complete
 check "completion" completion_works
-check "docs/performance.md is what its bench.json makes" performance_page
+check "docs/performance.md is what the kept runs make" performance_page
 check "benchmarks take nothing that failed for a figure" benchmarks_notice
 check "docs/testing.md names every suite" testing_page
 check "each mutant applies" python3 -B tests/mutants/run.py --check

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Other designs of the hot path, and other compilers: tried.bpf.h; docs/hotpath.md tells what was made of it."""
+"""Other designs of the hot path, and other compilers: tried.bpf.h; docs/notes/hotpath.md tells what was made of it."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* returns: does the kernel protect its returns, so that each call of a helper costs 20 ns and more (docs/hotpath.md)? */
+/* returns: does the kernel protect its returns, so that each call of a helper costs 20 ns and more (docs/notes/hotpath.md)? */
 #ifndef FR_RETURNS_H
 #define FR_RETURNS_H
 
