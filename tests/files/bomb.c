@@ -69,13 +69,25 @@ static void put_chunk(struct made *m, u16 kind, const struct fr_events_head *eve
 	fwrite(stored, 1, stored_sz, m->f);
 }
 
+/* A frame as the format wants it, with a checksum, of sz bytes. */
+static size_t pack(void *dst, size_t cap, const void *src, size_t sz)
+{
+	ZSTD_CCtx *c = ZSTD_createCCtx();
+	size_t got;
+
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
+	got = ZSTD_compress2(c, dst, cap, src, sz);
+	ZSTD_freeCCtx(c);
+	return got;
+}
+
 static void put_schema(struct made *m)
 {
 	size_t sz, packed_sz;
 	char *text = fr_schema_write(fr_schema_builtin(), &sz);
 	void *packed = malloc(ZSTD_compressBound(sz));
 
-	packed_sz = ZSTD_compress(packed, ZSTD_compressBound(sz), text, sz, 1);
+	packed_sz = pack(packed, ZSTD_compressBound(sz), text, sz);
 	put_chunk(m, FR_CHUNK_SCHEMA, NULL, packed, packed_sz, sz);
 	free(packed);
 	free(text);
@@ -86,7 +98,7 @@ static void *pack_zeros(size_t sz, size_t *packed_sz)
 {
 	void *zeros = calloc(1, sz), *packed = malloc(ZSTD_compressBound(sz));
 
-	*packed_sz = ZSTD_compress(packed, ZSTD_compressBound(sz), zeros, sz, 1);
+	*packed_sz = pack(packed, ZSTD_compressBound(sz), zeros, sz);
 	free(zeros);
 	return packed;
 }
@@ -217,7 +229,7 @@ static bool try_bomb(const struct bomb *b, const char *path)
 	if (b->zeros_sz)
 		packed = pack_zeros(b->zeros_sz, &packed_sz);
 	else
-		packed_sz = ZSTD_compress(small, sizeof(small), honest, sizeof(honest), 1);
+		packed_sz = pack(small, sizeof(small), honest, sizeof(honest));
 	write_bomb(b, path, packed ? packed : small, packed_sz);
 	free(packed);
 	fflush(stdout);
@@ -250,7 +262,7 @@ static bool try_short_entries(const char *path)
 	u32 i;
 
 	*list = (struct fr_list_head){.entry_sz = 8, .cnt = (sz - sizeof(*list)) / 8};
-	packed_sz = ZSTD_compress(packed, ZSTD_compressBound(sz), list, sz, 1);
+	packed_sz = pack(packed, ZSTD_compressBound(sz), list, sz);
 	begin(&m, path);
 	put_schema(&m);
 	for (i = 0; i < 64; i++)
@@ -271,7 +283,7 @@ static bool try_honest(const char *path)
 	struct fr_snap *s;
 	bool ok;
 
-	write_bomb(&b, path, small, ZSTD_compress(small, sizeof(small), honest, sizeof(honest), 1));
+	write_bomb(&b, path, small, pack(small, sizeof(small), honest, sizeof(honest)));
 	if (fr_snap_open(path, &s))
 		return false;
 	ok = !fr_snap_read_chunk(s, 0, &batch) && batch.row_cnt == 1;
@@ -280,17 +292,22 @@ static bool try_honest(const char *path)
 	return ok;
 }
 
-/* Findings of a file of schema and one chunk of an unknown kind, of which bit `flip` is wrong, -1: none. */
-static size_t findings_of_unknown(const char *path, int flip)
+/* Findings of a file of schema and one chunk of an unknown kind, of which bit `flip` is wrong, -1: none; or which is no frame.
+ */
+static size_t findings_of_unknown(const char *path, int flip, bool is_frame)
 {
-	u8 stored[32] = "anything at all";
+	static const char text[1000] = "anything at all";
+	u8 stored[256];
+	size_t stored_sz = is_frame ? pack(stored, sizeof(stored), text, sizeof(text)) : sizeof(stored);
 	struct made m;
 	struct fr_snap *s;
 	size_t n;
 
 	begin(&m, path);
 	put_schema(&m);
-	put_chunk(&m, 4711, NULL, stored, sizeof(stored), 1000);
+	if (!is_frame)
+		memcpy(stored, text, sizeof(stored));
+	put_chunk(&m, 4711, NULL, stored, stored_sz, sizeof(text));
 	if (flip >= 0) {
 		fseek(m.f, -1, SEEK_CUR);
 		fputc(1 << flip, m.f);
@@ -306,7 +323,8 @@ static size_t findings_of_unknown(const char *path, int flip)
 /* One finding is that there is no trailer. */
 static bool try_unknown_kind(const char *path)
 {
-	return findings_of_unknown(path, -1) == 1 && findings_of_unknown(path, 3) == 2;
+	return findings_of_unknown(path, -1, true) == 1 && findings_of_unknown(path, 3, true) == 2 &&
+	       findings_of_unknown(path, -1, false) == 2;
 }
 
 static bool try_other_version(const char *path)

@@ -50,10 +50,11 @@ program() {
 
 # all and seed made the files of golden/ and the fuzzers' corpus; they must still build, to make the next ones
 make -s build/flightrec build/tests/files/bomb build/tests/files/small build/tests/files/all build/tests/fuzz/seed &&
-	make -s O=build/asan SANITIZE=address,undefined build/asan/tests/files/damage || exit
+	make -s O=build/asan SANITIZE=address,undefined build/asan/tests/files/damage build/asan/tests/files/rules || exit
 fr=build/flightrec
 
 program build/asan damage
+program build/asan rules
 program build bomb # without sanitizers: they take memory themselves
 
 # the commands, on a whole file and on broken ones

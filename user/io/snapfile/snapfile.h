@@ -192,6 +192,7 @@ struct fr_chunk {
 	u64 first_seq, last_seq;
 	u32 epoch;
 	u32 row_cnt;
+	u32 first_off; /* of the first row's record */
 	u16 cpu;
 	u8 tier;
 	bool damaged; /* found damaged when it was decoded */

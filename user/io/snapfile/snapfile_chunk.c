@@ -16,7 +16,7 @@ static bool size_is_sane(u64 stored_sz, u64 decoded_sz)
 {
 	if (!stored_sz || !decoded_sz || decoded_sz > FR_DECODED_MAX_SZ || stored_sz > 2 * FR_DECODED_MAX_SZ)
 		return false;
-	return decoded_sz <= FR_DECODED_FREE_SZ || (decoded_sz - FR_DECODED_FREE_SZ) / FR_DECODED_RATIO <= stored_sz;
+	return decoded_sz <= FR_DECODED_FREE_SZ || decoded_sz - FR_DECODED_FREE_SZ <= stored_sz * FR_DECODED_RATIO;
 }
 
 /* Read a chunk's stored bytes to d->stored and check them. 0, -EBADMSG, -errno. */
@@ -116,8 +116,6 @@ static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const s
 	struct fr_chunk *c;
 	struct fr_snap_place *p;
 
-	if (s->chunk_cnt == CHUNK_MAX_CNT)
-		return -EBADMSG;
 	c = realloc(s->chunk, (s->chunk_cnt + 1) * sizeof(*c));
 	if (c)
 		s->chunk = c;
@@ -140,6 +138,7 @@ static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const s
 		.row_cnt = e->row_cnt,
 		.cpu = e->cpu,
 		.tier = e->tier,
+		.first_off = e->first_off,
 		.context = e->flags & FR_EVENTS_CONTEXT,
 		.skips = skips(e, s->own.stored + sizeof(*h) + sizeof(*e)),
 	};
@@ -159,14 +158,13 @@ static int take_events(struct fr_snap *s, const struct fr_chunk_head *h, size_t 
 	return keep_events(s, h, &e, off, p);
 }
 
-static int keep_off(struct fr_snap *s, u64 off)
+static int keep_found(struct fr_snap *s, struct fr_snap_found found)
 {
-	u64 *p = realloc(s->off, (s->off_cnt + 1) * sizeof(*p));
-
+	struct fr_snap_found *p = realloc(s->off, (s->off_cnt + 1) * sizeof(*p));
 	if (!p)
 		return -ENOMEM;
 	s->off = p;
-	s->off[s->off_cnt++] = off;
+	s->off[s->off_cnt++] = found;
 	return 0;
 }
 
@@ -183,9 +181,22 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 		*end = h.stored_sz > s->size - p.stored_off ? p.stored_off : p.stored_off + h.stored_sz;
 		return 0;
 	}
+	if (s->off_cnt == CHUNK_MAX_CNT) {
+		fr_snap_note(s, "chunk at byte %llu: it and what follows are beyond the %u that a file may have",
+			     (unsigned long long)off, CHUNK_MAX_CNT);
+		*end = s->size;
+		return 0;
+	}
+	if (h.nr > s->next_nr && !s->damage_cnt)
+		fr_snap_note(s, "chunk at byte %llu: has number %u where %llu should follow", (unsigned long long)off, h.nr,
+			     (unsigned long long)s->next_nr);
+	if (!h.nr && h.kind != FR_CHUNK_SCHEMA)
+		fr_snap_note(s, "chunk at byte %llu: the first one is no schema", (unsigned long long)off);
+	if (s->has_index)
+		fr_snap_note(s, "chunk at byte %llu: stands behind the index", (unsigned long long)off);
 	s->next_nr = (u64)h.nr + 1;
 	s->last_kind = h.kind;
-	err = keep_off(s, off);
+	err = keep_found(s, (struct fr_snap_found){off, head_sz, h.kind});
 	if (err)
 		return err;
 	if (h.stored_sz > s->size - p.stored_off) {
@@ -198,9 +209,9 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 	if (h.kind == FR_CHUNK_EVENTS)
 		err = take_events(s, &h, head_sz, off, &p);
 	else if (fr_snap_is_meta(h.kind))
-		err = fr_snap_take_meta(s, h.kind, &p, h.stored_sz);
+		err = head_sz == sizeof(h) + 8 ? fr_snap_take_meta(s, h.kind, &p, h.stored_sz) : -EBADMSG;
 	else
-		err = read_stored(s, &s->own, &p, h.stored_sz); /* of a later version: skipped, but reported if damaged */
+		err = fr_snap_content(s, &s->own, &p, h.stored_sz); /* of a later version: skipped, but reported if damaged */
 	if (err != -EBADMSG)
 		return err;
 	fr_snap_note(s, "chunk at byte %llu: damaged", (unsigned long long)off);
@@ -255,6 +266,8 @@ struct fr_snap_decoded fr_snap_decode_chunk(const struct fr_snap *s, struct fr_s
 	got.err = fr_snap_content(s, d, &s->place[i], s->chunk[i].stored_sz);
 	if (!got.err)
 		got.err = fr_decode_rows(s->use, &head, d->content, s->place[i].decoded_sz, b, &got.unknown);
+	if (!got.err && !got.unknown && b->run[0].off != s->chunk[i].first_off)
+		got.err = -EBADMSG;
 	b->chunk = i;
 	return got;
 }

@@ -33,6 +33,13 @@ struct fr_snap_place {
 	u64 stored_off, stored_hash, decoded_sz;
 };
 
+/* A chunk whose header is sound, as the index must name it. */
+struct fr_snap_found {
+	u64 off;
+	u32 head_sz;
+	u16 kind;
+};
+
 /* The buffers that a chunk passes through when it is decoded. */
 struct fr_snap_decoder {
 	struct fr_unpack *unpack;
@@ -61,10 +68,11 @@ struct fr_snap {
 	struct fr_chunk *chunk;	  /* event chunks */
 	struct fr_snap_place *place;
 	size_t chunk_cnt;
-	size_t *by_ring;    /* numbers of chunks, ring by ring, by their places in it */
-	size_t context_cnt; /* context chunks, stored after the others once all have been read */
-	u64 *off;	    /* of all chunks */
+	size_t *by_ring;	   /* numbers of chunks, ring by ring, by their places in it */
+	size_t context_cnt;	   /* context chunks, stored after the others once all have been read */
+	struct fr_snap_found *off; /* all chunks */
 	size_t off_cnt;
+	u64 index_off;
 	u64 next_nr; /* the chunks found have lower numbers */
 	u64 *lost;   /* event chunks whose header is damaged, according to the index */
 	size_t lost_cnt;

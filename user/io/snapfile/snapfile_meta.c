@@ -38,7 +38,8 @@ static int add_text(char **text, size_t *sz, const u8 *more, size_t more_sz)
 
 static int add_facts(struct fr_snap *s, size_t sz)
 {
-	if (s->facts_sz + sz > FACTS_MAX_SZ || memchr(s->own.content, 0, sz))
+	if (s->facts_sz + sz > FACTS_MAX_SZ || memchr(s->own.content, 0, sz) ||
+	    !fr_facts_are_lines((const char *)s->own.content, sz))
 		return -EBADMSG;
 	return add_text(&s->facts_text, &s->facts_sz, s->own.content, sz);
 }
@@ -93,6 +94,8 @@ static int set_schema(struct fr_snap *s, size_t sz)
 
 	if (s->schema)
 		return 0; /* there is one already; ignore a second */
+	if (s->schema_hash && s->schema_hash != fr_snap_hash(s->own.content, sz))
+		fr_snap_note(s, "schema: its hash is not the one that the file's header has");
 	err = fr_schema_parse((const char *)s->own.content, sz, &s->schema);
 	return err == -EINVAL ? -EBADMSG : err;
 }
@@ -114,7 +117,7 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 	if (kind == FR_CHUNK_PROFILE)
 		return fr_snap_take_profile(s, sz);
 	if (kind == FR_CHUNK_PROCS)
-		return add_text(&s->procs, &s->procs_sz, s->own.content, sz);
+		return memchr(s->own.content, 0, sz) ? -EBADMSG : add_text(&s->procs, &s->procs_sz, s->own.content, sz);
 	return fr_text_kind(kind) ? fr_snap_take_texts(s, kind, sz) : add_items(s, fr_list_kind(kind), sz);
 }
 
@@ -141,6 +144,8 @@ int fr_snap_split_facts(struct fr_snap *s)
 		if (!f++->value)
 			return -ENOMEM;
 	}
+	if (s->facts_text && fr_facts_next(s->facts_text, &pos, &name, &name_len, &value, &value_len))
+		fr_snap_note(s, "facts: more than the %u that a file may have; those behind are left out", FACT_MAX_CNT);
 	return 0;
 }
 

@@ -103,14 +103,22 @@ static bool found_chunk_at(const struct fr_snap *s, u64 off)
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (s->off[mid] == off)
+		if (s->off[mid].off == off)
 			return true;
-		if (s->off[mid] < off)
+		if (s->off[mid].off < off)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
 	return false;
+}
+
+/* Does the index say of chunk i what its header says? */
+static bool is_entry_of(const struct fr_snap *s, u32 i, const struct fr_index_entry *e)
+{
+	const struct fr_snap_found *f = &s->off[i];
+
+	return e->file_off == f->off && e->kind == f->kind && e->head_sz == f->head_sz;
 }
 
 static int note_lost(struct fr_snap *s, const struct fr_index_entry *e)
@@ -137,7 +145,10 @@ static int take_index(struct fr_snap *s, u64 off, size_t sz)
 	int err = 0;
 
 	memcpy(&cnt, s->own.stored + offsetof(struct fr_index_head, cnt), sizeof(cnt));
+	if (s->has_index)
+		fr_snap_note(s, "index at byte %llu: a second one", (unsigned long long)off);
 	s->has_index = true;
+	s->index_off = off;
 	if (sizeof(struct fr_index_head) + (u64)cnt * sizeof(e) + 8 != sz) {
 		fr_snap_note(s, "index at byte %llu: its size and count differ", (unsigned long long)off);
 		return 0;
@@ -146,6 +157,9 @@ static int take_index(struct fr_snap *s, u64 off, size_t sz)
 		memcpy(&e, s->own.stored + sizeof(struct fr_index_head) + i * sizeof(e), sizeof(e));
 		if (!found_chunk_at(s, e.file_off))
 			err = note_lost(s, &e);
+		else if (cnt == s->off_cnt && !is_entry_of(s, i, &e))
+			fr_snap_note(s, "index at byte %llu: its entry %u is not that of the chunk at byte %llu",
+				     (unsigned long long)off, i, (unsigned long long)s->off[i].off);
 	}
 	if (cnt != s->off_cnt)
 		fr_snap_note(s, "index at byte %llu: %u chunks were written, %zu found", (unsigned long long)off, cnt,
@@ -167,6 +181,9 @@ static void take_trailer(struct fr_snap *s, u64 off)
 			     s->off_cnt);
 	if (!s->has_index)
 		fr_snap_note(s, "index at byte %llu: damaged", (unsigned long long)t.index_off);
+	else if (t.index_off != s->index_off)
+		fr_snap_note(s, "trailer at byte %llu: the index should be at byte %llu, and is at %llu",
+			     (unsigned long long)off, (unsigned long long)t.index_off, (unsigned long long)s->index_off);
 }
 
 /* ---- the way through ---- */

@@ -67,8 +67,10 @@ static int choose_schema(struct fr_snap *s)
 	if (s->schema_hash && s->schema_hash == fr_snap_hash(text, sz))
 		s->use = fr_schema_builtin();
 	free(text);
-	if (s->use)
+	if (s->use) {
+		fr_snap_note(s, "schema: lost, but it was that of this version");
 		return 0;
+	}
 	fr_snap_note(s, "schema: lost, so no event can be read");
 	if (fr_schema_parse(none, sizeof(none) - 1, &s->schema))
 		return -ENOMEM;

@@ -23,7 +23,7 @@ struct fr_text_kind {
 	u32 entry_sz;  /* as written by this version */
 	u32 struct_sz; /* of the tools' struct */
 	void (*to_entry)(void *entry, const void *item, struct texts *t);
-	bool (*is_good)(const void *entry, size_t texts_sz);
+	bool (*is_good)(const void *entry, const char *texts, size_t texts_sz);
 	void (*to_item)(void *item, const void *entry, const char *texts);
 	int (*compare)(const void *a, const void *b);
 };
@@ -69,10 +69,11 @@ static void mapping_to_entry(void *entry, const void *item, struct texts *t)
 	memcpy(entry, &e, sizeof(e));
 }
 
-static bool mapping_is_good(const void *entry, size_t texts_sz)
+static bool mapping_is_good(const void *entry, const char *texts, size_t texts_sz)
 {
 	struct fr_mapping_entry e;
 
+	(void)texts;
 	memcpy(&e, entry, sizeof(e));
 	return e.path < texts_sz && e.begin < e.end && e.build_id_sz <= FR_BUILD_ID_MAX &&
 	       e.file_off <= ~0ULL - (e.end - e.begin);
@@ -119,12 +120,13 @@ static void symbol_to_entry(void *entry, const void *item, struct texts *t)
 	memcpy(entry, &e, sizeof(e));
 }
 
-static bool symbol_is_good(const void *entry, size_t texts_sz)
+/* A name is not empty, wherever among the texts it stands. */
+static bool symbol_is_good(const void *entry, const char *texts, size_t texts_sz)
 {
 	struct fr_symbol_entry e;
 
 	memcpy(&e, entry, sizeof(e));
-	return e.name && e.name < texts_sz && e.module < texts_sz && e.sz <= ~0ULL - e.addr;
+	return e.name < texts_sz && texts[e.name] && e.module < texts_sz && e.sz <= ~0ULL - e.addr;
 }
 
 static void entry_to_symbol(void *item, const void *entry, const char *texts)
@@ -235,7 +237,7 @@ int fr_text_check(const struct fr_text_kind *k, const u8 *buf, size_t sz, size_t
 	*texts_sz = sz - sizeof(head) - entries_sz;
 	for (i = 0; i < head.cnt; i++) {
 		load_entry(k, &head, buf, i, entry);
-		if (!k->is_good(entry, *texts_sz))
+		if (!k->is_good(entry, (const char *)buf + sizeof(head) + entries_sz, *texts_sz))
 			return -EBADMSG;
 	}
 	*cnt = head.cnt;

@@ -4,6 +4,7 @@
 #include <zstd.h>
 
 #include "io/snapfile/pack.h"
+#include "types.h"
 
 struct fr_unpack {
 	ZSTD_DCtx *ctx;
@@ -32,8 +33,13 @@ void fr_unpack_free(struct fr_unpack *u)
 	free(u);
 }
 
+#define DESCRIPTOR_OFF 4u /* of a frame, RFC 8878, 3.1.1.1.1 */
+#define HAS_CHECKSUM   4u
+
 int fr_unpack_check(const void *src, size_t packed_sz, size_t sz)
 {
+	if (packed_sz <= DESCRIPTOR_OFF || !(((const u8 *)src)[DESCRIPTOR_OFF] & HAS_CHECKSUM))
+		return -EBADMSG;
 	/* Both return large unsigned values on errors. */
 	if (ZSTD_getFrameContentSize(src, packed_sz) != sz || ZSTD_findFrameCompressedSize(src, packed_sz) != packed_sz)
 		return -EBADMSG;

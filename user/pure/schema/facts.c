@@ -47,6 +47,18 @@ int fr_facts_next(const char *text, size_t *pos, const char **name, size_t *name
 	return 0;
 }
 
+bool fr_facts_are_lines(const char *text, size_t sz)
+{
+	const char *end;
+
+	for (; sz; sz -= end - text + 1, text = end + 1) {
+		end = memchr(text, '\n', sz);
+		if (!end || !memchr(text, '=', end - text))
+			return false;
+	}
+	return true;
+}
+
 static char *unescape(const char *value, size_t len)
 {
 	char *out = malloc(len + 1);

@@ -3,8 +3,12 @@
 #ifndef FR_FACTS_H
 #define FR_FACTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* Is it lines of name=value, each with its newline? */
+bool fr_facts_are_lines(const char *text, size_t sz);
 
 /* Write one line. name: letters, digits and _. What fails is an error of the stream: see pure/text/memfile.h. */
 void fr_facts_put(FILE *f, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
