@@ -3,7 +3,7 @@
  * make FILE: a snapshot of the events on standard input, a line each, in order of time:
  *
  *	fact NAME VALUE			horizon CPU NS
- *	hole CPU SINCE_NS UNTIL_NS
+ *	hole CPU SINCE_NS UNTIL_NS	copied CPU NS [TID]: when its ring was, and who had the CPU
  *	kthread TID			process PID START_NS EXIT_NS CGROUP COMM
  *	thread TID PID START_NS COMM
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
@@ -27,7 +27,8 @@ static struct host_ring *ring[CPU_CNT][FR_TIER_CNT];
 static struct fact fact[MAX];
 static struct fr_snap_task task[MAX];
 static struct fr_snap_hole hole[MAX];
-static u64 horizon[CPU_CNT];
+static u64 horizon[CPU_CNT], copied[CPU_CNT];
+static u32 holder[CPU_CNT];
 static u32 fact_cnt, task_cnt, hole_cnt;
 static char procs[4096]; /* what /proc said */
 
@@ -143,13 +144,17 @@ static bool read_thread(const char *line)
 static void read_line(char *line)
 {
 	unsigned long long ns, until_ns;
-	u32 cpu;
+	u32 cpu, tid;
+	int got;
 
 	if (fact_cnt < MAX && sscanf(line, "fact %63s %1023[^\n]", fact[fact_cnt].name, fact[fact_cnt].value) == 2)
 		fact_cnt++;
 	else if (sscanf(line, "horizon %u %llu", &cpu, &ns) == 2)
 		horizon[cpu % CPU_CNT] = ns;
-	else if (hole_cnt < MAX && sscanf(line, "hole %u %llu %llu", &cpu, &ns, &until_ns) == 3)
+	else if ((got = sscanf(line, "copied %u %llu %u", &cpu, &ns, &tid)) >= 2) {
+		copied[cpu % CPU_CNT] = ns;
+		holder[cpu % CPU_CNT] = got == 3 ? tid + 1 : 0;
+	} else if (hole_cnt < MAX && sscanf(line, "hole %u %llu %llu", &cpu, &ns, &until_ns) == 3)
 		hole[hole_cnt++] = (struct fr_snap_hole){
 			.cpu = cpu % CPU_CNT, .why = FR_HOLE_overwritten, .since_ns = ns, .until_ns = until_ns};
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
@@ -171,7 +176,12 @@ static int put_rings(struct fr_snap_writer *w)
 	int err = 0;
 
 	for (cpu = 0; cpu < CPU_CNT; cpu++) {
-		acct[cpu] = (struct fr_snap_ring){.cpu = cpu, .slot_cnt = 4, .subbuf_sz = 65536, .horizon_ns = horizon[cpu]};
+		acct[cpu] = (struct fr_snap_ring){.cpu = cpu,
+						  .slot_cnt = 4,
+						  .subbuf_sz = 65536,
+						  .horizon_ns = horizon[cpu],
+						  .end_ns = copied[cpu],
+						  .holder = holder[cpu]};
 		for (tier = 0; tier < FR_TIER_CNT && !err; tier++)
 			err = host_ring_put_laps(ring[cpu][tier], w);
 	}

@@ -74,9 +74,9 @@ def main():
         found += 1
         bad_rep = report(bad)
         check_pairs(bad_rep, left)
-        # until when the task before the damage had the CPU is not known; what is known continues at the end of the damage
-        before = [row["ts"] for row in left if row["cpu"] == CPU and row["event"] == "sched_switch" and row["ts"] < lost[0]["ts"]]
-        begin = before[-1] if before else rep["window"]["end_ns"] - covered(rep)
+        # until the damage the task before it had the CPU, if a row tells which; what is known continues at the end of the damage
+        known = any(row["cpu"] == CPU and row["pos"]["tier"] == "main" and row["ts"] < lost[0]["ts"] for row in left)
+        begin = lost[0]["ts"] if known else rep["window"]["end_ns"] - covered(rep)
         goes_on = any(row["cpu"] == CPU and row["ts"] > lost[-1]["ts"] for row in left)
         end = lost[-1]["ts"] if goes_on else rep["window"]["end_ns"]
         assert covered(rep) - covered(bad_rep) == end - begin, (covered(rep), covered(bad_rep), end - begin)

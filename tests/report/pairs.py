@@ -14,6 +14,7 @@ class Task:
         self.left_ns, self.how = 0, RUNS
         self.wake = 0  # 0, EARLY, or when
         self.early_ns = self.ran_ns = 0
+        self.ran_on = None  # the CPU on which it ran last
         self.waker = 0
         self.call = None  # (since, number, interrupted)
         self.call_abi = 0
@@ -85,6 +86,11 @@ class Pairs:
         p.blocked = (queued or ts) - t.left_ns if t.how == BLOCKED else 0
         t.left_ns, t.how, t.wake, t.ran_ns = 0, RUNS, 0, ts
 
+    def is_lost(self, t):
+        if t.how != RUNS:
+            return t.left_ns < self.blind
+        return t.ran_on is not None and t.ran_ns < self.cpu_blind.get(t.ran_on, 0)
+
     def on_sched_switch(self, row, p):
         ts, prev, nxt = row["ts"], row["tid"], row["next_pid"]
         if prev and row["prev_state"] in (16, 32):
@@ -94,6 +100,7 @@ class Pairs:
         self.cpus[row["cpu"]] = (nxt, ts)
         if nxt:
             self.runs(self.task(nxt), ts, p)
+            self.task(nxt).ran_on = row["cpu"]
 
     def born(self, t, row):
         t.left_ns, t.how, t.wake, t.waker = row["ts"], NEW, row["ts"], row["tid"]
@@ -107,7 +114,7 @@ class Pairs:
             return
         new = tid not in self.tasks
         t = self.task(tid)
-        if new or (t.how != RUNS and t.left_ns < self.blind):
+        if new or self.is_lost(t):
             self.born(t, row)
         elif not self.just_runs(t, ts):
             was = t.wake

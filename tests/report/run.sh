@@ -56,7 +56,7 @@ is_plain() {
 copied_early() {
 	local early=$tmp/early.flight end
 	build/tests/report/make_load "$early" early && /usr/bin/python3 tests/report/check.py "$early" &&
-		/usr/bin/python3 tests/report/check.py "$early" --task 110 || return
+		/usr/bin/python3 tests/report/check.py "$early" --task 110 && /usr/bin/python3 tests/report/check.py "$early" --task 110 --window 30%.. || return
 	end=$("$FLIGHTREC" info --json "$early" | jq '.cpus[3].tiers[] | select(.name == "main").end_ns')
 	status 0 report --json --moment 90ms "$early" && jq -e --argjson ended "$end" '.window as $w |
 		($w.end_ns - $ended > 5000000) and all(.cpus[]; .busy_ns + .idle_ns > 0) and
@@ -102,11 +102,11 @@ trigger_outside() {
 	status 0 report --window 50%..trigger "$snap" && prints "^  when +$when, 0 ns before the end$" && prints '^Its stack  as it crashed, time beside the trigger$' &&
 		! grep "beside the window" "$tmp/out"
 }
-# From the hole's begin to the CPU's next switch nobody knows what ran: neither the figures nor the page says who did.
+# From the hole's begin to the CPU's next row nobody knows what ran: neither the figures nor the page says who did.
 not_known_in_a_hole() {
 	local since until
 	read -r since until < <("$FLIGHTREC" info --json "$snap" | jq -r '.holes[0] | "\(.since_ns) \(.until_ns)"') && [[ $until ]] || return
-	figures --moment 90ms --until "$until" && status 0 report --json --moment 90ms --until "$until" "$snap" &&
+	figures --moment 90ms --until "$until" && status 0 report --json --moment 90ms --until $((until - 1)) "$snap" &&
 		jq -e ".cpus[2].ran[-1].ts == $since and .cpus[2].ran[-1].tid == null" "$tmp/out" > "$tmp/page" || return
 	figures --since "$((since + 5000))" && status 0 report --moment 90ms --until "$until" "$snap" && prints '^     2 [A-Z.*]+[?]{6,} [0-9]+ switches$'
 }
@@ -341,6 +341,64 @@ nothing_at_all() {
 	/usr/bin/python3 tests/report/check.py "$tmp/none.flight" && /usr/bin/python3 tests/report/check.py "$tmp/head.flight"
 }
 
+# A task that never leaves its CPU has it all the time: a row tells, of the window, before it or behind it, or else whom the dump saw.
+# ran FILE TID NS [OPTION...]: the time that report and diff have for it, in a window, and the lane of the report and of top
+ran() {
+	local file=$1 tid=$2 ns=$3 name
+	shift 3
+	status 0 report --json --moment 1s "$@" "$file" && [[ $(jq "[.tasks[] | select(.tid == $tid).oncpu_ns] | add // 0" "$tmp/out") == "$ns" ]] ||
+		{ echo "report $*: not $ns ns"; jq -c '.tasks[] | [.tid, .oncpu_ns]' "$tmp/out"; return 1; }
+	jq -e "$ns == 0 or any(.cpus[].ran[]; .tid == $tid)" "$tmp/out" > "$tmp/page" || { echo "report $*: no lane"; return 1; }
+	figures_of "$file" "$@" || return
+	name=task-$tid
+	status 0 "$FLIGHTREC" diff --json --window-a "${2:-0%..}" --window-b "${2:-0%..}" "$file" &&
+		[[ $(jq "[.cpu[] | select(.name == \"$name\").a.ns] | add // 0" "$tmp/out") == "$ns" ]] || { echo "diff $*: not $ns ns"; jq -c .cpu "$tmp/out"; return 1; }
+}
+figures_of() { /usr/bin/python3 tests/report/check.py "$@" > "$tmp/page" || { cat "$tmp/page"; return 1; }; }
+never_switches() {
+	local head=('fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 100000000001000' 'horizon 1 100000000001000' 'thread 7 7 1 task-7' 'thread 8 8 1 task-8')
+	local other=('event 100000000001000 1 sched_switch 0 next_pid=8 prev_state=0' 'event 100000000009000 1 sched_switch 8 next_pid=0 prev_state=1')
+	# by its samples; where there is none in the window, by those before and behind it
+	printf '%s\n' "${head[@]}" "${other[0]}" 'event 100000000002000 0 cpu_sample 7 ip=1 user=1' 'event 100000000006000 0 cpu_sample 7 ip=1 user=1' "${other[1]}" | made "$tmp/spins.flight" || return
+	ran "$tmp/spins.flight" 7 8000 && ran "$tmp/spins.flight" 7 1000 --window 100000000003000..100000000004000 && ran "$tmp/spins.flight" 7 800 --window 100000000001100..100000000001900 &&
+		ran "$tmp/spins.flight" 7 2000 --window 100000000007000..100000000009000 && ran "$tmp/spins.flight" 8 800 --window 100000000001100..100000000001900 || return
+	# within one long run: between its switches, and without any row before
+	printf '%s\n' "${head[@]}" 'event 100000000001000 0 sched_switch 0 next_pid=7 prev_state=0' "${other[@]}" 'event 100000000009500 0 sched_switch 7 next_pid=0 prev_state=1' | made "$tmp/long.flight" || return
+	ran "$tmp/long.flight" 7 8500 && ran "$tmp/long.flight" 7 2000 --window 100000000003000..100000000005000 && ran "$tmp/long.flight" 8 2000 --window 100000000003000..100000000005000 || return
+	# nothing tells but the dump; and nobody is said to have had the CPU beyond the copying of its ring
+	printf '%s\n' "${head[@]}" 'copied 0 100000000007000 7' 'copied 1 100000000009500' "${other[@]}" | made "$tmp/seen.flight" || return
+	ran "$tmp/seen.flight" 7 6000 && ran "$tmp/seen.flight" 7 2000 --window 100000000003000..100000000005000 && ran "$tmp/seen.flight" 7 1000 --window 100000000006000..100000000008000 || return
+	# not known, and not 0 of somebody: a CPU of which nothing tells, a hole, a switch that is missing
+	printf '%s\n' "${head[@]}" 'copied 0 100000000007000' 'copied 1 100000000009500' "${other[@]}" | made "$tmp/blank.flight" && ran "$tmp/blank.flight" 7 0 || return
+	printf '%s\n' "${head[@]}" 'hole 0 100000000004000 100000000005000' "${other[0]}" 'event 100000000002000 0 cpu_sample 7 ip=1 user=1' "${other[1]}" | made "$tmp/holed.flight" &&
+		ran "$tmp/holed.flight" 7 0 --window 100000000005500..100000000006000 && ran "$tmp/holed.flight" 7 1000 --window 100000000002500..100000000003500 || return
+	printf '%s\n' "${head[@]}" "${other[0]}" 'event 100000000002000 0 sched_switch 0 next_pid=7 prev_state=0' 'event 100000000005000 0 sched_switch 8 next_pid=0 prev_state=1' "${other[1]}" | made "$tmp/hidden.flight" &&
+		ran "$tmp/hidden.flight" 7 0
+}
+
+# A wait or call that ends in the window counts as long as it took, if its begin is in the file: in report as in diff and replay --pairs.
+began_before() {
+	local window=100000000005000..100000000009000
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 100000000000500' 'horizon 1 100000000000500' 'thread 7 7 1 task-7' \
+		'event 100000000001000 0 sched_switch 0 next_pid=7 prev_state=0' 'event 100000000001500 0 sys_enter 7 id=35' 'event 100000000002000 0 sched_switch 7 next_pid=0 prev_state=1' \
+		'event 100000000004000 1 sched_waking 0 target_pid=7' 'event 100000000006000 0 sched_switch 0 next_pid=7 prev_state=0' 'event 100000000007000 0 sys_exit 7 id=35 ret=0' \
+		'event 100000000009000 1 sched_waking 0 target_pid=7' | made "$tmp/before.flight" || return
+	status 0 "$FLIGHTREC" replay --json --pairs --window "$window" "$tmp/before.flight" &&
+		jq -se '[.[] | select(.event != "sched_waking") | [.offcpu_ns, .latency_ns]] == [[4000, 2000], [null, 5500]]' "$tmp/out" > "$tmp/page" || return
+	status 0 "$FLIGHTREC" diff --json --window-a "$window" --window-b "$window" "$tmp/before.flight" &&
+		jq -e '.offcpu[0].a.ns == 4000 and .runqueue[0].a.ns == 2000 and .syscalls[0].a.ns == 5500' "$tmp/out" > "$tmp/page" || return
+	status 0 report --json --window "$window" "$tmp/before.flight" &&
+		jq -e '(.tasks[] | select(.tid == 7) | .offcpu_ns == 4000 and .queued_ns == 2000 and .oncpu_ns == 3000) and .syscalls[0].latency.sum_ns == 5500 and
+			.offcpu[0].in == "syscall" and .window.events == 3' "$tmp/out" > "$tmp/page" && figures_of "$tmp/before.flight" --window "$window"
+}
+
+# An event that is by the focus task and about it is one event.
+wakes_itself() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'thread 7 7 1 seven' \
+		'event 1000 0 sched_waking 7 target_pid=7' 'event 2000 0 sched_switch 7 next_pid=0 prev_state=1' \
+		'event 3000 0 sched_switch 0 next_pid=7 prev_state=0' | made "$tmp/self.flight" && figures_of "$tmp/self.flight" --task 7
+}
+
 make -s build/tests/report/make_load && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 check "the snapshot has everything" has_all
 check "all figures" figures
@@ -352,6 +410,9 @@ check "all figures of what a filter takes" figures -f 'cpu == 1 || ret < 0'
 check "all figures of what a filter takes in a window" figures --since 60% -f 'event == sched_switch && next_pid > 110 || comm ~ "task-1*"'
 check "another task, longer moments" figures --task 110 --moment 30ms
 check "the wake chain of a task that ran, was preempted, sleeps, waits for a CPU" whatever_it_does
+check "a task that never leaves its CPU" never_switches
+check "what began before the window" began_before
+check "a task that wakes itself" wakes_itself
 check "a CPU whose ring was copied before the others" copied_early
 check "the page" page_tells
 check "what ran in a hole is not known" not_known_in_a_hole

@@ -58,7 +58,9 @@ class Call:
 
 
 class Tables:
-    def __init__(self, rows, counted, window, info, focus, focus_pid):
+    def __init__(self, rows, counted, window, info, focus, focus_pid, later, before):
+        self.since_ns = before[-1]["ts"] + 1 if before else 0
+        self.later = later  # the rows of a CPU's main tier, those behind the window, too
         self.rows, self.counted = rows, counted  # counted: places of the rows that count; None: all
         self.w, self.info, self.focus, self.focus_pid = window, info, focus, focus_pid
         self.at_ns = self.find_at()
@@ -120,12 +122,11 @@ class Tables:
                         begins[c["cpu"]] = min(ring["horizon_ns"], max(ring["first_ts"], self.info["begin_ns"] or 0))
         for cpu, begin in begins.items():
             self.cpu(cpu).since_ns = max(begin, self.cpu(cpu).since_ns)
-            if begin > self.w["begin_ns"]:
-                self.pairs.gap(cpu, begin)
-                self.cpu(cpu).gap_ns = begin
+            self.pairs.gap(cpu, begin)
+            self.cpu(cpu).gap_ns = begin
         holes = [h for h in self.info["holes"] if h["tier"] == "main"]
         for c in self.info["cpus"]:  # nothing is known of a CPU from the copying of its ring on
-            holes += [dict(cpu=c["cpu"], since_ns=max(ring["end_ns"], ring["last_ts"]), until_ns=0, is_end=True) for ring in c["tiers"]
+            holes += [dict(cpu=c["cpu"], since_ns=max(ring["end_ns"], ring["last_ts"]), until_ns=0) for ring in c["tiers"]
                       if ring["name"] == "main" and "end_ns" in ring and (kept is None or c["cpu"] in kept)]
         self.holes = sorted(holes, key=lambda h: h["since_ns"])
 
@@ -151,8 +152,7 @@ class Tables:
             self.pairs.gap(h["cpu"], until)
             if h["cpu"] in self.cpus:
                 c = self.cpus[h["cpu"]]
-                if h.get("is_end") and c.tid is not None and h["since_ns"] > c.since_ns and self.counted is None:
-                    self.ran(c, self.task(c.tid), c.since_ns, h["since_ns"])
+                self.has_had(c, h["cpu"], h["since_ns"])
                 c.tid = c.irq = c.softirq = None
                 c.since_ns = max(c.since_ns, until)
                 c.gap_ns = max(c.gap_ns, until)
@@ -166,7 +166,11 @@ class Tables:
             self.keep_chain()
         c, t = self.cpu(row["cpu"]), self.task(row["tid"])
         t.comm, t.pid = row["comm"], row["pid"]
-        counts = self.counted is None or place(row) in self.counted
+        if c.tid is None and row["pos"]["tier"] == "main" and ts >= c.gap_ns:  # it has had the CPU since that is covered
+            c.tid = t.tid
+            if row["event"] != "sched_switch" or ts != c.since_ns:
+                self.has_cpu(c, c.since_ns, t.tid, self.names_of(t.tid))
+        counts = not self.is_before(ts) and (self.counted is None or place(row) in self.counted)
         rated = counts and ts >= self.w["rated_begin_ns"]
         if counts:
             self.events[row["event"]] += 1
@@ -179,12 +183,20 @@ class Tables:
         if fn:
             fn(row, c, t, pair, counts, rated)
 
+    def names_of(self, tid):
+        """A task that a later row names may have had another name then; what no row names, the table of tasks may."""
+        return {row["comm"] for row in self.rows if row["tid"] == tid} | {row["next_comm"] for row in self.rows if row.get("next_pid") == tid}
+
+    def is_before(self, ts):
+        """Rows before the window only tell what is so when it begins."""
+        return ts < self.since_ns
+
     def note(self, row):
-        if row["ts"] <= self.w["moment_end_ns"]:
+        if not self.is_before(row["ts"]) and row["ts"] <= self.w["moment_end_ns"]:
             self.about.append(row)
 
     def step(self, row, did, **more):
-        if row["ts"] <= self.w["moment_end_ns"]:
+        if not self.is_before(row["ts"]) and row["ts"] <= self.w["moment_end_ns"]:
             self.steps.append(dict(ts=row["ts"], cpu=row["cpu"], did=did, **more))
 
     # ---- scheduling ----
@@ -206,9 +218,32 @@ class Tables:
             return (state, "syscall") + t.call
         return (state, "fault" if t.fault and state in (1, 2) else "none", None, None)
 
+    def has_had(self, c, nr, until_ns):
+        """Whoever has the CPU has had it until then. If no row tells, one behind the window may."""
+        if until_ns <= c.since_ns:
+            return
+        if c.tid is None:
+            c.tid = self.holder(nr, c.since_ns)
+            if c.tid is not None:
+                self.has_cpu(c, c.since_ns, c.tid, self.names_of(c.tid))
+        if c.tid is not None and self.counted is None:
+            self.ran(c, self.task(c.tid), c.since_ns, until_ns)
+        c.since_ns = until_ns
+
+    def holder(self, nr, ts):
+        ring = next((r for c in self.info["cpus"] if c["cpu"] == nr for r in c["tiers"] if r["name"] == "main"), None)
+        kept = self.cpus_kept()
+        if not ring or kept is not None and nr not in kept or self.is_picked() or ts < self.cpu(nr).gap_ns:
+            return None
+        after = next((r for r in self.later(nr) if r["ts"] >= ts), None)
+        end = after["ts"] if after else 1 << 64
+        if any(h["cpu"] == nr and h["since_ns"] < end and (h["until_ns"] or 1 << 64) > ts for h in self.info["holes"] if h["tier"] == "main"):
+            return None
+        return after["tid"] if after else ring.get("holder")
+
     def on_sched_switch(self, row, c, t, pair, counts, rated):
         ts, state, tid = row["ts"], row["prev_state"], row["next_pid"]
-        if ts > c.since_ns and counts:
+        if ts > c.since_ns and counts and c.tid == t.tid:
             self.ran(c, t, c.since_ns, ts)
         if t.tid:
             t.sums.n["preempted"] += counts and state in (0, PREEMPTED)
@@ -218,8 +253,7 @@ class Tables:
         c.n["switches"] += counts
         if tid:
             self.gets_cpu(row, c, self.task(tid), pair, counts)
-        if ts >= c.since_ns:
-            c.since_ns, c.tid = ts, tid
+        c.since_ns, c.tid = max(c.since_ns, ts), tid if ts >= c.gap_ns else None
         self.has_cpu(c, ts, tid, row["next_comm"])
 
     def has_cpu(self, c, ts, tid, comm):
@@ -271,7 +305,7 @@ class Tables:
         by, nr = ("irq", c.irq) if c.irq is not None else ("softirq", c.softirq) if c.softirq is not None else ("task", row["tid"])
         target.comm = row["target_comm"]
         t.sums.n["wakes"] += counts
-        if target.tid and target.tid == self.focus:
+        if target.tid and target.tid == self.focus != row["tid"]:
             self.note(row)
         if "wakers" in self.pairs.lacks:
             return
@@ -292,6 +326,7 @@ class Tables:
     def on_sched_process_exec(self, row, c, t, pair, counts, rated):
         if row["old_pid"] != t.tid:
             was = self.task(row["old_pid"])
+            c.tid = t.tid if c.tid == was.tid else c.tid
             t.call, t.link, t.ran, t.off = was.call, was.link, was.ran, was.off
         if t.tid == self.focus and row["old_pid"] != t.tid and row["ts"] <= self.w["moment_end_ns"]:
             self.steps.clear()  # they were those of the process's first thread
@@ -379,7 +414,7 @@ class Tables:
         rank = {"cpu_sample": 0, "crash": 2}
         if self.stack and rank.get(row["event"], 1) < rank.get(self.stack[0], 1):
             return
-        if tid == self.focus and row["ts"] <= self.w["moment_end_ns"] and (row["kstack_id"] or row.get("ustack_id")):
+        if tid == self.focus and not self.is_before(row["ts"]) and row["ts"] <= self.w["moment_end_ns"] and (row["kstack_id"] or row.get("ustack_id")):
             self.stack = (row["event"], row["ts"], row["kstack"] or [], row.get("ustack") or [])
 
     # ---- block, interrupts ----
@@ -450,10 +485,8 @@ class Tables:
     def finish(self):
         self.keep_chain()
         self.pass_holes(self.w["end_ns"])
-        if self.counted is None:
-            for c in self.cpus.values():
-                if c.tid is not None and self.w["end_ns"] > c.since_ns:
-                    self.ran(c, self.task(c.tid), c.since_ns, self.w["end_ns"])
+        for nr, c in self.cpus.items():
+            self.has_had(c, nr, self.w["end_ns"])
         self.total = Sums()
         for t in self.all_tasks:
             if t.tid:

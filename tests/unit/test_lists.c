@@ -168,7 +168,7 @@ static void test_entries_come_back_whole(void **state)
 	task.comm[FR_COMM_SZ - 1] = task.first_comm[FR_COMM_SZ - 1] = 0;
 	check_there_and_back(FR_CHUNK_TASKS, &task, sizeof(task));
 	fill(&ring, sizeof(ring));
-	ring.reserved0 = ring.reserved1 = 0;
+	ring.reserved0 = 0;
 	/* room for reasons of later versions */
 	memset(ring.lost + FR_LOST_CNT, 0, sizeof(ring.lost) - FR_LOST_CNT * 8);
 	memset(ring.filtered + FR_FILTERED_CNT, 0, sizeof(ring.filtered) - FR_FILTERED_CNT * 8);

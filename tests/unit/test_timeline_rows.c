@@ -21,6 +21,8 @@ static struct fr_replay *replay;
 static struct fr_timeline *t;
 static char text[1024];
 static const char *cut_cpu; /* of the snapshot, NULL: it is whole */
+static u32 holder;	    /* of CPU 1 as its ring is copied, 0: not known */
+static u64 since;	    /* the window's begin, 0: none */
 
 /* `at` behind the first event */
 #define PUT(at, where, type, who, ...)                                     \
@@ -42,6 +44,7 @@ static void put_ring(struct fr_snap_writer *w, struct host_ring *h, u64 horizon_
 
 	r.written = r.present = h->rec_cnt;
 	r.horizon_ns = horizon_ns;
+	r.holder = h == ring[CPU1] && holder ? holder + 1 : 0;
 	assert_int_equal(fr_snap_put_rings(w, &r, 1), 0);
 	assert_int_equal(host_ring_put_laps(h, w), 0);
 }
@@ -65,7 +68,10 @@ static void save(const char *path, u64 horizon1_ns, const struct fr_snap_hole *h
 
 static void load(u64 horizon1_ns, const struct fr_snap_hole *hole)
 {
-	const struct fr_replay_opts opts = {.tiers = FR_REPLAY_TIERS, .names = true};
+	const struct fr_replay_opts opts = {.tiers = FR_REPLAY_TIERS,
+					    .names = true,
+					    .history = true,
+					    .since = {.kind = since ? FR_WHEN_CLOCK : FR_WHEN_NEVER, .ns = since}};
 	char dir[] = "/tmp/fr_timeline.XXXXXX", path[64];
 	const char *const file = path;
 
@@ -86,6 +92,7 @@ static int begin(void **state)
 	u32 i;
 
 	(void)state;
+	holder = since = 0;
 	for (i = 0; i < RING_CNT; i++)
 		ring[i] = host_ring_new(i == CPU1, i == LIFE ? FR_TIER_LIFE : FR_TIER_MAIN, 4, 1);
 	return 0;
@@ -239,9 +246,9 @@ static void what_is_missing_is_not_known(void **state)
 	SWITCH(150, CPU1, 102, 1, 103); /* before its history is complete */
 	SWITCH(260, CPU1, 104, 1, 103);
 	load(BASE + 170, &hole);
-	runs_are(1, "150 103, 200 unknown, 260 103");
+	runs_are(1, "150 103, 200 unknown, 250 104, 260 103");
 	states_are(103, "150 runs, 200 unknown, 260 runs");
-	states_are(104, "260 sleeps");
+	states_are(104, "250 runs, 260 sleeps");
 	assert_int_equal(cpu(1)->horizon, 170);
 	assert_int_equal(t->horizon, 170);
 }
@@ -253,17 +260,58 @@ static void what_precedes_a_hole_is_known(void **state)
 		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
 
 	(void)state;
-	WAKE(100, CPU1, 0, 102);
+	WAKE(100, CPU1, 102, 100);
 	SWITCH(110, CPU0, 0, 0, 101);
 	SWITCH(120, CPU0, 101, 1, 0);
 	SWITCH(150, CPU1, 102, 1, 103);
 	SWITCH(260, CPU1, 104, 1, 103);
 	load(BASE + 250, &hole);
-	runs_are(1, "0 102, 50 103, 100 unknown, 160 103");
+	runs_are(1, "0 102, 50 103, 100 unknown, 150 104, 160 103");
 	states_are(101, "10 runs, 20 sleeps, 100 unknown");
 	states_are(103, "50 runs, 100 unknown, 160 runs");
 	assert_int_equal(t->begin, 0);
 	assert_int_equal(t->horizon, 150);
+}
+
+/* A row tells who has a CPU that nobody leaves; if there is none, the file knows whom the dump saw there. */
+static void who_never_leaves_has_the_cpu(void **state)
+{
+	(void)state;
+	SWITCH(0, CPU0, 0, 0, 100);
+	WAKE(400, CPU1, 103, 101);
+	SWITCH(900, CPU0, 100, 1, 0);
+	load(0, NULL);
+	runs_are(1, "0 103");
+	states_are(103, "0 runs");
+}
+
+static void the_dump_saw_who_has_the_cpu(void **state)
+{
+	(void)state;
+	SWITCH(0, CPU0, 0, 0, 100);
+	SWITCH(900, CPU0, 100, 1, 0);
+	holder = 103;
+	load(0, NULL);
+	runs_are(1, "0 103");
+	states_are(103, "0 runs");
+}
+
+/* What precedes the window tells who has a CPU, and for which call, as it begins. */
+static void before_the_window(void **state)
+{
+	(void)state;
+	SWITCH(100, CPU1, 0, 0, 103);
+	WAKE(150, CPU1, 103, 101);
+	SWITCH(200, CPU0, 100, 1, 0);
+	SWITCH(600, CPU0, 0, 0, 101);
+	SWITCH(900, CPU0, 101, 1, 0);
+	since = BASE + 400;
+	load(0, NULL);
+	assert_int_equal(t->event_cnt, 2);
+	runs_are(0, "0 idle, 200 101, 500 idle");
+	runs_are(1, "0 103");
+	states_are(103, "0 runs");
+	states_are(101, "0 waits task 103, 200 runs, 500 sleeps");
 }
 
 /* A task without a CPU may have run, unseen, on the one whose events are missing. One that runs has its own CPU. */
@@ -393,6 +441,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_switch_is_missing, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_not_known, begin, end),
 		cmocka_unit_test_setup_teardown(what_precedes_a_hole_is_known, begin, end),
+		cmocka_unit_test_setup_teardown(who_never_leaves_has_the_cpu, begin, end),
+		cmocka_unit_test_setup_teardown(the_dump_saw_who_has_the_cpu, begin, end),
+		cmocka_unit_test_setup_teardown(before_the_window, begin, end),
 		cmocka_unit_test_setup_teardown(no_task_sleeps_through_a_hole, begin, end),
 		cmocka_unit_test_setup_teardown(no_task_sleeps_before_the_horizon, begin, end),
 		cmocka_unit_test_setup_teardown(calls_end_at_holes, begin, end),

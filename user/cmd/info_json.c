@@ -170,6 +170,8 @@ static void put_ring(struct fr_jsonw *w, const struct flightrec_ring *r)
 	fr_jsonw_u64(w, "horizon_ns", flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS));
 	if (flightrec_ring_get(r, FLIGHTREC_RING_END_NS))
 		fr_jsonw_u64(w, "end_ns", flightrec_ring_get(r, FLIGHTREC_RING_END_NS));
+	if (flightrec_ring_get(r, FLIGHTREC_RING_HOLDER))
+		fr_jsonw_u64(w, "holder", flightrec_ring_get(r, FLIGHTREC_RING_HOLDER) - 1);
 	fr_jsonw_u64(w, "written", flightrec_ring_get(r, FLIGHTREC_RING_WRITTEN));
 	fr_jsonw_u64(w, "overwritten", flightrec_ring_get(r, FLIGHTREC_RING_OVERWRITTEN));
 	fr_jsonw_u64(w, "present", flightrec_ring_get(r, FLIGHTREC_RING_PRESENT));

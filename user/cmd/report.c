@@ -124,7 +124,7 @@ static void decide(struct asked *a)
 int fr_cmd_report(int argc, char **argv)
 {
 	struct asked a = {
-		.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true},
+		.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
 		.ask.analyze = {.moment_ns = MOMENT_DEFAULT},
 	};
 	int opt;

@@ -274,7 +274,7 @@ static int top(struct asked *a)
 
 int fr_cmd_top(int argc, char **argv)
 {
-	struct asked a = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true}, .height = 40};
+	struct asked a = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true, .history = true}, .height = 40};
 	int opt;
 
 	while ((opt = fr_next_option(argc, argv, "f:h", options)) != -1) {

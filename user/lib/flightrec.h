@@ -373,6 +373,7 @@ enum flightrec_ring_value {
 	FLIGHTREC_RING_SLOTS,	     /* how many laps it has room for */
 	FLIGHTREC_RING_SUBBUF_BYTES, /* size of each */
 	FLIGHTREC_RING_END_NS,	     /* complete up to here, when it was copied; 0: up to the file's last event */
+	FLIGHTREC_RING_HOLDER,	     /* tid + 1 of the task that had the CPU then; 0: not known */
 };
 uint64_t flightrec_ring_get(const struct flightrec_ring *r, enum flightrec_ring_value which); /* 0: also if unknown */
 const char *flightrec_ring_tier(const struct flightrec_ring *r);

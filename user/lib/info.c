@@ -158,6 +158,8 @@ uint64_t flightrec_ring_get(const struct flightrec_ring *ring, enum flightrec_ri
 		return r->count.subbuf_sz;
 	case FLIGHTREC_RING_END_NS:
 		return r->end_ns;
+	case FLIGHTREC_RING_HOLDER:
+		return r->count.holder;
 	}
 	return 0;
 }

@@ -97,7 +97,7 @@ static int have_cpu(struct fr_analyze *a, u16 nr)
 		if (!cpu[i].state)
 			return -ENOMEM;
 		a->res.cpu_cnt = i + 1;
-		cpu[i].state->since_ns = a->picked ? ~0ULL : a->res.begin_ns;
+		cpu[i].state->on.since_ns = a->picked ? ~0ULL : a->res.begin_ns;
 		cpu[i].state->pair = fr_pairs_cpu(a->pairs, i);
 		if (!cpu[i].state->pair)
 			return -ENOMEM;
@@ -126,13 +126,11 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 		err = have_cpu(a, r->cpu);
 		if (err)
 			break;
-		if (governor_ns > a->res.begin_ns)
+		if (governor_ns)
 			fr_pairs_gap(a->pairs, r->cpu, governor_ns);
 		c = &a->res.cpu[r->cpu];
 		c->seen = true;
 		c->horizon_ns = r->horizon_ns;
-		if (r->begin_ns <= a->res.begin_ns)
-			continue;
 		fr_pairs_gap(a->pairs, r->cpu, r->begin_ns);
 		err = fr_an_sched_gap(a, r->cpu, 0, r->begin_ns);
 	}
@@ -213,8 +211,7 @@ static int pass_holes(struct fr_analyze *a, u64 now_ns)
 		u64 until_ns = h->until_ns ?: ~0ULL;
 
 		fr_pairs_gap(a->pairs, h->cpu, until_ns);
-		if (h->why == HOLE_END)
-			err = fr_an_sched_until(a, h->cpu, h->since_ns);
+		err = fr_an_sched_until(a, h->cpu, h->since_ns);
 		err = err ?: fr_an_sched_gap(a, h->cpu, h->since_ns, until_ns);
 	}
 	return err;
@@ -230,7 +227,9 @@ static int pass_damage(void *arg, const struct fr_replay_lost *lost)
 	if (have_cpu(a, lost->cpu))
 		return -ENOMEM;
 	fr_pairs_gap(a->pairs, lost->cpu, lost->until_ns);
-	return lost->tier == FR_TIER_MAIN ? fr_an_sched_gap(a, lost->cpu, lost->since_ns, lost->until_ns) : 0;
+	if (lost->tier != FR_TIER_MAIN)
+		return 0;
+	return fr_an_sched_until(a, lost->cpu, lost->since_ns) ?: fr_an_sched_gap(a, lost->cpu, lost->since_ns, lost->until_ns);
 }
 
 /* ---- rows ---- */
@@ -297,9 +296,11 @@ static inline int take(struct fr_analyze *a, const struct fr_batch *b, u32 i, st
 	r->task = fr_an_task(a, tid);
 	if (!r->task)
 		return -ENOMEM;
-	r->counted = !a->filtered || is_match(r);
+	r->counted = !fr_an_is_before(a, ts) && (!a->filtered || is_match(r));
 	r->rated = r->counted & (ts >= a->res.rated_ns);
 	r->task->seen_ns = ts;
+	if (!r->cpu->state->on.known && fr_an_sched_row(a, r))
+		return -ENOMEM;
 	if (r->counted)
 		count(a, nr, r);
 	if (tid == a->res.focus.tid && tid)
@@ -324,7 +325,7 @@ int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 	r.run = run;
 	r.cpu_nr = b->cpu;
 	r.cpu = &a->res.cpu[b->cpu];
-	r.cpu->seen = true;
+	r.cpu->seen |= run->from < run->to && !fr_an_is_before(a, b->ts[run->to - 1]);
 	r.in.cpu = r.cpu->state->pair;
 	a->filtered = run->filter;
 	a->names = run->view->names;
@@ -360,6 +361,7 @@ static void find_times(struct fr_analyze *a, struct fr_replay *r, const struct f
 	u64 behind = opts->moment_ns / 10, at;
 
 	fr_replay_window(r, &res->begin_ns, &res->end_ns);
+	a->asked_ns = fr_replay_since(r, 0);
 	res->horizon_ns = fr_summary_horizon(sum, FR_TIER_MAIN);
 	res->rated_ns = max64(res->begin_ns, res->horizon_ns);
 	find_moment(a);
@@ -421,7 +423,7 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 
 	if (!a)
 		return -ENOMEM;
-	a->snap = fr_replay_snap(r, 0);
+	a->snap = fr_replay_file(r, 0);
 	a->picked = fr_cut_is_picked(a->snap);
 	if (fr_cut_lacks(a->snap, &a->lacks) || set_up(a, r, sum, opts)) {
 		fr_analyze_free(a);

@@ -37,7 +37,7 @@ static void keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_id, u64
 {
 	struct fr_an_focus *f = &a->res.focus;
 
-	if (tid != f->tid || ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
+	if (tid != f->tid || fr_an_is_before(a, ts) || ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
 		return;
 	if (f->stack_ns && rank(of) < rank(f->stack_of))
 		return;

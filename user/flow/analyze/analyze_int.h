@@ -7,6 +7,7 @@
 #define FR_ANALYZE_INT_H
 
 #include "flow/analyze/analyze.h"
+#include "pure/rows/oncpu.h"
 #include "pure/rows/pair.h"
 
 #define FR_AN_FIELD_MAX 6
@@ -40,10 +41,7 @@ struct fr_an_state {
 
 struct fr_an_cpu_state {
 	struct fr_pair_cpu *pair;
-	bool known; /* the running task is known */
-	u32 tid;
-	u64 since_ns;	  /* since then, as far as covered */
-	u64 gap_ns;	  /* its events are complete from here on, as far as known by now */
+	struct fr_oncpu on;
 	u32 irq, softirq; /* what it is in: number + 1, 0: in none */
 };
 
@@ -72,7 +70,7 @@ struct fr_an_row {
 	u16 cpu_nr;
 	struct fr_an_cpu *cpu;
 	struct fr_an_task *task; /* the row's own */
-	bool counted;		 /* the filter accepts it */
+	bool counted;		 /* it is in the window, and the filter accepts it */
 	bool rated;		 /* it also lies behind the common horizon */
 };
 
@@ -90,8 +88,9 @@ struct fr_an_event {
 struct fr_analyze {
 	struct fr_an_result res;
 	struct fr_names *names;
-	const struct fr_snap *snap;
+	struct fr_snap *snap;
 	struct fr_pairs *pairs;
+	u64 asked_ns; /* rows before this one are before the window */
 	bool filtered;
 	bool picked; /* switches were cut away from the file: no CPU's time is covered */
 	u32 lacks;   /* what is unknown about pairs, see fr_pairs_lack() */
@@ -127,6 +126,12 @@ static inline bool fr_an_lacks(const struct fr_analyze *a, enum fr_pair_what wha
 	return a->lacks >> what & 1;
 }
 
+/* Rows before the window only tell what is so when it begins. */
+static inline bool fr_an_is_before(const struct fr_analyze *a, u64 ts)
+{
+	return ts < a->asked_ns;
+}
+
 /* Request a column beside those of the rules' fields. f may be NULL. */
 static inline void fr_an_want(struct fr_analyze *a, u8 nr, const struct fr_field *f)
 {
@@ -155,7 +160,7 @@ static inline void fr_an_note(struct fr_analyze *a, u64 ts)
 {
 	struct fr_an_focus *f = &a->res.focus;
 
-	if (ts <= a->res.moment_end_ns)
+	if (!fr_an_is_before(a, ts) && ts <= a->res.moment_end_ns)
 		f->last_ts[f->last_cnt++ % FR_AN_LAST_MAX] = ts;
 }
 
@@ -163,8 +168,9 @@ static inline void fr_an_note(struct fr_analyze *a, u64 ts)
 
 /* Events of this CPU are missing until until_ns. */
 int fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 since_ns, u64 until_ns);
-void fr_an_sched_chain(struct fr_analyze *a);			    /* record how the focus task came to run */
-int fr_an_sched_until(struct fr_analyze *a, u16 cpu, u64 until_ns); /* whatever runs there has done so until then */
-int fr_an_sched_until_end(struct fr_analyze *a);		    /* likewise on all CPUs, until the window's end */
+void fr_an_sched_chain(struct fr_analyze *a);			      /* record how the focus task came to run */
+int fr_an_sched_until(struct fr_analyze *a, u16 cpu, u64 until_ns);   /* whatever runs there has done so until then */
+int fr_an_sched_row(struct fr_analyze *a, const struct fr_an_row *r); /* a row of a CPU of which it is not known who has it */
+int fr_an_sched_until_end(struct fr_analyze *a);		      /* likewise on all CPUs, until the window's end */
 
 #endif

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "flow/analyze/analyze_int.h"
+#include "flow/replay/holder.h"
 #include "task_state.h"
 
 static bool is_runnable(u16 prev_state)
@@ -66,7 +67,7 @@ static struct fr_an_step *new_step(struct fr_analyze *a, const struct fr_an_row 
 	struct fr_an_focus *f = &a->res.focus;
 	struct fr_an_step *s;
 
-	if (r->in.ts > a->res.moment_end_ns)
+	if (fr_an_is_before(a, r->in.ts) || r->in.ts > a->res.moment_end_ns)
 		return NULL;
 	s = &f->step[f->step_cnt++ % FR_AN_STEP_MAX];
 	*s = (struct fr_an_step){.ts = r->in.ts, .did = did, .cpu = r->cpu_nr};
@@ -103,13 +104,15 @@ static void note_running(struct fr_analyze *a, const struct fr_an_row *r)
 
 /* ---- CPU time ---- */
 
-/* The CPU's task has run in [from, to). */
-static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_task *t, u64 from_ns, u64 to_ns)
+/* A task has had the CPU. */
+static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_task *t, const struct fr_oncpu_stretch *s)
 {
-	u64 ns = to_ns - from_ns, rated_ns = from_ns > a->res.rated_ns ? ns
-					     : to_ns > a->res.rated_ns ? to_ns - a->res.rated_ns
-								       : 0;
+	u64 ns = s->to_ns - s->from_ns, rated_ns = s->from_ns > a->res.rated_ns ? ns
+						   : s->to_ns > a->res.rated_ns ? s->to_ns - a->res.rated_ns
+										: 0;
 
+	if (!ns)
+		return 0;
 	t->sum.oncpu_ns += ns;
 	t->sum.rated_oncpu_ns += rated_ns;
 	if (!t->tid) {
@@ -124,7 +127,7 @@ static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_t
 
 static int keep_seg(struct fr_analyze *a, struct fr_an_cpu *c, u64 ts, u32 tid)
 {
-	if (ts < a->res.moment_begin_ns) {
+	if (!ts || ts < a->res.moment_begin_ns) {
 		c->first_known = !a->picked && tid != FR_AN_NOT_KNOWN;
 		c->first_tid = tid;
 		return 0;
@@ -150,26 +153,47 @@ int fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 since_ns, u64 until_ns)
 
 	if (!s)
 		return 0;
-	s->known = false;
 	s->irq = s->softirq = 0;
-	if (s->gap_ns < until_ns)
-		s->gap_ns = until_ns;
+	fr_oncpu_gap(&s->on, until_ns);
 	if (a->blind_ns < until_ns)
 		a->blind_ns = until_ns;
-	if (s->since_ns < until_ns)
-		s->since_ns = until_ns;
 	return keep_seg(a, &a->res.cpu[cpu], since_ns, FR_AN_NOT_KNOWN);
+}
+
+/* From what is complete on, or the window's begin, this task has had the CPU. */
+static int has_held(struct fr_analyze *a, struct fr_an_cpu *c)
+{
+	return keep_seg(a, c, c->state->on.since_ns, c->state->on.tid);
+}
+
+/* It has had no row: later ones may tell, or the dump. */
+static int ask_holder(struct fr_analyze *a, struct fr_an_cpu *c, u16 cpu)
+{
+	struct fr_oncpu *on = &c->state->on;
+	u32 tid;
+	int got = fr_holder_at(a->snap, cpu, on->since_ns, &tid);
+
+	if (got <= 0 || !fr_oncpu_row(on, on->since_ns, tid))
+		return got;
+	return has_held(a, c);
 }
 
 int fr_an_sched_until(struct fr_analyze *a, u16 cpu, u64 until_ns)
 {
 	struct fr_an_cpu *c = cpu < a->res.cpu_cnt ? &a->res.cpu[cpu] : NULL;
+	struct fr_oncpu_stretch s;
 	struct fr_an_task *t;
+	int err = 0;
 
-	if (!c || !c->state->known || a->filtered || until_ns <= c->state->since_ns)
+	if (!c || until_ns <= c->state->on.since_ns)
 		return 0;
-	t = fr_an_task(a, c->state->tid);
-	return t ? count_oncpu(a, c, t, c->state->since_ns, until_ns) : -ENOMEM;
+	if (!c->state->on.known)
+		err = ask_holder(a, c, cpu);
+	s = fr_oncpu_until(&c->state->on, until_ns);
+	if (err || a->filtered || s.from_ns == s.to_ns)
+		return err;
+	t = fr_an_task(a, s.tid);
+	return t ? count_oncpu(a, c, t, &s) : -ENOMEM;
 }
 
 int fr_an_sched_until_end(struct fr_analyze *a)
@@ -198,7 +222,7 @@ static struct fr_an_link *link_of(struct fr_analyze *a, u64 nr)
 /* How a task came to run, or once it has left its CPU, had come to run; 0: not known. */
 static u64 link_now(const struct fr_analyze *a, const struct fr_an_state *s)
 {
-	u64 blind_ns = s->off ? a->blind_ns : s->link ? a->res.cpu[s->ran_cpu].state->gap_ns : 0;
+	u64 blind_ns = s->off ? a->blind_ns : s->link ? a->res.cpu[s->ran_cpu].state->on.whole_ns : 0;
 
 	return (s->off ? s->off_ns : s->ran_ns) >= blind_ns ? s->link : 0;
 }
@@ -278,7 +302,7 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 		return -ENOMEM;
 	t->seen_ns = r->in.ts;
 	r->task->sum.wake_cnt += r->counted;
-	if (t->tid && t->tid == a->res.focus.tid)
+	if (t->tid && t->tid == a->res.focus.tid && t != r->task)
 		fr_an_note(a, r->in.ts);
 	if (!knows_wakers(a))
 		return 0;
@@ -322,14 +346,12 @@ static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const str
 
 static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	struct fr_an_cpu_state *c = r->cpu->state;
 	struct fr_an_task *t = r->task;
 	struct fr_an_state *s = t->state;
 	u16 state = r->v[1];
-	int err = 0;
+	struct fr_oncpu_stretch ran = fr_oncpu_switch(&r->cpu->state->on, r->in.ts, t->tid, r->v[0]);
+	int err = r->counted ? count_oncpu(a, r->cpu, t, &ran) : 0;
 
-	if (r->in.ts > c->since_ns && r->counted)
-		err = count_oncpu(a, r->cpu, t, c->since_ns, r->in.ts);
 	if (!t->tid)
 		return err;
 	t->sum.preempt_cnt += r->counted && is_runnable(state);
@@ -382,7 +404,6 @@ static int runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_ta
 /* fields: next_pid, prev_state */
 static int switches(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	struct fr_an_cpu_state *c = r->cpu->state;
 	u32 next = r->v[0];
 	struct fr_an_task *t = fr_an_task(a, next);
 	int err = leaves(a, r);
@@ -392,12 +413,17 @@ static int switches(struct fr_analyze *a, const struct fr_an_row *r)
 	r->cpu->switch_cnt += r->counted;
 	if (next)
 		err = runs(a, r, t);
-	if (r->in.ts >= c->since_ns) {
-		c->since_ns = r->in.ts;
-		c->known = true;
-	}
-	c->tid = next;
 	return err ?: keep_seg(a, r->cpu, r->in.ts, next);
+}
+
+int fr_an_sched_row(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	struct fr_oncpu *on = &r->cpu->state->on;
+	bool ends_at_once = on->since_ns == r->in.ts && a->event[r->run->b->ev[r->i]].fn == switches;
+
+	if (r->run->b->tier != FR_TIER_MAIN || !fr_oncpu_row(on, r->in.ts, r->in.tid) || ends_at_once)
+		return 0;
+	return has_held(a, r->cpu);
 }
 
 /* fields: target_pid */
@@ -434,6 +460,7 @@ static int execs(struct fr_analyze *a, const struct fr_an_row *r)
 
 	if ((u32)r->v[0] == r->in.tid)
 		return 0;
+	fr_oncpu_exec(&r->cpu->state->on, r->v[0], r->in.tid);
 	was = fr_an_task(a, r->v[0] & FR_TID_MASK);
 	if (!was)
 		return -ENOMEM;

@@ -6,24 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/replay/gaps.h"
+#include "flow/replay/holder.h"
 #include "flow/replay/summary.h"
 #include "pure/err.h"
+#include "pure/rows/oncpu.h"
 #include "pure/schema/sysnames.h"
 #include "pure/set/hash.h"
 #include "pure/text/dev.h"
 #include "pure/text/list.h"
 
 /* The meaning of an event for us. */
-enum role { NOTHING, SWITCH, SYSCALL, BLOCK, IRQ, SOFTIRQ };
+enum role { NOTHING, SWITCH, EXEC, SYSCALL, BLOCK, IRQ, SOFTIRQ };
 
 static const struct {
 	const char *event;
 	enum role role;
 	const char *field[2];
 } roles[] = {
-	{"sched_switch", SWITCH, {"next_pid", NULL}},  {"sys_exit", SYSCALL, {"id", "ret"}},
-	{"block_rq_complete", BLOCK, {"dev", "rwbs"}}, {"block_io_done", BLOCK, {"dev", "rwbs"}},
-	{"irq_handler_exit", IRQ, {"irq", NULL}},      {"softirq_exit", SOFTIRQ, {"vec", NULL}},
+	{"sched_switch", SWITCH, {"next_pid", NULL}}, {"sched_process_exec", EXEC, {"old_pid", NULL}},
+	{"sys_exit", SYSCALL, {"id", "ret"}},	      {"block_rq_complete", BLOCK, {"dev", "rwbs"}},
+	{"block_io_done", BLOCK, {"dev", "rwbs"}},    {"irq_handler_exit", IRQ, {"irq", NULL}},
+	{"softirq_exit", SOFTIRQ, {"vec", NULL}},
 };
 
 /* An event of a file's schema, by its number. */
@@ -32,11 +36,17 @@ struct bound {
 	const struct fr_field *field[2];
 };
 
-/* The task that has a CPU, since ts. */
-struct running {
-	bool known;
-	u32 tid;
-	u64 ts;
+/* Who has a CPU. Times here and of gaps are those of all boots: shifted. */
+struct diff_cpu {
+	bool begun;
+	struct fr_oncpu on;
+};
+
+/* A boot: when events of its CPUs are missing, and the gaps before this one have come. */
+struct diff_boot {
+	struct fr_gaps gaps;
+	size_t gap_at;
+	u64 shift_ns;
 	const struct fr_view *view;
 };
 
@@ -50,7 +60,8 @@ struct look {
 	const struct fr_schema *schema; /* the schema that bound belongs to */
 	struct bound bound[FR_EVENT_MAX];
 	u32 cpu_cnt;
-	struct running *cpu; /* [cpu_cnt], boot after boot; NULL: next tasks may be left out */
+	struct diff_cpu *cpu; /* [cpu_cnt], boot after boot; NULL: next tasks may be left out */
+	struct diff_boot *boot;
 };
 
 /* ---- items ---- */
@@ -108,44 +119,125 @@ static int add_task(struct look *l, u8 kind, const struct fr_view *v, u64 ts, u1
 
 /* ---- events ---- */
 
-/* A task that ran since before the window, or since before that is known, counts from the window's begin. */
-static u64 ran_ns(const struct running *before, const struct fr_pair *p, u64 since_ns)
+static struct diff_cpu *diff_cpu(struct look *l, u32 boot, u16 cpu)
 {
-	if (p->oncpu_ns)
-		return p->oncpu_ns < since_ns ? p->oncpu_ns : since_ns;
-	return before && !before->known ? since_ns : 0;
+	struct diff_cpu *c = &l->cpu[boot * CPU_CNT + cpu];
+
+	if (!c->begun)
+		c->on.since_ns = l->d->side[l->side].begin_ns;
+	c->begun = true;
+	return c;
+}
+
+/* A task has had a CPU. */
+static int add_ran(struct look *l, u32 boot, u16 cpu, const struct fr_oncpu_stretch *s)
+{
+	const struct diff_boot *b = &l->boot[boot];
+
+	if (s->from_ns == s->to_ns)
+		return 0;
+	return add_task(l, FR_DIFF_CPU, b->view, s->to_ns - b->shift_ns, cpu, s->tid, s->to_ns - s->from_ns);
+}
+
+/* The files of the boot may tell who has a CPU of which the window has no row. */
+static int ask_holder(struct look *l, u32 boot, u16 cpu, struct fr_oncpu *on)
+{
+	u32 i, tid;
+	int got = 0;
+
+	for (i = 0; i < fr_replay_file_cnt(l->replay) && !got; i++)
+		if (fr_replay_boot(l->replay, i) == boot)
+			got = fr_holder_at(fr_replay_file(l->replay, i), cpu, on->since_ns - l->boot[boot].shift_ns, &tid);
+	if (got > 0)
+		fr_oncpu_row(on, on->since_ns, tid);
+	return got < 0 ? got : 0;
+}
+
+/* Whoever has the CPU has had it until then. */
+static int add_until(struct look *l, u32 boot, u16 cpu, u64 until_ns)
+{
+	struct fr_oncpu *on = &diff_cpu(l, boot, cpu)->on;
+	struct fr_oncpu_stretch s;
+	int err = 0;
+
+	if (until_ns > on->since_ns && !on->known)
+		err = ask_holder(l, boot, cpu, on);
+	s = fr_oncpu_until(on, until_ns);
+	return err ?: add_ran(l, boot, cpu, &s);
+}
+
+/* Gaps that begin before then. */
+static int pass_gaps(struct look *l, u64 now_ns)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < fr_replay_boot_cnt(l->replay); i++) {
+		struct diff_boot *b = &l->boot[i];
+
+		while (!err && b->gap_at < b->gaps.gap.cnt && b->gaps.gap.g[b->gap_at].since_ns + b->shift_ns < now_ns) {
+			const struct fr_gap *gap = &b->gaps.gap.g[b->gap_at++];
+			u64 until_ns = gap->until_ns == FR_GAP_OPEN ? FR_GAP_OPEN : gap->until_ns + b->shift_ns;
+
+			err = gap->since_ns ? add_until(l, i, gap->cpu, gap->since_ns + b->shift_ns) : 0;
+			fr_oncpu_gap(&diff_cpu(l, i, gap->cpu)->on, until_ns);
+		}
+	}
+	return err;
+}
+
+/* What a row, which may precede the window, says of who has its CPU. */
+static int track(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b)
+{
+	u32 boot = fr_replay_boot(l->replay, run->file);
+	u64 key = r->ts + run->shift_ns;
+	struct fr_oncpu_stretch s;
+	struct fr_oncpu *on;
+	int err;
+
+	err = pass_gaps(l, key);
+	on = &diff_cpu(l, boot, r->cpu)->on;
+	if (r->tier == FR_TIER_MAIN)
+		fr_oncpu_row(on, key, r->tid);
+	if (b->role == EXEC)
+		fr_oncpu_exec(on, fr_row_num(r, b->field[0]), r->tid);
+	if (b->role != SWITCH)
+		return err;
+	s = fr_oncpu_switch(on, key, r->tid, fr_row_num(r, b->field[0]));
+	return err ?: add_ran(l, boot, r->cpu, &s);
 }
 
 static int add_switch(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
 		      const struct fr_pair *p)
 {
-	struct running *on = l->cpu ? &l->cpu[fr_replay_boot(l->replay, run->file) * CPU_CNT + r->cpu] : NULL;
-	u64 ns = ran_ns(on, p, r->ts + run->shift_ns - l->d->side[l->side].begin_ns);
 	u32 next = fr_row_num(r, b->field[0]);
 	int err = 0;
 
-	if (ns)
-		err = add_task(l, FR_DIFF_CPU, run->view, r->ts, r->cpu, r->tid, ns);
 	if (next && p->queued_ns)
 		err = err ? err : add_task(l, FR_DIFF_RUNQ, run->view, r->ts, r->cpu, next, p->queued_ns);
 	if (next && p->offcpu_ns)
 		err = err ? err : add_task(l, FR_DIFF_OFFCPU, run->view, r->ts, r->cpu, next, p->offcpu_ns);
-	if (on)
-		*on = (struct running){true, next, r->ts + run->shift_ns, run->view};
 	return err;
 }
 
-/* A task that has a CPU when the window ends has had it until then. */
+/* A task that has a CPU when the window ends has had it until then. A CPU without a row has only its ring. */
 static int add_running(struct look *l)
 {
 	u64 end_ns = l->d->side[l->side].end_ns;
-	int err = 0;
+	int err = l->cpu ? pass_gaps(l, end_ns) : 0;
+	size_t cnt, k;
 	u32 i;
 
+	for (i = 0; i < fr_replay_file_cnt(l->replay) && l->cpu; i++) {
+		const struct fr_snap_ring *r = fr_snap_rings(fr_replay_snap(l->replay, i), &cnt);
+
+		for (k = 0; k < cnt; k++)
+			if (r[k].tier == FR_TIER_MAIN)
+				diff_cpu(l, fr_replay_boot(l->replay, i), r[k].cpu);
+	}
 	for (i = 0; i < l->cpu_cnt && l->cpu && !err; i++)
-		if (l->cpu[i].known && end_ns > l->cpu[i].ts)
-			err = add_task(l, FR_DIFF_CPU, l->cpu[i].view, l->cpu[i].ts, i % CPU_CNT, l->cpu[i].tid,
-				       end_ns - l->cpu[i].ts);
+		if (l->cpu[i].begun)
+			err = add_until(l, i / CPU_CNT, i % CPU_CNT, end_ns);
 	return err;
 }
 
@@ -242,12 +334,14 @@ static int look_at(void *arg, const struct fr_replay_run *run, const struct fr_r
 {
 	struct look *l = arg;
 	struct fr_diff_side *s = &l->d->side[l->side];
-	int err;
+	int err = 0;
 
-	if (r->ts + run->shift_ns < s->begin_ns)
-		return 0;
 	if (run->view->schema != l->schema)
 		bind(l, run->view->schema);
+	if (l->cpu)
+		err = track(l, run, r, &l->bound[r->ev->nr]);
+	if (err || r->ts + run->shift_ns < s->begin_ns || r->ts < fr_replay_since(l->replay, run->file))
+		return err;
 	s->cnt++;
 	err = add(l, FR_DIFF_EVENT, r->ev->name, strlen(r->ev->name), 0, false);
 	return err || !l->bound[r->ev->nr].role ? err : add_paired(l, run, r, &l->bound[r->ev->nr]);
@@ -338,6 +432,37 @@ static int find_unrecorded(struct look *l)
 	return failed ? -ENOMEM : 0;
 }
 
+/* What is missing of each boot. */
+static int find_boots(struct look *l)
+{
+	u32 i;
+	int err = 0;
+
+	l->boot = calloc(fr_replay_boot_cnt(l->replay) + 1, sizeof(*l->boot));
+	if (!l->boot)
+		return -ENOMEM;
+	for (i = 0; i < fr_replay_file_cnt(l->replay) && !err; i++) {
+		struct diff_boot *b = &l->boot[fr_replay_boot(l->replay, i)];
+
+		b->view = fr_replay_view(l->replay, i);
+		b->shift_ns = fr_replay_shift(l->replay, i);
+		b->gaps.ends = true;
+		err = fr_gaps_add(&b->gaps, fr_replay_snap(l->replay, i));
+	}
+	for (i = 0; i < fr_replay_boot_cnt(l->replay) && !err; i++)
+		err = fr_gaps_ready(&l->boot[i].gaps);
+	return err;
+}
+
+static void free_boots(struct look *l)
+{
+	u32 i;
+
+	for (i = 0; i < fr_replay_boot_cnt(l->replay) && l->boot; i++)
+		fr_gaps_clear(&l->boot[i].gaps);
+	free(l->boot);
+}
+
 static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 {
 	struct fr_replay_opts opts = ask->opts[l->side];
@@ -345,7 +470,7 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 	int err;
 
 	opts.tiers = FR_REPLAY_TIERS;
-	opts.names = opts.pairs = true;
+	opts.names = opts.pairs = opts.history = true;
 	err = fr_replay_open(&ask->path[l->side], 1, &opts, &l->replay);
 	if (err)
 		return err;
@@ -355,9 +480,11 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 	l->cpu = picked ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
 	err = picked || l->cpu ? find_window(l) : -ENOMEM;
 	err = err ? err : find_unrecorded(l);
+	err = err ? err : find_boots(l);
 	err = err ? err : fr_replay_each(l->replay, look_at, l);
 	err = err ? err : add_running(l);
 	free(l->cpu);
+	free_boots(l);
 	*damaged |= fr_replay_say_damage(l->replay);
 	fr_replay_close(l->replay);
 	if (err)

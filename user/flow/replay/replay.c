@@ -91,7 +91,7 @@ static int pair_up(struct fr_replay *r, struct fr_replay_file *f, struct fr_stre
 		return -ENOMEM;
 	if (!fr_replay_is_shown(r, ring->tier))
 		s->from = s->to;
-	while (s->from < s->to && s->b->ts[s->from] < since_ns)
+	while (!r->opts.history && s->from < s->to && s->b->ts[s->from] < since_ns)
 		s->from++;
 	return 0;
 }

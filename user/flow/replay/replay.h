@@ -31,6 +31,7 @@ struct fr_replay_opts {
 	u32 tiers;		     /* bits of the tiers to show */
 	const char *filter;	     /* expression, or NULL */
 	bool pairs;		     /* print paired values (view->pair); a filter that needs them need not set this */
+	bool history;		     /* rows before `since` come, too: what began before the window is known */
 	const char *pairs_without;   /* pairs, if the first file does not record this event; NULL: no such one */
 	bool cgroups;		     /* will cgroups be needed (view->cgroups)? Likewise */
 	u32 jobs;   /* threads, including the caller's: 0 and 1 mean only the caller; FR_REPLAY_JOBS_AUTO, _FEW */
@@ -130,6 +131,12 @@ void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);
 
 /* The same on another file's clock: each boot has its own. */
 void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u64 *end_ns);
+
+/* The time that was asked for as the window's begin, on the file's clock; 0: none. With history, rows before it come, too. */
+u64 fr_replay_since(const struct fr_replay *r, u32 file);
+
+/* What is added to a file's clock so that times of all boots are in one order. */
+u64 fr_replay_shift(const struct fr_replay *r, u32 file);
 
 /* The schema of a file's events. */
 const struct fr_schema *fr_replay_schema(const struct fr_replay *r, u32 file);

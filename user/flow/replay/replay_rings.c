@@ -118,12 +118,13 @@ static void sort_rings(struct fr_replay *r)
 static int fill_ring(struct fr_replay *r, struct fr_replay_ring *ring)
 {
 	const struct fr_replay_boot *b = &r->boot[ring->boot];
+	bool from_start = r->pairs || (r->opts.history && b->until_ns >= b->since_ns);
 	u32 i;
 	int err = 0;
 
 	for (i = 0; i < r->file_cnt && !err && b->until_ns >= 0; i++) {
 		if (r->file[i].boot == ring->boot)
-			err = fr_ringsrc_add(ring->src, r->file[i].snap, r->pairs ? 0 : b->since_ns, b->until_ns);
+			err = fr_ringsrc_add(ring->src, r->file[i].snap, from_start ? 0 : b->since_ns, b->until_ns);
 	}
 	return err;
 }

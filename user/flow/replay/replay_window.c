@@ -145,6 +145,16 @@ void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u
 		*end_ns = *begin_ns;
 }
 
+u64 fr_replay_since(const struct fr_replay *r, u32 file)
+{
+	return r->boot[r->file[file].boot].since_ns;
+}
+
+u64 fr_replay_shift(const struct fr_replay *r, u32 file)
+{
+	return r->boot[r->file[file].boot].shift_ns;
+}
+
 void fr_replay_window(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns)
 {
 	fr_replay_file_window(r, 0, begin_ns, end_ns);

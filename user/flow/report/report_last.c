@@ -148,6 +148,7 @@ static int walk(struct fr_report *r, struct reading *rd)
 	int err;
 
 	opts.filter = NULL;
+	opts.history = false;
 	opts.jobs = 1;
 	opts.since = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = rd->ts[0]};
 	opts.until = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = rd->ts[rd->cnt - 1]};

@@ -3,6 +3,7 @@
 
 #include "flow/replay/focus.h"
 #include "flow/replay/gaps.h"
+#include "flow/replay/holder.h"
 #include "flow/replay/summary.h"
 #include "flow/top/timeline_int.h"
 
@@ -52,17 +53,20 @@ static int cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
 
 /* ---- CPUs and holes of the files ---- */
 
+static u64 key_of(const struct fr_timeline *t, u32 boot, u64 ts)
+{
+	return ts + t->work->boot[boot].shift_ns;
+}
+
 static u64 at_of(const struct fr_timeline *t, u32 boot, u64 ts)
 {
-	u64 key = ts + t->work->boot[boot].shift_ns;
-
-	return key > t->origin_key ? key - t->origin_key : 0;
+	return fr_tl_at(t, key_of(t, boot, ts));
 }
 
 /* Among several hosts, nothing is known of one before its first event. */
-static u64 known_at(const struct fr_timeline *t, u32 boot, const struct fr_summary *sum, u64 ts)
+static u64 known_key(const struct fr_timeline *t, u32 boot, const struct fr_summary *sum, u64 ts)
 {
-	return at_of(t, boot, t->boot_cnt > 1 && ts < sum->start_ns ? sum->start_ns : ts);
+	return key_of(t, boot, t->boot_cnt > 1 && ts < sum->start_ns ? sum->start_ns : ts);
 }
 
 /* The earliest among the snapshots of one boot counts. */
@@ -76,12 +80,17 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 		return err;
 	for (i = 0; i < sum->ring_cnt && !err; i++) {
 		const struct fr_sum_ring *r = &sum->ring[i];
-		u64 begin = known_at(t, boot, sum, r->begin_ns), horizon = known_at(t, boot, sum, r->horizon_ns);
+		u64 begin_key = known_key(t, boot, sum, r->begin_ns), begin = fr_tl_at(t, begin_key),
+		    horizon = fr_tl_at(t, known_key(t, boot, sum, r->horizon_ns));
 
 		if (r->tier != FR_TIER_MAIN)
 			continue;
 		was = t->cpu_cnt;
 		err = cpu_nr(t, boot, r->cpu, &nr);
+		if (!err && r->end_ns && at_of(t, boot, r->end_ns) > t->end)
+			t->end = at_of(t, boot, r->end_ns);
+		if (!err && (nr == was || begin_key < t->cpu[nr].on.whole_ns))
+			t->cpu[nr].on.whole_ns = begin_key;
 		if (!err && (nr == was || begin < t->cpu[nr].begin))
 			t->cpu[nr].begin = begin;
 		if (!err && (nr == was || horizon < t->cpu[nr].horizon))
@@ -106,6 +115,8 @@ static int add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap
 	hole[to] = (struct fr_tl_hole){
 		.since = at_of(t, boot, gap->since_ns),
 		.until = gap->until_ns == FR_GAP_OPEN ? UINT64_MAX / 2 : at_of(t, boot, gap->until_ns),
+		.since_key = key_of(t, boot, gap->since_ns),
+		.until_key = gap->until_ns == FR_GAP_OPEN ? FR_GAP_OPEN : key_of(t, boot, gap->until_ns),
 		.cpu = nr,
 	};
 	return 0;
@@ -125,7 +136,7 @@ static int find_gaps(const struct fr_timeline *t, u32 boot, struct fr_gaps *gaps
 /* The time before a CPU's history begins is not a hole: the CPU's horizon shows it. */
 static int add_holes(struct fr_timeline *t, u32 boot)
 {
-	struct fr_gaps gaps = {};
+	struct fr_gaps gaps = {.ends = true};
 	int err = find_gaps(t, boot, &gaps);
 	size_t i;
 
@@ -174,7 +185,7 @@ static int by_since(const void *a, const void *b)
 {
 	const struct fr_tl_hole *x = a, *y = b;
 
-	return x->since < y->since ? -1 : x->since > y->since;
+	return x->since_key < y->since_key ? -1 : x->since_key > y->since_key;
 }
 
 static int find_trigger(struct fr_timeline *t, u32 file)
@@ -328,8 +339,10 @@ static void find_blind(struct fr_timeline *t)
 
 	for (i = 0; i < t->cpu_cnt; i++) {
 		struct fr_tl_boot *b = &t->work->boot[t->cpu[i].boot];
+		struct fr_oncpu *on = &t->cpu[i].on;
 
-		b->blind = t->cpu[i].begin > b->blind ? t->cpu[i].begin : b->blind;
+		b->blind_key = on->whole_ns > b->blind_key ? on->whole_ns : b->blind_key;
+		on->since_ns = on->whole_ns > t->origin_key ? on->whole_ns : t->origin_key;
 	}
 }
 
@@ -366,12 +379,12 @@ static int begin(struct fr_timeline *t)
 	return err;
 }
 
-static int tell_holes(struct fr_timeline *t, u64 at)
+static int tell_holes(struct fr_timeline *t, u64 key)
 {
 	struct fr_timeline_work *w = t->work;
 	int err = 0;
 
-	while (!err && w->hole_at < t->hole_cnt && t->hole[w->hole_at].since < at) {
+	while (!err && w->hole_at < t->hole_cnt && t->hole[w->hole_at].since_key < key) {
 		err = fr_tl_rows_gap(t, &t->hole[w->hole_at]);
 		w->hole_at++;
 	}
@@ -409,25 +422,43 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 	int err;
 
 	f.row = &row;
-	f.at = key > t->origin_key ? key - t->origin_key : 0;
+	f.key = key;
+	f.at = fr_tl_at(t, key);
 	t->loaded_at = f.at;
-	if (row.tier == FR_TIER_MAIN)
+	if (row.tier == FR_TIER_MAIN && f.at > t->end)
 		t->end = f.at;
 	if (f.at > t->span)
 		t->span = f.at;
-	err = tell_holes(t, f.at);
+	err = tell_holes(t, key);
 	err = err ?: cpu_nr(t, f.boot, row.cpu, &f.cpu);
 	err = err ?: fr_tl_task_nr(t, f.boot, row.tid, &f.task);
 	if (err)
 		return err;
 	t->task[f.task].seen_ts = row.ts;
-	if (fr_replay_match(run, i, &chosen))
+	if (row.tier == FR_TIER_MAIN && fr_oncpu_row(&t->cpu[f.cpu].on, key, row.tid))
+		err = fr_tl_rows_held(t, f.cpu, f.task);
+	if (!err && row.ts >= fr_replay_since(t->replay, run->file) && fr_replay_match(run, i, &chosen))
 		err = put_event(t, &f, run);
 	if (err || !b->fn[nr])
 		return err;
 	for (k = 0; k < b->col_cnt[nr]; k++)
 		f.v[k] = *fr_col_num(&row.b->type[nr].col[b->col[nr][k]], row.k);
 	return b->fn[nr](t, &f);
+}
+
+int fr_tl_ask_holder(struct fr_timeline *t, u32 cpu)
+{
+	struct fr_tl_cpu *c = &t->cpu[cpu];
+	u32 boot = c->boot, i, tid, nr;
+	u64 ts = c->on.since_ns - t->work->boot[boot].shift_ns;
+	int got = 0;
+
+	for (i = 0; i < fr_replay_file_cnt(t->replay) && !got; i++)
+		if (fr_replay_boot(t->replay, i) == boot)
+			got = fr_holder_at(fr_replay_file(t->replay, i), c->nr, ts, &tid);
+	if (got <= 0 || !fr_oncpu_row(&c->on, c->on.since_ns, tid))
+		return got < 0 ? got : 0;
+	return fr_tl_task_nr(t, boot, tid, &nr) ?: fr_tl_rows_held(t, cpu, nr);
 }
 
 static void find_names(struct fr_timeline *t)
@@ -463,11 +494,25 @@ static int end(struct fr_timeline *t)
 	return err;
 }
 
+/* Rows before the window tell what is so when it begins; not if they are of several hosts. */
+static int next_rows(struct fr_timeline *t, struct fr_replay_run *run)
+{
+	int got;
+
+	while ((got = fr_replay_next(t->replay, run)) > 0 && t->boot_cnt > 1) {
+		while (run->from < run->to && run->b->ts[run->from] < fr_replay_since(t->replay, run->file))
+			run->from++;
+		if (run->from < run->to)
+			break;
+	}
+	return got;
+}
+
 /* Takes the next run of rows. Returns what fr_replay_next() does. */
 static int next_run(struct fr_timeline *t)
 {
 	struct fr_timeline_work *w = t->work;
-	int got = fr_replay_next(t->replay, &w->run), err;
+	int got = next_rows(t, &w->run), err;
 
 	if (got <= 0)
 		return got;

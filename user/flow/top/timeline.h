@@ -16,6 +16,7 @@
 
 #include "flow/replay/replay.h"
 #include "flow/symbols/frames.h"
+#include "pure/rows/oncpu.h"
 
 #define FR_TL_NO_ROW  (~0u)
 #define FR_TL_NO_TASK (~0u)
@@ -117,8 +118,9 @@ struct fr_tl_task {
 struct fr_tl_cpu {
 	u16 nr;
 	u32 boot;
-	u64 begin;   /* at: its history begins */
-	u64 horizon; /* at: complete from there on, behind its holes */
+	u64 begin;	    /* at: its history begins */
+	u64 horizon;	    /* at: complete from there on, behind its holes */
+	struct fr_oncpu on; /* times are keys: before the window, too */
 	struct fr_tl_changes runs;
 	struct fr_tl_spans irqs;
 	struct fr_tl_rows rows;
@@ -131,8 +133,9 @@ struct fr_tl_cpu {
 };
 
 struct fr_tl_hole {
-	u64 since, until;
-	u32 cpu; /* index in the list */
+	u64 since, until;	  /* at */
+	u64 since_key, until_key; /* as fr_replay_run's rows, with shift_ns */
+	u32 cpu;		  /* index in the list */
 };
 
 struct fr_timeline {
@@ -151,7 +154,7 @@ struct fr_timeline {
 	struct fr_tl_rows samples;
 	u64 begin;   /* from there on all CPUs have their history, which may have holes */
 	u64 horizon; /* common */
-	u64 end;     /* the last event of the main tier, 0: none. After it, what runs is unknown */
+	u64 end; /* the last event of the main tier, or when the last of its rings was copied; after it, what runs is unknown */
 	bool has_trigger;
 	u64 trigger; /* at; may lie outside the window, above span */
 	u32 focus;   /* index of the task it is about, FR_TL_NO_TASK */

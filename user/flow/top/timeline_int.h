@@ -13,6 +13,7 @@
 
 struct fr_tl_fed {
 	const struct fr_row *row;
+	u64 key; /* its time with shift_ns: may be before the window */
 	u64 at;
 	u32 nr; /* of the event, or FR_TL_NO_ROW */
 	u32 cpu, task;
@@ -42,7 +43,7 @@ struct fr_tl_boot {
 	const struct fr_view *view;
 	struct fr_syscall_odd odd;
 	u64 shift_ns;
-	u64 blind; /* at: all its CPUs' events are complete from here on, as far as known by now */
+	u64 blind_key; /* all its CPUs' events are complete from here on, as far as known by now */
 };
 
 struct fr_timeline_work {
@@ -86,6 +87,18 @@ static inline int fr_tl_put_row(struct fr_tl_rows *r, u32 row)
 /* The current owner of this tid: its index. 0 or -ENOMEM. */
 int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr);
 int fr_tl_new_task(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr); /* the tid's next owner */
+
+/* A moment on a CPU's axis. */
+static inline u64 fr_tl_at(const struct fr_timeline *t, u64 key)
+{
+	return key > t->origin_key ? key - t->origin_key : 0;
+}
+
+/* Who has a CPU of which no row tells? If the files know, that is in its account and its lane. 0 or -ENOMEM. */
+int fr_tl_ask_holder(struct fr_timeline *t, u32 cpu);
+
+/* It is news who has this CPU: since its account says. 0 or -ENOMEM. */
+int fr_tl_rows_held(struct fr_timeline *t, u32 cpu, u32 task);
 
 /* Events of a CPU are missing here. End of input: everything in progress ends with the window. 0 or -ENOMEM */
 int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole);

@@ -59,7 +59,7 @@ static int become(struct fr_timeline *t, u32 task, const struct fr_tl_fed *f, u3
 /* May events be missing now, of a CPU on which a task without one could run? */
 static bool is_blind(const struct fr_timeline *t, const struct fr_tl_fed *f)
 {
-	return f->at < t->work->boot[f->boot].blind;
+	return f->key < t->work->boot[f->boot].blind_key;
 }
 
 static enum fr_tl_state state_of(u64 prev_state)
@@ -73,20 +73,15 @@ static enum fr_tl_state state_of(u64 prev_state)
 	return prev_state & FR_PREV_STATE_SLEEPING ? FR_TL_SLEEPS : FR_TL_STOPPED;
 }
 
-/* The first task to leave a CPU has run there since its history begins. */
-static int first_run(struct fr_timeline *t, const struct fr_tl_fed *f)
+int fr_tl_rows_held(struct fr_timeline *t, u32 cpu, u32 task)
 {
-	struct fr_tl_cpu *c = &t->cpu[f->cpu];
-	struct fr_tl_fed since = *f;
-	int err;
+	struct fr_tl_cpu *c = &t->cpu[cpu];
+	u64 at = fr_tl_at(t, c->on.since_ns);
+	struct fr_tl_changes *states = &t->task[task].states;
+	int err = change(&c->runs, at, FR_TL_NO_ROW, task ? task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
 
-	if (c->begin >= f->at)
-		return 0;
-	since.at = c->begin;
-	since.nr = FR_TL_NO_ROW;
-	err = change(&c->runs, since.at, since.nr, f->task ? f->task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
-	if (!err && !t->task[f->task].states.cnt)
-		err = become(t, f->task, &since, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu));
+	if (!err && task && fr_tl_state(now(states)) == FR_TL_UNKNOWN)
+		err = change(states, at, FR_TL_NO_ROW, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, cpu));
 	return err;
 }
 
@@ -112,9 +107,7 @@ static int leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
 	enum fr_tl_state to = state_of(f->v[1]);
 	int err = 0;
 
-	if (!runs->cnt)
-		err = first_run(t, f);
-	else if (now(runs) != who && now(runs) != FR_TL_RUN_UNKNOWN)
+	if (runs->cnt && now(runs) != who && now(runs) != FR_TL_RUN_UNKNOWN)
 		err = lose_track(t, f);
 	if (to != FR_TL_UNKNOWN && is_blind(t, f)) /* one that has ended runs nowhere */
 		return err ?: become(t, f->task, f, FR_TL_UNKNOWN);
@@ -131,6 +124,7 @@ static int switches(struct fr_timeline *t, const struct fr_tl_fed *f)
 	if (err)
 		return err;
 	t->task[next].seen_ts = f->row->ts;
+	fr_oncpu_switch(&t->cpu[f->cpu].on, f->key, f->row->tid, f->v[0]);
 	err = become(t, next, f, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu));
 	return err ?: change(&t->cpu[f->cpu].runs, f->at, f->nr, next ? next + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
 }
@@ -221,7 +215,12 @@ static int execs(struct fr_timeline *t, const struct fr_tl_fed *f)
 	k->call_row = was->call_row;
 	k->call_execs = was->call_execs;
 	was->in_call = false;
-	return 0;
+	fr_oncpu_exec(&t->cpu[f->cpu].on, f->v[0], f->row->tid);
+	if (now(&t->cpu[f->cpu].runs) != old + FR_TL_RUN_TASK)
+		return 0;
+	err = change(&t->cpu[f->cpu].runs, f->at, f->nr, f->task + FR_TL_RUN_TASK);
+	err = err ?: become(t, f->task, f, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu));
+	return err ?: become(t, old, f, FR_TL_UNKNOWN);
 }
 
 /* fields: id, abi, ret. rt_sigreturn ends with number -1, a call that has executed a program with execve's in its ABI. */
@@ -327,13 +326,16 @@ int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole)
 	struct fr_tl_cpu *c = &t->cpu[hole->cpu];
 	struct fr_tl_boot *b = &t->work->boot[c->boot];
 	u32 i;
-	int err = change(&c->runs, hole->since, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
+	int err = hole->since && !c->on.known && c->on.since_ns < hole->since_key ? fr_tl_ask_holder(t, hole->cpu) : 0;
+
+	err = err ?: change(&c->runs, hole->since, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
 
 	c->hard.in = c->soft.in = false;
 	for (i = 1; i < t->task_cnt && !err; i++)
 		if (t->task[i].boot == c->boot)
 			err = leave_call(&t->task[i], hole->since) ?: leave_state(&t->task[i], hole->cpu, hole->since);
-	b->blind = hole->until > b->blind ? hole->until : b->blind;
+	b->blind_key = hole->until_key > b->blind_key ? hole->until_key : b->blind_key;
+	fr_oncpu_gap(&c->on, hole->until_key);
 	return err;
 }
 
@@ -373,9 +375,14 @@ static int end_task(struct fr_timeline *t, struct fr_tl_task *k)
 
 int fr_tl_rows_end(struct fr_timeline *t)
 {
-	int err = t->end && t->end + 1 < t->span ? end_states(t) : 0;
 	u32 i;
+	int err = 0;
 
+	for (i = 0; i < t->cpu_cnt && !err; i++)
+		if (!t->cpu[i].on.known && t->cpu[i].on.since_ns < t->origin_key + t->span)
+			err = fr_tl_ask_holder(t, i);
+	if (!err && t->end && t->end + 1 < t->span)
+		err = end_states(t);
 	for (i = 1; i < t->task_cnt && !err; i++)
 		err = end_task(t, &t->task[i]);
 	return err;

@@ -96,6 +96,7 @@ static int start(struct fr_top *t, const char *expr, struct fr_top_search *s)
 	s->filter = calloc(s->file_cnt + 1, sizeof(*s->filter));
 	err = s->filter ? compile(t, expr, s, &pairs, &cgroups) : -ENOMEM;
 	again = !err && (pairs || cgroups);
+	opts.history = false;
 	opts.pairs = pairs;
 	opts.cgroups = cgroups;
 	if (again)

@@ -33,6 +33,7 @@ struct fr_snap_ring {
 	u8 tier;
 	u32 slot_cnt;
 	u32 subbuf_sz; /* bytes */
+	u32 holder;    /* tid of the task that had the CPU when its main ring was copied, + 1; 0: not known */
 	u64 written;   /* records ever */
 	u64 overwritten;
 	u64 present; /* records in the file from this ring */

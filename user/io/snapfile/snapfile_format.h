@@ -149,7 +149,7 @@ struct fr_ring_entry {
 	u8 reserved0;
 	u32 slot_cnt;
 	u32 subbuf_sz;
-	u32 reserved1;
+	u32 holder;
 	u64 written, overwritten, present, horizon_ns, first_seq, last_seq, ties, ahead, losers;
 	u64 lost[FR_LOST_ROOM];
 	u64 filtered[FR_FILTERED_ROOM];

@@ -11,10 +11,11 @@
 /* A task, by tid; created when it is first seen. */
 struct fr_pair_task {
 	struct fr_lat_task lat;
-	u64 early_ns;  /* of FR_WAKE_EARLY: when */
-	u64 ran_ns;    /* running since then, 0: unknown */
-	u64 ended_ns;  /* its exit, after which it still runs and sleeps a little; 0: it lives */
-	u64 called_ns; /* the last begin or end of a call that is known, 0: none */
+	u64 early_ns;		    /* of FR_WAKE_EARLY: when */
+	u64 ran_ns;		    /* running since then, 0: unknown */
+	struct fr_pair_cpu *ran_on; /* where it ran last, NULL: not seen */
+	u64 ended_ns;		    /* its exit, after which it still runs and sleeps a little; 0: it lives */
+	u64 called_ns;		    /* the last begin or end of a call that is known, 0: none */
 	u32 waker;
 	u8 call_abi;
 	bool has_own; /* rows of its own were seen */

@@ -28,6 +28,14 @@ static bool just_runs(const struct fr_pair_task *t, u64 now_ns)
 	return !has_left(t) && t->ran_ns && now_ns < t->ran_ns + SLACK_NS;
 }
 
+/* It ran, but may have left its CPU where that one's events are missing, or been away where any CPU's are. */
+static bool is_lost(const struct fr_pairs *p, const struct fr_pair_task *t)
+{
+	if (has_left(t))
+		return left_ns(t) < fr_pair_blind_ns(p, FR_PAIR_OFF);
+	return t->ran_on && t->ran_ns < t->ran_on->blind_ns;
+}
+
 /* It may be seen to leave twice, if its run in between was lost; a waking before that is not for this sleep. */
 static void leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, u64 state)
 {
@@ -69,8 +77,9 @@ static void forget_waking(struct fr_pair_task *t)
 		fr_lat_leaves(&t->lat, left_ns(t), FR_OFF_SLEEPS);
 }
 
-static void runs(struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, struct fr_pair *out)
+static void runs(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pair_row *r, struct fr_pair *out)
 {
+	u64 now_ns = r->ts;
 	struct fr_lat_run ran;
 
 	if (left_ns(t) < fr_pair_blind_ns(p, FR_PAIR_OFF))
@@ -79,6 +88,7 @@ static void runs(struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, struct 
 		forget_waking(t);
 	fr_lat_runs(&t->lat, now_ns, &ran);
 	t->ran_ns = now_ns;
+	t->ran_on = r->cpu;
 	out->latency_ns = ran.wakeup_ns;
 	out->offcpu_ns = ran.offcpu_ns;
 	out->queued_ns = ran.queued_ns;
@@ -102,7 +112,7 @@ int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	t = fr_pair_task(p, next, r->ts);
 	if (!t)
 		return -ENOMEM;
-	runs(p, t, r->ts, out);
+	runs(p, t, r, out);
 	if (r->ts < p->lack_ns[FR_PAIR_OTHERS] && !t->has_own)
 		r->cpu->ran_ns = 0; /* its leaving may not be recorded, and its tid may then be reused */
 	return 0;
@@ -142,7 +152,7 @@ int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	t = t ?: fr_pair_task(p, tid, r->ts);
 	if (!t)
 		return -ENOMEM;
-	if (is_new || (has_left(t) && left_ns(t) < fr_pair_blind_ns(p, FR_PAIR_OFF)))
+	if (is_new || is_lost(p, t))
 		first_waking(t, r);
 	else if (!just_runs(t, r->ts))
 		waking(t, r);
