@@ -35,7 +35,7 @@ def go_all():
         deaths.append(seen["last"])
         file = dump(name)
         seen["matrix"] = Matrix(deaths, *a.finish(), os.path.dirname(path("frtd-deaths")), "frtd-")
-    seen["events"] = replay(file)
+    seen["events"] = replay(file, "-f", " || ".join(f"pid == {d.pid}" for d in deaths))
 
 
 def matrix():
