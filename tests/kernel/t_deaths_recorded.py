@@ -2,7 +2,7 @@
 """The matrix of deaths through a real recorder: each that dumps core leaves one snapshot, that says what it was; no other does."""
 from frtest import check, equal, fr, fr_json, main, path, program, replay, run, test, wait_for
 from matrix import CORE_SIGNALS, PROGRAMS, said
-from recorder import Recorder, own_configured, kill
+from recorder import recording
 
 RULE = f"crash:exe={path('frd-*')},cooldown=0s"
 
@@ -22,7 +22,7 @@ def check_snapshot(file, death):
     t = fr_json("info", file)["trigger"]
     equal((t["reason"], t["pid"], t["sig"]), ("crash", death.pid, death.sig), f"{death.what}: trigger")
     check(death.tid in (0, t["tid"]), f"{death.what}: {t}")
-    events = [e for e in replay(file) if e["pid"] == death.pid]
+    events = replay(file, "-f", f"pid == {death.pid}")
     crashes = [e for e in events if e["event"] == "crash"]
     equal(len(crashes), 1, f"{death.what}: events crash")
     e = crashes[0]
@@ -52,16 +52,12 @@ def die_all(r, files, ways):
 @test("recorded: each death that dumps core leaves one snapshot with its truth; nothing else leaves one")
 def recorded():
     files, ways = copies()
-    with own_configured(RULE) as (name, dir, file):
-        r = Recorder(name, dir, "--config", file)
-        try:
-            deaths = die_all(r.armed(), files, ways)
-            for d in deaths:
-                mine = [f for f in r.files() if f.endswith(f"-{d.pid}.flight")]
-                equal(len(mine), 1, f"{d.what}: snapshots")
-                check_snapshot(mine[0], d)
-        finally:
-            kill(r)
+    with recording(RULE) as r:
+        deaths = die_all(r, files, ways)
+        for d in deaths:
+            mine = [f for f in r.files() if f.endswith(f"-{d.pid}.flight")]
+            equal(len(mine), 1, f"{d.what}: snapshots")
+            check_snapshot(mine[0], d)
     check(len(deaths) >= 23, f"only {len(deaths)} deaths")
     return f"{len(deaths)} snapshots of {len(ways) - 2} ways"
 
