@@ -2,10 +2,13 @@
 """A program built otherwise from this tree. If its ring layout differs, a version takes a last snapshot of the old session, then
 begins anew, in both directions. By whichever way it finds tasks, it finds the same. One session goes from one program to the other."""
 import collections
+import contextlib
+import functools
 import glob
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -20,13 +23,33 @@ NET_RX = 3  # a softirq, in the kernel's interrupt.h
 OTHER = 77  # the other program's layout
 
 
+# In a source file: what it is compiled to depends on how the other program is built. The last two are headers with such code.
+BUILT_OTHERWISE = re.compile(r"FR_LAYOUT_VERSION|FR_NEST_NEVER|FR_RETURNS_OTHERWISE|fr_layout_readable|ring_check\.h|\.skel\.h")
+
+
+def copy_objects(build, out):
+    """Those of the program that are the same in the other one, as good as new; the rest of what was there is removed."""
+    shutil.rmtree(f"{out}/obj", ignore_errors=True)
+    if os.path.isdir(f"{build}/obj/user"):
+        run("cp", "-a", f"{build}/obj", out)
+    for source in glob.glob(f"{ROOT}/user/**/*.c", recursive=True):
+        with open(source, encoding="utf-8") as f:
+            if BUILT_OTHERWISE.search(f.read()):
+                with contextlib.suppress(FileNotFoundError):
+                    os.unlink(os.path.join(out, "obj", os.path.relpath(source, ROOT)[:-1] + "o"))
+
+
+@functools.cache
 def other_program():
     """
     flightrec with another layout, by locked instructions, and finding tasks by calls where the usual one does by loads; only
-    what changed is compiled again, and for user space without optimising, which takes half as long again. The time is for
+    what differs is compiled again, and for user space without optimising, which takes half as long again. The time is for
     a compiler that hangs: how long a busy machine takes for all of it is not what is tested.
     """
-    out = os.path.join(os.path.dirname(FLIGHTREC), "layout")
+    build = os.path.dirname(FLIGHTREC)
+    out = os.path.join(build, "layout")
+    os.makedirs(out, exist_ok=True)
+    copy_objects(build, out)
     define = f"-DFR_LAYOUT_VERSION={OTHER}u -DFR_NEST_NEVER -DFR_RETURNS_OTHERWISE"
     run("make", "-s", "-j2", "-C", ROOT, f"O={out}", "CFLAGS=-O0", f"CC=gcc {define}", f"CLANG=clang {define}",
         f"{out}/flightrec", timeout=3600, env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
@@ -82,11 +105,11 @@ def taken_over(old, new, take_over=standing.of):
     files = [f for f in standing.files() if f not in had]
     equal([f.split("-")[-1] for f in files], ["upgrade.flight"], "files")
     fr("verify", files[0])
-    check([e for e in replay(files[0]) if e["comm"] == "beforehand"], "what the old session recorded is not there")
+    check(replay(files[0], "-f", 'comm == "beforehand"'), "what the old session recorded is not there")
     equal(fr_json("info", files[0])["trigger"]["reason"], "upgrade", "reason")
     last = path(f"last-{after}.flight")
     run(new, "dump", "-n", name, "-o", last)
-    comms = {e["comm"] for e in replay(last)}
+    comms = {e["comm"] for e in replay(last, "-f", 'comm == "beforehand" || comm == "afterwards"')}
     check("afterwards" in comms and "beforehand" not in comms, "the new session does not begin anew")
     run(old, "status", "-n", name)  # it can be read by the other
     return f"layout {before}, then {after}"
@@ -108,7 +131,7 @@ def whose(program):
     send_to_self(500)
     pair = json.loads(run(helper("pingpong"), "500").stdout)
     run(program, "dump", "-n", standing.name, "-o", file)
-    events = replay(file)
+    events = replay(file, "-f", "event in (softirq_entry, softirq_exit, sched_waking)")
     mine = collections.Counter(e["event"] for e in events if e["tid"] == os.getpid() and e.get("vec") == NET_RX)
     # not of all: some kernels leave one to ksoftirqd now and then
     check(mine["softirq_entry"] >= 400 and mine["softirq_exit"] >= 400, f"softirqs of who sends: {mine}")
