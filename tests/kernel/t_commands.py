@@ -734,10 +734,11 @@ def peak_of_dump(name, mib):
             took = int(f.read())
     info = fr_json("info", "--json", file)
     equal((info["missed"], info["damage"]), ({}, 0), "what is missing in it")
+    os.unlink(file)
     return took >> 20, sum(t["events"] for c in info["cpus"] for t in c["tiers"] if t["name"] == "main")
 
 
-LARGE = ("-p", "minimal", "-e", "-sched", "-e", "-signal", "-e", "syscall", "--comm", "frt*", "-m", "160M")  # nothing in it is others'
+LARGE = ("-p", "minimal", "-e", "-sched", "-e", "-signal", "-e", "syscall", "--comm", "frt*", "-m", "96M")  # nothing in it is others'
 
 
 def fill(cnt, cpus):
@@ -752,7 +753,7 @@ def fill(cnt, cpus):
 def read_in_little_memory():
     file, name = path("little.flight"), shared(*LARGE)
     # what else runs meanwhile, and how many tasks that are, is no part of it: a report needs memory for each
-    fill(500000, 2)
+    fill(250000, 2)
     fr("dump", "-n", name, "-o", file)
     with small_memory(16) as dir:
         inside = "sh", "-c", f'echo $$ > {dir}/cgroup.procs; exec "$@"', "sh"
@@ -765,13 +766,14 @@ def read_in_little_memory():
 @test("copies of large rings: all at once where memory is plentiful, in waves where it is not")
 def lent_memory():
     name = shared(*LARGE)
-    fill(3000000, 1)
-    little, events = peak_of_dump(name, 160)
+    fill(1800000, 1)
+    little, events = peak_of_dump(name, 96)
     plenty, more_events = peak_of_dump(name, 4096)
-    check(events > 6_000_000, f"{events} events")
+    check(events > 3_600_000, f"{events} events")
     equal(more_events, events, "events of the main rings, to which nobody wrote between")
-    check(little < 130, f"{little} MiB taken, where 160 was the limit")
+    check(little < 78, f"{little} MiB taken, where 96 was the limit")
     check(plenty > little + 30, f"{plenty} MiB taken where there was enough, {little} where there was little")
+    return f"{little} and {plenty} MiB"
 
 
 @test("disk full while memory that was lent is encoded: refused like any other")
