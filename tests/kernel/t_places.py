@@ -2,6 +2,7 @@
 """Where sampled code lies: the user's stack by frame pointers, and which file an address is of while mappings change."""
 import bisect
 import contextlib
+import functools
 import json
 import os
 import re
@@ -32,12 +33,13 @@ def put_away(p):
     p.stdout.close()
 
 
+@functools.lru_cache(1)
 def files_of_frames(file):
     """{stack: {nr of the frame: (build-id, offset)}}"""
     got = {}
     for line in run(helper("addrs"), file).stdout.splitlines():
-        line = json.loads(line)
-        if line["what"] == "frame":
+        if '"what":"frame"' in line:
+            line = json.loads(line)
             got.setdefault(line["stack"], {})[line["nr"]] = line["build_id"], line["off"]
     return got
 
