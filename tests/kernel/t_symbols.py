@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What a snapshot tells of addresses: the kernel's names, files of processes that live, frames of those that have ended, JITs."""
 import bisect
+import contextlib
 import json
 import os
 import re
@@ -13,11 +14,12 @@ SPIN = helper("spin")
 
 
 def told(file):
-    """{what: [dict]} of the helper's lines."""
+    """{what: [dict]} of the helper's lines; of a stack's frames the innermost."""
     all = {"symbol": [], "mapping": [], "frame": []}
     for line in run(helper("addrs"), file).stdout.splitlines():
-        line = json.loads(line)
-        all[line["what"]].append(line)
+        if not line.startswith('{"what":"frame"') or '"nr":0,' in line:  # of some hundred thousand
+            line = json.loads(line)
+            all[line["what"]].append(line)
     return all
 
 
@@ -60,7 +62,7 @@ def sampled(file, pid):
 def check_spinner(t, samples):
     """Samples lie in spin_inner(), and the innermost frame of each is where the sample is: by build-id and offset, which tell its page."""
     funcs, id, names = functions(SPIN), build_id(SPIN), set()
-    innermost = {f["stack"]: f for f in t["frame"] if not f["nr"]}
+    innermost = {f["stack"]: f for f in t["frame"]}
     for e in samples:
         f = innermost.get(e["ustack_id"])
         if f and f["build_id"] == id:
@@ -117,24 +119,28 @@ def kernel_names():
     return f"{len(symbols)} functions, {len(frames)} frames"
 
 
-def looked_at(name, pid, what):
+def looked_at(name, begin, what):
     """
-    A dump that tells of this process in what, and that: on a busy machine not every dump has the time to look at each process,
-    and then it says so.
+    A process that begin() has made, a dump that tells of it in what, and that: on a busy machine not every dump has the time to look at
+    each process, and then it says so. Of one that was left out the samples may be overwritten before the next dump: that has another one.
     """
     deadline = time.monotonic() + 120
     while True:
+        p = begin()
         file = dump(name)
         t = told(file)
-        if any(x["pid"] == pid for x in t[what]) or time.monotonic() > deadline:
-            return file, t
+        if any(x["pid"] == p.pid for x in t[what]) or time.monotonic() > deadline:
+            return p, file, t
         check(fr_json("info", file)["names"].get("left_out"), "a process was left out, and it is not said")
+        put_away(p)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(f"/tmp/perf-{p.pid}.map")
 
 
 @test("a living process: its mapping with build-id, where its frames lie")
 def living():
-    name, p = shared(*SAMPLES), spin("wait")
-    file, t = looked_at(name, p.pid, "mapping")
+    name = shared(*SAMPLES)
+    p, file, t = looked_at(name, lambda: spin("wait"), "mapping")
     put_away(p)
     maps = [m for m in t["mapping"] if m["pid"] == p.pid and m["path"] == os.path.realpath(SPIN)]
     equal(len(maps), 1, "mappings of the program")
@@ -164,10 +170,10 @@ def ended():
     check(fr_json("info", file)["names"]["stacks"] > 0, "info counts stacks by build-id")
 
 
-def named_in(name, p):
-    """A dump that has names of a process's JITed code, and these."""
-    file, t = looked_at(name, p.pid, "symbol")
-    return file, [y for y in t["symbol"] if y["pid"] == p.pid]
+def named_in(name, begin):
+    """A process that begin() has made, a dump that has names of its JITed code, and these."""
+    p, file, t = looked_at(name, begin, "symbol")
+    return p, file, [y for y in t["symbol"] if y["pid"] == p.pid]
 
 
 def by_perf_map(symbols, pid):
@@ -177,8 +183,7 @@ def by_perf_map(symbols, pid):
 
 @test("JITed code: the name its perf map gives last")
 def jit():
-    name, p = shared(*SAMPLES), spin("jit")
-    file, symbols = named_in(name, p)
+    p, file, symbols = named_in(shared(*SAMPLES), lambda: spin("jit"))
     put_away(p)
     os.unlink(f"/tmp/perf-{p.pid}.map")
     symbols = by_perf_map(symbols, p.pid)
@@ -191,8 +196,7 @@ def jit():
 def vdso():
     if "[vdso]" not in open("/proc/self/maps").read():
         raise Skip("the kernel maps no functions into processes")
-    name, p = shared(*SAMPLES), spin("clock")
-    file, symbols = named_in(name, p)
+    p, file, symbols = named_in(shared(*SAMPLES), lambda: spin("clock"))
     put_away(p)
     check(any("clock_gettime" in y["name"] for y in symbols), f"symbols: {symbols}")
     inner = [(e["ustack_sym"] or [""])[0] for e in replay(file, "--symbols", "-f", f"event == cpu_sample && pid == {p.pid}")]
@@ -204,10 +208,13 @@ def vdso():
 
 @test("JITed code of a process that has ended; but not by a map that was changed since")
 def jit_ended():
-    name, p = shared(*SAMPLES), spin("jit")
+    def ended_jit():
+        p = spin("jit")
+        put_away(p)
+        return p
+    name = shared(*SAMPLES)
+    p, file, symbols = named_in(name, ended_jit)
     map = f"/tmp/perf-{p.pid}.map"
-    put_away(p)
-    file, symbols = named_in(name, p)
     # more than the times of files and of processes may differ by
     time.sleep(0.1)
     with open(map, "a") as f:
