@@ -13,7 +13,7 @@ import tempfile
 import threading
 import time
 
-from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, new_name, path, replay,
+from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name, path, replay,
                     run, session, shared, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
 from recorder import TAG, Recorder, configured, crash, kill, recording, write_config
@@ -139,12 +139,12 @@ def own_namespace():
 
     other = path("frt-other")
     shutil.copy("/bin/true", other)
-    pids, name = {}, shared(*SYSCALLS)
+    pids, name, since = {}, shared(*SYSCALLS), mono_ns()
     for who, under in (("nobody", AS_NOBODY), ("root", ())):
         if may_unshare(*under):
             pids[who] = intrude(FLIGHTREC, *under, "unshare", "-Ur")
     ours = intrude(FLIGHTREC, INTRUDER_EXEC=other)
-    events = replay(dump(name))
+    events = replay(dump(name), "--since", str(since))
     for who, pid in pids.items():
         equal(calls(events, pid), ALL, f"calls of {who} in a user namespace of its own")
     children = [e["child_pid"] for e in events if e["event"] == "sched_process_fork" and e["pid"] == ours]
