@@ -81,13 +81,12 @@ def growing():
             run("umount", "-l", dir)
 
 
-@test("a file system with room for few snapshots, or inodes for few: the oldest ordinary one leaves, the marked one stays",
-      own="its directory is another file system")
+@test("a file system with room for few snapshots, or inodes for few: the oldest ordinary one leaves, the marked one stays")
 def few_fit():
-    for options, more in (("size=64m,nr_inodes=8", ""), ("size=512k", "")):
-        with own_configured(NOBODY) as (name, dir, file):
+    for options in "size=64m,nr_inodes=8", "size=512k":
+        with configured(NOBODY) as (name, dir, file):
             run("mount", "-t", "tmpfs", "-o", options, "frtest", dir)
-            write_config(file, name, dir, NOBODY, more=f"[Storage]\nKeepFree=0%\nMaxFiles=1000\n[Control]\nSocket=yes\n{more}")
+            write_config(file, name, dir, NOBODY, more="[Storage]\nKeepFree=0%\nMaxFiles=1000\n[Control]\nSocket=yes\n")
             r = Recorder(name, dir, "--config", file)
             try:
                 r.armed()

@@ -266,7 +266,8 @@ def without_mm(file):
         f.write(btf)
 
 
-@test("exit:STATUS with exe= where the kernel tells of an end too late: refused, with what can be asked instead; others are not")
+@test("exit:STATUS with exe= where the kernel tells of an end too late: refused, with what can be asked instead; others are not",
+      own="it is refused while it begins")
 def exit_exe_refused():
     older, name = path("older.btf"), new_name()
     without_mm(older)
