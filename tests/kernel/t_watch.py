@@ -622,7 +622,7 @@ def paused():
             w.p.send_signal(signal.SIGSTOP)
             wait_for(lambda: " T " in open(f"/proc/{w.p.pid}/stat").read(), "it is stopped")
             stopped = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-            time.sleep(2)
+            time.sleep(1.2)  # longer than the rule's limit
             went_on = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
             if after:
                 w.p.send_signal(after)  # taken when it goes on, together with that
