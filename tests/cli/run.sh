@@ -415,6 +415,22 @@ profile_diff_unknown() {
 	[[ $(grep -c "has no stacks" "$tmp/out") == 1 ]] || { cat "$tmp/out"; return 1; }
 }
 
+# One that is larger than its buffer, and cannot be written: that is told once. Where nobody reads on there is nothing to tell.
+profile_unwritten() {
+	local from=$tmp/large.flight reader got
+	local as=("$flightrec" profile --since 1h --no-symbols --to perfetto "$from")
+	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" 0 100 || return
+	(($("${as[@]}" | wc -c) > 65536)) || { echo "it is small"; return 1; }
+	"${as[@]}" > /dev/full 2> "$tmp/err"
+	[[ $? == 1 ]] && diff "$tmp/err" - <<< "flightrec: cannot write the output: No space left on device: free some space, or write elsewhere" || return
+	exec {reader}> >(exit 0)
+	wait $!
+	"${as[@]}" >&"$reader" 2> "$tmp/err"
+	got=$?
+	exec {reader}>&-
+	[[ $got == 0 ]] && is_quiet
+}
+
 # A file that was cut to some processes has no profile: where it came from may have one.
 profile_of_a_cut() {
 	local from=tests/files/golden/all-2.flight pid
@@ -778,6 +794,7 @@ check "export that is told to end leaves nothing" export_told_to_end
 check "profile --diff is for formats that have it" profile_diff_formats
 check "profile --diff says how much has no stacks" profile_diff_unknown
 check "profile fits its page, and adds up" profile_fits_its_page
+check "profile that cannot be written" profile_unwritten
 check "profile of a file that was cut" profile_of_a_cut
 check "profile --since: an hour at most" profile_since
 check "profile -o makes a new file, and replaces none" profile_output_is_new

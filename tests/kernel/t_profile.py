@@ -1,19 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The always-on profile: exact under flips without pause, true in its shares, in each snapshot, safe from killed readers."""
+"""
+The always-on profile on this kernel: each sample taken is counted once, or as lost, whatever readers and recorders do, and what it counts
+are the samples of the ring. Two sessions: one that is spoiled (its tables are full, its readers killed), and one of which a snapshot is
+taken when its sampling has ended, so that its ring, its profile and the snapshot tell of the same samples. What shares and ages, and
+what goes where room ends, is in tests/unit/test_prof.c, test_due.c, test_sampling.c and tests/cli.
+"""
 import contextlib
+import functools
 import json
-import math
 import os
+import re
 import signal
 import subprocess
+import tempfile
 import time
 
 import frtest
-from frtest import (FLIGHTREC, check, dump, equal, fr, fr_json, helper, main, new_name, recorder, run, session, test, wait_for,
-                    wait_said)
+from frtest import (FLIGHTREC, MINIMAL, TMP, at_end, chance, check, dump, end, equal, fr, fr_json, helper, main, program, replay, run,
+                    session, shared, test, wait_for)
+from recorder import Recorder, kill
 
-SAMPLES = ("-p", "minimal", "-e", "sample")
-SHARE = helper("share")
+# Nothing but samples, births and deaths: there is room for all samples of some minutes.
+OPTIONS = ("-p", "minimal", "-e", "-sched", "-e", "sample", "-m", "16M", "--hz")
+FAST = (*OPTIONS, "1999")
+SPOILED = "its tables fill, readers and recorders of it are killed, and it is left without samplers: by one test after the other"
+ENDED = "its sampling ends, so that its ring and its profile stay as they are: for all tests of a snapshot"
+PROGRAM = "frshare"
+SHARES = ("share_much", "share_little")
 
 
 def profile(*args):
@@ -44,40 +57,6 @@ def problems(name):
     return {e["what"]: e["text"] for e in frtest.status(name)["problems"]}
 
 
-@contextlib.contextmanager
-def recording(*options):
-    """A session with a recorder, which reads tables before other tasks of a busy machine have filled them; gives its name."""
-    name = new_name()
-    with recorder(name, *SAMPLES, *options):
-        yield name
-
-
-def spend(percent):
-    """A process that uses CPU time, so much of it in share_much() and the rest in share_little(), until it is put away."""
-    return subprocess.Popen([SHARE, "100000", str(percent)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-
-
-def seen(name, least):
-    """Wait until so many samples of it are counted: however long that takes on a busy machine."""
-    def hits():
-        p = of_live(name, "--since", "1h")
-        return hits_of(p, "share", "share_much") + hits_of(p, "share", "share_little") >= least and p
-
-    return wait_for(hits, f"{least} samples of the program", 180)
-
-
-def put_away(p):
-    p.kill()
-    p.wait()
-    p.stdout.close()
-
-
-def hits_of(p, comm, name):
-    """Samples of a task in a function that is innermost in user space or called from there."""
-    nr = {i for i, f in enumerate(p["functions"]) if f["name"] == name}
-    return sum(s["hits"] for s in p["stacks"] if s["comm"] == comm and nr & set(s["frames"]))
-
-
 def stop_sampling(name):
     """Without a link no sample is taken any more: what is counted is final. A link goes a while after its pin."""
     pins = [f"{frtest.SESSIONS}/{name}/{p}" for p in os.listdir(f"{frtest.SESSIONS}/{name}") if p.startswith("link-cpu_sample-")]
@@ -96,34 +75,6 @@ def stop_sampling(name):
     wait_for(still, "the samplers end")
 
 
-@test("70 to 30: functions of a program have the shares of CPU time they used")
-def shares():
-    with recording("--hz", "199") as name:
-        task = spend(70)
-        p = seen(name, 500)
-        put_away(task)
-    a, b = hits_of(p, "share", "share_much"), hits_of(p, "share", "share_little")
-    check(abs(a / (a + b) - 0.7) < 0.12, f"share_much: {a} of {a + b} samples, not about 70 %")
-    return f"{a / (a + b):.3f} of {a + b} samples"
-
-
-@test("flips without pause on all CPUs, at 1999 samples a second: each sample is counted once, or as lost")
-def flips():
-    with session(*SAMPLES, "--hz", "1999") as name:
-        load = [subprocess.Popen([SHARE, "60", "50"], stdout=subprocess.DEVNULL) for _ in range(os.cpu_count())]
-        for _ in range(8):
-            of_live(name)
-        stop_sampling(name)
-        p = of_live(name, "--since", "1h")
-        for task in load:
-            task.kill()
-            task.wait()
-        equal(p["taken_ever"], taken(name), "samples counted or lost, of those taken")
-        equal(p["window"]["taken"], taken(name), "the same, in the window of all")
-    check(p["taken_ever"] > 100, f"{p['taken_ever']} samples")
-    return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
-
-
 @contextlib.contextmanager
 def new_stacks():
     """One process after the other: each has addresses of its own, so each of its stacks is new."""
@@ -135,39 +86,205 @@ def new_stacks():
         load.wait()
 
 
-@test("without a reader tables fill: what finds no room is counted as lost, and a reader gets the rest")
+@contextlib.contextmanager
+def burning(cnt=1):
+    """Processes of the program, which use CPU time in share_much() and in share_little(), until they are put away: their pids."""
+    tasks = [subprocess.Popen([program(PROGRAM, "share"), "100000", "70"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+             for _ in range(cnt)]
+    try:
+        yield [p.pid for p in tasks]
+    finally:
+        for p in tasks:
+            p.kill()
+            p.wait()
+
+
+def busy_stacks(p, comm=PROGRAM):
+    return [s for s in p["stacks"] if s["comm"] == comm]
+
+
+def hits_in(p, name, comm=PROGRAM):
+    """Samples of a task in a function that is innermost in user space or called from there."""
+    nr = {i for i, f in enumerate(p["functions"]) if f["name"] == name}
+    return sum(s["hits"] for s in busy_stacks(p, comm) if nr & set(s["frames"]))
+
+
+def wait_seen(name, least):
+    """Until so many samples of the program are counted."""
+    wait_for(lambda: sum(s["hits"] for s in busy_stacks(of_live(name, "--since", "1h", "--no-symbols"))) >= least,
+             f"{least} samples of the program", 180)
+
+
+@contextlib.contextmanager
+def keeping(name, *options):
+    """A recorder over a session, which it leaves when it ends; it is here when it has said all that it says of itself."""
+    dir = tempfile.mkdtemp(dir=TMP)
+    r = Recorder(name, dir, "-o", dir, "--keep", *options)
+    try:
+        wait_for(lambda: "history" in r.said() or not r.alive(), "the recorder has begun")
+        check(r.alive(), f"the recorder ended: {r.said()}")
+        yield r
+    finally:
+        kill(r)
+
+
+def between(name, read):
+    """
+    What read() tells is of a moment within the call, by a second observer, the session's count of samples taken: it goes ahead of the
+    tables, by one sample a CPU at most.
+    """
+    before = taken(name)
+    p = read()
+    check(before - os.cpu_count() <= p["taken_ever"] <= taken(name), f"{p['taken_ever']} counted or lost, after {before} were taken")
+    return p
+
+
+_spoiled = []
+
+
+def spoiled():
+    """The session that is spoiled, while it samples: a detached one."""
+    if not _spoiled:
+        _spoiled.append(frtest.new_name())
+        at_end(lambda: _spoiled and end(_spoiled.pop()))
+        fr("record", "-n", _spoiled[0], "-o", TMP, "--detach", *FAST)
+    return _spoiled[0]
+
+
+@test("without a reader tables fill: what finds no room is counted as lost, status says so, and a reader gets the rest", own=SPOILED)
 def full():
-    with session(*SAMPLES, "--hz", "4999") as name:
-        with new_stacks():
-            wait_for(lambda: taken(name) > 10000 and "profile" in problems(name), "a table is full, and status says so", 120)
-        stop_sampling(name)
-        full = problems(name)["profile"]
-        text = fr("status", "-n", name).stdout
-        p = of_live(name, "--since", "1h")
-        equal(p["taken_ever"], taken(name), "samples counted or lost, of those taken")
-        check(p["lost_ever"] > 0, "nothing was lost")
-        check(f"{p['lost_ever']} of {p['taken_ever']} samples" in full, f"of {p['lost_ever']} status says: {full}")
-        check("flightrec record" in full and full in text, text)
-        equal(problems(name).get("profile"), full, "what is said when somebody has read them")
-        page = fr("profile", "-n", name, "--since", "1h").stdout
-        check(f"{p['lost_ever']} samples found a full table: shares are of the others" in page, page[:500])
-        check("nobody reads without a recorder" in text and "every 10 s" not in text, text)
+    name = spoiled()
+    with new_stacks():
+        wait_for(lambda: "profile" in problems(name), "a table is full, and status says so")
+    said = problems(name)["profile"]
+    lost, ever = map(int, re.search(r"(\d+) of (\d+) samples", said).groups())
+    check(0 < lost <= ever, said)
+    check("flightrec record" in said, said)
+    p = between(name, lambda: of_live(name, "--since", "1h"))
+    check(p["lost_ever"] >= lost and p["taken_ever"] >= ever, f"{p['lost_ever']} of {p['taken_ever']}, but status said {said}")
+    check("profile" in problems(name), "nothing is said when somebody has read them")
+    page = fr("profile", "-n", name, "--since", "1h").stdout
+    told = int(re.search(r"(\d+) samples found a full table: shares are of the others", page)[1])
+    check(told >= p["lost_ever"], f"{told}, after {p['lost_ever']}")
+    text = fr("status", "-n", name).stdout
+    check("nobody reads without a recorder" in text and "every 10 s" not in text, text)
     return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
 
 
-@test("a snapshot has the profile of the time before it, the same that the session shows")
-def in_snapshot():
-    with recording("--hz", "199") as name:
-        task = spend(70)
-        seen(name, 50)
-        stop_sampling(name)
+@test("flips without pause, with all CPUs busy: each reading is of its moment, and so is what a snapshot says was taken", own=SPOILED)
+def flips():
+    name = spoiled()
+    with burning(os.cpu_count()):
+        ever = [between(name, lambda: of_live(name, "--no-symbols"))["taken_ever"] for _ in range(8)]
         file = dump(name)
-        live = of_live(name, "--since", "1h")
-        put_away(task)
-    p = profile(file, "--since", "1h")
+        # Later: it has all that were idle before the snapshot, and hardly more, as the CPUs are busy.
+        idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
+    equal(ever, sorted(ever), "samples counted or lost, of one reading after the other")
+    told = fr_json("info", file)["samples"]["taken"]
+    check(ever[-1] <= told <= rows_of(file) + idle, f"{told} taken, {rows_of(file)} in the file, {idle} idle")
+    return f"{ever[-1] - ever[0]} between readings"
+
+
+def rows_of(file):
+    """Samples that were written: those in the file, those that were overwritten, among other events, and those that found no room."""
+    cpus = fr_json("info", file)["cpus"]
+    gone = sum(t["overwritten"] + sum(t["lost"].values()) for c in cpus for t in c["tiers"] if t["name"] == "main")
+    return gone + int(fr("replay", "--count", file, "-f", "event == cpu_sample").stdout)
+
+
+@test("a reader is killed at any moment: the next one puts it right", own=SPOILED)
+def killed():
+    name, rng = spoiled(), chance()
+    ever = 0
+    for _ in range(25):
+        p = subprocess.Popen([FLIGHTREC, "profile", "-n", name, "--json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.random() / 20)  # some moment: none is wrong
+        p.kill()
+        p.wait()
+        for left in os.listdir("/dev/shm"):
+            if left.startswith(f"flightrec-{p.pid}-"):
+                frtest.shutil.rmtree(f"/dev/shm/{left}", ignore_errors=True)
+        got = between(name, lambda: of_live(name, "--since", "1h", "--no-symbols"))["taken_ever"]
+        check(got >= ever, f"{got} counted or lost, after {ever}")
+        ever = got
+    return f"{ever} samples"
+
+
+@test("the recorder keeps the profile, says who reads it, and the one after it goes on where it was", own=SPOILED)
+def restart():
+    name, ever = spoiled(), 0
+    for _ in range(2):
+        with keeping(name, *FAST):
+            check("read when one fills and every 10 s" in fr("status", "-n", name).stdout, "status does not say who reads")
+            wait_for(lambda: of_live(name, "--no-symbols")["taken_ever"] > ever, "it counts on")
+        ever = between(name, lambda: of_live(name, "--since", "1h", "--no-symbols"))["taken_ever"]
+    return f"{ever} samples"
+
+
+@test("after all that, when sampling has ended: each sample taken is counted once, or as lost, and is in the ring, or was idle", own=SPOILED)
+def accounts():
+    name = spoiled()
+    wait_for(lambda: taken(name), "a sample")
+    stop_sampling(name)
+    _spoiled.clear()  # whoever needs one that samples begins it
+    with frtest.ended(name):
+        p, file = of_live(name, "--since", "1h"), dump(name)
+        idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
+        equal(p["taken_ever"], taken(name), "samples counted or lost, of those taken")
+    check(p["window"]["taken"] <= p["taken_ever"], "those in the window of all")
+    told = fr_json("info", file)["samples"]["taken"]
+    equal(told, p["taken_ever"], "samples taken, of which the snapshot tells")
+    rows, present = rows_of(file), int(fr("replay", "--count", file, "-f", "event == cpu_sample").stdout)
+    # what is overwritten may have been something else
+    check(present + idle <= told <= rows + idle, f"{told} taken; {present} in the file, {rows} with what is overwritten, {idle} idle")
+    return f"{told} taken, {p['lost_ever']} lost, {present} in the file, {idle} idle"
+
+
+@functools.cache
+def ended_one():
+    """A snapshot of a session whose sampling had ended, its profile, what the session itself showed, and its count of idle samples."""
+    with session(*OPTIONS, "499") as name:
+        with keeping(name, *OPTIONS, "499"), burning():
+            wait_seen(name, 200)
+            stop_sampling(name)
+            file, live = dump(name), of_live(name, "--since", "1h")
+            idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
+    return file, profile(file, "--since", "1h"), live, idle
+
+
+def less_or_lost(p, hits, rows, what):
+    """As many hits as the ring has samples, but for those that the profile lost, or had no room for: it says how many."""
+    lacks = p["lost_ever"] + p["window"]["other"] + p["window"]["stackless"]
+    check(rows - lacks <= hits <= rows, f"{what}: {hits} hits, {rows} samples in the ring; without room, or lost: {lacks}")
+
+
+@test("the profile counts the samples of the ring: of a program, and of each of its functions as many as replay names", own=ENDED)
+def same_samples():
+    file, p, _, idle = ended_one()
+    equal(sum(t["overwritten"] for c in fr_json("info", file)["cpus"] for t in c["tiers"]), 0, "events overwritten")
+    rows = replay(file, "--symbols", "-f", "event == cpu_sample")
+    equal(len(rows) + idle, p["taken_ever"] - lost_in_ring(file), "samples in the ring, and idle ones")
+    less_or_lost(p, p["window"]["idle"], idle, "idle")
+    mine = [r for r in rows if r["comm"] == PROGRAM]
+    less_or_lost(p, sum(s["hits"] for s in busy_stacks(p)), len(mine), PROGRAM)
+    for name in SHARES:
+        found = sum(any(f.startswith(name) for f in r["ustack_sym"] or []) for r in mine)
+        check(found > 0, f"no sample in {name}")
+        less_or_lost(p, hits_in(p, name), found, name)
+    check(all(s["frames"] for s in busy_stacks(p)) or p["window"]["stackless"], "each has a stack")
+    return f"{len(mine)} samples, {len(busy_stacks(p))} stacks"
+
+
+def lost_in_ring(file):
+    return sum(sum(t["lost"].values()) for c in fr_json("info", file)["cpus"] for t in c["tiers"] if t["name"] == "main")
+
+
+@test("a snapshot has the profile of the time before it, the same that the session shows, also when it was cut", own=ENDED)
+def in_snapshot():
+    file, p, live, _ = ended_one()
     equal(p["window"]["counted"], live["window"]["counted"], "samples counted")
-    check(hits_of(p, "share", "share_much") > 0, "the program is in it, with its functions' names")
-    equal(hits_of(p, "share", "share_much"), hits_of(live, "share", "share_much"), "samples of a function")
+    check(hits_in(p, "share_much") > 0, "the program is in it, with its functions' names")
+    equal(hits_in(p, "share_much"), hits_in(live, "share_much"), "samples of a function")
     info = fr_json("info", file)
     equal(info["cpu_profile"]["taken_ever"], p["taken_ever"], "samples that info tells of")
     equal({p["event"], live["event"], info["samples"]["event"]}, {sampled_by()}, "what took the samples")
@@ -180,89 +297,19 @@ def in_snapshot():
     equal(profile(small, "--since", "1h")["window"], p["window"], "the profile of a snapshot that was cut")
 
 
-@test("a snapshot tells samples taken and expected of one moment: none that came while it was written")
-def moment():
-    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count())]
-    try:
-        with session("-p", "minimal", "-e", "sample", "--hz", "9999", "-m", "16M") as name:
-            file = dump(name)
-            # a little later: all CPUs are busy, so hardly any were taken meanwhile
-            idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
-    finally:
-        for p in busy:
-            p.kill()
-            p.wait()
-    taken, rows = fr_json("info", file)["samples"]["taken"], int(fr("replay", "--count", file, "-f", "event == cpu_sample").stdout)
-    check(0 < taken <= rows + idle, f"{taken} taken, {rows} in the file, {idle} idle")
-    return f"{taken} taken, {rows} in the file, {idle} idle"
-
-
-@test("--diff: what began to burn is hotter than before")
-def diff():
-    with recording("--hz", "199") as name:
-        of_live(name)
-        # the pieces of time are ten seconds each: a new one begins with what is read next
-        time.sleep(11)
-        of_live(name)
-        begin = time.monotonic()
-        task = spend(5)
-        seen(name, 50)
-        since = f"{math.ceil(time.monotonic() - begin)}s"
-        p = of_live(name, "--diff", "--since", since)
-        text = fr("profile", "-n", name, "--diff", "--since", since, "--top", "10000").stdout
-        put_away(task)
-        of_live(name)
-        time.sleep(11)
-        of_live(name)
-        few = fr("profile", "-n", name, "--diff", "--since", "5s", "--top", "1").stdout.split("Cooler functions\n")[1].splitlines()
-    now, before = p["window"]["counted"], p["before"]["counted"]
-    check(now > 0 and before > 0, f"{now} samples now, {before} before")
-    f = next(f for f in p["functions"] if f["name"] == "share_little")
-    check(f["self"] / now > f["self_before"] / before, f"share_little: {f} of {now} and {before}")
-    check("share_little" in text.split("Cooler functions")[0], text)
-    if "has no stacks" in few[0]:
-        few.pop(0)
-    check(few[0].lstrip().startswith("-"), f"one is cooler at least, now that it is over: {few}")
-
-
-@test("folded and perfetto: as many samples as were counted, and json says the same")
+@test("folded and perfetto: as many samples as were counted, and json says the same", own=ENDED)
 def formats():
-    with recording("--hz", "199") as name:
-        task = spend(70)
-        seen(name, 50)
-        stop_sampling(name)
-        file = dump(name)
-        put_away(task)
-    p = profile(file, "--since", "1h")
+    file, p, _, _ = ended_one()
     busy = sum(s["hits"] for s in p["stacks"])
     lines = fr("profile", file, "--since", "1h", "--to", "folded").stdout.splitlines()
     equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), busy + p["window"]["other"], "hits of folded lines")
-    check(any(line.startswith("share;") and "share_much" in line for line in lines), "the program is in it")
+    check(any(line.startswith(f"{PROGRAM};") and "share_much" in line for line in lines), "the program is in it")
     out = frtest.path("profile.pftrace")
     fr("profile", file, "--since", "1h", "--to", "perfetto", "-o", out)
     with open(out, "rb") as f:
         data = f.read()
     equal(packets(data)[66], busy, "PerfSample packets")
     return f"{busy} samples"
-
-
-@test("a profile larger than its buffer that cannot be written is told once; where nobody reads on there is nothing to tell")
-def unwritten():
-    with recording("--hz", "1999") as name:
-        task = spend(70)
-        seen(name, 4000)
-        file = dump(name)
-        put_away(task)
-    command = [FLIGHTREC, "profile", file, "--since", "1h", "--no-symbols", "--to", "perfetto"]
-    check(len(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) > 65536, "it is small")
-    with open("/dev/full", "wb") as full:
-        p = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    equal((p.returncode, p.stderr), (1, "flightrec: cannot write the output: No space left on device: free some space, or write elsewhere\n"), "on a full disk")
-    read, write = os.pipe()
-    os.close(read)
-    p = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True)
-    os.close(write)
-    equal((p.returncode, p.stderr), (0, ""), "in a closed pipe")
 
 
 def varint(data, at):
@@ -292,67 +339,16 @@ def packets(data):
     return cnt
 
 
-@test("a reader is killed at any moment: the next one puts it right, and nothing is counted twice or missed")
-def killed():
-    with session(*SAMPLES, "--hz", "1999") as name:
-        for i in range(25):
-            p = subprocess.Popen([frtest.FLIGHTREC, "profile", "-n", name, "--json"], stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL)
-            time.sleep(0.002 * i)
-            p.kill()
-            p.wait()
-            for left in os.listdir("/dev/shm"):
-                if left.startswith(f"flightrec-{p.pid}-"):
-                    frtest.shutil.rmtree(f"/dev/shm/{left}", ignore_errors=True)
-        stop_sampling(name)
-        got = of_live(name, "--since", "1h")
-        equal(got["taken_ever"], taken(name), "samples counted or lost, of those taken")
-    return f"{got['taken_ever']} samples"
-
-
-@test("the recorder keeps the profile, and the one after it goes on where it was")
-def restart():
-    name = new_name()
-    with recorder(name, *SAMPLES, "--hz", "499", "--keep") as p:
-        wait_for(lambda: of_live(name)["taken_ever"] > 500, "samples are counted")
-        p.send_signal(signal.SIGKILL)
-        p.wait()
-        first = of_live(name, "--since", "1h")["taken_ever"]
-        with recorder(name, *SAMPLES, "--hz", "499", "--keep") as q:
-            # the last line of what it says of itself: before, it may still be about to make the samplers
-            wait_said(q, "history")
-            wait_for(lambda: of_live(name, "--since", "1h")["taken_ever"] > first + 200, "the next one counts on")
-            stop_sampling(name)
-            equal(of_live(name, "--since", "1h")["taken_ever"], taken(name), "samples counted or lost, of those taken")
-            q.send_signal(signal.SIGINT)
-            q.wait()
-
-
 @test("--cpu-profile no, and a session without samples: no profile, and that is said")
 def none():
-    for options in ((*SAMPLES, "--cpu-profile", "no"), ("-p", "minimal")):
-        with session(*options) as name:
-            p = fr("profile", "-n", name, status=1)
-            check("no profile in" in p.stderr, p.stderr)
-            pins = [pin for pin in os.listdir(f"{frtest.SESSIONS}/{name}") if pin.startswith(("profile", "hits"))]
-            equal(pins, [], "what takes memory for it")
-            p = fr("profile", dump(name), status=1)
-            check("no profile in" in p.stderr, p.stderr)
-
-
-@test("the recorder is told when a table fills, and reads it then: most of what would not fit is not lost")
-def told():
-    name = new_name()
-    with recorder(name, *SAMPLES, "--hz", "499") as p:
-        with new_stacks():
-            wait_for(lambda: taken(name) > 5000, "samples are taken", 120)
-        got = of_live(name, "--since", "1h")
-        check(got["taken_ever"] > 5000, f"{got['taken_ever']} taken")
-        check(got["lost_ever"] < got["taken_ever"] / 4, f"{got['lost_ever']} of {got['taken_ever']} lost")
-        check("read when one fills and every 10 s" in fr("status", "-n", name).stdout, "status does not say who reads")
-        p.send_signal(signal.SIGINT)
-        p.wait()
-    return f"{got['taken_ever']} taken, {got['lost_ever']} lost"
+    for options in (frtest.SAMPLES, MINIMAL):
+        name = shared(*options)
+        p = fr("profile", "-n", name, status=1)
+        check("no profile in" in p.stderr, p.stderr)
+        pins = [pin for pin in os.listdir(f"{frtest.SESSIONS}/{name}") if pin.startswith(("profile", "hits"))]
+        equal(pins, [], "what takes memory for it")
+        p = fr("profile", dump(name), status=1)
+        check("no profile in" in p.stderr, p.stderr)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,22 @@ static void fill(struct fr_prof *p)
 	p->bucket[0].taken = p->taken = 100;
 }
 
+static int save(const char *path, const struct fr_prof *p)
+{
+	struct fr_snap_writer *w;
+	int err = fr_snap_create(path, 16u << 20, 1, &w);
+
+	if (!err) {
+		err = fr_snap_put_schema(w, fr_schema_builtin());
+		err = err ?: fr_snap_put_profile(w, p);
+		err = err ?: fr_snap_finish(w);
+	}
+	return err;
+}
+
 static int make(void **state)
 {
 	struct fr_prof *p = fr_prof_new(0);
-	struct fr_snap_writer *w;
 	int err;
 
 	(void)state;
@@ -47,12 +59,7 @@ static int make(void **state)
 	snprintf(snap, sizeof(snap), "%s/a.flight", dir);
 	snprintf(folded, sizeof(folded), "%s/folded", dir);
 	fill(p);
-	err = fr_snap_create(snap, 16u << 20, 1, &w);
-	if (!err) {
-		err = fr_snap_put_schema(w, fr_schema_builtin());
-		err = err ?: fr_snap_put_profile(w, p);
-		err = err ?: fr_snap_finish(w);
-	}
+	err = save(snap, p);
 	free(p);
 	return err;
 }
@@ -93,10 +100,48 @@ static void test_kinds_of_frames(void **state)
 	assert_non_null(strstr(text, "0xffffffff81000010"));
 }
 
+/* Of two pieces of time: an address that burned in the first is cooler, one that burns in the second is hotter. */
+static void test_hotter_and_cooler(void **state)
+{
+	struct fr_profile_ask ask = {.name = "it",
+				     .format = "text",
+				     .output = folded,
+				     .since_ns = 10 * SEC,
+				     .top = 10,
+				     .diff = true,
+				     .no_symbols = true};
+	const u64 burns[2] = {0xffffffff81000010, 0xffffffff82000010}, steady = 0xffffffff83000010;
+	struct fr_prof_key key = {.pid = 42, .state = FR_HIT_kernel, .comm = "busy"};
+	struct fr_prof *p = fr_prof_new(0);
+	char path[80], text[2048];
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		fr_prof_open(p, (i + 1) * 60 * SEC, (i + 1) * 100);
+		key.kstack = fr_prof_put_node(p, 0, burns[i]);
+		fr_prof_hit(p, fr_prof_put_key(p, &key), 75);
+		key.kstack = fr_prof_put_node(p, 0, steady);
+		fr_prof_hit(p, fr_prof_put_key(p, &key), 25);
+		p->bucket[i].taken = 100;
+		p->taken += 100;
+	}
+	snprintf(path, sizeof(path), "%s/two.flight", dir);
+	assert_int_equal(save(path, p), 0);
+	free(p);
+	ask.path = path;
+	assert_int_equal(fr_profile(&ask), FR_EXIT_OK);
+	assert_int_equal(unlink(path), 0);
+	read_folded(text, sizeof(text));
+	assert_non_null(strstr(text, "Hotter functions\n   +75.0     0.0% ->  75.0%   0xffffffff82000010\n"));
+	assert_non_null(strstr(text, "Cooler functions\n   -75.0    75.0% ->   0.0%   0xffffffff81000010\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds_of_frames),
+		cmocka_unit_test(test_hotter_and_cooler),
 	};
 
 	return cmocka_run_group_tests(tests, make, unmake);
