@@ -9,24 +9,18 @@
 #include "event.h"
 
 /*
- * The version of everything in this file and of the maps' layout. A session of another layout is not adopted: it lacks some of
- * what this version needs. But its rings can be read, and a last snapshot taken, from FR_LAYOUT_OLDEST on. Since then nothing
- * changed in this file's structs, in the beginning of struct fr_session and struct fr_call, in the control programs' names and
- * arguments (bpf/control.bpf.c), or in the names of pins, except: 4, 7 and 8 have words where zeros were, 5 has events of bits,
- * and 6 has short records, of which 7 and 8 have more (user/pure/rows/unfold.h). fr_slots' since_ns and the marks came within
- * 8, where zeros were: who does not know them reads the rest. A session records the oldest version that can read it
- * (FR_LAYOUT_READER: version 8 knows all of these), so that an older program can take over from a newer one, too. Event numbers
- * need not agree, except those of sys_enter and sys_exit (short.h): the schema is pinned with the session. But who adopts a
- * session brings its own programs of bpf/trigger/, so the records that they write must have the forms of that schema: 9 has
- * longer ones (tests/unit/test_layout.c).
+ * The version of everything in this file and of the maps' layout. A session of another layout is not adopted. A session records
+ * the oldest version that can read it (FR_LAYOUT_READER), so that an older program can take over from a newer one, too. Who
+ * adopts a session brings its own programs of bpf/trigger/, so the records that they write must have the forms of the session's
+ * schema: a longer record needs another version (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 9u
+#define FR_LAYOUT_VERSION 10u
 #endif
 #ifndef FR_LAYOUT_OLDEST
-#define FR_LAYOUT_OLDEST 1u
+#define FR_LAYOUT_OLDEST 10u
 #endif
-#define FR_LAYOUT_READER 8u
+#define FR_LAYOUT_READER 10u
 /*
  * Can this version read the rings of a session of that layout, which says that versions from oldest on can (0: says nothing)?
  */
@@ -61,8 +55,7 @@ struct fr_mark {
 #define FR_SLOT_PAGE   1u
 #define FR_DATA_PAGE   2u
 
-#define FR_SLOT_MAX	   448u	       /* largest N: the words fit their page */
-#define FR_SLOT_OWED	   FR_SLOT_MAX /* the word behind them */
+#define FR_SLOT_MAX	   448u /* largest N: the words fit their page */
 #define FR_SLOT_MASK	   ((1u << FR_W_SLOT_BITS) - 1)
 #define FR_SLOT_MIN	   2u	/* smallest N */
 #define FR_SUBBUF_PAGE_MAX 256u /* largest P: 1 MiB */
@@ -164,27 +157,14 @@ struct fr_clock_health {
 	u64 losers; /* the word moved meanwhile in each of FR_CLOCK_TRIES tries */
 };
 
-/* What the busy writer is doing (bpf/ring.h). */
-enum fr_busy {
-	FR_BUSY_RECORD = 1,
-	FR_BUSY_SETTLING = 2,
-};
-
 /* Page 0 of a ring's map: only BPF writes it, user space maps it read-only. All zero but for its mark when fresh. */
 struct fr_writer {
 	u64 w;
 	u64 page_base_ns; /* time base of a recent page; may be that of an older page, never of a newer one */
-	u64 busy;	  /* an enum fr_busy */
-	u64 ahead;	  /* if not 0, used instead of w */
-	u64 found;	  /* the w that ahead began from */
 	u64 call;	  /* where the last system call began here, as a w, if later records may refer to it (bpf/near.h) */
-	u64 call_ns;	  /* its time */
-	u64 call_word;	  /* its task and number */
 	u64 base;	  /* the same for the last one whose record is complete */
-	u64 base_ns;
-	u64 base_tid;
-	u64 pad0[FR_CACHE_SZ / 8 - 13];
-	struct fr_mark mark; /* zero in rings of older programs */
+	u64 pad0[FR_CACHE_SZ / 8 - 6];
+	struct fr_mark mark;
 	u16 cpu;
 	u16 tier;
 	u32 pad1;
@@ -197,9 +177,7 @@ struct fr_writer {
 /* Where the next record goes, for readers. Load the slot word first. */
 FR_INLINE u64 fr_writer_w(const struct fr_writer *wr)
 {
-	u64 ahead = fr_load(&wr->ahead);
-
-	return ahead ? ahead : fr_load(&wr->w);
+	return fr_load(&wr->w);
 }
 
 /* Page 1 of a ring's map: set up by user space; writers and the reader change the slot words. */
@@ -213,7 +191,7 @@ struct fr_slots {
 	u32 subbuf_pages; /* P */
 	u64 since_ns;	  /* recorded from then on, for a CPU that came later; 0: since the session began */
 	u64 pad0[FR_CACHE_SZ / 8 - 4];
-	u64 slot[FR_SLOT_MAX + 1]; /* the last: what is owed to the lap of found, as a commit would add it */
+	u64 slot[FR_SLOT_MAX];
 };
 
 /* The first 32 bytes of each page of a sub-buffer, so that pages can be carved from a crash dump one by one. */

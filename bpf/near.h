@@ -3,13 +3,11 @@
  * near: finds the call that ends, so that its end takes one unit (EXIT_NEAR in short.h), and the call before, so that the next
  * beginning need not name its task (NEAR_..).
  *
- * Each CPU's writer remembers the last system call that began, and the last one whose record is complete: where their
- * records are, their time and task. Only programs of that CPU use these words, so program order is enough for them;
- * stores and loads are whole because one program may interrupt another. Where programs nest strictly (FR_WAY_PLAIN),
- * these words belong together: no other program of the CPU is at a system call before the one that writes them resumes.
- * Where programs may be preempted, only the place is taken from here, and the rest from the record, which is where the
- * place says, since no w is given out twice; and beginnings are never near. A record that comes in between moves w, and
- * the reservation then uses a form that refers to no other record.
+ * Each CPU's writer remembers where the last system call that began is recorded, and the last one whose record is complete.
+ * Programs of that CPU may interrupt, or preempt, one another between any two accesses, so of each only one word is
+ * remembered: the place, a w. The rest is read from the record, which is where the place says, since no w is given out
+ * twice. Only programs of that CPU use these words and records, so program order is enough. A record that comes in between
+ * moves w, and the reservation then uses a form that refers to no other record.
  *
  *	page   | ... | ENTER_SMALL tid id | EXIT_NEAR | NEAR_WIDE id | sched_waking | EXIT_NEAR		| free
  *		     ^ base				^ call			      ^ w, back units behind call
@@ -31,24 +29,14 @@
 _Static_assert(((FR_PAGE_UNITS - FR_PAGE_HEAD_UNITS) * 2 / 3 + 1) * FR_NEAR_PAGE_MAX < 1u << FR_CNT_BITS,
 	       "cnt holds a sub-buffer of the smallest calls");
 
-/*
- * Remember a call that began, whose record is reserved and written. word: what is beside its head, or would be. is_short: it
- * has a short form.
- */
-FR_INLINE void fr_near_begun(const struct fr_res *res, u64 word, int is_short)
+/* Remember a call that began, whose record is committed. is_short: it has a short form. */
+FR_INLINE void fr_near_begun(const struct fr_res *res, int is_short)
 {
 	struct fr_writer *wr = res->wr;
 
 	fr_store(&wr->call, is_short ? res->at : 0);
-	if (!is_short)
-		return;
-	fr_store(&wr->call_ns, res->time_ns);
-	fr_store(&wr->call_word, (u32)word);
-	if (res->is_near)
-		return;
-	fr_store(&wr->base, res->at);
-	fr_store(&wr->base_ns, res->time_ns);
-	fr_store(&wr->base_tid, word & FR_TID_MASK);
+	if (is_short && !res->is_near)
+		fr_store(&wr->base, res->at);
 }
 
 /* Set near->w to w if a record there may refer to the one at near->at, otherwise to 0. */
@@ -61,32 +49,29 @@ FR_INLINE void fr_near_at(const struct fr_ring *r, u64 w, struct fr_near *near)
 		near->w = w;
 }
 
-/* Read the call that began at near->at from its record, if it is there. The next record goes to w, on the same page. */
-FR_INLINE void fr_near_ask(const struct fr_ring *r, u64 w, const struct fr_near *near, struct fr_begun *call)
+/* The page of near->w, which near->at is on as well. NULL: there is none. */
+FR_INLINE const u64 *fr_near_page(const struct fr_ring *r, const struct fr_near *near)
 {
-	/* the call's record is committed, so the lap is open and keeps its sub-buffer */
-	u32 idx = fr_slot_idx(fr_load(fr_ring_slot(r->sl, fr_w_slot(w))));
-	const u64 *page = fr_ring_page(r, fr_ring_page_nr(r, idx, fr_w_off(w)));
+	/* the record at near->at is committed, so the lap is open and keeps its sub-buffer */
+	u32 idx = fr_slot_idx(fr_load(fr_ring_slot(r->sl, fr_w_slot(near->w))));
 
-	if (page)
-		fr_short_begun(page, near->at % FR_PAGE_UNITS, call);
+	return fr_ring_page(r, fr_ring_page_nr(r, idx, fr_w_off(near->w)));
 }
 
 /* Set *near for a call's end, as things are now. word: what would be beside the head in its short form. */
 FR_INLINE void fr_near_find_call(const struct fr_ring *r, u64 word, struct fr_near *near)
 {
 	struct fr_begun call = {.word = ~word};
-	u64 w = fr_load(&r->wr->w);
+	const u64 *page;
 
 	near->at = fr_load(&r->wr->call);
 	near->span_ns = 1ULL << FR_NEAR_NS_BITS;
-	fr_near_at(r, w, near);
+	fr_near_at(r, fr_load(&r->wr->w), near);
 	if (!near->w)
 		return;
-	if (r->way == FR_WAY_PLAIN)
-		call = (struct fr_begun){fr_load(&r->wr->call_ns), fr_load(&r->wr->call_word)};
-	else
-		fr_near_ask(r, w, near, &call);
+	page = fr_near_page(r, near);
+	if (page)
+		fr_short_begun(page, near->at % FR_PAGE_UNITS, &call);
 	near->time = call.time;
 	if (call.word != (u32)word)
 		near->w = 0;
@@ -95,11 +80,20 @@ FR_INLINE void fr_near_find_call(const struct fr_ring *r, u64 word, struct fr_ne
 /* The same for a call's beginning. */
 FR_INLINE void fr_near_find_base(const struct fr_ring *r, u64 word, struct fr_near *near)
 {
+	struct fr_begun base = {.word = ~word};
+	const u64 *page;
+
 	near->at = fr_load(&r->wr->base);
-	near->time = fr_load(&r->wr->base_ns);
 	near->span_ns = 1ULL << FR_NEAR_ENTER_BITS;
-	if (r->way == FR_WAY_PLAIN && fr_load(&r->wr->base_tid) == (word & FR_TID_MASK))
-		fr_near_at(r, fr_load(&r->wr->w), near);
+	fr_near_at(r, fr_load(&r->wr->w), near);
+	if (!near->w)
+		return;
+	page = fr_near_page(r, near);
+	if (page)
+		fr_short_said(page, near->at % FR_PAGE_UNITS, &base);
+	near->time = base.time;
+	if ((base.word ^ word) & FR_TID_MASK)
+		near->w = 0;
 }
 
 /* The record of a call's end that was reserved near. */

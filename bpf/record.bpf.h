@@ -41,11 +41,10 @@ u32 fr_incident_loss(u32 what, u64 cnt);
 /* The parts of each tier's slow path: global functions, which the verifier checks once per program, whatever the ring. */
 struct fr_place;
 struct fr_grant;
-#define FR_TIER_PARTS(name)                                           \
-	s32 fr_open_##name(u32 nr, u64 seq);                          \
-	u32 fr_enter_##name(u32 mine);                                \
-	int fr_try_##name(u32 nested, u32 units, struct fr_place *p); \
-	int fr_ready_##name(u32 lost, u32 nested, u32 units, const struct fr_place *p, struct fr_grant *g);
+#define FR_TIER_PARTS(name)                               \
+	s32 fr_open_##name(u32 nr, u64 seq);              \
+	int fr_try_##name(u32 units, struct fr_place *p); \
+	int fr_ready_##name(u32 lost, u32 units, const struct fr_place *p, struct fr_grant *g);
 
 FR_TIER_PARTS(main)
 FR_TIER_PARTS(life)
@@ -56,11 +55,9 @@ FR_TIER_PARTS(stack)
 	((tier) == FR_TIER_MAIN	  ? fr_##part##_main(__VA_ARGS__) \
 	 : (tier) == FR_TIER_LIFE ? fr_##part##_life(__VA_ARGS__) \
 				  : fr_##part##_stack(__VA_ARGS__))
-#define FR_RING_OPEN(r, nr, seq)		    FR_OF_TIER((r)->tier, open, nr, seq)
-#define FR_RING_TRY(r, nested, units, p)	    FR_OF_TIER((r)->tier, try, nested, units, p)
-#define FR_RING_ENTER(r, mine)			    FR_OF_TIER((r)->tier, enter, mine)
-#define FR_RING_READY(r, lost, nested, units, p, g) FR_OF_TIER((r)->tier, ready, lost, nested, units, p, g)
-#define FR_RING_SETTLE(res)			    FR_OF_TIER((res)->tier, enter, 1)
+#define FR_RING_OPEN(r, nr, seq)	    FR_OF_TIER((r)->tier, open, nr, seq)
+#define FR_RING_TRY(r, units, p)	    FR_OF_TIER((r)->tier, try, units, p)
+#define FR_RING_READY(r, lost, units, p, g) FR_OF_TIER((r)->tier, ready, lost, units, p, g)
 #endif
 
 #include "bits.h"
@@ -71,7 +68,6 @@ FR_TIER_PARTS(stack)
 const volatile struct fr_geometry fr_geometry[FR_TIER_CNT] SEC(".rodata") __weak = {};
 const volatile u32 fr_epoch SEC(".rodata") __weak = 0;
 const volatile u32 fr_generation SEC(".rodata") __weak = 0;
-const volatile u32 fr_plain SEC(".rodata") __weak = 0; /* programs nest strictly (user/io/session/nest.h) */
 const volatile u64 fr_grain_ns SEC(".rodata") __weak = 0;
 const volatile u32 fr_pid_filter_cnt SEC(".rodata") __weak = 0;
 const volatile u32 fr_page_shift SEC(".rodata") __weak = 12;	 /* of the kernel's pages */
@@ -160,7 +156,6 @@ FR_INLINE int fr_ring_find(struct fr_ring *r, void *rings, u16 tier)
 	r->subbuf_pages = fr_geometry[tier].subbuf_pages;
 	r->cpu = cpu;
 	r->tier = tier;
-	r->way = fr_plain ? FR_WAY_PLAIN : FR_WAY_LOCKED;
 	return 0;
 }
 
@@ -184,41 +179,32 @@ FR_INLINE bool fr_has_ring(struct fr_ring *r, void *rings, u16 tier)
 }
 
 #ifndef FR_WATCH
-#define FR_TIER_SLOW(name, TIER)                                                                                             \
-	__weak __noinline s32 fr_open_##name(u32 nr, u64 seq)                                                                \
-	{                                                                                                                    \
-		struct fr_ring ring;                                                                                         \
-                                                                                                                             \
-		if (fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                                          \
-			return -1;                                                                                           \
-		return fr_ring_open(&ring, nr, seq);                                                                         \
-	}                                                                                                                    \
-                                                                                                                             \
-	__weak __noinline int fr_try_##name(u32 nested, u32 units, struct fr_place *p)                                       \
-	{                                                                                                                    \
-		struct fr_ring ring;                                                                                         \
-                                                                                                                             \
-		if (!p || fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                                    \
-			return FR_LOST_broken + 1;                                                                           \
-		return fr_ring_try(&ring, nested, units, p);                                                                 \
-	}                                                                                                                    \
-                                                                                                                             \
-	__weak __noinline u32 fr_enter_##name(u32 mine)                                                                      \
-	{                                                                                                                    \
-		struct fr_ring ring;                                                                                         \
-                                                                                                                             \
-		if (fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                                          \
-			return 0;                                                                                            \
-		return fr_ring_enter(&ring, mine);                                                                           \
-	}                                                                                                                    \
-                                                                                                                             \
-	__weak __noinline int fr_ready_##name(u32 lost, u32 nested, u32 units, const struct fr_place *p, struct fr_grant *g) \
-	{                                                                                                                    \
-		struct fr_ring ring;                                                                                         \
-                                                                                                                             \
-		if (!p || !g || fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                              \
-			return -1;                                                                                           \
-		return fr_ring_ready(&ring, lost, nested, units, p, g);                                                      \
+#define FR_TIER_SLOW(name, TIER)                                                                                 \
+	__weak __noinline s32 fr_open_##name(u32 nr, u64 seq)                                                    \
+	{                                                                                                        \
+		struct fr_ring ring;                                                                             \
+                                                                                                                 \
+		if (fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                              \
+			return -1;                                                                               \
+		return fr_ring_open(&ring, nr, seq);                                                             \
+	}                                                                                                        \
+                                                                                                                 \
+	__weak __noinline int fr_try_##name(u32 units, struct fr_place *p)                                       \
+	{                                                                                                        \
+		struct fr_ring ring;                                                                             \
+                                                                                                                 \
+		if (!p || fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                        \
+			return FR_LOST_broken + 1;                                                               \
+		return fr_ring_try(&ring, units, p);                                                             \
+	}                                                                                                        \
+                                                                                                                 \
+	__weak __noinline int fr_ready_##name(u32 lost, u32 units, const struct fr_place *p, struct fr_grant *g) \
+	{                                                                                                        \
+		struct fr_ring ring;                                                                             \
+                                                                                                                 \
+		if (!p || !g || fr_ring_get(&ring, &fr_##name, FR_TIER_##TIER))                                  \
+			return -1;                                                                               \
+		return fr_ring_ready(&ring, lost, units, p, g);                                                  \
 	}
 
 FR_TIER_SLOW(main, MAIN)
@@ -331,7 +317,6 @@ FR_INLINE void *fr_reserve_in(struct fr_writing *w, const struct fr_ring *ring, 
 	asm volatile("" : "+r"(off));
 	if (!w->page || off > FR_PAGE_SZ - fixed_sz) {
 		fr_ring_lose(ring, FR_LOST_broken);
-		fr_ring_drop(&w->res);
 		return NULL;
 	}
 	fr_load_ahead(w, units);
@@ -376,7 +361,6 @@ FR_INLINE bool fr_reserve_near(struct fr_writing *w, const struct fr_ring *ring,
 		return true;
 	}
 	fr_ring_lose(ring, FR_LOST_broken);
-	fr_ring_drop(&w->res);
 	return false;
 }
 
@@ -394,17 +378,6 @@ FR_INLINE bool fr_begin_word(struct fr_writing *w, void *rings, u16 tier, u32 ev
 	rec[0] = fr_rec_head(w->res.time_ns, event, units);
 	rec[1] = word;
 	return true;
-}
-
-/* As fr_begin(), for a program that may be preempted where the others may not: an iterator. */
-FR_INLINE void *fr_begin_apart(struct fr_writing *w, void *rings, u16 tier, u32 event, u32 sz, u32 fixed_sz, u32 tid)
-{
-	struct fr_ring ring;
-
-	if (!fr_has_ring(&ring, rings, tier))
-		return NULL;
-	ring.way = FR_WAY_APART;
-	return fr_begin_in(w, &ring, event, sz, fixed_sz, tid, 0);
 }
 
 /*

@@ -40,25 +40,6 @@
  *  4. Write the heads of page and sub-buffer if the reservation begins one, then the record.
  *  5. Commit: add units and count to the slot word.
  *
- * Without locked instructions (FR_WAY_PLAIN). Writers of a CPU must nest strictly: one that interrupts another ends before the
- * other resumes. Words of the writer's page, and one behind the slots:
- *	busy	RECORD: a writer is between its load of w and its commit; SETTLING: a writer settles what nested ones left
- *	ahead	if not 0, where the next record goes, instead of w: set by writers that found another one busy
- *	found	the w that they found
- *	owed	what they committed to the lap of found
- *  A. A writer that finds nobody busy sets busy, loads w, the clock and the slot word, and stores w if the record fits. Then it
- *     loads ahead: if that is 0, or found is the w just stored, this place was reserved before the nested writers came.
- *     Otherwise they have the place: it settles, and takes the steps above. It writes the record, stores the slot word (the
- *     loaded value plus the commit), clears busy, and settles if ahead is set.
- *  B. A writer that finds A busy takes the steps above on ahead instead of w. What it commits to A's lap goes to owed, since A
- *     may have loaded that slot word, and will store it.
- *  S. To settle: set busy, so that nobody takes w; add owed to its slot word, set w to ahead, clear ahead by CAS, since it may
- *     move; clear busy, then load ahead again. A writer that finds ahead set and nobody busy came just before that last load:
- *     it has lost its place, and settles itself.
- *  A writer that never resumes leaves busy set, and all others follow B from then on. Writers that do not nest strictly
- *  (FR_WAY_APART) may use the same ring: they take the locked steps, on ahead as in B if they find busy set. But they must not
- *  interrupt A or B.
- *
  * Rules
  *  - Every byte is written once, by the writer that reserved it; no field is filled in later. (An interrupted opener that
  *    "initialised" a field destroyed what nested writers had stored: found by stepping, not by stress.)
@@ -68,10 +49,9 @@
  *  - seq in the slot word has 19 bits: a stalled writer holds its lap, so no writer is ever more than N laps away from it.
  *
  * Order: what each ordered access pairs with
- *	CAS of w or ahead	 the next writer's; readers load it after the slot word (fr_writer_w())
+ *	CAS of w		 the next writer's; readers load it after the slot word (fr_writer_w())
  *	CAS that opens a slot	 the reader's swap: one wins; and its load after a copy: it sees whether the lap was left
  *	commit to a slot word	 the reader's load of that word: whoever sees the sum sees the bytes, page heads and padding
- *	busy, found, owed	 writers of this CPU only: they interrupt each other, so program order is enough
  *	stores of page heads	 none, the commit orders them. Whole words: a reader may look while a head is replaced
  */
 #ifndef FR_RING_H
@@ -83,13 +63,6 @@
 #ifndef FR_TRIES
 #define FR_TRIES 12 /* tries to reserve, and to open a slot */
 #endif
-
-/* How to reserve and commit. */
-enum fr_way {
-	FR_WAY_LOCKED, /* locked instructions: writers may interrupt each other in any way */
-	FR_WAY_PLAIN,  /* plain stores: writers nest strictly */
-	FR_WAY_APART,  /* locked instructions, in a ring whose other writers use plain stores */
-};
 
 /* One ring as a writer sees it. map belongs to the environment: it is what fr_ring_page() uses. */
 struct fr_ring {
@@ -103,7 +76,6 @@ struct fr_ring {
 	u32 epoch;
 	u16 cpu;
 	u16 tier;
-	enum fr_way way;
 };
 
 /* A reservation: filled by fr_ring_reserve(), taken by fr_ring_commit(). */
@@ -112,20 +84,16 @@ struct fr_res {
 	u64 at;	     /* where the record begins, as a w; 0 if it took the slow path */
 	u32 is_near; /* it takes one unit less (struct fr_near) */
 	u64 add;     /* what to add to the slot word */
-	u64 whole;   /* the slot word after the commit, for a plain store; 0: add to it */
-	u64 *word;   /* the slot's, or FR_SLOT_OWED's */
+	u64 *word;   /* the slot's */
 	u32 page_nr; /* page of the ring's map */
 	u32 unit;    /* record's first unit on that page */
-	u16 tier;
 	struct fr_writer *wr;
-	struct fr_slots *sl;
 };
 
 /* A reservation in numbers, as the slow path returns it. */
 struct fr_grant {
 	u64 time_ns;
 	u64 add;
-	u64 whole; /* 0 */
 	u32 page_nr;
 	u32 unit;
 	u32 slot;
@@ -204,11 +172,11 @@ FR_INLINE void fr_ring_place(const struct fr_ring *r, u64 w, u32 units, u64 now,
 	p->off = FR_PAGE_HEAD_UNITS + FR_SUBBUF_HEAD_UNITS;
 }
 
-/* The word of a slot, or FR_SLOT_OWED's. */
+/* The word of a slot. */
 FR_INLINE u64 *fr_ring_slot(struct fr_slots *sl, u32 slot)
 {
 	asm volatile("" : "+r"(slot)); /* the register compared is the one used, for the verifier */
-	return &sl->slot[slot <= FR_SLOT_OWED ? slot : 0];
+	return &sl->slot[slot < FR_SLOT_MAX ? slot : 0];
 }
 
 /* Is the slot free for lap seq, i.e. is its previous lap complete? */
@@ -284,23 +252,18 @@ FR_INLINE void fr_ring_heads(const struct fr_ring *r, u64 *page, const struct fr
 }
 
 /*
- * Reserve a place and a time for a record of units, from ahead if nested. Returns 0, -1 if the position moved meanwhile (try
- * again), or the enum fr_lost + 1 that loses the record.
+ * Reserve a place and a time for a record of units. Returns 0, -1 if the position moved meanwhile (try again), or the enum
+ * fr_lost + 1 that loses the record.
  */
-FR_INLINE int fr_ring_try(const struct fr_ring *r, u32 nested, u32 units, struct fr_place *p)
+FR_INLINE int fr_ring_try(const struct fr_ring *r, u32 units, struct fr_place *p)
 {
-	u64 *at = nested ? &r->wr->ahead : &r->wr->w;
-	u64 seen = fr_load(at), w = seen, now;
+	u64 w = fr_load(&r->wr->w), now;
 
-	if (nested && !seen) {
-		w = fr_load(&r->wr->w); /* does not move: we interrupted its owner */
-		fr_store(&r->wr->found, w);
-	}
 	now = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
 	fr_ring_place(r, w, units, now, p);
 	if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r->sl, p->slot)), p->seq))
-		return fr_load(at) != seen ? -1 : FR_LOST_wrap + 1;
-	return fr_cas(at, seen, fr_w(p->seq, p->slot, p->off + units)) == seen ? 0 : -1;
+		return fr_load(&r->wr->w) != w ? -1 : FR_LOST_wrap + 1;
+	return fr_cas(&r->wr->w, w, fr_w(p->seq, p->slot, p->off + units)) == w ? 0 : -1;
 }
 
 /* Count a lost record. Returns -1. */
@@ -333,27 +296,14 @@ FR_COLD s32 fr_ring_open_here(const struct fr_ring *r, u32 nr, u64 seq)
 {
 	return fr_ring_open(r, nr, seq);
 }
-#define FR_RING_OPEN(r, nr, seq)		    fr_ring_open_here(r, nr, seq)
-#define FR_RING_TRY(r, nested, units, p)	    fr_ring_try(r, nested, units, p)
-#define FR_RING_ENTER(r, mine)			    fr_ring_enter(r, mine)
-#define FR_RING_READY(r, lost, nested, units, p, g) fr_ring_ready(r, lost, nested, units, p, g)
-#define FR_RING_SETTLE(res)			    fr_ring_settle((res)->wr, (res)->sl)
+#define FR_RING_OPEN(r, nr, seq)	    fr_ring_open_here(r, nr, seq)
+#define FR_RING_TRY(r, units, p)	    fr_ring_try(r, units, p)
+#define FR_RING_READY(r, lost, units, p, g) fr_ring_ready(r, lost, units, p, g)
 #define FR_RING_HERE
 #endif
 
-/*
- * The slot word to commit lap seq to: owed instead of slot if the lap is found's, since a busy writer may have loaded that
- * slot's word, and will store it.
- */
-FR_INLINE u32 fr_ring_due(const struct fr_ring *r, u32 nested, u64 seq, u32 slot)
-{
-	if (nested && fr_load(&r->wr->busy) == FR_BUSY_RECORD && fr_w_seq(fr_load(&r->wr->found)) == seq)
-		return FR_SLOT_OWED;
-	return slot;
-}
-
 /* Step 2: write and commit the padding that ends the lap before p's. Returns 0, or -1 if its word is damaged. */
-FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, u32 nested, const struct fr_place *p)
+FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, const struct fr_place *p)
 {
 	u32 prev = p->slot ? p->slot - 1 : r->slot_cnt - 1;
 	s32 idx = FR_RING_OPEN(r, prev, p->seq - 1);
@@ -361,16 +311,16 @@ FR_INLINE int fr_ring_end_lap(const struct fr_ring *r, u32 nested, const struct 
 	if (idx < 0 || fr_ring_pad(r, idx, p->pad_off))
 		return -1;
 	/* pairs like fr_ring_commit() */
-	fr_add(fr_ring_slot(r->sl, fr_ring_due(r, nested, p->seq - 1, prev)), fr_slot_add(0, p->pad));
+	fr_add(fr_ring_slot(r->sl, prev), fr_slot_add(0, p->pad));
 	return 0;
 }
 
 /* Prepare the reservation p for writing. Returns 0, or -1 if something is damaged. */
-FR_INLINE int fr_ring_prepare(const struct fr_ring *r, u32 nested, u32 units, const struct fr_place *p, struct fr_grant *g)
+FR_INLINE int fr_ring_prepare(const struct fr_ring *r, u32 units, const struct fr_place *p, struct fr_grant *g)
 {
 	s32 idx;
 
-	if (p->cross && p->pad && fr_ring_end_lap(r, nested, p))
+	if (p->cross && p->pad && fr_ring_end_lap(r, p))
 		return -1;
 	idx = FR_RING_OPEN(r, p->slot, p->seq);
 	if (idx < 0)
@@ -378,7 +328,7 @@ FR_INLINE int fr_ring_prepare(const struct fr_ring *r, u32 nested, u32 units, co
 	g->time_ns = p->time_ns;
 	g->page_nr = fr_ring_page_nr(r, idx, p->off);
 	g->unit = p->off % FR_PAGE_UNITS;
-	g->slot = fr_ring_due(r, nested, p->seq, p->slot);
+	g->slot = p->slot;
 	g->add = fr_slot_add(1, p->off + units - p->start);
 	if (p->new_page) {
 		u64 *page = fr_ring_page(r, g->page_nr);
@@ -390,45 +340,14 @@ FR_INLINE int fr_ring_prepare(const struct fr_ring *r, u32 nested, u32 units, co
 	return 0;
 }
 
-/* Settle what nested writers left (S above). If each try is interrupted, busy stays set, so that all others use ahead. */
-FR_INLINE void fr_ring_settle(struct fr_writer *wr, struct fr_slots *sl)
-{
-	u64 ahead;
-	int i;
-
-	fr_store(&wr->busy, FR_BUSY_SETTLING);
-	for (i = 0; i < FR_TRIES; i++) {
-		ahead = fr_load(&wr->ahead);
-		if (ahead) {
-			fr_add(fr_ring_slot(sl, fr_w_slot(fr_load(&wr->found))), fr_xchg(&sl->slot[FR_SLOT_OWED], 0));
-			fr_store(&wr->w, ahead);
-			if (fr_cas(&wr->ahead, ahead, 0) != ahead)
-				continue;
-		}
-		fr_store(&wr->busy, 0);
-		if (!fr_load(&wr->ahead))
-			return;
-		fr_store(&wr->busy, FR_BUSY_SETTLING);
-	}
-}
-
 /*
  * Prepare p, unless the reservation failed: lost is then the enum fr_lost + 1, otherwise 0. Returns 0, or -1, counted as lost.
  */
-FR_INLINE int fr_ring_ready(const struct fr_ring *r, u32 lost, u32 nested, u32 units, const struct fr_place *p,
-			    struct fr_grant *g)
+FR_INLINE int fr_ring_ready(const struct fr_ring *r, u32 lost, u32 units, const struct fr_place *p, struct fr_grant *g)
 {
-	if (!lost && fr_ring_prepare(r, nested, units, p, g))
+	if (!lost && fr_ring_prepare(r, units, p, g))
 		lost = FR_LOST_broken + 1;
 	return lost ? fr_ring_lose_aloud(r, lost - 1) : 0;
-}
-
-/* First step of the slow path. mine: the busy writer is the caller. Returns whether the caller is nested. */
-FR_INLINE u32 fr_ring_enter(const struct fr_ring *r, u32 mine)
-{
-	if (mine)
-		fr_ring_settle(r->wr, r->sl);
-	return r->way != FR_WAY_LOCKED && fr_load(&r->wr->busy);
 }
 
 /* Set p to the reservation that the caller made at held, in a lap that was not open. */
@@ -441,14 +360,13 @@ FR_INLINE void fr_ring_place_held(u64 held, u64 time_ns, struct fr_place *p)
 }
 
 /*
- * Reserve in any case: beginning pages and laps, or with w moved by nested writers. held: where the caller has already reserved
+ * Reserve in any case: beginning pages and laps, or with w moved by others. held: where the caller has already reserved
  * at g->time_ns, as a w; 0: it has not. Returns 0 and *g, or -1, counted as lost. It is inlined, and only its parts are called:
  * nested frames share 512 bytes of stack.
  */
-FR_INLINE int fr_ring_slow(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_grant *g)
+FR_INLINE int fr_ring_slow(const struct fr_ring *r, u32 units, u64 held, struct fr_grant *g)
 {
 	struct fr_place p = {};
-	u32 nested = FR_RING_ENTER(r, mine);
 	int i, lost = -1;
 
 	if (held) {
@@ -456,20 +374,20 @@ FR_INLINE int fr_ring_slow(const struct fr_ring *r, u32 units, u32 mine, u64 hel
 		lost = 0;
 	}
 	for (i = 0; i < FR_TRIES && lost < 0; i++)
-		lost = FR_RING_TRY(r, nested, units, &p);
+		lost = FR_RING_TRY(r, units, &p);
 	if (lost < 0)
 		lost = FR_LOST_retry + 1;
-	return FR_RING_READY(r, lost, nested, units, &p, g);
+	return FR_RING_READY(r, lost, units, &p, g);
 }
 
 #ifdef FR_RING_HERE
-FR_COLD int fr_ring_slow_here(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_grant *g)
+FR_COLD int fr_ring_slow_here(const struct fr_ring *r, u32 units, u64 held, struct fr_grant *g)
 {
-	return fr_ring_slow(r, units, mine, held, g);
+	return fr_ring_slow(r, units, held, g);
 }
-#define FR_RING_SLOW(r, units, mine, held, g) fr_ring_slow_here(r, units, mine, held, g)
+#define FR_RING_SLOW(r, units, held, g) fr_ring_slow_here(r, units, held, g)
 #else
-#define FR_RING_SLOW(r, units, mine, held, g) fr_ring_slow(r, units, mine, held, g)
+#define FR_RING_SLOW(r, units, held, g) fr_ring_slow(r, units, held, g)
 #endif
 
 /* ---- the fast path, a straight line: the record fits the page, nobody interrupted, the lap is open ---- */
@@ -477,7 +395,6 @@ FR_COLD int fr_ring_slow_here(const struct fr_ring *r, u32 units, u32 mine, u64 
 enum fr_straight {
 	FR_STRAIGHT_DONE,
 	FR_STRAIGHT_NOT,  /* nothing was done */
-	FR_STRAIGHT_MINE, /* busy is set by us */
 	FR_STRAIGHT_HELD, /* reserved, but the lap is not open */
 };
 
@@ -500,8 +417,8 @@ FR_INLINE void fr_ring_found(const struct fr_ring *r, u64 w, u64 *slot, u64 word
 	res->add = fr_slot_add(1, units);
 }
 
-FR_INLINE enum fr_straight fr_ring_locked(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res,
-					  u64 *held)
+FR_INLINE enum fr_straight fr_ring_straight(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res,
+					    u64 *held)
 {
 	u64 w = fr_load(&r->wr->w), *slot, word;
 	struct fr_place p;
@@ -514,44 +431,16 @@ FR_INLINE enum fr_straight fr_ring_locked(const struct fr_ring *r, u32 units, co
 	slot = fr_ring_slot(r->sl, p.slot);
 	word = fr_load(slot);
 	fr_ring_found(r, w, slot, word, units, res);
-	res->whole = 0;
 	*held = w;
 	return fr_slot_seq(word) == (p.seq & FR_SEQ_MASK) ? FR_STRAIGHT_DONE : FR_STRAIGHT_HELD;
 }
 
-FR_INLINE enum fr_straight fr_ring_plain(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res)
-{
-	struct fr_writer *wr = r->wr;
-	struct fr_place p;
-	u64 w, *slot, word;
-
-	if (fr_load(&wr->busy))
-		return FR_STRAIGHT_NOT;
-	fr_store(&wr->busy, FR_BUSY_RECORD);
-	w = fr_load(&wr->w);
-	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &wr->health);
-	units = fr_ring_needs(near, w, units, res);
-	fr_ring_place(r, w, units, res->time_ns, &p);
-	if (p.new_page)
-		return FR_STRAIGHT_MINE;
-	slot = fr_ring_slot(r->sl, p.slot);
-	word = fr_load(slot);
-	if (fr_slot_seq(word) != (p.seq & FR_SEQ_MASK))
-		return FR_STRAIGHT_MINE;
-	fr_store(&wr->w, w + units);
-	if (fr_load(&wr->ahead) && fr_load(&wr->found) != w + units)
-		return FR_STRAIGHT_MINE;
-	fr_ring_found(r, w, slot, word, units, res);
-	res->whole = word + res->add;
-	return FR_STRAIGHT_DONE;
-}
-
 /* Reserve by the slow path. Returns as fr_ring_reserve(). */
-FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, u64 held, struct fr_res *res)
+FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u64 held, struct fr_res *res)
 {
 	struct fr_grant g = {.time_ns = held ? res->time_ns : 0};
 
-	if (FR_RING_SLOW(r, units, mine, held, &g))
+	if (FR_RING_SLOW(r, units, held, &g))
 		return -1;
 	res->time_ns = g.time_ns;
 	res->at = 0;
@@ -559,7 +448,6 @@ FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, 
 	res->unit = g.unit % FR_PAGE_UNITS;
 	res->word = fr_ring_slot(r->sl, g.slot & FR_SLOT_MASK);
 	res->add = g.add;
-	res->whole = g.whole;
 	return 0;
 }
 
@@ -570,21 +458,16 @@ FR_INLINE int fr_ring_reserve_any(const struct fr_ring *r, u32 units, u32 mine, 
  */
 FR_INLINE int fr_ring_reserve_near(const struct fr_ring *r, u32 units, const struct fr_near *near, struct fr_res *res)
 {
-	enum fr_straight got = FR_STRAIGHT_NOT;
+	enum fr_straight got;
 	u64 held = 0;
 
 	res->wr = r->wr;
-	res->sl = r->sl;
-	res->tier = r->tier;
-	if (r->way == FR_WAY_PLAIN)
-		got = fr_ring_plain(r, units, near, res);
-	else if (r->way == FR_WAY_LOCKED)
-		got = fr_ring_locked(r, units, near, res, &held);
+	got = fr_ring_straight(r, units, near, res, &held);
 	if (got == FR_STRAIGHT_DONE)
 		return 0;
 	if (got != FR_STRAIGHT_HELD)
 		res->is_near = 0;
-	return fr_ring_reserve_any(r, units - res->is_near, got == FR_STRAIGHT_MINE, got == FR_STRAIGHT_HELD ? held : 0, res);
+	return fr_ring_reserve_any(r, units - res->is_near, got == FR_STRAIGHT_HELD ? held : 0, res);
 }
 
 /* The same without a near form. */
@@ -593,27 +476,13 @@ FR_INLINE int fr_ring_reserve(const struct fr_ring *r, u32 units, struct fr_res 
 	return fr_ring_reserve_near(r, units, NULL, res);
 }
 
-/* The reserved record cannot be written: its lap stays incomplete. */
-FR_INLINE void fr_ring_drop(const struct fr_res *res)
-{
-	if (res->whole)
-		fr_store(&res->wr->busy, 0);
-}
-
 /*
  * Commit: the record and everything else reserved with it is written. Pairs with the reader's load of the slot word: a reader
  * that sees the sum sees the bytes.
  */
 FR_INLINE void fr_ring_commit(const struct fr_res *res)
 {
-	if (!res->whole) {
-		fr_add(res->word, res->add);
-		return;
-	}
-	fr_publish(res->word, res->whole);
-	fr_store(&res->wr->busy, 0);
-	if (fr_load(&res->wr->ahead))
-		FR_RING_SETTLE(res);
+	fr_add(res->word, res->add);
 }
 
 #endif

@@ -164,21 +164,29 @@ FR_INLINE struct fr_begun fr_near_begins(u64 rec, struct fr_begun base)
 	return (struct fr_begun){(base.time + since_ns) & FR_TIME_MASK, (rec & FR_SHORT_ID_MASK) | (base.word & FR_TID_MASK)};
 }
 
-/* Read the call whose short form is at unit of a page. Returns whether it is there, and the record that it refers to. */
+/* Read the call whose complete short form is at unit of a page. Returns whether it is there. */
+FR_INLINE int fr_short_said(const u64 *page, u32 unit, struct fr_begun *call)
+{
+	u64 rec = page[unit % FR_PAGE_UNITS];
+
+	if (unit >= FR_PAGE_UNITS || !fr_short_is_enter(fr_head_event(rec)))
+		return 0;
+	call->time = fr_head_time(rec);
+	call->word = page[(unit + 1) % FR_PAGE_UNITS];
+	return 1;
+}
+
+/* The same of any short form. Returns whether it is there, and the record that it refers to. */
 FR_INLINE int fr_short_begun(const u64 *page, u32 unit, struct fr_begun *call)
 {
-	u64 rec = page[unit % FR_PAGE_UNITS], base = rec;
+	u64 rec;
 
-	if (fr_short_is_near(fr_head_event(rec))) {
-		unit -= fr_near_back(rec);
-		base = page[unit % FR_PAGE_UNITS];
-	}
-	if (unit >= FR_PAGE_UNITS || !fr_short_is_enter(fr_head_event(base)))
+	if (fr_short_said(page, unit, call))
+		return 1;
+	rec = page[unit % FR_PAGE_UNITS];
+	if (!fr_short_is_near(fr_head_event(rec)) || !fr_short_said(page, unit - fr_near_back(rec), call))
 		return 0;
-	call->time = fr_head_time(base);
-	call->word = page[(unit + 1) % FR_PAGE_UNITS];
-	if (fr_short_is_near(fr_head_event(rec)))
-		*call = fr_near_begins(rec, *call);
+	*call = fr_near_begins(rec, *call);
 	return 1;
 }
 

@@ -112,7 +112,8 @@ FR_INLINE int fr_stack_lap(u64 id, u64 *seq)
 	return 0;
 }
 
-FR_INLINE u64 fr_stack_put(u32 buf_nr, u32 depth, u32 tid, u64 seed, bool apart)
+/* Write the first depth frames of a buffer to the stack ring, unless they are there. Returns their id, 0: not written. */
+__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 {
 	struct fr_rec_stack *rec;
 	struct stack_seen *seen;
@@ -128,8 +129,7 @@ FR_INLINE u64 fr_stack_put(u32 buf_nr, u32 depth, u32 tid, u64 seed, bool apart)
 	if (seen->id == id && fr_stack_is_near(seen->seq, seq))
 		return id;
 	sz = sizeof(*rec) + depth * sizeof(u64);
-	rec = apart ? fr_begin_apart(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sz, sizeof(*rec), tid)
-		    : fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sz, sizeof(*rec), tid, 0);
+	rec = fr_begin(&w, &fr_stack, FR_TIER_STACK, FR_EV_stack, sz, sizeof(*rec), tid, 0);
 	if (!rec)
 		return 0;
 	rec->stack_id = id;
@@ -139,12 +139,6 @@ FR_INLINE u64 fr_stack_put(u32 buf_nr, u32 depth, u32 tid, u64 seed, bool apart)
 	seen->seq = seq;
 	seen->tries = FR_ORIGIN_TRIES;
 	return id;
-}
-
-/* Write the first depth frames of a buffer to the stack ring, unless they are there. Returns their id, 0: not written. */
-__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
-{
-	return fr_stack_put(buf_nr, depth, tid, seed, false);
 }
 
 /* ---- where frames are ---- */

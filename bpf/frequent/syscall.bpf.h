@@ -112,7 +112,7 @@ FR_INLINE bool begin_enter(struct fr_writing *w, const struct fr_call_form *f, u
 FR_INLINE int commit_enter(const struct fr_writing *w, const struct fr_call_form *f)
 {
 	fr_commit(w);
-	fr_near_begun(&w->res, f->word, f->event != FR_EV_sys_enter);
+	fr_near_begun(&w->res, f->event != FR_EV_sys_enter);
 	return 0;
 }
 

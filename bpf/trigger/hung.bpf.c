@@ -41,8 +41,7 @@ __noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid, u64
 	struct fr_rec_hung *rec;
 	struct fr_writing w;
 
-	rec = fr_begin_apart(&w, &fr_life, FR_TIER_LIFE, FR_EV_hung, sizeof(*rec), sizeof(*rec),
-			     (u32)bpf_get_current_pid_tgid());
+	rec = FR_BEGIN(&w, hung, LIFE);
 	fr_mark(rec);
 	if (!rec)
 		return 0;
@@ -121,7 +120,7 @@ FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 	nr = fr_hung_begin(value, blocked ? FR_PREV_STATE_BLOCKED : 0, set, address);
 	if (nr == FR_MOMENT_NONE)
 		return;
-	kstack_id = fr_moment_stack_of(task, nr, FR_MOMENT_APART);
+	kstack_id = fr_moment_stack_of(task, nr);
 	fr_hung_end(nr, off == fr_load(&t->off) ? kstack_id : 0); /* not that of a task that runs by now */
 }
 

@@ -141,7 +141,7 @@ FR_INLINE void ran_after(struct task_struct *task, u32 latency, u64 value_ns)
 		return;
 	nr = begin_of(task, latency, value_ns, 0);
 	if (nr != FR_MOMENT_NONE)
-		fr_lat_end(nr, latency, fr_moment_stack_of(task, nr, FR_MOMENT_KERNEL));
+		fr_lat_end(nr, latency, fr_moment_stack_of(task, nr));
 }
 
 FR_INLINE void ran_after_hang(struct task_struct *task, const struct fr_lat_run *ran, u32 said)
@@ -155,7 +155,7 @@ FR_INLINE void ran_after_hang(struct task_struct *task, const struct fr_lat_run 
 	nr = fr_hung_begin(value, ran->blocked_ns > ran->queued_ns ? FR_PREV_STATE_BLOCKED : 0,
 			   fr_rules_due(fr_hung_rules(value, said, &who)), address);
 	if (nr != FR_MOMENT_NONE)
-		fr_hung_end(nr, fr_moment_stack_of(task, nr, FR_MOMENT_KERNEL));
+		fr_hung_end(nr, fr_moment_stack_of(task, nr));
 }
 
 SEC("tp_btf/sched_switch")

@@ -100,12 +100,6 @@ __noinline int fr_moment_end(u32 nr)
 	return 0;
 }
 
-/* As fr_stack_keep(), where the others may not be interrupted. */
-__noinline u64 fr_stack_keep_apart(u32 buf_nr, u32 depth, u32 tid)
-{
-	return fr_stack_put(buf_nr, depth, tid, 0, true);
-}
-
 /*
  * The id of a user stack is not that of a sample with the same frames: what is found later of a process's last stack must not
  * be said of others.
@@ -126,8 +120,6 @@ __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 whose)
 		bpf_probe_read_kernel(m->alert.kframe, sizeof(m->alert.kframe), m->pc);
 		m->alert.kframe_cnt = cnt;
 	}
-	if (whose == FR_MOMENT_APART)
-		return fr_stack_keep_apart(nr, depth, m->alert.tid);
 	return fr_stack_keep(nr, depth, m->alert.tid,
 			     whose == FR_MOMENT_USER ? fr_stack_mix(fr_stack_process(), LAST_STACK) : 0);
 }

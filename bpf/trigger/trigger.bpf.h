@@ -144,8 +144,7 @@ u32 fr_moment_path(u32 nr, u64 file);
 /* Whose frames fr_moment_keep() is given. */
 enum fr_moment_stack {
 	FR_MOMENT_KERNEL,
-	FR_MOMENT_USER,	 /* of the current task */
-	FR_MOMENT_APART, /* the kernel's, by a program that may be preempted where the others may not: an iterator */
+	FR_MOMENT_USER, /* of the current task */
 };
 
 /* Write the first depth frames in pc to the alert and to the stack tier. whose: enum fr_moment_stack. Returns their id there,
@@ -186,13 +185,13 @@ FR_INLINE u64 fr_moment_kernel_stack(void *ctx, u32 nr)
 	return depth ? fr_moment_keep(nr, depth, FR_MOMENT_KERNEL) : 0;
 }
 
-/* The same of another task, which does not run: where in the kernel it is. whose: not FR_MOMENT_USER. */
-FR_INLINE u64 fr_moment_stack_of(struct task_struct *task, u32 nr, u32 whose)
+/* The same of another task, which does not run: where in the kernel it is. */
+FR_INLINE u64 fr_moment_stack_of(struct task_struct *task, u32 nr)
 {
 	struct fr_moment_room *m = fr_moment(nr);
 	long sz = m ? bpf_get_task_stack(task, m->pc, sizeof(m->pc), 0) : 0;
 
-	return sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc) ? 0 : fr_moment_keep(nr, sz / sizeof(u64), whose);
+	return sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc) ? 0 : fr_moment_keep(nr, sz / sizeof(u64), FR_MOMENT_KERNEL);
 }
 
 /* The same of its user stack, where its frames are, and what it takes to find those that have no frame pointers. */

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "io/session/current.h"
-#include "io/session/nest.h"
 #include "session.h"
 
 #include "hot.skel.h" /* names the types above */
@@ -147,7 +146,6 @@ struct hot_set *hot_set_load(u64 grain_ns, int nr)
 		skel->rodata->fr_geometry[tier].slot_cnt = SLOT_CNT;
 		skel->rodata->fr_geometry[tier].subbuf_pages = SUBBUF_PAGES;
 	}
-	skel->rodata->fr_plain = fr_nest_strictly();
 	skel->rodata->fr_current_off = current_offset();
 	skel->rodata->fr_grain_ns = grain_ns;
 	skel->rodata->fr_generation = 1;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What else was tried on the hot path, in a loop, the ring found once, the same 24 bytes: docs/notes/hotpath.md tells what it
- * gave. None of it but the locked way is in the product. Included by hot.bpf.c.
+ * gave. None of it is in the product. Included by hot.bpf.c.
  *
- *	locked		two locked instructions, the way of machines on which programs do not nest strictly
- *	counted		the same, its records counted by a word of their own: the slot word has the count in it
+ *	counted		as built, its records counted by a word of their own: the slot word has the count in it
  *	trylock		one exchange, the rest plain; who finds it taken would go to another ring, here he is counted
  *	any		what kind of event and how long is read from memory: one program for all events
  *	arena		bare stores into an arena, where no page is looked up; what they are to be beside is loop_stores
@@ -51,15 +50,13 @@ static int one_tried_counted(u32 i, struct once *once)
 	return 0;
 }
 
-/* Takes a place in the page that is open, as the plain way does; when there is none, the plain way itself. */
-FR_INLINE int tried_take(const struct fr_ring *r, u32 units, struct fr_res *res)
+/* Take a place in the open page by a plain store. *whole: what its commit stores in the slot word. -1: there is none. */
+FR_INLINE int tried_take(const struct fr_ring *r, u32 units, struct fr_res *res, u64 *whole)
 {
 	u64 w = fr_load(&r->wr->w), *slot, word;
 	struct fr_place p;
 
 	res->wr = r->wr;
-	res->sl = r->sl;
-	res->tier = r->tier;
 	res->time_ns = fr_clock_ns(r->clock_word, r->grain_ns, &r->wr->health);
 	fr_ring_place(r, w, units, res->time_ns, &p);
 	if (p.new_page)
@@ -70,7 +67,7 @@ FR_INLINE int tried_take(const struct fr_ring *r, u32 units, struct fr_res *res)
 		return -1;
 	fr_store(&r->wr->w, w + units);
 	fr_ring_found(r, w, slot, word, units, res);
-	res->whole = word + res->add;
+	*whole = word + res->add;
 	return 0;
 }
 
@@ -79,14 +76,14 @@ static int one_tried_trylock(u32 i, struct once *once)
 	u64 *taken = &tried_words[once->ring.cpu % CPU_MAX].taken;
 	struct fr_rec_sys_exit *rec;
 	struct fr_res res;
-	u64 *page;
+	u64 *page, whole;
 	u32 off;
 
 	if (fr_xchg(taken, 1)) {
 		fr_count(&tried_lost, 1);
 		return 0;
 	}
-	if (tried_take(&once->ring, sizeof(*rec) / FR_UNIT_SZ, &res)) {
+	if (tried_take(&once->ring, sizeof(*rec) / FR_UNIT_SZ, &res, &whole)) {
 		fr_store(taken, 0);
 		put_ring(once->tid, i);
 		return 0;
@@ -97,7 +94,7 @@ static int one_tried_trylock(u32 i, struct once *once)
 	if (page && off <= FR_PAGE_SZ - sizeof(*rec)) {
 		rec = (void *)page + off;
 		fill(rec, res.time_ns, once->tid, i);
-		fr_publish(res.word, res.whole);
+		fr_publish(res.word, whole);
 	}
 	fr_store(taken, 0);
 	return 0;
@@ -249,7 +246,7 @@ FR_INLINE void tried_nothing(const struct fr_ring *r)
 }
 
 /* before, behind: what is done once to the ring. */
-#define TRIED_LOOP_WITH(name, one, how, before, behind)                         \
+#define TRIED_LOOP_WITH(name, one, before, behind)                              \
 	SEC("raw_tp")                                                           \
 	int loop_tried_##name(struct bpf_raw_tracepoint_args *ctx)              \
 	{                                                                       \
@@ -261,23 +258,21 @@ FR_INLINE void tried_nothing(const struct fr_ring *r)
 			fr_count(&fr_session.no_ring, 1);                       \
 			return 0;                                               \
 		}                                                               \
-		once.ring.way = how;                                            \
 		before(&once.ring);                                             \
 		bpf_loop(ctx->args[0], one, &once, 0);                          \
 		behind(&once.ring);                                             \
 		took_ns[cpu % CPU_MAX * CPU_STEP] = bpf_ktime_get_ns() - begin; \
 		return 0;                                                       \
 	}
-#define TRIED_LOOP(name, one, how) TRIED_LOOP_WITH(name, one, how, tried_nothing, tried_nothing)
+#define TRIED_LOOP(name, one) TRIED_LOOP_WITH(name, one, tried_nothing, tried_nothing)
 
-TRIED_LOOP(locked, one_ring_once, FR_WAY_LOCKED)
-TRIED_LOOP(counted, one_tried_counted, FR_WAY_LOCKED)
-TRIED_LOOP(trylock, one_tried_trylock, once.ring.way)
-TRIED_LOOP(any, one_tried_any, once.ring.way)
-TRIED_LOOP_WITH(head, one_tried_head, once.ring.way, tried_nothing, tried_settle)
-TRIED_LOOP_WITH(zeroed, one_tried_zeroed, once.ring.way, tried_nothing, tried_settle)
-TRIED_LOOP_WITH(packed, one_tried_packed, once.ring.way, tried_pack, tried_unpack)
-TRIED_LOOP_WITH(packed_add, one_tried_packed_add, once.ring.way, tried_pack, tried_unpack)
+TRIED_LOOP(counted, one_tried_counted)
+TRIED_LOOP(trylock, one_tried_trylock)
+TRIED_LOOP(any, one_tried_any)
+TRIED_LOOP_WITH(head, one_tried_head, tried_nothing, tried_settle)
+TRIED_LOOP_WITH(zeroed, one_tried_zeroed, tried_nothing, tried_settle)
+TRIED_LOOP_WITH(packed, one_tried_packed, tried_pack, tried_unpack)
+TRIED_LOOP_WITH(packed_add, one_tried_packed_add, tried_pack, tried_unpack)
 
 /* ---- arena: memory that programs address as it is (6.9) ---- */
 

@@ -220,7 +220,6 @@ def set_up(path, fresh):
     for tier in range(3):
         put("fr_geometry", tier * 8, "<II", SLOTS, PAGES)
     put("fr_generation", 0, "<I", 1)
-    put("fr_plain", 0, "<I", 1)
     put("fr_grain_ns", 0, "<Q", 10000)
     put("fr_arg_cnt", 0, "<B", ARG_CNT)
     put("fr_switch_tells_state", 0, "<B", 1)

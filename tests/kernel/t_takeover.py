@@ -24,7 +24,7 @@ OTHER = 77  # the other program's layout
 
 
 # In a source file: what it is compiled to depends on how the other program is built. The last two are headers with such code.
-BUILT_OTHERWISE = re.compile(r"FR_LAYOUT_VERSION|FR_NEST_NEVER|FR_RETURNS_OTHERWISE|fr_layout_readable|ring_check\.h|\.skel\.h")
+BUILT_OTHERWISE = re.compile(r"FR_LAYOUT_VERSION|FR_RETURNS_OTHERWISE|fr_layout_readable|ring_check\.h|\.skel\.h")
 
 
 def copy_objects(build, out):
@@ -42,7 +42,7 @@ def copy_objects(build, out):
 @functools.cache
 def other_program():
     """
-    flightrec with another layout, by locked instructions, and finding tasks by calls where the usual one does by loads; only
+    flightrec with another layout, and finding tasks by calls where the usual one does by loads; only
     what differs is compiled again, and for user space without optimising, which takes half as long again. The time is for
     a compiler that hangs: how long a busy machine takes for all of it is not what is tested.
     """
@@ -50,7 +50,7 @@ def other_program():
     out = os.path.join(build, "layout")
     os.makedirs(out, exist_ok=True)
     copy_objects(build, out)
-    define = f"-DFR_LAYOUT_VERSION={OTHER}u -DFR_NEST_NEVER -DFR_RETURNS_OTHERWISE"
+    define = f"-DFR_LAYOUT_VERSION={OTHER}u -DFR_RETURNS_OTHERWISE"
     run("make", "-s", "-j2", "-C", ROOT, f"O={out}", "CFLAGS=-O0", f"CC=gcc {define}", f"CLANG=clang {define}",
         f"{out}/flightrec", timeout=3600, env={k: v for k, v in os.environ.items() if not k.startswith("MAKE")})
     return os.path.join(out, "flightrec")

@@ -17,9 +17,6 @@
  *  - ending:	every process ends (no invalid end state; -DNP: no cycle)
  *
  * -DMORTAL: a writer may die once, anywhere; a lap it held is healed after a grace period.
- *
- * -DPLAIN: without locked instructions. Writers nest strictly then: one with a higher number interrupts, and ends before the other
- * goes on. The first APART of them do not nest among each other, and reserve as FR_WAY_APART does.
  */
 #ifndef N
 #define N 2 /* slots */
@@ -43,10 +40,6 @@
 #define TRIES 4
 #endif
 
-#ifndef APART
-#define APART 0
-#endif
-
 #define REC  1 /* kinds of cell: a record begins, goes on, padding */
 #define MORE 2
 #define PAD  3
@@ -59,28 +52,6 @@ byte wseq = N, woff;
 byte sseq[N], sidx[N], scnt[N], scom[N];
 bool shole[N];
 byte cell[(N + 1) * SB];
-#ifdef PLAIN
-byte aseq, aoff;	     /* ahead */
-byte fseq, foff;	     /* found */
-byte owed_cnt, owed_com;
-byte taken; /* wr.busy */
-byte level; /* of the writer that runs; 0: none, or one apart */
-#define STRICTLY     provided(level <= (_pid <= APART -> 0 : _pid)) /* init is 0, writer me is me + 1 */
-#define WSEQ	     (aoff -> aseq : wseq)
-#define WOFF	     (aoff -> aoff : woff)
-#define POS_IS(s, o) (nested -> (aseq == (zero -> 0 : s) && aoff == (zero -> 0 : o)) : (wseq == s && woff == o))
-#ifdef MUT_to_word
-#define OWED(q) false
-#else
-#define OWED(q) (nested && taken == 1 && fseq == (q))
-#endif
-#else
-#define STRICTLY
-#define WSEQ	     wseq
-#define WOFF	     woff
-#define POS_IS(s, o) (wseq == s && woff == o)
-#define OWED(q)	     false
-#endif
 
 /* ghosts */
 byte written, overwritten, lost, ended;
@@ -163,157 +134,14 @@ inline commit(q, records, units)
 	atomic {
 		i = (q) % N;
 		assert(sseq[i] == (q) && scom[i] + (units) <= SB && !shole[i]);
-		if
-		:: OWED(q) ->
-#ifdef PLAIN
-			owed_cnt = owed_cnt + (records);
-			owed_com = owed_com + (units)
-#endif
-		:: else ->
-			scnt[i] = scnt[i] + (records);
-			scom[i] = scom[i] + (units)
-		fi;
+		scnt[i] = scnt[i] + (records);
+		scom[i] = scom[i] + (units);
 		written = written + (records);
 		i = 0;
 		x = 0
 	}
 }
 
-#ifdef PLAIN
-/* fr_ring_settle(); ends when nobody comes between any more. lseq, loff: ahead. */
-inline settle()
-{
-#ifndef MUT_settle_busy
-	taken = 2;
-#endif
-	do
-	:: d_step { lseq = aseq; loff = aoff };
-	   if
-	   :: loff ->
-		d_step { i = owed_cnt; x = owed_com; owed_cnt = 0; owed_com = 0 };
-		atomic {
-			assert(!x || (sseq[fseq % N] == fseq && scom[fseq % N] + x <= SB && !shole[fseq % N]));
-			scnt[fseq % N] = scnt[fseq % N] + i;
-			scom[fseq % N] = scom[fseq % N] + x;
-			i = 0;
-			x = 0
-		};
-		d_step { wseq = lseq; woff = loff };
-		atomic {
-			if
-#ifdef MUT_ahead_store
-			:: true -> aseq = 0; aoff = 0; free = true
-#else
-			:: aseq == lseq && aoff == loff -> aseq = 0; aoff = 0; free = true
-			:: else -> free = false
-#endif
-			fi
-		}
-	   :: else -> free = true
-	   fi;
-	   if
-	   :: free ->
-		taken = 0;
-		if
-#ifdef MUT_look_once
-		:: true -> break
-#else
-		:: !aoff -> break
-		:: else -> taken = 2
-#endif
-		fi
-	   :: else
-	   fi
-	od;
-	atomic { lseq = 0; loff = 0; free = false }
-}
-
-/* fr_ring_plain() and fr_ring_commit(): goes to next if it is done, on to the slow path if not. */
-inline straight()
-{
-	d_step { nested = taken != 0; mine = !nested };
-#ifdef MUT_busy_unseen
-	d_step { nested = false; mine = true };
-#endif
-	if
-	:: mine ->
-		busy[me] = true;
-#ifndef MUT_busy_late
-		taken = 1;
-#endif
-		MAY_DIE;
-		d_step { lseq = wseq; loff = woff };
-#ifdef MUT_busy_late
-		taken = 1;
-#endif
-#ifdef CLOCK
-		d_step { tseq = WSEQ; toff = WOFF };
-#endif
-		d_step { i = lseq % N; free = sseq[i] == lseq; x = sidx[i]; lcnt = scnt[i]; pad = scom[i]; i = 0 };
-		if
-		:: free && loff && loff + size <= SB ->
-			d_step { wseq = lseq; woff = loff + size };
-			MAY_DIE;
-			d_step {
-				free = !aoff || (fseq == lseq && foff == loff + size);
-#ifdef MUT_ahead_unseen
-				free = true;
-#endif
-#ifdef MUT_always_lost
-				free = !aoff;
-#endif
-			};
-			if
-			:: free ->
-#ifdef CLOCK
-				assert(tseq == lseq && toff == loff);
-#endif
-				put(lseq, loff, REC);
-				MAY_DIE;
-				if
-				:: size == 2 -> put(lseq, loff + 1, MORE); MAY_DIE
-				:: else
-				fi;
-				atomic {
-					i = lseq % N;
-					assert(pad + size <= SB && !shole[i]);
-					sseq[i] = lseq;
-					sidx[i] = x;
-					scnt[i] = lcnt + 1;
-					scom[i] = pad + size;
-					written++;
-					i = 0;
-					x = 0;
-					lcnt = 0;
-					pad = 0
-				};
-				MAY_DIE;
-#ifdef MUT_look_first
-				if
-				:: aoff -> settle()
-				:: else -> taken = 0
-				fi;
-#else
-				taken = 0;
-#ifndef MUT_never_settled
-				if
-				:: aoff -> settle()
-				:: else
-				fi;
-#endif
-#endif
-				goto next
-			:: else
-			fi
-		:: else
-		fi;
-		atomic { lseq = 0; loff = 0; x = 0; lcnt = 0; pad = 0; free = false };
-		settle();
-		atomic { mine = false; nested = taken != 0 }
-	:: else
-	fi
-}
-#endif
 
 inline end_checks()
 {
@@ -325,29 +153,22 @@ inline end_checks()
 		do
 		:: i < N ->
 			x = x + scnt[i];
-			assert(sseq[i] > WSEQ - N || WSEQ < 2 * N);
-			assert(scom[i] == SB || sseq[i] == WSEQ);
+			assert(sseq[i] > wseq - N || wseq < 2 * N);
+			assert(scom[i] == SB || sseq[i] == wseq);
 			assert(scom[i] == 0 || sseq[i] <= N || shole[i] || LAP(CELL(sidx[i], 0)) == sseq[i]);
 			i++
 		:: else -> break
 		od;
 		assert(written == x + overwritten);
-#ifdef PLAIN
-		assert(!taken && !aoff && !owed_com && !owed_cnt);
-#endif
 		assert((NW - 1) * RECS + FIRST == written + lost)
 	:: else
 	fi
 }
 
-proctype writer(byte me; byte size; byte left) STRICTLY
+proctype writer(byte me; byte size; byte left)
 {
 	byte lseq, loff, s, start, pad, tries, i, x, lcnt;
 	bool free, cause;
-#ifdef PLAIN
-	byte below; /* level of the one we interrupted */
-	bool nested, mine, zero;
-#endif
 #ifdef CLOCK
 	byte tseq, toff;
 #endif
@@ -355,19 +176,7 @@ proctype writer(byte me; byte size; byte left) STRICTLY
 	do
 	:: left == 0 -> break
 	:: else ->
-#ifdef PLAIN
-		atomic {
-			left--;
-			below = level;
-			level = (me < APART -> 0 : me + 1)
-		};
-		if
-		:: me >= APART -> straight()
-		:: else -> nested = taken != 0
-		fi;
-#else
 		left--;
-#endif
 		tries = 0;
 try:
 		if
@@ -377,25 +186,10 @@ try:
 #ifdef MUT_clock_first
 		d_step { tseq = wseq; toff = woff };
 #endif
-#ifdef PLAIN
-		d_step {
-			busy[me] = true;
-			zero = nested && !aoff;
-			if
-			:: nested -> lseq = aseq; loff = aoff
-			:: else -> lseq = wseq; loff = woff
-			fi
-		};
-		if
-		:: zero -> d_step { lseq = wseq; loff = woff; fseq = wseq; foff = woff }
-		:: else
-		fi;
-#else
 		d_step { lseq = wseq; loff = woff; busy[me] = true };
-#endif
 		MAY_DIE;
 #if defined(CLOCK) && !defined(MUT_clock_first)
-		d_step { tseq = WSEQ; toff = WOFF };
+		d_step { tseq = wseq; toff = woff };
 #endif
 		d_step {
 			if
@@ -417,7 +211,7 @@ try:
 				atomic {
 					if
 #ifndef MUT_lose_at_once
-					:: !POS_IS(lseq, loff) -> goto try
+					:: !(wseq == lseq && woff == loff) -> goto try
 #endif
 					:: else ->
 						assert(cause);
@@ -431,19 +225,12 @@ try:
 		fi;
 		atomic {
 			if
-			:: POS_IS(lseq, loff) ->
+			:: wseq == lseq && woff == loff ->
 #ifdef CLOCK
 				assert(tseq == lseq && toff == loff);
 #endif
-#ifdef PLAIN
-				if
-				:: nested -> aseq = s; aoff = start + size
-				:: else -> wseq = s; woff = start + size
-				fi;
-#else
 				wseq = s;
 				woff = start + size;
-#endif
 				tries = 0;
 				free = false;
 				cause = false;
@@ -490,9 +277,6 @@ try:
 #endif
 next:
 		atomic { /* what is not used any more is not part of the state */
-#ifdef PLAIN
-			level = below; below = 0; nested = false; mine = false; zero = false;
-#endif
 			busy[me] = false;
 			lseq = 0; loff = 0; s = 0; start = 0; pad = 0; i = 0; x = 0; lcnt = 0; tries = 0; free = false; cause = false;
 #ifdef CLOCK
@@ -508,9 +292,6 @@ gone:
 #ifdef MORTAL
 		if
 		:: dead[me] ->
-#ifdef PLAIN
-			level = below;
-#endif
 			ended++ /* its loss is not counted: only the reader's checks go on */
 		:: else -> ended++
 		fi
@@ -523,18 +304,7 @@ gone:
 /* fr_writer_w(), to lseq and loff */
 inline load_w()
 {
-#ifdef PLAIN
-	d_step { lseq = aseq; loff = aoff };
-#ifdef MUT_ahead_unread
-	d_step { loff = 0 };
-#endif
-	if
-	:: !loff -> d_step { lseq = wseq; loff = woff }
-	:: else
-	fi
-#else
 	d_step { lseq = wseq; loff = woff }
-#endif
 }
 
 /* The idx that no slot names. */

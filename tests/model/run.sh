@@ -25,8 +25,6 @@ LONG="-DNW=2 -DRECS=3"             # more laps under the reader
 MORTAL="-DMORTAL -DNW=2 -DREADS=1" # a writer may die
 SHORT="-DNW=2"
 WIDE="-DNW=2 -DSB=3 -DRECS=3 -DREADS=1" # a partial lap has several cells
-PLAIN="-DPLAIN -DNO_READER -DCLOCK -DTRIES=2" # without locked instructions: writers that nest strictly
-ROOMY="-DPLAIN -DNW=2 -DSB=4"		      # a lap has room for both
 CYCLES="-DNW=2 -DRECS=1 -DREADS=1 -DCYCLES"
 
 # of the incident log
@@ -34,7 +32,7 @@ SAVER="-DNW=2 -DLOOKS=0"	       # a reader that saves, and is killed
 LOOKER="-DNW=2 -DN=1 -DRECS=1 -DKILLS=0" # one that looks, and one slot
 
 # Those of `make check`
-SHORT_RUNS='^(2-writers-wide|no-cycles|plain-roomy|guardq-two-slots|inc-looker|guardq_no_guard|no_recheck|busy_unseen|inc-look_once)$'
+SHORT_RUNS='^(2-writers-wide|no-cycles|guardq-two-slots|inc-looker|guardq_no_guard|no_recheck|commit_first|inc-look_once)$'
 
 # want, name, flags. Fewest states last, so that the two workers end together.
 runs() {
@@ -46,11 +44,6 @@ runs() {
 	pass	2-writers-wide	$WIDE
 	pass	writer-dies-heal	$MORTAL
 	pass	no-cycles	$CYCLES
-	pass	plain-3-writers	$PLAIN
-	pass	plain-apart	$PLAIN -DAPART=2 -DRECS=1 -DFIRST=2
-	pass	plain-roomy	$ROOMY -DRECS=3 -DNO_READER -DCLOCK
-	pass	plain-reader-kill	$ROOMY -DRECS=2 -DREADS=1
-	pass	plain-writer-dies	-DPLAIN $MORTAL -DRECS=1 -DFIRST=2
 	pass	guardq	-DN=3
 	pass	guardq-two-slots	-DN=2
 	pass	guardq-long	-DN=4 -DITEMS=12
@@ -82,16 +75,6 @@ runs() {
 	fail	no_grace	$MORTAL
 	fail	heal_store	$MORTAL
 	fail	no_hole	$MORTAL
-	fail	busy_unseen	$PLAIN
-	fail	busy_late	$PLAIN
-	fail	ahead_unseen	$PLAIN
-	fail	always_lost	$PLAIN
-	fail	never_settled	$PLAIN
-	fail	look_first	$PLAIN
-	fail	settle_busy	$PLAIN
-	fail	ahead_store	$PLAIN
-	fail	look_once	$PLAIN
-	fail	to_word	$ROOMY -DRECS=3 -DNO_READER -DCLOCK
 	fail	inc-claim_store	$SAVER
 	fail	inc-never_full	$SAVER
 	fail	inc-one_too_many	$SAVER
@@ -110,7 +93,6 @@ search() {
 	safety="-DSAFETY"
 	args=""
 	case "$*" in *-DCYCLES*) safety="-DNP" args="-l" ;; esac
-	case "$*" in *-DPLAIN*) safety="$safety -DNOREDUCE" ;; esac # who may run is no matter of its own variables
 	model=ring
 	case "$name" in guardq*) model=guardq ;; inc-*) model=incident ;; esac
 	spin -a "$@" "$models/$model.pml" >spin.out 2>&1 || return 2

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Interrupt, at every instruction, bpf/ring.h (step.c), near calls (near.c), and what a recorder does about a moment (ledger.c). Then
-# break copies of ring.h: the same test must notice each. Without FR_LONG=1 only two of them, one of each kind of writer.
+# break copies of ring.h: the same test must notice each. Without FR_LONG=1 only two of them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 CC=${CC:-gcc}
@@ -19,12 +19,11 @@ build() { # INCLUDES OUT
 
 build bpf "$dir/step" || exit 1
 make -s build/tests/step/near build/tests/step/ledger || exit 1
-# The mutations run on the second CPU meanwhile. Each is a sed script that must change ring.h, and be noticed. `plain`: the run begins
-# with the tests of plain stores.
+# The mutations run on the second CPU meanwhile. Each is a sed script that must change ring.h, and be noticed.
 mutate() {
-	name=$1 script=$2 from=${3:-}
+	name=$1 script=$2
 	case ${FR_LONG:-}$name in
-	no_wrap_check | busy_unseen | 1*) ;;
+	no_wrap_check | open_store | 1*) ;;
 	*) return ;;
 	esac
 	mkdir "$dir/$name"
@@ -33,7 +32,7 @@ mutate() {
 		verdict="FAILED  nothing was changed: bring the mutation up to date"
 	elif ! build "$dir/$name" "$dir/$name/step" 2>"$dir/$name/cc.out"; then
 		verdict="FAILED  does not build"
-	elif timeout 600 "$dir/$name/step" first $from >"$dir/$name/out" 2>&1; then
+	elif timeout 600 "$dir/$name/step" first >"$dir/$name/out" 2>&1; then
 		verdict="FAILED  not noticed"
 	elif [ $? -ge 124 ]; then
 		verdict="FAILED  no result"
@@ -46,24 +45,14 @@ mutate() {
 mutations() {
 	mutate no_wrap_check 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r->sl, p->slot)), p->seq))/if (0)/'
 	mutate wrap_any_com 's/ && fr_slot_com(word) == fr_ring_units(r);/;/'
-	mutate lose_at_once 's/return fr_load(at) != seen ? -1 : FR_LOST_wrap + 1;/return FR_LOST_wrap + 1;/'
-	mutate w_store 's/return fr_cas(at, seen, fr_w(p->seq, p->slot, p->off + units)) == seen ? 0 : -1;/fr_store(at, fr_w(p->seq, p->slot, p->off + units)); return 0;/'
-	mutate clock_first 's/^\tu64 seen = fr_load(at), w = seen, now;$/\tu64 now = fr_clock_ns(r->clock_word, r->grain_ns, \&r->wr->health), seen = fr_load(at), w = seen;/; s/^\tnow = fr_clock_ns.*//'
+	mutate lose_at_once 's/return fr_load(&r->wr->w) != w ? -1 : FR_LOST_wrap + 1;/return FR_LOST_wrap + 1;/'
+	mutate w_store 's/return fr_cas(&r->wr->w, w, fr_w(p->seq, p->slot, p->off + units)) == w ? 0 : -1;/fr_store(\&r->wr->w, fr_w(p->seq, p->slot, p->off + units)); return 0;/'
+	mutate clock_first 's/^\tu64 w = fr_load(&r->wr->w), now;$/\tu64 now = fr_clock_ns(r->clock_word, r->grain_ns, \&r->wr->health), w = fr_load(\&r->wr->w);/; s/^\tnow = fr_clock_ns.*//'
 	mutate prev_unopened 's/s32 idx = FR_RING_OPEN(r, prev, p->seq - 1);/s32 idx = fr_slot_idx(fr_load(fr_ring_slot(r->sl, prev)));/'
 	mutate no_pad_commit 's/fr_slot_add(0, p->pad)/0/'
 	mutate open_store 's/if (fr_cas(slot, word, \(fr_slot(seq, fr_slot_idx(word), 0, 0)\)) == word)/fr_store(slot, \1); if (1)/'
 	mutate count_early 's/^\t\tif (fr_cas(slot, word,/\t\tfr_count(\&r->wr->overwritten, fr_slot_cnt(word));&/; s/^\t\t\tfr_count(&r->wr->overwritten.*//'
 	mutate no_page_head 's/if (p->new_page) {/if (p->cross) {/'
-	mutate busy_unseen 's/if (fr_load(&wr->busy))/if (0)/' plain
-	mutate busy_late 's/^\tfr_store(&wr->busy, FR_BUSY_RECORD);$//; s/^\tw = fr_load(&wr->w);$/&\n\tfr_store(\&wr->busy, FR_BUSY_RECORD);/' plain
-	mutate ahead_unseen 's/if (fr_load(&wr->ahead) && fr_load(&wr->found) != w + units)/if (0)/' plain
-	mutate always_lost 's/fr_load(&wr->ahead) && fr_load(&wr->found) != w + units/fr_load(\&wr->ahead)/' plain
-	mutate to_word 's/return FR_SLOT_OWED;/return slot;/' plain
-	mutate never_settled 's/^\t\tFR_RING_SETTLE(res);$/\t\t(void)0;/' plain
-	mutate look_first 's/^\tfr_store(&res->wr->busy, 0);$//; s/^\tif (fr_load(&res->wr->ahead))$/\tif (!fr_load(\&res->wr->ahead))\n\t\tfr_store(\&res->wr->busy, 0);\n\telse/' plain
-	mutate settle_unseen 's/^\tfr_store(&wr->busy, FR_BUSY_SETTLING);$//' plain
-	mutate ahead_store 's/if (fr_cas(&wr->ahead, ahead, 0) != ahead)/fr_store(\&wr->ahead, 0); if (0)/' plain
-	mutate look_once 's/^\t\tif (!fr_load(&wr->ahead))$/\t\tif (1)/' plain
 }
 
 mutations &

@@ -20,7 +20,6 @@
 #define NESTED_MAX 2
 
 static u64 ticks;
-static enum fr_way way;
 
 FR_INLINE u64 fr_clock_cpu_ns(void)
 {
@@ -295,8 +294,6 @@ static bool check_counts(void)
 
 	if (run.tries != run.written + run.lost || rig_lost(rig) != run.lost)
 		return false;
-	if (rig->wr.busy || rig->wr.ahead || rig->sl.slot[FR_SLOT_OWED])
-		return false;
 	if (rig->wr.lost[FR_LOST_broken] || rig->wr.lost[FR_LOST_retry])
 		return false;
 	return fr_ring_read_present(&rig->map) + rig->wr.overwritten == run.written;
@@ -324,8 +321,6 @@ static bool check_content(void)
 }
 
 /* ---- where the outer write begins ---- */
-
-static const char *const way_name[] = {"", ", plain stores", ", apart"};
 
 struct place {
 	const char *name;
@@ -379,7 +374,6 @@ static void prepare(const struct place *at, u32 slot_cnt, u32 pages)
 	memset(&run, 0, sizeof(run));
 	ticks = 1000;
 	rig_init(&run.rig, slot_cnt, pages);
-	run.rig.ring.way = way;
 	run.buf = aligned_alloc(FR_PAGE_SZ, rig_subbuf_sz(&run.rig));
 	if (!run.buf)
 		exit(1);
@@ -401,11 +395,10 @@ static void judge(const struct place *at, enum inject what, u32 n, u32 m)
 	}
 	failed++;
 	if (failed <= 5)
-		printf("  FAILED: %s%s, N=%u P=%u, %s at instruction %u, nested at %u: written %u lost %u (wrap %llu broken "
+		printf("  FAILED: %s, N=%u P=%u, %s at instruction %u, nested at %u: written %u lost %u (wrap %llu broken "
 		       "%llu)\n",
-		       at->name, way_name[way], run.rig.map.slot_cnt, run.rig.map.subbuf_pages, inject_name[what], n, m,
-		       run.written, run.lost, (unsigned long long)run.rig.wr.lost[FR_LOST_wrap],
-		       (unsigned long long)run.rig.wr.lost[FR_LOST_broken]);
+		       at->name, run.rig.map.slot_cnt, run.rig.map.subbuf_pages, inject_name[what], n, m, run.written, run.lost,
+		       (unsigned long long)run.rig.wr.lost[FR_LOST_wrap], (unsigned long long)run.rig.wr.lost[FR_LOST_broken]);
 	if (stop_at_first)
 		exit(1);
 }
@@ -458,7 +451,7 @@ static void every_instruction(const struct place *at, u32 slot_cnt, u32 pages, e
 		step(at, slot_cnt, pages, what, n, 0);
 }
 
-/* Again: interrupted at every few instructions, and once more at each one after that, where what was left is put away. */
+/* Again: interrupted at every few instructions, and once more at each one after that. */
 static void twice(const struct place *at, u32 slot_cnt, u32 pages, enum inject what, u32 stride)
 {
 	u32 n, m;
@@ -490,22 +483,20 @@ static void run_place(u32 nr)
 	every_instruction(at, 3, 2, ONE);
 	every_instruction(at, 3, 2, nr % 2 ? LAP : READ);
 	every_instruction(at, 3, 2, THREE_LAPS);
-	if (way != FR_WAY_APART) {
-		every_instruction(at, 3, 2, SWAP);
-		every_instruction(at, 2, 1, nr % 2 ? TWO_LAPS : LAP);
-		every_instruction(at, 2, 1, QUIET);
-		two_levels(at, 3, 2, ONE);
-		two_levels(at, 2, 1, THREE_LAPS);
-	}
-	if (way == FR_WAY_PLAIN && nr == PLACE_MID_PAGE) {
+	every_instruction(at, 3, 2, SWAP);
+	every_instruction(at, 2, 1, nr % 2 ? TWO_LAPS : LAP);
+	every_instruction(at, 2, 1, QUIET);
+	two_levels(at, 3, 2, ONE);
+	two_levels(at, 2, 1, THREE_LAPS);
+	if (nr == PLACE_MID_PAGE) {
 		twice(at, 3, 2, ONE, 5);
 		twice(at, 2, 1, THREE_LAPS, 29);
 	}
-	printf("%-20s %6u runs%s\n", at->name, passed + failed - before, way_name[way]);
+	printf("%-20s %6u runs\n", at->name, passed + failed - before);
 	fflush(stdout);
 }
 
-/* step [first [plain]]: with any argument, stop at the first failure; with a second, begin with plain stores. */
+/* step [first]: with any argument, stop at the first failure. */
 int main(int argc, char **argv)
 {
 	struct sigaction sa = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
@@ -518,9 +509,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	sigaction(SIGTRAP, &sa, NULL);
-	for (way = argc > 2 ? FR_WAY_PLAIN : FR_WAY_LOCKED; way <= FR_WAY_APART; way++)
-		for (i = 0; i < PLACE_CNT; i++)
-			run_place(i);
+	for (i = 0; i < PLACE_CNT; i++)
+		run_place(i);
 	printf("%u passed, %u failed, 0 skipped\n", passed, failed);
 	return failed != 0;
 }

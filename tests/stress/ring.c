@@ -6,8 +6,8 @@
  *	ring SECONDS [mortal] [nested]	longer, if the machine is so busy that not each thing happened by then
  *
  * mortal: writers die within a record now and then; their laps are healed. nested: the first writer alone is a thread, the
- * others are signals that interrupt it and each other, so that all of them nest strictly, and do without locked instructions.
- * Each record checks itself; each complete lap that is read again must be the same again; in the end the accounts are settled.
+ * others are signals that interrupt it and each other, as most programs of a CPU do. Each record checks itself; each complete
+ * lap that is read again must be the same again; in the end the accounts are settled.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -152,7 +152,6 @@ static bool begin_nested(pthread_t *interrupter)
 {
 	struct sigaction sa = {.sa_handler = write_nested, .sa_flags = SA_RESTART};
 
-	rig.ring.way = FR_WAY_PLAIN;
 	sigaction(SIGUSR1, &sa, NULL); /* which the other may interrupt */
 	sigaddset(&sa.sa_mask, SIGUSR1);
 	sigaction(SIGUSR2, &sa, NULL);

@@ -204,10 +204,6 @@ BEFORE_BACK='s/if (fr_cas(slot, mine, word) != mine)/{ static int n; if (++n % 4
 slow_ring slow_copy "$DURING_COPY"
 bad_ring no_recheck user/io/ring/ring_read.c "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
 bad_ring no_wrap_check bpf/ring.h 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r->sl, p->slot)), p->seq))/if (0)/' ""
-bad_ring nested_busy_unseen bpf/ring.h 's/if (fr_load(&wr->busy))/if (0)/' nested
-bad_ring nested_ahead_unseen bpf/ring.h 's/if (fr_load(&wr->ahead) && fr_load(&wr->found) != w + units)/if (0)/' nested
-bad_ring nested_to_word bpf/ring.h 's/return FR_SLOT_OWED;/return slot;/' nested
-bad_ring nested_ahead_unread bpf/layout.h 's/return ahead ? ahead : fr_load(&wr->w);/return fr_load(\&wr->w);/; s/u64 ahead = fr_load(&wr->ahead);//' "mortal nested"
 bad_ring open_store bpf/ring.h 's/if (fr_cas(slot, word, \(fr_slot(seq, fr_slot_idx(word), 0, 0)\)) == word)/fr_store(slot, \1); if (1)/' ""
 slow_ring slow_back "$BEFORE_BACK"
 bad_ring back_store user/io/ring/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \

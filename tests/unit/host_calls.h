@@ -46,7 +46,7 @@ static int host_begin_call(struct host_ring *h, u32 tid, s32 id, u32 cnt, u64 ar
 		host_put_args(rec, &form, 2, form.second, arg);
 	}
 	fr_ring_commit(res);
-	fr_near_begun(res, form.word, 1);
+	fr_near_begun(res, 1);
 	return 0;
 }
 

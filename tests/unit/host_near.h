@@ -32,10 +32,9 @@ struct fixture {
 	u32 cnt, near_cnt, begun_near_cnt;
 };
 
-static void set_up_ring(struct fixture *f, enum fr_way way, u32 slots, u32 pages)
+static void set_up_ring(struct fixture *f, u32 slots, u32 pages)
 {
 	f->ring = host_ring_new(5, FR_TIER_MAIN, slots, pages);
-	f->ring->r.way = way;
 	f->ring->remember = false;
 	f->want = calloc(4 * FR_LAP_MAX_SZ / FR_REC_MIN_SZ, sizeof(*f->want));
 	assert_non_null(f->want);

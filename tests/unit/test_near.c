@@ -19,7 +19,7 @@ static void begin_full(struct fixture *f, u32 tid)
 	record(f, &res)[1] = tid | (u64)(u32)-1 << 32;
 	assert_int_equal((u32)record(f, &res)[1], (u32)fr_short_word(tid, -1, 0));
 	fr_ring_commit(&res);
-	fr_near_begun(&res, record(f, &res)[1], 0);
+	fr_near_begun(&res, 0);
 	expect(f, &res, FR_EV_sys_enter, tid, -1, 0);
 }
 
@@ -44,26 +44,21 @@ static void call_at_random(struct fixture *f, u32 task, s32 id[TASK_CNT])
 
 static void test_any_end_comes_back(void **state)
 {
-	enum fr_way way;
+	struct fixture f = {};
+	s32 id[TASK_CNT] = {-2, -2, -2};
 	u32 i, task;
 
 	(void)state;
-	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
-		struct fixture f = {};
-		s32 id[TASK_CNT] = {-2, -2, -2};
-
-		set_up_ring(&f, way, LAPS, PAGES);
-		for (i = 0; i < CALL_CNT; i++)
-			for (task = host_random() % TASK_CNT, call_at_random(&f, task, id); host_random() & 3;)
-				call_at_random(&f, task, id);
-		assert_true(fr_w_seq(f.ring->r.wr->w) < LAPS);
-		/* about a third of all, or one of both forms is not tried */
-		assert_in_range(f.near_cnt, CALL_CNT / 4, CALL_CNT);
-		/* where programs nest strictly a tenth of them and more begin near one of their task */
-		assert_in_range(f.begun_near_cnt, way == FR_WAY_PLAIN ? CALL_CNT / 10 : 0, way == FR_WAY_PLAIN ? CALL_CNT : 0);
-		check_all(&f);
-		tear_down_ring(&f);
-	}
+	set_up_ring(&f, LAPS, PAGES);
+	for (i = 0; i < CALL_CNT; i++)
+		for (task = host_random() % TASK_CNT, call_at_random(&f, task, id); host_random() & 3;)
+			call_at_random(&f, task, id);
+	assert_true(fr_w_seq(f.ring->r.wr->w) < LAPS);
+	/* about a third of all, or one of both forms is not tried; and a tenth of them and more begin near one of their task */
+	assert_in_range(f.near_cnt, CALL_CNT / 4, CALL_CNT);
+	assert_in_range(f.begun_near_cnt, CALL_CNT / 10, CALL_CNT);
+	check_all(&f);
+	tear_down_ring(&f);
 }
 
 /* The limits, one by one. */
@@ -73,7 +68,7 @@ static void test_when_it_is_near(void **state)
 	u32 i;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	set_up_ring(&f, 4, PAGES);
 	begin(&f, 1, 0, 0, 0);
 	assert_false(end(&f, 1, 0, 0, false)); /* its call begins a page, by the slow path */
 	begin(&f, 1, 0, 0, 0);
@@ -85,11 +80,11 @@ static void test_when_it_is_near(void **state)
 	assert_true(end(&f, 1, 0, 0, false));
 	begin(&f, 1, 0, 0, 0);
 	assert_false(end(&f, 1, 0, 0, true));
-	for (i = 0; i < 2; i++) { /* 63 and 65 units */
-		begin(&f, 1, 0, 2, 0);
+	for (i = 0; i < 2; i++) {			 /* 63 and 65 units */
+		assert_false(begin(&f, 2 + i, 0, 2, 0)); /* of three units */
 		while (f.ring->r.wr->w - f.ring->r.wr->call < 63 + 2 * i)
 			between(&f);
-		assert_int_equal(end(&f, 1, 0, 0, false), !i);
+		assert_int_equal(end(&f, 2 + i, 0, 0, false), !i);
 	}
 	for (i = 0; i < 2; i++) { /* one less than 2^22 ns, and as many */
 		begin(&f, 1, 0, 0, 0);
@@ -109,20 +104,16 @@ static void test_when_it_is_near(void **state)
 /* Nor is the one before it, of the same task and number. */
 static void test_only_a_short_call_is_near(void **state)
 {
-	enum fr_way way;
+	struct fixture f = {};
 
 	(void)state;
-	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
-		struct fixture f = {};
-
-		set_up_ring(&f, way, 4, PAGES);
-		between(&f);
-		begin(&f, 1, -1, 0, 0);
-		begin_full(&f, 1);
-		assert_false(end(&f, 1, -1, 0, false));
-		check_all(&f);
-		tear_down_ring(&f);
-	}
+	set_up_ring(&f, 4, PAGES);
+	between(&f);
+	begin(&f, 1, -1, 0, 0);
+	begin_full(&f, 1);
+	assert_false(end(&f, 1, -1, 0, false));
+	check_all(&f);
+	tear_down_ring(&f);
 }
 
 /* Of the call's time there are 48 bits: between them and the clock, and behind. */
@@ -132,7 +123,7 @@ static void test_time_of_more_bits(void **state)
 	u32 i;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	set_up_ring(&f, 4, PAGES);
 	host_clock_ns = FR_TIME_MASK - 5;
 	between(&f);
 	for (i = 0; i < 2; i++) {
@@ -147,45 +138,37 @@ static void test_time_of_more_bits(void **state)
 /* The end would be near, but is too late for the call's page. */
 static void test_a_page_that_is_too_old(void **state)
 {
-	enum fr_way way;
+	struct fixture f = {};
 
 	(void)state;
-	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
-		struct fixture f = {};
-
-		set_up_ring(&f, way, 4, PAGES);
-		between(&f);
-		host_clock_ns = f.ring->r.wr->page_base_ns + FR_PAGE_SPAN_NS - 1;
-		begin(&f, 1, 0, 0, 0);
-		host_clock_ns++;
-		assert_false(end(&f, 1, 0, 0, false));
-		check_all(&f);
-		tear_down_ring(&f);
-	}
+	set_up_ring(&f, 4, PAGES);
+	between(&f);
+	host_clock_ns = f.ring->r.wr->page_base_ns + FR_PAGE_SPAN_NS - 1;
+	begin(&f, 1, 0, 0, 0);
+	host_clock_ns++;
+	assert_false(end(&f, 1, 0, 0, false));
+	check_all(&f);
+	tear_down_ring(&f);
 }
 
 /* The slow path does not say where it came to. */
 static void test_where_a_record_is(void **state)
 {
-	enum fr_way way;
+	struct fixture f = {};
 	u32 i;
 
 	(void)state;
-	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
-		struct fixture f = {};
+	set_up_ring(&f, 4, PAGES);
+	for (i = 0; i < 2; i++) {
+		u64 w = f.ring->r.wr->w;
+		struct fr_res res;
 
-		set_up_ring(&f, way, 4, PAGES);
-		for (i = 0; i < 2; i++) {
-			u64 w = f.ring->r.wr->w;
-			struct fr_res res;
-
-			memset(&res, 0xff, sizeof(res));
-			assert_int_equal(fr_ring_reserve(&f.ring->r, 2, &res), 0);
-			assert_int_equal(res.at, i ? w : 0);
-			fr_ring_commit(&res);
-		}
-		tear_down_ring(&f);
+		memset(&res, 0xff, sizeof(res));
+		assert_int_equal(fr_ring_reserve(&f.ring->r, 2, &res), 0);
+		assert_int_equal(res.at, i ? w : 0);
+		fr_ring_commit(&res);
 	}
+	tear_down_ring(&f);
 }
 
 /* One unit was reserved in a lap that who is interrupted has not opened: it stays one. */
@@ -197,7 +180,7 @@ static void test_near_in_a_lap_that_is_not_open(void **state)
 	struct fixture f = {};
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	set_up_ring(&f, 4, PAGES);
 	f.ring->r.wr->w = w;
 	f.ring->r.wr->page_base_ns = host_clock_ns;
 	assert_int_equal(fr_ring_reserve_near(&f.ring->r, 2, &near, &res), 0);
@@ -224,27 +207,23 @@ static void fill_page(struct fixture *f, u32 left)
 /* While it is reserved another one comes: it is not where it would have been near. */
 static void test_interrupted_at_the_clock(void **state)
 {
-	enum fr_way way;
+	struct fixture f = {};
 
 	(void)state;
-	for (way = FR_WAY_LOCKED; way <= FR_WAY_PLAIN; way++) {
-		struct fixture f = {};
-
-		set_up_ring(&f, way, 4, PAGES);
-		interrupted = &f;
-		between(&f);
-		begin(&f, 1, 0, 0, 0);
-		host_at_clock = interrupt;
-		assert_false(end(&f, 1, 0, 0, false));
-		begin(&f, 1, 0, 0, 0);
-		assert_true(end(&f, 1, 0, 0, false));
-		host_at_clock = interrupt;
-		begin(&f, 1, 0, 0, 0); /* by the slow path: nobody knows where it is */
-		assert_false(end(&f, 1, 0, 0, false));
-		assert_int_equal(f.near_cnt, 1);
-		check_all(&f);
-		tear_down_ring(&f);
-	}
+	set_up_ring(&f, 4, PAGES);
+	interrupted = &f;
+	between(&f);
+	begin(&f, 1, 0, 0, 0);
+	host_at_clock = interrupt;
+	assert_false(end(&f, 1, 0, 0, false));
+	begin(&f, 1, 0, 0, 0);
+	assert_true(end(&f, 1, 0, 0, false));
+	host_at_clock = interrupt;
+	begin(&f, 1, 0, 0, 0); /* by the slow path: nobody knows where it is */
+	assert_false(end(&f, 1, 0, 0, false));
+	assert_int_equal(f.near_cnt, 1);
+	check_all(&f);
+	tear_down_ring(&f);
 }
 
 /* To the last unit of a page, and not beyond it. */
@@ -256,7 +235,7 @@ static void test_the_end_of_a_page(void **state)
 	for (left = 0; left < 3; left++) {
 		struct fixture f = {};
 
-		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		set_up_ring(&f, 4, PAGES);
 		fill_page(&f, 2 + left);
 		begin(&f, 1, 0, 0, 0);
 		assert_int_equal(end(&f, 1, 0, 0, false), left > 0);
@@ -273,7 +252,7 @@ static void test_the_page_before(void **state)
 	u64 *page;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+	set_up_ring(&f, 4, PAGES);
 	r = &f.ring->r;
 	fill_page(&f, 2);
 	page = fr_ring_page(r, fr_ring_page_nr(r, fr_slot_idx(r->sl->slot[fr_w_slot(r->wr->w)]), FR_PAGE_UNITS));
@@ -296,7 +275,7 @@ static void test_there_is_room_for_all(void **state)
 	for (i = 0; i < 2; i++) {
 		struct fixture f = {};
 
-		set_up_ring(&f, FR_WAY_LOCKED, 2, pages[i]);
+		set_up_ring(&f, 2, pages[i]);
 		while (fr_w_seq(f.ring->r.wr->w) < 2) {
 			host_clock_ns++;
 			begin(&f, 1, 0, 0, 0);
@@ -318,7 +297,7 @@ static void test_when_it_begins_near(void **state)
 	u32 i;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+	set_up_ring(&f, 4, PAGES);
 	between(&f);
 	assert_false(begin(&f, 1, 0, 2, 5)); /* the first one */
 	assert_true(begin(&f, 1, 7, 2, 5));
@@ -348,15 +327,22 @@ static void test_when_it_begins_near(void **state)
 	tear_down_ring(&f);
 }
 
-static void test_programs_that_may_be_preempted_begin_far(void **state)
+/* The place that is remembered is not believed: what is there must be a call's complete beginning. */
+static void test_the_place_is_not_a_call(void **state)
 {
 	struct fixture f = {};
-	u32 i;
+	u64 at;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
-	for (i = 0; i < 9; i++)
-		assert_false(begin(&f, 1, 0, 2, i));
+	set_up_ring(&f, 4, PAGES);
+	between(&f);
+	at = f.ring->r.wr->w;
+	between(&f);
+	begin(&f, 1, 0, 2, 5);
+	fr_store(&f.ring->r.wr->base, at);
+	assert_false(begin(&f, 1, 0, 2, 5));
+	fr_store(&f.ring->r.wr->call, at);
+	assert_false(end(&f, 1, 0, 0, false));
 	check_all(&f);
 	tear_down_ring(&f);
 }
@@ -367,7 +353,7 @@ static void test_interrupted_when_it_begins(void **state)
 	struct fixture f = {};
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+	set_up_ring(&f, 4, PAGES);
 	interrupted = &f;
 	between(&f);
 	begin(&f, 1, 0, 2, 5);
@@ -389,7 +375,7 @@ static void test_begins_at_the_end_of_a_page(void **state)
 	for (left = 1; left < 4; left++) {
 		struct fixture f = {};
 
-		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		set_up_ring(&f, 4, PAGES);
 		fill_page(&f, 2 + left);
 		begin(&f, 1, 0, 0, 0);
 		assert_int_equal(begin(&f, 1, 0, 2, 5), left >= 2);
@@ -415,7 +401,7 @@ int main(void)
 		cmocka_unit_test(test_the_page_before),
 		cmocka_unit_test(test_there_is_room_for_all),
 		cmocka_unit_test(test_when_it_begins_near),
-		cmocka_unit_test(test_programs_that_may_be_preempted_begin_far),
+		cmocka_unit_test(test_the_place_is_not_a_call),
 		cmocka_unit_test(test_interrupted_when_it_begins),
 		cmocka_unit_test(test_begins_at_the_end_of_a_page),
 	};

@@ -29,7 +29,7 @@ static u32 damage(struct fixture *f, u32 back, u32 twice)
 {
 	u32 i;
 
-	set_up_ring(f, FR_WAY_LOCKED, 4, PAGES);
+	set_up_ring(f, 4, PAGES);
 	between(f);
 	begin(f, 1, 0, 0, 0);
 	end(f, 1, 0, 0, true);
@@ -74,7 +74,7 @@ static void test_what_no_call_is_near_is_damage(void **state)
 	for (back = 0; back < 64; back++) {
 		struct fixture f = {};
 
-		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		set_up_ring(&f, 4, PAGES);
 		between(&f);
 		begin(&f, 1, 0, 2, 0);
 		assert_true(begin(&f, 1, 0, 2, 0));
@@ -95,7 +95,7 @@ static void test_room_for_calls_that_begin_near(void **state)
 		struct fixture f = {};
 		u32 i;
 
-		set_up_ring(&f, FR_WAY_PLAIN, 2, FR_NEAR_PAGE_MAX);
+		set_up_ring(&f, 2, FR_NEAR_PAGE_MAX);
 		while (fr_w_seq(f.ring->r.wr->w) < 2) {
 			host_clock_ns++;
 			begin(&f, 1, 0, cnt, 5);
@@ -118,7 +118,7 @@ static void test_more_than_a_lap_can_have(void **state)
 	struct fr_rows_lap in;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 2, FR_SUBBUF_PAGE_MAX);
+	set_up_ring(&f, 2, FR_SUBBUF_PAGE_MAX);
 	while (fr_w_seq(f.ring->r.wr->w) < 2) {
 		begin(&f, 1, 0, 0, 0);
 		host_clock_ns += 10;
@@ -142,7 +142,7 @@ static void test_rows_are_gathered_while_there_is_room(void **state)
 	u32 i;
 
 	(void)state;
-	set_up_ring(&f, FR_WAY_LOCKED, 4, FR_SUBBUF_PAGE_MAX / 2);
+	set_up_ring(&f, 4, FR_SUBBUF_PAGE_MAX / 2);
 	fr_rows_free(&f.rows);
 	assert_int_equal(fr_rows_init(&f.rows, FR_LAP_MAX_SZ), 0);
 	f.rows.schema = fr_schema_builtin();
@@ -169,7 +169,7 @@ static void test_calls_of_another_page(void **state)
 	for (back = 0; back < 64; back++) {
 		struct fixture f = {};
 
-		set_up_ring(&f, FR_WAY_LOCKED, 4, PAGES);
+		set_up_ring(&f, 4, PAGES);
 		begin(&f, 1, 0, 0, 0);
 		while (fr_w_off(f.ring->r.wr->w) <= FR_PAGE_UNITS - 2)
 			begin(&f, 1, 0, 0, 0);
@@ -192,7 +192,7 @@ static void test_what_looks_like_a_call(void **state)
 		struct fr_res res = {};
 		u32 unit = FR_PAGE_HEAD_UNITS + 9;
 
-		set_up_ring(&f, FR_WAY_PLAIN, 4, PAGES);
+		set_up_ring(&f, 4, PAGES);
 		begin(&f, 1, 0, 2, 5);
 		while (fr_w_off(f.ring->r.wr->w) <= FR_PAGE_UNITS - 2)
 			begin(&f, 1, 0, 0, 0);

@@ -268,7 +268,6 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
 	fr_facts_put(f, "clock_mode", "%s", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
 	fr_facts_put(f, "clock_grain_ns", "%llu", l->grain_ns == FR_CLOCK_LOCAL ? 0ULL : (unsigned long long)l->grain_ns);
-	fr_facts_put(f, "plain", "%u", res->plain);
 	fr_facts_put(f, "cpu_cnt", "%u", res->cpu_cnt);
 	fr_facts_put(f, "ring_bytes", "%llu", (unsigned long long)res->cpu_cnt * fr_plan_cpu_sz(l->geo));
 	fr_facts_put(f, "fixed_bytes", "%llu", (unsigned long long)res->fixed_sz);

@@ -271,7 +271,7 @@ u64 fr_ring_read_present(const struct fr_ring_map *m)
 
 	for (i = 0; i < m->slot_cnt; i++)
 		cnt += fr_slot_cnt(fr_load(&m->sl->slot[i]));
-	return cnt + fr_slot_cnt(fr_load(&m->sl->slot[FR_SLOT_OWED]));
+	return cnt;
 }
 
 /*

@@ -20,7 +20,6 @@
 #include "io/session/current.h"
 #include "io/session/hits.h"
 #include "io/session/incident_load.h"
-#include "io/session/nest.h"
 #include "io/session/returns.h"
 #include "io/symbol/kbtf.h"
 #include "pure/err.h"
@@ -106,8 +105,6 @@ static void set_constants(struct load *l)
 	memcpy((void *)l->skel->rodata->fr_geometry, c->geo, sizeof(c->geo));
 	l->skel->rodata->fr_epoch = c->epoch;
 	l->skel->rodata->fr_generation = 1;
-	l->res->plain = fr_nest_strictly();
-	l->skel->rodata->fr_plain = l->res->plain;
 	l->skel->rodata->fr_grain_ns = c->grain_ns;
 	l->skel->rodata->fr_profile = c->profile;
 	l->skel->rodata->fr_hits_shift = fr_hits_shift_of(fr_load_possible_cnt());

@@ -37,7 +37,6 @@ struct fr_load_result {
 	bool missing[FR_EVENT_MAX]; /* requested, but not available in this kernel */
 	enum fr_sample_event sample_event;
 	u32 cpu_cnt;		     /* rings made */
-	bool plain;		     /* programs write without locked instructions */
 	u64 fixed_sz;		     /* bytes of maps beside the rings */
 	char incidents_missing[128]; /* tracepoints of the incident log that this kernel lacks */
 };

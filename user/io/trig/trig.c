@@ -223,16 +223,6 @@ static u64 grain_ns(const struct fr_sess *s)
 	return ns;
 }
 
-/* All writers of a ring must write in the same way. */
-static u32 is_plain(struct fr_sess *s)
-{
-	char *plain = fr_sess_fact(s, "plain");
-	u32 yes = plain && !strcmp(plain, "1");
-
-	free(plain);
-	return yes;
-}
-
 /* What the session's own programs were built for, as their rings say. */
 static void set_session_constants(struct trig *t)
 {
@@ -246,7 +236,6 @@ static void set_session_constants(struct trig *t)
 		t->skel->rodata->fr_epoch = ring[i].epoch;
 	}
 	t->skel->rodata->fr_generation = 1;
-	t->skel->rodata->fr_plain = is_plain(t->s);
 	t->skel->rodata->fr_grain_ns = grain_ns(t->s);
 	t->skel->rodata->fr_incident_cnt = t->s->inc_cnt;
 }
