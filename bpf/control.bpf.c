@@ -36,6 +36,63 @@ int fr_clocks(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* ---- who has a CPU ---- */
+
+#define FR_RQ_CPU_MAX 1024u
+
+struct rq___holder {
+	u32 cpu;
+	struct task_struct *curr;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq___holder {
+	struct rq___holder *rq;
+} __attribute__((preserve_access_index));
+
+struct sched_entity___holder {
+	struct cfs_rq___holder *cfs_rq;
+} __attribute__((preserve_access_index));
+
+struct task_struct___holder {
+	struct sched_entity___holder se;
+} __attribute__((preserve_access_index));
+
+/* By CPU: the address of its runqueue, 0: unknown. Kernels without KALLSYMS_ALL do not give programs that of `runqueues`. */
+u64 fr_rq_at[FR_RQ_CPU_MAX] SEC(".data.rq") = {};
+
+/* This CPU's runqueue, through the current task's sched_entity, which every task has, fair or not. */
+FR_INLINE void find_rq(void)
+{
+	struct task_struct___holder *t = (void *)bpf_get_current_task();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct rq___holder *rq;
+
+	if (cpu >= FR_RQ_CPU_MAX || !bpf_core_field_exists(t->se.cfs_rq))
+		return;
+	rq = BPF_CORE_READ(t, se.cfs_rq, rq);
+	if (rq && BPF_CORE_READ(rq, cpu) == cpu)
+		fr_store(&fr_rq_at[cpu], (u64)rq);
+}
+
+/* Which task has CPU args[0], and the clock. The CPU is not interrupted for it: it may be one that answers no more. */
+SEC("raw_tp")
+int fr_holder(struct bpf_raw_tracepoint_args *ctx)
+{
+	u64 cpu = ctx->args[0];
+	struct rq___holder *rq;
+	struct task_struct *task;
+
+	fr_call.ns = fr_now();
+	fr_call.holder = 0;
+	if (cpu >= FR_RQ_CPU_MAX)
+		return 0;
+	rq = (void *)fr_load(&fr_rq_at[cpu]);
+	task = rq ? BPF_CORE_READ(rq, curr) : NULL;
+	if (task)
+		fr_call.holder = BPF_CORE_READ(task, pid) + 1;
+	return 0;
+}
+
 /* The caller is a process of ours; args[0] not 0: it is the recorder. */
 SEC("raw_tp")
 int fr_self(struct bpf_raw_tracepoint_args *ctx)
@@ -48,11 +105,12 @@ int fr_self(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* Find where the kernel keeps this CPU's current task. */
+/* Find where the kernel keeps this CPU's current task and its runqueue. */
 SEC("raw_tp")
 int fr_find_current(struct bpf_raw_tracepoint_args *ctx)
 {
 	fr_current_find();
+	find_rq();
 	return 0;
 }
 

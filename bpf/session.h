@@ -146,6 +146,8 @@ struct fr_call {
 	u64 peek_w;
 	u32 tgid; /* fr_self: the caller's process, in the first pid namespace */
 	u32 cpu;
+	u32 holder; /* fr_holder: tid of the task that has a CPU, + 1; 0: the kernel does not let programs see that */
+	u32 pad;
 };
 
 #define FR_KSYM_SZ 576u /* the kernel's KSYM_SYMBOL_LEN and more */

@@ -99,6 +99,24 @@ def common_window():
     return f"{len(common)} events, {sum(int(one[k][6:one[k].index(',')]) >= named_since for k in common)} of them with all names"
 
 
+@test("a snapshot knows who had each CPU as its ring was copied, and the CPU's switches agree")
+def holders():
+    name, known = shared(*FULL), 0
+    for i in range(8):  # where a ring goes on to another lap meanwhile, nobody is known
+        file = path(f"holders-{i}.flight")
+        run("taskset", "-c", "0", FLIGHTREC, "dump", "-n", name, "-o", file)
+        for (cpu, tier), ring in rings(json.loads(fr("info", "--json", file).stdout)).items():
+            if tier != "main" or "holder" not in ring:
+                continue
+            switches = [e for e in replay(file, "--tier", "main", "-f", f"event == sched_switch && cpu == {cpu}")]
+            before = [e["next_pid"] for e in switches if e["ts"] <= ring["end_ns"]][-1:]
+            behind = [e["next_pid"] for e in switches if e["ts"] > ring["end_ns"]]
+            check(ring["holder"] in before + behind, f"CPU {cpu}: {ring['holder']}, but {before}, then {behind}")
+            known += 1
+    check(known, "of no ring in 8 snapshots it is known who had the CPU")
+    return f"{known} rings"
+
+
 def rings(info):
     """Those of events."""
     return {(cpu["cpu"], tier["name"]): tier for cpu in info["cpus"] for tier in cpu["tiers"] if tier["name"] != "stack"}

@@ -110,6 +110,17 @@ int fr_sess_clocks(struct fr_sess *s, struct fr_call *out)
 	return 0;
 }
 
+static u32 holder, holder_after; /* who has the CPU, and once its ring was copied; + 1 */
+
+int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out)
+{
+	(void)s, (void)cpu;
+	out->ns = clock_ns;
+	out->holder = holder;
+	holder = holder_after;
+	return holder_after ? 0 : -ENOENT;
+}
+
 char *fr_sess_fact(const struct fr_sess *s, const char *name)
 {
 	(void)s, (void)name;
@@ -527,11 +538,40 @@ static void a_ring_ends_when_it_was_copied(void **state)
 	assert_int_equal(src.acct.end_ns, 1000 * (LAPS - 1));
 }
 
+/* Who has the CPU is known if it is the same before the last lap is copied and behind it, and this is still the last one. */
+static void the_holder_stays_or_is_not_known(void **state)
+{
+	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
+	struct fr_dump d = {.s = (struct fr_sess *)&map, .grain_ns = 300, .peeking = PTHREAD_MUTEX_INITIALIZER};
+	struct fr_dump_ring src = {.map = &map, .last_seq = LAPS, .last_began_ns = 1000 * LAPS};
+
+	(void)state;
+	clock_ns = 9000;
+	holder = holder_after = 8;
+	find_end(&d, &src);
+	settle_holder(&d, &src);
+	assert_int_equal(src.acct.holder, 8);
+	src.acct.end_ns = 0;
+	holder_after = 9;
+	holder = 8;
+	find_end(&d, &src);
+	settle_holder(&d, &src);
+	assert_int_equal(src.acct.holder, 0);
+	src.acct.end_ns = 0;
+	src.last_seq = LAPS - 1;
+	holder = holder_after = 8;
+	find_end(&d, &src);
+	settle_holder(&d, &src);
+	assert_int_equal(src.acct.holder, 0);
+	holder = holder_after = 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_shortest_history_is_copied_first),
 		cmocka_unit_test(stacks_are_copied_last),
+		cmocka_unit_test(the_holder_stays_or_is_not_known),
 		cmocka_unit_test(a_ring_that_overwrites_just_now_is_first),
 		cmocka_unit_test(what_ended_before_the_window_is_not_copied),
 		cmocka_unit_test(a_head_half_written_hides_no_lap),

@@ -301,6 +301,30 @@ struct share {
 	size_t next, end;
 };
 
+/* The clock, and who has the ring's CPU now, if that is known. */
+static int look_at_cpu(struct fr_dump *d, struct fr_dump_ring *src, struct fr_call *now)
+{
+	int err;
+
+	pthread_mutex_lock(&d->peeking);
+	err = src->map->tier == FR_TIER_MAIN ? fr_sess_holder(d->s, src->map->cpu, now) : -ENOENT;
+	src->acct.holder = err ? 0 : now->holder;
+	if (err)
+		err = fr_sess_clocks(d->s, now);
+	pthread_mutex_unlock(&d->peeking);
+	return err;
+}
+
+/* The ring has been copied: if somebody else has the CPU now, the switch may be in the copy or not. */
+static void settle_holder(struct fr_dump *d, struct fr_dump_ring *src)
+{
+	u32 was = src->acct.holder;
+	struct fr_call now;
+
+	if (was && (look_at_cpu(d, src, &now) || src->acct.holder != was))
+		src->acct.holder = 0;
+}
+
 /*
  * Until when the copy of a ring has its events: until now, if its last lap is still the one that is written; otherwise until
  * the next one began. What another CPU writes from now on may be older by the clock's grain. Called before that lap is read.
@@ -313,11 +337,11 @@ static void find_end(struct fr_dump *d, struct fr_dump_ring *src)
 
 	if (!d->s || src->acct.end_ns)
 		return;
-	pthread_mutex_lock(&d->peeking);
-	err = fr_sess_clocks(d->s, &now);
-	pthread_mutex_unlock(&d->peeking);
+	err = look_at_cpu(d, src, &now);
 	if (err || now.ns <= d->grain_ns || fr_ring_read_range(src->map, &first, &last) == -EBADMSG)
 		return;
+	if (last != src->last_seq) /* who has the CPU now came behind what is copied */
+		src->acct.holder = 0;
 	began_ns = last == src->last_seq ? UINT64_MAX : fr_ring_read_began(src->map, src->last_seq + 1);
 	if (last == src->last_seq)
 		src->acct.end_ns = now.ns - d->grain_ns;
@@ -341,6 +365,8 @@ static void *copy_rings(void *arg)
 				find_end(share->d, src);
 			c->err = fr_ring_read_lap(&src->reader, c->seq, c->at, fr_dump_subbuf_sz(src->map), &c->lap);
 		}
+		if (src->next_seq > src->last_seq)
+			settle_holder(share->d, src);
 	}
 	return NULL;
 }

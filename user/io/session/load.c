@@ -251,7 +251,7 @@ static void find_current(const struct load *l)
 {
 	u32 i;
 
-	for (i = 0; l->skel->rodata->fr_current_off && i < fr_cpus_cnt(l->cpus); i++)
+	for (i = 0; i < fr_cpus_cnt(l->cpus); i++)
 		fr_current_find_on(bpf_program__fd(l->skel->progs.fr_find_current), fr_cpus_nr(l->cpus, i));
 }
 

@@ -113,6 +113,9 @@ int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt);
 
 /* The control programs. Each returns 0 or -errno. Only the snapshots' marks need a lock: the reader's. */
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out);
+
+/* Who has a CPU, and the recording clock: out->holder and out->ns. 0 or -errno. */
+int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out);
 /*
  * Exclude the system calls and faults of this process, the session's recorder or not; *pid (or NULL): its pid as BPF sees it.
  */

@@ -73,6 +73,13 @@ int fr_sess_clocks(struct fr_sess *s, struct fr_call *out)
 	return call(s, "fr_clocks", NULL, 0, -1, out);
 }
 
+int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out)
+{
+	u64 args[1] = {cpu};
+
+	return call(s, "fr_holder", args, 1, -1, out);
+}
+
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid)
 {
 	u64 args[1] = {recorder};
