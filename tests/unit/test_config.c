@@ -255,9 +255,9 @@ static const struct {
 	{S "Memory=8", 0, NULL}, /* a size in bytes is one */
 	{S "Memory=8X", 2, "size"},
 	{S "Memory=-8M", 2, "size"},
-	{S "Memory=0", 2, "more than 0"},
+	{S "Memory=0", 2, "no size for rings"},
 	{S "Memory=99999999999999999999G", 2, "size"},
-	{S "SubBuffer=0", 2, "more than 0"},
+	{S "SubBuffer=0", 2, "no size for rings"},
 	{S "Tier=live=1M", 2, "life"},
 	{S "Tier=life", 2, "NAME=SIZE"},
 	{S "Tier=life=", 2, "NAME=SIZE"},
@@ -265,9 +265,9 @@ static const struct {
 	{S "Clock=global:1ms", 2, "1ms"},
 	{S "SampleRate=0", 2, "10000"},
 	{S "SampleRate=10001", 2, "10000"},
-	{S "SampleRate=99Hz", 2, "number"},
-	{S "SampleRate=18446744073709551715", 2, "number"},
-	{S "SampleRate=4294967395", 2, "number"},
+	{S "SampleRate=99Hz", 2, "rate from 1 to 10000"},
+	{S "SampleRate=18446744073709551715", 2, "rate from 1 to 10000"},
+	{S "SampleRate=4294967395", 2, "rate from 1 to 10000"},
 	{S "Pid=1,,2", 2, "empty"},
 	{S "Pid=abc", 2, "process id"},
 	{S "Pid=-1", 2, "process id"},
@@ -468,6 +468,85 @@ static void test_example(void **state)
 	free(full);
 }
 
+/* ---- options ---- */
+
+static u32 key_nr(const char *name)
+{
+	const struct fr_config_key *key;
+	u32 i;
+
+	for (i = 0; (key = fr_config_key(i)); i++)
+		if (!strcmp(key->key, name))
+			return i;
+	fail_msg("no key %s", name);
+	return 0;
+}
+
+/* What the key's option makes of a file and one or two values; NULL values are left out. */
+static void check_option(const char *file, const char *key, const char *a, const char *b, const char *want)
+{
+	struct fr_config c = parsed(file);
+	const char *value[] = {a, b};
+	struct fr_config_error e;
+	char *text = NULL;
+	size_t sz, i;
+	FILE *f;
+
+	for (i = 0; i < 2; i++)
+		if (value[i] && fr_config_set_option(&c, key_nr(key), value[i], &e))
+			fail_msg("%s %s: %s", key, value[i], e.text);
+	f = open_memstream(&text, &sz);
+	assert_int_equal(fr_config_put_option(f, &c, key_nr(key)), 0);
+	fclose(f);
+	assert_string_equal(text, want);
+	free(text);
+	fr_config_free(&c);
+}
+
+/* Options come on top of the file: they replace values, and add to lists. What means the same is the same text. */
+static void test_options(void **state)
+{
+	(void)state;
+	check_option("[Session]\nMemory=1M", "Memory", NULL, NULL, " -m 1M");
+	check_option("[Session]\nMemory=1M", "Memory", "16384K", NULL, " -m 16M");
+	check_option("", "Memory", "1000", NULL, " -m 1000");
+	check_option("[Session]\nEvent=irq", "Event", "syscall", "-cpu_sample", " -e irq -e syscall -e -cpu_sample");
+	check_option("[Session]\nPid=007", "Pid", "2,3", "4", " --pid 7,2,3,4");
+	check_option("[Session]\nComm=a*", "Comm", "b", NULL, " --comm a*,b");
+	check_option("[Session]\nTier=stack=1M", "Tier", "life=2M", "life=4096K", " --tier life=4M --tier stack=1M");
+	check_option("", "Clock", "global:10000ns", NULL, " --clock global:10us");
+	check_option("", "Clock", "local", "global", " --clock global");
+	check_option("", "Incidents", "1000", NULL, " --incidents 1024");
+	check_option("", "CpuProfile", "off", NULL, " --cpu-profile no");
+	check_option("", "SampleRate", "0100", NULL, " --hz 100");
+	check_option("[Storage]\nDirectory=/a", "Directory", "relative", NULL, " -o relative");
+	check_option("[Notify]\nExecUser=root", "ExecUser", "", NULL, " --exec-user nobody");
+}
+
+static void check_refused(const char *key, const char *value, const char *want)
+{
+	struct fr_config c = parsed("");
+	struct fr_config_error e = {};
+
+	assert_int_equal(fr_config_set_option(&c, key_nr(key), value, &e), -EINVAL);
+	assert_string_equal(e.text, want);
+	fr_config_free(&c);
+}
+
+/* The limits are the file's, and the message names the option. */
+static void test_refused_options(void **state)
+{
+	(void)state;
+	check_refused("Memory", "0", "-m: 0 is no size for rings: give a number with K, M, G or T");
+	check_refused("SampleRate", "10001", "--hz: '10001' is not a rate from 1 to 10000");
+	check_refused("SampleRate", "x", "--hz: 'x' is not a rate from 1 to 10000");
+	check_refused("Incidents", "7", "--incidents: '7' is not a number of records from 8 to 65536");
+	check_refused("KeepFree", "91%", "--keep-free: more than 90% free would leave no room for snapshots");
+	check_refused("Exec", "a\nb", "--exec: it cannot have a line break");
+	check_refused("ExecUser", "a\x1b", "--exec-user: a control character, 0x1b");
+	check_refused("MaxFiles", "x", "--max-files: 'x' is not a number from 0 to 4294967295");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -475,7 +554,7 @@ int main(void)
 		cmocka_unit_test(test_quotes),	    cmocka_unit_test(test_reset),    cmocka_unit_test(test_zero),
 		cmocka_unit_test(test_emptied),	    cmocka_unit_test(test_errors),   cmocka_unit_test(test_not_text),
 		cmocka_unit_test(test_list_limits), cmocka_unit_test(test_new_ring), cmocka_unit_test(test_example),
-		cmocka_unit_test(test_exec_limit),
+		cmocka_unit_test(test_exec_limit),  cmocka_unit_test(test_options),  cmocka_unit_test(test_refused_options),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

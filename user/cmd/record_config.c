@@ -13,8 +13,6 @@
 #include "io/hook/hook.h"
 #include "io/safepath.h"
 #include "pure/err.h"
-#include "pure/text/memfile.h"
-#include "pure/text/units.h"
 #include "pure/trigger/watch_set.h"
 
 #define FILE_MAX (1u << 20)
@@ -103,130 +101,61 @@ static int parse_file(struct fr_config *c, const char *path, char *why, size_t w
 	return err;
 }
 
-/* ---- the session's settings ---- */
+/* ---- options on top ---- */
 
-static int set_text(struct fr_record_opts *o, int opt, const char *text)
+bool fr_record_gives(const struct fr_record_opts *o, enum fr_config_key_nr key)
 {
-	return text && *text ? fr_record_set(o, opt, text) : 0;
-}
-
-static int set_number(struct fr_record_opts *o, int opt, u64 v)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)v);
-	return fr_record_set(o, opt, text);
-}
-
-static int set_list(struct fr_record_opts *o, int opt, const struct fr_config_list *list)
-{
-	int err = 0;
 	u32 i;
 
-	for (i = 0; i < list->cnt && !err; i++)
-		err = fr_record_set(o, opt, list->item[i]);
-	return err;
+	for (i = 0; i < o->given_cnt; i++)
+		if (o->given[i].key == key)
+			return true;
+	return false;
 }
 
-static int set_session(struct fr_record_opts *o)
+static int put_options(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz)
 {
-	const struct fr_config *c = &o->session;
-	int err = fr_record_set_name(o, c->name);
+	struct fr_config_error error = {};
+	u32 i;
+	int err = 0;
 
-	err = err ?: set_text(o, 'p', c->profile);
-	err = err ?: set_list(o, 'e', &c->event);
-	err = err ?: set_number(o, 'm', c->memory_sz);
-	/* the default is only a wish: the plan may choose smaller ones */
-	err = err ?: c->subbuf_sz == o->def.subbuf_sz ? 0 : set_number(o, FR_OPT_SUBBUF, c->subbuf_sz);
-	err = err ?: set_list(o, FR_OPT_TIER, &c->tier);
-	err = err ?: set_text(o, FR_OPT_CLOCK, c->clock);
-	err = err ?: set_number(o, FR_OPT_HZ, c->sample_hz);
-	err = err ?: set_text(o, FR_OPT_PROFILE, c->cpu_profile ? "yes" : "no");
-	err = err ?: set_text(o, FR_OPT_PID, c->pid);
-	err = err ?: set_text(o, FR_OPT_COMM, c->comm);
-	err = err ?: set_text(o, FR_OPT_CGROUP, c->cgroup);
-	err = err ?: set_number(o, FR_OPT_INCIDENTS, c->incident_cnt);
-	return err ?: set_text(o, 'f', c->filter);
-}
-
-int fr_record_read_config(struct fr_record_opts *o)
-{
-	char why[1024];
-	int err = fr_config_init(&o->session);
-
-	if (err) {
-		fr_err_memory();
-		return err;
-	}
-	o->ask.is_daemon = true;
-	o->ask.reload = fr_record_live;
-	err = parse_file(&o->session, o->config, why, sizeof(why));
-	if (err) {
-		fr_err("%s", why);
-		return err;
-	}
-	err = set_session(o);
+	for (i = 0; i < o->given_cnt && !err; i++)
+		err = fr_config_set_option(c, o->given[i].key, o->given[i].value, &error);
 	if (err)
-		fr_err("that setting is in %s, section [Session]", o->config);
+		snprintf(why, why_sz, "%s", err == -EINVAL ? error.text : strerror(-err));
 	return err;
-}
-
-/* ---- settings that can change while it records ---- */
-
-static int put_dir(struct fr_config *c, const char *dir)
-{
-	char *copy = strdup(dir);
-
-	if (!copy)
-		return -ENOMEM;
-	free(c->dir);
-	c->dir = copy;
-	return 0;
-}
-
-/* Quoted, so that the file's parser takes it as it is. The caller frees it; NULL: no memory. */
-static char *as_value(const char *text)
-{
-	struct fr_memfile m;
-	FILE *f = fr_memfile_open(&m);
-
-	if (!f)
-		return NULL;
-	putc('"', f);
-	for (; *text; text++)
-		fprintf(f, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-	putc('"', f);
-	return fr_memfile_end(&m, NULL);
 }
 
 /*
- * As if the option stood at the end of the file. In [Session] the file's value is only taken away, so that a reload does not
- * report it as changed.
+ * Without a file somebody is watching: no line in the journal. Quotas are for triggered snapshots; one that a person requested
+ * removes nothing, and the age limit is for services.
  */
-static int put_over(struct fr_config *c, const struct fr_record_over *over, char *why, size_t why_sz)
+static void defaults_of_foreground(const struct fr_record_opts *o, struct fr_config *c)
 {
-	const char *value = strcmp(over->section, FR_RECORD_SESSION) ? over->value : "";
-	struct fr_config_error error = {};
-	char *text = NULL, *quoted;
-	int len, err;
-
-	if (!strcmp(over->option, "-o")) /* relative to the working directory, which a file's path must not be */
-		return put_dir(c, over->value);
-	if (strchr(value, '\n')) {
-		snprintf(why, why_sz, "%s: it cannot have a line break", over->option);
-		return -EINVAL;
-	}
-	quoted = as_value(value);
-	len = quoted ? asprintf(&text, "[%s]\n%s=%s\n", over->section, over->key, quoted) : -1;
-	free(quoted);
-	if (len < 0)
-		return -ENOMEM;
-	err = fr_config_parse(c, text, len, &error);
-	if (err)
-		snprintf(why, why_sz, "%s: %s", over->option, err == -EINVAL ? error.text : strerror(-err));
-	free(text);
-	return err;
+	c->journal = false;
+	c->max_age_ns = 0;
+	if (fr_record_gives(o, FR_CONFIG_KEY_on))
+		return;
+	c->max_files = 0;
+	c->max_sz = 0;
+	c->keep_free = 0;
 }
+
+int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz)
+{
+	int err = fr_config_init(c);
+
+	snprintf(why, why_sz, "out of memory");
+	if (err)
+		return err;
+	if (o->config)
+		err = parse_file(c, o->config, why, why_sz);
+	else
+		defaults_of_foreground(o, c);
+	return err ?: put_options(o, c, why, why_sz);
+}
+
+/* ---- settings that can change while it records ---- */
 
 /* Found before anything is loaded; and no reload takes what the next start would refuse. */
 static int check_user(const struct fr_config *c, char *why, size_t why_sz)
@@ -294,46 +223,16 @@ static int add_rule(struct fr_live_settings *live, const char *where, const char
 	return err;
 }
 
-static int add_rules(const struct fr_record_opts *o, struct fr_live_settings *live, char *why, size_t why_sz)
+/* Those of the file have a line there. */
+static int add_rules(struct fr_live_settings *live, char *why, size_t why_sz)
 {
+	const struct fr_config_list *on = &live->config.on;
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < live->config.on.cnt && !err; i++)
-		err = add_rule(live, "Trigger.On", live->config.on.item[i], why, why_sz);
-	for (i = 0; i < o->on_cnt && !err; i++)
-		err = add_rule(live, "--on", o->on[i], why, why_sz);
+	for (i = 0; i < on->cnt && !err; i++)
+		err = add_rule(live, on->line[i] ? "Trigger.On" : "--on", on->item[i], why, why_sz);
 	return err;
-}
-
-/*
- * Without a file somebody is watching: no line in the journal. Quotas are for triggered snapshots; one that a person requested
- * removes nothing, and the age limit is for services.
- */
-static void defaults_of_foreground(const struct fr_record_opts *o, struct fr_config *c)
-{
-	c->journal = false;
-	c->max_age_ns = 0;
-	if (o->on_cnt)
-		return;
-	c->max_files = 0;
-	c->max_sz = 0;
-	c->keep_free = 0;
-}
-
-static int fill(const struct fr_record_opts *o, struct fr_live_settings *out, char *why, size_t why_sz)
-{
-	int err = 0;
-	u32 i;
-
-	if (o->config)
-		err = parse_file(&out->config, o->config, why, why_sz);
-	else
-		defaults_of_foreground(o, &out->config);
-	for (i = 0; i < o->over_cnt && !err; i++)
-		err = put_over(&out->config, &o->over[i], why, why_sz);
-	err = err ?: check_user(&out->config, why, why_sz);
-	return err ?: add_rules(o, out, why, why_sz);
 }
 
 int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz)
@@ -341,7 +240,7 @@ int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t w
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	snprintf(why, why_sz, "out of memory");
-	err = fr_config_init(&out->config);
-	return err ?: fill(opts, out, why, why_sz);
+	err = fr_record_config(opts, &out->config, why, why_sz);
+	err = err ?: check_user(&out->config, why, why_sz);
+	return err ?: add_rules(out, why, why_sz);
 }

@@ -6,83 +6,50 @@
 #include "flow/recorder/record.h"
 #include "pure/config/record_filter.h"
 
-#define FR_RECORD_OVER_MAX 64u
-#define FR_RECORD_SESSION  "Session"
+#define FR_RECORD_GIVEN_MAX 256u
 
-/* An option that overrides a key of the configuration file. Of FR_RECORD_SESSION the value itself is set by fr_record_set(). */
-struct fr_record_over {
-	const char *option, *section, *key, *value;
+/* An option that sets a key of the configuration, in the order of the command line. */
+struct fr_record_given {
+	enum fr_config_key_nr key;
+	const char *value;
 };
 
 struct fr_record_opts {
 	struct fr_record_ask ask;
 	struct fr_record_filter filter;
-	const char *filter_expr;
-	const char *filter_option; /* of these, the one given by -f, NULL: none, or that of the configuration */
-	const char *event[FR_CONFIG_ITEM_MAX];
-	const char *comm[FR_COMM_FILTER_MAX], *cgroup[FR_CGROUP_FILTER_MAX]; /* lists, as given */
-	u32 event_cnt, comm_cnt, cgroup_cnt;
 	u32 pid[FR_PID_FILTER_MAX];
 	char *settings;	    /* fr_record_settings(), owned */
 	const char *config; /* path of the file, NULL none */
 	bool check_config;
-	const char *on[FR_TRIGGER_MAX];
-	u32 on_cnt;
-	struct fr_record_over over[FR_RECORD_OVER_MAX];
-	u32 over_cnt;
-	struct fr_config def;	  /* the defaults: their names are referred to */
-	struct fr_config session; /* the file, as read for the session: likewise; empty without a file */
+	struct fr_record_given given[FR_RECORD_GIVEN_MAX];
+	u32 given_cnt;
+	const char *filter_option; /* of these, the one of -f; NULL: none */
+	struct fr_config session;  /* as it begins: ask refers to its texts. A reload makes live anew. */
 	struct fr_live_settings live;
 };
 
-enum fr_record_opt {
-	FR_OPT_SUBBUF = 256,
-	FR_OPT_TIER,
-	FR_OPT_CLOCK,
-	FR_OPT_HZ,
-	FR_OPT_PROFILE,
-	FR_OPT_PID,
-	FR_OPT_COMM,
-	FR_OPT_CGROUP,
-	FR_OPT_INCIDENTS,
-	/* those above shape a session */
-	FR_OPT_ON,
-	FR_OPT_DETACH,
-	FR_OPT_KEEP,
-	FR_OPT_CONFIG,
-	FR_OPT_CHECK_CONFIG,
-	FR_OPT_EXEC,
-	FR_OPT_EXEC_USER,
-	FR_OPT_BUDGET,
-	FR_OPT_MAX_FILES,
-	FR_OPT_MAX_SIZE,
-	FR_OPT_MAX_AGE,
-	FR_OPT_KEEP_FREE,
-	FR_OPT_MAX_INCIDENTS,
-};
+/* Does an option set this key? */
+bool fr_record_gives(const struct fr_record_opts *o, enum fr_config_key_nr key);
 
-/* ---- record_set.c: options that define a session. 0, or -EINVAL with a message ---- */
+/* ---- record_config.c: 0, or -EINVAL or -errno and why ---- */
 
-int fr_record_set(struct fr_record_opts *o, int opt, const char *arg); /* of -p, -e and -f, arg must live */
-int fr_record_set_name(struct fr_record_opts *o, const char *text);
-int fr_record_select(struct fr_record_opts *o); /* events and -f, once everything is set */
+/* The settings: defaults, the file, and the options on top. *c is made, and freed by the caller, even after an error. */
+int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz);
 
-/* ---- record_settings.c ---- */
+/* The same with the triggers as rules. Also used on a reload: fr_settings_fn. */
+int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz);
+
+/* ---- record_session.c ---- */
+
+/* What o->session means for the session that is to be recorded, in o->ask. 0, or -EINVAL or -errno with a message. */
+int fr_record_session(struct fr_record_opts *o);
 
 /*
- * What was set before fr_record_select(), as it would be typed: "-e syscall -m 16M", or "defaults". In a fixed order and in one
- * form, without what is a default anyway: settings with the same text are the same, however they were given. malloc'ed; NULL:
- * no memory.
+ * The session's settings as they would be typed: "-e syscall -m 16M", or "defaults". In a fixed order and in one form, without
+ * what is a default anyway: settings with the same text are the same, however they were given. A later recorder knows by it
+ * whether it may adopt the session. malloc'ed; NULL: no memory.
  */
 char *fr_record_settings(const struct fr_record_opts *o);
-
-/* ---- record_config.c ---- */
-
-/* The session's settings in the configuration file. 0, -EINVAL or -errno with a message. */
-int fr_record_read_config(struct fr_record_opts *o);
-
-/* File, overriding options, triggers: 0 and *out, or -errno and why. Also used on a reload: fr_settings_fn. */
-int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz);
 
 /* ---- record_check.c ---- */
 

@@ -45,15 +45,6 @@ void fr_incident_choose(struct bpf_object *obj, const struct btf *btf, char *mis
 	}
 }
 
-u32 fr_incident_cnt_for(u64 wanted)
-{
-	u32 cnt = FR_INCIDENT_CNT_MIN;
-
-	while (cnt < wanted && cnt < FR_INCIDENT_CNT_MAX)
-		cnt *= 2;
-	return cnt;
-}
-
 int fr_incident_init(int map_fd, u32 cnt, u32 epoch)
 {
 	const struct fr_incident_head head = {.magic = FR_INCIDENT_MAGIC, .cnt = cnt, .epoch = epoch};

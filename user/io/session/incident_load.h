@@ -18,9 +18,6 @@ bool fr_incident_is_prog(const struct bpf_program *prog);
 /* Leave out programs whose tracepoint this kernel lacks; missing gets the tracepoints' names, separated by commas. */
 void fr_incident_choose(struct bpf_object *obj, const struct btf *btf, char *missing, size_t sz);
 
-/* N as requested, or the next valid number: a power of two. */
-u32 fr_incident_cnt_for(u64 wanted);
-
 /* Write the head of an empty log into its map. 0 or -errno. */
 int fr_incident_init(int map_fd, u32 cnt, u32 epoch);
 

@@ -12,10 +12,19 @@
 static const struct fr_config_slot slots[] = {
 #define R true
 #define L false
-#define K(section, key, type, member, needs, def, doc) \
-	{{#section, #key, def, doc, #type, needs}, FR_CONFIG_TYPE_##type, offsetof(struct fr_config, member)},
+#define O(letter, name, arg)      \
+	{                         \
+		letter, name, arg \
+	}
+#define NONE \
+	{    \
+	}
+#define K(section, key, type, member, needs, def, option, doc) \
+	{{#section, #key, def, doc, #type, needs, option}, FR_CONFIG_TYPE_##type, offsetof(struct fr_config, member)},
 	FR_CONFIG_KEYS(K)
 #undef K
+#undef NONE
+#undef O
 #undef R
 #undef L
 };
@@ -54,6 +63,17 @@ void fr_config_free(struct fr_config *c)
 		fr_config_clear(c, &slots[i]);
 }
 
+const char *fr_config_called(u32 i, char buf[FR_CONFIG_CALLED_SZ])
+{
+	const struct fr_config_option *o = &slots[i].key.option;
+
+	if (o->letter)
+		snprintf(buf, FR_CONFIG_CALLED_SZ, "-%c", o->letter);
+	else
+		snprintf(buf, FR_CONFIG_CALLED_SZ, "--%s", o->name);
+	return buf;
+}
+
 /* ---- comparison ---- */
 
 static bool same_list(const struct fr_config_list *a, const struct fr_config_list *b)
@@ -74,6 +94,7 @@ static bool same(const struct fr_config *a, const struct fr_config *b, const str
 
 	switch (slot->type) {
 	case FR_CONFIG_TYPE_text:
+	case FR_CONFIG_TYPE_items:
 		return !strcmp(*(char *const *)x, *(char *const *)y);
 	case FR_CONFIG_TYPE_list:
 		return same_list(x, y);

@@ -19,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "alert.h"
 #include "incident_layout.h"
@@ -37,60 +38,62 @@ struct fr_config_list {
 };
 
 /*
- * section, key, C type of the member, member, needs: R a new ring (restart), L reload is enough, default, description.
- * Types: text (char *), list (struct fr_config_list), size (u64 bytes), duration (u64 ns), count (u32), percent (u32, 1/1000
- * %), flag (bool).
+ * section, key, C type of the member, member, needs: R a new ring (restart), L reload is enough, default, option, description.
+ * Types: text (char *), items (char *, with commas; an option adds to them), list (struct fr_config_list), size (u64 bytes),
+ * duration (u64 ns), count (u32), percent (u32, 1/1000 %), flag (bool). Option of `record`: O(letter, name, its value), or
+ * NONE.
  */
 /* clang-format off */
 #define FR_CONFIG_KEYS(K) \
-	K(Session, Name, text, name, R, FR_DEF_NAME, "name of the session") \
-	K(Session, Profile, text, profile, R, "default", "what is recorded: minimal, default or full") \
-	K(Session, Event, list, event, R, "", "add a group or an event to the profile; -WHAT removes it") \
-	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, "memory of the rings per online CPU") \
-	K(Session, SubBuffer, size, subbuf_sz, R, FR_DEF_SUBBUF, "size of the main tier's sub-buffers") \
-	K(Session, Tier, list, tier, R, "", "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
-	K(Session, Clock, text, clock, R, "global", "how timestamps of different CPUs agree: global, global:GRAIN or local") \
-	K(Session, SampleRate, count, sample_hz, R, FR_DEF_SAMPLE_RATE, "CPU samples a second and CPU") \
-	K(Session, CpuProfile, flag, cpu_profile, R, "yes", "count CPU samples for `flightrec profile`") \
-	K(Session, Pid, text, pid, R, "", \
+	K(Session, Name, text, name, R, FR_DEF_NAME, O('n', "name", "NAME"), "name of the session") \
+	K(Session, Profile, text, profile, R, "default", O('p', "profile", "NAME"), "what is recorded: minimal, default or full") \
+	K(Session, Event, list, event, R, "", O('e', "event", "WHAT"), "add a group or an event to the profile; -WHAT removes it") \
+	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, O('m', "memory", "SIZE"), "memory of the rings per online CPU") \
+	K(Session, SubBuffer, size, subbuf_sz, R, FR_DEF_SUBBUF, O(0, "subbuf", "SIZE"), "size of the main tier's sub-buffers") \
+	K(Session, Tier, list, tier, R, "", O(0, "tier", "NAME=SIZE"), "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
+	K(Session, Clock, text, clock, R, "global", O(0, "clock", "MODE"), "how timestamps of different CPUs agree: global, global:GRAIN or local") \
+	K(Session, SampleRate, count, sample_hz, R, FR_DEF_SAMPLE_RATE, O(0, "hz", "N"), "CPU samples a second and CPU") \
+	K(Session, CpuProfile, flag, cpu_profile, R, "yes", O(0, "cpu-profile", "yes|no"), "count CPU samples for `flightrec profile`") \
+	K(Session, Pid, items, pid, R, "", O(0, "pid", "LIST"), \
 	  "record system calls and page faults of these processes only: numbers, separated by commas, at most " \
 	  FR_LITERAL(FR_PID_FILTER_MAX)) \
-	K(Session, Comm, text, comm, R, "", \
+	K(Session, Comm, items, comm, R, "", O(0, "comm", "LIST"), \
 	  "likewise of tasks with these names: NAME or PREFIX*, separated by commas, at most " FR_LITERAL(FR_COMM_FILTER_MAX)) \
-	K(Session, Cgroup, text, cgroup, R, "", \
+	K(Session, Cgroup, items, cgroup, R, "", O(0, "cgroup", "LIST"), \
 	  "likewise of these cgroups and all below them: paths, separated by commas, at most " FR_LITERAL(FR_CGROUP_FILTER_MAX)) \
-	K(Session, Filter, text, filter, R, "", "record only events that match this expression, as record -f does") \
-	K(Session, Incidents, count, incident_cnt, R, "1024", \
+	K(Session, Filter, text, filter, R, "", O('f', "filter", "EXPR"), "record only events that match this expression, as record -f does") \
+	K(Session, Incidents, count, incident_cnt, R, "1024", O(0, "incidents", "N"), \
 	  "number of records in the incident log, " FR_LITERAL(FR_INCIDENT_CNT_MIN) " to " FR_LITERAL(FR_INCIDENT_CNT_MAX) \
 	  ", rounded up to a power of two") \
-	K(Trigger, On, list, on, L, "", "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
-	K(Trigger, StormCount, count, storm_cnt, L, FR_DEF_STORM_COUNT, \
+	K(Trigger, On, list, on, L, "", O(0, "on", "TRIGGER"), "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
+	K(Trigger, StormCount, count, storm_cnt, L, FR_DEF_STORM_COUNT, NONE, \
 	  "at most this many snapshots of all triggers in StormTime, and one of each that had none; 0: no limit") \
-	K(Trigger, StormTime, duration, storm_ns, L, FR_DEF_STORM_TIME, "the period in which StormCount applies") \
-	K(Storage, Directory, text, dir, L, FR_DEF_DIR, "where snapshots go") \
-	K(Storage, MaxFiles, count, max_files, L, "100", \
+	K(Trigger, StormTime, duration, storm_ns, L, FR_DEF_STORM_TIME, NONE, "the period in which StormCount applies") \
+	K(Storage, Directory, text, dir, L, FR_DEF_DIR, O('o', "output", "DIR"), "where snapshots go") \
+	K(Storage, MaxFiles, count, max_files, L, "100", O(0, "max-files", "N"), \
 	  "keep at most this many snapshots; the oldest unmarked one is removed first; 0: no limit") \
-	K(Storage, MaxBytes, size, max_sz, L, "4G", "keep at most this many bytes of them; 0: no limit") \
-	K(Storage, MaxAge, duration, max_age_ns, L, "30d", "remove snapshots older than this; 0: no limit") \
-	K(Storage, KeepFree, percent, keep_free, L, "5%", "leave this much of the file system free") \
-	K(Storage, WriteTimeout, duration, write_timeout_ns, L, "2m", \
+	K(Storage, MaxBytes, size, max_sz, L, "4G", O(0, "max-size", "SIZE"), "keep at most this many bytes of them; 0: no limit") \
+	K(Storage, MaxAge, duration, max_age_ns, L, "30d", O(0, "max-age", "T"), "remove snapshots older than this; 0: no limit") \
+	K(Storage, KeepFree, percent, keep_free, L, "5%", O(0, "keep-free", "N%"), "leave this much of the file system free") \
+	K(Storage, WriteTimeout, duration, write_timeout_ns, L, "2m", NONE, \
 	  "a process that writes a snapshot and has not moved for this time, stopped or waiting for its disk, is ended") \
-	K(Storage, MaxIncidents, size, incident_sz, L, FR_DEF_JOURNAL, \
+	K(Storage, MaxIncidents, size, incident_sz, L, FR_DEF_JOURNAL, O(0, "max-incidents", "SIZE"), \
 	  "size of the incidents' journal there, beyond which the oldest half is removed") \
-	K(Notify, Exec, text, exec, L, "", "run this command for each snapshot, with /bin/sh -c") \
-	K(Notify, ExecUser, text, exec_user, L, "nobody", "the user it runs as") \
-	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", "end the command after this time") \
-	K(Notify, Journal, flag, journal, L, "yes", "write a line to the journal or syslog for each snapshot") \
-	K(Control, Socket, flag, socket, L, "yes", "listen on " FR_CTL_DIR "/NAME.sock") \
-	K(Control, StatusGroup, text, status_group, L, "", "members of this group may ask for status and follow") \
-	K(Control, DumpGroup, text, dump_group, L, "", "members of this group may take snapshots, too") \
-	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", \
+	K(Notify, Exec, text, exec, L, "", O(0, "exec", "CMD"), "run this command for each snapshot, with /bin/sh -c") \
+	K(Notify, ExecUser, text, exec_user, L, "nobody", O(0, "exec-user", "USER"), "the user it runs as") \
+	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", NONE, "end the command after this time") \
+	K(Notify, Journal, flag, journal, L, "yes", NONE, "write a line to the journal or syslog for each snapshot") \
+	K(Control, Socket, flag, socket, L, "yes", NONE, "listen on " FR_CTL_DIR "/NAME.sock") \
+	K(Control, StatusGroup, text, status_group, L, "", NONE, "members of this group may ask for status and follow") \
+	K(Control, DumpGroup, text, dump_group, L, "", NONE, "members of this group may take snapshots, too") \
+	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", NONE, \
 	  "the shortest time between two snapshots taken by them") \
-	K(Governor, Budget, percent, budget, L, "0%", "how much of each CPU recording may cost; 0%: no limit") \
-	K(Governor, Interval, duration, governor_ns, L, "10s", "how often the cost is measured")
+	K(Governor, Budget, percent, budget, L, "0%", O(0, "budget", "N%"), "how much of each CPU recording may cost; 0%: no limit") \
+	K(Governor, Interval, duration, governor_ns, L, "10s", NONE, "how often the cost is measured")
 /* clang-format on */
 
 #define FR_CONFIG_C_text     char *
+#define FR_CONFIG_C_items    char *
 #define FR_CONFIG_C_list     struct fr_config_list
 #define FR_CONFIG_C_size     u64
 #define FR_CONFIG_C_duration u64
@@ -99,9 +102,17 @@ struct fr_config_list {
 #define FR_CONFIG_C_flag     bool
 
 struct fr_config {
-#define K(section, key, type, member, needs, def, doc) FR_CONFIG_C_##type member;
+#define K(section, key, type, member, needs, def, option, doc) FR_CONFIG_C_##type member;
 	FR_CONFIG_KEYS(K)
 #undef K
+};
+
+/* Keys are known by their place in the table. */
+enum fr_config_key_nr {
+#define K(section, key, type, member, needs, def, option, doc) FR_CONFIG_KEY_##member,
+	FR_CONFIG_KEYS(K)
+#undef K
+		FR_CONFIG_KEY_CNT,
 };
 
 struct fr_config_error {
@@ -116,13 +127,38 @@ void fr_config_free(struct fr_config *c);
 /* Parse sz bytes of text over c. Returns 0, -EINVAL and *error (then free c and do not use it), or -ENOMEM. */
 int fr_config_parse(struct fr_config *c, const char *text, size_t sz, struct fr_config_error *error);
 
-/* A key of the table, for documentation and its tests; NULL after the last. */
+/* The option of `record` that sets a key. */
+struct fr_config_option {
+	char letter;	  /* 0: none */
+	const char *name; /* without "--"; NULL: there is no such option */
+	const char *arg;  /* what its value is called */
+};
+
+/* A key of the table; NULL after the last. */
 struct fr_config_key {
 	const char *section, *key, *def, *doc;
 	const char *type; /* "text", "list", ... */
 	bool new_ring;	  /* a change needs a new ring */
+	struct fr_config_option option;
 };
 const struct fr_config_key *fr_config_key(u32 i);
+
+/* The option as messages and settings call it, "-m" or "--hz". */
+#define FR_CONFIG_CALLED_SZ 32u
+const char *fr_config_called(u32 i, char buf[FR_CONFIG_CALLED_SZ]);
+
+/*
+ * Set what key i's option says: as the last line of a file, but items and lists get longer, a directory may be relative, and
+ * what can point at a place of the text (Filter, On) is checked by who uses it. An empty value is the default again, but no
+ * value of a list or of [Session]. 0; -EINVAL and *error; -ENOMEM.
+ */
+int fr_config_set_option(struct fr_config *c, u32 i, const char *value, struct fr_config_error *error);
+
+/*
+ * Put the key's value, as its option would be typed: " -m 16M", a list's with an option each. What means the same makes the
+ * same text, in whatever unit or order it was given; of a list of events, the order counts. 0 or -ENOMEM.
+ */
+int fr_config_put_option(FILE *f, const struct fr_config *c, u32 i);
 
 /* Puts the keys ("Session.Memory") that differ and need a new ring into buf, comma-separated. Returns how many. */
 u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now, char *buf, size_t sz);

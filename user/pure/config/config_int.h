@@ -7,7 +7,8 @@
 
 enum fr_config_type {
 	FR_CONFIG_TYPE_text,
-	FR_CONFIG_TYPE_list, /* may be repeated */
+	FR_CONFIG_TYPE_items, /* separated by commas */
+	FR_CONFIG_TYPE_list,  /* may be repeated */
 	FR_CONFIG_TYPE_size,
 	FR_CONFIG_TYPE_duration,
 	FR_CONFIG_TYPE_count,

@@ -36,8 +36,10 @@ int fr_config_fail(struct fr_config_error *error, u32 line, const char *fmt, ...
 /* A value on its way into the settings. */
 struct value {
 	const struct fr_config_slot *slot;
+	const char *called; /* in messages: the key, or its option */
 	const char *text;
 	u32 line;
+	bool is_option;
 	struct fr_config_error *error;
 	u64 num; /* for size, duration, count, percent, flag */
 };
@@ -50,7 +52,7 @@ __attribute__((format(printf, 2, 3))) static int fail(const struct value *v, con
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return fr_config_fail(v->error, v->line, "%s: %s", v->slot->key.key, text);
+	return fr_config_fail(v->error, v->line, "%s: %s", v->called, text);
 }
 
 /* What pure/config/setting.h says of it. */
@@ -133,10 +135,14 @@ static int check_cgroup(const struct value *v)
 
 static int check_filter(const struct value *v)
 {
-	struct fr_record_filter *filter = calloc(1, sizeof(*filter));
+	struct fr_record_filter *filter;
 	struct fr_filter_error error;
-	int err = filter ? fr_record_filter(v->text, filter, &error) : -ENOMEM;
+	int err;
 
+	if (v->is_option)
+		return 0;
+	filter = calloc(1, sizeof(*filter));
+	err = filter ? fr_record_filter(v->text, filter, &error) : -ENOMEM;
 	free(filter);
 	return err == -EINVAL ? fail(v, "%s (at character %zu)", error.text, error.at + 1) : err;
 }
@@ -156,6 +162,8 @@ static int check_on(const struct value *v)
 	struct fr_trigger trigger;
 	struct utsname host;
 
+	if (v->is_option)
+		return 0;
 	if (uname(&host))
 		*host.machine = 0;
 	if (fr_trigger_parse(v->text, host.machine, &trigger, &error))
@@ -165,12 +173,12 @@ static int check_on(const struct value *v)
 
 static int check_path(const struct value *v)
 {
-	return *v->text == '/' ? 0 : fail(v, "'%.80s' is not an absolute path", v->text);
+	return *v->text == '/' || v->is_option ? 0 : fail(v, "'%.80s' is not an absolute path", v->text);
 }
 
 static int check_some(const struct value *v)
 {
-	return v->num ? 0 : fail(v, "must be more than 0");
+	return v->num ? 0 : fail(v, "0 is no size for rings: give a number with K, M, G or T");
 }
 
 static int check_hz(const struct value *v)
@@ -229,8 +237,6 @@ static const struct {
 	{offsetof(struct fr_config, subbuf_sz), check_some},
 	{offsetof(struct fr_config, tier), check_tier},
 	{offsetof(struct fr_config, clock), check_clock},
-	{offsetof(struct fr_config, sample_hz), check_hz},
-	{offsetof(struct fr_config, incident_cnt), check_incidents},
 	{offsetof(struct fr_config, pid), check_pid},
 	{offsetof(struct fr_config, comm), check_comm},
 	{offsetof(struct fr_config, cgroup), check_cgroup},
@@ -244,6 +250,14 @@ static const struct {
 	{offsetof(struct fr_config, exec_timeout_ns), check_timeout},
 	{offsetof(struct fr_config, governor_ns), check_interval},
 };
+
+/* What a number may be, where that says more than its type does: asked first. */
+static int check_number(const struct value *v)
+{
+	if (v->slot->at == offsetof(struct fr_config, sample_hz))
+		return check_hz(v);
+	return v->slot->at == offsetof(struct fr_config, incident_cnt) ? check_incidents(v) : 0;
+}
 
 static int check(const struct value *v)
 {
@@ -360,6 +374,7 @@ static int store(struct fr_config *c, const struct value *v)
 
 	switch (v->slot->type) {
 	case FR_CONFIG_TYPE_text:
+	case FR_CONFIG_TYPE_items:
 		return store_text(to, v->text);
 	case FR_CONFIG_TYPE_list:
 		return store_item(to, v);
@@ -381,9 +396,44 @@ static int store(struct fr_config *c, const struct value *v)
 int fr_config_set(struct fr_config *c, const struct fr_config_slot *slot, const char *value, u32 line,
 		  struct fr_config_error *error)
 {
-	struct value v = {.slot = slot, .text = value, .line = line, .error = error};
+	struct value v = {.slot = slot, .called = slot->key.key, .text = value, .line = line, .error = error};
 
-	return parse(&v) ?: check(&v) ?: store(c, &v);
+	return check_number(&v) ?: parse(&v) ?: check(&v) ?: store(c, &v);
+}
+
+/* The session's settings are words, numbers and expressions, which say themselves what is wrong in them. */
+static int check_control(const struct value *v)
+{
+	const char *at;
+
+	for (at = v->text; *at && !v->slot->key.new_ring; at++) {
+		if (*at == '\n')
+			return fail(v, "it cannot have a line break");
+		if (iscntrl((unsigned char)*at) && *at != '\t')
+			return fail(v, "a control character, 0x%02x", (unsigned char)*at);
+	}
+	return 0;
+}
+
+int fr_config_set_option(struct fr_config *c, u32 i, const char *value, struct fr_config_error *error)
+{
+	const struct fr_config_slot *slot = fr_config_slot(i);
+	char called[FR_CONFIG_CALLED_SZ], *all = NULL;
+	struct value v = {
+		.slot = slot, .called = fr_config_called(i, called), .text = value, .error = error, .is_option = true};
+	const char *old = slot->type == FR_CONFIG_TYPE_items ? *(char **)member(c, slot) : "";
+	int err;
+
+	if (!*value && !slot->key.new_ring && slot->type != FR_CONFIG_TYPE_list)
+		return fr_config_reset(c, slot, error);
+	if (*old) {
+		if (asprintf(&all, "%s,%s", old, value) < 0)
+			return -ENOMEM;
+		v.text = all;
+	}
+	err = check_number(&v) ?: parse(&v) ?: check_control(&v) ?: check(&v) ?: store(c, &v);
+	free(all);
+	return err;
 }
 
 void fr_config_clear(struct fr_config *c, const struct fr_config_slot *slot)
@@ -391,7 +441,7 @@ void fr_config_clear(struct fr_config *c, const struct fr_config_slot *slot)
 	struct fr_config_list *list = member(c, slot);
 	char **text = member(c, slot);
 
-	if (slot->type == FR_CONFIG_TYPE_text) {
+	if (slot->type == FR_CONFIG_TYPE_text || slot->type == FR_CONFIG_TYPE_items) {
 		free(*text);
 		*text = NULL;
 	} else if (slot->type == FR_CONFIG_TYPE_list) {
@@ -402,7 +452,7 @@ void fr_config_clear(struct fr_config *c, const struct fr_config_slot *slot)
 
 int fr_config_reset(struct fr_config *c, const struct fr_config_slot *slot, struct fr_config_error *error)
 {
-	struct value v = {.slot = slot, .text = slot->key.def, .error = error};
+	struct value v = {.slot = slot, .called = slot->key.key, .text = slot->key.def, .error = error};
 	int err;
 
 	if (slot->type == FR_CONFIG_TYPE_list) {

@@ -81,6 +81,15 @@ int fr_setting_incidents(const char *text, u32 *cnt, struct fr_setting_error *wh
 	return fail(why, "'%.40s' is not a number of records from %u to %u", text, FR_INCIDENT_CNT_MIN, FR_INCIDENT_CNT_MAX);
 }
 
+u32 fr_setting_incident_cnt(u32 wanted)
+{
+	u32 cnt = FR_INCIDENT_CNT_MIN;
+
+	while (cnt < wanted && cnt < FR_INCIDENT_CNT_MAX)
+		cnt *= 2;
+	return cnt;
+}
+
 int fr_setting_tier(const char *text, u32 *tier, u64 *sz, struct fr_setting_error *why)
 {
 	size_t len;

@@ -26,6 +26,7 @@ int fr_setting_size(const char *text, u64 *bytes, struct fr_setting_error *why);
 int fr_setting_flag(const char *text, bool *flag, struct fr_setting_error *why); /* yes, true, on, 1; or no, ... */
 int fr_setting_hz(const char *text, u32 *hz, struct fr_setting_error *why);
 int fr_setting_incidents(const char *text, u32 *cnt, struct fr_setting_error *why);	 /* records, as wanted */
+u32 fr_setting_incident_cnt(u32 wanted);						 /* as there can be: a power of two */
 int fr_setting_tier(const char *text, u32 *tier, u64 *sz, struct fr_setting_error *why); /* NAME=SIZE, in bytes */
 
 /* local (FR_CLOCK_LOCAL), global:GRAIN, or global, which leaves the grain to be chosen: then *given is false. */

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* record_set: options of record that select what is recorded, from the command line or the configuration file. */
+/* record_session: what the settings mean for the session: events, filters, sizes; and the settings as one text. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/nextopt.h"
-#include "cmd/open.h"
 #include "cmd/record_opts.h"
 #include "io/cgroup.h"
-#include "io/session/incident_load.h"
 #include "pure/config/select.h"
 #include "pure/config/setting.h"
 #include "pure/err.h"
 #include "pure/filter/filter.h"
+#include "pure/text/memfile.h"
 #include "pure/text/units.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
@@ -25,23 +23,6 @@ static int taken(const char *option, int err, const struct fr_setting_error *why
 {
 	if (err)
 		fr_err("%s: %s", option, *why->text ? why->text : strerror(-err));
-	return err;
-}
-
-static int set_pid(struct fr_record_opts *o, const char *text)
-{
-	struct fr_setting_error why = {};
-
-	return taken("--pid", fr_setting_pids(text, o->pid, &o->ask.load.pid_cnt, &why), &why);
-}
-
-static int set_comm(struct fr_record_opts *o, const char *text)
-{
-	struct fr_setting_error why = {};
-	int err = taken("--comm", fr_setting_comms(text, o->ask.load.comm, &o->ask.load.comm_cnt, &why), &why);
-
-	if (!err) /* each list has a name of its own at least */
-		o->comm[o->comm_cnt++] = text;
 	return err;
 }
 
@@ -120,128 +101,63 @@ static int add_cgroup(void *arg, const char *item, struct fr_setting_error *why)
 	return level < 0 ? level : 0;
 }
 
-static int set_cgroup(struct fr_record_opts *o, const char *text)
+/* ---- from settings to what is asked for ---- */
+
+static int set_tiers(struct fr_record_opts *o)
+{
+	const struct fr_config_list *list = &o->session.tier;
+	struct fr_setting_error why = {};
+	u32 i, tier = 0;
+	u64 sz = 0;
+	int err = 0;
+
+	for (i = 0; i < list->cnt && !err; i++) {
+		err = taken("--tier", fr_setting_tier(list->item[i], &tier, &sz, &why), &why);
+		if (!err)
+			o->ask.plan.tier_sz[tier] = sz;
+	}
+	return err;
+}
+
+static int set_clock(struct fr_record_opts *o)
+{
+	struct fr_setting_error why = {};
+
+	return taken("--clock", fr_setting_clock(o->session.clock, &o->ask.grain_given, &o->ask.load.grain_ns, &why), &why);
+}
+
+static int set_pids(struct fr_record_opts *o)
+{
+	struct fr_setting_error why = {};
+	const char *list = o->session.pid;
+
+	return *list ? taken("--pid", fr_setting_pids(list, o->pid, &o->ask.load.pid_cnt, &why), &why) : 0;
+}
+
+static int set_comms(struct fr_record_opts *o)
 {
 	struct fr_load_conf *l = &o->ask.load;
 	struct fr_setting_error why = {};
-	int err = taken("--cgroup", fr_setting_cgroups(text, &l->cgroup_cnt, add_cgroup, l, &why), &why);
+	const char *list = o->session.comm;
 
-	if (!err)
-		o->cgroup[o->cgroup_cnt++] = text;
+	return *list ? taken("--comm", fr_setting_comms(list, l->comm, &l->comm_cnt, &why), &why) : 0;
+}
+
+static int set_cgroups(struct fr_record_opts *o)
+{
+	struct fr_load_conf *l = &o->ask.load;
+	struct fr_setting_error why = {};
+	const char *list = o->session.cgroup;
+	int err = *list ? taken("--cgroup", fr_setting_cgroups(list, &l->cgroup_cnt, add_cgroup, l, &why), &why) : 0;
+
+	if (err && o->config && !fr_record_gives(o, FR_CONFIG_KEY_cgroup))
+		fr_err("that setting is in %s, section [Session]", o->config);
 	return err;
-}
-
-static int set_size(const char *option, const char *text, u64 *out)
-{
-	struct fr_setting_error why = {};
-	int err = taken(option, fr_setting_size(text, out, &why), &why);
-
-	if (!err && !*out) {
-		fr_err("%s: 0 is no size for rings: give a number with K, M, G or T", option);
-		err = -EINVAL;
-	}
-	return err;
-}
-
-static int set_tier(struct fr_record_opts *o, const char *text)
-{
-	struct fr_setting_error why = {};
-	u32 tier = 0;
-	u64 sz = 0;
-	int err = taken("--tier", fr_setting_tier(text, &tier, &sz, &why), &why);
-
-	if (!err)
-		o->ask.plan.tier_sz[tier] = sz;
-	return err;
-}
-
-static int set_clock(struct fr_record_opts *o, const char *text)
-{
-	struct fr_setting_error why = {};
-
-	return taken("--clock", fr_setting_clock(text, &o->ask.grain_given, &o->ask.load.grain_ns, &why), &why);
-}
-
-static int set_hz(struct fr_record_opts *o, const char *text)
-{
-	struct fr_setting_error why = {};
-
-	return taken("--hz", fr_setting_hz(text, &o->ask.load.sample_hz, &why), &why);
-}
-
-static int set_profile(struct fr_record_opts *o, const char *text)
-{
-	struct fr_setting_error why = {};
-
-	return taken("--cpu-profile", fr_setting_flag(text, &o->ask.load.profile, &why), &why);
-}
-
-static int set_incidents(struct fr_record_opts *o, const char *text)
-{
-	struct fr_setting_error why = {};
-	u32 cnt = 0;
-	int err = taken("--incidents", fr_setting_incidents(text, &cnt, &why), &why);
-
-	if (!err)
-		o->ask.load.incident_cnt = fr_incident_cnt_for(cnt);
-	return err;
-}
-
-int fr_record_set_name(struct fr_record_opts *o, const char *text)
-{
-	if (!fr_cmd_name_ok(text))
-		return -EINVAL;
-	o->ask.name = text;
-	return 0;
-}
-
-static int add_event(struct fr_record_opts *o, const char *text)
-{
-	if (o->event_cnt == FR_CONFIG_ITEM_MAX) {
-		fr_err("too many -e options");
-		return -EINVAL;
-	}
-	o->event[o->event_cnt++] = text;
-	return 0;
-}
-
-int fr_record_set(struct fr_record_opts *o, int opt, const char *arg)
-{
-	switch (opt) {
-	case 'p':
-		o->ask.profile = arg;
-		return 0;
-	case 'e':
-		return add_event(o, arg);
-	case 'm':
-		return set_size("-m", arg, &o->ask.plan.cpu_sz);
-	case 'f':
-		o->filter_expr = arg;
-		return 0;
-	case FR_OPT_SUBBUF:
-		return set_size("--subbuf", arg, &o->ask.plan.subbuf_sz);
-	case FR_OPT_TIER:
-		return set_tier(o, arg);
-	case FR_OPT_CLOCK:
-		return set_clock(o, arg);
-	case FR_OPT_HZ:
-		return set_hz(o, arg);
-	case FR_OPT_PROFILE:
-		return set_profile(o, arg);
-	case FR_OPT_PID:
-		return set_pid(o, arg);
-	case FR_OPT_COMM:
-		return set_comm(o, arg);
-	case FR_OPT_CGROUP:
-		return set_cgroup(o, arg);
-	case FR_OPT_INCIDENTS:
-		return set_incidents(o, arg);
-	}
-	return -EINVAL;
 }
 
 static int select_events(struct fr_record_opts *o)
 {
+	const struct fr_config_list *event = &o->session.event;
 	const char *nearest;
 	u32 i;
 
@@ -249,13 +165,9 @@ static int select_events(struct fr_record_opts *o)
 		fr_err("no profile '%s': minimal, default or full", o->ask.profile);
 		return -EINVAL;
 	}
-	for (i = 0; i < o->event_cnt; i++)
-		if (fr_select_event(o->event[i], o->ask.load.enable, &nearest)) {
-			if (nearest)
-				fr_err("no event or group '%s': did you mean %s? `flightrec events` lists all", o->event[i],
-				       nearest);
-			else
-				fr_err("no event or group '%s': `flightrec events` lists all", o->event[i]);
+	for (i = 0; i < event->cnt; i++)
+		if (fr_select_event(event->item[i], o->ask.load.enable, &nearest)) {
+			fr_err("no event or group '%s': `flightrec events` lists all", event->item[i]);
 			return -EINVAL;
 		}
 	return 0;
@@ -264,18 +176,19 @@ static int select_events(struct fr_record_opts *o)
 /* -f replaces --pid, --comm and --cgroup, and applies to all events but task_rename, which is needed to read the others. */
 static int set_filter(struct fr_record_opts *o)
 {
+	const char *expr = o->session.filter;
 	struct fr_load_conf *l = &o->ask.load;
 	struct fr_filter_error error;
 	u32 nr;
 
-	if (!o->filter_expr)
+	if (!*expr && !fr_record_gives(o, FR_CONFIG_KEY_filter))
 		return 0;
 	if (l->pid_cnt || l->comm_cnt || l->cgroup_cnt) {
 		fr_err("-f cannot be used with --pid, --comm or --cgroup: put them into the expression");
 		return -EINVAL;
 	}
-	if (fr_record_filter(o->filter_expr, &o->filter, &error)) {
-		fr_filter_say_at("-f", error.text, o->filter_expr, error.at);
+	if (fr_record_filter(expr, &o->filter, &error)) {
+		fr_filter_say_at("-f", error.text, expr, error.at);
 		return -EINVAL;
 	}
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
@@ -288,11 +201,85 @@ static int set_filter(struct fr_record_opts *o)
 	return 0;
 }
 
-int fr_record_select(struct fr_record_opts *o)
+int fr_record_session(struct fr_record_opts *o)
 {
-	int err = select_events(o);
+	const struct fr_config *c = &o->session;
+	bool subbuf = c->subbuf_sz != FR_DEF_SUBBUF_KIB * 1024ull || fr_record_gives(o, FR_CONFIG_KEY_subbuf_sz);
+	int err;
 
-	err = err ?: set_filter(o);
+	o->ask.name = c->name;
+	o->ask.profile = c->profile;
+	o->ask.plan.cpu_sz = c->memory_sz;
+	o->ask.plan.subbuf_sz = subbuf ? c->subbuf_sz : 0; /* the default is only a wish: the plan may choose smaller ones */
+	o->ask.load.sample_hz = c->sample_hz;
+	o->ask.load.profile = c->cpu_profile;
+	o->ask.load.task_cnt = FR_LOAD_TASK_CNT;
+	o->ask.load.incident_cnt = fr_setting_incident_cnt(c->incident_cnt);
+	o->ask.load.pid = o->pid;
+	err = set_tiers(o) ?: set_clock(o) ?: set_pids(o) ?: set_comms(o) ?: set_cgroups(o);
+	err = err ?: select_events(o) ?: set_filter(o);
 	o->ask.load.profile &= o->ask.load.enable[FR_EV_cpu_sample];
 	return err;
+}
+
+/* ---- the settings as one text ---- */
+
+/* " -m 16M"; malloc'ed, NULL: no memory. */
+static char *option_text(const struct fr_config *c, u32 key)
+{
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	int err = f ? fr_config_put_option(f, c, key) : -ENOMEM;
+	char *text = f ? fr_memfile_end(&m, NULL) : NULL;
+
+	if (!err)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Unless it is a default that nobody asked for. */
+static int put_setting(FILE *f, const struct fr_record_opts *o, const struct fr_config *def, u32 key)
+{
+	char *text = option_text(&o->session, key), *plain = option_text(def, key);
+	int err = text && plain ? 0 : -ENOMEM;
+	bool wish = key == FR_CONFIG_KEY_subbuf_sz && fr_record_gives(o, FR_CONFIG_KEY_subbuf_sz);
+
+	if (!err && (strcmp(text, plain) || wish))
+		fputs(text, f);
+	free(text);
+	free(plain);
+	return err;
+}
+
+static int put_settings(FILE *f, const struct fr_record_opts *o)
+{
+	const struct fr_config_key *k;
+	struct fr_config def;
+	int err = fr_config_init(&def);
+	u32 i;
+
+	if (err)
+		return err;
+	for (i = 0; (k = fr_config_key(i)) && !err; i++)
+		if (k->new_ring && k->option.name && i != FR_CONFIG_KEY_name)
+			err = put_setting(f, o, &def, i);
+	fr_config_free(&def);
+	return err;
+}
+
+char *fr_record_settings(const struct fr_record_opts *o)
+{
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	int err = f ? put_settings(f, o) : -ENOMEM;
+	char *text = f ? fr_memfile_end(&m, NULL) : NULL;
+
+	if (err || (text && !*text)) {
+		free(text);
+		return err ? NULL : strdup("defaults");
+	}
+	if (text)
+		memmove(text, text + 1, strlen(text));
+	return text;
 }
