@@ -271,6 +271,54 @@ def each_allocation(commands, snap):
     return done
 
 
+WRITERS = ("cut -o % @", "merge -o % @", "merge -o % @ @", "view -o % @", "export --to ctf -o % @", "export --to perfetto -o % @",
+           "export --to csv -o % @")
+
+
+def made(file):
+    """What a command has made: its bytes; of a directory, those of its files; of a snapshot its events, as its name is in it."""
+    if os.path.isdir(file):
+        return {f: digest(os.path.join(file, f)) for f in os.listdir(file) if f != "metadata"}
+    if not os.path.exists(file):
+        return None
+    with open(file, "rb") as f:
+        snapshot = f.read(16)[8:] == b"flight-1"
+    return fr("replay", "--json", "--pos", "--tier", "all", file).stdout if snapshot else digest(file)
+
+
+@test("each read of what reads a snapshot fails: it says so, and does not end as if all were there")
+def reading_fails():
+    control, out, done = Control(), path("reading-fails"), 0
+    for command in READERS + WRITERS + ("top --once --size 100x40 @", "incidents --json @", "replay --on crash --json @"):
+        argv = [GOLDEN if a == "@" else out if a == "%" else a for a in (command if "@" in command else command + " @").split()]
+        if argv[0] in ("report", "replay", "export"):
+            argv += ["--jobs", "1"]
+
+        def tell():
+            if os.path.isdir(out):
+                shutil.rmtree(out)
+            elif os.path.exists(out):
+                os.unlink(out)
+            p, got = reading(control, argv)
+            return p, got, made(out)
+
+        control.set("pread")
+        whole, (cnt, _), file = tell()
+        check(whole.returncode == 0 and cnt > 10, f"{command}: {whole.returncode}, {cnt} reads: {whole.stderr}")
+        for nth in range(1, cnt + 1) if LONG else sorted({*tried(cnt), *range(max(1, cnt - 3), cnt)}):
+            control.set("pread", nth, errno.EIO)
+            p, (_, hits), got = tell()
+            what = f"{command}: read {nth} of {cnt} fails: exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}"
+            equal(hits, 1, what)
+            check(p.returncode in (0, 1, 3), what)
+            told = p.stderr + (p.stdout if argv[0] in ("verify", "top") else b"")
+            check(p.returncode == 0 or os.strerror(errno.EIO).encode() in told, f"{what}: it does not say why")
+            check(p.returncode or (p.stdout, got) == (whole.stdout, file), f"{what}: something is missing, and it ends as if not")
+            done += 1
+    control.set()
+    return f"{done} failures"
+
+
 def exporting(control, to, directory, *fault):
     """Its exit status, and the files that are there then."""
     control.set(*fault)

@@ -88,6 +88,8 @@ WRAP(struct dirent *, NULL, readdir, (DIR * dir), (dir))
 WRAP(int, -1, faccessat, (int dir, const char *path, int mode, int flags), (dir, path, mode, flags))
 WRAP(int, -1, signalfd, (int fd, const sigset_t *set, int flags), (fd, set, flags))
 WRAP(void *, MAP_FAILED, mmap, (void *at, size_t sz, int prot, int flags, int fd, off_t off), (at, sz, prot, flags, fd, off))
+WRAP(ssize_t, -1, read, (int fd, void *buf, size_t sz), (fd, buf, sz))
+WRAP(ssize_t, -1, pread, (int fd, void *buf, size_t sz, off_t off), (fd, buf, sz, off))
 WRAP(ssize_t, -1, pwrite, (int fd, const void *buf, size_t sz, off_t off), (fd, buf, sz, off))
 
 WRAP(ssize_t, -1, readlink, (const char *path, char *buf, size_t sz), (path, buf, sz))

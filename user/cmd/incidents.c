@@ -64,7 +64,8 @@ static int add(struct found *f, struct fr_incident_item *item, size_t cnt)
 	struct fr_incident_item *more = realloc(f->item, (f->cnt + cnt + 1) * sizeof(*more));
 
 	if (more) {
-		memcpy(more + f->cnt, item, cnt * sizeof(*item));
+		if (cnt) /* of none there is no list */
+			memcpy(more + f->cnt, item, cnt * sizeof(*item));
 		f->item = more;
 		f->cnt += cnt;
 	}

@@ -165,7 +165,7 @@ static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, s
 
 	for (*cnt = 0; lo + *cnt < d->cnt && d->end[lo + *cnt].tid == tid; (*cnt)++)
 		;
-	return d->end + lo;
+	return lo ? d->end + lo : d->end; /* of none there is no list */
 }
 
 /* Does an event `crash` report the same death? */

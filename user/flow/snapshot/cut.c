@@ -290,6 +290,10 @@ static int status_of(const struct fr_cut_ask *ask, int err)
 	case -ENOMEM:
 		fr_err("out of memory: cut a shorter window, or fewer CPUs");
 		break;
+	case -EIO:
+	case -ENXIO:
+		fr_err_errno(err, "cannot cut %s", ask->path);
+		break;
 	case -ENOBUFS:
 		fr_err("cannot write %s: a part of %s is larger than any recorder writes", ask->out, ask->path);
 		break;
@@ -309,6 +313,12 @@ static int cut(struct fr_cut *c)
 		fr_err("no event matches, so nothing was written: see `flightrec info %s` for what it holds", c->ask->path);
 	else if (!err)
 		err = write_out(c);
+	if (err == -EBADMSG) {
+		fr_err("cannot write %s: a part of %s that could be read before cannot be read any more: try again, or copy it",
+		       c->ask->out, c->ask->path);
+		fr_replay_say_damage(c->replay);
+		return FR_EXIT_FAIL;
+	}
 	status = status_of(c->ask, err);
 	if (fr_replay_say_damage(c->replay) && status == FR_EXIT_OK)
 		status = FR_EXIT_CORRUPT;

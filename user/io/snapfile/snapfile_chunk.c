@@ -243,12 +243,17 @@ static struct fr_rows_head rows_head(const struct fr_chunk *c)
 }
 
 /* Report each chunk's finding once, however often it is read. */
-static void note_chunk(struct fr_snap *s, struct fr_chunk *c, u32 unknown)
+static void note_chunk(struct fr_snap *s, struct fr_chunk *c, struct fr_snap_decoded got)
 {
+	u32 unknown = got.unknown;
+
 	if (c->damaged)
 		return;
 	c->damaged = true;
-	if (unknown)
+	if (got.err && got.err != -EBADMSG)
+		fr_snap_note(s, "chunk at byte %llu: cannot be read: %s; %u events are lost", (unsigned long long)c->file_off,
+			     strerror(-got.err), c->row_cnt);
+	else if (unknown)
 		fr_snap_note(s, "chunk at byte %llu: %u events are of types its schema does not know",
 			     (unsigned long long)c->file_off, unknown);
 	else
@@ -274,9 +279,12 @@ struct fr_snap_decoded fr_snap_decode_chunk(const struct fr_snap *s, struct fr_s
 
 int fr_snap_note_decoded(struct fr_snap *s, size_t i, struct fr_snap_decoded got)
 {
-	if (got.err == -EBADMSG || got.unknown)
-		note_chunk(s, &s->chunk[i], got.unknown);
-	return got.err;
+	bool exists = i < s->chunk_cnt + s->context_cnt;
+
+	if (!exists || got.err == -ENOMEM || (!got.err && !got.unknown))
+		return got.err;
+	note_chunk(s, &s->chunk[i], got);
+	return got.err ? -EBADMSG : 0; /* what the system cannot read is as lost as what is damaged */
 }
 
 int fr_snap_check_chunk(struct fr_snap *s, size_t i)

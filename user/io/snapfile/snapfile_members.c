@@ -32,24 +32,44 @@ static int add(struct fr_members *m, u64 begin)
 	return 0;
 }
 
-static bool get(int fd, u64 off, void *buf, size_t sz)
+/* A file, and the first error of the system when it was read: what could not be read may have been a beginning. */
+struct source {
+	int fd, err;
+};
+
+static bool get(struct source *f, u64 off, void *buf, size_t sz)
 {
-	return pread(fd, buf, sz, off) == (ssize_t)sz;
+	u8 *to = buf;
+
+	while (sz) {
+		ssize_t n = pread(f->fd, to, sz, off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && !f->err)
+			f->err = -errno;
+		if (n <= 0)
+			return false;
+		to += n;
+		off += n;
+		sz -= n;
+	}
+	return true;
 }
 
-static bool is_file_head(int fd, u64 off)
+static bool is_file_head(struct source *f, u64 off)
 {
 	struct fr_file_head h;
 
-	return get(fd, off, &h, sizeof(h)) && h.part.magic == FR_FILE_MAGIC && !memcmp(h.part.tag, FR_FILE_TAG, FR_TAG_SZ);
+	return get(f, off, &h, sizeof(h)) && h.part.magic == FR_FILE_MAGIC && !memcmp(h.part.tag, FR_FILE_TAG, FR_TAG_SZ);
 }
 
 /* The length of the snapshot that ends at end; 0: none does. */
-static u64 length_before(int fd, u64 end)
+static u64 length_before(struct source *f, u64 end)
 {
 	struct fr_trailer t;
 
-	if (end < sizeof(t) || !get(fd, end - sizeof(t), &t, sizeof(t)) || t.part.magic != FR_TRAILER_MAGIC)
+	if (end < sizeof(t) || !get(f, end - sizeof(t), &t, sizeof(t)) || t.part.magic != FR_TRAILER_MAGIC)
 		return 0;
 	if (memcmp(t.part.tag, FR_TRAILER_TAG, FR_TAG_SZ) || t.hash != fr_snap_hash(&t, sizeof(t) - 8))
 		return 0;
@@ -69,12 +89,12 @@ static void turn_around(struct fr_members *m)
 }
 
 /* From the end, which becomes the beginning of the first one found. */
-static int find_backward(int fd, u64 *end, struct fr_members *m)
+static int find_backward(struct source *f, u64 *end, struct fr_members *m)
 {
 	u64 len;
 	int err = 0;
 
-	while (!err && *end && m->cnt < MEMBER_MAX && (len = length_before(fd, *end)) && is_file_head(fd, *end - len)) {
+	while (!err && *end && m->cnt < MEMBER_MAX && (len = length_before(f, *end)) && is_file_head(f, *end - len)) {
 		*end -= len;
 		err = add(m, *end);
 	}
@@ -83,35 +103,35 @@ static int find_backward(int fd, u64 *end, struct fr_members *m)
 }
 
 /* The length of the part at off, including a chunk's content; 0: there is none. */
-static u64 part_length(int fd, u64 off)
+static u64 part_length(struct source *f, u64 off)
 {
 	struct fr_chunk_head h = {};
 
-	if (!get(fd, off, &h.part, sizeof(h.part)) || h.part.magic < FR_FILE_MAGIC || h.part.magic > FR_TRAILER_MAGIC)
+	if (!get(f, off, &h.part, sizeof(h.part)) || h.part.magic < FR_FILE_MAGIC || h.part.magic > FR_TRAILER_MAGIC)
 		return 0;
 	if (h.part.magic != FR_CHUNK_MAGIC)
 		return h.part.sz + 8ULL;
-	if (!get(fd, off, &h, sizeof(h)) || memcmp(h.part.tag, FR_CHUNK_TAG, FR_TAG_SZ) || h.stored_sz > FR_DECODED_MAX_SZ * 2)
+	if (!get(f, off, &h, sizeof(h)) || memcmp(h.part.tag, FR_CHUNK_TAG, FR_TAG_SZ) || h.stored_sz > FR_DECODED_MAX_SZ * 2)
 		return 0;
 	return h.part.sz + 8ULL + h.stored_sz;
 }
 
 /* Is this a header of a snapshot, by its hash? */
-static bool is_sound_head(int fd, u64 off)
+static bool is_sound_head(struct source *f, u64 off)
 {
 	struct fr_part_head h;
 	u8 head[FR_HEAD_MAX_SZ];
 	u64 sz;
 
-	if (!is_file_head(fd, off) || !get(fd, off, &h, sizeof(h)))
+	if (!is_file_head(f, off) || !get(f, off, &h, sizeof(h)))
 		return false;
 	sz = h.sz + 8ULL;
-	return sz >= sizeof(struct fr_file_head) && sz <= sizeof(head) && get(fd, off, head, sz) &&
+	return sz >= sizeof(struct fr_file_head) && sz <= sizeof(head) && get(f, off, head, sz) &&
 	       fr_snap_hash(head, sz - 8) == fr_get64(head + sz - 8);
 }
 
 /* The first header of a snapshot from at on; end: there is none. *vain_cnt: tags in vain so far. */
-static u64 find_head(int fd, u64 at, u64 end, u32 *vain_cnt)
+static u64 find_head(struct source *f, u64 at, u64 end, u32 *vain_cnt)
 {
 	static const u64 tag_off = offsetof(struct fr_part_head, tag);
 	u8 buf[WINDOW_SZ];
@@ -120,42 +140,42 @@ static u64 find_head(int fd, u64 at, u64 end, u32 *vain_cnt)
 
 	for (; at + sizeof(struct fr_file_head) <= end && *vain_cnt < VAIN_MAX; at += n - tag_off - FR_TAG_SZ + 1) {
 		n = end - at < sizeof(buf) ? end - at : sizeof(buf);
-		if (!get(fd, at, buf, n))
+		if (!get(f, at, buf, n))
 			break;
 		for (tag = buf + tag_off; (tag = memmem(tag, buf + n - tag, FR_FILE_TAG, FR_TAG_SZ)); tag++, ++*vain_cnt)
-			if (is_sound_head(fd, at + (tag - buf) - tag_off))
+			if (is_sound_head(f, at + (tag - buf) - tag_off))
 				return at + (tag - buf) - tag_off;
 	}
 	return end;
 }
 
-static int find_forward(int fd, u64 end, struct fr_members *m)
+static int find_forward(struct source *f, u64 end, struct fr_members *m)
 {
 	u64 at = 0, len, next;
 	u32 vain_cnt = 0;
 	int err = add(m, 0);
 
 	while (!err && at < end && m->cnt < MEMBER_MAX) {
-		len = part_length(fd, at);
+		len = part_length(f, at);
 		next = at + len;
-		if (!len || len > end - at || (next < end && !part_length(fd, next)))
-			next = find_head(fd, at + 1, end, &vain_cnt);
+		if (!len || len > end - at || (next < end && !part_length(f, next)))
+			next = find_head(f, at + 1, end, &vain_cnt);
 		at = next;
-		if (at < end && is_file_head(fd, at))
+		if (at < end && is_file_head(f, at))
 			err = add(m, at);
 	}
 	return err;
 }
 
-static int find_all(int fd, u64 sz, struct fr_members *m)
+static int find_all(struct source *f, u64 sz, struct fr_members *m)
 {
 	struct fr_members last = {};
 	u64 end = sz;
 	size_t i;
-	int err = find_backward(fd, &end, &last);
+	int err = find_backward(f, &end, &last);
 
 	if (!err && (end || !sz))
-		err = find_forward(fd, end, m);
+		err = find_forward(f, end, m);
 	for (i = 0; i < last.cnt && !err; i++)
 		err = add(m, last.begin[i]);
 	fr_members_free(&last);
@@ -164,6 +184,7 @@ static int find_all(int fd, u64 sz, struct fr_members *m)
 
 static int find(int fd, struct fr_members *m)
 {
+	struct source f = {.fd = fd};
 	struct stat st;
 	int err;
 
@@ -173,7 +194,7 @@ static int find(int fd, struct fr_members *m)
 		return -EISDIR;
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
 		return -ESPIPE;
-	err = find_all(fd, S_ISREG(st.st_mode) ? st.st_size : 0, m);
+	err = find_all(&f, S_ISREG(st.st_mode) ? st.st_size : 0, m) ?: f.err;
 	if (!err)
 		m->begin[m->cnt] = st.st_size;
 	return err;
