@@ -112,6 +112,7 @@ struct fr_session {
 	u64 wall_step_cnt; /* steps ever seen; step i is in wall_step[i % FR_WALL_STEP_MAX] */
 	struct fr_wall_step wall_step[FR_WALL_STEP_MAX];
 	struct fr_left left[FR_LEFT_MAX];
+	u64 beside_cnt; /* snapshots taken without the reader's lock, which somebody held for too long */
 } FR_ALIGNED(FR_CACHE_SZ);
 
 /* The task table: who a tid was. The key is a tid and when it began, so that a reused pid is another task. */
@@ -136,6 +137,19 @@ struct fr_task {
 	s32 exit_code;
 };
 
+/*
+ * Whose result is in a struct that all callers of a program share. A run of a program takes the turn, and returns its ticket.
+ * Who copies the result finds that ticket before and after, or another run has come between: no caller need keep others
+ * waiting, and one that is stopped before it has copied harms nobody.
+ */
+struct fr_turn {
+	u64 busy;   /* a run fills the struct */
+	u64 ticket; /* of the run whose result is in the struct, 0: it is being filled */
+	u64 last;   /* ticket */
+};
+
+#define FR_TURN_BUSY ~0u /* returned instead of a ticket: another run had the turn */
+
 /* Arguments and results of the programs that user space runs by BPF_PROG_TEST_RUN. */
 struct fr_call {
 	u64 ns;	       /* fr_now: the recording clock */
@@ -148,6 +162,8 @@ struct fr_call {
 	u32 cpu;
 	u32 holder; /* fr_holder: tid of the task that has a CPU, + 1; 0: the kernel does not let programs see that */
 	u32 pad;
+	struct fr_turn turn;
+	u64 nr; /* fr_snapshot_begin: the snapshot's number */
 };
 
 #define FR_KSYM_SZ 576u /* the kernel's KSYM_SYMBOL_LEN and more */
@@ -158,6 +174,7 @@ struct fr_call {
  */
 struct fr_ksym_text {
 	char text[FR_KSYM_SZ];
+	struct fr_turn turn;
 };
 
 _Static_assert(sizeof(struct fr_task_key) == 16, "in a map");

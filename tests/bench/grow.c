@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 	if (argc != 4)
 		return fprintf(stderr, "usage: grow SESSION FILE EVENTS\n"), 2;
 	err = fr_sess_open(argv[1], &g.s);
-	err = err ?: fr_sess_lock(g.s, 1000);
+	err = err ?: fr_sess_lock(g.s, 1000, NULL);
 	err = err ?: read_all(&g);
 	err = err ?: write_file(&g, argv[2], strtoull(argv[3], NULL, 10));
 	if (err)

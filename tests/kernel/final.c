@@ -31,7 +31,7 @@ int main(int argc, char **argv)
 	if (argc != 3 || fr_sess_open(argv[1], &s))
 		return 1;
 	/* until the snapshot has been taken: a session that is being ended, and not locked, is swept away */
-	err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+	err = fr_sess_lock(s, FR_DUMP_END_MS, NULL);
 	err = err ?: fr_live_read(s, &live);
 	err = err ?: fr_sess_detach(s);
 	fr_live_refresh(&live);

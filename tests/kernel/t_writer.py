@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from frtest import FLIGHTREC, SESSIONS, Skip, TMP, chance, check, equal, fr, helper, main, run, test, wait_for
+from frtest import FLIGHTREC, SESSIONS, Skip, TMP, chance, check, equal, fr, fr_json, helper, main, path, replay, run, test, wait_for
 from recorder import (NOBODY, ONE, Recorder, TAG, accounted, by_options, children, configured, crash, crash_decided, end_load, kill, kill_load, recording,
                       start_load, trigger, write_config, writer_of)
 
@@ -296,6 +296,79 @@ def failed_takeover():
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:
             kill(r)
+
+
+STOPS = r"""
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+/* Stopped once it has its nth lock, or before its first fsync() (0). */
+int flock(int fd, int how)
+{
+	static int left = -1;
+	int (*next)(int, int) = (int (*)(int, int))dlsym(RTLD_NEXT, "flock");
+	int err = next(fd, how);
+
+	if (left < 0)
+		left = atoi(getenv("STOPS_AT"));
+	if (!err && how & LOCK_EX && left && !--left)
+		raise(SIGSTOP);
+	return err;
+}
+
+int fsync(int fd)
+{
+	int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
+
+	if (!atoi(getenv("STOPS_AT")))
+		raise(SIGSTOP);
+	return next(fd);
+}
+"""
+HAS_SESSION, HAS_RESULT, HAS_RINGS = 1, 2, 0  # its lock; that of a program's result, too; all but the end of the file
+
+
+def dump_that_stops(name, at, file):
+    """A dump, stopped with what it has then."""
+    lib = path("libstops.so")
+    if not os.path.exists(lib):
+        with open(path("stops.c"), "w") as f:
+            f.write(STOPS)
+        run("gcc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", lib, path("stops.c"))
+    p = subprocess.Popen([FLIGHTREC, "dump", "-n", name, "-o", file], env={**os.environ, "LD_PRELOAD": lib, "STOPS_AT": str(at)},
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: " T " in open(f"/proc/{p.pid}/stat").read() or p.poll() is not None, "it is stopped")
+    equal(p.poll(), None, "exit status of a dump that is stopped")
+    return p
+
+
+@test("a dump that is stopped, with the lock, or that of a program's result, or all but written, delays nobody, and says so when it goes on")
+def stopped_dump():
+    rule = f"crash:comm=beside{TAG},cooldown=0s"
+    with recording(rule) as r:
+        for cnt, at in enumerate((HAS_SESSION, HAS_RESULT, HAS_RINGS), 1):
+            file, other = path(f"stopped-{at}.flight"), path(f"other-{at}.flight")
+            p = dump_that_stops(r.name, at, file)
+            try:
+                crash(f"beside{TAG}")
+                r.wait_files(cnt)
+                said = fr("dump", "-n", r.name, "-o", other).stderr
+            finally:
+                p.send_signal(signal.SIGCONT)
+            check("going on without waiting" in said, f"the other dump: {said}")
+            said = p.communicate(timeout=60)[1]
+            equal(p.returncode, 0, f"exit status of the dump that was stopped at {at}: {said}")
+            check("this process stood still" in said and "was taken meanwhile" in said, f"the stopped dump: {said}")
+            for f in (file, other, r.files()[-1]):
+                fr("verify", f)
+                check(not fr_json("info", f).get("holes"), f"{f}: holes")
+        said = fr("dump", "-n", r.name, "-o", path("after.flight")).stderr
+        check("going on" not in said and "repaired" not in said, f"a dump afterwards: {said}")
+        marks = [(e["event"], e["nr"]) for e in replay(path("after.flight"), "--life") if e["event"] in ("snapshot_begin", "snapshot_end")]
+        check(len(marks) == len(set(marks)) and len(marks) > 2, f"each snapshot begins and ends once: {marks}")
 
 
 if __name__ == "__main__":

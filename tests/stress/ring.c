@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * ring: one ring, several writers at once (they stand for nested and preempted ones) and a reader that heals, swaps, copies,
- * and is killed now and then.
+ * and is killed now and then, or rather stopped first: another one reads beside it then.
  *
  *	ring SECONDS [mortal] [nested]	longer, if the machine is so busy that not each thing happened by then
  *
@@ -176,7 +176,7 @@ static int grace(void *arg)
 /* ---- the reader ---- */
 
 static struct reader {
-	u64 whole, partial, inflight, stale, damaged, kills, repairs, bad, records;
+	u64 whole, partial, inflight, stale, damaged, kills, repairs, bad, records, beside;
 	u64 sum[64]; /* of complete laps, by seq; with the seq */
 	u64 sum_seq[64];
 	u64 last_n[WRITERS]; /* of each writer in this pass */
@@ -243,15 +243,36 @@ static void miss_lap(int err)
 		rd.bad++;
 }
 
-/* Swap a complete lap out and forget it. */
-static void be_killed(const struct fr_ring_reader *r, u64 seq)
+/* Swap a complete lap out and forget it. Did it succeed? */
+static bool be_killed(const struct fr_ring_reader *r, u64 seq)
 {
 	u64 *slot = &rig.sl.slot[seq % SLOTS], word = fr_load(slot);
 
-	if (fr_slot_com(word) == PAGES * FR_PAGE_UNITS && fr_slot_seq(word) == (seq & FR_SEQ_MASK))
-		rd.kills +=
-			fr_cas(slot, word,
-			       fr_slot(seq, r->spare, fr_slot_cnt(word), fr_slot_com(word)) | (word & FR_SLOT_HOLE)) == word;
+	if (fr_slot_com(word) != PAGES * FR_PAGE_UNITS || fr_slot_seq(word) != (seq & FR_SEQ_MASK) ||
+	    fr_cas(slot, word, fr_slot(seq, r->spare, fr_slot_cnt(word), fr_slot_com(word)) | (word & FR_SLOT_HOLE)) != word)
+		return false;
+	rd.kills++;
+	return true;
+}
+
+/* The one that is to be killed is stopped, and holds this lap: what is read beside it is as it was read before. */
+static void read_beside(u64 held)
+{
+	u64 seq, first, last, last_ns = 0;
+	struct fr_ring_reader r;
+	struct fr_lap lap;
+
+	if (fr_ring_read_beside(&r, &rig.map, NULL, NULL) || fr_ring_read_range(&rig.map, &first, &last)) {
+		rd.bad++;
+		return;
+	}
+	memset(rd.last_n, 0, sizeof(rd.last_n));
+	for (seq = first; seq <= last; seq++) {
+		if (fr_ring_read_lap(&r, seq, rd.buf, rig_subbuf_sz(&rig), &lap))
+			continue;
+		take_lap(&lap, &last_ns);
+		rd.beside += seq == held;
+	}
 }
 
 static void read_pass(u64 pass)
@@ -278,7 +299,8 @@ static void read_pass(u64 pass)
 		else
 			take_lap(&lap, &last_ns);
 		if (pass % KILL_1IN == 0 && seq == first + pass / KILL_1IN % SLOTS) {
-			be_killed(&r, seq);
+			if (be_killed(&r, seq))
+				read_beside(seq);
 			return;
 		}
 	}
@@ -311,7 +333,7 @@ static bool settle(void)
 /* Did each thing happen that is to be gone through? */
 static bool is_tried(void)
 {
-	return rd.whole && rd.partial && rd.kills && rd.repairs && (!mortal || rd.damaged);
+	return rd.whole && rd.partial && rd.kills && rd.beside && rd.repairs && (!mortal || rd.damaged);
 }
 
 int main(int argc, char **argv)
@@ -340,11 +362,11 @@ int main(int argc, char **argv)
 		pthread_join(interrupter, NULL);
 	for (i = 0; i < (nested ? 1 : WRITERS); i++)
 		pthread_join(writer[i].id, NULL);
-	printf("  %llu passes: whole %llu, partial %llu, in flight %llu, overwritten %llu, damaged %llu; kills %llu, repairs "
-	       "%llu\n",
+	printf("  %llu passes: whole %llu, partial %llu, in flight %llu, overwritten %llu, damaged %llu; kills %llu, beside "
+	       "%llu, repairs %llu\n",
 	       (unsigned long long)pass, (unsigned long long)rd.whole, (unsigned long long)rd.partial,
 	       (unsigned long long)rd.inflight, (unsigned long long)rd.stale, (unsigned long long)rd.damaged,
-	       (unsigned long long)rd.kills, (unsigned long long)rd.repairs);
+	       (unsigned long long)rd.kills, (unsigned long long)rd.beside, (unsigned long long)rd.repairs);
 	ok = is_tried() && (mortal || !rd.damaged);
 	return !(settle() && ok && !rd.bad);
 }

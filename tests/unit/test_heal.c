@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Healing a ring whose words others change: between two of its looks, and in the grace period. */
+/*
+ * Healing a ring whose words others change: between two of its looks, and in the grace period. Reading beside a reader that is
+ * stopped while it holds a lap.
+ */
 /* first: <signal.h> and <errno.h> make fields of ours macros */
 #include "host_map.h"
 
@@ -160,6 +163,86 @@ static void words_that_change_after_they_were_counted_wait_for_the_next_healing(
 	assert_int_equal(fr_ring_read_open(&r, &map, NULL, NULL), 0);
 }
 
+/* ---- beside a stopped reader ---- */
+
+static u8 lap_buf[PAGES * FR_PAGE_SZ], beside_buf[PAGES * FR_PAGE_SZ];
+
+static int read_beside(u64 seq, void *buf)
+{
+	struct fr_ring_reader r;
+	struct fr_lap lap;
+
+	assert_int_equal(fr_ring_read_beside(&r, &map, NULL, NULL), 0);
+	return fr_ring_read_lap(&r, seq, buf, sizeof(beside_buf), &lap);
+}
+
+/* The first half of copy_full(): then it is stopped. Returns the word that it stored. */
+static u64 swap_out(struct fr_ring_reader *r, u64 seq)
+{
+	u64 *slot = fr_ring_slot_of(&map, seq), word = *slot, mine = word_with_idx(word, r->spare);
+
+	assert_int_equal(fr_cas(slot, word, mine), word);
+	return mine;
+}
+
+/* Each lap is what it was, and nothing is changed for whom is stopped: neither its lap nor its spare is given to anybody. */
+static void whoever_reads_beside_a_stopped_reader_finds_its_lap_and_changes_nothing(void **state)
+{
+	u64 first, last, seq, held, before[SLOTS];
+	struct fr_ring_reader stopped;
+	struct fr_lap lap;
+
+	(void)state;
+	fill_laps(2 * SLOTS);
+	assert_int_equal(fr_ring_read_open(&stopped, &map, NULL, NULL), 0);
+	assert_int_equal(fr_ring_read_range(&map, &first, &last), 0);
+	for (held = first; held < last; held++) {
+		u64 word = *fr_ring_slot_of(&map, held), mine = swap_out(&stopped, held);
+
+		memcpy(before, ring->r.sl->slot, sizeof(before));
+		for (seq = first; seq <= last; seq++) {
+			assert_int_equal(read_beside(seq, beside_buf), 0);
+			assert_true(fr_ring_head_is(&map, (u64 *)beside_buf, seq));
+		}
+		assert_memory_equal(before, ring->r.sl->slot, sizeof(before));
+		assert_int_equal(fr_cas(fr_ring_slot_of(&map, held), mine, word), mine);
+		assert_int_equal(read_beside(held, beside_buf), 0);
+		assert_int_equal(fr_ring_read_lap(&stopped, held, lap_buf, sizeof(lap_buf), &lap), 0);
+		assert_memory_equal(lap_buf, beside_buf, lap.com_units * FR_UNIT_SZ);
+	}
+}
+
+/* What an opener does first: nothing of the lap is overwritten yet, but anything may be from then on. */
+static void open_slot(u64 seq, u64 word)
+{
+	*fr_ring_slot_of(&map, seq) = fr_slot(seq + SLOTS, fr_slot_idx(word), 0, 0);
+}
+
+static void a_lap_that_is_overwritten_beside_a_reader_is_stale(void **state)
+{
+	u64 first, last, mine, word, *slot;
+	struct fr_ring_reader went_on;
+	struct fr_lap lap;
+
+	(void)state;
+	fill_laps(2 * SLOTS);
+	assert_int_equal(fr_ring_read_open(&went_on, &map, NULL, NULL), 0);
+	assert_int_equal(fr_ring_read_range(&map, &first, &last), 0);
+	slot = fr_ring_slot_of(&map, first);
+	word = *slot;
+	assert_int_equal(copy_beside(&map, first, word, beside_buf, &lap), 0);
+	open_slot(first, word);
+	assert_int_equal(copy_beside(&map, first, word, beside_buf, &lap), -ESTALE);
+	*slot = word;
+	/* stopped for longer than a ring: what it held is its spare, and the next ones find one again */
+	mine = swap_out(&went_on, first);
+	fill_laps(SLOTS);
+	assert_int_not_equal(fr_cas(slot, mine, word), mine);
+	assert_int_equal(read_beside(first, beside_buf), -ESTALE);
+	assert_int_equal(read_beside(first + SLOTS, beside_buf), 0);
+	assert_int_equal(fr_ring_read_open(&went_on, &map, NULL, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +250,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_abandoned_record_leaves_a_hole, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(words_that_change_after_they_were_counted_wait_for_the_next_healing, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(whoever_reads_beside_a_stopped_reader_finds_its_lap_and_changes_nothing, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_lap_that_is_overwritten_beside_a_reader_is_stale, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -203,7 +203,7 @@ static void raise_rate(struct fr_holdsess *h)
 
 static void end_own(struct fr_sess *s)
 {
-	if (fr_sess_lock(s, FR_DUMP_TIMEOUT_MS))
+	if (fr_sess_lock(s, FR_DUMP_END_MS, NULL))
 		return;
 	fr_sess_detach(s);
 	fr_sess_remove(s);

@@ -389,7 +389,7 @@ static int prepare(struct fr_holdwatch *w)
 {
 	static const struct fr_gate_conf storm = FR_DEF_GATE;
 
-	w->same_pids = fr_sess_same_pids(w->sess.look, FR_DUMP_TIMEOUT_MS);
+	w->same_pids = fr_sess_same_pids(w->sess.look);
 	if (!fr_livesym_new(w->sess.look, &w->sym) && !fr_gate_new(&storm, &w->gate))
 		return FR_EXIT_OK;
 	fr_err("cannot watch: out of memory");

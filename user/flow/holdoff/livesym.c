@@ -268,17 +268,12 @@ static struct fr_ksym *kernel_slot(const struct fr_livesym *y, u64 ip)
 	return &y->kernel[i % KERNEL_CNT];
 }
 
-/* By the session's program, whose result buffer has one reader at a time; otherwise from the complete list. */
+/* By the session's program; otherwise from the complete list. */
 static void look_up(struct fr_livesym *y, struct fr_ksym *k)
 {
 	struct fr_kallsyms_info info = {};
-	int err = fr_sess_lock(y->s, FR_DUMP_TIMEOUT_MS);
 
-	if (!err) {
-		err = fr_sess_ksyms(y->s, k, 1);
-		fr_sess_unlock(y->s);
-	}
-	if (err)
+	if (fr_sess_ksyms(y->s, k, 1))
 		fr_kallsyms_find(KALLSYMS, k, 1, &info);
 }
 

@@ -587,7 +587,7 @@ static void end_session(struct fr_daemon *d, bool begun)
 			d->ask->name, d->ask->name, d->ask->name);
 		return;
 	}
-	if (fr_sess_lock(d->s, FR_DUMP_TIMEOUT_MS))
+	if (fr_sess_lock(d->s, FR_DUMP_END_MS, NULL))
 		return;
 	fr_sess_detach(d->s);
 	fr_inclog_save_last(d->s, d->live->config.dir);

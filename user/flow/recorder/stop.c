@@ -99,7 +99,7 @@ static int ask_to_end(struct fr_sess *s)
 
 static bool tell_to_end(struct fr_sess *s, u32 pid)
 {
-	return (pid && fr_sess_same_pids(s, FR_DUMP_TIMEOUT_MS) && !kill(pid, SIGTERM)) || !ask_to_end(s);
+	return (pid && fr_sess_same_pids(s) && !kill(pid, SIGTERM)) || !ask_to_end(s);
 }
 
 /* One that has just adopted the session, or only looked whether it can, has not noted its pid yet. */
@@ -176,7 +176,7 @@ static int end_locked(struct fr_sess *s, struct final *final)
 /* -EAGAIN: a recorder has adopted it meanwhile. */
 static int end_session(struct fr_sess *s, struct final *final)
 {
-	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+	int err = fr_sess_lock(s, FR_DUMP_END_MS, NULL);
 
 	if (err == -ENOENT) { /* its recorder, or another stop, has ended it; if there is a new one, it is not meant */
 		tell(final);

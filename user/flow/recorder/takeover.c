@@ -51,7 +51,7 @@ static int save(struct fr_sess *s, const struct fr_config *c, const char *reason
 
 static int remove_it(struct fr_sess *s, const char *dir)
 {
-	int err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+	int err = fr_sess_lock(s, FR_DUMP_END_MS, NULL);
 
 	if (err)
 		return err == -ENOENT ? 0 : err; /* somebody was quicker */

@@ -2,7 +2,8 @@
 /*
  * A snapshot, step by step:
  *  1. The reader's lock. A reader before us that was killed left nothing but perhaps a sub-buffer in the spare's place:
- *     put it back.
+ *     put it back. One that is stopped, or waits for its disk, keeps the lock: after a while we read beside it, and leave
+ *     everything in its place.
  *  2. The trigger's mark and the snapshot's go into the ring, by BPF.
  *  3. Copy the rings, oldest lap first, into a buffer taken before, and more if there is plenty (dump_room.h); memory to encode
  *     and write them is taken behind that, so that they are copied sooner. (A recorder has all that is certain long before: a
@@ -76,7 +77,7 @@ static int begin(struct fr_dump *d)
 	d->trigger_ts = ask->at_ns;
 	if (!ask->at_ns)
 		err = fr_sess_mark_trigger(d->s, &mark, &d->trigger_ts);
-	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts);
+	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts, &d->nr);
 	d->sample_taken = fr_load(&fr_sess_shared(d->s)->sample_taken);
 	if (!err && ask->last_ns)
 		d->since_ns = behind(ask->at_ns && ask->at_ns < d->begin_ts ? ask->at_ns : d->begin_ts, ask->last_ns);
@@ -104,7 +105,7 @@ static int write_snapshot(struct fr_dump *d)
 
 	err = err ?: begin(d);
 	err = err ?: fr_dump_put_events(d);
-	err = err ?: fr_sess_mark_end(d->s, &end_ts);
+	err = err ?: fr_sess_mark_end(d->s, d->nr, &end_ts);
 	return err ?: fr_dump_put_meta(d);
 }
 
@@ -185,6 +186,12 @@ static int told(const struct fr_dump *d, int err)
 {
 	const char *cure = fr_err_cure(err, NULL);
 
+	/* ended by somebody who did not wait for us */
+	if (err && fr_sess_is_gone(d->s)) {
+		fr_err("no snapshot %s: session '%s' was ended while this process stood still", d->done->path,
+		       fr_sess_name(d->s));
+		return -ENOENT;
+	}
 	if (err && (err != -EEXIST || !d->ask->names_itself))
 		fr_err("cannot write snapshot %s: %s: %s%snothing is lost, the session goes on recording", d->done->path,
 		       strerror(-err), cure ?: "", cure ? "; " : "");
@@ -217,6 +224,18 @@ static int dump_locked(struct fr_dump *d)
 	return d->ask->profile_only ? dump_profile(d) : dump_rings(d);
 }
 
+/* We were slow, or stood still, and others did not wait: whose history may have been overwritten before we copied it is ours.
+ */
+static void say_beside(const struct fr_dump *d, int err)
+{
+	if (!d->beside && fr_sess_was_beside(d->s))
+		fr_warn("this process stood still, or its disk did not answer, and another snapshot of session '%s' was taken "
+			"meanwhile%s",
+			fr_sess_name(d->s),
+			err ? ""
+			    : ": `flightrec info` shows until when this one has the events of each CPU, and what is missing");
+}
+
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done)
 {
 	struct fr_dump d = {.s = s, .ask = ask, .done = done, .peeking = PTHREAD_MUTEX_INITIALIZER};
@@ -224,7 +243,7 @@ int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_don
 	int err;
 
 	memset(done, 0, sizeof(*done));
-	err = fr_sess_lock(s, FR_DUMP_TIMEOUT_MS);
+	err = fr_sess_lock(s, FR_DUMP_WAIT_MS, &d.beside);
 	if (err == -ENOENT)
 		fr_sess_say_none(fr_sess_name(s), true);
 	if (err)
@@ -234,6 +253,7 @@ int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_don
 	fr_sess_be_self(s, false, NULL);
 	err = dump_locked(&d);
 	fr_dump_free(&d);
+	say_beside(&d, err);
 	fr_sess_unlock(s);
 	if (ask->stop)
 		pthread_sigmask(SIG_SETMASK, &was, NULL);

@@ -8,7 +8,8 @@
 #include "flow/snapshot/dump_room.h"
 #include "io/session/sess.h"
 
-#define FR_DUMP_TIMEOUT_MS 30000 /* how long to wait for another dump */
+#define FR_DUMP_WAIT_MS 2000  /* how long to wait for another dump, to take one beside it */
+#define FR_DUMP_END_MS	30000 /* likewise, to end the session without it */
 
 /* Why a snapshot is taken, and which task it is about. */
 struct fr_dump_ask {

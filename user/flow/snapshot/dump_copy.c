@@ -56,15 +56,16 @@ static int peek(void *arg, u32 cpu, u16 tier, u64 *word, u64 *w)
 	return err;
 }
 
-/* First repairs what a killed reader left. */
+/* First repairs what a killed reader left; not beside one that may live. */
 static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
 {
-	int repairs = fr_ring_read_heal(src->map, fr_ring_read_grace, NULL), err;
+	int repairs = d->beside ? 0 : fr_ring_read_heal(src->map, fr_ring_read_grace, NULL), err;
 
 	if (repairs > 0)
 		fr_warn("CPU %u, tier %s: repaired %d sub-buffer%s that a killed reader left", src->map->cpu,
 			fr_tier_name(src->map->tier), repairs, fr_plural(repairs));
-	err = fr_ring_read_open(&src->reader, src->map, peek, d);
+	err = d->beside ? fr_ring_read_beside(&src->reader, src->map, peek, d)
+			: fr_ring_read_open(&src->reader, src->map, peek, d);
 	if (err)
 		fr_err("the ring of CPU %u, tier %s is damaged: end the session with `flightrec stop -n %s`", src->map->cpu,
 		       fr_tier_name(src->map->tier), fr_sess_name(d->s));

@@ -71,6 +71,8 @@ struct fr_dump {
 	const struct fr_prof *prof; /* the sampler's, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
 	u64 begin_ts, trigger_ts;
+	u64 nr;		  /* of its marks */
+	bool beside;	  /* somebody else has the reader's lock */
 	u64 grain_ns;	  /* of the session's clock */
 	u64 sample_taken; /* until begin_ts, as those expected are */
 	u64 since_ns;

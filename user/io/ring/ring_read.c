@@ -211,7 +211,15 @@ int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_
 		spare_cnt += !names[i];
 	if (spare_cnt != 1)
 		return -EBADMSG;
-	*r = (struct fr_ring_reader){m, peek, peek_arg, unnamed(m, names)};
+	*r = (struct fr_ring_reader){m, peek, peek_arg, unnamed(m, names), false};
+	return 0;
+}
+
+int fr_ring_read_beside(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_ring_peek_fn peek, void *peek_arg)
+{
+	if (!fr_ring_geometry_ok(m))
+		return -EBADMSG;
+	*r = (struct fr_ring_reader){.map = m, .peek = peek, .peek_arg = peek_arg, .beside = true};
 	return 0;
 }
 
@@ -304,6 +312,34 @@ static void copy_units(u64 *to, const u64 *from, u32 units)
 }
 
 /*
+ * Copy a complete lap beside a reader that may have swapped it out, and be stopped: then the slot names that reader's spare,
+ * and the lap is where no slot points. The page head tells. The reader gives a sub-buffer that it holds to nobody but the slot
+ * it is from, as long as that slot's word is of this lap: so the copy is valid if it still is afterwards, whatever idx it names
+ * (as copy_partial()'s). -EAGAIN: it is being swapped just now.
+ */
+static int copy_beside(const struct fr_ring_map *m, u64 seq, u64 word, void *buf, struct fr_lap *out)
+{
+	const u64 *from = fr_ring_subbuf(m, fr_slot_idx(word));
+	u16 names[FR_SLOT_MAX + 1];
+	s32 spare;
+
+	if (word & FR_SLOT_HOLE)
+		return -EBADMSG;
+	if (!fr_ring_head_is(m, from, seq)) {
+		count_names(m, names);
+		spare = unnamed(m, names);
+		if (spare < 0 || !fr_ring_head_is(m, fr_ring_subbuf(m, spare), seq))
+			return -EAGAIN;
+		from = fr_ring_subbuf(m, spare);
+	}
+	copy_units(buf, from, fr_ring_full_units(m));
+	if (!fr_ring_word_is(m, fr_add(fr_ring_slot_of(m, seq), 0), seq) || fr_w_seq(fr_writer_w(m->wr)) >= seq + m->slot_cnt)
+		return -ESTALE;
+	*out = (struct fr_lap){seq, fr_ring_full_units(m), fr_slot_cnt(word), false};
+	return 0;
+}
+
+/*
  * Copy the lap that w is in: word and w, loaded in this order, agreed that nothing was in flight. The copy is valid if the slot
  * still belongs to that lap afterwards, because a writer may overwrite it only after that word has changed. Adding zero is a
  * load that the copy's loads cannot be moved behind, and pairs with the CAS of fr_ring_open(); w, whose seq is complete,
@@ -329,7 +365,7 @@ static int try_copy(struct fr_ring_reader *r, u64 seq, u64 word, u64 w, void *bu
 	int state = fr_ring_lap_state(r->map, seq, word, w);
 
 	if (state == FR_RING_WHOLE)
-		return copy_full(r, seq, word, buf, out);
+		return r->beside ? copy_beside(r->map, seq, word, buf, out) : copy_full(r, seq, word, buf, out);
 	if (state == FR_RING_PARTIAL)
 		return copy_partial(r, seq, word, buf, out);
 	return state;

@@ -10,7 +10,7 @@
  *		err = fr_ring_read_lap(&r, seq, buf, sz, &lap);
  *
  * One reader at a time: callers hold the session's reader lock from heal to the last lap. The reader changes only slot words,
- * never w. Everything read from shared memory is checked against the geometry, which the caller gets from a trusted place.
+ * never w. Any number may read beside it (fr_ring_read_beside()), without the lock, since they change nothing. Everything read from shared memory is checked against the geometry, which the caller gets from a trusted place.
  */
 #ifndef FR_RING_READ_H
 #define FR_RING_READ_H
@@ -63,6 +63,7 @@ struct fr_ring_reader {
 	fr_ring_peek_fn peek; /* NULL: none */
 	void *peek_arg;
 	u32 spare; /* idx of the sub-buffer that no slot names */
+	bool beside;
 };
 
 /* A grace period for BPF writers, by membarrier(2): they run in RCU read-side critical sections. arg is not used. */
@@ -77,6 +78,12 @@ int fr_ring_read_heal(const struct fr_ring_map *m, fr_ring_grace_fn grace, void 
 
 /* Begin to read m, which must outlive r. 0, or -EBADMSG: the slots do not leave exactly one sub-buffer spare. */
 int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_ring_peek_fn peek, void *peek_arg);
+
+/*
+ * Begin to read m beside a reader that swaps, stopped or not, and any number like us: nothing is swapped, and nothing healed. A
+ * lap that is overwritten while it is copied is -ESTALE. 0 or -EBADMSG.
+ */
+int fr_ring_read_beside(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_ring_peek_fn peek, void *peek_arg);
 
 /*
  * The laps that may be present now; the last is the one w is in. 0, -ENOENT: nothing was ever written, -EBADMSG: w is damaged.

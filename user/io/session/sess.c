@@ -414,29 +414,51 @@ static u64 now_ms(void)
 	return fr_now_ns(CLOCK_MONOTONIC) / FR_MSEC_NS;
 }
 
-int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms)
+/* Of a session that is opened only to be ended, its maps may not be there. */
+static u64 beside_cnt(const struct fr_sess *s)
+{
+	return s->shared ? fr_load(&s->shared->beside_cnt) : 0;
+}
+
+/* -EAGAIN: not within timeout_ms. */
+static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms)
 {
 	const struct timespec nap = {.tv_nsec = 5000000};
 	u64 until = now_ms() + timeout_ms;
 	bool told = false;
 	int err;
 
-	while (flock(s->dir_fd, LOCK_EX | LOCK_NB)) {
+	/* noted before: it may be stopped as soon as it has the lock */
+	while (s->beside_cnt = beside_cnt(s), flock(s->dir_fd, LOCK_EX | LOCK_NB)) {
 		err = -errno;
 		if (err != -EWOULDBLOCK && err != -EINTR) {
 			fr_err("cannot lock session '%s': %s: try again", s->name, strerror(-err));
 			return err;
 		}
-		if (now_ms() >= until) {
-			fr_err("session '%s' is busy: another snapshot has not ended for %u s: try again", s->name,
-			       timeout_ms / 1000);
-			return -ETIMEDOUT;
-		}
+		if (now_ms() >= until)
+			return -EAGAIN;
 		if (!told && until - now_ms() + 500 < timeout_ms)
 			fr_warn("waiting: another process takes a snapshot of session '%s'", s->name);
 		told = told || until - now_ms() + 500 < timeout_ms;
 		nanosleep(&nap, NULL);
 	}
+	return 0;
+}
+
+int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside)
+{
+	int err = wait_for_lock(s, timeout_ms);
+
+	if (err && err != -EAGAIN)
+		return err;
+	if (beside)
+		*beside = err;
+	if (err)
+		fr_warn("another process has not ended its snapshot of session '%s' for %u s: it is stopped, or its disk hangs: "
+			"going on without waiting for it",
+			s->name, timeout_ms / 1000);
+	if (err && beside && s->shared)
+		fr_add(&s->shared->beside_cnt, 1);
 	if (!fr_sess_is_gone(s))
 		return 0;
 	fr_sess_unlock(s);
@@ -446,6 +468,11 @@ int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms)
 void fr_sess_unlock(struct fr_sess *s)
 {
 	flock(s->dir_fd, LOCK_UN);
+}
+
+bool fr_sess_was_beside(const struct fr_sess *s)
+{
+	return beside_cnt(s) != s->beside_cnt;
 }
 
 /* ---- what is in it ---- */

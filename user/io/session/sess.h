@@ -61,12 +61,20 @@ int fr_sess_own(struct fr_sess *s);
 bool fr_sess_is_owned(struct fr_sess *s); /* by any process */
 
 /*
- * The reader's lock: waits up to timeout_ms (and says so if it has to), then -ETIMEDOUT. 0; -ENOENT without a message: the
- * session has been ended, even if a new one has its name now; or -errno with a message. While it is held, the session's path
- * leads to this session.
+ * The reader's lock: waits up to timeout_ms (and says so if it has to). 0; -ENOENT without a message: the session has been
+ * ended, even if a new one has its name now; or -errno with a message. While it is held, the session's path leads to this
+ * session.
+ *
+ * Whoever has it may be stopped, or write to a disk that hangs, and keeps nobody from reading or ending the session: after
+ * timeout_ms *beside is set, with a message, and 0 returned. Who reads beside another reader changes no slot word
+ * (fr_ring_read_beside()). The other finds out by fr_sess_was_beside(). Who ends the session does so without the lock (beside
+ * NULL): its maps live until the other has closed them.
  */
-int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms);
+int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside);
 void fr_sess_unlock(struct fr_sess *s);
+
+/* Has somebody else taken a snapshot while this process had the lock? */
+bool fr_sess_was_beside(const struct fr_sess *s);
 
 /*
  * End the session, with both locks: detach (waits for program runs in flight), then remove all pins. Once it is being detached
@@ -106,12 +114,11 @@ int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt
 
 /*
  * Look up cnt kernel addresses with the session's program; the other members of k are 0 on entry, and freed as described in
- * kallsyms.h. The caller holds the reader's lock. 0, or -errno with nothing filled in: the session may be of an older version
- * without this program.
+ * kallsyms.h. 0, or -errno with nothing filled in: the session may be of an older version without this program.
  */
 int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt);
 
-/* The control programs. Each returns 0 or -errno. Only the snapshots' marks need a lock: the reader's. */
+/* The control programs, which need no lock. Each returns 0 or -errno. */
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out);
 
 /* Who has a CPU, and the recording clock: out->holder and out->ns. 0 or -errno. */
@@ -121,13 +128,12 @@ int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out);
  */
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid);
 /*
- * BPF sees pids of the initial pid namespace. Does this process see the same ones? Waits up to timeout_ms for the reader's
- * lock; false if it does not get it.
+ * BPF sees pids of the initial pid namespace. Does this process see the same ones?
  */
-bool fr_sess_same_pids(struct fr_sess *s, unsigned timeout_ms);
+bool fr_sess_same_pids(struct fr_sess *s);
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w);
-int fr_sess_mark_begin(struct fr_sess *s, u64 *ts);
-int fr_sess_mark_end(struct fr_sess *s, u64 *ts);
+int fr_sess_mark_begin(struct fr_sess *s, u64 *ts, u64 *nr); /* *nr: for its end */
+int fr_sess_mark_end(struct fr_sess *s, u64 nr, u64 *ts);    /* -ENOENT: the session has been ended */
 
 /* The outcome of a trigger, for its event. */
 #define FR_RULE_NONE 0xffffu

@@ -17,10 +17,12 @@
 /* ---- control programs ---- */
 
 /*
- * Programs leave their result in one struct shared by all callers. It has its own lock, held for microseconds, so that a
+ * Programs leave their result in one struct that all callers share. A lock, held for microseconds, keeps them apart, so that a
  * recorder can mark a trigger while another process takes a snapshot. A process that is stopped while it holds the lock must
- * not stop others: after a while they go on without it, and may get a wrong time.
+ * not stop others: after a while they go on without it. Then tickets (struct fr_turn) tell whose result it is. The programs of
+ * a session of an older version have none and return 0: what they leave is taken as it is.
  */
+#define LOCK_TRIES 200
 #define CALL_TRIES 200
 
 static void lock_call(struct fr_sess *s)
@@ -30,11 +32,16 @@ static void lock_call(struct fr_sess *s)
 
 	if (s->call_fd < 0)
 		s->call_fd = open(FR_SESSION_ROOT, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (tries = 0; s->call_fd >= 0 && tries < CALL_TRIES; tries++) {
-		if (!flock(s->call_fd, LOCK_EX | LOCK_NB) || (errno != EWOULDBLOCK && errno != EINTR))
+	for (tries = 0; s->call_fd >= 0 && tries < LOCK_TRIES; tries++) {
+		if (!flock(s->call_fd, LOCK_EX | LOCK_NB) || (errno != EWOULDBLOCK && errno != EINTR)) {
+			s->call_stuck = false;
+			return;
+		}
+		if (s->call_stuck)
 			return;
 		nanosleep(&nap, NULL);
 	}
+	s->call_stuck = true;
 }
 
 static void unlock_call(struct fr_sess *s)
@@ -43,12 +50,41 @@ static void unlock_call(struct fr_sess *s)
 		flock(s->call_fd, LOCK_UN);
 }
 
-/* Run a control program; *out (or NULL): its result. */
+/* Copy a result if it is still the one with that ticket. The loads pair with the exchanges in bpf/control.bpf.c. */
+static bool take(const struct fr_turn *t, u32 ticket, const void *from, void *out, size_t sz)
+{
+	if (!ticket) {
+		memcpy(out, from, sz);
+		return true;
+	}
+	if (fr_load(&t->ticket) != ticket)
+		return false;
+	memcpy(out, from, sz);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return fr_load(&t->ticket) == ticket;
+}
+
+int fr_sess_run(int prog_fd, struct bpf_test_run_opts *opts, const struct fr_turn *t, const void *from, void *out, size_t sz)
+{
+	const struct timespec nap = {.tv_nsec = 500000};
+	int tries;
+
+	for (tries = 0; tries < CALL_TRIES; tries++) {
+		if (bpf_prog_test_run_opts(prog_fd, opts))
+			return -errno;
+		if (opts->retval != FR_TURN_BUSY)
+			return take(t, opts->retval, from, out, sz) ? 0 : -EAGAIN;
+		nanosleep(&nap, NULL);
+	}
+	return -EBUSY;
+}
+
+/* Run a control program; *out: its result. -EAGAIN: it ran, and another run has replaced its result. */
 static int call(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, int cpu, struct fr_call *out)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = arg_cnt * sizeof(*args));
 	char name[64];
-	int fd, err = 0;
+	int fd, err;
 
 	if (cpu >= 0) {
 		opts.cpu = cpu;
@@ -59,48 +95,50 @@ static int call(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cn
 	if (fd < 0)
 		return fd;
 	lock_call(s);
-	if (bpf_prog_test_run_opts(fd, &opts))
-		err = -errno;
-	if (!err && out)
-		*out = *s->call;
+	err = fr_sess_run(fd, &opts, &s->call->turn, s->call, out, sizeof(*out));
 	unlock_call(s);
 	close(fd);
 	return err;
 }
 
+/* Likewise, a program that changes nothing but its result, or may do again what it did. */
+static int ask(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, int cpu, struct fr_call *out)
+{
+	int err, tries;
+
+	for (err = -EAGAIN, tries = 0; err == -EAGAIN && tries < CALL_TRIES; tries++)
+		err = call(s, prog, args, arg_cnt, cpu, out);
+	return err;
+}
+
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out)
 {
-	return call(s, "fr_clocks", NULL, 0, -1, out);
+	return ask(s, "fr_clocks", NULL, 0, -1, out);
 }
 
 int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out)
 {
 	u64 args[1] = {cpu};
 
-	return call(s, "fr_holder", args, 1, -1, out);
+	return ask(s, "fr_holder", args, 1, -1, out);
 }
 
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid)
 {
 	u64 args[1] = {recorder};
 	struct fr_call left;
-	int err = call(s, "fr_self", args, 1, -1, &left);
+	int err = ask(s, "fr_self", args, 1, -1, &left);
 
 	if (!err && pid)
 		*pid = left.tgid;
 	return err;
 }
 
-bool fr_sess_same_pids(struct fr_sess *s, unsigned timeout_ms)
+bool fr_sess_same_pids(struct fr_sess *s)
 {
 	u32 pid = 0;
-	bool same;
 
-	if (fr_sess_lock(s, timeout_ms))
-		return false;
-	same = !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
-	fr_sess_unlock(s);
-	return same;
+	return !fr_sess_be_self(s, false, &pid) && pid == (u32)getpid();
 }
 
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
@@ -108,7 +146,7 @@ int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 	struct fr_sess *s = sess;
 	u64 args[1] = {tier};
 	struct fr_call left;
-	int err = call(s, "fr_peek", args, 1, cpu, &left);
+	int err = ask(s, "fr_peek", args, 1, cpu, &left);
 
 	if (!err) {
 		*word = left.peek_word;
@@ -119,27 +157,51 @@ int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 
 void fr_sess_find_current(struct fr_sess *s, u32 cpu)
 {
-	call(s, "fr_find_current", NULL, 0, cpu, NULL);
+	struct fr_call left;
+
+	call(s, "fr_find_current", NULL, 0, cpu, &left);
 }
 
-static int mark(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, u64 *ts)
+/* A mark is made once: if its result is replaced before it is copied, that was a moment ago, or before this process stood
+ * still. */
+static int mark(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, struct fr_call *left)
+{
+	int err = call(s, prog, args, arg_cnt, -1, left);
+
+	if (err != -EAGAIN)
+		return err;
+	err = fr_sess_clocks(s, left);
+	left->nr = s->shared->snapshot_nr;
+	return err;
+}
+
+static int mark_ts(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, u64 *ts)
 {
 	struct fr_call left;
-	int err = call(s, prog, args, arg_cnt, -1, &left);
+	int err = mark(s, prog, args, arg_cnt, &left);
 
 	if (!err)
 		*ts = left.ns;
 	return err;
 }
 
-int fr_sess_mark_begin(struct fr_sess *s, u64 *ts)
+int fr_sess_mark_begin(struct fr_sess *s, u64 *ts, u64 *nr)
 {
-	return mark(s, "fr_snapshot_begin", NULL, 0, ts);
+	struct fr_call left;
+	int err = mark(s, "fr_snapshot_begin", NULL, 0, &left);
+
+	if (!err) {
+		*ts = left.ns;
+		*nr = left.nr;
+	}
+	return err;
 }
 
-int fr_sess_mark_end(struct fr_sess *s, u64 *ts)
+int fr_sess_mark_end(struct fr_sess *s, u64 nr, u64 *ts)
 {
-	return mark(s, "fr_snapshot_end", NULL, 0, ts);
+	const u64 args[1] = {nr};
+
+	return fr_sess_is_gone(s) ? -ENOENT : mark_ts(s, "fr_snapshot_end", args, 1, ts);
 }
 
 int fr_sess_mark_trigger(struct fr_sess *s, const struct fr_sess_trigger *t, u64 *ts)
@@ -147,7 +209,7 @@ int fr_sess_mark_trigger(struct fr_sess *s, const struct fr_sess_trigger *t, u64
 	u64 args[4] = {0, t->tid, t->at_ns, t->rule | t->verdict << 16 | t->sig << 24};
 
 	memcpy(args, t->reason, strnlen(t->reason, sizeof(args[0])));
-	return mark(s, "fr_trigger", args, 4, ts);
+	return mark_ts(s, "fr_trigger", args, 4, ts);
 }
 
 int fr_sess_mark_governor(struct fr_sess *s, const struct fr_sess_governor *g, u64 *ts)
@@ -156,7 +218,7 @@ int fr_sess_mark_governor(struct fr_sess *s, const struct fr_sess_governor *g, u
 
 	memcpy(&args[2], g->what, strnlen(g->what, sizeof(args[2])));
 	memcpy(&args[3], g->action, strnlen(g->action, sizeof(args[3])));
-	return mark(s, "fr_governor", args, 4, ts);
+	return mark_ts(s, "fr_governor", args, 4, ts);
 }
 
 /* ---- the task table ---- */

@@ -10,9 +10,11 @@
 struct fr_sess {
 	char name[FR_SESS_NAME_MAX + 1];
 	char dir[128];
-	int dir_fd;   /* holds the reader's lock when locked */
-	int owner_fd; /* holds the owner's lock, -1: not ours */
-	int call_fd;  /* holds the lock of control programs while one runs, -1: not opened yet */
+	int dir_fd;	 /* holds the reader's lock when locked */
+	int owner_fd;	 /* holds the owner's lock, -1: not ours */
+	int call_fd;	 /* holds the lock of control programs while one runs, -1: not opened yet */
+	bool call_stuck; /* whoever has it did not give it back in time: do not wait again */
+	u64 beside_cnt;	 /* fr_session's, when the reader's lock was taken */
 	bool is_new;
 	u32 layout;
 	char *facts;
@@ -31,6 +33,13 @@ struct fr_sess {
 	size_t trig_cnt;
 	u32 trig_slots; /* of the rules that we put in force */
 };
+
+/*
+ * Run a program that leaves its result, sz bytes at from, for whoever has its ticket. 0 and *out; -EAGAIN: it ran, but another
+ * run has replaced the result; -EBUSY: others kept the turn; -errno.
+ */
+struct bpf_test_run_opts;
+int fr_sess_run(int prog_fd, struct bpf_test_run_opts *opts, const struct fr_turn *t, const void *from, void *out, size_t sz);
 
 /* The fd of a pin in the session's directory, or -errno. */
 int fr_sess_get_pin(const struct fr_sess *s, const char *name);

@@ -10,10 +10,12 @@
 #include "io/session/sess_int.h"
 #include "io/symbol/kallsyms.h"
 
+#define LOOK_TRIES 200 /* if others look up addresses at the same time */
+
 /* The program, and where it leaves its text. */
 struct ksym {
 	int prog_fd;
-	const volatile struct fr_ksym_text *shared;
+	const struct fr_ksym_text *shared;
 };
 
 static int open_ksym(const struct fr_sess *s, struct ksym *y)
@@ -49,10 +51,12 @@ static int look_up(const struct ksym *y, struct fr_ksym *k)
 	u64 args[1] = {k->addr};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
 	char text[FR_KSYM_SZ];
+	int err = -EAGAIN, tries;
 
-	if (bpf_prog_test_run_opts(y->prog_fd, &opts))
-		return -errno;
-	memcpy(text, (const void *)y->shared->text, sizeof(text));
+	for (tries = 0; err == -EAGAIN && tries < LOOK_TRIES; tries++)
+		err = fr_sess_run(y->prog_fd, &opts, &y->shared->turn, y->shared->text, text, sizeof(text));
+	if (err)
+		return err;
 	text[sizeof(text) - 1] = 0;
 	return fr_ksym_parse(text, k);
 }
