@@ -281,7 +281,9 @@ static void test_symbols_are_checked(void **state)
 	assert_int_equal(check_symbol(e), -EBADMSG);
 	e.name = sizeof(texts);
 	assert_int_equal(check_symbol(e), -EBADMSG);
-	e.name = sizeof(texts) - 1;
+	e.name = sizeof(texts) - 1; /* not an empty one, either */
+	assert_int_equal(check_symbol(e), -EBADMSG);
+	e.name--;
 	assert_int_equal(check_symbol(e), 0);
 	e = good;
 	e.sz = ~0ULL - e.addr;
