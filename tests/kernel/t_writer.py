@@ -358,7 +358,7 @@ def stopped_dump():
                 said = fr("dump", "-n", r.name, "-o", other).stderr
             finally:
                 p.send_signal(signal.SIGCONT)
-            check("going on without waiting" in said, f"the other dump: {said}")
+            check("going on without the snapshot" in said, f"the other dump: {said}")
             said = p.communicate(timeout=60)[1]
             equal(p.returncode, 0, f"exit status of the dump that was stopped at {at}: {said}")
             check("this process stood still" in said and "was taken meanwhile" in said, f"the stopped dump: {said}")

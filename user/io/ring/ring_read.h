@@ -10,7 +10,8 @@
  *		err = fr_ring_read_lap(&r, seq, buf, sz, &lap);
  *
  * One reader at a time: callers hold the session's reader lock from heal to the last lap. The reader changes only slot words,
- * never w. Any number may read beside it (fr_ring_read_beside()), without the lock, since they change nothing. Everything read from shared memory is checked against the geometry, which the caller gets from a trusted place.
+ * never w. Any number may read beside it (fr_ring_read_beside()), without the lock, since they change nothing. Everything read
+ * from shared memory is checked against the geometry, which the caller gets from a trusted place.
  */
 #ifndef FR_RING_READ_H
 #define FR_RING_READ_H

@@ -454,8 +454,8 @@ int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside)
 	if (beside)
 		*beside = err;
 	if (err)
-		fr_warn("another process has not ended its snapshot of session '%s' for %u s: it is stopped, or its disk hangs: "
-			"going on without waiting for it",
+		fr_warn("going on without the snapshot of '%s' that another process began over %u s ago: it is stopped, or its "
+			"disk hangs",
 			s->name, timeout_ms / 1000);
 	if (err && beside && s->shared)
 		fr_add(&s->shared->beside_cnt, 1);
