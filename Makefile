@@ -158,7 +158,10 @@ REPLAYS		:= $(patsubst tests/fuzz/%.c,$(O)/tests/fuzz/replay_%,$(shell grep -l L
 $(REPLAYS): $(O)/tests/fuzz/replay_%: tests/fuzz/%.c tests/fuzz/replay.c $(LIB) $(HEADERS) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(USER_FLAGS) -Itests $< tests/fuzz/replay.c $(LDFLAGS) $(LIB) $(LDLIBS) -lpthread -o $@
+	$(Q)$(CC) $(USER_FLAGS) -Itests $< tests/fuzz/replay.c $(LDFLAGS) -Wl,--start-group $(LIB) $(REPLAY_LIB) -Wl,--end-group $(LDLIBS) -lpthread -o $@
+# Commands need what needs libbpf.
+$(O)/tests/fuzz/replay_commands: REPLAY_LIB = $(LIB_BPF)
+$(O)/tests/fuzz/replay_commands: $(LIB_BPF)
 
 -include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
 

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define REPLAY_ROOM 512 /* bytes by which a mutation may be longer */
+#define REPLAY_ROOM   4096 /* bytes by which a mutation may be longer: compressed anew, it may be, too */
+#define REPLAY_INSERT 512  /* and what is inserted */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t sz, size_t max_sz);
@@ -31,7 +32,7 @@ static uint64_t replay_next(void)
 
 static size_t replay_insert(uint8_t *data, size_t sz, size_t max_sz)
 {
-	size_t at = replay_next() % (sz + 1), n = 1 + replay_next() % REPLAY_ROOM, from;
+	size_t at = replay_next() % (sz + 1), n = 1 + replay_next() % REPLAY_INSERT, from;
 
 	if (!sz || n > max_sz - sz || n > sz)
 		return sz;

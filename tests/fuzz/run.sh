@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # run.sh [TARGET...]: give each fuzz target, built by gcc with ASan and UBSan, its kept corpus, the golden snapshots if it reads snapshots,
 # crash dumps that make_cores writes, and COUNT mutations of each, always the same ones (replay.c).
-# FR_LONG=1: search with libFuzzer, which needs clang, for FR_SECONDS (60): the reader of snapshots; the exporters, the library, `top` and
-# `recover` for a third of it; the parsers of triggers and configurations, and of ELF files, for a quarter. FR_SEED says where chance begins.
+# `commands` gives what it reads to all commands, and knows what they have to agree on. FR_LONG=1: FR_COMMANDS (8000) mutations of each
+# golden snapshot go through it, and it tells how many commands that were; the others search with libFuzzer, which needs clang, for
+# FR_SECONDS (60): the reader of snapshots; the exporters, the library, `top` and `recover` for a third of it; the parsers of triggers and
+# configurations, and of ELF files, for a quarter. FR_SEED says where chance begins.
 # No root.
 set -u
 cd "$(dirname "$0")/../.." || exit
@@ -18,7 +20,7 @@ if [[ -n $long ]] && ! echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | c
 	echo "0 passed, 0 failed, 1 skipped"
 	exit 0
 fi
-make -s "-j$(nproc)" $([[ -n $long ]] && echo fuzzed || echo asan) || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+make -s "-j$(nproc)" asan $([[ -n $long ]] && echo fuzzed) || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 
 # seeds NAME [HEAD...]: a folder with each golden snapshot behind each head of so many bytes, filled up with NUL; prints its name
 seeds() {
@@ -42,6 +44,7 @@ seeds_of() {
 	read) echo "tests/fuzz/corpus $(seeds read 0)" ;;
 	export) echo "tests/fuzz/corpus_export $(seeds export 0)" ;;
 	lib) seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"' '\xd1' ;;
+	commands) echo "tests/fuzz/corpus_commands $(seeds commands 0)" ;;
 	# the keys to press: zoom, jumps and each panel; a search and its matches; tables and their keys; clicks
 	top) echo "tests/fuzz/corpus_top $(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
 		'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" ;;
@@ -127,6 +130,11 @@ run lib 20 $third -close_fd_mask=3
 run top 10 $third -close_fd_mask=3
 # a whole session is larger than most inputs are
 run vmcore 50 $third -close_fd_mask=3 -max_len=98304
+if [[ -n $long ]]; then
+	long='' FR_ONE=1 run commands "${FR_COMMANDS:-8000}" 0
+else
+	FR_ONE=1 run commands 2 0
+fi
 run text 500 $quarter
 run elf 500 $quarter
 wait
