@@ -178,9 +178,19 @@ def check_waits(c, rep, t, pairs, words):
     task_of[0] = (0, "idle")
     nr_of = {id(w): g["nr"] for g, w in pairs}
     nr_of[id(t.all_tasks[0])] = 0
-    want = {(by, nr_of.get(id(who)) if by == "task" else who, nr_of.get(id(task))): v for (by, who, task), v in t.waits.items()}
-    got = {(x["by"], x.get("waker_task", x.get("irq", x.get("softirq"))), x["task"]): [x["count"], x["offcpu_ns"], x["wakeup_ns"]]
-           for x in rep["waits"]}
+    # who woke before the window, and did nothing in it, is not listed, but has its number, tid and name here
+    want = {(by, nr_of.get(id(who), ("tid", who.tid)) if by == "task" else who, nr_of.get(id(task))): v
+            for (by, who, task), v in t.waits.items()}
+    unlisted = {x["waker_task"]: (x["waker_tid"], x["waker_comm"] or None) for x in rep["waits"]
+                if x["by"] == "task" and x["waker_task"] not in task_of}
+    c.equal("wakers that are not listed", set(unlisted.values()) - {(w.tid, w.comm) for w in t.all_tasks}, set())
+    task_of.update(unlisted)
+
+    def by_of(x):
+        if x["by"] != "task":
+            return x.get("irq", x.get("softirq"))
+        return ("tid", x["waker_tid"]) if x["waker_task"] in unlisted else x["waker_task"]
+    got = {(x["by"], by_of(x), x["task"]): [x["count"], x["offcpu_ns"], x["wakeup_ns"]] for x in rep["waits"]}
     c.equal("waits", got, want)
     for x in rep["waits"]:
         what = f"wait of {x['tid']}"

@@ -486,6 +486,17 @@ def ran_by_replay(events):
     return ran, waits
 
 
+def ran_by_page(page):
+    """The same by the page, which also shows who ran before a CPU's first switch, and who runs behind its last."""
+    switches, ran = {(e["cpu"], e["ts"]) for e in page.events if e["event"] == "sched_switch"}, collections.Counter()
+    origin = int(page.js("return flightrec.data.origin"))
+    for cpu, tid, at, until in page.js("""return flightrec.model.cpus.filter(c => c).flatMap(c => Array.from({length: c.runs.n}, (_, i) =>
+            [c.nr, c.runs.kind.a[i], c.runs.at.a[i], c.runs.until.a[i]]))"""):
+        if {(cpu, origin + at), (cpu, origin + until)} <= switches:
+            ran[tid] += until - at
+    return ran
+
+
 def flame_graph(page):
     """Samples by name are replay's; a click makes a frame the whole."""
     samples = [e for e in page.events if e["event"] == "cpu_sample"]
@@ -514,9 +525,8 @@ def real(_, folder):
               max(info["horizon_ns"], page.events[0]["ts"]), "the common horizon")
         ran, _ = ran_by_replay(page.events)
         top = [tid for tid, _ in ran.most_common(5)]
-        runs = page.js("""return arguments[0].map(tid => { let ns = 0; for (const c of flightrec.model.cpus.filter(c => c)) {
-            const r = c.runs; for (let i = 0; i < r.n; i++) if (r.kind.a[i] === tid && i && i < r.n - 1) ns += r.until.a[i] - r.at.a[i]; } return ns; })""", top)
-        equal(runs, [ran[tid] for tid in top], f"time on CPUs of {top}")
+        by_page = ran_by_page(page)
+        equal([by_page[tid] for tid in top], [ran[tid] for tid in top], f"time on CPUs of {top}")
         pairs, enter = 0, {}
         for e in page.events:
             if e["event"] == "sys_enter":
