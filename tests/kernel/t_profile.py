@@ -164,7 +164,7 @@ def full():
     check(p["lost_ever"] >= lost and p["taken_ever"] >= ever, f"{p['lost_ever']} of {p['taken_ever']}, but status said {said}")
     check("profile" in problems(name), "nothing is said when somebody has read them")
     page = fr("profile", "-n", name, "--since", "1h").stdout
-    told = int(re.search(r"(\d+) samples found a full table: shares are of the others", page)[1])
+    told = int(re.search(r"(\d+) samples? found a full table: shares are of the others", page)[1])
     check(told >= p["lost_ever"], f"{told}, after {p['lost_ever']}")
     text = fr("status", "-n", name).stdout
     check("nobody reads without a recorder" in text and "every 10 s" not in text, text)
