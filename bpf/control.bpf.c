@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * control: programs that user space runs by BPF_PROG_TEST_RUN. Only BPF moves the clock and the rings; these programs are how
- * user space asks for it. They are raw_tp, since tp_btf programs cannot be test-run. Each returns the
- * ticket of its result (struct fr_turn).
+ * user space asks for it. They are raw_tp, since tp_btf programs cannot be test-run. Each returns the ticket of its result
+ * (struct fr_turn).
  */
 #include "current.bpf.h"
 #include "record.bpf.h"
@@ -105,7 +105,11 @@ FR_INLINE void find_rq(void)
 		fr_store(&fr_rq_at[cpu], (u64)rq);
 }
 
-/* Which task has CPU args[0], and the clock. The CPU is not interrupted for it: it may be one that answers no more. */
+/*
+ * Which task has CPU args[0], and the clock before. The CPU is not interrupted for it: it may be one that answers no more. The
+ * scheduler sets rq->curr, lets sched_switch be traced, then sets that task's on_cpu: where that is set, its switch is
+ * recorded.
+ */
 SEC("raw_tp")
 int fr_holder(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -120,7 +124,7 @@ int fr_holder(struct bpf_raw_tracepoint_args *ctx)
 	fr_call.holder = 0;
 	rq = cpu < FR_RQ_CPU_MAX ? (void *)fr_load(&fr_rq_at[cpu]) : NULL;
 	task = rq ? BPF_CORE_READ(rq, curr) : NULL;
-	if (task)
+	if (task && bpf_core_field_exists(task->on_cpu) && BPF_CORE_READ(task, on_cpu))
 		fr_call.holder = BPF_CORE_READ(task, pid) + 1;
 	return give_turn(&fr_call.turn, ticket);
 }

@@ -111,6 +111,8 @@ int fr_sess_clocks(struct fr_sess *s, struct fr_call *out)
 }
 
 static u32 holder, holder_after; /* who has the CPU, and once its ring was copied; + 1 */
+static struct fr_writer writer;	 /* of rings that are not read */
+static bool writes;		 /* something is recorded after it was asked */
 
 int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out)
 {
@@ -118,6 +120,7 @@ int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out)
 	out->ns = clock_ns;
 	out->holder = holder;
 	holder = holder_after;
+	writer.w += writes;
 	return holder_after ? 0 : -ENOENT;
 }
 
@@ -148,7 +151,8 @@ const char *fr_sess_name(const struct fr_sess *s)
 
 static void laps_that_miss_for_different_reasons_end_before_the_next(void **state)
 {
-	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
+	static const struct fr_ring_map map = {
+		.wr = &writer, .cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	static u8 buf[LAPS * FR_PAGE_SZ];
 	struct fr_dump_ring src = {.map = &map, .next_seq = 1, .last_seq = LAPS}, *turn = &src;
 	struct fr_dump_lap copied[LAPS];
@@ -415,7 +419,8 @@ static void each_record_is_in_the_account_once(void **state)
 
 static void waves_go_by_turns(void **state)
 {
-	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
+	static const struct fr_ring_map map = {
+		.wr = &writer, .cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	static u8 buf[3 * FR_PAGE_SZ];
 	struct fr_dump_ring src[2] = {{.map = &map, .next_seq = 1, .last_seq = 2}, {.map = &map, .next_seq = 3, .last_seq = 5}};
 	struct fr_dump_ring *turn[2] = {&src[1], &src[0]};
@@ -516,7 +521,8 @@ static void helpers_have_work(void **state)
 /* Until now, less the clock's grain, if its last lap is still written; otherwise until the next one began. Once. */
 static void a_ring_ends_when_it_was_copied(void **state)
 {
-	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
+	static const struct fr_ring_map map = {
+		.wr = &writer, .cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	struct fr_dump d = {.s = (struct fr_sess *)&map, .grain_ns = 300, .peeking = PTHREAD_MUTEX_INITIALIZER};
 	struct fr_dump_ring src = {.map = &map, .last_seq = LAPS, .last_began_ns = 1000 * LAPS};
 
@@ -538,10 +544,14 @@ static void a_ring_ends_when_it_was_copied(void **state)
 	assert_int_equal(src.acct.end_ns, 1000 * (LAPS - 1));
 }
 
-/* Who has the CPU is known if it is the same before the last lap is copied and behind it, and this is still the last one. */
+/*
+ * Who has the CPU is known if it is the same before the last lap is copied and behind it, nothing was recorded in between (it
+ * may have left and come back), and this is still the last lap.
+ */
 static void the_holder_stays_or_is_not_known(void **state)
 {
-	static const struct fr_ring_map map = {.cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
+	static const struct fr_ring_map map = {
+		.wr = &writer, .cpu = 3, .tier = FR_TIER_MAIN, .slot_cnt = LAPS, .subbuf_pages = 1};
 	struct fr_dump d = {.s = (struct fr_sess *)&map, .grain_ns = 300, .peeking = PTHREAD_MUTEX_INITIALIZER};
 	struct fr_dump_ring src = {.map = &map, .last_seq = LAPS, .last_began_ns = 1000 * LAPS};
 
@@ -557,6 +567,13 @@ static void the_holder_stays_or_is_not_known(void **state)
 	find_end(&d, &src);
 	settle_holder(&d, &src);
 	assert_int_equal(src.acct.holder, 0);
+	src.acct.end_ns = 0;
+	holder = holder_after = 8;
+	writes = true;
+	find_end(&d, &src);
+	settle_holder(&d, &src);
+	assert_int_equal(src.acct.holder, 0);
+	writes = false;
 	src.acct.end_ns = 0;
 	src.last_seq = LAPS - 1;
 	holder = holder_after = 8;

@@ -316,13 +316,16 @@ static int look_at_cpu(struct fr_dump *d, struct fr_dump_ring *src, struct fr_ca
 	return err;
 }
 
-/* The ring has been copied: if somebody else has the CPU now, the switch may be in the copy or not. */
+/*
+ * The ring has been copied: if somebody else has the CPU now, the switch may be in the copy or not. The same task may have left
+ * and come back; then, too, something has been recorded since it was asked for the first time.
+ */
 static void settle_holder(struct fr_dump *d, struct fr_dump_ring *src)
 {
 	u32 was = src->acct.holder;
 	struct fr_call now;
 
-	if (was && (look_at_cpu(d, src, &now) || src->acct.holder != was))
+	if (was && (look_at_cpu(d, src, &now) || src->acct.holder != was || fr_writer_w(src->map->wr) != src->asked_w))
 		src->acct.holder = 0;
 }
 
@@ -338,6 +341,7 @@ static void find_end(struct fr_dump *d, struct fr_dump_ring *src)
 
 	if (!d->s || src->acct.end_ns)
 		return;
+	src->asked_w = fr_writer_w(src->map->wr); /* orders: the program's run is a system call */
 	err = look_at_cpu(d, src, &now);
 	if (err || now.ns <= d->grain_ns || fr_ring_read_range(src->map, &first, &last) == -EBADMSG)
 		return;

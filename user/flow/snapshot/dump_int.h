@@ -29,6 +29,7 @@ struct fr_dump_ring {
 	struct fr_dump_lap *wave; /* its laps that are read in this wave */
 	size_t wave_cnt;
 	struct fr_snap_ring acct;
+	u64 asked_w;		      /* where the next record was to go when it was asked who has the CPU */
 	u64 first_seq;		      /* the oldest lap when it was looked for */
 	u32 lap_cnt[FR_SLOT_MAX];     /* records of that lap and the later ones, as copied, or as they were then */
 	u64 before_cnt, gone_cnt;     /* records overwritten until then, and while nothing of the ring was copied yet */
