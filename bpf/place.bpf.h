@@ -8,7 +8,7 @@
  *
  *	address -> mapping	in the mm's maple tree, without a lock
  *	mapping -> file		by its inode
- *	file -> build-id	asked once in ten seconds, whichever process runs the file
+ *	file -> build-id	asked once in ten seconds, whichever process runs the file (place_file.h)
  *
  * A mapping is remembered until any mapping changes: the kernel counts in mm_lock_seq whenever the mappings are locked for
  * writing. Kernels without this (before 6.4) have the tree read each time. So a file that is mapped where another one was never
@@ -17,14 +17,13 @@
 #ifndef FR_PLACE_BPF_H
 #define FR_PLACE_BPF_H
 
+#include "place_file.h"
 #include "stack.bpf.h"
 #include "vma.bpf.h"
 
-#define FR_PLACE_CNT	  128u /* mappings remembered, by page, per CPU; a power of two */
-#define FR_PLACE_FILE_CNT 64u  /* files, also per CPU */
-#define FR_PLACE_WAYS	  4u   /* slots where a file may be */
-#define FR_PLACE_FILE_S	  10u
-#define FR_PLACE_TRIES	  4u /* to get a file's build-id, which may just not be in memory, before it counts as having none */
+#define FR_PLACE_CNT 128u /* mappings remembered, by page, per CPU; a power of two */
+
+_Static_assert(FR_PLACE_WORDS == FR_ORIGIN_WORDS, "a build-id has as many words");
 
 /* A mapping, from start to below end. */
 struct place_map {
@@ -41,15 +40,6 @@ struct place_seen {
 	struct place_map map;
 };
 
-struct place_file {
-	u64 id; /* 0: free */
-	u64 build_id[FR_ORIGIN_WORDS];
-	u32 until_s;
-	u16 tries; /* left, while the build-id is unknown */
-	u16 known; /* the build-id is known */
-	u64 asked; /* the last asking that was counted */
-};
-
 struct places {
 	/* of the stack being looked up */
 	u64 process;
@@ -63,7 +53,7 @@ struct places {
 	struct place_map map; /* the mapping of the previous frame */
 	/* kept */
 	struct place_seen seen[FR_PLACE_CNT];
-	struct place_file file[FR_PLACE_FILE_CNT];
+	struct place_files files;
 };
 
 struct {
@@ -203,56 +193,6 @@ __noinline int fr_place_find(u64 addr)
 
 /* ---- from the mapping to a build-id ---- */
 
-FR_INLINE bool fr_place_is_fresh(const struct places *p, const struct place_file *f, u64 id)
-{
-	return f->id == id && (s32)(f->until_s - p->now_s) > 0;
-}
-
-/* Is its build-id known, or known not to exist? */
-FR_INLINE bool fr_place_is_told(const struct place_file *f)
-{
-	return f->known || !f->tries;
-}
-
-/* Slot i of a set. The barrier keeps the mask next to the access: older verifiers (6.1) cannot follow clang's version. */
-FR_INLINE struct place_file *fr_place_file_at(struct places *p, u64 id, u32 i)
-{
-	u32 at = (u32)id * FR_PLACE_WAYS + i;
-
-	asm volatile("" : "+r"(at));
-	return &p->file[at & (FR_PLACE_FILE_CNT - 1)];
-}
-
-/* What is remembered of a file. NULL: nothing. */
-FR_INLINE struct place_file *fr_place_file(struct places *p, u64 id)
-{
-	struct place_file *f;
-	u32 i;
-
-	for (i = 0; i < FR_PLACE_WAYS; i++) {
-		f = fr_place_file_at(p, id, i);
-		if (fr_place_is_fresh(p, f, id))
-			return f;
-	}
-	return NULL;
-}
-
-/* Remember a file whose build-id is still unknown, in the slot of one that is out of date, or of another one. */
-FR_INLINE struct place_file *fr_place_add_file(struct places *p, u64 id)
-{
-	u32 way = p->asking & (FR_PLACE_WAYS - 1), i;
-	struct place_file *f;
-
-	for (i = 0; i < FR_PLACE_WAYS; i++) {
-		f = fr_place_file_at(p, id, i);
-		if (!fr_place_is_fresh(p, f, f->id))
-			way = i;
-	}
-	f = fr_place_file_at(p, id, way);
-	*f = (struct place_file){.id = id, .until_s = p->now_s + FR_PLACE_FILE_S, .tries = FR_PLACE_TRIES};
-	return f;
-}
-
 /*
  * Set the word of frame i, at addr, as in a record. Returns 0; 1: the kernel must be asked for its file; -1: no code is there.
  */
@@ -273,7 +213,7 @@ __noinline int fr_place_word(u32 origins_nr, u32 i, u64 addr)
 		return -1;
 	if (!p->map.file)
 		return 0;
-	f = fr_place_file(p, p->map.file);
+	f = fr_place_file(&p->files, p->map.file, p->now_s);
 	if (!f || !fr_place_is_told(f))
 		return 1;
 	if ((s32)(f->until_s - p->until_s) < 0)
@@ -317,10 +257,7 @@ __noinline int fr_places_pack(u32 origins_nr, u32 buf_nr, u32 depth)
 	return asks;
 }
 
-/*
- * Learn from what the kernel returned for frame i: its file's build-id if it means the same place; otherwise one try less, once
- * per asking.
- */
+/* Learn from what the kernel returned for frame i: its file's build-id if it means the same place; otherwise one try less. */
 __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 {
 	const struct stack_origins *o = fr_origins(origins_nr);
@@ -332,17 +269,16 @@ __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 	if (!p || !o || i >= FR_STACK_DEPTH_MAX || fr_place_find(addr) || !p->map.file)
 		return 0;
 	frame = &o->frame[i];
-	f = fr_place_file(p, p->map.file);
+	f = fr_place_file(&p->files, p->map.file, p->now_s);
 	if (!f)
-		f = fr_place_add_file(p, p->map.file);
+		f = fr_place_add_file(&p->files, p->map.file, p->now_s, p->asking);
 	else if (fr_place_is_told(f))
 		return 0;
 	if (frame->status == FR_ORIGIN_VALID && frame->off == addr + p->map.off) {
 		fr_origin_build_id(frame, f->build_id);
-		f->known = 1;
-	} else if (f->asked != p->asking) {
-		f->asked = p->asking;
-		f->tries--;
+		fr_place_told(f, p->now_s);
+	} else {
+		fr_place_failed(f, p->now_s, p->asking);
 	}
 	return 0;
 }
