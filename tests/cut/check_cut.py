@@ -2,6 +2,7 @@
 """cut: it leaves what it is told to leave, and says what it took away; what is paired across its edges stays paired."""
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -35,6 +36,40 @@ def cut_windows():
         assert said["since_ns"] == a and said["until_ns"] == b, said
         check_cut(source, window, "--window", f"{a}..{b}")
         check_cut(source, lambda e: e["ts"] >= b, "--since", str(b))
+
+
+def cut_windows_alike():
+    """A relative window has the same events in each command, whatever tiers it shows: from the first event to the last, stacks are none."""
+    path, shown = "tiers.flight", ("--json", "--no-symbols")
+    lines = run("replay", *shown, path).stdout.splitlines()
+    first, last = (json.loads(lines[nr])["ts"] for nr in (0, -1))
+    for window, since, until in (("10%..30%", 1, 3), ("0%..100%", 0, 10), ("25%..", 2.5, 10), ("..50%", 0, 5), ("2ms..-4ms", 2, 6), ("-1ms..", 9, 10)):
+        at = lambda e: (e["ts"] - first) / (last - first) * 10
+        assert last - first == 10_000_000
+        want = [l for l in lines if since <= at(json.loads(l)) <= until]
+        assert 0 < len(want) and run("replay", *shown, "--window", window, path).stdout.splitlines() == want, window
+        of_tiers = [run("replay", *shown, "--tier", t, "--window", window, path).stdout.splitlines() for t in ("main", "life")]
+        assert sorted(of_tiers[0] + of_tiers[1]) == sorted(want), (window, "tiers")
+        cut(path, "--window", window)
+        assert run("replay", *shown, "out.flight").stdout.splitlines() == want, (window, "cut")
+        r = json.loads(run("report", "--json", "--window", window, path).stdout)
+        assert r["window"]["events"] == len(want), (window, "report")
+        d = json.loads(run("diff", "--json", "--window-a", window, "--window-b", window, path).stdout)
+        assert d["a"]["events"] == d["b"]["events"] == len(want), (window, "diff")
+        assert f" {len(want)} event" in run("top", "--once", "--window", window, path).stdout.decode().splitlines()[0], (window, "top")
+        assert run("export", "--to", "json", "--no-symbols", "--window", window, path).stdout.splitlines() == want, (window, "json")
+        assert len(run("export", "--to", "csv", "--window", window, path).stdout.splitlines()) == len(want) + 1, (window, "csv")
+        for to in "perfetto", "ctf", "trace-cmd", "perf-script", "html":
+            shutil.rmtree(os.path.join(dir, "all"), ignore_errors=True)
+            said = run("export", "--to", to, "--window", window, "-o", fresh("all") if to != "ctf" else "all", path).stderr.decode()
+            assert f": {len(want)} event" in said, (window, to, said)
+            if to != "ctf":
+                os.unlink(os.path.join(dir, "all"))
+        said = run("view", "--window", window, "-o", fresh("all.html"), path).stderr.decode()
+        assert f": {len(want)} event" in said, (window, "view", said)
+    # top goes to a time as --since takes it, also in a window
+    asked = run("top", "--once", "--window", "50%..90%", "--keys", "g60%\n", path).stdout.decode()
+    assert f"clock {first + 6_000_000}" in asked, [l for l in asked.splitlines() if "clock" in l]
 
 
 def cut_horizon():

@@ -14,7 +14,17 @@ broken_procs() {
 	printf '%s\n' 'fact boot_id b' 'horizon 0 0' 'process 100 1 0 1 p' 'proc {"pid":' 'proc 5}' 'proc {"start_ns":7,"pid":8}' \
 		'event 1000 0 sched_switch 0 next_pid=100 prev_state=0' | build/tests/rehearse/make "$tmp/procs.flight"
 }
-make -s build/tests/cut/make{,_tasks} build/tests/rehearse/make && build/tests/cut/make "$tmp" && build/tests/cut/make_tasks "$tmp/tasks.flight" && broken_procs || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+# Rows of the life and stack tiers before and behind all others.
+tiers_apart() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'thread 7 7 1 seven' 'thread 8 8 1 eight' \
+		'event 100000000000000 0 stack 0 stack_id=5' 'event 100000001000000 1 sched_process_exit 8 exit_code=0' \
+		'event 100000002000000 0 sched_switch 0 next_pid=7 prev_state=0' 'event 100000003000000 1 sched_switch 0 next_pid=8 prev_state=0' \
+		'event 100000004000000 1 sched_waking 8 target_pid=7' 'event 100000005000000 0 sched_waking 7 target_pid=8' \
+		'event 100000006000000 1 sched_waking 8 target_pid=7' 'event 100000007000000 0 cpu_sample 7 ip=1 user=1 ustack_id=6' \
+		'event 100000008000000 1 sched_process_exit 8 exit_code=0' 'event 100000009000000 0 sched_waking 7 target_pid=8' \
+		'event 100000011000000 1 sched_process_exit 9 exit_code=0' 'event 100000021000000 1 stack 0 stack_id=6' | build/tests/rehearse/make "$tmp/tiers.flight"
+}
+make -s build/tests/cut/make{,_tasks} build/tests/rehearse/make && tiers_apart && build/tests/cut/make "$tmp" && build/tests/cut/make_tasks "$tmp/tasks.flight" && broken_procs || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 for test in $(grep -oP '^def \K((cut|merge|diff|lost)_\w+|damaged)(?=\(\))' tests/cut/check_*.py); do
 	python3 -B "${test%%:*}" "$flightrec" "$tmp" "${test#*:}" > "$tmp/log" 2>&1
 	case $? in

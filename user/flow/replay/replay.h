@@ -135,6 +135,12 @@ void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u
 /* The time that was asked for as the window's begin, on the file's clock; 0: none. With history, rows before it come, too. */
 u64 fr_replay_since(const struct fr_replay *r, u32 file);
 
+/*
+ * The moment on a boot's clock that a time means (docs/filter.md, windows): relative ones count from the first event of all
+ * files, or back from the last, whatever tiers this replay shows; stacks are no events. 0, or as fr_when_resolve().
+ */
+int fr_replay_resolve(const struct fr_replay *r, u32 boot, const struct fr_when *w, s64 *ts);
+
 /* What is added to a file's clock so that times of all boots are in one order. */
 u64 fr_replay_shift(const struct fr_replay *r, u32 file);
 

@@ -45,7 +45,8 @@ struct fr_replay {
 	struct fr_ahead *ahead; /* NULL: this thread decodes */
 	struct fr_merge *merge;
 	struct fr_replay_pairs *pairs; /* NULL: no pairs wanted */
-	u64 begin_key, end_key;	       /* first and last event's time and shift */
+	u64 begin_key, end_key;	       /* time and shift of the first and last row that is shown */
+	u64 first_key, last_key;       /* of the first and last event, shown or not */
 	u64 trigger_key;
 	bool has_trigger;
 	struct fr_wants wants;	   /* fr_replay_want(): read by threads */

@@ -7,42 +7,61 @@
 #include "flow/replay/summary.h"
 #include "pure/err.h"
 
-/* From the first to the last event, of what is shown. */
-static void find_span(struct fr_replay *r)
+/* From the first to the last row of these tiers; *begin_key > *end_key: there is none. */
+static void span_of(const struct fr_replay *r, u32 tiers, u64 *begin_key, u64 *end_key)
 {
 	u32 i;
 
-	r->begin_key = ~0ULL;
+	*begin_key = ~0ULL;
+	*end_key = 0;
 	for (i = 0; i < r->file_cnt; i++) {
 		u64 shift = r->boot[r->file[i].boot].shift_ns;
 		size_t cnt, j;
 		const struct fr_chunk *c = fr_snap_chunks(r->file[i].snap, &cnt);
 
 		for (j = 0; j < cnt; j++) {
-			if (!fr_replay_is_shown(r, c[j].tier))
+			if (c[j].tier >= 32 || !(tiers >> c[j].tier & 1))
 				continue;
-			if (c[j].first_ts + shift < r->begin_key)
-				r->begin_key = c[j].first_ts + shift;
-			if (c[j].last_ts + shift > r->end_key)
-				r->end_key = c[j].last_ts + shift;
+			if (c[j].first_ts + shift < *begin_key)
+				*begin_key = c[j].first_ts + shift;
+			if (c[j].last_ts + shift > *end_key)
+				*end_key = c[j].last_ts + shift;
 		}
 	}
+}
+
+/* What is shown, and what times of windows count from: the same in each command, whatever it shows. */
+static void find_spans(struct fr_replay *r)
+{
+	span_of(r, r->opts.tiers, &r->begin_key, &r->end_key);
 	if (r->begin_key > r->end_key)
 		r->begin_key = r->end_key;
+	span_of(r, FR_REPLAY_TIERS, &r->first_key, &r->last_key);
+	if (r->first_key > r->last_key) /* stacks, and nothing that refers to them */
+		span_of(r, ~0u, &r->first_key, &r->last_key);
+	if (r->first_key > r->last_key)
+		r->first_key = r->last_key;
+}
+
+int fr_replay_resolve(const struct fr_replay *r, u32 boot, const struct fr_when *w, s64 *ts)
+{
+	const struct fr_replay_boot *b = &r->boot[boot];
+	struct fr_when at = *w;
+
+	if (r->has_trigger)
+		fr_when_know_trigger(&at, r->trigger_key - b->shift_ns);
+	return fr_when_resolve(&at, r->first_key - b->shift_ns, r->last_key - b->shift_ns, &b->wall, ts);
 }
 
 /* One limit on a boot's clock, or `none` if it is not set. */
-static int resolve(const struct fr_replay *r, const struct fr_replay_boot *b, const struct fr_when *w, s64 none, s64 *ts)
+static int resolve(const struct fr_replay *r, u32 boot, const struct fr_when *w, s64 none, s64 *ts)
 {
-	struct fr_when at = *w;
 	int err;
 
 	*ts = none;
 	if (w->kind == FR_WHEN_NEVER)
 		return 0;
-	if (r->has_trigger)
-		fr_when_know_trigger(&at, r->trigger_key - b->shift_ns);
-	err = fr_when_resolve(&at, r->begin_key - b->shift_ns, r->end_key - b->shift_ns, &b->wall, ts);
+	err = fr_replay_resolve(r, boot, w, ts);
 	if (err == -ENOMSG)
 		fr_err("the snapshot does not say when its trigger was: give a time relative to its start (2s) or end (-2s)");
 	if (err == -ENODATA)
@@ -96,13 +115,13 @@ int fr_replay_find_window(struct fr_replay *r)
 	int err = 0;
 
 	until.last = true;
-	find_span(r);
+	find_spans(r);
 	find_trigger(r);
 	for (i = 0; i < r->boot_cnt && !err; i++) {
 		struct fr_replay_boot *b = &r->boot[i];
 
-		err = resolve(r, b, &r->opts.since, 0, &b->since_ns);
-		err = err ? err : resolve(r, b, &until, INT64_MAX, &b->until_ns);
+		err = resolve(r, i, &r->opts.since, 0, &b->since_ns);
+		err = err ? err : resolve(r, i, &until, INT64_MAX, &b->until_ns);
 		if (b->since_ns < 0)
 			b->since_ns = 0;
 	}

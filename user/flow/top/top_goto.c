@@ -61,18 +61,14 @@ static bool go_to_task(struct fr_top *t, const char *text)
 
 static bool go_to_time(struct fr_top *t, const char *text)
 {
-	u64 begin = t->tl->origin_key;
+	s64 begin = t->tl->origin_key, ts;
 	struct fr_when w;
-	s64 ts;
 
-	if (fr_when_parse(text, &w))
+	if (fr_when_parse(text, &w) || fr_replay_resolve(t->replay, fr_replay_boot(t->replay, 0), &w, &ts))
 		return false;
-	if (t->tl->has_trigger)
-		fr_when_know_trigger(&w, (s64)(begin + t->tl->trigger));
-	if (fr_when_resolve(&w, (s64)begin, (s64)(begin + t->tl->span), fr_replay_view(t->replay, 0)->wall, &ts))
-		return false;
+	ts += (s64)fr_replay_shift(t->replay, 0);
 	fr_top_remember(t);
-	fr_top_move_to(t, ts > (s64)begin ? (u64)ts - begin : 0);
+	fr_top_move_to(t, ts > begin ? (u64)(ts - begin) : 0);
 	fr_top_find_row(t);
 	return true;
 }
