@@ -53,7 +53,7 @@ static const struct fr_option table[] = {
 	{},
 };
 
-static const struct fr_options options = {"Usage: x\n\n", "\nExample: x\n", table, false};
+static const struct fr_options options = {.head = "Usage: x\n\n", .foot = "\nExample: x\n", .option = table, .words = "@file"};
 
 /* "-o a --json", by this table. */
 static int parse(const struct fr_options *by, const char *line, struct ask *ask)

@@ -4,21 +4,31 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/open.h"
+#include "cmd/options.h"
 #include "flow/recorder/doctor.h"
 #include "pure/err.h"
 
-static const char help[] = "Usage: flightrec doctor [--json]\n"
-			   "Tell what this kernel offers a recorder, what is missing, and what to do.\n"
-			   "Exit status 0 if a session can be recorded here, 1 if not.\n"
-			   "\n"
-			   "Example: flightrec doctor\n";
+static const struct fr_option table[] = {
+	FR_OPTION(0, "json", NULL, "the same for programs", fr_option_flag, 0),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec doctor [options]\n"
+		"Tell what this kernel offers a recorder, what is missing, and what to do.\n"
+		"Exit status 0 if a session can be recorded here, 1 if not.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec doctor\n",
+	.none = "see --help",
+};
 
 int fr_cmd_doctor(int argc, char **argv)
 {
 	struct fr_out *o;
 	bool json = false, able;
-	int status = fr_cmd_options(argc, argv, help, NULL, &json);
+	int status = fr_options_parse(&options, argc, argv, &json);
 
 	if (status >= 0)
 		return status;

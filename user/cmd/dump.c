@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
 #include "cmd/open.h"
+#include "cmd/options.h"
 #include "cmd/remote.h"
 #include "flow/incident/inclog.h"
 #include "flow/snapshot/dump.h"
@@ -23,23 +23,37 @@
 #define BUSY_TRIES  150
 #define NO_ANSWER   (-1) /* no exit status */
 
-static const char help[] = "Usage: flightrec dump [-n NAME] [-o FILE] [--last DURATION]\n"
-			   "Take a snapshot of a session now, even if no recorder process runs.\n"
-			   "Prints the snapshot's path.\n"
-			   "\n"
-			   "  -n, --name NAME      session (default: " FR_DEF_NAME ")\n"
-			   "  -o, --output FILE    the snapshot (default: a name of host, time, reason,\n"
-			   "                       in the session's directory)\n"
-			   "      --last DURATION  only this much history: 500ms, 10s, 2m\n"
-			   "\n"
-			   "Example: flightrec dump --last 5s -o incident.flight\n";
+struct ask {
+	const char *name;
+	struct fr_dump_ask dump;
+};
 
-static const struct option options[] = {
-	{"name", required_argument, NULL, 'n'},
-	{"output", required_argument, NULL, 'o'},
-	{"last", required_argument, NULL, 'l'},
-	{"help", no_argument, NULL, 'h'},
+static int dump_path(const struct fr_option *option, void *to, const char *value)
+{
+	if (strcmp(value, "-"))
+		return fr_option_text(option, to, value);
+	fr_err("-o -: a snapshot is written to a file: name one (./- is one called -)");
+	return -EINVAL;
+}
+
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
+	FR_OPTION('o', "output", "FILE", "the snapshot (default: a name of host, time, reason,\nin the session's directory)",
+		  dump_path, offsetof(struct ask, dump.path), .words = "@file", .more = "The file must not exist."),
+	FR_OPTION(0, "last", "DURATION", "only this much history: 500ms, 10s, 2m", fr_option_duration,
+		  offsetof(struct ask, dump.last_ns), .words = "500ms 10s 2m"),
 	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec dump [options]\n"
+		"Take a snapshot of a session now, even if no recorder process runs.\n"
+		"Prints the snapshot's path.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec dump --last 5s -o incident.flight\n",
+	.none = "name the file with -o",
 };
 
 /* Ended by ctrl-c it leaves nothing behind. */
@@ -170,35 +184,10 @@ static int by_root(const char *name, struct fr_dump_ask *ask)
 
 int fr_cmd_dump(int argc, char **argv)
 {
-	struct fr_dump_ask ask = {.reason = "command"};
-	const char *name = FR_DEF_NAME;
-	int opt;
+	struct ask ask = {.name = FR_DEF_NAME, .dump.reason = "command"};
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
-	while ((opt = fr_next_option(argc, argv, "n:o:h", options)) != -1)
-		switch (opt) {
-		case 'n':
-			name = optarg;
-			break;
-		case 'o':
-			ask.path = optarg;
-			if (strcmp(optarg, "-"))
-				break;
-			fr_err("-o -: a snapshot is written to a file: name one (./- is one called -)");
-			return FR_EXIT_USAGE;
-		case 'l':
-			if (!fr_parse_duration(optarg, &ask.last_ns) && ask.last_ns)
-				break;
-			fr_err("--last: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", optarg);
-			return FR_EXIT_USAGE;
-		case 'h':
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		default:
-			return FR_EXIT_USAGE;
-		}
-	if (optind < argc) {
-		fr_err("'%s' is not an option: name the file with -o", argv[optind]);
-		return FR_EXIT_USAGE;
-	}
-	return fr_cmd_is_remote(name) ? by_recorder(name, &ask) : by_root(name, &ask);
+	if (status >= 0)
+		return status;
+	return fr_cmd_is_remote(ask.name) ? by_recorder(ask.name, &ask.dump) : by_root(ask.name, &ask.dump);
 }

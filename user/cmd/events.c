@@ -1,31 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "lib/flightrec.h"
 #include "pure/filter/nearest.h"
 #include "pure/format/format_text.h"
 #include "pure/text/jsonw.h"
 
-static const char help[] = "Usage: flightrec events [NAME|GROUP]... [--json|--md]\n"
-			   "All events and their fields: what -e of record and -f of replay take.\n"
-			   "\n"
-			   "      --json  as JSON\n"
-			   "      --md    as Markdown: the reference in docs/events.md\n"
-			   "\n"
-			   "Example: flightrec events sched_switch\n";
+enum form { TEXT, JSON, MARKDOWN };
 
-static const struct option options[] = {
-	{"json", no_argument, NULL, 'j'},
-	{"md", no_argument, NULL, 'm'},
-	{"help", no_argument, NULL, 'h'},
+/* at: the form. */
+static int events_form(const struct fr_option *option, void *to, const char *value)
+{
+	enum form *form = to;
+
+	(void)value;
+	if (*form != TEXT && *form != (enum form)option->at) {
+		fr_err("--json and --md are two formats: choose one");
+		return -EINVAL;
+	}
+	*form = option->at;
+	return 0;
+}
+
+static const struct fr_option table[] = {
+	FR_OPTION(0, "json", NULL, "as JSON", events_form, JSON),
+	FR_OPTION(0, "md", NULL, "as Markdown: the reference in docs/events.md", events_form, MARKDOWN),
 	{},
 };
 
-enum form { TEXT, JSON, MARKDOWN };
+static const struct fr_options options = {
+	.head = "Usage: flightrec events [options] [NAME|GROUP]...\n"
+		"All events and their fields: what -e of record and -f of replay take.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec events sched_switch\n",
+	.words = "@event",
+};
 
 static bool is(const char *text, const char *word)
 {
@@ -272,21 +288,10 @@ int fr_cmd_events(int argc, char **argv)
 {
 	static struct fr_out out;
 	enum form form = TEXT;
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, &form);
 
-	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		if (opt != 'j' && opt != 'm')
-			return FR_EXIT_USAGE;
-		if (form != TEXT && form != (opt == 'j' ? JSON : MARKDOWN)) {
-			fr_err("--json and --md are two formats: choose one");
-			return FR_EXIT_USAGE;
-		}
-		form = opt == 'j' ? JSON : MARKDOWN;
-	}
+	if (status >= 0)
+		return status;
 	if (check_names(argv + optind, argc - optind))
 		return FR_EXIT_USAGE;
 	fr_out_init(&out, STDOUT_FILENO);

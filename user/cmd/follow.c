@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/open.h"
+#include "cmd/options.h"
 #include "cmd/remote.h"
+#include "io/session/sess.h"
 #include "pure/config/default.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/escape.h"
@@ -22,15 +23,28 @@
 #define GONE_CNT   25  /* this many times without a session: no other one will begin */
 #define AGAIN	   (-1)
 
-static const char help[] = "Usage: flightrec follow [-n NAME] [--json]\n"
-			   "Follow a recorder: a line for each trigger's decision and for each snapshot, until\n"
-			   "interrupted or the session ends; when the recorder is restarted, the next one.\n"
-			   "For root and the groups of the configuration (StatusGroup, DumpGroup).\n"
-			   "\n"
-			   "  -n, --name NAME  session (default: " FR_DEF_NAME ")\n"
-			   "      --json       one JSON object a line\n"
-			   "\n"
-			   "Example: flightrec follow --json | jq -r 'select(.watch == \"snapshot\").file'\n";
+struct ask {
+	const char *name;
+	bool json;
+};
+
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
+	FR_OPTION(0, "json", NULL, "one JSON object a line", fr_option_flag, offsetof(struct ask, json)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec follow [options]\n"
+		"Follow a recorder: a line for each trigger's decision and for each snapshot, until\n"
+		"interrupted or the session ends; when the recorder is restarted, the next one.\n"
+		"For root and the groups of the configuration (StatusGroup, DumpGroup).\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec follow --json | jq -r 'select(.watch == \"snapshot\").file'\n",
+	.none = "name the session with -n",
+};
 
 static const char request[] = "{\"cmd\":\"watch\"}";
 
@@ -261,9 +275,8 @@ static int follow(const char *name, bool json, struct fr_out *o)
 
 int fr_cmd_follow(int argc, char **argv)
 {
-	const char *name = FR_DEF_NAME;
-	bool json = false;
-	int status = fr_cmd_options(argc, argv, help, &name, &json);
+	struct ask ask = {.name = FR_DEF_NAME};
+	int status = fr_options_parse(&options, argc, argv, &ask);
 	struct fr_out *o;
 
 	if (status >= 0)
@@ -272,7 +285,7 @@ int fr_cmd_follow(int argc, char **argv)
 	if (!o)
 		return fr_err_memory();
 	fr_out_init(o, STDOUT_FILENO);
-	status = fr_err_finish(o, follow(name, json, o));
+	status = fr_err_finish(o, follow(ask.name, ask.json, o));
 	free(o);
 	return status;
 }

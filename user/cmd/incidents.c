@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
 #include "cmd/open.h"
+#include "cmd/options.h"
 #include "flow/incident/inclog.h"
 #include "flow/incident/incsnap.h"
 #include "flow/replay/replay.h"
@@ -21,33 +21,50 @@
 #include "pure/text/utf8.h"
 #include "pure/text/when.h"
 
-static const char help[] = "Usage: flightrec incidents [-n NAME] [-o DIR] [--since T] [--json] [FILE.flight]\n"
-			   "Print incidents by time: processes that died of signals, OOM kills, oopses and\n"
-			   "warnings, hung tasks, triggers, losses, what the governor and the recorder did. They come\n"
-			   "from the journal in the directory of snapshots and, if not there yet, from the session's\n"
-			   "log, each once; or from a snapshot.\n"
-			   "\n"
-			   "  -n, --name NAME   of this session only (default: all that the journal has)\n"
-			   "  -o, --output DIR  the journal's directory [the session's, else " FR_DEF_DIR "]\n"
-			   "      --since T     only from then on: 10m (before now), 14:30, 2026-01-31T14:02\n"
-			   "      --json        one JSON object a line\n"
-			   "\n"
-			   "If no recorder runs, this also saves them to the journal, which makes room in the log.\n"
-			   "Exit status: 0; 1 failure; 2 usage; 3 something is damaged; 4 no session and no journal.\n"
-			   "Example: flightrec incidents --since 1h\n";
-
-static const struct option options[] = {
-	{"name", required_argument, NULL, 'n'},	 {"output", required_argument, NULL, 'o'},
-	{"since", required_argument, NULL, 's'}, {"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},	 {},
-};
-
 struct ask {
 	const char *name; /* NULL: any */
 	const char *dir;  /* NULL: not given */
 	const char *file; /* a snapshot's, NULL */
 	struct fr_when since;
 	bool json;
+};
+
+/* Not the forms that only a snapshot's window has: a part of it, and its trigger. */
+static int incidents_since(const struct fr_option *option, void *to, const char *value)
+{
+	struct fr_when *when = (struct fr_when *)((char *)to + option->at);
+
+	if (!fr_when_parse(value, when) && when->kind != FR_WHEN_PART && when->kind != FR_WHEN_TRIGGER)
+		return 0;
+	fr_err("--since %s: give a duration (10m) or a time (14:30, 2026-01-31T14:02)", value);
+	return -EINVAL;
+}
+
+static const struct fr_option table[] = {
+	FR_OPTION('n', "name", "NAME", "of this session only (default: all that the journal has)", fr_option_text,
+		  offsetof(struct ask, name), .words = "@session",
+		  .more = "Without it, the log that is read beside the journal is that of `default`."),
+	FR_OPTION('o', "output", "DIR", "the journal's directory [the session's, else " FR_DEF_DIR "]", fr_option_text,
+		  offsetof(struct ask, dir), .words = "@dir"),
+	FR_OPTION(0, "since", "T", "only from then on: 10m (before now), 14:30, 2026-01-31T14:02", incidents_since,
+		  offsetof(struct ask, since), .words = "10m 1h 1d"),
+	FR_OPTION(0, "json", NULL, "one JSON object a line", fr_option_flag, offsetof(struct ask, json)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec incidents [options] [FILE.flight]\n"
+		"Print incidents by time: processes that died of signals, OOM kills, oopses and\n"
+		"warnings, hung tasks, triggers, losses, what the governor and the recorder did. They come\n"
+		"from the journal in the directory of snapshots and, if not there yet, from the session's\n"
+		"log, each once; or from a snapshot.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"If no recorder runs, this also saves them to the journal, which makes room in the log.\n"
+		"Exit status: 0; 1 failure; 2 usage; 3 something is damaged; 4 no session and no journal.\n"
+		"Example: flightrec incidents --since 1h\n",
+	.words = "@snapshot",
 };
 
 struct found {
@@ -182,12 +199,6 @@ static int from_file(const char *path, struct found *f)
 
 /* ---- showing ---- */
 
-/* Reject forms that only a snapshot's window has: a part of it, and its trigger. */
-static bool is_wall(const struct fr_when *when)
-{
-	return when->kind != FR_WHEN_PART && when->kind != FR_WHEN_TRIGGER;
-}
-
 /* Wall time replaces the recording clock; a duration, with or without a sign, means ago. */
 static int since_ns(const struct ask *ask, u64 *out)
 {
@@ -310,30 +321,10 @@ static int incidents(const struct ask *ask)
 int fr_cmd_incidents(int argc, char **argv)
 {
 	struct ask ask = {};
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
-	while ((opt = fr_next_option(argc, argv, "n:o:h", options)) != -1)
-		switch (opt) {
-		case 'n':
-			ask.name = optarg;
-			break;
-		case 'o':
-			ask.dir = optarg;
-			break;
-		case 'j':
-			ask.json = true;
-			break;
-		case 's':
-			if (!fr_when_parse(optarg, &ask.since) && is_wall(&ask.since))
-				break;
-			fr_err("--since %s: give a duration (10m) or a time (14:30, 2026-01-31T14:02)", optarg);
-			return FR_EXIT_USAGE;
-		case 'h':
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		default:
-			return FR_EXIT_USAGE;
-		}
+	if (status >= 0)
+		return status;
 	if (ask.name && !fr_cmd_name_ok(ask.name))
 		return FR_EXIT_USAGE;
 	ask.file = optind < argc ? argv[optind++] : NULL;

@@ -8,26 +8,31 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "cmd/say.h"
 #include "incident_layout.h"
 
-static const char help[] = "Usage: flightrec info FILE [-v] [--json]\n"
-			   "What a snapshot holds: why and where it was taken, from what time each CPU's\n"
-			   "history is complete, and what it lacks: losses, holes, forgotten tasks.\n"
-			   "If there are many CPUs, those of which nothing is to be said share a line.\n"
-			   "\n"
-			   "  -v, --verbose  a line for each CPU\n"
-			   "      --json     as JSON, each CPU\n"
-			   "\n"
-			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
-			   "Example: flightrec info --json x.flight | jq '.trigger, .cpus[].lost'\n";
+struct ask {
+	bool each_cpu, json;
+};
 
-static const struct option options[] = {
-	{"verbose", no_argument, NULL, 'v'},
-	{"json", no_argument, NULL, 'j'},
-	{"help", no_argument, NULL, 'h'},
+static const struct fr_option table[] = {
+	FR_OPTION('v', "verbose", NULL, "a line for each CPU", fr_option_flag, offsetof(struct ask, each_cpu)),
+	FR_OPTION(0, "json", NULL, "as JSON, each CPU", fr_option_flag, offsetof(struct ask, json)),
 	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec info [options] FILE\n"
+		"What a snapshot holds: why and where it was taken, from what time each CPU's\n"
+		"history is complete, and what it lacks: losses, holes, forgotten tasks.\n"
+		"If there are many CPUs, those of which nothing is to be said share a line.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
+		"Example: flightrec info --json x.flight | jq '.trigger, .cpus[].lost'\n",
+	.words = "@snapshot",
 };
 
 const char *fr_info_fact(const struct fr_info *s, const char *name)
@@ -171,22 +176,14 @@ static int info(const char *path, bool each_cpu, bool json)
 
 int fr_cmd_info(int argc, char **argv)
 {
-	bool each_cpu = false, json = false;
-	int opt;
+	struct ask ask = {};
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
-	while ((opt = fr_next_option(argc, argv, "vh", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		if (opt != 'v' && opt != 'j')
-			return FR_EXIT_USAGE;
-		each_cpu |= opt == 'v';
-		json |= opt == 'j';
-	}
+	if (status >= 0)
+		return status;
 	if (optind + 1 != argc) {
 		fr_err("name one snapshot: flightrec info FILE");
 		return FR_EXIT_USAGE;
 	}
-	return info(argv[optind], each_cpu, json);
+	return info(argv[optind], ask.each_cpu, ask.json);
 }

@@ -7,32 +7,52 @@
 
 #include "cmd/cmd.h"
 #include "cmd/list.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "flow/snapshot/store.h"
 #include "pure/config/default.h"
-
-static const char help[] = "Usage: flightrec list [-o DIR] [--json]\n"
-			   "       flightrec list --keep|--no-keep FILE...\n"
-			   "The snapshots of a directory, oldest first: when, why, which process, how large, whether\n"
-			   "they are kept for good, and the core file of the same death if there is one\n"
-			   "(systemd-coredump's, or by kernel.core_pattern).\n"
-			   "\n"
-			   "  -o, --output DIR  this directory [" FR_DEF_DIR "]\n"
-			   "      --json        the same as JSON\n"
-			   "      --keep        mark snapshots: no quota removes them\n"
-			   "      --no-keep     remove the mark\n"
-			   "\n"
-			   "Exit status: 0; 1 failure; 2 usage; 3 a file is damaged, or is not a snapshot.\n"
-			   "Example: flightrec list --keep " FR_DEF_DIR "/*-crash-nginx-*.flight\n";
-
-static const struct option options[] = {
-	{"output", required_argument, NULL, 'o'}, {"json", no_argument, NULL, 'j'}, {"keep", no_argument, NULL, 'k'},
-	{"no-keep", no_argument, NULL, 'K'},	  {"help", no_argument, NULL, 'h'}, {},
-};
 
 struct ask {
 	const char *dir;
 	bool json, mark, keep;
+};
+
+/* at: to be kept, or not. */
+static int list_keep(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+
+	(void)value;
+	if (ask->mark && ask->keep != option->at) {
+		fr_err("--keep and --no-keep are opposites: choose one");
+		return -EINVAL;
+	}
+	ask->mark = true;
+	ask->keep = option->at;
+	return 0;
+}
+
+static const struct fr_option table[] = {
+	FR_OPTION('o', "output", "DIR", "this directory [" FR_DEF_DIR "]", fr_option_text, offsetof(struct ask, dir),
+		  .words = "@dir"),
+	FR_OPTION(0, "json", NULL, "the same as JSON", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION(0, "keep", NULL, "mark snapshots: no quota removes them", list_keep, true,
+		  .more = "They lose their write permission, and still count towards the quotas."),
+	FR_OPTION(0, "no-keep", NULL, "remove the mark", list_keep, false),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec list [options]\n"
+		"       flightrec list --keep|--no-keep FILE...\n"
+		"The snapshots of a directory, oldest first: when, why, which process, how large, whether\n"
+		"they are kept for good, and the core file of the same death if there is one\n"
+		"(systemd-coredump's, or by kernel.core_pattern).\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Exit status: 0; 1 failure; 2 usage; 3 a file is damaged, or is not a snapshot.\n"
+		"Example: flightrec list --keep " FR_DEF_DIR "/*-crash-nginx-*.flight\n",
+	.words = "@snapshot",
 };
 
 static int mark(const char *path, bool keep)
@@ -111,32 +131,10 @@ static int list(const struct ask *ask)
 int fr_cmd_list(int argc, char **argv)
 {
 	struct ask ask = {.dir = FR_DEF_DIR};
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
-	while ((opt = fr_next_option(argc, argv, "ho:", options)) != -1) {
-		switch (opt) {
-		case 'h':
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		case 'o':
-			ask.dir = optarg;
-			break;
-		case 'j':
-			ask.json = true;
-			break;
-		case 'k':
-		case 'K':
-			if (ask.mark && ask.keep != (opt == 'k')) {
-				fr_err("--keep and --no-keep are opposites: choose one");
-				return FR_EXIT_USAGE;
-			}
-			ask.mark = true;
-			ask.keep = opt == 'k';
-			break;
-		default:
-			return FR_EXIT_USAGE;
-		}
-	}
+	if (status >= 0)
+		return status;
 	if (ask.mark && ask.json) {
 		fr_err("--keep and --no-keep print nothing: they cannot be used with --json");
 		return FR_EXIT_USAGE;

@@ -11,10 +11,4 @@ bool fr_cmd_name_ok(const char *name);
 /* Check the name, open the session. FR_EXIT_OK and *out (fr_sess_close), or an exit status, with a message. */
 int fr_cmd_open_session(const char *name, struct fr_sess **out);
 
-/*
- * The options of commands that take a session's name (or none: name NULL) and --json (or not: json NULL). -1: continue;
- * otherwise the exit status: help was printed, or an error.
- */
-int fr_cmd_options(int argc, char **argv, const char *help, const char **name, bool *json);
-
 #endif

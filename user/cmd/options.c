@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cmd/options.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/nextopt.h"
+#include "pure/config/default.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 #define LABEL_SZ     256u
-#define LABEL_COLUMN 22u /* longer labels move no other option's text */
+#define LABEL_COLUMN 22u  /* longer labels move no other option's text */
+#define HELP_COLUMNS 100u /* where a text that is one line is broken */
 #define NO_LETTER    256
 
 /* A command's options without groups, each with what it sets. */
@@ -55,7 +60,7 @@ static void options_for_getopt(const struct flat *flat, bool stop, char *shorts,
 		if (o->arg)
 			*shorts++ = ':';
 	}
-	longs[i++] = (struct option){"help", no_argument, NULL, 'h'};
+	longs[i++] = (struct option){"help", optional_argument, NULL, 'h'};
 	longs[i] = (struct option){};
 	strcpy(shorts, "h");
 }
@@ -70,6 +75,19 @@ static int option_set(const struct flat *flat, const struct option *longs, int o
 	return -EINVAL; /* '?', reported */
 }
 
+static int option_help(const struct fr_options *options, const char *form)
+{
+	if (!form)
+		fr_options_help(stdout, options);
+	else if (!strcmp(form, "options"))
+		fr_options_words(stdout, options);
+	else if (!strcmp(form, "man"))
+		fr_options_man(stdout, options);
+	else
+		fr_err("--help: there is no form '%s': give options or man, or none", form);
+	return !form || !strcmp(form, "options") || !strcmp(form, "man") ? FR_EXIT_OK : FR_EXIT_USAGE;
+}
+
 int fr_options_parse(const struct fr_options *options, int argc, char **argv, void *to)
 {
 	struct flat flat = {};
@@ -80,14 +98,15 @@ int fr_options_parse(const struct fr_options *options, int argc, char **argv, vo
 	flat_add(&flat, options->option, to);
 	options_for_getopt(&flat, options->stop, shorts, longs);
 	while ((opt = fr_next_option(argc, argv, shorts, longs)) != -1) {
-		if (opt == 'h') {
-			fr_options_help(stdout, options);
-			return FR_EXIT_OK;
-		}
+		if (opt == 'h')
+			return option_help(options, optarg);
 		if (option_set(&flat, longs, opt))
 			return FR_EXIT_USAGE;
 	}
-	return -1;
+	if (!options->none || optind == argc)
+		return -1;
+	fr_err("'%s' is not an option: %s", argv[optind], options->none);
+	return FR_EXIT_USAGE;
 }
 
 /* ---- help ---- */
@@ -132,13 +151,37 @@ static size_t help_column(const struct flat *flat)
 	return most + 2;
 }
 
-static void help_lines(FILE *f, const char *text, size_t column)
+static void help_line(FILE *f, const char *text, int len, size_t column, bool first)
 {
+	fprintf(f, "%*s%.*s\n", first ? 0 : (int)column, "", len, text);
+}
+
+/* At its line ends; or, a single line, at the last blank that fits. */
+static void help_lines(FILE *f, const char *text, size_t column, size_t used)
+{
+	bool is_one = !strchr(text, '\n'), first = true;
 	const char *end;
 
-	for (; (end = strchr(text, '\n')); text = end + 1)
-		fprintf(f, "%.*s\n%*s", (int)(end - text), text, (int)column, "");
-	fprintf(f, "%s\n", text);
+	for (; *text; text = end + !!*end, first = false) {
+		size_t room = HELP_COLUMNS - (first ? used : column);
+
+		end = text + strcspn(text, "\n");
+		if (is_one && strlen(text) > room)
+			for (end = text + room; end > text && *end != ' '; end--)
+				;
+		if (end == text)
+			end = text + strlen(text);
+		help_line(f, text, end - text, column, first);
+	}
+}
+
+static void help_values(FILE *f, const struct fr_option *option, size_t column)
+{
+	const char *name, *what;
+	u32 i;
+
+	for (i = 0; option->value && option->value(i, &name, &what) && what; i++)
+		fprintf(f, "%*s  %-11s %s\n", (int)column, "", name, what);
 }
 
 void fr_options_help(FILE *f, const struct fr_options *options)
@@ -152,19 +195,190 @@ void fr_options_help(FILE *f, const struct fr_options *options)
 	column = help_column(&flat);
 	fputs(options->head, f);
 	for (i = 0; i < flat.cnt; i++) {
+		size_t used = column;
+
 		label_next(&flat, &i, label);
 		if (!flat.o[i].option->help)
 			break; /* no text follows */
 		if (strlen(label) + 2 > column)
-			fprintf(f, "%s   ", label);
+			used = fprintf(f, "%s   ", label);
 		else
 			fprintf(f, "%-*s", (int)column, label);
-		help_lines(f, flat.o[i].option->help, column);
+		help_lines(f, flat.o[i].option->help, column, used);
+		help_values(f, flat.o[i].option, column);
 	}
 	fputs(options->foot, f);
 }
 
+/* ---- completion ---- */
+
+static void words_of(FILE *f, const struct fr_option *o)
+{
+	const char *name, *what;
+	u32 i;
+
+	fputs(o->words ?: "", f);
+	for (i = 0; o->value && o->value(i, &name, &what); i++)
+		fprintf(f, "%s%s", i ? " " : "", name);
+}
+
+void fr_options_words(FILE *f, const struct fr_options *options)
+{
+	struct flat flat = {};
+	unsigned i;
+
+	flat_add(&flat, options->option, NULL);
+	fprintf(f, "\t\t\t%s\n", options->words ?: "");
+	for (i = 0; i < flat.cnt; i++) {
+		const struct fr_option *o = flat.o[i].option;
+
+		fprintf(f, "--%s\t%s%.1s\t%s\t", o->name, o->letter ? "-" : "", &o->letter, o->arg ?: "");
+		words_of(f, o);
+		fputc('\n', f);
+	}
+}
+
+/* ---- limits ---- */
+
+#define LIMIT_SZ 32u
+
+/* A duration as it would be typed. */
+static const char *limit_text(u64 ns, char buf[LIMIT_SZ])
+{
+	static const struct {
+		u64 ns;
+		const char *name;
+	} unit[] = {{3600 * FR_SEC_NS, "h"}, {60 * FR_SEC_NS, "m"}, {FR_SEC_NS, "s"},
+		    {FR_MSEC_NS, "ms"},	     {1000, "us"},	    {1, "ns"}};
+	size_t i = 0;
+
+	while (ns % unit[i].ns)
+		i++;
+	snprintf(buf, LIMIT_SZ, "%llu%s", (unsigned long long)(ns / unit[i].ns), unit[i].name);
+	return buf;
+}
+
+/* ---- the manual ---- */
+
+/* Where a line begins, a dot or a quote would begin a request. */
+static char man_char(FILE *f, char c, char before, bool *quoted)
+{
+	if (before == '\n' && (c == '.' || c == '\''))
+		fputs("\\&", f);
+	if (c == '`') {
+		*quoted = !*quoted;
+		fputs(*quoted ? "\\fB" : "\\fR", f);
+	} else if (c == '\\') {
+		fputs("\\e", f);
+	} else if (c == '-' && *quoted) {
+		fputs("\\-", f);
+	} else {
+		fputc(c, f);
+	}
+	return c;
+}
+
+/* A sentence: it begins with a capital, and has a dot. More of them: each begins a line. */
+static void man_text(FILE *f, const char *text)
+{
+	char before = '\n';
+	bool quoted = false;
+
+	for (; *text; text++) {
+		bool ends = (*text == ' ' || *text == '\n') && (before == '.' || before == ':') && isupper(text[1]);
+
+		before = man_char(f, ends ? '\n' : *text == '\n' ? ' ' : *text, before, &quoted);
+	}
+	if (before != '.')
+		fputc('.', f);
+	fputc('\n', f);
+}
+
+static void man_help(FILE *f, const char *help)
+{
+	char *copy = strdup(help);
+
+	if (!copy)
+		return;
+	copy[0] = toupper(copy[0]);
+	man_text(f, copy);
+	free(copy);
+}
+
+static void man_limits(FILE *f, const struct fr_option *o)
+{
+	char a[LIMIT_SZ], b[LIMIT_SZ];
+
+	if (o->set == fr_option_count)
+		fprintf(f, "A number from %llu to %llu.\n", (unsigned long long)o->least, (unsigned long long)o->most);
+	else if (o->least && o->most)
+		fprintf(f, "From %s to %s.\n", limit_text(o->least, a), limit_text(o->most, b));
+	else if (o->most)
+		fprintf(f, "At most %s.\n", limit_text(o->most, b));
+	else if (o->least)
+		fprintf(f, "At least %s.\n", limit_text(o->least, a));
+}
+
+static void man_values(FILE *f, const struct fr_option *o)
+{
+	const char *name, *what;
+	bool any = false;
+	u32 i;
+
+	for (i = 0; o->value && o->value(i, &name, &what) && what; i++, any = true) {
+		if (!any)
+			fputs(".Bl -tag -width Ds -compact\n", f);
+		fprintf(f, ".It Cm %s\n", name);
+		man_text(f, what);
+	}
+	if (any)
+		fputs(".El\n", f);
+}
+
+static void man_label(FILE *f, const struct fr_option *o)
+{
+	if (o->letter)
+		fprintf(f, " Fl %c ,", o->letter);
+	fprintf(f, " Fl -%s", o->name);
+	if (o->arg && *o->arg == '[')
+		fprintf(f, " Ns Op = Ns Ar %.*s", (int)strlen(o->arg) - 3, o->arg + 2);
+	else if (o->arg)
+		fprintf(f, " Ar %s", o->arg);
+}
+
+void fr_options_man(FILE *f, const struct fr_options *options)
+{
+	struct flat flat = {};
+	const char *sep = ".It";
+	unsigned i;
+
+	flat_add(&flat, options->option, NULL);
+	for (i = 0; i < flat.cnt; i++) {
+		const struct fr_option *o = flat.o[i].option;
+
+		fputs(sep, f);
+		man_label(f, o);
+		sep = o->help ? ".It" : " ,";
+		if (!o->help)
+			continue;
+		fputc('\n', f);
+		man_help(f, o->help);
+		man_values(f, o);
+		man_limits(f, o);
+		if (o->more)
+			man_text(f, o->more);
+	}
+}
+
 /* ---- ways to set ---- */
+
+#define OPTION_CALLED_SZ 64u
+
+static const char *option_called(const struct fr_option *option, char buf[OPTION_CALLED_SZ])
+{
+	snprintf(buf, OPTION_CALLED_SZ, "--%s", option->name);
+	return buf;
+}
 
 int fr_option_flag(const struct fr_option *option, void *to, const char *value)
 {
@@ -178,3 +392,58 @@ int fr_option_text(const struct fr_option *option, void *to, const char *value)
 	*(const char **)((char *)to + option->at) = value;
 	return 0;
 }
+
+int fr_option_filter(const struct fr_option *option, void *to, const char *value)
+{
+	return fr_take_filter((const char **)((char *)to + option->at), value);
+}
+
+int fr_option_count(const struct fr_option *option, void *to, const char *value)
+{
+	char *end, called[OPTION_CALLED_SZ];
+	unsigned long long v;
+
+	errno = 0;
+	v = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)*value) || *end || errno || v < option->least || v > option->most) {
+		fr_err("%s: '%s' is not a number from %llu to %llu", option_called(option, called), value,
+		       (unsigned long long)option->least, (unsigned long long)option->most);
+		return -EINVAL;
+	}
+	*(u32 *)((char *)to + option->at) = v;
+	return 0;
+}
+
+int fr_option_duration(const struct fr_option *option, void *to, const char *value)
+{
+	char called[OPTION_CALLED_SZ], limit[LIMIT_SZ];
+	u64 ns;
+
+	option_called(option, called);
+	if (fr_parse_duration(value, &ns) || !ns) {
+		fr_err("%s: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", called, value);
+		return -EINVAL;
+	}
+	if (ns < option->least) {
+		fr_err("%s: '%s' is too short: give %s at least", called, value, limit_text(option->least, limit));
+		return -EINVAL;
+	}
+	if (option->most && ns > option->most) {
+		fr_err("%s: '%s' is too long: give %s at most", called, value, limit_text(option->most, limit));
+		return -EINVAL;
+	}
+	*(u64 *)((char *)to + option->at) = ns;
+	return 0;
+}
+
+int fr_option_history(const struct fr_option *option, void *to, const char *value)
+{
+	return fr_option_duration(option, to, value + (*value == '-'));
+}
+
+/* ---- tables that commands share ---- */
+
+const struct fr_option fr_option_session[] = {
+	FR_OPTION('n', "name", "NAME", "session (default: " FR_DEF_NAME ")", fr_option_text, 0, .words = "@session"),
+	{},
+};

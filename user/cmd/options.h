@@ -1,37 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * options: a command's options, each described once: the parser and the help are made from the table.
+ * options: a command's options, each described once: parser, help, completion and manual are made from the table.
  *
  *	static const struct fr_option options[] = {
- *		FR_OPTION('o', "output", "FILE", "write there", fr_option_text, offsetof(struct ask, path)),
+ *		FR_OPTION('o', "output", "FILE", "write there", fr_option_text, offsetof(struct ask, path), .words = "@file"),
  *		FR_OPTION_GROUP(shared_options, offsetof(struct ask, shared)),	a table that several commands share
- *		FR_OPTION(0, "json", NULL, "for programs", fr_option_flag, offsetof(struct ask, json)),
+ *		FR_OPTION(0, "top", "N", "lines", fr_option_count, offsetof(struct ask, top), .least = 1, .most = 100),
  *		{},
  *	};
  *
- * Every command has -h, --help as well. Wrong options are reported as nextopt.h says.
+ * Every command has -h, --help as well; --help=options is the table for completion/flightrec.bash, --help=man that for the
+ * manual. Wrong options are reported as nextopt.h says.
  */
 #ifndef FR_CMD_OPTIONS_H
 #define FR_CMD_OPTIONS_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#include "types.h"
 
 struct fr_option {
 	char letter;	  /* 0: none */
 	const char *name; /* without "--" */
 	const char *arg;  /* what its value is called; "[=N]": it may be left out, and is NULL then; NULL: it takes none */
-	const char *help; /* its lines, without the last line's end; NULL: it stands with the next option that has one */
+	/*
+	 * Its lines, without the last line's end; one line that is too long for the help is broken. The manual makes a sentence
+	 * of it. NULL: it stands with the next option that has one.
+	 */
+	const char *help;
 	/* Keep the value in *to, the command's. 0, or -EINVAL with a message. */
 	int (*set)(const struct fr_option *option, void *to, const char *value);
 	size_t at;		       /* where in *to; or what set() wants */
 	const struct fr_option *group; /* these instead; their *to is the command's at this place */
+	const char *more;	       /* sentences that only the manual has; `words` to be typed stand in quotes like these */
+	/* Values to complete, separated by blanks; or what they are: @file, @snapshot, @dir, @session, @event, @trigger. */
+	const char *words;
+	/* Or the values there are, the i-th, and what each is (NULL: not said): help and manual list them. False: no more. */
+	bool (*value)(u32 i, const char **name, const char **what);
+	u64 least, most; /* of a number, or of a duration in ns */
 };
 
 /* clang-format off */
-#define FR_OPTION(letter_, name_, arg_, help_, set_, at_) \
-	{.letter = (letter_), .name = (name_), .arg = (arg_), .help = (help_), .set = (set_), .at = (at_)}
+#define FR_OPTION(letter_, name_, arg_, help_, set_, at_, ...) \
+	{.letter = (letter_), .name = (name_), .arg = (arg_), .help = (help_), .set = (set_), .at = (at_), __VA_ARGS__}
 #define FR_OPTION_GROUP(table_, at_) {.group = (table_), .at = (at_)}
 /* clang-format on */
 
@@ -40,7 +54,9 @@ struct fr_option {
 struct fr_options {
 	const char *head, *foot; /* of the help: what stands before and after the options */
 	const struct fr_option *option;
-	bool stop; /* options end where the first argument begins */
+	bool stop;	   /* options end where the first argument begins */
+	const char *none;  /* there are no arguments: what to do instead; NULL: the command looks at them */
+	const char *words; /* to complete its arguments, as those of an option */
 };
 
 /* -1: continue, and argv + optind are the arguments; or the exit status: help was printed, or an error. */
@@ -48,9 +64,29 @@ int fr_options_parse(const struct fr_options *options, int argc, char **argv, vo
 
 void fr_options_help(FILE *f, const struct fr_options *options);
 
-/* ---- ways to set: *at is a bool; a const char * ---- */
+/*
+ * A line for the arguments, "", "", "" and their words; then one for each option: "--output", "-o", "FILE", its words. Tabs
+ * are between them.
+ */
+void fr_options_words(FILE *f, const struct fr_options *options);
 
-int fr_option_flag(const struct fr_option *option, void *to, const char *value);
-int fr_option_text(const struct fr_option *option, void *to, const char *value);
+/* The list of options in mdoc(7). */
+void fr_options_man(FILE *f, const struct fr_options *options);
+
+/* ---- ways to set ---- */
+
+int fr_option_flag(const struct fr_option *option, void *to, const char *value);   /* a bool: true */
+int fr_option_text(const struct fr_option *option, void *to, const char *value);   /* a const char * */
+int fr_option_filter(const struct fr_option *option, void *to, const char *value); /* likewise; of two, none would be seen */
+int fr_option_count(const struct fr_option *option, void *to, const char *value);  /* a u32 from least to most */
+
+/* A u64 of ns, from least to most (0: no limit), but not 0; of history a duration may have a sign, as -10s. */
+int fr_option_duration(const struct fr_option *option, void *to, const char *value);
+int fr_option_history(const struct fr_option *option, void *to, const char *value);
+
+/* ---- tables that commands share ---- */
+
+/* The session that a command is about: a const char *. */
+extern const struct fr_option fr_option_session[];
 
 #endif

@@ -85,7 +85,7 @@ static int parse_options(struct fr_record_opts *o, int argc, char **argv)
 			all[cnt++] =
 				(struct fr_option)FR_OPTION(k->option.letter, k->option.name, k->option.arg, NULL, give, i);
 	all[cnt] = (struct fr_option)FR_OPTION_GROUP(own, 0);
-	return fr_options_parse(&(struct fr_options){help, "", all, true}, argc, argv, o);
+	return fr_options_parse(&(struct fr_options){.head = help, .foot = "", .option = all, .stop = true}, argc, argv, o);
 }
 
 static bool session_knows(u32 key)

@@ -2,25 +2,28 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/open.h"
+#include "cmd/options.h"
 #include "cmd/remote.h"
 #include "pure/config/default.h"
 
 #define TIMEOUT_MS 60000 /* loading the triggers' programs takes time on a busy machine */
 
-static const char help[] = "Usage: flightrec reload [-n NAME]\n"
-			   "Make a recorder read its configuration file again. A bad file is refused, and the\n"
-			   "old settings stay in force; the session goes on recording in either case.\n"
-			   "\n"
-			   "  -n, --name NAME  session (default: " FR_DEF_NAME ")\n"
-			   "\n"
-			   "Example: flightrec record --config FILE --check-config && flightrec reload\n";
+static const struct fr_options options = {
+	.head = "Usage: flightrec reload [options]\n"
+		"Make a recorder read its configuration file again. A bad file is refused, and the\n"
+		"old settings stay in force; the session goes on recording in either case.\n"
+		"\n",
+	.option = fr_option_session,
+	.foot = "\n"
+		"Example: flightrec record --config FILE --check-config && flightrec reload\n",
+	.none = "name the session with -n",
+};
 
 int fr_cmd_reload(int argc, char **argv)
 {
 	const char *name = FR_DEF_NAME;
 	char *line;
-	int status = fr_cmd_options(argc, argv, help, &name, NULL);
+	int status = fr_options_parse(&options, argc, argv, &name);
 
 	if (status >= 0)
 		return status;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
 #include "cmd/open.h"
+#include "cmd/options.h"
 #include "cmd/remote.h"
 #include "flow/recorder/live.h"
 #include "io/fd.h"
@@ -22,28 +22,40 @@
 
 #define TIMEOUT_MS 10000
 
-static const char help[] = "Usage: flightrec status [-n NAME] [--json | --metrics[=FILE]] [--overhead]\n"
-			   "Show what a session records, how long its history is, what it loses and costs, what\n"
-			   "its triggers saw and took, and what is wrong. Events a second are of the newest\n"
-			   "second. Members of the recorder's StatusGroup need not be root.\n"
-			   "\n"
-			   "  -n, --name NAME       session (default: " FR_DEF_NAME ")\n"
-			   "      --json            the same for programs\n"
-			   "      --metrics[=FILE]  OpenMetrics, for node_exporter's textfile collector; FILE is\n"
-			   "                        replaced in one step\n"
-			   "      --overhead        measure for a second what recording costs (root)\n"
-			   "\n"
-			   "Example: flightrec status --metrics=/var/lib/node_exporter/flightrec.prom\n";
-
-static const struct option options[] = {
-	{"name", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'}, {"metrics", optional_argument, NULL, 'm'},
-	{"overhead", no_argument, NULL, 'o'},	{"help", no_argument, NULL, 'h'}, {},
-};
-
 struct ask {
 	const char *name;
 	bool json, metrics, overhead;
 	const char *file; /* of the metrics, NULL: standard output */
+};
+
+static int status_metrics(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+
+	ask->metrics = true;
+	return fr_option_text(option, to, value);
+}
+
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
+	FR_OPTION(0, "json", NULL, "the same for programs", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION(0, "metrics", "[=FILE]", "OpenMetrics, for node_exporter's textfile collector; FILE is\nreplaced in one step",
+		  status_metrics, offsetof(struct ask, file), .words = "@file"),
+	FR_OPTION(0, "overhead", NULL, "measure for a second what recording costs (root)", fr_option_flag,
+		  offsetof(struct ask, overhead)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec status [options]\n"
+		"Show what a session records, how long its history is, what it loses and costs, what\n"
+		"its triggers saw and took, and what is wrong. Events a second are of the newest\n"
+		"second. Members of the recorder's StatusGroup need not be root.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec status --metrics=/var/lib/node_exporter/flightrec.prom\n",
+	.none = "name the session with -n",
 };
 
 /* Of the terminal; a pipe gets whole lines. */
@@ -241,33 +253,10 @@ static int status(const struct ask *ask)
 int fr_cmd_status(int argc, char **argv)
 {
 	struct ask ask = {.name = FR_DEF_NAME};
-	int opt;
+	int got = fr_options_parse(&options, argc, argv, &ask);
 
-	while ((opt = fr_next_option(argc, argv, "n:h", options)) != -1)
-		switch (opt) {
-		case 'n':
-			ask.name = optarg;
-			break;
-		case 'j':
-			ask.json = true;
-			break;
-		case 'm':
-			ask.metrics = true;
-			ask.file = optarg;
-			break;
-		case 'o':
-			ask.overhead = true;
-			break;
-		case 'h':
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		default:
-			return FR_EXIT_USAGE;
-		}
-	if (optind < argc) {
-		fr_err("'%s' is not an option: name the session with -n", argv[optind]);
-		return FR_EXIT_USAGE;
-	}
+	if (got >= 0)
+		return got;
 	if (ask.json && ask.metrics) {
 		fr_err("--json and --metrics are two formats: choose one");
 		return FR_EXIT_USAGE;

@@ -5,18 +5,33 @@
 
 #include "cmd/cmd.h"
 #include "cmd/open.h"
+#include "cmd/options.h"
 #include "flow/recorder/live.h"
 #include "flow/recorder/stop.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
 
-static const char help[] = "Usage: flightrec stop [-n NAME] [--json]\n"
-			   "End a session and give up its history, unless its recorder takes a snapshot.\n"
-			   "\n"
-			   "  -n, --name NAME  session (default: " FR_DEF_NAME ")\n"
-			   "      --json       print its final counters, as `flightrec status --json` does\n"
-			   "\n"
-			   "Example: flightrec dump && flightrec stop\n";
+struct ask {
+	const char *name;
+	bool json;
+};
+
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
+	FR_OPTION(0, "json", NULL, "print its final counters, as `flightrec status --json` does", fr_option_flag,
+		  offsetof(struct ask, json)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec stop [options]\n"
+		"End a session and give up its history, unless its recorder takes a snapshot.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec dump && flightrec stop\n",
+	.none = "name the session with -n",
+};
 
 static void print_final(void *arg, const struct fr_live *l)
 {
@@ -25,20 +40,19 @@ static void print_final(void *arg, const struct fr_live *l)
 
 int fr_cmd_stop(int argc, char **argv)
 {
+	struct ask ask = {.name = FR_DEF_NAME};
 	struct fr_out *o;
-	const char *name = FR_DEF_NAME;
-	bool json = false;
-	int status = fr_cmd_options(argc, argv, help, &name, &json);
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
 	if (status >= 0)
 		return status;
-	if (!fr_cmd_name_ok(name))
+	if (!fr_cmd_name_ok(ask.name))
 		return FR_EXIT_USAGE;
 	o = malloc(sizeof(*o));
 	if (!o)
 		return fr_err_memory();
 	fr_out_init(o, STDOUT_FILENO);
-	status = fr_stop(name, json ? print_final : NULL, o);
+	status = fr_stop(ask.name, ask.json ? print_final : NULL, o);
 	status = fr_err_finish(o, status);
 	free(o);
 	return status;

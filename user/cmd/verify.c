@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "flow/replay/check.h"
 #include "flow/replay/replay.h"
 #include "io/snapfile/snapfile_members.h"
@@ -14,16 +14,17 @@
 #include "pure/text/out.h"
 #include "pure/text/units.h"
 
-static const char help[] = "Usage: flightrec verify FILE...\n"
-			   "Check snapshots: every checksum, event, order and count.\n"
-			   "Prints a line for each file: OK and what it holds, or DAMAGED and findings.\n"
-			   "\n"
-			   "Exit status: 0 all sound; 1 a file cannot be read; 2 usage; 3 a file is damaged.\n"
-			   "Example: flightrec verify " FR_DEF_DIR "/*.flight\n";
+static const struct fr_option table[] = {{}};
 
-static const struct option options[] = {
-	{"help", no_argument, NULL, 'h'},
-	{},
+static const struct fr_options options = {
+	.head = "Usage: flightrec verify FILE...\n"
+		"Check snapshots: every checksum, event, order and count.\n"
+		"Prints a line for each file: OK and what it holds, or DAMAGED and findings.\n"
+		"\n",
+	.option = table,
+	.foot = "Exit status: 0 all sound; 1 a file cannot be read; 2 usage; 3 a file is damaged.\n"
+		"Example: flightrec verify " FR_DEF_DIR "/*.flight\n",
+	.words = "@snapshot",
 };
 
 static void say_path(struct fr_out *o, const char *path, const char *verdict, enum fr_paint p)
@@ -103,18 +104,15 @@ static int verify(struct fr_out *o, const char *path)
 int fr_cmd_verify(int argc, char **argv)
 {
 	static struct fr_out out;
-	int opt, status = FR_EXIT_OK;
+	int status = fr_options_parse(&options, argc, argv, NULL);
 
-	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
-		if (opt != 'h')
-			return FR_EXIT_USAGE;
-		fputs(help, stdout);
-		return FR_EXIT_OK;
-	}
+	if (status >= 0)
+		return status;
 	if (optind == argc) {
 		fr_err("name the snapshot to be verified: flightrec verify FILE");
 		return FR_EXIT_USAGE;
 	}
+	status = FR_EXIT_OK;
 	fr_out_init(&out, STDOUT_FILENO);
 	for (; optind < argc; optind++)
 		status = worse(status, verify(&out, argv[optind]));
