@@ -420,11 +420,22 @@ static u64 beside_cnt(const struct fr_sess *s)
 	return s->shared ? fr_load(&s->shared->beside_cnt) : 0;
 }
 
-/* -EAGAIN: not within timeout_ms. */
-static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms)
+/*
+ * Snapshots that were begun under the lock: who waits for one after the other waits for none that stands still. Those beside
+ * are counted before they begin, and the loads come the other way round: a snapshot beside never looks like one under the lock.
+ */
+static u64 locked_cnt(const struct fr_sess *s)
+{
+	u64 nr = s->shared ? fr_load(&s->shared->snapshot_nr) : 0;
+
+	return nr - beside_cnt(s);
+}
+
+/* -EAGAIN: not within timeout_ms of the last sign of life, if signs are looked for. */
+static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms, bool signs)
 {
 	const struct timespec nap = {.tv_nsec = 5000000};
-	u64 until = now_ms() + timeout_ms;
+	u64 began = now_ms(), until = began + timeout_ms, seen = locked_cnt(s), cnt;
 	bool told = false;
 	int err;
 
@@ -435,11 +446,16 @@ static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms)
 			fr_err("cannot lock session '%s': %s: try again", s->name, strerror(-err));
 			return err;
 		}
+		cnt = locked_cnt(s);
+		if (signs && (s64)(cnt - seen) > 0) {
+			seen = cnt;
+			until = now_ms() + timeout_ms;
+		}
 		if (now_ms() >= until)
 			return -EAGAIN;
-		if (!told && until - now_ms() + 500 < timeout_ms)
+		if (!told && now_ms() - began > 500)
 			fr_warn("waiting: another process takes a snapshot of session '%s'", s->name);
-		told = told || until - now_ms() + 500 < timeout_ms;
+		told = told || now_ms() - began > 500;
 		nanosleep(&nap, NULL);
 	}
 	return 0;
@@ -447,7 +463,7 @@ static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms)
 
 int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside)
 {
-	int err = wait_for_lock(s, timeout_ms);
+	int err = wait_for_lock(s, timeout_ms, beside);
 
 	if (err && err != -EAGAIN)
 		return err;

@@ -65,10 +65,10 @@ bool fr_sess_is_owned(struct fr_sess *s); /* by any process */
  * ended, even if a new one has its name now; or -errno with a message. While it is held, the session's path leads to this
  * session.
  *
- * Whoever has it may be stopped, or write to a disk that hangs, and keeps nobody from reading or ending the session: after
- * timeout_ms *beside is set, with a message, and 0 returned. Who reads beside another reader changes no slot word
- * (fr_ring_read_beside()). The other finds out by fr_sess_was_beside(). Who ends the session does so without the lock (beside
- * NULL): its maps live until the other has closed them.
+ * Whoever has it may be stopped, or write to a disk that hangs, and keeps nobody from reading or ending the session: once
+ * nobody has begun a snapshot under the lock for timeout_ms, *beside is set, with a message, and 0 returned. Who reads beside
+ * another reader changes no slot word (fr_ring_read_beside()). The other finds out by fr_sess_was_beside(). Who ends the
+ * session does so without the lock (beside NULL): its maps live until the other has closed them.
  */
 int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside);
 void fr_sess_unlock(struct fr_sess *s);
