@@ -339,14 +339,17 @@ def wait_said(p, word):
 
 
 def wait_for(fn, what, seconds=120):
-    """Wait until fn() is true: on a busy machine, or one whose disk stands still, things take their time, so the limit is far."""
+    """
+    Wait until fn() is true: on a busy machine, or one whose disk stands still, things take their time, so the limit is far. What is
+    waited for may be a function, called when it did not come.
+    """
     until = time.monotonic() + seconds
     while True:
         got = fn()
         if got:
             return got
         if time.monotonic() > until:
-            raise Failed(f"not within {seconds} s: {what}")
+            raise Failed(f"not within {seconds} s: {what() if callable(what) else what}")
         time.sleep(0.02)
 
 

@@ -53,7 +53,7 @@ class Recorder:
         return sorted(f"{self.dir}/{f}" for f in os.listdir(self.dir) if f.endswith(".flight"))
 
     def wait_files(self, cnt):
-        return wait_for(lambda: self.files() if len(self.files()) >= cnt else None, f"{cnt} snapshots: {self.said()}", 60)
+        return wait_for(lambda: self.files() if len(self.files()) >= cnt else None, lambda: f"{cnt} snapshots: {self.said()}", 60)
 
     def rules(self):
         before = _before.get(self.name, {})
@@ -64,7 +64,7 @@ class Recorder:
         def decided():
             r = self.rules()[rule]
             return r["seen"] >= cnt and accounted(r)
-        wait_for(decided, f"{cnt} moments of {rule}: {self.rules()}", 60)
+        wait_for(decided, lambda: f"{cnt} moments of {rule}: {self.rules()}", 60)
         return self.rules()[rule]
 
     def end(self, sig=signal.SIGTERM):
@@ -268,7 +268,7 @@ def send_reload(r):
     """A reload, by SIGHUP, until it is in force."""
     before = len(r.said())
     r.p.send_signal(signal.SIGHUP)
-    answer = wait_for(lambda: re.search("^.*reload(?:ed| refused):.*$", r.said()[before:], re.M), f"reload: {r.said()}", 60)[0]
+    answer = wait_for(lambda: re.search("^.*reload(?:ed| refused):.*$", r.said()[before:], re.M), lambda: f"reload: {r.said()}", 60)[0]
     check("refused" not in answer, answer)
 
 

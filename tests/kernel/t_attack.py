@@ -385,7 +385,7 @@ def holds_lock():
 def left_behind(name, cnt):
     """Snapshots until so many helpers are left behind; what the last one says was not read."""
     file = whole(dump(name))
-    wait_for(lambda: list(helpers().values()).count("D") == cnt, f"{cnt} helpers are left behind: {helpers()} {unread(file)}")
+    wait_for(lambda: list(helpers().values()).count("D") == cnt, lambda: f"{cnt} helpers are left behind: {helpers()} {unread(file)}")
     return unread(file)
 
 
@@ -409,7 +409,7 @@ def never_answered():
         fr("stop", "-n", name, timeout=60)
         check(not exists(name), "the session has ended")
         equal(len(helpers()) - len(before), 2, f"helpers after the session: {helpers()}")
-    wait_for(lambda: not set(helpers()) - set(before), f"helpers end with what they waited for: {helpers()}", 60)
+    wait_for(lambda: not set(helpers()) - set(before), lambda: f"helpers end with what they waited for: {helpers()}", 60)
 
 
 @test("a recorder takes a snapshot of each of three crashes while both kinds stall; stop ends",
@@ -472,7 +472,7 @@ def takes_room():
                 fr("list", "--keep", taken[0])
                 run(*AS_NOBODY, sys.executable, "-c", TAKER, what, cwd=top)
                 crash(program, 1)
-                wait_for(lambda: any(program in f for f in r.files()), f"a snapshot of the crash, without {what}: {r.said()}")
+                wait_for(lambda: any(program in f for f in r.files()), lambda: f"a snapshot of the crash, without {what}: {r.said()}")
                 check(taken[0] in r.files(), f"the marked one, without {what}: {r.files()}")
                 check(taken[1] not in r.files(), f"the oldest has left, without {what}: {r.files()}")
                 fr("verify", [f for f in r.files() if program in f][0])

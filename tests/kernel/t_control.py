@@ -162,11 +162,11 @@ def why_failed():
         crash()
         # a recorder that is too busy to answer at once is asked again
         want = {"failed": "1 snapshot could not be written, the last one: Not a directory"}
-        wait_for(lambda: told() == want, f"the failure is told, not {told()}")
+        wait_for(lambda: told() == want, lambda: f"the failure is told, not {told()}")
         fr("dump", "-n", name, status=1)
         p.send_signal(signal.SIGUSR1)
         want["failed"] = "3 snapshots could not be written, the last one: Not a directory"
-        wait_for(lambda: told() == want, f"those that no rule asked for are told, too, not {told()}")
+        wait_for(lambda: told() == want, lambda: f"those that no rule asked for are told, too, not {told()}")
         os.unlink(where(name))
         os.mkdir(where(name), 0o700)
         run("mount", "-t", "tmpfs", "-o", "size=16k,mode=0700", "nodev", where(name))
@@ -174,7 +174,7 @@ def why_failed():
             fr("dump", "-n", name, status=1)
             want["quota"] = ("1 snapshot not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), unmark some "
                              "(`flightrec list --no-keep`), or free some space")
-            wait_for(lambda: told() == want, f"lack of room is told, not {told()}")
+            wait_for(lambda: told() == want, lambda: f"lack of room is told, not {told()}")
         finally:
             run("umount", where(name))
 

@@ -19,7 +19,7 @@ def on_crash():
     with recording("crash") as r:
         p = subprocess.Popen([program("victim")])
         p.wait()
-        file = wait_for(lambda: [f for f in r.files() if "-victim-" in f], f"its snapshot: {r.said()}", 60)[0]
+        file = wait_for(lambda: [f for f in r.files() if "-victim-" in f], lambda: f"its snapshot: {r.said()}", 60)[0]
         crash("victim")
         rule = r.wait_seen("crash", 2)
         check(rule["verdicts"]["dedupe"] >= 1, f"verdicts: {rule}")
@@ -96,7 +96,7 @@ def several():
         writer = writer_of(r.p.pid)
         os.kill(writer, signal.SIGSTOP)
         crash(again, 20)
-        wait_for(lambda: r.rules()[rules[1]]["verdicts"]["busy"] == 18, f"18 of 20 are busy: {r.rules()}", 60)
+        wait_for(lambda: r.rules()[rules[1]]["verdicts"]["busy"] == 18, lambda: f"18 of 20 are busy: {r.rules()}", 60)
         os.kill(writer, signal.SIGCONT)
         crash(again, 180)
         rule = r.wait_seen(rules[1], 200)
@@ -181,7 +181,7 @@ def own_moments():
         r.p.send_signal(signal.SIGUSR1)
         r.wait_files(4)
         r.p.send_signal(signal.SIGUSR1)
-        wait_for(lambda: "SIGUSR1 takes no snapshot: the rule's last snapshot is younger" in r.said(), f"refused: {r.said()}")
+        wait_for(lambda: "SIGUSR1 takes no snapshot: the rule's last snapshot is younger" in r.said(), lambda: f"refused: {r.said()}")
         equal(r.end(signal.SIGINT), 0, f"exit status: {r.said()}")
         equal([re.sub(r".*Z-|\.flight", "", f) for f in r.files()], ["every"] * 3 + ["signal", "exit"], "snapshots")
         check("alone may take" not in r.said(), r.said())
@@ -225,7 +225,7 @@ def psi():
     before = stalled_us()
     with recording("psi:cpu:10%", "psi:memory.full:99%") as r:
         with full_cpus():
-            wait_for(lambda: [f for f in r.files() if "-psi" in f], f"a snapshot for pressure: {r.said()}", 60)
+            wait_for(lambda: [f for f in r.files() if "-psi" in f], lambda: f"a snapshot for pressure: {r.said()}", 60)
         after = stalled_us()
         t = trigger([f for f in r.files() if "-psi" in f][0])
         words = re.fullmatch(r"some avg10=[\d.]+ avg60=[\d.]+ avg300=[\d.]+ total=(\d+)", t["text"])
@@ -467,7 +467,7 @@ def last_hook():
             equal(f.read().splitlines(), r.files(), "the hook's file")
     with by_options("--on", "exit", "--exec-user", "root", "--exec", f"touch {begun}; exec sleep 1000") as r:
         r.p.send_signal(signal.SIGTERM)
-        wait_for(lambda: os.path.exists(begun) and "waiting for hooks (1)" in r.said(), f"the hook runs: {r.said()}", 60)
+        wait_for(lambda: os.path.exists(begun) and "waiting for hooks (1)" in r.said(), lambda: f"the hook runs: {r.said()}", 60)
         equal(r.end(), 0, f"exit status: {r.said()}")
         check("it is ended: the recorder ends" in r.said(), r.said())
 

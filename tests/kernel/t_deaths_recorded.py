@@ -44,7 +44,7 @@ def die_all(r, files, ways):
         if sig not in CORE_SIGNALS:
             continue
         deaths += found
-        got = wait_for(lambda: r.files() if len(r.files()) >= len(deaths) else None, f"a snapshot of {way}: {r.said()}", 60)
+        got = wait_for(lambda: r.files() if len(r.files()) >= len(deaths) else None, lambda: f"a snapshot of {way}: {r.said()}", 60)
         equal(len(got), len(deaths), f"snapshots after {way}")
     return deaths
 

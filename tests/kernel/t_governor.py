@@ -36,7 +36,7 @@ class Governed(Recorder):
 
     def says(self, words):
         """Wait until it has."""
-        wait_for(lambda: words in self.said() or not self.alive(), f"'{words}': {self.said()}", 60)
+        wait_for(lambda: words in self.said() or not self.alive(), lambda: f"'{words}': {self.said()}", 60)
         check(words in self.said(), f"it ended, and did not say '{words}': {self.said()}")
 
     def change(self, budget, on=""):
@@ -62,7 +62,7 @@ class Governed(Recorder):
 
     def wait_whole(self):
         """Everything is recorded again."""
-        wait_for(lambda: not self.state()["step"], f"everything is recorded again: {self.state()}", 60)
+        wait_for(lambda: not self.state()["step"], lambda: f"everything is recorded again: {self.state()}", 60)
         equal(self.held(), set(), "what is left out")
         check(self.calls(), "no system calls are recorded")
         equal([self.steps(what)[-1:] for what in ("syscall", "sample")], [["on"], ["on"]], "the last steps")

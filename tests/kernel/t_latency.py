@@ -347,7 +347,7 @@ def recorded():
         with subprocess.Popen([helper("waits"), "vfork", "frt-looked", "60000"], stdout=subprocess.PIPE, text=True) as p:
             tid = int(p.stdout.readline())
             try:
-                file = wait_for(lambda: glob.glob(f"{r.dir}/*-hung-frt-looked-{tid}.flight"), f"a snapshot: {r.rules()}", 50)[0]
+                file = wait_for(lambda: glob.glob(f"{r.dir}/*-hung-frt-looked-{tid}.flight"), lambda: f"a snapshot: {r.rules()}", 50)[0]
             finally:
                 end_child(tid)
     event = replay(file, "--symbols", "-f", f"event == hung && target_pid == {tid}")

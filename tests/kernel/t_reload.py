@@ -32,10 +32,10 @@ def reload():
             for i in range(6):
                 write_config(file, name, dir, ONE, f"exit:{i + 20}")
                 r.p.send_signal(signal.SIGHUP)
-                wait_for(lambda: r.said().count("reloaded:") == i + 1, f"reload {i}: {r.said()}", 60)
+                wait_for(lambda: r.said().count("reloaded:") == i + 1, lambda: f"reload {i}: {r.said()}", 60)
                 run("sh", "-c", f"exit {i + 20}", status=i + 20)
                 r.wait_files(1)
-                wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] >= 1, f"the new rule {i}: {r.rules()}", 60)
+                wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] >= 1, lambda: f"the new rule {i}: {r.rules()}", 60)
                 mapped = initial_values(r.p.pid) if mapped is None else mapped
             equal(initial_values(r.p.pid), mapped, "bytes that reloads left mapped")
             deep = f"{dir}/" + "/".join(["d" * 200] * 4)
@@ -49,7 +49,7 @@ def reload():
                     write_config(file, name, deep + "/" + "d" * 40, ONE)
                 before = r.said().count("reload refused")
                 r.p.send_signal(signal.SIGHUP)
-                wait_for(lambda: r.said().count("reload refused") > before, f"refused: {r.said()}")
+                wait_for(lambda: r.said().count("reload refused") > before, lambda: f"refused: {r.said()}")
                 check(word in r.said().rpartition("reload refused")[2], r.said())
                 write_config(file, name, dir, ONE)
             run("sh", "-c", "exit 25", status=25)
@@ -122,7 +122,7 @@ def reload_of_texts():
             r.armed()
             load = start_load(f"loop{TAG}", 20000)
             for i in range(1, 8):
-                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, f"deaths: {r.rules()}", 60)
+                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, lambda: f"deaths: {r.rules()}", 60)
                 write_config(file, name, dir, *sets[i % 2], more=more)
                 send_reload(r)
             died = end_load(load)
@@ -163,9 +163,9 @@ def no_such_user():
             r.armed()
             write_config(file, name, dir, NOBODY, more=f"[Notify]\nExec=touch {told}.new\nExecUser=frtest-none\n")
             r.p.send_signal(signal.SIGHUP)
-            wait_for(lambda: "reload refused: Notify.ExecUser: no user 'frtest-none'" in r.said(), f"it is refused: {r.said()}")
+            wait_for(lambda: "reload refused: Notify.ExecUser: no user 'frtest-none'" in r.said(), lambda: f"it is refused: {r.said()}")
             crash(f"one{TAG}")
-            wait_for(lambda: os.path.exists(told), f"the old hook runs: {r.said()}")
+            wait_for(lambda: os.path.exists(told), lambda: f"the old hook runs: {r.said()}")
             equal(fr("record", "--check-config", "--config", file, status=None).returncode, 2, "--check-config")
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:
@@ -190,7 +190,7 @@ def refused_halfway():
             for nr, link in enumerate(links, 1):
                 with refused_pin(name, next_link(link)):
                     r.p.send_signal(signal.SIGHUP)
-                    wait_for(lambda: r.said().count("reload refused: its triggers cannot be used") == nr, f"it is refused: {r.said()}")
+                    wait_for(lambda: r.said().count("reload refused: its triggers cannot be used") == nr, lambda: f"it is refused: {r.said()}")
                     check(f"cannot pin {SESSIONS}/{name}/{next_link(link)}" in r.said(), r.said())
                 equal(trigger_links(name), links, "links of the programs")
                 equal(seen_by_rule(r), counts, "rules, and what each has seen")

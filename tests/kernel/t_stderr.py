@@ -88,7 +88,7 @@ def stopped():
         termios.tcflow(slave, termios.TCOOFF)
         for cnt in range(1, 4):
             crash()
-            wait_for(lambda: len(snapshots(dir)) >= cnt, f"{cnt} snapshots, {p.poll()}", 60)
+            wait_for(lambda: len(snapshots(dir)) >= cnt, lambda: f"{cnt} snapshots, {p.poll()}", 60)
         termios.tcflow(slave, termios.TCOON)
         crash()
         said = read_until(master, b"the rings read after")

@@ -29,7 +29,7 @@ def quiet_host():
             limit("MaxAge=1s")
             send_reload(r)
             newest = fr("dump", "-n", name).stdout.strip()
-            wait_for(lambda: not os.path.exists(newest), f"it leaves when it is old: {r.files()}")
+            wait_for(lambda: not os.path.exists(newest), lambda: f"it leaves when it is old: {r.files()}")
             equal(r.files(), files[:1], "the marked one stays")
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:

@@ -44,7 +44,7 @@ def kills():
             r.armed()
             died = end_load(load)
             got = r.wait_seen(rule, died)
-            wait_for(lambda: accounted(r.rules()[rule]), f"each is accounted: {r.rules()}")
+            wait_for(lambda: accounted(r.rules()[rule]), lambda: f"each is accounted: {r.rules()}")
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:
             kill_load(load)
@@ -89,7 +89,7 @@ def writer_holds():
         for _ in range(2):
             old = writer_of(r.p.pid)
             os.kill(old, signal.SIGKILL)
-            new = wait_for(lambda: (pid := writer_of(r.p.pid)) != old and pid, f"another writer: {r.said()}", 60)
+            new = wait_for(lambda: (pid := writer_of(r.p.pid)) != old and pid, lambda: f"another writer: {r.said()}", 60)
             wait_for(lambda: confined(new), "it is confined", 60)
             equal(held_programs(new), want, "programs held by the new writer")
 
@@ -156,7 +156,7 @@ def other_geometry():
             check("cannot be read: a ring is not as it was made" in got.stderr, got.stderr)
             os.kill(wait_for(lambda: writer_of(r.p.pid), "a writer", 60), signal.SIGKILL)
             crash(f"one{TAG}")
-            wait_for(lambda: r.said().count("a new one has been started") == 2, f"the snapshot failed, twice: {r.said()}", 60)
+            wait_for(lambda: r.said().count("a new one has been started") == 2, lambda: f"the snapshot failed, twice: {r.said()}", 60)
             equal(r.files(), [], "files")
         finally:
             run(helper("spoil"), pin, "slots", -1)
@@ -256,10 +256,10 @@ def writer_frozen():
         try:
             with frozen(writer_of(r.p.pid)):
                 crash(f"one{TAG}")
-                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 1, f"it failed: {r.said()}", 30)
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 1, lambda: f"it failed: {r.said()}", 30)
                 check("cannot be ended" in r.said(), r.said())
                 crash(f"one{TAG}")
-                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 2, f"this one, too: {r.said()}", 30)
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 2, lambda: f"this one, too: {r.said()}", 30)
                 equal(r.files(), [], "files")
             crash(f"one{TAG}")
             r.wait_files(1)
@@ -286,7 +286,7 @@ def failed_takeover():
             write_config(file, name, other, rule)
             for _ in range(2):
                 r = Recorder(name, other, "--config", file).armed()
-                wait_for(lambda: r.rules()[rule]["verdicts"]["failed"] == 1, f"it failed: {r.said()}", 60)
+                wait_for(lambda: r.rules()[rule]["verdicts"]["failed"] == 1, lambda: f"it failed: {r.said()}", 60)
                 kill(r)
             r = Recorder(name, other, "--config", file).armed()
             crash(f"left{TAG}")
