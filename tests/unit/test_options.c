@@ -115,6 +115,157 @@ static void test_wrong(void **state)
 	assert_true(ask.refuse && !ask.json); /* what comes behind is not looked at */
 }
 
+/* ---- values within limits ---- */
+
+struct values {
+	u32 cnt;
+	u64 ns, ago_ns, any_ns;
+	const char *filter;
+};
+
+static bool value_of(u32 i, const char **name, const char **what)
+{
+	static const char *const known[][2] = {{"text", "as people read it"}, {"json", "for programs"}};
+
+	if (i < 2) {
+		*name = known[i][0];
+		*what = known[i][1];
+	}
+	return i < 2;
+}
+
+static const struct fr_option value_table[] = {
+	FR_OPTION(0, "count", "N", "as many", fr_option_count, offsetof(struct values, cnt), .least = 1, .most = 100),
+	FR_OPTION(0, "time", "T", "as long", fr_option_duration, offsetof(struct values, ns), .least = 50000,
+		  .most = 1000000000, .words = "1ms 10ms"),
+	FR_OPTION(0, "ago", "T", "back to", fr_option_history, offsetof(struct values, ago_ns), .most = 3600000000000ULL,
+		  .more = "The rest of `a\\b` is gone. It is\nnot shown"),
+	FR_OPTION(0, "any", "T", NULL, fr_option_duration, offsetof(struct values, any_ns), .least = 1000),
+	FR_OPTION('f', "filter", "EXPR",
+		  "only events that match an expression of the language that all the commands take, which is more than a line "
+		  "has",
+		  fr_option_filter, offsetof(struct values, filter)),
+	FR_OPTION('t', "to", "[=FORMAT]", "'form', one of:", fr_option_text, offsetof(struct values, filter),
+		  .value = value_of),
+	{},
+};
+
+static const struct fr_options value_options = {.head = "", .foot = "", .option = value_table, .none = "leave it out"};
+
+static int parse_values(struct values *v, const char *option, const char *value)
+{
+	char *argv[] = {"flightrec x", (char *)option, (char *)value, NULL};
+
+	*v = (struct values){};
+	optind = 0;
+	return fr_options_parse(&value_options, value ? 3 : 2, argv, v);
+}
+
+static void test_limits(void **state)
+{
+	static const char *const wrong[][2] = {
+		{"--count", "0"},
+		{"--count", "101"},
+		{"--count", "-1"},
+		{"--count", "1x"},
+		{"--count", ""},
+		{"--count", " 5"},
+		{"--count", "18446744073709551617"},
+		{"--time", "49us"},
+		{"--time", "1001ms"},
+		{"--time", "5"},
+		{"--time", "-1ms"},
+		{"--ago", "61m"},
+		{"--ago", "0s"},
+		{"--ago", "--1s"},
+		{"--any", "999ns"},
+		{"rest", NULL},
+		{"--help=x", NULL},
+	};
+	struct values v;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		assert_int_equal(parse_values(&v, wrong[i][0], wrong[i][1]), FR_EXIT_USAGE);
+	assert_int_equal(parse_values(&v, "--count", "1"), -1);
+	assert_int_equal(v.cnt, 1);
+	assert_int_equal(parse_values(&v, "--count", "100"), -1);
+	assert_int_equal(v.cnt, 100);
+	assert_int_equal(parse_values(&v, "--time", "50us"), -1);
+	assert_int_equal(v.ns, 50000);
+	assert_int_equal(parse_values(&v, "--time", "1s"), -1);
+	assert_int_equal(v.ns, 1000000000);
+	assert_int_equal(parse_values(&v, "--ago", "-1h"), -1);
+	assert_int_equal(v.ago_ns, 3600000000000ULL);
+	assert_int_equal(parse_values(&v, "--any", "9h"), -1);
+	assert_int_equal(parse_values(&v, "-fx", "-fy"), FR_EXIT_USAGE);
+}
+
+/* ---- what is made of a table ---- */
+
+static void check_made(void (*make)(FILE *f, const struct fr_options *options), const struct fr_options *by, const char *want)
+{
+	char *text = NULL;
+	size_t sz;
+	FILE *f = open_memstream(&text, &sz);
+
+	assert_non_null(f);
+	make(f, by);
+	fclose(f);
+	assert_string_equal(text, want);
+	free(text);
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	check_made(fr_options_words, &options,
+		   "\t\t\t@file\n"
+		   "--output\t-o\tFILE\t\n"
+		   "--lines\t\t\t\n"
+		   "--root\t-r\tDIR\t\n"
+		   "--step\t\t[=N]\t\n"
+		   "--json\t\t\t\n"
+		   "--with-a-long-name\t\tVALUE\t\n");
+	check_made(fr_options_words, &value_options,
+		   "\t\t\t\n"
+		   "--count\t\tN\t\n"
+		   "--time\t\tT\t1ms 10ms\n"
+		   "--ago\t\tT\t\n"
+		   "--any\t\tT\t\n"
+		   "--filter\t-f\tEXPR\t\n"
+		   "--to\t-t\t[=FORMAT]\ttext json\n");
+}
+
+static void test_man(void **state)
+{
+	(void)state;
+	check_made(fr_options_man, &value_options,
+		   ".It Fl -count Ar N\nAs many.\nA number from 1 to 100.\n"
+		   ".It Fl -time Ar T\nAs long.\nFrom 50us to 1s.\n"
+		   ".It Fl -ago Ar T\nBack to.\nAt most 1h.\nThe rest of \\fBa\\eb\\fR is gone.\nIt is not shown.\n"
+		   ".It Fl -any Ar T , Fl f , Fl -filter Ar EXPR\n"
+		   "Only events that match an expression of the language that all the commands take, which is more than a line "
+		   "has.\n"
+		   ".It Fl t , Fl -to Ns Op = Ns Ar FORMAT\n\\&'form', one of:\n"
+		   ".Bl -tag -width Ds -compact\n.It Cm text\nas people read it.\n.It Cm json\nfor programs.\n.El\n");
+}
+
+static void test_help_values(void **state)
+{
+	(void)state;
+	check_made(fr_options_help, &value_options,
+		   "      --count N      as many\n"
+		   "      --time T       as long\n"
+		   "      --ago T        back to\n"
+		   "      --any T, -f, --filter EXPR   only events that match an expression of the language that all the\n"
+		   "                     commands take, which is more than a line has\n"
+		   "  -t, --to[=FORMAT]  'form', one of:\n"
+		   "                       text        as people read it\n"
+		   "                       json        for programs\n");
+}
+
 /* Each option once; a label that is longer than the column moves only its own text. */
 static void test_help(void **state)
 {
@@ -140,10 +291,9 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_wrong),
-		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_parse), cmocka_unit_test(test_stop),	  cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_help),  cmocka_unit_test(test_limits),	  cmocka_unit_test(test_words),
+		cmocka_unit_test(test_man),   cmocka_unit_test(test_help_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,63 +4,50 @@
 
 #include "cmd/cmd.h"
 #include "cmd/export_each.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "cmd/say.h"
 
-static const char help[] = "Usage: flightrec export --to FORMAT [options] FILE...\n"
-			   "Write the events of one or several snapshots in the format of another tool.\n"
-			   "\n"
-			   "  -t, --to FORMAT    one of these:\n";
+static bool export_format(u32 i, const char **name, const char **what)
+{
+	const struct fr_exporter *e = fr_exporter_nr(i);
 
-static const char help_rest[] = "  -o, --output FILE  into this file (default, or -: standard output)\n"
-				"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
-				"      --off-cpu      folded: how long tasks did not run, by state and system call\n"
-				"      --gaps         json, csv: also where events of a CPU are missing, and why\n"
-				"      --symbols      json: stacks in words too\n" FR_SYMOPTS_HELP FR_JOBS_HELP "\n"
-				"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
-				"Example: flightrec export --to perfetto -o x.pftrace x.flight\n";
+	if (e) {
+		*name = e->name;
+		*what = e->doc;
+	}
+	return e;
+}
 
-enum { OPT_OFF_CPU = 256, OPT_GAPS };
-
-static const struct option options[] = {
-	{"to", required_argument, NULL, 't'},
-	{"off-cpu", no_argument, NULL, OPT_OFF_CPU},
-	{"gaps", no_argument, NULL, OPT_GAPS},
-	FR_EXPORTOPTS_TABLE,
+static const struct fr_option table[] = {
+	FR_OPTION('t', "to", "FORMAT", "one of these:", fr_option_text, offsetof(struct fr_exportopts, ask.format),
+		  .value = export_format),
+	FR_OPTION('o', "output", "FILE", "into this file (default, or -: standard output)", fr_exportopts_output, 0,
+		  .words = "@file"),
+	FR_OPTION_GROUP(fr_exportopts_choice, 0),
+	FR_OPTION(0, "off-cpu", NULL, "folded: how long tasks did not run, by state and system call", fr_option_flag,
+		  offsetof(struct fr_exportopts, ask.off_cpu),
+		  .more = "The numbers are ns. The part in which they were runnable and waited for a CPU is shown separately, "
+			  "as `[runnable]`."),
+	FR_OPTION(0, "gaps", NULL, "json, csv: also where events of a CPU are missing, and why", fr_option_flag,
+		  offsetof(struct fr_exportopts, gaps),
+		  .more = "In csv their reason is in the column `gap`. Most other formats show them without being asked: "
+			  "docs/export.md says how."),
+	FR_OPTION(0, "symbols", NULL, "json: stacks in words too", fr_symopts_on, offsetof(struct fr_exportopts, symbols)),
+	FR_OPTION_GROUP(fr_symopts, offsetof(struct fr_exportopts, symbols)),
+	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct fr_exportopts, ask.opts.jobs)),
 	{},
 };
 
-static void show_help(void)
-{
-	const struct fr_exporter *e;
-	u32 i;
-
-	fputs(help, stdout);
-	for (i = 0; (e = fr_exporter_nr(i)); i++)
-		printf("                       %-11s %s\n", e->name, e->doc);
-	fputs(help_rest, stdout);
-}
-
-static int parse_option(struct fr_exportopts *x, int opt)
-{
-	int shared = fr_exportopts_parse(opt, x);
-
-	if (shared <= 0)
-		return shared;
-	switch (opt) {
-	case OPT_OFF_CPU:
-		x->ask.off_cpu = true;
-		return 0;
-	case OPT_GAPS:
-		x->gaps = true;
-		return 0;
-	case 't':
-		x->ask.format = optarg;
-		return 0;
-	default:
-		return -EINVAL;
-	}
-}
+static const struct fr_options options = {
+	.head = "Usage: flightrec export --to FORMAT [options] FILE...\n"
+		"Write the events of one or several snapshots in the format of another tool.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was written.\n"
+		"Example: flightrec export --to perfetto -o x.pftrace x.flight\n",
+	.words = "@snapshot",
+};
 
 /* --no-symbols is what such a format does anyway. */
 static int refuse_symbols(const struct fr_exporter *e)
@@ -100,16 +87,10 @@ static int export(const struct fr_exportopts *x)
 
 static int parse_and_export(struct fr_exportopts *x, int argc, char **argv)
 {
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, x);
 
-	while ((opt = fr_next_option(argc, argv, "t:" FR_EXPORTOPTS_SHORT, options)) != -1) {
-		if (opt == 'h') {
-			show_help();
-			return FR_EXIT_OK;
-		}
-		if (parse_option(x, opt))
-			return FR_EXIT_USAGE;
-	}
+	if (status >= 0)
+		return status;
 	if (!x->ask.format) {
 		fr_err("name the format: --to perfetto; `flightrec export --help` lists them");
 		return FR_EXIT_USAGE;
@@ -132,6 +113,7 @@ int fr_cmd_export(int argc, char **argv)
 		fr_err("out of memory");
 		return FR_EXIT_FAIL;
 	}
+	x.window.fr = x.fr;
 	flightrec_set_log(x.fr, fr_cmd_say, NULL);
 	status = parse_and_export(&x, argc, argv);
 	flightrec_free(x.fr);

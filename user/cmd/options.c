@@ -289,7 +289,7 @@ static void man_text(FILE *f, const char *text)
 
 		before = man_char(f, ends ? '\n' : *text == '\n' ? ' ' : *text, before, &quoted);
 	}
-	if (before != '.')
+	if (before != '.' && before != ':')
 		fputc('.', f);
 	fputc('\n', f);
 }
@@ -414,22 +414,33 @@ int fr_option_count(const struct fr_option *option, void *to, const char *value)
 	return 0;
 }
 
-int fr_option_duration(const struct fr_option *option, void *to, const char *value)
+static void option_say_limits(const struct fr_option *option, const char *value)
 {
-	char called[OPTION_CALLED_SZ], limit[LIMIT_SZ];
-	u64 ns;
+	char called[OPTION_CALLED_SZ], least[LIMIT_SZ], most[LIMIT_SZ];
 
 	option_called(option, called);
+	limit_text(option->least, least);
+	limit_text(option->most, most);
+	if (!option->most)
+		fr_err("%s: '%s' is too short: give %s at least", called, value, least);
+	else if (!option->least)
+		fr_err("%s: '%s' is too long: give %s at most", called, value, most);
+	else
+		fr_err("%s: '%s' is not from %s to %s", called, value, least, most);
+}
+
+int fr_option_duration(const struct fr_option *option, void *to, const char *value)
+{
+	char called[OPTION_CALLED_SZ];
+	u64 ns;
+
 	if (fr_parse_duration(value, &ns) || !ns) {
-		fr_err("%s: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", called, value);
+		fr_err("%s: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", option_called(option, called),
+		       value);
 		return -EINVAL;
 	}
-	if (ns < option->least) {
-		fr_err("%s: '%s' is too short: give %s at least", called, value, limit_text(option->least, limit));
-		return -EINVAL;
-	}
-	if (option->most && ns > option->most) {
-		fr_err("%s: '%s' is too long: give %s at most", called, value, limit_text(option->most, limit));
+	if (ns < option->least || (option->most && ns > option->most)) {
+		option_say_limits(option, value);
 		return -EINVAL;
 	}
 	*(u64 *)((char *)to + option->at) = ns;
@@ -445,5 +456,10 @@ int fr_option_history(const struct fr_option *option, void *to, const char *valu
 
 const struct fr_option fr_option_session[] = {
 	FR_OPTION('n', "name", "NAME", "session (default: " FR_DEF_NAME ")", fr_option_text, 0, .words = "@session"),
+	{},
+};
+
+const struct fr_option fr_option_matching[] = {
+	FR_OPTION('f', "filter", "EXPR", "only events that match, as in replay", fr_option_filter, 0),
 	{},
 };

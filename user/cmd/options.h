@@ -89,4 +89,7 @@ int fr_option_history(const struct fr_option *option, void *to, const char *valu
 /* The session that a command is about: a const char *. */
 extern const struct fr_option fr_option_session[];
 
+/* Which events are shown: a const char *. */
+extern const struct fr_option fr_option_matching[];
+
 #endif

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
 #include "cmd/open.h"
+#include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "flow/profile/profile.h"
 #include "flow/snapshot/dump.h"
@@ -18,105 +18,74 @@
 #define TOP_DEFAULT 20u
 #define TOP_MOST    10000u
 
-static const char help[] = "Usage: flightrec profile [-n NAME] [options]      of a session that records\n"
-			   "       flightrec profile [options] FILE.flight    of the hour before a snapshot\n"
-			   "Who used the CPUs: tasks, functions, stacks, from samples that are always counted.\n"
-			   "\n"
-			   "  -n, --name NAME    session (default: " FR_DEF_NAME ")\n"
-			   "      --since T      go this far back: 30s, 10m, 1h (default 1m; at most 1h), rounded to\n"
-			   "                     10 s, or to 1 m beyond the last minute\n"
-			   "      --diff         what became hotter in that time than in the time before it: text, json\n"
-			   "  -t, --to FORMAT    text (default), folded for flame graphs, json, perfetto\n"
-			   "      --json         the same as --to json\n"
-			   "  -o, --output FILE  write to this new file (default, or -: standard output)\n"
-			   "      --top N        functions to show (20)\n" FR_SYMOPTS_HELP "\n"
-			   "Example: flightrec profile --diff crash.flight\n";
-
-enum { OPT_SINCE = 256, OPT_DIFF, OPT_TOP, OPT_JSON };
-
-static const struct option options[] = {
-	{"name", required_argument, NULL, 'n'},	   {"since", required_argument, NULL, OPT_SINCE},
-	{"diff", no_argument, NULL, OPT_DIFF},	   {"to", required_argument, NULL, 't'},
-	{"json", no_argument, NULL, OPT_JSON},	   {"output", required_argument, NULL, 'o'},
-	{"top", required_argument, NULL, OPT_TOP}, FR_SYMOPTS_TABLE,
-	{"help", no_argument, NULL, 'h'},	   {},
-};
-
 struct asked {
 	struct fr_profile_ask ask;
 	struct fr_symopts symbols;
 	const char *session; /* NULL: not given */
 };
 
-static int set_since(struct asked *a)
-{
-	const char *text = optarg + (optarg[0] == '-');
-
-	if (fr_parse_duration(text, &a->ask.since_ns) || !a->ask.since_ns)
-		fr_err("--since: '%s' is not a duration: give one like 30s, 10m or 1h", optarg);
-	else if (a->ask.since_ns > FR_PROF_HOUR_NS)
-		fr_err("--since: '%s' is longer than samples are kept: give 1h at most", optarg);
-	else
-		return 0;
-	return -EINVAL;
-}
-
-static int set_format(struct asked *a)
+static int profile_format(const struct fr_option *option, void *to, const char *value)
 {
 	static const char *const formats[] = {"text", "folded", "json", "perfetto"};
+	struct asked *a = to;
 	size_t i;
 
+	(void)option;
 	for (i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (!strcmp(optarg, formats[i])) {
+		if (!strcmp(value, formats[i])) {
 			a->ask.format = formats[i];
 			return 0;
 		}
-	fr_err("--to: no format '%s': text, folded, json or perfetto", optarg);
+	fr_err("--to: no format '%s': text, folded, json or perfetto", value);
 	return -EINVAL;
 }
 
-static int set_top(struct asked *a)
+static int profile_json(const struct fr_option *option, void *to, const char *value)
 {
-	char *end;
-	unsigned long v = strtoul(optarg, &end, 10);
-
-	if (*optarg < '0' || *optarg > '9' || *end || !v || v > TOP_MOST) {
-		fr_err("--top: '%s' is not from 1 to %u", optarg, TOP_MOST);
-		return -EINVAL;
-	}
-	a->ask.top = v;
-	return 0;
+	(void)value;
+	return profile_format(option, to, "json");
 }
 
-static int parse_option(struct asked *a, int opt)
+static int profile_output(const struct fr_option *option, void *to, const char *value)
 {
-	int shared = fr_symopts_parse(opt, &a->symbols);
-
-	if (shared <= 0)
-		return shared;
-	switch (opt) {
-	case 'n':
-		a->session = optarg;
-		return 0;
-	case 't':
-		return set_format(a);
-	case 'o':
-		a->ask.output = strcmp(optarg, "-") ? optarg : NULL;
-		return 0;
-	case OPT_JSON:
-		a->ask.format = "json";
-		return 0;
-	case OPT_DIFF:
-		a->ask.diff = true;
-		return 0;
-	case OPT_SINCE:
-		return set_since(a);
-	case OPT_TOP:
-		return set_top(a);
-	default:
-		return -EINVAL;
-	}
+	return fr_option_text(option, to, strcmp(value, "-") ? value : NULL);
 }
+
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_option_session, offsetof(struct asked, session)),
+	FR_OPTION(0, "since", "T",
+		  "go this far back: 30s, 10m, 1h (default 1m; at most 1h), rounded to\n"
+		  "10 s, or to 1 m beyond the last minute",
+		  fr_option_history, offsetof(struct asked, ask.since_ns), .most = FR_PROF_HOUR_NS, .words = "30s 1m 10m 1h",
+		  .more = "The output says what it covers."),
+	FR_OPTION(0, "diff", NULL, "what became hotter in that time than in the time before it: text, json", fr_option_flag,
+		  offsetof(struct asked, ask.diff),
+		  .more = "Also what became cooler, by function and by stack, in percent of all CPUs' time."),
+	FR_OPTION('t', "to", "FORMAT", "text (default), folded for flame graphs, json, perfetto", profile_format, 0,
+		  .words = "text folded json perfetto",
+		  .more = "In folded, samples that had no room, not even for their tasks, have a line `[other]`. In perfetto, "
+			  "samples are spread over the seconds they were counted in."),
+	FR_OPTION(0, "json", NULL, "the same as --to json", profile_json, 0),
+	FR_OPTION('o', "output", "FILE", "write to this new file (default, or -: standard output)", profile_output,
+		  offsetof(struct asked, ask.output), .words = "@file",
+		  .more = "It appears complete or not at all; an existing file is not replaced."),
+	FR_OPTION(0, "top", "N", "functions to show (20)", fr_option_count, offsetof(struct asked, ask.top), .least = 1,
+		  .most = TOP_MOST,
+		  .more = "The text shows as many, and half as many of those that became cooler; the other formats have all."),
+	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symbols)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec profile [options]                of a session that records\n"
+		"       flightrec profile [options] FILE.flight    of the hour before a snapshot\n"
+		"Who used the CPUs: tasks, functions, stacks, from samples that are always counted.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec profile --diff crash.flight\n",
+	.words = "@snapshot",
+};
 
 /* ---- a session: a snapshot without events, for as long as it is looked at ---- */
 
@@ -174,16 +143,10 @@ static int profile_session(struct asked *a)
 int fr_cmd_profile(int argc, char **argv)
 {
 	struct asked a = {.ask = {.format = "text", .since_ns = FR_PROF_MINUTE_NS, .top = TOP_DEFAULT}};
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, &a);
 
-	while ((opt = fr_next_option(argc, argv, "n:t:o:h", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		if (parse_option(&a, opt))
-			return FR_EXIT_USAGE;
-	}
+	if (status >= 0)
+		return status;
 	a.ask.symbols = a.symbols.opts;
 	a.ask.no_symbols = a.symbols.off;
 	if (optind + 1 < argc || (optind < argc && a.session)) {

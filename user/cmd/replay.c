@@ -6,7 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "cmd/pace.h"
 #include "cmd/replay_on.h"
 #include "cmd/replay_step.h"
@@ -14,51 +14,6 @@
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "lib/flightrec.h"
-
-static const char help[] =
-	"Usage: flightrec replay [options] FILE...\n"
-	"Print the events of one or several snapshots in one order, a line each.\n"
-	"\n"
-	"  -f, --filter EXPR  only events that match: C-like, over the names that\n"
-	"                     `flightrec events` lists and event, ts, cpu, pid, tid,\n"
-	"                     comm, cgroup, tier, latency, offcpu, queued, blocked, oncpu,\n"
-	"                     waker; ~ globs, =~ patterns, in (a, b): see FILTERS\n" FR_WINOPTS_HELP
-	"      --json         NDJSON: an object a line\n"
-	"      --count        only the number of events that match\n"
-	"      --pos          each event's place in its ring: epoch, tier, seq, offset\n"
-	"      --gaps         also where events of a CPU are missing, and why, a line each\n"
-	"      --pairs        what each event ends, where that is known: latency, time off\n"
-	"                     and on the CPU, who woke the task\n"
-	"      --speed X      1x as fast as it happened, 0.1x slower, max (default)\n"
-	"      --step[=N]     by key: Enter next (N), n next that -f selects, c all, q quit\n"
-	"      --on TRIGGER   when this rule would have fired, with its verdict; repeatable\n"
-	"      --tier LIST    only these tiers: main,life,stack or all\n"
-	"                     (default: all but stack)\n"
-	"      --life         as --tier life: births, deaths, names, fatal signals, marks\n"
-	"      --symbols      with --json: stacks in words too, as kstack_sym, ustack_sym\n" FR_SYMOPTS_HELP FR_JOBS_HELP "\n"
-	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
-	"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n";
-
-enum { OPT_JSON = 256, OPT_COUNT, OPT_POS, OPT_PAIRS, OPT_SPEED, OPT_TIER, OPT_LIFE, OPT_STEP, OPT_ON, OPT_GAPS };
-
-static const struct option options[] = {
-	{"filter", required_argument, NULL, 'f'},
-	FR_WINOPTS_TABLE,
-	FR_JOBS_TABLE,
-	{"json", no_argument, NULL, OPT_JSON},
-	{"count", no_argument, NULL, OPT_COUNT},
-	{"pos", no_argument, NULL, OPT_POS},
-	{"gaps", no_argument, NULL, OPT_GAPS},
-	{"pairs", no_argument, NULL, OPT_PAIRS},
-	{"speed", required_argument, NULL, OPT_SPEED},
-	{"tier", required_argument, NULL, OPT_TIER},
-	{"life", no_argument, NULL, OPT_LIFE},
-	{"step", optional_argument, NULL, OPT_STEP},
-	{"on", required_argument, NULL, OPT_ON},
-	FR_SYMOPTS_TABLE,
-	{"help", no_argument, NULL, 'h'},
-	{},
-};
 
 enum mode { TEXT, JSON, COUNT };
 
@@ -72,7 +27,7 @@ struct ask {
 	bool pos;
 	bool pairs;
 	bool gaps;
-	bool json;
+	bool json, count;
 	double speed; /* 0: at once */
 	u32 step;     /* events with each key, 0: without */
 	struct fr_replay_on on;
@@ -266,66 +221,108 @@ static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 
 /* ---- options ---- */
 
-/* Also sets the library's, which takes the same texts. Returns as fr_winopts_parse(). */
-static int parse_window(struct ask *ask, int opt)
+static int replay_tiers(const struct fr_option *option, void *to, const char *value)
 {
-	int err = fr_winopts_parse(&ask->window, opt, &ask->opts.since, &ask->opts.until);
-
-	return err ? err : fr_winopts_set(opt, ask->fr);
-}
-
-static int parse_tiers(struct ask *ask, const char *tiers)
-{
+	struct ask *ask = to;
 	int err;
 
+	(void)option;
 	ask->option = "--tier: ";
-	err = flightrec_set_tiers(ask->fr, tiers);
+	err = flightrec_set_tiers(ask->fr, value);
 	ask->option = "";
 	ask->tiers = true;
 	return err;
 }
 
-static int parse_option(struct ask *ask, int opt)
+static int replay_life(const struct fr_option *option, void *to, const char *value)
 {
-	int shared = parse_window(ask, opt);
-
-	if (shared > 0)
-		shared = fr_jobs_parse(opt, FR_REPLAY_JOBS_AUTO, &ask->opts.jobs);
-	if (shared <= 0)
-		return shared;
-	switch (opt) {
-	case 'f':
-		return fr_take_filter(&ask->filter, optarg);
-	case OPT_JSON:
-		ask->json = true;
-		ask->mode = ask->mode == COUNT ? COUNT : JSON;
-		return 0;
-	case OPT_COUNT:
-		ask->mode = COUNT;
-		return 0;
-	case OPT_POS:
-		ask->pos = true;
-		return 0;
-	case OPT_PAIRS:
-		ask->pairs = true;
-		return 0;
-	case OPT_GAPS:
-		ask->gaps = true;
-		return 0;
-	case OPT_SPEED:
-		return fr_pace_parse(optarg, &ask->speed);
-	case OPT_STEP:
-		return fr_step_parse(optarg, &ask->step);
-	case OPT_ON:
-		return fr_replay_on_add(&ask->on, optarg);
-	case OPT_TIER:
-		return parse_tiers(ask, optarg);
-	case OPT_LIFE:
-		return parse_tiers(ask, "life");
-	default:
-		return -1;
-	}
+	(void)value;
+	return replay_tiers(option, to, "life");
 }
+
+static int replay_speed(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+
+	(void)option;
+	return fr_pace_parse(value, &ask->speed);
+}
+
+static int replay_step(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+
+	(void)option;
+	return fr_step_parse(value, &ask->step);
+}
+
+static int replay_on(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+
+	(void)option;
+	return fr_replay_on_add(&ask->on, value);
+}
+
+static const struct fr_option table[] = {
+	FR_OPTION('f', "filter", "EXPR",
+		  "only events that match: C-like, over the names that\n"
+		  "`flightrec events` lists and event, ts, cpu, pid, tid,\n"
+		  "comm, cgroup, tier, latency, offcpu, queued, blocked, oncpu,\n"
+		  "waker; ~ globs, =~ patterns, in (a, b): see FILTERS",
+		  fr_option_filter, offsetof(struct ask, filter)),
+	FR_OPTION_GROUP(fr_winopts, offsetof(struct ask, window)),
+	FR_OPTION(0, "json", NULL, "NDJSON: an object a line", fr_option_flag, offsetof(struct ask, json),
+		  .more = "`ts`, `cpu`, `event`, `pid`, `tid` and `comm` (of the task it happened in) come first, then the "
+			  "event's fields under the kernel's names; integers are exact."),
+	FR_OPTION(0, "count", NULL, "only the number of events that match", fr_option_flag, offsetof(struct ask, count),
+		  .more = "It is known after decoding and merging all."),
+	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
+		  offsetof(struct ask, pos)),
+	FR_OPTION(0, "gaps", NULL, "also where events of a CPU are missing, and why, a line each", fr_option_flag,
+		  offsetof(struct ask, gaps),
+		  .more = "The line says from when, and until when; in JSON it is "
+			  "`{\"ts\":N,\"cpu\":N,\"gap\":\"overwritten\",\"until_ns\":N}`. Without this option, a warning says "
+			  "in how many places."),
+	FR_OPTION(0, "pairs", NULL,
+		  "what each event ends, where that is known: latency, time off\n"
+		  "and on the CPU, who woke the task",
+		  fr_option_flag, offsetof(struct ask, pairs),
+		  .more = "They are called `latency_ns`, `offcpu_ns`, `queued_ns`, `blocked_ns`, `oncpu_ns` and `waker`."),
+	FR_OPTION(0, "speed", "X", "1x as fast as it happened, 0.1x slower, max (default)", replay_speed, 0,
+		  .words = "max 1x 0.1x"),
+	FR_OPTION(0, "step", "[=N]", "by key: Enter next (N), n next that -f selects, c all, q quit", replay_step, 0,
+		  .more = "Replay stops after each event, or after every N events, and waits for a key at the terminal: Enter "
+			  "or space continues; a number and Enter shows that many; `n` goes to the next event that `-f` "
+			  "selects; `c` shows all the rest that it selects; `q` quits."),
+	FR_OPTION(0, "on", "TRIGGER", "when this rule would have fired, with its verdict; repeatable", replay_on, 0,
+		  .words = "@trigger",
+		  .more = "A rule is given as in `record --on`. Its moments are printed, then the sums of each rule and what "
+			  "the files cannot show for it; with `--count`, only the sums. There are 32 rules at most. Rules see "
+			  "all events of the window; `-f`, `--pos`, `--step`, `--tier` and `--life` cannot be combined with "
+			  "this option. The status is 1 if a rule cannot be evaluated from these files (psi, signal, exit, "
+			  "command; events that were not recorded), or would be refused when recording; the other rules are "
+			  "evaluated all the same."),
+	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack or all\n(default: all but stack)", replay_tiers, 0,
+		  .words = "main life stack all"),
+	FR_OPTION(0, "life", NULL, "as --tier life: births, deaths, names, fatal signals, marks", replay_life, 0),
+	FR_OPTION(0, "symbols", NULL, "with --json: stacks in words too, as kstack_sym, ustack_sym", fr_symopts_on,
+		  offsetof(struct ask, symopts)),
+	FR_OPTION_GROUP(fr_symopts, offsetof(struct ask, symopts)),
+	FR_OPTION_GROUP(fr_jobs_auto, offsetof(struct ask, opts.jobs)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec replay [options] FILE...\n"
+		"Print the events of one or several snapshots in one order, a line each.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
+		"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n",
+	.words = "@snapshot",
+};
 
 /* Options that make sense only with certain others, or without them. */
 static int check(const struct ask *ask)
@@ -362,18 +359,13 @@ static int rehearse(struct ask *ask, const char *const *path, u32 cnt)
 /* -1: continue; otherwise the exit status. */
 static int parse_options(struct ask *ask, int argc, char **argv)
 {
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, ask);
 
-	while ((opt = fr_next_option(argc, argv, "f:h", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		int err = fr_symopts_parse(opt, &ask->symopts);
-
-		if (err < 0 || (err > 0 && parse_option(ask, opt)))
-			return FR_EXIT_USAGE;
-	}
+	if (status >= 0)
+		return status;
+	ask->mode = ask->count ? COUNT : ask->json ? JSON : TEXT;
+	ask->opts.since = ask->window.since;
+	ask->opts.until = ask->window.until;
 	if (optind == argc) {
 		fr_err("name the snapshot to be replayed: flightrec replay FILE");
 		return FR_EXIT_USAGE;
@@ -390,6 +382,7 @@ int fr_cmd_replay(int argc, char **argv)
 		fr_err("out of memory");
 		return FR_EXIT_FAIL;
 	}
+	ask.window.fr = ask.fr;
 	flightrec_set_log(ask.fr, say, &ask);
 	status = parse_options(&ask, argc, argv);
 	if (status < 0 && ask.on.cnt)

@@ -5,33 +5,40 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "flow/symbols/frames.h"
 #include "pure/text/escape.h"
 #include "pure/text/jsonw.h"
 
-static const char help[] = "Usage: flightrec symbols [options] FILE...\n"
-			   "The programs and libraries that the stacks of snapshots need for names: where each\n"
-			   "was found, or what is missing.\n"
-			   "\n"
-			   "      --json         NDJSON: an object a line\n"
-			   "      --symfs DIR    find programs and libraries below DIR, as on their machine\n"
-			   "      --debuginfod   ask the servers in DEBUGINFOD_URLS for what is missing\n"
-			   "      --lines        look for files that have source lines too\n"
-			   "\n"
-			   "Exit status: 0, also if something is missing; 1 failure; 2 usage; 3 damaged.\n"
-			   "Example: flightrec symbols x.flight --symfs /mnt/web1\n";
+struct ask {
+	struct fr_symopts symbols;
+	bool json;
+};
 
-enum { OPT_JSON = 256 };
-
-static const struct option options[] = {
-	{"json", no_argument, NULL, OPT_JSON},
-	{"symfs", required_argument, NULL, FR_SYMOPT_SYMFS},
-	{"debuginfod", no_argument, NULL, FR_SYMOPT_DEBUGINFOD},
-	{"lines", no_argument, NULL, FR_SYMOPT_LINES},
-	{"help", no_argument, NULL, 'h'},
+static const struct fr_option lines[] = {
+	FR_OPTION(0, "lines", NULL, "look for files that have source lines too", fr_symopts_flag,
+		  offsetof(struct fr_symopts, opts.lines)),
 	{},
+};
+
+static const struct fr_option table[] = {
+	FR_OPTION(0, "json", NULL, "NDJSON: an object a line", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_symopts_searched, offsetof(struct ask, symbols)),
+	FR_OPTION_GROUP(lines, offsetof(struct ask, symbols)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec symbols [options] FILE...\n"
+		"The programs and libraries that the stacks of snapshots need for names: where each\n"
+		"was found, or what is missing.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Exit status: 0, also if something is missing; 1 failure; 2 usage; 3 damaged.\n"
+		"Example: flightrec symbols x.flight --symfs /mnt/web1\n",
+	.words = "@snapshot",
 };
 
 /* ---- what is there ---- */
@@ -191,23 +198,14 @@ static int symbols(const char *const *path, u32 cnt, const struct fr_symbols_opt
 
 int fr_cmd_symbols(int argc, char **argv)
 {
-	struct fr_symopts ask = {};
-	bool json = false;
-	int opt;
+	struct ask ask = {};
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
-	while ((opt = fr_next_option(argc, argv, "h", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		if (opt == OPT_JSON)
-			json = true;
-		else if (fr_symopts_parse(opt, &ask))
-			return FR_EXIT_USAGE;
-	}
+	if (status >= 0)
+		return status;
 	if (optind == argc) {
 		fr_err("name the snapshot: flightrec symbols FILE");
 		return FR_EXIT_USAGE;
 	}
-	return symbols((const char *const *)argv + optind, argc - optind, &ask.opts, json);
+	return symbols((const char *const *)argv + optind, argc - optind, &ask.symbols.opts, ask.json);
 }

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
 #include "cmd/open.h"
+#include "cmd/options.h"
 #include "flow/replay/replay.h"
 #include "flow/tail/tail.h"
 #include "pure/config/default.h"
@@ -21,42 +21,51 @@
 
 #define NAP_NS 50000000L /* between two rounds */
 
-static const char help[] = "Usage: flightrec tail [options]\n"
-			   "Print the events of a live session as they come, in one order, a line each. Rings\n"
-			   "are only read: nothing is consumed or held up; several tails and snapshots can run\n"
-			   "side by side. Events that tail cannot keep up with are skipped, and counted.\n"
-			   "\n"
-			   "  -n, --name NAME      session (default: " FR_DEF_NAME ")\n"
-			   "  -f, --filter EXPR    only events that match, as `flightrec replay -f`, except\n"
-			   "                       values that need earlier events (latency, offcpu, ...)\n"
-			   "      --last DURATION  begin with this much history: 500ms, 10s (default: now)\n"
-			   "      --json           NDJSON: an object a line, as `flightrec replay --json`;\n"
-			   "                       {\"skipped\":N,\"cpu\":N,...} where N events were; counts at the end\n"
-			   "      --tier LIST      only these tiers: main,life,stack or all\n"
-			   "                       (default: all but stack)\n"
-			   "      --pos            each event's place in its ring: epoch, tier, seq, offset\n"
-			   "\n"
-			   "Ends with the session, or when interrupted, and then says how many were printed,\n"
-			   "filtered and skipped. Exit status: 0; 1 failure; 2 usage; 4 no such session.\n"
-			   "Example: flightrec tail -f 'event == sched_process_exec || sig == SIGSEGV'\n";
-
-enum { OPT_JSON = 256, OPT_POS, OPT_TIER, OPT_LAST };
-
-static const struct option options[] = {
-	{"name", required_argument, NULL, 'n'},
-	{"filter", required_argument, NULL, 'f'},
-	{"last", required_argument, NULL, OPT_LAST},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"tier", required_argument, NULL, OPT_TIER},
-	{"pos", no_argument, NULL, OPT_POS},
-	{"help", no_argument, NULL, 'h'},
-	{},
-};
-
 struct ask {
 	const char *name;
 	struct fr_tail_opts opts;
 	bool json, pos;
+};
+
+static int tail_tiers(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+
+	(void)option;
+	return fr_tiers_parse("--tier: ", value, &ask->opts.tiers);
+}
+
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
+	FR_OPTION('f', "filter", "EXPR",
+		  "only events that match, as `flightrec replay -f`, except\n"
+		  "values that need earlier events (latency, offcpu, ...)",
+		  fr_option_filter, offsetof(struct ask, opts.filter)),
+	FR_OPTION(0, "last", "DURATION", "begin with this much history: 500ms, 10s (default: now)", fr_option_duration,
+		  offsetof(struct ask, opts.last_ns), .words = "500ms 10s"),
+	FR_OPTION(0, "json", NULL,
+		  "NDJSON: an object a line, as `flightrec replay --json`;\n"
+		  "{\"skipped\":N,\"cpu\":N,...} where N events were; counts at the end",
+		  fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack or all\n(default: all but stack)", tail_tiers, 0,
+		  .words = "main life stack all"),
+	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
+		  offsetof(struct ask, pos)),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec tail [options]\n"
+		"Print the events of a live session as they come, in one order, a line each. Rings\n"
+		"are only read: nothing is consumed or held up; several tails and snapshots can run\n"
+		"side by side. Events that tail cannot keep up with are skipped, and counted.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Ends with the session, or when interrupted, and then says how many were printed,\n"
+		"filtered and skipped. Exit status: 0; 1 failure; 2 usage; 4 no such session.\n"
+		"Example: flightrec tail -f 'event == sched_process_exec || sig == SIGSEGV'\n",
+	.none = "name the session with -n; snapshots are read by `flightrec replay`",
 };
 
 struct show {
@@ -208,48 +217,10 @@ static int tail(const struct ask *ask)
 	return status;
 }
 
-/* 0, or -1, reported. */
-static int parse_option(struct ask *ask, int opt)
-{
-	switch (opt) {
-	case 'n':
-		ask->name = optarg;
-		return 0;
-	case 'f':
-		return fr_take_filter(&ask->opts.filter, optarg);
-	case OPT_JSON:
-		ask->json = true;
-		return 0;
-	case OPT_POS:
-		ask->pos = true;
-		return 0;
-	case OPT_TIER:
-		return fr_tiers_parse("--tier: ", optarg, &ask->opts.tiers);
-	case OPT_LAST:
-		if (!fr_parse_duration(optarg, &ask->opts.last_ns) && ask->opts.last_ns)
-			return 0;
-		fr_err("--last: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", optarg);
-		return -1;
-	default:
-		return -1;
-	}
-}
-
 int fr_cmd_tail(int argc, char **argv)
 {
 	struct ask ask = {.name = FR_DEF_NAME, .opts.tiers = FR_REPLAY_TIERS};
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
-	while ((opt = fr_next_option(argc, argv, "n:f:h", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		if (parse_option(&ask, opt))
-			return FR_EXIT_USAGE;
-	}
-	if (optind == argc)
-		return tail(&ask);
-	fr_err("'%s' is not an option: name the session with -n; snapshots are read by `flightrec replay`", argv[optind]);
-	return FR_EXIT_USAGE;
+	return status >= 0 ? status : tail(&ask);
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
+#include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "flow/top/top.h"
@@ -17,36 +17,6 @@
 
 #define SIZE_MOST     1000u
 #define WIDTH_DEFAULT 100u
-
-static const char help[] = "Usage: flightrec top [options] FILE\n"
-			   "A snapshot on the terminal: timeline of CPUs and tasks, events, tables, search.\n"
-			   "\n"
-			   "  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP
-			   "      --panel NAME   open with: details, events, tasks, cpus, calls, offcpu,\n"
-			   "                     waits, irqs, block, flame, hist, info\n"
-			   "      --once         print one screen as plain text, and end\n"
-			   "      --size WxH     of that screen (default: the terminal's width, or 100,\n"
-			   "                     and 40 lines)\n"
-			   "      --keys TEXT    press these keys first: +, -, [, ], t, ...\n"
-			   "      --no-mouse     leave the mouse to the terminal\n" FR_SYMOPTS_HELP "\n"
-			   "In it: ? for its keys, q to quit. The figures as JSON: flightrec report --json.\n"
-			   "Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
-			   "Example: flightrec top --window trigger-50ms..trigger+5ms x.flight\n";
-
-enum { OPT_PANEL = 256, OPT_ONCE, OPT_SIZE, OPT_KEYS, OPT_NO_MOUSE };
-
-static const struct option options[] = {
-	{"filter", required_argument, NULL, 'f'},
-	{"panel", required_argument, NULL, OPT_PANEL},
-	{"once", no_argument, NULL, OPT_ONCE},
-	{"size", required_argument, NULL, OPT_SIZE},
-	{"keys", required_argument, NULL, OPT_KEYS},
-	{"no-mouse", no_argument, NULL, OPT_NO_MOUSE},
-	{"help", no_argument, NULL, 'h'},
-	FR_WINOPTS_TABLE,
-	FR_SYMOPTS_TABLE,
-	{},
-};
 
 struct asked {
 	struct fr_top_ask ask;
@@ -57,49 +27,49 @@ struct asked {
 	u32 width, height;
 };
 
-static int parse_size(struct asked *a)
+static int top_size(const struct fr_option *option, void *to, const char *value)
 {
+	struct asked *a = to;
 	char end;
 
-	if (sscanf(optarg, "%ux%u%c", &a->width, &a->height, &end) == 2 && a->width && a->height && a->width <= SIZE_MOST &&
+	(void)option;
+	if (sscanf(value, "%ux%u%c", &a->width, &a->height, &end) == 2 && a->width && a->height && a->width <= SIZE_MOST &&
 	    a->height <= SIZE_MOST)
 		return 0;
-	fr_err("--size: '%s' is not a size: give columns x lines, as 100x40, up to %ux%u", optarg, SIZE_MOST, SIZE_MOST);
+	fr_err("--size: '%s' is not a size: give columns x lines, as 100x40, up to %ux%u", value, SIZE_MOST, SIZE_MOST);
 	return -EINVAL;
 }
 
-static int parse_own(struct asked *a, int opt)
-{
-	switch (opt) {
-	case 'f':
-		return fr_take_filter(&a->ask.opts.filter, optarg);
-	case OPT_PANEL:
-		a->panel = optarg;
-		return 0;
-	case OPT_ONCE:
-		a->once = true;
-		return 0;
-	case OPT_SIZE:
-		return parse_size(a);
-	case OPT_KEYS:
-		a->keys = optarg;
-		return 0;
-	case OPT_NO_MOUSE:
-		a->no_mouse = true;
-		return 0;
-	default:
-		return -EINVAL;
-	}
-}
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_option_matching, offsetof(struct asked, ask.opts.filter)),
+	FR_OPTION_GROUP(fr_winopts, offsetof(struct asked, window)),
+	FR_OPTION(0, "panel", "NAME",
+		  "open with: details, events, tasks, cpus, calls, offcpu,\n"
+		  "waits, irqs, block, flame, hist, info",
+		  fr_option_text, offsetof(struct asked, panel),
+		  .words = "details events tasks cpus calls offcpu waits irqs block flame hist info"),
+	FR_OPTION(0, "once", NULL, "print one screen as plain text, and end", fr_option_flag, offsetof(struct asked, once),
+		  .more = "It needs no terminal."),
+	FR_OPTION(0, "size", "WxH", "of that screen (default: the terminal's width or 100, x 40)", top_size, 0,
+		  .words = "80x24 100x40 200x50"),
+	FR_OPTION(0, "keys", "TEXT", "press these keys first: +, -, [, ], t, ...", fr_option_text, offsetof(struct asked, keys),
+		  .more = "With `--once`, each after everything the previous one started is done."),
+	FR_OPTION(0, "no-mouse", NULL, "leave the mouse to the terminal", fr_option_flag, offsetof(struct asked, no_mouse)),
+	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symbols)),
+	{},
+};
 
-static int parse_option(struct asked *a, int opt)
-{
-	int err = fr_winopts_parse(&a->window, opt, &a->ask.opts.since, &a->ask.opts.until);
-
-	if (err == 1)
-		err = fr_symopts_parse(opt, &a->symbols);
-	return err == 1 ? parse_own(a, opt) : err;
-}
+static const struct fr_options options = {
+	.head = "Usage: flightrec top [options] FILE\n"
+		"A snapshot on the terminal: timeline of CPUs and tasks, events, tables, search.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"In it: ? for its keys, q to quit. The figures as JSON: flightrec report --json.\n"
+		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
+		"Example: flightrec top --window trigger-50ms..trigger+5ms x.flight\n",
+	.words = "@snapshot",
+};
 
 /* ---- one screen ---- */
 
@@ -275,16 +245,10 @@ static int top(struct asked *a)
 int fr_cmd_top(int argc, char **argv)
 {
 	struct asked a = {.ask.opts = {.tiers = FR_REPLAY_TIERS, .names = true, .history = true}, .height = 40};
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, &a);
 
-	while ((opt = fr_next_option(argc, argv, "f:h", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		if (parse_option(&a, opt))
-			return FR_EXIT_USAGE;
-	}
+	if (status >= 0)
+		return status;
 	if (optind + 1 != argc) {
 		fr_err("name one snapshot: flightrec top FILE");
 		return FR_EXIT_USAGE;
@@ -292,6 +256,8 @@ int fr_cmd_top(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	a.ask.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	a.ask.path = argv[optind];
+	a.ask.opts.since = a.window.since;
+	a.ask.opts.until = a.window.until;
 	a.ask.symbols = a.symbols.off ? NULL : &a.symbols.opts;
 	return top(&a);
 }

@@ -6,21 +6,26 @@
 
 #include "cmd/cmd.h"
 #include "cmd/exportopts.h"
-#include "cmd/nextopt.h"
 
-static const char help[] =
-	"Usage: flightrec view [options] FILE\n"
-	"Make a page for a browser from a snapshot: timeline of CPUs and tasks, search,\n"
-	"histograms, flame graph. One file, without network; open it where you like.\n"
-	"\n"
-	"  -o, --output FILE  the page (default: the snapshot's name and .html)\n"
-	"  -f, --filter EXPR  only events that match, as in replay\n" FR_WINOPTS_HELP FR_SYMOPTS_HELP FR_JOBS_HELP "\n"
-	"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
-	"Example: flightrec view x.flight && xdg-open x.flight.html\n";
-
-static const struct option options[] = {
-	FR_EXPORTOPTS_TABLE,
+static const struct fr_option table[] = {
+	FR_OPTION('o', "output", "FILE", "the page (default: the snapshot's name and .html)", fr_exportopts_output, 0,
+		  .words = "@file"),
+	FR_OPTION_GROUP(fr_exportopts_choice, 0),
+	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct fr_exportopts, symbols)),
+	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct fr_exportopts, ask.opts.jobs)),
 	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec view [options] FILE\n"
+		"Make a page for a browser from a snapshot: timeline of CPUs and tasks, search,\n"
+		"histograms, flame graph. One file, without network; open it where you like.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is shown.\n"
+		"Example: flightrec view x.flight && xdg-open x.flight.html\n",
+	.words = "@snapshot",
 };
 
 static int view(struct fr_export_ask *ask, bool to_stdout)
@@ -42,16 +47,10 @@ int fr_cmd_view(int argc, char **argv)
 {
 	struct fr_exportopts x = {
 		.ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}}};
-	int opt;
+	int status = fr_options_parse(&options, argc, argv, &x);
 
-	while ((opt = fr_next_option(argc, argv, FR_EXPORTOPTS_SHORT, options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return FR_EXIT_OK;
-		}
-		if (fr_exportopts_parse(opt, &x))
-			return FR_EXIT_USAGE;
-	}
+	if (status >= 0)
+		return status;
 	if (optind == argc) {
 		fr_err("name the snapshot to be shown: flightrec view FILE");
 		return FR_EXIT_USAGE;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/nextopt.h"
 #include "cmd/open.h"
+#include "cmd/options.h"
 #include "flow/holdoff/holdwatch.h"
 #include "flow/recorder/record.h"
 #include "pure/config/default.h"
@@ -25,45 +25,6 @@
 #define INTERVAL_MAX  1000000000ULL
 #define THRESHOLD_MIN 1000ULL
 
-static const char help[] = "Usage: flightrec watch [options]\n"
-			   "Find holdoffs: times when a CPU was not available to a high-priority thread. For\n"
-			   "each: how long, what the CPU ran meanwhile, and its stack; at the end a histogram.\n"
-			   "\n"
-			   "  -n, --name NAME      read this session's rings (default: " FR_DEF_NAME "); if it does not\n"
-			   "                       record, watch starts a small session, and ends it\n"
-			   "      --cpu LIST       these CPUs only: 0,2-3\n"
-			   "      --threshold T    report holdoffs of at least T (2ms, or the length in --on if that is less)\n"
-			   "      --interval T     try each CPU this often (1ms)\n"
-			   "      --prio POLICY:N  at this priority (FIFO:50); RR:N, OTHER\n"
-			   "  -f, --duration T     end after T (default: when interrupted)\n"
-			   "      --on holdoff>T   take a snapshot of longer ones; options as in record --on\n"
-			   "  -o, --output DIR     where snapshots go (default: as the session's)\n"
-			   "      --hz N           samples a second while watching (1000); 0: the session's rate\n"
-			   "  -m, --memory SIZE    per CPU, of a session that watch starts (4M)\n"
-			   "      --queue N        holdoffs of a CPU that can wait to be printed (256)\n"
-			   "      --json           one JSON object a line\n"
-			   "\n"
-			   "Example: flightrec watch --threshold 500us --interval 200us --on 'holdoff>5ms'\n";
-
-enum { OPT_CPU = 256, OPT_THRESHOLD, OPT_INTERVAL, OPT_PRIO, OPT_ON, OPT_HZ, OPT_QUEUE, OPT_JSON };
-
-static const struct option options[] = {
-	{"name", required_argument, NULL, 'n'},
-	{"cpu", required_argument, NULL, OPT_CPU},
-	{"threshold", required_argument, NULL, OPT_THRESHOLD},
-	{"interval", required_argument, NULL, OPT_INTERVAL},
-	{"prio", required_argument, NULL, OPT_PRIO},
-	{"duration", required_argument, NULL, 'f'},
-	{"on", required_argument, NULL, OPT_ON},
-	{"output", required_argument, NULL, 'o'},
-	{"hz", required_argument, NULL, OPT_HZ},
-	{"memory", required_argument, NULL, 'm'},
-	{"queue", required_argument, NULL, OPT_QUEUE},
-	{"json", no_argument, NULL, OPT_JSON},
-	{"help", no_argument, NULL, 'h'},
-	{},
-};
-
 struct watch_opts {
 	struct fr_holdwatch_ask ask;
 	struct fr_ranges cpus;
@@ -72,43 +33,13 @@ struct watch_opts {
 	char *dir; /* the absolute path, freed by us */
 };
 
-/* ---- values. 0, or -EINVAL with a message ---- */
+/* ---- values ---- */
 
-static int set_time(const char *option, const char *text, u64 min, u64 max, u64 *to)
+static int watch_cpus(const struct fr_option *option, void *to, const char *text)
 {
-	char a[32], b[32];
-	u64 ns;
+	struct watch_opts *w = to;
 
-	if (fr_parse_duration(text, &ns)) {
-		fr_err("%s: '%s' is not a duration: give a number with ns, us, ms, s, m, h or d", option, text);
-		return -EINVAL;
-	}
-	if (ns < min || ns > max) {
-		fr_err("%s: '%s' is not from %s to %s", option, text, fr_show_duration(min, a, sizeof(a)),
-		       fr_show_duration(max, b, sizeof(b)));
-		return -EINVAL;
-	}
-	*to = ns;
-	return 0;
-}
-
-static int set_count(const char *option, const char *text, u32 min, u32 max, u32 *to)
-{
-	char *end;
-	unsigned long v;
-
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (*end || end == text || *text == '-' || errno || v < min || v > max) {
-		fr_err("%s: '%s' is not a number from %u to %u", option, text, min, max);
-		return -EINVAL;
-	}
-	*to = v;
-	return 0;
-}
-
-static int set_cpus(struct watch_opts *w, const char *text)
-{
+	(void)option;
 	if (fr_ranges_parse(text, &w->cpus)) {
 		fr_err("--cpu: '%s' is not a list of CPUs: give numbers and ranges, like 0,2-3", text);
 		return -EINVAL;
@@ -118,15 +49,19 @@ static int set_cpus(struct watch_opts *w, const char *text)
 }
 
 /* FIFO:50, RR:10, OTHER */
-static int set_prio(struct fr_sleeper_conf *c, const char *text)
+static int watch_prio(const struct fr_option *option, void *to, const char *text)
 {
+	struct watch_opts *w = to;
+	struct fr_sleeper_conf *c = &w->ask.sleep;
 	static const struct {
 		const char *name;
 		int policy;
 	} known[] = {{"FIFO", SCHED_FIFO}, {"RR", SCHED_RR}};
+	const struct fr_option number = {.name = "prio", .least = 1, .most = 99};
 	size_t i, len;
 	u32 prio;
 
+	(void)option;
 	if (!strcasecmp(text, "OTHER")) {
 		c->policy = SCHED_OTHER;
 		c->prio = 0;
@@ -136,7 +71,7 @@ static int set_prio(struct fr_sleeper_conf *c, const char *text)
 		len = strlen(known[i].name);
 		if (strncasecmp(text, known[i].name, len) || text[len] != ':')
 			continue;
-		if (set_count("--prio", text + len + 1, 1, 99, &prio))
+		if (fr_option_count(&number, &prio, text + len + 1))
 			return -EINVAL;
 		c->policy = known[i].policy;
 		c->prio = prio;
@@ -146,12 +81,14 @@ static int set_prio(struct fr_sleeper_conf *c, const char *text)
 	return -EINVAL;
 }
 
-static int add_rule(struct watch_opts *w, const char *text)
+static int watch_on(const struct fr_option *option, void *to, const char *text)
 {
+	struct watch_opts *w = to;
 	struct fr_trigger *rule = &w->rule[w->ask.rule_cnt];
 	struct fr_trigger_error error = {};
 	struct utsname un;
 
+	(void)option;
 	if (w->ask.rule_cnt == FR_TRIGGER_MAX) {
 		fr_err("--on: more than %u triggers", FR_TRIGGER_MAX);
 		return -EINVAL;
@@ -170,55 +107,78 @@ static int add_rule(struct watch_opts *w, const char *text)
 	return 0;
 }
 
-static int set_memory(struct watch_opts *w, const char *text)
+static int watch_memory(const struct fr_option *option, void *to, const char *text)
 {
+	struct watch_opts *w = to;
+
+	(void)option;
 	if (!fr_parse_size(text, &w->ask.sess.cpu_sz) && w->ask.sess.cpu_sz)
 		return 0;
 	fr_err("-m: '%s' is not a size: give a number with K, M or G", text);
 	return -EINVAL;
 }
 
-static int set_name(struct watch_opts *w, const char *text)
+static int watch_name(const struct fr_option *option, void *to, const char *text)
 {
-	w->ask.sess.name = text;
-	return fr_cmd_name_ok(text) ? 0 : -EINVAL;
+	return fr_cmd_name_ok(text) ? fr_option_text(option, to, text) : -EINVAL;
 }
 
-static int set_option(struct watch_opts *w, int opt, const char *arg)
+static int watch_threshold(const struct fr_option *option, void *to, const char *text)
 {
-	struct fr_sleeper_conf *c = &w->ask.sleep;
+	struct watch_opts *w = to;
 
-	switch (opt) {
-	case 'n':
-		return set_name(w, arg);
-	case 'm':
-		return set_memory(w, arg);
-	case 'o':
-		w->ask.sess.dir = arg;
-		return 0;
-	case 'f':
-		return set_time("--duration", arg, 1000000, ~0ULL / 2, &w->ask.duration_ns);
-	case OPT_CPU:
-		return set_cpus(w, arg);
-	case OPT_THRESHOLD:
-		w->threshold_given = true;
-		return set_time("--threshold", arg, THRESHOLD_MIN, ~0ULL / 4, &c->threshold_ns);
-	case OPT_INTERVAL:
-		return set_time("--interval", arg, INTERVAL_MIN, INTERVAL_MAX, &c->interval_ns);
-	case OPT_PRIO:
-		return set_prio(c, arg);
-	case OPT_ON:
-		return add_rule(w, arg);
-	case OPT_HZ:
-		return set_count("--hz", arg, 0, FR_SAMPLE_HZ_MAX, &w->ask.sess.hz);
-	case OPT_QUEUE:
-		return set_count("--queue", arg, 1, QUEUE_MAX, &c->queue_cnt);
-	case OPT_JSON:
-		w->ask.json = true;
-		return 0;
-	}
-	return -EINVAL;
+	w->threshold_given = true;
+	return fr_option_duration(option, to, text);
 }
+
+static const struct fr_option table[] = {
+	FR_OPTION('n', "name", "NAME",
+		  "read this session's rings (default: " FR_DEF_NAME "); if it does not\n"
+		  "record, watch starts a small session, and ends it",
+		  watch_name, offsetof(struct watch_opts, ask.sess.name), .words = "@session",
+		  .more = "The small session has this name if you gave one. If the session lacks events that are needed "
+			  "(sched_switch, irq, softirq, samples), a small one is started beside it."),
+	FR_OPTION(0, "cpu", "LIST", "these CPUs only: 0,2-3", watch_cpus, 0, .more = "By default all that are online."),
+	FR_OPTION(0, "threshold", "T", "report holdoffs of at least T (2ms, or the length in --on if that is less)",
+		  watch_threshold, offsetof(struct watch_opts, ask.sleep.threshold_ns), .least = THRESHOLD_MIN,
+		  .words = "500us 2ms"),
+	FR_OPTION(0, "interval", "T", "try each CPU this often (1ms)", fr_option_duration,
+		  offsetof(struct watch_opts, ask.sleep.interval_ns), .least = INTERVAL_MIN, .most = INTERVAL_MAX,
+		  .words = "200us 1ms",
+		  .more = "A holdoff that begins and ends between two tries is not seen; all are seen that last half the "
+			  "threshold longer than this."),
+	FR_OPTION(0, "prio", "POLICY:N", "at this priority (FIFO:50); RR:N, OTHER", watch_prio, 0,
+		  .words = "FIFO:50 RR:50 OTHER", .more = "N is 1 to 99."),
+	FR_OPTION('f', "duration", "T", "end after T (default: when interrupted)", fr_option_duration,
+		  offsetof(struct watch_opts, ask.duration_ns), .least = FR_MSEC_NS, .words = "10s 1m"),
+	FR_OPTION(0, "on", "holdoff>T", "take a snapshot of longer ones; options as in record --on", watch_on, 0,
+		  .words = "holdoff>5ms",
+		  .more = "The options are comm (of what ran longest), last, cooldown, max and dedupe: see TRIGGERS. The exit "
+			  "status is 1 if a snapshot could not be written; the watch goes on meanwhile."),
+	FR_OPTION('o', "output", "DIR", "where snapshots go (default: as the session's)", fr_option_text,
+		  offsetof(struct watch_opts, ask.sess.dir), .words = "@dir"),
+	FR_OPTION(0, "hz", "N", "samples a second while watching (1000); 0: the session's rate", fr_option_count,
+		  offsetof(struct watch_opts, ask.sess.hz), .most = FR_SAMPLE_HZ_MAX,
+		  .more = "Only if the session takes fewer. When the watch ends, killed or not, the former rate is restored."),
+	FR_OPTION('m', "memory", "SIZE", "per CPU, of a session that watch starts (4M)", watch_memory, 0, .words = "4M 16M"),
+	FR_OPTION(0, "queue", "N", "holdoffs of a CPU that can wait to be printed (256)", fr_option_count,
+		  offsetof(struct watch_opts, ask.sleep.queue_cnt), .least = 1, .most = QUEUE_MAX,
+		  .more = "More are only counted."),
+	FR_OPTION(0, "json", NULL, "one JSON object a line", fr_option_flag, offsetof(struct watch_opts, ask.json),
+		  .more = "`watch` is `begin`, `holdoff`, `missed`, `stopped`, `snapshot` or `end`."),
+	{},
+};
+
+static const struct fr_options options = {
+	.head = "Usage: flightrec watch [options]\n"
+		"Find holdoffs: times when a CPU was not available to a high-priority thread. For\n"
+		"each: how long, what the CPU ran meanwhile, and its stack; at the end a histogram.\n"
+		"\n",
+	.option = table,
+	.foot = "\n"
+		"Example: flightrec watch --threshold 500us --interval 200us --on 'holdoff>5ms'\n",
+	.none = "see --help; what a recorder does is shown by `flightrec follow`",
+};
 
 /* A holdoff below the threshold is not examined, so no rule sees it. */
 static int check_rules(struct watch_opts *w)
@@ -259,25 +219,6 @@ static int check(struct watch_opts *w)
 	return err;
 }
 
-/* 0: continue; 1: help was printed; -EINVAL. */
-static int parse(struct watch_opts *w, int argc, char **argv)
-{
-	int opt, err = 0;
-
-	while (!err && (opt = fr_next_option(argc, argv, "n:f:o:m:h", options)) != -1) {
-		if (opt == 'h') {
-			fputs(help, stdout);
-			return 1;
-		}
-		err = set_option(w, opt, optarg);
-	}
-	if (!err && optind < argc) {
-		fr_err("'%s' is not an option: see --help; what a recorder does is shown by `flightrec follow`", argv[optind]);
-		err = -EINVAL;
-	}
-	return err ?: check_rules(w);
-}
-
 static int run(const struct watch_opts *w)
 {
 	struct fr_out *o = malloc(sizeof(*o));
@@ -306,11 +247,9 @@ int fr_cmd_watch(int argc, char **argv)
 			  .prio = 50,
 			  .queue_cnt = QUEUE_CNT},
 	};
-	status = parse(w, argc, argv);
-	if (status)
-		status = status > 0 ? FR_EXIT_OK : FR_EXIT_USAGE;
-	else
-		status = check(w) ? FR_EXIT_FAIL : run(w);
+	status = fr_options_parse(&options, argc, argv, w);
+	if (status < 0)
+		status = check_rules(w) ? FR_EXIT_USAGE : check(w) ? FR_EXIT_FAIL : run(w);
 	free(w->dir);
 	free(w);
 	return status;
