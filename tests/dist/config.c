@@ -8,12 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/options.h"
 #include "dist/example.h"
 
 static void man_key(const struct fr_config_key *k)
 {
 	printf(".It Cm %s Ns = Ns Ar %s\n", k->key, k->type);
 	printf("%c%s.\n", *k->doc >= 'a' && *k->doc <= 'z' ? *k->doc - 32 : *k->doc, k->doc + 1);
+	if (k->option.more)
+		fr_options_man_text(stdout, k->option.more);
 	if (*k->def)
 		printf("Default:\n.Li %s .\n", k->def);
 	if (!strcmp(k->type, "list"))

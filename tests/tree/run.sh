@@ -73,20 +73,43 @@ section() {
 }
 
 # Every command and each of its long options is in flightrec(1), in its own section or where those are that several commands
-# share (--name and --json are in the description), and in the completion.
+# share (--name and --json are in the description).
 man_is_complete() {
 	local command option common text bad=0
 	common=$(section DESCRIPTION; section SYMBOLS)
 	for command in $(build/flightrec --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
 		text=$(section "$command")
 		[[ $text ]] || { echo "flightrec(1) lacks $command"; bad=1; }
-		grep -qw "$command" completion/flightrec.bash || { echo "the completion lacks $command"; bad=1; }
 		for option in $(build/flightrec "$command" --help | grep -v '^Example' | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u); do
 			grep -qE "Fl .?-${option#--}\b|Fl Fl ${option#--}\b" <<< "$text$common" ||
 				{ echo "flightrec(1) lacks $command $option"; bad=1; }
 		done
 	done
 	return $bad
+}
+
+# Each option of each table is offered, and each word for its value.
+completion_has_all() {
+	bash -c '
+		. completion/flightrec.bash
+		has() { COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _flightrec; [[ " ${COMPREPLY[*]} " == *" $1 "* ]] || { echo "not offered: $1 for ${*:2}"; exit 1; }; }
+		PATH=$PWD/build:$PATH
+		commands=$(_flightrec_commands)
+		(($(wc -w <<< "$commands") >= 25)) || { echo "the commands were not found: $commands"; exit 1; }
+		for command in $commands; do
+			has "$command" flightrec "$command"
+			while read -r long letter value words; do
+				[[ $long == - ]] && continue
+				has "$long" flightrec "$command" "$long"
+				[[ $value == - || $words == @* ]] && continue
+				for word in $words; do
+					word=$(printf %q "$word")
+					if [[ $value == \[* ]]; then has "$word" flightrec "$command" "$long" = ""; else has "$word" flightrec "$command" "$long" ""; fi
+					[[ $letter == - || $value == \[* ]] || has "$word" flightrec "$command" "$letter" ""
+				done
+			done < <(flightrec "$command" --help=options)
+		done
+	'
 }
 
 completion_works() {
@@ -105,6 +128,15 @@ completion_works() {
 		try list flightrec li
 		try --no-keep flightrec list --no
 		try oom flightrec record --on oo
+		try "hung\\>30s" flightrec replay x.flight --on hu
+		try "holdoff\\>5ms" flightrec watch --on ho
+		try stack flightrec tail --tier st
+		try sched_switch flightrec events sched_s
+		try csv flightrec export -t c
+		try hist flightrec top --panel hi
+		try completion flightrec incidents -o com
+		try README.md flightrec recover READ
+		try README.md flightrec status --metrics = READ
 		cd tests/gate && try load.flight flightrec symbols lo
 	'
 }
@@ -172,8 +204,9 @@ check "what docs/origins.md names is there" python3 -B tests/tree/origins.py
 check "what comments and pages name is there" python3 -B tests/tree/names.py
 check "links" links
 check "man pages" man_pages
-check "flightrec(1) and completion are complete" man_is_complete
+check "flightrec(1) is complete" man_is_complete
 check "completion" completion_works
+check "completion of every option and value" completion_has_all
 check "docs/performance.md is what the kept runs make" performance_page
 check "benchmarks take nothing that failed for a figure" benchmarks_notice
 check "docs/testing.md names every suite" testing_page

@@ -221,21 +221,21 @@ static void test_words(void **state)
 {
 	(void)state;
 	check_made(fr_options_words, &options,
-		   "\t\t\t@file\n"
-		   "--output\t-o\tFILE\t\n"
-		   "--lines\t\t\t\n"
-		   "--root\t-r\tDIR\t\n"
-		   "--step\t\t[=N]\t\n"
-		   "--json\t\t\t\n"
-		   "--with-a-long-name\t\tVALUE\t\n");
+		   "- - - @file\n"
+		   "--output -o FILE \n"
+		   "--lines - - \n"
+		   "--root -r DIR \n"
+		   "--step - [=N] \n"
+		   "--json - - \n"
+		   "--with-a-long-name - VALUE \n");
 	check_made(fr_options_words, &value_options,
-		   "\t\t\t\n"
-		   "--count\t\tN\t\n"
-		   "--time\t\tT\t1ms 10ms\n"
-		   "--ago\t\tT\t\n"
-		   "--any\t\tT\t\n"
-		   "--filter\t-f\tEXPR\t\n"
-		   "--to\t-t\t[=FORMAT]\ttext json\n");
+		   "- - - \n"
+		   "--count - N \n"
+		   "--time - T 1ms 10ms\n"
+		   "--ago - T \n"
+		   "--any - T \n"
+		   "--filter -f EXPR \n"
+		   "--to -t [=FORMAT] text json\n");
 }
 
 static void test_man(void **state)

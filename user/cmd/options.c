@@ -228,11 +228,11 @@ void fr_options_words(FILE *f, const struct fr_options *options)
 	unsigned i;
 
 	flat_add(&flat, options->option, NULL);
-	fprintf(f, "\t\t\t%s\n", options->words ?: "");
+	fprintf(f, "- - - %s\n", options->words ?: "");
 	for (i = 0; i < flat.cnt; i++) {
 		const struct fr_option *o = flat.o[i].option;
 
-		fprintf(f, "--%s\t%s%.1s\t%s\t", o->name, o->letter ? "-" : "", &o->letter, o->arg ?: "");
+		fprintf(f, "--%s -%.1s %s ", o->name, &o->letter, o->arg ?: "-");
 		words_of(f, o);
 		fputc('\n', f);
 	}
@@ -278,14 +278,14 @@ static char man_char(FILE *f, char c, char before, bool *quoted)
 	return c;
 }
 
-/* A sentence: it begins with a capital, and has a dot. More of them: each begins a line. */
-static void man_text(FILE *f, const char *text)
+void fr_options_man_text(FILE *f, const char *text)
 {
 	char before = '\n';
 	bool quoted = false;
 
 	for (; *text; text++) {
-		bool ends = (*text == ' ' || *text == '\n') && (before == '.' || before == ':') && isupper(text[1]);
+		bool ends = (*text == ' ' || *text == '\n') && (before == '.' || before == ':') &&
+			    (isupper(text[1]) || text[1] == '`');
 
 		before = man_char(f, ends ? '\n' : *text == '\n' ? ' ' : *text, before, &quoted);
 	}
@@ -301,7 +301,7 @@ static void man_help(FILE *f, const char *help)
 	if (!copy)
 		return;
 	copy[0] = toupper(copy[0]);
-	man_text(f, copy);
+	fr_options_man_text(f, copy);
 	free(copy);
 }
 
@@ -329,7 +329,7 @@ static void man_values(FILE *f, const struct fr_option *o)
 		if (!any)
 			fputs(".Bl -tag -width Ds -compact\n", f);
 		fprintf(f, ".It Cm %s\n", name);
-		man_text(f, what);
+		fr_options_man_text(f, what);
 	}
 	if (any)
 		fputs(".El\n", f);
@@ -366,7 +366,7 @@ void fr_options_man(FILE *f, const struct fr_options *options)
 		man_values(f, o);
 		man_limits(f, o);
 		if (o->more)
-			man_text(f, o->more);
+			fr_options_man_text(f, o->more);
 	}
 }
 

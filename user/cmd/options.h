@@ -36,7 +36,8 @@ struct fr_option {
 	size_t at;		       /* where in *to; or what set() wants */
 	const struct fr_option *group; /* these instead; their *to is the command's at this place */
 	const char *more;	       /* sentences that only the manual has; `words` to be typed stand in quotes like these */
-	/* Values to complete, separated by blanks; or what they are: @file, @snapshot, @dir, @session, @event, @trigger. */
+	/* Values to complete, separated by blanks; or what they are: @file, @snapshot, @dir, @session, @event, @choice,
+	 * @trigger. */
 	const char *words;
 	/* Or the values there are, the i-th, and what each is (NULL: not said): help and manual list them. False: no more. */
 	bool (*value)(u32 i, const char **name, const char **what);
@@ -64,14 +65,12 @@ int fr_options_parse(const struct fr_options *options, int argc, char **argv, vo
 
 void fr_options_help(FILE *f, const struct fr_options *options);
 
-/*
- * A line for the arguments, "", "", "" and their words; then one for each option: "--output", "-o", "FILE", its words. Tabs
- * are between them.
- */
+/* A line for the arguments, "- - - @snapshot", then one for each option, "--output -o FILE @file". "-": it has none. */
 void fr_options_words(FILE *f, const struct fr_options *options);
 
-/* The list of options in mdoc(7). */
+/* The list of options in mdoc(7); a text as it stands there, sentence by sentence. */
 void fr_options_man(FILE *f, const struct fr_options *options);
+void fr_options_man_text(FILE *f, const char *text);
 
 /* ---- ways to set ---- */
 

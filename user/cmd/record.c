@@ -11,32 +11,6 @@
 #include "pure/config/default.h"
 #include "pure/err.h"
 
-static const char help[] =
-	"Usage: flightrec record [options] [-- COMMAND...]\n"
-	"Record what every CPU does, until interrupted or while COMMAND runs.\n"
-	"\n"
-	"  -n, --name NAME      session (default: " FR_DEF_NAME ")\n"
-	"  -p, --profile NAME   minimal, default or full (`flightrec events`)\n"
-	"  -e, --event WHAT     add a group or an event; -WHAT removes it; repeatable\n"
-	"  -m, --memory SIZE    memory per CPU (default " FR_DEF_MEMORY "); --tier NAME=SIZE of main, life, stack;\n"
-	"                       --subbuf SIZE of main's sub-buffers (" FR_DEF_SUBBUF ")\n"
-	"      --clock MODE, --hz N   global[:GRAIN] (default) or local; CPU samples a second (" FR_DEF_SAMPLE_RATE ");\n"
-	"                       --cpu-profile no: none; --incidents N records, --max-incidents SIZE\n"
-	"      --pid LIST, --comm LIST, --cgroup LIST   system calls, page faults of these tasks only\n"
-	"  -f, --filter EXPR    record only events that match: event, pid ==, comm (flightrec(1))\n"
-	"  -o, --output DIR     where snapshots go (default " FR_DEF_DIR "); the oldest are\n"
-	"                       removed by --max-files N, --max-size SIZE, --max-age T, --keep-free N%\n"
-	"      --on TRIGGER     take a snapshot on: crash, exit:2, oom, hung>20s, psi:memory:20%,\n"
-	"                       latency:wakeup>5ms, signal, exit, ... (flightrec(1)); repeatable\n"
-	"      --exec CMD, --exec-user USER   run this for each snapshot, as that user\n"
-	"      --budget N%      thin or drop events while recording costs more of a CPU\n"
-	"      --config FILE    flightrec.conf(5), SIGHUP reloads; --check-config only checks it\n"
-	"      --detach, --keep leave the session recording; return at once, or when interrupted\n"
-	"  -v, --verbose        the kernel's own message when it refuses a program\n"
-	"\n"
-	"SIGUSR1 takes a snapshot, SIGINT and SIGTERM end the recording.\n"
-	"Example: flightrec record -e syscall --comm 'nginx*' --on crash\n";
-
 /* An option of the configuration's table. */
 static int give(const struct fr_option *option, void *to, const char *value)
 {
@@ -63,29 +37,68 @@ static int set_verbose(const struct fr_option *option, void *to, const char *val
 
 /* Those that are no key of the configuration. */
 static const struct fr_option own[] = {
-	FR_OPTION(0, "config", "FILE", NULL, fr_option_text, offsetof(struct fr_record_opts, config)),
-	FR_OPTION(0, "check-config", NULL, NULL, fr_option_flag, offsetof(struct fr_record_opts, check_config)),
-	FR_OPTION(0, "detach", NULL, NULL, fr_option_flag, offsetof(struct fr_record_opts, ask.detach)),
-	FR_OPTION(0, "keep", NULL, NULL, fr_option_flag, offsetof(struct fr_record_opts, ask.keep)),
-	FR_OPTION('v', "verbose", NULL, NULL, set_verbose, 0),
+	FR_OPTION(0, "config", "FILE", "record as this file says: flightrec.conf(5)", fr_option_text,
+		  offsetof(struct fr_record_opts, config), .words = "@file",
+		  .more = "Options on the command line take precedence. SIGHUP or `flightrec reload` reads the file again. "
+			  "When the process ends, the session goes on recording."),
+	FR_OPTION(0, "check-config", NULL, "only print what the file means, or what is wrong with it", fr_option_flag,
+		  offsetof(struct fr_record_opts, check_config),
+		  .more = "This includes a test, as the calling user, whether snapshots can be written to its `Directory`."),
+	FR_OPTION(0, "detach", NULL, "leave the session recording, and return at once", fr_option_flag,
+		  offsetof(struct fr_record_opts, ask.detach),
+		  .more = "Nobody is left then to act on a trigger, a quota, `--exec` or `--budget`, or to wait for a "
+			  "command: they are refused beside it, as is `--config`."),
+	FR_OPTION(0, "keep", NULL, "leave it recording when interrupted, or when COMMAND has ended", fr_option_flag,
+		  offsetof(struct fr_record_opts, ask.keep)),
+	FR_OPTION('v', "verbose", NULL, "the kernel's own message when it refuses a program", set_verbose, 0),
 	{},
 };
 
 _Static_assert(FR_CONFIG_KEY_CNT + sizeof(own) / sizeof(own[0]) <= FR_OPTION_MAX, "all options fit");
 
+/* What an option of the configuration does, and what holds without it. */
+static char *option_text(u32 key)
+{
+	const struct fr_config_key *k = fr_config_key(key);
+	const char *with = fr_record_default_with(key), *end = *k->def ? ")" : "";
+	bool is_list = !strcmp(k->type, "list");
+	char *text, def[64] = "";
+
+	if (*k->def)
+		snprintf(def, sizeof(def), " (default%s: ", with);
+	if (asprintf(&text, "%s%s%s%s%s", k->doc, is_list ? "; repeatable" : "", def, k->def, end) < 0)
+		return NULL;
+	return text;
+}
+
 /* The table of options: those of the configuration, then our own. */
 static int parse_options(struct fr_record_opts *o, int argc, char **argv)
 {
 	struct fr_option all[FR_CONFIG_KEY_CNT + 2] = {};
+	const struct fr_options options = {
+		.head = "Usage: flightrec record [options] [-- COMMAND...]\n"
+			"Record what every CPU does, until interrupted or while COMMAND runs.\n"
+			"\n",
+		.option = all,
+		.foot = "\n"
+			"SIGUSR1 takes a snapshot, SIGINT and SIGTERM end the recording.\n"
+			"Example: flightrec record -e syscall --comm 'nginx*' --on crash\n",
+		.stop = true,
+	};
 	const struct fr_config_key *k;
 	u32 i, cnt = 0;
+	int status;
 
 	for (i = 0; (k = fr_config_key(i)); i++)
 		if (k->option.name)
 			all[cnt++] =
-				(struct fr_option)FR_OPTION(k->option.letter, k->option.name, k->option.arg, NULL, give, i);
+				(struct fr_option)FR_OPTION(k->option.letter, k->option.name, k->option.arg, option_text(i),
+							    give, i, .words = k->option.words, .more = k->option.more);
 	all[cnt] = (struct fr_option)FR_OPTION_GROUP(own, 0);
-	return fr_options_parse(&(struct fr_options){.head = help, .foot = "", .option = all, .stop = true}, argc, argv, o);
+	status = fr_options_parse(&options, argc, argv, o);
+	while (cnt)
+		free((char *)all[--cnt].help);
+	return status;
 }
 
 static bool session_knows(u32 key)

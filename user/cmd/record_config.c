@@ -126,6 +126,21 @@ static int put_options(const struct fr_record_opts *o, struct fr_config *c, char
 	return err;
 }
 
+/* What defaults_of_foreground() leaves to whom. */
+const char *fr_record_default_with(enum fr_config_key_nr key)
+{
+	switch (key) {
+	case FR_CONFIG_KEY_max_age_ns:
+		return " with --config";
+	case FR_CONFIG_KEY_max_files:
+	case FR_CONFIG_KEY_max_sz:
+	case FR_CONFIG_KEY_keep_free:
+		return " with --on or --config";
+	default:
+		return "";
+	}
+}
+
 /*
  * Without a file somebody is watching: no line in the journal. Quotas are for triggered snapshots; one that a person requested
  * removes nothing, and the age limit is for services.

@@ -33,6 +33,9 @@ bool fr_record_gives(const struct fr_record_opts *o, enum fr_config_key_nr key);
 
 /* ---- record_config.c: 0, or -EINVAL or -errno and why ---- */
 
+/* What the default that the table has needs, for a text: " with --config"; or "". */
+const char *fr_record_default_with(enum fr_config_key_nr key);
+
 /* The settings: defaults, the file, and the options on top. *c is made, and freed by the caller, even after an error. */
 int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz);
 

@@ -269,7 +269,7 @@ static const struct fr_option table[] = {
 		  "only events that match: C-like, over the names that\n"
 		  "`flightrec events` lists and event, ts, cpu, pid, tid,\n"
 		  "comm, cgroup, tier, latency, offcpu, queued, blocked, oncpu,\n"
-		  "waker; ~ globs, =~ patterns, in (a, b): see FILTERS",
+		  "waker; ~ globs, =~ patterns, in (a, b): see FILTERS in flightrec(1)",
 		  fr_option_filter, offsetof(struct ask, filter)),
 	FR_OPTION_GROUP(fr_winopts, offsetof(struct ask, window)),
 	FR_OPTION(0, "json", NULL, "NDJSON: an object a line", fr_option_flag, offsetof(struct ask, json),

@@ -153,7 +153,8 @@ static const struct fr_option table[] = {
 		  offsetof(struct watch_opts, ask.duration_ns), .least = FR_MSEC_NS, .words = "10s 1m"),
 	FR_OPTION(0, "on", "holdoff>T", "take a snapshot of longer ones; options as in record --on", watch_on, 0,
 		  .words = "holdoff>5ms",
-		  .more = "The options are comm (of what ran longest), last, cooldown, max and dedupe: see TRIGGERS. The exit "
+		  .more = "The options are comm (of what ran longest), last, cooldown, max and dedupe: see TRIGGERS in "
+			  "flightrec(1). The exit "
 			  "status is 1 if a snapshot could not be written; the watch goes on meanwhile."),
 	FR_OPTION('o', "output", "DIR", "where snapshots go (default: as the session's)", fr_option_text,
 		  offsetof(struct watch_opts, ask.sess.dir), .words = "@dir"),

@@ -12,9 +12,9 @@
 static const struct fr_config_slot slots[] = {
 #define R true
 #define L false
-#define O(letter, name, arg)      \
-	{                         \
-		letter, name, arg \
+#define O(letter, name, arg, words, more)      \
+	{                                      \
+		letter, name, arg, words, more \
 	}
 #define NONE \
 	{    \

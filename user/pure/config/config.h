@@ -40,47 +40,102 @@ struct fr_config_list {
 /*
  * section, key, C type of the member, member, needs: R a new ring (restart), L reload is enough, default, option, description.
  * Types: text (char *), items (char *, with commas; an option adds to them), list (struct fr_config_list), size (u64 bytes),
- * duration (u64 ns), count (u32), percent (u32, 1/1000 %), flag (bool). Option of `record`: O(letter, name, its value), or
- * NONE.
+ * duration (u64 ns), count (u32), percent (u32, 1/1000 %), flag (bool). Option of `record`: O(letter, name, its value, what
+ * completion offers, what the manual says more), as struct fr_option has them; or NONE.
  */
 /* clang-format off */
 #define FR_CONFIG_KEYS(K) \
-	K(Session, Name, text, name, R, FR_DEF_NAME, O('n', "name", "NAME"), "name of the session") \
-	K(Session, Profile, text, profile, R, "default", O('p', "profile", "NAME"), "what is recorded: minimal, default or full") \
-	K(Session, Event, list, event, R, "", O('e', "event", "WHAT"), "add a group or an event to the profile; -WHAT removes it") \
-	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, O('m', "memory", "SIZE"), "memory of the rings per online CPU") \
-	K(Session, SubBuffer, size, subbuf_sz, R, FR_DEF_SUBBUF, O(0, "subbuf", "SIZE"), "size of the main tier's sub-buffers") \
-	K(Session, Tier, list, tier, R, "", O(0, "tier", "NAME=SIZE"), "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
-	K(Session, Clock, text, clock, R, "global", O(0, "clock", "MODE"), "how timestamps of different CPUs agree: global, global:GRAIN or local") \
-	K(Session, SampleRate, count, sample_hz, R, FR_DEF_SAMPLE_RATE, O(0, "hz", "N"), "CPU samples a second and CPU") \
-	K(Session, CpuProfile, flag, cpu_profile, R, "yes", O(0, "cpu-profile", "yes|no"), "count CPU samples for `flightrec profile`") \
-	K(Session, Pid, items, pid, R, "", O(0, "pid", "LIST"), \
+	K(Session, Name, text, name, R, FR_DEF_NAME, \
+	  O('n', "name", "NAME", "@session", \
+	    "Up to 63 letters, digits, `-` and `_`."), \
+	  "name of the session") \
+	K(Session, Profile, text, profile, R, "default", \
+	  O('p', "profile", "NAME", "minimal default full", \
+	    "`minimal` has scheduling, tasks and signals; `default` also interrupts, softirqs, disks and CPU samples; `full` also system " \
+	    "calls and page faults: recording them costs a load that consists of them a fifth or more."), \
+	  "what is recorded: minimal, default or full") \
+	K(Session, Event, list, event, R, "", \
+	  O('e', "event", "WHAT", "@choice", \
+	    "`flightrec events` lists groups and events."), \
+	  "add a group or an event to the profile; -WHAT removes it") \
+	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, \
+	  O('m', "memory", "SIZE", "8M 32M 128M", \
+	    "This is all tiers, spare sub-buffers and control pages together. A ring has at most 449 sub-buffers of 1M at most, so " \
+	    "some 512M is the most. The recorder prints how much memory it needs in addition, and does not start where the " \
+	    "memory limits of its cgroups leave less."), \
+	  "memory of the rings per online CPU") \
+	K(Session, SubBuffer, size, subbuf_sz, R, FR_DEF_SUBBUF, \
+	  O(0, "subbuf", "SIZE", NULL, \
+	    "A multiple of 4K, up to 1M. The default is less where the ring would have fewer than 8 of them, or more where it " \
+	    "would have too many."), \
+	  "size of the main tier's sub-buffers") \
+	K(Session, Tier, list, tier, R, "", O(0, "tier", "NAME=SIZE", "main= life= stack=", NULL), "NAME=SIZE: memory of one tier (main, life, stack) per CPU") \
+	K(Session, Clock, text, clock, R, "global", \
+	  O(0, "clock", "MODE", "global local", \
+	    "With `global`, timestamps of different CPUs never run backwards by more than the grain, a duration of less than 1ms; 0 " \
+	    "is exact. Where the CPUs' clocks agree, they never run backwards at all, and the grain only decides what the " \
+	    "clock costs. By default it is 25us per CPU, at least 50us and at most 500us. With `local`, each CPU has its own " \
+	    "clock."), \
+	  "how timestamps of different CPUs agree: global, global:GRAIN or local") \
+	K(Session, SampleRate, count, sample_hz, R, FR_DEF_SAMPLE_RATE, \
+	  O(0, "hz", "N", NULL, \
+	    "From 1 to 10000."), \
+	  "CPU samples a second and CPU") \
+	K(Session, CpuProfile, flag, cpu_profile, R, "yes", O(0, "cpu-profile", "yes|no", "yes no", NULL), "count CPU samples for `flightrec profile`") \
+	K(Session, Pid, items, pid, R, "", \
+	  O(0, "pid", "LIST", NULL, \
+	    "With processes, names and cgroups given, a task is recorded if any of them selects it. A process that is not there " \
+	    "when recording begins is warned of."), \
 	  "record system calls and page faults of these processes only: numbers, separated by commas, at most " \
 	  FR_LITERAL(FR_PID_FILTER_MAX)) \
-	K(Session, Comm, items, comm, R, "", O(0, "comm", "LIST"), \
+	K(Session, Comm, items, comm, R, "", O(0, "comm", "LIST", NULL, NULL), \
 	  "likewise of tasks with these names: NAME or PREFIX*, separated by commas, at most " FR_LITERAL(FR_COMM_FILTER_MAX)) \
-	K(Session, Cgroup, items, cgroup, R, "", O(0, "cgroup", "LIST"), \
+	K(Session, Cgroup, items, cgroup, R, "", \
+	  O(0, "cgroup", "LIST", NULL, \
+	    "A cgroup that is removed and made again, as that of a service when it is restarted, is another one, of which nothing " \
+	    "is recorded: give the slice that it is in, or restart the recorder, which begins anew then."), \
 	  "likewise of these cgroups and all below them: paths, separated by commas, at most " FR_LITERAL(FR_CGROUP_FILTER_MAX)) \
-	K(Session, Filter, text, filter, R, "", O('f', "filter", "EXPR"), "record only events that match this expression, as record -f does") \
-	K(Session, Incidents, count, incident_cnt, R, "1024", O(0, "incidents", "N"), \
+	K(Session, Filter, text, filter, R, "", \
+	  O('f', "filter", "EXPR", NULL, \
+	    "While recording, the expression may test the event's name, and `pid == N`, `comm == \"NAME\"` and `comm ~ \"PREFIX*\"`, " \
+	    "joined by `||`; the two kinds are joined by `&&`. Anything else is refused, with the reason; `replay` takes the " \
+	    "whole language. `task_rename` is always recorded for all tasks, because the names in all other events depend on " \
+	    "it, and so are the recorder's own events, such as `trigger`."), \
+	  "record only events that match this expression") \
+	K(Session, Incidents, count, incident_cnt, R, "1024", O(0, "incidents", "N", NULL, NULL), \
 	  "number of records in the incident log, " FR_LITERAL(FR_INCIDENT_CNT_MIN) " to " FR_LITERAL(FR_INCIDENT_CNT_MAX) \
 	  ", rounded up to a power of two") \
-	K(Trigger, On, list, on, L, "", O(0, "on", "TRIGGER"), "a trigger, as in record --on: see TRIGGERS in flightrec(1)") \
+	K(Trigger, On, list, on, L, "", \
+	  O(0, "on", "TRIGGER", "@trigger", \
+	    "There are 32 at most: see TRIGGERS in flightrec(1)."), \
+	  "take a snapshot on this: crash, exit:2, oom, hung>20s, psi:memory:20%, latency:wakeup>5ms, signal, ... (flightrec(1))") \
 	K(Trigger, StormCount, count, storm_cnt, L, FR_DEF_STORM_COUNT, NONE, \
 	  "at most this many snapshots of all triggers in StormTime, and one of each that had none; 0: no limit") \
 	K(Trigger, StormTime, duration, storm_ns, L, FR_DEF_STORM_TIME, NONE, "the period in which StormCount applies") \
-	K(Storage, Directory, text, dir, L, FR_DEF_DIR, O('o', "output", "DIR"), "where snapshots go") \
-	K(Storage, MaxFiles, count, max_files, L, "100", O(0, "max-files", "N"), \
+	K(Storage, Directory, text, dir, L, FR_DEF_DIR, \
+	  O('o', "output", "DIR", "@dir", \
+	    "The path may have at most 832 bytes."), \
+	  "where snapshots go") \
+	K(Storage, MaxFiles, count, max_files, L, "100", \
+	  O(0, "max-files", "N", NULL, \
+	    "`flightrec list --keep` marks one."), \
 	  "keep at most this many snapshots; the oldest unmarked one is removed first; 0: no limit") \
-	K(Storage, MaxBytes, size, max_sz, L, "4G", O(0, "max-size", "SIZE"), "keep at most this many bytes of them; 0: no limit") \
-	K(Storage, MaxAge, duration, max_age_ns, L, "30d", O(0, "max-age", "T"), "remove snapshots older than this; 0: no limit") \
-	K(Storage, KeepFree, percent, keep_free, L, "5%", O(0, "keep-free", "N%"), "leave this much of the file system free") \
+	K(Storage, MaxBytes, size, max_sz, L, "4G", O(0, "max-size", "SIZE", NULL, NULL), "keep at most this many bytes of them; 0: no limit") \
+	K(Storage, MaxAge, duration, max_age_ns, L, "30d", \
+	  O(0, "max-age", "T", "30d 7d", NULL), \
+	  "remove snapshots older than this; 0: no limit") \
+	K(Storage, KeepFree, percent, keep_free, L, "5%", O(0, "keep-free", "N%", NULL, NULL), "leave this much of the file system free") \
 	K(Storage, WriteTimeout, duration, write_timeout_ns, L, "2m", NONE, \
 	  "a process that writes a snapshot and has not moved for this time, stopped or waiting for its disk, is ended") \
-	K(Storage, MaxIncidents, size, incident_sz, L, FR_DEF_JOURNAL, O(0, "max-incidents", "SIZE"), \
+	K(Storage, MaxIncidents, size, incident_sz, L, FR_DEF_JOURNAL, O(0, "max-incidents", "SIZE", NULL, NULL), \
 	  "size of the incidents' journal there, beyond which the oldest half is removed") \
-	K(Notify, Exec, text, exec, L, "", O(0, "exec", "CMD"), "run this command for each snapshot, with /bin/sh -c") \
-	K(Notify, ExecUser, text, exec_user, L, "nobody", O(0, "exec-user", "USER"), "the user it runs as") \
+	K(Notify, Exec, text, exec, L, "", \
+	  O(0, "exec", "CMD", NULL, \
+	    "It runs for at most 30 s, or ExecTimeout. A recorder that ends waits for it, for at most 20 s. The command sees " \
+	    "FLIGHTREC_FILE, FLIGHTREC_REASON, FLIGHTREC_SESSION, FLIGHTREC_HOST, and where known FLIGHTREC_PID, FLIGHTREC_COMM, " \
+	    "FLIGHTREC_SIGNAL, FLIGHTREC_EXE; the snapshot is open as its descriptor 3."), \
+	  "run this command for each snapshot, with /bin/sh -c") \
+	K(Notify, ExecUser, text, exec_user, L, "nobody", O(0, "exec-user", "USER", NULL, NULL), "the user it runs as") \
 	K(Notify, ExecTimeout, duration, exec_timeout_ns, L, "30s", NONE, "end the command after this time") \
 	K(Notify, Journal, flag, journal, L, "yes", NONE, "write a line to the journal or syslog for each snapshot") \
 	K(Control, Socket, flag, socket, L, "yes", NONE, "listen on " FR_CTL_DIR "/NAME.sock") \
@@ -88,7 +143,10 @@ struct fr_config_list {
 	K(Control, DumpGroup, text, dump_group, L, "", NONE, "members of this group may take snapshots, too") \
 	K(Control, DumpInterval, duration, dump_interval_ns, L, "10s", NONE, \
 	  "the shortest time between two snapshots taken by them") \
-	K(Governor, Budget, percent, budget, L, "0%", O(0, "budget", "N%"), "how much of each CPU recording may cost; 0%: no limit") \
+	K(Governor, Budget, percent, budget, L, "0%", \
+	  O(0, "budget", "N%", "5% 1%", \
+	    "Groups of events are thinned or dropped while recording costs more."), \
+	  "how much of each CPU recording may cost; 0%: no limit") \
 	K(Governor, Interval, duration, governor_ns, L, "10s", NONE, "how often the cost is measured")
 /* clang-format on */
 
@@ -132,6 +190,7 @@ struct fr_config_option {
 	char letter;	  /* 0: none */
 	const char *name; /* without "--"; NULL: there is no such option */
 	const char *arg;  /* what its value is called */
+	const char *words, *more;
 };
 
 /* A key of the table; NULL after the last. */
