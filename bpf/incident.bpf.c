@@ -192,8 +192,10 @@ int BPF_PROG(fr_incident_oom)
 		inc->pid = inc->tid = ctx[0];
 		task = fr_oom_victim_of(ctx[0]);
 	}
-	if (task)
+	if (task) {
 		fr_incident_who(nr, task);
+		inc->cgroup = fr_cgroup_of_victim(task, inc->cgroup);
+	}
 	return fr_incident_close(nr);
 }
 

@@ -134,7 +134,7 @@ __weak __noinline u32 fr_incident_task(u64 nr, u64 address)
 	inc->tid = BPF_CORE_READ(task, pid);
 	inc->pid = BPF_CORE_READ(task, tgid);
 	inc->uid = BPF_CORE_READ(task, cred, uid.val);
-	inc->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	inc->cgroup = fr_cgroup_of(address, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 	inc->start_ns = BPF_CORE_READ(task, group_leader, start_time);
 	BPF_CORE_READ_STR_INTO(&inc->comm, task, comm);
 	return 0;

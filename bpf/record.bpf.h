@@ -132,6 +132,7 @@ FR_INLINE u64 fr_now(void)
 	return fr_clock_ns(&fr_clock_word, fr_grain_ns, &ignored);
 }
 
+#include "cgroup.bpf.h"
 #ifndef FR_WATCH
 #include "incident.bpf.h"
 #endif

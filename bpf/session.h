@@ -44,7 +44,14 @@ struct fr_comm_filter {
 	u64 mask[2];
 };
 
-/* A cgroup and all below it. */
+/*
+ * The id of a cgroup is that of v2. One of the memory controller's v1 hierarchy has this added (cgroup.bpf.h): the kernel's own
+ * ids do not get there, and a program that reads numbers as doubles still reads the sum.
+ */
+#define FR_CGROUP_MEMORY  (1ULL << 52)
+#define FR_CGROUP_ROOT_ID 1u /* of either hierarchy's root */
+
+/* A cgroup of v2 and all below it. */
 struct fr_cgroup_filter {
 	u64 id;
 	u32 level;

@@ -10,7 +10,7 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	struct fr_rec_sched_process_fork *rec;
 	char comm[FR_COMM_SZ] = {};
 	s32 pid = child->pid, tgid = child->tgid;
-	u64 start = child->start_time, cgroup = child->cgroups->dfl_cgrp->kn->id;
+	u64 start = child->start_time, cgroup = fr_cgroup_of_task(child);
 	struct fr_writing w;
 
 	fr_task_add(child, 0);

@@ -71,7 +71,7 @@ FR_INLINE void fr_task_fill(struct fr_task *t, struct task_struct *task)
 {
 	t->tgid = task->tgid;
 	t->ppid = task->real_parent->tgid;
-	t->cgroup = task->cgroups->dfl_cgrp->kn->id;
+	t->cgroup = fr_cgroup_of_task(task);
 	t->flags = task->flags & FR_PF_KTHREAD ? FR_TASK_KTHREAD : 0;
 	bpf_probe_read_kernel_str(t->comm, sizeof(t->comm), task->comm);
 	__builtin_memcpy(t->first_comm, t->comm, sizeof(t->comm));

@@ -22,10 +22,12 @@ __noinline int fr_oom_tell(u64 victim, u32 pid)
 	if (!a)
 		return 0;
 	a->sig = FR_SIGKILL;
-	if (victim)
+	if (victim) {
 		fr_moment_of(nr, victim);
-	else
+		a->cgroup = fr_cgroup_of_victim(victim, a->cgroup);
+	} else {
 		a->tid = a->pid = pid;
+	}
 	return fr_moment_end(nr);
 }
 

@@ -259,7 +259,7 @@ __noinline int fr_moment_of(u32 nr, u64 address)
 	a->pid = BPF_CORE_READ(task, tgid);
 	a->ns_pid = ns_pid_of(task);
 	a->uid = BPF_CORE_READ(task, cred, uid.val);
-	a->cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+	a->cgroup = fr_cgroup_of(address, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 	a->start_ns = BPF_CORE_READ(task, start_time);
 	BPF_CORE_READ_STR_INTO(&a->comm, task, comm);
 	return fr_moment_exe(nr, (u64)BPF_CORE_READ(task, mm, exe_file));

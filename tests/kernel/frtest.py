@@ -373,12 +373,13 @@ def gone(dir):
 
 
 @contextlib.contextmanager
-def small_memory(mib=16):
+def small_memory(mib=16, name=""):
     """A memory cgroup of so much: its directory."""
+    name = f"frtest-{os.getpid()}{name}"
     if os.path.exists("/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        dir, limit = f"/sys/fs/cgroup/memory/frtest-{os.getpid()}", "memory.limit_in_bytes"
+        dir, limit = f"/sys/fs/cgroup/memory/{name}", "memory.limit_in_bytes"
     elif "memory" in controllers("/sys/fs/cgroup/cgroup.subtree_control"):
-        dir, limit = f"/sys/fs/cgroup/frtest-{os.getpid()}", "memory.max"
+        dir, limit = f"/sys/fs/cgroup/{name}", "memory.max"
     else:
         raise Skip("no memory cgroups to make here")
     os.mkdir(dir)

@@ -86,7 +86,7 @@ static int add_cgroup(void *arg, const char *item, struct fr_setting_error *why)
 
 	if (!path) {
 		level = errno == ENOENT ? -ENOENT : -EINVAL;
-		snprintf(why->text, sizeof(why->text), "no cgroup %.150s: give paths below %s", item, root);
+		snprintf(why->text, sizeof(why->text), "no cgroup %.150s: give paths of cgroup v2, below %s", item, root);
 		return level;
 	}
 	level = cgroup_level(root, below, st.st_ino);

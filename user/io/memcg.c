@@ -105,27 +105,60 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-/* Its path in the hierarchy, from a line "4:memory:/path" or "0::/path". */
+/* Its path in the hierarchy, from a line "4:memory:/path" or "0::/path", which is changed. NULL: the line is of another one. */
+static const char *path_in(char *line, bool is_v1)
+{
+	char *list = strchr(line, ':'), *at = list ? strchr(list + 1, ':') : NULL;
+
+	if (!at)
+		return NULL;
+	*at++ = 0;
+	at[strcspn(at, "\n")] = 0;
+	return (is_v1 ? has_word(list + 1, "memory") : !list[1]) ? at : NULL;
+}
+
+bool fr_memcg_find(const char *text, bool is_v1, char *path, size_t sz)
+{
+	char line[LINE_SZ];
+	const char *at;
+	size_t len;
+
+	for (; *text; text += len + (text[len] == '\n')) {
+		len = strcspn(text, "\n");
+		if (len >= sizeof(line))
+			continue;
+		memcpy(line, text, len);
+		line[len] = 0;
+		at = path_in(line, is_v1);
+		if (at)
+			return (size_t)snprintf(path, sz, "%s", at) < sz;
+	}
+	return false;
+}
+
 static bool find_path(const char *proc, const struct version *v, char *path)
 {
-	char line[LINE_SZ], *list, *at;
 	FILE *f = open_in(proc, "cgroup");
+	char line[LINE_SZ];
 	bool found = false;
 
 	while (f && !found && fgets(line, sizeof(line), f)) {
-		list = strchr(line, ':');
-		at = list ? strchr(list + 1, ':') : NULL;
-		if (!at)
-			continue;
-		*at++ = 0;
-		at[strcspn(at, "\n")] = 0;
-		found = (v == &v2 ? !list[1] : has_word(list + 1, "memory")) && strlen(at) < PATH_SZ;
+		const char *at = path_in(line, v == &v1);
+
+		found = at && strlen(at) < PATH_SZ;
 		if (found)
 			strcpy(path, at);
 	}
 	if (f)
 		fclose(f);
 	return found;
+}
+
+bool fr_memcg_is_v1(const char *proc)
+{
+	char path[PATH_SZ];
+
+	return find_path(proc, &v1, path);
 }
 
 /* From the cgroup up to what is mounted. A path that lies outside, as in a container, leaves what is mounted alone. */

@@ -7,6 +7,7 @@
 #define FR_MEMCG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "types.h"
 
@@ -23,5 +24,11 @@ struct fr_memcg {
  * "cgroup" and "mountinfo". False: there is no limit.
  */
 bool fr_memcg_room(const char *proc, struct fr_memcg *out);
+
+/* Is the memory controller in a hierarchy of version 1? */
+bool fr_memcg_is_v1(const char *proc);
+
+/* The path that a text like /proc/PID/cgroup has of the hierarchy of v2, or of that of v1 which has the memory controller. */
+bool fr_memcg_find(const char *text, bool is_v1, char *path, size_t sz);
 
 #endif

@@ -8,6 +8,8 @@
 struct bio;
 struct bpf_iter_meta;
 struct cgroup;
+struct cgroup_root;
+struct cgroup_subsys_state;
 struct cred;
 struct css_set;
 struct dentry;
@@ -248,10 +250,20 @@ struct signal_struct {
 
 struct css_set {
 	struct cgroup *dfl_cgrp;
+	struct cgroup_subsys_state *subsys[12];
+};
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
 };
 
 struct cgroup {
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+enum cgroup_subsys_id {
+	memory_cgrp_id = 4,
 };
 
 struct kernfs_node {

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "io/cgroup.h"
 #include "io/memcg.h"
 #include "io/ns.h"
 #include "io/ring/percpu.h"
@@ -129,6 +130,22 @@ static void processes(struct doctor *d)
 	    "names, programs and cgroups of those that live: in a container take the host's pids (--pid=host)");
 }
 
+static void cgroups(struct doctor *d)
+{
+	const char *v2 = fr_cgroup_mount(FR_CGROUP_TREE_v2), *memory = fr_cgroup_mount(FR_CGROUP_TREE_memory);
+	int err = fr_cgroup_can_name();
+	char text[256];
+
+	if (!fr_memcg_is_v1(FR_MEMCG_PROC))
+		snprintf(text, sizeof(text), "of v2, %s", v2 ?: "not mounted");
+	else
+		snprintf(text, sizeof(text),
+			 "of v2, %s; of tasks in its root, and of the OOM killer's victims: the memory controller's v1, %s",
+			 v2 ?: "not mounted", memory ?: "not mounted");
+	say(d, err ? GRADE_MISSING : GRADE_OK, "paths of cgroups", text,
+	    "mount them there, with CAP_DAC_READ_SEARCH; a container takes the host's (--cgroupns=host, or --pid=host)");
+}
+
 /* The least that a session takes: small rings, tables, a writer. */
 #define ROOM_MIN_SZ (80ULL << 20)
 
@@ -208,6 +225,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, FR_DEF_SAMPLE_HZ)), "");
 	memory(&d);
 	processes(&d);
+	cgroups(&d);
 	kernel_names(&d);
 	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");
 	events(&d);

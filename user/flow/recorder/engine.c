@@ -444,16 +444,15 @@ static void use_gate(struct fr_engine *e, struct fr_gate *g, const u32 old_slot[
 /* A filter on what is not known does not hold: better said now than found out by a death that had no snapshot. */
 static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
 {
-	char path[64];
 	u32 i;
 
 	for (i = 0; i < cnt; i++) {
-		int err = *rule[i].cgroup ? fr_cgroup_path(FR_CGROUP_ROOT_ID, path, sizeof(path)) : 0;
+		int err = *rule[i].cgroup ? fr_cgroup_can_name() : 0;
 
 		if (err)
-			fr_warn("trigger '%s' cannot fire: paths of cgroups are not known here: %s: mount cgroup v2, with "
-				"CAP_DAC_READ_SEARCH; a container takes the host's (--cgroupns=host, or --pid=host and "
-				"CAP_SYS_PTRACE)",
+			fr_warn("trigger '%s' cannot fire: paths of cgroups are not known here: %s: mount cgroup v2, or the "
+				"memory controller's v1 at /sys/fs/cgroup/memory, with CAP_DAC_READ_SEARCH; a container takes "
+				"the host's (--cgroupns=host, or --pid=host and CAP_SYS_PTRACE)",
 				rule[i].text, strerror(-err));
 	}
 }

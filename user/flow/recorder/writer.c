@@ -123,8 +123,7 @@ static const char *text_of(const struct request *r, enum has which, const char *
 /* What a dump takes, had before it is wanted, and before the writer is confined. */
 struct stock {
 	struct fr_dump_room room;
-	char cgroup_here[4096];
-	bool has_cgroup_here;
+	struct fr_cgroup_here cgroup_here;
 };
 
 static void serve(struct fr_sess *s, const struct stock *have, struct request *r, struct answer *a)
@@ -140,7 +139,7 @@ static void serve(struct fr_sess *s, const struct stock *have, struct request *r
 		.at_ns = r->at_ns,
 		.facts = text_of(r, HAS_facts, r->facts),
 		.names_itself = r->names_itself,
-		.cgroup_here = have->has_cgroup_here ? have->cgroup_here : NULL,
+		.cgroup_here = &have->cgroup_here,
 		.room = &have->room,
 	};
 
@@ -225,7 +224,7 @@ static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 	if (fr_sess_open(name, &s))
 		return 1;
 	fr_sess_hold(s, prog, prog_cnt);
-	have.has_cgroup_here = !fr_cgroup_here(have.cgroup_here, sizeof(have.cgroup_here));
+	fr_cgroup_here(&have.cgroup_here);
 	if (take_memory(s, &have.room)) {
 		fr_err("the writer has no memory for snapshots");
 		return 1;

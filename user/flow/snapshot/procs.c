@@ -16,7 +16,6 @@
 #include "pure/rows/cgroups.h"
 #include "pure/text/escape.h"
 #include "pure/text/out.h"
-#include "pure/text/path.h"
 
 #define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
 #define PROCS_MAX_SZ (16u << 20) /* of all processes together: about 50,000 */
@@ -32,7 +31,7 @@ enum { STEP_LINKS, STEP_CMDLINE };
 
 struct fr_procs {
 	struct fr_procs_ask ask;
-	char here[4096];
+	struct fr_cgroup_here here;
 	struct fr_out *out; /* the runner's */
 	u32 *pid;
 	u32 pid_cnt, pid_room;
@@ -92,30 +91,26 @@ static void put_link(struct fr_out *o, int dir, const char *name)
 		put(o, name, buf, n);
 }
 
-/* The path in the unified hierarchy is the line that begins with "0::", relative to `here`. NULL: `here` is not known. As
- * above. */
-static int put_cgroup(struct fr_out *o, int dir, const char *here)
+/* Nothing is told if the text was cut off. As above. */
+static int put_cgroup(struct fr_out *o, int dir, const struct fr_cgroup_here *here)
 {
-	char buf[4 * VALUE_MAX], path[8 * VALUE_MAX], *line;
+	char buf[16 * VALUE_MAX], path[8 * VALUE_MAX];
 	ssize_t n = read_at(dir, "cgroup", buf, sizeof(buf) - 1);
 
-	if (n <= 0 || !here)
+	if (n <= 0 || n == sizeof(buf) - 1)
 		return n < 0 ? n : 0;
 	buf[n] = 0;
-	line = !strncmp(buf, "0::", 3) ? buf : strstr(buf, "\n0::");
-	if (!line)
-		return 0;
-	line += *line == '\n' ? 4 : 3;
-	line[strcspn(line, "\n")] = 0;
-	if (fr_path_join(path, sizeof(path), here, line))
-		put(o, "cgroup", *path ? path : "/", *path ? strlen(path) : 1);
+	if (fr_cgroup_of_text(here, buf, path, sizeof(path)))
+		put(o, "cgroup", path, strlen(path));
 	return 0;
 }
 
-static const char *cgroup_here(struct fr_procs *p)
+static const struct fr_cgroup_here *cgroup_here(struct fr_procs *p)
 {
-	if (!p->ask.cgroup_here && !fr_cgroup_here(p->here, sizeof(p->here)))
-		p->ask.cgroup_here = p->here;
+	if (!p->ask.cgroup_here) {
+		fr_cgroup_here(&p->here);
+		p->ask.cgroup_here = &p->here;
+	}
 	return p->ask.cgroup_here;
 }
 
@@ -243,14 +238,15 @@ static size_t list_cgroups(const struct fr_snap_task *task, size_t task_cnt, u64
 static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 {
 	struct fr_procs *p = arg;
-	int root_fd = fr_cgroup_open_root();
+	struct fr_cgroup_roots roots;
 	char path[4096];
 	u64 *id;
 	size_t cnt = list_cgroups(p->ask.task, p->ask.task_cnt, &id), i;
 
 	(void)item;
-	for (i = 0; root_fd >= 0 && i < cnt && i < CGROUPS_MAX; i++) {
-		if (fr_cgroup_path_at(root_fd, id[i], path, sizeof(path)))
+	fr_cgroup_open_roots(&roots);
+	for (i = 0; i < cnt && i < CGROUPS_MAX; i++) {
+		if (fr_cgroup_path_at(&roots, id[i], path, sizeof(path)))
 			continue;
 		fr_out_init_mem(p->out);
 		fr_out_printf(p->out, "{\"" FR_PROC_CGROUP_ID "\":%llu", (unsigned long long)id[i]);
@@ -258,8 +254,7 @@ static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 		fr_out_str(p->out, "}\n");
 		tell_text(to, TOLD_CGROUPS, p->out);
 	}
-	if (root_fd >= 0)
-		close(root_fd);
+	fr_cgroup_close_roots(&roots);
 	free(id);
 }
 

@@ -13,12 +13,14 @@
 #include <stddef.h>
 
 #include "flow/snapshot/unread.h"
+#include "io/cgroup.h"
 #include "io/snapfile/snapfile.h"
 
 struct fr_procs; /* opaque */
 
 struct fr_procs_ask {
-	const char *cgroup_here;	 /* what paths of cgroups are relative to (io/cgroup.h), NULL: it is asked for */
+	const struct fr_cgroup_here
+		*cgroup_here;		 /* what paths of cgroups are relative to (io/cgroup.h), NULL: it is asked for */
 	const struct fr_snap_task *task; /* the cgroups they were born in are named */
 	size_t task_cnt;
 	struct fr_unread *unread; /* what was not read in time */

@@ -16,6 +16,7 @@
 #include "flightrec.skel.h"
 #include "io/cpus.h"
 #include "io/fd.h"
+#include "io/memcg.h"
 #include "io/ring/percpu.h"
 #include "io/session/current.h"
 #include "io/session/hits.h"
@@ -76,6 +77,7 @@ static void set_drift(struct load *l)
 {
 	l->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(l->btf);
 	l->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(l->btf);
+	l->skel->rodata->fr_cgroup_memory_is_v1 = fr_memcg_is_v1(FR_MEMCG_PROC);
 	l->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(l->btf);
 	l->skel->rodata->fr_current_off = fr_current_offset(l->btf);
 	l->skel->rodata->fr_calls_slow = l->skel->rodata->fr_current_off && fr_returns_are_slow();

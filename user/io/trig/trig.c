@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "io/memcg.h"
 #include "io/session/load.h"
 #include "io/session/sess_int.h"
 #include "io/session/ustacks.h"
@@ -273,6 +274,7 @@ static void set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
 	set_latency(t);
 	set_watch(t);
 	t->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(t->btf);
+	t->skel->rodata->fr_cgroup_memory_is_v1 = fr_memcg_is_v1(FR_MEMCG_PROC);
 	t->skel->rodata->fr_trigger_generation = t->generation;
 	for (i = 0; i < t->cnt; i++)
 		fr_trig_rule(&t->rules[i], &rules[i]);
