@@ -55,7 +55,7 @@ SAMPLES = (*OURS, "-e", "sample", "--hz", "499", "-m", "12M", "--tier", "stack=4
 UNSCHED = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "frtail")
 ROOMY = (*UNSCHED, "-m", "8M")
 TINY = (*UNSCHED, "-m", "128K", "--subbuf", "4K")
-SHARED_MAX = 8  # alive at a time: each costs the whole machine a little; the one unused longest is ended first. Order in suite.py: each begins once
+SHARED_MAX = 4  # alive at a time: each costs the whole machine a little; the one unused longest is ended first. Order in suite.py: each begins once
 
 SEED = int(os.environ.get("FR_SEED", "1"))
 _session_cnt = 0
