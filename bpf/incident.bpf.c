@@ -15,6 +15,7 @@
  */
 #include "arch.bpf.h"
 #include "dying.bpf.h"
+#include "equal.bpf.h"
 #include "oom.bpf.h"
 #include "record.bpf.h"
 #include "report.bpf.h"
@@ -117,19 +118,25 @@ struct death {
 
 FR_INLINE int tell_death(struct task_struct *task, const struct death *d)
 {
-	u64 nr = fr_incident_open(FR_INCIDENT_signal);
-	struct fr_incident *inc = fr_incident_of(nr);
+	u64 ip = d->flags ? 0 : fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task)), nr;
+	struct fr_flood_of of = {.kind = FR_INCIDENT_signal, .sig = d->sig, .code = d->code, .place = ip & FR_IP_IN_PAGE};
+	struct fr_incident *inc;
 
+	fr_flood_whose(task, &of);
+	if (fr_equal_counted(&of, task->tgid) || !fr_flood_admits(&of, task->tgid))
+		return 0;
+	nr = fr_incident_open(FR_INCIDENT_signal);
+	inc = fr_incident_of(nr);
 	if (!inc)
 		return 0;
 	inc->sig = d->sig;
 	inc->code = d->code;
 	inc->addr = d->addr;
 	inc->flags = d->flags;
-	if (!d->flags)
-		inc->ip = fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task));
+	inc->ip = ip;
 	tell_sender(inc, task, d->sig);
 	fr_incident_who(nr, ADDRESS(task));
+	fr_equal_begin(&of, nr);
 	return fr_incident_close(nr);
 }
 
@@ -176,25 +183,48 @@ int BPF_PROG(fr_incident_oom_signal, int sig, struct kernel_siginfo *info, struc
 	return 0;
 }
 
+/* Is it one of many, or beyond its share? If so, it is counted. */
+__noinline u32 fr_oom_counted(u64 address)
+{
+	struct task_struct *task = (void *)address;
+	struct fr_flood_of of = {.kind = FR_INCIDENT_oom, .sig = FR_SIGKILL};
+	u32 pid = BPF_CORE_READ(task, tgid);
+
+	fr_flood_whose(task, &of);
+	return fr_equal_counted(&of, pid) || !fr_flood_admits(&of, pid);
+}
+
+/* The victim has its record. */
+__noinline u32 fr_oom_begin(u64 address, u64 nr)
+{
+	struct fr_flood_of of = {.kind = FR_INCIDENT_oom, .sig = FR_SIGKILL};
+
+	fr_flood_whose((struct task_struct *)address, &of);
+	return fr_equal_begin(&of, nr);
+}
+
 SEC("tp_btf/mark_victim")
 int BPF_PROG(fr_incident_oom)
 {
-	u64 nr = fr_incident_open(FR_INCIDENT_oom), task;
-	struct fr_incident *inc = fr_incident_of(nr);
+	u64 task = ctx[0], nr;
+	struct fr_incident *inc;
 
+	FR_FORGET(task);
+	if (!fr_victim_is_task)
+		task = fr_oom_victim_of(ctx[0]);
+	if (task && fr_oom_counted(task))
+		return 0;
+	nr = fr_incident_open(FR_INCIDENT_oom);
+	inc = fr_incident_of(nr);
 	if (!inc)
 		return 0;
 	inc->sig = FR_SIGKILL;
-	if (fr_victim_is_task) {
-		task = ctx[0];
-		FR_FORGET(task);
-	} else {
+	if (!fr_victim_is_task)
 		inc->pid = inc->tid = ctx[0];
-		task = fr_oom_victim_of(ctx[0]);
-	}
 	if (task) {
 		fr_incident_who(nr, task);
 		inc->cgroup = fr_cgroup_of_victim(task, inc->cgroup);
+		fr_oom_begin(task, nr);
 	}
 	return fr_incident_close(nr);
 }
@@ -285,10 +315,14 @@ int BPF_PROG(fr_incident_error, u32 detector, unsigned long id)
 SEC("tp_btf/sched_process_hang")
 int BPF_PROG(fr_incident_hang, struct task_struct *task)
 {
-	u64 nr = fr_incident_open(FR_INCIDENT_hung);
-	struct fr_incident *inc = fr_incident_of(nr);
+	struct fr_incident *inc;
+	u64 nr;
 
 	fr_incident_begins(bpf_get_current_pid_tgid());
+	if (!fr_flood_admits_task(FR_INCIDENT_hung, ADDRESS(task)))
+		return 0;
+	nr = fr_incident_open(FR_INCIDENT_hung);
+	inc = fr_incident_of(nr);
 	if (!inc)
 		return 0;
 	inc->code = *(volatile u32 *)&task->__state;
@@ -328,6 +362,15 @@ struct {
 	__type(key, u64);
 	__type(value, struct fr_incident);
 } fr_incident_ask SEC(".maps");
+
+/* What is pending gets records, as far as there is room and a share. */
+SEC("raw_tp")
+int fr_incident_flush(struct bpf_raw_tracepoint_args *ctx)
+{
+	bpf_for_each_map_elem(&fr_incident_equal, fr_equal_flush, NULL, 0);
+	bpf_for_each_map_elem(&fr_incident_squeezed, fr_squeezed_flush, NULL, 0);
+	return 0;
+}
 
 /* args: the number. Time and CPU are filled in here. Returns 1 if it is recorded. */
 SEC("raw_tp")

@@ -25,7 +25,8 @@
 	K(7, governor, "the overhead governor took a step") \
 	K(8, loss,     "events were lost") \
 	K(9, snapshot, "a snapshot was written, or could not be") \
-	K(10, recorder, "a recorder began or ended")
+	K(10, recorder, "a recorder began or ended") \
+	K(11, squeezed, "incidents of a user beyond its share of the log, which are only counted")
 /* clang-format on */
 
 enum fr_incident_kind {
@@ -41,6 +42,8 @@ enum fr_incident_kind {
  */
 #define FR_INCIDENT_FLAGS 0xffu
 #define FR_INCIDENT_LATE  1u /* signal: seen when the process ended, not when the signal came */
+#define FR_INCIDENT_SUM \
+	2u /* signal, oom, squeezed: of `count` that have no record of their own; ts and pid are the last one's */
 FR_INLINE u32 fr_incident_mark(u32 epoch)
 {
 	return epoch & ~FR_INCIDENT_FLAGS;
@@ -52,13 +55,17 @@ FR_INLINE u32 fr_incident_mark(u32 epoch)
  */
 #define FR_INCIDENT_SENDER_AT (FR_INCIDENT_TEXT_MAX - FR_COMM_SZ)
 
+#define FR_SQUEEZED_MAX 256u
+#define FR_SQUEEZED_ANY (~0u) /* uid: of users for whom there was no room */
+
 /* A record. Fields that a kind does not use are 0. */
 struct fr_incident {
 	u64 done;
 	u64 ts;	      /* recording clock */
 	u64 addr;     /* signal: faulting address; kernel: what the detector names; mce: address */
 	u64 ip;	      /* signal: user instruction pointer */
-	u64 value;    /* signal: sender; oom: anonymous KiB; mce: status; hung: ns; snapshot: bytes; governor: cost, 1/1000 % */
+	u64 value;    /* signal: sender; oom: anonymous KiB; mce: status; hung: ns; snapshot: bytes; governor: cost, 1/1000 %;
+			 of many (FR_INCIDENT_SUM): ns from the first to the last */
 	u64 count;    /* how many it stands for: itself, and unrecorded ones before it; loss: all losses so far */
 	u64 cgroup;   /* id */
 	u64 start_ns; /* the process's, monotonic */
@@ -68,7 +75,7 @@ struct fr_incident {
 	u32 uid; /* ~0: nobody's */
 	s32 sig;
 	s32 code; /* signal: SI_*; mce: bank; hung: task state; trigger: verdict; governor: step; loss: tier << 8 | reason;
-		     snapshot: 0 or -errno */
+		     snapshot: 0 or -errno; squeezed: their kind */
 	u32 flags;
 	char comm[FR_COMM_SZ];
 	char text[FR_INCIDENT_TEXT_MAX]; /* signal, oom, hung: end of the program's path; kernel: the line; others: in words */

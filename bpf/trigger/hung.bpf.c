@@ -11,6 +11,8 @@
  */
 #include "trigger/latency.bpf.h"
 
+#include "flood.bpf.h" /* after what says how triggers' programs record */
+
 #define TOLD_MAX \
 	16u /* per look: a thousand tasks that wait for one disk do not fill the queue; the next look reports the rest */
 
@@ -56,9 +58,13 @@ __noinline u64 fr_hung_write(u64 value_ns, u64 limit_ns, u32 state, u32 tid, u64
 
 FR_INLINE void incident(u64 value_ns, u32 state, u64 task)
 {
-	u64 nr = fr_incident_open(FR_INCIDENT_hung);
-	struct fr_incident *inc = fr_incident_of(nr);
+	struct fr_incident *inc;
+	u64 nr;
 
+	if (!fr_flood_admits_task(FR_INCIDENT_hung, task))
+		return;
+	nr = fr_incident_open(FR_INCIDENT_hung);
+	inc = fr_incident_of(nr);
 	if (!inc)
 		return;
 	inc->value = value_ns;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * crasher [CNT [NAP_US]]: CNT children die of SIGSEGV, each at the same place, NAP_US between two; without arguments it dies
- * itself. No core is written. Prints how many died so.
+ * crasher [CNT [NAP_US [NAMES]]]: CNT children die of SIGSEGV, each at the same place, NAP_US between two, in turn under so
+ * many names, NAME-0 and so on; without arguments it dies itself. No core is written. Prints how many died so.
  */
+#define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,10 +29,19 @@ __attribute__((noinline)) static void die(void)
 	*(volatile int *)nowhere = 1;
 }
 
+static void take_name(int nr)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.10s-%d", program_invocation_short_name, nr);
+	prctl(PR_SET_NAME, name);
+}
+
 int main(int argc, char **argv)
 {
 	const struct rlimit none = {0, 0};
-	int cnt = argc > 1 ? atoi(argv[1]) : 0, nap_us = argc > 2 ? atoi(argv[2]) : 0, died = 0, i, status;
+	int cnt = argc > 1 ? atoi(argv[1]) : 0, nap_us = argc > 2 ? atoi(argv[2]) : 0;
+	int names = argc > 3 ? atoi(argv[3]) : 0, died = 0, i, status;
 	pid_t pid;
 
 	setrlimit(RLIMIT_CORE, &none);
@@ -38,6 +50,8 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_term);
 	for (i = 0; i < cnt && !over; i++) {
 		pid = fork();
+		if (!pid && names)
+			take_name(i % names);
 		if (!pid)
 			die();
 		while (pid > 0 && waitpid(pid, &status, 0) < 0)

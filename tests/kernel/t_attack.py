@@ -13,8 +13,8 @@ import tempfile
 import threading
 import time
 
-from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name, path, replay,
-                    run, session, shared, test, wait_for)
+from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name, path, program,
+                    replay, run, session, shared, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
 from recorder import TAG, Recorder, configured, crash, kill, recording, write_config
 
@@ -480,6 +480,55 @@ def takes_room():
             finally:
                 kill(r)
                 run("umount", "-l", top)
+
+
+# ---- flooding the incident log ----
+
+ATTACKER, VICTIM = 64321, 64322  # whom nobody else on this machine is
+LOG = 256  # records
+
+
+def as_user(uid):
+    return ("setpriv", "--reuid", str(uid), "--regid", str(uid), "--clear-groups")
+
+
+@test("a flood of deaths pushes nobody's crash out of the incident log, nor does it with equal ones: each is in a record or counted by whom",
+      own="a log of few records, and a flood of incidents")
+def floods_incidents():
+    file, mine = program("fra-flood"), program("fra-crash")
+    may_enter(os.path.dirname(file))
+    may_enter(os.path.dirname(mine))
+    with session("-p", "minimal", "-e", "-sched", "-m", "1M", "--incidents", str(LOG), "-o", tempfile.mkdtemp(dir=TMP)) as name:
+        equal_ones = int(run(*as_user(ATTACKER), file, "400").stdout)
+        others = int(run(*as_user(ATTACKER), file, "600", "0", "300").stdout)
+        crashes = int(run(*as_user(VICTIM), mine, "1").stdout) + int(run(*as_user(VICTIM), file, "1").stdout) + int(run(mine, "1").stdout)
+        snap = dump(name)
+        account = fr_json("status", "-n", name)["incidents"]
+        found = [json.loads(line) for line in fr("incidents", "-n", name, "--json").stdout.splitlines()]
+        kept = [json.loads(line) for line in fr("incidents", "--json", snap).stdout.splitlines()]
+        words = fr("incidents", "-n", name).stdout
+    equal((equal_ones, others, crashes), (400, 600, 3), "died")
+    check(account["dropped"]["signal"] == 0, f"the log was never full: {account}")
+    crashed = [(i["uid"], i["comm"], i["count"]) for i in found if i["kind"] == "signal" and (i["uid"] == VICTIM or i["comm"] == "fra-crash")]
+    equal(crashed, [(VICTIM, "fra-crash", 1), (VICTIM, "fra-flood", 1), (0, "fra-crash", 1)], "crashes of others")
+    told = [i for i in found if i["uid"] == ATTACKER]
+    records = [i for i in told if i["kind"] == "signal"]
+    squeezed = [i for i in told if i["kind"] == "squeezed"]
+    same = [i for i in records if i["comm"] == "fra-flood"]
+    by = {q["comm"]: q["count"] for q in account["squeezed"] if q["uid"] == ATTACKER}
+    equal(sum(i["count"] for i in told), equal_ones + others, f"deaths of the attacker, in {len(told)} records; {account}")
+    equal(sum(i["count"] for i in squeezed), sum(by.values()), f"beyond the share, in records and by whom: {by}")
+    check(len(by) <= 9, f"names of one user: {by}")
+    check(len(records) <= LOG // 8, f"{len(records)} records of one user's program")
+    equal(len([i for i in same if i["flags"] == 0]), 16, "equal ones that have a record each")
+    sums = [i for i in same if i["flags"] == 2]
+    check(sums and all(i["first_ts"] <= i["ts"] and i["start_ns"] == 0 for i in sums), f"the others: {sums}")
+    equal(sum(i["count"] for i in same) + by.get("fra-flood", 0), equal_ones, "equal ones")
+    equal({i["seq"] for i in kept} - {i["seq"] for i in found}, set(), "of a snapshot")
+    equal(sum(i["count"] for i in kept if i["uid"] == ATTACKER), equal_ones + others, "deaths of the attacker in a snapshot")
+    check(f"signal of user {ATTACKER} beyond the share" in words, words[-2000:])
+    info = fr_json("info", snap)["incidents"]
+    equal((info["squeezed"], info["pending"], info["kinds"]["squeezed"]), (sum(by.values()), 0, sum(by.values())), f"info: {info}")
 
 
 if __name__ == "__main__":

@@ -237,7 +237,7 @@ def other_directory():
 
 @test("--config: a reload with a smaller MaxIncidents= keeps the journal within it")
 def smaller_journal():
-    who, most = f"many{TAG}", 32 << 10
+    most = 32 << 10
     with configured(NOBODY) as (name, dir, file):
         r = Recorder(name, dir, "--config", file)
         try:
@@ -246,7 +246,8 @@ def smaller_journal():
             send_reload(r)
             added = 0
             while added < 1.5 * most:
-                crash(who, 20)
+                # each of a program and under a name of its own, or they would be told together
+                crash(f"frm{added}{TAG}", 20, 0, 20)
                 wait_for(lambda: (a := status(name)["incidents"])["saved"] == a["recorded"], "they are saved", 60)
                 added += 20 * 300  # each has a longer line
             sizes = {f: os.path.getsize(f"{dir}/{f}") for f in os.listdir(dir) if f.startswith("incidents.journal")}

@@ -189,6 +189,25 @@ static void test_words(void **state)
 		{{.kind = FR_INCIDENT_mce, .code = 3, .value = 255, .addr = 1}, "bank 3, status 0xff, address 0x1"},
 		{{.kind = FR_INCIDENT_hung, .code = 2, .value = 5000000000}, "in D for 5.00 s"},
 		{{.kind = FR_INCIDENT_hung}, "waits for a CPU"},
+		{{.kind = FR_INCIDENT_signal,
+		  .sig = 6,
+		  .value = 2500000000,
+		  .count = 40,
+		  .flags = FR_INCIDENT_SUM,
+		  .text = "bin/x"},
+		 "SIGABRT, bin/x, 40 more in 2.50 s"},
+		{{.kind = FR_INCIDENT_signal, .sig = 6, .count = 1, .flags = FR_INCIDENT_SUM}, "SIGABRT, 1 more"},
+		{{.kind = FR_INCIDENT_oom, .value = 1000000, .count = 2, .flags = FR_INCIDENT_SUM, .text = "a"},
+		 "chosen to be killed, a, 2 more in 1 ms"},
+		{{.kind = FR_INCIDENT_squeezed,
+		  .uid = 1000,
+		  .value = 3000000000,
+		  .count = 930,
+		  .code = FR_INCIDENT_signal,
+		  .flags = FR_INCIDENT_SUM},
+		 "930 signal of user 1000 beyond the share, in 3.00 s"},
+		{{.kind = FR_INCIDENT_squeezed, .uid = FR_SQUEEZED_ANY, .count = 2, .code = FR_INCIDENT_hung},
+		 "2 hung of several users beyond the share"},
 		{{.kind = FR_INCIDENT_trigger, .code = 0, .text = "crash", .count = 3}, "taken: crash, 3 times"},
 		{{.kind = FR_INCIDENT_trigger, .code = -1}, "?"},
 		{{.kind = FR_INCIDENT_loss, .count = 4, .cpu = 1, .code = 0xffff}, "4 lost so far on CPU 1, tier ?: ?"},
@@ -216,6 +235,26 @@ static void test_words(void **state)
 	for (i = 1; i < FR_INCIDENT_KIND_END; i++)
 		assert_int_equal(fr_incident_kind_find(fr_incident_kind(i)), i);
 	assert_int_equal(fr_incident_kind_find("unknown"), 0);
+}
+
+/* Of many: their number, and since when; a sum's value is no sender, and a single one's flag of a sum no sum, where there are
+ * none. */
+static void test_sums(void **state)
+{
+	struct fr_incident r = {.kind = FR_INCIDENT_signal, .ts = 1000, .value = 400, .count = 7};
+
+	(void)state;
+	assert_int_equal(fr_incident_weight(&r), 1);
+	assert_non_null(fr_incident_sender(&r));
+	r.flags = FR_INCIDENT_SUM;
+	assert_int_equal(fr_incident_weight(&r), 7);
+	assert_int_equal(fr_incident_first_ts(&r), 600);
+	assert_null(fr_incident_sender(&r));
+	r.value = 5000; /* longer than the clock runs: whoever wrote that */
+	assert_int_equal(fr_incident_first_ts(&r), 0);
+	r.kind = FR_INCIDENT_loss;
+	assert_int_equal(fr_incident_weight(&r), 1);
+	assert_int_equal(fr_incident_first_ts(&r), 1000);
 }
 
 /* A path may hold a newline, and is shown whole. Of a report only its first line is meant. */
@@ -258,7 +297,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_way_and_back), cmocka_unit_test(test_refuses), cmocka_unit_test(test_later),
-		cmocka_unit_test(test_words),	     cmocka_unit_test(test_tidy),    cmocka_unit_test(test_unique),
+		cmocka_unit_test(test_words),	     cmocka_unit_test(test_sums),    cmocka_unit_test(test_tidy),
+		cmocka_unit_test(test_unique),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

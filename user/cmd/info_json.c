@@ -307,6 +307,8 @@ static void put_incidents(struct fr_jsonw *w, const struct fr_info *s)
 	fr_jsonw_u64(w, "count", sum);
 	put_num(w, "recorded", s, "incidents_recorded");
 	put_num(w, "dropped", s, "incidents_dropped");
+	put_num(w, "squeezed", s, "incidents_squeezed");
+	put_num(w, "pending", s, "incidents_pending");
 	put_fact(w, "missing", s, "incidents_missing");
 	fr_jsonw_open(w, "kinds", '{');
 	for (row = 1; row < cnt; row++)

@@ -57,9 +57,29 @@ u32 fr_incident_kind_find(const char *name)
 	return 0;
 }
 
+bool fr_incident_is_sum(const struct fr_incident *rec)
+{
+	return rec->flags & FR_INCIDENT_SUM &&
+	       (rec->kind == FR_INCIDENT_signal || rec->kind == FR_INCIDENT_oom || rec->kind == FR_INCIDENT_squeezed);
+}
+
+u64 fr_incident_first_ts(const struct fr_incident *rec)
+{
+	u64 span = fr_incident_is_sum(rec) ? rec->value : 0;
+
+	return span < rec->ts ? rec->ts - span : 0;
+}
+
+u64 fr_incident_weight(const struct fr_incident *rec)
+{
+	return fr_incident_is_sum(rec) ? rec->count : 1;
+}
+
 const char *fr_incident_sender(const struct fr_incident *rec)
 {
-	return rec->kind == FR_INCIDENT_signal && rec->value ? rec->text + FR_INCIDENT_SENDER_AT : NULL;
+	bool is_sent = rec->kind == FR_INCIDENT_signal && rec->value && !fr_incident_is_sum(rec);
+
+	return is_sent ? rec->text + FR_INCIDENT_SENDER_AT : NULL;
 }
 
 /* Bytes of its text, of which the last may be a NUL. */
@@ -129,6 +149,10 @@ void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item)
 	put_hex(&w, "ip", r->ip);
 	fr_jsonw_u64(&w, "value", r->value);
 	fr_jsonw_u64(&w, "count", r->count);
+	if (fr_incident_is_sum(r))
+		fr_jsonw_u64(&w, "first_ts", fr_incident_first_ts(r));
+	else
+		fr_jsonw_text(&w, "first_ts", NULL);
 	fr_jsonw_u64(&w, "flags", r->flags & FR_INCIDENT_FLAGS); /* an older version left the mark in its files */
 	fr_jsonw_mem(&w, "text", r->text, strnlen(r->text, text_sz(r)));
 	if (sender)
@@ -236,6 +260,18 @@ static void put_text(struct fr_out *o, const char *before, const char *text, siz
 	fr_escape_text(o, text, len);
 }
 
+/* Of a record of many: how many, and in which time. */
+static void put_sum(struct fr_out *o, const struct fr_incident *r)
+{
+	char span[32];
+
+	if (!fr_incident_is_sum(r))
+		return;
+	fr_out_printf(o, ", %" PRIu64 " more", r->count);
+	if (r->value)
+		fr_out_printf(o, " in %s", fr_show_duration(r->value, span, sizeof(span)));
+}
+
 static void put_signal(struct fr_out *o, const struct fr_incident *r)
 {
 	const char *name = fr_signal_name(r->sig), *sender = fr_incident_sender(r), *code;
@@ -253,6 +289,7 @@ static void put_signal(struct fr_out *o, const struct fr_incident *r)
 	if (r->ip || fault)
 		fr_out_printf(o, ", ip 0x%" PRIx64, r->ip);
 	put_text(o, ", ", r->text, text_sz(r));
+	put_sum(o, r);
 	if (!sender)
 		return;
 	fr_out_str(o, ", sent by ");
@@ -289,6 +326,21 @@ static void put_snapshot(struct fr_out *o, const struct fr_incident *r)
 	put_text(o, ": ", r->text, sizeof(r->text));
 }
 
+/* "930 signal of user 1000 beyond its share in 4.2 s" */
+static void put_squeezed(struct fr_out *o, const struct fr_incident *r)
+{
+	char span[32];
+
+	fr_out_printf(o, "%" PRIu64 " %s of ", r->count, fr_incident_kind(r->code));
+	if (r->uid == FR_SQUEEZED_ANY)
+		fr_out_str(o, "several users");
+	else
+		fr_out_printf(o, "user %u", r->uid);
+	fr_out_str(o, " beyond the share");
+	if (r->value)
+		fr_out_printf(o, ", in %s", fr_show_duration(r->value, span, sizeof(span)));
+}
+
 void fr_incident_words(struct fr_out *o, const struct fr_incident *r)
 {
 	switch (r->kind) {
@@ -296,7 +348,8 @@ void fr_incident_words(struct fr_out *o, const struct fr_incident *r)
 		return put_signal(o, r);
 	case FR_INCIDENT_oom:
 		fr_out_str(o, "chosen to be killed");
-		return put_text(o, ", ", r->text, sizeof(r->text));
+		put_text(o, ", ", r->text, sizeof(r->text));
+		return put_sum(o, r);
 	case FR_INCIDENT_mce:
 		fr_out_printf(o, "bank %d, status 0x%" PRIx64 ", address 0x%" PRIx64, r->code, r->value, r->addr);
 		return;
@@ -312,6 +365,8 @@ void fr_incident_words(struct fr_out *o, const struct fr_incident *r)
 		return put_loss(o, r);
 	case FR_INCIDENT_snapshot:
 		return put_snapshot(o, r);
+	case FR_INCIDENT_squeezed:
+		return put_squeezed(o, r);
 	default:
 		put_text(o, "", r->text, sizeof(r->text));
 	}
@@ -327,6 +382,7 @@ enum fr_paint fr_incident_paint(u32 kind)
 		return FR_PAINT_RED;
 	case FR_INCIDENT_hung:
 	case FR_INCIDENT_loss:
+	case FR_INCIDENT_squeezed:
 		return FR_PAINT_YELLOW;
 	default:
 		return FR_PAINT_CYAN;

@@ -24,6 +24,13 @@ u32 fr_incident_kind_find(const char *name); /* its number, 0: none */
 /* The name of the task that sent the signal, whose process is its value: up to FR_COMM_SZ bytes. NULL: itself, or not known. */
 const char *fr_incident_sender(const struct fr_incident *rec);
 
+/* Does it stand for many that have no records of their own? Its count says how many, and its time is that of the last. */
+bool fr_incident_is_sum(const struct fr_incident *rec);
+u64 fr_incident_first_ts(const struct fr_incident *rec); /* of these */
+
+/* How many incidents it is: those of a sum; else 1, whatever its count means. */
+u64 fr_incident_weight(const struct fr_incident *rec);
+
 /* Make a record of the log one of a file: its texts end, a line of the kernel's where the line does, and its mark is gone. */
 void fr_incident_tidy(struct fr_incident *rec);
 

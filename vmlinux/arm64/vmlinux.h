@@ -351,6 +351,7 @@ struct cred {
 
 struct user_namespace {
 	struct user_namespace *parent;
+	kuid_t owner;
 };
 
 union __sifields {

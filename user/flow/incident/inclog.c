@@ -218,6 +218,8 @@ int fr_inclog_save_once(struct fr_sess *s, const char *dir)
 	struct fr_inclog *l = NULL;
 	int err = fr_inclog_open(s, dir ?: fact ?: FR_DEF_DIR, (u64)FR_DEF_JOURNAL_MIB << 20, &l);
 
+	if (!err)
+		fr_sess_flush_incidents(s);
 	err = err ?: fr_inclog_save(l, FR_INCLOG_WAIT_MS);
 	fr_inclog_close(l);
 	free(fact);
@@ -243,8 +245,10 @@ int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item
 	struct fr_incident *rec;
 	u64 ahead;
 	size_t i;
-	int err = fr_sess_incident_counts(s, &c);
+	int err;
 
+	fr_sess_flush_incidents(s); /* if it fails, they are still counted as pending */
+	err = fr_sess_incident_counts(s, &c);
 	err = err ?: fill_origin(s, &origin);
 	err = err ?: fr_sess_incidents(s, unsaved_only ? c.saved : 0, &rec, cnt);
 	if (err)

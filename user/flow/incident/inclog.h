@@ -38,7 +38,10 @@ int fr_inclog_save_once(struct fr_sess *s, const char *dir);
 /* The same before the session goes away: reports what cannot be saved, because it is lost then. */
 void fr_inclog_save_last(struct fr_sess *s, const char *dir);
 
-/* Records of the log that a journal may lack, or all that the log still has: *cnt items, malloc'ed. 0 or -errno. */
+/*
+ * Records of the log that a journal may lack, or all that the log still has: *cnt items, malloc'ed. What is pending gets its
+ * records before. 0 or -errno.
+ */
 int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item **out, size_t *cnt);
 
 /* All records of a directory's journal: *cnt items, malloc'ed, *bad damaged lines. 0; -ENOENT; -errno. */

@@ -49,8 +49,12 @@ size_t fr_incsnap_count(const struct fr_snap *s, u64 of_kind[FR_INCIDENT_KIND_MA
 	const struct fr_snap_incident *inc = fr_snap_incidents(s, &cnt);
 
 	memset(of_kind, 0, FR_INCIDENT_KIND_MAX * sizeof(*of_kind));
-	for (i = 0; i < cnt; i++)
-		of_kind[inc[i].rec.kind % FR_INCIDENT_KIND_MAX]++;
+	for (i = 0; i < cnt; i++) {
+		u64 *sum = &of_kind[inc[i].rec.kind % FR_INCIDENT_KIND_MAX];
+
+		if (__builtin_add_overflow(*sum, fr_incident_weight(&inc[i].rec), sum))
+			*sum = ~0ULL; /* whoever wrote that file */
+	}
 	return cnt;
 }
 

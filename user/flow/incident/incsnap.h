@@ -6,7 +6,7 @@
 #include "io/snapfile/snapfile.h"
 #include "pure/incident.h"
 
-/* The number of each kind in a snapshot, and the total. */
+/* How many incidents of each kind a snapshot tells of, all of a sum included, and the number of records. */
 size_t fr_incsnap_count(const struct fr_snap *s, u64 of_kind[FR_INCIDENT_KIND_MAX]);
 
 /* The incidents of all snapshots in a file. 0; -EBADMSG: none could be read; -errno; *damaged: not all could be read. */

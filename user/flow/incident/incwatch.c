@@ -14,8 +14,9 @@
 #include "flow/incident/inclog.h"
 #include "pure/err.h"
 
-#define RETRY_MS 5000 /* after a failure */
-#define END_S	 10   /* for the thread, at the end */
+#define RETRY_MS 5000  /* after a failure */
+#define END_S	 10    /* for the thread, at the end */
+#define FLUSH_MS 60000 /* after a record: what is pending since then */
 
 struct fr_incwatch {
 	struct fr_sess *s; /* owned by the thread */
@@ -67,11 +68,16 @@ static void *watch(void *arg)
 {
 	struct fr_incwatch *w = arg;
 	struct pollfd p[2] = {{.fd = fr_bell_fd(w->bell), .events = POLLIN}, {.fd = w->wake_fd, .events = POLLIN}};
+	bool recorded = true; /* since the last flush */
 	char *dir;
 	u64 woken;
 
 	do {
-		poll(p, 2, w->err ? RETRY_MS : -1);
+		if (!poll(p, 2, w->err ? RETRY_MS : recorded ? FLUSH_MS : -1) && !w->err) {
+			fr_sess_flush_incidents(w->s);
+			recorded = false;
+		}
+		recorded |= p[0].revents & POLLIN;
 		if (p[1].revents && read(w->wake_fd, &woken, sizeof(woken)) < 0)
 			continue;
 		fr_bell_hear(w->bell);
@@ -80,6 +86,8 @@ static void *watch(void *arg)
 		if (dir)
 			move(w, dir);
 		fr_inclog_limit(w->log, fr_load(&w->max_sz));
+		if (fr_load(&w->stop))
+			fr_sess_flush_incidents(w->s);
 		save(w);
 	} while (!fr_load(&w->stop));
 	return NULL;

@@ -94,6 +94,8 @@ int fr_live_read(struct fr_sess *s, struct fr_live *l)
 	l->owned = fr_sess_is_owned(s);
 	l->triggers = fr_trig_shared(s);
 	l->has_incidents = !fr_sess_incident_counts(s, &l->incidents);
+	if (l->has_incidents)
+		fr_sess_incident_unrecorded(s, &l->incidents);
 	return fr_sess_progs(s, &l->prog, &l->prog_cnt);
 }
 

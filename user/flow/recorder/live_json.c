@@ -221,6 +221,25 @@ static void json_governor(const struct fr_live *l, struct fr_out *o)
 	free(held);
 }
 
+static void json_squeezed(const struct fr_live *l, struct fr_out *o)
+{
+	struct fr_squeezed_by *q = calloc(FR_SQUEEZED_MAX, sizeof(*q));
+	u32 cnt = q ? fr_sess_incident_squeezed(l->s, q) : 0, i;
+
+	fr_out_str(o, "\"squeezed\":[");
+	for (i = 0; i < cnt; i++) {
+		fr_out_str(o, i ? ",{\"uid\":" : "{\"uid\":");
+		if (q[i].by.uid == FR_SQUEEZED_ANY)
+			fr_out_str(o, "null,");
+		else
+			fr_out_printf(o, "%u,", q[i].by.uid);
+		json_text(o, "comm", q[i].by.comm, strnlen(q[i].by.comm, FR_COMM_SZ));
+		fr_out_printf(o, ",\"kind\":\"%s\",\"count\":%" PRIu64 "}", fr_incident_kind(q[i].by.kind), q[i].cnt);
+	}
+	fr_out_str(o, "],");
+	free(q);
+}
+
 static void json_incidents(const struct fr_live *l, struct fr_out *o)
 {
 	const struct fr_incident_counts *c = &l->incidents;
@@ -232,6 +251,8 @@ static void json_incidents(const struct fr_live *l, struct fr_out *o)
 		      c->cnt, c->next, c->saved, c->skipped);
 	fr_out_printf(o, ",\"merged\":%" PRIu64 ",", c->merged);
 	json_fact(l, o, "incidents_missing");
+	fr_out_printf(o, "\"pending\":%" PRIu64 ",", c->pending);
+	json_squeezed(l, o);
 	fr_out_str(o, "\"dropped\":{");
 	for (i = 1; i < FR_INCIDENT_KIND_END; i++)
 		fr_out_printf(o, "%s\"%s\":%" PRIu64, i > 1 ? "," : "", fr_incident_kind(i), c->drop[i]);

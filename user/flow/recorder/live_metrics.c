@@ -180,6 +180,7 @@ static void incidents(struct page *p)
 		return;
 	count(p, "incidents_recorded", "Records that the incident log took", c->next);
 	count(p, "incidents_saved", "Of these, saved to the journal", c->saved);
+	count(p, "incidents_squeezed", "Incidents beyond the share of their program or user, only counted", c->squeezed);
 	family(p, "incidents_dropped", "counter", NULL, "Incidents that found the log full, by kind");
 	for (i = 1; i < FR_INCIDENT_KIND_END; i++) {
 		begin(p);

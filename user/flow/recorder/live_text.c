@@ -161,6 +161,10 @@ static void incidents(const struct fr_live *l, struct fr_out *o)
 		fr_out_printf(o, "; %" PRIu64 " found it full: ", c->dropped);
 		fr_incident_put_kinds(o, c->drop);
 	}
+	if (c->squeezed)
+		fr_out_printf(o, "; %" PRIu64 " beyond the share of a user or program", c->squeezed);
+	if (c->pending)
+		fr_out_printf(o, "; %" PRIu64 " to be told with others", c->pending);
 	fr_out_char(o, '\n');
 }
 

@@ -140,10 +140,14 @@ static int put_incidents(struct fr_dump *d)
 	size_t cnt, i;
 	int err;
 
+	fr_sess_flush_incidents(d->s); /* if it fails, they stay pending */
 	if (fr_sess_incident_counts(d->s, &c))
 		return 0;
+	fr_sess_incident_unrecorded(d->s, &c);
 	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", (unsigned long long)c.next);
 	err = err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", (unsigned long long)c.dropped);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_squeezed", "%llu", (unsigned long long)c.squeezed);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_pending", "%llu", (unsigned long long)c.pending);
 	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
 	if (err)
 		return err;

@@ -14,6 +14,7 @@
 
 #include "alert.h"
 #include "flightrec.skel.h"
+#include "flood.h"
 #include "io/cpus.h"
 #include "io/fd.h"
 #include "io/memcg.h"
@@ -203,7 +204,10 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);
 	u64 incidents = (u64)(1 + conf->incident_cnt) * FR_INCIDENT_SZ + 4096 * (64 + 32) /* fr_incident_told */ +
-			1024 * (96 + 32) /* fr_incident_sent_by */;
+			1024 * (96 + 32) /* fr_incident_sent_by */ +
+			512 * (48 + 32 + sizeof(struct fr_equal) + 56) /* fr_incident_equal */ +
+			1024 * (48 + 32 + 48) /* fr_incident_share */ +
+			FR_SQUEEZED_MAX * (48 + 32 + sizeof(struct fr_squeezed_key) + sizeof(struct fr_squeezed));
 
 	return tasks + dead + triggers + incidents + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
@@ -293,6 +297,9 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.fr_incidents, "incidents"},
 		{l->skel->maps.fr_incident_bell, "incident-bell"},
 		{l->skel->maps.fr_incident_ask, "incident-ask"},
+		{l->skel->maps.fr_incident_equal, "incident-equal"},
+		{l->skel->maps.fr_incident_share, "incident-share"},
+		{l->skel->maps.fr_incident_squeezed, "incident-squeezed"},
 	};
 	char path[256];
 	u32 i;

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "flood.h"
 #include "incident.h"
 #include "io/session/bpffs.h"
 #include "io/session/sess_int.h"
@@ -32,6 +33,94 @@ static struct fr_inc_log log_of(const struct fr_sess *s)
 bool fr_sess_has_incidents(const struct fr_sess *s)
 {
 	return s->inc != NULL;
+}
+
+/* ---- what is in no record ---- */
+
+/* A map that others change meanwhile ends in any case. */
+#define WALK_MAX 4096u
+
+/* The next entry of a map after *before, NULL: its first; *before is the caller's key then. False: there is none. */
+static bool next_entry(int fd, void **before, void *key, void *value, u32 *walked)
+{
+	while (fd >= 0 && (*walked)++ < WALK_MAX && !bpf_map_get_next_key(fd, *before, key)) {
+		*before = key;
+		if (!bpf_map_lookup_elem(fd, key, value))
+			return true;
+	}
+	return false;
+}
+
+static u64 pending_equals(const struct fr_sess *s)
+{
+	unsigned char key[FR_FLOOD_OF_SZ];
+	int fd = fr_sess_get_pin(s, "incident-equal");
+	void *before = NULL;
+	struct fr_equal e;
+	u64 sum = 0;
+	u32 walked = 0;
+
+	while (next_entry(fd, &before, key, &e, &walked))
+		sum += e.series.pending;
+	if (fd >= 0)
+		close(fd);
+	return sum;
+}
+
+static int by_cnt(const void *a, const void *b)
+{
+	const struct fr_squeezed_by *x = a, *y = b;
+
+	return x->cnt == y->cnt ? 0 : x->cnt > y->cnt ? -1 : 1;
+}
+
+u32 fr_sess_incident_squeezed(const struct fr_sess *s, struct fr_squeezed_by out[FR_SQUEEZED_MAX])
+{
+	int fd = fr_sess_get_pin(s, "incident-squeezed");
+	struct fr_squeezed_key key;
+	void *before = NULL;
+	struct fr_squeezed q;
+	u32 cnt = 0, walked = 0;
+
+	while (cnt < FR_SQUEEZED_MAX && next_entry(fd, &before, &key, &q, &walked)) {
+		out[cnt] = (struct fr_squeezed_by){key, q.cnt};
+		out[cnt++].by.comm[FR_COMM_SZ - 1] = 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	qsort(out, cnt, sizeof(*out), by_cnt);
+	return cnt;
+}
+
+int fr_sess_flush_incidents(const struct fr_sess *s)
+{
+	u64 none = 0;
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = &none, .ctx_size_in = sizeof(none));
+	int fd = s->inc ? fr_sess_get_pin(s, "prog-fr_incident_flush") : -ENOENT, err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (bpf_prog_test_run_opts(fd, &opts))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+void fr_sess_incident_unrecorded(const struct fr_sess *s, struct fr_incident_counts *out)
+{
+	int fd = fr_sess_get_pin(s, "incident-squeezed");
+	struct fr_squeezed_key key;
+	void *before = NULL;
+	struct fr_squeezed q;
+	u32 walked = 0;
+
+	out->pending = pending_equals(s);
+	while (next_entry(fd, &before, &key, &q, &walked)) {
+		out->squeezed += q.cnt;
+		out->pending += q.series.pending;
+	}
+	if (fd >= 0)
+		close(fd);
 }
 
 int fr_sess_incident_counts(const struct fr_sess *s, struct fr_incident_counts *out)

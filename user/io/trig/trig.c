@@ -184,11 +184,18 @@ static int reuse_maps(struct trig *t)
 		struct bpf_map *map;
 		const char *pin;
 	} maps[] = {
-		{t->skel->maps.data_session, "session"},    {t->skel->maps.data_clock, "clock"},
-		{t->skel->maps.data_triggers, "triggers"},  {t->skel->maps.fr_alerts, "alerts"},
-		{t->skel->maps.fr_dying, "dying"},	    {t->skel->maps.fr_main, "rings-main"},
-		{t->skel->maps.fr_life, "rings-life"},	    {t->skel->maps.fr_stack, "rings-stack"},
-		{t->skel->maps.fr_incidents, "incidents"},  {t->skel->maps.fr_incident_bell, "incident-bell"},
+		{t->skel->maps.data_session, "session"},
+		{t->skel->maps.data_clock, "clock"},
+		{t->skel->maps.data_triggers, "triggers"},
+		{t->skel->maps.fr_alerts, "alerts"},
+		{t->skel->maps.fr_dying, "dying"},
+		{t->skel->maps.fr_main, "rings-main"},
+		{t->skel->maps.fr_life, "rings-life"},
+		{t->skel->maps.fr_stack, "rings-stack"},
+		{t->skel->maps.fr_incidents, "incidents"},
+		{t->skel->maps.fr_incident_bell, "incident-bell"},
+		{t->skel->maps.fr_incident_share, "incident-share"},
+		{t->skel->maps.fr_incident_squeezed, "incident-squeezed"},
 		{t->skel->maps.fr_ustacks, FR_USTACKS_PIN},
 	};
 	size_t cnt = sizeof(maps) / sizeof(maps[0]), i;
