@@ -265,6 +265,18 @@ static void test_share_of_users(void **state)
 	fr_gate_free(g);
 }
 
+/* Who lets a program die that another user runs, too, takes nothing from that user's share. */
+static void test_share_of_same_program(void **state)
+{
+	struct fr_gate *g = made(&storm);
+
+	(void)state;
+	assert_int_equal(deaths(g, 1, 1000, 100 * SEC, 100), 15);
+	assert_int_equal(deaths(g, 1, 1001, 200 * SEC, 100), 8);
+	assert_int_equal(deaths(g, 1, 0, 300 * SEC, 100), 4);
+	fr_gate_free(g);
+}
+
 /* A share never keeps a rule from its first, and there are none without a limit. */
 static void test_no_share(void **state)
 {
@@ -478,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_storm_kept),
 		cmocka_unit_test(test_share_of_programs),
 		cmocka_unit_test(test_share_of_users),
+		cmocka_unit_test(test_share_of_same_program),
 		cmocka_unit_test(test_no_share),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_undo),

@@ -536,6 +536,11 @@ static void other_ip(struct fr_moment *m)
 	m->ip += 4;
 }
 
+static void other_user(struct fr_moment *m)
+{
+	m->uid++;
+}
+
 static void other_run(struct fr_moment *m)
 {
 	m->ip += 0x7000;
@@ -555,12 +560,15 @@ static void test_keys(void **state)
 	assert_int_not_equal(key_with(other_sig), key);
 	assert_int_not_equal(key_with(other_exe), key);
 	assert_int_not_equal(key_with(other_ip), key);
+	/* who lets another's program die is not that other */
+	assert_int_not_equal(key_with(other_user), key);
 	/* the same crash in another process, loaded elsewhere */
 	assert_int_equal(key_with(other_run), key);
 	/* the kernel's own troubles are no program's */
 	report = fr_trigger_key(&kernel);
 	kernel.comm = "b";
 	kernel.exe = "/b";
+	kernel.uid++;
 	assert_int_equal(fr_trigger_key(&kernel), report);
 	kernel.what++; /* but of each kind by itself */
 	assert_int_not_equal(fr_trigger_key(&kernel), report);

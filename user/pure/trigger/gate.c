@@ -207,7 +207,7 @@ static bool within_share(const struct fr_gate *g, struct fr_gate_from from, u64 
 		if (!within(t->ns, now_ns, g->conf.storm_ns))
 			continue;
 		cnt++;
-		program += t->from.program == from.program;
+		program += t->from.program == from.program && t->from.uid == from.uid;
 		user += t->from.uid == from.uid;
 	}
 	return has_share(g->conf.storm_cnt, cnt - program, program) &&

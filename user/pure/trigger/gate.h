@@ -17,9 +17,9 @@
 struct fr_gate; /* opaque */
 
 /*
- * Whose moment it is, for shares of the storm limit: no program, and no user but root, gets more than half of what the others
- * have left of it. So whoever makes one program die in ever new ways leaves half of the snapshots to others, and two who do so
- * a quarter.
+ * Whose moment it is, for shares of the storm limit: no program of a user, and no user but root, gets more than half of what
+ * the others have left of it. So whoever makes one program die in ever new ways leaves half of the snapshots to others, and two
+ * who do so a quarter. The same program of another user is another one: anybody may let an interpreter die.
  */
 struct fr_gate_from {
 	u64 program; /* 0: none */

@@ -204,6 +204,8 @@ u64 fr_trigger_key(const struct fr_moment *m)
 
 	hash = fr_hash(hash, fixed, sizeof(fixed));
 	hash = fr_hash(hash, &ip, sizeof(ip));
+	if (m->kind != FR_TRIGGER_kernel)
+		hash = fr_hash(hash, &m->uid, sizeof(m->uid));
 	hash = mix_program(hash, m);
 	return hash ? hash : 1;
 }
