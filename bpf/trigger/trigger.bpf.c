@@ -132,6 +132,13 @@ __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 whose)
 #define PATH_STEPS 40u /* at most this many names and mounts */
 #define PATH_LAST  (FR_ALERT_PATH_MAX - 1)
 
+#define MNT_NS_NONE ((u64)-4095) /* from here on it is an error number (MNT_NS_INTERNAL) */
+
+FR_INLINE struct mount *mount_of(struct vfsmount *mnt)
+{
+	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+}
+
 struct path_walk {
 	struct dentry *dentry;
 	struct vfsmount *mnt;
@@ -159,7 +166,7 @@ FR_INLINE bool step_up(struct path_walk *p, char *text)
 {
 	struct dentry *dentry = p->dentry, *up;
 	struct vfsmount *mnt = p->mnt;
-	struct mount *mount = (void *)mnt - bpf_core_field_offset(struct mount, mnt), *parent;
+	struct mount *mount = mount_of(mnt), *parent;
 
 	if (dentry == BPF_CORE_READ(mnt, mnt_root)) {
 		parent = BPF_CORE_READ(mount, mnt_parent);
@@ -197,20 +204,40 @@ __noinline u32 fr_path_step(u32 nr)
 	return m ? step_up(path_walk(m), (char *)m->pc) : 0;
 }
 
+/*
+ * A file of a layer is opened in a mount that is in no namespace, as are those of memory. No constant of the kernel's types
+ * tells which it is, so what lies beside it must be a path.
+ */
+__noinline u64 fr_moment_opened(u64 file)
+{
+	const struct path *path = (void *)(file + bpf_core_field_offset(struct file, f_path)), *user = path;
+	const struct mount *mount = mount_of(BPF_CORE_READ(path, mnt));
+	const struct super_block *sb;
+
+	if (!bpf_core_type_exists(struct backing_file) || !bpf_core_field_exists(((struct backing_file *)0)->user_path) ||
+	    (u64)BPF_CORE_READ(mount, mnt_ns) < MNT_NS_NONE)
+		return (u64)path;
+	user = (void *)(file + bpf_core_field_offset(struct backing_file, user_path));
+	sb = BPF_CORE_READ(user, dentry, d_sb);
+	return (u64)(sb && sb == BPF_CORE_READ(user, mnt, mnt_sb) ? user : path);
+}
+
 __noinline u32 fr_moment_path(u32 nr, u64 file)
 {
 	struct fr_moment_room *m = fr_moment(nr);
 	struct path_walk *p;
 	u32 i, more = 1;
 	char *text;
+	u64 at;
 
 	if (!m)
 		return 0;
 	text = (char *)m->pc;
 	text[PATH_LAST] = 0;
 	p = path_walk(m);
-	p->dentry = BPF_CORE_READ((struct file *)file, f_path.dentry);
-	p->mnt = BPF_CORE_READ((struct file *)file, f_path.mnt);
+	at = fr_moment_opened(file);
+	p->dentry = BPF_CORE_READ((struct path *)at, dentry);
+	p->mnt = BPF_CORE_READ((struct path *)at, mnt);
 	p->pos = PATH_LAST;
 	p->cut = 0;
 	for (i = 0; i < PATH_STEPS && more; i++)

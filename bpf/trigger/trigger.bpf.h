@@ -141,6 +141,13 @@ int fr_moment_of(u32 nr, u64 task);
 /* Put a file's path, as its mount namespace has it, into pc. file: the address of a struct file. Returns where it begins. */
 u32 fr_moment_path(u32 nr, u64 file);
 
+/*
+ * Where in the kernel's memory the path is by which a process has opened the file at this address. What is mapped of a file of
+ * overlayfs is the file of a layer, whose own path leads nowhere from the process's root, and has another inode. Since 6.8
+ * (def3ae83da02) the path that was opened lies beside it.
+ */
+u64 fr_moment_opened(u64 file);
+
 /* Whose frames fr_moment_keep() is given. */
 enum fr_moment_stack {
 	FR_MOMENT_KERNEL,

@@ -325,7 +325,7 @@ __noinline int fr_ustack_note(u32 nr, u32 slot, u64 address)
 	map->path[0] = 0;
 	file = BPF_CORE_READ(vma, vm_file);
 	if (file) {
-		map->ino = BPF_CORE_READ(file, f_inode, i_ino);
+		map->ino = BPF_CORE_READ((struct path *)fr_moment_opened((u64)file), dentry, d_inode, i_ino);
 		at = fr_moment_path(nr, (u64)file);
 		bpf_probe_read_kernel_str(map->path, sizeof(map->path), (char *)m->pc + (at & (FR_ALERT_PATH_MAX - 1)));
 	}

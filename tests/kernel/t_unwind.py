@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The stack of a crash in programs without frame pointers: found in their files, by whoever takes the snapshot."""
+import json
 import os
 import platform
 import subprocess
 import time
 
 from deadly import Names, die
-from frtest import MINIMAL, Skip, check, dump, equal, fr, main, path, replay, run, shared, test
+from frtest import MINIMAL, Skip, check, dump, equal, fr, helper, main, path, replay, run, shared, test
 from recorder import recording
 from matrix import alerts
 
@@ -263,6 +264,53 @@ def container():
     check(not os.listdir(place), "not here")
     check(len(crash["ustack"]) >= 6, f"frames: {crash['ustack_sym']}")
     equal([f.split("+")[0] for f in crash["ustack_sym"][2:4]], ["lib_inner", "lib_outer"], "those of the library, which both have")
+
+
+@test("a program on an overlay below the root, and its library: the whole chain, also if the overlay has files of its own by now")
+def overlay():
+    file, place, name, pids = program(), path("overlay"), shared(*MINIMAL), []
+    there = f"{place}/all"
+    os.makedirs(place)
+    run("mount", "-t", "tmpfs", "none", place)
+    try:
+        for dir in ("lower", "far", "upper", "work", "all"):
+            os.mkdir(f"{place}/{dir}")
+        run("mount", "-t", "tmpfs", "none", f"{place}/far")
+        for below in ("lower", "far"):  # of the same file system as what is written, and of another one
+            for f in (file, path("libfrtbare.so")):
+                run("cp", f, f"{place}/{below}")
+            for dir in ("upper", "work"):
+                run("rm", "-rf", f"{place}/{dir}")
+                os.mkdir(f"{place}/{dir}")
+            p = run("mount", "-t", "overlay", "none", "-o", f"lowerdir={place}/{below},upperdir={place}/upper,workdir={place}/work", there,
+                    status=None)
+            if p.returncode:
+                raise Skip(f"no overlay can be mounted here: {p.stderr.strip()}")
+            try:
+                with alerts(name, OURS):
+                    for i in range(2):
+                        p = subprocess.Popen([f"{there}/frt-bare", "chain"], env={"LD_PRELOAD": f"{there}/libfrtbare.so"})
+                        check(p.wait() < 0, "died of a signal")
+                        pids.append(p.pid)
+                        if not i:
+                            run("touch", f"{there}/frt-bare", f"{there}/libfrtbare.so")
+                taken = dump(name)
+            finally:
+                run("umount", there)
+            for pid in pids[-2:]:
+                sym = crash_in(taken, pid)["ustack_sym"]
+                names = [frame.split("+")[0] for frame in sym]
+                check(len(names) >= 6, f"{below}: frames of pid {pids.index(pid)}: {sym}")
+                equal(files_in(taken, pid) & {f"{there}/frt-bare", f"{there}/libfrtbare.so"}, {f"{there}/frt-bare", f"{there}/libfrtbare.so"},
+                      "files told")
+    finally:
+        run("umount", "-R", place)
+
+
+def files_in(file, pid):
+    """Which files a snapshot says that a process had mapped."""
+    rows = map(json.loads, run(helper("addrs"), file).stdout.splitlines())
+    return {r["path"] for r in rows if r["what"] == "mapping" and r["pid"] == pid}
 
 
 @test("a thread: to where it began")

@@ -285,14 +285,20 @@ struct file {
 	struct path f_path;
 };
 
+struct backing_file {
+	struct path user_path;
+};
+
 struct vfsmount {
 	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
 };
 
 struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
 };
 
 struct qstr {
@@ -303,6 +309,8 @@ struct qstr {
 struct dentry {
 	struct dentry *d_parent;
 	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
 };
 
 typedef long long int __kernel_loff_t;
