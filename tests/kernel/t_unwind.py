@@ -135,12 +135,20 @@ NOINLINE void secret(void)
 	sum += text[5];
 }
 
+/* Code that is in no file, and keeps a frame pointer. */
+static void *made(const char *bytes, unsigned sz)
+{
+	return memcpy(mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), bytes, sz);
+}
+NOINLINE void made_calls(void) { ((void (*)(void (*)(void)))made("\x55\x48\x89\xe5\xff\xd7\x5d\xc3", 8))(one); sum++; }
+NOINLINE void made_dies(void) { ((void (*)(void))made("\x55\x48\x89\xe5\x31\xc0\x89\x00\x5d\xc3", 10))(); sum++; }
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*call)(void); } ways[] = {
 		{"chain", one}, {"jumps", jumps}, {"handled", handled}, {"threaded", threaded}, {"smashed", smashed},
 		{"deep", deep}, {"secret", secret}, {"handled_there", handled_there}, {"roomy", roomy}, {"overflow", overflow},
-		{"both", both},
+		{"both", both}, {"made_calls", made_calls}, {"made_dies", made_dies},
 	};
 	unsigned i;
 
@@ -311,6 +319,27 @@ def files_in(file, pid):
     """Which files a snapshot says that a process had mapped."""
     rows = map(json.loads, run(helper("addrs"), file).stdout.splitlines())
     return {r["path"] for r in rows if r["what"] == "mapping" and r["pid"] == pid}
+
+
+@test("code that is in no file: what called it, and what it called, is named; also where the program has no build-id")
+def made():
+    without = path("without/frt-bare")
+
+    def of():
+        program()
+        os.makedirs(os.path.dirname(without), exist_ok=True)
+        run("gcc", *FLAGS, "-Wl,--build-id=none", "-o", without, path("frt-bare.c"), path("libfrtbare.so"), "-lpthread")
+        return without
+    for of_which in program, of:
+        file, name = of_which(), shared(*MINIMAL)
+        with alerts(name, OURS):
+            pids = {way: subprocess.Popen([file, way], stdin=subprocess.DEVNULL) for way in ("made_calls", "made_dies")}
+            for p in pids.values():
+                check(p.wait() < 0, "died of a signal")
+            taken = dump(name)
+        names = {way: [f.split("+")[0] for f in crash_in(taken, p.pid)["ustack_sym"]] for way, p in pids.items()}
+        equal(names["made_calls"][:5] + names["made_calls"][6:8], [*CHAIN, "made_calls", "main"], f"frames: {names['made_calls']}")
+        equal(names["made_dies"][1:3], ["made_dies", "main"], f"frames: {names['made_dies']}")
 
 
 @test("a thread: to where it began")

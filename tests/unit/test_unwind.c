@@ -313,6 +313,37 @@ static void test_end(void **state)
 	assert_int_equal(found.cnt, told_cnt + 1);
 }
 
+/* Code that is in no file: who called it is where the frame pointer says, if that is a frame. */
+static void test_made(void **state)
+{
+	static struct fr_unwound whole;
+	u64 fp, sp, bad[4];
+	u32 i;
+
+	(void)state;
+	framed();
+	assert_int_equal(fr_unwind(&taken, -1, &whole), 0);
+	assert_true(whole.cnt > 3 && taken.map_cnt < FR_USTACK_MAP_CNT);
+	taken.map[taken.map_cnt++] = (struct fr_ustack_map){.start = 0x1000, .end = 0x2000};
+	taken.reg[FR_CFI_RIP] = 0x1100;
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+	assert_int_equal(found.cnt, whole.cnt);
+	assert_int_equal(found.map[0], taken.map_cnt);
+	for (i = 1; i < found.cnt; i++)
+		assert_int_equal(found.ip[i], whole.ip[i]);
+	fp = taken.reg[FR_CFI_RBP];
+	sp = taken.reg[FR_CFI_RSP];
+	bad[0] = fp + 1;
+	bad[1] = sp - 8;
+	bad[2] = 0;
+	bad[3] = taken.page[taken.page_cnt - 1] + FR_USTACK_PAGE_SZ - 8;
+	for (i = 0; i < 4; i++) {
+		taken.reg[FR_CFI_RBP] = bad[i];
+		assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+		assert_int_equal(found.cnt, 1);
+	}
+}
+
 /* A word that begins before the end of what is there, and ends behind it. */
 static void test_edge(void **state)
 {
@@ -492,10 +523,11 @@ static int show_time(void)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_itself),	cmocka_unit_test(test_deep),	cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_smashed), cmocka_unit_test(test_loop),	cmocka_unit_test(test_end),
-		cmocka_unit_test(test_edge),	cmocka_unit_test(test_nowhere), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_changed), cmocka_unit_test(test_root),	cmocka_unit_test(test_other_stack),
+		cmocka_unit_test(test_itself),	    cmocka_unit_test(test_deep),    cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_smashed),	    cmocka_unit_test(test_loop),    cmocka_unit_test(test_end),
+		cmocka_unit_test(test_edge),	    cmocka_unit_test(test_made),    cmocka_unit_test(test_nowhere),
+		cmocka_unit_test(test_files),	    cmocka_unit_test(test_changed), cmocka_unit_test(test_root),
+		cmocka_unit_test(test_other_stack),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "time"))

@@ -114,6 +114,25 @@ static bool leave_nowhere(struct unwinding *w)
 }
 
 /*
+ * Code of which no file says anything (made at run time, Go): its frame is where the frame pointer says, if that is a frame, as
+ * bpf/trigger/ustack.bpf.c has it; so callers that a file knows are found behind it. What it did to other registers is not
+ * known.
+ */
+static bool follow_pointer(struct unwinding *w)
+{
+	struct fr_cfi_frame *f = &w->frame;
+	u64 fp = f->reg[FR_CFI_RBP];
+
+	if (!(f->known >> FR_CFI_RBP & 1) || fp < f->reg[FR_CFI_RSP] || fp % sizeof(u64) ||
+	    !read_word((void *)w->u, fp, &f->reg[FR_CFI_RBP]) ||
+	    !read_word((void *)w->u, fp + sizeof(u64), &f->reg[FR_CFI_RIP]))
+		return false;
+	f->reg[FR_CFI_RSP] = fp + 2 * sizeof(u64);
+	f->known = 1u << FR_CFI_RBP | 1u << FR_CFI_RSP | 1u << FR_CFI_RIP;
+	return true;
+}
+
+/*
  * Go to the caller, which is further up the stack, or on the one that a signal interrupted. A return address stands for the
  * call before it, which may be the last thing in its function. exact: rip is where the code is, not where it returns to.
  */
@@ -127,8 +146,9 @@ static bool go_up(struct unwinding *w, bool *exact)
 	*exact = false;
 	if (i < 0)
 		return leave_nowhere(w);
-	if (!w->eh[i] || !fr_ehframe_addr(w->eh[i], at - m->start + m->off, &addr) || !fr_ehframe_find(w->eh[i], addr, &cfi) ||
-	    !fr_cfi_up(&cfi, addr, &w->frame, read_word, (void *)w->u))
+	if (!w->eh[i] || !fr_ehframe_addr(w->eh[i], at - m->start + m->off, &addr) || !fr_ehframe_find(w->eh[i], addr, &cfi))
+		return follow_pointer(w);
+	if (!fr_cfi_up(&cfi, addr, &w->frame, read_word, (void *)w->u))
 		return false;
 	*exact = cfi.is_signal;
 	return cfi.is_signal || w->frame.reg[FR_CFI_RSP] > sp;
