@@ -240,11 +240,28 @@ def accounts():
     return f"{told} taken, {p['lost_ever']} lost, {present} in the file, {idle} idle"
 
 
+GONE = """
+#include <time.h>
+__attribute__((noinline)) void gone_spins(volatile long n) { while (n--) ; }
+int main(void) { while (clock() < CLOCKS_PER_SEC / 2) gone_spins(1000000); }
+"""
+
+
+def gone_program():
+    """One that spends half a second in gone_spins(), and ends: a file that no other process executes."""
+    file = frtest.path("frgone")
+    with open(f"{file}.c", "w") as f:
+        f.write(GONE)
+    run("gcc", "-O1", "-fno-omit-frame-pointer", "-Wl,--build-id=sha1", "-o", file, f"{file}.c")
+    return file
+
+
 @functools.cache
 def ended_one():
     """A snapshot of a session whose sampling had ended, its profile, what the session itself showed, and its count of idle samples."""
     with session(*OPTIONS, "499") as name:
         with keeping(name, *OPTIONS, "499"), burning():
+            run(gone_program(), timeout=60)
             wait_seen(name, 200)
             stop_sampling(name)
             file, live = dump(name), of_live(name, "--since", "1h")
@@ -295,6 +312,14 @@ def in_snapshot():
     small = frtest.path("cut.flight")
     fr("cut", "--since", "50%", "-o", small, file)
     equal(profile(small, "--since", "1h")["window"], p["window"], "the profile of a snapshot that was cut")
+
+
+@test("functions of a program that has ended have names, of a session as of a snapshot", own=ENDED)
+def of_ended():
+    _, p, live, _ = ended_one()
+    named = [[f["self"] for f in which["functions"] if f["name"] == "gone_spins" and f["module"] == frtest.path("frgone")] for which in (p, live)]
+    check(named[0] and named[0][0] > 0, f"the snapshot names none: {[f['name'] for f in p['functions']][:40]}")
+    equal(named[1], named[0], "samples of its function, of the session")
 
 
 @test("folded and perfetto: as many samples as were counted, and json says the same", own=ENDED)

@@ -84,7 +84,8 @@ static int begin(struct fr_dump *d)
 	return err;
 }
 
-/* Nothing was taken: leave no mark. */
+/* Of the rings only the life tier's, which tells what was executed: functions of programs that have ended are looked for there.
+ * No mark is left: it is no snapshot. */
 static int write_profile(struct fr_dump *d)
 {
 	struct fr_call now;
@@ -94,7 +95,7 @@ static int write_profile(struct fr_dump *d)
 		d->begin_ts = d->trigger_ts = now.ns;
 	d->sample_taken = fr_load(&fr_sess_shared(d->s)->sample_taken);
 	err = err ?: read_schema(d);
-	err = err ?: fr_snap_put_schema(d->w, d->schema);
+	err = err ?: fr_dump_put_events(d);
 	return err ?: fr_dump_put_meta(d);
 }
 
@@ -157,15 +158,6 @@ static int prepare(struct fr_dump *d)
 	return err;
 }
 
-static int prepare_profile(struct fr_dump *d)
-{
-	d->addrs = calloc(1, sizeof(*d->addrs));
-	if (d->addrs)
-		return 0;
-	fr_err("cannot prepare a snapshot: %s", strerror(ENOMEM));
-	return -ENOMEM;
-}
-
 static int create(struct fr_dump *d)
 {
 	int err = create_file(d);
@@ -200,7 +192,7 @@ static int told(const struct fr_dump *d, int err)
 
 static int dump_profile(struct fr_dump *d)
 {
-	int err = prepare_profile(d) ?: create(d);
+	int err = prepare(d) ?: create(d);
 
 	return err ?: told(d, complete(d, write_profile(d)));
 }

@@ -24,7 +24,7 @@ struct fr_dump_ask {
 	const char *facts; /* more name=value lines about the trigger, NULL none */
 	const struct fr_cgroup_here
 		*cgroup_here; /* what cgroups of processes are relative to, NULL: it is asked for (procs.h) */
-	bool profile_only;    /* no events: nothing is copied from the rings, or marked in them */
+	bool profile_only;    /* the profile, and the life tier, which tells of programs; nothing is marked in the rings */
 	bool names_itself;    /* who asks sees to it if path is there already: -EEXIST without a message */
 	const sigset_t *stop; /* one of these signals ends it, but waits until what was begun is taken back; NULL none */
 	const struct fr_dump_room *room; /* to be used by one dump at a time, NULL: take it for this dump */

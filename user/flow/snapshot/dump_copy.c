@@ -32,7 +32,7 @@ int fr_dump_take_memory(struct fr_dump *d)
 	if (d->ask->room) {
 		d->room = *d->ask->room;
 	} else {
-		needs = fr_dump_needs_of_rings(d->src[0].map, d->src_cnt);
+		needs = d->s ? fr_dump_needs(d->s) : fr_dump_needs_of_rings(d->src[0].map, d->src_cnt);
 		err = fr_dump_room_take(&needs, &d->room);
 	}
 	err = err ?: !d->copied || !d->hole ? -ENOMEM : 0;
@@ -85,24 +85,26 @@ static u64 grain_of(const struct fr_sess *s)
 int fr_dump_open(struct fr_dump *d)
 {
 	const struct fr_ring_map *ring;
-	size_t i;
+	size_t cnt, i;
 	int err = fr_sess_refresh_rings(d->s);
 
 	if (err)
 		fr_warn_errno(err, "CPUs that came online since are not in the snapshot");
 	d->grain_ns = grain_of(d->s);
-	ring = fr_sess_rings(d->s, &d->src_cnt);
-	d->src = calloc(d->src_cnt, sizeof(*d->src));
-	d->turn = calloc(d->src_cnt, sizeof(*d->turn));
+	ring = fr_sess_rings(d->s, &cnt);
+	d->src = calloc(cnt, sizeof(*d->src));
+	d->turn = calloc(cnt, sizeof(*d->turn));
 	if (!d->src || !d->turn) {
 		fr_err("cannot prepare a snapshot: %s: try again", strerror(ENOMEM));
 		return -ENOMEM;
 	}
 	err = 0;
-	for (i = 0; i < d->src_cnt && !err; i++) {
-		d->src[i].map = &ring[i];
-		d->src[i].acct.horizon_ns = fr_load(&ring[i].sl->since_ns);
-		err = open_ring(d, &d->src[i]);
+	for (i = 0; i < cnt && !err; i++) {
+		if (d->ask->profile_only && ring[i].tier != FR_TIER_LIFE)
+			continue;
+		d->src[d->src_cnt].map = &ring[i];
+		d->src[d->src_cnt].acct.horizon_ns = fr_load(&ring[i].sl->since_ns);
+		err = open_ring(d, &d->src[d->src_cnt++]);
 	}
 	return err;
 }
