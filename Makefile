@@ -63,7 +63,7 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all lib deps bpf-arm64 unit replays asan fuzzed shared clang-check check check-long bench bench-quick demo format check-format install uninstall clean
+.PHONY: all lib deps bpf-arm64 unit replays asan fuzzed shared clang-check check check-long bench bench-quick demo man format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -213,6 +213,10 @@ demo:
 	@.ci/deps install build
 	$(MAKE) $(JOBS) all
 	@tests/demo/run.sh
+
+# What the pages have from the tables of options.
+man: $(O)/flightrec
+	python3 -B tests/tree/man.py --update --program $(O)/flightrec
 
 format:
 	$(CLANG_FORMAT) -i $(FORMATTED)

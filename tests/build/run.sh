@@ -17,7 +17,10 @@ installs() {
 		usr/lib/flightrec/kdump-hook etc/flightrec.conf; do
 		[[ -s $tmp/root/$file ]] || { echo "not installed: $file"; return 1; }
 	done
-	[[ -x $tmp/root/usr/lib/flightrec/kdump-hook ]]
+	for command in $("$tmp/root/usr/bin/flightrec" --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
+		[[ -s $tmp/root/usr/share/man/man1/flightrec-$command.1 ]] || { echo "$command has no page"; return 1; }
+	done
+	[[ -x $tmp/root/usr/lib/flightrec/kdump-hook && $command == doctor ]]
 }
 
 # Installing and uninstalling neither overwrite nor remove a configuration that somebody changed.

@@ -649,6 +649,38 @@ new_event_is_recorded() {
 	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
 }
 
+# A new option takes one entry in a table and the place that uses it: of a command; and of the configuration, which is record's option
+# and a key. Both are in help, manual, completion and parser then. Built in a copy, as a new event is.
+new_option_is_everywhere() {
+	local tree=$tmp/option new=$tmp/option/build/flightrec page
+	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf completion user vmlinux "$tree" && cp -a docs/man "$tree/docs" &&
+		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
+		sed -i -e 's/^static const struct fr_option table\[\] = {$/&FR_OPTION(0, "proof", "N", "how sure it is", fr_option_count, offsetof(struct ask, proof), .least = 3, .most = 9, .words = "4 5", .more = "Only `info` says so."),/' \
+			-e 's/^struct ask {$/&unsigned proof;/' -e 's/^\tif (optind + 1 != argc) {$/\tif (ask.proof)\n\t\treturn (int)ask.proof;\n&/' "$tree/user/cmd/info.c" &&
+		sed -i 's/^#define FR_CONFIG_KEYS(K) .*/&\n\tK(Session, Proof, count, proof, R, "7", O(0, "proof", "N", "7 8", "From the configuration."), "how sure a recording is") \\/' \
+			"$tree/user/pure/config/config.h" || return
+	make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+	status 0 "$new" info --help && grep -q '^      --proof N  *how sure it is$' "$tmp/out" && status 4 "$new" info --proof 4 &&
+		status 2 "$new" info --proof 10 && says "--proof: '10' is not a number from 3 to 9" && status 2 "$new" info --prof 4 && says "mean --proof" || return
+	status 0 "$new" record --help && grep -q '^      --proof N  *how sure a recording is (default: 7)$' "$tmp/out" &&
+		status 0 "$new" record --check-config -o "$tmp" --proof 8 && status 2 "$new" record --check-config -o "$tmp" --proof x && says "--proof: 'x'" &&
+		printf '[Session]\nProof=8\n' > "$tmp/proof.conf" && status 0 "$new" record --check-config --config "$tmp/proof.conf" -o "$tmp" &&
+		status 2 "$flightrec" record --check-config --config "$tmp/proof.conf" -o "$tmp" && says "Proof" || return
+	(cd "$tree" && ! python3 -B "$here/../tree/man.py" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py") || return
+	for page in info record; do
+		grep -qxF '.It Fl -proof Ar N' "$tree/docs/man/flightrec-$page.1" || { echo "flightrec-$page(1) lacks it"; return 1; }
+	done
+	grep -qxF 'Only \fBinfo\fR says so.' "$tree/docs/man/flightrec-info.1" && grep -qxF 'A number from 3 to 9.' "$tree/docs/man/flightrec-info.1" || return
+	PATH=$tree/build:$PATH bash -c '
+		. "$1/completion/flightrec.bash"
+		has() { COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _flightrec; [[ " ${COMPREPLY[*]} " == *" $1 "* ]] || { echo "not offered: $1 for ${*:2}"; exit 1; }; }
+		has --proof flightrec info --pr
+		has 5 flightrec info --proof ""
+		has --proof flightrec record --pro
+		has 8 flightrec record --proof ""
+	' bash "$tree"
+}
+
 # keys SECTION FLIGHTREC ARGUMENT...: each key that it prints is in this section of docs/json.md. What is wrong with a file or with the
 # machine does not matter.
 keys() {
@@ -814,4 +846,5 @@ check "without root" without_root
 check "filters, fuzzed" fuzzed_filters
 check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded
+check "a new option is in help, manual, completion and parser" new_option_is_everywhere
 finish

@@ -67,25 +67,9 @@ man_pages() {
 	mandoc -T lint -W warning docs/man/*.[135]
 }
 
-# A section of flightrec(1): a command's, or one that is about several of them.
-section() {
-	awk -v name="$1" '/^\.S[sh] /{on = 0; for (i = 2; i <= NF; i++) on = on || $i == name} on' docs/man/flightrec.1
-}
-
-# Every command and each of its long options is in flightrec(1), in its own section or where those are that several commands
-# share (--name and --json are in the description).
-man_is_complete() {
-	local command option common text bad=0
-	common=$(section DESCRIPTION; section SYMBOLS)
-	for command in $(build/flightrec --help | sed -nE 's/^  ([a-z]+) .*/\1/p'); do
-		text=$(section "$command")
-		[[ $text ]] || { echo "flightrec(1) lacks $command"; bad=1; }
-		for option in $(build/flightrec "$command" --help | grep -v '^Example' | grep -oE -- '--[a-z]+(-[a-z]+)*' | sort -u); do
-			grep -qE "Fl .?-${option#--}\b|Fl Fl ${option#--}\b" <<< "$text$common" ||
-				{ echo "flightrec(1) lacks $command $option"; bad=1; }
-		done
-	done
-	return $bad
+# The pages are what the commands' tables make.
+man_is_made() {
+	python3 -B tests/tree/man.py
 }
 
 # Each option of each table is offered, and each word for its value.
@@ -204,7 +188,7 @@ check "what docs/origins.md names is there" python3 -B tests/tree/origins.py
 check "what comments and pages name is there" python3 -B tests/tree/names.py
 check "links" links
 check "man pages" man_pages
-check "flightrec(1) is complete" man_is_complete
+check "the manual is what the tables of options make" man_is_made
 check "completion" completion_works
 check "completion of every option and value" completion_has_all
 check "docs/performance.md is what the kept runs make" performance_page

@@ -42,15 +42,6 @@ static int diff_window(const struct fr_option *option, void *to, const char *val
 	return -EINVAL;
 }
 
-static int diff_top(const struct fr_option *option, void *to, const char *value)
-{
-	struct ask *ask = to;
-	int err = fr_option_count(option, to, value);
-
-	ask->top = ask->top ?: TOP_ALL;
-	return err;
-}
-
 static const struct fr_option both[] = {
 	FR_OPTION(0, "since", "T", NULL, fr_winopts_since, 0, .words = FR_WINOPTS_WORDS),
 	FR_OPTION(0, "until", "T", NULL, fr_winopts_until, 0, .words = FR_WINOPTS_WORDS),
@@ -68,7 +59,7 @@ static const struct fr_option table[] = {
 	FR_OPTION_GROUP(fr_option_matching, offsetof(struct ask, diff.opts[0].filter)),
 	FR_OPTION(0, "last", "T", "with one file: length of the incident (default: 1m)", fr_option_history,
 		  offsetof(struct ask, last_ns), .words = "10s 30s 1m 10m"),
-	FR_OPTION(0, "top", "N", "lines of a table; 0: all (default: 10)", diff_top, offsetof(struct ask, top),
+	FR_OPTION(0, "top", "N", "lines of a table; 0: all (default: 10)", fr_option_count, offsetof(struct ask, top),
 		  .most = TOP_MOST),
 	FR_OPTION(0, "json", NULL, "all of it, numbers as they are", fr_option_flag, offsetof(struct ask, json)),
 	{},
@@ -170,6 +161,7 @@ int fr_cmd_diff(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	ask.diff.opts[1].filter = ask.diff.opts[0].filter;
+	ask.top = ask.top ?: TOP_ALL;
 	if (is_of_profile(&ask, argc))
 		return diff_profile(&ask, argv[optind]);
 	if (ask.last_ns) {

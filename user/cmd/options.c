@@ -284,8 +284,7 @@ void fr_options_man_text(FILE *f, const char *text)
 	bool quoted = false;
 
 	for (; *text; text++) {
-		bool ends = (*text == ' ' || *text == '\n') && (before == '.' || before == ':') &&
-			    (isupper(text[1]) || text[1] == '`');
+		bool ends = (*text == ' ' || *text == '\n') && before == '.' && (isupper(text[1]) || text[1] == '`');
 
 		before = man_char(f, ends ? '\n' : *text == '\n' ? ' ' : *text, before, &quoted);
 	}
@@ -311,7 +310,9 @@ static void man_limits(FILE *f, const struct fr_option *o)
 
 	if (o->set == fr_option_count)
 		fprintf(f, "A number from %llu to %llu.\n", (unsigned long long)o->least, (unsigned long long)o->most);
-	else if (o->least && o->most)
+	if (o->set != fr_option_duration && o->set != fr_option_history)
+		return;
+	if (o->least && o->most)
 		fprintf(f, "From %s to %s.\n", limit_text(o->least, a), limit_text(o->most, b));
 	else if (o->most)
 		fprintf(f, "At most %s.\n", limit_text(o->most, b));

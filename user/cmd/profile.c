@@ -57,7 +57,8 @@ static const struct fr_option table[] = {
 		  "go this far back: 30s, 10m, 1h (default 1m; at most 1h), rounded to\n"
 		  "10 s, or to 1 m beyond the last minute",
 		  fr_option_history, offsetof(struct asked, ask.since_ns), .most = FR_PROF_HOUR_NS, .words = "30s 1m 10m 1h",
-		  .more = "The output says what it covers."),
+		  .more = "The last minute is kept in pieces of ten seconds, the time before it in minutes; the output says "
+			  "what it covers."),
 	FR_OPTION(0, "diff", NULL, "what became hotter in that time than in the time before it: text, json", fr_option_flag,
 		  offsetof(struct asked, ask.diff),
 		  .more = "Also what became cooler, by function and by stack, in percent of all CPUs' time."),

@@ -13,6 +13,7 @@
 
 #define TOP_DEFAULT    10
 #define TOP_MOST       1000000
+#define TOP_NOT_GIVEN  (~0u)
 #define MOMENT_DEFAULT 10000000ULL
 
 /* The options, and what is decided once all are known. */
@@ -20,16 +21,7 @@ struct asked {
 	struct fr_report_ask ask;
 	struct fr_symopts symopts;
 	struct fr_winopts window;
-	bool top_given;
 };
-
-static int report_top(const struct fr_option *option, void *to, const char *value)
-{
-	struct asked *a = to;
-
-	a->top_given = true;
-	return fr_option_count(option, to, value);
-}
 
 static const struct fr_option table[] = {
 	FR_OPTION('f', "filter", "EXPR", "count only events that match, as in replay", fr_option_filter,
@@ -42,8 +34,8 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "moment", "TIME", "how long the last moments are (default: 10ms)", fr_option_duration,
 		  offsetof(struct asked, ask.analyze.moment_ns), .words = "10ms 100ms 1s",
 		  .more = "A tenth of it lies after the trigger."),
-	FR_OPTION(0, "top", "N", "lines of each table (default: 10; 0: all)", report_top, offsetof(struct asked, ask.top),
-		  .most = TOP_MOST, .more = "With `--json` the default is all."),
+	FR_OPTION(0, "top", "N", "lines of each table (default: 10; 0: all)", fr_option_count, offsetof(struct asked, ask.top),
+		  .most = TOP_MOST, .more = "The most expensive ones. With `--json` the default is all."),
 	FR_OPTION(0, "json", NULL, "all figures as JSON, in ns (docs/report.md)", fr_option_flag,
 		  offsetof(struct asked, ask.json)),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symopts)),
@@ -66,7 +58,7 @@ static const struct fr_options options = {
 /* Programs get everything by default. */
 static void decide(struct asked *a)
 {
-	if (!a->top_given)
+	if (a->ask.top == TOP_NOT_GIVEN)
 		a->ask.top = a->ask.json ? 0 : TOP_DEFAULT;
 	a->ask.opts.since = a->window.since;
 	a->ask.opts.until = a->window.until;
@@ -78,6 +70,7 @@ int fr_cmd_report(int argc, char **argv)
 	struct asked a = {
 		.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
 		.ask.analyze = {.moment_ns = MOMENT_DEFAULT},
+		.ask.top = TOP_NOT_GIVEN,
 	};
 	int status = fr_options_parse(&options, argc, argv, &a);
 

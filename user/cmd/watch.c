@@ -23,13 +23,13 @@
 #define QUEUE_MAX     65536u
 #define INTERVAL_MIN  50000ULL
 #define INTERVAL_MAX  1000000000ULL
+#define THRESHOLD     2000000ULL
 #define THRESHOLD_MIN 1000ULL
 
 struct watch_opts {
 	struct fr_holdwatch_ask ask;
 	struct fr_ranges cpus;
 	struct fr_trigger rule[FR_TRIGGER_MAX];
-	bool threshold_given;
 	char *dir; /* the absolute path, freed by us */
 };
 
@@ -123,14 +123,6 @@ static int watch_name(const struct fr_option *option, void *to, const char *text
 	return fr_cmd_name_ok(text) ? fr_option_text(option, to, text) : -EINVAL;
 }
 
-static int watch_threshold(const struct fr_option *option, void *to, const char *text)
-{
-	struct watch_opts *w = to;
-
-	w->threshold_given = true;
-	return fr_option_duration(option, to, text);
-}
-
 static const struct fr_option table[] = {
 	FR_OPTION('n', "name", "NAME",
 		  "read this session's rings (default: " FR_DEF_NAME "); if it does not\n"
@@ -140,7 +132,7 @@ static const struct fr_option table[] = {
 			  "(sched_switch, irq, softirq, samples), a small one is started beside it."),
 	FR_OPTION(0, "cpu", "LIST", "these CPUs only: 0,2-3", watch_cpus, 0, .more = "By default all that are online."),
 	FR_OPTION(0, "threshold", "T", "report holdoffs of at least T (2ms, or the length in --on if that is less)",
-		  watch_threshold, offsetof(struct watch_opts, ask.sleep.threshold_ns), .least = THRESHOLD_MIN,
+		  fr_option_duration, offsetof(struct watch_opts, ask.sleep.threshold_ns), .least = THRESHOLD_MIN,
 		  .words = "500us 2ms"),
 	FR_OPTION(0, "interval", "T", "try each CPU this often (1ms)", fr_option_duration,
 		  offsetof(struct watch_opts, ask.sleep.interval_ns), .least = INTERVAL_MIN, .most = INTERVAL_MAX,
@@ -154,8 +146,8 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "on", "holdoff>T", "take a snapshot of longer ones; options as in record --on", watch_on, 0,
 		  .words = "holdoff>5ms",
 		  .more = "The options are comm (of what ran longest), last, cooldown, max and dedupe: see TRIGGERS in "
-			  "flightrec(1). The exit "
-			  "status is 1 if a snapshot could not be written; the watch goes on meanwhile."),
+			  "flightrec(1). The exit status is 1 if a snapshot could not be written; the watch goes on "
+			  "meanwhile."),
 	FR_OPTION('o', "output", "DIR", "where snapshots go (default: as the session's)", fr_option_text,
 		  offsetof(struct watch_opts, ask.sess.dir), .words = "@dir"),
 	FR_OPTION(0, "hz", "N", "samples a second while watching (1000); 0: the session's rate", fr_option_count,
@@ -185,18 +177,21 @@ static const struct fr_options options = {
 static int check_rules(struct watch_opts *w)
 {
 	u64 *threshold_ns = &w->ask.sleep.threshold_ns;
+	const bool given = *threshold_ns;
 	char a[32], b[32];
 	u32 i;
 
+	if (!given)
+		*threshold_ns = THRESHOLD;
 	for (i = 0; i < w->ask.rule_cnt; i++) {
 		const u64 ns = w->rule[i].limit_ns;
 
 		if (ns >= *threshold_ns)
 			continue;
-		if (w->threshold_given || ns < THRESHOLD_MIN) {
+		if (given || ns < THRESHOLD_MIN) {
 			fr_err("--on: 'holdoff>%s' is below the %s from which holdoffs are watched for: see --threshold",
 			       fr_show_duration(ns, a, sizeof(a)),
-			       fr_show_duration(w->threshold_given ? *threshold_ns : THRESHOLD_MIN, b, sizeof(b)));
+			       fr_show_duration(given ? *threshold_ns : THRESHOLD_MIN, b, sizeof(b)));
 			return -EINVAL;
 		}
 		*threshold_ns = ns;
@@ -242,11 +237,7 @@ int fr_cmd_watch(int argc, char **argv)
 		return fr_err_memory();
 	w->ask = (struct fr_holdwatch_ask){
 		.sess = {.cpu_sz = MEMORY, .hz = SAMPLE_HZ},
-		.sleep = {.interval_ns = 1000000,
-			  .threshold_ns = 2000000,
-			  .policy = SCHED_FIFO,
-			  .prio = 50,
-			  .queue_cnt = QUEUE_CNT},
+		.sleep = {.interval_ns = 1000000, .policy = SCHED_FIFO, .prio = 50, .queue_cnt = QUEUE_CNT},
 	};
 	status = fr_options_parse(&options, argc, argv, w);
 	if (status < 0)

@@ -94,7 +94,7 @@ struct fr_config_list {
 	  O(0, "cgroup", "LIST", NULL, \
 	    "A cgroup that is removed and made again, as that of a service when it is restarted, is another one, of which nothing " \
 	    "is recorded: give the slice that it is in, or restart the recorder, which begins anew then."), \
-	  "likewise of these cgroups and all below them: paths, separated by commas, at most " FR_LITERAL(FR_CGROUP_FILTER_MAX)) \
+	  "likewise of these cgroups of v2 and all below them: paths, separated by commas, at most " FR_LITERAL(FR_CGROUP_FILTER_MAX)) \
 	K(Session, Filter, text, filter, R, "", \
 	  O('f', "filter", "EXPR", NULL, \
 	    "While recording, the expression may test the event's name, and `pid == N`, `comm == \"NAME\"` and `comm ~ \"PREFIX*\"`, " \
