@@ -313,12 +313,21 @@ static void test_end(void **state)
 	assert_int_equal(found.cnt, told_cnt + 1);
 }
 
+/* What looks like a frame of this caller, at a byte of the stack's pages; its address. */
+static u64 put_frame(u32 at, u64 caller)
+{
+	const u64 word[2] = {0, caller};
+
+	memcpy(taken.bytes + at, word, sizeof(word));
+	return taken.page[at / FR_USTACK_PAGE_SZ] + at % FR_USTACK_PAGE_SZ;
+}
+
 /* Code that is in no file: who called it is where the frame pointer says, if that is a frame. */
 static void test_made(void **state)
 {
 	static struct fr_unwound whole;
-	u64 fp, sp, bad[4];
-	u32 i;
+	u32 last, i;
+	u64 bad[4];
 
 	(void)state;
 	framed();
@@ -331,11 +340,14 @@ static void test_made(void **state)
 	assert_int_equal(found.map[0], taken.map_cnt);
 	for (i = 1; i < found.cnt; i++)
 		assert_int_equal(found.ip[i], whole.ip[i]);
-	fp = taken.reg[FR_CFI_RBP];
-	sp = taken.reg[FR_CFI_RSP];
-	bad[0] = fp + 1;
-	bad[1] = sp - 8;
-	bad[2] = 0;
+	last = (taken.page_cnt - 1) * FR_USTACK_PAGE_SZ;
+	taken.reg[FR_CFI_RSP] = taken.page[0] + 64;
+	taken.reg[FR_CFI_RBP] = put_frame(last, whole.ip[1]);
+	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+	assert_true(found.cnt > 1 && found.ip[1] == whole.ip[1]);
+	bad[0] = put_frame(0, whole.ip[1]); /* below the stack's pointer */
+	bad[1] = put_frame(last + 4, whole.ip[1]);
+	bad[2] = put_frame(last + 64, 0x3000); /* it returns to what is no code */
 	bad[3] = taken.page[taken.page_cnt - 1] + FR_USTACK_PAGE_SZ - 8;
 	for (i = 0; i < 4; i++) {
 		taken.reg[FR_CFI_RBP] = bad[i];
