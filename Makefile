@@ -214,9 +214,10 @@ demo:
 	$(MAKE) $(JOBS) all
 	@tests/demo/run.sh
 
-# What the pages have from the tables of options.
-man: $(O)/flightrec
-	python3 -B tests/tree/man.py --update --program $(O)/flightrec
+# What the pages have from the tables of options, and the example of the configuration.
+man: $(O)/flightrec $(O)/tests/dist/config
+	python3 -B tests/tree/man.py --update --program $(O)/flightrec --config $(O)/tests/dist/config
+	$(O)/tests/dist/config example > dist/flightrec.conf
 
 format:
 	$(CLANG_FORMAT) -i $(FORMATTED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is made of the configuration's table:
+ * What is made of the configuration's table; make man puts it there:
  *
  *	config example > dist/flightrec.conf
  *	config man			the list of keys within docs/man/flightrec.conf.5

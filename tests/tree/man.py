@@ -3,9 +3,10 @@
 """The parts of the manual that are made from the commands' tables: names, synopses, options, statuses, examples.
 
 	man.py [--program FILE] [--pages DIR]		fail if a page is not what the tables make
-	man.py --update [...]				write them, as `make man` does
+	man.py --update [--config FILE] [...]		write them, as `make man` does; of FILE, tests/dist/config, flightrec.conf(5)
 
-A made part stands between two lines of comment; a page has one for its name and one for its options.
+A made part stands between two lines of comment; a page has one for its name and one for its options. A command has no name and no
+letter of an option twice.
 """
 import argparse
 import os
@@ -52,6 +53,8 @@ def parts(program, command, what):
     usages = re.findall(rf"^(?:Usage:|      ) flightrec {command} ?(.*?)(?:   .*)?$", help_, re.MULTILINE)
     assert usages, f"{command} has no usage"
     name = f".Sh NAME\n.Nm flightrec-{command}\n.Nd {what}\n.Sh SYNOPSIS\n" + "".join(synopsis(u, command) for u in usages)
+    called = [w for row in run(program, command, "--help=options").splitlines()[1:] for w in row.split()[:2] if w != "-"] + ["--help", "-h"]
+    assert len(called) == len(set(called)), f"{command} has an option twice: {sorted(called)}"
     options = run(program, command, "--help=man")
     rest = ".Sh OPTIONS\n.Bl -tag -width Ds\n" + options + ".El\n" if options else ""
     status = re.search(r"Exit status:? (.*?)(?=\nExample: |\n\n)", help_, re.DOTALL)
@@ -74,11 +77,14 @@ def main():
     ask.add_argument("--update", action="store_true")
     ask.add_argument("--program", default="build/flightrec")
     ask.add_argument("--pages", default="docs/man")
+    ask.add_argument("--config")
     ask = ask.parse_args()
     commands = re.findall(r"^  ([a-z]+) +(.*)$", run(ask.program, "--help"), re.MULTILINE)
     assert len(commands) >= 25, "the commands were not found"
     made = {f"flightrec-{c}.1": parts(ask.program, c, what) for c, what in commands}
     made["flightrec.1"] = [".Bl -tag -width Ds\n" + "".join(f".It Xr flightrec-{c} 1\n{text(what)}" for c, what in commands) + ".El\n"]
+    if ask.config:
+        made["flightrec.conf.5"] = [run(ask.config, "man")]
     bad = 0
     for name in sorted(made):
         path = os.path.join(ask.pages, name)
