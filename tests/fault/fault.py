@@ -454,7 +454,7 @@ class Daemon:
 
     def ask(self, *fault, **kw):
         """One snapshot; gives the file, or None and what was said."""
-        wait_for(lambda: self.seen() == self.decided(), "what was asked before is over", 60)
+        wait_for(lambda: self.seen() == self.decided(), "what was asked before is over")
         before, decided = self.files(), self.decided()
         self.control.set(*fault, **kw)
         self.p.send_signal(signal.SIGUSR1)
@@ -462,7 +462,7 @@ class Daemon:
         def over():  # a file that is there may go again: its directory is not synced yet
             check(self.p.poll() is None, f"{fault}: the recorder ended: {self.said()}")
             return self.decided() > decided
-        wait_for(over, f"{fault}: a snapshot, or why there is none: {self.said()}", 120)
+        wait_for(over, f"{fault}: a snapshot, or why there is none: {self.said()}")
         hits = self.control.get()[1]
         self.control.set()
         return self.files() - before, hits
@@ -473,7 +473,7 @@ class Daemon:
             rule, files = self.rule(), self.files()
             over = rule["seen"] == sum(rule["verdicts"].values()) == self.seen()
             return over and (files, rule["verdicts"]["taken"])
-        return wait_for(look, "all that was asked is over", 60)
+        return wait_for(look, "all that was asked is over")
 
     def clean(self, tries=1):
         """A snapshot with nothing failing. What was asked before may be taken only now, too: a file for each that was."""
@@ -506,7 +506,7 @@ def daemon(directory=None, rules=("signal:cooldown=0",)):
                              stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         try:
             d = Daemon(name, directory, p, log, control)
-            wait_for(lambda: p.poll() is not None or "armed" in d.said(), "it records", 60)
+            wait_for(lambda: p.poll() is not None or "armed" in d.said(), "it records")
             check(p.poll() is None, d.said())
             yield d
         finally:
@@ -651,17 +651,17 @@ def rates():
                         cnt, seconds = samples_in(name, 1)
                         check(cnt < 2 * own * cpus * seconds, f"{what}: {cnt} samples in {seconds:.1f} s beside the watch")
                         p.send_signal(signal.SIGINT)
-                    _, err_text = p.communicate(timeout=60)  # of its keeper, too
+                    _, err_text = p.communicate(timeout=120)  # of its keeper, too
                 equal(p.returncode, err if err < 0 else 0, f"{what}: exit status; {err_text}")
                 check(err < 0 or os.strerror(err) in err_text, f"{what}: {err_text}")
-                wait_for(lambda: not marks(), f"{what}: the rate is put back", 60)
+                wait_for(lambda: not marks(), f"{what}: the rate is put back")
                 cnt, seconds = samples_in(name, 1)
                 check(0 < cnt < 2 * own * cpus * seconds, f"{what}: {cnt} samples in {seconds:.1f} s afterwards")
         control.set()
         with watch() as p:
             equal(json.loads(p.stdout.readline())["sample_hz"], HZ, "rate of a watch after these")
             p.send_signal(signal.SIGINT)
-            p.communicate(timeout=60)
+            p.communicate(timeout=120)
         equal((p.returncode, marks(), status(name)["cpu_profile"]["hz"]), (0, [], own), "exit status, marks and rate at the end")
 
 
@@ -671,7 +671,7 @@ def deaf():
     with session() as name:
         control.set("signalfd", 1, errno.EMFILE)
         p = subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "3s"], env=control.env, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
         equal((p.returncode, control.get()[1]), (1, 1), f"exit status, calls that failed: {p.stderr}")
         check("signalfd: Too many open files" in p.stderr, p.stderr)
 
@@ -681,7 +681,7 @@ def short_watch():
     control = Control()
     with session("-p", "default") as name:
         def watch():
-            return subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "1ms"], env=control.env, text=True, timeout=60,
+            return subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "1ms"], env=control.env, text=True, timeout=120,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         control.set("malloc")
         p = watch()
@@ -734,14 +734,14 @@ def nameless():
         d.control.set("access", 1, 0, last=1 << 30)
         d.p.send_signal(signal.SIGUSR1)
         crash()
-        wait_for(decided(2), f"both are decided: {d.said()}", 60)
+        wait_for(decided(2), f"both are decided: {d.said()}")
         d.control.set()
         equal(verdicts(), [{"failed": 1}] * 2, "verdicts")
         equal(d.files(), set(), "snapshots")
         equal(d.said().count("cannot be named"), 2, d.said())
         d.p.send_signal(signal.SIGUSR1)
         crash()
-        wait_for(decided(4), f"both are taken: {d.said()}", 60)
+        wait_for(decided(4), f"both are taken: {d.said()}")
         equal(verdicts(), [{"failed": 1, "taken": 1}] * 2, "verdicts")
         equal(len(d.files()), 2, "snapshots")
         file = dump(d.name)
@@ -759,7 +759,7 @@ def killed_deciding():
         with daemon(rules=(before, asks)) as d:
             d.control.set("readlink", 1, -signal.SIGKILL)
             run(file, "-c", "kill -SEGV $$", status=None)
-            equal(d.p.wait(60), -signal.SIGKILL, f"exit status: {d.said()}")
+            equal(d.p.wait(120), -signal.SIGKILL, f"exit status: {d.said()}")
             equal(d.control.get()[1], 1, "deaths in readlink")
             d.control.set()
             p = subprocess.Popen(d.p.args, env=d.control.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -768,9 +768,9 @@ def killed_deciding():
                     rules = {r["rule"]: r for r in status(d.name)["triggers"]}
                     return [{v: cnt for v, cnt in rules[rule]["verdicts"].items() if cnt} for rule in (before, asks)]
 
-                wait_for(lambda: all(verdicts()) or p.poll() is not None, f"both rules' verdicts: {status(d.name)['triggers']}", 60)
+                wait_for(lambda: all(verdicts()) or p.poll() is not None, f"both rules' verdicts: {status(d.name)['triggers']}")
                 p.send_signal(signal.SIGTERM)
-                equal(p.wait(60), 0, "exit status of the next")
+                equal(p.wait(120), 0, "exit status of the next")
                 equal(verdicts(), [{verdict: 1}, {"filtered": 1}], "verdicts")
                 equal(len(d.files()), verdict == "taken", "snapshots")
             finally:

@@ -315,7 +315,7 @@ def recorder(name, *options, command=None):
     with ended(name):
         p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
-            wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta"), "the recorder starts", 120)
+            wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta"), "the recorder starts")
             yield p
         finally:
             if p.poll() is None:
@@ -391,4 +391,4 @@ def small_memory(mib=16, name=""):
                 f.write("0")
         yield dir
     finally:
-        wait_for(lambda: gone(dir), "the cgroup is empty", 60)
+        wait_for(lambda: gone(dir), "the cgroup is empty")

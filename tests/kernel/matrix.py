@@ -54,7 +54,7 @@ def alerts(name, *rules):
     finally:
         if a.p.poll() is None:
             try:
-                a.p.communicate(timeout=60)  # its input ends: it takes the rules out of the session, which others use
+                a.p.communicate(timeout=120)  # its input ends: it takes the rules out of the session, which others use
             finally:
                 a.p.kill()
 

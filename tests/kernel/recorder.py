@@ -45,7 +45,7 @@ class Recorder:
         return self.p.poll() is None
 
     def armed(self):
-        wait_for(lambda: "armed" in self.said() or self.p.poll() is not None, "the triggers are armed", 60)
+        wait_for(lambda: "armed" in self.said() or self.p.poll() is not None, "the triggers are armed")
         check(self.p.poll() is None, f"the recorder ended: {self.said()}")
         return self
 
@@ -53,7 +53,7 @@ class Recorder:
         return sorted(f"{self.dir}/{f}" for f in os.listdir(self.dir) if f.endswith(".flight"))
 
     def wait_files(self, cnt):
-        return wait_for(lambda: self.files() if len(self.files()) >= cnt else None, lambda: f"{cnt} snapshots: {self.said()}", 60)
+        return wait_for(lambda: self.files() if len(self.files()) >= cnt else None, lambda: f"{cnt} snapshots: {self.said()}")
 
     def rules(self):
         before = _before.get(self.name, {})
@@ -64,12 +64,12 @@ class Recorder:
         def decided():
             r = self.rules()[rule]
             return r["seen"] >= cnt and accounted(r)
-        wait_for(decided, lambda: f"{cnt} moments of {rule}: {self.rules()}", 60)
+        wait_for(decided, lambda: f"{cnt} moments of {rule}: {self.rules()}")
         return self.rules()[rule]
 
     def end(self, sig=signal.SIGTERM):
         self.p.send_signal(sig)
-        return self.p.wait(60)
+        return self.p.wait(120)
 
 
 def accounted(r):
@@ -154,7 +154,7 @@ def crash_decided(name, session):
         marks = [e for e in replay(file, "--life") if e["event"] == "trigger"]
         os.unlink(file)
         return any(e["target_pid"] == p.pid for e in marks)
-    wait_for(decided, f"the mark of {name}[{p.pid}]", 60)
+    wait_for(decided, f"the mark of {name}[{p.pid}]")
 
 
 def trigger(file):
@@ -268,7 +268,7 @@ def send_reload(r):
     """A reload, by SIGHUP, until it is in force."""
     before = len(r.said())
     r.p.send_signal(signal.SIGHUP)
-    answer = wait_for(lambda: re.search("^.*reload(?:ed| refused):.*$", r.said()[before:], re.M), lambda: f"reload: {r.said()}", 60)[0]
+    answer = wait_for(lambda: re.search("^.*reload(?:ed| refused):.*$", r.said()[before:], re.M), lambda: f"reload: {r.said()}")[0]
     check("refused" not in answer, answer)
 
 

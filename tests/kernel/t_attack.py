@@ -88,7 +88,7 @@ def start(program, *under, **env):
 def intrude(program, *under, **env):
     """Its pid, once it has ended."""
     p = start(program, *under, **env)
-    equal(p.wait(60), 0, f"exit status of {under} {program}")
+    equal(p.wait(120), 0, f"exit status of {under} {program}")
     return p.pid
 
 
@@ -247,7 +247,7 @@ def connect_flood():
             root.asked += 1
             check(fr_json("status", "-n", r.name)["connections"]["refused"]["rate"] > 1000, "refused, says `status`")
         finally:
-            cnt = sum(int(p.communicate("\n", 60)[0]) for p in knocking)
+            cnt = sum(int(p.communicate("\n", 120)[0]) for p in knocking)
         # those that were still in the queue come first
         after = root.counts()
     equal(tried(after) - tried(before), cnt + root.asked - asked, f"connections served and refused: {after}")
@@ -272,7 +272,7 @@ def fuse_device():
 
 def said_or_ended(p):
     """The first line of a process, "" if it ended instead. One that says nothing is ended."""
-    limit = threading.Timer(60, p.kill)
+    limit = threading.Timer(120, p.kill)
     limit.start()
     try:
         return p.stdout.readline()
@@ -293,14 +293,14 @@ def stalling(mode, *under):
                          stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         if not said_or_ended(p):
-            raise Skip(f"no FUSE file system in a user namespace here: status {p.wait(60)}")
+            raise Skip(f"no FUSE file system in a user namespace here: status {p.wait(120)}")
         yield p.pid
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(p.pid, signal.SIGKILL)
         p.stdin.close()
         p.stdout.close()
-        p.wait(60)
+        p.wait(120)
 
 
 def is_locked(pid):
@@ -406,10 +406,10 @@ def never_answered():
         missed = unread(whole(dump(name)))
         check("left" in missed[os.getpid()].values(), f"no helper is started while two wait: {missed.get(os.getpid())}")
         equal(len(helpers()) - len(before), 2, f"helpers: {helpers()}")
-        fr("stop", "-n", name, timeout=60)
+        fr("stop", "-n", name, timeout=120)
         check(not exists(name), "the session has ended")
         equal(len(helpers()) - len(before), 2, f"helpers after the session: {helpers()}")
-    wait_for(lambda: not set(helpers()) - set(before), lambda: f"helpers end with what they waited for: {helpers()}", 60)
+    wait_for(lambda: not set(helpers()) - set(before), lambda: f"helpers end with what they waited for: {helpers()}")
 
 
 @test("a recorder takes a snapshot of each of three crashes while both kinds stall; stop ends",

@@ -34,7 +34,7 @@ def many():
         yield made[-1], made[-1][len(roots[0]):]
     finally:
         for directory in reversed(made):
-            wait_for(lambda d=directory: gone(d), f"{directory} is empty", 60)
+            wait_for(lambda d=directory: gone(d), f"{directory} is empty")
 
 
 @test("10,000 cgroups: a snapshot tells of those in which somebody was, and of no other; a crash in one is told with its path")
@@ -69,7 +69,7 @@ def one():
     try:
         yield directory, f"/{name}"
     finally:
-        wait_for(lambda: gone(directory), f"{directory} is empty", 60)
+        wait_for(lambda: gone(directory), f"{directory} is empty")
 
 
 def check_dead(file, want):

@@ -311,7 +311,7 @@ def refusals():
                              ("", ("prlimit", "--nofile=20"), 1)):
         with open(conf, "w") as f:
             f.write(f"[Storage]\nDirectory={path(name)}\n{text}")
-        got = run(*argv, FLIGHTREC, "record", "-n", name, "--config", conf, status=None, timeout=60)
+        got = run(*argv, FLIGHTREC, "record", "-n", name, "--config", conf, status=None, timeout=120)
         equal(got.returncode, want, f"{text} {argv}: {got.stderr}")
         check(got.stderr.startswith("flightrec: "), got.stderr)
 
@@ -324,7 +324,7 @@ def refused_triggers():
                               ("psi:cpu:40%", NO_PRESSURE, ("'psi:cpu:40%'", "boot it with psi=1"))):
         with open(conf, "w") as f:
             f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\n[Storage]\nDirectory={path(name)}\n[Trigger]\nOn={rule}\n")
-        got = run(*argv, FLIGHTREC, "record", "-v", "--config", conf, status=None, timeout=60)
+        got = run(*argv, FLIGHTREC, "record", "-v", "--config", conf, status=None, timeout=120)
         equal(got.returncode, 6, f"{rule}: {got.stderr}")
         check(f"adopted session '{name}'" in got.stderr and "goes on recording" in got.stderr, f"{rule}: {got.stderr}")
         for word in words:
@@ -468,9 +468,9 @@ def command_waits():
             name, is_own = new_name(), sig == signal.SIGINT
             with recorder(name, *MINIMAL, command=[file]) if is_own else adopted(MINIMAL, command=[file]) as p:
                 p = p if is_own else p[0]
-                check(signal.sigtimedwait([signal.SIGIO], 60), "the command is not executed")
+                check(signal.sigtimedwait([signal.SIGIO], 120), "the command is not executed")
                 p.send_signal(sig)
-                said = p.communicate(timeout=60)[1]
+                said = p.communicate(timeout=120)[1]
                 equal(p.returncode, 128 + sig, f"exit status: {said}")
                 check("told to end before" in said, said)
                 check(not exists(name), f"the session is still there: {said}")
@@ -495,7 +495,7 @@ def command_interrupt():
     pid = path("interrupted.pid")
     script = f"trap 'exit 5' INT; echo $$ > {pid}.new; mv {pid}.new {pid}; while :; do sleep 0.05; done"
     with adopted(MINIMAL, command=["sh", "-c", script]) as (p, _):
-        wait_for(lambda: os.path.exists(pid), "the command has its trap", 60)
+        wait_for(lambda: os.path.exists(pid), "the command has its trap")
         with open(pid) as f:
             shell = int(f.read())
         p.send_signal(signal.SIGINT)
@@ -769,7 +769,7 @@ def memory_limit():
             found = json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]
             equal({c["what"]: c["grade"] for c in found}["memory limit"], "missing", "doctor, with little room")
     finally:
-        wait_for(lambda: gone(f"{dir}/below") and gone(dir), "the cgroups are empty", 60)
+        wait_for(lambda: gone(f"{dir}/below") and gone(dir), "the cgroups are empty")
 
 
 def peak_of_dump(name, mib):

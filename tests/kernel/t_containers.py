@@ -35,7 +35,7 @@ def cgroups():
         yield root, f"/{top}/pod", f"/{top}/other"
     finally:
         for dir in [f"{dirs[1]}/inner", f"{dirs[1]}/unified", *reversed(made)]:
-            wait_for(lambda d=dir: gone(d), f"{dir} is empty", 60)
+            wait_for(lambda d=dir: gone(d), f"{dir} is empty")
 
 
 def enter(dir):

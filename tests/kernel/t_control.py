@@ -57,7 +57,7 @@ def daemon(control="", name=None, of=configured, **kw):
         log = stack.enter_context(open(f"{where(name)}.log", "a"))
         p = subprocess.Popen([FLIGHTREC, "record", "--config", file], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         try:
-            wait_for(lambda: p.poll() is not None or is_served(name), "the recorder listens", 60)
+            wait_for(lambda: p.poll() is not None or is_served(name), "the recorder listens")
             check(p.poll() is None, "the recorder ended: " + open(log.name).read())
             yield name, p, file
         finally:
@@ -76,7 +76,7 @@ def rules(name):
 def connect(name):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     s.connect(sock_path(name))  # waits while the queue is full
-    s.settimeout(60)
+    s.settimeout(120)
     return s
 
 
@@ -147,7 +147,7 @@ def crash(comm=COMM):
     """A process of that name dies of SIGSEGV; its pid."""
     p = subprocess.Popen(["/usr/bin/python3", "-c", f"import os; open('/proc/self/comm','w').write('{comm}'); "
                           "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0)); os.kill(os.getpid(), 11)"])
-    equal(p.wait(60), -11, "its end")
+    equal(p.wait(120), -11, "its end")
     return p.pid
 
 
@@ -198,7 +198,7 @@ def nohup():
         p = subprocess.Popen(["nohup", FLIGHTREC, "record", *args], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL)
         wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta") and status(name)["recorder"],
-                 "the recorder", 60)
+                 "the recorder")
         return p
     with configured() as (name, dir, _):
         _where[name] = dir
@@ -207,16 +207,16 @@ def nohup():
         p.send_signal(signal.SIGHUP)
         wait_for(lambda: "exit:3" in rules(name), "the rule of the file")
         p.send_signal(signal.SIGTERM)
-        equal(p.wait(60), 0, "exit status")
+        equal(p.wait(120), 0, "exit status")
         p = begun(name, "-n", name, "-o", dir, *RECORDED, "--keep")
         p.send_signal(signal.SIGHUP)
         time.sleep(0.5)
         check(p.poll() is None and status(name)["recorder"], "it was ended")
         p.send_signal(signal.SIGTERM)
-        equal(p.wait(60), 0, "exit status")
+        equal(p.wait(120), 0, "exit status")
 
 
-def lines(p, seconds=60):
+def lines(p, seconds=120):
     """The lines of a process's standard output, one after the other, each within so many seconds."""
     got = b""
     while True:
@@ -237,7 +237,7 @@ def follow():
                     for opt in (["--json"], [])]
         # until both have seen something, it is not known that both follow
         wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and
-                 len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) == 2, "both follow", 120)
+                 len(select.select([w.stdout for w in watchers], [], [], 0.2)[0]) == 2, "both follow")
         pids = [crash(who), crash(who)]
         as_json, as_text = (lines(w) for w in watchers)
         seen = []
@@ -278,7 +278,7 @@ def following(name):
     with open(err, "w") as f:
         w = subprocess.Popen([FLIGHTREC, "follow", "-n", name, "--json"], stdout=subprocess.PIPE, stderr=f)
     try:
-        wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and select.select([w.stdout], [], [], 0.2)[0], "it follows", 120)
+        wait_for(lambda: ask(name, {"cmd": "dump"})["ok"] and select.select([w.stdout], [], [], 0.2)[0], "it follows")
         yield w, lines(w), err
     finally:
         w.kill()
@@ -293,18 +293,18 @@ def follow_restart():
         w, got, err = all_of_it.enter_context(following(name))
         for times, sig in ((1, signal.SIGTERM), (2, signal.SIGKILL)):
             p.send_signal(sig)
-            p.wait(60)
-            wait_for(lambda: open(err).read().count("waiting for the next") == times, "it says that it waits", 60)
+            p.wait(120)
+            wait_for(lambda: open(err).read().count("waiting for the next") == times, "it says that it waits")
             _, p, _ = all_of_it.enter_context(daemon("[Trigger]\nStormCount=0\n", name=name))
-            wait_for(lambda: open(err).read().count("following the next") == times, "it says that it follows again", 60)
+            wait_for(lambda: open(err).read().count("following the next") == times, "it says that it follows again")
             take_seen(name, got)
         equal(w.poll(), None, "follow")
         namespace = ("unshare", "-pf", "--mount-proc")
         elsewhere = not run(*namespace, "true", status=None).returncode
         run(*(namespace if elsewhere else ()), FLIGHTREC, "stop", "-n", name)  # by way of the socket: pids mean nothing there
-        equal(p.wait(60), 0, "exit status of the recorder")
+        equal(p.wait(120), 0, "exit status of the recorder")
         check(not exists(name), "the session is still there")
-        equal(w.wait(60), 4, "exit status of follow when the session is gone")
+        equal(w.wait(120), 4, "exit status of follow when the session is gone")
         check(f"session {name} has ended" in open(err).read(), open(err).read())
     return "" if elsewhere else "no PID namespace can be made here"
 
@@ -327,7 +327,7 @@ def dump_by_root():
             check(alone not in files and os.path.dirname(alone) == where(name), alone)
             # without a recorder
             p.send_signal(signal.SIGTERM)
-            p.wait(60)
+            p.wait(120)
             fr("verify", fr("dump", "-n", name).stdout.strip())
 
 
@@ -352,7 +352,7 @@ def dump_refused():
 @test("reload: a recorder without a configuration file says so, and sends nobody to correct one")
 def reload_without_a_file():
     with by_options("--on", f"crash:comm={COMM}") as r:
-        wait_for(lambda: is_served(r.name), "the recorder listens", 60)
+        wait_for(lambda: is_served(r.name), "the recorder listens")
         got = fr("reload", "-n", r.name, status=1)
         check("there is no configuration file" in got.stderr and "--config FILE" in got.stderr, got.stderr)
         check("correct" not in got.stderr, got.stderr)
@@ -384,7 +384,7 @@ def reload_and_stop():
         p.send_signal(signal.SIGHUP)
         wait_for(lambda: is_served(name), "the socket is back")
         equal(ask(name, {"cmd": "stop"}), {"ok": True}, "answer to stop")
-        equal(p.wait(60), 0, "exit status of the recorder")
+        equal(p.wait(120), 0, "exit status of the recorder")
         check(not os.path.exists(sock_path(name)), "the socket is still there")
         check(exists(name), "the session of a daemon has ended with it")
 

@@ -19,7 +19,7 @@ def on_crash():
     with recording("crash") as r:
         p = subprocess.Popen([program("victim")])
         p.wait()
-        file = wait_for(lambda: [f for f in r.files() if "-victim-" in f], lambda: f"its snapshot: {r.said()}", 60)[0]
+        file = wait_for(lambda: [f for f in r.files() if "-victim-" in f], lambda: f"its snapshot: {r.said()}")[0]
         crash("victim")
         rule = r.wait_seen("crash", 2)
         check(rule["verdicts"]["dedupe"] >= 1, f"verdicts: {rule}")
@@ -53,7 +53,7 @@ def same_directory():
         os.kill(writer, signal.SIGSTOP)
         crash(f"one{TAG}")
         a.wait_files(7)
-        wait_for(lambda: b.rules()[ONE]["seen"] >= 4, "it is seen", 60)
+        wait_for(lambda: b.rules()[ONE]["seen"] >= 4, "it is seen")
         b.p.kill()
         b.p.wait()
         os.kill(writer, signal.SIGKILL)
@@ -96,7 +96,7 @@ def several():
         writer = writer_of(r.p.pid)
         os.kill(writer, signal.SIGSTOP)
         crash(again, 20)
-        wait_for(lambda: r.rules()[rules[1]]["verdicts"]["busy"] == 18, lambda: f"18 of 20 are busy: {r.rules()}", 60)
+        wait_for(lambda: r.rules()[rules[1]]["verdicts"]["busy"] == 18, lambda: f"18 of 20 are busy: {r.rules()}")
         os.kill(writer, signal.SIGCONT)
         crash(again, 180)
         rule = r.wait_seen(rules[1], 200)
@@ -197,7 +197,7 @@ def own_moments():
             before = switches()
             time.sleep(1)
             return switches() == before
-        wait_for(idle_second, "a second in which the idle recorder does not run", 60)
+        wait_for(idle_second, "a second in which the idle recorder does not run")
 
 
 @contextlib.contextmanager
@@ -225,7 +225,7 @@ def psi():
     before = stalled_us()
     with recording("psi:cpu:10%", "psi:memory.full:99%") as r:
         with full_cpus():
-            wait_for(lambda: [f for f in r.files() if "-psi" in f], lambda: f"a snapshot for pressure: {r.said()}", 60)
+            wait_for(lambda: [f for f in r.files() if "-psi" in f], lambda: f"a snapshot for pressure: {r.said()}")
         after = stalled_us()
         t = trigger([f for f in r.files() if "-psi" in f][0])
         words = re.fullmatch(r"some avg10=[\d.]+ avg60=[\d.]+ avg300=[\d.]+ total=(\d+)", t["text"])
@@ -287,7 +287,7 @@ def storm_kept():
                 crash(who)
                 # others that die on this host are filtered
                 wait_for(lambda: sum(r.rules()[rule]["verdicts"][v] for v in ("taken", "dedupe", "storm")) == nr + 1,
-                         f"moment {nr} is decided", 60)
+                         f"moment {nr} is decided")
                 verdicts = r.rules()[rule]["verdicts"]
                 equal((verdicts["taken"], verdicts["dedupe"]), (taken, dedupe), f"moment {nr}: {verdicts}")
                 wait_for(lambda: len([f for f in r.files() if "-crash-" in f]) == taken, "its snapshot")
@@ -359,7 +359,7 @@ def failed_start():
             begin, links = status(name)["begin_ns"], trigger_links(name)
 
             def fails(want, word, *options, under=()):
-                got = run(*under, FLIGHTREC, "record", "-n", name, "-o", TMP, *ATTENDED, *options, status=want, timeout=60)
+                got = run(*under, FLIGHTREC, "record", "-n", name, "-o", TMP, *ATTENDED, *options, status=want, timeout=120)
                 check(word in got.stderr, f"'{word}' is not in: {got.stderr}")
                 check("adopted" not in got.stderr or f"session '{name}' goes on recording" in got.stderr, got.stderr)
                 st = status(name)
@@ -467,7 +467,7 @@ def last_hook():
             equal(f.read().splitlines(), r.files(), "the hook's file")
     with by_options("--on", "exit", "--exec-user", "root", "--exec", f"touch {begun}; exec sleep 1000") as r:
         r.p.send_signal(signal.SIGTERM)
-        wait_for(lambda: os.path.exists(begun) and "waiting for hooks (1)" in r.said(), lambda: f"the hook runs: {r.said()}", 60)
+        wait_for(lambda: os.path.exists(begun) and "waiting for hooks (1)" in r.said(), lambda: f"the hook runs: {r.said()}")
         equal(r.end(), 0, f"exit status: {r.said()}")
         check("it is ended: the recorder ends" in r.said(), r.said())
 

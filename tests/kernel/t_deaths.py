@@ -16,7 +16,7 @@ seen = {}
 
 def go_way(of, way, sig):
     """The deaths that come of it."""
-    p = run(path("frtd-" + of), way, status=None, cwd=TMP, timeout=60)
+    p = run(path("frtd-" + of), way, status=None, cwd=TMP, timeout=120)
     return said(of, way, int(sig), p.returncode, p.stdout)
 
 

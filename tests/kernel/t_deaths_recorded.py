@@ -39,12 +39,12 @@ def die_all(r, files, ways):
     for of, way, sig in sorted(ways, key=lambda w: w[2] in CORE_SIGNALS and w[1] not in ("exec_then_null", "memfd")):
         if way in ("exec_then_null", "memfd"):  # by another name, which the rule is not for
             continue
-        p = run(files[of], way, status=None, cwd=path("."), timeout=60)
+        p = run(files[of], way, status=None, cwd=path("."), timeout=120)
         found = said(of, way, sig, p.returncode, p.stdout)
         if sig not in CORE_SIGNALS:
             continue
         deaths += found
-        got = wait_for(lambda: r.files() if len(r.files()) >= len(deaths) else None, lambda: f"a snapshot of {way}: {r.said()}", 60)
+        got = wait_for(lambda: r.files() if len(r.files()) >= len(deaths) else None, lambda: f"a snapshot of {way}: {r.said()}")
         equal(len(got), len(deaths), f"snapshots after {way}")
     return deaths
 

@@ -119,7 +119,7 @@ def refused():
 @test("a recorder that is given such a rule says what it does not record, takes a snapshot, and names the trigger")
 def snapshot():
     with recording(f'event:event == sys_exit && ret == -ENOENT && comm == "{COMM}"') as r:
-        wait_for(lambda: "sys_exit" in watched(r.name), "the rule is loaded", 60)
+        wait_for(lambda: "sys_exit" in watched(r.name), "the rule is loaded")
         act()
         file = r.wait_files(1)[0]
         said = r.said()

@@ -36,7 +36,7 @@ class Governed(Recorder):
 
     def says(self, words):
         """Wait until it has."""
-        wait_for(lambda: words in self.said() or not self.alive(), lambda: f"'{words}': {self.said()}", 60)
+        wait_for(lambda: words in self.said() or not self.alive(), lambda: f"'{words}': {self.said()}")
         check(words in self.said(), f"it ended, and did not say '{words}': {self.said()}")
 
     def change(self, budget, on=""):
@@ -62,7 +62,7 @@ class Governed(Recorder):
 
     def wait_whole(self):
         """Everything is recorded again."""
-        wait_for(lambda: not self.state()["step"], lambda: f"everything is recorded again: {self.state()}", 60)
+        wait_for(lambda: not self.state()["step"], lambda: f"everything is recorded again: {self.state()}")
         equal(self.held(), set(), "what is left out")
         check(self.calls(), "no system calls are recorded")
         equal([self.steps(what)[-1:] for what in ("syscall", "sample")], [["on"], ["on"]], "the last steps")
@@ -85,7 +85,7 @@ def off_and_on():
         before = r.state()["steps"]
         equal((r.state()["budget_percent"], r.steps("syscall")), (0, []), "without a budget")
         r.change(LEAST)
-        wait_for(lambda: r.held() == HELD, "all is left out", 120)
+        wait_for(lambda: r.held() == HELD, "all is left out")
         equal(r.steps("sample"), ["thin", "thin", "thin", "off"], "steps of samples")
         equal(r.steps("syscall"), ["off"], "steps of system calls")
         s = status(r.name)
@@ -112,32 +112,32 @@ def off_and_on():
 @test("what a killed recorder held is recorded again by the next")
 def killed():
     with governed(LEAST) as r, busy():
-        wait_for(lambda: "sys_enter" in r.held(), "it acts", 60)
+        wait_for(lambda: "sys_enter" in r.held(), "it acts")
         kill(r)
         check("sys_enter" in r.held() and r.state()["step"], f"status does not know that something is left out: {r.state()}")
         with governed(NONE) as next_one:
-            wait_for(lambda: not next_one.state()["step"], "it is released", 60)
+            wait_for(lambda: not next_one.state()["step"], "it is released")
             equal((next_one.held(), next_one.steps("syscall")[-1:]), (set(), ["on"]), "what is left out, and the last step")
             check(next_one.calls(), "no system calls are recorded")
 
 
 @test("the helper opens sampling timers and switches statistics on, within its system calls")
 def admin():
-    p = subprocess.run([helper("admin")], capture_output=True, text=True, timeout=60, check=False)
+    p = subprocess.run([helper("admin")], capture_output=True, text=True, timeout=120, check=False)
     equal(p.returncode, 0, f"exit status: {p.stdout}{p.stderr}")
 
 
 @test("a budget of everything: nothing is ever left out; what triggers cost is part of the sum, shown apart, also after a reload")
 def triggers():
     with governed(ALL) as r, busy():
-        wait_for(lambda: r.state()["cost_percent"] > 0, "it measures", 60)
+        wait_for(lambda: r.state()["cost_percent"] > 0, "it measures")
         equal(r.state()["trigger_cost_percent"], 0, "cost of no triggers")
         r.change(ALL, on="latency:syscall>1h")
-        g = wait_for(lambda: r.state()["trigger_cost_percent"] > 0 and r.state(), "the new programs are measured", 60)
+        g = wait_for(lambda: r.state()["trigger_cost_percent"] > 0 and r.state(), "the new programs are measured")
         check(g["cost_percent"] >= g["trigger_cost_percent"], f"parts of a whole: {g}")
         check("of it triggers" in fr("status", "-n", r.name).stdout, "status does not say so")
         r.change(ALL)
-        wait_for(lambda: r.state()["trigger_cost_percent"] == 0, "they are gone again", 60)
+        wait_for(lambda: r.state()["trigger_cost_percent"] == 0, "they are gone again")
         equal((r.state()["step"], r.steps("syscall"), r.steps("sample")), (0, [], []), "steps")
         check(r.calls(), "no system calls")
 
@@ -194,7 +194,7 @@ def helper_of(r):
 def helper_lost():
     for sig, why in ((signal.SIGKILL, "the helper process has ended"), (signal.SIGSTOP, "the helper process did not answer, and was ended")):
         with governed(LEAST) as r, busy():
-            wait_for(lambda: "sys_enter" in r.held(), "it acts", 60)
+            wait_for(lambda: "sys_enter" in r.held(), "it acts")
             lost = helper_of(r)
             os.kill(lost, sig)
             r.says(f"cannot measure any more: {why}: everything is recorded")

@@ -180,7 +180,7 @@ def killed_round(name, dir, conf, nr, so_long):
     try:
         size = os.path.getsize(file) if os.path.exists(file) else 0
         r = Recorder(name, dir, "--config", conf)
-        wait_for(lambda: not r.alive() or os.path.exists(file) and os.path.getsize(file) > size, "the recorder saves", 120)
+        wait_for(lambda: not r.alive() or os.path.exists(file) and os.path.getsize(file) > size, "the recorder saves")
         time.sleep(so_long)
         check(r.alive(), r.said())
         kill(r)
@@ -249,8 +249,8 @@ def told():
         try:
             r.armed()
             run(file, "5")
-            wait_for(lambda: of(incidents("-o", dir), "trigger", "fri-trig"), "the trigger is told", 120)
-            wait_for(lambda: [i for i in incidents("-o", dir) if i["kind"] == "snapshot"], "the snapshot is told", 120)
+            wait_for(lambda: of(incidents("-o", dir), "trigger", "fri-trig"), "the trigger is told")
+            wait_for(lambda: [i for i in incidents("-o", dir) if i["kind"] == "snapshot"], "the snapshot is told")
             r.wait_seen(rule, 5)
         finally:
             status_ = r.end()
@@ -343,12 +343,12 @@ def is_planted(name, dir, file):
     try:
         before = account(name)
         run(file, "2")
-        a = wait_for(lambda: (a := account(name))["recorded"] >= before["recorded"] + 2 and a, "they are in the log", 60)
+        a = wait_for(lambda: (a := account(name))["recorded"] >= before["recorded"] + 2 and a, "they are in the log")
         # it is tried again from time to time
         with open(file, "rb") as f:
             equal((a["saved"], f.read() == content), (before["saved"], True), "saved, and the other file as it was")
         os.unlink(journal)
-        wait_for(lambda: account(name)["saved"] >= a["recorded"], "they are saved", 60)
+        wait_for(lambda: account(name)["saved"] >= a["recorded"], "they are saved")
         equal(r.end(), 0, "exit status of the recorder")
     finally:
         kill(r)
@@ -377,7 +377,7 @@ def ends_unsaved(name, dir):
         r.armed()
         before = account(name)
         run(program("fri-kept"), "2")
-        kept = wait_for(lambda: (a := account(name))["recorded"] >= before["recorded"] + 2 and a, "they are in the log", 60)
+        kept = wait_for(lambda: (a := account(name))["recorded"] >= before["recorded"] + 2 and a, "they are in the log")
         equal(kept["saved"], before["saved"], "saved")
         got = fr("incidents", "-n", name, "--json", status=1)
         equal(len(of(lines(got.stdout), "signal", "fri-kept")), 2, "those of the log")

@@ -258,7 +258,7 @@ def late_stop():
         with owned(name) as p:
             before = set(os.listdir(f"{SESSIONS}/{name}"))
             late.send_signal(signal.SIGCONT)
-            equal(late.wait(60), 0, "exit status of the stop that came late")
+            equal(late.wait(120), 0, "exit status of the stop that came late")
             equal(p.poll(), None, "the recorder of the next session")
             equal(before - set(os.listdir(f"{SESSIONS}/{name}")), set(), "pins of the next session that are missing")
     finally:
@@ -332,7 +332,7 @@ def removed():
     with owned(name, "--on", "exit") as p:
         wait_said(p, "1 armed")
         remove_pins(name)
-        equal(p.wait(60), 1, "exit status")
+        equal(p.wait(120), 1, "exit status")
         said = p.stderr.read()
         check("was ended by another process" in said and "goes on" not in said, said)
     with owned(name, "--on", "exit") as p:
@@ -342,10 +342,10 @@ def removed():
         ask = start("dump", "-n", name)
         time.sleep(0.3)  # until it has asked
         p.send_signal(signal.SIGCONT)
-        said = ask.communicate(timeout=60)[1]
+        said = ask.communicate(timeout=120)[1]
         check("No such file" not in said and "session" in said, said)
         equal(ask.returncode, 4, "exit status of a dump by way of that recorder")
-        equal(p.wait(60), 1, "exit status")
+        equal(p.wait(120), 1, "exit status")
     with owned(name, "--on", "exit") as p:
         wait_said(p, "1 armed")
         p.send_signal(signal.SIGSTOP)
@@ -354,7 +354,7 @@ def removed():
         before = sorted(os.listdir(f"{SESSIONS}/{name}"))
         p.send_signal(signal.SIGTERM)
         p.send_signal(signal.SIGCONT)
-        equal(p.wait(60), 1, "exit status of one that was told to end, too")
+        equal(p.wait(120), 1, "exit status of one that was told to end, too")
         equal(sorted(os.listdir(f"{SESSIONS}/{name}")), before, "pins of the next session")
 
 
@@ -367,7 +367,7 @@ def removed_below_command():
         wait_said(p, "was ended by another process")
         equal(p.poll(), None, "the recorder while its command runs")
         open(go, "w").close()
-        equal(p.wait(60), 7, "exit status")
+        equal(p.wait(120), 7, "exit status")
 
 
 @test("a dump whose session ends before its turn says that there is none, with status 4, through a recorder too", own=BY_TURNS)
@@ -379,9 +379,9 @@ def dump_of_ended():
         p = start("dump", "-n", name, "-o", path("late.flight"))
         wait_said(p, "waiting")
         p.send_signal(signal.SIGSTOP)
-    equal(stop.wait(60), 0, "exit status of stop")
+    equal(stop.wait(120), 0, "exit status of stop")
     p.send_signal(signal.SIGCONT)
-    said = p.communicate(timeout=60)[1] + stop.communicate()[1]
+    said = p.communicate(timeout=120)[1] + stop.communicate()[1]
     equal(p.returncode, 4, "exit status of dump")
     check(f"no session '{name}' is recording" in said and "goes on" not in said, said)
     check(not os.path.exists(path("late.flight")), "there is a file")

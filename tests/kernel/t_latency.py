@@ -29,7 +29,7 @@ class Alerts:
         self.out = open(self.log, "w")
         self.p = subprocess.Popen([helper("alerts"), name, *rules], stdin=subprocess.PIPE, stdout=self.out, text=True)
         self.counters = None
-        wait_for(lambda: self.p.poll() is not None or self.lines()[:1] == ["ready"], "rules are loaded", 90)
+        wait_for(lambda: self.p.poll() is not None or self.lines()[:1] == ["ready"], "rules are loaded")
         check(self.p.poll() is None, f"rules are refused: {rules}")
 
     def lines(self):
@@ -46,7 +46,7 @@ class Alerts:
     def end(self):
         """No more: alerts are complete, and the rules have their counters."""
         self.p.stdin.close()
-        self.p.wait(60)
+        self.p.wait(120)
         self.out.close()
         if self.p.returncode == 0:
             self.counters = json.loads(self.lines()[-1])
@@ -184,7 +184,7 @@ def compat():
                               "    time.sleep(0.05)\n"  # more than the rule's gap
                               "    try: os.execve(os.open('/', 0) if path == '/nowhere' else os.open(path, 0), ['true'], {})\n"
                               "    except OSError: pass"])
-        equal(p.wait(60), 0, "what executes by a descriptor")
+        equal(p.wait(120), 0, "what executes by a descriptor")
     equal(a.matched()[:2], [1, 1], "times that the rules held")
     # of a directory, which fails as execveat, and of a file, which the kernel ends as execve
     execveat = {"x86_64": 322, "aarch64": 281}[platform.machine()]
@@ -213,7 +213,7 @@ def slow_disk(ms):
     try:
         line = p.stdout.readline().split()
         if len(line) != 2:
-            p.wait(30)
+            p.wait(120)
             text = p.stderr.read().strip()
             if p.returncode != CANNOT:
                 raise Failed(f"slowfs: {text}")
@@ -222,7 +222,7 @@ def slow_disk(ms):
         yield line[0], major << 20 | minor
     finally:
         p.stdin.close()
-        p.wait(60)
+        p.wait(120)
 
 
 # it has its name only while it reads: its own program and libraries may come from a disk that is slow, too
@@ -243,8 +243,8 @@ def read_at(disk, at):
 @test("latency:block: a request that takes long, its device and sector")
 def block():
     with slow_disk(300) as (disk, dev), rules("latency:block>200ms", "latency:block>1h") as (a, _):
-        equal(read_at(disk, FAST_AT).wait(60), 0, "a read that is not slow")
-        equal(read_at(disk, SLOW_AT).wait(60), 0, "a slow read")
+        equal(read_at(disk, FAST_AT).wait(120), 0, "a read that is not slow")
+        equal(read_at(disk, SLOW_AT).wait(120), 0, "a slow read")
     of = [x for x in a.of(0) if x["what"] == dev and x["addr"] == SLOW_AT // 512]
     equal(len(of), 1, f"alerts of the slow request: {a.alerts()}")
     check(of[0]["value_ns"] >= 300 * MS, f"{of[0]['value_ns']} ns")
@@ -283,7 +283,7 @@ def look_until(a, fn, what):
         a.look()
         time.sleep(0.1)
         return fn()
-    return wait_for(once, what, 60)
+    return wait_for(once, what)
 
 
 @test("hung: a task in D, of a slow disk and of vfork, once each; a sleeping one is not")
@@ -298,8 +298,8 @@ def hung():
             look_until(a, lambda: {tid, reader.pid} <= {x["tid"] for x in a.alerts()}, "both are found")
             a.look()
             end_child(tid)
-            equal(reader.wait(60), 0, "the slow read")
-            vforked.wait(60)
+            equal(reader.wait(120), 0, "the slow read")
+            vforked.wait(120)
             a.look()
     equal([x["tid"] for x in a.of(0) if x["tid"] == reader.pid], [reader.pid], "alerts of the reader")
     took([x for x in a.of(0) if x["tid"] == reader.pid], reader.pid, 300, D)
@@ -343,11 +343,11 @@ def starved():
 @test("hung: the recorder looks by itself, and takes a snapshot while the task hangs")
 def recorded():
     with recording("hung>400ms:comm=frt-looked") as r:
-        wait_for(lambda: glob.glob(f"{SESSIONS}/{r.name}/trig-*-fr_hung_look"), "the rule is loaded", 60)
+        wait_for(lambda: glob.glob(f"{SESSIONS}/{r.name}/trig-*-fr_hung_look"), "the rule is loaded")
         with subprocess.Popen([helper("waits"), "vfork", "frt-looked", "60000"], stdout=subprocess.PIPE, text=True) as p:
             tid = int(p.stdout.readline())
             try:
-                file = wait_for(lambda: glob.glob(f"{r.dir}/*-hung-frt-looked-{tid}.flight"), lambda: f"a snapshot: {r.rules()}", 50)[0]
+                file = wait_for(lambda: glob.glob(f"{r.dir}/*-hung-frt-looked-{tid}.flight"), lambda: f"a snapshot: {r.rules()}")[0]
             finally:
                 end_child(tid)
     event = replay(file, "--symbols", "-f", f"event == hung && target_pid == {tid}")

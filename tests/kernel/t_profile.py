@@ -64,7 +64,7 @@ def stop_sampling(name):
     for pin in pins:
         os.unlink(pin)
     for link in links:
-        wait_for(lambda: run("bpftool", "link", "show", "id", link, status=None).returncode, f"link {link} is gone", 120)
+        wait_for(lambda: run("bpftool", "link", "show", "id", link, status=None).returncode, f"link {link} is gone")
     last = None
 
     def still():

@@ -106,7 +106,7 @@ def deaths():
         for line in run(file, "--list").stdout.splitlines():
             way, sig = line.split()
             p = subprocess.Popen([file, way], cwd=TMP, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            out = p.communicate(timeout=60)[0]
+            out = p.communicate(timeout=120)[0]
             pids.add(p.pid)
             died += said(prog, way, int(sig), p.returncode, out)
     file = dump(name)

@@ -32,10 +32,10 @@ def reload():
             for i in range(6):
                 write_config(file, name, dir, ONE, f"exit:{i + 20}")
                 r.p.send_signal(signal.SIGHUP)
-                wait_for(lambda: r.said().count("reloaded:") == i + 1, lambda: f"reload {i}: {r.said()}", 60)
+                wait_for(lambda: r.said().count("reloaded:") == i + 1, lambda: f"reload {i}: {r.said()}")
                 run("sh", "-c", f"exit {i + 20}", status=i + 20)
                 r.wait_files(1)
-                wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] >= 1, lambda: f"the new rule {i}: {r.rules()}", 60)
+                wait_for(lambda: r.rules()[f"exit:{i + 20}"]["taken"] >= 1, lambda: f"the new rule {i}: {r.rules()}")
                 mapped = initial_values(r.p.pid) if mapped is None else mapped
             equal(initial_values(r.p.pid), mapped, "bytes that reloads left mapped")
             deep = f"{dir}/" + "/".join(["d" * 200] * 4)
@@ -122,7 +122,7 @@ def reload_of_texts():
             r.armed()
             load = start_load(f"loop{TAG}", 20000)
             for i in range(1, 8):
-                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, lambda: f"deaths: {r.rules()}", 60)
+                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, lambda: f"deaths: {r.rules()}")
                 write_config(file, name, dir, *sets[i % 2], more=more)
                 send_reload(r)
             died = end_load(load)
@@ -215,12 +215,12 @@ def other_directory():
         try:
             r.armed()
             crash(who)
-            wait_for(lambda: deaths_in_journal(first, who) == 1, "a death in the first journal", 60)
+            wait_for(lambda: deaths_in_journal(first, who) == 1, "a death in the first journal")
             write_config(file, name, second, NOBODY)
             send_reload(r)
             equal(status(name)["dir"], second, "directory of the session")
             crash(who)
-            wait_for(lambda: deaths_in_journal(second, who) == 1, "a death in the second journal", 60)
+            wait_for(lambda: deaths_in_journal(second, who) == 1, "a death in the second journal")
             equal(os.path.dirname(fr("dump", "-n", name).stdout.strip()), second, "directory of a snapshot")
             equal(r.end(), 0, f"exit status: {r.said()}")
             write_config(file, name, third, NOBODY)
@@ -248,7 +248,7 @@ def smaller_journal():
             while added < 1.5 * most:
                 # each of a program and under a name of its own, or they would be told together
                 crash(f"frm{added}{TAG}", 20, 0, 20)
-                wait_for(lambda: (a := status(name)["incidents"])["saved"] == a["recorded"], "they are saved", 60)
+                wait_for(lambda: (a := status(name)["incidents"])["saved"] == a["recorded"], "they are saved")
                 added += 20 * 300  # each has a longer line
             sizes = {f: os.path.getsize(f"{dir}/{f}") for f in os.listdir(dir) if f.startswith("incidents.journal")}
             check(sum(sizes.values()) <= most and len(sizes) == 2, f"at most {most} bytes in two files: {sizes}")

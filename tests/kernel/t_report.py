@@ -61,7 +61,7 @@ def addresses():
         for way in ("ctypes.string_at(0)", "os.abort()", "os.kill(os.getpid(), 11)"):
             p = subprocess.Popen([path(comm), "-c", f"import ctypes, os; {way}"], stderr=subprocess.DEVNULL)
             p.wait()
-            files[way] = wait_for(lambda: glob.glob(f"{r.dir}/*-{p.pid}.flight"), "the snapshot", 60)[0]
+            files[way] = wait_for(lambda: glob.glob(f"{r.dir}/*-{p.pid}.flight"), "the snapshot")[0]
     for way, file in files.items():
         for page in (fr("report", file).stdout, fr("info", file).stdout):
             check((", address 0x0," in page) == ("string_at" in way), f"{way}: {page[:1000]}")

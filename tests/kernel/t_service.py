@@ -139,7 +139,7 @@ def confined():
     def start(out):
         p = service(conf, out, manager)
         try:
-            wait_for(lambda: p.poll() is not None or manager.hears("READY=1"), "it is ready", 120)
+            wait_for(lambda: p.poll() is not None or manager.hears("READY=1"), "it is ready")
             check(p.poll() is None, f"it ended: {text()}")
         except Failed:
             p.kill()
@@ -149,8 +149,8 @@ def confined():
     def crash(nr):
         died = subprocess.Popen([crasher, "null"], cwd=TMP, stdout=subprocess.DEVNULL)
         died.wait()
-        wait_for(lambda: len(glob.glob(f"{dir}/*-crash-frsv-crash-{died.pid}.flight")) == 1, lambda: f"snapshot {nr}: {text()}", 60)
-        wait_for(lambda: f"nobody {died.pid}" in open(told).read(), lambda: f"hook {nr}: {text()}", 60)
+        wait_for(lambda: len(glob.glob(f"{dir}/*-crash-frsv-crash-{died.pid}.flight")) == 1, lambda: f"snapshot {nr}: {text()}")
+        wait_for(lambda: f"nobody {died.pid}" in open(told).read(), lambda: f"hook {nr}: {text()}")
 
     with ended(name), open(log, "w") as out:
         p = start(out)
@@ -164,7 +164,7 @@ def confined():
             with open(conf, "w") as f:
                 f.write(good)
             equal(reload_as_unit(conf, p.pid), 0, "exit status of a reload")
-            wait_for(lambda: "reloaded" in text() and manager.hears("READY=1"), lambda: f"the reload: {text()}", 60)
+            wait_for(lambda: "reloaded" in text() and manager.hears("READY=1"), lambda: f"the reload: {text()}")
             caps = capabilities(p.pid)
             equal(caps & ~0xC4010800E4, 0, f"capabilities beyond the unit's: {caps:x}")
             p.kill()

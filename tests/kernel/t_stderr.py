@@ -63,10 +63,10 @@ def gone():
         os.close(ours)
         for cnt in range(1, 4):
             crash()
-            wait_for(lambda: len(snapshots(dir)) >= cnt or p.poll() is not None, f"{cnt} snapshots", 60)
+            wait_for(lambda: len(snapshots(dir)) >= cnt or p.poll() is not None, f"{cnt} snapshots")
         equal((p.poll(), len(snapshots(dir))), (None, 3), "its end, snapshots")
         p.send_signal(signal.SIGTERM)
-        equal(p.wait(60), 0, "exit status")
+        equal(p.wait(120), 0, "exit status")
         check(not exists(name), "the session outlives its recorder")
 
 
@@ -88,7 +88,7 @@ def stopped():
         termios.tcflow(slave, termios.TCOOFF)
         for cnt in range(1, 4):
             crash()
-            wait_for(lambda: len(snapshots(dir)) >= cnt, lambda: f"{cnt} snapshots, {p.poll()}", 60)
+            wait_for(lambda: len(snapshots(dir)) >= cnt, lambda: f"{cnt} snapshots, {p.poll()}")
         termios.tcflow(slave, termios.TCOON)
         crash()
         said = read_until(master, b"the rings read after")

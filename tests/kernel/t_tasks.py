@@ -327,7 +327,7 @@ def by_any():
 
 def pid_of(*args):
     p = subprocess.Popen([FLIGHTREC, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    equal(p.wait(60), 0, "exit status")
+    equal(p.wait(120), 0, "exit status")
     return p.pid
 
 

@@ -231,7 +231,7 @@ def life():
     check(counters["marks"] >= 450, f"{counters}")
     check(len(links) >= 3, f"links of triggers: {links}")
     for link in links:
-        wait_for(lambda: run("bpftool", "link", "show", "id", link, status=None).returncode, f"link {link} is gone", 60)
+        wait_for(lambda: run("bpftool", "link", "show", "id", link, status=None).returncode, f"link {link} is gone")
 
 
 # ---- a kernel before 6.16 ----

@@ -57,7 +57,7 @@ class Watch:
         return [e for e in got if what in (None, e["watch"])]
 
     def wait_begin(self):
-        wait_for(lambda: self.p.poll() is not None or b"\n" in self.out, "the watch begins", 120)
+        wait_for(lambda: self.p.poll() is not None or b"\n" in self.out, "the watch begins")
         check(self.p.poll() is None, f"the watch has ended: {self.err}")
         return self.told("begin")[0]
 
@@ -66,7 +66,7 @@ class Watch:
             self.p.send_signal(signal.SIGINT)
         equal(self.p.wait(120), status, f"exit status of watch: {self.err}")
         for r in self.readers:
-            r.join(60)
+            r.join(120)
         return self.told()
 
 
@@ -82,7 +82,7 @@ def watching(*options, name=None, **kw):
     finally:
         w.p.kill()
         w.p.wait()
-        wait_for(lambda: not asked(name), "the keeper has put the rate back", 60)
+        wait_for(lambda: not asked(name), "the keeper has put the rate back")
 
 
 def asked(name):
@@ -117,7 +117,7 @@ def match(told, cpu, spins):
 def until_told(w, spins):
     """What is still to be told when a watch ends is told no more. Spins: (cpu, begin, end). Who checks them says which one is missing."""
     with contextlib.suppress(Failed):
-        wait_for(lambda: all(match(w.told("holdoff"), cpu, [(begin, end)])[0] for cpu, begin, end in spins), "all are told", 60)
+        wait_for(lambda: all(match(w.told("holdoff"), cpu, [(begin, end)])[0] for cpu, begin, end in spins), "all are told")
 
 
 INTERVAL_NS = 1_000_000  # --interval, where none is given
@@ -235,7 +235,7 @@ def exact():
     cpu = CPUS[-1]
     with watching("--cpu", cpu) as w:
         spins = hog(cpu, 8, 20, 30, 80, "net")
-        wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h]) == 8, "all are told", 60)
+        wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h]) == 8, "all are told")
         file = dump(w.name)
         told = w.end()
         equal([e["cpu"] for e in told if e["watch"] == "holdoff" and e["cpu"] != cpu], [], "other CPUs")
@@ -321,7 +321,7 @@ def kept():
                     raise Skip("no right to real-time priority here")
                 with open(f"/proc/{keeper.pid}/schedstat") as f:
                     return int(f.read().split()[0]) > 100_000_000
-            wait_for(keeps, "the CPU is kept", 60)
+            wait_for(keeps, "the CPU is kept")
             told = w.end()
             equal(keeper.poll(), None, "exit status of who still keeps it")
         finally:
@@ -350,15 +350,15 @@ def on_stopped(*options, cnt):
     cpu = CPUS[0]
     try:
         with watching("--cpu", cpu, *options, stdout=t.slave) as w:
-            wait_for(lambda: select.select([t.master], [], [], 0)[0], "the watch begins", 120)
+            wait_for(lambda: select.select([t.master], [], [], 0)[0], "the watch begins")
             spins = hog(cpu, cnt, 5, 10)
             reader = threading.Thread(target=w.read_out, args=(t.master,), daemon=True)
             reader.start()
             wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h])
                      + sum(m["holdoffs"] for m in w.told("missed")) >= cnt, "it goes on", 60)
             w.p.send_signal(signal.SIGINT)
-            wait_for(lambda: w.told("end"), "it ends", 60)
-            equal(w.p.wait(60), 0, "exit status")
+            wait_for(lambda: w.told("end"), "it ends")
+            equal(w.p.wait(120), 0, "exit status")
             return w.told(), spins, w.told("end")[0]["cpus"][0]
     finally:
         t.close()
@@ -394,7 +394,7 @@ def normal_priority():
     before = ["setpriv", "--bounding-set", "-sys_nice", "--inh-caps", "-sys_nice"]
     with watching("--cpu", cpu, before=before) as w:
         equal(w.told("begin")[0]["policy"], "other", "policy")
-        wait_for(lambda: "baseline" in w.err, "the baseline", 60)
+        wait_for(lambda: "baseline" in w.err, "the baseline")
         spins = hog(cpu)
         until_told(w, [(cpu, *spin) for spin in spins])
         told = w.end()
@@ -409,7 +409,7 @@ def links(name):
     """The sampling links' ids: another rate is another link."""
     pin = f"{SESSIONS}/{name}/link-cpu_sample-{CPUS[0]}"
     # while it is replaced it is not there
-    got = wait_for(lambda: (p := run("bpftool", "-j", "link", "show", "pinned", pin, status=None)).returncode == 0 and p, "the link", 60)
+    got = wait_for(lambda: (p := run("bpftool", "-j", "link", "show", "pinned", pin, status=None)).returncode == 0 and p, "the link")
     return json.loads(got.stdout)["id"]
 
 
@@ -425,18 +425,18 @@ def beside():
                 meanwhile = links(name)
                 check(meanwhile != before, "samples are taken as before")
                 spins = hog(CPUS[0], 1)
-                wait_for(lambda: match(w.told("holdoff"), CPUS[0], spins)[0], "it is told", 60)
+                wait_for(lambda: match(w.told("holdoff"), CPUS[0], spins)[0], "it is told")
                 fr("verify", dump(name))
                 w.p.send_signal(sig)
-                equal(w.p.wait(60), 0 if sig == signal.SIGINT else -sig, "exit status")
-            wait_for(lambda: links(name) != meanwhile, "the rate is as before", 120)
+                equal(w.p.wait(120), 0 if sig == signal.SIGINT else -sig, "exit status")
+            wait_for(lambda: links(name) != meanwhile, "the rate is as before")
             before = links(name)
             check(exists(name), "the session is gone")
         with watching("--hz", "0", name=name) as w:
             equal(w.told("begin")[0]["sample_hz"], 99, "rate that was left alone")
             equal(links(name), before, "link that was left alone")
             fr("stop", "-n", name)
-            wait_for(lambda: w.p.poll() is not None, "it ends with its session", 120)
+            wait_for(lambda: w.p.poll() is not None, "it ends with its session")
             equal(w.p.wait(), 4, "exit status")
             check("has ended" in w.err, w.err)
 
@@ -456,7 +456,7 @@ def rates():
             equal(rate(name), then, f"rate of {second} alone, after {first}")
             b.p.kill()
             b.p.wait()
-            wait_for(lambda: rate(name) == own, "the rate is as before", 120)
+            wait_for(lambda: rate(name) == own, "the rate is as before")
     equal(asked(name), [], "what is left of them")
 
 
@@ -476,7 +476,7 @@ def adopted():
 def lowered():
     with governed(NONE, what=WATCHED) as r, watching(name=r.name) as w, busy():
         r.change(LEAST)
-        wait_for(lambda: "somebody else has changed the rate" in w.err, "it is told", 120)
+        wait_for(lambda: "somebody else has changed the rate" in w.err, "it is told")
         said = re.search(r"samples are taken (\d+) times a second now, not 1000", w.err)
         check(said and int(said[1]) < 1000, w.err)
         w.end()
@@ -506,7 +506,7 @@ def beside_profile():
         time.sleep(0.5)
         check_due(begin, counted(name), 1999)
         w.end()
-    wait_for(lambda: rate(name) == 99, "the rate is as before", 120)
+    wait_for(lambda: rate(name) == 99, "the rate is as before")
     rest = counted(name)
     time.sleep(0.5)
     check_due(rest, counted(name), 99)
@@ -525,7 +525,7 @@ def own():
         found = match(w.told("holdoff"), cpu, spins)
         w.p.kill()
         w.p.wait()
-        wait_for(lambda: not exists(begin["session"]), "its session is gone", 120)
+        wait_for(lambda: not exists(begin["session"]), "its session is gone")
         check(exists(name), "the session is gone")
     for h, spin in zip(found, spins):
         check(h, f"no holdoff was told of {spin}")
@@ -538,7 +538,7 @@ def own():
 def snapshot():
     begin = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     with watching("--on", "holdoff>10ms:comm=hog,last=5s") as w:
-        wait_for(lambda: hog(CPUS[0], 1) and len(w.told("snapshot")) >= 2, "two are told", 120)
+        wait_for(lambda: hog(CPUS[0], 1) and len(w.told("snapshot")) >= 2, "two are told")
         told = w.end()
     snaps = [e for e in told if e["watch"] == "snapshot"]
     equal([(e["verdict"], e["file"] is not None) for e in snaps],
@@ -560,7 +560,7 @@ def unwritten():
     dir = tempfile.mkdtemp(dir=TMP)
     with watching("--on", "holdoff>10ms:comm=hog", "-o", dir) as w:
         os.rmdir(dir)
-        wait_for(lambda: hog(CPUS[0], 1) and w.told("snapshot"), "it is told", 120)
+        wait_for(lambda: hog(CPUS[0], 1) and w.told("snapshot"), "it is told")
         told = w.end(status=1)
     snaps = [(e["verdict"], e["file"]) for e in told if e["watch"] == "snapshot"]
     equal((snaps[0], told[-1]["snapshots"]), (("failed", None), 0), "verdict and file of the first, snapshots in the end")
@@ -579,7 +579,7 @@ def text():
             said = p.stderr.readline()
         hog(CPUS[0], 6)
         p.send_signal(signal.SIGINT)
-        out, err = p.communicate(timeout=60)
+        out, err = p.communicate(timeout=120)
     finally:
         p.kill()
     equal(p.returncode, 0, err)
@@ -604,7 +604,7 @@ def loading():
                 check(select.select([t.master], [], [], 120)[0], f"nothing more is said: {said}")
                 said += os.read(t.master, 4096)
             p.send_signal(signal.SIGINT)
-            equal(p.wait(60), 0, "exit status")
+            equal(p.wait(120), 0, "exit status")
         finally:
             p.kill()
             p.wait()
@@ -628,7 +628,7 @@ def paused():
                 w.p.send_signal(after)  # taken when it goes on, together with that
             w.p.send_signal(signal.SIGCONT)
             if not after:
-                wait_for(lambda: w.told("stopped"), "it is told", 60)
+                wait_for(lambda: w.told("stopped"), "it is told")
             told = w.end()
         stops = [e["length_ns"] for e in told if e["watch"] == "stopped"]
         # it was due once in an interval
@@ -646,7 +646,7 @@ def moved():
         mine = [int(tid) for tid in os.listdir(f"/proc/{w.p.pid}/task") if os.sched_getaffinity(int(tid)) == {CPUS[0]}]
         equal(len(mine), 1, "threads of its CPU")
         os.sched_setaffinity(mine[0], {CPUS[1]})
-        wait_for(lambda: f"CPU {CPUS[0]} came online" in w.err, f"it is watched again: {w.err}", 60)
+        wait_for(lambda: f"CPU {CPUS[0]} came online" in w.err, f"it is watched again: {w.err}")
         equal(w.err.count(f"CPU {CPUS[0]} went offline"), 1, w.err)
         spins = hog(CPUS[0])
         until_told(w, [(CPUS[0], *spin) for spin in spins])
@@ -661,7 +661,7 @@ def stopped_early():
     name = new_name()
     w = Watch(name)
     try:
-        wait_for(lambda: os.path.isdir(f"{SESSIONS}/{name}"), "it is being made", 60)
+        wait_for(lambda: os.path.isdir(f"{SESSIONS}/{name}"), "it is being made")
         p = fr("stop", "-n", name)
         equal(w.p.wait(120), 0, f"exit status of watch: {w.err}")
         check("cannot be reached" not in p.stderr, p.stderr)

@@ -81,16 +81,16 @@ def confined(pid):
 @test("a writer that is made anew by a confined recorder holds the programs whose misses snapshots tell")
 def writer_holds():
     with recording(NOBODY) as r:
-        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
-        first = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
-        wait_for(lambda: confined(first), "the writer is confined", 60)
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined")
+        first = wait_for(lambda: writer_of(r.p.pid), "a writer")
+        wait_for(lambda: confined(first), "the writer is confined")
         want = held_programs(first)
         check(len(want) > 3, f"programs held by the first writer: {want}")
         for _ in range(2):
             old = writer_of(r.p.pid)
             os.kill(old, signal.SIGKILL)
-            new = wait_for(lambda: (pid := writer_of(r.p.pid)) != old and pid, lambda: f"another writer: {r.said()}", 60)
-            wait_for(lambda: confined(new), "it is confined", 60)
+            new = wait_for(lambda: (pid := writer_of(r.p.pid)) != old and pid, lambda: f"another writer: {r.said()}")
+            wait_for(lambda: confined(new), "it is confined")
             equal(held_programs(new), want, "programs held by the new writer")
 
 
@@ -98,8 +98,8 @@ def writer_holds():
 def writer_threads():
     most = 0
     with recording(NOBODY) as r:
-        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
-        tasks = f"/proc/{wait_for(lambda: writer_of(r.p.pid), 'a writer', 60)}/task"
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined")
+        tasks = f"/proc/{wait_for(lambda: writer_of(r.p.pid), 'a writer')}/task"
         for _ in range(5):
             p = subprocess.Popen([FLIGHTREC, "dump", "-n", r.name], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while p.poll() is None:
@@ -120,9 +120,9 @@ def most_memory(pid):
 @test("a writer has the memory for snapshots before the first one")
 def writer_memory():
     with by_options("--on", NOBODY) as r:  # whose writer is a new one
-        wait_for(lambda: confined(r.p.pid), "the recorder is confined", 60)
-        writer = wait_for(lambda: writer_of(r.p.pid), "a writer", 60)
-        wait_for(lambda: confined(writer), "the writer is confined", 60)
+        wait_for(lambda: confined(r.p.pid), "the recorder is confined")
+        writer = wait_for(lambda: writer_of(r.p.pid), "a writer")
+        wait_for(lambda: confined(writer), "the writer is confined")
         before = most_memory(writer)
         file = fr("dump", "-n", r.name).stdout.strip()
         more = most_memory(writer) - before
@@ -154,9 +154,9 @@ def other_geometry():
         try:
             got = fr("status", "-n", r.name, status=1)
             check("cannot be read: a ring is not as it was made" in got.stderr, got.stderr)
-            os.kill(wait_for(lambda: writer_of(r.p.pid), "a writer", 60), signal.SIGKILL)
+            os.kill(wait_for(lambda: writer_of(r.p.pid), "a writer"), signal.SIGKILL)
             crash(f"one{TAG}")
-            wait_for(lambda: r.said().count("a new one has been started") == 2, lambda: f"the snapshot failed, twice: {r.said()}", 60)
+            wait_for(lambda: r.said().count("a new one has been started") == 2, lambda: f"the snapshot failed, twice: {r.said()}")
             equal(r.files(), [], "files")
         finally:
             run(helper("spoil"), pin, "slots", -1)
@@ -199,18 +199,18 @@ def complete_already():
         first = Recorder(name, dir, "--config", file).armed()
         second = None
         try:
-            writer = wait_for(lambda: writer_of(first.p.pid), "a writer", 60)
-            wait_for(lambda: confined(writer), "the writer is confined", 60)
+            writer = wait_for(lambda: writer_of(first.p.pid), "a writer")
+            wait_for(lambda: confined(writer), "the writer is confined")
             os.kill(writer, signal.SIGSTOP)
             crash_decided(f"one{TAG}", name)
             fr("status", "-n", name)  # the recorder answers: what came before has been handled, and the writer has its order
             os.kill(first.p.pid, signal.SIGSTOP)  # it is not told that its snapshot is complete
             os.kill(writer, signal.SIGCONT)
-            taken = wait_for(first.files, "the snapshot", 60)
+            taken = wait_for(first.files, "the snapshot")
             kill(first)
             second = Recorder(name, dir, "--config", file).armed()
             says = f"snapshot {taken[0]}: "
-            wait_for(lambda: says in second.said(), "it is told", 60)
+            wait_for(lambda: says in second.said(), "it is told")
             line = next(l for l in second.said().splitlines() if says in l)
             check(re.search(r": [0-9.]+ [KM]iB, was complete before its recorder heard of it$", line), line)
             check("after its moment" not in second.said(), f"when it was complete is not known: {second.said()}")
@@ -256,10 +256,10 @@ def writer_frozen():
         try:
             with frozen(writer_of(r.p.pid)):
                 crash(f"one{TAG}")
-                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 1, lambda: f"it failed: {r.said()}", 30)
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 1, lambda: f"it failed: {r.said()}")
                 check("cannot be ended" in r.said(), r.said())
                 crash(f"one{TAG}")
-                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 2, lambda: f"this one, too: {r.said()}", 30)
+                wait_for(lambda: r.rules()[ONE]["verdicts"]["failed"] == 2, lambda: f"this one, too: {r.said()}")
                 equal(r.files(), [], "files")
             crash(f"one{TAG}")
             r.wait_files(1)
@@ -286,7 +286,7 @@ def failed_takeover():
             write_config(file, name, other, rule)
             for _ in range(2):
                 r = Recorder(name, other, "--config", file).armed()
-                wait_for(lambda: r.rules()[rule]["verdicts"]["failed"] == 1, lambda: f"it failed: {r.said()}", 60)
+                wait_for(lambda: r.rules()[rule]["verdicts"]["failed"] == 1, lambda: f"it failed: {r.said()}")
                 kill(r)
             r = Recorder(name, other, "--config", file).armed()
             crash(f"left{TAG}")
@@ -359,7 +359,7 @@ def stopped_dump():
             finally:
                 p.send_signal(signal.SIGCONT)
             check("going on without the snapshot" in said, f"the other dump: {said}")
-            said = p.communicate(timeout=60)[1]
+            said = p.communicate(timeout=120)[1]
             equal(p.returncode, 0, f"exit status of the dump that was stopped at {at}: {said}")
             check("this process stood still" in said and "was taken meanwhile" in said, f"the stopped dump: {said}")
             for f in (file, other, r.files()[-1]):
