@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-# The commands that read snapshots, as a user calls them: output, messages, exit statuses. No root, no BPF.
+# The commands that read snapshots, as a user calls them: output, messages, exit statuses. No root, no BPF; what is refused before it loads any, as root.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C
@@ -22,6 +22,9 @@ prints() { [[ $(cat "$tmp/out") == "$1" ]] || { echo "printed $(head -n 3 "$tmp/
 hostile_names() {
 	make -s build/tests/cli/make_hostile && PYTHONDONTWRITEBYTECODE=1 python3 "$here/hostile.py" "$flightrec" build/tests/cli/make_hostile
 }
+
+# Recordings that are refused while they begin, as root.
+refused() { PYTHONDONTWRITEBYTECODE=1 python3 "$here/refused.py" "$flightrec" "$1"; }
 
 make -s build/tests/cli/make_snapshot && build/tests/cli/make_snapshot "$tmp/a.flight" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 snap=$tmp/a.flight
@@ -843,6 +846,9 @@ check "docs/json.md names each key that is printed" keys_are_documented
 check "docs/json.md names no key that does not exist" documented_keys_exist
 check "--help fits a screen" help_fits
 check "without root" without_root
+check "too few open files to record or to watch: one line with the cure, and no session" refused files
+check "what will be no different the next time has a status of its own: a kernel that refuses, a wrong file; not what may pass" refused statuses
+check "what a container lacks: doctor and record name it, and its cure" refused container
 check "filters, fuzzed" fuzzed_filters
 check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded

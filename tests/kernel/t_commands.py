@@ -274,46 +274,23 @@ def dump_files():
     return f"{seen}"
 
 
-@test("too few open files to record, to watch, or to read counters: one line with the cure, and no session",
-      own="they are refused while they begin")
-def record_files():
-    seen = 0
+@test("too few open files to read counters: one line with the cure, or all of them")
+def status_files():
     name = shared(*MINIMAL)
+    want, failed = [p["name"] for p in status(name)["programs"]], 0
     for most in (4, 6, *range(5, 76, 3)) if LONG else (4, 14, 24, 34, 44):
         got = limited(most, "status", "-n", name, "--json")
         if got.returncode:
+            failed += 1
             lacks_files(got, most)
         else:
-            equal([p["name"] for p in json.loads(got.stdout)["programs"]], [p["name"] for p in status(name)["programs"]],
-                  f"{most} open files: programs")
-        for argv in (("record", "--detach", *MINIMAL), ("watch", "--duration", "1ms")):
-            other = new_name()
-            with ended(other):
-                got = limited(most, *argv, "-n", other)
-                if got.returncode:
-                    seen += 1
-                    lacks_files(got, most)
-                    check(not exists(other), f"{most} open files: a directory is left")
-                    equal(run(FLIGHTREC, "status", "-n", other, status=None).returncode, 4, f"{most} open files: a session is left")
-    check(seen >= 5, f"only {seen} failures")
-    return f"{seen} failures"
+            equal([p["name"] for p in json.loads(got.stdout)["programs"]], want, f"{most} open files: programs")
+    check(failed, "none failed")
+    return f"{failed} failures"
 
 
 NO_BPF = ("setpriv", "--inh-caps=-all", "--bounding-set=-bpf,-perfmon,-sys_admin")
 NO_PRESSURE = ("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc/pressure; exec "$@"', "sh")
-
-
-@test("what will be no different the next time has a status of its own: a kernel that refuses, a wrong file; not what may pass",
-      own="one is refused while it begins")
-def refusals():
-    name, conf = new_name(), path("refusals.conf")
-    for text, argv, want in (("", NO_BPF, 6), ("[Session]\nMemory=none\n", (), 2), ("[Notify]\nExec=true\nExecUser=nobody-here\n", (), 2),
-                             ("", ("prlimit", "--nofile=20"), 1)):
-        with open(conf, "w") as f:
-            f.write(f"[Storage]\nDirectory={path(name)}\n{text}")
-        got = run(*argv, FLIGHTREC, "record", "-n", name, "--config", conf, status=None, timeout=120)
-        equal(got.returncode, want, f"{text} {argv}: {got.stderr}")
-        check(got.stderr.startswith("flightrec: "), got.stderr)
 
 
 @test("a kernel that refuses nothing but triggers: the same status, with the cure; the session and its history stay")
@@ -382,8 +359,8 @@ def damaged_laps():
         runs = [(n - 20, n - 20), (n - 16, n - 16), (n - 13, n - 12), (n - 9, n - 9)]
         got, late = fr("dump", "-n", name, "-o", path("spoilt.flight")), path("spoilt-late.flight")
         info = fr_json("info", path("spoilt.flight"))
-        time.sleep(0.3)
-        last = fr("dump", "-n", name, "-o", late, "--last", "200ms")
+        time.sleep(0.02)
+        last = fr("dump", "-n", name, "-o", late, "--last", "10ms")
     holes = sorted(info["holes"], key=lambda h: h["first_seq"])
     equal([(h["cpu"], h["tier"], h["why"], h["first_seq"], h["last_seq"]) for h in holes],
           [(cpu, "main", "damaged", *r) for r in runs], "holes")
@@ -494,15 +471,18 @@ def command_missing():
 def command_interrupt():
     pid = path("interrupted.pid")
     script = f"trap 'exit 5' INT; echo $$ > {pid}.new; mv {pid}.new {pid}; while :; do sleep 0.05; done"
-    with adopted(MINIMAL, command=["sh", "-c", script]) as (p, _):
+    dir = path("interrupted")
+    with adopted(MINIMAL, "-o", dir, "--on", "signal", command=["sh", "-c", script]) as (p, _):
         wait_for(lambda: os.path.exists(pid), "the command has its trap")
         with open(pid) as f:
             shell = int(f.read())
         p.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-        ended_with_it = p.poll() is not None
-        os.kill(shell, signal.SIGINT)  # in any case: its output is the recorder's
-        check(not ended_with_it, "the recorder ended while the command runs")
+        p.send_signal(signal.SIGUSR1)  # taken after the other one
+        try:
+            wait_for(lambda: p.poll() is not None or any("-signal" in f for f in snapshots(dir)), "a snapshot")
+            check(p.poll() is None, "the recorder ended while the command runs")
+        finally:
+            os.kill(shell, signal.SIGINT)  # in any case: its output is the recorder's
         equal(p.wait(120), 5, "exit status")
 
 
@@ -821,8 +801,7 @@ def lent_memory():
     plenty, more_events = peak_of_dump(name, 4096)
     check(events > 3_600_000, f"{events} events")
     equal(more_events, events, "events of the main rings, to which nobody wrote between")
-    check(little < 78, f"{little} MiB taken, where 96 was the limit")
-    check(plenty > little + 30, f"{plenty} MiB taken where there was enough, {little} where there was little")
+    check(little < 96 < plenty, f"{plenty} MiB taken where there was enough, {little} where that has no room: 96 is the limit")
     return f"{little} and {plenty} MiB"
 
 
@@ -842,40 +821,6 @@ def doctor_no_btf():
     equal(got.stderr, "", "standard error")
     found = {c["what"]: c["found"] for c in json.loads(got.stdout)["checks"]}
     equal((found["sched_switch"], found["tp_btf programs"]), ("unknown", "unknown"), "what is not known")
-
-
-def in_mounts(*commands):
-    """Runs what follows with mounts of its own, changed so."""
-    return "unshare", "-m", "sh", "-c", " && ".join([*commands, 'exec "$@"']), "sh"
-
-
-NO_CAPS = "setpriv", "--bounding-set", "-all", "--inh-caps", "-all"
-CONTAINER_CAPS = "setpriv", "--bounding-set", "-all,+bpf,+perfmon", "--inh-caps", "-all"
-
-
-@test("what a container lacks: doctor and record name it, and its cure", own="they are refused while they begin")
-def lacks():
-    for before, what, found, word in (
-            (NO_CAPS, "permission", "root without capabilities", "CAP_BPF and CAP_PERFMON"),
-            (NO_CAPS, None, None, "seccomp in a container"),
-            (in_mounts("mount -t tmpfs none /sys/kernel/btf"), "type information (BTF)", "No such file or directory",
-             "-v /sys/kernel/btf:/sys/kernel/btf"),
-            (("unshare", "-Ur"), "permission", "of a user namespace", "outside of user namespaces"),
-            ((*in_mounts("mount -t tmpfs none /sys/fs/bpf"), *CONTAINER_CAPS), "bpffs at /sys/fs/bpf", "no", "-v /sys/fs/bpf:/sys/fs/bpf"),
-            (in_mounts("mount -t bpf none /sys/fs/bpf", "mount -o remount,bind,ro /sys/fs/bpf"), "bpffs at /sys/fs/bpf", "Read-only file system",
-             "-v /sys/fs/bpf:/sys/fs/bpf"),
-            (("sh", "-c", 'ulimit -n 40; exec "$@"', "sh"), None, None, "ulimit -n")):
-        if before[:2] == ("unshare", "-Ur") and run(*before, "true", status=None).returncode:
-            continue  # user namespaces may be forbidden, or not be there
-        if what:
-            got = json.loads(run(*before, FLIGHTREC, "doctor", "--json", status=1).stdout)
-            fatal = {c["what"]: c["found"] for c in got["checks"] if c["grade"] == "fatal"}
-            equal((got["able"], fatal.get(what)), (False, found), f"{before}: doctor")
-        with ended(new_name()) as name:
-            refused(run(*before, FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", *MINIMAL, status=None), word)
-            check(not exists(name), f"{before}: a session was left")
-    got = json.loads(run(*CONTAINER_CAPS, FLIGHTREC, "doctor", "--json").stdout)
-    equal(got["able"], True, "able with what dist/kubernetes.yaml gives")
 
 
 if __name__ == "__main__":
