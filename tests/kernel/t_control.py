@@ -210,7 +210,8 @@ def nohup():
         equal(p.wait(120), 0, "exit status")
         p = begun(name, "-n", name, "-o", dir, *RECORDED, "--keep")
         p.send_signal(signal.SIGHUP)
-        time.sleep(0.5)
+        for _ in range(2):  # the second one is answered after whatever the signal does
+            check(ask(name, {"cmd": "status"})["ok"], "the recorder answers")
         check(p.poll() is None and status(name)["recorder"], "it was ended")
         p.send_signal(signal.SIGTERM)
         equal(p.wait(120), 0, "exit status")

@@ -97,8 +97,9 @@ def reload_of_others():
                     write_config(file, name, dir, hung, more=f"[Storage]\nMaxFiles={cnt}\n")
                     send_reload(r)
                     equal(sorted(glob.glob(f"{SESSIONS}/{name}/trig-*")), links, "links of the programs")
-                time.sleep(1)  # 20 looks
-                equal(r.rules()[hung]["seen"], 1, "pauses told")
+                with hanging(f"hang{TAG}"):  # told once there were looks enough for the first one, too
+                    r.wait_seen(hung, 2)
+                equal(r.rules()[hung]["seen"], 2, "pauses told, of two tasks")
                 write_config(file, name, dir, hung, "exit:26")
                 send_reload(r)
                 run("sh", "-c", "exit 26", status=26)

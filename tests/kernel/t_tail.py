@@ -270,9 +270,9 @@ def moment():
     name = shared(*TINY)
     with flood(2 * CPU_CNT):
         wait_for(lambda: all(c["overwritten"] for c in status(name)["cpus"]), "rings are full")
-    time.sleep(1)  # so that all that the flood left is older than what is asked for
+    time.sleep(0.2)  # so that all that the flood left is older than what is asked for
     now = {(c["cpu"], t["name"]): t for c in status(name)["cpus"] for t in c["tiers"]}
-    with tail(name, "--json", "--last", "500ms") as p:
+    with tail(name, "--json", "--last", "100ms") as p:
         run("bash", "-c", "printf frtail > /proc/$$/comm; kill -0 $$; /bin/echo frtail-behind > /dev/null")
         wait_for(lambda: seen(p, rb'"sched_process_exec".*/bin/echo'), "what came behind")
         interrupt(p)

@@ -355,7 +355,7 @@ def on_stopped(*options, cnt):
             reader = threading.Thread(target=w.read_out, args=(t.master,), daemon=True)
             reader.start()
             wait_for(lambda: len([h for h in match(w.told("holdoff"), cpu, spins) if h])
-                     + sum(m["holdoffs"] for m in w.told("missed")) >= cnt, "it goes on", 60)
+                     + sum(m["holdoffs"] for m in w.told("missed")) >= cnt, "it goes on")
             w.p.send_signal(signal.SIGINT)
             wait_for(lambda: w.told("end"), "it ends")
             equal(w.p.wait(120), 0, "exit status")
@@ -615,7 +615,7 @@ def loading():
 
 @test("a watch that is itself stopped, and goes on, says so; it is no holdoff of a CPU, and takes no snapshot")
 def paused():
-    dir = tempfile.mkdtemp(dir=TMP)
+    dir, real = tempfile.mkdtemp(dir=TMP), []
     for after in (None, signal.SIGINT):
         with watching("--threshold", "100us", "--interval", "200us", "--on", "holdoff>1s", "-o", dir) as w:
             interval_ns = w.told("begin")[0]["interval_ns"]
@@ -635,7 +635,8 @@ def paused():
         check(len(stops) == 1 and stops[0] >= went_on - stopped - interval_ns, f"stopped for {went_on - stopped} ns, told: {stops}")
         equal([e for e in told if e["watch"] == "holdoff" and overlap(e, stopped, went_on) > (went_on - stopped) / 2], [], "holdoffs of it")
         equal(sum(c["holdoffs"] for c in told[-1]["cpus"]), told[-1]["holdoffs"], "holdoffs by CPU")
-    equal([e for e in os.listdir(dir) if "holdoff" in e], [], "snapshots")
+        real += [e for e in told if e["watch"] == "holdoff" and e["length_ns"] > 1_000_000_000]  # a hypervisor's
+    check(real or not [e for e in os.listdir(dir) if "holdoff" in e], "a snapshot, and no holdoff")
 
 
 @test("a watch whose thread is moved off its CPU says so, and watches that CPU again")
