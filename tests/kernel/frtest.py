@@ -24,6 +24,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -351,6 +352,37 @@ def wait_for(fn, what, seconds=120):
         if time.monotonic() > until:
             raise Failed(f"not within {seconds} s: {what() if callable(what) else what}")
         time.sleep(0.02)
+
+
+def state(pid):
+    """As ps shows it: R, S, D, T, Z; empty: there is no such process."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
+        return f.read().rsplit(")", 1)[1].split()[0]
+    return ""
+
+
+def is_blocked(pid, sig):
+    """Does a process take this signal when it wants to, not when it comes?"""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/status") as f:
+        return bool(int(re.search(r"^SigBlk:\s+(\w+)", f.read(), re.M)[1], 16) >> (sig - 1) & 1)
+    return False
+
+
+def waits_in(pid, function):
+    """Does a process sleep in a function of the kernel of such a name?"""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/wchan") as f:
+        return function in f.read()
+    return False
+
+
+def opened(pid):
+    """What a process has open: {descriptor: what}."""
+    got = {}
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                got[int(fd)] = os.readlink(f"/proc/{pid}/fd/{fd}")
+    return got
 
 
 def controllers(file):

@@ -11,12 +11,11 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 
-from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name, path, program,
-                    replay, run, session, shared, test, wait_for)
+from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name, opened,
+                    path, program, replay, run, session, shared, state, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
-from recorder import TAG, Recorder, configured, crash, kill, recording, write_config
+from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config
 
 NOBODY = 65534
 AS_NOBODY = ("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups")
@@ -96,35 +95,43 @@ def calls(events, pid):
     return [e["args"][0] for e in events if e["pid"] == pid and e["event"] == "sys_enter" and e["id"] == CALL]
 
 
-def is_stopped(pid):
-    with open(f"/proc/{pid}/stat") as f:
-        return f.read().rsplit(")", 1)[1].split()[0] == "T"
-
-
 ALL = list(range(CALLS))
+COPYS = "a copy of flightrec begins it, which is removed"
+_copys = []  # the session that the copy has begun
 
 
-@test("whoever executes flightrec without the right to load BPF is recorded; eight stopped ones take no place; who has it is left out",
-      own="the places of the recorder's processes are the session's")
+def by_copy():
+    """The session that a copy of flightrec has begun, and that file."""
+    own = path("frt-flightrec")
+    if not _copys:
+        shutil.copy(FLIGHTREC, own)
+        may_enter(os.path.dirname(own))
+        _copys.append(new_name())
+        at_end(lambda: end(_copys.pop()))
+        run(own, "record", "-n", _copys[0], "-o", path("."), "--detach", *ROOMY)
+    return _copys[0], own
+
+
+@test("whoever executes flightrec without the right to load BPF is recorded; eight stopped ones take no place; who has it is left out", own=COPYS)
 def without_rights():
     seen, unseen, stopped = {}, {}, []
-    with session(*ROOMY) as name:
-        try:
-            stopped += [start(FLIGHTREC, *AS_NOBODY, INTRUDER_STOPS="1") for _ in range(8)]
-            for p in stopped:
-                wait_for(lambda: is_stopped(p.pid), "it has stopped itself")
-            seen["nobody"] = intrude(FLIGHTREC, *AS_NOBODY)
-            seen["root without rights"] = intrude(FLIGHTREC, "setpriv", "--bounding-set", "-bpf,-perfmon")
-            unseen["root"] = intrude(FLIGHTREC)
-            bpf = ("--inh-caps", "+bpf", "--ambient-caps", "+bpf")
-            unseen["nobody with CAP_BPF"] = intrude(FLIGHTREC, *AS_NOBODY, *bpf)
-            perfmon = ("--inh-caps", "+perfmon", "--ambient-caps", "+perfmon")
-            unseen["nobody with CAP_PERFMON"] = intrude(FLIGHTREC, *AS_NOBODY, *perfmon)
-            events = replay(dump(name), "-f", "event == sys_enter")
-        finally:
-            for p in stopped:
-                p.kill()
-                p.wait()
+    name, own = by_copy()
+    try:
+        stopped += [start(own, *AS_NOBODY, INTRUDER_STOPS="1") for _ in range(8)]
+        for p in stopped:
+            wait_for(lambda: state(p.pid) == "T", "it has stopped itself")
+        seen["nobody"] = intrude(own, *AS_NOBODY)
+        seen["root without rights"] = intrude(own, "setpriv", "--bounding-set", "-bpf,-perfmon")
+        unseen["root"] = intrude(own)
+        bpf = ("--inh-caps", "+bpf", "--ambient-caps", "+bpf")
+        unseen["nobody with CAP_BPF"] = intrude(own, *AS_NOBODY, *bpf)
+        perfmon = ("--inh-caps", "+perfmon", "--ambient-caps", "+perfmon")
+        unseen["nobody with CAP_PERFMON"] = intrude(own, *AS_NOBODY, *perfmon)
+        events = replay(dump(name), "-f", "event == sys_enter")
+    finally:
+        for p in stopped:
+            p.kill()
+            p.wait()
     seen.update((f"stopped {i}", p.pid) for i, p in enumerate(stopped))
     for who, pid in seen.items():
         equal(calls(events, pid), ALL, f"calls of {who}")
@@ -165,28 +172,22 @@ def take_inode(ino, dir):
     raise Skip("this file system does not give a removed file's number to another one")
 
 
-@test("another file of the same size that got the inode's number of the removed flightrec is not the recorder's program",
-      own="it is begun from a file that is removed")
+@test("another file of the same size that got the inode's number of the removed flightrec is not the recorder's program", own=COPYS)
 def reused_inode():
-    own, name = path("frt-flightrec"), new_name()
-    shutil.copy(FLIGHTREC, own)
+    name, own = by_copy()
     was = os.stat(own)
-    try:
-        run(own, "record", "-n", name, "-o", path("."), "--detach", *ROOMY)
-        unseen = intrude(own)
-        os.unlink(own)
-        heir = take_inode(was.st_ino, os.path.dirname(own))
-        with open("/bin/true", "rb") as f:
-            content = f.read()
-        with open(heir, "wb") as f:
-            f.write(content.ljust(was.st_size, b"\0"))
-        os.chmod(heir, 0o755)
-        now = os.stat(heir)
-        equal((now.st_ino, now.st_dev, now.st_size), (was.st_ino, was.st_dev, was.st_size), "the file's identity, as stat tells")
-        seen = intrude(heir)
-        events = replay(dump(name), "-f", "event == sys_enter")
-    finally:
-        end(name)
+    unseen = intrude(own)
+    os.unlink(own)
+    heir = take_inode(was.st_ino, os.path.dirname(own))
+    with open("/bin/true", "rb") as f:
+        content = f.read()
+    with open(heir, "wb") as f:
+        f.write(content.ljust(was.st_size, b"\0"))
+    os.chmod(heir, 0o755)
+    now = os.stat(heir)
+    equal((now.st_ino, now.st_dev, now.st_size), (was.st_ino, was.st_dev, was.st_size), "the file's identity, as stat tells")
+    seen = intrude(heir)
+    events = replay(dump(name), "-f", "event == sys_enter")
     equal(calls(events, unseen), [], "calls of the program that began the recording")
     equal(calls(events, seen), ALL, "calls of its heir")
 
@@ -305,18 +306,27 @@ def stalling(mode, *under):
 
 def is_locked(pid):
     """Whoever reads its command line waits: tried by a process that may be left behind."""
-    p = subprocess.Popen(["cat", f"/proc/{pid}/cmdline"], stdout=subprocess.DEVNULL)
-    try:
-        p.wait(1)
-        return False
-    except subprocess.TimeoutExpired:
-        p.kill()
-        return True
+    file = f"/proc/{pid}/cmdline"
+    p = subprocess.Popen(["cat", file], stdout=subprocess.DEVNULL)
+    wait_for(lambda: p.poll() is not None or (file in opened(p.pid).values() and state(p.pid) == "D"), "it has read, or waits")
+    p.kill()
+    return p.returncode is None
 
 
 def frames_in_file(name, pid):
     """Has a sample the process in its own file's code?"""
     return any(e["pid"] == pid for e in replay(dump(name, "--last", "5s"), "-f", f"event == cpu_sample && pid == {pid}"))
+
+
+def sampled(name, pid):
+    """The same, while nobody looks at the process itself."""
+    p = subprocess.Popen([FLIGHTREC, "tail", "-n", name, "--json", "--last", "60s", "-f", f"event == cpu_sample && pid == {pid}"],
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        return said_or_ended(p)
+    finally:
+        p.kill()
+        p.communicate()
 
 
 def unread(file):
@@ -401,8 +411,8 @@ def never_answered():
             wait_for(lambda: frames_in_file(name, pids[-1]) or pids[-1] in unread(dump(name)), "samples of it are there")
             missed = left_behind(name, cnt)
             check(all(pid in missed for pid in pids), f"each is named: {missed}")
-        for pid, state in helpers().items():
-            equal(kept_by(pid), [], f"kept by helper {pid} ({state})")
+        for pid, how in helpers().items():
+            equal(kept_by(pid), [], f"kept by helper {pid} ({how})")
         missed = unread(whole(dump(name)))
         check("left" in missed[os.getpid()].values(), f"no helper is started while two wait: {missed.get(os.getpid())}")
         equal(len(helpers()) - len(before), 2, f"helpers: {helpers()}")
@@ -412,28 +422,19 @@ def never_answered():
     wait_for(lambda: not set(helpers()) - set(before), lambda: f"helpers end with what they waited for: {helpers()}")
 
 
-@test("a recorder takes a snapshot of each of three crashes while both kinds stall; stop ends",
-      own="it is told to end, and its session with it")
+@test("a recorder takes a snapshot of each of three crashes while both kinds stall, and ends when it is told to")
 def recorder_beside():
     program = f"stalled{TAG}"
-    with stalling("lock") as locked, stalling("page") as mapped:
-        name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
-        r = Recorder(name, dir, "-o", dir, *FULL, "--on", f"crash:comm={program},cooldown=0s")
-        try:
-            r.armed()
-            time.sleep(1)
-            for cnt in (1, 2, 3):
-                crash(program, 1)
-                files = r.wait_files(cnt)
-            equal(len(files), 3, f"snapshots: {r.said()}")
-            missed = [unread(whole(file)) for file in files]
-            for one in missed:
-                check(locked in one, f"the process whose lock is held is named: {one}, {mapped}")
-            equal(r.end(), 0, f"exit status: {r.said()}")
-            check(not exists(name), "the session has ended")
-        finally:
-            kill(r)
-            end(name)
+    with stalling("lock") as locked, stalling("page") as mapped, attached(FULL, f"crash:comm={program},cooldown=0s") as r:
+        wait_for(lambda: sampled(r.name, mapped), "samples of the one whose file stalls")
+        for cnt in (1, 2, 3):
+            crash(program, 1)
+            files = r.wait_files(cnt)
+        equal(len(files), 3, f"snapshots: {r.said()}")
+        missed = [unread(whole(file)) for file in files]
+        for one in missed:
+            check(locked in one, f"the process whose lock is held is named: {one}, {mapped}")
+        equal((r.end(), exists(r.name)), (0, True), f"exit status, and the session that is kept: {r.said()}")
 
 
 # ---- taking all room ----

@@ -13,13 +13,13 @@ import threading
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, SYSCALLS as OPTIONS, Failed, at_end, busy, chance, check, end, ended, equal, exists, fr, fr_json,
-                    main, new_name, path, run, session, snapshots, status, test, wait_for, wait_said, written)
+                    is_blocked, main, new_name, opened, path, run, snapshots, state, status, test, wait_for, wait_said, waits_in, written)
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # of processes that are alive
 STARTS = ADOPTIONS = KILLS * 3 // 20
 DUMPS = KILLS - STARTS - ADOPTIONS
 TRIES = 3 * KILLS
-TURNS = KILLS * 3 // 20  # of each that begins and ends sessions beside others
+TURNS = KILLS // 10  # of each that begins and ends sessions beside others
 BY_TURNS = "the script's own session, as the test before left it, is ended and begun"
 rng = None  # the chances of the test that runs
 _standing = []  # its name, once it has one
@@ -68,14 +68,20 @@ def all_objects():
     return {(kind, i) for kind in ("link", "prog", "map") for i in bpf_ids(kind)}
 
 
-def standing():
-    """The name of a detached session without a recorder."""
+def standing_name():
+    """That of the script's session."""
     if not _standing:
         _standing.append(new_name())
         at_end(lambda: end(_standing.pop()))
-    if not exists(_standing[0]):
-        fr("record", "-n", _standing[0], "-o", path("."), "--detach", *OPTIONS)
     return _standing[0]
+
+
+def standing():
+    """The name of a detached session without a recorder."""
+    name = standing_name()
+    if not exists(name):
+        fr("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+    return name
 
 
 @contextlib.contextmanager
@@ -144,7 +150,7 @@ def kill_recorders(v):
         p = subprocess.Popen(args, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         if rng.random() < 0.7:
             wait_for(lambda: status(v.name)["recorder"] or p.poll() is not None, "the recorder adopts the session")
-            time.sleep(0.1)  # until it has blocked the signal: before, it would just die of it
+            wait_for(lambda: is_blocked(p.pid, signal.SIGUSR1) or p.poll() is not None, "it has blocked the signal, of which it would die")
             p.send_signal(signal.SIGUSR1)
         time.sleep(rng.random() * 0.04)
         v.killed["recorder"] += p.poll() is None
@@ -159,20 +165,50 @@ def leftovers(dir):
     return [f for f in os.listdir(dir) if ".tmp-" in f]
 
 
+def pins_of(name):
+    with contextlib.suppress(FileNotFoundError):
+        return os.listdir(f"{SESSIONS}/{name}")
+    return []
+
+
+def kill_start(name, dir, pin_cnt=0):
+    """
+    Killed while it loads, or once it has pinned some of so many: the next command finds either a whole session or none. True if it was
+    still alive.
+    """
+    p = start("record", "-n", name, "-o", dir, "--detach", *OPTIONS)
+    if pin_cnt and rng.random() < 0.5:
+        some = rng.randrange(pin_cnt // 2)
+        while p.poll() is None and len(pins_of(name)) <= some:  # all of them are made within milliseconds
+            pass
+    else:
+        time.sleep(rng.random() * 0.1)
+    alive = p.poll() is None
+    p.kill()
+    p.communicate()
+    fr("status", "-n", name, status=None)  # whatever it says, it has looked
+    if exists(name):
+        check(os.path.exists(f"{SESSIONS}/{name}/meta"), "an unfinished session is left")
+    return alive
+
+
+def begin(name, dir):
+    """After a start that was killed."""
+    fr("record", "-n", name, "-o", dir, "--detach", *OPTIONS)
+    fr("dump", "-n", name, "-o", f"{dir}/begun-{name}.flight")
+
+
 def kill_starts(v):
-    """Killed while it loads: the next command finds either a whole session or none."""
-    for i in range(TRIES):
-        with ended(new_name()) as name:
-            v.killed["start"] += kill_after(["record", "-n", name, "-o", v.dir, "--detach", *OPTIONS], 0.6)
-            fr("status", "-n", v.name)
-            if exists(name):
-                check(os.path.exists(f"{SESSIONS}/{name}/meta"), "an unfinished session is left")
-            if i % 10 == 0:
-                fr("record", "-n", name, "-o", v.dir, "--detach", *OPTIONS)
-                fr("dump", "-n", name, "-o", f"{v.dir}/start-{i}.flight")
-        v.goes_on()
+    """Beside a session that goes on."""
+    for i in range(1, TRIES):
         if v.killed["start"] == STARTS:
             return
+        with ended(new_name()) as name:
+            v.killed["start"] += kill_start(name, v.dir, len(pins_of(v.name)))
+            fr("status", "-n", v.name)
+            if i % 10 == 0:
+                begin(name, v.dir)
+        v.goes_on()
 
 
 @test("kills of dump, recorder and start: recording goes on, nothing is left", own="starts that are killed, and the session's end")
@@ -182,8 +218,11 @@ def kills():
     before, quiet = all_objects(), not others()
     dir = path("kill")
     os.mkdir(dir)
-    with session("-o", dir, *OPTIONS) as name:
+    with ended(new_name()) as name:
+        alive = kill_start(name, dir)
+        begin(name, dir)
         v = Victim(name, dir)
+        v.killed["start"] += alive
         with busy():
             kill_dumps(v)
         kill_recorders(v)
@@ -246,24 +285,33 @@ def start(*args):
     return subprocess.Popen([FLIGHTREC, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-@test("a stop that waited for its session, which another stop ended meanwhile, leaves the next one of that name alone", own=BY_TURNS)
-def late_stop():
-    name = standing()
+@test("a stop and a dump that waited for their session, which another stop ended: the dump says that there is none, with status 4, the stop "
+      "leaves the next one of that name alone", own=BY_TURNS)
+def late():
+    name, file = standing(), path("late.flight")
     with locked(name):
-        late = start("stop", "-n", name)
-        wait_said(late, "waiting")
-        late.send_signal(signal.SIGSTOP)
+        waiting = [start("stop", "-n", name), start("dump", "-n", name, "-o", file)]
+        for p in waiting:
+            wait_said(p, "waiting")
+            p.send_signal(signal.SIGSTOP)
+    stop, dump = waiting
     try:
         fr("stop", "-n", name)
+        dump.send_signal(signal.SIGCONT)
+        said = dump.communicate(timeout=120)[1]
+        equal(dump.returncode, 4, "exit status of dump")
+        check(f"no session '{name}' is recording" in said and "goes on" not in said, said)
+        check(not os.path.exists(file), "there is a file")
         with owned(name) as p:
             before = set(os.listdir(f"{SESSIONS}/{name}"))
-            late.send_signal(signal.SIGCONT)
-            equal(late.wait(120), 0, "exit status of the stop that came late")
+            stop.send_signal(signal.SIGCONT)
+            equal(stop.wait(120), 0, "exit status of the stop that came late")
             equal(p.poll(), None, "the recorder of the next session")
             equal(before - set(os.listdir(f"{SESSIONS}/{name}")), set(), "pins of the next session that are missing")
     finally:
-        late.kill()
-        late.communicate()
+        for p in waiting:
+            p.kill()
+            p.communicate()
 
 
 @test("a session that a recorder adopts while stop waits for it: stop ends that recorder first", own=BY_TURNS)
@@ -280,22 +328,70 @@ def stop_and_adopt():
         process.communicate()
 
 
-@test("record where a session of that name is just being removed: it waits, and begins a new one", own=BY_TURNS)
-def start_behind_end():
+def remove_pins(name):
+    """As by hand, without telling its recorder."""
+    while exists(name):
+        for pin in os.scandir(f"{SESSIONS}/{name}"):
+            (os.rmdir if pin.is_dir() else os.unlink)(pin.path)
+        with contextlib.suppress(OSError):  # the recorder has just made a lock there
+            os.rmdir(f"{SESSIONS}/{name}")
+
+
+@test("a recorder whose session was removed behind its back says so and ends with 1, and so does a dump by way of it, with 4", own=BY_TURNS)
+def removed():
     name = standing()
-    with locked(name):
-        os.unlink(f"{SESSIONS}/{name}/meta")
-        p = start("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
-        time.sleep(1)
+    with owned(name, "--on", "exit") as p:
+        wait_said(p, "1 armed")
+        p.send_signal(signal.SIGSTOP)
         remove_pins(name)
-    said = p.communicate(timeout=120)[1]
-    equal(p.returncode, 0, f"exit status of record: {said}")
-    check("recording session" in said and "adopted" not in said, said)
+        ask = start("dump", "-n", name)
+        wait_for(lambda: any("socket:" in what for what in opened(ask.pid).values()) and state(ask.pid) == "S", "it has asked")
+        p.send_signal(signal.SIGCONT)
+        said = ask.communicate(timeout=120)[1]
+        check("No such file" not in said and "session" in said, said)
+        equal(ask.returncode, 4, "exit status of a dump by way of that recorder")
+        equal(p.wait(120), 1, "exit status")
+        said = p.stderr.read()
+        check("was ended by another process" in said and "goes on" not in said, said)
+
+
+@test("record where a session of that name is just being removed: it waits, and begins a new one, which the old one's recorder leaves alone",
+      own=BY_TURNS)
+def begun_behind_end():
+    name = standing()
+    with owned(name, "--on", "exit") as old:
+        wait_said(old, "1 armed")
+        old.send_signal(signal.SIGSTOP)
+        with locked(name):
+            os.unlink(f"{SESSIONS}/{name}/meta")
+            p = start("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+            wait_for(lambda: waits_in(p.pid, "nanosleep") or p.poll() is not None, "it waits for the other one")
+            remove_pins(name)
+        said = p.communicate(timeout=120)[1]
+        equal(p.returncode, 0, f"exit status of record: {said}")
+        check("recording session" in said and "adopted" not in said, said)
+        before = sorted(os.listdir(f"{SESSIONS}/{name}"))
+        old.send_signal(signal.SIGTERM)
+        old.send_signal(signal.SIGCONT)
+        equal(old.wait(120), 1, "exit status of one that was told to end, too")
+        equal(sorted(os.listdir(f"{SESSIONS}/{name}")), before, "pins of the next session")
+
+
+@test("a command whose session was removed behind its recorder's back runs to its end", own=BY_TURNS)
+def removed_below_command():
+    name, go = standing(), path("go")
+    with owned(name, "--", "sh", "-c", f"until test -e {go}; do sleep 0.1; done; exit 7") as p:
+        wait_for(lambda: any("inotify" in what for what in opened(p.pid).values()), "it watches")
+        remove_pins(name)
+        wait_said(p, "was ended by another process")
+        equal(p.poll(), None, "the recorder while its command runs")
+        open(go, "w").close()
+        equal(p.wait(120), 7, "exit status")
 
 
 @test("records and stops of one name at once: each begins it, adopts it, or says who has it; none spoils another one's", own=BY_TURNS)
 def begin_and_end():
-    name = standing()
+    name = standing_name()
     fine = ("has a live recorder", "is just being started by another process", "no session", "waiting", "is ended, its history discarded", "signal")
     wrong = []
 
@@ -315,76 +411,6 @@ def begin_and_end():
     for t in threads:
         t.join()
     equal(wrong, [], "what was said")
-
-
-def remove_pins(name):
-    """As by hand, without telling its recorder."""
-    while exists(name):
-        for pin in os.scandir(f"{SESSIONS}/{name}"):
-            (os.rmdir if pin.is_dir() else os.unlink)(pin.path)
-        with contextlib.suppress(OSError):  # the recorder has just made a lock there
-            os.rmdir(f"{SESSIONS}/{name}")
-
-
-@test("a recorder whose session was removed behind its back says so and ends with 1; the next one of that name stays", own=BY_TURNS)
-def removed():
-    name = standing()
-    with owned(name, "--on", "exit") as p:
-        wait_said(p, "1 armed")
-        remove_pins(name)
-        equal(p.wait(120), 1, "exit status")
-        said = p.stderr.read()
-        check("was ended by another process" in said and "goes on" not in said, said)
-    with owned(name, "--on", "exit") as p:
-        wait_said(p, "1 armed")
-        p.send_signal(signal.SIGSTOP)
-        remove_pins(name)
-        ask = start("dump", "-n", name)
-        time.sleep(0.3)  # until it has asked
-        p.send_signal(signal.SIGCONT)
-        said = ask.communicate(timeout=120)[1]
-        check("No such file" not in said and "session" in said, said)
-        equal(ask.returncode, 4, "exit status of a dump by way of that recorder")
-        equal(p.wait(120), 1, "exit status")
-    with owned(name, "--on", "exit") as p:
-        wait_said(p, "1 armed")
-        p.send_signal(signal.SIGSTOP)
-        remove_pins(name)
-        fr("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
-        before = sorted(os.listdir(f"{SESSIONS}/{name}"))
-        p.send_signal(signal.SIGTERM)
-        p.send_signal(signal.SIGCONT)
-        equal(p.wait(120), 1, "exit status of one that was told to end, too")
-        equal(sorted(os.listdir(f"{SESSIONS}/{name}")), before, "pins of the next session")
-
-
-@test("a command whose session was removed behind its recorder's back runs to its end", own=BY_TURNS)
-def removed_below_command():
-    name, go = standing(), path("go")
-    with owned(name, "--", "sh", "-c", f"until test -e {go}; do sleep 0.1; done; exit 7") as p:
-        time.sleep(0.5)  # until it watches
-        remove_pins(name)
-        wait_said(p, "was ended by another process")
-        equal(p.poll(), None, "the recorder while its command runs")
-        open(go, "w").close()
-        equal(p.wait(120), 7, "exit status")
-
-
-@test("a dump whose session ends before its turn says that there is none, with status 4, through a recorder too", own=BY_TURNS)
-def dump_of_ended():
-    name = standing()
-    with locked(name):
-        stop = start("stop", "-n", name)
-        wait_said(stop, "waiting")
-        p = start("dump", "-n", name, "-o", path("late.flight"))
-        wait_said(p, "waiting")
-        p.send_signal(signal.SIGSTOP)
-    equal(stop.wait(120), 0, "exit status of stop")
-    p.send_signal(signal.SIGCONT)
-    said = p.communicate(timeout=120)[1] + stop.communicate()[1]
-    equal(p.returncode, 4, "exit status of dump")
-    check(f"no session '{name}' is recording" in said and "goes on" not in said, said)
-    check(not os.path.exists(path("late.flight")), "there is a file")
 
 
 if __name__ == "__main__":
