@@ -257,8 +257,11 @@ __noinline int fr_places_pack(u32 origins_nr, u32 buf_nr, u32 depth)
 	return asks;
 }
 
-/* Learn from what the kernel returned for frame i: its file's build-id if it means the same place; otherwise one try less. */
-__noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
+/*
+ * Learn from what the kernel returned for frame i, at byte off of places.map's file: its build-id if it means the same place;
+ * otherwise one try less. Apart from fr_place_learn(), since what is below that takes most of a stack of 512 bytes.
+ */
+__noinline int fr_place_take(u32 origins_nr, u32 i, u64 off)
 {
 	const struct stack_origins *o = fr_origins(origins_nr);
 	const struct stack_origin *frame;
@@ -266,7 +269,7 @@ __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 	struct place_file *f;
 
 	asm volatile("" : "+r"(i));
-	if (!p || !o || i >= FR_STACK_DEPTH_MAX || fr_place_find(addr) || !p->map.file)
+	if (!p || !o || i >= FR_STACK_DEPTH_MAX)
 		return 0;
 	frame = &o->frame[i];
 	f = fr_place_file(&p->files, p->map.file, p->now_s);
@@ -274,13 +277,23 @@ __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 		f = fr_place_add_file(&p->files, p->map.file, p->now_s, p->asking);
 	else if (fr_place_is_told(f))
 		return 0;
-	if (frame->status == FR_ORIGIN_VALID && frame->off == addr + p->map.off) {
+	if (frame->status == FR_ORIGIN_VALID && frame->off == off) {
 		fr_origin_build_id(frame, f->build_id);
 		fr_place_told(f, p->now_s);
 	} else {
 		fr_place_failed(f, p->now_s, p->asking);
 	}
 	return 0;
+}
+
+/* The same for frame i, which is at addr. */
+__noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
+{
+	struct places *p = my_places();
+
+	if (!p || fr_place_find(addr) || !p->map.file)
+		return 0;
+	return fr_place_take(origins_nr, i, addr + p->map.off);
 }
 
 /* Learn from what the kernel returned for the first depth frames of a buffer. */
