@@ -471,6 +471,7 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 
 	opts.tiers = FR_REPLAY_TIERS;
 	opts.names = opts.pairs = opts.history = true;
+	l->schema = NULL; /* the other side's has been freed, and this one's may be where that was */
 	err = fr_replay_open(&ask->path[l->side], 1, &opts, &l->replay);
 	if (err)
 		return err;
