@@ -58,8 +58,7 @@ def parts(program, command, what):
     options = run(program, command, "--help=man")
     rest = ".Sh OPTIONS\n.Bl -tag -width Ds\n" + options + ".El\n" if options else ""
     status = re.search(r"Exit status:? (.*?)(?=\nExample: |\n\n)", help_, re.DOTALL)
-    if status:
-        rest += ".Sh EXIT STATUS\n" + text(status[1].replace("\n", " ").rstrip(".") + ".")
+    rest += ".Sh EXIT STATUS\n" + (text(status[1].replace("\n", " ").rstrip(".") + ".") if status else "See\n.Xr flightrec 1 .\n")
     example = re.search(r"^Example: (.*)$", help_, re.MULTILINE)
     assert example, f"{command} has no example"
     return name, rest + ".Sh EXAMPLES\n.Bd -literal -offset indent\n" + text(example[1]) + ".Ed\n"
