@@ -19,7 +19,7 @@ KILLS = int(os.environ.get("FR_KILLS", "20"))  # of processes that are alive
 STARTS = ADOPTIONS = KILLS * 3 // 20
 DUMPS = KILLS - STARTS - ADOPTIONS
 TRIES = 3 * KILLS
-TURNS = KILLS // 10  # of each that begins and ends sessions beside others
+TURNS = KILLS * 3 // 20  # of each that begins and ends sessions beside others
 BY_TURNS = "the script's own session, as the test before left it, is ended and begun"
 rng = None  # the chances of the test that runs
 _standing = []  # its name, once it has one
