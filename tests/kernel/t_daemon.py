@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, equal, exists, fr, fr_json, main, new_name, path, program, replay, run,
+from frtest import (FLIGHTREC, SESSIONS, Skip, TMP, check, end, equal, exists, fr, fr_json, main, new_name, path, program, replay, run,
                     status, test, wait_for)
-from recorder import (ATTENDED, NOBODY, ONE, RECORDED, Recorder, TAG, attended, by_options, configured, crash, expendable, kill, next_link,
+from recorder import (ATTENDED, NOBODY, ONE, RECORDED, SMALL, Recorder, TAG, attended, by_options, configured, crash, expendable, kill, next_link,
                       own_configured, recording, refused_pin, send_reload, trigger, trigger_links, write_config, writer_of)
 
 
