@@ -696,6 +696,30 @@ def plain(snap):
         equal(max(map(len, once(snap, env={"COLUMNS": columns}))), width, f"width if COLUMNS is {columns!r}")
 
 
+@test("several hosts in a window within one long run: rows before it tell who has each CPU, as of one host")
+def hosts_in_a_window(snap):
+    at = 100_000_000_000_000
+    with tempfile.TemporaryDirectory() as d:
+        files = []
+        for host in "ab":
+            lines = ["fact arch x86_64", f"fact boot_id {host}", f"fact host {host}", "fact begin_ns 1", f"horizon 0 {at}", f"horizon 1 {at}",
+                     f"thread 7 7 1 spin-{host}", f"thread 8 8 1 work-{host}"]
+            lines += [f"event {at + ns} {cpu} {what}" for ns, cpu, what in (
+                (1000, 0, "sched_switch 0 next_pid=7 prev_state=0"), (1000, 1, "sched_switch 0 next_pid=8 prev_state=0"), (5000, 1, "sched_waking 8 target_pid=8"),
+                (9000, 1, "sched_switch 8 next_pid=0 prev_state=1"), (9500, 0, "sched_switch 7 next_pid=0 prev_state=1"))]
+            files.append(f"{d}/{host}.flight")
+            subprocess.run([f"{sys.argv[1]}/tests/rehearse/make", files[-1]], input="\n".join(lines) + "\n", text=True, check=True)
+        run("merge", "-o", f"{d}/both.flight", *files)
+        for window in f"{at + 3000}..{at + 6000}", "25%..60%":
+            one = [l for l in once(files[0], "--window", window) if "CPU" in l and "#" in l]
+            both = [l for l in once(f"{d}/both.flight", "--window", window) if ":CPU" in l[:8]]
+            equal(len(one), 2, f"lanes with a task of one host: {one}")
+            equal(len(both), 4, f"lanes of two hosts: {both}")
+            for line in both:
+                lane = re.search("(spin|work)-[ab] [78]#+$", line.strip())
+                check(lane, f"{window}: not all of the window is known: {line!r}")
+
+
 @test("no event, one event, 192 CPUs, odd names, several hosts")
 def awkward(snap):
     with tempfile.TemporaryDirectory() as d:

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/top/timeline.h"
+#include "flow/timeline/timeline.h"
 #include "pure/grid.h"
 
 #define WIDTH 20u

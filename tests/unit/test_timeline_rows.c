@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "flow/top/timeline.h"
+#include "flow/timeline/timeline.h"
 #include "unit/host_ring.h"
 
 #define BASE 1000000000ULL
@@ -79,7 +79,7 @@ static void load(u64 horizon1_ns, const struct fr_snap_hole *hole)
 	snprintf(path, sizeof(path), "%s/x.flight", dir);
 	save(path, horizon1_ns, hole);
 	assert_int_equal(fr_replay_open(&file, 1, &opts, &replay), 0);
-	assert_int_equal(fr_timeline_new(replay, &t), 0);
+	assert_int_equal(fr_timeline_new(replay, false, &t), 0);
 	while (fr_timeline_load(t, 3) > 0)
 		;
 	assert_true(t->loaded);

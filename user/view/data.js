@@ -55,20 +55,11 @@ function decodeColumn(bytes, cnt) {
 	return out;
 }
 
-class Piece {
-	constructor(bytes, schema) {
+class Columns {
+	constructor(bytes) {
 		this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 		this.bytes = bytes;
 		this.at = 0;
-		this.rows = this.u32();
-		this.base = [0, 1, 2, 3, 4].map(() => this.skip());
-		this.of = new Map();
-		while (this.at < bytes.length) {
-			const ev = schema[this.bytes[this.at++]];
-			const cnt = this.u32();
-			const cols = ev.fields.map(f => f.type === "u64s" ? [this.skip(), this.skip()] : [this.skip()]);
-			this.of.set(ev.nr, { cnt, cols, decoded: [] });
-		}
 	}
 	u32() {
 		this.at += 4;
@@ -78,6 +69,46 @@ class Piece {
 		const from = this.at;
 		this.at += 5 + this.view.getUint32(this.at + 1, true);
 		return this.bytes.subarray(from, this.at);
+	}
+	take(cnt, number) {
+		return Array.from({ length: number }, () => decodeColumn(this.skip(), cnt));
+	}
+}
+
+// Who had each CPU, what each task was doing: user/flow/export/page_spans.h. Of each CPU and task lists of [begin, length, ...] columns;
+// calls and waits that ended, as columns.
+function parseSpans(bytes) {
+	const c = new Columns(bytes), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
+	const lists = (counts, number) => {
+		const cols = c.take(sum(counts), number);
+		let at = 0;
+		return Array.from(counts, n => {
+			at += n;
+			return cols.map(col => col.subarray(at - n, at));
+		});
+	};
+	const [nr, runCnt] = c.take(cpuCnt, 2), runs = lists(runCnt, 4);
+	const [tid, stateCnts, callCnts] = c.take(taskCnt, 3), states = lists(stateCnts, 4), calls = lists(callCnts, 3);
+	return {
+		cpus: runs.map((_, i) => ({ nr: nr[i], runs: runs[i] })),
+		tasks: states.map((_, i) => ({ tid: tid[i], states: states[i], calls: calls[i] })),
+		calls: c.take(callCnt, 4),
+		waits: c.take(waitCnt, 2),
+	};
+}
+
+class Piece extends Columns {
+	constructor(bytes, schema) {
+		super(bytes);
+		this.rows = this.u32();
+		this.base = [0, 1, 2, 3, 4].map(() => this.skip());
+		this.of = new Map();
+		while (this.at < bytes.length) {
+			const ev = schema[this.bytes[this.at++]];
+			const cnt = this.u32();
+			const cols = ev.fields.map(f => f.type === "u64s" ? [this.skip(), this.skip()] : [this.skip()]);
+			this.of.set(ev.nr, { cnt, cols, decoded: [] });
+		}
 	}
 	// Field nr f of all rows of an event: numbers, or arrays of them.
 	column(nr, f) {
@@ -104,6 +135,9 @@ class Data {
 		const rest = document.querySelector('script[type="text/x-rest"]');
 		Object.assign(d, JSON.parse(new TextDecoder().decode(await inflate(rest.textContent))));
 		rest.remove();
+		const spans = document.querySelector('script[type="text/x-spans"]');
+		d.spans = parseSpans(await inflate(spans.textContent));
+		spans.remove();
 		d.schemaOf = parseSchema(d.schema);
 		d.nrOf = {};
 		d.schemaOf.forEach(ev => { d.nrOf[ev.name] = ev.nr; });
@@ -195,6 +229,11 @@ class Data {
 		if (name)
 			return name;
 		return field.style === "HEX" || field.style === "HANDLER" ? hex(v) : field.style === "NS" ? duration(Number(v)) : String(v);
+	}
+	// A system call's name.
+	call(id, abi) {
+		const f = this.schemaOf[this.nrOf.sys_exit].fields.find(f => f.name === "id");
+		return this.nameOf.get(`${f.style} ${abi} ${id}`) || String(id);
 	}
 	words(i) {
 		return this.schemaOf[this.ev[i]].fields.map((f, nr) => [f.name, this.word(i, nr)]).filter(([, w]) => w !== "");

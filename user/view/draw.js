@@ -212,7 +212,7 @@ class Timeline {
 		this.drawLabels(g, t.task.calls, y + 24, (id, i) => this.callName(t.task.calls.row.a[i]));
 	}
 	callName(row) {
-		return this.data.word(row, this.data.field(this.data.ev[row], "id"));
+		return row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
 	}
 	drawLosses(g, cpu, y, h) {
 		const d = this.data;
@@ -405,6 +405,8 @@ class Timeline {
 		return { track, tid: this.data.tid[row], row, text: `${this.data.schemaOf[this.data.ev[row]].name}  ${this.data.commOf(row)} ${this.data.tid[row]}` };
 	}
 	interruptName(row) {
+		if (row < 0)
+			return "a handler that began before the window";
 		const d = this.data, ev = d.schemaOf[d.ev[row]];
 		return ev.name.startsWith("soft") ? `softirq ${d.word(row, d.field(ev.nr, "vec"))}`
 			: `irq ${d.word(row, d.field(ev.nr, "irq"))} ${d.word(row, d.field(ev.nr, "name"))}`;

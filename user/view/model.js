@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// model: what events say of CPUs and tasks: who ran when, who waited for whom, which calls took how long.
+// model: CPUs and tasks with what they did, as flightrec found it (data.spans), and their events.
 
 const STATE = { UNKNOWN: 0, RUNS: 1, WAITS: 2, SLEEPS: 3, BLOCKED: 4, OTHER: 5 };
-const DEAD = 16 | 32; // of prev_state: X, Z
 const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped"];
 
 // An array of numbers that grows.
@@ -24,7 +23,7 @@ class Nums {
 	}
 }
 
-// Spans: [at, until) of a kind, ascending, not overlapping. row: the event that began it.
+// Spans: [at, until) of a kind, ascending, not overlapping. row: the event that began it, -1: it is not on the page.
 class Spans {
 	constructor() {
 		this.at = new Nums();
@@ -37,6 +36,10 @@ class Spans {
 		this.until.push(until);
 		this.kind.push(kind);
 		this.row.push(row);
+	}
+	add([at, length, row, kind]) {
+		for (let i = 0; i < at.length; i++)
+			this.push(at[i], at[i] + length[i], kind ? kind[i] : 0, row[i]);
 	}
 	get n() {
 		return this.at.n;
@@ -52,30 +55,23 @@ class Spans {
 	}
 }
 
-function stateOf(prev_state) {
-	if (prev_state === 0 || prev_state & 256)
-		return STATE.WAITS;
-	if (prev_state & 2)
-		return STATE.BLOCKED;
-	return prev_state & 1 ? STATE.SLEEPS : STATE.OTHER;
-}
-
 class Model {
 	constructor(data) {
 		this.data = data;
 		this.tasks = new Map();
 		this.cpus = [];
 		this.waits = { at: new Nums(), ns: new Nums(), tid: new Nums(Uint32Array) };
-		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), abi: new Nums(Uint8Array), ret: new Nums(), tid: new Nums(Uint32Array), row: new Nums(Int32Array) };
+		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), abi: new Nums(Uint8Array), ret: new Nums(), tid: new Nums(Uint32Array) };
 		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
 		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
 		const rings = data.rings.filter(r => r.tier === 0);
 		this.begin = Math.max(0, ...rings.map(r => r.begin)); // all CPUs' histories have begun, and may have holes
 		this.horizon = Math.max(0, ...rings.map(r => r.horizon)); // behind the holes
-		this.holes = [...data.holes].sort((a, b) => a.since - b.since);
 		this.rowsOf();
-		this.schedule();
+		this.spansOf();
 		this.callsOf();
+		this.waitsOf();
+		this.wakesOf();
 		this.interruptsOf();
 		data.each("cpu_sample", ["ip"], i => {
 			this.samples.at.push(data.ts[i]);
@@ -87,14 +83,13 @@ class Model {
 	task(tid) {
 		let t = this.tasks.get(tid);
 		if (!t) {
-			t = { tid, pid: 0, comm: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), ran: 0, ended: Infinity,
-			      state: STATE.UNKNOWN, since: 0, sinceRow: -1, cpu: -1 };
+			t = { tid, pid: 0, comm: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), ran: 0 };
 			this.tasks.set(tid, t);
 		}
 		return t;
 	}
 	cpuOf(nr) {
-		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums(), at: -1, lost: false, begin: 0 };
+		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums() };
 	}
 	rowsOf() {
 		const d = this.data;
@@ -102,7 +97,7 @@ class Model {
 			if (!this.tasks.has(tid) || comm)
 				Object.assign(this.task(tid), { pid, name: comm });
 		for (const r of d.rings)
-			this.cpuOf(r.cpu).begin = Math.max(this.cpuOf(r.cpu).begin, r.tier ? 0 : r.begin);
+			this.cpuOf(r.cpu);
 		for (let i = 0; i < d.n; i++) {
 			const c = this.cpuOf(d.cpu[i]);
 			c.rows.push(i);
@@ -115,55 +110,35 @@ class Model {
 			}
 		}
 	}
-	change(t, at, state, row) {
-		if (at > t.since && t.state !== STATE.UNKNOWN)
-			t.states.push(t.since, at, t.state, t.sinceRow);
-		if (t.state === STATE.RUNS)
-			t.ran += at - t.since;
-		t.state = state;
-		t.since = at;
-		t.sinceRow = row;
-	}
-	schedule() {
-		const d = this.data, next = this.field2("sched_switch", "next_pid"), state = this.field2("sched_switch", "prev_state");
-		const target = this.field2("sched_waking", "target_pid"), born = this.field2("sched_wakeup_new", "target_pid");
-		if (!next)
-			return;
-		const nrs = d.nrOf;
-		// A task without a CPU may get any: what it does is known only from here on, where all CPUs' events are there.
-		this.blind = this.begin;
-		let hole = 0;
-		const loseUntil = at => {
-			for (; hole < this.holes.length && this.holes[hole].since < at; hole++)
-				this.loses(this.holes[hole]);
-		};
-		for (let i = 0; i < d.n; i++) {
-			const nr = d.ev[i];
-			loseUntil(d.ts[i]);
-			if (nr === nrs.sched_switch)
-				this.switched(i, next(i), state(i));
-			else if (nr === nrs.sched_waking && target)
-				this.woken(i, target(i));
-			else if (nr === nrs.sched_wakeup_new && born)
-				this.woken(i, born(i));
+	spansOf() {
+		for (const { nr, runs: [at, length, tid, row] } of this.data.spans.cpus)
+			this.cpuOf(nr).runs.add([at, length, row, tid]);
+		for (const { tid, states: [at, length, state, row], calls } of this.data.spans.tasks) {
+			const t = this.task(tid);
+			t.states.add([at, length, row, state]);
+			t.calls.add(calls);
+			for (let i = 0; i < at.length; i++)
+				t.ran += state[i] === STATE.RUNS ? length[i] : 0;
 		}
-		loseUntil(d.span);
-		for (const t of this.tasks.values())
-			this.change(t, d.span, STATE.UNKNOWN, -1);
-		for (const c of this.cpus)
-			if (c && c.at >= 0 && !c.lost)
-				c.runs.push(c.at, d.span, c.tid, c.row);
 	}
-	// Events of a CPU are missing. A task that runs on another CPU does so until that one's events say otherwise.
-	loses(hole) {
-		const c = this.cpuOf(hole.cpu);
-		if (c.at >= 0 && c.at < hole.since && !c.lost)
-			c.runs.push(c.at, hole.since, c.tid, c.row);
-		c.lost = true;
-		for (const t of this.tasks.values())
-			if (t.state !== STATE.UNKNOWN && (t.state !== STATE.RUNS || t.cpu === hole.cpu))
-				this.change(t, Math.max(hole.since, t.since), STATE.UNKNOWN, -1);
-		this.blind = Math.max(this.blind, hole.until);
+	// Calls and waits that ended, where they did, with all their time, also if they began before the window.
+	callsOf() {
+		const d = this.data, c = this.calls, [row, ns, id, abi] = d.spans.calls;
+		for (let k = 0; k < row.length; k++)
+			[[c.at, d.ts[row[k]]], [c.ns, ns[k]], [c.id, id[k]], [c.abi, abi[k]], [c.ret, Number(d.get(row[k], "ret"))], [c.tid, d.tid[row[k]]]].forEach(([to, v]) => to.push(v));
+	}
+	waitsOf() {
+		const d = this.data, w = this.waits, [row, ns] = d.spans.waits;
+		for (let k = 0; k < row.length; k++)
+			[[w.at, d.ts[row[k]]], [w.ns, ns[k]], [w.tid, d.get(row[k], "next_pid")]].forEach(([to, v]) => to.push(v));
+	}
+	wakesOf() {
+		const d = this.data, w = this.wakes, all = [];
+		for (const event of ["sched_waking", "sched_wakeup_new"])
+			d.each(event, ["target_pid"], (i, target) => all.push([d.ts[i], d.tid[i], target]));
+		all.sort((x, y) => x[0] - y[0]);
+		for (const e of all)
+			[w.at, w.from, w.to].forEach((to, k) => to.push(e[k]));
 	}
 	// Reads a field of the rows of one event quickly.
 	field2(event, name) {
@@ -180,113 +155,18 @@ class Model {
 			return col[d.k[i]];
 		};
 	}
-	switched(i, next, prev_state) {
-		const d = this.data, at = d.ts[i], c = this.cpuOf(d.cpu[i]), prev = d.tid[i], known = c.at >= 0 || c.lost;
-		// who leaves first ran when the CPU's history begins
-		const begin = known ? c.at : Math.min(Math.max(c.begin, c.ts.a[0]), at);
-		// a switch is missing (the kernel hides some tasks' from tracing): who ran when is not known
-		const missing = known && c.tid !== prev;
-		if (begin < at && !missing && !c.lost)
-			c.runs.push(begin, at, prev, known ? c.row : i);
-		if (missing && !c.lost && c.tid && this.task(c.tid).state === STATE.RUNS)
-			this.change(this.task(c.tid), c.at, STATE.UNKNOWN, i);
-		c.lost = false;
-		c.at = at;
-		c.tid = next;
-		c.row = i;
-		if (prev) {
-			const t = this.task(prev);
-			if (t.state === STATE.UNKNOWN && !known)
-				Object.assign(t, { state: STATE.RUNS, since: begin, sinceRow: i, cpu: c.nr });
-			this.change(t, at, prev_state & DEAD || at < this.blind ? STATE.UNKNOWN : stateOf(prev_state), i);
-			if (prev_state & DEAD)
-				t.ended = at;
-		}
-		if (next) {
-			const t = this.task(next);
-			if (t.state === STATE.WAITS) {
-				this.waits.at.push(at);
-				this.waits.ns.push(at - t.since);
-				this.waits.tid.push(next);
-			}
-			this.change(t, at, STATE.RUNS, i);
-			t.cpu = c.nr;
-		}
-	}
-	woken(i, target) {
-		const d = this.data, t = this.task(target);
-		this.wakes.at.push(d.ts[i]);
-		this.wakes.from.push(d.tid[i]);
-		this.wakes.to.push(target);
-		if (d.ts[i] >= this.blind && t.state !== STATE.RUNS && t.state !== STATE.WAITS)
-			this.change(t, d.ts[i], STATE.WAITS, i);
-	}
-	callsOf() {
-		const d = this.data, id = this.field2("sys_enter", "id"), left = this.field2("sys_exit", "id"), ret = this.field2("sys_exit", "ret");
-		if (!id || !left)
-			return;
-		const open = new Map(), state = this.field2("sched_switch", "prev_state"), child = this.field2("sched_process_fork", "child_pid"), old = this.field2("sched_process_exec", "old_pid");
-		const idOf = d.field(d.nrOf.sys_enter, "id");
-		const holes = this.holes;
-		// what is open and cannot be told to have ended: it lasts until then at least
-		const leave = (tid, until) => {
-			const from = open.get(tid);
-			open.delete(tid);
-			if (from !== undefined && until > d.ts[from])
-				this.task(tid).calls.push(d.ts[from], until, d.get(from, "id"), from);
-		};
-		let unknown = 0; // what began before that may have ended unseen
-		for (let i = 0, hole = 0; i < d.n; i++) {
-			for (; hole < holes.length && holes[hole].since < d.ts[i]; hole++) {
-				unknown = Math.max(unknown, holes[hole].until);
-				for (const tid of [...open.keys()])
-					leave(tid, holes[hole].since);
-			}
-			if (d.ev[i] === d.nrOf.sched_switch && state) {
-				if (state(i) & DEAD)
-					leave(d.tid[i], d.ts[i]);
-			} else if (d.ev[i] === d.nrOf.sched_process_fork && child) {
-				leave(child(i), d.ts[i]); // a tid is lent: this is another task
-			} else if (d.ev[i] === d.nrOf.sched_process_exec && old) {
-				if (old(i) !== d.tid[i] && open.has(old(i))) { // a thread gets the first one's tid, and is still in its call
-					open.set(d.tid[i], open.get(old(i)));
-					open.delete(old(i));
-				}
-			} else if (d.ev[i] === d.nrOf.sys_enter) {
-				open.set(d.tid[i], i);
-			} else if (d.ev[i] === d.nrOf.sys_exit) {
-				const from = open.get(d.tid[i]);
-				open.delete(d.tid[i]);
-				if (from === undefined || d.ts[from] < unknown)
-					continue;
-				const nr = d.get(from, "id"), abi = d.get(from, "abi") || 0;
-				const executed = Number(ret(i)) === 0 && /^execve(at)?$/.test(d.word(from, idOf)); // it ends as execve, in the ABI of the program
-				if (!executed && (nr !== left(i) || abi !== (d.get(i, "abi") || 0)))
-					continue;
-				this.task(d.tid[i]).calls.push(d.ts[from], d.ts[i], nr, from);
-				const c = this.calls;
-				c.at.push(d.ts[i]);
-				c.ns.push(d.ts[i] - d.ts[from]);
-				c.id.push(nr);
-				c.abi.push(abi);
-				c.ret.push(Number(ret(i)));
-				c.tid.push(d.tid[i]);
-				c.row.push(from);
-			}
-		}
-		for (const tid of [...open.keys()])
-			leave(tid, d.span);
-	}
 	interruptsOf() {
 		const d = this.data;
 		const open = this.cpus.map(() => new Map());
 		const kinds = [["irq_handler_entry", "irq_handler_exit", "irq", 0], ["softirq_entry", "softirq_exit", "vec", 1]];
-		const spans = this.cpus.map(() => []);
+		const spans = this.cpus.map(() => []), holes = [...d.holes].sort((a, b) => a.since - b.since);
 		for (const [begins, ends, key, kind] of kinds) {
 			const b = d.nrOf[begins], e = d.nrOf[ends], bf = this.field2(begins, key), ef = this.field2(ends, key);
 			if (!bf || !ef)
 				continue;
-			for (let i = 0; i < d.n; i++) {
+			for (let i = 0, hole = 0; i < d.n; i++) {
+				for (; hole < holes.length && holes[hole].since < d.ts[i]; hole++)
+					open[holes[hole].cpu]?.clear(); // what began before it may have ended in it
 				if (d.ev[i] !== b && d.ev[i] !== e)
 					continue;
 				const o = open[d.cpu[i]], what = `${kind} ${d.ev[i] === b ? bf(i) : ef(i)}`;

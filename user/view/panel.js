@@ -193,7 +193,7 @@ class Panel {
 								 el("td", {}, el("span", { class: "bar", style: `width:${n / top * 100}%` }))))));
 	}
 	hist() {
-		const s = this.section(), { from, to } = this.timeline, w = this.model.waits, c = this.model.calls;
+		const s = this.section(), { from, to } = this.timeline, w = this.model.waits, c = this.model.calls, d = this.data;
 		s.append(el("h2", {}, `latencies in ${duration(to - from)}`));
 		this.histogram(s, "runnable until running", w.ns.a, lower(w.at.a, from, w.at.n), upper(w.at.a, to, w.at.n));
 		const a = lower(c.at.a, from, c.at.n), b = upper(c.at.a, to, c.at.n);
@@ -201,7 +201,7 @@ class Panel {
 		const of = new Map();
 		for (let i = a; i < b; i++) {
 			const kind = c.abi.a[i] * ABI_CALLS + c.id.a[i];
-			const o = of.get(kind) || { cnt: 0, ns: 0, max: 0, bad: 0, row: c.row.a[i] };
+			const o = of.get(kind) || { cnt: 0, ns: 0, max: 0, bad: 0, id: c.id.a[i], abi: c.abi.a[i] };
 			o.cnt++;
 			o.ns += c.ns.a[i];
 			o.max = Math.max(o.max, c.ns.a[i]);
@@ -210,7 +210,7 @@ class Panel {
 		}
 		const sorted = [...of.values()].sort((x, y) => y.ns - x.ns);
 		if (sorted.length)
-			s.append(rowsTable(["call", "count", "errors", "mean", "max"], sorted.slice(0, 60).map(o => [this.timeline.callName(o.row), num(o.cnt), num(o.bad), num(duration(o.ns / o.cnt)), num(duration(o.max))])));
+			s.append(rowsTable(["call", "count", "errors", "mean", "max"], sorted.slice(0, 60).map(o => [d.call(o.id, o.abi), num(o.cnt), num(o.bad), num(duration(o.ns / o.cnt)), num(duration(o.max))])));
 	}
 	// Frames as a tree: { name, cnt, kids }
 	tree(from, to, tid) {
@@ -283,6 +283,7 @@ class Panel {
 				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "start"), num(r.lost), num(r.overwritten)])));
 		if (d.damage)
 			s.append(el("p", { class: "bad" }, `${many(d.damage, "part")} of the file ${d.damage === 1 ? "is" : "are"} damaged or missing: nothing is known of what was there`));
-		s.append(el("p", { class: d.holes.length ? "bad" : "dim" }, d.holes.length ? `${many(d.holes.length, "hole")}: hatched in the timeline` : "no holes"));
+		const cnt = d.holes.filter(h => h.why !== "after").length; // each ring is copied before something else happens
+		s.append(el("p", { class: cnt ? "bad" : "dim" }, cnt ? `${many(cnt, "hole")}: hatched in the timeline` : "no holes"));
 	}
 }

@@ -189,6 +189,10 @@ static int put_rows(struct fr_export *x, const struct fr_exporter *e)
 		x->file = run.file;
 		if (x->frames)
 			fr_frames_at(x->frames, &run);
+		if (e->run)
+			err = e->run(x, &run);
+		while (e->history && run.from < run.to && run.b->ts[run.from] < fr_replay_since(x->replay, run.file))
+			run.from++;
 		for (i = run.from; i < run.to && !err; i++)
 			err = put_row(x, e, &run, i);
 	}
@@ -357,7 +361,10 @@ int fr_export(const struct fr_export_ask *ask)
 
 	if (!e || e->by_library)
 		return FR_EXIT_USAGE;
+	x.to = e;
 	opts.pairs_without = e->pairs_without;
+	opts.history = e->history;
+	opts.pairs = e->pairs;
 	err = fr_replay_open(ask->file, ask->file_cnt, &opts, &x.replay);
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;

@@ -25,9 +25,11 @@ struct fr_export_ask {
 
 struct fr_frames;
 struct fr_export_gaps;
+struct fr_exporter;
 
 /* An export in progress, for use by a format. */
 struct fr_export {
+	const struct fr_exporter *to;
 	struct fr_replay *replay;
 	const struct fr_snap *snap;  /* the first file: host, clocks */
 	struct fr_export_gaps *gaps; /* what is missing from all files: flow/export/export_gaps.h */
@@ -53,9 +55,14 @@ struct fr_exporter {
 	bool by_library;  /* not implemented here: only the name is */
 	/* as in struct fr_replay_opts */
 	const char *pairs_without;
+	bool pairs;
+	bool history; /* run() gets rows before the window, too */
 	/* each returns 0 or -errno; NULL: nothing to do */
 	int (*begin)(struct fr_export *x);
 	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
+	/* before the rows of a run; what could not be read, as fr_replay_tell_lost() tells it */
+	int (*run)(struct fr_export *x, const struct fr_replay_run *run);
+	int (*lost)(struct fr_export *x, const struct fr_replay_lost *lost);
 	/* for every row of the window, matching or not; after row() */
 	int (*see)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
 	int (*end)(struct fr_export *x);

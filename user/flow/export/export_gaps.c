@@ -50,8 +50,12 @@ static u64 next_end(const struct fr_export *x, u32 cpu, u64 ts)
 /* A fr_replay_lost_fn. */
 static int take_damage(void *arg, const struct fr_replay_lost *lost)
 {
-	struct fr_export_gaps *g = ((struct fr_export *)arg)->gaps;
+	struct fr_export *x = arg;
+	struct fr_export_gaps *g = x->gaps;
+	int err = x->to->lost ? x->to->lost(x, lost) : 0;
 
+	if (err)
+		return err;
 	if (lost->tier > FR_TIER_LIFE)
 		return 0;
 	if (lost->cpu < g->cpu_cnt && lost->until_ns < g->next_ns[lost->cpu])

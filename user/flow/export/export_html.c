@@ -3,9 +3,10 @@
  * html: a self-contained HTML page for a browser without network access (`flightrec view`).
  *
  *	head, style		user/view/page.html up to its mark, style.css
- *	<script type=x>	events in pieces (page_columns.h), as they come: zlib, base64
+ *	<script type=x>	events in pieces (user/flow/export/page_columns.h), as they come: zlib, base64
+ *	<script type=x>	who had each CPU, what each task was doing (user/flow/export/page_spans.h): zlib, base64
  *	<script type=x>	the rest as JSON: schema, texts, names, stacks, tasks, rings, holes, facts: zlib, base64
- *	<script>		user/view/NN_*.js
+ *	<script>		the scripts of user/view
  *
  * Snapshot data enters the page only as base64, so no name can be markup.
  */
@@ -14,11 +15,14 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "flow/export/export_gaps.h"
+#include "flow/export/export.h"
 #include "flow/export/page_columns.h"
+#include "flow/export/page_spans.h"
 #include "flow/replay/focus.h"
+#include "flow/replay/gaps.h"
 #include "flow/replay/summary.h"
 #include "flow/symbols/frames.h"
+#include "flow/timeline/timeline.h"
 #include "pure/text/jsonw.h"
 
 /* The page's own parts, as they are in user/view/. */
@@ -45,6 +49,8 @@ struct seen {
 
 struct page {
 	struct fr_page_columns *columns;
+	struct fr_timeline *timeline;
+	struct fr_page_ended ended;
 	const struct fr_schema *schema;
 	struct fr_out stacks; /* in memory: the members of an object */
 	struct fr_jsonw stack_list;
@@ -241,27 +247,22 @@ static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_s
 	return 0;
 }
 
-static void put_hole(struct fr_jsonw *w, const struct page *p, const struct fr_gap *gap)
+/* What is before a CPU's history is none: rings have horizons. What came after its ring was copied ends nowhere. */
+static void put_holes(struct fr_jsonw *w, const struct fr_timeline *t)
 {
-	fr_jsonw_open(w, NULL, '{');
-	fr_jsonw_u64(w, "cpu", gap->cpu);
-	fr_jsonw_u64(w, "since", behind(p, gap->since_ns));
-	fr_jsonw_u64(w, "until", behind(p, gap->until_ns == FR_GAP_OPEN ? p->end_ns : gap->until_ns));
-	fr_jsonw_close(w, '}');
-}
-
-/* What was found damaged on the way here is one, too; what is before all that there is, is none: rings have horizons. */
-static void put_holes(struct fr_jsonw *w, const struct page *p, const struct fr_export *x)
-{
-	const struct fr_gap_list *gaps = fr_export_gaps(x, 0), *damage = fr_export_damage(x, 0);
-	size_t i;
+	u32 i;
 
 	fr_jsonw_open(w, "holes", '[');
-	for (i = 0; i < gaps->cnt; i++)
-		if (gaps->g[i].why != FR_GAP_before)
-			put_hole(w, p, &gaps->g[i]);
-	for (i = 0; i < damage->cnt; i++)
-		put_hole(w, p, &damage->g[i]);
+	for (i = 0; i < t->hole_cnt; i++) {
+		const struct fr_tl_hole *h = &t->hole[i];
+
+		fr_jsonw_open(w, NULL, '{');
+		fr_jsonw_u64(w, "cpu", t->cpu[h->cpu].nr);
+		fr_jsonw_u64(w, "since", h->since);
+		fr_jsonw_u64(w, "until", h->until < t->span ? h->until : t->span);
+		fr_jsonw_text(w, "why", fr_gap_word(h->why));
+		fr_jsonw_close(w, '}');
+	}
 	fr_jsonw_close(w, ']');
 }
 
@@ -344,7 +345,7 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	put_facts(&w, x->snap);
 	if (put_rings(&w, p, x->snap))
 		return -ENOMEM;
-	put_holes(&w, p, x);
+	put_holes(&w, p->timeline);
 	put_tasks(&w, x->snap);
 	put_texts(&w, p);
 	fr_jsonw_open(&w, "names", '[');
@@ -406,7 +407,7 @@ static int html_begin(struct fr_export *x)
 	fr_replay_window(x->replay, &p->origin_ns, &p->end_ns);
 	p->schema = fr_replay_schema(x->replay, 0);
 	p->columns = fr_page_columns_new(p->schema, p->origin_ns);
-	if (!p->columns)
+	if (!p->columns || fr_timeline_new(x->replay, true, &p->timeline))
 		return -ENOMEM;
 	PUT_PART(x->out, fr_page_html);
 	fr_out_str(x->out, "<style>\n");
@@ -424,14 +425,44 @@ static int html_row(struct fr_export *x, const struct fr_view *v, const struct f
 	if (err == 1)
 		err = put_rows(x);
 	err = err ?: put_stacks(x, v, r);
+	err = err ?: fr_page_ended_add(&p->ended, v, r, x->event_cnt);
 	x->event_cnt += !err;
 	return err;
+}
+
+static int html_run(struct fr_export *x, const struct fr_replay_run *run)
+{
+	struct page *p = x->state;
+
+	return fr_timeline_take(p->timeline, run);
+}
+
+static int html_lost(struct fr_export *x, const struct fr_replay_lost *lost)
+{
+	struct page *p = x->state;
+
+	return fr_timeline_lost(p->timeline, lost);
+}
+
+static int put_spans(struct fr_export *x)
+{
+	struct page *p = x->state;
+	u8 *piece;
+	size_t sz;
+	int err = fr_timeline_end(p->timeline) ?: fr_page_spans(p->timeline, &p->ended, &piece, &sz);
+
+	if (err)
+		return err;
+	put_piece(x->out, "spans", piece, sz);
+	free(piece);
+	return 0;
 }
 
 static int html_end(struct fr_export *x)
 {
 	int err = put_rows(x);
 
+	err = err ?: put_spans(x);
 	err = err ?: put_rest(x);
 	if (err)
 		return err;
@@ -452,6 +483,8 @@ static void html_release(struct fr_export *x)
 	if (!p)
 		return;
 	fr_page_columns_free(p->columns);
+	fr_timeline_free(p->timeline);
+	fr_page_ended_free(&p->ended);
 	free(p->seen.id);
 	free(fr_out_take_mem(&p->stacks, NULL));
 }
@@ -462,7 +495,11 @@ const struct fr_exporter fr_export_html = {
 	.one_session = true,
 	.stacks = true,
 	.binary = true,
+	.history = true,
+	.pairs = true,
 	.begin = html_begin,
+	.run = html_run,
+	.lost = html_lost,
 	.row = html_row,
 	.end = html_end,
 	.release = html_release,

@@ -1,30 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "flow/export/page_columns.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "flow/export/page_column.h"
 #include "pure/set/hash.h"
 
-#define FAST_LEVEL 3	       /* for zlib: 9 takes six times as long and saves a tenth */
-#define PLAIN_MAX  (1LL << 50) /* numbers and their differences are exact in a double */
-#define NAMED_MIN  (-4096)     /* numbers that may have a name begin here */
-#define NAMED_MAX  65536
-#define NAMED_CNT  (NAMED_MAX - NAMED_MIN)
-#define ABI_CNT	   2u
-
-struct nums {
-	u64 *v;
-	u32 cnt, cap;
-};
+#define NAMED_MIN (-4096) /* numbers that may have a name begin here */
+#define NAMED_MAX 65536
+#define NAMED_CNT (NAMED_MAX - NAMED_MIN)
+#define ABI_CNT	  2u
 
 struct field_cols {
-	struct nums num; /* of an array: counts */
-	struct nums flat;
+	struct fr_page_nums num; /* of an array: counts */
+	struct fr_page_nums flat;
 };
 
 struct event_cols {
@@ -32,58 +24,19 @@ struct event_cols {
 	struct field_cols field[FR_FIELD_MAX];
 };
 
-struct bytes {
-	u8 *p;
-	size_t sz, cap;
-};
-
 struct fr_page_columns {
 	const struct fr_schema *schema;
 	u64 origin_ns;
 	u32 cnt;
-	struct nums ev, ts, cpu, tid, comm;
+	struct fr_page_nums ev, ts, cpu, tid, comm;
 	struct event_cols *of[FR_EVENT_MAX];
-	struct bytes plain, packed;
+	struct fr_page_bytes plain, packed;
 	struct fr_page_text *text;
 	size_t text_cnt, text_cap;
 	u32 *slot; /* hash table: index of a text, 0 free */
 	size_t slot_cnt;
 	u8 *named[FR_STYLE_CNT][ABI_CNT]; /* bits of numbers seen */
 };
-
-/* ---- growing arrays ---- */
-
-static int put_num(struct nums *n, u64 v)
-{
-	if (n->cnt == n->cap) {
-		u32 cap = n->cap ? 2 * n->cap : 1024;
-		u64 *p = realloc(n->v, cap * sizeof(*p));
-
-		if (!p)
-			return -ENOMEM;
-		n->v = p;
-		n->cap = cap;
-	}
-	n->v[n->cnt++] = v;
-	return 0;
-}
-
-static int room(struct bytes *b, size_t sz)
-{
-	size_t cap = b->cap ? b->cap : 1 << 16;
-	u8 *p;
-
-	while (cap < b->sz + sz)
-		cap *= 2;
-	if (cap == b->cap)
-		return 0;
-	p = realloc(b->p, cap);
-	if (!p)
-		return -ENOMEM;
-	b->p = p;
-	b->cap = cap;
-	return 0;
-}
 
 /* ---- texts ---- */
 
@@ -207,10 +160,10 @@ void fr_page_columns_names(const struct fr_page_columns *p, const char *arch,
 static int put_array(struct field_cols *c, const struct fr_val *val)
 {
 	size_t i;
-	int err = put_num(&c->num, val->kind == FR_VAL_NUMS ? val->len : 0);
+	int err = fr_page_num(&c->num, val->kind == FR_VAL_NUMS ? val->len : 0);
 
 	for (i = 0; val->kind == FR_VAL_NUMS && i < val->len && !err; i++)
-		err = put_num(&c->flat, val->nums[i]);
+		err = fr_page_num(&c->flat, val->nums[i]);
 	return err;
 }
 
@@ -226,9 +179,9 @@ static int put_field(struct fr_page_columns *p, struct field_cols *c, const stru
 		return put_array(c, &val);
 	if (fr_field_kind(f) == FR_VAL_TEXT) {
 		nr = val.kind == FR_VAL_TEXT ? text_nr(p, val.text, val.len) : 0;
-		return nr < 0 ? -ENOMEM : put_num(&c->num, nr);
+		return nr < 0 ? -ENOMEM : fr_page_num(&c->num, nr);
 	}
-	return put_num(&c->num, val.num) ?: note_named(p, f->style, fr_view_sys(v, r).abi, val.num);
+	return fr_page_num(&c->num, val.num) ?: note_named(p, f->style, fr_view_sys(v, r).abi, val.num);
 }
 
 static int put_fields(struct fr_page_columns *p, const struct fr_view *v, const struct fr_row *r)
@@ -253,136 +206,55 @@ int fr_page_columns_add(struct fr_page_columns *p, const struct fr_view *v, cons
 	s64 comm = text_nr(p, who.comm, who.len);
 	int err = comm < 0 ? comm : 0;
 
-	err = err ?: put_num(&p->ev, r->ev->nr);
-	err = err ?: put_num(&p->ts, r->ts - p->origin_ns);
-	err = err ?: put_num(&p->cpu, r->cpu);
-	err = err ?: put_num(&p->tid, r->tid);
-	err = err ?: put_num(&p->comm, comm);
+	err = err ?: fr_page_num(&p->ev, r->ev->nr);
+	err = err ?: fr_page_num(&p->ts, r->ts - p->origin_ns);
+	err = err ?: fr_page_num(&p->cpu, r->cpu);
+	err = err ?: fr_page_num(&p->tid, r->tid);
+	err = err ?: fr_page_num(&p->comm, comm);
 	err = err ?: put_fields(p, v, r);
 	return err ?: ++p->cnt == FR_PAGE_ROWS;
 }
 
 /* ---- pieces ---- */
 
-static void put_u32(struct bytes *b, u32 v)
-{
-	v = htole32(v);
-	memcpy(b->p + b->sz, &v, sizeof(v));
-	b->sz += sizeof(v);
-}
-
-static bool is_plain(const struct nums *n)
-{
-	s64 v;
-	u32 i;
-
-	for (i = 0; i < n->cnt; i++) {
-		v = n->v[i];
-		if (v > PLAIN_MAX || v < -PLAIN_MAX)
-			return false;
-	}
-	return true;
-}
-
-static void put_varints(struct bytes *b, const struct nums *n)
-{
-	u64 last = 0, v;
-	u32 i;
-
-	for (i = 0; i < n->cnt; i++) {
-		v = n->v[i] - last;
-		last = n->v[i];
-		v = v << 1 ^ (u64)((s64)v >> 63);
-		for (; v > 0x7f; v >>= 7)
-			b->p[b->sz++] = v | 0x80;
-		b->p[b->sz++] = v;
-	}
-}
-
-static void put_wide(struct bytes *b, const struct nums *n)
-{
-	u64 v;
-	u32 i;
-
-	for (i = 0; i < n->cnt; i++) {
-		v = htole64(n->v[i]);
-		memcpy(b->p + b->sz, &v, sizeof(v));
-		b->sz += sizeof(v);
-	}
-}
-
-/* Also clears its numbers for the next piece. */
-static int put_column(struct bytes *b, struct nums *n)
-{
-	size_t at;
-	u32 sz;
-
-	if (room(b, 5 + 10 * (size_t)n->cnt))
-		return -ENOMEM;
-	b->p[b->sz++] = !is_plain(n);
-	at = b->sz;
-	b->sz += sizeof(sz);
-	if (b->p[at - 1])
-		put_wide(b, n);
-	else
-		put_varints(b, n);
-	sz = htole32(b->sz - at - sizeof(sz));
-	memcpy(b->p + at, &sz, sizeof(sz));
-	n->cnt = 0;
-	return 0;
-}
-
 static int put_event(struct fr_page_columns *p, u32 nr)
 {
 	const struct fr_event *ev = fr_schema_event(p->schema, nr);
 	struct event_cols *of = p->of[nr];
-	int err = room(&p->plain, 5);
+	int err = fr_page_room(&p->plain, 5);
 	u32 i;
 
 	if (err)
 		return err;
 	p->plain.p[p->plain.sz++] = nr;
-	put_u32(&p->plain, of->cnt);
+	fr_page_u32(&p->plain, of->cnt);
 	of->cnt = 0;
 	for (i = 0; i < ev->field_cnt && !err; i++) {
-		err = put_column(&p->plain, &of->field[i].num);
+		err = fr_page_column(&p->plain, &of->field[i].num);
 		if (!err && fr_field_kind(&ev->fields[i]) == FR_VAL_NUMS)
-			err = put_column(&p->plain, &of->field[i].flat);
+			err = fr_page_column(&p->plain, &of->field[i].flat);
 	}
 	return err;
 }
 
 static int put_piece(struct fr_page_columns *p)
 {
-	int err = room(&p->plain, sizeof(u32));
+	int err = fr_page_room(&p->plain, sizeof(u32));
 	u32 nr;
 
 	if (err)
 		return err;
-	put_u32(&p->plain, p->cnt);
-	err = put_column(&p->plain, &p->ev);
-	err = err ?: put_column(&p->plain, &p->ts);
-	err = err ?: put_column(&p->plain, &p->cpu);
-	err = err ?: put_column(&p->plain, &p->tid);
-	err = err ?: put_column(&p->plain, &p->comm);
+	fr_page_u32(&p->plain, p->cnt);
+	err = fr_page_column(&p->plain, &p->ev);
+	err = err ?: fr_page_column(&p->plain, &p->ts);
+	err = err ?: fr_page_column(&p->plain, &p->cpu);
+	err = err ?: fr_page_column(&p->plain, &p->tid);
+	err = err ?: fr_page_column(&p->plain, &p->comm);
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
 		if (p->of[nr] && p->of[nr]->cnt)
 			err = put_event(p, nr);
 	}
 	return err;
-}
-
-static int pack(struct fr_page_columns *p)
-{
-	uLongf sz = compressBound(p->plain.sz);
-
-	p->packed.sz = 0;
-	if (room(&p->packed, sz))
-		return -ENOMEM;
-	if (compress2(p->packed.p, &sz, p->plain.p, p->plain.sz, FAST_LEVEL) != Z_OK)
-		return -ENOMEM;
-	p->packed.sz = sz;
-	return 0;
 }
 
 int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz)
@@ -393,7 +265,7 @@ int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz)
 	if (!p->cnt)
 		return 0;
 	p->plain.sz = 0;
-	err = put_piece(p) ?: pack(p);
+	err = put_piece(p) ?: fr_page_pack(&p->plain, &p->packed);
 	p->cnt = 0;
 	*out = p->packed.p;
 	*sz = p->packed.sz;

@@ -4,8 +4,7 @@
  *
  *	piece	u32 rows, then columns: event, time, cpu, tid, comm; then for each event that occurs, ascending: u8 its number,
  *		u32 its rows, a column for each of its fields in the schema's order; two for an array, counts and numbers
- *	column	u8 form, u32 bytes, then	0: varints (7 bits a byte, low first) of zigzag(number - previous number)
- *						1: 8 bytes per number
+ *	column	as user/flow/export/page_column.h says
  *	text	is its number in the list of texts, 0 unknown; little-endian throughout; a piece is one zlib stream
  */
 #ifndef FR_PAGE_COLUMNS_H

@@ -15,6 +15,7 @@ static const char *const words[FR_GAP_CNT][2] = {
 	[FR_HOLE_cut] = {"cut", "cut away"},
 	[FR_GAP_before] = {"before", "overwritten earlier, not recorded yet, or not asked for"},
 	[FR_GAP_between] = {"between", "in none of the snapshots"},
+	[FR_GAP_after] = {"after", "after its ring was copied"},
 };
 
 const char *fr_gap_word(u8 why)
@@ -349,7 +350,7 @@ static int cover_to_end(struct fr_gaps *g, const struct fr_snap *snap, const str
 	int err = cover(g, snap, r, end_ns);
 
 	return err || last_ns <= end_ns ? err
-					: fr_gap_list_add(&g->end, (struct fr_gap){r->cpu, FR_GAP_between, end_ns, last_ns});
+					: fr_gap_list_add(&g->end, (struct fr_gap){r->cpu, FR_GAP_after, end_ns, last_ns});
 }
 
 /* CPUs that were cut away are not covered. A file without an account of its rings counts as complete. */

@@ -21,6 +21,7 @@
 enum fr_gap_why {
 	FR_GAP_before = FR_HOLE_CNT, /* they were before what the first snapshot has */
 	FR_GAP_between,		     /* after one snapshot's end, and before what the next one has */
+	FR_GAP_after,		     /* its ring was copied before the others' last events */
 	FR_GAP_CNT
 };
 

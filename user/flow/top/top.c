@@ -118,7 +118,7 @@ static int set_up(struct fr_top *t)
 		return -ENOMEM;
 	fr_text_init(&t->text, false, false);
 	fr_out_init_mem(t->out);
-	err = fr_timeline_new(t->replay, &t->tl);
+	err = fr_timeline_new(t->replay, false, &t->tl);
 	if (err)
 		return err;
 	t->reader = fr_tl_reader_new(t->tl);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/top/timeline_int.h"
+#include "flow/timeline/timeline_int.h"
 #include "flow/top/top_int.h"
 
 #define SAMPLES_A_TIME 2000u

@@ -3,7 +3,7 @@
 #ifndef FR_TOP_INT_H
 #define FR_TOP_INT_H
 
-#include "flow/top/timeline.h"
+#include "flow/timeline/timeline.h"
 #include "flow/top/top.h"
 #include "flow/top/top_table.h"
 #include "pure/format/format_text.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/top/timeline_int.h"
+#include "flow/timeline/timeline_int.h"
 #include "flow/top/top_int.h"
 
 #define ROWS_A_TIME 65536u

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "flow/top/timeline.h"
+#include "flow/timeline/timeline.h"
 
 #define SLOT_CNT 32u
 

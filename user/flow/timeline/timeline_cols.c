@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "flow/top/timeline.h"
+#include "flow/timeline/timeline.h"
 
 #define PARTS 1000u
 

@@ -5,7 +5,7 @@
 #include "flow/replay/gaps.h"
 #include "flow/replay/holder.h"
 #include "flow/replay/summary.h"
-#include "flow/top/timeline_int.h"
+#include "flow/timeline/timeline_int.h"
 
 /* ---- tasks and CPUs ---- */
 
@@ -118,6 +118,7 @@ static int add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap
 		.since_key = key_of(t, boot, gap->since_ns),
 		.until_key = gap->until_ns == FR_GAP_OPEN ? FR_GAP_OPEN : key_of(t, boot, gap->until_ns),
 		.cpu = nr,
+		.why = gap->why,
 	};
 	return 0;
 }
@@ -163,10 +164,10 @@ static int note_early(struct fr_timeline_work *w, const struct fr_replay_lost *l
 	return err;
 }
 
-/* A fr_replay_lost_fn: data found damaged while reading is a hole too. Until the first rows come, the origin is not known. */
-static int take_damage(void *arg, const struct fr_replay_lost *lost)
+/* Data found damaged while reading is a hole too. Until the first rows come, the origin is not known. */
+int fr_timeline_lost(void *timeline, const struct fr_replay_lost *lost)
 {
-	struct fr_timeline *t = arg;
+	struct fr_timeline *t = timeline;
 	u32 at = t->work->hole_at;
 	int err;
 
@@ -272,20 +273,22 @@ static int set_up(struct fr_timeline *t)
 	return fr_tl_new_task(t, 0, 0, &nr);
 }
 
-int fr_timeline_new(struct fr_replay *r, struct fr_timeline **out)
+int fr_timeline_new(struct fr_replay *r, bool fed, struct fr_timeline **out)
 {
 	struct fr_timeline *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return -ENOMEM;
 	t->replay = r;
+	t->fed = fed;
 	t->span = 1;
 	t->focus = FR_TL_NO_TASK;
 	if (set_up(t)) {
 		fr_timeline_free(t);
 		return -ENOMEM;
 	}
-	fr_replay_tell_lost(r, take_damage, t);
+	if (!fed)
+		fr_replay_tell_lost(r, fr_timeline_lost, t);
 	*out = t;
 	return 0;
 }
@@ -346,27 +349,31 @@ static void find_blind(struct fr_timeline *t)
 	}
 }
 
-/* Where the axis of several hosts begins: at the first row; without one, at what the first file's clock says. */
-static u64 first_key(const struct fr_timeline *t, u64 ts)
+/* The window on the one axis of all hosts: each has a clock of its own. */
+static void find_axis(struct fr_timeline *t)
 {
-	const struct fr_timeline_work *w = t->work;
+	u32 i;
 
-	return w->has_run ? w->run.b->ts[w->run.from] + w->run.shift_ns : ts + w->boot[fr_replay_boot(t->replay, 0)].shift_ns;
+	for (i = 0; i < fr_replay_file_cnt(t->replay); i++) {
+		u64 first, last;
+
+		fr_replay_file_window(t->replay, i, &first, &last);
+		first = key_of(t, fr_replay_boot(t->replay, i), first);
+		last = key_of(t, fr_replay_boot(t->replay, i), last);
+		if (!i || first < t->origin_key)
+			t->origin_key = first;
+		if (!i || last > t->end_key)
+			t->end_key = last;
+	}
+	t->span = t->end_key > t->origin_key ? t->end_key - t->origin_key : 1;
 }
 
 static int begin(struct fr_timeline *t)
 {
-	u64 first, last;
 	u32 i;
 	int err = 0;
 
-	fr_replay_window(t->replay, &first, &last);
-	if (t->boot_cnt > 1) { /* the axis is not the first file's clock */
-		first = first_key(t, first);
-		last = first;
-	}
-	t->origin_key = first;
-	t->span = last > first ? last - first : 1;
+	find_axis(t);
 	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
 		err = add_cpus(t, i);
 	find_blind(t);
@@ -393,7 +400,13 @@ static int tell_holes(struct fr_timeline *t, u64 key)
 
 static int put_event(struct fr_timeline *t, struct fr_tl_fed *f, const struct fr_replay_run *run)
 {
-	int err = fr_tl_grow((void **)&t->event, t->event_cnt, &t->event_cap, sizeof(*t->event));
+	int err;
+
+	if (t->fed) {
+		f->nr = t->event_cnt++;
+		return 0;
+	}
+	err = fr_tl_grow((void **)&t->event, t->event_cnt, &t->event_cap, sizeof(*t->event));
 
 	if (err)
 		return err;
@@ -475,7 +488,7 @@ static void find_names(struct fr_timeline *t)
 	}
 }
 
-static int end(struct fr_timeline *t)
+int fr_timeline_end(struct fr_timeline *t)
 {
 	int err = t->work->has_run ? 0 : begin(t);
 	u32 i;
@@ -494,25 +507,11 @@ static int end(struct fr_timeline *t)
 	return err;
 }
 
-/* Rows before the window tell what is so when it begins; not if they are of several hosts. */
-static int next_rows(struct fr_timeline *t, struct fr_replay_run *run)
-{
-	int got;
-
-	while ((got = fr_replay_next(t->replay, run)) > 0 && t->boot_cnt > 1) {
-		while (run->from < run->to && run->b->ts[run->from] < fr_replay_since(t->replay, run->file))
-			run->from++;
-		if (run->from < run->to)
-			break;
-	}
-	return got;
-}
-
 /* Takes the next run of rows. Returns what fr_replay_next() does. */
 static int next_run(struct fr_timeline *t)
 {
 	struct fr_timeline_work *w = t->work;
-	int got = next_rows(t, &w->run), err;
+	int got = fr_replay_next(t->replay, &w->run), err;
 
 	if (got <= 0)
 		return got;
@@ -526,6 +525,17 @@ static int next_run(struct fr_timeline *t)
 	return 1;
 }
 
+int fr_timeline_take(struct fr_timeline *t, const struct fr_replay_run *run)
+{
+	int err = t->work->has_run ? 0 : begin(t);
+	u32 i;
+
+	t->work->has_run = true;
+	for (i = run->from; i < run->to && !err; i++)
+		err = take_row(t, run, i);
+	return err;
+}
+
 int fr_timeline_load(struct fr_timeline *t, u32 row_cnt)
 {
 	struct fr_timeline_work *w = t->work;
@@ -535,7 +545,7 @@ int fr_timeline_load(struct fr_timeline *t, u32 row_cnt)
 		if (w->run_at == w->run.to) {
 			got = next_run(t);
 			if (got <= 0)
-				return got ?: end(t);
+				return got ?: fr_timeline_end(t);
 		}
 		for (; w->run_at < w->run.to && row_cnt && !err; row_cnt--)
 			err = take_row(t, &w->run, w->run_at++);

@@ -8,7 +8,7 @@
  * A task that has no CPU may get any. So what it does is known only while all CPUs' events are there. A task that runs has its
  * CPU until that one's events say otherwise.
  */
-#include "flow/top/timeline_int.h"
+#include "flow/timeline/timeline_int.h"
 #include "task_state.h"
 
 static int change(struct fr_tl_changes *c, u64 at, u32 row, u32 what)
@@ -167,11 +167,22 @@ static int migrates(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return err;
 }
 
-/* fields: child_pid */
+/* A call that was under way may have ended unseen, and another of the same number begun. */
+static int leave_call(struct fr_tl_task *k, u64 at)
+{
+	bool was_in = k->in_call;
+
+	k->in_call = false;
+	return was_in ? span(&k->calls, k->call_at, at, k->call_row, k->call | FR_TL_OPEN) : 0;
+}
+
+/* fields: child_pid. A tid is lent: whoever had it before has ended, unseen. */
 static int forks(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
-	u32 child;
-	int err = fr_tl_new_task(t, f->boot, f->v[0] & FR_TID_MASK, &child);
+	u32 child = t->work->boot[f->boot].by_tid[f->v[0] & FR_TID_MASK];
+	int err = child ? leave_call(&t->task[child - 1], f->at) ?: become(t, child - 1, f, FR_TL_UNKNOWN) : 0;
+
+	err = err ?: fr_tl_new_task(t, f->boot, f->v[0] & FR_TID_MASK, &child);
 
 	if (!err)
 		t->task[child].seen_ts = f->row->ts;
@@ -192,6 +203,7 @@ static int enters(struct fr_timeline *t, const struct fr_tl_fed *f)
 
 	k->in_call = true;
 	k->call_at = f->at;
+	k->call_key = f->key;
 	k->call = call_of(f->v[0], f->v[1]);
 	k->call_row = f->nr;
 	k->call_execs = fr_syscall_execs(&t->work->boot[f->boot].odd, f->v[0], f->v[1]);
@@ -211,6 +223,7 @@ static int execs(struct fr_timeline *t, const struct fr_tl_fed *f)
 	was = &t->task[old];
 	k->in_call = was->in_call;
 	k->call_at = was->call_at;
+	k->call_key = was->call_key;
 	k->call = was->call;
 	k->call_row = was->call_row;
 	k->call_execs = was->call_execs;
@@ -223,12 +236,21 @@ static int execs(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return err ?: become(t, old, f, FR_TL_UNKNOWN);
 }
 
+/* May this call have ended unseen, and another of the same number begun? Not while the task kept its CPU. */
+static bool was_blind(const struct fr_timeline *t, const struct fr_tl_fed *f, const struct fr_tl_task *k)
+{
+	const struct fr_oncpu *on = &t->cpu[f->cpu].on;
+	bool ran_through = on->known && on->tid == k->tid && on->since_ns <= k->call_key && on->whole_ns <= k->call_key;
+
+	return k->call_key < t->work->boot[f->boot].blind_key && !ran_through;
+}
+
 /* fields: id, abi, ret. rt_sigreturn ends with number -1, a call that has executed a program with execve's in its ABI. */
 static int exits(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	struct fr_tl_task *k = &t->task[f->task];
 	bool is_it = k->call == call_of(f->v[0], f->v[1]) || (s32)f->v[0] == -1 || (k->call_execs && !f->v[2]);
-	bool ends = k->in_call && is_it;
+	bool ends = k->in_call && is_it && !was_blind(t, f, k);
 
 	k->in_call = false;
 	return ends ? span(&k->calls, k->call_at, f->at, k->call_row, k->call) : 0;
@@ -303,15 +325,6 @@ const struct fr_tl_rule fr_tl_rules[] = {
 };
 
 /* ---- gaps, the end ---- */
-
-/* A call that was under way may have ended unseen, and another of the same number begun. */
-static int leave_call(struct fr_tl_task *k, u64 at)
-{
-	bool was_in = k->in_call;
-
-	k->in_call = false;
-	return was_in ? span(&k->calls, k->call_at, at, k->call_row, k->call | FR_TL_OPEN) : 0;
-}
 
 static int leave_state(struct fr_tl_task *k, u32 cpu, u64 at)
 {

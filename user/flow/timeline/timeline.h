@@ -111,7 +111,7 @@ struct fr_tl_task {
 	struct fr_tl_rows rows;
 	/* the call it is in */
 	bool in_call, call_execs;
-	u64 call_at;
+	u64 call_at, call_key;
 	u32 call, call_row;
 };
 
@@ -136,13 +136,15 @@ struct fr_tl_hole {
 	u64 since, until;	  /* at */
 	u64 since_key, until_key; /* as fr_replay_run's rows, with shift_ns */
 	u32 cpu;		  /* index in the list */
+	u8 why;			  /* enum fr_gap_why */
 };
 
 struct fr_timeline {
 	struct fr_replay *replay;
+	bool fed;
 	u32 boot_cnt;
 	u64 span; /* length of the window in ns, at least 1 */
-	u64 origin_key;
+	u64 origin_key, end_key;
 	struct fr_tl_event *event;
 	u32 event_cnt, event_cap;
 	struct fr_tl_task *task; /* [0]: the idle tasks */
@@ -163,12 +165,21 @@ struct fr_timeline {
 	struct fr_timeline_work *work; /* internal to the module */
 };
 
-/* The replay must have been opened with names, and live as long. 0 and *out, or -ENOMEM. Empty until loaded. */
-int fr_timeline_new(struct fr_replay *r, struct fr_timeline **out);
+/*
+ * The replay must have been opened with names, and with history if it has a window; it must live as long. fed: the caller reads
+ * the replay, and passes on what it reads; events and rows are not kept then, only numbered. 0 and *out, or -ENOMEM. Empty
+ * until loaded.
+ */
+int fr_timeline_new(struct fr_replay *r, bool fed, struct fr_timeline **out);
 void fr_timeline_free(struct fr_timeline *t); /* NULL is fine */
 
 /* Read some row_cnt further rows. 1: there is more; 0: all is loaded; -errno. */
 int fr_timeline_load(struct fr_timeline *t, u32 row_cnt);
+
+/* Fed: each run of the replay; what was lost, as fr_replay_tell_lost() tells it; then the end. 0 or -ENOMEM. */
+int fr_timeline_take(struct fr_timeline *t, const struct fr_replay_run *run);
+int fr_timeline_lost(void *timeline, const struct fr_replay_lost *lost);
+int fr_timeline_end(struct fr_timeline *t);
 
 /* ---- lookup ---- */
 

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "flow/top/timeline.h"
+#include "flow/timeline/timeline.h"
 #include "pure/schema/syscalls.h"
 
 #define FR_TL_FIELD_MAX 3
