@@ -321,6 +321,8 @@ def log_is_full(name, dir):
     check(dropped >= sum(died[:3]) - 3 * 27 - len(mine), f"found no room: {a}")
     equal(sum(q["count"] for q in a["squeezed"] if q["comm"].startswith("fri-full") or not q["comm"]), squeezed, f"by whom: {a}")
     check(squeezed >= 3 * 27, f"beyond their share: {a}")
+    told = sum(i["count"] for i in found if i["kind"] == "squeezed")
+    check(told >= squeezed, f"all of them are told once there is room, {told} of {squeezed}; {account(name)}")
     now = [i["comm"] for i in more if i["seq"] >= first + 8 and i["kind"] == "signal"]
     check("fri-full3-0" in now and "fri-full3-1" in now and "fri-full0-0" not in now, f"after it was saved: {now}")
 

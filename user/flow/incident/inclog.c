@@ -212,15 +212,31 @@ int fr_inclog_save(struct fr_inclog *l, u32 wait_ms)
 	return err;
 }
 
+#define ROUND_MAX 128 /* others may report more meanwhile */
+
+/* What is pending is told as far as there is room, of which a save makes more. */
+static int save_pending(struct fr_inclog *l)
+{
+	struct fr_incident_counts c;
+	u32 i;
+	int err = fr_inclog_save(l, FR_INCLOG_WAIT_MS);
+
+	for (i = 0; !err && i < ROUND_MAX; i++) {
+		fr_sess_flush_incidents(l->s);
+		if (fr_sess_incident_counts(l->s, &c) || c.saved == c.next)
+			return 0;
+		err = fr_inclog_save(l, FR_INCLOG_WAIT_MS);
+	}
+	return err;
+}
+
 int fr_inclog_save_once(struct fr_sess *s, const char *dir)
 {
 	char *fact = dir ? NULL : fr_sess_fact(s, "dir");
 	struct fr_inclog *l = NULL;
 	int err = fr_inclog_open(s, dir ?: fact ?: FR_DEF_DIR, (u64)FR_DEF_JOURNAL_MIB << 20, &l);
 
-	if (!err)
-		fr_sess_flush_incidents(s);
-	err = err ?: fr_inclog_save(l, FR_INCLOG_WAIT_MS);
+	err = err ?: save_pending(l);
 	fr_inclog_close(l);
 	free(fact);
 	return err;
