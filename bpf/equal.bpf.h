@@ -56,13 +56,15 @@ __noinline u32 fr_equal_tell(struct fr_equal *e, const struct fr_flood_of *of)
 /* Is it one of many, and has it been counted with them? */
 __noinline u32 fr_equal_counted(const struct fr_flood_of *of, u32 pid)
 {
+	struct fr_flood_of key; /* an argument is no key before 6.2 (9ef40974a82a) */
 	u64 now_ns = fr_now();
 	struct fr_equal *e;
 	u32 is;
 
 	if (!of)
 		return 0;
-	e = bpf_map_lookup_elem(&fr_incident_equal, of);
+	key = *of;
+	e = bpf_map_lookup_elem(&fr_incident_equal, &key);
 	if (!e)
 		return 0;
 	if (fr_series_is_quiet(&e->series, now_ns))
@@ -77,15 +79,17 @@ __noinline u32 fr_equal_counted(const struct fr_flood_of *of, u32 pid)
 __noinline u32 fr_equal_begin(const struct fr_flood_of *of, u64 nr)
 {
 	struct fr_incident *inc = fr_incident_of(nr);
+	struct fr_flood_of key;
 	struct fr_equal *e;
 	u64 *from, *to;
 	u32 i;
 
 	if (!of || !inc)
 		return 0;
-	if (bpf_map_update_elem(&fr_incident_equal, of, (const void *)fr_equal_none, BPF_NOEXIST))
+	key = *of;
+	if (bpf_map_update_elem(&fr_incident_equal, &key, (const void *)fr_equal_none, BPF_NOEXIST))
 		return 0; /* it has been counted with the first; or there is no room */
-	e = bpf_map_lookup_elem(&fr_incident_equal, of);
+	e = bpf_map_lookup_elem(&fr_incident_equal, &key);
 	if (!e)
 		return 0;
 	fr_count(&e->seen, 1);
