@@ -185,8 +185,7 @@ static void run_hook(struct fr_notify *n, const struct fr_taken *t)
 		.sig = t->alert.sig,
 	};
 
-	if (fr_hooks_run(n->hooks, &ask) == -EPERM)
-		fr_warn("a hook of another user, set by a reload, needs a restart: the right to change users was given up");
+	fr_hooks_run(n->hooks, &ask);
 }
 
 static void taken(void *arg, const struct fr_taken *t, u64 cookie)

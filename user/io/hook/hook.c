@@ -26,12 +26,14 @@
 
 #define P_PIDFD_ID 3 /* idtype_t's P_PIDFD, which older headers lack */
 
+#define START_NS (5 * FR_SEC_NS) /* to become the command */
+
 struct job {
-	pid_t pid; /* 0: free */
-	int pidfd;
-	u64 due_ns; /* its timeout, or the end of the grace period after SIGTERM; 0: no limit */
-	bool told;  /* SIGTERM was sent */
-	char *file; /* for messages */
+	struct fr_hook_process process; /* pid 0: free; tell_fd -1: it has become the command, or will not */
+	bool begun;			/* it has */
+	u64 due_ns;			/* START_NS, its timeout, or the end of the grace period after SIGTERM; 0: no limit */
+	bool told;			/* SIGTERM was sent */
+	char *file;			/* for messages */
 };
 
 struct fr_hooks {
@@ -55,7 +57,7 @@ static void set_timer(struct fr_hooks *h)
 	u32 i;
 
 	for (i = 0; i < FR_HOOK_RUN_MAX; i++)
-		if (h->job[i].pid && h->job[i].due_ns && h->job[i].due_ns < due_ns)
+		if (h->job[i].process.pid && h->job[i].due_ns && h->job[i].due_ns < due_ns)
 			due_ns = h->job[i].due_ns;
 	if (due_ns != ~0ULL) {
 		t.it_value.tv_sec = due_ns / FR_SEC_NS;
@@ -64,11 +66,51 @@ static void set_timer(struct fr_hooks *h)
 	timerfd_settime(h->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
+/* Nothing is heard of how far it is from here on. */
+static void stop_hearing(struct fr_hooks *h, struct job *j)
+{
+	if (j->process.tell_fd < 0)
+		return;
+	epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, j->process.tell_fd, NULL);
+	close(j->process.tell_fd);
+	j->process.tell_fd = -1;
+}
+
+/* It is not the command, and will not be. */
+static void say_not_begun(struct fr_hooks *h, struct job *j, int err)
+{
+	stop_hearing(h, j);
+	h->count.failed++;
+	fr_warn_errno(err, "cannot run the hook for %s", j->file);
+	if (err == -EPERM && h->user.change)
+		fr_warn("a hook of another user, set by a reload, needs a restart: the right to change users was given up");
+}
+
+/* Has it become the command, or told why not? Until then nobody waits for it: its snapshot's disk may not answer. */
+static void hear(struct fr_hooks *h, struct job *j)
+{
+	ssize_t got;
+	int err = 0;
+
+	if (!j->process.pid || j->process.tell_fd < 0)
+		return;
+	got = read(j->process.tell_fd, &err, sizeof(err));
+	if (got == sizeof(err)) {
+		say_not_begun(h, j, -err);
+	} else if (!got) {
+		stop_hearing(h, j);
+		j->begun = true;
+		h->count.started++;
+		if (!j->told)
+			j->due_ns = h->timeout_ns ? fr_now_ns(CLOCK_MONOTONIC) + h->timeout_ns : 0;
+	}
+}
+
 static void tell_to_end(struct fr_hooks *h, struct job *j, u64 now_ns, const char *why)
 {
 	h->count.timed_out++;
 	fr_warn("the hook for %s takes too long: it is ended: %s", j->file, why);
-	if (kill(-j->pid, SIGTERM))
+	if (kill(-j->process.pid, SIGTERM))
 		fr_warn_errno(-errno, "cannot end the hook for %s", j->file);
 	j->told = true;
 	j->due_ns = now_ns + FR_HOOK_GRACE_NS;
@@ -76,13 +118,16 @@ static void tell_to_end(struct fr_hooks *h, struct job *j, u64 now_ns, const cha
 
 static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
 {
-	if (!j->pid || !j->due_ns || now_ns < j->due_ns)
+	if (!j->process.pid || !j->due_ns || now_ns < j->due_ns)
 		return;
-	if (!j->told) {
+	if (j->begun && !j->told) {
 		tell_to_end(h, j, now_ns, "give it more time with ExecTimeout=");
 		return;
 	}
-	kill(-j->pid, SIGKILL);
+	if (!j->begun && j->process.tell_fd >= 0) /* stopped, or its shell or its snapshot is on a dead disk */
+		say_not_begun(h, j, -ETIMEDOUT);
+	kill(j->process.pid, SIGKILL);
+	kill(-j->process.pid, SIGKILL);
 	j->due_ns = 0;
 }
 
@@ -90,6 +135,8 @@ static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
 
 static void say_end(struct fr_hooks *h, const struct job *j, const siginfo_t *info)
 {
+	if (!j->begun) /* that was said */
+		return;
 	if (info->si_code == CLD_EXITED && !info->si_status)
 		return;
 	h->count.failed++;
@@ -101,8 +148,9 @@ static void say_end(struct fr_hooks *h, const struct job *j, const siginfo_t *in
 
 static void forget(struct fr_hooks *h, struct job *j)
 {
-	epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, j->pidfd, NULL);
-	close(j->pidfd);
+	stop_hearing(h, j);
+	epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, j->process.pidfd, NULL);
+	close(j->process.pidfd);
 	free(j->file);
 	memset(j, 0, sizeof(*j));
 }
@@ -112,10 +160,11 @@ static void reap(struct fr_hooks *h, struct job *j)
 {
 	siginfo_t info = {};
 
-	if (!j->pid || waitid(P_PIDFD_ID, j->pidfd, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
+	if (!j->process.pid || waitid(P_PIDFD_ID, j->process.pidfd, &info, WEXITED | WNOHANG | WNOWAIT) || !info.si_pid)
 		return;
-	kill(-j->pid, SIGKILL);
-	waitid(P_PIDFD_ID, j->pidfd, &info, WEXITED | WNOHANG);
+	kill(-j->process.pid, SIGKILL);
+	waitid(P_PIDFD_ID, j->process.pidfd, &info, WEXITED | WNOHANG);
+	hear(h, j);
 	say_end(h, j, &info);
 	forget(h, j);
 }
@@ -127,33 +176,41 @@ static struct job *free_job(struct fr_hooks *h)
 	u32 i;
 
 	for (i = 0; i < FR_HOOK_RUN_MAX; i++)
-		if (!h->job[i].pid)
+		if (!h->job[i].process.pid)
 			return &h->job[i];
 	return NULL;
 }
 
-static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *own)
+static int watch(struct fr_hooks *h, const struct fr_hook_process *p)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
-	int err = fr_hook_spawn(h->command, &h->user, own, &j->pid, &j->pidfd);
 
-	if (!err)
-		j->file = strdup(own->file);
-	if (!err && (!j->file || epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, j->pidfd, &ev))) {
-		err = -ENOMEM;
-		kill(-j->pid, SIGKILL);
-		fr_child_end(j->pid, 0);
-		close(j->pidfd);
-		free(j->file);
-	}
+	return epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, p->pidfd, &ev) || epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, p->tell_fd, &ev)
+		       ? -errno
+		       : 0;
+}
+
+static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *own)
+{
+	int err = fr_hook_spawn(h->command, &h->user, own, &j->process);
+
 	if (err) {
 		memset(j, 0, sizeof(*j));
+	} else {
+		j->file = strdup(own->file);
+		err = j->file ? watch(h, &j->process) : -ENOMEM;
+		if (err) {
+			kill(j->process.pid, SIGKILL);
+			fr_child_end(j->process.pid, 0);
+			forget(h, j);
+		}
+	}
+	if (err) {
 		h->count.failed++;
 		fr_warn_errno(err, "cannot run the hook for %s", own->file);
 		return err;
 	}
-	h->count.started++;
-	j->due_ns = h->timeout_ns ? fr_now_ns(CLOCK_MONOTONIC) + h->timeout_ns : 0;
+	j->due_ns = fr_now_ns(CLOCK_MONOTONIC) + START_NS;
 	set_timer(h);
 	return 0;
 }
@@ -206,6 +263,7 @@ void fr_hooks_poll(struct fr_hooks *h)
 	if (read(h->timer_fd, &ticks, sizeof(ticks)) < 0)
 		ticks = 0;
 	for (i = 0; i < FR_HOOK_RUN_MAX; i++) {
+		hear(h, &h->job[i]);
 		reap(h, &h->job[i]);
 		end_overdue(h, &h->job[i], now_ns);
 	}
@@ -251,9 +309,14 @@ void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd)
 	poll_until(h, now_ns + limit_ns, enough_fd);
 	drop_queued(h);
 	now_ns = fr_now_ns(CLOCK_MONOTONIC);
-	for (i = 0; i < FR_HOOK_RUN_MAX; i++)
-		if (h->job[i].pid && !h->job[i].told)
+	for (i = 0; i < FR_HOOK_RUN_MAX; i++) {
+		if (!h->job[i].process.pid)
+			continue;
+		if (!h->job[i].begun)
+			h->job[i].due_ns = now_ns;
+		else if (!h->job[i].told)
 			tell_to_end(h, &h->job[i], now_ns, "the recorder ends");
+	}
 	set_timer(h);
 	poll_until(h, now_ns + 2 * FR_HOOK_GRACE_NS, -1);
 }
@@ -322,10 +385,10 @@ void fr_hooks_free(struct fr_hooks *h)
 	if (!h)
 		return;
 	for (i = 0; i < FR_HOOK_RUN_MAX; i++) {
-		if (!h->job[i].pid)
+		if (!h->job[i].process.pid)
 			continue;
-		kill(-h->job[i].pid, SIGKILL);
-		fr_child_end(h->job[i].pid, 0);
+		kill(-h->job[i].process.pid, SIGKILL);
+		fr_child_end(h->job[i].process.pid, 0);
 		forget(h, &h->job[i]);
 	}
 	for (i = 0; i < h->queued; i++)
@@ -356,5 +419,5 @@ void fr_hooks_count(const struct fr_hooks *h, struct fr_hook_count *out)
 	*out = h->count;
 	out->queued = h->queued;
 	for (i = 0, out->running = 0; i < FR_HOOK_RUN_MAX; i++)
-		out->running += h->job[i].pid != 0;
+		out->running += h->job[i].process.pid != 0;
 }

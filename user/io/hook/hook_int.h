@@ -32,7 +32,14 @@ struct fr_hook_own {
 struct fr_hook_own *fr_hook_own(const struct fr_hook_ask *ask);
 void fr_hook_own_free(struct fr_hook_own *o);
 
-/* Start it. 0, *pid and *pidfd; -errno, also if it could not become the user or run the shell. */
-int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own, pid_t *pid, int *pidfd);
+/* A child on its way to be the command: it tells a positive errno if it does not become it, and else closes the pipe. */
+struct fr_hook_process {
+	pid_t pid;
+	int pidfd, tell_fd; /* tell_fd: not blocking */
+};
+
+/* Start it, and wait for nothing. 0 and *out; -errno. */
+int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own,
+		  struct fr_hook_process *out);
 
 #endif

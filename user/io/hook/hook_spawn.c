@@ -8,7 +8,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,7 +28,6 @@
 
 #define GROUP_MAX 1024
 #define SAFE_FD	  16 /* descriptors that the child needs are first moved here or above */
-#define START_MS  5000
 
 /* ---- the user ---- */
 
@@ -177,8 +175,9 @@ void fr_hook_own_free(struct fr_hook_own *o)
 struct child {
 	const char *command;
 	const struct fr_hook_user *user;
+	const char *file;
 	char **env;
-	int file_fd, null_fd, tell_fd;
+	int null_fd, tell_fd;
 };
 
 static int default_signals(void)
@@ -210,12 +209,27 @@ static int drop_caps(void)
 	return syscall(SYS_capset, &h, none) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* 0 /dev/null, 1 and 2 ours, 3 the snapshot; the pipe is close-on-exec. */
+/*
+ * 0 /dev/null, 1 and 2 ours, 3 the snapshot; the pipe is close-on-exec. If the snapshot was removed meanwhile, the command runs
+ * anyway, and its descriptor reads as empty. Its disk may not answer: then this process waits, not the recorder, whose
+ * descriptors it has given up before, so that nobody waits for a lock or a socket of them.
+ */
 static int arrange_fds(const struct child *c)
 {
-	if (dup2(c->null_fd, 0) < 0 || dup2(c->file_fd, FR_HOOK_FD) < 0)
+	int fd;
+
+	if (dup2(c->null_fd, 0) < 0)
 		return -1;
-	return syscall(SYS_close_range, FR_HOOK_FD + 1, ~0U, 4 /* CLOSE_RANGE_CLOEXEC */) && errno != ENOSYS && errno != EINVAL;
+	syscall(SYS_close_range, FR_HOOK_FD, c->tell_fd - 1, 0); /* where a kernel refuses it, they are close-on-exec */
+	syscall(SYS_close_range, c->tell_fd + 1, ~0U, 0);
+	fd = open(c->file, O_RDONLY | O_NOFOLLOW);
+	if (fd == FR_HOOK_FD)
+		return 0;
+	if (dup2(fd < 0 ? 0 : fd, FR_HOOK_FD) < 0)
+		return -1;
+	if (fd >= 0)
+		close(fd);
+	return 0;
 }
 
 static _Noreturn void be_child(const struct child *c)
@@ -255,49 +269,38 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* Wait until it has become the command or reported why not. One that is stopped, or whose shell is on a dead disk, is ended. */
-static int hear(int fd, pid_t pid)
+static int spawn(struct child *c, struct fr_hook_process *out)
 {
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int err = ETIMEDOUT;
+	int p[2], err;
 
-	if (poll(&p, 1, START_MS) > 0 && read(fd, &err, sizeof(err)) != sizeof(err))
-		return 0;
-	fr_child_end(pid, 0);
-	return -err;
-}
-
-static int spawn(struct child *c, pid_t *pid, int *pidfd)
-{
-	int p[2], err, fd = -1;
-
-	if (pipe2(p, O_CLOEXEC))
+	if (pipe2(p, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
 	c->tell_fd = move_up(p[1]);
-	*pid = c->tell_fd < 0 ? -1 : fork();
-	if (!*pid)
+	out->pid = c->tell_fd < 0 ? -1 : fork();
+	if (!out->pid)
 		be_child(c);
-	err = *pid < 0 ? -errno : 0;
+	err = out->pid < 0 ? -errno : 0;
 	close_fd(c->tell_fd);
-	err = err ?: hear(p[0], *pid);
-	close(p[0]);
 	if (!err)
-		fd = syscall(SYS_pidfd_open, *pid, 0);
-	if (!err && fd < 0) {
+		out->pidfd = syscall(SYS_pidfd_open, out->pid, 0);
+	if (!err && out->pidfd < 0) {
 		err = -errno;
-		kill(-*pid, SIGKILL);
-		fr_child_end(*pid, 0);
+		kill(out->pid, SIGKILL); /* it may not have its own group yet */
+		fr_child_end(out->pid, 0);
 	}
-	*pidfd = fd;
+	out->tell_fd = p[0];
+	if (err)
+		close(p[0]);
 	return err;
 }
 
-int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own, pid_t *pid, int *pidfd)
+int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own,
+		  struct fr_hook_process *out)
 {
 	char user_env[128], home_env[PATH_MAX], *env[FR_HOOK_ENV_MAX + 1];
-	struct child c = {.command = command, .user = user, .env = env};
+	struct child c = {.command = command, .user = user, .file = own->file, .env = env};
 	u32 cnt = own->env_cnt;
-	int err = 0;
+	int err;
 
 	memcpy(env, own->env, sizeof(env));
 	if (user->name && cnt + 2 <= FR_HOOK_ENV_MAX) {
@@ -308,14 +311,9 @@ int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const st
 	}
 	env[cnt] = NULL;
 	c.null_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
-	/* if it was removed meanwhile, run the hook anyway; its descriptor reads as empty */
-	c.file_fd = move_up(open(own->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-	if (c.file_fd < 0)
-		c.file_fd = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
-	if (c.null_fd < 0 || c.file_fd < 0)
-		err = c.null_fd < 0 ? c.null_fd : c.file_fd;
-	err = err ?: spawn(&c, pid, pidfd);
-	close_fd(c.null_fd);
-	close_fd(c.file_fd);
+	if (c.null_fd < 0)
+		return c.null_fd;
+	err = spawn(&c, out);
+	close(c.null_fd);
 	return err;
 }
