@@ -119,7 +119,8 @@ struct fr_session {
 	u64 wall_step_cnt; /* steps ever seen; step i is in wall_step[i % FR_WALL_STEP_MAX] */
 	struct fr_wall_step wall_step[FR_WALL_STEP_MAX];
 	struct fr_left left[FR_LEFT_MAX];
-	u64 beside_cnt; /* snapshots taken without the reader's lock, which somebody held for too long */
+	u64 beside_cnt;			      /* snapshots taken without the reader's lock, which somebody held for too long */
+	struct fr_left left_dir[FR_LEFT_MAX]; /* likewise, those that look at the directory of snapshots */
 } FR_ALIGNED(FR_CACHE_SZ);
 
 /* The task table: who a tid was. The key is a tid and when it began, so that a reused pid is another task. */

@@ -11,10 +11,9 @@
 
 static void read_store(struct fr_ctl *c, struct fr_live_store *out)
 {
-	const struct fr_engine *engine = fr_daemon_engine(c->d);
+	struct fr_engine *engine = fr_daemon_engine(c->d);
 	const struct fr_config *conf = fr_daemon_config(c->d);
 	struct fr_store *st = fr_daemon_store(c->d);
-	int err;
 
 	*out = (struct fr_live_store){
 		.known = st != NULL,
@@ -22,15 +21,15 @@ static void read_store(struct fr_ctl *c, struct fr_live_store *out)
 		.max_sz = conf->max_sz,
 		.max_age_ns = conf->max_age_ns,
 		.keep_free = conf->keep_free,
+		.still_ns = fr_engine_still_ns(engine),
 		.failed_err = fr_engine_failed_err(engine),
 		.unruled_failed = fr_engine_unruled(engine, FR_TRIGGER_VERDICT_failed),
 		.unruled_space = fr_engine_unruled(engine, FR_TRIGGER_VERDICT_space),
 	};
 	if (!st)
 		return;
-	err = fr_store_usage(st, &out->usage);
-	if (err && !out->usage.err)
-		out->usage.err = err;
+	fr_store_usage_soon(fr_daemon_sess(c->d), st, &out->usage);
+	out->usage.removed = fr_engine_removed(engine);
 }
 
 static void put_connections(struct fr_ctl *c, struct fr_jsonw *w)
@@ -54,17 +53,20 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 	w = fr_control_answer_begin(c);
 	fr_jsonw_bool(w, "ok", true);
 	if (s.known) {
-		fr_jsonw_u64(w, "files", s.usage.files);
-		fr_jsonw_u64(w, "marked", s.usage.marked);
-		fr_jsonw_u64(w, "bytes", s.usage.sz);
-		fr_jsonw_u64(w, "free_bytes", s.usage.free_sz);
-		fr_jsonw_u64(w, "fs_bytes", s.usage.fs_sz);
+		if (fr_live_store_seen(&s)) {
+			fr_jsonw_u64(w, "files", s.usage.files);
+			fr_jsonw_u64(w, "marked", s.usage.marked);
+			fr_jsonw_u64(w, "bytes", s.usage.sz);
+			fr_jsonw_u64(w, "free_bytes", s.usage.free_sz);
+			fr_jsonw_u64(w, "fs_bytes", s.usage.fs_sz);
+		}
 		fr_jsonw_u64(w, "removed", s.usage.removed);
 		fr_jsonw_u64(w, "errno", s.usage.err < 0 ? -s.usage.err : s.usage.err);
 		fr_jsonw_u64(w, "max_files", s.max_files);
 		fr_jsonw_u64(w, "max_bytes", s.max_sz);
 		fr_jsonw_u64(w, "max_age_ns", s.max_age_ns);
 		fr_jsonw_u64(w, "keep_free", s.keep_free);
+		fr_jsonw_u64(w, "still_ns", s.still_ns);
 		fr_jsonw_u64(w, "failed_errno", -s.failed_err);
 		fr_jsonw_u64(w, "unruled_failed", s.unruled_failed);
 		fr_jsonw_u64(w, "unruled_space", s.unruled_space);

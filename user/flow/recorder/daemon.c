@@ -256,13 +256,14 @@ static void free_live(struct fr_live_settings *live)
 }
 
 /* Reject unwritable directories now, rather than when there is something to lose. */
-static int check_dir(struct fr_config *c, char *why, size_t why_sz)
+static int check_dir(struct fr_sess *s, struct fr_config *c, char *why, size_t why_sz)
 {
 	char *path = NULL;
-	int err = fr_record_out_dir(c->dir, &path);
+	int err = fr_record_out_dir(s, c->dir, &path);
 
 	if (err) {
-		snprintf(why, why_sz, "Storage.Directory: cannot write there: %s: %s", strerror(-err), c->dir);
+		snprintf(why, why_sz, "Storage.Directory: cannot write there: %s: %s",
+			 err == -ETIMEDOUT ? "its disk does not answer" : strerror(-err), c->dir);
 		free(path);
 		return err;
 	}
@@ -280,12 +281,12 @@ static int check_group(const char *key, const char *group, char *why, size_t why
 	return -EINVAL;
 }
 
-static int check_config(struct fr_config *c, char *why, size_t why_sz)
+static int check_config(struct fr_sess *s, struct fr_config *c, char *why, size_t why_sz)
 {
 	int err = check_group("StatusGroup", c->status_group, why, why_sz);
 
 	err = err ?: check_group("DumpGroup", c->dump_group, why, why_sz);
-	return err ?: check_dir(c, why, why_sz);
+	return err ?: check_dir(s, c, why, why_sz);
 }
 
 static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
@@ -321,7 +322,7 @@ static int check_disarmed(const struct fr_live_settings *old, const struct fr_li
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
 {
 	struct fr_live_settings *old = d->live;
-	int err = check_disarmed(old, live, why, why_sz) ?: check_config(&live->config, why, why_sz);
+	int err = check_disarmed(old, live, why, why_sz) ?: check_config(d->s, &live->config, why, why_sz);
 
 	if (err)
 		return err;
@@ -587,7 +588,8 @@ static void end_session(struct fr_daemon *d, bool begun)
 			d->ask->name, d->ask->name, d->ask->name);
 		return;
 	}
-	if (fr_sess_lock(d->s, FR_DUMP_END_MS, NULL))
+	/* who has it is known to stand still, where it is our own writer */
+	if (fr_sess_lock(d->s, fr_engine_cannot_end(d->mod.engine) ? 0 : FR_DUMP_END_MS, NULL))
 		return;
 	fr_sess_detach(d->s);
 	fr_inclog_save_last(d->s, d->live->config.dir);

@@ -669,6 +669,21 @@ void fr_engine_free(struct fr_engine *e)
 	free(e);
 }
 
+u64 fr_engine_removed(const struct fr_engine *e)
+{
+	return e->removed;
+}
+
+u64 fr_engine_still_ns(struct fr_engine *e)
+{
+	return e->writer ? fr_writer_still_ns(e->writer) : 0;
+}
+
+bool fr_engine_cannot_end(struct fr_engine *e)
+{
+	return e && e->writer && fr_writer_cannot_end(e->writer);
+}
+
 int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg)
 {
 	if (e->listener_cnt == LISTENER_MAX)

@@ -64,6 +64,14 @@ int fr_engine_failed_err(const struct fr_engine *e);
 /* How many snapshots that no rule asked for (dump, SIGUSR1) this recorder judged so. */
 u64 fr_engine_unruled(const struct fr_engine *e, enum fr_trigger_verdict verdict);
 
+/* Old snapshots are removed, by the writer when it is idle; age_only: as fr_store_tidy(). How many it removed so far. */
+void fr_engine_tidy(struct fr_engine *e, bool age_only);
+u64 fr_engine_removed(const struct fr_engine *e);
+
+/* How long the process that writes snapshots has stood still: stopped, or its disk does not answer. */
+u64 fr_engine_still_ns(struct fr_engine *e);
+bool fr_engine_cannot_end(struct fr_engine *e); /* it was killed, and is there still */
+
 /* Called after each snapshot, whether taken or failed: hook, journal, control socket, quota. */
 typedef void (*fr_taken_fn)(void *arg, const struct fr_taken *t, u64 cookie);
 int fr_engine_listen(struct fr_engine *e, fr_taken_fn fn, void *arg);

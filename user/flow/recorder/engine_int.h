@@ -32,13 +32,15 @@ struct fr_engine_told {
 	u32 kind;    /* theirs */
 };
 
+enum fr_engine_tidy { FR_TIDY_NOTHING, FR_TIDY_OLD, FR_TIDY_ALL };
+
 /* The state of a pending snapshot that does not outlive this process. */
 struct fr_engine_job {
 	u64 cookie;
 	u64 granted_ns; /* the time passed to the gate */
 	u32 tries;
-	u64 want_sz; /* of room, where what the last one took was too little; 0 */
-	bool retake; /* found pending when we began: its file may already exist */
+	u32 nr;	     /* in its name */
+	bool retake; /* found pending when we began, or its writer has died: its file may already exist */
 };
 
 struct fr_engine {
@@ -61,9 +63,12 @@ struct fr_engine {
 	u64 said_ended; /* reported once: moments of rules that are not ours */
 	struct fr_sources *sources;
 	struct fr_engine_job job[FR_PENDING_MAX];
-	int running; /* index of the pending one that the writer has, -1 none */
-	int post_fd; /* timer, -1 none */
-	int look_fd; /* timer while the writer has one, -1 none */
+	int running;		  /* index of the pending one that the writer has, -1 none */
+	bool tidying;		  /* the writer removes old snapshots instead */
+	enum fr_engine_tidy tidy; /* to be done when it is idle */
+	u64 removed;		  /* old snapshots */
+	int post_fd;		  /* timer, -1 none */
+	int look_fd;		  /* timer while the writer has one, -1 none */
 	bool finishing;
 	u64 last_bytes;
 	struct fr_trigger_slot base[FR_TRIGGER_MAX];  /* counters as the last snapshot reported them */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "flow/incident/inclog.h"
@@ -18,7 +17,7 @@
 #include "pure/text/units.h"
 
 #define NAME_TRIES 100
-#define TAKE_TRIES 2 /* one more where a writer was killed, or had less room than it took */
+#define TAKE_TRIES 2 /* one more where a writer was killed */
 
 /* A writer that stands still is noticed so late at most; and when the recorder ends, it is not waited for longer. */
 #define LOOK_NS	     FR_SEC_NS
@@ -117,18 +116,20 @@ static bool is_promised(struct fr_engine *e, const char *path)
 	return false;
 }
 
-/* Choose its final name now, so that it is taken there once, whoever takes it in the end. */
-static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns)
+/*
+ * Choose its final name now, so that it is taken there once, whoever takes it in the end. *nr: the first number to be tried,
+ * and then the next one. Whether there is a file of that name the writer finds out: name_again().
+ */
+static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns, u32 *nr)
 {
 	const struct fr_alert *a = &p->alert;
 	u64 ago = now_ns > a->ts ? now_ns - a->ts : 0;
-	u32 nr;
 	int err = -EEXIST;
 
-	for (nr = 0; err == -EEXIST && nr < NAME_TRIES; nr++) {
+	for (; err == -EEXIST && *nr < NAME_TRIES; ++*nr) {
 		err = fr_name_snapshot(p->path, sizeof(p->path), fr_daemon_config(e->d)->dir, fr_now_ns(CLOCK_REALTIME) - ago,
-				       fr_trigger_reason(a->kind), *a->comm || a->pid ? a->comm : NULL, a->pid, nr);
-		if (!err && (!access(p->path, F_OK) || is_promised(e, p->path)))
+				       fr_trigger_reason(a->kind), *a->comm || a->pid ? a->comm : NULL, a->pid, *nr);
+		if (!err && is_promised(e, p->path))
 			err = -EEXIST;
 	}
 	return err;
@@ -165,12 +166,12 @@ int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_ale
 	p->slot = t ? e->slot_of[nr] : SLOT_NONE;
 	p->due_ns = t ? a->ts + t->post_ns : 0;
 	p->last_ns = t ? t->last_ns : 0;
-	err = name_it(e, p, now_ns);
+	e->job[i] = (struct fr_engine_job){.cookie = cookie, .granted_ns = now_ns};
+	err = name_it(e, p, now_ns, &e->job[i].nr);
 	if (err) {
 		fr_err_errno(err, "a snapshot in %s cannot be named", fr_daemon_config(e->d)->dir);
 		return err;
 	}
-	e->job[i] = (struct fr_engine_job){.cookie = cookie, .granted_ns = now_ns};
 	fr_entry_set(n, e->tr, &p->order, order);
 	note_granted(e, n, p, now_ns);
 	return i;
@@ -255,55 +256,14 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	free(was);
 }
 
-/* Is it of this session? Another one that has the same directory gives a moment of both the same name. */
-static bool is_ours(const struct fr_engine *e, const char *path)
-{
-	const struct fr_chunk *chunk;
-	const struct fr_ring_map *ring;
-	struct fr_snap *snap;
-	size_t cnt, ring_cnt;
-	bool ours;
-
-	if (fr_snap_open(path, &snap))
-		return false;
-	chunk = fr_snap_chunks(snap, &cnt);
-	ring = fr_sess_rings(e->s, &ring_cnt);
-	ours = cnt && ring_cnt && chunk->epoch == ring->epoch;
-	fr_snap_close(snap);
-	return ours;
-}
-
-/* A previous recorder, or its writer that outlived it, has written it. */
-static bool is_there(struct fr_engine *e, u32 i)
-{
-	struct fr_dump_done *done;
-	struct stat st;
-
-	if (!e->job[i].retake || stat(pending(e, i)->path, &st) || !is_ours(e, pending(e, i)->path))
-		return false;
-	done = calloc(1, sizeof(*done));
-	if (!done)
-		return false;
-	snprintf(done->path, sizeof(done->path), "%s", pending(e, i)->path);
-	done->bytes = st.st_size;
-	done->found = true;
-	over(e, i, 0, done);
-	free(done);
-	return true;
-}
-
 /* ---- taking ---- */
-
-static u64 want_sz(const struct fr_engine *e)
-{
-	return fr_store_want_sz(fr_daemon_store(e->d), e->last_bytes);
-}
 
 static int ask_writer(struct fr_engine *e, u32 i)
 {
 	const struct fr_pending *p = pending(e, i);
-	u32 nr = fr_engine_rule_of_slot(e, p->slot), removed = 0;
-	struct fr_dump_ask ask = {
+	const struct fr_store_conf store = fr_store_conf_of(fr_daemon_config(e->d));
+	u32 nr = fr_engine_rule_of_slot(e, p->slot);
+	struct fr_dump_ask dump = {
 		.path = p->path,
 		.reason = fr_trigger_reason(p->alert.kind),
 		.comm = *p->alert.comm ? p->alert.comm : NULL,
@@ -313,18 +273,27 @@ static int ask_writer(struct fr_engine *e, u32 i)
 		.at_ns = p->alert.ts,
 		.names_itself = true,
 	};
+	const struct fr_writer_ask ask = {
+		.dump = &dump,
+		.store = &store,
+		.last_sz = e->last_bytes,
+		.may_exist = e->job[i].retake,
+	};
 	char *facts;
 	int err;
 
-	err = fr_store_make_room(fr_daemon_store(e->d), e->job[i].want_sz ?: want_sz(e), &removed);
-	if (err)
-		return err;
 	memcpy(e->asked, e->tr->slot, sizeof(e->asked));
 	facts = fr_engine_facts(e, &p->alert, nr);
-	ask.facts = facts;
+	dump.facts = facts;
 	err = fr_writer_ask(e->writer, &ask);
 	free(facts);
 	return err;
+}
+
+/* Has the writer something to do? */
+static bool is_busy(const struct fr_engine *e)
+{
+	return e->running >= 0 || e->tidying;
 }
 
 static void on_writer(void *arg, u32 events);
@@ -373,45 +342,52 @@ static void say_gone(struct fr_engine *e, int err)
 		(unsigned long long)(timeout_ns(e) / FR_SEC_NS));
 }
 
-/* If its name is taken by now, another one. False: that is not what is wrong, or there is none. */
+/* Its name is taken: another one. False: that is not what is wrong, or there is none. */
 static bool name_again(struct fr_engine *e, u32 i, int err)
 {
 	struct fr_pending p = *pending(e, i);
 
-	if (err != -EEXIST || name_it(e, &p, fr_engine_now(e)))
+	if (err != -EEXIST || name_it(e, &p, fr_engine_now(e), &e->job[i].nr))
 		return false;
 	memcpy(e->tr->pending[i].path, p.path, sizeof(p.path));
 	return true;
 }
 
+static bool is_gone(int err)
+{
+	return err == -EPIPE || err == -ETIME;
+}
+
+/* The snapshot that the writer had: it exists, or there is none, or it is tried once more. */
+static void take_snapshot(struct fr_engine *e, int err, const struct fr_dump_done *done)
+{
+	int i = e->running;
+
+	e->running = -1;
+	e->job[i].retake |= is_gone(err); /* it may have been completed just before */
+	if (is_gone(err) ? ++e->job[i].tries >= TAKE_TRIES : !name_again(e, i, err))
+		over(e, i, err == -ETIME ? -ETIMEDOUT : err, done);
+}
+
 static void take_answer(struct fr_engine *e)
 {
-	struct fr_dump_done *done = calloc(1, sizeof(*done));
-	int i = e->running, err;
-	bool gone, is_full;
+	struct fr_writer_done *done = calloc(1, sizeof(*done));
+	int err;
 
 	if (!done)
 		return;
 	err = fr_writer_answer(e->writer, timeout_ns(e), done);
 	if (fr_writer_pid(e->writer) != e->writer_pid)
 		watch_writer(e);
-	if (err == -EAGAIN || i < 0) {
-		free(done);
-		return;
+	if (err != -EAGAIN && is_busy(e)) {
+		e->removed += done->removed;
+		if (is_gone(err))
+			say_gone(e, err);
+		if (e->tidying)
+			e->tidying = false;
+		else
+			take_snapshot(e, err, &done->dump);
 	}
-	e->running = -1;
-	gone = err == -EPIPE || err == -ETIME;
-	if (gone) {
-		say_gone(e, err);
-		e->job[i].retake = true; /* it may have been completed just before */
-	}
-	is_full = err == -ENOSPC || err == -EDQUOT;
-	if (is_full)
-		e->job[i].want_sz = fr_store_want_more(fr_daemon_store(e->d), want_sz(e));
-	if ((err == -EEXIST || gone) && is_there(e, i)) /* whatever happened to its writers */
-		err = 0;
-	else if (!(gone || is_full || name_again(e, i, err)) || ++e->job[i].tries >= TAKE_TRIES)
-		over(e, i, err == -ETIME ? -ETIMEDOUT : err, done);
 	free(done);
 }
 
@@ -465,21 +441,39 @@ static void wait_post(struct fr_engine *e, u64 delay_ns)
 	e->post_fd = fr_daemon_timer(e->d, delay_ns, 0, on_post, e);
 }
 
-/* Snapshots that already exist, or cannot be requested, are finished at once: go on to the next. */
+static void tidy(struct fr_engine *e)
+{
+	const struct fr_store_conf store = fr_store_conf_of(fr_daemon_config(e->d));
+	const struct fr_writer_ask ask = {.store = &store, .age_only = e->tidy == FR_TIDY_OLD};
+
+	e->tidy = FR_TIDY_NOTHING;
+	e->tidying = !fr_writer_ask(e->writer, &ask); /* else it is made up for with the next snapshot */
+	if (fr_writer_pid(e->writer) != e->writer_pid)
+		watch_writer(e);
+}
+
+void fr_engine_tidy(struct fr_engine *e, bool age_only)
+{
+	if (!age_only)
+		e->tidy = FR_TIDY_ALL;
+	else if (e->tidy == FR_TIDY_NOTHING)
+		e->tidy = FR_TIDY_OLD;
+	fr_engine_kick(e);
+}
+
+/* Snapshots that cannot be requested are finished at once: go on to the next. */
 void fr_engine_kick(struct fr_engine *e)
 {
 	u64 now, next_due;
 	int i, err;
 
-	while (e->writer && e->running < 0 && fr_engine_waiting_cnt(e)) {
+	while (e->writer && !is_busy(e) && fr_engine_waiting_cnt(e)) {
 		now = fr_engine_now(e) ?: ~0ULL; /* unknown, for lack of memory or descriptors: all are due */
 		i = oldest(e, now, &next_due);
 		if (i < 0) {
 			wait_post(e, next_due - now);
 			break;
 		}
-		if (is_there(e, i))
-			continue;
 		err = ask_writer(e, i);
 		if (fr_writer_pid(e->writer) != e->writer_pid)
 			watch_writer(e);
@@ -490,15 +484,18 @@ void fr_engine_kick(struct fr_engine *e)
 			e->running = i;
 		}
 	}
-	look_after(e, e->running >= 0);
+	if (e->writer && !is_busy(e) && e->tidy != FR_TIDY_NOTHING)
+		tidy(e);
+	look_after(e, is_busy(e));
 }
 
 void fr_engine_wait(struct fr_engine *e)
 {
 	struct pollfd p = {.events = POLLIN};
 
+	e->tidy = FR_TIDY_NOTHING;
 	fr_engine_kick(e);
-	while (e->running >= 0) {
+	while (is_busy(e)) {
 		p.fd = fr_writer_fd(e->writer);
 		poll(&p, 1, LOOK_NS / FR_MSEC_NS);
 		take_answer(e);

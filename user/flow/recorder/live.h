@@ -4,6 +4,7 @@
  *
  *	live.c		reads the maps
  *	live_rate.c	events per second, from the newest pages
+ *	live_waiting.c	snapshots that are not there yet
  *	live_look.c	everything else: overhead, the directory, problems
  *	live_json.c, live_text.c, live_metrics.c	print it
  */
@@ -42,10 +43,14 @@ struct fr_live_store {
 	struct fr_store_usage usage;
 	u32 max_files; /* limits, 0: none, or unknown */
 	u64 max_sz, max_age_ns;
-	u32 keep_free;			   /* 1/1000 % of the file system */
-	int failed_err;			   /* of the last snapshot that could not be written: -errno, 0: none, or unknown */
+	u32 keep_free;	/* 1/1000 % of the file system */
+	int failed_err; /* of the last snapshot that could not be written: -errno, 0: none, or unknown */
+	u64 still_ns;	/* how long the process that writes snapshots has stood still, 0: it does not, or is not known */
 	u64 unruled_failed, unruled_space; /* snapshots of this recorder that no rule asked for and that were not taken */
 };
+
+/* Was it looked into? Otherwise usage.err says why not, and of usage only removed is known. */
+bool fr_live_store_seen(const struct fr_live_store *s);
 
 /* Connections to the control socket. */
 struct fr_live_socket {
@@ -114,6 +119,11 @@ void fr_live_read_rates(struct fr_live *l);
 /* The profile's tables, sizes and highest rate; nothing if the session counts none. */
 void fr_live_profile_json(const struct fr_live *l, struct fr_out *o);
 void fr_live_profile_text(const struct fr_live *l, struct fr_out *o);
+
+/* Snapshots that were granted and are not there yet. */
+u32 fr_live_waiting_cnt(const struct fr_live *l);
+void fr_live_waiting_json(const struct fr_live *l, struct fr_out *o);
+void fr_live_waiting_text(const struct fr_live *l, struct fr_out *o);
 
 void fr_live_json(const struct fr_live *l, struct fr_out *o);
 void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns); /* 0: unlimited width */

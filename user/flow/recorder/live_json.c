@@ -182,12 +182,16 @@ static void json_store(const struct fr_live *l, struct fr_out *o)
 
 	if (!s->known)
 		return;
+	fr_out_str(o, "\"quota\":{");
+	if (fr_live_store_seen(s))
+		fr_out_printf(o,
+			      "\"files\":%u,\"marked\":%u,\"bytes\":%" PRIu64 ",\"free_bytes\":%" PRIu64
+			      ",\"fs_bytes\":%" PRIu64 ",",
+			      s->usage.files, s->usage.marked, s->usage.sz, s->usage.free_sz, s->usage.fs_sz);
 	fr_out_printf(o,
-		      "\"quota\":{\"files\":%u,\"marked\":%u,\"bytes\":%" PRIu64 ",\"free_bytes\":%" PRIu64
-		      ",\"fs_bytes\":%" PRIu64 ",\"removed\":%" PRIu64 ",\"max_files\":%u,\"max_bytes\":%" PRIu64
-		      ",\"max_age_ns\":%" PRIu64 ",\"keep_free_percent\":%.3f,",
-		      s->usage.files, s->usage.marked, s->usage.sz, s->usage.free_sz, s->usage.fs_sz, s->usage.removed,
-		      s->max_files, s->max_sz, s->max_age_ns, s->keep_free / 1000.0);
+		      "\"removed\":%" PRIu64 ",\"max_files\":%u,\"max_bytes\":%" PRIu64 ",\"max_age_ns\":%" PRIu64
+		      ",\"keep_free_percent\":%.3f,",
+		      s->usage.removed, s->max_files, s->max_sz, s->max_age_ns, s->keep_free / 1000.0);
 	json_text(o, "error", s->usage.err ? strerror(-s->usage.err) : "", 200);
 	fr_out_str(o, "},");
 }
@@ -348,6 +352,7 @@ void fr_live_json(const struct fr_live *l, struct fr_out *o)
 	json_rates(l, o);
 	json_cost(l, o);
 	json_triggers(l, o);
+	fr_live_waiting_json(l, o);
 	json_store(l, o);
 	json_connections(l, o);
 	json_governor(l, o);

@@ -21,7 +21,8 @@
 
 #define MEASURE_NS     1000000000ULL
 #define ASK_TIMEOUT_MS 1000
-#define SAMPLE_SLACK   100 /* missing samples that are tolerated without a warning */
+#define STILL_NS       3000000000ULL /* a disk that is busy may take that long */
+#define SAMPLE_SLACK   100	     /* missing samples that are tolerated without a warning */
 
 /* ---- cost ---- */
 
@@ -75,6 +76,11 @@ static void estimate_cost(struct fr_live *l)
 
 /* ---- the directory ---- */
 
+bool fr_live_store_seen(const struct fr_live_store *s)
+{
+	return s->known && !(s->usage.err && !s->usage.fs_sz);
+}
+
 static void take_connections(struct fr_live_socket *s, const struct fr_jsonr *j)
 {
 	s->known = fr_jsonr_find(j, "connections_served");
@@ -93,7 +99,7 @@ static void take_answer(struct fr_live *l, const char *line)
 
 	if (fr_jsonr_parse(line, strlen(line), &j, &why))
 		return;
-	st->known = fr_jsonr_bool(&j, "ok", false) && fr_jsonr_find(&j, "files");
+	st->known = fr_jsonr_bool(&j, "ok", false) && fr_jsonr_find(&j, "errno");
 	st->usage.files = fr_jsonr_u64(&j, "files", 0);
 	st->usage.marked = fr_jsonr_u64(&j, "marked", 0);
 	st->usage.sz = fr_jsonr_u64(&j, "bytes", 0);
@@ -105,6 +111,7 @@ static void take_answer(struct fr_live *l, const char *line)
 	st->max_sz = fr_jsonr_u64(&j, "max_bytes", 0);
 	st->max_age_ns = fr_jsonr_u64(&j, "max_age_ns", 0);
 	st->keep_free = fr_jsonr_u64(&j, "keep_free", 0);
+	st->still_ns = fr_jsonr_u64(&j, "still_ns", 0);
 	st->failed_err = -(int)fr_jsonr_u64(&j, "failed_errno", 0);
 	st->unruled_failed = fr_jsonr_u64(&j, "unruled_failed", 0);
 	st->unruled_space = fr_jsonr_u64(&j, "unruled_space", 0);
@@ -160,7 +167,7 @@ void fr_live_read_store(struct fr_live *l)
 		return;
 	conf.dir = dir;
 	if (!fr_store_open(&conf, &st)) {
-		fr_store_usage(st, &l->store.usage);
+		fr_store_usage_soon(l->s, st, &l->store.usage);
 		l->store.known = true;
 		fr_store_close(st);
 	}
@@ -184,6 +191,10 @@ static void check_store(struct fr_live *l)
 		add_problem(l, "directory",
 			    "the directory of snapshots may not be written to: make it root's own, with mode 0700, "
 			    "and not immutable (chattr -i)");
+	else if (u->err == -ETIMEDOUT)
+		add_problem(l, "directory",
+			    "the disk of the directory of snapshots does not answer: no snapshot is written until it does, "
+			    "recording goes on");
 	else if (u->err)
 		add_problem(l, "directory", "the directory of snapshots cannot be used: %s", strerror(-u->err));
 	else if (u->fs_sz && u->free_sz < (double)u->fs_sz * l->store.keep_free / 100000)
@@ -191,6 +202,19 @@ static void check_store(struct fr_live *l)
 			    fr_show_size(u->free_sz, a, sizeof(a)), fr_show_size(u->fs_sz, b, sizeof(b)));
 	else if (u->fs_sz && u->free_sz < (1 << 20))
 		add_problem(l, "space", "the disk is full: %s are free", fr_show_size(u->free_sz, a, sizeof(a)));
+}
+
+static void check_writer(struct fr_live *l)
+{
+	u32 cnt = fr_live_waiting_cnt(l);
+	char still[32];
+
+	if (l->store.known && l->store.still_ns >= STILL_NS)
+		add_problem(
+			l, "writer",
+			"the process that writes snapshots has stood still for %s: it is stopped, or its disk does not answer; "
+			"%u snapshot%s wait%s",
+			fr_show_duration(l->store.still_ns, still, sizeof(still)), cnt, fr_plural(cnt), cnt == 1 ? "s" : "");
 }
 
 static bool has_ring(const struct fr_live *l, u32 cpu)
@@ -309,6 +333,7 @@ void fr_live_look(struct fr_live *l)
 	check_tables(l);
 	check_clock(l);
 	check_store(l);
+	check_writer(l);
 	check_triggers(l);
 	l->looked = true;
 }

@@ -274,11 +274,13 @@ static void store(struct page *p)
 	if (!s->known)
 		return;
 	one(p, "store_usable", "gauge", NULL, "1: the directory of snapshots can be used", !s->usage.err);
-	one(p, "store_snapshots", "gauge", NULL, "Snapshots in the directory", s->usage.files);
-	one(p, "store_marked_snapshots", "gauge", NULL, "Of these, marked to be kept", s->usage.marked);
-	one(p, "store_bytes", "gauge", "bytes", "Size of all snapshots", s->usage.sz);
-	one(p, "store_free_bytes", "gauge", "bytes", "Free on the file system", s->usage.free_sz);
-	one(p, "store_file_system_bytes", "gauge", "bytes", "Size of the file system", s->usage.fs_sz);
+	if (fr_live_store_seen(s)) {
+		one(p, "store_snapshots", "gauge", NULL, "Snapshots in the directory", s->usage.files);
+		one(p, "store_marked_snapshots", "gauge", NULL, "Of these, marked to be kept", s->usage.marked);
+		one(p, "store_bytes", "gauge", "bytes", "Size of all snapshots", s->usage.sz);
+		one(p, "store_free_bytes", "gauge", "bytes", "Free on the file system", s->usage.free_sz);
+		one(p, "store_file_system_bytes", "gauge", "bytes", "Size of the file system", s->usage.fs_sz);
+	}
 	one(p, "store_limit_bytes", "gauge", "bytes", "Quota of bytes, 0 none", s->max_sz);
 	one(p, "store_limit_snapshots", "gauge", NULL, "Quota of snapshots, 0 none", s->max_files);
 	count(p, "store_removed", "Snapshots removed for the quota", s->usage.removed);

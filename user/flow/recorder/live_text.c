@@ -222,7 +222,7 @@ static void quota(const struct fr_live *l, struct fr_out *o)
 	const struct fr_live_store *s = &l->store;
 	char a[32];
 
-	if (!s->known || (s->usage.err && !s->usage.fs_sz))
+	if (!fr_live_store_seen(s))
 		return;
 	label(o, "quota");
 	fr_out_printf(o, "%u", s->usage.files);
@@ -437,6 +437,7 @@ void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns)
 	memory_and_clock(l, o);
 	governor(l, o);
 	quota(l, o);
+	fr_live_waiting_text(l, o);
 	rings(l, o, columns);
 	triggers(l, o);
 }

@@ -19,6 +19,7 @@
 #include "flow/recorder/command.h"
 #include "flow/recorder/cost.h"
 #include "flow/recorder/daemon.h"
+#include "flow/snapshot/askdir.h"
 #include "flow/snapshot/clock_sample.h"
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/name.h"
@@ -162,32 +163,47 @@ static int open_out_dir(const char *dir)
 }
 
 /* The path of an open directory without links and dots: the kernel's. */
-static int path_of_dir(int fd, char **path)
+static int path_of_dir(int fd, char text[PATH_MAX])
 {
-	char link[32], text[PATH_MAX];
+	char link[32];
 	ssize_t sz;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	sz = readlink(link, text, sizeof(text) - 1);
+	sz = readlink(link, text, PATH_MAX - 1);
 	if (sz < 0)
 		return -errno;
 	text[sz] = 0;
-	if (sz + FR_NAME_SZ > FR_PENDING_PATH_MAX)
-		return -ENAMETOOLONG;
-	*path = strdup(text);
-	return *path ? 0 : -ENOMEM;
+	return sz + FR_NAME_SZ > FR_PENDING_PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+#define OUT_DIR_NS (5 * FR_SEC_NS) /* for a disk that sleeps; a recorder that reloads waits for it */
+
+struct out_dir {
+	int err;
+	char path[PATH_MAX];
+};
+
+static void try_out_dir(void *dir, void *out)
+{
+	struct out_dir *o = out;
+	int fd = open_out_dir(dir);
+
+	o->err = fd < 0 ? fd : try_file(fd) ?: path_of_dir(fd, o->path);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* Make it absolute: it is stored with the session, and later processes have other working directories. */
-int fr_record_out_dir(const char *dir, char **path)
+int fr_record_out_dir(struct fr_sess *s, const char *dir, char **path)
 {
-	int fd = open_out_dir(dir), err;
+	struct out_dir o = {};
+	int err = fr_askdir(s, dir, OUT_DIR_NS, try_out_dir, (void *)dir, &o, sizeof(o)) ?: o.err;
 
-	if (fd < 0)
-		return fd;
-	err = try_file(fd) ?: path_of_dir(fd, path);
-	close(fd);
-	return err;
+	if (err)
+		return err;
+	o.path[sizeof(o.path) - 1] = 0;
+	*path = strdup(o.path);
+	return *path ? 0 : -ENOMEM;
 }
 
 /* ---- facts stored with the session ---- */
@@ -525,7 +541,7 @@ static int choose_out_dir(struct fr_config *c)
 {
 	const char *cure;
 	char *path = NULL;
-	int err = fr_record_out_dir(c->dir, &path);
+	int err = fr_record_out_dir(NULL, c->dir, &path);
 
 	if (err) {
 		cure = fr_err_cure(err, "");

@@ -54,9 +54,9 @@ int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out);
 
 /*
  * Create dir if necessary; check that it is writable and that its path leaves room for file names. 0 and its absolute path,
- * freed by the caller; or -errno.
+ * freed by the caller; or -errno, -ETIMEDOUT: its disk does not answer. s: as for fr_askdir().
  */
-int fr_record_out_dir(const char *dir, char **path);
+int fr_record_out_dir(struct fr_sess *s, const char *dir, char **path);
 
 /* Snapshots and incidents of the session go there from now on: record that for commands. If that fails, a warning says so. */
 void fr_record_set_dir(struct fr_sess *s, const char *dir);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "flow/recorder/daemon.h"
-#include "flow/snapshot/store.h"
+#include "flow/recorder/engine.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -25,7 +25,7 @@ static void look(void *arg, u32 events)
 	struct fr_tidy *t = arg;
 
 	(void)events;
-	fr_store_tidy(fr_daemon_store(t->d), true);
+	fr_engine_tidy(fr_daemon_engine(t->d), true);
 }
 
 static u64 period_ns(const struct fr_tidy *t)
@@ -71,7 +71,7 @@ int fr_tidy_new(struct fr_daemon *d, struct fr_tidy **out)
 void fr_tidy_change(struct fr_tidy *t)
 {
 	arm(t);
-	fr_store_tidy(fr_daemon_store(t->d), false);
+	fr_engine_tidy(fr_daemon_engine(t->d), false);
 }
 
 void fr_tidy_free(struct fr_tidy *t)

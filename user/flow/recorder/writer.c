@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  *	recorder			writer
- *	fr_writer_ask()	-- request -->	fr_dump()
+ *	fr_writer_ask()	-- request -->	is it there? fr_store_make_room(), fr_dump(); or fr_store_tidy()
  *	fr_writer_answer() <-- answer --
  *
  * Each is one message over a socket pair, with one request in progress at a time. Each side notices by the end of its socket
@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,9 +34,10 @@
 #include "pure/err.h"
 #include "pure/faulted.h"
 
-#define FACTS_MAX 65536u
-#define FD_MOST	  (~0U)
-#define WARM_SZ	  (8u << 20)
+#define FACTS_MAX  65536u
+#define FD_MOST	   (~0U)
+#define WARM_SZ	   (8u << 20)
+#define ROOM_TRIES 2
 
 /* On a host so short of memory that a writer takes longer, record anyway; the first snapshot waits for it. */
 #define HELLO_MAX_MS 10000
@@ -51,8 +53,13 @@ struct request {
 	s32 sig;
 	u32 has; /* bits of enum has: texts present */
 	u32 names_itself;
+	struct fr_store_conf store; /* its directory is that of the texts */
+	u64 last_sz;
+	u32 may_exist, age_only;
+	u32 is_dump;
 	char path[4096];
 	char dir[4096];
+	char store_dir[4096];
 	char reason[16];
 	char comm[64];
 	char facts[FACTS_MAX];
@@ -63,14 +70,15 @@ enum has { HAS_path = 1, HAS_dir = 2, HAS_comm = 4, HAS_facts = 8 };
 struct answer {
 	s32 err;
 	u32 hello; /* not an answer: the writer is confined, and ready */
-	struct fr_dump_done done;
+	struct fr_writer_done done;
 };
 
 struct fr_writer_proc {
 	struct fr_sess *s;
-	char *dir;   /* of snapshots, at the start */
-	pid_t pid;   /* -1: none */
-	pid_t stuck; /* killed, but still there; -1: none */
+	char *dir;    /* of snapshots, at the start */
+	pid_t pid;    /* -1: none */
+	pid_t stuck;  /* killed, but still there; -1: none */
+	u64 stuck_ns; /* since when */
 	int fd;
 	bool busy;
 	u64 cpu_ns;   /* what it had used when it was last seen to work ... */
@@ -126,7 +134,64 @@ struct stock {
 	struct fr_cgroup_here cgroup_here;
 };
 
-static void serve(struct fr_sess *s, const struct stock *have, struct request *r, struct answer *a)
+/* Is it of this session? Another one that has the same directory gives a moment of both the same name. */
+static bool is_ours(const struct fr_sess *s, const char *path)
+{
+	const struct fr_chunk *chunk;
+	const struct fr_ring_map *ring;
+	struct fr_snap *snap;
+	size_t cnt, ring_cnt;
+	bool ours;
+
+	if (fr_snap_open(path, &snap))
+		return false;
+	chunk = fr_snap_chunks(snap, &cnt);
+	ring = fr_sess_rings(s, &ring_cnt);
+	ours = cnt && ring_cnt && chunk->epoch == ring->epoch;
+	fr_snap_close(snap);
+	return ours;
+}
+
+/* A writer before this one has completed it. */
+static bool is_there(const struct fr_sess *s, const char *path, struct fr_dump_done *done)
+{
+	struct stat st;
+
+	if (stat(path, &st) || !is_ours(s, path))
+		return false;
+	snprintf(done->path, sizeof(done->path), "%s", path);
+	done->bytes = st.st_size;
+	done->found = true;
+	return true;
+}
+
+static bool is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT;
+}
+
+/* Where the disk was full all the same, once more with more room. */
+static int take(struct fr_sess *s, struct fr_store *st, const struct request *r, const struct fr_dump_ask *ask,
+		struct fr_dump_done *done)
+{
+	u64 want_sz;
+	int tries, err = -ENOSPC;
+
+	if (r->may_exist && is_there(s, r->path, done))
+		return 0;
+	want_sz = fr_store_want_sz(st, r->last_sz);
+	for (tries = 0; tries < ROOM_TRIES && is_full(err); tries++) {
+		err = fr_store_make_room(st, want_sz, NULL);
+		if (err)
+			break;
+		err = fr_dump(s, ask, done);
+		if (is_full(err))
+			want_sz = fr_store_want_more(st, want_sz);
+	}
+	return err;
+}
+
+static void serve(struct fr_sess *s, const struct stock *have, struct fr_store **st, struct request *r, struct answer *a)
 {
 	const struct fr_dump_ask ask = {
 		.path = text_of(r, HAS_path, r->path),
@@ -143,14 +208,23 @@ static void serve(struct fr_sess *s, const struct stock *have, struct request *r
 		.room = &have->room,
 	};
 
+	u64 before;
+
 	memset(a, 0, sizeof(*a));
-	a->err = fr_dump(s, &ask, &a->done);
+	r->store.dir = r->store_dir;
+	a->err = *st ? fr_store_follow(*st, &r->store) : fr_store_open(&r->store, st);
+	if (a->err)
+		return;
+	before = fr_store_removed(*st);
+	a->err = r->is_dump ? take(s, *st, r, &ask, &a->done.dump) : fr_store_tidy(*st, r->age_only);
+	a->done.removed = fr_store_removed(*st) - before;
 }
 
 static int work(struct fr_sess *s, const struct stock *have, int fd)
 {
 	struct request *r = malloc(sizeof(*r));
 	struct answer *a = calloc(1, sizeof(*a));
+	struct fr_store *st = NULL;
 	ssize_t got;
 
 	if (a) {
@@ -163,10 +237,11 @@ static int work(struct fr_sess *s, const struct stock *have, int fd)
 			continue;
 		if (got != sizeof(*r))
 			break;
-		serve(s, have, r, a);
+		serve(s, have, &st, r, a);
 		if (send(fd, a, sizeof(*a), MSG_NOSIGNAL) != sizeof(*a))
 			break;
 	}
+	fr_store_close(st);
 	free(r);
 	free(a);
 	return 0;
@@ -252,7 +327,7 @@ static bool stands_still(struct fr_writer_proc *w, u64 timeout_ns)
 	return false;
 }
 
-static bool is_stuck(struct fr_writer_proc *w)
+bool fr_writer_cannot_end(struct fr_writer_proc *w)
 {
 	if (w->stuck > 0 && fr_child_wait(w->stuck, 0))
 		w->stuck = -1;
@@ -263,7 +338,7 @@ static int begin(struct fr_writer_proc *w)
 {
 	int pair[2], err;
 
-	if (is_stuck(w))
+	if (fr_writer_cannot_end(w))
 		return -ETIMEDOUT;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		return -errno;
@@ -287,6 +362,7 @@ static void bury(struct fr_writer_proc *w, int end_ms)
 		close(w->fd);
 	if (w->pid > 0 && !fr_child_end(w->pid, end_ms)) {
 		w->stuck = w->pid;
+		w->stuck_ns = fr_now_ns(CLOCK_MONOTONIC);
 		fr_warn("the process that writes snapshots (%d) cannot be ended: its disk does not answer, or its cgroup is "
 			"frozen: there are no snapshots until it has ended",
 			w->pid);
@@ -359,11 +435,11 @@ static int put_text(struct request *r, enum has which, char *to, size_t sz, cons
 	return 0;
 }
 
-static int fill(struct request *r, const struct fr_dump_ask *ask)
+static int fill_dump(struct request *r, const struct fr_dump_ask *ask)
 {
 	int err;
 
-	memset(r, 0, sizeof(*r));
+	r->is_dump = true;
 	r->last_ns = ask->last_ns;
 	r->at_ns = ask->at_ns;
 	r->pid = ask->pid;
@@ -376,12 +452,25 @@ static int fill(struct request *r, const struct fr_dump_ask *ask)
 	return err ?: put_text(r, HAS_facts, r->facts, sizeof(r->facts), ask->facts);
 }
 
+static int fill(struct request *r, const struct fr_writer_ask *ask)
+{
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	r->store = *ask->store;
+	r->last_sz = ask->last_sz;
+	r->may_exist = ask->may_exist;
+	r->age_only = ask->age_only;
+	err = put_text(r, 0, r->store_dir, sizeof(r->store_dir), ask->store->dir);
+	return err || !ask->dump ? err : fill_dump(r, ask->dump);
+}
+
 static int send_request(struct fr_writer_proc *w)
 {
 	return send(w->fd, &w->req, sizeof(w->req), MSG_NOSIGNAL) == sizeof(w->req) ? 0 : -errno;
 }
 
-int fr_writer_ask(struct fr_writer_proc *w, const struct fr_dump_ask *ask)
+int fr_writer_ask(struct fr_writer_proc *w, const struct fr_writer_ask *ask)
 {
 	int err;
 
@@ -424,7 +513,16 @@ static void replace(struct fr_writer_proc *w, int end_ms)
 		begin(w);
 }
 
-int fr_writer_answer(struct fr_writer_proc *w, u64 timeout_ns, struct fr_dump_done *done)
+u64 fr_writer_still_ns(struct fr_writer_proc *w)
+{
+	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC);
+
+	if (fr_writer_cannot_end(w))
+		return now_ns - w->stuck_ns;
+	return w->busy ? now_ns - w->works_ns : 0;
+}
+
+int fr_writer_answer(struct fr_writer_proc *w, u64 timeout_ns, struct fr_writer_done *done)
 {
 	struct answer *a = malloc(sizeof(*a));
 	bool was_busy = w->busy;
@@ -439,7 +537,7 @@ int fr_writer_answer(struct fr_writer_proc *w, u64 timeout_ns, struct fr_dump_do
 	} else if (got == sizeof(*a) && was_busy) {
 		w->busy = false;
 		w->deaths = 0;
-		a->done.path[sizeof(a->done.path) - 1] = 0;
+		a->done.dump.path[sizeof(a->done.dump.path) - 1] = 0;
 		*done = a->done;
 		err = a->err > 0 ? -EIO : a->err;
 	} else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {

@@ -398,6 +398,16 @@ int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed)
 	return err;
 }
 
+u64 fr_store_removed(const struct fr_store *st)
+{
+	return st->removed;
+}
+
+const char *fr_store_dir(const struct fr_store *st)
+{
+	return st->dir;
+}
+
 int fr_store_tidy(struct fr_store *st, bool age_only)
 {
 	const struct fr_quota_limit limit = {
@@ -476,6 +486,16 @@ int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf)
 	st->told = st->told_stuck = false;
 	st->err = 0;
 	return 0;
+}
+
+int fr_store_follow(struct fr_store *st, const struct fr_store_conf *conf)
+{
+	const struct fr_store_conf *was = &st->conf;
+
+	if (!strcmp(was->dir, conf->dir) && was->max_files == conf->max_files && was->max_sz == conf->max_sz &&
+	    was->max_age_ns == conf->max_age_ns && was->keep_free == conf->keep_free)
+		return 0;
+	return fr_store_change(st, conf);
 }
 
 struct fr_store_conf fr_store_conf_of(const struct fr_config *c)

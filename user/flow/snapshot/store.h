@@ -50,6 +50,7 @@ struct fr_store_conf fr_store_conf_of(const struct fr_config *c);
 int fr_store_open(const struct fr_store_conf *conf, struct fr_store **out); /* 0 or -errno */
 void fr_store_close(struct fr_store *st);				    /* NULL is fine */
 int fr_store_change(struct fr_store *st, const struct fr_store_conf *conf);
+int fr_store_follow(struct fr_store *st, const struct fr_store_conf *conf); /* the same, if it is another one */
 
 /*
  * How much room to make for a snapshot: as much as the last one took, of last_sz bytes, or the newest that is there (0), which
@@ -74,6 +75,9 @@ int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed);
  */
 int fr_store_tidy(struct fr_store *st, bool age_only);
 
+u64 fr_store_removed(const struct fr_store *st); /* since it was opened */
+const char *fr_store_dir(const struct fr_store *st);
+
 struct fr_store_usage {
 	u32 files, marked;
 	u64 sz;
@@ -83,6 +87,11 @@ struct fr_store_usage {
 	int err;     /* of the last scan of the directory, 0 fine */
 };
 int fr_store_usage(struct fr_store *st, struct fr_store_usage *out);
+
+/* The same by a process that may be left behind (io/errand.h), for whoever must not wait. -ETIMEDOUT: its disk does not answer.
+ */
+struct fr_sess;
+int fr_store_usage_soon(struct fr_sess *s, struct fr_store *st, struct fr_store_usage *out);
 
 /* All snapshots of a directory, oldest first, with their core files: *cnt entries, freed with fr_stored_free(). 0 or -errno. */
 int fr_store_list(const char *dir, struct fr_stored **out, size_t *cnt);

@@ -431,7 +431,10 @@ static u64 locked_cnt(const struct fr_sess *s)
 	return nr - beside_cnt(s);
 }
 
-/* -EAGAIN: not within timeout_ms of the last sign of life, if signs are looked for. */
+/*
+ * -EAGAIN: not within timeout_ms of the last sign of life, if signs are looked for; -ENOENT: the session was ended meanwhile, by
+ * somebody who did not wait either.
+ */
 static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms, bool signs)
 {
 	const struct timespec nap = {.tv_nsec = 5000000};
@@ -446,6 +449,8 @@ static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms, bool signs)
 			fr_err("cannot lock session '%s': %s: try again", s->name, strerror(-err));
 			return err;
 		}
+		if (fr_sess_is_gone(s))
+			return -ENOENT;
 		cnt = locked_cnt(s);
 		if (signs && (s64)(cnt - seen) > 0) {
 			seen = cnt;
@@ -467,18 +472,21 @@ int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside)
 
 	if (err && err != -EAGAIN)
 		return err;
+	if (fr_sess_is_gone(s)) {
+		fr_sess_unlock(s);
+		return -ENOENT;
+	}
 	if (beside)
 		*beside = err;
-	if (err)
+	if (err && timeout_ms)
 		fr_warn("going on without the snapshot of '%s' that another process began over %u s ago: it is stopped, or its "
 			"disk hangs",
 			s->name, timeout_ms / 1000);
+	else if (err)
+		fr_warn("going on without the snapshot of '%s' that another process has not completed", s->name);
 	if (err && beside && s->shared)
 		fr_add(&s->shared->beside_cnt, 1);
-	if (!fr_sess_is_gone(s))
-		return 0;
-	fr_sess_unlock(s);
-	return -ENOENT;
+	return 0;
 }
 
 void fr_sess_unlock(struct fr_sess *s)
