@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "flow/incident/inclog.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/membarrier.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "flow/snapshot/clock_sample.h"
 #include "io/bootid.h"
+#include "io/child.h"
 #include "io/snapfile/incfile.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
@@ -242,14 +249,67 @@ int fr_inclog_save_once(struct fr_sess *s, const char *dir)
 	return err;
 }
 
+void fr_inclog_say_lost(struct fr_sess *s, int err)
+{
+	struct fr_incident_counts c;
+
+	fr_sess_flush_incidents(s);
+	if (!fr_sess_incident_counts(s, &c) && c.next != c.saved)
+		fr_warn_errno(err, "%llu unsaved incident%s lost with the session", (unsigned long long)(c.next - c.saved),
+			      fr_plural(c.next - c.saved));
+}
+
+/* One that is left behind keeps nobody waiting for the end of what it prints. */
+static void be_last(struct fr_sess *s, const char *dir, int fd)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), err;
+
+	prctl(PR_SET_NAME, "flightrec-log");
+	for (int i = 0; i <= STDERR_FILENO && null >= 0; i++)
+		dup2(null, i);
+	err = fr_inclog_save_once(s, dir);
+	if (write(fd, &err, sizeof(err)) < 0)
+		_exit(1);
+	_exit(0);
+}
+
+/* As fr_inclog_save_once(); -ETIMEDOUT: the disk does not answer. */
+static int save_apart(struct fr_sess *s, const char *dir)
+{
+	struct pollfd p = {.events = POLLIN};
+	int pair[2], err = -EIO;
+	pid_t pid;
+
+	if (pipe2(pair, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (!pid)
+		be_last(s, dir, pair[1]);
+	if (pid < 0)
+		err = -errno;
+	close(pair[1]);
+	p.fd = pair[0];
+	if (pid > 0 && !poll(&p, 1, FR_INCLOG_LAST_MS))
+		err = -ETIMEDOUT;
+	else if (pid > 0 && read(pair[0], &err, sizeof(err)) != sizeof(err))
+		err = -EIO;
+	close(pair[0]);
+	if (pid > 0)
+		fr_child_end(pid, 0);
+	return err;
+}
+
 void fr_inclog_save_last(struct fr_sess *s, const char *dir)
 {
 	struct fr_incident_counts c;
-	int err = fr_sess_has_incidents(s) ? fr_inclog_save_once(s, dir) : 0;
+	int err;
 
-	if (err && !fr_sess_incident_counts(s, &c))
-		fr_warn_errno(err, "%llu unsaved incident%s lost with the session", (unsigned long long)(c.next - c.saved),
-			      fr_plural(c.next - c.saved));
+	fr_sess_flush_incidents(s);
+	if (fr_sess_incident_counts(s, &c) || c.next == c.saved)
+		return;
+	err = save_apart(s, dir);
+	if (err)
+		fr_inclog_say_lost(s, err);
 }
 
 /* ---- reading ---- */

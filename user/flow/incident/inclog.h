@@ -35,8 +35,13 @@ int fr_inclog_save(struct fr_inclog *l, u32 wait_ms);
  */
 int fr_inclog_save_once(struct fr_sess *s, const char *dir);
 
-/* The same before the session goes away: reports what cannot be saved, because it is lost then. */
+/*
+ * The same before the session goes away: reports what cannot be saved, because it is lost then. The journal's disk is waited
+ * for FR_INCLOG_LAST_MS at most: a process of its own saves, and may be left behind.
+ */
+#define FR_INCLOG_LAST_MS (FR_INCLOG_WAIT_MS + 2000)
 void fr_inclog_save_last(struct fr_sess *s, const char *dir);
+void fr_inclog_say_lost(struct fr_sess *s, int err); /* where err is why nothing was saved */
 
 /*
  * Records of the log that a journal may lack, or all that the log still has: *cnt items, malloc'ed. What is pending gets its

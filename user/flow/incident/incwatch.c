@@ -1,191 +1,226 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "flow/incident/incwatch.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include "atomic.h"
 #include "flow/incident/inclog.h"
+#include "io/child.h"
 #include "pure/err.h"
 
 #define RETRY_MS 5000  /* after a failure */
-#define END_S	 10    /* for the thread, at the end */
 #define FLUSH_MS 60000 /* after a record: what is pending since then */
 
-struct fr_incwatch {
-	struct fr_sess *s; /* owned by the thread */
-	struct fr_inclog *log;
-	struct fr_bell *bell;
-	char *dir;	/* of the journal; owned by the thread once it runs */
-	char *next_dir; /* new directory, for the thread to take; NULL: no change */
-	int wake_fd;
-	pthread_t thread;
-	bool runs;
-	u64 stop;   /* request to the thread; its load pairs with the store before wake() */
-	u64 max_sz; /* likewise */
-	int err;    /* of the last save */
+/* Where to, from now on. */
+struct order {
+	u64 max_sz;
+	char dir[PATH_MAX];
 };
 
-static void save(struct fr_incwatch *w)
+struct fr_incwatch {
+	struct fr_sess *s; /* the recorder's */
+	struct order order;
+	pid_t pid; /* -1: none */
+	int fd;	   /* -1: none */
+};
+
+/* ---- the process ---- */
+
+struct saver {
+	struct fr_sess *s;
+	struct fr_inclog *log;
+	struct fr_bell *bell;
+	struct order now;
+	int fd;
+	int err; /* of the last save */
+};
+
+static void save(struct saver *v)
 {
-	int err = fr_inclog_save(w->log, FR_INCLOG_WAIT_MS);
+	int err = fr_inclog_save(v->log, FR_INCLOG_WAIT_MS);
 	bool is_refused = err == -EPERM || err == -EACCES; /* by us; by the kernel, where fs.protected_regular is set */
 
-	if (err && fr_sess_is_gone(w->s)) /* whoever ended it has saved them, or reported them lost */
+	if (err && fr_sess_is_gone(v->s)) /* whoever ended it has saved them, or reported them lost */
 		return;
-	if (err && err != w->err)
+	if (err && err != v->err)
 		fr_warn("incidents cannot be saved to the journal in %s: %s%s: they stay in the log, as many as it holds",
-			w->dir, strerror(-err), is_refused ? ": if the file there is somebody else's, remove it" : "");
-	w->err = err;
+			v->now.dir, strerror(-err), is_refused ? ": if the file there is somebody else's, remove it" : "");
+	v->err = err;
 }
 
-/* Switch to another directory. What is already saved stays where it is. */
-static void move(struct fr_incwatch *w, char *dir)
+/* What is already saved stays where it is. */
+static void obey(struct saver *v, const struct order *next)
 {
 	struct fr_inclog *log = NULL;
-	int err = strcmp(dir, w->dir) ? fr_inclog_open(w->s, dir, fr_load(&w->max_sz), &log) : 0;
+	int err = strcmp(next->dir, v->now.dir) ? fr_inclog_open(v->s, next->dir, next->max_sz, &log) : 0;
 
-	if (err)
-		fr_warn_errno(err, "incidents are saved to the journal in %s as before, not in %s", w->dir, dir);
-	if (!log) {
-		free(dir);
+	if (err) {
+		fr_warn_errno(err, "incidents are saved to the journal in %s as before, not in %s", v->now.dir, next->dir);
 		return;
 	}
-	fr_inclog_close(w->log);
-	free(w->dir);
-	w->log = log;
-	w->dir = dir;
-	w->err = 0;
+	if (log) {
+		fr_inclog_close(v->log);
+		v->log = log;
+		v->err = 0;
+	}
+	fr_inclog_limit(v->log, next->max_sz);
+	v->now = *next;
 }
 
-static void *watch(void *arg)
+/* False: the recorder has gone, or wants us to end. */
+static bool take_order(struct saver *v)
 {
-	struct fr_incwatch *w = arg;
-	struct pollfd p[2] = {{.fd = fr_bell_fd(w->bell), .events = POLLIN}, {.fd = w->wake_fd, .events = POLLIN}};
-	bool recorded = true; /* since the last flush */
-	char *dir;
-	u64 woken;
+	struct order next;
+	ssize_t got = recv(v->fd, &next, sizeof(next), MSG_DONTWAIT);
 
-	do {
-		if (!poll(p, 2, w->err ? RETRY_MS : recorded ? FLUSH_MS : -1) && !w->err) {
-			fr_sess_flush_incidents(w->s);
+	if (got != sizeof(next))
+		return got < 0 && (errno == EAGAIN || errno == EINTR);
+	next.dir[sizeof(next.dir) - 1] = 0;
+	obey(v, &next);
+	return true;
+}
+
+static void watch(struct saver *v)
+{
+	struct pollfd p[2] = {{.fd = fr_bell_fd(v->bell), .events = POLLIN}, {.fd = v->fd, .events = POLLIN}};
+	bool recorded = true; /* since the last flush */
+	bool goes_on = true;
+
+	save(v);
+	while (goes_on) {
+		if (!poll(p, 2, v->err ? RETRY_MS : recorded ? FLUSH_MS : -1) && !v->err) {
+			fr_sess_flush_incidents(v->s);
 			recorded = false;
 		}
 		recorded |= p[0].revents & POLLIN;
-		if (p[1].revents && read(w->wake_fd, &woken, sizeof(woken)) < 0)
-			continue;
-		fr_bell_hear(w->bell);
-		/* pairs with that of fr_incwatch_change(): the text is complete, and belongs to one of the two */
-		dir = __atomic_exchange_n(&w->next_dir, NULL, __ATOMIC_ACQ_REL);
-		if (dir)
-			move(w, dir);
-		fr_inclog_limit(w->log, fr_load(&w->max_sz));
-		if (fr_load(&w->stop))
-			fr_sess_flush_incidents(w->s);
-		save(w);
-	} while (!fr_load(&w->stop));
-	return NULL;
+		fr_bell_hear(v->bell);
+		goes_on = !p[1].revents || take_order(v);
+		if (!goes_on)
+			fr_sess_flush_incidents(v->s);
+		save(v);
+	}
 }
 
-static void wake(struct fr_incwatch *w)
+/* All from 3 on but these two. */
+static void close_others(int fd, int other)
 {
-	const u64 one = 1;
+	int low = fd < other ? fd : other, high = fd < other ? other : fd;
 
-	if (write(w->wake_fd, &one, sizeof(one)) < 0)
-		fr_warn_errno(-errno, "cannot wake the thread that saves incidents");
+	if (low > 3)
+		close_range(3, low - 1, 0);
+	if (high > low + 1 && high > 3)
+		close_range(low < 3 ? 3 : low + 1, high - 1, 0);
+	close_range(high < 3 ? 3 : high + 1, ~0U, 0);
 }
 
-static int open_all(struct fr_incwatch *w, const char *session, const char *dir)
+/* Signals stay blocked: the recorder handles interrupts of a terminal and a service manager's stop, and ends us. */
+static int be_saver(struct fr_incwatch *w, int fd)
 {
-	int err = fr_sess_open(session, &w->s);
-
-	w->dir = strdup(dir);
-	err = err ?: w->dir ? 0 : -ENOMEM;
-	err = err ?: fr_inclog_open(w->s, dir, w->max_sz, &w->log);
-	err = err ?: fr_bell_open(w->s, &w->bell);
-	if (err)
-		return err;
-	w->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return w->wake_fd < 0 ? -errno : 0;
-}
-
-static void free_watch(struct fr_incwatch *w)
-{
-	if (w->wake_fd >= 0)
-		close(w->wake_fd);
-	fr_bell_close(w->bell);
-	fr_inclog_close(w->log);
-	fr_sess_close(w->s);
-	free(w->dir);
-	free(w->next_dir);
-	free(w);
-}
-
-int fr_incwatch_new(const char *session, const char *dir, u64 max_sz, struct fr_incwatch **out)
-{
-	struct fr_incwatch *w = calloc(1, sizeof(*w));
+	struct saver v = {.now = w->order, .fd = fd};
+	char name[FR_SESS_NAME_MAX + 1];
 	int err;
 
-	if (!w)
+	prctl(PR_SET_NAME, "flightrec-log");
+	snprintf(name, sizeof(name), "%s", fr_sess_name(w->s));
+	fr_sess_close(w->s);
+	close_others(fd, fileno(stderr));
+	err = fr_sess_open(name, &v.s);
+	err = err ?: fr_inclog_open(v.s, v.now.dir, v.now.max_sz, &v.log);
+	err = err ?: fr_bell_open(v.s, &v.bell);
+	if (!err)
+		watch(&v);
+	else
+		fr_err("cannot save incidents: %s: they stay in the log", strerror(-err));
+	return 0;
+}
+
+/* ---- the recorder ---- */
+
+int fr_incwatch_new(struct fr_sess *s, const char *dir, u64 max_sz, struct fr_incwatch **out)
+{
+	struct fr_incwatch *w;
+
+	if (!fr_sess_has_incidents(s))
+		return -ENOENT;
+	w = calloc(1, sizeof(*w));
+	if (!w) {
+		fr_err("cannot save incidents: %s: they stay in the log", strerror(ENOMEM));
 		return -ENOMEM;
-	w->wake_fd = -1;
-	w->max_sz = max_sz;
-	err = open_all(w, session, dir);
-	if (err) {
-		if (err != -ENOENT)
-			fr_err("cannot save incidents: %s: they stay in the log", strerror(-err));
-		free_watch(w);
-		return err;
 	}
-	save(w);
+	*w = (struct fr_incwatch){.s = s, .order.max_sz = max_sz, .pid = -1, .fd = -1};
+	snprintf(w->order.dir, sizeof(w->order.dir), "%s", dir);
 	*out = w;
 	return 0;
 }
 
 int fr_incwatch_start(struct fr_incwatch *w)
 {
-	int err = pthread_create(&w->thread, NULL, watch, w);
+	int pair[2], err = 0;
 
-	w->runs = !err;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		err = -errno;
+	} else {
+		fflush(NULL);
+		w->pid = fork();
+		if (!w->pid)
+			_exit(be_saver(w, pair[1]));
+		err = w->pid < 0 ? -errno : 0;
+		close(pair[1]);
+		if (err)
+			close(pair[0]);
+		else
+			w->fd = pair[0];
+	}
 	if (err)
-		fr_err("cannot start the thread that saves incidents: %s: they stay in the log", strerror(err));
-	return -err;
+		fr_err("cannot start the process that saves incidents: %s: they stay in the log", strerror(-err));
+	return err;
+}
+
+int fr_incwatch_fd(const struct fr_incwatch *w)
+{
+	return w->fd;
+}
+
+void fr_incwatch_bury(struct fr_incwatch *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->pid > 0)
+		fr_child_end(w->pid, 0);
+	w->fd = w->pid = -1;
 }
 
 void fr_incwatch_change(struct fr_incwatch *w, const char *dir, u64 max_sz)
 {
-	char *next = strdup(dir);
-
-	if (!next)
-		fr_warn("out of memory: incidents are still saved to the journal in the old directory");
-	else /* pairs with that of the thread in its loop */
-		free(__atomic_exchange_n(&w->next_dir, next, __ATOMIC_ACQ_REL));
-	fr_store(&w->max_sz, max_sz);
-	wake(w);
+	w->order.max_sz = max_sz;
+	snprintf(w->order.dir, sizeof(w->order.dir), "%s", dir);
+	/* one that does not take it waits for its disk; what is not sent the next process knows from its beginning */
+	if (w->fd >= 0 && send(w->fd, &w->order, sizeof(w->order), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		fr_warn_errno(-errno, "incidents are still saved to the journal in the old directory");
 }
 
-/* A thread stuck in its disk keeps everything here until the process ends. */
-void fr_incwatch_free(struct fr_incwatch *w)
+bool fr_incwatch_free(struct fr_incwatch *w, u32 wait_ms)
 {
-	struct timespec until;
+	bool ended = true;
 
 	if (!w)
-		return;
-	if (w->runs) {
-		fr_store(&w->stop, 1);
-		wake(w);
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += END_S;
-		if (pthread_timedjoin_np(w->thread, NULL, &until)) {
-			fr_warn("saving incidents to the journal takes too long: the last ones may not be in it");
-			return;
-		}
-	}
-	free_watch(w);
+		return true;
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->pid > 0)
+		ended = fr_child_wait(w->pid, wait_ms);
+	if (!ended)
+		fr_warn("saving incidents to the journal in %s takes too long: the last ones may not be in it", w->order.dir);
+	free(w);
+	return ended;
 }

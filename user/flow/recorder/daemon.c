@@ -572,6 +572,7 @@ static void last_snapshots(struct fr_daemon *d)
 /* A start that failed, for whatever reason, ends no session that recorded before. */
 static void end_session(struct fr_daemon *d, bool begun)
 {
+	bool saved;
 	int err;
 
 	if (d->lost)
@@ -588,11 +589,15 @@ static void end_session(struct fr_daemon *d, bool begun)
 			d->ask->name, d->ask->name, d->ask->name);
 		return;
 	}
+	saved = fr_modules_save(&d->mod);
 	/* who has it is known to stand still, where it is our own writer */
 	if (fr_sess_lock(d->s, fr_engine_cannot_end(d->mod.engine) ? 0 : FR_DUMP_END_MS, NULL))
 		return;
 	fr_sess_detach(d->s);
-	fr_inclog_save_last(d->s, d->live->config.dir);
+	if (saved)
+		fr_inclog_save_last(d->s, d->live->config.dir);
+	else
+		fr_inclog_say_lost(d->s, -ETIMEDOUT);
 	err = fr_sess_remove(d->s);
 	if (err)
 		fr_warn_errno(err,

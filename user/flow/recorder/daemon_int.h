@@ -15,7 +15,7 @@ struct fr_modules {
 	struct fr_governor *governor;
 	struct fr_wallstep *wallstep;
 	struct fr_sampling *sampling;
-	struct fr_incwatch *incwatch;
+	struct fr_saving *saving;
 	struct fr_tidy *tidy;
 	struct fr_endwatch *endwatch;
 };
@@ -26,6 +26,9 @@ struct fr_modules {
  */
 int fr_modules_new(struct fr_daemon *d, struct fr_modules *m);
 void fr_modules_free(struct fr_modules *m);
+
+/* Save what incidents are left: false, with a warning, if their disk does not answer. Nobody saves any from here on. */
+bool fr_modules_save(struct fr_modules *m);
 
 /* Drop privileges that are not needed from here on. 0 or -errno with a message. */
 int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "flow/incident/inclog.h"
-#include "flow/incident/incwatch.h"
 #include "flow/recorder/control.h"
 #include "flow/recorder/daemon_int.h"
 #include "flow/recorder/endwatch.h"
@@ -12,6 +11,7 @@
 #include "flow/recorder/hotplug.h"
 #include "flow/recorder/notify.h"
 #include "flow/recorder/sampling.h"
+#include "flow/recorder/saving.h"
 #include "flow/recorder/tidy.h"
 #include "flow/recorder/wallstep.h"
 #include "flow/snapshot/store.h"
@@ -35,8 +35,6 @@ static void start_admin(struct fr_daemon *d, struct fr_modules *m)
 /* A recorder is useful without these; the message has been printed. */
 static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 {
-	const struct fr_config *c = fr_daemon_config(d);
-
 	start_admin(d, m);
 	if (fr_control_new(d, &m->ctl))
 		m->ctl = NULL;
@@ -48,8 +46,8 @@ static void make_extras(struct fr_daemon *d, struct fr_modules *m)
 		m->wallstep = NULL;
 	if (fr_sampling_new(d, &m->sampling))
 		m->sampling = NULL;
-	if (fr_incwatch_new(fr_sess_name(fr_daemon_sess(d)), c->dir, c->incident_sz, &m->incwatch))
-		m->incwatch = NULL;
+	if (fr_saving_new(d, &m->saving))
+		m->saving = NULL;
 	if (fr_tidy_new(d, &m->tidy))
 		m->tidy = NULL;
 	if (fr_endwatch_new(d, &m->endwatch))
@@ -92,7 +90,15 @@ void fr_modules_free(struct fr_modules *m)
 	fr_engine_free(m->engine);
 	fr_notify_free(m->notify);
 	fr_store_close(m->store);
-	fr_incwatch_free(m->incwatch); /* last: the others may still have reported something */
+	fr_modules_save(m); /* last: the others may still have reported something */
+}
+
+bool fr_modules_save(struct fr_modules *m)
+{
+	bool saved = fr_saving_free(m->saving);
+
+	m->saving = NULL;
+	return saved;
 }
 
 int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)
@@ -123,8 +129,8 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 	fr_control_change(m->ctl);
 	if (m->governor)
 		say(fr_governor_change(m->governor), "nobody keeps to the budget");
-	if (m->incwatch)
-		fr_incwatch_change(m->incwatch, c->dir, c->incident_sz);
+	if (m->saving)
+		fr_saving_change(m->saving);
 	if (m->tidy)
 		fr_tidy_change(m->tidy);
 }
@@ -132,8 +138,8 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 void fr_modules_ready(struct fr_daemon *d, struct fr_modules *m)
 {
 	fr_tell_recorder(fr_daemon_sess(d), "begins");
-	if (m->incwatch)
-		fr_incwatch_start(m->incwatch);
+	if (m->saving)
+		fr_saving_start(m->saving);
 	fr_notify_ready(m->notify, NULL);
 }
 
