@@ -80,6 +80,7 @@ struct fr_writer_proc {
 	pid_t stuck;  /* killed, but still there; -1: none */
 	u64 stuck_ns; /* since when */
 	int fd;
+	int old_fd; /* of one that is buried: whoever watches it is to stop before it is closed; -1: none */
 	bool busy;
 	u64 cpu_ns;   /* what it had used when it was last seen to work ... */
 	u64 works_ns; /* ... and when that was */
@@ -356,10 +357,23 @@ static int begin(struct fr_writer_proc *w)
 	return 0;
 }
 
+static void close_old(struct fr_writer_proc *w)
+{
+	if (w->old_fd >= 0)
+		close(w->old_fd);
+	w->old_fd = -1;
+}
+
+/*
+ * A child that was forked a moment ago may still have its descriptor, and then epoll tells of it after it was closed here. So
+ * it is closed with the next request or answer, when the caller has heard of the new one.
+ */
 static void bury(struct fr_writer_proc *w, int end_ms)
 {
+	close_old(w);
 	if (w->fd >= 0)
-		close(w->fd);
+		shutdown(w->fd, SHUT_RDWR);
+	w->old_fd = w->fd;
 	if (w->pid > 0 && !fr_child_end(w->pid, end_ms)) {
 		w->stuck = w->pid;
 		w->stuck_ns = fr_now_ns(CLOCK_MONOTONIC);
@@ -380,7 +394,7 @@ int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **
 	if (!w)
 		return -ENOMEM;
 	w->s = s;
-	w->fd = w->pid = w->stuck = -1;
+	w->fd = w->old_fd = w->pid = w->stuck = -1;
 	w->dir = strdup(dir);
 	err = w->dir ? begin(w) : -ENOMEM;
 	if (err) {
@@ -410,6 +424,7 @@ void fr_writer_stop(struct fr_writer_proc *w)
 		return;
 	let_finish(w);
 	bury(w, END_MS);
+	close_old(w);
 	free(w->dir);
 	free(w);
 }
@@ -476,6 +491,7 @@ int fr_writer_ask(struct fr_writer_proc *w, const struct fr_writer_ask *ask)
 
 	if (w->busy)
 		return -EBUSY;
+	close_old(w);
 	err = fill(&w->req, ask);
 	if (err)
 		return err;
@@ -531,6 +547,7 @@ int fr_writer_answer(struct fr_writer_proc *w, u64 timeout_ns, struct fr_writer_
 
 	if (!a)
 		return -ENOMEM;
+	close_old(w);
 	got = w->fd < 0 ? 0 : recv(w->fd, a, sizeof(*a), MSG_DONTWAIT);
 	if (got == sizeof(*a) && a->hello) {
 		err = -EAGAIN;

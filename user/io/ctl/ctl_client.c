@@ -223,7 +223,7 @@ void fr_ctl_client_tell(struct fr_ctl_client *c, const char *line, size_t sz)
 
 void fr_ctl_client_close(struct fr_ctl_client *c)
 {
-	close(c->fd); /* also removes it from epoll */
+	close(c->fd);
 	free(c->out);
 	free(c->group);
 	*c = (struct fr_ctl_client){.fd = -1, .server = c->server};

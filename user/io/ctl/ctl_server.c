@@ -203,6 +203,13 @@ bool fr_ctl_server_is_there(const struct fr_ctl_server *s)
 	return s->ino && !lstat(s->path, &st) && st.st_dev == s->dev && st.st_ino == s->ino;
 }
 
+/* From epoll first: a child that was forked a moment ago may still have it open, and events go by the slot. */
+static void drop(struct fr_ctl_server *s, struct fr_ctl_client *c)
+{
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+	fr_ctl_client_close(c);
+}
+
 void fr_ctl_server_free(struct fr_ctl_server *s)
 {
 	u32 i;
@@ -214,7 +221,7 @@ void fr_ctl_server_free(struct fr_ctl_server *s)
 	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
 		if (s->client[i].fd >= 0) {
 			fr_ctl_client_write(&s->client[i]);
-			fr_ctl_client_close(&s->client[i]);
+			drop(s, &s->client[i]);
 		}
 	close_fd(s->listen_fd);
 	close_fd(s->epoll_fd);
@@ -312,7 +319,7 @@ static struct fr_ctl_client *make_place(struct fr_ctl_server *s, uid_t uid)
 		return NULL;
 	fr_ctl_client_put(c, full, sizeof(full) - 1);
 	fr_ctl_client_write(c);
-	fr_ctl_client_close(c);
+	drop(s, c);
 	return c;
 }
 
@@ -331,7 +338,7 @@ static const char *admit(struct fr_ctl_server *s, struct fr_ctl_client *new, u64
 	new->deadline_ns = now_ns + FR_CTL_TIMEOUT_NS;
 	*c = *new;
 	if (add_fd(s, c->fd, c - s->client)) {
-		fr_ctl_client_close(c);
+		drop(s, c);
 		s->counts.failed++;
 	} else {
 		s->counts.served++;
@@ -434,7 +441,7 @@ static void settle(struct fr_ctl_server *s)
 			continue;
 		update(s, c);
 		if (c->dead || (c->deadline_ns && c->deadline_ns <= now)) {
-			fr_ctl_client_close(c);
+			drop(s, c);
 			continue;
 		}
 		if (c->deadline_ns && (!next || c->deadline_ns < next))
