@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Attackers as another user: who has no rights can neither hide from the recorder nor stop or blind it."""
 import contextlib
+import grp
 import json
 import os
 import shutil
@@ -12,8 +13,8 @@ import sys
 import tempfile
 import threading
 
-from frtest import (FLIGHTREC, FULL, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name, opened,
-                    path, program, replay, run, session, shared, state, test, wait_for)
+from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name,
+                    opened, path, program, replay, run, session, shared, state, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
 from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config
 
@@ -435,6 +436,47 @@ def recorder_beside():
         for one in missed:
             check(locked in one, f"the process whose lock is held is named: {one}, {mapped}")
         equal((r.end(), exists(r.name)), (0, True), f"exit status, and the session that is kept: {r.said()}")
+
+
+# ---- stopping where others wait ----
+
+# Takes the lock under which a session is read, if it can, and keeps it.
+LOCK = """
+import fcntl, os, signal, sys
+try:
+    fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX)
+except PermissionError:
+    sys.exit(3)
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+# Asks a recorder for a snapshot, and stops before it hears of it.
+ASK = """
+import os, signal, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b'{"cmd":"dump"}\\n')
+os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+@test("another user cannot lock a session; one who may ask for snapshots, and stops while it is answered, keeps nobody from theirs")
+def stops_asking():
+    program, group = f"asked{TAG}", grp.getgrgid(NOBODY).gr_name
+    more = f"[Storage]\nMaxFiles=0\n[Control]\nSocket=yes\nDumpGroup={group}\n"
+    with recording(f"crash:comm={program},cooldown=0s", more=more) as r:
+        equal(run(*AS_NOBODY, sys.executable, "-c", LOCK, f"{SESSIONS}/{r.name}", status=None).returncode, 3, "exit status of who locks")
+        p = subprocess.Popen([*AS_NOBODY, sys.executable, "-c", ASK, f"/run/flightrec/{r.name}.sock"], stdin=subprocess.DEVNULL)
+        try:
+            wait_for(lambda: is_stopped(p.pid), "it has stopped itself")
+            for _ in range(2):
+                crash(program, 1)
+            files = r.wait_files(3)
+        finally:
+            p.kill()
+            p.wait()
+        reasons = sorted(fr_json("info", f)["trigger"]["reason"] for f in files)
+        equal(reasons, ["command", "crash", "crash"], f"snapshots: {r.said()}")
 
 
 # ---- taking all room ----

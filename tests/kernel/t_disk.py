@@ -159,7 +159,8 @@ def stops_without_disk():
             equal(late.poll(), None, "the dump while its disk hangs")
             crash(TWO)
             r.wait_seen(RULES[1], 1)
-            fr("stop", "-n", name)
+            said = fr("stop", "-n", name, "--wait", "1ms").stderr
+            check("going on without the snapshot" in said, f"stop does not wait for the dump for longer than it is told: {said}")
             check(disk.waiting(), "the disk hangs still")
             check(not exists(name), "the session has ended")
             equal(r.p.wait(60), 0, f"exit status of the recorder: {r.said()}")

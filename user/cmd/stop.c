@@ -8,16 +8,24 @@
 #include "cmd/options.h"
 #include "flow/recorder/live.h"
 #include "flow/recorder/stop.h"
+#include "flow/snapshot/dump.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 struct ask {
 	const char *name;
 	bool json;
+	u64 wait_ns;
 };
+
+_Static_assert(FR_DUMP_END_MS == 30000, "the help says so");
 
 static const struct fr_option table[] = {
 	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
+	FR_OPTION(0, "wait", "DURATION",
+		  "wait so long for a snapshot that another process takes, then end the session without it (default: 30s)",
+		  fr_option_duration, offsetof(struct ask, wait_ns), .most = 3600 * FR_SEC_NS),
 	FR_OPTION(0, "json", NULL, "print its final counters, as `flightrec status --json` does", fr_option_flag,
 		  offsetof(struct ask, json)),
 	{},
@@ -40,7 +48,7 @@ static void print_final(void *arg, const struct fr_live *l)
 
 int fr_cmd_stop(int argc, char **argv)
 {
-	struct ask ask = {.name = FR_DEF_NAME};
+	struct ask ask = {.name = FR_DEF_NAME, .wait_ns = FR_DUMP_END_MS * FR_MSEC_NS};
 	struct fr_out *o;
 	int status = fr_options_parse(&options, argc, argv, &ask);
 
@@ -52,7 +60,8 @@ int fr_cmd_stop(int argc, char **argv)
 	if (!o)
 		return fr_err_memory();
 	fr_out_init(o, STDOUT_FILENO);
-	status = fr_stop(ask.name, ask.json ? print_final : NULL, o);
+	/* whole milliseconds, and 1 ns is not none: what is waited for is looked for once more */
+	status = fr_stop(ask.name, (ask.wait_ns + FR_MSEC_NS - 1) / FR_MSEC_NS, ask.json ? print_final : NULL, o);
 	status = fr_err_finish(o, status);
 	free(o);
 	return status;

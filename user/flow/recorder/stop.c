@@ -174,9 +174,9 @@ static int end_locked(struct fr_sess *s, struct final *final)
 }
 
 /* -EAGAIN: a recorder has adopted it meanwhile. */
-static int end_session(struct fr_sess *s, struct final *final)
+static int end_session(struct fr_sess *s, u32 wait_ms, struct final *final)
 {
-	int err = fr_sess_lock(s, FR_DUMP_END_MS, NULL);
+	int err = fr_sess_lock(s, wait_ms, NULL);
 
 	if (err == -ENOENT) { /* its recorder, or another stop, has ended it; if there is a new one, it is not meant */
 		tell(final);
@@ -193,7 +193,7 @@ static int end_session(struct fr_sess *s, struct final *final)
 	return err;
 }
 
-static int end_it(struct fr_sess *s, void (*last)(void *arg, const struct fr_live *l), void *arg)
+static int end_it(struct fr_sess *s, u32 wait_ms, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
 	struct final final = {.arg = arg};
 	int err = 0;
@@ -210,13 +210,13 @@ static int end_it(struct fr_sess *s, void (*last)(void *arg, const struct fr_liv
 	}
 	if (fr_sess_is_owned(s))
 		err = end_owner(s);
-	err = err ?: end_session(s, &final);
+	err = err ?: end_session(s, wait_ms, &final);
 	fr_live_free(&final.live);
 	return err;
 }
 
 /* As fr_stop(). -EAGAIN: what is there is not what was found: look again. */
-static int try_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
+static int try_stop(const char *name, u32 wait_ms, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
 	struct fr_sess *s;
 	int err;
@@ -230,17 +230,17 @@ static int try_stop(const char *name, void (*last)(void *arg, const struct fr_li
 	}
 	if (err)
 		return FR_EXIT_FAIL;
-	err = end_it(s, last, arg);
+	err = end_it(s, wait_ms, last, arg);
 	fr_sess_close(s);
 	return err == -EAGAIN ? err : err ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 
-int fr_stop(const char *name, void (*last)(void *arg, const struct fr_live *l), void *arg)
+int fr_stop(const char *name, u32 wait_ms, void (*last)(void *arg, const struct fr_live *l), void *arg)
 {
 	int tries, status = -EAGAIN;
 
 	for (tries = 0; tries < STOP_TRIES && status == -EAGAIN; tries++)
-		status = try_stop(name, last, arg);
+		status = try_stop(name, wait_ms, last, arg);
 	if (status != -EAGAIN)
 		return status;
 	fr_err("session '%s' is begun and ended by other processes all the time: try again", name);

@@ -432,8 +432,8 @@ static u64 locked_cnt(const struct fr_sess *s)
 }
 
 /*
- * -EAGAIN: not within timeout_ms of the last sign of life, if signs are looked for; -ENOENT: the session was ended meanwhile, by
- * somebody who did not wait either.
+ * -EAGAIN: not within timeout_ms of the last sign of life, if signs are looked for; -ENOENT: the session was ended meanwhile,
+ * by somebody who did not wait either.
  */
 static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms, bool signs)
 {
@@ -468,6 +468,7 @@ static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms, bool signs)
 
 int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside)
 {
+	char waited[32];
 	int err = wait_for_lock(s, timeout_ms, beside);
 
 	if (err && err != -EAGAIN)
@@ -478,12 +479,10 @@ int fr_sess_lock(struct fr_sess *s, unsigned timeout_ms, bool *beside)
 	}
 	if (beside)
 		*beside = err;
-	if (err && timeout_ms)
-		fr_warn("going on without the snapshot of '%s' that another process began over %u s ago: it is stopped, or its "
+	if (err)
+		fr_warn("going on without the snapshot of '%s' that another process began over %s ago: it is stopped, or its "
 			"disk hangs",
-			s->name, timeout_ms / 1000);
-	else if (err)
-		fr_warn("going on without the snapshot of '%s' that another process has not completed", s->name);
+			s->name, fr_show_duration(timeout_ms * FR_MSEC_NS, waited, sizeof(waited)));
 	if (err && beside && s->shared)
 		fr_add(&s->shared->beside_cnt, 1);
 	return 0;
