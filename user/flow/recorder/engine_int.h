@@ -38,9 +38,10 @@ enum fr_engine_tidy { FR_TIDY_NOTHING, FR_TIDY_OLD, FR_TIDY_ALL };
 struct fr_engine_job {
 	u64 cookie;
 	u64 granted_ns; /* the time passed to the gate */
-	u32 tries;
-	u32 nr;	     /* in its name */
-	bool retake; /* found pending when we began, or its writer has died: its file may already exist */
+	u32 tries;	/* whose writer has gone */
+	int gone_err;	/* and how the last one did */
+	u32 nr;		/* in its name */
+	bool retake;	/* found pending when we began, or its writer has died: its file may already exist */
 };
 
 struct fr_engine {

@@ -278,6 +278,7 @@ static int ask_writer(struct fr_engine *e, u32 i)
 		.store = &store,
 		.last_sz = e->last_bytes,
 		.may_exist = e->job[i].retake,
+		.only_look = e->job[i].tries == TAKE_TRIES,
 	};
 	char *facts;
 	int err;
@@ -358,15 +359,26 @@ static bool is_gone(int err)
 	return err == -EPIPE || err == -ETIME;
 }
 
-/* The snapshot that the writer had: it exists, or there is none, or it is tried once more. */
+/*
+ * The snapshot that the writer had: it exists, or there is none, or it is tried once more. The last one that has gone may have
+ * completed it just before, as any: so another one looks.
+ */
 static void take_snapshot(struct fr_engine *e, int err, const struct fr_dump_done *done)
 {
 	int i = e->running;
+	struct fr_engine_job *job = &e->job[i];
 
 	e->running = -1;
-	e->job[i].retake |= is_gone(err); /* it may have been completed just before */
-	if (is_gone(err) ? ++e->job[i].tries >= TAKE_TRIES : !name_again(e, i, err))
-		over(e, i, err == -ETIME ? -ETIMEDOUT : err, done);
+	if (is_gone(err)) {
+		job->retake = true;
+		job->gone_err = err == -ETIME ? -ETIMEDOUT : err;
+		if (++job->tries > TAKE_TRIES)
+			over(e, i, job->gone_err, done);
+	} else if (err == -ENOENT && job->tries == TAKE_TRIES) {
+		over(e, i, job->gone_err, done);
+	} else if (!name_again(e, i, err)) {
+		over(e, i, err, done);
+	}
 }
 
 static void take_answer(struct fr_engine *e)

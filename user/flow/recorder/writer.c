@@ -55,7 +55,7 @@ struct request {
 	u32 names_itself;
 	struct fr_store_conf store; /* its directory is that of the texts */
 	u64 last_sz;
-	u32 may_exist, age_only;
+	u32 may_exist, only_look, age_only;
 	u32 is_dump;
 	char path[4096];
 	char dir[4096];
@@ -180,6 +180,8 @@ static int take(struct fr_sess *s, struct fr_store *st, const struct request *r,
 
 	if (r->may_exist && is_there(s, r->path, done))
 		return 0;
+	if (r->only_look)
+		return -ENOENT;
 	want_sz = fr_store_want_sz(st, r->last_sz);
 	for (tries = 0; tries < ROOM_TRIES && is_full(err); tries++) {
 		err = fr_store_make_room(st, want_sz, NULL);
@@ -475,6 +477,7 @@ static int fill(struct request *r, const struct fr_writer_ask *ask)
 	r->store = *ask->store;
 	r->last_sz = ask->last_sz;
 	r->may_exist = ask->may_exist;
+	r->only_look = ask->only_look;
 	r->age_only = ask->age_only;
 	err = put_text(r, 0, r->store_dir, sizeof(r->store_dir), ask->store->dir);
 	return err || !ask->dump ? err : fill_dump(r, ask->dump);

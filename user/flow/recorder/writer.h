@@ -33,6 +33,7 @@ struct fr_writer_ask {
 	const struct fr_store_conf *store;
 	u64 last_sz;	/* of the last snapshot, 0: not known; or so much room as it had was too little */
 	bool may_exist; /* look first: a writer before this one may have completed it */
+	bool only_look; /* -ENOENT: it has not */
 	bool age_only;	/* without a snapshot: as fr_store_tidy() */
 };
 
