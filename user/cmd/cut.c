@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/winopts.h"
 #include "flow/snapshot/cut.h"
@@ -58,6 +59,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "host", "GLOB", "only matching hosts, of a file that merge made of several", cut_glob,
 		  offsetof(struct ask, cut.host)),
 	FR_OPTION_GROUP(fr_option_matching, offsetof(struct ask, cut.opts.filter)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

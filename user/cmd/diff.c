@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/winopts.h"
 #include "flow/diff/diff_print.h"
@@ -62,6 +63,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "top", "N", "lines of a table; 0: all (default: 10)", fr_option_count, offsetof(struct ask, top),
 		  .most = TOP_MOST),
 	FR_OPTION(0, "json", NULL, "all of it, numbers as they are", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

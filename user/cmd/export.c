@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/export_each.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/say.h"
 
@@ -35,6 +36,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "symbols", NULL, "json: stacks in words too", fr_symopts_on, offsetof(struct fr_exportopts, symbols)),
 	FR_OPTION_GROUP(fr_symopts, offsetof(struct fr_exportopts, symbols)),
 	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct fr_exportopts, ask.opts.jobs)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 
@@ -110,7 +112,7 @@ int fr_cmd_export(int argc, char **argv)
 
 	x.fr = flightrec_new();
 	if (!x.fr) {
-		fr_err("out of memory");
+		fr_err_memory();
 		return FR_EXIT_FAIL;
 	}
 	x.window.fr = x.fr;

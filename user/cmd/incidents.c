@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "flow/incident/inclog.h"
@@ -49,6 +50,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "since", "T", "only from then on: 10m (before now), 14:30, 2026-01-31T14:02", incidents_since,
 		  offsetof(struct ask, since), .words = "10m 1h 1d"),
 	FR_OPTION(0, "json", NULL, "one JSON object a line", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

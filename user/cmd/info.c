@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/say.h"
 #include "incident_layout.h"
@@ -19,6 +20,7 @@ struct ask {
 static const struct fr_option table[] = {
 	FR_OPTION('v', "verbose", NULL, "a line for each CPU", fr_option_flag, offsetof(struct ask, each_cpu)),
 	FR_OPTION(0, "json", NULL, "as JSON, each CPU", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 
@@ -161,7 +163,7 @@ static int info(const char *path, bool each_cpu, bool json)
 	int err, status;
 
 	if (!fr) {
-		fr_err("out of memory");
+		fr_err_memory();
 		return FR_EXIT_FAIL;
 	}
 	flightrec_set_log(fr, fr_cmd_say, NULL);

@@ -7,6 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/list.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "flow/snapshot/store.h"
 #include "pure/config/default.h"
@@ -38,6 +39,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "keep", NULL, "mark snapshots: no quota removes them", list_keep, true,
 		  .more = "They lose their write permission, and still count towards the quotas."),
 	FR_OPTION(0, "no-keep", NULL, "remove the mark", list_keep, false),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

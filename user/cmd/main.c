@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "io/fd.h"
 #include "io/heap.h"
 #include "io/session/load.h"
@@ -18,33 +19,35 @@ static const struct {
 	int (*run)(int argc, char **argv);
 	const char *doc;
 	enum { SMALL, LARGE } memory; /* LARGE: taken by the MiB, heap.h */
+	enum { OTHER, READS } work;   /* READS: what files hold decides how much, memopts.h */
 } commands[] = {
-	{"record", "flightrec record", fr_cmd_record, "record this host into memory, always the last moments", SMALL},
-	{"dump", "flightrec dump", fr_cmd_dump, "take a snapshot of a session now", LARGE},
-	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost", SMALL},
-	{"profile", "flightrec profile", fr_cmd_profile, "who used the CPUs: now, or in the hour before a snapshot", SMALL},
-	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come", SMALL},
-	{"watch", "flightrec watch", fr_cmd_watch, "find holdoffs: what keeps a CPU from high-priority threads", SMALL},
-	{"reload", "flightrec reload", fr_cmd_reload, "make a recorder read its configuration again", SMALL},
-	{"stop", "flightrec stop", fr_cmd_stop, "end a session", SMALL},
-	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come", SMALL},
-	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order", LARGE},
-	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute", LARGE},
-	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool", LARGE},
-	{"view", "flightrec view", fr_cmd_view, "make a page for a browser from a snapshot", LARGE},
-	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search", LARGE},
-	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process", LARGE},
-	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots", LARGE},
-	{"recover", "flightrec recover", fr_cmd_recover, "make a snapshot of a crash dump of the kernel", LARGE},
-	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", LARGE},
-	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing", LARGE},
+	{"record", "flightrec record", fr_cmd_record, "record this host into memory, always the last moments", SMALL, OTHER},
+	{"dump", "flightrec dump", fr_cmd_dump, "take a snapshot of a session now", LARGE, OTHER},
+	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost", SMALL, OTHER},
+	{"profile", "flightrec profile", fr_cmd_profile, "who used the CPUs: now, or in the hour before a snapshot", SMALL,
+	 READS},
+	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come", SMALL, OTHER},
+	{"watch", "flightrec watch", fr_cmd_watch, "find holdoffs: what keeps a CPU from high-priority threads", SMALL, OTHER},
+	{"reload", "flightrec reload", fr_cmd_reload, "make a recorder read its configuration again", SMALL, OTHER},
+	{"stop", "flightrec stop", fr_cmd_stop, "end a session", SMALL, OTHER},
+	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come", SMALL, READS},
+	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order", LARGE, READS},
+	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute", LARGE, READS},
+	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool", LARGE, READS},
+	{"view", "flightrec view", fr_cmd_view, "make a page for a browser from a snapshot", LARGE, READS},
+	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search", LARGE, READS},
+	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process", LARGE, READS},
+	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots", LARGE, READS},
+	{"recover", "flightrec recover", fr_cmd_recover, "make a snapshot of a crash dump of the kernel", LARGE, READS},
+	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", LARGE, READS},
+	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing", LARGE, READS},
 	{"incidents", "flightrec incidents", fr_cmd_incidents, "deaths, OOM kills, oopses, triggers: what is kept for good",
-	 SMALL},
-	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths", SMALL},
-	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks", SMALL},
-	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte", LARGE},
-	{"events", "flightrec events", fr_cmd_events, "all events and their fields", SMALL},
-	{"doctor", "flightrec doctor", fr_cmd_doctor, "what this kernel offers, and what is missing", SMALL},
+	 SMALL, READS},
+	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths", SMALL, READS},
+	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks", SMALL, READS},
+	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte", LARGE, READS},
+	{"events", "flightrec events", fr_cmd_events, "all events and their fields", SMALL, OTHER},
+	{"doctor", "flightrec doctor", fr_cmd_doctor, "what this kernel offers, and what is missing", SMALL, OTHER},
 };
 
 #define CMD_CNT (sizeof(commands) / sizeof(commands[0]))
@@ -134,6 +137,8 @@ int main(int argc, char **argv)
 	i = find_command(argv[1]);
 	if (i < 0)
 		return written(run_option(argv[1]));
+	if (commands[i].work == READS)
+		fr_memopts_begin();
 	if (commands[i].memory == LARGE)
 		fr_heap_huge_pages();
 	argv[1] = commands[i].full;

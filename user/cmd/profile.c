@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "cmd/symopts.h"
@@ -74,6 +75,7 @@ static const struct fr_option table[] = {
 		  .most = TOP_MOST,
 		  .more = "The text shows as many, and half as many of those that became cooler; the other formats have all."),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symbols)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "flow/snapshot/recover.h"
 
@@ -17,6 +18,7 @@ static const struct fr_option table[] = {
 		  "names for stacks: that kernel's System.map, or a copy of\n"
 		  "its /proc/kallsyms; by default this kernel's, if it is the same",
 		  fr_option_text, offsetof(struct fr_recover_ask, kallsyms), .words = "@file"),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

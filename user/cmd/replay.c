@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/pace.h"
 #include "cmd/replay_on.h"
@@ -310,6 +311,7 @@ static const struct fr_option table[] = {
 		  offsetof(struct ask, symopts)),
 	FR_OPTION_GROUP(fr_symopts, offsetof(struct ask, symopts)),
 	FR_OPTION_GROUP(fr_jobs_auto, offsetof(struct ask, opts.jobs)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 
@@ -379,7 +381,7 @@ int fr_cmd_replay(int argc, char **argv)
 	int status;
 
 	if (!ask.fr) {
-		fr_err("out of memory");
+		fr_err_memory();
 		return FR_EXIT_FAIL;
 	}
 	ask.window.fr = ask.fr;

@@ -390,7 +390,7 @@ int fr_replay_on_run(const struct fr_replay_on *ask, const struct fr_replay_opts
 	int err, status = FR_EXIT_FAIL;
 
 	if (!on) {
-		fr_err("out of memory");
+		fr_err_memory();
 		return FR_EXIT_FAIL;
 	}
 	on->ask = ask;

@@ -5,6 +5,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
@@ -40,6 +41,7 @@ static const struct fr_option table[] = {
 		  offsetof(struct asked, ask.json)),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symopts)),
 	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct asked, ask.opts.jobs)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "flow/symbols/frames.h"
@@ -26,6 +27,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "json", NULL, "NDJSON: an object a line", fr_option_flag, offsetof(struct ask, json)),
 	FR_OPTION_GROUP(fr_symopts_searched, offsetof(struct ask, symbols)),
 	FR_OPTION_GROUP(lines, offsetof(struct ask, symbols)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 
@@ -190,7 +192,7 @@ static int symbols(const char *const *path, u32 cnt, const struct fr_symbols_opt
 	if (frames)
 		status = print_all(r, frames, json);
 	else
-		fr_err("out of memory");
+		fr_err_memory();
 	fr_frames_free(frames);
 	fr_replay_close(r);
 	return status;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "flow/replay/replay.h"
@@ -52,6 +53,7 @@ static const struct fr_option table[] = {
 		  .words = "main life stack all"),
 	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
 		  offsetof(struct ask, pos)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 
@@ -192,7 +194,7 @@ static int show(struct show *s)
 	if (s->json || !s->ask->json)
 		status = follow(s);
 	else
-		fr_err("out of memory");
+		fr_err_memory();
 	fr_json_free(s->json);
 	return fr_err_finish(&s->out, status);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "flow/replay/check.h"
 #include "flow/replay/replay.h"
@@ -14,15 +15,19 @@
 #include "pure/text/out.h"
 #include "pure/text/units.h"
 
-static const struct fr_option table[] = {{}};
+static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_memopts, 0),
+	{},
+};
 
 static const struct fr_options options = {
-	.head = "Usage: flightrec verify FILE...\n"
+	.head = "Usage: flightrec verify [options] FILE...\n"
 		"Check snapshots: every checksum, event, order and count.\n"
 		"Prints a line for each file: OK and what it holds, or DAMAGED and findings.\n"
 		"\n",
 	.option = table,
-	.foot = "Exit status: 0 all sound; 1 a file cannot be read; 2 usage; 3 a file is damaged.\n"
+	.foot = "\n"
+		"Exit status: 0 all sound; 1 a file cannot be read; 2 usage; 3 a file is damaged.\n"
 		"Example: flightrec verify " FR_DEF_DIR "/*.flight\n",
 	.words = "@snapshot",
 };

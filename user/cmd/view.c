@@ -6,6 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/exportopts.h"
+#include "cmd/memopts.h"
 
 static const struct fr_option table[] = {
 	FR_OPTION('o', "output", "FILE", "the page (default: the snapshot's name and .html)", fr_exportopts_output, 0,
@@ -13,6 +14,7 @@ static const struct fr_option table[] = {
 	FR_OPTION_GROUP(fr_exportopts_choice, 0),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct fr_exportopts, symbols)),
 	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct fr_exportopts, ask.opts.jobs)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 

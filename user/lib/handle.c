@@ -53,7 +53,7 @@ int fr_lib_fail(struct flightrec *fr, int err, const char *fmt, ...)
 
 int fr_lib_no_memory(struct flightrec *fr)
 {
-	return fr_lib_fail(fr, -ENOMEM, "out of memory");
+	return fr_lib_fail(fr, -ENOMEM, "out of memory: %s", fr_err_cure(-ENOMEM, NULL));
 }
 
 int fr_lib_check_open(struct flightrec *fr)

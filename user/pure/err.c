@@ -190,9 +190,16 @@ void fr_warn_errno(int err, const char *fmt, ...)
 	va_end(ap);
 }
 
+static const char *memory_cure = "free some memory";
+
+void fr_err_set_memory_cure(const char *cure)
+{
+	memory_cure = cure;
+}
+
 int fr_err_memory(void)
 {
-	fr_err("out of memory");
+	fr_err("out of memory: %s", memory_cure);
 	return FR_EXIT_FAIL;
 }
 
@@ -211,7 +218,7 @@ const char *fr_err_cure(int err, const char *usual)
 	case -ENAMETOOLONG:
 		return "give a shorter name";
 	case -ENOMEM:
-		return "free some memory";
+		return memory_cure;
 	case -ELOOP:
 		return "a symbolic link on the way leads in a circle, or belongs to somebody else: name the place itself";
 	default:

@@ -47,7 +47,10 @@ const char *fr_err_bpf_cure(int err, const char *usual);
 void fr_err_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void fr_warn_errno(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Say that there is no memory. FR_EXIT_FAIL. */
+/* What to do about -ENOMEM, from now on; kept, not copied. For a program that has begun no thread. */
+void fr_err_set_memory_cure(const char *cure);
+
+/* Say that there is no memory, and what to do. FR_EXIT_FAIL. */
 int fr_err_memory(void);
 
 /*

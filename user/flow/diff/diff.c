@@ -573,7 +573,7 @@ int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 	*damaged = false;
 	*d = (struct fr_diff){.items.rec_sz = sizeof(struct fr_diff_item)};
 	if (!l) {
-		fr_err("out of memory");
+		fr_err_memory();
 		return -ENOMEM;
 	}
 	for (l->d = d; l->side < 2 && !err; l->side++)

@@ -378,7 +378,7 @@ int fr_export(const struct fr_export_ask *ask)
 	status = err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 	err = err ?: fr_export_gaps_new(&x);
 	if (err == -ENOMEM)
-		fr_err("out of memory");
+		fr_err_memory();
 	if (!err) {
 		err = write_out(&x, e, ask);
 		status = fr_export_status(err, fr_replay_say_damage(x.replay));

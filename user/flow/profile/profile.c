@@ -297,7 +297,7 @@ static int print_to(void *arg, int fd)
 
 	p->out = malloc(sizeof(*p->out));
 	if (!p->out) {
-		fr_err("out of memory");
+		fr_err_memory();
 		return -ENOMEM;
 	}
 	fr_out_init(p->out, fd);

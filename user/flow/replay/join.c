@@ -408,7 +408,7 @@ static int status_of(const struct join *j, int err)
 		fr_err("%s exists, and is not replaced: give another name, or remove it", j->out);
 		break;
 	case -ENOMEM:
-		fr_err("out of memory: merge fewer files at once");
+		fr_err("out of memory: merge fewer files at once, or %s", fr_err_cure(-ENOMEM, NULL));
 		break;
 	case -ENOBUFS:
 		fr_err("cannot write %s: a part of a file is larger than any recorder writes", j->out);

@@ -288,7 +288,7 @@ static int status_of(const struct fr_cut_ask *ask, int err)
 		fr_err("%s exists, and is not replaced: give another name, or remove it", ask->out);
 		break;
 	case -ENOMEM:
-		fr_err("out of memory: cut a shorter window, or fewer CPUs");
+		fr_err("out of memory: cut a shorter window, or fewer CPUs, or %s", fr_err_cure(-ENOMEM, NULL));
 		break;
 	case -EIO:
 	case -ENXIO:

@@ -275,7 +275,7 @@ int fr_tail_open(struct fr_sess *s, const struct fr_tail_opts *opts, struct fr_t
 		err = set_up(t);
 	}
 	if (err == -ENOMEM)
-		fr_err("out of memory: show fewer tiers");
+		fr_err("out of memory: show fewer tiers, or %s", fr_err_cure(-ENOMEM, NULL));
 	if (err)
 		fr_tail_close(t);
 	else
@@ -347,7 +347,7 @@ static int read_ring(struct fr_tail *t, struct fr_tail_ring *r, u64 before_ns)
 		fr_err("the ring of CPU %u, tier %s is damaged: end the session with `flightrec stop -n %s`", r->follow.map.cpu,
 		       fr_tier_name(tier), fr_sess_name(t->s));
 	if (got == -ENOMEM)
-		fr_err("out of memory");
+		fr_err_memory();
 	t->know.stale |= learn && r->follow.skipped != skipped;
 	return got;
 }
@@ -447,6 +447,6 @@ int fr_tail_round(struct fr_tail *t, const struct fr_tail_sink *sink)
 	if (!err && more && !t->handed)
 		err = hand_out(t, sink, limit_ns + 1);
 	if (err)
-		fr_err("out of memory");
+		fr_err_memory();
 	return err ? err : gone && !more ? -ENOENT : more;
 }
