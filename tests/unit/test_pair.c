@@ -540,6 +540,44 @@ static void test_memory_is_bounded(void **state)
 	assert_true(w->p->tasks.cnt < 1000);
 }
 
+static u32 rooms; /* how often there is room */
+
+static bool has_room(u64 sz)
+{
+	assert_true(sz > 0);
+	return rooms && rooms--;
+}
+
+/* Without room for more, what all tasks had begun is unknown, as after a gap; what begins then is known. */
+static void test_no_room(void **state)
+{
+	struct world *w = *state;
+	u32 tid;
+
+	rooms = 1;
+	fr_pairs_set_room(w->p, has_room);
+	sw(w, 0, 1000, 0, 0, 10);
+	sw(w, 1, 1100, 0, 0, 11);
+	enter(w, 0, 1200, 10, 7, 0);
+	enter(w, 1, 1300, 11, 7, 0);
+	for (tid = 1000; !fr_pairs_forgot(w->p); tid++) {
+		assert_true(tid < 2000);
+		waking(w, 1, 2000 + tid, 11, tid);
+		w->m[1].b.row_cnt = 0;
+		w->m[1].b.type[FR_EV_sched_waking].cnt = 0;
+	}
+	assert_int_equal(rooms, 0);
+	assert_int_equal(w->p->tasks.cnt, 1);
+	assert_int_equal(leave(w, 0, 5000, 10, 7, 0, 0)->latency_ns, 0);
+	assert_int_equal(leave(w, 1, 5100, 11, 7, 0, 0)->latency_ns, 0);
+	assert_run(sw(w, 0, 5200, 10, 1, 1500), 0, 0, 0, 0, 0, 0); /* nor when it was woken, nor how long 10 ran */
+	enter(w, 0, 6000, 1500, 9, 0);
+	assert_int_equal(leave(w, 0, 6500, 1500, 9, 0, 0)->latency_ns, 500);
+	waking(w, 1, 7000, 11, 10);
+	assert_run(sw(w, 0, 7500, 1500, 1, 10), 500, 2300, 500, 0, 2300, 11);
+	assert_int_equal(fr_pairs_forgot(w->p), 1);
+}
+
 /* ---- the table they are kept in ---- */
 
 static bool is_odd(void *arg, u64 key, void *record)
@@ -611,6 +649,7 @@ int main(void)
 		TEST(test_gap_without_switches),
 		TEST(test_governor),
 		TEST(test_memory_is_bounded),
+		TEST(test_no_room),
 		cmocka_unit_test(test_idmap),
 	};
 

@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "io/memory.h"
 #include "pure/err.h"
+#include "pure/text/units.h"
 
 static int set_up(struct fr_replay *r, const char *const *path, u32 cnt)
 {
@@ -32,7 +34,7 @@ int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts
 			err = set_up(r, path, cnt);
 	}
 	if (err == -ENOMEM)
-		fr_err("out of memory: replay fewer files at once");
+		fr_err("out of memory: replay fewer files at once, or %s", fr_err_cure(-ENOMEM, NULL));
 	if (err) {
 		fr_replay_close(r);
 		return err;
@@ -41,17 +43,29 @@ int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts
 	return 0;
 }
 
+void fr_replay_end_rows(struct fr_replay *r)
+{
+	u32 i;
+
+	fr_ahead_free(r->ahead);
+	fr_merge_free(r->merge);
+	for (i = 0; i < r->ring_cnt; i++)
+		fr_ringsrc_free(r->ring[i].src);
+	free(r->ring);
+	r->ahead = NULL;
+	r->merge = NULL;
+	r->ring = NULL;
+	r->ring_cnt = 0;
+}
+
 void fr_replay_close(struct fr_replay *r)
 {
 	u32 i;
 
 	if (!r)
 		return;
-	fr_ahead_free(r->ahead);
-	fr_merge_free(r->merge);
+	fr_replay_end_rows(r);
 	fr_replay_pairs_free(r->pairs);
-	for (i = 0; i < r->ring_cnt; i++)
-		fr_ringsrc_free(r->ring[i].src);
 	for (i = 0; i < r->file_cnt; i++) {
 		fr_filter_free(r->file[i].filter);
 		fr_snap_close(r->file[i].snap);
@@ -61,7 +75,6 @@ void fr_replay_close(struct fr_replay *r)
 		fr_names_free(r->boot[i].names);
 	}
 	fr_stacks_free(r->stacks);
-	free(r->ring);
 	free(r->boot);
 	free(r->file);
 	free(r);
@@ -111,9 +124,28 @@ static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay
 	return err ? err : 1;
 }
 
+/* A merge needs a chunk of each ring at once. Does what the files say of them fit the memory that may be taken? */
+static int check_room(const struct fr_replay *r)
+{
+	u64 sz = fr_replay_rings_sz(r);
+	char need[32], bound[32];
+
+	if (fr_memory_has_room(sz, FR_MEMORY_PARTS))
+		return 0;
+	fr_err("the events of %u ring%s are needed at the same time: that takes at least %s, of %s that may be taken for "
+	       "everything",
+	       r->ring_cnt, fr_plural(r->ring_cnt), fr_show_size(sz, need, sizeof(need)),
+	       fr_show_size(fr_memory_bound(), bound, sizeof(bound)));
+	return -ENOMEM;
+}
+
 /* This decodes the first chunk of each ring, so do it only if events are requested. 0 or -ENOMEM. */
 static int begin(struct fr_replay *r)
 {
+	int err = r->merge ? 0 : check_room(r);
+
+	if (err)
+		return err;
 	return r->merge ? 0 : fr_merge_new(r->ring_cnt, fr_replay_next_stretch, r, &r->merge);
 }
 

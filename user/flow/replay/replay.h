@@ -57,6 +57,10 @@ struct fr_replay_run {
 int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts *opts, struct fr_replay **out);
 void fr_replay_close(struct fr_replay *r); /* NULL is fine */
 
+/* No more rows are wanted: free what reading them takes. What a row pointed to is gone; fr_replay_next() says that it is the
+ * end. */
+void fr_replay_end_rows(struct fr_replay *r);
+
 /*
  * From here on only these columns of events will be read; may be called once. Everything that is checked still is. Chunks read
  * before have all columns, and so do all chunks if a filter or pairs need them.

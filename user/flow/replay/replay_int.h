@@ -91,6 +91,9 @@ int fr_replay_make_pairs(struct fr_replay *r);
 /* After that. 0 or -ENOMEM. */
 int fr_replay_make_rings(struct fr_replay *r);
 
+/* The memory that a chunk of each ring takes at least. */
+u64 fr_replay_rings_sz(const struct fr_replay *r);
+
 /* Start the threads, if there are to be any. 0 or -ENOMEM. */
 int fr_replay_start_jobs(struct fr_replay *r);
 

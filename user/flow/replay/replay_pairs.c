@@ -7,11 +7,14 @@
 #include "flow/replay/replay_pairs.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "flow/replay/gaps.h"
 #include "flow/replay/lacks.h"
+#include "io/memory.h"
+#include "pure/err.h"
 
 /* The recording of one session of a boot. */
 struct session {
@@ -29,6 +32,7 @@ struct fr_replay_pairs {
 	u32 session_cnt;
 	struct fr_pair *pair;
 	u32 pair_cap;
+	bool said_forgot;
 };
 
 /* ---- life ---- */
@@ -79,6 +83,7 @@ static struct session *have_session(struct fr_replay_pairs *p, u32 boot, u32 epo
 	if (!s->pairs)
 		return NULL;
 	fr_pairs_set_arch(s->pairs, arch);
+	fr_pairs_set_room(s->pairs, fr_memory_has_row_room);
 	p->session_cnt++;
 	return s;
 }
@@ -184,6 +189,16 @@ static bool have_room(struct fr_replay_pairs *p, u32 cnt)
 	return p->pair;
 }
 
+/* The first time is told: it goes on like that. */
+static void say_forgot(struct fr_replay_pairs *p, const struct session *s, u64 ts)
+{
+	if (p->said_forgot || !fr_pairs_forgot(s->pairs))
+		return;
+	p->said_forgot = true;
+	fr_warn("from clock %" PRIu64 " on, calls and waits of many tasks at once have no times, for lack of memory: %s", ts,
+		fr_err_cure(-ENOMEM, NULL));
+}
+
 const struct fr_pair *fr_replay_pairs_feed(struct fr_replay_pairs *p, u32 boot, const struct fr_batch *b, u32 from, u32 to)
 {
 	struct session *s = have_session(p, boot, b->epoch, NULL);
@@ -198,5 +213,6 @@ const struct fr_pair *fr_replay_pairs_feed(struct fr_replay_pairs *p, u32 boot, 
 		if (fr_pairs_feed(s->pairs, &r, &p->pair[i - from]))
 			return NULL;
 	}
+	say_forgot(p, s, b->ts[from]);
 	return p->pair;
 }

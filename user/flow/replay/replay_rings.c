@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "io/memory.h"
 #include "io/threads.h"
 
-#define AUTO_ROWS_MIN 100000u /* decoded in 2 ms, about what starting the threads takes */
+#define STACK_SZ      (8u << 20) /* of a thread, mostly */
+#define AUTO_ROWS_MIN 100000u	 /* decoded in 2 ms, about what starting the threads takes */
 
 static bool wants_pairs(const struct fr_replay *r)
 {
@@ -142,6 +144,16 @@ int fr_replay_make_rings(struct fr_replay *r)
 	return err;
 }
 
+u64 fr_replay_rings_sz(const struct fr_replay *r)
+{
+	u64 sz = 0;
+	u32 i;
+
+	for (i = 0; i < r->ring_cnt; i++)
+		sz += fr_ringsrc_least_sz(r->ring[i].src);
+	return sz;
+}
+
 /* ---- threads ---- */
 
 static u64 row_cnt(const struct fr_replay *r)
@@ -171,12 +183,25 @@ static u32 jobs_of(const struct fr_replay *r)
 	return cnt < most ? cnt : most;
 }
 
+/* Threads decode ahead, each into memory as large as the largest chunk's: not at the cost of what is needed anyway. */
+static bool has_room_for(const struct fr_replay *r, u32 jobs)
+{
+	u64 most = 0, sz;
+	u32 i;
+
+	for (i = 0; i < r->ring_cnt; i++) {
+		sz = fr_ringsrc_least_sz(r->ring[i].src);
+		most = sz > most ? sz : most;
+	}
+	return fr_memory_has_room(2 * fr_replay_rings_sz(r) + jobs * (2 * most + STACK_SZ), FR_MEMORY_ROWS);
+}
+
 int fr_replay_start_jobs(struct fr_replay *r)
 {
 	u32 jobs = jobs_of(r), i;
 	int err;
 
-	if (jobs <= 1)
+	if (jobs <= 1 || !has_room_for(r, jobs))
 		return 0;
 	err = fr_ahead_new(&r->ahead);
 	for (i = 0; i < r->ring_cnt && !err; i++)

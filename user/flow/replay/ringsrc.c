@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "pure/rows/columns.h"
 #include "pure/rows/unfold.h"
 
 /* A reader's position in one snapshot: rows [row, end) of batch are next, then the following chunks. */
@@ -105,6 +106,29 @@ int fr_ringsrc_ahead(struct fr_ringsrc *r, struct fr_ahead *a, u64 shift_ns)
 	for (i = 0; i < r->cnt && !err; i++)
 		err = cursor_ahead(&r->cur[i], a, shift_ns);
 	return err;
+}
+
+static u64 cursor_least_sz(const struct cursor *cur)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(cur->snap, &cnt);
+	u64 most = 0, sz;
+
+	for (i = 0; i < cur->chunk_cnt; i++) {
+		sz = fr_batch_least_sz(c[cur->chunk[i]].row_cnt, c[cur->chunk[i]].raw_sz);
+		most = sz > most ? sz : most;
+	}
+	return most;
+}
+
+u64 fr_ringsrc_least_sz(const struct fr_ringsrc *r)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < r->cnt; i++)
+		sum += cursor_least_sz(&r->cur[i]);
+	return sum;
 }
 
 void fr_ringsrc_want(struct fr_ringsrc *r, const struct fr_wants *w)

@@ -28,6 +28,9 @@ int fr_ringsrc_add(struct fr_ringsrc *r, struct fr_snap *s, u64 since_ns, u64 un
 int fr_ringsrc_ahead(struct fr_ringsrc *r, struct fr_ahead *a, u64 shift_ns);
 
 /* Only these columns of chunks read from now on will be used, as fr_batch.wants. */
+/* The memory that its rows take at least, a chunk of each snapshot at a time. */
+u64 fr_ringsrc_least_sz(const struct fr_ringsrc *r);
+
 void fr_ringsrc_want(struct fr_ringsrc *r, const struct fr_wants *w);
 
 /* A fr_stretch_fn; leaves stream and shift_ns alone. Damaged chunks are skipped (fr_snap_damage() lists them). */

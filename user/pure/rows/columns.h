@@ -56,6 +56,9 @@ size_t fr_encoded_max_sz(size_t raw_cap);
  */
 size_t fr_encode_rows(struct fr_encoder *e, const struct fr_rows *r, u8 *out);
 
+/* The least that a batch of so many rows takes, whatever they are, in records of raw_sz bytes. */
+u64 fr_batch_least_sz(u32 row_cnt, u64 raw_sz);
+
 /*
  * Decode sz bytes into b, whose memory is reused. FR_VARINT_SLACK_SZ more bytes must be readable after them. Rows of events
  * that schema does not know are left out and counted in *unknown. Returns 0, -EBADMSG if they are not what head says (b is then

@@ -84,17 +84,24 @@ static size_t type_sz(const struct fr_event *ev, u32 cnt)
 	return sz + 16 + FR_REC_MAX_SZ; /* a tail's end, and what is written past it */
 }
 
+/* What all rows have, of whatever events they are. */
+u64 fr_batch_least_sz(u32 row_cnt, u64 raw_sz)
+{
+	u64 rows = row_cnt + 8ULL, words = rows + raw_sz / 8;
+
+	return rows * (8 + 4 + 4 + 1 + 2 * sizeof(struct fr_pos_run) + 8 + 1 + 1) + words * (8 + 4) + raw_sz + 18 * 16;
+}
+
 /* The most memory that a batch of these rows can need. */
 static size_t batch_sz(const struct fr_schema *schema, const struct fr_rows_head *head, const u32 cnt[FR_EVENT_MAX])
 {
-	size_t rows = head->row_cnt + 8, words = rows + head->raw_sz / 8, sz = 0;
+	size_t sz = fr_batch_least_sz(head->row_cnt, head->raw_sz);
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (cnt[nr] && fr_schema_event(schema, nr))
 			sz += type_sz(fr_schema_event(schema, nr), cnt[nr]);
-	sz += rows * (8 + 4 + 4 + 1 + 2 * sizeof(struct fr_pos_run) + 8 + 1 + 1);
-	return sz + words * (8 + 4) + head->raw_sz + 18 * 16;
+	return sz;
 }
 
 static int make_room(struct fr_batch *b, size_t sz)

@@ -21,6 +21,17 @@ static bool is_over(void *arg, u64 tid, void *record)
 	return t->ended_ns && fr_lat_since(t->ended_ns, *now_ns) > ENDED_NS;
 }
 
+/* There is no room for more: nothing is known of any. */
+static void forget_all(struct fr_pairs *p, u64 now_ns)
+{
+	u32 i;
+
+	fr_idmap_clear(&p->tasks);
+	for (i = 0; i < p->cpu_cnt; i++)
+		fr_pairs_gap(p, i, now_ns);
+	p->forgot_cnt++;
+}
+
 struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns)
 {
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, tid);
@@ -29,6 +40,8 @@ struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns)
 		return t;
 	if (fr_idmap_is_full(&p->tasks))
 		fr_idmap_sweep(&p->tasks, is_over, &now_ns);
+	if (fr_idmap_is_full(&p->tasks) && p->tasks.cap && p->has_room && !p->has_room(fr_idmap_growth_sz(&p->tasks)))
+		forget_all(p, now_ns);
 	return fr_idmap_get(&p->tasks, tid);
 }
 
@@ -308,6 +321,16 @@ struct fr_pairs *fr_pairs_new(void)
 	fr_pair_block_init(p);
 	fr_pairs_set_arch(p, NULL);
 	return p;
+}
+
+void fr_pairs_set_room(struct fr_pairs *p, bool (*has_room)(u64 sz))
+{
+	p->has_room = has_room;
+}
+
+u64 fr_pairs_forgot(const struct fr_pairs *p)
+{
+	return p->forgot_cnt;
 }
 
 void fr_pairs_set_arch(struct fr_pairs *p, const char *arch)

@@ -65,6 +65,13 @@ void fr_pairs_free(struct fr_pairs *p); /* NULL is fine */
  */
 void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
 
+/*
+ * Ask this before taking so much more memory; without, it grows with the tasks that live. If there is none, all tasks are
+ * forgotten: what they began before is unknown, as after a gap on all CPUs. fr_pairs_forgot(): how often that was so.
+ */
+void fr_pairs_set_room(struct fr_pairs *p, bool (*has_room)(u64 sz));
+u64 fr_pairs_forgot(const struct fr_pairs *p);
+
 /* Take the next row, of any event; *out is cleared and filled in. Returns 0 or -ENOMEM. */
 int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out);
 

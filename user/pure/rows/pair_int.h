@@ -39,6 +39,8 @@ struct fr_pairs {
 	struct fr_syscall_odd odd;
 	struct fr_pair_plan *plan; /* one for each schema */
 	u32 plan_cnt, plan_cur;
+	bool (*has_room)(u64 sz); /* NULL: always */
+	u64 forgot_cnt;
 };
 
 /* What began before this is unknown, whichever CPU's events. */

@@ -60,6 +60,12 @@ void fr_idmap_drop(struct fr_idmap *m, u64 key);
 /* Will the next new record make the table grow? Then drop what is not needed. */
 bool fr_idmap_is_full(const struct fr_idmap *m);
 
+/* Bytes that its growing then takes, before it frees what it has. */
+static inline u64 fr_idmap_growth_sz(const struct fr_idmap *m)
+{
+	return (m->cap ? 2ULL * m->cap : 64) * (sizeof(*m->key) + sizeof(*m->used) + m->record_sz);
+}
+
 /* Drop the records for which is_over() is true. */
 void fr_idmap_sweep(struct fr_idmap *m, bool (*is_over)(void *arg, u64 key, void *record), void *arg);
 
