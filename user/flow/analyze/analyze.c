@@ -8,6 +8,7 @@
 #include "flow/replay/focus.h"
 #include "flow/replay/gaps.h"
 #include "flow/replay/lacks.h"
+#include "io/memory.h"
 
 /* ---- events and their fields ---- */
 
@@ -232,6 +233,42 @@ static int pass_damage(void *arg, const struct fr_replay_lost *lost)
 	return fr_an_sched_until(a, lost->cpu, lost->since_ns) ?: fr_an_sched_gap(a, lost->cpu, lost->since_ns, lost->until_ns);
 }
 
+/* ---- tables ---- */
+
+#define LEFT_WORDS(name, words) [FR_AN_LEFT_##name] = words,
+#define LEFT_NAME(name, words)	[FR_AN_LEFT_##name] = #name,
+
+const char *const fr_an_left_words[FR_AN_LEFT_CNT] = {FR_AN_LEFT_OUT(LEFT_WORDS)};
+const char *const fr_an_left_names[FR_AN_LEFT_CNT] = {FR_AN_LEFT_OUT(LEFT_NAME)};
+
+bool fr_an_left_any(const struct fr_an_result *res)
+{
+	u32 i;
+
+	for (i = 0; i < FR_AN_LEFT_CNT; i++)
+		if (res->left_out[i])
+			return true;
+	return false;
+}
+
+/* Samples are listed once more, by function, when they are shown. */
+static u64 needed_sz(enum fr_an_left what, u64 sz)
+{
+	return what == FR_AN_LEFT_samples ? sz * 2 : sz;
+}
+
+void *fr_an_new_record(struct fr_analyze *a, enum fr_an_left what, struct fr_tally *t, u64 key, void *rest, u32 parts)
+{
+	u64 more = fr_tally_growth_sz(t);
+
+	if (more && !a->full[what])
+		a->full[what] = !fr_memory_has_room(needed_sz(what, more), parts);
+	if (!a->full[what])
+		return fr_tally_get(t, key);
+	a->res.left_out[what]++;
+	return rest;
+}
+
 /* ---- rows ---- */
 
 static bool is_match(const struct fr_an_row *r)
@@ -293,7 +330,7 @@ static inline int take(struct fr_analyze *a, const struct fr_batch *b, u32 i, st
 	err = fr_pairs_take(a->pairs, &e->pair, &r->in, &r->pair);
 	if (err)
 		return err;
-	r->task = fr_an_task(a, tid);
+	r->task = fr_an_own_task(a, tid);
 	if (!r->task)
 		return -ENOMEM;
 	r->counted = !fr_an_is_before(a, ts) && (!a->filtered || is_match(r));
@@ -409,6 +446,7 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 	if (!a->pairs || !a->link)
 		return -ENOMEM;
 	fr_pairs_set_arch(a->pairs, fr_snap_fact(a->snap, "arch"));
+	fr_pairs_set_room(a->pairs, fr_memory_has_row_room);
 	err = bind_all(a, fr_replay_schema(r, 0));
 	err = err ?: fr_an_tasks_init(a);
 	err = err ?: add_holes(a, sum);
@@ -479,11 +517,22 @@ static void free_tallies(struct fr_an_result *res)
 	fr_tally_free(&res->samples);
 }
 
+static void free_rest(struct fr_an_rest *r)
+{
+	fr_hist_free(&r->call.latency);
+	fr_hist_free(&r->reason.offcpu);
+	fr_hist_free(&r->block.latency);
+	fr_hist_free(&r->irq.latency);
+	fr_hist_free(&r->softirq.latency);
+	fr_hist_free(&r->group.sum.wakeup);
+}
+
 void fr_analyze_free(struct fr_analyze *a)
 {
 	if (!a)
 		return;
 	free_tallies(&a->res);
+	free_rest(&a->rest);
 	free_cpus(&a->res);
 	fr_an_tasks_free(a);
 	fr_an_sums_free(&a->res.all);
@@ -516,6 +565,7 @@ int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out)
 	}
 	if (!a->chained)
 		fr_an_sched_chain(a);
+	res->left_out[FR_AN_LEFT_forgotten] = fr_pairs_forgot(a->pairs);
 	err = pass_holes(a, res->end_ns);
 	err = err ?: fr_an_sched_until_end(a);
 	err = err ?: fr_an_tasks_end(a);

@@ -2,7 +2,8 @@
 /*
  * analyze: the contents of a snapshot as tables: tasks, CPUs, system calls, waits, block requests, interrupts, page faults,
  * samples. Its input is the rows of one snapshot in merge order. Memory grows with the number of different tasks, calls,
- * stacks, ..., not with the number of events.
+ * stacks, ..., not with the number of events. Where there is no room for more of them (io/memory.h), tables stop growing: what
+ * is in them stays right, all sums count everything, and what has no place in a table is counted in left_out.
  *
  *	window	first to last event considered
  *	rated	the part of it behind the common horizon: only there is every CPU's history complete; rates are computed over it
@@ -37,6 +38,7 @@ struct fr_an_sums {
 	u64 queued_ns;	       /* of this, runnable and waiting for a CPU */
 	u64 blocked_ns;	       /* of this, in D */
 	struct fr_hist wakeup; /* from being woken to running */
+	bool wakeup_left_out;  /* there was no room for it: wakeup is empty */
 	u64 wake_cnt;	       /* times it woke another task */
 	u64 migrate_cnt;
 	u64 call_cnt, call_ns, error_cnt; /* system calls begun; time in those that ended; those that failed */
@@ -210,6 +212,26 @@ struct fr_an_focus {
 	enum fr_an_stack stack_of;
 };
 
+/* What there may be no room for; the words are those of JSON, and of messages. */
+#define FR_AN_LEFT_OUT(X)                                      \
+	X(tasks, "tasks") /* first, as the others follow */    \
+	X(wakeups, "tasks' times from being woken to running") \
+	X(calls, "begins and ends of calls")                   \
+	X(errors, "errors of calls")                           \
+	X(offcpu, "times off a CPU, by reason")                \
+	X(waits, "waits, by waker")                            \
+	X(blocks, "begins and ends of block requests")         \
+	X(irqs, "begins and ends of interrupts")               \
+	X(softirqs, "begins and ends of softirqs")             \
+	X(samples, "samples")                                  \
+	X(lanes, "switches of the last moments")               \
+	X(processes, "tasks in their processes")               \
+	X(cgroups, "tasks in their cgroups")                   \
+	X(forgotten, "times that all tasks' calls and waits in progress were forgotten")
+
+#define FR_AN_LEFT_ENUM(name, words) FR_AN_LEFT_##name,
+enum fr_an_left { FR_AN_LEFT_OUT(FR_AN_LEFT_ENUM) FR_AN_LEFT_CNT };
+
 /* All tables. Complete after fr_analyze_end(); owned by the analysis. */
 struct fr_an_result {
 	u64 begin_ns, end_ns; /* window */
@@ -227,6 +249,8 @@ struct fr_an_result {
 	struct fr_tally calls, errors, reasons, waits, blocks, irqs, softirqs, samples, processes, cgroups;
 	bool each_issue; /* completions were cut away: a request that is issued again counts again */
 	struct fr_an_focus focus;
+	u64 left_out[FR_AN_LEFT_CNT]; /* in no table, for lack of memory */
+	u64 left_event_cnt;	      /* events of tasks that were left out */
 };
 
 struct fr_analyze; /* opaque */
@@ -249,6 +273,10 @@ const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a);
 
 /* Process the next rows. 0 or -ENOMEM. */
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run);
+
+/* Was something left out for lack of memory? Its words, and its name in JSON. */
+bool fr_an_left_any(const struct fr_an_result *res);
+extern const char *const fr_an_left_words[FR_AN_LEFT_CNT], *const fr_an_left_names[FR_AN_LEFT_CNT];
 
 /* End of input: resolve names and groups, sort by time or count. 0 and *out, or -ENOMEM. */
 int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out);

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
+#include "io/memory.h"
 #include "pure/text/dev.h"
 
 /* Its rwbs: 8 bytes of text, as they lie in memory. */
@@ -19,7 +20,8 @@ static char begun(u64 rwbs, u64 bytes)
 
 static struct fr_an_block *find(struct fr_analyze *a, bool io, u64 dev, char rw)
 {
-	struct fr_an_block *b = fr_tally_get(&a->res.blocks, (u64)io << 40 | (u64)(u32)dev << 8 | (u8)rw);
+	struct fr_an_block *b = fr_an_get(a, FR_AN_LEFT_blocks, &a->res.blocks, (u64)io << 40 | (u64)(u32)dev << 8 | (u8)rw,
+					  &a->rest.block, FR_MEMORY_ROWS);
 
 	if (!b)
 		return NULL;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
+#include "io/memory.h"
 
 static void faults(const struct fr_an_row *r)
 {
@@ -67,7 +68,8 @@ static int samples(struct fr_analyze *a, const struct fr_an_row *r)
 	if (!r->counted)
 		return 0;
 	r->task->sum.sample_cnt++;
-	s = fr_tally_get(&a->res.samples, mix(mix(r->v[0], stack_id), (u64)(u32)pid << 1 | user));
+	s = fr_an_get(a, FR_AN_LEFT_samples, &a->res.samples, mix(mix(r->v[0], stack_id), (u64)(u32)pid << 1 | user),
+		      &a->rest.sample, FR_MEMORY_ROWS);
 	if (!s)
 		return -ENOMEM;
 	s->ip = r->v[0];

@@ -9,6 +9,7 @@
 #include "flow/analyze/analyze.h"
 #include "pure/rows/oncpu.h"
 #include "pure/rows/pair.h"
+#include "pure/set/tidmap.h"
 
 #define FR_AN_FIELD_MAX 6
 #define FR_AN_NUM_MAX	(FR_AN_FIELD_MAX + FR_PAIR_FIELD_MAX)
@@ -85,6 +86,27 @@ struct fr_an_event {
 
 #define FR_AN_BLOCK_SZ 1024u /* tasks allocated at once; they never move */
 
+#define FR_AN_REST_TID (FR_TID_MASK + 1) /* of no task */
+
+/*
+ * What has no place in a table for lack of memory is counted here, so that handlers need not care. A task that was left out is
+ * one of which nothing is known whenever it is met: its state is empty each time. A row may be about two: the one that wrote
+ * it, and another.
+ */
+struct fr_an_rest {
+	struct fr_an_task own, other;
+	struct fr_an_state own_state, other_state;
+	u64 *seen; /* a bit for each tid that was left out */
+	struct fr_an_call call;
+	struct fr_an_error error;
+	struct fr_an_reason reason;
+	struct fr_an_wait wait;
+	struct fr_an_block block;
+	struct fr_an_irq irq, softirq;
+	struct fr_an_sample sample;
+	struct fr_an_group group;
+};
+
 struct fr_analyze {
 	struct fr_an_result res;
 	struct fr_names *names;
@@ -103,7 +125,9 @@ struct fr_analyze {
 	struct fr_an_state *block_state;
 	void **owned; /* blocks, to be freed */
 	u32 owned_cnt;
-	struct fr_an_task **by_tid;			  /* the current owner, NULL: none yet */
+	struct fr_tidmap by_tid; /* the current owner: its address, 0: none yet, or left out */
+	struct fr_an_rest rest;
+	bool full[FR_AN_LEFT_CNT];			  /* a table takes nothing new any more */
 	u32 near_call[FR_AN_NEAR_ABIS][FR_AN_NEAR_CALLS]; /* number in res.calls + 1 */
 	/* holes of the main tier, by time */
 	struct fr_snap_hole *hole;
@@ -145,14 +169,55 @@ void fr_an_irq_want(struct fr_analyze *a, const struct fr_schema *s); /* analyze
 
 int fr_an_tasks_init(struct fr_analyze *a);
 void fr_an_tasks_free(struct fr_analyze *a);
-struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid); /* the tid's next owner */
+/* The tid's next owner, in a row of its own or of another task. */
+struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid, bool own, bool is_born);
 int fr_an_tasks_end(struct fr_analyze *a);
 void fr_an_sums_free(struct fr_an_sums *s);
 
-/* The current owner of this tid. NULL: no memory. */
+/* The current owner of this tid; NULL: none is known. */
+static inline struct fr_an_task *fr_an_known_task(const struct fr_analyze *a, u32 tid)
+{
+	return (struct fr_an_task *)(uintptr_t)fr_tidmap_get(&a->by_tid, tid);
+}
+
+/* The current owner of this tid, whose row it is; or of one that another's row is about, valid until the next such call. NULL:
+ * no memory. */
+static inline struct fr_an_task *fr_an_own_task(struct fr_analyze *a, u32 tid)
+{
+	return fr_an_known_task(a, tid) ?: fr_an_new_task(a, tid & FR_TID_MASK, true, false);
+}
+
 static inline struct fr_an_task *fr_an_task(struct fr_analyze *a, u32 tid)
 {
-	return a->by_tid[tid & FR_TID_MASK] ?: fr_an_new_task(a, tid & FR_TID_MASK);
+	return fr_an_known_task(a, tid) ?: fr_an_new_task(a, tid & FR_TID_MASK, false, false);
+}
+
+/* Was it left out? */
+static inline bool fr_an_is_rest(const struct fr_an_task *t)
+{
+	return t->tid == FR_AN_REST_TID;
+}
+
+/* Of a key that the table does not have: a new record, or if there is no room for it, rest. NULL: no memory. */
+void *fr_an_new_record(struct fr_analyze *a, enum fr_an_left what, struct fr_tally *t, u64 key, void *rest, u32 parts);
+
+/*
+ * The record of this key; if it is new and there is no room for it, rest, and it is counted as left out. NULL: no memory.
+ * parts: as fr_memory_has_room().
+ */
+static inline void *fr_an_get(struct fr_analyze *a, enum fr_an_left what, struct fr_tally *t, u64 key, void *rest, u32 parts)
+{
+	return fr_tally_find(t, key) ?: fr_an_new_record(a, what, t, key, rest, parts);
+}
+
+/* A time for which the task's own histogram has no memory yet. 0 or -ENOMEM. */
+int fr_an_first_wakeup(struct fr_analyze *a, struct fr_an_task *t, u64 ns);
+
+/* A time from being woken to running. If there is no room for the task's own, they count among all tasks' alone. 0 or -ENOMEM.
+ */
+static inline int fr_an_add_wakeup(struct fr_analyze *a, struct fr_an_task *t, u64 ns)
+{
+	return fr_hist_has(&t->sum.wakeup, ns) ? fr_hist_add(&t->sum.wakeup, ns) : fr_an_first_wakeup(a, t, ns);
 }
 
 /* An event by or about the task in focus. */

@@ -4,6 +4,17 @@
 #include <string.h>
 
 #include "flow/analyze/analyze_int.h"
+#include "io/memory.h"
+
+static struct fr_an_irq *get_irq(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	return fr_an_get(a, FR_AN_LEFT_irqs, &a->res.irqs, (u32)r->v[0], &a->rest.irq, FR_MEMORY_ROWS);
+}
+
+static struct fr_an_irq *get_softirq(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	return fr_an_get(a, FR_AN_LEFT_softirqs, &a->res.softirqs, (u32)r->v[0], &a->rest.softirq, FR_MEMORY_ROWS);
+}
 
 static int count_begin(const struct fr_an_row *r, struct fr_an_irq *i)
 {
@@ -61,7 +72,7 @@ static int irq_begins(struct fr_analyze *a, const struct fr_an_row *r)
 	r->cpu->state->irq = r->v[0] + 1;
 	if (!r->counted)
 		return 0;
-	i = fr_tally_get(&a->res.irqs, (u32)r->v[0]);
+	i = get_irq(a, r);
 	if (i)
 		keep_name(r, i);
 	return count_begin(r, i);
@@ -73,14 +84,14 @@ static int irq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 	if (!r->counted)
 		return 0;
 	r->cpu->irq_ns += r->pair.latency_ns;
-	return count_end(r, fr_tally_get(&a->res.irqs, (u32)r->v[0]));
+	return count_end(r, get_irq(a, r));
 }
 
 /* fields: vec */
 static int softirq_begins(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	r->cpu->state->softirq = r->v[0] + 1;
-	return r->counted ? count_begin(r, fr_tally_get(&a->res.softirqs, (u32)r->v[0])) : 0;
+	return r->counted ? count_begin(r, get_softirq(a, r)) : 0;
 }
 
 static int softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
@@ -89,7 +100,7 @@ static int softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 	if (!r->counted)
 		return 0;
 	r->cpu->softirq_ns += r->pair.latency_ns;
-	return count_end(r, fr_tally_get(&a->res.softirqs, (u32)r->v[0]));
+	return count_end(r, get_softirq(a, r));
 }
 
 const struct fr_an_rule fr_an_irq_rules[] = {

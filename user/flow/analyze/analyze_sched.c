@@ -19,6 +19,7 @@
 
 #include "flow/analyze/analyze_int.h"
 #include "flow/replay/holder.h"
+#include "io/memory.h"
 #include "task_state.h"
 
 static bool is_runnable(u16 prev_state)
@@ -49,7 +50,7 @@ static void note_reason(const struct fr_analyze *a, struct fr_an_task *t, u16 st
 static int count_reason(struct fr_analyze *a, const struct fr_an_state *s, u64 offcpu_ns)
 {
 	u64 key = (u64)s->off_state << 48 | (u64)s->off_in << 40 | (u64)s->off_abi << 32 | (u32)s->off_id;
-	struct fr_an_reason *r = fr_tally_get(&a->res.reasons, key);
+	struct fr_an_reason *r = fr_an_get(a, FR_AN_LEFT_offcpu, &a->res.reasons, key, &a->rest.reason, FR_MEMORY_ROWS);
 
 	if (!r)
 		return -ENOMEM;
@@ -136,8 +137,14 @@ static int keep_seg(struct fr_analyze *a, struct fr_an_cpu *c, u64 ts, u32 tid)
 		return 0;
 	if (c->seg_cnt == c->seg_cap) {
 		u32 cap = c->seg_cap ? c->seg_cap * 2 : 64;
-		struct fr_an_seg *seg = realloc(c->seg, cap * sizeof(*seg));
+		struct fr_an_seg *seg;
 
+		if (c->seg_cnt && !fr_memory_has_row_room(cap * sizeof(*seg))) {
+			c->seg[c->seg_cnt - 1].tid = FR_AN_NOT_KNOWN; /* whoever comes now */
+			a->res.left_out[FR_AN_LEFT_lanes]++;
+			return 0;
+		}
+		seg = realloc(c->seg, cap * sizeof(*seg));
 		if (!seg)
 			return -ENOMEM;
 		c->seg = seg;
@@ -323,14 +330,17 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const struct fr_an_task *t)
 {
 	const struct fr_an_state *s = t->state;
-	struct fr_an_task *waker = fr_an_task(a, s->wake_tid);
+	const struct fr_an_task *waker = fr_an_known_task(a, s->wake_tid);
 	struct fr_an_wait *w;
 	u32 nr;
 
-	if (!waker)
-		return -ENOMEM;
+	if (fr_an_is_rest(t) || !waker) {
+		a->res.left_out[FR_AN_LEFT_waits]++;
+		return 0;
+	}
 	nr = s->wake_by == FR_AN_BY_TASK ? waker->nr : s->wake_nr;
-	w = fr_tally_get(&a->res.waits, (u64)s->wake_by << 62 | (u64)(nr & 0x3fffffff) << 32 | t->nr);
+	w = fr_an_get(a, FR_AN_LEFT_waits, &a->res.waits, (u64)s->wake_by << 62 | (u64)(nr & 0x3fffffff) << 32 | t->nr,
+		      &a->rest.wait, FR_MEMORY_ROWS);
 	if (!w)
 		return -ENOMEM;
 	w->by = s->wake_by;
@@ -349,7 +359,7 @@ static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 	struct fr_an_task *t = r->task;
 	struct fr_an_state *s = t->state;
 	u16 state = r->v[1];
-	struct fr_oncpu_stretch ran = fr_oncpu_switch(&r->cpu->state->on, r->in.ts, t->tid, r->v[0]);
+	struct fr_oncpu_stretch ran = fr_oncpu_switch(&r->cpu->state->on, r->in.ts, r->in.tid, r->v[0]);
 	int err = r->counted ? count_oncpu(a, r->cpu, t, &ran) : 0;
 
 	if (!t->tid)
@@ -374,7 +384,7 @@ static int count_run(struct fr_analyze *a, const struct fr_an_row *r, struct fr_
 	t->sum.queued_ns += p->queued_ns;
 	t->sum.blocked_ns += p->blocked_ns;
 	if (p->latency_ns)
-		err = fr_hist_add(&t->sum.wakeup, p->latency_ns) ?: fr_hist_add(&r->cpu->wakeup, p->latency_ns);
+		err = fr_an_add_wakeup(a, t, p->latency_ns) ?: fr_hist_add(&r->cpu->wakeup, p->latency_ns);
 	if (!err && p->offcpu_ns)
 		err = fr_hist_add(&a->res.offcpu, p->offcpu_ns);
 	if (!err && p->queued_ns)
@@ -441,7 +451,7 @@ static int migrates(struct fr_analyze *a, const struct fr_an_row *r)
 /* fields: child_pid, child_cgroup */
 static int forks(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	struct fr_an_task *t = fr_an_new_task(a, r->v[0] & FR_TID_MASK);
+	struct fr_an_task *t = fr_an_new_task(a, r->v[0] & FR_TID_MASK, false, true);
 
 	if (!t)
 		return -ENOMEM;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "flow/analyze/analyze_int.h"
+#include "io/memory.h"
 #include "pure/schema/sysnames.h"
 
 static u64 key_of(u64 id, u64 abi)
@@ -20,13 +21,13 @@ static u32 *near(struct fr_analyze *a, u64 key)
 
 static struct fr_an_call *have_call(struct fr_analyze *a, u64 key, u32 *nr)
 {
-	struct fr_an_call *c = fr_tally_get(&a->res.calls, key);
+	struct fr_an_call *c = fr_an_get(a, FR_AN_LEFT_calls, &a->res.calls, key, &a->rest.call, FR_MEMORY_ROWS);
 
 	if (!c)
 		return NULL;
 	c->id = (s32)key;
 	c->abi = key >> 32;
-	if (nr)
+	if (nr && c != &a->rest.call)
 		*nr = c - (struct fr_an_call *)a->res.calls.rec + 1;
 	return c;
 }
@@ -59,14 +60,14 @@ static int enters(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
-static int count_error(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_call *c, u16 nr)
+static int count_error(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_call *c, u64 key, u16 nr)
 {
-	struct fr_an_error *e = fr_tally_get(&a->res.errors, c->key << 12 | nr);
+	struct fr_an_error *e = fr_an_get(a, FR_AN_LEFT_errors, &a->res.errors, key << 12 | nr, &a->rest.error, FR_MEMORY_ROWS);
 
 	if (!e)
 		return -ENOMEM;
-	e->id = c->id;
-	e->abi = c->abi;
+	e->id = (s32)key;
+	e->abi = key >> 32;
 	e->errno_nr = nr;
 	e->cnt++;
 	c->error_cnt++;
@@ -84,7 +85,7 @@ static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
 		return -ENOMEM;
 	c->exit_cnt++;
 	r->task->sum.call_ns += ns;
-	return fr_ret_is_error(ret) ? count_error(a, r, c, -ret) : 0;
+	return fr_ret_is_error(ret) ? count_error(a, r, c, key, -ret) : 0;
 }
 
 /* fields: id, abi, ret. A call may end with another number than it began with, or none: use the call that was begun. */

@@ -6,22 +6,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "flow/analyze/analyze_int.h"
-
-#define BY_TID_SZ ((FR_TID_MASK + 1) * sizeof(struct fr_an_task *))
+#include "io/memory.h"
 
 int fr_an_tasks_init(struct fr_analyze *a)
 {
-	/* most of it is never touched, and takes no memory; calloc() might clear it */
-	void *p = mmap(NULL, BY_TID_SZ, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
 	a->names = NULL;
-	a->by_tid = p == MAP_FAILED ? NULL : p;
-	if (!a->by_tid)
-		return -ENOMEM;
-	return fr_an_new_task(a, 0) ? 0 : -ENOMEM;
+	a->rest.own = (struct fr_an_task){.tid = FR_AN_REST_TID, .pid = -1, .state = &a->rest.own_state};
+	a->rest.other = (struct fr_an_task){.tid = FR_AN_REST_TID, .pid = -1, .state = &a->rest.other_state};
+	return fr_an_new_task(a, 0, true, false) ? 0 : -ENOMEM;
 }
 
 void fr_an_sums_free(struct fr_an_sums *s)
@@ -39,8 +33,10 @@ void fr_an_tasks_free(struct fr_analyze *a)
 		free(a->owned[i]);
 	free(a->owned);
 	free(a->task);
-	if (a->by_tid)
-		munmap(a->by_tid, BY_TID_SZ);
+	fr_an_sums_free(&a->rest.own.sum);
+	fr_an_sums_free(&a->rest.other.sum);
+	free(a->rest.seen);
+	fr_tidmap_free(&a->by_tid);
 }
 
 static void *own(struct fr_analyze *a, size_t sz)
@@ -71,12 +67,47 @@ static int add_block(struct fr_analyze *a)
 	return 0;
 }
 
-struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid)
+/* A task in focus has its place whatever else has. */
+static bool is_left_out(struct fr_analyze *a, u32 tid)
+{
+	u64 sz = a->res.task_cnt < a->task_cap
+			 ? 0
+			 : FR_AN_BLOCK_SZ * (sizeof(*a->task) + sizeof(*a->block) + sizeof(*a->block_state));
+
+	if (!a->full[FR_AN_LEFT_tasks] && !fr_memory_has_row_room(sz + FR_TIDMAP_PAGE_SZ))
+		a->full[FR_AN_LEFT_tasks] = true;
+	return a->full[FR_AN_LEFT_tasks] && tid && tid != a->res.focus.tid;
+}
+
+/* Count it once, unless it is a new task with an old one's tid. */
+static struct fr_an_task *leave_out(struct fr_analyze *a, u32 tid, bool own, bool is_born)
+{
+	struct fr_an_task *t = own ? &a->rest.own : &a->rest.other;
+	u64 *tid_at = fr_tidmap_get(&a->by_tid, tid) ? fr_tidmap_at(&a->by_tid, tid) : NULL;
+
+	if (!a->rest.seen)
+		a->rest.seen = calloc((FR_TID_MASK + 1) / 64, sizeof(*a->rest.seen));
+	if (!a->rest.seen)
+		return NULL;
+	if (tid_at)
+		*tid_at = 0;
+	if (is_born || !(a->rest.seen[tid / 64] >> tid % 64 & 1))
+		a->res.left_out[FR_AN_LEFT_tasks]++;
+	a->rest.seen[tid / 64] |= 1ULL << tid % 64;
+	*t->state = (struct fr_an_state){};
+	return t;
+}
+
+struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid, bool own, bool is_born)
 {
 	u32 nr = a->res.task_cnt;
 	struct fr_an_task *t;
+	u64 *at;
 
-	if (nr == a->task_cap && add_block(a))
+	if (is_left_out(a, tid))
+		return leave_out(a, tid, own, is_born);
+	at = fr_tidmap_at(&a->by_tid, tid);
+	if (!at || (nr == a->task_cap && add_block(a)))
 		return NULL;
 	t = &a->block[nr % FR_AN_BLOCK_SZ];
 	t->nr = nr;
@@ -84,7 +115,7 @@ struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid)
 	t->pid = -1;
 	t->state = &a->block_state[nr % FR_AN_BLOCK_SZ];
 	a->task[nr] = t;
-	a->by_tid[tid] = t;
+	*at = (uintptr_t)t;
 	a->res.task_cnt++;
 	return t;
 }
@@ -114,6 +145,24 @@ static const struct fr_snap_task *find_in_table(const struct fr_snap_task *const
 			hi = mid;
 	}
 	return lo && table[lo - 1]->tid == tid ? table[lo - 1] : NULL;
+}
+
+int fr_an_first_wakeup(struct fr_analyze *a, struct fr_an_task *t, u64 ns)
+{
+	struct fr_hist *all = &a->rest.own.sum.wakeup;
+	u64 more = fr_hist_growth_sz(&t->sum.wakeup, ns);
+	bool fits = !t->sum.wakeup_left_out && (!more || fr_an_is_rest(t) || fr_memory_has_row_room(more));
+
+	if (fits)
+		return fr_hist_add(&t->sum.wakeup, ns);
+	if (!t->sum.wakeup_left_out) {
+		if (fr_hist_merge(all, &t->sum.wakeup))
+			return -ENOMEM;
+		fr_hist_free(&t->sum.wakeup);
+		t->sum.wakeup_left_out = true;
+		a->res.left_out[FR_AN_LEFT_wakeups]++;
+	}
+	return fr_hist_add(all, ns);
 }
 
 static int find_cgroups(struct fr_analyze *a)
@@ -179,19 +228,35 @@ static int add_sums(struct fr_an_sums *to, const struct fr_an_sums *s)
 	return fr_hist_merge(&to->wakeup, &s->wakeup);
 }
 
-static int add_to_group(struct fr_tally *groups, u64 key, u32 nr, const struct fr_an_sums *s)
+/* Some of its times from being woken to running are not to be had. */
+static void leave_out_wakeup(struct fr_an_sums *s)
 {
-	struct fr_an_group *g = fr_tally_get(groups, key);
+	s->wakeup_left_out = true;
+	fr_hist_free(&s->wakeup);
+}
+
+static int add_to_group(struct fr_analyze *a, enum fr_an_left what, u64 key, u32 nr, const struct fr_an_sums *s)
+{
+	struct fr_tally *groups = what == FR_AN_LEFT_processes ? &a->res.processes : &a->res.cgroups;
+	struct fr_an_group *g = fr_an_get(a, what, groups, key, &a->rest.group, FR_MEMORY_SUMS);
+	struct fr_an_sums without_wakeup = *s;
+	u64 more;
 
 	if (!g)
 		return -ENOMEM;
 	if (!g->task_cnt++)
 		g->task = nr;
-	return add_sums(&g->sum, s);
+	more = fr_hist_merge_sz(&g->sum.wakeup, &s->wakeup);
+	if (!s->wakeup_left_out && !g->sum.wakeup_left_out && (!more || fr_memory_has_room(more, FR_MEMORY_SUMS)))
+		return add_sums(&g->sum, s);
+	leave_out_wakeup(&g->sum);
+	without_wakeup.wakeup = (struct fr_hist){};
+	return add_sums(&g->sum, &without_wakeup);
 }
 
 static int sum_up(struct fr_analyze *a)
 {
+	struct fr_an_group *process;
 	u32 i;
 	int err = 0;
 
@@ -199,12 +264,16 @@ static int sum_up(struct fr_analyze *a)
 		const struct fr_an_task *t = a->task[i];
 
 		err = add_sums(&a->res.all, &t->sum);
-		err = err ?: add_to_group(&a->res.processes, t->pid < 0 ? ~0ULL : (u64)t->pid, i, &t->sum);
-		err = err ?: add_to_group(&a->res.cgroups, t->cgroup, i, &t->sum);
+		err = err ?: add_to_group(a, FR_AN_LEFT_processes, t->pid < 0 ? ~0ULL : (u64)t->pid, i, &t->sum);
+		err = err ?: add_to_group(a, FR_AN_LEFT_cgroups, t->cgroup, i, &t->sum);
 		/* the process's first thread, which has its name */
-		if (!err && t->pid == (s32)t->tid)
-			((struct fr_an_group *)fr_tally_find(&a->res.processes, t->pid))->task = i;
+		process = err || t->pid != (s32)t->tid ? NULL : fr_tally_find(&a->res.processes, t->pid);
+		if (process)
+			process->task = i;
 	}
+	err = err ?: add_sums(&a->res.all, &a->rest.own.sum);
+	err = err ?: add_sums(&a->res.all, &a->rest.other.sum);
+	a->res.left_event_cnt = a->rest.own.sum.event_cnt;
 	return err;
 }
 

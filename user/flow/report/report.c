@@ -71,6 +71,8 @@ static int report(struct fr_report *r)
 		return FR_EXIT_FAIL;
 	}
 	print(r);
+	if (fr_an_left_any(r->res))
+		fr_warn("some tables are not complete, for lack of memory: left out says what: %s", fr_err_cure(-ENOMEM, NULL));
 	return fr_err_finish(r->out, fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 }
 
@@ -94,7 +96,7 @@ int fr_report(const struct fr_report_ask *ask)
 	int err, status;
 
 	if (!r || !out) {
-		fr_err("out of memory");
+		fr_err_memory();
 		free(r);
 		free(out);
 		return FR_EXIT_FAIL;

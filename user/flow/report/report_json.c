@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "flow/report/report_json.h"
+#include "io/memory.h"
 
 /* ---- pieces ---- */
 
@@ -61,7 +62,10 @@ static void put_sums(struct fr_jsonw *w, const struct fr_an_sums *s, bool bucket
 	fr_jsonw_u64(w, "offcpu_ns", s->offcpu_ns);
 	fr_jsonw_u64(w, "queued_ns", s->queued_ns);
 	fr_jsonw_u64(w, "blocked_ns", s->blocked_ns);
-	fr_report_put_hist(w, "wakeup", &s->wakeup, buckets);
+	if (s->wakeup_left_out)
+		fr_jsonw_text(w, "wakeup", NULL);
+	else
+		fr_report_put_hist(w, "wakeup", &s->wakeup, buckets);
 	fr_jsonw_u64(w, "wakes", s->wake_cnt);
 	fr_jsonw_u64(w, "migrations", s->migrate_cnt);
 	fr_jsonw_u64(w, "syscalls", s->call_cnt);
@@ -314,6 +318,21 @@ static void put_window(struct fr_jsonw *w, const struct fr_an_result *res)
 	fr_jsonw_close(w, '}');
 }
 
+/* What has no place in the tables; only if there is such. */
+static void put_left_out(struct fr_jsonw *w, const struct fr_an_result *res)
+{
+	u32 i;
+
+	if (!fr_an_left_any(res))
+		return;
+	fr_jsonw_open(w, "left_out", '{');
+	fr_jsonw_u64(w, "memory", fr_memory_bound());
+	for (i = 0; i < FR_AN_LEFT_CNT; i++)
+		fr_jsonw_u64(w, fr_an_left_names[i], res->left_out[i]);
+	fr_jsonw_u64(w, "events_of_tasks", res->left_event_cnt);
+	fr_jsonw_close(w, '}');
+}
+
 void fr_report_json(struct fr_report *r)
 {
 	struct fr_jsonw w = {.o = r->out};
@@ -321,6 +340,7 @@ void fr_report_json(struct fr_report *r)
 	fr_jsonw_open(&w, NULL, '{');
 	fr_jsonw_u64(&w, "report", 1);
 	put_window(&w, r->res);
+	put_left_out(&w, r->res);
 	fr_report_json_trigger(&w, r);
 	fr_report_json_focus(&w, r);
 	fr_report_json_cpus(&w, r);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/memory.h"
 #include "pure/format/format_text.h"
 #include "pure/text/escape.h"
 #include "pure/text/units.h"
@@ -131,6 +132,30 @@ static void put_window(struct fr_report_page *p)
 	fr_out_str(p->o, ", complete on all CPUs\n");
 }
 
+/* What has no place in the tables, a line each. */
+static void put_left_out(struct fr_report_page *p)
+{
+	const struct fr_an_result *res = p->r->res;
+	char text[32];
+	u32 i;
+
+	if (!fr_an_left_any(res))
+		return;
+	fr_report_label(p, "left out");
+	fr_out_printf(p->o, "for lack of memory: --memory is %s. Sums have all, tables what came first. Without a place:\n",
+		      fr_show_size(fr_memory_bound(), text, sizeof(text)));
+	for (i = 0; i < FR_AN_LEFT_CNT; i++) {
+		if (!res->left_out[i])
+			continue;
+		fr_report_label(p, "");
+		fr_report_count(p->o, res->left_out[i], 0);
+		fr_out_printf(p->o, " %s", fr_an_left_words[i]);
+		if (i == FR_AN_LEFT_tasks)
+			fr_out_printf(p->o, ", which have %s events", fr_show_count(res->left_event_cnt, text, sizeof(text)));
+		fr_out_char(p->o, '\n');
+	}
+}
+
 /* Incidents are kept apart from events, so there may be some that the window does not show. */
 static void put_incidents(struct fr_report_page *p)
 {
@@ -151,6 +176,7 @@ void fr_report_text(struct fr_report *r)
 	put_head(&p);
 	fr_report_put_trigger(&p);
 	put_window(&p);
+	put_left_out(&p);
 	put_incidents(&p);
 	fr_report_put_focus(&p);
 	put_fitting(&p, fr_report_put_timeline);

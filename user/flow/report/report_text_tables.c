@@ -118,6 +118,15 @@ static void put_sums_head(struct fr_report_page *p)
 		fr_out_printf(p->o, "%*s", (int)sums_cols[i].width, sums_cols[i].head);
 }
 
+/* "?": not kept. */
+static void put_wakeup(struct fr_report_page *p, const struct fr_an_sums *s, u32 ppm, int width)
+{
+	if (s->wakeup_left_out)
+		fr_out_printf(p->o, "%*s", width, "?");
+	else
+		fr_report_duration(p->o, fr_hist_quantile(&s->wakeup, ppm), width);
+}
+
 static void put_sum(struct fr_report_page *p, const struct fr_an_sums *s, enum sums_col col)
 {
 	int width = sums_cols[col].width;
@@ -133,7 +142,7 @@ static void put_sum(struct fr_report_page *p, const struct fr_an_sums *s, enum s
 		fr_report_duration(p->o, s->queued_ns, width);
 		return;
 	case WAKE_P99:
-		fr_report_duration(p->o, fr_hist_quantile(&s->wakeup, 990000), width);
+		put_wakeup(p, s, 990000, width);
 		return;
 	case BLOCKED:
 		fr_report_duration(p->o, s->blocked_ns, width);
@@ -148,7 +157,7 @@ static void put_sum(struct fr_report_page *p, const struct fr_an_sums *s, enum s
 		fr_report_count(p->o, s->fault_user + s->fault_kernel, width);
 		return;
 	default:
-		fr_report_duration(p->o, fr_hist_quantile(&s->wakeup, 500000), width);
+		put_wakeup(p, s, 500000, width);
 	}
 }
 

@@ -29,6 +29,30 @@ void fr_hist_free(struct fr_hist *h)
 	*h = (struct fr_hist){0};
 }
 
+/* With groups [first, end), too. */
+static u64 growth_sz(const struct fr_hist *h, u32 first, u32 end)
+{
+	u32 now_end = h->first_group + h->group_cnt;
+
+	if (h->group_cnt && first >= h->first_group && end <= now_end)
+		return 0;
+	if (h->group_cnt && h->first_group < first)
+		first = h->first_group;
+	return (u64)((now_end > end ? now_end : end) - first) * GROUP_SZ * sizeof(*h->bucket);
+}
+
+u64 fr_hist_growth_sz(const struct fr_hist *h, u64 v)
+{
+	u32 group = fr_hist_bucket_of(v) >> FR_HIST_BITS;
+
+	return growth_sz(h, group, group + 1);
+}
+
+u64 fr_hist_merge_sz(const struct fr_hist *h, const struct fr_hist *from)
+{
+	return from->cnt ? growth_sz(h, from->first_group, from->first_group + from->group_cnt) : 0;
+}
+
 /* Make groups [first, end) exist, besides those that do. */
 static int reserve(struct fr_hist *h, u32 first, u32 end)
 {

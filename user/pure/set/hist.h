@@ -42,6 +42,16 @@ static inline u32 fr_hist_bucket_of(u64 v)
 	return (shift << FR_HIST_BITS) + (u32)(v >> shift);
 }
 
+/* Bytes that it takes more at most for this value; for all of `from`. 0: it has what is needed. */
+u64 fr_hist_growth_sz(const struct fr_hist *h, u64 v);
+u64 fr_hist_merge_sz(const struct fr_hist *h, const struct fr_hist *from);
+
+/* Does it take no more memory for this value? */
+static inline bool fr_hist_has(const struct fr_hist *h, u64 v)
+{
+	return (fr_hist_bucket_of(v) >> FR_HIST_BITS) - h->first_group < h->group_cnt;
+}
+
 /* Add a value. Returns 0, or -ENOMEM: it was not added. Inline for the usual case, a group that exists. */
 static inline int fr_hist_add(struct fr_hist *h, u64 v)
 {

@@ -29,6 +29,13 @@ static u32 slot_of(const struct fr_tally *t, u64 key)
 	return i;
 }
 
+u64 fr_tally_growth_sz(const struct fr_tally *t)
+{
+	u64 cap = t->cap ? t->cap * 2ULL : CAP_MIN;
+
+	return t->cnt < t->cap ? 0 : (cap - t->cap) * t->rec_sz + cap * 2 * sizeof(*t->slot);
+}
+
 static int grow(struct fr_tally *t)
 {
 	u32 cap = t->cap ? t->cap * 2 : CAP_MIN, i;

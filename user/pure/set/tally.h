@@ -24,6 +24,9 @@ void fr_tally_free(struct fr_tally *t); /* the caller frees what records point t
 /* The record of key, all zero except its key if it is new. NULL: no memory. */
 void *fr_tally_get(struct fr_tally *t, u64 key);
 
+/* Bytes that its growing takes if the next new record makes it grow; 0: it will not. */
+u64 fr_tally_growth_sz(const struct fr_tally *t);
+
 /* NULL: not there. */
 void *fr_tally_find(const struct fr_tally *t, u64 key);
 
