@@ -530,6 +530,15 @@ report_unknown_cgroup() {
 	status 0 "$flightrec" report "$snap" || return
 	grep -A 2 -x Cgroups "$tmp/out" | grep -qE '^  not known +[0-9.]+% ' || { cat "$tmp/out"; return 1; }
 }
+# A small file that takes much memory, and a limit of it: what is left out is told, and accounted for.
+hungry() {
+	make -s build/tests/cli/make_hungry && python3 -B "$here/memory.py" "$flightrec" build/tests/cli/make_hungry "$tmp" "$1"
+}
+hungry_report() { hungry report; }
+hungry_top() { hungry top; }
+hungry_rings() { hungry rings; }
+hungry_pairs() { hungry pairs; }
+memory_limits() { hungry limits; }
 # What a file of more CPUs than there can be costs to read: anybody can write one.
 wide_is_linear() {
 	command -v valgrind > /dev/null || { echo "valgrind is not installed"; return 77; }
@@ -799,6 +808,11 @@ check "a file that is missing" missing_file
 check "facts that are missing" facts_are_missing
 check "a file that is no snapshot" no_snapshot
 check "little memory" little_memory
+check "--memory" memory_limits
+check "--memory: report leaves out, and says what" hungry_report
+check "--memory: top ends early, and says so" hungry_top
+check "--memory: rings that need more are refused first" hungry_rings
+check "--memory: pairs are forgotten, not made up" hungry_pairs
 check "a pipe is no snapshot" pipes
 check "a file of others" not_ours
 check "wrong usage" wrong_usage

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
@@ -56,6 +57,7 @@ static const struct fr_option table[] = {
 		  .more = "With `--once`, each after everything the previous one started is done."),
 	FR_OPTION(0, "no-mouse", NULL, "leave the mouse to the terminal", fr_option_flag, offsetof(struct asked, no_mouse)),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symbols)),
+	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
 
@@ -236,6 +238,7 @@ static int top(struct asked *a)
 	}
 	a->ask.color = s && fr_screen_has_color(s);
 	status = s ? on_screen(s, t) : print_once(a, t);
+	fr_top_say_left_out(t);
 	if (fr_top_say_damage(t) && status == FR_EXIT_OK)
 		status = FR_EXIT_CORRUPT;
 	fr_top_free(t);

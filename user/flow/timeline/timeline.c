@@ -6,24 +6,26 @@
 #include "flow/replay/holder.h"
 #include "flow/replay/summary.h"
 #include "flow/timeline/timeline_int.h"
+#include "io/memory.h"
 
 /* ---- tasks and CPUs ---- */
 
 int fr_tl_new_task(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr)
 {
 	int err = fr_tl_grow((void **)&t->task, t->task_cnt, &t->task_cap, sizeof(*t->task));
+	u64 *known = fr_tidmap_at(&t->work->boot[boot].by_tid, tid);
 
-	if (err)
-		return err;
+	if (err || !known)
+		return -ENOMEM;
 	t->task[t->task_cnt] = (struct fr_tl_task){.tid = tid, .boot = boot, .pid = -1};
 	*nr = t->task_cnt++;
-	t->work->boot[boot].by_tid[tid & FR_TID_MASK] = *nr + 1;
+	*known = *nr + 1;
 	return 0;
 }
 
 int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr)
 {
-	u32 known = tid ? t->work->boot[boot].by_tid[tid & FR_TID_MASK] : 1;
+	u32 known = tid ? fr_tidmap_get(&t->work->boot[boot].by_tid, tid) : 1;
 
 	if (!known)
 		return fr_tl_new_task(t, boot, tid & FR_TID_MASK, nr);
@@ -201,8 +203,8 @@ static int find_trigger(struct fr_timeline *t, u32 file)
 	t->has_trigger = true;
 	t->trigger = at_of(t, boot, ts);
 	err = fr_focus_find(t->replay, file, &tid);
-	if (!err && tid && t->work->boot[boot].by_tid[tid])
-		t->focus = t->work->boot[boot].by_tid[tid] - 1;
+	if (!err && tid && fr_tidmap_get(&t->work->boot[boot].by_tid, tid))
+		t->focus = fr_tidmap_get(&t->work->boot[boot].by_tid, tid) - 1;
 	return err;
 }
 
@@ -242,9 +244,8 @@ static int make_boots(struct fr_timeline *t, struct fr_timeline_work *w)
 	u32 i;
 
 	for (i = 0; i < t->boot_cnt; i++) {
-		w->boot[i].by_tid = calloc(FR_TID_MASK + 1, sizeof(u32)); /* untouched pages take no memory */
 		w->boot[i].by_cpu = calloc(1 << 16, sizeof(u32));
-		if (!w->boot[i].by_tid || !w->boot[i].by_cpu)
+		if (!w->boot[i].by_cpu)
 			return -ENOMEM;
 	}
 	return 0;
@@ -298,7 +299,7 @@ static void free_work(struct fr_timeline *t)
 	u32 i;
 
 	for (i = 0; t->work->boot && i < t->boot_cnt; i++) {
-		free(t->work->boot[i].by_tid);
+		fr_tidmap_free(&t->work->boot[i].by_tid);
 		free(t->work->boot[i].by_cpu);
 	}
 	free(t->work->early);
@@ -425,6 +426,32 @@ static int put_event(struct fr_timeline *t, struct fr_tl_fed *f, const struct fr
 	return err ?: fr_tl_put_row(&t->cpu[f->cpu].rows, f->nr);
 }
 
+#define TIMELINE_PARTS 8u   /* of FR_MEMORY_PARTS: the rest is for reading, and for tables */
+#define ROW_SZ	       512u /* what a row takes, if the list of events has room; mostly far less */
+
+/* A list that grows has its old memory beside the new one at worst. */
+static bool has_room(const struct fr_timeline *t)
+{
+	u64 grows_sz = t->event_cnt < t->event_cap ? 0 : t->event_cap / 2 * sizeof(*t->event);
+
+	return fr_memory_has_room(ROW_SZ + grows_sz, TIMELINE_PARTS);
+}
+
+/* It is as if the window ended here. */
+static void end_early(struct fr_timeline *t)
+{
+	t->full = true;
+	t->span = t->loaded_at ?: 1;
+	t->end_key = t->origin_key + t->span;
+}
+
+static void leave_out(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
+{
+	struct fr_row row = fr_batch_row(run->b, i), chosen;
+
+	t->left_out_cnt += row.ts >= fr_replay_since(t->replay, run->file) && fr_replay_match(run, i, &chosen);
+}
+
 static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
 {
 	const struct fr_tl_bind *b = &t->work->bind[run->file];
@@ -504,6 +531,8 @@ int fr_timeline_end(struct fr_timeline *t)
 		t->horizon = t->cpu[i].horizon > t->horizon ? t->cpu[i].horizon : t->horizon;
 	}
 	t->loaded = true;
+	if (!t->fed)
+		fr_replay_end_rows(t->replay);
 	return err;
 }
 
@@ -547,8 +576,14 @@ int fr_timeline_load(struct fr_timeline *t, u32 row_cnt)
 			if (got <= 0)
 				return got ?: fr_timeline_end(t);
 		}
-		for (; w->run_at < w->run.to && row_cnt && !err; row_cnt--)
-			err = take_row(t, &w->run, w->run_at++);
+		for (; w->run_at < w->run.to && row_cnt && !err; row_cnt--, w->run_at++) {
+			if (!t->full && !has_room(t))
+				end_early(t);
+			if (t->full)
+				leave_out(t, &w->run, w->run_at);
+			else
+				err = take_row(t, &w->run, w->run_at);
+		}
 	}
 	return err ?: !t->loaded;
 }

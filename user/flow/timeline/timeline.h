@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * timeline: a snapshot in memory, in the form a screen needs: the place of each event, which task ran when, which waited and
- * was woken by what, how long calls took. Some 50 bytes per event.
+ * was woken by what, how long calls took. Some 50 bytes per event. Where there is no room for more (io/memory.h), it ends: it
+ * is what a window that ends there would be, and later events are counted only.
  *
  *	at		ns after the window's begin, of all hosts on one axis
  *	change		from `at` on the state is this, until the next change
@@ -160,6 +161,8 @@ struct fr_timeline {
 	bool has_trigger;
 	u64 trigger; /* at; may lie outside the window, above span */
 	u32 focus;   /* index of the task it is about, FR_TL_NO_TASK */
+	bool full;   /* it ended for lack of memory: the window's later events are counted here */
+	u64 left_out_cnt;
 	bool loaded;
 	u64 loaded_at;		       /* so far */
 	struct fr_timeline_work *work; /* internal to the module */
@@ -167,8 +170,8 @@ struct fr_timeline {
 
 /*
  * The replay must have been opened with names, and with history if it has a window; it must live as long. fed: the caller reads
- * the replay, and passes on what it reads; events and rows are not kept then, only numbered. 0 and *out, or -ENOMEM. Empty
- * until loaded.
+ * the replay, and passes on what it reads; events and rows are not kept then, only numbered. Otherwise the replay has no rows
+ * once all is loaded. 0 and *out, or -ENOMEM. Empty until loaded.
  */
 int fr_timeline_new(struct fr_replay *r, bool fed, struct fr_timeline **out);
 void fr_timeline_free(struct fr_timeline *t); /* NULL is fine */

@@ -8,6 +8,7 @@
 
 #include "flow/timeline/timeline.h"
 #include "pure/schema/syscalls.h"
+#include "pure/set/tidmap.h"
 
 #define FR_TL_FIELD_MAX 3
 
@@ -38,8 +39,8 @@ struct fr_tl_bind {
 };
 
 struct fr_tl_boot {
-	u32 *by_tid; /* index of the current owner, + 1 */
-	u32 *by_cpu; /* index in the list of CPUs, + 1 */
+	struct fr_tidmap by_tid; /* index of the current owner, + 1 */
+	u32 *by_cpu;		 /* index in the list of CPUs, + 1 */
 	const struct fr_view *view;
 	struct fr_syscall_odd odd;
 	u64 shift_ns;

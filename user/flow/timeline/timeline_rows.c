@@ -179,7 +179,7 @@ static int leave_call(struct fr_tl_task *k, u64 at)
 /* fields: child_pid. A tid is lent: whoever had it before has ended, unseen. */
 static int forks(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
-	u32 child = t->work->boot[f->boot].by_tid[f->v[0] & FR_TID_MASK];
+	u32 child = fr_tidmap_get(&t->work->boot[f->boot].by_tid, f->v[0]);
 	int err = child ? leave_call(&t->task[child - 1], f->at) ?: become(t, child - 1, f, FR_TL_UNKNOWN) : 0;
 
 	err = err ?: fr_tl_new_task(t, f->boot, f->v[0] & FR_TID_MASK, &child);

@@ -2,6 +2,7 @@
 #include "flow/top/top.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,7 +88,7 @@ static void first_window(struct fr_top *t)
 static int begin(struct fr_top *t)
 {
 	const struct fr_timeline *tl = t->tl;
-	int err = make_tracks(t);
+	int err = tl->full && !tl->event_cnt ? -ENOMEM : make_tracks(t);
 
 	if (err)
 		return err;
@@ -105,7 +106,7 @@ static int begin(struct fr_top *t)
 
 static int say_no_memory(const struct fr_top_ask *ask)
 {
-	fr_err("cannot show %s: out of memory: show a part of it with --window", ask->path);
+	fr_err("cannot show %s: out of memory: show a part of it with --window, or %s", ask->path, fr_err_cure(-ENOMEM, NULL));
 	return -ENOMEM;
 }
 
@@ -217,6 +218,17 @@ bool fr_top_is_light(const struct fr_top *t)
 bool fr_top_say_damage(const struct fr_top *t)
 {
 	return fr_replay_say_damage(t->replay);
+}
+
+void fr_top_say_left_out(const struct fr_top *t)
+{
+	if (t->tl->left_out_cnt)
+		fr_warn("the last %" PRIu64 " of %" PRIu64
+			" events are left out, for lack of memory: show a part with --window, %s",
+			t->tl->left_out_cnt, t->tl->event_cnt + t->tl->left_out_cnt, fr_err_cure(-ENOMEM, NULL));
+	if (fr_top_result(t) && fr_an_left_any(fr_top_result(t)))
+		fr_warn("the tables are not complete, for lack of memory: `flightrec report` says what is left out: %s",
+			fr_err_cure(-ENOMEM, NULL));
 }
 
 /* ---- panels ---- */

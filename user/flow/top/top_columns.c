@@ -125,8 +125,19 @@ static void task_tid(const struct fr_top_cell *c, struct fr_top_val *v)
 GET(task_share, fr_an_task, part_of(r->sum.oncpu_ns, c->res))
 GET(task_oncpu, fr_an_task, r->sum.oncpu_ns)
 GET(task_queued, fr_an_task, r->sum.queued_ns)
-GET(task_wake99, fr_an_task, fr_hist_quantile(&r->sum.wakeup, 990000))
-GET(task_wakemax, fr_an_task, r->sum.wakeup.max)
+/* "?": not kept. */
+#define GET_WAKEUP(name, expr)                                              \
+	static void name(const struct fr_top_cell *c, struct fr_top_val *v) \
+	{                                                                   \
+		const struct fr_an_task *r = c->rec;                        \
+                                                                            \
+		v->num = (expr);                                            \
+		if (r->sum.wakeup_left_out)                                 \
+			put_text(v, "?");                                   \
+	}
+
+GET_WAKEUP(task_wake99, fr_hist_quantile(&r->sum.wakeup, 990000))
+GET_WAKEUP(task_wakemax, r->sum.wakeup.max)
 GET(task_blocked, fr_an_task, r->sum.blocked_ns)
 GET(task_offcpu, fr_an_task, r->sum.offcpu_ns)
 GET(task_calls, fr_an_task, r->sum.call_cnt)

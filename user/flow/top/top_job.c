@@ -50,7 +50,7 @@ void fr_top_job_free(struct fr_top *t)
 
 static bool is_whole(const struct fr_top *t)
 {
-	return !t->from && t->to >= t->tl->span;
+	return !t->from && t->to >= t->tl->span && !t->tl->full;
 }
 
 /* Reads the same events as `report --since A --until B`. */
