@@ -129,9 +129,9 @@ calls() {
 
 hook_saves() {
 	program 'echo > "$3"'
-	hook "$1" && calls 1 "^recover -o $tmp/crash/flightrec-[0-9-]+\.flight $tmp/core$" && [[ $(echo "$tmp"/crash/*.flight) == *.flight ]] || return
-	program '[ $# = 6 ] || exit 4'
-	hook "$1" && calls 2 "^recover -o .* -n default $tmp/core$" || return
+	hook "$1" && calls 1 "^recover -o $tmp/crash/flightrec-[0-9-]+\.flight --memory=100% $tmp/core$" && [[ $(echo "$tmp"/crash/*.flight) == *.flight ]] || return
+	program '[ $# = 7 ] || exit 4'
+	hook "$1" && calls 2 "^recover -o .* -n default --memory=100% $tmp/core$" || return
 	program 'exit 3'
 	hook "$1" && calls 1 && grep -q 'parts are missing' "$tmp/said" || return
 	program ''
