@@ -128,6 +128,14 @@ void fr_dump_count_written(struct fr_dump_ring *src);
 struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ring *src, u64 seq, enum fr_hole_why why,
 				      u64 since_ns);
 
+/*
+ * The task that the snapshot is about, as the alert tells it: the table of tasks lacks it if it was full, or if more ended
+ * since than it has room for, as when a process of 20,000 threads dies. False: the table has it, or too little is known; *out
+ * is undefined.
+ */
+bool fr_dump_lacks_task(const struct fr_dump_ask *ask, u64 trigger_ts, const struct fr_snap_task *task, size_t cnt,
+			struct fr_snap_task *out);
+
 /* Read the profile and write it; its addresses are looked up, too. 0 or -errno of the writer. */
 int fr_dump_put_profile(struct fr_dump *d);
 

@@ -63,40 +63,6 @@ int fr_dump_put_accounts(struct fr_dump *d)
 	return put_rings(d) ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
 }
 
-/* A number among the facts about the trigger; 0: there is none. */
-static u64 trigger_num(const struct fr_dump *d, const char *name)
-{
-	char *text = d->ask->facts ? fr_facts_get(d->ask->facts, name) : NULL;
-	u64 num = text ? strtoull(text, NULL, 10) : 0;
-
-	free(text);
-	return num;
-}
-
-/*
- * The task that the snapshot is about, as the alert tells it: the table lacks it if it was full, or if more ended since than it
- * has room for, as when a process of 20,000 threads dies. False: the table has it, or too little is known.
- */
-static bool is_trigger_missing(const struct fr_dump *d, const struct fr_snap_task *task, size_t cnt, struct fr_snap_task *out)
-{
-	const u64 tid = trigger_num(d, "trigger_tid");
-	bool is_death = d->ask->sig || trigger_num(d, "trigger_status");
-	size_t i;
-
-	*out = (struct fr_snap_task){.tid = tid, .start_ns = trigger_num(d, "trigger_start_ns")};
-	if (!d->ask->comm || !tid || !out->start_ns)
-		return false;
-	for (i = 0; i < cnt; i++)
-		if (task[i].tid == out->tid && task[i].start_ns == out->start_ns)
-			return false;
-	out->task.tgid = d->ask->pid;
-	out->task.cgroup = trigger_num(d, "trigger_cgroup_id");
-	out->task.exit_ns = is_death ? d->trigger_ts : 0;
-	snprintf(out->task.comm, sizeof(out->task.comm), "%s", d->ask->comm);
-	memcpy(out->task.first_comm, out->task.comm, sizeof(out->task.first_comm));
-	return true;
-}
-
 /* Tasks that ended before anything that the rings hold are left out. *task: malloc'ed, *cnt remaining. */
 static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_cnt)
 {
@@ -113,7 +79,7 @@ static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_c
 	for (i = 0; i < cnt; i++)
 		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
 			task[kept++] = task[i];
-	if (is_trigger_missing(d, task, kept, &about)) {
+	if (fr_dump_lacks_task(d->ask, d->trigger_ts, task, kept, &about)) {
 		more = realloc(task, (kept + 1) * sizeof(*task));
 		if (!more) {
 			free(task);
