@@ -124,6 +124,14 @@ FR_INLINE void *fr_ring_page(const struct fr_ring *r, u32 nr)
  */
 #define FR_FORGET(var) bpf_probe_read_kernel(&(var), sizeof(var), &(var))
 
+/* A pointer as a number, for global functions, which take no pointers. */
+#define FR_ADDRESS(p)                    \
+	({                               \
+		u64 address_ = (u64)(p); \
+		FR_FORGET(address_);     \
+		address_;                \
+	})
+
 /* The time now by the session's clock, for what is kept besides the rings. */
 FR_INLINE u64 fr_now(void)
 {
@@ -410,14 +418,17 @@ FR_INLINE int fr_commit(const struct fr_writing *w)
 
 /*
  * Record an event of bits, in the layout of name, with number event, for this tid. v: its fields, in a struct fr_rec_NAME. The
- * value is what the program returns.
+ * value is the record's time, 0: it was not written.
  */
 #ifndef FR_WATCH
-FR_INLINE int fr_record_bits(void *rings, u16 tier, u32 event, u64 bits)
+FR_INLINE u64 fr_record_bits(void *rings, u16 tier, u32 event, u64 bits)
 {
 	struct fr_writing w;
 
-	return fr_begin_word(&w, rings, tier, event, FR_BITS_REC_SZ / FR_UNIT_SZ, bits) ? fr_commit(&w) : 0;
+	if (!fr_begin_word(&w, rings, tier, event, FR_BITS_REC_SZ / FR_UNIT_SZ, bits))
+		return 0;
+	fr_commit(&w);
+	return w.res.time_ns;
 }
 
 #define FR_RECORD_BITS(name, TIER, event, tid, v) fr_record_bits(&FR_MAP_##TIER, FR_TIER_##TIER, event, fr_bits_##name(v, tid))

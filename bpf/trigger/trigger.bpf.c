@@ -2,6 +2,7 @@
 /* trigger: what the triggers' programs have in common. */
 #include "trigger/trigger.bpf.h"
 
+#include "path.bpf.h"
 #include "stack.bpf.h"
 
 #define PID_LEVEL_MASK	   63u	       /* for the verifier: namespaces nest 32 deep at most (MAX_PID_NS_LEVEL) */
@@ -126,74 +127,14 @@ __noinline u64 fr_moment_keep(u32 nr, u32 depth, u32 whose)
 
 /* ---- the task it is about ---- */
 
-/*
- * A path is put together from its end, in the first half of a buffer of twice its size, so that a masked index is always valid.
- */
-#define PATH_STEPS 40u /* at most this many names and mounts */
-#define PATH_LAST  (FR_ALERT_PATH_MAX - 1)
+_Static_assert(FR_PATH_MAX == FR_ALERT_PATH_MAX, "an alert holds a whole path");
 
 #define MNT_NS_NONE ((u64)-4095) /* from here on it is an error number (MNT_NS_INTERNAL) */
-
-FR_INLINE struct mount *mount_of(struct vfsmount *mnt)
-{
-	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
-}
-
-struct path_walk {
-	struct dentry *dentry;
-	struct vfsmount *mnt;
-	u32 pos; /* the text begins here */
-	u32 cut; /* it did not fit */
-};
-
-/* Put /NAME in front of the text. False: no room. */
-FR_INLINE bool put_name(struct path_walk *p, char *text, struct dentry *dentry)
-{
-	u32 len = BPF_CORE_READ(dentry, d_name.len);
-
-	if (len >= p->pos) {
-		p->cut = 1;
-		return false;
-	}
-	p->pos -= len + 1;
-	text[p->pos & PATH_LAST] = '/';
-	bpf_probe_read_kernel(text + ((p->pos + 1) & PATH_LAST), len & PATH_LAST, BPF_CORE_READ(dentry, d_name.name));
-	return true;
-}
-
-/* Go one name, or one mount, up. False: at the root, or no room. A file in no directory (memfd) has its name only. */
-FR_INLINE bool step_up(struct path_walk *p, char *text)
-{
-	struct dentry *dentry = p->dentry, *up;
-	struct vfsmount *mnt = p->mnt;
-	struct mount *mount = mount_of(mnt), *parent;
-
-	if (dentry == BPF_CORE_READ(mnt, mnt_root)) {
-		parent = BPF_CORE_READ(mount, mnt_parent);
-		if (parent == mount)
-			return false;
-		p->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-		p->mnt = (void *)parent + bpf_core_field_offset(struct mount, mnt);
-		return true;
-	}
-	up = BPF_CORE_READ(dentry, d_parent);
-	p->dentry = up;
-	return put_name(p, text, dentry) && up != dentry;
-}
-
-FR_INLINE void say_cut(struct path_walk *p, char *text)
-{
-	u32 i;
-
-	p->pos = p->pos > 3 ? p->pos - 3 : 0;
-	for (i = 0; i < 3; i++)
-		text[(p->pos + i) & PATH_LAST] = '.';
-}
 
 /* It is behind the text's buffer. */
 FR_INLINE struct path_walk *path_walk(struct fr_moment_room *m)
 {
-	return (struct path_walk *)&m->pc[2 * FR_ALERT_PATH_MAX / sizeof(m->pc[0])];
+	return (struct path_walk *)&m->pc[2 * FR_PATH_MAX / sizeof(m->pc[0])];
 }
 
 /* A function of its own: inlined 40 times, it is 130,000 instructions to the verifier, in each program that reports. */
@@ -201,7 +142,7 @@ __noinline u32 fr_path_step(u32 nr)
 {
 	struct fr_moment_room *m = fr_moment(nr);
 
-	return m ? step_up(path_walk(m), (char *)m->pc) : 0;
+	return m ? fr_path_up(path_walk(m), (char *)m->pc) : 0;
 }
 
 /*
@@ -211,7 +152,7 @@ __noinline u32 fr_path_step(u32 nr)
 __noinline u64 fr_moment_opened(u64 file)
 {
 	const struct path *path = (void *)(file + bpf_core_field_offset(struct file, f_path)), *user = path;
-	const struct mount *mount = mount_of(BPF_CORE_READ(path, mnt));
+	const struct mount *mount = fr_path_mount(BPF_CORE_READ(path, mnt));
 	const struct super_block *sb;
 
 	if (!bpf_core_type_exists(struct backing_file) || !bpf_core_field_exists(((struct backing_file *)0)->user_path) ||
@@ -233,18 +174,14 @@ __noinline u32 fr_moment_path(u32 nr, u64 file)
 	if (!m)
 		return 0;
 	text = (char *)m->pc;
-	text[PATH_LAST] = 0;
 	p = path_walk(m);
 	at = fr_moment_opened(file);
-	p->dentry = BPF_CORE_READ((struct path *)at, dentry);
-	p->mnt = BPF_CORE_READ((struct path *)at, mnt);
-	p->pos = PATH_LAST;
-	p->cut = 0;
-	for (i = 0; i < PATH_STEPS && more; i++)
+	fr_path_begin(p, text, (struct path *)at);
+	for (i = 0; i < FR_PATH_STEPS && more; i++)
 		more = fr_path_step(nr);
 	if (p->cut || more)
-		say_cut(p, text);
-	return p->pos & PATH_LAST;
+		fr_path_say_cut(p, text);
+	return p->pos & FR_PATH_LAST;
 }
 
 /* Put the path of a file into the alert's exe. */
@@ -259,7 +196,7 @@ __noinline int fr_moment_exe(u32 nr, u64 file)
 	m->alert.exe_ino = BPF_CORE_READ(exe, f_inode, i_ino);
 	m->alert.exe_dev = BPF_CORE_READ(exe, f_inode, i_sb, s_dev);
 	at = fr_moment_path(nr, file);
-	bpf_probe_read_kernel_str(m->alert.exe, sizeof(m->alert.exe), (char *)m->pc + (at & PATH_LAST));
+	bpf_probe_read_kernel_str(m->alert.exe, sizeof(m->alert.exe), (char *)m->pc + (at & FR_PATH_LAST));
 	return 0;
 }
 

@@ -69,14 +69,6 @@ struct {
 	__type(value, struct fr_moment_room);
 } fr_moments SEC(".maps") __weak;
 
-/* A pointer as a number, for global functions, which take no pointers. */
-#define FR_ADDRESS(p)                    \
-	({                               \
-		u64 address_ = (u64)(p); \
-		FR_FORGET(address_);     \
-		address_;                \
-	})
-
 /* Programs of another generation act now: those before a reload, or those after it. */
 FR_INLINE bool fr_trigger_idle(void)
 {
