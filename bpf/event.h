@@ -55,7 +55,8 @@ enum fr_tier {
 	G(6, FAULT, fault) \
 	G(7, BLOCK, block) \
 	G(8, SAMPLE, sample) \
-	G(9, MARK, mark)
+	G(9, MARK, mark) \
+	G(10, WAIT, wait)
 /* clang-format on */
 
 enum fr_group {

@@ -6,15 +6,11 @@
 #include "arch.bpf.h"
 #include "known.bpf.h"
 #include "profile.bpf.h"
+#include "stackbuf.h"
 #include "walk.bpf.h"
 
 /* Sampling does not nest: the timer's interrupt waits for the one before. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2); /* kernel's and user's */
-	__type(key, u32);
-	__type(value, struct stack_buf);
-} fr_stack_buf SEC(".maps");
+FR_FRAMES_MAP;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -32,6 +28,12 @@ FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
 FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
 {
 	return bpf_map_lookup_elem(&fr_origin_buf, &buf_nr);
+}
+
+/* The kernel stack of a task that waited, first frames of its buffer (wait.bpf.h). Returns its id in the ring, 0: none. */
+__noinline u64 fr_wait_stack_keep(u32 depth, u32 tid)
+{
+	return fr_stack_keep(FR_FRAMES_WAIT, depth, tid, 0);
 }
 
 /* Write the stack in its buffer to the ring if it is not there. Returns its id in the ring, 0: none; *hash is always set. */

@@ -6,6 +6,7 @@
 #include "current.bpf.h"
 #include "record.bpf.h"
 #include "task_state.h"
+#include "wait.bpf.h"
 
 /* Report the highest set bit of the state, as the kernel's __trace_sched_switch_state() does. */
 FR_INLINE u16 normalise(u32 raw, u32 exit_state)
@@ -25,20 +26,47 @@ FR_INLINE u16 normalise(u32 raw, u32 exit_state)
 /* Since 5.18 (9c2136be0878) the tracepoint passes the state that the switch went by; the loader asks BTF. */
 const volatile bool fr_switch_tells_state = false;
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+/* Why prev leaves. Its own state may have changed by now: its waker need not wait for this switch. */
+FR_INLINE u16 state_of(const u64 *ctx, bool preempt, struct task_struct *prev)
 {
-	struct fr_rec_sched_switch v = {};
-	u32 raw;
+	u32 raw = fr_switch_tells_state ? (u32)ctx[3] : prev->__state;
+
+	return preempt ? FR_PREV_STATE_PREEMPTED : normalise(raw, prev->exit_state);
+}
+
+/* Returns the event's time, 0: it was not written. */
+FR_INLINE u64 record_switch(struct task_struct *prev, struct task_struct *next, u16 state)
+{
+	struct fr_rec_sched_switch v = {.prev_state = state};
 
 	FR_CHECK_ENABLED(sched_switch);
-	/* the task's own state may have changed by now: its waker need not wait for this switch */
-	raw = fr_switch_tells_state ? (u32)ctx[3] : prev->__state;
 	v.next_pid = next->pid;
-	v.prev_state = preempt ? FR_PREV_STATE_PREEMPTED : normalise(raw, prev->exit_state);
 	v.prev_prio = prev->prio;
 	v.next_prio = next->prio;
 	return FR_RECORD_BITS(sched_switch, MAIN, FR_EV_sched_switch, prev->pid, &v);
+}
+
+/*
+ * Where no waits are recorded, they must cost nothing, not even the registers that keep a time: clang gets two paths, which it
+ * would merge, and the verifier drops one.
+ */
+#define APART() asm volatile("")
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	u64 now_ns;
+	u16 state;
+
+	if (!fr_wait_min_ns) {
+		record_switch(prev, next, state_of(ctx, preempt, prev));
+		return 0;
+	}
+	APART();
+	state = state_of(ctx, preempt, prev);
+	now_ns = record_switch(prev, next, state);
+	fr_wait_switch(prev, next, state, now_ns ?: fr_now());
+	return 0;
 }
 
 /* Before 5.16 (bcf9033e5449) struct task_struct kept its CPU elsewhere on some configurations. */
@@ -59,28 +87,43 @@ FR_INLINE u16 task_cpu(struct task_struct *task)
 	return ((struct task_struct___cpu *)task)->cpu;
 }
 
-/* sched_waking and sched_wakeup_new record the same of a task. */
+/* sched_waking and sched_wakeup_new record the same of a task. Returns the time, 0: it was not written. */
 _Static_assert(sizeof(struct fr_places_sched_waking) == sizeof(struct fr_places_sched_wakeup_new), "one layout");
 
-FR_INLINE int wakeup(u32 event, struct task_struct *task)
+FR_INLINE u64 wakeup(u32 event, struct task_struct *task)
 {
 	struct fr_rec_sched_waking v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
 
 	return FR_RECORD_BITS(sched_waking, MAIN, event, fr_current_tid(), &v);
 }
 
-SEC("tp_btf/sched_waking")
-int BPF_PROG(sched_waking, struct task_struct *task)
+FR_INLINE u64 record_waking(struct task_struct *task)
 {
 	FR_CHECK_ENABLED(sched_waking);
 	return wakeup(FR_EV_sched_waking, task);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *task)
+{
+	u64 now_ns;
+
+	if (!fr_wait_min_ns) {
+		record_waking(task);
+		return 0;
+	}
+	APART();
+	now_ns = record_waking(task);
+	fr_wait_waking(task->pid, now_ns ?: fr_now());
+	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
 	FR_CHECK_ENABLED(sched_wakeup_new);
-	return wakeup(FR_EV_sched_wakeup_new, task);
+	wakeup(FR_EV_sched_wakeup_new, task);
+	return 0;
 }
 
 SEC("tp_btf/sched_migrate_task")

@@ -207,6 +207,8 @@ PROGRAMS = {
     "softirq_entry": (1,), "softirq_exit": (1,),
 }
 ENDS_A_CALL = "sys_exit_near"  # sys_exit, each behind the sys_enter that it is near
+# Where waits are recorded, and this one is short: two tasks that switch, of which one wakes the other.
+WITH_WAITS = {"sched_switch_waits": "sched_switch", "sched_waking_waits": "sched_waking"}
 ARG_CNT = 3
 
 
@@ -244,8 +246,26 @@ def written(program, obj, ring):
         return int(ring_program(program, f.name))
 
 
+def let_wait(obj):
+    """As where waits are recorded. Returns the addresses of two tasks."""
+    obj.store(obj.address("fr_wait_min_ns"), 8, 1 << 60)
+    table = obj.add_region(bytes(PAGE_SZ))
+    obj.maps[obj.address("fr_waits")] = lambda key: table + key * 32
+    tasks = []
+    for pid in (1, 2):
+        tasks.append(obj.add_region(bytes(PAGE_SZ)))
+        obj.store(tasks[-1] + obj.member("task_struct", "pid"), 4, pid)
+    return tasks
+
+
 def record(obj, name, args):
     """Its run, and how many records there are by it."""
+    if name in WITH_WAITS:
+        a, b = obj.tasks = getattr(obj, "tasks", None) or let_wait(obj)
+        obj.run("sched_switch", (0, a, b, 1))
+        if name == "sched_switch_waits":
+            return obj.run("sched_switch", (0, b, a, 1)), 2
+        return obj.run("sched_waking", (a,)), 2
     if name != ENDS_A_CALL:
         return obj.run(name, args), 1
     obj.run("sys_enter", PROGRAMS["sys_enter"])
@@ -257,7 +277,7 @@ def measure(path, program):
     program: tests/gate/ring, built."""
     fresh = ring_program(program)
     figures = {}
-    for name, args in [*PROGRAMS.items(), (ENDS_A_CALL, PROGRAMS["sys_exit"])]:
+    for name, args in [*PROGRAMS.items(), (ENDS_A_CALL, PROGRAMS["sys_exit"]), *((name, ()) for name in WITH_WAITS)]:
         obj, ring = set_up(path, fresh)
         runs, records = zip(*(record(obj, name, args) for _ in range(EVENTS)))
         cnt = written(program, obj, ring)

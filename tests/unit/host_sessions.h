@@ -53,6 +53,7 @@ NOT_HERE(fr_sess_samples_due)
 NOT_HERE(fr_sess_schema)
 NOT_HERE(fr_sess_shared)
 NOT_HERE(fr_sess_unlock)
+NOT_HERE(fr_sess_waits)
 NOT_HERE(fr_sess_was_beside)
 
 #endif

@@ -240,6 +240,12 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 	put_num(w, "expected", s, "sample_expected");
 	put_num(w, "taken", s, "sample_taken");
 	fr_jsonw_close(w, '}');
+	if (fr_info_fact(s, "wait_min_ns")) {
+		fr_jsonw_open(w, "waits", '{');
+		put_num(w, "min_ns", s, "wait_min_ns");
+		put_counts(w, "since_begin", fr_info_fact(s, "waits"));
+		fr_jsonw_close(w, '}');
+	}
 	put_num(w, "no_ring", s, "no_ring");
 	put_counts(w, "missed", fr_info_fact(s, "missed"));
 	put_fact(w, "events_missing", s, "events_missing");

@@ -398,6 +398,19 @@ static u64 holes_of(const struct fr_info *s, const char *reason)
 	return sum;
 }
 
+/* A counter of fact "waits", 0: it has none. */
+static u64 waits_of(const struct fr_info *s, const char *what)
+{
+	const char *at = fr_info_fact(s, "waits"), *name;
+	int len;
+	u64 v;
+
+	while (fr_info_pair(&at, &name, &len, &v))
+		if ((size_t)len == strlen(what) && !strncmp(name, what, len))
+			return v;
+	return 0;
+}
+
 static void put_lacks(struct fr_out *o, const struct fr_info *s)
 {
 	u64 expected = fact_count(s, "sample_expected"), taken = fact_count(s, "sample_taken");
@@ -411,6 +424,8 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, damaged, "hole(s): laps damaged in the ring, or in the file this one was made from");
 	put_lack(o, &any, cut, "hole(s): between the parts cut out of the files this one was made from");
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
+	put_lack(o, &any, waits_of(s, "over"), "wait(s) beyond the budget of records, whose sum alone is known");
+	put_lack(o, &any, waits_of(s, "taken"), "wait(s), long or short, whose entry another task took");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, fact_count(s, "processes_left_out"),
 		 "living process(es) without command line or cgroup: too many, or too few descriptors");

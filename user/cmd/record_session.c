@@ -201,6 +201,19 @@ static int set_filter(struct fr_record_opts *o)
 	return 0;
 }
 
+static int set_waits(struct fr_record_opts *o)
+{
+	bool *on = &o->ask.load.enable[FR_EV_wait];
+
+	if (!*on && o->session.wait_min_ns && fr_record_gives(o, FR_CONFIG_KEY_wait_min_ns)) {
+		fr_err("--wait-min says which waits are recorded, and none are: add -e wait");
+		return -EINVAL;
+	}
+	*on = *on && o->session.wait_min_ns;
+	o->ask.load.wait_min_ns = *on ? o->session.wait_min_ns : 0;
+	return 0;
+}
+
 int fr_record_session(struct fr_record_opts *o)
 {
 	const struct fr_config *c = &o->session;
@@ -218,6 +231,7 @@ int fr_record_session(struct fr_record_opts *o)
 	o->ask.load.pid = o->pid;
 	err = set_tiers(o) ?: set_clock(o) ?: set_pids(o) ?: set_comms(o) ?: set_cgroups(o);
 	err = err ?: select_events(o) ?: set_filter(o);
+	err = err ?: set_waits(o);
 	o->ask.load.profile &= o->ask.load.enable[FR_EV_cpu_sample];
 	return err;
 }

@@ -13,7 +13,10 @@ struct cgroup_subsys_state;
 struct cred;
 struct css_set;
 struct dentry;
+struct fdtable;
 struct file;
+struct file_system_type;
+struct files_struct;
 struct gendisk;
 struct inode;
 struct kernfs_node;
@@ -26,8 +29,10 @@ struct request_queue;
 struct seq_file;
 struct sighand_struct;
 struct signal_struct;
+struct sock;
 struct super_block;
 struct task_struct;
+struct unix_address;
 struct user_namespace;
 struct vfsmount;
 
@@ -218,6 +223,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	long unsigned int sas_ss_sp;
 	size_t sas_ss_size;
+	struct files_struct *files;
 };
 
 struct nsproxy {
@@ -275,6 +281,15 @@ struct linux_binprm {
 	struct file *file;
 };
 
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
 struct path {
 	struct vfsmount *mnt;
 	struct dentry *dentry;
@@ -283,6 +298,7 @@ struct path {
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
+	void *private_data;
 };
 
 struct backing_file {
@@ -313,10 +329,12 @@ struct dentry {
 	struct super_block *d_sb;
 };
 
+typedef short unsigned int umode_t;
 typedef long long int __kernel_loff_t;
 typedef __kernel_loff_t loff_t;
 
 struct inode {
+	umode_t i_mode;
 	long unsigned int i_ino;
 	struct super_block *i_sb;
 	loff_t i_size;
@@ -328,6 +346,11 @@ typedef __kernel_dev_t dev_t;
 
 struct super_block {
 	dev_t s_dev;
+	struct file_system_type *s_type;
+};
+
+struct file_system_type {
+	char *name;
 };
 
 struct maple_tree {
@@ -417,6 +440,51 @@ struct sighand_struct {
 
 struct irqaction {
 	char *name;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct in6_addr {
+	union {
+	__u8 u6_addr8[16];
+	__be16 u6_addr16[8];
+	__be32 u6_addr32[4];
+} in6_u;
+};
+
+struct sock_common {
+	short unsigned int skc_family;
+	__u16 skc_num;
+	__be16 skc_dport;
+	__be32 skc_daddr;
+	__be32 skc_rcv_saddr;
+	struct in6_addr skc_v6_daddr;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_protocol;
+	u16 sk_type;
+};
+
+struct unix_sock {
+	struct unix_address *addr;
+	struct sock *peer;
+};
+
+typedef short unsigned int __kernel_sa_family_t;
+
+struct sockaddr_un {
+	__kernel_sa_family_t sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
 };
 
 typedef __u32 blk_opf_t;

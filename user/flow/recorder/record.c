@@ -290,6 +290,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "sample_hz", "%u", l->enable[FR_EV_cpu_sample] ? l->sample_hz : 0);
 	fr_facts_put(f, "sample_event", "%s", fr_sample_event_name(res->sample_event));
 	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
+	if (l->wait_min_ns)
+		fr_facts_put(f, "wait_min_ns", "%llu", (unsigned long long)l->wait_min_ns);
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	put_clock(f, s);
 	put_command(f, ask->command);

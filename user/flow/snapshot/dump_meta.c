@@ -252,6 +252,25 @@ int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh)
 	return err ?: fr_snap_put_fact(d->w, "wall_steps", "%llu", (unsigned long long)fr_load(&sh->wall_step_cnt));
 }
 
+/* What became of long waits: those that have no record are counted. */
+static int put_waits(struct fr_dump *d)
+{
+	char *min = fr_sess_fact(d->s, "wait_min_ns");
+	bool none = !min;
+	struct fr_wait_counts c;
+
+	free(min);
+	if (none || fr_sess_waits(d->s, &c))
+		return 0;
+	return fr_snap_put_fact(d->w, "waits",
+				"written=%llu;lost=%llu;over=%llu;idle=%llu;self=%llu;filtered=%llu;held=%llu;over_ns=%llu;"
+				"idle_ns=%llu;taken=%llu",
+				(unsigned long long)c.written, (unsigned long long)c.lost, (unsigned long long)c.over,
+				(unsigned long long)c.idle, (unsigned long long)c.self, (unsigned long long)c.filtered,
+				(unsigned long long)c.held, (unsigned long long)c.over_ns, (unsigned long long)c.idle_ns,
+				(unsigned long long)c.taken);
+}
+
 static int put_samples_due(struct fr_dump *d)
 {
 	return fr_snap_put_fact(d->w, "sample_expected", "%llu", (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
@@ -278,6 +297,7 @@ static int put_facts(struct fr_dump *d)
 	err = err ?: put_held(d);
 	err = err ?: fr_dump_put_counts(d, fr_sess_shared(d->s));
 	err = err ?: put_samples_due(d);
+	err = err ?: put_waits(d);
 	return err ?: put_missed(d);
 }
 

@@ -25,13 +25,59 @@ static s64 percpu_offset(const struct btf *btf, const char *name)
 	return -1;
 }
 
+#define HOT "pcpu_hot" /* 6.2 to 6.14: a struct with the current task, its first member, the preempt count, and more */
+
+/* The offset of a member in struct pcpu_hot, all of whose members are in unnamed ones; -1: there is none. */
+static s64 hot_offset(const struct btf *btf, s32 id, const char *name)
+{
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	u32 i;
+
+	for (i = 0; t && btf_is_composite(t) && i < btf_vlen(t); i++) {
+		const struct btf_member *m = &btf_members(t)[i];
+		const char *called = btf__name_by_offset(btf, m->name_off);
+		s64 in;
+
+		if (called && !strcmp(called, name))
+			return btf_member_bit_offset(t, i) / 8;
+		in = called && *called ? -1 : hot_offset(btf, m->type, name);
+		if (in >= 0)
+			return btf_member_bit_offset(t, i) / 8 + in;
+	}
+	return -1;
+}
+
+static s64 task_offset(const struct btf *btf)
+{
+	s64 task = percpu_offset(btf, "current_task");
+
+	return task < 0 ? percpu_offset(btf, HOT) : task;
+}
+
+static s64 preempt_offset(const struct btf *btf)
+{
+	s64 cnt = percpu_offset(btf, "__preempt_count"), hot = percpu_offset(btf, HOT), in;
+
+	if (cnt >= 0 || hot < 0)
+		return cnt;
+	in = hot_offset(btf, btf__find_by_name_kind(btf, HOT, BTF_KIND_STRUCT), "preempt_count");
+	return in < 0 ? -1 : hot + in;
+}
+
+void fr_preempt_offsets(const struct btf *btf, s64 *task_off, s64 *preempt_off)
+{
+	s64 rq = percpu_offset(btf, "runqueues"), task = task_offset(btf), cnt = preempt_offset(btf);
+	bool known = rq >= 0 && task >= 0 && cnt >= 0;
+
+	*task_off = known ? task - rq : 0;
+	*preempt_off = known ? cnt - rq : 0;
+}
+
 /* fr_current_offset() by the kernel's types alone. */
 static s64 offset_by_types(const struct btf *btf)
 {
-	s64 rq = percpu_offset(btf, "runqueues"), task = percpu_offset(btf, "current_task");
+	s64 rq = percpu_offset(btf, "runqueues"), task = task_offset(btf);
 
-	if (task < 0) /* 6.2 to 6.14: the first member of struct pcpu_hot */
-		task = percpu_offset(btf, "pcpu_hot");
 	if (rq < 0 || task < 0 || btf__find_by_name_kind(btf, "bpf_rdonly_cast", BTF_KIND_FUNC) < 0)
 		return 0;
 	return task - rq;

@@ -29,6 +29,7 @@
 #include "pure/schema/syscalls.h"
 #include "pure/trigger/ledger.h"
 #include "ustack.h"
+#include "wait.h"
 
 /* Programs that maintain the task table: attached whether or not their events are recorded. */
 static const u8 table_events[] = {FR_EV_sched_process_fork, FR_EV_sched_process_exec, FR_EV_sched_process_exit,
@@ -71,6 +72,12 @@ static bool keeps_table(u32 nr)
 	return memchr(table_events, nr, sizeof(table_events)) != NULL;
 }
 
+/* Waits have no tracepoint of their own: these programs record them, whether or not their own events are recorded. */
+static bool sees_waits(const struct load *l, u32 nr)
+{
+	return l->conf->wait_min_ns && (nr == FR_EV_sched_switch || nr == FR_EV_sched_waking);
+}
+
 /* ---- what the kernel offers ---- */
 
 /* Tracepoints whose arguments changed over time: take this kernel's from BTF. */
@@ -81,6 +88,7 @@ static void set_drift(struct load *l)
 	l->skel->rodata->fr_cgroup_memory_is_v1 = fr_memcg_is_v1(FR_MEMCG_PROC);
 	l->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(l->btf);
 	l->skel->rodata->fr_current_off = fr_current_offset(l->btf);
+	fr_preempt_offsets(l->btf, (s64 *)&l->skel->rodata->fr_wait_task_off, (s64 *)&l->skel->rodata->fr_wait_preempt_off);
 	l->skel->rodata->fr_calls_slow = l->skel->rodata->fr_current_off && fr_returns_are_slow();
 	l->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 }
@@ -101,6 +109,32 @@ void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX])
 		}
 }
 
+/* Calls that may wait and whose first argument is a descriptor. */
+static void set_fd_calls(struct load *l)
+{
+	static const char *const names[] = {
+		"read",	      "write",		 "readv",	   "writev",	"pread64",     "pwrite64",  "preadv",
+		"pwritev",    "preadv2",	 "pwritev2",	   "recv",	"send",	       "recvfrom",  "sendto",
+		"recvmsg",    "sendmsg",	 "recvmmsg",	   "sendmmsg",	"accept",      "accept4",   "connect",
+		"fsync",      "fdatasync",	 "syncfs",	   "flock",	"fcntl",       "fcntl64",   "ioctl",
+		"epoll_wait", "epoll_pwait",	 "epoll_pwait2",   "ftruncate", "ftruncate64", "fallocate", "sync_file_range",
+		"getdents",   "getdents64",	 "readahead",	   "sendfile",	"sendfile64",  "splice",    "tee",
+		"vmsplice",   "copy_file_range", "io_uring_enter", "close",	"fstat",       "lseek",
+	};
+	u64(*set)[FR_FD_CALL_WORDS] = (void *)l->skel->rodata->fr_fd_call;
+	struct utsname un;
+	u32 abi, i;
+
+	uname(&un);
+	for (abi = 0; abi < 2; abi++)
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			int nr = fr_syscall_nr(un.machine, abi, names[i]);
+
+			if (nr >= 0 && nr < FR_SYSCALL_MAX)
+				set[abi][nr / 64] |= 1ULL << nr % 64;
+		}
+}
+
 static void set_constants(struct load *l)
 {
 	const struct fr_load_conf *c = l->conf;
@@ -110,6 +144,7 @@ static void set_constants(struct load *l)
 	l->skel->rodata->fr_generation = 1;
 	l->skel->rodata->fr_grain_ns = c->grain_ns;
 	l->skel->rodata->fr_profile = c->profile;
+	l->skel->rodata->fr_wait_min_ns = c->wait_min_ns;
 	l->skel->rodata->fr_hits_shift = fr_hits_shift_of(fr_load_possible_cnt());
 	l->skel->rodata->fr_incident_cnt = c->incident_cnt;
 	l->skel->rodata->fr_pid_filter_cnt = c->pid_cnt;
@@ -119,6 +154,7 @@ static void set_constants(struct load *l)
 	memcpy((void *)l->skel->rodata->fr_comm_filter, c->comm, sizeof(c->comm));
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
 	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
+	set_fd_calls(l);
 	set_drift(l);
 }
 
@@ -138,7 +174,7 @@ static void choose_programs(struct load *l)
 		wanted = l->conf->enable[ev->nr];
 		there = bpf_program__type(prog) == BPF_PROG_TYPE_PERF_EVENT || fr_kbtf_has(l->btf, ev->name);
 		l->res->missing[ev->nr] = wanted && !there;
-		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr)));
+		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr) || sees_waits(l, ev->nr)));
 	}
 	fr_incident_choose(l->skel->obj, l->btf, l->res->incidents_missing, sizeof(l->res->incidents_missing));
 	bpf_program__set_autoload(l->skel->progs.fr_seed_tasks,
@@ -181,6 +217,8 @@ static int size_maps(struct load *l)
 	bpf_map__set_value_size(l->skel->maps.fr_hits, fr_hits_cpu_sz(l->skel->rodata->fr_hits_shift));
 	if (l->conf->profile)
 		bpf_map__set_max_entries(l->skel->maps.fr_hits, possible);
+	if (l->conf->wait_min_ns)
+		bpf_map__set_max_entries(l->skel->maps.fr_waits, FR_WAIT_CNT);
 	bpf_map__set_max_entries(l->skel->maps.fr_incidents, 1 + l->conf->incident_cnt);
 	return 0;
 }
@@ -199,7 +237,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	/* kernel/bpf/hashtab.c: a header of 48 bytes per element and a bucket of 16 to 32; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
-	u64 per_cpu = FR_FILENAME_MAX + FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 9 * 1024; /* stacks seen, places */
+	u64 per_cpu = FR_FILENAME_MAX + 2 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 9 * 1024; /* stacks seen, places */
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);
@@ -209,7 +247,9 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 			1024 * (48 + 32 + 48) /* fr_incident_share */ +
 			FR_SQUEEZED_MAX * (48 + 32 + sizeof(struct fr_squeezed_key) + sizeof(struct fr_squeezed));
 
-	return tasks + dead + triggers + incidents + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
+	u64 waits = conf->wait_min_ns ? FR_WAIT_CNT * sizeof(struct fr_wait) : 0;
+
+	return tasks + dead + triggers + incidents + waits + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -295,6 +335,7 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.fr_dying, "dying"},
 		{l->skel->maps.data_ksym, "ksym"},
 		{l->skel->maps.fr_incidents, "incidents"},
+		{l->skel->maps.fr_wait_cpu, "waits"},
 		{l->skel->maps.fr_incident_bell, "incident-bell"},
 		{l->skel->maps.fr_incident_ask, "incident-ask"},
 		{l->skel->maps.fr_incident_equal, "incident-equal"},

@@ -23,6 +23,7 @@
 #include "io/snapfile/snapfile.h"
 #include "io/symbol/kallsyms.h"
 #include "session.h"
+#include "wait.h"
 
 #define FR_BPFFS_ROOT	"/sys/fs/bpf"
 #define FR_SESSION_ROOT FR_BPFFS_ROOT "/flightrec"
@@ -174,6 +175,9 @@ void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns);
 u32 fr_sess_sample_hz(struct fr_sess *s); /* now; 0: no samples */
 enum fr_sample_event fr_sess_sample_event(struct fr_sess *s);
 u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the recording began; for cycles an upper limit */
+
+/* What became of waits of at least fact wait_min_ns (bpf/wait.h), on all CPUs. 0; -errno: it is not known. */
+int fr_sess_waits(const struct fr_sess *s, struct fr_wait_counts *out);
 
 /* Map rings that another process added since the session was opened; invalidates pointers from fr_sess_rings(). 0 or -errno. */
 int fr_sess_refresh_rings(struct fr_sess *s);

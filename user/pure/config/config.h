@@ -82,6 +82,9 @@ struct fr_config_list {
 	    "From 1 to 10000."), \
 	  "CPU samples a second and CPU") \
 	K(Session, CpuProfile, flag, cpu_profile, R, "yes", O(0, "cpu-profile", "yes|no", "yes no", NULL), "count CPU samples for `flightrec profile`") \
+	K(Session, WaitMin, duration, wait_min_ns, R, FR_DEF_WAIT_MIN, \
+	  O(0, "wait-min", "T", "1ms 10ms", NULL), \
+	  "with -e wait: record waits of at least this long; 0: none") \
 	K(Session, Pid, items, pid, R, "", \
 	  O(0, "pid", "LIST", NULL, \
 	    "With processes, names and cgroups given, a task is recorded if any of them selects it. A process that is not there " \

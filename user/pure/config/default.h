@@ -19,6 +19,8 @@
 #define FR_DEF_SAMPLE_HZ   99
 #define FR_DEF_SAMPLE_RATE FR_LITERAL(FR_DEF_SAMPLE_HZ)
 
+#define FR_DEF_WAIT_MIN "1ms"
+
 /* At most this many snapshots of all triggers in so many minutes. */
 #define FR_DEF_STORM_CNT   30
 #define FR_DEF_STORM_COUNT FR_LITERAL(FR_DEF_STORM_CNT)

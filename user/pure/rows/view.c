@@ -37,12 +37,12 @@ static bool source(const struct fr_row *r, const struct fr_field *f, u64 *num)
 }
 
 /*
- * In the kernel's events, task 0 is the CPU's idle task; in the recorder's own (a trigger of no task, a latency of a device)
- * the field is 0 for none.
+ * In the kernel's events, task 0 is the CPU's idle task; in the recorder's own (a trigger of no task, a latency of a device,
+ * a wait that no task ended) the field is 0 for none.
  */
 static bool is_none(const struct fr_row *r, const struct fr_field *f, u64 tid)
 {
-	return !tid && f->from_idx >= 0 && r->ev->group == FR_GROUP_MARK;
+	return !tid && f->from_idx >= 0 && (r->ev->group == FR_GROUP_MARK || r->ev->group == FR_GROUP_WAIT);
 }
 
 static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f, u64 tid)

@@ -37,11 +37,13 @@ struct build {
 };
 
 static const char *const style_names[FR_STYLE_CNT] = {
-	[FR_STYLE_DEC] = "DEC",		[FR_STYLE_HEX] = "HEX", [FR_STYLE_TEXT] = "TEXT",     [FR_STYLE_TID] = "TID",
-	[FR_STYLE_STATE] = "STATE",	[FR_STYLE_SIG] = "SIG", [FR_STYLE_SICODE] = "SICODE", [FR_STYLE_HANDLER] = "HANDLER",
-	[FR_STYLE_SYSCALL] = "SYSCALL", [FR_STYLE_ABI] = "ABI", [FR_STYLE_RET] = "RET",	      [FR_STYLE_EXIT] = "EXIT",
-	[FR_STYLE_NS] = "NS",		[FR_STYLE_DEV] = "DEV", [FR_STYLE_IRQRET] = "IRQRET", [FR_STYLE_SOFTIRQ] = "SOFTIRQ",
-	[FR_STYLE_VERDICT] = "VERDICT",
+	[FR_STYLE_DEC] = "DEC",		[FR_STYLE_HEX] = "HEX",		[FR_STYLE_TEXT] = "TEXT",
+	[FR_STYLE_TID] = "TID",		[FR_STYLE_STATE] = "STATE",	[FR_STYLE_SIG] = "SIG",
+	[FR_STYLE_SICODE] = "SICODE",	[FR_STYLE_HANDLER] = "HANDLER", [FR_STYLE_SYSCALL] = "SYSCALL",
+	[FR_STYLE_ABI] = "ABI",		[FR_STYLE_RET] = "RET",		[FR_STYLE_EXIT] = "EXIT",
+	[FR_STYLE_NS] = "NS",		[FR_STYLE_DEV] = "DEV",		[FR_STYLE_IRQRET] = "IRQRET",
+	[FR_STYLE_SOFTIRQ] = "SOFTIRQ", [FR_STYLE_VERDICT] = "VERDICT", [FR_STYLE_WAITEDIN] = "WAITEDIN",
+	[FR_STYLE_WAKER] = "WAKER",
 };
 
 /* A type's name and the bytes it takes in a record, 0: the rest of the record. */

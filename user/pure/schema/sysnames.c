@@ -9,6 +9,7 @@
 #include "alert.h"
 #include "pure/schema/syscalls.h"
 #include "task_state.h"
+#include "wait.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -186,6 +187,16 @@ static const char *const verdicts[] = {
 	FR_VERDICTS(V)
 #undef V
 };
+static const char *const waited_in[] = {
+#define W(nr, name, doc) [nr] = #name,
+	FR_WAITED_IN(W)
+#undef W
+};
+static const char *const wakers[] = {
+#define W(nr, name, doc) [nr] = #name,
+	FR_WAKERS(W)
+#undef W
+};
 static const char *const abis[] = {"native", "32-bit"};
 
 /* A value of several bits has no name. */
@@ -208,6 +219,8 @@ static const struct list list_of[FR_STYLE_CNT] = {
 	[FR_STYLE_HANDLER] = {handlers, CNT(handlers)},
 	[FR_STYLE_ABI] = {abis, CNT(abis)},
 	[FR_STYLE_VERDICT] = {verdicts, CNT(verdicts)},
+	[FR_STYLE_WAITEDIN] = {waited_in, CNT(waited_in)},
+	[FR_STYLE_WAKER] = {wakers, CNT(wakers)},
 };
 
 static const char *list_name(struct list l, s64 v)

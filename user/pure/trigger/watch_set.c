@@ -32,6 +32,8 @@ const char *fr_watch_refuses(const struct fr_event *ev)
 	case FR_EV_stack:
 	case FR_EV_stack_build_ids:
 		return "samples come from a timer: they mark no moment";
+	case FR_EV_wait:
+		return "it is written by the recording itself: use --on latency:offcpu>T, or hung>T";
 	case FR_EV_crash:
 		return "it is written by a trigger: use --on crash";
 	case FR_EV_latency:

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * wait: a record of each long wait, written at the switch to the task that waited (wait.h). Part of the programs of
+ * sched_switch and sched_waking: with fr_wait_min_ns 0, the verifier drops all of it from them.
+ *
+ *	sched_switch	prev: fr_wait_leaves()		a store		\ in one entry of fr_waits each
+ *			next: fr_wait_runs()		a load, a store	/
+ *			long:  tell_wait()		saved registers, kernel stack, budget, record
+ *	sched_waking	fr_wait_wakes()			a load, a store; after a long sleep also the waker's context
+ *
+ * A switch does not nest, and interrupts are off: this CPU's room belongs to the switch that runs.
+ */
+#ifndef FR_WAIT_BPF_H
+#define FR_WAIT_BPF_H
+
+#include "arch.bpf.h"
+#include "current.bpf.h"
+#include "record.bpf.h"
+#include "stackbuf.h"
+#include "wait.h"
+
+#ifdef FR_WATCH
+/* The session's programs see waits. */
+#define fr_wait_min_ns 0
+
+FR_INLINE void fr_wait_waking(u32 tid, u64 now_ns)
+{
+}
+
+FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next, u32 state, u64 now_ns)
+{
+}
+#else
+
+#include "object.bpf.h"
+
+/* Calls whose first argument is a descriptor, by ABI and number. Set by the loader. */
+_Static_assert(FR_FD_CALL_WORDS * 64 == FR_SYSCALL_MAX, "a bit for each");
+const volatile u64 fr_fd_call[2][FR_FD_CALL_WORDS] = {};
+
+/* Set by the loader: waits at least this long are recorded; 0: none are. */
+const volatile u64 fr_wait_min_ns = 0;
+
+/* By the tid's lowest bits. Mapped, so that it begins on a page, and no entry lies in two lines. The loader sizes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_wait);
+} fr_waits SEC(".maps");
+
+struct wait_cpu {
+	struct fr_wait_counts cnt; /* first: user space reads these */
+	u64 second_ns;		   /* when the budget was last renewed */
+	u64 spent[2];		   /* of it since then, by tasks that slept, and by those that were only queued */
+	u64 preempt_at;		   /* address of this CPU's preempt count, 0: not looked up */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wait_cpu);
+} fr_wait_cpu SEC(".maps");
+
+FR_FRAMES_MAP;
+
+/* sample.bpf.c: writes the first frames of buffer FR_FRAMES_WAIT to the stack tier. */
+u64 fr_wait_stack_keep(u32 depth, u32 tid);
+
+/* ---- who wakes ---- */
+
+/* Set by the loader: from a CPU's runqueue to its current task and to its preempt count (user/io/session/current.h). */
+const volatile s64 fr_wait_task_off = 0;
+const volatile s64 fr_wait_preempt_off = 0;
+
+#if defined(__TARGET_ARCH_x86)
+/*
+ * Find this CPU's preempt count, by its distance from the runqueue, as current.bpf.h finds the current task: not every kernel
+ * gives programs the addresses of its variables. The distance is believed if the task is where it should be.
+ */
+FR_INLINE u64 find_preempt_count(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task(), *seen = NULL;
+	u64 rq = fr_current_rq(task);
+
+	if (!rq || bpf_probe_read_kernel(&seen, sizeof(seen), (void *)(rq + fr_wait_task_off)) || seen != task)
+		return 0;
+	return rq + fr_wait_preempt_off;
+}
+
+FR_COLD u64 current_waker(u32 woken)
+{
+	u32 zero = 0, cnt;
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+	enum fr_waker how;
+
+	if (!c || !fr_wait_preempt_off)
+		return 0;
+	if (!c->preempt_at)
+		c->preempt_at = find_preempt_count();
+	if (!c->preempt_at || bpf_probe_read_kernel(&cnt, sizeof(cnt), (void *)c->preempt_at))
+		return 0;
+	how = fr_wait_context(cnt);
+	return fr_wait_waker(how, woken, how == FR_WAKER_task ? (u32)bpf_get_current_pid_tgid() : 0);
+}
+#else
+/* arm64 keeps it with the task: nobody reads it yet, so no waker is known. */
+FR_INLINE u64 current_waker(u32 woken)
+{
+	(void)woken;
+	return 0;
+}
+#endif
+
+/* The task is being woken. */
+FR_INLINE void fr_wait_waking(u32 tid, u64 now_ns)
+{
+	u32 at = tid & (FR_WAIT_CNT - 1);
+	struct fr_wait *e = bpf_map_lookup_elem(&fr_waits, &at);
+
+	if (e && e->tid == tid)
+		fr_wait_wakes(e, fr_wait_is_long(e, now_ns, fr_wait_min_ns) ? current_waker(tid) : 0, now_ns);
+}
+
+/* ---- who waited ---- */
+
+#define PF_IO_WORKER   0x00000010u
+#define PF_USER_WORKER 0x00004000u
+#define PF_KTHREAD     0x00200000u
+
+FR_INLINE bool is_comm_chosen(const struct task_struct *task)
+{
+	u64 comm[2];
+	u32 i;
+
+	__builtin_memcpy(comm, task->comm, sizeof(comm));
+	for (i = 0; i < FR_COMM_FILTER_MAX && i < fr_comm_filter_cnt; i++)
+		if ((comm[0] & fr_comm_filter[i].mask[0]) == fr_comm_filter[i].text[0] &&
+		    (comm[1] & fr_comm_filter[i].mask[1]) == fr_comm_filter[i].text[1])
+			return true;
+	return false;
+}
+
+/* As fr_task_chosen(), of a task that is not yet the current one. The filters of all groups are pids and names. */
+FR_INLINE bool is_chosen(const struct task_struct *task)
+{
+	u32 tgid = task->tgid;
+
+	return !fr_filter_all || (fr_pid_filter_cnt && bpf_map_lookup_elem(&fr_pid_filter, &tgid)) ||
+	       (fr_comm_filter_cnt && is_comm_chosen(task));
+}
+
+/* Is there a record left in this second's budget? Tasks that wait for a busy CPU leave most of it to those that sleep. */
+FR_INLINE bool has_budget(struct wait_cpu *c, u32 state, u64 now_ns)
+{
+	bool slept = state & FR_PREV_STATE_WAITS;
+
+	if (now_ns - c->second_ns >= FR_WAIT_BUDGET_NS) {
+		c->second_ns = now_ns;
+		c->spent[0] = 0;
+		c->spent[1] = 0;
+	}
+	return slept ? c->spent[0]++ < FR_WAIT_BUDGET : c->spent[1]++ < FR_WAIT_BUDGET_QUEUED;
+}
+
+/* Should this wait get a record? If not, it is counted. */
+FR_INLINE bool is_due(struct wait_cpu *c, const struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
+{
+	if (!fr_enabled(FR_EV_wait)) {
+		c->cnt.held++;
+	} else if (task->flags & PF_KTHREAD && state & (FR_PREV_STATE_SLEEPING | FR_PREV_STATE_IDLE | FR_PREV_STATE_PARKED)) {
+		c->cnt.idle++;
+		c->cnt.idle_ns += len->off_ns;
+	} else if (fr_is_self(task->tgid)) {
+		c->cnt.self++;
+	} else if (!is_chosen(task)) {
+		c->cnt.filtered++;
+	} else if (!has_budget(c, state, now_ns)) {
+		c->cnt.over++;
+		c->cnt.over_ns += len->off_ns;
+	} else {
+		return true;
+	}
+	return false;
+}
+
+/* The kernel stack of a task that is about to run. Returns its id, 0: none. */
+FR_INLINE u64 stack_of(struct task_struct *task)
+{
+	u32 nr = FR_FRAMES_WAIT;
+	struct stack_buf *buf = bpf_map_lookup_elem(&fr_stack_buf, &nr);
+	long sz = buf ? bpf_get_task_stack(task, buf, sizeof(*buf), 0) : 0;
+
+	return sz < (long)sizeof(u64) ? 0 : fr_wait_stack_keep(sz / sizeof(u64), task->pid);
+}
+
+struct wait_call {
+	u64 arg[FR_ARG_CNT_MAX];
+	s32 id;
+	u32 abi;
+	u32 in;
+};
+
+/* The system call that the task is in, by its saved registers. */
+FR_INLINE void call_of(struct task_struct *task, struct wait_call *call)
+{
+	struct pt_regs *regs;
+
+	call->id = -1;
+	call->in = FR_WAITED_kernel;
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	call->id = fr_syscall_nr(regs);
+	call->in = call->id < 0 ? FR_WAITED_user : FR_WAITED_call;
+	if (call->id < 0)
+		return;
+	call->abi = fr_syscall_abi(task);
+	call->arg[0] = fr_syscall_arg(regs, call->abi, 0);
+	call->arg[1] = fr_syscall_arg(regs, call->abi, 1);
+	call->arg[2] = fr_syscall_arg(regs, call->abi, 2);
+	call->arg[3] = fr_syscall_arg(regs, call->abi, 3);
+	call->arg[4] = fr_syscall_arg(regs, call->abi, 4);
+	call->arg[5] = fr_syscall_arg(regs, call->abi, 5);
+}
+
+/* What the call is about, in the object's room. Returns its length with a NUL, 0: it is not known. */
+FR_INLINE u32 object_of(struct task_struct *task, const struct wait_call *call)
+{
+	u32 nr = call->id, word;
+
+	if (call->in != FR_WAITED_call || nr >= FR_SYSCALL_MAX)
+		return 0;
+	word = nr / 64;
+	asm volatile("" : "+r"(word)); /* the verifier needs to see the bound that clang takes for known */
+	if (!(fr_fd_call[call->abi & 1][word % FR_FD_CALL_WORDS] >> nr % 64 & 1))
+		return 0;
+	return fr_object_fd(FR_ADDRESS(task), call->arg[0]);
+}
+
+FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u64 waker, u32 state, u64 now_ns)
+{
+	struct wait_call call = {};
+	struct fr_rec_wait *rec;
+	struct fr_writing w;
+	struct wait_cpu *c;
+	struct object_room *o = object_room();
+	u32 zero = 0, len_object, i;
+	u64 kstack;
+
+	c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+	if (!c || !o || !is_due(c, task, len, state, now_ns))
+		return 0;
+	call_of(task, &call);
+	kstack = stack_of(task);
+	len_object = object_of(task, &call);
+	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, FR_EV_wait, sizeof(*rec) + len_object, sizeof(*rec), task->pid, call.abi);
+	if (!rec) {
+		c->cnt.lost++;
+		return 0;
+	}
+	rec->waker_pid = fr_wait_waker_tid(waker);
+	rec->off = len->off_ns;
+	rec->blocked = len->blocked_ns;
+	rec->queued = len->queued_ns;
+	rec->kstack_id = kstack;
+	rec->arg0 = call.arg[0];
+	rec->arg1 = call.arg[1];
+	rec->arg2 = call.arg[2];
+	rec->arg3 = call.arg[3];
+	rec->arg4 = call.arg[4];
+	rec->arg5 = call.arg[5];
+	rec->id = call.id;
+	rec->state = state;
+	rec->waited_in = call.in;
+	rec->waker = fr_wait_waker_how(waker);
+	for (i = 0; i < FR_OBJECT_WORDS && i * FR_UNIT_SZ < len_object; i++)
+		fr_put(&w, sizeof(*rec) / FR_UNIT_SZ + i, o->out[i]);
+	fr_commit(&w);
+	c->cnt.written++;
+	return 0;
+}
+
+FR_COLD int count_taken(void)
+{
+	u32 zero = 0;
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+
+	if (c)
+		c->cnt.taken++;
+	return 0;
+}
+
+/* The CPU goes from prev, which leaves in this state, to next. */
+FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next, u32 state, u64 now_ns)
+{
+	u32 prev_at = prev->pid & (FR_WAIT_CNT - 1), next_at = next->pid & (FR_WAIT_CNT - 1);
+	struct fr_wait_len len;
+	struct fr_wait *e;
+
+	e = prev->pid ? bpf_map_lookup_elem(&fr_waits, &prev_at) : NULL;
+	if (e && fr_wait_leaves(e, prev->pid, state, now_ns))
+		count_taken();
+	e = next->pid ? bpf_map_lookup_elem(&fr_waits, &next_at) : NULL;
+	if (e && fr_wait_runs(e, next->pid, now_ns, &len) && len.off_ns >= fr_wait_min_ns)
+		tell_wait(next, &len, fr_wait_woken_by(e, next->pid), e->state, now_ns);
+}
+
+#endif
+#endif

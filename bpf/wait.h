@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * wait: how long a task was off the CPU, and what it was woken by. Pure, for BPF and for host tests.
+ *
+ * A table has an entry at each tid's lowest bits. Its words are stored by whoever sees something happen, on any CPU:
+ *
+ *	a switch from the task		tid, state, left_ns	by the CPU that it leaves
+ *	a waking of the task		woken_ns, waker		by the waker, if the entry is the task's
+ *	a switch to the task		left_ns = 0		by the CPU that it gets, behind both
+ *
+ *	 left_ns	  woken_ns	   now
+ *	---|-----------------|---------------|---
+ *		 blocked	  queued		off = blocked + queued
+ *
+ * Rules
+ *  - A waking may precede the switch that it ends: who wakes a task need not wait until it has left. So a switch from a task
+ *    stores no waking, and erases none. If it then runs without another waking, an earlier one was meant for this sleep: it was
+ *    queued from the moment it left.
+ *  - A task that left runnable was queued all the time, whatever an earlier waking says.
+ *  - An entry belongs to one tid. Who leaves takes it from another task, whose wait is lost if it is one, which is counted.
+ *    A waking of a task that does not own its entry is not stored. One that finds its entry taken while it stores may leave
+ *    its words with the new owner: so the last word says whom it woke, and is not believed of anybody else.
+ *  - left_ns 0: the task runs, or was not seen leaving. Task 0 has no entry.
+ * All words are read behind the scheduler's own locks: what was stored before the switch to a task is seen there.
+ */
+#ifndef FR_WAIT_H
+#define FR_WAIT_H
+
+#include "atomic.h"
+#include "event.h"
+#include "task_state.h"
+
+#ifndef __bpf__
+#include <stdbool.h>
+#endif
+
+#define FR_FD_CALL_WORDS      (512 / 64) /* a bit for each call's number below FR_SYSCALL_MAX */
+#define FR_WAIT_CNT	      65536u	 /* entries; a power of two */
+#define FR_WAIT_BUDGET	      750u	 /* full records a second and CPU, of tasks that slept */
+#define FR_WAIT_BUDGET_QUEUED 250u	 /* of those that were runnable all the time */
+#define FR_WAIT_BUDGET_NS     1000000000ULL
+#define FR_WAIT_DEF_MIN_NS    1000000ULL
+
+/* In what context a task was woken. Only in a task's own context is the current task the waker. */
+#define FR_WAKERS(W)                                                \
+	W(0, unknown, "not known")                                  \
+	W(1, task, "a task: waker_pid")                             \
+	W(2, softirq, "a softirq, whichever task it ran on top of") \
+	W(3, irq, "an interrupt, a timer's too")                    \
+	W(4, nmi, "a non-maskable interrupt")
+
+enum fr_waker {
+#define W(nr, name, doc) FR_WAKER_##name = nr,
+	FR_WAKERS(W)
+#undef W
+};
+
+/* What the task was in while it waited. */
+#define FR_WAITED_IN(W)                                                              \
+	W(0, call, "a system call")                                                  \
+	W(1, user, "user code, stopped by an interrupt or a fault: the stack tells") \
+	W(2, kernel, "no user code: a kernel thread, a worker of io_uring or vhost")
+
+enum fr_waited_in {
+#define W(nr, name, doc) FR_WAITED_##name = nr,
+	FR_WAITED_IN(W)
+#undef W
+};
+
+struct fr_wait {
+	u32 tid;
+	u32 state; /* FR_PREV_STATE_*, of the last switch from it */
+	u64 left_ns;
+	u64 woken_ns;
+	u64 waker; /* { 0 | enum fr_waker:4 | tid that was woken:22 | waker's tid:22 }, 0: not known */
+};
+
+_Static_assert(sizeof(struct fr_wait) == 32, "two in a line");
+
+/* What became of waits of at least WaitMin, by CPU. Every such wait is one of these, or in an entry that was taken. */
+struct fr_wait_counts {
+	u64 written;
+	u64 lost;     /* the ring refused it, which is also counted there */
+	u64 over;     /* beyond the budget */
+	u64 idle;     /* kernel threads that waited for work */
+	u64 self;     /* the recorder's own */
+	u64 filtered; /* of tasks that -f leaves out */
+	u64 held;     /* the governor has turned waits off */
+	u64 over_ns;  /* sum of those beyond the budget, off the CPU */
+	u64 idle_ns;
+	u64 taken; /* entries taken from a task that was away: its wait, long or short, is not known */
+};
+
+struct fr_wait_len {
+	u64 off_ns, blocked_ns, queued_ns;
+};
+
+FR_INLINE u64 fr_wait_waker(enum fr_waker how, u32 woken, u32 waker)
+{
+	return (u64)how << 2 * FR_TID_BITS | (u64)(woken & FR_TID_MASK) << FR_TID_BITS | (waker & FR_TID_MASK);
+}
+
+FR_INLINE u32 fr_wait_woken_of(u64 waker)
+{
+	return waker >> FR_TID_BITS & FR_TID_MASK;
+}
+
+FR_INLINE u32 fr_wait_waker_tid(u64 waker)
+{
+	return waker & FR_TID_MASK;
+}
+
+FR_INLINE enum fr_waker fr_wait_waker_how(u64 waker)
+{
+	return waker >> 2 * FR_TID_BITS & 0xf;
+}
+
+/* The kernel's preempt count: bits 20 to 23 NMI, 16 to 19 hard interrupt, 8 softirq being served (9 and up: disabled). */
+FR_INLINE enum fr_waker fr_wait_context(u32 preempt_count)
+{
+	if (preempt_count & 0x00f00000u)
+		return FR_WAKER_nmi;
+	if (preempt_count & 0x000f0000u)
+		return FR_WAKER_irq;
+	return preempt_count & 0x100u ? FR_WAKER_softirq : FR_WAKER_task;
+}
+
+/* The task leaves its CPU. Returns whether the entry was taken from another one that is away. */
+FR_INLINE bool fr_wait_leaves(struct fr_wait *e, u32 tid, u32 state, u64 now_ns)
+{
+	bool taken = false;
+
+	if (e->tid != tid) {
+		taken = e->left_ns != 0;
+		e->woken_ns = 0;
+		e->waker = 0;
+		e->tid = tid;
+	}
+	e->state = state;
+	e->left_ns = state & FR_PREV_STATE_ENDED ? 0 : now_ns;
+	return taken;
+}
+
+/* Does a waking of this task now end a sleep of at least min_ns, or one that it has not yet begun? */
+FR_INLINE bool fr_wait_is_long(const struct fr_wait *e, u64 now_ns, u64 min_ns)
+{
+	return (s64)(now_ns - e->left_ns) >= (s64)min_ns;
+}
+
+/* waker: fr_wait_waker(), 0: it is not known. */
+FR_INLINE void fr_wait_wakes(struct fr_wait *e, u64 waker, u64 now_ns)
+{
+	e->woken_ns = now_ns;
+	e->waker = waker;
+}
+
+/* The task with this entry runs again. Returns whether it was seen leaving, and how long it was away. */
+FR_INLINE bool fr_wait_runs(struct fr_wait *e, u32 tid, u64 now_ns, struct fr_wait_len *len)
+{
+	u64 left = e->left_ns, from = left;
+
+	if (e->tid != tid || !left)
+		return false;
+	e->left_ns = 0;
+	if (now_ns < left)
+		now_ns = left;
+	if (e->state & FR_PREV_STATE_WAITS && e->woken_ns > left)
+		from = e->woken_ns < now_ns ? e->woken_ns : now_ns;
+	len->off_ns = now_ns - left;
+	len->blocked_ns = from - left;
+	len->queued_ns = now_ns - from;
+	return true;
+}
+
+/* The waker word, if it is about this task and this wait; 0: not known. After fr_wait_runs(). */
+FR_INLINE u64 fr_wait_woken_by(const struct fr_wait *e, u32 tid)
+{
+	return e->state & FR_PREV_STATE_WAITS && fr_wait_woken_of(e->waker) == tid ? e->waker : 0;
+}
+
+#endif

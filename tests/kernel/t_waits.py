@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Waits: each says how long, in what call, on what, and who ended it; a wait and the switches around it agree."""
+import collections
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import tempfile
+
+from frtest import (Skip, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session, shared, test,
+                    wait_for)
+
+# Waits beside the scheduling that they are made of, by the exact clock; no samples, so the stack tier has the waits' stacks alone.
+WAITS = ("-p", "minimal", "-e", "wait", "--wait-min", "4ms", "-m", "8M", "--tier", "stack=1M", "--clock", "local", "--clock", "global:0")
+WAIT_MIN_NS = 4_000_000
+CALL, USER, KERNEL = 0, 1, 2
+UNKNOWN, TASK, SOFTIRQ, IRQ = 0, 1, 2, 3
+SLEEPING, PREEMPTED = 1, 256
+ENTRIES, BUDGET, GRAIN_NS = 1 << 16, 1000, 1_000_000  # BUDGET: both parts of it
+
+
+def waits_of_file(file):
+    return fr_json("info", file)["waits"]["since_begin"]
+
+
+def waits_since_begin(name):
+    """What became of the session's waits."""
+    file = dump(name)
+    try:
+        return waits_of_file(file)
+    finally:
+        os.unlink(file)
+
+
+def asleep(pid):
+    with open(f"/proc/{pid}/stat") as f:
+        return ") S" in f.read()
+
+
+def try_ways():
+    """What program ways says of each, and the events of its threads and of who woke them."""
+    name, dir = shared(*WAITS), tempfile.mkdtemp(dir=os.path.dirname(path("ways")))
+    p = subprocess.run([program("frt-ways", "ways"), "frt-waiter", dir], stdout=subprocess.PIPE, text=True, check=True)
+    said = [json.loads(line) for line in p.stdout.splitlines()]
+    file = dump(name)
+    return said, replay(file, "--since", str(said[0]["from"] - WAIT_MIN_NS)), file
+
+
+def waits_of(events, w):
+    """Its waits in the call, not those in which it only waited for a CPU."""
+    return [e for e in events if e["event"] == "wait" and e["tid"] == w["tid"] and e["blocked"] and w["from"] <= e["ts"]]
+
+
+def fs_object(text):
+    """A path as an object: with its file system."""
+    if not text.startswith("/"):
+        return text
+    return run("findmnt", "-n", "-o", "FSTYPE", "-T", text).stdout.split()[0] + ":" + text
+
+
+def check_around(events, w, e):
+    """The switch from it, its waking and the switch to it have the times that the wait was made of."""
+    i = events.index(e)
+    to = next(x for x in reversed(events[:i]) if x["event"] == "sched_switch" and x["next_pid"] == w["tid"])
+    out = next(x for x in reversed(events[:events.index(to)]) if x["event"] == "sched_switch" and x["tid"] == w["tid"])
+    woken = [x for x in events if x["event"] == "sched_waking" and x["target_pid"] == w["tid"] and out["ts"] < x["ts"] <= to["ts"]]
+    equal(e["off"], to["ts"] - out["ts"], f"{w['way']}: off the CPU, by its switches")
+    equal(e["blocked"], woken[-1]["ts"] - out["ts"], f"{w['way']}: blocked, by its waking")
+    equal(e["state"], out["prev_state"], f"{w['way']}: state")
+    if e["waker"] == TASK:
+        equal(e["waker_pid"], woken[-1]["tid"], f"{w['way']}: waker, by its waking")
+
+
+def has_switch(events, w):
+    """Has the recording the switch back to it, behind its waking? Without that there is no wait, either."""
+    woken = [e["ts"] for e in events if e["event"] == "sched_waking" and e["target_pid"] == w["tid"]]
+    return bool(woken) and any(e["event"] == "sched_switch" and e["next_pid"] == w["tid"] and woken[0] <= e["ts"] <= w["until"] for e in events)
+
+
+def check_way(events, w):
+    got = waits_of(events, w)
+    equal(len(got), 1, f"{w['way']}: waits of {w['tid']}")
+    e = got[0]
+    equal(e["off"], e["blocked"] + e["queued"], f"{w['way']}: sum")
+    check(e["off"] <= w["until"] - w["from"], f"{w['way']}: waited for {e['off']} ns within {w['until'] - w['from']}")
+    equal((e["waited_in"], e["state"], e["abi"]), (CALL, SLEEPING, 0), f"{w['way']}: in a call, asleep")
+    check(e["kstack"], f"{w['way']}: kernel stack")
+    equal(e["object"], fs_object(w["object"]), f"{w['way']}: object")
+    check_around(events, w, e)
+    if w["wake"]:
+        check(w["seen"] >= w["wake"] or e["blocked"] >= w["wake"] - w["seen"], f"{w['way']}: it slept from {w['seen']} to {w['wake']}")
+        nr, *args = w["call"].split()
+        equal((e["id"], *(e[f"arg{i}"] for i in range(6))), (int(nr), *(int(a, 16) for a in args[:6])), f"{w['way']}: call")
+    return e
+
+
+@test("each way to wait: length, call, object, state, kernel stack, and who ended it")
+def ways():
+    said, events, file = try_ways()
+    over = waits_of_file(file)["over"]
+    unseen = [w for w in said if not waits_of(events, w)]
+    check(len(unseen) <= over + sum(not has_switch(events, w) for w in unseen), f"without a wait: {unseen}; beyond the budget: {over}")
+    for w in said:
+        if w in unseen:
+            continue
+        e = check_way(events, w)
+        if w["waker"] and e["waker"] == TASK:
+            equal(e["waker_pid"], w["waker"], f"{w['way']}: waker")
+        elif w["waker"]:
+            # on loopback a softirq delivers, perhaps in the sender's own call
+            check(e["waker"] in (SOFTIRQ, IRQ) and w["way"] in ("tcp-recv", "udp-recv"), f"{w['way']}: woken by {e['waker']}")
+            equal(e["waker_pid"], 0, f"{w['way']}: no task is blamed")
+        else:
+            check(e["waker"] in (IRQ, SOFTIRQ) and not e["waker_pid"], f"{w['way']}: ended by time: {e['waker']}, {e['waker_pid']}")
+    check(len(unseen) < len(said), "one was seen, at least")
+    return f"{len(said)} ways" + "".join(f", {w['way']} not recorded" for w in unseen)
+
+
+def waits_by_switches(events):
+    """Every long wait of a task: (tid, when it ended): (off, blocked), as the switches and wakings have it."""
+    left, woken, waits = {}, {}, {}
+    for e in events:
+        if e["event"] == "sched_waking":
+            woken[e["target_pid"]] = e["ts"]
+        elif e["event"] == "sched_switch":
+            out = left.pop(e["next_pid"], None)
+            if out and e["ts"] - out["ts"] >= WAIT_MIN_NS:
+                sleeps = out["prev_state"] not in (0, PREEMPTED)
+                until = max(woken.get(e["next_pid"], 0), out["ts"]) if sleeps else out["ts"]
+                waits[e["next_pid"], e["ts"]] = e["ts"] - out["ts"], until - out["ts"]
+            left[e["tid"]] = e
+    return waits
+
+
+@test("every long wait that the switches tell of has its record, and each record its switches")
+def agrees_with_switches():
+    _, events, file = try_ways()
+    # what all CPUs have: a ring begins and ends at a time of its own
+    cpus = {e["cpu"] for e in events}
+    begin = max(next(e["ts"] for e in events if e["cpu"] == c) for c in cpus)
+    end = min(next(e["ts"] for e in reversed(events) if e["cpu"] == c) for c in cpus)
+    events = [e for e in events if begin <= e["ts"]]
+    # the recorder's own are left out, from the moment on that they are known to be
+    own = {e["tid"] for e in events if (e.get("comm") or "").startswith("flightrec")}
+    users = {e["tid"] for e in events if e["event"] == "wait" and e["waited_in"] != KERNEL} - own
+    want = {k: v for k, v in waits_by_switches(events).items() if k[0] in users and k[1] < end}
+    got, to = {}, {}
+    for e in events:
+        if e["event"] == "sched_switch":
+            to[e["cpu"]] = e
+        elif e["event"] == "wait" and e["tid"] in users:
+            equal(to[e["cpu"]]["next_pid"], e["tid"], f"the switch before it is to it: {e}")
+            check(e["off"] >= WAIT_MIN_NS and e["off"] == e["blocked"] + e["queued"], f"its lengths: {e}")
+            if to[e["cpu"]]["ts"] - e["off"] >= begin and to[e["cpu"]]["ts"] < end:
+                got[e["tid"], to[e["cpu"]]["ts"]] = e["off"], e["blocked"]
+    equal({k: v for k, v in got.items() if want.get(k) != v}, {}, "records that the switches do not tell of")
+    missing, counts = [k for k in want if k not in got], waits_of_file(file)
+    check(len(missing) <= counts["over"] + counts["taken"] + counts["lost"], f"without a record: {missing}, counted: {counts}")
+    check(got, "there are some")
+    return f"{len(want)} waits, {len(missing)} of them beyond the budget"
+
+
+def fork_at(pid, *args):
+    """A program with this pid; None: another one got it."""
+    with open("/proc/sys/kernel/ns_last_pid", "w") as f:
+        f.write(str(pid - 1))
+    p = subprocess.Popen(args)
+    if p.pid == pid:
+        return p
+    p.kill()
+    p.wait()
+    return None
+
+
+@contextlib.contextmanager
+def many_pids():
+    """Pids that do not end before two can share an entry."""
+    with open("/proc/sys/kernel/pid_max") as f:
+        was = f.read()
+    try:
+        if int(was) < 4 * ENTRIES:
+            with open("/proc/sys/kernel/pid_max", "w") as f:
+                f.write(str(4 * ENTRIES))
+        yield
+    finally:
+        with open("/proc/sys/kernel/pid_max", "w") as f:
+            f.write(was)
+
+
+@test("two tasks that share an entry of the table: one wait is lost, and counted, the other is right")
+def shares_an_entry():
+    with many_pids():
+        share_an_entry(shared(*WAITS))
+
+
+def share_an_entry(name):
+    before = waits_since_begin(name)
+    for _ in range(50):
+        first = subprocess.Popen(["sleep", "1000"])
+        wait_for(lambda: asleep(first.pid), "it sleeps")
+        at = first.pid + ENTRIES if first.pid < 3 * ENTRIES else first.pid - ENTRIES
+        other = fork_at(at, "sleep", "0.05")
+        if other:
+            break
+        first.kill()
+        first.wait()
+    else:
+        raise Skip("others took the pid each time")
+    other.wait()
+    first.kill()
+    first.wait()
+    file = dump(name)
+    events = replay(file, "-f", f"(event == wait || event == sched_switch) && (tid == {first.pid} || tid == {other.pid})")
+    sleeps = [e for e in events if e["event"] == "wait" and e["tid"] == other.pid and e["state"] == SLEEPING and e["off"] >= 50_000_000]
+    equal(len(sleeps), 1, "the other one's sleep")
+    equal(sleeps[0]["waker_pid"], 0, "it was time that ended it")
+    equal([e for e in events if e["event"] == "wait" and e["tid"] == first.pid and e["state"] == SLEEPING and e["off"] >= 50_000_000], [],
+          "the first one's sleep is not known")
+    check(fr_json("info", file)["waits"]["since_begin"]["taken"] > before["taken"], "entries taken are counted")
+
+
+@test("beyond the budget waits are counted, not recorded; -e wait alone records waits")
+def budget():
+    with session("-p", "minimal", "-e", "-sched", "-e", "wait", "--wait-min", "1us", "-m", "8M") as name:
+        p = subprocess.Popen([helper("pingpong"), "100000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            wait_for(lambda: waits_since_begin(name)["over"] > 100, "more waits than the budget has")
+        finally:
+            os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
+        file = dump(name)
+    events = replay(file)
+    equal({e["event"] for e in events} & {"sched_switch", "sched_waking"}, set(), "events of sched")
+    by_cpu = collections.defaultdict(list)
+    for e in events:
+        if e["event"] == "wait":
+            by_cpu[e["cpu"]].append(e["ts"])
+    check(by_cpu, "there are waits")
+    for cpu, ts in by_cpu.items():
+        for i in range(len(ts) - 2 * BUDGET):
+            check(ts[i + 2 * BUDGET] - ts[i] >= 1_000_000_000 - GRAIN_NS, f"CPU {cpu}: {2 * BUDGET + 1} records within a second")
+    check("beyond the budget" in fr("info", file).stdout, "info says so")
+    check(waits_of_file(file)["over_ns"] > 0, "their lengths are summed")
+
+
+@test("--wait-min: needs waits; 0 records none, and costs nothing")
+def none():
+    with ended(new_name()) as name:
+        p = fr("record", "-n", name, "-o", path("none"), "-p", "minimal", "--wait-min", "5ms", "--detach", status=None)
+    equal((p.returncode, "add -e wait" in p.stderr), (2, True), f"refused: {p.stderr}")
+    with session("-p", "minimal", "-e", "wait", "--wait-min", "0", "-m", "1M") as name:
+        file = dump(name)
+        check("waits" not in fr_json("info", file), "no waits")
+        equal(replay(file, "-f", "event == wait"), [], "no records")
+
+
+if __name__ == "__main__":
+    main()

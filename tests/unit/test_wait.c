@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What waits are: sequences of switches and wakings, and the lengths and wakers that follow from them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wait.h"
+
+#define TASK  7u
+#define OTHER (TASK + FR_WAIT_CNT) /* has the same entry */
+#define SAW   99u
+
+static void runs(struct fr_wait *e, u64 now, u64 off, u64 blocked, u64 queued)
+{
+	struct fr_wait_len len;
+
+	assert_true(fr_wait_runs(e, TASK, now, &len));
+	assert_int_equal(len.off_ns, off);
+	assert_int_equal(len.blocked_ns, blocked);
+	assert_int_equal(len.queued_ns, queued);
+}
+
+static u64 by_task(u32 woken)
+{
+	return fr_wait_waker(FR_WAKER_task, woken, SAW);
+}
+
+static void test_sleeps(void **state)
+{
+	struct fr_wait e = {};
+
+	(void)state;
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 100);
+	fr_wait_wakes(&e, by_task(TASK), 130);
+	runs(&e, 150, 50, 30, 20);
+	assert_int_equal(fr_wait_waker_tid(fr_wait_woken_by(&e, TASK)), SAW);
+	assert_int_equal(fr_wait_waker_how(fr_wait_woken_by(&e, TASK)), FR_WAKER_task);
+	/* blocked in D is no different */
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_BLOCKED, 200);
+	fr_wait_wakes(&e, by_task(TASK), 201);
+	runs(&e, 210, 10, 1, 9);
+}
+
+/* A task that left runnable was queued, and woken by nobody, even if a waking is in its entry. */
+static void test_is_preempted(void **state)
+{
+	static const u32 states[] = {0, FR_PREV_STATE_PREEMPTED};
+	struct fr_wait e = {};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		fr_wait_leaves(&e, TASK, states[i], 100);
+		fr_wait_wakes(&e, by_task(TASK), 120);
+		runs(&e, 150, 50, 0, 50);
+		assert_int_equal(fr_wait_woken_by(&e, TASK), 0);
+	}
+}
+
+/* The waker comes before the task has left: nothing else ends this sleep. */
+static void test_is_woken_early(void **state)
+{
+	struct fr_wait e = {};
+
+	(void)state;
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 100);
+	fr_wait_wakes(&e, 0, 110);
+	runs(&e, 120, 20, 10, 10);
+	fr_wait_wakes(&e, by_task(TASK), 195);
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 200);
+	runs(&e, 230, 30, 0, 30);
+	assert_int_equal(fr_wait_waker_tid(fr_wait_woken_by(&e, TASK)), SAW);
+}
+
+/* An early waking that was meant for no sleep is followed by the one that ends it. */
+static void test_is_woken_twice(void **state)
+{
+	struct fr_wait e = {};
+
+	(void)state;
+	fr_wait_leaves(&e, TASK, 0, 10);
+	runs(&e, 20, 10, 0, 10);
+	fr_wait_wakes(&e, by_task(TASK), 50);
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 100);
+	fr_wait_wakes(&e, fr_wait_waker(FR_WAKER_irq, TASK, 0), 170);
+	runs(&e, 180, 80, 70, 10);
+	assert_int_equal(fr_wait_waker_how(fr_wait_woken_by(&e, TASK)), FR_WAKER_irq);
+	assert_int_equal(fr_wait_waker_tid(fr_wait_woken_by(&e, TASK)), 0);
+}
+
+static void test_runs_once(void **state)
+{
+	struct fr_wait e = {};
+	struct fr_wait_len len;
+
+	(void)state;
+	assert_false(fr_wait_runs(&e, TASK, 10, &len));
+	fr_wait_leaves(&e, TASK, 0, 100);
+	runs(&e, 101, 1, 0, 1);
+	assert_false(fr_wait_runs(&e, TASK, 110, &len));
+	/* the dead do not run again, and nobody else's wait is lost with them */
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_DEAD, 120);
+	assert_false(fr_wait_leaves(&e, OTHER, 0, 130));
+}
+
+static void test_shares_an_entry(void **state)
+{
+	struct fr_wait e = {};
+	struct fr_wait_len len;
+
+	(void)state;
+	assert_false(fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 100));
+	assert_true(fr_wait_leaves(&e, OTHER, FR_PREV_STATE_SLEEPING, 110));
+	assert_false(fr_wait_runs(&e, TASK, 120, &len));
+	/* who stored behind the one that took it is not believed */
+	fr_wait_wakes(&e, by_task(TASK), 125);
+	assert_int_equal(fr_wait_woken_by(&e, OTHER), 0);
+	assert_true(fr_wait_runs(&e, OTHER, 130, &len));
+	assert_int_equal(len.off_ns, 20);
+	/* it runs: that its entry is taken loses nothing */
+	assert_false(fr_wait_leaves(&e, TASK, 0, 140));
+	assert_int_equal(e.waker, 0);
+}
+
+/* Times of two CPUs: one may be behind by the clock's grain. */
+static void test_times_do_not_run_back(void **state)
+{
+	struct fr_wait e = {};
+
+	(void)state;
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 100);
+	assert_false(fr_wait_is_long(&e, 90, 5));
+	fr_wait_wakes(&e, 0, 120);
+	runs(&e, 110, 10, 10, 0);
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 200);
+	runs(&e, 190, 0, 0, 0);
+}
+
+static void test_context(void **state)
+{
+	(void)state;
+	assert_int_equal(fr_wait_context(0x80000001), FR_WAKER_task);
+	assert_int_equal(fr_wait_context(0x80000201), FR_WAKER_task); /* softirqs are disabled */
+	assert_int_equal(fr_wait_context(0x00000101), FR_WAKER_softirq);
+	assert_int_equal(fr_wait_context(0x00010101), FR_WAKER_irq);
+	assert_int_equal(fr_wait_context(0x00110000), FR_WAKER_nmi);
+}
+
+static void test_word(void **state)
+{
+	u64 w = fr_wait_waker(FR_WAKER_nmi, FR_TID_MASK, FR_TID_MASK - 1);
+
+	(void)state;
+	assert_int_equal(fr_wait_waker_how(w), FR_WAKER_nmi);
+	assert_int_equal(fr_wait_woken_of(w), FR_TID_MASK);
+	assert_int_equal(fr_wait_waker_tid(w), FR_TID_MASK - 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sleeps),
+		cmocka_unit_test(test_is_preempted),
+		cmocka_unit_test(test_is_woken_early),
+		cmocka_unit_test(test_is_woken_twice),
+		cmocka_unit_test(test_runs_once),
+		cmocka_unit_test(test_shares_an_entry),
+		cmocka_unit_test(test_times_do_not_run_back),
+		cmocka_unit_test(test_context),
+		cmocka_unit_test(test_word),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
