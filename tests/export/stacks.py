@@ -87,10 +87,10 @@ def off_cpu(events, known_from, gaps=()):
     return got
 
 
-def test_off_cpu(path, events, known_from):
+def test_off_cpu(path, events, known_from, gaps):
     """Sums for each name and state, split into waiting for something and for a CPU; calls by how many there are."""
     want, calls = collections.Counter(), set()
-    for (comm, state, call, runnable), ns in off_cpu(events, known_from).items():
+    for (comm, state, call, runnable), ns in off_cpu(events, known_from, gaps).items():
         if ns and is_plain(comm):
             want[(clean(comm), f"[{state}]", runnable)] += ns
             calls.add((clean(comm), state, call))

@@ -489,6 +489,13 @@ def alike(_, folder):
         if not holed:
             flightrec("merge", "-o", merged, file)
         ns = sum(b - a for a, b in want)
+        copied = {0: 7000} if any(line.startswith("copied") for line in head) else {}
+        for of in [file] if holed else [file, merged]:
+            told = [json.loads(line) for line in flightrec("replay", "--json", "--gaps", *args, of).splitlines()]
+            equal({e["cpu"]: e["ts"] - NS for e in told if e.get("gap") == "after"}, copied, f"{name}: where the CPU's events end, by replay of {of}")
+            trace = subprocess.run([FLIGHTREC, "export", "--to", "perfetto", *args, of], capture_output=True, check=True)
+            equal(trace.stdout.count(b"after its ring was copied"), len(copied), f"{name}: slices of perfetto of {of}")
+            check(holed or b"missing" not in trace.stderr, f"{name}: {trace.stderr}")
         for of in [file] if holed else [file, merged]:
             r = json.loads(flightrec("report", "--json", "--moment", "1s", *args, of))
             equal(sum(t["oncpu_ns"] for t in r["tasks"] if t["tid"] == 7), ns, f"{name}: report of {of}")

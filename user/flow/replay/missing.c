@@ -37,7 +37,7 @@ static int find_all(struct fr_missing *m)
 	int err = 0;
 
 	for (i = 0; i < r->boot_cnt; i++)
-		m->boot[i].gaps.tier = m->tier;
+		m->boot[i].gaps = (struct fr_gaps){.tier = m->tier, .ends = true};
 	for (i = 0; i < r->file_cnt && !err; i++) {
 		struct boot *b = &m->boot[r->file[i].boot];
 
@@ -175,7 +175,8 @@ static size_t count(const struct boot *b, const struct fr_gap_list *l)
 	size_t cnt = 0, i;
 
 	for (i = 0; i < l->cnt; i++)
-		cnt += l->g[i].why != FR_GAP_before && is_between(&l->g[i], b->begin_ns, b->end_ns);
+		cnt += l->g[i].why != FR_GAP_before && l->g[i].why != FR_GAP_after &&
+		       is_between(&l->g[i], b->begin_ns, b->end_ns);
 	return cnt;
 }
 

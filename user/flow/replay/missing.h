@@ -25,7 +25,10 @@ const struct fr_gap_list *fr_missing_damage(const struct fr_missing *m, u32 boot
 /* Are events of any CPU missing between two moments of a boot? */
 bool fr_missing_any(const struct fr_missing *m, u32 boot, u64 from_ns, u64 to_ns);
 
-/* The number of gaps that overlap the window, not counting what precedes a CPU's first event. */
+/*
+ * The number of gaps that overlap the window, not counting what precedes a CPU's first event, nor what follows the copying of
+ * its ring: rings are copied one after another, so each snapshot has both.
+ */
 size_t fr_missing_cnt(const struct fr_missing *m);
 
 /*
