@@ -386,9 +386,11 @@ static void run_one(struct asking *a, struct fr_left *place)
 		miss(a, err == -EPIPE ? FR_ERRAND_DIED : FR_ERRAND_LATE);
 }
 
-static void run_all(struct asking *a)
+/* 0, or -errno: why no runner could be begun. */
+static int run_all(struct asking *a)
 {
 	struct fr_left *place;
+	int err = 0;
 
 	a->all_until_ns = fr_now_ns(CLOCK_MONOTONIC) + a->e->all_ns;
 	while (any_item(a)) {
@@ -397,21 +399,24 @@ static void run_all(struct asking *a)
 			miss_rest(a, FR_ERRAND_LEFT);
 		else if (fr_now_ns(CLOCK_MONOTONIC) >= a->all_until_ns)
 			miss_rest(a, FR_ERRAND_TIME);
-		else if (begin(a, place))
+		else if ((err = begin(a, place)))
 			miss_rest(a, FR_ERRAND_FORK);
 		else
 			run_one(a, place);
 	}
+	return err;
 }
 
-void fr_errand_run(const struct fr_errand *e)
+int fr_errand_run(const struct fr_errand *e)
 {
 	struct fr_left own[FR_LEFT_MAX] = {};
 	struct asking a = {.e = e, .left = e->left ?: own, .buf = malloc(FR_ERRAND_TELL_MAX)};
+	int err = -ENOMEM;
 
 	if (a.buf)
-		run_all(&a);
+		err = run_all(&a);
 	else
 		miss_rest(&a, FR_ERRAND_FORK);
 	free(a.buf);
+	return err;
 }

@@ -65,8 +65,8 @@ struct fr_errand {
 void fr_errand_step(struct fr_errand_out *out, u32 step);
 void fr_errand_tell(struct fr_errand_out *out, u32 kind, const void *data, size_t sz);
 
-/* Do all jobs, one after the other: each item ends or is missing. */
-void fr_errand_run(const struct fr_errand *e);
+/* Do all jobs, one after the other: each item ends or is missing. 0, or -errno: why there was no runner (FR_ERRAND_FORK). */
+int fr_errand_run(const struct fr_errand *e);
 
 /* How many runners are left behind now. */
 u32 fr_errand_left_cnt(struct fr_left *left);

@@ -63,7 +63,7 @@ static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 	(void)item;
 	(void)step;
 	if (a->err)
-		a->err = why == FR_ERRAND_FORK ? -EAGAIN : why == FR_ERRAND_DIED ? -EIO : -ETIMEDOUT;
+		a->err = why == FR_ERRAND_DIED || why == FR_ERRAND_FORK ? -EIO : -ETIMEDOUT;
 }
 
 /* The rings' memory must go when the session goes, whoever is left behind. What is closed is the runner's copy. */
@@ -88,6 +88,5 @@ int fr_askdir(struct fr_sess *s, const char *dir, u64 ns, void (*do_it)(void *ar
 		.leave_arg = &a,
 	};
 
-	fr_errand_run(&e);
-	return a.err;
+	return fr_errand_run(&e) ?: a.err;
 }

@@ -10,7 +10,7 @@
 /*
  * run() is called in a process of its own, and fills in sz bytes at out, for at most ns. s: the session with which is
  * remembered who was left behind, NULL: none. 0 and *out; -ETIMEDOUT: the disk does not answer; -EIO: the process died;
- * -EAGAIN: there is no process, memory or descriptor for it.
+ * or -errno: why there is no process, memory or descriptor for it.
  */
 int fr_askdir(struct fr_sess *s, const char *dir, u64 ns, void (*run)(void *arg, void *out), void *arg, void *out, u32 sz);
 
