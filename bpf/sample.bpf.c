@@ -30,10 +30,13 @@ FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
 	return bpf_map_lookup_elem(&fr_origin_buf, &buf_nr);
 }
 
-/* The kernel stack of a task that waited, first frames of its buffer (wait.bpf.h). Returns its id in the ring, 0: none. */
+/*
+ * The kernel stack of a task that waited, first frames of its buffer (wait.bpf.h). Returns its id in the ring, 0: none. It
+ * calls no fr_stack_keep(): the chain from sched_switch takes all the stack that kernels before 6.13 give.
+ */
 __noinline u64 fr_wait_stack_keep(u32 depth, u32 tid)
 {
-	return fr_stack_keep(FR_FRAMES_WAIT, depth, tid, 0);
+	return stack_keep(FR_FRAMES_WAIT, depth, tid, 0);
 }
 
 /* Write the stack in its buffer to the ring if it is not there. Returns its id in the ring, 0: none; *hash is always set. */

@@ -110,7 +110,7 @@ FR_INLINE int fr_stack_lap(u64 id, u64 *seq)
 }
 
 /* Write the first depth frames of a buffer to the stack ring, unless they are there. Returns their id, 0: not written. */
-__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
+FR_INLINE u64 stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 {
 	struct fr_rec_stack *rec;
 	struct stack_seen *seen;
@@ -136,6 +136,11 @@ __noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
 	seen->seq = seq;
 	seen->tries = FR_ORIGIN_TRIES;
 	return id;
+}
+
+__noinline u64 fr_stack_keep(u32 buf_nr, u32 depth, u32 tid, u64 seed)
+{
+	return stack_keep(buf_nr, depth, tid, seed);
 }
 
 /* ---- where frames are ---- */

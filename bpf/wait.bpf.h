@@ -50,11 +50,20 @@ struct {
 	__type(value, struct fr_wait);
 } fr_waits SEC(".maps");
 
+struct wait_call {
+	u64 arg[FR_ARG_CNT_MAX];
+	s32 id;
+	u32 abi;
+	u32 in;
+};
+
 struct wait_cpu {
 	struct fr_wait_counts cnt; /* first: user space reads these */
 	u64 second_ns;		   /* when the budget was last renewed */
 	u64 spent[2];		   /* of it since then, by tasks that slept, and by those that were only queued */
 	u64 preempt_at;		   /* address of this CPU's preempt count, 0: not looked up */
+	struct wait_call call;	   /* in which the task waited that now gets the CPU ... */
+	u32 object_sz;		   /* ... and the length of its object, with a NUL; 0: it is not known */
 };
 
 struct {
@@ -166,7 +175,8 @@ FR_INLINE bool has_budget(struct wait_cpu *c, u32 state, u64 now_ns)
 }
 
 /* Should this wait get a record? If not, it is counted. */
-FR_INLINE bool is_due(struct wait_cpu *c, const struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
+FR_INLINE bool is_due_on(struct wait_cpu *c, const struct task_struct *task, const struct fr_wait_len *len, u32 state,
+			 u64 now_ns)
 {
 	if (!fr_enabled(FR_EV_wait)) {
 		c->cnt.held++;
@@ -186,6 +196,14 @@ FR_INLINE bool is_due(struct wait_cpu *c, const struct task_struct *task, const 
 	return false;
 }
 
+FR_COLD u32 is_due(const struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
+{
+	u32 zero = 0;
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+
+	return c && is_due_on(c, task, len, state, now_ns);
+}
+
 /* The kernel stack of a task that is about to run. Returns its id, 0: none. */
 FR_INLINE u64 stack_of(struct task_struct *task)
 {
@@ -196,18 +214,12 @@ FR_INLINE u64 stack_of(struct task_struct *task)
 	return sz < (long)sizeof(u64) ? 0 : fr_wait_stack_keep(sz / sizeof(u64), task->pid);
 }
 
-struct wait_call {
-	u64 arg[FR_ARG_CNT_MAX];
-	s32 id;
-	u32 abi;
-	u32 in;
-};
-
 /* The system call that the task is in, by its saved registers. */
 FR_INLINE void call_of(struct task_struct *task, struct wait_call *call)
 {
 	struct pt_regs *regs;
 
+	__builtin_memset(call, 0, sizeof(*call));
 	call->id = -1;
 	call->in = FR_WAITED_kernel;
 	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
@@ -240,23 +252,35 @@ FR_INLINE u32 object_of(struct task_struct *task, const struct wait_call *call)
 	return fr_object_fd(FR_ADDRESS(task), call->arg[0]);
 }
 
-FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u64 waker, u32 state, u64 now_ns)
+/*
+ * In three steps from the switch itself, what was found kept in the CPU's room between them: the stacks of functions that call
+ * each other add up, to 512 bytes at most before 6.13 (tests/build/stacks.py).
+ */
+FR_COLD int find_call(struct task_struct *task)
 {
-	struct wait_call call = {};
+	u32 zero = 0;
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+
+	if (!c)
+		return 0;
+	call_of(task, &c->call);
+	c->object_sz = object_of(task, &c->call);
+	return 0;
+}
+
+FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u64 waker, u32 state, u64 kstack_id)
+{
 	struct fr_rec_wait *rec;
 	struct fr_writing w;
 	struct wait_cpu *c;
 	struct object_room *o = object_room();
-	u32 zero = 0, len_object, i;
-	u64 kstack;
+	u32 zero = 0, object_sz, i;
 
 	c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
-	if (!c || !o || !is_due(c, task, len, state, now_ns))
+	if (!c || !o)
 		return 0;
-	call_of(task, &call);
-	kstack = stack_of(task);
-	len_object = object_of(task, &call);
-	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, FR_EV_wait, sizeof(*rec) + len_object, sizeof(*rec), task->pid, call.abi);
+	object_sz = c->object_sz;
+	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, FR_EV_wait, sizeof(*rec) + object_sz, sizeof(*rec), task->pid, c->call.abi);
 	if (!rec) {
 		c->cnt.lost++;
 		return 0;
@@ -265,18 +289,18 @@ FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u
 	rec->off = len->off_ns;
 	rec->blocked = len->blocked_ns;
 	rec->queued = len->queued_ns;
-	rec->kstack_id = kstack;
-	rec->arg0 = call.arg[0];
-	rec->arg1 = call.arg[1];
-	rec->arg2 = call.arg[2];
-	rec->arg3 = call.arg[3];
-	rec->arg4 = call.arg[4];
-	rec->arg5 = call.arg[5];
-	rec->id = call.id;
+	rec->kstack_id = kstack_id;
+	rec->arg0 = c->call.arg[0];
+	rec->arg1 = c->call.arg[1];
+	rec->arg2 = c->call.arg[2];
+	rec->arg3 = c->call.arg[3];
+	rec->arg4 = c->call.arg[4];
+	rec->arg5 = c->call.arg[5];
+	rec->id = c->call.id;
 	rec->state = state;
-	rec->waited_in = call.in;
+	rec->waited_in = c->call.in;
 	rec->waker = fr_wait_waker_how(waker);
-	for (i = 0; i < FR_OBJECT_WORDS && i * FR_UNIT_SZ < len_object; i++)
+	for (i = 0; i < FR_OBJECT_WORDS && i * FR_UNIT_SZ < object_sz; i++)
 		fr_put(&w, sizeof(*rec) / FR_UNIT_SZ + i, o->out[i]);
 	fr_commit(&w);
 	c->cnt.written++;
@@ -304,8 +328,11 @@ FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next
 	if (e && fr_wait_leaves(e, prev->pid, state, now_ns))
 		count_taken();
 	e = next->pid ? bpf_map_lookup_elem(&fr_waits, &next_at) : NULL;
-	if (e && fr_wait_runs(e, next->pid, now_ns, &len) && len.off_ns >= fr_wait_min_ns)
-		tell_wait(next, &len, fr_wait_woken_by(e, next->pid), e->state, now_ns);
+	if (e && fr_wait_runs(e, next->pid, now_ns, &len) && len.off_ns >= fr_wait_min_ns &&
+	    is_due(next, &len, e->state, now_ns)) {
+		find_call(next);
+		tell_wait(next, &len, fr_wait_woken_by(e, next->pid), e->state, stack_of(next));
+	}
 }
 
 #endif
