@@ -9,6 +9,7 @@
 #include "pure/text/units.h"
 
 #define LEAST_SZ (16ULL << 20) /* below this, not even a small file can be read */
+#define USUAL_SZ (64ULL << 20) /* what is taken without being asked for: a small cgroup is no reason not to read */
 #define WHOLE	 100000u       /* fr_parse_percent() */
 
 /* Messages of short memory name what it was bound to. */
@@ -29,7 +30,7 @@ void fr_memopts_begin(void)
 	u64 sz = fr_memory_usual_bound();
 
 	if (sz)
-		bind_to(sz < LEAST_SZ ? LEAST_SZ : sz);
+		bind_to(sz < USUAL_SZ ? USUAL_SZ : sz);
 }
 
 static int memopts_set(const struct fr_option *option, void *to, const char *value)

@@ -131,7 +131,9 @@ bool fr_memory_has_room(u64 sz, u32 parts)
 	}
 	granted_parts = parts;
 	granted_sz = 0;
-	if (!taken(&data, &all) || data > most || sz > most - data)
+	if (!taken(&data, &all))
+		return true; /* no descriptor to look with: the limit itself holds */
+	if (data > most || sz > most - data)
 		return false;
 	granted_sz = least(most - data - sz, LOOK_SZ);
 	return true;
