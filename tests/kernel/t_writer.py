@@ -156,7 +156,7 @@ def other_geometry():
             check("cannot be read: a ring is not as it was made" in got.stderr, got.stderr)
             os.kill(wait_for(lambda: writer_of(r.p.pid), "a writer"), signal.SIGKILL)
             crash(f"one{TAG}")
-            wait_for(lambda: r.said().count("a new one has been started") == 2, lambda: f"the snapshot failed, twice: {r.said()}")
+            wait_for(lambda: r.said().count("a new one has been started") == 3, lambda: f"the snapshot failed, and was looked for: {r.said()}")
             equal(r.files(), [], "files")
         finally:
             run(helper("spoil"), pin, "slots", -1)
