@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import sys
 
-from commands import (CALLS, IOS, IRQS, OFF, ON, QUEUED, REQUESTS, SOFTIRQS, WAITS, WAKERS, behind, cut, dir, ends, fresh, info,
-                      merge, mid, pairs, place, rows, run)
+from commands import (CALLS, IOS, IRQS, OFF, ON, QUEUED, REQUESTS, SCHEMA, SOFTIRQS, WAITS, WAKERS, behind, chunk_sizes, cut,
+                      dir, ends, fresh, info, merge, mid, pairs, place, rows, run)
 
 
 def check_cut(source, keep, *args):
@@ -94,7 +94,10 @@ def cut_cpus():
 
 def cut_pids():
     out = check_cut("b.flight", lambda e: e["pid"] == 103, "--pid", "103")
-    assert os.path.getsize(os.path.join(dir, out)) < os.path.getsize(os.path.join(dir, "b.flight")) / 2
+    sizes = [chunk_sizes(path) for path in (out, "b.flight")]
+    assert sizes[0][SCHEMA] == sizes[1][SCHEMA], sizes  # of the same events, so it does not become less
+    cut_sz, whole_sz = (sum(sz.values()) - sz[SCHEMA] for sz in sizes)
+    assert cut_sz < whole_sz / 2, sizes
     check_cut("b.flight", lambda e: e["pid"] in (104, 105, 109), "--pid", "104-105,109")
 
 
@@ -280,11 +283,24 @@ def cut_hosts():
     for host in "boot-1", "boot-2":
         run("cut", "-o", fresh("whole.flight"), "--host", host, out)
         whole[host] = sorted(json.loads(l)["ts"] for l in rows("whole.flight")), info("whole.flight")["horizon_ns"]
-    for window in "94%..96%", "-20ms..-14ms":
+    # boot-2's clock is ahead. A window of both is of the whole file: from the first host's first event to the last host's last
+    ahead = {"boot-1": 0, "boot-2": 450_000_000}
+    edges = [[every[nr] - ahead[host] for host, (every, _) in whole.items()] for nr in (0, -1)]
+    begin, end, both = min(edges[0]), max(edges[1]), (max(edges[0]), min(edges[1]))  # within the latter there are rows of each
+    common = both[1] - both[0]
+    rare = [ts - ahead["boot-2"] for ts in whole["boot-2"][0] if both[0] < ts - ahead["boot-2"] < both[1]]
+    assert begin < both[0] and rare, edges
+    at = rare[len(rare) // 2]
+    part = lambda ts: f"{(ts - begin) * 100 / (end - begin):.6f}%"
+    back = lambda ts: f"-{end - ts}ns"
+    for window, asked in ((f"{form(a)}..{form(b)}", (a, b)) for form in (part, back)
+                          for a, b in ((at - common // 8, at + common // 8), (both[0] - common // 4, at + common // 8))):
         for host, (every, horizon) in whole.items():
             run("cut", "-o", fresh("part.flight"), "--host", host, "--window", window, out)
             there, said = sorted(json.loads(l)["ts"] for l in rows("part.flight")), info("part.flight")
             since, until = said["cut"]["since_ns"], said["cut"]["until_ns"]
+            for ts, want in zip((since, until), asked):  # a millionth of a percent, and what a double has of digits
+                assert abs(ts - ahead[host] - want) <= (end - begin) // 10**8 + 1, (window, host, ts, want)
             assert 0 < len(there) < len(every) and there == [ts for ts in every if since <= ts <= until], (window, host, since, until)
             assert said["horizon_ns"] == max(since, horizon), (window, host, said["horizon_ns"])
 

@@ -68,6 +68,17 @@ def chunk_heads(path):
         yield at - 8, data[at + 16], data[at - 8:at - 8 + sz]
 
 
+SCHEMA = 1  # a kind of chunk, docs/format.md
+
+
+def chunk_sizes(path):
+    """kind -> the bytes that its chunks have in the file, with their headers."""
+    sizes, chunks = {}, list(chunk_heads(path))
+    for (at, kind, _), end in zip(chunks, [at for at, _, _ in chunks[1:]] + [os.path.getsize(os.path.join(dir, path))]):
+        sizes[kind] = sizes.get(kind, 0) + end - at
+    return sizes
+
+
 def event_chunks(path):
     """Of each: the place of its header, the CPU, the tier, the times of the first and the last event, and the header's size."""
     for at, kind, head in chunk_heads(path):
