@@ -218,6 +218,7 @@ def flood():
     file, name = program("fri-old"), shared(*TINY)
     incidents("-n", name)  # saved, so that there is room: others may have filled the log
     before = sum(c["overwritten"] for c in status(name)["cpus"])
+    run(program("fri-sum"), str(BURST + 4))  # the last ones' record is made when the snapshot is, behind records of later deaths
     run(file, "3")
     run(program("frtail", "flood"), "1")
     first = dump(name)
@@ -229,13 +230,17 @@ def flood():
     equal([len(of(incidents(f), "signal", "fri-old")) for f in (first, second)], [3, 5], "in the snapshots")
     key = lambda i: (i["epoch"], i["seq"], i["kind"], i["ts"], i["pid"], i["comm"], i["sig"], i["text"], i["ip"], i["boot_id"])
     there = incidents(second)
-    equal([key(i) for i in there], [key(i) for i in live if there[0]["seq"] <= i["seq"] <= there[-1]["seq"]], "log and snapshot")
+    seqs = [i["seq"] for i in there]
+    equal([key(i) for i in there], [key(i) for i in live if min(seqs) <= i["seq"] <= max(seqs)], "log and snapshot")
+    equal(cnt_of(of(there, "signal", "fri-sum")), BURST + 4, "with those that one record stands for")
     fr("cut", "-o", path("fri-cut.flight"), "--window", "-1ms..", second)
     fr("merge", "-o", path("fri-merged.flight"), first, second)
     equal([key(i) for i in incidents(path("fri-cut.flight"))], [key(i) for i in there], "in what is cut of the second")
     # the first has some that have left the log meanwhile, if others had filled it
     both = {i["seq"]: key(i) for i in incidents(first) + there}
-    equal([key(i) for i in incidents(path("fri-merged.flight"))], [both[seq] for seq in sorted(both)], "in what is merged of both")
+    merged = incidents(path("fri-merged.flight"))
+    equal([key(i) for i in sorted(merged, key=lambda i: i["seq"])], [both[seq] for seq in sorted(both)], "in what is merged of both")
+    equal([key(i) for i in merged], [key(i) for i in sorted(merged, key=lambda i: (i["ts"], i["seq"]))], "in order of time, not of numbers")
     equal(fr_json("info", second)["incidents"]["count"], sum(i["count"] if i["flags"] & SUM else 1 for i in there), "info")
     return f"{over} events overwritten"
 
