@@ -701,6 +701,7 @@ def doctor():
     names = {c["what"] for c in got["checks"]}
     for event in ("sched_switch", "sys_enter", "block_rq_issue", "signal_deliver", "mark_victim"):
         check(event in names, f"{event} is not in {names}")
+    check("wait" not in names, "waits, which have no tracepoint, are said to lack one")
     for event in names & set(os.listdir(f"{tracefs()}/events/sched")):
         check(next(c["grade"] for c in got["checks"] if c["what"] == event) == "ok", f"{event} is there")
     got = run("setpriv", "--reuid", "65534", "--clear-groups", FLIGHTREC, "doctor", "--json", status=None)

@@ -182,7 +182,8 @@ static void events(struct doctor *d)
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		ev = fr_schema_event(schema, nr);
-		if (!ev || ev->group == FR_GROUP_MARK || ev->group == FR_GROUP_SAMPLE)
+		/* those have no tracepoint: we make them, by timers, and of switches */
+		if (!ev || ev->group == FR_GROUP_MARK || ev->group == FR_GROUP_SAMPLE || ev->group == FR_GROUP_WAIT)
 			continue;
 		ret = fr_probe_tracepoint(ev->name);
 		if (ret < 0)
