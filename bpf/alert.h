@@ -119,6 +119,7 @@ struct fr_trigger_slot {
 	u64 verdict[FR_TRIGGER_VERDICT_CNT]; /* user space */
 	u64 last_ns;			     /* user space: recording clock of the last snapshot taken */
 	u64 next_ns;			     /* BPF: no alert before this */
+	u64 first_grant; /* user space: snapshots granted before this number are of rules that had the slot earlier */
 } FR_ALIGNED(FR_CACHE_SZ);
 
 /* What BPF tells user space: everything that may be gone when that wakes. Not trusted: checked on reading. */

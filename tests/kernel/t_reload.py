@@ -10,7 +10,7 @@ import time
 
 from frtest import SESSIONS, TMP, check, dump, end, equal, exists, fr, helper, main, path, replay, run, status, test, wait_for
 from recorder import (NOBODY, ONE, Recorder, TAG, accounted, children, configured, crash, end_load, expendable, kill, kill_load, next_link,
-                      own_configured, refused_pin, send_reload, start_load, trigger_links, write_config)
+                      own_configured, recording, refused_pin, send_reload, start_load, trigger_links, write_config)
 
 
 def initial_values(pid):
@@ -18,6 +18,21 @@ def initial_values(pid):
     with open(f"/proc/{pid}/maps") as f:
         ends = [line.split()[0].split("-") for line in f if "/dev/zero (deleted)" in line]
     return sum(int(end, 16) - int(begin, 16) for begin, end in ends)
+
+
+@test("a rule that has the slot of one that ended begins with a cooldown of its own, also where limits change with it")
+def slot_again():
+    """32 rules take all slots, that of the rule in force last. Another StormCount= makes the recorder count again what was granted."""
+    with recording(f"crash:comm=first{TAG},dedupe=no") as r:
+        crash(f"first{TAG}")
+        r.wait_files(1)
+        rules = [f"crash:comm=next{TAG}-{i},dedupe=no" for i in range(32)]
+        write_config(r.p.args[r.p.args.index("--config") + 1], r.name, r.dir, *rules, more="[Control]\nSocket=yes\n[Trigger]\nStormCount=1000\n")
+        send_reload(r)
+        for i in (0, 31):
+            crash(f"next{TAG}-{i}")
+            equal(r.wait_seen(rules[i], 1)["verdicts"]["cooldown"], 0, f"rule {i} has had no snapshot: cooling")
+        r.wait_files(3)
 
 
 @test("--config: SIGHUP under load puts a good file in force, refuses a bad one, loses nothing; SIGTERM leaves the session")

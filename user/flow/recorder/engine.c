@@ -388,7 +388,7 @@ static void replay_granted(struct fr_engine *e, struct fr_gate *g)
 			continue;
 		whole = whole ?: was.ts;
 		from = (struct fr_gate_from){was.program, was.uid};
-		if (nr != FR_RULE_NONE)
+		if (nr != FR_RULE_NONE && i >= e->tr->slot[was.slot].first_grant)
 			fr_gate_count(g, nr, was.key, from, was.ts);
 		else
 			fr_gate_seed(g, from, was.ts);

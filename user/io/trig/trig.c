@@ -349,6 +349,7 @@ static void begin_slots(struct fr_triggers *sh, const struct fr_trigger *rules, 
 			continue;
 		slot = &sh->slot[slot_of[i]];
 		memset(slot, 0, sizeof(*slot));
+		slot->first_grant = sh->granted_cnt;
 		snprintf(slot->text, sizeof(slot->text), "%s", rules[i].text);
 	}
 }
