@@ -377,6 +377,8 @@ static void take_snapshot(struct fr_engine *e, int err, const struct fr_dump_don
 	} else if (err == -ENOENT && job->tries == TAKE_TRIES) {
 		over(e, i, job->gone_err, done);
 	} else if (!name_again(e, i, err)) {
+		if (err == -EEXIST)
+			fr_err_errno(err, "a snapshot in %s cannot be named", fr_daemon_config(e->d)->dir);
 		over(e, i, err, done);
 	}
 }

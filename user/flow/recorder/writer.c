@@ -182,6 +182,8 @@ static int take(struct fr_sess *s, struct fr_store *st, const struct request *r,
 		return 0;
 	if (r->only_look)
 		return -ENOENT;
+	if (!access(r->path, F_OK)) /* found out before all is written */
+		return -EEXIST;
 	want_sz = fr_store_want_sz(st, r->last_sz);
 	for (tries = 0; tries < ROOM_TRIES && is_full(err); tries++) {
 		err = fr_store_make_room(st, want_sz, NULL);
