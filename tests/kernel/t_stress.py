@@ -83,6 +83,12 @@ def nothing_torn():
     return f"{n['events']} records in {n['files']} files, {n['again']} laps seen again, {n['holes']} in holes"
 
 
+def waits(file):
+    """Records of long waits, where they are recorded, and those for which there was no place in the ring."""
+    counts = fr_json("info", file).get("waits", {}).get("since_begin", {})
+    return counts.get("written", 0) + counts.get("lost", 0)
+
+
 @test("stress: the programs' runs = written + lost + filtered, misses apart")
 def runs_accounted():
     live = seen["live"]
@@ -90,6 +96,7 @@ def runs_accounted():
     marks = 3 * live["snapshots"]  # trigger, begin, end: written by control programs
     want = sum(t["written"] + sum(t["lost"].values()) for t in kept) - marks + live["no_ring"]
     want += sum(sum(c["filtered"].values()) for c in live["cpus"])
+    want -= waits(seen["final"])  # written by the programs of switches, beside those
     runs = sum(p["run_cnt"] for p in live["programs"])
     check(runs == want, f"{runs} runs of the event programs, {want} accounted for: {json.dumps(live)}")
     lost = {k: sum(c["lost"][k] for c in live["cpus"]) for k in live["cpus"][0]["lost"]}
