@@ -78,6 +78,7 @@ def hangs():
             r.armed()
             crash(ONE)
             r.wait_files(1)
+            wait_for(lambda: not waiting(name), "the recorder knows that it is there")
             disk.hang()
             crash(ONE)
             writer = writer_of(r.p.pid)
