@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,12 +29,18 @@ struct rig {
 	u32 cnt;
 	enum does does[ITEM_MAX];
 	char got[ITEM_MAX][64];
-	int fds; /* that the runner had open */
+	int fds;	/* that the runner had open */
+	pid_t slow_but; /* other processes than this one take their time to count: the runner also at its end */
+	u32 slow_us;
 };
 
 static u32 cnt(void *arg)
 {
-	return ((struct rig *)arg)->cnt;
+	struct rig *r = arg;
+
+	if (getpid() != r->slow_but)
+		usleep(r->slow_us);
+	return r->cnt;
 }
 
 static u64 key(void *arg, u32 item)
@@ -109,20 +116,33 @@ static struct fr_errand_job job_of(struct rig *r)
 }
 
 /* How long an item may take is short only where one hangs: others must not miss it on a busy machine. */
-static void do_all(struct rig *r, u64 item_ns, struct fr_left *left)
+static int do_all(struct rig *r, u64 item_ns, struct fr_left *left)
 {
 	const struct fr_errand_job job = job_of(r);
 	const struct fr_errand e = {.job = &job, .job_cnt = 1, .item_ns = item_ns, .all_ns = 600 * FR_SEC_NS, .left = left};
 
-	fr_errand_run(&e);
+	return fr_errand_run(&e);
 }
 
+static volatile sig_atomic_t how_ended;
+
+static void on_child(int sig, siginfo_t *info, void *ctx)
+{
+	(void)sig;
+	(void)ctx;
+	how_ended = info->si_code;
+}
+
+/* A runner that has done its work ends by itself: killed, it would be an incident each time. */
 static void ends(void)
 {
-	struct rig r = {.cnt = 3};
+	const struct sigaction act = {.sa_sigaction = on_child, .sa_flags = SA_SIGINFO};
+	struct rig r = {.cnt = 3, .slow_but = getpid(), .slow_us = 50000};
 	u32 i;
 
+	sigaction(SIGCHLD, &act, NULL);
 	do_all(&r, 60 * FR_SEC_NS, NULL);
+	assert_int_equal(how_ended, CLD_EXITED);
 	for (i = 0; i < r.cnt; i++)
 		assert_string_equal(r.got[i], "ab.");
 	assert_int_equal(waitpid(-1, NULL, 0), -1); /* no runner is there */
@@ -279,12 +299,14 @@ static void no_descriptor(void)
 {
 	struct rlimit was, none;
 	struct rig r = {.cnt = 1};
+	int err;
 
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
 	none = (struct rlimit){.rlim_cur = 3, .rlim_max = was.rlim_max};
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-	do_all(&r, 60 * FR_SEC_NS, NULL);
+	err = do_all(&r, 60 * FR_SEC_NS, NULL);
 	setrlimit(RLIMIT_NOFILE, &was);
+	assert_int_equal(err, -EMFILE);
 	assert_string_equal(r.got[0], "!fork0");
 }
 

@@ -357,11 +357,14 @@ static int begin(struct asking *a, struct fr_left *place)
 	return 0;
 }
 
-/* It has done its work, or has been waited for long enough: whether it has gone. */
-static bool end_runner(struct asking *a)
+/*
+ * It has done its work, or has been waited for long enough: whether it has gone. One that is done has an item's time to end by
+ * itself: a kill is an incident, in the session's log and in others'.
+ */
+static bool end_runner(struct asking *a, bool is_done)
 {
 	close(a->fd);
-	if (fr_child_wait(a->pid, 0))
+	if (fr_child_wait(a->pid, is_done ? a->e->item_ns / FR_MSEC_NS : 0))
 		return true;
 	kill(a->pid, SIGKILL); /* refused where the asker is confined: end_behind() */
 	return fr_child_wait(a->pid, REAP_MS);
@@ -376,7 +379,7 @@ static void run_one(struct asking *a, struct fr_left *place)
 	while (any_item(a) && !err)
 		err = take_one(a);
 	place->key = err ? key_of(a) : 0;
-	if (end_runner(a))
+	if (end_runner(a, !err))
 		fr_store(&place->pid, 0);
 	if (!err)
 		return;
