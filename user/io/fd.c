@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -57,6 +58,26 @@ int fr_fd_room(unsigned cnt)
 	if (first >= 0)
 		close(first);
 	return last < 0 ? -EMFILE : 0;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+void fr_fd_close_but(int *keep, size_t cnt)
+{
+	int from = 3;
+	size_t i;
+
+	qsort(keep, cnt, sizeof(*keep), by_number);
+	for (i = 0; i < cnt; i++) {
+		if (keep[i] > from)
+			close_range(from, keep[i] - 1, 0);
+		if (keep[i] >= from)
+			from = keep[i] + 1;
+	}
+	close_range(from, ~0U, 0);
 }
 
 bool fr_fd_is_want(int err)

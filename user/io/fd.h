@@ -19,6 +19,9 @@ void fr_fd_restore_limit(void);
 /* Can so many more be opened? 0 or -EMFILE. */
 int fr_fd_room(unsigned cnt);
 
+/* Close all from 3 on but these cnt, which it puts in order: a child keeps nobody's files open, and nobody's locks. */
+void fr_fd_close_but(int *keep, size_t cnt);
+
 /* Is this (-errno) for want of descriptors? */
 bool fr_fd_is_want(int err);
 

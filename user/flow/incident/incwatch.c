@@ -16,6 +16,7 @@
 
 #include "flow/incident/inclog.h"
 #include "io/child.h"
+#include "io/fd.h"
 #include "pure/err.h"
 
 #define RETRY_MS 5000  /* after a failure */
@@ -111,29 +112,17 @@ static void watch(struct saver *v)
 	}
 }
 
-/* All from 3 on but these two. */
-static void close_others(int fd, int other)
-{
-	int low = fd < other ? fd : other, high = fd < other ? other : fd;
-
-	if (low > 3)
-		close_range(3, low - 1, 0);
-	if (high > low + 1 && high > 3)
-		close_range(low < 3 ? 3 : low + 1, high - 1, 0);
-	close_range(high < 3 ? 3 : high + 1, ~0U, 0);
-}
-
 /* Signals stay blocked: the recorder handles interrupts of a terminal and a service manager's stop, and ends us. */
 static int be_saver(struct fr_incwatch *w, int fd)
 {
 	struct saver v = {.now = w->order, .fd = fd};
+	int keep[] = {fd, fileno(stderr)}, err;
 	char name[FR_SESS_NAME_MAX + 1];
-	int err;
 
 	prctl(PR_SET_NAME, "flightrec-log");
 	snprintf(name, sizeof(name), "%s", fr_sess_name(w->s));
 	fr_sess_close(w->s);
-	close_others(fd, fileno(stderr));
+	fr_fd_close_but(keep, sizeof(keep) / sizeof(keep[0]));
 	err = fr_sess_open(name, &v.s);
 	err = err ?: fr_inclog_open(v.s, v.now.dir, v.now.max_sz, &v.log);
 	err = err ?: fr_bell_open(v.s, &v.bell);

@@ -30,12 +30,12 @@
 #include "io/cgroup.h"
 #include "io/child.h"
 #include "io/confine.h"
+#include "io/fd.h"
 #include "io/now.h"
 #include "pure/err.h"
 #include "pure/faulted.h"
 
 #define FACTS_MAX  65536u
-#define FD_MOST	   (~0U)
 #define WARM_SZ	   (8u << 20)
 #define ROOM_TRIES 2
 
@@ -252,15 +252,10 @@ static int work(struct fr_sess *s, const struct stock *have, int fd)
 	return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
 /* Close all descriptors from 3 on but fd, those of programs, and where messages go (io/stdfd.h). */
 static int close_others(int fd, const struct fr_sess_prog *prog, size_t cnt)
 {
-	int *keep = calloc(cnt + 2, sizeof(*keep)), from = 3;
+	int *keep = calloc(cnt + 2, sizeof(*keep));
 	size_t i;
 
 	if (!keep)
@@ -269,14 +264,7 @@ static int close_others(int fd, const struct fr_sess_prog *prog, size_t cnt)
 		keep[i] = prog[i].fd;
 	keep[cnt++] = fd;
 	keep[cnt++] = fileno(stderr);
-	qsort(keep, cnt, sizeof(*keep), by_number);
-	for (i = 0; i < cnt; i++) {
-		if (keep[i] > from)
-			close_range(from, keep[i] - 1, 0);
-		if (keep[i] >= from)
-			from = keep[i] + 1;
-	}
-	close_range(from, FD_MOST, 0);
+	fr_fd_close_but(keep, cnt);
 	free(keep);
 	return 0;
 }
