@@ -128,14 +128,13 @@ static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay
 static int check_room(const struct fr_replay *r)
 {
 	u64 sz = fr_replay_rings_sz(r);
-	char need[32], bound[32];
+	char need[32];
 
 	if (fr_memory_has_room(sz, FR_MEMORY_PARTS))
 		return 0;
-	fr_err("the events of %u ring%s are needed at the same time: that takes at least %s, of %s that may be taken for "
-	       "everything",
-	       r->ring_cnt, fr_plural(r->ring_cnt), fr_show_size(sz, need, sizeof(need)),
-	       fr_show_size(fr_memory_bound(), bound, sizeof(bound)));
+	fr_err("the events of %u ring%s are needed at the same time, %s at least: more than is left of the memory that may be "
+	       "taken",
+	       r->ring_cnt, fr_plural(r->ring_cnt), fr_show_size(sz, need, sizeof(need)));
 	return -ENOMEM;
 }
 
