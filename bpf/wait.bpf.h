@@ -5,7 +5,9 @@
  *
  *	sched_switch	prev: fr_wait_leaves()		a store		\ in one entry of fr_waits each
  *			next: fr_wait_runs()		a load, a store	/
- *			long:  tell_wait()		saved registers, kernel stack, budget, record
+ *			long:  is_due()			the budget; what gets no record is counted
+ *			       find_call(), stack_of()	saved registers, object, kernel stack
+ *			       tell_wait()		the record
  *	sched_waking	fr_wait_wakes()			a load, a store; after a long sleep also the waker's context
  *
  * A switch does not nest, and interrupts are off: this CPU's room belongs to the switch that runs.
@@ -175,9 +177,13 @@ FR_INLINE bool has_budget(struct wait_cpu *c, u32 state, u64 now_ns)
 }
 
 /* Should this wait get a record? If not, it is counted. */
-FR_INLINE bool is_due_on(struct wait_cpu *c, const struct task_struct *task, const struct fr_wait_len *len, u32 state,
-			 u64 now_ns)
+FR_COLD u32 is_due(const struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
 {
+	u32 zero = 0;
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+
+	if (!c)
+		return 0;
 	if (!fr_enabled(FR_EV_wait)) {
 		c->cnt.held++;
 	} else if (task->flags & PF_KTHREAD && state & (FR_PREV_STATE_SLEEPING | FR_PREV_STATE_IDLE | FR_PREV_STATE_PARKED)) {
@@ -191,17 +197,9 @@ FR_INLINE bool is_due_on(struct wait_cpu *c, const struct task_struct *task, con
 		c->cnt.over++;
 		c->cnt.over_ns += len->off_ns;
 	} else {
-		return true;
+		return 1;
 	}
-	return false;
-}
-
-FR_COLD u32 is_due(const struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
-{
-	u32 zero = 0;
-	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
-
-	return c && is_due_on(c, task, len, state, now_ns);
+	return 0;
 }
 
 /* The kernel stack of a task that is about to run. Returns its id, 0: none. */
