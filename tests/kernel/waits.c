@@ -26,25 +26,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "moments.h"
+
 #define CANNOT	  77
 #define LOW_PRIO  10
 #define HIGH_PRIO 50
 #define TRIES	  10
-
-static long long now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec ts = {ms / 1000, ms % 1000 * 1000000};
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-}
 
 static void spin_ms(long ms)
 {

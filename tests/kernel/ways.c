@@ -35,6 +35,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "moments.h"
+
 #define LONG_MS 20
 
 static const char *thread_name, *dir;
@@ -45,21 +47,6 @@ static unsigned word;
 static char object[300]; /* as the record should have it; "" unknown */
 static long long from_ns, until_ns;
 static volatile pid_t tid;
-
-static long long now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
-}
-
-static void sleep_ms(long ms)
-{
-	struct timespec ts = {ms / 1000, ms % 1000 * 1000000};
-
-	clock_nanosleep(CLOCK_MONOTONIC, 0, &ts, NULL);
-}
 
 static void must(int ok, const char *what)
 {
