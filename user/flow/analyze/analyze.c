@@ -12,29 +12,30 @@
 
 /* ---- events and their fields ---- */
 
-/* A file's schema may lack fields, or have them with another type: then the event is only counted. */
-static bool bind_fields(struct fr_an_event *e, const struct fr_event *ev, const struct fr_an_rule *rule)
+/* A kernel may have the event without what is told of it here. */
+static bool has_all_fields(const struct fr_sub *sub)
 {
 	u32 i;
 
-	for (i = 0; i < FR_AN_FIELD_MAX && rule->field[i]; i++) {
-		const struct fr_field *f = fr_event_field(ev, rule->field[i]);
-
-		if (!f || f->kind == FR_KIND_DERIVED || f->type > FR_TYPE_text8)
+	for (i = 0; i < sub->cnt; i++)
+		if (!sub->field[i])
 			return false;
-		e->col[i] = f->col;
-	}
-	e->col_cnt = i;
 	return true;
 }
 
-static void bind(struct fr_analyze *a, const struct fr_schema *s, const struct fr_an_rule *rule)
+/* An event that lacks a field is only counted. */
+static void bind(struct fr_analyze *a, struct fr_replay *r, const struct fr_an_rule *rule)
 {
-	for (; rule->event; rule++) {
-		const struct fr_event *ev = fr_schema_find(s, rule->event);
+	for (; rule->fn; rule++) {
+		struct fr_an_event *e;
+		struct fr_sub sub;
 
-		if (ev && bind_fields(&a->event[ev->nr], ev, rule))
-			a->event[ev->nr].fn = rule->fn;
+		if (fr_replay_subscribe(r, 0, &rule->want, &sub) || !has_all_fields(&sub))
+			continue;
+		e = &a->event[sub.ev->nr];
+		e->fn = rule->fn;
+		e->col_cnt = sub.cnt;
+		memcpy(e->col, sub.col, sizeof(sub.col));
 	}
 }
 
@@ -68,13 +69,15 @@ static int bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
 	return 0;
 }
 
-static int bind_all(struct fr_analyze *a, const struct fr_schema *s)
+static int bind_all(struct fr_analyze *a, struct fr_replay *r)
 {
-	bind(a, s, fr_an_sched_rules);
-	bind(a, s, fr_an_syscall_rules);
-	bind(a, s, fr_an_block_rules);
-	bind(a, s, fr_an_irq_rules);
-	bind(a, s, fr_an_fault_rules);
+	const struct fr_schema *s = fr_replay_schema(r, 0);
+
+	bind(a, r, fr_an_sched_rules);
+	bind(a, r, fr_an_syscall_rules);
+	bind(a, r, fr_an_block_rules);
+	bind(a, r, fr_an_irq_rules);
+	bind(a, r, fr_an_fault_rules);
 	fr_an_irq_want(a, s);
 	return bind_pairs(a, s);
 }
@@ -447,7 +450,7 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 		return -ENOMEM;
 	fr_pairs_set_arch(a->pairs, fr_snap_fact(a->snap, "arch"));
 	fr_pairs_set_room(a->pairs, fr_memory_has_row_room);
-	err = bind_all(a, fr_replay_schema(r, 0));
+	err = bind_all(a, r);
 	err = err ?: fr_an_tasks_init(a);
 	err = err ?: add_holes(a, sum);
 	find_due(a);

@@ -83,9 +83,9 @@ static int is_done(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 const struct fr_an_rule fr_an_block_rules[] = {
-	{"block_rq_issue", issues, {"dev", "bytes", "rwbs"}},
-	{"block_rq_complete", completes, {"dev", "error", "rwbs"}},
-	{"block_io_start", starts, {"dev", "bytes", "rwbs"}},
-	{"block_io_done", is_done, {"dev", "rwbs"}},
+	{{"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}}, issues},
+	{{"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("error"), FR_SUB_TEXT8("rwbs")}}, completes},
+	{{"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}}, starts},
+	{{"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_TEXT8("rwbs")}}, is_done},
 	{},
 };

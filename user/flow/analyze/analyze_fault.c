@@ -112,12 +112,12 @@ static int signals(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 const struct fr_an_rule fr_an_fault_rules[] = {
-	{"page_fault_user", faults_user, {NULL}},
-	{"page_fault_kernel", faults_kernel, {NULL}},
-	{"cpu_sample", samples, {"ip", "kstack_id", "ustack_id", "user"}},
-	{"signal_generate", signals, {"target_pid", "group"}},
-	{"crash", crashes, {"kstack_id", "ustack_id"}},
-	{"hung", hangs, {"target_pid", "kstack_id"}},
-	{"latency", waits, {"target_pid", "kstack_id"}},
+	{{"page_fault_user", {}}, faults_user},
+	{{"page_fault_kernel", {}}, faults_kernel},
+	{{"cpu_sample", {FR_SUB_NUM("ip"), FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id"), FR_SUB_NUM("user")}}, samples},
+	{{"signal_generate", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("group")}}, signals},
+	{{"crash", {FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id")}}, crashes},
+	{{"hung", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, hangs},
+	{{"latency", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, waits},
 	{},
 };

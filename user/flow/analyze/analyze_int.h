@@ -9,12 +9,12 @@
 #include "flow/analyze/analyze.h"
 #include "pure/rows/oncpu.h"
 #include "pure/rows/pair.h"
+#include "pure/rows/subscribe.h"
 #include "pure/set/tidmap.h"
 
-#define FR_AN_FIELD_MAX 6
-#define FR_AN_NUM_MAX	(FR_AN_FIELD_MAX + FR_PAIR_FIELD_MAX)
-#define FR_AN_FEW	3u
-#define FR_AN_WAKE_MAX	65536u /* wakings kept for chains, a power of two */
+#define FR_AN_NUM_MAX  (FR_SUB_FIELD_MAX + FR_PAIR_FIELD_MAX)
+#define FR_AN_FEW      3u
+#define FR_AN_WAKE_MAX 65536u /* wakings kept for chains, a power of two */
 
 #define FR_AN_NEAR_ABIS	 2u
 #define FR_AN_NEAR_CALLS 512u
@@ -56,9 +56,8 @@ typedef int (*fr_an_fn)(struct fr_analyze *a, const struct fr_an_row *r);
 
 /* An event with a meaning, and its fields. */
 struct fr_an_rule {
-	const char *event;
-	fr_an_fn fn;
-	const char *field[FR_AN_FIELD_MAX];
+	struct fr_sub_want want;
+	fr_an_fn fn; /* NULL: no more rules */
 };
 
 /* A row, with the fields its rule asked for. */

@@ -104,9 +104,9 @@ static int softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 const struct fr_an_rule fr_an_irq_rules[] = {
-	{"irq_handler_entry", irq_begins, {"irq"}},
-	{"irq_handler_exit", irq_ends, {"irq"}},
-	{"softirq_entry", softirq_begins, {"vec"}},
-	{"softirq_exit", softirq_ends, {"vec"}},
+	{{"irq_handler_entry", {FR_SUB_NUM("irq")}}, irq_begins},
+	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, irq_ends},
+	{{"softirq_entry", {FR_SUB_NUM("vec")}}, softirq_begins},
+	{{"softirq_exit", {FR_SUB_NUM("vec")}}, softirq_ends},
 	{},
 };

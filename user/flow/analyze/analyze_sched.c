@@ -487,11 +487,11 @@ static int execs(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 const struct fr_an_rule fr_an_sched_rules[] = {
-	{"sched_switch", switches, {"next_pid", "prev_state"}},
-	{"sched_waking", waking, {"target_pid"}},
-	{"sched_wakeup_new", waking, {"target_pid"}},
-	{"sched_migrate_task", migrates, {"target_pid"}},
-	{"sched_process_fork", forks, {"child_pid", "child_cgroup"}},
-	{"sched_process_exec", execs, {"old_pid"}},
+	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, switches},
+	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, waking},
+	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, waking},
+	{{"sched_migrate_task", {FR_SUB_NUM("target_pid")}}, migrates},
+	{{"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_cgroup")}}, forks},
+	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, execs},
 	{},
 };

@@ -104,7 +104,7 @@ static int exits(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 const struct fr_an_rule fr_an_syscall_rules[] = {
-	{"sys_enter", enters, {"id", "abi"}},
-	{"sys_exit", exits, {"id", "abi", "ret"}},
+	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, enters},
+	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, exits},
 	{},
 };

@@ -11,6 +11,7 @@
 #include "flow/replay/summary.h"
 #include "pure/err.h"
 #include "pure/rows/oncpu.h"
+#include "pure/rows/subscribe.h"
 #include "pure/schema/sysnames.h"
 #include "pure/set/hash.h"
 #include "pure/text/dev.h"
@@ -20,20 +21,22 @@
 enum role { NOTHING, SWITCH, EXEC, SYSCALL, BLOCK, IRQ, SOFTIRQ };
 
 static const struct {
-	const char *event;
+	struct fr_sub_want want;
 	enum role role;
-	const char *field[2];
-} roles[] = {
-	{"sched_switch", SWITCH, {"next_pid", NULL}}, {"sched_process_exec", EXEC, {"old_pid", NULL}},
-	{"sys_exit", SYSCALL, {"id", "ret"}},	      {"block_rq_complete", BLOCK, {"dev", "rwbs"}},
-	{"block_io_done", BLOCK, {"dev", "rwbs"}},    {"irq_handler_exit", IRQ, {"irq", NULL}},
-	{"softirq_exit", SOFTIRQ, {"vec", NULL}},
+} diff_roles[] = {
+	{{"sched_switch", {FR_SUB_NUM("next_pid")}}, SWITCH},
+	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, EXEC},
+	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("ret")}}, SYSCALL},
+	{{"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_TEXT8("rwbs")}}, BLOCK},
+	{{"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_TEXT8("rwbs")}}, BLOCK},
+	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, IRQ},
+	{{"softirq_exit", {FR_SUB_NUM("vec")}}, SOFTIRQ},
 };
 
 /* An event of a file's schema, by its number. */
 struct bound {
 	enum role role;
-	const struct fr_field *field[2];
+	struct fr_sub sub;
 };
 
 /* Who has a CPU. Times here and of gaps are those of all boots: shifted. */
@@ -200,17 +203,17 @@ static int track(struct look *l, const struct fr_replay_run *run, const struct f
 	if (r->tier == FR_TIER_MAIN)
 		fr_oncpu_row(on, key, r->tid);
 	if (b->role == EXEC)
-		fr_oncpu_exec(on, fr_row_num(r, b->field[0]), r->tid);
+		fr_oncpu_exec(on, fr_sub_num(&b->sub, r, 0), r->tid);
 	if (b->role != SWITCH)
 		return err;
-	s = fr_oncpu_switch(on, key, r->tid, fr_row_num(r, b->field[0]));
+	s = fr_oncpu_switch(on, key, r->tid, fr_sub_num(&b->sub, r, 0));
 	return err ?: add_ran(l, boot, r->cpu, &s);
 }
 
 static int add_switch(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
 		      const struct fr_pair *p)
 {
-	u32 next = fr_row_num(r, b->field[0]);
+	u32 next = fr_sub_num(&b->sub, r, 0);
 	int err = 0;
 
 	if (next && p->queued_ns)
@@ -243,7 +246,7 @@ static int add_running(struct look *l)
 
 static int add_nr(struct look *l, u8 kind, const struct fr_sys *sys, const struct bound *b, s64 nr, u64 ns, bool failed)
 {
-	const char *name = fr_sysname(sys, b->field[0]->style, nr);
+	const char *name = fr_sysname(sys, b->sub.field[0]->style, nr);
 	char text[32];
 
 	if (name)
@@ -257,14 +260,14 @@ static int add_handler(struct look *l, u8 kind, const struct fr_replay_run *run,
 {
 	struct fr_sys sys = fr_view_sys(run->view, r);
 
-	return add_nr(l, kind, &sys, b, fr_row_num(r, b->field[0]), ns, false);
+	return add_nr(l, kind, &sys, b, fr_sub_num(&b->sub, r, 0), ns, false);
 }
 
 /* A call may end with another number than it began with, or none: use the call that was begun. */
 static int add_call(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
 		    const struct fr_pair *p)
 {
-	s64 nr = fr_row_num(r, b->field[0]), ret = fr_row_num(r, b->field[1]);
+	s64 nr = fr_sub_num(&b->sub, r, 0), ret = fr_sub_num(&b->sub, r, 1);
 	struct fr_sys sys = fr_view_sys(run->view, r);
 
 	if (p->call_nr != -1) {
@@ -276,12 +279,12 @@ static int add_call(struct look *l, const struct fr_replay_run *run, const struc
 
 static int add_block(struct look *l, const struct fr_row *r, const struct bound *b, u64 ns)
 {
-	u32 dev = fr_row_num(r, b->field[0]);
+	u32 dev = fr_sub_num(&b->sub, r, 0);
 	const char *rwbs;
 	char text[FR_DIFF_NAME_SZ];
 	size_t len;
 
-	rwbs = fr_row_text(r, b->field[1], &len);
+	rwbs = fr_sub_text(&b->sub, r, 1, &len);
 	snprintf(text, sizeof(text), "%u,%u %c %s", fr_dev_major(dev), fr_dev_minor(dev), fr_rwbs_direction(rwbs, len),
 		 !strcmp(r->ev->name, "block_io_done") ? "io" : "rq");
 	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
@@ -309,24 +312,19 @@ static int add_paired(struct look *l, const struct fr_replay_run *run, const str
 	}
 }
 
-/* Find the events we need in a schema. Several files may have different schemas. */
-static void bind(struct look *l, const struct fr_schema *schema)
+/* Find the events we need in the schema of a file. Several files may have different ones. */
+static void bind(struct look *l, u32 file)
 {
-	size_t i, k;
+	const struct fr_schema *schema = fr_replay_schema(l->replay, file);
+	size_t i;
 
 	memset(l->bound, 0, sizeof(l->bound));
 	l->schema = schema;
-	for (i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
-		const struct fr_event *ev = fr_schema_find(schema, roles[i].event);
-		struct bound b = {.role = roles[i].role};
+	for (i = 0; i < sizeof(diff_roles) / sizeof(diff_roles[0]); i++) {
+		struct bound b = {.role = diff_roles[i].role};
 
-		for (k = 0; ev && k < 2 && roles[i].field[k]; k++) {
-			b.field[k] = fr_event_field(ev, roles[i].field[k]);
-			if (!b.field[k] || b.field[k]->kind != FR_KIND_FIELD || b.field[k]->type > FR_TYPE_text8)
-				ev = NULL;
-		}
-		if (ev)
-			l->bound[ev->nr] = b;
+		if (!fr_replay_subscribe(l->replay, file, &diff_roles[i].want, &b.sub))
+			l->bound[b.sub.ev->nr] = b;
 	}
 }
 
@@ -337,7 +335,7 @@ static int look_at(void *arg, const struct fr_replay_run *run, const struct fr_r
 	int err = 0;
 
 	if (run->view->schema != l->schema)
-		bind(l, run->view->schema);
+		bind(l, run->file);
 	if (l->cpu)
 		err = track(l, run, r, &l->bound[r->ev->nr]);
 	if (err || r->ts + run->shift_ns < s->begin_ns || r->ts < fr_replay_since(l->replay, run->file))

@@ -82,14 +82,29 @@ static void need(struct fr_rehearse *h, u32 rule, const char *name, const char *
 		note(h, rule, FR_REHEARSE_CANNOT, "cannot fire: %s was not recorded", name);
 }
 
+/* The event is another one of the same name: nothing can be told from it. */
+static void need_fields(struct fr_rehearse *h, u32 rule, enum fr_re_what what, const char *without)
+{
+	u32 files = fr_replay_file_cnt(h->replay), cnt = 0, i;
+
+	for (i = 0; i < files; i++)
+		cnt += fr_re_lacks_fields(&h->schema[i], what);
+	if (cnt && (cnt < files || without))
+		note(h, rule, FR_REHEARSE_PART, "%s lacks fields in %u of %u files", fr_re_event_name(what), cnt, files);
+	else if (cnt)
+		note(h, rule, FR_REHEARSE_CANNOT, "cannot fire: %s lacks fields", fr_re_event_name(what));
+}
+
 static void check_needs(struct fr_rehearse *h, u32 rule)
 {
 	const struct fr_trigger *t = &h->rule[rule];
 	size_t i;
 
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-		if (needs[i].kind == t->kind && (needs[i].latency == ANY || needs[i].latency == (int)t->latency))
+		if (needs[i].kind == t->kind && (needs[i].latency == ANY || needs[i].latency == (int)t->latency)) {
 			need(h, rule, fr_re_event_name(needs[i].what), needs[i].without);
+			need_fields(h, rule, needs[i].what, needs[i].without);
+		}
 	if (t->kind == FR_TRIGGER_crash && lacking(h, "signal_deliver") && lacking(h, "sched_process_exit"))
 		note(h, rule, FR_REHEARSE_CANNOT, "cannot fire: neither signal_deliver nor sched_process_exit was recorded");
 }

@@ -16,6 +16,7 @@
 
 #include "flow/rehearse/rehearse.h"
 #include "latency.h"
+#include "pure/rows/subscribe.h"
 #include "pure/set/idmap.h"
 #include "pure/trigger/gate.h"
 #include "rule.h"
@@ -46,16 +47,16 @@ enum fr_re_what {
 	FR_RE_WHAT_CNT
 };
 
-#define FR_RE_FIELD_MAX 6
-
 struct fr_re_schema {
 	const struct fr_schema *schema;
 	u8 what[FR_EVENT_MAX]; /* by event number: enum fr_re_what */
-	const struct fr_field *field[FR_RE_WHAT_CNT][FR_RE_FIELD_MAX];
+	struct fr_sub sub[FR_RE_WHAT_CNT];
 };
 
-/* Find the events and fields that rules need, as far as the schema has them. It must live as long. */
+/* Find the events and fields that rules need, as far as the schema has them, which must live as long. */
 void fr_re_schema_init(struct fr_re_schema *s, const struct fr_schema *schema);
+/* The events that it has without the fields that are needed. */
+bool fr_re_lacks_fields(const struct fr_re_schema *s, enum fr_re_what what);
 const char *fr_re_event_name(enum fr_re_what what);
 
 /* Field i of a row of this kind, in the order of rehearse_row.c: a number; the last one may be a text. */

@@ -7,51 +7,32 @@
 #include "flow/rehearse/rehearse_int.h"
 #include "io/snapfile/snapfile_rows.h"
 
-static const struct {
-	const char *name;
-	const char *field[FR_RE_FIELD_MAX];
-} events[FR_RE_WHAT_CNT] = {
-	[FR_RE_SWITCH] = {"sched_switch", {"next_pid", "prev_state"}},
-	[FR_RE_WAKING] = {"sched_waking", {"target_pid"}},
-	[FR_RE_WAKEUP_NEW] = {"sched_wakeup_new", {"target_pid"}},
-	[FR_RE_FORK] = {"sched_process_fork", {"child_pid", "child_tgid"}},
-	[FR_RE_EXEC] = {"sched_process_exec", {"old_pid", "filename"}},
-	[FR_RE_EXIT] = {"sched_process_exit", {"exit_code", "group_dead"}},
-	[FR_RE_VICTIM] = {"mark_victim", {"target_pid", "uid", "total_vm"}},
-	[FR_RE_DELIVER] = {"signal_deliver", {"sig", "fatal", "ip"}},
-	[FR_RE_CRASH] = {"crash", {"sig", "late", "ip", "uid"}},
-	[FR_RE_SYS_ENTER] = {"sys_enter", {"id", "abi"}},
-	[FR_RE_SYS_EXIT] = {"sys_exit", {"id", "abi", "ret"}},
-	[FR_RE_RQ_ISSUE] = {"block_rq_issue", {"dev", "sector", "bytes"}},
-	[FR_RE_RQ_COMPLETE] = {"block_rq_complete", {"dev", "sector", "nr_sector"}},
-	[FR_RE_IRQ_ENTRY] = {"irq_handler_entry", {"irq"}},
-	[FR_RE_IRQ_EXIT] = {"irq_handler_exit", {"irq"}},
-	[FR_RE_SOFTIRQ_ENTRY] = {"softirq_entry", {"vec"}},
-	[FR_RE_SOFTIRQ_EXIT] = {"softirq_exit", {"vec"}},
-	[FR_RE_REPORT] = {"kernel_report", {"text"}},
-	[FR_RE_GOVERNOR] = {"governor", {"step"}},
+static const struct fr_sub_want re_wants[FR_RE_WHAT_CNT] = {
+	[FR_RE_SWITCH] = {"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}},
+	[FR_RE_WAKING] = {"sched_waking", {FR_SUB_NUM("target_pid")}},
+	[FR_RE_WAKEUP_NEW] = {"sched_wakeup_new", {FR_SUB_NUM("target_pid")}},
+	[FR_RE_FORK] = {"sched_process_fork",
+			{FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_tgid"), FR_SUB_MAY_NUM("child_start")}},
+	[FR_RE_EXEC] = {"sched_process_exec", {FR_SUB_NUM("old_pid"), FR_SUB_TEXT("filename")}},
+	[FR_RE_EXIT] = {"sched_process_exit", {FR_SUB_NUM("exit_code"), FR_SUB_NUM("group_dead")}},
+	[FR_RE_VICTIM] = {"mark_victim", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("uid"), FR_SUB_NUM("total_vm")}},
+	[FR_RE_DELIVER] = {"signal_deliver", {FR_SUB_NUM("sig"), FR_SUB_NUM("fatal"), FR_SUB_NUM("ip")}},
+	[FR_RE_CRASH] = {"crash", {FR_SUB_NUM("sig"), FR_SUB_NUM("late"), FR_SUB_NUM("ip"), FR_SUB_NUM("uid")}},
+	[FR_RE_SYS_ENTER] = {"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}},
+	[FR_RE_SYS_EXIT] = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}},
+	[FR_RE_RQ_ISSUE] = {"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("bytes")}},
+	[FR_RE_RQ_COMPLETE] = {"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
+	[FR_RE_IRQ_ENTRY] = {"irq_handler_entry", {FR_SUB_NUM("irq")}},
+	[FR_RE_IRQ_EXIT] = {"irq_handler_exit", {FR_SUB_NUM("irq")}},
+	[FR_RE_SOFTIRQ_ENTRY] = {"softirq_entry", {FR_SUB_NUM("vec")}},
+	[FR_RE_SOFTIRQ_EXIT] = {"softirq_exit", {FR_SUB_NUM("vec")}},
+	[FR_RE_REPORT] = {"kernel_report", {FR_SUB_TEXT("text")}},
+	[FR_RE_GOVERNOR] = {"governor", {FR_SUB_NUM("step")}},
 };
 
 const char *fr_re_event_name(enum fr_re_what what)
 {
-	return events[what].name;
-}
-
-/* An event that lacks one of the fields is a different one with the same name: it is not used. */
-static void find_event(struct fr_re_schema *s, enum fr_re_what what)
-{
-	const struct fr_event *ev = fr_schema_find(s->schema, events[what].name);
-	u32 i;
-
-	for (i = 0; ev && i < FR_RE_FIELD_MAX && events[what].field[i]; i++) {
-		const struct fr_field *f = fr_event_field(ev, events[what].field[i]);
-
-		if (!f || f->kind == FR_KIND_DERIVED)
-			return;
-		s->field[what][i] = f;
-	}
-	if (ev)
-		s->what[ev->nr] = what;
+	return re_wants[what].event;
 }
 
 void fr_re_schema_init(struct fr_re_schema *s, const struct fr_schema *schema)
@@ -61,24 +42,25 @@ void fr_re_schema_init(struct fr_re_schema *s, const struct fr_schema *schema)
 	memset(s, 0, sizeof(*s));
 	s->schema = schema;
 	for (what = FR_RE_NONE + 1; what < FR_RE_WHAT_CNT; what++)
-		find_event(s, what);
+		if (!fr_subscribe(schema, &re_wants[what], &s->sub[what]))
+			s->what[s->sub[what].ev->nr] = what;
+}
+
+bool fr_re_lacks_fields(const struct fr_re_schema *s, enum fr_re_what what)
+{
+	return !s->sub[what].ev && fr_schema_find(s->schema, re_wants[what].event);
 }
 
 u64 fr_re_num(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i)
 {
-	const struct fr_field *f = s->field[what][i];
-
-	return fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
+	return fr_sub_num(&s->sub[what], r, i);
 }
 
 void fr_re_text(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i, char *buf, size_t sz)
 {
-	const struct fr_field *f = s->field[what][i];
-	const char *text = "";
-	size_t len = 0;
+	size_t len;
+	const char *text = fr_sub_text(&s->sub[what], r, i, &len);
 
-	if (fr_field_kind(f) == FR_VAL_TEXT)
-		text = fr_row_text(r, f, &len);
 	snprintf(buf, sz, "%.*s", (int)len, text);
 }
 

@@ -88,13 +88,6 @@ static int by_process(const void *a, const void *b)
 
 /* ---- what the file tells ---- */
 
-static u64 birth_of(const struct fr_row *r)
-{
-	const struct fr_field *f = fr_event_field(r->ev, "child_start");
-
-	return f && f->kind == FR_KIND_FIELD && fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
-}
-
 static int add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	u32 pid = fr_re_num(s, r, FR_RE_FORK, 0);
@@ -112,7 +105,8 @@ static int add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const st
 	st = add_step(w);
 	if (!st)
 		return -ENOMEM;
-	*st = (struct step){.ts = r->ts, .pid = pid, .what = BORN, .parent = r->tid, .start_ns = birth_of(r)};
+	*st = (struct step){
+		.ts = r->ts, .pid = pid, .what = BORN, .parent = r->tid, .start_ns = fr_re_num(s, r, FR_RE_FORK, 2)};
 	return 0;
 }
 

@@ -209,3 +209,18 @@ const char *fr_replay_path(const struct fr_replay *r, u32 file)
 {
 	return r->file[file].path;
 }
+
+int fr_replay_subscribe(struct fr_replay *r, u32 file, const struct fr_sub_want *want, struct fr_sub *out)
+{
+	struct fr_replay_file *f = &r->file[file];
+	int err = fr_subscribe(f->view.schema, want, out);
+	u32 nr;
+
+	if (err != -EINVAL)
+		return err;
+	nr = fr_schema_find(f->view.schema, want->event)->nr;
+	if (!(f->said[nr / 64] >> nr % 64 & 1) && fr_snap_records(f->snap, want->event))
+		fr_sub_say(f->path, f->view.schema, want);
+	f->said[nr / 64] |= 1ULL << nr % 64;
+	return err;
+}

@@ -11,6 +11,7 @@
 #include "io/snapfile/snapfile.h"
 #include "pure/filter/filter.h"
 #include "pure/rows/merge.h"
+#include "pure/rows/subscribe.h"
 #include "pure/rows/view.h"
 #include "pure/text/when.h"
 
@@ -150,6 +151,12 @@ u64 fr_replay_shift(const struct fr_replay *r, u32 file);
 
 /* The schema of a file's events. */
 const struct fr_schema *fr_replay_schema(const struct fr_replay *r, u32 file);
+
+/*
+ * Bind an event of a file as fr_subscribe(), and if it was recorded without what is wanted, say so on standard error, once for
+ * each event of a file.
+ */
+int fr_replay_subscribe(struct fr_replay *r, u32 file, const struct fr_sub_want *want, struct fr_sub *out);
 
 /* Wall times of the first and last event, 0 unknown. */
 void fr_replay_span(const struct fr_replay *r, u64 *begin_ns, u64 *end_ns);

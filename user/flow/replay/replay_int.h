@@ -23,6 +23,7 @@ struct fr_replay_file {
 	u32 boot;
 	struct fr_view view;
 	struct fr_filter *filter;
+	u64 said[FR_EVENT_MAX / 64]; /* events of which it has been said what they lack */
 };
 
 /* A ring, and one of the files it comes from: these agree in everything we need. */

@@ -22,6 +22,17 @@ static bool wants_pairs(const struct fr_replay *r)
 	return wants;
 }
 
+/* Events that lack a field have no pairs. */
+static void say_unpaired(struct fr_replay *r, u32 file)
+{
+	const struct fr_sub_want *want;
+	struct fr_sub sub;
+	u32 i;
+
+	for (i = 0; (want = fr_pairs_want(i)); i++)
+		fr_replay_subscribe(r, file, want, &sub);
+}
+
 int fr_replay_make_pairs(struct fr_replay *r)
 {
 	u32 i;
@@ -32,8 +43,10 @@ int fr_replay_make_pairs(struct fr_replay *r)
 	r->pairs = fr_replay_pairs_new();
 	if (!r->pairs)
 		return -ENOMEM;
-	for (i = 0; i < r->file_cnt && !err; i++)
+	for (i = 0; i < r->file_cnt && !err; i++) {
+		say_unpaired(r, i);
 		err = fr_replay_pairs_add(r->pairs, r->file[i].boot, r->file[i].snap);
+	}
 	return err ? err : fr_replay_pairs_ready(r->pairs);
 }
 

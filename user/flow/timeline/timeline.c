@@ -210,30 +210,18 @@ static int find_trigger(struct fr_timeline *t, u32 file)
 
 /* ---- meaning ---- */
 
-static void bind_rule(struct fr_tl_bind *b, const struct fr_event *ev, const struct fr_tl_rule *rule)
+static void bind(struct fr_timeline *t, u32 file)
 {
-	u32 i;
-
-	for (i = 0; i < FR_TL_FIELD_MAX && rule->field[i]; i++) {
-		const struct fr_field *f = fr_event_field(ev, rule->field[i]);
-
-		if (!f || f->kind == FR_KIND_DERIVED || f->type >= FR_TYPE_text8)
-			return;
-		b->col[ev->nr][i] = f->col;
-	}
-	b->col_cnt[ev->nr] = i;
-	b->fn[ev->nr] = rule->fn;
-}
-
-static void bind(struct fr_tl_bind *b, const struct fr_schema *s)
-{
+	struct fr_tl_bind *b = &t->work->bind[file];
 	const struct fr_tl_rule *rule;
 
-	for (rule = fr_tl_rules; rule->event; rule++) {
-		const struct fr_event *ev = fr_schema_find(s, rule->event);
+	for (rule = fr_tl_rules; rule->fn; rule++) {
+		struct fr_sub sub;
 
-		if (ev)
-			bind_rule(b, ev, rule);
+		if (fr_replay_subscribe(t->replay, file, &rule->want, &sub))
+			continue;
+		b->sub[sub.ev->nr] = sub;
+		b->fn[sub.ev->nr] = rule->fn;
 	}
 }
 
@@ -265,7 +253,7 @@ static int set_up(struct fr_timeline *t)
 	if (!w->bind || !w->boot || make_boots(t, w))
 		return -ENOMEM;
 	for (i = 0; i < files; i++) {
-		bind(&w->bind[i], fr_replay_schema(t->replay, i));
+		bind(t, i);
 		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
 		fr_syscall_odd(fr_replay_view(t->replay, i)->arch, &w->boot[fr_replay_boot(t->replay, i)].odd);
 		if (t->boot_cnt > 1) /* replay shifts them likewise */
@@ -481,8 +469,8 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 		err = put_event(t, &f, run);
 	if (err || !b->fn[nr])
 		return err;
-	for (k = 0; k < b->col_cnt[nr]; k++)
-		f.v[k] = *fr_col_num(&row.b->type[nr].col[b->col[nr][k]], row.k);
+	for (k = 0; k < b->sub[nr].cnt; k++)
+		f.v[k] = *fr_col_num(&row.b->type[nr].col[b->sub[nr].col[k]], row.k);
 	return b->fn[nr](t, &f);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "flow/timeline/timeline.h"
+#include "pure/rows/subscribe.h"
 #include "pure/schema/syscalls.h"
 #include "pure/set/tidmap.h"
 
@@ -25,17 +26,15 @@ struct fr_tl_fed {
 typedef int (*fr_tl_fn)(struct fr_timeline *t, const struct fr_tl_fed *f);
 
 struct fr_tl_rule {
-	const char *event;
-	fr_tl_fn fn;
-	const char *field[FR_TL_FIELD_MAX];
+	struct fr_sub_want want;
+	fr_tl_fn fn; /* NULL: no more rules */
 };
 extern const struct fr_tl_rule fr_tl_rules[];
 
 /* The meaning of the events of a file's schema. */
 struct fr_tl_bind {
 	fr_tl_fn fn[FR_EVENT_MAX];
-	u8 col[FR_EVENT_MAX][FR_TL_FIELD_MAX];
-	u8 col_cnt[FR_EVENT_MAX];
+	struct fr_sub sub[FR_EVENT_MAX];
 };
 
 struct fr_tl_boot {

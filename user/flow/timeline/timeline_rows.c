@@ -308,19 +308,19 @@ static int samples(struct fr_timeline *t, const struct fr_tl_fed *f)
 }
 
 const struct fr_tl_rule fr_tl_rules[] = {
-	{"sched_switch", switches, {"next_pid", "prev_state"}},
-	{"sched_waking", wakes, {"target_pid"}},
-	{"sched_wakeup_new", wakes, {"target_pid"}},
-	{"sched_migrate_task", migrates, {"target_pid"}},
-	{"sched_process_fork", forks, {"child_pid"}},
-	{"sys_enter", enters, {"id", "abi"}},
-	{"sched_process_exec", execs, {"old_pid"}},
-	{"sys_exit", exits, {"id", "abi", "ret"}},
-	{"irq_handler_entry", hard_begins, {"irq"}},
-	{"irq_handler_exit", hard_ends, {"irq"}},
-	{"softirq_entry", soft_begins, {"vec"}},
-	{"softirq_exit", soft_ends, {"vec"}},
-	{"cpu_sample", samples, {"ip"}},
+	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, switches},
+	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, wakes},
+	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, wakes},
+	{{"sched_migrate_task", {FR_SUB_NUM("target_pid")}}, migrates},
+	{{"sched_process_fork", {FR_SUB_NUM("child_pid")}}, forks},
+	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, enters},
+	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, execs},
+	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, exits},
+	{{"irq_handler_entry", {FR_SUB_NUM("irq")}}, hard_begins},
+	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, hard_ends},
+	{{"softirq_entry", {FR_SUB_NUM("vec")}}, soft_begins},
+	{{"softirq_exit", {FR_SUB_NUM("vec")}}, soft_ends},
+	{{"cpu_sample", {FR_SUB_NUM("ip")}}, samples},
 	{},
 };
 

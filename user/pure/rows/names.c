@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/rows/subscribe.h"
+
 #define NO_PID	     (-1)
 #define SAME_NAME_NS 1000000000 /* a renaming's time in the table and its event's are closer than this, even on a busy host */
 #define CPU_MAX	     65536
@@ -107,103 +109,82 @@ int fr_names_add_task(struct fr_names *n, u32 tid, u64 start_ns, const struct fr
 	return add(n, &m);
 }
 
-/* The columns of an event type that tells names, as in the file's schema. */
-struct teller {
-	const struct fr_event *ev;
-	const struct fr_field *tid, *pid, *start, *comm, *oldcomm, *cgroup;
+/* The events that tell names. */
+enum { BIRTH_TID, BIRTH_PID, BIRTH_START, BIRTH_COMM, BIRTH_CGROUP };
+static const struct fr_sub_want names_birth = {
+	"sched_process_fork",
+	{FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_tgid"), FR_SUB_NUM("child_start"), FR_SUB_TEXT("child_comm"),
+	 FR_SUB_MAY_NUM("child_cgroup")},
 };
 
-static const struct fr_field *stored(const struct fr_event *ev, const char *name, bool text)
-{
-	const struct fr_field *f = fr_event_field(ev, name);
-	bool fits = f && f->kind == FR_KIND_FIELD && (text ? f->type == FR_TYPE_comm : f->type < FR_TYPE_text8);
+enum { RENAME_TID, RENAME_NEW, RENAME_OLD };
+static const struct fr_sub_want names_rename = {
+	"task_rename",
+	{FR_SUB_NUM("target_pid"), FR_SUB_TEXT("newcomm"), FR_SUB_TEXT("oldcomm")},
+};
 
-	return fits ? f : NULL;
-}
-
-static bool get_births(const struct fr_schema *s, struct teller *t)
-{
-	t->ev = fr_schema_find(s, "sched_process_fork");
-	if (!t->ev)
-		return false;
-	t->tid = stored(t->ev, "child_pid", false);
-	t->pid = stored(t->ev, "child_tgid", false);
-	t->start = stored(t->ev, "child_start", false);
-	t->comm = stored(t->ev, "child_comm", true);
-	t->cgroup = stored(t->ev, "child_cgroup", false);
-	return t->tid && t->pid && t->start && t->comm;
-}
-
-static bool get_renames(const struct fr_schema *s, struct teller *t)
-{
-	t->ev = fr_schema_find(s, "task_rename");
-	if (!t->ev)
-		return false;
-	t->tid = stored(t->ev, "target_pid", false);
-	t->comm = stored(t->ev, "newcomm", true);
-	t->oldcomm = stored(t->ev, "oldcomm", true);
-	return t->tid && t->comm && t->oldcomm;
-}
-
-static void copy_comm(char *to, const struct fr_row *r, const struct fr_field *f)
+static void copy_comm(char *to, const struct fr_sub *sub, const struct fr_row *r, u32 field)
 {
 	size_t len;
-	const char *text = fr_row_text(r, f, &len);
+	const char *text = fr_sub_text(sub, r, field, &len);
 
 	memset(to, 0, FR_COMM_SZ);
 	memcpy(to, text, len < FR_COMM_SZ ? len : FR_COMM_SZ);
 }
 
-static int add_birth(struct fr_names *n, const struct fr_row *r, const struct teller *t)
+static int add_birth(struct fr_names *n, const struct fr_row *r, const struct fr_sub *sub)
 {
 	struct mark m = {
-		.from_ns = fr_row_num(r, t->start),
-		.tid = fr_row_num(r, t->tid),
-		.pid = fr_row_num(r, t->pid),
+		.from_ns = fr_sub_num(sub, r, BIRTH_START),
+		.tid = fr_sub_num(sub, r, BIRTH_TID),
+		.pid = fr_sub_num(sub, r, BIRTH_PID),
 		.why = BIRTH,
-		.cgroup = t->cgroup ? fr_row_num(r, t->cgroup) : 0,
+		.cgroup = fr_sub_num(sub, r, BIRTH_CGROUP),
 	};
 
-	copy_comm(m.comm, r, t->comm);
+	copy_comm(m.comm, sub, r, BIRTH_COMM);
 	return add(n, &m);
 }
 
 /* The kernel reports just before it renames: the event itself still happens under the old name. */
-static int add_rename(struct fr_names *n, const struct fr_row *r, const struct teller *t)
+static int add_rename(struct fr_names *n, const struct fr_row *r, const struct fr_sub *sub)
 {
-	struct mark m = {.from_ns = r->ts + 1, .tid = fr_row_num(r, t->tid), .pid = NO_PID, .why = RENAMED};
+	struct mark m = {.from_ns = r->ts + 1, .tid = fr_sub_num(sub, r, RENAME_TID), .pid = NO_PID, .why = RENAMED};
 
-	copy_comm(m.comm, r, t->comm);
-	copy_comm(m.oldcomm, r, t->oldcomm);
+	copy_comm(m.comm, sub, r, RENAME_NEW);
+	copy_comm(m.oldcomm, sub, r, RENAME_OLD);
 	return add(n, &m);
 }
 
 bool fr_names_tells(const struct fr_row *r, u32 *tid)
 {
-	struct teller t = {0};
+	struct fr_sub birth, rename;
 
 	if (r->tier != FR_TIER_LIFE)
 		return false;
-	if (!(get_births(r->b->schema, &t) && r->ev == t.ev) && !(get_renames(r->b->schema, &t) && r->ev == t.ev))
+	fr_subscribe(r->b->schema, &names_birth, &birth);
+	fr_subscribe(r->b->schema, &names_rename, &rename);
+	if (r->ev != birth.ev && r->ev != rename.ev)
 		return false;
-	*tid = fr_row_num(r, t.tid);
+	*tid = r->ev == birth.ev ? fr_sub_num(&birth, r, BIRTH_TID) : fr_sub_num(&rename, r, RENAME_TID);
 	return true;
 }
 
 int fr_names_add_batch(struct fr_names *n, const struct fr_batch *b)
 {
-	struct teller birth = {0}, rename = {0};
-	bool has_birth = get_births(b->schema, &birth), has_rename = get_renames(b->schema, &rename);
+	struct fr_sub birth, rename;
 	u32 i;
 	int err = 0;
 
+	fr_subscribe(b->schema, &names_birth, &birth);
+	fr_subscribe(b->schema, &names_rename, &rename);
 	for (i = 0; i < b->row_cnt && !err; i++) {
 		struct fr_row r;
 
-		if (has_birth && b->ev[i] == birth.ev->nr) {
+		if (birth.ev && b->ev[i] == birth.ev->nr) {
 			r = fr_batch_row(b, i);
 			err = add_birth(n, &r, &birth);
-		} else if (has_rename && b->ev[i] == rename.ev->nr) {
+		} else if (rename.ev && b->ev[i] == rename.ev->nr) {
 			r = fr_batch_row(b, i);
 			err = add_rename(n, &r, &rename);
 		}

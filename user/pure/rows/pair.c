@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pure/rows/pair_int.h"
-#include "pure/rows/view.h"
 
 #define ENDED_NS 1000000000ULL /* nothing more comes of a task this long after its exit */
 
@@ -157,28 +156,34 @@ static int governor(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_p
 /* ---- events and their fields ---- */
 
 static const struct {
-	const char *event;
+	struct fr_sub_want want;
 	fr_pair_fn fn;
-	const char *field[FR_PAIR_FIELD_MAX];
-} rules[] = {
-	{"sched_switch", fr_pair_switch, {"next_pid", "prev_state"}},
-	{"sched_waking", fr_pair_waking, {"target_pid"}},
-	{"sched_wakeup_new", fr_pair_wakeup_new, {"target_pid"}},
-	{"sched_process_fork", fr_pair_fork, {"child_pid"}},
-	{"sched_process_exec", fr_pair_exec, {"old_pid"}},
-	{"sched_process_exit", fr_pair_exit, {NULL}},
-	{"sys_enter", enters, {"id", "abi"}},
-	{"sys_exit", exits, {"id", "abi", "ret"}},
-	{"irq_handler_entry", irq_begins, {"irq"}},
-	{"irq_handler_exit", irq_ends, {"irq"}},
-	{"softirq_entry", softirq_begins, {"vec"}},
-	{"softirq_exit", softirq_ends, {"vec"}},
-	{"block_rq_issue", fr_pair_rq_issue, {"dev", "sector", "nr_sector"}},
-	{"block_rq_complete", fr_pair_rq_complete, {"dev", "sector", "nr_sector"}},
-	{"block_io_start", fr_pair_io_start, {"dev", "sector", "nr_sector"}},
-	{"block_io_done", fr_pair_io_done, {"dev", "sector", "nr_sector"}},
-	{"governor", governor, {NULL}},
+} pair_rules[] = {
+	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, fr_pair_switch},
+	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, fr_pair_waking},
+	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, fr_pair_wakeup_new},
+	{{"sched_process_fork", {FR_SUB_NUM("child_pid")}}, fr_pair_fork},
+	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, fr_pair_exec},
+	{{"sched_process_exit", {}}, fr_pair_exit},
+	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, enters},
+	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, exits},
+	{{"irq_handler_entry", {FR_SUB_NUM("irq")}}, irq_begins},
+	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, irq_ends},
+	{{"softirq_entry", {FR_SUB_NUM("vec")}}, softirq_begins},
+	{{"softirq_exit", {FR_SUB_NUM("vec")}}, softirq_ends},
+	{{"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_rq_issue},
+	{{"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_rq_complete},
+	{{"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_io_start},
+	{{"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_io_done},
+	{{"governor", {}}, governor},
 };
+
+#define PAIR_RULE_CNT (sizeof(pair_rules) / sizeof(pair_rules[0]))
+
+const struct fr_sub_want *fr_pairs_want(u32 i)
+{
+	return i < PAIR_RULE_CNT ? &pair_rules[i].want : NULL;
+}
 
 /* The events of a schema. */
 struct fr_pair_plan {
@@ -186,20 +191,18 @@ struct fr_pair_plan {
 	struct fr_pair_rule rule[FR_EVENT_MAX];
 };
 
-/* A file's schema may have other fields, or other types: such events mean nothing here. */
-static bool find_fields(struct fr_pair_rule *rule, const struct fr_event *ev, const char *const *name)
+/* An event that lacks a field means nothing here. */
+static void pair_bind(struct fr_pair_plan *plan, size_t rule)
 {
-	u32 i;
+	struct fr_pair_rule *to;
+	struct fr_sub sub;
 
-	for (i = 0; i < FR_PAIR_FIELD_MAX && name[i]; i++) {
-		const struct fr_field *f = fr_event_field(ev, name[i]);
-
-		if (!f || f->kind == FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUM)
-			return false;
-		rule->col[i] = f->col;
-	}
-	rule->col_cnt = i;
-	return true;
+	if (fr_subscribe(plan->schema, &pair_rules[rule].want, &sub))
+		return;
+	to = &plan->rule[sub.ev->nr];
+	to->fn = pair_rules[rule].fn;
+	to->col_cnt = sub.cnt;
+	memcpy(to->col, sub.col, sizeof(to->col));
 }
 
 static struct fr_pair_plan *new_plan(struct fr_pairs *p, const struct fr_schema *s)
@@ -213,12 +216,8 @@ static struct fr_pair_plan *new_plan(struct fr_pairs *p, const struct fr_schema 
 	plan += p->plan_cnt;
 	memset(plan, 0, sizeof(*plan));
 	plan->schema = s;
-	for (i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		const struct fr_event *ev = fr_schema_find(s, rules[i].event);
-
-		if (ev && find_fields(&plan->rule[ev->nr], ev, rules[i].field))
-			plan->rule[ev->nr].fn = rules[i].fn;
-	}
+	for (i = 0; i < PAIR_RULE_CNT; i++)
+		pair_bind(plan, i);
 	p->plan_cur = p->plan_cnt++;
 	return plan;
 }

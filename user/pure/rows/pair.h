@@ -19,7 +19,7 @@
 #ifndef FR_PAIR_H
 #define FR_PAIR_H
 
-#include "pure/rows/batch.h"
+#include "pure/rows/subscribe.h"
 
 struct fr_pairs; /* opaque; the state of one session of one boot of one machine */
 
@@ -96,6 +96,9 @@ struct fr_pair_rule {
 	u8 col_cnt;
 	u8 col[FR_PAIR_FIELD_MAX];
 };
+
+/* The events that it reads, from i = 0 on; NULL: no more. One that lacks a field there means nothing here. */
+const struct fr_sub_want *fr_pairs_want(u32 i);
 
 /* The rule of an event of this schema. Returns 0 and *rule, or -ENOMEM. */
 int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct fr_pair_rule *rule);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/rows/subscribe.h"
+
 _Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_ids), "numbers begin at the same place");
 
 #define BUILD_ID_WORDS 3u
@@ -126,51 +128,38 @@ static const struct entry *find(const struct table *t, u64 id)
 	return e->id ? e : NULL;
 }
 
-/* An event that holds numbers of a stack, as in the file's schema. */
-struct carrier {
-	const struct fr_event *ev; /* NULL: not in the file */
-	const struct fr_field *id, *nums;
+/* The events that hold numbers of a stack. */
+enum { CARRIER_ID, CARRIER_NUMS, CARRIER_FRAME_CNT };
+static const struct fr_sub_want stacks_frames = {"stack", {FR_SUB_NUM("stack_id"), FR_SUB_NUMS("frames")}};
+static const struct fr_sub_want stacks_origins = {
+	"stack_build_ids",
+	{FR_SUB_NUM("stack_id"), FR_SUB_NUMS("words"), FR_SUB_NUM("frame_cnt")},
 };
 
-static struct carrier carrier(const struct fr_schema *schema, const char *event, const char *nums)
-{
-	struct carrier c = {.ev = fr_schema_find(schema, event)};
-
-	if (!c.ev)
-		return c;
-	c.id = fr_event_field(c.ev, "stack_id");
-	c.nums = fr_event_field(c.ev, nums);
-	if (!c.id || c.id->kind != FR_KIND_FIELD || c.id->type != FR_TYPE_u64 || !c.nums || c.nums->type != FR_TYPE_u64s ||
-	    c.nums->kind != FR_KIND_FIELD)
-		c.ev = NULL;
-	return c;
-}
-
-static int add_row(struct table *t, const struct carrier *c, const struct fr_row *r, const struct fr_field *frame_cnt)
+static int add_row(struct table *t, const struct fr_sub *sub, const struct fr_row *r)
 {
 	size_t cnt;
-	const u64 *nums = fr_row_nums(r, c->nums, &cnt);
-	u64 frames = frame_cnt ? fr_row_num(r, frame_cnt) : 0;
+	const u64 *nums = fr_row_nums(r, sub->field[CARRIER_NUMS], &cnt);
+	u64 frames = sub->cnt > CARRIER_FRAME_CNT ? fr_sub_num(sub, r, CARRIER_FRAME_CNT) : 0;
 
-	return frames > cnt ? 0 : add(t, fr_row_num(r, c->id), nums, cnt, frames);
+	return frames > cnt ? 0 : add(t, fr_sub_num(sub, r, CARRIER_ID), nums, cnt, frames);
 }
 
 int fr_stacks_add_batch(struct fr_stacks *s, const struct fr_batch *b)
 {
-	struct carrier stack = carrier(b->schema, "stack", "frames"), origin = carrier(b->schema, "stack_build_ids", "words");
-	const struct fr_field *frame_cnt = origin.ev ? fr_event_field(origin.ev, "frame_cnt") : NULL;
+	struct fr_sub stack, origin;
 	u32 i;
 	int err = 0;
 
-	if (!frame_cnt || frame_cnt->kind != FR_KIND_FLAGS)
-		origin.ev = NULL;
+	fr_subscribe(b->schema, &stacks_frames, &stack);
+	fr_subscribe(b->schema, &stacks_origins, &origin);
 	for (i = 0; i < b->row_cnt && !err; i++) {
 		struct fr_row r = fr_batch_row(b, i);
 
 		if (r.ev == stack.ev)
-			err = add_row(&s->frames, &stack, &r, NULL);
+			err = add_row(&s->frames, &stack, &r);
 		else if (r.ev == origin.ev)
-			err = add_row(&s->origins, &origin, &r, frame_cnt);
+			err = add_row(&s->origins, &origin, &r);
 	}
 	return err;
 }
