@@ -357,7 +357,7 @@ static const struct table tables[] = {
 	{FR_RANK_CGROUPS, "Cgroups", "  cgroup                 ", put_sums_head, put_cgroup},
 	{FR_RANK_WAITS, "Who waited for whom",
 	 "  who                 tid <- woken by            tid   times   off-CPU  to a CPU", NULL, put_wait},
-	{FR_RANK_REASONS, "Off the CPU, by state and system call", "  state      in                     time",
+	{FR_RANK_REASONS, "Off the CPU, by state and system call", "  state      in                      time",
 	 fr_report_quantile_head, put_reason},
 	{FR_RANK_CALLS, "System calls", "  call                      /s  errors      time", fr_report_quantile_head, put_call},
 	{FR_RANK_ERRORS, "Failed system calls", "  call                   times  error", NULL, put_error},
