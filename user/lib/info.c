@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/handle.h"
+#include "pure/schema/reasons.h"
 
 unsigned flightrec_file_cnt(const struct flightrec *fr)
 {
@@ -171,11 +172,7 @@ const char *flightrec_ring_tier(const struct flightrec_ring *r)
 
 const char *flightrec_loss_name(unsigned reason)
 {
-#define L(nr, name, doc) #name,
-	static const char *const names[FR_LOST_CNT] = {FR_LOSTS(L)};
-#undef L
-
-	return reason < FR_LOST_CNT ? names[reason] : NULL;
+	return fr_lost_name(reason);
 }
 
 uint64_t flightrec_ring_lost(const struct flightrec_ring *r, unsigned reason)

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alert.h"
 #include "fatal.h"
-#include "layout.h"
+#include "pure/schema/reasons.h"
 #include "pure/schema/sysnames.h"
 #include "pure/text/escape.h"
 #include "pure/text/jsonr.h"
@@ -20,24 +19,6 @@ static const char *const kinds[] = {
 #define K(nr, name, doc) [nr] = #name,
 	FR_INCIDENTS(K)
 #undef K
-};
-
-static const char *const verdicts[] = {
-#define V(nr, name, doc) #name,
-	FR_VERDICTS(V)
-#undef V
-};
-
-static const char *const losts[] = {
-#define L(nr, name, doc) #name,
-	FR_LOSTS(L)
-#undef L
-};
-
-static const char *const tiers[] = {
-#define T(nr, TIER, name, doc) #name,
-	FR_TIERS(T)
-#undef T
 };
 
 #define CNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -101,7 +82,7 @@ void fr_incident_tidy(struct fr_incident *rec)
 /* Of a trigger incident. */
 static const char *verdict_of(s32 code)
 {
-	return code >= 0 && (size_t)code < CNT(verdicts) ? verdicts[code] : "?";
+	return fr_sysname(NULL, FR_STYLE_VERDICT, code) ?: "?";
 }
 
 /* ---- JSON ---- */
@@ -311,8 +292,8 @@ static void put_loss(struct fr_out *o, const struct fr_incident *r)
 {
 	u32 tier = r->code >> 8 & 0xff, why = r->code & 0xff;
 
-	fr_out_printf(o, "%" PRIu64 " lost so far on CPU %u, tier %s: %s", r->count, r->cpu,
-		      tier < CNT(tiers) ? tiers[tier] : "?", why < CNT(losts) ? losts[why] : "?");
+	fr_out_printf(o, "%" PRIu64 " lost so far on CPU %u, tier %s: %s", r->count, r->cpu, fr_tier_name(tier) ?: "?",
+		      fr_lost_name(why) ?: "?");
 }
 
 static void put_snapshot(struct fr_out *o, const struct fr_incident *r)

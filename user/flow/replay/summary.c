@@ -216,6 +216,16 @@ u64 fr_summary_horizon(const struct fr_summary *m, u8 tier)
 	return horizon_ns;
 }
 
+u64 fr_summary_lost(const struct fr_summary *m, u32 reason)
+{
+	u64 cnt = 0;
+	u32 i;
+
+	for (i = 0; i < m->cpu_cnt; i++)
+		cnt += m->cpu[i].lost[reason];
+	return cnt;
+}
+
 u64 fr_summary_tier_events(const struct fr_summary *m, u8 tier)
 {
 	u64 cnt = 0;

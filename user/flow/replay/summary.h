@@ -50,6 +50,9 @@ struct fr_summary {
 int fr_summary_new(const struct fr_snap *s, struct fr_summary **out);
 void fr_summary_free(struct fr_summary *m); /* NULL is fine */
 
+/* Records lost on all CPUs for this reason, an enum fr_lost. */
+u64 fr_summary_lost(const struct fr_summary *m, u32 reason);
+
 /* The time from which a tier's history is complete on all CPUs; 0: there is none. */
 u64 fr_summary_horizon(const struct fr_summary *m, u8 tier);
 

@@ -33,13 +33,7 @@ const char *fr_trigger_reason(u32 kind)
 
 const char *fr_trigger_verdict_name(u32 verdict)
 {
-	static const char *const name[FR_TRIGGER_VERDICT_CNT] = {
-#define V(nr, name, doc) [nr] = #name,
-		FR_VERDICTS(V)
-#undef V
-	};
-
-	return verdict < FR_TRIGGER_VERDICT_CNT ? name[verdict] : "?";
+	return fr_sysname(NULL, FR_STYLE_VERDICT, verdict) ?: "?";
 }
 
 const char *fr_trigger_verdict_doc(u32 verdict)
