@@ -46,6 +46,12 @@ void fr_jsonw_s64(struct fr_jsonw *w, const char *key, s64 v)
 	fr_out_s64(w->o, v);
 }
 
+void fr_jsonw_real(struct fr_jsonw *w, const char *key, double v, u32 digits)
+{
+	begin(w, key);
+	fr_out_printf(w->o, "%.*f", (int)digits, v);
+}
+
 void fr_jsonw_bool(struct fr_jsonw *w, const char *key, bool v)
 {
 	begin(w, key);

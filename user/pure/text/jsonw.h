@@ -14,6 +14,7 @@ void fr_jsonw_open(struct fr_jsonw *w, const char *key, char bracket); /* { or [
 void fr_jsonw_close(struct fr_jsonw *w, char bracket);		       /* } or ] */
 void fr_jsonw_u64(struct fr_jsonw *w, const char *key, u64 v);
 void fr_jsonw_s64(struct fr_jsonw *w, const char *key, s64 v);
+void fr_jsonw_real(struct fr_jsonw *w, const char *key, double v, u32 digits);
 void fr_jsonw_bool(struct fr_jsonw *w, const char *key, bool v);
 void fr_jsonw_text(struct fr_jsonw *w, const char *key, const char *s); /* NULL: null */
 void fr_jsonw_mem(struct fr_jsonw *w, const char *key, const char *s, size_t sz);
