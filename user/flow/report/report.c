@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "flow/report/report_kinds.h"
 #include "pure/err.h"
 
 static int analyze(struct fr_report *r)
@@ -48,14 +49,26 @@ static int gather(struct fr_report *r)
 	err = err ?: analyze(r);
 	err = err ?: open_symbols(r);
 	err = err ?: fr_report_cgroups_read(r);
-	return err ?: fr_report_last_read(r);
+	err = err ?: fr_report_last_read(r);
+	err = err ?: fr_report_rank(r);
+	return err ?: fr_report_functions(r);
+}
+
+static void print_json(struct fr_report *r)
+{
+	struct fr_jsonw w = {.o = r->out};
+
+	fr_jsonw_open(&w, NULL, '{');
+	fr_json_record(&w, &fr_report_kind, r, r);
+	fr_jsonw_close(&w, '}');
+	fr_out_char(r->out, '\n');
 }
 
 static void print(struct fr_report *r)
 {
 	fr_out_init(r->out, STDOUT_FILENO);
 	if (r->ask->json)
-		fr_report_json(r);
+		print_json(r);
 	else
 		fr_report_text(r);
 	if (r->symbols && fr_symbols_error(r->symbols))
@@ -78,6 +91,11 @@ static int report(struct fr_report *r)
 
 static void close_all(struct fr_report *r)
 {
+	u32 i;
+
+	for (i = 0; i < FR_RANK_CNT; i++)
+		free(r->rank[i].rec);
+	free(r->fn);
 	fr_report_last_free(&r->last);
 	fr_report_cgroups_free(r);
 	fr_symbols_free(r->symbols);

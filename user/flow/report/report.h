@@ -52,35 +52,7 @@ struct fr_report_last {
 	char *text;
 };
 
-struct fr_report {
-	const struct fr_report_ask *ask;
-	struct fr_replay *replay;
-	const struct fr_snap *snap;
-	struct fr_summary *sum;
-	struct fr_analyze *analyze;
-	const struct fr_an_result *res;
-	struct fr_report_last last;
-	struct fr_cgroups *paths;   /* as far as the snapshot knows them */
-	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
-	char *beside;		    /* the snapshot's directory, for symbols */
-	const struct fr_view *view;
-	struct fr_out *out;
-};
-
-/* Read the events before the trigger that the page shows, into r->last. 0, -ENOMEM, or -errno of reading. */
-int fr_report_last_read(struct fr_report *r);
-void fr_report_last_free(struct fr_report_last *l);
-
-/* the cgroups of living processes; call once. 0 or -ENOMEM */
-int fr_report_cgroups_read(struct fr_report *r);
-void fr_report_cgroups_free(struct fr_report *r);
-const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
-
-/* Print all: as one JSON object (docs/json.md); as a page. */
-void fr_report_json(struct fr_report *r);
-void fr_report_text(struct fr_report *r);
-
-/* Samples by function: a list for free(); *cnt. NULL: no memory. */
+/* Samples of a function. */
 struct fr_report_fn {
 	const char *name, *module; /* NULL unknown */
 	const char *missing;	   /* why there is no name */
@@ -88,17 +60,8 @@ struct fr_report_fn {
 	u64 cnt;
 	bool user;
 };
-struct fr_report_fn *fr_report_functions(struct fr_report *r, u32 *cnt);
 
-/* The function of a frame of the focus task's stack, in user space or the kernel. */
-struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip);
-
-/* How many of its innermost frames belong to the recorder itself, and so not to what happened. */
-size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt);
-
-/* ---- order of importance (report_rank.c) ---- */
-
-/* The entries of a tally, most important first, at most ask->top if that is set; freed by the caller. NULL: no memory. */
+/* Tables, each in its order. */
 enum fr_rank {
 	FR_RANK_TASKS,
 	FR_RANK_PROCESSES,
@@ -112,7 +75,56 @@ enum fr_rank {
 	FR_RANK_SOFTIRQS,
 	FR_RANK_CNT
 };
-const void **fr_report_rank(const struct fr_report *r, enum fr_rank what, u32 *cnt);
+
+struct fr_report_rank {
+	const void **rec; /* the most important first */
+	u32 cnt;	  /* of these shown: at most ask->top, if that is set */
+	u32 all;
+};
+
+struct fr_report {
+	const struct fr_report_ask *ask;
+	struct fr_replay *replay;
+	const struct fr_snap *snap;
+	struct fr_summary *sum;
+	struct fr_analyze *analyze;
+	const struct fr_an_result *res;
+	struct fr_report_last last;
+	struct fr_cgroups *paths;   /* as far as the snapshot knows them */
+	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
+	char *beside;		    /* the snapshot's directory, for symbols */
+	struct fr_report_rank rank[FR_RANK_CNT];
+	struct fr_report_fn *fn; /* samples by function, the most first */
+	u32 fn_cnt;
+	const struct fr_view *view;
+	struct fr_out *out;
+};
+
+/* Read the events before the trigger that the page shows, into r->last. 0, -ENOMEM, or -errno of reading. */
+int fr_report_last_read(struct fr_report *r);
+void fr_report_last_free(struct fr_report_last *l);
+
+/* the cgroups of living processes; call once. 0 or -ENOMEM */
+int fr_report_cgroups_read(struct fr_report *r);
+void fr_report_cgroups_free(struct fr_report *r);
+const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
+
+/* Print all as a page. */
+void fr_report_text(struct fr_report *r);
+
+/* Find r->fn. 0 or -ENOMEM. */
+int fr_report_functions(struct fr_report *r);
+
+/* The function of a frame of the focus task's stack, in user space or the kernel. */
+struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip);
+
+/* How many of its innermost frames belong to the recorder itself, and so not to what happened. */
+size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt);
+
+/* ---- order of importance (report_rank.c) ---- */
+
+/* Find all of r->rank. 0 or -ENOMEM. */
+int fr_report_rank(struct fr_report *r);
 
 /* ---- words used by both forms (report_word.c) ---- */
 

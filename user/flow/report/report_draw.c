@@ -7,9 +7,7 @@
 #include "pure/text/escape.h"
 #include "pure/text/units.h"
 
-#define BAR_MOST    60u
-#define WIDTH_MEAN  100u /* pages this wide show means */
-#define WIDTH_COUNT 90u	 /* pages this wide show counts of what was timed */
+#define BAR_MOST 60u
 
 void fr_report_title(struct fr_report_page *p, const char *title, const char *note)
 {
@@ -54,13 +52,6 @@ void fr_report_duration(struct fr_out *o, u64 ns, int width)
 	fr_out_printf(o, "%*s", width, ns ? fr_show_duration(ns, text, sizeof(text)) : width ? "-" : "0 ns");
 }
 
-void fr_report_size(struct fr_out *o, u64 sz, int width)
-{
-	char text[32];
-
-	fr_out_printf(o, "%*s", width, sz ? fr_show_size(sz, text, sizeof(text)) : "-");
-}
-
 void fr_report_cell(struct fr_out *o, const char *s, size_t len, u32 width)
 {
 	if (!s) {
@@ -85,26 +76,6 @@ void fr_report_share(struct fr_out *o, u64 part, u64 whole)
 		fr_out_printf(o, "%6.1f%%", 100.0 * (double)part / (double)whole);
 	else
 		fr_out_str(o, "      -");
-}
-
-void fr_report_quantiles(struct fr_report_page *p, const struct fr_hist *h)
-{
-	if (p->width >= WIDTH_COUNT)
-		fr_report_count(p->o, h->cnt, 10);
-	if (p->width >= WIDTH_MEAN)
-		fr_report_duration(p->o, fr_hist_mean(h), 10);
-	fr_report_duration(p->o, fr_hist_quantile(h, 500000), 10);
-	fr_report_duration(p->o, fr_hist_quantile(h, 990000), 10);
-	fr_report_duration(p->o, h->max, 10);
-}
-
-void fr_report_quantile_head(struct fr_report_page *p)
-{
-	if (p->width >= WIDTH_COUNT)
-		fr_out_str(p->o, "     count");
-	if (p->width >= WIDTH_MEAN)
-		fr_out_str(p->o, "      mean");
-	fr_out_str(p->o, "       p50       p99       max");
 }
 
 /* ---- histograms ---- */

@@ -103,24 +103,33 @@ static u32 list_tally(const struct fr_tally *t, enum fr_rank what, struct item *
 	return t->cnt;
 }
 
-const void **fr_report_rank(const struct fr_report *r, enum fr_rank what, u32 *cnt)
+static int rank_one(struct fr_report *r, enum fr_rank what)
 {
 	const struct fr_tally *t = what == FR_RANK_TASKS ? NULL : tally_of(r->res, what);
 	u32 max = t ? t->cnt : r->res->task_cnt, i;
 	struct item *item = calloc(max + 1, sizeof(*item));
-	const void **rec = calloc(max + 1, sizeof(*rec));
+	struct fr_report_rank *out = &r->rank[what];
 
-	*cnt = 0;
-	if (item && rec) {
-		*cnt = t ? list_tally(t, what, item) : list_tasks(r->res, item);
-		qsort(item, *cnt, sizeof(*item), by_weight);
-		for (i = 0; i < *cnt; i++)
-			rec[i] = item[i].rec;
-		if (r->ask->top && *cnt > r->ask->top)
-			*cnt = r->ask->top;
-	} else {
-		fr_out_fail(r->out, -ENOMEM);
+	out->rec = calloc(max + 1, sizeof(*out->rec));
+	if (!item || !out->rec) {
+		free(item);
+		return -ENOMEM;
 	}
+	out->all = t ? list_tally(t, what, item) : list_tasks(r->res, item);
+	out->cnt = r->ask->top && out->all > r->ask->top ? r->ask->top : out->all;
+	qsort(item, out->all, sizeof(*item), by_weight);
+	for (i = 0; i < out->all; i++)
+		out->rec[i] = item[i].rec;
 	free(item);
-	return rec;
+	return 0;
+}
+
+int fr_report_rank(struct fr_report *r)
+{
+	enum fr_rank what;
+	int err = 0;
+
+	for (what = 0; what < FR_RANK_CNT && !err; what++)
+		err = rank_one(r, what);
+	return err;
 }

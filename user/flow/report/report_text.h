@@ -19,16 +19,12 @@ const char *fr_report_moment_name(const struct fr_report_page *p); /* what times
 void fr_report_label(struct fr_report_page *p, const char *label);
 void fr_report_count(struct fr_out *o, u64 v, int width); /* 1,234; right-aligned in width columns, 0: unpadded */
 void fr_report_duration(struct fr_out *o, u64 ns, int width);
-void fr_report_size(struct fr_out *o, u64 sz, int width);
 /* Untrusted text in a number of columns: truncated with a dot, or padded. 0: unchanged. */
 void fr_report_cell(struct fr_out *o, const char *s, size_t len, u32 width);
 void fr_report_who(struct fr_report_page *p, u32 tid, u64 ts, u16 cpu); /* comm/tid */
 void fr_report_share(struct fr_out *o, u64 part, u64 whole);		/* 12.3 % in 7 columns */
 /* A histogram as bars, one line per power of two; prints nothing if it is empty. */
 void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr_hist *h);
-/* p50, p99, max in columns of 10, preceded by count and mean if the page is wide enough; and their headings. */
-void fr_report_quantiles(struct fr_report_page *p, const struct fr_hist *h);
-void fr_report_quantile_head(struct fr_report_page *p);
 
 /* ---- parts ---- */
 

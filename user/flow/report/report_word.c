@@ -103,17 +103,14 @@ static int by_count(const void *a, const void *b)
 	return by_function(a, b);
 }
 
-struct fr_report_fn *fr_report_functions(struct fr_report *r, u32 *cnt)
+int fr_report_functions(struct fr_report *r)
 {
 	const struct fr_tally *t = &r->res->samples;
 	struct fr_report_fn *fn = calloc(t->cnt + 1, sizeof(*fn));
 	u32 i, to = 0;
 
-	*cnt = 0;
-	if (!fn) {
-		fr_out_fail(r->out, -ENOMEM);
-		return NULL;
-	}
+	if (!fn)
+		return -ENOMEM;
 	for (i = 0; i < t->cnt; i++)
 		find_function(r, fr_tally_at(t, i), &fn[i]);
 	qsort(fn, t->cnt, sizeof(*fn), by_function);
@@ -124,6 +121,7 @@ struct fr_report_fn *fr_report_functions(struct fr_report *r, u32 *cnt)
 			fn[to++] = fn[i];
 	}
 	qsort(fn, to, sizeof(*fn), by_count);
-	*cnt = r->ask->top && to > r->ask->top ? r->ask->top : to;
-	return fn;
+	r->fn = fn;
+	r->fn_cnt = r->ask->top && to > r->ask->top ? r->ask->top : to;
+	return 0;
 }
