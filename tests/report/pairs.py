@@ -15,7 +15,7 @@ class Task:
         self.wake = 0  # 0, EARLY, or when
         self.early_ns = self.ran_ns = 0
         self.ran_on = None  # the CPU on which it ran last
-        self.waker = 0
+        self.waker, self.woken = 0, False  # by the waking that counts; is there one?
         self.call = None  # (since, number, interrupted)
         self.call_abi = 0
         self.called = 0  # its last known begin or end of a call
@@ -25,7 +25,7 @@ class Pair:
     """How long what the row ends took; 0: it ends nothing."""
     def __init__(self):
         self.latency = self.offcpu = self.queued = self.blocked = 0
-        self.again = False
+        self.again = self.woke = False  # woke: it is a waking that counts
         self.call = None  # (number, ABI) of the call that ends, if the row has another one
 
 
@@ -62,7 +62,7 @@ class Pairs:
         if t.how != RUNS or t.early_ns < self.blind or t.early_ns < t.ran_ns:
             t.wake = 0
         if t.wake != EARLY:
-            t.waker = 0
+            t.waker, t.woken = 0, False
         t.ran_ns = 0
         t.left_ns = ts
         t.how = QUEUED if state in (0, 256) else BLOCKED if state & 2 else SLEEPS
@@ -84,11 +84,12 @@ class Pairs:
         p.queued = ts - queued if off and queued else 0
         p.latency = 0 if t.how == QUEUED else p.queued
         p.blocked = (queued or ts) - t.left_ns if t.how == BLOCKED else 0
+        t.woken = False
         t.left_ns, t.how, t.wake, t.ran_ns = 0, RUNS, 0, ts
 
     def is_lost(self, t):
         if t.how != RUNS:
-            return t.left_ns < self.blind
+            return t.left_ns < self.blind or "off" in self.lacks
         return t.ran_on is not None and t.ran_ns < self.cpu_blind.get(t.ran_on, 0)
 
     def on_sched_switch(self, row, p):
@@ -102,7 +103,8 @@ class Pairs:
             self.runs(self.task(nxt), ts, p)
             self.task(nxt).ran_on = row["cpu"]
 
-    def born(self, t, row):
+    def born(self, t, row, p):
+        t.woken = p.woke = True
         t.left_ns, t.how, t.wake, t.waker = row["ts"], NEW, row["ts"], row["tid"]
 
     def just_runs(self, t, ts):
@@ -115,7 +117,7 @@ class Pairs:
         new = tid not in self.tasks
         t = self.task(tid)
         if new or self.is_lost(t):
-            self.born(t, row)
+            self.born(t, row, p)
         elif not self.just_runs(t, ts):
             was = t.wake
             if t.how == RUNS:
@@ -126,13 +128,14 @@ class Pairs:
                 t.early_ns = ts
             if t.wake != was or was == EARLY:
                 t.waker = row["tid"]
+                t.woken = p.woke = True
 
     def on_sched_wakeup_new(self, row, p):
         t = self.task(row["target_pid"])
         if self.just_runs(t, row["ts"]):
             return
         t = self.tasks[row["target_pid"]] = Task()
-        self.born(t, row)
+        self.born(t, row, p)
 
     def on_sched_process_fork(self, row, p):
         self.tasks.pop(row["child_pid"], None)

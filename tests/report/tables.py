@@ -35,8 +35,7 @@ class Task:
         self.call = None  # (abi, id) of the call it is in
         self.fault = False
         self.off = None  # (state, in, abi, id) with which it left its CPU
-        self.wake = None  # (how, number, waker's tid, when, link and name of the waker), and whether it came after the task left its CPU
-        self.wake_off = False
+        self.wake = None  # the waking that counts: how, number, waker's tid, when, link and name of the waker
         self.link = None  # what woke it for its last run
         self.ran = self.left = (0, 0)  # when, and on which CPU
         self.state = None  # with which it left its CPU
@@ -247,7 +246,9 @@ class Tables:
             self.ran(c, t, c.since_ns, ts)
         if t.tid:
             t.sums.n["preempted"] += counts and state in (0, PREEMPTED)
-            t.off, t.wake_off, t.left, t.state = self.what_in(t, state), False, (ts, row["cpu"]), state
+            t.off, t.left, t.state = self.what_in(t, state), (ts, row["cpu"]), state
+            if not (t.tid in self.pairs.tasks and self.pairs.tasks[t.tid].woken):
+                t.wake = None
             if t.tid == self.focus:
                 self.step(row, "leaves", off=t.off)
         c.n["switches"] += counts
@@ -286,7 +287,7 @@ class Tables:
         elif not t.off or t.state not in (0, PREEMPTED) or not self.is_whole(t):
             t.link = None
         t.ran = row["ts"], row["cpu"]
-        t.off, t.wake, t.wake_off = None, None, False
+        t.off = t.wake = None
         if t.tid == self.focus:
             self.note(row)
             self.step(row, "runs")
@@ -298,7 +299,11 @@ class Tables:
 
     def is_whole(self, t):
         """No event is missing in which the task may have slept: of its CPU while it runs, of any while it has none."""
-        return t.left[0] >= max((c.gap_ns for c in self.cpus.values()), default=0) if t.off else t.ran[0] >= self.cpu(t.ran[1]).gap_ns
+        if t.off and t.state in (16, 32):
+            return True  # it has ended
+        if t.off:
+            return t.left[0] >= self.pairs.blind and "off" not in self.pairs.lacks
+        return t.ran[0] >= self.cpu(t.ran[1]).gap_ns
 
     def on_sched_waking(self, row, c, t, pair, counts, rated):
         target = self.task(row["target_pid"])
@@ -311,10 +316,9 @@ class Tables:
             return
         if target.tid and target.tid == self.focus:
             self.step(row, "woken", by=by, nr=nr)
-        if target.off and target.wake_off:
+        if not pair.woke:
             return
         target.wake = (by, nr, row["tid"], row["ts"], t.link if by == "task" and self.is_whole(t) else None, row["comm"])
-        target.wake_off = target.off is not None
 
     on_sched_wakeup_new = on_sched_waking
 
@@ -327,7 +331,7 @@ class Tables:
         if row["old_pid"] != t.tid:
             was = self.task(row["old_pid"])
             c.tid = t.tid if c.tid == was.tid else c.tid
-            t.call, t.link, t.ran, t.off = was.call, was.link, was.ran, was.off
+            t.call, t.link, t.ran, t.off, t.wake = was.call, was.link, was.ran, was.off, was.wake
         if t.tid == self.focus and row["old_pid"] != t.tid and row["ts"] <= self.w["moment_end_ns"]:
             self.steps.clear()  # they were those of the process's first thread
             self.step(row, "runs")

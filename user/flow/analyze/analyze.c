@@ -450,6 +450,8 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 		return -ENOMEM;
 	fr_pairs_set_arch(a->pairs, fr_snap_fact(a->snap, "arch"));
 	fr_pairs_set_room(a->pairs, fr_memory_has_row_room);
+	fr_pairs_tell_why(a->pairs);
+	a->span = fr_pairs_row(a->pairs);
 	err = bind_all(a, r);
 	err = err ?: fr_an_tasks_init(a);
 	err = err ?: add_holes(a, sum);

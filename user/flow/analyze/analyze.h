@@ -17,16 +17,11 @@
 
 #include "flow/replay/replay.h"
 #include "flow/replay/summary.h"
+#include "pure/rows/span.h"
 #include "pure/set/hist.h"
 #include "pure/set/tally.h"
 
 #define FR_AN_IDLE 0u /* number of the idle tasks in the list of tasks */
-
-/* What a task was doing when it left its CPU. */
-enum fr_an_in { FR_AN_IN_USER, FR_AN_IN_CALL, FR_AN_IN_FAULT };
-
-/* What woke a task: another task, or an interrupt on top of whatever ran there. */
-enum fr_an_by { FR_AN_BY_TASK, FR_AN_BY_IRQ, FR_AN_BY_SOFTIRQ };
 
 /* Sums kept for tasks, processes and cgroups alike. */
 struct fr_an_sums {
@@ -90,7 +85,7 @@ struct fr_an_error {
 struct fr_an_reason {
 	u64 key;
 	u16 state; /* as prev_state of sched_switch */
-	u8 in;	   /* enum fr_an_in */
+	u8 in;	   /* enum fr_span_in */
 	u8 abi;
 	s32 id; /* of the call */
 	struct fr_hist offcpu;
@@ -99,7 +94,7 @@ struct fr_an_reason {
 /* How long tasks waited until this one, or an interrupt, woke them. */
 struct fr_an_wait {
 	u64 key;
-	u8 by;	   /* enum fr_an_by */
+	u8 by;	   /* enum fr_span_by */
 	u32 by_nr; /* number of the task in the list, of the interrupt or softirq */
 	u32 task;  /* the woken task: its number in the list */
 	u64 cnt, offcpu_ns, wakeup_ns;
@@ -163,7 +158,7 @@ struct fr_an_step {
 	u16 cpu;
 	u16 state; /* LEAVES */
 	s32 id;	   /* LEAVES */
-	u8 by;	   /* WOKEN: enum fr_an_by */
+	u8 by;	   /* WOKEN: enum fr_span_by */
 	u32 by_nr; /* tid, number of the interrupt or softirq */
 };
 

@@ -7,7 +7,6 @@
 
 static void faults(const struct fr_an_row *r)
 {
-	r->task->state->fault = true;
 	r->cpu->fault_cnt += r->counted;
 }
 

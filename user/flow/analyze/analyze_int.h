@@ -19,31 +19,17 @@
 #define FR_AN_NEAR_ABIS	 2u
 #define FR_AN_NEAR_CALLS 512u
 
-/* The current state of a task. */
+/* What is known of a task beside its spans (pure/rows/span.h). */
 struct fr_an_state {
 	u64 cgroup; /* from its fork event, 0 unknown */
-	/* what it is in: the later of call and fault */
-	u64 call; /* its key + 1, 0: in none */
-	bool fault;
-	/* how it left its CPU */
-	bool off;
-	u8 off_in, off_abi;
-	u16 off_state;
-	s32 off_id;
-	/* what woke it since it last ran: the first waker after it left, else the last one before */
-	bool wake, wake_off; /* there is one; it came after the task left */
-	u8 wake_by;
-	u32 wake_tid, wake_nr;
-	u64 wake_ns, wake_parent;
-	u64 link;	    /* the wakeup that made it run, now or last: number in the ring + 1, 0 unknown */
-	u64 ran_ns, off_ns; /* it ran last, and left its CPU last */
-	u16 ran_cpu;
+	u64 link;   /* the wakeup that made it run, now or last: number in the ring + 1, 0 unknown */
+	u64 parent; /* the link of what woke it last */
+	bool ended;
 };
 
 struct fr_an_cpu_state {
 	struct fr_pair_cpu *pair;
 	struct fr_oncpu on;
-	u32 irq, softirq; /* what it is in: number + 1, 0: in none */
 };
 
 struct fr_an_link {
@@ -111,7 +97,8 @@ struct fr_analyze {
 	struct fr_names *names;
 	struct fr_snap *snap;
 	struct fr_pairs *pairs;
-	u64 asked_ns; /* rows before this one are before the window */
+	const struct fr_span_row *span; /* of the current row */
+	u64 asked_ns;			/* rows before this one are before the window */
 	bool filtered;
 	bool picked; /* switches were cut away from the file: no CPU's time is covered */
 	u32 lacks;   /* what is unknown about pairs, see fr_pairs_lack() */
@@ -134,7 +121,6 @@ struct fr_analyze {
 	/* wakings */
 	struct fr_an_link *link;
 	u64 link_cnt;
-	u64 blind_ns; /* all CPUs' events are complete from here on, as far as known by now */
 	bool chained; /* the moment is over */
 	u64 due_ns;   /* a hole or the end of the moment comes after it */
 };

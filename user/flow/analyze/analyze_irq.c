@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* analyze_irq: time in handlers of interrupts and softirqs, and which one a CPU is in. Interrupts nest inside softirqs. */
+/* analyze_irq: time in handlers of interrupts and softirqs. Interrupts nest inside softirqs. */
 #include <errno.h>
 #include <string.h>
 
@@ -69,7 +69,6 @@ static int irq_begins(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_irq *i;
 
-	r->cpu->state->irq = r->v[0] + 1;
 	if (!r->counted)
 		return 0;
 	i = get_irq(a, r);
@@ -80,7 +79,6 @@ static int irq_begins(struct fr_analyze *a, const struct fr_an_row *r)
 
 static int irq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	r->cpu->state->irq = 0;
 	if (!r->counted)
 		return 0;
 	r->cpu->irq_ns += r->pair.latency_ns;
@@ -90,13 +88,11 @@ static int irq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 /* fields: vec */
 static int softirq_begins(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	r->cpu->state->softirq = r->v[0] + 1;
 	return r->counted ? count_begin(r, get_softirq(a, r)) : 0;
 }
 
 static int softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	r->cpu->state->softirq = 0;
 	if (!r->counted)
 		return 0;
 	r->cpu->softirq_ns += r->pair.latency_ns;

@@ -22,42 +22,19 @@
 #include "io/memory.h"
 #include "task_state.h"
 
-static bool is_runnable(u16 prev_state)
-{
-	return !prev_state || prev_state == FR_PREV_STATE_PREEMPTED;
-}
-
 /* ---- reasons ---- */
 
-/* A user-space task sleeps only in a call or in a page fault. If calls were cut away, the reason is unknown. */
-static u8 what_in(const struct fr_analyze *a, const struct fr_an_state *s, u16 state)
+static int count_reason(struct fr_analyze *a, const struct fr_span_why *why, u64 offcpu_ns)
 {
-	bool sleeps = (state == FR_PREV_STATE_SLEEPING || state == FR_PREV_STATE_BLOCKED) && !fr_an_lacks(a, FR_PAIR_CALL);
-
-	return s->call ? FR_AN_IN_CALL : s->fault && sleeps ? FR_AN_IN_FAULT : FR_AN_IN_USER;
-}
-
-static void note_reason(const struct fr_analyze *a, struct fr_an_task *t, u16 state)
-{
-	struct fr_an_state *s = t->state;
-
-	s->off_state = state;
-	s->off_in = what_in(a, s, state);
-	s->off_abi = s->call ? (s->call - 1) >> 32 : 0;
-	s->off_id = s->call ? (s32)(s->call - 1) : 0;
-}
-
-static int count_reason(struct fr_analyze *a, const struct fr_an_state *s, u64 offcpu_ns)
-{
-	u64 key = (u64)s->off_state << 48 | (u64)s->off_in << 40 | (u64)s->off_abi << 32 | (u32)s->off_id;
+	u64 key = (u64)why->state << 48 | (u64)why->in << 40 | (u64)why->abi << 32 | (u32)why->call;
 	struct fr_an_reason *r = fr_an_get(a, FR_AN_LEFT_offcpu, &a->res.reasons, key, &a->rest.reason, FR_MEMORY_ROWS);
 
 	if (!r)
 		return -ENOMEM;
-	r->state = s->off_state;
-	r->in = s->off_in;
-	r->abi = s->off_abi;
-	r->id = s->off_id;
+	r->state = why->state;
+	r->in = why->in;
+	r->abi = why->abi;
+	r->id = why->call;
 	return fr_hist_add(&r->offcpu, offcpu_ns);
 }
 
@@ -75,26 +52,27 @@ static struct fr_an_step *new_step(struct fr_analyze *a, const struct fr_an_row 
 	return s;
 }
 
-static void note_leaving(struct fr_analyze *a, const struct fr_an_row *r, const struct fr_an_state *s)
+static void note_leaving(struct fr_analyze *a, const struct fr_an_row *r)
 {
+	const struct fr_span_why *why = &a->span->left;
 	struct fr_an_step *step = new_step(a, r, FR_AN_LEAVES);
 
 	if (!step)
 		return;
-	step->state = s->off_state;
-	step->in = s->off_in;
-	step->abi = s->off_abi;
-	step->id = s->off_id;
+	step->state = why->state;
+	step->in = why->in;
+	step->abi = why->abi;
+	step->id = why->call;
 }
 
-static void note_waking(struct fr_analyze *a, const struct fr_an_row *r, u8 by, u32 by_nr)
+static void note_waking(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_step *step = new_step(a, r, FR_AN_WOKEN);
 
 	if (!step)
 		return;
-	step->by = by;
-	step->by_nr = by_nr;
+	step->by = a->span->waker.by;
+	step->by_nr = a->span->waker.nr;
 }
 
 static void note_running(struct fr_analyze *a, const struct fr_an_row *r)
@@ -160,10 +138,7 @@ int fr_an_sched_gap(struct fr_analyze *a, u16 cpu, u64 since_ns, u64 until_ns)
 
 	if (!s)
 		return 0;
-	s->irq = s->softirq = 0;
 	fr_oncpu_gap(&s->on, until_ns);
-	if (a->blind_ns < until_ns)
-		a->blind_ns = until_ns;
 	return keep_seg(a, &a->res.cpu[cpu], since_ns, FR_AN_NOT_KNOWN);
 }
 
@@ -226,84 +201,62 @@ static struct fr_an_link *link_of(struct fr_analyze *a, u64 nr)
 	return nr && nr + FR_AN_WAKE_MAX > a->link_cnt ? &a->link[(nr - 1) % FR_AN_WAKE_MAX] : NULL;
 }
 
-/* How a task came to run, or once it has left its CPU, had come to run; 0: not known. */
-static u64 link_now(const struct fr_analyze *a, const struct fr_an_state *s)
+static struct fr_an_wake wakeup_of(u32 tid, const struct fr_span_waker *w, u64 ran_ns)
 {
-	u64 blind_ns = s->off ? a->blind_ns : s->link ? a->res.cpu[s->ran_cpu].state->on.whole_ns : 0;
-
-	return (s->off ? s->off_ns : s->ran_ns) >= blind_ns ? s->link : 0;
-}
-
-static struct fr_an_wake wakeup_of(const struct fr_an_task *t, u64 ran_ns)
-{
-	const struct fr_an_state *s = t->state;
-
-	return (struct fr_an_wake){.tid = t->tid,
-				   .by = s->wake_by,
-				   .by_nr = s->wake_by ? s->wake_nr : s->wake_tid,
-				   .woken_ns = s->wake_ns,
-				   .ran_ns = ran_ns};
+	return (struct fr_an_wake){.tid = tid, .by = w->by, .by_nr = w->nr, .woken_ns = w->ns, .ran_ns = ran_ns};
 }
 
 /* It runs: woken for it, or once more what it was woken for. */
 static void find_link(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
 {
+	const struct fr_span_off *off = &a->span->off;
 	struct fr_an_state *s = t->state;
 
-	if (r->pair.latency_ns && s->wake) {
+	if (r->pair.latency_ns && off->waker.ns && knows_wakers(a)) {
 		a->link[a->link_cnt++ % FR_AN_WAKE_MAX] =
-			(struct fr_an_link){.wake = wakeup_of(t, r->in.ts), .parent = s->wake_parent};
+			(struct fr_an_link){.wake = wakeup_of(t->tid, &off->waker, r->in.ts), .parent = s->parent};
 		s->link = a->link_cnt;
-	} else {
-		s->link = s->off && is_runnable(s->off_state) ? link_now(a, s) : 0;
+	} else if (!off->is_known || !fr_span_is_runnable(&off->why)) {
+		s->link = 0;
 	}
-	s->ran_ns = r->in.ts;
-	s->ran_cpu = r->cpu_nr;
 }
 
-static enum fr_an_chain chain_of(const struct fr_an_state *s)
+static enum fr_an_chain chain_of(const struct fr_analyze *a, const struct fr_an_state *s, const struct fr_span_off *off)
 {
-	if (!s->off || is_runnable(s->off_state))
-		return FR_AN_CHAIN_RUNS;
-	if (s->off_state & FR_PREV_STATE_ENDED)
+	if (s->ended)
 		return FR_AN_CHAIN_ENDED;
-	return s->wake ? FR_AN_CHAIN_WAITS : FR_AN_CHAIN_SLEEPS;
+	if (!off->left_ns || fr_span_is_runnable(&off->why))
+		return FR_AN_CHAIN_RUNS;
+	return off->waker.ns && knows_wakers(a) ? FR_AN_CHAIN_WAITS : FR_AN_CHAIN_SLEEPS;
 }
 
 void fr_an_sched_chain(struct fr_analyze *a)
 {
 	struct fr_an_focus *f = &a->res.focus;
 	const struct fr_an_task *t = f->tid ? fr_an_task(a, f->tid) : NULL;
-	struct fr_an_link *l = t ? link_of(a, link_now(a, t->state)) : NULL;
+	struct fr_span_now now = {0};
+	struct fr_an_link *l;
 
 	a->chained = true;
-	f->chain_of = t ? chain_of(t->state) : FR_AN_CHAIN_RUNS;
+	if (!t)
+		return;
+	fr_pairs_now(a->pairs, f->tid, &now);
+	f->chain_of = chain_of(a, t->state, &now.off);
+	if (now.is_lost)
+		return;
+	l = link_of(a, t->state->link);
 	if (f->chain_of == FR_AN_CHAIN_WAITS) {
-		l = NULL;
-		if (t->state->off_ns >= a->blind_ns) {
-			f->chain[f->chain_cnt++] = wakeup_of(t, 0);
-			l = link_of(a, t->state->wake_parent);
-		}
+		f->chain[f->chain_cnt++] = wakeup_of(f->tid, &now.off.waker, 0);
+		l = link_of(a, t->state->parent);
 	}
 	for (; l && f->chain_cnt < FR_AN_CHAIN_MAX; l = link_of(a, l->parent))
 		f->chain[f->chain_cnt++] = l->wake;
-}
-
-static u8 woken_by(const struct fr_an_row *r, u32 *nr)
-{
-	const struct fr_an_cpu_state *s = r->cpu->state;
-
-	*nr = s->irq ? s->irq - 1 : s->softirq ? s->softirq - 1 : r->in.tid;
-	return s->irq ? FR_AN_BY_IRQ : s->softirq ? FR_AN_BY_SOFTIRQ : FR_AN_BY_TASK;
 }
 
 /* fields: target_pid */
 static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_task *t = fr_an_task(a, r->v[0]);
-	struct fr_an_state *s = t ? t->state : NULL;
-	u32 nr;
-	u8 by = woken_by(r, &nr);
 
 	if (!t)
 		return -ENOMEM;
@@ -311,26 +264,17 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 	r->task->sum.wake_cnt += r->counted;
 	if (t->tid && t->tid == a->res.focus.tid && t != r->task)
 		fr_an_note(a, r->in.ts);
-	if (!knows_wakers(a))
-		return 0;
-	if (t->tid && t->tid == a->res.focus.tid)
-		note_waking(a, r, by, nr);
-	if (s->off && s->wake_off)
-		return 0;
-	s->wake = true;
-	s->wake_off = s->off;
-	s->wake_by = by;
-	s->wake_nr = nr;
-	s->wake_tid = r->in.tid;
-	s->wake_ns = r->in.ts;
-	s->wake_parent = by == FR_AN_BY_TASK ? link_now(a, r->task->state) : 0;
+	if (t->tid && t->tid == a->res.focus.tid && knows_wakers(a))
+		note_waking(a, r);
+	if (a->span->woke)
+		t->state->parent = a->span->waker.by == FR_SPAN_BY_TASK && !a->span->waker_is_lost ? r->task->state->link : 0;
 	return 0;
 }
 
 static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const struct fr_an_task *t)
 {
-	const struct fr_an_state *s = t->state;
-	const struct fr_an_task *waker = fr_an_known_task(a, s->wake_tid);
+	const struct fr_span_waker *by = &a->span->off.waker;
+	const struct fr_an_task *waker = fr_an_known_task(a, by->tid);
 	struct fr_an_wait *w;
 	u32 nr;
 
@@ -338,12 +282,12 @@ static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const str
 		a->res.left_out[FR_AN_LEFT_waits]++;
 		return 0;
 	}
-	nr = s->wake_by == FR_AN_BY_TASK ? waker->nr : s->wake_nr;
-	w = fr_an_get(a, FR_AN_LEFT_waits, &a->res.waits, (u64)s->wake_by << 62 | (u64)(nr & 0x3fffffff) << 32 | t->nr,
+	nr = by->by == FR_SPAN_BY_TASK ? waker->nr : by->nr;
+	w = fr_an_get(a, FR_AN_LEFT_waits, &a->res.waits, (u64)by->by << 62 | (u64)(nr & 0x3fffffff) << 32 | t->nr,
 		      &a->rest.wait, FR_MEMORY_ROWS);
 	if (!w)
 		return -ENOMEM;
-	w->by = s->wake_by;
+	w->by = by->by;
 	w->by_nr = nr;
 	w->task = t->nr;
 	w->cnt++;
@@ -357,20 +301,15 @@ static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const str
 static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_task *t = r->task;
-	struct fr_an_state *s = t->state;
-	u16 state = r->v[1];
 	struct fr_oncpu_stretch ran = fr_oncpu_switch(&r->cpu->state->on, r->in.ts, r->in.tid, r->v[0]);
 	int err = r->counted ? count_oncpu(a, r->cpu, t, &ran) : 0;
 
 	if (!t->tid)
 		return err;
-	t->sum.preempt_cnt += r->counted && is_runnable(state);
-	note_reason(a, t, state);
-	s->off = true;
-	s->off_ns = r->in.ts;
-	s->wake_off = false;
+	t->sum.preempt_cnt += r->counted && fr_span_is_runnable(&a->span->left);
+	t->state->ended = a->span->left.state & FR_PREV_STATE_ENDED;
 	if (t->tid == a->res.focus.tid)
-		note_leaving(a, r, s);
+		note_leaving(a, r);
 	return err;
 }
 
@@ -391,21 +330,20 @@ static int count_run(struct fr_analyze *a, const struct fr_an_row *r, struct fr_
 		err = fr_hist_add(&a->res.queued, p->queued_ns);
 	if (!err && p->blocked_ns)
 		err = fr_hist_add(&a->res.blocked, p->blocked_ns);
-	if (!err && p->offcpu_ns && t->state->off)
-		err = count_reason(a, t->state, p->offcpu_ns);
-	if (!err && p->latency_ns && t->state->wake)
+	if (!err && p->offcpu_ns && a->span->off.left_ns)
+		err = count_reason(a, &a->span->off.why, p->offcpu_ns);
+	if (!err && p->latency_ns && a->span->off.waker.ns && knows_wakers(a))
 		err = count_wait(a, r, t);
 	return err;
 }
 
 static int runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
 {
-	struct fr_an_state *s = t->state;
 	int err = r->counted ? count_run(a, r, t) : 0;
 
 	t->seen_ns = r->in.ts;
+	t->state->ended = false;
 	find_link(a, r, t);
-	s->off = s->wake = s->wake_off = false;
 	if (t->tid == a->res.focus.tid)
 		note_running(a, r);
 	return err;
@@ -461,8 +399,8 @@ static int forks(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 /*
- * A thread other than the first that executes a program gets the tid of the first, which has ended. What led to this run, and
- * the call it is in, are its own. fields: old_pid
+ * A thread other than the first that executes a program gets the tid of the first, which has ended. What led to this run is its
+ * own. fields: old_pid
  */
 static int execs(struct fr_analyze *a, const struct fr_an_row *r)
 {
@@ -474,11 +412,8 @@ static int execs(struct fr_analyze *a, const struct fr_an_row *r)
 	was = fr_an_task(a, r->v[0] & FR_TID_MASK);
 	if (!was)
 		return -ENOMEM;
-	r->task->state->call = was->state->call;
 	r->task->state->link = was->state->link;
-	r->task->state->ran_ns = was->state->ran_ns;
-	r->task->state->ran_cpu = was->state->ran_cpu;
-	r->task->state->off = was->state->off;
+	r->task->state->ended = false;
 	if (r->in.tid != a->res.focus.tid || r->in.ts > a->res.moment_end_ns)
 		return 0;
 	a->res.focus.step_cnt = 0;

@@ -42,12 +42,9 @@ static inline struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
 /* fields: id, abi */
 static int enters(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	struct fr_an_state *s = r->task->state;
 	u64 key = key_of(r->v[0], r->v[1]);
 	struct fr_an_call *c;
 
-	s->call = fr_an_lacks(a, FR_PAIR_CALL) ? 0 : key + 1;
-	s->fault = false;
 	if (!r->counted)
 		return 0;
 	c = find_call(a, key);
@@ -91,15 +88,12 @@ static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
 /* fields: id, abi, ret. A call may end with another number than it began with, or none: use the call that was begun. */
 static int exits(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	struct fr_an_state *s = r->task->state;
 	u64 key = key_of(r->v[0], r->v[1]);
 
-	if ((s32)r->v[0] == -1 && s->call)
-		key = s->call - 1;
+	if ((s32)r->v[0] == -1 && a->span->call)
+		key = a->span->call - 1;
 	else if (r->pair.call_nr != -1)
 		key = key_of((u32)r->pair.call_nr, r->pair.call_abi);
-	s->call = 0;
-	s->fault = false;
 	return r->counted ? count_exit(a, r, key) : 0;
 }
 

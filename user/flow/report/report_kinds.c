@@ -283,7 +283,7 @@ static const void *call_of_in(const struct fr_at *at, u32 i)
 {
 	const struct fr_report_in *in = at->rec;
 
-	return i || in->in != FR_AN_IN_CALL ? NULL : call_put(at, in->abi, in->id);
+	return i || in->in != FR_SPAN_IN_CALL ? NULL : call_put(at, in->abi, in->id);
 }
 
 static struct fr_value call_text_of_call(const struct fr_at *at)
@@ -395,16 +395,16 @@ static struct fr_value reason_in_text(const struct fr_at *at)
 {
 	const struct fr_an_reason *o = at->rec;
 
-	if (o->in == FR_AN_IN_CALL)
+	if (o->in == FR_SPAN_IN_CALL)
 		return call_text(at, o->abi, o->id);
-	return fr_value_text(o->in == FR_AN_IN_FAULT ? "(page fault)" : "-");
+	return fr_value_text(o->in == FR_SPAN_IN_FAULT ? "(page fault)" : "-");
 }
 
 static struct fr_value by_word(const struct fr_at *at)
 {
 	const struct fr_report_by *b = at->rec;
 
-	return fr_value_text(b->by == FR_AN_BY_IRQ ? "irq" : b->by == FR_AN_BY_SOFTIRQ ? "softirq" : "task");
+	return fr_value_text(b->by == FR_SPAN_BY_IRQ ? "irq" : b->by == FR_SPAN_BY_SOFTIRQ ? "softirq" : "task");
 }
 
 static struct fr_value by_nr(const struct fr_report_by *b, u8 by)
@@ -414,17 +414,17 @@ static struct fr_value by_nr(const struct fr_report_by *b, u8 by)
 
 static struct fr_value by_task(const struct fr_at *at)
 {
-	return by_nr(at->rec, FR_AN_BY_TASK);
+	return by_nr(at->rec, FR_SPAN_BY_TASK);
 }
 
 static struct fr_value by_irq(const struct fr_at *at)
 {
-	return by_nr(at->rec, FR_AN_BY_IRQ);
+	return by_nr(at->rec, FR_SPAN_BY_IRQ);
 }
 
 static struct fr_value by_softirq(const struct fr_at *at)
 {
-	return by_nr(at->rec, FR_AN_BY_SOFTIRQ);
+	return by_nr(at->rec, FR_SPAN_BY_SOFTIRQ);
 }
 
 static const char *softirq_name(u64 vec)
@@ -438,7 +438,7 @@ static struct fr_value by_softirq_name(const struct fr_at *at)
 {
 	const struct fr_report_by *b = at->rec;
 
-	return b->by == FR_AN_BY_SOFTIRQ ? fr_value_text(softirq_name(b->nr)) : fr_value_absent();
+	return b->by == FR_SPAN_BY_SOFTIRQ ? fr_value_text(softirq_name(b->nr)) : fr_value_absent();
 }
 
 static const struct fr_an_task *waker_of(const struct fr_at *at)
@@ -446,7 +446,7 @@ static const struct fr_an_task *waker_of(const struct fr_at *at)
 	const struct fr_report *r = at->of;
 	const struct fr_an_wait *w = at->rec;
 
-	return w->by == FR_AN_BY_TASK ? r->res->task[w->by_nr] : NULL;
+	return w->by == FR_SPAN_BY_TASK ? r->res->task[w->by_nr] : NULL;
 }
 
 static const void *by_of_wait(const struct fr_at *at, u32 i)
@@ -517,17 +517,17 @@ static struct fr_value wait_waker_tid_text(const struct fr_at *at)
 static struct fr_value wait_other_text(const struct fr_at *at)
 {
 	const struct fr_an_wait *w = at->rec;
-	const char *name = w->by == FR_AN_BY_SOFTIRQ ? softirq_name(w->by_nr) : NULL;
+	const char *name = w->by == FR_SPAN_BY_SOFTIRQ ? softirq_name(w->by_nr) : NULL;
 	char *text = at->room->text;
 
 	if (wait_is_by_task(at))
 		return fr_value_absent();
-	if (w->by == FR_AN_BY_TASK)
+	if (w->by == FR_SPAN_BY_TASK)
 		return fr_value_text("(idle: an interrupt)");
 	if (name)
 		snprintf(text, sizeof(at->room->text), "softirq %s", name);
 	else
-		snprintf(text, sizeof(at->room->text), "%s %u", w->by == FR_AN_BY_IRQ ? "interrupt" : "softirq", w->by_nr);
+		snprintf(text, sizeof(at->room->text), "%s %u", w->by == FR_SPAN_BY_IRQ ? "interrupt" : "softirq", w->by_nr);
 	return fr_value_text(text);
 }
 

@@ -17,7 +17,7 @@ extern const struct fr_table fr_report_kind;	   /* struct fr_report: all of it *
 /* What a task was in when it left its CPU. */
 struct fr_report_in {
 	u16 state;
-	u8 in; /* enum fr_an_in */
+	u8 in; /* enum fr_span_in */
 	u8 abi;
 	s32 id;
 };
@@ -25,7 +25,7 @@ extern const struct fr_table fr_report_kind_in;
 
 /* Who woke it. */
 struct fr_report_by {
-	u8 by;	/* enum fr_an_by */
+	u8 by;	/* enum fr_span_by */
 	u32 nr; /* tid, number of the interrupt or softirq */
 };
 extern const struct fr_table fr_report_kind_by;

@@ -164,7 +164,7 @@ static struct fr_value link_waker_comm(const struct fr_at *at)
 {
 	const struct fr_an_wake *c = at->rec;
 
-	return c->by == FR_AN_BY_TASK && c->by_nr ? fr_report_comm(at->of, c->by_nr, c->woken_ns, 0) : fr_value_absent();
+	return c->by == FR_SPAN_BY_TASK && c->by_nr ? fr_report_comm(at->of, c->by_nr, c->woken_ns, 0) : fr_value_absent();
 }
 
 /* clang-format off */

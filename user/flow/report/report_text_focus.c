@@ -249,11 +249,11 @@ static void put_calls(struct fr_report_page *p)
 static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
 {
 	const struct fr_sys none = {0};
-	const char *name = by == FR_AN_BY_SOFTIRQ ? fr_sysname(&none, FR_STYLE_SOFTIRQ, nr) : NULL;
+	const char *name = by == FR_SPAN_BY_SOFTIRQ ? fr_sysname(&none, FR_STYLE_SOFTIRQ, nr) : NULL;
 
-	if (by == FR_AN_BY_IRQ)
+	if (by == FR_SPAN_BY_IRQ)
 		fr_out_printf(p->o, "interrupt %u", nr);
-	else if (by == FR_AN_BY_SOFTIRQ)
+	else if (by == FR_SPAN_BY_SOFTIRQ)
 		fr_out_printf(p->o, "softirq %s", name ?: "?");
 	else if (nr)
 		fr_report_who(p, nr, ts, 0);
@@ -271,10 +271,10 @@ static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
 		fr_out_str(p->o, word);
 	else
 		fr_out_printf(p->o, "state %u", state);
-	if (in == FR_AN_IN_CALL) {
+	if (in == FR_SPAN_IN_CALL) {
 		fr_out_str(p->o, " in ");
 		put_call_name(p, abi, id);
-	} else if (in == FR_AN_IN_FAULT) {
+	} else if (in == FR_SPAN_IN_FAULT) {
 		fr_out_str(p->o, " in a page fault");
 	}
 }

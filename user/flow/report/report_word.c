@@ -8,7 +8,7 @@
 
 const char *fr_report_in_word(u8 in)
 {
-	return in == FR_AN_IN_CALL ? "syscall" : in == FR_AN_IN_FAULT ? "fault" : "none";
+	return in == FR_SPAN_IN_CALL ? "syscall" : in == FR_SPAN_IN_FAULT ? "fault" : "none";
 }
 
 const char *fr_report_state_word(u16 state)

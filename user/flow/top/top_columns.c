@@ -239,9 +239,9 @@ static void reason_in(const struct fr_top_cell *c, struct fr_top_val *v)
 {
 	const struct fr_an_reason *r = c->rec;
 
-	if (r->in == FR_AN_IN_CALL)
+	if (r->in == FR_SPAN_IN_CALL)
 		put_call(c, v, r->abi, r->id);
-	else if (r->in == FR_AN_IN_FAULT)
+	else if (r->in == FR_SPAN_IN_FAULT)
 		put_text(v, "(page fault)");
 }
 
@@ -275,7 +275,7 @@ static void wait_who(const struct fr_top_cell *c, struct fr_top_val *v)
 static void wait_by(const struct fr_top_cell *c, struct fr_top_val *v)
 {
 	const struct fr_an_wait *r = c->rec;
-	const struct fr_an_task *k = r->by == FR_AN_BY_TASK ? c->res->task[r->by_nr] : NULL;
+	const struct fr_an_task *k = r->by == FR_SPAN_BY_TASK ? c->res->task[r->by_nr] : NULL;
 	char buf[48];
 
 	if (k && k->tid)
@@ -283,7 +283,7 @@ static void wait_by(const struct fr_top_cell *c, struct fr_top_val *v)
 	else if (k)
 		put_text(v, "(idle: an interrupt)");
 	else
-		put_text(v, fr_top_irq_name(c->top, r->by_nr | (r->by == FR_AN_BY_SOFTIRQ ? FR_TL_SOFT : 0), 0, buf));
+		put_text(v, fr_top_irq_name(c->top, r->by_nr | (r->by == FR_SPAN_BY_SOFTIRQ ? FR_TL_SOFT : 0), 0, buf));
 }
 
 GET(wait_cnt, fr_an_wait, r->cnt)

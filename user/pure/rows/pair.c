@@ -55,6 +55,8 @@ static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pai
 	(void)out;
 	if (!t)
 		return -ENOMEM;
+	t->in_call = r->ts < p->lack_ns[FR_PAIR_CALL] ? 0 : ((r->v[1] & 0xff) << 32 | (u32)r->v[0]) + 1;
+	t->in_fault = false;
 	fr_lat_enters(&t->lat, r->ts, r->v[0], again, fr_syscall_execs(&p->odd, (s32)r->v[0], r->v[1]));
 	if (t->lat.call == r->ts)
 		t->call_abi = r->v[1];
@@ -88,8 +90,11 @@ static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 	s32 nr = r->v[0], entered;
 	bool known = t && is_call_known(p, t, r);
 
+	p->row.call = t ? t->in_call : 0;
 	if (!t)
 		return 0;
+	t->in_call = 0;
+	t->in_fault = false;
 	if (t->lat.call && (nr == -1 || (known && fr_lat_execed(&t->lat, r->v[2])))) {
 		out->call_nr = t->lat.call_nr;
 		out->call_abi = t->call_abi;
@@ -111,6 +116,7 @@ static int softirq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struc
 	(void)p;
 	(void)out;
 	fr_lat_softirq_begins(&r->cpu->lat, r->ts, r->v[0]);
+	r->cpu->softirq = r->v[0] + 1;
 	return 0;
 }
 
@@ -124,6 +130,7 @@ static int ended(const struct fr_pairs *p, enum fr_pair_what what, const struct 
 
 static int softirq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
+	r->cpu->softirq = 0;
 	return ended(p, FR_PAIR_SOFTIRQ, r, out, fr_lat_softirq_ends(&r->cpu->lat, r->ts, r->v[0]));
 }
 
@@ -171,6 +178,8 @@ static const struct {
 	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, irq_ends},
 	{{"softirq_entry", {FR_SUB_NUM("vec")}}, softirq_begins},
 	{{"softirq_exit", {FR_SUB_NUM("vec")}}, softirq_ends},
+	{{"page_fault_user", {}}, fr_pair_fault},
+	{{"page_fault_kernel", {}}, fr_pair_fault},
 	{{"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_rq_issue},
 	{{"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_rq_complete},
 	{{"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_io_start},

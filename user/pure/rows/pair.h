@@ -19,6 +19,7 @@
 #ifndef FR_PAIR_H
 #define FR_PAIR_H
 
+#include "pure/rows/span.h"
 #include "pure/rows/subscribe.h"
 
 struct fr_pairs; /* opaque; the state of one session of one boot of one machine */
@@ -71,6 +72,14 @@ void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
  */
 void fr_pairs_set_room(struct fr_pairs *p, bool (*has_room)(u64 sz));
 u64 fr_pairs_forgot(const struct fr_pairs *p);
+
+/*
+ * From here on also tell why tasks leave their CPUs, and what wakes them: fr_pairs_row() has it, valid until the next row. It
+ * never moves. fr_pairs_now(): a task, between two rows.
+ */
+void fr_pairs_tell_why(struct fr_pairs *p);
+const struct fr_span_row *fr_pairs_row(const struct fr_pairs *p);
+void fr_pairs_now(const struct fr_pairs *p, u32 tid, struct fr_span_now *now);
 
 /* Take the next row, of any event; *out is cleared and filled in. Returns 0 or -ENOMEM. */
 int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* pair_int: shared by the parts of pair: pair.c handles rows in general, calls and interrupts; pair_sched.c; pair_block.c. */
+/* pair_int: shared by the parts of pair: pair.c handles rows in general, calls and interrupts; span.c; pair_block.c. */
 #ifndef FR_PAIR_INT_H
 #define FR_PAIR_INT_H
 
@@ -16,9 +16,12 @@ struct fr_pair_task {
 	struct fr_pair_cpu *ran_on; /* where it ran last, NULL: not seen */
 	u64 ended_ns;		    /* its exit, after which it still runs and sleeps a little; 0: it lives */
 	u64 called_ns;		    /* the last begin or end of a call that is known, 0: none */
-	u32 waker;
+	u64 in_call;		    /* the call it is in: ABI << 32 | number, + 1; 0: in none, or not known */
+	struct fr_span_why why;	    /* it left its CPU last */
+	struct fr_span_waker waker; /* of the waking that counts; its ns is 0 if it came before the task left */
 	u8 call_abi;
-	bool has_own; /* rows of its own were seen */
+	bool in_fault; /* a page fault since the last begin or end of a call */
+	bool has_own;  /* rows of its own were seen */
 };
 
 struct fr_pair_cpu {
@@ -26,6 +29,7 @@ struct fr_pair_cpu {
 	u64 ran_ns;   /* when its task came, 0: unknown */
 	u64 blind_ns; /* its events are complete from here on */
 	u32 tid;
+	u32 softirq; /* that it is in, + 1; 0: in none */
 };
 
 struct fr_pair_plan;
@@ -39,6 +43,8 @@ struct fr_pairs {
 	struct fr_syscall_odd odd;
 	struct fr_pair_plan *plan; /* one for each schema */
 	u32 plan_cnt, plan_cur;
+	bool tells_why;
+	struct fr_span_row row;
 	bool (*has_room)(u64 sz); /* NULL: always */
 	u64 forgot_cnt;
 };
@@ -52,7 +58,7 @@ static inline u64 fr_pair_blind_ns(const struct fr_pairs *p, enum fr_pair_what w
 /* NULL: no memory. */
 struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns);
 
-/* ---- pair_sched.c: rows of tasks. *out, zero so far: what the row ends. 0 or -ENOMEM ---- */
+/* ---- span.c: rows of tasks. *out, zero so far: what the row ends. 0 or -ENOMEM ---- */
 
 int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
@@ -60,6 +66,7 @@ int fr_pair_wakeup_new(struct fr_pairs *p, const struct fr_pair_row *r, struct f
 int fr_pair_fork(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_exec(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_exit(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_fault(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 
 /* ---- pair_block.c: likewise, rows of block requests ---- */
 

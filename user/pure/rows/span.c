@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* pair_sched: tasks and their CPUs. Times before blind_ns mean nothing: what came after them may not have been seen. */
+/* Times before blind_ns mean nothing: what came after them may not have been seen. */
+#include "pure/rows/span.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -36,15 +38,66 @@ static bool is_lost(const struct fr_pairs *p, const struct fr_pair_task *t)
 	return t->ran_on && t->ran_ns < t->ran_on->blind_ns;
 }
 
+/* ---- why it leaves, and what wakes it ---- */
+
+/* A user-space task sleeps only in a call or in a page fault. If calls were cut away, the reason is unknown. */
+static u8 what_in(const struct fr_pairs *p, const struct fr_pair_task *t, u64 now_ns, u64 state)
+{
+	bool sleeps = (state == FR_PREV_STATE_SLEEPING || state == FR_PREV_STATE_BLOCKED) && now_ns >= p->lack_ns[FR_PAIR_CALL];
+
+	return t->in_call ? FR_SPAN_IN_CALL : t->in_fault && sleeps ? FR_SPAN_IN_FAULT : FR_SPAN_IN_USER;
+}
+
+static struct fr_span_why why_of(const struct fr_pairs *p, const struct fr_pair_task *t, u64 now_ns, u64 state)
+{
+	struct fr_span_why why = {.state = state, .in = what_in(p, t, now_ns, state)};
+
+	if (t->in_call) {
+		why.abi = (t->in_call - 1) >> 32;
+		why.call = (s32)(t->in_call - 1);
+	}
+	return why;
+}
+
+static struct fr_span_waker waker_of(const struct fr_pair_row *r)
+{
+	const struct fr_pair_cpu *c = r->cpu;
+	struct fr_span_waker w = {.ns = r->ts, .tid = r->tid, .nr = r->tid, .by = FR_SPAN_BY_TASK};
+
+	if (c->lat.irq && c->lat.irq >= c->blind_ns) {
+		w.by = FR_SPAN_BY_IRQ;
+		w.nr = c->lat.irq_nr;
+	} else if (c->softirq && c->lat.softirq[(c->softirq - 1) % FR_SOFTIRQ_MAX] >= c->blind_ns) {
+		w.by = FR_SPAN_BY_SOFTIRQ;
+		w.nr = c->softirq - 1;
+	}
+	return w;
+}
+
+static struct fr_span_off off_of(const struct fr_pairs *p, const struct fr_pair_task *t)
+{
+	bool left = has_left(t) && (t->lat.off & FR_OFF_MASK) != FR_OFF_NEW;
+
+	return (struct fr_span_off){
+		.left_ns = left ? left_ns(t) : 0,
+		.is_known = left && left_ns(t) >= fr_pair_blind_ns(p, FR_PAIR_OFF),
+		.why = t->why,
+		.waker = t->waker,
+	};
+}
+
+/* ---- switches ---- */
+
 /* It may be seen to leave twice, if its run in between was lost; a waking before that is not for this sleep. */
 static void leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, u64 state)
 {
 	if (has_left(t) || t->early_ns < fr_pair_blind_ns(p, FR_PAIR_WAKE) || t->early_ns < t->ran_ns)
 		t->lat.wake = 0;
 	if (t->lat.wake != FR_WAKE_EARLY)
-		t->waker = 0;
+		t->waker = (struct fr_span_waker){0};
 	t->ran_ns = 0;
 	t->has_own = true;
+	t->why = p->row.left;
 	fr_lat_leaves(&t->lat, now_ns, fr_off_how(state == FR_PREV_STATE_PREEMPTED, state));
 }
 
@@ -52,20 +105,22 @@ static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair 
 {
 	struct fr_pair_cpu *c = r->cpu;
 	u64 state = r->v[1];
+	bool ends = state == FR_PREV_STATE_DEAD || state == FR_PREV_STATE_ZOMBIE;
 	struct fr_pair_task *t;
 
 	if (c->ran_ns && c->tid == r->tid && c->ran_ns >= c->blind_ns && c->ran_ns >= p->lack_ns[FR_PAIR_ON])
 		out->oncpu_ns = fr_lat_since(c->ran_ns, r->ts);
 	if (!r->tid)
 		return 0;
-	if (state == FR_PREV_STATE_DEAD || state == FR_PREV_STATE_ZOMBIE) {
-		fr_idmap_drop(&p->tasks, r->tid);
-		return 0;
-	}
-	t = fr_pair_task(p, r->tid, r->ts);
-	if (!t)
+	t = ends ? fr_idmap_find(&p->tasks, r->tid) : fr_pair_task(p, r->tid, r->ts);
+	if (!t && !ends)
 		return -ENOMEM;
-	leaves(p, t, r->ts, state);
+	if (p->tells_why)
+		p->row.left = t ? why_of(p, t, r->ts, state) : (struct fr_span_why){.state = state};
+	if (ends)
+		fr_idmap_drop(&p->tasks, r->tid);
+	else
+		leaves(p, t, r->ts, state);
 	return 0;
 }
 
@@ -82,6 +137,8 @@ static void runs(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pai
 	u64 now_ns = r->ts;
 	struct fr_lat_run ran;
 
+	if (p->tells_why)
+		p->row.off = off_of(p, t);
 	if (left_ns(t) < fr_pair_blind_ns(p, FR_PAIR_OFF))
 		t->lat.off = t->lat.wake = 0;
 	else if (left_ns(t) < p->lack_ns[FR_PAIR_WAKE])
@@ -93,7 +150,8 @@ static void runs(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pai
 	out->offcpu_ns = ran.offcpu_ns;
 	out->queued_ns = ran.queued_ns;
 	out->blocked_ns = ran.blocked_ns;
-	out->waker = ran.wakeup_ns ? t->waker : 0;
+	out->waker = ran.wakeup_ns ? t->waker.tid : 0;
+	t->waker = (struct fr_span_waker){0};
 	if (!ran.wakeup_ns && ran.offcpu_ns)
 		out->begin_ns = now_ns - ran.offcpu_ns;
 }
@@ -107,6 +165,8 @@ int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 
 	r->cpu->tid = next;
 	r->cpu->ran_ns = r->ts;
+	if (!next)
+		p->row.off = (struct fr_span_off){0};
 	if (err || !next)
 		return err;
 	t = fr_pair_task(p, next, r->ts);
@@ -118,25 +178,43 @@ int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	return 0;
 }
 
+/* ---- wakings ---- */
+
 /*
  * A task of which nothing is known, or nothing that is still valid, is assumed to have slept; if it runs, that will be seen
  * when it leaves.
  */
-static void first_waking(struct fr_pair_task *t, const struct fr_pair_row *r)
+static void first_waking(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pair_row *r)
 {
 	fr_lat_born(&t->lat, r->ts);
-	t->waker = r->tid;
+	t->waker = p->row.waker;
+	p->row.woke = true;
 }
 
-static void waking(struct fr_pair_task *t, const struct fr_pair_row *r)
+static void waking(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pair_row *r)
 {
 	u64 was = t->lat.wake;
 
 	fr_lat_woken(&t->lat, r->ts);
 	if (t->lat.wake == FR_WAKE_EARLY)
 		t->early_ns = r->ts;
-	if (t->lat.wake != was || was == FR_WAKE_EARLY)
-		t->waker = r->tid;
+	p->row.woke = t->lat.wake != was || was == FR_WAKE_EARLY;
+	if (p->row.woke)
+		t->waker = p->row.waker;
+}
+
+static void find_waker(struct fr_pairs *p, const struct fr_pair_row *r)
+{
+	p->row.woke = p->row.waker_is_lost = false;
+	p->row.waker = waker_of(r);
+}
+
+/* Of a waking that counts. */
+static void look_at_waker(struct fr_pairs *p, const struct fr_pair_row *r)
+{
+	const struct fr_pair_task *waker = p->tells_why && p->row.woke ? fr_idmap_find(&p->tasks, r->tid) : NULL;
+
+	p->row.waker_is_lost = waker && is_lost(p, waker);
 }
 
 /* fields: target_pid */
@@ -147,15 +225,17 @@ int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	bool is_new = !t;
 
 	(void)out;
+	find_waker(p, r);
 	if (!tid)
 		return 0;
 	t = t ?: fr_pair_task(p, tid, r->ts);
 	if (!t)
 		return -ENOMEM;
 	if (is_new || is_lost(p, t))
-		first_waking(t, r);
+		first_waking(p, t, r);
 	else if (!just_runs(t, r->ts))
-		waking(t, r);
+		waking(p, t, r);
+	look_at_waker(p, r);
 	return 0;
 }
 
@@ -166,14 +246,18 @@ int fr_pair_wakeup_new(struct fr_pairs *p, const struct fr_pair_row *r, struct f
 	struct fr_pair_task *t = fr_pair_task(p, tid, r->ts);
 
 	(void)out;
+	find_waker(p, r);
 	if (!t)
 		return -ENOMEM;
 	if (just_runs(t, r->ts))
 		return 0;
 	memset(t, 0, sizeof(*t));
-	first_waking(t, r);
+	first_waking(p, t, r);
+	look_at_waker(p, r);
 	return 0;
 }
+
+/* ---- lives ---- */
 
 /* A tid's new task has nothing from the old one. fields: child_pid */
 int fr_pair_fork(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
@@ -213,4 +297,38 @@ int fr_pair_exit(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 	else if (t)
 		t->ended_ns = r->ts;
 	return 0;
+}
+
+/* ---- between rows ---- */
+
+/* It is asked for by who wants to know why: others need no record of a task that only faults. */
+int fr_pair_fault(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	struct fr_pair_task *t = p->tells_why ? fr_pair_task(p, r->tid, r->ts) : NULL;
+
+	(void)out;
+	if (t)
+		t->in_fault = true;
+	return t || !p->tells_why ? 0 : -ENOMEM;
+}
+
+void fr_pairs_tell_why(struct fr_pairs *p)
+{
+	p->tells_why = true;
+}
+
+const struct fr_span_row *fr_pairs_row(const struct fr_pairs *p)
+{
+	return &p->row;
+}
+
+void fr_pairs_now(const struct fr_pairs *p, u32 tid, struct fr_span_now *now)
+{
+	const struct fr_pair_task *t = fr_idmap_find(&p->tasks, tid);
+
+	*now = (struct fr_span_now){0};
+	if (!t)
+		return;
+	now->off = off_of(p, t);
+	now->is_lost = is_lost(p, t);
 }
