@@ -81,8 +81,36 @@ static void read_rings(struct fr_live *l)
 		read_ring(&map[i], &l->ring[i]);
 }
 
+static void read_facts(struct fr_live *l)
+{
+#define F(name) l->fact.name = fr_sess_fact(l->s, #name) ?: strdup("");
+	FR_LIVE_FACTS(F)
+#undef F
+	l->fact.held = fr_sess_held(l->s);
+}
+
+static void free_facts(struct fr_live *l)
+{
+#define F(name) free((char *)l->fact.name);
+	FR_LIVE_FACTS(F)
+#undef F
+	free((char *)l->fact.held);
+}
+
+static void read_incidents(struct fr_live *l)
+{
+	l->has_incidents = !fr_sess_incident_counts(l->s, &l->incidents);
+	if (!l->has_incidents)
+		return;
+	fr_sess_incident_unrecorded(l->s, &l->incidents);
+	l->squeezed = calloc(FR_SQUEEZED_MAX, sizeof(*l->squeezed));
+	l->squeezed_cnt = l->squeezed ? fr_sess_incident_squeezed(l->s, l->squeezed) : 0;
+}
+
 int fr_live_read(struct fr_sess *s, struct fr_live *l)
 {
+	int err;
+
 	*l = (struct fr_live){.s = s};
 	fr_sess_rings(s, &l->ring_cnt);
 	l->ring = calloc(l->ring_cnt, sizeof(*l->ring));
@@ -93,10 +121,10 @@ int fr_live_read(struct fr_sess *s, struct fr_live *l)
 	l->begin_ns = fr_live_fact(l, "begin_ns");
 	l->owned = fr_sess_is_owned(s);
 	l->triggers = fr_trig_shared(s);
-	l->has_incidents = !fr_sess_incident_counts(s, &l->incidents);
-	if (l->has_incidents)
-		fr_sess_incident_unrecorded(s, &l->incidents);
-	return fr_sess_progs(s, &l->prog, &l->prog_cnt);
+	read_facts(l);
+	read_incidents(l);
+	err = fr_live_read_waiting(l);
+	return err ?: fr_sess_progs(s, &l->prog, &l->prog_cnt);
 }
 
 static u64 count_runs(struct fr_live *l)
@@ -134,6 +162,9 @@ void fr_live_refresh(struct fr_live *l)
 void fr_live_free(struct fr_live *l)
 {
 	free(l->ring);
+	free(l->squeezed);
+	free(l->waiting);
+	free_facts(l);
 	if (l->prog)
 		fr_sess_progs_free(l->prog, l->prog_cnt);
 }
@@ -195,12 +226,6 @@ double fr_live_seconds(const struct fr_live *l, u64 since_ns)
 {
 	return l->now_ns > since_ns ? (l->now_ns - since_ns) / 1e9 : 0;
 }
-
-const char *const fr_live_verdicts[] = {
-#define V(nr, name, doc) #name,
-	FR_VERDICTS(V)
-#undef V
-};
 
 bool fr_live_in_force(const struct fr_live *l, u32 slot)
 {

@@ -6,7 +6,8 @@
  *	live_rate.c	events per second, from the newest pages
  *	live_waiting.c	snapshots that are not there yet
  *	live_look.c	everything else: overhead, the directory, problems
- *	live_json.c, live_text.c, live_metrics.c	print it
+ *	live_kinds.c	describes all of it for JSON, the screen and OpenMetrics
+ *	live_text.c	the parts of the screen that are written by hand
  */
 #ifndef FR_LIVE_H
 #define FR_LIVE_H
@@ -64,8 +65,28 @@ struct fr_live_problem {
 	char text[200];
 };
 
+/* What the session says of itself, as texts; NULL: no memory. */
+#define FR_LIVE_FACTS(F)  \
+	F(session)        \
+	F(version)        \
+	F(profile)        \
+	F(settings)       \
+	F(events)         \
+	F(events_missing) \
+	F(dir)            \
+	F(clock_mode)     \
+	F(incidents_missing)
+
+struct fr_live_facts {
+#define F(name) const char *name;
+	FR_LIVE_FACTS(F)
+#undef F
+	const char *held; /* events that the governor turned off */
+};
+
 struct fr_live {
 	struct fr_sess *s;
+	struct fr_live_facts fact;
 	struct fr_live_ring *ring;
 	size_t ring_cnt;
 	struct fr_sess_prog *prog;
@@ -76,6 +97,10 @@ struct fr_live {
 	const struct fr_triggers *triggers; /* NULL: none */
 	bool has_incidents;
 	struct fr_incident_counts incidents;
+	struct fr_squeezed_by *squeezed; /* whose incidents were beyond their share, the most first */
+	u32 squeezed_cnt;
+	struct fr_pending *waiting; /* snapshots that were granted and are not there yet, in their order */
+	u32 waiting_cnt;
 	/* filled in by fr_live_look() */
 	bool looked, has_rates;
 	double rate[FR_GROUP_CNT]; /* events a second */
@@ -113,17 +138,16 @@ u64 fr_live_lost(const struct fr_live *l);
 double fr_live_rate(const struct fr_live *l);		  /* of all groups */
 bool fr_live_in_force(const struct fr_live *l, u32 slot); /* otherwise only its counters remain; l->triggers is not NULL */
 u64 fr_live_suppressed(const struct fr_trigger_slot *t);  /* matching moments that got no snapshot */
-extern const char *const fr_live_verdicts[];		  /* names of FR_VERDICTS */
 void fr_live_read_rates(struct fr_live *l);
 
-/* The profile's tables, sizes and highest rate; nothing if the session counts none. */
-void fr_live_profile_json(const struct fr_live *l, struct fr_out *o);
-void fr_live_profile_text(const struct fr_live *l, struct fr_out *o);
+/* The profile's tables: how often they are halved, -1: it counts none. Is the session's rate more than they certainly take? */
+int fr_live_profile_shift(const struct fr_live *l);
+bool fr_live_profile_exceeded(const struct fr_live *l, u32 shift);
 
-/* Snapshots that were granted and are not there yet. */
-u32 fr_live_waiting_cnt(const struct fr_live *l);
-void fr_live_waiting_json(const struct fr_live *l, struct fr_out *o);
-void fr_live_waiting_text(const struct fr_live *l, struct fr_out *o);
+/* Snapshots that were granted and are not there yet: read l->waiting. 0 or -ENOMEM. */
+int fr_live_read_waiting(struct fr_live *l);
+const char *fr_live_waiting_reason(const struct fr_pending *p);
+const char *fr_live_waiting_rule(const struct fr_live *l, const struct fr_pending *p); /* "": none */
 
 void fr_live_json(const struct fr_live *l, struct fr_out *o);
 void fr_live_text(const struct fr_live *l, struct fr_out *o, u32 columns); /* 0: unlimited width */

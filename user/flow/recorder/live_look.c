@@ -206,7 +206,7 @@ static void check_store(struct fr_live *l)
 
 static void check_writer(struct fr_live *l)
 {
-	u32 cnt = fr_live_waiting_cnt(l);
+	u32 cnt = l->waiting_cnt;
 	char still[32];
 
 	if (l->store.known && l->store.still_ns >= STILL_NS)
