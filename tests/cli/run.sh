@@ -661,11 +661,29 @@ new_event_is_recorded() {
 	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
 }
 
+# A new column takes one entry: of a table of the report, text, JSON and the reference have it; of status, the reference, and what a
+# session prints. Built in a copy, as a new event is.
+new_column_is_everywhere() {
+	local tree=$tmp/column new=$tmp/column/build/flightrec load=$here/../gate/load.flight doc
+	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
+		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
+		sed -i '/^static const struct fr_column call_columns/a FR_COLUMN(struct fr_an_call, enter_cnt, "proof", COUNT, "how sure it is", FR_TEXT(9, "proof", 7)),' \
+			"$tree/user/flow/report/report_kinds.c" &&
+		sed -i '/^static const struct fr_column shared_columns/a SHARED(snapshot_nr, "proof", COUNT, "how sure it is", FR_LINE(99, "proof", "it is ", " sure")),' \
+			"$tree/user/flow/recorder/live_kinds.c" && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+	status 0 "$new" report "$load" && grep -q '^  call .* time  proof ' "$tmp/out" && status 0 "$new" report --json "$load" &&
+		jq -e '.syscalls | length > 3 and all(.proof == .enters)' "$tmp/out" > "$tmp/page" || return
+	(cd "$tree" && ! python3 -B "$here/../tree/man.py" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py") || return
+	for doc in json report; do
+		grep -qxF '| `proof` | count | how sure it is |' "$tree/docs/$doc.md" || { echo "docs/$doc.md lacks it"; return 1; }
+	done
+}
+
 # A new option takes one entry in a table and the place that uses it: of a command; and of the configuration, which is record's option
 # and a key. Both are in help, manual, completion and parser then. Built in a copy, as a new event is.
 new_option_is_everywhere() {
 	local tree=$tmp/option new=$tmp/option/build/flightrec page
-	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf completion user vmlinux "$tree" && cp -a docs/man "$tree/docs" &&
+	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf completion user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
 		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
 		sed -i -e 's/^static const struct fr_option table\[\] = {$/&FR_OPTION(0, "proof", "N", "how sure it is", fr_option_count, offsetof(struct ask, proof), .least = 3, .most = 9, .words = "4 5", .more = "Only `info` says so."),/' \
 			-e 's/^struct ask {$/&unsigned proof;/' -e 's/^\tif (optind + 1 != argc) {$/\tif (ask.proof)\n\t\treturn (int)ask.proof;\n&/' "$tree/user/cmd/info.c" &&
@@ -866,5 +884,6 @@ check "what a container lacks: doctor and record name it, and its cure" refused 
 check "filters, fuzzed" fuzzed_filters
 check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded
+check "a new column is in text, JSON and the reference" new_column_is_everywhere
 check "a new option is in help, manual, completion and parser" new_option_is_everywhere
 finish

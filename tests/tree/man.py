@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The parts of the manual that are made from the commands' tables: names, synopses, options, statuses, examples.
+"""The parts of the manual that are made from the commands' tables: names, synopses, options, statuses, examples; and those of the
+documents that list keys of JSON.
 
 	man.py [--program FILE] [--pages DIR]		fail if a page is not what the tables make
 	man.py --update [--config FILE] [...]		write them, as `make man` does; of FILE, tests/dist/config, flightrec.conf(5)
@@ -15,6 +16,8 @@ import subprocess
 import sys
 
 BEGIN, END = '.\\" made by make man; begin\n', '.\\" made; end\n'
+KEYS = re.compile(r"(<!-- made by make man; begin: ([a-z]+) -->\n).*?(<!-- made; end -->\n)", re.DOTALL)
+DOCS = ("docs/json.md", "docs/report.md")
 PART = re.compile(re.escape(BEGIN) + "(.*?)" + re.escape(END), re.DOTALL)
 
 
@@ -71,6 +74,13 @@ def put(page, made, path):
     return PART.sub(lambda _: BEGIN + next(rest) + END, page)
 
 
+def put_keys(page, program, path):
+    """What commands print with --json: the tables of those that the document names."""
+    want, cnt = KEYS.subn(lambda m: m[1] + run(program, m[2], "--help=keys") + m[3], page)
+    assert cnt, f"{path} has no part that is made"
+    return want
+
+
 def main():
     ask = argparse.ArgumentParser()
     ask.add_argument("--update", action="store_true")
@@ -85,11 +95,10 @@ def main():
     if ask.config:
         made["flightrec.conf.5"] = [run(ask.config, "man")]
     bad = 0
-    for name in sorted(made):
-        path = os.path.join(ask.pages, name)
+    for path, made_of in [(os.path.join(ask.pages, n), m) for n, m in sorted(made.items())] + [(d, None) for d in DOCS]:
         with open(path) as f:
             page = f.read()
-        want = put(page, made[name], path)
+        want = put(page, made_of, path) if made_of else put_keys(page, ask.program, path)
         if want != page and ask.update:
             with open(path, "w") as f:
                 f.write(want)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/nextopt.h"
 #include "pure/config/default.h"
@@ -75,8 +76,26 @@ static int option_set(const struct flat *flat, const struct option *longs, int o
 	return -EINVAL; /* '?', reported */
 }
 
+static int option_keys(const struct fr_options *options)
+{
+	static struct fr_out out;
+
+	if (!options->table) {
+		fr_err("--help=keys: no table describes what this command prints");
+		return FR_EXIT_USAGE;
+	}
+	fr_out_init(&out, STDOUT_FILENO);
+	if (options->by_kind)
+		fr_table_reference(&out, options->table);
+	else
+		fr_table_paths(&out, options->table);
+	return fr_err_finish(&out, FR_EXIT_OK);
+}
+
 static int option_help(const struct fr_options *options, const char *form)
 {
+	if (form && !strcmp(form, "keys"))
+		return option_keys(options);
 	if (!form)
 		fr_options_help(stdout, options);
 	else if (!strcmp(form, "options"))
@@ -84,7 +103,7 @@ static int option_help(const struct fr_options *options, const char *form)
 	else if (!strcmp(form, "man"))
 		fr_options_man(stdout, options);
 	else
-		fr_err("--help: there is no form '%s': give options or man, or none", form);
+		fr_err("--help: there is no form '%s': give options, man or keys, or none", form);
 	return !form || !strcmp(form, "options") || !strcmp(form, "man") ? FR_EXIT_OK : FR_EXIT_USAGE;
 }
 

@@ -10,7 +10,7 @@
  *	};
  *
  * Every command has -h, --help as well; --help=options is the table for completion/flightrec.bash, --help=man that for the
- * manual. Wrong options are reported as nextopt.h says.
+ * manual, --help=keys that of the keys of its JSON for the documents. Wrong options are reported as nextopt.h says.
  */
 #ifndef FR_CMD_OPTIONS_H
 #define FR_CMD_OPTIONS_H
@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "pure/show/table.h"
 #include "types.h"
 
 struct fr_option {
@@ -55,9 +56,11 @@ struct fr_option {
 struct fr_options {
 	const char *head, *foot; /* of the help: what stands before and after the options */
 	const struct fr_option *option;
-	bool stop;	   /* options end where the first argument begins */
-	const char *none;  /* there are no arguments: what to do instead; NULL: the command looks at them */
-	const char *words; /* to complete its arguments, as those of an option */
+	bool stop;		      /* options end where the first argument begins */
+	const char *none;	      /* there are no arguments: what to do instead; NULL: the command looks at them */
+	const char *words;	      /* to complete its arguments, as those of an option */
+	const struct fr_table *table; /* what it prints as JSON; NULL: not described */
+	bool by_kind;		      /* its reference has a table for each kind, not one of all paths */
 };
 
 /* -1: continue, and argv + optind are the arguments; or the exit status: help was printed, or an error. */

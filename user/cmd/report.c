@@ -9,7 +9,7 @@
 #include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
-#include "flow/report/report.h"
+#include "flow/report/report_kinds.h"
 #include "pure/text/units.h"
 
 #define TOP_DEFAULT    10
@@ -51,6 +51,8 @@ static const struct fr_options options = {
 		"its task and of each CPU, who waited for whom, where time went, what is missing.\n"
 		"\n",
 	.option = table,
+	.table = &fr_report_kind,
+	.by_kind = true,
 	.foot = "\n"
 		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is in the report.\n"
 		"Example: flightrec report x.flight | less -R\n",

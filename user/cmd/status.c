@@ -13,7 +13,7 @@
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "cmd/remote.h"
-#include "flow/recorder/live.h"
+#include "flow/recorder/live_kinds.h"
 #include "io/fd.h"
 #include "io/safepath.h"
 #include "pure/config/default.h"
@@ -53,6 +53,7 @@ static const struct fr_options options = {
 		"second. Members of the recorder's StatusGroup need not be root.\n"
 		"\n",
 	.option = table,
+	.table = &fr_live_kind,
 	.foot = "\n"
 		"Example: flightrec status --metrics=/var/lib/node_exporter/flightrec.prom\n",
 	.none = "name the session with -n",

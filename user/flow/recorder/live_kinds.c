@@ -257,8 +257,8 @@ static struct fr_value profile_exceeded(const struct fr_at *at)
 static const struct fr_column profile_columns[] = {
 	FR_COLUMN_MADE(profile_nr, "tables", COUNT, "tables of a CPU", .arg = "t"),
 	FR_COLUMN_MADE(profile_nr, "keys", COUNT, "room of a table: keys", .arg = "k"),
-	FR_COLUMN_MADE(profile_nr, "stacks", COUNT, "stacks", .arg = "s"),
-	FR_COLUMN_MADE(profile_nr, "words", COUNT, "frames", .arg = "w"),
+	FR_COLUMN_MADE(profile_nr, "stacks", COUNT, "room of a table: stacks", .arg = "s"),
+	FR_COLUMN_MADE(profile_nr, "words", COUNT, "room of a table: frames", .arg = "w"),
 	FR_COLUMN_MADE(profile_nr, "interval_ms", MS, "tables are read at least so often", .arg = "i"),
 	FR_COLUMN_MADE(profile_nr, "latency_ms", MS, "the longest that the reader is taken to need, once it was woken", .arg = "l"),
 	FR_COLUMN_MADE(profile_nr, "rate_max", RATE, "different stacks of a CPU that are certain to find room", .arg = "r"),
@@ -384,7 +384,7 @@ static const struct fr_column moments_columns[] = {
 	MOMENTS(untracked, "untracked", COUNT, "tasks or requests that `latency` and `hung` could not follow, their table being full"),
 	{},
 };
-static const struct fr_table kind_moments = {"moments", "What triggers wrote.", moments_columns};
+static const struct fr_table kind_moments = {"moments", "What triggers wrote; absent in sessions that cannot have triggers.", moments_columns};
 /* clang-format on */
 
 static const void *live_triggers(const struct fr_at *at, u32 i)
@@ -424,7 +424,7 @@ static const struct fr_column waiting_columns[] = {
 	WAITING(alert.ts, "ts", CLOCK, "the moment"),
 	{},
 };
-static const struct fr_table kind_waiting = {"waiting", "A snapshot that was granted and is not there yet.", waiting_columns};
+static const struct fr_table kind_waiting = {"waiting", "Snapshots that were granted and are not there yet; absent in sessions that cannot have triggers.", waiting_columns};
 
 /* Absent in sessions that cannot have triggers. */
 static const struct fr_column able_columns[] = {

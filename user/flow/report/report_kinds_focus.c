@@ -69,7 +69,7 @@ static const struct fr_column event_columns[] = {
 	FR_COLUMN_MADE(event_text, "text", TEXT, "the line of `replay`"),
 	{},
 };
-static const struct fr_table kind_event = {"last event", "Its own, and those in which it is woken, gets a CPU, or (as its process) is sent a signal.", event_columns};
+static const struct fr_table kind_event = {"last_event", "Its own, and those in which it is woken, gets a CPU, or (as its process) is sent a signal.", event_columns};
 
 static const struct fr_column call_columns[] = {
 	FR_COLUMN(struct fr_report_call, id, "id", NUMBER, "of the system call"),
@@ -82,7 +82,7 @@ static const struct fr_column call_columns[] = {
 	FR_COLUMN_MADE(call_errno_name, "errno_name", TEXT, "the error's name; `null`: none"),
 	{},
 };
-static const struct fr_table kind_call = {"last call", "A system call among its last events.", call_columns};
+static const struct fr_table kind_call = {"last_call", "A system call among its last events.", call_columns};
 /* clang-format on */
 
 /* ---- states ---- */

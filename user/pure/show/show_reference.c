@@ -30,7 +30,7 @@ static void reference_form(struct fr_out *o, const struct fr_column *c)
 #undef U
 	};
 
-	fr_out_str(o, words[c->unit]);
+	fr_out_str(o, c->unit == FR_UNIT_MAP && c->from == FR_FROM_REAL ? "number" : words[c->unit]);
 	if (c->unit == FR_UNIT_LIST && !c->kind)
 		fr_out_str(o, " numbers");
 	if (!c->kind)
