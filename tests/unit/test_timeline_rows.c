@@ -223,6 +223,26 @@ static void tasks_run_wait_and_sleep(void **state)
 	assert_int_equal(task(100)->ran_ns, 30);
 }
 
+/* A waker that came before the task had left is not told again: the task was runnable all the time, unless another one follows.
+ */
+static void who_is_woken_early_waits(void **state)
+{
+	(void)state;
+	SWITCH(0, CPU0, 0, 0, 100);
+	WAKE(3000, CPU1, 101, 100);
+	SWITCH(3020, CPU0, 100, 1, 0);
+	SWITCH(3050, CPU0, 0, 0, 100);
+	WAKE(5000, CPU1, 101, 100);
+	SWITCH(5020, CPU0, 100, 2, 0);
+	WAKE(5030, CPU1, 102, 100);
+	SWITCH(5050, CPU0, 0, 0, 100);
+	SWITCH(6000, CPU0, 100, 1, 0);
+	SWITCH(6050, CPU0, 0, 0, 100);
+	load(0, NULL);
+	states_are(100, "0 runs, 3020 waits task 101, 3050 runs, 5020 blocked, 5030 waits task 102, 5050 runs, 6000 sleeps, "
+			"6050 runs");
+}
+
 /* Who leaves is not who came: nobody knows who ran since the last switch. */
 static void a_switch_is_missing(void **state)
 {
@@ -438,6 +458,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(tasks_run_wait_and_sleep, begin, end),
+		cmocka_unit_test_setup_teardown(who_is_woken_early_waits, begin, end),
 		cmocka_unit_test_setup_teardown(a_switch_is_missing, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_not_known, begin, end),
 		cmocka_unit_test_setup_teardown(what_precedes_a_hole_is_known, begin, end),

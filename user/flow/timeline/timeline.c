@@ -47,6 +47,9 @@ static int cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
 			return -ENOMEM;
 		t->cpu = more;
 		more[t->cpu_cnt] = (struct fr_tl_cpu){.nr = cpu, .boot = boot};
+		more[t->cpu_cnt].pair = fr_pairs_cpu(t->work->boot[boot].pairs, cpu);
+		if (!more[t->cpu_cnt].pair)
+			return -ENOMEM;
 		*known = ++t->cpu_cnt;
 	}
 	*nr = *known - 1;
@@ -210,6 +213,25 @@ static int find_trigger(struct fr_timeline *t, u32 file)
 
 /* ---- meaning ---- */
 
+/* Only what a task's CPU and its waker depend on: calls, faults and requests would cost most, and nothing here asks for them.
+ */
+static int bind_pairs(struct fr_timeline *t, u32 file)
+{
+	const struct fr_schema *s = fr_replay_schema(t->replay, file);
+	struct fr_pairs *pairs = t->work->boot[fr_replay_boot(t->replay, file)].pairs;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(s, nr);
+		bool is_other =
+			ev && (ev->group == FR_GROUP_SYSCALL || ev->group == FR_GROUP_FAULT || ev->group == FR_GROUP_BLOCK);
+
+		if (ev && !is_other && fr_pairs_rule(pairs, s, nr, &t->work->bind[file].pair[nr]))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static void bind(struct fr_timeline *t, u32 file)
 {
 	struct fr_tl_bind *b = &t->work->bind[file];
@@ -233,8 +255,11 @@ static int make_boots(struct fr_timeline *t, struct fr_timeline_work *w)
 
 	for (i = 0; i < t->boot_cnt; i++) {
 		w->boot[i].by_cpu = calloc(1 << 16, sizeof(u32));
-		if (!w->boot[i].by_cpu)
+		w->boot[i].pairs = fr_pairs_new();
+		if (!w->boot[i].by_cpu || !w->boot[i].pairs)
 			return -ENOMEM;
+		fr_pairs_tell_why(w->boot[i].pairs);
+		fr_pairs_set_room(w->boot[i].pairs, fr_memory_has_row_room);
 	}
 	return 0;
 }
@@ -254,7 +279,10 @@ static int set_up(struct fr_timeline *t)
 		return -ENOMEM;
 	for (i = 0; i < files; i++) {
 		bind(t, i);
+		if (bind_pairs(t, i))
+			return -ENOMEM;
 		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
+		fr_pairs_set_arch(w->boot[fr_replay_boot(t->replay, i)].pairs, fr_replay_view(t->replay, i)->arch);
 		fr_syscall_odd(fr_replay_view(t->replay, i)->arch, &w->boot[fr_replay_boot(t->replay, i)].odd);
 		if (t->boot_cnt > 1) /* replay shifts them likewise */
 			w->boot[fr_replay_boot(t->replay, i)].shift_ns = fr_wall_shift(fr_replay_view(t->replay, i)->wall);
@@ -288,6 +316,7 @@ static void free_work(struct fr_timeline *t)
 
 	for (i = 0; t->work->boot && i < t->boot_cnt; i++) {
 		fr_tidmap_free(&t->work->boot[i].by_tid);
+		fr_pairs_free(t->work->boot[i].pairs);
 		free(t->work->boot[i].by_cpu);
 	}
 	free(t->work->early);
@@ -330,10 +359,9 @@ static void find_blind(struct fr_timeline *t)
 	u32 i;
 
 	for (i = 0; i < t->cpu_cnt; i++) {
-		struct fr_tl_boot *b = &t->work->boot[t->cpu[i].boot];
 		struct fr_oncpu *on = &t->cpu[i].on;
 
-		b->blind_key = on->whole_ns > b->blind_key ? on->whole_ns : b->blind_key;
+		fr_tl_blind(&t->work->boot[t->cpu[i].boot], t->cpu[i].nr, on->whole_ns);
 		on->since_ns = on->whole_ns > t->origin_key ? on->whole_ns : t->origin_key;
 	}
 }
@@ -440,6 +468,20 @@ static void leave_out(struct fr_timeline *t, const struct fr_replay_run *run, u3
 	t->left_out_cnt += row.ts >= fr_replay_since(t->replay, run->file) && fr_replay_match(run, i, &chosen);
 }
 
+/* What the row means for its tasks: f->span has it. */
+static int pair_up(struct fr_timeline *t, const struct fr_tl_fed *f, const struct fr_pair_rule *rule)
+{
+	const struct fr_col *col = f->row->b->type[f->row->ev->nr].col;
+	u64 num[FR_PAIR_FIELD_MAX];
+	struct fr_pair_row row = {.ts = f->row->ts, .v = num, .tid = f->row->tid, .cpu = t->cpu[f->cpu].pair};
+	struct fr_pair pair;
+	u32 i;
+
+	for (i = 0; i < rule->col_cnt; i++)
+		num[i] = *fr_col_num(&col[rule->col[i]], f->row->k);
+	return fr_pairs_take(t->work->boot[f->boot].pairs, rule, &row, &pair);
+}
+
 static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
 {
 	const struct fr_tl_bind *b = &t->work->bind[run->file];
@@ -467,6 +509,9 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 		err = fr_tl_rows_held(t, f.cpu, f.task);
 	if (!err && row.ts >= fr_replay_since(t->replay, run->file) && fr_replay_match(run, i, &chosen))
 		err = put_event(t, &f, run);
+	f.span = fr_pairs_row(t->work->boot[f.boot].pairs);
+	if (!err && b->pair[nr].fn)
+		err = pair_up(t, &f, &b->pair[nr]);
 	if (err || !b->fn[nr])
 		return err;
 	for (k = 0; k < b->sub[nr].cnt; k++)

@@ -18,6 +18,7 @@
 #include "flow/replay/replay.h"
 #include "flow/symbols/frames.h"
 #include "pure/rows/oncpu.h"
+#include "pure/rows/pair.h"
 
 #define FR_TL_NO_ROW  (~0u)
 #define FR_TL_NO_TASK (~0u)
@@ -122,6 +123,7 @@ struct fr_tl_cpu {
 	u64 begin;	    /* at: its history begins */
 	u64 horizon;	    /* at: complete from there on, behind its holes */
 	struct fr_oncpu on; /* times are keys: before the window, too */
+	struct fr_pair_cpu *pair;
 	struct fr_tl_changes runs;
 	struct fr_tl_spans irqs;
 	struct fr_tl_rows rows;

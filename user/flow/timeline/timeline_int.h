@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "flow/timeline/timeline.h"
+#include "pure/rows/pair.h"
 #include "pure/rows/subscribe.h"
 #include "pure/schema/syscalls.h"
 #include "pure/set/tidmap.h"
@@ -21,6 +22,7 @@ struct fr_tl_fed {
 	u32 cpu, task;
 	u32 boot;
 	u64 v[FR_TL_FIELD_MAX];
+	const struct fr_span_row *span;
 };
 
 typedef int (*fr_tl_fn)(struct fr_timeline *t, const struct fr_tl_fed *f);
@@ -35,6 +37,7 @@ extern const struct fr_tl_rule fr_tl_rules[];
 struct fr_tl_bind {
 	fr_tl_fn fn[FR_EVENT_MAX];
 	struct fr_sub sub[FR_EVENT_MAX];
+	struct fr_pair_rule pair[FR_EVENT_MAX]; /* of what tells of tasks and wakers alone: none of calls */
 };
 
 struct fr_tl_boot {
@@ -42,6 +45,7 @@ struct fr_tl_boot {
 	u32 *by_cpu;		 /* index in the list of CPUs, + 1 */
 	const struct fr_view *view;
 	struct fr_syscall_odd odd;
+	struct fr_pairs *pairs; /* what rows mean for tasks; times are those of rows */
 	u64 shift_ns;
 	u64 blind_key; /* all its CPUs' events are complete from here on, as far as known by now */
 };
@@ -56,6 +60,13 @@ struct fr_timeline_work {
 	struct fr_replay_lost *early; /* found damaged before there was a row */
 	u32 early_cnt, early_cap;
 };
+
+/* Events of a CPU are missing until then. */
+static inline void fr_tl_blind(struct fr_tl_boot *b, u16 cpu_nr, u64 until_key)
+{
+	fr_pairs_gap(b->pairs, cpu_nr, until_key == ~0ULL ? until_key : until_key - b->shift_ns);
+	b->blind_key = until_key > b->blind_key ? until_key : b->blind_key;
+}
 
 /* Room for one more of v. 0 or -ENOMEM. */
 static inline int fr_tl_grow(void **v, u32 cnt, u32 *cap, size_t sz)

@@ -114,6 +114,37 @@ static int leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return err ?: become(t, f->task, f, fr_tl_what(to, FR_TL_BY_NOBODY, to == FR_TL_WAITS ? 0 : state & 0xffffff));
 }
 
+static int waits_for(struct fr_timeline *t, u32 boot, const struct fr_span_waker *w, u32 *what)
+{
+	static const enum fr_tl_by by[] = {
+		[FR_SPAN_BY_TASK] = FR_TL_BY_TASK,
+		[FR_SPAN_BY_IRQ] = FR_TL_BY_IRQ,
+		[FR_SPAN_BY_SOFTIRQ] = FR_TL_BY_SOFTIRQ,
+	};
+	u32 nr = w->nr;
+	int err = w->by == FR_SPAN_BY_TASK ? fr_tl_task_nr(t, boot, w->tid, &nr) : 0;
+
+	*what = fr_tl_what(FR_TL_WAITS, by[w->by], w->by == FR_SPAN_BY_TASK ? nr : nr & 0xffffff);
+	return err;
+}
+
+/* Its waker came before it had left, as now is known: it was runnable all the time. */
+static int was_woken_early(struct fr_timeline *t, const struct fr_tl_fed *f, u32 next)
+{
+	const struct fr_span_off *off = &f->span->off;
+	struct fr_tl_changes *states = &t->task[next].states;
+	enum fr_tl_state was = fr_tl_state(now(states));
+	u32 what;
+	int err;
+
+	if (!off->is_known || !off->waker.ns || (was != FR_TL_SLEEPS && was != FR_TL_BLOCKED && was != FR_TL_STOPPED))
+		return 0;
+	err = waits_for(t, f->boot, &off->waker, &what);
+	states = &t->task[next].states;
+	states->v[states->cnt - 1].what = what;
+	return err;
+}
+
 /* fields: next_pid, prev_state */
 static int switches(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
@@ -121,6 +152,7 @@ static int switches(struct fr_timeline *t, const struct fr_tl_fed *f)
 	int err = leaves(t, f);
 
 	err = err ?: fr_tl_task_nr(t, f->boot, f->v[0], &next);
+	err = err ?: next ? was_woken_early(t, f, next) : 0;
 	if (err)
 		return err;
 	t->task[next].seen_ts = f->row->ts;
@@ -129,31 +161,21 @@ static int switches(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return err ?: change(&t->cpu[f->cpu].runs, f->at, f->nr, next ? next + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
 }
 
-static u32 woken_by(const struct fr_timeline *t, const struct fr_tl_fed *f)
-{
-	const struct fr_tl_cpu *c = &t->cpu[f->cpu];
-
-	if (c->hard.in)
-		return fr_tl_what(FR_TL_WAITS, FR_TL_BY_IRQ, c->hard.what);
-	if (c->soft.in)
-		return fr_tl_what(FR_TL_WAITS, FR_TL_BY_SOFTIRQ, c->soft.what & ~FR_TL_SOFT);
-	return fr_tl_what(FR_TL_WAITS, FR_TL_BY_TASK, f->task);
-}
-
 /* fields: target_pid */
 static int wakes(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	enum fr_tl_state state;
-	u32 target;
+	u32 target, what;
 	int err = fr_tl_task_nr(t, f->boot, f->v[0], &target);
 
 	if (err)
 		return err;
 	t->task[target].seen_ts = f->row->ts;
 	state = fr_tl_state(now(&t->task[target].states));
-	if (is_blind(t, f) || state == FR_TL_RUNS || state == FR_TL_WAITS)
+	if (is_blind(t, f) || !f->span->woke || state == FR_TL_RUNS || state == FR_TL_WAITS)
 		return 0;
-	return become(t, target, f, woken_by(t, f));
+	err = waits_for(t, f->boot, &f->span->waker, &what);
+	return err ?: become(t, target, f, what);
 }
 
 /* fields: target_pid */
@@ -347,7 +369,7 @@ int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole)
 	for (i = 1; i < t->task_cnt && !err; i++)
 		if (t->task[i].boot == c->boot)
 			err = leave_call(&t->task[i], hole->since) ?: leave_state(&t->task[i], hole->cpu, hole->since);
-	b->blind_key = hole->until_key > b->blind_key ? hole->until_key : b->blind_key;
+	fr_tl_blind(b, c->nr, hole->until_key);
 	fr_oncpu_gap(&c->on, hole->until_key);
 	return err;
 }
