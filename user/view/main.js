@@ -95,7 +95,8 @@ class App {
 		const f = this.data.facts;
 		document.title = `flightrec ${f.host || ""} ${f.trigger_reason || ""}`;
 		document.getElementById("what").textContent = [f.host, f.kernel, f.trigger_reason && `trigger: ${f.trigger_reason} ${f.trigger_comm || ""} ${f.trigger_pid || ""}`,
-			`${many(this.data.n, "event")}, ${duration(this.data.span)}`].filter(x => x).join(" · ");
+			`${many(this.data.n, "event")}, ${duration(this.data.span)}`,
+			this.data.left_out && `${this.data.left_out.toLocaleString("en")} later ones left out: --memory`].filter(x => x).join(" · ");
 		document.getElementById("trigger").hidden = this.model.trigger < 0;
 	}
 	select(sel) {

@@ -281,6 +281,8 @@ class Panel {
 		s.append(el("p", {}, this.model.horizon > 0 ? `All CPUs are complete from ${this.when(this.model.horizon)}.` : "All CPUs are complete from the start."));
 		s.append(rowsTable(["CPU", "tier", "complete from", "lost", "overwritten"],
 				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "start"), num(r.lost), num(r.overwritten)])));
+		if (d.left_out)
+			s.append(el("p", { class: "bad" }, `${many(d.left_out, "later event")} left out, as the program that made this page had no more memory (--memory)`));
 		if (d.damage)
 			s.append(el("p", { class: "bad" }, `${many(d.damage, "part")} of the file ${d.damage === 1 ? "is" : "are"} damaged or missing: nothing is known of what was there`));
 		const cnt = d.holes.filter(h => h.why !== "after").length; // each ring is copied before something else happens

@@ -9,6 +9,9 @@
  *	<script>		the scripts of user/view
  *
  * Snapshot data enters the page only as base64, so no name can be markup.
+ *
+ * The timeline and the stacks are kept until the end. Where there is no room for more, the page ends early: it is what a window
+ * that ends there would be, and says how many later events are left out.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +26,7 @@
 #include "flow/replay/summary.h"
 #include "flow/symbols/frames.h"
 #include "flow/timeline/timeline.h"
+#include "pure/err.h"
 #include "pure/text/jsonw.h"
 
 /* The page's own parts, as they are in user/view/. */
@@ -97,6 +101,8 @@ static int put_rows(struct fr_export *x)
 }
 
 /* ---- stacks ---- */
+
+#define STACKS_AGAIN 3 /* put_rest(): in a text that grows, and packed */
 
 static u64 *find_seen(const struct seen *s, u64 id)
 {
@@ -175,6 +181,7 @@ static int put_stack(struct fr_export *x, const struct fr_view *v, const struct 
 	fr_jsonw_open(&p->stack_list, key, '[');
 	put_frames(x, &p->stack_list, v, r, f);
 	fr_jsonw_close(&p->stack_list, ']');
+	fr_timeline_reserve(p->timeline, STACKS_AGAIN * p->stacks.mem_sz);
 	return fr_out_error(&p->stacks);
 }
 
@@ -256,6 +263,8 @@ static void put_holes(struct fr_jsonw *w, const struct fr_timeline *t)
 	for (i = 0; i < t->hole_cnt; i++) {
 		const struct fr_tl_hole *h = &t->hole[i];
 
+		if (t->full && h->since >= t->span)
+			continue;
 		fr_jsonw_open(w, NULL, '{');
 		fr_jsonw_u64(w, "cpu", t->cpu[h->cpu].nr);
 		fr_jsonw_u64(w, "since", h->since);
@@ -316,7 +325,7 @@ static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_
 
 	snprintf(origin, sizeof(origin), "%llu", (unsigned long long)p->origin_ns);
 	fr_jsonw_text(w, "origin", origin);
-	fr_jsonw_u64(w, "span", behind(p, p->end_ns));
+	fr_jsonw_u64(w, "span", p->timeline->full ? p->timeline->span : behind(p, p->end_ns));
 	if (p->wall)
 		fr_jsonw_u64(w, "wall_us", fr_wall_real(p->wall, p->origin_ns) / 1000);
 	if (trigger)
@@ -335,6 +344,7 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 		return -ENOMEM;
 	fr_jsonw_open(&w, NULL, '{');
 	fr_jsonw_u64(&w, "events", x->event_cnt);
+	fr_jsonw_u64(&w, "left_out", p->timeline->left_out_cnt);
 	fr_jsonw_u64(&w, "focus", focus);
 	put_times(&w, p, x->snap);
 	text = fr_schema_write(p->schema, &sz);
@@ -419,7 +429,11 @@ static int html_begin(struct fr_export *x)
 static int html_row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct page *p = x->state;
-	int err = v->schema == p->schema ? fr_page_columns_add(p->columns, v, r) : -EPROTO;
+	int err;
+
+	if (x->event_cnt == p->timeline->event_cnt)
+		return 0; /* the timeline ended before it */
+	err = v->schema == p->schema ? fr_page_columns_add(p->columns, v, r) : -EPROTO;
 
 	p->wall = v->wall;
 	if (err == 1)
@@ -458,6 +472,16 @@ static int put_spans(struct fr_export *x)
 	return 0;
 }
 
+static void say_left_out(const struct fr_export *x)
+{
+	const struct page *p = x->state;
+	u64 left = p->timeline->left_out_cnt;
+
+	if (left)
+		fr_warn("the last %llu of %llu events are left out, for lack of memory: show a part with --window, %s",
+			(unsigned long long)left, (unsigned long long)(left + x->event_cnt), fr_err_cure(-ENOMEM, NULL));
+}
+
 static int html_end(struct fr_export *x)
 {
 	int err = put_rows(x);
@@ -473,6 +497,7 @@ static int html_end(struct fr_export *x)
 	PUT_PART(x->out, fr_page_panel);
 	PUT_PART(x->out, fr_page_main);
 	fr_out_str(x->out, "</script>\n");
+	say_left_out(x);
 	return 0;
 }
 

@@ -290,6 +290,8 @@ static int set_up(struct fr_timeline *t)
 	return fr_tl_new_task(t, 0, 0, &nr);
 }
 
+#define TIMELINE_PARTS 8u /* of FR_MEMORY_PARTS: the rest is for reading, and for tables */
+
 int fr_timeline_new(struct fr_replay *r, bool fed, struct fr_timeline **out)
 {
 	struct fr_timeline *t = calloc(1, sizeof(*t));
@@ -299,6 +301,7 @@ int fr_timeline_new(struct fr_replay *r, bool fed, struct fr_timeline **out)
 	t->replay = r;
 	t->fed = fed;
 	t->span = 1;
+	t->parts = TIMELINE_PARTS;
 	t->focus = FR_TL_NO_TASK;
 	if (set_up(t)) {
 		fr_timeline_free(t);
@@ -442,15 +445,22 @@ static int put_event(struct fr_timeline *t, struct fr_tl_fed *f, const struct fr
 	return err ?: fr_tl_put_row(&t->cpu[f->cpu].rows, f->nr);
 }
 
-#define TIMELINE_PARTS 8u   /* of FR_MEMORY_PARTS: the rest is for reading, and for tables */
-#define ROW_SZ	       512u /* what a row takes, if the list of events has room; mostly far less */
+#define ROW_SZ	  512u /* what a row takes, if the list of events has room; mostly far less */
+#define ROOM_ROWS 32u  /* room is asked for so many at a time */
 
 /* A list that grows has its old memory beside the new one at worst. */
 static bool has_room(const struct fr_timeline *t)
 {
-	u64 grows_sz = t->event_cnt < t->event_cap ? 0 : t->event_cap / 2 * sizeof(*t->event);
+	u64 grows_sz = t->event_cnt + ROOM_ROWS < t->event_cap ? 0 : t->event_cap / 2 * sizeof(*t->event);
 
-	return fr_memory_has_room(ROW_SZ + grows_sz, TIMELINE_PARTS);
+	return fr_memory_has_room(ROOM_ROWS * ROW_SZ + grows_sz, t->parts);
+}
+
+void fr_timeline_reserve(struct fr_timeline *t, u64 sz)
+{
+	u64 later = sz / (fr_memory_bound() / FR_MEMORY_PARTS + 1);
+
+	t->parts = later < TIMELINE_PARTS ? TIMELINE_PARTS - later : 0;
 }
 
 /* It is as if the window ended here. */
@@ -534,6 +544,17 @@ int fr_tl_ask_holder(struct fr_timeline *t, u32 cpu)
 	return fr_tl_task_nr(t, boot, tid, &nr) ?: fr_tl_rows_held(t, cpu, nr);
 }
 
+/* The next row, or none any more. */
+static int take_or_leave(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
+{
+	if (!t->full && !(t->room_asked++ % ROOM_ROWS) && !has_room(t))
+		end_early(t);
+	if (!t->full)
+		return take_row(t, run, i);
+	leave_out(t, run, i);
+	return 0;
+}
+
 static void find_names(struct fr_timeline *t)
 {
 	u32 i;
@@ -594,7 +615,7 @@ int fr_timeline_take(struct fr_timeline *t, const struct fr_replay_run *run)
 
 	t->work->has_run = true;
 	for (i = run->from; i < run->to && !err; i++)
-		err = take_row(t, run, i);
+		err = take_or_leave(t, run, i);
 	return err;
 }
 
@@ -609,14 +630,8 @@ int fr_timeline_load(struct fr_timeline *t, u32 row_cnt)
 			if (got <= 0)
 				return got ?: fr_timeline_end(t);
 		}
-		for (; w->run_at < w->run.to && row_cnt && !err; row_cnt--, w->run_at++) {
-			if (!t->full && !has_room(t))
-				end_early(t);
-			if (t->full)
-				leave_out(t, &w->run, w->run_at);
-			else
-				err = take_row(t, &w->run, w->run_at);
-		}
+		for (; w->run_at < w->run.to && row_cnt && !err; row_cnt--, w->run_at++)
+			err = take_or_leave(t, &w->run, w->run_at);
 	}
 	return err ?: !t->loaded;
 }

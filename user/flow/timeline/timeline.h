@@ -161,9 +161,11 @@ struct fr_timeline {
 	u64 horizon; /* common */
 	u64 end; /* the last event of the main tier, or when the last of its rings was copied; after it, what runs is unknown */
 	bool has_trigger;
-	u64 trigger; /* at; may lie outside the window, above span */
-	u32 focus;   /* index of the task it is about, FR_TL_NO_TASK */
-	bool full;   /* it ended for lack of memory: the window's later events are counted here */
+	u64 trigger;	/* at; may lie outside the window, above span */
+	u32 focus;	/* index of the task it is about, FR_TL_NO_TASK */
+	u32 parts;	/* of FR_MEMORY_PARTS: where it ends */
+	u32 room_asked; /* rows */
+	bool full;	/* it ended for lack of memory: the window's later events are counted here */
 	u64 left_out_cnt;
 	bool loaded;
 	u64 loaded_at;		       /* so far */
@@ -181,10 +183,16 @@ void fr_timeline_free(struct fr_timeline *t); /* NULL is fine */
 /* Read some row_cnt further rows. 1: there is more; 0: all is loaded; -errno. */
 int fr_timeline_load(struct fr_timeline *t, u32 row_cnt);
 
-/* Fed: each run of the replay; what was lost, as fr_replay_tell_lost() tells it; then the end. 0 or -ENOMEM. */
+/*
+ * Fed: each run of the replay; what was lost, as fr_replay_tell_lost() tells it; then the end. 0 or -ENOMEM. Of the events that
+ * the filter takes, it has the first event_cnt.
+ */
 int fr_timeline_take(struct fr_timeline *t, const struct fr_replay_run *run);
 int fr_timeline_lost(void *timeline, const struct fr_replay_lost *lost);
 int fr_timeline_end(struct fr_timeline *t);
+
+/* Fed: the caller will take so much beside it once all is read: it ends earlier by that. */
+void fr_timeline_reserve(struct fr_timeline *t, u64 sz);
 
 /* ---- lookup ---- */
 
