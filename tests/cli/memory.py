@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 Small files that take much memory to read (make_hungry.c): what commands take stays below --memory, and what they leave out for it
-is told, and accounted for. memory.py FLIGHTREC MAKE_HUNGRY DIR report|top|rings|pairs|limits
+is told, and accounted for. memory.py FLIGHTREC MAKE_HUNGRY DIR
+report|top|diff|view|cut|rings|pairs|limits
 """
+import base64
 import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+import zlib
 
 MIB = 1 << 20
 FLIGHTREC, MAKE, DIR = sys.argv[1:4]
@@ -149,6 +152,83 @@ def top():
     assert window.out.splitlines()[1:] == ran.out.splitlines()[1:], "it is not what the window until then shows"
 
 
+KINDS = "events", "cpu", "runqueue", "offcpu", "syscalls", "block", "irq", "softirq"
+
+
+PAIRED = {"ns", "timed", "p50_ns", "p99_ns", "max_ns"}  # of what was paired, which is forgotten where there is no room
+
+
+def same_item(kind, got, want):
+    """What a thing has on a side, where not all of it has room."""
+    if kind in ("events", "cpu"):
+        return got == {k: v for k, v in want.items() if k in got and k in ("count", "errors", "ns") or "timed" in got}
+    if kind in ("runqueue", "offcpu"):  # there is none without its time
+        return got["count"] <= want["count"]
+    return all(got[k] == want[k] for k in want.keys() - PAIRED) and got["ns"] <= want["ns"]
+
+
+def diff():
+    """What has a line has all its counts; the rest is told by its sum, of each side and kind."""
+    path = hungry("all", 8, 64)
+    asked = ["diff", "--window-a", "0%..40%", "--window-b", "30%..100%", path]
+    free = Ran(*asked, "--json")
+    ran = below(Ran(*asked, "--json", "--memory", "64M"), 64 * MIB).must(0, "one by one, for lack of memory", "--memory", "have no times")
+    text = below(Ran(*asked, "--memory", "64M"), 64 * MIB).must(0)
+    assert free.peak > 64 * MIB + OTHERS, f"the file takes {free.peak >> 20} MiB only, so a bound of 64 shows nothing"
+    every, some = json.loads(free.must(0).out), json.loads(ran.out)
+    left = some.pop("left_out")
+    assert left["memory"] == 64 * MIB and "left_out" not in every and not free.err, (left, free.err)
+    assert (some["a"], some["b"]) == (every["a"], every["b"])
+    for kind in KINDS:
+        here, there = ({i["name"]: i for i in d[kind]} for d in (some, every))
+        for name, side in itertools.product(here, "ab"):
+            assert same_item(kind, here[name][side], there[name][side]), f"{kind} {name}: {here[name]} is not {there[name]}"
+        for side, key in itertools.product("ab", ("count", "errors")):
+            have, rest, all_ = (sum(i.get(side, {}).get(key, 0) for i in d) for d in (here.values(), [left.get(kind, {})], there.values()))
+            assert have + rest == all_ or kind in ("runqueue", "offcpu") and have + rest < all_, f"{kind}: {key} of {side}: {have} and {rest} left out are not {all_}"
+    assert {"syscalls", "irq"} <= left.keys() and some["events"], left
+    assert len(re.findall(r"\n  \(left out\) ", text.out)) == len(left) - 1 and "--memory is 64 MiB" in text.out, text.out[:2000]
+
+
+def page_of(path):
+    """What a page holds beside the events: as its scripts read it."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    rest = re.search(r'<script type="text/x-rest">([^<]*)<', text)[1]
+    rows = sum(int.from_bytes(zlib.decompress(base64.b64decode(s))[:4], "little")
+               for s in re.findall(r'<script type="text/x-events">([^<]*)<', text))
+    return json.loads(zlib.decompress(base64.b64decode(rest))), rows
+
+
+def view():
+    """A page that ends early is what a window until then would be, and says how many are missing."""
+    path, made = hungry("all", 8, 64), [f"{DIR}/page{i}" for i in range(3)]
+    free = Ran("view", "-o", made[0], path).must(0)
+    ran = below(Ran("view", "--memory", "80M", "-o", made[1], path), BOUND).must(0, "for lack of memory", "--memory")
+    assert free.peak > BOUND + OTHERS, f"the page takes {free.peak >> 20} MiB only, so a bound of {BOUND >> 20} shows nothing"
+    (every, all_rows), (some, rows) = page_of(made[0]), page_of(made[1])
+    assert every["left_out"] == 0 and every["events"] == all_rows and "left out" not in free.err, (every["left_out"], free.err)
+    assert rows == some["events"] and some["left_out"] and rows + some["left_out"] == all_rows, (rows, some["left_out"], all_rows)
+    assert f"the last {some['left_out']} of {all_rows} events are left out" in ran.err, ran.err
+    with open(Ran("replay", "--json", "--tier", "all", path).path + ".out", encoding="utf-8") as f:
+        lines = list(itertools.islice(f, rows - 1, rows + 1))
+    first, until = (json.loads(line)["ts"] for line in lines)
+    assert first < until
+    Ran("view", "--until", str(first), "-o", made[2], path).must(0)
+    window, _ = page_of(made[2])
+    for key in ("events", "texts", "names", "stacks", "tasks", "origin"):
+        assert window[key] == some[key], f"{key} is not what the window until then has"
+
+
+def cut():
+    """Who writes a snapshot keeps all, or says what to do and leaves nothing."""
+    path = hungry("all", 8, 64)
+    for command in "cut", "merge":
+        out = f"{DIR}/{command}-hungry"
+        ran = below(Ran(command, "--memory", "16M", "-o", out, path), 16 * MIB).must(1, "--memory (it is 16 MiB)")
+        assert not os.path.exists(out), f"{command} left a file: {ran.err}"
+
+
 def rings():
     """A chunk of each ring is needed at once: what the file says of them is compared with the bound before any is read."""
     path = hungry("few", 64, 60)
@@ -198,4 +278,4 @@ def limits():
         assert "--memory SIZE" in Ran(command, "--help").must(0).out
 
 
-{"report": report, "top": top, "rings": rings, "pairs": pairs, "limits": limits}[sys.argv[4]]()
+{"report": report, "top": top, "diff": diff, "view": view, "cut": cut, "rings": rings, "pairs": pairs, "limits": limits}[sys.argv[4]]()

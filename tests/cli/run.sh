@@ -536,6 +536,9 @@ hungry() {
 }
 hungry_report() { hungry report; }
 hungry_top() { hungry top; }
+hungry_diff() { hungry diff; }
+hungry_view() { hungry view; }
+hungry_cut() { hungry cut; }
 hungry_rings() { hungry rings; }
 hungry_pairs() { hungry pairs; }
 memory_limits() { hungry limits; }
@@ -829,6 +832,9 @@ check "little memory" little_memory
 check "--memory" memory_limits
 check "--memory: report leaves out, and says what" hungry_report
 check "--memory: top ends early, and says so" hungry_top
+check "--memory: diff adds up what has no place, and says so" hungry_diff
+check "--memory: view ends early, and says so" hungry_view
+check "--memory: cut and merge are complete or refuse" hungry_cut
 check "--memory: rings that need more are refused first" hungry_rings
 check "--memory: pairs are forgotten, not made up" hungry_pairs
 check "a pipe is no snapshot" pipes

@@ -9,6 +9,7 @@
 #include "flow/replay/gaps.h"
 #include "flow/replay/holder.h"
 #include "flow/replay/summary.h"
+#include "io/memory.h"
 #include "pure/err.h"
 #include "pure/rows/oncpu.h"
 #include "pure/rows/subscribe.h"
@@ -76,39 +77,68 @@ static u64 key_of(u8 kind, const char *name, size_t len)
 	return h ^ h >> 32;
 }
 
-/* The counters of a thing on the current side; NULL: no memory. */
-static struct fr_diff_count *count_of(struct look *l, u8 kind, const char *name, size_t len)
+static bool is_named(const struct fr_diff_item *it, u8 kind, const char *name, size_t len)
+{
+	return it->kind == kind && it->len == len && !memcmp(it->name, name, len);
+}
+
+/* A thing that has not been seen yet; the rest of its kind, if there is no room for it. NULL: no memory. */
+static struct fr_diff_item *new_item(struct fr_diff *d, u64 key, u8 kind, const char *name, size_t len)
+{
+	u64 more = fr_tally_growth_sz(&d->items);
+	struct fr_diff_item *it;
+
+	if (more && !d->full)
+		d->full = !fr_memory_has_row_room(more);
+	if (d->full)
+		return &d->rest[kind];
+	it = fr_tally_get(&d->items, key);
+	if (!it)
+		return NULL;
+	it->kind = kind;
+	it->len = len;
+	memcpy(it->name, name, len);
+	return it;
+}
+
+static struct fr_diff_item *item_of(struct fr_diff *d, u8 kind, const char *name, size_t len)
 {
 	struct fr_diff_item *it;
 	u64 key;
 
 	len = len < FR_DIFF_NAME_SZ ? len : FR_DIFF_NAME_SZ;
 	/* if two names have the same key, the later one takes the next key */
-	for (key = key_of(kind, name, len);; key++) {
-		it = fr_tally_get(&l->d->items, key);
-		if (!it)
-			return NULL;
-		if (!it->side[0].cnt && !it->side[1].cnt) {
-			it->kind = kind;
-			it->len = len;
-			memcpy(it->name, name, len);
-		}
-		if (it->kind == kind && it->len == len && !memcmp(it->name, name, len))
-			return &it->side[l->side];
-	}
+	for (key = key_of(kind, name, len); (it = fr_tally_find(&d->items, key)); key++)
+		if (is_named(it, kind, name, len))
+			return it;
+	return new_item(d, key, kind, name, len);
+}
+
+/* Where there is no room for its values, a thing has none of them: percentiles of some would be false. */
+static int add_latency(struct fr_diff_count *c, u64 ns)
+{
+	if (c->lat_left_out)
+		return 0;
+	if (fr_hist_has(&c->lat, ns) || fr_memory_has_room(fr_hist_growth_sz(&c->lat, ns), FR_MEMORY_SUMS))
+		return fr_hist_add(&c->lat, ns);
+	fr_hist_free(&c->lat);
+	c->lat_left_out = true;
+	return 0;
 }
 
 /* Count one more, which took ns; 0: unknown. */
 static int add(struct look *l, u8 kind, const char *name, size_t len, u64 ns, bool failed)
 {
-	struct fr_diff_count *c = count_of(l, kind, name, len);
+	struct fr_diff_item *it = item_of(l->d, kind, name, len);
+	struct fr_diff_count *c;
 
-	if (!c)
+	if (!it)
 		return -ENOMEM;
+	c = &it->side[l->side];
 	c->cnt++;
 	c->error_cnt += failed;
 	c->ns += ns;
-	return ns ? fr_hist_add(&c->lat, ns) : 0;
+	return ns ? add_latency(c, ns) : 0;
 }
 
 static int add_task(struct look *l, u8 kind, const struct fr_view *v, u64 ts, u16 cpu, u32 tid, u64 ns)
@@ -493,12 +523,25 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 
 /* ---- the result ---- */
 
+bool fr_diff_left_any(const struct fr_diff *d)
+{
+	bool any = d->full;
+	u32 i;
+
+	for (i = 0; i < d->items.cnt && !any; i++) {
+		const struct fr_diff_item *it = fr_tally_at(&d->items, i);
+
+		any = it->side[0].lat_left_out || it->side[1].lat_left_out;
+	}
+	return any;
+}
+
 bool fr_diff_is_timed(u8 kind)
 {
 	return kind != FR_DIFF_EVENT;
 }
 
-/* What tells of an item. A request's name ends in how it was seen. */
+/* What tells of an item, which is no rest. A request's name ends in how it was seen. */
 static const char *event_of(const struct fr_diff_item *it, char name[FR_DIFF_NAME_SZ + 1])
 {
 	switch (it->kind) {
@@ -567,9 +610,12 @@ int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 {
 	struct look *l = calloc(1, sizeof(*l));
 	int err = 0;
+	u8 kind;
 
 	*damaged = false;
 	*d = (struct fr_diff){.items.rec_sz = sizeof(struct fr_diff_item)};
+	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++)
+		d->rest[kind] = (struct fr_diff_item){.kind = kind, .side = {{.lat_left_out = true}, {.lat_left_out = true}}};
 	if (!l) {
 		fr_err_memory();
 		return -ENOMEM;
@@ -579,6 +625,9 @@ int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 	free(l);
 	if (!err && d->items.cnt)
 		qsort_r(d->items.rec, d->items.cnt, d->items.rec_sz, by_change, d);
+	if (!err && fr_diff_left_any(d))
+		fr_warn("not all could be compared one by one, for lack of memory: left out says what: %s",
+			fr_err_cure(-ENOMEM, NULL));
 	return err;
 }
 

@@ -3,6 +3,9 @@
  * diff: compares two snapshots, or two windows: how often and how long the same things happened, per second of either.
  *
  * Only the part behind the common horizon of the main tier counts: before it some CPU's history is incomplete.
+ *
+ * Where there is no room for another thing (io/memory.h), all that come first after that are added up as the rest of their
+ * kind: each thing that is told has all its counts, on both sides.
  */
 #ifndef FR_DIFF_H
 #define FR_DIFF_H
@@ -29,13 +32,14 @@ struct fr_diff_count {
 	u64 error_cnt;	    /* of cnt */
 	u64 ns;		    /* total time it took, as far as known */
 	struct fr_hist lat; /* of those whose begin is known */
+	bool lat_left_out;  /* for lack of memory: lat is empty */
 };
 
 #define FR_DIFF_NAME_SZ 48
 
 /* A thing: a line of the table. */
 struct fr_diff_item {
-	u64 key; /* of kind and name */
+	u64 key; /* of kind and name; of a rest 0 */
 	u8 kind; /* enum fr_diff_kind */
 	u8 len;
 	char name[FR_DIFF_NAME_SZ]; /* len bytes, arbitrary */
@@ -54,7 +58,9 @@ struct fr_diff_side {
 
 struct fr_diff {
 	struct fr_diff_side side[2];
-	struct fr_tally items; /* struct fr_diff_item, by kind and change when fr_diff_new() is done */
+	struct fr_tally items;			    /* struct fr_diff_item, by kind and change when fr_diff_new() is done */
+	bool full;				    /* no thing is added any more, for lack of memory */
+	struct fr_diff_item rest[FR_DIFF_KIND_CNT]; /* the sum of those that were not, without latencies */
 };
 
 struct fr_diff_ask {
@@ -71,6 +77,9 @@ void fr_diff_free(struct fr_diff *d);
 
 /* Does this side lack the item because it does not record the event that tells of it? Its 0 says nothing then. */
 bool fr_diff_is_unrecorded(const struct fr_diff *d, const struct fr_diff_item *it, u32 side);
+
+/* Was anything left out for lack of memory: things, or the latencies of some? */
+bool fr_diff_left_any(const struct fr_diff *d);
 
 /* Is this kind measured by time? Otherwise by count. */
 bool fr_diff_is_timed(u8 kind);

@@ -2,7 +2,9 @@
 #include "flow/diff/diff_print.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "io/memory.h"
 #include "pure/text/escape.h"
 #include "pure/text/jsonw.h"
 #include "pure/text/units.h"
@@ -199,28 +201,69 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 	put_unrecorded(o, d, i);
 }
 
-void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
+/* The sum of what has no line, if there is any. */
+static bool has_rest(const struct fr_diff *d, u8 kind)
 {
-	u32 i, lines = 0, name_w = 0;
-	int kind = -1;
+	return d->rest[kind].side[0].cnt || d->rest[kind].side[1].cnt;
+}
 
-	put_side(o, d, 0);
-	put_side(o, d, 1);
-	if (!d->items.cnt)
-		fr_out_str(o, "\nNeither has an event: there is nothing to compare.\n");
-	for (i = 0; i < d->items.cnt; i++) {
-		const struct fr_diff_item *it = fr_tally_at(&d->items, i);
-		bool latencies = has_latencies(it->kind) && width >= NUMBERS_W + LATENCY_W + 24;
+static void put_rest(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 name_w)
+{
+	const struct fr_diff_item *it = &d->rest[kind];
+	double a = shown(d, it, 0), b = shown(d, it, 1);
 
-		if (it->kind != kind) {
-			name_w = name_width(it->kind, latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W, width);
-			put_title(o, it->kind, name_w, latencies);
-			lines = 0;
-		}
-		kind = it->kind;
+	fr_out_str(o, "  (left out)");
+	fr_out_pad(o, strlen("(left out)"), name_w);
+	put_rate(o, a);
+	put_rate(o, b);
+	put_change(o, a, b, false);
+	fr_out_char(o, '\n');
+}
+
+static void put_left_out(struct fr_out *o, const struct fr_diff *d)
+{
+	char text[32];
+
+	if (fr_diff_left_any(d))
+		fr_out_printf(o,
+			      "left out, for lack of memory: --memory is %s. Each table has what came first, and the sum of "
+			      "the rest; a - for a percentile may be that it had no room\n",
+			      fr_show_size(fr_memory_bound(), text, sizeof(text)));
+}
+
+/* From the item at i on. Returns where the next kind begins. */
+static u32 put_kind(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 i, u32 top, u32 width)
+{
+	bool latencies = has_latencies(kind) && width >= NUMBERS_W + LATENCY_W + 24;
+	u32 name_w = name_width(kind, latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W, width), lines = 0;
+	const struct fr_diff_item *it = i < d->items.cnt ? fr_tally_at(&d->items, i) : NULL;
+
+	if ((it && it->kind == kind) || has_rest(d, kind))
+		put_title(o, kind, name_w, latencies);
+	for (; i < d->items.cnt; i++) {
+		it = fr_tally_at(&d->items, i);
+		if (it->kind != kind)
+			break;
 		if (lines++ < top)
 			put_item(o, d, it, name_w, latencies);
 	}
+	if (has_rest(d, kind))
+		put_rest(o, d, kind, name_w);
+	return i;
+}
+
+void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
+{
+	u32 i = 0;
+	u8 kind;
+
+	put_side(o, d, 0);
+	put_side(o, d, 1);
+	put_left_out(o, d);
+	if (!d->items.cnt && !d->full)
+		fr_out_str(o, "\nNeither has an event: there is nothing to compare.\n");
+	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++)
+		i = put_kind(o, d, kind, i, top, width);
 }
 
 /* ---- JSON ---- */
@@ -235,6 +278,8 @@ static void json_count(struct fr_jsonw *w, const char *key, const struct fr_diff
 		fr_jsonw_u64(w, "errors", c->error_cnt);
 	if (fr_diff_is_timed(it->kind)) {
 		fr_jsonw_u64(w, "ns", c->ns);
+	}
+	if (fr_diff_is_timed(it->kind) && !c->lat_left_out) {
 		fr_jsonw_u64(w, "timed", c->lat.cnt);
 		fr_jsonw_u64(w, "p50_ns", fr_hist_quantile(&c->lat, P50));
 		fr_jsonw_u64(w, "p99_ns", fr_hist_quantile(&c->lat, P99));
@@ -252,6 +297,26 @@ static void json_side(struct fr_jsonw *w, const char *key, const struct fr_diff_
 	fr_jsonw_u64(w, "events", s->cnt);
 	fr_jsonw_bool(w, "complete", !s->late && !s->empty);
 	fr_jsonw_text(w, "unrecorded", s->unrecorded);
+	fr_jsonw_close(w, '}');
+}
+
+/* What has no line, by kind; and what there was no room for beyond. */
+static void json_left_out(struct fr_jsonw *w, const struct fr_diff *d)
+{
+	u32 kind;
+
+	if (!fr_diff_left_any(d))
+		return;
+	fr_jsonw_open(w, "left_out", '{');
+	fr_jsonw_u64(w, "memory", fr_memory_bound());
+	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++) {
+		if (!has_rest(d, kind))
+			continue;
+		fr_jsonw_open(w, kinds[kind].key, '{');
+		json_count(w, "a", &d->rest[kind], 0);
+		json_count(w, "b", &d->rest[kind], 1);
+		fr_jsonw_close(w, '}');
+	}
 	fr_jsonw_close(w, '}');
 }
 
@@ -278,6 +343,7 @@ void fr_diff_json(struct fr_out *o, const struct fr_diff *d)
 		}
 		fr_jsonw_close(&w, ']');
 	}
+	json_left_out(&w, d);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');
 }
