@@ -2,7 +2,6 @@
 #include "flow/snapshot/procs.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "io/cgroup.h"
+#include "io/dir.h"
 #include "io/fd.h"
 #include "io/ns.h"
 #include "pure/rows/cgroups.h"
@@ -22,7 +22,7 @@
 #define CGROUPS_MAX  4096u	 /* some 10 us each */
 
 /* Kinds of what the runner tells (io/errand.h). */
-enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_WANT, TOLD_CGROUPS };
+enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_LACK, TOLD_CGROUPS };
 
 /* What is read of a process, the last thing last that may wait for it. */
 enum { STEP_LINKS, STEP_CMDLINE };
@@ -52,6 +52,7 @@ static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
 	if (fd < 0)
 		return -errno;
 	n = read(fd, buf, sz);
+	n = n < 0 ? -errno : n;
 	close(fd);
 	return n;
 }
@@ -125,10 +126,11 @@ static void tell_text(struct fr_errand_out *to, u32 kind, struct fr_out *o)
 	free(text);
 }
 
-static void tell_want(struct fr_errand_out *to, int err)
+/* Who has ended, or does not let us look, is no lack of ours. */
+static void tell_lack(struct fr_errand_out *to, int err)
 {
-	if (fr_fd_is_want(err))
-		fr_errand_tell(to, TOLD_WANT, &err, sizeof(err));
+	if (err && err != -ENOENT && err != -ESRCH && err != -EACCES && err != -EPERM)
+		fr_errand_tell(to, TOLD_LACK, &err, sizeof(err));
 }
 
 static void look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
@@ -140,7 +142,7 @@ static void look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
 	snprintf(path, sizeof(path), "/proc/%u", p->pid[item]);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0) {
-		tell_want(to, -errno);
+		tell_lack(to, -errno);
 		return;
 	}
 	fr_errand_step(to, STEP_LINKS);
@@ -154,7 +156,7 @@ static void look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
 	err = put_cmdline(p->out, dir) ?: err;
 	tell_text(to, TOLD_CMDLINE, p->out);
 	close(dir);
-	tell_want(to, err);
+	tell_lack(to, err);
 }
 
 /* ---- all ---- */
@@ -185,14 +187,19 @@ static void list_pids(void *arg, u32 item, struct fr_errand_out *to)
 {
 	u32 pid[PIDS_TOLD], cnt = 0;
 	struct dirent *e;
+	int err = 0;
 	DIR *d;
 
 	(void)item;
 	/* in any other pid namespace than the events', these pids would be other processes */
-	d = fr_ns_is_first(FR_NS_PID) ? opendir("/proc") : NULL;
-	if (!d)
+	if (!fr_ns_is_first(FR_NS_PID))
 		return;
-	while ((e = readdir(d))) {
+	d = opendir("/proc");
+	if (!d) {
+		tell_lack(to, -errno);
+		return;
+	}
+	while ((e = fr_dir_next(d, &err))) {
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
 		pid[cnt++] = strtoul(e->d_name, NULL, 10);
@@ -202,6 +209,7 @@ static void list_pids(void *arg, u32 item, struct fr_errand_out *to)
 		cnt = 0;
 	}
 	tell_pids(arg, to, pid, cnt);
+	tell_lack(to, err);
 	closedir(d);
 }
 
@@ -326,6 +334,14 @@ static void keep_part(char **part, size_t *part_sz, const void *data, size_t sz)
 		memcpy(*part, data, sz);
 }
 
+static void take_lack(struct fr_procs *p, const void *data, u32 sz)
+{
+	if (sz != sizeof(p->lack.err))
+		return;
+	memcpy(&p->lack.err, data, sz);
+	p->lack.cnt++;
+}
+
 static void take_proc(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct fr_procs *p = arg;
@@ -335,9 +351,8 @@ static void take_proc(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 		keep_part(&p->links, &p->links_sz, data, sz);
 	} else if (kind == TOLD_CMDLINE) {
 		keep_part(&p->cmdline, &p->cmdline_sz, data, sz);
-	} else if (kind == TOLD_WANT && sz == sizeof(p->lack.err)) {
-		memcpy(&p->lack.err, data, sz);
-		p->lack.cnt++;
+	} else if (kind == TOLD_LACK) {
+		take_lack(p, data, sz);
 	}
 }
 
@@ -346,6 +361,8 @@ static void take_pids(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 	(void)item;
 	if (kind == TOLD_PIDS)
 		add_pids(arg, data, sz / sizeof(u32));
+	else if (kind == TOLD_LACK)
+		take_lack(arg, data, sz);
 }
 
 static void take_cgroups(void *arg, u32 item, u32 kind, const void *data, u32 sz)

@@ -27,8 +27,8 @@ struct fr_procs_ask {
 };
 
 struct fr_procs_lack {
-	u32 cnt; /* processes of which nothing is told, or not all: there was no room, */
-	int err; /* or, if not 0, for want of descriptors */
+	u32 cnt; /* processes of which nothing is told, or not all, and lists of them: there was no room, */
+	int err; /* or, if not 0, they could not be read */
 };
 
 /* Jobs for an errand. NULL: no memory. ask's memory must live as long. */

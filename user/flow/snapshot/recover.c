@@ -108,6 +108,8 @@ static bool say_missing(const struct fr_recover *r)
 	bool missing = r->found.left_out_cnt;
 
 	missing |= warn(r->unreadable_cnt, "page", "of the crash dump cannot be read: is it whole?");
+	missing |= warn(fr_vmcore_unread_cnt(r->core), "page",
+			"of the crash dump could not be read again: Input/output error: copy the dump");
 	missing |= warn(r->headless_cnt, "ring", "missing in the crash dump");
 	missing |= warn(r->missing_cnt, "page", "of rings missing in the crash dump: `flightrec info` shows the holes");
 	missing |= warn(r->differ_cnt, "page", "left out: in the crash dump twice, and different");

@@ -121,22 +121,24 @@ static int begin_ring(struct fr_recover *r, const struct fr_carved_one *of, stru
 	return 0;
 }
 
-/* Copies of a page must agree, or none is believed. Returns whether the dump has it. */
+/* Copies of a page that can be read must agree, or none is believed. Returns whether the dump has one. */
 static bool place_page(struct fr_recover *r, const struct fr_carved_page *like, u8 *to)
 {
+	bool is_there = false, differs = false;
 	u8 other[FR_PAGE_SZ];
 	size_t cnt, i;
 	const struct fr_carved_page *p = fr_carved_find(&r->found, like, &cnt);
-	int err = p ? fr_vmcore_read(r->core, p->place, to) : -ENOENT;
 
-	if (err)
-		return false;
-	for (i = 1; i < cnt && !err; i++)
-		err = fr_vmcore_read(r->core, p[i].place, other) || memcmp(to, other, FR_PAGE_SZ) ? -EUCLEAN : 0;
-	r->differ_cnt += err == -EUCLEAN;
-	if (err)
+	for (i = 0; p && i < cnt && !differs; i++) {
+		if (fr_vmcore_read(r->core, p[i].place, is_there ? other : to))
+			continue;
+		differs = is_there && memcmp(to, other, FR_PAGE_SZ);
+		is_there = true;
+	}
+	r->differ_cnt += differs;
+	if (differs || !is_there)
 		memset(to, 0, FR_PAGE_SZ);
-	return true;
+	return is_there;
 }
 
 /*

@@ -8,7 +8,6 @@
 #endif
 #include "flow/snapshot/store.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 
 #include "flow/snapshot/name.h"
 #include "flow/snapshot/store_int.h"
+#include "io/dir.h"
 #include "io/now.h"
 #include "io/safepath.h"
 #include "io/snapfile/snapfile_format.h"
@@ -92,7 +92,7 @@ static int read_entries(struct listing *l, DIR *d)
 	struct stat st;
 	int err = 0;
 
-	while (!err && (e = readdir(d))) {
+	while ((e = fr_dir_next(d, &err))) {
 		if (!fr_name_parse(e->d_name, &parts))
 			continue;
 		/* gone meanwhile, or not a file: not ours */
@@ -154,11 +154,15 @@ static int look(struct fr_store *st, struct listing *l)
 
 /* ---- what goes ---- */
 
-static bool has_magic(int fd)
+/* 0; -EBADMSG: it does not begin so; -errno: what cannot be read may be a snapshot. */
+static int check_magic(int fd)
 {
 	struct fr_part_head h;
+	ssize_t n = pread(fd, &h, sizeof(h), 0);
 
-	return pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == FR_FILE_MAGIC && !memcmp(h.tag, FR_FILE_TAG, FR_TAG_SZ);
+	if (n < 0)
+		return -errno;
+	return n == sizeof(h) && h.magic == FR_FILE_MAGIC && !memcmp(h.tag, FR_FILE_TAG, FR_TAG_SZ) ? 0 : -EBADMSG;
 }
 
 /*
@@ -168,15 +172,17 @@ static bool has_magic(int fd)
 static int probe(int dir_fd, const char *name, int *fd)
 {
 	struct stat st;
+	int err;
 
 	*fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
 		return errno == ELOOP ? -EBADMSG : -errno;
-	if (!fstat(*fd, &st) && S_ISREG(st.st_mode) && has_magic(*fd))
+	err = fstat(*fd, &st) ? -errno : S_ISREG(st.st_mode) ? check_magic(*fd) : -EBADMSG;
+	if (!err)
 		return 0;
 	close(*fd);
 	*fd = -1;
-	return -EBADMSG;
+	return err;
 }
 
 /* May it go? Not if *marked, perhaps since it was listed. 0, also where it is gone; -EBADMSG: it is no snapshot; -errno. */

@@ -14,7 +14,6 @@
 #define _GNU_SOURCE
 #endif
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -27,6 +26,8 @@
 #include <unistd.h>
 
 #include "flow/snapshot/store_int.h"
+#include "io/dir.h"
+#include "pure/err.h"
 #include "pure/text/escape.h"
 #include "pure/text/memfile.h"
 #include "pure/text/units.h"
@@ -202,9 +203,9 @@ static int find_systemd(const struct fr_stored *list, size_t cnt, const char *di
 	struct dumped d;
 	char path[PATH_MAX];
 	size_t i;
-	int err = 0;
+	int err = dir || errno == ENOENT ? 0 : -errno;
 
-	while (dir && !err && (e = readdir(dir))) {
+	while (dir && (e = fr_dir_next(dir, &err))) {
 		if (!parse_dumped(e->d_name, &d) ||
 		    snprintf(path, sizeof(path), "%s/%s", dir_name, e->d_name) >= (int)sizeof(path))
 			continue;
@@ -428,6 +429,10 @@ int fr_store_join(struct fr_stored *list, size_t cnt, const struct fr_core_place
 	struct pairs l = {};
 	int err = places->systemd_dir ? find_systemd(list, cnt, places->systemd_dir, &l) : 0;
 
+	if (err && err != -ENOMEM) {
+		fr_warn_errno(err, "cannot read %s: not all core files there are shown", places->systemd_dir);
+		err = 0;
+	}
 	err = err ?: find_pattern(list, cnt, places, &l);
 	join_pairs(list, &l);
 	return err;

@@ -3,7 +3,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "flow/replay/summary.h"
 #include "flow/snapshot/name.h"
 #include "flow/snapshot/store_int.h"
+#include "io/dir.h"
 #include "io/snapfile/snapfile.h"
 #include "pure/text/units.h"
 #include "pure/text/wall.h"
@@ -212,7 +212,7 @@ int fr_store_list(const char *dir, struct fr_stored **out, size_t *cnt)
 	struct dirent *e;
 	int err = d ? 0 : -errno;
 
-	while (!err && (e = readdir(d)))
+	while (d && (e = fr_dir_next(d, &err)))
 		if (is_snapshot_name(e->d_name))
 			err = add(&l, dirfd(d), dir, e->d_name);
 	if (d)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "io/session/bpffs.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -13,6 +12,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "pure/err.h"
 
 #define REMOVE_TRIES 100
@@ -95,17 +95,18 @@ static int remove_all(const char *dir)
 {
 	DIR *d = opendir(dir);
 	struct dirent *e;
-	int err = 0, one;
+	int err = 0, list_err = 0, one;
 
 	if (!d)
 		return errno == ENOENT ? 0 : -errno;
-	while ((e = readdir(d))) {
+	while ((e = fr_dir_next(d, &list_err))) {
 		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
 			continue;
 		one = remove_entry(dir, e->d_name);
 		err = err ?: one;
 	}
 	closedir(d);
+	err = err ?: list_err;
 	if (!err && rmdir(dir) && errno != ENOENT)
 		err = -errno;
 	return err;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "io/session/rateask.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "io/session/sess_int.h"
 
 #define TURN   "asked"
@@ -83,7 +83,8 @@ static int find_most(const struct fr_sess *s, bool tidy, u32 *asked, u32 *left)
 		return err;
 	}
 	*asked = *left = 0;
-	while ((e = readdir(d))) {
+	err = 0;
+	while ((e = fr_dir_next(d, &err))) {
 		hz = strncmp(e->d_name, MARK, strlen(MARK)) ? 0 : strtoul(e->d_name + strlen(MARK), NULL, 10);
 		if (!hz)
 			continue;
@@ -92,7 +93,7 @@ static int find_most(const struct fr_sess *s, bool tidy, u32 *asked, u32 *left)
 			*asked = hz > *asked ? hz : *asked;
 	}
 	closedir(d);
-	return 0;
+	return err;
 }
 
 u32 fr_rateask_most(const struct fr_sess *s)

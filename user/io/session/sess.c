@@ -2,7 +2,6 @@
 #include "io/session/sess_int.h"
 
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -16,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "io/fd.h"
 #include "io/now.h"
 #include "io/session/bpffs.h"
@@ -366,12 +366,13 @@ static int list_dirs(char ***names, size_t *cnt)
 	DIR *d = opendir(FR_SESSION_ROOT);
 	struct dirent *e;
 	char **more;
+	int err = 0;
 
 	*names = NULL;
 	*cnt = 0;
 	if (!d)
 		return errno == ENOENT ? 0 : -errno;
-	while ((e = readdir(d))) {
+	while ((e = fr_dir_next(d, &err))) {
 		if (!fr_setting_name_ok(e->d_name))
 			continue;
 		more = realloc(*names, (*cnt + 1) * sizeof(*more));
@@ -384,7 +385,7 @@ static int list_dirs(char ***names, size_t *cnt)
 		++*cnt;
 	}
 	closedir(d);
-	return e ? -ENOMEM : 0;
+	return e ? -ENOMEM : err;
 }
 
 void fr_sess_sweep(void)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* sess_call: calls a session's programs and reads its maps. */
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "io/fd.h"
 #include "io/session/sess_int.h"
 
@@ -352,7 +352,7 @@ static int find_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 	DIR *d = opendir(s->dir);
 	struct dirent *e;
 	size_t n = 0;
-	int err = 0;
+	int err = 0, list_err = 0;
 
 	if (!list || !d) {
 		err = list ? -errno : -ENOMEM;
@@ -361,14 +361,15 @@ static int find_progs(struct fr_sess *s, struct fr_sess_prog **out, size_t *cnt)
 			closedir(d);
 		return err;
 	}
-	while (!fr_fd_is_want(err) && (e = readdir(d)) && n < FR_EVENT_MAX) {
+	while (!fr_fd_is_want(err) && n < FR_EVENT_MAX && (e = fr_dir_next(d, &list_err))) {
 		if (!name_of_link(e->d_name, &list[n]) || has_prog(list, n, list[n].name))
 			continue;
 		err = prog_of_link(s, e->d_name, &list[n]);
 		n += !err;
 	}
 	closedir(d);
-	if (fr_fd_is_want(err)) {
+	err = list_err ?: fr_fd_is_want(err) ? err : 0;
+	if (err) {
 		fr_sess_progs_free(list, n);
 		return err;
 	}

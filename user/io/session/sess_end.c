@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* sess_end: detach a session's programs, remove its pins. */
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "io/session/bpffs.h"
 #include "io/session/sess_int.h"
 
@@ -113,18 +113,19 @@ int fr_sess_detach(struct fr_sess *s)
 	DIR *d = opendir(s->dir);
 	struct links links = {};
 	struct dirent *e;
-	int err, one;
+	int err, list_err = 0, one;
 	u32 i;
 
 	if (!d)
 		return -errno;
 	err = hide(s);
 	disable_events(s->shared);
-	while ((e = readdir(d))) {
+	while ((e = fr_dir_next(d, &list_err))) {
 		one = is_link(e->d_name) ? drop_link(s, e->d_name, &links) : 0;
 		err = err ?: one;
 	}
 	closedir(d);
+	err = err ?: list_err;
 	for (i = 0; i < links.cnt; i++)
 		wait_gone(links.id[i]);
 	free(links.id);

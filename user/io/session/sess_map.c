@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* sess_map: a session's maps in memory. */
 #include <bpf/bpf.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "io/session/sess_int.h"
 
 #define RING_MAX 65536u /* rings per session; more means it is not ours */
@@ -164,7 +164,7 @@ int fr_sess_map_rings(struct fr_sess *s)
 
 	if (!d)
 		return -errno;
-	while (!err && (e = readdir(d)))
+	while ((e = fr_dir_next(d, &err)))
 		err = add_ring(s, e->d_name);
 	closedir(d);
 	if (!err && !s->ring_cnt)
@@ -207,6 +207,14 @@ int fr_sess_map(struct fr_sess *s)
 	s->triggers = map_global(s, "triggers", sizeof(*s->triggers)); /* not in sessions of the first version */
 	map_incidents(s);					       /* nor in those of the second */
 	return 0;
+}
+
+void fr_sess_give_up_rings(const struct fr_sess *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->ring_cnt; i++)
+		munmap((void *)s->ring[i].wr, ring_sz(&s->ring[i]));
 }
 
 void fr_sess_unmap(struct fr_sess *s)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "io/snapfile/newdir.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/dir.h"
 #include "io/safepath.h"
 #include "pure/err.h"
 
@@ -116,17 +116,6 @@ static DIR *list(const struct fr_newdir *d)
 	return dir;
 }
 
-/* The next entry; or NULL, at the end or with an error. */
-static struct dirent *next(DIR *dir, int *err)
-{
-	struct dirent *e;
-
-	errno = 0;
-	e = readdir(dir);
-	*err = e ? 0 : -errno;
-	return e;
-}
-
 /* Its files reach the disk before it gets its name. */
 static int sync_files(const struct fr_newdir *d)
 {
@@ -134,7 +123,7 @@ static int sync_files(const struct fr_newdir *d)
 	struct dirent *e;
 	int fd, err = dir ? 0 : -errno;
 
-	while (dir && !err && (e = next(dir, &err))) {
+	while (dir && (e = fr_dir_next(dir, &err))) {
 		if (e->d_type == DT_DIR)
 			continue;
 		fd = openat(d->fd, e->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

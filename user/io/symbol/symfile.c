@@ -162,7 +162,10 @@ static int read_fd(struct fr_symfile *f, int fd)
 	errno = 0;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	err = elf ? read_elf(f, elf) : -EBADMSG;
-	if (errno == ENOMEM && is_of_sane_size(fd)) /* libelf would report "damaged" */
+	/* to libelf a part that cannot be read is one that is not there: the file would be stripped, or another one */
+	if (errno == EIO)
+		err = -EIO;
+	else if (errno == ENOMEM && is_of_sane_size(fd)) /* libelf would report "damaged" */
 		err = -ENOMEM;
 	elf_end(elf);
 	return err;

@@ -14,6 +14,7 @@ struct fr_vmcore {
 	int fd;
 	const struct fr_vmcore_format *format;
 	void *core;
+	u64 unread_cnt;
 };
 
 /* libelf knows at once whether it is ELF; what the other library says of anything else is the message. */
@@ -105,5 +106,13 @@ int fr_vmcore_walk(struct fr_vmcore *v, fr_vmcore_page_fn fn, void *arg, u64 *ba
 
 int fr_vmcore_read(struct fr_vmcore *v, u64 place, void *page)
 {
-	return v->format->read(v->core, place, page);
+	int err = v->format->read(v->core, place, page);
+
+	v->unread_cnt += err != 0;
+	return err;
+}
+
+u64 fr_vmcore_unread_cnt(const struct fr_vmcore *v)
+{
+	return v->unread_cnt;
 }

@@ -29,4 +29,7 @@ int fr_vmcore_walk(struct fr_vmcore *v, fr_vmcore_page_fn fn, void *arg, u64 *ba
 /* Read the page at a place that a walk gave. 0 or -EIO. */
 int fr_vmcore_read(struct fr_vmcore *v, u64 place, void *page);
 
+/* How often it was -EIO: the walk could read that page. */
+u64 fr_vmcore_unread_cnt(const struct fr_vmcore *v);
+
 #endif

@@ -50,6 +50,14 @@ static bool is_core(Elf *elf)
 	       eh.e_ident[EI_CLASS] == ELFCLASS64 && eh.e_ident[EI_DATA] == ELFDATA2LSB;
 }
 
+/* The table of segments is read when the first one is asked for. */
+static bool has_table(struct core *c)
+{
+	GElf_Phdr ph;
+
+	return !elf_getphdrnum(c->elf, &c->phdr_cnt) && (!c->phdr_cnt || gelf_getphdr(c->elf, 0, &ph) || errno != EIO);
+}
+
 static int open_core(int fd, void **core)
 {
 	struct core *c = calloc(1, sizeof(*c));
@@ -61,10 +69,11 @@ static int open_core(int fd, void **core)
 		return -ENOMEM;
 	elf_version(EV_CURRENT);
 	c->fd = fd;
-	c->elf = elf_begin(fd, ELF_C_READ, NULL);
 	c->run = malloc(FR_VMCORE_RUN_SZ);
-	if (!c->run || !is_core(c->elf) || elf_getphdrnum(c->elf, &c->phdr_cnt)) {
-		err = c->run ? -ENOEXEC : -ENOMEM;
+	errno = 0; /* the library calls a file invalid that cannot be read */
+	c->elf = c->run ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	if (!is_core(c->elf) || !has_table(c)) {
+		err = !c->run ? -ENOMEM : errno == EIO ? -EIO : -ENOEXEC;
 		close_core(c);
 		return err;
 	}

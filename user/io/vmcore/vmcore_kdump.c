@@ -99,8 +99,11 @@ static bool find_pages(struct core *c)
 static int check_begin(int fd)
 {
 	char begin[12];
+	ssize_t n = pread(fd, begin, sizeof(begin), 0);
 
-	if (pread(fd, begin, sizeof(begin), 0) != sizeof(begin))
+	if (n < 0)
+		return -errno;
+	if (n != sizeof(begin))
 		return -ENOEXEC;
 	if (!memcmp(begin, "makedumpfile", 12)) {
 		fr_err("the crash dump is in the flattened form, for pipes: make a file of it first: makedumpfile -R FILE < "
