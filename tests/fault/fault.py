@@ -286,6 +286,36 @@ def made(file):
     return fr("replay", "--json", "--pos", "--tier", "all", file).stdout if snapshot else digest(file)
 
 
+def each_read(control, call, argv, out, least=11, says=lambda p: p.stderr, may_warn=False):
+    """
+    Each such call of a command fails: it says why and fails, or all is there; or, where it may, it only says what is missing. How
+    many failed.
+    """
+    def tell():
+        if os.path.isdir(out):
+            shutil.rmtree(out)
+        elif os.path.exists(out):
+            os.unlink(out)
+        p, got = reading(control, argv)
+        return p, got, made(out)
+
+    command, done = " ".join(argv), 0
+    control.set(call)
+    whole, (cnt, _), file = tell()
+    check(whole.returncode == 0 and cnt >= least, f"{command}: {whole.returncode}, {cnt} calls of {call}: {whole.stderr}")
+    for nth in range(1, cnt + 1) if LONG else sorted({*tried(cnt), *range(max(1, cnt - 3), cnt)}):
+        control.set(call, nth, errno.EIO)
+        p, (_, hits), got = tell()
+        what = f"{command}: {call} {nth} of {cnt} fails: exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}"
+        equal(hits, 1, what)
+        check(p.returncode in (0, 1, 3), what)
+        why = os.strerror(errno.EIO).encode() in says(p)
+        check(p.returncode == 0 or why, f"{what}: it does not say why")
+        check(p.returncode or (p.stdout, got) == (whole.stdout, file) or may_warn and why, f"{what}: something is missing, and it ends as if not")
+        done += 1
+    return done
+
+
 @test("each read of what reads a snapshot fails: it says so, and does not end as if all were there")
 def reading_fails():
     control, out, done = Control(), path("reading-fails"), 0
@@ -293,30 +323,81 @@ def reading_fails():
         argv = [GOLDEN if a == "@" else out if a == "%" else a for a in (command if "@" in command else command + " @").split()]
         if argv[0] in ("report", "replay", "export"):
             argv += ["--jobs", "1"]
-
-        def tell():
-            if os.path.isdir(out):
-                shutil.rmtree(out)
-            elif os.path.exists(out):
-                os.unlink(out)
-            p, got = reading(control, argv)
-            return p, got, made(out)
-
-        control.set("pread")
-        whole, (cnt, _), file = tell()
-        check(whole.returncode == 0 and cnt > 10, f"{command}: {whole.returncode}, {cnt} reads: {whole.stderr}")
-        for nth in range(1, cnt + 1) if LONG else sorted({*tried(cnt), *range(max(1, cnt - 3), cnt)}):
-            control.set("pread", nth, errno.EIO)
-            p, (_, hits), got = tell()
-            what = f"{command}: read {nth} of {cnt} fails: exit status {p.returncode}: {p.stderr.decode(errors='replace').strip()}"
-            equal(hits, 1, what)
-            check(p.returncode in (0, 1, 3), what)
-            told = p.stderr + (p.stdout if argv[0] in ("verify", "top") else b"")
-            check(p.returncode == 0 or os.strerror(errno.EIO).encode() in told, f"{what}: it does not say why")
-            check(p.returncode or (p.stdout, got) == (whole.stdout, file), f"{what}: something is missing, and it ends as if not")
-            done += 1
-    control.set()
+        done += each_read(control, "pread", argv, out, says=lambda p, a=argv[0]: p.stderr + (p.stdout if a in ("verify", "top") else b""))
     return f"{done} failures"
+
+
+def incidents_in(directory):
+    """A journal of incidents, as it is saved there of a session in which a process has died: its name."""
+    with session(*SMALL) as name:
+        run(program("frt-read", "/bin/sh"), "-c", "kill -SEGV $$", status=None)
+        fr("incidents", "-n", name, "-o", directory)
+    check("frt-read" in fr("incidents", "-n", name, "-o", directory).stdout, "the journal has no incident")
+    return name
+
+
+@test("each read of a directory of snapshots, the incidents' journal, a crash dump, a program's symbols fails: likewise")
+def other_reads():
+    control, out, directory, cores = Control(), path("other-reads-out"), path("other-reads"), path("other-cores")
+    for d in directory, cores:
+        os.mkdir(d)
+    for nr in range(3):
+        shutil.copy(GOLDEN, os.path.join(directory, f"2026010{nr + 1}T000000Z-crash-a-{nr + 1}.flight"))
+    name = incidents_in(directory)
+    run("make", "-s", f"O={os.path.dirname(FLIGHTREC)}", f"{os.path.dirname(FLIGHTREC)}/tests/fuzz/make_cores")
+    run(f"{os.path.dirname(FLIGHTREC)}/tests/fuzz/make_cores", cores)
+    done = 0
+    for command in "list", "list --json":
+        done += each_read(control, "readdir", [*command.split(), "-o", directory], out, 4, may_warn=True)
+        done += each_read(control, "pread", [*command.split(), "-o", directory], out)
+    for call in "readdir", "pread":
+        done += each_read(control, call, ["list", "--keep", os.path.join(directory, os.listdir(directory)[0])], out, call == "pread")
+    for command in "incidents", "incidents --json":
+        done += each_read(control, "pread", [*command.split(), "-n", name, "-o", directory], out, 1)
+    done += each_read(control, "pread", ["recover", "-o", out, f"{cores}/whole"], out)
+    return f"{done + unread_programs(control)} failures"
+
+
+def unread_programs(control):
+    """A program's file that cannot be read from some place on is neither another one, nor none, nor stripped."""
+    snap, done = library_and_stack(), 0
+    control.set("pread")
+    whole, (cnt, _) = reading(control, ["symbols", "--json", snap])
+    equal(json.loads(whole.stdout)["named"], 1, "named")
+    for nth in range(1, cnt + 1):
+        control.set("pread", nth, errno.EIO, last=1 << 30)
+        p, _ = reading(control, ["symbols", "--json", snap])
+        if p.returncode == 0:  # what is read of the snapshot was
+            equal(json.loads(p.stdout)["missing"], os.strerror(errno.EIO), f"reads from {nth} of {cnt} on fail")
+            done += 1
+    check(done, "no read is one of the program")
+    return done
+
+
+@test("readdir fails while a snapshot is taken: no ring is left out without a word")
+def listing_fails():
+    return each("readdir", errno.EIO)
+
+
+@test("recorder: a look for hung tasks that fails is told once, and by status, and so is that it works again")
+def blind():
+    with daemon(rules=("hung>400ms",), socket="yes") as d:
+        def problems():
+            return [p["text"] for p in status(d.name)["problems"] if p["what"] == "blind"]
+
+        top = f"/sys/fs/bpf/flightrec/{d.name}"
+        pin = next(os.path.join(top, f) for f in os.listdir(top) if f.endswith("fr_hung_look"))
+        equal(problems(), [], "problems")
+        os.rename(pin, f"{top}/away")
+        wait_for(problems, "status tells it")
+        check(os.strerror(errno.ENOENT) in problems()[0], problems())
+        looks = 3
+        wait_for(lambda: "cannot look for hung tasks" in d.said(), "it is said")
+        time.sleep(looks * 0.1)
+        equal(d.said().count("cannot look for hung tasks"), 1, f"how often it is said: {d.said()}")
+        os.rename(f"{top}/away", pin)
+        wait_for(lambda: not problems(), "status tells that it works again")
+        equal(d.said().count("hung tasks are looked for again"), 1, d.said())
 
 
 def exporting(control, to, directory, *fault):
@@ -492,7 +573,7 @@ class Daemon:
 
 
 @contextlib.contextmanager
-def daemon(directory=None, rules=("signal:cooldown=0",)):
+def daemon(directory=None, rules=("signal:cooldown=0",), socket="no"):
     name, control = new_name(), Control()
     directory = directory or path(name)
     os.makedirs(directory, exist_ok=True)
@@ -500,7 +581,7 @@ def daemon(directory=None, rules=("signal:cooldown=0",)):
     with open(conf, "w") as f:
         f.write("[Trigger]\n" + "".join(f"On={rule}\n" for rule in rules))
         f.write(f"StormCount=10000\n[Storage]\nDirectory={directory}\nKeepFree=0%\n"
-                "[Control]\nSocket=no\n[Notify]\nJournal=no\n")
+                f"[Control]\nSocket={socket}\n[Notify]\nJournal=no\n")
     with ended(name), open(log, "w") as out:
         p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *SMALL, "--config", conf], env=control.env,
                              stdin=subprocess.DEVNULL, stdout=out, stderr=out)

@@ -45,6 +45,7 @@ static void put_connections(struct fr_ctl *c, struct fr_jsonw *w)
 
 void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
 {
+	const struct fr_blind blind = fr_engine_blind(fr_daemon_engine(c->d));
 	struct fr_live_store s;
 	struct fr_jsonw *w;
 
@@ -71,6 +72,8 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 		fr_jsonw_u64(w, "unruled_failed", s.unruled_failed);
 		fr_jsonw_u64(w, "unruled_space", s.unruled_space);
 	}
+	fr_jsonw_u64(w, "hung_errno", -blind.hung_err);
+	fr_jsonw_u64(w, "psi_ended", blind.psi_cnt);
 	put_connections(c, w);
 	fr_control_answer_end(c, to);
 }
@@ -83,6 +86,7 @@ static char *show_state(struct fr_ctl *c, const char *format, u32 columns, size_
 
 	if (!fr_live_read(fr_daemon_sess(c->d), &l)) {
 		read_store(c, &l.store);
+		l.blind = fr_engine_blind(fr_daemon_engine(c->d));
 		l.socket = (struct fr_live_socket){.known = true, .counts = *fr_ctl_server_counts(c->server)};
 		l.owned = true;
 		fr_live_look(&l);

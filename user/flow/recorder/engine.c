@@ -156,6 +156,11 @@ int fr_engine_failed_err(const struct fr_engine *e)
 	return e->failed_err;
 }
 
+struct fr_blind fr_engine_blind(const struct fr_engine *e)
+{
+	return fr_sources_blind(e->sources);
+}
+
 u64 fr_engine_unruled(const struct fr_engine *e, enum fr_trigger_verdict verdict)
 {
 	return e->unruled[verdict];

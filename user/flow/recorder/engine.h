@@ -8,6 +8,7 @@
 #define FR_ENGINE_H
 
 #include "alert.h"
+#include "flow/recorder/blind.h"
 #include "flow/snapshot/dump.h"
 #include "pure/trigger/gate.h"
 
@@ -60,6 +61,9 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask);
 
 /* Why the last snapshot that could not be written failed: -errno; 0: this recorder had none. Lack of room is not counted. */
 int fr_engine_failed_err(const struct fr_engine *e);
+
+/* What rules that need user space do not see just now. */
+struct fr_blind fr_engine_blind(const struct fr_engine *e);
 
 /* How many snapshots that no rule asked for (dump, SIGUSR1) this recorder judged so. */
 u64 fr_engine_unruled(const struct fr_engine *e, enum fr_trigger_verdict verdict);

@@ -130,5 +130,6 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 int fr_sources_new(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, struct fr_sources **out);
 int fr_sources_start(struct fr_sources *src);
 void fr_sources_free(struct fr_sources *src); /* NULL is fine */
+struct fr_blind fr_sources_blind(const struct fr_sources *src);
 
 #endif

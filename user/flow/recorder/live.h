@@ -13,6 +13,7 @@
 #define FR_LIVE_H
 
 #include "alert.h"
+#include "flow/recorder/blind.h"
 #include "flow/snapshot/store.h"
 #include "io/ctl/ctl_server.h"
 #include "io/session/sess_incident.h"
@@ -107,6 +108,7 @@ struct fr_live {
 	struct fr_live_cost cost;
 	struct fr_live_store store;
 	struct fr_live_socket socket;
+	struct fr_blind blind;
 	struct fr_live_problem problem[FR_PROBLEM_MAX];
 	u32 problem_cnt;
 };

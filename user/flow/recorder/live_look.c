@@ -115,6 +115,8 @@ static void take_answer(struct fr_live *l, const char *line)
 	st->failed_err = -(int)fr_jsonr_u64(&j, "failed_errno", 0);
 	st->unruled_failed = fr_jsonr_u64(&j, "unruled_failed", 0);
 	st->unruled_space = fr_jsonr_u64(&j, "unruled_space", 0);
+	l->blind.hung_err = -(int)fr_jsonr_u64(&j, "hung_errno", 0);
+	l->blind.psi_cnt = fr_jsonr_u64(&j, "psi_ended", 0);
 	take_connections(&l->socket, &j);
 	fr_jsonr_free(&j);
 }
@@ -324,6 +326,17 @@ static void check_triggers(struct fr_live *l)
 			    space, fr_plural(space));
 }
 
+static void check_blind(struct fr_live *l)
+{
+	if (l->blind.hung_err)
+		add_problem(l, "blind", "hung tasks are not looked for, so rules of hung> see only pauses that end: %s",
+			    strerror(-l->blind.hung_err));
+	if (l->blind.psi_cnt)
+		add_problem(l, "blind",
+			    "%u rule%s of psi see%s nothing, since the kernel has ended the watch: `flightrec reload`",
+			    l->blind.psi_cnt, fr_plural(l->blind.psi_cnt), l->blind.psi_cnt == 1 ? "s" : "");
+}
+
 void fr_live_look(struct fr_live *l)
 {
 	fr_live_read_rates(l);
@@ -335,5 +348,6 @@ void fr_live_look(struct fr_live *l)
 	check_store(l);
 	check_writer(l);
 	check_triggers(l);
+	check_blind(l);
 	l->looked = true;
 }

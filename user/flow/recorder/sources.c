@@ -18,6 +18,7 @@
 
 struct source {
 	struct fr_engine *e;
+	struct fr_sources *all;
 	u32 nr; /* of its rule */
 	int fd; /* -1: none */
 	u64 value_ns;
@@ -34,6 +35,7 @@ struct fr_sources {
 	u32 cnt;
 	u64 hung_ns; /* period of the look; 0: no rule needs it */
 	int hung_fd;
+	struct fr_blind blind;
 };
 
 /* ---- psi ---- */
@@ -62,20 +64,23 @@ static int arm_longer(struct source *src, const struct fr_trigger *t)
 	return err;
 }
 
-/* The current values, as the kernel prints them. Returns how long tasks have stalled since the machine was started. */
-static u64 read_psi(const struct source *src, char line[FR_ALERT_PATH_MAX])
+/* The current values, as the kernel prints them, and how long tasks have stalled since the machine was started. False: unknown.
+ */
+static bool read_psi(const struct source *src, char line[FR_ALERT_PATH_MAX], u64 *total_us)
 {
 	const char *total;
 	FILE *f = fopen(src->file, "re");
 
 	*line = 0;
 	while (f && fgets(line, FR_ALERT_PATH_MAX, f) && strncmp(line, src->full ? "full" : "some", 4))
-		;
+		*line = 0;
 	if (f)
 		fclose(f);
 	line[strcspn(line, "\n")] = 0;
 	total = strstr(line, "total=");
-	return total ? strtoull(total + strlen("total="), NULL, 10) : 0;
+	if (total)
+		*total_us = strtoull(total + strlen("total="), NULL, 10);
+	return total;
 }
 
 /*
@@ -102,7 +107,7 @@ static int open_psi(struct source *src, const struct fr_trigger *t)
 	snprintf(src->file, sizeof(src->file), "/proc/pressure/%s", t->psi);
 	src->full = t->psi_full;
 	src->proven = fr_may(CAP_SYS_RESOURCE);
-	src->total_us = read_psi(src, line);
+	read_psi(src, line, &src->total_us);
 	src->value_ns = t->psi_stall_us * 1000;
 	src->fd = open(src->file, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	err = src->fd < 0 ? -errno : arm(src->fd, t->psi_full, t->psi_stall_us, t->psi_window_us);
@@ -120,13 +125,16 @@ static void on_psi(void *arg, u32 events)
 {
 	struct source *src = arg;
 	char line[FR_ALERT_PATH_MAX];
+	u64 total_us;
 
 	if (events & EPOLLERR) {
-		fr_warn("%s ended: no more triggers from it", src->file);
+		fr_warn("%s ended: no more triggers from it until `flightrec reload`", src->file);
 		fr_daemon_unwatch(src->e->d, src->fd);
+		src->all->blind.psi_cnt++;
 		return;
 	}
-	if (has_stalled(src, read_psi(src, line)))
+	/* a file that cannot be read proves nothing, and is no reason to miss what the kernel reports */
+	if (!read_psi(src, line, &total_us) || has_stalled(src, total_us))
 		fr_engine_pull_rule(src->e, src->nr, src->value_ns, line);
 }
 
@@ -140,12 +148,21 @@ static void on_every(void *arg, u32 events)
 	fr_engine_pull_rule(src->e, src->nr, 0, "");
 }
 
+/* Said when it changes: it would fail each time. */
 static void on_look(void *arg, u32 events)
 {
 	struct fr_sources *all = arg;
+	int err = fr_trig_look_for_hung(all->e->s), was = all->blind.hung_err;
 
 	(void)events;
-	fr_trig_look_for_hung(all->e->s);
+	all->blind.hung_err = err;
+	if (err && err != was)
+		fr_warn_errno(
+			err,
+			"cannot look for hung tasks, so rules of hung> see only pauses that end; tried again every %llu ms",
+			(unsigned long long)(all->hung_ns / FR_MSEC_NS));
+	else if (!err && was)
+		fr_say("hung tasks are looked for again");
 }
 
 static void look_for_hung(struct fr_sources *all, u64 limit_ns)
@@ -162,7 +179,7 @@ static int add_source(struct fr_sources *all, const struct fr_trigger *t, u32 nr
 {
 	struct source *src = &all->src[all->cnt];
 
-	*src = (struct source){.e = all->e, .nr = nr, .fd = -1};
+	*src = (struct source){.e = all->e, .all = all, .nr = nr, .fd = -1};
 	switch (t->kind) {
 	case FR_TRIGGER_psi:
 		all->cnt++;
@@ -223,6 +240,11 @@ int fr_sources_start(struct fr_sources *all)
 	if (err)
 		fr_err_errno(err, "cannot watch what triggers need");
 	return err;
+}
+
+struct fr_blind fr_sources_blind(const struct fr_sources *all)
+{
+	return all ? all->blind : (struct fr_blind){};
 }
 
 void fr_sources_free(struct fr_sources *all)
