@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * hook COMMAND USER TIMEOUT_MS TIMES FILE [confined | LIMIT_MS]: run hooks as a recorder does, TIMES of them at once, until
- * none is left, or, as a recorder that ends, for LIMIT_MS at most. Prints what was counted. One signal is blocked and one
- * descriptor left open, as in a recorder: no hook may see either. With FR_HOOK_STOPS no hook comes as far as to be the command.
+ * none is left, or, as a recorder that ends, for LIMIT_MS at most. Prints what was counted. One signal is blocked, one
+ * descriptor left open and 7 MiB are shared, as in a recorder: no hook may see any of them. With FR_HOOK_STOPS no hook comes as
+ * far as to be the command.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,6 +39,14 @@ static void be_like_a_recorder(void)
 	dup2(open("/etc/passwd", O_RDONLY), 40);
 }
 
+/* As large as no other memory of ours that is shared. */
+#define RING_SZ (7u << 20)
+
+static void give_up(void *ring)
+{
+	munmap(ring, RING_SZ);
+}
+
 int main(int argc, char **argv)
 {
 	struct fr_hook_conf conf = {0};
@@ -47,8 +57,12 @@ int main(int argc, char **argv)
 
 	if (argc < 6)
 		return 2;
+	conf.leave = give_up;
+	conf.leave_arg = mmap(NULL, RING_SZ, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (conf.leave_arg == MAP_FAILED)
+		return 1;
 	conf.command = argv[1];
-	conf.user = argv[2];
+	conf.user = *argv[2] ? argv[2] : NULL;
 	conf.timeout_ns = strtoull(argv[3], NULL, 10) * 1000000;
 	ask.file = argv[5];
 	be_like_a_recorder();

@@ -71,9 +71,9 @@ def asks_nothing():
 
 @test("its disk hangs: recording goes on, status says so and who waits; other disks take snapshots; all is written when it answers")
 def hangs():
-    with hangfs() as disk, configured(*RULES) as (name, _, file):
-        write_config(file, name, disk.dir, *RULES, more=STORAGE + SOCKET)
-        r = Recorder(name, disk.dir, "--config", file)
+    with hangfs() as disk, configured(*RULES) as (name, _, conf):
+        write_config(conf, name, disk.dir, *RULES, more=STORAGE + SOCKET)
+        r = Recorder(name, disk.dir, "--config", conf)
         try:
             r.armed()
             crash(ONE)
@@ -91,6 +91,8 @@ def hangs():
             check("waiting" in fr("status", "-n", name).stdout, "for people, too")
             before = written(name)
             wait_for(lambda: written(name) > before, "recording goes on")
+            write_config(conf, name, disk.dir, *RULES, more=STORAGE + SOCKET + "[Notify]\nJournal=no\n")
+            send_reload(r)
             file = dump(name)
             fr("verify", file)
             equal(trigger(file)["reason"], "command", "a snapshot on another disk")

@@ -3,10 +3,12 @@
 """Hooks: whose they are, what they see, when they are ended. Confinement: what is refused, and that snapshots are still taken."""
 import os
 import pwd
+import signal
+import subprocess
 import tempfile
 import time
 
-from frtest import MINIMAL, Skip, TMP, check, equal, fr, fr_json, helper, main, run, shared, test
+from frtest import MINIMAL, Skip, TMP, check, equal, fr, fr_json, helper, main, run, shared, test, wait_for
 
 SNAPSHOT = b"the bytes of a snapshot\n"
 
@@ -112,6 +114,33 @@ def storm():
     equal((counted["started"], counted["dropped"], counted["failed"]), (36, 14, 0), "started, dropped, failed")
     check(max(map(int, printed)) <= 4, f"running at once: {printed}")
     check("wait already" in said, said)
+
+
+def shared_of(pid):
+    """Sizes of memory that it shares with others, in MiB."""
+    with open(f"/proc/{pid}/maps") as f:
+        spans = [line.split()[0].split("-") for line in f if line.split()[1].endswith("s")]
+    return [(int(end, 16) - int(begin, 16)) >> 20 for begin, end in spans]
+
+
+@test("a hook's process that is not its command yet, but waits, keeps none of the recorder's rings")
+def gives_up():
+    p = subprocess.Popen([helper("hook"), "true", "", "60000", "1", snapshot_file()], env={**os.environ, "FR_HOOK_STOPS": "1"},
+                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        def stopped():
+            with open(f"/proc/{p.pid}/task/{p.pid}/children") as f:
+                pids = f.read().split()
+            return [pid for pid in pids if open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0] == "T"]
+
+        child, = wait_for(stopped, "it stops before it is its command")
+        check(7 in shared_of(p.pid), f"the recorder has it: {shared_of(p.pid)}")
+        check(7 not in shared_of(child), f"the hook has it, too: {shared_of(child)}")
+    finally:
+        if stopped():
+            os.kill(int(stopped()[0]), signal.SIGKILL)
+        p.kill()
+        p.wait()
 
 
 @test("a hook that fails or is not there is said and counted")

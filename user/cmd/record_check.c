@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/record_opts.h"
+#include "io/nss.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -98,10 +98,14 @@ static int check_dir(const char *dir)
 
 static int check_group(const char *key, const char *group)
 {
-	if (!group || !*group || getgrnam(group))
-		return 0;
-	fr_err("Control.%s: no group '%s' on this host: `groupadd --system %s` makes it", key, group, group);
-	return -EINVAL;
+	gid_t gid;
+	int err = group && *group ? fr_nss_group(group, &gid) : 0;
+
+	if (err == -ENOENT)
+		fr_err("Control.%s: no group '%s' on this host: `groupadd --system %s` makes it", key, group, group);
+	else if (err)
+		fr_err_errno(err, "Control.%s: cannot look up group '%s'", key, group);
+	return err == -ENOENT ? -EINVAL : err;
 }
 
 static int check_plan(struct fr_record_opts *o)

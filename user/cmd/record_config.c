@@ -175,10 +175,13 @@ int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *
 /* Found before anything is loaded; and no reload takes what the next start would refuse. */
 static int check_user(const struct fr_config *c, char *why, size_t why_sz)
 {
-	if (!c->exec || !*c->exec || fr_hook_is_user(c->exec_user))
-		return 0;
-	snprintf(why, why_sz, "Notify.ExecUser: no user '%s' on this host", c->exec_user);
-	return -EINVAL;
+	int err = c->exec && *c->exec ? fr_hook_check_user(c->exec_user) : 0;
+
+	if (err == -ENOENT)
+		snprintf(why, why_sz, "Notify.ExecUser: no user '%s' on this host", c->exec_user);
+	else if (err)
+		snprintf(why, why_sz, "Notify.ExecUser: cannot look up user '%s': %s", c->exec_user, strerror(-err));
+	return err == -ENOENT ? -EINVAL : err;
 }
 
 /* A rule given twice would only be reported twice. */

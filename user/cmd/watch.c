@@ -207,7 +207,7 @@ static int check(struct watch_opts *w)
 
 	if (!dir)
 		return 0;
-	err = fr_record_out_dir(NULL, dir, &w->dir);
+	err = fr_record_out_dir(NULL, dir, FR_OUT_DIR_NS, &w->dir);
 	if (err)
 		fr_err("cannot write to directory %s: %s: choose another with -o", dir, strerror(-err));
 	else

@@ -259,7 +259,7 @@ void fr_inclog_say_lost(struct fr_sess *s, int err)
 			      fr_plural(c.next - c.saved));
 }
 
-/* One that is left behind keeps nobody waiting for the end of what it prints. */
+/* One that is left behind keeps nobody waiting for the end of what it prints, and no ring. */
 static void be_last(struct fr_sess *s, const char *dir, int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC), err;
@@ -267,6 +267,7 @@ static void be_last(struct fr_sess *s, const char *dir, int fd)
 	prctl(PR_SET_NAME, "flightrec-log");
 	for (int i = 0; i <= STDERR_FILENO && null >= 0; i++)
 		dup2(null, i);
+	fr_sess_give_up_rings(s);
 	err = fr_inclog_save_once(s, dir);
 	if (write(fd, &err, sizeof(err)) < 0)
 		_exit(1);

@@ -12,7 +12,6 @@
 #include "flow/recorder/control_int.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +23,7 @@
 #include "flow/recorder/engine.h"
 #include "io/ctl/ctl_server.h"
 #include "io/now.h"
+#include "io/nss.h"
 #include "pure/config/config.h"
 #include "pure/err.h"
 #include "pure/text/jsonr.h"
@@ -448,14 +448,18 @@ static void run(void *arg, u32 events)
 /* A group's number; NO_GROUP for none, and, with a warning, for one that does not exist. */
 static gid_t find_group(const char *key, const char *name)
 {
-	struct group *g;
+	gid_t gid;
+	int err;
 
 	if (!name || !*name)
 		return NO_GROUP;
-	g = getgrnam(name);
-	if (g)
-		return g->gr_gid;
-	fr_warn("%s=%s: there is no such group, so nobody has its rights: make it with groupadd", key, name);
+	err = fr_nss_group(name, &gid);
+	if (!err)
+		return gid;
+	if (err == -ENOENT)
+		fr_warn("%s=%s: there is no such group, so nobody has its rights: make it with groupadd", key, name);
+	else
+		fr_warn_errno(err, "%s=%s cannot be looked up, so nobody has its rights until `flightrec reload`", key, name);
 	return NO_GROUP;
 }
 

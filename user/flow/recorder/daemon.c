@@ -3,7 +3,6 @@
 #include "flow/recorder/daemon.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 #include "flow/recorder/engine.h"
 #include "flow/recorder/notify.h"
 #include "flow/snapshot/dump.h"
+#include "io/nss.h"
 #include "io/session/admin.h"
 #include "io/stdfd.h"
 #include "pure/err.h"
@@ -255,12 +255,20 @@ static void free_live(struct fr_live_settings *live)
 	free(live);
 }
 
-/* Reject unwritable directories now, rather than when there is something to lose. */
-static int check_dir(struct fr_sess *s, struct fr_config *c, char *why, size_t why_sz)
-{
-	char *path = NULL;
-	int err = fr_record_out_dir(s, c->dir, &path);
+#define SAME_DIR_NS (FR_SEC_NS / 2) /* moments and the control socket wait as long */
 
+/*
+ * Reject unwritable directories now, rather than when there is something to lose. The one that is in force, was: that its disk
+ * does not answer just now is no reason to keep the old rules.
+ */
+static int check_dir(struct fr_sess *s, const struct fr_config *old, struct fr_config *c, char *why, size_t why_sz)
+{
+	bool same = !strcmp(c->dir, old->dir);
+	char *path = NULL;
+	int err = fr_record_out_dir(s, c->dir, same ? SAME_DIR_NS : FR_OUT_DIR_NS, &path);
+
+	if (same && err == -ETIMEDOUT)
+		return 0;
 	if (err) {
 		snprintf(why, why_sz, "Storage.Directory: cannot write there: %s: %s",
 			 err == -ETIMEDOUT ? "its disk does not answer" : strerror(-err), c->dir);
@@ -275,18 +283,22 @@ static int check_dir(struct fr_sess *s, struct fr_config *c, char *why, size_t w
 /* Nobody would have the rights that the file gives. */
 static int check_group(const char *key, const char *group, char *why, size_t why_sz)
 {
-	if (!group || !*group || getgrnam(group))
-		return 0;
-	snprintf(why, why_sz, "Control.%s: no group '%s' on this host", key, group);
-	return -EINVAL;
+	gid_t gid;
+	int err = group && *group ? fr_nss_group(group, &gid) : 0;
+
+	if (err == -ENOENT)
+		snprintf(why, why_sz, "Control.%s: no group '%s' on this host", key, group);
+	else if (err)
+		snprintf(why, why_sz, "Control.%s: cannot look up group '%s': %s", key, group, strerror(-err));
+	return err == -ENOENT ? -EINVAL : err;
 }
 
-static int check_config(struct fr_sess *s, struct fr_config *c, char *why, size_t why_sz)
+static int check_config(struct fr_sess *s, const struct fr_config *old, struct fr_config *c, char *why, size_t why_sz)
 {
 	int err = check_group("StatusGroup", c->status_group, why, why_sz);
 
 	err = err ?: check_group("DumpGroup", c->dump_group, why, why_sz);
-	return err ?: check_dir(s, c, why, why_sz);
+	return err ?: check_dir(s, old, c, why, why_sz);
 }
 
 static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
@@ -322,7 +334,7 @@ static int check_disarmed(const struct fr_live_settings *old, const struct fr_li
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
 {
 	struct fr_live_settings *old = d->live;
-	int err = check_disarmed(old, live, why, why_sz) ?: check_config(d->s, &live->config, why, why_sz);
+	int err = check_disarmed(old, live, why, why_sz) ?: check_config(d->s, &old->config, &live->config, why, why_sz);
 
 	if (err)
 		return err;

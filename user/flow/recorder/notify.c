@@ -245,11 +245,22 @@ static void finish_hooks(struct fr_notify *n)
 
 /* ---- the module ---- */
 
+static void give_up_rings(void *s)
+{
+	fr_sess_give_up_rings(s);
+}
+
 static struct fr_hook_conf hook_conf(const struct fr_notify *n)
 {
 	const struct fr_config *c = fr_daemon_config(n->d);
 
-	return (struct fr_hook_conf){.command = c->exec, .user = c->exec_user, .timeout_ns = c->exec_timeout_ns};
+	return (struct fr_hook_conf){
+		.command = c->exec,
+		.user = c->exec_user,
+		.timeout_ns = c->exec_timeout_ns,
+		.leave = give_up_rings,
+		.leave_arg = fr_daemon_sess(n->d),
+	};
 }
 
 int fr_notify_change(struct fr_notify *n)

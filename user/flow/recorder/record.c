@@ -176,8 +176,6 @@ static int path_of_dir(int fd, char text[PATH_MAX])
 	return sz + FR_NAME_SZ > FR_PENDING_PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-#define OUT_DIR_NS (5 * FR_SEC_NS) /* for a disk that sleeps; a recorder that reloads waits for it */
-
 struct out_dir {
 	int err;
 	char path[PATH_MAX];
@@ -194,10 +192,10 @@ static void try_out_dir(void *dir, void *out)
 }
 
 /* Make it absolute: it is stored with the session, and later processes have other working directories. */
-int fr_record_out_dir(struct fr_sess *s, const char *dir, char **path)
+int fr_record_out_dir(struct fr_sess *s, const char *dir, u64 ns, char **path)
 {
 	struct out_dir o = {};
-	int err = fr_askdir(s, dir, OUT_DIR_NS, try_out_dir, (void *)dir, &o, sizeof(o)) ?: o.err;
+	int err = fr_askdir(s, dir, ns, try_out_dir, (void *)dir, &o, sizeof(o)) ?: o.err;
 
 	if (err)
 		return err;
@@ -543,7 +541,7 @@ static int choose_out_dir(struct fr_config *c)
 {
 	const char *cure;
 	char *path = NULL;
-	int err = fr_record_out_dir(NULL, c->dir, &path);
+	int err = fr_record_out_dir(NULL, c->dir, FR_OUT_DIR_NS, &path);
 
 	if (err) {
 		cure = fr_err_cure(err, "");

@@ -10,6 +10,7 @@
 #include "io/session/sess.h"
 #include "pure/config/config.h"
 #include "pure/config/plan.h"
+#include "pure/text/units.h"
 #include "pure/trigger/trigger.h"
 
 /* What can be changed while recording: the configuration file with the command line's options on top, and its triggers. */
@@ -54,9 +55,10 @@ int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out);
 
 /*
  * Create dir if necessary; check that it is writable and that its path leaves room for file names. 0 and its absolute path,
- * freed by the caller; or -errno, -ETIMEDOUT: its disk does not answer. s: as for fr_askdir().
+ * freed by the caller; or -errno, -ETIMEDOUT: its disk does not answer within ns. s: as for fr_askdir().
  */
-int fr_record_out_dir(struct fr_sess *s, const char *dir, char **path);
+#define FR_OUT_DIR_NS (5 * FR_SEC_NS) /* for a disk that sleeps */
+int fr_record_out_dir(struct fr_sess *s, const char *dir, u64 ns, char **path);
 
 /* Snapshots and incidents of the session go there from now on: record that for commands. If that fails, a warning says so. */
 void fr_record_set_dir(struct fr_sess *s, const char *dir);

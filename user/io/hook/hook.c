@@ -40,6 +40,7 @@ struct fr_hooks {
 	int epoll_fd, timer_fd;
 	char *command; /* NULL: none */
 	u64 timeout_ns;
+	struct fr_hook_conf conf; /* of it leave() */
 	struct fr_hook_user user;
 	struct job job[FR_HOOK_RUN_MAX];
 	struct fr_hook_own *queue[FR_HOOK_QUEUE_MAX]; /* oldest first */
@@ -192,7 +193,7 @@ static int watch(struct fr_hooks *h, const struct fr_hook_process *p)
 
 static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *own)
 {
-	int err = fr_hook_spawn(h->command, &h->user, own, &j->process);
+	int err = fr_hook_spawn(&h->conf, h->command, &h->user, own, &j->process);
 
 	if (err) {
 		memset(j, 0, sizeof(*j));
@@ -344,6 +345,7 @@ int fr_hooks_change(struct fr_hooks *h, const struct fr_hook_conf *conf)
 	h->command = command;
 	h->user = user;
 	h->timeout_ns = conf->timeout_ns;
+	h->conf = (struct fr_hook_conf){.leave = conf->leave, .leave_arg = conf->leave_arg};
 	return 0;
 }
 

@@ -30,8 +30,12 @@ struct fr_hooks; /* opaque */
 
 struct fr_hook_conf {
 	const char *command; /* "" or NULL: none */
-	const char *user;    /* name or number; "" or NULL: ours */
+	const char *user;    /* name or number; NULL: ours */
 	u64 timeout_ns;	     /* 0: none */
+	/* In the child, before it waits for the snapshot's disk: give up memory that must not stay if it does. Only what is
+	 * safe after fork(). NULL is fine. */
+	void (*leave)(void *arg);
+	void *leave_arg;
 };
 
 struct fr_hook_ask {
@@ -49,8 +53,8 @@ struct fr_hook_count {
 	u32 running, queued;
 };
 
-/* Is this a user of this host, by name or number? "" and NULL are: ours. */
-bool fr_hook_is_user(const char *user);
+/* Is this a user of this host, by name or number? NULL is: ours. 0; or as fr_nss_user(). */
+int fr_hook_check_user(const char *user);
 
 /* 0 and *out; -ENOENT: no such user, -errno; with a message. */
 int fr_hooks_new(const struct fr_hook_conf *conf, struct fr_hooks **out);

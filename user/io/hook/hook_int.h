@@ -38,8 +38,8 @@ struct fr_hook_process {
 	int pidfd, tell_fd; /* tell_fd: not blocking */
 };
 
-/* Start it, and wait for nothing. 0 and *out; -errno. */
-int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own,
-		  struct fr_hook_process *out);
+/* Start it, and wait for nothing; of conf, leave() is used. 0 and *out; -errno. */
+int fr_hook_spawn(const struct fr_hook_conf *conf, const char *command, const struct fr_hook_user *user,
+		  const struct fr_hook_own *own, struct fr_hook_process *out);
 
 #endif

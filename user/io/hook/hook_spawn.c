@@ -8,7 +8,6 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/capability.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,67 +22,65 @@
 #include "io/child.h"
 #include "io/fd.h"
 #include "io/hook/hook_int.h"
+#include "io/nss.h"
 #include "pure/err.h"
 #include "pure/text/escape.h"
 
-#define GROUP_MAX 1024
-#define SAFE_FD	  16 /* descriptors that the child needs are first moved here or above */
+#define SAFE_FD 16 /* descriptors that the child needs are first moved here or above */
 
 /* ---- the user ---- */
 
-static const struct passwd *look_up(const char *name)
+static int say_no_user(const char *name, int err)
 {
-	unsigned long uid;
-	char *end;
-
-	errno = 0;
-	uid = strtoul(name, &end, 10);
-	if (*end || errno || uid >= (uid_t)-1)
-		return getpwnam(name);
-	return getpwuid(uid);
+	if (err == -ENOENT)
+		fr_err("there is no user '%s': ExecUser= names the user hooks run as", name);
+	else
+		fr_err_errno(err, "cannot look up user '%s'", name);
+	return err;
 }
 
-bool fr_hook_is_user(const char *user)
+int fr_hook_check_user(const char *user)
 {
-	return !user || !*user || look_up(user);
-}
+	struct fr_nss_user *u;
+	int err;
 
-static int take_groups(struct fr_hook_user *u)
-{
-	u->group_cnt = GROUP_MAX;
-	u->group = calloc(GROUP_MAX, sizeof(*u->group));
-	if (!u->group)
-		return -ENOMEM;
-	return getgrouplist(u->name, u->gid, u->group, &u->group_cnt) < 0 ? -E2BIG : 0;
+	if (!user)
+		return 0;
+	u = malloc(sizeof(*u));
+	err = u ? fr_nss_user(user, u) : -ENOMEM;
+	free(u);
+	return err;
 }
 
 int fr_hook_find_user(const char *name, struct fr_hook_user *out)
 {
-	const struct passwd *pw;
-	int err = 0;
+	struct fr_nss_user *u;
+	int err;
 
 	memset(out, 0, sizeof(*out));
-	if (!name || !*name)
+	if (!name)
 		return 0;
-	pw = look_up(name);
-	if (!pw) {
-		fr_err("there is no user '%s': ExecUser= names the user hooks run as", name);
-		return -ENOENT;
-	}
-	out->uid = pw->pw_uid;
-	out->gid = pw->pw_gid;
-	out->change = pw->pw_uid != geteuid() || pw->pw_gid != getegid();
-	out->name = strdup(pw->pw_name);
-	out->home = strdup(pw->pw_dir);
-	if (!out->name || !out->home)
-		err = -ENOMEM;
-	if (!err && out->change)
-		err = take_groups(out);
+	u = malloc(sizeof(*u));
+	err = u ? fr_nss_user(name, u) : -ENOMEM;
 	if (err) {
-		fr_err_errno(err, "cannot look up user '%s'", name);
-		fr_hook_user_free(out);
+		free(u);
+		return say_no_user(name, err);
 	}
-	return err;
+	out->uid = u->uid;
+	out->gid = u->gid;
+	out->change = u->uid != geteuid() || u->gid != getegid();
+	out->group_cnt = u->group_cnt;
+	out->name = strdup(u->name);
+	out->home = strdup(u->home);
+	out->group = malloc((u->group_cnt + 1) * sizeof(*out->group));
+	if (out->name && out->home && out->group) {
+		memcpy(out->group, u->group, u->group_cnt * sizeof(*out->group));
+		free(u);
+		return 0;
+	}
+	free(u);
+	fr_hook_user_free(out);
+	return say_no_user(name, -ENOMEM);
 }
 
 void fr_hook_user_free(struct fr_hook_user *u)
@@ -173,6 +170,7 @@ void fr_hook_own_free(struct fr_hook_own *o)
 /* ---- the child: from here on only what is safe after fork() ---- */
 
 struct child {
+	const struct fr_hook_conf *conf;
 	const char *command;
 	const struct fr_hook_user *user;
 	const char *file;
@@ -212,7 +210,8 @@ static int drop_caps(void)
 /*
  * 0 /dev/null, 1 and 2 ours, 3 the snapshot; the pipe is close-on-exec. If the snapshot was removed meanwhile, the command runs
  * anyway, and its descriptor reads as empty. Its disk may not answer: then this process waits, not the recorder, whose
- * descriptors it has given up before, so that nobody waits for a lock or a socket of them.
+ * descriptors and rings it has given up before, so that nobody waits for a lock or a socket of them, and memory that is to go
+ * goes.
  */
 static int arrange_fds(const struct child *c)
 {
@@ -222,6 +221,8 @@ static int arrange_fds(const struct child *c)
 		return -1;
 	syscall(SYS_close_range, FR_HOOK_FD, c->tell_fd - 1, 0); /* where a kernel refuses it, they are close-on-exec */
 	syscall(SYS_close_range, c->tell_fd + 1, ~0U, 0);
+	if (c->conf->leave)
+		c->conf->leave(c->conf->leave_arg);
 	fd = open(c->file, O_RDONLY | O_NOFOLLOW);
 	if (fd == FR_HOOK_FD)
 		return 0;
@@ -294,11 +295,11 @@ static int spawn(struct child *c, struct fr_hook_process *out)
 	return err;
 }
 
-int fr_hook_spawn(const char *command, const struct fr_hook_user *user, const struct fr_hook_own *own,
-		  struct fr_hook_process *out)
+int fr_hook_spawn(const struct fr_hook_conf *conf, const char *command, const struct fr_hook_user *user,
+		  const struct fr_hook_own *own, struct fr_hook_process *out)
 {
 	char user_env[128], home_env[PATH_MAX], *env[FR_HOOK_ENV_MAX + 1];
-	struct child c = {.command = command, .user = user, .file = own->file, .env = env};
+	struct child c = {.conf = conf, .command = command, .user = user, .file = own->file, .env = env};
 	u32 cnt = own->env_cnt;
 	int err;
 

@@ -108,6 +108,12 @@ const char *fr_sess_schema(const struct fr_sess *s, size_t *sz);
 
 /* Rings, sorted by CPU, then by tier. */
 const struct fr_ring_map *fr_sess_rings(const struct fr_sess *s, size_t *cnt);
+/*
+ * In a forked process that others may have to leave behind: give up the rings' memory, which must go when the session goes. It
+ * uses no ring any more. Safe after fork().
+ */
+void fr_sess_give_up_rings(const struct fr_sess *s);
+
 struct fr_session *fr_sess_shared(const struct fr_sess *s); /* switches and counters, mapped read-write */
 
 /* The task table: *cnt malloc'ed entries. 0 or -errno. */
