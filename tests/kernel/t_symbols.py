@@ -99,7 +99,7 @@ def kernel_names():
         if y["module"] != "bpf":
             check((y["name"], y["module"]) in names.get(y["addr"], ()), f"{y} is in kallsyms")
     info = fr_json("info", file)["names"]
-    equal((info["kernel"], info["kernel_symbols"]), (len(symbols) + mapped, "ok"), "info, which counts those that the kernel maps into processes")
+    equal((info["kernel"], info["vdso"], info["kernel_symbols"]), (len(symbols), mapped, "ok"), "info")
     stext = next(r[0] for r in rows if r[2] == "_stext")
     equal(int(info["kernel_stext"], 16), stext, "_stext")
     with open("/sys/kernel/notes", "rb") as f:
@@ -203,7 +203,9 @@ def vdso():
     check(any("clock_gettime+0x" in text and text.endswith(" [vdso]") for text in inner), f"samples are in it: {inner}")
     row, = (o for o in map(json.loads, fr("symbols", "--json", file).stdout.splitlines()) if o["path"] == "[vdso]")
     check(row["named"] and (row["named"] < row["frames"] or (row["where"], row["missing"]) == ("snapshot", None)), f"listed: {row}")
-    equal(fr_json("info", file)["names"]["jit"], 0, "info counts none of them as JITed")
+    names = fr_json("info", file)["names"]
+    mapped = [y for y in told(file)["symbol"] if y["pid"] and y.get("module") == "[vdso]"]
+    equal((names["jit"], names["vdso"]), (0, len(mapped)), "info counts all of them as such, and none as JITed")
 
 
 @test("JITed code of a process that has ended; but not by a map that was changed since")

@@ -269,7 +269,7 @@ static void put_profile(struct fr_jsonw *w, const struct fr_info *s)
 
 static void put_names(struct fr_jsonw *w, const struct fr_info *s)
 {
-	static const char *const columns[] = {"kernel", "jit", "mappings", "processes", "stacks", NULL};
+	static const char *const columns[] = {"kernel", "vdso", "jit", "mappings", "processes", "stacks", NULL};
 
 	fr_jsonw_open(w, "names", '{');
 	put_columns(w, s, FLIGHTREC_TABLE_NAMES, 0, columns);

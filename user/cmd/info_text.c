@@ -235,10 +235,11 @@ static void put_names(struct fr_out *o, const struct fr_info *s)
 	const char *why = fr_info_fact(s, "kernel_symbols");
 	u64 kernel = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "kernel"), jit = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "jit");
 	u64 mappings = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "mappings");
-	u64 procs = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "processes");
+	u64 procs = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "processes"),
+	    vdso = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "vdso");
 	u64 stacks = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "stacks");
 
-	if (!why && !kernel && !mappings && !stacks)
+	if (!why && !kernel && !vdso && !mappings && !stacks)
 		return;
 	fr_info_label(o, "names");
 	put_count(o, kernel);
@@ -250,6 +251,10 @@ static void put_names(struct fr_out *o, const struct fr_info *s)
 	fr_out_printf(o, " mapping%s of ", fr_plural(mappings));
 	put_count(o, procs);
 	fr_out_str(o, procs == 1 ? " process, " : " processes, ");
+	if (vdso) {
+		put_count(o, vdso);
+		fr_out_printf(o, " function%s of vDSOs, ", fr_plural(vdso));
+	}
 	if (jit) {
 		put_count(o, jit);
 		fr_out_printf(o, " JITed function%s, ", fr_plural(jit));

@@ -50,7 +50,7 @@ union fr_lib_row {
 		u64 horizon_ns, events;
 	} tier;
 	struct {
-		u64 kernel, jit, mappings, processes, stacks;
+		u64 kernel, jit, mappings, processes, stacks, vdso;
 	} names;
 	struct {
 		u64 begin_ns, end_ns, hz, taken, taken_ever, lost_ever, keys, stackless;

@@ -85,8 +85,13 @@ static const struct column chunks[] = {
 };
 
 static const struct column names[] = {
-	MADE(names, kernel, NUM),    MADE(names, jit, NUM),    MADE(names, mappings, NUM),
-	MADE(names, processes, NUM), MADE(names, stacks, NUM), {},
+	MADE(names, kernel, NUM),
+	MADE(names, jit, NUM),
+	MADE(names, mappings, NUM),
+	MADE(names, processes, NUM),
+	MADE(names, stacks, NUM),
+	MADE(names, vdso, NUM),
+	{},
 };
 
 static const struct column profile[] = {

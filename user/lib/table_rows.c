@@ -79,7 +79,7 @@ static const void *names_row(struct flightrec *fr, unsigned file)
 
 	fr->row = (union fr_lib_row){.names.stacks = fr_snap_frame_stack_cnt(s)};
 	for (i = 0; i < cnt; i++)
-		*(y[i].pid && !y[i].module ? &fr->row.names.jit : &fr->row.names.kernel) += 1;
+		*(!y[i].pid ? &fr->row.names.kernel : y[i].module ? &fr->row.names.vdso : &fr->row.names.jit) += 1;
 	m = fr_snap_mappings(s, &cnt);
 	for (i = 0; i < cnt; i++)
 		fr->row.names.processes += !i || m[i].pid != m[i - 1].pid;
