@@ -227,6 +227,31 @@ def test_ends(ask, _):
     return None if got == want else f"{got}, not {want}"
 
 
+# ---- who has a CPU without a switch ----
+
+HELD = """fact arch x86_64
+fact boot_id b
+fact events sched_switch,page_fault_user
+horizon 0 0
+horizon 1 0
+process 7 5 0 0 spins
+process 8 5 0 0 works
+event 1000000000 0 page_fault_user 7 address=1
+event 1000000500 1 page_fault_user 8 address=1
+event 1000001000 1 sched_switch 8 prev_state=1 next_pid=0
+event 1000002000 1 sched_switch 0 prev_state=0 next_pid=8
+event 1000009000 0 page_fault_user 7 address=2
+"""
+
+
+def test_held(ask, _):
+    """Who has a CPU from the window's begin is told until its first switch, and if there is none, until the end."""
+    got = [(r["track"], r["name"], r["dur"]) for r in
+           ask("select t.name track, s.name name, s.dur dur from slice s join track t on s.track_id = t.id where s.category = 'cpu' order by t.name")]
+    want = [("CPU 0: until its first switch", "spins 7", 9000), ("CPU 1: until its first switch", "works 8", 1000)]
+    return None if got == want else f"{got}, not {want}"
+
+
 # ---- gaps ----
 
 

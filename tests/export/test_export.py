@@ -282,7 +282,7 @@ def test_perfetto_ending(reader, folder, flight, events):
 
 
 OF_MADE = ((perfetto.test_sent_back, perfetto.SENT_BACK), (perfetto.test_narrow_calls, perfetto.CALLS),
-           (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS))
+           (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS), (perfetto.test_held, perfetto.HELD))
 
 
 def test_perfetto_of_texts(folder):
@@ -501,6 +501,17 @@ def test_ctf_unknown(folder):
     return None if told == ["seven"] * 60 + ["<...>"] * 60 else f"{collections.Counter(told)}"
 
 
+def test_ctf_held(folder):
+    """Who has a CPU when the trace begins has it in the dump of states, and nobody else has."""
+    flight, out = f"{folder}/ctf-held.flight", f"{folder}/held.ctf"
+    text = perfetto.HELD + "process 9 5 0 0 sleeps\n"
+    subprocess.run([MADE_OF_TEXT, flight], input=text, text=True, check=True)
+    export(flight, "ctf", out)
+    told = re.findall(r"\{ tid = (\d+), .* status = (\d+), cpu = (\d+) \}", "\n".join(r[4] and f"{{ {r[4]} }}" for r in read_ctf(out)[1][MADE[0]]))
+    want = [("7", "2", "0"), ("8", "2", "1"), ("9", "5", "0")]
+    return None if sorted(told) == want else f"{told}, not {want}"
+
+
 def test_ctf_cut(out, events):
     """Half a stream is an error, or has fewer events."""
     shutil.copytree(out, f"{out}.short")
@@ -529,6 +540,7 @@ def test_ctf(folder, flight, events):
     for test in (test_ctf_rows, test_ctf_names, test_ctf_lttng, test_ctf_made):
         verdict(test.__name__, test(rows, made, events))
     verdict("test_ctf_unknown", test_ctf_unknown(folder))
+    verdict("test_ctf_held", test_ctf_held(folder))
     verdict("test_ctf_cut", test_ctf_cut(out, events))
     before = sorted(os.listdir(folder))
     r = export(flight, "ctf", out)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "flow/export/export_gaps.h"
+#include "flow/replay/holder.h"
 #include "flow/symbols/frames.h"
 #include "io/snapfile/newdir.h"
 #include "io/snapfile/newfile.h"
@@ -126,6 +127,16 @@ struct fr_who fr_export_who(const struct fr_export *x, const struct fr_snap_task
 		who.len = strnlen(t->task.comm, FR_COMM_SZ);
 	}
 	return who;
+}
+
+int fr_export_holder(const struct fr_export *x, u16 cpu, u64 at_ns, u32 *tid)
+{
+	u32 file;
+	int got = 0;
+
+	for (file = 0; file < fr_replay_file_cnt(x->replay) && !got; file++)
+		got = fr_holder_at(fr_replay_file(x->replay, file), cpu, at_ns, tid);
+	return got;
 }
 
 /* Pass on row i of a run; exporters with see() also get rows that do not match. */

@@ -103,6 +103,12 @@ bool fr_export_is_there(const struct fr_snap_task *t, u64 begin_ns);
 /* Who it was at begin_ns or, if it was born later, at birth. */
 struct fr_who fr_export_who(const struct fr_export *x, const struct fr_snap_task *t, u64 begin_ns);
 
+/*
+ * Who has a CPU at at_ns, as flow/replay/holder.h tells it. 1 and *tid; 0: not known; -ENOMEM. For one boot; reads a chunk, so
+ * not between two rows.
+ */
+int fr_export_holder(const struct fr_export *x, u16 cpu, u64 at_ns, u32 *tid);
+
 /* Returns the exit status; messages are printed. A file gets its name once it is complete; otherwise it does not appear. */
 int fr_export(const struct fr_export_ask *ask);
 

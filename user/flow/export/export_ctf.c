@@ -40,6 +40,7 @@ struct ctf {
 	struct ids *ids;
 	struct fr_ctf_stream *cpu;
 	u32 cpu_cnt;
+	u32 *cpu_tid; /* who has it when the trace begins; 0: nobody, or not known */
 };
 
 /* ---- classes ---- */
@@ -256,11 +257,22 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 
 /* ---- tasks that live when the trace begins ---- */
 
-enum { THREAD_USER = 0, THREAD_KERNEL = 1 }; /* LTTng's numbers */
-enum { STATUS_WAIT = 5 };
+enum { THREAD_USER = 0, THREAD_KERNEL = 1 };   /* LTTng's numbers */
+enum { STATUS_WAIT_CPU = 2, STATUS_WAIT = 5 }; /* LTTng says the first of each task that has a CPU, or wants one */
+
+/* The CPU that a task has; cpu_cnt: none, as far as is known. */
+static u32 cpu_of(const struct ctf *c, u32 tid)
+{
+	u32 i = 0;
+
+	while (i < c->cpu_cnt && (!tid || c->cpu_tid[i] != tid))
+		i++;
+	return i;
+}
 
 static int put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_who who, u64 ts)
 {
+	u32 cpu = cpu_of(c, t->tid);
 	struct fr_pbuf *b = &c->cpu[0].packet;
 	int err = fr_ctf_stream_event(&c->cpu[0], FR_CTF_STATEDUMP_ID, ts);
 
@@ -274,9 +286,22 @@ static int put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_who w
 	fr_ctf_put_u64(b, t->task.flags & FR_TASK_KTHREAD ? THREAD_KERNEL : THREAD_USER);
 	fr_ctf_put_u64(b, 0);
 	fr_ctf_put_u64(b, 0);
-	fr_ctf_put_u64(b, STATUS_WAIT);
-	fr_ctf_put_u64(b, 0);
+	fr_ctf_put_u64(b, cpu < c->cpu_cnt ? STATUS_WAIT_CPU : STATUS_WAIT);
+	fr_ctf_put_u64(b, cpu < c->cpu_cnt ? cpu : 0);
 	return b->len > FR_CTF_PACKET_SZ ? flush_packet(c, 0, false) : 0;
+}
+
+static int find_holders(struct ctf *c, const struct fr_export *x, u64 begin_ns)
+{
+	u32 i;
+	int got = 0;
+
+	c->cpu_tid = calloc(c->cpu_cnt, sizeof(*c->cpu_tid));
+	if (!c->cpu_tid)
+		return -ENOMEM;
+	for (i = 0; i < c->cpu_cnt && got >= 0; i++)
+		got = fr_export_holder(x, i, begin_ns, &c->cpu_tid[i]);
+	return got < 0 ? got : 0;
 }
 
 static int put_statedump(struct ctf *c, const struct fr_export *x)
@@ -287,6 +312,7 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 	int err = t ? 0 : -ENOMEM;
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	err = err ?: find_holders(c, x, begin_ns);
 	for (i = 0; i < cnt && !err; i++) {
 		if (t[i].start_ns <= begin_ns && fr_export_is_there(&t[i], begin_ns))
 			err = put_task(c, &t[i], fr_export_who(x, &t[i], begin_ns), begin_ns);
@@ -419,6 +445,7 @@ static void release(struct fr_export *x)
 	}
 	fr_ctf_streams_free(c->cpu, c->cpu_cnt);
 	free(c->class);
+	free(c->cpu_tid);
 }
 
 const struct fr_exporter fr_export_ctf = {

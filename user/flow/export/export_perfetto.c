@@ -98,6 +98,9 @@ struct bundle {
 	struct fr_pbuf b; /* FtraceEvent messages */
 	u64 valid_ns;	  /* from which on it is complete, for the first bundle; 0: already written */
 	bool lost;	  /* events are missing before those in b */
+	u64 begin_ns;	  /* valid_ns, for good */
+	u64 switched_ns;  /* its first switch, whatever the filter takes; 0: none yet */
+	struct fr_perfetto_first first;
 };
 
 struct perfetto {
@@ -107,6 +110,7 @@ struct perfetto {
 	struct bundle *cpu;
 	u32 cpu_cnt;
 	bool by_driver; /* block slices show the driver's part */
+	u32 still_cnt;	/* CPUs without a switch yet */
 };
 
 /* ---- names ---- */
@@ -450,7 +454,7 @@ static u64 set_valid(struct perfetto *p, const struct fr_export *x)
 		ring = fr_export_first_ring(x, i, &snap);
 		ns = ring && ring->horizon_ns ? fr_gaps_begin(snap, ring) : 0;
 		ns = ns > begin_ns ? ns : begin_ns;
-		p->cpu[i].valid_ns = ns;
+		p->cpu[i].valid_ns = p->cpu[i].begin_ns = ns;
 		latest_ns = ns > latest_ns ? ns : latest_ns;
 	}
 	return latest_ns;
@@ -468,8 +472,48 @@ static int begin(struct fr_export *x)
 	p->cpu = calloc(p->cpu_cnt, sizeof(*p->cpu));
 	p->to.frames = x->frames;
 	p->by_driver = !fr_snap_records(x->snap, FROM_PROCESSES);
+	p->still_cnt = p->cpu_cnt;
 	err = p->cpu ? fr_perfetto_open(&p->to, x, set_valid(p, x)) : -ENOMEM;
 	return err ?: fr_perfetto_losses(&p->to, x);
+}
+
+/* Looks for the first switch of a CPU: until then it is told who has it. */
+static int run(struct fr_export *x, const struct fr_replay_run *run)
+{
+	struct perfetto *p = x->state;
+	const struct fr_batch *b = run->b;
+	const struct fr_event *sw;
+	u32 i;
+
+	if (!p->still_cnt || b->tier != FR_TIER_MAIN || b->cpu >= p->cpu_cnt || p->cpu[b->cpu].switched_ns)
+		return 0;
+	for (i = run->from; i < run->to && b->ts[i] < p->cpu[b->cpu].begin_ns; i++)
+		;
+	if (i < run->to && !p->cpu[b->cpu].first.ns)
+		p->cpu[b->cpu].first = (struct fr_perfetto_first){b->ts[i], b->tid[i]};
+	sw = fr_schema_find(b->schema, "sched_switch");
+	for (; i < run->to && sw && b->ev[i] != sw->nr; i++)
+		;
+	if (sw && i < run->to) {
+		p->cpu[b->cpu].switched_ns = b->ts[i];
+		p->still_cnt--;
+	}
+	return 0;
+}
+
+/* The reader makes a slice of each switch, but none of who leaves at a CPU's first one, and nothing of a CPU without any. */
+static int put_held(struct perfetto *p, const struct fr_export *x)
+{
+	u64 begin_ns, end_ns;
+	u32 i;
+	int err = 0;
+
+	if (!fr_snap_records(x->snap, "sched_switch"))
+		return 0;
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	for (i = 0; i < p->cpu_cnt && !err; i++)
+		err = fr_perfetto_held(&p->to, x, i, p->cpu[i].begin_ns, p->cpu[i].switched_ns ?: end_ns, p->cpu[i].first);
+	return err;
 }
 
 /* Those who were born in the window, but whose births no row told: the reader sorts by time. */
@@ -505,7 +549,8 @@ static int end(struct fr_export *x)
 
 	for (i = 0; i < p->cpu_cnt && !err; i++)
 		err = flush_bundle(p, i);
-	return err ?: fr_perfetto_damage(&p->to, x);
+	err = err ?: fr_perfetto_damage(&p->to, x);
+	return err ?: put_held(p, x);
 }
 
 static void release(struct fr_export *x)
@@ -529,6 +574,7 @@ const struct fr_exporter fr_export_perfetto = {
 	.stacks = true,
 	.pairs_without = FROM_PROCESSES,
 	.begin = begin,
+	.run = run,
 	.row = row,
 	.end = end,
 	.release = release,

@@ -72,4 +72,17 @@ int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x);
 /* The same for damage found while reading, at the end. */
 int fr_perfetto_damage(struct fr_perfetto_out *to, const struct fr_export *x);
 
+/* The first row of a CPU in the window. */
+struct fr_perfetto_first {
+	u64 ns; /* 0: there is none */
+	u32 tid;
+};
+
+/*
+ * Write a slice for who has a CPU from from_ns on, if that is known: until until_ns, or until events are missing. At the end. 0
+ * or -errno.
+ */
+int fr_perfetto_held(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu, u64 from_ns, u64 until_ns,
+		     struct fr_perfetto_first first);
+
 #endif

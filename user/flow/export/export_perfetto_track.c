@@ -15,6 +15,7 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 /* Track numbers. A task's is TRACK_TASK + its place in the list of tasks or, if it is not there, TRACK_TID + its tid. */
 #define TRACK_OURS 1ull
 #define TRACK_CPU  0x1000ull
+#define TRACK_HELD 0x10000ull
 #define TRACK_TASK 0x100000000ull
 #define TRACK_TID  0x200000000ull
 
@@ -132,9 +133,9 @@ int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view
 
 /* ---- what is missing ---- */
 
-static int put_slice(struct fr_perfetto_out *to, u64 track, const char *name, u64 from_ns, u64 to_ns)
+static int put_slice(struct fr_perfetto_out *to, u64 track, const char *category, const char *name, u64 from_ns, u64 to_ns)
 {
-	size_t at = open_track_event(&to->packet, SLICE_BEGIN, track, "loss", name);
+	size_t at = open_track_event(&to->packet, SLICE_BEGIN, track, category, name);
 	int err;
 
 	fr_pbuf_close(&to->packet, at);
@@ -160,7 +161,7 @@ static int put_missing(struct fr_perfetto_out *to, const struct fr_export *x, u3
 		return 0;
 	snprintf(name, sizeof(name), "CPU %u: what is missing", cpu);
 	err = describe(to, TRACK_CPU + cpu, name, TRACK_OURS);
-	return err ?: put_slice(to, TRACK_CPU + cpu, why, from_ns, to_ns);
+	return err ?: put_slice(to, TRACK_CPU + cpu, "loss", why, from_ns, to_ns);
 }
 
 static int put_horizon(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu)
@@ -198,4 +199,62 @@ int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x)
 int fr_perfetto_damage(struct fr_perfetto_out *to, const struct fr_export *x)
 {
 	return put_gaps(to, x, fr_export_damage(x, 0));
+}
+
+/* ---- who had a CPU before its first switch ---- */
+
+/* The first moment behind from_ns from which events of the CPU are missing, or until_ns. */
+static u64 whole_until(const struct fr_gap_list *l, u32 cpu, u64 from_ns, u64 until_ns)
+{
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++)
+		if (l->g[i].cpu == cpu && l->g[i].until_ns > from_ns && l->g[i].since_ns < until_ns)
+			until_ns = l->g[i].since_ns > from_ns ? l->g[i].since_ns : from_ns;
+	return until_ns;
+}
+
+static void holder_name(const struct fr_export *x, u32 cpu, u32 tid, u64 ns, char *name, size_t sz)
+{
+	struct fr_who who = fr_names_who(fr_replay_view(x->replay, 0)->names, tid, ns, cpu);
+
+	if (!tid)
+		snprintf(name, sz, "idle");
+	else
+		snprintf(name, sz, "%.*s %u", who.comm ? (int)who.len : 5, who.comm ?: "<...>", tid);
+}
+
+/* The first row is of who has had the CPU since then, unless something is missing before it. Reading nothing again is cheaper.
+ */
+static int find_holder(const struct fr_export *x, u32 cpu, u64 from_ns, u64 until_ns, struct fr_perfetto_first first, u32 *tid)
+{
+	u32 i;
+
+	if (from_ns >= until_ns)
+		return 0;
+	if (!first.ns)
+		return fr_export_holder(x, cpu, from_ns, tid);
+	for (i = 0; i < fr_replay_file_cnt(x->replay); i++)
+		if (fr_cut_is_picked(fr_replay_snap(x->replay, i)))
+			return 0;
+	*tid = first.tid;
+	return first.ns <= until_ns;
+}
+
+int fr_perfetto_held(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu, u64 from_ns, u64 until_ns,
+		     struct fr_perfetto_first first)
+{
+	char track[64], name[FR_COMM_SZ + 16];
+	u32 tid;
+	int got;
+
+	until_ns = whole_until(fr_export_gaps(x, 0), cpu, from_ns, until_ns);
+	until_ns = whole_until(fr_export_damage(x, 0), cpu, from_ns, until_ns);
+	got = find_holder(x, cpu, from_ns, until_ns, first, &tid);
+	if (got <= 0)
+		return got;
+	snprintf(track, sizeof(track), "CPU %u: until its first switch", cpu);
+	holder_name(x, cpu, tid, from_ns, name, sizeof(name));
+	return describe(to, TRACK_HELD + cpu, track, TRACK_OURS)
+		       ?: put_slice(to, TRACK_HELD + cpu, "cpu", name, from_ns, until_ns);
 }
