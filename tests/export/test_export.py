@@ -504,7 +504,7 @@ def test_ctf_unknown(folder):
 def test_ctf_held(folder):
     """Who has a CPU when the trace begins has it in the dump of states, and nobody else has."""
     flight, out = f"{folder}/ctf-held.flight", f"{folder}/held.ctf"
-    text = perfetto.HELD + "process 9 5 0 0 sleeps\n"
+    text = "fact host box\n" + perfetto.HELD + "process 9 5 0 0 sleeps\n"
     subprocess.run([MADE_OF_TEXT, flight], input=text, text=True, check=True)
     export(flight, "ctf", out)
     told = re.findall(r"\{ tid = (\d+), .* status = (\d+), cpu = (\d+) \}", "\n".join(r[4] and f"{{ {r[4]} }}" for r in read_ctf(out)[1][MADE[0]]))
