@@ -11,6 +11,7 @@
 
 #include "pure/filter/filter.h"
 #include "unit/make_batch.h"
+#include "wait.h"
 
 /* One row of each kind, known by its index. */
 enum { SWITCH, ENTER, EXIT, COMPAT, DELIVER, EXEC, UNKNOWN, ROWS };
@@ -338,6 +339,60 @@ static void test_other_machine(void **state)
 	assert_int_equal(fr_filter_new("SYS_openat == 257", w->view.schema, NULL, &f, &e), -EINVAL);
 }
 
+/* A paired value's name is a field's where the event has one: of a wait, its own times; in switches, the pair's. */
+static void test_own_fields(void **state)
+{
+	static const struct {
+		const char *expr;
+		bool wait, in_switch, pairs;
+	} ask[] = {
+		{"blocked > 50ms", true, false, true},
+		{"blocked == 2us", false, true, true},
+		{"blocked", true, true, true},
+		{"!(blocked < 1h)", false, false, true},
+		{"event == wait && blocked > 50ms && object ~ \"*wal*\"", true, false, false},
+		{"blocked > 50ms && object ~ \"*wal*\"", true, false, false},
+		{"queued == 1ms", true, false, true},
+		{"waker == irq", true, false, true},
+		{"waker ~ \"i*\"", true, false, true},
+		{"waker == task", false, false, true},
+		{"waker == 9", false, true, true},
+		{"waker in (irq, 9)", true, true, true},
+		{"latency", false, true, true},
+	};
+	struct fr_pair pair[2] = {{.latency_ns = 3000, .blocked_ns = 2000, .waker = 9}, {0}};
+	struct fr_view view = {.schema = fr_schema_builtin(), .names = fr_names_new(), .arch = "x86_64", .pair = pair};
+	struct fr_filter_error e;
+	struct make_batch m;
+	struct fr_filter *f;
+	size_t i;
+
+	(void)state;
+	fr_names_ready(view.names);
+	mb_init(&m, view.schema, 2, FR_TIER_MAIN);
+	mb_row(&m, 1000, 71, "sched_switch");
+	mb_row(&m, 2000, 71, "wait");
+	mb_num(&m, "blocked", 60000000);
+	mb_num(&m, "queued", 1000000);
+	mb_num(&m, "waker", FR_WAKER_irq);
+	mb_text(&m, "object", "ext4:/var/wal/1");
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		struct fr_row in_switch = mb_at(&m, 0), wait = mb_at(&m, 1);
+
+		if (fr_filter_new(ask[i].expr, view.schema, view.arch, &f, &e))
+			fail_msg("%s: %s", ask[i].expr, e.text);
+		if (fr_filter_match(f, &view, &wait) != ask[i].wait ||
+		    fr_filter_match(f, &view, &in_switch) != ask[i].in_switch)
+			fail_msg("%s finds other rows", ask[i].expr);
+		if (fr_filter_uses_pairs(f) != ask[i].pairs)
+			fail_msg("%s: are pairs needed?", ask[i].expr);
+		fr_filter_free(f);
+	}
+	assert_int_equal(fr_filter_new("waker == nobody", view.schema, view.arch, &f, &e), -EINVAL);
+	fr_names_free(view.names);
+	mb_free(&m);
+}
+
 /* Names that are no bit of their own are known, too: of no bits, of several, second names. The values are the kernel's. */
 static void test_flags(void **state)
 {
@@ -433,6 +488,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_matches, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_other_machine, setup, teardown),
+		cmocka_unit_test(test_own_fields),
 		cmocka_unit_test_setup_teardown(test_flags, setup, teardown),
 		cmocka_unit_test(test_glob),
 	};

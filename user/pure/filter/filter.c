@@ -98,13 +98,24 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 	return fr_filter_new_beside(expr, &file, 1, 0, out, error);
 }
 
+/* Not where the event has a field of that name, nor where its name alone decides. */
+static bool uses_pair(const struct fr_filter *f, const struct fr_node *n)
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+		if (n->events[nr] && !n->field[nr] && f->verdict[nr] == FR_VERDICT_LOOK)
+			return true;
+	return false;
+}
+
 bool fr_filter_uses_pairs(const struct fr_filter *f)
 {
 	bool uses = false;
 	u32 i;
 
 	for (i = 0; i < f->node_cnt; i++)
-		uses |= f->node[i]->op == FR_OP_BUILTIN && fr_builtin_is_pair(f->node[i]->builtin);
+		uses |= f->node[i]->op == FR_OP_BUILTIN && fr_builtin_is_pair(f->node[i]->builtin) && uses_pair(f, f->node[i]);
 	return uses;
 }
 
@@ -371,7 +382,7 @@ static struct value eval(const struct env *e, const struct fr_node *n)
 	case FR_OP_TEXT:
 		return text(n->text, n->len);
 	case FR_OP_BUILTIN:
-		return builtin(e, n->builtin);
+		return n->field && n->field[e->row->ev->nr] ? field(e, n) : builtin(e, n->builtin);
 	case FR_OP_FIELD:
 		return field(e, n);
 	case FR_OP_SYMBOL:
@@ -431,7 +442,7 @@ static bool is_in(const struct env *e, const struct fr_node *n)
 /* The name of a number, as text prints it. */
 static struct value name_of(const struct env *e, const struct fr_node *n, s64 v, char room[FR_SYSNAME_SZ])
 {
-	const struct fr_field *f = n->op == FR_OP_FIELD ? n->field[e->row->ev->nr] : NULL;
+	const struct fr_field *f = n->field ? n->field[e->row->ev->nr] : NULL;
 	struct fr_sys sys = fr_view_sys(e->view, e->row);
 	const char *name = f ? fr_sysname_text(&sys, f->style, v, room) : NULL;
 

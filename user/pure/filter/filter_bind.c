@@ -35,6 +35,31 @@ static int find_pair_events(struct fr_filter *f, struct fr_node *n)
 	return 0;
 }
 
+/*
+ * An event may have a field of the same name, which then is what the name means there: blocked of event wait is how long that
+ * wait was, in switches how long the next task was in D.
+ */
+static int find_own_fields(struct fr_filter *f, struct fr_node *n)
+{
+	u32 nr;
+
+	n->field = calloc(FR_EVENT_MAX, sizeof(*n->field));
+	f->no_memory |= !n->field;
+	if (!n->field)
+		return -ENOMEM;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(f->schema, nr);
+		const struct fr_field *own = ev ? fr_event_field(ev, n->text) : NULL;
+
+		if (!own || fr_field_kind(own) != FR_VAL_NUM)
+			continue;
+		n->field[nr] = own;
+		n->events[nr] = true;
+		n->kinds = NUM;
+	}
+	return 0;
+}
+
 static bool find_builtin(struct fr_filter *f, struct fr_node *n)
 {
 	u8 i;
@@ -42,7 +67,7 @@ static bool find_builtin(struct fr_filter *f, struct fr_node *n)
 	for (i = 0; i < FR_BI_CNT; i++) {
 		if (!strcmp(n->text, fr_builtin_names[i])) {
 			n->builtin = i;
-			if (fr_builtin_is_pair(i) && find_pair_events(f, n))
+			if (fr_builtin_is_pair(i) && (find_pair_events(f, n) || find_own_fields(f, n)))
 				return false;
 			n->op = FR_OP_BUILTIN;
 			return true;
@@ -271,16 +296,38 @@ static bool is_returned(const struct fr_node *with, const struct fr_node *n)
 	return false;
 }
 
+/*
+ * A value may be called as a field of other events is: waker == irq. It is meant as such if it is one, and no event has both
+ * fields.
+ */
+static bool is_value_too(struct fr_filter *f, const struct fr_node *with, const struct fr_node *n)
+{
+	struct fr_filter_name s = {0};
+	u32 nr;
+
+	if (!with->field || n->op != FR_OP_FIELD || n->has_index || !n->text)
+		return false;
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		if (n->field[nr] && (with->field[nr] || (with->events && with->events[nr])))
+			return false;
+		if (with->field[nr])
+			find_symbol(f->arch, with->field[nr], n->text, &s);
+	}
+	return s.known[0] || s.known[1];
+}
+
 /* A word is compared with something: find what it means there. */
 static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
 {
-	if (is_returned(with, n))
+	if (is_returned(with, n) || is_value_too(f, with, n))
 		return bind_symbol(f, with, n);
 	if (!is_word(n) || is_builtin(with, FR_BI_event))
 		return 0;
 	if (is_builtin(with, FR_BI_tier))
 		return bind_tier(f, n);
 	if (with->op == FR_OP_FIELD && (!with->kinds || with->kinds & NUM) && !(with->kinds & TEXT))
+		return bind_symbol(f, with, n);
+	if (with->op == FR_OP_BUILTIN && with->kinds)
 		return bind_symbol(f, with, n);
 	return 0;
 }
@@ -490,7 +537,7 @@ static bool has_names(const struct fr_node *n)
 	bool any = n->op == FR_OP_FIELD && !n->kinds;
 	u32 nr;
 
-	for (nr = 0; n->op == FR_OP_FIELD && nr < FR_EVENT_MAX; nr++)
+	for (nr = 0; n->field && nr < FR_EVENT_MAX; nr++)
 		any |= n->field[nr] && (fr_sysname_style(n->field[nr]->style) || n->field[nr]->style == FR_STYLE_EXIT);
 	return any;
 }

@@ -96,7 +96,7 @@ struct fr_node {
 	u32 index;		       /* FIELD, NAME */
 	u8 builtin;		       /* BUILTIN */
 	u8 kinds;		       /* FIELD: 1 << enum fr_val_kind of each event that has it; 0: no event has it */
-	const struct fr_field **field; /* FIELD: by event, NULL where it has none; owned */
+	const struct fr_field **field; /* FIELD, BUILTIN of a pair: by event, NULL where it has none; owned */
 	struct fr_filter_name *symbol; /* SYMBOL: by event; owned */
 	bool *events;		       /* EVENTS: by event; BUILTIN of a pair: those that may have it; owned */
 	struct fr_regex *regex;	       /* TEXT, right of REGEX; owned */
