@@ -34,6 +34,7 @@ suites='
 + tree	 400	tests/tree/run.sh
 + fuzz 1200	tests/fuzz/run.sh
 + rehearse 600	tests/rehearse/run.sh
++ waits 300	tests/waits/run.sh
 = kernel 2400	tests/kernel/run.sh
 = export 1200	tests/export/run.sh
 = top	 900	tests/top/run.sh

@@ -12,6 +12,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from pairs import EXEC_CALLS  # noqa: E402
 from tables import Tables, place  # noqa: E402
+from waits import check_long_waits  # noqa: E402
 from words import Words, is_error, paths, signal_name, watch  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -258,7 +259,7 @@ def calls_of(rows, tid, arch):
 
 
 def by_of(x):
-    nr = x["waker_tid"] if x["by"] == "task" else x[x["by"]]
+    nr = x["waker_tid"] if x["by"] == "task" else x.get(x["by"])
     return x["by"], nr
 
 
@@ -377,6 +378,11 @@ def ender(file, trigger):
     return next((tid for tid in reversed(ends) if tid not in killed), None)
 
 
+def pid_of(tid, rows):
+    """The process of a task, by a row that has it; None: none does."""
+    return next((row["pid"] for row in rows if tid and row["tid"] == tid and row["pid"] is not None), None)
+
+
 def main(file, args):
     window, filt, task = options_of(args)
     looked = set()
@@ -389,7 +395,8 @@ def main(file, args):
     before = [row for row in everything if row["ts"] <= rep["window"]["begin_ns"] and place(row) not in in_window]  # they tell what is so when the window begins
 
     def later(cpu):
-        return (row for row in everything if row["cpu"] == cpu and row["pos"]["tier"] == "main")
+        """The rows of a CPU's main tier, also those behind the window; None: all rows, in it or not."""
+        return (row for row in everything if cpu is None or row["cpu"] == cpu and row["pos"]["tier"] == "main")
     counted = {place(json.loads(line)) for line in lines(run("replay", "--json", "--pos", *window, *filt, file))} if filt else None
     focus = task or ender(file, info["trigger"]) or info["trigger"].get("tid") or info["trigger"]["pid"] or 0
     t = Tables(before + rows, counted, rep["window"], info, focus, None if task else info["trigger"]["pid"], later, before)
@@ -408,6 +415,8 @@ def main(file, args):
     check_waits(c, rep, t, pairs, words)
     check_handlers(c, rep, t, words)
     check_focus(c, rep, t, texts, words)
+    counts = [row for row in rows if counted is None or place(row) in counted]
+    check_long_waits(c, rep, info, counts, focus, pid_of(focus, everything), [texts[place(row)] for row in counts])
     if not c.wrong:
         c.equal("figures that nothing was compared with", sorted(set(paths(plain)) - looked), [])
     for line in c.wrong[:20]:

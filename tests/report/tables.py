@@ -3,6 +3,7 @@
 import collections
 
 from pairs import Pairs
+from waits import Wakers
 
 PREEMPTED = 256
 
@@ -79,6 +80,7 @@ class Tables:
         self.chain_state = None
         self.stack = None
         self.pairs = Pairs(info["arch"], self.lacks())
+        self.wakers = Wakers(later(None))
         self.task(0)
         self.begin()
         for row in rows:
@@ -308,6 +310,8 @@ class Tables:
     def on_sched_waking(self, row, c, t, pair, counts, rated):
         target = self.task(row["target_pid"])
         by, nr = ("irq", c.irq) if c.irq is not None else ("softirq", c.softirq) if c.softirq is not None else ("task", row["tid"])
+        other = self.wakers.find(row["target_pid"], row["ts"]) if by == "task" else None
+        by, nr = (other, None) if other else (by, nr)
         target.comm = row["target_comm"]
         t.sums.n["wakes"] += counts
         if target.tid and target.tid == self.focus != row["tid"]:

@@ -69,7 +69,7 @@ class Words:
             self.check_call(c, what, x)
 
     def check_by(self, c, what, x):
-        if x["by"] == "softirq":
+        if "softirq_name" in x:
             c.equal(what + " softirq", x["softirq_name"], self.softirqs[x["softirq"]])
 
 

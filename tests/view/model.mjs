@@ -20,5 +20,7 @@ for (const path of process.argv.slice(2)) {
 		cpus: Object.fromEntries(m.cpus.flatMap((c, nr) => c ? [[nr, spans(c.runs)]] : [])),
 		tasks: Object.fromEntries([...m.tasks].map(([tid, t]) => [tid, spans(t.states)])),
 		calls: list(m.calls), waits: list(m.waits),
+		wakes: Array.from({ length: m.wakes.at.n }, (_, i) => [m.wakes.at.a[i], m.wakes.from.a[i], m.wakes.to.a[i]]),
+		longWaits: Object.fromEntries(m.longWaits),
 	}));
 }

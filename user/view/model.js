@@ -2,6 +2,8 @@
 // model: CPUs and tasks with what they did, as flightrec found it (data.spans), and their events.
 
 const STATE = { UNKNOWN: 0, RUNS: 1, WAITS: 2, SLEEPS: 3, BLOCKED: 4, OTHER: 5 };
+const WAITS = 0xff; // states in which a task is not runnable: FR_PREV_STATE_WAITS
+const WAKER_TASK = 1; // enum fr_waker
 const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped"];
 
 // An array of numbers that grows.
@@ -62,6 +64,7 @@ class Model {
 		this.cpus = [];
 		this.waits = { at: new Nums(), ns: new Nums(), tid: new Nums(Uint32Array) };
 		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), abi: new Nums(Uint8Array), ret: new Nums(), tid: new Nums(Uint32Array) };
+		this.longWaits = new Map(); // tid: its long waits, those that have a record: { at, until, row, waker }, in order
 		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
 		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
 		const rings = data.rings.filter(r => r.tier === 0);
@@ -71,6 +74,7 @@ class Model {
 		this.spansOf();
 		this.callsOf();
 		this.waitsOf();
+		this.longWaitsOf();
 		this.wakesOf();
 		this.interruptsOf();
 		data.each("cpu_sample", ["ip"], i => {
@@ -132,10 +136,36 @@ class Model {
 		for (let k = 0; k < row.length; k++)
 			[[w.at, d.ts[row[k]]], [w.ns, ns[k]], [w.tid, d.get(row[k], "next_pid")]].forEach(([to, v]) => to.push(v));
 	}
+	longWaitsOf() {
+		const d = this.data;
+		d.each("wait", ["off", "waker", "state"], (i, off, waker, state) => {
+			const of = this.longWaits.get(d.tid[i]) || [];
+			of.push({ at: d.ts[i] - Number(off), until: d.ts[i], row: i, waker, slept: (state & WAITS) !== 0 });
+			this.longWaits.set(d.tid[i], of);
+		});
+	}
+	// The long wait of a task that t lies in.
+	longWait(tid, t) {
+		const of = this.longWaits.get(tid) || [];
+		let lo = 0;
+		for (let hi = of.length; lo < hi;) {
+			const mid = (lo + hi) >> 1;
+			if (of[mid].until < t)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		return lo < of.length && of[lo].at <= t ? of[lo] : null;
+	}
+	// Did a task do this waking? The event is of whatever task an interrupt came on top of; the wait's record knows better.
+	isByTask(tid, t) {
+		const w = this.longWait(tid, t);
+		return !w || !w.slept || w.waker === WAKER_TASK;
+	}
 	wakesOf() {
 		const d = this.data, w = this.wakes, all = [];
 		for (const event of ["sched_waking", "sched_wakeup_new"])
-			d.each(event, ["target_pid"], (i, target) => all.push([d.ts[i], d.tid[i], target]));
+			d.each(event, ["target_pid"], (i, target) => this.isByTask(target, d.ts[i]) && all.push([d.ts[i], d.tid[i], target]));
 		all.sort((x, y) => x[0] - y[0]);
 		for (const e of all)
 			[w.at, w.from, w.to].forEach((to, k) => to.push(e[k]));

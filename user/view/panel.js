@@ -91,6 +91,9 @@ class Panel {
 			s.append(el("h2", { id: "sel-name" }, sel.name), el("p", { class: "dim" }, this.when(sel.at)));
 			s.append(rowsTable(["", ""], [["length", duration(sel.until - sel.at)], ["task", this.model.name(sel.tid)]]));
 		}
+		const wait = sel.tid && sel.at !== undefined && sel.until !== undefined && this.model.longWait(sel.tid, sel.until);
+		if (wait)
+			this.ofWait(s, wait);
 		if (sel.row !== undefined && sel.row >= 0) {
 			const i = sel.row, ev = d.schemaOf[d.ev[i]];
 			s.append(el("h2", { id: "ev-name" }, ev.name), el("p", { class: "dim" }, ev.doc), el("p", { class: "dim" }, this.when(d.ts[i])));
@@ -101,6 +104,15 @@ class Panel {
 		}
 		if (sel.tid)
 			this.ofTask(s, sel.tid);
+	}
+	// What the task waited for in the span, and who ended it.
+	ofWait(s, wait) {
+		const d = this.data, i = wait.row, word = Object.fromEntries(d.words(i));
+		const rows = [["call", d.get(i, "id") < 0 ? word.waited_in : word.id], ["object", word.object || "not known"], ["state", word.state],
+			      ["woken by", wait.waker === WAKER_TASK ? this.model.name(d.get(i, "waker_pid")) : wait.slept ? word.waker : "nobody: it was runnable"],
+			      ["off the CPU", duration(Number(d.get(i, "off")))], ["blocked", duration(Number(d.get(i, "blocked")))], ["queued", duration(Number(d.get(i, "queued")))]];
+		s.append(el("h3", { id: "wait" }, "waited"), rowsTable(["", ""], rows));
+		this.stack(s, "kstack", d.get(i, "kstack_id"));
 	}
 	stack(s, which, id) {
 		const frames = this.data.stack(id);

@@ -348,6 +348,12 @@ static inline int take(struct fr_analyze *a, const struct fr_batch *b, u32 i, st
 	return e->fn ? e->fn(a, r) : 0;
 }
 
+u32 fr_analyze_focus(const struct fr_analyze *a, u64 *at_ns)
+{
+	*at_ns = a->res.focus.at_ns;
+	return a->res.focus.tid;
+}
+
 const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a)
 {
 	return &a->wants;
@@ -452,7 +458,9 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 	fr_pairs_set_room(a->pairs, fr_memory_has_row_room);
 	fr_pairs_tell_why(a->pairs);
 	a->span = fr_pairs_row(a->pairs);
-	err = bind_all(a, r);
+	err = fr_wakers_new(a->snap, &a->wakers);
+	fr_pairs_set_wakers(a->pairs, a->wakers ? fr_wakers_find : NULL, a->wakers);
+	err = err ?: bind_all(a, r);
 	err = err ?: fr_an_tasks_init(a);
 	err = err ?: add_holes(a, sum);
 	find_due(a);
@@ -546,6 +554,7 @@ void fr_analyze_free(struct fr_analyze *a)
 	fr_hist_free(&a->res.blocked);
 	fr_hist_free(&a->res.oncpu);
 	fr_pairs_free(a->pairs);
+	fr_wakers_free(a->wakers);
 	free(a->hole);
 	free(a->link);
 	free(a);

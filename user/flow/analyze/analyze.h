@@ -263,6 +263,9 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 		   struct fr_analyze **out);
 void fr_analyze_free(struct fr_analyze *a); /* NULL is fine */
 
+/* The task in focus, 0: none; and its moment. */
+u32 fr_analyze_focus(const struct fr_analyze *a, u64 *at_ns);
+
 /* The columns of events that it reads. */
 const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a);
 

@@ -7,6 +7,7 @@
 #define FR_ANALYZE_INT_H
 
 #include "flow/analyze/analyze.h"
+#include "flow/replay/wakers.h"
 #include "pure/rows/oncpu.h"
 #include "pure/rows/pair.h"
 #include "pure/rows/subscribe.h"
@@ -97,6 +98,7 @@ struct fr_analyze {
 	struct fr_names *names;
 	struct fr_snap *snap;
 	struct fr_pairs *pairs;
+	struct fr_wakers *wakers;	/* which wakings no task did; NULL: nothing is known of that */
 	const struct fr_span_row *span; /* of the current row */
 	u64 asked_ns;			/* rows before this one are before the window */
 	bool filtered;

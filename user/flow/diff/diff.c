@@ -9,6 +9,7 @@
 #include "flow/replay/gaps.h"
 #include "flow/replay/holder.h"
 #include "flow/replay/summary.h"
+#include "flow/waits/waited.h"
 #include "io/memory.h"
 #include "pure/err.h"
 #include "pure/rows/oncpu.h"
@@ -19,7 +20,7 @@
 #include "pure/text/list.h"
 
 /* The meaning of an event for us. */
-enum role { NOTHING, SWITCH, EXEC, SYSCALL, BLOCK, IRQ, SOFTIRQ };
+enum role { NOTHING, SWITCH, EXEC, SYSCALL, BLOCK, IRQ, SOFTIRQ, WAIT };
 
 static const struct {
 	struct fr_sub_want want;
@@ -32,6 +33,7 @@ static const struct {
 	{{"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_TEXT8("rwbs")}}, BLOCK},
 	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, IRQ},
 	{{"softirq_exit", {FR_SUB_NUM("vec")}}, SOFTIRQ},
+	{{"wait", {FR_SUB_NUM("off")}}, WAIT},
 };
 
 /* An event of a file's schema, by its number. */
@@ -63,6 +65,7 @@ struct look {
 	struct fr_replay *replay;
 	const struct fr_schema *schema; /* the schema that bound belongs to */
 	struct bound bound[FR_EVENT_MAX];
+	struct fr_waited_fields waits;
 	u32 cpu_cnt;
 	struct diff_cpu *cpu; /* [cpu_cnt], boot after boot; NULL: next tasks may be left out */
 	struct diff_boot *boot;
@@ -320,6 +323,22 @@ static int add_block(struct look *l, const struct fr_row *r, const struct bound 
 	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
 }
 
+/* Who waited in which call, on what: as much as a name takes. */
+static int add_wait(struct look *l, const struct fr_replay_run *run, const struct fr_row *r)
+{
+	char call[FR_WAITED_CALL_SZ], about[FR_WAITED_OBJECT_SZ], name[FR_DIFF_NAME_SZ + 1];
+	struct fr_waited w;
+	int len;
+
+	if (r->ev != l->waits.ev)
+		return 0;
+	fr_waited_read(&l->waits, run->view, r, &w);
+	len = snprintf(name, sizeof(name), "%.*s: %s %s", w.comm.len ? w.comm.len : 1, w.comm.len ? w.comm.text : "?",
+		       fr_waited_call(&w, run->view->arch, call), fr_waited_about(&w, run->view->arch, about));
+	len = len < FR_DIFF_NAME_SZ ? len : FR_DIFF_NAME_SZ;
+	return add(l, FR_DIFF_WAIT, name, len - (name[len - 1] == ' '), w.off_ns, false);
+}
+
 static int add_paired(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b)
 {
 	static const struct fr_pair none = {.call_nr = -1};
@@ -337,6 +356,8 @@ static int add_paired(struct look *l, const struct fr_replay_run *run, const str
 		return add_handler(l, FR_DIFF_IRQ, run, r, b, p->latency_ns);
 	case SOFTIRQ:
 		return add_handler(l, FR_DIFF_SOFTIRQ, run, r, b, p->latency_ns);
+	case WAIT:
+		return add_wait(l, run, r);
 	default:
 		return 0;
 	}
@@ -350,6 +371,7 @@ static void bind(struct look *l, u32 file)
 
 	memset(l->bound, 0, sizeof(l->bound));
 	l->schema = schema;
+	fr_waited_bind(&l->waits, schema);
 	for (i = 0; i < sizeof(diff_roles) / sizeof(diff_roles[0]); i++) {
 		struct bound b = {.role = diff_roles[i].role};
 
@@ -557,6 +579,8 @@ static const char *event_of(const struct fr_diff_item *it, char name[FR_DIFF_NAM
 		return "irq_handler_exit";
 	case FR_DIFF_SOFTIRQ:
 		return "softirq_exit";
+	case FR_DIFF_WAIT:
+		return "wait";
 	default:
 		return "sched_switch";
 	}

@@ -19,6 +19,7 @@ enum fr_diff_kind {
 	FR_DIFF_CPU,	 /* time on a CPU, by the task's name */
 	FR_DIFF_RUNQ,	 /* runnable and waiting for a CPU, by name */
 	FR_DIFF_OFFCPU,	 /* off the CPU until it ran again, by name */
+	FR_DIFF_WAIT,	 /* likewise of long waits alone, by name, call and object */
 	FR_DIFF_CALL,	 /* system calls that ended, by call */
 	FR_DIFF_BLOCK,	 /* block requests that ended, by device and direction */
 	FR_DIFF_IRQ,	 /* interrupts, by number */
@@ -35,7 +36,7 @@ struct fr_diff_count {
 	bool lat_left_out;  /* for lack of memory: lat is empty */
 };
 
-#define FR_DIFF_NAME_SZ 48
+#define FR_DIFF_NAME_SZ 96
 
 /* A thing: a line of the table. */
 struct fr_diff_item {

@@ -26,6 +26,7 @@ static const struct {
 	[FR_DIFF_CPU] = {"cpu", "CPU time by task name", "% of a CPU"},
 	[FR_DIFF_RUNQ] = {"runqueue", "Waiting for a CPU by task name", "% of time"},
 	[FR_DIFF_OFFCPU] = {"offcpu", "Off the CPU by task name", "% of time"},
+	[FR_DIFF_WAIT] = {"long_waits", "Long waits by task name, call and object", "% of time"},
 	[FR_DIFF_CALL] = {"syscalls", "System calls", "a second"},
 	[FR_DIFF_BLOCK] = {"block", "Block requests", "a second"},
 	[FR_DIFF_IRQ] = {"irq", "Interrupts", "a second"},
@@ -35,7 +36,7 @@ static const struct {
 /* Are lines of this kind times, shown in percent? Otherwise counts. */
 static bool is_share(u8 kind)
 {
-	return kind == FR_DIFF_CPU || kind == FR_DIFF_RUNQ || kind == FR_DIFF_OFFCPU;
+	return kind == FR_DIFF_CPU || kind == FR_DIFF_RUNQ || kind == FR_DIFF_OFFCPU || kind == FR_DIFF_WAIT;
 }
 
 static double shown(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)

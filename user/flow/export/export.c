@@ -60,6 +60,38 @@ const struct fr_exporter *fr_exporter_find(const char *name)
 	return NULL;
 }
 
+u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r)
+{
+	const struct fr_field *f = r->ev->nr == FR_EV_sched_waking ? fr_event_field(r->ev, "target_pid") : NULL;
+	enum fr_waker how = FR_WAKER_task;
+
+	if (f && fr_is_stored_num(f))
+		how = fr_wakers_find(x->wakers[x->file], fr_row_num(r, f), r->ts);
+	if (how == FR_WAKER_softirq)
+		return FR_EXPORT_SOFTIRQ;
+	return how == FR_WAKER_irq || how == FR_WAKER_nmi ? FR_EXPORT_HARDIRQ : 0;
+}
+
+static int make_wakers(struct fr_export *x)
+{
+	u32 cnt = fr_replay_file_cnt(x->replay), i;
+	int err = 0;
+
+	x->wakers = calloc(cnt + 1, sizeof(struct fr_wakers *));
+	for (i = 0; x->wakers && i < cnt && !err; i++)
+		err = fr_wakers_new(fr_replay_file(x->replay, i), &x->wakers[i]);
+	return x->wakers ? err : -ENOMEM;
+}
+
+static void free_wakers(struct fr_export *x)
+{
+	u32 i;
+
+	for (i = 0; x->wakers && i < fr_replay_file_cnt(x->replay); i++)
+		fr_wakers_free(x->wakers[i]);
+	free(x->wakers);
+}
+
 u32 fr_export_cpu_cnt(const struct fr_export *x)
 {
 	u32 file, max = 0;
@@ -388,6 +420,7 @@ int fr_export(const struct fr_export_ask *ask)
 	err = !x.out || (wants_symbols(e, ask) && !x.frames) ? -ENOMEM : check(&x, e, ask);
 	status = err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 	err = err ?: fr_export_gaps_new(&x);
+	err = err ?: make_wakers(&x);
 	if (err == -ENOMEM)
 		fr_err_memory();
 	if (!err) {
@@ -397,6 +430,7 @@ int fr_export(const struct fr_export_ask *ask)
 	free(x.out);
 	fr_frames_free(x.frames);
 	fr_export_gaps_free(&x);
+	free_wakers(&x);
 	fr_replay_close(x.replay);
 	return status;
 }

@@ -9,6 +9,7 @@
 #define FR_EXPORT_H
 
 #include "flow/replay/replay.h"
+#include "flow/replay/wakers.h"
 #include "flow/symbols/symbols.h"
 #include "pure/text/out.h"
 
@@ -37,11 +38,12 @@ struct fr_export {
 	const char *path;	     /* the file to be written, NULL: standard output */
 	u32 file;		     /* of the current row: number of its snapshot */
 	bool off_cpu;
-	struct fr_frames *frames; /* symbols, NULL: none wanted; fr_frames_of() is for the current row */
-	int dir_fd;		  /* formats that write a folder: the directory, under a temporary name */
-	void *state;		  /* private to the format, which allocates it with calloc(); freed here */
-	u64 event_cnt;		  /* events written */
-	u64 left_out;		  /* events that the format cannot represent */
+	struct fr_wakers **wakers; /* of each file */
+	struct fr_frames *frames;  /* symbols, NULL: none wanted; fr_frames_of() is for the current row */
+	int dir_fd;		   /* formats that write a folder: the directory, under a temporary name */
+	void *state;		   /* private to the format, which allocates it with calloc(); freed here */
+	u64 event_cnt;		   /* events written */
+	u64 left_out;		   /* events that the format cannot represent */
 };
 
 struct fr_exporter {
@@ -90,6 +92,14 @@ void fr_export_say(const char *path, const char *format, u64 event_cnt);
 
 /* Report a failed write, unless it was to a pipe that nobody reads. Returns the exit status. */
 int fr_export_status(int err, bool damaged);
+
+/*
+ * The kernel's common_flags of an event, where they are known: a waking that a handler did, on top of the event's task, says so
+ * (TRACE_FLAG_*). For events of the current file.
+ */
+#define FR_EXPORT_HARDIRQ 0x08u
+#define FR_EXPORT_SOFTIRQ 0x10u
+u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r);
 
 /* CPU numbers are below this in all files. */
 u32 fr_export_cpu_cnt(const struct fr_export *x);

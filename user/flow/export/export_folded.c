@@ -5,9 +5,11 @@
  *	sh;main;run;do_syscall_64;ksys_read 12			samples: on the CPU
  *	sh;[S];wait4 18303120					--off-cpu: ns off the CPU
  *	sh;[S];wait4;[runnable] 20120				of these, already runnable, waiting for a CPU
+ *	sh;[S];wait4;__x64_sys_wait4;do_wait;schedule 18303120	of a long wait, which has a record
  *
  * Switches carry no stack, so time off the CPU is described by the task's state when it left, and the system call it was in. It
  * is counted when the task runs again. Where a CPU's events are missing, the task may have run there: that time is not counted.
+ * If the wait was long, and such waits were recorded, the record that follows the switch tells the call, and has the stack.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 
 #include "flow/export/export_gaps.h"
 #include "flow/export/export_stack.h"
+#include "flow/waits/waited.h"
 #include "pure/schema/sysnames.h"
 #include "pure/set/foldset.h"
 #include "pure/set/idmap.h"
@@ -34,12 +37,21 @@ struct off {
 	bool in_call;
 };
 
+/* A task that has just got a CPU, whose wait may get a record. */
+struct back {
+	struct off off;
+	u64 ts, ready_ns; /* it got it; it was runnable */
+	u32 tid;	  /* 0: none */
+};
+
 struct folded {
 	struct fr_foldset *set;
 	struct fr_export_frame frame[FR_EXPORT_FRAME_MAX];
 	struct fr_folded line;
-	struct fr_idmap off; /* by boot and tid */
-	u32 boot;	     /* of the current row */
+	struct fr_idmap off;  /* by boot and tid */
+	struct fr_idmap back; /* by boot and CPU */
+	struct fr_waited_fields waits;
+	u32 boot; /* of the current row */
 };
 
 /* ---- lines ---- */
@@ -140,23 +152,65 @@ static void add_call(struct fr_export *x, struct folded *f, const struct off *of
 	add_str(f, name ?: text);
 }
 
+/* The call and the stack that the record of its wait has. */
+static void add_wait(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	u32 i = fr_export_frames(x, v, r, f->frame);
+	char call[FR_WAITED_CALL_SZ];
+	struct fr_waited w;
+
+	fr_waited_read(&f->waits, v, r, &w);
+	if (w.in == FR_WAITED_call)
+		add_str(f, fr_waited_call(&w, v->arch, call));
+	while (i--)
+		add_frame(f, &f->frame[i]);
+}
+
+/* The task that came back to this CPU; wait: its wait's record, NULL: there is none. */
+static int put_back(struct fr_export *x, struct folded *f, struct back *b, const struct fr_view *v, u16 cpu,
+		    const struct fr_row *wait)
+{
+	u64 from = b->off.left_ns;
+	int err;
+
+	add_comm(f, fr_names_who(v->names, b->tid, b->ts, cpu));
+	add_state(f, b->off.state);
+	if (wait)
+		add_wait(x, f, v, wait);
+	else
+		add_call(x, f, &b->off, v->arch);
+	err = weigh(x, f, b->ready_ns - from);
+	add_str(f, "[runnable]");
+	x->event_cnt++;
+	b->tid = 0;
+	return err ?: weigh(x, f, b->ts - b->ready_ns);
+}
+
+/* A switch, or a wait, on this CPU ends what is known of the last one who came back to it. */
+static int end_back(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	struct back *b = fr_idmap_find(&f->back, task_of(f, r->cpu));
+	bool is_wait = r->ev == f->waits.ev;
+
+	if (!b || !b->tid || (is_wait && b->tid != r->tid) || b->ts > r->ts)
+		return 0;
+	return put_back(x, f, b, v, r->cpu, is_wait ? r : NULL);
+}
+
 static int put_off(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
 	u32 tid = num_of(r, "next_pid") & FR_TID_MASK;
 	const struct off *off = fr_idmap_find(&f->off, task_of(f, tid));
-	u64 from = off ? off->left_ns : 0, ready;
-	int err;
+	u64 from = off ? off->left_ns : 0;
+	struct back *b;
 
 	if (!tid || !from || from > r->ts || fr_export_is_gap(x, f->boot, from, r->ts))
 		return 0;
-	ready = off->woken_ns ? off->woken_ns : r->ts;
-	add_comm(f, fr_names_who(v->names, tid, r->ts, r->cpu));
-	add_state(f, off->state);
-	add_call(x, f, off, v->arch);
-	err = weigh(x, f, ready - from);
-	add_str(f, "[runnable]");
-	x->event_cnt++;
-	return err ?: weigh(x, f, r->ts - ready);
+	b = fr_idmap_get(&f->back, task_of(f, r->cpu));
+	if (!b)
+		return -ENOMEM;
+	*b = (struct back){.off = *off, .ts = r->ts, .ready_ns = off->woken_ns ? off->woken_ns : r->ts, .tid = tid};
+	return f->waits.ev ? 0 : put_back(x, f, b, v, r->cpu, NULL);
 }
 
 static int leave(struct folded *f, const struct fr_row *r)
@@ -236,6 +290,7 @@ static int begin(struct fr_export *x)
 	if (!f)
 		return -ENOMEM;
 	fr_idmap_init(&f->off, sizeof(struct off));
+	fr_idmap_init(&f->back, sizeof(struct back));
 	f->set = fr_foldset_new();
 	return f->set ? 0 : -ENOMEM;
 }
@@ -244,20 +299,42 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 {
 	struct folded *f = x->state;
 
+	int err;
+
 	f->boot = fr_replay_boot(x->replay, x->file);
-	if (x->off_cpu)
-		return r->ev->nr == FR_EV_sched_switch ? put_off(x, f, v, r) : 0;
-	return r->ev->nr == FR_EV_cpu_sample ? put_sample(x, f, v, r) : 0;
+	if (!x->off_cpu)
+		return r->ev->nr == FR_EV_cpu_sample ? put_sample(x, f, v, r) : 0;
+	if (r->ev->nr != FR_EV_sched_switch)
+		return 0;
+	if (v->schema != f->waits.schema)
+		fr_waited_bind(&f->waits, v->schema);
+	err = end_back(x, f, v, r);
+	return err ?: put_off(x, f, v, r);
+}
+
+/* Of several files' schemas, the row's counts. */
+static int ends_back(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
+{
+	const struct back *b = fr_idmap_find(&f->back, task_of(f, r->cpu));
+
+	if (v->schema != f->waits.schema)
+		fr_waited_bind(&f->waits, v->schema);
+	if (r->ev != f->waits.ev && (r->ev->nr != FR_EV_sched_switch || !b || b->ts == r->ts))
+		return 0;
+	return end_back(x, f, v, r);
 }
 
 static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct folded *f = x->state;
+	int err;
 
-	(void)v;
 	f->boot = fr_replay_boot(x->replay, x->file);
 	if (!x->off_cpu)
 		return 0;
+	err = ends_back(x, f, v, r);
+	if (err)
+		return err;
 	switch (r->ev->nr) {
 	case FR_EV_sched_switch:
 		come(f, r);
@@ -278,12 +355,31 @@ static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	}
 }
 
+/* Those that came back last. */
+static int put_backs(struct fr_export *x, struct folded *f)
+{
+	u32 i, file;
+	int err = 0;
+
+	for (i = 0; i < f->back.cap && !err; i++) {
+		struct back *b = f->back.used[i] ? fr_idmap_find(&f->back, f->back.key[i]) : NULL;
+
+		f->boot = f->back.key[i] >> 32;
+		for (file = 0; b && fr_replay_boot(x->replay, file) != f->boot;)
+			file++;
+		if (b && b->tid)
+			err = put_back(x, f, b, fr_replay_view(x->replay, file), (u16)f->back.key[i], NULL);
+	}
+	return err;
+}
+
 static int end(struct fr_export *x)
 {
 	struct folded *f = x->state;
+	int err = put_backs(x, f);
 
 	fr_foldset_take(f->set, fr_folded_put, x->out);
-	return 0;
+	return err;
 }
 
 static void release(struct fr_export *x)
@@ -294,6 +390,7 @@ static void release(struct fr_export *x)
 		return;
 	fr_foldset_free(f->set);
 	fr_idmap_free(&f->off);
+	fr_idmap_free(&f->back);
 }
 
 const struct fr_exporter fr_export_folded = {

@@ -5,7 +5,7 @@
  *	ClockSnapshot, SystemInfo, ProcessTree	once, at the beginning
  *	FtraceEventBundle			kernel events of one CPU: the reader derives slices, states and wakers
  *	PerfSample with InternedData		CPU samples
- *	TrackEvent				what only flightrec knows: triggers, crashes, losses, and page faults
+ *	TrackEvent				what only flightrec knows: triggers, crashes, losses, faults, long waits
  *
  * Times are CLOCK_BOOTTIME, which the reader expects of ftrace events. Each CPU's first bundle says from when on its events are
  * complete. The table below maps events' fields to messages; fields not in it go into a generic event.
@@ -125,6 +125,8 @@ static enum fr_perfetto_way way_of(const struct fr_event *ev)
 		return FR_PERFETTO_MARK;
 	if (ev->group == FR_GROUP_FAULT)
 		return FR_PERFETTO_TASK;
+	if (ev->nr == FR_EV_wait)
+		return FR_PERFETTO_WAIT;
 	return FR_PERFETTO_FTRACE;
 }
 
@@ -341,10 +343,22 @@ static bool is_slice(const struct bound *bound, const struct fr_view *v, const s
 	return bound->slice.map && !(pair && pair->again);
 }
 
-static void put_event(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_view *v, const struct fr_row *r)
+/* FtraceEvent { common_flags 5 }: the reader then says of a waking that it came from a handler. */
+static void put_flags(struct fr_export *x, struct fr_pbuf *b, const struct fr_row *r)
 {
+	u8 flags = fr_export_flags(x, r);
+
+	if (flags)
+		fr_pbuf_num(b, 5, flags);
+}
+
+static void put_event(struct fr_export *x, struct fr_pbuf *b, u64 ns, const struct fr_view *v, const struct fr_row *r)
+{
+	struct perfetto *p = x->state;
 	const struct bound *bound = &p->bound[r->ev->nr];
 	size_t at = open_event(b, ns, r->tid);
+
+	put_flags(x, b, r);
 
 	if (bound->own.map && !is_misread(bound, r))
 		put_message(b, &bound->own, v, r);
@@ -404,7 +418,7 @@ static int put_ftrace(struct fr_export *x, u64 ns, const struct fr_view *v, cons
 		return err;
 	if (fr_pbuf_room(&bundle->b, FR_PERFETTO_EVENT_SZ))
 		return -ENOMEM;
-	put_event(p, &bundle->b, ns, v, r);
+	put_event(x, &bundle->b, ns, v, r);
 	return bundle->b.len > BUNDLE_SZ ? flush_bundle(p, r->cpu) : 0;
 }
 
@@ -428,6 +442,9 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	case FR_PERFETTO_MARK:
 	case FR_PERFETTO_TASK:
 		err = fr_perfetto_instant(&p->to, ns, v, r, p->bound[r->ev->nr].way);
+		break;
+	case FR_PERFETTO_WAIT:
+		err = fr_perfetto_wait(&p->to, ns, v, r);
 		break;
 	case FR_PERFETTO_NOTHING:
 		x->left_out++;

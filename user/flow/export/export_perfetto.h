@@ -23,6 +23,7 @@ enum fr_perfetto_way {
 	FR_PERFETTO_SAMPLE,
 	FR_PERFETTO_MARK, /* an instant on flightrec's own track */
 	FR_PERFETTO_TASK, /* an instant on its task's track */
+	FR_PERFETTO_WAIT, /* a slice there */
 	FR_PERFETTO_NOTHING,
 };
 
@@ -65,6 +66,9 @@ struct fr_perfetto_task *fr_perfetto_task_at(struct fr_perfetto_out *to, u32 tid
 int fr_perfetto_sample(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r);
 int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r,
 			enum fr_perfetto_way way);
+
+/* Write a wait that ended then: a slice on its task's track, with its call, object, waker and stack. 0 or -errno. */
+int fr_perfetto_wait(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r);
 
 /* Write slices for what is missing from the files: before each CPU's horizon, and in gaps. 0 or -errno. */
 int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x);

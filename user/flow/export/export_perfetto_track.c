@@ -6,6 +6,8 @@
 #include "flow/export/export_gaps.h"
 #include "flow/export/export_perfetto.h"
 #include "flow/replay/summary.h"
+#include "flow/symbols/frames.h"
+#include "flow/waits/waited.h"
 
 #define PACKET_TRACK_EVENT 11u
 #define PACKET_TRACK	   60u
@@ -128,6 +130,80 @@ int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view
 		annotate(b, r->ev->fields[i].name, &val);
 	}
 	fr_pbuf_close(b, at);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, ns);
+}
+
+/* ---- waits ---- */
+
+static void annotate_text(struct fr_pbuf *b, const char *name, const char *text)
+{
+	struct fr_val v = {.kind = *text ? FR_VAL_TEXT : FR_VAL_NONE, .text = text, .len = strlen(text)};
+
+	annotate(b, name, &v);
+}
+
+static void annotate_ns(struct fr_pbuf *b, const char *name, u64 ns)
+{
+	struct fr_val v = {.kind = FR_VAL_NUM, .num = ns};
+
+	annotate(b, name, &v);
+}
+
+/* Kernel functions, innermost first: "schedule < do_wait < ..."; as many as there is room for. */
+static void annotate_stack(struct fr_perfetto_out *to, const struct fr_row *r)
+{
+	const struct fr_field *f = fr_event_field(r->ev, "kstack");
+	const struct fr_frame *frame = NULL;
+	char text[1024] = "";
+	u32 cnt = 0, i;
+	int len = 0;
+
+	if (f && to->frames)
+		frame = fr_frames_of(to->frames, r, f, &cnt);
+	for (i = 0; frame && i < cnt && frame[i].sym.name && len + strlen(frame[i].sym.name) + 4 < sizeof(text); i++)
+		len += sprintf(text + len, "%s%s", i ? " < " : "", frame[i].sym.name);
+	annotate_text(&to->packet, "stack", text);
+}
+
+static size_t open_wait(struct fr_perfetto_out *to, u64 track, const struct fr_waited *w, const char *arch)
+{
+	char call[FR_WAITED_CALL_SZ], about[FR_WAITED_OBJECT_SZ], waker[FR_WAITED_WAKER_SZ], name[FR_WAITED_CALL_SZ + 8];
+	struct fr_pbuf *b = &to->packet;
+	size_t at;
+
+	snprintf(name, sizeof(name), "wait: %s", fr_waited_call(w, arch, call));
+	at = open_track_event(b, SLICE_BEGIN, track, "wait", name);
+	annotate_text(b, "object", fr_waited_about(w, arch, about));
+	annotate_text(b, "woken by", fr_waited_waker(w, waker));
+	annotate_ns(b, "blocked_ns", w->blocked_ns);
+	annotate_ns(b, "queued_ns", w->queued_ns);
+	return at;
+}
+
+int fr_perfetto_wait(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_waited_fields f;
+	struct fr_waited w;
+	u64 track = 0, begin_ns;
+	size_t at;
+	int err = fr_pbuf_room(&to->packet, FR_PERFETTO_EVENT_SZ);
+
+	fr_waited_bind(&f, v->schema);
+	if (err || !f.ev)
+		return err;
+	fr_waited_read(&f, v, r, &w);
+	begin_ns = w.off_ns < ns ? ns - w.off_ns : 1;
+	err = get_task_track(to, begin_ns, v, r, &track);
+	if (err)
+		return err;
+	at = open_wait(to, track, &w, v->arch);
+	annotate_stack(to, r);
+	fr_pbuf_close(&to->packet, at);
+	err = fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, begin_ns);
+	if (err)
+		return err;
+	at = open_track_event(&to->packet, SLICE_END, track, "", "");
+	fr_pbuf_close(&to->packet, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, ns);
 }
 

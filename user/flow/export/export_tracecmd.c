@@ -154,6 +154,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	c = &t->cpu[r->cpu];
 	t->view = v;
 	sz = fr_trc_put(&t->event[r->ev->nr], v, r, data);
+	data[FR_TRC_FLAGS_AT] = fr_export_flags(x, r);
 	err = see(t, r->tid, r->ts);
 	if (fr_export_passes_gap(x, r->cpu, r->ts))
 		missed = MISSED_EVENTS; /* tell the reader by a separate page */

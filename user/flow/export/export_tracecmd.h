@@ -11,6 +11,7 @@
 
 #define FR_TRC_FIELD_MAX 40u   /* fields of an event: a schema's most, plus the kernel's additional ones */
 #define FR_TRC_DATA_MAX	 4064u /* bytes of an event's data: it must fit one page */
+#define FR_TRC_FLAGS_AT	 2u    /* of common_flags in an event */
 
 /* A field's type in the kernel's terms, with its size and how it prints. */
 enum fr_trc_kind {

@@ -13,6 +13,7 @@
 
 #include "flow/replay/gaps.h"
 #include "flow/replay/lacks.h"
+#include "flow/replay/wakers.h"
 #include "io/memory.h"
 #include "pure/err.h"
 
@@ -27,7 +28,15 @@ struct session {
 	size_t lack_at;	       /* like gap_at, for the gaps in whole */
 };
 
+/* Wakings of a boot that no task did, by one of its snapshots. */
+struct bystanders {
+	u32 boot;
+	struct fr_wakers *wakers;
+};
+
 struct fr_replay_pairs {
+	struct bystanders *bystanders;
+	u32 bystanders_cnt;
 	struct session *session;
 	u32 session_cnt;
 	struct fr_pair *pair;
@@ -53,6 +62,9 @@ void fr_replay_pairs_free(struct fr_replay_pairs *p)
 		fr_gaps_clear(&p->session[i].gaps);
 		fr_gaps_clear(&p->session[i].whole);
 	}
+	for (i = 0; i < p->bystanders_cnt; i++)
+		fr_wakers_free(p->bystanders[i].wakers);
+	free(p->bystanders);
 	free(p->session);
 	free(p->pair);
 	free(p);
@@ -126,12 +138,26 @@ static int add_snap(struct session *s, const struct fr_snap *snap)
 	return err || lacks ? err : fr_gaps_add(&s->whole, snap);
 }
 
-int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, const struct fr_snap *snap)
+static int add_bystanders(struct fr_replay_pairs *p, u32 boot, struct fr_snap *snap)
+{
+	struct bystanders *more = realloc(p->bystanders, (p->bystanders_cnt + 1) * sizeof(*more));
+	int err;
+
+	if (!more)
+		return -ENOMEM;
+	p->bystanders = more;
+	more[p->bystanders_cnt].boot = boot;
+	err = fr_wakers_new(snap, &more[p->bystanders_cnt].wakers);
+	p->bystanders_cnt += !err && more[p->bystanders_cnt].wakers;
+	return err;
+}
+
+int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, struct fr_snap *snap)
 {
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
 	struct session *s;
-	int err = 0;
+	int err = add_bystanders(p, boot, snap);
 
 	for (i = 0; i < cnt && !err; i++) {
 		bool is_first = true;
@@ -179,6 +205,18 @@ static void pass_gaps(struct session *s, u64 now_ns)
 	}
 }
 
+/* The pair's waker is the task whose event the waking is: an interrupt's may have come on top of it. */
+static void find_bystander(const struct fr_replay_pairs *p, u32 boot, const struct fr_row *r, struct fr_pair *pair)
+{
+	const struct fr_field *f = pair->waker && p->bystanders_cnt ? fr_event_field(r->ev, "next_pid") : NULL;
+	u32 i;
+
+	for (i = 0; f && i < p->bystanders_cnt; i++)
+		if (p->bystanders[i].boot == boot &&
+		    fr_wakers_find(p->bystanders[i].wakers, fr_row_num(r, f), pair->begin_ns) != FR_WAKER_task)
+			pair->waker = 0;
+}
+
 static bool have_room(struct fr_replay_pairs *p, u32 cnt)
 {
 	if (cnt <= p->pair_cap)
@@ -212,6 +250,7 @@ const struct fr_pair *fr_replay_pairs_feed(struct fr_replay_pairs *p, u32 boot, 
 		pass_gaps(s, r.ts);
 		if (fr_pairs_feed(s->pairs, &r, &p->pair[i - from]))
 			return NULL;
+		find_bystander(p, boot, &r, &p->pair[i - from]);
 	}
 	say_forgot(p, s, b->ts[from]);
 	return p->pair;

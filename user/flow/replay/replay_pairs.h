@@ -16,7 +16,7 @@ struct fr_replay_pairs *fr_replay_pairs_new(void);
 void fr_replay_pairs_free(struct fr_replay_pairs *p); /* NULL is fine */
 
 /* Add a snapshot of that boot, which stays open. 0 or -ENOMEM. */
-int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, const struct fr_snap *snap);
+int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, struct fr_snap *snap);
 
 /* All have been added. 0 or -ENOMEM. */
 int fr_replay_pairs_ready(struct fr_replay_pairs *p);

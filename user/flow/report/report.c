@@ -10,17 +10,31 @@
 #include "flow/report/report_kinds.h"
 #include "pure/err.h"
 
+/* Waits are looked at for the task in focus, its process, and all. */
+static void want(struct fr_report *r)
+{
+	u64 at_ns;
+	u32 tid = fr_analyze_focus(r->analyze, &at_ns);
+
+	fr_waits_init(&r->waits, r->replay, tid, tid ? fr_names_who(r->view->names, tid, at_ns, 0).pid : -1);
+	r->wants = *fr_analyze_wants(r->analyze);
+	fr_waited_want(&r->waits.fields, &r->wants);
+	fr_replay_want(r->replay, &r->wants);
+}
+
 static int analyze(struct fr_report *r)
 {
 	struct fr_replay_run run = {0};
+	u64 since_ns = fr_replay_since(r->replay, 0);
 	int err, got;
 
 	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze);
 	if (!err)
-		fr_replay_want(r->replay, fr_analyze_wants(r->analyze));
+		want(r);
 	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
-		err = got < 0 ? got : fr_analyze_run(r->analyze, &run);
+		err = got < 0 ? got : fr_analyze_run(r->analyze, &run) ?: fr_waits_run(&r->waits, &run, since_ns);
 	}
+	fr_waits_end(&r->waits);
 	return err ?: fr_analyze_end(r->analyze, &r->res);
 }
 
@@ -60,6 +74,7 @@ static void print_json(struct fr_report *r)
 
 	fr_jsonw_open(&w, NULL, '{');
 	fr_json_record(&w, &fr_report_kind, r, r);
+	fr_report_json_waits(&w, r);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(r->out, '\n');
 }
@@ -98,6 +113,7 @@ static void close_all(struct fr_report *r)
 	free(r->fn);
 	fr_report_last_free(&r->last);
 	fr_report_cgroups_free(r);
+	fr_waits_free(&r->waits);
 	fr_symbols_free(r->symbols);
 	free(r->beside);
 	fr_analyze_free(r->analyze);

@@ -5,6 +5,7 @@
 
 #include "flow/analyze/analyze.h"
 #include "flow/symbols/symbols.h"
+#include "flow/waits/waits.h"
 #include "pure/rows/cgroups.h"
 #include "pure/text/out.h"
 
@@ -89,6 +90,8 @@ struct fr_report {
 	struct fr_summary *sum;
 	struct fr_analyze *analyze;
 	const struct fr_an_result *res;
+	struct fr_waits waits;
+	struct fr_wants wants; /* columns that all of it reads */
 	struct fr_report_last last;
 	struct fr_cgroups *paths;   /* as far as the snapshot knows them */
 	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
@@ -108,6 +111,11 @@ void fr_report_last_free(struct fr_report_last *l);
 int fr_report_cgroups_read(struct fr_report *r);
 void fr_report_cgroups_free(struct fr_report *r);
 const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
+
+struct fr_jsonw;
+
+/* Write the long waits: a key of the open object. */
+void fr_report_json_waits(struct fr_jsonw *w, struct fr_report *r);
 
 /* Print all as a page. */
 void fr_report_text(struct fr_report *r);

@@ -404,6 +404,8 @@ static struct fr_value by_word(const struct fr_at *at)
 {
 	const struct fr_report_by *b = at->rec;
 
+	if (b->by == FR_SPAN_BY_OTHER)
+		return fr_value_text(fr_sysname(&(struct fr_sys){0}, FR_STYLE_WAKER, b->nr));
 	return fr_value_text(b->by == FR_SPAN_BY_IRQ ? "irq" : b->by == FR_SPAN_BY_SOFTIRQ ? "softirq" : "task");
 }
 
@@ -524,6 +526,8 @@ static struct fr_value wait_other_text(const struct fr_at *at)
 		return fr_value_absent();
 	if (w->by == FR_SPAN_BY_TASK)
 		return fr_value_text("(idle: an interrupt)");
+	if (w->by == FR_SPAN_BY_OTHER)
+		return fr_value_text(fr_waker_words(w->by_nr));
 	if (name)
 		snprintf(text, sizeof(at->room->text), "softirq %s", name);
 	else

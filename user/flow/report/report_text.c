@@ -178,6 +178,8 @@ void fr_report_text(struct fr_report *r)
 	put_window(&p);
 	put_left_out(&p);
 	put_incidents(&p);
+	fr_report_put_task(&p);
+	put_fitting(&p, fr_report_put_waits);
 	fr_report_put_focus(&p);
 	put_fitting(&p, fr_report_put_timeline);
 	put_fitting(&p, fr_report_put_tables);

@@ -30,6 +30,8 @@ void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr
 
 /* In this order on the page; each prints nothing where there is nothing to say. */
 void fr_report_put_trigger(struct fr_report_page *p);
+void fr_report_put_task(struct fr_report_page *p);
+void fr_report_put_waits(struct fr_report_page *p);
 void fr_report_put_focus(struct fr_report_page *p);
 void fr_report_put_timeline(struct fr_report_page *p);
 void fr_report_put_tables(struct fr_report_page *p);

@@ -251,7 +251,9 @@ static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
 	const struct fr_sys none = {0};
 	const char *name = by == FR_SPAN_BY_SOFTIRQ ? fr_sysname(&none, FR_STYLE_SOFTIRQ, nr) : NULL;
 
-	if (by == FR_SPAN_BY_IRQ)
+	if (by == FR_SPAN_BY_OTHER)
+		fr_out_str(p->o, fr_waker_words(nr));
+	else if (by == FR_SPAN_BY_IRQ)
 		fr_out_printf(p->o, "interrupt %u", nr);
 	else if (by == FR_SPAN_BY_SOFTIRQ)
 		fr_out_printf(p->o, "softirq %s", name ?: "?");
@@ -396,7 +398,7 @@ static void put_stack(struct fr_report_page *p)
 	put_frames(p, true, f->ustack_id);
 }
 
-void fr_report_put_focus(struct fr_report_page *p)
+void fr_report_put_task(struct fr_report_page *p)
 {
 	const struct fr_an_focus *f = &p->r->res->focus;
 
@@ -407,6 +409,12 @@ void fr_report_put_focus(struct fr_report_page *p)
 	if (!f->last_cnt)
 		fr_out_str(p->o, ": no event of it is in the window");
 	fr_out_char(p->o, '\n');
+}
+
+void fr_report_put_focus(struct fr_report_page *p)
+{
+	if (!p->r->res->focus.tid)
+		return;
 	put_events(p);
 	put_calls(p);
 	put_steps(p);

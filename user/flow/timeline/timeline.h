@@ -42,8 +42,8 @@ enum fr_tl_state {
 	FR_TL_STATE_CNT
 };
 
-/* Why a task waits for a CPU: what woke it, or it was preempted. */
-enum fr_tl_by { FR_TL_BY_TASK, FR_TL_BY_IRQ, FR_TL_BY_SOFTIRQ, FR_TL_BY_NOBODY };
+/* Why a task waits for a CPU: what woke it (OTHER: no task, by the wait's record), or it was preempted. */
+enum fr_tl_by { FR_TL_BY_TASK, FR_TL_BY_IRQ, FR_TL_BY_SOFTIRQ, FR_TL_BY_NOBODY, FR_TL_BY_OTHER };
 
 struct fr_tl_change {
 	u64 at;
@@ -55,10 +55,13 @@ struct fr_tl_change {
 #define FR_TL_RUN_IDLE	  1u
 #define FR_TL_RUN_TASK	  2u
 
-/* nr: RUNS: the CPU's number; WAITS, by: the waker's number in the list of tasks, or of the interrupt; else prev_state. */
+/*
+ * nr: RUNS: the CPU's number; WAITS, by: the waker's number in the list of tasks, or of the interrupt, OTHER: enum fr_waker;
+ * else prev_state.
+ */
 static inline u32 fr_tl_what(enum fr_tl_state state, enum fr_tl_by by, u32 nr)
 {
-	return (u32)state | (u32)by << 3 | nr << 5;
+	return (u32)state | (u32)by << 3 | nr << 6;
 }
 
 static inline enum fr_tl_state fr_tl_state(u32 what)
@@ -68,12 +71,12 @@ static inline enum fr_tl_state fr_tl_state(u32 what)
 
 static inline enum fr_tl_by fr_tl_by(u32 what)
 {
-	return what >> 3 & 3;
+	return what >> 3 & 7;
 }
 
 static inline u32 fr_tl_nr(u32 what)
 {
-	return what >> 5;
+	return what >> 6;
 }
 
 struct fr_tl_changes {

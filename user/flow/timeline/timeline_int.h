@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "flow/replay/wakers.h"
 #include "flow/timeline/timeline.h"
 #include "pure/rows/pair.h"
 #include "pure/rows/subscribe.h"
@@ -38,6 +39,7 @@ struct fr_tl_bind {
 	fr_tl_fn fn[FR_EVENT_MAX];
 	struct fr_sub sub[FR_EVENT_MAX];
 	struct fr_pair_rule pair[FR_EVENT_MAX]; /* of what tells of tasks and wakers alone: none of calls */
+	struct fr_wakers *wakers;
 };
 
 struct fr_tl_boot {

@@ -120,6 +120,7 @@ static int waits_for(struct fr_timeline *t, u32 boot, const struct fr_span_waker
 		[FR_SPAN_BY_TASK] = FR_TL_BY_TASK,
 		[FR_SPAN_BY_IRQ] = FR_TL_BY_IRQ,
 		[FR_SPAN_BY_SOFTIRQ] = FR_TL_BY_SOFTIRQ,
+		[FR_SPAN_BY_OTHER] = FR_TL_BY_OTHER,
 	};
 	u32 nr = w->nr;
 	int err = w->by == FR_SPAN_BY_TASK ? fr_tl_task_nr(t, boot, w->tid, &nr) : 0;

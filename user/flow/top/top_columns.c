@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flow/top/top_int.h"
+#include "flow/waits/waited.h"
 #include "pure/text/dev.h"
 
 #define GET(name, type, expr)                                               \
@@ -278,7 +279,9 @@ static void wait_by(const struct fr_top_cell *c, struct fr_top_val *v)
 	const struct fr_an_task *k = r->by == FR_SPAN_BY_TASK ? c->res->task[r->by_nr] : NULL;
 	char buf[48];
 
-	if (k && k->tid)
+	if (r->by == FR_SPAN_BY_OTHER)
+		put_text(v, fr_waker_words(r->by_nr));
+	else if (k && k->tid)
 		put_who(v, k);
 	else if (k)
 		put_text(v, "(idle: an interrupt)");

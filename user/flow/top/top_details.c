@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flow/top/top_int.h"
+#include "flow/waits/waited.h"
 #include "pure/text/units.h"
 #include "pure/text/wall.h"
 
@@ -144,7 +145,9 @@ static void put_waker(struct page *p, u32 what)
 		return;
 	}
 	put_str(p, FR_INK_NONE, "woken by ");
-	if (fr_tl_by(what) == FR_TL_BY_TASK && !fr_tl_nr(what))
+	if (fr_tl_by(what) == FR_TL_BY_OTHER)
+		put_str(p, FR_INK_NAME, fr_waker_words(fr_tl_nr(what)));
+	else if (fr_tl_by(what) == FR_TL_BY_TASK && !fr_tl_nr(what))
 		put_str(p, FR_INK_NAME, "an idle CPU: an interrupt");
 	else if (fr_tl_by(what) == FR_TL_BY_TASK)
 		put_who(p, fr_tl_nr(what), FR_INK_NAME);
@@ -207,6 +210,54 @@ static void put_call(struct page *p, const struct fr_tl_task *k)
 	next_line(p);
 }
 
+/* ---- the record of its wait ---- */
+
+#define ROWS_SEEN 4u /* its first events when it runs again, among which the record is */
+
+/* The wait that the cursor is in: its record comes when it has ended. */
+static bool find_wait(const struct page *p, const struct fr_tl_task *k, struct fr_waited *w, const struct fr_view **view)
+{
+	const struct fr_timeline *tl = p->t->tl;
+	u32 from = fr_tl_row_from(tl, &k->rows, p->t->cursor), i;
+	struct fr_waited_fields f;
+	struct fr_row row;
+
+	for (i = from; i < k->rows.cnt && i < from + ROWS_SEEN; i++) {
+		u64 at = tl->event[k->rows.v[i]].at;
+
+		if (tl->event[k->rows.v[i]].ev != FR_EV_wait || fr_tl_reader_row(p->t->reader, k->rows.v[i], &row, view))
+			continue;
+		fr_waited_bind(&f, (*view)->schema);
+		if (row.ev != f.ev)
+			continue;
+		fr_waited_read(&f, *view, &row, w);
+		return at <= p->t->cursor + w->off_ns;
+	}
+	return false;
+}
+
+static void put_wait(struct page *p, const struct fr_tl_task *k)
+{
+	char call[FR_WAITED_CALL_SZ], about[FR_WAITED_OBJECT_SZ], waker[FR_WAITED_WAKER_SZ];
+	const struct fr_view *view;
+	struct fr_waited w;
+
+	if (!find_wait(p, k, &w, &view))
+		return;
+	put_label(p, "waited in");
+	put_str(p, FR_INK_CALL, fr_waited_call(&w, view->arch, call));
+	if (*fr_waited_about(&w, view->arch, about)) {
+		put_str(p, FR_INK_NONE, " on ");
+		put_str(p, FR_INK_BOLD, about);
+	}
+	put_span(p, " for ", w.off_ns);
+	put_span(p, ", queued ", w.queued_ns);
+	next_line(p);
+	put_label(p, "ended by");
+	put_str(p, FR_INK_NAME, fr_waited_waker(&w, waker));
+	next_line(p);
+}
+
 static void put_task(struct page *p, u32 nr)
 {
 	const struct fr_tl_task *k = &p->t->tl->task[nr];
@@ -225,6 +276,8 @@ static void put_task(struct page *p, u32 nr)
 	if (v) {
 		put_state(p, &k->states, v);
 		put_wake(p, &k->states, v);
+		if (fr_tl_state(v->what) != FR_TL_RUNS)
+			put_wait(p, k);
 	}
 	put_call(p, k);
 }

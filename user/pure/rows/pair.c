@@ -331,6 +331,12 @@ struct fr_pairs *fr_pairs_new(void)
 	return p;
 }
 
+void fr_pairs_set_wakers(struct fr_pairs *p, fr_pairs_waker_fn fn, const void *arg)
+{
+	p->waker_of = fn;
+	p->waker_arg = arg;
+}
+
 void fr_pairs_set_room(struct fr_pairs *p, bool (*has_room)(u64 sz))
 {
 	p->has_room = has_room;

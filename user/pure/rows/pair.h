@@ -21,6 +21,7 @@
 
 #include "pure/rows/span.h"
 #include "pure/rows/subscribe.h"
+#include "wait.h"
 
 struct fr_pairs; /* opaque; the state of one session of one boot of one machine */
 
@@ -65,6 +66,10 @@ void fr_pairs_free(struct fr_pairs *p); /* NULL is fine */
  * calls end at the interruption, and calls that execute a program perhaps not at all.
  */
 void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
+
+/* What woke this task at ts: FR_WAKER_task unless it is known that no task did. Ask it where events name a task. */
+typedef enum fr_waker (*fr_pairs_waker_fn)(const void *arg, u32 tid, u64 ts);
+void fr_pairs_set_wakers(struct fr_pairs *p, fr_pairs_waker_fn fn, const void *arg);
 
 /*
  * Ask this before taking so much more memory; without, it grows with the tasks that live. If there is none, all tasks are

@@ -45,6 +45,8 @@ struct fr_pairs {
 	u32 plan_cnt, plan_cur;
 	bool tells_why;
 	struct fr_span_row row;
+	fr_pairs_waker_fn waker_of; /* NULL: what events say */
+	const void *waker_arg;
 	bool (*has_room)(u64 sz); /* NULL: always */
 	u64 forgot_cnt;
 };

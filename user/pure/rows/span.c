@@ -59,7 +59,7 @@ static struct fr_span_why why_of(const struct fr_pairs *p, const struct fr_pair_
 	return why;
 }
 
-static struct fr_span_waker waker_of(const struct fr_pair_row *r)
+static struct fr_span_waker waker_of(const struct fr_pairs *p, const struct fr_pair_row *r)
 {
 	const struct fr_pair_cpu *c = r->cpu;
 	struct fr_span_waker w = {.ns = r->ts, .tid = r->tid, .nr = r->tid, .by = FR_SPAN_BY_TASK};
@@ -70,6 +70,11 @@ static struct fr_span_waker waker_of(const struct fr_pair_row *r)
 	} else if (c->softirq && c->lat.softirq[(c->softirq - 1) % FR_SOFTIRQ_MAX] >= c->blind_ns) {
 		w.by = FR_SPAN_BY_SOFTIRQ;
 		w.nr = c->softirq - 1;
+	} else if (p->waker_of) {
+		enum fr_waker how = p->waker_of(p->waker_arg, r->v[0], r->ts);
+
+		w.by = how == FR_WAKER_task ? FR_SPAN_BY_TASK : FR_SPAN_BY_OTHER;
+		w.nr = how == FR_WAKER_task ? r->tid : how;
 	}
 	return w;
 }
@@ -150,7 +155,7 @@ static void runs(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pai
 	out->offcpu_ns = ran.offcpu_ns;
 	out->queued_ns = ran.queued_ns;
 	out->blocked_ns = ran.blocked_ns;
-	out->waker = ran.wakeup_ns ? t->waker.tid : 0;
+	out->waker = ran.wakeup_ns && t->waker.by != FR_SPAN_BY_OTHER ? t->waker.tid : 0;
 	t->waker = (struct fr_span_waker){0};
 	if (!ran.wakeup_ns && ran.offcpu_ns)
 		out->begin_ns = now_ns - ran.offcpu_ns;
@@ -206,7 +211,7 @@ static void waking(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_p
 static void find_waker(struct fr_pairs *p, const struct fr_pair_row *r)
 {
 	p->row.woke = p->row.waker_is_lost = false;
-	p->row.waker = waker_of(r);
+	p->row.waker = waker_of(p, r);
 }
 
 /* Of a waking that counts. */

@@ -14,7 +14,8 @@
  *    the task had decided to sleep, and its sleep took no time.
  *  - A waking up to 1 us after the task began to run belongs to this run: the clocks of two CPUs agree no better.
  *  - The waker is the task that had the CPU, unless the CPU was in an interrupt or a softirq: then that one is, and the task is
- *    a bystander. An interrupt lies on top of a softirq.
+ *    a bystander. An interrupt lies on top of a softirq. Where neither has an event, whoever knows that no task did this waking
+ *    (fr_pairs_set_wakers()) is believed.
  *  - A task that has ended runs nowhere. A fork gives its tid to another task, which has nothing from the one before.
  *  - A thread other than the first that executes a program gets the first one's tid, and keeps what it is doing.
  *  - Where events are missing on any CPU, a task that is off may have run there: its span is not known. One that runs has its
@@ -31,8 +32,9 @@
 /* What a task was in when it left its CPU. */
 enum fr_span_in { FR_SPAN_IN_USER, FR_SPAN_IN_CALL, FR_SPAN_IN_FAULT };
 
-/* What woke it: a task, or what was on top of whatever ran there. */
-enum fr_span_by { FR_SPAN_BY_TASK, FR_SPAN_BY_IRQ, FR_SPAN_BY_SOFTIRQ };
+/* What woke it: a task, or what was on top of whatever ran there. OTHER: no task, by the wait's record: nr is an enum fr_waker.
+ */
+enum fr_span_by { FR_SPAN_BY_TASK, FR_SPAN_BY_IRQ, FR_SPAN_BY_SOFTIRQ, FR_SPAN_BY_OTHER };
 
 struct fr_span_why {
 	s32 call;  /* IN_CALL */

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The long waits of `report --json`, made again from the rows of event wait, and the wakings that no task did by these."""
+import bisect
+import collections
+import re
+
+SLEEPS = 0xff  # states in which a task is not runnable
+IN = ("call", "user", "kernel")
+WAKERS = ("unknown", "task", "softirq", "irq", "nmi")
+LATE_NS = 50000
+
+
+def child(pid):
+    pid = pid - (1 << 32) if pid & 1 << 31 else pid
+    return f"child {pid}" if pid > 0 else "children"
+
+
+def descriptors(cnt):
+    return f"{cnt} descriptor{'s' if cnt != 1 else ''}" if cnt else "a timer"
+
+
+ABOUT = {
+    "futex": lambda a: f"futex 0x{a[0]:x}", "wait4": lambda a: child(a[0] & 0xffffffff),
+    "waitid": lambda a: child(a[1] & 0xffffffff if a[0] == 1 else 0), "poll": lambda a: descriptors(a[1] & 0xffffffff),
+    "ppoll": lambda a: descriptors(a[1] & 0xffffffff), "select": lambda a: f"descriptors below {a[0] & 0xffffffff}" if a[0] else "a timer",
+    "pselect6": lambda a: f"descriptors below {a[0] & 0xffffffff}" if a[0] else "a timer", "nanosleep": lambda a: "a timer",
+    "clock_nanosleep": lambda a: "a timer", "pause": lambda a: "a signal", "rt_sigsuspend": lambda a: "a signal",
+    "rt_sigtimedwait": lambda a: "a signal",
+}
+
+
+def call_of(row, text):
+    """The call as replay's text has it; None: in none."""
+    if IN[row["waited_in"]] != "call":
+        return None
+    name = re.search(r" id=(\S+)", text)[1]
+    return (f"syscall {name}" if re.fullmatch(r"-?\d+", name) else name) + ("/32" if row["abi"] else "")
+
+
+def about(row, call):
+    if row["object"]:
+        return row["object"]
+    if not call or row["abi"] or not row["state"] & SLEEPS or call not in ABOUT:
+        return None
+    return ABOUT[call]([row[f"arg{i}"] for i in range(6)])
+
+
+def kind(row, text):
+    call = call_of(row, text)
+    return (row["comm"], IN[row["waited_in"]], call, about(row, call), WAKERS[row["waker"]] if row["state"] & SLEEPS else None,
+            row["waker_comm"] if row["waker_pid"] else None)
+
+
+def kind_of(x):
+    return tuple(x[key] for key in ("comm", "in", "call", "about", "waker", "waker_comm"))
+
+
+def time(rows):
+    return len(rows), sum(r["off"] for r in rows), sum(r["blocked"] for r in rows), sum(r["queued"] for r in rows)
+
+
+def time_of(x):
+    return tuple(x[key] for key in ("count", "off_ns", "blocked_ns", "queued_ns"))
+
+
+def check_part(c, what, got, rows, texts):
+    c.equal(what, time_of(got), time(rows))
+    c.equal(what + " left out", got["left_out"], 0)
+    longest = sorted(r["off"] for r in rows)[::-1][:32]
+    c.equal(what + " longest", [x["off_ns"] for x in got["longest"]], longest)
+    by_end = collections.defaultdict(list)
+    for r, text in zip(rows, texts):
+        by_end[r["ts"], r["tid"]].append((r, text))
+    for x in got["longest"]:
+        r, text = by_end[x["ts"], x["tid"]][0]
+        c.equal(what + " one", [x[k] for k in ("cpu", "pid", "off_ns", "blocked_ns", "queued_ns", "state", "waker_tid")],
+                [r["cpu"], r["pid"], r["off"], r["blocked"], r["queued"], r["state"], r["waker_pid"] or None])
+        c.equal(what + " state", x["state_name"], re.search(r" state=(\S+)", text)[1] if x["state_name"] else None)
+        c.equal(what + " kind", kind_of(x), kind(r, text))
+        c.equal(what + " stack", list(x["kernel"]) == [] or bool(r.get("kstack_id")), True)
+    sums = collections.defaultdict(list)
+    for r, text in zip(rows, texts):
+        sums[kind(r, text)].append(r)
+    c.equal(what + " sums", sorted(map(str, map(kind_of, got["sums"]))), sorted(map(str, sums)))
+    for s in got["sums"]:
+        mine = sums.get(kind_of(s), [])
+        c.equal(f"{what} sum {kind_of(s)}", time_of(s), time(mine))
+        c.equal(what + " longest of a sum", s["longest_ns"], max((r["off"] for r in mine), default=None))
+        c.equal(what + " when", s["longest_ts"] in [r["ts"] for r in mine if r["off"] == s["longest_ns"]], True)
+        c.equal(what + " stack of a sum", list(s["kernel"]) == [] or any(r.get("kstack_id") for r in mine), True)
+    order = [s["off_ns"] for s in got["sums"]]
+    c.equal(what + " order", order, sorted(order)[::-1])
+
+
+def check_long_waits(c, rep, info, rows, focus, pid, texts):
+    """rows: those that count; texts: their lines."""
+    got, min_ns = rep["long_waits"], (info.get("waits") or {}).get("min_ns")
+    waits = [(r, text) for r, text in zip(rows, texts) if r["event"] == "wait"]
+    if got is None:
+        c.equal("waits recorded", (min_ns, len(waits)), (None, 0))
+        return
+    c.equal("least wait", got["min_ns"], min_ns)
+    for name, chosen in (("task", lambda r: focus and r["tid"] == focus), ("process", lambda r: pid is not None and r["pid"] == pid), ("all", lambda r: True)):
+        mine = [(r, text) for r, text in waits if chosen(r)]
+        check_part(c, f"long waits of {name}", got[name], [r for r, _ in mine], [text for _, text in mine])
+
+
+class Wakers:
+    """Wakings that no task did."""
+
+    def __init__(self, rows):
+        self.of = collections.defaultdict(list)
+        for r in rows:
+            how = WAKERS[r["waker"]] if r["event"] == "wait" else "task"
+            if how == "task" or not r["state"] & SLEEPS or r["queued"] > r["off"]:
+                continue
+            self.of[r["tid"]].append((r["ts"] - r["queued"], r["ts"] - r["off"] - (LATE_NS if how == "unknown" else 0), how))
+        for spans in self.of.values():
+            spans.sort()
+
+    def find(self, tid, ts):
+        spans = self.of.get(tid, [])
+        i = bisect.bisect_left(spans, (ts,))
+        return spans[i][2] if i < len(spans) and spans[i][1] <= ts else None

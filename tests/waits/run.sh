@@ -1,0 +1,184 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+# What readers make of long waits (event wait): a history made by hand, in which each wait is known. No root.
+set -u
+cd "$(dirname "$0")/../.." || exit
+export TZ=UTC LC_ALL=C
+export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
+unset COLUMNS NO_COLOR
+. tests/check.sh
+make -s build/tests/rehearse/make || exit
+snap=$tmp/waits.flight
+
+# status N COMMAND...: run the command with its output in $tmp/out and $tmp/err; its exit status has to be N
+status() {
+	local want=$1 got
+	shift
+	"$@" > "$tmp/out" 2> "$tmp/err" < /dev/null
+	got=$?
+	((got == want)) || { echo "exit status $got, not $want: $*"; cat "$tmp/err"; return 1; }
+}
+report() { "$FLIGHTREC" report "$@"; }
+prints() { grep -qE -- "$1" "$tmp/out" || { echo "not printed: $1"; return 1; }; }
+is_silent() { ! grep -nE -- "$1" "$tmp/out"; }
+holds() { jq -e "$@" "$tmp/out" > "$tmp/held" || { echo "does not hold: $*"; return 1; }; }
+made() { rm -f "$1" && build/tests/rehearse/make "$1"; }
+
+head_lines() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'fact trigger_reason latency' 'fact trigger_pid 100' \
+		'fact trigger_tid 101' 'fact trigger_comm worker' 'fact trigger_ts 849500000' 'horizon 0 0' 'horizon 1 0' \
+		'process 100 1 0 1 server' 'thread 101 100 1 worker' 'process 200 1 0 1 client' 'process 300 1 0 1 hog' 'process 400 1 0 1 shell'
+}
+# waited TS TID WAKER_TID QUEUED FIELD...: a task gets CPU 0 from hog, after a wait that this one ended; 300, hog: an interrupt on top of it
+waited() {
+	local ts=$1 tid=$2 by=$3 queued=$4 woken
+	shift 4
+	woken=$((ts - 100 - queued))
+	[[ $by == 300 || $by == 0 ]] || echo "event $((woken - 500)) 1 sched_switch 0 next_pid=$by prev_state=0"
+	[[ $by == 0 ]] || echo "event $woken $((by != 300)) sched_waking $by target_pid=$tid target_cpu=0 prio=120"
+	[[ $by == 300 || $by == 0 ]] || echo "event $((woken + 500)) 1 sched_switch $by next_pid=0 prev_state=1"
+	echo "event $((ts - 100)) 0 sched_switch 300 next_pid=$tid prev_state=256"
+	echo "event $ts 0 wait $tid queued=$queued $*"
+	echo "event $((ts + 1000)) 0 sched_switch $tid next_pid=300 prev_state=1"
+}
+# A lock that server held, a log that it synced, timers and sockets.
+{
+	head_lines
+	echo 'fact wait_min_ns 1000000'
+	waited 100000000 100 300 1000000 id=230 off=51000000 blocked=50000000 state=1 waker=3
+	waited 200000000 100 300 2000 id=74 arg0=5 off=20000000 blocked=19998000 state=2 waker=2 object=ext4:/var/wal/1
+	waited 300000000 100 300 2000 id=74 arg0=5 off=30000000 blocked=29998000 state=2 waker=2 object=ext4:/var/wal/1
+	waited 400000000 200 0 5000000 id=-1 waited_in=1 off=5000000 state=256
+	waited 500000000 200 300 2000 id=45 arg0=3 off=4000000 blocked=3998000 state=1 object=tcp:127.0.0.1:4000-127.0.0.1:80
+	waited 600000000 400 200 2000 id=61 arg0=200 off=3000000 blocked=2998000 state=1 waker=1 waker_pid=200
+	waited 800000000 101 100 1000000 id=202 arg0=0x5000 off=700000000 blocked=699000000 state=1 waker=1 waker_pid=100
+	waited 850000000 101 300 2000 id=7 arg1=3 off=2000000 blocked=1998000 state=1 waker=3
+} > "$tmp/lines"
+made "$snap" < "$tmp/lines" || exit
+
+whose_waits() {
+	status 0 report --json "$snap" || return
+	holds '.long_waits | .min_ns == 1000000 and .task.count == 2 and .process.count == 5 and .all.count == 8' &&
+		holds '.long_waits | [.task, .process, .all | .off_ns] == [702000000, 803000000, 815000000]' &&
+		holds '.long_waits.all | .off_ns == .blocked_ns + .queued_ns and .queued_ns == 7010000' &&
+		holds '[.long_waits.process.longest[] | .off_ns] == [700000000, 51000000, 30000000, 20000000, 2000000]'
+}
+# Two syncs of one file are one sum; every other is of its own.
+sums_by_four() {
+	status 0 report --json "$snap" || return
+	holds '[.long_waits.all.sums[] | [.comm, .call, .about, .waker, .waker_comm, .count, .off_ns]] == [
+		["worker", "futex", "futex 0x5000", "task", "server", 1, 700000000],
+		["server", "clock_nanosleep", "a timer", "irq", null, 1, 51000000],
+		["server", "fsync", "ext4:/var/wal/1", "softirq", null, 2, 50000000],
+		["client", null, null, null, null, 1, 5000000],
+		["client", "recvfrom", "tcp:127.0.0.1:4000-127.0.0.1:80", "unknown", null, 1, 4000000],
+		["shell", "wait4", "child 200", "task", "client", 1, 3000000],
+		["worker", "poll", "3 descriptors", "irq", null, 1, 2000000]]' || { jq -c '.long_waits.all.sums[]' "$tmp/out"; return 1; }
+	holds '.long_waits.all.sums[2] | .longest_ns == 30000000 and .longest_ts == 300000000'
+}
+# Another program makes all figures of the report from the rows again.
+figures() {
+	/usr/bin/python3 tests/report/check.py "$snap" && /usr/bin/python3 tests/report/check.py "$snap" --task 200
+}
+# The trigger's task comes first, then its process, then all.
+in_this_order() {
+	status 0 report "$snap" && grep -nE '^(It|Its process|Which tasks) waited longest' "$tmp/out" | cut -d: -f2 | cut -d' ' -f1-2 > "$tmp/page"
+	printf '%s\n' 'It waited' 'Its process' 'Which tasks' | diff - "$tmp/page" || return
+	prints '^  waits +8 of at least WaitMin, 1 ms; shorter ones are not known$' &&
+		prints '^  -   49.5 ms    700 ms      1 ms  S +worker/101 +futex +server/100$' && prints '^ +on futex 0x5000$' &&
+		prints ' server/100 +clock_nanosleep +an interrupt or timer$' && prints ' client +recvfrom +an unknown cause$' &&
+		prints ' client +user code +nobody: runnable$'
+}
+# What a filter or a window leaves out is in no figure.
+as_asked() {
+	status 0 report --json -f 'blocked > 25ms && object ~ "*wal*"' "$snap" && holds '.long_waits.all | .count == 1 and .off_ns == 30000000 and .sums[0].count == 1' &&
+		status 0 report --json --since 350ms "$snap" && holds '.long_waits.all.count == 4' &&
+		status 0 report --json --top 2 "$snap" && holds '.long_waits.all | (.sums | length) == 2 and (.longest | length) == 2 and .count == 8' &&
+		status 0 report --json --task 200 "$snap" && holds '.long_waits | .task.count == 2 and .process.count == 2'
+}
+# The fields of a wait have the names of paired values of switches.
+replay_finds() {
+	local expr cnt
+	while read -r cnt expr; do
+		status 0 "$FLIGHTREC" replay --count -f "$expr" "$snap" && [[ $(< "$tmp/out") == "$cnt" ]] || { echo "$expr: $(< "$tmp/out"), not $cnt"; return 1; }
+	done <<- 'END'
+		8 event == wait
+		2 event == wait && blocked > 50ms || event == wait && blocked == 50ms
+		1 event == wait && blocked > 25ms && object ~ "*wal*"
+		2 event == wait && waker == irq
+		1 event == wait && waker == task && waker_pid == 100
+		2 event == wait && id == fsync
+		1 event == wait && queued > 1ms
+	END
+	status 0 "$FLIGHTREC" replay -f 'event == wait && object ~ "*wal*"' "$snap" && prints 'id=fsync .*state=D .*waker=softirq .*object="?ext4:/var/wal/1' || return
+	status 0 "$FLIGHTREC" replay --json -f 'event == wait && waker == task' "$snap" && holds -s 'map([.waker_pid, .blocked]) == [[200, 2998000], [100, 699000000]]' &&
+		status 0 "$FLIGHTREC" export --to csv -f 'event == wait' "$snap" && prints '^[^,]*' && [[ $(grep -c 'ext4:/var/wal/1' "$tmp/out") == 2 ]]
+}
+# None recorded is not none.
+not_recorded() {
+	head_lines | made "$tmp/none.flight" && status 0 report --json "$tmp/none.flight" && holds 'has("long_waits") and .long_waits == null' &&
+		status 0 report "$tmp/none.flight" && prints '^  waits +not recorded: record -e wait$' && is_silent 'waited longest' || return
+	{ head_lines && echo 'fact wait_min_ns 5000000' && echo 'fact waits written=0;lost=1;over=2;idle=7;held=0'; } | made "$tmp/zero.flight" &&
+		status 0 report "$tmp/zero.flight" && prints '^  waits +0 of at least WaitMin, 5 ms; shorter ones are not known, nor 3 longer ones since the session began$' &&
+		status 0 report --json "$tmp/zero.flight" && holds '.long_waits | .min_ns == 5000000 and .all.count == 0 and .all.sums == []'
+}
+
+# The wakings of six waits are events of hog, on top of which an interrupt came: nobody says that hog woke anyone.
+nobody_blames_the_bystander() {
+	status 0 report --json --task 101 "$snap" || return
+	holds '[.waits[] | [.comm, .by, .waker_comm, .count]] | sort == [["client", "unknown", null, 1], ["server", "irq", null, 1], ["server", "softirq", null, 2],
+		["shell", "task", "client", 1], ["worker", "irq", null, 1], ["worker", "task", "server", 1]]' || { jq -c '.waits[]' "$tmp/out"; return 1; }
+	holds '[.focus.states[] | select(.did == "woken") | [.by, .waker_tid]] == [["task", 100], ["irq", null]]' || return
+	# the chain ends there: nobody knows what the softirq was there for
+	status 0 report --json --task 100 --until 250ms "$snap" && holds '[.focus.woken_by[].by] == ["softirq"]' || return
+	for what in 'report --top 0 --task 100' 'report --top 0 --task 101' 'report --top 0 --task 200'; do
+		status 0 "$FLIGHTREC" $what "$snap" && is_silent '(woken by|<-) +hog' && prints '(woken by|<-) +an interrupt or timer|(woken by|<-) +an unknown cause' || return
+	done
+	status 0 "$FLIGHTREC" replay --pairs "$snap" && is_silent 'waker=300' && prints ' waker=100( |$)' && prints ' waker=200( |$)'
+}
+top_says_so() {
+	status 0 "$FLIGHTREC" top --once --size 160x60 --panel waits "$snap" && is_silent '^ *[a-z]+ [0-9]+ +hog 300' && prints 'worker 101 +server 100' &&
+		prints 'worker 101 +an interrupt or timer' && prints 'client 200 +an unknown cause' || return
+	status 0 "$FLIGHTREC" top --once --size 160x60 --panel details "$snap" && prints 'waited in +poll on 3 descriptors for 2 ms, queued 2 us' && prints 'ended by +an interrupt or timer'
+}
+# Blocked time by the call that the record names, with what was queued apart; what has no record is as before.
+folded_has_calls() {
+	status 0 "$FLIGHTREC" export --to folded --off-cpu "$snap" && prints '^server;\[S\];fsync 199993800$' && prints '^server;\[S\];fsync;\[runnable\] 4000$' &&
+		prints '^client;\[S\];recvfrom [0-9]+$' && prints '^worker;\[S\];poll [0-9]+$' && prints '^server;\[S\] [0-9]+$'
+}
+diff_by_object() {
+	status 0 "$FLIGHTREC" diff --json --window-a 0%..40% --window-b 40%..100% "$snap" &&
+		holds '[.long_waits[] | select(.a.count > 0) | [.name, .a.count, .a.ns]] | sort == [["server: clock_nanosleep a timer", 1, 51000000], ["server: fsync ext4:/var/wal/1", 2, 50000000]]' &&
+		holds '[.long_waits[] | select(.b.count > 0) | .name] | sort == ["client: recvfrom tcp:127.0.0.1:4000-127.0.0.1:80", "client: user code", "shell: wait4 child 200",
+			"worker: futex futex 0x5000", "worker: poll 3 descriptors"]' && status 0 "$FLIGHTREC" diff "$snap" "$tmp/none.flight" && prints '^Long waits by task name, call and object, % of time'
+}
+# Waking by handlers has the kernel's flags of such: 8 hard, 16 soft.
+perfetto_has_waits() {
+	status 0 "$FLIGHTREC" export --to perfetto -o "$tmp/waits.pftrace" "$snap" && /usr/bin/python3 tests/waits/perfetto.py "$tmp/waits.pftrace" > "$tmp/out" && cat "$tmp/out" &&
+		holds '.wakings | sort == [[100, 8], [100, 16], [100, 16], [101, 0], [101, 8], [200, 0], [400, 0]]' &&
+		holds '[.slices[] | [.name, .object, ."woken by"]] == [["wait: clock_nanosleep", "a timer", "an interrupt or timer"],
+			["wait: fsync", "ext4:/var/wal/1", "a softirq"], ["wait: fsync", "ext4:/var/wal/1", "a softirq"], ["wait: user code", null, "nobody: runnable"],
+			["wait: recvfrom", "tcp:127.0.0.1:4000-127.0.0.1:80", "an unknown cause"], ["wait: wait4", "child 200", "client/200"],
+			["wait: futex", "futex 0x5000", "server/100"], ["wait: poll", "3 descriptors", "an interrupt or timer"]]' &&
+		holds '[.slices[].ns] == [51000000, 20000000, 30000000, 5000000, 4000000, 3000000, 700000000, 2000000]'
+}
+view_says_so() {
+	command -v node > /dev/null || { echo "node is not installed"; return 77; }
+	status 0 "$FLIGHTREC" export --to html -o "$tmp/waits.html" "$snap" || return
+	status 0 node tests/view/model.mjs "$tmp/waits.html" && holds '[.wakes[] | [.[1], .[2]]] | sort == [[100, 101], [200, 400]]' && holds '.longWaits["100"] | length == 3'
+}
+
+check "the waits of the task, its process, and all" whose_waits
+check "sums by program, call, object and waker" sums_by_four
+check "figures, made again" figures
+check "the trigger's task comes first" in_this_order
+check "a filter and a window choose" as_asked
+check "replay -f finds them" replay_finds
+check "what was not recorded is not 0" not_recorded
+check "no reader blames the task on top of which an interrupt came" nobody_blames_the_bystander
+check "nor does top" top_says_so
+check "a flame graph of time off the CPU has their calls" folded_has_calls
+check "diff compares waits by object" diff_by_object
+check "a Perfetto trace has them, and who ended them" perfetto_has_waits
+check "so has the page" view_says_so
+finish
