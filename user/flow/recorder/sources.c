@@ -13,6 +13,7 @@
 #include "io/confine.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
+#include "pure/trigger/psi.h"
 
 #define PSI_STEP_US 2000000ULL /* windows without CAP_SYS_RESOURCE are multiples of this */
 
@@ -68,19 +69,14 @@ static int arm_longer(struct source *src, const struct fr_trigger *t)
  */
 static bool read_psi(const struct source *src, char line[FR_ALERT_PATH_MAX], u64 *total_us)
 {
-	const char *total;
-	FILE *f = fopen(src->file, "re");
+	int fd = open(src->file, O_RDONLY | O_CLOEXEC);
+	char text[FR_PSI_SZ];
+	ssize_t sz = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1); /* the kernel gives all of it at once */
 
-	*line = 0;
-	while (f && fgets(line, FR_ALERT_PATH_MAX, f) && strncmp(line, src->full ? "full" : "some", 4))
-		*line = 0;
-	if (f)
-		fclose(f);
-	line[strcspn(line, "\n")] = 0;
-	total = strstr(line, "total=");
-	if (total)
-		*total_us = strtoull(total + strlen("total="), NULL, 10);
-	return total;
+	if (fd >= 0)
+		close(fd);
+	text[sz > 0 ? sz : 0] = 0;
+	return fr_psi_find(text, src->full, line, FR_ALERT_PATH_MAX, total_us);
 }
 
 /*
