@@ -9,6 +9,7 @@
 
 #include "cmd/open.h"
 #include "io/ns.h"
+#include "io/patience.h"
 #include "io/session/sess.h"
 #include "pure/config/setting.h"
 #include "pure/err.h"
@@ -120,7 +121,8 @@ bool fr_cmd_answers(const char *name)
 
 	if (!fr_setting_name_ok(name) || fr_ctl_connect(name, &c))
 		return false;
-	answers = !fr_ctl_ask(c, "{\"cmd\":\"store\"}") && !fr_ctl_line(c, ANSWER_SOON_MS, &line) && is_ok(line);
+	answers =
+		!fr_ctl_ask(c, "{\"cmd\":\"store\"}") && !fr_ctl_line(c, fr_patience_ms(ANSWER_SOON_MS), &line) && is_ok(line);
 	free(line);
 	fr_ctl_disconnect(c);
 	return answers;

@@ -20,6 +20,7 @@
 #include "flow/snapshot/clock_sample.h"
 #include "io/bootid.h"
 #include "io/child.h"
+#include "io/patience.h"
 #include "io/snapfile/incfile.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
@@ -226,13 +227,13 @@ static int save_pending(struct fr_inclog *l)
 {
 	struct fr_incident_counts c;
 	u32 i;
-	int err = fr_inclog_save(l, FR_INCLOG_WAIT_MS);
+	int err = fr_inclog_save(l, fr_patience_ms(FR_INCLOG_WAIT_MS));
 
 	for (i = 0; !err && i < ROUND_MAX; i++) {
 		fr_sess_flush_incidents(l->s);
 		if (fr_sess_incident_counts(l->s, &c) || c.saved == c.next)
 			return 0;
-		err = fr_inclog_save(l, FR_INCLOG_WAIT_MS);
+		err = fr_inclog_save(l, fr_patience_ms(FR_INCLOG_WAIT_MS));
 	}
 	return err;
 }
@@ -290,7 +291,7 @@ static int save_apart(struct fr_sess *s, const char *dir)
 		err = -errno;
 	close(pair[1]);
 	p.fd = pair[0];
-	if (pid > 0 && !poll(&p, 1, FR_INCLOG_LAST_MS))
+	if (pid > 0 && !poll(&p, 1, fr_patience_ms(FR_INCLOG_LAST_MS)))
 		err = -ETIMEDOUT;
 	else if (pid > 0 && read(pair[0], &err, sizeof(err)) != sizeof(err))
 		err = -EIO;

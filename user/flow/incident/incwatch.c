@@ -17,6 +17,7 @@
 #include "flow/incident/inclog.h"
 #include "io/child.h"
 #include "io/fd.h"
+#include "io/patience.h"
 #include "pure/err.h"
 
 #define RETRY_MS 5000  /* after a failure */
@@ -48,7 +49,7 @@ struct saver {
 
 static void save(struct saver *v)
 {
-	int err = fr_inclog_save(v->log, FR_INCLOG_WAIT_MS);
+	int err = fr_inclog_save(v->log, fr_patience_ms(FR_INCLOG_WAIT_MS));
 	bool is_refused = err == -EPERM || err == -EACCES; /* by us; by the kernel, where fs.protected_regular is set */
 
 	if (err && fr_sess_is_gone(v->s)) /* whoever ended it has saved them, or reported them lost */

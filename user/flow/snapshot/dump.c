@@ -23,6 +23,7 @@
 #include "flow/snapshot/dump_int.h"
 #include "flow/snapshot/name.h"
 #include "io/now.h"
+#include "io/patience.h"
 #include "pure/config/default.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
@@ -235,7 +236,7 @@ int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_don
 	int err;
 
 	memset(done, 0, sizeof(*done));
-	err = fr_sess_lock(s, FR_DUMP_WAIT_MS, &d.beside);
+	err = fr_sess_lock(s, fr_patience_ms(FR_DUMP_WAIT_MS), &d.beside);
 	if (err == -ENOENT)
 		fr_sess_say_none(fr_sess_name(s), true);
 	if (err)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "flow/snapshot/others.h"
 
+#include "io/patience.h"
+
 struct leaving {
 	struct fr_sess *s;
 	void (*leave)(void *arg);
@@ -23,8 +25,8 @@ void fr_others_run(struct fr_sess *s, const struct fr_errand_job *job, u32 cnt, 
 	const struct fr_errand e = {
 		.job = job,
 		.job_cnt = cnt,
-		.item_ns = FR_OTHERS_ITEM_NS,
-		.all_ns = FR_OTHERS_ALL_NS,
+		.item_ns = fr_patience_ns(FR_OTHERS_ITEM_NS),
+		.all_ns = fr_patience_ns(FR_OTHERS_ALL_NS),
 		.left = fr_sess_shared(s)->left,
 		.leave = leave_all,
 		.leave_arg = &l,

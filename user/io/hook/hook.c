@@ -21,6 +21,7 @@
 #include "io/child.h"
 #include "io/hook/hook_int.h"
 #include "io/now.h"
+#include "io/patience.h"
 #include "pure/err.h"
 #include "pure/text/units.h"
 
@@ -211,7 +212,7 @@ static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *ow
 		fr_warn_errno(err, "cannot run the hook for %s", own->file);
 		return err;
 	}
-	j->due_ns = fr_now_ns(CLOCK_MONOTONIC) + START_NS;
+	j->due_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(START_NS);
 	set_timer(h);
 	return 0;
 }
