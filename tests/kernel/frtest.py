@@ -9,10 +9,12 @@ Sessions. To begin one loads hundreds of BPF programs; that is where the time go
                       test must fit beside what else goes on.
   recording(*rules)   (recorder.py) the recorder that tests share, with these rules and a directory of its own; configured(*rules): its
                       session, for recorders that the test starts, kills and starts again
+  last_of(*options)   the shared session, for the last test that needs it, which may spoil or end it
   session(*options), recorder(...), new_name()
                       sessions of the test's own, for tests of how sessions begin, end and are taken over, or that spoil one. Such a test
                       says why: @test("...", own="the session is removed"). Several states of one life are one session, not several.
-Options that are the same are one session: take MINIMAL, SYSCALLS, FULL, CALLS or SAMPLES before you invent others.
+Options that are the same are one session: take MINIMAL, SYSCALLS, FULL, CALLS or SAMPLES before you invent others. A shared session ends
+with the last script that needs it (suite.py): each that lives costs the whole machine a little.
 
 Chance: chance() is a random.Random of the run's seed and the test's name. FR_SEED=N sets the seed; by itself, it is 1.
 
@@ -47,6 +49,11 @@ from cases import Failed, Skip, check, equal, forget_tests, run_tests  # noqa: E
 MINIMAL = ("-p", "minimal", "-m", "2M")
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 FULL = ("-p", "full", "-m", "8M")
+WATCHED = ("-m", "16M")  # of the default profile
+# Nothing but samples, births and deaths: there is room for all samples of some minutes.
+SAMPLED = ("-p", "minimal", "-e", "-sched", "-e", "sample", "-m", "16M", "--hz", "499")
+CHOICE = '(event == "sys_enter" || event == "cpu_sample") && comm == "frt-middle"'
+FILTERED = ("-p", "minimal", "-e", "syscall", "-e", "sample", "-e", "wait", "--wait-min", "0", "-m", "2M", "-f", CHOICE)
 # System calls and faults of programs that a test calls frt-...: whatever runs besides, those are kept, each of them. CALLS has the exact
 # clock, SAMPLES the usual one, and room for stacks, lapped() (lapped.py) each CPU's own, and little room.
 OURS = ("-p", "minimal", "-e", "syscall", "--comm", "frt*")
@@ -55,12 +62,11 @@ SAMPLES = (*OURS, "-e", "sample", "--hz", "499", "-m", "12M", "--tier", "stack=4
 # No scheduling, and system calls of frtail alone: little else comes, so in ROOMY it stays, and TINY is full when frtail wants it to be.
 UNSCHED = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "frtail")
 ROOMY = (*UNSCHED, "-m", "8M")
-TINY = (*UNSCHED, "-m", "128K", "--subbuf", "4K")
-SHARED_MAX = 4  # alive at a time: each costs the whole machine a little; the one unused longest is ended first. Order in suite.py: each begins once
+TINY = (*UNSCHED, "-m", "256K", "--subbuf", "8K")
 
 SEED = int(os.environ.get("FR_SEED", "1"))
 _session_cnt = 0
-_shared = {}  # options: name; the one that was used last is the last one
+_shared = {}  # options: name
 _ended = {}  # name: options, of those that were shared
 _at_end = []  # functions, when the script that runs has ended
 _used = set()  # by the test that runs
@@ -135,6 +141,24 @@ def fr(*args, **kw):
     return run(FLIGHTREC, *args, **kw)
 
 
+def refused(got, *words):
+    """One message that names the cause and the cure."""
+    text = got.stderr
+    for word in words:
+        check(word in text, f"'{word}' is not in: {text}")
+    check(text.startswith("flightrec: ") and "Traceback" not in text, text)
+
+
+@contextlib.contextmanager
+def impatient(percent):
+    """Those that are started meanwhile wait for others that stand still for so much of the time that they have otherwise."""
+    os.environ["FLIGHTREC_PATIENCE"] = str(percent)
+    try:
+        yield
+    finally:
+        del os.environ["FLIGHTREC_PATIENCE"]
+
+
 def fr_json(*args):
     return json.loads(fr(*args, "--json").stdout)
 
@@ -175,24 +199,37 @@ def session(*options):
 
 def shared(*options):
     """The name of a detached session with these options of record, which other tests use, too."""
-    name = _shared.pop(options, None)
+    name = _shared.get(options)
     if not name:
         name = new_name()
         _ended[name] = options
-        while len(_shared) >= SHARED_MAX:
-            end_oldest()
         os.makedirs(f"{TMP}/shared", exist_ok=True)
         fr("record", "-n", name, "-o", f"{TMP}/shared", "--detach", *options)
-    _shared[options] = name
+        _shared[options] = name
     _used.add(name)
     return name
 
 
-def end_oldest():
+@contextlib.contextmanager
+def last_of(*options):
+    """That session, shared no more: the test may leave it in any state, or end it. Whoever asks for these options later has another one."""
+    name = shared(*options)
+    check_account(name)
+    del _shared[options]
+    with ended(name):
+        yield name
+
+
+def end_shared(options):
     """What it has kept was sound, and it can be ended."""
-    name = _shared.pop(next(iter(_shared)))
+    name = _shared.pop(options)
     check_account(name)
     fr("stop", "-n", name)
+
+
+def all_shared():
+    """Options of those that live."""
+    return list(_shared)
 
 
 def is_shared(name):
@@ -244,12 +281,6 @@ def end_test(failed=False):
             end(name)
             if not failed:
                 raise
-
-
-def end_shared():
-    """At the end of a run."""
-    while _shared:
-        end_oldest()
 
 
 @contextlib.contextmanager
@@ -424,3 +455,14 @@ def small_memory(mib=16, name=""):
         yield dir
     finally:
         wait_for(lambda: gone(dir), "the cgroup is empty")
+
+
+@contextlib.contextmanager
+def small_disk(size):
+    """A file system of so much, in memory: its directory."""
+    dir = tempfile.mkdtemp(dir=TMP)
+    run("mount", "-t", "tmpfs", "-o", f"size={size}", "frtest", dir)
+    try:
+        yield dir
+    finally:
+        run("umount", "-l", dir)

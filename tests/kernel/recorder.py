@@ -15,7 +15,8 @@ import signal
 import subprocess
 import tempfile
 
-from frtest import FLIGHTREC, MINIMAL, SESSIONS, TMP, check, dump, end, fr_json, new_name, path, program, replay, shared, status, wait_for
+from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, check, dump, end, fr_json, last_of, new_name, path, program, replay, shared, status,
+                    wait_for)
 
 SMALL = MINIMAL
 RECORDED = (*SMALL, "--incidents", "2048")  # the session of recording() and configured(): no other test has these options
@@ -77,7 +78,8 @@ def accounted(r):
 
 
 _before = {}  # session: its rules' counters when the test began
-_left = []  # sessions for expendable()
+LEFT = []  # sessions for expendable()
+_lists = [LEFT]
 _common = None  # the recorder that recording() gives
 
 
@@ -200,43 +202,67 @@ def by_options(*options, under=()):
 
 
 @contextlib.contextmanager
-def own_configured(*on, more="", leave=False):
+def own_configured(*on, more="", leave=None):
     """
-    The same with a session of the test's own, which the first recorder begins. leave: it is not ended, but left for expendable(); then its
-    settings must be those of RECORDED.
+    The same with a session of the test's own, which the first recorder begins. leave: it is not ended, but put into this list, for
+    expendable(of=...); in LEFT are those that have the settings of RECORDED.
     """
     name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
     file = path(f"{name}.conf")
     write_config(file, name, dir, *on, more=more)
     try:
         yield name, dir, file
-        if leave and os.path.exists(f"{SESSIONS}/{name}/meta"):
-            _left.append(name)
+        leave_it(name, leave)
     finally:
-        if name not in _left:
+        if name not in all_left():
             end(name)
 
 
+def leave_it(name, where):
+    if where is not None and os.path.exists(f"{SESSIONS}/{name}/meta"):
+        where.append(name)
+        if where not in _lists:
+            _lists.append(where)
+
+
+def all_left():
+    return [name for where in _lists for name in where]
+
+
 @contextlib.contextmanager
-def expendable(*on, more=""):
-    """The same with a session that the test ends, or may do: one that another test has left, or a new one."""
-    if not _left:
-        with own_configured(*on, more=more) as given:
+def expendable(*on, more="", leave=None, of=LEFT):
+    """The same with a session that the test spoils or ends: one that another test has left, or a new one. leave: for the next such test."""
+    if not of:
+        with own_configured(*on, more=more, leave=leave) as given:
             yield given
         return
-    name, dir = _left.pop(), tempfile.mkdtemp(dir=TMP)
+    name, dir = of.pop(), tempfile.mkdtemp(dir=TMP)
     file = path(f"{name}.conf")
     _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
     write_config(file, name, dir, *on, more=more)
     try:
         yield name, dir, file
+        leave_it(name, leave)
     finally:
-        end(name)
+        if name not in all_left():
+            end(name)
+
+
+@contextlib.contextmanager
+def last_configured(*on, more=""):
+    """The same with the recorders' session itself, for the last test that needs it."""
+    retire()
+    with last_of(*RECORDED) as name:
+        dir, file = tempfile.mkdtemp(dir=TMP), path(f"{name}.conf")
+        _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
+        write_config(file, name, dir, *on, more=more)
+        yield name, dir, file
+
 
 
 def end_left():
-    while _left:
-        end(_left.pop())
+    for name in all_left():
+        end(name)
 
 
 atexit.register(end_left)

@@ -16,21 +16,48 @@ import sys
 import traceback
 
 import frtest
+import recorder
 from begun import Begun
 from cases import chosen, run_test, tests_of
+from lapped import LAPPED
 
 SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessions")
 
 
-# Those that share sessions that few others need, side by side: then none of these is begun twice. The rest comes behind, by name.
-BESIDE = ("status", "attack", "commands", "report", "tasks", "clock", "places", "symbols", "deaths", "event", "runtimes", "truth", "rehearse", "tail",
-          "incidents", "daemon", "control", "stderr", "writer", "governor", "watch")
+# Those that share a session stand side by side, so that it lives for a short time: the rest comes behind, by name.
+BESIDE = ("status", "waits", "commands", "report", "tasks", "attack", "truth", "clock", "deaths", "event", "runtimes", "latency", "rehearse", "places",
+          "symbols", "profile", "incidents", "tail", "governor", "watch", "keys", "daemon", "control", "stderr", "writer")
+
+LAST = ("disk",)  # which ends the recorders' session
+
+# What a script's text has where it needs the session with these options. Any other shared session ends with the script that began it.
+NEEDS = {
+    frtest.MINIMAL: r"MINIMAL|SMALL",
+    frtest.SYSCALLS: r"SYSCALLS",
+    frtest.FULL: r"FULL",
+    frtest.WATCHED: r"WATCHED",
+    frtest.FILTERED: r"FILTERED",
+    frtest.CALLS: r"CALLS",
+    frtest.SAMPLES: r"SAMPLES",
+    frtest.ROOMY: r"ROOMY",
+    frtest.TINY: r"TINY",
+    LAPPED: r"lapped",
+    frtest.SAMPLED: r"SAMPLED",
+    recorder.RECORDED: r"RECORDED|recording|configured|expendable",
+    recorder.ATTENDED: r"ATTENDED|attended|by_options",
+}
 
 
 def scripts():
     """Their names, in order."""
     found = sorted(re.search(r"t_(\w+)\.py$", f)[1] for f in glob.glob(os.path.join(os.path.dirname(__file__), "t_*.py")))
-    return [s for s in BESIDE if s in found] + [s for s in found if s not in BESIDE]
+    return [s for s in BESIDE if s in found] + [s for s in found if s not in (*BESIDE, *LAST)] + [s for s in LAST if s in found]
+
+
+def needs(script, options):
+    """Does it need the shared session with these options?"""
+    with open(os.path.join(os.path.dirname(__file__), f"t_{script}.py"), encoding="utf-8") as f:
+        return options in NEEDS and re.search(rf"\b({NEEDS[options]})\b", f.read())
 
 
 class Account:
@@ -92,13 +119,15 @@ def run_script(script, words, account, counts):
     frtest.end_script()
 
 
-def put_away(counts):
-    """The shared sessions are ended, and were sound up to their end."""
-    try:
-        frtest.end_shared()
-    except Exception as why:
-        print(f"FAIL shared sessions: {why}", flush=True)
-        counts["FAIL"] += 1
+def end_unneeded(to_come, counts):
+    """Shared sessions that no script to come needs: they were sound up to their end."""
+    for options in frtest.all_shared():
+        if not any(needs(script, options) for script in to_come):
+            try:
+                frtest.end_shared(options)
+            except Exception as why:
+                print(f"FAIL shared session {' '.join(options)}: {why}", flush=True)
+                counts["FAIL"] += 1
 
 
 def main(args):
@@ -112,12 +141,14 @@ def main(args):
     names, words = [a for a in args if a in known], [a for a in args if a not in known]
     counts = {"ok": 0, "FAIL": 0, "SKIP": 0}
     account = Account()
+    to_come = [s for s in known if not names or s in names]
     try:
-        for script in known:
-            if not names or script in names:
-                run_script(script, words, account, counts)
+        while to_come:
+            script, *to_come = to_come
+            run_script(script, words, account, counts)
+            end_unneeded(to_come, counts)
     finally:
-        put_away(counts)
+        end_unneeded([], counts)
     print(account.write(), flush=True)
     print(f"seed: {frtest.SEED}", flush=True)
     return tuple(counts.values())

@@ -13,9 +13,9 @@ import sys
 import tempfile
 import threading
 
-from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, helper, main, mono_ns, new_name,
-                    opened, path, program, replay, run, session, shared, state, test, wait_for)
-from recorder import NOBODY as NOBODY_RULE
+from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, helper,
+                    impatient, last_of, main, mono_ns, new_name, opened, path, program, replay, run, shared, state, test, wait_for)
+from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config, NOBODY as NOBODY_RULE
 from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config
 
 NOBODY = 65534
@@ -23,7 +23,8 @@ AS_NOBODY = ("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear
 
 # ---- hiding as the recorder ----
 
-ROOMY = ("-p", "minimal", "-e", "syscall", "-m", "16M")
+LOG = 256  # incidents that the session of a copy of flightrec has room for
+ROOMY = ("-p", "minimal", "-e", "syscall", "-m", "16M", "--incidents", str(LOG))
 
 CALL, CALLS = 1001, 50  # a system call that there is not
 
@@ -97,7 +98,7 @@ def calls(events, pid):
 
 
 ALL = list(range(CALLS))
-COPYS = "a copy of flightrec begins it, which is removed"
+COPYS = "a copy of flightrec begins it, which is removed; its incident log is small, and flooded"
 _copys = []  # the session that the copy has begun
 
 
@@ -393,6 +394,21 @@ def holds_lock():
     equal(len(events), 1, "ends of a process that ended before the snapshot")
 
 
+@test("a recorder takes a snapshot of each of three crashes while both kinds stall, and ends when it is told to")
+def recorder_beside():
+    program = f"stalled{TAG}"
+    with impatient(20), stalling("lock") as locked, stalling("page") as mapped, attached(FULL, f"crash:comm={program},cooldown=0s") as r:
+        wait_for(lambda: sampled(r.name, mapped), "samples of the one whose file stalls")
+        for cnt in (1, 2, 3):
+            crash(program, 1)
+            files = r.wait_files(cnt)
+        equal(len(files), 3, f"snapshots: {r.said()}")
+        missed = [unread(whole(file)) for file in files]
+        for one in missed:
+            check(locked in one, f"the process whose lock is held is named: {one}, {mapped}")
+        equal((r.end(), exists(r.name)), (0, True), f"exit status, and the session that is kept: {r.said()}")
+
+
 def left_behind(name, cnt):
     """Snapshots until so many helpers are left behind; what the last one says was not read."""
     file = whole(dump(name))
@@ -400,12 +416,12 @@ def left_behind(name, cnt):
     return unread(file)
 
 
-@test("files whose server never answers: snapshots go on, two helpers are left behind, which keep nothing; a session ends without them",
-      own="its helpers are left behind, and it is ended")
+@test("files whose server never answers: snapshots go on, two helpers are left behind, which keep nothing; a session ends without them")
 def never_answered():
     before = helpers()
     with contextlib.ExitStack() as stack:
-        name = stack.enter_context(session(*FULL))
+        name = stack.enter_context(last_of(*FULL))
+        stack.enter_context(impatient(20))
         pids = []
         for cnt in (1, 2):
             pids.append(stack.enter_context(stalling("server", "unshare", "-m")))
@@ -421,21 +437,6 @@ def never_answered():
         check(not exists(name), "the session has ended")
         equal(len(helpers()) - len(before), 2, f"helpers after the session: {helpers()}")
     wait_for(lambda: not set(helpers()) - set(before), lambda: f"helpers end with what they waited for: {helpers()}")
-
-
-@test("a recorder takes a snapshot of each of three crashes while both kinds stall, and ends when it is told to")
-def recorder_beside():
-    program = f"stalled{TAG}"
-    with stalling("lock") as locked, stalling("page") as mapped, attached(FULL, f"crash:comm={program},cooldown=0s") as r:
-        wait_for(lambda: sampled(r.name, mapped), "samples of the one whose file stalls")
-        for cnt in (1, 2, 3):
-            crash(program, 1)
-            files = r.wait_files(cnt)
-        equal(len(files), 3, f"snapshots: {r.said()}")
-        missed = [unread(whole(file)) for file in files]
-        for one in missed:
-            check(locked in one, f"the process whose lock is held is named: {one}, {mapped}")
-        equal((r.end(), exists(r.name)), (0, True), f"exit status, and the session that is kept: {r.said()}")
 
 
 # ---- stopping where others wait ----
@@ -527,7 +528,6 @@ def takes_room():
 # ---- flooding the incident log ----
 
 ATTACKER, VICTIM = 64321, 64322  # whom nobody else on this machine is
-LOG = 256  # records
 
 
 def as_user(uid):
@@ -535,20 +535,20 @@ def as_user(uid):
 
 
 @test("a flood of deaths pushes nobody's crash out of the incident log, nor does it with equal ones: each is in a record or counted by whom",
-      own="a log of few records, and a flood of incidents")
+      own=COPYS)
 def floods_incidents():
     file, mine = program("fra-flood"), program("fra-crash")
     may_enter(os.path.dirname(file))
     may_enter(os.path.dirname(mine))
-    with session("-p", "minimal", "-e", "-sched", "-m", "1M", "--incidents", str(LOG), "-o", tempfile.mkdtemp(dir=TMP)) as name:
-        equal_ones = int(run(*as_user(ATTACKER), file, "400").stdout)
-        others = int(run(*as_user(ATTACKER), file, "600", "0", "300").stdout)
-        crashes = int(run(*as_user(VICTIM), mine, "1").stdout) + int(run(*as_user(VICTIM), file, "1").stdout) + int(run(mine, "1").stdout)
-        snap = dump(name)
-        account = fr_json("status", "-n", name)["incidents"]
-        found = [json.loads(line) for line in fr("incidents", "-n", name, "--json").stdout.splitlines()]
-        kept = [json.loads(line) for line in fr("incidents", "--json", snap).stdout.splitlines()]
-        words = fr("incidents", "-n", name).stdout
+    name, _ = by_copy()
+    equal_ones = int(run(*as_user(ATTACKER), file, "400").stdout)
+    others = int(run(*as_user(ATTACKER), file, "600", "0", "300").stdout)
+    crashes = int(run(*as_user(VICTIM), mine, "1").stdout) + int(run(*as_user(VICTIM), file, "1").stdout) + int(run(mine, "1").stdout)
+    snap = dump(name)
+    account = fr_json("status", "-n", name)["incidents"]
+    found = [json.loads(line) for line in fr("incidents", "-n", name, "--json").stdout.splitlines()]
+    kept = [json.loads(line) for line in fr("incidents", "--json", snap).stdout.splitlines()]
+    words = fr("incidents", "-n", name).stdout
     equal((equal_ones, others, crashes), (400, 600, 3), "died")
     check(account["dropped"]["signal"] == 0, f"the log was never full: {account}")
     crashed = [(i["uid"], i["comm"], i["count"]) for i in found if i["kind"] == "signal" and (i["uid"] == VICTIM or i["comm"] == "fra-crash")]

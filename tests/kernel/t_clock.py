@@ -6,10 +6,11 @@ the last one counts.
 import bisect
 import json
 import os
+import subprocess
 import time
 
-from frtest import CALLS, FLIGHTREC, SAMPLES, TMP, Skip, check, dump, ended, equal, fr, fr_json, main, new_name, path, program, replay
-from frtest import run, shared, test
+from frtest import (CALLS, FLIGHTREC, SAMPLES, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, fr, fr_json, main, new_name, path,
+                    program, replay, run, shared, status, test, wait_said)
 from lapped import lapped
 
 ROUNDS = 2000
@@ -115,10 +116,77 @@ def marked_copy(name):
     return file
 
 
-@test("in a time namespace: stamps are the host's monotonic time and go on without a jump", own="it is begun inside")
+def all_but_one():
+    """A file as /sys/devices/system/cpu/online, of all CPUs but one, and that one."""
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("there is one CPU")
+    with open("/sys/devices/system/cpu/online") as f:
+        online = {cpu for part in f.read().split(",") for cpu in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)}
+    file = path("online")
+    with open(file, "w") as f:
+        f.write(",".join(str(cpu) for cpu in sorted(online) if cpu != cpus[-1]) + "\n")
+    return file, cpus[-1]
+
+
+INSIDE = "begun in a time namespace, with one CPU offline: by one test after the other"
+SHIFTED = ["unshare", "-T", "--monotonic", "100000", "--boottime", "100000"]
+
+
+class Inside:
+    """The session that is begun inside: its name, the CPU without rings, and a moment before it."""
+    name = None
+
+    def begin(self):
+        if self.name:
+            return
+        shifted = SHIFTED if has_time_namespaces() else []
+        online, self.cpu = all_but_one()
+        self.begin_ns, self.name = mono(), new_name()
+        at_end(self.end)
+        run(*shifted, "unshare", "-m", "sh", "-c", 'mount --bind "$1" /sys/devices/system/cpu/online && shift && exec "$@"', "sh", online,
+            FLIGHTREC, "record", "-n", self.name, "-o", TMP, "--detach", *SYSCALLS)
+
+    def end(self):
+        end(self.name)
+        self.name = None
+
+
+inside = Inside()
+
+
+def has_time_namespaces():
+    return run(*SHIFTED, "true", status=None).returncode == 0
+
+
+@test("a CPU that gets its rings late has no history from before: not on the screen, not in a snapshot", own=INSIDE)
+def late_cpu():
+    inside.begin()
+    name, cpu = inside.name, inside.cpu
+    run("taskset", "-c", str(cpu), "sh", "-c", "sleep 0.3; :")
+    began = status(name)
+    check(cpu not in {c["cpu"] for c in began["cpus"]} and began["no_ring"], f"CPU {cpu} was recorded from the start: {began}")
+    p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", TMP, *SYSCALLS, "--keep"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         stderr=subprocess.PIPE, text=True)
+    try:
+        wait_said(p, f"CPU {cpu} came online")
+        now = status(name)
+        info = fr_json("info", dump(name))
+    finally:
+        p.terminate()
+        p.communicate()
+    for what in now, info:
+        since = {(c["cpu"], t["name"]): t["horizon_ns"] for c in what["cpus"] for t in c["tiers"]}
+        late = {t: ns for (c, t), ns in since.items() if c == cpu}
+        check(min(late.values()) > began["now_ns"], f"CPU {cpu} since {late}, without rings until {began['now_ns']}")
+        check(what["horizon_ns"] >= late["main"], f"all CPUs since {what['horizon_ns']}, CPU {cpu} since {late['main']}")
+        check(all(ns == now["begin_ns"] for (c, t), ns in since.items() if c != cpu and t == "life"), f"other CPUs: {since}")
+    return f"from {(late['main'] - now['begin_ns']) / 1e9:.2f} s on; {now['no_ring']} events before"
+
+
+@test("in a time namespace: stamps are the host's monotonic time and go on without a jump", own=INSIDE)
 def namespace():
-    shifted = ["unshare", "-T", "--monotonic", "100000", "--boottime", "100000"]
-    if run(*shifted, "true", status=None).returncode:
+    if not has_time_namespaces():
         raise Skip("no time namespaces")
     mark, ran = marked_copy("in-timens"), []
 
@@ -126,22 +194,21 @@ def namespace():
         begin = mono()
         run(mark)
         ran.append((begin, mono()))
-    begin = mono()
-    with ended(new_name()) as name:
-        run(*shifted, FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", "-p", "minimal", "-m", "2M")
-        for i in range(3):
-            run_marked()
-            run(*shifted, FLIGHTREC, "dump", "-n", name, "-o", path(f"timens-{i}.flight"))
-            fr("status", "-n", name)
-            run(*shifted, FLIGHTREC, "status", "-n", name)
-            run_marked()
-        file = dump(name)
-        info = fr_json("info", file)
-        end = mono()
+    inside.begin()
+    begin, name = inside.begin_ns, inside.name
+    for i in range(3):
+        run_marked()
+        run(*SHIFTED, FLIGHTREC, "dump", "-n", name, "-o", path(f"timens-{i}.flight"))
+        fr("status", "-n", name)
+        run(*SHIFTED, FLIGHTREC, "status", "-n", name)
+        run_marked()
+    file = dump(name)
+    info = fr_json("info", file)
+    last = mono()
     stamps = [e["ts"] for e in replay(file)]
-    check(begin <= stamps[0] and stamps[-1] <= end, f"stamps {stamps[0]} to {stamps[-1]}, not within {begin} to {end}")
+    check(begin <= stamps[0] and stamps[-1] <= last, f"stamps {stamps[0]} to {stamps[-1]}, not within {begin} to {last}")
     equal(info["clock"]["ahead"], 0, "times the word was not believed")
-    check(begin <= info["begin_ns"] <= end, f"begin of the session {info['begin_ns']}")
+    check(begin <= info["begin_ns"] <= last, f"begin of the session {info['begin_ns']}")
     execs, grain_ns = exec_times(file, mark), info["clock"]["grain_ns"]
     equal(len(execs), len(ran), "runs of the marked program")
     for ts, (begin, end) in zip(execs, ran):  # a clock that stands still would give the stamp of an earlier one

@@ -12,19 +12,12 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TMP, Skip, check, dump, ended, equal, exists, fr, fr_json, gone,
-                    helper, main, mono_ns, new_name, path, program, recorder, replay, run, session, shared, small_memory, snapshots, status,
-                    test, tracefs, wait_for, written)
+from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TINY, TMP, Skip, check, dump, ended, equal, exists, fr,
+                    fr_json, gone, helper, main, mono_ns, new_name, path, program, recorder, refused, replay, run, shared, small_disk,
+                    snapshots, status, test, tracefs, wait_for, written)
+from recorder import LEFT, RECORDED, leave_it
 
 LONG = bool(os.environ.get("FR_LONG"))  # try each limit, not only some
-
-
-def refused(got, *words):
-    """One message that names the cause and the cure."""
-    text = got.stderr
-    for word in words:
-        check(word in text, f"'{word}' is not in: {text}")
-    check(text.startswith("flightrec: ") and "Traceback" not in text, text)
 
 
 @test("two dumps at once: the second waits, both files are sound")
@@ -339,28 +332,32 @@ def soft_files():
     check("\nhook 20\n" in got.stderr, f"the hook's limit: {got.stderr}")
 
 
-@test("sub-buffers damaged in the ring: each run of them is a hole with its laps and times, and none where dump --last does not reach",
-      own="its ring is spoilt")
+@test("sub-buffers damaged in the ring: each run of them is a hole with its laps and times, and none where dump --last does not reach; "
+      "once it is written anew there is none")
 def damaged_laps():
-    cpu = min(os.sched_getaffinity(0))
-    with session("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "dd", "-m", "4M", "--subbuf", "8K") as name:
-        run("taskset", "-c", cpu, "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=10000")
-        sound = dump(name)
-        begins, ends = {}, {}  # of laps: the first event's time, and the last one's
-        for line in fr("replay", "--json", "--pos", "-f", f"cpu == {cpu}", sound).stdout.splitlines():
-            e = json.loads(line)
-            begins.setdefault(e["pos"]["seq"], e["ts"])
-            ends[e["pos"]["seq"]] = e["ts"]
-        n = max(begins)
-        check(n > 30, f"only {n} laps")
-        pin = f"{SESSIONS}/{name}/ring-{cpu}-main"
-        run(helper("spoil"), pin, 1, n - 20, n - 13, n - 12, n - 9)
-        run(helper("spoil"), pin, 0, n - 16)  # this one is found while the ring is copied, the others later
-        runs = [(n - 20, n - 20), (n - 16, n - 16), (n - 13, n - 12), (n - 9, n - 9)]
-        got, late = fr("dump", "-n", name, "-o", path("spoilt.flight")), path("spoilt-late.flight")
-        info = fr_json("info", path("spoilt.flight"))
-        time.sleep(0.02)
-        last = fr("dump", "-n", name, "-o", late, "--last", "10ms")
+    def calls(cnt):
+        run("taskset", "-c", cpu, program("frtail", "/bin/dd"), "if=/dev/zero", "of=/dev/null", "bs=1", f"count={cnt}")
+
+    cpu, name = min(os.sched_getaffinity(0)), shared(*TINY)
+    calls(20000)
+    sound = dump(name)
+    begins, ends = {}, {}  # of laps: the first event's time, and the last one's
+    for line in fr("replay", "--json", "--pos", "--tier", "main", "-f", f"cpu == {cpu}", sound).stdout.splitlines():
+        e = json.loads(line)
+        begins.setdefault(e["pos"]["seq"], e["ts"])
+        ends[e["pos"]["seq"]] = e["ts"]
+    n = max(begins)
+    check(n - 21 in begins, f"laps {min(begins)} to {n} only")
+    pin = f"{SESSIONS}/{name}/ring-{cpu}-main"
+    run(helper("spoil"), pin, 1, n - 20, n - 13, n - 12, n - 9)
+    run(helper("spoil"), pin, 0, n - 16)  # this one is found while the ring is copied, the others later
+    runs = [(n - 20, n - 20), (n - 16, n - 16), (n - 13, n - 12), (n - 9, n - 9)]
+    got, late = fr("dump", "-n", name, "-o", path("spoilt.flight")), path("spoilt-late.flight")
+    info = fr_json("info", path("spoilt.flight"))
+    time.sleep(0.02)
+    last = fr("dump", "-n", name, "-o", late, "--last", "10ms")
+    calls(20000)
+    equal(fr_json("info", dump(name))["holes"], [], "holes of a ring that was written anew")
     holes = sorted(info["holes"], key=lambda h: h["first_seq"])
     equal([(h["cpu"], h["tier"], h["why"], h["first_seq"], h["last_seq"]) for h in holes],
           [(cpu, "main", "damaged", *r) for r in runs], "holes")
@@ -374,19 +371,16 @@ def damaged_laps():
     check("could not be read" not in last.stderr, last.stderr)
 
 
-@test("a recorder: what it says at its start; a snapshot by SIGUSR1, its name, mode and directory; a last one when it is told to end",
-      own="it ends with its recorder")
+@test("a recorder: what it says at its start; a snapshot by SIGUSR1, its name, mode and directory; a last one when it is told to end")
 def signals_to_recorder():
-    dir, name = path("usr1"), new_name()
-    with recorder(name, "-o", dir, "--on", "exit", *MINIMAL) as p:
-        wait_for(lambda: status(name)["recorder"], "the session is owned")
+    dir = path("usr1")
+    with adopted(MINIMAL, "-o", dir, "--on", "exit") as (p, name):
         p.send_signal(signal.SIGUSR1)
         files = wait_for(lambda: snapshots(dir), "a snapshot")
         rings = status(name)["memory"]["rings"] / os.sysconf("SC_NPROCESSORS_ONLN")
         p.send_signal(signal.SIGTERM)
         said = p.communicate(timeout=120)[1]
         equal(p.returncode, 0, f"exit status: {said}")
-        check(not exists(name), "the session outlives its recorder")
     equal(len(files), 1, "snapshots by SIGUSR1")
     check(re.fullmatch(r"[A-Za-z0-9._-]+-\d{8}T\d{6}\.\d{3}Z-signal\.flight", files[0]), files[0])
     equal(stat.S_IMODE(os.stat(f"{dir}/{files[0]}").st_mode), 0o600, "mode of the file")
@@ -408,30 +402,65 @@ def on_hangup():
     equal([re.sub(r".*Z-", "", f) for f in snapshots(dir)], ["exit.flight"], "snapshots")
 
 
-@test("record -- CMD: exits as the command does, with a snapshot of its run", own="one ends with its command")
+@test("record -- CMD: exits as the command does, with a snapshot of its run")
 def command():
-    for cmd, want, said in ((["true"], 0, "true"), (["sh", "-c", "exit 3"], 3, "sh -c 'exit 3'"),
-                            (["sh", "-c", "kill -SEGV $$"], 128 + 11, "sh -c 'kill -SEGV $$'"),
-                            (["sh", "-c", "kill -TERM $$ # it's", ""], 128 + 15, r"sh -c 'kill -TERM $$ # it'\''s' ''")):
+    for cmd, want in ((["true"], 0), (["sh", "-c", "exit 3"], 3), (["sh", "-c", "kill -SEGV $$"], 128 + 11), (["sh", "-c", "kill -TERM $$"], 128 + 15)):
         dir = tempfile.mkdtemp(dir=TMP)
-        if want == 128 + 15:
-            with ended(new_name()) as name:
-                fr("record", "-n", name, "-o", dir, *MINIMAL, "--", *cmd, status=want)
-                check(not exists(name), "the session is still there")
-        else:
-            with put_back(shared(*MINIMAL), MINIMAL):
-                fr("record", "-n", shared(*MINIMAL), "-o", dir, *MINIMAL, "--keep", "--", *cmd, status=want)
+        with put_back(shared(*MINIMAL), MINIMAL):
+            fr("record", "-n", shared(*MINIMAL), "-o", dir, *MINIMAL, "--keep", "--", *cmd, status=want)
         file = os.path.join(dir, snapshots(dir)[0])
         execs = [e for e in replay(file, "--life") if e["event"] == "sched_process_exec"]
         check(any(e["filename"].endswith("/" + cmd[0]) for e in execs), f"{cmd}: its exec is not in the snapshot")
         info = fr_json("info", file)
         equal(info["trigger"]["reason"], "end", "reason")
-        equal(info["command"], said if want == 128 + 15 else None, "the command that the session was begun for")
+        equal(info["command"], None, "the command that the session was begun for")
         if want > 128:
             equal(info["trigger"]["sig"], want - 128, "signal")
 
 
-@test("record -- CMD: told to end while the command cannot begin, it ends, and the session with it", own="it ends")
+@test("a memory limit: doctor tells it, a session that would not fit is refused before anything is loaded, one that fits records",
+      own="it is begun where memory is limited; left for expendable()")
+def memory_limit():
+    dir = next((d for d in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(f"{d}/memory.stat")), None)
+    if not dir:
+        raise Skip("no memory cgroups here")
+    limit = "memory.limit_in_bytes" if os.path.exists(f"{dir}/memory.limit_in_bytes") else "memory.max"
+    dir, cpus = f"{dir}/frtest-{os.getpid()}", os.cpu_count()
+    os.makedirs(f"{dir}/below")
+    try:
+        if not os.path.exists(f"{dir}/{limit}"):
+            raise Skip("no memory controller below the root")
+        with open(f"{dir}/{limit}", "w") as f:  # the limit is that of the one above
+            f.write(str((112 + 4 * cpus) << 20))
+        inside = "sh", "-c", f'echo $$ > {dir}/below/cgroup.procs; exec "$@"', "sh"
+        found = {c["what"]: c for c in json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]}["memory limit"]
+        check(found["grade"] == "ok" and f"{dir}/{limit}" in found["found"], f"doctor: {found}")
+        name = new_name()
+        few = "record", "-n", name, "-o", TMP, *RECORDED
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write(str(32 << 20))
+        got = run(*inside, FLIGHTREC, *few, "--", "true", status=1)
+        needs = re.findall(r"([\d.]+) MiB", got.stderr)[:-1]  # the last is what is left
+        equal(len(needs), 4, f"what a recorder takes: {got.stderr}")
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write(str((int(sum(map(float, needs))) + 2) << 20))
+        run(*inside, FLIGHTREC, *few, "--detach")
+        leave_it(name, LEFT)
+        got = run(*inside, FLIGHTREC, *few, "--keep", "--", "true")  # with as much as it takes
+        check("\nsnapshot " in got.stderr and "from outside" not in got.stderr, f"with as much as it takes: {got.stderr}")
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write(str((112 + 4 * cpus) << 20))
+        got = run(*inside, FLIGHTREC, "record", "-n", new_name(), "-o", TMP, "-p", "minimal", "-m", "128M", "--detach", status=1)
+        check(f"but of the limit in {dir}/{limit} only" in got.stderr and "(-m)" in got.stderr, got.stderr)
+        with open(f"{dir}/{limit}", "w") as f:
+            f.write(str((40 + 4 * cpus) << 20))
+        found = json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]
+        equal({c["what"]: c["grade"] for c in found}["memory limit"], "missing", "doctor, with little room")
+    finally:
+        wait_for(lambda: gone(f"{dir}/below") and gone(dir), "the cgroups are empty")
+
+
+@test("record -- CMD: told to end while the command cannot begin, it ends, and the session that it began with it", own="it ends")
 def command_waits():
     file = program("leased", "/bin/true")
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
@@ -441,16 +470,19 @@ def command_waits():
     except OSError as e:
         raise Skip(f"no leases in {TMP}: {e.strerror}")
     try:
-        for sig in (signal.SIGINT, signal.SIGTERM):
-            name, is_own = new_name(), sig == signal.SIGINT
-            with recorder(name, *MINIMAL, command=[file]) if is_own else adopted(MINIMAL, command=[file]) as p:
-                p = p if is_own else p[0]
+        for sig in (signal.SIGTERM, signal.SIGINT):
+            with contextlib.ExitStack() as stack:
+                if sig == signal.SIGTERM:
+                    p, name = stack.enter_context(adopted(MINIMAL, command=[file]))
+                else:
+                    name = new_name()
+                    p = stack.enter_context(recorder(name, *MINIMAL, command=[file]))
                 check(signal.sigtimedwait([signal.SIGIO], 120), "the command is not executed")
                 p.send_signal(sig)
                 said = p.communicate(timeout=120)[1]
                 equal(p.returncode, 128 + sig, f"exit status: {said}")
                 check("told to end before" in said, said)
-                check(not exists(name), f"the session is still there: {said}")
+                equal(exists(name), sig == signal.SIGTERM, f"whether the session goes on: {said}")
             fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
             fcntl.fcntl(fd, fcntl.F_SETLEASE, fcntl.F_WRLCK)
     finally:
@@ -539,16 +571,6 @@ def too_large():
         check(not exists(name), "a session is left")
 
 
-@contextlib.contextmanager
-def small_disk(size):
-    dir = tempfile.mkdtemp(dir=TMP)
-    run("mount", "-t", "tmpfs", "-o", f"size={size}", "frtest", dir)
-    try:
-        yield dir
-    finally:
-        run("umount", "-l", dir)
-
-
 @test("dump ended by ctrl-c or a signal: the file is whole or there is none, and nothing is to be repaired")
 def interrupted():
     name = shared(*FULL)
@@ -571,25 +593,23 @@ def interrupted():
         refused(fr("dump", "-n", name, "-o", "-", status=2), "a snapshot is written to a file")
 
 
-@test("record -- COMMAND on a full disk: the session goes on, a snapshot can be taken elsewhere; stopped, its recorder ends, and tells the counters",
-      own="it goes on without its recorder, and is ended from outside")
+@test("record -- COMMAND on a full disk: the session goes on, and a snapshot taken elsewhere names the command; the next one ends it",
+      own="begun and ended by `record -- COMMAND`")
 def unsaved():
     name = new_name()
     with ended(name), small_disk("200k") as dir:
-        fill = f"head -c 190000 /dev/zero > {dir}/fill; exit 5"
-        got = fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--", "sh", "-c", fill, status=5)
+        fill = f"head -c 190000 /dev/zero > {dir}/fill; kill -TERM $$ # it's"
+        got = fr("record", "-n", name, "-o", dir, *MINIMAL, "--", "sh", "-c", fill, "", status=128 + 15)
         check(f"`flightrec dump -n {name} -o FILE` takes it elsewhere" in got.stderr, got.stderr)
         check(exists(name), "the session is gone")
-        check("sched_process_exit" in fr("replay", "-f", 'comm == "sh"', dump(name)).stdout, "what was recorded")
-        with recorder(name, "-p", "minimal", "-m", "2M") as p:  # takes it over
-            wait_for(lambda: status(name)["recorder"], "the session is owned")
-            before = status(name)
-            after = json.loads(fr("stop", "-n", name, "--json").stdout)
-            equal(p.wait(120), 0, "exit status of a recorder whose session is ended by another process")
+        file = dump(name)
+        check("sched_process_exit" in fr("replay", "-f", 'comm == "sh"', file).stdout, "what was recorded")
+        quoted = fill.replace("'", r"'\''")
+        equal(fr_json("info", file)["command"], f"sh -c '{quoted}' ''", "the command that the session was begun for")
+        os.unlink(f"{dir}/fill")
+        fr("record", "-n", name, "-o", dir, *MINIMAL, "--", "true")  # takes it over
+        equal(len(snapshots(dir)), 1, "snapshots of the next command")
         check(not exists(name), "the session is still there")
-        equal((before["recorder"], after["recorder"]), (True, False), "is there a recorder?")
-        check(all(b["written"] <= a["written"] for b, a in zip(before["cpus"], after["cpus"])), "counters went back")
-        check(sum(c["written"] for c in after["cpus"]), "nothing was counted in the end")
         for option, value, word in (("--max-files", "3", "--max-files"), ("--on", "crash", "'crash'"), ("--on", "exit", "'exit'"),
                                     ("--on", "command:last=1s", "'command:last=1s'")):
             refused(fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--detach", option, value, status=2), word)
@@ -709,111 +729,6 @@ def doctor():
     equal(json.loads(got.stdout)["able"], False, "able without root")
     for c in json.loads(got.stdout)["checks"]:
         check("use a kernel" not in c["cure"], f"what is only forbidden is blamed on the kernel: {c}")
-
-
-@test("a memory limit: doctor tells it, a session that would not fit is refused before anything is loaded, one that fits records",
-      own="it is begun where memory is limited")
-def memory_limit():
-    dir = next((d for d in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(f"{d}/memory.stat")), None)
-    if not dir:
-        raise Skip("no memory cgroups here")
-    limit = "memory.limit_in_bytes" if os.path.exists(f"{dir}/memory.limit_in_bytes") else "memory.max"
-    dir, cpus = f"{dir}/frtest-{os.getpid()}", os.cpu_count()
-    os.makedirs(f"{dir}/below")
-    try:
-        if not os.path.exists(f"{dir}/{limit}"):
-            raise Skip("no memory controller below the root")
-        with open(f"{dir}/{limit}", "w") as f:  # the limit is that of the one above
-            f.write(str((112 + 4 * cpus) << 20))
-        inside = "sh", "-c", f'echo $$ > {dir}/below/cgroup.procs; exec "$@"', "sh"
-        found = {c["what"]: c for c in json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]}["memory limit"]
-        check(found["grade"] == "ok" and f"{dir}/{limit}" in found["found"], f"doctor: {found}")
-        name = new_name()
-        few = "record", "-n", name, "-o", TMP, "-p", "minimal", "-m", "2M"
-        with open(f"{dir}/{limit}", "w") as f:
-            f.write(str(32 << 20))
-        got = run(*inside, FLIGHTREC, *few, "--", "true", status=1)
-        needs = re.findall(r"([\d.]+) MiB", got.stderr)[:-1]  # the last is what is left
-        equal(len(needs), 4, f"what a recorder takes: {got.stderr}")
-        with open(f"{dir}/{limit}", "w") as f:
-            f.write(str((int(sum(map(float, needs))) + 2) << 20))
-        with ended(name):
-            run(*inside, FLIGHTREC, *few, "--detach")
-            got = run(*inside, FLIGHTREC, *few, "--keep", "--", "true")  # with as much as it takes
-            check("\nsnapshot " in got.stderr and "from outside" not in got.stderr, f"with as much as it takes: {got.stderr}")
-            with open(f"{dir}/{limit}", "w") as f:
-                f.write(str((112 + 4 * cpus) << 20))
-            got = run(*inside, FLIGHTREC, "record", "-n", new_name(), "-o", TMP, "-p", "minimal", "-m", "128M", "--detach", status=1)
-            check(f"but of the limit in {dir}/{limit} only" in got.stderr and "(-m)" in got.stderr, got.stderr)
-            with open(f"{dir}/{limit}", "w") as f:
-                f.write(str((40 + 4 * cpus) << 20))
-            found = json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]
-            equal({c["what"]: c["grade"] for c in found}["memory limit"], "missing", "doctor, with little room")
-    finally:
-        wait_for(lambda: gone(f"{dir}/below") and gone(dir), "the cgroups are empty")
-
-
-def peak_of_dump(name, mib):
-    """The most memory that a dump took in a cgroup of so much, and the events it has."""
-    file = path(f"lent-{mib}.flight")
-    with small_memory(mib) as dir:
-        peak = next((f for f in ("memory.max_usage_in_bytes", "memory.peak") if os.path.exists(f"{dir}/{f}")), None)
-        if not peak:
-            raise Skip("this kernel does not tell how much memory a cgroup took at most")
-        run("sh", "-c", f'echo $$ > {dir}/cgroup.procs; exec "$@"', "sh", FLIGHTREC, "dump", "-n", name, "-o", file)
-        with open(f"{dir}/{peak}", encoding="ascii") as f:
-            took = int(f.read())
-    info = fr_json("info", "--json", file)
-    equal((info["missed"], info["damage"]), ({}, 0), "what is missing in it")
-    os.unlink(file)
-    return took >> 20, sum(t["events"] for c in info["cpus"] for t in c["tiers"] if t["name"] == "main")
-
-
-LARGE = ("-p", "minimal", "-e", "-sched", "-e", "-signal", "-e", "syscall", "--comm", "frt*", "-m", "96M")  # nothing in it is others'
-
-
-def fill(cnt, cpus):
-    """So many reads and writes by dd on each CPU."""
-    loads = [subprocess.Popen(["taskset", "-c", str(cpu), program("frt-dd", "/bin/dd"), "if=/dev/zero", "of=/dev/null", "bs=1", f"count={cnt}"],
-                              stderr=subprocess.DEVNULL) for cpu in range(min(cpus, os.cpu_count()))]
-    for p in loads:
-        p.wait()
-
-
-@test("files are read where memory is short, if more slowly: no huge pages, of which parts would not be used")
-def read_in_little_memory():
-    file, name = path("little.flight"), shared(*LARGE)
-    # what else runs meanwhile, and how many tasks that are, is no part of it: a report needs memory for each
-    fill(250000, 2)
-    fr("dump", "-n", name, "-o", file)
-    with small_memory(16) as dir:
-        inside = "sh", "-c", f'echo $$ > {dir}/cgroup.procs; exec "$@"', "sh"
-        for command in (("replay", "--count"), ("report", "--json"), ("verify",)):
-            run(*inside, FLIGHTREC, *command, file)
-        lines = run(*inside, "sh", "-c", '"$0" replay "$1" | wc -l', FLIGHTREC, file).stdout
-    equal(int(lines), fr_json("info", "--json", file)["events"], "lines")
-
-
-@test("copies of large rings: all at once where memory is plentiful, in waves where it is not")
-def lent_memory():
-    name = shared(*LARGE)
-    fill(1800000, 1)
-    little, events = peak_of_dump(name, 96)
-    plenty, more_events = peak_of_dump(name, 4096)
-    check(events > 3_600_000, f"{events} events")
-    equal(more_events, events, "events of the main rings, to which nobody wrote between")
-    check(little < 96 < plenty, f"{plenty} MiB taken where there was enough, {little} where that has no room: 96 is the limit")
-    return f"{little} and {plenty} MiB"
-
-
-@test("disk full while memory that was lent is encoded: refused like any other")
-def disk_full_of_large_rings():
-    name = shared(*LARGE)
-    size = os.path.getsize(dump(name))
-    for percent in (30, 45, 60, 90) * (3 if LONG else 1):  # threads are somewhere else each time
-        with small_disk(size * percent // 100) as dir:
-            refused(fr("dump", "-n", name, "-o", f"{dir}/x.flight", status=1), "No space left", "session goes on recording")
-            equal(os.listdir(dir), [], "files left")
 
 
 @test("doctor without type information: says so, and does not guess about the rest")

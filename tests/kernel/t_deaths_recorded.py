@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The matrix of deaths through a real recorder: each that dumps core leaves one snapshot, that says what it was; no other does."""
-from frtest import check, equal, fr, fr_json, main, path, program, replay, run, test, wait_for
+"""Deaths through a real recorder: of the matrix each that dumps core leaves one snapshot, that says what it was; no other does."""
+import signal
+import subprocess
+
+from frtest import Skip, check, equal, fr, fr_json, main, path, program, replay, run, test, wait_for
 from matrix import CORE_SIGNALS, PROGRAMS, said
-from recorder import recording
+from recorder import LEFT, TAG, Recorder, expendable, recording
 
 RULE = f"crash:exe={path('frd-*')},cooldown=0s"
 
@@ -60,6 +63,51 @@ def recorded():
             check_snapshot(mine[0], d)
     check(len(deaths) >= 23, f"only {len(deaths)} deaths")
     return f"{len(deaths)} snapshots of {len(ways) - 2} ways"
+
+
+THREADS = r"""
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *waits(void *arg) { pause(); return arg; }
+static void *dies(void *arg) { *(volatile int *)0x8 = 1; return arg; }
+int main(int argc, char **argv)
+{
+	int cnt = atoi(argv[1]);
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 16384);
+	while (cnt-- && !pthread_create(&t, &attr, waits, 0))
+		;
+	if (pthread_create(&t, 0, dies, 0))
+		return 77 + argc;
+	pause();
+}
+"""
+
+
+@test("a thread that crashes with 20,000 others: the snapshot has it by its name, whatever died behind it",
+      own="20,000 deaths push out what others have recorded: of a session that others have left")
+def crowd():
+    file = path(f"crowd{TAG}")
+    with open(f"{file}.c", "w") as f:
+        f.write(THREADS)
+    run("gcc", "-O1", "-pthread", "-o", file, f"{file}.c")
+    with expendable(f"crash:comm=crowd{TAG},cooldown=0s", leave=LEFT) as (name, dir, conf):
+        r = Recorder(name, dir, "--config", conf).armed()
+        p = subprocess.Popen([file, "20000"])
+        if p.wait() != -signal.SIGSEGV:
+            raise Skip(f"no 20,000 threads here: {p.returncode}")
+        snapshot = r.wait_files(1)[0]
+        r.end()
+    about = fr_json("info", snapshot)["trigger"]
+    mine = [e["comm"] for e in replay(snapshot, "-f", f"tid == {about['tid']}")]
+    check(mine, "it has no event")
+    equal(set(mine), {f"crowd{TAG}"}, f"its name in {len(mine)} events")
+    equal({e["pid"] for e in replay(snapshot, "-f", f"tid == {about['tid']}")}, {p.pid}, "its process")
+    equal([t["comm"] for t in fr_json("report", snapshot)["tasks"] if t["tid"] == about["tid"]], [f"crowd{TAG}"], "in the report")
 
 
 if __name__ == "__main__":

@@ -5,9 +5,9 @@ import os
 import re
 import subprocess
 
-from frtest import FLIGHTREC, check, dump, equal, exists, fr, main, path, status, test, wait_for
+from frtest import FLIGHTREC, check, dump, equal, exists, fr, impatient, main, path, status, test, wait_for
 from hangfs import hangfs
-from recorder import TAG, Recorder, configured, crash, expendable, kill, send_reload, trigger, write_config, writer_of
+from recorder import TAG, Recorder, configured, crash, kill, last_configured, send_reload, trigger, write_config, writer_of
 
 ONE, TWO = f"disk-a{TAG}", f"disk-b{TAG}"
 RULES = [f"crash:comm={who},cooldown=0s" for who in (ONE, TWO)]
@@ -71,7 +71,7 @@ def asks_nothing():
 
 @test("its disk hangs: recording goes on, status says so and who waits; other disks take snapshots; all is written when it answers")
 def hangs():
-    with hangfs() as disk, configured(*RULES) as (name, _, conf):
+    with impatient(20), hangfs() as disk, configured(*RULES) as (name, _, conf):
         write_config(conf, name, disk.dir, *RULES, more=STORAGE + SOCKET)
         r = Recorder(name, disk.dir, "--config", conf)
         try:
@@ -121,7 +121,7 @@ def ends(r, disk):
 
 @test("its disk hangs for longer than WriteTimeout=: what is lost is said by name, a recorder ends, the next one writes when it answers")
 def ends_without_disk():
-    with hangfs() as disk, configured(*RULES) as (name, _, file):
+    with impatient(20), hangfs() as disk, configured(*RULES) as (name, _, file):
         write_config(file, name, disk.dir, *RULES, more=f"{STORAGE}WriteTimeout=1s\n{SOCKET}")
         r = Recorder(name, disk.dir, "--config", file)
         try:
@@ -148,10 +148,9 @@ def ends_without_disk():
             kill(r)
 
 
-@test("a session whose recorder's disk hangs ends with `stop`, which says what is lost; a dump that waits for that disk ends with 4",
-      own="the session is ended")
+@test("a session whose recorder's disk hangs ends with `stop`, which says what is lost; a dump that waits for that disk ends with 4")
 def stops_without_disk():
-    with hangfs() as disk, expendable(*RULES, more=f"{STORAGE}WriteTimeout=1s\n{SOCKET}") as (name, _, file):
+    with impatient(20), hangfs() as disk, last_configured(*RULES, more=f"{STORAGE}WriteTimeout=1s\n{SOCKET}") as (name, _, file):
         write_config(file, name, disk.dir, *RULES, more=f"{STORAGE}WriteTimeout=1s\n{SOCKET}")
         r, late = Recorder(name, disk.dir, "--config", file), None
         try:

@@ -12,8 +12,9 @@ import subprocess
 import threading
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, SYSCALLS as OPTIONS, Failed, at_end, busy, chance, check, end, ended, equal, exists, fr, fr_json,
-                    is_blocked, main, new_name, opened, path, run, snapshots, state, status, test, wait_for, wait_said, waits_in, written)
+from frtest import (FLIGHTREC, SESSIONS, Failed, at_end, busy, chance, check, end, ended, equal, exists, fr, fr_json, is_blocked, main,
+                    new_name, opened, path, run, snapshots, state, status, test, wait_for, wait_said, waits_in, written,
+                    SYSCALLS as OPTIONS)
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # of processes that are alive
 STARTS = ADOPTIONS = KILLS * 3 // 20
@@ -211,37 +212,6 @@ def kill_starts(v):
         v.goes_on()
 
 
-@test("kills of dump, recorder and start: recording goes on, nothing is left", own="starts that are killed, and the session's end")
-def kills():
-    global rng
-    rng = chance()
-    before, quiet = all_objects(), not others()
-    dir = path("kill")
-    os.mkdir(dir)
-    with ended(new_name()) as name:
-        alive = kill_start(name, dir)
-        begin(name, dir)
-        v = Victim(name, dir)
-        v.killed["start"] += alive
-        with busy():
-            kill_dumps(v)
-        kill_recorders(v)
-        kill_starts(v)
-        v.snapshot()
-        equal(leftovers(dir), [], "temporary files after a whole dump")
-        files = [f"{dir}/{f}" for f in snapshots(dir)]
-        fr("verify", *files)
-        objects = objects_of(name)
-        check(len(still_there(objects)) == len(objects) > 20, "the session's objects cannot be seen")
-        fr("stop", "-n", name)
-        check(not exists(name), "the session is still in bpffs")
-        wait_for(lambda: not still_there(objects), "the session's maps, programs and links are gone")
-    if quiet and not others():
-        wait_for(lambda: not all_objects() - before or others(), "no map, program or link is left of the killed")
-    equal(v.killed, {"dump": DUMPS, "recorder": ADOPTIONS, "start": STARTS}, "killed alive")
-    return f"killed {v.killed}, {len(files)} snapshots all sound"
-
-
 @test("an orphan is adopted with the same settings, refused with others, refused while its owner lives", own=BY_TURNS)
 def adoption():
     name = standing()
@@ -314,18 +284,22 @@ def late():
             p.communicate()
 
 
-@test("a session that a recorder adopts while stop waits for it: stop ends that recorder first", own=BY_TURNS)
+@test("a session that a recorder adopts while stop waits for it: stop ends that recorder first, and tells the counters", own=BY_TURNS)
 def stop_and_adopt():
     name = standing()
     with locked(name):
-        late = start("stop", "-n", name)
+        late = start("stop", "-n", name, "--json")
         wait_said(late, "waiting")
         p = start("record", "-n", name, "-o", path("."), *OPTIONS)
         wait_said(p, "memory:")
-    equal((late.wait(120), p.wait(120)), (0, 0), "exit status of stop, and of the recorder")
+        before = status(name)
+    after = json.loads(late.communicate(timeout=120)[0])
+    equal((late.returncode, p.wait(120)), (0, 0), "exit status of stop, and of the recorder")
     check(not exists(name), "the session is still there")
-    for process in (late, p):
-        process.communicate()
+    equal((before["recorder"], after["recorder"]), (True, False), "is there a recorder?")
+    check(all(b["written"] <= a["written"] for b, a in zip(before["cpus"], after["cpus"])), "counters went back")
+    check(sum(c["written"] for c in after["cpus"]), "nothing was counted in the end")
+    p.communicate()
 
 
 def remove_pins(name):
@@ -416,6 +390,37 @@ def begin_and_end():
     for t in threads:
         t.join()
     equal(wrong, [], "what was said")
+
+
+@test("kills of dump, recorder and start: recording goes on, nothing is left", own="starts that are killed")
+def kills():
+    global rng
+    rng = chance()
+    before, quiet = all_objects(), not others()
+    dir = path("kill")
+    os.mkdir(dir)
+    with ended(standing_name()) as name:
+        alive = not exists(name) and kill_start(name, dir)
+        fr("record", "-n", name, "-o", dir, "--detach", *OPTIONS)
+        v = Victim(name, dir)
+        v.killed["start"] += alive
+        with busy():
+            kill_dumps(v)
+        kill_recorders(v)
+        kill_starts(v)
+        v.snapshot()
+        equal(leftovers(dir), [], "temporary files after a whole dump")
+        files = [f"{dir}/{f}" for f in snapshots(dir)]
+        fr("verify", *files)
+        objects = objects_of(name)
+        check(len(still_there(objects)) == len(objects) > 20, "the session's objects cannot be seen")
+        fr("stop", "-n", name)
+        check(not exists(name), "the session is still in bpffs")
+        wait_for(lambda: not still_there(objects), "the session's maps, programs and links are gone")
+    if quiet and not others():
+        wait_for(lambda: not all_objects() - before or others(), "no map, program or link is left of the killed")
+    equal(v.killed, {"dump": DUMPS, "recorder": ADOPTIONS, "start": STARTS}, "killed alive")
+    return f"killed {v.killed}, {len(files)} snapshots all sound"
 
 
 if __name__ == "__main__":

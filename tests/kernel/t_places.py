@@ -9,7 +9,8 @@ import re
 import shutil
 import subprocess
 
-from frtest import SAMPLES, Skip, check, dump, equal, fr_json, helper, main, mono_ns, new_name, path, recorder, replay, run, shared, test, wait_for
+from frtest import SAMPLED, SAMPLES, Skip, check, dump, equal, fr_json, helper, main, mono_ns, path, replay, run, shared, test, wait_for
+from recorder import NOBODY, attached
 
 CHAIN = helper("chain")
 
@@ -150,14 +151,14 @@ def never_in_user():
     return f"{len(worker)} samples"
 
 
-@test("another file at the same address: each sample is of the file that was mapped then, in the ring and in the profile",
-      own="a recorder keeps its profile's tables from getting full")
+@test("another file at the same address: each sample is of the file that was mapped then, in the ring and in the profile")
 def remapped():
     libs = [object_of("one"), object_of("two")]
     ids = [build_id(lib) for lib in libs]
-    name, since = new_name(), mono_ns()
+    since = mono_ns()
     # a recorder reads the profile's tables before other tasks of a busy machine have filled them
-    with recorder(name, "-p", "minimal", "-e", "sample", "--hz", "499", "-m", "8M"):
+    with attached(SAMPLED, NOBODY) as r:
+        name = r.name
         p, said = last_words(helper("remap"), 40, 25, *libs)
         file = dump(name)
         put_away(p)

@@ -10,21 +10,17 @@ import functools
 import json
 import os
 import re
-import signal
 import subprocess
 import tempfile
 import time
 
 import frtest
-from frtest import (FLIGHTREC, MINIMAL, TMP, at_end, chance, check, dump, end, equal, fr, fr_json, helper, main, program, replay, run,
-                    session, shared, test, wait_for)
+from frtest import (FLIGHTREC, MINIMAL, SAMPLED, TMP, at_end, chance, check, dump, end, equal, fr, fr_json, last_of, main, program, replay,
+                    run, shared, test, wait_for)
 from recorder import Recorder, kill
 
-# Nothing but samples, births and deaths: there is room for all samples of some minutes.
-OPTIONS = ("-p", "minimal", "-e", "-sched", "-e", "sample", "-m", "16M", "--hz")
-FAST = (*OPTIONS, "1999")
+FAST = (*SAMPLED[:-1], "1999")
 SPOILED = "its tables fill, readers and recorders of it are killed, and it is left without samplers: by one test after the other"
-ENDED = "its sampling ends, so that its ring and its profile stay as they are: for all tests of a snapshot"
 PROGRAM = "frshare"
 SHARES = ("share_much", "share_little")
 
@@ -139,6 +135,130 @@ def between(name, read):
     return p
 
 
+GONE = """
+#include <time.h>
+__attribute__((noinline)) void gone_spins(volatile long n) { while (n--) ; }
+int main(void) { while (clock() < CLOCKS_PER_SEC / 2) gone_spins(1000000); }
+"""
+
+
+def gone_program():
+    """One that spends half a second in gone_spins(), and ends: a file that no other process executes."""
+    file = frtest.path("frgone")
+    with open(f"{file}.c", "w") as f:
+        f.write(GONE)
+    run("gcc", "-O1", "-fno-omit-frame-pointer", "-Wl,--build-id=sha1", "-o", file, f"{file}.c")
+    return file
+
+
+@functools.cache
+def ended_one():
+    """A snapshot of a session whose sampling had ended, its profile, what the session itself showed, and its count of idle samples."""
+    with last_of(*SAMPLED) as name:
+        with keeping(name, *SAMPLED), burning():
+            run(gone_program(), timeout=60)
+            wait_seen(name, 200)
+            stop_sampling(name)
+            file, live = dump(name), of_live(name, "--since", "1h")
+            idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
+    return file, profile(file, "--since", "1h"), live, idle
+
+
+def less_or_lost(p, hits, rows, what):
+    """As many hits as the ring has samples, but for those that the profile lost, or had no room for: it says how many."""
+    lacks = p["lost_ever"] + p["window"]["other"] + p["window"]["stackless"]
+    check(rows - lacks <= hits <= rows, f"{what}: {hits} hits, {rows} samples in the ring; without room, or lost: {lacks}")
+
+
+@test("the profile counts the samples of the ring: of a program, and of each of its functions as many as replay names")
+def same_samples():
+    file, p, _, idle = ended_one()
+    equal(sum(t["overwritten"] for c in fr_json("info", file)["cpus"] for t in c["tiers"] if t["name"] == "main"), 0, "samples overwritten")
+    rows = replay(file, "--symbols", "-f", "event == cpu_sample")
+    equal(len(rows) + idle, p["taken_ever"] - lost_in_ring(file), "samples in the ring, and idle ones")
+    less_or_lost(p, p["window"]["idle"], idle, "idle")
+    mine = [r for r in rows if r["comm"] == PROGRAM]
+    less_or_lost(p, sum(s["hits"] for s in busy_stacks(p)), len(mine), PROGRAM)
+    for name in SHARES:
+        found = sum(any(f.startswith(name) for f in r["ustack_sym"] or []) for r in mine)
+        check(found > 0, f"no sample in {name}")
+        less_or_lost(p, hits_in(p, name), found, name)
+    check(all(s["frames"] for s in busy_stacks(p)) or p["window"]["stackless"], "each has a stack")
+    return f"{len(mine)} samples, {len(busy_stacks(p))} stacks"
+
+
+def lost_in_ring(file):
+    return sum(sum(t["lost"].values()) for c in fr_json("info", file)["cpus"] for t in c["tiers"] if t["name"] == "main")
+
+
+@test("a snapshot has the profile of the time before it, the same that the session shows, also when it was cut")
+def in_snapshot():
+    file, p, live, _ = ended_one()
+    equal(p["window"]["counted"], live["window"]["counted"], "samples counted")
+    check(hits_in(p, "share_much") > 0, "the program is in it, with its functions' names")
+    equal(hits_in(p, "share_much"), hits_in(live, "share_much"), "samples of a function")
+    info = fr_json("info", file)
+    equal(info["cpu_profile"]["taken_ever"], p["taken_ever"], "samples that info tells of")
+    equal({p["event"], live["event"], info["samples"]["event"]}, {sampled_by()}, "what took the samples")
+    equal(fr_json("diff", "--last", "10s", file), fr_json("profile", "--diff", "--since", "10s", file), "diff of one file")
+    check("before" in fr("diff", file).stdout, "diff tells of what was before")
+    check("--last is for one file" in fr("diff", "--last", "10s", file, file, status=2).stderr, "diff --last of two files")
+    fr("verify", file)
+    small = frtest.path("cut.flight")
+    fr("cut", "--since", "50%", "-o", small, file)
+    equal(profile(small, "--since", "1h")["window"], p["window"], "the profile of a snapshot that was cut")
+
+
+@test("functions of a program that has ended have names, of a session as of a snapshot")
+def of_ended():
+    _, p, live, _ = ended_one()
+    named = [[f["self"] for f in which["functions"] if f["name"] == "gone_spins" and f["module"] == frtest.path("frgone")] for which in (p, live)]
+    check(named[0] and named[0][0] > 0, f"the snapshot names none: {[f['name'] for f in p['functions']][:40]}")
+    equal(named[1], named[0], "samples of its function, of the session")
+
+
+@test("folded and perfetto: as many samples as were counted, and json says the same")
+def formats():
+    file, p, _, _ = ended_one()
+    busy = sum(s["hits"] for s in p["stacks"])
+    lines = fr("profile", file, "--since", "1h", "--to", "folded").stdout.splitlines()
+    equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), busy + p["window"]["other"], "hits of folded lines")
+    check(any(line.startswith(f"{PROGRAM};") and "share_much" in line for line in lines), "the program is in it")
+    out = frtest.path("profile.pftrace")
+    fr("profile", file, "--since", "1h", "--to", "perfetto", "-o", out)
+    with open(out, "rb") as f:
+        data = f.read()
+    equal(packets(data)[66], busy, "PerfSample packets")
+    return f"{busy} samples"
+
+
+def varint(data, at):
+    v = shift = 0
+    while True:
+        b = data[at]
+        v |= (b & 0x7f) << shift
+        at, shift = at + 1, shift + 7
+        if b < 0x80:
+            return v, at
+
+
+def packets(data):
+    """How many packets have each field, of a trace that is nothing but packets."""
+    cnt, at = {}, 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        equal(tag, 1 << 3 | 2, f"tag of a packet at {at}")
+        sz, at = varint(data, at)
+        end = at + sz
+        while at < end:
+            tag, at = varint(data, at)
+            cnt[tag >> 3] = cnt.get(tag >> 3, 0) + 1
+            v, at = varint(data, at)
+            at += v if tag & 7 == 2 else 0
+        equal(at, end, "end of a packet")
+    return cnt
+
+
 _spoiled = []
 
 
@@ -238,130 +358,6 @@ def accounts():
     # what is overwritten may have been something else
     check(present + idle <= told <= rows + idle, f"{told} taken; {present} in the file, {rows} with what is overwritten, {idle} idle")
     return f"{told} taken, {p['lost_ever']} lost, {present} in the file, {idle} idle"
-
-
-GONE = """
-#include <time.h>
-__attribute__((noinline)) void gone_spins(volatile long n) { while (n--) ; }
-int main(void) { while (clock() < CLOCKS_PER_SEC / 2) gone_spins(1000000); }
-"""
-
-
-def gone_program():
-    """One that spends half a second in gone_spins(), and ends: a file that no other process executes."""
-    file = frtest.path("frgone")
-    with open(f"{file}.c", "w") as f:
-        f.write(GONE)
-    run("gcc", "-O1", "-fno-omit-frame-pointer", "-Wl,--build-id=sha1", "-o", file, f"{file}.c")
-    return file
-
-
-@functools.cache
-def ended_one():
-    """A snapshot of a session whose sampling had ended, its profile, what the session itself showed, and its count of idle samples."""
-    with session(*OPTIONS, "499") as name:
-        with keeping(name, *OPTIONS, "499"), burning():
-            run(gone_program(), timeout=60)
-            wait_seen(name, 200)
-            stop_sampling(name)
-            file, live = dump(name), of_live(name, "--since", "1h")
-            idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
-    return file, profile(file, "--since", "1h"), live, idle
-
-
-def less_or_lost(p, hits, rows, what):
-    """As many hits as the ring has samples, but for those that the profile lost, or had no room for: it says how many."""
-    lacks = p["lost_ever"] + p["window"]["other"] + p["window"]["stackless"]
-    check(rows - lacks <= hits <= rows, f"{what}: {hits} hits, {rows} samples in the ring; without room, or lost: {lacks}")
-
-
-@test("the profile counts the samples of the ring: of a program, and of each of its functions as many as replay names", own=ENDED)
-def same_samples():
-    file, p, _, idle = ended_one()
-    equal(sum(t["overwritten"] for c in fr_json("info", file)["cpus"] for t in c["tiers"]), 0, "events overwritten")
-    rows = replay(file, "--symbols", "-f", "event == cpu_sample")
-    equal(len(rows) + idle, p["taken_ever"] - lost_in_ring(file), "samples in the ring, and idle ones")
-    less_or_lost(p, p["window"]["idle"], idle, "idle")
-    mine = [r for r in rows if r["comm"] == PROGRAM]
-    less_or_lost(p, sum(s["hits"] for s in busy_stacks(p)), len(mine), PROGRAM)
-    for name in SHARES:
-        found = sum(any(f.startswith(name) for f in r["ustack_sym"] or []) for r in mine)
-        check(found > 0, f"no sample in {name}")
-        less_or_lost(p, hits_in(p, name), found, name)
-    check(all(s["frames"] for s in busy_stacks(p)) or p["window"]["stackless"], "each has a stack")
-    return f"{len(mine)} samples, {len(busy_stacks(p))} stacks"
-
-
-def lost_in_ring(file):
-    return sum(sum(t["lost"].values()) for c in fr_json("info", file)["cpus"] for t in c["tiers"] if t["name"] == "main")
-
-
-@test("a snapshot has the profile of the time before it, the same that the session shows, also when it was cut", own=ENDED)
-def in_snapshot():
-    file, p, live, _ = ended_one()
-    equal(p["window"]["counted"], live["window"]["counted"], "samples counted")
-    check(hits_in(p, "share_much") > 0, "the program is in it, with its functions' names")
-    equal(hits_in(p, "share_much"), hits_in(live, "share_much"), "samples of a function")
-    info = fr_json("info", file)
-    equal(info["cpu_profile"]["taken_ever"], p["taken_ever"], "samples that info tells of")
-    equal({p["event"], live["event"], info["samples"]["event"]}, {sampled_by()}, "what took the samples")
-    equal(fr_json("diff", "--last", "10s", file), fr_json("profile", "--diff", "--since", "10s", file), "diff of one file")
-    check("before" in fr("diff", file).stdout, "diff tells of what was before")
-    check("--last is for one file" in fr("diff", "--last", "10s", file, file, status=2).stderr, "diff --last of two files")
-    fr("verify", file)
-    small = frtest.path("cut.flight")
-    fr("cut", "--since", "50%", "-o", small, file)
-    equal(profile(small, "--since", "1h")["window"], p["window"], "the profile of a snapshot that was cut")
-
-
-@test("functions of a program that has ended have names, of a session as of a snapshot", own=ENDED)
-def of_ended():
-    _, p, live, _ = ended_one()
-    named = [[f["self"] for f in which["functions"] if f["name"] == "gone_spins" and f["module"] == frtest.path("frgone")] for which in (p, live)]
-    check(named[0] and named[0][0] > 0, f"the snapshot names none: {[f['name'] for f in p['functions']][:40]}")
-    equal(named[1], named[0], "samples of its function, of the session")
-
-
-@test("folded and perfetto: as many samples as were counted, and json says the same", own=ENDED)
-def formats():
-    file, p, _, _ = ended_one()
-    busy = sum(s["hits"] for s in p["stacks"])
-    lines = fr("profile", file, "--since", "1h", "--to", "folded").stdout.splitlines()
-    equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), busy + p["window"]["other"], "hits of folded lines")
-    check(any(line.startswith(f"{PROGRAM};") and "share_much" in line for line in lines), "the program is in it")
-    out = frtest.path("profile.pftrace")
-    fr("profile", file, "--since", "1h", "--to", "perfetto", "-o", out)
-    with open(out, "rb") as f:
-        data = f.read()
-    equal(packets(data)[66], busy, "PerfSample packets")
-    return f"{busy} samples"
-
-
-def varint(data, at):
-    v = shift = 0
-    while True:
-        b = data[at]
-        v |= (b & 0x7f) << shift
-        at, shift = at + 1, shift + 7
-        if b < 0x80:
-            return v, at
-
-
-def packets(data):
-    """How many packets have each field, of a trace that is nothing but packets."""
-    cnt, at = {}, 0
-    while at < len(data):
-        tag, at = varint(data, at)
-        equal(tag, 1 << 3 | 2, f"tag of a packet at {at}")
-        sz, at = varint(data, at)
-        end = at + sz
-        while at < end:
-            tag, at = varint(data, at)
-            cnt[tag >> 3] = cnt.get(tag >> 3, 0) + 1
-            v, at = varint(data, at)
-            at += v if tag & 7 == 2 else 0
-        equal(at, end, "end of a packet")
-    return cnt
 
 
 @test("--cpu-profile no, and a session without samples: no profile, and that is said")

@@ -6,11 +6,14 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 
-from frtest import SESSIONS, TMP, check, dump, end, equal, exists, fr, helper, main, path, replay, run, status, test, wait_for
-from recorder import (NOBODY, ONE, Recorder, TAG, accounted, children, configured, crash, end_load, expendable, kill, kill_load, next_link,
+from frtest import SESSIONS, TMP, check, dump, equal, exists, fr, helper, main, path, replay, run, status, test, wait_for
+from recorder import (NOBODY, ONE, TAG, Recorder, accounted, children, configured, crash, end_load, expendable, kill, kill_load, next_link,
                       own_configured, recording, refused_pin, send_reload, start_load, trigger_links, write_config)
+
+
+LARGE = "Memory=16M"
+_large = []  # a session with such rings
 
 
 def initial_values(pid):
@@ -124,43 +127,6 @@ def reload_of_others():
             kill(r)
 
 
-@test("--config: reloads that change a rule's text under its deaths: each has one decision, counted where its rule counts",
-      own="rings that hold all of it")
-def reload_of_texts():
-    texts = [f"crash:comm=loop{TAG},last={ms}ms,cooldown=1h" for ms in (1, 2)]
-    sets = [texts[:1], ["exit:27", texts[1]]]  # another number, too
-    more = "[Session]\nMemory=16M\n"
-    with own_configured() as (name, dir, file):
-        write_config(file, name, dir, *sets[0], more=more)
-        r = Recorder(name, dir, "--config", file)
-        load = None
-        try:
-            r.armed()
-            load = start_load(f"loop{TAG}", 20000)
-            for i in range(1, 8):
-                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, lambda: f"deaths: {r.rules()}")
-                write_config(file, name, dir, *sets[i % 2], more=more)
-                send_reload(r)
-            died = end_load(load)
-            rules = [None, r.wait_seen(texts[1], 1)]
-            write_config(file, name, dir, *sets[0], more=more)
-            send_reload(r)
-            rules[0] = r.rules()[texts[0]]
-            events = [e for e in replay(dump(name), "--life") if e["event"] in ("crash", "trigger")]
-            check(accounted(rules[0]), f"verdicts of what came while others were loaded: {rules[0]}")
-            equal(sum(x["seen"] for x in rules), died, f"deaths that were seen: {rules}")
-            crashes = [e["pid"] for e in events if e["event"] == "crash"]
-            marks = [e["target_pid"] for e in events if e["event"] == "trigger" and e["reason"] == "crash"]
-            equal(len(crashes), died, "events of deaths")
-            equal(len(marks) + sum(x["queue_lost"] for x in rules), died, "decisions in the history, and alerts lost")
-            equal((len(set(marks)), set(marks) - set(crashes)), (len(marks), set()), "whom they are about: each once")
-            equal(r.end(), 0, f"exit status: {r.said()}")
-            return f"{died} deaths over 8 reloads"
-        finally:
-            kill_load(load)
-            kill(r)
-
-
 def deaths_in_journal(dir, who):
     """How many deaths by a signal of programs of that name a directory's journal of incidents tells."""
     if not os.path.exists(f"{dir}/incidents.journal"):
@@ -239,15 +205,16 @@ def other_directory():
             wait_for(lambda: deaths_in_journal(second, who) == 1, "a death in the second journal")
             equal(os.path.dirname(fr("dump", "-n", name).stdout.strip()), second, "directory of a snapshot")
             equal(r.end(), 0, f"exit status: {r.said()}")
-            write_config(file, name, third, NOBODY)
+            write_config(file, name, third, NOBODY, more="[Control]\nSocket=yes\n")
             r = Recorder(name, third, "--config", file).armed()
             check("adopted" in r.said(), r.said())
             equal(status(name)["dir"], third, "directory of the session, adopted")
-            equal(r.end(), 0, f"exit status: {r.said()}")
         finally:
             kill(r)
         crash(who)
+        check(os.path.exists(f"/run/flightrec/{name}.sock"), "a killed recorder leaves its socket")
         fr("stop", "-n", name)
+        check(not os.path.exists(f"/run/flightrec/{name}.sock"), "stop leaves a dead recorder's socket")
         equal([deaths_in_journal(dir, who) for dir in (first, second, third)], [1, 1, 1], "deaths in the journals")
 
 
@@ -276,9 +243,9 @@ def smaller_journal():
 @test("--config: a restart with other [Session] settings saves the history, runs the hook for it, and begins anew",
       own="sessions with other settings")
 def other_settings():
-    with own_configured() as (name, dir, file):
+    with own_configured(leave=_large) as (name, dir, file):
         hook = f"[Notify]\nExec=echo $FLIGHTREC_REASON $FLIGHTREC_FILE >> {dir}/told\nExecUser=0\n"
-        for nr, more in enumerate(("", "[Session]\nMemory=3M\n")):
+        for nr, more in enumerate(("", f"[Session]\n{LARGE}\n")):
             write_config(file, name, dir, f"exit:{nr + 20}", more=hook + more)
             r = Recorder(name, dir, "--config", file)
             try:
@@ -291,6 +258,42 @@ def other_settings():
         fr("verify", *r.files())
         with open(f"{dir}/told") as f:
             equal(f.read().split("\n"), [f"settings {last[0]}", ""], "what the hook was told")
+
+
+@test("--config: reloads that change a rule's text under its deaths: each has one decision, counted where its rule counts",
+      own="rings that hold all of it: the session that the test before has left")
+def reload_of_texts():
+    texts = [f"crash:comm=loop{TAG},last={ms}ms,cooldown=1h" for ms in (1, 2)]
+    sets = [texts[:1], ["exit:27", texts[1]]]  # another number, too
+    more = f"[Session]\n{LARGE}\n"
+    with expendable(*sets[0], more=more, of=_large) as (name, dir, file):
+        r = Recorder(name, dir, "--config", file)
+        load = None
+        try:
+            r.armed()
+            load = start_load(f"loop{TAG}", 20000)
+            for i in range(1, 8):
+                wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, lambda: f"deaths: {r.rules()}")
+                write_config(file, name, dir, *sets[i % 2], more=more)
+                send_reload(r)
+            died = end_load(load)
+            rules = [None, r.wait_seen(texts[1], 1)]
+            write_config(file, name, dir, *sets[0], more=more)
+            send_reload(r)
+            rules[0] = r.rules()[texts[0]]
+            events = [e for e in replay(dump(name), "--life") if e["event"] in ("crash", "trigger")]
+            check(accounted(rules[0]), f"verdicts of what came while others were loaded: {rules[0]}")
+            equal(sum(x["seen"] for x in rules), died, f"deaths that were seen: {rules}")
+            crashes = [e["pid"] for e in events if e["event"] == "crash"]
+            marks = [e["target_pid"] for e in events if e["event"] == "trigger" and e["reason"] == "crash"]
+            equal(len(crashes), died, "events of deaths")
+            equal(len(marks) + sum(x["queue_lost"] for x in rules), died, "decisions in the history, and alerts lost")
+            equal((len(set(marks)), set(marks) - set(crashes)), (len(marks), set()), "whom they are about: each once")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+            return f"{died} deaths over 8 reloads"
+        finally:
+            kill_load(load)
+            kill(r)
 
 
 @test("--config: a reload with another Name= says that the session stays under its name, and how to end it")
@@ -309,15 +312,15 @@ def other_name():
             kill(r)
 
 
-@test("--config: a reload does not report keys of [Session] that options override",
-      own="options that override the file's")
+@test("--config: a reload does not report keys of [Session] that options override")
 def overridden():
-    with own_configured() as (name, dir, file):
-        write_config(file, "other", dir, "exit:20")
-        r = Recorder(name, dir, "--config", file, "-n", name, "-m", "3M", "-f", "event == sched_switch")
+    with configured() as (name, dir, file):
+        write_config(file, "other", dir, "exit:20", more="[Session]\nMemory=3M\nSampleRate=199\n")
+        r = Recorder(name, dir, "--config", file, "-n", name, "-m", "2M", "--hz", "99")
         try:
             r.armed()
-            write_config(file, "another", dir, "exit:20", more="[Session]\nMemory=4M\nFilter=event == task_rename\n")
+            check("adopted" in r.said(), f"what the options say is what it records: {r.said()}")
+            write_config(file, "another", dir, "exit:20", more="[Session]\nMemory=4M\nSampleRate=299\n")
             send_reload(r)
             check("takes effect" not in r.said(), r.said())
             write_config(file, "another", dir, "exit:20", more="[Session]\nMemory=4M\nProfile=default\n")

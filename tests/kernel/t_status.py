@@ -6,17 +6,14 @@ import os
 import pty
 import re
 import shutil
-import signal
-import socket
 import stat
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 
-from frtest import (FLIGHTREC, ROOT, SYSCALLS, TMP, Skip, busy, check, dump, ended, equal, fr, fr_json, helper, main, new_name, path,
-                    recorder, run, shared, snapshots, status, test, wait_for, wait_said)
+from frtest import (CHOICE, FILTERED, FLIGHTREC, SYSCALLS, busy, check, dump, equal, fr, fr_json, main, path, run, shared, status, test,
+                    wait_for)
 
 SAMPLE = re.compile(r'(?P<name>[a-zA-Z_][a-zA-Z0-9_]*)\{(?P<labels>(?:[a-z_]+="(?:[^"\\\n]|\\["\\n])*",?)*)\} (?P<value>[-+0-9.e]+)\Z')
 SUFFIX = {"counter": "_total", "gauge": "", "info": "_info"}
@@ -170,43 +167,6 @@ def on_terminal(columns, *args):
     return out.decode().replace("\r\n", "\n")
 
 
-def all_but_one():
-    """A file as /sys/devices/system/cpu/online, of all CPUs but one, and that one."""
-    cpus = sorted(os.sched_getaffinity(0))
-    if len(cpus) < 2:
-        raise Skip("there is one CPU")
-    with open("/sys/devices/system/cpu/online") as f:
-        online = {cpu for part in f.read().split(",") for cpu in range(int(part.split("-")[0]), int(part.split("-")[-1]) + 1)}
-    file = path("online")
-    with open(file, "w") as f:
-        f.write(",".join(str(cpu) for cpu in sorted(online) if cpu != cpus[-1]) + "\n")
-    return file, cpus[-1]
-
-
-@test("a CPU that gets its rings late has no history from before: not on the screen, not in a snapshot",
-      own="a session that begins without a CPU")
-def late_cpu():
-    online, cpu = all_but_one()
-    name = new_name()
-    with ended(name):
-        run("unshare", "-m", "sh", "-c", 'mount --bind "$1" /sys/devices/system/cpu/online && shift && exec "$@"', "sh", online,
-            FLIGHTREC, "record", "-n", name, "-o", TMP, "--detach", *SYSCALLS)
-        run("taskset", "-c", str(cpu), "sh", "-c", "sleep 0.3; :")
-        began = status(name)
-        check(cpu not in {c["cpu"] for c in began["cpus"]} and began["no_ring"], f"CPU {cpu} was recorded from the start: {began}")
-        with recorder(name, *SYSCALLS, "--keep") as p:
-            wait_said(p, f"CPU {cpu} came online")
-            now = status(name)
-            info = fr_json("info", dump(name))
-    for what in now, info:
-        since = {(c["cpu"], t["name"]): t["horizon_ns"] for c in what["cpus"] for t in c["tiers"]}
-        late = {t: ns for (c, t), ns in since.items() if c == cpu}
-        check(min(late.values()) > began["now_ns"], f"CPU {cpu} since {late}, without rings until {began['now_ns']}")
-        check(what["horizon_ns"] >= late["main"], f"all CPUs since {what['horizon_ns']}, CPU {cpu} since {late['main']}")
-        check(all(ns == now["begin_ns"] for (c, t), ns in since.items() if c != cpu and t == "life"), f"other CPUs: {since}")
-    return f"from {(late['main'] - now['begin_ns']) / 1e9:.2f} s on; {now['no_ring']} events before"
-
-
 @test("the screen: what is asked for is there; it fits a terminal, with colour there and nowhere else")
 def screen():
     name = shared(*SYSCALLS)
@@ -259,108 +219,6 @@ def wrong():
         equal(status(name)["quota"]["files"], 1, "snapshots")
 
 
-KEYS = os.path.join(ROOT, "tests", "cli", "keys.py")
-RULES = ("crash:comm=frtkeys", "latency:offcpu>1ms:comm=frtkeys", 'event:event == sched_process_exec && filename ~ "*sleep"', "hung>30s",
-         "kernel", "psi:cpu:90%")
-
-
-def named(section, text):
-    """Each key of this output is in this section of docs/json.md."""
-    file = path("keys")
-    with open(file, "w") as f:
-        f.write(text)
-    with open(file) as f:
-        got = run(sys.executable, KEYS, section, stdin=f, status=None)
-    check(not got.returncode, got.stdout + got.stderr)
-
-
-def ask(name, request):
-    """What the recorder answers, a line."""
-    with socket.socket(socket.AF_UNIX) as s:
-        s.settimeout(120)
-        s.connect(f"/run/flightrec/{name}.sock")
-        s.sendall(request.encode() + b"\n")
-        return s.makefile().readline()
-
-
-def is_served(name):
-    try:
-        return ask(name, '{"cmd":"store"}')
-    except OSError:
-        return None
-
-
-@contextlib.contextmanager
-def printing(command, name, *options):
-    """A command that prints as things happen, into a file; interrupted at the end."""
-    file = path(command)
-    with open(file, "w") as f:
-        p = subprocess.Popen([FLIGHTREC, command, "-n", name, "--json", *options], stdin=subprocess.DEVNULL, stdout=f,
-                             stderr=subprocess.DEVNULL)
-    try:
-        yield file
-        p.send_signal(signal.SIGINT)
-        equal(p.wait(120), 0, f"exit status of {command}")
-    finally:
-        p.kill()
-        p.wait()
-
-
-def told(file, what):
-    """Does a line say so?"""
-    with open(file) as f:
-        return what in f.read()
-
-
-def make_moments(name, followed):
-    """Something for each kind of line: a crash, a snapshot, time in which a CPU is not to be had."""
-    run("bash", "-c", "printf frtkeys > /proc/$$/comm; sleep 0.1; kill -SEGV $$", status=-signal.SIGSEGV)
-    if run(helper("hog"), min(os.sched_getaffinity(0)), 80, 3, 20, 60, status=None).returncode == 77:
-        raise Skip("no right to real-time priority here")
-    fr("dump", "-n", name)
-    for what in ('"watch":"trigger","reason":"crash","verdict":"taken"', '"watch":"snapshot","ok":true'):
-        wait_for(lambda: told(followed, what), f"follow tells {what}")
-
-
-@test("docs/json.md names each key: of a session, its recorder, who watches it, what it leaves",
-      own="a session of the default profile, with a governor, that is stopped")
-def keys():
-    dir, file = path("keys.d"), path("keys.conf")
-    with open(file, "w") as f:
-        rules = "".join(f"On={r}\n" for r in RULES)
-        f.write(f"[Session]\nMemory=4M\n[Trigger]\n{rules}[Storage]\nKeepFree=0%\n[Governor]\nBudget=50%\n")
-    name = new_name()
-    with recorder(name, "--config", file, "-o", dir):
-        wait_for(lambda: is_served(name), "the recorder listens")
-        with (printing("follow", name) as followed, printing("tail", name) as tailed,
-              printing("watch", name, "--threshold", "10ms", "--on", "holdoff>10ms", "-o", dir) as watched):
-            for printed in (tailed, watched):
-                wait_for(lambda: os.path.getsize(printed), f"{printed} begins")
-            wait_for(lambda: ask(name, '{"cmd":"dump"}') and os.path.getsize(followed), "follow begins")
-            make_moments(name, followed)
-            wait_for(lambda: told(watched, '"watch":"holdoff"'), "a holdoff is told")
-        for section, printed, last in (("follow", followed, "verdict"), ("watch", watched, "due_to"), ("tail, replay", tailed, "rings")):
-            check(told(printed, f'"{last}"'), f"{section}: no {last}")
-            with open(printed) as f:
-                named(section, f.read())
-        named("status, stop", fr("status", "-n", name, "--json", "--overhead").stdout)
-        for request in ("store", "dump", "nothing", "reload"):
-            named("The control socket", ask(name, f'{{"cmd":"{request}"}}'))
-        named("The control socket", ask(name, '{"cmd":"status","format":"text"}'))
-        named("incidents", fr("incidents", "-n", name, "--json").stdout)
-        named("profile", fr("profile", "-n", name, "--json", "--diff").stdout)
-        named("list", fr("list", "-o", dir, "--json").stdout)
-        for reason in ("crash", "latency", "event", "command"):
-            shot = next(f for f in snapshots(dir) if f"-{reason}" in f)
-            named("info", fr("info", f"{dir}/{shot}", "--json").stdout)
-        named("incidents", open(f"{dir}/incidents.journal").read())
-        named("status, stop", fr("stop", "-n", name, "--json").stdout)
-
-
-FILTER = 'comm == "nobody"'
-FILTERED = ("-p", "minimal", "-e", "sample", "-m", "1M", "-f", FILTER)
-
-
 @test("samples that a filter rejects were taken all the same")
 def filtered_samples():
     name = shared(*FILTERED)
@@ -373,7 +231,7 @@ def filtered_samples():
 def chosen():
     name = shared(*FILTERED)
     file, settings = dump(name), status(name)["settings"]
-    check(settings.endswith(f"-f {FILTER}"), f"settings: {settings}")
+    check(settings.endswith(f"-f {CHOICE}"), f"settings: {settings}")
     for args in (("status", "-n", name), ("info", file)):
         check(re.search(rf"^  options +{re.escape(settings)}$", fr(*args).stdout, re.M), f"{args}: {fr(*args).stdout}")
     equal(fr_json("info", file)["settings"], settings, "settings in the snapshot")

@@ -9,7 +9,7 @@ import subprocess
 import termios
 
 from frtest import FLIGHTREC, check, equal, exists, main, program, snapshots, test, wait_for
-from recorder import ATTENDED, RECORDED, expendable, lease
+from recorder import ATTENDED, lease
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
 RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
@@ -19,12 +19,6 @@ RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
 def attended():
     name, dir, _ = lease(ATTENDED)
     yield name, dir, (*ATTENDED, "--keep")
-
-
-@contextlib.contextmanager
-def own():
-    with expendable() as (name, dir, _):
-        yield name, dir, RECORDED
 
 
 @contextlib.contextmanager
@@ -53,11 +47,10 @@ def read_until(fd, word):
     return said
 
 
-@test("the reader of its messages goes away: snapshots are taken all the same, and the session ends with the recorder",
-      own="the session ends with its recorder")
+@test("the reader of its messages goes away: snapshots are taken all the same, and the recorder ends when it is told to")
 def gone():
     ours, its = os.pipe()
-    with recorder(its, own) as (p, name, dir):
+    with recorder(its, attended) as (p, name, dir):
         os.close(its)
         read_until(ours, b"armed")
         os.close(ours)
@@ -66,8 +59,7 @@ def gone():
             wait_for(lambda: len(snapshots(dir)) >= cnt or p.poll() is not None, f"{cnt} snapshots")
         equal((p.poll(), len(snapshots(dir))), (None, 3), "its end, snapshots")
         p.send_signal(signal.SIGTERM)
-        equal(p.wait(120), 0, "exit status")
-        check(not exists(name), "the session outlives its recorder")
+        equal((p.wait(120), exists(name)), (0, True), "exit status, and the session that is kept")
 
 
 @test("the command of `record -- COMMAND` meets a closed pipe as always")

@@ -5,8 +5,9 @@ import re
 import time
 
 from frtest import ROOT, check, equal, fr, main, run, status, test, wait_for
-from recorder import NOBODY, Recorder, configured, own_configured, kill, send_reload, write_config
+from recorder import NOBODY, Recorder, configured, expendable, kill, own_configured, send_reload, write_config
 
+_full = []  # a session with large rings, full of events of all kinds
 MIXED = os.path.join(ROOT, "tests", "bench", "mixed.sh")
 
 
@@ -36,11 +37,11 @@ def quiet_host():
             kill(r)
 
 
-def leave_free(dir, name, begin=b""):
-    """A file that fills a file system but for 1 MB and one more of what it begins with: so large the next is expected to be."""
+def leave_free(dir, name, free, begin=b""):
+    """A file that begins so, and fills a file system but for so many bytes."""
     fs = os.statvfs(dir)
     with open(os.path.join(dir, name), "wb") as f:
-        f.write(begin + bytes(fs.f_bavail * fs.f_frsize - 1000000 - 2 * len(begin)))
+        f.write(begin + bytes(fs.f_bavail * fs.f_frsize - free - len(begin)))
 
 
 def fill_rings(name):
@@ -54,7 +55,7 @@ def fill_rings(name):
 @test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them",
       own="large rings, full of events of all kinds")
 def growing():
-    with own_configured(NOBODY) as (name, dir, file):
+    with own_configured(NOBODY, leave=_full) as (name, dir, file):
         run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
         write_config(file, name, dir, NOBODY,
                      more="[Session]\nProfile=full\nMemory=16M\n[Storage]\nKeepFree=0%\n[Control]\nSocket=yes\n")
@@ -64,13 +65,14 @@ def growing():
             small = fr("dump", "-n", name).stdout.strip()
             old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), small)
             with open(small, "rb") as f:
-                leave_free(dir, old, f.read())
+                begin = f.read()
+            leave_free(dir, old, 1000000 + len(begin), begin)  # so large is the next expected to be
             fill_rings(name)
             larger = fr("dump", "-n", name).stdout.strip()
             check("No space left" in r.said(), f"it is larger than what was free: {os.path.getsize(larger)} bytes, {r.said()}")
             equal(r.files(), [small, larger], f"the old one left: {r.said()}")
             kill(r)
-            leave_free(dir, "other")
+            leave_free(dir, "other", 1000000)
             r = Recorder(name, dir, "--config", file).armed()
             last = fr("dump", "-n", name).stdout.strip()
             equal(r.files(), [last], f"the old ones left: {r.said()}")
@@ -108,10 +110,10 @@ def few_fit():
 
 
 @test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other",
-      own="sessions with other settings")
+      own="sessions with other settings; the first is that of `growing`")
 def last_one():
-    with own_configured(NOBODY) as (name, dir, file):
-        run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
+    with expendable(NOBODY, of=_full) as (name, dir, file):
+        run("mount", "-t", "tmpfs", "-o", "size=32m", "frtest", dir)
 
         def begin(session, storage):
             write_config(file, name, dir, NOBODY, more=f"[Session]\nProfile=full\n{session}\n[Storage]\n{storage}\n"
@@ -120,22 +122,23 @@ def last_one():
         r = begin("Memory=16M", "KeepFree=0%")
         try:
             r.armed()
-            small = fr("dump", "-n", name).stdout.strip()
-            old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), small)
-            with open(small, "rb") as f:
-                leave_free(dir, old, f.read())
+            first = fr("dump", "-n", name).stdout.strip()
+            old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), first)
+            with open(first, "rb") as f:
+                begin_of_old = f.read()
+            leave_free(dir, old, len(begin_of_old) // 2, begin_of_old)
             run(MIXED, "2")
             equal(r.end(), 0, f"exit status: {r.said()}")
             r = begin("Memory=8M", "KeepFree=0%").armed()
             check("its last snapshot is taken" in r.said() and "keeps its old settings" not in r.said(), r.said())
-            equal([f.split("-")[-1] for f in r.files() if f != small], ["settings.flight"], f"the old one left: {r.said()}")
+            equal([f.split("-")[-1] for f in r.files() if f != first], ["settings.flight"], f"the old one left: {r.said()}")
             fr("verify", r.files()[-1])
             equal(r.end(), 0, f"exit status: {r.said()}")
             r = begin("Memory=4M", "KeepFree=0%\nMaxFiles=1").armed()
             equal([f.split("-")[-1] for f in r.files()], ["settings.flight"], f"one at most: {r.said()}")
             equal(r.end(), 0, f"exit status: {r.said()}")
             was = r.files()
-            leave_free(dir, "other")
+            leave_free(dir, "other", 1000000)
             r = begin("Memory=6M", "KeepFree=50%").armed()
             check("keeps its old settings" in r.said(), f"its quota refuses it, as any other: {r.said()}")
             equal(r.files(), was, "nothing is removed in vain")

@@ -8,8 +8,8 @@ import signal
 import subprocess
 import time
 
-from frtest import (FLIGHTREC, ROOMY, TINY, Skip, check, dump, equal, exists, fr, lost, main, new_name, path, run, session, shared, status, test,
-                    wait_for as wait_so_long)
+from frtest import (FLIGHTREC, ROOMY, TINY, Skip, check, dump, equal, exists, fr, last_of, lost, main, new_name, path, run, shared, status,
+                    test, wait_for as wait_so_long)
 from recorder import NOBODY, Recorder, configured, kill
 
 # The helper programs are what is recorded, so that a test has as much to do on a busy machine as on an idle one
@@ -193,30 +193,6 @@ def order():
     return f"{len(out)} lines"
 
 
-@test("the session's end: tails that keep up, and that are stopped in a flood on tiny rings, account for each record",
-      own="it ends")
-def accounts():
-    with session(*TINY) as name, contextlib.ExitStack() as stack:
-        fast = stack.enter_context(tail(name, "--json", "-f", "event == sys_enter"))
-        stopped = stack.enter_context(tail(name, "--json"))
-        started(fast, stopped)
-        stopped.send_signal(signal.SIGSTOP)
-        before = sum(c["written"] for c in status(name)["cpus"])
-        with flood():
-            wait_for(lambda: sum(c["written"] for c in status(name)["cpus"]) > before + 30000, "a flood")
-        stopped.send_signal(signal.SIGCONT)
-        final = json.loads(fr("stop", "-n", name, "--json").stdout)
-        equal([p.wait(180) for p in (fast, stopped)], [0, 0], "exit statuses at the session's end")
-        ends = [settled(p, final) for p in (fast, stopped)]
-        check(ends[0]["filtered"] > 0, "nothing was filtered")
-        check(ends[1]["skipped"] > 10000, f"only {ends[1]['skipped']} skipped by a tail that was stopped")
-        equal([e["end"] for e in ends], ["session", "session"], "why they ended")
-        equal(lost(final), 0, "records the writers lost")
-        with open(stopped.errors) as f:
-            check("has ended" in f.read(), "the end is not said")
-    return f"{ends[1]['skipped']} skipped"
-
-
 @test("a tail whose output nobody reads skips, says so, and holds up nobody")
 def unread():
     name = shared(*TINY)
@@ -282,6 +258,29 @@ def moment():
         check(r["begun"] > had["overwritten"], f"CPU {r['cpu']} begins at the oldest lap: {r}, {had}")
         equal(r["skipped"], 0, f"events of CPU {r['cpu']} that were skipped")
     return f"{sum(r['begun'] for r in rings)} before, {sum(r['filtered'] + r['printed'] for r in rings)} read"
+
+
+@test("the session's end: tails that keep up, and that are stopped in a flood on tiny rings, account for each record")
+def accounts():
+    with last_of(*TINY) as name, contextlib.ExitStack() as stack:
+        fast = stack.enter_context(tail(name, "--json", "-f", "event == sys_enter"))
+        stopped = stack.enter_context(tail(name, "--json"))
+        started(fast, stopped)
+        stopped.send_signal(signal.SIGSTOP)
+        before, lost_before = sum(c["written"] for c in status(name)["cpus"]), lost(status(name))
+        with flood():
+            wait_for(lambda: sum(c["written"] for c in status(name)["cpus"]) > before + 60000, "a flood")
+        stopped.send_signal(signal.SIGCONT)
+        final = json.loads(fr("stop", "-n", name, "--json").stdout)
+        equal([p.wait(180) for p in (fast, stopped)], [0, 0], "exit statuses at the session's end")
+        ends = [settled(p, final) for p in (fast, stopped)]
+        check(ends[0]["filtered"] > 0, "nothing was filtered")
+        check(ends[1]["skipped"] > 10000, f"only {ends[1]['skipped']} skipped by a tail that was stopped")
+        equal([e["end"] for e in ends], ["session", "session"], "why they ended")
+        equal(lost(final), lost_before, "records the writers lost")
+        with open(stopped.errors) as f:
+            check("has ended" in f.read(), "the end is not said")
+    return f"{ends[1]['skipped']} skipped"
 
 
 @test("in a time namespace: the same events with the same times, and --last counts back from the recording's own time")

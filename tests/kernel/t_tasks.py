@@ -7,12 +7,11 @@ import platform
 import signal
 import subprocess
 import threading
-import time
 
-from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, TMP, Skip, check, dump, equal, fr, fr_json, gone, helper, main, mono_ns, new_name, path, program,
-                    replay, run, session, shared, status, test, wait_for)
+from frtest import (CALLS, FILTERED, FLIGHTREC, FULL, MINIMAL, TMP, Skip, check, dump, equal, fr, fr_json, gone, helper, main, mono_ns,
+                    new_name, path, program, replay, run, shared, status, test, wait_for)
 from lapped import BEFORE, begin_waiting, lapped
-from recorder import NOBODY, TAG, Recorder, kill, own_configured
+from recorder import NOBODY, Recorder, kill, own_configured
 
 GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
 
@@ -195,12 +194,12 @@ def by_comm():
     check(unfiltered(file, pids), "switches are filtered, too")
 
 
-@test("-f: what is recorded has the name it was chosen by, though its task had others before and after", own="the filter is the session's")
+@test("-f: what is recorded has the name it was chosen by, though its task had others before and after")
 def by_expression():
     middle = program("frt-middle", "/bin/bash")
-    with session("-p", "minimal", "-e", "syscall", "-m", "2M", "-f", 'event == "sys_enter" && comm == "frt-middle"') as name:
-        p = subprocess.run(["/bin/bash", "-c", f"echo $$; exec {middle} -c 'exec /bin/true'"], stdout=subprocess.PIPE, text=True)
-        events = replay(dump(name), "-f", f"pid == {int(p.stdout)}")
+    name = shared(*FILTERED)
+    p = subprocess.run(["/bin/bash", "-c", f"echo $$; exec {middle} -c 'exec /bin/true'"], stdout=subprocess.PIPE, text=True)
+    events = replay(dump(name), "-f", f"pid == {int(p.stdout)}")
     calls = {(e["event"], e["comm"]) for e in events if e["event"].startswith("sys_")}
     equal(calls, {("sys_enter", "frt-middle")}, "events and names")
 
@@ -397,51 +396,6 @@ def many_dead():
     # each CPU may be about to queue one that is in the table, or to remove one that no longer is in the queue
     check(abs(dead - most) <= meanwhile + 4 * os.cpu_count(), f"{dead} dead tasks in the table, {most} in the queue, {meanwhile} came meanwhile")
     return f"{dead} of {most}"
-
-
-THREADS = r"""
-#include <pthread.h>
-#include <stdlib.h>
-#include <unistd.h>
-static void *waits(void *arg) { pause(); return arg; }
-static void *dies(void *arg) { *(volatile int *)0x8 = 1; return arg; }
-int main(int argc, char **argv)
-{
-	int cnt = atoi(argv[1]);
-	pthread_attr_t attr;
-	pthread_t t;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 16384);
-	while (cnt-- && !pthread_create(&t, &attr, waits, 0))
-		;
-	if (pthread_create(&t, 0, dies, 0))
-		return 77 + argc;
-	pause();
-}
-"""
-
-
-@test("a thread that crashes with 20,000 others: the snapshot has it by its name, whatever died behind it",
-      own="20,000 deaths push out what others have recorded")
-def crowd():
-    file = path(f"crowd{TAG}")
-    with open(f"{file}.c", "w") as f:
-        f.write(THREADS)
-    run("gcc", "-O1", "-pthread", "-o", file, f"{file}.c")
-    with own_configured(f"crash:comm=crowd{TAG},cooldown=0s") as (name, dir, conf):
-        r = Recorder(name, dir, "--config", conf).armed()
-        p = subprocess.Popen([file, "20000"])
-        if p.wait() != -signal.SIGSEGV:
-            raise Skip(f"no 20,000 threads here: {p.returncode}")
-        snapshot = r.wait_files(1)[0]
-        r.end()
-    about = fr_json("info", snapshot)["trigger"]
-    mine = [e["comm"] for e in replay(snapshot, "-f", f"tid == {about['tid']}")]
-    check(mine, "it has no event")
-    equal(set(mine), {f"crowd{TAG}"}, f"its name in {len(mine)} events")
-    equal({e["pid"] for e in replay(snapshot, "-f", f"tid == {about['tid']}")}, {p.pid}, "its process")
-    equal([t["comm"] for t in fr_json("report", snapshot)["tasks"] if t["tid"] == about["tid"]], [f"crowd{TAG}"], "in the report")
 
 
 @test("of a program's path that is longer than 255 bytes these are recorded, as the list of events says")

@@ -23,7 +23,6 @@ from frtest import *
 from recorder import NOBODY, attached, kill
 from t_governor import LEAST, NONE, governed
 
-WATCHED = ("-m", "16M")
 SPIN_NS = 20_000_000
 CPUS = sorted(os.sched_getaffinity(0))
 
@@ -413,32 +412,28 @@ def links(name):
     return json.loads(got.stdout)["id"]
 
 
-@test("a session that records is read beside its recorder, sampled faster meanwhile and as before afterwards, killed or not; it ends with it",
-      own="it ends")
+@test("a session that records is read beside its recorder, sampled faster meanwhile and as before afterwards, killed or not")
 def beside():
-    with session() as name:
+    name = shared(*WATCHED)
+    before = links(name)
+    for sig in (signal.SIGINT, signal.SIGKILL):
+        with watching(name=name) as w:
+            begin = w.told("begin")[0]
+            equal((begin["session"], begin["own_session"], begin["sample_hz"]), (name, False, 1000), "begin")
+            meanwhile = links(name)
+            check(meanwhile != before, "samples are taken as before")
+            spins = hog(CPUS[0], 1)
+            wait_for(lambda: match(w.told("holdoff"), CPUS[0], spins)[0], "it is told")
+            fr("verify", dump(name))
+            w.p.send_signal(sig)
+            equal(w.p.wait(120), 0 if sig == signal.SIGINT else -sig, "exit status")
+        wait_for(lambda: links(name) != meanwhile, "the rate is as before")
         before = links(name)
-        for sig in (signal.SIGINT, signal.SIGKILL):
-            with watching(name=name) as w:
-                begin = w.told("begin")[0]
-                equal((begin["session"], begin["own_session"], begin["sample_hz"]), (name, False, 1000), "begin")
-                meanwhile = links(name)
-                check(meanwhile != before, "samples are taken as before")
-                spins = hog(CPUS[0], 1)
-                wait_for(lambda: match(w.told("holdoff"), CPUS[0], spins)[0], "it is told")
-                fr("verify", dump(name))
-                w.p.send_signal(sig)
-                equal(w.p.wait(120), 0 if sig == signal.SIGINT else -sig, "exit status")
-            wait_for(lambda: links(name) != meanwhile, "the rate is as before")
-            before = links(name)
-            check(exists(name), "the session is gone")
-        with watching("--hz", "0", name=name) as w:
-            equal(w.told("begin")[0]["sample_hz"], 99, "rate that was left alone")
-            equal(links(name), before, "link that was left alone")
-            fr("stop", "-n", name)
-            wait_for(lambda: w.p.poll() is not None, "it ends with its session")
-            equal(w.p.wait(), 4, "exit status")
-            check("has ended" in w.err, w.err)
+        check(exists(name), "the session is gone")
+    with watching("--hz", "0", name=name) as w:
+        equal(w.told("begin")[0]["sample_hz"], 99, "rate that was left alone")
+        equal(links(name), before, "link that was left alone")
+        w.end()
 
 
 def rate(name):

@@ -8,9 +8,10 @@ import subprocess
 import tempfile
 import time
 
-from frtest import FLIGHTREC, SESSIONS, Skip, TMP, chance, check, equal, fr, fr_json, helper, main, path, replay, run, test, wait_for
-from recorder import (NOBODY, ONE, Recorder, TAG, accounted, by_options, children, configured, crash, crash_decided, end_load, kill, kill_load, recording,
-                      start_load, trigger, write_config, writer_of)
+from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, chance, check, equal, fr, fr_json, helper, impatient, main, path, replay, run, test,
+                    wait_for)
+from recorder import (NOBODY, ONE, TAG, Recorder, accounted, by_options, children, configured, crash, crash_decided, end_load, kill,
+                      kill_load, recording, start_load, trigger, write_config, writer_of)
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
 
@@ -224,15 +225,15 @@ def complete_already():
 
 @test("a writer that is stopped: another one takes the snapshot, and the recorder ends when told to")
 def writer_stopped():
-    with configured(ONE) as (name, dir, file):
-        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
+    with impatient(20), configured(ONE) as (name, dir, file):
+        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=1s\n")
         r = Recorder(name, dir, "--config", file).armed()
         try:
             first = writer_of(r.p.pid)
             os.kill(first, signal.SIGSTOP)
             crash(f"one{TAG}")
             fr("verify", *r.wait_files(1))
-            check("stood still for 2 s" in r.said(), r.said())
+            check("stood still for 1 s" in r.said(), r.said())
             check(not os.path.exists(f"/proc/{first}"), "the stopped one is still there")
             check("ended its writer, which stood still" in fr("incidents", "-n", name).stdout, "it is an incident")
             rule = r.wait_seen(ONE, 1)
@@ -250,8 +251,8 @@ def writer_stopped():
 
 @test("a writer that not even SIGKILL ends: the snapshot failed, each moment is counted, and when it has gone there are snapshots again")
 def writer_frozen():
-    with configured(ONE) as (name, dir, file):
-        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=2s\n")
+    with impatient(20), configured(ONE) as (name, dir, file):
+        write_config(file, name, dir, ONE, more="[Storage]\nWriteTimeout=1s\n")
         r = Recorder(name, dir, "--config", file).armed()
         try:
             with frozen(writer_of(r.p.pid)):
@@ -348,7 +349,7 @@ def dump_that_stops(name, at, file):
 @test("a dump that is stopped, with the lock, or that of a program's result, or all but written, delays nobody, and says so when it goes on")
 def stopped_dump():
     rule = f"crash:comm=beside{TAG},cooldown=0s"
-    with recording(rule) as r:
+    with impatient(10), by_options("--on", rule) as r:
         for cnt, at in enumerate((HAS_SESSION, HAS_RESULT, HAS_RINGS), 1):
             file, other = path(f"stopped-{at}.flight"), path(f"other-{at}.flight")
             p = dump_that_stops(r.name, at, file)
