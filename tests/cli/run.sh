@@ -397,7 +397,7 @@ file_limit() {
 
 # Formats with one number for each stack are refused, since a comparison has two.
 profile_diff_formats() {
-	local format from=tests/files/golden/all-2.flight
+	local format from=tests/files/golden/all.flight
 	for format in folded perfetto; do
 		status 2 "$flightrec" profile --diff --to $format -o "$tmp/none" "$from" && says "use --to text or --to json" || return
 	done
@@ -436,16 +436,16 @@ profile_unwritten() {
 
 # A file that was cut to some processes has no profile: where it came from may have one.
 profile_of_a_cut() {
-	local from=tests/files/golden/all-2.flight pid
+	local from=tests/files/golden/all.flight pid
 	pid=$("$flightrec" replay --json "$from" 2> "$tmp/err" | jq -s 'map(select(.pid > 0))[0].pid')
 	"$flightrec" cut --pid "$pid" -o "$tmp/one.flight" "$from" 2> "$tmp/err" || return
-	status 1 "$flightrec" profile --no-symbols "$tmp/one.flight" && says "look in all-2.flight, its source" || return
+	status 1 "$flightrec" profile --no-symbols "$tmp/one.flight" && says "look in all.flight, its source" || return
 	status 1 "$flightrec" profile --no-symbols "$snap" && says "recorded without samples"
 }
 
 # What is not kept is not silently left out.
 profile_since() {
-	local since from=tests/files/golden/all-2.flight
+	local since from=tests/files/golden/all.flight
 	for since in 61m 2h 1d; do
 		status 2 "$flightrec" profile --since $since --no-symbols "$from" && says "give 1h at most" || return
 	done
@@ -458,9 +458,9 @@ profile_since() {
 # It replaces no file, not even the snapshot it was made from.
 profile_output_is_new() {
 	local from=$tmp/profiled.flight
-	cp tests/files/golden/all-2.flight "$from"
+	cp tests/files/golden/all.flight "$from"
 	status 1 "$flightrec" profile --no-symbols -o "$from" "$from" && says "exists and is not replaced" || return
-	cmp tests/files/golden/all-2.flight "$from" || return
+	cmp tests/files/golden/all.flight "$from" || return
 	status 0 "$flightrec" profile --no-symbols --json "$from" && cp "$tmp/out" "$tmp/profile" || return
 	status 0 "$flightrec" profile --no-symbols --json -o - "$from" && cmp "$tmp/profile" "$tmp/out" || return
 	status 0 "$flightrec" profile --no-symbols --json -o "$tmp/profile.json" "$from" && is_quiet || return
@@ -592,7 +592,7 @@ narrow_pages() {
 	for width in 69 80 100 101 200; do
 		COLUMNS=$width status 0 "$flightrec" info tests/gate/load.flight || return
 		sed -n '/^Tier/,/^$/p' "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 15 }' || return
-		TERM=dumb COLUMNS=$width status 0 script -qec "$flightrec incidents tests/files/golden/all-2.flight" /dev/null || return
+		TERM=dumb COLUMNS=$width status 0 script -qec "$flightrec incidents tests/files/golden/all.flight" /dev/null || return
 		tr -d '\r' < "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 2 }' || return
 	done
 	COLUMNS='' status 0 "$flightrec" info tests/gate/load.flight && grep -qE ' [#+.]{40} ' "$tmp/out"
@@ -721,7 +721,7 @@ keys() {
 	python3 "$here/keys.py" "$1" < "$tmp/keys"
 }
 keys_are_documented() {
-	local old=tests/files/golden/all-2.flight load=tests/gate/load.flight dir=$tmp/keys.d file
+	local old=tests/files/golden/all.flight load=tests/gate/load.flight dir=$tmp/keys.d file
 	mkdir "$dir" && cp "$snap" "$dir/web-1-20260101T000000.005Z-crash-nginx-4711.flight" &&
 		"$flightrec" cut --window 20%..80% --cpu 0 -f 'tid != 5' -o "$dir/cut.flight" "$load" &&
 		"$flightrec" merge -o "$dir/merged.flight" "$load" "$old" "$snap" || return

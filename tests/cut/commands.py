@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 flightrec, dir = sys.argv[1:3]
-golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../files/golden/all-2.flight")
+golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../files/golden/all.flight")
 
 
 def run(*args, want=0):

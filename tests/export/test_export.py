@@ -704,7 +704,7 @@ def test_csv(folder, flight, events, *more):
 
 def test_csv_of_several(folder, _, __):
     """Files whose kinds of events are others under the same numbers."""
-    files = [f"{HERE}/../files/golden/{name}.flight" for name in ("tiny", "all-1", "small")]
+    files = [f"{HERE}/../files/golden/{name}.flight" for name in ("tiny", "all", "small")]
     r = run(FLIGHTREC, "replay", "--json", *files)
     if r.returncode or not r.stdout:
         return f"replay: exit status {r.returncode}: {r.stderr.decode()}"

@@ -209,7 +209,7 @@ def kernel():
     return "; ".join((each("flock", errno.ENOLCK), each("bpf", errno.EPERM, says=False)))
 
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "files", "golden", "all-2.flight")
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "files", "golden", "all.flight")
 CONFIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "dist", "flightrec.conf")
 READERS = ("report", "report --json", "replay --json --symbols", "replay --symbols --tier all -f cpu==0", "replay --count --pairs",
            "replay --gaps --json", "info", "verify", "incidents", "symbols", "profile", "profile --json", "profile --diff --since 2m",

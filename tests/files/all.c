@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * all FILE: a snapshot with every event and every kind of chunk that this build writes, some of each: what golden/all-*.flight
+ * all FILE: a snapshot with every event and every kind of chunk that this build writes, some of each: what golden/all.flight
  * was made by, and the exporters' fuzzer begins with. A stack that a sample names is there, and where its frames lay.
  */
 #include "files/hour.h"

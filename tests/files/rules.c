@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 	u32 i, passed = 0, cnt = sizeof(rules) / sizeof(*rules);
 	char path[4096];
 	bool ok;
-	FILE *f = fopen(name ? name : "tests/files/golden/all-3.flight", "r");
+	FILE *f = fopen(name ? name : "tests/files/golden/all.flight", "r");
 
 	if (argc != 2 || !f)
 		return 2;

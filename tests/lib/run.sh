@@ -8,7 +8,7 @@ export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
 build=$(dirname "$FLIGHTREC")
 . tests/check.sh
 export PKG_CONFIG_PATH=$tmp/root/lib/pkgconfig
-golden=tests/files/golden/all-2.flight
+golden=tests/files/golden/all.flight
 warnings='-Wall -Wextra -Werror -pedantic'
 
 # Frames with names and without: of the kernel, a module, JITed code, and a program that is not on this machine.
