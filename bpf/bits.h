@@ -90,10 +90,10 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 #define FR_RING_SZ(name) (FR_HAS_BITS(name) ? FR_BITS_REC_SZ : (u32)sizeof(struct fr_rec_##name))
 
 #define FR_CPU_MAX 4096u /* largest number of CPUs: CPU numbers have 12 bits */
-_Static_assert(FR_CPU_MAX <= 1u << sizeof(((struct fr_places_sched_waking *)0)->target_cpu), "a CPU's number fits");
+_Static_assert(FR_CPU_MAX <= 1u << sizeof(((struct fr_places_sched_wakeup_new *)0)->target_cpu), "a CPU's number fits");
 
 _Static_assert(FR_RING_SZ(sched_switch) == 16, "small records are history");
-_Static_assert(FR_RING_SZ(sched_waking) == 16, "small records are history");
+_Static_assert(FR_RING_SZ(sched_wakeup_new) == 16, "small records are history");
 _Static_assert(FR_RING_SZ(sys_enter) == 16, "small records are history");
 _Static_assert(FR_RING_SZ(sys_exit) == 24, "small records are history");
 

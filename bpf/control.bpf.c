@@ -190,6 +190,9 @@ int fr_peek(struct bpf_raw_tracepoint_args *ctx)
 	case FR_TIER_STACK:
 		peek(&fr_stack, FR_TIER_STACK);
 		break;
+	case FR_TIER_WAIT:
+		peek(&fr_wait, FR_TIER_WAIT);
+		break;
 	}
 	return give_turn(&fr_call.turn, ticket);
 }

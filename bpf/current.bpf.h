@@ -31,24 +31,15 @@ const volatile s64 fr_current_off SEC(".rodata") __weak = 0;
 const volatile bool fr_calls_slow SEC(".rodata") __weak = false;
 #endif
 
-#if defined(__TARGET_ARCH_x86) && !defined(FR_WATCH)
-
-#define FR_CURRENT_CPU_MAX 1024u
-
-/* By CPU: the address of its task's variable, 0: unknown. Written by fr_find_current only, so its lines stay in all caches. */
-u64 fr_current_at[FR_CURRENT_CPU_MAX] SEC(".data.current") FR_ALIGNED(FR_CACHE_SZ) __weak = {};
-
 /*
- * Since 6.2 (a35b9af4ec2c). The loader checks for it. Called in one source file of an object only: libbpf 1.1 cannot link a
- * second one.
+ * Set by the loader: offsets from a CPU's runqueue to its task's variable and to its preempt count, both 0 where they are not
+ * known (user/io/session/current.h); can programs cast?
  */
-extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
+const volatile s64 fr_preempt_task_off SEC(".rodata") __weak = 0;
+const volatile s64 fr_preempt_off SEC(".rodata") __weak = 0;
+const volatile bool fr_can_cast SEC(".rodata") __weak = false;
 
-/* Any kernel struct that begins with a pointer: what the verifier is told is at an address. */
-struct list_head___fr {
-	void *next;
-} __attribute__((preserve_access_index));
-
+#if defined(__TARGET_ARCH_x86)
 struct rq___fr {
 	u32 cpu;
 } __attribute__((preserve_access_index));
@@ -65,11 +56,83 @@ struct task_struct___fr {
 	struct sched_entity___fr se;
 } __attribute__((preserve_access_index));
 
+/*
+ * This CPU's runqueue, through the current task's sched_entity, which every task has, fair or not. BTF has no addresses, and
+ * not every kernel gives programs those of its variables.
+ */
+FR_INLINE u64 fr_current_rq(struct task_struct *task)
+{
+	struct task_struct___fr *t = (void *)task;
+	struct rq___fr *rq;
+
+	if (!bpf_core_field_exists(t->se.cfs_rq))
+		return 0;
+	rq = BPF_CORE_READ(t, se.cfs_rq, rq);
+	return rq && BPF_CORE_READ(rq, cpu) == bpf_get_smp_processor_id() ? (u64)rq : 0;
+}
+
+/* Is the task's variable so far from the runqueue? */
+FR_INLINE bool fr_current_is_at(u64 rq, s64 off, const struct task_struct *task)
+{
+	struct task_struct *seen = NULL;
+
+	return rq && off && !bpf_probe_read_kernel(&seen, sizeof(seen), (void *)(rq + off)) && seen == task;
+}
+#endif
+
+#if defined(__TARGET_ARCH_x86) && !defined(FR_WATCH)
+
+#define FR_CURRENT_CPU_MAX 1024u
+
+/* By CPU: the address of its task's variable, 0: unknown. Written by fr_find_current only, so its lines stay in all caches. */
+u64 fr_current_at[FR_CURRENT_CPU_MAX] SEC(".data.current") FR_ALIGNED(FR_CACHE_SZ) __weak = {};
+/* The same of its preempt count. */
+u64 fr_preempt_at[FR_CURRENT_CPU_MAX] SEC(".data.current") FR_ALIGNED(FR_CACHE_SZ) __weak = {};
+
+/*
+ * Since 6.2 (a35b9af4ec2c). The loader checks for it. Called in one source file of an object only: libbpf 1.1 cannot link a
+ * second one.
+ */
+extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
+
+/* Any kernel struct that begins with a pointer: what the verifier is told is at an address. */
+struct list_head___fr {
+	void *next;
+} __attribute__((preserve_access_index));
+
+/* Any that begins with 32 bits. */
+struct seqcount___fr {
+	u32 sequence;
+} __attribute__((preserve_access_index));
+
+/* What is at an address, as a pointer that may be loaded through: a load that faults gives 0. */
+#define FR_CAST(p) ((typeof(p))bpf_rdonly_cast(p, bpf_core_type_id_kernel(typeof(*(p)))))
+
 FR_INLINE void *fr_current_load(u64 at)
 {
-	struct list_head___fr *var = bpf_rdonly_cast((void *)at, bpf_core_type_id_kernel(struct list_head___fr));
+	struct list_head___fr *var = (void *)at;
 
-	return var->next;
+	return FR_CAST(var)->next;
+}
+
+/* The CPU's preempt count. Returns 0, or -1: it is not known. */
+FR_INLINE int fr_preempt_count(u32 *cnt)
+{
+	struct seqcount___fr *var;
+	u64 at = 0;
+	u32 cpu;
+
+	cpu = bpf_get_smp_processor_id();
+	asm volatile("" : "+r"(cpu)); /* as below */
+	if (cpu < FR_CURRENT_CPU_MAX)
+		at = fr_load(&fr_preempt_at[cpu]);
+	if (!at)
+		return -1;
+	if (!fr_can_cast)
+		return bpf_probe_read_kernel(cnt, sizeof(*cnt), (void *)at);
+	var = (void *)at;
+	*cnt = FR_CAST(var)->sequence;
+	return 0;
 }
 
 FR_INLINE const struct task_struct *fr_current(void)
@@ -93,33 +156,19 @@ FR_INLINE u32 fr_current_tid(void)
 	return fr_calls_slow ? (u32)fr_current()->pid : (u32)bpf_get_current_pid_tgid();
 }
 
-/*
- * This CPU's runqueue, through the current task's sched_entity, which every task has, fair or not. BTF has no addresses, and
- * not every kernel gives programs those of its variables.
- */
-FR_INLINE u64 fr_current_rq(struct task_struct *task)
-{
-	struct task_struct___fr *t = (void *)task;
-	struct rq___fr *rq;
-
-	if (!bpf_core_field_exists(t->se.cfs_rq))
-		return 0;
-	rq = BPF_CORE_READ(t, se.cfs_rq, rq);
-	return rq && BPF_CORE_READ(rq, cpu) == bpf_get_smp_processor_id() ? (u64)rq : 0;
-}
-
-/* Find this CPU's variable. Only programs of this CPU load what is stored: program order is enough. */
+/* Find this CPU's variables. Only programs of this CPU load what is stored: program order is enough. */
 FR_INLINE void fr_current_find(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task(), *seen = NULL;
+	struct task_struct *task = (void *)bpf_get_current_task();
 	u32 cpu = bpf_get_smp_processor_id();
-	u64 rq;
+	u64 rq = fr_current_rq(task);
 
-	if (!fr_current_off || cpu >= FR_CURRENT_CPU_MAX)
+	if (cpu >= FR_CURRENT_CPU_MAX)
 		return;
-	rq = fr_current_rq(task);
-	if (rq && !bpf_probe_read_kernel(&seen, sizeof(seen), (void *)(rq + fr_current_off)) && seen == task)
+	if (fr_current_is_at(rq, fr_current_off, task))
 		fr_store(&fr_current_at[cpu], rq + fr_current_off);
+	if (fr_current_is_at(rq, fr_preempt_task_off, task))
+		fr_store(&fr_preempt_at[cpu], rq + fr_preempt_off);
 }
 
 #else
@@ -137,6 +186,36 @@ FR_INLINE u32 fr_current_tid(void)
 FR_INLINE void fr_current_find(void)
 {
 }
+
+#if defined(__TARGET_ARCH_x86)
+/* A rule's program, which looks each time: its object has no addresses. */
+FR_INLINE int fr_preempt_count(u32 *cnt)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u64 rq = fr_preempt_off ? fr_current_rq(task) : 0;
+
+	if (!fr_current_is_at(rq, fr_preempt_task_off, task))
+		return -1;
+	return bpf_probe_read_kernel(cnt, sizeof(*cnt), (void *)(rq + fr_preempt_off)) ? -1 : 0;
+}
+#else
+struct thread_info___count {
+	struct {
+		u32 count;
+	} preempt;
+} __attribute__((preserve_access_index));
+
+/* With the task itself. */
+FR_INLINE int fr_preempt_count(u32 *cnt)
+{
+	struct thread_info___count *ti = (void *)&bpf_get_current_task_btf()->thread_info;
+
+	if (!bpf_core_field_exists(ti->preempt.count))
+		return -1;
+	*cnt = ti->preempt.count;
+	return 0;
+}
+#endif
 
 #endif
 #endif

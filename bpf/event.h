@@ -34,7 +34,8 @@
 #define FR_TIERS(T)                                                                                         \
 	T(0, MAIN, main, "everything frequent")                                                             \
 	T(1, LIFE, life, "rare and precious: fork, exec, exit, names, fatal signals, OOM, triggers, marks") \
-	T(2, STACK, stack, "frames of sampled stacks")
+	T(2, STACK, stack, "frames of stacks: of samples, of waits")                                        \
+	T(3, WAIT, wait, "long waits")
 
 enum fr_tier {
 #define T(nr, TIER, name, doc) FR_TIER_##TIER = nr,

@@ -15,12 +15,12 @@
  * schema: a longer record needs another version (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 10u
+#define FR_LAYOUT_VERSION 11u
 #endif
 #ifndef FR_LAYOUT_OLDEST
 #define FR_LAYOUT_OLDEST 10u
 #endif
-#define FR_LAYOUT_READER 10u
+#define FR_LAYOUT_READER 11u
 /*
  * Can this version read the rings of a session of that layout, which says that versions from oldest on can (0: says nothing)?
  */

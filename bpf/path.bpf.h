@@ -14,6 +14,11 @@
 
 #include "types.h"
 
+/* src->field, of a kernel structure at an address that need not be valid any more. Who includes this may know a quicker way. */
+#ifndef FR_PATH_READ
+#define FR_PATH_READ(src, field) BPF_CORE_READ(src, field)
+#endif
+
 #define FR_PATH_MAX   256u		/* bytes of text; a power of two */
 #define FR_PATH_STEPS 40u		/* at most this many names and mounts */
 #define FR_PATH_LAST  (FR_PATH_MAX - 1) /* the text ends here, with a NUL */
@@ -34,8 +39,8 @@ FR_INLINE struct mount *fr_path_mount(struct vfsmount *mnt)
 FR_INLINE void fr_path_begin(struct path_walk *p, char *text, const struct path *path)
 {
 	text[FR_PATH_LAST] = 0;
-	p->dentry = BPF_CORE_READ(path, dentry);
-	p->mnt = BPF_CORE_READ(path, mnt);
+	p->dentry = FR_PATH_READ(path, dentry);
+	p->mnt = FR_PATH_READ(path, mnt);
 	p->pos = FR_PATH_LAST;
 	p->cut = 0;
 }
@@ -43,7 +48,7 @@ FR_INLINE void fr_path_begin(struct path_walk *p, char *text, const struct path 
 /* Put /NAME in front of the text. False: no room. */
 FR_INLINE bool fr_path_put(struct path_walk *p, char *text, struct dentry *dentry)
 {
-	u32 len = BPF_CORE_READ(dentry, d_name.len);
+	u32 len = FR_PATH_READ(dentry, d_name.len);
 
 	if (len >= p->pos) {
 		p->cut = 1;
@@ -51,7 +56,7 @@ FR_INLINE bool fr_path_put(struct path_walk *p, char *text, struct dentry *dentr
 	}
 	p->pos -= len + 1;
 	text[p->pos & FR_PATH_LAST] = '/';
-	bpf_probe_read_kernel(text + ((p->pos + 1) & FR_PATH_LAST), len & FR_PATH_LAST, BPF_CORE_READ(dentry, d_name.name));
+	bpf_probe_read_kernel(text + ((p->pos + 1) & FR_PATH_LAST), len & FR_PATH_LAST, FR_PATH_READ(dentry, d_name.name));
 	return true;
 }
 
@@ -62,15 +67,15 @@ FR_INLINE bool fr_path_up(struct path_walk *p, char *text)
 	struct vfsmount *mnt = p->mnt;
 	struct mount *mount = fr_path_mount(mnt), *parent;
 
-	if (dentry == BPF_CORE_READ(mnt, mnt_root)) {
-		parent = BPF_CORE_READ(mount, mnt_parent);
+	if (dentry == FR_PATH_READ(mnt, mnt_root)) {
+		parent = FR_PATH_READ(mount, mnt_parent);
 		if (parent == mount)
 			return false;
-		p->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		p->dentry = FR_PATH_READ(mount, mnt_mountpoint);
 		p->mnt = (void *)parent + bpf_core_field_offset(struct mount, mnt);
 		return true;
 	}
-	up = BPF_CORE_READ(dentry, d_parent);
+	up = FR_PATH_READ(dentry, d_parent);
 	p->dentry = up;
 	return fr_path_put(p, text, dentry) && up != dentry;
 }

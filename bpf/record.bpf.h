@@ -49,11 +49,13 @@ struct fr_grant;
 FR_TIER_PARTS(main)
 FR_TIER_PARTS(life)
 FR_TIER_PARTS(stack)
+FR_TIER_PARTS(wait)
 
 /* The part of the ring's tier, a constant where this is inlined. */
 #define FR_OF_TIER(tier, part, ...)                               \
 	((tier) == FR_TIER_MAIN	  ? fr_##part##_main(__VA_ARGS__) \
 	 : (tier) == FR_TIER_LIFE ? fr_##part##_life(__VA_ARGS__) \
+	 : (tier) == FR_TIER_WAIT ? fr_##part##_wait(__VA_ARGS__) \
 				  : fr_##part##_stack(__VA_ARGS__))
 #define FR_RING_OPEN(r, nr, seq)	    FR_OF_TIER((r)->tier, open, nr, seq)
 #define FR_RING_TRY(r, units, p)	    FR_OF_TIER((r)->tier, try, units, p)
@@ -99,6 +101,7 @@ u64 fr_clock_word SEC(".data.clock") FR_ALIGNED(FR_CACHE_SZ) __weak = 0;
 FR_RINGS(fr_main, fr_main_ring);
 FR_RINGS(fr_life, fr_life_ring);
 FR_RINGS(fr_stack, fr_stack_ring);
+FR_RINGS(fr_wait, fr_wait_ring);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -219,6 +222,7 @@ FR_INLINE bool fr_has_ring(struct fr_ring *r, void *rings, u16 tier)
 FR_TIER_SLOW(main, MAIN)
 FR_TIER_SLOW(life, LIFE)
 FR_TIER_SLOW(stack, STACK)
+FR_TIER_SLOW(wait, WAIT)
 
 FR_INLINE int fr_filtered(enum fr_filtered why)
 {
@@ -408,6 +412,7 @@ FR_INLINE int fr_commit(const struct fr_writing *w)
 #define FR_MAP_MAIN  fr_main
 #define FR_MAP_LIFE  fr_life
 #define FR_MAP_STACK fr_stack
+#define FR_MAP_WAIT  fr_wait
 
 /* Begin a record of a fixed size, for this tid or for the current task. The caller must have found the event enabled. */
 #define FR_BEGIN_TID(w, name, TIER, tid, flags)                                                                          \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * short: the short forms of system calls in a ring. Where system calls are recorded, they are most of the history, and most
- * bytes of their records are zeros. So a record whose values fit has a short form, with an event number of its own; all others
- * have the table's form (events.def). Short forms are undone where laps become rows (user/pure/rows/unfold.h), and no code
- * behind that knows of them; code that counts raw records by event asks there, too.
+ * short: the short forms of system calls and of wakings in a ring. Where system calls are recorded, they are most of the
+ * history, and most bytes of their records are zeros. So a record whose values fit has a short form, with an event number of
+ * its own; all others have the table's form (events.def). Short forms are undone where laps become rows
+ * (user/pure/rows/unfold.h), and no code behind that knows of them; code that counts raw records by event asks there, too.
  *
  *	byte 8	       63		       32	 22	   0
  *	EXIT	       [ ret			| id + 1 | tid	   ]
@@ -20,6 +20,9 @@
  *	NEAR_..	       [ value:16 | since_ns:16 | id + 1 | back:6 | event | units ]  value: as in ENTER_.., the lower half
  *	byte 8	       [ swapped:1 | small:15 | the other one:48 ]	the first two; what is behind is as in ENTER_..
  *
+ *	byte 8	       63     52       44	    22	   0
+ *	WAKING	       [ cpu | prio + 1 | target_pid | tid ]	the bits of sched_wakeup_new; the number says who wakes
+ *
  * Arguments that have no place there follow in words of their own. swapped: the second one of the pair is the small one. A pair
  * of the first two holds fr_short_first() of args[0]. Calls of another ABI have the table's form.
  *
@@ -30,12 +33,17 @@
 #ifndef FR_SHORT_H
 #define FR_SHORT_H
 
+#include "bits.h"
 #include "layout.h"
+#include "wait.h"
 
 /* Event numbers in a ring, which the table leaves out. The number or the length says how many arguments there are. */
 enum fr_short {
 	FR_SHORT_FIRST = 230,
-	FR_SHORT_NEAR_SMALL_2 = 233, /* each is FR_SHORT_NEAR_LESS below the form that is not near */
+	FR_SHORT_WAKING = FR_SHORT_FIRST, /* by what is not known */
+	FR_SHORT_WAKING_TASK,		  /* by a task, or a softirq: FR_SHORT_WAKING and enum fr_waker */
+	FR_SHORT_WAKING_SOFTIRQ,
+	FR_SHORT_NEAR_SMALL_2, /* each is FR_SHORT_NEAR_LESS below the form that is not near */
 	FR_SHORT_NEAR_SMALL,
 	FR_SHORT_NEAR_WIDE,
 	FR_SHORT_NEAR_SMALL_PAIR,
@@ -49,13 +57,13 @@ enum fr_short {
 	FR_SHORT_ENTER_SMALL_PAIR,
 	FR_SHORT_ENTER_WIDE_PAIR,
 	FR_SHORT_EXIT_NEAR,
-	FR_SHORT_END,
-	FR_SHORT_KEPT = 250 /* numbers up to here are for more short forms */
+	FR_SHORT_WAKING_IRQ,
+	FR_SHORT_END
 };
 
 /* No event of the table has such a number. */
 #define EVENT(nr, name, tier, group, doc) \
-	_Static_assert((nr) < FR_SHORT_FIRST || (nr) >= FR_SHORT_KEPT, #name "'s number is a short form's");
+	_Static_assert((nr) < FR_SHORT_FIRST || (nr) >= FR_SHORT_END, #name "'s number is a short form's");
 #include "events.def"
 
 #define FR_SHORT_ID_BITS    10u
@@ -71,6 +79,24 @@ enum fr_short {
 #define FR_SHORT_NEAR_LESS  (FR_SHORT_ENTER_WIDE_PAIR - FR_SHORT_NEAR_WIDE_PAIR)
 #define FR_SHORT_ID_MASK    (((1u << FR_SHORT_ID_BITS) - 1) << FR_TID_BITS)
 _Static_assert(FR_SHORT_ENTER_SMALL_2 - FR_SHORT_NEAR_SMALL_2 == FR_SHORT_NEAR_LESS, "by adding");
+
+/* The number of a waking. No NMI wakes anybody: its context is as good as unknown. */
+FR_INLINE u32 fr_short_waking(enum fr_waker how)
+{
+	return how == FR_WAKER_irq ? FR_SHORT_WAKING_IRQ : FR_SHORT_WAKING + (how <= FR_WAKER_softirq ? how : FR_WAKER_unknown);
+}
+_Static_assert(FR_WAKER_unknown == 0 && FR_WAKER_task == 1 && FR_WAKER_softirq == 2, "by adding");
+
+FR_INLINE int fr_short_is_waking(u32 event)
+{
+	return (event >= FR_SHORT_WAKING && event <= FR_SHORT_WAKING_SOFTIRQ) || event == FR_SHORT_WAKING_IRQ;
+}
+
+/* Who wakes, by such a number. */
+FR_INLINE enum fr_waker fr_short_waker(u32 event)
+{
+	return event == FR_SHORT_WAKING_IRQ ? FR_WAKER_irq : (enum fr_waker)(event - FR_SHORT_WAKING);
+}
 
 /* Is it the complete record of a call's beginning? */
 FR_INLINE int fr_short_is_enter(u32 event)

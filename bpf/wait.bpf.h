@@ -8,7 +8,7 @@
  *			long:  is_due()			the budget; what gets no record is counted
  *			       find_call(), stack_of()	saved registers, object, kernel stack
  *			       tell_wait()		the record
- *	sched_waking	fr_wait_wakes()			a load, a store; after a long sleep also the waker's context
+ *	sched_waking	fr_wait_wakes()			a load, a store
  *
  * A switch does not nest, and interrupts are off: this CPU's room belongs to the switch that runs.
  */
@@ -25,7 +25,7 @@
 /* The session's programs see waits. */
 #define fr_wait_min_ns 0
 
-FR_INLINE void fr_wait_waking(u32 tid, u64 now_ns)
+FR_INLINE void fr_wait_waking(void *ctx, u32 tid, enum fr_waker how, u64 now_ns)
 {
 }
 
@@ -63,7 +63,6 @@ struct wait_cpu {
 	struct fr_wait_counts cnt; /* first: user space reads these */
 	u64 second_ns;		   /* when the budget was last renewed */
 	u64 spent[2];		   /* of it since then, by tasks that slept, and by those that were only queued */
-	u64 preempt_at;		   /* address of this CPU's preempt count, 0: not looked up */
 	struct wait_call call;	   /* in which the task waited that now gets the CPU ... */
 	u32 object_sz;		   /* ... and the length of its object, with a NUL; 0: it is not known */
 };
@@ -82,62 +81,66 @@ u64 fr_wait_stack_keep(u32 depth, u32 tid);
 
 /* ---- who wakes ---- */
 
-/* Set by the loader: from a CPU's runqueue to its current task and to its preempt count (user/io/session/current.h). */
-const volatile s64 fr_wait_task_off = 0;
-const volatile s64 fr_wait_preempt_off = 0;
+/* Set by the loader: from where to where each of these functions is; 0, 0: the kernel has none. */
+const volatile u64 fr_wake_text[FR_WAKE_FRAME_CNT][2] = {};
 
-#if defined(__TARGET_ARCH_x86)
-/*
- * Find this CPU's preempt count, by its distance from the runqueue, as current.bpf.h finds the current task: not every kernel
- * gives programs the addresses of its variables. The distance is believed if the task is where it should be.
- */
-FR_INLINE u64 find_preempt_count(void)
+FR_INLINE int wake_frame(u64 pc)
 {
-	struct task_struct *task = (void *)bpf_get_current_task(), *seen = NULL;
-	u64 rq = fr_current_rq(task);
+	int i;
 
-	if (!rq || bpf_probe_read_kernel(&seen, sizeof(seen), (void *)(rq + fr_wait_task_off)) || seen != task)
-		return 0;
-	return rq + fr_wait_preempt_off;
+	for (i = 0; i < (int)FR_WAKE_FRAME_CNT; i++)
+		if (pc >= fr_wake_text[i][0] && pc < fr_wake_text[i][1])
+			return i;
+	return -1;
 }
 
-FR_COLD u64 current_waker(u32 woken)
+/* Who wakes, by the first frames of the waits' buffer. how: by the context alone. */
+__noinline u32 fr_wake_by_stack(u32 depth, u32 how)
 {
-	u32 zero = 0, cnt;
-	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
-	enum fr_waker how;
+	static const u8 says[] = {
+#define F(nr, name, how) [nr] = FR_WAKER_##how,
+		FR_WAKE_FRAMES(F)
+#undef F
+	};
+	u32 nr = FR_FRAMES_WAIT, i;
+	struct stack_buf *buf = bpf_map_lookup_elem(&fr_stack_buf, &nr);
+	int frame = -1;
 
-	if (!c || !fr_wait_preempt_off)
-		return 0;
-	if (!c->preempt_at)
-		c->preempt_at = find_preempt_count();
-	if (!c->preempt_at || bpf_probe_read_kernel(&cnt, sizeof(cnt), (void *)c->preempt_at))
-		return 0;
-	how = fr_wait_context(cnt);
-	return fr_wait_waker(how, woken, how == FR_WAKER_task ? (u32)bpf_get_current_pid_tgid() : 0);
+	for (i = 0; buf && frame < 0 && i < FR_WAKE_DEPTH && i < depth; i++)
+		frame = wake_frame(buf->pc[i]);
+	if (frame < 0 || frame >= (int)FR_WAKE_FRAME_CNT || says[frame] == FR_WAKER_unknown)
+		return how;
+	/* an interrupt ends nobody's own call */
+	return says[frame] == FR_WAKER_task && how != FR_WAKER_softirq ? how : says[frame];
 }
-#else
-/* arm64 keeps it with the task: nobody reads it yet, so no waker is known. */
-FR_INLINE u64 current_waker(u32 woken)
+
+/* Interrupts are off while a task is woken: the buffer is this waking's. */
+FR_COLD u32 waker_by_stack(void *ctx, u32 how)
 {
-	(void)woken;
-	return 0;
-}
-#endif
+	u32 nr = FR_FRAMES_WAIT;
+	struct stack_buf *buf = bpf_map_lookup_elem(&fr_stack_buf, &nr);
+	long sz = buf ? bpf_get_stack(ctx, buf, FR_WAKE_DEPTH * sizeof(u64), 0) : 0;
 
-/* The task is being woken. */
-FR_INLINE void fr_wait_waking(u32 tid, u64 now_ns)
+	return sz > 0 ? fr_wake_by_stack(sz / sizeof(u64), how) : how;
+}
+
+/* The task is being woken, in this context. */
+FR_INLINE void fr_wait_waking(void *ctx, u32 tid, enum fr_waker how, u64 now_ns)
 {
 	u32 at = tid & (FR_WAIT_CNT - 1);
 	struct fr_wait *e = bpf_map_lookup_elem(&fr_waits, &at);
 
-	if (e && e->tid == tid)
-		fr_wait_wakes(e, fr_wait_is_long(e, now_ns, fr_wait_min_ns) ? current_waker(tid) : 0, now_ns);
+	if (!e || e->tid != tid)
+		return;
+	if ((how == FR_WAKER_softirq || how == FR_WAKER_irq) && fr_wait_is_long(e, now_ns, fr_wait_min_ns))
+		how = waker_by_stack(ctx, how);
+	fr_wait_wakes(e, fr_wait_waker(how, tid, how == FR_WAKER_task ? fr_current_tid() : 0), now_ns);
 }
 
 /* ---- who waited ---- */
 
 #define PF_IO_WORKER   0x00000010u
+#define PF_WQ_WORKER   0x00000020u
 #define PF_USER_WORKER 0x00004000u
 #define PF_KTHREAD     0x00200000u
 
@@ -241,6 +244,10 @@ FR_INLINE u32 object_of(struct task_struct *task, const struct wait_call *call)
 {
 	u32 nr = call->id, word;
 
+	if (call->in == FR_WAITED_kernel)
+		return task->flags & PF_WQ_WORKER ? fr_object_work(FR_ADDRESS(task)) : 0;
+	if (call->in == FR_WAITED_call && fr_syscall_restarts(call->id, call->abi))
+		return fr_object_restart(FR_ADDRESS(task));
 	if (call->in != FR_WAITED_call || nr >= FR_SYSCALL_MAX)
 		return 0;
 	word = nr / 64;
@@ -278,7 +285,7 @@ FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u
 	if (!c || !o)
 		return 0;
 	object_sz = c->object_sz;
-	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, FR_EV_wait, sizeof(*rec) + object_sz, sizeof(*rec), task->pid, c->call.abi);
+	rec = fr_begin(&w, &fr_wait, FR_TIER_WAIT, FR_EV_wait, sizeof(*rec) + object_sz, sizeof(*rec), task->pid, c->call.abi);
 	if (!rec) {
 		c->cnt.lost++;
 		return 0;

@@ -47,13 +47,30 @@
 	W(1, task, "a task: waker_pid")                             \
 	W(2, softirq, "a softirq, whichever task it ran on top of") \
 	W(3, irq, "an interrupt, a timer's too")                    \
-	W(4, nmi, "a non-maskable interrupt")
+	W(4, nmi, "a non-maskable interrupt")                       \
+	W(5, timer, "a timer: its interrupt, or its softirq")
 
 enum fr_waker {
 #define W(nr, name, doc) FR_WAKER_##name = nr,
 	FR_WAKERS(W)
 #undef W
 };
+
+/*
+ * What a frame of the waker's kernel stack says, the innermost one first: in an interrupt or a softirq, the current task is a
+ * bystander, unless the softirq runs in its own call, as loopback delivers.
+ */
+#define FR_WAKE_FRAMES(F)                                                          \
+	F(0, "__hrtimer_run_queues", timer)                                        \
+	F(1, "call_timer_fn", timer)                                               \
+	F(2, "__run_timers", timer)                                                \
+	F(3, "expire_timers", timer)                                               \
+	F(4, "__local_bh_enable_ip", task)  /* it serves what came up meanwhile */ \
+	F(5, "__entry_text_start", unknown) /* what is behind was only interrupted */
+
+#define FR_WAKE_FRAME_CNT 6u
+#define FR_WAKE_ENTRY	  5u  /* the code that enters the kernel, up to __entry_text_end */
+#define FR_WAKE_DEPTH	  64u /* frames that are looked at: a loopback's delivery has 40 */
 
 /* What the task was in while it waited. */
 #define FR_WAITED_IN(W)                                                              \
@@ -78,17 +95,22 @@ struct fr_wait {
 _Static_assert(sizeof(struct fr_wait) == 32, "two in a line");
 
 /* What became of waits of at least WaitMin, by CPU. Every such wait is one of these, or in an entry that was taken. */
+#define FR_WAIT_COUNTS(C)                                           \
+	C(written, "recorded")                                      \
+	C(lost, "refused by the ring, which is also counted there") \
+	C(over, "beyond the budget")                                \
+	C(idle, "of kernel threads without work")                   \
+	C(self, "the recorder's own")                               \
+	C(filtered, "of tasks that -f leaves out")                  \
+	C(held, "turned off by the governor")                       \
+	C(over_ns, "time off the CPU of those beyond the budget")   \
+	C(idle_ns, "time off the CPU of idle kernel threads")       \
+	C(taken, "entries taken from a task that was away: its wait, long or short, is not known")
+
 struct fr_wait_counts {
-	u64 written;
-	u64 lost;     /* the ring refused it, which is also counted there */
-	u64 over;     /* beyond the budget */
-	u64 idle;     /* kernel threads that waited for work */
-	u64 self;     /* the recorder's own */
-	u64 filtered; /* of tasks that -f leaves out */
-	u64 held;     /* the governor has turned waits off */
-	u64 over_ns;  /* sum of those beyond the budget, off the CPU */
-	u64 idle_ns;
-	u64 taken; /* entries taken from a task that was away: its wait, long or short, is not known */
+#define C(name, doc) u64 name;
+	FR_WAIT_COUNTS(C)
+#undef C
 };
 
 struct fr_wait_len {
@@ -118,11 +140,13 @@ FR_INLINE enum fr_waker fr_wait_waker_how(u64 waker)
 /* The kernel's preempt count: bits 20 to 23 NMI, 16 to 19 hard interrupt, 8 softirq being served (9 and up: disabled). */
 FR_INLINE enum fr_waker fr_wait_context(u32 preempt_count)
 {
+	if (!(preempt_count & 0x00ff0100u))
+		return FR_WAKER_task;
 	if (preempt_count & 0x00f00000u)
 		return FR_WAKER_nmi;
 	if (preempt_count & 0x000f0000u)
 		return FR_WAKER_irq;
-	return preempt_count & 0x100u ? FR_WAKER_softirq : FR_WAKER_task;
+	return FR_WAKER_softirq;
 }
 
 /* The task leaves its CPU. Returns whether the entry was taken from another one that is away. */
@@ -141,10 +165,10 @@ FR_INLINE bool fr_wait_leaves(struct fr_wait *e, u32 tid, u32 state, u64 now_ns)
 	return taken;
 }
 
-/* Does a waking of this task now end a sleep of at least min_ns, or one that it has not yet begun? */
+/* Does a waking of this task now end a sleep of at least min_ns? */
 FR_INLINE bool fr_wait_is_long(const struct fr_wait *e, u64 now_ns, u64 min_ns)
 {
-	return (s64)(now_ns - e->left_ns) >= (s64)min_ns;
+	return e->left_ns && (s64)(now_ns - e->left_ns) >= (s64)min_ns;
 }
 
 /* waker: fr_wait_waker(), 0: it is not known. */

@@ -5,6 +5,7 @@
 
 #include "current.bpf.h"
 #include "record.bpf.h"
+#include "short.h"
 #include "task_state.h"
 #include "wait.bpf.h"
 
@@ -87,42 +88,59 @@ FR_INLINE u16 task_cpu(struct task_struct *task)
 	return ((struct task_struct___cpu *)task)->cpu;
 }
 
-/* sched_waking and sched_wakeup_new record the same of a task. Returns the time, 0: it was not written. */
-_Static_assert(sizeof(struct fr_places_sched_waking) == sizeof(struct fr_places_sched_wakeup_new), "one layout");
-
-FR_INLINE u64 wakeup(u32 event, struct task_struct *task)
+FR_INLINE enum fr_waker waker(void)
 {
-	struct fr_rec_sched_waking v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
+	u32 cnt;
 
-	return FR_RECORD_BITS(sched_waking, MAIN, event, fr_current_tid(), &v);
+	return fr_preempt_count(&cnt) ? FR_WAKER_unknown : fr_wait_context(cnt);
 }
 
-FR_INLINE u64 record_waking(struct task_struct *task)
+/* Returns the event's time, 0: it was not written. */
+FR_INLINE u64 record_waking(struct task_struct *task, enum fr_waker how)
 {
+#ifndef FR_WATCH
+	struct fr_rec_sched_wakeup_new v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
+
 	FR_CHECK_ENABLED(sched_waking);
-	return wakeup(FR_EV_sched_waking, task);
+	return fr_record_bits(&fr_main, FR_TIER_MAIN, fr_short_waking(how), fr_bits_sched_wakeup_new(&v, fr_current_tid()));
+#else
+	struct fr_rec_sched_waking *rec;
+	struct fr_writing w;
+
+	FR_CHECK_ENABLED(sched_waking);
+	rec = FR_BEGIN_TID(&w, sched_waking, MAIN, fr_current_tid(), how);
+	if (!rec)
+		return 0;
+	rec->target_pid = task->pid;
+	rec->prio = task->prio;
+	rec->target_cpu = task_cpu(task);
+	return fr_commit(&w);
+#endif
 }
 
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
+	enum fr_waker how = waker();
 	u64 now_ns;
 
 	if (!fr_wait_min_ns) {
-		record_waking(task);
+		record_waking(task, how);
 		return 0;
 	}
 	APART();
-	now_ns = record_waking(task);
-	fr_wait_waking(task->pid, now_ns ?: fr_now());
+	now_ns = record_waking(task, how);
+	fr_wait_waking(ctx, task->pid, how, now_ns ?: fr_now());
 	return 0;
 }
 
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
+	struct fr_rec_sched_wakeup_new v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
+
 	FR_CHECK_ENABLED(sched_wakeup_new);
-	wakeup(FR_EV_sched_wakeup_new, task);
+	FR_RECORD_BITS(sched_wakeup_new, MAIN, FR_EV_sched_wakeup_new, fr_current_tid(), &v);
 	return 0;
 }
 

@@ -153,6 +153,7 @@ struct hot_set *hot_set_load(u64 grain_ns, int nr)
 	bpf_map__set_inner_map_fd(skel->maps.fr_main, template);
 	bpf_map__set_inner_map_fd(skel->maps.fr_life, template);
 	bpf_map__set_inner_map_fd(skel->maps.fr_stack, template);
+	bpf_map__set_inner_map_fd(skel->maps.fr_wait, template);
 	bpf_map__set_max_entries(skel->maps.fr_main, libbpf_num_possible_cpus());
 	bpf_map__set_map_flags(skel->maps.ringbuf_over, hot_has_overwriting() ? RB_OVERWRITE : 0);
 	place_arena(skel, nr);

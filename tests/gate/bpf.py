@@ -139,7 +139,9 @@ class Object:
             elif op == 0x95:
                 return r[0]
             elif op == 0x85:
-                if src == 1:
+                if src == 1 and pc in relocs and not relocs[pc][0][2]:
+                    r[0] = r[1]  # the kernel's own function that is called: bpf_rdonly_cast(), a move
+                elif src == 1:
                     (_, value, shndx), _ = relocs.get(pc, ((None, (pc + imm + 1) * 8, sec), 0))
                     at = (value // 8 + imm + 1) if pc in relocs else pc + imm + 1
                     r[0] = self.function(shndx, at, r, depth + 1)
@@ -219,16 +221,19 @@ def set_up(path, fresh):
     def put(name, off, fmt, *values):
         obj.store(obj.address(name) + off, struct.calcsize(fmt), int.from_bytes(struct.pack(fmt, *values), "little"))
 
-    for tier in range(3):
+    for tier in range(4):
         put("fr_geometry", tier * 8, "<II", SLOTS, PAGES)
     put("fr_generation", 0, "<I", 1)
     put("fr_grain_ns", 0, "<Q", 10000)
     put("fr_arg_cnt", 0, "<B", ARG_CNT)
+    # a CPU's preempt count is known, and loaded
+    put("fr_can_cast", 0, "<B", 1)
+    put("fr_preempt_at", 0, "<Q", obj.add_region(bytes(8)))
     put("fr_switch_tells_state", 0, "<B", 1)
     for event in range(256):
         put("fr_session", obj.member("fr_session", "enable") + 4 * event, "<I", 1)
     rings = {}
-    for name in ("fr_main", "fr_life", "fr_stack"):
+    for name in ("fr_main", "fr_life", "fr_stack", "fr_wait"):
         ring = rings[name] = obj.add_region(fresh)
         obj.maps[obj.address(name)] = lambda key, ring=ring: ring if key == 0 else 0
         obj.maps[ring] = lambda nr, ring=ring: ring + nr * PAGE_SZ if nr * PAGE_SZ < len(fresh) else 0

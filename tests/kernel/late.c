@@ -86,6 +86,7 @@ static int load(struct env *e)
 	bpf_map__set_inner_map_fd(e->skel->maps.fr_main, template);
 	bpf_map__set_inner_map_fd(e->skel->maps.fr_life, template);
 	bpf_map__set_inner_map_fd(e->skel->maps.fr_stack, template);
+	bpf_map__set_inner_map_fd(e->skel->maps.fr_wait, template);
 	bpf_map__set_max_entries(e->skel->maps.fr_main, cpus);
 	return late__load(e->skel);
 }

@@ -6,7 +6,7 @@ import re
 
 SLEEPS = 0xff  # states in which a task is not runnable
 IN = ("call", "user", "kernel")
-WAKERS = ("unknown", "task", "softirq", "irq", "nmi")
+WAKERS = ("unknown", "task", "softirq", "irq", "nmi", "timer")
 LATE_NS = 50000
 
 

@@ -12,6 +12,7 @@
 #include "io/snapfile/snapfile.h"
 #include "pure/rows/unfold.h"
 #include "ring.h"
+#include "short.h"
 
 static u64 host_clock_ns = 1000000000;
 
@@ -125,7 +126,19 @@ __attribute__((unused)) static int host_ring_put(struct host_ring *h, u32 event,
 }
 
 /* The same of a struct fr_rec_NAME, as BPF does: one of bits becomes such. */
-#define host_ring_put_rec(h, name, rec)                                                  \
+#define host_ring_put_rec(h, name, rec) \
+	(FR_EV_##name == FR_EV_sched_waking ? host_ring_put_waking(h, (const void *)(rec)) : host_ring_put_form(h, name, rec))
+
+/* As a recorder does it: in the short form. */
+__attribute__((unused)) static int host_ring_put_waking(struct host_ring *h, const struct fr_rec_sched_waking *rec)
+{
+	struct fr_rec_sched_wakeup_new v = {.target_pid = rec->target_pid, .prio = rec->prio, .target_cpu = rec->target_cpu};
+	u64 bits[] = {0, fr_bits_sched_wakeup_new(&v, rec->task)};
+
+	return host_ring_put(h, fr_short_waking(rec->task >> 24), bits, sizeof(bits));
+}
+
+#define host_ring_put_form(h, name, rec)                                                 \
 	({                                                                               \
 		u64 bits_[] = {0, fr_bits_##name(rec, (rec)->task)};                     \
 		FR_HAS_BITS(name) ? host_ring_put(h, FR_EV_##name, bits_, sizeof(bits_)) \

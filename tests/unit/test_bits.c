@@ -67,16 +67,16 @@ static void test_wakings(void **state)
 
 	(void)state;
 	for (cpu = 0; cpu < 4096; cpu += 13) {
-		struct fr_rec_sched_waking r = {
+		struct fr_rec_sched_wakeup_new r = {
 			.task = 77, .target_pid = (1 << 22) - 1 - (s32)cpu, .prio = -1, .target_cpu = cpu};
-		struct fr_rec_sched_waking back = {};
-		union waking_word w = {.bits = fr_bits_sched_waking(&r, 77)};
+		struct fr_rec_sched_wakeup_new back = {};
+		union waking_word w = {.bits = fr_bits_sched_wakeup_new(&r, 77)};
 
 		assert_int_equal(w.tid, 77);
 		assert_int_equal(w.target_pid, r.target_pid);
 		assert_int_equal(w.prio, 0);
 		assert_int_equal(w.target_cpu, cpu);
-		fr_unbits_sched_waking(w.bits, &back);
+		fr_unbits_sched_wakeup_new(w.bits, &back);
 		assert_memory_equal(&r, &back, sizeof(r));
 	}
 }

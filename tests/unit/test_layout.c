@@ -40,14 +40,14 @@ static void records_of_triggers_are_those_of_the_layout(void **state)
 	static const struct {
 		const char *event;
 		u32 sz;
-	} of_layout_9[] = {{"trigger", 40}, {"crash", 80},	   {"latency", 56},
-			   {"hung", 48},    {"kernel_report", 12}, {"governor", 40}};
+	} of_layout_11[] = {{"trigger", 40}, {"crash", 80},	    {"latency", 56},
+			    {"hung", 48},    {"kernel_report", 12}, {"governor", 40}};
 	u32 i;
 
 	(void)state;
-	assert_int_equal(FR_LAYOUT_VERSION, 10);
-	for (i = 0; i < sizeof(of_layout_9) / sizeof(of_layout_9[0]); i++)
-		assert_int_equal(fr_schema_find(fr_schema_builtin(), of_layout_9[i].event)->fixed_sz, of_layout_9[i].sz);
+	assert_int_equal(FR_LAYOUT_VERSION, 11);
+	for (i = 0; i < sizeof(of_layout_11) / sizeof(of_layout_11[0]); i++)
+		assert_int_equal(fr_schema_find(fr_schema_builtin(), of_layout_11[i].event)->fixed_sz, of_layout_11[i].sz);
 }
 
 int main(void)

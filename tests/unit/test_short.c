@@ -248,8 +248,8 @@ static void test_lengths(void **state)
 			assert_true(!sz || (fr_is_short(event) && !fr_short_is_told(event)));
 			taken += sz > 0;
 		}
-	/* exit; 0, 1, 2 arguments; 3 to 6; 2 to 6; with another pair 5 and 6, 4 to 6 */
-	assert_int_equal(taken, 4 + 4 + 5 + 2 + 3);
+	/* exit; 0, 1, 2 arguments; 3 to 6; 2 to 6; with another pair 5 and 6, 4 to 6; a waking by each */
+	assert_int_equal(taken, 4 + 4 + 5 + 2 + 3 + 4);
 }
 
 /* The same of those that are near another one, which has to be there. */
@@ -321,9 +321,39 @@ static void test_numbers_in_the_table(void **state)
 			assert_int_equal(fr_unfolded_event(event), FR_EV_sys_exit);
 		else if ((event > FR_SHORT_EXIT && event < FR_SHORT_EXIT_NEAR) || (event >= 233 && event <= 237))
 			assert_int_equal(fr_unfolded_event(event), FR_EV_sys_enter);
+		else if ((event >= 230 && event <= 232) || event == 249)
+			assert_int_equal(fr_unfolded_event(event), FR_EV_sched_waking);
 		else
 			assert_int_equal(fr_unfolded_event(event), event);
 	}
+}
+
+/* A waking says who wakes by its number. No NMI wakes anybody. */
+static void test_wakings(void **state)
+{
+	static const enum fr_waker wakers[][2] = {{FR_WAKER_unknown, FR_WAKER_unknown},
+						  {FR_WAKER_task, FR_WAKER_task},
+						  {FR_WAKER_softirq, FR_WAKER_softirq},
+						  {FR_WAKER_irq, FR_WAKER_irq},
+						  {FR_WAKER_nmi, FR_WAKER_unknown}};
+	struct fr_rec_sched_wakeup_new bits = {.target_pid = 4194303, .prio = -1, .target_cpu = 4095};
+	u64 rec[2] = {0, fr_bits_sched_wakeup_new(&bits, 4711)}, out[FR_UNFOLDED_MAX_SZ / 8];
+	const struct fr_rec_sched_waking *full = (const void *)out;
+	u32 i, units;
+
+	(void)state;
+	for (i = 0; i < sizeof(wakers) / sizeof(wakers[0]); i++)
+		for (units = 0; units < 256; units++) {
+			rec[0] = fr_rec_head(TIME_NS, fr_short_waking(wakers[i][0]), units);
+			assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), units == 2 ? sizeof(*full) : 0);
+			if (units != 2)
+				continue;
+			assert_true(full->head == fr_rec_head(TIME_NS, FR_EV_sched_waking, sizeof(*full) / 8));
+			assert_int_equal(full->task, 4711 | (u32)wakers[i][1] << 24);
+			assert_int_equal(full->target_pid, 4194303);
+			assert_int_equal(full->prio, -1);
+			assert_int_equal(full->target_cpu, 4095);
+		}
 }
 
 /* Bits that no recorder sets. */
@@ -406,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_time_of_near_ones),
 		cmocka_unit_test(test_calls_in_a_page),
 		cmocka_unit_test(test_numbers_in_the_table),
+		cmocka_unit_test(test_wakings),
 		cmocka_unit_test(test_bits_that_nobody_sets),
 		cmocka_unit_test(test_values_that_nobody_sets),
 		cmocka_unit_test(test_layout_7),

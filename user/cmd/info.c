@@ -102,6 +102,32 @@ bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
 	return end > equals + 1;
 }
 
+/* The value of a pair with this name. */
+static u64 value_of(const char *text, const char *name, int name_len)
+{
+	const char *other;
+	int len;
+	u64 v;
+
+	while (fr_info_pair(&text, &other, &len, &v))
+		if (len == name_len && !strncmp(other, name, len))
+			return v;
+	return 0;
+}
+
+bool fr_info_softirqs(const struct fr_info *s, const char **at, const char **name, int *name_len, u64 *v)
+{
+	const char *begin = fr_info_fact(s, "softirqs_begin");
+	u64 was;
+
+	*at = *at ?: fr_info_fact(s, "softirqs");
+	if (!begin || !fr_info_pair(at, name, name_len, v))
+		return false;
+	was = value_of(begin, *name, *name_len);
+	*v = *v > was ? *v - was : 0;
+	return true;
+}
+
 bool fr_info_unread(const char **at, struct fr_info_unread *u)
 {
 	char *end;

@@ -50,6 +50,24 @@ static void put_counts(struct fr_jsonw *w, const char *what, const char *at)
 	fr_jsonw_close(w, '}');
 }
 
+/* What the kernel itself counted, absent if it is not known. */
+static void put_softirqs(struct fr_jsonw *w, const struct fr_info *s)
+{
+	const char *at = NULL, *name;
+	char key[64];
+	int len;
+	u64 v;
+
+	if (!fr_info_fact(s, "softirqs") || !fr_info_fact(s, "softirqs_begin"))
+		return;
+	fr_jsonw_open(w, "softirqs", '{');
+	while (fr_info_softirqs(s, &at, &name, &len, &v)) {
+		snprintf(key, sizeof(key), "%.*s", len, name);
+		fr_jsonw_u64(w, key, v);
+	}
+	fr_jsonw_close(w, '}');
+}
+
 /* The recorder's rules, and the verdicts of their moments since its previous snapshot. */
 static void put_rules(struct fr_jsonw *w, const struct fr_info *s)
 {
@@ -246,6 +264,7 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 		put_counts(w, "since_begin", fr_info_fact(s, "waits"));
 		fr_jsonw_close(w, '}');
 	}
+	put_softirqs(w, s);
 	put_num(w, "no_ring", s, "no_ring");
 	put_counts(w, "missed", fr_info_fact(s, "missed"));
 	put_fact(w, "events_missing", s, "events_missing");

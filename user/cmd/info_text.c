@@ -263,6 +263,33 @@ static void put_names(struct fr_out *o, const struct fr_info *s)
 	fr_out_printf(o, " user stack%s by build-id\n", fr_plural(stacks));
 }
 
+/* "softirqs  4,711 NET_RX, 815 TIMER; 1.20 s on CPUs, as the tick finds them": by the kernel's own count */
+static void put_softirqs(struct fr_out *o, const struct fr_info *s)
+{
+	const char *at = NULL, *name, *sep = "";
+	u64 v, ms = 0;
+	char text[32];
+	int len;
+
+	while (fr_info_softirqs(s, &at, &name, &len, &v)) {
+		bool is_time = len == (int)strlen("time_ms") && !strncmp(name, "time_ms", len);
+
+		if (is_time)
+			ms = v;
+		if (is_time || !v)
+			continue;
+		if (!*sep)
+			fr_info_label(o, "softirqs");
+		fr_out_str(o, sep);
+		put_count(o, v);
+		fr_out_char(o, ' ');
+		fr_escape_text(o, name, len);
+		sep = ", ";
+	}
+	if (*sep)
+		fr_out_printf(o, "; %s on CPUs, as the tick finds them\n", fr_show_duration(ms * 1000000, text, sizeof(text)));
+}
+
 static void put_incidents(struct fr_out *o, const struct fr_info *s)
 {
 	u64 of_kind[FR_INCIDENT_KIND_MAX];
@@ -290,6 +317,9 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 		u64 horizon_ns = fr_info_num(s, FLIGHTREC_TABLE_TIERS, row, "horizon_ns");
 
 		if (!strcmp(tier_name(s, row), "stack") || !horizon_ns || !end_ns)
+			continue;
+		/* it is complete, and has none */
+		if (!strcmp(tier_name(s, row), "wait") && !fr_info_fact(s, "wait_min_ns"))
 			continue;
 		fr_out_str(o, any ? "; " : "");
 		fr_out_printf(o, "%s: the last ", tier_name(s, row));
@@ -463,6 +493,7 @@ void fr_info_text(struct fr_out *o, const struct fr_info *s)
 	put_contents(o, s);
 	put_names(o, s);
 	put_profile(o, s);
+	put_softirqs(o, s);
 	put_incidents(o, s);
 	put_horizons(o, s);
 	for (tier = 0; tier < tier_cnt; tier++)

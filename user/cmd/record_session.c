@@ -232,6 +232,7 @@ int fr_record_session(struct fr_record_opts *o)
 	err = set_tiers(o) ?: set_clock(o) ?: set_pids(o) ?: set_comms(o) ?: set_cgroups(o);
 	err = err ?: select_events(o) ?: set_filter(o);
 	err = err ?: set_waits(o);
+	o->ask.plan.waits = o->ask.load.wait_min_ns;
 	o->ask.load.profile &= o->ask.load.enable[FR_EV_cpu_sample];
 	return err;
 }

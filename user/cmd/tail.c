@@ -49,7 +49,7 @@ static const struct fr_option table[] = {
 		  "NDJSON: an object a line, as `flightrec replay --json`;\n"
 		  "{\"skipped\":N,\"cpu\":N,...} where N events were; counts at the end",
 		  fr_option_flag, offsetof(struct ask, json)),
-	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack or all\n(default: all but stack)", tail_tiers, 0,
+	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack,wait or all\n(default: all but stack)", tail_tiers, 0,
 		  .words = "main life stack all"),
 	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
 		  offsetof(struct ask, pos)),
@@ -120,12 +120,9 @@ static void show_skip(void *arg, u16 cpu, u8 tier, u64 events, u64 laps)
 		return;
 	}
 	fr_out_flush(&s->out);
-	fprintf(stderr, "CPU %u: %s event%s skipped (%s%" PRIu64 " lap%s)\n", cpu, fr_show_count(events, cnt, sizeof(cnt)),
-		fr_plural(events),
-		tier == FR_TIER_MAIN   ? ""
-		: tier == FR_TIER_LIFE ? "tier life, "
-				       : "tier stack, ",
-		laps, fr_plural(laps));
+	fprintf(stderr, "CPU %u: %s event%s skipped (%s%s%s%" PRIu64 " lap%s)\n", cpu, fr_show_count(events, cnt, sizeof(cnt)),
+		fr_plural(events), tier == FR_TIER_MAIN ? "" : "tier ", tier == FR_TIER_MAIN ? "" : fr_tier_name(tier),
+		tier == FR_TIER_MAIN ? "" : ", ", laps, fr_plural(laps));
 }
 
 static void show_end_json(struct show *s, bool ended, const struct fr_tail_count *sum)

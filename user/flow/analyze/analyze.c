@@ -221,7 +221,7 @@ static int pass_holes(struct fr_analyze *a, u64 now_ns)
 	return err;
 }
 
-/* A fr_replay_lost_fn: nothing continues across damage. Stacks are not paired, so their loss does not matter. */
+/* A fr_replay_lost_fn: nothing continues across damage. Stacks and waits are not paired, so their loss does not matter. */
 static int pass_damage(void *arg, const struct fr_replay_lost *lost)
 {
 	struct fr_analyze *a = arg;

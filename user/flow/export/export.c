@@ -69,7 +69,7 @@ u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r)
 		how = fr_wakers_find(x->wakers[x->file], fr_row_num(r, f), r->ts);
 	if (how == FR_WAKER_softirq)
 		return FR_EXPORT_SOFTIRQ;
-	return how == FR_WAKER_irq || how == FR_WAKER_nmi ? FR_EXPORT_HARDIRQ : 0;
+	return how == FR_WAKER_irq || how == FR_WAKER_nmi || how == FR_WAKER_timer ? FR_EXPORT_HARDIRQ : 0;
 }
 
 static int make_wakers(struct fr_export *x)

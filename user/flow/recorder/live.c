@@ -123,6 +123,8 @@ int fr_live_read(struct fr_sess *s, struct fr_live *l)
 	l->triggers = fr_trig_shared(s);
 	read_facts(l);
 	read_incidents(l);
+	l->wait_min_ns = fr_live_fact(l, "wait_min_ns");
+	l->has_waits = l->wait_min_ns && !fr_sess_waits(s, &l->waits);
 	err = fr_live_read_waiting(l);
 	return err ?: fr_sess_progs(s, &l->prog, &l->prog_cnt);
 }

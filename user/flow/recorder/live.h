@@ -18,6 +18,7 @@
 #include "io/ctl/ctl_server.h"
 #include "io/session/sess_incident.h"
 #include "pure/text/out.h"
+#include "wait.h"
 
 #define FR_PROBLEM_MAX 16u
 
@@ -96,6 +97,9 @@ struct fr_live {
 	u64 begin_ns;			    /* the session's */
 	bool owned;			    /* a recorder process lives */
 	const struct fr_triggers *triggers; /* NULL: none */
+	bool has_waits;			    /* waits of at least wait_min_ns are recorded */
+	u64 wait_min_ns;
+	struct fr_wait_counts waits;
 	bool has_incidents;
 	struct fr_incident_counts incidents;
 	struct fr_squeezed_by *squeezed; /* whose incidents were beyond their share, the most first */

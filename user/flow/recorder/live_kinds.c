@@ -152,7 +152,7 @@ static struct fr_value samples_taken(const struct fr_at *at)
 
 /* clang-format off */
 static const struct fr_column tier_columns[] = {
-	FR_COLUMN_MADE(tier_name, "name", TEXT, "`main`, `life`, `stack`"),
+	FR_COLUMN_MADE(tier_name, "name", TEXT, "`main`, `life`, `stack`, `wait`"),
 	FR_COLUMN_MADE(tier_horizon, "horizon_ns", CLOCK, "as `horizon_ns`, for this tier"),
 	{},
 };
@@ -580,6 +580,27 @@ static const struct fr_column governor_columns[] = {
 static const struct fr_table kind_governor = {"governor", "What recording may cost.", governor_columns};
 /* clang-format on */
 
+/* ---- waits ---- */
+
+static const void *live_waits(const struct fr_at *at, u32 i)
+{
+	const struct fr_live *l = at->of;
+
+	return i || !l->has_waits ? NULL : l;
+}
+
+/* clang-format off */
+static const struct fr_column waits_columns[] = {
+	FR_COLUMN(struct fr_live, wait_min_ns, "min_ns", NS, "waits at least this long are recorded"),
+#define C(name, doc) FR_COLUMN(struct fr_live, waits.name, #name, COUNT, doc),
+	FR_WAIT_COUNTS(C)
+#undef C
+	{},
+};
+/* clang-format on */
+static const struct fr_table kind_waits = {"waits", "What became of long waits; absent where none are recorded.",
+					   waits_columns};
+
 /* ---- incidents ---- */
 
 static const void *live_incidents(const struct fr_at *at, u32 i)
@@ -892,6 +913,7 @@ static const struct fr_column live_columns[] = {
 	FR_PART_MADE(live_store, "quota", &kind_store, NULL),
 	FR_PART_MADE(live_socket, "connections", &kind_socket, NULL),
 	FR_PART_MADE(live_governing, "governor", &kind_governor, NULL),
+	FR_PART_MADE(live_waits, "waits", &kind_waits, NULL),
 	FR_PART_MADE(live_incidents, "incidents", &kind_incidents, NULL),
 	FR_PART_MADE(live_looked, NULL, &kind_looked, NULL),
 	FR_LIST(live_cpu, "cpus", &kind_cpu, NULL),
@@ -900,6 +922,7 @@ static const struct fr_column live_columns[] = {
 	HAND(21, fr_live_put_rates),
 	HAND(22, fr_live_put_cost),
 	HAND(23, fr_live_put_lost),
+	HAND(24, fr_live_put_waits),
 	HAND(30, fr_live_put_incidents),
 	HAND(50, fr_live_put_profile),
 	HAND(60, fr_live_put_governor),

@@ -29,6 +29,7 @@ void fr_live_put_history(struct fr_out *o, const struct fr_at *at);
 void fr_live_put_rates(struct fr_out *o, const struct fr_at *at);
 void fr_live_put_cost(struct fr_out *o, const struct fr_at *at);
 void fr_live_put_lost(struct fr_out *o, const struct fr_at *at);
+void fr_live_put_waits(struct fr_out *o, const struct fr_at *at);
 void fr_live_put_incidents(struct fr_out *o, const struct fr_at *at);
 void fr_live_put_profile(struct fr_out *o, const struct fr_at *at);
 void fr_live_put_governor(struct fr_out *o, const struct fr_at *at);

@@ -114,6 +114,30 @@ void fr_live_put_lost(struct fr_out *o, const struct fr_at *at)
 		}
 }
 
+/* "waits  120 of at least 1 ms recorded; 15 beyond the budget, 2.00 s in all; 3 whose entry another task took" */
+void fr_live_put_waits(struct fr_out *o, const struct fr_at *at)
+{
+	const struct fr_live *l = at->of;
+	char a[32], b[32];
+
+	if (!l->has_waits)
+		return;
+	fr_lines_label(o, "waits");
+	fr_out_printf(o, "%s of at least %s recorded", fr_show_count(l->waits.written, a, sizeof(a)),
+		      fr_show_duration(l->wait_min_ns, b, sizeof(b)));
+	if (l->waits.over)
+		fr_out_printf(o, "; %s beyond the budget, %s in all", fr_show_count(l->waits.over, a, sizeof(a)),
+			      fr_show_duration(l->waits.over_ns, b, sizeof(b)));
+	if (l->waits.lost)
+		fr_out_printf(o, "; %s lost", fr_show_count(l->waits.lost, a, sizeof(a)));
+	if (l->waits.held)
+		fr_out_printf(o, "; %s while the governor had turned them off", fr_show_count(l->waits.held, a, sizeof(a)));
+	if (l->waits.taken)
+		fr_out_printf(o, "; %s, long or short, not known: another task took the entry",
+			      fr_show_count(l->waits.taken, a, sizeof(a)));
+	fr_out_char(o, '\n');
+}
+
 void fr_live_put_incidents(struct fr_out *o, const struct fr_at *at)
 {
 	const struct fr_live *l = at->of;

@@ -30,6 +30,7 @@
 #include "io/safepath.h"
 #include "io/session/sampler.h"
 #include "io/session/sess.h"
+#include "io/softirqs.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
 #include "pure/text/memfile.h"
@@ -263,7 +264,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	const struct fr_load_conf *l = &ask->load;
 	struct fr_memfile m;
 	FILE *f = fr_memfile_open(&m);
-	char cgroups[FR_CGROUP_FILTER_MAX * 24];
+	char cgroups[FR_CGROUP_FILTER_MAX * 24], softirqs[FR_SOFTIRQS_SZ];
 
 	if (!f)
 		return NULL;
@@ -290,6 +291,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
 	if (l->wait_min_ns)
 		fr_facts_put(f, "wait_min_ns", "%llu", (unsigned long long)l->wait_min_ns);
+	if (!fr_softirqs_read(softirqs, sizeof(softirqs)))
+		fr_facts_put(f, "softirqs_begin", "%s", softirqs);
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	put_clock(f, s);
 	put_command(f, ask->command);

@@ -56,7 +56,7 @@ static u8 first_tier(const struct fr_replay *r)
 {
 	u8 tier = FR_TIER_MAIN;
 
-	while (tier < FR_TIER_STACK && !fr_replay_is_shown(r, tier))
+	while (tier < FR_TIER_CNT - 1 && !fr_replay_is_shown(r, tier))
 		tier++;
 	return tier;
 }
@@ -125,7 +125,7 @@ int fr_missing_add(struct fr_missing *m, const struct fr_replay_lost *lost)
 	size_t cnt = b->damage.cnt;
 	int err;
 
-	if (!fr_replay_is_shown(m->replay, lost->tier) || (lost->tier > FR_TIER_LIFE && lost->tier != m->tier))
+	if (!fr_replay_is_shown(m->replay, lost->tier) || (lost->tier == FR_TIER_STACK && lost->tier != m->tier))
 		return 0;
 	cut_known(&b->damage, &gap);
 	err = fr_gap_list_add(&b->damage, gap);

@@ -13,6 +13,7 @@
 #include "io/bootid.h"
 #include "io/fd.h"
 #include "io/session/sess_incident.h"
+#include "io/softirqs.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
 #include "pure/text/units.h"
@@ -262,13 +263,19 @@ static int put_waits(struct fr_dump *d)
 	free(min);
 	if (none || fr_sess_waits(d->s, &c))
 		return 0;
-	return fr_snap_put_fact(d->w, "waits",
-				"written=%llu;lost=%llu;over=%llu;idle=%llu;self=%llu;filtered=%llu;held=%llu;over_ns=%llu;"
-				"idle_ns=%llu;taken=%llu",
-				(unsigned long long)c.written, (unsigned long long)c.lost, (unsigned long long)c.over,
-				(unsigned long long)c.idle, (unsigned long long)c.self, (unsigned long long)c.filtered,
-				(unsigned long long)c.held, (unsigned long long)c.over_ns, (unsigned long long)c.idle_ns,
-				(unsigned long long)c.taken);
+#define FORM(name, doc)	 ";" #name "=%llu"
+#define VALUE(name, doc) , (unsigned long long)c.name
+	return fr_snap_put_fact(d->w, "waits", &(FR_WAIT_COUNTS(FORM))[1] FR_WAIT_COUNTS(VALUE));
+#undef FORM
+#undef VALUE
+}
+
+/* What the kernel counts of softirqs, beside the same count when the recording began (fact softirqs_begin). */
+static int put_softirqs(struct fr_dump *d)
+{
+	char text[FR_SOFTIRQS_SZ];
+
+	return fr_softirqs_read(text, sizeof(text)) ? 0 : fr_snap_put_fact(d->w, "softirqs", "%s", text);
 }
 
 static int put_samples_due(struct fr_dump *d)
@@ -298,6 +305,7 @@ static int put_facts(struct fr_dump *d)
 	err = err ?: fr_dump_put_counts(d, fr_sess_shared(d->s));
 	err = err ?: put_samples_due(d);
 	err = err ?: put_waits(d);
+	err = err ?: put_softirqs(d);
 	return err ?: put_missed(d);
 }
 

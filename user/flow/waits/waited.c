@@ -212,7 +212,8 @@ const char *fr_waker_words(u32 waker)
 					    [FR_WAKER_task] = "a task",
 					    [FR_WAKER_softirq] = "a softirq",
 					    [FR_WAKER_irq] = "an interrupt or timer",
-					    [FR_WAKER_nmi] = "an NMI"};
+					    [FR_WAKER_nmi] = "an NMI",
+					    [FR_WAKER_timer] = "a timer"};
 
 	return waker < sizeof(words) / sizeof(words[0]) ? words[waker] : words[FR_WAKER_unknown];
 }

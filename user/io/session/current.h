@@ -17,8 +17,8 @@ s64 fr_current_offset(const struct btf *btf);
 void fr_current_find_on(int prog_fd, u32 cpu);
 
 /*
- * Offsets from a CPU's runqueue to the variables that hold its current task and its preempt count, for bpf/wait.bpf.h; both 0:
- * they are not known.
+ * Offsets from a CPU's runqueue to the variables that hold its current task and its preempt count, for fr_preempt_task_off and
+ * fr_preempt_off; both 0: they are not known.
  */
 void fr_preempt_offsets(const struct btf *btf, s64 *task_off, s64 *preempt_off);
 

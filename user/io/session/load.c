@@ -23,6 +23,7 @@
 #include "io/session/hits.h"
 #include "io/session/incident_load.h"
 #include "io/session/returns.h"
+#include "io/symbol/kallsyms.h"
 #include "io/symbol/kbtf.h"
 #include "pure/err.h"
 #include "pure/schema/schema.h"
@@ -88,7 +89,8 @@ static void set_drift(struct load *l)
 	l->skel->rodata->fr_cgroup_memory_is_v1 = fr_memcg_is_v1(FR_MEMCG_PROC);
 	l->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(l->btf);
 	l->skel->rodata->fr_current_off = fr_current_offset(l->btf);
-	fr_preempt_offsets(l->btf, (s64 *)&l->skel->rodata->fr_wait_task_off, (s64 *)&l->skel->rodata->fr_wait_preempt_off);
+	fr_preempt_offsets(l->btf, (s64 *)&l->skel->rodata->fr_preempt_task_off, (s64 *)&l->skel->rodata->fr_preempt_off);
+	l->skel->rodata->fr_can_cast = btf__find_by_name_kind(l->btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	l->skel->rodata->fr_calls_slow = l->skel->rodata->fr_current_off && fr_returns_are_slow();
 	l->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 }
@@ -135,6 +137,31 @@ static void set_fd_calls(struct load *l)
 		}
 }
 
+/* Where the functions are by which a waking's stack tells who wakes. Where addresses are hidden its context alone says it. */
+static void set_wake_text(struct load *l)
+{
+	static const char *const names[] = {
+#define F(nr, name, how) [nr] = name,
+		FR_WAKE_FRAMES(F)
+#undef F
+			[FR_WAKE_FRAME_CNT] = "__entry_text_end",
+	};
+	u64(*to)[2] = (void *)l->skel->rodata->fr_wake_text;
+	struct fr_ktext text[FR_WAKE_FRAME_CNT + 1];
+	u32 i;
+
+	if (!l->conf->wait_min_ns || fr_kallsyms_text(FR_KALLSYMS, names, FR_WAKE_FRAME_CNT + 1, text))
+		return;
+	/* without the bound that interrupts have, what they interrupted would be taken for theirs */
+	if (!text[FR_WAKE_FRAME_CNT].begin || !text[FR_WAKE_ENTRY].begin)
+		return;
+	text[FR_WAKE_ENTRY].end = text[FR_WAKE_FRAME_CNT].begin; /* all code that enters the kernel, not one function */
+	for (i = 0; i < FR_WAKE_FRAME_CNT; i++) {
+		to[i][0] = text[i].begin;
+		to[i][1] = text[i].end;
+	}
+}
+
 static void set_constants(struct load *l)
 {
 	const struct fr_load_conf *c = l->conf;
@@ -155,6 +182,7 @@ static void set_constants(struct load *l)
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
 	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
 	set_fd_calls(l);
+	set_wake_text(l);
 	set_drift(l);
 }
 
@@ -330,6 +358,7 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.fr_main, "rings-main"},
 		{l->skel->maps.fr_life, "rings-life"},
 		{l->skel->maps.fr_stack, "rings-stack"},
+		{l->skel->maps.fr_wait, "rings-wait"},
 		{l->skel->maps.data_triggers, "triggers"},
 		{l->skel->maps.fr_alerts, "alerts"},
 		{l->skel->maps.fr_dying, "dying"},

@@ -253,6 +253,48 @@ int fr_kallsyms_stext(const char *path, struct fr_kallsyms_info *info)
 	return err;
 }
 
+/* Lines of the kernel itself ascend. Modules' follow, and BPF's. */
+static void find_text(struct fr_lines *in, const char *const *name, size_t cnt, struct fr_ktext *out)
+{
+	const char *text;
+	struct line l;
+	size_t i;
+
+	while ((text = fr_lines_next(in))) {
+		if (!parse(text, &l) || l.module_len || !l.addr)
+			continue;
+		for (i = 0; i < cnt; i++) {
+			if (out[i].begin && !out[i].end && l.addr > out[i].begin)
+				out[i].end = l.addr;
+			if (!out[i].begin && l.name_len == strlen(name[i]) && !memcmp(l.name, name[i], l.name_len))
+				out[i].begin = l.addr;
+		}
+	}
+	for (i = 0; i < cnt; i++)
+		if (!out[i].end)
+			out[i].begin = 0;
+}
+
+int fr_kallsyms_text(const char *path, const char *const *name, size_t cnt, struct fr_ktext *out)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	struct fr_lines *in = fd < 0 ? NULL : malloc(sizeof(*in));
+
+	memset(out, 0, cnt * sizeof(*out));
+	if (fd < 0)
+		return -errno;
+	if (in) {
+		fr_lines_init(in, fd, READ_MAX_SZ);
+		find_text(in, name, cnt, out);
+	}
+	err = in ? in->err : -ENOMEM;
+	if (err)
+		memset(out, 0, cnt * sizeof(*out));
+	free(in);
+	close(fd);
+	return err;
+}
+
 void fr_kallsyms_free(struct fr_ksym *k, size_t cnt)
 {
 	size_t i;

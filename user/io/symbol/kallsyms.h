@@ -32,6 +32,15 @@ int fr_kallsyms_find(const char *path, struct fr_ksym *k, size_t cnt, struct fr_
 /* Find where the kernel's text begins, reading no further. 0 or -errno; *info as above. */
 int fr_kallsyms_stext(const char *path, struct fr_kallsyms_info *info);
 
+/* Where a function of the kernel itself is: from begin to the next symbol; both 0: it has none of this name, or hides
+ * addresses. */
+struct fr_ktext {
+	u64 begin, end;
+};
+
+/* Find these functions by their names, in one pass. 0 or -errno; out is all 0 then. */
+int fr_kallsyms_text(const char *path, const char *const *name, size_t cnt, struct fr_ktext *out);
+
 /*
  * Name k->addr, all else 0, from the kernel's %pS text for it: "name+0x1f/0x40 [module]"; any other text means no function.
  * Code generated from BPF has the module "bpf", as in /proc/kallsyms. 0 or -ENOMEM.

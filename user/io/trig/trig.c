@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "io/memcg.h"
+#include "io/session/current.h"
 #include "io/session/load.h"
 #include "io/session/sess_int.h"
 #include "io/session/ustacks.h"
@@ -192,6 +193,7 @@ static int reuse_maps(struct trig *t)
 		{t->skel->maps.fr_main, "rings-main"},
 		{t->skel->maps.fr_life, "rings-life"},
 		{t->skel->maps.fr_stack, "rings-stack"},
+		{t->skel->maps.fr_wait, "rings-wait"},
 		{t->skel->maps.fr_incidents, "incidents"},
 		{t->skel->maps.fr_incident_bell, "incident-bell"},
 		{t->skel->maps.fr_incident_share, "incident-share"},
@@ -254,6 +256,7 @@ static void set_watch(struct trig *t)
 	memcpy((void *)t->skel->rodata->fr_watch_of, t->watch.of, sizeof(t->watch.of));
 	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
 	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
+	fr_preempt_offsets(t->btf, (s64 *)&t->skel->rodata->fr_preempt_task_off, (s64 *)&t->skel->rodata->fr_preempt_off);
 	t->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(t->btf);
 	t->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
 }

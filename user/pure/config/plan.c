@@ -8,6 +8,7 @@
 #include "pure/config/default.h"
 
 #define SMALL_TIER_SHARE 16u /* life and stack each get this share of the whole */
+#define WAIT_TIER_SHARE	 4u  /* the waits, if there are any */
 #define SMALL_TIER_MIN	 (8u * FR_PAGE_SZ)
 #define SUBBUF_PAGES	 (FR_DEF_SUBBUF_KIB * 1024 / FR_PAGE_SZ)
 #define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
@@ -94,10 +95,13 @@ static int check_tiers(const struct fr_plan_ask *ask, const char **why)
 	return 0;
 }
 
-static u64 small_tier_sz(u64 cpu_sz)
+/* What a tier other than the main one gets if nobody says. */
+static u64 usual_tier_sz(const struct fr_plan_ask *ask, u32 tier)
 {
-	u64 sz = cpu_sz / SMALL_TIER_SHARE;
+	u64 sz = ask->cpu_sz / (tier == FR_TIER_WAIT ? WAIT_TIER_SHARE : SMALL_TIER_SHARE);
 
+	if (tier == FR_TIER_WAIT && !ask->waits)
+		return TIER_SZ_MIN;
 	return sz > SMALL_TIER_MIN ? sz : SMALL_TIER_MIN;
 }
 
@@ -119,7 +123,7 @@ int fr_plan(const struct fr_plan_ask *ask, struct fr_geometry out[FR_TIER_CNT], 
 	int err = check_subbuf(ask->subbuf_sz, why) ?: check_tiers(ask, why);
 
 	for (tier = FR_TIER_MAIN + 1; !err && tier < FR_TIER_CNT; tier++) {
-		sz = ask->tier_sz[tier] ?: small_tier_sz(ask->cpu_sz);
+		sz = ask->tier_sz[tier] ?: usual_tier_sz(ask, tier);
 		err = plan_tier(sz, 0, &geo[tier], why);
 		if (!err && fr_plan_tier_sz(&geo[tier]) >= left) {
 			*why = is_divided(ask) ? TIERS_TOO_LARGE : TOO_LITTLE;

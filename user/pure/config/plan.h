@@ -3,6 +3,8 @@
 #ifndef FR_PLAN_H
 #define FR_PLAN_H
 
+#include <stdbool.h>
+
 #include "layout.h"
 #include "session.h"
 
@@ -11,6 +13,7 @@ struct fr_plan_ask {
 	u64 cpu_sz;		  /* memory per CPU: all tiers, spares and control pages */
 	u64 subbuf_sz;		  /* of the main tier */
 	u64 tier_sz[FR_TIER_CNT]; /* of a tier, including its spare and control pages */
+	bool waits;		  /* waits are recorded: their tier gets its share, otherwise the least there is */
 };
 
 /*

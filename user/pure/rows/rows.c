@@ -225,6 +225,8 @@ static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
 	if (sz > sizeof(in))
 		return 0;
 	memcpy(in, rec, sz);
+	if (fr_short_is_waking(event))
+		return fr_unfold(layout_of(w->lap), in, NULL, out);
 	switch (event) {
 	case FR_SHORT_EXIT_NEAR:
 		return unfold_near_end(w, in, out);

@@ -32,6 +32,23 @@ static u32 unfold_near_exit(const u64 *rec, const struct fr_begun *call, u64 *ou
 	return EXIT_UNITS * FR_UNIT_SZ;
 }
 
+static u32 unfold_waking(const u64 *rec, u32 event, u64 *out)
+{
+	struct fr_rec_sched_wakeup_new bits;
+	struct fr_rec_sched_waking full = {};
+
+	if (fr_head_units(rec[0]) != FR_BITS_REC_SZ / FR_UNIT_SZ)
+		return 0;
+	fr_unbits_sched_wakeup_new(rec[1], &bits);
+	full.head = fr_rec_head(fr_head_time(rec[0]), FR_EV_sched_waking, sizeof(full) / FR_UNIT_SZ);
+	full.task = bits.task | (u32)fr_short_waker(event) << 24;
+	full.target_pid = bits.target_pid;
+	full.prio = bits.prio;
+	full.target_cpu = bits.target_cpu;
+	memcpy(out, &full, sizeof(full));
+	return sizeof(full);
+}
+
 /* Words after the head in which arguments share a place. */
 static u32 shared_words(u32 event)
 {
@@ -140,6 +157,8 @@ u32 fr_unfold(u32 layout, const u64 *rec, const struct fr_begun *call, u64 *out)
 		return 0;
 	if (fr_short_is_told(event) && !call)
 		return 0;
+	if (fr_short_is_waking(event))
+		return unfold_waking(rec, event, out);
 	if (event == FR_SHORT_EXIT_NEAR)
 		return unfold_near_exit(rec, call, out);
 	if (fr_short_is_near(event))

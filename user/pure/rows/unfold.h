@@ -38,7 +38,8 @@ static inline u32 fr_place_page_sz(u32 layout)
 /* Is it the number of a short form? */
 static inline bool fr_is_short(u32 event)
 {
-	return fr_short_is_near(event) || (event >= FR_SHORT_EXIT && event < FR_SHORT_END);
+	return (event >= FR_SHORT_FIRST && event <= FR_SHORT_NEAR_WIDE_PAIR) ||
+	       (event >= FR_SHORT_EXIT && event < FR_SHORT_END);
 }
 
 /* The table's number for an event number in a ring. */
@@ -46,6 +47,8 @@ static inline u32 fr_unfolded_event(u32 event)
 {
 	if (event == FR_SHORT_EXIT || event == FR_SHORT_EXIT_NEAR)
 		return FR_EV_sys_exit;
+	if (fr_short_is_waking(event))
+		return FR_EV_sched_waking;
 	return fr_is_short(event) ? FR_EV_sys_enter : event;
 }
 
