@@ -208,12 +208,9 @@ const char *fr_waited_about(const struct fr_waited *w, const char *arch, char te
 
 const char *fr_waker_words(u32 waker)
 {
-	static const char *const words[] = {[FR_WAKER_unknown] = "an unknown cause",
-					    [FR_WAKER_task] = "a task",
-					    [FR_WAKER_softirq] = "a softirq",
-					    [FR_WAKER_irq] = "an interrupt or timer",
-					    [FR_WAKER_nmi] = "an NMI",
-					    [FR_WAKER_timer] = "a timer"};
+	static const char *const words[] = {
+		[FR_WAKER_unknown] = "an unknown cause",  [FR_WAKER_task] = "a task", [FR_WAKER_softirq] = "a softirq",
+		[FR_WAKER_irq] = "an interrupt or timer", [FR_WAKER_nmi] = "an NMI",  [FR_WAKER_timer] = "a timer"};
 
 	return waker < sizeof(words) / sizeof(words[0]) ? words[waker] : words[FR_WAKER_unknown];
 }
