@@ -60,6 +60,7 @@ parts='
 = commands 1800	env FR_LONG=1 tests/kernel/run.sh commands
 - stress 1800	env FR_LONG=1 tests/stress/run.sh
 . mutants 43200	tests/mutants/run.sh
+. soak	 3600	env FR_SOAK=1800 tests/kernel/run.sh soak
 '
 logs=build/check kind=suites times=times table=$suites
 case ${1:-} in

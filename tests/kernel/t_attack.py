@@ -5,21 +5,16 @@ import grp
 import json
 import os
 import shutil
-import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
-import threading
 
-from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, helper,
-                    impatient, last_of, main, mono_ns, new_name, opened, path, program, replay, run, shared, state, test, wait_for)
-from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config, NOBODY as NOBODY_RULE
+from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, impatient,
+                    last_of, main, mono_ns, new_name, opened, path, program, replay, run, shared, state, test, wait_for)
+from recorder import NOBODY as NOBODY_RULE
 from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config
-
-NOBODY = 65534
-AS_NOBODY = ("setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups")
+from stalling import AS_NOBODY, NOBODY, helpers, said_or_ended, stalling
 
 # ---- hiding as the recorder ----
 
@@ -259,52 +254,6 @@ def connect_flood():
 
 # ---- whoever looks at it waits ----
 
-STRANGER = (*AS_NOBODY, "unshare", "-Urm")
-
-
-def fuse_device():
-    """/dev/fuse as most systems have it, for everybody."""
-    device = path("fuse")
-    if not os.path.exists(device):
-        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(10, 229))
-        os.chmod(device, 0o666)
-        for dir in (TMP, os.path.dirname(device)):
-            os.chmod(dir, 0o755)
-    return device
-
-
-def said_or_ended(p):
-    """The first line of a process, "" if it ended instead. One that says nothing is ended."""
-    limit = threading.Timer(120, p.kill)
-    limit.start()
-    try:
-        return p.stdout.readline()
-    finally:
-        limit.cancel()
-
-
-@contextlib.contextmanager
-def stalling(mode, *under):
-    """A process, of another user in a user namespace of its own, that whoever looks at it waits for (stall.c): its pid."""
-    place = tempfile.mkdtemp(dir=os.path.dirname(fuse_device()))
-    os.chmod(place, 0o777)
-    program = path("frt-stall")
-    if not os.path.exists(program):
-        shutil.copy(helper("stall"), program)
-        os.chmod(program, 0o755)
-    p = subprocess.Popen([*(under or STRANGER), program, mode, fuse_device(), place], stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, text=True, start_new_session=True)
-    try:
-        if not said_or_ended(p):
-            raise Skip(f"no FUSE file system in a user namespace here: status {p.wait(120)}")
-        yield p.pid
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(p.pid, signal.SIGKILL)
-        p.stdin.close()
-        p.stdout.close()
-        p.wait(120)
-
 
 def is_locked(pid):
     """Whoever reads its command line waits: tried by a process that may be left behind."""
@@ -348,17 +297,6 @@ def command_lines(file):
         with contextlib.suppress(ValueError):
             item = json.loads(line[line.index(b'{"pid":'):])
             got[item["pid"]] = item.get("cmdline")
-    return got
-
-
-def helpers():
-    """Processes of this program that read for snapshots: pid: state. Other recorders on this host may be stalled as well."""
-    got = {}
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat") as f:
-            text = f.read()
-            if "(flightrec-look)" in text and os.path.realpath(f"/proc/{pid}/exe") == os.path.realpath(FLIGHTREC):
-                got[int(pid)] = text.rsplit(")", 1)[1].split()[0]
     return got
 
 
