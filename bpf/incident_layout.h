@@ -38,7 +38,7 @@ enum fr_incident_kind {
 
 /*
  * flags. In the log their upper bits are those of the session's epoch: in a crash dump a record says whose it is, as the pages
- * of rings do (layout.h). Zero in sessions of older programs. Nobody but recover sees them.
+ * of rings do (layout.h). Nobody but recover sees them.
  */
 #define FR_INCIDENT_FLAGS 0xffu
 #define FR_INCIDENT_LATE  1u /* signal: seen when the process ended, not when the signal came */

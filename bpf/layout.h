@@ -9,27 +9,13 @@
 #include "event.h"
 
 /*
- * The version of everything in this file and of the maps' layout. A session of another layout is not adopted. A session records
- * the oldest version that can read it (FR_LAYOUT_READER), so that an older program can take over from a newer one, too. Who
- * adopts a session brings its own programs of bpf/trigger/, so the records that they write must have the forms of the session's
- * schema: a longer record needs another version (tests/unit/test_layout.c).
+ * The version of everything in this file, of the maps' layout, and of which maps there are. A session of another version can
+ * only be ended. Who adopts a session brings its own programs of bpf/trigger/, so the records that they write must have the
+ * forms of the session's schema: a longer record needs another version (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
 #define FR_LAYOUT_VERSION 11u
 #endif
-#ifndef FR_LAYOUT_OLDEST
-#define FR_LAYOUT_OLDEST 10u
-#endif
-#define FR_LAYOUT_READER 11u
-/*
- * Can this version read the rings of a session of that layout, which says that versions from oldest on can (0: says nothing)?
- */
-FR_INLINE int fr_layout_readable(u32 layout, u32 oldest)
-{
-	if (layout <= FR_LAYOUT_VERSION)
-		return layout >= FR_LAYOUT_OLDEST;
-	return oldest && oldest <= FR_LAYOUT_VERSION;
-}
 
 #define FR_PAGE_SZ	4096u
 #define FR_PAGE_UNITS	(FR_PAGE_SZ / FR_UNIT_SZ)

@@ -87,7 +87,7 @@ struct fr_governing {
 	u64 sample_due; /* samples expected until sample_at_ns, then sample_hz on sample_cpus; all 0: as when it began */
 	u64 sample_at_ns;
 	u32 sample_cpus;
-	u32 trigger_cost; /* the triggers' programs' part of cost; 0 in older sessions, where sample_cpus had 64 bits */
+	u32 trigger_cost; /* the triggers' programs' part of cost */
 };
 
 /* At most so many processes that read for snapshots are left behind, waiting for what does not answer (io/errand.h). */
@@ -105,7 +105,7 @@ struct fr_session {
 	/* switches: read by every program, rarely written */
 	u32 enable[FR_EVENT_MAX]; /* the generation whose programs record this event, 0: none */
 	u32 self_tgid[FR_SELF_MAX];
-	struct fr_mark mark; /* zero in sessions of older programs */
+	struct fr_mark mark;
 	u8 pad0[FR_CACHE_SZ - FR_SELF_MAX * 4 - sizeof(struct fr_mark)];
 	struct fr_self_file self_file;
 	/* rare counters */
@@ -114,7 +114,7 @@ struct fr_session {
 	u64 no_ring;	  /* events on a CPU without a ring */
 	u64 sample_taken; /* times the sampling timer ran our program */
 	u64 snapshot_nr;  /* snapshots begun */
-	/* written by the recorder; at the end, since sessions of older layouts end before */
+	/* written by the recorder */
 	struct fr_governing governing;
 	u64 wall_step_cnt; /* steps ever seen; step i is in wall_step[i % FR_WALL_STEP_MAX] */
 	struct fr_wall_step wall_step[FR_WALL_STEP_MAX];
@@ -126,7 +126,7 @@ struct fr_session {
 /* The task table: who a tid was. The key is a tid and when it began, so that a reused pid is another task. */
 struct fr_task_key {
 	u32 tid;
-	u32 epoch;    /* the session's, so that a crash dump tells whose table it is in; zero in those of older programs */
+	u32 epoch;    /* the session's, so that a crash dump tells whose table it is in */
 	u64 start_ns; /* task_struct.start_time, monotonic */
 };
 
@@ -188,6 +188,6 @@ struct fr_ksym_text {
 _Static_assert(sizeof(struct fr_task_key) == 16, "in a map");
 _Static_assert(sizeof(struct fr_task) == 72, "in a map");
 _Static_assert(__builtin_offsetof(struct fr_session, mark) == FR_EVENT_MAX * 4 + FR_SELF_MAX * 4, "in crash dumps");
-_Static_assert(sizeof(struct fr_session) <= FR_PAGE_SZ, "one page: of an older layout too all of it can be mapped");
+_Static_assert(sizeof(struct fr_session) <= FR_PAGE_SZ, "one page");
 
 #endif

@@ -88,8 +88,7 @@ static void move_page(u8 *page, u64 seq, u64 by_ns)
 static int put_lap(struct grow *g, struct laps *l, struct fr_snap_ring *acct, u64 nr)
 {
 	u8 *work = l->work + nr % WORK_CNT * l->lap_sz;
-	struct fr_snap_lap lap = {work,		l->lap_sz,	   l->map->epoch,  l->map->cpu,
-				  l->map->tier, l->first_seq + nr, l->map->layout, acct};
+	struct fr_snap_lap lap = {work, l->lap_sz, l->map->epoch, l->map->cpu, l->map->tier, l->first_seq + nr, acct};
 	size_t off;
 	int err;
 

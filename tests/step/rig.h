@@ -63,7 +63,7 @@ static inline void rig_init(struct rig *rig, u32 slot_cnt, u32 subbuf_pages)
 		.cpu = 3,
 		.tier = 1,
 	};
-	rig->map = (struct fr_ring_map){&rig->wr, &rig->sl, rig->data, slot_cnt, subbuf_pages, 0x5eed, 3, 1, FR_LAYOUT_VERSION};
+	rig->map = (struct fr_ring_map){&rig->wr, &rig->sl, rig->data, slot_cnt, subbuf_pages, 0x5eed, 3, 1};
 }
 
 static inline size_t rig_subbuf_sz(const struct rig *rig)

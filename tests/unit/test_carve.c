@@ -225,7 +225,7 @@ static void what_no_task_can_be_is_none(void **state)
 		put_task(&p, 64, EPOCH, 5, 5, &bad[i]);
 		look(&c, 0, &p);
 	}
-	put_task(&p, 64, 0, 5, 5, &good); /* of an older program */
+	put_task(&p, 64, 0, 5, 5, &good);
 	look(&c, 0, &p);
 	put_task(&p, 64, EPOCH, 0, 5, &good);
 	look(&c, 0, &p);

@@ -89,7 +89,7 @@ static int set_up_ring(void **state, void (*fill)(struct host_ring *h, u32 cnt))
 	if (!host_ring_lap(f->ring, 0, &lap) || lap.sz != SUBBUF_SZ)
 		return -1;
 	memcpy(f->copy, lap.buf, lap.sz);
-	f->lap = (struct fr_rows_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	f->lap = (struct fr_rows_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
 	for (i = 0; f->ring->rec[i].seq != lap.seq; i++)
 		;
 	f->first = &f->ring->rec[i];
@@ -155,7 +155,7 @@ static void check_record(const struct fixture *f, u32 row, const struct host_rec
 
 	if (fr_is_short(event)) {
 		memcpy(in, rec->bytes, rec->sz);
-		sz = fr_unfold(FR_LAYOUT_VERSION, in, NULL, out);
+		sz = fr_unfold(in, NULL, out);
 		want = out;
 		assert_true(sz >= rec->sz);
 	}
@@ -340,20 +340,6 @@ static void test_rows_before_an_offset_are_told(void **state)
 	}
 }
 
-/* Of layouts before, these numbers were nobody's. */
-static void test_older_layouts_have_no_short_forms(void **state)
-{
-	struct fixture *f = *state;
-	u32 page;
-
-	for (page = 0; page < PAGES; page++)
-		page_head(f, page)->layout = FR_UNFOLD_LAYOUT - 1;
-	f->lap.layout = FR_UNFOLD_LAYOUT - 1;
-	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
-	assert_int_equal(f->rows.lap[0].damaged_pages, PAGES);
-	assert_int_equal(f->rows.cnt, 0);
-}
-
 /* A whole lap of the largest sub-buffer, of such records. */
 static void check_room(struct fixture *f, u32 event, const u64 *short_rec, u32 sz, u32 full_sz)
 {
@@ -369,14 +355,14 @@ static void check_room(struct fixture *f, u32 event, const u64 *short_rec, u32 s
 		assert_true(host_ring_lap(h, 0, &lap));
 	} while (lap.sz < FR_LAP_MAX_SZ);
 	fr_rows_clear(&f->rows);
-	f->lap = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, 0};
+	f->lap = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
 	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
 	assert_int_equal(f->rows.lap[0].damaged_pages, 0);
 	assert_true(f->rows.cnt > FR_LAP_MAX_SZ / sz / 50 * 49);
 	assert_true(f->rows.raw_sz <= (size_t)((u8 *)f->rows.tid - f->rows.raw));
 	assert_int_equal(f->rows.ring_sz, (u64)f->rows.cnt * sz);
 	assert_int_equal(f->rows.rec_sz, (u64)f->rows.cnt * full_sz);
-	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, full), full_sz);
+	assert_int_equal(fr_unfold(rec, NULL, full), full_sz);
 	for (i = 0; i < f->rows.cnt; i++) {
 		assert_int_equal(f->rows.tid[i], 7);
 		assert_memory_equal(f->rows.raw + f->rows.rec[i] + 8, &full[1], full_sz - 8);
@@ -391,23 +377,6 @@ static void test_there_is_room_for_all(void **state)
 
 	check_room(*state, FR_SHORT_ENTER_SMALL, grows, 24, 40);
 	check_room(*state, FR_SHORT_EXIT, least, 16, 24);
-}
-
-/* Of such a layout rows lie where they do. */
-static void test_places_of_older_layouts(void **state)
-{
-	struct fixture *f = *state;
-	u32 page, i, run = 0;
-
-	for (page = 0; page < PAGES; page++)
-		page_head(f, page)->layout = FR_UNFOLD_LAYOUT - 1;
-	f->lap.layout = FR_UNFOLD_LAYOUT - 1;
-	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
-	assert_int_equal(f->rows.cnt, f->cnt);
-	for (i = 0; i < f->cnt; i++)
-		if (run < f->rows.run_cnt && f->rows.run[run].row == i)
-			assert_int_equal(f->rows.run[run++].off, f->first[i].off);
-	assert_int_equal(run, f->rows.run_cnt);
 }
 
 /* What is told of a damaged page's records is taken back. */
@@ -513,10 +482,8 @@ int main(void)
 		TEST_SHORTS(test_places),
 		cmocka_unit_test_setup_teardown(test_places, set_up_numbers, tear_down),
 		TEST_SHORTS(test_rows_before_an_offset_are_told),
-		TEST_SHORTS(test_older_layouts_have_no_short_forms),
 		TEST(test_there_is_room_for_all),
 		TEST(test_copies_are_off_the_bounds_of_pages),
-		TEST(test_places_of_older_layouts),
 		TEST_SHORTS(test_damage_is_not_counted),
 		TEST(test_sizes_are_checked),
 		TEST(test_other_rings_and_older_laps_begin_anew),

@@ -62,7 +62,7 @@ static void check_record(const u64 *rec, const struct fr_begun *base, u32 tid, s
 	const struct fr_rec_sys_enter *e = (const void *)out;
 
 	memset(out, 0xaa, sizeof(out));
-	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, base, out), 16 + 8 * cnt);
+	assert_int_equal(fr_unfold(rec, base, out), 16 + 8 * cnt);
 	assert_int_equal(fr_head_time(e->head), TIME_NS);
 	assert_int_equal(fr_head_event(e->head), FR_EV_sys_enter);
 	assert_int_equal(fr_head_units(e->head), 2 + cnt);
@@ -221,7 +221,7 @@ static void test_results(void **state)
 		assert_true(fr_short_has_ret(rets[i]));
 		rec[0] = fr_rec_head(TIME_NS, FR_SHORT_EXIT, 2);
 		rec[1] = fr_short_word(4711, 3, rets[i]);
-		assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 24);
+		assert_int_equal(fr_unfold(rec, NULL, out), 24);
 		assert_int_equal(e->head, fr_rec_head(TIME_NS, FR_EV_sys_exit, 3));
 		assert_int_equal(e->task, 4711);
 		assert_int_equal(e->id, 3);
@@ -242,7 +242,7 @@ static void test_lengths(void **state)
 		for (units = 0; units < 256; units++) {
 			rec[0] = fr_rec_head(TIME_NS, event, units);
 			out[FR_UNFOLDED_MAX_SZ / 8] = 77;
-			sz = fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out);
+			sz = fr_unfold(rec, NULL, out);
 			assert_true(sz <= FR_UNFOLDED_MAX_SZ && sz <= FR_UNFOLD_GROWS * 8 * units);
 			assert_int_equal(out[FR_UNFOLDED_MAX_SZ / 8], 77);
 			assert_true(!sz || (fr_is_short(event) && !fr_short_is_told(event)));
@@ -266,8 +266,8 @@ static void test_lengths_of_near_ones(void **state)
 				continue;
 			rec[0] = fr_near_enter(0, 5, 2, event, units);
 			out[FR_UNFOLDED_MAX_SZ / 8] = 77;
-			assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 0);
-			sz = fr_unfold(FR_LAYOUT_VERSION, rec, &call, out);
+			assert_int_equal(fr_unfold(rec, NULL, out), 0);
+			sz = fr_unfold(rec, &call, out);
 			assert_true(sz <= FR_UNFOLDED_MAX_SZ && sz <= FR_UNFOLD_GROWS * 8 * units);
 			assert_int_equal(out[FR_UNFOLDED_MAX_SZ / 8], 77);
 			taken += sz > 0;
@@ -345,7 +345,7 @@ static void test_wakings(void **state)
 	for (i = 0; i < sizeof(wakers) / sizeof(wakers[0]); i++)
 		for (units = 0; units < 256; units++) {
 			rec[0] = fr_rec_head(TIME_NS, fr_short_waking(wakers[i][0]), units);
-			assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), units == 2 ? sizeof(*full) : 0);
+			assert_int_equal(fr_unfold(rec, NULL, out), units == 2 ? sizeof(*full) : 0);
 			if (units != 2)
 				continue;
 			assert_true(full->head == fr_rec_head(TIME_NS, FR_EV_sched_waking, sizeof(*full) / 8));
@@ -362,11 +362,11 @@ static void test_bits_that_nobody_sets(void **state)
 	u64 rec[4] = {fr_rec_head(TIME_NS, FR_SHORT_ENTER_0, 2), 1ULL << 32}, out[8];
 
 	(void)state;
-	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 0);
+	assert_int_equal(fr_unfold(rec, NULL, out), 0);
 	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL_2, 3);
-	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 0);
+	assert_int_equal(fr_unfold(rec, NULL, out), 0);
 	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL, 3);
-	assert_int_equal(fr_unfold(FR_LAYOUT_VERSION, rec, NULL, out), 40);
+	assert_int_equal(fr_unfold(rec, NULL, out), 40);
 }
 
 /* Nor has one that is near a value where there is none, or another one than its argument's. */
@@ -381,47 +381,8 @@ static void test_values_that_nobody_sets(void **state)
 	for (i = 0; i < 3; i++)
 		for (value = 0; value < 8; value++) {
 			rec[0] = fr_near_enter((u64)value << FR_SHORT_HALF, 0, 2, events[i], i ? 3 : 2);
-			assert_int_equal(fr_unfold(8, rec, &call, out) > 0, value == (i ? 5 : 0));
+			assert_int_equal(fr_unfold(rec, &call, out) > 0, value == (i ? 5 : 0));
 		}
-}
-
-static void test_layout_7(void **state)
-{
-	const struct fr_begun call = {TIME_NS, fr_short_word(4711, 3, 0)};
-	u64 rec[2] = {fr_near_enter(0, 0, 2, FR_SHORT_NEAR_SMALL_2, 2)}, out[8];
-
-	(void)state;
-	assert_int_equal(fr_unfold(7, rec, &call, out), 0);
-	assert_int_equal(fr_unfold(8, rec, &call, out), 32);
-	rec[0] = fr_near_rec(0, 5, 2);
-	assert_int_equal(fr_unfold(7, rec, &call, out), 24);
-	assert_int_equal(fr_unfold(6, rec, &call, out), 0);
-	assert_int_equal(fr_place_page_sz(5), FR_PAGE_SZ);
-	assert_int_equal(fr_place_page_sz(6), 2 * FR_PAGE_SZ);
-	assert_int_equal(fr_place_page_sz(7), 2 * FR_PAGE_SZ);
-	assert_int_equal(fr_place_page_sz(8), 3 * FR_PAGE_SZ);
-}
-
-/* Of a ring of layout 6 AT_FDCWD is no small number, and there are no other forms than it had. */
-static void test_layout_6(void **state)
-{
-	const u64 last = (1 << 15) - 1, cwd = (u32)-100;
-	u64 rec[4] = {fr_rec_head(TIME_NS, FR_SHORT_ENTER_SMALL_2, 3), fr_short_word(1, 62, 0)}, out[8];
-	const struct fr_rec_sys_enter *e = (const void *)out;
-
-	(void)state;
-	rec[2] = last << FR_SHORT_WIDE_BITS | 9;
-	assert_int_equal(fr_unfold(6, rec, NULL, out), 32);
-	assert_int_equal(e->args[0], last);
-	assert_int_equal(fr_unfold(7, rec, NULL, out), 32);
-	assert_int_equal(e->args[0], cwd);
-	rec[2] = FR_SHORT_SWAPPED | 9ULL << FR_SHORT_WIDE_BITS | cwd;
-	assert_int_equal(fr_unfold(6, rec, NULL, out), 32);
-	assert_int_equal(e->args[0], cwd);
-	assert_int_equal(e->args[1], 9);
-	rec[0] = fr_rec_head(TIME_NS, FR_SHORT_ENTER_WIDE_PAIR, 4);
-	assert_int_equal(fr_unfold(6, rec, NULL, out), 0);
-	assert_int_equal(fr_unfold(7, rec, NULL, out), 48);
 }
 
 int main(void)
@@ -439,8 +400,6 @@ int main(void)
 		cmocka_unit_test(test_wakings),
 		cmocka_unit_test(test_bits_that_nobody_sets),
 		cmocka_unit_test(test_values_that_nobody_sets),
-		cmocka_unit_test(test_layout_7),
-		cmocka_unit_test(test_layout_6),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,7 +128,7 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 	if (!fr_sess_incident_counts(s, &c))
 		f->dropped = c.dropped;
 	if (!fr_sess_has_incidents(s))
-		fr_warn("session '%s' has no incident log, since an older version began it: end it and start it anew", name);
+		fr_warn("session '%s' has no incident log, since its pin was removed: end it and start it anew", name);
 	else if (err)
 		fr_warn("incidents of session '%s' cannot be saved to the journal in %s: %s: they stay in its log", name,
 			ask->dir ?: *dir ?: FR_DEF_DIR, strerror(-err));

@@ -134,7 +134,7 @@ void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item)
 		fr_jsonw_u64(&w, "first_ts", fr_incident_first_ts(r));
 	else
 		fr_jsonw_text(&w, "first_ts", NULL);
-	fr_jsonw_u64(&w, "flags", r->flags & FR_INCIDENT_FLAGS); /* an older version left the mark in its files */
+	fr_jsonw_u64(&w, "flags", r->flags & FR_INCIDENT_FLAGS);
 	fr_jsonw_mem(&w, "text", r->text, strnlen(r->text, text_sz(r)));
 	if (sender)
 		fr_jsonw_mem(&w, "sender", sender, strnlen(sender, FR_COMM_SZ));

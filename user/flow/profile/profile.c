@@ -333,8 +333,7 @@ static bool has_profile(const struct fr_profile *p)
 		fr_err("no profile in %s: `flightrec cut` left it out with the other processes: look in %s, its source",
 		       p->ask->name, fr_snap_fact(p->snap, "cut_from"));
 	else
-		fr_err("no profile in %s: it was recorded without samples, with --cpu-profile no, or by an older version",
-		       p->ask->name);
+		fr_err("no profile in %s: it was recorded without samples, or with --cpu-profile no", p->ask->name);
 	return false;
 }
 

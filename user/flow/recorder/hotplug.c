@@ -71,7 +71,7 @@ static void sample(struct fr_hotplug *h, u32 cpu)
 	u32 hz = fr_sess_sample_hz(s);
 	int err = hz && !h->no_samples ? fr_sess_sample_cpu(s, fr_daemon_admin(h->d), cpu, hz) : 0;
 
-	if (err == -ENOENT) /* none in this session, or it was started by a version without this */
+	if (err == -ENOENT) /* none in this session */
 		h->no_samples = true;
 	else if (err && err != -ENODEV && err != -EINVAL) /* it went offline again */
 		say_cannot_sample(h, cpu, err);

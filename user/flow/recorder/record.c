@@ -270,7 +270,6 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 		return NULL;
 	show_cgroups(l, cgroups, sizeof(cgroups));
 	fr_facts_put(f, "layout", "%u", FR_LAYOUT_VERSION);
-	fr_facts_put(f, "layout_oldest", "%u", FR_LAYOUT_READER);
 	fr_facts_put(f, "version", "%s", FR_VERSION);
 	fr_facts_put(f, "session", "%s", ask->name);
 	fr_facts_put(f, "settings", "%s", ask->settings);
@@ -325,14 +324,14 @@ static int other_settings(struct fr_record_ask *ask, struct fr_sess *s, const ch
 	err = check_replaced(ask, s);
 	if (err)
 		return err;
-	err = fr_takeover_settings(s, &ask->live->config, was, &ask->saved);
+	err = fr_takeover(s, &ask->live->config, was, &ask->saved);
 	if (err != -ECANCELED)
 		return err ?: -EAGAIN;
 	fr_warn("session '%s' keeps its old settings, since no last snapshot of it could be taken", ask->name);
 	return 0;
 }
 
-/* Its programs look for cgroups that were removed: those of the same paths are others. Older versions did not keep which. */
+/* Its programs look for cgroups that were removed: those of the same paths are others. */
 static bool has_old_cgroups(const struct fr_record_ask *ask, const struct fr_sess *s)
 {
 	char *was = fr_sess_fact(s, "settings_cgroups"), now[FR_CGROUP_FILTER_MAX * 24];
@@ -384,10 +383,7 @@ static int own(struct fr_sess *s)
 	return err && fr_sess_is_ending(s) ? -ENOENT : err;
 }
 
-/*
- * -EAGAIN: the session has been ended, by another process, or by us because it was of another version's layout or had other
- * settings: try again.
- */
+/* -EAGAIN: the session has been ended, by another process, or by us because it had other settings: try again. */
 static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 {
 	struct fr_sess *s;
@@ -407,11 +403,6 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 		return -EBUSY;
 	}
 	ask->found = true;
-	if (fr_sess_layout(s) != FR_LAYOUT_VERSION) {
-		err = check_replaced(ask, s) ?: fr_takeover(s, &ask->live->config, &ask->saved);
-		fr_sess_close(s);
-		return err ?: -EAGAIN;
-	}
 	err = check_settings(ask, s);
 	if (err) {
 		fr_sess_close(s);

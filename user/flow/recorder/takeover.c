@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "flow/incident/inclog.h"
@@ -11,6 +10,7 @@
 #include "pure/config/config.h"
 #include "pure/err.h"
 
+#define REASON	   "settings"
 #define SAVE_TRIES 2 /* one more where it was larger than the room that was made */
 
 /* As for any other snapshot, old ones leave before. */
@@ -29,10 +29,10 @@ static int dump(struct fr_sess *s, struct fr_store *st, const struct fr_dump_ask
 	return err;
 }
 
-static int save(struct fr_sess *s, const struct fr_config *c, const char *reason, struct fr_saved *saved)
+static int save(struct fr_sess *s, const struct fr_config *c, struct fr_saved *saved)
 {
 	const struct fr_store_conf conf = fr_store_conf_of(c);
-	struct fr_dump_ask ask = {.dir = c->dir, .reason = reason};
+	struct fr_dump_ask ask = {.dir = c->dir, .reason = REASON};
 	struct fr_store *st;
 	int err = fr_store_open(&conf, &st);
 
@@ -43,7 +43,7 @@ static int save(struct fr_sess *s, const struct fr_config *c, const char *reason
 		fr_store_close(st);
 	}
 	fr_tell_snapshot(s, saved->done.path, saved->done.bytes, err);
-	saved->reason = err ? NULL : reason;
+	saved->reason = err ? NULL : REASON;
 	if (!err)
 		fr_dump_say(&saved->done);
 	return err;
@@ -72,31 +72,11 @@ static int end(struct fr_sess *s, const char *dir)
 	return err;
 }
 
-int fr_takeover(struct fr_sess *s, const struct fr_config *c, struct fr_saved *saved)
-{
-	const char *name = fr_sess_name(s);
-	char *version = fr_sess_fact(s, "version");
-	int err;
-
-	fr_warn("session '%s' was begun by flightrec %s, whose layout %u is not this version's %u: its last snapshot is taken, "
-		"then it is started anew",
-		name, version ?: "of another version", fr_sess_layout(s), FR_LAYOUT_VERSION);
-	free(version);
-	err = save(s, c, "upgrade", saved);
-	if (err) {
-		fr_err("session '%s' goes on recording, since its last snapshot failed: fix the cause and try again, or end it "
-		       "without a snapshot: `flightrec stop -n %s`",
-		       name, name);
-		return err;
-	}
-	return end(s, c->dir);
-}
-
-int fr_takeover_settings(struct fr_sess *s, const struct fr_config *c, const char *was, struct fr_saved *saved)
+int fr_takeover(struct fr_sess *s, const struct fr_config *c, const char *was, struct fr_saved *saved)
 {
 	fr_warn("session '%s' was begun with other settings (%s): its last snapshot is taken, then it is started anew",
 		fr_sess_name(s), was);
-	if (save(s, c, "settings", saved))
+	if (save(s, c, saved))
 		return -ECANCELED;
 	return end(s, c->dir);
 }

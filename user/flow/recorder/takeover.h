@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * takeover: sessions that cannot be adopted: the layout is another version's, or a daemon's rings must change. What they
- * recorded is saved.
- */
+/* takeover: a session that cannot be adopted, since a daemon's settings have changed. What it recorded is saved. */
 #ifndef FR_TAKEOVER_H
 #define FR_TAKEOVER_H
 
@@ -18,17 +15,11 @@ struct fr_saved {
 };
 
 /*
- * The session is open, owned, and of another layout (fr_sess_layout() is not FR_LAYOUT_VERSION). Take a last snapshot (reason
- * "upgrade", into the configuration's directory, within its quotas), end the session, say so. 0: it is gone, create it again;
- * or -errno with a message, and it goes on recording.
+ * The session is open and owned, but was started with the settings `was`. Take a last snapshot (reason "settings", into the
+ * configuration's directory, within its quotas), end the session, say so. 0: it is gone, create it again; -ECANCELED: no last
+ * snapshot could be taken, so the session goes on recording, can be adopted as it is, and the new settings wait for another
+ * start; -errno with a message.
  */
-int fr_takeover(struct fr_sess *s, const struct fr_config *c, struct fr_saved *saved);
-
-/*
- * The session is open, owned, and of our layout, but was started with the settings `was`. As above, with reason "settings"; but
- * -ECANCELED if no last snapshot could be taken: the session can be adopted as it is, and the new settings wait for another
- * start.
- */
-int fr_takeover_settings(struct fr_sess *s, const struct fr_config *c, const char *was, struct fr_saved *saved);
+int fr_takeover(struct fr_sess *s, const struct fr_config *c, const char *was, struct fr_saved *saved);
 
 #endif

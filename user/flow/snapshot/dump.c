@@ -53,7 +53,7 @@ static int create_file(struct fr_dump *d)
 	return err;
 }
 
-/* The session's schema, which may be an older version's than ours; the writer uses it to the end. */
+/* The session's schema, which may lack or have other events than ours; the writer uses it to the end. */
 static int read_schema(struct fr_dump *d)
 {
 	const char *text;

@@ -85,7 +85,6 @@ static int encode_lap(struct fr_dump *d, struct fr_dump_lap *c)
 		.cpu = c->src->map->cpu,
 		.tier = c->src->map->tier,
 		.seq = c->lap.seq,
-		.layout = c->src->map->layout,
 		.tag = c,
 	};
 

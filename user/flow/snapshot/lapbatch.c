@@ -56,7 +56,7 @@ static struct fr_rows_head head_of(const struct fr_rows *r)
 int fr_lapbatch_read(struct fr_lapbatch *l, const struct fr_snap_lap *lap, u32 from_off, u64 since_ns, struct fr_batch *out,
 		     u32 *first_row)
 {
-	const struct fr_rows_lap one = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, lap->layout, from_off};
+	const struct fr_rows_lap one = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, from_off};
 	struct fr_rows_head head;
 	u32 unknown;
 	size_t sz;

@@ -115,8 +115,8 @@ static int say_none(const struct fr_recover *r)
 		fr_err("%s has no session '%s', but %s: choose with -n", r->ask->vmcore, r->ask->session,
 		       *recorded ? recorded : ended);
 	else if (r->nameless_cnt)
-		fr_err("%s has a session of which only parts are there: an older version of flightrec recorded it, which kept "
-		       "its description where no crash dump has it, or the dump is not whole",
+		fr_err("%s has a session of which only parts are there: the dump is not whole, or lacks kernel pages "
+		       "(makedumpfile -d 31 is good)",
 		       r->ask->vmcore);
 	else
 		fr_err("%s has no session of flightrec: did it record when the kernel stopped? makedumpfile must not leave out "

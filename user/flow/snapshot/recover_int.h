@@ -24,7 +24,7 @@ struct fr_recover {
 	u64 unreadable_cnt; /* pages of the dump */
 	struct fr_recover_sess *sess;
 	size_t sess_cnt;
-	size_t nameless_cnt; /* those without a text, as of an older program */
+	size_t nameless_cnt; /* those without a text */
 	const struct fr_recover_sess *chosen;
 	struct fr_ring_map *ring; /* put together */
 	size_t ring_cnt;

@@ -50,7 +50,7 @@ static u32 count_laps(const struct fr_slots *sl, const struct fr_writer *wr)
 	u64 seq, last;
 	u32 cnt = 1;
 
-	if (!fr_ring_geometry_ok(&m) || !fr_layout_readable(sl->layout, 0))
+	if (!fr_ring_geometry_ok(&m) || sl->layout != FR_LAYOUT_VERSION)
 		return 0;
 	if (fr_ring_read_range(&m, &seq, &last))
 		return cnt;

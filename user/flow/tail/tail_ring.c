@@ -83,7 +83,6 @@ static struct fr_snap_lap lap_of(const struct fr_ring_map *m, const void *buf, u
 		.cpu = m->cpu,
 		.tier = m->tier,
 		.seq = seq,
-		.layout = m->layout,
 	};
 }
 

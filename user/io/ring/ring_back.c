@@ -74,7 +74,7 @@ static bool head_ok(const struct fr_ring_back *l)
 
 	memcpy(&head, l->copy, sizeof(head));
 	return head.magic == FR_PAGE_MAGIC && head.epoch == m->epoch && head.seq == l->seq && head.cpu == m->cpu &&
-	       head.page == l->page && head.tier == m->tier && head.layout == (m->layout ?: FR_LAYOUT_VERSION);
+	       head.page == l->page && head.tier == m->tier && head.layout == FR_LAYOUT_VERSION;
 }
 
 static void copy_page(u64 *to, const u64 *from)

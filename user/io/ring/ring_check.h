@@ -58,7 +58,7 @@ static inline bool fr_ring_head_of(const struct fr_ring_map *m, const u64 *page,
 		unit[i] = fr_load(&page[i]);
 	memcpy(head, unit, sizeof(*head));
 	return head->magic == FR_PAGE_MAGIC && head->epoch == m->epoch && head->seq == seq && head->cpu == m->cpu &&
-	       !head->page && head->tier == m->tier && head->layout == (m->layout ?: FR_LAYOUT_VERSION);
+	       !head->page && head->tier == m->tier && head->layout == FR_LAYOUT_VERSION;
 }
 
 static inline bool fr_ring_head_is(const struct fr_ring_map *m, const u64 *page, u64 seq)

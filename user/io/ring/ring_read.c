@@ -25,7 +25,6 @@ struct fr_ring_map fr_ring_map_at(void *base)
 		.epoch = said->epoch,
 		.cpu = said->cpu,
 		.tier = said->tier,
-		.layout = said->layout,
 	};
 }
 

@@ -33,7 +33,6 @@ struct fr_ring_map {
 	u32 epoch;
 	u16 cpu;
 	u16 tier;
-	u32 layout; /* of its pages, 0: FR_LAYOUT_VERSION */
 };
 
 /*

@@ -36,16 +36,6 @@ struct store {
 	struct fr_text_page page[2][PROF_PAGES];
 };
 
-/* Of sessions of older programs: pin "profile". */
-struct old_store {
-	u64 seq;
-	u64 pad[7];
-	struct {
-		struct half head;
-		u8 bytes[FR_PROF_SZ_MAX];
-	} half[2];
-};
-
 _Static_assert(FR_PROF_SZ_MAX <= FR_PAGES_PROFILE_MAX_SZ, "what is stored is believed");
 _Static_assert(offsetof(struct store, page) == 5 * FR_PAGE_SZ, "pages are pages in memory");
 
@@ -53,7 +43,6 @@ struct fr_hits {
 	char *cpu; /* fr_hits_cpu_sz(shift) bytes each */
 	u32 cpu_cnt, shift;
 	struct store *store;
-	struct old_store *old; /* instead */
 	u32 epoch;
 	struct ring_buffer *calls;
 	u32 call_cnt;
@@ -130,8 +119,6 @@ static int map_store(struct fr_sess *s, struct fr_hits *h, int prot)
 	u32 one;
 	int err = map_pin(s, "profile-pages", sizeof(*h->store), prot, &one, (void **)&h->store);
 
-	if (err == -ENOENT)
-		err = map_pin(s, "profile", sizeof(*h->old), prot, &one, (void **)&h->old);
 	h->epoch = s->ring_cnt ? s->ring[0].epoch : 0;
 	return err;
 }
@@ -140,18 +127,6 @@ static void unmap_store(struct fr_hits *h)
 {
 	if (h->store)
 		munmap(h->store, map_sz(1, sizeof(*h->store)));
-	if (h->old)
-		munmap(h->old, map_sz(1, sizeof(*h->old)));
-}
-
-static u64 *seq_of(const struct fr_hits *h)
-{
-	return h->old ? &h->old->seq : &h->store->seq;
-}
-
-static struct half *half_of(const struct fr_hits *h, u64 seq)
-{
-	return h->old ? &h->old->half[seq & 1].head : &h->store->half[seq & 1];
 }
 
 /* sz: at most FR_PROF_SZ_MAX. */
@@ -159,22 +134,10 @@ static void get_bytes(const struct fr_hits *h, u64 seq, u8 *to, size_t sz)
 {
 	size_t at, part;
 
-	if (h->old) {
-		memcpy(to, h->old->half[seq & 1].bytes, sz);
-		return;
-	}
 	for (at = 0; at < sz; at += part) {
 		part = sz - at < FR_PAGES_PART_SZ ? sz - at : FR_PAGES_PART_SZ;
 		memcpy(to + at, h->store->page[seq & 1][at / FR_PAGES_PART_SZ].text, part);
 	}
-}
-
-static void put_bytes(struct fr_hits *h, u64 seq, const u8 *bytes, size_t sz)
-{
-	if (h->old)
-		memcpy(h->old->half[seq & 1].bytes, bytes, sz);
-	else
-		fr_pages_put_as(h->store->page[seq & 1], (struct fr_mark){FR_PROFILE_MAGIC, h->epoch}, seq, bytes, sz);
 }
 
 static int count_call(void *ctx, void *data, size_t sz)
@@ -277,13 +240,13 @@ struct fr_hits_cpu *fr_hits_cpu(struct fr_hits *h, u32 cpu)
 
 u64 fr_hits_stored(const struct fr_hits *h)
 {
-	return fr_load(seq_of(h));
+	return fr_load(&h->store->seq);
 }
 
 int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_CPU_MAX])
 {
 	u64 seq = fr_hits_stored(h);
-	const struct half *from = half_of(h, seq);
+	const struct half *from = &h->store->half[seq & 1];
 	size_t n = from->sz < FR_PROF_SZ_MAX ? from->sz : FR_PROF_SZ_MAX;
 
 	*bytes = NULL;
@@ -304,12 +267,12 @@ int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_C
 void fr_hits_store(struct fr_hits *h, const u8 *bytes, size_t sz, const u64 merged[FR_HITS_CPU_MAX])
 {
 	u64 seq = fr_hits_stored(h) + 1;
-	struct half *to = half_of(h, seq);
+	struct half *to = &h->store->half[seq & 1];
 
-	put_bytes(h, seq, bytes, sz);
+	fr_pages_put_as(h->store->page[seq & 1], (struct fr_mark){FR_PROFILE_MAGIC, h->epoch}, seq, bytes, sz);
 	memcpy(to->merged, merged, sizeof(to->merged));
 	to->sz = sz;
-	fr_store(seq_of(h), seq);
+	fr_store(&h->store->seq, seq);
 }
 
 /* What a CPU's tables hold of generations that are not in the merged profile: those from `merged` on. */

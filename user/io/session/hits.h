@@ -4,7 +4,6 @@
  *
  *	hits		for each possible CPU, a struct fr_hits_cpu and its tables (bpf/hits.h)
  *	profile-pages	two halves: the merged profile as bytes, and which generations of each CPU are in it
- *	profile		the same in sessions of older programs, whose pages do not say whose they are
  *	hits-calls	a queue with many writers: a CPU's table is filling up
  *	hits-reader/	flock here: one reader at a time
  *

@@ -43,7 +43,6 @@ static struct fr_sess *new_sess(const char *name)
 	}
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(s->dir, sizeof(s->dir), FR_SESSION_ROOT "/%s", name);
-	s->layout = FR_LAYOUT_VERSION;
 	s->dir_fd = s->owner_fd = s->call_fd = -1;
 	return s;
 }
@@ -78,15 +77,10 @@ static u32 number(const struct fr_sess *s, const char *fact)
 	return 0;
 }
 
+/* Does this version read its rings? */
 static bool is_readable(const struct fr_sess *s)
 {
-	return fr_layout_readable(s->layout, number(s, "layout_oldest"));
-}
-
-static int check_layout(struct fr_sess *s)
-{
-	s->layout = number(s, "layout");
-	return is_readable(s) ? 0 : -EPROTO;
+	return number(s, "layout") == FR_LAYOUT_VERSION;
 }
 
 /* ---- open and close ---- */
@@ -104,7 +98,8 @@ static int open_sess(struct fr_sess *s)
 	if (s->dir_fd < 0)
 		return -errno;
 	err = fr_sess_read_meta(s);
-	err = err ?: check_layout(s);
+	if (!err && !is_readable(s))
+		err = -EPROTO;
 	err = err ?: fr_sess_map(s);
 	/* whatever failed, or is missing, of one that is being removed */
 	return fr_sess_is_ending(s) ? -ENOENT : err;
@@ -500,11 +495,6 @@ bool fr_sess_was_beside(const struct fr_sess *s)
 }
 
 /* ---- what is in it ---- */
-
-u32 fr_sess_layout(const struct fr_sess *s)
-{
-	return s->layout;
-}
 
 const char *fr_sess_name(const struct fr_sess *s)
 {

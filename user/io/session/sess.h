@@ -43,9 +43,8 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 		   struct fr_sess **out);
 
 /*
- * Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is one that this version cannot read, or a ring is
- * not as it was made; -errno; with a message. A session of another layout that can be read can be dumped and ended, but not
- * adopted: fr_sess_layout().
+ * Open a session. 0 and *out; -ENOENT: there is none; -EPROTO: its layout is another version's, or a ring is not as it was
+ * made; -errno; with a message.
  */
 int fr_sess_open(const char *name, struct fr_sess **out);
 /* Likewise, but -ENOENT without a message. */
@@ -97,7 +96,6 @@ void fr_sess_say_none(const char *name, bool can_start);
 /* Remove what dead processes left behind: incomplete sessions. Prints nothing. */
 void fr_sess_sweep(void);
 
-u32 fr_sess_layout(const struct fr_sess *s); /* FR_LAYOUT_VERSION, or an older one that this version can read */
 const char *fr_sess_name(const struct fr_sess *s);
 const char *fr_sess_facts(const struct fr_sess *s);	       /* name=value lines */
 char *fr_sess_fact(const struct fr_sess *s, const char *name); /* malloc'ed value, NULL if there is none */
@@ -121,7 +119,7 @@ int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt
 
 /*
  * Look up cnt kernel addresses with the session's program; the other members of k are 0 on entry, and freed as described in
- * kallsyms.h. 0, or -errno with nothing filled in: the session may be of an older version without this program.
+ * kallsyms.h. 0, or -errno with nothing filled in.
  */
 int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt);
 

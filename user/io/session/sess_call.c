@@ -19,8 +19,7 @@
 /*
  * Programs leave their result in one struct that all callers share. A lock, held for microseconds, keeps them apart, so that a
  * recorder can mark a trigger while another process takes a snapshot. A process that is stopped while it holds the lock must
- * not stop others: after a while they go on without it. Then tickets (struct fr_turn) tell whose result it is. The programs of
- * a session of an older version have none and return 0: what they leave is taken as it is.
+ * not stop others: after a while they go on without it. Then tickets (struct fr_turn) tell whose result it is.
  */
 #define LOCK_TRIES 200
 #define CALL_TRIES 200
@@ -53,10 +52,6 @@ static void unlock_call(struct fr_sess *s)
 /* Copy a result if it is still the one with that ticket. The loads pair with the exchanges in bpf/control.bpf.c. */
 static bool take(const struct fr_turn *t, u32 ticket, const void *from, void *out, size_t sz)
 {
-	if (!ticket) {
-		memcpy(out, from, sz);
-		return true;
-	}
 	if (fr_load(&t->ticket) != ticket)
 		return false;
 	memcpy(out, from, sz);

@@ -19,7 +19,7 @@ struct fr_incident_counts {
 	u64 pending;  /* that will be told with others, and are in no record yet */
 };
 
-/* Does the session have one? Sessions of older versions do not; the functions below then return -ENOENT. */
+/* Does the session have one? If its pin was removed, the functions below return -ENOENT. */
 bool fr_sess_has_incidents(const struct fr_sess *s);
 int fr_sess_incident_counts(const struct fr_sess *s, struct fr_incident_counts *out);
 

@@ -16,7 +16,6 @@ struct fr_sess {
 	bool call_stuck; /* whoever has it did not give it back in time: do not wait again */
 	u64 beside_cnt;	 /* fr_session's, when the reader's lock was taken */
 	bool is_new;
-	u32 layout;
 	char *facts;
 	char *schema;
 	size_t schema_sz;

@@ -47,8 +47,8 @@ static size_t ring_sz(const struct fr_ring_map *m)
 /* It must agree with the map's size and the pin's name. */
 static bool is_sound(const struct fr_ring_map *m, u32 entries, const struct fr_ring_map *want)
 {
-	return m->sl->magic == FR_RING_MAGIC && m->layout == want->layout && m->cpu == want->cpu && m->tier == want->tier &&
-	       m->slot_cnt >= FR_SLOT_MIN && m->slot_cnt <= FR_SLOT_MAX && m->subbuf_pages >= 1 &&
+	return m->sl->magic == FR_RING_MAGIC && m->sl->layout == FR_LAYOUT_VERSION && m->cpu == want->cpu &&
+	       m->tier == want->tier && m->slot_cnt >= FR_SLOT_MIN && m->slot_cnt <= FR_SLOT_MAX && m->subbuf_pages >= 1 &&
 	       m->subbuf_pages <= FR_SUBBUF_PAGE_MAX && entries == FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages;
 }
 
@@ -141,7 +141,7 @@ static int add_ring(struct fr_sess *s, const char *pin)
 	fd = fr_sess_get_pin(s, pin);
 	if (fd < 0)
 		return fd;
-	want = (struct fr_ring_map){.cpu = cpu, .tier = tier, .layout = s->layout};
+	want = (struct fr_ring_map){.cpu = cpu, .tier = tier};
 	err = map_ring(fd, &want, &s->ring[s->ring_cnt]);
 	close(fd);
 	if (!err)
@@ -173,7 +173,7 @@ int fr_sess_map_rings(struct fr_sess *s)
 	return err;
 }
 
-/* The log states its own size, which must agree with the map's. Without a log the session is like an older one. */
+/* The log states its own size, which must agree with the map's. Without a log, whose pin somebody removed, none is shown. */
 static void map_incidents(struct fr_sess *s)
 {
 	int fd = fr_sess_get_pin(s, "incidents");
@@ -204,8 +204,8 @@ int fr_sess_map(struct fr_sess *s)
 	s->call = s->shared ? map_global(s, "call", sizeof(*s->call)) : NULL;
 	if (!s->call)
 		return -errno;
-	s->triggers = map_global(s, "triggers", sizeof(*s->triggers)); /* not in sessions of the first version */
-	map_incidents(s);					       /* nor in those of the second */
+	s->triggers = map_global(s, "triggers", sizeof(*s->triggers)); /* without these two it still records */
+	map_incidents(s);
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 
 #define FR_USTACKS_PIN "ustacks"
 
-/* See to it that the session has room for them: one that an older version began has none. 0 or -errno. */
+/* See to it that the session has room for them. 0 or -errno. */
 int fr_ustacks_make(const struct fr_sess *s);
 
 /*

@@ -146,8 +146,7 @@ struct fr_snap_lap {
 	u16 cpu;
 	u8 tier;
 	u64 seq;
-	u32 layout; /* of its pages, 0: FR_LAYOUT_VERSION */
-	void *tag;  /* the caller's, for struct fr_snap_lap_rows */
+	void *tag; /* the caller's, for struct fr_snap_lap_rows */
 };
 
 /*

@@ -515,7 +515,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	memset(slot_of, 0, FR_TRIGGER_MAX * sizeof(*slot_of));
 	if (!sh || cnt > FR_TRIGGER_MAX) {
 		fr_err("%s", sh ? "at most 32 triggers are possible"
-				: "this session was begun by a version without triggers: end it with `flightrec stop`");
+				: "this session's map of triggers is gone: end it with `flightrec stop`");
 		return -EINVAL;
 	}
 	remove_other_pins(s, sh->generation); /* left by a load that was killed */

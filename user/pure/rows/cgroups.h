@@ -3,7 +3,7 @@
  * cgroups: paths of the cgroups that tasks were in, as far as a snapshot tells. The task table and births have cgroup ids, of
  * the time when a task was born; the list of living processes has each one's path, of the time when the snapshot was taken, and
  * the paths of the cgroups that were still there. A living process is in the cgroup of its path; one that has ended is where it
- * was born, and where no path is told for that cgroup (older files), where others born in it are. A pid is lent, as in names.h:
+ * was born, and where no path is told for that cgroup, where others born in it are. A pid is lent, as in names.h:
  * the time tells which of several processes it is. Pure.
  */
 #ifndef FR_CGROUPS_H

@@ -103,16 +103,6 @@ bool fr_rows_takes(const struct fr_rows *r, const struct fr_rows_lap *lap)
 	return !r->cnt || lap->sz < FR_PAGE_SZ || page_base_ns(lap->buf) >= r->ts[r->cnt - 1];
 }
 
-static u32 layout_of(const struct fr_rows_lap *lap)
-{
-	return lap->layout ?: FR_LAYOUT_VERSION;
-}
-
-static bool has_shorts(const struct fr_rows_lap *lap)
-{
-	return layout_of(lap) >= FR_UNFOLD_LAYOUT;
-}
-
 /* Is the page's head as it must be in this lap, and its time not before what precedes it? */
 static bool head_is_good(struct walk *w)
 {
@@ -124,7 +114,7 @@ static bool head_is_good(struct walk *w)
 		return false;
 	if (h->magic != FR_PAGE_MAGIC || h->epoch != lap->epoch || h->seq != lap->seq || h->cpu != lap->cpu)
 		return false;
-	if (h->page != w->page || h->tier != lap->tier || h->layout != layout_of(lap) || h->reserved)
+	if (h->page != w->page || h->tier != lap->tier || h->layout != FR_LAYOUT_VERSION || h->reserved)
 		return false;
 	w->base_ns = h->base_ns;
 	w->off += sz;
@@ -196,7 +186,7 @@ static u32 unfold_near_end(struct walk *w, const u64 *rec, u64 *out)
 	if (!find_call(w, w->calls, rec[0], &call))
 		return 0;
 	w->calls[at / 64] &= ~(1ULL << at % 64);
-	return fr_unfold(layout_of(w->lap), rec, &call, out);
+	return fr_unfold(rec, &call, out);
 }
 
 /* The full form of a call's beginning. */
@@ -207,7 +197,7 @@ static u32 unfold_begun(struct walk *w, const u64 *rec, bool is_near, u64 *out)
 
 	if (is_near && !find_call(w, w->bases, rec[0], &base))
 		return 0;
-	sz = fr_unfold(layout_of(w->lap), rec, is_near ? &base : NULL, out);
+	sz = fr_unfold(rec, is_near ? &base : NULL, out);
 	if (!sz)
 		return 0;
 	set_unit(w->calls, unit_of(w));
@@ -226,12 +216,12 @@ static u32 unfold(struct walk *w, const u8 *rec, u32 sz, u64 *out)
 		return 0;
 	memcpy(in, rec, sz);
 	if (fr_short_is_waking(event))
-		return fr_unfold(layout_of(w->lap), in, NULL, out);
+		return fr_unfold(in, NULL, out);
 	switch (event) {
 	case FR_SHORT_EXIT_NEAR:
 		return unfold_near_end(w, in, out);
 	case FR_SHORT_EXIT:
-		return fr_unfold(layout_of(w->lap), in, NULL, out);
+		return fr_unfold(in, NULL, out);
 	default:
 		return unfold_begun(w, in, fr_short_is_near(event), out);
 	}
@@ -243,7 +233,7 @@ static const u8 *unfolded(struct walk *w, const u8 *rec, u32 *sz)
 	u64 out[FR_UNFOLDED_MAX_SZ / FR_UNIT_SZ];
 	u8 *to = w->r->raw + w->r->raw_sz;
 
-	if (!has_shorts(w->lap) || !fr_is_short(fr_head_event(fr_get64(rec))))
+	if (!fr_is_short(fr_head_event(fr_get64(rec))))
 		return rec;
 	*sz = unfold(w, rec, *sz, out);
 	if (!*sz)
@@ -344,7 +334,7 @@ int fr_rows_add(struct fr_rows *r, const struct fr_rows_lap *lap, u64 since_ns)
 	*out = (struct fr_lap_rows){.seq = lap->seq};
 	for (w.page = 0; w.page * FR_PAGE_SZ < sz; w.page++) {
 		w.off = w.page * FR_PAGE_SZ;
-		w.place = w.page * fr_place_page_sz(layout_of(lap));
+		w.place = w.page * FR_PLACE_PAGE_SZ;
 		w.end = sz - w.off < FR_PAGE_SZ ? sz : w.off + FR_PAGE_SZ;
 		out->damaged_pages += !walk_page(&w);
 	}

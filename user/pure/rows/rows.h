@@ -25,7 +25,6 @@ struct fr_rows_lap {
 	u16 cpu;
 	u8 tier;
 	u64 seq;
-	u32 layout;   /* of its pages, 0: FR_LAYOUT_VERSION */
 	u32 from_off; /* rows before this are counted separately */
 };
 

@@ -56,7 +56,7 @@ static u32 shared_words(u32 event)
 }
 
 /* Get the arguments of these words. Returns how many. */
-static u32 first_args(u32 layout, const u64 *rec, u32 event, u64 *arg)
+static u32 first_args(const u64 *rec, u32 event, u64 *arg)
 {
 	u64 half = rec[1] >> FR_SHORT_HALF, word;
 	u32 cnt;
@@ -71,8 +71,7 @@ static u32 first_args(u32 layout, const u64 *rec, u32 event, u64 *arg)
 		cnt = 2;
 	} else {
 		fr_short_unpair(word, arg);
-		if (layout >= FR_UNFOLD_PAIR_LAYOUT)
-			arg[0] = fr_short_first(arg[0]);
+		arg[0] = fr_short_first(arg[0]);
 		arg[2] = half;
 		cnt = event == FR_SHORT_ENTER_SMALL_2 ? 2 : 3;
 	}
@@ -103,7 +102,7 @@ static bool enter_is_good(const u64 *rec, u32 event, u32 units)
 	}
 }
 
-static u32 unfold_enter(u32 layout, const u64 *rec, u32 event, u64 *out)
+static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
 {
 	u32 units = fr_head_units(rec[0]), fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ, cnt, behind,
 	    shared = 1 + shared_words(event);
@@ -111,7 +110,7 @@ static u32 unfold_enter(u32 layout, const u64 *rec, u32 event, u64 *out)
 
 	if (!enter_is_good(rec, event, units))
 		return 0;
-	cnt = first_args(layout, rec, event, arg);
+	cnt = first_args(rec, event, arg);
 	behind = units > shared ? units - shared : 0;
 	memcpy(&arg[cnt], &rec[shared], behind * FR_UNIT_SZ);
 	cnt += behind;
@@ -121,7 +120,7 @@ static u32 unfold_enter(u32 layout, const u64 *rec, u32 event, u64 *out)
 }
 
 /* Unfold the record that it would be if it were not near base. */
-static u32 unfold_near_enter(u32 layout, const u64 *rec, const struct fr_begun *base, u64 *out)
+static u32 unfold_near_enter(const u64 *rec, const struct fr_begun *base, u64 *out)
 {
 	struct fr_begun call = fr_near_begins(rec[0], *base);
 	u32 event = fr_head_event(rec[0]) + FR_SHORT_NEAR_LESS, units = fr_head_units(rec[0]);
@@ -138,30 +137,20 @@ static u32 unfold_near_enter(u32 layout, const u64 *rec, const struct fr_begun *
 		full[2] = arg[1] << FR_SHORT_WIDE_BITS | fr_short_first(arg[0]);
 	}
 	full[1] = call.word | half << FR_SHORT_HALF;
-	return fr_near_value(rec[0]) == (u16)half ? unfold_enter(layout, full, event, out) : 0;
+	return fr_near_value(rec[0]) == (u16)half ? unfold_enter(full, event, out) : 0;
 }
 
-/* The first layout with such records. */
-static u32 since_layout(u32 event)
-{
-	if (fr_short_is_near(event))
-		return FR_UNFOLD_NEAR_LAYOUT;
-	return event > FR_SHORT_ENTER_WIDE ? FR_UNFOLD_PAIR_LAYOUT : FR_UNFOLD_LAYOUT;
-}
-
-u32 fr_unfold(u32 layout, const u64 *rec, const struct fr_begun *call, u64 *out)
+u32 fr_unfold(const u64 *rec, const struct fr_begun *call, u64 *out)
 {
 	u32 event = fr_head_event(rec[0]);
 
-	if (!fr_is_short(event) || layout < since_layout(event))
-		return 0;
-	if (fr_short_is_told(event) && !call)
+	if (!fr_is_short(event) || (fr_short_is_told(event) && !call))
 		return 0;
 	if (fr_short_is_waking(event))
 		return unfold_waking(rec, event, out);
 	if (event == FR_SHORT_EXIT_NEAR)
 		return unfold_near_exit(rec, call, out);
 	if (fr_short_is_near(event))
-		return unfold_near_enter(layout, rec, call, out);
-	return event == FR_SHORT_EXIT ? unfold_exit(rec, out) : unfold_enter(layout, rec, event, out);
+		return unfold_near_enter(rec, call, out);
+	return event == FR_SHORT_EXIT ? unfold_exit(rec, out) : unfold_enter(rec, event, out);
 }
