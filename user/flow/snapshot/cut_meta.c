@@ -9,9 +9,8 @@
 #include "flow/replay/lacks.h"
 #include "flow/replay/summary.h"
 #include "flow/snapshot/cut_int.h"
+#include "flow/snapshot/meta.h"
 #include "io/snapfile/snapfile_rows.h"
-#include "pure/rows/cgroups.h"
-#include "pure/set/idmap.h"
 
 /* ---- facts ---- */
 
@@ -135,15 +134,7 @@ static int put_counts(const struct fr_cut *c, const struct fr_cut_part *p, struc
 	return err;
 }
 
-/* ---- lists ---- */
-
-/* A copy of cnt items of sz bytes, to be changed. NULL: no memory. */
-static void *copy(const void *items, size_t cnt, size_t sz)
-{
-	void *p = malloc(cnt * sz + 1);
-
-	return p && cnt ? memcpy(p, items, cnt * sz) : p;
-}
+/* ---- rings and holes ---- */
 
 /* What the file holds of a ring now. */
 static void account(const struct fr_cut_part *p, struct fr_snap_ring *r)
@@ -245,211 +236,58 @@ static u64 horizon_of(const struct fr_cut *c, const struct fr_cut_part *p, const
 }
 
 /* Counters stay: they are the session's. From the window's begin on the history is as complete as it was, but for damage. */
-static int put_rings(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_hole *damage, size_t damage_cnt,
-		     struct fr_snap_writer *w)
+static struct fr_snap_ring ring_of(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_hole *damage,
+				   size_t damage_cnt, const struct fr_snap_ring *from)
 {
-	size_t cnt, i;
-	const struct fr_snap_ring *from = fr_snap_rings(p->snap, &cnt);
-	struct fr_snap_ring *r = copy(from, cnt, sizeof(*r));
-	int err;
+	struct fr_snap_ring r = *from;
+	u64 damage_ns = behind_damage(damage, damage_cnt, &r), horizon_ns = horizon_of(c, p, &r);
+	u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns;
 
-	if (!r)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++) {
-		u64 damage_ns = behind_damage(damage, damage_cnt, &r[i]);
-		u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns, horizon_ns = horizon_of(c, p, &r[i]);
+	if (horizon_ns < since_ns)
+		horizon_ns = since_ns;
+	if (horizon_ns != fr_ring_horizon(p->snap, &r))
+		r.horizon_ns = horizon_ns;
+	if (r.end_ns > p->until_ns)
+		r.end_ns = p->until_ns;
+	account(p, &r);
+	return r;
+}
 
-		if (horizon_ns < since_ns)
-			horizon_ns = since_ns;
-		if (horizon_ns != fr_ring_horizon(p->snap, &r[i]))
-			r[i].horizon_ns = horizon_ns;
-		if (r[i].end_ns > p->until_ns)
-			r[i].end_ns = p->until_ns;
-		account(p, &r[i]);
+/* Accounts of the rings, and what is missing in them: holes within what is left, and what was damaged there. */
+static int find_accounts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_meta *m)
+{
+	size_t ring_cnt, hole_cnt, damage_cnt, i;
+	const struct fr_snap_ring *ring = fr_snap_rings(p->snap, &ring_cnt);
+	const struct fr_snap_hole *hole = fr_snap_holes(p->snap, &hole_cnt);
+	struct fr_snap_hole *damage = find_damage(c, p, &damage_cnt);
+	struct fr_snap_ring r;
+	int err = damage ? 0 : -ENOMEM;
+
+	for (i = 0; i < ring_cnt && !err; i++) {
+		r = ring_of(c, p, damage, damage_cnt, &ring[i]);
+		err = fr_vec_add(&m->ring, &r, 1);
 	}
-	err = fr_snap_put_rings(w, r, cnt);
-	free(r);
-	return err;
-}
-
-/* Holes within what is left, and what was damaged there. */
-static int put_holes(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_hole *damage, size_t damage_cnt,
-		     struct fr_snap_writer *w)
-{
-	size_t cnt, i, kept = 0;
-	const struct fr_snap_hole *from = fr_snap_holes(p->snap, &cnt);
-	struct fr_snap_hole *h = malloc((cnt + damage_cnt + 1) * sizeof(*h));
-	int err;
-
-	if (!h)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		if (is_asked(c, p, from[i].cpu, from[i].since_ns, from[i].until_ns))
-			h[kept++] = from[i];
-	for (i = 0; i < damage_cnt; i++)
-		h[kept++] = damage[i];
-	err = fr_snap_put_holes(w, h, kept);
-	free(h);
-	return err;
-}
-
-/* Accounts of the rings, and what is missing in them. */
-static int put_accounts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t cnt;
-	struct fr_snap_hole *damage = find_damage(c, p, &cnt);
-	int err = damage ? put_rings(c, p, damage, cnt, w) : -ENOMEM;
-
-	err = err ? err : put_holes(c, p, damage, cnt, w);
+	for (i = 0; i < hole_cnt && !err; i++)
+		if (is_asked(c, p, hole[i].cpu, hole[i].since_ns, hole[i].until_ns))
+			err = fr_vec_add(&m->hole, &hole[i], 1);
+	err = err ?: fr_vec_add(&m->hole, damage, damage_cnt);
 	free(damage);
 	return err;
 }
 
-static int put_tasks(const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t cnt, i, kept = 0;
-	const struct fr_snap_task *from = fr_snap_tasks(p->snap, &cnt);
-	struct fr_snap_task *t = copy(from, cnt, sizeof(*t));
-	int err;
-
-	if (!t)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		if (fr_keep_has_task(p->keep, t[i].tid))
-			t[kept++] = t[i];
-	err = fr_snap_put_tasks(w, t, kept);
-	free(t);
-	return err;
-}
-
-static int put_clocks(const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t cnt;
-	const struct fr_snap_clock *c = fr_snap_clocks(p->snap, &cnt);
-
-	return fr_snap_put_clocks(w, c, cnt);
-}
-
-/* What must not be forgotten is not cut away. */
-static int put_incidents(const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t cnt;
-	const struct fr_snap_incident *inc = fr_snap_incidents(p->snap, &cnt);
-
-	return fr_snap_put_incidents(w, inc, cnt);
-}
-
-/* Of user space: those of processes that are kept. The kernel's (pid 0) are everybody's. */
-static int put_symbols(const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t cnt, i, kept = 0;
-	const struct fr_snap_symbol *from = fr_snap_symbols(p->snap, &cnt);
-	struct fr_snap_symbol *y = copy(from, cnt, sizeof(*y));
-	int err;
-
-	if (!y)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		if (!y[i].pid || fr_keep_has_task(p->keep, y[i].pid))
-			y[kept++] = y[i];
-	err = fr_snap_put_symbols(w, y, kept);
-	free(y);
-	return err;
-}
-
-static int put_mappings(const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t cnt, i, kept = 0;
-	const struct fr_snap_mapping *from = fr_snap_mappings(p->snap, &cnt);
-	struct fr_snap_mapping *m = copy(from, cnt, sizeof(*m));
-	int err;
-
-	if (!m)
-		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		if (!m[i].pid || fr_keep_has_task(p->keep, m[i].pid))
-			m[kept++] = m[i];
-	err = fr_snap_put_mappings(w, m, kept);
-	free(m);
-	return err;
-}
-
-/* The cgroups that tasks which are kept were born in. */
-static int find_cgroups(const struct fr_cut_part *p, struct fr_idmap *cgroups)
-{
-	size_t cnt, i;
-	const struct fr_snap_task *t = fr_snap_tasks(p->snap, &cnt);
-
-	fr_idmap_init(cgroups, 1);
-	for (i = 0; i < cnt; i++)
-		if (t[i].task.cgroup && fr_keep_has_task(p->keep, t[i].tid) && !fr_idmap_get(cgroups, t[i].task.cgroup))
-			return -ENOMEM;
-	return 0;
-}
-
-/* The number behind this in a line, which ends in a newline. False: it is not there. */
-static bool number_behind(const char *line, size_t len, const char *key, u64 *v)
-{
-	const char *at = memmem(line, len, key, strlen(key));
-
-	if (at)
-		*v = strtoull(at + strlen(key), NULL, 10);
-	return at;
-}
-
-/* Is this line about a process that is kept, or about a cgroup of such tasks? A line that names neither is kept. */
-static bool is_line_kept(const struct fr_cut_part *p, const struct fr_idmap *cgroups, const char *line, size_t len)
-{
-	u64 nr;
-
-	if (number_behind(line, len, "\"" FR_PROC_CGROUP_ID "\":", &nr))
-		return fr_idmap_find(cgroups, nr);
-	return !number_behind(line, len, "\"pid\":", &nr) || fr_keep_has_task(p->keep, nr);
-}
-
-static int put_procs(const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	size_t sz, at = 0, kept = 0;
-	const char *text = fr_snap_procs(p->snap, &sz);
-	char *out = malloc(sz + 1);
-	struct fr_idmap cgroups;
-	int err = find_cgroups(p, &cgroups);
-
-	err = out ? err : -ENOMEM;
-	while (at < sz && !err) {
-		const char *end = memchr(text + at, '\n', sz - at);
-		size_t len = end ? (size_t)(end + 1 - text) - at : sz - at;
-
-		if (is_line_kept(p, &cgroups, text + at, len)) {
-			memcpy(out + kept, text + at, len);
-			kept += len;
-		}
-		at += len;
-	}
-	err = err ? err : fr_snap_put_procs(w, out, kept);
-	fr_idmap_free(&cgroups);
-	free(out);
-	return err;
-}
-
-/* What was normal before, of the whole machine: not in a file about some of its tasks. */
-static int put_profile(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
-{
-	const struct fr_prof *prof = fr_snap_profile(p->snap);
-
-	return prof && !c->ask->pid_text && !c->ask->cgroup ? fr_snap_put_profile(w, prof) : 0;
-}
-
 int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
+	const struct fr_cut_ask *ask = c->ask;
+	struct fr_meta m;
 	int err = put_counts(c, p, w);
 
-	err = err ? err : put_accounts(c, p, w);
-	err = err ? err : put_tasks(p, w);
-	err = err ? err : put_clocks(p, w);
-	err = err ? err : put_incidents(p, w);
-	err = err ? err : put_symbols(p, w);
-	err = err ? err : put_mappings(p, w);
-	err = err ? err : put_profile(c, p, w);
-	return err ? err : put_procs(p, w);
+	fr_meta_init(&m);
+	/* what was normal before, of the whole machine: not in a file about some of its tasks */
+	if (!ask->pid_text && !ask->cgroup)
+		m.prof = fr_snap_profile(p->snap);
+	err = err ?: find_accounts(c, p, &m);
+	err = err ?: fr_meta_take(&m, p->snap, p->keep);
+	err = err ?: fr_meta_put(&m, w);
+	fr_meta_free(&m);
+	return err;
 }

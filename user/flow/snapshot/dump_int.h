@@ -8,6 +8,7 @@
 #include "flow/snapshot/dump.h"
 #include "flow/snapshot/dump_addrs.h"
 #include "flow/snapshot/dump_room.h"
+#include "flow/snapshot/meta.h"
 #include "flow/snapshot/others.h"
 #include "flow/snapshot/unread.h"
 #include "io/progress.h"
@@ -136,8 +137,8 @@ struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ri
 bool fr_dump_lacks_task(const struct fr_dump_ask *ask, u64 trigger_ts, const struct fr_snap_task *task, size_t cnt,
 			struct fr_snap_task *out);
 
-/* Read the profile and write it; its addresses are looked up, too. 0 or -errno of the writer. */
-int fr_dump_put_profile(struct fr_dump *d);
+/* Read the profile, prof, if there is one; its addresses are looked up, too. */
+void fr_dump_find_profile(struct fr_dump *d);
 
 /* Addresses in its stacks, to be looked up. */
 void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p);
@@ -183,7 +184,7 @@ void fr_dump_free_mappings(struct fr_snap_mapping *m, size_t cnt);
 int fr_dump_put_meta(struct fr_dump *d);
 
 /* Of that, the parts that a crash dump has as well. 0 or -errno. */
-int fr_dump_put_accounts(struct fr_dump *d);		    /* counters and holes */
+int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m); /* counters and holes */
 int fr_dump_put_facts(struct fr_dump *d, const char *text); /* name=value lines */
 int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh);
 

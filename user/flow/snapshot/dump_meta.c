@@ -38,36 +38,28 @@ static void account_ring(struct fr_dump_ring *src)
 	src->acct.losers = fr_load(&wr->health.losers);
 }
 
-static int put_rings(struct fr_dump *d)
+int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m)
 {
-	struct fr_snap_ring *rings = calloc(d->src_cnt, sizeof(*rings));
+	struct fr_snap_ring ring;
 	u64 since_ns;
 	size_t i;
-	int err;
+	int err = 0;
 
-	if (!rings)
-		return -ENOMEM;
-	for (i = 0; i < d->src_cnt; i++) {
+	for (i = 0; i < d->src_cnt && !err; i++) {
 		account_ring(&d->src[i]);
-		rings[i] = d->src[i].acct;
-		since_ns = fr_dump_since_ns(d, rings[i].tier);
-		if (rings[i].horizon_ns < since_ns)
-			rings[i].horizon_ns = since_ns;
+		ring = d->src[i].acct;
+		since_ns = fr_dump_since_ns(d, ring.tier);
+		if (ring.horizon_ns < since_ns)
+			ring.horizon_ns = since_ns;
+		err = fr_vec_add(&m->ring, &ring, 1);
 	}
-	err = fr_snap_put_rings(d->w, rings, d->src_cnt);
-	free(rings);
-	return err;
+	return err ?: fr_vec_add(&m->hole, d->hole, d->hole_cnt);
 }
 
-int fr_dump_put_accounts(struct fr_dump *d)
+/* Tasks that ended before anything that the rings hold are left out. */
+static int find_tasks(struct fr_dump *d, struct fr_meta *m)
 {
-	return put_rings(d) ?: fr_snap_put_holes(d->w, d->hole, d->hole_cnt);
-}
-
-/* Tasks that ended before anything that the rings hold are left out. *task: malloc'ed, *cnt remaining. */
-static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_cnt)
-{
-	struct fr_snap_task *task, *more, about;
+	struct fr_snap_task *task, about;
 	size_t cnt, i, kept = 0;
 	u64 oldest = ~0ULL;
 	int err = fr_sess_read_tasks(d->s, &task, &cnt);
@@ -80,18 +72,8 @@ static int put_tasks(struct fr_dump *d, struct fr_snap_task **out, size_t *out_c
 	for (i = 0; i < cnt; i++)
 		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
 			task[kept++] = task[i];
-	if (fr_dump_lacks_task(d->ask, d->trigger_ts, task, kept, &about)) {
-		more = realloc(task, (kept + 1) * sizeof(*task));
-		if (!more) {
-			free(task);
-			return -ENOMEM;
-		}
-		task = more;
-		task[kept++] = about;
-	}
-	*out = task;
-	*out_cnt = kept;
-	return fr_snap_put_tasks(d->w, task, kept);
+	fr_vec_own(&m->task, task, kept);
+	return fr_dump_lacks_task(d->ask, d->trigger_ts, task, kept, &about) ? fr_vec_add(&m->task, &about, 1) : 0;
 }
 
 /* Both sides of a step, a nanosecond apart. Leave out a step that another process is overwriting right now. */
@@ -128,7 +110,7 @@ size_t fr_dump_clocks(const char *facts, const struct fr_session *sh, u64 end_ts
 	return cnt;
 }
 
-static int put_clocks(struct fr_dump *d)
+static int find_clocks(struct fr_dump *d, struct fr_meta *m)
 {
 	struct fr_snap_clock c[FR_DUMP_CLOCKS_MOST], now;
 	size_t cnt;
@@ -138,13 +120,13 @@ static int put_clocks(struct fr_dump *d)
 		return err;
 	cnt = fr_dump_clocks(fr_sess_facts(d->s), fr_sess_shared(d->s), now.ts, c);
 	c[cnt++] = now;
-	return fr_snap_put_clocks(d->w, c, cnt);
+	return fr_vec_add(&m->clock, c, cnt);
 }
 
 /* All that the log has, saved or not. A session without one has none. */
-static int put_incidents(struct fr_dump *d)
+static int find_incidents(struct fr_dump *d, struct fr_meta *m)
 {
-	struct fr_snap_incident *item;
+	struct fr_snap_incident item;
 	struct fr_incident_counts c;
 	struct fr_incident *rec;
 	size_t cnt, i;
@@ -161,12 +143,11 @@ static int put_incidents(struct fr_dump *d)
 	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
 	if (err)
 		return err;
-	item = calloc(cnt + 1, sizeof(*item));
-	for (i = 0; item && i < cnt; i++)
-		item[i] = (struct fr_snap_incident){.epoch = c.epoch, .rec = rec[i]};
-	err = item ? fr_snap_put_incidents(d->w, item, cnt) : -ENOMEM;
+	for (i = 0; i < cnt && !err; i++) {
+		item = (struct fr_snap_incident){.epoch = c.epoch, .rec = rec[i]};
+		err = fr_vec_add(&m->incident, &item, 1);
+	}
 	free(rec);
-	free(item);
 	return err;
 }
 
@@ -402,20 +383,25 @@ static int put_others(struct fr_dump *d, const struct others *o)
 
 int fr_dump_put_meta(struct fr_dump *d)
 {
-	struct fr_snap_task *task = NULL;
 	struct others others = {};
-	size_t task_cnt = 0;
-	int err = fr_dump_put_accounts(d);
+	struct fr_meta m;
+	int err;
 
-	err = err ?: put_tasks(d, &task, &task_cnt);
-	err = err ?: put_clocks(d);
-	err = err ?: put_incidents(d);
+	fr_meta_init(&m);
+	err = fr_dump_find_accounts(d, &m);
+	err = err ?: find_tasks(d, &m);
+	err = err ?: find_clocks(d, &m);
+	err = err ?: find_incidents(d, &m);
 	err = err ?: put_facts(d);
-	err = err ?: fr_dump_put_profile(d);
+	if (!err) {
+		fr_dump_find_profile(d);
+		m.prof = d->prof;
+	}
+	err = err ?: fr_meta_put(&m, d->w);
 	if (!err)
-		read_others(d, task, task_cnt, &others);
+		read_others(d, m.task.at, m.task.cnt, &others);
 	err = err ?: put_others(d, &others);
 	free_others(&others);
-	free(task);
+	fr_meta_free(&m);
 	return err;
 }

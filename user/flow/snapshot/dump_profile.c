@@ -30,18 +30,15 @@ void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p)
 }
 
 /* A snapshot must not fail for lack of it. */
-int fr_dump_put_profile(struct fr_dump *d)
+void fr_dump_find_profile(struct fr_dump *d)
 {
 	int err = fr_sampler_open(d->s, &d->sampler);
 
 	if (err == -ENOENT)
-		return 0;
+		return;
 	err = err ?: fr_sampler_read(d->sampler, WAIT_MS, &d->prof, NULL);
-	if (err) {
+	if (err)
 		fr_warn_errno(err, "the profile is not in the snapshot");
-		return 0;
-	}
-	if (d->addrs)
+	else if (d->addrs)
 		fr_dump_add_profile_addrs(d->addrs, d->prof);
-	return fr_snap_put_profile(d->w, d->prof);
 }

@@ -6,20 +6,17 @@
 #include "flow/snapshot/recover_int.h"
 #include "pure/incident.h"
 
-static int put_records(const struct fr_recover *r, struct fr_dump *d, const struct fr_carved_log *log)
+static int add_records(const struct fr_recover *r, const struct fr_carved_log *log, struct fr_meta *m)
 {
-	struct fr_snap_incident *item = calloc(log->cnt + 1, sizeof(*item));
+	struct fr_snap_incident item;
+	int err = 0;
 	size_t i;
-	int err;
 
-	if (!item)
-		return -ENOMEM;
-	for (i = 0; i < log->cnt; i++) {
-		item[i] = (struct fr_snap_incident){.epoch = r->chosen->epoch, .rec = log->rec[i]};
-		fr_incident_tidy(&item[i].rec);
+	for (i = 0; i < log->cnt && !err; i++) {
+		item = (struct fr_snap_incident){.epoch = r->chosen->epoch, .rec = log->rec[i]};
+		fr_incident_tidy(&item.rec);
+		err = fr_vec_add(&m->incident, &item, 1);
 	}
-	err = fr_snap_put_incidents(d->w, item, log->cnt);
-	free(item);
 	return err;
 }
 
@@ -35,7 +32,7 @@ static int put_counts(struct fr_dump *d, const struct fr_incident_head *head)
 	return err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", (unsigned long long)dropped);
 }
 
-int fr_recover_put_incidents(struct fr_recover *r, struct fr_dump *d)
+int fr_recover_find_incidents(struct fr_recover *r, struct fr_dump *d, struct fr_meta *m)
 {
 	struct fr_carved_log log;
 	int err = fr_carved_incidents(&r->found, r->chosen->epoch, &log);
@@ -44,7 +41,7 @@ int fr_recover_put_incidents(struct fr_recover *r, struct fr_dump *d)
 		return err;
 	r->incident_missing_cnt = log.missing_cnt;
 	r->log_missing = !log.head;
-	err = put_records(r, d, &log);
+	err = add_records(r, &log, m);
 	if (log.head)
 		err = err ?: put_counts(d, log.head);
 	free(log.rec);

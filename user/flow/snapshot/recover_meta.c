@@ -18,24 +18,22 @@ static u64 end_of(const struct fr_dump *d)
 	return end_ns;
 }
 
-static int put_tasks(const struct fr_recover *r, struct fr_dump *d)
+static int find_tasks(const struct fr_recover *r, struct fr_meta *m)
 {
 	struct fr_snap_task *task;
 	size_t cnt;
 	int err = fr_carved_tasks(&r->found, r->chosen->epoch, &task, &cnt);
 
-	if (err)
-		return err;
-	err = fr_snap_put_tasks(d->w, task, cnt);
-	free(task);
+	if (!err)
+		fr_vec_own(&m->task, task, cnt);
 	return err;
 }
 
-static int put_clocks(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
+static int find_clocks(const struct fr_recover *r, struct fr_meta *m, u64 end_ns)
 {
 	struct fr_snap_clock c[FR_DUMP_CLOCKS_MOST];
 
-	return fr_snap_put_clocks(d->w, c, fr_dump_clocks(r->chosen->text, &r->chosen->shared, end_ns, c));
+	return fr_vec_add(&m->clock, c, fr_dump_clocks(r->chosen->text, &r->chosen->shared, end_ns, c));
 }
 
 /* "a,b": events that the governor had turned off */
@@ -86,12 +84,21 @@ static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
 int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)
 {
 	u64 end_ns = end_of(d);
-	int err = fr_dump_put_accounts(d);
+	struct fr_prof *prof = NULL;
+	struct fr_meta m;
+	int err;
 
-	err = err ?: put_tasks(r, d);
-	err = err ?: put_clocks(r, d, end_ns);
-	err = err ?: fr_recover_put_incidents(r, d);
-	err = err ?: fr_recover_put_profile(r, d);
+	fr_meta_init(&m);
+	err = fr_dump_find_accounts(d, &m);
+	err = err ?: find_tasks(r, &m);
+	err = err ?: find_clocks(r, &m, end_ns);
+	err = err ?: fr_recover_find_incidents(r, d, &m);
+	err = err ?: fr_recover_find_profile(r, d, &prof);
+	m.prof = prof;
+	err = err ?: fr_meta_put(&m, d->w);
 	err = err ?: fr_recover_put_kernel(r, d);
-	return err ?: put_facts(r, d, end_ns);
+	err = err ?: put_facts(r, d, end_ns);
+	fr_meta_free(&m);
+	free(prof);
+	return err;
 }

@@ -16,26 +16,17 @@ static bool has_page(const struct fr_recover *r, struct fr_mark mark)
 	return false;
 }
 
-static int put(struct fr_dump *d, const struct fr_prof *prof)
-{
-	if (d->addrs)
-		fr_dump_add_profile_addrs(d->addrs, prof);
-	return fr_snap_put_profile(d->w, prof);
-}
-
 /* Without a page of it, there was none, or nobody had read it yet. */
-int fr_recover_put_profile(struct fr_recover *r, struct fr_dump *d)
+int fr_recover_find_profile(struct fr_recover *r, struct fr_dump *d, struct fr_prof **prof)
 {
 	const struct fr_mark mark = {FR_PROFILE_MAGIC, r->chosen->epoch};
-	struct fr_prof *prof = NULL;
 	size_t sz;
 	u8 *bytes = fr_pages_get_as(r->found.text, r->found.text_cnt, mark, &sz);
-	int err = bytes ? fr_prof_read(bytes, sz, &prof) : 0;
+	int err = bytes ? fr_prof_read(bytes, sz, prof) : 0;
 
 	free(bytes);
 	r->profile_missing = err == -EBADMSG || (!bytes && has_page(r, mark));
-	if (prof)
-		err = put(d, prof);
-	free(prof);
+	if (*prof && d->addrs)
+		fr_dump_add_profile_addrs(d->addrs, *prof);
 	return err == -EBADMSG ? 0 : err;
 }

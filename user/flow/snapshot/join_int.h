@@ -4,7 +4,8 @@
 #define FR_JOIN_INT_H
 
 #include "flow/replay/gaps.h"
-#include "flow/replay/join.h"
+#include "flow/snapshot/join.h"
+#include "flow/snapshot/meta.h"
 #include "io/snapfile/snapfile_rows.h"
 #include "pure/set/spans.h"
 
@@ -45,7 +46,7 @@ struct fr_join_group {
 	bool all_cut; /* all files are cuts */
 };
 
-/* ---- join_file.c: what one file has of a ring ---- */
+/* ---- what one file has of a ring (join_laps.c) ---- */
 
 static inline bool fr_join_is_chunk_of(const struct fr_chunk *c, const struct fr_join_ring *r)
 {
@@ -60,19 +61,13 @@ static inline bool fr_join_is_hole_of(const struct fr_snap_hole *h, const struct
 /* Its account of the ring; NULL: none. */
 const struct fr_snap_ring *fr_join_account_of(const struct fr_snap *s, const struct fr_join_ring *r);
 
-/* First and last lap that it has events of. False: none. */
-bool fr_join_laps_of(const struct fr_snap *s, const struct fr_join_ring *r, u64 *first, u64 *last);
-
 /* The last lap, by its events or its account; 0: none. */
 u64 fr_join_last_lap(const struct fr_snap *s, const struct fr_join_ring *r);
-
-/* The time of its last event of a ring; NULL: of all. */
-u64 fr_join_last_ns(const struct fr_snap *s, const struct fr_join_ring *r);
 
 /* Its damaged chunks, of which no more than the header is known, or not even that; malloc'ed. NULL: no memory. */
 struct fr_snap_hole *fr_join_find_damage(const struct fr_snap *s, const struct fr_join_ring *r, size_t *found);
 
-/* ---- join_laps.c: which laps the files hold together ---- */
+/* ---- which laps the files hold together ---- */
 
 /* The file with the latest account of the ring; of several, one that was not cut, and of these the one taken last. */
 u32 fr_join_newest(const struct fr_join_group *g, const struct fr_join_ring *r);
@@ -83,7 +78,7 @@ int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r);
 /* Note an event that is written; in the ring's order. */
 void fr_join_note(struct fr_join_ring *r, u64 ts, u64 seq);
 
-/* ---- join_times.c: when events are missing, once all are noted; not of cuts alone ---- */
+/* ---- when events are missing, once all are noted; not of cuts alone ---- */
 
 /* The last time before a gap up to which nothing is missing. */
 u64 fr_join_gap_since(const struct fr_join_group *g, const struct fr_join_ring *r, const struct fr_join_gap *gap);
@@ -104,21 +99,10 @@ u64 fr_join_behind_all(const struct fr_join_group *g);
  */
 u64 fr_join_horizon(const struct fr_join_group *g, const struct fr_join_ring *r);
 
-/* ---- join_cuts.c: the same of cuts alone ---- */
-
-/* Find when events of a ring are missing, once all are noted: before the other two. 0 or -ENOMEM. */
-int fr_join_find_cut_gaps(const struct fr_join_group *g, struct fr_join_ring *r);
-
-/* The latest horizon, or that of a window that reaches to it, and so on. */
-u64 fr_join_cut_horizon(const struct fr_join_group *g, const struct fr_join_ring *r);
-
-/* Write a ring's holes. 0 or -errno. */
-int fr_join_put_cut_holes(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_snap_writer *w);
-
 /* ---- join_rings.c ---- */
 
-/* Write the rings' accounts and holes. 0 or -errno. */
-int fr_join_put_rings(const struct fr_join_group *g, struct fr_snap_writer *w);
+/* Add the rings' accounts and holes. 0 or -ENOMEM. */
+int fr_join_find_rings(const struct fr_join_group *g, struct fr_meta *m);
 
 /* ---- join_meta.c ---- */
 
@@ -127,13 +111,5 @@ int fr_join_put_facts(const struct fr_join_group *g, struct fr_snap_writer *w);
 
 /* Write everything else but the schema and the events. 0 or -errno. */
 int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w);
-
-/* ---- join_schema.c ---- */
-
-/*
- * Find the schema by which most of the group's files can be read, field by field, and keep only these files in the group: at
- * least one.
- */
-void fr_join_schema(struct fr_join_group *g);
 
 #endif

@@ -3,14 +3,14 @@
  * Works ring by ring: memory holds one chunk of each input file and one of the output. It does not matter which of several
  * files an event comes from: its place in the ring identifies it.
  */
-#include "flow/replay/join.h"
+#include "flow/snapshot/join.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/replay/join_int.h"
+#include "flow/snapshot/join_int.h"
 #include "flow/replay/replay.h"
 #include "flow/replay/ringsrc.h"
 #include "flow/replay/summary.h"
@@ -106,6 +106,72 @@ static int open_files(struct join *j, const char *const *path, u32 cnt)
 	return !err && !j->file_cnt ? -EBADMSG : err;
 }
 
+/* ---- schemas: of one session there may be several, with more events or other fields ---- */
+
+static bool same_field(const struct fr_field *a, const struct fr_field *b)
+{
+	return a->kind == b->kind && a->type == b->type && a->rule == b->rule && a->from_idx == b->from_idx &&
+	       a->col == b->col && a->off == b->off && a->bit == b->bit && a->bit_cnt == b->bit_cnt && a->code == b->code &&
+	       !strcmp(a->name, b->name);
+}
+
+static bool same_event(const struct fr_event *a, const struct fr_event *b)
+{
+	u32 i;
+
+	if (strcmp(a->name, b->name) || a->field_cnt != b->field_cnt || a->tier != b->tier || a->fixed_sz != b->fixed_sz)
+		return false;
+	for (i = 0; i < a->field_cnt; i++)
+		if (!same_field(&a->fields[i], &b->fields[i]))
+			return false;
+	return true;
+}
+
+/* Does `all` have each event of s, with the same fields? */
+static bool contains(const struct fr_schema *all, const struct fr_schema *s)
+{
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = fr_schema_event(s, nr), *other = fr_schema_event(all, nr);
+
+		if (ev && (!other || !same_event(ev, other)))
+			return false;
+	}
+	return true;
+}
+
+/* How many files of the group can be read with the schema `all`. */
+static u32 count_read_by(const struct fr_join_group *g, const struct fr_schema *all)
+{
+	u32 i, cnt = 0;
+
+	for (i = 0; i < g->file_cnt; i++)
+		cnt += contains(all, fr_snap_schema(g->file[i]->snap));
+	return cnt;
+}
+
+/*
+ * Find the schema by which most of the group's files can be read, field by field, and keep only these files in the group: at
+ * least one.
+ */
+static void choose_schema(struct fr_join_group *g)
+{
+	u32 i, cnt, most = 0, kept = 0;
+
+	for (i = g->file_cnt; i-- > 0;) { /* the latest first: it wins a tie */
+		cnt = count_read_by(g, fr_snap_schema(g->file[i]->snap));
+		if (cnt > most) {
+			most = cnt;
+			g->schema = fr_snap_schema(g->file[i]->snap);
+		}
+	}
+	for (i = 0; i < g->file_cnt; i++)
+		if (contains(g->schema, fr_snap_schema(g->file[i]->snap)))
+			g->file[kept++] = g->file[i];
+	g->file_cnt = kept;
+}
+
 /* ---- groups: one session of one boot each ---- */
 
 static bool same_fact(const struct fr_snap *a, const struct fr_snap *b, const char *name)
@@ -148,7 +214,7 @@ static int make_group(struct join *j, struct fr_join_file *first)
 			g->file[g->file_cnt++] = f;
 	qsort(g->file, g->file_cnt, sizeof(*g->file), by_age);
 	all = g->file_cnt;
-	fr_join_schema(g);
+	choose_schema(g);
 	j->split |= g->file_cnt < all;
 	for (i = 0; i < g->file_cnt; i++) {
 		g->file[i]->joined = true;
