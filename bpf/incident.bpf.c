@@ -14,25 +14,15 @@
  * User space adds all others, by fr_incident_put.
  */
 #include "arch.bpf.h"
-#include "dying.bpf.h"
+#include "detect.bpf.h"
 #include "equal.bpf.h"
-#include "oom.bpf.h"
 #include "record.bpf.h"
-#include "report.bpf.h"
 
 #define TOLD_MAX   4096u
 #define ASK_MAX	   64u
 #define SENT_MAX   1024u
 #define REPORT_MAX 256u
 #define HANDLED_NS 60000000000ULL /* so long a handler may take, until the process sends the signal to itself */
-
-/* A pointer as a number, for global functions, which take no pointers. */
-#define ADDRESS(p)                       \
-	({                               \
-		u64 address_ = (u64)(p); \
-		FR_FORGET(address_);     \
-		address_;                \
-	})
 
 /* ---- signals ---- */
 
@@ -109,16 +99,10 @@ FR_INLINE void tell_sender(struct fr_incident *inc, struct task_struct *task, u3
 	__builtin_memcpy(inc->text + FR_INCIDENT_SENDER_AT, sent->comm, FR_COMM_SZ);
 }
 
-struct death {
-	u64 addr;
-	u32 sig;
-	s32 code;
-	u32 flags;
-};
-
-FR_INLINE int tell_death(struct task_struct *task, const struct death *d)
+/* flags: FR_INCIDENT_LATE if it is seen at the exit, where the registers are no longer those of the death. */
+FR_INLINE int tell_death(struct task_struct *task, const struct fr_death *d, u32 flags)
 {
-	u64 ip = d->flags ? 0 : fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task)), nr;
+	u64 ip = flags ? 0 : fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task)), nr;
 	struct fr_flood_of of = {.kind = FR_INCIDENT_signal, .sig = d->sig, .code = d->code, .place = ip & FR_IP_IN_PAGE};
 	struct fr_incident *inc;
 
@@ -132,10 +116,10 @@ FR_INLINE int tell_death(struct task_struct *task, const struct death *d)
 	inc->sig = d->sig;
 	inc->code = d->code;
 	inc->addr = d->addr;
-	inc->flags = d->flags;
+	inc->flags = flags;
 	inc->ip = ip;
 	tell_sender(inc, task, d->sig);
-	fr_incident_who(nr, ADDRESS(task));
+	fr_incident_who(nr, FR_ADDRESS(task));
 	fr_equal_begin(&of, nr);
 	return fr_incident_close(nr);
 }
@@ -144,34 +128,26 @@ SEC("tp_btf/signal_deliver")
 int BPF_PROG(fr_incident_deliver, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct death d = {};
-	struct sig_info si;
+	u32 fatal = fr_detect_delivery(task, sig, ka);
+	struct fr_death d = {};
 
-	if (ka->sa.sa_handler)
+	if (!fatal || !fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
 		return 0;
-	d.sig = fr_dying_signal(task->signal, sig);
-	if (!d.sig || !fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
-		return 0;
-	if (d.sig == (u32)sig) { /* otherwise it is the 9 that wakes threads, not the source of the signal */
-		sig_info(&si, sig, ctx);
-		d.code = si.code;
-		d.addr = si.addr;
-	}
+	fr_detect_source(&d, fatal, sig, ctx);
 	FR_FORGET(d);
-	return tell_death(task, &d);
+	return tell_death(task, &d, 0);
 }
 
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(fr_incident_exit, struct task_struct *task)
 {
-	struct death d = {.flags = FR_INCIDENT_LATE};
+	struct fr_death d = {};
 
-	if (!fr_dying_is_last(task))
+	if (!fr_detect_exit(&d, task) || !d.sig)
 		return 0;
-	d.sig = fr_wait_signal(fr_dying_code(task));
-	if (!d.sig || !fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
+	if (!fr_dying_is_first(&fr_incident_told, task->tgid, task->group_leader->start_time))
 		return 0;
-	return tell_death(task, &d);
+	return tell_death(task, &d, FR_INCIDENT_LATE);
 }
 
 /* ---- out of memory ---- */
@@ -179,7 +155,7 @@ int BPF_PROG(fr_incident_exit, struct task_struct *task)
 SEC("tp_btf/signal_generate")
 int BPF_PROG(fr_incident_oom_signal, int sig, struct kernel_siginfo *info, struct task_struct *task)
 {
-	fr_oom_note(sig, info, ADDRESS(task));
+	fr_oom_note(sig, info, FR_ADDRESS(task));
 	return 0;
 }
 
@@ -206,12 +182,10 @@ __noinline u32 fr_oom_begin(u64 address, u64 nr)
 SEC("tp_btf/mark_victim")
 int BPF_PROG(fr_incident_oom)
 {
-	u64 task = ctx[0], nr;
 	struct fr_incident *inc;
+	u32 pid;
+	u64 task = fr_detect_victim(ctx, &pid), nr;
 
-	FR_FORGET(task);
-	if (!fr_victim_is_task)
-		task = fr_oom_victim_of(ctx[0]);
 	if (task && fr_oom_counted(task))
 		return 0;
 	nr = fr_incident_open(FR_INCIDENT_oom);
@@ -219,8 +193,8 @@ int BPF_PROG(fr_incident_oom)
 	if (!inc)
 		return 0;
 	inc->sig = FR_SIGKILL;
-	if (!fr_victim_is_task)
-		inc->pid = inc->tid = ctx[0];
+	if (pid)
+		inc->pid = inc->tid = pid;
 	if (task) {
 		fr_incident_who(nr, task);
 		inc->cgroup = fr_cgroup_of_victim(task, inc->cgroup);
@@ -268,8 +242,7 @@ FR_INLINE void count_merged(void)
 		fr_count(&head->merged, 1);
 }
 
-/* A report begins, with a first line of len bytes. addr: what the detector names. */
-FR_INLINE int tell_report(const void *text, u32 len, u64 addr)
+FR_INLINE int tell_report(const void *text, u32 len, u32 what, u64 addr)
 {
 	struct fr_incident *inc;
 	u64 nr;
@@ -282,7 +255,7 @@ FR_INLINE int tell_report(const void *text, u32 len, u64 addr)
 	inc = fr_incident_of(nr);
 	if (!inc)
 		return 0;
-	fr_incident_task(nr, ADDRESS(bpf_get_current_task()));
+	fr_incident_task(nr, FR_ADDRESS(bpf_get_current_task()));
 	len = len < FR_INCIDENT_TEXT_MAX - 1 ? len : FR_INCIDENT_TEXT_MAX - 1;
 	bpf_probe_read_kernel(inc->text, len, text);
 	inc->addr = addr;
@@ -292,23 +265,13 @@ FR_INLINE int tell_report(const void *text, u32 len, u64 addr)
 SEC("tp_btf/console")
 int BPF_PROG(fr_incident_console, const char *text, size_t len)
 {
-	u32 nr = fr_report_take(), line = 0, sz;
-	struct fr_report_text *r = fr_report_buf(nr);
-
-	if (!r)
-		return 0;
-	sz = fr_report_look(nr, text, len, &line);
-	if (sz && line < FR_REPORT_SZ)
-		tell_report(r->text + line, sz, 0);
-	fr_store(&r->busy, 0);
-	return 0;
+	return fr_detect_console(text, len, tell_report);
 }
 
-/* Since 5.12 (9c0dee54eb91); the detector WARN since 5.17. */
 SEC("tp_btf/error_report_end")
 int BPF_PROG(fr_incident_error, u32 detector, unsigned long id)
 {
-	return tell_report(fr_detectors[detector < 3 ? detector : 3], sizeof(fr_detectors[0]) - 1, id);
+	return fr_detect_error(detector, id, tell_report);
 }
 
 /* The kernel's detector, which then prints: that is the same report. */
@@ -319,14 +282,14 @@ int BPF_PROG(fr_incident_hang, struct task_struct *task)
 	u64 nr;
 
 	fr_incident_begins(bpf_get_current_pid_tgid());
-	if (!fr_flood_admits_task(FR_INCIDENT_hung, ADDRESS(task)))
+	if (!fr_flood_admits_task(FR_INCIDENT_hung, FR_ADDRESS(task)))
 		return 0;
 	nr = fr_incident_open(FR_INCIDENT_hung);
 	inc = fr_incident_of(nr);
 	if (!inc)
 		return 0;
 	inc->code = *(volatile u32 *)&task->__state;
-	fr_incident_who(nr, ADDRESS(task));
+	fr_incident_who(nr, FR_ADDRESS(task));
 	return fr_incident_close(nr);
 }
 

@@ -2,8 +2,6 @@
 /* crash: a process dies of a signal, seen at its delivery. */
 #include "trigger/death.bpf.h"
 
-#include "siginfo.bpf.h"
-
 FR_INLINE u32 holds(u32 rule, u32 kind, u32 value, u32 uid, u64 named)
 {
 	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
@@ -95,20 +93,15 @@ int BPF_PROG(fr_crash_deliver, int sig, struct kernel_siginfo *info, struct k_si
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct fr_death d = {};
-	struct sig_info si;
 	u32 fatal, set;
 
-	if (fr_trigger_idle() || ka->sa.sa_handler)
+	if (fr_trigger_idle())
 		return 0;
-	fatal = fr_dying_signal(task->signal, sig);
+	fatal = fr_detect_delivery(task, sig, ka);
 	set = fatal ? fr_death_rules(FR_TRIGGER_crash, fatal, fr_task_uid(task), FR_ADDRESS(task)) : 0;
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
-	sig_info(&si, sig, ctx);
-	d.sig = fatal;
-	d.code = si.code;
-	d.addr = si.addr;
-	d.exit_code = fatal;
+	fr_detect_source(&d, fatal, sig, ctx);
 	return fr_crash_tell(ctx, fr_rules_due(set), 0, &d);
 }
 

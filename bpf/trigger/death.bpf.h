@@ -11,7 +11,7 @@
 
 #include "trigger/trigger.bpf.h"
 
-#include "dying.bpf.h"
+#include "detect.bpf.h"
 
 /*
  * The rules of a kind that apply to such a death of a process of this user. value: signal or status. named: the task whose name
@@ -24,14 +24,6 @@ u32 fr_death_is_first(u32 tgid, u64 start_ns);
 
 /* Write event crash from the alert in buffer nr. late: seen at the exit. */
 int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id);
-
-/* How a process dies. */
-struct fr_death {
-	u64 addr;
-	s32 sig;
-	s32 code; /* SI_* */
-	s32 exit_code;
-};
 
 FR_INLINE u32 fr_task_uid(struct task_struct *task)
 {

@@ -19,26 +19,21 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(fr_process_exit, struct task_struct *task)
 {
 	struct fr_death d = {};
-	u32 sig, set, uid;
+	u32 set, uid;
 	u64 named;
-	s32 code;
 
-	if (fr_trigger_idle() || !fr_dying_is_last(task))
+	if (fr_trigger_idle() || !fr_detect_exit(&d, task))
 		return 0;
-	code = fr_dying_code(task);
-	sig = fr_wait_signal(code);
 	uid = fr_task_uid(task);
 	named = FR_ADDRESS(task->group_leader);
-	if (sig)
-		set = fr_death_rules(FR_TRIGGER_crash, sig, uid, named);
+	if (d.sig)
+		set = fr_death_rules(FR_TRIGGER_crash, d.sig, uid, named);
 	else
-		set = fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), uid, named);
+		set = fr_death_rules(FR_TRIGGER_status, fr_wait_status(d.exit_code), uid, named);
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
-	if (!sig)
-		return tell_status(fr_rules_due(set), code);
-	d.sig = sig;
-	d.exit_code = code;
+	if (!d.sig)
+		return tell_status(fr_rules_due(set), d.exit_code);
 	return fr_crash_tell(ctx, fr_rules_due(set), 1, &d);
 }
 

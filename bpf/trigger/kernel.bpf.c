@@ -8,7 +8,7 @@
  */
 #include "trigger/trigger.bpf.h"
 
-#include "report.bpf.h"
+#include "detect.bpf.h"
 
 /* Write the event: the line in moment nr's alert, len bytes of it. Returns its time, 0: it was lost. */
 __noinline u64 fr_report_write(u32 nr, u32 len)
@@ -44,8 +44,7 @@ FR_INLINE u32 kernel_rules(void)
 	return set;
 }
 
-/* Report a moment whose line is len bytes of text. what: its kind. addr: what the detector names. */
-FR_INLINE int tell(const void *text, u32 len, u32 what, u64 addr)
+FR_INLINE int report_tell(const void *text, u32 len, u32 what, u64 addr)
 {
 	u32 due = fr_rules_due(kernel_rules()), nr = due ? fr_moment_begin(FR_TRIGGER_kernel, due) : FR_MOMENT_NONE;
 	struct fr_alert *a = fr_alert(nr);
@@ -64,27 +63,13 @@ FR_INLINE int tell(const void *text, u32 len, u32 what, u64 addr)
 SEC("tp_btf/console")
 int BPF_PROG(fr_console, const char *text, size_t len)
 {
-	u32 nr = fr_trigger_idle() ? FR_REPORT_CNT : fr_report_take();
-	struct fr_report_text *r = fr_report_buf(nr);
-	u32 line = 0, sz;
-
-	if (!r)
-		return 0;
-	sz = fr_report_look(nr, text, len, &line);
-	if (sz && line < FR_REPORT_SZ)
-		tell(r->text + line, sz < FR_REPORT_SZ ? sz : FR_REPORT_SZ, fr_report_begins_in(nr, line), 0);
-	fr_store(&r->busy, 0);
-	return 0;
+	return fr_trigger_idle() ? 0 : fr_detect_console(text, len, report_tell);
 }
 
-/* Since 5.12 (9c0dee54eb91); the detector WARN since 5.17. */
 SEC("tp_btf/error_report_end")
 int BPF_PROG(fr_error_report_end, u32 detector, unsigned long id)
 {
-	if (fr_trigger_idle())
-		return 0;
-	detector = detector < 3 ? detector : 3;
-	return tell(fr_detectors[detector], sizeof(fr_detectors[0]) - 1, FR_REPORT_DETECTOR + detector, id);
+	return fr_trigger_idle() ? 0 : fr_detect_error(detector, id, report_tell);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -2,8 +2,6 @@
 /* oom: the out-of-memory killer chose a victim, of the whole machine or of a memory cgroup. */
 #include "trigger/death.bpf.h"
 
-#include "oom.bpf.h"
-
 SEC("tp_btf/signal_generate")
 int BPF_PROG(fr_oom_signal, int sig, struct kernel_siginfo *info, struct task_struct *task)
 {
@@ -35,14 +33,12 @@ SEC("tp_btf/mark_victim")
 int BPF_PROG(fr_oom_victim)
 {
 	u64 task;
+	u32 pid;
 
 	if (fr_trigger_idle())
 		return 0;
-	if (!fr_victim_is_task)
-		return fr_oom_tell(fr_oom_victim_of(ctx[0]), ctx[0]);
-	task = ctx[0];
-	FR_FORGET(task);
-	return fr_oom_tell(task, 0);
+	task = fr_detect_victim(ctx, &pid);
+	return fr_oom_tell(task, pid);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";
