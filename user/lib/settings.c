@@ -7,6 +7,7 @@
 
 #include "lib/handle.h"
 #include "pure/config/tiers.h"
+#include "pure/set/vec.h"
 
 #define FLAGS \
 	(FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED | FLIGHTREC_GAPS | FLIGHTREC_CHECK)
@@ -49,12 +50,11 @@ int flightrec_add(struct flightrec *fr, const char *path)
 
 	if (err)
 		return err;
-	grown = realloc(fr->path, (fr->path_cnt + 1) * sizeof(*grown));
+	grown = fr_vec_more(&fr->path, fr->path_cnt);
 	if (!grown)
 		return fr_lib_no_memory(fr);
-	fr->path = grown;
-	fr->path[fr->path_cnt] = NULL;
-	err = set_text(fr, &fr->path[fr->path_cnt], path);
+	*grown = NULL;
+	err = set_text(fr, grown, path);
 	fr->path_cnt += !err;
 	return err;
 }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "flow/rehearse/rehearse_int.h"
+#include "pure/set/vec.h"
 
 #define CRASH_BEHIND_NS \
 	2000000000ULL /* the event of a crash is written at its delivery or exit; two stacks are taken between */
@@ -32,7 +33,7 @@ struct end {
 
 struct fr_re_deaths {
 	struct end *end;
-	size_t cnt, cap;
+	size_t cnt;
 	struct fr_idmap told; /* pid: the end of this process was told */
 };
 
@@ -64,16 +65,12 @@ static bool make_end(const struct fr_re_schema *s, const struct fr_row *r, struc
 
 static int add_end(struct fr_re_deaths *d, const struct end *e)
 {
-	if (d->cnt == d->cap) {
-		size_t cap = d->cap ? d->cap * 2 : 1024;
-		struct end *end = realloc(d->end, cap * sizeof(*end));
+	struct end *end = fr_vec_more(&d->end, d->cnt);
 
-		if (!end)
-			return -ENOMEM;
-		d->end = end;
-		d->cap = cap;
-	}
-	d->end[d->cnt++] = *e;
+	if (!end)
+		return -ENOMEM;
+	d->cnt++;
+	*end = *e;
 	return 0;
 }
 

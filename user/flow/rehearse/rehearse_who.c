@@ -11,6 +11,7 @@
 #include "flow/rehearse/rehearse_int.h"
 #include "flow/replay/living.h"
 #include "pure/rows/cgroups.h"
+#include "pure/set/vec.h"
 #include "pure/text/jsonr.h"
 
 #define SELF	  "flightrec"
@@ -39,31 +40,20 @@ struct proc {
 struct fr_re_who {
 	const struct fr_view *view;
 	struct step *step;
-	size_t step_cnt, step_cap;
+	size_t step_cnt;
 	struct proc *proc;
-	size_t proc_cnt, proc_cap;
+	size_t proc_cnt;
 	struct fr_idmap kthread; /* tids */
 };
 
 /* ---- lists ---- */
 
-static void *more(void **list, size_t *cnt, size_t *cap, size_t sz)
-{
-	if (*cnt == *cap) {
-		size_t to = *cap ? *cap * 2 : 256;
-		void *grown = realloc(*list, to * sz);
-
-		if (!grown)
-			return NULL;
-		*list = grown;
-		*cap = to;
-	}
-	return (char *)*list + (*cnt)++ * sz;
-}
-
 static struct step *add_step(struct fr_re_who *w)
 {
-	return more((void **)&w->step, &w->step_cnt, &w->step_cap, sizeof(*w->step));
+	struct step *step = fr_vec_more(&w->step, w->step_cnt);
+
+	w->step_cnt += step != NULL;
+	return step;
 }
 
 static int by_pid_and_time(const void *a, const void *b)
@@ -180,7 +170,8 @@ static int add_proc(struct fr_re_who *w, const struct fr_idmap *living, const ch
 		return 0;
 	}
 	start_ns = fr_idmap_find(living, fr_jsonr_u64(&j, "pid", 0));
-	p = more((void **)&w->proc, &w->proc_cnt, &w->proc_cap, sizeof(*p));
+	p = fr_vec_more(&w->proc, w->proc_cnt);
+	w->proc_cnt += p != NULL;
 	if (p)
 		*p = (struct proc){
 			.pid = fr_jsonr_u64(&j, "pid", 0),

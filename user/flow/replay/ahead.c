@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "io/threads.h"
+#include "pure/set/vec.h"
 
 enum state { WAITING, RUNNING, READY, TAKEN };
 
@@ -91,15 +92,11 @@ void fr_ahead_free(struct fr_ahead *a)
 
 int fr_ahead_add(struct fr_ahead *a, struct fr_snap *s, size_t i, u64 time_ns, size_t *nr)
 {
-	struct job *p = a->job;
+	struct job *p = fr_vec_more(&a->job, a->cnt);
 
-	if (!(a->cnt & (a->cnt - 1))) {
-		p = realloc(p, (a->cnt ? 2 * a->cnt : 1) * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		a->job = p;
-	}
-	p[a->cnt] = (struct job){.snap = s, .chunk = i, .time_ns = time_ns};
+	if (!p)
+		return -ENOMEM;
+	*p = (struct job){.snap = s, .chunk = i, .time_ns = time_ns};
 	*nr = a->cnt++;
 	return 0;
 }

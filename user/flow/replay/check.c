@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io/snapfile/snapfile_rows.h"
+#include "pure/set/vec.h"
 
 /* What the chunks of a ring have been found to hold so far. */
 struct seen {
@@ -29,15 +30,14 @@ static int find(struct fr_check *c, const char *fmt, ...) __attribute__((format(
 
 static int find(struct fr_check *c, const char *fmt, ...)
 {
-	char **finding = realloc(c->finding, (c->finding_cnt + 1) * sizeof(*finding));
+	char **finding = fr_vec_more(&c->finding, c->finding_cnt);
 	va_list ap;
 	int n;
 
 	if (!finding)
 		return -ENOMEM;
-	c->finding = finding;
 	va_start(ap, fmt);
-	n = vasprintf(&finding[c->finding_cnt], fmt, ap);
+	n = vasprintf(finding, fmt, ap);
 	va_end(ap);
 	if (n < 0)
 		return -ENOMEM;
@@ -64,11 +64,10 @@ static struct seen *seen_of(struct checker *k, const struct fr_chunk *c)
 		if (s->epoch == c->epoch && s->cpu == c->cpu && s->tier == c->tier)
 			return s;
 	}
-	s = realloc(k->seen, (k->seen_cnt + 1) * sizeof(*s));
+	s = fr_vec_more(&k->seen, k->seen_cnt);
 	if (!s)
 		return NULL;
-	k->seen = s;
-	s += k->seen_cnt++;
+	k->seen_cnt++;
 	*s = (struct seen){.epoch = c->epoch, .cpu = c->cpu, .tier = c->tier};
 	return s;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "flow/replay/summary.h"
+#include "pure/set/vec.h"
 
 /* ---- words ---- */
 
@@ -36,14 +37,11 @@ int fr_gap_list_add(struct fr_gap_list *to, struct fr_gap gap)
 
 	if (gap.since_ns > gap.until_ns)
 		return 0;
-	if (to->cnt == to->cap) {
-		more = realloc(to->g, (to->cap ? to->cap * 2 : 64) * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		to->g = more;
-		to->cap = to->cap ? to->cap * 2 : 64;
-	}
-	to->g[to->cnt++] = gap;
+	more = fr_vec_more(&to->g, to->cnt);
+	if (!more)
+		return -ENOMEM;
+	to->cnt++;
+	*more = gap;
 	return 0;
 }
 

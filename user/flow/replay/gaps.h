@@ -37,7 +37,7 @@ struct fr_gap {
 
 struct fr_gap_list {
 	struct fr_gap *g;
-	size_t cnt, cap;
+	size_t cnt;
 };
 
 struct fr_gaps {

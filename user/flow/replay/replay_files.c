@@ -8,6 +8,7 @@
 
 #include "io/snapfile/snapfile_members.h"
 #include "pure/err.h"
+#include "pure/set/vec.h"
 
 static int new_boot(struct fr_replay *r, const char *id, u32 *idx)
 {
@@ -83,17 +84,14 @@ static void add_clocks(struct fr_replay_boot *b, const struct fr_snap *s)
 /* One snapshot of a file of several. */
 static int open_member(struct fr_replay *r, const char *path, const struct fr_members *m, size_t i)
 {
-	struct fr_replay_file *f = realloc(r->file, (r->file_cnt + 1) * sizeof(*f));
-	struct fr_replay_boot *b = realloc(r->boot, (r->boot_cnt + 1) * sizeof(*b));
+	struct fr_replay_file *f = fr_vec_more(&r->file, r->file_cnt);
+	struct fr_replay_boot *b = fr_vec_more(&r->boot, r->boot_cnt);
 	int err;
 
-	r->file = f ? f : r->file;
-	r->boot = b ? b : r->boot;
 	if (!f || !b)
 		return -ENOMEM;
-	f += r->file_cnt;
 	*f = (struct fr_replay_file){.path = path};
-	r->boot[r->boot_cnt] = (struct fr_replay_boot){};
+	*b = (struct fr_replay_boot){};
 	err = fr_snap_open_member(path, m, i, &f->snap);
 	if (err)
 		return err;

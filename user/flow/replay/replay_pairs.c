@@ -16,6 +16,7 @@
 #include "flow/replay/wakers.h"
 #include "io/memory.h"
 #include "pure/err.h"
+#include "pure/set/vec.h"
 
 /* The recording of one session of a boot. */
 struct session {
@@ -86,11 +87,9 @@ static struct session *have_session(struct fr_replay_pairs *p, u32 boot, u32 epo
 
 	if (s)
 		return s;
-	s = realloc(p->session, (p->session_cnt + 1) * sizeof(*s));
+	s = fr_vec_more(&p->session, p->session_cnt);
 	if (!s)
 		return NULL;
-	p->session = s;
-	s += p->session_cnt;
 	*s = (struct session){.boot = boot, .epoch = epoch, .pairs = fr_pairs_new(), .gaps.ends = true, .whole.ends = true};
 	if (!s->pairs)
 		return NULL;

@@ -7,6 +7,7 @@
 
 #include "io/memory.h"
 #include "io/threads.h"
+#include "pure/set/vec.h"
 
 #define STACK_SZ      (8u << 20) /* of a thread, mostly */
 #define AUTO_ROWS_MIN 100000u	 /* decoded in 2 ms, about what starting the threads takes */
@@ -59,12 +60,10 @@ static bool is_read(const struct fr_replay *r, u8 tier)
 
 static int new_ring(struct fr_replay *r, u32 file, const struct fr_chunk *c)
 {
-	struct fr_replay_ring *ring = realloc(r->ring, (r->ring_cnt + 1) * sizeof(*ring));
+	struct fr_replay_ring *ring = fr_vec_more(&r->ring, r->ring_cnt);
 
 	if (!ring)
 		return -ENOMEM;
-	r->ring = ring;
-	ring += r->ring_cnt;
 	*ring = (struct fr_replay_ring){
 		.boot = r->file[file].boot,
 		.file = file,

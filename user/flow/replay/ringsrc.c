@@ -6,6 +6,7 @@
 
 #include "pure/rows/columns.h"
 #include "pure/rows/unfold.h"
+#include "pure/set/vec.h"
 
 /* A reader's position in one snapshot: rows [row, end) of batch are next, then the following chunks. */
 struct cursor {
@@ -71,12 +72,10 @@ static int find_chunks(const struct fr_ringsrc *r, struct cursor *cur)
 
 int fr_ringsrc_add(struct fr_ringsrc *r, struct fr_snap *s, u64 since_ns, u64 until_ns)
 {
-	struct cursor *cur = realloc(r->cur, (r->cnt + 1) * sizeof(*cur));
+	struct cursor *cur = fr_vec_more(&r->cur, r->cnt);
 
 	if (!cur)
 		return -ENOMEM;
-	r->cur = cur;
-	cur += r->cnt;
 	*cur = (struct cursor){.snap = s, .since_ns = since_ns, .until_ns = until_ns};
 	if (find_chunks(r, cur))
 		return -ENOMEM;

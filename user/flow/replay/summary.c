@@ -7,6 +7,7 @@
 
 #include "flow/replay/gaps.h"
 #include "pure/set/ranges.h"
+#include "pure/set/vec.h"
 
 #define CUT_DEPTH_MAX 1000 /* brackets in brackets: cuts of cuts */
 
@@ -19,12 +20,10 @@ static struct fr_sum_ring *get_ring(struct fr_summary *m, u16 cpu, u8 tier)
 		return NULL;
 	if (*nr)
 		return &m->ring[*nr - 1];
-	r = realloc(m->ring, (m->ring_cnt + 1) * sizeof(*r));
+	r = fr_vec_more(&m->ring, m->ring_cnt);
 	if (!r)
 		return NULL;
-	m->ring = r;
-	r += m->ring_cnt++;
-	*nr = m->ring_cnt;
+	*nr = ++m->ring_cnt;
 	*r = (struct fr_sum_ring){.cpu = cpu, .tier = tier};
 	return r;
 }

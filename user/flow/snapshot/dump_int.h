@@ -185,7 +185,7 @@ int fr_dump_put_meta(struct fr_dump *d);
 
 /* Of that, the parts that a crash dump has as well. 0 or -errno. */
 int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m); /* counters and holes */
-int fr_dump_put_facts(struct fr_dump *d, const char *text); /* name=value lines */
+int fr_dump_put_facts(struct fr_dump *d, const char *text);	 /* name=value lines */
 int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh);
 
 /* Room for the clocks of a session. */

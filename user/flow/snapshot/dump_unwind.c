@@ -14,6 +14,7 @@
 #include "io/ns.h"
 #include "io/session/ustacks.h"
 #include "io/snapfile/snapfile_rows.h"
+#include "pure/set/vec.h"
 #include "pure/text/units.h"
 
 #define FILE_BITS 56 /* a word is { number of its file | offset }: see event stack_build_ids */
@@ -99,12 +100,10 @@ static int put_stack(struct fr_dump *d, const struct fr_ustack *u, struct fr_unw
 /* Keep a mapping: whose file is still where it was, this is known of no other process that has ended; or is not. */
 static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found, u32 i)
 {
-	struct fr_snap_mapping *more = realloc(d->dead, (d->dead_cnt + 1) * sizeof(*more));
+	struct fr_snap_mapping *more = fr_vec_more(&d->dead, d->dead_cnt);
 
 	if (!more)
 		return;
-	d->dead = more;
-	more += d->dead_cnt;
 	*more = (struct fr_snap_mapping){
 		.pid = u->pid,
 		.begin = u->map[i].start,

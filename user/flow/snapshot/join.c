@@ -10,14 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/snapshot/join_int.h"
 #include "flow/replay/replay.h"
 #include "flow/replay/ringsrc.h"
 #include "flow/replay/summary.h"
+#include "flow/snapshot/join_int.h"
 #include "io/snapfile/snapfile_members.h"
 #include "pure/err.h"
 #include "pure/rows/unfold.h"
 #include "pure/set/idmap.h"
+#include "pure/set/vec.h"
 
 struct join {
 	const char *out;
@@ -47,14 +48,13 @@ static u64 taken_ns(const struct fr_snap *s)
 
 static int add_file(struct join *j, const char *path, struct fr_snap *s)
 {
-	struct fr_join_file *f = realloc(j->file, (j->file_cnt + 1) * sizeof(*f));
+	struct fr_join_file *f = fr_vec_more(&j->file, j->file_cnt);
 
 	if (!f) {
 		fr_snap_close(s);
 		return -ENOMEM;
 	}
-	j->file = f;
-	f += j->file_cnt++;
+	j->file_cnt++;
 	*f = (struct fr_join_file){
 		.path = path, .snap = s, .taken_ns = taken_ns(s), .is_cut = fr_snap_fact(s, "cut_from") != NULL};
 	return 0;
@@ -198,14 +198,13 @@ static int by_age(const void *a, const void *b)
 
 static int make_group(struct join *j, struct fr_join_file *first)
 {
-	struct fr_join_group *g = realloc(j->group, (j->group_cnt + 1) * sizeof(*g));
+	struct fr_join_group *g = fr_vec_more(&j->group, j->group_cnt);
 	struct fr_join_file *f;
 	u32 i, all;
 
 	if (!g)
 		return -ENOMEM;
-	j->group = g;
-	g += j->group_cnt++;
+	j->group_cnt++;
 	*g = (struct fr_join_group){.file = calloc(j->file_cnt, sizeof(*g->file)), .all_cut = true};
 	if (!g->file)
 		return -ENOMEM;
@@ -239,12 +238,12 @@ static int make_groups(struct join *j)
 
 static int add_ring(struct fr_join_group *g, const struct fr_chunk *c)
 {
-	struct fr_join_ring *r = realloc(g->ring, (g->ring_cnt + 1) * sizeof(*r));
+	struct fr_join_ring *r = fr_vec_more(&g->ring, g->ring_cnt);
 
 	if (!r)
 		return -ENOMEM;
-	g->ring = r;
-	r[g->ring_cnt++] = (struct fr_join_ring){.epoch = c->epoch, .cpu = c->cpu, .tier = c->tier};
+	g->ring_cnt++;
+	*r = (struct fr_join_ring){.epoch = c->epoch, .cpu = c->cpu, .tier = c->tier};
 	return 0;
 }
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flow/replay/summary.h"
 #include "flow/snapshot/join_int.h"
 #include "flow/snapshot/meta.h"
-#include "flow/replay/summary.h"
 
 #define TOLD_MAX 100u /* files whose reasons are told one by one */
 

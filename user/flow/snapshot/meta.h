@@ -21,9 +21,9 @@
 struct fr_meta {
 	/* items of the writer's structs (io/snapfile/snapfile.h) */
 	struct fr_vec ring, hole, task, clock, incident, symbol, mapping;
-	struct fr_vec line;	   /* about processes and cgroups, of one or several snapshots */
+	struct fr_vec line;	    /* about processes and cgroups, of one or several snapshots */
 	const struct fr_prof *prof; /* the caller's, NULL: none */
-	u32 taken_cnt;		   /* snapshots */
+	u32 taken_cnt;		    /* snapshots */
 	bool united;
 };
 

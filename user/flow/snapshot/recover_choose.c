@@ -8,6 +8,7 @@
 #include "flow/snapshot/recover_int.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
+#include "pure/set/vec.h"
 #include "pure/text/pages.h"
 
 static void read_shared(struct fr_recover *r, struct fr_recover_sess *s)
@@ -50,15 +51,15 @@ static int add(struct fr_recover *r, u32 epoch)
 		r->nameless_cnt++;
 		return 0;
 	}
-	more = realloc(r->sess, (r->sess_cnt + 1) * sizeof(s));
+	more = fr_vec_more(&r->sess, r->sess_cnt);
 	if (!more) {
 		free(s.text);
 		free(s.name);
 		return -ENOMEM;
 	}
 	read_shared(r, &s);
-	r->sess = more;
-	r->sess[r->sess_cnt++] = s;
+	*more = s;
+	r->sess_cnt++;
 	return 0;
 }
 

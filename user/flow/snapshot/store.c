@@ -25,6 +25,7 @@
 #include "io/snapfile/snapfile_format.h"
 #include "pure/config/config.h"
 #include "pure/err.h"
+#include "pure/set/vec.h"
 #include "pure/text/units.h"
 #include "pure/trigger/quota.h"
 
@@ -51,7 +52,7 @@ struct entry {
 struct listing {
 	int dir_fd;
 	struct entry *entry; /* oldest first */
-	size_t cnt, cap;
+	size_t cnt;
 };
 
 static int by_age(const void *a, const void *b)
@@ -67,14 +68,10 @@ static int add_entry(struct listing *l, const char *name, u64 real_ns, const str
 {
 	struct entry *more;
 
-	if (l->cnt == l->cap) {
-		l->cap = l->cap ? l->cap * 2 : 64;
-		more = realloc(l->entry, l->cap * sizeof(*more));
-		if (!more)
-			return -ENOMEM;
-		l->entry = more;
-	}
-	l->entry[l->cnt] = (struct entry){
+	more = fr_vec_more(&l->entry, l->cnt);
+	if (!more)
+		return -ENOMEM;
+	*more = (struct entry){
 		.name = strdup(name),
 		.real_ns = real_ns,
 		.sz = st->st_size,

@@ -28,6 +28,7 @@
 #include "flow/snapshot/store_int.h"
 #include "io/dir.h"
 #include "pure/err.h"
+#include "pure/set/vec.h"
 #include "pure/text/escape.h"
 #include "pure/text/memfile.h"
 #include "pure/text/units.h"
@@ -132,12 +133,10 @@ struct pairs {
 
 static int add_pair(struct pairs *l, const char *path, size_t of, u64 far_ns, bool is_a_name)
 {
-	struct pair *p = realloc(l->p, (l->cnt + 1) * sizeof(*p));
+	struct pair *p = fr_vec_more(&l->p, l->cnt);
 
 	if (!p)
 		return -ENOMEM;
-	l->p = p;
-	p += l->cnt;
 	*p = (struct pair){.core = strdup(path), .of = of, .far_ns = far_ns, .is_a_name = is_a_name};
 	l->cnt += !!p->core;
 	return p->core ? 0 : -ENOMEM;

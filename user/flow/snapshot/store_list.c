@@ -16,6 +16,7 @@
 #include "flow/snapshot/store_int.h"
 #include "io/dir.h"
 #include "io/snapfile/snapfile.h"
+#include "pure/set/vec.h"
 #include "pure/text/units.h"
 #include "pure/text/wall.h"
 
@@ -99,7 +100,7 @@ static bool take_damage(struct fr_stored *f, const struct fr_name_parts *parts, 
 
 struct found {
 	struct fr_stored *list;
-	size_t cnt, cap;
+	size_t cnt;
 };
 
 static void release(struct fr_stored *f)
@@ -115,17 +116,9 @@ static void release(struct fr_stored *f)
 
 static struct fr_stored *next(struct found *l)
 {
-	struct fr_stored *more;
+	struct fr_stored *f = fr_vec_more(&l->list, l->cnt);
 
-	if (l->cnt == l->cap) {
-		l->cap = l->cap ? l->cap * 2 : 64;
-		more = realloc(l->list, l->cap * sizeof(*more));
-		if (!more)
-			return NULL;
-		l->list = more;
-	}
-	memset(&l->list[l->cnt], 0, sizeof(*l->list));
-	return &l->list[l->cnt];
+	return f ? memset(f, 0, sizeof(*f)) : NULL;
 }
 
 /* A file that the system does not let us read may be sound, so it is not called damaged. */

@@ -22,6 +22,7 @@
 #include "pure/config/setting.h"
 #include "pure/err.h"
 #include "pure/schema/facts.h"
+#include "pure/set/vec.h"
 #include "pure/text/memfile.h"
 #include "pure/text/units.h"
 
@@ -370,12 +371,11 @@ static int list_dirs(char ***names, size_t *cnt)
 	while ((e = fr_dir_next(d, &err))) {
 		if (!fr_setting_name_ok(e->d_name))
 			continue;
-		more = realloc(*names, (*cnt + 1) * sizeof(*more));
+		more = fr_vec_more(names, *cnt);
 		if (!more)
 			break;
-		*names = more;
-		more[*cnt] = strdup(e->d_name);
-		if (!more[*cnt])
+		*more = strdup(e->d_name);
+		if (!*more)
 			break;
 		++*cnt;
 	}

@@ -14,6 +14,7 @@
 #include "io/dir.h"
 #include "io/session/bpffs.h"
 #include "io/session/sess_int.h"
+#include "pure/set/vec.h"
 
 int fr_sess_link_id(int fd, u32 *link, u32 *prog)
 {
@@ -54,12 +55,12 @@ struct links {
 
 static int add_id(struct links *l, u32 id)
 {
-	u32 *more = realloc(l->id, (l->cnt + 1) * sizeof(*more));
+	u32 *more = fr_vec_more(&l->id, l->cnt);
 
 	if (!more)
 		return -ENOMEM;
-	l->id = more;
-	l->id[l->cnt++] = id;
+	l->cnt++;
+	*more = id;
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 
 #include "io/dir.h"
 #include "io/session/sess_int.h"
+#include "pure/set/vec.h"
 
 #define RING_MAX 65536u /* rings per session; more means it is not ours */
 
@@ -134,15 +135,14 @@ static int add_ring(struct fr_sess *s, const char *pin)
 		return -EPROTO;
 	if (is_mapped(s, cpu, tier))
 		return 0;
-	more = realloc(s->ring, (s->ring_cnt + 1) * sizeof(*more));
+	more = fr_vec_more(&s->ring, s->ring_cnt);
 	if (!more)
 		return -ENOMEM;
-	s->ring = more;
 	fd = fr_sess_get_pin(s, pin);
 	if (fd < 0)
 		return fd;
 	want = (struct fr_ring_map){.cpu = cpu, .tier = tier};
-	err = map_ring(fd, &want, &s->ring[s->ring_cnt]);
+	err = map_ring(fd, &want, more);
 	close(fd);
 	if (!err)
 		s->ring_cnt++;

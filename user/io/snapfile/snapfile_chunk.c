@@ -6,6 +6,7 @@
 
 #include "io/snapfile/snapfile_int.h"
 #include "pure/rows/columns.h"
+#include "pure/set/vec.h"
 
 #define CHUNK_MAX_CNT (1u << 20)
 
@@ -116,16 +117,13 @@ static int keep_events(struct fr_snap *s, const struct fr_chunk_head *h, const s
 	struct fr_chunk *c;
 	struct fr_snap_place *p;
 
-	c = realloc(s->chunk, (s->chunk_cnt + 1) * sizeof(*c));
-	if (c)
-		s->chunk = c;
-	p = realloc(s->place, (s->chunk_cnt + 1) * sizeof(*p));
-	if (p)
-		s->place = p;
+	c = fr_vec_more(&s->chunk, s->chunk_cnt);
+	p = fr_vec_more(&s->place, s->chunk_cnt);
 	if (!c || !p)
 		return -ENOMEM;
-	p[s->chunk_cnt] = *place;
-	c[s->chunk_cnt++] = (struct fr_chunk){
+	s->chunk_cnt++;
+	*p = *place;
+	*c = (struct fr_chunk){
 		.file_off = off,
 		.stored_sz = h->stored_sz,
 		.raw_sz = e->raw_sz,
@@ -160,11 +158,12 @@ static int take_events(struct fr_snap *s, const struct fr_chunk_head *h, size_t 
 
 static int keep_found(struct fr_snap *s, struct fr_snap_found found)
 {
-	struct fr_snap_found *p = realloc(s->off, (s->off_cnt + 1) * sizeof(*p));
+	struct fr_snap_found *p = fr_vec_more(&s->off, s->off_cnt);
+
 	if (!p)
 		return -ENOMEM;
-	s->off = p;
-	s->off[s->off_cnt++] = found;
+	s->off_cnt++;
+	*p = found;
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "io/snapfile/snapfile_int.h"
+#include "pure/set/vec.h"
 
 #define MEMBER_MAX 10000u
 #define WINDOW_SZ  (64u << 10) /* read at a time when looking for a header */
@@ -23,12 +24,12 @@
 
 static int add(struct fr_members *m, u64 begin)
 {
-	u64 *p = realloc(m->begin, (m->cnt + 2) * sizeof(*p));
+	u64 *p = fr_vec_more(&m->begin, m->cnt);
 
 	if (!p)
 		return -ENOMEM;
-	m->begin = p;
-	p[m->cnt++] = begin;
+	m->cnt++;
+	*p = begin;
 	return 0;
 }
 
@@ -194,9 +195,8 @@ static int find(int fd, struct fr_members *m)
 		return -EISDIR;
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
 		return -ESPIPE;
-	err = find_all(&f, S_ISREG(st.st_mode) ? st.st_size : 0, m) ?: f.err;
-	if (!err)
-		m->begin[m->cnt] = st.st_size;
+	err = find_all(&f, S_ISREG(st.st_mode) ? st.st_size : 0, m) ?: f.err ?: add(m, st.st_size);
+	m->cnt -= !err; /* the end is no beginning */
 	return err;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "io/snapfile/snapfile_int.h"
+#include "pure/set/vec.h"
 
 #define INDEX_MAX_CNT  (1u << 20)
 #define WINDOW_SZ      (64u << 10) /* read at a time when looking for a part */
@@ -129,11 +130,11 @@ static int note_lost(struct fr_snap *s, const struct fr_index_entry *e)
 	s->lost_holes |= e->kind == FR_CHUNK_HOLES;
 	if (e->kind != FR_CHUNK_EVENTS)
 		return 0;
-	more = realloc(s->lost, (s->lost_cnt + 1) * sizeof(*more));
+	more = fr_vec_more(&s->lost, s->lost_cnt);
 	if (!more)
 		return -ENOMEM;
-	s->lost = more;
-	more[s->lost_cnt++] = e->file_off;
+	s->lost_cnt++;
+	*more = e->file_off;
 	return 0;
 }
 

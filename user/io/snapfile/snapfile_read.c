@@ -11,6 +11,7 @@
 
 #include "io/snapfile/snapfile_int.h"
 #include "io/snapfile/snapfile_members.h"
+#include "pure/set/vec.h"
 
 #define DAMAGE_MAX 1000u /* findings reported */
 
@@ -27,13 +28,13 @@ void fr_snap_note(struct fr_snap *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	len = vasprintf(&text, fmt, ap);
 	va_end(ap);
-	grown = realloc(s->damage, (s->damage_cnt + 1) * sizeof(*grown));
-	if (grown)
-		s->damage = grown;
-	if (grown && len >= 0)
-		s->damage[s->damage_cnt++] = text;
-	else if (len >= 0)
+	grown = fr_vec_more(&s->damage, s->damage_cnt);
+	if (grown && len >= 0) {
+		*grown = text;
+		s->damage_cnt++;
+	} else if (len >= 0) {
 		free(text);
+	}
 }
 
 size_t fr_snap_damage(const struct fr_snap *s)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "io/symbol/symfile.h"
+#include "pure/set/vec.h"
 
 #define GUESS_MAX 16384u
 #define DIRS_MAX  64u /* remembered as searched */
@@ -30,7 +31,7 @@ struct dirs {
 struct fr_symguess {
 	const char *root;
 	struct guess *guess;
-	u32 cnt, cap;
+	u32 cnt;
 	bool has_libraries;
 };
 
@@ -68,17 +69,12 @@ static bool has(const struct fr_symguess *g, const char *path, size_t len)
 
 static void put(struct fr_symguess *g, const char *path, size_t len)
 {
-	if (g->cnt == g->cap) {
-		u32 cap = g->cap ? g->cap * 2 : 64;
-		struct guess *bigger = realloc(g->guess, cap * sizeof(*bigger));
+	struct guess *to = fr_vec_more(&g->guess, g->cnt);
 
-		if (!bigger)
-			return;
-		g->guess = bigger;
-		g->cap = cap;
-	}
-	g->guess[g->cnt] = (struct guess){.path = strndup(path, len)};
-	g->cnt += g->guess[g->cnt].path != NULL;
+	if (!to)
+		return;
+	*to = (struct guess){.path = strndup(path, len)};
+	g->cnt += to->path != NULL;
 }
 
 void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len)

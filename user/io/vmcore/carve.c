@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/set/vec.h"
 #include "pure/text/pages.h"
 
-#define PID_MOST   4194304u /* the kernel's PID_MAX_LIMIT */
-#define FIRST_ROOM 64u
+#define PID_MOST 4194304u /* the kernel's PID_MAX_LIMIT */
 
 /* Kept at most: any process can fill memory with such, and kdump's kernel has little. */
 #define TEXT_PAGE_MAX 16384u	 /* of 36 sessions with the largest texts and profiles: 64 MiB */
@@ -16,15 +16,12 @@
 
 int fr_carve_add(void *list, size_t *cnt, const void *item, size_t sz)
 {
-	char **at = list, *more;
+	void *more = fr_vec_more_of(list, *cnt, sz);
 
-	if (!*cnt || (*cnt >= FIRST_ROOM && !(*cnt & (*cnt - 1)))) {
-		more = realloc(*at, (*cnt ? *cnt * 2 : FIRST_ROOM) * sz);
-		if (!more)
-			return -ENOMEM;
-		*at = more;
-	}
-	memcpy(*at + (*cnt)++ * sz, item, sz);
+	if (!more)
+		return -ENOMEM;
+	memcpy(more, item, sz);
+	++*cnt;
 	return 0;
 }
 

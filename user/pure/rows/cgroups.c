@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pure/set/idmap.h"
+#include "pure/set/vec.h"
 #include "pure/text/jsonr.h"
 
 /* A process. */
@@ -38,7 +39,7 @@ struct group {
 
 struct fr_cgroups {
 	struct proc *proc;
-	u32 proc_cnt, proc_cap;
+	u32 proc_cnt;
 	struct fr_idmap last;	/* by pid */
 	struct fr_idmap living; /* by pid */
 	struct fr_idmap groups; /* by id */
@@ -87,25 +88,10 @@ static struct proc *find(const struct fr_cgroups *c, u64 pid, u64 ts)
 	return nr ? &c->proc[nr - 1] : NULL;
 }
 
-static int make_room(struct fr_cgroups *c)
-{
-	u32 cap = c->proc_cap ? 2 * c->proc_cap : 256;
-	struct proc *more;
-
-	if (c->proc_cnt < c->proc_cap)
-		return 0;
-	more = realloc(c->proc, cap * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	c->proc = more;
-	c->proc_cap = cap;
-	return 0;
-}
-
 /* Insert a process that is not there yet. */
 static int insert(struct fr_cgroups *c, u64 pid, struct proc p)
 {
-	struct last *l = make_room(c) ? NULL : fr_idmap_get(&c->last, pid);
+	struct last *l = !fr_vec_more(&c->proc, c->proc_cnt) ? NULL : fr_idmap_get(&c->last, pid);
 	u32 *at;
 
 	if (!l)
@@ -147,14 +133,12 @@ int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struc
 
 static char *keep(struct fr_cgroups *c, const char *path)
 {
-	char **more = realloc(c->path, (c->path_cnt + 1) * sizeof(*more)), *copy;
+	char **to = fr_vec_more(&c->path, c->path_cnt), *copy = to ? strdup(path) : NULL;
 
-	if (!more)
+	if (!copy)
 		return NULL;
-	c->path = more;
-	copy = strdup(path);
-	if (copy)
-		c->path[c->path_cnt++] = copy;
+	*to = copy;
+	c->path_cnt++;
 	return copy;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "pure/rows/subscribe.h"
+#include "pure/set/vec.h"
 
 #define NO_PID	     (-1)
 #define SAME_NAME_NS 1000000000 /* a renaming's time in the table and its event's are closer than this, even on a busy host */
@@ -36,7 +37,7 @@ struct span {
 
 struct fr_names {
 	struct mark *mark;
-	size_t cnt, cap;
+	size_t cnt;
 	struct span *span; /* by tid */
 	u32 span_cnt;
 	char (*idle)[FR_COMM_SZ]; /* swapper/CPU, created when first asked for */
@@ -68,16 +69,10 @@ void fr_names_free(struct fr_names *n)
 
 static struct mark *add_mark(struct fr_names *n)
 {
-	if (n->cnt == n->cap) {
-		size_t cap = n->cap ? n->cap * 2 : 1024;
-		struct mark *mark = realloc(n->mark, cap * sizeof(*mark));
+	struct mark *mark = fr_vec_more(&n->mark, n->cnt);
 
-		if (!mark)
-			return NULL;
-		n->mark = mark;
-		n->cap = cap;
-	}
-	return &n->mark[n->cnt++];
+	n->cnt += mark != NULL;
+	return mark;
 }
 
 static int add(struct fr_names *n, const struct mark *m)

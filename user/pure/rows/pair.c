@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pure/rows/pair_int.h"
+#include "pure/set/vec.h"
 
 #define ENDED_NS 1000000000ULL /* nothing more comes of a task this long after its exit */
 
@@ -216,13 +217,11 @@ static void pair_bind(struct fr_pair_plan *plan, size_t rule)
 
 static struct fr_pair_plan *new_plan(struct fr_pairs *p, const struct fr_schema *s)
 {
-	struct fr_pair_plan *plan = realloc(p->plan, (p->plan_cnt + 1) * sizeof(*plan));
+	struct fr_pair_plan *plan = fr_vec_more(&p->plan, p->plan_cnt);
 	size_t i;
 
 	if (!plan)
 		return NULL;
-	p->plan = plan;
-	plan += p->plan_cnt;
 	memset(plan, 0, sizeof(*plan));
 	plan->schema = s;
 	for (i = 0; i < PAIR_RULE_CNT; i++)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pure/set/vec.h"
 #include "pure/trigger/watch_int.h"
 
 void fr_watch_fail(struct fr_watch_build *b, const struct fr_node *n, const char *fmt, ...)
@@ -75,14 +76,13 @@ static struct fr_watch_prog *new_prog(struct fr_watch_build *b, const struct fr_
 		fr_watch_fail(b, n, "event rules watch too many events: %u at most, counted for each rule", FR_WATCH_PROG_MAX);
 		return NULL;
 	}
-	more = realloc(s->prog, (s->prog_cnt + 1) * sizeof(*more));
+	more = fr_vec_more(&s->prog, s->prog_cnt);
 	if (!more) {
 		fr_watch_fail(b, n, "no memory");
 		return NULL;
 	}
-	s->prog = more;
-	memset(&s->prog[s->prog_cnt], 0, sizeof(*more));
-	return &s->prog[s->prog_cnt];
+	memset(more, 0, sizeof(*more));
+	return more;
 }
 
 /* A jump to a jump that will also be taken goes directly to its target. */

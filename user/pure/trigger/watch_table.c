@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "pure/schema/sysnames.h"
+#include "pure/set/vec.h"
 #include "pure/trigger/watch_int.h"
 
 /* Numbers that may have names are between these: system calls, and SI_* and -errno below zero. */
@@ -26,13 +27,12 @@ static int add_table(struct fr_watch_build *b, const struct fr_node *n, const st
 		fr_watch_fail(b, n, "event rules have too many texts: %u different ones at most", FR_WATCH_TABLE_MAX);
 		return -1;
 	}
-	more = realloc(s->table, (s->table_cnt + 1) * sizeof(*more));
+	more = fr_vec_more(&s->table, s->table_cnt);
 	if (!more) {
 		fr_watch_fail(b, n, "no memory");
 		return -1;
 	}
-	s->table = more;
-	s->table[s->table_cnt] = *t;
+	*more = *t;
 	return s->table_cnt++;
 }
 
