@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """cut, merge and diff run on made up snapshots, and what the same operations here give: on `replay --json --pos`."""
+import functools
 import json
 import os
 import subprocess
@@ -49,8 +50,14 @@ def ends(*paths):
     """What is known about what each row ends: place -> {(event, name): value}."""
     found = {}
     for e in map(json.loads, run("replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", *paths).stdout.splitlines()):
-        found[place(e)] = {(e["event"], k): e[k] for k in PAIRED if k in e}
+        found[place(e)] = {(e["event"], k): e[k] for k in PAIRED if k in e and k not in own_fields()[e["event"]]}
     return found
+
+
+@functools.cache
+def own_fields():
+    """Of each event those that it has by itself."""
+    return {e["name"]: {f["name"] for f in e["fields"]} for e in json.loads(run("events", "--json").stdout)}
 
 
 PAIRED = "latency_ns", "offcpu_ns", "queued_ns", "blocked_ns", "oncpu_ns", "waker"

@@ -237,6 +237,8 @@ def library_and_stack():
     at = 0x400000 + int(symbols[symbols.index("function_7") - 2], 16)
     with open(text, "w") as f:
         f.write(f"fact arch x86_64\ntask 100 100 prog\nmap 100 400000 410000 0 {lib} 0123456789abcdef\nstack 11 {at:x}\nsample 100 0 11\n")
+    with contextlib.suppress(FileNotFoundError):  # of the test before
+        os.unlink(snap)
     with open(text) as f:
         run(MAKE_STACKS, snap, stdin=f)
     return snap

@@ -135,7 +135,7 @@ static int put_meta(struct fr_snap_writer *w)
 
 int main(int argc, char **argv)
 {
-	struct fr_snap_ring ring[6] = {0};
+	struct fr_snap_ring ring[2 * FR_TIER_CNT] = {0};
 	struct fr_snap_writer *w;
 	u32 i;
 	int err;
@@ -144,13 +144,13 @@ int main(int argc, char **argv)
 	if (argc != 2 || fr_snap_create(argv[1], 64u << 20, 1, &w))
 		return 1;
 	err = fr_snap_put_schema(w, fr_schema_builtin()) || put_meta(w);
-	for (i = 0; i < 6 && !err; i++) {
-		ring[i] = (struct fr_snap_ring){.cpu = i / 3, .tier = i % 3, .slot_cnt = 4, .subbuf_sz = 4 * FR_PAGE_SZ};
-		ring[i].horizon_ns = i == 3 ? 300000 : 0;
+	for (i = 0; i < 2 * FR_TIER_CNT && !err; i++) {
+		ring[i] = (struct fr_snap_ring){.cpu = i / FR_TIER_CNT, .tier = i % FR_TIER_CNT, .slot_cnt = 4, .subbuf_sz = 4 * FR_PAGE_SZ};
+		ring[i].horizon_ns = i == FR_TIER_CNT ? 300000 : 0;
 		ring[i].present = ring[i].written = put_ring(w, ring[i].cpu, ring[i].tier);
 		err = !ring[i].present;
 	}
-	err = err || fr_snap_put_rings(w, ring, 6);
+	err = err || fr_snap_put_rings(w, ring, 2 * FR_TIER_CNT);
 	if (!err)
 		return fr_snap_finish(w) != 0;
 	fr_snap_abort(w);

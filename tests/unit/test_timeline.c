@@ -94,7 +94,7 @@ static void test_grid(void **state)
 /* ---- columns ---- */
 
 /* As fr_tl_what() makes them, which is asserted below */
-#define WHAT(state, by, nr) ((u32)(state) | (u32)(by) << 3 | (nr) << 5)
+#define WHAT(state, by, nr) ((u32)(state) | (u32)(by) << 3 | (nr) << 6)
 #define RUNS		    WHAT(FR_TL_RUNS, FR_TL_BY_NOBODY, 1u)
 #define SLEEPS		    WHAT(FR_TL_SLEEPS, FR_TL_BY_NOBODY, 1u)
 #define WAITS		    WHAT(FR_TL_WAITS, FR_TL_BY_TASK, 7u)

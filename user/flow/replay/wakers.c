@@ -129,7 +129,8 @@ int fr_wakers_new(struct fr_snap *s, struct fr_wakers **out)
 		fr_wakers_free(w);
 		return err;
 	}
-	qsort(w->v, w->cnt, sizeof(*w->v), by_task);
+	if (w->cnt)
+		qsort(w->v, w->cnt, sizeof(*w->v), by_task);
 	*out = w;
 	return 0;
 }
