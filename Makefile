@@ -112,7 +112,7 @@ $(O)/obj/%.o: %.c Makefile | $(O)/.need
 $(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h $(O)/triggers.skel.h
 
 # It includes the parts of the page.
-$(call obj,user/flow/export/export_html.c): $(wildcard user/view/*)
+$(call obj,user/show/export/export_html.c): $(wildcard user/show/view/*)
 
 $(LIB): $(call obj,$(PLAIN_SRC))
 $(LIB_BPF): $(call obj,$(LIBBPF_SRC))

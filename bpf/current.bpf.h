@@ -25,15 +25,15 @@
 #include "types.h"
 
 #ifndef FR_WATCH
-/* Set by the loader: offset from a CPU's runqueue to its task's variable, in bytes (user/io/session/current.h). */
+/* Set by the loader: offset from a CPU's runqueue to its task's variable, in bytes (user/live/session/current.h). */
 const volatile s64 fr_current_off SEC(".rodata") __weak = 0;
-/* Set by the loader: does a helper call cost more than the loads (user/io/session/returns.h)? */
+/* Set by the loader: does a helper call cost more than the loads (user/live/session/returns.h)? */
 const volatile bool fr_calls_slow SEC(".rodata") __weak = false;
 #endif
 
 /*
  * Set by the loader: offsets from a CPU's runqueue to its task's variable and to its preempt count, both 0 where they are not
- * known (user/io/session/current.h); can programs cast?
+ * known (user/live/session/current.h); can programs cast?
  */
 const volatile s64 fr_preempt_task_off SEC(".rodata") __weak = 0;
 const volatile s64 fr_preempt_off SEC(".rodata") __weak = 0;

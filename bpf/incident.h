@@ -28,7 +28,7 @@
  *     and left it unfinished. Wait for a grace period, in which every BPF program that was running has ended. What is
  *     unfinished then will never be finished: skip it, count it.
  *  2. Write the copies to disk. Only then move saved, which frees their slots.
- * If it is killed between the two, the next one finds by seq what is already on disk (flow/incident/inclog.c).
+ * If it is killed between the two, the next one finds by seq what is already on disk (live/incident/inclog.c).
  *
  * A reader that looks (any number of them, at any time) does the same, but what it copies may be claimed anew meanwhile. So it
  * loads next once more after copying: if that is past seq + N, the copy is worthless.

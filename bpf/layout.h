@@ -24,7 +24,7 @@
 #define FR_RING_MAGIC	0x474e4952u /* "RING": the page of slot words */
 
 /*
- * A crash dump of the kernel has pages, but does not say of what (user/io/vmcore/carve.h finds them): those that do not begin
+ * A crash dump of the kernel has pages, but does not say of what (user/read/vmcore/carve.h finds them): those that do not begin
  * with one of the words above have a mark at a place that never changes. Set by user space before the page is used.
  */
 #define FR_WRITER_MAGIC	 0x54495257u /* "WRIT": the writer's page */

@@ -187,7 +187,7 @@ FR_INLINE int fr_slot_free(const struct fr_ring *r, u64 word, u64 seq)
 
 /*
  * Open the slot for lap seq unless it is open. The caller holds a reservation in that lap. Returns the idx in use, or -1 if the
- * word is damaged. The CAS pairs with the reader's swap (user/io/ring/ring_read.c): one of the two wins, the other sees it.
+ * word is damaged. The CAS pairs with the reader's swap (user/live/ring/ring_read.c): one of the two wins, the other sees it.
  */
 FR_INLINE s32 fr_ring_open(const struct fr_ring *r, u32 nr, u64 seq)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * rule: does a rule hold, as the kernel side decides it, and may it alert again? Pure: the same text for the triggers' programs
- * and for replay --on. User space then decides the rest: fr_trigger_match() (pure/trigger/trigger.h), fr_gate_decide()
- * (pure/trigger/gate.h).
+ * and for replay --on. User space then decides the rest: fr_trigger_match() (base/trigger/trigger.h), fr_gate_decide()
+ * (base/trigger/gate.h).
  */
 #ifndef FR_RULE_H
 #define FR_RULE_H

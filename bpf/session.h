@@ -90,7 +90,7 @@ struct fr_governing {
 	u32 trigger_cost; /* the triggers' programs' part of cost */
 };
 
-/* At most so many processes that read for snapshots are left behind, waiting for what does not answer (io/errand.h). */
+/* At most so many processes that read for snapshots are left behind, waiting for what does not answer (sys/errand.h). */
 #define FR_LEFT_MAX 2
 
 /* One of them, or one that is at work; written by who takes a snapshot. */

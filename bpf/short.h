@@ -3,7 +3,7 @@
  * short: the short forms of system calls and of wakings in a ring. Where system calls are recorded, they are most of the
  * history, and most bytes of their records are zeros. So a record whose values fit has a short form, with an event number of
  * its own; all others have the table's form (events.def). Short forms are undone where laps become rows
- * (user/pure/rows/unfold.h), and no code behind that knows of them; code that counts raw records by event asks there, too.
+ * (user/base/rows/unfold.h), and no code behind that knows of them; code that counts raw records by event asks there, too.
  *
  *	byte 8	       63		       32	 22	   0
  *	EXIT	       [ ret			| id + 1 | tid	   ]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What triggers keep with the session, across recorders and reloads. The session's object creates these maps, the triggers'
- * object uses their pins (user/io/trig/trig.c).
+ * object uses their pins (user/live/trig/trig.c).
  */
 #ifndef FR_TRIGGERS_BPF_H
 #define FR_TRIGGERS_BPF_H

@@ -2,7 +2,7 @@
 /*
  * ustack: what the stack of a process that dies was made of: registers, mappings of code, and bytes of the stack. Most programs
  * have no frame pointers; but what leads from frame to frame is in their files (.eh_frame), so whoever takes a snapshot finds
- * the callers (flow/snapshot/dump_unwind.c). Pure.
+ * the callers (live/snapshot/dump_unwind.c). Pure.
  *
  * The bytes stay in the memory of this map: no file ever has them, only the addresses of code that they lead to.
  *

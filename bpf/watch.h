@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * watch: does an event rule apply to this record? The bytecode of an expression, and its evaluator. Pure: one text for BPF
- * programs and for the host test that compares it with the filter it was compiled from (by user/pure/trigger/watch_set.c).
+ * programs and for the host test that compares it with the filter it was compiled from (by user/base/trigger/watch_set.c).
  *
  *	record		the event as it would be in a ring, and what is known of the current task, in one area of bytes, so that
  *			an operand is an offset and a type

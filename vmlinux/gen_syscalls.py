@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Write user/pure/schema/syscalls_ARCH.def: SYSCALL(number, name, arguments or -1).
+"""Write user/base/schema/syscalls_ARCH.def: SYSCALL(number, name, arguments or -1).
 
 Numbers come from the headers of linux-libc-dev, so does arm64's table (its kernel uses the generic one). How many arguments
 a call takes comes from the running kernel, which describes each native call in tracefs; run it as root, on x86_64:
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-OUT = Path(__file__).resolve().parent.parent / "user/pure/schema"
+OUT = Path(__file__).resolve().parent.parent / "user/base/schema"
 TRACEFS = Path(sys.argv[1] if len(sys.argv) > 1 else "/sys/kernel/tracing")
 
 # What makes asm-generic/unistd.h arm64's: the definitions of arch/arm64/include/uapi/asm/unistd.h.

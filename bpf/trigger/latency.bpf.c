@@ -129,7 +129,7 @@ FR_INLINE u32 begin_of(struct task_struct *task, u32 latency, u64 value_ns, u64 
 
 /* ---- tasks and their CPUs ---- */
 
-/* Since 5.18 (9c2136be0878) the tracepoint passes the state that the switch went by; user/io/trig/trig.c asks BTF. */
+/* Since 5.18 (9c2136be0878) the tracepoint passes the state that the switch went by; user/live/trig/trig.c asks BTF. */
 const volatile bool fr_lat_switch_tells_state = false;
 
 /* It is about to run: its stack still tells where it was. */
@@ -224,7 +224,7 @@ int BPF_PROG(fr_lat_free, struct task_struct *task)
 #define CALL_WORDS (FR_SYSCALL_MAX / 64)
 
 /*
- * Which calls to measure: all, or those of the rules. Set by user/io/trig/trig.c. 32-bit calls have other numbers than native
+ * Which calls to measure: all, or those of the rules. Set by user/live/trig/trig.c. 32-bit calls have other numbers than native
  * ones.
  */
 const volatile bool fr_lat_call_all = false;

@@ -10,15 +10,16 @@
 #include "trigger/trigger.bpf.h"
 
 /*
- * Set by user/io/trig/trig.c before load: the least limit of the rules, ~0 if there is none. Values below cost one comparison.
+ * Set by user/live/trig/trig.c before load: the least limit of the rules, ~0 if there is none. Values below cost one
+ * comparison.
  */
 const volatile u64 fr_lat_min_ns[FR_LATENCY_CNT] SEC(".rodata") __weak = {};
 const volatile u64 fr_hung_min_ns SEC(".rodata") __weak = 0;
 
 /*
  * Tasks by the address of their task_struct, which is reused only after sched_process_free; a tid may be reused earlier. An
- * entry is made when a task is first seen and kept to its end, so that frequent programs only look up. user/io/trig/trig.c sets
- * the size. A preallocated hash: it can be changed while a runqueue is locked.
+ * entry is made when a task is first seen and kept to its end, so that frequent programs only look up. user/live/trig/trig.c
+ * sets the size. A preallocated hash: it can be changed while a runqueue is locked.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * How a trigger's program decides and reports. Included by each file of bpf/trigger/, which make an object of their own, loaded
- * for a set of rules over the session's pinned maps (user/io/trig/trig.c).
+ * for a set of rules over the session's pinned maps (user/live/trig/trig.c).
  *
  *	SEC("tp_btf/something") int BPF_PROG(fr_something, struct task_struct *task)
  *	{
@@ -47,7 +47,7 @@
 #define FR_MOMENT_CNT  4u /* buffers per CPU */
 #define FR_MOMENT_NONE FR_MOMENT_CNT
 
-/* Set by user/io/trig/trig.c before load, constant from then on. */
+/* Set by user/live/trig/trig.c before load, constant from then on. */
 const volatile struct fr_trigger_rule fr_rules[FR_TRIGGER_MAX] SEC(".rodata") __weak = {};
 const volatile u32 fr_slot_of[FR_TRIGGER_MAX] SEC(".rodata") __weak = {}; /* of each rule: in fr_triggers.slot */
 const volatile u32 fr_trigger_generation SEC(".rodata") __weak = 0;

@@ -378,7 +378,7 @@ __noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
 	u = ustack_at(slot);
 	if (!u)
 		return 0;
-	fr_xchg(&u->stack_id, 0); /* before anything else changes; pairs with copy() (user/io/session/ustacks.c) */
+	fr_xchg(&u->stack_id, 0); /* before anything else changes; pairs with copy() (user/live/session/ustacks.c) */
 	u->mono_ns = a->mono_ns;
 	u->tid = a->tid;
 	u->pid = a->pid;

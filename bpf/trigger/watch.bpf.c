@@ -6,7 +6,7 @@
 #define FR_WATCH
 #include "record.bpf.h"
 
-/* Filled, and sized, by user/io/trig/trig_watch.c before the programs are attached. */
+/* Filled, and sized, by user/live/trig/trig_watch.c before the programs are attached. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);

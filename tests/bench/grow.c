@@ -10,10 +10,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "io/ring/ring_check.h"
-#include "io/session/sess.h"
-#include "pure/schema/facts.h"
-#include "pure/schema/schema.h"
+#include "base/schema/facts.h"
+#include "base/schema/schema.h"
+#include "live/ring/ring_check.h"
+#include "live/session/sess.h"
 #include "short.h"
 
 #define JOBS	 2u

@@ -10,4 +10,4 @@ mkdir -p "$2"
 	"-D__TARGET_ARCH_${arch/x86_64/x86}" -c tests/bench/hot.bpf.c -o "$2/hot.bpf.o"
 bpftool gen skeleton "$2/hot.bpf.o" name hot > "$2/hot.skel.h"
 gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$2" tests/bench/hot.c tests/bench/hot_set.c \
-	user/io/session/current.c -lbpf -lelf -lz -lpthread -o "$2/hot"
+	user/live/session/current.c -lbpf -lelf -lz -lpthread -o "$2/hot"

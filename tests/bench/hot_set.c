@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/session/current.h"
+#include "live/session/current.h"
 #include "session.h"
 
 #include "hot.skel.h" /* names the types above */

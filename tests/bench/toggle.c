@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "io/ring/percpu.h"
+#include "live/ring/percpu.h"
 
 #define ATTACHED_MAX 256
 #define NAME_SZ	     64

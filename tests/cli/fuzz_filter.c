@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/filter/filter.h"
-#include "pure/text/when.h"
-#include "pure/trigger/watch_set.h"
+#include "base/filter/filter.h"
+#include "base/text/when.h"
+#include "base/trigger/watch_set.h"
 #include "unit/make_batch.h"
 
 static const char *const events[] = {"sched_switch",	   "sys_enter",	 "sys_exit",	"signal_deliver",

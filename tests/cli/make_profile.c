@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/snapfile/snapfile.h"
-#include "pure/profile/prof_int.h"
+#include "base/profile/prof_int.h"
+#include "read/snapfile/snapfile.h"
 
 #define TASK_HITS 70u
 #define SEC	  1000000000ULL

@@ -671,9 +671,9 @@ new_column_is_everywhere() {
 	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
 		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
 		sed -i '/^static const struct fr_column call_columns/a FR_COLUMN(struct fr_an_call, enter_cnt, "proof", COUNT, "how sure it is", FR_TEXT(9, "proof", 7)),' \
-			"$tree/user/flow/report/report_kinds.c" &&
+			"$tree/user/show/report/report_kinds.c" &&
 		sed -i '/^static const struct fr_column shared_columns/a SHARED(snapshot_nr, "proof", COUNT, "how sure it is", FR_LINE(99, "proof", "it is ", " sure")),' \
-			"$tree/user/flow/recorder/live_kinds.c" && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+			"$tree/user/live/recorder/live_kinds.c" && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
 	status 0 "$new" report "$load" && grep -q '^  call .* time  proof ' "$tmp/out" && status 0 "$new" report --json "$load" &&
 		jq -e '.syscalls | length > 3 and all(.proof == .enters)' "$tmp/out" > "$tmp/page" || return
 	(cd "$tree" && ! python3 -B "$here/../tree/man.py" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py") || return
@@ -691,7 +691,7 @@ new_option_is_everywhere() {
 		sed -i -e 's/^static const struct fr_option table\[\] = {$/&FR_OPTION(0, "proof", "N", "how sure it is", fr_option_count, offsetof(struct ask, proof), .least = 3, .most = 9, .words = "4 5", .more = "Only `info` says so."),/' \
 			-e 's/^struct ask {$/&unsigned proof;/' -e 's/^\tif (optind + 1 != argc) {$/\tif (ask.proof)\n\t\treturn (int)ask.proof;\n&/' "$tree/user/cmd/info.c" &&
 		sed -i 's/^#define FR_CONFIG_KEYS(K) .*/&\n\tK(Session, Proof, count, proof, R, "7", O(0, "proof", "N", "7 8", "From the configuration."), "how sure a recording is") \\/' \
-			"$tree/user/pure/config/config.h" || return
+			"$tree/user/base/config/config.h" || return
 	make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
 	status 0 "$new" info --help && grep -q '^      --proof N  *how sure it is$' "$tmp/out" && status 4 "$new" info --proof 4 &&
 		status 2 "$new" info --proof 10 && says "--proof: '10' is not a number from 3 to 9" && status 2 "$new" info --prof 4 && says "mean --proof" || return

@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-#include "pure/schema/schema.h"
+#include "base/schema/schema.h"
 
 #define BUDGET_SZ (16u << 20)
 #define REAL_NS	  1767225600000000000ULL

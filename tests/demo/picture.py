@@ -54,7 +54,7 @@ def recorded():
                                 stderr=subprocess.DEVNULL)
     try:
         wait_for("the session", lambda: subprocess.run([FLIGHTREC, "status", "-n", "picture"], capture_output=True, check=False).returncode == 0)
-        work = subprocess.Popen(["gcc", "-O2", "-Ibpf", "-Iuser", "-c", "user/pure/rows/merge.c", "-o", f"{PLACE}/work.o"])
+        work = subprocess.Popen(["gcc", "-O2", "-Ibpf", "-Iuser", "-c", "user/base/rows/merge.c", "-o", f"{PLACE}/work.o"])
         time.sleep(0.1)
         subprocess.run([PROGRAM], check=False, stderr=subprocess.DEVNULL)
         work.wait()

@@ -40,7 +40,7 @@ finish() {
 # Real work: compiling, short processes, writing to the disk. It ends by itself if nobody stops it.
 compile() {
 	while ((SECONDS < 60)); do
-		gcc -O2 -Ibpf -Iuser -c user/pure/text/units.c -o $out/work/units.o
+		gcc -O2 -Ibpf -Iuser -c user/base/text/units.c -o $out/work/units.o
 		/bin/true
 	done
 }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pure/config/config.h"
+#include "base/config/config.h"
 
 static const char config_head[] =
 	"# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause\n"

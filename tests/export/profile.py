@@ -6,7 +6,7 @@ ask(sql) answers with the rows of the trace at hand.
 import collections
 
 
-NAME_SZ = 1000  # of user/flow/profile/profile_perfetto.c
+NAME_SZ = 1000  # of user/show/profile/profile_perfetto.c
 
 
 def shown(name):

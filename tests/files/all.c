@@ -145,7 +145,8 @@ int main(int argc, char **argv)
 		return 1;
 	err = fr_snap_put_schema(w, fr_schema_builtin()) || put_meta(w);
 	for (i = 0; i < 2 * FR_TIER_CNT && !err; i++) {
-		ring[i] = (struct fr_snap_ring){.cpu = i / FR_TIER_CNT, .tier = i % FR_TIER_CNT, .slot_cnt = 4, .subbuf_sz = 4 * FR_PAGE_SZ};
+		ring[i] = (struct fr_snap_ring){
+			.cpu = i / FR_TIER_CNT, .tier = i % FR_TIER_CNT, .slot_cnt = 4, .subbuf_sz = 4 * FR_PAGE_SZ};
 		ring[i].horizon_ns = i == FR_TIER_CNT ? 300000 : 0;
 		ring[i].present = ring[i].written = put_ring(w, ring[i].cpu, ring[i].tier);
 		err = !ring[i].present;

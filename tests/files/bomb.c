@@ -13,8 +13,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "io/snapfile/snapfile_format.h"
-#include "pure/rows/columns.h"
+#include "base/rows/columns.h"
+#include "read/snapfile/snapfile_format.h"
 
 #define PEAK_MAX_KIB  8192	   /* what refusing may cost; each bomb asks for at least twice as much */
 #define LISTS_MAX_KIB (160u << 10) /* and of lists, of which so much is believed; that bomb asks for 2 GiB */

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "io/snapfile/snapfile_format.h"
+#include "read/snapfile/snapfile_format.h"
 
 #define CHUNK_MAX 64
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/profile/prof.h"
+#include "base/profile/prof.h"
 
 #define HOUR_STACK_ID 0x1122334455667788ull
 

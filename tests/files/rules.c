@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "flow/replay/check.h"
 #include "fuzz/decoded.h"
+#include "read/replay/check.h"
 
 #define FILE_MAX_SZ (4u << 20)
 

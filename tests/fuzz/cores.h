@@ -7,7 +7,7 @@
 
 #include <xxhash.h>
 
-#include "pure/profile/prof.h"
+#include "base/profile/prof.h"
 #include "unit/host_dump.h"
 
 #define CORES_PAGES_MOST 64u

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include "io/snapfile/snapfile_format.h"
+#include "read/snapfile/snapfile_format.h"
 
 #define DECODED_CHUNK_MAX 64u
 

@@ -8,9 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "io/symbol/ehframe.h"
-#include "io/symbol/symfile_int.h"
-#include "pure/text/demangle.h"
+#include "base/text/demangle.h"
+#include "read/elf/ehframe.h"
+#include "read/elf/symfile_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

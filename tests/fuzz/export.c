@@ -11,9 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "flow/export/export.h"
-#include "flow/report/report.h"
 #include "fuzz/made.h"
+#include "show/export/export.h"
+#include "show/report/report.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz);
 

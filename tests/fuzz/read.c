@@ -16,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/rows/columns.h"
 #include "fuzz/seal.h"
-#include "io/snapfile/snapfile.h"
-#include "pure/rows/columns.h"
+#include "read/snapfile/snapfile.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "io/snapfile/snapfile_format.h"
+#include "read/snapfile/snapfile_format.h"
 
 #ifndef FR_SEAL_AT
 #define FR_SEAL_AT 0u /* bytes of an input before the snapshot */

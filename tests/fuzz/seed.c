@@ -3,7 +3,7 @@
 #include "files/hour.h"
 #include "files/small.h"
 
-#include "pure/rows/columns.h"
+#include "base/rows/columns.h"
 
 static int save(const char *dir, const char *name, const char *kind, const void *head, size_t head_sz, const void *p, size_t sz)
 {

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/config/config.h"
-#include "pure/incident.h"
-#include "pure/trigger/trigger.h"
+#include "base/config/config.h"
+#include "base/incident.h"
+#include "base/trigger/trigger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
 

@@ -13,7 +13,7 @@
 #define KEY_CNT	   46u
 #define FR_SEAL_AT 48u
 
-#include "flow/top/top.h"
+#include "show/top/top.h"
 #include "fuzz/made.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz);

@@ -10,10 +10,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "flow/snapshot/recover.h"
+#include "base/err.h"
 #include "fuzz/cores.h"
-#include "io/vmcore/carve.h"
-#include "pure/err.h"
+#include "live/snapshot/recover.h"
+#include "read/vmcore/carve.h"
 #include "unit/host_sessions.h"
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t sz);

@@ -2,7 +2,7 @@
 /* addrs FILE: what a snapshot tells of addresses, as JSON lines: symbols, mappings, and frames that have a build-id. */
 #include <stdio.h>
 
-#include "io/snapfile/snapfile.h"
+#include "read/snapfile/snapfile.h"
 
 static void put_text(const char *key, const char *text)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* admin: asks the helper of io/session/admin.h for all that it is for, and for what it must refuse; exit status 0 if that is
+/* admin: asks the helper of live/session/admin.h for all that it is for, and for what it must refuse; exit status 0 if that is
  * so. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "io/session/admin.h"
+#include "live/session/admin.h"
 
 static int is_fd(const char *what, int got)
 {

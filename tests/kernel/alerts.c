@@ -17,10 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/session/load.h"
-#include "io/trig/trig.h"
-#include "pure/err.h"
-#include "pure/text/jsonw.h"
+#include "base/err.h"
+#include "base/text/jsonw.h"
+#include "live/session/load.h"
+#include "live/trig/trig.h"
 
 struct test {
 	struct fr_out out;

@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "flow/snapshot/dump.h"
-#include "io/confine.h"
+#include "live/snapshot/dump.h"
+#include "sys/confine.h"
 
 static const struct {
 	unsigned int nr;

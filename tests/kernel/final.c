@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flow/recorder/live.h"
-#include "flow/snapshot/dump.h"
-#include "pure/err.h"
+#include "base/err.h"
+#include "live/recorder/live.h"
+#include "live/snapshot/dump.h"
 
 static int snapshot(struct fr_sess *s, const char *path)
 {

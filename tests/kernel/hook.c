@@ -16,8 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "io/confine.h"
-#include "io/hook/hook.h"
+#include "live/hook/hook.h"
+#include "sys/confine.h"
 
 /* Instead of the C library's, for whoever is linked with this. */
 int execve(const char *path, char *const argv[], char *const env[])

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "flood.h"
-#include "io/snapfile/snapfile.h"
+#include "read/snapfile/snapfile.h"
 
 #define RING_MAX   1024u
 #define TID_MAX	   (1u << 22)

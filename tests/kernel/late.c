@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "io/ring/ring_read.h"
+#include "live/ring/ring_read.h"
 #include "session.h"
 
 #include "late.skel.h" /* names the types above */

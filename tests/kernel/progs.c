@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "io/session/sess.h"
+#include "live/session/sess.h"
 
 static int show(const char *kind, int err, struct fr_sess_prog *list, size_t cnt)
 {

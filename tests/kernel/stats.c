@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "io/session/sess.h"
+#include "live/session/sess.h"
 
 int main(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * user/pure/set/guardq.h: one writer, one reader, N slots, of which one stays empty. Each step of both that others can see is one
+ * user/base/set/guardq.h: one writer, one reader, N slots, of which one stays empty. Each step of both that others can see is one
  * here; a slot is written and read in two halves, so that a torn one shows.
  *
  *	what is taken	ascends, and each slot is whole

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The protocol of bpf/incident.h and of who saves it (user/flow/incident/inclog.c), for Spin. run.sh checks it exhaustively and with each
+ * The protocol of bpf/incident.h and of who saves it (user/live/incident/inclog.c), for Spin. run.sh checks it exhaustively and with each
  * mutation.
  *
  * One step is one access to shared memory, in every order. NW writers stand for other CPUs' and for nested ones. A record has two

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The protocol of bpf/ring.h and user/io/ring/ring_read.c, for Spin. run.sh checks it exhaustively and with each mutation.
+ * The protocol of bpf/ring.h and user/live/ring/ring_read.c, for Spin. run.sh checks it exhaustively and with each mutation.
  *
  * One step is one access to shared memory, by each writer and the reader, in every order. NW writers stand for nested ones
  * and for preempted ones: they are not bound to nest. Pages and their heads are left out: a cell is a unit, the head of a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ledger: a recorder that is killed at every single instruction of what it does about a moment (pure/trigger/ledger.h), and the
+ * ledger: a recorder that is killed at every single instruction of what it does about a moment (base/trigger/ledger.h), and the
  * one after it, which finds the alert in the queue again. Each rule's verdict is counted once, the snapshot granted once.
  */
 #define _GNU_SOURCE
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
-#include "pure/trigger/ledger.h"
+#include "base/trigger/ledger.h"
 
 #include "trap.h"
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <ucontext.h>
 
-#include "pure/rows/rows.h"
+#include "base/rows/rows.h"
 #include "unit/host_calls.h"
 
 #include "trap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * rig: a ring in plain memory, written by bpf/ring.h as it is, read by user/io/ring/ring_read.c, with records that check
+ * rig: a ring in plain memory, written by bpf/ring.h as it is, read by user/live/ring/ring_read.c, with records that check
  * themselves. The test brings fr_clock_cpu_ns().
  *
  *	record	{ head | tag | mixed(tag, 2) | mixed(tag, 3) ... }	tag: who wrote it, and its how-manieth
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/ring/ring_read.h"
+#include "live/ring/ring_read.h"
 #include "ring.h"
 
 #define RIG_FAR_S     60 /* how much longer threads go on, if the machine is so busy that not each thing happened */

@@ -14,7 +14,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 
 build() { # INCLUDES OUT
-	"$CC" -std=gnu11 -O2 -Wall -Wextra -Werror -I"$1" -Ibpf -Iuser -o "$2" tests/step/step.c user/io/ring/ring_read.c
+	"$CC" -std=gnu11 -O2 -Wall -Wextra -Werror -I"$1" -Ibpf -Iuser -o "$2" tests/step/step.c user/live/ring/ring_read.c
 }
 
 build bpf "$dir/step" || exit 1

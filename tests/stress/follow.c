@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "../step/rig.h"
-#include "io/ring/ring_follow.h"
+#include "live/ring/ring_follow.h"
 
 #define WRITERS	   3
 #define FOLLOWERS  3

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * guardq MILLISECONDS: pure/set/guardq.h with a writer and a reader of their own, small queues and slots that check themselves.
+ * guardq MILLISECONDS: base/set/guardq.h with a writer and a reader of their own, small queues and slots that check themselves.
  *
  * The writer numbers what it would put; what has no room it counts. The reader finds ascending numbers, each slot whole, and in
  * the end taken + counted = all. Now and then one of both stands still, as a stopped terminal does, or is in a hurry.
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pure/set/guardq.h"
+#include "base/set/guardq.h"
 
 #define WORDS 24
 

@@ -50,7 +50,7 @@ good() { # NAME PROGRAM ARGS
 change() { # NAME FILE SCRIPT
 	mkdir -p "$dir/$1/io"
 	cp bpf/*.h bpf/*.def "$dir/$1" # a header looks beside itself first
-	case $2 in user/io/*) to=$dir/$1/io/${2##*/} ;; *) to=$dir/$1/${2##*/} ;; esac
+	case $2 in user/live/*) to=$dir/$1/io/${2##*/} ;; *) to=$dir/$1/${2##*/} ;; esac
 	sed "$3" "$2" >"$to"
 	! cmp -s "$2" "$to"
 }
@@ -88,7 +88,7 @@ bad_log() { bad_header incident 500 bpf/incident.h "$@"; }
 bad_hits() { bad_header hits 1 bpf/hits.h "$@"; }
 
 bad_ring() { # NAME FILE SCRIPT MODE FLAGS
-	name=$1 file=$2 script=$3 mode=$4 reader=user/io/ring/ring_read.c
+	name=$1 file=$2 script=$3 mode=$4 reader=user/live/ring/ring_read.c
 	shift 4
 	if ! change "$name" "$file" "$script"; then
 		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
@@ -103,7 +103,7 @@ bad_ring() { # NAME FILE SCRIPT MODE FLAGS
 }
 
 slow_ring() { # NAME SCRIPT: a reader only made slower
-	if change "$1" user/io/ring/ring_read.c "$2" &&
+	if change "$1" user/live/ring/ring_read.c "$2" &&
 		build "$dir/$1" "$dir/$1/ring" tests/stress/ring.c "$dir/$1/io/ring_read.c" -include unistd.h; then
 		good "$1" "$dir/$1/ring" 3
 	else
@@ -112,11 +112,11 @@ slow_ring() { # NAME SCRIPT: a reader only made slower
 }
 
 # Readers that follow a ring
-follow_src="tests/stress/follow.c user/io/ring/ring_read.c"
+follow_src="tests/stress/follow.c user/live/ring/ring_read.c"
 bad_follow() { # NAME SCRIPT
 	mkdir -p "$dir/$1"
-	sed "$2" user/io/ring/ring_follow.c >"$dir/$1/follow.c"
-	if cmp -s user/io/ring/ring_follow.c "$dir/$1/follow.c"; then
+	sed "$2" user/live/ring/ring_follow.c >"$dir/$1/follow.c"
+	if cmp -s user/live/ring/ring_follow.c "$dir/$1/follow.c"; then
 		verdict "$1" FAILED "nothing was changed: bring the mutation up to date"
 	elif ! build bpf "$dir/$1/follow" $follow_src "$dir/$1/follow.c" -include unistd.h -Wno-unused; then
 		verdict "$1" FAILED "does not build"
@@ -128,9 +128,9 @@ bad_follow() { # NAME SCRIPT
 bad_guardq() { # NAME SCRIPT FLAGS
 	name=$1 script=$2
 	shift 2
-	mkdir -p "$dir/$name/pure/set"
-	sed "$script" user/pure/set/guardq.h >"$dir/$name/pure/set/guardq.h"
-	if cmp -s user/pure/set/guardq.h "$dir/$name/pure/set/guardq.h"; then
+	mkdir -p "$dir/$name/base/set"
+	sed "$script" user/base/set/guardq.h >"$dir/$name/base/set/guardq.h"
+	if cmp -s user/base/set/guardq.h "$dir/$name/base/set/guardq.h"; then
 		verdict "$name" FAILED "nothing was changed: bring the mutation up to date"
 	elif ! build "$dir/$name" "$dir/$name/guardq" tests/stress/guardq.c "$@"; then
 		verdict "$name" FAILED "does not build"
@@ -146,9 +146,9 @@ span() { # MOMENT LONG: for how long
 
 made clock tests/stress/clock.c && good clock "$dir/clock" $(span 200 700)
 made clock-losers tests/stress/clock.c -DFR_CLOCK_TRIES=1 && good clock-losers "$dir/clock-losers" $(span 200 400)
-made ring tests/stress/ring.c user/io/ring/ring_read.c && good ring "$dir/ring" $(span 1 4) && good ring-mortal "$dir/ring" $(span 1 3) mortal &&
+made ring tests/stress/ring.c user/live/ring/ring_read.c && good ring "$dir/ring" $(span 1 4) && good ring-mortal "$dir/ring" $(span 1 3) mortal &&
 	good ring-nested "$dir/ring" $(span 1 4) nested && good ring-nested-mortal "$dir/ring" $(span 1 3) mortal nested
-made follow $follow_src user/io/ring/ring_follow.c && good follow "$dir/follow" $(span 1 3)
+made follow $follow_src user/live/ring/ring_follow.c && good follow "$dir/follow" $(span 1 3)
 made guardq tests/stress/guardq.c && good guardq "$dir/guardq" $(span 100 300)
 made hits tests/stress/hits.c && good hits "$dir/hits" 1 && good hits-mortal "$dir/hits" 1 mortal
 made incident tests/stress/incident.c && good incident "$dir/incident" $(span 500 1500)
@@ -158,18 +158,18 @@ if [ -z "$long" ]; then
 	exit
 fi
 if can_sanitize -fsanitize=thread; then
-	made follow-tsan $follow_src user/io/ring/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-tsan" 3
+	made follow-tsan $follow_src user/live/ring/ring_follow.c -fsanitize=thread && good follow-tsan "$dir/follow-tsan" 3
 	made guardq-tsan tests/stress/guardq.c -D_GNU_SOURCE -fsanitize=thread && good guardq-tsan "$dir/guardq-tsan" 300
 	made hits-tsan tests/stress/hits.c -fsanitize=thread && good hits-tsan "$dir/hits-tsan" 2 mortal
 	made incident-tsan tests/stress/incident.c -fsanitize=thread && good incident-tsan "$dir/incident-tsan" 1500
 	made clock-tsan tests/stress/clock.c -fsanitize=thread && good clock-tsan "$dir/clock-tsan" 400
-	made ring-tsan tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-tsan" 4 &&
+	made ring-tsan tests/stress/ring.c user/live/ring/ring_read.c -fsanitize=thread && good ring-tsan "$dir/ring-tsan" 4 &&
 		good ring-mortal-tsan "$dir/ring-tsan" 4 mortal
 else
 	verdict tsan skip "ThreadSanitizer does not build or run here"
 fi
 if can_sanitize -fsanitize=address,undefined; then
-	made ring-asan-ubsan tests/stress/ring.c user/io/ring/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
+	made ring-asan-ubsan tests/stress/ring.c user/live/ring/ring_read.c -fsanitize=address,undefined -fno-sanitize-recover &&
 		good ring-asan-ubsan "$dir/ring-asan-ubsan" 3 && good ring-nested-asan-ubsan "$dir/ring-asan-ubsan" 3 nested
 else
 	verdict asan skip "AddressSanitizer does not build or run here"
@@ -202,11 +202,11 @@ bad_clock clock_late 's/now - seen <= grain_ns/& + 20000/'
 DURING_COPY='/^	for (i = 0; i < units; i++)$/{n;s/.*/{ static __thread int n; if (i == units \/ 2 \&\& ++n % 4 == 0) usleep(20); & }/;}'
 BEFORE_BACK='s/if (fr_cas(slot, mine, word) != mine)/{ static int n; if (++n % 4 == 0) usleep(20); } &/'
 slow_ring slow_copy "$DURING_COPY"
-bad_ring no_recheck user/io/ring/ring_read.c "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
+bad_ring no_recheck user/live/ring/ring_read.c "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq) || .*/if (after == 1)/" "" -include unistd.h
 bad_ring no_wrap_check bpf/ring.h 's/if (p->cross && !fr_slot_free(r, fr_load(fr_ring_slot(r->sl, p->slot)), p->seq))/if (0)/' ""
 bad_ring open_store bpf/ring.h 's/if (fr_cas(slot, word, \(fr_slot(seq, fr_slot_idx(word), 0, 0)\)) == word)/fr_store(slot, \1); if (1)/' ""
 slow_ring slow_back "$BEFORE_BACK"
-bad_ring back_store user/io/ring/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \
+bad_ring back_store user/live/ring/ring_read.c "$BEFORE_BACK; s/if (fr_cas(slot, mine, word) != mine)/fr_store(slot, word); if (0)/" "" \
 	-include unistd.h
 bad_follow follow_no_recheck "$DURING_COPY; s/if (!fr_ring_word_is(m, after, seq).*/if (after == 1)/"
 bad_follow follow_no_head 's/if (!fr_ring_head_is(m, from, seq))/if (0)/'

@@ -8,7 +8,7 @@ import re
 import subprocess
 import sys
 
-OURS = ("bpf/", "user/", "tests/", "docs/", "vmlinux/", "dist/", "cmd/", "flow/", "io/", "pure/", "view/")
+OURS = ("bpf/", "user/", "tests/", "docs/", "vmlinux/", "dist/", "cmd/", "live/", "show/", "read/", "sys/", "base/")
 CODE = (".c", ".h", ".def")
 OTHERS = {"oom_kill.c", "interrupt.h", "mine.c", "fr_something"}  # the kernel's, a reader's, a pattern
 

@@ -24,15 +24,18 @@ licences() {
 	return $bad
 }
 
-# Includes point down only: cmd, lib, flow, io, pure, bpf. Of lib, commands include only the public header.
+# Includes point down only: cmd, lib, live and show, read, sys, base, bpf. live and show do not know each other. Of lib, commands
+# include only the public header.
 layers() {
-	! grep -rnE '^#include "(cmd|lib|flow|io)/' user/pure &&
-		! grep -rnE '^#include "(cmd|lib|flow)/' user/io &&
-		! grep -rnE '^#include "(cmd|lib)/' user/flow &&
-		none '^#include "cmd/' user/lib/*.[ch] &&
+	! grep -rnE '^#include "(cmd|lib|live|show|read|sys)/' user/base &&
+		! grep -rnE '^#include "(cmd|lib|live|show|read)/' user/sys &&
+		! grep -rnE '^#include "(cmd|lib|live|show)/' user/read &&
+		! grep -rnE '^#include "(cmd|lib|live)/' user/show &&
+		! grep -rnE '^#include "(cmd|lib|show)/' user/live &&
+		none '^#include "(cmd|live)/' user/lib/*.[ch] &&
 		none '^#include "lib/(handle|[^f])' user/cmd/*.[ch] &&
-		! grep -rnE '^#include [<"](bpf/|zstd|cmd/)' user/pure &&
-		none '^#include "(cmd|lib|flow|io|pure)/' bpf/*.[ch]
+		! grep -rnE '^#include [<"](bpf/|zstd|cmd/)' user/base &&
+		none '^#include "(cmd|lib|live|show|read|sys|base)/' bpf/*.[ch]
 }
 
 # Nor do folders include each other in a circle: there is an order in which each comes after all that it needs.

@@ -6,10 +6,10 @@
 #ifndef FR_HOST_DUMP_H
 #define FR_HOST_DUMP_H
 
+#include "base/text/pages.h"
 #include "host_core.h"
 #include "host_ring.h"
 #include "incident_layout.h"
-#include "pure/text/pages.h"
 
 struct host_page {
 	u8 bytes[FR_PAGE_SZ];
@@ -32,7 +32,7 @@ __attribute__((unused)) static struct host_page *host_dump_page(struct host_dump
 	return p;
 }
 
-/* What user space writes into a new ring (io/ring/percpu.c). */
+/* What user space writes into a new ring (live/ring/percpu.c). */
 __attribute__((unused)) static void host_dump_mark_ring(struct host_ring *h)
 {
 	h->r.wr->mark = (struct fr_mark){FR_WRITER_MAGIC, h->r.epoch};

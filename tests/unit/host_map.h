@@ -4,7 +4,7 @@
 #define FR_HOST_MAP_H
 
 #include "host_ring.h"
-#include "io/ring/ring_read.h"
+#include "live/ring/ring_read.h"
 
 static struct fr_ring_map host_ring_map(const struct host_ring *h)
 {

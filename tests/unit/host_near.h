@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/rows.h"
+#include "base/rows/rows.h"
 
 #define PAGES 4
 

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/snapfile/snapfile.h"
-#include "pure/rows/unfold.h"
+#include "base/rows/unfold.h"
+#include "read/snapfile/snapfile.h"
 #include "ring.h"
 #include "short.h"
 
@@ -40,7 +40,7 @@ struct host_rec {
 	u8 bytes[FR_REC_MAX_SZ];
 };
 
-/* Its place (pure/rows/unfold.h), if nothing before it on its page has a short form. */
+/* Its place (base/rows/unfold.h), if nothing before it on its page has a short form. */
 __attribute__((unused)) static u32 host_place(const struct host_rec *rec)
 {
 	return rec->off / FR_PAGE_SZ * FR_PLACE_PAGE_SZ + rec->off % FR_PAGE_SZ;

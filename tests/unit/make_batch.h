@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/rows/batch.h"
+#include "base/rows/batch.h"
 
 #define MB_ROWS 64 /* at most */
 #define MB_TAIL 16 /* of str or u64s in a row */

@@ -3,7 +3,7 @@
 #ifndef PARSED_H
 #define PARSED_H
 
-#include "pure/trigger/trigger.h"
+#include "base/trigger/trigger.h"
 
 static struct fr_trigger parsed(const char *text)
 {

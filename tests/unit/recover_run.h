@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flow/snapshot/recover.h"
+#include "base/err.h"
 #include "host_dump.h"
 #include "host_sessions.h"
-#include "pure/err.h"
+#include "live/snapshot/recover.h"
 
 #include <cmocka.h>
 

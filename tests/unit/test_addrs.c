@@ -17,13 +17,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "io/snapfile/snapfile_texts.h"
-#include "io/symbol/kallsyms.h"
-#include "io/symbol/lines.h"
-#include "io/symbol/perfmap.h"
-#include "io/symbol/procmaps.h"
+#include "base/rows/stacks.h"
 #include "make_batch.h"
-#include "pure/rows/stacks.h"
+#include "read/elf/kallsyms.h"
+#include "read/elf/lines.h"
+#include "read/elf/perfmap.h"
+#include "read/elf/procmaps.h"
+#include "read/snapfile/snapfile_texts.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pure/admit.h"
+#include "base/admit.h"
 
 #define START_NS 5000000000ULL
 #define MSEC_NS	 1000000ULL

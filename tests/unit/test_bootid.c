@@ -27,7 +27,7 @@ static ssize_t read_file(int fd, void *buf, size_t sz)
 
 #define open open_file
 #define read read_file
-#include "io/bootid.c"
+#include "sys/bootid.c"
 #undef open
 #undef read
 

@@ -33,7 +33,7 @@ static int rmdir_late(const char *path)
 }
 
 #define rmdir rmdir_late
-#include "io/session/bpffs.c"
+#include "live/session/bpffs.c"
 #undef rmdir
 
 static void make_dir(char dir[], unsigned later)

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/vmcore/carve.h"
-#include "pure/text/pages.h"
+#include "base/text/pages.h"
+#include "read/vmcore/carve.h"
 
 #define EPOCH	   0xabcd1234u
 #define ELEMENT_SZ (sizeof(struct fr_task_key) + sizeof(struct fr_task))

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/cfi.h"
+#include "base/cfi.h"
 
 #define CODE 0x1000u /* of the function, 0x100 bytes */
 #define SP   0x7000u

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "io/cgroup.h"
+#include "sys/cgroup.h"
 
 #define UNKNOWN NULL
 

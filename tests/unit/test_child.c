@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/child.h"
+#include "sys/child.h"
 #include "types.h"
 
 #define HOUR_MS 3600000u

@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
+#include "base/rows/columns.h"
 #include "host_ring.h"
-#include "io/snapfile/chunker.h"
-#include "io/snapfile/pack.h"
-#include "pure/rows/columns.h"
+#include "read/snapfile/chunker.h"
+#include "read/snapfile/pack.h"
 
 #define RING_CNT  3u
 #define CHUNK_MAX 64u

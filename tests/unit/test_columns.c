@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/columns.h"
-#include "pure/rows/rows_put.h"
+#include "base/rows/columns.h"
+#include "base/rows/rows_put.h"
 
 #define RAW_CAP (256u << 10)
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config/config.h"
 #include "dist/example.h"
-#include "pure/config/config.h"
 #include "session.h"
 
 #define SEC 1000000000ULL

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "io/ctl/ctl_server.h"
+#include "live/ctl/ctl_server.h"
 
 #define PATIENCE_MS 30000
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pure/culprits.h"
+#include "base/culprits.h"
 
 #define MS 1000000ULL
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "flow/replay/summary.h"
+#include "read/replay/summary.h"
 
 static void test_lists(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pure/text/demangle.h"
+#include "base/text/demangle.h"
 
 static char text[FR_DEMANGLE_SZ];
 

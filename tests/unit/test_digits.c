@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "pure/text/digits.h"
-#include "pure/text/escape.h"
+#include "base/text/digits.h"
+#include "base/text/escape.h"
 
 #define RANDOM_CNT 20000
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pure/profile/due.h"
+#include "base/profile/due.h"
 
 #define SEC 1000000000ULL
 

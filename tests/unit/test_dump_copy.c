@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "host_map.h"
-#include "io/ring/ring_read.h"
+#include "live/ring/ring_read.h"
 
 #define LAPS  6u
 #define RINGS 5u
@@ -92,7 +92,7 @@ static u32 read_cnt(const struct fr_ring_map *m, u64 seq)
 #define fr_ring_read_range read_range
 #define fr_ring_read_began read_began
 #define fr_ring_read_since read_since
-#include "flow/snapshot/dump_copy.c"
+#include "live/snapshot/dump_copy.c"
 
 /* Of sessions, which are the kernel's, nothing is needed here. */
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)

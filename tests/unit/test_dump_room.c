@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "io/memory.h"
+#include "sys/memory.h"
 
 static u64 left_sz;
 
@@ -18,7 +18,7 @@ static u64 memory_left(void)
 }
 
 #define fr_memory_left memory_left
-#include "flow/snapshot/dump_room.c"
+#include "live/snapshot/dump_room.c"
 
 #define MIB (1ULL << 20)
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "flow/snapshot/dump_int.h"
+#include "live/snapshot/dump_int.h"
 
 #define FACTS "trigger_tid=71\ntrigger_start_ns=500\ntrigger_cgroup_id=9\n"
 

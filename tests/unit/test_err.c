@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "pure/err.h"
-#include "pure/filter/filter.h"
+#include "base/err.h"
+#include "base/filter/filter.h"
 
 #define MESSAGE_SZ 9000
 

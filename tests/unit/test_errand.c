@@ -17,8 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/errand.h"
-#include "pure/text/units.h"
+#include "base/text/units.h"
+#include "sys/errand.h"
 
 #define ITEM_MAX 16
 

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <sys/mman.h>
 
+#include "base/faulted.h"
 #include "layout.h"
-#include "pure/faulted.h"
 
 #define SZ (64u << 20) /* more than malloc() has at hand */
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "pure/filter/filter.h"
+#include "base/filter/filter.h"
 #include "unit/make_batch.h"
 #include "wait.h"
 

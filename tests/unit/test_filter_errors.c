@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/filter/filter.h"
+#include "base/filter/filter.h"
 
 static int make(const char *expr, struct fr_filter **f, struct fr_filter_error *e)
 {

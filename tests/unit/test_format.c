@@ -13,12 +13,12 @@
 
 #include <cmocka.h>
 
-#include "pure/err.h"
-#include "pure/format/format_json.h"
-#include "pure/format/format_text.h"
-#include "pure/text/escape.h"
-#include "pure/text/utf8.h"
-#include "pure/text/when.h"
+#include "base/err.h"
+#include "base/text/escape.h"
+#include "base/text/utf8.h"
+#include "base/text/when.h"
+#include "show/format/format_json.h"
+#include "show/format/format_text.h"
 #include "unit/make_batch.h"
 
 #define SEC 1000000000ULL

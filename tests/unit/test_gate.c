@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "pure/config/default.h"
-#include "pure/trigger/gate.h"
+#include "base/config/default.h"
+#include "base/trigger/gate.h"
 
 #define SEC 1000000000ULL
 #define MIN (60 * SEC)

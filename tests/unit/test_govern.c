@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdbool.h>
 
-#include "pure/trigger/govern.h"
+#include "base/trigger/govern.h"
 
 #define SCHED	0
 #define TASK	1

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "pure/set/guardq.h"
+#include "base/set/guardq.h"
 
 static bool put(struct fr_guardq *q, u64 v)
 {

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "io/now.h"
+#include "sys/now.h"
 
 #define SLOTS 4u
 #define PAGES 1u
@@ -37,7 +37,7 @@ static u64 now_ns(clockid_t clock)
 }
 
 #define fr_now_ns now_ns
-#include "io/ring/ring_read.c"
+#include "live/ring/ring_read.c"
 
 static int set_up(void **state)
 {

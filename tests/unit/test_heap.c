@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/heap.h"
-#include "io/memory.h"
+#include "sys/heap.h"
+#include "sys/memory.h"
 
 #define MIB	  (1ul << 20)
 #define DISTURBED 2 /* exit status: khugepaged may have added to the heap */

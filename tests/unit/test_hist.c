@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pure/set/hist.h"
+#include "base/set/hist.h"
 
 #define CNT 5000
 

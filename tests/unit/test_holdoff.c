@@ -12,8 +12,8 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "io/ring/ring_back.h"
-#include "pure/holdoff.h"
+#include "base/holdoff.h"
+#include "live/ring/ring_back.h"
 #include "unit/host_map.h"
 
 #define CPU	 3

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pure/holdstop.h"
+#include "base/holdstop.h"
 
 #define MS	1000000ULL
 #define TICK_NS (500 * MS)

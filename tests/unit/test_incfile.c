@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/snapfile/incfile.h"
+#include "read/snapfile/incfile.h"
 
 #define PAD "\"pad\":\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789\""
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/incident.h"
+#include "base/incident.h"
 
 static u64 rnd(u64 *seed)
 {

@@ -13,7 +13,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "io/snapfile/incfile.h"
+#include "read/snapfile/incfile.h"
 
 static u32 room = ~0u; /* lines that find memory */
 
@@ -23,7 +23,7 @@ static int add(struct fr_incfile *f, const char *line, size_t len)
 }
 
 #define fr_incfile_add add
-#include "flow/incident/inclog.c"
+#include "live/incident/inclog.c"
 #undef fr_incfile_add
 
 /* ---- a session with a log, the half of it that is used here ---- */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/text/jsonr.h"
+#include "base/text/jsonr.h"
 
 /* Parse a copy that ends where the text ends, so that a sanitizer sees a byte read too many. */
 static int parse(const char *text, size_t sz, struct fr_jsonr *j)

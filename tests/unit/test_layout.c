@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/schema/schema.h"
 #include "layout.h"
-#include "pure/schema/schema.h"
 
 /*
  * Who adopts a session of the same layout writes these into it, where the schema says how long they are. If this fails since

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "pure/trigger/ledger.h"
+#include "base/trigger/ledger.h"
 
 /* The last is what damage is tried on: the sanitizer sees what is touched behind it. */
 struct kept {

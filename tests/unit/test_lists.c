@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "io/snapfile/snapfile_format.h"
-#include "io/snapfile/snapfile_lists.h"
-#include "io/snapfile/snapfile_texts.h"
+#include "read/snapfile/snapfile_format.h"
+#include "read/snapfile/snapfile_lists.h"
+#include "read/snapfile/snapfile_texts.h"
 
 #define ENTRY_MAX_SZ 4096u
 

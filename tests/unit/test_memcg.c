@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/memcg.h"
+#include "sys/memcg.h"
 
 #define MIB (1ULL << 20)
 

@@ -18,7 +18,7 @@ static void *resize(void *p, size_t sz)
 }
 
 #define realloc resize
-#include "pure/text/memfile.c"
+#include "base/text/memfile.c"
 #undef realloc
 
 #define LINES 20000u

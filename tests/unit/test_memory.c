@@ -14,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "io/memory.h"
-#include "pure/set/tidmap.h"
+#include "base/set/tidmap.h"
+#include "sys/memory.h"
 
 #define MIB   (1ull << 20)
 #define BOUND (512 * MIB)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/merge.h"
+#include "base/rows/merge.h"
 
 #define STREAM_MAX 20
 #define ROW_MAX	   400

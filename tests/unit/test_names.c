@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/names.h"
-#include "pure/rows/stacks.h"
-#include "pure/text/wall.h"
+#include "base/rows/names.h"
+#include "base/rows/stacks.h"
+#include "base/text/wall.h"
 #include "unit/make_batch.h"
 
 static struct fr_task task(u32 tgid, const char *first, const char *comm, u64 renamed_ns)

@@ -14,8 +14,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "io/ctl/sdnotify.h"
-#include "io/snapfile/journal.h"
+#include "live/ctl/sdnotify.h"
+#include "read/snapfile/journal.h"
 
 static char dir[64];
 static char path[2][128];

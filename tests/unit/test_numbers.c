@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/columns.h"
-#include "pure/rows/numbers.h"
-#include "pure/rows/varint.h"
+#include "base/rows/columns.h"
+#include "base/rows/numbers.h"
+#include "base/rows/varint.h"
 
 /* Is this number taken, as the only one of a column of this form, where such fit? */
 static bool fits(u8 form, struct fr_fit fit, u64 val)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/oncpu.h"
+#include "base/rows/oncpu.h"
 
 static void stretch_is(struct fr_oncpu_stretch s, u32 tid, u64 from_ns, u64 to_ns)
 {

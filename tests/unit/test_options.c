@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "cmd/options.h"
-#include "pure/err.h"
 
 struct shared {
 	bool lines;

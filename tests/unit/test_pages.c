@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pure/text/pages.h"
+#include "base/text/pages.h"
 
 #define EPOCH	7u
 #define PART_SZ (FR_PAGE_SZ - 32u)

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/pair_int.h"
-#include "pure/set/idmap.h"
+#include "base/rows/pair_int.h"
+#include "base/set/idmap.h"
 #include "unit/make_batch.h"
 
 #define CPUS 2

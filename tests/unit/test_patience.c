@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "io/patience.h"
+#include "sys/patience.h"
 
 static void is(const char *text, u32 percent)
 {

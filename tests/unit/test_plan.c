@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pure/config/plan.h"
-#include "pure/text/units.h"
+#include "base/config/plan.h"
+#include "base/text/units.h"
 
 static void test_sizes(void **state)
 {

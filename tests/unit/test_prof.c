@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "pure/profile/prof.h"
+#include "base/profile/prof.h"
 #include "session.h"
 
 #define SEC 1000000000ULL

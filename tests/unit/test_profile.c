@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "flow/profile/profile.h"
-#include "io/snapfile/snapfile.h"
-#include "pure/err.h"
-#include "pure/profile/prof_int.h"
+#include "base/err.h"
+#include "base/profile/prof_int.h"
+#include "read/snapfile/snapfile.h"
+#include "show/profile/profile.h"
 
 #define SEC 1000000000ULL
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pure/trigger/psi.h"
+#include "base/trigger/psi.h"
 
 #define SOME "some avg10=1.50 avg60=0.20 avg300=0.00 total=12345"
 #define FULL "full avg10=0.00 avg60=0.00 avg300=0.00 total=678"

@@ -2,7 +2,7 @@
 /* The merged profile in a crash dump: the one that was stored last, whole, of the session that is meant; or none, and told. */
 #include "recover_run.h"
 
-#include "pure/profile/prof.h"
+#include "base/profile/prof.h"
 
 #define OTHER 0x77777777u
 #define TASKS 250u /* so that it takes several pages */

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "pure/filter/regex.h"
+#include "base/filter/regex.h"
 
 /* Does it match, or is it refused, and are these words in the reason? */
 static void says(const char *pattern, const char *text, const char *refused)

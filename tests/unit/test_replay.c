@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "flow/replay/check.h"
-#include "flow/replay/gaps.h"
-#include "flow/replay/replay.h"
-#include "flow/replay/summary.h"
+#include "read/replay/check.h"
+#include "read/replay/gaps.h"
+#include "read/replay/replay.h"
+#include "read/replay/summary.h"
 
 #define BUDGET_SZ (64u << 20)
 #define RING_CNT  4

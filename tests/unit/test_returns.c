@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "io/session/returns.h"
+#include "live/session/returns.h"
 
 static void test_protected(void **state)
 {

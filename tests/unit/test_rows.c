@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/rows.h"
+#include "base/rows/rows.h"
 
 #define PAGES	    4
 #define SUBBUF_SZ   (PAGES * FR_PAGE_SZ)

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "io/safepath.h"
+#include "sys/safepath.h"
 
 #define OTHER 65534u
 

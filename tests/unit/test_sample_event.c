@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "pure/profile/sample_event.h"
+#include "base/profile/sample_event.h"
 
 #define CPU_WITHOUT 3u /* has no counter */
 

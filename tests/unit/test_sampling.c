@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "flow/recorder/daemon.h"
-#include "flow/recorder/sampling.h"
-#include "io/session/sampler.h"
+#include "live/recorder/daemon.h"
+#include "live/recorder/sampling.h"
+#include "live/session/sampler.h"
 
 #define TIMER_FD 7
 #define CALLS_FD 8

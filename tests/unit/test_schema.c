@@ -18,7 +18,7 @@ static void *take(size_t cnt, size_t sz)
 }
 
 #define calloc take
-#include "pure/schema/schema.c"
+#include "base/schema/schema.c"
 #undef calloc
 
 #undef errno /* a field of signals is called so */

@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/snapshot/name.h"
-#include "pure/config/record_filter.h"
-#include "pure/config/select.h"
-#include "pure/schema/facts.h"
-#include "pure/text/list.h"
+#include "base/config/record_filter.h"
+#include "base/config/select.h"
+#include "base/schema/facts.h"
+#include "base/text/list.h"
+#include "live/snapshot/name.h"
 
 static void test_profiles(void **state)
 {

@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "pure/set/foldset.h"
-#include "pure/set/idmap.h"
-#include "pure/set/ranges.h"
-#include "pure/set/spans.h"
-#include "pure/set/tally.h"
-#include "pure/text/folded.h"
+#include "base/set/foldset.h"
+#include "base/set/idmap.h"
+#include "base/set/ranges.h"
+#include "base/set/spans.h"
+#include "base/set/tally.h"
+#include "base/text/folded.h"
 
 #define NUMBERS 64u
 

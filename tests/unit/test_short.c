@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/rows/unfold.h"
 #include "layout.h"
-#include "pure/rows/unfold.h"
 
 #define UNIT_MAX 10
 #define TIME_NS	 0x123456789abcULL

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "flow/snapshot/dump_int.h"
 #include "host_check.h"
+#include "live/snapshot/dump_int.h"
 
 #define BUDGET_SZ	(64u << 20)
 #define SMALL_BUDGET_SZ (6u << 20)

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/pair.h"
+#include "base/rows/pair.h"
 #include "unit/make_batch.h"
 
 #define CPUS 2

@@ -16,10 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "flow/snapshot/name.h"
-#include "flow/snapshot/store_int.h"
-#include "io/snapfile/snapfile_format.h"
-#include "pure/trigger/quota.h"
+#include "base/trigger/quota.h"
+#include "live/snapshot/name.h"
+#include "live/snapshot/store_int.h"
+#include "read/snapfile/snapfile_format.h"
 
 #define SEC  1000000000ULL
 #define DAY  (86400 * SEC)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "pure/rows/subscribe.h"
+#include "base/rows/subscribe.h"
 #include "unit/make_batch.h"
 
 static const struct fr_sub_want rename_want = {

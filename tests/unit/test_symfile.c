@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "io/symbol/symfile_int.h"
-#include "io/symbol/vdso.h"
+#include "read/elf/symfile_int.h"
+#include "read/elf/vdso.h"
 
 #define VADDR	0x401000u /* of the code, which is at 0x1000 in the file */
 #define CODE_SZ 0x1000u

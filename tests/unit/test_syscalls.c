@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 
-#include "pure/schema/syscalls.h"
+#include "base/schema/syscalls.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "pure/show/table.h"
+#include "base/show/table.h"
 
 struct disk {
 	const char *name; /* NULL: not known */

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "flow/tail/tail_ring.h"
-#include "io/ring/ring_back.h"
-#include "pure/offbound.h"
+#include "base/offbound.h"
+#include "live/ring/ring_back.h"
+#include "live/tail/tail_ring.h"
 
 #define SLOTS	   4u
 #define PAGES	   1u

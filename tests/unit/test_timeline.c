@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/timeline/timeline.h"
-#include "pure/grid.h"
+#include "base/grid.h"
+#include "read/timeline/timeline.h"
 
 #define WIDTH 20u
 

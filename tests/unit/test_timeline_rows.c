@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "flow/timeline/timeline.h"
+#include "read/timeline/timeline.h"
 #include "unit/host_ring.h"
 
 #define BASE 1000000000ULL

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/config/trig_rule.h"
+#include "base/trigger/trig_lat.h"
 #include "fatal.h"
-#include "io/trig/trig_lat.h"
-#include "io/trig/trig_rule.h"
 #include "unit/parsed.h"
 
 #define MS  1000000ULL

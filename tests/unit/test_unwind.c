@@ -21,9 +21,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "flow/snapshot/unwind.h"
-#include "io/now.h"
-#include "pure/cfi.h"
+#include "base/cfi.h"
+#include "live/snapshot/unwind.h"
+#include "sys/now.h"
 
 #ifdef __clang__
 #define NOINLINE __attribute__((noinline))

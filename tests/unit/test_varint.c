@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "pure/rows/varint.h"
+#include "base/rows/varint.h"
 
 static void test_varints_come_back(void **state)
 {

@@ -12,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "host_core.h"
-#include "io/vmcore/vmcore_int.h"
-#include "pure/err.h"
+#include "read/vmcore/vmcore_int.h"
 
 #define PAGES 600u /* more than are read at once */
 

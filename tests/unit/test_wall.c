@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pure/text/wall.h"
+#include "base/text/wall.h"
 
 #define SEC    1000000000ULL
 #define MS     1000000ULL

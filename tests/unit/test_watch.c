@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "pure/trigger/watch_set.h"
+#include "base/trigger/watch_set.h"
 #include "unit/make_batch.h"
 
 #define ARCH	   "x86_64"

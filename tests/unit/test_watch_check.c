@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "pure/schema/schema.h"
-#include "pure/trigger/watch_set.h"
+#include "base/schema/schema.h"
+#include "base/trigger/watch_set.h"
 
 #define ARCH   "x86_64"
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -12,7 +12,7 @@ for (const path of process.argv.slice(2)) {
 	const kindOf = selector => /text\/x-(\w+)/.exec(selector)[1];
 	const document = { querySelector: s => of(kindOf(s))[0], querySelectorAll: s => of(kindOf(s)) };
 	const context = vm.createContext({ document, atob, Blob, Response, DecompressionStream, TextDecoder, setTimeout });
-	const code = ["data.js", "model.js"].map(name => readFileSync(new URL(`../../user/view/${name}`, import.meta.url), "utf8")).join("\n");
+	const code = ["data.js", "model.js"].map(name => readFileSync(new URL(`../../user/show/view/${name}`, import.meta.url), "utf8")).join("\n");
 	const m = await vm.runInContext(`${code}\nData.load(() => {}).then(d => new Model(d))`, context);
 	const list = w => Array.from({ length: w.at.n }, (_, i) => [w.at.a[i], w.tid.a[i], w.ns.a[i]]);
 	console.log(JSON.stringify({

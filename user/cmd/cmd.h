@@ -3,7 +3,7 @@
 #ifndef FR_CMD_H
 #define FR_CMD_H
 
-#include "pure/err.h"
+#include "base/err.h"
 
 /* All return an exit status, enum fr_exit. */
 int fr_cmd_record(int argc, char **argv);

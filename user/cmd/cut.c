@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/filter/filter.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/winopts.h"
-#include "flow/snapshot/cut.h"
-#include "pure/filter/filter.h"
+#include "read/cut/cut.h"
 
 struct ask {
 	struct fr_cut_ask cut;

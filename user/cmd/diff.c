@@ -5,14 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/profile/prof.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/winopts.h"
-#include "flow/diff/diff_print.h"
-#include "flow/profile/profile.h"
-#include "pure/profile/prof.h"
-#include "pure/text/units.h"
+#include "read/diff/diff_print.h"
+#include "show/profile/profile.h"
 
 #define WIDTH_DEFAULT 120
 #define WIDTH_LEAST   60

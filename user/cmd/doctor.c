@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "flow/recorder/doctor.h"
-#include "pure/err.h"
+#include "live/recorder/doctor.h"
 
 static const struct fr_option table[] = {
 	FR_OPTION(0, "json", NULL, "the same for programs", fr_option_flag, 0),

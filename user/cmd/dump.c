@@ -7,16 +7,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/err.h"
+#include "base/text/escape.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "cmd/remote.h"
-#include "flow/incident/inclog.h"
-#include "flow/snapshot/dump.h"
-#include "pure/config/default.h"
-#include "pure/err.h"
-#include "pure/text/escape.h"
-#include "pure/text/units.h"
+#include "live/incident/inclog.h"
+#include "live/snapshot/dump.h"
 
 #define TIMEOUT_MS  120000 /* to wait for the snapshot */
 #define BUSY_NAP_MS 200

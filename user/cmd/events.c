@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/filter/nearest.h"
+#include "base/text/jsonw.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "lib/flightrec.h"
-#include "pure/filter/nearest.h"
-#include "pure/format/format_text.h"
-#include "pure/text/jsonw.h"
+#include "show/format/format_text.h"
 
 enum form { TEXT, JSON, MARKDOWN };
 

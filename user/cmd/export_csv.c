@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/escape.h"
+#include "base/text/out.h"
 #include "cmd/export_each.h"
-#include "pure/text/escape.h"
-#include "pure/text/out.h"
 
 #define COLUMN_MAX 256u
 #define TYPE_MAX   256u /* numbers of kinds of events are below this */

@@ -6,7 +6,7 @@
 #include "cmd/jobs.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
-#include "flow/export/export.h"
+#include "show/export/export.h"
 
 struct fr_exportopts {
 	struct fr_export_ask ask;

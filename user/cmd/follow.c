@@ -8,15 +8,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/schema/sysnames.h"
+#include "base/text/escape.h"
+#include "base/text/out.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/remote.h"
-#include "io/session/sess.h"
-#include "pure/config/default.h"
-#include "pure/schema/sysnames.h"
-#include "pure/text/escape.h"
-#include "pure/text/out.h"
-#include "pure/text/units.h"
+#include "live/session/sess.h"
 
 #define TIMEOUT_MS 10000
 #define NAP_MS	   200 /* between two looks for the next recorder */

@@ -6,21 +6,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/err.h"
+#include "base/text/escape.h"
+#include "base/text/units.h"
+#include "base/text/utf8.h"
+#include "base/text/when.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
-#include "flow/incident/inclog.h"
-#include "flow/incident/incsnap.h"
-#include "flow/replay/replay.h"
-#include "io/now.h"
-#include "pure/config/default.h"
-#include "pure/err.h"
-#include "pure/format/format_text.h"
-#include "pure/text/escape.h"
-#include "pure/text/units.h"
-#include "pure/text/utf8.h"
-#include "pure/text/when.h"
+#include "live/incident/inclog.h"
+#include "read/incident/incsnap.h"
+#include "read/replay/replay.h"
+#include "show/format/format_text.h"
+#include "sys/now.h"
 
 struct ask {
 	const char *name; /* NULL: any */

@@ -3,8 +3,8 @@
 #ifndef FR_CMD_INFO_H
 #define FR_CMD_INFO_H
 
+#include "base/text/out.h"
 #include "lib/flightrec.h"
-#include "pure/text/out.h"
 
 /* One snapshot of an open handle. */
 struct fr_info {

@@ -2,9 +2,9 @@
 /* info_cut: what `flightrec cut` has left out of a snapshot, and which files `flightrec merge` made it from. */
 #include <stdio.h>
 
+#include "base/text/escape.h"
+#include "base/text/jsonw.h"
 #include "cmd/info.h"
-#include "pure/text/escape.h"
-#include "pure/text/jsonw.h"
 
 static void put_cut(struct fr_out *o, const struct fr_info *s)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "alert.h"
+#include "base/text/jsonw.h"
 #include "cmd/info.h"
-#include "pure/text/jsonw.h"
 
 /* The fact as a number if it is one, else null. */
 static void put_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/units.h"
 #include "cmd/info.h"
-#include "flow/replay/summary.h"
-#include "pure/text/units.h"
+#include "read/replay/summary.h"
 
 #define BAR_COLS	40
 #define BAR_LEAST_COLS	8

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "alert.h"
+#include "base/incident.h"
+#include "base/profile/sample_event.h"
+#include "base/text/escape.h"
+#include "base/text/units.h"
 #include "cmd/info.h"
 #include "fatal.h"
-#include "pure/format/format_text.h"
-#include "pure/incident.h"
-#include "pure/profile/sample_event.h"
-#include "pure/text/escape.h"
-#include "pure/text/units.h"
+#include "show/format/format_text.h"
 
 void fr_info_label(struct fr_out *o, const char *label)
 {

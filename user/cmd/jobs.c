@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "flow/replay/replay.h"
-#include "pure/err.h"
+#include "base/err.h"
+#include "read/replay/replay.h"
 
 #define JOBS_MOST 256u
 

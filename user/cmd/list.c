@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
 #include "cmd/cmd.h"
 #include "cmd/list.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
-#include "flow/snapshot/store.h"
-#include "pure/config/default.h"
+#include "live/snapshot/store.h"
 
 struct ask {
 	const char *dir;

@@ -3,8 +3,8 @@
 #ifndef FR_CMD_LIST_H
 #define FR_CMD_LIST_H
 
-#include "flow/snapshot/store.h"
-#include "pure/text/out.h"
+#include "base/text/out.h"
+#include "live/snapshot/store.h"
 
 /* The cnt snapshots of dir, in this order: a line each; as one JSON object (docs/json.md). */
 void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt);

@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/schema/sysnames.h"
+#include "base/text/escape.h"
+#include "base/text/jsonw.h"
+#include "base/text/units.h"
 #include "cmd/list.h"
-#include "pure/schema/sysnames.h"
-#include "pure/text/escape.h"
-#include "pure/text/jsonw.h"
-#include "pure/text/units.h"
 
 #define TIME_W 21 /* "2026-11-21 13:02:40  " */
 

@@ -4,13 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/filter/nearest.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
-#include "io/fd.h"
-#include "io/heap.h"
-#include "io/session/load.h"
-#include "io/stdfd.h"
-#include "pure/filter/nearest.h"
+#include "live/session/load.h"
+#include "sys/fd.h"
+#include "sys/heap.h"
+#include "sys/stdfd.h"
 #include "version.h"
 
 static const struct {

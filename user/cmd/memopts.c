@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "io/memory.h"
-#include "pure/err.h"
-#include "pure/text/units.h"
+#include "base/err.h"
+#include "base/text/units.h"
+#include "sys/memory.h"
 
 #define LEAST_SZ (16ULL << 20) /* below this, not even a small file can be read */
 #define USUAL_SZ (64ULL << 20) /* what is taken without being asked for: a small cgroup is no reason not to read */

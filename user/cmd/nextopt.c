@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pure/err.h"
-#include "pure/filter/nearest.h"
+#include "base/err.h"
+#include "base/filter/nearest.h"
 
 #define NAME_SZ	   64u
 #define MATCHES_SZ 256u

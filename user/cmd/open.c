@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "pure/config/setting.h"
-#include "pure/err.h"
+#include "base/config/setting.h"
+#include "base/err.h"
 
 bool fr_cmd_name_ok(const char *name)
 {

@@ -3,7 +3,7 @@
 #ifndef FR_CMD_OPEN_H
 #define FR_CMD_OPEN_H
 
-#include "io/session/sess.h"
+#include "live/session/sess.h"
 
 /* Can a session have this name? If not, with a message. */
 bool fr_cmd_name_ok(const char *name);

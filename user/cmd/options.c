@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/err.h"
+#include "base/text/units.h"
 #include "cmd/nextopt.h"
-#include "pure/config/default.h"
-#include "pure/err.h"
-#include "pure/text/units.h"
 
 #define LABEL_SZ     256u
 #define LABEL_COLUMN 22u  /* longer labels move no other option's text */

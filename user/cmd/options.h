@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "pure/show/table.h"
+#include "base/show/table.h"
 #include "types.h"
 
 struct fr_option {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "io/now.h"
-#include "pure/err.h"
-#include "pure/text/units.h"
+#include "base/err.h"
+#include "base/text/units.h"
+#include "sys/now.h"
 
 #define WAIT_MAX (1e9 * FR_SEC_NS) /* thirty years: avoids overflow for anything farther away */
 

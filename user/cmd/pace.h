@@ -3,7 +3,7 @@
 #ifndef FR_PACE_H
 #define FR_PACE_H
 
-#include "pure/text/out.h"
+#include "base/text/out.h"
 
 struct fr_pace {
 	double speed;	/* 0: at once */

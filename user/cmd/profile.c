@@ -5,16 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/profile/prof.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "cmd/symopts.h"
-#include "flow/profile/profile.h"
-#include "flow/snapshot/dump.h"
-#include "pure/config/default.h"
-#include "pure/profile/prof.h"
-#include "pure/text/units.h"
+#include "live/snapshot/dump.h"
+#include "show/profile/profile.h"
 
 #define TOP_DEFAULT 20u
 #define TOP_MOST    10000u

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config/default.h"
+#include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/nextopt.h"
 #include "cmd/options.h"
 #include "cmd/record_opts.h"
-#include "io/session/load.h"
-#include "pure/config/default.h"
-#include "pure/err.h"
+#include "live/session/load.h"
 
 /* An option of the configuration's table. */
 static int give(const struct fr_option *option, void *to, const char *value)

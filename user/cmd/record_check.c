@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/text/units.h"
 #include "cmd/record_opts.h"
-#include "io/nss.h"
-#include "pure/err.h"
-#include "pure/text/units.h"
+#include "sys/nss.h"
 
 /* If files cannot be nameless: create and remove a directory. */
 static int try_subdir(const char *dir)

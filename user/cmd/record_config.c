@@ -9,11 +9,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/trigger/watch_set.h"
 #include "cmd/record_opts.h"
-#include "io/hook/hook.h"
-#include "io/safepath.h"
-#include "pure/err.h"
-#include "pure/trigger/watch_set.h"
+#include "live/hook/hook.h"
+#include "sys/safepath.h"
 
 #define FILE_MAX (1u << 20)
 

@@ -3,8 +3,8 @@
 #ifndef FR_CMD_RECORD_OPTS_H
 #define FR_CMD_RECORD_OPTS_H
 
-#include "flow/recorder/record.h"
-#include "pure/config/record_filter.h"
+#include "base/config/record_filter.h"
+#include "live/recorder/record.h"
 
 #define FR_RECORD_GIVEN_MAX 256u
 

@@ -6,14 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/config/select.h"
+#include "base/config/setting.h"
+#include "base/err.h"
+#include "base/filter/filter.h"
+#include "base/text/memfile.h"
+#include "base/text/units.h"
 #include "cmd/record_opts.h"
-#include "io/cgroup.h"
-#include "pure/config/select.h"
-#include "pure/config/setting.h"
-#include "pure/err.h"
-#include "pure/filter/filter.h"
-#include "pure/text/memfile.h"
-#include "pure/text/units.h"
+#include "sys/cgroup.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"
 #define CGROUP_ROOT_MIX "/sys/fs/cgroup/unified" /* cgroup v1 and v2 side by side */

@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
-#include "flow/snapshot/recover.h"
+#include "live/snapshot/recover.h"
 
 static const struct fr_option table[] = {
 	FR_OPTION('o', "output", "OUT", "the new file; one that exists is not replaced", fr_option_text,

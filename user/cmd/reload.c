@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <stdlib.h>
 
+#include "base/config/default.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/remote.h"
-#include "pure/config/default.h"
 
 #define TIMEOUT_MS 60000 /* loading the triggers' programs takes time on a busy machine */
 

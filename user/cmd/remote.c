@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config/setting.h"
+#include "base/err.h"
 #include "cmd/open.h"
-#include "io/ns.h"
-#include "io/patience.h"
-#include "io/session/sess.h"
-#include "pure/config/setting.h"
-#include "pure/err.h"
+#include "live/session/sess.h"
+#include "sys/ns.h"
+#include "sys/patience.h"
 
 #define ANSWER_SOON_MS 5000
 

@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "io/ctl/ctl.h"
-#include "pure/text/jsonr.h"
+#include "base/text/jsonr.h"
+#include "live/ctl/ctl.h"
 
 /* Is this user barred from the session while its recorder listens? Then ask the recorder. Prints nothing. */
 bool fr_cmd_is_remote(const char *name);

@@ -6,17 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/filter/filter.h"
+#include "base/schema/syscalls.h"
+#include "base/schema/sysnames.h"
+#include "base/text/dev.h"
+#include "base/text/escape.h"
+#include "base/text/jsonw.h"
+#include "base/text/units.h"
 #include "cmd/pace.h"
-#include "flow/rehearse/rehearse.h"
-#include "pure/err.h"
-#include "pure/filter/filter.h"
-#include "pure/format/format_text.h"
-#include "pure/schema/syscalls.h"
-#include "pure/schema/sysnames.h"
-#include "pure/text/dev.h"
-#include "pure/text/escape.h"
-#include "pure/text/jsonw.h"
-#include "pure/text/units.h"
+#include "read/rehearse/rehearse.h"
+#include "show/format/format_text.h"
 
 struct on {
 	const struct fr_replay_on *ask;

@@ -3,8 +3,8 @@
 #ifndef FR_REPLAY_ON_H
 #define FR_REPLAY_ON_H
 
-#include "flow/replay/replay.h"
-#include "pure/trigger/trigger.h"
+#include "base/trigger/trigger.h"
+#include "read/replay/replay.h"
 
 struct fr_replay_on {
 	const char *text[FR_TRIGGER_MAX]; /* as given */

@@ -15,7 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "pure/err.h"
+#include "base/err.h"
 
 #define CNT_MAX	   1000000u
 #define KEY_CTRL_C 3

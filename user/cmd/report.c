@@ -3,14 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
-#include "flow/report/report_kinds.h"
-#include "pure/text/units.h"
+#include "show/report/report_kinds.h"
 
 #define TOP_DEFAULT    10
 #define TOP_MOST       1000000

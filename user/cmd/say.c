@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "cmd/say.h"
 
+#include "base/err.h"
+#include "base/text/units.h"
 #include "lib/flightrec.h"
-#include "pure/err.h"
-#include "pure/text/units.h"
 #include "types.h"
 
 void fr_cmd_say(void *arg, int level, const char *text)

@@ -9,16 +9,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/err.h"
+#include "base/text/escape.h"
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
 #include "cmd/remote.h"
-#include "flow/recorder/live_kinds.h"
-#include "io/fd.h"
-#include "io/safepath.h"
-#include "pure/config/default.h"
-#include "pure/err.h"
-#include "pure/text/escape.h"
+#include "live/recorder/live_kinds.h"
+#include "sys/fd.h"
+#include "sys/safepath.h"
 
 #define TIMEOUT_MS 10000
 

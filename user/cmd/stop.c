@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/err.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
-#include "flow/recorder/live.h"
-#include "flow/recorder/stop.h"
-#include "flow/snapshot/dump.h"
-#include "pure/config/default.h"
-#include "pure/err.h"
-#include "pure/text/units.h"
+#include "live/recorder/live.h"
+#include "live/recorder/stop.h"
+#include "live/snapshot/dump.h"
 
 struct ask {
 	const char *name;

@@ -4,13 +4,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text/escape.h"
+#include "base/text/jsonw.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/symopts.h"
-#include "flow/symbols/frames.h"
-#include "pure/text/escape.h"
-#include "pure/text/jsonw.h"
+#include "read/symbols/frames.h"
 
 struct ask {
 	struct fr_symopts symbols;

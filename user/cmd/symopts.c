@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/err.h"
 #include "lib/flightrec.h"
-#include "pure/err.h"
 
 int fr_symopts_on(const struct fr_option *option, void *to, const char *value)
 {

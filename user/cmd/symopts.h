@@ -4,7 +4,7 @@
 #define FR_SYMOPTS_H
 
 #include "cmd/options.h"
-#include "flow/symbols/symbols.h"
+#include "read/symbols/symbols.h"
 
 /* The options given; all zero: none. */
 struct fr_symopts {

@@ -8,17 +8,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/config/tiers.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
-#include "flow/replay/replay.h"
-#include "flow/tail/tail.h"
-#include "pure/config/default.h"
-#include "pure/config/tiers.h"
-#include "pure/format/format_json.h"
-#include "pure/format/format_text.h"
-#include "pure/text/units.h"
+#include "live/tail/tail.h"
+#include "read/replay/replay.h"
+#include "show/format/format_json.h"
+#include "show/format/format_text.h"
 
 #define NAP_NS 50000000L /* between two rounds */
 

@@ -13,8 +13,8 @@
 #include "cmd/options.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
-#include "flow/top/top.h"
-#include "io/screen.h"
+#include "show/top/top.h"
+#include "sys/screen.h"
 
 #define SIZE_MOST     1000u
 #define WIDTH_DEFAULT 100u

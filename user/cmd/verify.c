@@ -4,16 +4,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/text/escape.h"
+#include "base/text/out.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
-#include "flow/replay/check.h"
-#include "flow/replay/replay.h"
-#include "io/snapfile/snapfile_members.h"
-#include "pure/config/default.h"
-#include "pure/text/escape.h"
-#include "pure/text/out.h"
-#include "pure/text/units.h"
+#include "read/replay/check.h"
+#include "read/replay/replay.h"
+#include "read/snapfile/snapfile_members.h"
 
 static const struct fr_option table[] = {
 	FR_OPTION_GROUP(fr_memopts, 0),

@@ -7,15 +7,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/config/default.h"
+#include "base/config/setting.h"
+#include "base/filter/filter.h"
+#include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
-#include "flow/holdoff/holdwatch.h"
-#include "flow/recorder/record.h"
-#include "pure/config/default.h"
-#include "pure/config/setting.h"
-#include "pure/filter/filter.h"
-#include "pure/text/units.h"
+#include "live/recorder/record.h"
+#include "live/watch/holdwatch.h"
 
 #define MEMORY	      (4ULL << 20)
 #define SAMPLE_HZ     1000u

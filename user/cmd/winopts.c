@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
+#include "base/err.h"
 #include "lib/flightrec.h"
-#include "pure/err.h"
 
 /* --window is both ends: which of two would count, nobody can see. */
 static int winopts_check(const struct fr_winopts *given)

@@ -3,8 +3,8 @@
 #ifndef FR_WINOPTS_H
 #define FR_WINOPTS_H
 
+#include "base/text/when.h"
 #include "cmd/options.h"
-#include "pure/text/when.h"
 
 struct flightrec;
 

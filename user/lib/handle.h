@@ -8,14 +8,14 @@
 #ifndef FR_LIB_HANDLE_H
 #define FR_LIB_HANDLE_H
 
-#include "flow/replay/missing.h"
-#include "flow/replay/replay.h"
-#include "flow/replay/summary.h"
-#include "flow/symbols/frames.h"
+#include "base/err.h"
+#include "base/text/out.h"
 #include "lib/flightrec.h"
-#include "pure/err.h"
-#include "pure/format/format_text.h"
-#include "pure/text/out.h"
+#include "read/replay/missing.h"
+#include "read/replay/replay.h"
+#include "read/replay/summary.h"
+#include "read/symbols/frames.h"
+#include "show/format/format_text.h"
 
 #define FR_LIB_ERROR_SZ 2048
 

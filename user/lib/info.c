@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/schema/reasons.h"
 #include "lib/handle.h"
-#include "pure/schema/reasons.h"
 
 unsigned flightrec_file_cnt(const struct flightrec *fr)
 {

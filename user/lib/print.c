@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/text/units.h"
 #include "lib/handle.h"
-#include "pure/format/format_gap.h"
-#include "pure/format/format_json.h"
-#include "pure/format/format_text.h"
-#include "pure/text/units.h"
+#include "show/format/format_gap.h"
+#include "show/format/format_json.h"
+#include "show/format/format_text.h"
 
 #define PRINT_FLAGS (FLIGHTREC_PRINT_POS | FLIGHTREC_PRINT_SYMBOLS | FLIGHTREC_PRINT_NO_SYMBOLS | FLIGHTREC_PRINT_COLOR)
 

@@ -2,8 +2,8 @@
 /* schema: kinds of events and their fields. */
 #include <errno.h>
 
+#include "base/rows/stacktexts.h"
 #include "lib/handle.h"
-#include "pure/rows/stacktexts.h"
 
 static const struct fr_schema *schema_of(const struct flightrec *fr, unsigned file)
 {

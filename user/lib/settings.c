@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/config/tiers.h"
+#include "base/set/vec.h"
 #include "lib/handle.h"
-#include "pure/config/tiers.h"
-#include "pure/set/vec.h"
 
 #define FLAGS \
 	(FLIGHTREC_PAIRS | FLIGHTREC_CGROUPS | FLIGHTREC_NO_NAMES | FLIGHTREC_UNMATCHED | FLIGHTREC_GAPS | FLIGHTREC_CHECK)

@@ -2,8 +2,8 @@
 /* stack: frames of an event's stack in words. */
 #include <errno.h>
 
+#include "base/rows/stacktexts.h"
 #include "lib/handle.h"
-#include "pure/rows/stacktexts.h"
 
 struct fr_frames *fr_lib_frames(struct flightrec *fr)
 {

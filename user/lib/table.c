@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "flow/replay/gaps.h"
+#include "read/replay/gaps.h"
 
 enum as { NUM, TIER, HOLE_WHY, CHARS, TEXT };
 

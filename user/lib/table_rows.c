@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* table_rows: the rows of tables that are not in the snapshot in this form. */
-#include "flow/incident/incsnap.h"
-#include "io/snapfile/snapfile_rows.h"
 #include "lib/table.h"
+#include "read/incident/incsnap.h"
+#include "read/snapfile/snapfile_rows.h"
 
 static const void *summary_row(struct flightrec *fr, unsigned file)
 {

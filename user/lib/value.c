@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "lib/handle.h"
-#include "pure/format/format_text.h"
+#include "show/format/format_text.h"
 
 /* The value of a field that must be of this kind. Returns 0, or an error as in the header. */
 static int value_of(const struct flightrec_event *ev, int field, enum fr_val_kind kind, struct fr_val *v)

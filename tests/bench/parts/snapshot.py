@@ -18,7 +18,7 @@ WRITER_MS, EVERY_US, TAKEN_AFTER_S, REST_S = 350, 20, 0.06, 0.05
 BEGUN_NS = 30_000_000
 TAKEN = re.compile(r", in ([\d.]+ \w+), the rings read after ([\d.]+ \w+)")
 FEW = 64 * common.MIB  # rings for which a dump has two threads, and takes no more than that
-LARGE_MIB = 64  # a CPU: more than what a dump has for copies in any case (user/flow/snapshot/dump_int.h)
+LARGE_MIB = 64  # a CPU: more than what a dump has for copies in any case (user/live/snapshot/dump_int.h)
 STALL_MS = 0.1  # what a snapshot may add to a writer's longest pause: less than that is what the machine does by itself
 
 

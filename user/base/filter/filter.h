@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * filter: C-like expressions over events, compiled once for a schema. Pure.
+ *
+ *	event == "sys_enter" && id == openat && comm ~ "nginx*"
+ *	event == sched_switch && prev_state == D || sig in (SIGSEGV, SIGBUS)
+ *	ret == -ENOENT && !(tid in (1, 2)) && args[1] & 0x40
+ *
+ *	names		event, ts, cpu, pid, tid, comm, tier, and each field of each event; an element of an array: args[0]
+ *	numbers		10, 0xa, 012; durations 5us, 1.5ms, 2s in ns; if a field has names for its numbers, those: openat,
+ *			SIGSEGV, ENOENT, D, NET_RX
+ *	texts		"..." with \" \\ \n \t \xNN; the name of an event or tier needs no quotes
+ *	operators	|| && ! == != < <= > >= in (a, b) ~ !~ | & + - * / % by growing precedence: & and | bind tighter than
+ *			comparisons, as one expects and C does not; ~ and !~ match the globs * ? [a-z]
+ *
+ * A comparison with something that the event does not have, or that is unknown, is false, even with !=.
+ */
+#ifndef FR_FILTER_H
+#define FR_FILTER_H
+
+#include "base/rows/view.h"
+
+struct fr_filter; /* opaque */
+
+struct fr_filter_error {
+	size_t at; /* byte in the expression */
+	char text[200];
+};
+
+/*
+ * Two lines for a message: the expression, or the part around the place, and a caret below the place; each begins with indent.
+ * Returns buf; 256 bytes are enough.
+ */
+const char *fr_filter_point(const char *expr, size_t at, const char *indent, char *buf, size_t sz);
+
+/* Print to standard error that expr is wrong, and where. */
+void fr_filter_say(const char *expr, const struct fr_filter_error *error);
+
+/* Print that the option's expression, a filter or a trigger, is wrong, and where. */
+void fr_filter_say_at(const char *option, const char *why, const char *expr, size_t at);
+
+/* What the event's number alone decides. */
+enum fr_verdict { FR_VERDICT_NO, FR_VERDICT_YES, FR_VERDICT_LOOK };
+
+/*
+ * Compile expr for events of schema s on a machine of that arch (NULL: unknown); both must live as long as the filter. Returns
+ * 0 and *out (free with fr_filter_free()), -EINVAL and *error, or -ENOMEM.
+ */
+int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch, struct fr_filter **out,
+		  struct fr_filter_error *error);
+void fr_filter_free(struct fr_filter *f); /* NULL is fine */
+
+/* A file that is read: its events, and its machine (NULL: unknown). */
+struct fr_filter_file {
+	const struct fr_schema *schema;
+	const char *arch;
+};
+
+/* The same, for one of cnt files that are read together: a name that only others know is one that its events lack. */
+int fr_filter_new_beside(const char *expr, const struct fr_filter_file *file, u32 cnt, u32 which, struct fr_filter **out,
+			 struct fr_filter_error *error);
+
+enum fr_verdict fr_filter_verdict(const struct fr_filter *f, u8 event);
+
+/* Which of an event's rows a filter accepts. */
+enum fr_takes { FR_TAKES_SOME, FR_TAKES_TASKS, FR_TAKES_ALL };
+
+/*
+ * Which rows of each of these events does it accept? All; or all rows of tasks that are the same for all these events, in which
+ * it looks at nothing but pid, tid and cgroup; otherwise some, maybe none.
+ */
+enum fr_takes fr_filter_takes(const struct fr_filter *f, const u8 *event, u32 cnt);
+
+/* Does it ask for what rows end (latency, offcpu, ...)? Then the view needs view->pair. */
+bool fr_filter_uses_pairs(const struct fr_filter *f);
+
+/* Does it ask for cgroups? Then the view needs view->cgroups. */
+bool fr_filter_uses_cgroups(const struct fr_filter *f);
+
+/* Does the row match? v: that of its file, with all that the filter uses. */
+bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const struct fr_row *r);
+
+/* Does the text match the pattern: * any, ? one character, [a-z] [!a-z] one of a set. */
+bool fr_glob(const char *pattern, size_t pattern_sz, const char *text, size_t text_sz);
+
+/* Has each set of the pattern its closing bracket? In matching, a [ without one is an ordinary character. */
+bool fr_glob_is_closed(const char *pattern, size_t sz);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/rows/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rows/subscribe.h"
+
+_Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_ids), "numbers begin at the same place");
+
+#define BUILD_ID_WORDS 3u
+#define OFF_BITS       56u
+#define OFF_MASK       ((1ULL << OFF_BITS) - 1)
+
+/* Where numbers of a stack are in the pool; no stack has id 0. */
+struct entry {
+	u64 id;
+	size_t at, cnt;
+	u32 frame_cnt; /* in a table of origins: words before the build-ids */
+};
+
+/* Numbers by stack id: an open hash, at most half full. */
+struct table {
+	struct entry *entry;
+	size_t cap, cnt; /* cap is a power of two */
+	u64 *pool;
+	size_t pool_cnt, pool_cap;
+};
+
+struct fr_stacks {
+	struct table frames, origins;
+};
+
+struct fr_stacks *fr_stacks_new(void)
+{
+	return calloc(1, sizeof(struct fr_stacks));
+}
+
+void fr_stacks_free(struct fr_stacks *s)
+{
+	if (!s)
+		return;
+	free(s->frames.entry);
+	free(s->frames.pool);
+	free(s->origins.entry);
+	free(s->origins.pool);
+	free(s);
+}
+
+static struct entry *slot(const struct table *t, u64 id)
+{
+	size_t i = (id * 0x9e3779b97f4a7c15ULL) >> 20;
+
+	for (;; i++) {
+		struct entry *e = &t->entry[i & (t->cap - 1)];
+
+		if (!e->id || e->id == id)
+			return e;
+	}
+}
+
+static int grow(struct table *t)
+{
+	struct table bigger = *t;
+	size_t i;
+
+	if (t->cnt * 2 < t->cap)
+		return 0;
+	bigger.cap = t->cap ? t->cap * 2 : 1024;
+	bigger.entry = calloc(bigger.cap, sizeof(*bigger.entry));
+	if (!bigger.entry)
+		return -ENOMEM;
+	for (i = 0; i < t->cap; i++) {
+		if (t->entry[i].id)
+			*slot(&bigger, t->entry[i].id) = t->entry[i];
+	}
+	free(t->entry);
+	*t = bigger;
+	return 0;
+}
+
+static int keep(struct table *t, const u64 *frame, size_t cnt)
+{
+	if (t->pool_cnt + cnt > t->pool_cap) {
+		size_t cap = (t->pool_cnt + cnt) * 2;
+		u64 *pool = realloc(t->pool, cap * sizeof(*pool));
+
+		if (!pool)
+			return -ENOMEM;
+		t->pool = pool;
+		t->pool_cap = cap;
+	}
+	memcpy(t->pool + t->pool_cnt, frame, cnt * sizeof(*frame));
+	t->pool_cnt += cnt;
+	return 0;
+}
+
+/*
+ * The id is a hash of the frames, so the first copy is as good as any; but of a process that died, more may have been found
+ * than the hash is of. Returns 0 or -ENOMEM.
+ */
+static int add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_cnt)
+{
+	struct entry *e;
+
+	if (!id || !cnt)
+		return 0;
+	if (grow(t))
+		return -ENOMEM;
+	e = slot(t, id);
+	if (e->id && (frame_cnt ? frame_cnt <= e->frame_cnt : cnt <= e->cnt))
+		return 0;
+	if (keep(t, frame, cnt))
+		return -ENOMEM;
+	t->cnt += !e->id;
+	*e = (struct entry){.id = id, .at = t->pool_cnt - cnt, .cnt = cnt, .frame_cnt = frame_cnt};
+	return 0;
+}
+
+static const struct entry *find(const struct table *t, u64 id)
+{
+	const struct entry *e;
+
+	if (!id || !t->cap)
+		return NULL;
+	e = slot(t, id);
+	return e->id ? e : NULL;
+}
+
+/* The events that hold numbers of a stack. */
+enum { CARRIER_ID, CARRIER_NUMS, CARRIER_FRAME_CNT };
+static const struct fr_sub_want stacks_frames = {"stack", {FR_SUB_NUM("stack_id"), FR_SUB_NUMS("frames")}};
+static const struct fr_sub_want stacks_origins = {
+	"stack_build_ids",
+	{FR_SUB_NUM("stack_id"), FR_SUB_NUMS("words"), FR_SUB_NUM("frame_cnt")},
+};
+
+static int add_row(struct table *t, const struct fr_sub *sub, const struct fr_row *r)
+{
+	size_t cnt;
+	const u64 *nums = fr_row_nums(r, sub->field[CARRIER_NUMS], &cnt);
+	u64 frames = sub->cnt > CARRIER_FRAME_CNT ? fr_sub_num(sub, r, CARRIER_FRAME_CNT) : 0;
+
+	return frames > cnt ? 0 : add(t, fr_sub_num(sub, r, CARRIER_ID), nums, cnt, frames);
+}
+
+int fr_stacks_add_batch(struct fr_stacks *s, const struct fr_batch *b)
+{
+	struct fr_sub stack, origin;
+	u32 i;
+	int err = 0;
+
+	fr_subscribe(b->schema, &stacks_frames, &stack);
+	fr_subscribe(b->schema, &stacks_origins, &origin);
+	for (i = 0; i < b->row_cnt && !err; i++) {
+		struct fr_row r = fr_batch_row(b, i);
+
+		if (r.ev == stack.ev)
+			err = add_row(&s->frames, &stack, &r);
+		else if (r.ev == origin.ev)
+			err = add_row(&s->origins, &origin, &r);
+	}
+	return err;
+}
+
+int fr_stacks_add_record(struct fr_stacks *s, const struct fr_rec *rec, size_t sz)
+{
+	const struct fr_rec_stack *stack = (const void *)rec;
+	const struct fr_rec_stack_build_ids *origin = (const void *)rec;
+	size_t nums;
+
+	if (sz < sizeof(*stack) || sz < sizeof(*origin))
+		return 0;
+	nums = (sz - sizeof(*stack)) / sizeof(u64);
+	if (fr_head_event(rec->head) == FR_EV_stack)
+		return add(&s->frames, stack->stack_id, stack->frames, nums, 0);
+	if (fr_head_event(rec->head) == FR_EV_stack_build_ids && rec->task >> 24 <= nums)
+		return add(&s->origins, origin->stack_id, origin->words, nums, rec->task >> 24);
+	return 0;
+}
+
+const u64 *fr_stacks_find(const struct fr_stacks *s, u64 id, size_t *cnt)
+{
+	const struct entry *e = find(&s->frames, id);
+
+	if (!e)
+		return NULL;
+	*cnt = e->cnt;
+	return s->frames.pool + e->at;
+}
+
+/* The kernel pads shorter ones with zeros: linkers make 8 and 16 bytes besides 20. */
+static u8 build_id_size(const u8 *id)
+{
+	static const u8 zero[20];
+
+	if (!memcmp(id + 8, zero, 12))
+		return memcmp(id, zero, 8) ? 8 : 0;
+	return memcmp(id + 16, zero, 4) ? 20 : 16;
+}
+
+bool fr_stacks_origin(const struct fr_stacks *s, u64 id, u32 nr, struct fr_origin *out)
+{
+	const struct entry *e = find(&s->origins, id);
+	u64 word = e && nr < e->frame_cnt ? s->origins.pool[e->at + nr] : 0;
+	size_t at = word >> OFF_BITS; /* of the build-id's words after the frames'; 0: none */
+
+	if (!at)
+		return false;
+	at = e->frame_cnt + (at - 1) * BUILD_ID_WORDS;
+	if (at + BUILD_ID_WORDS > e->cnt)
+		return false;
+	memcpy(out->build_id, s->origins.pool + e->at + at, sizeof(out->build_id));
+	out->build_id_sz = build_id_size(out->build_id);
+	out->file_off = word & OFF_MASK;
+	return out->build_id_sz != 0;
+}
+
+size_t fr_stacks_origin_cnt(const struct fr_stacks *s)
+{
+	return s->origins.cnt;
+}

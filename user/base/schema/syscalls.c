@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/schema/syscalls.h"
+
+#include <string.h>
+
+#define CNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* clang-format off */
+#define SYSCALL(nr, name, args) [nr] = {#name, sizeof(#name) - 1, args},
+static const struct fr_syscall x86_64[] = {
+#include "base/schema/syscalls_x86_64.def"
+};
+
+static const struct fr_syscall i386[] = {
+#include "base/schema/syscalls_i386.def"
+};
+
+static const struct fr_syscall aarch64[] = {
+#include "base/schema/syscalls_aarch64.def"
+};
+#undef SYSCALL
+/* clang-format on */
+
+static const struct fr_syscalls tables[] = {
+	{"x86_64", 0, x86_64, CNT(x86_64)},
+	{"x86_64", 1, i386, CNT(i386)},
+	{"aarch64", 0, aarch64, CNT(aarch64)},
+};
+
+const struct fr_syscalls *fr_syscalls_find(const char *arch, u32 abi)
+{
+	size_t i;
+
+	for (i = 0; arch && i < CNT(tables); i++) {
+		if (tables[i].abi == abi && !strcmp(tables[i].arch, arch))
+			return &tables[i];
+	}
+	return NULL;
+}
+
+static const struct fr_syscall *call_find(const char *arch, u32 abi, s64 nr)
+{
+	return fr_syscalls_at(fr_syscalls_find(arch, abi), nr);
+}
+
+const char *fr_syscall_name(const char *arch, u32 abi, s64 nr)
+{
+	const struct fr_syscall *c = call_find(arch, abi, nr);
+
+	return c ? c->name : NULL;
+}
+
+int fr_syscall_nr(const char *arch, u32 abi, const char *name)
+{
+	const struct fr_syscalls *t = fr_syscalls_find(arch, abi);
+	u32 i;
+
+	for (i = 0; t && i < t->cnt; i++) {
+		if (t->call[i].name && !strcmp(t->call[i].name, name))
+			return i;
+	}
+	return -1;
+}
+
+int fr_syscall_args(const char *arch, u32 abi, s64 nr)
+{
+	const struct fr_syscall *c = call_find(arch, abi, nr);
+
+	return c ? c->args : -1;
+}
+
+/* As bpf/arch.bpf.h has them; arm's are in no table here. */
+void fr_syscall_odd(const char *arch, struct fr_syscall_odd *out)
+{
+	static const struct fr_syscall_odd x86_64 = {.restart = {219, 0}, .execve = {59, 11}, .execveat = {322, 358}};
+	static const struct fr_syscall_odd aarch64 = {.restart = {128, 0}, .execve = {221, 11}, .execveat = {281, 387}};
+	static const struct fr_syscall_odd unknown = {.restart = {-1, -1}, .execve = {-1, -1}, .execveat = {-1, -1}};
+
+	*out = !arch ? unknown : !strcmp(arch, "x86_64") ? x86_64 : !strcmp(arch, "aarch64") ? aarch64 : unknown;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/text/jsonr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/digits.h"
+#include "base/text/utf8.h"
+
+/* A text being read: what is left of it, where decoded bytes go, and the first error. */
+struct reader {
+	const char *p, *end;
+	char *to; /* large enough: a decoded text and its NUL are no longer than the text in its quotes */
+	const char *why;
+};
+
+static int bad(struct reader *r, const char *why)
+{
+	r->why = why;
+	return -EINVAL;
+}
+
+static void skip_space(struct reader *r)
+{
+	while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\r' || *r->p == '\n'))
+		r->p++;
+}
+
+/* Is c next, after white space? Then step over it. */
+static bool take(struct reader *r, char c)
+{
+	skip_space(r);
+	if (r->p == r->end || *r->p != c)
+		return false;
+	r->p++;
+	return true;
+}
+
+static bool take_word(struct reader *r, const char *word)
+{
+	size_t len = strlen(word);
+
+	if ((size_t)(r->end - r->p) < len || memcmp(r->p, word, len))
+		return false;
+	r->p += len;
+	return true;
+}
+
+/* Returns four digits, -1: they are not there. */
+static int take_hex4(struct reader *r)
+{
+	int v = 0, i, d;
+
+	if (r->end - r->p < 4)
+		return -1;
+	for (i = 0; i < 4; i++) {
+		d = fr_hex_digit(*r->p++);
+		if (d < 0)
+			return -1;
+		v = v << 4 | d;
+	}
+	return v;
+}
+
+static void put_utf8(struct reader *r, u32 c)
+{
+	if (c < 0x80) {
+		*r->to++ = c;
+		return;
+	}
+	if (c < 0x800) {
+		*r->to++ = 0xc0 | c >> 6;
+	} else {
+		if (c < 0x10000) {
+			*r->to++ = 0xe0 | c >> 12;
+		} else {
+			*r->to++ = 0xf0 | c >> 18;
+			*r->to++ = 0x80 | (c >> 12 & 0x3f);
+		}
+		*r->to++ = 0x80 | (c >> 6 & 0x3f);
+	}
+	*r->to++ = 0x80 | (c & 0x3f);
+}
+
+/* After \u: six bytes of text become at most three, a pair of surrogates four of twelve. */
+static int take_unicode(struct reader *r)
+{
+	int c = take_hex4(r), low;
+
+	if (c <= 0)
+		return bad(r, c ? "\\u needs four digits" : "a string has no NUL");
+	if (c >= 0xdc00 && c <= 0xdfff)
+		return bad(r, "half of a surrogate pair");
+	if (c >= 0xd800 && c <= 0xdbff) {
+		if (!take_word(r, "\\u"))
+			return bad(r, "half of a surrogate pair");
+		low = take_hex4(r);
+		if (low < 0xdc00 || low > 0xdfff)
+			return bad(r, "half of a surrogate pair");
+		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+	}
+	put_utf8(r, c);
+	return 0;
+}
+
+static int take_escape(struct reader *r)
+{
+	static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
+	const char *at;
+
+	if (r->p == r->end)
+		return bad(r, "a string does not end");
+	if (*r->p == 'u') {
+		r->p++;
+		return take_unicode(r);
+	}
+	at = *r->p ? strchr(from, *r->p) : NULL;
+	if (!at)
+		return bad(r, "there is no such escape");
+	*r->to++ = into[at - from];
+	r->p++;
+	return 0;
+}
+
+/* After the opening quote. */
+static int take_text(struct reader *r, const char **out)
+{
+	char *begin = r->to;
+	size_t len;
+	int err;
+
+	while (r->p < r->end && *r->p != '"') {
+		if (*r->p == '\\') {
+			r->p++;
+			err = take_escape(r);
+			if (err)
+				return err;
+			continue;
+		}
+		if ((unsigned char)*r->p < 0x20)
+			return bad(r, "a control character in a string");
+		len = fr_utf8_len(r->p, r->end - r->p);
+		if (!len)
+			return bad(r, "a string that is not UTF-8");
+		memcpy(r->to, r->p, len);
+		r->to += len;
+		r->p += len;
+	}
+	if (r->p == r->end)
+		return bad(r, "a string does not end");
+	r->p++;
+	*r->to++ = 0;
+	*out = begin;
+	return 0;
+}
+
+static int take_number(struct reader *r, struct fr_jsonr_member *m)
+{
+	const char *digits;
+	u64 v = 0;
+
+	m->type = FR_JSONR_INT;
+	m->negative = *r->p == '-';
+	r->p += m->negative;
+	digits = r->p;
+	for (; r->p < r->end && *r->p >= '0' && *r->p <= '9'; r->p++)
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, (u64)(*r->p - '0'), &v))
+			return bad(r, "a number that is too large");
+	if (r->p == digits || (*digits == '0' && r->p - digits > 1))
+		return bad(r, "neither a string, an integer, true, false nor null");
+	if (r->p < r->end && (*r->p == '.' || *r->p == 'e' || *r->p == 'E'))
+		return bad(r, "a number that is not an integer");
+	m->number = v;
+	return 0;
+}
+
+static int take_value(struct reader *r, struct fr_jsonr_member *m)
+{
+	skip_space(r);
+	if (r->p == r->end)
+		return bad(r, "the object does not end");
+	if (*r->p == '{' || *r->p == '[')
+		return bad(r, "an object or array within the object");
+	if (*r->p == '"') {
+		r->p++;
+		m->type = FR_JSONR_TEXT;
+		return take_text(r, &m->text);
+	}
+	if (take_word(r, "null")) {
+		m->type = FR_JSONR_NULL;
+		return 0;
+	}
+	m->type = FR_JSONR_BOOL;
+	if (take_word(r, "true")) {
+		m->number = 1;
+		return 0;
+	}
+	return take_word(r, "false") ? 0 : take_number(r, m);
+}
+
+static int take_member(struct reader *r, struct fr_jsonr *j)
+{
+	struct fr_jsonr_member m = {};
+	int err;
+
+	if (j->cnt == FR_JSONR_MAX)
+		return bad(r, "too many members");
+	if (!take(r, '"'))
+		return bad(r, "a member's name was expected");
+	err = take_text(r, &m.key);
+	if (err)
+		return err;
+	if (fr_jsonr_find(j, m.key))
+		return bad(r, "a name that comes twice");
+	if (!take(r, ':'))
+		return bad(r, "a colon was expected");
+	err = take_value(r, &m);
+	if (!err)
+		j->member[j->cnt++] = m;
+	return err;
+}
+
+static int take_object(struct reader *r, struct fr_jsonr *j)
+{
+	int err;
+
+	if (!take(r, '{'))
+		return bad(r, "not a JSON object");
+	if (!take(r, '}')) {
+		do {
+			err = take_member(r, j);
+			if (err)
+				return err;
+		} while (take(r, ','));
+		if (!take(r, '}'))
+			return bad(r, "a comma or } was expected");
+	}
+	skip_space(r);
+	return r->p == r->end ? 0 : bad(r, "something after the object");
+}
+
+int fr_jsonr_parse(const char *s, size_t sz, struct fr_jsonr *out, const char **why)
+{
+	struct reader r = {.p = s, .end = s + sz};
+	struct fr_jsonr j = {.mem = malloc(sz + 1)};
+	int err;
+
+	if (!j.mem)
+		return -ENOMEM;
+	r.to = j.mem;
+	err = take_object(&r, &j);
+	if (err) {
+		free(j.mem);
+		*why = r.why;
+		return err;
+	}
+	*out = j;
+	return 0;
+}
+
+void fr_jsonr_free(struct fr_jsonr *j)
+{
+	free(j->mem);
+	*j = (struct fr_jsonr){};
+}
+
+const struct fr_jsonr_member *fr_jsonr_find(const struct fr_jsonr *j, const char *key)
+{
+	u32 i;
+
+	for (i = 0; i < j->cnt; i++)
+		if (!strcmp(j->member[i].key, key))
+			return &j->member[i];
+	return NULL;
+}
+
+const char *fr_jsonr_text(const struct fr_jsonr *j, const char *key, const char *otherwise)
+{
+	const struct fr_jsonr_member *m = fr_jsonr_find(j, key);
+
+	return m && m->type == FR_JSONR_TEXT ? m->text : otherwise;
+}
+
+u64 fr_jsonr_u64(const struct fr_jsonr *j, const char *key, u64 otherwise)
+{
+	const struct fr_jsonr_member *m = fr_jsonr_find(j, key);
+
+	return m && m->type == FR_JSONR_INT && !m->negative ? m->number : otherwise;
+}
+
+bool fr_jsonr_bool(const struct fr_jsonr *j, const char *key, bool otherwise)
+{
+	const struct fr_jsonr_member *m = fr_jsonr_find(j, key);
+
+	return m && m->type == FR_JSONR_BOOL ? m->number != 0 : otherwise;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/text/list.h"
+
+#include <string.h>
+
+/* NULL: it is not there. */
+static const char *find(const char *list, const char *name)
+{
+	size_t len = strlen(name), item;
+
+	for (; list && *list; list += item, list += *list == ',') {
+		item = strcspn(list, ",");
+		if (item == len && !strncmp(list, name, len))
+			return list;
+	}
+	return NULL;
+}
+
+bool fr_list_has(const char *list, const char *name)
+{
+	return find(list, name);
+}
+
+bool fr_list_drop(char *list, const char *name)
+{
+	const char *found = find(list, name);
+	char *at = found ? list + (found - list) : NULL, *after;
+
+	if (!at)
+		return false;
+	after = at + strlen(name);
+	if (*after == ',')
+		after++;
+	else if (at > list)
+		at--; /* the last: its comma stands before it */
+	memmove(at, after, strlen(after) + 1);
+	return true;
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Kinds of triggers, and what follows them. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/filter/filter.h"
+#include "base/filter/nearest.h"
+#include "base/schema/syscalls.h"
+#include "base/text/units.h"
+#include "base/trigger/trigger_text.h"
+#include "fatal.h"
+
+#define EVERY_MIN     100000000ULL
+#define PSI_WINDOW_US 1000000ULL
+#define PSI_MIN_US    500000ULL /* the kernel's limits for a window */
+#define PSI_MAX_US    10000000ULL
+
+static int no_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	return arg.at ? fr_tp_fail(p, arg.at, "%s takes no '%.*s': options follow a comma", fr_tp_kind_shown(p->t.kind),
+				   FR_TP_SHOWN(arg))
+		      : 0;
+}
+
+/* The trigger of deaths by a signal, NULL: there are none. */
+static const char *deaths_by(u32 sig)
+{
+	return fr_sig_in(sig, FR_SIG_HARMLESS) ? NULL : fr_sig_in(sig, FR_SIG_CORE) ? "crash" : "crash:all";
+}
+
+static int crash_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	u32 sig;
+
+	if (!arg.at)
+		return 0;
+	sig = fr_tp_signal(p, arg);
+	if (sig && !deaths_by(sig))
+		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: nothing dies of it", FR_TP_SHOWN(arg));
+	if (sig)
+		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: a signal is chosen with %s,sig=%.*s", FR_TP_SHOWN(arg),
+				  deaths_by(sig), FR_TP_SHOWN(arg));
+	if (!span_is(arg, "all"))
+		return fr_tp_fail(p, arg.at, "crash:%.*s is unknown: crash:all, or a filter like crash:comm=%.*s",
+				  FR_TP_SHOWN(arg), FR_TP_SHOWN(arg));
+	p->t.all = true;
+	return 0;
+}
+
+static int exit_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	u64 v;
+
+	if (!arg.at)
+		return 0;
+	if (!fr_tp_number(arg, &v) || v > 255)
+		return fr_tp_fail(p, arg.at,
+				  "exit: '%.*s' is not a status from 0 to 255: exit:2; exit alone is the recorder's end",
+				  FR_TP_SHOWN(arg));
+	p->t.kind = FR_TRIGGER_status;
+	p->t.status = v;
+	return 0;
+}
+
+static int hung_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	if (!arg.at)
+		return fr_tp_fail(p, FR_TP_PLACE(p), "hung needs a time: hung>20s");
+	return fr_tp_some_time(p, arg, "hung", &p->t.limit_ns);
+}
+
+static int holdoff_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	if (!arg.at)
+		return fr_tp_fail(p, FR_TP_PLACE(p), "holdoff needs a time: holdoff>5ms");
+	return fr_tp_some_time(p, arg, "holdoff", &p->t.limit_ns);
+}
+
+static int every_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	int err;
+
+	if (!arg.at)
+		return fr_tp_fail(p, FR_TP_PLACE(p), "every needs a time: every:10m");
+	err = fr_tp_some_time(p, arg, "every", &p->t.every_ns);
+	if (!err && p->t.every_ns < EVERY_MIN)
+		return fr_tp_fail(p, arg.at, "every: at least 100ms");
+	return err;
+}
+
+static int call_name(struct fr_tp *p, struct fr_tp_span name)
+{
+	u64 nr;
+
+	if (!name.sz || !span_copy(name, p->t.call, sizeof(p->t.call)))
+		return fr_tp_fail(p, name.at,
+				  "latency: a system call's name is missing or too long: latency:syscall:openat>10ms");
+	if (fr_tp_number(name, &nr)) {
+		p->t.call_nr = nr;
+		return nr <= 0x7fffffff ? 0
+					: fr_tp_fail(p, name.at, "latency: %.*s is no system call's number", FR_TP_SHOWN(name));
+	}
+	p->t.call_nr = fr_syscall_nr(p->arch ? p->arch : "", 0, p->t.call);
+	if (p->t.call_nr < 0) {
+		struct fr_nearest near = {.to = p->t.call};
+
+		for (nr = 0; nr < 1024; nr++)
+			if (fr_syscall_name(p->arch ? p->arch : "", 0, nr))
+				fr_nearest_consider(&near, fr_syscall_name(p->arch, 0, nr));
+		if (near.name)
+			return fr_tp_fail(p, name.at, "latency: there is no system call '%s': did you mean %s?", p->t.call,
+					  near.name);
+		return fr_tp_fail(p, name.at, "latency: system calls of %s have no names here: give the number",
+				  p->arch ?: "this machine");
+	}
+	return 0;
+}
+
+static int latency_what(struct fr_tp *p, struct fr_tp_span what)
+{
+	static const char *const other[][2] = {{"hardirq", "irq"}, {"off-cpu", "offcpu"}};
+	char buf[FR_TP_WORD_MAX] = "";
+	struct fr_nearest near = {.to = buf};
+	u32 i;
+
+	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (span_is(what, other[i][0]))
+			what = (struct fr_tp_span){other[i][1], strlen(other[i][1])};
+	span_copy(what, buf, sizeof(buf));
+	for (i = 0; i < FR_LATENCY_CNT; i++) {
+		if (!strcmp(buf, fr_latency_name(i))) {
+			p->t.latency = i;
+			return 0;
+		}
+		fr_nearest_consider(&near, fr_latency_name(i));
+	}
+	if (*buf && fr_nearest_likely(&near))
+		return fr_tp_fail(p, what.at, "latency: there is no '%s': did you mean %s?", buf, near.name);
+	return fr_tp_fail(p, what.at,
+			  "latency: what is one of wakeup, offcpu, syscall, block, softirq, irq: latency:wakeup>10ms");
+}
+
+static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	const char *above = arg.at ? span_find(arg, '>') : NULL, *colon;
+	struct fr_tp_span what;
+	int err;
+
+	if (!above)
+		return fr_tp_fail(p, arg.at ?: FR_TP_PLACE(p),
+				  "latency needs what and how long: latency:WHAT>T, like latency:wakeup>10ms");
+	what = span_until(arg, above);
+	colon = span_find(what, ':');
+	err = latency_what(p, colon ? span_until(what, colon) : what);
+	if (!err && colon && p->t.latency != FR_LATENCY_syscall)
+		return fr_tp_fail(p, colon, "latency: %s takes no name: only syscall does", fr_latency_name(p->t.latency));
+	if (!err && colon)
+		err = call_name(p, span_from(what, colon + 1));
+	if (!err && above[1] == '=')
+		return fr_tp_fail(p, above, "latency: write > without =");
+	return err ?: fr_tp_some_time(p, span_from(arg, above + 1), "latency", &p->t.limit_ns);
+}
+
+static int event_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	struct fr_filter_error error;
+	struct fr_filter *filter;
+	int err;
+
+	if (!arg.at || !arg.sz)
+		return fr_tp_fail(p, arg.at ?: FR_TP_PLACE(p), "event needs an expression: event:'event == oom'");
+	span_copy(arg, p->t.expr, sizeof(p->t.expr));
+	err = fr_filter_new(p->t.expr, fr_schema_builtin(), p->arch, &filter, &error);
+	if (err == -EINVAL)
+		return fr_tp_fail(p, arg.at + error.at, "%s", error.text);
+	if (err)
+		return fr_tp_fail(p, arg.at, "event: no memory");
+	fr_filter_free(filter);
+	return 0;
+}
+
+/* 20%, or 150ms/1s */
+static int psi_share(struct fr_tp *p, struct fr_tp_span s)
+{
+	const char *slash = span_find(s, '/');
+	char buf[FR_TP_WORD_MAX];
+	u64 stall = 0, window = 0;
+	u32 share;
+	int err;
+
+	if (!slash) {
+		if (!span_copy(s, buf, sizeof(buf)) || fr_parse_percent(buf, &share))
+			return fr_tp_fail(p, s.at,
+					  "psi: '%.*s' is neither a share nor a time in a time: psi:memory:20%% or "
+					  "psi:memory:150ms/1s",
+					  FR_TP_SHOWN(s));
+		p->t.psi_window_us = PSI_WINDOW_US;
+		p->t.psi_stall_us = PSI_WINDOW_US * share / 100000;
+		return p->t.psi_stall_us ? 0 : fr_tp_fail(p, s.at, "psi: a share of 0 would always hold: at least 0.1%%");
+	}
+	err = fr_tp_some_time(p, span_until(s, slash), "psi", &stall)
+		      ?: fr_tp_some_time(p, span_from(s, slash + 1), "psi", &window);
+	if (err)
+		return err;
+	p->t.psi_stall_us = stall / 1000;
+	p->t.psi_window_us = window / 1000;
+	if (p->t.psi_window_us < PSI_MIN_US || p->t.psi_window_us > PSI_MAX_US)
+		return fr_tp_fail(p, slash + 1, "psi: the kernel takes windows of 500ms to 10s");
+	if (!p->t.psi_stall_us || p->t.psi_stall_us > p->t.psi_window_us)
+		return fr_tp_fail(p, s.at, "psi: the stall must be from 1us to the window");
+	return 0;
+}
+
+static int psi_resource(struct fr_tp *p, struct fr_tp_span s)
+{
+	static const char *const known[] = {"cpu", "memory", "io"};
+	char buf[FR_TP_WORD_MAX] = "";
+	struct fr_nearest near = {.to = buf};
+	u32 i;
+
+	span_copy(s, buf, sizeof(buf));
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(buf, known[i])) {
+			strcpy(p->t.psi, known[i]);
+			return 0;
+		}
+		fr_nearest_consider(&near, known[i]);
+	}
+	if (*buf && fr_nearest_likely(&near))
+		return fr_tp_fail(p, s.at, "psi: there is no '%s': did you mean %s?", buf, near.name);
+	return fr_tp_fail(p, s.at, "psi: the resource is cpu, memory or io: psi:memory:20%%");
+}
+
+/* RESOURCE, RESOURCE.full, RESOURCE:full, and the like with some */
+static int psi_who(struct fr_tp *p, struct fr_tp_span s)
+{
+	const char *mid = span_find(s, '.') ?: span_find(s, ':');
+	struct fr_tp_span who = mid ? span_from(s, mid + 1) : (struct fr_tp_span){"some", 4};
+	int err = psi_resource(p, mid ? span_until(s, mid) : s);
+
+	if (err)
+		return err;
+	p->t.psi_full = span_is(who, "full");
+	if (!p->t.psi_full && !span_is(who, "some"))
+		return fr_tp_fail(p, who.at, "psi: '%.*s' is neither some nor full", FR_TP_SHOWN(who));
+	if (p->t.psi_full && !strcmp(p->t.psi, "cpu"))
+		return fr_tp_fail(p, s.at, "psi: cpu.full never holds for a whole machine: psi:cpu");
+	return 0;
+}
+
+static int psi_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	const char *mid = arg.at ? span_find_last(arg, ':') ?: span_find_last(arg, '>') : NULL;
+
+	if (!mid)
+		return fr_tp_fail(p, arg.at ?: FR_TP_PLACE(p),
+				  "psi needs a resource and a share: psi:memory:20%% or psi:io.full:150ms/1s");
+	return psi_who(p, span_until(arg, mid)) ?: psi_share(p, span_from(arg, mid + 1));
+}
+
+static const struct fr_tp_kind kinds[] = {
+	{FR_TRIGGER_crash, crash_arg, 0}, {FR_TRIGGER_exit, exit_arg, 0},	{FR_TRIGGER_oom, no_arg, 0},
+	{FR_TRIGGER_hung, hung_arg, '>'}, {FR_TRIGGER_latency, latency_arg, 0}, {FR_TRIGGER_event, event_arg, 0},
+	{FR_TRIGGER_kernel, no_arg, 0},	  {FR_TRIGGER_psi, psi_arg, 0},		{FR_TRIGGER_signal, no_arg, 0},
+	{FR_TRIGGER_every, every_arg, 0}, {FR_TRIGGER_command, no_arg, 0},	{FR_TRIGGER_holdoff, holdoff_arg, '>'},
+};
+
+#define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
+
+/* What others call such a moment. A name that looks like it is that of another one: segfault and signal, oops and oom. */
+static const char *other_word(struct fr_tp_span word)
+{
+	static const char *const other[][2] = {
+		{"segfault", "crash"},
+		{"coredump", "crash"},
+		{"core", "crash"},
+		{"oops", "kernel"},
+		{"bug", "kernel"},
+		{"lockup", "kernel"},
+		{"warn", "kernel"},
+		{"warning", "kernel"},
+		{"panic", "kernel (of a Go program: exit:2)"},
+		{"status", "exit:STATUS, like exit:2"},
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
+		if (span_is(word, other[i][0]))
+			return other[i][1];
+	return NULL;
+}
+
+int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_kind **kind)
+{
+	const char *other = other_word(name);
+	u32 sig = fr_tp_signal(p, name);
+	char buf[FR_TP_WORD_MAX] = "";
+	struct fr_nearest near = {.to = buf};
+	size_t i;
+
+	span_copy(name, buf, sizeof(buf));
+	for (i = 0; i < KIND_CNT; i++) {
+		if (span_is(name, fr_trigger_kind_name(kinds[i].kind))) {
+			*kind = &kinds[i];
+			return 0;
+		}
+		fr_nearest_consider(&near, fr_trigger_kind_name(kinds[i].kind));
+	}
+	if (sig && deaths_by(sig))
+		return fr_tp_fail(p, name.at, "there is no trigger '%s': a death by it is %s,sig=%s", buf, deaths_by(sig), buf);
+	if (!other && *buf)
+		other = fr_nearest_likely(&near);
+	if (other)
+		return fr_tp_fail(p, name.at, "there is no trigger '%s': did you mean %s?", buf, other);
+	return fr_tp_fail(p, name.at,
+			  "there is no trigger '%.*s': crash, exit, oom, hung, latency, event, kernel, psi, signal, every, "
+			  "command",
+			  FR_TP_SHOWN(name));
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "live/ctl/ctl_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/text/units.h"
+#include "live/ctl/ctl_int.h"
+#include "sys/now.h"
+
+#define BACKLOG	   128
+#define EVENT_CNT  16
+#define ACCEPT_CNT 16 /* per run */
+#define GROUP_MAX  65536u
+#define DEAF_NS	   1000000000ULL
+#define LISTENER   FR_CTL_CLIENT_MAX /* in an event's data: not a client's index */
+#define TIMER	   (FR_CTL_CLIENT_MAX + 1)
+
+static const char full[] = "{\"ok\":false,\"error\":\"too many clients\",\"code\":\"clients\","
+			   "\"cure\":\"end some `flightrec follow`, or ask again\"}";
+
+static const char too_often[] = "{\"ok\":false,\"error\":\"too many connections\",\"code\":\"rate\","
+				"\"cure\":\"connect less often, and keep a connection for several requests\"}";
+
+/* ---- the socket's file ---- */
+
+/*
+ * The process that listens at the other end of fd may be dead, while a process it forked still holds the socket: then nobody
+ * will answer. In another PID namespace its pid is 0: assume that it lives.
+ */
+static bool listener_lives(int fd)
+{
+	struct ucred cred;
+	socklen_t sz = sizeof(cred);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &sz) || cred.pid <= 0 || !kill(cred.pid, 0) || errno != ESRCH;
+}
+
+/* Is anybody listening there? A full queue counts. */
+static bool is_live(const struct sockaddr_un *addr)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool live = false;
+
+	if (fd < 0)
+		return false;
+	if (!connect(fd, (const void *)addr, sizeof(*addr)))
+		live = listener_lives(fd);
+	else
+		live = errno == EAGAIN || errno == EINPROGRESS;
+	close(fd);
+	return live;
+}
+
+static int make_dir(const char *dir)
+{
+	if (!mkdir(dir, 0755))
+		return chmod(dir, 0755) ? -errno : 0; /* regardless of the umask */
+	if (errno == EEXIST)
+		return 0;
+	fr_err("cannot make %s for the control socket: %s: make it (RuntimeDirectory=flightrec), or say Socket=no", dir,
+	       strerror(errno));
+	return -errno;
+}
+
+/* What exists at the socket's path? 0: it may be replaced. */
+static int check_place(const struct sockaddr_un *addr)
+{
+	struct stat st;
+
+	if (lstat(addr->sun_path, &st))
+		return 0;
+	if (!S_ISSOCK(st.st_mode)) {
+		fr_err("cannot listen on %s: it is there, and is not a socket: remove it", addr->sun_path);
+		return -EEXIST;
+	}
+	if (!is_live(addr))
+		return 0;
+	fr_err("cannot listen on %s: another recorder does: choose another session's name with -n", addr->sun_path);
+	return -EADDRINUSE;
+}
+
+/*
+ * Bind under a temporary name, then rename: the socket appears complete or not at all, and atomically replaces that of a dead
+ * recorder. Anybody may connect: SO_PEERCRED decides who may ask what.
+ */
+static int bind_and_listen(struct fr_ctl_server *s, const struct sockaddr_un *addr)
+{
+	struct sockaddr_un tmp = {.sun_family = AF_UNIX};
+	struct stat st;
+
+	if (snprintf(tmp.sun_path, sizeof(tmp.sun_path), "%s.new", addr->sun_path) >= (int)sizeof(tmp.sun_path))
+		return -ENAMETOOLONG;
+	s->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s->listen_fd < 0)
+		return -errno;
+	unlink(tmp.sun_path);
+	if (bind(s->listen_fd, (const void *)&tmp, sizeof(tmp)))
+		return -errno;
+	if (chmod(tmp.sun_path, 0666) || listen(s->listen_fd, BACKLOG) || stat(tmp.sun_path, &st) ||
+	    rename(tmp.sun_path, addr->sun_path)) {
+		int err = -errno;
+
+		unlink(tmp.sun_path);
+		return err;
+	}
+	s->dev = st.st_dev;
+	s->ino = st.st_ino;
+	return 0;
+}
+
+static int open_socket(struct fr_ctl_server *s, const char *dir)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	int err;
+
+	if (strlen(s->path) + sizeof(".new") > sizeof(addr.sun_path)) {
+		fr_err("cannot listen on %s: a socket's path has at most %zu bytes: use a shorter name", s->path,
+		       sizeof(addr.sun_path) - sizeof(".new"));
+		return -ENAMETOOLONG;
+	}
+	strcpy(addr.sun_path, s->path);
+	err = make_dir(dir);
+	err = err ?: check_place(&addr);
+	if (err)
+		return err;
+	err = bind_and_listen(s, &addr);
+	if (err)
+		fr_err("cannot listen on %s: %s: see that the recorder may write to %s, or say Socket=no", s->path,
+		       strerror(-err), dir);
+	return err;
+}
+
+/* ---- clients ---- */
+
+static int add_fd(struct fr_ctl_server *s, int fd, u32 nr)
+{
+	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = nr};
+
+	return fd < 0 || epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+}
+
+static int open_loop(struct fr_ctl_server *s)
+{
+	int err;
+
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	s->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	err = add_fd(s, s->listen_fd, LISTENER);
+	err = err ?: add_fd(s, s->timer_fd, TIMER);
+	if (err)
+		fr_err_errno(err, "cannot watch the control socket");
+	return err;
+}
+
+int fr_ctl_server_new(const char *dir, const char *name, const struct fr_ctl_ops *ops, struct fr_ctl_server **out)
+{
+	struct fr_ctl_server *s = calloc(1, sizeof(*s));
+	u32 i;
+	int err;
+
+	if (!s || asprintf(&s->path, "%s/%s.sock", dir, name) < 0) {
+		free(s);
+		return -ENOMEM;
+	}
+	s->ops = *ops;
+	s->listen_fd = s->epoll_fd = s->timer_fd = -1;
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++) {
+		s->client[i].fd = -1;
+		s->client[i].server = s;
+	}
+	err = open_socket(s, dir);
+	err = err ?: open_loop(s);
+	if (err) {
+		fr_ctl_server_free(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+bool fr_ctl_server_is_there(const struct fr_ctl_server *s)
+{
+	struct stat st;
+
+	return s->ino && !lstat(s->path, &st) && st.st_dev == s->dev && st.st_ino == s->ino;
+}
+
+/* From epoll first: a child that was forked a moment ago may still have it open, and events go by the slot. */
+static void drop(struct fr_ctl_server *s, struct fr_ctl_client *c)
+{
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
+	fr_ctl_client_close(c);
+}
+
+void fr_ctl_server_free(struct fr_ctl_server *s)
+{
+	u32 i;
+
+	if (!s)
+		return;
+	if (fr_ctl_server_is_there(s))
+		unlink(s->path);
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
+		if (s->client[i].fd >= 0) {
+			fr_ctl_client_write(&s->client[i]);
+			drop(s, &s->client[i]);
+		}
+	close_fd(s->listen_fd);
+	close_fd(s->epoll_fd);
+	close_fd(s->timer_fd);
+	free(s->path);
+	free(s);
+}
+
+int fr_ctl_server_fd(const struct fr_ctl_server *s)
+{
+	return s->epoll_fd;
+}
+
+/* ---- new connections ---- */
+
+static int read_groups(int fd, struct fr_ctl_client *c)
+{
+	socklen_t sz = 0;
+
+	/* query the size with a buffer that is too small */
+	if (!getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &sz) || errno != ERANGE || sz > GROUP_MAX * sizeof(gid_t))
+		return 0; /* none, or a kernel that cannot tell: no membership, no permission */
+	c->group = malloc(sz);
+	if (!c->group)
+		return -ENOMEM;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, c->group, &sz))
+		return -errno;
+	c->peer.group = c->group;
+	c->peer.group_cnt = sz / sizeof(gid_t);
+	return 0;
+}
+
+static int read_peer(int fd, struct fr_ctl_client *c)
+{
+	struct ucred cred;
+	socklen_t sz = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &sz))
+		return -errno;
+	c->peer = (struct fr_ctl_peer){.pid = cred.pid, .uid = cred.uid, .gid = cred.gid};
+	return 0;
+}
+
+/* The client, of one user or of all, that has been silent longest and neither watches nor waits for its answer. */
+static struct fr_ctl_client *find_idle(struct fr_ctl_server *s, bool any, uid_t uid)
+{
+	struct fr_ctl_client *c, *found = NULL;
+
+	for (c = s->client; c < s->client + FR_CTL_CLIENT_MAX; c++)
+		if (c->fd >= 0 && !c->watches && !c->deferred && (any || c->peer.uid == uid) &&
+		    (!found || c->deadline_ns < found->deadline_ns))
+			found = c;
+	return found;
+}
+
+static u32 count_user(const struct fr_ctl_server *s, uid_t uid)
+{
+	u32 cnt = 0, i;
+
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
+		cnt += s->client[i].fd >= 0 && s->client[i].peer.uid == uid;
+	return cnt;
+}
+
+static struct fr_ctl_client *find_free(struct fr_ctl_server *s)
+{
+	u32 i;
+
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
+		if (s->client[i].fd < 0)
+			return &s->client[i];
+	return NULL;
+}
+
+static void say_and_close(int fd, struct fr_ctl_client *c, const char *line)
+{
+	struct iovec iov[] = {{(void *)line, strlen(line)}, {"\n", 1}};
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+
+	sendmsg(fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+	free(c->group);
+}
+
+/* A slot for a new client; NULL: none, even by dropping a silent one. */
+static struct fr_ctl_client *make_place(struct fr_ctl_server *s, uid_t uid)
+{
+	bool own = uid && count_user(s, uid) >= FR_CTL_USER_MAX;
+	struct fr_ctl_client *c = own ? NULL : find_free(s);
+
+	if (c)
+		return c;
+	c = find_idle(s, !own, uid);
+	if (!c)
+		return NULL;
+	fr_ctl_client_put(c, full, sizeof(full) - 1);
+	fr_ctl_client_write(c);
+	drop(s, c);
+	return c;
+}
+
+/* Give it a slot, or say why not. Counted in either case. */
+static const char *admit(struct fr_ctl_server *s, struct fr_ctl_client *new, u64 now_ns)
+{
+	const char *why = s->ops.refuse ? s->ops.refuse(s->ops.arg, &new->peer) : NULL;
+	struct fr_ctl_client *c = why ? NULL : make_place(s, new->peer.uid);
+
+	if (why)
+		s->counts.denied++;
+	else if (!c)
+		s->counts.full++;
+	if (!c)
+		return why ?: full;
+	new->deadline_ns = now_ns + FR_CTL_TIMEOUT_NS;
+	*c = *new;
+	if (add_fd(s, c->fd, c - s->client)) {
+		drop(s, c);
+		s->counts.failed++;
+	} else {
+		s->counts.served++;
+	}
+	return NULL;
+}
+
+/* A connection that was taken from the queue. What costs more than to ask who it is comes after the user's limit. */
+static void meet(struct fr_ctl_server *s, int fd)
+{
+	struct fr_ctl_client new = {.fd = fd, .server = s, .id = ++s->next_id, .events = EPOLLIN};
+	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC);
+	const char *why;
+
+	if (read_peer(fd, &new)) {
+		close(fd);
+		s->counts.failed++;
+		return;
+	}
+	if (!fr_admit_connection(&s->admit, new.peer.uid, now_ns)) {
+		s->counts.rate++;
+		say_and_close(fd, &new, too_often);
+		return;
+	}
+	if (read_groups(fd, &new)) {
+		close(fd);
+		free(new.group);
+		s->counts.failed++;
+		return;
+	}
+	why = admit(s, &new, now_ns);
+	if (why)
+		say_and_close(fd, &new, why);
+}
+
+static void hear(struct fr_ctl_server *s, bool on)
+{
+	struct epoll_event ev = {.events = on ? EPOLLIN : 0, .data.u32 = LISTENER};
+
+	epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, s->listen_fd, &ev);
+}
+
+/* Leave clients in the queue, and do not accept for a while, so that the loop does not spin. */
+static void be_deaf(struct fr_ctl_server *s, u64 until_ns)
+{
+	hear(s, false);
+	s->deaf_until_ns = until_ns;
+}
+
+static void accept_some(struct fr_ctl_server *s)
+{
+	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC), full_until_ns;
+	int fd, i;
+
+	for (i = 0; i < ACCEPT_CNT; i++) {
+		full_until_ns = fr_admit_wait(&s->admit, now_ns);
+		if (full_until_ns) {
+			be_deaf(s, full_until_ns);
+			break;
+		}
+		fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd >= 0) {
+			fr_admit_took(&s->admit);
+			meet(s, fd);
+		} else if (errno != EINTR && errno != ECONNABORTED) {
+			if (errno != EAGAIN) /* no descriptor or memory for a client */
+				be_deaf(s, now_ns + DEAF_NS);
+			break;
+		}
+	}
+}
+
+/* ---- events ---- */
+
+static void update(struct fr_ctl_server *s, struct fr_ctl_client *c)
+{
+	u32 wants = fr_ctl_client_wants(c);
+	struct epoll_event ev = {.events = wants, .data.u32 = c - s->client};
+
+	if (wants == c->events)
+		return;
+	if (epoll_ctl(s->epoll_fd, EPOLL_CTL_MOD, c->fd, &ev))
+		c->dead = true;
+	c->events = wants;
+}
+
+/* Close dead clients, update what epoll watches for the others, and set the timer to the nearest deadline. */
+static void settle(struct fr_ctl_server *s)
+{
+	u64 now = fr_now_ns(CLOCK_MONOTONIC), next;
+	struct fr_ctl_client *c;
+
+	if (s->deaf_until_ns && s->deaf_until_ns <= now) {
+		s->deaf_until_ns = 0;
+		hear(s, true);
+	}
+	next = s->deaf_until_ns;
+	for (c = s->client; c < s->client + FR_CTL_CLIENT_MAX; c++) {
+		if (c->fd < 0)
+			continue;
+		update(s, c);
+		if (c->dead || (c->deadline_ns && c->deadline_ns <= now)) {
+			drop(s, c);
+			continue;
+		}
+		if (c->deadline_ns && (!next || c->deadline_ns < next))
+			next = c->deadline_ns;
+	}
+	if (next != s->timer_ns) {
+		struct itimerspec at = {.it_value = {next / FR_SEC_NS, next % FR_SEC_NS}};
+
+		timerfd_settime(s->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+		s->timer_ns = next;
+	}
+}
+
+static void serve(struct fr_ctl_client *c, u32 events)
+{
+	if (c->fd < 0)
+		return;
+	fr_ctl_client_serve(c);
+	/* anything sent before hanging up has been handled; there is nobody to answer */
+	if (events & (EPOLLHUP | EPOLLERR))
+		c->dead = true;
+}
+
+void fr_ctl_server_run(struct fr_ctl_server *s)
+{
+	struct epoll_event ev[EVENT_CNT];
+	bool come = false;
+	u64 expired;
+	int cnt, i;
+
+	cnt = epoll_wait(s->epoll_fd, ev, EVENT_CNT, 0);
+	for (i = 0; i < cnt; i++) {
+		if (ev[i].data.u32 < FR_CTL_CLIENT_MAX)
+			serve(&s->client[ev[i].data.u32], ev[i].events);
+		else if (ev[i].data.u32 == TIMER && read(s->timer_fd, &expired, sizeof(expired)) > 0)
+			s->timer_ns = 0;
+		come |= ev[i].data.u32 == LISTENER;
+	}
+	/* last: the events above belong to the slots' previous clients */
+	if (come)
+		accept_some(s);
+	settle(s);
+}
+
+void fr_ctl_server_changed(struct fr_ctl_server *s)
+{
+	u32 i;
+
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
+		if (s->client[i].fd >= 0)
+			update(s, &s->client[i]);
+}
+
+struct fr_ctl_client *fr_ctl_find(struct fr_ctl_server *s, u64 id)
+{
+	u32 i;
+
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
+		if (s->client[i].fd >= 0 && s->client[i].id == id)
+			return &s->client[i];
+	return NULL;
+}
+
+const struct fr_ctl_counts *fr_ctl_server_counts(const struct fr_ctl_server *s)
+{
+	return &s->counts;
+}
+
+u32 fr_ctl_watchers(const struct fr_ctl_server *s)
+{
+	u32 cnt = 0, i;
+
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
+		cnt += s->client[i].fd >= 0 && s->client[i].watches;
+	return cnt;
+}
+
+void fr_ctl_tell(struct fr_ctl_server *s, const char *line, size_t sz)
+{
+	u32 i;
+
+	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
+		if (s->client[i].fd >= 0 && s->client[i].watches)
+			fr_ctl_client_tell(&s->client[i], line, sz);
+	fr_ctl_server_changed(s);
+}

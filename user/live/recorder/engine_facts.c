@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* engine_facts: what a snapshot says about its trigger, in addition to the usual facts. Names: docs/format.md. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/schema/facts.h"
+#include "base/text/memfile.h"
+#include "live/recorder/engine_int.h"
+#include "sys/cgroup.h"
+
+static void put_num(FILE *f, const char *name, u64 v)
+{
+	if (v)
+		fr_facts_put(f, name, "%llu", (unsigned long long)v);
+}
+
+static void put_hex(FILE *f, const char *name, u64 v)
+{
+	fr_facts_put(f, name, "0x%llx", (unsigned long long)v);
+}
+
+static void put_text(FILE *f, const char *name, const char *text)
+{
+	if (*text)
+		fr_facts_put(f, name, "%s", text);
+}
+
+static void put_task(FILE *f, const struct fr_alert *a)
+{
+	char cgroup[4096];
+
+	put_num(f, "trigger_tid", a->tid);
+	if (a->ns_pid != a->pid)
+		put_num(f, "trigger_ns_pid", a->ns_pid);
+	put_text(f, "trigger_exe", a->exe);
+	if (a->pid && a->uid != ~0u)
+		fr_facts_put(f, "trigger_uid", "%u", a->uid);
+	put_num(f, "trigger_start_ns", a->start_ns);
+	put_num(f, "trigger_cgroup_id", a->cgroup);
+	if (a->cgroup && !fr_cgroup_path(a->cgroup, cgroup, sizeof(cgroup)))
+		put_text(f, "trigger_cgroup", cgroup);
+}
+
+static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger *t)
+{
+	if (a->kind == FR_TRIGGER_crash) {
+		fr_facts_put(f, "trigger_code", "%d", a->code);
+		put_hex(f, "trigger_addr", a->addr);
+		put_hex(f, "trigger_ip", a->ip);
+		put_hex(f, "trigger_sp", a->sp);
+	}
+	if (a->kind == FR_TRIGGER_status)
+		fr_facts_put(f, "trigger_status", "%d", a->exit_code >> 8 & 0xff);
+	if (a->kind == FR_TRIGGER_latency && t) {
+		fr_facts_put(f, "trigger_latency", "%s", fr_latency_name(t->latency));
+		fr_facts_put(f, "trigger_what", "%llu", (unsigned long long)a->what);
+	}
+	put_num(f, "trigger_value_ns", a->value_ns);
+	if (t)
+		put_num(f, "trigger_limit_ns", t->limit_ns);
+	put_text(f, "trigger_text", a->text);
+}
+
+/* "rule_0=crash", and its counters since the previous snapshot, "matched=3;taken=1;dedupe=2". */
+static void put_rule(FILE *f, struct fr_engine *e, u32 nr)
+{
+	const struct fr_trigger_slot *was, *now;
+	char name[32], text[512];
+	size_t len;
+	u32 v;
+
+	if (e->slot_of[nr] >= FR_TRIGGER_MAX)
+		return;
+	was = &e->base[e->slot_of[nr]];
+	now = &e->asked[e->slot_of[nr]];
+	snprintf(name, sizeof(name), "rule_%u", nr);
+	fr_facts_put(f, name, "%s", e->rule[nr].text);
+	len = snprintf(text, sizeof(text), "matched=%llu", (unsigned long long)(now->matched - was->matched));
+	if (now->full != was->full)
+		len += snprintf(text + len, sizeof(text) - len, ";full=%llu", (unsigned long long)(now->full - was->full));
+	for (v = 0; v < FR_TRIGGER_VERDICT_CNT; v++)
+		if (now->verdict[v] != was->verdict[v])
+			len += snprintf(text + len, sizeof(text) - len, ";%s=%llu", fr_trigger_verdict_name(v),
+					(unsigned long long)(now->verdict[v] - was->verdict[v]));
+	snprintf(name, sizeof(name), "rule_%u_since", nr);
+	fr_facts_put(f, name, "%s", text);
+}
+
+char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
+{
+	const struct fr_trigger *t = fr_engine_rule(e, nr);
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	u32 i;
+
+	if (!f)
+		return NULL;
+	if (t) {
+		fr_facts_put(f, "trigger_rule", "%s", t->text);
+		fr_facts_put(f, "trigger_rule_nr", "%u", nr);
+	}
+	put_task(f, a);
+	put_cause(f, a, t);
+	fr_facts_put(f, "rule_cnt", "%u", e->rule_cnt);
+	for (i = 0; i < e->rule_cnt; i++)
+		put_rule(f, e, i);
+	return fr_memfile_end(&m, NULL);
+}

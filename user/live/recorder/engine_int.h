@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * engine_int: shared by the parts of the engine.
+ *
+ *	engine.c	a moment: match it, grant it or not, count it, mark it
+ *	engine_take.c	a granted snapshot: wait for its post time, write it, report it
+ *	engine_facts.c	the facts in the file about its trigger
+ *	sources.c	moments seen by user space: psi, every; looking for hung tasks
+ *
+ * Granted snapshots that are not written yet are kept in struct fr_triggers, which lives with the session; see bpf/alert.h. The
+ * decision about a moment (the snapshot that waits, the counters of all its rules, that it is handled) is one entry of the
+ * session's ledger (base/trigger/ledger.h). So a recorder that is killed at any point neither takes nor counts a moment twice,
+ * and forgets none of its rules. After that come the mark in the ring, and the removal from the queue.
+ */
+#ifndef FR_ENGINE_INT_H
+#define FR_ENGINE_INT_H
+
+#include "live/recorder/daemon.h"
+#include "live/recorder/engine.h"
+#include "live/recorder/writer.h"
+#include "live/trig/trig.h"
+
+#define LISTENER_MAX 8
+#define SLOT_NONE    (~0u)
+
+struct fr_sources;
+
+/* What the incident log was told about a rule's moments with one verdict. */
+struct fr_engine_told {
+	u64 next_ns; /* not before */
+	u64 held;    /* moments since then */
+	u32 kind;    /* theirs */
+};
+
+enum fr_engine_tidy { FR_TIDY_NOTHING, FR_TIDY_OLD, FR_TIDY_ALL };
+
+/* The state of a pending snapshot that does not outlive this process. */
+struct fr_engine_job {
+	u64 cookie;
+	u64 granted_ns; /* the time passed to the gate */
+	u32 tries;	/* whose writer has gone */
+	int gone_err;	/* and how the last one did */
+	u32 nr;		/* in its name */
+	bool retake;	/* found pending when we began, or its writer has died: its file may already exist */
+};
+
+struct fr_engine {
+	struct fr_daemon *d;
+	struct fr_sess *s;
+	struct fr_triggers *tr; /* the session's, or our own if it has none */
+	struct fr_triggers *own;
+	struct fr_ledger *ledger; /* likewise */
+	struct fr_ledger *own_ledger;
+	struct fr_alerts *alerts;
+	struct fr_writer_proc *writer;
+	int writer_fd;	  /* watched, -1 none */
+	pid_t writer_pid; /* the process that the fd belongs to */
+	struct fr_gate *gate;
+	struct fr_gate_conf gate_conf;
+	struct fr_trigger *rule;
+	u32 rule_cnt;  /* in force */
+	u32 known_cnt; /* including, behind them, rules that the last reload ended, for moments that their programs reported */
+	u32 slot_of[FR_TRIGGER_MAX];
+	u64 said_ended; /* reported once: moments of rules that are not ours */
+	struct fr_sources *sources;
+	struct fr_engine_job job[FR_PENDING_MAX];
+	int running;		  /* index of the pending one that the writer has, -1 none */
+	bool tidying;		  /* the writer removes old snapshots instead */
+	enum fr_engine_tidy tidy; /* to be done when it is idle */
+	u64 removed;		  /* old snapshots */
+	int post_fd;		  /* timer, -1 none */
+	int look_fd;		  /* timer while the writer has one, -1 none */
+	bool finishing;
+	u64 last_bytes;
+	struct fr_trigger_slot base[FR_TRIGGER_MAX];  /* counters as the last snapshot reported them */
+	struct fr_trigger_slot asked[FR_TRIGGER_MAX]; /* as the running one reports them */
+	struct {
+		fr_taken_fn fn;
+		void *arg;
+	} listener[LISTENER_MAX];
+	u32 listener_cnt;
+	int last_err;			     /* of the last snapshot that ended */
+	int failed_err;			     /* of the last one that could not be written, 0: none of this recorder's */
+	u64 unruled[FR_TRIGGER_VERDICT_CNT]; /* of snapshots asked for without a rule, which have no slot to be counted in */
+	struct fr_engine_told told[FR_TRIGGER_MAX + 1][FR_TRIGGER_VERDICT_CNT];
+};
+
+/* ---- engine.c ---- */
+
+u64 fr_engine_now(struct fr_engine *e);					    /* the recording clock; 0: it cannot be read */
+u32 fr_engine_rule_of_slot(const struct fr_engine *e, u32 slot);	    /* its number, FR_RULE_NONE */
+const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr); /* NULL: none */
+void fr_engine_count(struct fr_engine *e, struct fr_entry *n, u32 slot, u32 verdict);
+void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts);
+
+/* A moment of rule nr, seen by user space. text: details, "" none. */
+int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *text);
+
+/* ---- engine_take.c ---- */
+
+/* Keep a granted moment until its snapshot is taken, once the entry is committed. Its index, or -errno. */
+int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie);
+bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a);		 /* exactly this moment */
+bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot); /* one of the same key */
+u32 fr_engine_waiting_cnt(const struct fr_engine *e);
+void fr_engine_kick(struct fr_engine *e);    /* begin the next one if it is due */
+void fr_engine_wait(struct fr_engine *e);    /* until all that are due are taken */
+void fr_engine_recover(struct fr_engine *e); /* what a previous recorder left */
+int fr_engine_start_writer(struct fr_engine *e);
+
+/* ---- engine_tell.c ---- */
+
+/*
+ * Write to the incident log what was decided of a moment (verdict: enum fr_trigger_verdict) of rule nr. Equal ones soon after
+ * each other are held back and counted; _held() writes those.
+ */
+void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict);
+void fr_engine_tell_held(struct fr_engine *e);
+
+/* ---- engine_facts.c ---- */
+
+/* name=value lines about a moment and the counters of all rules; malloc'ed, NULL: no memory. */
+char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr);
+
+void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_moment *m); /* as rules and keys see it */
+
+/* ---- sources.c ---- */
+
+/* Open what the rules need: 0 and *out; or -errno with a message. They begin with fr_sources_start(). */
+int fr_sources_new(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, struct fr_sources **out);
+int fr_sources_start(struct fr_sources *src);
+void fr_sources_free(struct fr_sources *src); /* NULL is fine */
+struct fr_blind fr_sources_blind(const struct fr_sources *src);
+
+#endif

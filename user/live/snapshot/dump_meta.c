@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dump_meta: everything in a snapshot but its events. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "atomic.h"
+#include "base/err.h"
+#include "base/schema/facts.h"
+#include "base/text/units.h"
+#include "live/session/sess_incident.h"
+#include "live/snapshot/clock_sample.h"
+#include "live/snapshot/dump_int.h"
+#include "live/snapshot/procs.h"
+#include "sys/bootid.h"
+#include "sys/fd.h"
+#include "sys/softirqs.h"
+
+static void account_ring(struct fr_dump_ring *src)
+{
+	const struct fr_ring_map *m = src->map;
+	const struct fr_writer *wr = m->wr;
+	u32 i;
+
+	src->acct.cpu = m->cpu;
+	src->acct.tier = m->tier;
+	src->acct.slot_cnt = m->slot_cnt;
+	src->acct.subbuf_sz = m->subbuf_pages * FR_PAGE_SZ;
+	fr_dump_count_written(src);
+	for (i = 0; i < FR_LOST_CNT; i++)
+		src->acct.lost[i] = fr_load(&wr->lost[i]);
+	for (i = 0; i < FR_FILTERED_CNT; i++)
+		src->acct.filtered[i] = fr_load(&wr->filtered[i]);
+	src->acct.ties = fr_load(&wr->health.ties);
+	src->acct.ahead = fr_load(&wr->health.ahead);
+	src->acct.losers = fr_load(&wr->health.losers);
+}
+
+int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m)
+{
+	struct fr_snap_ring ring;
+	u64 since_ns;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < d->src_cnt && !err; i++) {
+		account_ring(&d->src[i]);
+		ring = d->src[i].acct;
+		since_ns = fr_dump_since_ns(d, ring.tier);
+		if (ring.horizon_ns < since_ns)
+			ring.horizon_ns = since_ns;
+		err = fr_vec_add(&m->ring, &ring, 1);
+	}
+	return err ?: fr_vec_add(&m->hole, d->hole, d->hole_cnt);
+}
+
+/* Tasks that ended before anything that the rings hold are left out. */
+static int find_tasks(struct fr_dump *d, struct fr_meta *m)
+{
+	struct fr_snap_task *task, about;
+	size_t cnt, i, kept = 0;
+	u64 oldest = ~0ULL;
+	int err = fr_sess_read_tasks(d->s, &task, &cnt);
+
+	if (err)
+		return err;
+	for (i = 0; i < d->src_cnt; i++)
+		if (d->src[i].oldest_ns < oldest)
+			oldest = d->src[i].oldest_ns;
+	for (i = 0; i < cnt; i++)
+		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
+			task[kept++] = task[i];
+	fr_vec_own(&m->task, task, kept);
+	return fr_dump_lacks_task(d->ask, d->trigger_ts, task, kept, &about) ? fr_vec_add(&m->task, &about, 1) : 0;
+}
+
+/* Both sides of a step, a nanosecond apart. Leave out a step that another process is overwriting right now. */
+static size_t put_step(const struct fr_session *sh, u64 nr, u64 end_ts, struct fr_snap_clock *c)
+{
+	struct fr_wall_step step = sh->wall_step[nr % FR_WALL_STEP_MAX];
+
+	if (fr_load(&sh->wall_step_cnt) >= nr + FR_WALL_STEP_MAX || !step.ts || step.ts > end_ts)
+		return 0;
+	c[0] = c[1] = (struct fr_snap_clock){
+		.ts = step.ts,
+		.mono_ns = step.mono_ns,
+		.boot_ns = step.boot_ns,
+		.tai_ns = step.tai_ns,
+		.real_ns = step.after_ns,
+		.uncertainty_ns = step.uncertainty_ns,
+	};
+	c[0].ts--;
+	c[0].real_ns = step.before_ns - 1;
+	return 2;
+}
+
+size_t fr_dump_clocks(const char *facts, const struct fr_session *sh, u64 end_ts, struct fr_snap_clock *c)
+{
+	u64 step_cnt = fr_load(&sh->wall_step_cnt), nr = step_cnt > FR_WALL_STEP_MAX ? step_cnt - FR_WALL_STEP_MAX : 0;
+	char *begin = fr_facts_get(facts, "begin_clock");
+	size_t cnt = 0;
+
+	if (begin && !fr_clock_parse(begin, &c[cnt]))
+		cnt++;
+	free(begin);
+	for (; nr < step_cnt && cnt + 2 < FR_DUMP_CLOCKS_MOST; nr++)
+		cnt += put_step(sh, nr, end_ts, &c[cnt]);
+	return cnt;
+}
+
+static int find_clocks(struct fr_dump *d, struct fr_meta *m)
+{
+	struct fr_snap_clock c[FR_DUMP_CLOCKS_MOST], now;
+	size_t cnt;
+	int err = fr_clock_sample(d->s, &now);
+
+	if (err)
+		return err;
+	cnt = fr_dump_clocks(fr_sess_facts(d->s), fr_sess_shared(d->s), now.ts, c);
+	c[cnt++] = now;
+	return fr_vec_add(&m->clock, c, cnt);
+}
+
+/* All that the log has, saved or not. A session without one has none. */
+static int find_incidents(struct fr_dump *d, struct fr_meta *m)
+{
+	struct fr_snap_incident item;
+	struct fr_incident_counts c;
+	struct fr_incident *rec;
+	size_t cnt, i;
+	int err;
+
+	fr_sess_flush_incidents(d->s); /* if it fails, they stay pending */
+	if (fr_sess_incident_counts(d->s, &c))
+		return 0;
+	fr_sess_incident_unrecorded(d->s, &c);
+	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", (unsigned long long)c.next);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", (unsigned long long)c.dropped);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_squeezed", "%llu", (unsigned long long)c.squeezed);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_pending", "%llu", (unsigned long long)c.pending);
+	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
+	if (err)
+		return err;
+	for (i = 0; i < cnt && !err; i++) {
+		item = (struct fr_snap_incident){.epoch = c.epoch, .rec = rec[i]};
+		err = fr_vec_add(&m->incident, &item, 1);
+	}
+	free(rec);
+	return err;
+}
+
+int fr_dump_put_facts(struct fr_dump *d, const char *text)
+{
+	const char *name, *value;
+	size_t pos = 0, name_len, value_len;
+	char key[64], *plain;
+	int err = 0;
+
+	while (!err && fr_facts_next(text, &pos, &name, &name_len, &value, &value_len)) {
+		if (name_len >= sizeof(key))
+			continue;
+		memcpy(key, name, name_len);
+		key[name_len] = 0;
+		plain = fr_facts_get(text, key);
+		err = plain ? fr_snap_put_fact(d->w, key, "%s", plain) : -ENOMEM;
+		free(plain);
+	}
+	return err;
+}
+
+static int put_trigger_facts(struct fr_dump *d)
+{
+	const struct fr_dump_ask *ask = d->ask;
+	int err = fr_snap_put_fact(d->w, "trigger_reason", "%s", ask->reason);
+
+	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", (unsigned long long)d->trigger_ts);
+	if (ask->comm)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_comm", "%s", ask->comm);
+	if (ask->pid)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_pid", "%u", ask->pid);
+	if (ask->sig)
+		err = err ?: fr_snap_put_fact(d->w, "trigger_sig", "%d", ask->sig);
+	if (ask->facts)
+		err = err ?: fr_dump_put_facts(d, ask->facts);
+	return err;
+}
+
+static int put_host_facts(struct fr_dump *d)
+{
+	char boot[64];
+	struct utsname un;
+	int err = fr_boot_id(boot, sizeof(boot));
+
+	uname(&un);
+	err = err ?: fr_snap_put_fact(d->w, "host", "%s", un.nodename);
+	err = err ?: fr_snap_put_fact(d->w, "kernel", "%s", un.release);
+	err = err ?: fr_snap_put_fact(d->w, "arch", "%s", un.machine);
+	err = err ?: fr_snap_put_fact(d->w, "boot_id", "%s", boot);
+	return err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", (unsigned long long)d->begin_ts);
+}
+
+/* "sched_switch=3;sys_enter=1": programs refused by the kernel because they ran already on that CPU */
+static int put_missed(struct fr_dump *d)
+{
+	struct fr_sess_prog *prog;
+	char text[4096] = "";
+	size_t cnt, i, len = 0;
+	int err = fr_sess_progs(d->s, &prog, &cnt);
+
+	if (fr_fd_is_want(err)) {
+		fr_warn_errno(err, "what the kernel refused to run is not in the snapshot");
+		return 0;
+	}
+	if (err)
+		return err;
+	for (i = 0; i < cnt; i++)
+		if (prog[i].missed && len < sizeof(text))
+			len += snprintf(text + len, sizeof(text) - len, "%s%s=%llu", len ? ";" : "", prog[i].name,
+					(unsigned long long)prog[i].missed);
+	fr_sess_progs_free(prog, cnt);
+	return fr_snap_put_fact(d->w, "missed", "%s", text);
+}
+
+int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh)
+{
+	int err;
+
+	err = fr_snap_put_fact(d->w, "task_evicted", "%llu", (unsigned long long)fr_load(&sh->task_evicted));
+	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", (unsigned long long)fr_load(&sh->task_lost));
+	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", (unsigned long long)fr_load(&sh->no_ring));
+	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)d->sample_taken);
+	return err ?: fr_snap_put_fact(d->w, "wall_steps", "%llu", (unsigned long long)fr_load(&sh->wall_step_cnt));
+}
+
+/* What became of long waits: those that have no record are counted. */
+static int put_waits(struct fr_dump *d)
+{
+	char *min = fr_sess_fact(d->s, "wait_min_ns");
+	bool none = !min;
+	struct fr_wait_counts c;
+
+	free(min);
+	if (none || fr_sess_waits(d->s, &c))
+		return 0;
+#define FORM(name, doc)	 ";" #name "=%llu"
+#define VALUE(name, doc) , (unsigned long long)c.name
+	return fr_snap_put_fact(d->w, "waits", &(FR_WAIT_COUNTS(FORM))[1] FR_WAIT_COUNTS(VALUE));
+#undef FORM
+#undef VALUE
+}
+
+/* What the kernel counts of softirqs, beside the same count when the recording began (fact softirqs_begin). */
+static int put_softirqs(struct fr_dump *d)
+{
+	char text[FR_SOFTIRQS_SZ];
+
+	return fr_softirqs_read(text, sizeof(text)) ? 0 : fr_snap_put_fact(d->w, "softirqs", "%s", text);
+}
+
+static int put_samples_due(struct fr_dump *d)
+{
+	return fr_snap_put_fact(d->w, "sample_expected", "%llu", (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
+}
+
+/* Its programs run, and record nothing: the history lacks them since the governor's last step. */
+static int put_held(struct fr_dump *d)
+{
+	char *held = fr_sess_held(d->s);
+	int err = held ? 0 : -ENOMEM;
+
+	if (!err && *held)
+		err = fr_snap_put_fact(d->w, "events_held", "%s", held);
+	free(held);
+	return err;
+}
+
+static int put_facts(struct fr_dump *d)
+{
+	int err = fr_dump_put_facts(d, fr_sess_facts(d->s));
+
+	err = err ?: put_host_facts(d);
+	err = err ?: put_trigger_facts(d);
+	err = err ?: put_held(d);
+	err = err ?: fr_dump_put_counts(d, fr_sess_shared(d->s));
+	err = err ?: put_samples_due(d);
+	err = err ?: put_waits(d);
+	err = err ?: put_softirqs(d);
+	return err ?: put_missed(d);
+}
+
+/* ---- what others know ---- */
+
+/* Read by an errand; NULL: nothing, or no memory. */
+struct others {
+	struct fr_dump_unwound *unwound;
+	struct fr_dump_symbols *symbols;
+	struct fr_procs *procs;
+};
+
+/* In the runner: copies of rings, and the profile's tables. */
+static void leave(void *arg)
+{
+	struct fr_dump *d = arg;
+
+	if (d->sampler)
+		fr_hits_close(fr_sampler_hits(d->sampler));
+	fr_dump_room_free(&d->room);
+}
+
+static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt, struct others *o)
+{
+	struct fr_errand_job job[FR_OTHERS_JOB_MAX];
+	const struct fr_procs_ask ask = {
+		.cgroup_here = d->ask->cgroup_here,
+		.task = task,
+		.task_cnt = task_cnt,
+		.unread = &d->unread,
+	};
+	u32 cnt = 0;
+
+	o->unwound = fr_dump_unwound_new(d, &job[cnt]);
+	cnt += o->unwound ? FR_DUMP_UNWOUND_JOB_CNT : 0;
+	o->symbols = fr_dump_symbols_new(d, task, task_cnt, &job[cnt]);
+	cnt += o->symbols ? FR_DUMP_SYMBOLS_JOB_CNT : 0;
+	o->procs = fr_procs_new(&ask, &job[cnt]);
+	cnt += o->procs ? FR_PROCS_JOB_CNT : 0;
+	fr_others_run(d->s, job, cnt, leave, d);
+}
+
+static void free_others(struct others *o)
+{
+	fr_dump_unwound_free(o->unwound);
+	fr_dump_symbols_free(o->symbols);
+	fr_procs_free(o->procs);
+}
+
+/* Command lines are optional; the events are the purpose of a snapshot. */
+static int put_procs(struct fr_dump *d, const struct fr_procs *p)
+{
+	struct fr_procs_lack lack;
+	const char *text;
+	size_t sz;
+	int err;
+
+	if (!p) {
+		fr_warn_errno(-ENOMEM, "what /proc says of live tasks is not in the snapshot");
+		return 0;
+	}
+	text = fr_procs_text(p, &sz, &lack);
+	err = fr_snap_put_procs(d->w, text, sz);
+	if (lack.err)
+		fr_warn_errno(lack.err, "of %u process%s, command line or cgroup is not in the snapshot", lack.cnt,
+			      lack.cnt == 1 ? "" : "es");
+	if (lack.cnt)
+		err = err ?: fr_snap_put_fact(d->w, "processes_left_out", "%u", lack.cnt);
+	return err;
+}
+
+static int put_unread(struct fr_dump *d)
+{
+	const struct fr_unread *u = &d->unread;
+	int err;
+
+	if (!u->cnt)
+		return 0;
+	fr_warn("%u thing%s of other processes or files could not be read in time: `flightrec info` names %s", u->cnt,
+		fr_plural(u->cnt), u->cnt == 1 ? "it" : "them");
+	err = fr_snap_put_fact(d->w, "unread", "%s", u->text);
+	err = err ?: fr_snap_put_fact(d->w, "unread_cnt", "%u", u->cnt);
+	return err ?: fr_snap_put_fact(d->w, "helpers_left", "%u", fr_errand_left_cnt(fr_sess_shared(d->s)->left));
+}
+
+static int put_others(struct fr_dump *d, const struct others *o)
+{
+	int err = fr_dump_put_unwound(d, o->unwound);
+
+	err = err ?: fr_dump_put_symbols(d, o->symbols);
+	err = err ?: put_procs(d, o->procs);
+	return err ?: put_unread(d);
+}
+
+int fr_dump_put_meta(struct fr_dump *d)
+{
+	struct others others = {};
+	struct fr_meta m;
+	int err;
+
+	fr_meta_init(&m);
+	err = fr_dump_find_accounts(d, &m);
+	err = err ?: find_tasks(d, &m);
+	err = err ?: find_clocks(d, &m);
+	err = err ?: find_incidents(d, &m);
+	err = err ?: put_facts(d);
+	if (!err) {
+		fr_dump_find_profile(d);
+		m.prof = d->prof;
+	}
+	err = err ?: fr_meta_put(&m, d->w);
+	if (!err)
+		read_others(d, m.task.at, m.task.cnt, &others);
+	err = err ?: put_others(d, &others);
+	free_others(&others);
+	fr_meta_free(&m);
+	return err;
+}

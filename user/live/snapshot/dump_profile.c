@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dump_profile: the profile of the last hour beside the events, so that a snapshot also says what was normal. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "live/snapshot/dump_int.h"
+
+#define WAIT_MS 500 /* for the recorder, which reads for some milliseconds */
+
+static void add_stack(struct fr_addrs *a, const struct fr_prof *p, u32 nr, u32 pid)
+{
+	for (; nr; nr = p->node[nr - 1].parent)
+		if (!fr_prof_is_file(p->node[nr - 1].frame))
+			fr_addrs_add(a, p->node[nr - 1].frame, pid);
+}
+
+/* Names are looked for by address, and by process: its first thread has its number. */
+void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p)
+{
+	u32 i;
+
+	for (i = 0; i < p->key_cnt; i++) {
+		add_stack(a, p, p->key[i].kstack, p->key[i].pid);
+		add_stack(a, p, p->key[i].ustack, p->key[i].pid);
+		if (p->key[i].ustack)
+			fr_addrs_add_tid(a, p->key[i].pid);
+	}
+}
+
+/* A snapshot must not fail for lack of it. */
+void fr_dump_find_profile(struct fr_dump *d)
+{
+	int err = fr_sampler_open(d->s, &d->sampler);
+
+	if (err == -ENOENT)
+		return;
+	err = err ?: fr_sampler_read(d->sampler, WAIT_MS, &d->prof, NULL);
+	if (err)
+		fr_warn_errno(err, "the profile is not in the snapshot");
+	else if (d->addrs)
+		fr_dump_add_profile_addrs(d->addrs, d->prof);
+}

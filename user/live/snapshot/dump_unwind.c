@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * dump_unwind: the stacks of the last deaths, as far as more is found of them than the kernel found by frame pointers. They are
+ * written as other stacks are, under the same id, as rows that are no events of the ring (context): readers take the longer
+ * one.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/set/vec.h"
+#include "base/text/units.h"
+#include "live/session/ustacks.h"
+#include "live/snapshot/dump_int.h"
+#include "live/snapshot/unwind.h"
+#include "read/snapfile/snapfile_rows.h"
+#include "sys/ns.h"
+
+#define FILE_BITS 56 /* a word is { number of its file | offset }: see event stack_build_ids */
+#define ID_WORDS  3u
+#define WORD_MAX  (FR_STACK_DEPTH_MAX + FR_UNWIND_FILE_MAX * ID_WORDS)
+#define COL_MAX	  3u
+#define ROW_OFF	  (FR_PAGE_SZ / 2) /* between the two rows of a stack, as if they were in a ring */
+
+/* An event with numbers of a stack, as one row of a batch. */
+struct one_row {
+	struct fr_batch b;
+	struct fr_col col[COL_MAX];
+	u64 ts, id, flags;
+	u32 tid, in_type, off[2];
+	u8 ev;
+};
+
+static void set_col(struct one_row *r, const struct fr_field *f, u64 *num)
+{
+	if (f && f->col >= 0 && f->col < (int)COL_MAX)
+		r->col[f->col] = (struct fr_col){.num = num, .off = f->type == FR_TYPE_u64s ? r->off : NULL};
+}
+
+static int put_row(struct fr_dump *d, const struct fr_ustack *u, const char *event, const char *field, u64 flags, u64 *num,
+		   u32 cnt)
+{
+	const struct fr_event *ev = fr_schema_find(d->schema, event);
+	struct one_row r = {.ts = u->mono_ns, .id = u->stack_id, .flags = flags, .tid = u->tid, .off = {0, cnt}};
+	struct fr_row row;
+
+	if (!ev || ev->col_cnt > COL_MAX)
+		return 0;
+	r.ev = ev->nr;
+	r.b = (struct fr_batch){
+		.schema = d->schema,
+		.epoch = d->src->map->epoch,
+		.cpu = d->src->map->cpu,
+		.tier = FR_TIER_STACK,
+		.row_cnt = 1,
+		.ts = &r.ts,
+		.ev = &r.ev,
+		.tid = &r.tid,
+		.in_type = &r.in_type,
+	};
+	r.b.type[ev->nr] = (struct fr_type_cols){.cnt = 1, .col = r.col};
+	set_col(&r, fr_event_field(ev, "frame_cnt"), &r.flags);
+	set_col(&r, fr_event_field(ev, "stack_id"), &r.id);
+	set_col(&r, fr_event_field(ev, field), num);
+	row = fr_batch_row(&r.b, 0);
+	/* a place that no other stack has, also where snapshots are merged: no ring has so many laps */
+	return fr_snap_put_row(d->w, &row, u->stack_id >> 16 | 1ULL << 48, flags ? ROW_OFF : 0, true);
+}
+
+/* A word for each frame, then the build-ids. Returns how many words. */
+static u32 fill_words(const struct fr_ustack *u, const struct fr_unwound *found, u64 word[WORD_MAX])
+{
+	const struct fr_unwound_file *file;
+	u64 off;
+	u32 i;
+
+	for (i = 0; i < found->cnt; i++) {
+		if (!found->map[i])
+			continue;
+		file = &found->file[found->map[i] - 1];
+		off = found->ip[i] - u->map[found->map[i] - 1].start + u->map[found->map[i] - 1].off;
+		if (!file->nr || off >> FILE_BITS)
+			continue;
+		word[i] = (u64)file->nr << FILE_BITS | off;
+		memcpy(&word[found->cnt + (file->nr - 1) * ID_WORDS], file->build_id, FR_BUILD_ID_MAX);
+	}
+	return found->cnt + found->file_cnt * ID_WORDS;
+}
+
+static int put_stack(struct fr_dump *d, const struct fr_ustack *u, struct fr_unwound *found)
+{
+	u64 word[WORD_MAX] = {};
+	u32 cnt = fill_words(u, found, word);
+	int err = put_row(d, u, "stack", "frames", 0, found->ip, found->cnt);
+
+	return err ?: put_row(d, u, "stack_build_ids", "words", found->cnt, word, cnt);
+}
+
+/* Keep a mapping: whose file is still where it was, this is known of no other process that has ended; or is not. */
+static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found, u32 i)
+{
+	struct fr_snap_mapping *more = fr_vec_more(&d->dead, d->dead_cnt);
+
+	if (!more)
+		return;
+	*more = (struct fr_snap_mapping){
+		.pid = u->pid,
+		.begin = u->map[i].start,
+		.end = u->map[i].end,
+		.file_off = u->map[i].off,
+		.path = strdup(u->map[i].path),
+		.build_id_sz = found->file[i].build_id_sz,
+		/* as of live processes: without a build-id nothing else tells it from a file of that path here */
+		.deleted = !found->file[i].is_there || (found->file[i].is_elsewhere && !found->file[i].build_id_sz),
+	};
+	memcpy(more->build_id, found->file[i].build_id, FR_BUILD_ID_MAX);
+	d->dead_cnt += more->path != NULL;
+}
+
+static bool has_frame(const struct fr_unwound *found, u32 map)
+{
+	u32 i;
+
+	for (i = 0; i < found->cnt; i++)
+		if (found->map[i] == map + 1)
+			return true;
+	return false;
+}
+
+static int put_unwound(struct fr_dump *d, const struct fr_ustack *u, struct fr_unwound *found)
+{
+	u32 i;
+
+	for (i = 0; i < u->map_cnt; i++)
+		if (found->file[i].is_there || (u->map[i].path[0] == '/' && has_frame(found, i)))
+			keep_mapping(d, u, found, i);
+	return found->cnt > u->frame_cnt ? put_stack(d, u, found) : 0;
+}
+
+/* Of a death before that the snapshot has no event: with a second more, as the time is not of the recording's clock. */
+static u64 since_ns(const struct fr_dump *d)
+{
+	u64 least_ns = ~0ULL, ns;
+	size_t i;
+
+	for (i = 0; i < d->src_cnt; i++) {
+		ns = d->src[i].acct.horizon_ns > d->since_ns ? d->src[i].acct.horizon_ns : d->since_ns;
+		if (d->src[i].map->tier == FR_TIER_LIFE && ns < least_ns)
+			least_ns = ns;
+	}
+	return least_ns > FR_SEC_NS ? least_ns - FR_SEC_NS : 0;
+}
+
+/* The root of a mount namespace, if it is another one than the last, whose is *root. */
+static int root_of(u32 mnt_ns, u32 *last, int root)
+{
+	if (mnt_ns == *last)
+		return root;
+	if (root >= 0)
+		close(root);
+	*last = mnt_ns;
+	return fr_ns_root(mnt_ns);
+}
+
+/* ---- all of them ---- */
+
+struct fr_dump_unwound {
+	struct fr_dump *d;
+	struct fr_ustack *u;
+	u32 cnt;
+	struct fr_unwound **found; /* NULL: nothing, or not told */
+	struct fr_unwound *mine;   /* the runner's */
+	u32 mnt_ns;		   /* likewise: of the last root, */
+	int root;		   /* or -1 */
+};
+
+static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
+{
+	struct fr_dump_unwound *n = arg;
+
+	n->root = root_of(n->u[item].mnt_ns, &n->mnt_ns, n->root);
+	if (!fr_unwind(&n->u[item], n->root, n->mine))
+		fr_errand_tell(to, 0, n->mine, sizeof(*n->mine));
+}
+
+/* What a runner tells has come from files that anybody may have rigged. */
+static bool is_sound(const struct fr_unwound *found, const struct fr_ustack *u)
+{
+	u32 i;
+
+	if (found->cnt > FR_STACK_DEPTH_MAX || found->file_cnt > FR_UNWIND_FILE_MAX)
+		return false;
+	for (i = 0; i < found->cnt; i++)
+		if (found->map[i] > u->map_cnt)
+			return false;
+	for (i = 0; i < FR_USTACK_MAP_CNT; i++)
+		if (found->file[i].nr > found->file_cnt || found->file[i].build_id_sz > FR_BUILD_ID_MAX)
+			return false;
+	return true;
+}
+
+static void take_one(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	struct fr_dump_unwound *n = arg;
+	struct fr_unwound *found;
+
+	if (kind || sz != sizeof(*found) || n->found[item])
+		return;
+	found = malloc(sizeof(*found));
+	if (!found)
+		return;
+	memcpy(found, data, sz);
+	if (is_sound(found, &n->u[item]))
+		n->found[item] = found;
+	else
+		free(found);
+}
+
+static void miss_one(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_dump_unwound *n = arg;
+
+	(void)step;
+	fr_unread_add(&n->d->unread, n->u[item].pid, "stack", why);
+}
+
+static u32 death_cnt(void *arg)
+{
+	return ((struct fr_dump_unwound *)arg)->cnt;
+}
+
+static u64 pid_of(void *arg, u32 item)
+{
+	return ((struct fr_dump_unwound *)arg)->u[item].pid;
+}
+
+/* Without those that died before what the snapshot has. */
+static void read_ustacks(struct fr_dump_unwound *n)
+{
+	u64 from_ns = since_ns(n->d);
+	int cnt = n->d->src_cnt && !n->d->ask->profile_only ? fr_ustacks_read(n->d->s, &n->u) : 0, i;
+
+	for (i = 0; i < cnt; i++)
+		if (n->u[i].mono_ns >= from_ns)
+			n->u[n->cnt++] = n->u[i];
+}
+
+struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_job job[FR_DUMP_UNWOUND_JOB_CNT])
+{
+	struct fr_dump_unwound *n = calloc(1, sizeof(*n));
+
+	if (!n)
+		return NULL;
+	n->d = d;
+	n->root = -1;
+	read_ustacks(n);
+	n->found = calloc(n->cnt + 1, sizeof(*n->found));
+	n->mine = malloc(sizeof(*n->mine));
+	if (!n->cnt || !n->found || !n->mine) {
+		n->cnt = 0;
+		fr_dump_unwound_free(n);
+		return NULL;
+	}
+	job[0] = (struct fr_errand_job){
+		.arg = n, .cnt = death_cnt, .key = pid_of, .run = unwind_one, .take = take_one, .miss = miss_one};
+	return n;
+}
+
+int fr_dump_put_unwound(struct fr_dump *d, struct fr_dump_unwound *n)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; n && i < n->cnt && !err; i++)
+		if (n->found[i])
+			err = put_unwound(d, &n->u[i], n->found[i]);
+	return err;
+}
+
+void fr_dump_unwound_free(struct fr_dump_unwound *n)
+{
+	u32 i;
+
+	if (!n)
+		return;
+	for (i = 0; i < n->cnt; i++)
+		free(n->found[i]);
+	free(n->found);
+	free(n->mine);
+	free(n->u);
+	free(n);
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "live/snapshot/procs.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/rows/cgroups.h"
+#include "base/text/escape.h"
+#include "base/text/out.h"
+#include "sys/cgroup.h"
+#include "sys/dir.h"
+#include "sys/fd.h"
+#include "sys/ns.h"
+
+#define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
+#define PROCS_MAX_SZ (16u << 20) /* of all processes together: about 50,000 */
+#define CGROUPS_MAX  4096u	 /* some 10 us each */
+
+/* Kinds of what the runner tells (sys/errand.h). */
+enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_LACK, TOLD_CGROUPS };
+
+/* What is read of a process, the last thing last that may wait for it. */
+enum { STEP_LINKS, STEP_CMDLINE };
+
+#define PIDS_TOLD 1024u /* in a message */
+
+struct fr_procs {
+	struct fr_procs_ask ask;
+	struct fr_cgroup_here here;
+	struct fr_out *out; /* the runner's */
+	u32 *pid;
+	u32 pid_cnt, pid_room;
+	char *cmdline, *links; /* of the process being told of, NULL: nothing */
+	size_t cmdline_sz, links_sz;
+	char *text;
+	size_t sz, room;
+	struct fr_procs_lack lack;
+};
+
+/* ---- the runner: a process ---- */
+
+static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, sz);
+	n = n < 0 ? -errno : n;
+	close(fd);
+	return n;
+}
+
+static void put(struct fr_out *o, const char *key, const char *value, size_t len)
+{
+	fr_out_str(o, ",\"");
+	fr_out_str(o, key);
+	fr_out_str(o, "\":\"");
+	fr_escape_json(o, value, len);
+	fr_out_char(o, '"');
+}
+
+/* 0, or why it could not be read (-errno); that it has ended since may be the reason. */
+static int put_cmdline(struct fr_out *o, int dir)
+{
+	char buf[VALUE_MAX];
+	ssize_t n = read_at(dir, "cmdline", buf, sizeof(buf)), i;
+
+	while (n > 0 && !buf[n - 1])
+		n--;
+	for (i = 0; i < n; i++)
+		if (!buf[i])
+			buf[i] = ' ';
+	if (n > 0)
+		put(o, "cmdline", buf, n);
+	return n < 0 ? n : 0;
+}
+
+/* Where a symbolic link of the process points to. */
+static void put_link(struct fr_out *o, int dir, const char *name)
+{
+	char buf[VALUE_MAX];
+	ssize_t n = readlinkat(dir, name, buf, sizeof(buf));
+
+	if (n > 0)
+		put(o, name, buf, n);
+}
+
+/* Nothing is told if the text was cut off. As above. */
+static int put_cgroup(struct fr_out *o, int dir, const struct fr_cgroup_here *here)
+{
+	char buf[16 * VALUE_MAX], path[8 * VALUE_MAX];
+	ssize_t n = read_at(dir, "cgroup", buf, sizeof(buf) - 1);
+
+	if (n <= 0 || n == sizeof(buf) - 1)
+		return n < 0 ? n : 0;
+	buf[n] = 0;
+	if (fr_cgroup_of_text(here, buf, path, sizeof(path)))
+		put(o, "cgroup", path, strlen(path));
+	return 0;
+}
+
+static const struct fr_cgroup_here *cgroup_here(struct fr_procs *p)
+{
+	if (!p->ask.cgroup_here) {
+		fr_cgroup_here(&p->here);
+		p->ask.cgroup_here = &p->here;
+	}
+	return p->ask.cgroup_here;
+}
+
+/* What was put to memory since fr_out_init_mem(). */
+static void tell_text(struct fr_errand_out *to, u32 kind, struct fr_out *o)
+{
+	size_t sz = 0;
+	char *text = fr_out_take_mem(o, &sz);
+
+	if (text)
+		fr_errand_tell(to, kind, text, sz);
+	free(text);
+}
+
+/* Who has ended, or does not let us look, is no lack of ours. */
+static void tell_lack(struct fr_errand_out *to, int err)
+{
+	if (err && err != -ENOENT && err != -ESRCH && err != -EACCES && err != -EPERM)
+		fr_errand_tell(to, TOLD_LACK, &err, sizeof(err));
+}
+
+static void look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
+{
+	struct fr_procs *p = arg;
+	char path[32];
+	int dir, err;
+
+	snprintf(path, sizeof(path), "/proc/%u", p->pid[item]);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0) {
+		tell_lack(to, -errno);
+		return;
+	}
+	fr_errand_step(to, STEP_LINKS);
+	fr_out_init_mem(p->out);
+	put_link(p->out, dir, "exe");
+	put_link(p->out, dir, "cwd");
+	err = put_cgroup(p->out, dir, cgroup_here(p));
+	tell_text(to, TOLD_LINKS, p->out);
+	fr_errand_step(to, STEP_CMDLINE);
+	fr_out_init_mem(p->out);
+	err = put_cmdline(p->out, dir) ?: err;
+	tell_text(to, TOLD_CMDLINE, p->out);
+	close(dir);
+	tell_lack(to, err);
+}
+
+/* ---- all ---- */
+
+static void add_pids(struct fr_procs *p, const u32 *pid, u32 cnt)
+{
+	u32 room = p->pid_room ? 2 * p->pid_room : PIDS_TOLD, *more;
+
+	if (p->pid_cnt + cnt > p->pid_room) {
+		more = cnt <= PIDS_TOLD ? realloc(p->pid, room * sizeof(*more)) : NULL;
+		if (!more)
+			return;
+		p->pid = more;
+		p->pid_room = room;
+	}
+	memcpy(p->pid + p->pid_cnt, pid, cnt * sizeof(*pid));
+	p->pid_cnt += cnt;
+}
+
+/* Both sides keep the list. */
+static void tell_pids(struct fr_procs *p, struct fr_errand_out *to, const u32 *pid, u32 cnt)
+{
+	fr_errand_tell(to, TOLD_PIDS, pid, cnt * sizeof(*pid));
+	add_pids(p, pid, cnt);
+}
+
+static void list_pids(void *arg, u32 item, struct fr_errand_out *to)
+{
+	u32 pid[PIDS_TOLD], cnt = 0;
+	struct dirent *e;
+	int err = 0;
+	DIR *d;
+
+	(void)item;
+	/* in any other pid namespace than the events', these pids would be other processes */
+	if (!fr_ns_is_first(FR_NS_PID))
+		return;
+	d = opendir("/proc");
+	if (!d) {
+		tell_lack(to, -errno);
+		return;
+	}
+	while ((e = fr_dir_next(d, &err))) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		pid[cnt++] = strtoul(e->d_name, NULL, 10);
+		if (cnt < PIDS_TOLD)
+			continue;
+		tell_pids(arg, to, pid, cnt);
+		cnt = 0;
+	}
+	tell_pids(arg, to, pid, cnt);
+	tell_lack(to, err);
+	closedir(d);
+}
+
+/* ---- cgroups ---- */
+
+static int youngest_first(const void *a, const void *b)
+{
+	const u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The different cgroups that tasks were born in; the kernel counts ids up. Returns how many; *out: malloc'ed. */
+static size_t list_cgroups(const struct fr_snap_task *task, size_t task_cnt, u64 **out)
+{
+	u64 *id = malloc((task_cnt + 1) * sizeof(*id));
+	size_t i, cnt = 0;
+
+	*out = id;
+	for (i = 0; id && i < task_cnt; i++)
+		id[i] = task[i].task.cgroup;
+	if (id)
+		qsort(id, task_cnt, sizeof(*id), youngest_first);
+	for (i = 0; id && i < task_cnt && id[i]; i++)
+		if (!cnt || id[i] != id[cnt - 1])
+			id[cnt++] = id[i];
+	return cnt;
+}
+
+/*
+ * Nobody may live in a cgroup any more whose dead are in the events: of living processes alone, its path would not be known.
+ * Where there is no such directory any more, nothing can be said.
+ */
+static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
+{
+	struct fr_procs *p = arg;
+	struct fr_cgroup_roots roots;
+	char path[4096];
+	u64 *id;
+	size_t cnt = list_cgroups(p->ask.task, p->ask.task_cnt, &id), i;
+
+	(void)item;
+	fr_cgroup_open_roots(&roots);
+	for (i = 0; i < cnt && i < CGROUPS_MAX; i++) {
+		if (fr_cgroup_path_at(&roots, id[i], path, sizeof(path)))
+			continue;
+		fr_out_init_mem(p->out);
+		fr_out_printf(p->out, "{\"" FR_PROC_CGROUP_ID "\":%llu", (unsigned long long)id[i]);
+		put(p->out, "cgroup", path, strlen(path));
+		fr_out_str(p->out, "}\n");
+		tell_text(to, TOLD_CGROUPS, p->out);
+	}
+	fr_cgroup_close_roots(&roots);
+	free(id);
+}
+
+/* ---- the asker ---- */
+
+/* 0, or -ENOMEM. */
+static int add_text(struct fr_procs *p, const char *text, size_t sz)
+{
+	size_t room = p->room ? p->room : 1u << 16;
+	char *more;
+
+	while (room < p->sz + sz)
+		room *= 2;
+	if (room > p->room) {
+		more = realloc(p->text, room);
+		if (!more)
+			return -ENOMEM;
+		p->text = more;
+		p->room = room;
+	}
+	memcpy(p->text + p->sz, text, sz);
+	p->sz += sz;
+	return 0;
+}
+
+static void forget_parts(struct fr_procs *p)
+{
+	free(p->cmdline);
+	free(p->links);
+	p->cmdline = p->links = NULL;
+	p->cmdline_sz = p->links_sz = 0;
+}
+
+/* The line of a process, if anything is told of it; complete, or not at all. */
+static void end_proc(void *arg, u32 item)
+{
+	struct fr_procs *p = arg;
+	size_t was = p->sz;
+	char begin[32];
+	int len, err;
+
+	if (p->sz >= PROCS_MAX_SZ) {
+		p->lack.cnt++;
+	} else if (p->links) {
+		len = snprintf(begin, sizeof(begin), "{\"pid\":%u", p->pid[item]);
+		err = add_text(p, begin, len) ?: add_text(p, p->cmdline ?: "", p->cmdline_sz);
+		err = err ?: add_text(p, p->links, p->links_sz) ?: add_text(p, "}\n", 2);
+		p->sz = err ? was : p->sz;
+		p->lack.cnt += err != 0;
+	}
+	forget_parts(p);
+}
+
+static void miss_proc(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_procs *p = arg;
+
+	if (p->ask.unread)
+		fr_unread_add(p->ask.unread, p->pid[item], step == STEP_CMDLINE ? "cmdline" : "process", why);
+	end_proc(p, item);
+}
+
+static void keep_part(char **part, size_t *part_sz, const void *data, size_t sz)
+{
+	free(*part);
+	*part = malloc(sz + 1);
+	*part_sz = *part ? sz : 0;
+	if (*part)
+		memcpy(*part, data, sz);
+}
+
+static void take_lack(struct fr_procs *p, const void *data, u32 sz)
+{
+	if (sz != sizeof(p->lack.err))
+		return;
+	memcpy(&p->lack.err, data, sz);
+	p->lack.cnt++;
+}
+
+static void take_proc(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	if (kind == TOLD_LINKS) {
+		keep_part(&p->links, &p->links_sz, data, sz);
+	} else if (kind == TOLD_CMDLINE) {
+		keep_part(&p->cmdline, &p->cmdline_sz, data, sz);
+	} else if (kind == TOLD_LACK) {
+		take_lack(p, data, sz);
+	}
+}
+
+static void take_pids(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	(void)item;
+	if (kind == TOLD_PIDS)
+		add_pids(arg, data, sz / sizeof(u32));
+	else if (kind == TOLD_LACK)
+		take_lack(arg, data, sz);
+}
+
+static void take_cgroups(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	(void)item;
+	if (kind == TOLD_CGROUPS)
+		add_text(arg, data, sz);
+}
+
+static u32 one(void *arg)
+{
+	(void)arg;
+	return 1;
+}
+
+static u32 proc_cnt(void *arg)
+{
+	return ((struct fr_procs *)arg)->pid_cnt;
+}
+
+static u64 pid_of(void *arg, u32 item)
+{
+	return ((struct fr_procs *)arg)->pid[item];
+}
+
+static void miss_list(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	(void)step;
+	if (p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "processes", why);
+}
+
+static void miss_cgroups(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	(void)step;
+	if (p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "cgroups", why);
+}
+
+struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_job job[FR_PROCS_JOB_CNT])
+{
+	struct fr_procs *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->out = malloc(sizeof(*p->out));
+	if (!p || !p->out) {
+		fr_procs_free(p);
+		return NULL;
+	}
+	p->ask = *ask;
+	job[0] = (struct fr_errand_job){.arg = p, .cnt = one, .run = list_pids, .take = take_pids, .miss = miss_list};
+	job[1] = (struct fr_errand_job){
+		.arg = p,
+		.cnt = proc_cnt,
+		.key = pid_of,
+		.run = look_at_proc,
+		.take = take_proc,
+		.end = end_proc,
+		.miss = miss_proc,
+	};
+	job[2] = (struct fr_errand_job){
+		.arg = p, .cnt = one, .run = look_at_cgroups, .take = take_cgroups, .miss = miss_cgroups};
+	return p;
+}
+
+void fr_procs_free(struct fr_procs *p)
+{
+	if (!p)
+		return;
+	forget_parts(p);
+	free(p->out);
+	free(p->pid);
+	free(p->text);
+	free(p);
+}
+
+const char *fr_procs_text(const struct fr_procs *p, size_t *sz, struct fr_procs_lack *lack)
+{
+	*sz = p->sz;
+	*lack = p->lack;
+	return p->text;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "live/snapshot/unwind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/elf/ehframe.h"
+#include "read/elf/procmaps.h"
+
+struct unwinding {
+	const struct fr_ustack *u;
+	int root; /* of its mount namespace, -1: ours */
+	struct fr_unwound *out;
+	struct fr_cfi_frame frame;
+	bool asked[FR_USTACK_MAP_CNT];
+	struct fr_ehframe *eh[FR_USTACK_MAP_CNT]; /* of a mapping's file; NULL: it says nothing */
+};
+
+/* ---- what may be read ---- */
+
+/* One that lies in two pages is none of the stack's. */
+static bool read_word(void *arg, u64 addr, u64 *word)
+{
+	const struct fr_ustack *u = arg;
+	u32 i;
+
+	for (i = 0; i < u->page_cnt; i++) {
+		u64 at = addr - u->page[i];
+
+		if (at > FR_USTACK_PAGE_SZ - sizeof(*word))
+			continue;
+		memcpy(word, u->bytes + i * FR_USTACK_PAGE_SZ + at, sizeof(*word));
+		return true;
+	}
+	return false;
+}
+
+/* ---- files ---- */
+
+/* The number of a file with a build-id. Several mappings may be of one. 0: there are too many. */
+static u8 number_of(struct fr_unwound *out, const struct fr_unwound_file *file)
+{
+	u32 i;
+
+	for (i = 0; i < FR_USTACK_MAP_CNT; i++)
+		if (out->file[i].nr && !memcmp(out->file[i].build_id, file->build_id, FR_BUILD_ID_MAX))
+			return out->file[i].nr;
+	return out->file_cnt < FR_UNWIND_FILE_MAX ? ++out->file_cnt : 0;
+}
+
+static void open_file(struct unwinding *w, u32 i)
+{
+	const struct fr_ustack_map *m = &w->u->map[i];
+	struct fr_unwound_file *file = &w->out->file[i];
+	int fd = -ENOENT;
+
+	w->asked[i] = true;
+	if (!m->ino || m->path[0] != '/')
+		return;
+	fd = fr_open_mapped(AT_FDCWD, m->path, m->ino, w->u->mono_ns);
+	file->is_elsewhere = fd < 0;
+	if (fd < 0 && w->root >= 0)
+		fd = fr_open_mapped(w->root, m->path + 1, m->ino, w->u->mono_ns);
+	if (fd < 0)
+		return;
+	file->is_there = true;
+	file->build_id_sz = fr_build_id_of(fd, file->build_id);
+	if (file->build_id_sz)
+		file->nr = number_of(w->out, file);
+	fr_ehframe_open(fd, &w->eh[i]);
+}
+
+/* The number of the mapping of an address, whose file is open if it can be. -1: it is not code. */
+static int map_of(struct unwinding *w, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < w->u->map_cnt; i++) {
+		if (addr < w->u->map[i].start || addr >= w->u->map[i].end)
+			continue;
+		if (!w->asked[i])
+			open_file(w, i);
+		return i;
+	}
+	return -1;
+}
+
+/* ---- frames ---- */
+
+/* The next frame is where the registers say. False: that is not code, or there is no room. */
+static bool add_frame(struct unwinding *w)
+{
+	struct fr_unwound *out = w->out;
+	int map = map_of(w, w->frame.reg[FR_CFI_RIP]);
+
+	if (out->cnt == FR_STACK_DEPTH_MAX || (map < 0 && out->cnt))
+		return false;
+	out->ip[out->cnt] = w->frame.reg[FR_CFI_RIP];
+	out->map[out->cnt++] = map + 1;
+	return true;
+}
+
+/* Code that was called, and is none: its caller's address is on top of the stack. */
+static bool leave_nowhere(struct unwinding *w)
+{
+	u64 *reg = w->frame.reg;
+
+	if (w->out->cnt != 1 || !read_word((void *)w->u, reg[FR_CFI_RSP], &reg[FR_CFI_RIP]))
+		return false;
+	reg[FR_CFI_RSP] += sizeof(u64);
+	return true;
+}
+
+/*
+ * Code of which no file says anything (made at run time, Go): its frame is where the frame pointer says, if that is a frame, as
+ * bpf/trigger/ustack.bpf.c has it; so callers that a file knows are found behind it. What it did to other registers is not
+ * known.
+ */
+static bool follow_pointer(struct unwinding *w)
+{
+	struct fr_cfi_frame *f = &w->frame;
+	u64 fp = f->reg[FR_CFI_RBP];
+
+	if (!(f->known >> FR_CFI_RBP & 1) || fp < f->reg[FR_CFI_RSP] || fp % sizeof(u64) ||
+	    !read_word((void *)w->u, fp, &f->reg[FR_CFI_RBP]) ||
+	    !read_word((void *)w->u, fp + sizeof(u64), &f->reg[FR_CFI_RIP]))
+		return false;
+	f->reg[FR_CFI_RSP] = fp + 2 * sizeof(u64);
+	f->known = 1u << FR_CFI_RBP | 1u << FR_CFI_RSP | 1u << FR_CFI_RIP;
+	return true;
+}
+
+/*
+ * Go to the caller, which is further up the stack, or on the one that a signal interrupted. A return address stands for the
+ * call before it, which may be the last thing in its function. exact: rip is where the code is, not where it returns to.
+ */
+static bool go_up(struct unwinding *w, bool *exact)
+{
+	u64 at = w->frame.reg[FR_CFI_RIP] - !*exact, sp = w->frame.reg[FR_CFI_RSP], addr;
+	int i = map_of(w, at);
+	const struct fr_ustack_map *m = &w->u->map[i < 0 ? 0 : i];
+	struct fr_cfi cfi;
+
+	*exact = false;
+	if (i < 0)
+		return leave_nowhere(w);
+	if (!w->eh[i] || !fr_ehframe_addr(w->eh[i], at - m->start + m->off, &addr) || !fr_ehframe_find(w->eh[i], addr, &cfi))
+		return follow_pointer(w);
+	if (!fr_cfi_up(&cfi, addr, &w->frame, read_word, (void *)w->u))
+		return false;
+	*exact = cfi.is_signal;
+	return cfi.is_signal || w->frame.reg[FR_CFI_RSP] > sp;
+}
+
+int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
+{
+	struct unwinding *w = calloc(1, sizeof(*w));
+	bool exact = true;
+	u32 i;
+
+	if (!w)
+		return -ENOMEM;
+	memset(out, 0, sizeof(*out));
+	w->u = u;
+	w->root = root;
+	w->out = out;
+	memcpy(w->frame.reg, u->reg, sizeof(w->frame.reg));
+	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;
+	while (add_frame(w) && go_up(w, &exact))
+		;
+	for (i = 0; i < u->map_cnt; i++)
+		fr_ehframe_close(w->eh[i]);
+	free(w);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * unwind: the frames of a process that died, found in what was kept of its stack (bpf/ustack.h) by what the files that it had
+ * mapped say of their functions (.eh_frame). They are looked for by the paths of then, in our root and in that of the process's
+ * mount namespace: a file is used if it still is the one that was mapped. The process may have been rigged: see base/cfi.h.
+ */
+#ifndef FR_UNWIND_H
+#define FR_UNWIND_H
+
+#include <stdbool.h>
+
+#include "read/elf/buildid.h"
+#include "session.h"
+#include "ustack.h"
+
+#define FR_UNWIND_FILE_MAX 16u /* of one stack, with a build-id; as bpf/origin.bpf.h */
+
+/* The file of a mapping. */
+struct fr_unwound_file {
+	bool is_there;	   /* and the one that was mapped */
+	bool is_elsewhere; /* not in our root, where its path may be another file's */
+	u8 nr;		   /* among those with a build-id that frames lie in, from 1; 0: none */
+	u8 build_id_sz;
+	u8 build_id[FR_BUILD_ID_MAX];
+};
+
+struct fr_unwound {
+	u32 cnt;
+	u32 file_cnt;		    /* numbers */
+	u64 ip[FR_STACK_DEPTH_MAX]; /* innermost first */
+	u8 map[FR_STACK_DEPTH_MAX]; /* the mapping that it lies in, from 1; 0: the first frame was in none */
+	struct fr_unwound_file file[FR_USTACK_MAP_CNT]; /* of the mappings that frames lie in */
+};
+
+/*
+ * Find the frames: 0, even if there is only the first one; or -ENOMEM. root: the directory that is the root of the process's
+ * mount namespace, -1: there is only ours.
+ */
+int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out);
+
+#endif

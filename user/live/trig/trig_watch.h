@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* trig_watch: event rules: their expressions as bytecode, the event programs they need, and the maps that these read. */
+#ifndef FR_TRIG_WATCH_H
+#define FR_TRIG_WATCH_H
+
+#include "base/trigger/trigger.h"
+#include "base/trigger/watch_set.h"
+
+struct bpf_object;
+struct btf;
+
+/*
+ * Compile an event rule into set and have the programs of its events loaded. Returns how many events it watches; or -ENOTSUP
+ * and why (why_sz bytes): it cannot be watched, or the kernel lacks all its tracepoints.
+ */
+int fr_trig_watch_want(struct bpf_object *obj, const struct btf *btf, struct fr_watch_set *set, const struct fr_trigger *rule,
+		       u32 nr, char *why, size_t why_sz);
+
+/* Before load: set the maps' sizes and sort the set. After it: fill the maps. 0 or -errno. */
+int fr_trig_watch_size(struct bpf_object *obj, struct fr_watch_set *set);
+int fr_trig_watch_fill(struct bpf_object *obj, const struct fr_watch_set *set);
+
+#endif

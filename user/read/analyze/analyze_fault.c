@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* analyze_fault: page faults, samples, and the stacks and signals of the focus task. */
+#include <errno.h>
+
+#include "read/analyze/analyze_int.h"
+#include "sys/memory.h"
+
+static void faults(const struct fr_an_row *r)
+{
+	r->cpu->fault_cnt += r->counted;
+}
+
+static int faults_user(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	(void)a;
+	faults(r);
+	r->task->sum.fault_user += r->counted;
+	return 0;
+}
+
+static int faults_kernel(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	(void)a;
+	faults(r);
+	r->task->sum.fault_kernel += r->counted;
+	return 0;
+}
+
+/* A crash's stack goes before one that a task had while it waited, and that before a sample's. */
+static u32 rank(enum fr_an_stack of)
+{
+	return of == FR_AN_STACK_CRASH ? 2 : of != FR_AN_STACK_SAMPLE;
+}
+
+/* The last one of the highest rank. tid: whose it is. */
+static void keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_id, u64 ustack_id, enum fr_an_stack of)
+{
+	struct fr_an_focus *f = &a->res.focus;
+
+	if (tid != f->tid || fr_an_is_before(a, ts) || ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
+		return;
+	if (f->stack_ns && rank(of) < rank(f->stack_of))
+		return;
+	f->kstack_id = kstack_id;
+	f->ustack_id = ustack_id;
+	f->stack_ns = ts;
+	f->stack_of = of;
+}
+
+static u64 mix(u64 a, u64 b)
+{
+	u64 h = (a ^ b * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
+
+	return h ^ h >> 32;
+}
+
+/* fields: ip, kstack_id, ustack_id, user */
+static int samples(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	bool user = r->v[3];
+	u64 stack_id = user ? r->v[2] : 0;
+	struct fr_row row = fr_batch_row(r->run->b, r->i);
+	s32 pid = user ? fr_view_who(r->run->view, &row).pid : 0;
+	struct fr_an_sample *s;
+
+	keep_stack(a, r->in.ts, r->in.tid, r->v[1], r->v[2], FR_AN_STACK_SAMPLE);
+	if (!r->counted)
+		return 0;
+	r->task->sum.sample_cnt++;
+	s = fr_an_get(a, FR_AN_LEFT_samples, &a->res.samples, mix(mix(r->v[0], stack_id), (u64)(u32)pid << 1 | user),
+		      &a->rest.sample, FR_MEMORY_ROWS);
+	if (!s)
+		return -ENOMEM;
+	s->ip = r->v[0];
+	s->stack_id = stack_id;
+	s->pid = pid;
+	s->user = user;
+	s->cnt++;
+	return 0;
+}
+
+/* fields: kstack_id, ustack_id */
+static int crashes(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	keep_stack(a, r->in.ts, r->in.tid, r->v[0], r->v[1], FR_AN_STACK_CRASH);
+	return 0;
+}
+
+/* Written by who looked for hung tasks, or by the task before it on its CPU. fields: target_pid, kstack_id */
+static int hangs(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_HUNG);
+	return 0;
+}
+
+static int waits(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_LATENCY);
+	return 0;
+}
+
+/* Who sent the signal that it died of? That is seen at the sender only. fields: target_pid, group */
+static int signals(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	const struct fr_an_focus *f = &a->res.focus;
+	u32 tid = r->v[0];
+
+	if (tid && (tid == f->tid || (r->v[1] && tid == f->pid)) && r->in.tid != f->tid)
+		fr_an_note(a, r->in.ts);
+	return 0;
+}
+
+const struct fr_an_rule fr_an_fault_rules[] = {
+	{{"page_fault_user", {}}, faults_user},
+	{{"page_fault_kernel", {}}, faults_kernel},
+	{{"cpu_sample", {FR_SUB_NUM("ip"), FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id"), FR_SUB_NUM("user")}}, samples},
+	{{"signal_generate", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("group")}}, signals},
+	{{"crash", {FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id")}}, crashes},
+	{{"hung", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, hangs},
+	{{"latency", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, waits},
+	{},
+};

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * analyze_task: the tasks. A tid belongs to one task until a fork gives it to another. Tasks are allocated in blocks and never
+ * move. Names, processes and cgroups are looked up at the end, once per task.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/analyze/analyze_int.h"
+#include "sys/memory.h"
+
+int fr_an_tasks_init(struct fr_analyze *a)
+{
+	a->names = NULL;
+	a->rest.own = (struct fr_an_task){.tid = FR_AN_REST_TID, .pid = -1, .state = &a->rest.own_state};
+	a->rest.other = (struct fr_an_task){.tid = FR_AN_REST_TID, .pid = -1, .state = &a->rest.other_state};
+	return fr_an_new_task(a, 0, true, false) ? 0 : -ENOMEM;
+}
+
+void fr_an_sums_free(struct fr_an_sums *s)
+{
+	fr_hist_free(&s->wakeup);
+}
+
+void fr_an_tasks_free(struct fr_analyze *a)
+{
+	u32 i;
+
+	for (i = 0; i < a->res.task_cnt; i++)
+		fr_an_sums_free(&a->task[i]->sum);
+	for (i = 0; i < a->owned_cnt; i++)
+		free(a->owned[i]);
+	free(a->owned);
+	free(a->task);
+	fr_an_sums_free(&a->rest.own.sum);
+	fr_an_sums_free(&a->rest.other.sum);
+	free(a->rest.seen);
+	fr_tidmap_free(&a->by_tid);
+}
+
+static void *own(struct fr_analyze *a, size_t sz)
+{
+	void **owned = realloc(a->owned, (a->owned_cnt + 1) * sizeof(*owned));
+	void *p = owned ? calloc(FR_AN_BLOCK_SZ, sz) : NULL;
+
+	a->owned = owned ?: a->owned;
+	if (p)
+		a->owned[a->owned_cnt++] = p;
+	return p;
+}
+
+/* Room for FR_AN_BLOCK_SZ more. */
+static int add_block(struct fr_analyze *a)
+{
+	struct fr_an_task **task = realloc(a->task, (a->task_cap + FR_AN_BLOCK_SZ) * sizeof(*task));
+
+	if (!task)
+		return -ENOMEM;
+	a->task = task;
+	a->res.task = task;
+	a->block = own(a, sizeof(*a->block));
+	a->block_state = own(a, sizeof(*a->block_state));
+	if (!a->block || !a->block_state)
+		return -ENOMEM;
+	a->task_cap += FR_AN_BLOCK_SZ;
+	return 0;
+}
+
+/* A task in focus has its place whatever else has. */
+static bool is_left_out(struct fr_analyze *a, u32 tid)
+{
+	u64 sz = a->res.task_cnt < a->task_cap
+			 ? 0
+			 : FR_AN_BLOCK_SZ * (sizeof(*a->task) + sizeof(*a->block) + sizeof(*a->block_state));
+
+	if (!a->full[FR_AN_LEFT_tasks] && !fr_memory_has_row_room(sz + FR_TIDMAP_PAGE_SZ))
+		a->full[FR_AN_LEFT_tasks] = true;
+	return a->full[FR_AN_LEFT_tasks] && tid && tid != a->res.focus.tid;
+}
+
+/* Count it once, unless it is a new task with an old one's tid. */
+static struct fr_an_task *leave_out(struct fr_analyze *a, u32 tid, bool own, bool is_born)
+{
+	struct fr_an_task *t = own ? &a->rest.own : &a->rest.other;
+	u64 *tid_at = fr_tidmap_get(&a->by_tid, tid) ? fr_tidmap_at(&a->by_tid, tid) : NULL;
+
+	if (!a->rest.seen)
+		a->rest.seen = calloc((FR_TID_MASK + 1) / 64, sizeof(*a->rest.seen));
+	if (!a->rest.seen)
+		return NULL;
+	if (tid_at)
+		*tid_at = 0;
+	if (is_born || !(a->rest.seen[tid / 64] >> tid % 64 & 1))
+		a->res.left_out[FR_AN_LEFT_tasks]++;
+	a->rest.seen[tid / 64] |= 1ULL << tid % 64;
+	*t->state = (struct fr_an_state){};
+	return t;
+}
+
+struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid, bool own, bool is_born)
+{
+	u32 nr = a->res.task_cnt;
+	struct fr_an_task *t;
+	u64 *at;
+
+	if (is_left_out(a, tid))
+		return leave_out(a, tid, own, is_born);
+	at = fr_tidmap_at(&a->by_tid, tid);
+	if (!at || (nr == a->task_cap && add_block(a)))
+		return NULL;
+	t = &a->block[nr % FR_AN_BLOCK_SZ];
+	t->nr = nr;
+	t->tid = tid;
+	t->pid = -1;
+	t->state = &a->block_state[nr % FR_AN_BLOCK_SZ];
+	a->task[nr] = t;
+	*at = (uintptr_t)t;
+	a->res.task_cnt++;
+	return t;
+}
+
+/* ---- cgroups, from the snapshot's table of tasks ---- */
+
+static int by_tid_and_start(const void *a, const void *b)
+{
+	const struct fr_snap_task *x = *(const struct fr_snap_task *const *)a, *y = *(const struct fr_snap_task *const *)b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* The last of the table's tasks with this tid that had begun by then; NULL: none. */
+static const struct fr_snap_task *find_in_table(const struct fr_snap_task *const *table, size_t cnt, u32 tid, u64 ts)
+{
+	size_t lo = 0, hi = cnt;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (table[mid]->tid < tid || (table[mid]->tid == tid && table[mid]->start_ns <= ts))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && table[lo - 1]->tid == tid ? table[lo - 1] : NULL;
+}
+
+int fr_an_first_wakeup(struct fr_analyze *a, struct fr_an_task *t, u64 ns)
+{
+	struct fr_hist *all = &a->rest.own.sum.wakeup;
+	u64 more = fr_hist_growth_sz(&t->sum.wakeup, ns);
+	bool fits = !t->sum.wakeup_left_out && (!more || fr_an_is_rest(t) || fr_memory_has_row_room(more));
+
+	if (fits)
+		return fr_hist_add(&t->sum.wakeup, ns);
+	if (!t->sum.wakeup_left_out) {
+		if (fr_hist_merge(all, &t->sum.wakeup))
+			return -ENOMEM;
+		fr_hist_free(&t->sum.wakeup);
+		t->sum.wakeup_left_out = true;
+		a->res.left_out[FR_AN_LEFT_wakeups]++;
+	}
+	return fr_hist_add(all, ns);
+}
+
+static int find_cgroups(struct fr_analyze *a)
+{
+	size_t cnt, j;
+	const struct fr_snap_task *t = fr_snap_tasks(a->snap, &cnt), *found;
+	const struct fr_snap_task **table = calloc(cnt + 1, sizeof(*table));
+	u32 i;
+
+	if (!table)
+		return -ENOMEM;
+	for (j = 0; j < cnt; j++)
+		table[j] = &t[j];
+	qsort(table, cnt, sizeof(*table), by_tid_and_start);
+	for (i = 0; i < a->res.task_cnt; i++) {
+		struct fr_an_task *task = a->task[i];
+
+		found = task->tid ? find_in_table(table, cnt, task->tid, task->seen_ns) : NULL;
+		task->cgroup = found && found->task.cgroup ? found->task.cgroup : task->state->cgroup;
+	}
+	free(table);
+	return 0;
+}
+
+/* ---- names ---- */
+
+static void find_names(struct fr_analyze *a)
+{
+	u32 i;
+
+	for (i = 0; i < a->res.task_cnt && a->names; i++) {
+		struct fr_an_task *t = a->task[i];
+		struct fr_who who = fr_names_who(a->names, t->tid, t->seen_ns, 0);
+
+		t->pid = who.pid;
+		t->comm = t->tid ? who.comm : "idle";
+		t->comm_len = t->tid ? who.len : 4;
+	}
+}
+
+/* ---- sums ---- */
+
+static int add_sums(struct fr_an_sums *to, const struct fr_an_sums *s)
+{
+	to->event_cnt += s->event_cnt;
+	to->oncpu_ns += s->oncpu_ns;
+	to->rated_oncpu_ns += s->rated_oncpu_ns;
+	to->run_cnt += s->run_cnt;
+	to->preempt_cnt += s->preempt_cnt;
+	to->offcpu_ns += s->offcpu_ns;
+	to->queued_ns += s->queued_ns;
+	to->blocked_ns += s->blocked_ns;
+	to->wake_cnt += s->wake_cnt;
+	to->migrate_cnt += s->migrate_cnt;
+	to->call_cnt += s->call_cnt;
+	to->call_ns += s->call_ns;
+	to->error_cnt += s->error_cnt;
+	to->fault_user += s->fault_user;
+	to->fault_kernel += s->fault_kernel;
+	to->io_cnt += s->io_cnt;
+	to->io_bytes += s->io_bytes;
+	to->sample_cnt += s->sample_cnt;
+	return fr_hist_merge(&to->wakeup, &s->wakeup);
+}
+
+/* Some of its times from being woken to running are not to be had. */
+static void leave_out_wakeup(struct fr_an_sums *s)
+{
+	s->wakeup_left_out = true;
+	fr_hist_free(&s->wakeup);
+}
+
+static int add_to_group(struct fr_analyze *a, enum fr_an_left what, u64 key, u32 nr, const struct fr_an_sums *s)
+{
+	struct fr_tally *groups = what == FR_AN_LEFT_processes ? &a->res.processes : &a->res.cgroups;
+	struct fr_an_group *g = fr_an_get(a, what, groups, key, &a->rest.group, FR_MEMORY_SUMS);
+	struct fr_an_sums without_wakeup = *s;
+	u64 more;
+
+	if (!g)
+		return -ENOMEM;
+	if (!g->task_cnt++)
+		g->task = nr;
+	more = fr_hist_merge_sz(&g->sum.wakeup, &s->wakeup);
+	if (!s->wakeup_left_out && !g->sum.wakeup_left_out && (!more || fr_memory_has_room(more, FR_MEMORY_SUMS)))
+		return add_sums(&g->sum, s);
+	leave_out_wakeup(&g->sum);
+	without_wakeup.wakeup = (struct fr_hist){};
+	return add_sums(&g->sum, &without_wakeup);
+}
+
+static int sum_up(struct fr_analyze *a)
+{
+	struct fr_an_group *process;
+	u32 i;
+	int err = 0;
+
+	for (i = FR_AN_IDLE + 1; i < a->res.task_cnt && !err; i++) {
+		const struct fr_an_task *t = a->task[i];
+
+		err = add_sums(&a->res.all, &t->sum);
+		err = err ?: add_to_group(a, FR_AN_LEFT_processes, t->pid < 0 ? ~0ULL : (u64)t->pid, i, &t->sum);
+		err = err ?: add_to_group(a, FR_AN_LEFT_cgroups, t->cgroup, i, &t->sum);
+		/* the process's first thread, which has its name */
+		process = err || t->pid != (s32)t->tid ? NULL : fr_tally_find(&a->res.processes, t->pid);
+		if (process)
+			process->task = i;
+	}
+	err = err ?: add_sums(&a->res.all, &a->rest.own.sum);
+	err = err ?: add_sums(&a->res.all, &a->rest.other.sum);
+	a->res.left_event_cnt = a->rest.own.sum.event_cnt;
+	return err;
+}
+
+int fr_an_tasks_end(struct fr_analyze *a)
+{
+	int err = find_cgroups(a);
+
+	find_names(a);
+	return err ?: sum_up(a);
+}

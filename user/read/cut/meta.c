@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/cut/meta.h"
+
+#include <stdio.h>
+
+#include "base/rows/cgroups.h"
+#include "read/replay/living.h"
+
+/* A line about a process or a cgroup, as a snapshot has it. */
+struct line {
+	unsigned long pid;
+	u64 cgroup;   /* id, 0: it is about a process */
+	u64 start_ns; /* 0: not known */
+	u32 file;     /* how late it was written */
+	const char *text;
+	size_t len;
+	size_t head;  /* bytes to the end of the pid, 0: it names none */
+	bool is_told; /* the line itself says when the process began */
+};
+
+void fr_meta_init(struct fr_meta *m)
+{
+	*m = (struct fr_meta){
+		.ring.item_sz = sizeof(struct fr_snap_ring),
+		.hole.item_sz = sizeof(struct fr_snap_hole),
+		.task.item_sz = sizeof(struct fr_snap_task),
+		.clock.item_sz = sizeof(struct fr_snap_clock),
+		.incident.item_sz = sizeof(struct fr_snap_incident),
+		.symbol.item_sz = sizeof(struct fr_snap_symbol),
+		.mapping.item_sz = sizeof(struct fr_snap_mapping),
+		.line.item_sz = sizeof(struct line),
+	};
+}
+
+void fr_meta_free(struct fr_meta *m)
+{
+	fr_vec_free(&m->ring);
+	fr_vec_free(&m->hole);
+	fr_vec_free(&m->task);
+	fr_vec_free(&m->clock);
+	fr_vec_free(&m->incident);
+	fr_vec_free(&m->symbol);
+	fr_vec_free(&m->mapping);
+	fr_vec_free(&m->line);
+}
+
+/* ---- taking: lists ---- */
+
+static bool meta_is_kept(const struct fr_keep *keep, u32 pid)
+{
+	return !keep || fr_keep_has_task(keep, pid);
+}
+
+static int take_tasks(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+{
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(s, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (meta_is_kept(keep, t[i].tid))
+			err = fr_vec_add(&m->task, &t[i], 1);
+	return err;
+}
+
+/* The kernel's (pid 0) are everybody's. */
+static int take_symbols(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+{
+	size_t cnt, i;
+	const struct fr_snap_symbol *y = fr_snap_symbols(s, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (!y[i].pid || meta_is_kept(keep, y[i].pid))
+			err = fr_vec_add(&m->symbol, &y[i], 1);
+	return err;
+}
+
+static int take_mappings(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+{
+	size_t cnt, i;
+	const struct fr_snap_mapping *map = fr_snap_mappings(s, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (!map[i].pid || meta_is_kept(keep, map[i].pid))
+			err = fr_vec_add(&m->mapping, &map[i], 1);
+	return err;
+}
+
+/* ---- taking: lines ---- */
+
+/* A line ends in a newline, so a number that begins in it ends in it. Nobody has checked what a file has there. */
+static u64 line_number(const struct line *l, const char *key, size_t *end)
+{
+	const char *at = memmem(l->text, l->len, key, strlen(key));
+	char *behind;
+	u64 v;
+
+	at = at ? at + strlen(key) : NULL;
+	if (!at || *at < '0' || *at > '9') /* strtoull() passes over newlines */
+		return 0;
+	v = strtoull(at, &behind, 10);
+	*end = behind - l->text;
+	return v;
+}
+
+static void line_parse(struct line *l, const struct fr_idmap *start)
+{
+	size_t end = 0;
+	const u64 *ns;
+
+	l->cgroup = line_number(l, "\"" FR_PROC_CGROUP_ID "\":", &end);
+	end = 0;
+	l->pid = line_number(l, "\"pid\":", &l->head);
+	l->start_ns = line_number(l, "\"" FR_PROC_START "\":", &end);
+	l->is_told = end;
+	ns = end ? NULL : fr_idmap_find(start, l->pid);
+	l->start_ns = ns ? *ns : l->start_ns;
+}
+
+/* Is it about a process that is kept, or about a cgroup that such tasks were born in? A line that names neither is kept. */
+static bool line_is_kept(const struct line *l, const struct fr_keep *keep, const struct fr_idmap *cgroups)
+{
+	if (!keep)
+		return true;
+	if (l->cgroup)
+		return fr_idmap_find(cgroups, l->cgroup);
+	return !l->head || fr_keep_has_task(keep, l->pid);
+}
+
+/* The cgroups that tasks which are kept were born in. */
+static int find_cgroups(const struct fr_snap *s, const struct fr_keep *keep, struct fr_idmap *cgroups)
+{
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(s, &cnt);
+
+	for (i = 0; i < cnt && keep; i++)
+		if (t[i].task.cgroup && fr_keep_has_task(keep, t[i].tid) && !fr_idmap_get(cgroups, t[i].task.cgroup))
+			return -ENOMEM;
+	return 0;
+}
+
+static int take_lines(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+{
+	size_t sz, at = 0;
+	const char *text = fr_snap_procs(s, &sz);
+	struct fr_idmap start, cgroups;
+	int err = fr_living_find(s, &start);
+
+	fr_idmap_init(&cgroups, 1);
+	err = err ?: find_cgroups(s, keep, &cgroups);
+	while (at < sz && !err) {
+		const char *end = memchr(text + at, '\n', sz - at);
+		struct line l = {.file = m->taken_cnt, .text = text + at, .len = end ? (size_t)(end + 1 - text) - at : sz - at};
+
+		if (end)
+			line_parse(&l, &start);
+		if (end && line_is_kept(&l, keep, &cgroups))
+			err = fr_vec_add(&m->line, &l, 1);
+		at += l.len;
+	}
+	fr_idmap_free(&start);
+	fr_idmap_free(&cgroups);
+	return err;
+}
+
+int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+{
+	size_t cnt;
+	const struct fr_snap_clock *clock = fr_snap_clocks(s, &cnt);
+	const struct fr_snap_incident *incident;
+	int err = fr_vec_add(&m->clock, clock, cnt);
+
+	incident = fr_snap_incidents(s, &cnt);
+	err = err ?: fr_vec_add(&m->incident, incident, cnt);
+	err = err ?: take_tasks(m, s, keep);
+	err = err ?: take_symbols(m, s, keep);
+	err = err ?: take_mappings(m, s, keep);
+	err = err ?: take_lines(m, s, keep);
+	m->taken_cnt++;
+	return err;
+}
+
+/* ---- uniting ---- */
+
+#define LESS(x, y)                                 \
+	do {                                       \
+		if ((x) != (y))                    \
+			return (x) < (y) ? -1 : 1; \
+	} while (0)
+
+static int by_text(const char *x, const char *y)
+{
+	return strcmp(x ?: "", y ?: "");
+}
+
+/* A task known to several files: the later one is right about its end; names that it had in between are kept. Sorted by that,
+ * the latest last. */
+static int by_life(const void *a, const void *b)
+{
+	const struct fr_snap_task *x = a, *y = b;
+
+	LESS(x->tid, y->tid);
+	LESS(x->start_ns, y->start_ns);
+	LESS(x->task.renamed_ns, y->task.renamed_ns);
+	return memcmp(x->task.comm, y->task.comm, FR_COMM_SZ);
+}
+
+static int by_clock(const void *a, const void *b)
+{
+	const struct fr_snap_clock *x = a, *y = b;
+
+	LESS(x->ts, y->ts);
+	LESS(x->real_ns, y->real_ns);
+	return 0;
+}
+
+static int by_incident(const void *a, const void *b)
+{
+	const struct fr_snap_incident *x = a, *y = b;
+
+	LESS(x->epoch, y->epoch);
+	LESS(x->rec.done, y->rec.done);
+	return 0;
+}
+
+static int by_symbol(const void *a, const void *b)
+{
+	const struct fr_snap_symbol *x = a, *y = b;
+
+	LESS(x->pid, y->pid);
+	LESS(x->addr, y->addr);
+	LESS(x->sz, y->sz);
+	return by_text(x->name, y->name) ?: by_text(x->module, y->module);
+}
+
+static int by_mapping(const void *a, const void *b)
+{
+	const struct fr_snap_mapping *x = a, *y = b;
+
+	LESS(x->pid, y->pid);
+	LESS(x->begin, y->begin);
+	LESS(x->end, y->end);
+	LESS(x->file_off, y->file_off);
+	LESS(x->build_id_sz, y->build_id_sz);
+	return by_text(x->path, y->path) ?: memcmp(x->build_id, y->build_id, sizeof(x->build_id));
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	LESS(x->pid, y->pid);
+	LESS(x->cgroup, y->cgroup);
+	LESS(x->start_ns, y->start_ns);
+	return 0;
+}
+
+/* Of one, the latest first. */
+static int by_line(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int order = by_process(a, b);
+
+	if (order)
+		return order;
+	LESS(y->file, x->file);
+	return 0;
+}
+
+/* Sort, by order(), and keep the first of those that are the same(). */
+static void thin(struct fr_vec *v, int (*order)(const void *, const void *), int (*same)(const void *, const void *))
+{
+	char *at = v->at;
+	size_t i, kept = 0;
+
+	if (v->cnt)
+		qsort(at, v->cnt, v->item_sz, order);
+	for (i = 0; i < v->cnt; i++) {
+		if (kept && !same(at + (kept - 1) * v->item_sz, at + i * v->item_sz))
+			continue;
+		memmove(at + kept++ * v->item_sz, at + i * v->item_sz, v->item_sz);
+	}
+	v->cnt = kept;
+}
+
+/* The end is known by one of them at least. */
+static void take_end(struct fr_snap_task *to, const struct fr_snap_task *from)
+{
+	if (to->tid != from->tid || to->start_ns != from->start_ns)
+		return;
+	if (!to->task.exit_ns && from->task.exit_ns) {
+		to->task.exit_ns = from->task.exit_ns;
+		to->task.exit_code = from->task.exit_code;
+	}
+	to->task.flags |= from->task.flags;
+}
+
+static void unite_tasks(struct fr_vec *v)
+{
+	struct fr_snap_task *task = v->at;
+	size_t i;
+
+	if (v->cnt)
+		qsort(task, v->cnt, sizeof(*task), by_life);
+	for (i = 1; i < v->cnt; i++)
+		take_end(&task[i], &task[i - 1]);
+	for (i = v->cnt; i-- > 1;)
+		take_end(&task[i - 1], &task[i]);
+	thin(v, by_life, by_life);
+}
+
+void fr_meta_unite(struct fr_meta *m)
+{
+	unite_tasks(&m->task);
+	thin(&m->clock, by_clock, by_clock);
+	thin(&m->incident, by_incident, by_incident);
+	thin(&m->symbol, by_symbol, by_symbol);
+	thin(&m->mapping, by_mapping, by_mapping);
+	thin(&m->line, by_line, by_process);
+	m->united = true;
+}
+
+/* ---- writing ---- */
+
+static int put_line(struct fr_vec *text, const struct line *l, bool with_start)
+{
+	char start[64];
+	int len = snprintf(start, sizeof(start), ",\"" FR_PROC_START "\":%llu", (unsigned long long)l->start_ns);
+	int err = fr_vec_add(text, l->text, l->head);
+
+	if (with_start && l->head && l->start_ns && !l->is_told)
+		err = err ?: fr_vec_add(text, start, len);
+	return err ?: fr_vec_add(text, l->text + l->head, l->len - l->head);
+}
+
+static int put_lines(const struct fr_meta *m, struct fr_snap_writer *w)
+{
+	const struct line *l = m->line.at;
+	struct fr_vec text = {.item_sz = 1};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < m->line.cnt && !err; i++)
+		err = put_line(&text, &l[i], m->united);
+	err = err ?: fr_snap_put_procs(w, text.at, text.cnt);
+	fr_vec_free(&text);
+	return err;
+}
+
+int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
+{
+	int err = fr_snap_put_rings(w, m->ring.at, m->ring.cnt);
+
+	err = err ?: fr_snap_put_holes(w, m->hole.at, m->hole.cnt);
+	err = err ?: fr_snap_put_tasks(w, m->task.at, m->task.cnt);
+	err = err ?: fr_snap_put_clocks(w, m->clock.at, m->clock.cnt);
+	err = err ?: fr_snap_put_incidents(w, m->incident.at, m->incident.cnt);
+	err = err ?: fr_snap_put_symbols(w, m->symbol.at, m->symbol.cnt);
+	err = err ?: fr_snap_put_mappings(w, m->mapping.at, m->mapping.cnt);
+	if (m->prof)
+		err = err ?: fr_snap_put_profile(w, m->prof);
+	return err ?: put_lines(m, w);
+}

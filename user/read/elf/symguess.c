@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/elf/symguess.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/set/vec.h"
+#include "read/elf/symfile.h"
+
+#define GUESS_MAX 16384u
+#define DIRS_MAX  64u /* remembered as searched */
+
+struct guess {
+	char *path;
+	u8 build_id[FR_BUILD_ID_MAX_SZ];
+	size_t build_id_sz;
+	bool looked;
+};
+
+/* Directories already searched: /lib and /usr/lib are mostly the same. */
+struct dirs {
+	dev_t dev[DIRS_MAX];
+	ino_t ino[DIRS_MAX];
+	u32 cnt;
+};
+
+struct fr_symguess {
+	const char *root;
+	struct guess *guess;
+	u32 cnt;
+	bool has_libraries;
+};
+
+struct fr_symguess *fr_symguess_new(const char *root)
+{
+	struct fr_symguess *g = calloc(1, sizeof(*g));
+
+	if (g)
+		g->root = root;
+	return g;
+}
+
+void fr_symguess_free(struct fr_symguess *g)
+{
+	u32 i;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->cnt; i++)
+		free(g->guess[i].path);
+	free(g->guess);
+	free(g);
+}
+
+static bool has(const struct fr_symguess *g, const char *path, size_t len)
+{
+	u32 i;
+
+	for (i = 0; i < g->cnt; i++) {
+		if (!strncmp(g->guess[i].path, path, len) && !g->guess[i].path[len])
+			return true;
+	}
+	return false;
+}
+
+static void put(struct fr_symguess *g, const char *path, size_t len)
+{
+	struct guess *to = fr_vec_more(&g->guess, g->cnt);
+
+	if (!to)
+		return;
+	*to = (struct guess){.path = strndup(path, len)};
+	g->cnt += to->path != NULL;
+}
+
+void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len)
+{
+	if (len && path[0] == '/' && !memchr(path, 0, len) && g->cnt < GUESS_MAX / 4 && !has(g, path, len))
+		put(g, path, len);
+}
+
+/* ---- directories of libraries ---- */
+
+static DIR *open_dir(const struct fr_symguess *g, const char *dir)
+{
+	int fd = fr_symfile_dir(g->root, dir);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !d)
+		close(fd);
+	return d;
+}
+
+static bool is_new(struct dirs *seen, DIR *d)
+{
+	struct stat st;
+	u32 i;
+
+	if (fstat(dirfd(d), &st))
+		return true;
+	for (i = 0; i < seen->cnt; i++)
+		if (seen->dev[i] == st.st_dev && seen->ino[i] == st.st_ino)
+			return false;
+	if (seen->cnt < DIRS_MAX) {
+		seen->dev[seen->cnt] = st.st_dev;
+		seen->ino[seen->cnt++] = st.st_ino;
+	}
+	return true;
+}
+
+/* seen: directories not to search again, or NULL. */
+static void add_files_of(struct fr_symguess *g, const char *dir, const char *part, struct dirs *seen)
+{
+	DIR *d = open_dir(g, dir);
+	struct dirent *e;
+	char path[512];
+
+	if (d && seen && !is_new(seen, d)) {
+		closedir(d);
+		return;
+	}
+	while (d && (e = readdir(d)) && g->cnt < GUESS_MAX) {
+		int len = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "", e->d_name);
+
+		if (strstr(e->d_name, part) && len > 0 && len < (int)sizeof(path))
+			put(g, path, len);
+	}
+	if (d)
+		closedir(d);
+}
+
+void fr_symguess_add_dir(struct fr_symguess *g, const char *dir)
+{
+	add_files_of(g, dir, "", NULL);
+}
+
+/* Beside a program; of one in PREFIX/bin, in PREFIX/lib, too. */
+static void add_its_libraries(struct fr_symguess *g, const char *program, struct dirs *seen)
+{
+	static const char *const lib[] = {"lib", "lib64"};
+	char dir[512], path[sizeof(dir) + 8], *slash;
+	u32 i;
+
+	if (snprintf(dir, sizeof(dir), "%s", program) >= (int)sizeof(dir))
+		return;
+	*strrchr(dir, '/') = 0;
+	add_files_of(g, *dir ? dir : "/", ".so", seen);
+	slash = strrchr(dir, '/');
+	if (!slash || (strcmp(slash, "/bin") && strcmp(slash, "/sbin")))
+		return;
+	for (i = 0; i < sizeof(lib) / sizeof(lib[0]); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - dir), dir, lib[i]);
+		add_files_of(g, path, ".so", seen);
+	}
+}
+
+/* Those of other machines too (symfs), in directories named by their triplet, as x86_64-linux-gnu. */
+static void add_libraries(struct fr_symguess *g)
+{
+	static const char *const parent[] = {"/usr/lib", "/lib"};
+	static const char *const dir[] = {"/usr/lib64", "/lib64", "/usr/lib", "/lib", "/usr/local/lib", "/usr/lib32", "/lib32"};
+	struct dirs seen = {.cnt = 0};
+	struct dirent *e;
+	u32 programs = g->cnt, i;
+	char path[512];
+	DIR *d;
+
+	g->has_libraries = true;
+	for (i = 0; i < programs && seen.cnt < DIRS_MAX; i++)
+		add_its_libraries(g, g->guess[i].path, &seen);
+	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
+		add_files_of(g, dir[i], ".so", &seen);
+	for (i = 0; i < sizeof(parent) / sizeof(parent[0]); i++) {
+		d = open_dir(g, parent[i]);
+		while (d && (e = readdir(d))) {
+			int len = snprintf(path, sizeof(path), "%s/%s", parent[i], e->d_name);
+
+			if (strstr(e->d_name, "-linux-") && len > 0 && len < (int)sizeof(path))
+				add_files_of(g, path, ".so", &seen);
+		}
+		if (d)
+			closedir(d);
+	}
+}
+
+/* ---- look-up ---- */
+
+static const char *find_from(struct fr_symguess *g, u32 first, const u8 *build_id, size_t sz)
+{
+	u32 i;
+
+	for (i = first; i < g->cnt; i++) {
+		struct guess *x = &g->guess[i];
+
+		if (!x->looked)
+			x->build_id_sz = fr_symfile_read_id(g->root, x->path, x->build_id);
+		x->looked = true;
+		if (x->build_id_sz == sz && !memcmp(x->build_id, build_id, sz))
+			return x->path;
+	}
+	return NULL;
+}
+
+const char *fr_symguess_find(struct fr_symguess *g, const u8 *build_id, size_t sz, bool libraries)
+{
+	const char *path = sz ? find_from(g, 0, build_id, sz) : NULL;
+	u32 cnt = g->cnt;
+
+	if (path || g->has_libraries || !sz || !libraries)
+		return path;
+	add_libraries(g);
+	return find_from(g, cnt, build_id, sz);
+}

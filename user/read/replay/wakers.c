@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/replay/wakers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rows/view.h"
+#include "sys/memory.h"
+#include "task_state.h"
+
+/*
+ * The record is written a little later than the switch by which its times are meant: so much earlier the waking may have come.
+ * Of a sleep whose waker is known, that matters not: it was longer.
+ */
+#define LATE_NS 50000u
+
+/* A wakeup of this task from then to then was done by no task. */
+struct waking {
+	u32 tid;
+	u8 how; /* enum fr_waker */
+	u64 from_ns, to_ns;
+};
+
+struct fr_wakers {
+	struct waking *v; /* by tid, then time */
+	size_t cnt, cap;
+};
+
+/* Numbers of event wait. */
+enum { OFF, QUEUED, STATE, WAKER, NUMBER_CNT };
+
+struct fields {
+	const struct fr_event *ev;
+	const struct fr_field *f[NUMBER_CNT];
+};
+
+static bool bind(struct fields *f, const struct fr_schema *s)
+{
+	static const char *const name[NUMBER_CNT] = {"off", "queued", "state", "waker"};
+	u32 i;
+
+	f->ev = fr_schema_find(s, "wait");
+	for (i = 0; f->ev && i < NUMBER_CNT; i++) {
+		f->f[i] = fr_event_field(f->ev, name[i]);
+		if (!f->f[i] || !fr_is_stored_num(f->f[i]))
+			return false;
+	}
+	return f->ev;
+}
+
+static int add(struct fr_wakers *w, struct waking v)
+{
+	size_t cap = w->cap ? w->cap * 2 : 256;
+	struct waking *more;
+
+	if (w->cnt == w->cap) {
+		if (w->cnt && !fr_memory_has_row_room((cap - w->cap) * sizeof(v)))
+			return 0;
+		more = realloc(w->v, cap * sizeof(v));
+		if (!more)
+			return -ENOMEM;
+		w->v = more;
+		w->cap = cap;
+	}
+	w->v[w->cnt++] = v;
+	return 0;
+}
+
+static int take(struct fr_wakers *w, const struct fields *f, const struct fr_row *r)
+{
+	u64 off = fr_row_num(r, f->f[OFF]), queued = fr_row_num(r, f->f[QUEUED]), how = fr_row_num(r, f->f[WAKER]),
+	    late = how == FR_WAKER_unknown ? LATE_NS : 0;
+
+	if (how == FR_WAKER_task || !(fr_row_num(r, f->f[STATE]) & FR_PREV_STATE_WAITS) || queued > off || off + late > r->ts)
+		return 0;
+	return add(w, (struct waking){.tid = r->tid, .how = how, .from_ns = r->ts - off - late, .to_ns = r->ts - queued});
+}
+
+static int read_chunks(struct fr_wakers *w, const struct fields *f, struct fr_snap *s)
+{
+	struct fr_wants wants = {0};
+	struct fr_batch b = {.wants = &wants};
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	int err = 0;
+	u32 k;
+
+	for (k = 0; k < NUMBER_CNT; k++)
+		wants.cols[f->ev->nr] |= 1u << f->f[k]->col;
+	for (i = 0; i < cnt && !err; i++) {
+		if (c[i].tier != f->ev->tier || c[i].damaged)
+			continue;
+		err = fr_snap_read_chunk(s, i, &b);
+		for (k = 0; !err && b.type[f->ev->nr].cnt && k < b.row_cnt; k++) {
+			struct fr_row r = fr_batch_row(&b, k);
+
+			err = b.ev[k] == f->ev->nr ? take(w, f, &r) : 0;
+		}
+		err = err == -EBADMSG ? 0 : err;
+	}
+	fr_batch_free(&b);
+	return err;
+}
+
+static int by_task(const void *a, const void *b)
+{
+	const struct waking *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+int fr_wakers_new(struct fr_snap *s, struct fr_wakers **out)
+{
+	struct fr_wakers *w;
+	struct fields f;
+	int err;
+
+	*out = NULL;
+	if (!fr_snap_records(s, "wait") || !bind(&f, fr_snap_schema(s)))
+		return 0;
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return -ENOMEM;
+	err = read_chunks(w, &f, s);
+	if (err) {
+		fr_wakers_free(w);
+		return err;
+	}
+	if (w->cnt)
+		qsort(w->v, w->cnt, sizeof(*w->v), by_task);
+	*out = w;
+	return 0;
+}
+
+void fr_wakers_free(struct fr_wakers *w)
+{
+	if (!w)
+		return;
+	free(w->v);
+	free(w);
+}
+
+enum fr_waker fr_wakers_find(const void *wakers, u32 tid, u64 ts)
+{
+	const struct fr_wakers *w = wakers;
+	const struct waking key = {.tid = tid, .to_ns = ts};
+	size_t lo = 0, hi = w ? w->cnt : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (by_task(&w->v[mid], &key) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!w || lo == w->cnt || w->v[lo].tid != tid || ts < w->v[lo].from_ns)
+		return FR_WAKER_task;
+	return w->v[lo].how;
+}

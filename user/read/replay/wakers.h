@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * wakers: which wakings no task did. A waking is an event of whatever task has the CPU, also if an interrupt, a timer or a
+ * softirq on top of it does the work. The record of the wait that it ends, which comes later, knows better:
+ *
+ *	CPU 0	hog runs ..... sched_waking of W .........	an event of hog
+ *	CPU 1	.................. W runs, wait: waker=irq	not hog's doing
+ *
+ * So these records are read before the events are. Waits that were not recorded tell nothing of their wakings.
+ */
+#ifndef FR_WAKERS_H
+#define FR_WAKERS_H
+
+#include "read/snapfile/snapfile.h"
+#include "wait.h"
+
+struct fr_wakers; /* opaque; those of a snapshot */
+
+/* 0 and *out, or -ENOMEM. *out is NULL where the snapshot has no waits. */
+int fr_wakers_new(struct fr_snap *s, struct fr_wakers **out);
+void fr_wakers_free(struct fr_wakers *w); /* NULL is fine */
+
+/* Was it no task that woke this one at ts? If so, what else; FR_WAKER_task: nothing says so. wakers may be NULL. A
+ * fr_pairs_waker_fn. */
+enum fr_waker fr_wakers_find(const void *wakers, u32 tid, u64 ts);
+
+#endif

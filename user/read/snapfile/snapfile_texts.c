@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "read/snapfile/snapfile_texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY_MIN_SZ 24u /* up to the members that a valid entry needs: a small file must not claim a long list */
+#define ENTRY_MAX_SZ 4096u
+#define TEXT_MAX     4095u
+
+/* Texts while they are written: offset 0 is the empty text. */
+struct texts {
+	char *at; /* NULL: only count */
+	u32 sz;
+};
+
+struct fr_text_kind {
+	enum fr_chunk_kind kind;
+	u32 entry_sz;  /* as written by this version */
+	u32 struct_sz; /* of the tools' struct */
+	void (*to_entry)(void *entry, const void *item, struct texts *t);
+	bool (*is_good)(const void *entry, const char *texts, size_t texts_sz);
+	void (*to_item)(void *item, const void *entry, const char *texts);
+	int (*compare)(const void *a, const void *b);
+};
+
+static u32 put_text(struct texts *t, const char *text)
+{
+	size_t len = text ? strnlen(text, TEXT_MAX) : 0;
+	u32 off = t->sz;
+
+	if (!len)
+		return 0;
+	if (t->at) {
+		memcpy(t->at + off, text, len);
+		t->at[off + len] = 0;
+	}
+	t->sz += len + 1;
+	return off;
+}
+
+static int compare_place(u32 pid_a, u64 addr_a, u32 pid_b, u64 addr_b)
+{
+	if (pid_a != pid_b)
+		return pid_a < pid_b ? -1 : 1;
+	return addr_a < addr_b ? -1 : addr_a > addr_b;
+}
+
+/* ---- mappings ---- */
+
+static void mapping_to_entry(void *entry, const void *item, struct texts *t)
+{
+	const struct fr_snap_mapping *m = item;
+	struct fr_mapping_entry e = {
+		.pid = m->pid,
+		.path = put_text(t, m->path),
+		.begin = m->begin,
+		.end = m->end,
+		.file_off = m->file_off,
+		.build_id_sz = m->build_id_sz < FR_BUILD_ID_MAX ? m->build_id_sz : FR_BUILD_ID_MAX,
+		.deleted = m->deleted,
+	};
+
+	memcpy(e.build_id, m->build_id, e.build_id_sz);
+	memcpy(entry, &e, sizeof(e));
+}
+
+static bool mapping_is_good(const void *entry, const char *texts, size_t texts_sz)
+{
+	struct fr_mapping_entry e;
+
+	(void)texts;
+	memcpy(&e, entry, sizeof(e));
+	return e.path < texts_sz && e.begin < e.end && e.build_id_sz <= FR_BUILD_ID_MAX &&
+	       e.file_off <= ~0ULL - (e.end - e.begin);
+}
+
+static void entry_to_mapping(void *item, const void *entry, const char *texts)
+{
+	struct fr_snap_mapping *m = item;
+	struct fr_mapping_entry e;
+
+	memcpy(&e, entry, sizeof(e));
+	*m = (struct fr_snap_mapping){
+		.pid = e.pid,
+		.begin = e.begin,
+		.end = e.end,
+		.file_off = e.file_off,
+		.path = texts + e.path,
+		.build_id_sz = e.build_id_sz,
+		.deleted = e.deleted,
+	};
+	memcpy(m->build_id, e.build_id, e.build_id_sz);
+}
+
+static int compare_mappings(const void *a, const void *b)
+{
+	const struct fr_snap_mapping *x = a, *y = b;
+
+	return compare_place(x->pid, x->begin, y->pid, y->begin);
+}
+
+/* ---- symbols ---- */
+
+static void symbol_to_entry(void *entry, const void *item, struct texts *t)
+{
+	const struct fr_snap_symbol *y = item;
+	struct fr_symbol_entry e = {
+		.pid = y->pid,
+		.name = put_text(t, y->name),
+		.addr = y->addr,
+		.sz = y->sz,
+		.module = put_text(t, y->module),
+	};
+
+	memcpy(entry, &e, sizeof(e));
+}
+
+/* A name is not empty, wherever among the texts it stands. */
+static bool symbol_is_good(const void *entry, const char *texts, size_t texts_sz)
+{
+	struct fr_symbol_entry e;
+
+	memcpy(&e, entry, sizeof(e));
+	return e.name < texts_sz && texts[e.name] && e.module < texts_sz && e.sz <= ~0ULL - e.addr;
+}
+
+static void entry_to_symbol(void *item, const void *entry, const char *texts)
+{
+	struct fr_symbol_entry e;
+
+	memcpy(&e, entry, sizeof(e));
+	*(struct fr_snap_symbol *)item = (struct fr_snap_symbol){
+		.pid = e.pid,
+		.addr = e.addr,
+		.sz = e.sz,
+		.name = texts + e.name,
+		.module = e.module ? texts + e.module : NULL,
+	};
+}
+
+static int compare_symbols(const void *a, const void *b)
+{
+	const struct fr_snap_symbol *x = a, *y = b;
+
+	return compare_place(x->pid, x->addr, y->pid, y->addr);
+}
+
+/* ---- both ---- */
+
+static const struct fr_text_kind kinds[] = {
+	{FR_CHUNK_MAPPINGS, sizeof(struct fr_mapping_entry), sizeof(struct fr_snap_mapping), mapping_to_entry, mapping_is_good,
+	 entry_to_mapping, compare_mappings},
+	{FR_CHUNK_SYMBOLS, sizeof(struct fr_symbol_entry), sizeof(struct fr_snap_symbol), symbol_to_entry, symbol_is_good,
+	 entry_to_symbol, compare_symbols},
+};
+
+const struct fr_text_kind *fr_text_kind(u32 kind)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (kinds[i].kind == kind)
+			return &kinds[i];
+	return NULL;
+}
+
+size_t fr_text_struct_sz(const struct fr_text_kind *k)
+{
+	return k->struct_sz;
+}
+
+static const void *item_at(const struct fr_text_kind *k, const void *items, size_t i)
+{
+	return (const char *)items + i * k->struct_sz;
+}
+
+/* How many of the items fit in cap bytes, with their texts. */
+static size_t count_fitting(const struct fr_text_kind *k, const void *items, size_t cnt, size_t cap)
+{
+	struct texts t = {.sz = 1};
+	u8 entry[ENTRY_MAX_SZ];
+	size_t i;
+
+	for (i = 0; i < cnt; i++) {
+		k->to_entry(entry, item_at(k, items, i), &t);
+		if (sizeof(struct fr_list_head) + (i + 1) * k->entry_sz + t.sz > cap)
+			break;
+	}
+	return i;
+}
+
+size_t fr_text_write(const struct fr_text_kind *k, const void *items, size_t cnt, u8 *buf, size_t cap, size_t *sz)
+{
+	struct fr_list_head head = {k->entry_sz, count_fitting(k, items, cnt, cap)};
+	u8 *p = buf + sizeof(head);
+	struct texts t = {(char *)p + (size_t)head.cnt * k->entry_sz, 1};
+	u32 i;
+
+	memcpy(buf, &head, sizeof(head));
+	*t.at = 0;
+	for (i = 0; i < head.cnt; i++, p += k->entry_sz)
+		k->to_entry(p, item_at(k, items, i), &t);
+	*sz = p - buf + t.sz;
+	return head.cnt;
+}
+
+/* Entry i of a content; the end of an older writer's shorter entry is zeros. */
+static void load_entry(const struct fr_text_kind *k, const struct fr_list_head *head, const u8 *buf, u32 i, u8 *entry)
+{
+	u32 sz = head->entry_sz < k->entry_sz ? head->entry_sz : k->entry_sz;
+
+	memset(entry + sz, 0, k->entry_sz - sz);
+	memcpy(entry, buf + sizeof(*head) + (size_t)i * head->entry_sz, sz);
+}
+
+int fr_text_check(const struct fr_text_kind *k, const u8 *buf, size_t sz, size_t *cnt, size_t *texts_sz)
+{
+	struct fr_list_head head;
+	u8 entry[ENTRY_MAX_SZ];
+	u64 entries_sz;
+	u32 i;
+
+	if (sz < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, buf, sizeof(head));
+	entries_sz = (u64)head.entry_sz * head.cnt;
+	if (head.entry_sz < ENTRY_MIN_SZ || head.entry_sz > ENTRY_MAX_SZ || entries_sz >= sz - sizeof(head))
+		return -EBADMSG;
+	/* the first text is empty, and the last one is terminated */
+	if (buf[sizeof(head) + entries_sz] || buf[sz - 1])
+		return -EBADMSG;
+	*texts_sz = sz - sizeof(head) - entries_sz;
+	for (i = 0; i < head.cnt; i++) {
+		load_entry(k, &head, buf, i, entry);
+		if (!k->is_good(entry, (const char *)buf + sizeof(head) + entries_sz, *texts_sz))
+			return -EBADMSG;
+	}
+	*cnt = head.cnt;
+	return 0;
+}
+
+void fr_text_items(const struct fr_text_kind *k, const u8 *buf, const char *texts, void *items)
+{
+	struct fr_list_head head;
+	u8 entry[ENTRY_MAX_SZ];
+	u32 i;
+
+	memcpy(&head, buf, sizeof(head));
+	for (i = 0; i < head.cnt; i++) {
+		load_entry(k, &head, buf, i, entry);
+		k->to_item((char *)items + (size_t)i * k->struct_sz, entry, texts);
+	}
+}
+
+void fr_text_sort(const struct fr_text_kind *k, void *items, size_t cnt)
+{
+	size_t i;
+
+	/* our own are already sorted */
+	for (i = 1; i < cnt; i++)
+		if (k->compare(item_at(k, items, i - 1), item_at(k, items, i)) > 0)
+			break;
+	if (i < cnt)
+		qsort(items, cnt, k->struct_sz, k->compare);
+}

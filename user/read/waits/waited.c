@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/waits/waited.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/schema/sysnames.h"
+
+/* ---- reading ---- */
+
+static const struct fr_field *number(const struct fr_event *ev, const char *name)
+{
+	const struct fr_field *f = fr_event_field(ev, name);
+
+	return f && fr_is_stored_num(f) ? f : NULL;
+}
+
+static bool bind_numbers(struct fr_waited_fields *f, const struct fr_event *ev)
+{
+	static const char *const args[FR_WAITED_ARGS] = {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"};
+	u32 i;
+
+	f->off = number(ev, "off");
+	f->blocked = number(ev, "blocked");
+	f->queued = number(ev, "queued");
+	f->kstack = number(ev, "kstack_id");
+	f->waker_pid = number(ev, "waker_pid");
+	f->id = number(ev, "id");
+	f->abi = number(ev, "abi");
+	f->state = number(ev, "state");
+	f->in = number(ev, "waited_in");
+	f->waker = number(ev, "waker");
+	for (i = 0; i < FR_WAITED_ARGS; i++) {
+		f->arg[i] = number(ev, args[i]);
+		if (!f->arg[i])
+			return false;
+	}
+	return f->off && f->blocked && f->queued && f->kstack && f->waker_pid && f->id && f->abi && f->state && f->in &&
+	       f->waker;
+}
+
+void fr_waited_bind(struct fr_waited_fields *f, const struct fr_schema *s)
+{
+	const struct fr_event *ev = fr_schema_find(s, "wait");
+	const struct fr_field *object = ev ? fr_event_field(ev, "object") : NULL;
+
+	*f = (struct fr_waited_fields){.schema = s};
+	if (!ev || !bind_numbers(f, ev))
+		return;
+	f->ev = ev;
+	f->object = object && object->type == FR_TYPE_str ? object : NULL;
+}
+
+void fr_waited_want(const struct fr_waited_fields *f, struct fr_wants *w)
+{
+	if (f->ev)
+		w->cols[f->ev->nr] = ~0u;
+}
+
+static void put_name(struct fr_waited_name *n, const struct fr_who *who)
+{
+	n->len = !who->comm ? 0 : who->len < FR_COMM_SZ ? who->len : FR_COMM_SZ;
+	if (n->len)
+		memcpy(n->text, who->comm, n->len);
+}
+
+void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, const struct fr_row *r, struct fr_waited *out)
+{
+	struct fr_who who = fr_view_who(v, r), waker;
+	size_t len = 0;
+	u32 i;
+
+	*out = (struct fr_waited){
+		.ts = r->ts,
+		.tid = r->tid,
+		.pid = who.pid,
+		.cpu = r->cpu,
+		.off_ns = fr_row_num(r, f->off),
+		.blocked_ns = fr_row_num(r, f->blocked),
+		.queued_ns = fr_row_num(r, f->queued),
+		.kstack_id = fr_row_num(r, f->kstack),
+		.waker_pid = fr_row_num(r, f->waker_pid),
+		.id = fr_row_num(r, f->id),
+		.abi = fr_row_num(r, f->abi),
+		.state = fr_row_num(r, f->state),
+		.in = fr_row_num(r, f->in),
+		.waker = fr_row_num(r, f->waker),
+	};
+	for (i = 0; i < FR_WAITED_ARGS; i++)
+		out->arg[i] = fr_row_num(r, f->arg[i]);
+	put_name(&out->comm, &who);
+	if (out->waker_pid) {
+		waker = fr_names_who(v->names, out->waker_pid, r->ts, r->cpu);
+		put_name(&out->waker_comm, &waker);
+	}
+	if (f->object) {
+		out->object = fr_row_text(r, f->object, &len);
+		out->object_len = len;
+	}
+}
+
+/* ---- words ---- */
+
+const char *fr_waited_call(const struct fr_waited *w, const char *arch, char text[FR_WAITED_CALL_SZ])
+{
+	const struct fr_sys sys = {.arch = arch, .abi = w->abi};
+	const char *name = w->in == FR_WAITED_call ? fr_sysname(&sys, FR_STYLE_SYSCALL, w->id) : NULL;
+
+	if (w->in == FR_WAITED_user)
+		return "user code";
+	if (w->in != FR_WAITED_call)
+		return "kernel";
+	if (name)
+		snprintf(text, FR_WAITED_CALL_SZ, "%s%s", name, w->abi ? "/32" : "");
+	else
+		snprintf(text, FR_WAITED_CALL_SZ, "syscall %d%s", w->id, w->abi ? "/32" : "");
+	return text;
+}
+
+/* What a call's registers tell of its object where that was not recorded. */
+enum about { FUTEX, CHILD, CHILD_BY_TYPE, POLL, SELECT, TIMER, SIGNAL };
+
+static const struct {
+	const char *call;
+	enum about about;
+} abouts[] = {
+	{"futex", FUTEX},
+	{"futex_wait", FUTEX},
+	{"wait4", CHILD},
+	{"waitid", CHILD_BY_TYPE},
+	{"poll", POLL},
+	{"ppoll", POLL},
+	{"select", SELECT},
+	{"pselect6", SELECT},
+	{"nanosleep", TIMER},
+	{"clock_nanosleep", TIMER},
+	{"pause", SIGNAL},
+	{"rt_sigsuspend", SIGNAL},
+	{"rt_sigtimedwait", SIGNAL},
+};
+
+#define P_PID 1u /* of waitid() */
+
+static void tell_child(s32 pid, char text[FR_WAITED_OBJECT_SZ])
+{
+	if (pid > 0)
+		snprintf(text, FR_WAITED_OBJECT_SZ, "child %d", pid);
+	else
+		strcpy(text, "children");
+}
+
+static void tell_descriptors(u64 cnt, char text[FR_WAITED_OBJECT_SZ])
+{
+	if (cnt)
+		snprintf(text, FR_WAITED_OBJECT_SZ, "%u descriptor%s", (u32)cnt, (u32)cnt == 1 ? "" : "s");
+	else
+		strcpy(text, "a timer");
+}
+
+static void tell(const struct fr_waited *w, enum about about, char text[FR_WAITED_OBJECT_SZ])
+{
+	switch (about) {
+	case FUTEX:
+		snprintf(text, FR_WAITED_OBJECT_SZ, "futex 0x%llx", (unsigned long long)w->arg[0]);
+		break;
+	case CHILD:
+		tell_child(w->arg[0], text);
+		break;
+	case CHILD_BY_TYPE:
+		tell_child(w->arg[0] == P_PID ? (s32)w->arg[1] : 0, text);
+		break;
+	case POLL:
+		tell_descriptors(w->arg[1], text);
+		break;
+	case SELECT:
+		if (w->arg[0])
+			snprintf(text, FR_WAITED_OBJECT_SZ, "descriptors below %u", (u32)w->arg[0]);
+		else
+			strcpy(text, "a timer");
+		break;
+	case TIMER:
+		strcpy(text, "a timer");
+		break;
+	case SIGNAL:
+		strcpy(text, "a signal");
+	}
+}
+
+const char *fr_waited_about(const struct fr_waited *w, const char *arch, char text[FR_WAITED_OBJECT_SZ])
+{
+	char call[FR_WAITED_CALL_SZ];
+	const char *name;
+	u32 i;
+
+	text[0] = 0;
+	if (w->object_len) {
+		snprintf(text, FR_WAITED_OBJECT_SZ, "%.*s", (int)w->object_len, w->object);
+		return text;
+	}
+	if (w->in != FR_WAITED_call || w->abi || fr_waited_was_runnable(w))
+		return text;
+	name = fr_waited_call(w, arch, call);
+	for (i = 0; i < sizeof(abouts) / sizeof(abouts[0]); i++)
+		if (!strcmp(abouts[i].call, name))
+			tell(w, abouts[i].about, text);
+	return text;
+}
+
+const char *fr_waker_words(u32 waker)
+{
+	static const char *const words[] = {
+		[FR_WAKER_unknown] = "an unknown cause",  [FR_WAKER_task] = "a task", [FR_WAKER_softirq] = "a softirq",
+		[FR_WAKER_irq] = "an interrupt or timer", [FR_WAKER_nmi] = "an NMI",  [FR_WAKER_timer] = "a timer"};
+
+	return waker < sizeof(words) / sizeof(words[0]) ? words[waker] : words[FR_WAKER_unknown];
+}
+
+const char *fr_waited_waker(const struct fr_waited *w, char text[FR_WAITED_WAKER_SZ])
+{
+	if (fr_waited_was_runnable(w))
+		return "nobody: runnable";
+	if (w->waker != FR_WAKER_task || !w->waker_pid)
+		return fr_waker_words(w->waker);
+	snprintf(text, FR_WAITED_WAKER_SZ, "%.*s/%u", w->waker_comm.len ? w->waker_comm.len : 1,
+		 w->waker_comm.len ? w->waker_comm.text : "?", w->waker_pid);
+	return text;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * export: writes the events of snapshots in the formats of other tools. Streaming: memory does not grow with the file.
+ *
+ * Each format is an fr_exporter in a file of its own (export_NAME.c) and an entry in the table in export.c. json and csv are
+ * only entries there: they need one event at a time, so the command implements them with the public library.
+ */
+#ifndef FR_EXPORT_H
+#define FR_EXPORT_H
+
+#include "base/text/out.h"
+#include "read/replay/replay.h"
+#include "read/replay/wakers.h"
+#include "read/symbols/symbols.h"
+
+struct fr_export_ask {
+	const char *format;
+	const char *path; /* NULL: standard output */
+	struct fr_replay_opts opts;
+	const char *const *file;
+	u32 file_cnt;
+	bool off_cpu;	 /* folded: time off the CPU instead of samples */
+	bool no_symbols; /* raw addresses */
+	struct fr_symbols_opts symbols;
+};
+
+struct fr_frames;
+struct fr_export_gaps;
+struct fr_exporter;
+
+/* An export in progress, for use by a format. */
+struct fr_export {
+	const struct fr_exporter *to;
+	struct fr_replay *replay;
+	const struct fr_snap *snap;  /* the first file: host, clocks */
+	struct fr_export_gaps *gaps; /* what is missing from all files: show/export/export_gaps.h */
+	struct fr_out *out;	     /* formats of one file */
+	const char *path;	     /* the file to be written, NULL: standard output */
+	u32 file;		     /* of the current row: number of its snapshot */
+	bool off_cpu;
+	struct fr_wakers **wakers; /* of each file */
+	struct fr_frames *frames;  /* symbols, NULL: none wanted; fr_frames_of() is for the current row */
+	int dir_fd;		   /* formats that write a folder: the directory, under a temporary name */
+	void *state;		   /* private to the format, which allocates it with calloc(); freed here */
+	u64 event_cnt;		   /* events written */
+	u64 left_out;		   /* events that the format cannot represent */
+};
+
+struct fr_exporter {
+	const char *name;
+	const char *doc;
+	bool binary;	  /* not for a terminal */
+	bool one_boot;	  /* cannot hold several hosts or boots */
+	bool one_session; /* nor several snapshots of one boot; implies one_boot */
+	bool folder;	  /* writes several files into a new directory */
+	bool stacks;	  /* has symbolized stacks, json on request */
+	bool by_library;  /* not implemented here: only the name is */
+	/* as in struct fr_replay_opts */
+	const char *pairs_without;
+	bool pairs;
+	bool history; /* run() gets rows before the window, too */
+	/* each returns 0 or -errno; NULL: nothing to do */
+	int (*begin)(struct fr_export *x);
+	int (*row)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
+	/* before the rows of a run; what could not be read, as fr_replay_tell_lost() tells it */
+	int (*run)(struct fr_export *x, const struct fr_replay_run *run);
+	int (*lost)(struct fr_export *x, const struct fr_replay_lost *lost);
+	/* for every row of the window, matching or not; after row() */
+	int (*see)(struct fr_export *x, const struct fr_view *v, const struct fr_row *r);
+	int (*end)(struct fr_export *x);
+	void (*release)(struct fr_export *x); /* free what state points to */
+};
+
+extern const struct fr_exporter fr_export_ctf, fr_export_folded, fr_export_html, fr_export_perf, fr_export_perfetto,
+	fr_export_tracecmd;
+
+/* The formats, NULL after the last. */
+const struct fr_exporter *fr_exporter_nr(u32 i);
+
+/* Find a format by name. NULL: there is none, which is reported. */
+const struct fr_exporter *fr_exporter_find(const char *name);
+
+/*
+ * Have fn write into a file that gets its name when it is complete, or does not exist. path NULL: to standard output. 0 or
+ * -errno, of fn (which says why) or of the file (said).
+ */
+typedef int (*fr_export_fn)(void *arg, int fd);
+int fr_export_to_path(const char *path, fr_export_fn fn, void *arg);
+
+/* Report how much was written, so that a truncated file can be told from a complete one. */
+void fr_export_say(const char *path, const char *format, u64 event_cnt);
+
+/* Report a failed write, unless it was to a pipe that nobody reads. Returns the exit status. */
+int fr_export_status(int err, bool damaged);
+
+/*
+ * The kernel's common_flags of an event, where they are known: a waking that a handler did, on top of the event's task, says so
+ * (TRACE_FLAG_*). For events of the current file.
+ */
+#define FR_EXPORT_HARDIRQ 0x08u
+#define FR_EXPORT_SOFTIRQ 0x10u
+u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r);
+
+/* CPU numbers are below this in all files. */
+u32 fr_export_cpu_cnt(const struct fr_export *x);
+
+/* The tasks of all files, each once, by tid and start: malloc'ed. NULL: no memory. */
+struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt);
+
+/* May events from begin_ns on be the task's? It has some behind its exit, until its last switch: what it had is freed. */
+bool fr_export_is_there(const struct fr_snap_task *t, u64 begin_ns);
+
+/* Who it was at begin_ns or, if it was born later, at birth. */
+struct fr_who fr_export_who(const struct fr_export *x, const struct fr_snap_task *t, u64 begin_ns);
+
+/*
+ * Who has a CPU at at_ns, as read/replay/holder.h tells it. 1 and *tid; 0: not known; -ENOMEM. For one boot; reads a chunk, so
+ * not between two rows.
+ */
+int fr_export_holder(const struct fr_export *x, u16 cpu, u64 at_ns, u32 *tid);
+
+/* Returns the exit status; messages are printed. A file gets its name once it is complete; otherwise it does not appear. */
+int fr_export(const struct fr_export_ask *ask);
+
+#endif

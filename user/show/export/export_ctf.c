@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * ctf: a trace in the Common Trace Format 1.8, for babeltrace2 and Trace Compass: a directory with the file `metadata` and one
+ * stream for each CPU.
+ *
+ *	export_ctf_stream.c	packets of events
+ *	export_ctf_lttng.c	LTTng's names
+ *	export_ctf_meta.c	the metadata
+ *
+ * An event is { id, time }, { tid, pid, procname }, its fields, and LTTng's additional ones. Event classes are collected while
+ * the events are written; the metadata that describes them is written last.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "show/export/export_ctf.h"
+#include "show/export/export_gaps.h"
+#include "task_state.h"
+
+#define CALL_MAX 1024 /* system calls with classes of their own; higher numbers share one */
+
+/* Classes of a schema's events: plain events by number, system calls by direction, ABI and number; 0: none yet. */
+struct ids {
+	const struct fr_schema *schema;
+	u32 plain[FR_EVENT_MAX];
+	u32 call[2][2][CALL_MAX + 1];
+	struct ids *next;
+};
+
+struct ctf {
+	int dir_fd;
+	struct fr_ctf_trace trace;
+	struct fr_ctf_class *class;
+	u32 class_cnt;
+	struct ids *ids;
+	struct fr_ctf_stream *cpu;
+	u32 cpu_cnt;
+	u32 *cpu_tid; /* who has it when the trace begins; 0: nobody, or not known */
+};
+
+/* ---- classes ---- */
+
+static int new_class(struct ctf *c, const struct fr_event *ev, const struct fr_sys *sys, s64 call, u32 *id)
+{
+	struct fr_ctf_class *k = &c->class[c->class_cnt];
+
+	if (c->class_cnt == FR_CTF_CLASS_MAX)
+		return -E2BIG;
+	*k = (struct fr_ctf_class){.ev = ev, .extra = fr_ctf_extras(ev), .call = call, .abi = sys->abi};
+	fr_ctf_event_name(k->name, sizeof(k->name), ev, sys, call);
+	*id = c->class_cnt++;
+	return 0;
+}
+
+/* LTTng's classes that match none of our events. */
+static void begin_classes(struct ctf *c)
+{
+	c->class[FR_CTF_STATEDUMP_ID] = (struct fr_ctf_class){
+		.name = "lttng_statedump_process_state",
+		.fields = "\t\tint64_t _tid;\n\t\tint64_t _pid;\n\t\tint64_t _ppid;\n\t\tstring _name;\n\t\tuint64_t _type;\n"
+			  "\t\tuint64_t _mode;\n\t\tuint64_t _submode;\n\t\tuint64_t _status;\n\t\tuint64_t _cpu;\n"};
+	c->class[FR_CTF_FREE_ID] = (struct fr_ctf_class){
+		.name = "sched_process_free", .fields = "\t\tstring _comm;\n\t\tint64_t _tid;\n\t\tint64_t _prio;\n"};
+	c->class_cnt = 2;
+}
+
+static struct ids *ids_of(struct ctf *c, const struct fr_schema *schema)
+{
+	struct ids *i;
+
+	for (i = c->ids; i; i = i->next) {
+		if (i->schema == schema)
+			return i;
+	}
+	i = calloc(1, sizeof(*i));
+	if (i) {
+		i->schema = schema;
+		i->next = c->ids;
+		c->ids = i;
+	}
+	return i;
+}
+
+static s64 call_of(const struct fr_row *r)
+{
+	const struct fr_field *f = r->ev->group == FR_GROUP_SYSCALL ? fr_event_field(r->ev, "id") : NULL;
+
+	return f && f->kind == FR_KIND_FIELD && fr_field_kind(f) == FR_VAL_NUM ? (s64)fr_row_num(r, f) : -1;
+}
+
+static int class_of(struct ctf *c, const struct fr_view *v, const struct fr_row *r, u32 *id)
+{
+	struct ids *ids = c->ids && c->ids->schema == v->schema ? c->ids : ids_of(c, v->schema);
+	s64 call = call_of(r);
+	struct fr_sys sys = {.arch = v->arch};
+	u32 *known;
+	int err = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	known = &ids->plain[r->ev->nr];
+	if (call >= 0) {
+		sys = fr_view_sys(v, r);
+		known = &ids->call[r->ev->nr == FR_EV_sys_exit][sys.abi & 1][call < CALL_MAX ? call : CALL_MAX];
+	}
+	if (!*known)
+		err = new_class(c, r->ev, &sys, call, known);
+	*id = *known;
+	return err;
+}
+
+/* ---- events ---- */
+
+static int flush_packet(struct ctf *c, u32 cpu, bool last)
+{
+	return fr_ctf_stream_flush(&c->cpu[cpu], c->dir_fd, c->trace.uuid, last);
+}
+
+/* babeltrace2 2.0 shows an empty text as that of an earlier event: a name that is not known has a text of its own. */
+static void put_text(struct fr_pbuf *b, const char *text, size_t len)
+{
+	fr_ctf_put_text(b, text ?: "<...>", text ? len : 5);
+}
+
+static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr_val *v)
+{
+	enum fr_val_kind kind = fr_field_kind(f);
+	bool known = v->kind == kind;
+
+	if (kind == FR_VAL_NUM) {
+		fr_ctf_put_u64(b, known ? v->num : 0);
+	} else if (kind == FR_VAL_TEXT) {
+		put_text(b, known ? v->text : NULL, v->len);
+	} else {
+		fr_ctf_put_u32(b, known ? v->len : 0);
+		if (known && v->len)
+			fr_ctf_put(b, v->nums, v->len * sizeof(u64));
+	}
+}
+
+static void put_who(struct fr_pbuf *b, struct fr_who who, u32 tid)
+{
+	fr_ctf_put_u32(b, tid);
+	fr_ctf_put_u32(b, who.pid);
+	put_text(b, who.comm, who.len);
+}
+
+static struct fr_val val_of(const struct fr_view *v, const struct fr_row *r, const char *name)
+{
+	const struct fr_field *f = fr_event_field(r->ev, name);
+
+	return f ? fr_view_field(v, r, f) : (struct fr_val){.kind = FR_VAL_NONE};
+}
+
+static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_who who = fr_view_who(v, r);
+	struct fr_val val;
+
+	switch (x->what) {
+	case FR_CTF_TID:
+		fr_ctf_put_u64(b, r->tid);
+		break;
+	case FR_CTF_PID:
+		fr_ctf_put_u64(b, (s64)who.pid);
+		break;
+	case FR_CTF_COMM:
+		put_text(b, who.comm, who.len);
+		break;
+	case FR_CTF_SOFTIRQ:
+		val = val_of(v, r, "vec");
+		b->p[b->len++] = val.kind == FR_VAL_NUM && val.num < 255 ? val.num : 255;
+		break;
+	case FR_CTF_RWBS:
+		val = val_of(v, r, "rwbs");
+		fr_ctf_put_u64(b, val.kind == FR_VAL_TEXT ? fr_ctf_rwbs(val.text, val.len) : 0);
+		break;
+	}
+}
+
+/* sched_process_free: the task is gone after its last switch. */
+static int put_free(struct ctf *c, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_val prio = val_of(v, r, "prev_prio");
+	struct fr_who who = fr_view_who(v, r);
+	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
+	int err = fr_ctf_stream_event(&c->cpu[r->cpu], FR_CTF_FREE_ID, r->ts);
+
+	if (err)
+		return err;
+	put_who(b, who, r->tid);
+	put_text(b, who.comm, who.len);
+	fr_ctf_put_u64(b, r->tid);
+	fr_ctf_put_u64(b, prio.kind == FR_VAL_NUM ? prio.num : 0);
+	return 0;
+}
+
+static bool is_last_switch(const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_val state;
+
+	if (r->ev->nr != FR_EV_sched_switch)
+		return false;
+	state = val_of(v, r, "prev_state");
+	return state.kind == FR_VAL_NUM && state.num & FR_PREV_STATE_ENDED;
+}
+
+static void put_fields(struct ctf *c, u32 id, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
+	const struct fr_ctf_extra *extra;
+	u32 i;
+
+	for (i = 0; i < r->ev->field_cnt; i++) {
+		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
+
+		put_val(b, &r->ev->fields[i], &val);
+	}
+	for (extra = c->class[id].extra; extra && extra->name; extra++)
+		put_extra(b, extra, v, r);
+}
+
+/* An event follows a gap: tell the reader by a missing packet. */
+static int pass_gap(struct ctf *c, u32 cpu)
+{
+	int err = c->cpu[cpu].packet.len ? flush_packet(c, cpu, false) : 0;
+
+	c->cpu[cpu].seq++;
+	return err;
+}
+
+static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+{
+	struct ctf *c = x->state;
+	u32 id;
+	int err;
+
+	if (r->cpu >= c->cpu_cnt)
+		return -EBADMSG;
+	err = fr_export_passes_gap(x, r->cpu, r->ts) ? pass_gap(c, r->cpu) : 0;
+	err = err ?: class_of(c, v, r, &id);
+	err = err ?: fr_ctf_stream_event(&c->cpu[r->cpu], id, r->ts);
+	if (err)
+		return err;
+	put_who(&c->cpu[r->cpu].packet, fr_view_who(v, r), r->tid);
+	put_fields(c, id, v, r);
+	x->event_cnt++;
+	if (is_last_switch(v, r))
+		err = put_free(c, v, r);
+	return err ?: c->cpu[r->cpu].packet.len > FR_CTF_PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
+}
+
+/* ---- tasks that live when the trace begins ---- */
+
+enum { THREAD_USER = 0, THREAD_KERNEL = 1 };   /* LTTng's numbers */
+enum { STATUS_WAIT_CPU = 2, STATUS_WAIT = 5 }; /* LTTng says the first of each task that has a CPU, or wants one */
+
+/* The CPU that a task has; cpu_cnt: none, as far as is known. */
+static u32 cpu_of(const struct ctf *c, u32 tid)
+{
+	u32 i = 0;
+
+	while (i < c->cpu_cnt && (!tid || c->cpu_tid[i] != tid))
+		i++;
+	return i;
+}
+
+static int put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_who who, u64 ts)
+{
+	u32 cpu = cpu_of(c, t->tid);
+	struct fr_pbuf *b = &c->cpu[0].packet;
+	int err = fr_ctf_stream_event(&c->cpu[0], FR_CTF_STATEDUMP_ID, ts);
+
+	if (err)
+		return err;
+	put_who(b, (struct fr_who){.pid = 0, .comm = "swapper/0", .len = 9}, 0);
+	fr_ctf_put_u64(b, t->tid);
+	fr_ctf_put_u64(b, t->task.tgid);
+	fr_ctf_put_u64(b, t->task.ppid);
+	fr_ctf_put_text(b, who.comm, who.len);
+	fr_ctf_put_u64(b, t->task.flags & FR_TASK_KTHREAD ? THREAD_KERNEL : THREAD_USER);
+	fr_ctf_put_u64(b, 0);
+	fr_ctf_put_u64(b, 0);
+	fr_ctf_put_u64(b, cpu < c->cpu_cnt ? STATUS_WAIT_CPU : STATUS_WAIT);
+	fr_ctf_put_u64(b, cpu < c->cpu_cnt ? cpu : 0);
+	return b->len > FR_CTF_PACKET_SZ ? flush_packet(c, 0, false) : 0;
+}
+
+static int find_holders(struct ctf *c, const struct fr_export *x, u64 begin_ns)
+{
+	u32 i;
+	int got = 0;
+
+	c->cpu_tid = calloc(c->cpu_cnt, sizeof(*c->cpu_tid));
+	if (!c->cpu_tid)
+		return -ENOMEM;
+	for (i = 0; i < c->cpu_cnt && got >= 0; i++)
+		got = fr_export_holder(x, i, begin_ns, &c->cpu_tid[i]);
+	return got < 0 ? got : 0;
+}
+
+static int put_statedump(struct ctf *c, const struct fr_export *x)
+{
+	u64 begin_ns, end_ns;
+	size_t cnt = 0, i;
+	struct fr_snap_task *t = fr_export_tasks(x, &cnt);
+	int err = t ? 0 : -ENOMEM;
+
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	err = err ?: find_holders(c, x, begin_ns);
+	for (i = 0; i < cnt && !err; i++) {
+		if (t[i].start_ns <= begin_ns && fr_export_is_there(&t[i], begin_ns))
+			err = put_task(c, &t[i], fr_export_who(x, &t[i], begin_ns), begin_ns);
+	}
+	free(t);
+	return err;
+}
+
+/* ---- lifetime ---- */
+
+/* Do two snapshots of a boot have rings of one session? */
+static bool is_same_session(const struct fr_export *x, u32 a, u32 b)
+{
+	size_t a_cnt, b_cnt;
+	const struct fr_chunk *ca = fr_snap_chunks(fr_replay_snap(x->replay, a), &a_cnt);
+	const struct fr_chunk *cb = fr_snap_chunks(fr_replay_snap(x->replay, b), &b_cnt);
+
+	return a_cnt && b_cnt && ca->epoch == cb->epoch;
+}
+
+/* Does this ring's account have the latest time of all snapshots of the session? */
+static bool is_latest(const struct fr_export *x, u32 file, const struct fr_snap_ring *r)
+{
+	u32 other;
+	size_t cnt, i;
+
+	for (other = 0; other < fr_replay_file_cnt(x->replay); other++) {
+		const struct fr_snap_ring *o = fr_snap_rings(fr_replay_snap(x->replay, other), &cnt);
+
+		if (other == file || !is_same_session(x, file, other))
+			continue;
+		for (i = 0; i < cnt; i++)
+			if (o[i].cpu == r->cpu && o[i].tier == r->tier &&
+			    (o[i].written > r->written || (o[i].written == r->written && other < file)))
+				return false;
+	}
+	return true;
+}
+
+static void count_discarded(struct ctf *c, const struct fr_export *x, u32 file)
+{
+	size_t cnt, i, why;
+	const struct fr_snap_ring *ring = fr_snap_rings(fr_replay_snap(x->replay, file), &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		if (ring[i].cpu >= c->cpu_cnt || !is_latest(x, file, &ring[i]))
+			continue;
+		for (why = 0; why < FR_LOST_CNT; why++)
+			c->cpu[ring[i].cpu].discarded_total += ring[i].lost[why];
+	}
+}
+
+static int make_streams(struct ctf *c, const struct fr_export *x)
+{
+	u32 i;
+
+	c->cpu_cnt = fr_export_cpu_cnt(x);
+	c->cpu = fr_ctf_streams_new(c->cpu_cnt);
+	if (!c->cpu)
+		return -ENOMEM;
+	for (i = 0; i < fr_replay_file_cnt(x->replay); i++)
+		count_discarded(c, x, i);
+	return 0;
+}
+
+static int begin(struct fr_export *x)
+{
+	struct ctf *c = calloc(1, sizeof(*c));
+	size_t cnt;
+	int err;
+
+	x->state = c;
+	if (!c)
+		return -ENOMEM;
+	c->dir_fd = x->dir_fd;
+	c->trace.snap = x->snap;
+	c->class = calloc(FR_CTF_CLASS_MAX, sizeof(*c->class));
+	if (!c->class || getrandom(c->trace.uuid, sizeof(c->trace.uuid), 0) != sizeof(c->trace.uuid))
+		return -ENOMEM;
+	if (fr_snap_clocks(x->snap, &cnt) && cnt) {
+		const struct fr_snap_clock *last = fr_snap_clocks(x->snap, &cnt) + cnt - 1;
+
+		c->trace.offset_ns = last->real_ns - last->ts;
+	}
+	begin_classes(c);
+	err = make_streams(c, x);
+	return err ?: put_statedump(c, x);
+}
+
+static int write_metadata(struct ctf *c)
+{
+	int fd = openat(c->dir_fd, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), err;
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+	if (!f) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	c->trace.class = c->class;
+	c->trace.class_cnt = c->class_cnt;
+	err = fr_ctf_metadata(f, &c->trace);
+	return fclose(f) && !err ? -errno : err;
+}
+
+static int end(struct fr_export *x)
+{
+	struct ctf *c = x->state;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < c->cpu_cnt && !err; i++) {
+		if (c->cpu[i].packet.len || c->cpu[i].discarded_total)
+			err = flush_packet(c, i, true);
+	}
+	return err ?: write_metadata(c);
+}
+
+static void release(struct fr_export *x)
+{
+	struct ctf *c = x->state;
+	struct ids *next;
+
+	if (!c)
+		return;
+	for (; c->ids; c->ids = next) {
+		next = c->ids->next;
+		free(c->ids);
+	}
+	fr_ctf_streams_free(c->cpu, c->cpu_cnt);
+	free(c->class);
+	free(c->cpu_tid);
+}
+
+const struct fr_exporter fr_export_ctf = {
+	.name = "ctf",
+	.doc = "Common Trace Format 1.8, a directory: babeltrace2, Trace Compass",
+	.folder = true,
+	.one_boot = true,
+	.begin = begin,
+	.row = row,
+	.end = end,
+	.release = release,
+};

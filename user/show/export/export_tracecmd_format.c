@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The layout of events in a trace.dat file, and the format texts that describe it. Kernel events have the kernel's system,
+ * field names and types, as expected by plugins of trace-cmd and KernelShark; our additional fields follow, under our names. An
+ * event that is not in the table below is laid out according to its schema, in the system "flightrec".
+ */
+#include <stdio.h>
+
+#include "base/text/escape.h"
+#include "show/export/export_tracecmd.h"
+
+#define COMMON_SZ 8u /* common_type, common_flags, common_preempt_count, common_pid */
+#define ID_FIRST  1000u
+
+/* type: as in the format text; array: follows the name; print: %-format and its argument */
+static const struct kind {
+	const char *type, *array;
+	u8 size, align;
+	bool is_signed;
+	const char *print;
+} kinds[FR_TRC_KIND_CNT] = {
+	[FR_TRC_U8] = {"unsigned char", "", 1, 1, false, "%u"},
+	[FR_TRC_S16] = {"short", "", 2, 2, true, "%hd"},
+	[FR_TRC_U16] = {"unsigned short", "", 2, 2, false, "%u"},
+	[FR_TRC_S32] = {"int", "", 4, 4, true, "%d"},
+	[FR_TRC_U32] = {"unsigned int", "", 4, 4, false, "%u"},
+	[FR_TRC_S64] = {"long", "", 8, 8, true, "%ld"},
+	[FR_TRC_U64] = {"unsigned long", "", 8, 8, false, "%lu"},
+	[FR_TRC_TEXT8] = {"char", "[8]", 8, 1, false, "%s"},
+	[FR_TRC_TEXT10] = {"char", "[10]", 10, 1, false, "%s"},
+	[FR_TRC_TEXT16] = {"char", "[16]", 16, 1, false, "%s"},
+	[FR_TRC_ARGS6] = {"unsigned long", "[6]", 48, 8, false, NULL},
+	[FR_TRC_STR] = {"__data_loc char[]", "", 4, 4, false, "%s"},
+	[FR_TRC_NUMS] = {"__data_loc unsigned long[]", "", 4, 4, false, "%s"},
+};
+
+/* from: our field, NULL: of the same name; ".pid", ".comm" the row's task; "0" */
+#define MAP_FIELD_MAX 9u
+static const struct map {
+	const char *event, *system, *print;
+	struct {
+		u8 kind;
+		const char *name, *from;
+	} field[MAP_FIELD_MAX];
+} maps[] = {
+	{"sched_switch",
+	 "sched",
+	 "\"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s%s ==> next_comm=%s next_pid=%d next_prio=%d\", "
+	 "REC->prev_comm, REC->prev_pid, REC->prev_prio, (REC->prev_state & 0xff) ? __print_flags(REC->prev_state & 0xff, "
+	 "\"|\", { 0x1, \"S\" }, { 0x2, \"D\" }, { 0x4, \"T\" }, { 0x8, \"t\" }, { 0x10, \"X\" }, { 0x20, \"Z\" }, "
+	 "{ 0x40, \"P\" }, { 0x80, \"I\" }) : \"R\", REC->prev_state & 0x100 ? \"+\" : \"\", REC->next_comm, "
+	 "REC->next_pid, REC->next_prio",
+	 {{FR_TRC_TEXT16, "prev_comm", NULL},
+	  {FR_TRC_S32, "prev_pid", NULL},
+	  {FR_TRC_S32, "prev_prio", NULL},
+	  {FR_TRC_S64, "prev_state", NULL},
+	  {FR_TRC_TEXT16, "next_comm", NULL},
+	  {FR_TRC_S32, "next_pid", NULL},
+	  {FR_TRC_S32, "next_prio", NULL}}},
+#define WAKING                                                                                                         \
+	"sched", "\"comm=%s pid=%d prio=%d target_cpu=%03d\", REC->comm, REC->pid, REC->prio, REC->target_cpu",        \
+	{                                                                                                              \
+		{FR_TRC_TEXT16, "comm", "target_comm"}, {FR_TRC_S32, "pid", "target_pid"}, {FR_TRC_S32, "prio", NULL}, \
+		{                                                                                                      \
+			FR_TRC_S32, "target_cpu", NULL                                                                 \
+		}                                                                                                      \
+	}
+	{"sched_waking", WAKING},
+	{"sched_wakeup_new", WAKING},
+	{"sched_migrate_task",
+	 "sched",
+	 NULL,
+	 {{FR_TRC_TEXT16, "comm", "target_comm"},
+	  {FR_TRC_S32, "pid", "target_pid"},
+	  {FR_TRC_S32, "prio", NULL},
+	  {FR_TRC_S32, "orig_cpu", NULL},
+	  {FR_TRC_S32, "dest_cpu", NULL}}},
+	{"sched_process_fork",
+	 "sched",
+	 "\"comm=%s pid=%d child_comm=%s child_pid=%d\", REC->parent_comm, REC->parent_pid, REC->child_comm, REC->child_pid",
+	 {{FR_TRC_TEXT16, "parent_comm", NULL},
+	  {FR_TRC_S32, "parent_pid", NULL},
+	  {FR_TRC_TEXT16, "child_comm", NULL},
+	  {FR_TRC_S32, "child_pid", NULL}}},
+	{"sched_process_exec",
+	 "sched",
+	 NULL,
+	 {{FR_TRC_STR, "filename", NULL}, {FR_TRC_S32, "pid", ".pid"}, {FR_TRC_S32, "old_pid", NULL}}},
+	{"sched_process_exit",
+	 "sched",
+	 NULL,
+	 {{FR_TRC_TEXT16, "comm", ".comm"}, {FR_TRC_S32, "pid", ".pid"}, {FR_TRC_S32, "prio", NULL}}},
+	{"task_rename",
+	 "task",
+	 NULL,
+	 {{FR_TRC_S32, "pid", "target_pid"},
+	  {FR_TRC_TEXT16, "oldcomm", NULL},
+	  {FR_TRC_TEXT16, "newcomm", NULL},
+	  {FR_TRC_S16, "oom_score_adj", NULL}}},
+	{"mark_victim", "oom", NULL, {{FR_TRC_S32, "pid", "target_pid"}, {FR_TRC_TEXT16, "comm", "target_comm"}}},
+	{"signal_generate",
+	 "signal",
+	 "\"sig=%d errno=%d code=%d comm=%s pid=%d grp=%d res=%d\", REC->sig, REC->errno, REC->code, REC->comm, REC->pid, "
+	 "REC->group, REC->result",
+	 {{FR_TRC_S32, "sig", NULL},
+	  {FR_TRC_S32, "errno", NULL},
+	  {FR_TRC_S32, "code", NULL},
+	  {FR_TRC_TEXT16, "comm", "target_comm"},
+	  {FR_TRC_S32, "pid", "target_pid"},
+	  {FR_TRC_S32, "group", NULL},
+	  {FR_TRC_S32, "result", NULL}}},
+	{"signal_deliver",
+	 "signal",
+	 "\"sig=%d errno=%d code=%d sa_handler=%lx sa_flags=%lx\", REC->sig, REC->errno, REC->code, REC->sa_handler, "
+	 "REC->sa_flags",
+	 {{FR_TRC_S32, "sig", NULL},
+	  {FR_TRC_S32, "errno", NULL},
+	  {FR_TRC_S32, "code", NULL},
+	  {FR_TRC_U64, "sa_handler", NULL},
+	  {FR_TRC_U64, "sa_flags", NULL}}},
+	{"irq_handler_entry", "irq", NULL, {{FR_TRC_S32, "irq", NULL}, {FR_TRC_STR, "name", NULL}}},
+	{"irq_handler_exit",
+	 "irq",
+	 "\"irq=%d ret=%s\", REC->irq, REC->ret ? \"handled\" : \"unhandled\"",
+	 {{FR_TRC_S32, "irq", NULL}, {FR_TRC_S32, "ret", NULL}}},
+#define SOFTIRQ                                                                                                     \
+	"irq",                                                                                                      \
+		"\"vec=%u [action=%s]\", REC->vec, __print_symbolic(REC->vec, { 0, \"HI\" }, { 1, \"TIMER\" }, "    \
+		"{ 2, \"NET_TX\" }, { 3, \"NET_RX\" }, { 4, \"BLOCK\" }, { 5, \"IRQ_POLL\" }, { 6, \"TASKLET\" }, " \
+		"{ 7, \"SCHED\" }, { 8, \"HRTIMER\" }, { 9, \"RCU\" })",                                            \
+	{                                                                                                           \
+		{                                                                                                   \
+			FR_TRC_U32, "vec", NULL                                                                     \
+		}                                                                                                   \
+	}
+	{"softirq_entry", SOFTIRQ},
+	{"softirq_exit", SOFTIRQ},
+	{"sys_enter",
+	 "raw_syscalls",
+	 "\"NR %ld (%lx, %lx, %lx, %lx, %lx, %lx)\", REC->id, REC->args[0], REC->args[1], REC->args[2], REC->args[3], "
+	 "REC->args[4], REC->args[5]",
+	 {{FR_TRC_S64, "id", NULL}, {FR_TRC_ARGS6, "args", NULL}}},
+	{"sys_exit",
+	 "raw_syscalls",
+	 "\"NR %ld = %ld\", REC->id, REC->ret",
+	 {{FR_TRC_S64, "id", NULL}, {FR_TRC_S64, "ret", NULL}}},
+#define FAULT                                                                                                \
+	"exceptions", "\"address=0x%lx ip=0x%lx error_code=0x%lx\", REC->address, REC->ip, REC->error_code", \
+	{                                                                                                    \
+		{FR_TRC_U64, "address", NULL}, {FR_TRC_U64, "ip", NULL},                                     \
+		{                                                                                            \
+			FR_TRC_U64, "error_code", NULL                                                       \
+		}                                                                                            \
+	}
+	{"page_fault_user", FAULT},
+	{"page_fault_kernel", FAULT},
+#define BLOCK_REQUEST                                                                                                   \
+	"block",                                                                                                        \
+		"\"%d,%d %s %u () %lu + %u [%s]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & " \
+		"((1U << 20) - 1))), REC->rwbs, REC->bytes, REC->sector, REC->nr_sector, REC->comm",                    \
+	{                                                                                                               \
+		{FR_TRC_U32, "dev", NULL}, {FR_TRC_U64, "sector", NULL}, {FR_TRC_U32, "nr_sector", NULL},               \
+			{FR_TRC_U32, "bytes", NULL}, {FR_TRC_U16, "ioprio", NULL}, {FR_TRC_TEXT10, "rwbs", NULL},       \
+			{FR_TRC_TEXT16, "comm", ".comm"},                                                               \
+		{                                                                                                       \
+			FR_TRC_STR, "cmd", "0"                                                                          \
+		}                                                                                                       \
+	}
+	{"block_rq_issue", BLOCK_REQUEST},
+	{"block_io_start", BLOCK_REQUEST},
+	{"block_io_done", BLOCK_REQUEST},
+	{"block_rq_complete",
+	 "block",
+	 "\"%d,%d %s () %lu + %u [%d]\", ((unsigned int) ((REC->dev) >> 20)), ((unsigned int) ((REC->dev) & "
+	 "((1U << 20) - 1))), REC->rwbs, REC->sector, REC->nr_sector, REC->error",
+	 {{FR_TRC_U32, "dev", NULL},
+	  {FR_TRC_U64, "sector", NULL},
+	  {FR_TRC_U32, "nr_sector", NULL},
+	  {FR_TRC_S32, "error", NULL},
+	  {FR_TRC_U16, "ioprio", NULL},
+	  {FR_TRC_TEXT10, "rwbs", NULL},
+	  {FR_TRC_STR, "cmd", "0"}}},
+};
+
+#define MAP_CNT (sizeof(maps) / sizeof(maps[0]))
+
+/* ---- layout ---- */
+
+static const struct map *map_of(const struct fr_event *ev)
+{
+	size_t i;
+
+	for (i = 0; i < MAP_CNT; i++) {
+		if (!strcmp(maps[i].event, ev->name))
+			return &maps[i];
+	}
+	return NULL;
+}
+
+/* The form of our fields that the kernel does not have. */
+static enum fr_trc_kind kind_of(const struct fr_field *f)
+{
+	static const u8 kind[FR_TYPE_CNT] = {
+		[FR_TYPE_u8] = FR_TRC_U8,   [FR_TYPE_u16] = FR_TRC_U16,	    [FR_TYPE_u32] = FR_TRC_U32,
+		[FR_TYPE_u64] = FR_TRC_U64, [FR_TYPE_s16] = FR_TRC_S16,	    [FR_TYPE_s32] = FR_TRC_S32,
+		[FR_TYPE_s64] = FR_TRC_S64, [FR_TYPE_text8] = FR_TRC_TEXT8, [FR_TYPE_comm] = FR_TRC_TEXT16,
+		[FR_TYPE_str] = FR_TRC_STR, [FR_TYPE_u64s] = FR_TRC_NUMS,
+	};
+
+	return f->type < FR_TYPE_CNT ? kind[f->type] : FR_TRC_U64;
+}
+
+static struct fr_trc_field *add_field(struct fr_trc_event *e, enum fr_trc_kind kind, const char *name)
+{
+	const struct kind *k = &kinds[kind];
+	struct fr_trc_field *f = &e->field[e->cnt++];
+	u32 off = (e->fixed_sz + k->align - 1) / k->align * k->align;
+
+	*f = (struct fr_trc_field){.name = name, .kind = kind, .off = off};
+	e->fixed_sz = off + k->size;
+	return f;
+}
+
+static void add_mapped(struct fr_trc_event *e, const struct map *m)
+{
+	u32 i;
+
+	for (i = 0; i < MAP_FIELD_MAX && m->field[i].name; i++) {
+		const char *from = m->field[i].from ?: m->field[i].name;
+		struct fr_trc_field *f = add_field(e, m->field[i].kind, m->field[i].name);
+
+		f->from = !strcmp(from, ".pid")	   ? FR_TRC_PID
+			  : !strcmp(from, ".comm") ? FR_TRC_COMM
+			  : !strcmp(from, "0")	   ? FR_TRC_ZERO
+						   : FR_TRC_FIELD;
+		f->field = f->from == FR_TRC_FIELD ? fr_event_field(e->ev, from) : NULL;
+	}
+}
+
+static bool is_bound(const struct fr_trc_event *e, const struct fr_field *field)
+{
+	u32 i;
+
+	for (i = 0; i < e->cnt; i++) {
+		if (e->field[i].field == field || !strcmp(e->field[i].name, field->name))
+			return true;
+	}
+	return false;
+}
+
+void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev)
+{
+	const struct map *m = map_of(ev);
+	u32 i;
+
+	*e = (struct fr_trc_event){.ev = ev, .system = m ? m->system : "flightrec", .fixed_sz = COMMON_SZ};
+	if (m) {
+		e->print = m->print;
+		add_mapped(e, m);
+		e->print_cnt = m->print ? e->cnt : 0;
+	}
+	for (i = 0; i < ev->field_cnt && e->cnt < FR_TRC_FIELD_MAX; i++) {
+		const struct fr_field *field = &ev->fields[i];
+
+		if (!is_bound(e, field))
+			add_field(e, kind_of(field), field->name)->field = field;
+	}
+}
+
+/* In the file. */
+static u32 id_of(const struct fr_event *ev)
+{
+	return ID_FIRST + ev->nr;
+}
+
+/* ---- data ---- */
+
+struct fr_val fr_trc_value(const struct fr_trc_field *f, const struct fr_view *v, const struct fr_row *r)
+{
+	struct fr_val none = {.kind = FR_VAL_NONE};
+
+	if (f->field)
+		return fr_view_field(v, r, f->field);
+	if (f->from == FR_TRC_PID)
+		return (struct fr_val){.kind = FR_VAL_NUM, .num = r->tid};
+	if (f->from == FR_TRC_COMM) {
+		struct fr_who who = fr_view_who(v, r);
+
+		return (struct fr_val){.kind = who.comm ? FR_VAL_TEXT : FR_VAL_NONE, .text = who.comm, .len = who.len};
+	}
+	return none;
+}
+
+/*
+ * Variable-length data after the fixed fields: writes it at buf + *end, and its position at `at`. Truncated if there is no
+ * room.
+ */
+static void put_dynamic(u8 *buf, u8 *at, u32 *end, const void *p, size_t sz, size_t unit)
+{
+	u32 off = (*end + unit - 1) / unit * unit, word;
+	size_t most = off + 8 < FR_TRC_DATA_MAX ? FR_TRC_DATA_MAX - off - 8 : 0;
+
+	sz = sz < most ? sz : most / unit * unit;
+	if (sz)
+		memcpy(buf + off, p, sz);
+	if (unit == 1)
+		buf[off + sz++] = 0;
+	word = off | (u32)sz << 16;
+	memcpy(at, &word, sizeof(word));
+	*end = off + sz;
+}
+
+static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *buf, u32 *end)
+{
+	bool is_num = v->kind == FR_VAL_NUM, is_text = v->kind == FR_VAL_TEXT, is_nums = v->kind == FR_VAL_NUMS;
+	u64 num = is_num ? v->num : 0;
+	u8 *at = buf + f->off;
+	size_t size = kinds[f->kind].size, len;
+
+	switch (f->kind) {
+	case FR_TRC_STR:
+		len = *end;
+		put_dynamic(buf, at, end, v->text, is_text ? v->len : 0, 1);
+		fr_escape_mask((char *)buf + len, *end - 1 - len);
+		break;
+	case FR_TRC_NUMS:
+		put_dynamic(buf, at, end, v->nums, is_nums ? v->len * sizeof(u64) : 0, sizeof(u64));
+		break;
+	case FR_TRC_ARGS6:
+		len = is_nums ? v->len * sizeof(u64) : 0;
+		if (len)
+			memcpy(at, v->nums, len < size ? len : size);
+		break;
+	case FR_TRC_TEXT8:
+	case FR_TRC_TEXT10:
+	case FR_TRC_TEXT16:
+		len = is_text ? strnlen(v->text, v->len) : 0;
+		len = len < size ? len : size;
+		if (len)
+			memcpy(at, v->text, len);
+		fr_escape_mask((char *)at, len);
+		break;
+	default:
+		memcpy(at, &num, size); /* little-endian, as declared in the file */
+	}
+}
+
+u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r, u8 *buf)
+{
+	u32 end = e->fixed_sz, i;
+	u16 id = id_of(e->ev);
+
+	memset(buf, 0, e->fixed_sz);
+	memcpy(buf, &id, sizeof(id));
+	memcpy(buf + 4, &r->tid, sizeof(r->tid));
+	for (i = 0; i < e->cnt; i++) {
+		struct fr_val val = fr_trc_value(&e->field[i], v, r);
+
+		put_field(&e->field[i], &val, buf, &end);
+	}
+	while (end % 4)
+		buf[end++] = 0;
+	return end;
+}
+
+/* ---- format ---- */
+
+static void put_decl(FILE *out, const char *type, const char *name, const char *array, u32 off, u32 size, bool is_signed)
+{
+	fprintf(out, "\tfield:%s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", type, name, array, off, size, is_signed);
+}
+
+static void put_fields(FILE *out, const struct fr_trc_event *e)
+{
+	u32 i;
+
+	put_decl(out, "unsigned short", "common_type", "", 0, 2, false);
+	put_decl(out, "unsigned char", "common_flags", "", 2, 1, false);
+	put_decl(out, "unsigned char", "common_preempt_count", "", 3, 1, false);
+	put_decl(out, "int", "common_pid", "", 4, 4, true);
+	fputc('\n', out);
+	for (i = 0; i < e->cnt; i++) {
+		const struct kind *k = &kinds[e->field[i].kind];
+
+		put_decl(out, k->type, e->field[i].name, k->array, e->field[i].off, k->size, k->is_signed);
+	}
+}
+
+static const char *print_of(const struct fr_trc_field *f)
+{
+	bool hex = f->field && (f->field->style == FR_STYLE_HEX || f->field->style == FR_STYLE_HANDLER);
+
+	return hex && f->kind == FR_TRC_U64 ? "0x%lx" : hex && f->kind == FR_TRC_U32 ? "0x%x" : kinds[f->kind].print;
+}
+
+static void put_print_arg(FILE *out, const struct fr_trc_field *f)
+{
+	if (f->kind == FR_TRC_STR)
+		fprintf(out, ", __get_str(%s)", f->name);
+	else if (f->kind == FR_TRC_NUMS)
+		fprintf(out, ", __print_array(__get_dynamic_array(%s), __get_dynamic_array_len(%s) / 8, 8)", f->name, f->name);
+	else
+		fprintf(out, ", REC->%s", f->name);
+}
+
+/* name=value for the fields from `from` on: the format, or its arguments. */
+static void put_generic(FILE *out, const struct fr_trc_event *e, bool args, const char *before)
+{
+	u32 i;
+
+	for (i = e->print_cnt; i < e->cnt; i++) {
+		const struct fr_trc_field *f = &e->field[i];
+
+		if (f->kind == FR_TRC_ARGS6)
+			continue;
+		if (args)
+			put_print_arg(out, f);
+		else
+			fprintf(out, "%s%s=%s", before, f->name, print_of(f));
+		before = " ";
+	}
+}
+
+/* The kernel's text for its own fields, then ours. */
+static void put_print(FILE *out, const struct fr_trc_event *e)
+{
+	const char *quote = e->print ? strchr(e->print + 1, '"') : NULL;
+
+	fputs("print fmt: ", out);
+	if (!quote) {
+		fputc('"', out);
+		put_generic(out, e, false, "");
+		fputc('"', out);
+	} else {
+		fwrite(e->print, 1, quote - e->print, out);
+		put_generic(out, e, false, " ");
+		fputs(quote, out);
+	}
+	put_generic(out, e, true, "");
+	fputc('\n', out);
+}
+
+void fr_trc_format(FILE *out, const struct fr_trc_event *e)
+{
+	fprintf(out, "name: %s\nID: %u\nformat:\n", e->ev->name, id_of(e->ev));
+	put_fields(out, e);
+	fputc('\n', out);
+	put_print(out, e);
+}

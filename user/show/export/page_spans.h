@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * page_spans: who had each CPU, what each task was doing, as read/timeline found it, and what rows end, as replay --pairs tells
+ * it. The page draws and counts these. Times are ns after the window's begin; what is not known has no span.
+ *
+ *	piece	u32 CPUs, tasks, calls that ended, waits that ended, then columns (page_column.h):
+ *		of each CPU	its number, how many runs
+ *		of each run	begin, length, tid (0 idle), row
+ *		of each task	tid, how many states, how many calls; those that have none are left out
+ *		of each state	begin, length, state (enum fr_tl_state), row
+ *		of each call	begin, length, row
+ *		of each call that ended	its end's row, how long it took, id, abi; as replay --pairs tells it
+ *		of each wait that ended	row of the switch, how long the next task was runnable; likewise
+ *	row	number of the event that began it among the page's, -1: it is not there
+ */
+#ifndef FR_PAGE_SPANS_H
+#define FR_PAGE_SPANS_H
+
+#include "read/timeline/timeline.h"
+#include "show/export/page_column.h"
+
+/* What rows end; zero it first. */
+struct fr_page_ended {
+	struct fr_page_nums call[4], wait[2];
+};
+
+/* What row nr of the page ends, if that is known. 0 or -ENOMEM. */
+int fr_page_ended_add(struct fr_page_ended *e, const struct fr_view *v, const struct fr_row *r, u64 nr);
+void fr_page_ended_free(struct fr_page_ended *e);
+
+/* The piece, packed: malloc'ed *out, *sz bytes. 0 or -ENOMEM. The timeline has ended. What rows ended is gone then. */
+int fr_page_spans(const struct fr_timeline *t, struct fr_page_ended *e, u8 **out, size_t *sz);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "show/format/format_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/escape.h"
+#include "show/format/format_pair.h"
+
+struct text {
+	char *s;
+	size_t sz;
+};
+
+/* What is the same in all rows of an event. */
+struct keys {
+	struct text event;  /* ,"event":"sched_switch","pid": */
+	struct text *field; /* ,"next_pid": */
+	u32 field_cnt;
+};
+
+struct fr_json {
+	bool with_pos;
+	struct fr_stacktexts stacks;
+	struct keys keys[FR_EVENT_MAX];
+};
+
+/* before, escaped name, after; o is a scratch buffer that never gets full. */
+static bool make(struct fr_out *o, struct text *t, const char *before, const char *name, const char *after)
+{
+	o->len = 0;
+	fr_out_str(o, before);
+	fr_escape_json(o, name, strnlen(name, 256));
+	fr_out_str(o, after);
+	t->s = malloc(o->len);
+	t->sz = o->len;
+	if (t->s)
+		memcpy(t->s, o->buf, o->len);
+	return t->s;
+}
+
+static bool make_keys(struct fr_out *scratch, struct keys *k, const struct fr_event *ev)
+{
+	u32 i;
+
+	k->field = calloc(ev->field_cnt + 1, sizeof(*k->field));
+	if (!k->field)
+		return false;
+	k->field_cnt = ev->field_cnt;
+	for (i = 0; i < ev->field_cnt; i++) {
+		if (!make(scratch, &k->field[i], ",\"", ev->fields[i].name, "\":"))
+			return false;
+	}
+	return make(scratch, &k->event, ",\"event\":\"", ev->name, "\",\"pid\":");
+}
+
+struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos)
+{
+	struct fr_json *j = calloc(1, sizeof(*j));
+	struct fr_out *scratch = calloc(1, sizeof(*scratch));
+	bool ok = j && scratch;
+	u32 nr;
+
+	for (nr = 0; ok && nr < FR_EVENT_MAX; nr++) {
+		if (fr_schema_event(s, nr))
+			ok = make_keys(scratch, &j->keys[nr], fr_schema_event(s, nr));
+	}
+	free(scratch);
+	if (!ok) {
+		fr_json_free(j);
+		return NULL;
+	}
+	j->with_pos = with_pos;
+	return j;
+}
+
+void fr_json_stacks(struct fr_json *j, struct fr_stacktexts stacks)
+{
+	j->stacks = stacks;
+}
+
+void fr_json_free(struct fr_json *j)
+{
+	u32 nr, i;
+
+	for (nr = 0; j && nr < FR_EVENT_MAX; nr++) {
+		struct keys *k = &j->keys[nr];
+
+		for (i = 0; k->field && i < k->field_cnt; i++)
+			free(k->field[i].s);
+		free(k->field);
+		free(k->event.s);
+	}
+	free(j);
+}
+
+#define LITERAL(o, s) fr_out_mem(o, s, sizeof(s) - 1)
+
+static void put_text(struct fr_out *o, const char *s, size_t len)
+{
+	fr_out_char(o, '"');
+	fr_escape_json(o, s, len);
+	fr_out_char(o, '"');
+}
+
+static void put_nums(struct fr_out *o, const u64 *nums, size_t cnt)
+{
+	size_t i;
+
+	fr_out_char(o, '[');
+	for (i = 0; i < cnt; i++) {
+		if (i)
+			fr_out_char(o, ',');
+		fr_out_u64(o, nums[i]);
+	}
+	fr_out_char(o, ']');
+}
+
+/* ,"kstack_sym":["..."] */
+static void put_stack(const struct fr_json *j, struct fr_out *o, const struct fr_row *r, const struct fr_field *f,
+		      const struct fr_val *v)
+{
+	const char *const *text;
+	u32 cnt = 0, i;
+
+	LITERAL(o, ",\"");
+	fr_escape_json(o, f->name, strlen(f->name));
+	LITERAL(o, "_sym\":");
+	if (v->kind != FR_VAL_NUMS) {
+		LITERAL(o, "null");
+		return;
+	}
+	text = j->stacks.of(j->stacks.arg, r, f, &cnt);
+	fr_out_char(o, '[');
+	for (i = 0; i < cnt; i++) {
+		if (i)
+			fr_out_char(o, ',');
+		put_text(o, text[i], strlen(text[i]));
+	}
+	fr_out_char(o, ']');
+}
+
+static void put_value(struct fr_out *o, const struct fr_val *v)
+{
+	switch (v->kind) {
+	case FR_VAL_NUM:
+		if (v->is_signed)
+			fr_out_s64(o, v->num);
+		else
+			fr_out_u64(o, v->num);
+		return;
+	case FR_VAL_TEXT:
+		put_text(o, v->text, v->len);
+		return;
+	case FR_VAL_NUMS:
+		put_nums(o, v->nums, v->len);
+		return;
+	default:
+		LITERAL(o, "null");
+	}
+}
+
+static void put_who(struct fr_out *o, struct fr_who who, u32 tid)
+{
+	if (who.pid < 0)
+		LITERAL(o, "null");
+	else
+		fr_out_u64(o, who.pid);
+	LITERAL(o, ",\"tid\":");
+	fr_out_u64(o, tid);
+	LITERAL(o, ",\"comm\":");
+	if (who.comm)
+		put_text(o, who.comm, who.len);
+	else
+		LITERAL(o, "null");
+}
+
+static void put_pos(struct fr_out *o, const struct fr_row *r)
+{
+	const char *tier = fr_tier_name(r->tier);
+	u64 seq;
+	u32 off;
+
+	fr_row_pos(r, &seq, &off);
+	LITERAL(o, ",\"pos\":{\"epoch\":");
+	fr_out_u64(o, r->b->epoch);
+	LITERAL(o, ",\"tier\":");
+	if (tier)
+		put_text(o, tier, strlen(tier));
+	else
+		fr_out_u64(o, r->tier);
+	LITERAL(o, ",\"seq\":");
+	fr_out_u64(o, seq);
+	LITERAL(o, ",\"offset\":");
+	fr_out_u64(o, off);
+	fr_out_char(o, '}');
+}
+
+void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
+{
+	const struct keys *k = &j->keys[r->ev->nr];
+	u32 i;
+
+	LITERAL(o, "{\"ts\":");
+	fr_out_u64(o, r->ts);
+	LITERAL(o, ",\"cpu\":");
+	fr_out_u64(o, r->cpu);
+	fr_out_mem(o, k->event.s, k->event.sz);
+	put_who(o, fr_view_who(v, r), r->tid);
+	for (i = 0; i < k->field_cnt; i++) {
+		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
+
+		fr_out_mem(o, k->field[i].s, k->field[i].sz);
+		put_value(o, &val);
+		if (j->stacks.of && fr_is_stack(&r->ev->fields[i]))
+			put_stack(j, o, r, &r->ev->fields[i], &val);
+	}
+	if (v->shows_pairs)
+		fr_pair_json(o, fr_view_pair(v, r));
+	if (j->with_pos)
+		put_pos(o, r);
+	LITERAL(o, "}\n");
+}

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "show/format/format_text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text/dev.h"
+#include "base/text/escape.h"
+#include "base/text/units.h"
+#include "show/format/format_pair.h"
+
+/* A line being printed. */
+struct line {
+	struct fr_text *t;
+	struct fr_out *o;
+	const struct fr_view *view;
+	const struct fr_row *r;
+};
+
+#define COMM_COLS  15
+#define EVENT_COLS 18
+#define TID_COLS   8
+#define FEW	   6u		 /* numbers */
+#define POINTER	   0x100000000LL /* results above this are addresses: in hex */
+
+void fr_text_init(struct fr_text *t, bool with_date, bool with_pos)
+{
+	memset(t, 0, sizeof(*t));
+	t->with_date = with_date;
+	t->with_pos = with_pos;
+	t->sec = ~0ULL;
+}
+
+enum fr_paint fr_text_group_paint(u32 group)
+{
+	static const enum fr_paint paint[FR_GROUP_CNT] = {
+		[FR_GROUP_SCHED] = FR_PAINT_GREEN,  [FR_GROUP_TASK] = FR_PAINT_BOLD,	 [FR_GROUP_SIGNAL] = FR_PAINT_RED,
+		[FR_GROUP_IRQ] = FR_PAINT_BLUE,	    [FR_GROUP_SOFTIRQ] = FR_PAINT_BLUE,	 [FR_GROUP_SYSCALL] = FR_PAINT_CYAN,
+		[FR_GROUP_FAULT] = FR_PAINT_YELLOW, [FR_GROUP_BLOCK] = FR_PAINT_MAGENTA, [FR_GROUP_SAMPLE] = FR_PAINT_YELLOW,
+		[FR_GROUP_MARK] = FR_PAINT_BOLD,
+	};
+
+	return group < FR_GROUP_CNT ? paint[group] : FR_PAINT_NONE;
+}
+
+/* As fr_out_paint(), if there is room. */
+static inline char *put_paint(const struct fr_out *o, char *p, enum fr_paint paint)
+{
+	return o->color ? stpcpy(p, fr_paint_code(paint)) : p;
+}
+
+/* A name of the schema. */
+static inline char *put_name(char *p, const char *name, u32 len)
+{
+	if (len <= FR_COPY_MOST_SZ)
+		return fr_copy_short(p, name, len);
+	return mempcpy(p, name, len);
+}
+
+_Static_assert(2 + FEW * (1 + FR_DIGITS_HEX_SZ) <= FR_OUT_ROOM, "few numbers have room");
+
+/* ---- time ---- */
+
+static void put_ns(struct fr_out *o, u32 ns)
+{
+	char *p = fr_out_room(o);
+
+	*p = '.';
+	o->len = fr_digits_9(p + 1, ns) - o->buf;
+}
+
+static void clock_of(u64 sec, const char *format, char *to, size_t sz)
+{
+	time_t t = sec;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm) || !strftime(to, sz, format, &tm))
+		snprintf(to, sz, "?");
+}
+
+void fr_text_wall(struct fr_out *o, u64 real_ns)
+{
+	char text[64];
+
+	clock_of(real_ns / FR_SEC_NS, "%Y-%m-%d %H:%M:%S", text, sizeof(text));
+	fr_out_str(o, text);
+	put_ns(o, real_ns % FR_SEC_NS);
+}
+
+/* Update the second, if it differs from the last line's. */
+static void have_clock(struct fr_text *t, u64 sec)
+{
+	if (sec == t->sec)
+		return;
+	t->sec = sec;
+	clock_of(sec, t->with_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S", t->clock, sizeof(t->clock));
+	t->clock_len = strlen(t->clock);
+}
+
+/* ---- values ---- */
+
+/* A text that could be taken for something else is put in quotes. */
+static void put_text(struct fr_out *o, const char *s, size_t len)
+{
+	if (fr_is_word(s, len))
+		fr_out_mem(o, s, len);
+	else if (!len || memchr(s, ' ', len) || memchr(s, '"', len) || memchr(s, '=', len))
+		fr_escape_quoted(o, s, len, "\\\"");
+	else
+		fr_escape_text(o, s, len);
+}
+
+/* Numbers, and their names, are put at p, where there is room for them; returns where they end. */
+
+static char *put_signed(char *p, s64 v)
+{
+	*p = '-';
+	return fr_digits_dec(p + (v < 0), v < 0 ? 0 - (u64)v : (u64)v);
+}
+
+static char *put_ret(const struct fr_out *o, char *p, s64 v)
+{
+	const char *name = fr_ret_error(v);
+
+	if (name) {
+		p = put_paint(o, p, FR_PAINT_RED);
+		*p++ = '-';
+		p = put_name(p, name, strlen(name));
+		return put_paint(o, p, FR_PAINT_NONE);
+	}
+	return v >= POINTER || v <= -POINTER ? fr_digits_hex(p, v) : put_signed(p, v);
+}
+
+static void put_exit(struct fr_out *o, s64 v)
+{
+	char room[FR_SYSNAME_SZ];
+	const char *text = fr_sysname_text(NULL, FR_STYLE_EXIT, v, room);
+
+	if (text)
+		fr_out_str(o, text);
+	else
+		fr_out_s64(o, v);
+}
+
+static char *put_plain(char *p, const struct fr_field *f, u64 v)
+{
+	return fr_field_signed(f) ? put_signed(p, v) : fr_digits_dec(p, v);
+}
+
+/* The system call with this number on the events' machine. */
+static const struct fr_syscall *call_of(const struct line *l, s64 nr)
+{
+	struct fr_text *t = l->t;
+	u32 abi = fr_row_abi(l->r), i;
+
+	if (t->arch != l->view->arch) {
+		t->arch = l->view->arch;
+		for (i = 0; i < FR_SYSCALL_ABIS; i++)
+			t->calls[i] = t->arch ? fr_syscalls_find(t->arch, i) : NULL;
+	}
+	return abi < FR_SYSCALL_ABIS ? fr_syscalls_at(t->calls[abi], nr) : NULL;
+}
+
+static char *put_call(const struct line *l, char *p, const struct fr_field *f, u64 v)
+{
+	const struct fr_syscall *c = call_of(l, v);
+
+	return c ? put_name(p, c->name, c->len) : put_plain(p, f, v);
+}
+
+static char *put_named(char *p, const struct fr_field *f, u64 v)
+{
+	const char *name = fr_sysname(&(struct fr_sys){0}, f->style, v);
+
+	if (name)
+		return put_name(p, name, strlen(name));
+	return f->style == FR_STYLE_HANDLER ? fr_digits_hex(p, v) : put_plain(p, f, v);
+}
+
+/* Numbers that need more words. */
+static char *put_long_num(struct fr_out *o, char *p, const struct fr_field *f, u64 v)
+{
+	o->len = p - o->buf;
+	if (f->style == FR_STYLE_EXIT) {
+		put_exit(o, v);
+	} else if (f->style == FR_STYLE_NS) {
+		fr_out_u64(o, v / FR_SEC_NS);
+		put_ns(o, v % FR_SEC_NS);
+	} else {
+		fr_out_printf(o, "%u,%u", fr_dev_major(v), fr_dev_minor(v));
+	}
+	return o->buf + o->len;
+}
+
+static char *put_num(const struct line *l, char *p, const struct fr_field *f, u64 v)
+{
+	switch (f->style) {
+	case FR_STYLE_DEC:
+	case FR_STYLE_TID:
+		return put_plain(p, f, v);
+	case FR_STYLE_HEX:
+		return fr_digits_hex(p, v);
+	case FR_STYLE_RET:
+		return put_ret(l->o, p, v);
+	case FR_STYLE_SYSCALL:
+		return put_call(l, p, f, v);
+	case FR_STYLE_EXIT:
+	case FR_STYLE_NS:
+	case FR_STYLE_DEV:
+		return put_long_num(l->o, p, f, v);
+	default:
+		return put_named(p, f, v);
+	}
+}
+
+/* Arguments of a system call, mostly. */
+static void put_few_hex(struct fr_out *o, const u64 *num, size_t cnt)
+{
+	char *p = fr_out_room(o);
+	size_t i;
+
+	*p++ = '[';
+	for (i = 0; i < cnt; i++) {
+		*p = ' ';
+		p = fr_digits_hex(p + (i > 0), num[i]);
+	}
+	*p++ = ']';
+	o->len = p - o->buf;
+}
+
+static void put_nums(struct fr_out *o, const struct fr_field *f, const struct fr_val *v)
+{
+	bool hex = f->style == FR_STYLE_HEX || f->kind == FR_KIND_DERIVED;
+	size_t i;
+
+	if (hex && v->len <= FEW) {
+		put_few_hex(o, v->nums, v->len);
+		return;
+	}
+	fr_out_char(o, '[');
+	for (i = 0; i < v->len; i++) {
+		if (i)
+			fr_out_char(o, ' ');
+		if (hex)
+			fr_out_hex(o, v->nums[i]);
+		else
+			fr_out_u64(o, v->nums[i]);
+	}
+	fr_out_char(o, ']');
+}
+
+/* No name has a ; in it. */
+static void put_stack(struct fr_out *o, const char *const *text, u32 cnt)
+{
+	u32 i;
+
+	fr_out_char(o, '[');
+	for (i = 0; i < cnt; i++) {
+		if (i)
+			fr_out_str(o, "; ");
+		fr_escape_text(o, text[i], strlen(text[i]));
+	}
+	fr_out_char(o, ']');
+}
+
+static void put_array(const struct line *l, const struct fr_field *f, const struct fr_val *v)
+{
+	const struct fr_stacktexts *stacks = &l->t->stacks;
+	const char *const *text = NULL;
+	u32 cnt = 0;
+
+	if (stacks->of && fr_is_stack(f))
+		text = stacks->of(stacks->arg, l->r, f, &cnt);
+	if (text && cnt)
+		put_stack(l->o, text, cnt);
+	else
+		put_nums(l->o, f, v);
+}
+
+static void put_value(const struct line *l, const struct fr_field *f, const struct fr_val *v)
+{
+	struct fr_out *o = l->o;
+
+	if (v->kind == FR_VAL_NUM)
+		o->len = put_num(l, fr_out_room(o), f, v->num) - o->buf;
+	else if (v->kind == FR_VAL_TEXT)
+		put_text(o, v->text, v->len);
+	else if (v->kind == FR_VAL_NUMS)
+		put_array(l, f, v);
+	else
+		fr_out_str(o, "<...>");
+}
+
+void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r,
+		   const struct fr_field *f)
+{
+	struct line l = {.t = t, .o = o, .view = v, .r = r};
+	struct fr_val val = fr_view_field(v, r, f);
+
+	put_value(&l, f, &val);
+}
+
+static char *put_long_label(const struct fr_out *o, char *p, const struct fr_field *f)
+{
+	*p++ = ' ';
+	p = put_paint(o, p, FR_PAINT_DIM);
+	p = put_name(p, f->name, f->name_len);
+	*p++ = '=';
+	return put_paint(o, p, FR_PAINT_NONE);
+}
+
+static inline char *put_label(const struct fr_out *o, char *p, const struct fr_field *f)
+{
+	if (o->color || !f->label_len)
+		return put_long_label(o, p, f);
+	memcpy(p, f->label, FR_LABEL_SZ);
+	return p + f->label_len;
+}
+
+/* A stored number, the usual case. The native ABI is expected and not printed. */
+static void put_stored(const struct line *l, const struct fr_field *f)
+{
+	u64 v = fr_row_num(l->r, f);
+	char *p;
+
+	if (f->style == FR_STYLE_ABI && !v)
+		return;
+	p = put_label(l->o, fr_out_room(l->o), f);
+	l->o->len = put_num(l, p, f, v) - l->o->buf;
+}
+
+/* Nor is a stack that was not taken. */
+static bool is_worth_a_word(const struct fr_field *f, const struct fr_val *v)
+{
+	return f->kind != FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUMS || v->len;
+}
+
+static void put_field(const struct line *l, const struct fr_field *f)
+{
+	struct fr_out *o = l->o;
+	struct fr_val v;
+
+	if (fr_is_stored_num(f)) {
+		put_stored(l, f);
+		return;
+	}
+	v = fr_view_other(l->view, l->r, f);
+	if (!is_worth_a_word(f, &v))
+		return;
+	o->len = put_label(o, fr_out_room(o), f) - o->buf;
+	put_value(l, f, &v);
+}
+
+/* ---- pieces of lines, copied if they are the same again ---- */
+
+static void put_piece(struct fr_out *o, const struct fr_text_piece *k)
+{
+	memcpy(fr_out_room(o), k->text, FR_TEXT_PIECE_SZ);
+	o->len += k->sz;
+}
+
+/* Keep what was put from begin on, unless the buffer was flushed meanwhile. */
+static void keep_piece(struct fr_text_piece *k, const struct fr_out *o, size_t begin)
+{
+	size_t sz = o->len - begin;
+
+	k->sz = sz <= FR_TEXT_PIECE_SZ ? sz : 0;
+	k->color = o->color;
+	memcpy(k->text, o->buf + begin, k->sz);
+}
+
+static bool is_kept(const struct fr_text_piece *k, const struct fr_out *o)
+{
+	return k->sz && k->color == o->color;
+}
+
+/* ---- lines ---- */
+
+/* Each line has one: a call would cost 40 instructions of 1740. */
+static inline __attribute__((always_inline)) char *put_time(struct fr_text *t, char *p, const struct fr_view *v, u64 ts)
+{
+	u64 ns = fr_wall_real_near(v->wall, ts, &t->wall_near);
+
+	if (ns) {
+		have_clock(t, ns / FR_SEC_NS);
+		p = fr_copy_short(p, t->clock, t->clock_len);
+	} else {
+		ns = ts;
+		p = fr_digits_dec(p, ns / FR_SEC_NS);
+	}
+	*p++ = '.';
+	return fr_digits_9(p, ns % FR_SEC_NS);
+}
+
+static void put_when(const struct line *l)
+{
+	struct fr_out *o = l->o;
+	char *p = put_paint(o, fr_out_room(o), FR_PAINT_DIM);
+
+	o->len = put_time(l->t, p, l->view, l->r->ts) - o->buf;
+}
+
+static void put_cpu(struct fr_out *o, u16 cpu)
+{
+	u32 width = cpu < 1000 ? 3 : 5;
+	char *p = fr_out_room(o);
+
+	memcpy(p, " [00000", 8);
+	fr_digits_dec(p + 2 + width - fr_digits_cnt(cpu), cpu);
+	memcpy(p + 2 + width, "] ", 2);
+	o->len = put_paint(o, p + 2 + width + 2, FR_PAINT_NONE) - o->buf;
+}
+
+void fr_text_place(struct fr_text *t, struct fr_out *o, const struct fr_view *v, u64 ts, u16 cpu)
+{
+	fr_out_paint(o, FR_PAINT_DIM);
+	fr_text_time(t, o, v, ts);
+	put_cpu(o, cpu);
+}
+
+void fr_text_time(struct fr_text *t, struct fr_out *o, const struct fr_view *v, u64 ts)
+{
+	char *p = fr_out_room(o);
+
+	o->len = put_time(t, p, v, ts) - o->buf;
+}
+
+static void put_comm(struct fr_out *o, const struct fr_who *who)
+{
+	size_t cols = 5;
+
+	if (who->comm)
+		cols = fr_escape_text(o, who->comm, who->len);
+	else
+		fr_out_str(o, "<...>");
+	fr_out_pad(o, cols, COMM_COLS);
+}
+
+static void put_tid(struct fr_out *o, u32 tid)
+{
+	fr_out_pad(o, fr_digits_cnt(tid), TID_COLS);
+	fr_out_u64(o, tid);
+	fr_out_char(o, ' ');
+}
+
+static bool is_same_who(const struct fr_text_who *k, const struct fr_who *who, const struct fr_row *r)
+{
+	return k->tid == r->tid && k->cpu == r->cpu && k->len == who->len && fr_same_short(k->comm, who->comm, k->len);
+}
+
+/* CPU, name and tid. */
+static void put_who(const struct line *l)
+{
+	struct fr_who who = fr_view_who(l->view, l->r);
+	const struct fr_row *r = l->r;
+	struct fr_text_who *k = &l->t->who[r->cpu % FR_TEXT_WHO_CNT];
+	struct fr_out *o = l->o;
+	size_t begin;
+
+	if (who.comm && is_kept(&k->piece, o) && is_same_who(k, &who, r)) {
+		put_piece(o, &k->piece);
+		return;
+	}
+	begin = fr_out_room(o) - o->buf;
+	put_cpu(o, r->cpu);
+	put_comm(o, &who);
+	put_tid(o, r->tid);
+	if (!who.comm || who.len > FR_COMM_SZ)
+		return;
+	k->tid = r->tid;
+	k->cpu = r->cpu;
+	k->len = who.len;
+	memcpy(k->comm, who.comm, who.len);
+	keep_piece(&k->piece, o, begin);
+}
+
+static void put_event(struct fr_out *o, const struct fr_event *ev)
+{
+	enum fr_paint paint = fr_text_group_paint(ev->group);
+
+	if (paint)
+		fr_out_paint(o, paint);
+	fr_out_str(o, ev->name);
+	fr_out_pad(o, ev->name_len, EVENT_COLS);
+	if (paint)
+		fr_out_paint(o, FR_PAINT_NONE);
+}
+
+static void put_what(const struct line *l)
+{
+	const struct fr_event *ev = l->r->ev;
+	struct fr_text_what *k = &l->t->what[ev->nr % FR_TEXT_WHAT_CNT];
+	struct fr_out *o = l->o;
+	size_t begin;
+
+	if (k->ev == ev && is_kept(&k->piece, o)) {
+		put_piece(o, &k->piece);
+		return;
+	}
+	begin = fr_out_room(o) - o->buf;
+	put_event(o, ev);
+	k->ev = ev;
+	keep_piece(&k->piece, o, begin);
+}
+
+static void put_pos(struct fr_out *o, const struct fr_row *r)
+{
+	const char *tier = fr_tier_name(r->tier);
+	u64 seq;
+	u32 off;
+
+	fr_row_pos(r, &seq, &off);
+	fr_out_printf(o, " pos=%08x/%s/%llu/%u", r->b->epoch, tier ? tier : "?", (unsigned long long)seq, off);
+}
+
+void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
+{
+	const struct line l = {.t = t, .o = o, .view = v, .r = r};
+	const struct fr_field *f = r->ev->fields, *end = f + r->ev->field_cnt;
+
+	put_when(&l);
+	put_who(&l);
+	put_what(&l);
+	for (; f < end; f++)
+		put_field(&l, f);
+	if (v->shows_pairs)
+		fr_pair_text(o, fr_view_pair(v, r));
+	if (t->with_pos)
+		put_pos(o, r);
+	fr_out_char(o, '\n');
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "show/report/report.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "show/report/report_kinds.h"
+
+/* Waits are looked at for the task in focus, its process, and all. */
+static void want(struct fr_report *r)
+{
+	u64 at_ns;
+	u32 tid = fr_analyze_focus(r->analyze, &at_ns);
+
+	fr_waits_init(&r->waits, r->replay, tid, tid ? fr_names_who(r->view->names, tid, at_ns, 0).pid : -1);
+	r->wants = *fr_analyze_wants(r->analyze);
+	fr_waited_want(&r->waits.fields, &r->wants);
+	fr_replay_want(r->replay, &r->wants);
+}
+
+static int analyze(struct fr_report *r)
+{
+	struct fr_replay_run run = {0};
+	u64 since_ns = fr_replay_since(r->replay, 0);
+	int err, got;
+
+	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze);
+	if (!err)
+		want(r);
+	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
+		err = got < 0 ? got : fr_analyze_run(r->analyze, &run) ?: fr_waits_run(&r->waits, &run, since_ns);
+	}
+	fr_waits_end(&r->waits);
+	return err ?: fr_analyze_end(r->analyze, &r->res);
+}
+
+/* The programs to take names from may lie beside the snapshot. 0 or -ENOMEM. */
+static int open_symbols(struct fr_report *r)
+{
+	struct fr_symbols_opts opts;
+
+	if (!r->ask->symbols)
+		return 0;
+	opts = *r->ask->symbols;
+	r->beside = strdup(r->ask->path);
+	if (!r->beside)
+		return -ENOMEM;
+	opts.beside = dirname(r->beside);
+	return fr_symbols_new(r->snap, &opts, &r->symbols);
+}
+
+static int gather(struct fr_report *r)
+{
+	int err;
+
+	r->snap = fr_replay_snap(r->replay, 0);
+	r->view = fr_replay_view(r->replay, 0); /* needed even if there is no event to bring one */
+	err = fr_summary_new(r->snap, &r->sum);
+	err = err ?: analyze(r);
+	err = err ?: open_symbols(r);
+	err = err ?: fr_report_cgroups_read(r);
+	err = err ?: fr_report_last_read(r);
+	err = err ?: fr_report_rank(r);
+	return err ?: fr_report_functions(r);
+}
+
+static void print_json(struct fr_report *r)
+{
+	struct fr_jsonw w = {.o = r->out};
+
+	fr_jsonw_open(&w, NULL, '{');
+	fr_json_record(&w, &fr_report_kind, r, r);
+	fr_report_json_waits(&w, r);
+	fr_jsonw_close(&w, '}');
+	fr_out_char(r->out, '\n');
+}
+
+static void print(struct fr_report *r)
+{
+	fr_out_init(r->out, STDOUT_FILENO);
+	if (r->ask->json)
+		print_json(r);
+	else
+		fr_report_text(r);
+	if (r->symbols && fr_symbols_error(r->symbols))
+		fr_out_fail(r->out, fr_symbols_error(r->symbols));
+}
+
+static int report(struct fr_report *r)
+{
+	int err = gather(r);
+
+	if (err) {
+		fr_err_errno(err, "cannot report on %s", r->ask->path);
+		return FR_EXIT_FAIL;
+	}
+	print(r);
+	if (fr_an_left_any(r->res))
+		fr_warn("some tables are not complete, for lack of memory: left out says what: %s", fr_err_cure(-ENOMEM, NULL));
+	return fr_err_finish(r->out, fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+}
+
+static void close_all(struct fr_report *r)
+{
+	u32 i;
+
+	for (i = 0; i < FR_RANK_CNT; i++)
+		free(r->rank[i].rec);
+	free(r->fn);
+	fr_report_last_free(&r->last);
+	fr_report_cgroups_free(r);
+	fr_waits_free(&r->waits);
+	fr_symbols_free(r->symbols);
+	free(r->beside);
+	fr_analyze_free(r->analyze);
+	fr_summary_free(r->sum);
+	fr_replay_close(r->replay);
+	free(r->out);
+	free(r);
+}
+
+int fr_report(const struct fr_report_ask *ask)
+{
+	struct fr_report *r = calloc(1, sizeof(*r));
+	struct fr_out *out = calloc(1, sizeof(*out));
+	int err, status;
+
+	if (!r || !out) {
+		fr_err_memory();
+		free(r);
+		free(out);
+		return FR_EXIT_FAIL;
+	}
+	r->ask = ask;
+	r->out = out;
+	err = fr_replay_open(&ask->path, 1, &ask->opts, &r->replay);
+	if (err)
+		status = err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	else
+		status = fr_replay_say_sessions(r->replay, "a report") ? FR_EXIT_USAGE : report(r);
+	close_all(r);
+	return status;
+}

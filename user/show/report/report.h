@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report: what happened in a snapshot, for a person with a minute (text) and for programs (JSON, docs/report.md). */
+#ifndef FR_FLOW_REPORT_H
+#define FR_FLOW_REPORT_H
+
+#include "base/rows/cgroups.h"
+#include "base/text/out.h"
+#include "read/analyze/analyze.h"
+#include "read/symbols/symbols.h"
+#include "read/waits/waits.h"
+
+struct fr_report_ask {
+	const char *path;
+	struct fr_replay_opts opts;
+	struct fr_analyze_opts analyze;
+	const struct fr_symbols_opts *symbols; /* NULL: print raw addresses */
+	bool json;
+	u32 top; /* lines of each table, 0: all */
+};
+
+/* Returns the exit status; messages are printed. */
+int fr_report(const struct fr_report_ask *ask);
+
+/* ---- shared by its parts ---- */
+
+#define FR_REPORT_CALL_MAX FR_AN_LAST_MAX
+#define FR_REPORT_ARG_MAX  6
+
+/* A system call of the focus task. Times are 0 if its begin or end was not seen. */
+struct fr_report_call {
+	u64 enter_ns, exit_ns;
+	s64 ret;
+	s32 id;
+	u8 abi;
+	u8 arg_cnt;
+	u64 arg[FR_REPORT_ARG_MAX];
+};
+
+struct fr_report_event {
+	u64 ts;
+	u16 cpu;
+	const struct fr_event *ev;
+	size_t line_at; /* as replay prints it, in fr_report_last.text, with its newline */
+	size_t line_sz;
+};
+
+/* The last events of the focus task, read again. */
+struct fr_report_last {
+	struct fr_report_event event[FR_AN_LAST_MAX];
+	u32 event_cnt;
+	struct fr_report_call call[FR_REPORT_CALL_MAX];
+	u32 call_cnt;
+	char *text;
+};
+
+/* Samples of a function. */
+struct fr_report_fn {
+	const char *name, *module; /* NULL unknown */
+	const char *missing;	   /* why there is no name */
+	u64 ip;			   /* an address in it */
+	u64 cnt;
+	bool user;
+};
+
+/* Tables, each in its order. */
+enum fr_rank {
+	FR_RANK_TASKS,
+	FR_RANK_PROCESSES,
+	FR_RANK_CGROUPS,
+	FR_RANK_CALLS,
+	FR_RANK_ERRORS,
+	FR_RANK_REASONS,
+	FR_RANK_WAITS,
+	FR_RANK_BLOCKS,
+	FR_RANK_IRQS,
+	FR_RANK_SOFTIRQS,
+	FR_RANK_CNT
+};
+
+struct fr_report_rank {
+	const void **rec; /* the most important first */
+	u32 cnt;	  /* of these shown: at most ask->top, if that is set */
+	u32 all;
+};
+
+struct fr_report {
+	const struct fr_report_ask *ask;
+	struct fr_replay *replay;
+	const struct fr_snap *snap;
+	struct fr_summary *sum;
+	struct fr_analyze *analyze;
+	const struct fr_an_result *res;
+	struct fr_waits waits;
+	struct fr_wants wants; /* columns that all of it reads */
+	struct fr_report_last last;
+	struct fr_cgroups *paths;   /* as far as the snapshot knows them */
+	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
+	char *beside;		    /* the snapshot's directory, for symbols */
+	struct fr_report_rank rank[FR_RANK_CNT];
+	struct fr_report_fn *fn; /* samples by function, the most first */
+	u32 fn_cnt;
+	const struct fr_view *view;
+	struct fr_out *out;
+};
+
+/* Read the events before the trigger that the page shows, into r->last. 0, -ENOMEM, or -errno of reading. */
+int fr_report_last_read(struct fr_report *r);
+void fr_report_last_free(struct fr_report_last *l);
+
+/* the cgroups of living processes; call once. 0 or -ENOMEM */
+int fr_report_cgroups_read(struct fr_report *r);
+void fr_report_cgroups_free(struct fr_report *r);
+const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
+
+struct fr_jsonw;
+
+/* Write the long waits: a key of the open object. */
+void fr_report_json_waits(struct fr_jsonw *w, struct fr_report *r);
+
+/* Print all as a page. */
+void fr_report_text(struct fr_report *r);
+
+/* Find r->fn. 0 or -ENOMEM. */
+int fr_report_functions(struct fr_report *r);
+
+/* The function of a frame of the focus task's stack, in user space or the kernel. */
+struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip);
+
+/* How many of its innermost frames belong to the recorder itself, and so not to what happened. */
+size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt);
+
+/* ---- order of importance (report_rank.c) ---- */
+
+/* Find all of r->rank. 0 or -ENOMEM. */
+int fr_report_rank(struct fr_report *r);
+
+/* ---- words used by both forms (report_word.c) ---- */
+
+const char *fr_report_in_word(u8 in);	     /* user, syscall, fault */
+const char *fr_report_state_word(u16 state); /* "S", "D", ...; NULL unknown */
+const char *fr_report_call_name(const struct fr_report *r, u8 abi, s32 id);
+const char *fr_report_errno_name(s64 ret); /* for -4095 to -1, else NULL */
+const char *fr_report_errno_words(s64 nr); /* "No such file or directory" for 2; NULL unknown */
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "show/report/report_text.h"
+
+#include "read/incident/incsnap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/escape.h"
+#include "base/text/units.h"
+#include "show/format/format_text.h"
+#include "sys/memory.h"
+
+#define WIDTH_DEFAULT 100u
+#define WIDTH_LEAST   40u
+#define WIDTH_MOST    400u
+
+static void find_width(struct fr_report_page *p)
+{
+	u32 v = fr_out_columns(p->o);
+
+	p->fits = v;
+	v = v ?: WIDTH_DEFAULT;
+	p->width = v < WIDTH_LEAST ? WIDTH_LEAST : v > WIDTH_MOST ? WIDTH_MOST : v;
+}
+
+/* ---- what would be wider than the page ---- */
+
+#define ESCAPE 0x1b
+
+/* Cuts lines at a width. Colours take no column, and all bytes of one character take one. */
+static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
+{
+	bool code = false;
+	u32 cols = 0;
+	size_t i;
+
+	for (i = 0; i < sz; i++) {
+		u8 c = text[i];
+
+		code |= c == ESCAPE;
+		if (c == '\n')
+			cols = 0;
+		else if (!code && (c & 0xc0) != 0x80)
+			cols++;
+		if (code || cols <= width)
+			fr_out_char(o, c);
+		code &= c != 'm';
+	}
+}
+
+/* A part of the page is made in memory, then cut to the page's width. */
+static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_page *p))
+{
+	struct fr_out *to = p->o, *mem;
+	size_t sz = 0;
+	char *text;
+
+	if (!p->fits) {
+		put(p);
+		return;
+	}
+	mem = malloc(sizeof(*mem));
+	if (!mem) {
+		fr_out_fail(to, -ENOMEM);
+		return;
+	}
+	fr_out_init_mem(mem);
+	mem->color = to->color;
+	p->o = mem;
+	put(p);
+	p->o = to;
+	text = fr_out_take_mem(mem, &sz);
+	if (text)
+		put_narrow(to, text, sz, p->width);
+	else
+		fr_out_fail(to, -ENOMEM);
+	free(text);
+	free(mem);
+}
+
+/* ---- the page ---- */
+
+static void put_fact(struct fr_report_page *p, const char *before, const char *fact)
+{
+	const char *text = fr_snap_fact(p->r->snap, fact);
+
+	if (!text || !*text)
+		return;
+	fr_out_str(p->o, before);
+	fr_escape_text(p->o, text, strlen(text));
+}
+
+static void put_head(struct fr_report_page *p)
+{
+	fr_out_paint(p->o, FR_PAINT_BOLD);
+	fr_escape_text(p->o, p->r->ask->path, strlen(p->r->ask->path));
+	fr_out_paint(p->o, FR_PAINT_NONE);
+	fr_out_char(p->o, '\n');
+	fr_report_label(p, "host");
+	put_fact(p, "", "host");
+	if (!fr_snap_fact(p->r->snap, "host"))
+		fr_out_str(p->o, "not known");
+	put_fact(p, ", Linux ", "kernel");
+	put_fact(p, " ", "arch");
+	put_fact(p, ", profile ", "profile");
+	fr_out_char(p->o, '\n');
+}
+
+static void put_window(struct fr_report_page *p)
+{
+	const struct fr_an_result *res = p->r->res;
+	u64 whole_ns = res->end_ns - res->begin_ns, rated_ns = res->end_ns > res->rated_ns ? res->end_ns - res->rated_ns : 0;
+
+	fr_report_label(p, "figures");
+	fr_out_str(p->o, "of ");
+	fr_report_count(p->o, res->event_cnt, 0);
+	fr_out_printf(p->o, " event%s in ", fr_plural(res->event_cnt));
+	fr_report_duration(p->o, whole_ns, 0);
+	if (p->r->ask->opts.filter) {
+		fr_out_str(p->o, " that match ");
+		fr_escape_text(p->o, p->r->ask->opts.filter, strlen(p->r->ask->opts.filter));
+	}
+	if (!res->event_cnt) {
+		fr_out_str(p->o, "; `flightrec info` tells what the file holds, and of which time\n");
+		return;
+	}
+	fr_out_str(p->o, "; shares and rates a second (/s) of the last ");
+	fr_report_duration(p->o, rated_ns, 0);
+	fr_out_str(p->o, ", complete on all CPUs\n");
+}
+
+/* What has no place in the tables, a line each. */
+static void put_left_out(struct fr_report_page *p)
+{
+	const struct fr_an_result *res = p->r->res;
+	char text[32];
+	u32 i;
+
+	if (!fr_an_left_any(res))
+		return;
+	fr_report_label(p, "left out");
+	fr_out_printf(p->o, "for lack of memory: --memory is %s. Sums have all, tables what came first. Without a place:\n",
+		      fr_show_size(fr_memory_bound(), text, sizeof(text)));
+	for (i = 0; i < FR_AN_LEFT_CNT; i++) {
+		if (!res->left_out[i])
+			continue;
+		fr_report_label(p, "");
+		fr_report_count(p->o, res->left_out[i], 0);
+		fr_out_printf(p->o, " %s", fr_an_left_words[i]);
+		if (i == FR_AN_LEFT_tasks)
+			fr_out_printf(p->o, ", which have %s events", fr_show_count(res->left_event_cnt, text, sizeof(text)));
+		fr_out_char(p->o, '\n');
+	}
+}
+
+/* Incidents are kept apart from events, so there may be some that the window does not show. */
+static void put_incidents(struct fr_report_page *p)
+{
+	u64 of_kind[FR_INCIDENT_KIND_MAX];
+
+	if (!fr_incsnap_count(p->r->snap, of_kind))
+		return;
+	fr_report_label(p, "incidents");
+	fr_incident_put_kinds(p->o, of_kind);
+	fr_out_str(p->o, ": `flightrec incidents FILE`\n");
+}
+
+void fr_report_text(struct fr_report *r)
+{
+	struct fr_report_page p = {.r = r, .o = r->out};
+
+	find_width(&p);
+	put_head(&p);
+	fr_report_put_trigger(&p);
+	put_window(&p);
+	put_left_out(&p);
+	put_incidents(&p);
+	fr_report_put_task(&p);
+	put_fitting(&p, fr_report_put_waits);
+	fr_report_put_focus(&p);
+	put_fitting(&p, fr_report_put_timeline);
+	put_fitting(&p, fr_report_put_tables);
+	fr_report_put_samples(&p);
+	fr_report_put_health(&p);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report_text: shared by its parts: report_text.c assembles the report, _focus has the trigger, _lanes, _tables, _draw. */
+#ifndef FR_REPORT_TEXT_H
+#define FR_REPORT_TEXT_H
+
+#include "show/report/report.h"
+
+struct fr_report_page {
+	struct fr_report *r;
+	struct fr_out *o;
+	u32 width; /* columns of the page */
+	bool fits; /* the output has a limited width: cut tables and timelines there */
+};
+
+/* ---- pieces (report_draw.c) ---- */
+
+void fr_report_title(struct fr_report_page *p, const char *title, const char *note);
+const char *fr_report_moment_name(const struct fr_report_page *p); /* what times are compared with, as people call it */
+void fr_report_label(struct fr_report_page *p, const char *label);
+void fr_report_count(struct fr_out *o, u64 v, int width); /* 1,234; right-aligned in width columns, 0: unpadded */
+void fr_report_duration(struct fr_out *o, u64 ns, int width);
+/* Untrusted text in a number of columns: truncated with a dot, or padded. 0: unchanged. */
+void fr_report_cell(struct fr_out *o, const char *s, size_t len, u32 width);
+void fr_report_who(struct fr_report_page *p, u32 tid, u64 ts, u16 cpu); /* comm/tid */
+void fr_report_share(struct fr_out *o, u64 part, u64 whole);		/* 12.3 % in 7 columns */
+/* A histogram as bars, one line per power of two; prints nothing if it is empty. */
+void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr_hist *h);
+
+/* ---- parts ---- */
+
+/* In this order on the page; each prints nothing where there is nothing to say. */
+void fr_report_put_trigger(struct fr_report_page *p);
+void fr_report_put_task(struct fr_report_page *p);
+void fr_report_put_waits(struct fr_report_page *p);
+void fr_report_put_focus(struct fr_report_page *p);
+void fr_report_put_timeline(struct fr_report_page *p);
+void fr_report_put_tables(struct fr_report_page *p);
+void fr_report_put_samples(struct fr_report_page *p);
+void fr_report_put_health(struct fr_report_page *p);
+
+#endif

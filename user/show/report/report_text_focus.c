@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report_text_focus: what triggered it, and the last moments of its task. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alert.h"
+#include "base/text/escape.h"
+#include "fatal.h"
+#include "show/format/format_text.h"
+#include "show/report/report_text.h"
+#include "task_state.h"
+
+#define EVENTS_SHOWN 16u
+#define CALLS_SHOWN  10u
+#define STEPS_SHOWN  12u
+#define FRAMES_SHOWN 24u
+#define FAR_NS	     10000000000ULL
+
+/* ---- trigger ---- */
+
+static bool put_fact(struct fr_report_page *p, const char *before, const char *fact)
+{
+	const char *text = fr_snap_fact(p->r->snap, fact);
+
+	if (!text || !*text)
+		return false;
+	fr_out_str(p->o, before);
+	fr_escape_text(p->o, text, strlen(text));
+	return true;
+}
+
+static void put_signal(struct fr_report_page *p)
+{
+	const struct fr_sys none = {0};
+	const char *name;
+	s64 sig = 0, code;
+
+	if (!fr_snap_fact_num(p->r->snap, "trigger_sig", &sig) || !sig)
+		return;
+	name = fr_signal_name(sig);
+	fr_out_printf(p->o, ": %s", name ?: "signal");
+	if (!name)
+		fr_out_printf(p->o, " %lld", (long long)sig);
+	name = fr_snap_fact_num(p->r->snap, "trigger_code", &code) ? fr_sysname(&none, FR_STYLE_SICODE, code) : NULL;
+	if (name)
+		fr_out_printf(p->o, " (%s)", name);
+}
+
+static void put_limits(struct fr_report_page *p)
+{
+	s64 v;
+
+	put_fact(p, ", ", "trigger_latency");
+	if (fr_snap_fact_num(p->r->snap, "trigger_value_ns", &v) && v > 0) {
+		fr_out_str(p->o, " took ");
+		fr_report_duration(p->o, v, 0);
+	}
+	if (fr_snap_fact_num(p->r->snap, "trigger_limit_ns", &v) && v > 0) {
+		fr_out_str(p->o, ", limit ");
+		fr_report_duration(p->o, v, 0);
+	}
+}
+
+/* Where a time lies in the window, or how far outside. */
+static void put_place(struct fr_report_page *p, u64 ts)
+{
+	const struct fr_an_result *res = p->r->res;
+
+	if (ts < res->begin_ns) {
+		fr_report_duration(p->o, res->begin_ns - ts, 0);
+		fr_out_str(p->o, " before the window");
+	} else if (ts > res->end_ns) {
+		fr_report_duration(p->o, ts - res->end_ns, 0);
+		fr_out_str(p->o, " after the window");
+	} else {
+		fr_report_duration(p->o, res->end_ns - ts, 0);
+		fr_out_str(p->o, " before the end");
+	}
+}
+
+static void put_when(struct fr_report_page *p)
+{
+	u64 ts = p->r->res->focus.trigger_ns, real_ns = fr_wall_real(p->r->view->wall, ts);
+
+	fr_report_label(p, "when");
+	if (!ts) {
+		fr_out_str(p->o, "not known\n");
+		return;
+	}
+	if (real_ns)
+		fr_text_wall(p->o, real_ns);
+	else
+		fr_out_printf(p->o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)ts);
+	fr_out_str(p->o, ", ");
+	put_place(p, ts);
+	fr_out_char(p->o, '\n');
+}
+
+/* A signal that a process sent has no address, and a 0 in its place looks like NULL. */
+static bool has_addr(const struct fr_snap *s)
+{
+	s64 sig, code;
+
+	return !fr_snap_fact_num(s, "trigger_sig", &sig) || !fr_snap_fact_num(s, "trigger_code", &code) ||
+	       fr_sig_has_addr(sig, code);
+}
+
+void fr_report_put_trigger(struct fr_report_page *p)
+{
+	fr_report_label(p, "trigger");
+	fr_out_paint(p->o, FR_PAINT_RED);
+	if (!put_fact(p, "", "trigger_reason"))
+		fr_out_str(p->o, "not known");
+	put_signal(p);
+	fr_out_paint(p->o, FR_PAINT_NONE);
+	put_fact(p, " of ", "trigger_comm");
+	put_fact(p, ", pid ", "trigger_pid");
+	put_fact(p, ", exit status ", "trigger_status");
+	put_limits(p);
+	put_fact(p, ": ", "trigger_text");
+	put_fact(p, "; rule ", "trigger_rule");
+	fr_out_char(p->o, '\n');
+	if (fr_snap_fact(p->r->snap, "trigger_exe")) {
+		fr_report_label(p, "program");
+		put_fact(p, "", "trigger_exe");
+		put_fact(p, ", at ", "trigger_ip");
+		if (has_addr(p->r->snap))
+			put_fact(p, ", address ", "trigger_addr");
+		put_fact(p, ", cgroup ", "trigger_cgroup");
+		fr_out_char(p->o, '\n');
+	}
+	put_when(p);
+}
+
+/* ---- its last events ---- */
+
+/* A table of times beside the moment. */
+static void put_title(struct fr_report_page *p, const char *title, const char *note)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%stime beside %s", note, fr_report_moment_name(p));
+	fr_report_title(p, title, text);
+}
+
+/* A time beside the moment's: -1.234567 ms. */
+static void put_beside(struct fr_report_page *p, u64 ts)
+{
+	u64 at_ns = p->r->res->focus.at_ns;
+	double diff = ts >= at_ns ? (double)(ts - at_ns) : -(double)(at_ns - ts);
+
+	fr_out_paint(p->o, FR_PAINT_DIM);
+	if (diff > -(double)FAR_NS && diff < (double)FAR_NS)
+		fr_out_printf(p->o, "  %+13.6f ms  ", diff / 1e6);
+	else
+		fr_out_printf(p->o, "  %+13.3f s   ", diff / 1e9);
+	fr_out_paint(p->o, FR_PAINT_NONE);
+}
+
+static void put_events(struct fr_report_page *p)
+{
+	const struct fr_report_last *l = &p->r->last;
+	u32 i = l->event_cnt > EVENTS_SHOWN ? l->event_cnt - EVENTS_SHOWN : 0;
+
+	if (!l->event_cnt)
+		return;
+	fr_report_title(p, "Its last events", NULL);
+	for (; i < l->event_cnt; i++) {
+		fr_out_str(p->o, "  ");
+		fr_out_mem(p->o, l->text + l->event[i].line_at, l->event[i].line_sz);
+	}
+}
+
+static void put_call_name(struct fr_report_page *p, u8 abi, s32 id)
+{
+	const char *name = fr_report_call_name(p->r, abi, id);
+
+	if (name)
+		fr_out_str(p->o, name);
+	else
+		fr_out_printf(p->o, "syscall %d", id);
+}
+
+static void put_ret(struct fr_report_page *p, const struct fr_report_call *c)
+{
+	const char *name = fr_report_errno_name(c->ret), *words = name ? fr_report_errno_words(-c->ret) : NULL;
+
+	if (!c->exit_ns) {
+		fr_out_paint(p->o, FR_PAINT_YELLOW);
+		fr_out_str(p->o, " ... it did not return");
+		fr_out_paint(p->o, FR_PAINT_NONE);
+		return;
+	}
+	fr_out_str(p->o, " = ");
+	if (name) {
+		fr_out_paint(p->o, FR_PAINT_RED);
+		fr_out_printf(p->o, "-%s", name);
+		if (words)
+			fr_out_printf(p->o, " (%s)", words);
+		fr_out_paint(p->o, FR_PAINT_NONE);
+	} else if (c->ret > 0xffffffffLL || c->ret < -FR_ERRNO_MAX) {
+		fr_out_hex(p->o, c->ret);
+	} else {
+		fr_out_s64(p->o, c->ret);
+	}
+	if (c->enter_ns && c->exit_ns >= c->enter_ns) {
+		fr_out_str(p->o, "  ");
+		fr_report_duration(p->o, c->exit_ns - c->enter_ns, 0);
+	}
+}
+
+static void put_call(struct fr_report_page *p, const struct fr_report_call *c)
+{
+	u32 i;
+
+	put_beside(p, c->enter_ns ?: c->exit_ns);
+	put_call_name(p, c->abi, c->id);
+	fr_out_char(p->o, '(');
+	if (!c->enter_ns)
+		fr_out_str(p->o, "...");
+	for (i = 0; i < c->arg_cnt; i++) {
+		if (i)
+			fr_out_str(p->o, ", ");
+		if (c->arg[i] < 4096)
+			fr_out_u64(p->o, c->arg[i]);
+		else
+			fr_out_hex(p->o, c->arg[i]);
+	}
+	fr_out_char(p->o, ')');
+	put_ret(p, c);
+	fr_out_char(p->o, '\n');
+}
+
+static void put_calls(struct fr_report_page *p)
+{
+	const struct fr_report_last *l = &p->r->last;
+	u32 i = l->call_cnt > CALLS_SHOWN ? l->call_cnt - CALLS_SHOWN : 0;
+
+	if (!l->call_cnt)
+		return;
+	put_title(p, "Its system calls", "");
+	for (; i < l->call_cnt; i++)
+		put_call(p, &l->call[i]);
+}
+
+/* ---- the consequences ---- */
+
+static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
+{
+	const struct fr_sys none = {0};
+	const char *name = by == FR_SPAN_BY_SOFTIRQ ? fr_sysname(&none, FR_STYLE_SOFTIRQ, nr) : NULL;
+
+	if (by == FR_SPAN_BY_OTHER)
+		fr_out_str(p->o, fr_waker_words(nr));
+	else if (by == FR_SPAN_BY_IRQ)
+		fr_out_printf(p->o, "interrupt %u", nr);
+	else if (by == FR_SPAN_BY_SOFTIRQ)
+		fr_out_printf(p->o, "softirq %s", name ?: "?");
+	else if (nr)
+		fr_report_who(p, nr, ts, 0);
+	else
+		fr_out_str(p->o, "an interrupt");
+}
+
+static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
+{
+	const char *word = fr_report_state_word(state);
+
+	if (state & FR_PREV_STATE_ENDED)
+		fr_out_str(p->o, "it ends");
+	else if (word)
+		fr_out_str(p->o, word);
+	else
+		fr_out_printf(p->o, "state %u", state);
+	if (in == FR_SPAN_IN_CALL) {
+		fr_out_str(p->o, " in ");
+		put_call_name(p, abi, id);
+	} else if (in == FR_SPAN_IN_FAULT) {
+		fr_out_str(p->o, " in a page fault");
+	}
+}
+
+static void put_step(struct fr_report_page *p, const struct fr_an_step *s)
+{
+	put_beside(p, s->ts);
+	if (s->did == FR_AN_RUNS) {
+		fr_out_printf(p->o, "runs on CPU %u", s->cpu);
+	} else if (s->did == FR_AN_LEAVES) {
+		fr_out_str(p->o, "leaves its CPU: ");
+		put_in(p, s->state, s->in, s->abi, s->id);
+	} else {
+		fr_out_str(p->o, "is woken by ");
+		put_by(p, s->by, s->by_nr, s->ts);
+	}
+	fr_out_char(p->o, '\n');
+}
+
+static void put_steps(struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+	u64 cnt = f->step_cnt < FR_AN_STEP_MAX ? f->step_cnt : FR_AN_STEP_MAX, i;
+
+	if (!cnt)
+		return;
+	put_title(p, "Its states", "");
+	for (i = f->step_cnt - (cnt < STEPS_SHOWN ? cnt : STEPS_SHOWN); i < f->step_cnt; i++)
+		put_step(p, &f->step[i % FR_AN_STEP_MAX]);
+}
+
+static void put_chain(struct fr_report_page *p)
+{
+	static const char *const notes[] = {[FR_AN_CHAIN_RUNS] = "the latest first, ",
+					    [FR_AN_CHAIN_SLEEPS] = "it sleeps: what woke it last, the latest first, ",
+					    [FR_AN_CHAIN_WAITS] = "it waits for a CPU, the latest first, ",
+					    [FR_AN_CHAIN_ENDED] = "it has ended: what woke it last, the latest first, "};
+	const struct fr_an_focus *f = &p->r->res->focus;
+	u32 i;
+
+	if (!f->chain_cnt)
+		return;
+	put_title(p, "Who waited for whom", notes[f->chain_of]);
+	for (i = 0; i < f->chain_cnt; i++) {
+		const struct fr_an_wake *c = &f->chain[i];
+
+		put_beside(p, c->woken_ns);
+		fr_report_who(p, c->tid, c->ran_ns ?: c->woken_ns, 0);
+		fr_out_str(p->o, " <- woken by ");
+		put_by(p, c->by, c->by_nr, c->woken_ns);
+		if (!c->ran_ns) {
+			fr_out_str(p->o, ", has not run since\n");
+			continue;
+		}
+		fr_out_str(p->o, ", ran ");
+		fr_report_duration(p->o, c->ran_ns - c->woken_ns, 0);
+		fr_out_str(p->o, " later\n");
+	}
+}
+
+/* ---- its stack ---- */
+
+static void put_frame(struct fr_report_page *p, size_t nr, u64 ip, const struct fr_symbol *s)
+{
+	fr_out_printf(p->o, "    #%-2zu 0x%016llx ", nr, (unsigned long long)ip);
+	if (s->name) {
+		fr_escape_text(p->o, s->name, strlen(s->name));
+		fr_out_printf(p->o, "+0x%llx", (unsigned long long)s->off);
+	} else {
+		fr_out_str(p->o, "?");
+	}
+	if (s->module) {
+		fr_out_str(p->o, " (");
+		fr_escape_text(p->o, s->module, strlen(s->module));
+		fr_out_char(p->o, ')');
+	}
+	if (!s->name && s->missing)
+		fr_out_printf(p->o, ": %s", s->missing);
+	fr_out_char(p->o, '\n');
+}
+
+/* A recursion, or a chain of frame pointers that leads back to itself, would hide what it was called from. */
+static void put_frames(struct fr_report_page *p, bool user, u64 stack_id)
+{
+	size_t cnt = 0, i, same;
+	const u64 *ip = stack_id ? fr_stacks_find(p->r->view->stacks, stack_id, &cnt) : NULL;
+	size_t own = ip ? fr_report_own_frames(p->r, user, ip, cnt) : 0;
+	u32 shown = 0;
+
+	for (i = own; ip && i < cnt && shown < FRAMES_SHOWN; i += same, shown++) {
+		struct fr_symbol s = fr_report_frame(p->r, user, i, ip[i]);
+
+		put_frame(p, i - own, ip[i], &s);
+		for (same = 1; i + same < cnt && ip[i + same] == ip[i]; same++)
+			;
+		if (same > 2)
+			fr_out_printf(p->o, "        the same in #%zu to #%zu\n", i + 1 - own, i + same - 1 - own);
+		else
+			same = 1;
+	}
+	if (ip && i < cnt)
+		fr_out_printf(p->o, "    and %zu more\n", cnt - i);
+}
+
+static void put_stack(struct fr_report_page *p)
+{
+	static const char *const when[] = {[FR_AN_STACK_SAMPLE] = "of its last sample, ",
+					   [FR_AN_STACK_CRASH] = "as it crashed, ",
+					   [FR_AN_STACK_HUNG] = "where it hung, ",
+					   [FR_AN_STACK_LATENCY] = "where it waited, "};
+	const struct fr_an_focus *f = &p->r->res->focus;
+
+	if (!f->stack_ns)
+		return;
+	put_title(p, "Its stack", when[f->stack_of]);
+	put_beside(p, f->stack_ns);
+	fr_out_char(p->o, '\n');
+	put_frames(p, false, f->kstack_id);
+	put_frames(p, true, f->ustack_id);
+}
+
+void fr_report_put_task(struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+
+	if (!f->tid)
+		return;
+	fr_report_label(p, "task");
+	fr_report_who(p, f->tid, f->at_ns, 0);
+	if (!f->last_cnt)
+		fr_out_str(p->o, ": no event of it is in the window");
+	fr_out_char(p->o, '\n');
+}
+
+void fr_report_put_focus(struct fr_report_page *p)
+{
+	if (!p->r->res->focus.tid)
+		return;
+	put_events(p);
+	put_calls(p);
+	put_steps(p);
+	put_chain(p);
+	put_stack(p);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report_text_waits: the long waits of the task in focus, of its process, and of all: what for, and who ended them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/escape.h"
+#include "base/text/units.h"
+#include "read/waits/waitstack.h"
+#include "show/report/report_text.h"
+
+#define LONGEST_SHOWN 3u
+#define FRAMES_SHOWN  5u
+#define CALL_COLS     16u
+#define WHO_COLS      22u
+
+/* ---- one wait ---- */
+
+static void put_call(struct fr_report_page *p, const struct fr_waited *w)
+{
+	char text[FR_WAITED_CALL_SZ];
+	const char *call = fr_waited_call(w, p->r->waits.arch, text);
+
+	fr_report_cell(p->o, call, strlen(call), CALL_COLS);
+	fr_out_char(p->o, ' ');
+}
+
+static void put_waker(struct fr_report_page *p, const struct fr_waited *w, bool with_tid)
+{
+	char text[FR_WAITED_WAKER_SZ];
+	const char *waker = fr_waited_waker(w, text);
+
+	if (waker == text && !with_tid)
+		*strrchr(text, '/') = 0;
+	fr_report_cell(p->o, waker, strlen(waker), 0);
+	fr_out_char(p->o, '\n');
+}
+
+static void put_state(struct fr_report_page *p, const struct fr_waited *w)
+{
+	const char *state = fr_report_state_word(w->state);
+
+	fr_out_printf(p->o, "  %-3s ", state ?: "?");
+}
+
+/* On its object, in these kernel functions. */
+static void put_place(struct fr_report_page *p, const struct fr_waited *w)
+{
+	struct fr_waitstack s = fr_waitstack_find(p->r->symbols, p->r->view->stacks, w->kstack_id);
+	char about[FR_WAITED_OBJECT_SZ], frame[20];
+	u32 i, to = s.to - s.from > FRAMES_SHOWN ? s.from + FRAMES_SHOWN : s.to;
+
+	fr_waited_about(w, p->r->waits.arch, about);
+	if (!about[0] && s.from == to)
+		return;
+	fr_out_str(p->o, "               ");
+	if (about[0]) {
+		fr_out_str(p->o, "on ");
+		fr_escape_text(p->o, about, strlen(about));
+	}
+	for (i = s.from; i < to; i++) {
+		const char *name = fr_waitstack_name(p->r->symbols, s.ip[i], frame);
+
+		fr_out_str(p->o, i > s.from ? " < " : about[0] ? ", in " : "in ");
+		fr_escape_text(p->o, name, strlen(name));
+	}
+	fr_out_char(p->o, '\n');
+}
+
+static void put_beside(struct fr_report_page *p, u64 ts)
+{
+	u64 at_ns = p->r->res->focus.at_ns;
+	char text[32];
+
+	fr_show_duration(ts >= at_ns ? ts - at_ns : at_ns - ts, text, sizeof(text));
+	fr_out_printf(p->o, "  %c%10s", ts >= at_ns ? '+' : '-', text);
+}
+
+static void put_who(struct fr_report_page *p, const struct fr_waited *w, bool with_tid)
+{
+	char text[FR_COMM_SZ + 12];
+	int len = snprintf(text, sizeof(text), "%.*s", w->comm.len ? w->comm.len : 1, w->comm.len ? w->comm.text : "?");
+
+	if (with_tid)
+		len += snprintf(text + len, sizeof(text) - len, "/%u", w->tid);
+	fr_report_cell(p->o, text, len, with_tid ? WHO_COLS : FR_COMM_SZ);
+	fr_out_char(p->o, ' ');
+}
+
+static void put_one(struct fr_report_page *p, const struct fr_waited *w)
+{
+	put_beside(p, w->ts);
+	fr_report_duration(p->o, w->off_ns, 10);
+	fr_report_duration(p->o, w->queued_ns, 10);
+	put_state(p, w);
+	put_who(p, w, true);
+	put_call(p, w);
+	put_waker(p, w, true);
+	put_place(p, w);
+}
+
+static void put_sum(struct fr_report_page *p, const struct fr_waits_sum *s)
+{
+	fr_out_str(p->o, "  ");
+	fr_report_count(p->o, s->time.cnt, 7);
+	fr_report_duration(p->o, s->time.off_ns, 10);
+	fr_report_duration(p->o, s->longest.off_ns, 10);
+	fr_report_duration(p->o, s->time.queued_ns, 10);
+	fr_out_str(p->o, "  ");
+	put_who(p, &s->longest, false);
+	put_call(p, &s->longest);
+	put_waker(p, &s->longest, false);
+	put_place(p, &s->longest);
+}
+
+/* ---- a part ---- */
+
+static void put_dim(struct fr_report_page *p, const char *line)
+{
+	fr_out_paint(p->o, FR_PAINT_DIM);
+	fr_out_str(p->o, line);
+	fr_out_paint(p->o, FR_PAINT_NONE);
+	fr_out_char(p->o, '\n');
+}
+
+static u32 shown(const struct fr_report_page *p, u32 cnt)
+{
+	return p->r->ask->top && cnt > p->r->ask->top ? p->r->ask->top : cnt;
+}
+
+/* Sums say more than a list only if the list is not all there is. */
+static void put_part(struct fr_report_page *p, const struct fr_waits_part *part, const char *whose)
+{
+	u32 longest = part->longest_cnt < LONGEST_SHOWN ? part->longest_cnt : LONGEST_SHOWN, sums = shown(p, part->sums.cnt), i;
+	char title[96], note[128], off[32], cnt[32];
+
+	if (!part->time.cnt)
+		return;
+	snprintf(title, sizeof(title), "%s waited longest", whose);
+	snprintf(note, sizeof(note), "%s wait%s of at least WaitMin, %s off the CPU; time beside %s",
+		 fr_show_count(part->time.cnt, cnt, sizeof(cnt)), fr_plural(part->time.cnt),
+		 fr_show_duration(part->time.off_ns, off, sizeof(off)), fr_report_moment_name(p));
+	fr_report_title(p, title, note);
+	put_dim(p, "        ended   off-CPU    queued  state task                  in               ended by");
+	for (i = 0; i < longest; i++)
+		put_one(p, &part->longest[i]);
+	if (part->time.cnt <= longest)
+		return;
+	if (sums < part->sums.cnt)
+		fr_out_printf(p->o, "  by program, call, waker and object: %u of %u, --top 0 shows all\n", sums,
+			      part->sums.cnt);
+	put_dim(p, "    times   off-CPU   longest    queued  program          in               ended by");
+	for (i = 0; i < sums; i++)
+		put_sum(p, fr_tally_at(&part->sums, i));
+	if (part->left_out) {
+		fr_report_count(p->o, part->left_out, 9);
+		fr_out_str(p->o, " others have no sum, for lack of memory\n");
+	}
+}
+
+/* ---- the section ---- */
+
+/* A count of fact `waits`, of the whole session. */
+static u64 count_of(const struct fr_report_page *p, const char *what)
+{
+	const char *at = fr_snap_fact(p->r->snap, "waits");
+	size_t len = strlen(what);
+
+	for (; at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)
+		if (!strncmp(at, what, len) && at[len] == '=')
+			return strtoull(at + len + 1, NULL, 10);
+	return 0;
+}
+
+static void put_head(struct fr_report_page *p)
+{
+	const struct fr_waits *w = &p->r->waits;
+	u64 missing = count_of(p, "over") + count_of(p, "lost") + count_of(p, "held");
+
+	fr_report_label(p, "waits");
+	if (!w->recorded) {
+		fr_out_str(p->o, "not recorded: record -e wait\n");
+		return;
+	}
+	fr_report_count(p->o, w->part[FR_WAITS_OF_ALL].time.cnt, 0);
+	fr_out_str(p->o, " of at least WaitMin");
+	if (w->min_ns >= 0) {
+		fr_out_str(p->o, ", ");
+		fr_report_duration(p->o, w->min_ns, 0);
+	}
+	fr_out_str(p->o, "; shorter ones are not known");
+	if (missing) {
+		fr_out_str(p->o, ", nor ");
+		fr_report_count(p->o, missing, 0);
+		fr_out_str(p->o, " longer ones since the session began");
+	}
+	fr_out_char(p->o, '\n');
+}
+
+void fr_report_put_waits(struct fr_report_page *p)
+{
+	const struct fr_waits *w = &p->r->waits;
+	const struct fr_waits_part *task = &w->part[FR_WAITS_OF_TASK], *process = &w->part[FR_WAITS_OF_PROCESS],
+				   *all = &w->part[FR_WAITS_OF_ALL];
+
+	put_head(p);
+	put_part(p, task, "It");
+	if (process->time.cnt > task->time.cnt)
+		put_part(p, process, "Its process");
+	if (all->time.cnt > process->time.cnt)
+		put_part(p, all, "Which tasks");
+}

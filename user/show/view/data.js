@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// data: the snapshot as columns. Pieces are those of user/show/export/page_columns.h.
+//
+//	data.ts[i] data.ev[i] data.cpu[i] data.tid[i] data.comm[i]	each event: ns since the window's begin, numbers
+//	data.column(i, "field")						any other value of it, decoded when it is asked for
+
+function parseSchema(text) {
+	const events = [];
+	let ev = null;
+	for (const line of text.split("\n")) {
+		const w = line.split(" ");
+		if (w[0] === "event") {
+			ev = { nr: +w[1], name: w[2], tier: w[3], group: w[4], doc: w.slice(5).join(" "), fields: [] };
+			events[ev.nr] = ev;
+		} else if (w[0] === "flags") {
+			ev.fields.push({ name: w[1], style: w[2], type: "u8", doc: w.slice(3).join(" ") });
+		} else if (w[0] === "field") {
+			ev.fields.push({ type: w[1], name: w[2], style: w[3], doc: w.slice(4).join(" ") });
+		} else if (w[0] === "derived") {
+			const type = { COMM: "comm", STACK: "u64s", TID: "s32" }[w[2]] || "s64";
+			ev.fields.push({ name: w[1], rule: w[2], from: w[3], type, style: w[2] === "TID" ? "TID" : "TEXT", doc: w.slice(4).join(" ") });
+		}
+	}
+	return events;
+}
+
+async function inflate(text) {
+	const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+	const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+	return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+// A column's numbers; those that a double cannot hold are BigInts.
+function decodeColumn(bytes, cnt) {
+	const form = bytes[0];
+	if (form === 1) {
+		const wide = new BigUint64Array(cnt);
+		const view = new DataView(bytes.buffer, bytes.byteOffset + 5);
+		for (let i = 0; i < cnt; i++)
+			wide[i] = view.getBigUint64(8 * i, true);
+		return wide;
+	}
+	const out = new Float64Array(cnt);
+	let at = 5, last = 0;
+	for (let i = 0; i < cnt; i++) {
+		let v = 0, scale = 1, b;
+		do {
+			b = bytes[at++];
+			v += (b & 0x7f) * scale;
+			scale *= 128;
+		} while (b & 0x80);
+		last += v % 2 ? -(v + 1) / 2 : v / 2;
+		out[i] = last;
+	}
+	return out;
+}
+
+class Columns {
+	constructor(bytes) {
+		this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+		this.bytes = bytes;
+		this.at = 0;
+	}
+	u32() {
+		this.at += 4;
+		return this.view.getUint32(this.at - 4, true);
+	}
+	skip() {
+		const from = this.at;
+		this.at += 5 + this.view.getUint32(this.at + 1, true);
+		return this.bytes.subarray(from, this.at);
+	}
+	take(cnt, number) {
+		return Array.from({ length: number }, () => decodeColumn(this.skip(), cnt));
+	}
+}
+
+// Who had each CPU, what each task was doing: user/show/export/page_spans.h. Of each CPU and task lists of [begin, length, ...] columns;
+// calls and waits that ended, as columns.
+function parseSpans(bytes) {
+	const c = new Columns(bytes), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
+	const lists = (counts, number) => {
+		const cols = c.take(sum(counts), number);
+		let at = 0;
+		return Array.from(counts, n => {
+			at += n;
+			return cols.map(col => col.subarray(at - n, at));
+		});
+	};
+	const [nr, runCnt] = c.take(cpuCnt, 2), runs = lists(runCnt, 4);
+	const [tid, stateCnts, callCnts] = c.take(taskCnt, 3), states = lists(stateCnts, 4), calls = lists(callCnts, 3);
+	return {
+		cpus: runs.map((_, i) => ({ nr: nr[i], runs: runs[i] })),
+		tasks: states.map((_, i) => ({ tid: tid[i], states: states[i], calls: calls[i] })),
+		calls: c.take(callCnt, 4),
+		waits: c.take(waitCnt, 2),
+	};
+}
+
+class Piece extends Columns {
+	constructor(bytes, schema) {
+		super(bytes);
+		this.rows = this.u32();
+		this.base = [0, 1, 2, 3, 4].map(() => this.skip());
+		this.of = new Map();
+		while (this.at < bytes.length) {
+			const ev = schema[this.bytes[this.at++]];
+			const cnt = this.u32();
+			const cols = ev.fields.map(f => f.type === "u64s" ? [this.skip(), this.skip()] : [this.skip()]);
+			this.of.set(ev.nr, { cnt, cols, decoded: [] });
+		}
+	}
+	// Field nr f of all rows of an event: numbers, or arrays of them.
+	column(nr, f) {
+		const of = this.of.get(nr);
+		if (of.decoded[f])
+			return of.decoded[f];
+		let col = decodeColumn(of.cols[f][0], of.cnt);
+		if (of.cols[f].length > 1) {
+			const counts = col;
+			const total = counts.reduce((a, b) => a + b, 0);
+			const flat = decodeColumn(of.cols[f][1], total);
+			let at = 0;
+			col = Array.from(counts, n => flat.subarray(at, at += n));
+		}
+		of.decoded[f] = col;
+		return col;
+	}
+}
+
+class Data {
+	// progress(part of 1)
+	static async load(progress) {
+		const d = new Data();
+		const rest = document.querySelector('script[type="text/x-rest"]');
+		Object.assign(d, JSON.parse(new TextDecoder().decode(await inflate(rest.textContent))));
+		rest.remove();
+		const spans = document.querySelector('script[type="text/x-spans"]');
+		d.spans = parseSpans(await inflate(spans.textContent));
+		spans.remove();
+		d.schemaOf = parseSchema(d.schema);
+		d.nrOf = {};
+		d.schemaOf.forEach(ev => { d.nrOf[ev.name] = ev.nr; });
+		d.nameOf = new Map(d.names.map(([style, abi, v, name]) => [`${style} ${abi} ${v}`, name]));
+		const scripts = [...document.querySelectorAll('script[type="text/x-events"]')];
+		d.n = d.events;
+		d.ts = new Float64Array(d.n);
+		d.ev = new Uint8Array(d.n);
+		d.cpu = new Uint16Array(d.n);
+		d.tid = new Uint32Array(d.n);
+		d.comm = new Uint32Array(d.n);
+		d.k = new Uint32Array(d.n); // the row's number among those of its event in its piece
+		d.pieces = [];
+		d.starts = [];
+		let at = 0;
+		for (const s of scripts) {
+			const p = new Piece(await inflate(s.textContent), d.schemaOf);
+			s.remove();
+			const base = p.base.map(c => decodeColumn(c, p.rows));
+			const seen = new Uint32Array(256);
+			[d.ev, d.ts, d.cpu, d.tid, d.comm].forEach((to, c) => to.set(base[c], at));
+			for (let i = 0; i < p.rows; i++)
+				d.k[at + i] = seen[base[0][i]]++;
+			p.base = null;
+			d.pieces.push(p);
+			d.starts.push(at);
+			at += p.rows;
+			progress(at / d.n);
+			await new Promise(r => setTimeout(r));
+		}
+		if (at !== d.n)
+			throw new Error(`this file is not whole: ${at} of ${many(d.n, "event")}`);
+		d.span = Math.max(d.span, d.n ? d.ts[d.n - 1] : 0, 1);
+		return d;
+	}
+	field(nr, name) {
+		const ev = this.schemaOf[nr];
+		return ev ? ev.fields.findIndex(f => f.name === name) : -1;
+	}
+	pieceOf(i) {
+		return upper(this.starts, i) - 1;
+	}
+	value(i, f) {
+		return this.pieces[this.pieceOf(i)].column(this.ev[i], f)[this.k[i]];
+	}
+	get(i, name) {
+		const f = this.field(this.ev[i], name);
+		return f < 0 ? undefined : this.value(i, f);
+	}
+	// fn(row, values...) of each event of this name, piece by piece.
+	each(name, fields, fn) {
+		const nr = this.nrOf[name];
+		if (nr === undefined)
+			return;
+		const fs = fields.map(f => this.field(nr, f));
+		if (fs.includes(-1))
+			return;
+		this.pieces.forEach((p, nth) => {
+			if (!p.of.has(nr))
+				return;
+			const from = this.starts[nth], to = from + p.rows;
+			this.eachOf(nr, from, to, fs.map(f => p.column(nr, f)), fn);
+		});
+	}
+	// No array for each event: there are millions.
+	eachOf(nr, from, to, cols, fn) {
+		const none = [], [a = none, b = none, c = none] = cols, ev = this.ev;
+		if (cols.length > 3)
+			throw new Error("each() gives three values at most");
+		for (let i = from, k = 0; i < to; i++)
+			if (ev[i] === nr) {
+				fn(i, a[k], b[k], c[k]);
+				k++;
+			}
+	}
+	commOf(i) {
+		return this.texts[this.comm[i]] || "?";
+	}
+	// A value in words.
+	word(i, f) {
+		const field = this.schemaOf[this.ev[i]].fields[f];
+		const v = this.value(i, f);
+		if (field.type === "u64s")
+			return field.rule === "STACK" ? "" : "[" + Array.from(v, hex).join(" ") + "]";
+		if (field.type === "comm" || field.type === "str" || field.type === "text8")
+			return this.texts[v];
+		const abi = this.get(i, "abi") || 0;
+		const name = this.nameOf.get(`${field.style} ${abi} ${v}`);
+		if (name)
+			return name;
+		return field.style === "HEX" || field.style === "HANDLER" ? hex(v) : field.style === "NS" ? duration(Number(v)) : String(v);
+	}
+	// A system call's name.
+	call(id, abi) {
+		const f = this.schemaOf[this.nrOf.sys_exit].fields.find(f => f.name === "id");
+		return this.nameOf.get(`${f.style} ${abi} ${id}`) || String(id);
+	}
+	words(i) {
+		return this.schemaOf[this.ev[i]].fields.map((f, nr) => [f.name, this.word(i, nr)]).filter(([, w]) => w !== "");
+	}
+	stack(id) {
+		return id ? this.stacks[String(id)] : undefined;
+	}
+}
+
+function hex(v) {
+	return "0x" + (typeof v === "bigint" ? v : BigInt.asUintN(64, BigInt(v))).toString(16);
+}
+
+// "1 event", "2 events", "1,234 events"
+function many(n, what) {
+	return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
+}
+
+function duration(ns) {
+	const a = Math.abs(ns);
+	if (a < 1e3)
+		return `${Math.round(ns)} ns`;
+	if (a < 1e6)
+		return `${(ns / 1e3).toFixed(a < 1e4 ? 2 : 1)} µs`;
+	if (a < 1e9)
+		return `${(ns / 1e6).toFixed(a < 1e7 ? 3 : 2)} ms`;
+	return `${(ns / 1e9).toFixed(3)} s`;
+}
+
+// First index whose value is above v: of an ascending array.
+function upper(a, v, len = a.length) {
+	let lo = 0, hi = len;
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1;
+		if (a[mid] > v)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+// First index whose value is not below v.
+function lower(a, v, len = a.length) {
+	let lo = 0, hi = len;
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1;
+		if (a[mid] < v)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * nss: users and groups of this host (nsswitch.conf(5)). Who knows them may be a server that does not answer, so they are asked
+ * by an errand (sys/errand.h), for FR_NSS_NS.
+ */
+#ifndef FR_NSS_H
+#define FR_NSS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "types.h"
+
+#define FR_NSS_NS	 2000000000ULL
+#define FR_NSS_GROUP_MAX 1024
+
+struct fr_nss_user {
+	uid_t uid;
+	gid_t gid;
+	char name[LOGIN_NAME_MAX];
+	char home[PATH_MAX];
+	int group_cnt;
+	gid_t group[FR_NSS_GROUP_MAX];
+};
+
+/*
+ * A user by name or number; a number is digits alone: "" and " 0" are not root. 0 and *out; -ENOENT: there is none; -ETIMEDOUT:
+ * who knows does not answer; -E2BIG: it is in too many groups; -errno. Without a message.
+ */
+int fr_nss_user(const char *name, struct fr_nss_user *out);
+
+/* A group by name. As above. */
+int fr_nss_group(const char *name, gid_t *out);
+
+#endif
