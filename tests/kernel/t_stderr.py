@@ -9,7 +9,7 @@ import subprocess
 import termios
 
 from frtest import FLIGHTREC, check, equal, exists, main, program, snapshots, test, wait_for
-from recorder import ATTENDED, lease
+from recorder import ATTENDED, RECORDED, expendable, lease
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
 RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
@@ -60,6 +60,17 @@ def gone():
         equal((p.poll(), len(snapshots(dir))), (None, 3), "its end, snapshots")
         p.send_signal(signal.SIGTERM)
         equal((p.wait(120), exists(name)), (0, True), "exit status, and the session that is kept")
+
+
+@test("the reader of its messages goes away: its session ends with it as always", own="one that another test has left, else its own")
+def ends_unread():
+    ours, its = os.pipe()
+    with expendable() as (name, dir, _), recorder(its, lambda: contextlib.nullcontext((name, dir, RECORDED))) as (p, _, _):
+        os.close(its)
+        read_until(ours, b"armed")
+        os.close(ours)
+        p.send_signal(signal.SIGTERM)
+        equal((p.wait(120), exists(name)), (0, False), "exit status, and its session")
 
 
 @test("the command of `record -- COMMAND` meets a closed pipe as always")
