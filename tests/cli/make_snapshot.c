@@ -49,7 +49,7 @@ static void put_main0(void)
 	PUT(MAIN0, 10 * SEC + 4 * MS + 900, sys_exit, 101, .id = 257, .ret = -2);
 	PUT(MAIN0, 10 * SEC + 5 * MS, signal_deliver, 101 | 1u << 24, .sig = 11, .code = 1, .addr = 0xdead, .ip = 0x401000);
 	PUT(MAIN0, 10 * SEC + 7 * MS, sched_switch, 101, .next_pid = 0, .prev_state = 16, .prev_prio = 120, .next_prio = 120);
-	PUT(MAIN0, 10 * SEC + 9 * MS, sched_waking, 101, .target_pid = 999, .prio = -1, .target_cpu = 1);
+	PUT(MAIN0, 10 * SEC + 9 * MS, sched_waking, 101 | 1u << 24, .target_pid = 999, .prio = -1, .target_cpu = 1);
 }
 
 static void put_main1(void)
