@@ -309,6 +309,7 @@ def remove_pins(name):
             (os.rmdir if pin.is_dir() else os.unlink)(pin.path)
         with contextlib.suppress(OSError):  # the recorder has just made a lock there
             os.rmdir(f"{SESSIONS}/{name}")
+            return  # what is there from now on is the next one's
 
 
 @test("a recorder whose session was removed behind its back says so and ends with 1, and so does a dump by way of it, with 4", own=BY_TURNS)
