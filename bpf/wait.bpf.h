@@ -9,6 +9,7 @@
  *			       find_call(), stack_of()	saved registers, object, kernel stack
  *			       tell_wait()		the record
  *	sched_waking	fr_wait_wakes()			a load, a store
+ *			of a long sleep, by a softirq or an interrupt: waker_by_stack()
  *
  * A switch does not nest, and interrupts are off: this CPU's room belongs to the switch that runs.
  */
@@ -132,7 +133,8 @@ FR_INLINE void fr_wait_waking(void *ctx, u32 tid, enum fr_waker how, u64 now_ns)
 
 	if (!e || e->tid != tid)
 		return;
-	if ((how == FR_WAKER_softirq || how == FR_WAKER_irq) && fr_wait_is_long(e, now_ns, fr_wait_min_ns))
+	if ((how == FR_WAKER_softirq || how == FR_WAKER_irq) && fr_enabled(FR_EV_wait) &&
+	    fr_wait_is_long(e, now_ns, fr_wait_min_ns))
 		how = waker_by_stack(ctx, how);
 	fr_wait_wakes(e, fr_wait_waker(how, tid, how == FR_WAKER_task ? fr_current_tid() : 0), now_ns);
 }

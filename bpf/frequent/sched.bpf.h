@@ -95,19 +95,17 @@ FR_INLINE enum fr_waker waker(void)
 	return fr_preempt_count(&cnt) ? FR_WAKER_unknown : fr_wait_context(cnt);
 }
 
-/* Returns the event's time, 0: it was not written. */
+/* Of an event that is on. Returns its time, 0: it was not written. */
 FR_INLINE u64 record_waking(struct task_struct *task, enum fr_waker how)
 {
 #ifndef FR_WATCH
 	struct fr_rec_sched_wakeup_new v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
 
-	FR_CHECK_ENABLED(sched_waking);
 	return fr_record_bits(&fr_main, FR_TIER_MAIN, fr_short_waking(how), fr_bits_sched_wakeup_new(&v, fr_current_tid()));
 #else
 	struct fr_rec_sched_waking *rec;
 	struct fr_writing w;
 
-	FR_CHECK_ENABLED(sched_waking);
 	rec = FR_BEGIN_TID(&w, sched_waking, MAIN, fr_current_tid(), how);
 	if (!rec)
 		return 0;
@@ -118,18 +116,27 @@ FR_INLINE u64 record_waking(struct task_struct *task, enum fr_waker how)
 #endif
 }
 
+/* The same, 0 also if the event is off. */
+FR_INLINE u64 record_waking_if_on(struct task_struct *task, enum fr_waker how)
+{
+	FR_CHECK_ENABLED(sched_waking);
+	return record_waking(task, how);
+}
+
 SEC("tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *task)
 {
-	enum fr_waker how = waker();
+	enum fr_waker how;
 	u64 now_ns;
 
 	if (!fr_wait_min_ns) {
-		record_waking(task, how);
+		FR_CHECK_ENABLED(sched_waking);
+		record_waking(task, waker());
 		return 0;
 	}
 	APART();
-	now_ns = record_waking(task, how);
+	how = waker();
+	now_ns = record_waking_if_on(task, how);
 	fr_wait_waking(ctx, task->pid, how, now_ns ?: fr_now());
 	return 0;
 }

@@ -100,6 +100,7 @@ def check_long_waits(c, rep, info, rows, focus, pid, texts):
         c.equal("waits recorded", (min_ns, len(waits)), (None, 0))
         return
     c.equal("least wait", got["min_ns"], min_ns)
+    c.equal("horizon of waits", got["horizon_ns"], next((t["horizon_ns"] for t in info["tiers"] if t["name"] == "wait"), 0))
     for name, chosen in (("task", lambda r: focus and r["tid"] == focus), ("process", lambda r: pid is not None and r["pid"] == pid), ("all", lambda r: True)):
         mine = [(r, text) for r, text in waits if chosen(r)]
         check_part(c, f"long waits of {name}", got[name], [r for r, _ in mine], [text for _, text in mine])

@@ -84,7 +84,7 @@ figures() {
 in_this_order() {
 	status 0 report "$snap" && grep -nE '^(It|Its process|Which tasks) waited longest' "$tmp/out" | cut -d: -f2 | cut -d' ' -f1-2 > "$tmp/page"
 	printf '%s\n' 'It waited' 'Its process' 'Which tasks' | diff - "$tmp/page" || return
-	prints '^  waits +8 of at least WaitMin, 1 ms; shorter ones are not known$' &&
+	prints '^  waits +8 of at least WaitMin, 1 ms; shorter ones are not known; all of the last 750 ms$' &&
 		prints '^  -   49.5 ms    700 ms      1 ms  S +worker/101 +futex +server/100$' && prints '^ +on futex 0x5000$' &&
 		prints ' server/100 +clock_nanosleep +an interrupt or timer$' && prints ' client +recvfrom +an unknown cause$' &&
 		prints ' client +user code +nobody: runnable$'

@@ -124,7 +124,8 @@ bool fr_info_softirqs(const struct fr_info *s, const char **at, const char **nam
 	if (!begin || !fr_info_pair(at, name, name_len, v))
 		return false;
 	was = value_of(begin, *name, *name_len);
-	*v = *v > was ? *v - was : 0;
+	/* The kernel counts in 32 bits a CPU: a sum that went down has wrapped. */
+	*v = *v >= was ? *v - was : (u32)(*v - was);
 	return true;
 }
 

@@ -144,10 +144,11 @@ static void show(const struct fr_record_opts *o)
 int fr_record_check_config(struct fr_record_opts *o)
 {
 	const struct fr_config *c = &o->live.config;
+	int err;
 
-	if (check_plan(o) || check_dir(c->dir) || check_group("StatusGroup", c->status_group) ||
-	    check_group("DumpGroup", c->dump_group))
-		return FR_EXIT_USAGE;
+	err = check_plan(o) ?: check_dir(c->dir) ?: check_group("StatusGroup", c->status_group) ?: check_group("DumpGroup", c->dump_group);
+	if (err)
+		return err == -ETIMEDOUT ? FR_EXIT_FAIL : FR_EXIT_USAGE;
 	show(o);
 	return FR_EXIT_OK;
 }

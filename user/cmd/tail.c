@@ -50,7 +50,7 @@ static const struct fr_option table[] = {
 		  "{\"skipped\":N,\"cpu\":N,...} where N events were; counts at the end",
 		  fr_option_flag, offsetof(struct ask, json)),
 	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack,wait or all\n(default: all but stack)", tail_tiers, 0,
-		  .words = "main life stack all"),
+		  .words = "main life stack wait all"),
 	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
 		  offsetof(struct ask, pos)),
 	FR_OPTION_GROUP(fr_memopts, 0),

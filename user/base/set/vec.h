@@ -23,6 +23,8 @@ static inline void *fr_vec_room(struct fr_vec *v, size_t cnt)
 	size_t cap = 2 * (v->cnt + cnt);
 	void *p;
 
+	if (v->cnt + cnt > ~(size_t)0 / 2 / v->item_sz)
+		return NULL;
 	if (v->cnt + cnt > v->cap || !v->at) {
 		p = realloc(v->at, (cap ? cap : 1) * v->item_sz);
 		if (!p)

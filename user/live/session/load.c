@@ -684,10 +684,12 @@ static int run(struct load *l)
 
 int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 {
-	struct load l = {.conf = conf, .res = res, .template_fd = {-1, -1, -1}};
+	struct load l = {.conf = conf, .res = res};
 	u32 tier;
 	int err;
 
+	for (tier = 0; tier < FR_TIER_CNT; tier++)
+		l.template_fd[tier] = -1;
 	memset(res, 0, sizeof(*res));
 	err = fr_cpus_online(&l.cpus);
 	if (!err)

@@ -149,10 +149,10 @@ static void tell_child(s32 pid, char text[FR_WAITED_OBJECT_SZ])
 		strcpy(text, "children");
 }
 
-static void tell_descriptors(u64 cnt, char text[FR_WAITED_OBJECT_SZ])
+static void tell_descriptors(u32 cnt, char text[FR_WAITED_OBJECT_SZ])
 {
 	if (cnt)
-		snprintf(text, FR_WAITED_OBJECT_SZ, "%u descriptor%s", (u32)cnt, (u32)cnt == 1 ? "" : "s");
+		snprintf(text, FR_WAITED_OBJECT_SZ, "%u descriptor%s", cnt, cnt == 1 ? "" : "s");
 	else
 		strcpy(text, "a timer");
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/text/escape.h"
 #include "read/replay/summary.h"
 #include "read/symbols/frames.h"
 #include "read/waits/waited.h"
@@ -17,7 +18,7 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 /* Track numbers. A task's is TRACK_TASK + its place in the list of tasks or, if it is not there, TRACK_TID + its tid. */
 #define TRACK_OURS 1ull
 #define TRACK_CPU  0x1000ull
-#define TRACK_HELD 0x10000ull
+#define TRACK_HELD 0x20000ull
 #define TRACK_TASK 0x100000000ull
 #define TRACK_TID  0x200000000ull
 
@@ -298,6 +299,7 @@ static void holder_name(const struct fr_export *x, u32 cpu, u32 tid, u64 ns, cha
 		snprintf(name, sz, "idle");
 	else
 		snprintf(name, sz, "%.*s %u", who.comm ? (int)who.len : 5, who.comm ?: "<...>", tid);
+	fr_escape_mask(name, strlen(name));
 }
 
 /* The first row is of who has had the CPU since then, unless something is missing before it. Reading nothing again is cheaper.

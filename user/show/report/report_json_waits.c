@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text/jsonw.h"
+#include "read/replay/summary.h"
 #include "read/waits/waitstack.h"
 #include "show/report/report.h"
 
@@ -115,6 +116,7 @@ void fr_report_json_waits(struct fr_jsonw *w, struct fr_report *r)
 		fr_jsonw_s64(w, "min_ns", r->waits.min_ns);
 	else
 		fr_jsonw_text(w, "min_ns", NULL);
+	fr_jsonw_u64(w, "horizon_ns", fr_summary_horizon(r->sum, FR_TIER_WAIT));
 	put_part(w, r, "task", &r->waits.part[FR_WAITS_OF_TASK]);
 	put_part(w, r, "process", &r->waits.part[FR_WAITS_OF_PROCESS]);
 	put_part(w, r, "all", &r->waits.part[FR_WAITS_OF_ALL]);

@@ -546,10 +546,10 @@ static const struct fr_column in_columns[] = {
 const struct fr_table fr_report_kind_in = {"left", "How a task left its CPU.", in_columns};
 
 static const struct fr_column by_columns[] = {
-	FR_COLUMN_MADE(by_word, "by", TEXT, "`task`, `irq` or `softirq`"),
+	FR_COLUMN_MADE(by_word, "by", TEXT, "`task`, `irq`, `softirq`; by the record of the wait also `timer`, `nmi`, `unknown`"),
 	FR_COLUMN_MADE(by_task, "waker_tid", NUMBER, "of `task`; 0: an interrupt on an idle CPU"),
-	FR_COLUMN_MADE(by_irq, "irq", NUMBER, "of `irq`"),
-	FR_COLUMN_MADE(by_softirq, "softirq", NUMBER, "of `softirq`"),
+	FR_COLUMN_MADE(by_irq, "irq", NUMBER, "of `irq`, if its handler has an event"),
+	FR_COLUMN_MADE(by_softirq, "softirq", NUMBER, "of `softirq`, if it has an event"),
 	FR_COLUMN_MADE(by_softirq_name, "softirq_name", TEXT, "of `softirq`"),
 	{},
 };

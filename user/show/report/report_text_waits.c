@@ -6,6 +6,7 @@
 
 #include "base/text/escape.h"
 #include "base/text/units.h"
+#include "read/replay/summary.h"
 #include "read/waits/waitstack.h"
 #include "show/report/report_text.h"
 
@@ -174,7 +175,9 @@ static u64 count_of(const struct fr_report_page *p, const char *what)
 
 static void put_head(struct fr_report_page *p)
 {
+	const struct fr_an_result *res = p->r->res;
 	const struct fr_waits *w = &p->r->waits;
+	u64 from_ns = fr_summary_horizon(p->r->sum, FR_TIER_WAIT);
 	u64 missing = count_of(p, "over") + count_of(p, "lost") + count_of(p, "held");
 
 	fr_report_label(p, "waits");
@@ -193,6 +196,10 @@ static void put_head(struct fr_report_page *p)
 		fr_out_str(p->o, ", nor ");
 		fr_report_count(p->o, missing, 0);
 		fr_out_str(p->o, " longer ones since the session began");
+	}
+	if (from_ns > res->begin_ns) {
+		fr_out_str(p->o, "; all of the last ");
+		fr_report_duration(p->o, res->end_ns > from_ns ? res->end_ns - from_ns : 0, 0);
 	}
 	fr_out_char(p->o, '\n');
 }
