@@ -29,7 +29,7 @@ check "the fatal signal is shown" has ' crash-worker +[0-9]+ signal_deliver .*fa
 check "the program's end is shown" has ' crash +[0-9]+ sched_process_exit +exit_code=SIGSEGV.* group_dead=1'
 # On a busy machine others may have had the CPU in between.
 check "what it did before is shown: its switches" has ' sched_switch +prev_comm=.* next_comm=crash-worker'
-check "and what it was woken for" has ' crash +[0-9]+ sched_waking +target_comm=crash-worker'
+check "and what it was woken for" has ' crash +[0-9]+ sched_waking +waker=task target_comm=crash-worker'
 check "what to type next is shown" has '^Next'
 check "the snapshot is sound" build/flightrec verify build/demo/crash.flight
 check "zstd agrees" zstd -qt build/demo/crash.flight
