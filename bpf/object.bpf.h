@@ -12,8 +12,7 @@
  *	restart:F	restart_syscall: the function that goes on with the interrupted call
  *
  * It is looked up from outside the task: the descriptor may have been closed or reused since the call began. Everything is read
- * by probes, or by loads that give 0 where they fault: a structure that is freed meanwhile gives a wrong text, and harms
- *nothing.
+ * by probes, or by loads that give 0 where they fault. If a structure is freed meanwhile, the text is wrong, nothing else.
  *
  * Included by one file only. The text is made in this CPU's room: callers must not nest.
  */
