@@ -137,7 +137,8 @@ static void md_intro(struct fr_out *o)
 	fr_out_str(o, "# Events\n\n"
 		      "Made by `flightrec events --md` from `bpf/events.def`.\n\n"
 		      "Every event also has `ts` (ns of the recording clock), `cpu`, and `pid`, `tid`, `comm` of the task it\n"
-		      "happened in. A field marked * is not stored: it is made on reading.\n");
+		      "happened in. A field marked * is not stored: it is made on reading. Bytes are those of a record as\n"
+		      "it is read; in a ring wakings, and most system calls, take less (`bpf/short.h`).\n");
 }
 
 /* A | would end the cell. */
