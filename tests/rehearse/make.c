@@ -6,10 +6,12 @@
  *	hole CPU SINCE_NS UNTIL_NS	copied CPU NS [TID]: when its ring was, and who had the CPU
  *	kthread TID			process PID START_NS EXIT_NS CGROUP COMM
  *	thread TID PID START_NS COMM
+ *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
+ *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
- * which ~ stands.
+ * which ~ stands; arrays are numbers with commas between them.
  */
 #include "unit/host_ring.h"
 
@@ -27,9 +29,10 @@ static struct host_ring *ring[CPU_CNT][FR_TIER_CNT];
 static struct fact fact[MAX];
 static struct fr_snap_task task[MAX];
 static struct fr_snap_hole hole[MAX];
-static u64 horizon[CPU_CNT], copied[CPU_CNT];
+static struct fr_snap_symbol symbol[MAX];
+static u64 horizon[CPU_CNT], copied[CPU_CNT], complete[FR_TIER_CNT];
 static u32 holder[CPU_CNT];
-static u32 fact_cnt, task_cnt, hole_cnt;
+static u32 fact_cnt, task_cnt, hole_cnt, symbol_cnt;
 static char procs[4096]; /* what /proc said */
 
 static void die(const char *what)
@@ -62,6 +65,21 @@ static void put_str(char *to, const char *text)
 }
 
 /* Returns the record's bytes so far. */
+static u32 put_numbers(u8 *rec, const struct fr_field *f, char *text)
+{
+	u32 off = f->off;
+	char *save, *one = strtok_r(text, ",", &save);
+	u64 v;
+
+	for (; one; one = strtok_r(NULL, ",", &save), off += sizeof(v)) {
+		if (off + sizeof(v) > FR_REC_MAX_SZ)
+			die("too many numbers");
+		v = strtoull(one, NULL, 0);
+		memcpy(rec + off, &v, sizeof(v));
+	}
+	return off;
+}
+
 static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 {
 	char *value = strchr(text, '=');
@@ -78,6 +96,8 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 	} else if (f->type == FR_TYPE_str) {
 		put_str((char *)rec + f->off, value);
 		return f->off + strlen(value) + 1;
+	} else if (f->type == FR_TYPE_u64s) {
+		return put_numbers(rec, f, value);
 	} else if (f->type >= FR_TYPE_text8) {
 		strncpy((char *)rec + f->off, value, f->type == FR_TYPE_comm ? FR_COMM_SZ : 8);
 	} else if (f->bit_cnt) {
@@ -141,6 +161,22 @@ static bool read_thread(const char *line)
 	return true;
 }
 
+static bool read_symbol(const char *line)
+{
+	struct fr_snap_symbol *y = &symbol[symbol_cnt];
+	unsigned long long addr, sz;
+	char name[64], module[64];
+
+	if (symbol_cnt == MAX || sscanf(line, "symbol %u %llx %llx %63s %63s", &y->pid, &addr, &sz, name, module) != 5)
+		return false;
+	y->addr = addr;
+	y->sz = sz;
+	y->name = strdup(name);
+	y->module = strcmp(module, "-") ? strdup(module) : NULL;
+	symbol_cnt++;
+	return true;
+}
+
 static void read_line(char *line)
 {
 	unsigned long long ns, until_ns;
@@ -154,12 +190,14 @@ static void read_line(char *line)
 	else if ((got = sscanf(line, "copied %u %llu %u", &cpu, &ns, &tid)) >= 2) {
 		copied[cpu % CPU_CNT] = ns;
 		holder[cpu % CPU_CNT] = got == 3 ? tid + 1 : 0;
-	} else if (hole_cnt < MAX && sscanf(line, "hole %u %llu %llu", &cpu, &ns, &until_ns) == 3)
+	} else if (sscanf(line, "complete %u %llu", &cpu, &ns) == 2 && cpu < FR_TIER_CNT)
+		complete[cpu] = ns;
+	else if (hole_cnt < MAX && sscanf(line, "hole %u %llu %llu", &cpu, &ns, &until_ns) == 3)
 		hole[hole_cnt++] = (struct fr_snap_hole){
 			.cpu = cpu % CPU_CNT, .why = FR_HOLE_overwritten, .since_ns = ns, .until_ns = until_ns};
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
-	else if (read_process(line) || read_thread(line))
+	else if (read_process(line) || read_thread(line) || read_symbol(line))
 		;
 	else if (!strncmp(line, "proc ", 5) && strlen(procs) + strlen(line) < sizeof(procs))
 		strcat(procs, line + 5);
@@ -171,21 +209,28 @@ static void read_line(char *line)
 
 static int put_rings(struct fr_snap_writer *w)
 {
-	struct fr_snap_ring acct[CPU_CNT];
-	u32 cpu, tier;
+	struct fr_snap_ring acct[CPU_CNT * FR_TIER_CNT];
+	u32 cpu, tier, cnt = 0;
 	int err = 0;
 
 	for (cpu = 0; cpu < CPU_CNT; cpu++) {
-		acct[cpu] = (struct fr_snap_ring){.cpu = cpu,
-						  .slot_cnt = 4,
-						  .subbuf_sz = 65536,
-						  .horizon_ns = horizon[cpu],
-						  .end_ns = copied[cpu],
-						  .holder = holder[cpu]};
+		acct[cnt++] = (struct fr_snap_ring){.cpu = cpu,
+						    .slot_cnt = 4,
+						    .subbuf_sz = 65536,
+						    .horizon_ns = horizon[cpu],
+						    .end_ns = copied[cpu],
+						    .holder = holder[cpu]};
 		for (tier = 0; tier < FR_TIER_CNT && !err; tier++)
 			err = host_ring_put_laps(ring[cpu][tier], w);
+		for (tier = 1; tier < FR_TIER_CNT; tier++)
+			if (complete[tier])
+				acct[cnt++] = (struct fr_snap_ring){.cpu = cpu,
+								    .tier = tier,
+								    .slot_cnt = 4,
+								    .subbuf_sz = 65536,
+								    .horizon_ns = complete[tier]};
 	}
-	err = err ?: fr_snap_put_rings(w, acct, CPU_CNT);
+	err = err ?: fr_snap_put_rings(w, acct, cnt);
 	return err || !hole_cnt ? err : fr_snap_put_holes(w, hole, hole_cnt);
 }
 
@@ -208,6 +253,7 @@ int main(int argc, char **argv)
 		err = fr_snap_put_fact(w, fact[i].name, "%s", fact[i].value);
 	err = err ?: fr_snap_put_tasks(w, task, task_cnt);
 	err = err ?: fr_snap_put_procs(w, procs, strlen(procs));
+	err = err ?: fr_snap_put_symbols(w, symbol, symbol_cnt);
 	err = err ?: put_rings(w);
 	err = err ?: fr_snap_finish(w);
 	for (cpu = 0; cpu < CPU_CNT; cpu++)
