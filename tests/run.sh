@@ -35,6 +35,7 @@ suites='
 + fuzz 1200	tests/fuzz/run.sh
 + rehearse 600	tests/rehearse/run.sh
 + waits 300	tests/waits/run.sh
++ verdict 300	tests/verdict/run.sh
 = kernel 2400	tests/kernel/run.sh
 = export 1200	tests/export/run.sh
 = top	 900	tests/top/run.sh

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "read/replay/focus.h"
 #include "show/report/report_kinds.h"
 
 /* Waits are looked at for the task in focus, its process, and all. */
@@ -18,8 +19,19 @@ static void want(struct fr_report *r)
 
 	fr_waits_init(&r->waits, r->replay, tid, tid ? fr_names_who(r->view->names, tid, at_ns, 0).pid : -1);
 	r->wants = *fr_analyze_wants(r->analyze);
+	fr_clues_want(r->clues, &r->wants);
 	fr_waited_want(&r->waits.fields, &r->wants);
 	fr_replay_want(r->replay, &r->wants);
+}
+
+/* The verdict is on the trigger, also where the report is about another task. */
+static int look_for_clues(struct fr_report *r)
+{
+	u64 at_ns;
+	u32 tid = fr_analyze_focus(r->analyze, &at_ns);
+	int err = r->ask->analyze.focus_tid ? fr_focus_find(r->replay, 0, &tid) : 0;
+
+	return err ?: fr_clues_new(r->replay, r->sum, tid, &r->clues);
 }
 
 static int analyze(struct fr_report *r)
@@ -28,11 +40,12 @@ static int analyze(struct fr_report *r)
 	u64 since_ns = fr_replay_since(r->replay, 0);
 	int err, got;
 
-	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze);
+	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze) ?: look_for_clues(r);
 	if (!err)
 		want(r);
 	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
-		err = got < 0 ? got : fr_analyze_run(r->analyze, &run) ?: fr_waits_run(&r->waits, &run, since_ns);
+		err = got < 0 ? got : fr_analyze_run(r->analyze, &run) ?: fr_waits_run(&r->waits, &run, since_ns)
+						   ?: fr_clues_run(r->clues, &run);
 	}
 	fr_waits_end(&r->waits);
 	return err ?: fr_analyze_end(r->analyze, &r->res);
@@ -53,6 +66,14 @@ static int open_symbols(struct fr_report *r)
 	return fr_symbols_new(r->snap, &opts, &r->symbols);
 }
 
+static int judge(struct fr_report *r)
+{
+	bool is_focus = !r->ask->analyze.focus_tid;
+
+	fr_clues_end(r->clues, r->res, is_focus, r->symbols);
+	return fr_verdict_make(r->clues, &r->verdict);
+}
+
 static int gather(struct fr_report *r)
 {
 	int err;
@@ -62,6 +83,7 @@ static int gather(struct fr_report *r)
 	err = fr_summary_new(r->snap, &r->sum);
 	err = err ?: analyze(r);
 	err = err ?: open_symbols(r);
+	err = err ?: judge(r);
 	err = err ?: fr_report_cgroups_read(r);
 	err = err ?: fr_report_last_read(r);
 	err = err ?: fr_report_rank(r);
@@ -114,6 +136,7 @@ static void close_all(struct fr_report *r)
 	fr_report_last_free(&r->last);
 	fr_report_cgroups_free(r);
 	fr_waits_free(&r->waits);
+	fr_clues_free(r->clues);
 	fr_symbols_free(r->symbols);
 	free(r->beside);
 	fr_analyze_free(r->analyze);

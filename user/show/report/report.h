@@ -7,6 +7,7 @@
 #include "base/text/out.h"
 #include "read/analyze/analyze.h"
 #include "read/symbols/symbols.h"
+#include "read/verdict/verdict.h"
 #include "read/waits/waits.h"
 
 struct fr_report_ask {
@@ -91,6 +92,8 @@ struct fr_report {
 	struct fr_analyze *analyze;
 	const struct fr_an_result *res;
 	struct fr_waits waits;
+	struct fr_clues *clues;
+	struct fr_finding verdict;
 	struct fr_wants wants; /* columns that all of it reads */
 	struct fr_report_last last;
 	struct fr_cgroups *paths;   /* as far as the snapshot knows them */

@@ -11,8 +11,9 @@ extern const struct fr_table fr_report_kind_task, fr_report_kind_process, fr_rep
 	fr_report_kind_reason, fr_report_kind_call, fr_report_kind_error, fr_report_kind_block, fr_report_kind_irq,
 	fr_report_kind_softirq, fr_report_kind_cpu;
 
-extern const struct fr_table fr_report_kind_focus; /* struct fr_an_focus */
-extern const struct fr_table fr_report_kind;	   /* struct fr_report: all of it */
+extern const struct fr_table fr_report_kind_focus;   /* struct fr_an_focus */
+extern const struct fr_table fr_report_kind_verdict; /* struct fr_finding */
+extern const struct fr_table fr_report_kind;	     /* struct fr_report: all of it */
 
 /* What a task was in when it left its CPU. */
 struct fr_report_in {

@@ -93,12 +93,16 @@ static void put_fact(struct fr_report_page *p, const char *before, const char *f
 	fr_escape_text(p->o, text, strlen(text));
 }
 
-static void put_head(struct fr_report_page *p)
+static void put_path(struct fr_report_page *p)
 {
 	fr_out_paint(p->o, FR_PAINT_BOLD);
 	fr_escape_text(p->o, p->r->ask->path, strlen(p->r->ask->path));
 	fr_out_paint(p->o, FR_PAINT_NONE);
 	fr_out_char(p->o, '\n');
+}
+
+static void put_host(struct fr_report_page *p)
+{
 	fr_report_label(p, "host");
 	put_fact(p, "", "host");
 	if (!fr_snap_fact(p->r->snap, "host"))
@@ -173,7 +177,9 @@ void fr_report_text(struct fr_report *r)
 	struct fr_report_page p = {.r = r, .o = r->out};
 
 	find_width(&p);
-	put_head(&p);
+	put_path(&p);
+	fr_report_put_verdict(&p);
+	put_host(&p);
 	fr_report_put_trigger(&p);
 	put_window(&p);
 	put_left_out(&p);

@@ -29,6 +29,7 @@ void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr
 /* ---- parts ---- */
 
 /* In this order on the page; each prints nothing where there is nothing to say. */
+void fr_report_put_verdict(struct fr_report_page *p);
 void fr_report_put_trigger(struct fr_report_page *p);
 void fr_report_put_task(struct fr_report_page *p);
 void fr_report_put_waits(struct fr_report_page *p);

@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""what.py: the first sentence of the verdict, for each kind of trigger, of histories made by hand. None has a cause that is known."""
+import os
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from case import judged  # noqa: E402
+
+TASKS = ["process 100 1 0 0 srv", "thread 101 100 1 work", "fact trigger_pid 100", "fact trigger_tid 101", "fact trigger_ts 2000000000"]
+RUNS = ["event 1000000 0 sched_switch 0 next_pid=101 prev_prio=120 next_prio=120", "event 2000500 0 sched_switch 101 next_pid=0 prev_state=1"]
+WAIT = "event 1999990 0 wait 101 id=202 arg0=0x5000 arg1=0x189 off=700000000 blocked=699000000 queued=1000000 state=1 waker=3"
+
+CASES = [
+    ("crash", TASKS + RUNS + ["fact trigger_sig 11", "fact trigger_code 1", "event 2000000 0 crash 101 sig=11 code=1"],
+     r"^work/101 died of SIGSEGV at the trigger; it ran on CPU 0, for 1.00 s$", "trigger, sched_switch"),
+    ("exit", TASKS + RUNS + ["fact trigger_status 2", "event 2000000 0 sched_process_exit 101 exit_code=512 group_dead=1"],
+     r"^work/101 ended its process with exit status 2 at .*; it ran on CPU 0, for 1.00 s$", "trigger, sched_switch"),
+    ("oom", TASKS + ["event 2000000 0 mark_victim 7 target_pid=101"], r"^the out-of-memory killer chose work/101 at ", "trigger"),
+    ("kernel", ["fact trigger_ts 2000000000", "fact trigger_text BUG: soft lockup", "event 2000000 0 kernel_report 0 text=BUG:~soft~lockup"],
+     r"^the kernel reported at .*: BUG: soft lockup$", "trigger"),
+    ("hung", TASKS + RUNS + [WAIT, "fact trigger_value_ns 699990000", "event 2000000 0 hung 101 target_pid=101 value=699990000 limit=500000000 state=2"],
+     r"^work/101 did not run for 700 ms, from 700 ms before the trigger on: asleep \(S\) for 699 ms in futex on futex 0x5000$", "trigger, wait"),
+    ("latency", TASKS + RUNS + [WAIT, "fact trigger_latency syscall", "fact trigger_what 202", "fact trigger_value_ns 700100000",
+                               "event 2000000 0 latency 101 target_pid=101 value=700100000 limit=500000000 what=syscall id=202"],
+     r"^work/101 was in futex for 700 ms, from 700 ms before the trigger on: asleep \(S\) for 699 ms in futex on futex 0x5000$", "trigger, wait"),
+    ("latency", TASKS + ["fact trigger_latency softirq", "fact trigger_what 3", "fact trigger_value_ns 4000000",
+                        "event 2000000 0 latency 101 target_pid=101 value=4000000 limit=3000000 what=softirq id=3"],
+     r"^softirq NET_RX took 4 ms, from 4 ms before the trigger on, on top of work/101$", "trigger"),
+    ("latency", TASKS + ["fact trigger_latency block", "fact trigger_what 266338304", "fact trigger_value_ns 40000000",
+                        "event 2000000 0 latency 101 target_pid=101 value=40000000 limit=3000000 what=block id=266338304"],
+     r"^a request to block device 254,0 took 40 ms, from 40 ms before the trigger on$", "trigger"),
+    ("event", TASKS + RUNS + ["fact trigger_rule event:event == signal_deliver && sig == SIGALRM"],
+     r"^an event that a rule names came at .*, from work/101: event:event == signal_deliver && sig == SIGALRM; it ran on CPU 0, for 1.00 s$", "trigger, sched_switch"),
+    ("psi", RUNS + ["fact trigger_rule psi:cpu:70%", "fact trigger_ts 2000000000"], r"as rule psi:cpu:70% says; it is about no task$", "trigger"),
+    ("command", RUNS, r"^no trigger was pulled: the snapshot was taken at .* \(command\)$", ""),
+    (None, RUNS, r"^no trigger was pulled: the snapshot was taken at [^(]*$", ""),
+]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as directory:
+        for reason, lines, want, events in CASES:
+            verdict = judged(lines + ([f"fact trigger_reason {reason}"] if reason else []), directory)
+            what = verdict["headline"]
+            if not re.search(want, what["text"]) or what["from"] != events or verdict["cause"]:
+                sys.exit(f"{reason}: {verdict}")
+
+
+if __name__ == "__main__":
+    main()

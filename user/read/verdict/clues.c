@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/verdict/clues.h"
+
+#include "base/set/hash.h"
+#include "base/text/units.h"
+#include "read/replay/lacks.h"
+#include "sys/memory.h"
+
+#define LEAST_NS  FR_SEC_NS /* that is looked at before the trigger */
+#define MOST_NS	  (60 * FR_SEC_NS)
+#define WAIT_MOST (1u << 17)
+#define LIST_MOST (1u << 20)
+
+static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
+	[FR_CLUE_SWITCH] = {"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_MAY_NUM("prev_prio"), FR_SUB_MAY_NUM("next_prio")}},
+	[FR_CLUE_FORK] = {"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_tgid")}},
+	[FR_CLUE_EXEC] = {"sched_process_exec", {FR_SUB_NUM("old_pid")}},
+	[FR_CLUE_SIGNAL] = {"signal_generate",
+			    {FR_SUB_NUM("target_pid"), FR_SUB_NUM("code"), FR_SUB_NUM("sig"), FR_SUB_MAY_NUM("result")}},
+	[FR_CLUE_SAMPLE] = {"cpu_sample",
+			    {FR_SUB_NUM("user"), FR_SUB_NUM("ip"), FR_SUB_MAY_NUM("kstack_id"), FR_SUB_MAY_NUM("ustack_id")}},
+	[FR_CLUE_VICTIM] = {"mark_victim", {FR_SUB_NUM("target_pid")}},
+};
+
+/* ---- what is looked at ---- */
+
+static void find_time(struct fr_clues *c, const struct fr_replay *r)
+{
+	u64 window_ns, before_ns = LEAST_NS;
+	s64 v;
+
+	fr_replay_window(r, &window_ns, &c->end_ns);
+	c->at_ns = fr_snap_fact_num(c->snap, "trigger_ts", &v) && v > 0 ? (u64)v : c->end_ns;
+	if (fr_snap_fact_num(c->snap, "trigger_value_ns", &v) && v > 0)
+		c->value_ns = v;
+	if (c->value_ns > before_ns)
+		before_ns = c->value_ns < MOST_NS ? c->value_ns : MOST_NS;
+	c->begin_ns = c->at_ns > before_ns ? c->at_ns - before_ns : 0;
+	if (c->begin_ns < window_ns)
+		c->begin_ns = window_ns;
+}
+
+static void bind(struct fr_clues *c, struct fr_replay *r)
+{
+	u32 i;
+
+	for (i = 1; i < FR_CLUE_WAIT; i++) {
+		c->has[i] = !fr_replay_subscribe(r, 0, &wants[i], &c->sub[i]) && fr_snap_records(c->snap, wants[i].event);
+		if (c->sub[i].ev)
+			c->kind[c->sub[i].ev->nr] = i;
+	}
+	fr_waited_bind(&c->fields, fr_replay_schema(r, 0));
+	if (c->fields.ev)
+		c->kind[c->fields.ev->nr] = FR_CLUE_WAIT;
+	c->has[FR_CLUE_WAIT] = c->fields.ev && fr_snap_records(c->snap, "wait");
+}
+
+/* ---- CPUs ---- */
+
+static int have_cpu(struct fr_clues *c, u32 nr)
+{
+	struct fr_clue_cpu *cpu;
+	u32 i;
+
+	if (nr < c->cpu_cnt)
+		return 0;
+	cpu = realloc(c->cpu, (nr + 1) * sizeof(*cpu));
+	if (!cpu)
+		return -ENOMEM;
+	for (i = c->cpu_cnt; i <= nr; i++)
+		cpu[i] = (struct fr_clue_cpu){.on = {.since_ns = c->begin_ns, .whole_ns = ~0ULL}};
+	c->cpu = cpu;
+	c->cpu_cnt = nr + 1;
+	return 0;
+}
+
+/* A CPU with a hole in this time is not known at all: nothing is claimed of a part of it. */
+static bool is_whole(const struct fr_clues *c, const struct fr_sum_ring *r)
+{
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(c->snap, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (h[i].cpu == r->cpu && h[i].tier == FR_TIER_MAIN && (!h[i].until_ns || h[i].until_ns > c->begin_ns) &&
+		    h[i].since_ns < c->at_ns)
+			return false;
+	return fr_cut_has_cpu(c->snap, r->cpu) && (!r->end_ns || r->end_ns >= c->at_ns);
+}
+
+static int add_cpus(struct fr_clues *c, const struct fr_summary *sum)
+{
+	u64 governor_ns = fr_cut_governor_ns(c->snap);
+	u32 i;
+
+	for (i = 0; i < sum->ring_cnt; i++) {
+		const struct fr_sum_ring *r = &sum->ring[i];
+
+		if (r->tier != FR_TIER_MAIN)
+			continue;
+		if (have_cpu(c, r->cpu))
+			return -ENOMEM;
+		c->cpu[r->cpu].seen = true;
+		if (is_whole(c, r) && !c->is_picked)
+			c->cpu[r->cpu].on.whole_ns = r->begin_ns > governor_ns ? r->begin_ns : governor_ns;
+		if (c->cpu[r->cpu].on.since_ns < c->cpu[r->cpu].on.whole_ns)
+			c->cpu[r->cpu].on.since_ns = c->cpu[r->cpu].on.whole_ns;
+	}
+	return 0;
+}
+
+/* ---- lists ---- */
+
+/* Where the next item goes; NULL: there is no room. That is no error: the list is known to be incomplete. */
+static void *room(struct fr_clues *c, struct fr_vec *v, size_t most)
+{
+	void *to = NULL;
+
+	if (c->is_full)
+		return NULL;
+	if (v->cnt < v->cap)
+		return (char *)v->at + v->cnt++ * v->item_sz;
+	if (v->cnt < most && fr_memory_has_row_room(2 * (v->cnt + 1) * v->item_sz))
+		to = fr_vec_room(v, 1);
+	c->is_full = !to;
+	v->cnt += to != NULL;
+	return to;
+}
+
+static void add_run(struct fr_clues *c, u16 cpu, const struct fr_oncpu_stretch *s, s16 prio)
+{
+	struct fr_clue_run *run = s->from_ns == s->to_ns ? NULL : room(c, &c->run, LIST_MOST);
+
+	if (run)
+		*run = (struct fr_clue_run){.from_ns = s->from_ns, .to_ns = s->to_ns, .tid = s->tid, .cpu = cpu, .prio = prio};
+}
+
+/* ---- rows ---- */
+
+static void take_switch(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_SWITCH];
+	struct fr_clue_cpu *cpu = &c->cpu[r->cpu];
+	struct fr_oncpu_stretch ran = fr_oncpu_switch(&cpu->on, r->ts, r->tid, fr_sub_num(s, r, 0));
+
+	c->switch_cnt++;
+	cpu->prio = fr_sub_num(s, r, 2);
+	add_run(c, r->cpu, &ran, fr_sub_num(s, r, 1));
+}
+
+static void take_fork(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_FORK];
+	struct fr_clue_fork *fork = room(c, &c->fork, LIST_MOST);
+
+	if (fork)
+		*fork = (struct fr_clue_fork){
+			.ts = r->ts, .parent = r->tid, .child = fr_sub_num(s, r, 0), .pid = fr_sub_num(s, r, 1)};
+}
+
+static void take_signal(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_SIGNAL];
+	struct fr_clue_signal *sig = room(c, &c->signal, LIST_MOST);
+
+	if (sig)
+		*sig = (struct fr_clue_signal){.ts = r->ts,
+					       .sender = r->tid,
+					       .target = fr_sub_num(s, r, 0),
+					       .code = fr_sub_num(s, r, 1),
+					       .sig = fr_sub_num(s, r, 2),
+					       .result = fr_sub_num(s, r, 3)};
+}
+
+static void take_sample(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_SAMPLE];
+	struct fr_clue_sample *sample = r->ts < c->begin_ns ? NULL : room(c, &c->sample, LIST_MOST);
+
+	if (sample)
+		*sample = (struct fr_clue_sample){.ts = r->ts,
+						  .tid = r->tid,
+						  .cpu = r->cpu,
+						  .user = fr_sub_num(s, r, 0),
+						  .ip = fr_sub_num(s, r, 1),
+						  .kstack_id = fr_sub_num(s, r, 2),
+						  .ustack_id = fr_sub_num(s, r, 3)};
+}
+
+struct text {
+	u64 key;
+	char *text; /* len bytes; it stays where it is */
+	u32 len;
+};
+
+/* An object lives as long as its batch: have the wait point to a copy. 0 or -ENOMEM. */
+static int keep_object(struct fr_clues *c, struct fr_waited *w)
+{
+	u64 key = fr_hash(FR_HASH_SEED, w->object, w->object_len);
+	struct text *t;
+
+	for (;; key++) { /* of another text with the same key */
+		t = w->object_len ? fr_tally_get(&c->text, key) : NULL;
+		if (!t || !t->text || (t->len == w->object_len && !memcmp(t->text, w->object, t->len)))
+			break;
+	}
+	if (t && !t->text) {
+		t->text = malloc(w->object_len);
+		if (!t->text)
+			return -ENOMEM;
+		t->len = w->object_len;
+		memcpy(t->text, w->object, t->len);
+	}
+	if (!t && w->object_len)
+		return -ENOMEM;
+	w->object = t ? t->text : "";
+	return 0;
+}
+
+static int take_wait(struct fr_clues *c, const struct fr_row *r)
+{
+	struct fr_waited *w = r->ts < c->begin_ns ? NULL : room(c, &c->wait, WAIT_MOST);
+
+	if (!w)
+		return 0;
+	fr_waited_read(&c->fields, c->view, r, w);
+	return keep_object(c, w);
+}
+
+static int take(struct fr_clues *c, const struct fr_row *r)
+{
+	switch (c->kind[r->ev->nr]) {
+	case FR_CLUE_SWITCH:
+		take_switch(c, r);
+		break;
+	case FR_CLUE_FORK:
+		take_fork(c, r);
+		break;
+	case FR_CLUE_EXEC:
+		fr_oncpu_exec(&c->cpu[r->cpu].on, fr_sub_num(&c->sub[FR_CLUE_EXEC], r, 0), r->tid);
+		break;
+	case FR_CLUE_SIGNAL:
+		take_signal(c, r);
+		break;
+	case FR_CLUE_SAMPLE:
+		take_sample(c, r);
+		break;
+	case FR_CLUE_VICTIM:
+		if (r->ts <= c->at_ns)
+			c->victim_ns = r->ts;
+		break;
+	case FR_CLUE_WAIT:
+		return take_wait(c, r);
+	}
+	return 0;
+}
+
+/* Most rows are of a time that is not looked at: there, only signals of the main tier count. */
+static bool is_before(const struct fr_clues *c, const struct fr_replay_run *run)
+{
+	const struct fr_batch *b = run->b;
+	const struct fr_event *signal = c->sub[FR_CLUE_SIGNAL].ev;
+
+	return b->tier == FR_TIER_MAIN && b->ts[run->to - 1] < c->begin_ns && !(signal && b->type[signal->nr].cnt);
+}
+
+/* Rows of the main tier, while it is not known who has their CPU. */
+static void find_holder(struct fr_clues *c, struct fr_clue_cpu *cpu, const struct fr_batch *b, u32 i)
+{
+	if (b->tier == FR_TIER_MAIN && b->ts[i] >= c->begin_ns)
+		fr_oncpu_row(&cpu->on, b->ts[i], b->tid[i]);
+}
+
+int fr_clues_run(struct fr_clues *c, const struct fr_replay_run *run)
+{
+	const struct fr_batch *b = run->b;
+	struct fr_clue_cpu *cpu;
+	int err = 0;
+	u32 i;
+
+	if (run->from == run->to || is_before(c, run))
+		return 0;
+	if (have_cpu(c, b->cpu))
+		return -ENOMEM;
+	cpu = &c->cpu[b->cpu];
+	cpu->seen = true;
+	c->view = run->view;
+	for (i = run->from; i < run->to && !err; i++) {
+		u8 kind = c->kind[b->ev[i]];
+		struct fr_row r;
+
+		if (!cpu->on.known)
+			find_holder(c, cpu, b, i);
+		if (!kind || (kind == FR_CLUE_SWITCH && b->ts[i] < c->begin_ns))
+			continue;
+		r = fr_batch_row(b, i);
+		err = take(c, &r);
+	}
+	return err;
+}
+
+void fr_clues_want(const struct fr_clues *c, struct fr_wants *w)
+{
+	u32 i, k;
+
+	for (i = 1; i < FR_CLUE_WAIT; i++)
+		for (k = 0; c->sub[i].ev && k < FR_SUB_FIELD_MAX; k++)
+			if (c->sub[i].field[k])
+				w->cols[c->sub[i].ev->nr] |= 1u << c->sub[i].field[k]->col;
+	fr_waited_want(&c->fields, w);
+}
+
+/* ---- life ---- */
+
+static void find_trigger(struct fr_clues *c, u32 tid)
+{
+	s64 v;
+
+	c->reason = fr_snap_fact(c->snap, "trigger_reason");
+	c->tid = tid;
+	c->pid = fr_snap_fact_num(c->snap, "trigger_pid", &v) && v > 0 && v <= (s64)FR_TID_MASK ? v : -1;
+}
+
+int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, struct fr_clues **out)
+{
+	struct fr_clues *c = calloc(1, sizeof(*c));
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->snap = fr_replay_snap(r, 0);
+	c->view = fr_replay_view(r, 0);
+	c->arch = fr_snap_fact(c->snap, "arch");
+	c->run.item_sz = sizeof(struct fr_clue_run);
+	c->wait.item_sz = sizeof(struct fr_waited);
+	c->fork.item_sz = sizeof(struct fr_clue_fork);
+	c->signal.item_sz = sizeof(struct fr_clue_signal);
+	c->sample.item_sz = sizeof(struct fr_clue_sample);
+	c->text.rec_sz = sizeof(struct text);
+	c->is_picked = fr_cut_is_picked(c->snap);
+	c->life_ns = fr_summary_horizon(sum, FR_TIER_LIFE);
+	c->wait_ns = fr_summary_horizon(sum, FR_TIER_WAIT);
+	find_trigger(c, tid);
+	find_time(c, r);
+	bind(c, r);
+	err = add_cpus(c, sum);
+	if (err) {
+		fr_clues_free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+void fr_clues_free(struct fr_clues *c)
+{
+	u32 i;
+
+	if (!c)
+		return;
+	for (i = 0; i < c->text.cnt; i++)
+		free(((struct text *)fr_tally_at(&c->text, i))->text);
+	fr_tally_free(&c->text);
+	fr_vec_free(&c->run);
+	fr_vec_free(&c->wait);
+	fr_vec_free(&c->fork);
+	fr_vec_free(&c->signal);
+	fr_vec_free(&c->sample);
+	free(c->cpu);
+	free(c);
+}
+
+/* Whoever has a CPU has had it until the window's end, or the copying of its ring. */
+void fr_clues_end(struct fr_clues *c, const struct fr_an_result *res, bool is_focus, struct fr_symbols *symbols)
+{
+	u32 i;
+
+	c->focus = is_focus ? &res->focus : NULL;
+	c->symbols = symbols;
+	/* what was read of a damaged file has gaps that no list of holes tells */
+	if (fr_snap_damage(c->snap))
+		c->is_full = true;
+	for (i = 0; i < c->cpu_cnt; i++) {
+		struct fr_oncpu_stretch s = fr_oncpu_until(&c->cpu[i].on, c->at_ns);
+
+		add_run(c, i, &s, c->cpu[i].prio);
+	}
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * clues: what the events tell about the time around the trigger, as recognisers (verdict.h) ask for it: who had which CPU, the
+ * long waits, births, ends, signals, samples.
+ *
+ *	 begin_ns                           at_ns            end_ns
+ *	----|---------------------------------|-----------------|
+ *	    runs, waits, samples	      the trigger	the window's end
+ *	births, ends and signals: of the whole window
+ *
+ * The time begins as long before the trigger as what pulled it took, and at least a second. It is chosen before the first row
+ * is read, so that one pass suffices.
+ *
+ * What is not known is not none: where a CPU's history lacks a part, fr_clues_covers() says no; where there was no room,
+ * is_full; where an event was not recorded, has_*. A recogniser that needs what is missing stays silent.
+ */
+#ifndef FR_CLUES_H
+#define FR_CLUES_H
+
+#include "base/rows/oncpu.h"
+#include "base/set/tally.h"
+#include "base/set/vec.h"
+#include "read/analyze/analyze.h"
+#include "read/replay/replay.h"
+#include "read/replay/summary.h"
+#include "read/symbols/symbols.h"
+#include "read/waits/waited.h"
+
+/* A task had a CPU. tid 0: it was idle. */
+struct fr_clue_run {
+	u64 from_ns, to_ns;
+	u32 tid;
+	u16 cpu;
+	s16 prio; /* as the kernel counts: below 100 real time, -1 deadline; as the task left the CPU */
+};
+
+struct fr_clue_fork {
+	u64 ts;
+	u32 parent, child;
+	u32 pid; /* the child's process: child, or it is a thread of that */
+};
+
+struct fr_clue_signal {
+	u64 ts;
+	u32 sender, target;
+	s32 code;
+	u8 sig, result;
+};
+
+struct fr_clue_sample {
+	u64 ts, ip, kstack_id, ustack_id;
+	u32 tid;
+	u16 cpu;
+	bool user;
+};
+
+struct fr_clue_cpu {
+	struct fr_oncpu on;
+	s16 prio; /* of the task that has it */
+	bool seen;
+};
+
+/* Events that it reads, beside waits. */
+enum fr_clue_event {
+	FR_CLUE_SWITCH = 1,
+	FR_CLUE_FORK,
+	FR_CLUE_EXEC,
+	FR_CLUE_SIGNAL,
+	FR_CLUE_SAMPLE,
+	FR_CLUE_VICTIM,
+	FR_CLUE_WAIT,
+	FR_CLUE_EVENT_CNT
+};
+
+struct fr_clues {
+	const struct fr_snap *snap;
+	const struct fr_view *view;
+	const char *arch;
+	/* the trigger: what the file's facts say; 0 and NULL: nothing */
+	const char *reason;
+	u32 tid; /* the task that it is about */
+	s32 pid; /* its process, -1: not known */
+	u64 at_ns, value_ns;
+	/* the time that is looked at */
+	u64 begin_ns, end_ns;
+	struct fr_vec run, wait, fork, signal, sample; /* struct fr_clue_..., struct fr_waited; each in order of time */
+	u64 victim_ns;				       /* the OOM killer chose last; 0: it did not */
+	u64 switch_cnt;
+	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
+	bool is_picked;		     /* switches were cut away */
+	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */
+	u64 life_ns, wait_ns;	     /* births, ends, OOM kills; waits: complete from then on */
+	/* once all rows are read */
+	const struct fr_an_focus *focus; /* of this task, NULL: the report is about another one */
+	struct fr_symbols *symbols;	 /* NULL: none are asked for */
+	/* of the reading */
+	struct fr_sub sub[FR_CLUE_EVENT_CNT];
+	u8 kind[FR_EVENT_MAX]; /* enum fr_clue_event by the event's number */
+	struct fr_waited_fields fields;
+	struct fr_clue_cpu *cpu;
+	u32 cpu_cnt;
+	struct fr_tally text; /* objects of waits */
+};
+
+/*
+ * For the first file of r, of which no row was read; tid: the trigger's task, 0: none. r and sum must live as long. 0 and *out,
+ * or -ENOMEM.
+ */
+int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, struct fr_clues **out);
+void fr_clues_free(struct fr_clues *c); /* NULL is fine */
+
+/* The columns that it reads. */
+void fr_clues_want(const struct fr_clues *c, struct fr_wants *w);
+
+/* Take the next rows, whatever a filter says: the verdict is on what happened. 0 or -ENOMEM. */
+int fr_clues_run(struct fr_clues *c, const struct fr_replay_run *run);
+
+/* No more rows come. is_focus: the result's focus is the trigger's task. symbols may be NULL. */
+void fr_clues_end(struct fr_clues *c, const struct fr_an_result *res, bool is_focus, struct fr_symbols *symbols);
+
+/* ---- questions (clues_ask.c) ---- */
+
+#define FR_CLUES_ALL_CPUS 0xffffu
+#define FR_CLUE_WHO_SZ	  80u
+
+static inline const struct fr_waited *fr_clues_wait(const struct fr_clues *c, size_t i)
+{
+	return i < c->wait.cnt ? (const struct fr_waited *)c->wait.at + i : NULL;
+}
+
+static inline u64 fr_waited_began_ns(const struct fr_waited *w)
+{
+	return w->ts > w->off_ns ? w->ts - w->off_ns : 0;
+}
+
+/* How long two stretches of time have in common. */
+static inline u64 fr_overlap_ns(u64 from_a, u64 to_a, u64 from_b, u64 to_b)
+{
+	u64 from = from_a > from_b ? from_a : from_b, to = to_a < to_b ? to_a : to_b;
+
+	return to > from ? to - from : 0;
+}
+
+/* Who a task was, escaped: "comm/tid", or the comm alone; "?" where it is not known. text is returned. */
+const char *fr_clues_who(const struct fr_clues *c, u32 tid, u64 ts, char text[FR_CLUE_WHO_SZ]);
+const char *fr_clues_comm(const struct fr_clues *c, u32 tid, u64 ts, char text[FR_CLUE_WHO_SZ]);
+s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts); /* -1: not known */
+
+/* Do runs say at each moment of [from_ns, to_ns) who had this CPU, or all? */
+bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns);
+
+/* How long one of these tasks had a CPU in this time. */
+struct fr_clue_use {
+	u64 key; /* tid */
+	u64 ns;
+	s16 prio;
+};
+
+/* Times of all tasks on a CPU, or on all; the most first; tid 0: idle. *out begins empty, is freed by the caller. 0 or -ENOMEM.
+ */
+int fr_clues_use(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, struct fr_tally *out);
+u64 fr_clues_ran(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns); /* of one task, on all CPUs */
+
+/* The wait of this task that has most in common with a time: at least `least_ns`. NULL: none. */
+const struct fr_waited *fr_clues_wait_in(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, u64 least_ns);
+
+/* The task that forked this one, the last time before ts; 0: not known. *ns, if not NULL: when. */
+u32 fr_clues_parent(const struct fr_clues *c, u32 tid, u64 ts, u64 *ns);
+
+/* The i-th frame of a stack, from the innermost: true and *out, whose name may be NULL. tid: whose user stack it is. */
+bool fr_clues_kernel_frame(const struct fr_clues *c, u64 stack_id, u32 i, struct fr_symbol *out);
+bool fr_clues_user_frame(const struct fr_clues *c, u32 tid, u64 ts, u64 stack_id, u32 i, struct fr_symbol *out);
+
+/* The place of the first frame of a kernel stack with this name; -1: none, or not known. */
+s32 fr_clues_kernel_at(const struct fr_clues *c, u64 stack_id, const char *name);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* clues_ask: questions to what was gathered. */
+#include <stdio.h>
+
+#include "base/text/escape.h"
+#include "read/verdict/clues.h"
+
+/* ---- names ---- */
+
+const char *fr_clues_comm(const struct fr_clues *c, u32 tid, u64 ts, char text[FR_CLUE_WHO_SZ])
+{
+	struct fr_who who = fr_names_who(c->view->names, tid, ts, 0);
+	size_t len = who.comm ? fr_escape_mem(text, FR_CLUE_WHO_SZ - 16, who.comm, who.len) : 0;
+
+	if (!len)
+		text[len++] = '?';
+	text[len] = 0;
+	return text;
+}
+
+const char *fr_clues_who(const struct fr_clues *c, u32 tid, u64 ts, char text[FR_CLUE_WHO_SZ])
+{
+	size_t len = strlen(fr_clues_comm(c, tid, ts, text));
+
+	snprintf(text + len, FR_CLUE_WHO_SZ - len, "/%u", tid);
+	return text;
+}
+
+s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts)
+{
+	return fr_names_who(c->view->names, tid, ts, 0).pid;
+}
+
+/* ---- CPUs ---- */
+
+static bool is_of(const struct fr_clue_run *run, u32 cpu)
+{
+	return cpu == FR_CLUES_ALL_CPUS || run->cpu == cpu;
+}
+
+bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns)
+{
+	const struct fr_clue_run *run = c->run.at;
+	u64 ns = 0, cpus = 0;
+	size_t i;
+
+	if (c->is_full || !c->has[FR_CLUE_SWITCH])
+		return false;
+	for (i = 0; i < c->run.cnt; i++)
+		ns += is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
+	for (i = 0; i < c->cpu_cnt; i++)
+		cpus += c->cpu[i].seen;
+	return to_ns > from_ns && ns == (to_ns - from_ns) * (cpu == FR_CLUES_ALL_CPUS ? cpus : 1);
+}
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct fr_clue_use *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+int fr_clues_use(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, struct fr_tally *out)
+{
+	const struct fr_clue_run *run = c->run.at;
+	size_t i;
+
+	*out = (struct fr_tally){.rec_sz = sizeof(struct fr_clue_use)};
+	for (i = 0; i < c->run.cnt; i++) {
+		u64 ns = is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
+		struct fr_clue_use *use = ns ? fr_tally_get(out, run[i].tid) : NULL;
+
+		if (!ns)
+			continue;
+		if (!use) {
+			fr_tally_free(out);
+			return -ENOMEM;
+		}
+		use->ns += ns;
+		use->prio = run[i].prio;
+	}
+	fr_tally_sort(out, by_ns);
+	return 0;
+}
+
+u64 fr_clues_ran(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns)
+{
+	const struct fr_clue_run *run = c->run.at;
+	u64 ns = 0;
+	size_t i;
+
+	for (i = 0; i < c->run.cnt; i++)
+		ns += run[i].tid == tid ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
+	return ns;
+}
+
+/* ---- waits, births ---- */
+
+const struct fr_waited *fr_clues_wait_in(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, u64 least_ns)
+{
+	const struct fr_waited *best = NULL;
+	u64 most = least_ns ? least_ns - 1 : 0;
+	size_t i;
+
+	for (i = 0; i < c->wait.cnt; i++) {
+		const struct fr_waited *w = fr_clues_wait(c, i);
+		u64 ns = w->tid == tid ? fr_overlap_ns(fr_waited_began_ns(w), w->ts, from_ns, to_ns) : 0;
+
+		if (ns > most) {
+			most = ns;
+			best = w;
+		}
+	}
+	return best;
+}
+
+u32 fr_clues_parent(const struct fr_clues *c, u32 tid, u64 ts, u64 *ns)
+{
+	const struct fr_clue_fork *fork = c->fork.at;
+	size_t i = c->fork.cnt;
+
+	while (i--) {
+		if (fork[i].child != tid || fork[i].ts > ts)
+			continue;
+		if (ns)
+			*ns = fork[i].ts;
+		return fork[i].parent;
+	}
+	return 0;
+}
+
+/* ---- stacks ---- */
+
+static bool frame_at(const struct fr_clues *c, u64 stack_id, u32 i, u64 *ip)
+{
+	size_t cnt = 0;
+	const u64 *ips = stack_id && c->symbols ? fr_stacks_find(c->view->stacks, stack_id, &cnt) : NULL;
+
+	if (!ips || i >= cnt)
+		return false;
+	*ip = ips[i];
+	return true;
+}
+
+bool fr_clues_kernel_frame(const struct fr_clues *c, u64 stack_id, u32 i, struct fr_symbol *out)
+{
+	u64 ip;
+
+	*out = (struct fr_symbol){0};
+	if (!frame_at(c, stack_id, i, &ip))
+		return false;
+	fr_symbols_kernel(c->symbols, ip, out);
+	return true;
+}
+
+bool fr_clues_user_frame(const struct fr_clues *c, u32 tid, u64 ts, u64 stack_id, u32 i, struct fr_symbol *out)
+{
+	u64 ip;
+
+	*out = (struct fr_symbol){0};
+	if (!frame_at(c, stack_id, i, &ip))
+		return false;
+	fr_symbols_user(c->symbols, fr_clues_pid(c, tid, ts), stack_id, i, ip, out, 1);
+	return true;
+}
+
+s32 fr_clues_kernel_at(const struct fr_clues *c, u64 stack_id, const char *name)
+{
+	struct fr_symbol s;
+	u32 i;
+
+	for (i = 0; fr_clues_kernel_frame(c, stack_id, i, &s); i++)
+		if (s.name && !strcmp(s.name, name))
+			return i;
+	return -1;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* recognise: the table of rules of thumb. The first one that is sure has the word, so those that are surest come first. */
+#include "read/verdict/verdict_int.h"
+
+static const struct {
+	const char *name, *meaning;
+	fr_recognise_fn fn;
+} table[] = {
+	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock},
+	{"killed", "another process sent the signal that ended it", fr_recognise_killer},
+	{"heap", "the C library found its heap damaged", fr_recognise_heap},
+	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder},
+	{"delayed_ack", "small writes, held back until a delayed acknowledgment", fr_recognise_delayed_ack},
+	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled},
+	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog},
+	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker},
+	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm},
+	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop},
+};
+
+void fr_case_recognise(struct fr_case *k)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]) && !k->v->cause_id; i++)
+		if (table[i].fn(k))
+			k->v->cause_id = table[i].name;
+}
+
+const char *fr_verdict_cause_name(u32 i, const char **meaning)
+{
+	if (i >= sizeof(table) / sizeof(table[0]))
+		return NULL;
+	if (meaning)
+		*meaning = table[i].meaning;
+	return table[i].name;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* recognise_death: why a process ended. */
+#include <signal.h>
+
+#include "base/schema/sysnames.h"
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+static bool is_crash(const struct fr_case *k)
+{
+	return k->c->tid && k->c->pid > 0 && k->c->reason && !strcmp(k->c->reason, "crash");
+}
+
+/* ---- who killed it ---- */
+
+/* The signal that ended it, sent by a task of another process; NULL: none was. */
+static const struct fr_clue_signal *sent_by_other(const struct fr_case *k, s64 sig)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_clue_signal *s = c->signal.at;
+	size_t i = c->signal.cnt;
+
+	while (i--) {
+		if (s[i].ts > c->at_ns || s[i].sig != sig || s[i].result ||
+		    (s[i].target != c->tid && fr_clues_pid(c, s[i].target, s[i].ts) != c->pid))
+			continue;
+		/* the last one counts: an earlier one was not what it died of */
+		return s[i].code <= 0 && s[i].sender && fr_clues_pid(c, s[i].sender, s[i].ts) != c->pid ? &s[i] : NULL;
+	}
+	return NULL;
+}
+
+/* Code 0 or less: a process asked for it, in its own call. The kernel's own signals have another one. */
+bool fr_recognise_killer(struct fr_case *k)
+{
+	s64 sig = fr_case_fact(k, "trigger_sig", 0);
+	const struct fr_clue_signal *s = is_crash(k) && !k->c->is_full ? sent_by_other(k, sig) : NULL;
+	const char *name = fr_signal_name(sig);
+	s32 sender;
+	u32 parent;
+	u64 ts;
+
+	if (!s || !name)
+		return false;
+	sender = fr_clues_pid(k->c, s->sender, s->ts);
+	parent = fr_clues_parent(k->c, sender > 0 ? (u32)sender : s->sender, s->ts, &ts);
+	fr_case_cause(k, parent ? "signal_generate, sched_process_fork" : "signal_generate",
+		      "%s was sent by %s, %s before it died%s%s", name, fr_word_who(k, s->sender, s->ts),
+		      fr_word_ns(k, k->c->at_ns - s->ts), parent ? "; that was started by " : "",
+		      parent ? fr_word_who(k, parent, ts) : "");
+	return true;
+}
+
+/* ---- the heap ---- */
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+	for (; name && *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+/* The C library's functions that find a damaged heap, and those that they are called by. */
+static const char *const heap_calls[] = {"free",
+					 "cfree",
+					 "__libc_free",
+					 "_int_free",
+					 "_int_free_check",
+					 "_int_free_merge_chunk",
+					 "_int_free_create_chunk",
+					 "tcache_double_free_verify",
+					 "realloc",
+					 "__libc_realloc",
+					 "_int_realloc",
+					 "malloc",
+					 "__libc_malloc",
+					 "_int_malloc",
+					 "calloc",
+					 "__libc_calloc",
+					 "malloc_consolidate",
+					 "unlink_chunk",
+					 "munmap_chunk",
+					 "tcache_put",
+					 "operator delete(void*)",
+					 "operator delete(void*, unsigned long)",
+					 NULL};
+static const char *const aborts[] = {"abort",	       "raise", "__libc_message", "__libc_message_impl", "malloc_printerr",
+				     "__fortify_fail", NULL};
+
+/*
+ * It aborted in a function of the heap, which nothing but damage makes it do. From there to abort() all is the C library's own:
+ * a program that aborts by itself has a function of its own between them.
+ */
+bool fr_recognise_heap(struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	const char *in = NULL, *library = NULL;
+	struct fr_symbol s = {0};
+	u32 i;
+
+	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGABRT || !f || f->stack_of != FR_AN_STACK_CRASH)
+		return false;
+	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s); i++) {
+		if (!library)
+			library = is_one_of(s.name, aborts) ? s.module : NULL;
+		else if (!s.module || strcmp(s.module, library))
+			break;
+		else if (is_one_of(s.name, heap_calls))
+			in = s.name;
+	}
+	if (!in)
+		return false;
+	fr_case_cause(k, "crash",
+		      "the C library aborted it in %s: the heap was damaged before, by a double free, a write behind a block "
+		      "or the like%s%s",
+		      fr_word_text(k, in, strlen(in)), s.name ? "; it was called from " : "",
+		      s.name ? fr_word_text(k, s.name, strlen(s.name)) : "");
+	return true;
+}

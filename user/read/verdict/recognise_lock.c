@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* recognise_lock: a task waited for a lock: what its holder did. */
+#include <linux/futex.h>
+
+#include "base/schema/sysnames.h"
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+#define FOR_EVER_NS FR_SEC_NS /* below, it may have been about to start a thread */
+#define CONTENDED   2u	      /* glibc's and Go's and Rust's locks: taken, and somebody waits */
+
+static bool is_in_futex(const struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ];
+
+	return w->in == FR_WAITED_call && !w->abi && !strcmp(fr_waited_call(w, k->c->arch, call), "futex");
+}
+
+/* Does it wait for a lock? A condition, a semaphore or a queue is another use of futexes, and says nothing of a holder. */
+static bool is_for_lock(const struct fr_case *k, const struct fr_waited *w)
+{
+	u32 op = (u32)w->arg[1] & FUTEX_CMD_MASK;
+
+	if (!is_in_futex(k, w) || fr_waited_was_runnable(w))
+		return false;
+	return op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2 || (op == FUTEX_WAIT && (u32)w->arg[2] == CONTENDED);
+}
+
+/* How many other threads of its process waited for the same lock in this time. */
+static u32 others_at(const struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *other;
+	size_t i;
+	u32 cnt = 0;
+
+	for (i = 0; (other = fr_clues_wait(k->c, i)); i++)
+		cnt += other->tid != w->tid && other->pid == w->pid && other->arg[0] == w->arg[0] && is_for_lock(k, other) &&
+		       fr_overlap_ns(fr_waited_began_ns(other), other->ts, fr_waited_began_ns(w), w->ts) >= w->off_ns / 2;
+	return cnt;
+}
+
+/*
+ * The lock passes from waiter to waiter, each of which holds it for a moment: back to whoever kept it. NULL: not known. A
+ * waiter's wait and its waker's end within moments.
+ */
+static const struct fr_waited *wait_of_holder(struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *first = w, *of;
+	u32 i;
+
+	for (i = 0; i < FR_VERDICT_LINK_MAX; i++) {
+		if (w->waker != FR_WAKER_task || !w->waker_pid || w->waker_pid == first->tid)
+			return NULL;
+		of = fr_clues_wait_in(k->c, w->waker_pid, fr_waited_began_ns(first), fr_waited_woken_ns(w),
+				      first->blocked_ns / 2);
+		if (!of || of->pid != first->pid || of->ts > fr_waited_woken_ns(w))
+			return NULL;
+		if (!is_for_lock(k, of) || of->arg[0] != first->arg[0])
+			return of;
+		w = of;
+	}
+	return NULL;
+}
+
+/* The thread that let it go had slept itself for most of the time. */
+bool fr_recognise_lock_holder(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait, *of;
+	u32 others;
+
+	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2)
+		return false;
+	of = wait_of_holder(k, w);
+	if (!of || fr_waited_was_runnable(of) || is_in_futex(k, of))
+		return false;
+	others = others_at(k, w);
+	fr_case_cause(k, "wait",
+		      "%s kept the lock (futex 0x%llx) while it was asleep for %s %s%s; %s and %u other%s of the process "
+		      "waited for it",
+		      fr_word_who(k, of->tid, of->ts), (unsigned long long)w->arg[0], fr_word_ns(k, of->off_ns),
+		      fr_word_call(k, of), fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others,
+		      others == 1 ? "" : "s");
+	return true;
+}
+
+/* ---- nobody left ---- */
+
+/* The fork that made this process, if the file has all that followed; NULL: not known. */
+static const struct fr_clue_fork *birth_of(const struct fr_clues *c, s32 pid, u64 ts)
+{
+	const struct fr_clue_fork *fork = c->fork.at;
+	size_t i = c->fork.cnt;
+
+	while (i--)
+		if (fork[i].child == (u32)pid && fork[i].pid == (u32)pid && fork[i].ts <= ts)
+			return fork[i].ts >= c->life_ns ? &fork[i] : NULL;
+	return NULL;
+}
+
+/* Did it, or who forked it, start a thread between two times? */
+static bool has_started_thread(const struct fr_clues *c, s32 pid, u64 from_ns, u64 to_ns)
+{
+	const struct fr_clue_fork *fork = c->fork.at;
+	size_t i;
+
+	for (i = 0; i < c->fork.cnt; i++)
+		if (fork[i].pid == (u32)pid && fork[i].child != (u32)pid && fork[i].ts >= from_ns && fork[i].ts <= to_ns)
+			return true;
+	return false;
+}
+
+/*
+ * A private futex is its process's alone. If that has one thread, and no time-out is set, nobody can end the wait but a signal.
+ * A process that was forked by one with threads has one, and each lock that another thread had just taken.
+ */
+bool fr_recognise_orphan_lock(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const struct fr_clue_fork *birth;
+	u32 op = w ? (u32)w->arg[1] & FUTEX_CMD_MASK : 0;
+	s32 parent;
+
+	if (!w || k->c->is_full || !is_in_futex(k, w) || fr_waited_was_runnable(w) || !(w->arg[1] & FUTEX_PRIVATE_FLAG) ||
+	    w->arg[3] || (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) || w->blocked_ns < FOR_EVER_NS)
+		return false;
+	birth = birth_of(k->c, w->pid, w->ts);
+	if (!birth || has_started_thread(k->c, w->pid, birth->ts, w->ts))
+		return false;
+	parent = fr_clues_pid(k->c, birth->parent, birth->ts);
+	if (parent <= 0 || !has_started_thread(k->c, parent, 0, birth->ts))
+		return false;
+	fr_case_cause(k, "wait, sched_process_fork",
+		      "%s waits for ever (%s so far): futex 0x%llx is its process's own, which has no other thread; %s, which "
+		      "has threads, forked it %s before: a lock that one of them had taken stays taken in the child",
+		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), (unsigned long long)w->arg[0],
+		      fr_word_who(k, birth->parent, birth->ts), fr_word_ns(k, w->ts - birth->ts));
+	return true;
+}

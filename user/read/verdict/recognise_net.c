@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* recognise_net: a task waited for a peer. */
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+/* ---- delayed ACK ---- */
+
+#define DELACK_LEAST_NS (36 * FR_MSEC_NS) /* the kernel's least delay is 40 ms, to the tick */
+#define DELACK_MOST_NS	(60 * FR_MSEC_NS)
+#define TIMES_LEAST	2u
+
+struct ends {
+	const char *mine, *peer; /* of "tcp:MINE-PEER" */
+	size_t mine_len, peer_len;
+};
+
+/* Addresses have no "-", but for names of zones, of which nothing is said. */
+static bool ends_of(const struct fr_waited *w, struct ends *e)
+{
+	const char *at = w->object, *end = w->object + w->object_len, *dash;
+
+	if (w->object_len < 5 || memcmp(at, "tcp:", 4))
+		return false;
+	at += 4;
+	dash = memchr(at, '-', end - at);
+	if (!dash || memchr(dash + 1, '-', end - dash - 1))
+		return false;
+	*e = (struct ends){.mine = at, .mine_len = dash - at, .peer = dash + 1, .peer_len = end - dash - 1};
+	return true;
+}
+
+static bool is_same_end(const char *a, size_t a_len, const char *b, size_t b_len)
+{
+	return a_len == b_len && !memcmp(a, b, a_len);
+}
+
+/* Are these the two ends of one connection? Then it does not leave the host. */
+static bool are_ends(const struct fr_waited *a, const struct fr_waited *b)
+{
+	struct ends x, y;
+
+	return ends_of(a, &x) && ends_of(b, &y) && is_same_end(x.mine, x.mine_len, y.peer, y.peer_len) &&
+	       is_same_end(x.peer, x.peer_len, y.mine, y.mine_len);
+}
+
+static bool is_delack_long(const struct fr_waited *w)
+{
+	return !fr_waited_was_runnable(w) && w->blocked_ns >= DELACK_LEAST_NS && w->blocked_ns <= DELACK_MOST_NS;
+}
+
+/*
+ * Within a host, what a task sends arrives within its own call: the sender wakes the receiver. Here a timer did, 40 ms later:
+ * the sender's second small segment waited for the acknowledgment of the first (Nagle), and the receiver delayed that.
+ */
+static bool is_held_back(const struct fr_waited *w)
+{
+	return is_delack_long(w) && (w->waker == FR_WAKER_timer || w->waker == FR_WAKER_softirq || w->waker == FR_WAKER_irq);
+}
+
+static u32 times_of(const struct fr_clues *c, const struct fr_waited *like)
+{
+	const struct fr_waited *w;
+	size_t i;
+	u32 cnt = 0;
+
+	for (i = 0; (w = fr_clues_wait(c, i)); i++)
+		cnt += w->tid == like->tid && w->object_len == like->object_len &&
+		       !memcmp(w->object, like->object, w->object_len) && is_delack_long(w);
+	return cnt;
+}
+
+bool fr_recognise_delayed_ack(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait, *of;
+	u32 cnt;
+
+	if (!w || !is_delack_long(w) || w->waker != FR_WAKER_task || !w->waker_pid)
+		return false;
+	of = fr_clues_wait_in(k->c, w->waker_pid, fr_waited_began_ns(w), fr_waited_woken_ns(w), w->blocked_ns / 4 * 3);
+	cnt = times_of(k->c, w);
+	if (!of || !are_ends(w, of) || !is_held_back(of) || cnt < TIMES_LEAST)
+		return false;
+	fr_case_cause(
+		k, "wait",
+		"a delayed ACK (Nagle): %s got data only %s later, by a timer and not by %s's own send, as when a request of "
+		"two small writes waits for the acknowledgment of the first; %u waits like this in the %s before",
+		fr_word_who(k, of->tid, of->ts), fr_word_ns(k, of->blocked_ns), fr_word_comm(k, w->tid, w->ts), cnt,
+		fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+	return true;
+}
+
+/* ---- an event loop that ended ---- */
+
+#define LOOPS_LEAST 3u
+#define ENDS_NS	    (200 * FR_MSEC_NS) /* from its last event to its end: what a runtime does at its exit */
+
+static bool is_in_epoll(const struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ];
+
+	return w->in == FR_WAITED_call && !strncmp(fr_waited_call(w, k->c->arch, call), "epoll_", 6);
+}
+
+/* It had waited for events again and again; one came, and it ended by itself, with success. */
+bool fr_recognise_event_loop(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_waited *w, *last = NULL;
+	u32 cnt = 0;
+	size_t i;
+
+	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || fr_case_fact(k, "trigger_status", -1) ||
+	    (s32)c->tid != c->pid)
+		return false;
+	for (i = 0; (w = fr_clues_wait(c, i)); i++) {
+		if (w->tid != c->tid || w->ts > c->at_ns)
+			continue;
+		last = w;
+		cnt += is_in_epoll(k, w);
+	}
+	if (!last || !is_in_epoll(k, last) || cnt < LOOPS_LEAST || c->at_ns - last->ts > ENDS_NS)
+		return false;
+	fr_case_cause(k, "wait, trigger",
+		      "its event loop ended: after %u waits in it, %s came back from %s, %s, and ended by itself %s later: "
+		      "nothing was left that it waited for, or it was told to",
+		      cnt, fr_word_comm(k, last->tid, last->ts), fr_word_call(k, last) + 3, fr_word_ender(k, last),
+		      fr_word_ns(k, c->at_ns - last->ts));
+	return true;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/verdict/verdict_int.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/text/escape.h"
+#include "base/text/units.h"
+
+/* ---- sentences ---- */
+
+static void put(struct fr_verdict_line *line, const char *from, const char *fmt, va_list ap)
+{
+	vsnprintf(line->text, sizeof(line->text), fmt, ap);
+	snprintf(line->from, sizeof(line->from), "%s", from);
+}
+
+void fr_case_cause(struct fr_case *k, const char *from, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	put(&k->v->cause, from, fmt, ap);
+	va_end(ap);
+}
+
+void fr_case_link(struct fr_case *k, const char *from, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (k->v->chain_cnt == FR_VERDICT_LINK_MAX)
+		return;
+	va_start(ap, fmt);
+	put(&k->v->chain[k->v->chain_cnt++], from, fmt, ap);
+	va_end(ap);
+}
+
+void fr_case_not(struct fr_case *k, const char *from, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (k->v->not_cnt == FR_VERDICT_NOT_MAX)
+		return;
+	va_start(ap, fmt);
+	put(&k->v->not_it[k->v->not_cnt++], from, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- words ---- */
+
+static char *new_word(struct fr_case *k)
+{
+	return k->word[k->word_at++ % FR_WORD_CNT];
+}
+
+const char *fr_word_who(struct fr_case *k, u32 tid, u64 ts)
+{
+	return fr_clues_who(k->c, tid, ts, new_word(k));
+}
+
+const char *fr_word_comm(struct fr_case *k, u32 tid, u64 ts)
+{
+	return fr_clues_comm(k->c, tid, ts, new_word(k));
+}
+
+const char *fr_word_ns(struct fr_case *k, u64 ns)
+{
+	return ns ? fr_show_duration(ns, new_word(k), FR_WORD_SZ) : "0 ns";
+}
+
+const char *fr_word_cnt(struct fr_case *k, u64 cnt)
+{
+	return fr_show_count(cnt, new_word(k), FR_WORD_SZ);
+}
+
+const char *fr_word_text(struct fr_case *k, const char *text, size_t len)
+{
+	char *word = new_word(k);
+
+	word[fr_escape_mem(word, FR_WORD_SZ - 1, text, len)] = 0;
+	return word;
+}
+
+const char *fr_word_when(struct fr_case *k, u64 ts)
+{
+	u64 real_ns = fr_wall_real(k->c->view->wall, ts), at_ns = k->c->at_ns;
+	time_t sec = real_ns / FR_SEC_NS;
+	char *word = new_word(k), clock[32];
+	struct tm tm;
+
+	if (real_ns && localtime_r(&sec, &tm) && strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
+		snprintf(word, FR_WORD_SZ, "%s.%06llu", clock, (unsigned long long)(real_ns % FR_SEC_NS / 1000));
+	else if (ts == at_ns)
+		return "the trigger";
+	else
+		snprintf(word, FR_WORD_SZ, "%s %s the trigger", fr_word_ns(k, ts < at_ns ? at_ns - ts : ts - at_ns),
+			 ts < at_ns ? "before" : "after");
+	return word;
+}
+
+const char *fr_word_call(struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ], *word = new_word(k);
+
+	if (w == &k->by_steps && !k->knows_call)
+		return "(in what is not known)";
+	snprintf(word, FR_WORD_SZ, "in %s%s", w->in == FR_WAITED_kernel ? "the " : "", fr_waited_call(w, k->c->arch, call));
+	return word;
+}
+
+const char *fr_word_object(struct fr_case *k, const struct fr_waited *w)
+{
+	char about[FR_WAITED_OBJECT_SZ], *word = new_word(k);
+	size_t len = strlen(fr_waited_about(w, k->c->arch, about));
+
+	strcpy(word, len ? " on " : "");
+	if (len)
+		word[4 + fr_escape_mem(word + 4, FR_WORD_SZ - 5, about, len)] = 0;
+	return word;
+}
+
+const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w)
+{
+	char *word = new_word(k);
+
+	if (fr_waited_was_runnable(w))
+		return "runnable all the time";
+	if (w == &k->by_steps && k->is_going)
+		return "and goes on";
+	if (w->waker == FR_WAKER_task && w->waker_pid)
+		snprintf(word, FR_WORD_SZ, "woken by %s", fr_word_who(k, w->waker_pid, fr_waited_woken_ns(w)));
+	else
+		snprintf(word, FR_WORD_SZ, "ended by %s", fr_waker_words(w->waker));
+	return word;
+}
+
+/* ---- what several ask ---- */
+
+s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise)
+{
+	s64 v;
+
+	return fr_snap_fact_num(k->c->snap, name, &v) ? v : otherwise;
+}
+
+bool fr_case_is_queued(const struct fr_case *k, u64 *from_ns, u64 *to_ns)
+{
+	const struct fr_waited *w = k->wait;
+
+	if (!w || w->queued_ns < w->off_ns / 2)
+		return false;
+	*from_ns = fr_waited_woken_ns(w);
+	*to_ns = w->ts;
+	return true;
+}
+
+bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct fr_clue_use *out)
+{
+	struct fr_tally use;
+	bool found = false;
+	u32 i;
+
+	if (!fr_clues_covers(k->c, cpu, from_ns, to_ns))
+		return false;
+	if (fr_clues_use(k->c, cpu, from_ns, to_ns, &use)) {
+		k->failed = true;
+		return false;
+	}
+	for (i = 0; i < use.cnt && !found; i++) {
+		*out = *(struct fr_clue_use *)fr_tally_at(&use, i);
+		found = out->key != 0;
+	}
+	fr_tally_free(&use);
+	return found;
+}
+
+/* ---- the wait that it is about ---- */
+
+#define ENDED_BY_NS (10 * FR_MSEC_NS) /* a signal's receiver runs so soon after it was sent, or the wait was another one's */
+
+static bool is_reason(const struct fr_clues *c, const char *reason)
+{
+	return c->reason && !strcmp(c->reason, reason);
+}
+
+/* Its last time off a CPU, as its switches tell it; it may go on. */
+static bool wait_by_steps(struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	struct fr_waited *w = &k->by_steps;
+	const struct fr_an_step *left = NULL, *woken = NULL, *ran = NULL;
+	u64 i = f && f->step_cnt > FR_AN_STEP_MAX ? f->step_cnt - FR_AN_STEP_MAX : 0;
+
+	for (; f && i < f->step_cnt; i++) {
+		const struct fr_an_step *s = &f->step[i % FR_AN_STEP_MAX];
+
+		if (s->ts > k->c->at_ns)
+			break;
+		if (s->did == FR_AN_LEAVES)
+			left = s, woken = ran = NULL;
+		else if (s->did == FR_AN_WOKEN)
+			woken = left && !woken ? s : woken;
+		else
+			ran = left ? s : NULL;
+	}
+	if (!left || left->state & FR_PREV_STATE_ENDED)
+		return false;
+	*w = (struct fr_waited){.ts = ran ? ran->ts : k->c->at_ns,
+				.tid = f->tid,
+				.pid = k->c->pid,
+				.cpu = ran ? ran->cpu : left->cpu,
+				.state = left->state,
+				.in = left->in == FR_SPAN_IN_CALL ? FR_WAITED_call : FR_WAITED_user,
+				.id = left->id,
+				.abi = left->abi,
+				.object = ""};
+	w->off_ns = w->ts - left->ts;
+	w->queued_ns = fr_waited_was_runnable(w) ? w->off_ns : woken ? w->ts - woken->ts : 0;
+	w->blocked_ns = w->off_ns - w->queued_ns;
+	if (woken && woken->by == FR_SPAN_BY_TASK && woken->by_nr) {
+		w->waker = FR_WAKER_task;
+		w->waker_pid = woken->by_nr;
+	}
+	k->knows_call = left->in == FR_SPAN_IN_CALL;
+	k->is_going = !ran && !woken && !fr_waited_was_runnable(w);
+	return ran ? woken || fr_waited_was_runnable(w) : true;
+}
+
+/* What a signal ended, of which its sender is the waker. */
+static bool is_ended_by_signal(const struct fr_clues *c, const struct fr_waited *w)
+{
+	const struct fr_clue_signal *s = c->signal.at;
+	size_t i;
+
+	for (i = 0; w->waker_pid && i < c->signal.cnt; i++)
+		if (s[i].sender == w->waker_pid && s[i].ts <= w->ts && s[i].ts >= fr_waited_began_ns(w) &&
+		    (s[i].target == w->tid || fr_clues_pid(c, s[i].target, s[i].ts) == w->pid))
+			return true;
+	return false;
+}
+
+static void find_wait(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	bool took = is_reason(c, "latency") || is_reason(c, "hung");
+	u64 from_ns = c->at_ns - (took ? c->value_ns : ENDED_BY_NS), to_ns = c->at_ns;
+
+	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns))
+		return;
+	k->wait_from = "wait";
+	if (took)
+		k->wait = fr_clues_wait_in(c, c->tid, from_ns, to_ns, c->value_ns / 2);
+	else
+		k->wait = fr_clues_wait_in(c, c->tid, from_ns, to_ns, 1);
+	if (!took && k->wait && !is_ended_by_signal(c, k->wait))
+		k->wait = NULL;
+	if (k->wait || !took || !wait_by_steps(k) ||
+	    fr_overlap_ns(k->by_steps.ts - k->by_steps.off_ns, k->by_steps.ts, from_ns, to_ns) < c->value_ns / 2)
+		return;
+	k->wait = &k->by_steps;
+	k->wait_from = "sched_switch, sched_waking";
+}
+
+int fr_verdict_make(const struct fr_clues *c, struct fr_finding *v)
+{
+	struct fr_case *k = calloc(1, sizeof(*k));
+	bool failed;
+
+	*v = (struct fr_finding){0};
+	if (!k)
+		return -ENOMEM;
+	k->c = c;
+	k->v = v;
+	find_wait(k);
+	fr_case_what(k);
+	fr_case_chain(k);
+	fr_case_recognise(k);
+	fr_case_rule_out(k);
+	failed = k->failed;
+	free(k);
+	return failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * verdict_chain: from the trigger's task backwards through waits, and what was ruled out.
+ *
+ *	A waited for B	while B waited for C	while C ran		a link each; the last says what ran, or what
+ *			(most of A's wait)				nobody's doing ended the wait: a timer, an interrupt
+ *
+ * A waker is what a wait was for only as long as it was busy with something itself: what it did before that is another story.
+ */
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+/* ---- the chain ---- */
+
+static void link_wait(struct fr_case *k, const struct fr_waited *w)
+{
+	const char *queued = w->queued_ns >= FR_MSEC_NS && !fr_waited_was_runnable(w) ? fr_word_ns(k, w->queued_ns) : NULL;
+
+	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s waited %s %s%s, %s%s%s%s", fr_word_who(k, w->tid, w->ts),
+		     fr_word_ns(k, w->off_ns), fr_word_call(k, w), fr_word_object(k, w), fr_word_ender(k, w),
+		     queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "");
+}
+
+/* It was queued: who had the CPU meanwhile. */
+static void link_cpu(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns)
+{
+	struct fr_clue_use top;
+
+	if (fr_case_top_user(k, cpu, from_ns, to_ns, &top))
+		fr_case_link(k, "sched_switch", "CPU %u: %s had it most, for %s of these %s", cpu,
+			     fr_word_who(k, top.key, to_ns), fr_word_ns(k, top.ns), fr_word_ns(k, to_ns - from_ns));
+}
+
+/* What woke it had no long wait: did it run? */
+static void link_run(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns)
+{
+	u64 ran_ns;
+
+	if (!fr_clues_covers(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
+		return;
+	ran_ns = fr_clues_ran(k->c, tid, from_ns, to_ns);
+	if (ran_ns >= (to_ns - from_ns) / 2)
+		fr_case_link(k, "sched_switch", "%s ran meanwhile, for %s of these %s", fr_word_who(k, tid, to_ns),
+			     fr_word_ns(k, ran_ns), fr_word_ns(k, to_ns - from_ns));
+}
+
+/* The wait that kept a waker busy for most of the wait that it ended; NULL: none. */
+static const struct fr_waited *wait_of_waker(const struct fr_case *k, const struct fr_waited *w)
+{
+	u64 began_ns = fr_waited_began_ns(w), woken_ns = fr_waited_woken_ns(w);
+	const struct fr_waited *of = fr_clues_wait_in(k->c, w->waker_pid, began_ns, woken_ns, w->blocked_ns / 2);
+
+	return of && of->ts <= woken_ns ? of : NULL;
+}
+
+void fr_case_chain(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+
+	while (w && k->v->chain_cnt < FR_VERDICT_LINK_MAX) {
+		const struct fr_waited *next = NULL;
+
+		link_wait(k, w);
+		if (w->queued_ns >= w->off_ns / 2) {
+			link_cpu(k, w->cpu, fr_waited_woken_ns(w), w->ts);
+		} else if (w->waker == FR_WAKER_task && w->waker_pid && w->waker_pid != w->tid) {
+			next = wait_of_waker(k, w);
+			if (!next)
+				link_run(k, w->waker_pid, fr_waited_began_ns(w), fr_waited_woken_ns(w));
+		}
+		w = next;
+	}
+}
+
+/* ---- what it was not ---- */
+
+static void rule_out_for_wait(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+
+	if (fr_waited_was_runnable(w))
+		fr_case_not(k, k->wait_from, "a lock, a disk or a peer (it was runnable)");
+	else if (w->queued_ns < w->off_ns / 20)
+		fr_case_not(k, k->wait_from, "want of a CPU (queued for %s of %s)", fr_word_ns(k, w->queued_ns),
+			    fr_word_ns(k, w->off_ns));
+	else if (w->queued_ns > w->off_ns / 20 * 19)
+		fr_case_not(k, k->wait_from, "a lock, a disk or a peer (asleep for %s of %s)", fr_word_ns(k, w->blocked_ns),
+			    fr_word_ns(k, w->off_ns));
+	if (w->state == FR_PREV_STATE_SLEEPING && w->queued_ns < w->off_ns / 2)
+		fr_case_not(k, k->wait_from, "a wait that no signal can end (its state was S, not D)");
+}
+
+static bool is_reason(const struct fr_case *k, const char *reason)
+{
+	return k->c->reason && !strcmp(k->c->reason, reason);
+}
+
+static void rule_out_for_death(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	s64 code = fr_case_fact(k, "trigger_code", 0);
+
+	if (c->has[FR_CLUE_VICTIM] && !c->victim_ns && c->life_ns && c->life_ns < c->at_ns)
+		fr_case_not(k, "mark_victim", "the out-of-memory killer (it chose nobody in the %s before)",
+			    fr_word_ns(k, c->at_ns - c->life_ns));
+	if (is_reason(k, "crash") && code > 0 && code != 0x80)
+		fr_case_not(k, "trigger", "a signal from another process (its code is of the task's own fault)");
+}
+
+void fr_case_rule_out(struct fr_case *k)
+{
+	if (k->wait && !is_reason(k, "crash"))
+		rule_out_for_wait(k);
+	if (is_reason(k, "crash") || is_reason(k, "exit"))
+		rule_out_for_death(k);
+	if (k->c->tid && k->c->switch_cnt && fr_clues_covers(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns))
+		fr_case_not(k, "sched_switch", "missing events (each CPU's switches of the %s before are there)",
+			    fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+}

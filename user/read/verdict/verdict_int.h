@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * verdict_int: what recognisers and the other parts of a verdict share.
+ *
+ * A recogniser looks at a case and, only if it is sure, writes a sentence and returns true. To add one: a function in a
+ * recognise_*.c, its entry in the table of recognise.c, a file of tests/verdict/ with one case on which it speaks and five on
+ * which it must not, and its line in docs/report.md (made from the table).
+ */
+#ifndef FR_VERDICT_INT_H
+#define FR_VERDICT_INT_H
+
+#include "read/verdict/verdict.h"
+
+#define FR_WORD_CNT 24u
+#define FR_WORD_SZ  FR_WAITED_OBJECT_SZ
+
+/* What a case consists of, beside the clues. */
+struct fr_case {
+	const struct fr_clues *c;
+	struct fr_finding *v;
+	/*
+	 * The wait that the trigger is about: of its task, in what took so long, or what a signal ended; by its record, or else
+	 * by the switches of the task. NULL: there is none, or it is not known.
+	 */
+	const struct fr_waited *wait;
+	struct fr_waited by_steps; /* it, if there is no record */
+	bool knows_call, is_going; /* by_steps: in what call it waits; its wait has not ended */
+	const char *wait_from;	   /* the events that tell of it */
+	/* words of sentences: the last FR_WORD_CNT are there */
+	char word[FR_WORD_CNT][FR_WORD_SZ];
+	u32 word_at;
+	bool failed; /* for lack of memory */
+};
+
+typedef bool (*fr_recognise_fn)(struct fr_case *k);
+
+/* All of these of the same kind: declared here, listed in recognise.c. */
+bool fr_recognise_fifo_hog(struct fr_case *k);
+bool fr_recognise_fork_storm(struct fr_case *k);
+bool fr_recognise_kworker(struct fr_case *k);
+bool fr_recognise_killer(struct fr_case *k);
+bool fr_recognise_heap(struct fr_case *k);
+bool fr_recognise_lock_holder(struct fr_case *k);
+bool fr_recognise_orphan_lock(struct fr_case *k);
+bool fr_recognise_throttled(struct fr_case *k);
+bool fr_recognise_delayed_ack(struct fr_case *k);
+bool fr_recognise_event_loop(struct fr_case *k);
+
+/* The first recogniser that is sure writes k->v->cause. */
+void fr_case_recognise(struct fr_case *k);
+void fr_case_what(struct fr_case *k);	  /* verdict_what.c */
+void fr_case_chain(struct fr_case *k);	  /* verdict_chain.c */
+void fr_case_rule_out(struct fr_case *k); /* verdict_chain.c */
+
+/* ---- sentences (verdict.c) ---- */
+
+/* from: names of events. */
+void fr_case_cause(struct fr_case *k, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void fr_case_link(struct fr_case *k, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void fr_case_not(struct fr_case *k, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Words for them. */
+const char *fr_word_who(struct fr_case *k, u32 tid, u64 ts);  /* comm/tid */
+const char *fr_word_comm(struct fr_case *k, u32 tid, u64 ts); /* comm */
+const char *fr_word_ns(struct fr_case *k, u64 ns);
+const char *fr_word_cnt(struct fr_case *k, u64 cnt);
+const char *fr_word_when(struct fr_case *k, u64 ts); /* wall time of day, or how long before the trigger */
+const char *fr_word_text(struct fr_case *k, const char *text, size_t len);
+const char *fr_word_call(struct fr_case *k, const struct fr_waited *w);	  /* "in futex", "in user code", "in the kernel" */
+const char *fr_word_object(struct fr_case *k, const struct fr_waited *w); /* " on futex 0x..", or nothing */
+const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);  /* "woken by x/1", "ended by a timer" */
+
+/* ---- what several ask ---- */
+
+/* Was the time spent mostly in waiting for a CPU? Then [*from_ns, *to_ns). */
+bool fr_case_is_queued(const struct fr_case *k, u64 *from_ns, u64 *to_ns);
+
+/* Who had a CPU most in this time, but for idle; no: it is not known. */
+bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct fr_clue_use *out);
+
+/* A fact of the file that is a number; `otherwise` where it has none. */
+s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);
+
+#define FR_RT_PRIO_CNT 100 /* below it, the kernel's priorities are of real time */
+
+static inline u64 fr_waited_woken_ns(const struct fr_waited *w)
+{
+	return w->ts > w->queued_ns ? w->ts - w->queued_ns : 0;
+}
+
+#endif

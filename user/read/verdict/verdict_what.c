@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* verdict_what: what happened, to which task, in which state, since when: a sentence for each kind of trigger. */
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/schema/sysnames.h"
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+struct what {
+	struct fr_case *k;
+	const char *who, *when;
+	char state[FR_VERDICT_TEXT_SZ]; /* behind it, or empty */
+	const char *state_from;
+};
+
+static void say(struct what *w, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+static void say(struct what *w, const char *from, const char *fmt, ...)
+{
+	struct fr_verdict_line *line = &w->k->v->what;
+	va_list ap;
+	size_t len;
+
+	va_start(ap, fmt);
+	vsnprintf(line->text, sizeof(line->text), fmt, ap);
+	va_end(ap);
+	len = strlen(line->text);
+	snprintf(line->text + len, sizeof(line->text) - len, "%s", w->state);
+	snprintf(line->from, sizeof(line->from), "%s%s%s", from, w->state[0] && *from ? ", " : "",
+		 w->state[0] ? w->state_from : "");
+}
+
+/* ---- in which state ---- */
+
+static const char *state_name(const struct fr_waited *w)
+{
+	const struct fr_sys sys = {0};
+
+	return fr_sysname(&sys, FR_STYLE_STATE, w->state) ?: "?";
+}
+
+/* It waited: where, and for what. */
+static void tell_wait(struct what *h)
+{
+	struct fr_case *k = h->k;
+	const struct fr_waited *w = k->wait;
+
+	if (!w)
+		return;
+	h->state_from = k->wait_from;
+	if (fr_waited_was_runnable(w))
+		snprintf(h->state, sizeof(h->state), ": runnable (%s) all the time, stopped %s", state_name(w),
+			 fr_word_call(k, w));
+	else if (w->queued_ns < w->off_ns / 20)
+		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s", state_name(w), fr_word_ns(k, w->blocked_ns),
+			 fr_word_call(k, w), fr_word_object(k, w));
+	else
+		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s, then queued for CPU %u for %s", state_name(w),
+			 fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), w->cpu,
+			 fr_word_ns(k, w->queued_ns));
+}
+
+/* What it did when it ended. */
+static void tell_end(struct what *h)
+{
+	struct fr_case *k = h->k;
+	const struct fr_an_focus *f = k->c->focus;
+	const struct fr_an_step *last = NULL;
+	u64 i = f && f->step_cnt > FR_AN_STEP_MAX ? f->step_cnt - FR_AN_STEP_MAX : 0;
+
+	for (; f && i < f->step_cnt && f->step[i % FR_AN_STEP_MAX].ts <= k->c->at_ns; i++)
+		last = &f->step[i % FR_AN_STEP_MAX];
+	if (!last || last->did != FR_AN_RUNS)
+		return;
+	h->state_from = "sched_switch";
+	snprintf(h->state, sizeof(h->state), "; it ran on CPU %u, for %s", last->cpu, fr_word_ns(k, k->c->at_ns - last->ts));
+}
+
+/* ---- by the kind of trigger ---- */
+
+static void tell_crash(struct what *h)
+{
+	struct fr_case *k = h->k;
+	const struct fr_sys sys = {0};
+	s64 sig = fr_case_fact(k, "trigger_sig", 0), code = fr_case_fact(k, "trigger_code", 0);
+	const char *name = fr_signal_name(sig);
+	const char *why = sig == SIGKILL ? NULL : fr_sysname(&sys, FR_STYLE_SICODE, code); /* SIGKILL's is not known there */
+	char number[32];
+
+	snprintf(number, sizeof(number), "signal %lld", (long long)sig);
+	tell_end(h);
+	say(h, "trigger", "%s died of %s%s%s%s at %s", h->who, name ?: number, why ? " (" : "", why ?: "", why ? ")" : "",
+	    h->when);
+}
+
+static void tell_exit(struct what *h)
+{
+	tell_end(h);
+	say(h, "trigger", "%s ended its process with exit status %lld at %s", h->who,
+	    (long long)fr_case_fact(h->k, "trigger_status", 0), h->when);
+}
+
+static void tell_oom(struct what *h)
+{
+	say(h, "trigger", "the out-of-memory killer chose %s at %s", h->who, h->when);
+}
+
+static void tell_kernel(struct what *h)
+{
+	const char *text = fr_snap_fact(h->k->c->snap, "trigger_text");
+
+	say(h, "trigger", "the kernel reported at %s: %s", h->when,
+	    text ? fr_word_text(h->k, text, strlen(text)) : "its words are not known");
+}
+
+static void tell_hung(struct what *h)
+{
+	struct fr_case *k = h->k;
+
+	tell_wait(h);
+	say(h, "trigger", "%s did not run for %s, from %s on", h->who, fr_word_ns(k, k->c->value_ns),
+	    fr_word_when(k, k->v->since_ns));
+}
+
+static void tell_latency(struct what *h)
+{
+	struct fr_case *k = h->k;
+	const char *kind = fr_snap_fact(k->c->snap, "trigger_latency") ?: "", *name;
+	const char *took = fr_word_ns(k, k->c->value_ns), *since = fr_word_when(k, k->v->since_ns);
+	const struct fr_sys sys = {.arch = k->c->arch};
+	s64 nr = fr_case_fact(k, "trigger_what", 0);
+
+	if (!strcmp(kind, "wakeup")) {
+		tell_wait(h);
+		say(h, "trigger", "%s waited %s for a CPU after it had been woken at %s", h->who, took, since);
+	} else if (!strcmp(kind, "offcpu")) {
+		tell_wait(h);
+		say(h, "trigger", "%s had no CPU for %s, from %s on", h->who, took, since);
+	} else if (!strcmp(kind, "syscall")) {
+		name = fr_sysname(&sys, FR_STYLE_SYSCALL, nr);
+		tell_wait(h);
+		say(h, "trigger", "%s was in %s for %s, from %s on", h->who, name ?: "a system call", took, since);
+	} else if (!strcmp(kind, "softirq")) {
+		name = fr_sysname(&sys, FR_STYLE_SOFTIRQ, nr);
+		say(h, "trigger", "softirq %s took %s, from %s on%s%s", name ?: "of an unknown kind", took, since,
+		    k->c->tid ? ", on top of " : "", k->c->tid ? h->who : "");
+	} else if (!strcmp(kind, "block")) {
+		say(h, "trigger", "a request to block device %lld,%lld took %s, from %s on", (long long)nr >> 20,
+		    (long long)nr & 0xfffff, took, since);
+	} else {
+		say(h, "trigger", "interrupt %lld took %s, from %s on", (long long)nr, took, since);
+	}
+}
+
+static void tell_event(struct what *h)
+{
+	const char *rule = fr_snap_fact(h->k->c->snap, "trigger_rule");
+
+	tell_end(h);
+	say(h, "trigger", "an event that a rule names came at %s%s%s: %s", h->when, h->k->c->tid ? ", from " : "",
+	    h->k->c->tid ? h->who : "", rule ? fr_word_text(h->k, rule, strlen(rule)) : "the rule is not known");
+}
+
+static void tell_pressure(struct what *h)
+{
+	const char *rule = fr_snap_fact(h->k->c->snap, "trigger_rule");
+
+	say(h, "trigger", "tasks were stalled at %s as much as rule %s says; it is about no task", h->when,
+	    rule ? fr_word_text(h->k, rule, strlen(rule)) : "psi");
+}
+
+static const struct {
+	const char *reason;
+	void (*tell)(struct what *h);
+} kinds[] = {
+	{"crash", tell_crash}, {"exit", tell_exit},	  {"oom", tell_oom},	 {"kernel", tell_kernel},
+	{"hung", tell_hung},   {"latency", tell_latency}, {"event", tell_event}, {"psi", tell_pressure},
+};
+
+void fr_case_what(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const char *reason = c->reason ?: "";
+	struct what h = {.k = k, .when = fr_word_when(k, c->at_ns)};
+	u32 i;
+
+	h.who = c->tid ? fr_word_who(k, c->tid, c->at_ns) : "an unknown task";
+	if (c->value_ns && c->value_ns <= c->at_ns)
+		k->v->since_ns = c->at_ns - c->value_ns;
+	else if (c->reason && fr_case_fact(k, "trigger_ts", 0) > 0)
+		k->v->since_ns = c->at_ns;
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].reason, reason))
+			continue;
+		kinds[i].tell(&h);
+		return;
+	}
+	say(&h, "", "no trigger was pulled: the snapshot was taken at %s%s%s%s", h.when, *reason ? " (" : "",
+	    *reason ? fr_word_text(k, reason, strlen(reason)) : "", *reason ? ")" : "");
+}
