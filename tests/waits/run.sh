@@ -152,6 +152,14 @@ diff_by_object() {
 		holds '[.long_waits[] | select(.b.count > 0) | .name] | sort == ["client: recvfrom tcp:127.0.0.1:4000-127.0.0.1:80", "client: user code", "shell: wait4 child 200",
 			"worker: futex futex 0x5000", "worker: poll 3 descriptors"]' && status 0 "$FLIGHTREC" diff "$snap" "$tmp/none.flight" && prints '^Long waits by task name, call and object, % of time'
 }
+# One snapshot has the wakings, and another one, of the same boot, the records of the waits that they ended.
+other_snapshot_knows() {
+	grep -v ' wait ' "$tmp/lines" | made "$tmp/wakings.flight" && grep -v '^event .* sched_' "$tmp/lines" | made "$tmp/records.flight" || return
+	set -- "$tmp/wakings.flight" "$tmp/records.flight"
+	status 0 "$FLIGHTREC" replay --pairs "$@" && is_silent 'waker=300' && prints ' waker=100( |$)' || return
+	status 0 "$FLIGHTREC" export --to perfetto -o "$tmp/both.pftrace" "$@" && /usr/bin/python3 tests/waits/perfetto.py "$tmp/both.pftrace" > "$tmp/out" &&
+		holds '.wakings | sort == [[100, 8], [100, 16], [100, 16], [101, 0], [101, 8], [200, 0], [400, 0]]' || { cat "$tmp/out"; return 1; }
+}
 # Waking by handlers has the kernel's flags of such: 8 hard, 16 soft.
 perfetto_has_waits() {
 	status 0 "$FLIGHTREC" export --to perfetto -o "$tmp/waits.pftrace" "$snap" && /usr/bin/python3 tests/waits/perfetto.py "$tmp/waits.pftrace" > "$tmp/out" && cat "$tmp/out" &&
@@ -179,6 +187,7 @@ check "no reader blames the task on top of which an interrupt came" nobody_blame
 check "nor does top" top_says_so
 check "a flame graph of time off the CPU has their calls" folded_has_calls
 check "diff compares waits by object" diff_by_object
+check "another snapshot of the boot knows who woke" other_snapshot_knows
 check "a Perfetto trace has them, and who ended them" perfetto_has_waits
 check "so has the page" view_says_so
 finish

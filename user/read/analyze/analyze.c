@@ -458,7 +458,7 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 	fr_pairs_set_room(a->pairs, fr_memory_has_row_room);
 	fr_pairs_tell_why(a->pairs);
 	a->span = fr_pairs_row(a->pairs);
-	err = fr_wakers_new(a->snap, &a->wakers);
+	err = fr_wakers_add(&a->wakers, a->snap);
 	fr_pairs_set_wakers(a->pairs, a->wakers ? fr_wakers_find : NULL, a->wakers);
 	err = err ?: bind_all(a, r);
 	err = err ?: fr_an_tasks_init(a);

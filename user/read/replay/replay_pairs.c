@@ -29,7 +29,7 @@ struct session {
 	size_t lack_at;	       /* like gap_at, for the gaps in whole */
 };
 
-/* Wakings of a boot that no task did, by one of its snapshots. */
+/* Wakings of a boot that no task did. */
 struct bystanders {
 	u32 boot;
 	struct fr_wakers *wakers;
@@ -137,18 +137,28 @@ static int add_snap(struct session *s, const struct fr_snap *snap)
 	return err || lacks ? err : fr_gaps_add(&s->whole, snap);
 }
 
+static struct bystanders *find_bystanders(const struct fr_replay_pairs *p, u32 boot)
+{
+	u32 i;
+
+	for (i = 0; i < p->bystanders_cnt; i++)
+		if (p->bystanders[i].boot == boot)
+			return &p->bystanders[i];
+	return NULL;
+}
+
 static int add_bystanders(struct fr_replay_pairs *p, u32 boot, struct fr_snap *snap)
 {
-	struct bystanders *more = realloc(p->bystanders, (p->bystanders_cnt + 1) * sizeof(*more));
-	int err;
+	struct bystanders *b = find_bystanders(p, boot);
 
-	if (!more)
-		return -ENOMEM;
-	p->bystanders = more;
-	more[p->bystanders_cnt].boot = boot;
-	err = fr_wakers_new(snap, &more[p->bystanders_cnt].wakers);
-	p->bystanders_cnt += !err && more[p->bystanders_cnt].wakers;
-	return err;
+	if (!b) {
+		b = fr_vec_more(&p->bystanders, p->bystanders_cnt);
+		if (!b)
+			return -ENOMEM;
+		*b = (struct bystanders){.boot = boot};
+		p->bystanders_cnt++;
+	}
+	return fr_wakers_add(&b->wakers, snap);
 }
 
 int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, struct fr_snap *snap)
@@ -207,13 +217,11 @@ static void pass_gaps(struct session *s, u64 now_ns)
 /* The pair's waker is the task whose event the waking is: an interrupt's may have come on top of it. */
 static void find_bystander(const struct fr_replay_pairs *p, u32 boot, const struct fr_row *r, struct fr_pair *pair)
 {
-	const struct fr_field *f = pair->waker && p->bystanders_cnt ? fr_event_field(r->ev, "next_pid") : NULL;
-	u32 i;
+	const struct bystanders *b = pair->waker ? find_bystanders(p, boot) : NULL;
+	const struct fr_field *f = b && b->wakers ? fr_event_field(r->ev, "next_pid") : NULL;
 
-	for (i = 0; f && i < p->bystanders_cnt; i++)
-		if (p->bystanders[i].boot == boot &&
-		    fr_wakers_find(p->bystanders[i].wakers, fr_row_num(r, f), pair->begin_ns) != FR_WAKER_task)
-			pair->waker = 0;
+	if (f && fr_wakers_find(b->wakers, fr_row_num(r, f), pair->begin_ns) != FR_WAKER_task)
+		pair->waker = 0;
 }
 
 static bool have_room(struct fr_replay_pairs *p, u32 cnt)

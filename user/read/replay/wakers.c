@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "base/rows/view.h"
 #include "sys/memory.h"
 #include "task_state.h"
@@ -25,6 +26,7 @@ struct waking {
 struct fr_wakers {
 	struct waking *v; /* by tid, then time */
 	size_t cnt, cap;
+	bool full; /* no more are added, for lack of memory */
 };
 
 /* Numbers of event wait. */
@@ -54,8 +56,11 @@ static int add(struct fr_wakers *w, struct waking v)
 	size_t cap = w->cap ? w->cap * 2 : 256;
 	struct waking *more;
 
+	if (w->full)
+		return 0;
 	if (w->cnt == w->cap) {
-		if (w->cnt && !fr_memory_has_row_room((cap - w->cap) * sizeof(v)))
+		w->full = w->cnt && !fr_memory_has_row_room((cap - w->cap) * sizeof(v));
+		if (w->full)
 			return 0;
 		more = realloc(w->v, cap * sizeof(v));
 		if (!more)
@@ -112,26 +117,48 @@ static int by_task(const void *a, const void *b)
 	return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-int fr_wakers_new(struct fr_snap *s, struct fr_wakers **out)
+/* In order, and each once: snapshots of one boot have waits in common. */
+static void sort(struct fr_wakers *w)
 {
-	struct fr_wakers *w;
+	size_t i, kept = 0;
+
+	if (w->cnt)
+		qsort(w->v, w->cnt, sizeof(*w->v), by_task);
+	for (i = 0; i < w->cnt; i++)
+		if (!kept || by_task(&w->v[kept - 1], &w->v[i]))
+			w->v[kept++] = w->v[i];
+	w->cnt = kept;
+}
+
+/* A command may look twice, for pairs and for what it makes of them. */
+static void say_full(void)
+{
+	static bool said;
+
+	if (!said)
+		fr_warn("not all wakings that no task did could be told from those of tasks, for lack of memory: %s",
+			fr_err_cure(-ENOMEM, NULL));
+	said = true;
+}
+
+int fr_wakers_add(struct fr_wakers **wakers, struct fr_snap *s)
+{
+	struct fr_wakers *w = *wakers;
 	struct fields f;
 	int err;
 
-	*out = NULL;
 	if (!fr_snap_records(s, "wait") || !bind(&f, fr_snap_schema(s)))
 		return 0;
-	w = calloc(1, sizeof(*w));
+	w = w ? w : calloc(1, sizeof(*w));
+	*wakers = w;
 	if (!w)
 		return -ENOMEM;
 	err = read_chunks(w, &f, s);
-	if (err) {
-		fr_wakers_free(w);
+	if (err)
 		return err;
-	}
-	if (w->cnt)
-		qsort(w->v, w->cnt, sizeof(*w->v), by_task);
-	*out = w;
+	sort(w);
+	if (w->full)
+		say_full();
 	return 0;
 }
 

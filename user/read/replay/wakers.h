@@ -6,7 +6,8 @@
  *	CPU 0	hog runs ..... sched_waking of W .........	an event of hog
  *	CPU 1	.................. W runs, wait: waker=irq	not hog's doing
  *
- * So these records are read before the events are. Waits that were not recorded tell nothing of their wakings.
+ * So these records are read before the events are, of all snapshots of a boot: one may have the waking, and another the wait.
+ * Waits that were not recorded tell nothing of their wakings.
  */
 #ifndef FR_WAKERS_H
 #define FR_WAKERS_H
@@ -14,10 +15,11 @@
 #include "read/snapfile/snapfile.h"
 #include "wait.h"
 
-struct fr_wakers; /* opaque; those of a snapshot */
+struct fr_wakers; /* opaque; those of a boot */
 
-/* 0 and *out, or -ENOMEM. *out is NULL where the snapshot has no waits. */
-int fr_wakers_new(struct fr_snap *s, struct fr_wakers **out);
+/* Add those of a snapshot: *w is NULL before the first, and stays so while none has waits. Free it also after -ENOMEM. Where
+ * there is no room for more (sys/memory.h) the rest is missing, which has been said. */
+int fr_wakers_add(struct fr_wakers **w, struct fr_snap *s);
 void fr_wakers_free(struct fr_wakers *w); /* NULL is fine */
 
 /* Was it no task that woke this one at ts? If so, what else; FR_WAKER_task: nothing says so. wakers may be NULL. A

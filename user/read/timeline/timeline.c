@@ -279,7 +279,8 @@ static int set_up(struct fr_timeline *t)
 		return -ENOMEM;
 	for (i = 0; i < files; i++) {
 		bind(t, i);
-		if (bind_pairs(t, i) || fr_wakers_new(fr_replay_file(t->replay, i), &w->bind[i].wakers))
+		if (bind_pairs(t, i) ||
+		    fr_wakers_add(&w->boot[fr_replay_boot(t->replay, i)].wakers, fr_replay_file(t->replay, i)))
 			return -ENOMEM;
 		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
 		fr_pairs_set_arch(w->boot[fr_replay_boot(t->replay, i)].pairs, fr_replay_view(t->replay, i)->arch);
@@ -287,6 +288,8 @@ static int set_up(struct fr_timeline *t)
 		if (t->boot_cnt > 1) /* replay shifts them likewise */
 			w->boot[fr_replay_boot(t->replay, i)].shift_ns = fr_wall_shift(fr_replay_view(t->replay, i)->wall);
 	}
+	for (i = 0; i < t->boot_cnt; i++)
+		fr_pairs_set_wakers(w->boot[i].pairs, fr_wakers_find, w->boot[i].wakers);
 	return fr_tl_new_task(t, 0, 0, &nr);
 }
 
@@ -320,10 +323,9 @@ static void free_work(struct fr_timeline *t)
 	for (i = 0; t->work->boot && i < t->boot_cnt; i++) {
 		fr_tidmap_free(&t->work->boot[i].by_tid);
 		fr_pairs_free(t->work->boot[i].pairs);
+		fr_wakers_free(t->work->boot[i].wakers);
 		free(t->work->boot[i].by_cpu);
 	}
-	for (i = 0; t->work->bind && i < fr_replay_file_cnt(t->replay); i++)
-		fr_wakers_free(t->work->bind[i].wakers);
 	free(t->work->early);
 	free(t->work->boot);
 	free(t->work->bind);
@@ -516,7 +518,6 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 	err = err ?: fr_tl_task_nr(t, f.boot, row.tid, &f.task);
 	if (err)
 		return err;
-	fr_pairs_set_wakers(t->work->boot[f.boot].pairs, fr_wakers_find, b->wakers);
 	t->task[f.task].seen_ts = row.ts;
 	if (row.tier == FR_TIER_MAIN && fr_oncpu_row(&t->cpu[f.cpu].on, key, row.tid))
 		err = fr_tl_rows_held(t, f.cpu, f.task);

@@ -39,7 +39,6 @@ struct fr_tl_bind {
 	fr_tl_fn fn[FR_EVENT_MAX];
 	struct fr_sub sub[FR_EVENT_MAX];
 	struct fr_pair_rule pair[FR_EVENT_MAX]; /* of what tells of tasks and wakers alone: none of calls */
-	struct fr_wakers *wakers;
 };
 
 struct fr_tl_boot {
@@ -48,6 +47,7 @@ struct fr_tl_boot {
 	const struct fr_view *view;
 	struct fr_syscall_odd odd;
 	struct fr_pairs *pairs; /* what rows mean for tasks; times are those of rows */
+	struct fr_wakers *wakers;
 	u64 shift_ns;
 	u64 blind_key; /* all its CPUs' events are complete from here on, as far as known by now */
 };

@@ -66,7 +66,7 @@ u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r)
 	enum fr_waker how = FR_WAKER_task;
 
 	if (f && fr_is_stored_num(f))
-		how = fr_wakers_find(x->wakers[x->file], fr_row_num(r, f), r->ts);
+		how = fr_wakers_find(x->wakers[fr_replay_boot(x->replay, x->file)], fr_row_num(r, f), r->ts);
 	if (how == FR_WAKER_softirq)
 		return FR_EXPORT_SOFTIRQ;
 	return how == FR_WAKER_irq || how == FR_WAKER_nmi || how == FR_WAKER_timer ? FR_EXPORT_HARDIRQ : 0;
@@ -74,12 +74,12 @@ u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r)
 
 static int make_wakers(struct fr_export *x)
 {
-	u32 cnt = fr_replay_file_cnt(x->replay), i;
+	u32 i;
 	int err = 0;
 
-	x->wakers = calloc(cnt + 1, sizeof(struct fr_wakers *));
-	for (i = 0; x->wakers && i < cnt && !err; i++)
-		err = fr_wakers_new(fr_replay_file(x->replay, i), &x->wakers[i]);
+	x->wakers = calloc(fr_replay_boot_cnt(x->replay) + 1, sizeof(struct fr_wakers *));
+	for (i = 0; x->wakers && i < fr_replay_file_cnt(x->replay) && !err; i++)
+		err = fr_wakers_add(&x->wakers[fr_replay_boot(x->replay, i)], fr_replay_file(x->replay, i));
 	return x->wakers ? err : -ENOMEM;
 }
 
@@ -87,7 +87,7 @@ static void free_wakers(struct fr_export *x)
 {
 	u32 i;
 
-	for (i = 0; x->wakers && i < fr_replay_file_cnt(x->replay); i++)
+	for (i = 0; x->wakers && i < fr_replay_boot_cnt(x->replay); i++)
 		fr_wakers_free(x->wakers[i]);
 	free(x->wakers);
 }

@@ -38,7 +38,7 @@ struct fr_export {
 	const char *path;	     /* the file to be written, NULL: standard output */
 	u32 file;		     /* of the current row: number of its snapshot */
 	bool off_cpu;
-	struct fr_wakers **wakers; /* of each file */
+	struct fr_wakers **wakers; /* of each boot */
 	struct fr_frames *frames;  /* symbols, NULL: none wanted; fr_frames_of() is for the current row */
 	int dir_fd;		   /* formats that write a folder: the directory, under a temporary name */
 	void *state;		   /* private to the format, which allocates it with calloc(); freed here */
