@@ -152,6 +152,19 @@ diff_by_object() {
 		holds '[.long_waits[] | select(.b.count > 0) | .name] | sort == ["client: recvfrom tcp:127.0.0.1:4000-127.0.0.1:80", "client: user code", "shell: wait4 child 200",
 			"worker: futex futex 0x5000", "worker: poll 3 descriptors"]' && status 0 "$FLIGHTREC" diff "$snap" "$tmp/none.flight" && prints '^Long waits by task name, call and object, % of time'
 }
+# Only waits that both sides would have recorded count; and their tier has a horizon of its own.
+diff_of_both() {
+	awk '{ for (off = i = 0; ++i <= NF;) if ($i ~ /^off=/) off = substr($i, 5) + 0 } $4 != "wait" || off >= 5000000' "$tmp/lines" |
+		sed 's/^fact wait_min_ns .*/fact wait_min_ns 5000000/' | made "$tmp/long.flight" && status 0 "$FLIGHTREC" diff --json "$snap" "$tmp/long.flight" || return
+	holds '.a.wait_min_ns == 1000000 and .b.wait_min_ns == 5000000 and ([.long_waits[] | .a.count] | add) == 5 and all(.long_waits[]; .a == .b)' || { jq -c '.a,.b,.long_waits[]' "$tmp/out"; return 1; }
+	holds '.a | .complete and .waits_complete and .begin_ns < .wait_begin_ns and .wait_begin_ns == 100000000' || return
+	status 0 "$FLIGHTREC" diff "$snap" "$tmp/long.flight" && prints '^   long waits: of at least 5 ms; shorter ones have no record on the other side$' &&
+		[[ $(grep -c 'long waits: of at least' "$tmp/out") == 1 ]] && prints "^   long waits: of the last 750 ms$" || { cat "$tmp/out"; return 1; }
+	status 0 "$FLIGHTREC" diff --window-a 0%..40% --window-b 40%..100% "$snap" && is_silent 'long waits: of at least' || return
+	# 700 ms of 750, which the waits have, and not of the 751 of the window
+	status 0 "$FLIGHTREC" diff "$snap" "$snap" && prints '^  worker: futex futex 0x5000 +93.3 +93.3 ' || { cat "$tmp/out"; return 1; }
+	status 0 "$FLIGHTREC" diff --window-a 0%..0.05% --window-b 40%..100% "$snap" && prints 'long waits are not complete: some CPU' && is_silent '^  worker: .* new' || { cat "$tmp/out"; return 1; }
+}
 # One snapshot has the wakings, and another one, of the same boot, the records of the waits that they ended.
 other_snapshot_knows() {
 	grep -v ' wait ' "$tmp/lines" | made "$tmp/wakings.flight" && grep -v '^event .* sched_' "$tmp/lines" | made "$tmp/records.flight" || return
@@ -187,6 +200,7 @@ check "no reader blames the task on top of which an interrupt came" nobody_blame
 check "nor does top" top_says_so
 check "a flame graph of time off the CPU has their calls" folded_has_calls
 check "diff compares waits by object" diff_by_object
+check "diff compares what both sides recorded" diff_of_both
 check "another snapshot of the boot knows who woke" other_snapshot_knows
 check "a Perfetto trace has them, and who ended them" perfetto_has_waits
 check "so has the page" view_says_so

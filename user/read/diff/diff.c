@@ -323,7 +323,7 @@ static int add_block(struct look *l, const struct fr_row *r, const struct bound 
 	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
 }
 
-/* Who waited in which call, on what: as much as a name takes. */
+/* Who waited in which call, on what: as much as a name takes. What one side has no record of is no difference. */
 static int add_wait(struct look *l, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	char call[FR_WAITED_CALL_SZ], about[FR_WAITED_OBJECT_SZ], name[FR_DIFF_NAME_SZ + 1];
@@ -333,6 +333,8 @@ static int add_wait(struct look *l, const struct fr_replay_run *run, const struc
 	if (r->ev != l->waits.ev)
 		return 0;
 	fr_waited_read(&l->waits, run->view, r, &w);
+	if ((s64)w.off_ns < l->d->wait_min_ns || r->ts + run->shift_ns < l->d->side[l->side].wait_begin_ns)
+		return 0;
 	len = snprintf(name, sizeof(name), "%.*s: %s %s", w.comm.len ? w.comm.len : 1, w.comm.len ? w.comm.text : "?",
 		       fr_waited_call(&w, run->view->arch, call), fr_waited_about(&w, run->view->arch, about));
 	len = len < FR_DIFF_NAME_SZ ? len : FR_DIFF_NAME_SZ;
@@ -399,19 +401,20 @@ static int look_at(void *arg, const struct fr_replay_run *run, const struct fr_r
 
 /* ---- a side ---- */
 
-/* The time from which all CPUs' main history is complete. For several files or boots: the begin. 0 or -ENOMEM. */
-static int common_horizon(const struct fr_replay *r, u64 *horizon_ns)
+/* The time from which all CPUs' history of a tier is complete. For several files or boots: the begin. 0 or -ENOMEM. */
+static int common_horizons(const struct fr_replay *r, u64 *main_ns, u64 *wait_ns)
 {
 	struct fr_summary *m;
 	int err;
 
-	*horizon_ns = 0;
+	*main_ns = *wait_ns = 0;
 	if (fr_replay_file_cnt(r) != 1)
 		return 0;
 	err = fr_summary_new(fr_replay_snap(r, 0), &m);
 	if (err)
 		return err;
-	*horizon_ns = fr_summary_horizon(m, FR_TIER_MAIN);
+	*main_ns = fr_summary_horizon(m, FR_TIER_MAIN);
+	*wait_ns = fr_summary_horizon(m, FR_TIER_WAIT);
 	fr_summary_free(m);
 	return 0;
 }
@@ -419,8 +422,8 @@ static int common_horizon(const struct fr_replay *r, u64 *horizon_ns)
 static int find_window(struct look *l)
 {
 	struct fr_diff_side *s = &l->d->side[l->side];
-	u64 horizon_ns, from, to;
-	int err = common_horizon(l->replay, &horizon_ns);
+	u64 horizon_ns, wait_ns, from, to;
+	int err = common_horizons(l->replay, &horizon_ns, &wait_ns);
 
 	if (err)
 		return err;
@@ -433,6 +436,8 @@ static int find_window(struct look *l)
 	if (horizon_ns > from && !s->late)
 		s->begin_ns = horizon_ns;
 	s->empty = s->end_ns <= s->begin_ns;
+	s->waits_late = s->late || (wait_ns >= to && wait_ns > s->begin_ns);
+	s->wait_begin_ns = wait_ns > s->begin_ns && !s->waits_late ? wait_ns : s->begin_ns;
 	return 0;
 }
 
@@ -593,11 +598,12 @@ bool fr_diff_is_unrecorded(const struct fr_diff *d, const struct fr_diff_item *i
 	return !it->side[side].cnt && fr_list_has(d->side[side].unrecorded, event_of(it, name));
 }
 
-double fr_diff_per_s(const struct fr_diff *d, u64 cnt, u32 side)
+double fr_diff_per_s(const struct fr_diff *d, u8 kind, u64 cnt, u32 side)
 {
-	u64 ns = d->side[side].end_ns - d->side[side].begin_ns;
+	const struct fr_diff_side *s = &d->side[side];
+	u64 begin_ns = kind == FR_DIFF_WAIT ? s->wait_begin_ns : s->begin_ns;
 
-	return d->side[side].end_ns > d->side[side].begin_ns ? (double)cnt * 1e9 / (double)ns : 0;
+	return s->end_ns > begin_ns ? (double)cnt * 1e9 / (double)(s->end_ns - begin_ns) : 0;
 }
 
 /* The rate of an item on one side: ns per second if its kind is timed, otherwise count per second. */
@@ -605,7 +611,7 @@ static double rate_of(const struct fr_diff *d, const struct fr_diff_item *it, u3
 {
 	const struct fr_diff_count *c = &it->side[side];
 
-	return fr_diff_per_s(d, fr_diff_is_timed(it->kind) ? c->ns : c->cnt, side);
+	return fr_diff_per_s(d, it->kind, fr_diff_is_timed(it->kind) ? c->ns : c->cnt, side);
 }
 
 static double change(const struct fr_diff *d, const struct fr_diff_item *it)
@@ -630,6 +636,24 @@ static int by_change(const void *a, const void *b, void *arg)
 	return n ? n : (int)x->len - (int)y->len;
 }
 
+/* The shortest wait that has a record on both sides. What cannot be opened is told by whoever needs it. */
+static void find_wait_min(struct fr_diff *d, const struct fr_diff_ask *ask)
+{
+	struct fr_snap *s;
+	u32 i;
+
+	d->wait_min_ns = -1;
+	for (i = 0; i < 2; i++) {
+		d->side[i].wait_min_ns = -1;
+		if (fr_snap_open(ask->path[i], &s))
+			continue;
+		fr_snap_fact_num(s, "wait_min_ns", &d->side[i].wait_min_ns);
+		fr_snap_close(s);
+		if (d->side[i].wait_min_ns > d->wait_min_ns)
+			d->wait_min_ns = d->side[i].wait_min_ns;
+	}
+}
+
 int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 {
 	struct look *l = calloc(1, sizeof(*l));
@@ -644,6 +668,7 @@ int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 		fr_err_memory();
 		return -ENOMEM;
 	}
+	find_wait_min(d, ask);
 	for (l->d = d; l->side < 2 && !err; l->side++)
 		err = look(l, ask, damaged);
 	free(l);

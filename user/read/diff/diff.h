@@ -2,7 +2,8 @@
 /*
  * diff: compares two snapshots, or two windows: how often and how long the same things happened, per second of either.
  *
- * Only the part behind the common horizon of the main tier counts: before it some CPU's history is incomplete.
+ * Only the part behind the common horizon of the main tier counts: before it some CPU's history is incomplete. Long waits have
+ * a tier and so a horizon of their own; and only those count that either side would have recorded (WaitMin).
  *
  * Where there is no room for another thing (sys/memory.h), all that come first after that are added up as the rest of their
  * kind: each thing that is told has all its counts, on both sides.
@@ -53,12 +54,16 @@ struct fr_diff_side {
 	u64 begin_ns, end_ns; /* the part that counts, on the file's clock */
 	u64 cnt;	      /* events */
 	bool late;	      /* the whole window lies before the common horizon: the part that counts is incomplete */
+	s64 wait_min_ns;      /* waits of at least this length have a record; -1: not known, or none has */
+	u64 wait_begin_ns;    /* the part that counts for long waits */
+	bool waits_late;      /* like late, of these */
 	bool empty;	      /* the window has no length, as it lies outside of the file: nothing has a rate */
 	char *unrecorded;     /* events that it does not record, with a comma between each two */
 };
 
 struct fr_diff {
 	struct fr_diff_side side[2];
+	s64 wait_min_ns;			    /* the larger of both: shorter waits are left out */
 	struct fr_tally items;			    /* struct fr_diff_item, by kind and change when fr_diff_new() is done */
 	bool full;				    /* no thing is added any more, for lack of memory */
 	struct fr_diff_item rest[FR_DIFF_KIND_CNT]; /* the sum of those that were not, without latencies */
@@ -85,7 +90,7 @@ bool fr_diff_left_any(const struct fr_diff *d);
 /* Is this kind measured by time? Otherwise by count. */
 bool fr_diff_is_timed(u8 kind);
 
-/* Count per second. */
-double fr_diff_per_s(const struct fr_diff *d, u64 cnt, u32 side);
+/* Count per second of the part that counts for this kind. */
+double fr_diff_per_s(const struct fr_diff *d, u8 kind, u64 cnt, u32 side);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/text/escape.h"
 #include "base/text/jsonw.h"
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "sys/memory.h"
 
@@ -41,8 +42,8 @@ static bool is_share(u8 kind)
 
 static double shown(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
 {
-	return is_share(it->kind) ? fr_diff_per_s(d, it->side[side].ns, side) / 1e7
-				  : fr_diff_per_s(d, it->side[side].cnt, side);
+	return is_share(it->kind) ? fr_diff_per_s(d, it->kind, it->side[side].ns, side) / 1e7
+				  : fr_diff_per_s(d, it->kind, it->side[side].cnt, side);
 }
 
 /* ---- text ---- */
@@ -117,7 +118,9 @@ static void put_failed(struct fr_out *o, const struct fr_diff_count *side, u32 u
 /* Is a value, as of nothing, not known to be that? */
 static bool is_unknown(const struct fr_diff *d, const struct fr_diff_item *it, u32 side, double v)
 {
-	return (d->side[side].late && v <= 0) || fr_diff_is_unrecorded(d, it, side);
+	bool late = it->kind == FR_DIFF_WAIT ? d->side[side].waits_late : d->side[side].late;
+
+	return (late && v <= 0) || fr_diff_is_unrecorded(d, it, side);
 }
 
 static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_diff_item *it, u32 name_w, bool latencies)
@@ -186,6 +189,24 @@ static void put_unrecorded(struct fr_out *o, const struct fr_diff *d, u32 side)
 		fr_out_char(o, '\n');
 }
 
+/* Which waits count, where it is not all of the part above. */
+static void put_waits(struct fr_out *o, const struct fr_diff *d, u32 side)
+{
+	const struct fr_diff_side *s = &d->side[side];
+	char text[32];
+
+	if (fr_list_has(s->unrecorded, "wait"))
+		return;
+	if (s->waits_late && !s->late)
+		fr_out_str(o, "   long waits are not complete: some CPU's history of these begins after this window\n");
+	else if (s->wait_begin_ns > s->begin_ns)
+		fr_out_printf(o, "   long waits: of the last %s\n",
+			      fr_show_duration(s->end_ns - s->wait_begin_ns, text, sizeof(text)));
+	if (s->wait_min_ns >= 0 && s->wait_min_ns < d->wait_min_ns)
+		fr_out_printf(o, "   long waits: of at least %s; shorter ones have no record on the other side\n",
+			      fr_show_duration(d->wait_min_ns, text, sizeof(text)));
+}
+
 static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 {
 	const struct fr_diff_side *s = &d->side[i];
@@ -199,6 +220,7 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 		fr_out_str(o, "   not complete: some CPU's history begins after this window\n");
 	else if (s->empty)
 		fr_out_str(o, "   not complete: this window has no length, so nothing has a rate\n");
+	put_waits(o, d, i);
 	put_unrecorded(o, d, i);
 }
 
@@ -297,6 +319,12 @@ static void json_side(struct fr_jsonw *w, const char *key, const struct fr_diff_
 	fr_jsonw_u64(w, "end_ns", s->end_ns);
 	fr_jsonw_u64(w, "events", s->cnt);
 	fr_jsonw_bool(w, "complete", !s->late && !s->empty);
+	if (s->wait_min_ns >= 0)
+		fr_jsonw_s64(w, "wait_min_ns", s->wait_min_ns);
+	else
+		fr_jsonw_text(w, "wait_min_ns", NULL);
+	fr_jsonw_u64(w, "wait_begin_ns", s->wait_begin_ns);
+	fr_jsonw_bool(w, "waits_complete", !s->waits_late && !s->empty);
 	fr_jsonw_text(w, "unrecorded", s->unrecorded);
 	fr_jsonw_close(w, '}');
 }
