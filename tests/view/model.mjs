@@ -22,5 +22,6 @@ for (const path of process.argv.slice(2)) {
 		calls: list(m.calls), waits: list(m.waits),
 		wakes: Array.from({ length: m.wakes.at.n }, (_, i) => [m.wakes.at.a[i], m.wakes.from.a[i], m.wakes.to.a[i]]),
 		longWaits: Object.fromEntries(m.longWaits),
+		wokenBy: Object.fromEntries([...m.longWaits].map(([tid, of]) => [tid, of.map(w => m.wokenBy(w))])),
 	}));
 }

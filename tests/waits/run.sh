@@ -189,6 +189,24 @@ view_says_so() {
 	status 0 node tests/view/model.mjs "$tmp/waits.html" && holds '[.wakes[] | [.[1], .[2]]] | sort == [[100, 101], [200, 400]]' && holds '.longWaits["100"] | length == 3'
 }
 
+# The record is written later than the switch: a waking 30 us before the wait that it tells of may be the one. An unknown cause is no task.
+view_is_as_late() {
+	command -v node > /dev/null || { echo "node is not installed"; return 77; }
+	{
+		head_lines && echo 'fact wait_min_ns 1000000'
+		printf '%s\n' 'event 95970000 1 sched_waking 300 target_pid=200 target_cpu=0 prio=120' 'event 99999900 0 sched_switch 300 next_pid=200 prev_state=256' \
+			'event 100000000 0 wait 200 id=45 off=4000000 blocked=4000000 state=1' 'event 100001000 0 sched_switch 200 next_pid=300 prev_state=1' \
+			'event 195940000 1 sched_waking 300 target_pid=200 target_cpu=0 prio=120' 'event 199999900 0 sched_switch 300 next_pid=200 prev_state=256' \
+			'event 200000000 0 wait 200 id=45 off=4000000 blocked=4000000 state=1' 'event 200001000 0 sched_switch 200 next_pid=300 prev_state=256' \
+			'event 300000000 0 wait 200 id=-1 waited_in=1 off=5000000 queued=5000000 state=256 waker=1 waker_pid=100' \
+			'event 400000000 0 wait 200 id=45 off=4000000 blocked=4000000 state=1 waker=1' \
+			'event 500000000 0 wait 200 id=45 off=4000000 blocked=4000000 state=1 waker=1 waker_pid=100'
+	} | made "$tmp/late.flight" && status 0 "$FLIGHTREC" replay --pairs "$tmp/late.flight" && [[ $(grep -c ' waker=300' "$tmp/out") == 1 ]] || { cat "$tmp/out"; return 1; }
+	status 0 "$FLIGHTREC" export --to html -o "$tmp/late.html" "$tmp/late.flight" && status 0 node tests/view/model.mjs "$tmp/late.html" || return
+	holds '[.wakes[] | .[1:]] == [[300, 200]]' && holds '.wokenBy["200"] == ["unknown", "unknown", "nobody: runnable", "a task", "server 100"]' ||
+		{ jq -c '.wakes, .wokenBy' "$tmp/out"; return 1; }
+}
+
 check "the waits of the task, its process, and all" whose_waits
 check "sums by program, call, object and waker" sums_by_four
 check "figures, made again" figures
@@ -204,4 +222,5 @@ check "diff compares what both sides recorded" diff_of_both
 check "another snapshot of the boot knows who woke" other_snapshot_knows
 check "a Perfetto trace has them, and who ended them" perfetto_has_waits
 check "so has the page" view_says_so
+check "the page blames no bystander either" view_is_as_late
 finish

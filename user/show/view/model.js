@@ -3,7 +3,8 @@
 
 const STATE = { UNKNOWN: 0, RUNS: 1, WAITS: 2, SLEEPS: 3, BLOCKED: 4, OTHER: 5 };
 const WAITS = 0xff; // states in which a task is not runnable: FR_PREV_STATE_WAITS
-const WAKER_TASK = 1; // enum fr_waker
+const WAKER = { UNKNOWN: 0, TASK: 1 }; // enum fr_waker
+const LATE_NS = 50000; // wakers.c: the record is written later than the switch that its times are of, so the waking may be earlier
 const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped"];
 
 // An array of numbers that grows.
@@ -144,8 +145,8 @@ class Model {
 			this.longWaits.set(d.tid[i], of);
 		});
 	}
-	// The long wait of a task that t lies in.
-	longWait(tid, t) {
+	// The long wait of a task that ends at t, or the first behind it.
+	nextLongWait(tid, t) {
 		const of = this.longWaits.get(tid) || [];
 		let lo = 0;
 		for (let hi = of.length; lo < hi;) {
@@ -155,12 +156,25 @@ class Model {
 			else
 				hi = mid;
 		}
-		return lo < of.length && of[lo].at <= t ? of[lo] : null;
+		return lo < of.length ? of[lo] : null;
+	}
+	// The long wait of a task that t lies in.
+	longWait(tid, t) {
+		const w = this.nextLongWait(tid, t);
+		return w && w.at <= t ? w : null;
 	}
 	// Did a task do this waking? The event is of whatever task an interrupt came on top of; the wait's record knows better.
 	isByTask(tid, t) {
-		const w = this.longWait(tid, t);
-		return !w || !w.slept || w.waker === WAKER_TASK;
+		const w = this.nextLongWait(tid, t);
+		return !w || !w.slept || w.waker === WAKER.TASK || t < w.at - (w.waker === WAKER.UNKNOWN ? LATE_NS : 0);
+	}
+	wokenBy(wait) {
+		const by = this.data.get(wait.row, "waker_pid");
+		if (!wait.slept)
+			return "nobody: runnable";
+		if (wait.waker === WAKER.TASK)
+			return by ? this.name(by) : "a task";
+		return Object.fromEntries(this.data.words(wait.row)).waker;
 	}
 	wakesOf() {
 		const d = this.data, w = this.wakes, all = [];

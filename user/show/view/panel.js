@@ -109,7 +109,7 @@ class Panel {
 	ofWait(s, wait) {
 		const d = this.data, i = wait.row, word = Object.fromEntries(d.words(i));
 		const rows = [["call", d.get(i, "id") < 0 ? word.waited_in : word.id], ["object", word.object || "not known"], ["state", word.state],
-			      ["woken by", wait.waker === WAKER_TASK ? this.model.name(d.get(i, "waker_pid")) : wait.slept ? word.waker : "nobody: it was runnable"],
+			      ["woken by", this.model.wokenBy(wait)],
 			      ["off the CPU", duration(Number(d.get(i, "off")))], ["blocked", duration(Number(d.get(i, "blocked")))], ["queued", duration(Number(d.get(i, "queued")))]];
 		s.append(el("h3", { id: "wait" }, "waited"), rowsTable(["", ""], rows));
 		this.stack(s, "kstack", d.get(i, "kstack_id"));
