@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * make_hungry FILE (all | few | born) CPUS LAPS: a small file whose events take much memory to read: sound, and made to be
- * hostile. all: each event is about another task, call, interrupt, device or function, so that every table grows with every
- * event. few: many events of a few tasks. born: each event is the birth of a task. LAPS of 64 KiB on each CPU, all at the same
+ * make_hungry FILE (all | few | born | waits) CPUS LAPS: a small file whose events take much memory to read: sound, and made to
+ * be hostile. all: each event is about another task, call, interrupt, device or function, so that every table grows with every
+ * event. few: many events of a few tasks. born: each event is the birth of a task. waits: each is a
+ * wait for an object of its own, which no task ended. LAPS of 64 KiB on each CPU, all at the same
  * time, so that a chunk of each ring is needed at once. No two events have the same time.
  */
 #include "unit/host_ring.h"
@@ -74,11 +75,29 @@ static void put_born(struct host_ring *ring, u16 cpu, u32 nr)
 	host_ring_put_rec(ring, sched_process_fork, &fork);
 }
 
+static void put_wait(struct host_ring *ring, u16 cpu, u32 nr)
+{
+	struct {
+		struct fr_rec_wait wait;
+		char object[24];
+	} rec = {
+		.wait = {
+			.task = tid_of(nr), .id = 74, .off = 30000000, .blocked = 30000000, .state = 1, .waker = FR_WAKER_irq}};
+
+	(void)cpu;
+	snprintf((char *)&rec.wait + offsetof(struct fr_rec_wait, object), 24, "ext4:/hungry/%u", nr);
+	host_clock_ns += STEP_NS;
+	host_ring_put(ring, FR_EV_wait, &rec, (sizeof(rec.wait) + 24 + 7) / 8 * 8);
+}
+
 static const struct kind {
 	const char *name;
 	void (*put)(struct host_ring *ring, u16 cpu, u32 nr);
 	u16 tier;
-} kinds[] = {{"all", put_all, FR_TIER_MAIN}, {"few", put_few, FR_TIER_MAIN}, {"born", put_born, FR_TIER_LIFE}};
+} kinds[] = {{"all", put_all, FR_TIER_MAIN},
+	     {"few", put_few, FR_TIER_MAIN},
+	     {"born", put_born, FR_TIER_LIFE},
+	     {"waits", put_wait, FR_TIER_WAIT}};
 
 static int put_ring(struct fr_snap_writer *w, u16 cpu, u32 laps, const struct kind *kind, u32 *nr)
 {

@@ -2,7 +2,7 @@
 """
 Small files that take much memory to read (make_hungry.c): what commands take stays below --memory, and what they leave out for it
 is told, and accounted for. memory.py FLIGHTREC MAKE_HUNGRY DIR
-report|top|diff|view|cut|rings|pairs|limits
+report|top|diff|view|cut|rings|pairs|waits|limits
 """
 import base64
 import itertools
@@ -256,6 +256,22 @@ def pairs():
     assert unknown, "nothing was forgotten"
 
 
+def waits():
+    """Waits whose object has no room are counted, without a sum. Where there is none for who did not wake, that is said."""
+    path, bound = hungry("waits", 2, 150), 20 * MIB
+    free = Ran("report", "--json", path).must(0)
+    ran = below(Ran("report", "--json", "--memory", "24M", path), 24 * MIB).must(0, "for lack of memory", "--memory")
+    assert free.peak > bound + OTHERS, f"the file takes {free.peak >> 20} MiB only, so a bound of {bound >> 20} shows nothing"
+    every, some = (json.loads(r.out)["long_waits"]["all"] for r in (free, ran))
+    assert every["left_out"] == 0 and every["count"] == amount(every["sums"], "count"), every["left_out"]
+    assert some["left_out"] and some["sums"] and some["count"] == every["count"] == some["left_out"] + amount(some["sums"], "count"), some["left_out"]
+    for key in ("off_ns", "blocked_ns", "queued_ns"):
+        assert some[key] == every[key], key
+    assert len(some["longest"]) == len(every["longest"]) and every["longest"][0]["about"] == "ext4:/hungry/0"
+    ran = Ran("replay", "--pairs", "--count", "--memory", "20M", hungry("waits", 4, 200)).must(0, "wakings that no task did", "--memory (it is 20 MiB)")
+    assert ran.err.count("warning") == 1, ran.err
+
+
 def limits():
     """Each command that reads files has the option, which changes nothing where there is enough, and refuses what is no amount."""
     golden = "tests/gate/load.flight"
@@ -278,4 +294,4 @@ def limits():
         assert "--memory SIZE" in Ran(command, "--help").must(0).out
 
 
-{"report": report, "top": top, "diff": diff, "view": view, "cut": cut, "rings": rings, "pairs": pairs, "limits": limits}[sys.argv[4]]()
+{"report": report, "top": top, "diff": diff, "view": view, "cut": cut, "rings": rings, "pairs": pairs, "waits": waits, "limits": limits}[sys.argv[4]]()

@@ -541,6 +541,7 @@ hungry_view() { hungry view; }
 hungry_cut() { hungry cut; }
 hungry_rings() { hungry rings; }
 hungry_pairs() { hungry pairs; }
+hungry_waits() { hungry waits; }
 memory_limits() { hungry limits; }
 # What a file of more CPUs than there can be costs to read: anybody can write one.
 wide_is_linear() {
@@ -837,6 +838,7 @@ check "--memory: view ends early, and says so" hungry_view
 check "--memory: cut and merge are complete or refuse" hungry_cut
 check "--memory: rings that need more are refused first" hungry_rings
 check "--memory: pairs are forgotten, not made up" hungry_pairs
+check "--memory: waits whose object has no room are counted" hungry_waits
 check "a pipe is no snapshot" pipes
 check "a file of others" not_ours
 check "wrong usage" wrong_usage

@@ -17,35 +17,34 @@ struct text {
 	u32 len;
 };
 
-/* Have the wait point to a text that lives as long as w. 0 or -ENOMEM. */
-static int keep_object(struct fr_waits *w, struct fr_waited *one)
+static bool has_room(struct fr_waits *w, const struct fr_tally *t, u64 beside)
+{
+	u64 more = fr_tally_growth_sz(t) + beside;
+
+	w->full |= more && !fr_memory_has_row_room(more);
+	return !w->full;
+}
+
+/* Have the wait point to a text that lives as long as w. NULL: no memory, or none to spare (w->full). */
+static const char *keep_object(struct fr_waits *w, const struct fr_waited *one)
 {
 	u64 key = fr_hash(FR_HASH_SEED, one->object, one->object_len);
 	struct text *t;
 
-	if (!one->object_len) {
-		one->object = "";
-		return 0;
-	}
+	if (!one->object_len)
+		return "";
 	/* if two texts have the same key, the later one takes the next */
-	for (;; key++) {
-		t = fr_tally_get(&w->text, key);
-		if (!t)
-			return -ENOMEM;
-		if (!t->text)
-			break;
-		if (t->len == one->object_len && !memcmp(t->text, one->object, t->len)) {
-			one->object = t->text;
-			return 0;
-		}
-	}
+	for (; (t = fr_tally_find(&w->text, key)); key++)
+		if (t->len == one->object_len && !memcmp(t->text, one->object, t->len))
+			return t->text;
+	t = has_room(w, &w->text, one->object_len) ? fr_tally_get(&w->text, key) : NULL;
+	if (!t)
+		return NULL;
 	t->text = malloc(one->object_len);
 	if (!t->text)
-		return -ENOMEM;
+		return NULL;
 	t->len = one->object_len;
-	memcpy(t->text, one->object, t->len);
-	one->object = t->text;
-	return 0;
+	return memcpy(t->text, one->object, t->len);
 }
 
 /* ---- sums ---- */
@@ -92,7 +91,7 @@ static u64 key_of(const struct fr_waits *w, const struct fr_waited *one)
 static struct fr_waits_sum *sum_of(struct fr_waits *w, struct fr_tally *t, const struct fr_waited *one)
 {
 	struct fr_waits_sum *s;
-	u64 key = key_of(w, one), more;
+	u64 key = key_of(w, one);
 
 	for (;; key++) {
 		s = fr_tally_find(t, key);
@@ -101,17 +100,16 @@ static struct fr_waits_sum *sum_of(struct fr_waits *w, struct fr_tally *t, const
 		if (!s)
 			break;
 	}
-	more = fr_tally_growth_sz(t);
-	w->full |= more && !fr_memory_has_row_room(more);
-	s = w->full ? NULL : fr_tally_get(t, key);
+	s = has_room(w, t, 0) ? fr_tally_get(t, key) : NULL;
 	if (s)
 		s->longest = *one;
 	return s;
 }
 
+/* Without its object it would be in the sum of another one. */
 static int add_sum(struct fr_waits *w, struct fr_waits_part *p, const struct fr_waited *one)
 {
-	struct fr_waits_sum *s = sum_of(w, &p->sums, one);
+	struct fr_waits_sum *s = one->object ? sum_of(w, &p->sums, one) : NULL;
 
 	if (!s && !w->full)
 		return -ENOMEM;
@@ -156,7 +154,10 @@ static int take(struct fr_waits *w, const struct fr_replay_run *run, const struc
 	int err;
 
 	fr_waited_read(&w->fields, run->view, r, &one);
-	err = keep_object(w, &one);
+	one.object = keep_object(w, &one);
+	if (!one.object)
+		one.object_len = 0;
+	err = one.object || w->full ? 0 : -ENOMEM;
 	if (!err && one.tid == w->tid)
 		err = add(w, FR_WAITS_OF_TASK, &one);
 	if (!err && w->pid >= 0 && one.pid == w->pid)

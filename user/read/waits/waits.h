@@ -2,7 +2,8 @@
 /*
  * waits: the long waits of a snapshot's window: the longest ones, and sums by (program, call, object, waker), of the task in
  * focus, of its process, and of all. Memory grows with the number of different such four; where there is no room for more
- * (sys/memory.h), their waits are counted as left out, and only in the parts' own sums.
+ * (sys/memory.h), their waits are counted as left out, and only in the parts' own sums; of those whose object had none, the
+ * lists of the longest show none.
  *
  * Shorter waits than the session's WaitMin have no record, and those beyond its budget have none either.
  */
