@@ -61,7 +61,7 @@ static struct fr_value model_of_others(const struct fr_at *at)
 #define DISK(member, ...) FR_COLUMN(struct disk, member, __VA_ARGS__)
 static const struct fr_column disk_columns[] = {
 	DISK(nr, "nr", NUMBER, "its number", FR_TEXT(2, "nr", 4), FR_LABEL("disk")),
-	DISK(name, "name", TEXT, "its name"),
+	DISK(name, "name", TEXT, "its name", FR_LABEL("name")),
 	FR_COLUMN_MADE(name_of_known, NULL, TEXT, NULL, FR_TEXT(1, "disk", -6)),
 	FR_COLUMN_MADE(model_of_others, NULL, TEXT, NULL, FR_TEXT(1, NULL, -6)),
 	DISK(model, "model", TEXT, "its model"),
@@ -200,11 +200,23 @@ static void as_metrics(void **state)
 	host.disk_cnt = 1;
 	fr_metrics_record(&out, &disk_table, NULL, &host.disk[0], "a");
 	host.disk_cnt = 2;
-	is("# TYPE flightrec_reads counter\n# HELP flightrec_reads Reads.\nflightrec_reads_total{session=\"a\",disk=\"8\"} "
+	is("# TYPE flightrec_reads counter\n# HELP flightrec_reads "
+	   "Reads.\nflightrec_reads_total{session=\"a\",disk=\"8\",name=\"sda\\n\"} "
 	   "1234\n"
 	   "# TYPE flightrec_lost counter\n# HELP flightrec_lost Lost.\n"
-	   "flightrec_lost_total{session=\"a\",disk=\"8\",reason=\"late\"} 1\n"
-	   "flightrec_lost_total{session=\"a\",disk=\"8\",reason=\"full\"} 2\n# EOF\n");
+	   "flightrec_lost_total{session=\"a\",disk=\"8\",name=\"sda\\n\",reason=\"late\"} 1\n"
+	   "flightrec_lost_total{session=\"a\",disk=\"8\",name=\"sda\\n\",reason=\"full\"} 2\n# EOF\n");
+}
+
+static void unknown_is_no_label(void **state)
+{
+	(void)state;
+	fr_out_init_mem(&out);
+	fr_metrics_record(&out, &disk_table, NULL, &host.disk[1], "a");
+	is("# TYPE flightrec_reads counter\n# HELP flightrec_reads Reads.\nflightrec_reads_total{session=\"a\",disk=\"9\"} 0\n"
+	   "# TYPE flightrec_lost counter\n# HELP flightrec_lost Lost.\n"
+	   "flightrec_lost_total{session=\"a\",disk=\"9\",reason=\"late\"} 0\n"
+	   "flightrec_lost_total{session=\"a\",disk=\"9\",reason=\"full\"} 0\n# EOF\n");
 }
 
 static void as_reference(void **state)
@@ -233,8 +245,13 @@ static void as_reference(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_json),  cmocka_unit_test(json_of_parts), cmocka_unit_test(as_table),
-		cmocka_unit_test(as_lines), cmocka_unit_test(as_metrics),    cmocka_unit_test(as_reference),
+		cmocka_unit_test(as_json),
+		cmocka_unit_test(json_of_parts),
+		cmocka_unit_test(as_table),
+		cmocka_unit_test(as_lines),
+		cmocka_unit_test(as_metrics),
+		cmocka_unit_test(as_reference),
+		cmocka_unit_test(unknown_is_no_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

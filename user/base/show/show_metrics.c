@@ -75,6 +75,8 @@ static void metrics_labels(struct metrics *m, const struct scope *s)
 		if (!c->metric.label || c->metric.family)
 			continue;
 		v = metrics_value(&at);
+		if (v.kind == FR_VALUE_ABSENT || v.kind == FR_VALUE_NULL)
+			continue;
 		if (v.kind == FR_VALUE_TEXT)
 			metrics_label(m->o, c->metric.label, v.text, v.text_sz);
 		else
