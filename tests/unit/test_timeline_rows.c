@@ -256,11 +256,11 @@ static void a_switch_is_missing(void **state)
 	states_are(102, "30 sleeps");
 }
 
+static const struct fr_snap_hole hole = {
+	.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
+
 static void what_is_missing_is_not_known(void **state)
 {
-	const struct fr_snap_hole hole = {
-		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
-
 	(void)state;
 	WAKE(0, CPU0, 0, 100);
 	SWITCH(150, CPU1, 102, 1, 103); /* before its history is complete */
@@ -276,9 +276,6 @@ static void what_is_missing_is_not_known(void **state)
 /* The horizon lies behind the hole. What precedes the hole is there nevertheless. */
 static void what_precedes_a_hole_is_known(void **state)
 {
-	const struct fr_snap_hole hole = {
-		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
-
 	(void)state;
 	WAKE(100, CPU1, 102, 100);
 	SWITCH(110, CPU0, 0, 0, 101);
@@ -337,9 +334,6 @@ static void before_the_window(void **state)
 /* A task without a CPU may have run, unseen, on the one whose events are missing. One that runs has its own CPU. */
 static void no_task_sleeps_through_a_hole(void **state)
 {
-	const struct fr_snap_hole hole = {
-		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
-
 	(void)state;
 	SWITCH(0, CPU1, 0, 0, 103);
 	SWITCH(10, CPU0, 100, 1, 101);
@@ -376,9 +370,6 @@ static void no_task_sleeps_before_the_horizon(void **state)
 /* A call that goes on across a hole may have ended in it, and another of that number begun. */
 static void calls_end_at_holes(void **state)
 {
-	const struct fr_snap_hole hole = {
-		.cpu = 1, .first_seq = 9, .last_seq = 9, .since_ns = BASE + 200, .until_ns = BASE + 250};
-
 	(void)state;
 	SWITCH(0, CPU1, 0, 0, 103);
 	PUT(10, CPU0, sys_enter, 100, .id = 0);
