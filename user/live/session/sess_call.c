@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "live/session/current.h"
 #include "live/session/sess_int.h"
 #include "sys/dir.h"
 #include "sys/fd.h"
@@ -152,9 +153,12 @@ int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 
 void fr_sess_find_current(struct fr_sess *s, u32 cpu)
 {
-	struct fr_call left;
+	int fd = fr_sess_get_pin(s, "prog-fr_find_current");
 
-	call(s, "fr_find_current", NULL, 0, cpu, &left);
+	if (fd < 0)
+		return;
+	fr_current_find_on(fd, cpu); /* it leaves no result, so it takes no turn */
+	close(fd);
 }
 
 /* A mark is made once: if its result is replaced before it is copied, that was a moment ago, or before this process stood
