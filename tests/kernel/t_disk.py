@@ -71,8 +71,10 @@ def asks_nothing():
 
 @test("its disk hangs: recording goes on, status says so and who waits; other disks take snapshots; all is written when it answers")
 def hangs():
+    link = path("link")
     with impatient(20), hangfs() as disk, configured(*RULES) as (name, _, conf):
-        write_config(conf, name, disk.dir, *RULES, more=STORAGE + SOCKET)
+        os.symlink(disk.dir, link)
+        write_config(conf, name, f"{link}//", *RULES, more=STORAGE + SOCKET)
         r = Recorder(name, disk.dir, "--config", conf)
         try:
             r.armed()
@@ -91,8 +93,10 @@ def hangs():
             check("waiting" in fr("status", "-n", name).stdout, "for people, too")
             before = written(name)
             wait_for(lambda: written(name) > before, "recording goes on")
-            write_config(conf, name, disk.dir, *RULES, more=STORAGE + SOCKET + "[Notify]\nJournal=no\n")
-            send_reload(r)
+            for same in f"{link}//", disk.dir:
+                write_config(conf, name, same, *RULES, more=STORAGE + SOCKET + "[Notify]\nJournal=no\n")
+                send_reload(r)
+                equal(status(name)["dir"], disk.dir, "directory of the session")
             file = dump(name)
             fr("verify", file)
             equal(trigger(file)["reason"], "command", "a snapshot on another disk")

@@ -193,6 +193,7 @@ static int run(struct fr_record_opts *o)
 static void free_opts(struct fr_record_opts *o)
 {
 	fr_config_free(&o->live.config);
+	free(o->live.given_dir);
 	fr_config_free(&o->session);
 	free(o->settings);
 	free(o);

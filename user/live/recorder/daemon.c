@@ -250,8 +250,10 @@ void fr_daemon_lost(struct fr_daemon *d)
 
 static void free_live(struct fr_live_settings *live)
 {
-	if (live)
+	if (live) {
 		fr_config_free(&live->config);
+		free(live->given_dir);
+	}
 	free(live);
 }
 
@@ -261,21 +263,24 @@ static void free_live(struct fr_live_settings *live)
  * Reject unwritable directories now, rather than when there is something to lose. The one that is in force, was: that its disk
  * does not answer just now is no reason to keep the old rules.
  */
-static int check_dir(struct fr_sess *s, const struct fr_config *old, struct fr_config *c, char *why, size_t why_sz)
+static int check_dir(struct fr_sess *s, const struct fr_live_settings *old, struct fr_live_settings *live, char *why,
+		     size_t why_sz)
 {
-	bool same = !strcmp(c->dir, old->dir);
+	struct fr_config *c = &live->config;
+	bool same = !strcmp(c->dir, old->given_dir) || !strcmp(c->dir, old->config.dir);
 	char *path = NULL;
 	int err = fr_record_out_dir(s, c->dir, same ? SAME_DIR_NS : FR_OUT_DIR_NS, &path);
 
-	if (same && err == -ETIMEDOUT)
-		return 0;
+	if (same && err == -ETIMEDOUT) {
+		path = strdup(old->config.dir);
+		err = path ? 0 : -ENOMEM;
+	}
 	if (err) {
 		snprintf(why, why_sz, "Storage.Directory: cannot write there: %s: %s",
 			 err == -ETIMEDOUT ? "its disk does not answer" : strerror(-err), c->dir);
-		free(path);
 		return err;
 	}
-	free(c->dir);
+	live->given_dir = c->dir;
 	c->dir = path;
 	return 0;
 }
@@ -293,12 +298,14 @@ static int check_group(const char *key, const char *group, char *why, size_t why
 	return err == -ENOENT ? -EINVAL : err;
 }
 
-static int check_config(struct fr_sess *s, const struct fr_config *old, struct fr_config *c, char *why, size_t why_sz)
+static int check_config(struct fr_sess *s, const struct fr_live_settings *old, struct fr_live_settings *live, char *why,
+			size_t why_sz)
 {
+	const struct fr_config *c = &live->config;
 	int err = check_group("StatusGroup", c->status_group, why, why_sz);
 
 	err = err ?: check_group("DumpGroup", c->dump_group, why, why_sz);
-	return err ?: check_dir(s, old, c, why, why_sz);
+	return err ?: check_dir(s, old, live, why, why_sz);
 }
 
 static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
@@ -334,7 +341,7 @@ static int check_disarmed(const struct fr_live_settings *old, const struct fr_li
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
 {
 	struct fr_live_settings *old = d->live;
-	int err = check_disarmed(old, live, why, why_sz) ?: check_config(d->s, &old->config, &live->config, why, why_sz);
+	int err = check_disarmed(old, live, why, why_sz) ?: check_config(d->s, old, live, why, why_sz);
 
 	if (err)
 		return err;

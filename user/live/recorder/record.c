@@ -531,8 +531,9 @@ static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
 	return FR_EXIT_OK;
 }
 
-static int choose_out_dir(struct fr_config *c)
+static int choose_out_dir(struct fr_live_settings *live)
 {
+	struct fr_config *c = &live->config;
 	const char *cure;
 	char *path = NULL;
 	int err = fr_record_out_dir(NULL, c->dir, FR_OUT_DIR_NS, &path);
@@ -543,7 +544,7 @@ static int choose_out_dir(struct fr_config *c)
 		       geteuid() ? "run as root, or " : "", cure, *cure ? ", or " : "");
 		return err;
 	}
-	free(c->dir);
+	live->given_dir = c->dir;
 	c->dir = path;
 	return 0;
 }
@@ -599,5 +600,5 @@ int fr_record(struct fr_record_ask *ask)
 	status = ask->command ? fr_command_check(ask->command) : 0;
 	if (status)
 		return status;
-	return choose_out_dir(&ask->live->config) ? FR_EXIT_FAIL : record_into(ask);
+	return choose_out_dir(ask->live) ? FR_EXIT_FAIL : record_into(ask);
 }

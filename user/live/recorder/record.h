@@ -15,7 +15,8 @@
 
 /* What can be changed while recording: the configuration file with the command line's options on top, and its triggers. */
 struct fr_live_settings {
-	struct fr_config config; /* owned: fr_config_free() */
+	struct fr_config config; /* owned: fr_config_free(); of a recorder its dir is absolute, without links */
+	char *given_dir;	 /* of a recorder: the dir as it was given, owned */
 	struct fr_trigger rule[FR_TRIGGER_MAX];
 	u32 rule_cnt;
 };
