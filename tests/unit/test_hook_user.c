@@ -20,16 +20,16 @@ static void test_users(void **state)
 	size_t i;
 
 	(void)state;
-	assert_int_equal(fr_hook_check_user(NULL), 0); /* ours */
+	assert_int_equal(fr_hook_check_user(NULL, NULL, NULL), 0); /* ours */
 	for (i = 0; i < sizeof(user) / sizeof(*user); i++) {
-		assert_int_equal(fr_hook_check_user(user[i]), 0);
-		assert_int_equal(fr_hook_find_user(user[i], &u), 0);
+		assert_int_equal(fr_hook_check_user(user[i], NULL, NULL), 0);
+		assert_int_equal(fr_hook_find_user(&(struct fr_hook_conf){.user = user[i]}, &u), 0);
 		assert_string_equal(u.name, "root");
 		fr_hook_user_free(&u);
 	}
 	for (i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		assert_int_equal(fr_hook_check_user(none[i]), -ENOENT);
-		assert_int_equal(fr_hook_find_user(none[i], &u), -ENOENT);
+		assert_int_equal(fr_hook_check_user(none[i], NULL, NULL), -ENOENT);
+		assert_int_equal(fr_hook_find_user(&(struct fr_hook_conf){.user = none[i]}, &u), -ENOENT);
 	}
 }
 

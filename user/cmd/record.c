@@ -156,7 +156,7 @@ static int check(struct fr_record_opts *o)
 		fr_err("--config is for a recorder that stays: it cannot be used with --detach or a command");
 		return -EINVAL;
 	}
-	err = fr_record_live(o, &o->live, why, sizeof(why));
+	err = fr_record_live(o, NULL, &o->live, why, sizeof(why));
 	if (err) {
 		fr_err_lines("%s", why);
 		return err;

@@ -99,7 +99,7 @@ static int check_dir(const char *dir)
 static int check_group(const char *key, const char *group)
 {
 	gid_t gid;
-	int err = group && *group ? fr_nss_group(group, &gid) : 0;
+	int err = group && *group ? fr_nss_group(group, NULL, NULL, &gid) : 0;
 
 	if (err == -ENOENT)
 		fr_err("Control.%s: no group '%s' on this host: `groupadd --system %s` makes it", key, group, group);

@@ -173,9 +173,9 @@ int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *
 /* ---- settings that can change while it records ---- */
 
 /* Found before anything is loaded; and no reload takes what the next start would refuse. */
-static int check_user(const struct fr_config *c, char *why, size_t why_sz)
+static int check_user(const struct fr_config *c, struct fr_sess *s, char *why, size_t why_sz)
 {
-	int err = c->exec && *c->exec ? fr_hook_check_user(c->exec_user) : 0;
+	int err = c->exec && *c->exec ? fr_hook_check_user(c->exec_user, fr_sess_give_up_rings, s) : 0;
 
 	if (err == -ENOENT)
 		snprintf(why, why_sz, "Notify.ExecUser: no user '%s' on this host", c->exec_user);
@@ -253,12 +253,12 @@ static int add_rules(struct fr_live_settings *live, char *why, size_t why_sz)
 	return err;
 }
 
-int fr_record_live(void *opts, struct fr_live_settings *out, char *why, size_t why_sz)
+int fr_record_live(void *opts, struct fr_sess *s, struct fr_live_settings *out, char *why, size_t why_sz)
 {
 	int err;
 
 	memset(out, 0, sizeof(*out));
 	err = fr_record_config(opts, &out->config, why, why_sz);
-	err = err ?: check_user(&out->config, why, why_sz);
+	err = err ?: check_user(&out->config, s, why, why_sz);
 	return err ?: add_rules(out, why, why_sz);
 }

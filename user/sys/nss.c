@@ -22,6 +22,8 @@ struct asking {
 	int err;
 };
 
+static struct fr_left left_behind[FR_LEFT_MAX]; /* of all that this process asked */
+
 enum { TOLD_ERROR, TOLD_ANSWER };
 
 static u32 one(void *arg)
@@ -64,10 +66,18 @@ static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 	a->err = why == FR_ERRAND_DIED || why == FR_ERRAND_FORK ? -EIO : -ETIMEDOUT;
 }
 
-static int ask(struct asking *a)
+static int ask(struct asking *a, void (*leave)(void *arg), void *leave_arg)
 {
 	const struct fr_errand_job job = {.arg = a, .cnt = one, .run = run, .take = take, .miss = miss};
-	const struct fr_errand e = {.job = &job, .job_cnt = 1, .item_ns = FR_NSS_NS, .all_ns = FR_NSS_NS};
+	const struct fr_errand e = {
+		.job = &job,
+		.job_cnt = 1,
+		.item_ns = FR_NSS_NS,
+		.all_ns = FR_NSS_NS,
+		.left = left_behind,
+		.leave = leave,
+		.leave_arg = leave_arg,
+	};
 
 	a->err = -EIO;
 	return fr_errand_run(&e) ?: a->err;
@@ -123,9 +133,9 @@ static int find_group(const char *name, void *out)
 
 /* ---- asking ---- */
 
-int fr_nss_user(const char *name, struct fr_nss_user *out)
+int fr_nss_user(const char *name, void (*leave)(void *arg), void *leave_arg, struct fr_nss_user *out)
 {
-	int err = ask(&(struct asking){.name = name, .find = find_user, .out = out, .sz = sizeof(*out)});
+	int err = ask(&(struct asking){.name = name, .find = find_user, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
 
 	if (err)
 		return err;
@@ -133,7 +143,7 @@ int fr_nss_user(const char *name, struct fr_nss_user *out)
 	return out->group_cnt >= 0 && out->group_cnt <= FR_NSS_GROUP_MAX ? 0 : -EIO;
 }
 
-int fr_nss_group(const char *name, gid_t *out)
+int fr_nss_group(const char *name, void (*leave)(void *arg), void *leave_arg, gid_t *out)
 {
-	return ask(&(struct asking){.name = name, .find = find_group, .out = out, .sz = sizeof(*out)});
+	return ask(&(struct asking){.name = name, .find = find_group, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * nss: users and groups of this host (nsswitch.conf(5)). Who knows them may be a server that does not answer, so they are asked
- * by an errand (sys/errand.h), for FR_NSS_NS.
+ * by an errand (sys/errand.h), for FR_NSS_NS. A process leaves FR_LEFT_MAX runners behind, at most: while there are so many,
+ * nothing is looked up.
  */
 #ifndef FR_NSS_H
 #define FR_NSS_H
@@ -26,11 +27,12 @@ struct fr_nss_user {
 
 /*
  * A user by name or number; a number is digits alone: "" and " 0" are not root. 0 and *out; -ENOENT: there is none; -ETIMEDOUT:
- * who knows does not answer; -E2BIG: it is in too many groups; -errno. Without a message.
+ * who knows does not answer; -E2BIG: it is in too many groups; -errno. Without a message. leave: in the runner: give up memory
+ * that must not stay if it is left behind; NULL: there is none.
  */
-int fr_nss_user(const char *name, struct fr_nss_user *out);
+int fr_nss_user(const char *name, void (*leave)(void *arg), void *leave_arg, struct fr_nss_user *out);
 
 /* A group by name. As above. */
-int fr_nss_group(const char *name, gid_t *out);
+int fr_nss_group(const char *name, void (*leave)(void *arg), void *leave_arg, gid_t *out);
 
 #endif

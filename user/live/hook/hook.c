@@ -332,7 +332,7 @@ int fr_hooks_change(struct fr_hooks *h, const struct fr_hook_conf *conf)
 	int err = 0;
 
 	if (conf->command && *conf->command) {
-		err = fr_hook_find_user(conf->user, &user);
+		err = fr_hook_find_user(conf, &user);
 		command = err ? NULL : strdup(conf->command);
 		if (!err && !command) {
 			fr_hook_user_free(&user);

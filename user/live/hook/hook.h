@@ -32,8 +32,8 @@ struct fr_hook_conf {
 	const char *command; /* "" or NULL: none */
 	const char *user;    /* name or number; NULL: ours */
 	u64 timeout_ns;	     /* 0: none */
-	/* In the child, before it waits for the snapshot's disk: give up memory that must not stay if it does. Only what is
-	 * safe after fork(). NULL is fine. */
+	/* In a child, before it waits for the snapshot's disk, or for who knows users: give up memory that must not stay if it
+	 * does. Only what is safe after fork(). NULL is fine. */
 	void (*leave)(void *arg);
 	void *leave_arg;
 };
@@ -53,8 +53,8 @@ struct fr_hook_count {
 	u32 running, queued;
 };
 
-/* Is this a user of this host, by name or number? NULL is: ours. 0; or as fr_nss_user(). */
-int fr_hook_check_user(const char *user);
+/* Is this a user of this host, by name or number? NULL is: ours. leave, and 0 or not, as of fr_nss_user(). */
+int fr_hook_check_user(const char *user, void (*leave)(void *arg), void *leave_arg);
 
 /* 0 and *out; -ENOENT: no such user, -errno; with a message. */
 int fr_hooks_new(const struct fr_hook_conf *conf, struct fr_hooks **out);

@@ -18,8 +18,8 @@ struct fr_hook_user {
 	char *name, *home;
 };
 
-/* 0; -ENOENT: no such user; -errno; with a message. */
-int fr_hook_find_user(const char *name, struct fr_hook_user *out);
+/* Of conf, user and leave() are used. 0; -ENOENT: no such user; -errno; with a message. */
+int fr_hook_find_user(const struct fr_hook_conf *conf, struct fr_hook_user *out);
 void fr_hook_user_free(struct fr_hook_user *u);
 
 /* A copy of a request: the file, and the environment built from the rest. NULL: no memory. */

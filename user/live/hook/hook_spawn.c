@@ -39,7 +39,7 @@ static int say_no_user(const char *name, int err)
 	return err;
 }
 
-int fr_hook_check_user(const char *user)
+int fr_hook_check_user(const char *user, void (*leave)(void *arg), void *leave_arg)
 {
 	struct fr_nss_user *u;
 	int err;
@@ -47,13 +47,14 @@ int fr_hook_check_user(const char *user)
 	if (!user)
 		return 0;
 	u = malloc(sizeof(*u));
-	err = u ? fr_nss_user(user, u) : -ENOMEM;
+	err = u ? fr_nss_user(user, leave, leave_arg, u) : -ENOMEM;
 	free(u);
 	return err;
 }
 
-int fr_hook_find_user(const char *name, struct fr_hook_user *out)
+int fr_hook_find_user(const struct fr_hook_conf *conf, struct fr_hook_user *out)
 {
+	const char *name = conf->user;
 	struct fr_nss_user *u;
 	int err;
 
@@ -61,7 +62,7 @@ int fr_hook_find_user(const char *name, struct fr_hook_user *out)
 	if (!name)
 		return 0;
 	u = malloc(sizeof(*u));
-	err = u ? fr_nss_user(name, u) : -ENOMEM;
+	err = u ? fr_nss_user(name, conf->leave, conf->leave_arg, u) : -ENOMEM;
 	if (err) {
 		free(u);
 		return say_no_user(name, err);

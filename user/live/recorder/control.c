@@ -446,14 +446,14 @@ static void run(void *arg, u32 events)
 }
 
 /* A group's number; NO_GROUP for none, and, with a warning, for one that does not exist. */
-static gid_t find_group(const char *key, const char *name)
+static gid_t find_group(const struct fr_ctl *c, const char *key, const char *name)
 {
 	gid_t gid;
 	int err;
 
 	if (!name || !*name)
 		return NO_GROUP;
-	err = fr_nss_group(name, &gid);
+	err = fr_nss_group(name, fr_sess_give_up_rings, fr_daemon_sess(c->d), &gid);
 	if (!err)
 		return gid;
 	if (err == -ENOENT)
@@ -483,8 +483,8 @@ static void take_config(struct fr_ctl *c)
 {
 	const struct fr_config *conf = fr_daemon_config(c->d);
 
-	c->status_gid = find_group("StatusGroup", conf->status_group);
-	c->dump_gid = find_group("DumpGroup", conf->dump_group);
+	c->status_gid = find_group(c, "StatusGroup", conf->status_group);
+	c->dump_gid = find_group(c, "DumpGroup", conf->dump_group);
 }
 
 void fr_control_change(struct fr_ctl *c)

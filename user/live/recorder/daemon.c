@@ -286,10 +286,10 @@ static int check_dir(struct fr_sess *s, const struct fr_live_settings *old, stru
 }
 
 /* Nobody would have the rights that the file gives. */
-static int check_group(const char *key, const char *group, char *why, size_t why_sz)
+static int check_group(struct fr_sess *s, const char *key, const char *group, char *why, size_t why_sz)
 {
 	gid_t gid;
-	int err = group && *group ? fr_nss_group(group, &gid) : 0;
+	int err = group && *group ? fr_nss_group(group, fr_sess_give_up_rings, s, &gid) : 0;
 
 	if (err == -ENOENT)
 		snprintf(why, why_sz, "Control.%s: no group '%s' on this host", key, group);
@@ -302,9 +302,9 @@ static int check_config(struct fr_sess *s, const struct fr_live_settings *old, s
 			size_t why_sz)
 {
 	const struct fr_config *c = &live->config;
-	int err = check_group("StatusGroup", c->status_group, why, why_sz);
+	int err = check_group(s, "StatusGroup", c->status_group, why, why_sz);
 
-	err = err ?: check_group("DumpGroup", c->dump_group, why, why_sz);
+	err = err ?: check_group(s, "DumpGroup", c->dump_group, why, why_sz);
 	return err ?: check_dir(s, old, live, why, why_sz);
 }
 
@@ -375,7 +375,7 @@ static int read_again(struct fr_daemon *d, char *why, size_t why_sz)
 		return -ENOMEM;
 	}
 	fr_modules_reloading(&d->mod, true);
-	err = d->ask->reload(d->ask->reload_arg, live, why, why_sz);
+	err = d->ask->reload(d->ask->reload_arg, d->s, live, why, why_sz);
 	if (!err)
 		err = put_in_force(d, live, why, why_sz);
 	if (err)

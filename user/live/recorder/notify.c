@@ -245,11 +245,6 @@ static void finish_hooks(struct fr_notify *n)
 
 /* ---- the module ---- */
 
-static void give_up_rings(void *s)
-{
-	fr_sess_give_up_rings(s);
-}
-
 static struct fr_hook_conf hook_conf(const struct fr_notify *n)
 {
 	const struct fr_config *c = fr_daemon_config(n->d);
@@ -258,7 +253,7 @@ static struct fr_hook_conf hook_conf(const struct fr_notify *n)
 		.command = c->exec,
 		.user = c->exec_user,
 		.timeout_ns = c->exec_timeout_ns,
-		.leave = give_up_rings,
+		.leave = fr_sess_give_up_rings,
 		.leave_arg = fr_daemon_sess(n->d),
 	};
 }

@@ -21,8 +21,8 @@ struct fr_live_settings {
 	u32 rule_cnt;
 };
 
-/* Read the settings again. 0 and *out, freed with its config; -errno, and why not. */
-typedef int (*fr_settings_fn)(void *arg, struct fr_live_settings *out, char *why, size_t why_sz);
+/* Read the settings again, of a recorder of s. 0 and *out, freed with its config; -errno, and why not. */
+typedef int (*fr_settings_fn)(void *arg, struct fr_sess *s, struct fr_live_settings *out, char *why, size_t why_sz);
 
 struct fr_record_ask {
 	const char *name;

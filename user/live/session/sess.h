@@ -108,9 +108,9 @@ const char *fr_sess_schema(const struct fr_sess *s, size_t *sz);
 const struct fr_ring_map *fr_sess_rings(const struct fr_sess *s, size_t *cnt);
 /*
  * In a forked process that others may have to leave behind: give up the rings' memory, which must go when the session goes. It
- * uses no ring any more. Safe after fork().
+ * uses no ring any more. Safe after fork(). sess: a struct fr_sess, NULL is fine.
  */
-void fr_sess_give_up_rings(const struct fr_sess *s);
+void fr_sess_give_up_rings(void *sess);
 
 struct fr_session *fr_sess_shared(const struct fr_sess *s); /* switches and counters, mapped read-write */
 

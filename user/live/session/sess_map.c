@@ -209,11 +209,12 @@ int fr_sess_map(struct fr_sess *s)
 	return 0;
 }
 
-void fr_sess_give_up_rings(const struct fr_sess *s)
+void fr_sess_give_up_rings(void *sess)
 {
+	const struct fr_sess *s = sess;
 	size_t i;
 
-	for (i = 0; i < s->ring_cnt; i++)
+	for (i = 0; s && i < s->ring_cnt; i++)
 		munmap((void *)s->ring[i].wr, ring_sz(&s->ring[i]));
 }
 
