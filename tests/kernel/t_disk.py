@@ -93,6 +93,8 @@ def hangs():
             check("waiting" in fr("status", "-n", name).stdout, "for people, too")
             before = written(name)
             wait_for(lambda: written(name) > before, "recording goes on")
+            checked = fr("record", "--config", conf, "--check-config")
+            check("does not answer" in checked.stderr and name in checked.stdout, f"--check-config: {checked}")
             for same in f"{link}//", disk.dir:
                 write_config(conf, name, same, *RULES, more=STORAGE + SOCKET + "[Notify]\nJournal=no\n")
                 send_reload(r)

@@ -43,7 +43,8 @@ static const struct fr_option own[] = {
 			  "When the process ends, the session goes on recording."),
 	FR_OPTION(0, "check-config", NULL, "only print what the file means, or what is wrong with it", fr_option_flag,
 		  offsetof(struct fr_record_opts, check_config),
-		  .more = "This includes a test, as the calling user, whether snapshots can be written to its `Directory`."),
+		  .more = "This includes a test, as the calling user, whether snapshots can be written to its `Directory`; of "
+			  "one whose disk does not answer it only warns."),
 	FR_OPTION(0, "detach", NULL, "leave the session recording, and return at once", fr_option_flag,
 		  offsetof(struct fr_record_opts, ask.detach),
 		  .more = "Nobody is left then to act on a trigger, a quota, `--exec` or `--budget`, or to wait for a "

@@ -14,7 +14,10 @@
 #include "base/err.h"
 #include "base/text/units.h"
 #include "cmd/record_opts.h"
+#include "live/recorder/record.h"
+#include "live/snapshot/askdir.h"
 #include "sys/nss.h"
+#include "sys/patience.h"
 
 /* If files cannot be nameless: create and remove a directory. */
 static int try_subdir(const char *dir)
@@ -53,6 +56,41 @@ static void cut_last(char *path)
 	path[len] = 0;
 }
 
+enum flaw { NO_FLAW, LINK_TO_NOTHING, NO_PARENT, NO_DIRECTORY, UNWRITABLE };
+
+struct looked {
+	enum flaw flaw;
+	int err;       /* why it is unwritable */
+	char in[4096]; /* what was looked at: dir, or where it would be made */
+};
+
+/* It is created if it is missing, but its parents are not. */
+static enum flaw look_in(char *in)
+{
+	struct stat st;
+
+	if (stat(in, &st) && errno == ENOENT && !lstat(in, &st))
+		return LINK_TO_NOTHING;
+	if (stat(in, &st) && errno == ENOENT) {
+		cut_last(in);
+		if (stat(in, &st) && errno == ENOENT)
+			return NO_PARENT;
+	}
+	return !stat(in, &st) && !S_ISDIR(st.st_mode) ? NO_DIRECTORY : NO_FLAW;
+}
+
+static void look(void *dir, void *out)
+{
+	struct looked *l = out;
+
+	snprintf(l->in, sizeof(l->in), "%s", (const char *)dir);
+	l->flaw = look_in(l->in);
+	if (l->flaw)
+		return;
+	l->err = try_write(l->in);
+	l->flaw = l->err ? UNWRITABLE : NO_FLAW;
+}
+
 /* A user other than root only gets the errors that the recorder's user would get, too. */
 static int say_unwritable(const char *dir, const char *in, int err)
 {
@@ -65,35 +103,37 @@ static int say_unwritable(const char *dir, const char *in, int err)
 	return -EINVAL;
 }
 
-/* It is created if it is missing, but its parents are not. */
+static int say_flaw(const char *dir, const struct looked *l)
+{
+	if (l->flaw == UNWRITABLE)
+		return say_unwritable(dir, l->in, l->err);
+	if (l->flaw == LINK_TO_NOTHING)
+		fr_err("Storage.Directory: %s is a link to nothing", l->in);
+	else if (l->flaw == NO_PARENT)
+		fr_err("Storage.Directory: %s cannot be made: there is no %s: `mkdir -p %s` makes it", dir, l->in, l->in);
+	else if (l->flaw == NO_DIRECTORY)
+		fr_err("Storage.Directory: %s is not a directory", l->in);
+	return l->flaw ? -EINVAL : 0;
+}
+
+/* That its disk does not answer just now is no reason to refuse a reload: a recorder goes on without it. */
 static int check_dir(const char *dir)
 {
-	char in[4096];
-	struct stat st;
+	struct looked l = {};
 	int err;
 
 	if (dir[0] != '/') {
 		fr_err("Storage.Directory: '%s' does not begin with /: a recorder is started from anywhere", dir);
 		return -EINVAL;
 	}
-	snprintf(in, sizeof(in), "%s", dir);
-	if (stat(in, &st) && errno == ENOENT && !lstat(in, &st)) {
-		fr_err("Storage.Directory: %s is a link to nothing", in);
-		return -EINVAL;
-	}
-	if (stat(in, &st) && errno == ENOENT) {
-		cut_last(in);
-		if (stat(in, &st) && errno == ENOENT) {
-			fr_err("Storage.Directory: %s cannot be made: there is no %s: `mkdir -p %s` makes it", dir, in, in);
-			return -EINVAL;
-		}
-	}
-	if (!stat(in, &st) && !S_ISDIR(st.st_mode)) {
-		fr_err("Storage.Directory: %s is not a directory", in);
-		return -EINVAL;
-	}
-	err = try_write(in);
-	return err ? say_unwritable(dir, in, err) : 0;
+	err = fr_askdir(NULL, dir, fr_patience_ns(FR_OUT_DIR_NS), look, (void *)dir, &l, sizeof(l));
+	if (err == -ETIMEDOUT)
+		fr_warn("Storage.Directory: the disk of %s does not answer: whether snapshots can be written there is not "
+			"known",
+			dir);
+	else if (err)
+		fr_err_errno(err, "Storage.Directory: cannot look at %s", dir);
+	return err == -ETIMEDOUT ? 0 : err ?: say_flaw(dir, &l);
 }
 
 static int check_group(const char *key, const char *group)
@@ -148,7 +188,7 @@ int fr_record_check_config(struct fr_record_opts *o)
 
 	err = check_plan(o) ?: check_dir(c->dir) ?: check_group("StatusGroup", c->status_group) ?: check_group("DumpGroup", c->dump_group);
 	if (err)
-		return err == -ETIMEDOUT ? FR_EXIT_FAIL : FR_EXIT_USAGE;
+		return err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 	show(o);
 	return FR_EXIT_OK;
 }
