@@ -8,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 
-from frtest import (FILTERED, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session, shared,
+from frtest import (FILTERED, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session, shared,
                     test, wait_for)
 
 # Waits beside the scheduling that they are made of, by the exact clock; no samples, so the stack tier has the waits' stacks alone.
@@ -17,6 +17,7 @@ WAIT_MIN_NS = 4_000_000
 CALL, USER, KERNEL = 0, 1, 2
 UNKNOWN, TASK, SOFTIRQ, IRQ, TIMER = 0, 1, 2, 3, 5
 SLEEPING, PREEMPTED = 1, 256
+TRIES = 20  # so that one delivery, at least, is none of another softirq's
 ENTRIES, BUDGET, GRAIN_NS = 1 << 16, 1000, 1_000_000  # BUDGET: both parts of it
 
 
@@ -98,8 +99,8 @@ def check_way(events, w):
     return e
 
 
-@test("each way to wait: length, call, object, state, kernel stack, and who ended it")
-def ways():
+def check_ways():
+    """Returns the ways, those that have no record, and how many waits a softirq in the sender's own call ended."""
     said, events, file = try_ways()
     over = waits_of_file(file)["over"]
     unseen, lent = [w for w in said if not waits_of(events, w)], 0
@@ -118,7 +119,16 @@ def ways():
         else:
             equal((e["waker"], e["waker_pid"]), (TIMER, 0), f"{w['way']}: ended by time")
     check(len(unseen) < len(said), "one was seen, at least")
-    return f"{len(said)} ways, {lent} ended by a softirq in the sender's own call" + "".join(f", {w['way']} not recorded" for w in unseen)
+    return said, unseen, lent
+
+
+@test("each way to wait: length, call, object, state, kernel stack, and who ended it")
+def ways():
+    for _ in range(TRIES):
+        said, unseen, lent = check_ways()
+        if lent:
+            return f"{len(said)} ways, {lent} ended by a softirq in the sender's own call" + "".join(f", {w['way']} not recorded" for w in unseen)
+    raise Failed(f"of {2 * TRIES} waits for the loopback none was ended by its sender, in whose own call a softirq delivers")
 
 
 def waits_by_switches(events):
