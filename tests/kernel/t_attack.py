@@ -405,6 +405,8 @@ def stops_asking():
     more = f"[Storage]\nMaxFiles=0\n[Control]\nSocket=yes\nDumpGroup={group}\n"
     with recording(f"crash:comm={program},cooldown=0s", more=more) as r:
         equal(run(*AS_NOBODY, sys.executable, "-c", LOCK, f"{SESSIONS}/{r.name}", status=None).returncode, 3, "exit status of who locks")
+        for dir in (SESSIONS, f"{SESSIONS}/{r.name}"):  # each alone keeps others out
+            equal(f"{os.stat(dir).st_mode & 0o077:03o}", "000", f"what others may do in {dir}")
         p = subprocess.Popen([*AS_NOBODY, sys.executable, "-c", ASK, f"/run/flightrec/{r.name}.sock"], stdin=subprocess.DEVNULL)
         try:
             wait_for(lambda: state(p.pid) == "T", "it has stopped itself")
