@@ -47,6 +47,10 @@ def holds(pid):
     return {**fds, "threads": len(os.listdir(f"/proc/{pid}/task"))}
 
 
+def changes(had, has):
+    return {what: (had.get(what, 0), has.get(what, 0)) for what in sorted({*had, *has}) if had.get(what, 0) != has.get(what, 0)}
+
+
 class Soak:
     def __init__(self, name, dir, file, disk):
         self.name, self.dir, self.file, self.disk = name, dir, file, disk
@@ -168,7 +172,7 @@ class Soak:
         if not self.had:
             wait_for(lambda: at_rest(pid), "it is at rest")
             self.had = holds(pid)
-        wait_for(lambda: holds(pid) == self.had, lambda: f"it holds what it held: {self.had}: {holds(pid)}")
+        wait_for(lambda: holds(pid) == self.had, lambda: f"it holds what it held; it had, and has: {changes(self.had, holds(pid))}")
         equal(self.pins_now(), self.pins, "what the session has in the kernel")
         if self.steps == SETTLED:
             self.settled_kb = anon_kb(pid)
