@@ -20,10 +20,10 @@ struct fr_vec {
 /* Room for cnt items behind those that are there, which are not counted yet; NULL: no memory, and nothing has changed. */
 static inline void *fr_vec_room(struct fr_vec *v, size_t cnt)
 {
-	size_t cap = 2 * (v->cnt + cnt);
+	size_t cap = 2 * (v->cnt + cnt), most = ~(size_t)0 / 2 / v->item_sz;
 	void *p;
 
-	if (v->cnt + cnt > ~(size_t)0 / 2 / v->item_sz)
+	if (cnt > most || v->cnt > most - cnt)
 		return NULL;
 	if (v->cnt + cnt > v->cap || !v->at) {
 		p = realloc(v->at, (cap ? cap : 1) * v->item_sz);
