@@ -9,11 +9,13 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +24,7 @@
 
 #define ITEM_MAX 16
 
-enum does { READS, HANGS, HANGS_LATER, DIES, EXITS, BURNS, LOOKS };
+enum does { READS, HANGS, HANGS_LATER, STAYS, DIES, EXITS, BURNS, LOOKS };
 
 /* What the items do, and what came of them: "ab", "ab." complete, "ab!late" missing. */
 struct rig {
@@ -58,6 +60,29 @@ static int open_cnt(void)
 	return n;
 }
 
+static bool is_confined;
+
+/* In the C library's place: a confined asker may end nobody. */
+int kill(pid_t pid, int sig)
+{
+	if (!is_confined)
+		return syscall(SYS_kill, pid, sig);
+	errno = EPERM;
+	return -1;
+}
+
+/* As one that waits in the kernel: its alarm does not end it either. */
+static void stay(void)
+{
+	sigset_t alarm;
+
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm, NULL);
+	for (;;)
+		pause();
+}
+
 static void burn(void)
 {
 	volatile u64 i;
@@ -74,6 +99,8 @@ static void run(void *arg, u32 item, struct fr_errand_out *out)
 	fr_errand_tell(out, 'a', "a", 1);
 	if (r->does[item] == HANGS)
 		pause();
+	if (r->does[item] == STAYS)
+		stay();
 	if (r->does[item] == DIES)
 		abort();
 	if (r->does[item] == EXITS)
@@ -283,6 +310,31 @@ static void two_are_left(void)
 	waitpid(pid[0], NULL, 0);
 }
 
+/* Runners that cannot be ended are remembered, with what they wait for, until they have gone. */
+static void runners_stay(void)
+{
+	struct fr_left left[FR_LEFT_MAX] = {};
+	struct rig r = {.cnt = 3, .does = {STAYS, STAYS, READS}}, again = {.cnt = 3};
+
+	is_confined = true;
+	do_all(&r, 2 * FR_SEC_NS, left);
+	is_confined = false;
+	assert_string_equal(r.got[0], "a!late0");
+	assert_string_equal(r.got[1], "a!late0");
+	assert_string_equal(r.got[2], "!left0");
+	assert_int_equal(fr_errand_left_cnt(left), 2);
+	assert_int_equal(left[0].key, 100);
+	assert_int_equal(left[1].key, 101);
+	kill(left[0].pid, SIGKILL);
+	waitpid(left[0].pid, NULL, 0);
+	do_all(&again, 60 * FR_SEC_NS, left);
+	assert_string_equal(again.got[0], "ab.");
+	assert_string_equal(again.got[1], "!waited0");
+	assert_string_equal(again.got[2], "ab.");
+	kill(left[1].pid, SIGKILL);
+	waitpid(left[1].pid, NULL, 0);
+}
+
 /* A later process that has the pid is none of ours. */
 static void pid_is_lent(void)
 {
@@ -325,17 +377,19 @@ RUNS(cpu_time)
 RUNS(keeps_no_descriptor)
 RUNS(one_is_left)
 RUNS(two_are_left)
+RUNS(runners_stay)
 RUNS(pid_is_lent)
 RUNS(no_descriptor)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),	    cmocka_unit_test(test_hangs),
-		cmocka_unit_test(test_dies),	    cmocka_unit_test(test_all_time),
-		cmocka_unit_test(test_cpu_time),    cmocka_unit_test(test_keeps_no_descriptor),
-		cmocka_unit_test(test_one_is_left), cmocka_unit_test(test_two_are_left),
-		cmocka_unit_test(test_pid_is_lent), cmocka_unit_test(test_no_descriptor),
+		cmocka_unit_test(test_ends),	      cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_dies),	      cmocka_unit_test(test_all_time),
+		cmocka_unit_test(test_cpu_time),      cmocka_unit_test(test_keeps_no_descriptor),
+		cmocka_unit_test(test_one_is_left),   cmocka_unit_test(test_two_are_left),
+		cmocka_unit_test(test_runners_stay),  cmocka_unit_test(test_pid_is_lent),
+		cmocka_unit_test(test_no_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
