@@ -10,11 +10,15 @@ Sessions. To begin one loads hundreds of BPF programs; that is where the time go
   recording(*rules)   (recorder.py) the recorder that tests share, with these rules and a directory of its own; configured(*rules): its
                       session, for recorders that the test starts, kills and starts again
   last_of(*options)   the shared session, for the last test that needs it, which may spoil or end it
+  expendable(*rules)  (recorder.py) a session to be spoiled or ended, whatever is recorded in it: one that no script to come needs, else a new
+                      one; take_left() gives the name of such a session
+  founded(options, begin)
+                      for tests of how a session begins: it is the one that others share from then on, if they have none yet
   session(*options), recorder(...), new_name()
                       sessions of the test's own, for tests of how sessions begin, end and are taken over, or that spoil one. Such a test
                       says why: @test("...", own="the session is removed"). Several states of one life are one session, not several.
 Options that are the same are one session: take MINIMAL, SYSCALLS, FULL, CALLS or SAMPLES before you invent others. A shared session ends
-with the last script that needs it (suite.py): each that lives costs the whole machine a little.
+with the last script that needs it, or is left to who needs any session (suite.py): each that lives costs the whole machine a little.
 
 Chance: chance() is a random.Random of the run's seed and the test's name. FR_SEED=N sets the seed; by itself, it is 1.
 
@@ -67,7 +71,9 @@ TINY = (*UNSCHED, "-m", "256K", "--subbuf", "8K")
 SEED = int(os.environ.get("FR_SEED", "1"))
 _session_cnt = 0
 _shared = {}  # options: name
-_ended = {}  # name: options, of those that were shared
+_options = {}  # name: those of record, of sessions that are or were shared or left
+_were_shared = set()  # names
+_left = []  # names of those that no script to come needs, the oldest first
 _at_end = []  # functions, when the script that runs has ended
 _used = set()  # by the test that runs
 _test_name = ""
@@ -181,11 +187,12 @@ def end(name):
 
 @contextlib.contextmanager
 def ended(name):
-    """Whatever happens, the session does not outlive its test."""
+    """Whatever happens, the session does not outlive its test, unless that leaves it to the next one."""
     try:
         yield name
     finally:
-        end(name)
+        if name not in _left:
+            end(name)
 
 
 @contextlib.contextmanager
@@ -201,40 +208,100 @@ def shared(*options):
     """The name of a detached session with these options of record, which other tests use, too."""
     name = _shared.get(options)
     if not name:
-        name = new_name()
-        _ended[name] = options
-        os.makedirs(f"{TMP}/shared", exist_ok=True)
-        fr("record", "-n", name, "-o", f"{TMP}/shared", "--detach", *options)
-        _shared[options] = name
+        name = share(new_name(), options)
+        begin_detached(name, options)
     _used.add(name)
     return name
+
+
+def share(name, options):
+    """Under this name others find the session with these options from now on."""
+    _shared[options] = begun_with(name, options)
+    _were_shared.add(name)
+    return name
+
+
+def was_shared(name):
+    """Is it a session that tests share, or shared?"""
+    return name in _were_shared
+
+
+def begun_with(name, options):
+    """Remember a session's options of record; returns its name."""
+    _options[name] = options
+    return name
+
+
+def begin_detached(name, options):
+    os.makedirs(f"{TMP}/shared", exist_ok=True)
+    fr("record", "-n", begun_with(name, options), "-o", f"{TMP}/shared", "--detach", *options)
+
+
+def founded(options, begin):
+    """
+    The name of a session that begin(name) begins in the test's own way, with these options and the directory TMP/shared. Others share it
+    from then on; if they have one already, it ends with the script.
+    """
+    name = begun_with(new_name(), options)
+    if options in _shared:
+        at_end(lambda: end(name))
+    else:
+        _used.add(share(name, options))
+    os.makedirs(f"{TMP}/shared", exist_ok=True)
+    begin(name)
+    return name
+
+
+def take_left():
+    """One that no script to come needs; None: there is none. Those that tests have left come first, then the oldest."""
+    return _left.pop(0) if _left else None
+
+
+def leave_to_next(name):
+    """Who needs any session may have this one."""
+    if exists(name):
+        _left.insert(0, name)
+
+
+def options_of(name):
+    """Those of record with which a session was begun that is or was shared or left; empty: not known."""
+    return _options.get(name, ())
 
 
 @contextlib.contextmanager
 def last_of(*options):
     """That session, shared no more: the test may leave it in any state, or end it. Whoever asks for these options later has another one."""
-    name = shared(*options)
-    check_account(name)
-    del _shared[options]
-    with ended(name):
+    with ended(take_shared(options)) as name:
         yield name
 
 
-def end_shared(options):
-    """What it has kept was sound, and it can be ended."""
+def take_shared(options):
+    """The same, for who ends it in any case."""
+    name = shared(*options)
+    check_account(name)
+    del _shared[options]
+    return name
+
+
+def leave_shared(options):
+    """No script to come needs it: what it has kept was sound, and it is left to who needs any session."""
     name = _shared.pop(options)
     check_account(name)
-    fr("stop", "-n", name)
+    _left.append(name)
+
+
+def end_left(most):
+    """Of those that are left only so many, the last ones, live on."""
+    while len(_left) > most:
+        fr("stop", "-n", _left.pop(0))
+
+
+atexit.register(end_left, 0)
 
 
 def all_shared():
     """Options of those that live."""
     return list(_shared)
-
-
-def is_shared(name):
-    """Its options, as a text; empty: it is not."""
-    return " ".join(_ended.get(name, ()))
 
 
 def check_account(name):

@@ -7,7 +7,6 @@ text is known; rules() and all that is made of it show what was added since the 
 and file: names with TAG, and unique to the test, are nobody else's. A recorder that is killed leaves its rules armed, so what dies under
 a name of theirs, in whatever test, waits for the next recorder of that session.
 """
-import atexit
 import contextlib
 import os
 import re
@@ -15,8 +14,8 @@ import signal
 import subprocess
 import tempfile
 
-from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, check, dump, end, fr_json, last_of, new_name, path, program, replay, shared, status,
-                    wait_for)
+from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, begun_with, check, dump, ended, fr_json, last_of, leave_to_next, new_name, options_of,
+                    path, program, replay, shared, status, take_left, wait_for)
 
 SMALL = MINIMAL
 RECORDED = (*SMALL, "--incidents", "2048")  # the session of recording() and configured(): no other test has these options
@@ -78,8 +77,6 @@ def accounted(r):
 
 
 _before = {}  # session: its rules' counters when the test began
-LEFT = []  # sessions for expendable()
-_lists = [LEFT]
 _common = None  # the recorder that recording() gives
 
 
@@ -163,9 +160,20 @@ def trigger(file):
     return fr_json("info", file)["trigger"]
 
 
+# Options of record as they are written in a configuration file.
+KEYS = {"-p": "Profile", "-m": "Memory", "-e": "Event", "-f": "Filter", "--clock": "Clock", "--comm": "Comm", "--cpu-profile": "CpuProfile",
+        "--hz": "SampleRate", "--incidents": "Incidents", "--subbuf": "SubBuffer", "--tier": "Tier", "--wait-min": "WaitMin"}
+
+
+def settings_of(name):
+    """What [Session] has for a session: one that is or was shared has the settings it was begun with."""
+    options = options_of(name) or RECORDED
+    return f"Name={name}\n" + "".join(f"{KEYS[key]}={value}\n" for key, value in zip(options[::2], options[1::2], strict=True))
+
+
 def write_config(file, name, dir, *on, more=""):
     with open(file + ".new", "w") as f:
-        f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\nIncidents=2048\n[Storage]\nDirectory={dir}\nMaxFiles=0\n"
+        f.write(f"[Session]\n{settings_of(name)}[Storage]\nDirectory={dir}\nMaxFiles=0\n"
                 f"[Control]\nSocket=no\n[Notify]\nJournal=no\n[Trigger]\nStormCount=0\n")
         f.writelines(f"On={rule}\n" for rule in on or [""])  # an empty one: none is meant
         f.write(more)
@@ -202,50 +210,28 @@ def by_options(*options, under=()):
 
 
 @contextlib.contextmanager
-def own_configured(*on, more="", leave=None):
-    """
-    The same with a session of the test's own, which the first recorder begins. leave: it is not ended, but put into this list, for
-    expendable(of=...); in LEFT are those that have the settings of RECORDED.
-    """
-    name, dir = new_name(), tempfile.mkdtemp(dir=TMP)
-    file = path(f"{name}.conf")
-    write_config(file, name, dir, *on, more=more)
-    try:
+def own_configured(*on, more=""):
+    """The same with a session of the test's own, which the first recorder begins."""
+    with ended(new_name()) as name:
+        dir, file = tempfile.mkdtemp(dir=TMP), path(f"{name}.conf")
+        write_config(file, name, dir, *on, more=more)
         yield name, dir, file
-        leave_it(name, leave)
-    finally:
-        if name not in all_left():
-            end(name)
-
-
-def leave_it(name, where):
-    if where is not None and os.path.exists(f"{SESSIONS}/{name}/meta"):
-        where.append(name)
-        if where not in _lists:
-            _lists.append(where)
-
-
-def all_left():
-    return [name for where in _lists for name in where]
 
 
 @contextlib.contextmanager
-def expendable(*on, more="", leave=None, of=LEFT):
-    """The same with a session that the test spoils or ends: one that another test has left, or a new one. leave: for the next such test."""
-    if not of:
-        with own_configured(*on, more=more, leave=leave) as given:
-            yield given
-        return
-    name, dir = of.pop(), tempfile.mkdtemp(dir=TMP)
-    file = path(f"{name}.conf")
-    _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
-    write_config(file, name, dir, *on, more=more)
-    try:
+def expendable(*on, more="", leave=False):
+    """
+    The same with a session that the test spoils or ends: one that no script to come needs, or that another test has left, else one with
+    RECORDED, which the first recorder begins. leave: it is left to the next such test. Its options are options_of(name).
+    """
+    left = take_left()
+    with ended(left or begun_with(new_name(), RECORDED)) as name:
+        dir, file = tempfile.mkdtemp(dir=TMP), path(f"{name}.conf")
+        _before[name] = {r["rule"]: r for r in status(name)["triggers"]} if left else {}
+        write_config(file, name, dir, *on, more=more)
         yield name, dir, file
-        leave_it(name, leave)
-    finally:
-        if name not in all_left():
-            end(name)
+        if leave:
+            leave_to_next(name)
 
 
 @contextlib.contextmanager
@@ -257,15 +243,6 @@ def last_configured(*on, more=""):
         _before[name] = {r["rule"]: r for r in status(name)["triggers"]}
         write_config(file, name, dir, *on, more=more)
         yield name, dir, file
-
-
-
-def end_left():
-    for name in all_left():
-        end(name)
-
-
-atexit.register(end_left)
 
 
 def start_load(name, nap_us):

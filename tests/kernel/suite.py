@@ -24,13 +24,18 @@ from lapped import LAPPED
 SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessions")
 
 
-# Those that share a session stand side by side, so that it lives for a short time: the rest comes behind, by name.
-BESIDE = ("status", "waits", "commands", "report", "tasks", "attack", "truth", "clock", "deaths", "event", "runtimes", "latency", "rehearse", "places",
-          "symbols", "profile", "incidents", "tail", "governor", "watch", "keys", "daemon", "control", "stderr", "writer")
+# Those that share a session stand side by side, so that it lives for a short time, and those that need any session behind: the rest comes
+# behind, by name. clock and service begin in their own way what others share.
+BESIDE = ("clock", "status", "waits", "commands", "report", "tasks", "takeover", "storage", "attack", "kill", "truth", "deaths", "event",
+          "runtimes", "latency", "rehearse", "places", "symbols", "profile", "incidents", "tail", "governor", "watch", "keys", "service",
+          "daemon", "control", "stderr", "deaths_recorded", "reload", "writer")
 
 LAST = ("disk",)  # which ends the recorders' session
 
-# What a script's text has where it needs the session with these options. Any other shared session ends with the script that began it.
+LEFT_MOST = 4  # sessions that live on for scripts to come that need any: their texts have TAKES_LEFT
+TAKES_LEFT = r"\b(take_left|expendable)\("
+
+# What a script's text has where it needs the session with these options. Any other shared session is needed by the script that began it.
 NEEDS = {
     frtest.MINIMAL: r"MINIMAL|SMALL",
     frtest.SYSCALLS: r"SYSCALLS",
@@ -54,25 +59,31 @@ def scripts():
     return [s for s in BESIDE if s in found] + [s for s in found if s not in (*BESIDE, *LAST)] + [s for s in LAST if s in found]
 
 
+def text_of(script):
+    with open(os.path.join(os.path.dirname(__file__), f"t_{script}.py"), encoding="utf-8") as f:
+        return f.read()
+
+
 def needs(script, options):
     """Does it need the shared session with these options?"""
-    with open(os.path.join(os.path.dirname(__file__), f"t_{script}.py"), encoding="utf-8") as f:
-        return options in NEEDS and re.search(rf"\b({NEEDS[options]})\b", f.read())
+    return options in NEEDS and re.search(rf"\b({NEEDS[options]})\b", text_of(script))
 
 
 class Account:
     """Who began which sessions."""
 
     def __init__(self):
-        self.begun, self.rows = Begun(frtest.SESSIONS, f"frtest-{os.getpid()}-"), []
+        self.begun, self.rows, self.shared = Begun(frtest.SESSIONS, f"frtest-{os.getpid()}-"), [], set()
 
     def close(self, script, name, why):
         """A test has ended: to it belong the sessions that were begun since the last one ended."""
         names = self.begun.names()
-        shared = [n for n in names if frtest.is_shared(n)]
+        # one that was shared, and is begun again, is a test's own
+        shared = {n for n in names if frtest.was_shared(n)} - self.shared
+        self.shared |= shared
         if len(names) > len(shared):
             self.rows.append((len(names) - len(shared), script, name, why or "no reason is given"))
-        self.rows += [(1, script, name, f"shared from here on: {frtest.is_shared(n)}") for n in shared]
+        self.rows += [(1, script, name, f"shared from here on: {' '.join(frtest.options_of(n))}") for n in sorted(shared)]
 
     def write(self):
         """The file; returns the line for the output."""
@@ -120,14 +131,18 @@ def run_script(script, words, account, counts):
 
 
 def end_unneeded(to_come, counts):
-    """Shared sessions that no script to come needs: they were sound up to their end."""
+    """Shared sessions that no script to come needs: they were sound up to here, and some are left to scripts that end them."""
+    def attempt(fn, arg, what):
+        try:
+            fn(arg)
+        except Exception as why:
+            print(f"FAIL {what}: {why}", flush=True)
+            counts["FAIL"] += 1
+
     for options in frtest.all_shared():
         if not any(needs(script, options) for script in to_come):
-            try:
-                frtest.end_shared(options)
-            except Exception as why:
-                print(f"FAIL shared session {' '.join(options)}: {why}", flush=True)
-                counts["FAIL"] += 1
+            attempt(frtest.leave_shared, options, f"shared session {' '.join(options)}")
+    attempt(frtest.end_left, LEFT_MOST if any(re.search(TAKES_LEFT, text_of(script)) for script in to_come) else 0, "sessions that are left")
 
 
 def main(args):

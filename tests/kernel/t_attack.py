@@ -10,8 +10,8 @@ import subprocess
 import sys
 import tempfile
 
-from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, exists, fr, fr_json, impatient,
-                    last_of, main, mono_ns, new_name, opened, path, program, replay, run, shared, state, test, wait_for)
+from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, begun_with, check, dump, equal, exists, fr, fr_json, impatient,
+                    last_of, leave_to_next, main, mono_ns, new_name, opened, path, program, replay, run, shared, state, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
 from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config
 from stalling import AS_NOBODY, NOBODY, helpers, said_or_ended, stalling
@@ -104,8 +104,8 @@ def by_copy():
         shutil.copy(FLIGHTREC, own)
         may_enter(os.path.dirname(own))
         _copys.append(new_name())
-        at_end(lambda: end(_copys.pop()))
-        run(own, "record", "-n", _copys[0], "-o", path("."), "--detach", *ROOMY)
+        at_end(lambda: leave_to_next(_copys.pop()))
+        run(own, "record", "-n", begun_with(_copys[0], ROOMY), "-o", path("."), "--detach", *ROOMY)
     return _copys[0], own
 
 

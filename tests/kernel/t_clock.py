@@ -9,8 +9,8 @@ import os
 import subprocess
 import time
 
-from frtest import (CALLS, FLIGHTREC, SAMPLES, SYSCALLS, TMP, Skip, at_end, check, dump, end, equal, fr, fr_json, main, new_name, path,
-                    program, replay, run, shared, status, test, wait_said)
+from frtest import (CALLS, FLIGHTREC, SAMPLES, SYSCALLS, TMP, Skip, check, dump, equal, founded, fr, fr_json, main, path, program,
+                    replay, run, shared, status, test, wait_said)
 from lapped import lapped
 
 ROUNDS = 2000
@@ -142,14 +142,9 @@ class Inside:
             return
         shifted = SHIFTED if has_time_namespaces() else []
         online, self.cpu = all_but_one()
-        self.begin_ns, self.name = mono(), new_name()
-        at_end(self.end)
-        run(*shifted, "unshare", "-m", "sh", "-c", 'mount --bind "$1" /sys/devices/system/cpu/online && shift && exec "$@"', "sh", online,
-            FLIGHTREC, "record", "-n", self.name, "-o", TMP, "--detach", *SYSCALLS)
-
-    def end(self):
-        end(self.name)
-        self.name = None
+        self.begin_ns, self.name = mono(), founded(SYSCALLS, lambda name: run(
+            *shifted, "unshare", "-m", "sh", "-c", 'mount --bind "$1" /sys/devices/system/cpu/online && shift && exec "$@"', "sh", online,
+            FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", "--detach", *SYSCALLS))
 
 
 inside = Inside()
@@ -166,7 +161,7 @@ def late_cpu():
     run("taskset", "-c", str(cpu), "sh", "-c", "sleep 0.3; :")
     began = status(name)
     check(cpu not in {c["cpu"] for c in began["cpus"]} and began["no_ring"], f"CPU {cpu} was recorded from the start: {began}")
-    p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", TMP, *SYSCALLS, "--keep"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    p = subprocess.Popen([FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", *SYSCALLS, "--keep"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True)
     try:
         wait_said(p, f"CPU {cpu} came online")

@@ -12,10 +12,10 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TINY, TMP, Skip, check, dump, ended, equal, exists, fr,
-                    fr_json, gone, helper, main, mono_ns, new_name, path, program, recorder, refused, replay, run, shared, small_disk,
-                    snapshots, status, test, tracefs, wait_for, written)
-from recorder import LEFT, RECORDED, leave_it
+from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TINY, TMP, Skip, check, dump, ended, equal, exists,
+                    founded, fr, fr_json, gone, helper, main, mono_ns, new_name, path, program, recorder, refused, replay, run, shared,
+                    small_disk, snapshots, status, test, tracefs, wait_for, written)
+from recorder import RECORDED
 
 LONG = bool(os.environ.get("FR_LONG"))  # try each limit, not only some
 
@@ -419,7 +419,7 @@ def command():
 
 
 @test("a memory limit: doctor tells it, a session that would not fit is refused before anything is loaded, one that fits records",
-      own="it is begun where memory is limited; left for expendable()")
+      own="it is begun where memory is limited")
 def memory_limit():
     dir = next((d for d in ("/sys/fs/cgroup/memory", "/sys/fs/cgroup") if os.path.exists(f"{d}/memory.stat")), None)
     if not dir:
@@ -435,8 +435,7 @@ def memory_limit():
         inside = "sh", "-c", f'echo $$ > {dir}/below/cgroup.procs; exec "$@"', "sh"
         found = {c["what"]: c for c in json.loads(run(*inside, FLIGHTREC, "doctor", "--json").stdout)["checks"]}["memory limit"]
         check(found["grade"] == "ok" and f"{dir}/{limit}" in found["found"], f"doctor: {found}")
-        name = new_name()
-        few = "record", "-n", name, "-o", TMP, *RECORDED
+        few = "record", "-n", new_name(), "-o", TMP, *RECORDED
         with open(f"{dir}/{limit}", "w") as f:
             f.write(str(32 << 20))
         got = run(*inside, FLIGHTREC, *few, "--", "true", status=1)
@@ -444,9 +443,8 @@ def memory_limit():
         equal(len(needs), 4, f"what a recorder takes: {got.stderr}")
         with open(f"{dir}/{limit}", "w") as f:
             f.write(str((int(sum(map(float, needs))) + 2) << 20))
-        run(*inside, FLIGHTREC, *few, "--detach")
-        leave_it(name, LEFT)
-        got = run(*inside, FLIGHTREC, *few, "--keep", "--", "true")  # with as much as it takes
+        name = founded(RECORDED, lambda name: run(*inside, FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", *RECORDED, "--detach"))
+        got = run(*inside, FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", *RECORDED, "--keep", "--", "true")  # with as much as it takes
         check("\nsnapshot " in got.stderr and "from outside" not in got.stderr, f"with as much as it takes: {got.stderr}")
         with open(f"{dir}/{limit}", "w") as f:
             f.write(str((112 + 4 * cpus) << 20))

@@ -11,7 +11,7 @@ import subprocess
 import time
 
 from frtest import FLIGHTREC, SESSIONS, Skip, check, equal, exists, fr, fr_json, impatient, main, path, run, status, test, wait_for
-from recorder import LEFT, RECORDED, by_options, configured, expendable
+from recorder import RECORDED, by_options, configured, expendable, settings_of
 
 RUN = "/run/flightrec"
 NOBODY = 65534
@@ -41,7 +41,7 @@ def config(name, control="", on=(f"crash:comm={COMM}",)):
     file = f"{where(name)}.conf"
     rules = "".join(f"On={r}\n" for r in on)
     with open(file, "w") as f:
-        f.write(f"[Session]\nName={name}\nProfile=minimal\nMemory=2M\nIncidents=2048\n[Trigger]\n{rules}[Storage]\n"
+        f.write(f"[Session]\n{settings_of(name)}[Trigger]\n{rules}[Storage]\n"
                 f"Directory={where(name)}\nKeepFree=0%\n[Control]\n{control}")
     return file
 
@@ -154,7 +154,7 @@ def crash(comm=COMM):
 @test("snapshots that could not be written or had no room: status says how many, and why; of rules, dumps and SIGUSR1",
       own="what failed is counted for a session's whole life")
 def why_failed():
-    with daemon(of=lambda: expendable(leave=LEFT)) as (name, p, _):
+    with daemon(of=lambda: expendable(leave=True)) as (name, p, _):
         told = lambda: {x["what"]: x["text"] for x in status(name)["problems"] if x["what"] in ("failed", "quota")}
         equal(told(), {}, "problems before")
         os.rename(where(name), where(name) + ".away")  # the directory alone would be made again
@@ -457,7 +457,7 @@ def refused():
 
 @test("rude clients: too long, byte by byte, half open, many, deaf; others are served, the recorder lives")
 def rude():
-    with daemon() as (name, p, _):
+    with impatient(20), daemon() as (name, p, _):
         with connect(name) as s:
             with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                 s.sendall(b"x" * 100000)

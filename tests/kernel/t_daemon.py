@@ -8,9 +8,9 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, end, equal, exists, fr, fr_json, helper, main, new_name, path, program, replay,
-                    run, status, test, wait_for)
-from recorder import (ATTENDED, LEFT, NOBODY, ONE, RECORDED, SMALL, TAG, Recorder, attended, by_options, configured, crash, expendable,
+from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, check, end, equal, exists, fr, fr_json, helper, main, new_name, options_of, path, program,
+                    replay, run, status, test, wait_for)
+from recorder import (ATTENDED, NOBODY, ONE, RECORDED, SMALL, TAG, Recorder, attended, by_options, configured, crash, expendable,
                       kill, next_link, own_configured, recording, refused_pin, send_reload, trigger, trigger_links, write_config,
                       writer_of)
 
@@ -267,7 +267,7 @@ def psi_full():
 def storm_kept():
     one, other = f"storm-a{TAG}", f"storm-b{TAG}"
     rule = f"crash:comm={one}|{other},cooldown=1h"
-    with expendable(rule, leave=LEFT) as (name, dir, file):
+    with expendable(rule, leave=True) as (name, dir, file):
         with open(file) as f:
             text = f.read()
         with open(file, "w") as f:
@@ -294,7 +294,7 @@ def storm_kept():
 def ends_with_recorder():
     told, rule = path("told"), f"crash:comm=ends{TAG}"
     with expendable() as (name, dir, _):
-        r = Recorder(name, dir, "-o", dir, *RECORDED, "--on", rule, "--on", "exit", "--exec-user", "root",
+        r = Recorder(name, dir, "-o", dir, *options_of(name), "--on", rule, "--on", "exit", "--exec-user", "root",
                      "--exec", f"sleep 1; echo $FLIGHTREC_FILE >> {told}")
         try:
             r.armed()

@@ -5,7 +5,7 @@ import subprocess
 
 from frtest import Skip, check, equal, fr, fr_json, main, path, program, replay, run, test, wait_for
 from matrix import CORE_SIGNALS, PROGRAMS, said
-from recorder import LEFT, TAG, Recorder, expendable, recording
+from recorder import TAG, Recorder, expendable, recording
 
 RULE = f"crash:exe={path('frd-*')},cooldown=0s"
 
@@ -95,7 +95,7 @@ def crowd():
     with open(f"{file}.c", "w") as f:
         f.write(THREADS)
     run("gcc", "-O1", "-pthread", "-o", file, f"{file}.c")
-    with expendable(f"crash:comm=crowd{TAG},cooldown=0s", leave=LEFT) as (name, dir, conf):
+    with expendable(f"crash:comm=crowd{TAG},cooldown=0s", leave=True) as (name, dir, conf):
         r = Recorder(name, dir, "--config", conf).armed()
         p = subprocess.Popen([file, "20000"])
         if p.wait() != -signal.SIGSEGV:

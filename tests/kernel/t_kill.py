@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
-Recorder and dump killed at moments of chance: the recording goes on, and nothing is left behind. One session, standing(), is adopted,
-ended, removed and begun anew by the tests one after the other, each of which takes it as the one before left it.
+Recorder and dump killed at moments of chance: the recording goes on, and nothing is left behind. A session, standing(), is adopted,
+ended, removed and begun anew by the tests one after the other, each of which takes it as the one before left it. Where that one has ended
+it, it is one that no other script needs.
 """
 import contextlib
 import fcntl
@@ -12,18 +13,18 @@ import subprocess
 import threading
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, Failed, at_end, busy, chance, check, end, ended, equal, exists, fr, fr_json, is_blocked, main,
-                    new_name, opened, path, run, snapshots, state, status, test, wait_for, wait_said, waits_in, written,
-                    SYSCALLS as OPTIONS)
+from frtest import (FLIGHTREC, SESSIONS, Failed, at_end, begin_detached, begun_with, busy, chance, check, end, ended, equal, exists, fr,
+                    fr_json, is_blocked, main, new_name, opened, options_of, path, run, snapshots, state, status, take_left, take_shared, test,
+                    wait_for, wait_said, waits_in, written, SYSCALLS as OPTIONS)
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # of processes that are alive
 STARTS = ADOPTIONS = KILLS * 3 // 20
 DUMPS = KILLS - STARTS - ADOPTIONS
 TRIES = 3 * KILLS
 TURNS = KILLS * 3 // 20  # of each that begins and ends sessions beside others
-BY_TURNS = "the script's own session, as the test before left it, is ended and begun"
+BY_TURNS = "a session that nobody else needs is ended or removed, and begun again"
 rng = None  # the chances of the test that runs
-_standing = []  # its name, once it has one
+_standing = []  # names of those that stood, the last one now
 
 
 def bpf_ids(kind):
@@ -69,26 +70,27 @@ def all_objects():
     return {(kind, i) for kind in ("link", "prog", "map") for i in bpf_ids(kind)}
 
 
-def standing_name():
-    """That of the script's session."""
-    if not _standing:
-        _standing.append(new_name())
-        at_end(lambda: end(_standing.pop()))
-    return _standing[0]
+def stands(name):
+    """From now on this is the script's session."""
+    at_end(lambda: end(name))
+    _standing.append(name)
+    return name
 
 
 def standing():
-    """The name of a detached session without a recorder."""
-    name = standing_name()
+    """The name of a detached session without a recorder, whatever is recorded in it."""
+    if _standing and exists(_standing[-1]):
+        return _standing[-1]
+    name = stands(take_left() or new_name())
     if not exists(name):
-        fr("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+        begin_detached(name, OPTIONS)
     return name
 
 
 @contextlib.contextmanager
 def owned(name, *options):
     """A recorder that takes the session over, or begins it; killed at the end, so that it stands."""
-    p = start("record", "-n", name, "-o", path("."), *OPTIONS, *options)
+    p = start("record", "-n", name, "-o", path("."), *options_of(name), *options)
     try:
         wait_for(lambda: p.poll() is not None or os.path.exists(f"{SESSIONS}/{name}/meta") and status(name)["recorder"],
                  "the session is owned")
@@ -214,7 +216,7 @@ def kill_starts(v):
 
 @test("an orphan is adopted with the same settings, refused with others, refused while its owner lives", own=BY_TURNS)
 def adoption():
-    name = standing()
+    name = stands(take_shared(OPTIONS))
     with owned(name):
         got = fr("record", "-n", name, "-o", path("."), *OPTIONS, status=1)
         check("live recorder" in got.stderr, got.stderr)
@@ -290,7 +292,7 @@ def stop_and_adopt():
     with locked(name):
         late = start("stop", "-n", name, "--json")
         wait_said(late, "waiting")
-        p = start("record", "-n", name, "-o", path("."), *OPTIONS)
+        p = start("record", "-n", name, "-o", path("."), *options_of(name))
         wait_said(p, "memory:")
         before = status(name)
     after = json.loads(late.communicate(timeout=120)[0])
@@ -344,7 +346,7 @@ def begun_behind_end():
         old.send_signal(signal.SIGSTOP)
         with locked(name):
             os.unlink(f"{SESSIONS}/{name}/meta")
-            p = start("record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+            p = start("record", "-n", begun_with(name, OPTIONS), "-o", path("."), "--detach", *OPTIONS)
             wait_for(lambda: waits_in(p.pid, "nanosleep") or p.poll() is not None, "it waits for the other one")
             remove_pins(name)
         said = p.communicate(timeout=120)[1]
@@ -371,7 +373,7 @@ def removed_below_command():
 
 @test("records and stops of one name at once: each begins it, adopts it, or says who has it; none spoils another one's", own=BY_TURNS)
 def begin_and_end():
-    name = standing_name()
+    name = stands(begun_with(new_name(), OPTIONS))
     fine = ("has a live recorder", "is just being started by another process", "no session", "waiting", "is ended, its history discarded", "signal")
     wrong = []
 
@@ -400,7 +402,8 @@ def kills():
     before, quiet = all_objects(), not others()
     dir = path("kill")
     os.mkdir(dir)
-    with ended(standing_name()) as name:
+    name = _standing[-1] if _standing and options_of(_standing[-1]) == OPTIONS else new_name()
+    with ended(name):
         alive = not exists(name) and kill_start(name, dir)
         fr("record", "-n", name, "-o", dir, "--detach", *OPTIONS)
         v = Victim(name, dir)

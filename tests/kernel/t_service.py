@@ -12,7 +12,8 @@ import socket
 import subprocess
 import sys
 
-from frtest import FLIGHTREC, Failed, ROOT, SESSIONS, Skip, TMP, check, ended, equal, main, new_name, path, program, run, test, wait_for
+from frtest import FLIGHTREC, Failed, ROOT, SESSIONS, Skip, TMP, check, equal, founded, main, path, program, run, test, wait_for
+from recorder import ATTENDED, settings_of
 
 UNIT = os.path.join(ROOT, "dist", "flightrec.service")
 ALLOW, EPERM = 0x7FFF0000, 0x00050001  # SCMP_ACT_ALLOW, SCMP_ACT_ERRNO(EPERM)
@@ -119,14 +120,14 @@ def capabilities(pid):
 @test("as the unit confines it: records, takes a crash, runs the hook as another user, reloads, is taken over",
       own="what the unit leaves it is enough to begin one")
 def confined():
-    name, dir, told = new_name(), path("service"), path("service-hook")
+    name, dir, told = founded(ATTENDED, lambda name: None), path("service"), path("service-hook")
     os.mkdir(dir)
     os.chmod(TMP, 0o711)
     with open(told, "w"):
         os.chmod(told, 0o666)
     conf = path("service.conf")
     with open(conf, "w") as f:
-        f.write(f"[Session]\nName={name}\nMemory=2M\nProfile=minimal\n[Trigger]\nOn=crash:comm=frsv-*\nOn=oom\nOn=kernel\n"
+        f.write(f"[Session]\n{settings_of(name)}[Trigger]\nOn=crash:comm=frsv-*\nOn=oom\nOn=kernel\n"
                 f"[Storage]\nDirectory={dir}\nKeepFree=0%\n"
                 f"[Notify]\nJournal=no\nExec=echo $(id -un) $FLIGHTREC_PID >> {told}\n")
     crasher = program("frsv-crash", "deaths")
@@ -152,7 +153,7 @@ def confined():
         wait_for(lambda: len(glob.glob(f"{dir}/*-crash-frsv-crash-{died.pid}.flight")) == 1, lambda: f"snapshot {nr}: {text()}")
         wait_for(lambda: f"nobody {died.pid}" in open(told).read(), lambda: f"hook {nr}: {text()}")
 
-    with ended(name), open(log, "w") as out:
+    with open(log, "w") as out:
         p = start(out)
         try:
             crash(1)

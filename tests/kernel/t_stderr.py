@@ -8,8 +8,8 @@ import signal
 import subprocess
 import termios
 
-from frtest import FLIGHTREC, check, equal, exists, main, program, snapshots, test, wait_for
-from recorder import ATTENDED, RECORDED, expendable, lease
+from frtest import FLIGHTREC, check, equal, exists, main, options_of, program, snapshots, test, wait_for
+from recorder import ATTENDED, expendable, lease
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
 RULE = f"crash:comm={NAME},cooldown=0s,dedupe=no"
@@ -65,7 +65,7 @@ def gone():
 @test("the reader of its messages goes away: its session ends with it as always", own="one that another test has left, else its own")
 def ends_unread():
     ours, its = os.pipe()
-    with expendable() as (name, dir, _), recorder(its, lambda: contextlib.nullcontext((name, dir, RECORDED))) as (p, _, _):
+    with expendable() as (name, dir, _), recorder(its, lambda: contextlib.nullcontext((name, dir, options_of(name)))) as (p, _, _):
         os.close(its)
         read_until(ours, b"armed")
         os.close(ours)

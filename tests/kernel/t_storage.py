@@ -4,10 +4,9 @@ import os
 import re
 import time
 
-from frtest import ROOT, check, equal, fr, main, run, status, test, wait_for
-from recorder import NOBODY, Recorder, configured, expendable, kill, own_configured, send_reload, write_config
+from frtest import FULL, ROOT, begun_with, check, equal, fr, main, options_of, run, status, test, wait_for
+from recorder import NOBODY, Recorder, configured, expendable, kill, lease, send_reload, write_config
 
-_full = []  # a session with large rings, full of events of all kinds
 MIXED = os.path.join(ROOT, "tests", "bench", "mixed.sh")
 
 
@@ -52,35 +51,33 @@ def fill_rings(name):
     wait_for(is_full, "the rings are full")
 
 
-@test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them",
-      own="large rings, full of events of all kinds")
+@test("a disk full of snapshots: old ones leave, though the next is larger than all before, or another recorder took them")
 def growing():
-    with own_configured(NOBODY, leave=_full) as (name, dir, file):
-        run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
-        write_config(file, name, dir, NOBODY,
-                     more="[Session]\nProfile=full\nMemory=16M\n[Storage]\nKeepFree=0%\n[Control]\nSocket=yes\n")
-        r = Recorder(name, dir, "--config", file)
-        try:
-            r.armed()
-            small = fr("dump", "-n", name).stdout.strip()
-            old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), small)
-            with open(small, "rb") as f:
-                begin = f.read()
-            leave_free(dir, old, 1000000 + len(begin), begin)  # so large is the next expected to be
-            fill_rings(name)
-            larger = fr("dump", "-n", name).stdout.strip()
-            check("No space left" in r.said(), f"it is larger than what was free: {os.path.getsize(larger)} bytes, {r.said()}")
-            equal(r.files(), [small, larger], f"the old one left: {r.said()}")
-            kill(r)
-            leave_free(dir, "other", 1000000)
-            r = Recorder(name, dir, "--config", file).armed()
-            last = fr("dump", "-n", name).stdout.strip()
-            equal(r.files(), [last], f"the old ones left: {r.said()}")
-            check("No space left" not in r.said(), f"room is made before: {r.said()}")
-            equal(r.end(), 0, f"exit status: {r.said()}")
-        finally:
-            kill(r)
-            run("umount", "-l", dir)
+    name, dir, file = lease(FULL)
+    run("mount", "-t", "tmpfs", "-o", "size=12m", "frtest", dir)
+    write_config(file, name, dir, NOBODY, more="[Storage]\nKeepFree=0%\n[Control]\nSocket=yes\n")
+    fill_rings(name)
+    r = Recorder(name, dir, "--config", file)
+    try:
+        r.armed()
+        small = fr("dump", "-n", name, "--last", "1ms").stdout.strip()
+        old = re.sub(r"-2\d{7}T", time.strftime("-%Y%m%dT", time.gmtime(time.time() - 86400)), small)
+        with open(small, "rb") as f:
+            begin = f.read()
+        leave_free(dir, old, 1000000 + len(begin), begin)  # so large is the next expected to be
+        larger = fr("dump", "-n", name).stdout.strip()
+        check("No space left" in r.said(), f"it is larger than what was free: {len(begin)}, then {os.path.getsize(larger)} bytes, {r.said()}")
+        equal(r.files(), [small, larger], f"the old one left: {r.said()}")
+        kill(r)
+        leave_free(dir, "other", 1000000)
+        r = Recorder(name, dir, "--config", file).armed()
+        last = fr("dump", "-n", name).stdout.strip()
+        equal(r.files(), [last], f"the old ones left: {r.said()}")
+        check("No space left" not in r.said(), f"room is made before: {r.said()}")
+        equal(r.end(), 0, f"exit status: {r.said()}")
+    finally:
+        kill(r)
+        run("umount", "-l", dir)
 
 
 @test("a file system with room for few snapshots, or inodes for few: the oldest ordinary one leaves, the marked one stays")
@@ -109,17 +106,19 @@ def few_fit():
                 run("umount", "-l", dir)
 
 
-@test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other",
-      own="sessions with other settings; the first is that of `growing`")
+@test("a last snapshot, before a session begins anew with other settings, has room made for it, as any other, its hook runs for it",
+      own="other settings than those of a session that others have left")
 def last_one():
-    with expendable(NOBODY, of=_full) as (name, dir, file):
+    with expendable(NOBODY, leave=True) as (name, dir, file):
         run("mount", "-t", "tmpfs", "-o", "size=32m", "frtest", dir)
+        told = f"{file}.told"
 
-        def begin(session, storage):
-            write_config(file, name, dir, NOBODY, more=f"[Session]\nProfile=full\n{session}\n[Storage]\n{storage}\n"
-                                                       "[Control]\nSocket=yes\n")
+        def begin(memory, storage):
+            write_config(file, name, dir, NOBODY, more=f"[Session]\nMemory={memory}\n[Storage]\n{storage}\n[Control]\nSocket=yes\n"
+                                                       f"[Notify]\nExec=echo $FLIGHTREC_REASON $FLIGHTREC_FILE >> {told}\nExecUser=0\n")
             return Recorder(name, dir, "--config", file)
-        r = begin("Memory=16M", "KeepFree=0%")
+        write_config(file, name, dir, NOBODY, more="[Storage]\nKeepFree=0%\n[Control]\nSocket=yes\n")
+        r = Recorder(name, dir, "--config", file)
         try:
             r.armed()
             first = fr("dump", "-n", name).stdout.strip()
@@ -129,20 +128,20 @@ def last_one():
             leave_free(dir, old, len(begin_of_old) // 2, begin_of_old)
             run(MIXED, "2")
             equal(r.end(), 0, f"exit status: {r.said()}")
-            r = begin("Memory=8M", "KeepFree=0%").armed()
+            r = begin("5M", "KeepFree=0%").armed()
             check("its last snapshot is taken" in r.said() and "keeps its old settings" not in r.said(), r.said())
-            equal([f.split("-")[-1] for f in r.files() if f != first], ["settings.flight"], f"the old one left: {r.said()}")
-            fr("verify", r.files()[-1])
+            left = [f for f in r.files() if f != first]
+            equal([f.split("-")[-1] for f in left], ["settings.flight"], f"the old one left: {r.said()}")
+            fr("verify", left[0])
             equal(r.end(), 0, f"exit status: {r.said()}")
-            r = begin("Memory=4M", "KeepFree=0%\nMaxFiles=1").armed()
-            equal([f.split("-")[-1] for f in r.files()], ["settings.flight"], f"one at most: {r.said()}")
-            equal(r.end(), 0, f"exit status: {r.said()}")
+            equal(os.path.exists(told) and open(told).read(), f"settings {left[0]}\n", "what the hook was told")
             was = r.files()
             leave_free(dir, "other", 1000000)
-            r = begin("Memory=6M", "KeepFree=50%").armed()
+            r = begin("6M", "KeepFree=50%").armed()
             check("keeps its old settings" in r.said(), f"its quota refuses it, as any other: {r.said()}")
             equal(r.files(), was, "nothing is removed in vain")
             equal(r.end(), 0, f"exit status: {r.said()}")
+            begun_with(name, (*options_of(name), "-m", "5M"))
         finally:
             kill(r)
             run("umount", "-l", dir)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A program built otherwise from this tree. If its ring layout differs, neither version touches the other's session, but each can end
-it. By whichever way a program finds tasks, it finds the same. One session goes from one program to the other."""
+it. By whichever way a program finds tasks, it finds the same. One session is the other program's, ours is one that tests share."""
 import collections
 import contextlib
 import functools
@@ -12,13 +12,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import tempfile
 
-from frtest import (FLIGHTREC, ROOT, TMP, at_end, check, end, equal, exists, fr, helper, main, new_name, path, replay, run, test,
-                    wait_for)
+from frtest import (FLIGHTREC, FULL, ROOT, TMP, at_end, check, end, equal, exists, fr, helper, main, mono_ns, new_name, path, replay, run,
+                    shared, test, wait_for)
 
 OPTIONS = ("-p", "minimal", "-e", "softirq", "-m", "4M")
-BY_TURNS = "the script's own session goes from one program to the other"
+OTHERS = "a program of another layout begins it"
 NET_RX = 3  # a softirq, in the kernel's interrupt.h
 OTHER = 77  # the other program's layout
 
@@ -62,33 +61,23 @@ def layout(name):
     return int(re.search(r"layout=(\d+)", text).group(1))
 
 
-class Standing:
-    """The session, as the test before left it; where a test needs it of another program, that one ends it and begins it anew."""
-    name, dir = None, None
-
-    def of(self, program):
-        """Let it be of this program's layout."""
-        if not self.name:
-            self.name, self.dir = new_name(), tempfile.mkdtemp(dir=TMP)
-            at_end(self.end)
-        if exists(self.name):
-            if (layout(self.name) == OTHER) == (program != FLIGHTREC):
-                return
-            run(program, "stop", "-n", self.name)
-        run(program, "record", "-n", self.name, "-o", self.dir, "--detach", *OPTIONS)
-
-    def end(self):
-        end(self.name)
-        self.name = None
+@functools.cache
+def others_session():
+    """The name of the session that the other program has begun."""
+    name = new_name()
+    at_end(lambda: (end(name), others_session.cache_clear()))
+    run(other_program(), "record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+    return name
 
 
-standing = Standing()
+def session_of(program):
+    return shared(*FULL) if program == FLIGHTREC else others_session()
 
 
 def refused(old, new):
     """new does not touch what old records: a recorder has a status of its own for that, and the session goes on."""
-    standing.of(old)
-    name, before = standing.name, layout(standing.name)
+    name = session_of(old)
+    before = layout(name)
     for status, *how in ((5, "record", "-n", name, "-o", TMP, "--detach", *OPTIONS), (1, "status", "-n", name),
                          (1, "dump", "-n", name, "-o", path("no.flight"))):
         got = run(new, *how, status=status)
@@ -109,12 +98,12 @@ def send_to_self(cnt):
 
 def whose(program):
     """What a program records of softirqs and wakeups: of whom?"""
-    standing.of(program)
-    file = path(f"whose-{layout(standing.name)}.flight")
+    name, since = session_of(program), mono_ns()
+    file = path(f"whose-{layout(name)}.flight")
     send_to_self(500)
     pair = json.loads(run(helper("pingpong"), "500").stdout)
-    run(program, "dump", "-n", standing.name, "-o", file)
-    events = replay(file, "-f", "event in (softirq_entry, softirq_exit, sched_waking)")
+    run(program, "dump", "-n", name, "-o", file)
+    events = replay(file, "--since", str(since), "-f", "event in (softirq_entry, softirq_exit, sched_waking)")
     mine = collections.Counter(e["event"] for e in events if e["tid"] == os.getpid() and e.get("vec") == NET_RX)
     # not of all: some kernels leave one to ksoftirqd now and then
     check(mine["softirq_entry"] >= 400 and mine["softirq_exit"] >= 400, f"softirqs of who sends: {mine}")
@@ -124,24 +113,22 @@ def whose(program):
         check(wakers[a] >= 0.9 * sum(wakers.values()), f"{a} wakes {b}: {wakers}")
 
 
-@test("softirqs and wakeups are of who made them, found by calls and by loads", own=BY_TURNS)
+@test("softirqs and wakeups are of who made them, found by calls and by loads", own=OTHERS)
 def both_ways():
     whose(FLIGHTREC)
     whose(other_program())
 
 
-@test("a session of another layout is left alone, in both directions: a status of its own, and the session goes on", own=BY_TURNS)
+@test("a session of another layout is left alone, in both directions: a status of its own, and the session goes on", own=OTHERS)
 def left_alone():
     other = other_program()
     return f"{refused(other, FLIGHTREC)}, {refused(FLIGHTREC, other)}"
 
 
-@test("a live recorder of another layout is left alone", own=BY_TURNS)
+@test("a live recorder of another layout is left alone", own=OTHERS)
 def live():
-    other = other_program()
-    standing.of(other)
-    name = standing.name
-    p = subprocess.Popen([other, "record", "-n", name, "-o", standing.dir, *OPTIONS, "--keep"], stdin=subprocess.DEVNULL,
+    other, name = other_program(), others_session()
+    p = subprocess.Popen([other, "record", "-n", name, "-o", path("."), *OPTIONS, "--keep"], stdin=subprocess.DEVNULL,
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         wait_for(lambda: p.poll() is not None or json.loads(run(other, "status", "--json", "-n", name).stdout)["recorder"], "it records")
@@ -154,10 +141,9 @@ def live():
         p.communicate()
 
 
-@test("a service does not try again where it cannot read the rings; who ends the session needs not read them", own=BY_TURNS)
+@test("a service does not try again where it cannot read the rings; who ends the session needs not read them", own=OTHERS)
 def service():
-    standing.of(other_program())
-    name, conf = standing.name, path("other.conf")
+    name, conf = others_session(), path("other.conf")
     with open(f"{ROOT}/dist/flightrec.service", encoding="utf-8") as f:
         prevents = re.search(r"^RestartPreventExitStatus=(.*)$", f.read(), re.M).group(1).split()
     with open(conf, "w", encoding="utf-8") as f:

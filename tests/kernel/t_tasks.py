@@ -11,7 +11,7 @@ import threading
 from frtest import (CALLS, FILTERED, FLIGHTREC, FULL, MINIMAL, TMP, Skip, check, dump, equal, fr, fr_json, gone, helper, main, mono_ns,
                     new_name, path, program, replay, run, shared, status, test, wait_for)
 from lapped import BEFORE, begin_waiting, lapped
-from recorder import NOBODY, Recorder, kill, own_configured
+from recorder import NOBODY, Recorder, kill, own_configured, write_config
 
 GETPPID = {"x86_64": 110, "aarch64": 173}.get(platform.machine())
 
@@ -310,13 +310,16 @@ def by_any():
                 check(f"no process {chosen.ended} (nor 1 more)," in r.said(), f"who is not there, or a thread: {r.said()}")
                 pids = chosen.act(dir)
                 taken = dump(name)
+                fr("dump", "-n", name)
             equal({pid for comm, pid in callers(taken)}, pids, "whose calls are there")
             check(unfiltered(taken, pids), "switches are filtered, too")
             remove_cgroups(dir)
             make_cgroups(dir)
             said = chosen.begin(name, where)
             check("made anew since" in said and f"stop -n {name}" in said, said)
-            with recorder_of(name, where, file, 1):
+            write_config(file, name, where, NOBODY, more=f"{chosen.settings()}[Storage]\nMaxFiles=1\n")
+            with recorder_of(name, where, file, 1) as r:
+                check(r.files()[0].endswith("-settings.flight"), f"the last snapshot is the one that may be: {r.files()}")
                 inside = ran_in(f"{dir}/c/below")
                 equal({pid for comm, pid in callers(dump(name))}, {inside}, "whose calls are there")
     finally:
