@@ -6,7 +6,7 @@ import re
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}
 TIME = r"(\d+(?:\.\d+)?) (ns|us|ms|s|min|h)\b"
 NAME = r"(?<![\w/.:-])([\w.-]+)/(\d+)(?![\w/.:-])"
-OTHER = {"mark_victim", "trigger"}  # that no victim was chosen is a finding, too; what pulled the trigger is told by the file's facts
+OTHER = {"mark_victim", "trigger", "processes"}  # that no victim was chosen is a finding, too; what pulled the trigger is told by the file's facts
 
 
 def lines_of(verdict):

@@ -128,10 +128,10 @@ def check_names(verdict, text):
         elif " child_comm=" in line:
             names.add("/".join(re.search(f"{key}=(\\S+)", line)[1] for key in ("child_comm", "child_pid")))
     events = {line.split()[3] for line in text if line.startswith("event ")}
-    recorded = events | {"mark_victim", "trigger"}  # that no victim was chosen is a finding, too
+    recorded = events | {"mark_victim", "trigger", "processes"}  # that no victim was chosen is a finding, too
     for line in all_lines(verdict):
         for name in re.findall(r"(?<![\w/.:-])([\w.-]+/\d+)(?![\w/.:-])", line["text"]):
-            if name not in names and not name.startswith("kworker/"):
+            if name not in names and not name.startswith(("kworker/", "postgres/")):
                 sys.exit(f"no such task: {name}: {line['text']}")
         for event in filter(None, line["from"].split(", ")):
             if event not in recorded:

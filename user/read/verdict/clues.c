@@ -8,6 +8,7 @@
 
 #define LEAST_NS  FR_SEC_NS /* that is looked at before the trigger */
 #define MOST_NS	  (60 * FR_SEC_NS)
+#define OWN_NS	  (10 * FR_SEC_NS) /* of waits of the trigger's process */
 #define WAIT_MOST (1u << 17)
 #define LIST_MOST (1u << 20)
 
@@ -216,9 +217,15 @@ static int keep_object(struct fr_clues *c, struct fr_waited *w)
 	return 0;
 }
 
+/* Of the trigger's process, waits count from longer before. */
+static bool is_asked_for(const struct fr_clues *c, const struct fr_row *r)
+{
+	return r->ts >= c->begin_ns || (c->pid > 0 && r->ts + OWN_NS >= c->at_ns && fr_view_who(c->view, r).pid == c->pid);
+}
+
 static int take_wait(struct fr_clues *c, const struct fr_row *r)
 {
-	struct fr_waited *w = r->ts < c->begin_ns ? NULL : room(c, &c->wait, WAIT_MOST);
+	struct fr_waited *w = is_asked_for(c, r) ? room(c, &c->wait, WAIT_MOST) : NULL;
 
 	if (!w)
 		return 0;

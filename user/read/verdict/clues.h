@@ -6,7 +6,7 @@
  *	 begin_ns                           at_ns            end_ns
  *	----|---------------------------------|-----------------|
  *	    runs, waits, samples	      the trigger	the window's end
- *	births, ends and signals: of the whole window
+ *	births and signals: of the whole window; waits of the trigger's process: of ten seconds
  *
  * The time begins as long before the trigger as what pulled it took, and at least a second. It is chosen before the first row
  * is read, so that one pass suffices.
@@ -160,6 +160,16 @@ struct fr_clue_use {
  */
 int fr_clues_use(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, struct fr_tally *out);
 u64 fr_clues_ran(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns); /* of one task, on all CPUs */
+
+/* The same by program: tasks of one name. */
+struct fr_clue_program {
+	u64 key; /* fr_clues_program() */
+	u64 ns, ts;
+	u32 tid, task_cnt; /* one of them, at ts */
+};
+
+u64 fr_clues_program(const struct fr_clues *c, u32 tid, u64 ts);
+int fr_clues_programs(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, struct fr_tally *out);
 
 /* The wait of this task that has most in common with a time: at least `least_ns`. NULL: none. */
 const struct fr_waited *fr_clues_wait_in(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, u64 least_ns);

@@ -2,6 +2,7 @@
 /* clues_ask: questions to what was gathered. */
 #include <stdio.h>
 
+#include "base/set/hash.h"
 #include "base/text/escape.h"
 #include "read/verdict/clues.h"
 
@@ -83,6 +84,54 @@ int fr_clues_use(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, stru
 	}
 	fr_tally_sort(out, by_ns);
 	return 0;
+}
+
+u64 fr_clues_program(const struct fr_clues *c, u32 tid, u64 ts)
+{
+	char comm[FR_CLUE_WHO_SZ];
+
+	if (!tid)
+		return 0;
+	fr_clues_comm(c, tid, ts, comm);
+	return fr_hash(FR_HASH_SEED, comm, strlen(comm)) ?: 1;
+}
+
+static int by_program_ns(const void *a, const void *b)
+{
+	const struct fr_clue_program *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+int fr_clues_programs(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, struct fr_tally *out)
+{
+	struct fr_tally use;
+	int err = fr_clues_use(c, cpu, from_ns, to_ns, &use);
+	u32 i;
+
+	*out = (struct fr_tally){.rec_sz = sizeof(struct fr_clue_program)};
+	for (i = 0; !err && i < use.cnt; i++) {
+		const struct fr_clue_use *one = fr_tally_at(&use, i);
+		struct fr_clue_program *p = fr_tally_get(out, fr_clues_program(c, one->key, to_ns));
+
+		if (!p) {
+			err = -ENOMEM;
+			break;
+		}
+		if (!p->task_cnt++) {
+			p->tid = one->key;
+			p->ts = to_ns;
+		}
+		p->ns += one->ns;
+	}
+	fr_tally_free(&use);
+	if (err)
+		fr_tally_free(out);
+	else
+		fr_tally_sort(out, by_program_ns);
+	return err;
 }
 
 u64 fr_clues_ran(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns)

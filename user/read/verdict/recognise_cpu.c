@@ -27,7 +27,7 @@ static bool prio_of(const struct fr_clues *c, u32 tid, s16 *prio)
 	return false;
 }
 
-/* ---- the function that a task ran most ---- */
+/* ---- what a task or a program did, by its samples ---- */
 
 struct hot {
 	u64 key; /* hash of the name */
@@ -44,9 +44,12 @@ static int by_cnt(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* name_of: what a sample counts for; NULL: it counts for nothing. NULL if there are no samples. */
-static const char *hottest(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns, u32 *cnt, u32 *all,
-			   const char *(*name_of)(const struct fr_clues *c, const struct fr_clue_sample *s))
+static bool is_whose(const struct fr_clues *c, const struct fr_clue_sample *s, const struct fr_whose *who)
+{
+	return who->tid ? s->tid == who->tid : fr_clues_program(c, s->tid, s->ts) == who->program;
+}
+
+const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample_fn name_of, u32 *cnt, u32 *all)
 {
 	const struct fr_clue_sample *s = k->c->sample.at;
 	struct fr_tally t = {.rec_sz = sizeof(struct hot)};
@@ -58,7 +61,7 @@ static const char *hottest(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns, u
 		struct hot *h;
 		const char *fn;
 
-		if (s[i].tid != tid || s[i].ts < from_ns || s[i].ts > to_ns)
+		if (s[i].ts < who->from_ns || s[i].ts > who->to_ns || !is_whose(k->c, &s[i], who))
 			continue;
 		++*all;
 		fn = name_of(k->c, &s[i]);
@@ -89,12 +92,28 @@ static const char *user_function(const struct fr_clues *c, const struct fr_clue_
 }
 
 /* What a worker was given: the frame that process_one_work() called. */
-static const char *work_function(const struct fr_clues *c, const struct fr_clue_sample *s)
+const char *fr_sample_work(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
 	s32 at = fr_clues_kernel_at(c, s->kstack_id, "process_one_work");
 	struct fr_symbol y;
 
 	return at > 0 && fr_clues_kernel_frame(c, s->kstack_id, at - 1, &y) ? y.name : NULL;
+}
+
+/* The softirq that it served, in its own call or on top of it. */
+const char *fr_sample_softirq(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	static const char *const actions[][2] = {{"net_rx_action", "NET_RX"},
+						 {"net_tx_action", "NET_TX"},
+						 {"blk_done_softirq", "BLOCK"},
+						 {"run_timer_softirq", "TIMER"},
+						 {"rcu_core", "RCU"}};
+	u32 i;
+
+	for (i = 0; !s->user && i < sizeof(actions) / sizeof(actions[0]); i++)
+		if (fr_clues_kernel_at(c, s->kstack_id, actions[i][0]) >= 0)
+			return actions[i][1];
+	return NULL;
 }
 
 /* ---- real-time priority ---- */
@@ -111,7 +130,7 @@ bool fr_recognise_fifo_hog(struct fr_case *k)
 	if (!find_hog(k, &from_ns, &to_ns, &hog) || hog.prio >= FR_RT_PRIO_CNT || hog.ns < (to_ns - from_ns) / 10 * 9 ||
 	    !prio_of(k->c, k->wait->tid, &mine) || mine < FR_RT_PRIO_CNT)
 		return false;
-	fn = hottest(k, hog.key, from_ns, to_ns, &cnt, &all, user_function);
+	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
 	fr_case_cause(k, fn ? "wait, sched_switch, cpu_sample" : "wait, sched_switch",
 		      "%s had CPU %u for %s of these %s: it runs at real-time priority %d (%s), %s does not%s%s",
 		      fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
@@ -140,7 +159,8 @@ bool fr_recognise_kworker(struct fr_case *k)
 
 	if (!find_hog(k, &from_ns, &to_ns, &hog) || hog.ns < (to_ns - from_ns) / 2 || !is_kworker(k->c, hog.key, to_ns))
 		return false;
-	fn = hottest(k, hog.key, k->c->begin_ns, to_ns, &cnt, &all, work_function);
+	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = k->c->begin_ns, .to_ns = to_ns}, fr_sample_work, &cnt,
+			 &all);
 	if (!fn || cnt < all / 2)
 		return false;
 	fr_case_cause(k, "wait, sched_switch, cpu_sample",
@@ -198,24 +218,49 @@ static bool left_from(const struct fr_clues *c, const struct fr_waited *w)
 }
 
 #define IDLE_LEAST_NS (2 * FR_MSEC_NS)
+#define MATE_LEAST_NS (20 * FR_MSEC_NS)
+#define TOGETHER_NS   (2 * FR_MSEC_NS)
 
-/* A CPU is never idle while a task is queued there, but for one that is not allowed to run. */
+/* Another thread of its process stopped likewise for long, and both may run again at the same moment: a quota is for all. */
+static const struct fr_waited *throttled_mate(const struct fr_clues *c, const struct fr_waited *w)
+{
+	const struct fr_waited *mate;
+	size_t i;
+
+	if (w->off_ns < MATE_LEAST_NS)
+		return NULL;
+	for (i = 0; (mate = fr_clues_wait(c, i)); i++)
+		if (mate->tid != w->tid && mate->pid == w->pid && mate->pid > 0 && fr_waited_was_runnable(mate) &&
+		    mate->off_ns >= MATE_LEAST_NS && mate->ts <= w->ts + TOGETHER_NS && w->ts <= mate->ts + TOGETHER_NS &&
+		    is_in_throttle(c, mate))
+			return mate;
+	return NULL;
+}
+
+/*
+ * A CPU is never idle while a task is queued there, but for one that is not allowed to run; and no two tasks stop in task work
+ * for long and go on together, but for those whose quota is refilled.
+ */
 bool fr_recognise_throttled(struct fr_case *k)
 {
-	const struct fr_waited *w = k->wait;
-	u64 idle_ns;
+	const struct fr_waited *w = k->wait, *mate;
+	const char *said = "was throttled: its cgroup had used up its CPU quota. It was runnable for";
+	u64 idle_ns = 0;
 
-	if (!w || !fr_waited_was_runnable(w) || w->off_ns < QUEUED_LEAST_NS || !is_in_throttle(k->c, w) ||
-	    !fr_clues_covers(k->c, w->cpu, fr_waited_began_ns(w), w->ts) || !left_from(k->c, w))
+	if (!w || !fr_waited_was_runnable(w) || w->off_ns < QUEUED_LEAST_NS || !is_in_throttle(k->c, w))
 		return false;
-	idle_ns = idle_meanwhile(k->c, w);
-	if (idle_ns < IDLE_LEAST_NS)
-		return false;
-	fr_case_cause(k, "wait, sched_switch",
-		      "%s was throttled: its cgroup had used up its CPU quota. It was runnable for %s, but did not run on CPU "
-		      "%u, which was idle for %s of it",
-		      fr_word_comm(k, w->tid, w->ts), fr_word_ns(k, w->off_ns), w->cpu, fr_word_ns(k, idle_ns));
-	return true;
+	if (fr_clues_covers(k->c, w->cpu, fr_waited_began_ns(w), w->ts) && left_from(k->c, w))
+		idle_ns = idle_meanwhile(k->c, w);
+	mate = throttled_mate(k->c, w);
+	if (idle_ns >= IDLE_LEAST_NS)
+		fr_case_cause(k, "wait, sched_switch", "%s %s %s, but did not run on CPU %u, which was idle for %s of it",
+			      fr_word_comm(k, w->tid, w->ts), said, fr_word_ns(k, w->off_ns), w->cpu, fr_word_ns(k, idle_ns));
+	else if (mate)
+		fr_case_cause(
+			k, "wait", "%s %s %s, stopped in task work, as %s of its process was for %s: both went on within %s",
+			fr_word_comm(k, w->tid, w->ts), said, fr_word_ns(k, w->off_ns), fr_word_who(k, mate->tid, mate->ts),
+			fr_word_ns(k, mate->off_ns), fr_word_ns(k, mate->ts > w->ts ? mate->ts - w->ts : w->ts - mate->ts));
+	return k->v->cause.text[0] != 0;
 }
 
 /* ---- forks ---- */
@@ -228,14 +273,6 @@ struct forker {
 	u32 cnt, tid;
 	u64 ts;
 };
-
-static u64 name_key(const struct fr_clues *c, u32 tid, u64 ts)
-{
-	char comm[FR_CLUE_WHO_SZ];
-
-	fr_clues_comm(c, tid, ts, comm);
-	return fr_hash(FR_HASH_SEED, comm, strlen(comm));
-}
 
 /* The program that forked most processes in a time, and how many all did. */
 static bool top_forker(struct fr_case *k, u64 from_ns, u64 to_ns, struct forker *out, u32 *all)
@@ -251,7 +288,7 @@ static bool top_forker(struct fr_case *k, u64 from_ns, u64 to_ns, struct forker 
 		if (fork[i].pid != fork[i].child || fork[i].ts < from_ns || fork[i].ts > to_ns)
 			continue;
 		++*all;
-		f = fr_tally_get(&t, name_key(k->c, fork[i].parent, fork[i].ts));
+		f = fr_tally_get(&t, fr_clues_program(k->c, fork[i].parent, fork[i].ts));
 		if (!f) {
 			k->failed = true;
 			break;
@@ -278,7 +315,7 @@ static u64 ran_of_storm(const struct fr_clues *c, u64 born_ns, u64 name, u64 fro
 
 		if (part && run[i].tid &&
 		    ((fr_clues_parent(c, run[i].tid, run[i].to_ns, &fork_ns) && fork_ns >= born_ns) ||
-		     name_key(c, run[i].tid, run[i].to_ns) == name))
+		     fr_clues_program(c, run[i].tid, run[i].to_ns) == name))
 			ns += part;
 	}
 	return ns;
@@ -307,5 +344,84 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 		      "of these %s",
 		      fr_word_comm(k, top.tid, top.ts), fr_word_cnt(k, top.cnt), fr_word_ns(k, to_ns - since_ns),
 		      fr_word_cnt(k, all), fr_word_ns(k, ran_ns), fr_word_ns(k, cpu_ns));
+	return true;
+}
+
+/* ---- packets ---- */
+
+#define FLOOD_SAMPLES 10u
+
+/* The call that the sample is in; NULL: none, or not known. */
+static const char *call_of(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	struct fr_symbol y;
+	u32 i;
+
+	for (i = 0; !s->user && fr_clues_kernel_frame(c, s->kstack_id, i, &y); i++)
+		if (y.name && !strncmp(y.name, "__x64_sys_", 10))
+			return y.name + 10;
+	return NULL;
+}
+
+static const char *sending_call(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	const char *softirq = fr_sample_softirq(c, s), *call = softirq && !strcmp(softirq, "NET_RX") ? call_of(c, s) : NULL;
+
+	return call && (strstr(call, "send") || strstr(call, "write")) ? call : NULL;
+}
+
+/* How many samples of all tasks are in this softirq. */
+static u32 samples_in(const struct fr_clues *c, const char *softirq, u64 from_ns, u64 to_ns)
+{
+	const struct fr_clue_sample *s = c->sample.at;
+	u32 cnt = 0;
+	size_t i;
+
+	for (i = 0; i < c->sample.cnt; i++) {
+		const char *in = s[i].ts >= from_ns && s[i].ts <= to_ns ? fr_sample_softirq(c, &s[i]) : NULL;
+
+		cnt += in && !strcmp(in, softirq);
+	}
+	return cnt;
+}
+
+static bool is_softirq_rule(const struct fr_case *k)
+{
+	const char *kind = fr_snap_fact(k->c->snap, "trigger_latency");
+
+	return kind && !strcmp(kind, "softirq");
+}
+
+/* A sender within the host receives in its own call what it sends: its packets are what keeps the CPU in the softirq. */
+bool fr_recognise_flood(struct fr_case *k)
+{
+	u64 from_ns, to_ns = k->c->at_ns;
+	struct fr_whose who = {.from_ns = k->c->begin_ns, .to_ns = to_ns};
+	struct fr_clue_program top = {0};
+	const char *call;
+	struct fr_tally t;
+	u32 cnt, all, in, i;
+
+	if (!is_softirq_rule(k) && !(fr_case_is_queued(k, &from_ns, &to_ns) && to_ns - from_ns >= QUEUED_LEAST_NS))
+		return false;
+	if (!fr_clues_covers(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns))
+		return false;
+	if (fr_clues_programs(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns, &t)) {
+		k->failed = true;
+		return false;
+	}
+	for (i = 0; i < t.cnt && !top.key; i++)
+		top = *(struct fr_clue_program *)fr_tally_at(&t, i);
+	fr_tally_free(&t);
+	who.program = top.key;
+	call = top.key ? fr_case_hot(k, &who, sending_call, &cnt, &all) : NULL;
+	in = samples_in(k->c, "NET_RX", who.from_ns, who.to_ns);
+	if (!call || cnt < FLOOD_SAMPLES || cnt < in / 2 || cnt < all / 4)
+		return false;
+	fr_case_cause(k, "sched_switch, cpu_sample",
+		      "%s, %u task%s, had most of the CPUs: %s in the %s before; %u of its %u samples are in softirq NET_RX "
+		      "within its own %s: packets that it sends within the host",
+		      fr_word_comm(k, top.tid, top.ts), top.task_cnt, top.task_cnt == 1 ? "" : "s", fr_word_ns(k, top.ns),
+		      fr_word_ns(k, who.to_ns - who.from_ns), cnt, all, fr_word_text(k, call, strlen(call)));
 	return true;
 }

@@ -5,9 +5,9 @@
 
 /* ---- delayed ACK ---- */
 
-#define DELACK_LEAST_NS (36 * FR_MSEC_NS) /* the kernel's least delay is 40 ms, to the tick */
+/* The kernel's least delay is 40 ms, to the tick; TCP's other timers begin at 200 ms. */
+#define DELACK_LEAST_NS (36 * FR_MSEC_NS)
 #define DELACK_MOST_NS	(60 * FR_MSEC_NS)
-#define TIMES_LEAST	2u
 
 struct ends {
 	const char *mine, *peer; /* of "tcp:MINE-PEER" */
@@ -78,21 +78,21 @@ bool fr_recognise_delayed_ack(struct fr_case *k)
 		return false;
 	of = fr_clues_wait_in(k->c, w->waker_pid, fr_waited_began_ns(w), fr_waited_woken_ns(w), w->blocked_ns / 4 * 3);
 	cnt = times_of(k->c, w);
-	if (!of || !are_ends(w, of) || !is_held_back(of) || cnt < TIMES_LEAST)
+	if (!of || !are_ends(w, of) || !is_held_back(of))
 		return false;
 	fr_case_cause(
 		k, "wait",
 		"a delayed ACK (Nagle): %s got data only %s later, by a timer and not by %s's own send, as when a request of "
-		"two small writes waits for the acknowledgment of the first; %u waits like this in the %s before",
+		"two small writes waits for the acknowledgment of the first; %u wait%s like this in the %s before",
 		fr_word_who(k, of->tid, of->ts), fr_word_ns(k, of->blocked_ns), fr_word_comm(k, w->tid, w->ts), cnt,
-		fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+		cnt == 1 ? "" : "s", fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
 	return true;
 }
 
 /* ---- an event loop that ended ---- */
 
 #define LOOPS_LEAST 3u
-#define ENDS_NS	    (200 * FR_MSEC_NS) /* from its last event to its end: what a runtime does at its exit */
+#define ENDS_NS	    (500 * FR_MSEC_NS) /* from its last event to its end: what a runtime does at its exit, with a CPU */
 
 static bool is_in_epoll(const struct fr_case *k, const struct fr_waited *w)
 {
@@ -101,11 +101,19 @@ static bool is_in_epoll(const struct fr_case *k, const struct fr_waited *w)
 	return w->in == FR_WAITED_call && !strncmp(fr_waited_call(w, k->c->arch, call), "epoll_", 6);
 }
 
+/* Does this wait say nothing of what it does? It had no CPU, or waited for another thread of its process. */
+static bool is_own_business(const struct fr_clues *c, const struct fr_waited *w)
+{
+	return fr_waited_was_runnable(w) ||
+	       (w->waker == FR_WAKER_task && w->waker_pid && fr_clues_pid(c, w->waker_pid, fr_waited_woken_ns(w)) == c->pid);
+}
+
 /* It had waited for events again and again; one came, and it ended by itself, with success. */
 bool fr_recognise_event_loop(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
 	const struct fr_waited *w, *last = NULL;
+	u64 ends_ns = 0;
 	u32 cnt = 0;
 	size_t i;
 
@@ -115,10 +123,14 @@ bool fr_recognise_event_loop(struct fr_case *k)
 	for (i = 0; (w = fr_clues_wait(c, i)); i++) {
 		if (w->tid != c->tid || w->ts > c->at_ns)
 			continue;
-		last = w;
-		cnt += is_in_epoll(k, w);
+		if (is_in_epoll(k, w) && !fr_waited_was_runnable(w))
+			last = w, cnt++, ends_ns = c->at_ns - w->ts;
+		else if (is_own_business(c, w))
+			ends_ns -= w->off_ns < ends_ns ? w->off_ns : ends_ns;
+		else
+			last = NULL;
 	}
-	if (!last || !is_in_epoll(k, last) || cnt < LOOPS_LEAST || c->at_ns - last->ts > ENDS_NS)
+	if (!last || cnt < LOOPS_LEAST || ends_ns > ENDS_NS)
 		return false;
 	fr_case_cause(k, "wait, trigger",
 		      "its event loop ended: after %u waits in it, %s came back from %s, %s, and ended by itself %s later: "

@@ -7,6 +7,7 @@
 
 #include "base/text/escape.h"
 #include "base/text/units.h"
+#include "read/waits/waitstack.h"
 
 /* ---- sentences ---- */
 
@@ -104,7 +105,7 @@ const char *fr_word_call(struct fr_case *k, const struct fr_waited *w)
 	char call[FR_WAITED_CALL_SZ], *word = new_word(k);
 
 	if (w == &k->by_steps && !k->knows_call)
-		return "(in what is not known)";
+		return w->kstack_id ? "in the kernel" : "(in what is not known)";
 	snprintf(word, FR_WORD_SZ, "in %s%s", w->in == FR_WAITED_kernel ? "the " : "", fr_waited_call(w, k->c->arch, call));
 	return word;
 }
@@ -117,6 +118,32 @@ const char *fr_word_object(struct fr_case *k, const struct fr_waited *w)
 	strcpy(word, len ? " on " : "");
 	if (len)
 		word[4 + fr_escape_mem(word + 4, FR_WORD_SZ - 5, about, len)] = 0;
+	return word;
+}
+
+#define FRAMES_SHOWN 4u
+
+const char *fr_word_place(struct fr_case *k, const struct fr_waited *w)
+{
+	struct fr_waitstack s = fr_waitstack_find(k->c->symbols, k->c->view->stacks, w->kstack_id);
+	char *word, frame[20];
+	size_t len = 0;
+	u32 i;
+
+	if (!k->c->symbols || s.from == s.to)
+		return "";
+	word = new_word(k);
+	word[0] = 0;
+	for (i = s.from; i < s.to && i < s.from + FRAMES_SHOWN; i++) {
+		const char *name = fr_waitstack_name(k->c->symbols, s.ip[i], frame);
+
+		if (len)
+			len += snprintf(word + len, FR_WORD_SZ - len, " < ");
+		if (len + 1 >= FR_WORD_SZ)
+			break;
+		len += fr_escape_mem(word + len, FR_WORD_SZ - 1 - len, name, strlen(name));
+		word[len] = 0;
+	}
 	return word;
 }
 
@@ -222,6 +249,8 @@ static bool wait_by_steps(struct fr_case *k)
 		w->waker = FR_WAKER_task;
 		w->waker_pid = woken->by_nr;
 	}
+	if (f->stack_of == FR_AN_STACK_HUNG && f->stack_ns >= left->ts) /* of this wait */
+		w->kstack_id = f->kstack_id;
 	k->knows_call = left->in == FR_SPAN_IN_CALL;
 	k->is_going = !ran && !woken && !fr_waited_was_runnable(w);
 	return ran ? woken || fr_waited_was_runnable(w) : true;
@@ -259,7 +288,7 @@ static void find_wait(struct fr_case *k)
 	    fr_overlap_ns(k->by_steps.ts - k->by_steps.off_ns, k->by_steps.ts, from_ns, to_ns) < c->value_ns / 2)
 		return;
 	k->wait = &k->by_steps;
-	k->wait_from = "sched_switch, sched_waking";
+	k->wait_from = k->wait->kstack_id ? "sched_switch, hung" : k->is_going ? "sched_switch" : "sched_switch, sched_waking";
 }
 
 int fr_verdict_make(const struct fr_clues *c, struct fr_finding *v)

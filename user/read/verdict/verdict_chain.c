@@ -7,6 +7,8 @@
  *
  * A waker is what a wait was for only as long as it was busy with something itself: what it did before that is another story.
  */
+#include <stdio.h>
+
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -16,19 +18,57 @@ static void link_wait(struct fr_case *k, const struct fr_waited *w)
 {
 	const char *queued = w->queued_ns >= FR_MSEC_NS && !fr_waited_was_runnable(w) ? fr_word_ns(k, w->queued_ns) : NULL;
 
-	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s waited %s %s%s, %s%s%s%s", fr_word_who(k, w->tid, w->ts),
-		     fr_word_ns(k, w->off_ns), fr_word_call(k, w), fr_word_object(k, w), fr_word_ender(k, w),
-		     queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "");
+	const char *place = w == &k->by_steps ? fr_word_place(k, w) : "";
+
+	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s waited %s %s%s%s%s, %s%s%s%s", fr_word_who(k, w->tid, w->ts),
+		     fr_word_ns(k, w->off_ns), fr_word_call(k, w), fr_word_object(k, w), *place ? ", in " : "", place,
+		     fr_word_ender(k, w), queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "");
 }
 
-/* It was queued: who had the CPU meanwhile. */
+/* What a program did on the CPU, if most of its samples tell: a kernel worker's work, a softirq; NULL: not known. */
+static const char *doing(struct fr_case *k, const struct fr_clue_program *p, u64 to_ns)
+{
+	struct fr_whose who = {.program = p->key, .from_ns = k->c->begin_ns, .to_ns = to_ns};
+	u32 cnt, all;
+	const char *name = fr_case_hot(k, &who, fr_sample_work, &cnt, &all);
+
+	if (name && cnt * 2 > all)
+		return name;
+	name = fr_case_hot(k, &who, fr_sample_softirq, &cnt, &all);
+	return name && cnt * 2 > all ? name : NULL;
+}
+
+#define PROGRAMS_SHOWN 3u
+
+/* It was queued: which programs had the CPU meanwhile. */
 static void link_cpu(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns)
 {
-	struct fr_clue_use top;
+	char text[FR_VERDICT_TEXT_SZ] = "";
+	struct fr_tally t;
+	bool sampled = false;
+	size_t len = 0;
+	u32 i, shown = 0;
 
-	if (fr_case_top_user(k, cpu, from_ns, to_ns, &top))
-		fr_case_link(k, "sched_switch", "CPU %u: %s had it most, for %s of these %s", cpu,
-			     fr_word_who(k, top.key, to_ns), fr_word_ns(k, top.ns), fr_word_ns(k, to_ns - from_ns));
+	if (!fr_clues_covers(k->c, cpu, from_ns, to_ns))
+		return;
+	if (fr_clues_programs(k->c, cpu, from_ns, to_ns, &t)) {
+		k->failed = true;
+		return;
+	}
+	for (i = 0; i < t.cnt && shown < PROGRAMS_SHOWN && len < sizeof(text); i++) {
+		const struct fr_clue_program *p = fr_tally_at(&t, i);
+		const char *name = p->key ? doing(k, p, to_ns) : NULL;
+
+		if (shown && p->ns < (to_ns - from_ns) / 100) /* there are always some */
+			break;
+		len += snprintf(text + len, sizeof(text) - len, "%s%s %s%s%s", shown++ ? ", " : "",
+				p->key ? fr_word_comm(k, p->tid, p->ts) : "idle", fr_word_ns(k, p->ns), name ? " in " : "",
+				name ? fr_word_text(k, name, strlen(name)) : "");
+		sampled |= name != NULL;
+	}
+	fr_case_link(k, sampled ? "sched_switch, cpu_sample" : "sched_switch", "CPU %u had, of these %s: %s%s", cpu,
+		     fr_word_ns(k, to_ns - from_ns), text, i < t.cnt && shown == PROGRAMS_SHOWN ? ", others" : "");
+	fr_tally_free(&t);
 }
 
 /* What woke it had no long wait: did it run? */

@@ -45,6 +45,9 @@ bool fr_recognise_orphan_lock(struct fr_case *k);
 bool fr_recognise_throttled(struct fr_case *k);
 bool fr_recognise_delayed_ack(struct fr_case *k);
 bool fr_recognise_event_loop(struct fr_case *k);
+bool fr_recognise_flood(struct fr_case *k);
+bool fr_recognise_frozen(struct fr_case *k);
+bool fr_recognise_database_lock(struct fr_case *k);
 
 /* The first recogniser that is sure writes k->v->cause. */
 void fr_case_recognise(struct fr_case *k);
@@ -68,6 +71,7 @@ const char *fr_word_when(struct fr_case *k, u64 ts); /* wall time of day, or how
 const char *fr_word_text(struct fr_case *k, const char *text, size_t len);
 const char *fr_word_call(struct fr_case *k, const struct fr_waited *w);	  /* "in futex", "in user code", "in the kernel" */
 const char *fr_word_object(struct fr_case *k, const struct fr_waited *w); /* " on futex 0x..", or nothing */
+const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a < b < c": kernel functions; "": not known */
 const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);  /* "woken by x/1", "ended by a timer" */
 
 /* ---- what several ask ---- */
@@ -77,6 +81,22 @@ bool fr_case_is_queued(const struct fr_case *k, u64 *from_ns, u64 *to_ns);
 
 /* Who had a CPU most in this time, but for idle; no: it is not known. */
 bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct fr_clue_use *out);
+
+/* Samples of a task, or of a program, in a time. */
+struct fr_whose {
+	u32 tid;     /* 0: of the program */
+	u64 program; /* fr_clues_program() */
+	u64 from_ns, to_ns;
+};
+
+/* What a sample counts for: a name; NULL: nothing. */
+typedef const char *(*fr_sample_fn)(const struct fr_clues *c, const struct fr_clue_sample *s);
+
+const char *fr_sample_work(const struct fr_clues *c, const struct fr_clue_sample *s);	 /* the work of a kernel worker */
+const char *fr_sample_softirq(const struct fr_clues *c, const struct fr_clue_sample *s); /* NET_RX, ... */
+
+/* What most of the samples count for, *cnt of *all; NULL: none counts. */
+const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample_fn name_of, u32 *cnt, u32 *all);
 
 /* A fact of the file that is a number; `otherwise` where it has none. */
 s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);

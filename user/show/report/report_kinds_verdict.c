@@ -26,7 +26,7 @@ static const void *verdict_not(const struct fr_at *at, u32 i)
 /* clang-format off */
 static const struct fr_column line_columns[] = {
 	FR_COLUMN(struct fr_verdict_line, text, "text", TEXT, "the sentence"),
-	FR_COLUMN(struct fr_verdict_line, from, "from", TEXT, "the events that it follows from, separated by commas; `trigger`: what the file says of it; empty: none was pulled"),
+	FR_COLUMN(struct fr_verdict_line, from, "from", TEXT, "the events that it follows from, separated by commas; `trigger`: what the file says of it; `processes`: what it has of living ones; empty: none was pulled"),
 	{},
 };
 static const struct fr_table kind_line = {"verdict_line", "A sentence of the verdict.", line_columns};

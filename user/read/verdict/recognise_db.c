@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recognise_db: databases whose processes say what they do. PostgreSQL's titles, as /proc/PID/cmdline has them:
+ *
+ *	postgres: USER DATABASE HOST ACTIVITY		ACTIVITY: "SELECT waiting", "idle in transaction", ...
+ */
+#include <stdio.h>
+
+#include "base/text/jsonr.h"
+#include "read/verdict/verdict_int.h"
+
+#define TITLE_SZ 128u
+
+struct session {
+	u32 pid;
+	char database[TITLE_SZ], activity[TITLE_SZ];
+	bool waits, is_idle; /* for a lock; in a transaction */
+};
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
+
+/* A title of a program that is called so. */
+static bool read_title(const char *title, const char *exe, struct session *s)
+{
+	char user[TITLE_SZ], host[TITLE_SZ];
+
+	if (!ends_with(exe, "/postgres") ||
+	    sscanf(title, "postgres: %127s %127s %127s %127[^\n]", user, s->database, host, s->activity) != 4)
+		return false;
+	s->waits = ends_with(s->activity, " waiting");
+	s->is_idle = ends_with(s->activity, "idle in transaction");
+	return true;
+}
+
+/* The i-th line's, from at on, which moves behind it. False: it is no session; *at NULL: there are no more lines. */
+static bool next_session(const char **at, const char *end, struct session *s)
+{
+	const char *line = *at, *why;
+	struct fr_jsonr j;
+	size_t len;
+	bool is_one;
+
+	if (line >= end) {
+		*at = NULL;
+		return false;
+	}
+	len = memchr(line, '\n', end - line) ? (size_t)((char *)memchr(line, '\n', end - line) - line) : (size_t)(end - line);
+	*at = line + len + 1;
+	if (fr_jsonr_parse(line, len, &j, &why))
+		return false;
+	s->pid = fr_jsonr_u64(&j, "pid", 0);
+	is_one = read_title(fr_jsonr_text(&j, "cmdline", ""), fr_jsonr_text(&j, "exe", ""), s);
+	fr_jsonr_free(&j);
+	return is_one;
+}
+
+struct sessions {
+	struct session mine, idle;
+	u32 waiting, idle_cnt; /* of its database, beside it */
+};
+
+static void take_sessions(const struct fr_clues *c, u32 mine, struct sessions *out)
+{
+	size_t sz;
+	const char *text = fr_snap_procs(c->snap, &sz), *at;
+	struct session s;
+
+	for (at = text; text && at;)
+		if (next_session(&at, text + sz, &s) && s.pid == mine)
+			out->mine = s;
+	for (at = text; text && at;) {
+		if (!next_session(&at, text + sz, &s) || s.pid == mine || strcmp(s.database, out->mine.database))
+			continue;
+		out->waiting += s.waits;
+		out->idle_cnt += s.is_idle;
+		if (s.is_idle)
+			out->idle = s;
+	}
+}
+
+/* It waits for a lock, and one session of its database keeps all that its transaction took, and does nothing. */
+bool fr_recognise_database_lock(struct fr_case *k)
+{
+	struct sessions s = {0};
+
+	if (k->c->pid <= 0)
+		return false;
+	take_sessions(k->c, k->c->pid, &s);
+	if (!s.mine.waits || s.idle_cnt != 1)
+		return false;
+	fr_case_cause(k, "processes",
+		      "postgres/%u waits for a lock (%s), as %u other%s of database %s: postgres/%u, idle in transaction, "
+		      "keeps what it has locked",
+		      s.mine.pid, fr_word_text(k, s.mine.activity, strlen(s.mine.activity)), s.waiting,
+		      s.waiting == 1 ? " does" : "s do", fr_word_text(k, s.mine.database, strlen(s.mine.database)), s.idle.pid);
+	return true;
+}
