@@ -665,7 +665,7 @@ new_event_builds() {
 # This build does not know the event. Its replay prints it by the schema in the file.
 new_event_is_recorded() {
 	local new=$tmp/tree/build/flightrec json
-	[[ -x $new ]] || { echo "not built"; return 1; }
+	[[ -x $new ]] || new_event_builds || return
 	"$new" doctor > /dev/null 2>&1 || { echo "no session can be recorded here: see flightrec doctor"; return 77; }
 	# the kernel frees a task some time after its end
 	# shellcheck disable=SC2016
@@ -698,7 +698,8 @@ new_column_is_everywhere() {
 }
 
 # A new option takes one entry in a table and the place that uses it: of a command; and of the configuration, which is record's option
-# and a key. Both are in help, manual, completion and parser then. Built in a copy, as a new event is.
+# and a key. Both are in help, manual, completion and parser then. A new format takes one entry and a file: this copy has it, too.
+# Built in a copy, as a new event is.
 new_option_is_everywhere() {
 	local tree=$tmp/option new=$tmp/option/build/flightrec page
 	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf completion user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
@@ -706,7 +707,9 @@ new_option_is_everywhere() {
 		sed -i -e 's/^static const struct fr_option table\[\] = {$/&FR_OPTION(0, "proof", "N", "how sure it is", fr_option_count, offsetof(struct ask, proof), .least = 3, .most = 9, .words = "4 5", .more = "Only `info` says so."),/' \
 			-e 's/^struct ask {$/&unsigned proof;/' -e 's/^\tif (optind + 1 != argc) {$/\tif (ask.proof)\n\t\treturn (int)ask.proof;\n&/' "$tree/user/cmd/info.c" &&
 		sed -i 's/^#define FR_CONFIG_KEYS(K) .*/&\n\tK(Session, Proof, count, proof, R, "7", O(0, "proof", "N", "7 8", "From the configuration."), "how sure a recording is") \\/' \
-			"$tree/user/base/config/config.h" || return
+			"$tree/user/base/config/config.h" &&
+		cp "$here/new_export/export_proof.c" "$tree/user/show/export/" &&
+		sed -i 's/^#define FR_EXPORTERS(E) .*/& E(proof)/' "$tree/user/show/export/export.h" || return
 	make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
 	status 0 "$new" info --help && grep -q '^      --proof N  *how sure it is$' "$tmp/out" && status 4 "$new" info --proof 4 &&
 		status 2 "$new" info --proof 10 && says "--proof: '10' is not a number from 3 to 9" && status 2 "$new" info --prof 4 && says "mean --proof" || return
@@ -718,6 +721,7 @@ new_option_is_everywhere() {
 	for page in info record; do
 		grep -qxF '.It Fl -proof Ar N' "$tree/docs/man/flightrec-$page.1" || { echo "flightrec-$page(1) lacks it"; return 1; }
 	done
+	grep -qxF '.It Cm proof' "$tree/docs/man/flightrec-export.1" || { echo "flightrec-export(1) lacks the format"; return 1; }
 	grep -qxF 'Only \fBinfo\fR says so.' "$tree/docs/man/flightrec-info.1" && grep -qxF 'A number from 3 to 9.' "$tree/docs/man/flightrec-info.1" || return
 	PATH=$tree/build:$PATH bash -c '
 		. "$1/completion/flightrec.bash"
@@ -726,7 +730,15 @@ new_option_is_everywhere() {
 		has 5 flightrec info --proof ""
 		has --proof flightrec record --pro
 		has 8 flightrec record --proof ""
+		has proof flightrec export --to pr
 	' bash "$tree"
+}
+new_format_is_everywhere() {
+	local new=$tmp/option/build/flightrec
+	[[ -x $new ]] || new_option_is_everywhere || return
+	status 0 "$new" export --help && grep -q "^  *proof  *one name a line$" "$tmp/out" && status 2 "$new" export --to prof "$snap" && says "did you mean proof" &&
+		status 0 "$new" export --to proof "$snap" && cmp -s "$tmp/out" <("$flightrec" replay --json "$snap" | jq -r '"proof " + .event') &&
+		[[ -s $tmp/out ]]
 }
 
 # keys SECTION FLIGHTREC ARGUMENT...: each key that it prints is in this section of docs/json.md. What is wrong with a file or with the
@@ -909,4 +921,5 @@ check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded
 check "a new column is in text, JSON and the reference" new_column_is_everywhere
 check "a new option is in help, manual, completion and parser" new_option_is_everywhere
+check "a new format of export is one file and one name" new_format_is_everywhere
 finish

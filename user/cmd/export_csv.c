@@ -238,7 +238,7 @@ static int put_events(struct csv *c, u64 *event_cnt, bool *said)
 	return got < 0 ? got : fr_out_flush(&c->out);
 }
 
-int fr_export_csv(struct flightrec *fr, bool gaps, int fd, u64 *event_cnt, bool *said)
+int fr_export_each_csv(struct flightrec *fr, bool gaps, int fd, u64 *event_cnt, bool *said)
 {
 	struct csv *c = calloc(1, sizeof(*c));
 	int err;

@@ -60,7 +60,7 @@ static int put(void *arg, int fd)
 	int err;
 
 	err = strcmp(x->ask.format, "csv") ? put_json(x, fd, &e->event_cnt, &said)
-					   : fr_export_csv(x->fr, x->gaps, fd, &e->event_cnt, &said);
+					   : fr_export_each_csv(x->fr, x->gaps, fd, &e->event_cnt, &said);
 	if (!err)
 		return warn(x);
 	if (err != -EPIPE && !said)

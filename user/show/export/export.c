@@ -17,22 +17,23 @@
 #include "read/symbols/frames.h"
 #include "show/export/export_gaps.h"
 
-static const struct fr_exporter export_json = {
+const struct fr_exporter fr_export_json = {
 	.name = "json",
 	.doc = "NDJSON, an object an event, as `replay --json`",
 	.stacks = true,
 	.by_library = true,
 };
 
-static const struct fr_exporter export_csv = {
+const struct fr_exporter fr_export_csv = {
 	.name = "csv",
 	.doc = "comma-separated values, a column for each field there is",
 	.by_library = true,
 };
 
 static const struct fr_exporter *const exporters[] = {
-	&fr_export_perfetto, &fr_export_ctf, &fr_export_tracecmd, &fr_export_folded,
-	&fr_export_perf,     &export_json,   &export_csv,	  &fr_export_html,
+#define E(name) &fr_export_##name,
+	FR_EXPORTERS(E)
+#undef E
 };
 
 #define EXPORTER_CNT (sizeof(exporters) / sizeof(exporters[0]))

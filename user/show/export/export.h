@@ -2,8 +2,8 @@
 /*
  * export: writes the events of snapshots in the formats of other tools. Streaming: memory does not grow with the file.
  *
- * Each format is an fr_exporter in a file of its own (export_NAME.c) and an entry in the table in export.c. json and csv are
- * only entries there: they need one event at a time, so the command implements them with the public library.
+ * Each format is an fr_exporter in a file of its own (export_NAME.c) and an entry of FR_EXPORTERS. json and csv only say here
+ * what they are: they need one event at a time, so the command implements them with the public library.
  */
 #ifndef FR_EXPORT_H
 #define FR_EXPORT_H
@@ -71,8 +71,12 @@ struct fr_exporter {
 	void (*release)(struct fr_export *x); /* free what state points to */
 };
 
-extern const struct fr_exporter fr_export_ctf, fr_export_folded, fr_export_html, fr_export_perf, fr_export_perfetto,
-	fr_export_tracecmd;
+/* All formats, in the order of help and manual: an entry for each fr_exporter fr_export_NAME. */
+#define FR_EXPORTERS(E) E(perfetto) E(ctf) E(tracecmd) E(folded) E(perf) E(json) E(csv) E(html)
+
+#define E(name) extern const struct fr_exporter fr_export_##name;
+FR_EXPORTERS(E)
+#undef E
 
 /* The formats, NULL after the last. */
 const struct fr_exporter *fr_exporter_nr(u32 i);
