@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from frtest import (MINIMAL, TMP, busy, check, dump, equal, fr, fr_json, helper, main, path, replay, run, shared, status, test, wait_for,
+from frtest import (MINIMAL, TMP, busy, check, dump, equal, fr, fr_json, helper, impatient, main, path, replay, run, shared, status, test, wait_for,
                     written)
 from recorder import Recorder, kill, send_reload
 
@@ -193,7 +193,7 @@ def helper_of(r):
 @test("a governor whose helper is killed, or stopped, while something is left out: it does not wait, says so, and records everything")
 def helper_lost():
     for sig, why in ((signal.SIGKILL, "the helper process has ended"), (signal.SIGSTOP, "the helper process did not answer, and was ended")):
-        with governed(LEAST) as r, busy():
+        with impatient(20), governed(LEAST) as r, busy():
             wait_for(lambda: "sys_enter" in r.held(), "it acts")
             lost = helper_of(r)
             os.kill(lost, sig)
@@ -211,7 +211,7 @@ def helper_unasked():
         os.kill(lost, signal.SIGKILL)
         wait_for(lambda: not os.path.exists(f"/proc/{lost}"), "it is reaped")
         check(r.alive(), "the recorder has ended")
-    with governed(ALL, "1h") as r:
+    with impatient(20), governed(ALL, "1h") as r:
         os.kill(helper_of(r), signal.SIGSTOP)
         equal(r.end(), 0, "exit status")
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from frtest import MINIMAL, Skip, TMP, check, equal, fr, fr_json, helper, main, run, shared, test, wait_for
+from frtest import MINIMAL, Skip, TMP, check, equal, fr, fr_json, helper, impatient, main, run, shared, test, wait_for
 
 SNAPSHOT = b"the bytes of a snapshot\n"
 
@@ -20,10 +20,11 @@ def snapshot_file():
     return path
 
 
-def hook(command, user="", timeout_ms=60000, times=1, confined=False, limit_ms=None, **kw):
+def hook(command, user="", timeout_ms=60000, times=1, confined=False, limit_ms=None, before=()):
     """Run hooks; gives what they printed, what was counted, and what was said."""
-    p = run(helper("hook"), command, user, timeout_ms, times, snapshot_file(), *["confined"] * confined,
-            *[limit_ms] * (limit_ms is not None), **kw)
+    with impatient(20):
+        p = run(*before, helper("hook"), command, user, timeout_ms, times, snapshot_file(), *["confined"] * confined,
+                *[limit_ms] * (limit_ms is not None))
     *printed, counted = p.stdout.splitlines()
     words = counted.split()
     return printed, {k: int(v) for k, v in zip(words[::2], words[1::2])}, p.stderr
@@ -156,7 +157,7 @@ def failing():
 
 @test("a hook that is stopped before it is the command is ended, and the recorder goes on")
 def stopped_early():
-    printed, counted, said = hook("echo done", env={**os.environ, "FR_HOOK_STOPS": "1"}, timeout=120)
+    printed, counted, said = hook("echo done", before=("env", "FR_HOOK_STOPS=1"))
     equal((printed, counted["started"], counted["failed"]), ([], 0, 1), f"started, failed: {said}")
     check("Connection timed out" in said, said)
 

@@ -157,8 +157,12 @@ def vdso():
     with watching() as w:
         if w.told("begin")[0]["policy"] != "fifo":
             raise Skip("no right to real-time priority here")
-        spins = hog(CPUS[0], 3, SPIN_NS / 1e6, 1000, 80, "clock")  # it must live while names are looked up
-        told = w.end()
+        with subprocess.Popen([helper("hog"), str(CPUS[0]), "80", "3", str(SPIN_NS // 1000000), "60", "clock"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as p:  # it must live while names are looked up
+            spins = [tuple(map(int, p.stdout.readline().split())) for _ in range(3)]
+            until_told(w, [(CPUS[0], *spin) for spin in spins])
+            told = w.end()
+            p.stdin.close()
     of_hog = [h for h in match([h for h in told if h["watch"] == "holdoff"], CPUS[0], spins) if h and hog_nr(h) is not None]
     user = [f for h in of_hog for k in h["stacks"] if k["ran"] == hog_nr(h) for f in k["user"]]
     check(any("clock_gettime" in (f.get("name") or "") and f.get("module") == "[vdso]" for f in user), f"frames: {user}")

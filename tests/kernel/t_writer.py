@@ -37,7 +37,7 @@ def kills():
         load = start_load(f"dying{TAG}", 20000)
         try:
             for _ in range(KILLS):
-                time.sleep(rng.random() * 0.5)
+                time.sleep(rng.random() * 0.25)
                 kill_something(r, rng)
                 r = Recorder(name, dir, "--config", file)
                 if rng.random() < 0.8:

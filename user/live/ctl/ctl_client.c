@@ -11,6 +11,7 @@
 #include "base/text/units.h"
 #include "live/ctl/ctl_int.h"
 #include "sys/now.h"
+#include "sys/patience.h"
 
 #define TELL_MAX (FR_CTL_OUT_MAX / 4)
 
@@ -76,7 +77,7 @@ void fr_ctl_client_write(struct fr_ctl_client *c)
 		}
 		c->out_begin += n;
 		if (!c->watches)
-			c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
+			c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(FR_CTL_TIMEOUT_NS);
 	}
 	/* do not keep the memory of a large answer */
 	free(c->out);
@@ -122,7 +123,7 @@ static void take_line(struct fr_ctl_client *c)
 		return;
 	}
 	if (!c->watches)
-		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(FR_CTL_TIMEOUT_NS);
 	c->server->ops.request(c->server->ops.arg, c, line, sz);
 }
 
@@ -179,7 +180,7 @@ void fr_ctl_reply(struct fr_ctl_client *c, const char *line, size_t sz)
 	c->deferred = false;
 	fr_ctl_client_put(c, line, sz);
 	if (!c->watches)
-		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CTL_TIMEOUT_NS;
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(FR_CTL_TIMEOUT_NS);
 	/* the server sends this, and handles the next request, when it runs */
 	fr_ctl_server_changed(c->server);
 }

@@ -18,6 +18,7 @@
 #include "base/text/units.h"
 #include "live/ctl/ctl_int.h"
 #include "sys/now.h"
+#include "sys/patience.h"
 
 #define BACKLOG	   128
 #define EVENT_CNT  16
@@ -335,7 +336,7 @@ static const char *admit(struct fr_ctl_server *s, struct fr_ctl_client *new, u64
 		s->counts.full++;
 	if (!c)
 		return why ?: full;
-	new->deadline_ns = now_ns + FR_CTL_TIMEOUT_NS;
+	new->deadline_ns = now_ns + fr_patience_ns(FR_CTL_TIMEOUT_NS);
 	*c = *new;
 	if (add_fd(s, c->fd, c - s->client)) {
 		drop(s, c);

@@ -115,7 +115,7 @@ static void tell_to_end(struct fr_hooks *h, struct job *j, u64 now_ns, const cha
 	if (kill(-j->process.pid, SIGTERM))
 		fr_warn_errno(-errno, "cannot end the hook for %s", j->file);
 	j->told = true;
-	j->due_ns = now_ns + FR_HOOK_GRACE_NS;
+	j->due_ns = now_ns + fr_patience_ns(FR_HOOK_GRACE_NS);
 }
 
 static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
@@ -320,7 +320,7 @@ void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd)
 			tell_to_end(h, &h->job[i], now_ns, "the recorder ends");
 	}
 	set_timer(h);
-	poll_until(h, now_ns + 2 * FR_HOOK_GRACE_NS, -1);
+	poll_until(h, now_ns + 2 * fr_patience_ns(FR_HOOK_GRACE_NS), -1);
 }
 
 /* ---- the module ---- */

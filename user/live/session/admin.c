@@ -19,8 +19,10 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "base/text/units.h"
 #include "live/ring/percpu.h"
 #include "sys/child.h"
+#include "sys/patience.h"
 
 #ifdef __aarch64__
 #define OUR_ARCH AUDIT_ARCH_AARCH64
@@ -31,8 +33,8 @@
 #define SOCKET 3 /* the helper's only open file */
 
 /* What is asked takes microseconds. The recorder's loop stands still meanwhile. */
-#define ANSWER_S 2
-#define END_MS	 1000
+#define ANSWER_NS (2 * FR_SEC_NS)
+#define END_MS	  1000
 
 struct fr_admin {
 	int fd; /* -1: it did not answer */
@@ -167,7 +169,8 @@ static void be_helper(int fd)
 
 int fr_admin_start(struct fr_admin **out)
 {
-	const struct timeval limit = {.tv_sec = ANSWER_S};
+	const u64 limit_us = fr_patience_ns(ANSWER_NS) / 1000;
+	const struct timeval limit = {.tv_sec = limit_us / 1000000, .tv_usec = limit_us % 1000000};
 	struct fr_admin *a = calloc(1, sizeof(*a));
 	int pair[2], err = 0;
 
