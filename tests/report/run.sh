@@ -263,6 +263,22 @@ agrees() {
 made() {
 	make -s build/tests/rehearse/make && rm -f "$1" && build/tests/rehearse/make "$1"
 }
+# What was not recorded is not 0: the CPU has null, and the kernel's own count stands in for softirqs, less what it was at the begin.
+not_recorded() {
+	local facts=('fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1000000000' 'horizon 0 0' 'event 1000000000 0 sched_switch 7 next_pid=8'
+		'event 1000000100 0 sched_switch 8 next_pid=7' 'fact softirqs_begin NET_RX=7;TIMER=5;RCU=2' 'fact softirqs NET_RX=4718;TIMER=5;RCU=3'
+		'fact softirq_ms_begin 0=10;1=0;2=30' 'fact softirq_ms 0=1210;1=0;3=40')
+	printf '%s\n' "${facts[@]}" 'fact events sched_switch,sched_waking,irq_handler_exit' | made "$tmp/few.flight" &&
+		/usr/bin/python3 tests/report/check.py "$tmp/few.flight" && status 0 report --json "$tmp/few.flight" &&
+		jq -e '.cpus[0] | .irq_ns == 0 and .softirq_ns == null and .syscalls == null and .faults == null' "$tmp/out" > "$tmp/page" || return
+	status 0 report "$tmp/few.flight" && prints '^Softirqs +not recorded' && prints '^ +4,711 NET_RX$' && prints '^ +1 RCU$' && ! prints 'TIMER' > /dev/null &&
+		prints '^  time in them, in steps of a tick: CPU 0 1.20 s, CPU 1 0 ns$' || return
+	status 0 "$FLIGHTREC" info --json "$tmp/few.flight" && jq -e '.softirqs == {NET_RX: 4711, TIMER: 0, RCU: 1} and .softirq_ms == {"0": 1200, "1": 0} and
+		.events_recorded == "sched_switch,sched_waking,irq_handler_exit"' "$tmp/out" > "$tmp/page" || return
+	# where they were recorded, the table of events alone tells
+	printf '%s\n' "${facts[@]}" 'fact events sched_switch,softirq_entry,softirq_exit' | made "$tmp/few.flight" &&
+		status 0 report "$tmp/few.flight" && ! prints 'NET_RX|not recorded \(-e' > /dev/null
+}
 # Rings that have their first event are complete since all programs were attached, at 2 s: what began before that is not known.
 replay_agrees() {
 	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 2000000000' 'horizon 0 0' 'horizon 1 0' \
@@ -431,6 +447,7 @@ check "a snapshot of some CPUs" cut_away --cpu 1,3
 check "a snapshot that was cut" cut_away --window 20%..90% -f 'event != sys_exit'
 check "a snapshot of some processes" tasks_cut_away --pid 102,106
 check "a snapshot of what a filter took" tasks_cut_away -f 'event != sched_switch || next_pid > 110'
+check "what was not recorded is not 0, and the kernel's own count of softirqs is told" not_recorded
 check "a snapshot of switches and wakings" cut_away -f 'event ~ "sched_*" || event ~ "irq*" || event == softirq_entry'
 check "a snapshot of a process and a filter" cut_away --pid 102,106 -f 'event != sys_exit'
 check "nothing to report" empty_window

@@ -88,47 +88,6 @@ u64 fr_info_incidents(const struct fr_info *s, u64 *of_kind)
 	return sum;
 }
 
-bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v)
-{
-	const char *equals = *at ? strchr(*at, '=') : NULL;
-	char *end;
-
-	if (!equals)
-		return false;
-	*name = *at;
-	*name_len = equals - *at;
-	*v = strtoull(equals + 1, &end, 10);
-	*at = end + (*end == ';');
-	return end > equals + 1;
-}
-
-/* The value of a pair with this name. */
-static u64 value_of(const char *text, const char *name, int name_len)
-{
-	const char *other;
-	int len;
-	u64 v;
-
-	while (fr_info_pair(&text, &other, &len, &v))
-		if (len == name_len && !strncmp(other, name, len))
-			return v;
-	return 0;
-}
-
-bool fr_info_softirqs(const struct fr_info *s, const char **at, const char **name, int *name_len, u64 *v)
-{
-	const char *begin = fr_info_fact(s, "softirqs_begin");
-	u64 was;
-
-	*at = *at ?: fr_info_fact(s, "softirqs");
-	if (!begin || !fr_info_pair(at, name, name_len, v))
-		return false;
-	was = value_of(begin, *name, *name_len);
-	/* The kernel counts in 32 bits a CPU: a sum that went down has wrapped. */
-	*v = *v >= was ? *v - was : (u32)(*v - was);
-	return true;
-}
-
 bool fr_info_unread(const char **at, struct fr_info_unread *u)
 {
 	char *end;

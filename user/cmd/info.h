@@ -40,15 +40,6 @@ struct fr_jsonw;
 void fr_info_cut_text(struct fr_out *o, const struct fr_info *s);
 void fr_info_cut_json(struct fr_jsonw *w, const struct fr_info *s);
 
-/*
- * What the kernel counted of softirqs from the recording's begin until the file was written: the next pair, "time_ms" among
- * them. *at: NULL at first. False at the end, and where it is not known.
- */
-bool fr_info_softirqs(const struct fr_info *s, const char **at, const char **name, int *name_len, u64 *v);
-
-/* "a=3;b=1": the next pair at *at, moved behind it. False at the end. */
-bool fr_info_pair(const char **at, const char **name, int *name_len, u64 *v);
-
 /* "7 cmdline late;9 files died": the next thing that was not read, at *at, moved behind it. False at the end. */
 struct fr_info_unread {
 	u32 pid; /* 0: of no process */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "alert.h"
+#include "base/text/counts.h"
 #include "base/text/jsonw.h"
 #include "cmd/info.h"
 
@@ -43,25 +44,25 @@ static void put_counts(struct fr_jsonw *w, const char *what, const char *at)
 	u64 v;
 
 	fr_jsonw_open(w, what, '{');
-	while (fr_info_pair(&at, &name, &len, &v)) {
+	while (fr_counts_next(&at, &name, &len, &v)) {
 		snprintf(key, sizeof(key), "%.*s", len, name);
 		fr_jsonw_u64(w, key, v);
 	}
 	fr_jsonw_close(w, '}');
 }
 
-/* What the kernel itself counted, absent if it is not known. */
-static void put_softirqs(struct fr_jsonw *w, const struct fr_info *s)
+/* How much it became since the recording began, by the kernel's own count; absent if that is not known. */
+static void put_since(struct fr_jsonw *w, const struct fr_info *s, const char *what, const char *begin_fact)
 {
-	const char *at = NULL, *name;
+	const char *at = fr_info_fact(s, what), *begin = fr_info_fact(s, begin_fact), *name;
 	char key[64];
 	int len;
 	u64 v;
 
-	if (!fr_info_fact(s, "softirqs") || !fr_info_fact(s, "softirqs_begin"))
+	if (!at || !begin)
 		return;
-	fr_jsonw_open(w, "softirqs", '{');
-	while (fr_info_softirqs(s, &at, &name, &len, &v)) {
+	fr_jsonw_open(w, what, '{');
+	while (fr_counts_since(begin, &at, &name, &len, &v)) {
 		snprintf(key, sizeof(key), "%.*s", len, name);
 		fr_jsonw_u64(w, key, v);
 	}
@@ -264,9 +265,11 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 		put_counts(w, "since_begin", fr_info_fact(s, "waits"));
 		fr_jsonw_close(w, '}');
 	}
-	put_softirqs(w, s);
+	put_since(w, s, "softirqs", "softirqs_begin");
+	put_since(w, s, "softirq_ms", "softirq_ms_begin");
 	put_num(w, "no_ring", s, "no_ring");
 	put_counts(w, "missed", fr_info_fact(s, "missed"));
+	put_fact(w, "events_recorded", s, "events");
 	put_fact(w, "events_missing", s, "events_missing");
 	if (fr_info_fact(s, "events_held"))
 		put_fact(w, "events_held", s, "events_held");

@@ -5,11 +5,13 @@
 #include "alert.h"
 #include "base/incident.h"
 #include "base/profile/sample_event.h"
+#include "base/text/counts.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
 #include "cmd/info.h"
 #include "fatal.h"
 #include "show/format/format_text.h"
+#include "show/format/softirqs_text.h"
 
 void fr_info_label(struct fr_out *o, const char *label)
 {
@@ -117,7 +119,7 @@ static void put_rule(struct fr_out *o, const struct fr_info *s, u32 nr)
 	snprintf(fact, sizeof(fact), "rule_%u", nr);
 	fr_info_put(o, s, "", fact, "");
 	snprintf(fact, sizeof(fact), "rule_%u_since", nr);
-	for (at = fr_info_fact(s, fact); fr_info_pair(&at, &name, &len, &v); any = true) {
+	for (at = fr_info_fact(s, fact); fr_counts_next(&at, &name, &len, &v); any = true) {
 		fr_out_str(o, any ? ", " : "; since the snapshot before: ");
 		fr_escape_text(o, name, len);
 		fr_out_printf(o, " %llu", (unsigned long long)v);
@@ -263,31 +265,28 @@ static void put_names(struct fr_out *o, const struct fr_info *s)
 	fr_out_printf(o, " user stack%s by build-id\n", fr_plural(stacks));
 }
 
-/* "softirqs  4,711 NET_RX, 815 TIMER; 1.20 s on CPUs, as the tick finds them": by the kernel's own count */
+/* By the kernel's own count, whether they were recorded or not. */
 static void put_softirqs(struct fr_out *o, const struct fr_info *s)
 {
-	const char *at = NULL, *name, *sep = "";
-	u64 v, ms = 0;
-	char text[32];
-	int len;
+	struct fr_softirqs_told t = {
+		.cnt_begin = fr_info_fact(s, "softirqs_begin"),
+		.cnt = fr_info_fact(s, "softirqs"),
+		.ms_begin = fr_info_fact(s, "softirq_ms_begin"),
+		.ms = fr_info_fact(s, "softirq_ms"),
+	};
 
-	while (fr_info_softirqs(s, &at, &name, &len, &v)) {
-		bool is_time = len == (int)strlen("time_ms") && !strncmp(name, "time_ms", len);
-
-		if (is_time)
-			ms = v;
-		if (is_time || !v)
-			continue;
-		if (!*sep)
-			fr_info_label(o, "softirqs");
-		fr_out_str(o, sep);
-		put_count(o, v);
-		fr_out_char(o, ' ');
-		fr_escape_text(o, name, len);
-		sep = ", ";
-	}
-	if (*sep)
-		fr_out_printf(o, "; %s on CPUs, as the tick finds them\n", fr_show_duration(ms * 1000000, text, sizeof(text)));
+	if (!t.cnt_begin || !t.cnt)
+		return;
+	fr_info_label(o, "softirqs");
+	if (!fr_softirqs_put_counts(o, &t, 0, ", "))
+		fr_out_str(o, "none");
+	fr_out_char(o, '\n');
+	if (!t.ms_begin || !t.ms)
+		return;
+	fr_info_label(o, "");
+	fr_out_str(o, "time in them, " FR_SOFTIRQS_STEP ": ");
+	fr_softirqs_put_time(o, &t);
+	fr_out_char(o, '\n');
 }
 
 static void put_incidents(struct fr_out *o, const struct fr_info *s)
@@ -376,7 +375,7 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 	int len;
 	u64 v;
 
-	while (fr_info_pair(&at, &name, &len, &v)) {
+	while (fr_counts_next(&at, &name, &len, &v)) {
 		snprintf(what, sizeof(what), "run(s) of %.*s refused by the kernel: it was already running",
 			 len < 64 ? len : 64, name);
 		put_lack(o, any, v, what);
@@ -412,7 +411,7 @@ static void put_unrecovered(struct fr_out *o, bool *any, const struct fr_info *s
 	int len;
 	u64 v;
 
-	while (fr_info_pair(&at, &name, &len, &v)) {
+	while (fr_counts_next(&at, &name, &len, &v)) {
 		snprintf(what, sizeof(what), "%.*s of the session that were not in the crash dump", len < 64 ? len : 64, name);
 		put_lack(o, any, v, what);
 	}
@@ -436,14 +435,9 @@ static u64 holes_of(const struct fr_info *s, const char *reason)
 /* A counter of fact "waits", 0: it has none. */
 static u64 waits_of(const struct fr_info *s, const char *what)
 {
-	const char *at = fr_info_fact(s, "waits"), *name;
-	int len;
 	u64 v;
 
-	while (fr_info_pair(&at, &name, &len, &v))
-		if ((size_t)len == strlen(what) && !strncmp(name, what, len))
-			return v;
-	return 0;
+	return fr_counts_get(fr_info_fact(s, "waits"), what, strlen(what), &v) ? v : 0;
 }
 
 static void put_lacks(struct fr_out *o, const struct fr_info *s)

@@ -39,42 +39,58 @@ static int put_counts(FILE *f, char *text, size_t sz)
 			continue;
 		*colon = 0;
 		name = line + strspn(line, " ");
-		len += snprintf(text + len, sz - len, "%s=%llu;", name, (unsigned long long)cnt);
+		len += snprintf(text + len, sz - len, "%s%s=%llu", len ? ";" : "", name, (unsigned long long)cnt);
 	}
 	free(line);
 	return len && len < sz ? (int)len : -ENODATA;
 }
 
-/* The first line is of all CPUs. */
-static int read_time(u64 *ms)
+/* "cpu0 user nice ...": the CPU, and what the kernel has of its softirqs, in units of USER_HZ. */
+static bool read_cpu(const char *line, unsigned int *cpu, u64 *ticks)
 {
-	FILE *f = fopen("/proc/stat", "re");
 	unsigned long long v[STAT_SOFTIRQ];
-	long hz = sysconf(_SC_CLK_TCK);
-	int cnt;
+	int cnt =
+		sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu", cpu, &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]);
 
-	if (!f)
-		return -errno;
-	cnt = fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]);
-	fclose(f);
-	if (cnt != STAT_SOFTIRQ || hz <= 0)
-		return -ENODATA;
-	*ms = v[STAT_SOFTIRQ - 1] * 1000 / (u64)hz;
-	return 0;
+	*ticks = v[STAT_SOFTIRQ - 1];
+	return cnt == STAT_SOFTIRQ + 1;
+}
+
+static int put_ms(FILE *f, char *text, size_t sz)
+{
+	long hz = sysconf(_SC_CLK_TCK);
+	char *line = NULL;
+	size_t cap = 0, len = 0;
+	unsigned int cpu;
+	u64 ticks;
+
+	/* the first line is of all CPUs, the others follow */
+	while (hz > 0 && len < sz && getline(&line, &cap, f) > 0 && !strncmp(line, "cpu", 3))
+		if (read_cpu(line, &cpu, &ticks))
+			len += snprintf(text + len, sz - len, "%s%u=%llu", len ? ";" : "", cpu,
+					(unsigned long long)(ticks * 1000 / hz));
+	free(line);
+	return len && len < sz ? (int)len : -ENODATA;
+}
+
+static int read_file(const char *path, int (*put)(FILE *f, char *text, size_t sz), char *text, size_t sz)
+{
+	FILE *f = fopen(path, "re");
+	int len = f ? put(f, text, sz) : -errno;
+
+	if (f)
+		fclose(f);
+	if (len < 0)
+		*text = 0;
+	return len < 0 ? len : 0;
 }
 
 int fr_softirqs_read(char *text, size_t sz)
 {
-	FILE *f = fopen("/proc/softirqs", "re");
-	int len = f ? put_counts(f, text, sz) : -errno, err;
-	u64 ms = 0;
+	return read_file("/proc/softirqs", put_counts, text, sz);
+}
 
-	if (f)
-		fclose(f);
-	err = len < 0 ? len : read_time(&ms);
-	if (!err && (size_t)snprintf(text + len, sz - len, "time_ms=%llu", (unsigned long long)ms) >= sz - len)
-		err = -ENOBUFS;
-	if (err)
-		*text = 0;
-	return err;
+int fr_softirqs_read_ms(char *text, size_t sz)
+{
+	return read_file("/proc/stat", put_ms, text, sz);
 }

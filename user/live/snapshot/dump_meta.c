@@ -251,12 +251,13 @@ static int put_waits(struct fr_dump *d)
 #undef VALUE
 }
 
-/* What the kernel counts of softirqs, beside the same count when the recording began (fact softirqs_begin). */
+/* What the kernel counts of softirqs, beside the same when the recording began (facts softirqs_begin, softirq_ms_begin). */
 static int put_softirqs(struct fr_dump *d)
 {
 	char text[FR_SOFTIRQS_SZ];
+	int err = fr_softirqs_read(text, sizeof(text)) ? 0 : fr_snap_put_fact(d->w, "softirqs", "%s", text);
 
-	return fr_softirqs_read(text, sizeof(text)) ? 0 : fr_snap_put_fact(d->w, "softirqs", "%s", text);
+	return err || fr_softirqs_read_ms(text, sizeof(text)) ? err : fr_snap_put_fact(d->w, "softirq_ms", "%s", text);
 }
 
 static int put_samples_due(struct fr_dump *d)

@@ -686,6 +686,16 @@ static struct fr_value cpu_nr(const struct fr_at *at)
 	return fr_value_nr((const struct fr_an_cpu *)at->rec - r->res->cpu);
 }
 
+/* The member, where this event was recorded: what was not is not 0. */
+static struct fr_value cpu_recorded(const struct fr_at *at)
+{
+	const struct fr_report *r = at->of;
+
+	if (!fr_snap_records(r->snap, at->column->arg))
+		return fr_value_null();
+	return fr_value_nr(*(const u64 *)((const char *)at->rec + at->column->off));
+}
+
 static struct fr_value cpu_busy(const struct fr_at *at)
 {
 	const struct fr_an_cpu *c = at->rec;
@@ -752,6 +762,8 @@ static const struct fr_column ran_columns[] = {
 static const struct fr_table kind_ran = {"ran", "Who had a CPU in the moment.", ran_columns};
 
 #define CPU(member, ...) FR_COLUMN(struct fr_an_cpu, member, __VA_ARGS__)
+#define CPU_IF(event, member, name, unit, meaning, ...) \
+	CPU(member, name, unit, meaning "; `null`: not recorded", .get = cpu_recorded, .arg = (event), __VA_ARGS__)
 #define WIDE 98 /* a narrower page has less columns */
 static const struct fr_column cpu_columns[] = {
 	FR_COLUMN_MADE(cpu_nr, "cpu", NUMBER, "the CPU", FR_TEXT(1, "CPU", 4)),
@@ -763,10 +775,10 @@ static const struct fr_column cpu_columns[] = {
 	CPU(idle_ns, "idle_ns", NS, "it was idle"),
 	CPU(rated_busy_ns, "rated_busy_ns", NS, "of `busy_ns`, in the rated part of the window"),
 	CPU(rated_idle_ns, "rated_idle_ns", NS, "of `idle_ns`, likewise"),
-	CPU(irq_ns, "irq_ns", NS, "in handlers of interrupts", FR_TEXT(4, "in irq", 10)),
-	CPU(softirq_ns, "softirq_ns", NS, "in softirqs", FR_TEXT(5, "softirq", 10)),
-	CPU(call_cnt, "syscalls", COUNT, "system calls begun", FR_TEXT(9, "syscalls", 12, .least = WIDE)),
-	CPU(fault_cnt, "faults", COUNT, "page faults", FR_TEXT(10, "faults", 10, .least = WIDE)),
+	CPU_IF("irq_handler_exit", irq_ns, "irq_ns", NS, "in handlers of interrupts", FR_TEXT(4, "in irq", 10)),
+	CPU_IF("softirq_exit", softirq_ns, "softirq_ns", NS, "in softirqs", FR_TEXT(5, "softirq", 10)),
+	CPU_IF("sys_enter", call_cnt, "syscalls", COUNT, "system calls begun", FR_TEXT(9, "syscalls", 12, .least = WIDE)),
+	CPU_IF("page_fault_user", fault_cnt, "faults", COUNT, "page faults", FR_TEXT(10, "faults", 10, .least = WIDE)),
 	FR_COLUMN_OF(P99, struct fr_an_cpu, wakeup, NULL, NS, NULL, FR_TEXT(7, "wake p99", 10)),
 	CPU(wakeup, "wakeup", HIST, "run-queue latency of the tasks that ran here"),
 	FR_COLUMN_MADE(cpu_complete, NULL, NS, NULL, FR_TEXT(8, "complete", 10)),

@@ -5,6 +5,7 @@
 
 #include "base/schema/reasons.h"
 #include "base/text/escape.h"
+#include "show/format/softirqs_text.h"
 #include "show/report/report_kinds.h"
 #include "show/report/report_text.h"
 
@@ -111,6 +112,30 @@ void fr_report_put_samples(struct fr_report_page *p)
 	}
 }
 
+/* What the kernel itself counts, where no softirqs were recorded. */
+static void put_softirqs(struct fr_report_page *p)
+{
+	const struct fr_snap *s = p->r->snap;
+	struct fr_softirqs_told t = {
+		.cnt_begin = fr_snap_fact(s, "softirqs_begin"),
+		.cnt = fr_snap_fact(s, "softirqs"),
+		.ms_begin = fr_snap_fact(s, "softirq_ms_begin"),
+		.ms = fr_snap_fact(s, "softirq_ms"),
+	};
+
+	if (fr_snap_records(s, "softirq_entry") || !t.cnt_begin || !t.cnt)
+		return;
+	fr_report_title(p, "Softirqs", "not recorded (-e softirq); the kernel's count of the whole recording");
+	if (!fr_softirqs_put_counts(p->o, &t, 12, "\n"))
+		fr_out_str(p->o, "  none");
+	fr_out_char(p->o, '\n');
+	if (!t.ms_begin || !t.ms)
+		return;
+	fr_out_str(p->o, "  time in them, " FR_SOFTIRQS_STEP ": ");
+	fr_softirqs_put_time(p->o, &t);
+	fr_out_char(p->o, '\n');
+}
+
 void fr_report_put_tables(struct fr_report_page *p)
 {
 	size_t i;
@@ -119,6 +144,7 @@ void fr_report_put_tables(struct fr_report_page *p)
 	put_hists(p);
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		put_table(p, tables[i].what, tables[i].title, tables[i].kind);
+	put_softirqs(p);
 }
 
 /* ---- what is missing ---- */

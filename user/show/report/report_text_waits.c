@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text/counts.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
 #include "read/replay/summary.h"
@@ -164,13 +165,9 @@ static void put_part(struct fr_report_page *p, const struct fr_waits_part *part,
 /* A count of fact `waits`, of the whole session. */
 static u64 count_of(const struct fr_report_page *p, const char *what)
 {
-	const char *at = fr_snap_fact(p->r->snap, "waits");
-	size_t len = strlen(what);
+	u64 v;
 
-	for (; at; at = strchr(at, ';') ? strchr(at, ';') + 1 : NULL)
-		if (!strncmp(at, what, len) && at[len] == '=')
-			return strtoull(at + len + 1, NULL, 10);
-	return 0;
+	return fr_counts_get(fr_snap_fact(p->r->snap, "waits"), what, strlen(what), &v) ? v : 0;
 }
 
 static void put_head(struct fr_report_page *p)
