@@ -136,13 +136,15 @@ class Promises(Quiet):
         snapshot.held_up("x", [1, 1, 4], [1, 1, 9], [0], False)
         self.assertEqual([r["median"] for r in rows.rows if r["case"].startswith("the longest of all rounds")], [4, 9])
 
-    def test_noise_is_what_runs_without_have_more_not_the_width_of_it(self):
+    def test_a_promise_is_the_same_however_runs_without_differ(self):
         load = timed.Load("redis", "", (), (), None)
         runs = []
-        for took in 80, 90, 100, 110, 120:
+        for who, took in (programs.OFF, 50), (programs.DEFAULT, 103), (programs.OFF, 150):
             runs.append(programs.Run.__new__(programs.Run))
-            runs[-1].who, runs[-1].got = programs.OFF, {"time": took}
-        self.assertAlmostEqual(programs.rows_of_noise(load, timed.TIME[0], [runs]), 10)
+            runs[-1].who, runs[-1].got, runs[-1].at = who, {"time": took}, len(runs)
+        programs.rows_of_metric(load, timed.TIME[0], [runs], {who: "not begun" for who in programs.RECORDERS if who not in {r.who for r in runs}})
+        told = next(r for r in rows.rows if r["case"] == timed.SLOWER and r["peer"] == programs.DEFAULT)
+        self.assertEqual((round(told["median"], 6), told["promise"], told["kept"]), (3, {"at_most": 2}, False))
 
 
 class ShortOfTime(Quiet):

@@ -53,7 +53,7 @@ from cases import Failed, Skip, check, equal, forget_tests, run_tests  # noqa: E
 MINIMAL = ("-p", "minimal", "-m", "2M")
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 FULL = ("-p", "full", "-m", "8M")
-WATCHED = ("-m", "16M")  # of the default profile
+WATCHED = ("-e", "softirq", "-m", "16M")  # what a watch needs
 # Nothing but samples, births and deaths: there is room for all samples of some minutes.
 SAMPLED = ("-p", "minimal", "-e", "-sched", "-e", "sample", "-m", "16M", "--hz", "499")
 CHOICE = '(event == "sys_enter" || event == "cpu_sample") && comm == "frt-middle"'

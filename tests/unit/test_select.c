@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What to record: profiles, -e, names to match, what of a filter BPF can decide; facts, and lists in them; names of files. */
+/* What to record: profiles, -e, names to match, what of a filter BPF can decide; facts, lists and counts in them; names of
+ * files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +15,7 @@
 #include "base/config/record_filter.h"
 #include "base/config/select.h"
 #include "base/schema/facts.h"
+#include "base/text/counts.h"
 #include "base/text/list.h"
 #include "live/snapshot/name.h"
 
@@ -24,12 +26,12 @@ static void test_profiles(void **state)
 	(void)state;
 	assert_int_equal(fr_select_profile("minimal", on), 0);
 	assert_true(on[FR_EV_sched_switch] && on[FR_EV_signal_deliver] && on[FR_EV_trigger]);
-	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_sys_enter]);
+	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_sys_enter] || on[FR_EV_wait]);
 	assert_int_equal(fr_select_profile("default", on), 0);
-	assert_true(on[FR_EV_softirq_entry] && on[FR_EV_cpu_sample] && on[FR_EV_block_rq_issue]);
-	assert_false(on[FR_EV_sys_enter] || on[FR_EV_page_fault_user]);
+	assert_true(on[FR_EV_wait] && on[FR_EV_cpu_sample] && on[FR_EV_block_rq_issue] && on[FR_EV_irq_handler_entry]);
+	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_softirq_exit] || on[FR_EV_sys_enter] || on[FR_EV_page_fault_user]);
 	assert_int_equal(fr_select_profile("full", on), 0);
-	assert_true(on[FR_EV_sys_enter] && on[FR_EV_page_fault_user]);
+	assert_true(on[FR_EV_sys_enter] && on[FR_EV_page_fault_user] && on[FR_EV_softirq_entry] && on[FR_EV_wait]);
 	assert_int_equal(fr_select_profile("none", on), -EINVAL);
 }
 
@@ -44,6 +46,8 @@ static void test_events(void **state)
 	assert_true(on[FR_EV_sys_enter] && on[FR_EV_sys_exit]);
 	assert_int_equal(fr_select_event("-sys_exit", on, &nearest), 0);
 	assert_true(on[FR_EV_sys_enter] && !on[FR_EV_sys_exit]);
+	assert_int_equal(fr_select_event("softirq", on, &nearest), 0);
+	assert_true(on[FR_EV_softirq_entry] && on[FR_EV_softirq_exit]);
 	assert_int_equal(fr_select_event("-softirq", on, &nearest), 0);
 	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_softirq_exit]);
 	assert_int_equal(fr_select_event("sched_swich", on, &nearest), -EINVAL);
@@ -198,6 +202,34 @@ static void test_list_has(void **state)
 	assert_false(fr_list_has(NULL, "a"));
 }
 
+static void counted(const char *begin, const char *now, const char *want)
+{
+	char text[128] = "";
+	const char *name;
+	int len;
+	u64 v;
+
+	while (fr_counts_since(begin, &now, &name, &len, &v))
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%.*s+%llu ", len, name, (unsigned long long)v);
+	assert_string_equal(text, want);
+}
+
+static void test_counts(void **state)
+{
+	u64 v = 7;
+
+	(void)state;
+	counted("A=1;AB=2", "AB=5;A=1", "AB+3 A+0 ");
+	counted("A=1", "A=3;B=9", "A+2 "); /* B was not there when it began: nobody knows what came since */
+	counted("A=1;B=9", "A=3", "A+2 ");
+	counted("A=4294967290", "A=4", "A+10 "); /* the kernel's sum of 32 bits has wrapped */
+	counted(NULL, "A=3", "");
+	counted("A=3", NULL, "");
+	counted("A=1", "A=x;A=3", ""); /* no pair */
+	assert_true(fr_counts_get("A=1;AB=2", "AB", 2, &v) && v == 2);
+	assert_false(fr_counts_get("AB=2", "A", 1, &v) || fr_counts_get(NULL, "A", 1, &v));
+}
+
 static void drops(const char *list, const char *name, const char *want)
 {
 	char text[32];
@@ -229,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_facts_set),
 		cmocka_unit_test(test_snapshot_names),
+		cmocka_unit_test(test_counts),
 		cmocka_unit_test(test_list_has),
 		cmocka_unit_test(test_list_drop),
 	};

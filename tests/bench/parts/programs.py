@@ -19,7 +19,7 @@ import sampling
 import timed
 
 KIB = 8192
-DEFAULT_EVENTS = tuple(e for e in overwriting.FULL if not e.startswith(("raw_syscalls:", "exceptions:")))
+DEFAULT_EVENTS = tuple(e for e in overwriting.FULL if not e.startswith(("raw_syscalls:", "exceptions:", "irq:softirq_")))
 HZ = 99  # of samples, as a session that is not asked for others takes them
 
 
@@ -124,8 +124,9 @@ OFF, DEFAULT, WITH_CALLS = "nobody", "flightrec, default", "flightrec, default a
 # What is left of them if their programs do nothing but that: the least that a recorder by BPF can cost
 CLOCK, CLOCK_CALLS, EMPTY_CALLS = (f"floor: {what}" for what in (
     "the clock only, default", "the clock only, default and system calls", "empty programs, default and system calls"))
-# Less than a profile records: what is saved where it costs too much
-NO_SOFTIRQS, ENDS = "flightrec, default without softirqs", "flightrec, default and ends of system calls"
+# A group less or more than a profile records: what it costs
+NO_WAITS, ENDS = "flightrec, default without waits", "flightrec, default and ends of system calls"
+SOFTIRQS = "flightrec, default and softirqs"
 RECORDERS = {
     OFF: lambda tmp, cnt: Begun(contextlib.nullcontext),
     CLOCK: flightrec("-p", "default", instead="clock"),
@@ -134,7 +135,8 @@ RECORDERS = {
     "flightrec, minimal": flightrec("-p", "minimal"),
     DEFAULT: flightrec("-p", "default"),
     WITH_CALLS: flightrec("-p", "default", "-e", "syscall"),
-    NO_SOFTIRQS: flightrec("-p", "default", "-e", "-softirq"),
+    NO_WAITS: flightrec("-p", "default", "-e", "-wait"),
+    SOFTIRQS: flightrec("-p", "default", "-e", "softirq"),
     ENDS: flightrec("-p", "default", "-e", "sys_exit"),
     "flightrec, full": flightrec("-p", "full"),
     "ftrace, the default's events": ftrace(DEFAULT_EVENTS),
@@ -145,7 +147,7 @@ RECORDERS = {
 # Whose programs are timed by the kernel, too
 COUNTED = (CLOCK, CLOCK_CALLS, DEFAULT, WITH_CALLS, "flightrec, full")
 FLOORS = (CLOCK, EMPTY_CALLS, CLOCK_CALLS)
-LESS = (NO_SOFTIRQS, ENDS)
+LESS = (NO_WAITS, SOFTIRQS, ENDS)
 # Without --quick only
 LONG = (*FLOORS, *LESS, "flightrec, minimal", "flightrec, full", "ftrace, the full's events", "perf record --overwrite, the full's events")
 
@@ -291,25 +293,23 @@ def count_time(loads, recorders, others):
 
 # ---- tables ----
 
-def promised(load, who, noise):
+def promised(load, who):
     """At most so many percent slower, or None."""
     if who == DEFAULT:
-        return {"messaging": 2, "redis": noise, "nginx": noise}.get(load.name)
+        return {"messaging": 2, "redis": 2, "nginx": 3}.get(load.name)
     return 15 if who == WITH_CALLS and load.name in ("redis", "nginx") else None
 
 
 def rows_of_noise(load, metric, stretches):
-    """How runs without differ from the median of those of their stretch. What one run in four has more: who has less is not told from it."""
+    """How runs without differ from the median of those of their stretch."""
     noise = []
     for runs in stretches:
         values = [r.got[metric.name] for r in runs if r.who == OFF]
         noise += [slower(value, statistics.median(values), metric.more_is_better) for value in values]
     common.row(metric.noise, noise, "%", peer=OFF, load=load.name)
-    return max(statistics.quantiles(noise, n=4, method="inclusive")[-1], 0.1)
 
 
 def rows_of_metric(load, metric, stretches, failed):
-    noise = None
     for who in RECORDERS:
         if who in failed:
             common.not_measured(metric.name, who, failed[who], metric.unit, load=load.name)
@@ -319,9 +319,9 @@ def rows_of_metric(load, metric, stretches, failed):
         if not metric.slower:
             continue
         if who == OFF:
-            noise = rows_of_noise(load, metric, stretches)
+            rows_of_noise(load, metric, stretches)
         else:
-            limit = promised(load, who, noise) if metric.slower == timed.SLOWER else None
+            limit = promised(load, who) if metric.slower == timed.SLOWER else None
             common.row(metric.slower, slower_of(metric, who, stretches), "%", peer=who, at_most=limit, load=load.name)
 
 

@@ -51,8 +51,8 @@ struct fr_config_list {
 	  "name of the session") \
 	K(Session, Profile, text, profile, R, "default", \
 	  O('p', "profile", "NAME", "minimal default full", \
-	    "`minimal` has scheduling, tasks and signals; `default` also interrupts, softirqs, disks and CPU samples; `full` also system " \
-	    "calls and page faults: recording them costs a load that consists of them a fifth or more."), \
+	    "`minimal` has scheduling, tasks and signals; `default` also long waits, interrupts, disks and CPU samples; `full` also " \
+	    "softirqs, system calls and page faults: recording calls and faults costs a load that consists of them a fifth or more."), \
 	  "what is recorded: minimal, default or full") \
 	K(Session, Event, list, event, R, "", \
 	  O('e', "event", "WHAT", "@choice", \
@@ -86,7 +86,7 @@ struct fr_config_list {
 	K(Session, CpuProfile, flag, cpu_profile, R, "yes", O(0, "cpu-profile", "yes|no", "yes no", NULL), "count CPU samples for `flightrec profile`") \
 	K(Session, WaitMin, duration, wait_min_ns, R, FR_DEF_WAIT_MIN, \
 	  O(0, "wait-min", "T", "1ms 10ms", NULL), \
-	  "with -e wait: record waits of at least this long; 0: none") \
+	  "of events wait: record waits of at least this long; 0: none") \
 	K(Session, Pid, items, pid, R, "", \
 	  O(0, "pid", "LIST", NULL, \
 	    "With processes, names and cgroups given, a task is recorded if any of them selects it. A process that is not there " \

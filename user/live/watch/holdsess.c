@@ -21,7 +21,7 @@
 #define CLOCK_NEAR  10000000 /* ns: clocks this close are the same; a time namespace's are not */
 
 /* The events of our own session: only those that say what runs; group task supplies the tasks' names. */
-static const char *const own_events[] = {"-signal", "-block"};
+static const char *const own_events[] = {"-signal", "-block", "-wait", "softirq"};
 
 /* ---- which session ---- */
 
