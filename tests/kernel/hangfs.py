@@ -5,6 +5,7 @@ A disk that stops to answer, and answers again: a FUSE file system in memory, wh
 	with hangfs() as disk:
 	    disk.dir		where it is mounted, root's
 	    disk.hang()		from here on nothing is answered: whoever asks waits, and not even SIGKILL ends that
+    disk.hang("write")	nothing of this kind, all else is
 	    disk.waiting()	who waits, and for what: [(thread, "write"), ...]
 	    disk.go()		all that was held back is answered, and what comes
 	    disk.asked()	threads that asked for anything since the last call, whether answered or not: {thread: {"lookup", ...}}
@@ -180,7 +181,7 @@ class Disk:
 
 class Server:
     def __init__(self, fd):
-        self.fd, self.disk, self.held, self.hangs, self.seen = fd, Disk(), [], False, []
+        self.fd, self.disk, self.held, self.hangs, self.seen = fd, Disk(), [], set(), []
 
     def reply(self, unique, op, node, body):
         err, data = self.disk.answer(op, node, body)
@@ -198,17 +199,17 @@ class Server:
         item = (unique, op, node, request[40:])
         if op != INIT:
             self.seen.append((pid, NAMES.get(op, str(op))))
-        if self.hangs and op != INIT:
+        if op != INIT and self.hangs & {"all", NAMES.get(op)}:
             self.held.append((pid, item))
         else:
             self.reply(*item)
         return op != DESTROY
 
     def obey(self, cmd):
-        if cmd == "hang":
-            self.hangs = True
+        if cmd.startswith("hang "):
+            self.hangs = set(cmd.split()[1:])
         elif cmd == "go":
-            self.hangs = False
+            self.hangs = set()
             for _, item in self.held:
                 self.reply(*item)
             self.held = []
@@ -255,8 +256,8 @@ class Mounted:
         self.p.stdin.flush()
         return json.loads(self.p.stdout.readline())
 
-    def hang(self):
-        self.tell("hang")
+    def hang(self, *what):
+        self.tell(f"hang {' '.join(what or ['all'])}")
 
     def go(self):
         self.tell("go")

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A disk that does not answer, with the directory of snapshots on it: the recorder goes on, says so, and writes again when it answers."""
+import grp
 import json
 import os
 import re
+import shutil
+import signal
 import subprocess
+import time
 
-from frtest import FLIGHTREC, check, dump, equal, exists, fr, impatient, main, path, status, test, wait_for
+from frtest import FLIGHTREC, Skip, check, dump, equal, exists, fr, impatient, main, path, run, status, test, wait_for
 from hangfs import hangfs
 from recorder import TAG, Recorder, configured, crash, kill, last_configured, send_reload, trigger, write_config, writer_of
 
@@ -111,6 +115,119 @@ def hangs():
             equal(list(rules.values()), [2, 1], f"taken: {r.rules()}")
             wait_for(lambda: not waiting(name) and "directory" not in problems(name), f"all is well: {problems(name)}")
             equal(status(name)["quota"]["files"], 3, "snapshots, says status")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            disk.go()
+            kill(r)
+
+
+ASKS = """
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+told = s.makefile()
+for _ in range(int(sys.argv[2])):
+    s.send(b'{"cmd":"store"}\\n')
+    print(json.loads(told.readline())["files"])
+"""
+
+
+@test("whoever asks for the state all the time has four processes a second look at the disk, and is told what they saw")
+def asks_often():
+    group, cnt = max((g for g in grp.getgrall() if g.gr_gid < 65534), key=lambda g: g.gr_gid), 60
+    with hangfs() as disk, configured(*RULES) as (name, _, file):
+        write_config(file, name, disk.dir, *RULES, more=f"{STORAGE}{SOCKET}StatusGroup={group.gr_name}\n")
+        r = Recorder(name, disk.dir, "--config", file)
+        try:
+            r.armed()
+            crash(ONE)
+            r.wait_files(1)
+            status(name)
+            disk.asked()
+            began = time.monotonic()
+            told = run("setpriv", "--reuid", "65534", "--regid", "65534", "--groups", str(group.gr_gid), "/usr/bin/python3", "-c", ASKS,
+                       f"/run/flightrec/{name}.sock", str(cnt)).stdout.split()
+            seconds = int(time.monotonic() - began) + 2  # begun, of both clocks
+            equal(told, ["1"] * cnt, "snapshots, as it was told")
+            looks = disk.asked()
+            check(0 < len(looks) <= 4 * seconds, f"{len(looks)} processes looked, in {seconds} s: {looks}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            kill(r)
+
+
+UNIFIED = "/sys/fs/cgroup/unified"
+IN_CGROUP = f"crash:comm={ONE},cgroup=/*,cooldown=0s"
+OF_USER = f"crash:comm={ONE},uid=nobody,last=1s"
+
+
+def over(*places):
+    """A command whose execution sees what is on disks in the place of files and directories: (disk, place), ..."""
+    binds = [f"mount --bind {disk.dir}/{os.path.basename(place)} {place} || exit 99" for disk, place in places]
+    return ("unshare", "--mount", "--propagation", "private", "sh", "-c", "\n".join((*binds, 'exec "$@"')), "sh")
+
+
+def refused(r, why):
+    before = len(r.said())
+    r.p.send_signal(signal.SIGHUP)
+    wait_for(lambda: "reload" in r.said()[before:], lambda: f"a reload is answered: {r.said()}")
+    check("reload refused" in r.said()[before:] and why in r.said()[before:], f"why: {r.said()[before:]}")
+
+
+@test("its configuration, the host's users and the paths of cgroups are on a disk that hangs: a reload is refused, rules that do not ask fire")
+def hangs_elsewhere():
+    if not os.path.isdir(UNIFIED):
+        raise Skip(f"there is no {UNIFIED}")
+    with impatient(50), hangfs() as disk, hangfs() as users, configured(IN_CGROUP, RULES[1]) as (name, dir, file):
+        conf = f"{disk.dir}/conf"
+
+        def put(*rules):
+            write_config(file, name, dir, *rules, more=SOCKET)
+            shutil.copy(file, conf)
+        put(IN_CGROUP, RULES[1])
+        os.mkdir(f"{disk.dir}/{os.path.basename(UNIFIED)}")
+        shutil.copy("/etc/passwd", f"{users.dir}/passwd")
+        r = Recorder(name, dir, "--config", conf, under=over((users, "/etc/passwd"), (disk, UNIFIED)))
+        try:
+            r.armed()
+            disk.hang()
+            refused(r, "its disk does not answer")
+            crash(ONE)
+            equal(r.wait_seen(IN_CGROUP, 1)["verdicts"]["filtered"], 1, "what is not known to be of that cgroup")
+            check("paths of cgroups are not told" in r.said(), r.said())
+            crash(TWO)
+            equal(trigger(r.wait_files(1)[0])["comm"], TWO, f"whose: {r.said()}")
+            equal(tasks(r.p.pid) & {tid for tid, _ in disk.waiting()}, set(), f"threads of the recorder that wait: {disk.waiting()}")
+            disk.go()
+            put(IN_CGROUP, RULES[1], OF_USER)
+            users.hang()
+            refused(r, "cannot look up user 'nobody'")
+            equal(tasks(r.p.pid) & {tid for tid, _ in users.waiting()}, set(), f"threads of the recorder that wait: {users.waiting()}")
+            users.go()
+            send_reload(r)
+            check(OF_USER in r.rules(), f"the rules: {r.rules()}")
+            wait_for(lambda: crash(ONE) is not None and "told again" in r.said(), lambda: f"the path is known again: {r.said()}")
+            equal(trigger(r.wait_files(2)[-1])["comm"], ONE, f"whose: {r.said()}")
+            equal(r.end(), 0, f"exit status: {r.said()}")
+        finally:
+            disk.go()
+            users.go()
+            kill(r)
+
+
+@test("its disk hangs when the last snapshot before other settings is to be written: the session is adopted as it is")
+def hangs_before_other_settings():
+    with impatient(20), hangfs() as disk, configured(*RULES) as (name, _, file):
+        write_config(file, name, disk.dir, *RULES, more=f"[Session]\nMemory=3M\n{STORAGE}WriteTimeout=1s\n{SOCKET}")
+        disk.hang("write")
+        r = Recorder(name, disk.dir, "--config", file)
+        try:
+            r.armed()
+            check("keeps its old settings" in r.said() and "stood still" in r.said(), r.said())
+            equal(tasks(r.p.pid) & {tid for tid, _ in disk.waiting()}, set(), f"threads of the recorder that wait: {disk.waiting()}")
+            disk.go()
+            crash(ONE)
+            equal(trigger(r.wait_files(1)[0])["comm"], ONE, "whose")
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:
             disk.go()

@@ -82,6 +82,24 @@ static void test_flood(void **state)
 	assert_int_equal(served(&a, 0, now, 100000), 100000);
 }
 
+/* To ask is cheap, to have a process forked is not. */
+static void test_looks(void **state)
+{
+	struct fr_admit a = {};
+	u64 now = START_NS;
+	u32 ms, got = 0, others = 0, root = 0;
+
+	(void)state;
+	for (ms = 0; ms < 10000; ms++, now += MSEC_NS) {
+		got += fr_admit_look(&a, 1000, now);
+		others += ms % 250 == 0 && fr_admit_look(&a, 1001, now);
+		root += fr_admit_look(&a, 0, now);
+	}
+	assert_int_equal(got, 10 * FR_ADMIT_LOOK_MAX);
+	assert_int_equal(others, 40);
+	assert_int_equal(root, 10000);
+}
+
 /* A second begins with the first of it, not when the clock says so. */
 static void test_second(void **state)
 {
@@ -113,10 +131,8 @@ static void test_users(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_slots),
-		cmocka_unit_test(test_flood),
-		cmocka_unit_test(test_second),
-		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_slots),  cmocka_unit_test(test_flood), cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_second), cmocka_unit_test(test_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

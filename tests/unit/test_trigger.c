@@ -133,7 +133,7 @@ static void test_filters(void **state)
 	assert_string_equal(t.comm, "a");
 	assert_string_equal(t.exe, "/usr/bin/*");
 	assert_string_equal(t.cgroup, "/system.slice/*");
-	assert_int_equal(t.uid, 0);
+	assert_string_equal(t.user, "root");
 	assert_int_equal(t.sig_set, FR_SIG(11) | FR_SIG(7) | FR_SIG(9));
 	assert_int_equal(parsed("crash:sig=SIGSEGV").sig_set, FR_SIG(11));
 	assert_int_equal(parsed("crash,signal=6").sig_set, FR_SIG(6));
@@ -238,7 +238,7 @@ static const struct {
 	{"oom:sgi=KILL", 4, "filters are"}, /* sig is not for it */
 	{"crash:uid=", 10, "no user"},
 	{"crash:uid=4294967295", 10, "4294967294"},
-	{"crash:uid=nosuchuser-", 10, "nosuchuser-"},
+	{"crash:uid=a23456789b123456789c123456789d123456789e123456789f123456789g1234567", 10, "no user"},
 	{"crash:sig=", 10, "missing"},
 	{"crash:sig=SEGV|", 15, "missing"},
 	{"crash:sig=SEVG", 10, "SEGV"},
@@ -336,6 +336,47 @@ static void test_errors(void **state)
 		/* untouched on error */
 		assert_int_equal(t.kind, 0x55555555);
 	}
+}
+
+static int find_one(void *arg, const char *name, u32 *uid)
+{
+	int err = *(const int *)arg;
+
+	assert_string_equal(name, "carla");
+	if (!err)
+		*uid = 1234;
+	return err;
+}
+
+/* Parsing asks nobody; until the host is asked the rule is nobody's, and stays so if it does not know. */
+static void test_user_by_name(void **state)
+{
+	struct fr_trigger t = parsed("crash:comm=x,uid=carla");
+	const struct fr_moment of_root = {
+		.kind = FR_TRIGGER_crash, .sig = 11, .core = true, .comm = "x", .exe = "", .cgroup = ""};
+	struct fr_moment of_carla = of_root;
+	struct fr_trigger_error e = {};
+	int says;
+
+	(void)state;
+	of_carla.uid = 1234;
+	assert_false(fr_trigger_match(&t, &of_root));
+	assert_false(fr_trigger_match(&t, &of_carla));
+	says = -ETIMEDOUT;
+	assert_int_equal(fr_trigger_find_user(&t, find_one, &says, &e), -ETIMEDOUT);
+	assert_int_equal(e.at, strlen("crash:comm=x,uid="));
+	assert_non_null(strstr(e.text, "cannot look up user 'carla'"));
+	says = -ENOENT;
+	assert_int_equal(fr_trigger_find_user(&t, find_one, &says, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "no user 'carla'"));
+	assert_false(fr_trigger_match(&t, &of_root));
+	says = 0;
+	assert_int_equal(fr_trigger_find_user(&t, find_one, &says, &e), 0);
+	assert_true(fr_trigger_match(&t, &of_carla));
+	assert_false(fr_trigger_match(&t, &of_root));
+	t = parsed("crash:uid=7");
+	assert_int_equal(fr_trigger_find_user(&t, NULL, NULL, &e), 0);
+	assert_int_equal(t.uid, 7);
 }
 
 /* Too long is an error, not cut. */
@@ -611,10 +652,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_arguments),
 		cmocka_unit_test(test_psi),	    cmocka_unit_test(test_filters),  cmocka_unit_test(test_options),
-		cmocka_unit_test(test_expressions), cmocka_unit_test(test_errors),   cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_machines),    cmocka_unit_test(test_matches),  cmocka_unit_test(test_no_core),
-		cmocka_unit_test(test_unknown),	    cmocka_unit_test(test_cut_path), cmocka_unit_test(test_values),
-		cmocka_unit_test(test_keys),	    cmocka_unit_test(test_fatal),    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_expressions), cmocka_unit_test(test_errors),   cmocka_unit_test(test_user_by_name),
+		cmocka_unit_test(test_lengths),	    cmocka_unit_test(test_machines), cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_no_core),	    cmocka_unit_test(test_unknown),  cmocka_unit_test(test_cut_path),
+		cmocka_unit_test(test_values),	    cmocka_unit_test(test_keys),     cmocka_unit_test(test_fatal),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

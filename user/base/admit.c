@@ -50,3 +50,8 @@ bool fr_admit_request(struct fr_admit *a, uid_t uid, u64 now_ns)
 {
 	return !uid || find_user(a, uid, now_ns)->requests++ < FR_ADMIT_REQUEST_MAX;
 }
+
+bool fr_admit_look(struct fr_admit *a, uid_t uid, u64 now_ns)
+{
+	return !uid || find_user(a, uid, now_ns)->looks++ < FR_ADMIT_LOOK_MAX;
+}

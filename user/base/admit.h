@@ -6,6 +6,8 @@
  *	all together	FR_ADMIT_SLOT_CNT connections in each FR_ADMIT_SLOT_NS are taken from the queue; the others wait in it
  *	one user	of those taken, FR_ADMIT_CONNECT_MAX in a second are served, and FR_ADMIT_REQUEST_MAX requests, on
  *			whatever connections; beyond that they are refused. root has no such limit: whom would it protect?
+ *			FR_ADMIT_LOOK_MAX of the requests may have a process forked that looks at the disk; others are told
+ *			what the last one saw
  *	many users	FR_ADMIT_USER_CNT have counts of their own at a time, all others share one
  */
 #ifndef FR_ADMIT_H
@@ -22,12 +24,13 @@
 #define FR_ADMIT_USER_CNT    64u
 #define FR_ADMIT_CONNECT_MAX 200u
 #define FR_ADMIT_REQUEST_MAX 100u
+#define FR_ADMIT_LOOK_MAX    4u
 
 /* What a user did since from_ns; counts only for FR_ADMIT_USER_NS. */
 struct fr_admit_user {
 	uid_t uid;
 	u64 from_ns; /* 0: free */
-	u32 connections, requests;
+	u32 connections, requests, looks;
 };
 
 /* All zero to begin with. */
@@ -41,8 +44,9 @@ struct fr_admit {
 u64 fr_admit_wait(struct fr_admit *a, u64 now_ns);
 void fr_admit_took(struct fr_admit *a);
 
-/* May this user's connection, or request, be served? It is counted in either case. */
+/* May this user's connection, or request, be served, or look at the disk? It is counted in either case. */
 bool fr_admit_connection(struct fr_admit *a, uid_t uid, u64 now_ns);
 bool fr_admit_request(struct fr_admit *a, uid_t uid, u64 now_ns);
+bool fr_admit_look(struct fr_admit *a, uid_t uid, u64 now_ns);
 
 #endif

@@ -139,7 +139,7 @@ static int check(struct fr_record_opts *o)
 	char why[1024];
 	int err;
 
-	err = fr_record_config(o, &o->session, why, sizeof(why));
+	err = fr_record_config(o, NULL, &o->session, why, sizeof(why));
 	if (err) {
 		fr_err("%s", why);
 		return err;

@@ -13,9 +13,15 @@
 #include "base/trigger/watch_set.h"
 #include "cmd/record_opts.h"
 #include "live/hook/hook.h"
+#include "live/recorder/record.h"
+#include "live/snapshot/askdir.h"
+#include "sys/nss.h"
+#include "sys/patience.h"
 #include "sys/safepath.h"
 
-#define FILE_MAX (1u << 20)
+#define FILE_MAX (128u << 10)
+
+#define RELOAD_NS FR_SEC_NS /* moments and the control socket wait as long */
 
 /* ---- the file ---- */
 
@@ -38,19 +44,25 @@ static FILE *open_plain(const char *path)
 	return f;
 }
 
-/* As much as there is, up to FILE_MAX bytes. 0 or -errno. */
-static int read_plain(const char *path, char *text, size_t *sz)
-{
-	FILE *f = open_plain(path);
-	int err = 0;
+/* The file as its disk has it: as much as there is, up to FILE_MAX bytes. */
+struct content {
+	int err;
+	u32 sz;
+	char text[FILE_MAX];
+};
 
+static void read_plain(void *path, void *out)
+{
+	struct content *c = out;
+	FILE *f = open_plain(path);
+
+	c->err = f ? 0 : -errno;
 	if (!f)
-		return -errno;
-	*sz = fread(text, 1, FILE_MAX, f);
+		return;
+	c->sz = fread(c->text, 1, FILE_MAX, f);
 	if (ferror(f))
-		err = -errno;
+		c->err = -errno;
 	fclose(f);
-	return err;
 }
 
 /* Is the file not what it should be? Everything else is the system's failure. */
@@ -60,40 +72,48 @@ static bool is_wrong_file(int err)
 	       err == -ENAMETOOLONG || err == -ENXIO;
 }
 
-/* 0; -EINVAL: the file is wrong; or why it could not be read now. */
-static int read_all(const char *path, char **text, size_t *sz, char *why, size_t why_sz)
+/* Its disk may not answer, and a recorder has more to do than to wait. s: as fr_askdir(). 0; or as read_all(). */
+static int ask_for_it(struct fr_sess *s, const char *path, struct content *c)
 {
-	int err;
+	u64 ns = fr_patience_ns(s ? RELOAD_NS : FR_OUT_DIR_NS);
 
-	*text = malloc(FILE_MAX);
-	err = *text ? read_plain(path, *text, sz) : -ENOMEM;
-	if (!err && *sz < FILE_MAX)
+	return fr_askdir(s, path, ns, read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
+}
+
+/* 0 and *out, to be freed; -EINVAL: the file is wrong; or why it could not be read now. */
+static int read_all(struct fr_sess *s, const char *path, struct content **out, char *why, size_t why_sz)
+{
+	struct content *c = calloc(1, sizeof(*c));
+	int err = c ? ask_for_it(s, path, c) : -ENOMEM;
+
+	if (!err && c->sz < FILE_MAX) {
+		*out = c;
 		return 0;
+	}
 	snprintf(why, why_sz, "cannot read the configuration %s: %s", path,
-		 !err		  ? "it is larger than 1 MiB"
-		 : err == -EINVAL ? "it is not a plain file"
+		 !err		     ? "it has 128 KiB or more"
+		 : err == -EINVAL    ? "it is not a plain file"
+		 : err == -ETIMEDOUT ? "its disk does not answer"
 		 : err == -EPERM
 			 ? "somebody else may change it, or replace it in its directories: have root (or this user) own them, "
 			   "and take from others the right to write to them (chown root, chmod go-w)"
 		 : err == -ELOOP
 			 ? "a symbolic link on the way leads in a circle, or belongs to somebody else: name the file itself"
 			 : strerror(-err));
-	free(*text);
+	free(c);
 	return !err || is_wrong_file(err) ? -EINVAL : err;
 }
 
-static int parse_file(struct fr_config *c, const char *path, char *why, size_t why_sz)
+static int parse_file(struct fr_config *c, struct fr_sess *s, const char *path, char *why, size_t why_sz)
 {
 	struct fr_config_error error = {};
-	char *text;
-	size_t sz = 0;
-	int err;
+	struct content *content;
+	int err = read_all(s, path, &content, why, why_sz);
 
-	err = read_all(path, &text, &sz, why, why_sz);
 	if (err)
 		return err;
-	err = fr_config_parse(c, text, sz, &error);
-	free(text);
+	err = fr_config_parse(c, content->text, content->sz, &error);
+	free(content);
 	if (err == -EINVAL && error.line)
 		snprintf(why, why_sz, "%s:%u: %s", path, error.line, error.text);
 	else if (err)
@@ -156,7 +176,7 @@ static void defaults_of_foreground(const struct fr_record_opts *o, struct fr_con
 	c->keep_free = 0;
 }
 
-int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz)
+int fr_record_config(const struct fr_record_opts *o, struct fr_sess *s, struct fr_config *c, char *why, size_t why_sz)
 {
 	int err = fr_config_init(c);
 
@@ -164,7 +184,7 @@ int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *
 	if (err)
 		return err;
 	if (o->config)
-		err = parse_file(c, o->config, why, why_sz);
+		err = parse_file(c, s, o->config, why, why_sz);
 	else
 		defaults_of_foreground(o, c);
 	return err ?: put_options(o, c, why, why_sz);
@@ -212,7 +232,13 @@ static int check_watch(const struct fr_trigger *rule, const char *arch, struct f
 	return err;
 }
 
-static int add_rule(struct fr_live_settings *live, const char *where, const char *text, char *why, size_t why_sz)
+static int find_user(void *s, const char *name, u32 *uid)
+{
+	return fr_nss_uid(name, fr_sess_give_up_rings, s, uid);
+}
+
+static int add_rule(struct fr_live_settings *live, struct fr_sess *s, const char *where, const char *text, char *why,
+		    size_t why_sz)
 {
 	struct fr_trigger *rule = &live->rule[live->rule_cnt];
 	struct fr_trigger_error error = {};
@@ -227,6 +253,7 @@ static int add_rule(struct fr_live_settings *live, const char *where, const char
 	}
 	uname(&un);
 	err = fr_trigger_parse(text, un.machine, rule, &error);
+	err = err ?: fr_trigger_find_user(rule, find_user, s, &error);
 	err = err ?: check_watch(rule, un.machine, &error);
 	if (!err && rule->kind == FR_TRIGGER_holdoff) {
 		error.at = 0;
@@ -242,14 +269,14 @@ static int add_rule(struct fr_live_settings *live, const char *where, const char
 }
 
 /* Those of the file have a line there. */
-static int add_rules(struct fr_live_settings *live, char *why, size_t why_sz)
+static int add_rules(struct fr_live_settings *live, struct fr_sess *s, char *why, size_t why_sz)
 {
 	const struct fr_config_list *on = &live->config.on;
 	int err = 0;
 	u32 i;
 
 	for (i = 0; i < on->cnt && !err; i++)
-		err = add_rule(live, on->line[i] ? "Trigger.On" : "--on", on->item[i], why, why_sz);
+		err = add_rule(live, s, on->line[i] ? "Trigger.On" : "--on", on->item[i], why, why_sz);
 	return err;
 }
 
@@ -258,7 +285,7 @@ int fr_record_live(void *opts, struct fr_sess *s, struct fr_live_settings *out, 
 	int err;
 
 	memset(out, 0, sizeof(*out));
-	err = fr_record_config(opts, &out->config, why, why_sz);
+	err = fr_record_config(opts, s, &out->config, why, why_sz);
 	err = err ?: check_user(&out->config, s, why, why_sz);
-	return err ?: add_rules(out, why, why_sz);
+	return err ?: add_rules(out, s, why, why_sz);
 }

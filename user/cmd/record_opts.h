@@ -37,7 +37,7 @@ bool fr_record_gives(const struct fr_record_opts *o, enum fr_config_key_nr key);
 const char *fr_record_default_with(enum fr_config_key_nr key);
 
 /* The settings: defaults, the file, and the options on top. *c is made, and freed by the caller, even after an error. */
-int fr_record_config(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz);
+int fr_record_config(const struct fr_record_opts *o, struct fr_sess *s, struct fr_config *c, char *why, size_t why_sz);
 
 /* The same with the triggers as rules. Also used on a reload: fr_settings_fn; s: NULL before. */
 int fr_record_live(void *opts, struct fr_sess *s, struct fr_live_settings *out, char *why, size_t why_sz);

@@ -17,6 +17,7 @@
 #include "cmd/pace.h"
 #include "read/rehearse/rehearse.h"
 #include "show/format/format_text.h"
+#include "sys/nss.h"
 
 struct on {
 	const struct fr_replay_on *ask;
@@ -37,7 +38,13 @@ int fr_replay_on_add(struct fr_replay_on *on, const char *text)
 	return 0;
 }
 
-/* For the files' machine: its names of system calls. */
+static int find_user(void *arg, const char *name, u32 *uid)
+{
+	(void)arg;
+	return fr_nss_uid(name, NULL, NULL, uid);
+}
+
+/* For the files' machine: its names of system calls. Users' names are this host's. */
 static int parse_rules(struct on *on)
 {
 	const char *arch = fr_replay_view(on->replay, 0)->arch;
@@ -45,7 +52,8 @@ static int parse_rules(struct on *on)
 	u32 i;
 
 	for (i = 0; i < on->ask->cnt; i++)
-		if (fr_trigger_parse(on->ask->text[i], arch, &on->rule[i], &why)) {
+		if (fr_trigger_parse(on->ask->text[i], arch, &on->rule[i], &why) ||
+		    fr_trigger_find_user(&on->rule[i], find_user, NULL, &why)) {
 			fr_filter_say_at("--on", why.text, on->ask->text[i], why.at);
 			return -EINVAL;
 		}

@@ -119,6 +119,18 @@ static int find_user(const char *name, void *out)
 	return getgrouplist(u->name, u->gid, u->group, &u->group_cnt) < 0 ? -E2BIG : 0;
 }
 
+static int find_uid(const char *name, void *out)
+{
+	struct passwd *pw;
+
+	errno = 0;
+	pw = getpwnam(name);
+	if (!pw)
+		return why_none();
+	memcpy(out, &pw->pw_uid, sizeof(pw->pw_uid));
+	return 0;
+}
+
 static int find_group(const char *name, void *out)
 {
 	struct group *g;
@@ -146,4 +158,9 @@ int fr_nss_user(const char *name, void (*leave)(void *arg), void *leave_arg, str
 int fr_nss_group(const char *name, void (*leave)(void *arg), void *leave_arg, gid_t *out)
 {
 	return ask(&(struct asking){.name = name, .find = find_group, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
+}
+
+int fr_nss_uid(const char *name, void (*leave)(void *arg), void *leave_arg, u32 *out)
+{
+	return ask(&(struct asking){.name = name, .find = find_uid, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
 }

@@ -32,6 +32,9 @@ struct fr_nss_user {
  */
 int fr_nss_user(const char *name, void (*leave)(void *arg), void *leave_arg, struct fr_nss_user *out);
 
+/* The number of a user by name alone. As above. */
+int fr_nss_uid(const char *name, void (*leave)(void *arg), void *leave_arg, u32 *out);
+
 /* A group by name. As above. */
 int fr_nss_group(const char *name, void (*leave)(void *arg), void *leave_arg, gid_t *out);
 

@@ -29,6 +29,7 @@
 #include "alert.h"
 
 #define FR_TRIGGER_GLOB_MAX    128u
+#define FR_TRIGGER_USER_MAX    64u
 #define FR_TRIGGER_CNT_MAX     1000u	      /* of max=N/T */
 #define FR_TRIGGER_COOLDOWN_NS 60000000000ULL /* between two equal ones, unless cooldown= says otherwise */
 
@@ -52,8 +53,10 @@ struct fr_trigger {
 	char comm[FR_TRIGGER_GLOB_MAX];
 	char exe[FR_TRIGGER_GLOB_MAX];
 	char cgroup[FR_TRIGGER_GLOB_MAX];
-	u32 uid;     /* ~0: any */
-	u64 sig_set; /* FR_SIG() of each; 0: any */
+	u32 uid;			/* ~0: any; of uid=NAME nobody's, until fr_trigger_find_user() */
+	char user[FR_TRIGGER_USER_MAX]; /* of uid=NAME, "": it is a number, or not given */
+	size_t user_at;			/* where in the text */
+	u64 sig_set;			/* FR_SIG() of each; 0: any */
 	/* options */
 	u64 post_ns;	 /* go on recording this long before taking it */
 	u64 last_ns;	 /* only this much history, 0: all */
@@ -73,6 +76,13 @@ struct fr_trigger_error {
  * and *error, which names what would be right (the nearest name for a misspelt one).
  */
 int fr_trigger_parse(const char *text, const char *arch, struct fr_trigger *out, struct fr_trigger_error *error);
+
+/*
+ * Who the user of uid=NAME is: find() asks the host, on whose files or servers it may have to wait. 0 and *uid; -ENOENT: there
+ * is none; -errno. Returns 0; -EINVAL, or what find() returned, and *error. A rule whose user was not found is nobody's.
+ */
+int fr_trigger_find_user(struct fr_trigger *t, int (*find)(void *arg, const char *name, u32 *uid), void *arg,
+			 struct fr_trigger_error *error);
 
 /* A moment that a rule may apply to. Made from an fr_alert when live, from events when offline. Texts may be "" if unknown. */
 struct fr_moment {

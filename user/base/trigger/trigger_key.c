@@ -2,7 +2,6 @@
 /* Filters and options of a rule: KEY=VALUE. */
 #include <ctype.h>
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,11 +73,11 @@ static int set_cgroup(struct fr_tp *p, struct fr_tp_span s)
 	return glob(p, s, "cgroup", p->t.cgroup);
 }
 
-/* Users' names are this machine's, as are the uids that BPF sees. */
+/* Users' names are this machine's, as are the uids that BPF sees: fr_trigger_find_user() looks there. */
+#define UID_NOBODYS (~0u - 1)
+
 static int set_uid(struct fr_tp *p, struct fr_tp_span s)
 {
-	char name[FR_TP_WORD_MAX];
-	struct passwd *user;
 	u64 v;
 
 	if (fr_tp_number(s, &v)) {
@@ -87,10 +86,10 @@ static int set_uid(struct fr_tp *p, struct fr_tp_span s)
 		p->t.uid = v;
 		return 0;
 	}
-	user = s.sz && span_copy(s, name, sizeof(name)) ? getpwnam(name) : NULL;
-	if (!user)
-		return fr_tp_fail(p, s.at, "uid: this host has no user '%.*s': give a name or a number", FR_TP_SHOWN(s));
-	p->t.uid = user->pw_uid;
+	if (!s.sz || !span_copy(s, p->t.user, sizeof(p->t.user)))
+		return fr_tp_fail(p, s.at, "uid: no user is called '%.*s': give a name or a number", FR_TP_SHOWN(s));
+	p->t.user_at = s.at - p->text;
+	p->t.uid = UID_NOBODYS;
 	return 0;
 }
 

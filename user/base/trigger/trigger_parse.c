@@ -5,6 +5,8 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/schema/sysnames.h"
 #include "base/trigger/trigger_text.h"
@@ -166,4 +168,20 @@ int fr_trigger_parse(const char *text, const char *arch, struct fr_trigger *out,
 	strcpy(p.t.text, text);
 	*out = p.t;
 	return 0;
+}
+
+int fr_trigger_find_user(struct fr_trigger *t, int (*find)(void *arg, const char *name, u32 *uid), void *arg,
+			 struct fr_trigger_error *error)
+{
+	int err = *t->user ? find(arg, t->user, &t->uid) : 0;
+
+	if (!err)
+		return 0;
+	error->at = t->user_at;
+	if (err == -ENOENT)
+		snprintf(error->text, sizeof(error->text), "uid: this host has no user '%s': give a name or a number", t->user);
+	else
+		snprintf(error->text, sizeof(error->text), "uid: cannot look up user '%s': %s: give a number", t->user,
+			 strerror(-err));
+	return err == -ENOENT ? -EINVAL : err;
 }

@@ -104,6 +104,11 @@ static bool too_often(struct fr_ctl_client *c)
 	return ++c->rate_cnt > FR_CTL_RATE_MAX || !fr_admit_request(&c->server->admit, c->peer.uid, now);
 }
 
+bool fr_ctl_may_look(struct fr_ctl_client *c)
+{
+	return fr_admit_look(&c->server->admit, c->peer.uid, fr_now_ns(CLOCK_MONOTONIC));
+}
+
 /* May its next request be handled? Not before the previous answer is given, nor while answers pile up. */
 static bool is_heard(const struct fr_ctl_client *c)
 {

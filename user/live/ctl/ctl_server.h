@@ -77,6 +77,9 @@ const struct fr_ctl_counts *fr_ctl_server_counts(const struct fr_ctl_server *s);
 const struct fr_ctl_peer *fr_ctl_client_peer(const struct fr_ctl_client *c);
 u64 fr_ctl_client_id(const struct fr_ctl_client *c); /* never 0, never reused */
 
+/* May what it asks have a process forked? (base/admit.h) */
+bool fr_ctl_may_look(struct fr_ctl_client *c);
+
 /* Send one line, without its newline: the answer. sz bytes. */
 void fr_ctl_reply(struct fr_ctl_client *c, const char *line, size_t sz);
 void fr_ctl_defer(struct fr_ctl_client *c);			    /* its answer comes later */

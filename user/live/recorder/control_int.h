@@ -10,14 +10,17 @@
 #include "live/ctl/ctl_server.h"
 #include "live/recorder/control.h"
 #include "live/recorder/daemon.h"
+#include "live/snapshot/store.h"
 
 struct fr_ctl {
 	struct fr_daemon *d;
 	struct fr_ctl_server *server; /* NULL: Socket=no */
 	bool running;		      /* a request is being answered: the server must stay until then */
 	gid_t status_gid, dump_gid;   /* (gid_t)-1: none */
-	u64 dumped_ns;		      /* last snapshot requested by a group; CLOCK_MONOTONIC, 0 none */
-	struct fr_out *out;	      /* an answer is built in it */
+	bool has_looked;
+	struct fr_store_usage seen; /* when somebody last had a look at the directory */
+	u64 dumped_ns;		    /* last snapshot requested by a group; CLOCK_MONOTONIC, 0 none */
+	struct fr_out *out;	    /* an answer is built in it */
 	struct fr_jsonw json;
 };
 

@@ -9,7 +9,16 @@
 #include "live/recorder/engine.h"
 #include "live/recorder/live.h"
 
-static void read_store(struct fr_ctl *c, struct fr_live_store *out)
+/* A process looks at the directory for whoever may have one forked. */
+static void look(struct fr_ctl *c, struct fr_ctl_client *to, struct fr_store *st, struct fr_store_usage *out)
+{
+	if (fr_ctl_may_look(to) || !c->has_looked)
+		fr_store_usage_soon(fr_daemon_sess(c->d), st, &c->seen);
+	c->has_looked = true;
+	*out = c->seen;
+}
+
+static void read_store(struct fr_ctl *c, struct fr_ctl_client *to, struct fr_live_store *out)
 {
 	struct fr_engine *engine = fr_daemon_engine(c->d);
 	const struct fr_config *conf = fr_daemon_config(c->d);
@@ -28,7 +37,7 @@ static void read_store(struct fr_ctl *c, struct fr_live_store *out)
 	};
 	if (!st)
 		return;
-	fr_store_usage_soon(fr_daemon_sess(c->d), st, &out->usage);
+	look(c, to, st, &out->usage);
 	out->usage.removed = fr_engine_removed(engine);
 }
 
@@ -50,7 +59,7 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 	struct fr_jsonw *w;
 
 	(void)ask;
-	read_store(c, &s);
+	read_store(c, to, &s);
 	w = fr_control_answer_begin(c);
 	fr_jsonw_bool(w, "ok", true);
 	if (s.known) {
@@ -79,13 +88,13 @@ void fr_control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 }
 
 /* The state in a text format, malloc'ed; NULL: it could not be read. */
-static char *show_state(struct fr_ctl *c, const char *format, u32 columns, size_t *sz)
+static char *show_state(struct fr_ctl *c, struct fr_ctl_client *to, const char *format, u32 columns, size_t *sz)
 {
 	struct fr_live l;
 	char *text = NULL;
 
 	if (!fr_live_read(fr_daemon_sess(c->d), &l)) {
-		read_store(c, &l.store);
+		read_store(c, to, &l.store);
 		l.blind = fr_engine_blind(fr_daemon_engine(c->d));
 		l.socket = (struct fr_live_socket){.known = true, .counts = *fr_ctl_server_counts(c->server)};
 		l.owned = true;
@@ -127,7 +136,7 @@ void fr_control_status(struct fr_ctl *c, struct fr_ctl_client *to, const struct 
 		fr_control_answer_error(c, to, "request", "formats are json, text and metrics", "there is no such format");
 		return;
 	}
-	text = show_state(c, format, columns > 10000 ? 10000 : columns, &sz);
+	text = show_state(c, to, format, columns > 10000 ? 10000 : columns, &sz);
 	if (!text) {
 		fr_control_answer_error(c, to, "failed", "ask again", "the counters cannot be read");
 	} else if (!strcmp(format, "json")) {

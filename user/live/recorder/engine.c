@@ -12,7 +12,6 @@
 #include "base/text/units.h"
 #include "fatal.h"
 #include "live/recorder/control.h"
-#include "sys/cgroup.h"
 
 /* ---- helpers ---- */
 
@@ -118,16 +117,36 @@ static enum fr_trigger_verdict ask_gate(struct fr_engine *e, const struct fr_ale
 	return fr_gate_ask(e->gate, t, nr, fr_trigger_key(&m), fr_gate_from(&m), now_ns, busy);
 }
 
+/* One that is gone has no path. Else a rule that asks for it would not fire for what it is meant for. */
+bool fr_engine_cgroup(struct fr_engine *e, const struct fr_alert *a, char buf[FR_ENGINE_CGROUP_SZ])
+{
+	int err = a->cgroup ? fr_cgroup_soon_path(e->cgroups, a->cgroup, buf, FR_ENGINE_CGROUP_SZ) : -ENOENT;
+	int was = e->cgroup_err;
+
+	if (!err)
+		e->cgroup_err = 0;
+	else if (err == -ETIMEDOUT)
+		e->cgroup_err = err;
+	if (e->cgroup_err && !was)
+		fr_warn("paths of cgroups are not told: who asks for one waits: until they are, triggers with cgroup= do not "
+			"fire, and snapshots have the cgroup's number alone");
+	else if (was && !e->cgroup_err)
+		fr_say("paths of cgroups are told again");
+	if (err)
+		*buf = 0;
+	return !err;
+}
+
 static enum fr_trigger_verdict decide(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, bool granted)
 {
 	const struct fr_trigger *t = &e->rule[nr];
 	const struct fr_gate_asked asked = {.now_ns = now_ns, .granted = granted, .busy = is_busy(e, a, nr)};
-	char cgroup[4096] = "";
+	char cgroup[FR_ENGINE_CGROUP_SZ] = "";
 	struct fr_moment m;
 
-	/* only read it if a rule needs it */
-	if (*t->cgroup && a->cgroup)
-		fr_cgroup_path(a->cgroup, cgroup, sizeof(cgroup));
+	/* only asked for if a rule needs it */
+	if (*t->cgroup)
+		fr_engine_cgroup(e, a, cgroup);
 	fr_engine_moment(a, cgroup, &m);
 	return fr_gate_decide(e->gate, t, nr, &m, &asked);
 }
@@ -447,12 +466,12 @@ static void use_gate(struct fr_engine *e, struct fr_gate *g, const u32 old_slot[
 }
 
 /* A filter on what is not known does not hold: better said now than found out by a death that had no snapshot. */
-static void say_no_cgroups(const struct fr_trigger *rule, u32 cnt)
+static void say_no_cgroups(const struct fr_engine *e, const struct fr_trigger *rule, u32 cnt)
 {
 	u32 i;
 
 	for (i = 0; i < cnt; i++) {
-		int err = *rule[i].cgroup ? fr_cgroup_can_name() : 0;
+		int err = *rule[i].cgroup ? fr_cgroup_soon_can_name(e->cgroups) : 0;
 
 		if (err)
 			fr_warn("trigger '%s' cannot fire: paths of cgroups are not known here: %s: mount cgroup v2, or the "
@@ -533,7 +552,7 @@ static int change_rules(struct fr_engine *e, const struct fr_trigger *rules, u32
 		free(all);
 		return err;
 	}
-	say_no_cgroups(rules, cnt);
+	say_no_cgroups(e, rules, cnt);
 	say_storms(e, rules, cnt);
 	fr_engine_tell_held(e);
 	memcpy(all, rules, cnt * sizeof(*all));
@@ -614,7 +633,8 @@ int fr_engine_new(struct fr_daemon *d, struct fr_engine **out)
 	e->d = d;
 	e->s = fr_daemon_sess(d);
 	e->running = e->writer_fd = e->post_fd = e->look_fd = -1;
-	err = find_triggers(e);
+	e->cgroups = fr_cgroup_soon_new(fr_sess_give_up_rings, e->s);
+	err = e->cgroups ? find_triggers(e) : -ENOMEM;
 	if (err) {
 		fr_err("cannot open the queue of triggers of session '%s': %s: end it with `flightrec stop -n %s`",
 		       fr_sess_name(e->s), strerror(-err), fr_sess_name(e->s));
@@ -666,6 +686,7 @@ void fr_engine_free(struct fr_engine *e)
 	fr_daemon_drop(e->d, &e->post_fd);
 	fr_daemon_drop(e->d, &e->look_fd);
 	fr_gate_free(e->gate);
+	fr_cgroup_soon_free(e->cgroups);
 	if (!e->own_ledger)
 		fr_trig_ledger_close(e->ledger);
 	free(e->own_ledger);

@@ -6,7 +6,6 @@
 #include "base/schema/facts.h"
 #include "base/text/memfile.h"
 #include "live/recorder/engine_int.h"
-#include "sys/cgroup.h"
 
 static void put_num(FILE *f, const char *name, u64 v)
 {
@@ -25,9 +24,9 @@ static void put_text(FILE *f, const char *name, const char *text)
 		fr_facts_put(f, name, "%s", text);
 }
 
-static void put_task(FILE *f, const struct fr_alert *a)
+static void put_task(FILE *f, struct fr_engine *e, const struct fr_alert *a)
 {
-	char cgroup[4096];
+	char cgroup[FR_ENGINE_CGROUP_SZ];
 
 	put_num(f, "trigger_tid", a->tid);
 	if (a->ns_pid != a->pid)
@@ -37,7 +36,7 @@ static void put_task(FILE *f, const struct fr_alert *a)
 		fr_facts_put(f, "trigger_uid", "%u", a->uid);
 	put_num(f, "trigger_start_ns", a->start_ns);
 	put_num(f, "trigger_cgroup_id", a->cgroup);
-	if (a->cgroup && !fr_cgroup_path(a->cgroup, cgroup, sizeof(cgroup)))
+	if (fr_engine_cgroup(e, a, cgroup))
 		put_text(f, "trigger_cgroup", cgroup);
 }
 
@@ -99,7 +98,7 @@ char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 		fr_facts_put(f, "trigger_rule", "%s", t->text);
 		fr_facts_put(f, "trigger_rule_nr", "%u", nr);
 	}
-	put_task(f, a);
+	put_task(f, e, a);
 	put_cause(f, a, t);
 	fr_facts_put(f, "rule_cnt", "%u", e->rule_cnt);
 	for (i = 0; i < e->rule_cnt; i++)

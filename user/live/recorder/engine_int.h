@@ -19,9 +19,12 @@
 #include "live/recorder/engine.h"
 #include "live/recorder/writer.h"
 #include "live/trig/trig.h"
+#include "sys/cgroup_soon.h"
 
 #define LISTENER_MAX 8
 #define SLOT_NONE    (~0u)
+
+#define FR_ENGINE_CGROUP_SZ 4096
 
 struct fr_sources;
 
@@ -63,6 +66,8 @@ struct fr_engine {
 	u32 slot_of[FR_TRIGGER_MAX];
 	u64 said_ended; /* reported once: moments of rules that are not ours */
 	struct fr_sources *sources;
+	struct fr_cgroup_soon *cgroups;
+	int cgroup_err; /* of the last look-up: it is said when this changes */
 	struct fr_engine_job job[FR_PENDING_MAX];
 	int running;		  /* index of the pending one that the writer has, -1 none */
 	bool tidying;		  /* the writer removes old snapshots instead */
@@ -95,6 +100,9 @@ void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 
 /* A moment of rule nr, seen by user space. text: details, "" none. */
 int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *text);
+
+/* The path of a moment's cgroup: true and buf, or false and "": there is none, or it is not known. */
+bool fr_engine_cgroup(struct fr_engine *e, const struct fr_alert *a, char buf[FR_ENGINE_CGROUP_SZ]);
 
 /* ---- engine_take.c ---- */
 

@@ -65,7 +65,9 @@ static int arm_longer(struct source *src, const struct fr_trigger *t)
 	return err;
 }
 
-/* The current values, as the kernel prints them, and how long tasks have stalled since the machine was started. False: unknown.
+/*
+ * The current values, as the kernel prints them, and how long tasks have stalled since the machine was started. False: unknown.
+ * Read here, not by an errand: its lock only the kernel has, while it adds up, and a fork is worst while memory is short.
  */
 static bool read_psi(const struct source *src, char line[FR_ALERT_PATH_MAX], u64 *total_us)
 {

@@ -2,46 +2,53 @@
 #include "live/recorder/takeover.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/config/config.h"
 #include "base/err.h"
 #include "live/incident/inclog.h"
-#include "live/snapshot/store.h"
+#include "live/recorder/writer.h"
 
-#define REASON	   "settings"
-#define SAVE_TRIES 2 /* one more where it was larger than the room that was made */
+#define REASON	"settings"
+#define LOOK_MS 1000
 
-/* As for any other snapshot, old ones leave before. */
-static int dump(struct fr_sess *s, struct fr_store *st, const struct fr_dump_ask *ask, struct fr_dump_done *done)
+/* The writer does all that waits for the disk; one that stands still is ended, as that of any other snapshot. */
+static int wait_for(struct fr_writer_proc *w, const struct fr_config *c, struct fr_writer_done *done)
 {
-	u64 want_sz = fr_store_want_sz(st, 0);
-	int tries, err = -ENOSPC;
+	struct pollfd p = {.events = POLLIN};
+	int err;
 
-	for (tries = 0; tries < SAVE_TRIES && (err == -ENOSPC || err == -EDQUOT); tries++) {
-		err = fr_store_make_room(st, want_sz, NULL);
-		if (err)
-			break;
-		err = fr_dump(s, ask, done);
-		want_sz = fr_store_want_more(st, want_sz);
-	}
+	do {
+		p.fd = fr_writer_fd(w);
+		poll(&p, 1, LOOK_MS);
+		err = fr_writer_answer(w, c->write_timeout_ns, done);
+	} while (err == -EAGAIN);
+	if (err == -EPIPE || err == -ETIME)
+		fr_err("the process that writes snapshots %s", err == -EPIPE
+								       ? "was ended from outside"
+								       : "stood still, stopped or waiting for its disk: it was "
+									 "ended: give it more time with WriteTimeout=");
 	return err;
 }
 
 static int save(struct fr_sess *s, const struct fr_config *c, struct fr_saved *saved)
 {
-	const struct fr_store_conf conf = fr_store_conf_of(c);
-	struct fr_dump_ask ask = {.dir = c->dir, .reason = REASON};
-	struct fr_store *st;
-	int err = fr_store_open(&conf, &st);
+	const struct fr_store_conf store = fr_store_conf_of(c);
+	const struct fr_dump_ask dump = {.dir = c->dir, .reason = REASON};
+	const struct fr_writer_ask ask = {.dump = &dump, .store = &store};
+	struct fr_writer_done *done = calloc(1, sizeof(*done));
+	struct fr_writer_proc *w = NULL;
+	int err = done ? fr_writer_start(s, c->dir, &w) : -ENOMEM;
 
-	if (err) {
-		fr_err_errno(err, "cannot look after the snapshots in %s", c->dir);
-	} else {
-		err = dump(s, st, &ask, &saved->done);
-		fr_store_close(st);
-	}
+	err = err ?: fr_writer_ask(w, &ask);
+	err = err ?: wait_for(w, c, done);
+	fr_writer_stop(w);
+	if (!err)
+		saved->done = done->dump;
+	free(done);
 	fr_tell_snapshot(s, saved->done.path, saved->done.bytes, err);
 	saved->reason = err ? NULL : REASON;
 	if (!err)
