@@ -10,7 +10,7 @@
  *
  * The queue and the slots are pinned with the session: what happens while no recorder lives waits for the next one.
  * A moment that floods (a latency rule that holds a million times a second) is written and alerted once per the rule's gap, and
- * counted each time.
+ * counted each time. Users have gaps of their own, so that one's flood does not hide another's moment.
  */
 #ifndef FR_ALERT_H
 #define FR_ALERT_H
@@ -21,8 +21,10 @@
 #define FR_TRIGGER_TEXT_MAX 256u
 #define FR_ALERT_FRAME_MAX  64u /* of each stack */
 #define FR_ALERT_PATH_MAX   256u
-#define FR_ALERT_QUEUE_SZ   (512u << 10)  /* a power of two; some 300 alerts wait in it */
-#define FR_LAT_GAP_NS	    10000000ULL	  /* between two alerts of one latency or event rule; hung: of pauses that have ended */
+#define FR_ALERT_QUEUE_SZ   (512u << 10) /* a power of two; some 300 alerts wait in it */
+#define FR_LAT_GAP_NS	    10000000ULL	 /* between two alerts of one latency or event rule; hung: of pauses that have ended */
+#define FR_GAP_BITS	    3
+#define FR_GAP_CNT	    (1u + (1u << FR_GAP_BITS)) /* gaps of a rule: root's, and those of other users (fr_gap_of()) */
 #define FR_KERNEL_GAP_NS    1000000000ULL /* of a kernel rule: a report has many lines, and the console may be slow */
 
 /*
@@ -118,7 +120,7 @@ struct fr_trigger_slot {
 	u64 full;			     /* BPF: of these, alerts lost because the queue was full */
 	u64 verdict[FR_TRIGGER_VERDICT_CNT]; /* user space */
 	u64 last_ns;			     /* user space: recording clock of the last snapshot taken */
-	u64 next_ns;			     /* BPF: no alert before this */
+	u64 next_ns[FR_GAP_CNT];	     /* BPF: no alert before this, by user */
 	u64 first_grant; /* user space: snapshots granted before this number are of rules that had the slot earlier */
 } FR_ALIGNED(FR_CACHE_SZ);
 
@@ -131,6 +133,7 @@ struct fr_alert {
 	u32 tid, pid; /* the task it is about, in the first pid namespace; 0: none */
 	u32 ns_pid;   /* the same process in its own pid namespace; 0: unknown */
 	u32 uid;
+	u32 owner; /* who answers for it (owner.bpf.h): uid, or who made its user namespace; ~0: nobody */
 	s32 sig;
 	s32 code;
 	s32 exit_code;	  /* status, and deaths without core: as wait() gives it */

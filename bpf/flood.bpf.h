@@ -10,11 +10,11 @@
 #define FR_FLOOD_BPF_H
 
 #include "flood.h"
+#include "owner.bpf.h"
 #include "record.bpf.h"
 
-#define FR_SHARE_MAX	1024u
-#define FR_NAMES_MAX	8u /* of a user, under which its incidents are squeezed out; those of others are told together */
-#define FR_USER_NS_DEEP 33u
+#define FR_SHARE_MAX 1024u
+#define FR_NAMES_MAX 8u /* of a user, under which its incidents are squeezed out; those of others are told together */
 
 /* Whose incident it is, and what: all of it makes two incidents equal. */
 struct fr_flood_of {
@@ -49,30 +49,11 @@ struct {
 	__type(value, struct fr_squeezed);
 } fr_incident_squeezed SEC(".maps") __weak;
 
-/*
- * Who answers for a task: its user, or, if another user than root made the user namespace that it lives in, that one: who may
- * have many users there is one all the same.
- */
-FR_INLINE u32 fr_flood_user(const struct task_struct *task)
-{
-	struct user_namespace *ns = BPF_CORE_READ(task, cred, user_ns), *up;
-	u32 uid = BPF_CORE_READ(task, cred, uid.val), owner = 0, i;
-
-	for (i = 0; i < FR_USER_NS_DEEP; i++) {
-		up = BPF_CORE_READ(ns, parent);
-		if (!up)
-			break;
-		owner = BPF_CORE_READ(ns, owner.val);
-		ns = up;
-	}
-	return owner ? owner : uid;
-}
-
 FR_INLINE void fr_flood_whose(struct task_struct *task, struct fr_flood_of *of)
 {
 	struct inode *inode = BPF_CORE_READ(task, mm, exe_file, f_inode);
 
-	of->uid = fr_flood_user(task);
+	of->uid = fr_owner_of(task);
 	if (inode)
 		of->program = BPF_CORE_READ(inode, i_ino) ^ (u64)BPF_CORE_READ(inode, i_sb, s_dev) << 44;
 	bpf_probe_read_kernel_str(of->comm, sizeof(of->comm), task->comm);

@@ -47,6 +47,12 @@ FR_INLINE u32 fr_rule_is_for_hung(const volatile struct fr_trigger_rule *r, u64 
 	return r->kind == FR_TRIGGER_hung && value_ns > r->limit_ns;
 }
 
+/* Users have gaps of their own, root one for itself, others by their number: who fills gaps fills only few. */
+FR_INLINE u32 fr_gap_of(u32 owner)
+{
+	return !owner || owner == ~0u ? 0 : 1 + (owner * 2654435761u >> (32 - FR_GAP_BITS));
+}
+
 /*
  * Is the gap since the rule's last alert over? Then this begins the next one. *next_ns: the rule's own, 0 at first; a time too
  * far ahead is damage and is ignored. The CAS pairs with itself on other CPUs: one of them begins the gap.

@@ -27,13 +27,13 @@ __noinline u32 fr_death_rules(u32 kind, u32 value, u32 uid, u64 named)
 	return set;
 }
 
-__noinline u32 fr_rules_due(u32 set)
+__noinline u32 fr_rules_due(u32 set, u32 owner)
 {
 	u32 due = 0, i;
 
 	for (i = 0; i < FR_TRIGGER_MAX; i++)
 		if (fr_rules[i].kind)
-			due |= fr_rule_due(i, set >> i & 1);
+			due |= fr_rule_due(i, set >> i & 1, owner);
 	return due;
 }
 
@@ -102,7 +102,7 @@ int BPF_PROG(fr_crash_deliver, int sig, struct kernel_siginfo *info, struct k_si
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
 	fr_detect_source(&d, fatal, sig, ctx);
-	return fr_crash_tell(ctx, fr_rules_due(set), 0, &d);
+	return fr_crash_tell(ctx, fr_rules_due(set, 0), 0, &d);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

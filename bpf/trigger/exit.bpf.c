@@ -33,8 +33,8 @@ int BPF_PROG(fr_process_exit, struct task_struct *task)
 	if (!set || !fr_death_is_first(task->tgid, task->group_leader->start_time))
 		return 0;
 	if (!d.sig)
-		return tell_status(fr_rules_due(set), d.exit_code);
-	return fr_crash_tell(ctx, fr_rules_due(set), 1, &d);
+		return tell_status(fr_rules_due(set, uid), d.exit_code);
+	return fr_crash_tell(ctx, fr_rules_due(set, uid), 1, &d);
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -46,7 +46,7 @@ FR_INLINE u32 kernel_rules(void)
 
 FR_INLINE int report_tell(const void *text, u32 len, u32 what, u64 addr)
 {
-	u32 due = fr_rules_due(kernel_rules()), nr = due ? fr_moment_begin(FR_TRIGGER_kernel, due) : FR_MOMENT_NONE;
+	u32 due = fr_rules_due(kernel_rules(), ~0u), nr = due ? fr_moment_begin(FR_TRIGGER_kernel, due) : FR_MOMENT_NONE;
 	struct fr_alert *a = fr_alert(nr);
 
 	if (!a)

@@ -18,6 +18,7 @@ __noinline u32 fr_lat_who(u64 address, struct fr_lat_who *who)
 	who->pid = BPF_CORE_READ(task, tgid);
 	who->tid = BPF_CORE_READ(task, pid);
 	who->uid = BPF_CORE_READ(task, cred, uid.val);
+	who->owner = fr_owner_of(task);
 	BPF_CORE_READ_INTO(&who->comm, task, comm);
 	return !fr_is_self(who->pid);
 }
@@ -87,7 +88,7 @@ __noinline u32 fr_lat_begin(u32 latency, u64 value_ns, u64 id, const struct fr_l
 
 	if (!who)
 		return FR_MOMENT_NONE;
-	due = fr_rules_due(fr_lat_rules(latency, value_ns, id, who));
+	due = fr_rules_due(fr_lat_rules(latency, value_ns, id, who), who->owner);
 	nr = due ? fr_moment_begin(FR_TRIGGER_latency, due) : FR_MOMENT_NONE;
 	a = fr_alert(nr);
 	if (!a)
@@ -97,6 +98,7 @@ __noinline u32 fr_lat_begin(u32 latency, u64 value_ns, u64 id, const struct fr_l
 	a->tid = who->tid;
 	a->pid = who->pid;
 	a->uid = who->uid;
+	a->owner = who->owner;
 	if (latency == FR_LATENCY_block) {
 		a->addr = addr;
 		__builtin_memcpy(a->comm, who->comm, sizeof(a->comm));
@@ -153,7 +155,7 @@ FR_INLINE void ran_after_hang(struct task_struct *task, const struct fr_lat_run 
 	if (value <= fr_hung_min_ns || fr_trigger_idle() || !fr_lat_who(address, &who))
 		return;
 	nr = fr_hung_begin(value, ran->blocked_ns > ran->queued_ns ? FR_PREV_STATE_BLOCKED : 0,
-			   fr_rules_due(fr_hung_rules(value, said, &who)), address);
+			   fr_rules_due(fr_hung_rules(value, said, &who), who.owner), address);
 	if (nr != FR_MOMENT_NONE)
 		fr_hung_end(nr, fr_moment_stack_of(task, nr));
 }
@@ -322,7 +324,8 @@ int BPF_PROG(fr_lat_rq_requeue, struct request *rq)
 
 FR_INLINE void tell_request(struct request *rq, const struct fr_lat_request *r, u64 value)
 {
-	struct fr_lat_who who = {.comm = {r->comm[0], r->comm[1]}, .uid = r->uid, .tid = r->tid, .pid = r->tgid};
+	struct fr_lat_who who = {
+		.comm = {r->comm[0], r->comm[1]}, .uid = r->uid, .owner = r->uid, .tid = r->tid, .pid = r->tgid};
 
 	if (!fr_trigger_idle() && !fr_is_self(r->tgid))
 		fr_lat_end(fr_lat_begin(FR_LATENCY_block, value, fr_rq_dev(rq), &who, BPF_CORE_READ(rq, __sector)),
@@ -362,7 +365,7 @@ FR_INLINE struct fr_lat_cpu *this_cpu(void)
 
 FR_INLINE int tell_interrupt(u32 latency, u64 value, u32 nr)
 {
-	struct fr_lat_who nobody = {.uid = ~0u};
+	struct fr_lat_who nobody = {.uid = ~0u, .owner = ~0u};
 
 	if (value > fr_lat_min_ns[latency] && !fr_trigger_idle())
 		fr_lat_end(fr_lat_begin(latency, value, nr, &nobody, 0), latency, 0);

@@ -34,7 +34,7 @@ struct fr_lat_who {
 	u32 uid;
 	u32 tid;
 	u32 pid;
-	u32 pad;
+	u32 owner; /* who answers for it (owner.bpf.h) */
 };
 
 FR_INLINE struct fr_lat_task *fr_lat_find(struct task_struct *task)

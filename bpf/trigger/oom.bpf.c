@@ -13,7 +13,7 @@ int BPF_PROG(fr_oom_signal, int sig, struct kernel_siginfo *info, struct task_st
 __noinline int fr_oom_tell(u64 victim, u32 pid)
 {
 	u32 uid = victim ? fr_task_uid((struct task_struct *)victim) : ~0u;
-	u32 due = fr_rules_due(fr_death_rules(FR_TRIGGER_oom, 0, uid, 0));
+	u32 due = fr_rules_due(fr_death_rules(FR_TRIGGER_oom, 0, uid, 0), uid);
 	u32 nr = due ? fr_moment_begin(FR_TRIGGER_oom, due) : FR_MOMENT_NONE;
 	struct fr_alert *a = fr_alert(nr);
 

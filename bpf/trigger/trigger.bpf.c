@@ -17,7 +17,7 @@ FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
 
 /* ---- rules ---- */
 
-__noinline u32 fr_rule_due(u32 rule, u32 holds)
+__noinline u32 fr_rule_due(u32 rule, u32 holds, u32 owner)
 {
 	struct fr_trigger_slot *slot = fr_slot_at(rule);
 	u64 gap_ns = fr_rules[rule % FR_TRIGGER_MAX].gap_ns;
@@ -25,7 +25,7 @@ __noinline u32 fr_rule_due(u32 rule, u32 holds)
 	if (!holds)
 		return 0;
 	fr_count(&slot->matched, 1);
-	if (gap_ns && !fr_gap_over(&slot->next_ns, bpf_ktime_get_ns(), gap_ns))
+	if (gap_ns && !fr_gap_over(&slot->next_ns[fr_gap_of(owner)], bpf_ktime_get_ns(), gap_ns))
 		return 0;
 	return 1u << rule % FR_TRIGGER_MAX;
 }
@@ -223,6 +223,7 @@ __noinline int fr_moment_of(u32 nr, u64 address)
 	a->pid = BPF_CORE_READ(task, tgid);
 	a->ns_pid = ns_pid_of(task);
 	a->uid = BPF_CORE_READ(task, cred, uid.val);
+	a->owner = fr_owner_of(task);
 	a->cgroup = fr_cgroup_of(address, BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id));
 	a->start_ns = BPF_CORE_READ(task, start_time);
 	BPF_CORE_READ_STR_INTO(&a->comm, task, comm);

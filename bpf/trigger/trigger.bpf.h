@@ -12,7 +12,7 @@
  *			return 0;
  *		for (i = 0; i < FR_TRIGGER_MAX; i++)	each rule of this kind: counts, and checks the rule's gap
  *			if (fr_rules[i].kind == FR_TRIGGER_hung)
- *				due |= fr_rule_due(i, value > fr_rules[i].limit_ns);
+ *				due |= fr_rule_due(i, value > fr_rules[i].limit_ns, owner);
  *		nr = due ? fr_moment_begin(FR_TRIGGER_hung, due) : FR_MOMENT_NONE;
  *		a = fr_alert(nr);
  *		if (!a)
@@ -41,6 +41,7 @@
 
 #include "arch.bpf.h"
 #include "origin.bpf.h"
+#include "owner.bpf.h"
 #include "rule.h"
 #include "triggers.bpf.h"
 
@@ -118,11 +119,12 @@ FR_INLINE struct fr_alert *fr_alert(u32 nr)
 
 /* Global functions, in trigger.bpf.c: each is verified once. */
 
-/* Does the condition of a rule hold? Counts it. Returns the rule's bit if an alert is due now, otherwise 0. */
-u32 fr_rule_due(u32 rule, u32 holds);
+/* Does the condition of a rule hold? Counts it. Returns the rule's bit if an alert is due now for this owner (~0: nobody),
+ * otherwise 0. */
+u32 fr_rule_due(u32 rule, u32 holds, u32 owner);
 
 /* Returns which of these rules, whose conditions hold, are due for an alert now. Counts. In crash.bpf.c. */
-u32 fr_rules_due(u32 set);
+u32 fr_rules_due(u32 set, u32 owner);
 
 /* Take a buffer, cleared, for a moment of these rules. Returns FR_MOMENT_NONE, counted, if all are taken. */
 u32 fr_moment_begin(u32 kind, u32 due);

@@ -90,7 +90,7 @@ __noinline u32 fr_watch_due(u32 work, u32 prog)
 
 	if (!p || !w || !fr_watch_may_hold(w, &p->guard))
 		return 0;
-	return fr_watch_holds(work, prog) ? fr_rule_due(p->rule, 1) : 0;
+	return fr_watch_holds(work, prog) ? fr_rule_due(p->rule, 1, fr_owner_of(bpf_get_current_task_btf())) : 0;
 }
 
 FR_INLINE u32 rules_due(u32 work, u32 event)

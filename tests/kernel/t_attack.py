@@ -513,5 +513,45 @@ def floods_incidents():
     equal((info["squeezed"], info["pending"], info["kinds"]["squeezed"]), (sum(by.values()), 0, sum(by.values())), f"info: {info}")
 
 
+# ---- having a rule for oneself ----
+
+# Sleeps of so many ms, under a name; without a number for ever.
+SLEEPER = """
+import sys, time
+with open("/proc/self/comm", "w") as f:
+    f.write(sys.argv[1])
+for i in range(int(sys.argv[3]) if len(sys.argv) > 3 else 10 ** 9):
+    time.sleep(int(sys.argv[2]) / 1000)
+"""
+SLEEPS = 10
+
+
+@test("another user's flood of long sleeps: each one of somebody else's is told, and has its turn of a snapshot in the flood's cooldown")
+def floods_a_rule():
+    name = f"slp{TAG}"[:13]
+    rule = f"latency:syscall:clock_nanosleep>1ms:comm={name}*,cooldown=20s"
+    with recording(rule, more="[Storage]\nMaxFiles=0\n") as r:
+        flood = [subprocess.Popen([*as_user(ATTACKER), "/usr/bin/python3", "-c", SLEEPER, f"{name}a", "2"]) for _ in range(4)]
+        try:
+            r.wait_files(2)
+            run(*as_user(VICTIM), "/usr/bin/python3", "-c", SLEEPER, f"{name}v", "20", str(SLEEPS))
+            files = r.wait_files(3)
+            file = dump(r.name)
+        finally:
+            for p in flood:
+                p.kill()
+                p.wait()
+        told = [e for e in replay(file, "-f", f'event == latency && target_comm == "{name}v"')]
+        equal(len(told), SLEEPS, "sleeps that were told")
+        whose = [fr_json("info", f)["trigger"]["comm"] for f in files]
+        equal(whose, [f"{name}a", f"{name}a", f"{name}v"], f"whose snapshots: {r.said()}")
+        by = {i["uid"]: i["code"] for i in incidents_of(r) if i["kind"] == "trigger" and i["text"].startswith(rule[:40]) and i["code"]}
+        check({ATTACKER, VICTIM} <= set(by), f"who had none is told by user: {by}")
+
+
+def incidents_of(r):
+    return [json.loads(line) for line in fr("incidents", "-n", r.name, "-o", r.dir, "--json").stdout.splitlines()]
+
+
 if __name__ == "__main__":
     main()

@@ -277,6 +277,69 @@ static void test_share_of_same_program(void **state)
 	fr_gate_free(g);
 }
 
+/* What this user's program, which takes so long, is told by a rule with a cooldown. */
+static const char *hangs(struct fr_gate *g, const char *text, u64 program, u32 uid, u64 now_ns)
+{
+	struct fr_trigger t = rule(text);
+	struct fr_moment m = {.kind = FR_TRIGGER_hung,
+			      .uid = uid,
+			      .owner = uid,
+			      .exe_id = program,
+			      .value_ns = 9 * SEC,
+			      .comm = "",
+			      .exe = "",
+			      .cgroup = ""};
+	const struct fr_gate_asked asked = {.now_ns = now_ns};
+
+	return fr_trigger_verdict_name(fr_gate_decide(g, &t, 0, &m, &asked));
+}
+
+/* Who hangs as soon as a cooldown is over, again and again, keeps nobody out; two who do so do not either. */
+static void test_turns(void **state)
+{
+	struct fr_gate *g = made(&storm);
+	u64 s;
+
+	(void)state;
+	assert_string_equal(hangs(g, "hung>1s", 1, 1000, 100 * SEC), "taken");
+	/* of one stall many hang: the first one's snapshot shows it */
+	assert_string_equal(hangs(g, "hung>1s", 2, 1001, 100 * SEC), "cooldown");
+	assert_string_equal(hangs(g, "hung>1s", 3, 1000, 160 * SEC), "taken");
+	assert_string_equal(hangs(g, "hung>1s", 4, 1000, 161 * SEC), "cooldown");
+	assert_string_equal(hangs(g, "hung>1s", 2, 1001, 161 * SEC), "taken");
+	assert_string_equal(hangs(g, "hung>1s", 2, 1001, 162 * SEC), "cooldown");
+	/* one turn, then others */
+	assert_string_equal(hangs(g, "hung>1s", 5, 1002, 163 * SEC), "cooldown");
+	for (s = 221; s < 500; s += 60)
+		assert_string_equal(hangs(g, "hung>1s", 2, s / 60 % 2 ? 1000 : 1001, s * SEC), "taken");
+	assert_string_equal(hangs(g, "hung>1s", 5, 1002, 499 * SEC), "taken");
+	assert_string_equal(hangs(g, "hung>1s", 5, 1002, 500 * SEC), "cooldown");
+	fr_gate_free(g);
+}
+
+/* Of root's, programs have turns; what is nobody's has none. */
+static void test_turns_of_root(void **state)
+{
+	struct fr_gate *g = made(&calm);
+	struct fr_trigger t = rule("latency:softirq>1ms");
+	u64 s;
+
+	(void)state;
+	for (s = 100; s < 400; s += 60) {
+		assert_string_equal(hangs(g, "hung>1s", 1, 0, s * SEC), "taken");
+		assert_string_equal(hangs(g, "hung>1s", 1, 0, (s + 59) * SEC), "cooldown");
+	}
+	assert_string_equal(hangs(g, "hung>1s", 2, 0, 341 * SEC), "taken");
+	assert_string_equal(hangs(g, "hung>1s", 1, 0, 342 * SEC), "cooldown");
+	/* the rule's own limit stands */
+	assert_string_equal(hangs(g, "hung>1s,max=7/1h", 3, 0, 401 * SEC), "taken");
+	assert_string_equal(hangs(g, "hung>1s,max=7/1h", 3, 0, 500 * SEC), "max");
+	asks(g, &t, 1, 1, 100 * SEC, "taken");
+	asks(g, &t, 1, 1, 160 * SEC, "taken");
+	asks(g, &t, 1, 2, 161 * SEC, "cooldown");
+	fr_gate_free(g);
+}
+
 /* A share never keeps a rule from its first, and there are none without a limit. */
 static void test_no_share(void **state)
 {
@@ -491,6 +554,8 @@ int main(void)
 		cmocka_unit_test(test_share_of_programs),
 		cmocka_unit_test(test_share_of_users),
 		cmocka_unit_test(test_share_of_same_program),
+		cmocka_unit_test(test_turns),
+		cmocka_unit_test(test_turns_of_root),
 		cmocka_unit_test(test_no_share),
 		cmocka_unit_test(test_busy),
 		cmocka_unit_test(test_undo),

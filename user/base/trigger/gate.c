@@ -214,12 +214,35 @@ static bool within_share(const struct fr_gate *g, struct fr_gate_from from, u64 
 	       (!is_counted_user(from) || has_share(g->conf.storm_cnt, cnt - user, user));
 }
 
+/* How many of a rule's snapshots were this user's, or this program's where users do not count, in the time of turns. */
+static u32 had(const struct times *rule, struct fr_gate_from from, u64 now_ns)
+{
+	bool by_user = is_counted_user(from);
+	const struct time *t;
+	u32 cnt = 0, i;
+
+	for (i = 0; i < rule->cnt; i++) {
+		t = times_nth(rule, i);
+		if (within(t->ns, now_ns, FR_GATE_TURN_NS))
+			cnt += t->from.uid == from.uid && (by_user || t->from.program == from.program);
+	}
+	return cnt;
+}
+
+/* Is the rule in its cooldown for it? Not for who has had none, where who began the cooldown had one before; see gate.h. */
+static bool cools_rule(const struct fr_trigger *t, const struct times *rule, struct fr_gate_from from, u64 now_ns)
+{
+	if (!times_full(rule, 1, now_ns, t->cooldown_ns))
+		return false;
+	return !from.program || had(rule, times_nth(rule, 0)->from, now_ns) < 2 || had(rule, from, now_ns);
+}
+
 struct fr_gate_from fr_gate_from(const struct fr_moment *m)
 {
 	bool is_task = m->kind == FR_TRIGGER_crash || m->kind == FR_TRIGGER_status || m->kind == FR_TRIGGER_oom ||
 		       m->kind == FR_TRIGGER_hung || m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_event;
 
-	return is_task ? (struct fr_gate_from){fr_trigger_program(m), m->uid} : FR_GATE_FROM_NONE;
+	return is_task ? (struct fr_gate_from){fr_trigger_program(m), m->owner} : FR_GATE_FROM_NONE;
 }
 
 /*
@@ -242,7 +265,7 @@ static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger 
 	if (t->dedupe && key) {
 		if (cools_key(g, t, key, now_ns))
 			return FR_TRIGGER_VERDICT_dedupe;
-	} else if (times_full(rule, 1, now_ns, t->cooldown_ns)) {
+	} else if (cools_rule(t, rule, from, now_ns)) {
 		return FR_TRIGGER_VERDICT_cooldown;
 	}
 	if (times_full(rule, t->max_cnt, now_ns, t->max_ns))

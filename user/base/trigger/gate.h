@@ -26,6 +26,13 @@ struct fr_gate_from {
 	u32 uid;     /* ~0: unknown */
 };
 
+/*
+ * And for turns: of a rule whose cooldown is not by key (hung, latency, event), who has its snapshots again and again does not
+ * keep others out. Whoever had none of it in this time is not refused for a cooldown that was begun by a user, or a program of
+ * root, that had one before in it.
+ */
+#define FR_GATE_TURN_NS 600000000000ULL
+
 #define FR_GATE_FROM_NONE ((struct fr_gate_from){.uid = ~0u})
 
 struct fr_gate_conf {

@@ -89,6 +89,7 @@ struct fr_moment {
 	enum fr_trigger_kind kind;
 	u64 ts;
 	u32 tid, pid, uid; /* uid ~0: unknown */
+	u32 owner;	   /* who answers for it (struct fr_alert); ~0: unknown */
 	s32 sig;
 	s32 status; /* exit status, 0 to 255 */
 	u64 ip;

@@ -77,6 +77,7 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 		.tid = a->tid,
 		.pid = a->pid,
 		.uid = a->uid,
+		.owner = a->owner,
 		.sig = a->sig,
 		.status = fr_wait_status(a->exit_code),
 		.ip = a->ip,
@@ -319,7 +320,7 @@ static struct fr_alert *new_alert(struct fr_engine *e, enum fr_trigger_kind kind
 	fr_sess_clocks(e->s, &now);
 	a->kind = kind;
 	a->mono_ns = now.mono_ns;
-	a->uid = ~0u;
+	a->uid = a->owner = ~0u;
 	return a;
 }
 

@@ -28,12 +28,15 @@
 
 struct fr_sources;
 
-/* What the incident log was told about a rule's moments with one verdict. */
+/* What the incident log was told about a user's moments of a rule with one verdict. */
 struct fr_engine_told {
-	u64 next_ns; /* not before */
+	u64 next_ns; /* not before; 0: free */
 	u64 held;    /* moments since then */
 	u32 kind;    /* theirs */
+	u32 owner;
 };
+
+#define FR_ENGINE_TOLD_CNT 5u /* four users, and all others together */
 
 enum fr_engine_tidy { FR_TIDY_NOTHING, FR_TIDY_OLD, FR_TIDY_ALL };
 
@@ -87,7 +90,7 @@ struct fr_engine {
 	int last_err;			     /* of the last snapshot that ended */
 	int failed_err;			     /* of the last one that could not be written, 0: none of this recorder's */
 	u64 unruled[FR_TRIGGER_VERDICT_CNT]; /* of snapshots asked for without a rule, which have no slot to be counted in */
-	struct fr_engine_told told[FR_TRIGGER_MAX + 1][FR_TRIGGER_VERDICT_CNT];
+	struct fr_engine_told told[FR_TRIGGER_MAX + 1][FR_TRIGGER_VERDICT_CNT][FR_ENGINE_TOLD_CNT];
 };
 
 /* ---- engine.c ---- */
@@ -119,8 +122,8 @@ int fr_engine_start_writer(struct fr_engine *e);
 /* ---- engine_tell.c ---- */
 
 /*
- * Write to the incident log what was decided of a moment (verdict: enum fr_trigger_verdict) of rule nr. Equal ones soon after
- * each other are held back and counted; _held() writes those.
+ * Write to the incident log what was decided of a moment (verdict: enum fr_trigger_verdict) of rule nr. Equal ones of a user
+ * soon after each other are held back and counted; _held() writes those.
  */
 void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict);
 void fr_engine_tell_held(struct fr_engine *e);

@@ -254,7 +254,7 @@ static int crash(struct fr_re *re, const struct fr_row *r, u32 sig, u64 ip, u32 
 	m = fr_re_moment(re, FR_TRIGGER_crash, r->ts, r->tid, r->cpu);
 	m->sig = sig;
 	m->ip = ip;
-	m->uid = uid;
+	m->uid = m->owner = uid;
 	m->core = fr_sig_in(sig, FR_SIG_CORE);
 	if (late)
 		fr_re_name_process(re, r->cpu);
@@ -311,7 +311,7 @@ static int on_victim(struct fr_re *re, const struct fr_re_schema *s, const struc
 		return 0;
 	m = fr_re_moment(re, FR_TRIGGER_oom, r->ts, tid, r->cpu);
 	m->sig = FR_SIGKILL;
-	m->uid = uid;
+	m->uid = m->owner = uid;
 	return fr_re_tell(re, set);
 }
 

@@ -94,7 +94,7 @@ struct fr_re {
 	const struct fr_view *view; /* of any of its files */
 	u64 shift_ns;
 	struct fr_gate *gate;
-	u64 next_ns[FR_TRIGGER_MAX]; /* ends of rules' gaps */
+	u64 next_ns[FR_TRIGGER_MAX][FR_GAP_CNT]; /* ends of rules' gaps, by user */
 	struct fr_rehearse_total total[FR_TRIGGER_MAX];
 	struct fr_re_pending pending[FR_PENDING_MAX];
 	u32 pending_cnt;

@@ -45,6 +45,7 @@ struct fr_moment *fr_re_moment(struct fr_re *re, u32 kind, u64 ts, u32 tid, u16 
 		.tid = tid,
 		.pid = who.pid > 0 ? who.pid : 0,
 		.uid = ~0u,
+		.owner = ~0u,
 		.comm = m->comm,
 		.exe = "",
 		.cgroup = "",
@@ -151,11 +152,11 @@ static void count(struct fr_re *re, u32 rules)
 int fr_re_tell(struct fr_re *re, u32 rules)
 {
 	const struct fr_rehearse *h = re->h;
-	u32 i, due = rules;
+	u32 i, due = rules, gap = fr_gap_of(re->moment.m.owner);
 
 	count(re, rules);
 	for (i = 0; i < h->rule_cnt; i++)
-		if (rules >> i & 1 && h->bpf[i].gap_ns && !fr_gap_over(&re->next_ns[i], re->moment.m.ts, h->bpf[i].gap_ns))
+		if (rules >> i & 1 && h->bpf[i].gap_ns && !fr_gap_over(&re->next_ns[i][gap], re->moment.m.ts, h->bpf[i].gap_ns))
 			due &= ~(1u << i);
 	return tell(re, due);
 }
