@@ -10,8 +10,8 @@
 void fr_stdfd_reserve(void);
 
 /*
- * From now on nothing that is printed to stderr waits for a terminal that is stopped, or a pipe that nobody reads: it is lost
- * then. Descriptor 2, which children inherit, stays as it is.
+ * From now on nothing that is printed to stderr waits for a terminal that is stopped, or a pipe or socket (a journal's) that
+ * nobody reads: it is lost then. Descriptor 2, which children inherit, stays as it is.
  */
 void fr_stdfd_no_wait(void);
 
