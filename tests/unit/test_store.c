@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/trigger/quota.h"
 #include "live/snapshot/name.h"
 #include "live/snapshot/store_int.h"
@@ -494,6 +495,32 @@ static void join_by(const char *name_pattern, bool uses_pid, struct fr_stored *f
 	assert_int_equal(fr_store_join(f, 1, &places), 0);
 }
 
+static void keep_said(void *arg, bool is_error, const char *text)
+{
+	(void)is_error;
+	snprintf(arg, 256, "%s", text);
+}
+
+/* A directory that cannot be read is not one without core files; one that is not there is. */
+static void test_unread_cores(void **state)
+{
+	char said[256] = "";
+	const struct fr_err_sink sink = {.say = keep_said, .arg = said};
+	const struct fr_err_sink *was = fr_err_divert(&sink);
+	struct fr_stored f = death(100, "x", 1000 * SEC);
+
+	(void)state;
+	join_by("none/%e.%p", false, &f);
+	assert_string_equal(said, "");
+	assert_int_equal(symlink("loop", in_dir("loop")), 0);
+	join_by("loop/%e.%p", false, &f);
+	assert_non_null(strstr(said, "loop/%e.%p"));
+	assert_non_null(strstr(said, "not all core files"));
+	fr_err_divert(was);
+	is_core(&f, NULL);
+	assert_int_equal(unlink(in_dir("loop")), 0);
+}
+
 static void test_pattern_cores(void **state)
 {
 	struct fr_stored f = death(100, "x", 1000 * SEC);
@@ -598,6 +625,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_marks, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_vanished, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_systemd_cores, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unread_cores, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_pattern_cores, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cores_of_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_one_core_one_death, setup, teardown),

@@ -375,13 +375,68 @@ static bool has_pid(const char *pattern)
 	return false;
 }
 
+/*
+ * Why not all names were read, 0: they were. glob() takes an error of readdir() for the end of a directory, and gives its
+ * functions no argument.
+ */
+static _Thread_local int unread_err;
+
+static void note_unread(int err)
+{
+	if (!unread_err && err && err != -ENOENT && err != -ENOTDIR)
+		unread_err = err;
+}
+
+static void *open_dir(const char *name)
+{
+	DIR *d = opendir(name);
+
+	if (!d)
+		note_unread(-errno);
+	return d;
+}
+
+static struct dirent *next_entry(void *dir)
+{
+	int err = 0;
+	struct dirent *e = fr_dir_next(dir, &err);
+
+	note_unread(err);
+	return e;
+}
+
+static void close_dir(void *dir)
+{
+	closedir(dir);
+}
+
+/* As glob(), of which no file is 0 names. 0 or -ENOMEM. */
+static int find_names(const char *pattern, glob_t *g)
+{
+	int err;
+
+	*g = (glob_t){
+		.gl_opendir = open_dir,
+		.gl_readdir = next_entry,
+		.gl_closedir = close_dir,
+		.gl_stat = stat,
+		.gl_lstat = lstat,
+	};
+	err = glob(pattern, GLOB_NOSORT | GLOB_ALTDIRFUNC, NULL, g);
+	return err == GLOB_NOSPACE ? -ENOMEM : 0;
+}
+
 /* How far from the death a core file was written, ~0: not within the window, or no regular file. */
 static u64 core_distance(const char *path, const struct fr_stored *f, const struct said *said)
 {
 	struct stat st;
 	u64 far_ns;
 
-	if (lstat(path, &st) || !S_ISREG(st.st_mode))
+	if (lstat(path, &st)) {
+		note_unread(-errno);
+		return ~0ULL;
+	}
+	if (!S_ISREG(st.st_mode))
 		return ~0ULL;
 	far_ns = distance(f, st.st_mtim.tv_sec * FR_SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
 	return far_ns == ~0ULL || !said->real_ns ? far_ns : distance(f, said->real_ns, DUMP_NS);
@@ -405,21 +460,24 @@ static int find_pattern(const struct fr_stored *list, size_t cnt, const struct f
 	char *pattern;
 	size_t i, of;
 	glob_t g;
-	int err = 0;
+	int err;
 
 	if (!places->pattern || places->pattern[0] != '/')
 		return 0;
 	pattern = make_glob(places);
 	if (!pattern)
 		return -ENOMEM;
-	if (!glob(pattern, GLOB_NOSORT, NULL, &g)) {
-		for (i = 0; i < g.gl_pathc; i++)
-			for (of = 0; of < cnt && !err; of++)
-				if (list[of].pid && list[of].sig)
-					err = consider(list, of, places, g.gl_pathv[i], l);
-		globfree(&g);
-	}
+	unread_err = 0;
+	err = find_names(pattern, &g);
+	for (i = 0; i < g.gl_pathc; i++)
+		for (of = 0; of < cnt && !err; of++)
+			if (list[of].pid && list[of].sig)
+				err = consider(list, of, places, g.gl_pathv[i], l);
+	globfree(&g);
 	free(pattern);
+	if (unread_err)
+		fr_warn_errno(unread_err, "cannot read all of %s (kernel.core_pattern): not all core files there are shown",
+			      places->pattern);
 	return err;
 }
 
