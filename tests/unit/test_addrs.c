@@ -19,6 +19,7 @@
 
 #include "base/rows/stacks.h"
 #include "make_batch.h"
+#include "read/elf/ehframe.h"
 #include "read/elf/kallsyms.h"
 #include "read/elf/lines.h"
 #include "read/elf/perfmap.h"
@@ -555,12 +556,12 @@ static void test_own_build_id(void **state)
 	o.p = &p;
 	assert_int_equal(fr_proc_maps(&p, find_own, &o), 0);
 	assert_true(o.cnt > 1);
-	assert_int_equal(o.sz, fr_build_id_of(fd, id));
+	assert_int_equal(o.sz, fr_build_id_of(fd, id, NULL));
 	assert_memory_equal(o.id, id, o.sz);
 	fr_proc_close(&p);
 	close(fd);
 	fd = file_of("\177ELF");
-	assert_int_equal(fr_build_id_of(fd, id), 0);
+	assert_int_equal(fr_build_id_of(fd, id, NULL), 0);
 	close(fd);
 }
 
@@ -575,9 +576,27 @@ static void test_short_head(void **state)
 	(void)state;
 	for (sz = 0; sz < sizeof(begin); sz++) {
 		assert_int_equal(pwrite(fd, begin, sz, 0), sz);
-		assert_int_equal(fr_build_id_of(fd, id), 0);
+		assert_int_equal(fr_build_id_of(fd, id, NULL), 0);
 	}
 	close(fd);
+}
+
+/* What cannot be read is not a file without one, nor without a table of frames. */
+static void test_unread_file(void **state)
+{
+	int fd = open("/proc/self/exe", O_PATH), err = 0; /* reading it fails with EBADF */
+	struct fr_ehframe *e;
+	u8 id[FR_BUILD_ID_MAX];
+
+	(void)state;
+	assert_int_equal(fr_build_id_of(fd, id, &err), 0);
+	assert_int_equal(err, -EBADF);
+	assert_int_equal(fr_ehframe_open(fd, &e), -EBADF);
+	fd = file_of("\177ELF");
+	err = 0;
+	assert_int_equal(fr_build_id_of(fd, id, &err), 0);
+	assert_int_equal(err, 0);
+	assert_int_equal(fr_ehframe_open(fd, &e), -ENOEXEC);
 }
 
 /* A perf map of somebody else's, a link, one of two names: not believed. */
@@ -628,6 +647,7 @@ int main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_own_build_id),
+		cmocka_unit_test(test_unread_file),
 		cmocka_unit_test(test_short_head),
 		cmocka_unit_test(test_perf_map_of_this_process),
 	};

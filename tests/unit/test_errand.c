@@ -24,7 +24,7 @@
 
 #define ITEM_MAX 16
 
-enum does { READS, HANGS, HANGS_LATER, STAYS, DIES, EXITS, BURNS, LOOKS };
+enum does { READS, HANGS, HANGS_LATER, STAYS, DIES, EXITS, BURNS, LOOKS, FAILS };
 
 /* What the items do, and what came of them: "ab", "ab." complete, "ab!late" missing. */
 struct rig {
@@ -110,6 +110,8 @@ static void run(void *arg, u32 item, struct fr_errand_out *out)
 	if (r->does[item] == LOOKS)
 		fr_errand_tell(out, 'f', &fds, sizeof(fds));
 	fr_errand_step(out, 1);
+	if (r->does[item] == FAILS)
+		fr_errand_fail(out);
 	if (r->does[item] == HANGS_LATER)
 		pause();
 	fr_errand_tell(out, 'b', "b", 1);
@@ -191,13 +193,15 @@ static void hangs(void)
 
 static void dies(void)
 {
-	struct rig r = {.cnt = 4, .does = {DIES, READS, EXITS, READS}};
+	struct rig r = {.cnt = 6, .does = {DIES, READS, EXITS, READS, FAILS, READS}};
 
 	do_all(&r, 60 * FR_SEC_NS, NULL);
 	assert_string_equal(r.got[0], "a!died0");
 	assert_string_equal(r.got[1], "ab.");
 	assert_string_equal(r.got[2], "a!died0");
 	assert_string_equal(r.got[3], "ab.");
+	assert_string_equal(r.got[4], "ab!failed1");
+	assert_string_equal(r.got[5], "ab.");
 }
 
 /* No time at all is left for any. */

@@ -30,7 +30,7 @@
 #define PIPE_SZ (1 << 20)
 
 /* Beside what run() tells, whose kinds are below. */
-enum { MSG_BEGIN = 256, MSG_STEP, MSG_END, MSG_NO_TIME, MSG_WAITED };
+enum { MSG_BEGIN = 256, MSG_STEP, MSG_END, MSG_FAILED, MSG_NO_TIME, MSG_WAITED };
 
 struct message {
 	u32 kind, job, item, sz;
@@ -38,14 +38,15 @@ struct message {
 
 struct fr_errand_out {
 	u32 job, item;
+	bool failed;		 /* fr_errand_fail(), of this item */
 	u64 waited[FR_LEFT_MAX]; /* what runners that are left behind wait for, as of the fork; 0: none */
 };
 
 const char *fr_errand_why_text(enum fr_errand_why why)
 {
 	static const char *const text[FR_ERRAND_WHY_CNT] = {
-		[FR_ERRAND_LATE] = "late", [FR_ERRAND_DIED] = "died", [FR_ERRAND_WAITED] = "waited",
-		[FR_ERRAND_LEFT] = "left", [FR_ERRAND_TIME] = "time", [FR_ERRAND_FORK] = "fork",
+		[FR_ERRAND_LATE] = "late", [FR_ERRAND_DIED] = "died", [FR_ERRAND_WAITED] = "waited", [FR_ERRAND_LEFT] = "left",
+		[FR_ERRAND_TIME] = "time", [FR_ERRAND_FORK] = "fork", [FR_ERRAND_FAILED] = "failed",
 	};
 
 	return text[why];
@@ -70,6 +71,11 @@ void fr_errand_tell(struct fr_errand_out *out, u32 kind, const void *data, size_
 {
 	if (sz <= FR_ERRAND_TELL_MAX)
 		tell(out, kind, data, sz);
+}
+
+void fr_errand_fail(struct fr_errand_out *out)
+{
+	out->failed = true;
 }
 
 /* A confined asker may not kill: the runner sees to it itself, a little after the asker has given the item up. */
@@ -130,8 +136,9 @@ static void run_item(const struct fr_errand_job *job, struct fr_errand_out *out,
 		tell(out, MSG_WAITED, NULL, 0);
 	} else {
 		tell(out, MSG_BEGIN, NULL, 0);
+		out->failed = false;
 		job->run(job->arg, out->item, out);
-		tell(out, MSG_END, NULL, 0);
+		tell(out, out->failed ? MSG_FAILED : MSG_END, NULL, 0);
 	}
 }
 
@@ -299,6 +306,8 @@ static void take_state(struct asking *a, u32 kind)
 		if (job->end)
 			job->end(job->arg, a->item);
 		next(a);
+	} else if (kind == MSG_FAILED) {
+		miss(a, FR_ERRAND_FAILED);
 	} else if (kind == MSG_NO_TIME || kind == MSG_WAITED) {
 		miss(a, kind == MSG_WAITED ? FR_ERRAND_WAITED : FR_ERRAND_TIME);
 	}

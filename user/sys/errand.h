@@ -32,6 +32,7 @@ enum fr_errand_why {
 	FR_ERRAND_LEFT,	  /* as many are left behind as may be */
 	FR_ERRAND_TIME,	  /* all time was up before its turn */
 	FR_ERRAND_FORK,	  /* no process, memory or descriptor for a runner */
+	FR_ERRAND_FAILED, /* the runner says so: fr_errand_fail() */
 	FR_ERRAND_WHY_CNT
 };
 
@@ -64,6 +65,9 @@ struct fr_errand {
 /* In the runner: what follows is this step of the item, from 0; and tell something of a kind below 256. */
 void fr_errand_step(struct fr_errand_out *out, u32 step);
 void fr_errand_tell(struct fr_errand_out *out, u32 kind, const void *data, size_t sz);
+
+/* Something of this step could not be read: when run() returns, the item is missing from there on, but for what was told. */
+void fr_errand_fail(struct fr_errand_out *out);
 
 /* Do all jobs, one after the other: each item ends or is missing. 0, or -errno: why there was no runner (FR_ERRAND_FORK). */
 int fr_errand_run(const struct fr_errand *e);

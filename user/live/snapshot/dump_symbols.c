@@ -522,7 +522,8 @@ static void tell_names(struct finds *f, int fd)
 {
 	size_t i;
 
-	fr_perfmap_find(fd, f->jit, f->jit_cnt);
+	if (fr_perfmap_find(fd, f->jit, f->jit_cnt))
+		fr_errand_fail(f->out);
 	close(fd);
 	for (i = 0; i < f->jit_cnt; i++)
 		if (f->jit[i].name && (!i || f->jit[i].begin != f->jit[i - 1].begin))
@@ -554,10 +555,15 @@ static void look_at_ended(struct finds *f, const struct proc_life *p)
 
 static void look_at_living(struct finds *f)
 {
-	int fd;
+	int fd, err;
 
 	f->jit_cnt = 0;
-	fr_proc_maps(&f->proc, take_map, f);
+	err = fr_proc_maps(&f->proc, take_map, f);
+	if (err && err != -ESRCH) { /* else it has ended meanwhile */
+		fr_errand_fail(f->out);
+		fr_proc_close(&f->proc);
+		return;
+	}
 	fr_errand_step(f->out, STEP_JIT);
 	fd = f->jit_cnt ? fr_proc_perf_map(&f->proc) : -1;
 	if (fd >= 0)

@@ -180,8 +180,11 @@ static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 	struct fr_dump_unwound *n = arg;
 
 	n->root = root_of(n->u[item].mnt_ns, &n->mnt_ns, n->root);
-	if (!fr_unwind(&n->u[item], n->root, n->mine))
-		fr_errand_tell(to, 0, n->mine, sizeof(*n->mine));
+	if (fr_unwind(&n->u[item], n->root, n->mine))
+		return;
+	fr_errand_tell(to, 0, n->mine, sizeof(*n->mine));
+	if (n->mine->err)
+		fr_errand_fail(to);
 }
 
 /* What a runner tells has come from files that anybody may have rigged. */

@@ -50,11 +50,16 @@ static u8 number_of(struct fr_unwound *out, const struct fr_unwound_file *file)
 	return out->file_cnt < FR_UNWIND_FILE_MAX ? ++out->file_cnt : 0;
 }
 
+static void note(struct unwinding *w, int err)
+{
+	w->out->err = w->out->err ?: err;
+}
+
 static void open_file(struct unwinding *w, u32 i)
 {
 	const struct fr_ustack_map *m = &w->u->map[i];
 	struct fr_unwound_file *file = &w->out->file[i];
-	int fd = -ENOENT;
+	int fd = -ENOENT, err = 0;
 
 	w->asked[i] = true;
 	if (!m->ino || m->path[0] != '/')
@@ -66,10 +71,13 @@ static void open_file(struct unwinding *w, u32 i)
 	if (fd < 0)
 		return;
 	file->is_there = true;
-	file->build_id_sz = fr_build_id_of(fd, file->build_id);
+	file->build_id_sz = fr_build_id_of(fd, file->build_id, &err);
+	note(w, err);
 	if (file->build_id_sz)
 		file->nr = number_of(w->out, file);
-	fr_ehframe_open(fd, &w->eh[i]);
+	err = fr_ehframe_open(fd, &w->eh[i]);
+	if (err != -ENOEXEC && err != -ENOENT)
+		note(w, err);
 }
 
 /* The number of the mapping of an address, whose file is open if it can be. -1: it is not code. */
@@ -170,8 +178,11 @@ int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
 	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;
 	while (add_frame(w) && go_up(w, &exact))
 		;
-	for (i = 0; i < u->map_cnt; i++)
+	for (i = 0; i < u->map_cnt; i++) {
+		if (w->eh[i])
+			note(w, fr_ehframe_err(w->eh[i]));
 		fr_ehframe_close(w->eh[i]);
+	}
 	free(w);
 	return 0;
 }

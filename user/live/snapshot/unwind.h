@@ -27,6 +27,7 @@ struct fr_unwound_file {
 struct fr_unwound {
 	u32 cnt;
 	u32 file_cnt;		    /* numbers */
+	int err;		    /* of reading a file, the first one; 0: there was none */
 	u64 ip[FR_STACK_DEPTH_MAX]; /* innermost first */
 	u8 map[FR_STACK_DEPTH_MAX]; /* the mapping that it lies in, from 1; 0: the first frame was in none */
 	struct fr_unwound_file file[FR_USTACK_MAP_CNT]; /* of the mappings that frames lie in */

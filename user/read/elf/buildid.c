@@ -2,6 +2,7 @@
 #include "read/elf/buildid.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -52,14 +53,29 @@ u8 fr_build_id_in_notes(const void *notes, size_t sz, u8 *id)
 struct begun {
 	int fd;
 	ssize_t sz;
+	int err; /* of reading, the first one */
 	u8 head[HEAD_SZ];
 };
 
-/* Read sz bytes at off, like pread(). */
-static ssize_t get(const struct begun *b, void *to, size_t sz, u64 off)
+/* Read sz bytes at off, like pread(), but fewer only at the end. */
+static ssize_t read_at(struct begun *b, void *to, size_t sz, u64 off)
+{
+	size_t got = 0;
+	ssize_t n;
+
+	do {
+		n = pread(b->fd, (u8 *)to + got, sz - got, off + got);
+		got += n > 0 ? n : 0;
+	} while ((n > 0 && got < sz) || (n < 0 && errno == EINTR));
+	if (n < 0 && !b->err && errno != EINVAL) /* an offset that no file has */
+		b->err = -errno;
+	return n < 0 ? n : (ssize_t)got;
+}
+
+static ssize_t get(struct begun *b, void *to, size_t sz, u64 off)
 {
 	if (b->sz < 0 || off > (u64)b->sz || sz > (u64)b->sz - off)
-		return pread(b->fd, to, sz, off);
+		return read_at(b, to, sz, off);
 	memcpy(to, b->head + off, sz);
 	return sz;
 }
@@ -71,7 +87,7 @@ struct table {
 	bool is_64;
 };
 
-static bool read_head(const struct begun *b, struct table *t)
+static bool read_head(struct begun *b, struct table *t)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -92,7 +108,7 @@ static bool read_head(const struct begun *b, struct table *t)
 }
 
 /* The position of program header nr, if it is one of notes. */
-static bool read_notes_place(const struct begun *b, const struct table *t, u32 nr, u64 *off, u64 *sz)
+static bool read_notes_place(struct begun *b, const struct table *t, u32 nr, u64 *off, u64 *sz)
 {
 	union {
 		Elf64_Phdr p64;
@@ -106,26 +122,34 @@ static bool read_notes_place(const struct begun *b, const struct table *t, u32 n
 	return (t->is_64 ? p.p64.p_type : p.p32.p_type) == PT_NOTE;
 }
 
-u8 fr_build_id_of(int fd, u8 *id)
+static u8 find(struct begun *b, u8 *id)
 {
 	u8 notes[NOTES_MAX], found = 0;
-	struct begun b;
 	struct table t;
 	u64 off, sz;
 	ssize_t n;
 	u32 i;
 
-	b.fd = fd;
-	b.sz = pread(fd, b.head, sizeof(b.head), 0);
-	if (!read_head(&b, &t))
+	b->sz = read_at(b, b->head, sizeof(b->head), 0);
+	if (b->sz < 0 || !read_head(b, &t))
 		return 0;
 	for (i = 0; i < t.cnt && i < PHDR_MAX && !found; i++) {
-		if (!read_notes_place(&b, &t, i, &off, &sz) || (s64)off < 0)
+		if (!read_notes_place(b, &t, i, &off, &sz) || (s64)off < 0)
 			continue;
-		n = get(&b, notes, sz < sizeof(notes) ? sz : sizeof(notes), off);
+		n = get(b, notes, sz < sizeof(notes) ? sz : sizeof(notes), off);
 		found = n > 0 ? fr_build_id_in_notes(notes, n, id) : 0;
 	}
 	return found;
+}
+
+u8 fr_build_id_of(int fd, u8 *id, int *err)
+{
+	struct begun b = {.fd = fd};
+	u8 sz = find(&b, id);
+
+	if (!sz && b.err && err)
+		*err = b.err;
+	return sz;
 }
 
 u8 fr_build_id_of_kernel(u8 *id)

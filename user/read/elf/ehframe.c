@@ -20,6 +20,7 @@ struct segment {
 
 struct fr_ehframe {
 	int fd;
+	int err; /* of reading, the first one */
 	struct segment load[LOAD_MAX];
 	u32 load_cnt;
 	u64 hdr;   /* address of .eh_frame_hdr */
@@ -28,20 +29,33 @@ struct fr_ehframe {
 	u8 cie[ENTRY_MAX], fde[ENTRY_MAX];
 };
 
+/* Up to sz bytes at an offset. Returns how many; fewer at the end of the file, or where it cannot be read, which is noted. */
+static size_t read_at(struct fr_ehframe *e, void *to, size_t sz, u64 off)
+{
+	size_t got = 0;
+	ssize_t n = 0;
+
+	do {
+		n = pread(e->fd, (u8 *)to + got, sz - got, off + got);
+		got += n > 0 ? n : 0;
+	} while ((n > 0 && got < sz) || (n < 0 && errno == EINTR));
+	if (n < 0 && !e->err && errno != EINVAL) /* an offset that no file has */
+		e->err = -errno;
+	return got;
+}
+
 /* Read up to sz bytes at an address of the file. Returns how many. */
-static size_t get(const struct fr_ehframe *e, u64 addr, void *to, size_t sz)
+static size_t get(struct fr_ehframe *e, u64 addr, void *to, size_t sz)
 {
 	u32 i;
 
 	for (i = 0; i < e->load_cnt; i++) {
 		const struct segment *s = &e->load[i];
 		u64 at = addr - s->addr;
-		ssize_t n;
 
 		if (addr < s->addr || at >= s->sz)
 			continue;
-		n = pread(e->fd, to, s->sz - at < sz ? s->sz - at : sz, s->off + at);
-		return n > 0 ? n : 0;
+		return read_at(e, to, s->sz - at < sz ? s->sz - at : sz, s->off + at);
 	}
 	return 0;
 }
@@ -56,15 +70,15 @@ static int read_segments(struct fr_ehframe *e)
 {
 	Elf64_Phdr p[PHDR_MAX];
 	Elf64_Ehdr h;
-	ssize_t sz;
+	size_t sz;
 	u32 i;
 
-	if (pread(e->fd, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) ||
+	if (read_at(e, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) ||
 	    h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_X86_64 || h.e_phentsize != sizeof(*p) || !h.e_phnum ||
 	    h.e_phnum > PHDR_MAX)
 		return -ENOEXEC;
 	sz = h.e_phnum * sizeof(*p);
-	if (pread(e->fd, p, sz, h.e_phoff) != sz)
+	if (read_at(e, p, sz, h.e_phoff) != sz)
 		return -ENOEXEC;
 	for (i = 0; i < h.e_phnum; i++) {
 		if (p[i].p_type == PT_LOAD)
@@ -101,10 +115,12 @@ int fr_ehframe_open(int fd, struct fr_ehframe **out)
 	}
 	e->fd = fd;
 	err = read_segments(e) ?: read_table(e);
-	if (err)
+	if (err) {
+		err = e->err ?: err;
 		fr_ehframe_close(e);
-	else
+	} else {
 		*out = e;
+	}
 	return err;
 }
 
@@ -114,6 +130,11 @@ void fr_ehframe_close(struct fr_ehframe *e)
 		return;
 	close(e->fd);
 	free(e);
+}
+
+int fr_ehframe_err(const struct fr_ehframe *e)
+{
+	return e->err;
 }
 
 bool fr_ehframe_addr(const struct fr_ehframe *e, u64 file_off, u64 *addr)
@@ -132,7 +153,7 @@ bool fr_ehframe_addr(const struct fr_ehframe *e, u64 file_off, u64 *addr)
 }
 
 /* Row i: where a function begins, and its FDE. */
-static bool row(const struct fr_ehframe *e, u64 i, u64 *begin, u64 *fde)
+static bool row(struct fr_ehframe *e, u64 i, u64 *begin, u64 *fde)
 {
 	s32 rel[2];
 
@@ -144,7 +165,7 @@ static bool row(const struct fr_ehframe *e, u64 i, u64 *begin, u64 *fde)
 }
 
 /* The last function that begins at addr or before. */
-static bool find_fde(const struct fr_ehframe *e, u64 addr, u64 *fde)
+static bool find_fde(struct fr_ehframe *e, u64 addr, u64 *fde)
 {
 	u64 lo = 0, hi = e->row_cnt, begin, at;
 	bool found = false;

@@ -13,12 +13,16 @@
 
 struct fr_ehframe; /* opaque */
 
-/* fd is ours from now on, closed also on error. 0 and *out; or -errno: no such file, or it has no table. */
+/* fd is ours from now on, closed also on error. 0 and *out; -ENOEXEC or -ENOENT: no such file, or it has no table; or -errno:
+ * it cannot be read. */
 int fr_ehframe_open(int fd, struct fr_ehframe **out);
 void fr_ehframe_close(struct fr_ehframe *e); /* NULL is fine */
 
 /* The file's address of code at an offset in it. False: there is none. */
 bool fr_ehframe_addr(const struct fr_ehframe *e, u64 file_off, u64 *addr);
+
+/* The first error of reading it since it was opened, 0: there was none. */
+int fr_ehframe_err(const struct fr_ehframe *e);
 
 /* What it says of this address. *out lives until the next call. False: nothing that can be used. */
 bool fr_ehframe_find(struct fr_ehframe *e, u64 addr, struct fr_cfi *out);

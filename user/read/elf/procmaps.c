@@ -197,7 +197,7 @@ u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id)
 	fd = open_mapped(p, m);
 	if (fd < 0)
 		return 0;
-	sz = fr_build_id_of(fd, id);
+	sz = fr_build_id_of(fd, id, NULL);
 	close(fd);
 	return sz;
 }

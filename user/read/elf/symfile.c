@@ -191,7 +191,7 @@ size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_
 	if (fd < 0)
 		return 0;
 	/* finding a library takes thousands of these: use libelf only where a few reads are not enough */
-	sz = fr_build_id_of(fd, to);
+	sz = fr_build_id_of(fd, to, NULL);
 	if (!sz)
 		sz = read_any_id(fd, to);
 	close(fd);
