@@ -149,7 +149,7 @@ def asks_often():
                        f"/run/flightrec/{name}.sock", str(cnt)).stdout.split()
             seconds = int(time.monotonic() - began) + 2  # begun, of both clocks
             equal(told, ["1"] * cnt, "snapshots, as it was told")
-            looks = disk.asked()
+            looks = set(disk.asked()) - {0}  # the kernel itself, for one that is closed
             check(0 < len(looks) <= 4 * seconds, f"{len(looks)} processes looked, in {seconds} s: {looks}")
             equal(r.end(), 0, f"exit status: {r.said()}")
         finally:

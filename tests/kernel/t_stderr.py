@@ -5,6 +5,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import subprocess
 import termios
 
@@ -99,6 +100,24 @@ def stopped():
         check(b"messages are missing here" in said, f"it does not say so: {said}")
     os.close(slave)
     os.close(master)
+
+
+@test("a journal that is stopped, behind a socket, delays no snapshot, nor does it keep the recorder from its end")
+def stopped_journal():
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    its.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    with recorder(its, attended) as (p, name, dir):
+        said = read_until(ours.fileno(), b"armed")
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                its.send(b"x", socket.MSG_DONTWAIT)
+        for cnt in range(1, 4):
+            crash()
+            wait_for(lambda: len(snapshots(dir)) >= cnt, lambda: f"{cnt} snapshots, {p.poll()}: {said}")
+        p.send_signal(signal.SIGTERM)
+        equal((p.wait(120), exists(name)), (0, True), "exit status, and the session that is kept")
+    ours.close()
+    its.close()
 
 
 if __name__ == "__main__":
