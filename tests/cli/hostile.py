@@ -78,10 +78,14 @@ def texts(file):
     for args in (["replay"], ["replay", "--pairs"], ["report"], ["report", "--json"], ["info"], ["info", "--json"], ["verify"],
                  ["replay", "--json"], ["replay", "--json", "--pairs"], ["top", "--once"], ["diff", file], ["diff", "--json", file],
                  ["list", "-o", os.path.dirname(file)], ["list", "--json", "-o", os.path.dirname(file)],
-                 ["export", "--to", "perf-script"], ["export", "--to", "folded", "--off-cpu"], ["export", "--to", "json"]):
+                 ["export", "--to", "perf-script"], ["export", "--to", "folded", "--off-cpu"], ["export", "--to", "folded"],
+                 ["export", "--to", "json"], ["profile"], ["profile", "--to", "json"], ["profile", "--to", "folded"],
+                 ["symbols"], ["symbols", "--json"], ["incidents"], ["incidents", "--json"], ["replay", "--symbols"],
+                 ["replay", "--json", "--symbols"], ["replay", "--life"], ["replay", "--on", "crash:all"],
+                 ["replay", "--json", "--on", "crash:all"]):
         status, out, err = run(*args, *([] if args[0] == "list" else [file]))
         tell(" ".join(os.path.basename(a) for a in args), f"exit status {status}: {err[-200:]!r}" if status else
-             "it printed nothing" if not out and "folded" not in args else what_is_wrong(out) or what_is_wrong(err))
+             "it printed nothing" if not out and "--off-cpu" not in args else what_is_wrong(re.sub(rb"(?m)^\t", b"", out)) or what_is_wrong(err))
 
 
 def names_in_json(file, names):

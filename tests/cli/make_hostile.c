@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * make_hostile FILE: a snapshot in which each name that a process chose to disguise something is that of a task, of a program,
- * of a cgroup and of who was killed. It prints the names in hex, a line each: they are listed here alone.
+ * of a command line, a directory and a cgroup, of who was killed, of functions of the kernel and of code made at run time, of
+ * modules and mapped files, in samples, the profile and the incident log; and of facts. It prints the names in hex, a line
+ * each: they are listed here alone.
  */
 #include "unit/host_ring.h"
+
+#include "base/profile/prof_int.h"
+#include "base/text/jsonw.h"
+#include "incident_layout.h"
 
 #include <stdio.h>
 
@@ -77,7 +83,37 @@ static void put_life(struct host_ring *life, size_t i)
 	host_ring_put_rec(life, sched_process_exit, &exit);
 }
 
-static void put_main(struct host_ring *main, size_t i)
+static u64 kernel_of(size_t i)
+{
+	return 0xffffffff81000000 + i * 0x1000;
+}
+
+/* In a file of that name, and of code that the process made. */
+static u64 user_of(size_t i, bool made)
+{
+	return 0x7f0000000000 + i * 0x10000 + (made ? 0x8000 : 0);
+}
+
+static void put_stack(struct host_ring *stack, u32 tid, u64 id, const u64 *ip, u32 cnt)
+{
+	struct fr_rec_stack rec = {.task = tid, .stack_id = id};
+
+	host_ring_put_nums(stack, FR_EV_stack, &rec, offsetof(struct fr_rec_stack, frames), ip, cnt);
+}
+
+static void put_sample(struct host_ring *main, struct host_ring *stack, size_t i)
+{
+	const u64 in_kernel[] = {kernel_of(i) + 16, kernel_of((i + 1) % NAME_CNT) + 16},
+		  in_user[] = {user_of(i, false) + 16, user_of(i, true) + 16};
+	struct fr_rec_cpu_sample s = {.task = tid_of(i) | 1u << 24, .kstack_id = 2 * i + 1, .ustack_id = 2 * i + 2};
+
+	host_clock_ns = begin_of(i) + 30 * US;
+	put_stack(stack, tid_of(i), s.kstack_id, in_kernel, 2);
+	put_stack(stack, tid_of(i), s.ustack_id, in_user, 2);
+	host_ring_put(main, FR_EV_cpu_sample, &s, sizeof(s));
+}
+
+static void put_main(struct host_ring *main, struct host_ring *stack, size_t i)
 {
 	struct fr_rec_sched_switch run = {.next_pid = tid_of(i), .prev_prio = 120, .next_prio = 120};
 	struct fr_rec_sched_waking waking = {.task = tid_of(i), .target_pid = tid_of((i + 1) % NAME_CNT), .prio = 120};
@@ -88,6 +124,7 @@ static void put_main(struct host_ring *main, size_t i)
 	host_ring_put_rec(main, sched_switch, &run);
 	host_clock_ns = begin_of(i) + 20 * US;
 	host_ring_put_rec(main, sched_waking, &waking);
+	put_sample(main, stack, i);
 	host_clock_ns = begin_of(i) + 80 * US;
 	host_ring_put_rec(main, signal_deliver, &signal);
 	host_clock_ns = begin_of(i) + 95 * US;
@@ -106,16 +143,28 @@ static int put_facts(struct fr_snap_writer *w)
 	err = err ? err : fr_snap_put_fact(w, "trigger_comm", "%s", names[7]);
 	err = err ? err : fr_snap_put_fact(w, "trigger_exe", "/opt/%s", names[9]);
 	err = err ? err : fr_snap_put_fact(w, "trigger_sig", "11");
+	err = err ? err : fr_snap_put_fact(w, "trigger_cgroup", "/%s", names[11]);
+	err = err ? err : fr_snap_put_fact(w, "trigger_rule", "crash:comm=%s", names[12]);
+	err = err ? err : fr_snap_put_fact(w, "trigger_text", "%s", names[13]);
+	err = err ? err : fr_snap_put_fact(w, "rule_cnt", "1");
+	err = err ? err : fr_snap_put_fact(w, "rule_0", "crash:comm=%s", names[12]);
+	err = err ? err : fr_snap_put_fact(w, "session", "%s", names[14]);
+	err = err ? err : fr_snap_put_fact(w, "settings", "--comm %s", names[15]);
+	err = err ? err : fr_snap_put_fact(w, "profile", "%s", names[16]);
+	err = err ? err : fr_snap_put_fact(w, "version", "%s", names[7]);
+	err = err ? err : fr_snap_put_fact(w, "kernel", "%s", names[8]);
+	err = err ? err : fr_snap_put_fact(w, "command", "%s", names[9]);
 	return err ? err : fr_snap_put_fact(w, "trigger_ts", "%llu", (unsigned long long)(begin_of(7) + 80 * US));
 }
 
 static int put_tables(struct fr_snap_writer *w)
 {
 	const struct fr_snap_clock clock = {.ts = 10 * SEC, .mono_ns = 10 * SEC, .real_ns = REAL_NS};
-	const u64 cnt[2] = {4 * NAME_CNT, 3 * NAME_CNT};
+	const u64 cnt[3] = {5 * NAME_CNT, 3 * NAME_CNT, 2 * NAME_CNT};
 	const struct fr_snap_ring rings[] = {
 		{.cpu = 0, .tier = 0, .slot_cnt = 4, .subbuf_sz = 8192, .written = cnt[0], .present = cnt[0]},
 		{.cpu = 0, .tier = 1, .slot_cnt = 4, .subbuf_sz = 8192, .written = cnt[1], .present = cnt[1]},
+		{.cpu = 0, .tier = 2, .slot_cnt = 4, .subbuf_sz = 8192, .written = cnt[2], .present = cnt[2]},
 	};
 	struct fr_snap_task task[NAME_CNT] = {0};
 	size_t i;
@@ -128,8 +177,98 @@ static int put_tables(struct fr_snap_writer *w)
 		snprintf(task[i].task.comm, sizeof(task[i].task.comm), "%s", names[i]);
 	}
 	err = fr_snap_put_tasks(w, task, NAME_CNT);
-	err = err ? err : fr_snap_put_rings(w, rings, 2);
+	err = err ? err : fr_snap_put_rings(w, rings, 3);
 	return err ? err : fr_snap_put_clocks(w, &clock, 1);
+}
+
+static int put_names(struct fr_snap_writer *w)
+{
+	struct fr_snap_symbol sym[2 * NAME_CNT];
+	struct fr_snap_mapping map[NAME_CNT];
+	static char path[NAME_CNT][64];
+	size_t i;
+	int err;
+
+	for (i = 0; i < NAME_CNT; i++) {
+		sym[i] = (struct fr_snap_symbol){
+			.addr = kernel_of(i), .sz = 64, .name = names[i], .module = names[(i + 3) % NAME_CNT]};
+		sym[NAME_CNT + i] =
+			(struct fr_snap_symbol){.pid = tid_of(i), .addr = user_of(i, true), .sz = 64, .name = names[i]};
+		snprintf(path[i], sizeof(path[i]), "/opt/%s", names[i]);
+		map[i] = (struct fr_snap_mapping){
+			.pid = tid_of(i), .begin = user_of(i, false), .end = user_of(i, false) + 0x1000, .path = path[i]};
+	}
+	err = fr_snap_put_symbols(w, sym, 2 * NAME_CNT);
+	return err ? err : fr_snap_put_mappings(w, map, NAME_CNT);
+}
+
+static int put_profile(struct fr_snap_writer *w)
+{
+	struct fr_prof *p = fr_prof_new(0);
+	size_t i;
+	int err;
+
+	fr_prof_open(p, SEC, NAME_CNT);
+	p->hz = 99;
+	p->cpu_cnt = 1;
+	p->taken = p->bucket[p->bucket_cnt - 1].taken = NAME_CNT;
+	for (i = 0; i < NAME_CNT; i++) {
+		struct fr_prof_key key = {.pid = tid_of(i), .state = FR_HIT_kernel};
+
+		snprintf(key.comm, sizeof(key.comm), "%s", names[i]);
+		key.kstack = fr_prof_put_node(p, 0, kernel_of(i) + 16);
+		fr_prof_hit(p, fr_prof_put_key(p, &key), 1);
+	}
+	err = fr_snap_put_profile(w, p);
+	free(p);
+	return err;
+}
+
+static int put_incidents(struct fr_snap_writer *w)
+{
+	struct fr_snap_incident inc[NAME_CNT];
+	size_t i;
+
+	for (i = 0; i < NAME_CNT; i++) {
+		inc[i] = (struct fr_snap_incident){.epoch = 1,
+						   .rec = {.done = i + 1,
+							   .ts = begin_of(i),
+							   .count = 1,
+							   .kind = 1 + i % (FR_INCIDENT_KIND_END - 1),
+							   .pid = tid_of(i),
+							   .tid = tid_of(i),
+							   .sig = 11}};
+		snprintf(inc[i].rec.comm, sizeof(inc[i].rec.comm), "%s", names[i]);
+		snprintf(inc[i].rec.text, sizeof(inc[i].rec.text), "/opt/%s", names[i]);
+	}
+	return fr_snap_put_incidents(w, inc, NAME_CNT);
+}
+
+/* As a recorder writes them. */
+static int put_procs(struct fr_snap_writer *w)
+{
+	static struct fr_out o;
+	struct fr_jsonw j = {.o = &o};
+	size_t i, sz;
+	char *text;
+	int err;
+
+	fr_out_init_mem(&o);
+	for (i = 0; i < NAME_CNT; i++) {
+		j.comma = false;
+		fr_jsonw_open(&j, NULL, '{');
+		fr_jsonw_u64(&j, "pid", tid_of(i));
+		fr_jsonw_text(&j, "cmdline", names[i]);
+		fr_jsonw_text(&j, "exe", names[i]);
+		fr_jsonw_text(&j, "cwd", names[i]);
+		fr_jsonw_text(&j, "cgroup", names[i]);
+		fr_jsonw_close(&j, '}');
+		fr_out_str(&o, "\n");
+	}
+	text = fr_out_take_mem(&o, &sz);
+	err = text ? fr_snap_put_procs(w, text, sz) : -1;
+	free(text);
+	return err;
 }
 
 static void print_names(void)
@@ -146,7 +285,8 @@ static void print_names(void)
 
 int main(int argc, char **argv)
 {
-	struct host_ring *main_ring = host_ring_new(0, FR_TIER_MAIN, 4, 2), *life = host_ring_new(0, FR_TIER_LIFE, 4, 2);
+	struct host_ring *main_ring = host_ring_new(0, FR_TIER_MAIN, 4, 2), *life = host_ring_new(0, FR_TIER_LIFE, 4, 2),
+			 *stack = host_ring_new(0, FR_TIER_STACK, 4, 2);
 	struct fr_snap_writer *w;
 	size_t i;
 	int err;
@@ -155,18 +295,23 @@ int main(int argc, char **argv)
 		return 1;
 	for (i = 0; i < NAME_CNT; i++) {
 		put_life(life, i);
-		put_main(main_ring, i);
+		put_main(main_ring, stack, i);
 	}
 	err = fr_snap_put_schema(w, fr_schema_builtin());
 	err = err ? err : put_facts(w);
 	err = err ? err : put_tables(w);
 	err = err ? err : host_ring_put_laps(main_ring, w);
 	err = err ? err : host_ring_put_laps(life, w);
+	err = err ? err : host_ring_put_laps(stack, w);
+	err = err ? err : put_names(w);
+	err = err ? err : put_profile(w);
+	err = err ? err : put_incidents(w);
+	err = err ? err : put_procs(w);
 	err = err ? err : fr_snap_finish(w);
 	host_ring_free(main_ring);
 	host_ring_free(life);
+	host_ring_free(stack);
 	(void)host_ring_fill;
-	(void)host_ring_put_nums;
 	print_names();
 	return err != 0;
 }
