@@ -115,11 +115,19 @@ static void replay_try(const uint8_t *data, size_t sz)
 	free(exact);
 }
 
+/* FR_FIRST=N: other ones than usual, from the N-th on. */
+static unsigned replay_first(void)
+{
+	const char *first = getenv("FR_FIRST");
+
+	return first ? strtoul(first, NULL, 10) : 1;
+}
+
 static int replay_file(const char *path, unsigned cnt)
 {
 	size_t sz, n;
 	uint8_t *data = replay_read(path, &sz), *mutated = data ? malloc(sz + REPLAY_ROOM) : NULL;
-	unsigned i;
+	unsigned i, first = replay_first();
 
 	if (!mutated) {
 		fprintf(stderr, "%s: cannot be read\n", path);
@@ -128,7 +136,7 @@ static int replay_file(const char *path, unsigned cnt)
 	}
 	dprintf(STDERR_FILENO, "%s\n", path);
 	replay_try(data, sz);
-	for (i = 1; i <= cnt; i++) {
+	for (i = first; i < first + cnt; i++) {
 		replay_state = i;
 		memcpy(mutated, data, sz);
 		n = LLVMFuzzerCustomMutator ? LLVMFuzzerCustomMutator(mutated, sz, sz + REPLAY_ROOM, i)

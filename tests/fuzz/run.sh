@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # run.sh [TARGET...]: give each fuzz target, built by gcc with ASan and UBSan, its kept corpus, the golden snapshots if it reads snapshots,
-# crash dumps that make_cores writes, and COUNT mutations of each, always the same ones (replay.c).
+# crash dumps that make_cores writes, and COUNT mutations of each, always the same ones (replay.c), or those from FR_FIRST on.
 # `commands` gives what it reads to all commands, and knows what they have to agree on. FR_LONG=1: FR_COMMANDS (8000) mutations of each
 # golden snapshot go through it, and it tells how many commands that were; the others search with libFuzzer, which needs clang, for
 # FR_SECONDS (60): the reader of snapshots; the exporters, the library, `top` and `recover` for a third of it; the parsers of triggers and
