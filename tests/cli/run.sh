@@ -68,7 +68,7 @@ filters() {
 		count 1 -f 'ustack[1] == 0x401234'
 }
 windows() {
-	count 14 --since 0ms && count 14 --until -0ms && count 2 --until 1ms && count 1 --since -0ms &&
+	count 14 --since 0ms && count 10 --until -0ms && count 2 --until 1ms && count 6 --since -0ms &&
 		count 7 --since 2ms --until 4ms &&
 		count 2 --since 10004000000 --until 10004000000 &&
 		count 3 --since 00:00:00.007 &&
@@ -76,6 +76,27 @@ windows() {
 		count 10 --until 50%
 }
 # If no event can be in the window, the reason is given; the exit status is still 0.
+# -2us is before the trigger or, where none is among the events, before the moment at which all tiers end: a tier that goes on, and
+# which tiers are shown, do not move it.
+before_the_trigger() {
+	local file=$tmp/ends.flight common="100000000005000 100000000006900 100000000008000 100000000090000"
+	local rows=('fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'copied 0 100000000007000' 'copied 1 100000000009000'
+		'event 100000000001000 0 sched_switch 0 next_pid=7' 'event 100000000005000 0 sched_switch 7 next_pid=8'
+		'event 100000000006900 0 sched_switch 8 next_pid=0' 'event 100000000008000 1 sched_switch 0 next_pid=9'
+		'event 100000000090000 1 sched_process_exit 9 exit_code=0')
+	snapshot() { rm -f "$file" && printf '%s\n' "${rows[@]}" "$@" | build/tests/rehearse/make "$file"; }
+	shows() { status 0 "$flightrec" replay --json "${@:2}" "$file" && [[ $(jq .ts "$tmp/out" | xargs) == "$1" ]] || { echo "${*:2}: $(jq .ts "$tmp/out" | xargs), not $1"; return 1; }; }
+	make -s build/tests/rehearse/make && snapshot || return
+	shows "$common" --since -2us && shows "$common" --window -2us.. && shows 100000000090000 --life --since -2us &&
+		shows "${common% *}" --tier main --since -2us && shows "100000000001000 100000000005000" --until -2us || return
+	snapshot 'fact trigger_ts 300000000000000' && shows "$common" --since -2us || return # cut away, perhaps
+	snapshot 'fact trigger_ts 100000000005500' && shows "$common" --since -1us && shows 100000000001000 --until -1us || return
+	shows "100000000006900 100000000008000 100000000090000" --since -0us && shows 100000000090000 --life --since -1us || return
+	status 0 "$flightrec" report --json --since -1us "$file" && jq -e '.window.begin_ns == 100000000004500' "$tmp/out" > "$tmp/page" || return
+	status 0 "$flightrec" diff --json --window-a -1us.. "$file" && jq -e '.a.begin_ns == 100000000004500' "$tmp/out" > "$tmp/page" || return
+	status 0 "$flightrec" export --to csv --since -1us "$file" && [[ $(grep -c '^1' "$tmp/out") == 4 ]] || return
+	rm -f "$file.cut" && status 0 "$flightrec" cut --window -1us.. -o "$file.cut" "$file" && status 0 "$flightrec" replay --count "$file.cut" && prints 4
+}
 empty_windows() {
 	local of="$tmp/cli-windows.flight"
 	cp "$snap" "$of"
@@ -863,6 +884,7 @@ check "--memory: report leaves out, and says what" hungry_report
 check "--memory: top ends early, and says so" hungry_top
 check "--memory: diff adds up what has no place, and says so" hungry_diff
 check "--memory: view ends early, and says so" hungry_view
+check "windows before the trigger and the end" before_the_trigger
 check "--memory: cut and merge are complete or refuse" hungry_cut
 check "--memory: rings that need more are refused first" hungry_rings
 check "--memory: pairs are forgotten, not made up" hungry_pairs

@@ -279,20 +279,24 @@ def cut_refused():
 
 def cut_hosts():
     """A window of several hosts is on each host's own clock, and so is the time from which on each one's history is complete."""
-    out, whole = merge("a.flight", "random.flight", "b.flight"), {}
+    out, whole, triggers = merge("a.flight", "random.flight", "b.flight"), {}, []
     for host in "boot-1", "boot-2":
         run("cut", "-o", fresh("whole.flight"), "--host", host, out)
-        whole[host] = sorted(json.loads(l)["ts"] for l in rows("whole.flight")), info("whole.flight")["horizon_ns"]
+        said = info("whole.flight")
+        whole[host] = sorted(json.loads(l)["ts"] for l in rows("whole.flight")), said["horizon_ns"]
+        triggers.append((said["trigger"]["ts"], host))
     # boot-2's clock is ahead. A window of both is of the whole file: from the first host's first event to the last host's last
     ahead = {"boot-1": 0, "boot-2": 450_000_000}
     edges = [[every[nr] - ahead[host] for host, (every, _) in whole.items()] for nr in (0, -1)]
     begin, end, both = min(edges[0]), max(edges[1]), (max(edges[0]), min(edges[1]))  # within the latter there are rows of each
+    last = triggers[0][0] - ahead[triggers[0][1]]  # -10ms is before the first host's trigger, on both clocks
+    assert begin < last < end, (begin, triggers, end)
     common = both[1] - both[0]
     rare = [ts - ahead["boot-2"] for ts in whole["boot-2"][0] if both[0] < ts - ahead["boot-2"] < both[1]]
     assert begin < both[0] and rare, edges
     at = rare[len(rare) // 2]
     part = lambda ts: f"{(ts - begin) * 100 / (end - begin):.6f}%"
-    back = lambda ts: f"-{end - ts}ns"
+    back = lambda ts: f"-{last - ts}ns"
     for window, asked in ((f"{form(a)}..{form(b)}", (a, b)) for form in (part, back)
                           for a, b in ((at - common // 8, at + common // 8), (both[0] - common // 4, at + common // 8))):
         for host, (every, horizon) in whole.items():

@@ -96,7 +96,7 @@ show replay $file --since $((ts - 500000)) --until $((ts + 200000))
 cat << END
 
 ${bold}Next${plain}
-  $flightrec replay $file --since -50ms                all CPUs, the last 50 ms
+  $flightrec replay $file --since -50ms                all CPUs, 50 ms before the crash and on
   $flightrec replay $file --life                       births, names, deaths, fatal signals
   $flightrec replay $file --json | head                for programs
   $flightrec verify $file                              is every byte sound?

@@ -265,14 +265,21 @@ int fr_when_parse_window(const char *text, struct fr_when *since, struct fr_when
 	return 0;
 }
 
+static struct fr_when clock_at(s64 ts)
+{
+	return (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = ts < 0 ? 0 : ts};
+}
+
 void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns)
 {
-	s64 ts;
+	if (w->kind == FR_WHEN_TRIGGER)
+		*w = clock_at(w->before ? trigger_ns - (s64)w->ns : trigger_ns + (s64)w->ns);
+}
 
-	if (w->kind != FR_WHEN_TRIGGER)
-		return;
-	ts = w->before ? trigger_ns - (s64)w->ns : trigger_ns + (s64)w->ns;
-	*w = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = ts < 0 ? 0 : ts};
+void fr_when_know_end(struct fr_when *w, s64 end_ns)
+{
+	if (w->kind == FR_WHEN_END)
+		*w = clock_at(end_ns - (s64)w->ns);
 }
 
 /* When it is this late on a day; if it is twice, the last that is not after real_ns. */

@@ -2,7 +2,7 @@
 /*
  * when: the moments of --since, --until and --window. Pure.
  *
- *	-200ms			before the end		+2s, 2s		after the beginning
+ *	-200ms			before the trigger, or else the end	+2s, 2s	after the beginning
  *	50%			of the way between	8123456789012	the recording clock, ns, at least 10 digits
  *	trigger			the moment the snapshot was taken for; trigger-50ms, trigger+5ms: before and after it
  *	2026-01-31T14:02:11.5	wall time, local; with Z or +02:00: of that zone; without the day: the one near the events, of
@@ -39,8 +39,8 @@ struct fr_when {
 };
 
 /* Messages for a text that is not a time, or not a window: formats that take the text. */
-#define FR_WHEN_WRONG                                                                                                \
-	"'%s' is not a time: give 2s (after the start), -200ms (before the end), 50%%, trigger-50ms, trigger+5ms,\n" \
+#define FR_WHEN_WRONG                                                                                                 \
+	"'%s' is not a time: give 2s (after the start), -200ms (before the trigger or the end), 50%%, trigger+5ms,\n" \
 	"14:02:11.5, 2026-01-31T14:02:11, or ns of the recording clock (10 digits or more)"
 #define FR_WHEN_WRONG_WINDOW                                                                                  \
 	"'%s' is not a window: give A..B, as trigger-50ms..trigger+5ms, 10%%..20%%, or -1s.. (to the end);\n" \
@@ -61,5 +61,8 @@ int fr_when_resolve(const struct fr_when *w, s64 begin_ns, s64 end_ns, const str
 
 /* Turn times relative to the trigger into moments of the recording clock; others stay. */
 void fr_when_know_trigger(struct fr_when *w, s64 trigger_ns);
+
+/* Likewise times before the end (-200ms), where what they are before is not the last event. */
+void fr_when_know_end(struct fr_when *w, s64 end_ns);
 
 #endif

@@ -142,7 +142,8 @@ u64 fr_replay_since(const struct fr_replay *r, u32 file);
 
 /*
  * The moment on a boot's clock that a time means (docs/filter.md, windows): relative ones count from the first event of all
- * files, or back from the last, whatever tiers this replay shows; stacks are no events. 0, or as fr_when_resolve().
+ * files, or back from the trigger or the moment at which all tiers end, whatever tiers this replay shows; stacks are no events.
+ * 0, or as fr_when_resolve().
  */
 int fr_replay_resolve(const struct fr_replay *r, u32 boot, const struct fr_when *w, s64 *ts);
 

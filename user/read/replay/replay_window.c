@@ -43,6 +43,35 @@ static void find_spans(struct fr_replay *r)
 		r->first_key = r->last_key;
 }
 
+/* When the first of a file's rings was copied: from then on not all of its tiers go on. ~0: nothing tells. */
+static u64 first_copied(const struct fr_replay *r, u32 file)
+{
+	const struct fr_snap *s = r->file[file].snap;
+	size_t cnt, i;
+	const struct fr_snap_ring *ring = fr_snap_rings(s, &cnt);
+	u64 first_ns = ~0ULL;
+
+	for (i = 0; i < cnt; i++)
+		if (ring[i].end_ns && ring[i].tier < 32 && FR_REPLAY_TIERS >> ring[i].tier & 1 && ring[i].end_ns < first_ns)
+			first_ns = ring[i].end_ns;
+	return first_ns == ~0ULL ? first_ns : first_ns + r->boot[r->file[file].boot].shift_ns;
+}
+
+/* What -10ms is before: the trigger or, where none lies among the events, the moment at which all tiers of a file end. */
+static u64 end_that_counts(const struct fr_replay *r)
+{
+	u64 end_key = 0, key;
+	u32 i;
+
+	if (r->has_trigger && r->trigger_key >= r->first_key && r->trigger_key <= r->last_key)
+		return r->trigger_key;
+	for (i = 0; i < r->file_cnt; i++) {
+		key = first_copied(r, i);
+		end_key = key > end_key ? key : end_key;
+	}
+	return end_key < r->last_key ? end_key : r->last_key;
+}
+
 int fr_replay_resolve(const struct fr_replay *r, u32 boot, const struct fr_when *w, s64 *ts)
 {
 	const struct fr_replay_boot *b = &r->boot[boot];
@@ -50,6 +79,8 @@ int fr_replay_resolve(const struct fr_replay *r, u32 boot, const struct fr_when 
 
 	if (r->has_trigger)
 		fr_when_know_trigger(&at, r->trigger_key - b->shift_ns);
+	if (at.kind == FR_WHEN_END)
+		fr_when_know_end(&at, end_that_counts(r) - b->shift_ns);
 	return fr_when_resolve(&at, r->first_key - b->shift_ns, r->last_key - b->shift_ns, &b->wall, ts);
 }
 
