@@ -371,6 +371,71 @@ def beside_its_program(e):
 
 
 @test
+def below_its_program(e):
+    """A runtime keeps libraries in folders of lib, and is started by a link far away: /usr/bin/java, and lib/server/libjvm.so."""
+    e.build()
+    put(e.prog, f"{e.tmp}/opt/jvm/lib/server/libprog.so.1")
+    put("/bin/true", f"{e.tmp}/opt/jvm/bin/java")
+    os.makedirs(f"{e.tmp}/bin")
+    os.symlink(f"{e.tmp}/opt/jvm/bin/java", f"{e.tmp}/bin/java")
+    want = [f"{SEND}+0x4 (libprog.so.1)"]
+    for i, exe in enumerate((f"{e.tmp}/opt/jvm/bin/java", f"{e.tmp}/bin/java")):
+        s = e.snapshot([e.off(MANGLED, 4)], [f"exec 100 {exe}"], name=f"j{i}.flight")
+        equal(e.frames(s), want)
+    # the same below another root, where an absolute link is that root's
+    root = f"{e.tmp}/root"
+    put(f"{e.tmp}/opt/jvm/lib/server/libprog.so.1", f"{root}/opt/jvm/lib/server/libprog.so.1")
+    put("/bin/true", f"{root}/opt/jvm/bin/java")
+    os.makedirs(f"{root}/usr/bin")
+    os.symlink("/opt/jvm/bin/java", f"{root}/usr/bin/java")
+    s = e.snapshot([e.off(MANGLED, 4)], ["exec 100 /usr/bin/java"], name="root.flight")
+    equal(e.frames(s, "--symfs", root), want)
+
+
+@test
+def copies_of_a_program(e):
+    """They have one build-id: each process's frames are in the file that it had mapped; of one that has ended nobody knows which."""
+    e.build()
+    ips = 0x55550000 + e.off(MANGLED, 4)
+    for name in ("one", "two"):
+        put(e.prog, f"{e.tmp}/{name}")
+    lines = ["fact boot_id b", "fact arch x86_64"]
+    for pid, name in ((100, "one"), (200, "two")):
+        lines += [f"task {pid} {pid} {name}", f"map {pid} 55550000 55560000 0 {e.tmp}/{name} {e.id}"]
+    lines += ["task 300 300 gone"]
+    for pid in (100, 200, 300):
+        lines += [f"stack {pid} {ips:x}", f"ids {pid} {e.id}:{e.off(MANGLED, 4):x}", f"sample {pid} 0 {pid}"]
+    s = make(f"{e.dir}/copies.flight", lines)
+    frames = {}
+    for line in e.run("replay", "--json", "--symbols", s).splitlines():
+        event = json.loads(line)
+        frames[event["tid"]] = event["ustack_sym"]
+    equal(frames, {100: [f"{SEND}+0x4 (one)"], 200: [f"{SEND}+0x4 (two)"], 300: [f"{SEND}+0x4 [{e.id}]"]})
+
+
+@test
+def what_is_missing_takes_a_line(e):
+    """However many files lack names, and however many snapshots."""
+    e.build()
+    lines = ["fact boot_id b", "fact arch x86_64", "task 100 100 x"]
+    ids, ips = [], []
+    for i in range(9):
+        build_id = f"{i:02x}" * 20
+        lines.append(f"map 100 {0x55550000 + i * 0x1000:x} {0x55551000 + i * 0x1000:x} 0 /nonexistent/lib{i}.so {build_id}")
+        ids.append(f"{build_id}:10")
+        ips.append(f"{0x55550010 + i * 0x1000:x}")
+    lines += ["stack 77 " + " ".join(ips), "ids 77 " + " ".join(ids), "sample 100 0 77"]
+    s = make(f"{e.dir}/many.flight", lines)
+    e.frames(s)
+    equal(len(e.err.splitlines()), 1)
+    has(e.err, "9 of 9 frames have no name", "and of 8 more files", "`flightrec symbols` lists all", "--debuginfod")
+    other = make(f"{e.dir}/other.flight", [line.replace("boot_id b", "boot_id c") for line in lines])
+    e.frames(s, other)
+    equal(len([line for line in e.err.splitlines() if "have no name" in line]), 1)
+    has(e.err, "likewise of 1 more snapshot")
+
+
+@test
 def caches(e):
     e.build()
     s = e.snapshot([e.off(MANGLED, 4)], [e.mapping("/nonexistent/prog")])
@@ -532,7 +597,7 @@ def files_that_cannot_be_opened(e):
         missing.add(frame)
         if frame != f"{SEND}+0x4 (prog)":
             has(frame, "(Too many open files)")
-            has(r.stderr, f"{e.prog}: Too many open files: raise the limit of open files (ulimit -n, a service's LimitNOFILE=)")
+            has(r.stderr, f"{e.prog} build-id {e.id}: Too many open files", "raise the limit of open files (ulimit -n, a service's LimitNOFILE=)")
     equal(len(missing), 2)
     if os.geteuid():
         raise Skip("root reads everything; others are tried as root")
@@ -650,6 +715,19 @@ def lines_and_inlined_functions(e):
     equal(got, [f"inner(int) (prog) {e.tmp}/prog.cc:4 (inlined)".replace("inner(int)", got[0].split(" (")[0]),
                 f"{SEND}+{plus:#x} (prog) {e.tmp}/prog.cc:5"])
     assert got[0].startswith("inner"), got
+    # the same in the report on a crash, whose frames keep their numbers
+    main = e.off("main", 7)
+    s = make(f"{e.dir}/crash.flight", [
+        "fact boot_id b", "fact arch x86_64", "fact trigger_reason crash", "fact trigger_pid 100", "fact trigger_tid 100",
+        "fact trigger_ts 1000009000", "task 100 100 prog", e.mapping(), f"stack 77 {0x55550000 + off:x} {0x55550000 + main:x}",
+        f"ids 77 {e.id}:{off:x} {e.id}:{main:x}", "crash 100 0 77"])
+    page = [re.sub(r"^ +(#[0-9]+) +0x[0-9a-f]+ ", r"\1 ", line) for line in e.run("report", "--lines", s).splitlines() if re.match(" +#[0-9]", line)]
+    equal(page[:2], [f"#0 {got[0].split(' (')[0]} ({e.prog}) {e.tmp}/prog.cc:4 (inlined)", f"#0 {SEND}+{plus:#x} ({e.prog}) {e.tmp}/prog.cc:5"])
+    assert re.fullmatch(rf"#1 main\+0x7 \({e.prog}\) {e.tmp}/prog.cc:11", page[2]), page
+    user = json.loads(e.run("report", "--json", "--lines", s))["focus"]["stack"]["user"]
+    equal([(f["line"], f["inlined"]) for f in user], [(4, True), (5, False), (11, False)])
+    plain = json.loads(e.run("report", "--json", s))["focus"]["stack"]["user"]
+    equal([(f["name"], f["file"], f["line"]) for f in plain], [(SEND, None, None), ("main", None, None)])
 
 
 # ---- debuginfod ----

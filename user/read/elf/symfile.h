@@ -36,6 +36,9 @@ void fr_symfile_close(struct fr_symfile *f); /* NULL is fine */
 /* The same file as a descriptor for reading, or -errno. */
 int fr_symfile_fd(const char *root, const char *path);
 
+/* Where a path leads, links followed, as seen below root. 0, or -errno. */
+int fr_symfile_real(const char *root, const char *path, char *to, size_t sz);
+
 /* A directory below root, likewise. */
 int fr_symfile_dir(const char *root, const char *path);
 

@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -56,6 +58,27 @@ int fr_symfile_fd(const char *root, const char *path)
 		return fd;
 	close(fd);
 	return -EBADMSG;
+}
+
+int fr_symfile_real(const char *root, const char *path, char *to, size_t sz)
+{
+	char link[32], at[PATH_MAX], real_root[PATH_MAX] = "";
+	int fd = open_in(root, path, O_PATH);
+	size_t root_len;
+	ssize_t len;
+
+	if (fd < 0)
+		return -errno;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	len = readlink(link, at, sizeof(at) - 1);
+	close(fd);
+	if (len < 0 || (root && !realpath(root, real_root)))
+		return -errno;
+	at[len] = 0;
+	root_len = strcmp(real_root, "/") ? strlen(real_root) : 0;
+	if (strncmp(at, real_root, root_len) || at[root_len] != '/')
+		return -EXDEV;
+	return snprintf(to, sz, "%s", at + root_len) < (int)sz ? 0 : -ENAMETOOLONG;
 }
 
 int fr_symfile_dir(const char *root, const char *path)

@@ -2,6 +2,7 @@
 #include "read/elf/symguess.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,9 @@
 #include "base/set/vec.h"
 #include "read/elf/symfile.h"
 
-#define GUESS_MAX 16384u
-#define DIRS_MAX  64u /* remembered as searched */
+#define GUESS_MAX  16384u
+#define DIRS_MAX   64u	/* remembered as searched */
+#define PROGRAM_SZ 512u /* of a path; longer ones are not looked beside */
 
 struct guess {
 	char *path;
@@ -138,11 +140,34 @@ void fr_symguess_add_dir(struct fr_symguess *g, const char *dir)
 	add_files_of(g, dir, "", NULL);
 }
 
-/* Beside a program; of one in PREFIX/bin, in PREFIX/lib, too. */
+/* A prefix with the libraries of many programs: below them nobody looks. */
+static bool is_shared(const char *prefix)
+{
+	return !*prefix || !strcmp(prefix, "/usr") || !strcmp(prefix, "/usr/local");
+}
+
+/* What a program keeps in folders of its own, as lib/server/libjvm.so. */
+static void add_files_below(struct fr_symguess *g, const char *dir, struct dirs *seen)
+{
+	DIR *d = open_dir(g, dir);
+	struct dirent *e;
+	char path[PROGRAM_SZ + NAME_MAX];
+
+	while (d && (e = readdir(d)) && seen->cnt < DIRS_MAX) {
+		if (e->d_name[0] == '.' || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
+			continue;
+		if (snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) < (int)sizeof(path))
+			add_files_of(g, path, ".so", seen);
+	}
+	if (d)
+		closedir(d);
+}
+
+/* Beside a program; of one in PREFIX/bin, in PREFIX/lib, too, and below it, if the prefix is its own. */
 static void add_its_libraries(struct fr_symguess *g, const char *program, struct dirs *seen)
 {
 	static const char *const lib[] = {"lib", "lib64"};
-	char dir[512], path[sizeof(dir) + 8], *slash;
+	char dir[PROGRAM_SZ], path[PROGRAM_SZ + 8], *slash;
 	u32 i;
 
 	if (snprintf(dir, sizeof(dir), "%s", program) >= (int)sizeof(dir))
@@ -152,10 +177,23 @@ static void add_its_libraries(struct fr_symguess *g, const char *program, struct
 	slash = strrchr(dir, '/');
 	if (!slash || (strcmp(slash, "/bin") && strcmp(slash, "/sbin")))
 		return;
+	*slash = 0;
 	for (i = 0; i < sizeof(lib) / sizeof(lib[0]); i++) {
-		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - dir), dir, lib[i]);
+		snprintf(path, sizeof(path), "%s/%s", dir, lib[i]);
 		add_files_of(g, path, ".so", seen);
+		if (!is_shared(dir))
+			add_files_below(g, path, seen);
 	}
+}
+
+/* Likewise where its path leads by links: /usr/bin/java is far from what it loads. */
+static void add_libraries_of(struct fr_symguess *g, const char *program, struct dirs *seen)
+{
+	char real[PROGRAM_SZ];
+
+	add_its_libraries(g, program, seen);
+	if (!fr_symfile_real(g->root, program, real, sizeof(real)) && strcmp(real, program))
+		add_its_libraries(g, real, seen);
 }
 
 /* Those of other machines too (symfs), in directories named by their triplet, as x86_64-linux-gnu. */
@@ -171,7 +209,7 @@ static void add_libraries(struct fr_symguess *g)
 
 	g->has_libraries = true;
 	for (i = 0; i < programs && seen.cnt < DIRS_MAX; i++)
-		add_its_libraries(g, g->guess[i].path, &seen);
+		add_libraries_of(g, g->guess[i].path, &seen);
 	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
 		add_files_of(g, dir[i], ".so", &seen);
 	for (i = 0; i < sizeof(parent) / sizeof(parent[0]); i++) {

@@ -284,12 +284,19 @@ int fr_frames_error(const struct fr_frames *f)
 
 u32 fr_frames_say_missing(const struct fr_frames *f)
 {
-	u32 i, cnt = 0;
+	const struct fr_symbols *first = NULL, *kernel = NULL;
+	u32 i, cnt = 0, others = 0;
 
 	for (i = 0; i < f->file_cnt; i++) {
-		if (f->symbols[i])
-			cnt += fr_symbols_say_missing(f->symbols[i]);
+		u32 here = f->symbols[i] ? fr_symbols_missing_cnt(f->symbols[i]) : 0;
+
+		others += first && here;
+		first = first ?: here ? f->symbols[i] : NULL;
+		kernel = kernel ?: f->symbols[i];
+		cnt += here;
 	}
+	if (first || kernel)
+		fr_symbols_say_missing(first ?: kernel, others);
 	return cnt;
 }
 

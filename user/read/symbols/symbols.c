@@ -2,15 +2,16 @@
 #include "read/symbols/symbols.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/text/demangle.h"
+#include "base/text/units.h"
 #include "read/symbols/symbols_int.h"
 
 #define FUNC_MAX_SZ (1u << 20) /* bytes of a function whose end is not known */
-#define SAY_MOST    5u
 
 /* Names as they are shown, found by the address of the raw name: demangling costs more than a look-up. */
 struct shown {
@@ -169,6 +170,7 @@ u32 fr_symbols_recorder_frames(struct fr_symbols *y, const u64 *ip, size_t ip_cn
 struct spot {
 	struct fr_symobj *obj;
 	u64 file_off;
+	const char *path; /* where its own process had mapped it, NULL: not known */
 };
 
 static int map_objects(struct fr_symbols *y)
@@ -185,6 +187,7 @@ static int map_objects(struct fr_symbols *y)
 			return -ENOMEM;
 		if (m[i].file_off < o->first_off)
 			o->first_off = m[i].file_off;
+		o->has_copies |= m[i].path && strcmp(o->label, m[i].path);
 	}
 	y->mapped = true;
 	return 0;
@@ -207,6 +210,11 @@ static const struct fr_snap_mapping *mapping_of(const struct fr_symbols *y, u32 
 	return low && m[low - 1].pid == pid && ip < m[low - 1].end ? &m[low - 1] : NULL;
 }
 
+static bool is_of_file(const struct fr_snap_mapping *m, const struct fr_snap_frame *f)
+{
+	return m && m->build_id_sz == f->build_id_sz && !memcmp(m->build_id, f->build_id, f->build_id_sz);
+}
+
 /* From what the kernel knew when the stack was taken, else from the mappings when the snapshot was taken. */
 static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 ip, struct spot *to)
 {
@@ -215,15 +223,16 @@ static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 i
 
 	if (map_objects(y))
 		return false;
+	m = mapping_of(y, pid, ip);
 	if (stack_id && fr_snap_frame(y->snap, stack_id, nr, &f) && f.build_id_sz) {
-		*to = (struct spot){fr_symobjs_get(&y->objs, f.build_id, f.build_id_sz, NULL, false), f.file_off};
+		*to = (struct spot){fr_symobjs_get(&y->objs, f.build_id, f.build_id_sz, NULL, false), f.file_off,
+				    is_of_file(m, &f) ? m->path : NULL};
 		return to->obj;
 	}
-	m = mapping_of(y, pid, ip);
 	if (!m || (!m->build_id_sz && !m->path))
 		return false;
 	*to = (struct spot){fr_symobjs_get(&y->objs, m->build_id, m->build_id_sz, m->path, m->deleted),
-			    ip - m->begin + m->file_off};
+			    ip - m->begin + m->file_off, m->path};
 	return to->obj;
 }
 
@@ -300,7 +309,8 @@ static bool name_by_snapshot(struct fr_symbols *y, u32 pid, u64 ip, u64 back, st
 static u32 name_spot(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out, u32 max)
 {
 	look(y, at->obj);
-	out->module = at->obj->label;
+	/* of copies of one program, only the process's own mappings tell which it ran */
+	out->module = at->path ?: at->obj->has_copies ? fr_symobj_id_label(at->obj) : at->obj->label;
 	out->module_off = at->file_off;
 	name_it(y, at, back, out);
 	return y->opts.lines ? add_lines(y, at, back, out, max) : 1;
@@ -397,15 +407,6 @@ void fr_symbols_look(struct fr_symbols *y)
 		look(y, y->objs.obj[i]);
 }
 
-static void say_object(const struct fr_symbols_object *o)
-{
-	const char *path = o->path ? o->path : "", *gap = o->path ? " " : "", *differs = o->found ? NULL : o->differs;
-
-	fr_warn("%s%s%s%s: %s%s%s; %llu of %llu frames have no name", path, gap, o->build_id ? "build-id " : "(no build-id)",
-		o->build_id ? o->build_id : "", o->missing, differs ? ": " : "", differs ? differs : "",
-		(unsigned long long)(o->frame_cnt - o->named_cnt), (unsigned long long)o->frame_cnt);
-}
-
 static u64 unnamed(const struct fr_symbols *y, u32 i)
 {
 	const struct fr_symobj *o = y->objs.obj[i];
@@ -413,74 +414,112 @@ static u64 unnamed(const struct fr_symbols *y, u32 i)
 	return o->looked && fr_symobj_missing(o) ? o->frame_cnt - o->named_cnt : 0;
 }
 
-/*
- * Index of the object with the most unnamed frames among those that have fewer than *most, or as many and come after `last`.
- * Its frames go to *most. Without such an object: objs.cnt.
- */
-static u32 next_worst(const struct fr_symbols *y, u64 *most, u32 last)
+/* The object that could not be read, the first of them; NULL: none. */
+static const struct fr_symobj *first_unread(const struct fr_symbols *y)
 {
-	u32 i, worst = y->objs.cnt;
-	u64 n, best = 0;
+	u32 i;
 
-	for (i = 0; i < y->objs.cnt; i++) {
-		n = unnamed(y, i);
-		if (n > best && (n < *most || (n == *most && i > last))) {
-			best = n;
-			worst = i;
-		}
-	}
-	*most = best;
-	return worst;
+	for (i = 0; i < y->objs.cnt; i++)
+		if (y->objs.obj[i]->got.why == FR_SYM_UNREAD)
+			return y->objs.obj[i];
+	return NULL;
 }
 
-static void say_kernel(const struct fr_symbols *y)
+static const char *unread_cure(const struct fr_symobj *o)
 {
-	const char *why = fr_snap_fact(y->snap, "kernel_symbols");
-
-	if (y->kernel_named < y->kernel_cnt && why && strcmp(why, "ok"))
-		fr_warn("%llu of %llu frames of the kernel have no name: %s",
-			(unsigned long long)(y->kernel_cnt - y->kernel_named), (unsigned long long)y->kernel_cnt,
-			y->kernel_missing);
+	return o->got.err == -EACCES ? "be root, or put copies beside the snapshot or below --symfs"
+				     : fr_err_cure(o->got.err, "make the file readable");
 }
 
 void fr_symbols_say_unread(const struct fr_symbols *y)
 {
-	const struct fr_symgot *got;
+	const struct fr_symobj *o = first_unread(y);
+
+	if (o)
+		fr_warn("%s: %s: %s, and run it again", o->label, fr_symobj_missing(o), unread_cure(o));
+}
+
+/* What frames of user space lack. */
+struct lack {
+	u64 frame_cnt, unnamed_cnt;
+	u32 obj_cnt; /* with such frames */
+	u32 worst;   /* the object with the most */
+};
+
+static struct lack lack_of(const struct fr_symbols *y)
+{
+	struct lack l = {.worst = y->objs.cnt};
+	u64 most = 0;
 	u32 i;
 
 	for (i = 0; i < y->objs.cnt; i++) {
-		got = &y->objs.obj[i]->got;
-		if (got->why != FR_SYM_UNREAD)
-			continue;
-		fr_warn("%s: %s: %s, and run it again", y->objs.obj[i]->label, fr_symobj_missing(y->objs.obj[i]),
-			got->err == -EACCES ? "be root, or put copies beside the snapshot or below --symfs"
-					    : fr_err_cure(got->err, "make the file readable"));
-		return;
+		l.frame_cnt += y->objs.obj[i]->frame_cnt;
+		l.unnamed_cnt += unnamed(y, i);
+		l.obj_cnt += unnamed(y, i) != 0;
+		if (unnamed(y, i) > most) {
+			most = unnamed(y, i);
+			l.worst = i;
+		}
 	}
+	return l;
 }
 
-u32 fr_symbols_say_missing(const struct fr_symbols *y)
+/* Why frames of the kernel have no names, if that is known; NULL: they have, or it is not. */
+static const char *kernel_lack(const struct fr_symbols *y)
+{
+	const char *why = fr_snap_fact(y->snap, "kernel_symbols");
+
+	return y->kernel_named < y->kernel_cnt && why && strcmp(why, "ok") ? y->kernel_missing : NULL;
+}
+
+u32 fr_symbols_missing_cnt(const struct fr_symbols *y)
+{
+	return lack_of(y).obj_cnt;
+}
+
+#define LACK_SZ	     512u
+#define PATH_SAID_SZ 300
+
+/* "PATH build-id ID: stripped (and 3 more files)" */
+static void worst_text(const struct fr_symbols *y, const struct lack *l, char to[LACK_SZ])
 {
 	struct fr_symbols_object o;
-	u32 i, cnt = 0, last = 0;
-	u64 most = ~0ull;
+	const char *differs;
+	char more[64] = "";
 
-	say_kernel(y);
-	for (i = 0; i < y->objs.cnt; i++)
-		cnt += unnamed(y, i) != 0;
-	for (i = 0; i < cnt && i < SAY_MOST; i++) {
-		last = next_worst(y, &most, last);
-		fr_symbols_object_nr(y, last, &o);
-		say_object(&o);
+	fr_symbols_object_nr(y, l->worst, &o);
+	differs = o.found ? NULL : o.differs;
+	if (l->obj_cnt > 1)
+		snprintf(more, sizeof(more), ", and of %u more file%s", l->obj_cnt - 1, fr_plural(l->obj_cnt - 1));
+	snprintf(to, LACK_SZ, "%.*s%s%s%s: %s%s%.*s%s", PATH_SAID_SZ / (differs ? 2 : 1), o.path ?: "", o.path ? " " : "",
+		 o.build_id ? "build-id " : "(no build-id)", o.build_id ?: "", o.missing, differs ? ": " : "", PATH_SAID_SZ / 2,
+		 differs ?: "", more);
+}
+
+/* One line, however much is missing: `flightrec symbols` has the rest. */
+void fr_symbols_say_missing(const struct fr_symbols *y, u32 others)
+{
+	const char *kernel = kernel_lack(y);
+	const struct fr_symobj *unread = first_unread(y);
+	struct lack l = lack_of(y);
+	char worst[LACK_SZ], of_kernel[128] = "", more[64] = "";
+
+	if (kernel)
+		snprintf(of_kernel, sizeof(of_kernel), "%llu of %llu frames of the kernel have no name: %s",
+			 (unsigned long long)(y->kernel_cnt - y->kernel_named), (unsigned long long)y->kernel_cnt, kernel);
+	if (others)
+		snprintf(more, sizeof(more), "; likewise of %u more snapshot%s", others, fr_plural(others));
+	if (!l.obj_cnt) {
+		if (kernel)
+			fr_warn("%s%s", of_kernel, more);
+		return;
 	}
-	if (cnt > SAY_MOST)
-		fr_warn("and %u more without symbols: `flightrec symbols` lists all", cnt - SAY_MOST);
-	if (cnt)
-		fr_symbols_say_unread(y);
-	if (cnt)
-		fr_warn("to get names install debug symbols (packages NAME-dbgsym, NAME-debuginfo), put files beside the "
-			"snapshot or below --symfs, or ask servers by --debuginfod");
-	return cnt;
+	worst_text(y, &l, worst);
+	fr_warn("%s%s%llu of %llu frames have no name: of %s%s: `flightrec symbols` lists all: %s", of_kernel,
+		kernel ? "; " : "", (unsigned long long)l.unnamed_cnt, (unsigned long long)l.frame_cnt, worst, more,
+		unread ? unread_cure(unread)
+		       : "install debug symbols (packages NAME-dbgsym, NAME-debuginfo), put files beside the snapshot or below "
+			 "--symfs, or ask servers by --debuginfod");
 }
 
 /* ---- life ---- */

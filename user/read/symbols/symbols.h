@@ -86,7 +86,10 @@ void fr_symbols_object_nr(const struct fr_symbols *y, u32 i, struct fr_symbols_o
 /* Say why the first of those that could not be read was not, and what to do about it, if there is one. */
 void fr_symbols_say_unread(const struct fr_symbols *y);
 
-/* Say on standard error which of the needed objects had no symbols, and what to do about it. Returns how many. */
-u32 fr_symbols_say_missing(const struct fr_symbols *y);
+/* How many of the needed objects had no symbols. */
+u32 fr_symbols_missing_cnt(const struct fr_symbols *y);
+
+/* Say so on standard error, and what to do about it, in one line. others: snapshots of which the same could be said. */
+void fr_symbols_say_missing(const struct fr_symbols *y, u32 others);
 
 #endif

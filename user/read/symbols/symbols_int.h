@@ -10,9 +10,11 @@
 /* A program or library. */
 struct fr_symobj {
 	struct fr_symwant want;
-	u64 first_off; /* file offset of the first code that was mapped; ~0 unknown */
-	char *id;      /* build-id in hexadecimal, NULL none */
-	char *label;   /* path, or [build-id] */
+	u64 first_off;	 /* file offset of the first code that was mapped; ~0 unknown */
+	char *id;	 /* build-id in hexadecimal, NULL none */
+	char *label;	 /* path, or [build-id] */
+	char *no_path;	 /* [build-id], once it has been asked for; NULL */
+	bool has_copies; /* it was mapped from several paths */
 	bool looked;
 	struct fr_symgot got;
 	bool lines_looked;
@@ -38,6 +40,9 @@ void fr_symobjs_free(struct fr_symobjs *o);
 
 /* Set its path, now that it is known; NULL: it is unknown, and the object has a build-id. 0, or -ENOMEM: it keeps its label. */
 int fr_symobj_set_path(struct fr_symobj *o, const char *path);
+
+/* What it is called where nobody knows which of its copies it was: "[build-id]", or its label. */
+const char *fr_symobj_id_label(struct fr_symobj *o);
 
 /* Search for its files, once. */
 void fr_symobj_look(struct fr_symobj *o, struct fr_symfind *find);

@@ -75,6 +75,7 @@ static void free_object(struct fr_symobj *o)
 	fr_symgot_drop(&o->got);
 	free(o->id);
 	free(o->label);
+	free(o->no_path);
 	free(o);
 }
 
@@ -163,6 +164,13 @@ void fr_symobjs_free(struct fr_symobjs *o)
 	free(o->obj);
 	free(o->slot);
 	*o = (struct fr_symobjs){0};
+}
+
+const char *fr_symobj_id_label(struct fr_symobj *o)
+{
+	if (!o->no_path && (!o->id || asprintf(&o->no_path, "[%s]", o->id) < 0))
+		o->no_path = NULL;
+	return o->no_path ?: o->label;
 }
 
 /* ---- its files ---- */
