@@ -307,7 +307,24 @@ def follow_restart():
         check(not exists(name), "the session is still there")
         equal(w.wait(120), 4, "exit status of follow when the session is gone")
         check(f"session {name} has ended" in open(err).read(), open(err).read())
+        says_what_becomes(name, terms=1)
     return "" if elsewhere else "no PID namespace can be made here"
+
+
+def says_what_becomes(name, terms):
+    """Its recorders: after a service manager's SIGTERM the session goes on, by `stop` it ends with the last of them."""
+    with open(f"{where(name)}.log") as f:
+        said = f.read()
+    equal((said.count(f"session '{name}' goes on recording"), said.count(f"`flightrec stop` ends session '{name}'")), (terms, 1), said)
+
+
+@test("stop: a recorder with a configuration says that its session ends, told by a signal", own="the session is stopped")
+def stopped_by_signal():
+    with daemon(of=expendable) as (name, p, _):
+        fr("stop", "-n", name)
+        equal(p.wait(120), 0, "exit status of the recorder")
+        check(not exists(name), "the session is still there")
+        says_what_becomes(name, terms=0)
 
 
 @test("a dump by root is the recorder's, with its quota, and told to who watches; without it if it is stuck; -o never is")

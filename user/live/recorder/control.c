@@ -320,9 +320,8 @@ static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 
 static void do_stop(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
 {
-	(void)ask;
 	answer_ok(c, to);
-	fr_daemon_stop(c->d);
+	fr_daemon_stop(c->d, fr_jsonr_bool(ask, "session", false));
 }
 
 static void do_reload(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
@@ -354,7 +353,7 @@ static const struct {
 	{"store", MAY_LOOK, fr_control_store, {}},
 	{"watch", MAY_LOOK, do_watch, {}},
 	{"dump", MAY_DUMP, do_dump, {"last_ns"}},
-	{"stop", MAY_RULE, do_stop, {}},
+	{"stop", MAY_RULE, do_stop, {"session"}},
 	{"reload", MAY_RULE, do_reload, {}},
 };
 

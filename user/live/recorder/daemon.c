@@ -20,6 +20,7 @@
 #include "live/recorder/daemon_int.h"
 #include "live/recorder/engine.h"
 #include "live/recorder/notify.h"
+#include "live/recorder/stop.h"
 #include "live/session/admin.h"
 #include "live/snapshot/dump.h"
 #include "sys/nss.h"
@@ -46,6 +47,7 @@ struct fr_daemon {
 	const struct fr_config *begun; /* the configuration at the session's start: parts that a reload cannot change */
 	struct fr_command command;
 	bool over;	/* leave the loop */
+	bool stopped;	/* by `flightrec stop`, which ends the session, too */
 	bool lost;	/* the session was ended by another process */
 	bool failed;	/* a snapshot could not be taken */
 	bool unsaved;	/* one at the end could not */
@@ -229,9 +231,10 @@ struct fr_admin *fr_daemon_admin(struct fr_daemon *d)
 	return d->mod.admin;
 }
 
-void fr_daemon_stop(struct fr_daemon *d)
+void fr_daemon_stop(struct fr_daemon *d, bool session)
 {
 	d->over = true;
+	d->stopped |= session;
 }
 
 /* A command that is being recorded is not ours to end: it has its time. */
@@ -454,10 +457,12 @@ static void child_ended(struct fr_daemon *d)
 		command_ended(d);
 }
 
-static void take_signal(struct fr_daemon *d, int sig)
+static void take_signal(struct fr_daemon *d, const struct signalfd_siginfo *si)
 {
+	int sig = si->ssi_signo;
 	char why[512] = "";
 
+	d->stopped |= sig == SIGTERM && si->ssi_code == SI_QUEUE && si->ssi_int == FR_STOP_SESSION;
 	if (sig == SIGUSR1)
 		asked_by_signal(d);
 	else if (sig == SIGCHLD)
@@ -475,7 +480,7 @@ static void on_signal(void *arg, u32 events)
 
 	(void)events;
 	while (!d->over && read(d->signal_fd, &si, sizeof(si)) == sizeof(si))
-		take_signal(d, si.ssi_signo);
+		take_signal(d, &si);
 }
 
 /* ---- begin and end ---- */
@@ -596,6 +601,11 @@ static void end_session(struct fr_daemon *d, bool begun)
 
 	if (d->lost)
 		return;
+	if (d->stopped && begun && (d->ask->keep || d->ask->is_daemon)) {
+		fprintf(stderr, "this recorder ends, and `flightrec stop` ends session '%s': its history is discarded\n",
+			d->ask->name);
+		return;
+	}
 	if (d->ask->keep || d->ask->is_daemon || (d->ask->found && !begun)) {
 		fprintf(stderr,
 			"session '%s' goes on recording: `flightrec record` adopts it, `flightrec stop -n %s` ends it\n",

@@ -46,7 +46,7 @@ struct fr_ctl *fr_daemon_ctl(struct fr_daemon *d); /* NULL: none */
 struct fr_store *fr_daemon_store(struct fr_daemon *d);
 struct fr_admin *fr_daemon_admin(struct fr_daemon *d);		     /* NULL: none */
 int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz); /* says what came of it; 0, or -errno and why */
-void fr_daemon_stop(struct fr_daemon *d);			     /* like SIGTERM */
+void fr_daemon_stop(struct fr_daemon *d, bool session);		     /* like SIGTERM; session: whoever asks ends that, too */
 
 void fr_daemon_lost(struct fr_daemon *d); /* its session is gone: there is nothing to record into any more */
 

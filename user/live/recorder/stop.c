@@ -88,7 +88,7 @@ static int ask_to_end(struct fr_sess *s)
 
 	if (err)
 		return err;
-	err = fr_ctl_ask(c, "{\"cmd\":\"stop\"}");
+	err = fr_ctl_ask(c, "{\"cmd\":\"stop\",\"session\":true}");
 	err = err ?: fr_ctl_line(c, ASK_TIMEOUT_MS, &line);
 	if (!err && strncmp(line, "{\"ok\":true", 10))
 		err = -EPERM;
@@ -97,9 +97,12 @@ static int ask_to_end(struct fr_sess *s)
 	return err;
 }
 
+/* That the session ends, too, the recorder is to know: it says what becomes of it. */
 static bool tell_to_end(struct fr_sess *s, u32 pid)
 {
-	return (pid && fr_sess_same_pids(s) && !kill(pid, SIGTERM)) || !ask_to_end(s);
+	const union sigval value = {.sival_int = FR_STOP_SESSION};
+
+	return (pid && fr_sess_same_pids(s) && !sigqueue(pid, SIGTERM, value)) || !ask_to_end(s);
 }
 
 /* One that has just adopted the session, or only looked whether it can, has not noted its pid yet. */

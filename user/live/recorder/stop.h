@@ -5,6 +5,9 @@
 
 #include "live/recorder/live.h"
 
+/* The value of a SIGTERM to a recorder whose session is to end with it. */
+#define FR_STOP_SESSION 0x66720001
+
 /*
  * Detach the programs; once none is running, call last (may be NULL) with the session's counters, which are final then; then
  * remove the session. A live recorder is asked to end first (SIGTERM), so that it takes its last snapshot, and its session goes
