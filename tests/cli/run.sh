@@ -61,6 +61,7 @@ filters() {
 		count 2 -f 'event == "sched_switch"' &&
 		count 1 -f 'ret == -ENOENT' &&
 		count 2 -f 'id == openat' &&
+		count 12 -f 'event not in (sys_enter, sys_exit)' && count 0 -f 'id not in (openat) && id in (openat)' &&
 		count 6 -f 'comm ~ "w*x"' &&
 		count 1 -f 'comm == "w\x1b[31m\xff x" && sig == SIGSEGV' &&
 		count 1 -f 'tid == 101 && comm == "second"' &&

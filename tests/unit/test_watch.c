@@ -362,7 +362,7 @@ static void put_items(struct text *t, const struct fr_event *ev, bool is_text)
 {
 	u32 cnt = 1 + below(4);
 
-	put(t, " in (");
+	put(t, below(2) ? " in (" : " not in (");
 	while (cnt--) {
 		if (is_text)
 			put_text(t);

@@ -439,6 +439,19 @@ static bool is_in(const struct env *e, const struct fr_node *n)
 	return false;
 }
 
+static bool is_not_in(const struct env *e, const struct fr_node *n)
+{
+	struct value a = eval(e, n->a), b;
+	const struct fr_node *item;
+
+	for (item = n->b; item; item = item->next) {
+		b = eval(e, item);
+		if (!compare(FR_OP_NE, &a, &b))
+			return false;
+	}
+	return true;
+}
+
 /* The name of a number, as text prints it. */
 static struct value name_of(const struct env *e, const struct fr_node *n, s64 v, char room[FR_SYSNAME_SZ])
 {
@@ -508,6 +521,8 @@ static bool truth(const struct env *e, const struct fr_node *n)
 		return has(e, n);
 	case FR_OP_IN:
 		return is_in(e, n);
+	case FR_OP_NOT_IN:
+		return is_not_in(e, n);
 	default:
 		return fr_op_is_compare(n->op) ? holds(e, n) : is_something(eval(e, n));
 	}

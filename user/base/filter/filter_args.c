@@ -80,12 +80,12 @@ int fr_filter_bind_args(struct fr_filter *f, struct fr_node *n)
 		n->a = n->b;
 		n->b = a;
 	}
-	if (!is_argument(n->a) || (n->op != FR_OP_IN && !is_negative(n->b)))
+	if (!is_argument(n->a) || (!fr_op_is_list(n->op) && !is_negative(n->b)))
 		return 0;
 	if (n->op == FR_OP_NE)
 		return split_unequal(f, n);
-	if (n->op != FR_OP_EQ && n->op != FR_OP_IN)
+	if (n->op != FR_OP_EQ && !fr_op_is_list(n->op))
 		return 0;
-	n->op = FR_OP_IN;
+	n->op = n->op == FR_OP_EQ ? FR_OP_IN : n->op;
 	return split_listed(f, n->b);
 }

@@ -421,7 +421,7 @@ static int add_events(struct fr_filter *f, struct fr_node *n, struct fr_node *wo
 
 static bool is_negated(const struct fr_node *n)
 {
-	return n->op == FR_OP_NE || n->op == FR_OP_NOT_GLOB || n->op == FR_OP_NOT_REGEX;
+	return n->op == FR_OP_NE || n->op == FR_OP_NOT_GLOB || n->op == FR_OP_NOT_REGEX || n->op == FR_OP_NOT_IN;
 }
 
 /* event == x, event ~ x, event in (x, y) become a set of numbers. */
@@ -438,7 +438,7 @@ static int bind_events(struct fr_filter *f, struct fr_node *n)
 	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
 	if (!n->events)
 		return -ENOMEM;
-	for (; word && !err; word = n->op == FR_OP_IN ? word->next : NULL)
+	for (; word && !err; word = fr_op_is_list(n->op) ? word->next : NULL)
 		err = add_events(f, n, word);
 	for (nr = 0; nr < FR_EVENT_MAX && is_negated(n); nr++)
 		n->events[nr] = !n->events[nr];
@@ -573,7 +573,7 @@ static int bind_compare(struct fr_filter *f, struct fr_node *n)
 {
 	int err;
 
-	if (is_builtin(n->a, FR_BI_event) || (is_builtin(n->b, FR_BI_event) && n->op != FR_OP_IN))
+	if (is_builtin(n->a, FR_BI_event) || (is_builtin(n->b, FR_BI_event) && !fr_op_is_list(n->op)))
 		return bind_events(f, n);
 	err = bind_words(f, n);
 	err = err ?: check_compare(f, n);
@@ -621,7 +621,8 @@ enum fr_verdict fr_node_verdict(const struct fr_node *n, u32 nr)
 		return a == strong || b == strong ? strong : a == b ? a : FR_VERDICT_LOOK;
 	}
 	if (fr_op_is_compare(n->op))
-		return is_missing(n->a, nr) || (n->op != FR_OP_IN && is_missing(n->b, nr)) ? FR_VERDICT_NO : FR_VERDICT_LOOK;
+		return is_missing(n->a, nr) || (!fr_op_is_list(n->op) && is_missing(n->b, nr)) ? FR_VERDICT_NO
+											       : FR_VERDICT_LOOK;
 	return is_missing(n, nr) ? FR_VERDICT_NO : FR_VERDICT_LOOK;
 }
 

@@ -45,8 +45,9 @@ enum fr_op {
 	FR_OP_NOT_GLOB,
 	FR_OP_REGEX,
 	FR_OP_NOT_REGEX,
-	FR_OP_HAS, /* all bits of a number, or a part of a text */
-	FR_OP_IN,  /* a, then a list of b linked by next */
+	FR_OP_HAS,    /* all bits of a number, or a part of a text */
+	FR_OP_NOT_IN, /* a != b && a != the next b ... */
+	FR_OP_IN,     /* a, then a list of b linked by next */
 	FR_OP_EVENTS,
 	FR_OP_NOT,
 	FR_OP_AND,
@@ -162,6 +163,11 @@ bool fr_op_calculate(enum fr_op op, fr_wide a, fr_wide b, fr_wide *out);
 static inline bool fr_op_is_compare(enum fr_op op)
 {
 	return op >= FR_OP_EQ && op <= FR_OP_IN;
+}
+
+static inline bool fr_op_is_list(enum fr_op op)
+{
+	return op == FR_OP_IN || op == FR_OP_NOT_IN;
 }
 
 #endif

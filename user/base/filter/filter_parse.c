@@ -503,12 +503,24 @@ static const struct {
 };
 #define COMPARE_LEVEL 2
 
+/* Is the token the first word of `not in`? */
+static bool is_not_in(const struct parser *p)
+{
+	const char *rest = p->expr + p->at;
+
+	if (!is_word(p, "not"))
+		return false;
+	while (isspace((unsigned char)*rest))
+		rest++;
+	return !strncmp(rest, "in", 2) && !is_name(rest[2]);
+}
+
 static bool find_binary(const struct parser *p, u32 level, enum fr_op *op)
 {
 	size_t i;
 
-	if (level == COMPARE_LEVEL && (is_word(p, "in") || is_word(p, "has"))) {
-		*op = is_word(p, "in") ? FR_OP_IN : FR_OP_HAS;
+	if (level == COMPARE_LEVEL && (is_word(p, "in") || is_word(p, "has") || is_not_in(p))) {
+		*op = is_word(p, "in") ? FR_OP_IN : is_word(p, "has") ? FR_OP_HAS : FR_OP_NOT_IN;
 		return true;
 	}
 	for (i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++) {
@@ -550,10 +562,12 @@ static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum 
 
 	p->wants_pattern = is_pattern_op(op);
 	next(p);
+	if (op == FR_OP_NOT_IN)
+		next(p);
 	if (!n)
 		return NULL;
 	n->a = left;
-	if (op == FR_OP_IN)
+	if (fr_op_is_list(op))
 		n->b = parse_list(p);
 	else if (is_pattern_op(op) && (p->tok.kind == NAME || (p->tok.kind == PUNCT && !is_punct(p, "("))))
 		fail(p, p->tok.at, FR_PATTERN_WORDS);

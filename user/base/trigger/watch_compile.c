@@ -97,8 +97,9 @@ static enum fr_watch_truth compare(struct fr_watch_build *b, const struct fr_nod
 	return FR_WATCH_ASK;
 }
 
-/* One item of a list: x stays in slot dst, the result goes to dst + 1. */
-static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_node *item, struct fr_watch_operand *x, u32 dst)
+/* One item of a list, equal (op) or not: x stays in slot dst, the result goes to dst + 1. */
+static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_node *item, enum fr_op op,
+				   struct fr_watch_operand *x, u32 dst)
 {
 	struct fr_watch_operand y = fr_watch_value(b, item, dst + 1);
 	struct fr_watch_insn *in;
@@ -106,11 +107,11 @@ static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_nod
 	if (x->kind == FR_WATCH_IS_NONE || y.kind == FR_WATCH_IS_NONE || fr_watch_is_number(x) != fr_watch_is_number(&y))
 		return FR_WATCH_FALSE;
 	if (!fr_watch_is_number(x))
-		return compare_texts(b, item, FR_OP_EQ, x, &y, dst + 1);
+		return compare_texts(b, item, op, x, &y, dst + 1);
 	if (x->kind == FR_WATCH_IS_NUM && y.kind == FR_WATCH_IS_NUM)
-		return decided(x->num == y.num);
+		return fold_compare(op, x->num, y.num);
 	fr_watch_put(b, item, x, dst);
-	in = fr_watch_emit(b, item, FR_WATCH_EQ, dst + 1);
+	in = fr_watch_emit(b, item, fr_watch_two_op(op), dst + 1);
 	if (in) {
 		in->a = dst;
 		in->b = y.kind == FR_WATCH_IS_NUM ? FR_WATCH_IMM : dst + 1;
@@ -120,9 +121,11 @@ static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_nod
 	return FR_WATCH_ASK;
 }
 
-/* Each item that is compiled jumps to the end if it matches. */
+/* Each item that is compiled jumps to the end if it decides: of `in` one that is equal, of `not in` one that is. */
 static enum fr_watch_truth is_in(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
+	bool is_in = n->op == FR_OP_IN;
+	enum fr_watch_op jump = is_in ? FR_WATCH_JT : FR_WATCH_JF;
 	struct fr_watch_operand x = fr_watch_value(b, n->a, dst);
 	u32 first = b->prog->insn_cnt, i;
 	const struct fr_node *item;
@@ -131,20 +134,20 @@ static enum fr_watch_truth is_in(struct fr_watch_build *b, const struct fr_node 
 
 	for (item = n->b; item && !b->failed; item = item->next) {
 		u32 before = b->prog->insn_cnt;
-		enum fr_watch_truth t = is_item(b, item, &x, dst);
+		enum fr_watch_truth t = is_item(b, item, is_in ? FR_OP_EQ : FR_OP_NE, &x, dst);
 
-		if (t == FR_WATCH_TRUE)
+		if (t == decided(is_in))
 			return t;
 		if (t == FR_WATCH_ASK)
-			fr_watch_emit_jump(b, n, FR_WATCH_JT, dst + 1);
+			fr_watch_emit_jump(b, n, jump, dst + 1);
 		else
 			b->prog->insn_cnt = before;
 		any |= t == FR_WATCH_ASK;
 	}
 	if (!any)
-		return FR_WATCH_FALSE;
+		return decided(!is_in);
 	for (i = first; i < b->prog->insn_cnt; i++)
-		if (b->prog->insn[i].op == FR_WATCH_JT && b->prog->insn[i].a == dst + 1 && !b->prog->insn[i].off)
+		if (b->prog->insn[i].op == jump && b->prog->insn[i].a == dst + 1 && !b->prog->insn[i].off)
 			b->prog->insn[i].off = b->prog->insn_cnt;
 	in = fr_watch_emit(b, n, FR_WATCH_TRUTH, dst);
 	if (in)
@@ -250,6 +253,7 @@ static enum fr_watch_truth ask(struct fr_watch_build *b, const struct fr_node *n
 		fr_watch_fail(b, n, "BPF has no `has`: write (x & y) == y, or ~ \"*y*\"");
 		return FR_WATCH_FALSE;
 	case FR_OP_IN:
+	case FR_OP_NOT_IN:
 		return is_in(b, n, dst);
 	default:
 		return fr_op_is_compare(n->op) ? compare(b, n, dst) : is_something(b, n, dst);
