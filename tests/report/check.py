@@ -314,7 +314,8 @@ def check_focus(c, rep, t, texts, words):
     c.equal("wake chain", chain, [{k: v for k, v in x.items() if k != "parent"} for x in t.chain])
     s = got["stack"]
     for f in s["kernel"] + s["user"]:
-        c.equal("frame without symbols", [f[k] for k in ("name", "off", "module", "missing", "recorder")], [None, 0, None, None, False])
+        c.equal("frame without symbols", [f[k] for k in ("name", "off", "module", "missing", "file", "line", "inlined", "recorder")],
+                [None, 0, None, None, None, None, False, False])
     c.equal("stack", (s["from"], s["ts"], [f["ip"] for f in s["kernel"]], [f["ip"] for f in s["user"]]), t.stack or (None, None, [], []))
 
 

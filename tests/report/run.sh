@@ -140,6 +140,16 @@ diff_fits() {
 		sed 1,3d "$tmp/out" | awk -v w=$width 'length > w { print "wider than " w ": " $0; bad = 1 } END { exit bad || NR < 50 }' || return
 	done
 }
+# A CPU is as busy with what a filter selects as that had of its time, idle and other tasks' time included: 100 % only without others.
+busy_with_a_filter() {
+	status 0 report --json "$snap" && jq '.cpus[] | .rated_busy_ns + .rated_idle_ns' "$tmp/out" > "$tmp/whole" || return
+	for filter in 'event == sched_switch && comm ~ "task-1*"' 'event == sched_switch && tid != 0' 'event == sys_enter'; do
+		status 0 report --json -f "$filter" "$snap" && jq '.cpus[].rated_busy_ns' "$tmp/out" > "$tmp/part" || return
+		status 0 report -f "$filter" "$snap" && sed -n '/^CPUs/,/^$/p' "$tmp/out" | sed -nE 's/^ +[0-9]+ +([0-9.]+%|-) .*/\1/p' > "$tmp/page" || return
+		paste "$tmp/part" "$tmp/whole" | awk '{ if ($1) printf "%.1f%%\n", 100 * $1 / $2; else print "-" }' | diff - "$tmp/page" || return
+	done
+	grep -qx -- - "$tmp/page"
+}
 wide_has_more() {
 	COLUMNS=140 status 0 report "$snap" && prints 'wake p50' && COLUMNS=80 status 0 report "$snap" && ! prints 'wake p50' > /dev/null
 }
@@ -437,6 +447,7 @@ check "the page is plain where it is piped" is_plain
 check "the page is as wide as COLUMNS says" is_as_wide
 check "a narrow page is cut" is_as_narrow
 check "a wide page has more columns" wide_has_more
+check "how busy a CPU is with what a filter takes" busy_with_a_filter
 check "diff is as wide as COLUMNS says" diff_fits
 check "colour on a terminal" is_colourful
 check "--top" top_is_top

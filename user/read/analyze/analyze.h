@@ -137,6 +137,7 @@ struct fr_an_cpu {
 	u64 horizon_ns;
 	u64 event_cnt, switch_cnt;
 	u64 busy_ns, idle_ns, rated_busy_ns, rated_idle_ns;
+	u64 rated_known_ns; /* it is known who had it, whether that is counted or not */
 	u64 irq_ns, softirq_ns;
 	u64 call_cnt, fault_cnt;
 	struct fr_hist wakeup; /* of tasks that ran here */

@@ -83,12 +83,18 @@ static void note_running(struct fr_analyze *a, const struct fr_an_row *r)
 
 /* ---- CPU time ---- */
 
+/* How much of it lies in the rated part of the window. */
+static u64 rated_of(const struct fr_analyze *a, const struct fr_oncpu_stretch *s)
+{
+	if (s->from_ns > a->res.rated_ns)
+		return s->to_ns - s->from_ns;
+	return s->to_ns > a->res.rated_ns ? s->to_ns - a->res.rated_ns : 0;
+}
+
 /* A task has had the CPU. */
 static int count_oncpu(struct fr_analyze *a, struct fr_an_cpu *c, struct fr_an_task *t, const struct fr_oncpu_stretch *s)
 {
-	u64 ns = s->to_ns - s->from_ns, rated_ns = s->from_ns > a->res.rated_ns ? ns
-						   : s->to_ns > a->res.rated_ns ? s->to_ns - a->res.rated_ns
-										: 0;
+	u64 ns = s->to_ns - s->from_ns, rated_ns = rated_of(a, s);
 
 	if (!ns)
 		return 0;
@@ -172,6 +178,7 @@ int fr_an_sched_until(struct fr_analyze *a, u16 cpu, u64 until_ns)
 	if (!c->state->on.known)
 		err = ask_holder(a, c, cpu);
 	s = fr_oncpu_until(&c->state->on, until_ns);
+	c->rated_known_ns += rated_of(a, &s);
 	if (err || a->filtered || s.from_ns == s.to_ns)
 		return err;
 	t = fr_an_task(a, s.tid);
@@ -304,6 +311,7 @@ static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 	struct fr_oncpu_stretch ran = fr_oncpu_switch(&r->cpu->state->on, r->in.ts, r->in.tid, r->v[0]);
 	int err = r->counted ? count_oncpu(a, r->cpu, t, &ran) : 0;
 
+	r->cpu->rated_known_ns += rated_of(a, &ran);
 	if (!t->tid)
 		return err;
 	t->sum.preempt_cnt += r->counted && fr_span_is_runnable(&a->span->left);

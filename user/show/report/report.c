@@ -87,6 +87,7 @@ static int gather(struct fr_report *r)
 	err = err ?: fr_report_cgroups_read(r);
 	err = err ?: fr_report_last_read(r);
 	err = err ?: fr_report_rank(r);
+	err = err ?: fr_report_stacks(r);
 	return err ?: fr_report_functions(r);
 }
 
@@ -133,6 +134,8 @@ static void close_all(struct fr_report *r)
 	for (i = 0; i < FR_RANK_CNT; i++)
 		free(r->rank[i].rec);
 	free(r->fn);
+	free(r->stack[0].frame);
+	free(r->stack[1].frame);
 	fr_report_last_free(&r->last);
 	fr_report_cgroups_free(r);
 	fr_waits_free(&r->waits);

@@ -54,6 +54,19 @@ struct fr_report_last {
 	char *text;
 };
 
+/* A function of a frame of the focus task's stack: with source lines, inlined ones come before the one that contains them. */
+struct fr_report_frame {
+	u64 ip;
+	u32 nr;	     /* of the frame, the innermost is 0 */
+	bool is_own; /* of the recorder itself, and so not of what happened */
+	struct fr_symbol symbol;
+};
+
+struct fr_report_stack {
+	struct fr_report_frame *frame;
+	u32 cnt;
+};
+
 /* Samples of a function. */
 struct fr_report_fn {
 	const char *name, *module; /* NULL unknown */
@@ -100,7 +113,8 @@ struct fr_report {
 	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
 	char *beside;		    /* the snapshot's directory, for symbols */
 	struct fr_report_rank rank[FR_RANK_CNT];
-	struct fr_report_fn *fn; /* samples by function, the most first */
+	struct fr_report_stack stack[2]; /* of the focus task, in the kernel and in user space, innermost first */
+	struct fr_report_fn *fn;	 /* samples by function, the most first */
 	u32 fn_cnt;
 	const struct fr_view *view;
 	struct fr_out *out;
@@ -126,11 +140,8 @@ void fr_report_text(struct fr_report *r);
 /* Find r->fn. 0 or -ENOMEM. */
 int fr_report_functions(struct fr_report *r);
 
-/* The function of a frame of the focus task's stack, in user space or the kernel. */
-struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip);
-
-/* How many of its innermost frames belong to the recorder itself, and so not to what happened. */
-size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt);
+/* Look up both stacks of the focus task, into r->stack. 0 or -ENOMEM. */
+int fr_report_stacks(struct fr_report *r);
 
 /* ---- order of importance (report_rank.c) ---- */
 

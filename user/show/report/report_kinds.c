@@ -696,11 +696,12 @@ static struct fr_value cpu_recorded(const struct fr_at *at)
 	return fr_value_nr(*(const u64 *)((const char *)at->rec + at->column->off));
 }
 
+/* With a filter, of all the time: what it does not select is no idleness, but had its time. */
 static struct fr_value cpu_busy(const struct fr_at *at)
 {
 	const struct fr_an_cpu *c = at->rec;
 
-	return kinds_share(c->rated_busy_ns, c->rated_busy_ns + c->rated_idle_ns);
+	return kinds_share(c->rated_busy_ns, c->rated_busy_ns + c->rated_idle_ns ? c->rated_known_ns : 0);
 }
 
 static struct fr_value cpu_complete(const struct fr_at *at)

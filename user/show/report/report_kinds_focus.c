@@ -192,34 +192,28 @@ static const struct fr_table kind_link = {"link", "A link of the wake chain.", l
 
 /* ---- its stack ---- */
 
-struct frame {
-	u64 ip;
-	struct fr_symbol symbol;
-	bool is_own;
-};
-
-static const void *stack_frame(const struct fr_at *at, bool user, u64 stack_id, u32 i)
+static const void *stack_frame(const struct fr_at *at, bool user, u32 i)
 {
-	struct fr_report *r = (void *)at->of;
-	struct frame *f = (void *)at->room;
-	size_t cnt = 0;
-	const u64 *ip = stack_id ? fr_stacks_find(r->view->stacks, stack_id, &cnt) : NULL;
+	const struct fr_report_stack *s = &((const struct fr_report *)at->of)->stack[user];
 
-	if (!ip || i >= cnt)
-		return NULL;
-	*f = (struct frame){.ip = ip[i], .symbol = fr_report_frame(r, user, i, ip[i])};
-	f->is_own = i < fr_report_own_frames(r, user, ip, cnt);
-	return f;
+	return i < s->cnt ? &s->frame[i] : NULL;
 }
 
 static const void *stack_kernel(const struct fr_at *at, u32 i)
 {
-	return stack_frame(at, false, ((const struct fr_an_focus *)at->rec)->kstack_id, i);
+	return stack_frame(at, false, i);
 }
 
 static const void *stack_user(const struct fr_at *at, u32 i)
 {
-	return stack_frame(at, true, ((const struct fr_an_focus *)at->rec)->ustack_id, i);
+	return stack_frame(at, true, i);
+}
+
+static struct fr_value frame_line(const struct fr_at *at)
+{
+	const struct fr_report_frame *f = at->rec;
+
+	return f->symbol.file ? fr_value_nr(f->symbol.line) : fr_value_null();
 }
 
 static struct fr_value stack_from(const struct fr_at *at)
@@ -235,12 +229,15 @@ static struct fr_value stack_from(const struct fr_at *at)
 
 /* clang-format off */
 static const struct fr_column frame_columns[] = {
-	FR_COLUMN(struct frame, ip, "ip", NUMBER, "address"),
-	FR_COLUMN(struct frame, symbol.name, "name", TEXT, "function; `null`: not known"),
-	FR_COLUMN(struct frame, symbol.off, "off", SIZE, "place in it"),
-	FR_COLUMN(struct frame, symbol.module, "module", TEXT, "program, library, `[kernel]` or kernel module; `null`: not known"),
-	FR_COLUMN(struct frame, symbol.missing, "missing", TEXT, "why there is no name; `null`: nothing is missing"),
-	FR_COLUMN(struct frame, is_own, "recorder", BOOL, "it is of the program that took the stack; text leaves it out"),
+	FR_COLUMN(struct fr_report_frame, ip, "ip", NUMBER, "address"),
+	FR_COLUMN(struct fr_report_frame, symbol.name, "name", TEXT, "function; `null`: not known"),
+	FR_COLUMN(struct fr_report_frame, symbol.off, "off", SIZE, "place in it"),
+	FR_COLUMN(struct fr_report_frame, symbol.module, "module", TEXT, "program, library, `[kernel]` or kernel module; `null`: not known"),
+	FR_COLUMN(struct fr_report_frame, symbol.missing, "missing", TEXT, "why there is no name; `null`: nothing is missing"),
+	FR_COLUMN(struct fr_report_frame, symbol.file, "file", TEXT, "source; `null`: not known, or without `--lines`"),
+	FR_COLUMN_MADE(frame_line, "line", NUMBER, "of it; `null`: not known"),
+	FR_COLUMN(struct fr_report_frame, symbol.inlined, "inlined", BOOL, "into the next one, which is of the same frame"),
+	FR_COLUMN(struct fr_report_frame, is_own, "recorder", BOOL, "it is of the program that took the stack; text leaves it out"),
 	{},
 };
 static const struct fr_table kind_frame = {"frame", "A frame of a stack.", frame_columns};

@@ -339,12 +339,15 @@ static void put_chain(struct fr_report_page *p)
 
 /* ---- its stack ---- */
 
-static void put_frame(struct fr_report_page *p, size_t nr, u64 ip, const struct fr_symbol *s)
+static void put_frame(struct fr_report_page *p, u32 nr, const struct fr_report_frame *f)
 {
-	fr_out_printf(p->o, "    #%-2zu 0x%016llx ", nr, (unsigned long long)ip);
+	const struct fr_symbol *s = &f->symbol;
+
+	fr_out_printf(p->o, "    #%-2u 0x%016llx ", nr, (unsigned long long)f->ip);
 	if (s->name) {
 		fr_escape_text(p->o, s->name, strlen(s->name));
-		fr_out_printf(p->o, "+0x%llx", (unsigned long long)s->off);
+		if (!s->inlined)
+			fr_out_printf(p->o, "+0x%llx", (unsigned long long)s->off);
 	} else {
 		fr_out_str(p->o, "?");
 	}
@@ -353,32 +356,56 @@ static void put_frame(struct fr_report_page *p, size_t nr, u64 ip, const struct 
 		fr_escape_text(p->o, s->module, strlen(s->module));
 		fr_out_char(p->o, ')');
 	}
+	if (s->file) {
+		fr_out_char(p->o, ' ');
+		fr_escape_text(p->o, s->file, strlen(s->file));
+		fr_out_printf(p->o, ":%u%s", s->line, s->inlined ? " (inlined)" : "");
+	}
 	if (!s->name && s->missing)
 		fr_out_printf(p->o, ": %s", s->missing);
 	fr_out_char(p->o, '\n');
 }
 
-/* A recursion, or a chain of frame pointers that leads back to itself, would hide what it was called from. */
-static void put_frames(struct fr_report_page *p, bool user, u64 stack_id)
+/* How many frames from this one on have its address: a recursion. */
+static u32 same_frames(const struct fr_report_stack *s, u32 i)
 {
-	size_t cnt = 0, i, same;
-	const u64 *ip = stack_id ? fr_stacks_find(p->r->view->stacks, stack_id, &cnt) : NULL;
-	size_t own = ip ? fr_report_own_frames(p->r, user, ip, cnt) : 0;
-	u32 shown = 0;
+	u32 end = i;
 
-	for (i = own; ip && i < cnt && shown < FRAMES_SHOWN; i += same, shown++) {
-		struct fr_symbol s = fr_report_frame(p->r, user, i, ip[i]);
+	while (end < s->cnt && s->frame[end].ip == s->frame[i].ip)
+		end++;
+	return s->frame[end - 1].nr - s->frame[i].nr + 1;
+}
 
-		put_frame(p, i - own, ip[i], &s);
-		for (same = 1; i + same < cnt && ip[i + same] == ip[i]; same++)
-			;
-		if (same > 2)
-			fr_out_printf(p->o, "        the same in #%zu to #%zu\n", i + 1 - own, i + same - 1 - own);
-		else
-			same = 1;
+/* Behind so many frames. */
+static u32 skip_frames(const struct fr_report_stack *s, u32 i, u32 cnt)
+{
+	u32 nr = s->frame[i].nr + cnt;
+
+	while (i < s->cnt && s->frame[i].nr < nr)
+		i++;
+	return i;
+}
+
+/* A recursion, or a chain of frame pointers that leads back to itself, would hide what it was called from. */
+static void put_frames(struct fr_report_page *p, bool user)
+{
+	const struct fr_report_stack *s = &p->r->stack[user];
+	u32 own = 0, shown = 0, nr, same, i, next;
+
+	while (own < s->cnt && s->frame[own].is_own)
+		own++;
+	for (i = own; i < s->cnt && shown < FRAMES_SHOWN; i = next, shown++) {
+		nr = s->frame[i].nr - own;
+		same = same_frames(s, i);
+		for (next = skip_frames(s, i, 1); i < next; i++)
+			put_frame(p, nr, &s->frame[i]);
+		if (same < 3)
+			continue;
+		fr_out_printf(p->o, "        the same in #%u to #%u\n", nr + 1, nr + same - 1);
+		next = skip_frames(s, i - 1, same);
 	}
-	if (ip && i < cnt)
-		fr_out_printf(p->o, "    and %zu more\n", cnt - i);
+	if (i < s->cnt)
+		fr_out_printf(p->o, "    and %u more\n", s->frame[s->cnt - 1].nr + 1 - s->frame[i].nr);
 }
 
 static void put_stack(struct fr_report_page *p)
@@ -394,8 +421,8 @@ static void put_stack(struct fr_report_page *p)
 	put_title(p, "Its stack", when[f->stack_of]);
 	put_beside(p, f->stack_ns);
 	fr_out_char(p->o, '\n');
-	put_frames(p, false, f->kstack_id);
-	put_frames(p, true, f->ustack_id);
+	put_frames(p, false);
+	put_frames(p, true);
 }
 
 void fr_report_put_task(struct fr_report_page *p)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/set/vec.h"
 #include "show/report/report.h"
 
 const char *fr_report_in_word(u8 in)
@@ -38,26 +39,63 @@ const char *fr_report_errno_words(s64 nr)
 
 /* ---- functions ---- */
 
-struct fr_symbol fr_report_frame(struct fr_report *r, bool user, u32 nr, u64 ip)
+#define INLINE_MAX 32u /* functions of a frame */
+
+/* The functions of a frame: how many. */
+static u32 functions_of(struct fr_report *r, bool user, u32 nr, u64 ip, struct fr_symbol *to)
 {
-	struct fr_symbol s = {0};
 	const struct fr_an_focus *f = &r->res->focus;
 
+	*to = (struct fr_symbol){0};
 	if (!r->symbols)
-		return s;
+		return 1;
 	if (user)
-		fr_symbols_user(r->symbols, fr_names_who(r->view->names, f->tid, f->stack_ns, 0).pid, f->ustack_id, nr, ip, &s,
-				1);
-	else
-		fr_symbols_kernel(r->symbols, ip, &s);
-	return s;
+		return fr_symbols_user(r->symbols, fr_names_who(r->view->names, f->tid, f->stack_ns, 0).pid, f->ustack_id, nr,
+				       ip, to, INLINE_MAX);
+	fr_symbols_kernel(r->symbols, ip, to);
+	return 1;
 }
 
-size_t fr_report_own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt)
+static size_t own_frames(struct fr_report *r, bool user, const u64 *ip, size_t cnt)
 {
 	return user || !r->symbols || r->res->focus.stack_of != FR_AN_STACK_CRASH
 		       ? 0
 		       : fr_symbols_recorder_frames(r->symbols, ip, cnt);
+}
+
+static int add_frame(struct fr_report_stack *s, const struct fr_report_frame *frame)
+{
+	struct fr_report_frame *more = fr_vec_more(&s->frame, s->cnt);
+
+	if (!more)
+		return -ENOMEM;
+	*more = *frame;
+	s->cnt++;
+	return 0;
+}
+
+static int add_stack(struct fr_report *r, bool user, u64 stack_id)
+{
+	size_t cnt = 0, i;
+	const u64 *ip = stack_id ? fr_stacks_find(r->view->stacks, stack_id, &cnt) : NULL;
+	size_t own = ip ? own_frames(r, user, ip, cnt) : 0;
+	struct fr_symbol symbol[INLINE_MAX];
+	int err = 0;
+	u32 found, k;
+
+	for (i = 0; ip && i < cnt && !err; i++) {
+		found = functions_of(r, user, i, ip[i], symbol);
+		for (k = 0; k < found && !err; k++)
+			err = add_frame(&r->stack[user], &(struct fr_report_frame){ip[i], i, i < own, symbol[k]});
+	}
+	return err;
+}
+
+int fr_report_stacks(struct fr_report *r)
+{
+	const struct fr_an_focus *f = &r->res->focus;
+
+	return add_stack(r, false, f->kstack_id) ?: add_stack(r, true, f->ustack_id);
 }
 
 static void find_function(struct fr_report *r, const struct fr_an_sample *sample, struct fr_report_fn *fn)
