@@ -6,6 +6,9 @@
 #	make check-long	what needs chance, time or another kernel (root); PART...: only these (docs/testing.md)
 #	make bench	measure what docs/ and the README quote, beside other tools (root); bench-quick: in under 2 minutes
 #	make install	DESTDIR= PREFIX=/usr/local
+#	make uninstall	the same names; an edited configuration stays
+#	make man	what pages have from the tables of options; make format: the code as .clang-format says
+#	make clean	remove what was built; make help: these lines
 #
 # For arm64, compiled on another machine with that one's libraries in DIR: MACHINE=aarch64 CC='aarch64-linux-gnu-gcc --sysroot=DIR'
 # LD=aarch64-linux-gnu-ld OBJCOPY=aarch64-linux-gnu-objcopy
@@ -63,11 +66,15 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all lib deps bpf-arm64 unit replays asan fuzzed shared clang-check check check-long bench bench-quick demo man format check-format install uninstall clean
+.PHONY: all help lib deps bpf-arm64 unit replays asan fuzzed shared clang-check check check-long bench bench-quick demo man format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(O)/flightrec $(if $(SANITIZE),,lib)
+
+# What the head of this file says.
+help:
+	@sed -n '3,/^$$/s/^#\t\?//p' $(firstword $(MAKEFILE_LIST))
 
 # If a header or tool is missing, name its package. Done once per build directory.
 $(O)/.need: .ci/deps

@@ -76,7 +76,6 @@ windows() {
 		count 3 --since 2026-01-01T01:00:00.007+01:00 &&
 		count 10 --until 50%
 }
-# If no event can be in the window, the reason is given; the exit status is still 0.
 # -2us is before the trigger or, where none is among the events, before the moment at which all tiers end: a tier that goes on, and
 # which tiers are shown, do not move it.
 before_the_trigger() {
@@ -98,6 +97,7 @@ before_the_trigger() {
 	status 0 "$flightrec" export --to csv --since -1us "$file" && [[ $(grep -c '^1' "$tmp/out") == 4 ]] || return
 	rm -f "$file.cut" && status 0 "$flightrec" cut --window -1us.. -o "$file.cut" "$file" && status 0 "$flightrec" replay --count "$file.cut" && prints 4
 }
+# If no event can be in the window, the reason is given; the exit status is still 0.
 empty_windows() {
 	local of="$tmp/cli-windows.flight"
 	cp "$snap" "$of"
@@ -331,6 +331,21 @@ two_filters() {
 	printf '[Session]\nFilter=event == task_rename\n' > "$tmp/filter.conf"
 	status 0 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' &&
 		status 2 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' -f 'pid == 2' && says "-f is given twice"
+}
+# Commands are in groups, and those of a family have a name of two words as well.
+families() {
+	local verb
+	status 0 "$flightrec" --help && (($(grep -c '^[A-Z].*:$' "$tmp/out") >= 5)) || { echo "no groups"; return 1; }
+	(($(wc -L < "$tmp/out") <= 120)) || { echo "the help is too wide"; return 1; }
+	status 0 "$flightrec" verify "$snap" && cp "$tmp/out" "$tmp/one" && status 0 "$flightrec" info --verify "$snap" && cmp "$tmp/one" "$tmp/out" || return
+	status 0 "$flightrec" symbols --json "$snap" && cp "$tmp/out" "$tmp/one" && status 0 "$flightrec" info --symbols --json "$snap" && cmp "$tmp/one" "$tmp/out" || return
+	for verb in status follow reload stop; do
+		status 2 "$flightrec" session $verb -n a/b && says "'a/b' is not a session's name" || return
+		status 0 "$flightrec" help $verb && cp "$tmp/out" "$tmp/one" && status 0 "$flightrec" help session $verb && cmp "$tmp/one" "$tmp/out" || return
+		status 0 "$flightrec" session $verb --help && cmp "$tmp/one" "$tmp/out" || return
+	done
+	status 2 "$flightrec" session && says "session status, follow, reload or stop" && status 2 "$flightrec" session stpo && says "session status" || return
+	status 0 "$flightrec" --version && cp "$tmp/out" "$tmp/one" && status 0 "$flightrec" version && cmp "$tmp/one" "$tmp/out"
 }
 help_on_a_command() {
 	status 0 "$flightrec" replay --help && cp "$tmp/out" "$tmp/help" && status 0 "$flightrec" help replay && cmp "$tmp/out" "$tmp/help" &&
@@ -868,6 +883,7 @@ check "NDJSON is as it was" json_output
 check "NDJSON parses" json_is_json
 check "filters" filters
 check "windows" windows
+check "windows before the trigger and the end" before_the_trigger
 check "windows outside the file" empty_windows
 check "tiers" tiers
 check "several files" several_files
@@ -885,7 +901,6 @@ check "--memory: report leaves out, and says what" hungry_report
 check "--memory: top ends early, and says so" hungry_top
 check "--memory: diff adds up what has no place, and says so" hungry_diff
 check "--memory: view ends early, and says so" hungry_view
-check "windows before the trigger and the end" before_the_trigger
 check "--memory: cut and merge are complete or refuse" hungry_cut
 check "--memory: rings that need more are refused first" hungry_rings
 check "--memory: pairs are forgotten, not made up" hungry_pairs
@@ -897,6 +912,7 @@ check "-o without a name" unnamed_output
 check "options that exclude each other" excluding_options
 check "two filters" two_filters
 check "help on a command" help_on_a_command
+check "groups of commands, and names of two words" families
 check "a directory for a file" a_directory
 check "wrong options" wrong_options
 check "a wrong name of a session" wrong_names

@@ -32,6 +32,8 @@ static const struct fr_options options = {
 		"\n",
 	.option = table,
 	.foot = "\n"
+		"`flightrec info --verify FILE...` checks every byte, as `flightrec verify`, and\n"
+		"`flightrec info --symbols FILE...` tells what stacks need for names, as `flightrec symbols`.\n"
 		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 		"Example: flightrec info --json x.flight | jq '.trigger, .cpus[].lost'\n",
 	.words = "@snapshot",

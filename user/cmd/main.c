@@ -23,34 +23,56 @@ static const struct {
 } commands[] = {
 	{"record", "flightrec record", fr_cmd_record, "record this host into memory, always the last moments", SMALL, OTHER},
 	{"dump", "flightrec dump", fr_cmd_dump, "take a snapshot of a session now", LARGE, OTHER},
-	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost", SMALL, OTHER},
+	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come", SMALL, READS},
+	{"watch", "flightrec watch", fr_cmd_watch, "find holdoffs: what keeps a CPU from high-priority threads", SMALL, OTHER},
 	{"profile", "flightrec profile", fr_cmd_profile, "who used the CPUs: now, or in the hour before a snapshot", SMALL,
 	 READS},
+	{"incidents", "flightrec incidents", fr_cmd_incidents, "deaths, OOM kills, oopses, triggers: what is kept for good",
+	 SMALL, READS},
+	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost", SMALL, OTHER},
 	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come", SMALL, OTHER},
-	{"watch", "flightrec watch", fr_cmd_watch, "find holdoffs: what keeps a CPU from high-priority threads", SMALL, OTHER},
 	{"reload", "flightrec reload", fr_cmd_reload, "make a recorder read its configuration again", SMALL, OTHER},
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session", SMALL, OTHER},
-	{"tail", "flightrec tail", fr_cmd_tail, "print the events of a session as they come", SMALL, READS},
-	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order", LARGE, READS},
 	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute", LARGE, READS},
-	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool", LARGE, READS},
-	{"view", "flightrec view", fr_cmd_view, "make a page for a browser from a snapshot", LARGE, READS},
 	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search", LARGE, READS},
+	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order", LARGE, READS},
+	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", LARGE, READS},
+	{"view", "flightrec view", fr_cmd_view, "make a page for a browser from a snapshot, as `export --to html`", LARGE,
+	 READS},
+	{"export", "flightrec export", fr_cmd_export, "write events in the format of another tool", LARGE, READS},
+	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks", SMALL, READS},
+	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte, as `info --verify`", LARGE, READS},
+	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing, as `info --symbols`",
+	 LARGE, READS},
+	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths", SMALL, READS},
 	{"cut", "flightrec cut", fr_cmd_cut, "make a smaller snapshot: a window, a CPU, a process", LARGE, READS},
 	{"merge", "flightrec merge", fr_cmd_merge, "make one file of several snapshots", LARGE, READS},
 	{"recover", "flightrec recover", fr_cmd_recover, "make a snapshot of a crash dump of the kernel", LARGE, READS},
-	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", LARGE, READS},
-	{"symbols", "flightrec symbols", fr_cmd_symbols, "what stacks need for names, and what is missing", LARGE, READS},
-	{"incidents", "flightrec incidents", fr_cmd_incidents, "deaths, OOM kills, oopses, triggers: what is kept for good",
-	 SMALL, READS},
-	{"list", "flightrec list", fr_cmd_list, "snapshots, and the core files of the same deaths", SMALL, READS},
-	{"info", "flightrec info", fr_cmd_info, "what a snapshot holds, and what it lacks", SMALL, READS},
-	{"verify", "flightrec verify", fr_cmd_verify, "check snapshots, every byte", LARGE, READS},
 	{"events", "flightrec events", fr_cmd_events, "all events and their fields", SMALL, OTHER},
 	{"doctor", "flightrec doctor", fr_cmd_doctor, "what this kernel offers, and what is missing", SMALL, OTHER},
 };
 
 #define CMD_CNT (sizeof(commands) / sizeof(commands[0]))
+
+/* What stands before a command in the help: a group begins with it. */
+static const struct {
+	const char *first, *head;
+} groups[] = {
+	{"record", "Record:"},
+	{"status", "Sessions and their recorders, also as `flightrec session status` and so on:"},
+	{"report", "Read a snapshot:"},
+	{"info", "Keep snapshots:"},
+	{"events", "Look up:"},
+};
+
+static void begin_group(FILE *to, const char *command)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (!strcmp(groups[i].first, command))
+			fprintf(to, "%s%s\n", i ? "\n" : "", groups[i].head);
+}
 
 static void usage(FILE *to)
 {
@@ -59,10 +81,13 @@ static void usage(FILE *to)
 	fputs("Usage: flightrec COMMAND [OPTION]...\n"
 	      "An always-on flight recorder: the last seconds before something went wrong.\n\n",
 	      to);
-	for (i = 0; i < CMD_CNT; i++)
+	for (i = 0; i < CMD_CNT; i++) {
+		begin_group(to, commands[i].name);
 		fprintf(to, "  %-9s %s\n", commands[i].name, commands[i].doc);
-	fputs("\n`flightrec COMMAND --help` tells more.\n"
-	      "Example: flightrec record --detach; sleep 10; flightrec dump -o now.flight; flightrec replay now.flight\n",
+	}
+	fputs("\n`flightrec COMMAND --help` tells more, as does `flightrec help COMMAND`; `flightrec version` says which this "
+	      "is.\n"
+	      "Example: flightrec record --detach; sleep 10; flightrec dump -o now.flight; flightrec report now.flight\n",
 	      to);
 }
 
@@ -75,6 +100,25 @@ static int find_command(const char *name)
 			return i;
 	}
 	return -1;
+}
+
+/* Commands by a name of two words. */
+static const struct {
+	const char *first, *second, *command;
+} families[] = {
+	{"session", "status", "status"}, {"session", "follow", "follow"}, {"session", "reload", "reload"},
+	{"session", "stop", "stop"},	 {"info", "--verify", "verify"},  {"info", "--symbols", "symbols"},
+};
+
+/* The command that two words name, as one; NULL: none. */
+static const char *find_family(const char *first, const char *second)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (!strcmp(families[i].first, first) && !strcmp(families[i].second, second))
+			return families[i].command;
+	return NULL;
 }
 
 static void say_unknown(const char *name)
@@ -90,6 +134,72 @@ static void say_unknown(const char *name)
 		fr_err("there is no command '%s': `flightrec --help` lists them", name);
 }
 
+/* ---- completion ---- */
+
+static void offer(const char *word, const char *begin)
+{
+	if (!strncmp(word, begin, strlen(begin)))
+		puts(word);
+}
+
+static void offer_families(const char *first, const char *begin)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+		if (!strcmp(families[i].first, first))
+			offer(families[i].second, begin);
+}
+
+static void offer_commands(const char *begin)
+{
+	static const char *const others[] = {"session", "help", "version", "--help", "--version"};
+	size_t i;
+
+	for (i = 0; i < CMD_CNT; i++)
+		offer(commands[i].name, begin);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		offer(others[i], begin);
+}
+
+/*
+ * --complete WORD...: words for the last one, a line each (cmd/options_complete.c). Two words may be one command; of the words
+ * of a command, its own table tells.
+ */
+static int complete(int argc, char **argv)
+{
+	static char form[] = "--help=complete";
+	const char *name;
+	int i;
+
+	if (argc && !strcmp(argv[0], "help")) {
+		argc--;
+		argv++;
+		if (argc == 1)
+			offer_commands(argv[0]);
+		else if (argc == 2)
+			offer_families(argv[0], argv[1]);
+		return FR_EXIT_OK;
+	}
+	if (argc < 2) {
+		offer_commands(argc ? argv[0] : "");
+		return FR_EXIT_OK;
+	}
+	if (argc == 2)
+		offer_families(argv[0], argv[1]);
+	name = argc > 2 ? find_family(argv[0], argv[1]) : NULL;
+	if (name) {
+		argc--;
+		argv++;
+	}
+	i = find_command(name ?: argv[0]);
+	if (i < 0)
+		return FR_EXIT_OK;
+	argv[-1] = commands[i].full;
+	argv[0] = form;
+	return commands[i].run(argc + 1, argv - 1);
+}
+
 /* Without a command: options of the program itself. */
 static int run_option(const char *arg)
 {
@@ -97,11 +207,14 @@ static int run_option(const char *arg)
 		usage(stdout);
 		return FR_EXIT_OK;
 	}
-	if (!strcmp(arg, "--version") || !strcmp(arg, "-V")) {
+	if (!strcmp(arg, "--version") || !strcmp(arg, "-V") || !strcmp(arg, "version")) {
 		puts("flightrec " FR_VERSION);
 		return FR_EXIT_OK;
 	}
-	say_unknown(arg);
+	if (!strcmp(arg, "session"))
+		fr_err("name what to do with the session: flightrec session status, follow, reload or stop");
+	else
+		say_unknown(arg);
 	return FR_EXIT_USAGE;
 }
 
@@ -116,6 +229,7 @@ static int written(int status)
 
 int main(int argc, char **argv)
 {
+	const char *name;
 	int i;
 
 	fr_stdfd_reserve();
@@ -129,12 +243,21 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN);
 	/* Nor does a recorder end, or a snapshot, because nobody reads its messages any more. */
 	signal(SIGPIPE, SIG_IGN);
-	if (argc > 2 && !strcmp(argv[1], "help")) { /* help COMMAND */
+	if (!strcmp(argv[1], "--complete"))
+		return written(complete(argc - 2, argv + 2));
+	if (argc > 2 && !strcmp(argv[1], "help")) { /* help COMMAND, also of two words */
+		if (argc > 3 && find_family(argv[2], argv[3]))
+			argv[2] = (char *)find_family(argv[2], argv[3]);
 		argv[1] = argv[2];
 		argv[2] = "--help";
 		argc = 3;
 	}
-	i = find_command(argv[1]);
+	name = argc > 2 ? find_family(argv[1], argv[2]) : NULL;
+	if (name) {
+		argc--;
+		argv++;
+	}
+	i = find_command(name ?: argv[1]);
 	if (i < 0)
 		return written(run_option(argv[1]));
 	if (commands[i].work == READS)
