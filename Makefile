@@ -243,7 +243,8 @@ sed_to		= sed -e $(call shell_word,s|$(1)|$(call sed_text,$(2))|)
 
 LIB_DESTS	:= include/flightrec.h lib/$(LIB_NAME) lib/libflightrec.so lib/libflightrec.a lib/pkgconfig/flightrec.pc \
 		   share/doc/flightrec/examples/slow.c
-DESTS		:= $(LIB_DESTS) bin/flightrec share/bash-completion/completions/flightrec lib/systemd/system/flightrec.service lib/flightrec/kdump-hook \
+DESTS		:= $(LIB_DESTS) bin/flightrec share/bash-completion/completions/flightrec \
+		   share/zsh/site-functions/_flightrec share/fish/vendor_completions.d/flightrec.fish lib/systemd/system/flightrec.service lib/flightrec/kdump-hook \
 		   $(foreach m,$(MAN),$(call man_dest,$(m)))
 CONF		:= $(call shell_word,$(DESTDIR)$(SYSCONFDIR)/flightrec.conf)
 
@@ -251,6 +252,8 @@ CONF		:= $(call shell_word,$(DESTDIR)$(SYSCONFDIR)/flightrec.conf)
 install: all lib
 	install -D -m 755 $(O)/flightrec $(call dest,bin/flightrec)
 	install -D -m 644 completion/flightrec.bash $(call dest,share/bash-completion/completions/flightrec)
+	install -D -m 644 completion/flightrec.zsh $(call dest,share/zsh/site-functions/_flightrec)
+	install -D -m 644 completion/flightrec.fish $(call dest,share/fish/vendor_completions.d/flightrec.fish)
 	$(foreach m,$(MAN),install -D -m 644 $(m) $(call dest,$(call man_dest,$(m))) &&) true
 	install -d $(call dest,lib/systemd/system)
 	$(call sed_to,/usr/bin/flightrec,$(call unit_word,$(PREFIX)/bin/flightrec)) dist/flightrec.service | \

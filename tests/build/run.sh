@@ -13,7 +13,8 @@ installs() {
 	for file in usr/share/man/man1/flightrec.1 usr/share/man/man5/flightrec-format.5 usr/share/man/man5/flightrec.conf.5 \
 		usr/include/flightrec.h usr/lib/libflightrec.so.1 usr/lib/libflightrec.so usr/lib/libflightrec.a \
 		usr/lib/pkgconfig/flightrec.pc usr/share/man/man3/flightrec.3 usr/share/doc/flightrec/examples/slow.c \
-		usr/share/bash-completion/completions/flightrec usr/lib/systemd/system/flightrec.service \
+		usr/share/bash-completion/completions/flightrec usr/share/zsh/site-functions/_flightrec \
+		usr/share/fish/vendor_completions.d/flightrec.fish usr/lib/systemd/system/flightrec.service \
 		usr/lib/flightrec/kdump-hook etc/flightrec.conf; do
 		[[ -s $tmp/root/$file ]] || { echo "not installed: $file"; return 1; }
 	done

@@ -81,7 +81,7 @@ completion_has_all() {
 		. completion/flightrec.bash
 		has() { COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _flightrec; [[ " ${COMPREPLY[*]} " == *" $1 "* ]] || { echo "not offered: $1 for ${*:2}"; exit 1; }; }
 		PATH=$PWD/build:$PATH
-		commands=$(_flightrec_commands)
+		commands=$(build/flightrec --help | sed -nE "s/^  ([a-z]+) .*/\\1/p")
 		(($(wc -w <<< "$commands") >= 25)) || { echo "the commands were not found: $commands"; exit 1; }
 		for command in $commands; do
 			has "$command" flightrec "$command"
@@ -126,6 +126,44 @@ completion_works() {
 		try README.md flightrec status --metrics = READ
 		cd tests/gate && try load.flight flightrec symbols lo
 	'
+}
+
+# Behind what bash breaks words at, in expressions, and for names of two words.
+completion_within_words() {
+	bash -c '
+		. completion/flightrec.bash
+		try() { COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _flightrec; [[ " ${COMPREPLY[*]} " == *" $1 "* ]] || { echo "not offered: $1 for ${*:2}: ${COMPREPLY[*]}"; exit 1; }; }
+		PATH=$PWD/build:$PATH
+		try "wakeup\>10ms" flightrec record --on latency : w
+		try "memory:20%" flightrec record --on psi : mem
+		try "20%" flightrec record --on psi : memory : 2
+		try "hung\>30s" flightrec record --on "hung\>3"
+		try csv flightrec export --to = c
+		try oncpu flightrec replay -f onc
+		try "ret < 0 && oncpu" flightrec replay -f "\"ret < 0 && onc"
+		try "event == sched_switch" flightrec cut -f "\"event == sched_sw"
+		try next_pid flightrec record --on event : next_p
+		try "event:next_pid" flightrec record --on "\"event:next_p"
+		try replay flightrec help rep
+		try stop flightrec session st
+		try stop flightrec help session st
+		try --json flightrec session status --js
+		try --verify flightrec info --v
+		try --lines flightrec info --symbols --li
+		try version flightrec ve
+		for name in $(grep -oP "^\tFR_BI_\K[a-z]+" user/base/filter/filter_node.h); do try "$name" flightrec top -f "${name:0:2}"; done
+		COMP_WORDS=(flightrec replay -f "\"comm == \\\"ba"); COMP_CWORD=3; _flightrec; [[ ! ${COMPREPLY[*]} ]] || { echo "offered in a text: ${COMPREPLY[*]}"; exit 1; }
+	' 2>&1 | { ! grep .; }
+}
+
+# Both shells, if they are there, ask the same program; each is given a command line as it would complete it.
+completion_zsh() {
+	command -v zsh > /dev/null || { echo "zsh is not installed"; return 77; }
+	zsh -f tests/tree/complete.zsh
+}
+completion_fish() {
+	command -v fish > /dev/null || { echo "fish is not installed"; return 77; }
+	HOME=$tmp fish --no-config tests/tree/complete.fish
 }
 
 events_reference() {
@@ -193,6 +231,9 @@ check "links" links
 check "man pages" man_pages
 check "the manual is what the tables of options make" man_is_made
 check "completion" completion_works
+check "completion behind colons, in expressions, of two words" completion_within_words
+check "completion in zsh" completion_zsh
+check "completion in fish" completion_fish
 check "completion of every option and value" completion_has_all
 check "docs/performance.md is what the kept runs make" performance_page
 check "benchmarks take nothing that failed for a figure" benchmarks_notice

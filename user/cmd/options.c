@@ -92,10 +92,15 @@ static int option_keys(const struct fr_options *options)
 	return fr_err_finish(&out, FR_EXIT_OK);
 }
 
-static int option_help(const struct fr_options *options, const char *form)
+/* rest: what follows on the command line. */
+static int option_help(const struct fr_options *options, const char *form, char *const *rest, int rest_cnt)
 {
 	if (form && !strcmp(form, "keys"))
 		return option_keys(options);
+	if (form && !strcmp(form, "complete")) {
+		fr_options_complete(stdout, options, rest, rest_cnt);
+		return FR_EXIT_OK;
+	}
 	if (!form)
 		fr_options_help(stdout, options);
 	else if (!strcmp(form, "options"))
@@ -118,7 +123,7 @@ int fr_options_parse(const struct fr_options *options, int argc, char **argv, vo
 	options_for_getopt(&flat, options->stop, shorts, longs);
 	while ((opt = fr_next_option(argc, argv, shorts, longs)) != -1) {
 		if (opt == 'h')
-			return option_help(options, optarg);
+			return option_help(options, optarg, argv + optind, argc - optind);
 		if (option_set(&flat, longs, opt))
 			return FR_EXIT_USAGE;
 	}
@@ -480,6 +485,6 @@ const struct fr_option fr_option_session[] = {
 };
 
 const struct fr_option fr_option_matching[] = {
-	FR_OPTION('f', "filter", "EXPR", "only events that match, as in replay", fr_option_filter, 0),
+	FR_OPTION('f', "filter", "EXPR", "only events that match, as in replay", fr_option_filter, 0, .words = "@filter"),
 	{},
 };

@@ -9,8 +9,9 @@
  *		{},
  *	};
  *
- * Every command has -h, --help as well; --help=options is the table for completion/flightrec.bash, --help=man that for the
- * manual, --help=keys that of the keys of its JSON for the documents. Wrong options are reported as nextopt.h says.
+ * Every command has -h, --help as well; --help=options is the table as such, --help=complete WORD... what may come next, for
+ * completion/, --help=man the table for the manual, --help=keys that of the keys of its JSON for the documents. Wrong
+ * options are reported as nextopt.h says.
  */
 #ifndef FR_CMD_OPTIONS_H
 #define FR_CMD_OPTIONS_H
@@ -38,7 +39,7 @@ struct fr_option {
 	const struct fr_option *group; /* these instead; their *to is the command's at this place */
 	const char *more;	       /* sentences that only the manual has; `words` to be typed stand in quotes like these */
 	/* Values to complete, separated by blanks; or what they are: @file, @snapshot, @dir, @session, @event, @choice,
-	 * @trigger. */
+	 * @trigger, @filter. */
 	const char *words;
 	/* Or the values there are, the i-th, and what each is (NULL: not said): help and manual list them. False: no more. */
 	bool (*value)(u32 i, const char **name, const char **what);
@@ -70,6 +71,9 @@ void fr_options_help(FILE *f, const struct fr_options *options);
 
 /* A line for the arguments, "- - - @snapshot", then one for each option, "--output -o FILE @file". "-": it has none. */
 void fr_options_words(FILE *f, const struct fr_options *options);
+
+/* Words for the last of these, which is being typed, a line each; "@file" and the like: what the shell knows. */
+void fr_options_complete(FILE *f, const struct fr_options *options, char *const *word, int cnt);
 
 /* The list of options in mdoc(7); a text as it stands there, sentence by sentence. */
 void fr_options_man(FILE *f, const struct fr_options *options);

@@ -271,7 +271,7 @@ static const struct fr_option table[] = {
 		  "`flightrec events` lists and event, ts, cpu, pid, tid,\n"
 		  "comm, cgroup, tier, latency, offcpu, queued, blocked, oncpu,\n"
 		  "waker; ~ globs, =~ patterns, in (a, b): see FILTERS in flightrec(1)",
-		  fr_option_filter, offsetof(struct ask, filter)),
+		  fr_option_filter, offsetof(struct ask, filter), .words = "@filter"),
 	FR_OPTION_GROUP(fr_winopts, offsetof(struct ask, window)),
 	FR_OPTION(0, "json", NULL, "NDJSON: an object a line", fr_option_flag, offsetof(struct ask, json),
 		  .more = "`ts`, `cpu`, `event`, `pid`, `tid` and `comm` (of the task it happened in) come first, then the "

@@ -26,7 +26,7 @@ struct asked {
 
 static const struct fr_option table[] = {
 	FR_OPTION('f', "filter", "EXPR", "count only events that match, as in replay", fr_option_filter,
-		  offsetof(struct asked, ask.opts.filter),
+		  offsetof(struct asked, ask.opts.filter), .words = "@filter",
 		  .more = "What they end (how long a call took, how long a task waited) is still found among all events of "
 			  "the window."),
 	FR_OPTION_GROUP(fr_winopts, offsetof(struct asked, window)),

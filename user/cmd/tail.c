@@ -41,7 +41,7 @@ static const struct fr_option table[] = {
 	FR_OPTION('f', "filter", "EXPR",
 		  "only events that match, as `flightrec replay -f`, except\n"
 		  "values that need earlier events (latency, offcpu, ...)",
-		  fr_option_filter, offsetof(struct ask, opts.filter),
+		  fr_option_filter, offsetof(struct ask, opts.filter), .words = "@filter",
 		  .more = "Such values are `latency`, `offcpu`, `queued`, `blocked`, `oncpu` and `waker`."),
 	FR_OPTION(0, "last", "DURATION", "begin with this much history: 500ms, 10s (default: now)", fr_option_duration,
 		  offsetof(struct ask, opts.last_ns), .words = "500ms 10s"),

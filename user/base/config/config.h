@@ -101,7 +101,7 @@ struct fr_config_list {
 	    "is recorded: give the slice that it is in, or restart the recorder, which begins anew then."), \
 	  "likewise of these cgroups of v2 and all below them: paths, separated by commas, at most " FR_LITERAL(FR_CGROUP_FILTER_MAX)) \
 	K(Session, Filter, text, filter, R, "", \
-	  O('f', "filter", "EXPR", NULL, \
+	  O('f', "filter", "EXPR", "@filter", \
 	    "While recording, the expression may test the event's name, and `pid == N`, `comm == \"NAME\"` and `comm ~ \"PREFIX*\"`, " \
 	    "joined by `||`; the two kinds are joined by `&&`. Anything else is refused, with the reason; `replay` takes the " \
 	    "whole language. `task_rename` is always recorded for all tasks, because the names in all other events depend on " \
