@@ -540,6 +540,27 @@ static void test_crash_loop(void **state)
 	fr_gate_free(NULL);
 }
 
+/* The snapshot of an equal moment exists no more: this is no repeat. Others stay repeats. */
+static void test_forget(void **state)
+{
+	const struct fr_trigger t = {.kind = FR_TRIGGER_crash, .dedupe = true, .cooldown_ns = 60 * SEC};
+	const struct fr_gate_conf conf = {0};
+	struct fr_gate *g;
+
+	(void)state;
+	assert_int_equal(fr_gate_new(&conf, &g), 0);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 100 * SEC, false), FR_TRIGGER_VERDICT_taken);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 8, FR_GATE_FROM_NONE, 100 * SEC, false), FR_TRIGGER_VERDICT_taken);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 101 * SEC, false), FR_TRIGGER_VERDICT_dedupe);
+	fr_gate_forget(g, 7);
+	fr_gate_forget(g, 9);
+	fr_gate_forget(g, 0);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 8, FR_GATE_FROM_NONE, 102 * SEC, false), FR_TRIGGER_VERDICT_dedupe);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 102 * SEC, false), FR_TRIGGER_VERDICT_taken);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 103 * SEC, false), FR_TRIGGER_VERDICT_dedupe);
+	fr_gate_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -566,6 +587,7 @@ int main(void)
 		cmocka_unit_test(test_undo_older),
 		cmocka_unit_test(test_undo_is_of_that_grant),
 		cmocka_unit_test(test_oldest_key),
+		cmocka_unit_test(test_forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,6 +89,50 @@ static void test_quota(void **state)
 	choose("oooo", (struct fr_quota_limit){.max_age_ns = 3 * DAY + 1}, 10 * MB, 2 * MB, "xxoo", FR_QUOTA_TRY);
 }
 
+/*
+ * Files of failures a, b, c, ...; . of none; A: marked. Repeats go before the newest of each, and before the one to come of
+ * `next`; those whose date is ahead (from cnt - ahead on) before the others of their kind.
+ */
+static void choose_of(const char *files, u32 max_files, char next, size_t ahead, const char *want)
+{
+	struct fr_quota_file f[16] = {0};
+	const struct fr_quota_limit limit = {.max_files = max_files};
+	const struct fr_quota_now now = {
+		.real_ns = NOW, .free_sz = LOTS, .want_sz = MB, .want_signature = next == '.' ? 0 : next, .free_files = LOTS};
+	size_t i, cnt = strlen(files);
+	char got[17] = "";
+
+	for (i = 0; i < cnt; i++) {
+		f[i].real_ns = NOW - (cnt - i) * DAY + (i + ahead >= cnt ? 30 * DAY : 0);
+		f[i].sz = f[i].disk_sz = MB;
+		f[i].signature = files[i] == '.' ? 0 : files[i] | 0x20;
+		f[i].keep = files[i] >= 'A' && files[i] <= 'Z';
+	}
+	assert_int_equal(fr_quota_choose(f, cnt, &limit, &now), FR_QUOTA_ROOM);
+	for (i = 0; i < cnt; i++)
+		got[i] = f[i].remove ? 'x' : files[i];
+	assert_string_equal(got, want);
+}
+
+static void test_newest_of_each(void **state)
+{
+	(void)state;
+	choose_of("abbb", 4, '.', 0, "axbb");
+	choose_of("abbb", 4, 'a', 0, "xbbb");
+	choose_of("abbb", 3, 'a', 0, "xxbb");
+	choose_of("abbb", 3, '.', 0, "axxb");
+	choose_of("abbb", 2, '.', 0, "xxxb");
+	choose_of("abcd", 4, '.', 0, "xbcd");
+	choose_of("abcd", 4, 'c', 0, "abxd");
+	choose_of("a.b.", 3, '.', 0, "axbx");
+	/* a marked one is the newest, too */
+	choose_of("aabA", 4, '.', 0, "xabA");
+	choose_of("aabA", 3, '.', 0, "xxbA");
+	/* what is ahead is older than it says, among repeats, and among the newest of each */
+	choose_of("aabb", 4, '.', 2, "aaxb");
+	choose_of("abcd", 4, '.', 1, "abcx");
+}
+
 /* Files are made of inodes, too. One of which another name exists frees none. */
 static void test_inodes(void **state)
 {
@@ -281,7 +325,7 @@ static void test_room(void **state)
 	put_snapshot(AT("03"), 0600);
 	/* another host's, another session's */
 	put_snapshot("db-20260102T000000.000Z-exit.flight", 0600);
-	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, 0, &removed), 0);
 	assert_int_equal(removed, 2);
 	assert_true(exists(AT("01")) && exists(AT("05")));
 	assert_false(exists(AT("03")) || exists("db-20260102T000000.000Z-exit.flight"));
@@ -309,7 +353,7 @@ static void test_foreign(void **state)
 	put_snapshot(AT("02"), 0600);
 	assert_int_equal(symlink("mine.flight", in_dir(AT("03"))), 0);
 	assert_int_equal(mkdir(in_dir(AT("04")), 0700), 0);
-	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, 0, &removed), 0);
 	assert_int_equal(removed, 1);
 	assert_false(exists(AT("02")));
 	assert_true(exists("notes.txt") && exists(AT("01")) && exists("mine.flight") && exists(tmp_name));
@@ -344,10 +388,10 @@ static void test_impostor(void **state)
 	put(AT("03"), "", 0, 0, 0600);
 	put_snapshot(AT("04"), 0600);
 	put(AT("05"), "", 0, 0, 0600);
-	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, 0, &removed), 0);
 	assert_int_equal(removed, 0);
 	put_snapshot(AT("06"), 0600);
-	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, 0, &removed), 0);
 	assert_int_equal(removed, 1);
 	assert_true(exists(AT("01")) && !exists(AT("02")) && exists(AT("03")) && exists(AT("04")) && exists(AT("06")));
 	fr_store_close(st);
@@ -362,11 +406,11 @@ static void test_no_room(void **state)
 	put_snapshot(AT("01"), 0400);
 	put_snapshot(AT("02"), 0400);
 	put_snapshot(AT("03"), 0600);
-	assert_int_equal(fr_store_make_room(st, 1000, &removed), -ENOSPC);
+	assert_int_equal(fr_store_make_room(st, 1000, 0, &removed), -ENOSPC);
 	assert_int_equal(removed, 0);
 	assert_true(exists(AT("01")) && exists(AT("02")) && exists(AT("03")));
 	assert_int_equal(fr_store_mark(in_dir(AT("01")), false), 0);
-	assert_int_equal(fr_store_make_room(st, 1000, &removed), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, 0, &removed), 0);
 	assert_true(!exists(AT("01")) && exists(AT("02")) && !exists(AT("03")));
 	fr_store_close(st);
 }
@@ -379,7 +423,7 @@ static void test_no_quota(void **state)
 
 	(void)state;
 	put_snapshot(AT("01"), 0600);
-	assert_int_equal(fr_store_make_room(st, 1ULL << 60, &removed), 0);
+	assert_int_equal(fr_store_make_room(st, 1ULL << 60, 0, &removed), 0);
 	assert_int_equal(removed, 0);
 	assert_true(exists(AT("01")));
 	fr_store_close(st);
@@ -414,7 +458,7 @@ static void test_vanished(void **state)
 	assert_int_equal(rmdir(dir), 0);
 	assert_int_equal(fr_store_usage(st, &u), -ENOENT);
 	assert_int_equal(u.err, -ENOENT);
-	assert_int_equal(fr_store_make_room(st, 1000, NULL), 0);
+	assert_int_equal(fr_store_make_room(st, 1000, 0, NULL), 0);
 	assert_int_equal(stat(dir, &info), 0);
 	assert_int_equal(info.st_mode & 07777, 0700);
 	fr_store_close(st);
@@ -612,6 +656,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_newest_of_each),
 		cmocka_unit_test(test_inodes),
 		cmocka_unit_test(test_clock_not_set),
 		cmocka_unit_test(test_clock_set_back),

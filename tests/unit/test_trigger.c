@@ -593,6 +593,7 @@ static void other_run(struct fr_moment *m)
 static void test_keys(void **state)
 {
 	struct fr_moment kernel = {.kind = FR_TRIGGER_kernel, .comm = "a", .exe = "/a"};
+	struct fr_moment script = {.kind = FR_TRIGGER_status, .status = 2, .comm = "first", .exe_id = 5};
 	u64 key = fr_trigger_key(&segv), report;
 
 	(void)state;
@@ -605,6 +606,12 @@ static void test_keys(void **state)
 	assert_int_not_equal(key_with(other_user), key);
 	/* the same crash in another process, loaded elsewhere */
 	assert_int_equal(key_with(other_run), key);
+	/* two scripts of one interpreter, and the same one again */
+	key = fr_trigger_key(&script);
+	script.tid = script.pid = 300;
+	assert_int_equal(fr_trigger_key(&script), key);
+	script.comm = "second";
+	assert_int_not_equal(fr_trigger_key(&script), key);
 	/* the kernel's own troubles are no program's */
 	report = fr_trigger_key(&kernel);
 	kernel.comm = "b";

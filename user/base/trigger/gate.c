@@ -315,6 +315,14 @@ void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns)
 		uncount_key(g, key, then_ns);
 }
 
+void fr_gate_forget(struct fr_gate *g, u64 key)
+{
+	struct key *k = key ? find_key(g, key) : NULL;
+
+	if (k)
+		*k = (struct key){};
+}
+
 void fr_gate_seed(struct fr_gate *g, struct fr_gate_from from, u64 then_ns)
 {
 	times_add(&g->storm, from, then_ns);

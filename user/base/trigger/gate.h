@@ -81,6 +81,9 @@ void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns);
 void fr_gate_count(struct fr_gate *g, u32 nr, u64 key, struct fr_gate_from from, u64 then_ns);
 void fr_gate_seed(struct fr_gate *g, struct fr_gate_from from, u64 then_ns);
 
+/* No snapshot of this key exists any more: an equal moment is no repeat. */
+void fr_gate_forget(struct fr_gate *g, u64 key);
+
 /* A reload changed the rules: rule of_nr[i] before is rule i now, -1: none. What the remaining rules had stays counted. */
 void fr_gate_renumber(struct fr_gate *g, const int of_nr[FR_TRIGGER_MAX]);
 

@@ -144,3 +144,19 @@ void fr_ledger_give_back(struct fr_ledger *l, struct fr_triggers *tr, u32 slot, 
 	for (i = 0; i < FR_LEDGER_GRANT_MAX; i++)
 		forget(&l->grant[i].granted, slot, then_ns);
 }
+
+static void forget_key(struct fr_granted *g, u64 key)
+{
+	if (g->key == key)
+		g->key = 0;
+}
+
+void fr_ledger_forget(struct fr_ledger *l, struct fr_triggers *tr, u64 key)
+{
+	u32 i;
+
+	for (i = 0; i < FR_GRANTED_MAX; i++)
+		forget_key(&tr->granted[i], key);
+	for (i = 0; i < FR_LEDGER_GRANT_MAX; i++)
+		forget_key(&l->grant[i].granted, key);
+}

@@ -68,6 +68,9 @@ bool fr_ledger_granted(const struct fr_ledger *l, const struct fr_triggers *tr, 
 /* The grant that is there, if it is still known. The place is not trusted: another process may have written it. */
 bool fr_ledger_find(const struct fr_ledger *l, const struct fr_triggers *tr, u32 place, struct fr_granted *out);
 
+/* No snapshot of this key exists any more: the next recorder is not to take an equal moment for a repeat. */
+void fr_ledger_forget(struct fr_ledger *l, struct fr_triggers *tr, u64 key);
+
 /* The snapshot granted at then_ns is not taken after all. */
 void fr_ledger_give_back(struct fr_ledger *l, struct fr_triggers *tr, u32 slot, u64 then_ns);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/trigger/quota.h"
 
+#include "base/set/idmap.h"
+
 /* What is left if everything chosen is removed. */
 struct left {
 	u64 files, sz, free_sz, free_files;
@@ -49,15 +51,40 @@ static enum fr_quota_short what_is_short(const struct left *left, const struct f
 	return want_sz && !left->free_files ? FR_QUOTA_INODES : FR_QUOTA_ROOM;
 }
 
-/* Of those whose date is ahead, or of the others: the oldest, until there is room. */
+/* Which are the newest of their failure? Without memory to tell, none are, and age alone counts. */
+static void find_newest(struct fr_quota_file *file, size_t cnt, const struct fr_quota_now *now)
+{
+	struct fr_idmap seen;
+	bool *is_seen, *mine = NULL;
+	size_t i;
+
+	fr_idmap_init(&seen, sizeof(bool));
+	if (now->want_sz && now->want_signature)
+		mine = fr_idmap_get(&seen, now->want_signature);
+	if (mine)
+		*mine = true;
+	for (i = cnt; i--;) {
+		file[i].newest = false;
+		is_seen = file[i].signature && !file[i].gone ? fr_idmap_get(&seen, file[i].signature) : NULL;
+		if (!is_seen)
+			continue;
+		file[i].newest = !*is_seen;
+		*is_seen = true;
+	}
+	fr_idmap_free(&seen);
+}
+
+/* Of those whose date is ahead, or of the others: the oldest, until there is room. newest: those of their failure, or others.
+ */
 static enum fr_quota_short choose_oldest(struct fr_quota_file *file, size_t cnt, const struct fr_quota_limit *limit,
-					 const struct fr_quota_now *now, bool ahead, struct left *left)
+					 const struct fr_quota_now *now, bool newest, bool ahead, struct left *left)
 {
 	enum fr_quota_short is_short = what_is_short(left, limit, now->want_sz);
 	size_t i;
 
 	for (i = 0; i < cnt && is_short; i++) {
-		if (!may_go(&file[i]) || file[i].remove || is_ahead(&file[i], now->real_ns) != ahead)
+		if (!may_go(&file[i]) || file[i].remove || file[i].newest != newest ||
+		    is_ahead(&file[i], now->real_ns) != ahead)
 			continue;
 		let_go(&file[i], left);
 		is_short = what_is_short(left, limit, now->want_sz);
@@ -65,7 +92,13 @@ static enum fr_quota_short choose_oldest(struct fr_quota_file *file, size_t cnt,
 	return is_short;
 }
 
-/* Beside those that are too old, one more: of those whose date is ahead, or else of the others, the oldest. */
+/* How soon it goes, the highest first: repeats, then what is ahead. */
+static int goes_soon(const struct fr_quota_file *f, u64 now_ns)
+{
+	return 2 * !f->newest + is_ahead(f, now_ns);
+}
+
+/* Beside those that are too old, one more: as choose_oldest() would, the first. */
 static void choose_one(struct fr_quota_file *file, size_t cnt, u64 now_ns)
 {
 	struct fr_quota_file *first = NULL;
@@ -74,7 +107,7 @@ static void choose_one(struct fr_quota_file *file, size_t cnt, u64 now_ns)
 	for (i = 0; i < cnt; i++) {
 		if (!may_go(&file[i]) || file[i].remove)
 			continue;
-		if (!first || (is_ahead(&file[i], now_ns) && !is_ahead(first, now_ns)))
+		if (!first || goes_soon(&file[i], now_ns) > goes_soon(first, now_ns))
 			first = &file[i];
 	}
 	if (first)
@@ -85,9 +118,11 @@ enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, cons
 				    const struct fr_quota_now *now)
 {
 	struct left left = {.files = cnt, .free_sz = now->free_sz, .free_files = now->free_files};
-	enum fr_quota_short is_short;
+	enum fr_quota_short is_short = FR_QUOTA_ROOM;
+	u32 pass;
 	size_t i;
 
+	find_newest(file, cnt, now);
 	for (i = 0; i < cnt; i++) {
 		file[i].remove = false;
 		left.files -= file[i].gone;
@@ -96,9 +131,8 @@ enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, cons
 	for (i = 0; i < cnt; i++)
 		if (may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns))
 			let_go(&file[i], &left);
-	is_short = choose_oldest(file, cnt, limit, now, true, &left);
-	if (is_short)
-		is_short = choose_oldest(file, cnt, limit, now, false, &left);
+	for (pass = 0; pass < 4 && (!pass || is_short); pass++)
+		is_short = choose_oldest(file, cnt, limit, now, pass & 2, !(pass & 1), &left);
 	/* in vain: those that are not too old stay */
 	for (i = 0; is_short && i < cnt; i++)
 		file[i].remove = may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns);

@@ -4,11 +4,12 @@
  *
  * Marked ones stay, and count. Those beyond the age are removed in any case; one from before 2020 has no known age, since a
  * machine without a battery for its clock begins in 1970, until the network sets it. Of the others, the oldest are removed
- * first, as many as the limits require. One whose date is ahead of the clock by more than an hour is older than it says, since
- * the clock was set back: those go before the others, or each new snapshot would, being the oldest. If even all of them would
- * not make room (something else fills the disk, marked ones fill the quota), none is removed for it: history is not given up
- * for nothing. But how much is wanted is a guess. If it is only more than the disk would have, the oldest one leaves, if any
- * may, and it is tried: a new crash is worth more than the oldest.
+ * first, as many as the limits require: those of which there is a newer one of the same failure, or is about to be, and only
+ * then the newest of each failure, since a repeat tells less than what happened once. One whose date is ahead of the clock by
+ * more than an hour is older than it says, since the clock was set back: those go before the others, or each new snapshot
+ * would, being the oldest. If even all of them would not make room (something else fills the disk, marked ones fill the quota),
+ * none is removed for it: history is not given up for nothing. But how much is wanted is a guess. If it is only more than the
+ * disk would have, the oldest one leaves, if any may, and it is tried: a new crash is worth more than the oldest.
  */
 #ifndef FR_QUOTA_H
 #define FR_QUOTA_H
@@ -19,12 +20,14 @@
 #include "types.h"
 
 struct fr_quota_file {
-	u64 real_ns; /* when it was taken */
-	u64 sz;	     /* bytes, as counted by the limit */
-	u64 disk_sz; /* bytes of disk that removing it frees */
-	bool keep;   /* marked, or not ours to remove */
-	bool gone;   /* removed since it was listed: it counts no more */
-	bool remove; /* the answer */
+	u64 real_ns;   /* when it was taken */
+	u64 sz;	       /* bytes, as counted by the limit */
+	u64 disk_sz;   /* bytes of disk that removing it frees */
+	u64 signature; /* of its failure: equal ones are repeats; 0: it has none, or nobody knows */
+	bool keep;     /* marked, or not ours to remove */
+	bool gone;     /* removed since it was listed: it counts no more */
+	bool remove;   /* the answer */
+	bool newest;   /* of its failure, and to be kept as such; set with the answer */
 };
 
 struct fr_quota_limit {
@@ -34,11 +37,12 @@ struct fr_quota_limit {
 	u64 keep_free_sz;
 };
 
-/* What there is now, and what is to come: want_sz bytes in one more file, 0: nothing. */
+/* What there is now, and what is to come: want_sz bytes in one more file, 0: nothing; of this failure, 0: none. */
 struct fr_quota_now {
 	u64 real_ns;
 	u64 free_sz;
 	u64 want_sz;
+	u64 want_signature;
 	u64 free_files; /* inodes; each file that frees any of the disk frees one */
 };
 

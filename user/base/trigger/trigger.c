@@ -200,6 +200,9 @@ u64 fr_trigger_key(const struct fr_moment *m)
 	hash = fr_hash(hash, &ip, sizeof(ip));
 	if (m->kind != FR_TRIGGER_kernel)
 		hash = fr_hash(hash, &m->uid, sizeof(m->uid));
+	/* nothing but its name tells what one interpreter ran from what another did */
+	if (m->kind == FR_TRIGGER_status && m->comm)
+		hash = fr_hash(hash, m->comm, strlen(m->comm));
 	hash = mix_program(hash, m);
 	return hash ? hash : 1;
 }

@@ -63,7 +63,7 @@ struct fr_trigger {
 	u64 cooldown_ns; /* between two snapshots of the same key (dedupe), or of the rule */
 	u32 max_cnt;	 /* at most this many ... 0: no limit */
 	u64 max_ns;	 /* ... in this time */
-	bool dedupe;	 /* the cooldown is per (reason, exe, user, signal, ip), not per rule */
+	bool dedupe;	 /* the cooldown is per (reason, exe, user, signal, ip; of a status the name), not per rule */
 };
 
 struct fr_trigger_error {
@@ -112,7 +112,7 @@ bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m);
 /* How often a recorder looks at all tasks for a hung rule with this limit. */
 u64 fr_trigger_look_ns(u64 limit_ns);
 
-/* The key of dedupe: a hash of (reason, exe, user, signal, ip), never 0. */
+/* The key of dedupe: a hash of (reason, exe, user, signal, ip; of a status, it and the name), never 0. */
 u64 fr_trigger_key(const struct fr_moment *m);
 
 /* The program of a moment that is a task's, hashed: by its file, its path or its name. Never 0. */

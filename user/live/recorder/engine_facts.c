@@ -6,6 +6,7 @@
 #include "base/schema/facts.h"
 #include "base/text/memfile.h"
 #include "live/recorder/engine_int.h"
+#include "live/snapshot/store.h"
 
 static void put_num(FILE *f, const char *name, u64 v)
 {
@@ -98,6 +99,8 @@ char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 		fr_facts_put(f, "trigger_rule", "%s", t->text);
 		fr_facts_put(f, "trigger_rule_nr", "%u", nr);
 	}
+	if (fr_engine_signature(a))
+		fr_facts_put(f, FR_FACT_SIGNATURE, "%016llx", (unsigned long long)fr_engine_signature(a));
 	put_task(f, e, a);
 	put_cause(f, a, t);
 	fr_facts_put(f, "rule_cnt", "%u", e->rule_cnt);

@@ -130,6 +130,9 @@ void fr_engine_tell_held(struct fr_engine *e);
 
 /* ---- engine_facts.c ---- */
 
+/* What equal failures have in common, fr_trigger_key(); 0: nothing failed, somebody asked. */
+u64 fr_engine_signature(const struct fr_alert *a);
+
 /* name=value lines about a moment and the counters of all rules; malloc'ed, NULL: no memory. */
 char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr);
 

@@ -72,6 +72,11 @@ static u64 key_of(const struct fr_alert *a)
 	return fr_trigger_key(&m);
 }
 
+u64 fr_engine_signature(const struct fr_alert *a)
+{
+	return a->kind <= FR_TRIGGER_kernel ? key_of(a) : 0;
+}
+
 /* A waiting snapshot will contain this moment. One being taken may have passed it. */
 bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot)
 {
@@ -276,6 +281,7 @@ static int ask_writer(struct fr_engine *e, u32 i)
 	const struct fr_writer_ask ask = {
 		.dump = &dump,
 		.store = &store,
+		.signature = fr_engine_signature(&p->alert),
 		.last_sz = e->last_bytes,
 		.may_exist = e->job[i].retake,
 		.only_look = e->job[i].tries == TAKE_TRIES,
@@ -383,6 +389,22 @@ static void take_snapshot(struct fr_engine *e, int err, const struct fr_dump_don
 	}
 }
 
+/*
+ * Snapshots that made room: what they were of has none any more, so an equal moment is no repeat. But this one is of it,
+ * perhaps.
+ */
+static void forget_gone(struct fr_engine *e, const struct fr_writer_done *done, u64 taken)
+{
+	u32 i;
+
+	for (i = 0; i < done->gone_cnt && i < FR_STORE_GONE_MAX; i++) {
+		if (done->gone[i] == taken)
+			continue;
+		fr_gate_forget(e->gate, done->gone[i]);
+		fr_ledger_forget(e->ledger, e->tr, done->gone[i]);
+	}
+}
+
 static void take_answer(struct fr_engine *e)
 {
 	struct fr_writer_done *done = calloc(1, sizeof(*done));
@@ -395,6 +417,7 @@ static void take_answer(struct fr_engine *e)
 		watch_writer(e);
 	if (err != -EAGAIN && is_busy(e)) {
 		e->removed += done->removed;
+		forget_gone(e, done, !err && !e->tidying ? fr_engine_signature(&pending(e, e->running)->alert) : 0);
 		if (is_gone(err))
 			say_gone(e, err);
 		if (e->tidying)

@@ -54,7 +54,7 @@ struct request {
 	u32 has; /* bits of enum has: texts present */
 	u32 names_itself;
 	struct fr_store_conf store; /* its directory is that of the texts */
-	u64 last_sz;
+	u64 last_sz, signature;
 	u32 may_exist, only_look, age_only;
 	u32 is_dump;
 	char path[4096];
@@ -186,7 +186,7 @@ static int take(struct fr_sess *s, struct fr_store *st, const struct request *r,
 		return -EEXIST;
 	want_sz = fr_store_want_sz(st, r->last_sz);
 	for (tries = 0; tries < ROOM_TRIES && is_full(err); tries++) {
-		err = fr_store_make_room(st, want_sz, NULL);
+		err = fr_store_make_room(st, want_sz, r->signature, NULL);
 		if (err)
 			break;
 		err = fr_dump(s, ask, done);
@@ -223,6 +223,7 @@ static void serve(struct fr_sess *s, const struct stock *have, struct fr_store *
 	before = fr_store_removed(*st);
 	a->err = r->is_dump ? take(s, *st, r, &ask, &a->done.dump) : fr_store_tidy(*st, r->age_only);
 	a->done.removed = fr_store_removed(*st) - before;
+	a->done.gone_cnt = fr_store_take_gone(*st, a->done.gone);
 }
 
 static int work(struct fr_sess *s, const struct stock *have, int fd)
@@ -466,6 +467,7 @@ static int fill(struct request *r, const struct fr_writer_ask *ask)
 	memset(r, 0, sizeof(*r));
 	r->store = *ask->store;
 	r->last_sz = ask->last_sz;
+	r->signature = ask->signature;
 	r->may_exist = ask->may_exist;
 	r->only_look = ask->only_look;
 	r->age_only = ask->age_only;

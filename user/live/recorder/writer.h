@@ -31,6 +31,7 @@ void fr_writer_wait(struct fr_writer_proc *w);
 struct fr_writer_ask {
 	const struct fr_dump_ask *dump; /* a snapshot, after room was made for it; NULL: none, old ones are removed */
 	const struct fr_store_conf *store;
+	u64 signature;	/* of its failure, 0: none */
 	u64 last_sz;	/* of the last snapshot, 0: not known; or so much room as it had was too little */
 	bool may_exist; /* look first: a writer before this one may have completed it */
 	bool only_look; /* -ENOENT: it has not */
@@ -43,6 +44,8 @@ int fr_writer_ask(struct fr_writer_proc *w, const struct fr_writer_ask *ask);
 struct fr_writer_done {
 	struct fr_dump_done dump;
 	u32 removed; /* old snapshots, also where that is all that was done */
+	u32 gone_cnt;
+	u64 gone[FR_STORE_GONE_MAX]; /* failures of which there is no snapshot any more, but for this one */
 };
 
 /*

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +20,14 @@
 
 #include "base/config/config.h"
 #include "base/err.h"
+#include "base/set/hash.h"
+#include "base/set/idmap.h"
 #include "base/set/vec.h"
 #include "base/text/units.h"
 #include "base/trigger/quota.h"
 #include "live/snapshot/name.h"
 #include "live/snapshot/store_int.h"
+#include "read/snapfile/snapfile.h"
 #include "read/snapfile/snapfile_format.h"
 #include "sys/dir.h"
 #include "sys/now.h"
@@ -38,6 +42,9 @@ struct fr_store {
 	int err;		   /* of the last look */
 	bool told;		   /* that there is no room; once until there is */
 	bool is_stuck, told_stuck; /* the last time, a file could not be removed; and the time before */
+	struct fr_idmap signature; /* u64 of files whose facts were read, by the hash of their names: each is read once */
+	u64 gone[FR_STORE_GONE_MAX];
+	u32 gone_cnt;
 };
 
 /* ---- a directory as it is now ---- */
@@ -226,6 +233,60 @@ static struct fr_quota_file *quota_files(const struct listing *l)
 	return f;
 }
 
+/* What failed, as its facts say; 0: they do not, or it cannot be read. */
+static u64 read_signature(const struct fr_store *st, const char *name)
+{
+	struct fr_snap *snap;
+	char path[PATH_MAX];
+	const char *text;
+	u64 v;
+
+	if (snprintf(path, sizeof(path), "%s/%s", st->dir, name) >= (int)sizeof(path) || fr_snap_open(path, &snap))
+		return 0;
+	text = fr_snap_fact(snap, FR_FACT_SIGNATURE);
+	v = text ? strtoull(text, NULL, 16) : 0;
+	fr_snap_close(snap);
+	return v;
+}
+
+static void find_signatures(struct fr_store *st, const struct listing *l, struct fr_quota_file *file)
+{
+	u64 key, *known;
+	size_t i;
+
+	for (i = 0; i < l->cnt; i++) {
+		key = fr_hash(FR_HASH_SEED, l->entry[i].name, strlen(l->entry[i].name));
+		known = fr_idmap_find(&st->signature, key);
+		if (!known && (known = fr_idmap_get(&st->signature, key)))
+			*known = read_signature(st, l->entry[i].name);
+		file[i].signature = known ? *known : 0;
+	}
+}
+
+/* Of those that were removed, what is in no file any more. */
+static void note_gone(struct fr_store *st, const struct fr_quota_file *file, size_t cnt)
+{
+	size_t i, k;
+
+	for (i = 0; i < cnt && st->gone_cnt < FR_STORE_GONE_MAX; i++) {
+		if (!file[i].remove || !file[i].gone || !file[i].signature)
+			continue;
+		for (k = 0; k < cnt && (file[k].gone || file[k].signature != file[i].signature); k++)
+			;
+		if (k == cnt)
+			st->gone[st->gone_cnt++] = file[i].signature;
+	}
+}
+
+u32 fr_store_take_gone(struct fr_store *st, u64 gone[FR_STORE_GONE_MAX])
+{
+	u32 cnt = st->gone_cnt;
+
+	memcpy(gone, st->gone, cnt * sizeof(*gone));
+	st->gone_cnt = 0;
+	return cnt;
+}
+
 /* It cannot be removed: it stays, and others go in its place. */
 static void keep_stuck(struct fr_store *st, struct fr_quota_file *file, const char *name, int err)
 {
@@ -331,18 +392,22 @@ static int keep_limits(struct fr_store *st, const struct listing *l, const struc
 	if (!file)
 		return -ENOMEM;
 	st->is_stuck = false;
+	*is_short = fr_quota_choose(file, l->cnt, limit, now);
+	if (is_any_chosen(file, l->cnt))
+		find_signatures(st, l, file);
 	do
 		*is_short = fr_quota_choose(file, l->cnt, limit, now);
 	while (!may_all_go(st, l, file) || !remove_chosen(st, l, file, &now->free_sz, removed));
 	st->told_stuck = st->is_stuck;
+	note_gone(st, file, l->cnt);
 	free(file);
 	return 0;
 }
 
-static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u32 *removed)
+static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u64 signature, u32 *removed)
 {
 	struct fr_quota_limit limit = {st->conf.max_files, st->conf.max_sz, st->conf.max_age_ns, 0};
-	struct fr_quota_now now = {.real_ns = fr_now_ns(CLOCK_REALTIME), .want_sz = want_sz};
+	struct fr_quota_now now = {.real_ns = fr_now_ns(CLOCK_REALTIME), .want_sz = want_sz, .want_signature = signature};
 	enum fr_quota_short is_short = FR_QUOTA_ROOM;
 	u64 fs_sz;
 	int err;
@@ -386,7 +451,7 @@ u64 fr_store_want_more(struct fr_store *st, u64 want_sz)
 	return want_sz + (u.free_sz > want_sz ? u.free_sz : want_sz);
 }
 
-int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed)
+int fr_store_make_room(struct fr_store *st, u64 want_sz, u64 signature, u32 *removed)
 {
 	struct listing l;
 	u32 mine = 0;
@@ -394,7 +459,7 @@ int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed)
 
 	if (err)
 		return err;
-	err = has_quota(&st->conf) ? make_room(st, &l, want_sz, &mine) : 0;
+	err = has_quota(&st->conf) ? make_room(st, &l, want_sz, signature, &mine) : 0;
 	close_listing(&l);
 	if (removed)
 		*removed = mine;
@@ -517,6 +582,8 @@ int fr_store_open(const struct fr_store_conf *conf, struct fr_store **out)
 	struct fr_store *st = calloc(1, sizeof(*st));
 	int err = st ? fr_store_change(st, conf) : -ENOMEM;
 
+	if (st)
+		fr_idmap_init(&st->signature, sizeof(u64));
 	if (err) {
 		fr_store_close(st);
 		return err;
@@ -529,6 +596,7 @@ void fr_store_close(struct fr_store *st)
 {
 	if (!st)
 		return;
+	fr_idmap_free(&st->signature);
 	free(st->dir);
 	free(st);
 }

@@ -61,13 +61,19 @@ u64 fr_store_want_sz(struct fr_store *st, u64 last_sz);
 u64 fr_store_want_more(struct fr_store *st, u64 want_sz);
 
 /*
- * Make room for a snapshot of about want_sz bytes: remove the oldest unmarked ones until the limits on count, bytes, age, free
- * space and inodes are met, or at least one if the disk would not have so much at all; one that cannot be removed stays, with a
- * warning. 0; -ENOSPC: even that does not make room (and nothing
- * is removed in vain), with a message; -errno. Without any limit nothing is removed.
- * *removed: how many.
+ * Make room for a snapshot of about want_sz bytes, of this failure (0: none): remove the oldest unmarked ones, of each failure
+ * but the newest (quota.h), until the limits on count, bytes, age, free space and inodes are met, or at least one if the disk
+ * would not have so much at all; one that cannot be removed stays, with a warning. 0; -ENOSPC: even that does not make room
+ * (and nothing is removed in vain), with a message; -errno. Without any limit nothing is removed. *removed: how many.
  */
-int fr_store_make_room(struct fr_store *st, u64 want_sz, u32 *removed);
+int fr_store_make_room(struct fr_store *st, u64 want_sz, u64 signature, u32 *removed);
+
+/* The fact of a snapshot that says of which failure it is, a number in hexadecimal: fr_trigger_key(). */
+#define FR_FACT_SIGNATURE "trigger_signature"
+
+/* Failures of which the last snapshot has been removed since this was asked, the first of them: how many. */
+#define FR_STORE_GONE_MAX 32u
+u32 fr_store_take_gone(struct fr_store *st, u64 gone[FR_STORE_GONE_MAX]);
 
 /*
  * The same when no snapshot is about to be written: by age alone, or also by count and bytes. Free space matters only to a
