@@ -12,9 +12,9 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TINY, TMP, Skip, check, dump, ended, equal, exists,
-                    founded, fr, fr_json, gone, helper, main, mono_ns, new_name, path, program, recorder, refused, replay, run, shared,
-                    small_disk, snapshots, status, test, tracefs, wait_for, written)
+from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TINY, TMP, Skip, begun_with, check, dump, ended,
+                    equal, exists, founded, fr, fr_json, gone, helper, main, mono_ns, new_name, options_of, path, program, recorder, refused,
+                    replay, run, shared, small_disk, snapshots, status, take_left, test, tracefs, wait_for, written)
 from recorder import RECORDED
 
 LONG = bool(os.environ.get("FR_LONG"))  # try each limit, not only some
@@ -402,18 +402,31 @@ def on_hangup():
     equal([re.sub(r".*Z-", "", f) for f in snapshots(dir)], ["exit.flight"], "snapshots")
 
 
-@test("record -- CMD: exits as the command does, with a snapshot of its run")
+@test("record -- CMD: exits as the command does, with a snapshot of its run; the session that it began ends with it, others go on",
+      own="it begins one, and ends it")
 def command():
-    for cmd, want in ((["true"], 0), (["sh", "-c", "exit 3"], 3), (["sh", "-c", "kill -SEGV $$"], 128 + 11), (["sh", "-c", "kill -TERM $$"], 128 + 15)):
-        dir = tempfile.mkdtemp(dir=TMP)
-        with put_back(shared(*MINIMAL), MINIMAL):
-            fr("record", "-n", shared(*MINIMAL), "-o", dir, *MINIMAL, "--keep", "--", *cmd, status=want)
+    for cmd, want, keeps in ((["sh", "-c", "exit 3"], 3, False), (["true"], 0, True), (["sh", "-c", "kill -SEGV $$"], 128 + 11, True),
+                             (["sh", "-c", "kill -TERM $$"], 128 + 15, True)):
+        dir, since = tempfile.mkdtemp(dir=TMP), mono_ns()
+        if keeps:
+            name = shared(*MINIMAL)
+            with put_back(name, MINIMAL):
+                said = fr("record", "-n", name, "-o", dir, *MINIMAL, "--keep", "--", *cmd, status=want).stderr
+                equal(status(name)["recorder"], False, "is there a recorder behind it?")
+        else:
+            with ended(new_name()) as name:
+                said = fr("record", "-n", name, "-o", dir, *MINIMAL, "--", *cmd, status=want).stderr
+                check(not exists(name), "its session is still there")
+        equal(len(snapshots(dir)), 1, f"{cmd}: snapshots: {said}")
         file = os.path.join(dir, snapshots(dir)[0])
-        execs = [e for e in replay(file, "--life") if e["event"] == "sched_process_exec"]
-        check(any(e["filename"].endswith("/" + cmd[0]) for e in execs), f"{cmd}: its exec is not in the snapshot")
+        execs = [e for e in replay(file, "--life", "--since", str(since)) if e["event"] == "sched_process_exec"]
+        mine = {e["tid"] for e in execs if e["filename"].endswith("/" + cmd[0])}
+        exits = [e for e in replay(file, "--life", "--since", str(since)) if e["event"] == "sched_process_exit" and e["tid"] in mine]
+        code = want - 128 if want > 128 else want << 8
+        check(any(e["exit_code"] & 0xff7f == code for e in exits), f"{cmd}: from its exec to its end: {execs}, {exits}")
         info = fr_json("info", file)
         equal(info["trigger"]["reason"], "end", "reason")
-        equal(info["command"], None, "the command that the session was begun for")
+        equal(info["command"], None if keeps else "sh -c 'exit 3'", "the command that the session was begun for")
         if want > 128:
             equal(info["trigger"]["sig"], want - 128, "signal")
 
@@ -458,7 +471,8 @@ def memory_limit():
         wait_for(lambda: gone(f"{dir}/below") and gone(dir), "the cgroups are empty")
 
 
-@test("record -- CMD: told to end while the command cannot begin, it ends, and the session that it began with it", own="it ends")
+@test("record -- CMD: told to end while the command cannot begin, it ends, and its session with it, unless it is to be kept",
+      own="one that others have left, else its own: it ends")
 def command_waits():
     file = program("leased", "/bin/true")
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
@@ -473,8 +487,8 @@ def command_waits():
                 if sig == signal.SIGTERM:
                     p, name = stack.enter_context(adopted(MINIMAL, command=[file]))
                 else:
-                    name = new_name()
-                    p = stack.enter_context(recorder(name, *MINIMAL, command=[file]))
+                    name = take_left() or begun_with(new_name(), MINIMAL)
+                    p = stack.enter_context(recorder(name, *options_of(name), command=[file]))
                 check(signal.sigtimedwait([signal.SIGIO], 120), "the command is not executed")
                 p.send_signal(sig)
                 said = p.communicate(timeout=120)[1]
