@@ -31,11 +31,6 @@ int fr_pace_parse(const char *text, double *speed)
 	return -EINVAL;
 }
 
-static s64 now_ns(void)
-{
-	return (s64)fr_now_ns(CLOCK_MONOTONIC);
-}
-
 /* A pipe without a reader, or a closed terminal. */
 bool fr_pace_sleep(int fd, s64 wait_ns)
 {
@@ -45,7 +40,7 @@ bool fr_pace_sleep(int fd, s64 wait_ns)
 	return ppoll(&p, 1, &t, NULL) <= 0 || !(p.revents & (POLLERR | POLLHUP));
 }
 
-s64 fr_pace_left(struct fr_pace *p, u64 key)
+s64 fr_pace_left(struct fr_pace *p, u64 key, u64 now_ns)
 {
 	double behind;
 	s64 left;
@@ -53,21 +48,21 @@ s64 fr_pace_left(struct fr_pace *p, u64 key)
 	if (!(p->speed > 0))
 		return 0;
 	if (!p->started_ns) {
-		p->started_ns = now_ns();
+		p->started_ns = now_ns;
 		p->first_key = key;
 	}
 	behind = (double)(key - p->first_key) / p->speed;
-	left = p->started_ns + (s64)(behind < WAIT_MAX ? behind : WAIT_MAX) - now_ns();
+	left = (s64)(p->started_ns - now_ns) + (s64)(behind < WAIT_MAX ? behind : WAIT_MAX);
 	return left > 0 ? left : 0;
 }
 
 void fr_pace_wait(struct fr_pace *p, struct fr_out *o, u64 key)
 {
-	s64 left = fr_pace_left(p, key);
+	s64 left = fr_pace_left(p, key, fr_now_ns(CLOCK_MONOTONIC));
 
 	if (left)
 		fr_out_flush(o);
-	for (; left && !fr_out_error(o); left = fr_pace_left(p, key))
+	for (; left && !fr_out_error(o); left = fr_pace_left(p, key, fr_now_ns(CLOCK_MONOTONIC)))
 		if (!fr_pace_sleep(o->fd, left))
 			o->error = -EPIPE;
 }

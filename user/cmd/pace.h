@@ -8,14 +8,14 @@
 struct fr_pace {
 	double speed;	/* 0: at once */
 	u64 first_key;	/* the first event's time, and when it was shown */
-	s64 started_ns; /* 0: nothing was shown yet */
+	u64 started_ns; /* 0: nothing was shown yet */
 };
 
 /* max, 2, 2x, 0.1x. 0 and *speed, or -EINVAL, reported. */
 int fr_pace_parse(const char *text, double *speed);
 
-/* The time in ns until an event of this time (ns, not decreasing) is due; 0: it is due. */
-s64 fr_pace_left(struct fr_pace *p, u64 key);
+/* The time until an event of this time (not decreasing) is due, by a clock that says now_ns; 0: it is due. All in ns. */
+s64 fr_pace_left(struct fr_pace *p, u64 key, u64 now_ns);
 
 /* Wait this long; fd: where events are shown. Returns false at once if nobody reads there any more. */
 bool fr_pace_sleep(int fd, s64 wait_ns);

@@ -15,6 +15,7 @@
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "lib/flightrec.h"
+#include "sys/now.h"
 
 enum mode { TEXT, JSON, COUNT };
 
@@ -61,11 +62,11 @@ static void say(void *arg, int level, const char *text)
 static void wait_for(struct show *s, const struct flightrec_event *ev)
 {
 	u64 key = flightrec_event_order_ns(ev);
-	s64 left = fr_pace_left(&s->pace, key);
+	s64 left = fr_pace_left(&s->pace, key, fr_now_ns(CLOCK_MONOTONIC));
 
 	if (left)
 		s->write_err = flightrec_printer_flush(s->printer);
-	for (; left && !s->write_err; left = fr_pace_left(&s->pace, key))
+	for (; left && !s->write_err; left = fr_pace_left(&s->pace, key, fr_now_ns(CLOCK_MONOTONIC)))
 		if (!fr_pace_sleep(STDOUT_FILENO, left))
 			s->write_err = -EPIPE;
 }
