@@ -8,12 +8,17 @@ trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0 skipped=0
 
 # check NAME COMMAND...: the command has to succeed. Status 77: it could not run, and its last line says why. It runs in a subshell, so
-# what it sets is lost.
+# what it sets is lost. If it fails, what it said is printed, and its last commands, as they were executed: [[ what it saw == expected ]].
 check() {
-	local name=$1 status
+	local name=$1 status trace
 	shift
 	[[ $name == *"${FR_ONLY:-}"* ]] || return
-	("$@") > "$tmp/log" 2>&1
+	(
+		exec {trace}> "$tmp/.trace"
+		BASH_XTRACEFD=$trace PS4='+ '
+		set -x
+		"$@"
+	) > "$tmp/log" 2>&1
 	status=$?
 	case $status in
 	0) ((passed++)) ;;
@@ -22,6 +27,8 @@ check() {
 		((failed++)) && true
 		echo "FAIL $name: exit status $status, not 0; it said"
 		tail -n 20 "$tmp/log" | cut -c 1-500 | sed 's/^/    /'
+		echo "     its last commands, with what they compared:"
+		tail -n 8 "$tmp/.trace" | cut -c 1-500 | sed 's/^/    /'
 		echo "     alone: FR_ONLY=${name@Q} $0"
 		;;
 	esac
