@@ -25,7 +25,7 @@ def quiet_host():
                 limit(quota)
                 send_reload(r)
                 equal(r.files()[0], files[0], f"the marked one, with {quota}")
-                check(len(r.files()) <= left, f"{quota}: {r.files()}")
+                wait_for(lambda: len(r.files()) <= left, lambda: f"{quota}, by the writer: {r.files()}")
             limit("MaxAge=1s")
             send_reload(r)
             newest = fr("dump", "-n", name).stdout.strip()

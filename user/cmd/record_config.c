@@ -16,12 +16,10 @@
 #include "live/recorder/record.h"
 #include "live/snapshot/askdir.h"
 #include "sys/nss.h"
-#include "sys/patience.h"
 #include "sys/safepath.h"
 
 #define FILE_MAX (128u << 10)
 
-#define RELOAD_NS FR_SEC_NS /* moments and the control socket wait as long */
 
 /* ---- the file ---- */
 
@@ -75,9 +73,7 @@ static bool is_wrong_file(int err)
 /* Its disk may not answer, and a recorder has more to do than to wait. s: as fr_askdir(). 0; or as read_all(). */
 static int ask_for_it(struct fr_sess *s, const char *path, struct content *c)
 {
-	u64 ns = fr_patience_ns(s ? RELOAD_NS : FR_OUT_DIR_NS);
-
-	return fr_askdir(s, path, ns, read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
+	return fr_askdir(s, path, FR_OUT_DIR_NS, read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
 }
 
 /* 0 and *out, to be freed; -EINVAL: the file is wrong; or why it could not be read now. */

@@ -10,8 +10,8 @@
 
 #include "sys/cgroup.h"
 
-#define FR_CGROUP_SOON_NS  500000000ULL
-#define FR_CGROUP_QUIET_NS 2000000000ULL /* after no answer, none is asked for: they all wait for the same */
+#define FR_CGROUP_SOON_NS  2000000000ULL /* a helper is late on a busy machine */
+#define FR_CGROUP_QUIET_NS 4000000000ULL /* after no answer, none is asked for: they all wait for the same */
 
 struct fr_cgroup_soon; /* opaque */
 
