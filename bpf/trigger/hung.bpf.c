@@ -13,10 +13,13 @@
 
 #include "flood.bpf.h" /* after what says how triggers' programs record */
 
-#define TOLD_MAX \
-	16u /* per look: a thousand tasks that wait for one disk do not fill the queue; the next look reports the rest */
+/*
+ * Per look, of root's tasks and of each other user's (fr_gap_of()): a thousand that wait for one disk do not fill the queue, nor
+ * keep others' waiting; the next look reports the rest.
+ */
+#define TOLD_MAX 16u
 
-u32 fr_hung_left = 0;
+u32 fr_hung_left[FR_GAP_CNT] = {};
 
 /* A function for each rule: decisions made here are no branches of the caller. */
 __noinline u32 fr_hung_rule(u32 rule, u64 value_ns, const struct fr_lat_who *who)
@@ -109,7 +112,7 @@ FR_INLINE void count_matched(u32 set)
 FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 {
 	u64 off = fr_load(&t->off), value, kstack_id, address = FR_ADDRESS(task);
-	u32 state = *(volatile u32 *)&task->__state, blocked, set, nr;
+	u32 state = *(volatile u32 *)&task->__state, blocked, set, nr, *left;
 	struct fr_lat_who who = {};
 
 	value = fr_lat_hung(t, bpf_ktime_get_ns(), off, state, &blocked);
@@ -118,9 +121,10 @@ FR_INLINE void look_at(struct task_struct *task, struct fr_lat_task *t)
 	if (!fr_lat_who(address, &who))
 		return;
 	set = fr_hung_rules(value, t->hung_set, &who);
-	if (!set || !fr_hung_left)
+	left = &fr_hung_left[fr_gap_of(who.owner)];
+	if (!set || !*left)
 		return;
-	fr_hung_left--;
+	--*left;
 	t->hung_set |= set;
 	count_matched(set);
 	nr = fr_hung_begin(value, blocked ? FR_PREV_STATE_BLOCKED : 0, set, address);
@@ -140,6 +144,14 @@ FR_INLINE bool may_hang(struct task_struct *task)
 	return !state || state == FR_STATE_WAKING || fr_state_is_blocked(state);
 }
 
+FR_INLINE void begin_look(void)
+{
+	u32 i;
+
+	for (i = 0; i < FR_GAP_CNT; i++)
+		fr_hung_left[i] = TOLD_MAX;
+}
+
 SEC("iter/task")
 int fr_hung_look(struct bpf_iter__task *ctx)
 {
@@ -147,7 +159,7 @@ int fr_hung_look(struct bpf_iter__task *ctx)
 	struct fr_lat_task *t;
 
 	if (!ctx->meta->seq_num)
-		fr_hung_left = TOLD_MAX;
+		begin_look();
 	if (!task || fr_trigger_idle() || !may_hang(task))
 		return 0;
 	t = fr_lat_get(task);

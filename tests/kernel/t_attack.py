@@ -549,6 +549,53 @@ def floods_a_rule():
         check({ATTACKER, VICTIM} <= set(by), f"who had none is told by user: {by}")
 
 
+# N processes of a name, each in D: it waits for a child of vfork(), which sleeps.
+HANGER = """
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	prctl(PR_SET_NAME, argv[1]);
+	for (i = 0; i < atoi(argv[2]); i++)
+		if (!fork()) {
+			if (!vfork())
+				for (;;)
+					pause();
+			_exit(0);
+		}
+	pause();
+}
+"""
+HANGERS = 400
+
+
+@test("another user's hundreds of hung tasks: somebody else's is told in its turn, not behind all of them")
+def floods_hung():
+    name = f"hng{TAG}"[:13]
+    with open(path("hanger.c"), "w") as f:
+        f.write(HANGER)
+    run("gcc", "-o", path("hanger"), path("hanger.c"))
+    may_enter(os.path.dirname(path("hanger")))
+    rule = f"hung>1s:comm={name}*"
+    with recording(rule) as r:
+        both = [subprocess.Popen([*as_user(uid), path("hanger"), name + who, str(cnt)], start_new_session=True)
+                for uid, who, cnt in ((ATTACKER, "a", HANGERS), (VICTIM, "v", 1))]
+        try:
+            r.wait_seen(rule, HANGERS + 1)
+            told = [e["target_comm"] for e in replay(dump(r.name), "-f", f'event == hung && target_comm ~ "{name}*"')]
+        finally:
+            for p in both:
+                os.killpg(p.pid, 9)
+                p.wait()
+        equal(sorted(told), [name + "a"] * HANGERS + [name + "v"], "who is told")
+        check(told.index(name + "v") < HANGERS // 2, f"somebody else's comes after {told.index(name + 'v')} of them")
+
+
 def incidents_of(r):
     return [json.loads(line) for line in fr("incidents", "-n", r.name, "-o", r.dir, "--json").stdout.splitlines()]
 
