@@ -14,8 +14,8 @@
 #include "flood.bpf.h" /* after what says how triggers' programs record */
 
 /*
- * Per look, of root's tasks and of each other user's (fr_gap_of()): a thousand that wait for one disk do not fill the queue, nor
- * keep others' waiting; the next look reports the rest.
+ * Per look, of root's tasks and of each other user's (fr_gap_of()): a thousand that wait for one disk do not fill the queue,
+ * nor keep others' waiting; the next look reports the rest.
  */
 #define TOLD_MAX 16u
 

@@ -571,7 +571,7 @@ int main(int argc, char **argv)
 	pause();
 }
 """
-HANGERS = 400
+HANGERS = 120
 
 
 @test("another user's hundreds of hung tasks: somebody else's is told in its turn, not behind all of them")
@@ -587,7 +587,7 @@ def floods_hung():
                 for uid, who, cnt in ((ATTACKER, "a", HANGERS), (VICTIM, "v", 1))]
         try:
             r.wait_seen(rule, HANGERS + 1)
-            told = [e["target_comm"] for e in replay(dump(r.name), "-f", f'event == hung && target_comm ~ "{name}*"')]
+            told = [e["target_comm"] for e in replay(dump(r.name), "--life", "-f", f'event == hung && target_comm ~ "{name}*"')]
         finally:
             for p in both:
                 os.killpg(p.pid, 9)

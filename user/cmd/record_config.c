@@ -20,7 +20,6 @@
 
 #define FILE_MAX (128u << 10)
 
-
 /* ---- the file ---- */
 
 /*
@@ -70,10 +69,10 @@ static bool is_wrong_file(int err)
 	       err == -ENAMETOOLONG || err == -ENXIO;
 }
 
-/* Its disk may not answer, and a recorder has more to do than to wait. s: as fr_askdir(). 0; or as read_all(). */
+/* Its disk may not answer, and a recorder has more to do than to wait. s: as fr_askfile(). 0; or as read_all(). */
 static int ask_for_it(struct fr_sess *s, const char *path, struct content *c)
 {
-	return fr_askdir(s, path, FR_OUT_DIR_NS, read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
+	return fr_askfile(s, path, FR_OUT_DIR_NS, read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
 }
 
 /* 0 and *out, to be freed; -EINVAL: the file is wrong; or why it could not be read now. */

@@ -74,19 +74,34 @@ static void leave(void *arg)
 	fr_sess_close(a->s);
 }
 
-int fr_askdir(struct fr_sess *s, const char *dir, u64 ns, void (*do_it)(void *arg, void *out), void *arg, void *out, u32 sz)
+static int ask(const struct asking *asked, struct fr_left *left, u64 ns)
 {
-	struct asking a = {.s = s, .dir = dir, .run = do_it, .arg = arg, .out = out, .sz = sz, .err = -EIO};
+	struct asking a = *asked;
 	const struct fr_errand_job job = {.arg = &a, .cnt = one, .key = key, .run = run, .take = take, .miss = miss};
 	const struct fr_errand e = {
 		.job = &job,
 		.job_cnt = 1,
 		.item_ns = ns,
 		.all_ns = ns,
-		.left = s ? fr_sess_shared(s)->left_dir : NULL,
+		.left = left,
 		.leave = leave,
 		.leave_arg = &a,
 	};
 
 	return fr_errand_run(&e) ?: a.err;
+}
+
+int fr_askdir(struct fr_sess *s, const char *dir, u64 ns, void (*do_it)(void *arg, void *out), void *arg, void *out, u32 sz)
+{
+	const struct asking a = {.s = s, .dir = dir, .run = do_it, .arg = arg, .out = out, .sz = sz, .err = -EIO};
+
+	return ask(&a, s ? fr_sess_shared(s)->left_dir : NULL, ns);
+}
+
+int fr_askfile(struct fr_sess *s, const char *path, u64 ns, void (*do_it)(void *arg, void *out), void *arg, void *out, u32 sz)
+{
+	static struct fr_left left_behind[FR_LEFT_MAX]; /* of all that this process asked */
+	const struct asking a = {.s = s, .dir = path, .run = do_it, .arg = arg, .out = out, .sz = sz, .err = -EIO};
+
+	return ask(&a, left_behind, ns);
 }

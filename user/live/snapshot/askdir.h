@@ -14,4 +14,10 @@
  */
 int fr_askdir(struct fr_sess *s, const char *dir, u64 ns, void (*run)(void *arg, void *out), void *arg, void *out, u32 sz);
 
+/*
+ * The same of a file elsewhere: those that wait for the disk of snapshots do not keep others from reading it, nor the other way
+ * round. Of the process's own are at most FR_LEFT_MAX left behind. s: whose rings the process gives up, NULL: none.
+ */
+int fr_askfile(struct fr_sess *s, const char *path, u64 ns, void (*run)(void *arg, void *out), void *arg, void *out, u32 sz);
+
 #endif
