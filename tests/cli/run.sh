@@ -97,6 +97,43 @@ before_the_trigger() {
 	status 0 "$flightrec" export --to csv --since -1us "$file" && [[ $(grep -c '^1' "$tmp/out") == 4 ]] || return
 	rm -f "$file.cut" && status 0 "$flightrec" cut --window -1us.. -o "$file.cut" "$file" && status 0 "$flightrec" replay --count "$file.cut" && prints 4
 }
+# Numbers that have names, wall time and what events end, in JSON and CSV: as text and replay --pairs have them.
+words_and_wall() {
+	local load=tests/gate/load.flight
+	status 0 "$flightrec" replay --json --words --wall "$snap" && python3 - "$tmp/out" << 'EOF' || return
+import json, re, sys
+rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+calls = [r for r in rows if r["event"] in ("sys_enter", "sys_exit")]
+assert [r["id"] for r in calls] == ["openat", "openat"] and calls[1]["ret"] == "-ENOENT", calls
+assert [r["sig"] for r in rows if r["event"] == "signal_deliver"] == ["SIGSEGV"], rows
+assert all(isinstance(r["tid"], int) and isinstance(r["ts"], int) for r in rows)
+assert rows[0]["wall"] == "2026-01-01T00:00:00.001000000Z" and list(rows[0])[:6] == ["ts", "cpu", "event", "pid", "tid", "comm"], rows[0]
+EOF
+	status 0 "$flightrec" export --to csv --words --wall --pairs "$load" && cp "$tmp/out" "$tmp/load.csv" && status 0 "$flightrec" replay --json --words --wall --pairs "$load" &&
+		python3 - "$tmp/load.csv" "$tmp/out" << 'EOF' || return
+import csv, json, sys
+table = list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8")))
+rows = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
+assert len(table) == len(rows) > 7000
+cell = lambda v: "" if v is None else str(v)
+seen = {}
+for t, r in zip(table, rows):
+    assert t["wall"] == cell(r["wall"]) and t["ts"] == str(r["ts"]), (t, r)
+    for key in ("latency_ns", "offcpu_ns", "queued_ns", "blocked_ns", "oncpu_ns"):
+        assert t[key] == cell(r.get(key)), (key, t, r)
+        seen[key] = seen.get(key, 0) + (t[key] != "")
+    if r["event"] == "sched_switch":
+        assert t["waker_tid"] == cell(r.get("waker")), (t, r)
+        assert t["prev_state"] == str(r["prev_state"]), (t, r)
+    for key in ("id", "ret", "vec", "sig"):
+        if isinstance(r.get(key), (int, str)):
+            assert t[key] == str(r[key]), (key, t, r)
+            seen[key] = seen.get(key, 0) + isinstance(r[key], str)
+assert all(seen[key] for key in ("latency_ns", "offcpu_ns", "queued_ns", "blocked_ns", "oncpu_ns", "id", "ret", "vec")), seen
+EOF
+	status 2 "$flightrec" replay --words "$snap" && says "are for --json" && status 2 "$flightrec" export --to ctf --pairs -o "$tmp/no" "$snap" && says "need --to json or csv" &&
+		status 0 "$flightrec" export --to csv "$snap" && [[ $(head -c 30 "$tmp/out") == ts,cpu,event,pid,tid,comm,* ]] && ! grep -q 'wall\|latency_ns' "$tmp/out"
+}
 # If no event can be in the window, the reason is given; the exit status is still 0.
 empty_windows() {
 	local of="$tmp/cli-windows.flight"
@@ -884,6 +921,7 @@ check "NDJSON parses" json_is_json
 check "filters" filters
 check "windows" windows
 check "windows before the trigger and the end" before_the_trigger
+check "words for numbers, wall time and pairs in JSON and CSV" words_and_wall
 check "windows outside the file" empty_windows
 check "tiers" tiers
 check "several files" several_files

@@ -33,6 +33,12 @@ static const struct fr_option table[] = {
 		  offsetof(struct fr_exportopts, gaps),
 		  .more = "In csv their reason is in the column `gap`. Most other formats show them without being asked: "
 			  "docs/export.md says how."),
+	FR_OPTION(0, "words", NULL, "json, csv: numbers that have names as those: openat, -ENOENT, D", fr_option_flag,
+		  offsetof(struct fr_exportopts, words)),
+	FR_OPTION(0, "wall", NULL, "json, csv: each event's wall time too, as `wall`", fr_option_flag,
+		  offsetof(struct fr_exportopts, wall)),
+	FR_OPTION(0, "pairs", NULL, "json, csv: what each event ends, as in replay", fr_option_flag,
+		  offsetof(struct fr_exportopts, pairs), .more = "In csv the waker is in the column `waker_tid`."),
 	FR_OPTION(0, "symbols", NULL, "json: stacks in words too", fr_symopts_on, offsetof(struct fr_exportopts, symbols)),
 	FR_OPTION_GROUP(fr_symopts, offsetof(struct fr_exportopts, symbols)),
 	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct fr_exportopts, ask.opts.jobs)),
@@ -80,6 +86,10 @@ static int export(const struct fr_exportopts *x)
 	}
 	if (x->gaps && !e->by_library) {
 		fr_err("--gaps needs --to json or csv: docs/export.md says how other formats show what is missing");
+		return FR_EXIT_USAGE;
+	}
+	if ((x->words || x->wall || x->pairs) && !e->by_library) {
+		fr_err("--words, --wall and --pairs need --to json or csv: other formats have their own");
 		return FR_EXIT_USAGE;
 	}
 	if (x->symbols.on && !e->stacks)

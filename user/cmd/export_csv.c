@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* export as comma-separated values (RFC 4180), with one column per field of any event. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/escape.h"
 #include "base/text/out.h"
+#include "base/text/wall.h"
 #include "cmd/export_each.h"
 
 #define COLUMN_MAX 256u
@@ -22,7 +24,7 @@ struct csv {
 	struct flightrec *fr;
 	const char *name[COLUMN_MAX];
 	u32 cnt;
-	bool gaps;     /* they have lines, and columns of their own */
+	struct fr_csv_ask ask;
 	unsigned file; /* the file whose schema the cells follow */
 	struct cell cell[TYPE_MAX][COLUMN_MAX];
 	struct fr_out out;
@@ -131,6 +133,51 @@ static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const s
 	}
 }
 
+/* What text output shows of a number, where that is a name: digits are left to the number. */
+static bool put_word(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
+{
+	const char *word;
+
+	if (c->kind != FLIGHTREC_U64 && c->kind != FLIGHTREC_S64)
+		return false;
+	word = flightrec_value_words(ev, c->field);
+	if (!word || !isalpha((unsigned char)word[*word == '-']))
+		return false;
+	fr_out_str(o, word);
+	return true;
+}
+
+static void put_wall(struct fr_out *o, uint64_t real_ns)
+{
+	char text[FR_WALL_TEXT_SZ];
+
+	fr_out_char(o, ',');
+	if (fr_wall_text(real_ns, text))
+		fr_out_str(o, text);
+}
+
+/* What the event ends. */
+static const struct {
+	enum flightrec_pair which;
+	const char *name;
+} pairs[] = {
+	{FLIGHTREC_PAIR_LATENCY, "latency_ns"}, {FLIGHTREC_PAIR_OFFCPU, "offcpu_ns"}, {FLIGHTREC_PAIR_QUEUED, "queued_ns"},
+	{FLIGHTREC_PAIR_BLOCKED, "blocked_ns"}, {FLIGHTREC_PAIR_ONCPU, "oncpu_ns"},   {FLIGHTREC_PAIR_WAKER, "waker_tid"},
+};
+#define PAIR_CNT (sizeof(pairs) / sizeof(pairs[0]))
+
+static void put_pairs(struct fr_out *o, const struct flightrec_event *ev)
+{
+	uint64_t v;
+	u32 i;
+
+	for (i = 0; i < PAIR_CNT; i++) {
+		fr_out_char(o, ',');
+		if (!flightrec_event_pair(ev, pairs[i].which, &v))
+			fr_out_u64(o, v);
+	}
+}
+
 static void put_who(struct fr_out *o, const struct flightrec_event *ev)
 {
 	int64_t pid = flightrec_event_pid(ev);
@@ -159,13 +206,17 @@ static void put_event(struct csv *c, const struct flightrec_event *ev)
 	fr_out_str(o, flightrec_type_name(t));
 	fr_out_char(o, ',');
 	put_who(o, ev);
-	if (c->gaps)
+	if (c->ask.wall)
+		put_wall(o, flightrec_event_wall_ns(ev));
+	if (c->ask.gaps)
 		fr_out_str(o, ",,");
 	for (i = 0; i < c->cnt; i++) {
 		fr_out_char(o, ',');
-		if (cell[i].field >= 0)
+		if (cell[i].field >= 0 && !(c->ask.words && put_word(o, ev, &cell[i])))
 			put_cell(o, ev, &cell[i]);
 	}
+	if (c->ask.pairs)
+		put_pairs(o, ev);
 	fr_out_str(o, "\r\n");
 }
 
@@ -184,11 +235,11 @@ static void put_gap(struct csv *c, const struct flightrec_gap *gap)
 	put_time(o, flightrec_gap_since_ns(gap));
 	fr_out_char(o, ',');
 	fr_out_u64(o, flightrec_gap_cpu(gap));
-	fr_out_str(o, ",,,,,");
+	fr_out_str(o, c->ask.wall ? ",,,,,," : ",,,,,");
 	fr_out_str(o, flightrec_gap_why(gap));
 	fr_out_char(o, ',');
 	put_time(o, flightrec_gap_until_ns(gap));
-	for (i = 0; i < c->cnt; i++)
+	for (i = 0; i < c->cnt + (c->ask.pairs ? PAIR_CNT : 0); i++)
 		fr_out_char(o, ',');
 	fr_out_str(o, "\r\n");
 }
@@ -197,7 +248,7 @@ static void put_gaps(struct csv *c)
 {
 	const struct flightrec_gap *gap;
 
-	while (c->gaps && flightrec_next_gap(c->fr, &gap) > 0)
+	while (c->ask.gaps && flightrec_next_gap(c->fr, &gap) > 0)
 		put_gap(c, gap);
 }
 
@@ -210,11 +261,17 @@ static int put_head(struct csv *c)
 	for (file = 0; file < cnt && !err; file++)
 		err = add_columns(c, file);
 	fr_out_str(&c->out, "ts,cpu,event,pid,tid,comm");
-	if (c->gaps)
+	if (c->ask.wall)
+		fr_out_str(&c->out, ",wall");
+	if (c->ask.gaps)
 		fr_out_str(&c->out, ",gap,until_ns");
 	for (i = 0; i < c->cnt; i++) {
 		fr_out_char(&c->out, ',');
 		fr_out_str(&c->out, c->name[i]);
+	}
+	for (i = 0; i < PAIR_CNT && c->ask.pairs; i++) {
+		fr_out_char(&c->out, ',');
+		fr_out_str(&c->out, pairs[i].name);
 	}
 	fr_out_str(&c->out, "\r\n");
 	bind(c, 0);
@@ -238,7 +295,7 @@ static int put_events(struct csv *c, u64 *event_cnt, bool *said)
 	return got < 0 ? got : fr_out_flush(&c->out);
 }
 
-int fr_export_each_csv(struct flightrec *fr, bool gaps, int fd, u64 *event_cnt, bool *said)
+int fr_export_each_csv(struct flightrec *fr, const struct fr_csv_ask *ask, int fd, u64 *event_cnt, bool *said)
 {
 	struct csv *c = calloc(1, sizeof(*c));
 	int err;
@@ -246,7 +303,7 @@ int fr_export_each_csv(struct flightrec *fr, bool gaps, int fd, u64 *event_cnt, 
 	if (!c)
 		return -ENOMEM;
 	c->fr = fr;
-	c->gaps = gaps;
+	c->ask = *ask;
 	fr_out_init_fd(&c->out, fd, false);
 	err = put_head(c);
 	err = err ? err : put_events(c, event_cnt, said);

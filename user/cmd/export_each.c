@@ -25,7 +25,8 @@ static int put_json_gaps(const struct fr_exportopts *x, struct flightrec_printer
 
 static int put_json(const struct fr_exportopts *x, int fd, u64 *event_cnt, bool *said)
 {
-	unsigned flags = x->symbols.on ? FLIGHTREC_PRINT_SYMBOLS : 0;
+	unsigned flags = (x->symbols.on ? FLIGHTREC_PRINT_SYMBOLS : 0) | (x->words ? FLIGHTREC_PRINT_WORDS : 0) |
+			 (x->wall ? FLIGHTREC_PRINT_WALL : 0);
 	const struct flightrec_event *ev;
 	struct flightrec_printer *p;
 	int got = flightrec_printer_new(x->fr, FLIGHTREC_FORMAT_JSON, flags, fd, &p), err = 0;
@@ -56,11 +57,12 @@ static int put(void *arg, int fd)
 {
 	struct each *e = arg;
 	const struct fr_exportopts *x = e->x;
+	const struct fr_csv_ask csv = {x->gaps, x->wall, x->words, x->pairs};
 	bool said = false;
 	int err;
 
 	err = strcmp(x->ask.format, "csv") ? put_json(x, fd, &e->event_cnt, &said)
-					   : fr_export_each_csv(x->fr, x->gaps, fd, &e->event_cnt, &said);
+					   : fr_export_each_csv(x->fr, &csv, fd, &e->event_cnt, &said);
 	if (!err)
 		return warn(x);
 	if (err != -EPIPE && !said)
@@ -75,7 +77,7 @@ static int open_all(const struct fr_exportopts *x)
 	int err = fr_symopts_set(&x->symbols, x->fr);
 	u32 i;
 
-	err = err ? err : flightrec_set_flags(x->fr, x->gaps ? FLIGHTREC_GAPS : 0);
+	err = err ? err : flightrec_set_flags(x->fr, (x->gaps ? FLIGHTREC_GAPS : 0) | (x->pairs ? FLIGHTREC_PAIRS : 0));
 	err = err ? err : flightrec_set_jobs(x->fr, jobs);
 	err = err ? err : flightrec_set_filter(x->fr, x->ask.opts.filter);
 	for (i = 0; i < x->ask.file_cnt && !err; i++)

@@ -12,9 +12,10 @@ struct fr_exportopts {
 	struct fr_export_ask ask;
 	struct fr_symopts symbols;
 	struct fr_winopts window;
-	struct flightrec *fr; /* NULL: none is needed */
-	bool to_stdout;	      /* -o - */
-	bool gaps;	      /* json, csv: what is missing has lines of its own */
+	struct flightrec *fr;	 /* NULL: none is needed */
+	bool to_stdout;		 /* -o - */
+	bool gaps;		 /* json, csv: what is missing has lines of its own */
+	bool words, wall, pairs; /* json, csv: names for numbers; wall time; what each event ends */
 };
 
 /* -o; and --filter and the window, over struct fr_exportopts. */

@@ -30,8 +30,9 @@ struct ask {
 	bool pairs;
 	bool gaps;
 	bool json, count;
-	double speed; /* 0: at once */
-	u32 step;     /* events with each key, 0: without */
+	bool words, wall; /* with json */
+	double speed;	  /* 0: at once */
+	u32 step;	  /* events with each key, 0: without */
 	struct fr_replay_on on;
 	struct fr_symopts symopts;
 	struct fr_winopts window;
@@ -164,6 +165,8 @@ static unsigned print_flags(const struct ask *ask)
 	unsigned flags = FLIGHTREC_PRINT_COLOR;
 
 	flags |= ask->pos ? FLIGHTREC_PRINT_POS : 0;
+	flags |= ask->words ? FLIGHTREC_PRINT_WORDS : 0;
+	flags |= ask->wall ? FLIGHTREC_PRINT_WALL : 0;
 	flags |= ask->symopts.on ? FLIGHTREC_PRINT_SYMBOLS : 0;
 	return flags | (ask->symopts.off ? FLIGHTREC_PRINT_NO_SYMBOLS : 0);
 }
@@ -277,6 +280,10 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "json", NULL, "NDJSON: an object a line", fr_option_flag, offsetof(struct ask, json),
 		  .more = "`ts`, `cpu`, `event`, `pid`, `tid` and `comm` (of the task it happened in) come first, then the "
 			  "event's fields under the kernel's names; integers are exact."),
+	FR_OPTION(0, "words", NULL, "with --json: numbers that have names as those: openat, -ENOENT, D", fr_option_flag,
+		  offsetof(struct ask, words)),
+	FR_OPTION(0, "wall", NULL, "with --json: each event's wall time too, as `wall`", fr_option_flag,
+		  offsetof(struct ask, wall)),
 	FR_OPTION(0, "count", NULL, "only the number of events that match", fr_option_flag, offsetof(struct ask, count),
 		  .more = "It is known after decoding and merging all."),
 	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
@@ -341,6 +348,10 @@ static int check(const struct ask *ask)
 	}
 	if (ask->gaps && (ask->mode == COUNT || ask->on.cnt)) {
 		fr_err("--gaps shows places between events: it cannot be used with --count or --on");
+		return -1;
+	}
+	if ((ask->words || ask->wall) && (!ask->json || ask->on.cnt)) {
+		fr_err("--words and --wall are for --json: text has both");
 		return -1;
 	}
 	if (ask->step && (ask->mode == COUNT || ask->speed > 0)) {

@@ -292,10 +292,12 @@ bool flightrec_filter_match(const struct flightrec_filter *f, const struct fligh
 
 enum flightrec_format { FLIGHTREC_FORMAT_TEXT, FLIGHTREC_FORMAT_JSON };
 
-#define FLIGHTREC_PRINT_POS	   0x1u /* each with its place, as --pos */
-#define FLIGHTREC_PRINT_SYMBOLS	   0x2u /* JSON: stacks in words, too, as --symbols; text has them unless: */
-#define FLIGHTREC_PRINT_NO_SYMBOLS 0x4u /* text: stacks as numbers */
-#define FLIGHTREC_PRINT_COLOR	   0x8u /* text: colours, if fd is a terminal, TERM not "dumb" and NO_COLOR not set */
+#define FLIGHTREC_PRINT_POS	   0x1u	 /* each with its place, as --pos */
+#define FLIGHTREC_PRINT_SYMBOLS	   0x2u	 /* JSON: stacks in words, too, as --symbols; text has them unless: */
+#define FLIGHTREC_PRINT_NO_SYMBOLS 0x4u	 /* text: stacks as numbers */
+#define FLIGHTREC_PRINT_COLOR	   0x8u	 /* text: colours, if fd is a terminal, TERM not "dumb" and NO_COLOR not set */
+#define FLIGHTREC_PRINT_WORDS	   0x10u /* JSON: numbers that have names as those, as --words */
+#define FLIGHTREC_PRINT_WALL	   0x20u /* JSON: each with its wall time, as --wall */
 
 /*
  * Print to fd, one line each, buffered. fd -1: to memory, see flightrec_printer_take(). Returns 0 and *printer. Writing to a

@@ -10,7 +10,9 @@
 #include "show/format/format_json.h"
 #include "show/format/format_text.h"
 
-#define PRINT_FLAGS (FLIGHTREC_PRINT_POS | FLIGHTREC_PRINT_SYMBOLS | FLIGHTREC_PRINT_NO_SYMBOLS | FLIGHTREC_PRINT_COLOR)
+#define PRINT_FLAGS                                                                                           \
+	(FLIGHTREC_PRINT_POS | FLIGHTREC_PRINT_SYMBOLS | FLIGHTREC_PRINT_NO_SYMBOLS | FLIGHTREC_PRINT_COLOR | \
+	 FLIGHTREC_PRINT_WORDS | FLIGHTREC_PRINT_WALL)
 
 struct flightrec_printer {
 	struct flightrec *fr;
@@ -85,15 +87,16 @@ static const char *const *stack_texts(void *arg, const struct fr_row *r, const s
 	return text;
 }
 
-static bool make_json(struct flightrec_printer *p, bool pos, const struct fr_stacktexts *stacks)
+static bool make_json(struct flightrec_printer *p, unsigned flags, const struct fr_stacktexts *stacks)
 {
 	u32 cnt = fr_replay_file_cnt(p->fr->replay), i;
 
 	p->json = calloc(cnt, sizeof(*p->json));
 	for (i = 0; p->json && i < cnt; i++) {
-		p->json[i] = fr_json_new(fr_replay_schema(p->fr->replay, i), pos);
+		p->json[i] = fr_json_new(fr_replay_schema(p->fr->replay, i), flags & FLIGHTREC_PRINT_POS);
 		if (!p->json[i])
 			return false;
+		fr_json_words(p->json[i], flags & FLIGHTREC_PRINT_WORDS, flags & FLIGHTREC_PRINT_WALL);
 		if (p->has_stacks)
 			fr_json_stacks(p->json[i], *stacks);
 	}
@@ -111,7 +114,7 @@ static int make(struct flightrec_printer *p, unsigned flags, int fd)
 		fr_out_init_fd(&p->out, fd, flags & FLIGHTREC_PRINT_COLOR);
 	if (p->format == FLIGHTREC_FORMAT_JSON) {
 		p->has_stacks = flags & FLIGHTREC_PRINT_SYMBOLS;
-		return make_json(p, pos, &stacks) ? 0 : -ENOMEM;
+		return make_json(p, flags, &stacks) ? 0 : -ENOMEM;
 	}
 	p->has_stacks = !(flags & FLIGHTREC_PRINT_NO_SYMBOLS);
 	fr_text_init(&p->text, on_different_days(p->fr->replay), pos);

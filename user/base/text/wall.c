@@ -2,7 +2,11 @@
 #include "base/text/wall.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+
+#include "base/text/units.h"
 
 #define SLEW_MAX 1000 /* a clock is slewed by less than 1 / this */
 
@@ -171,4 +175,16 @@ s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns, bool last)
 	if (!w->cnt)
 		return 0;
 	return last ? last_ts(w, real_ns) : first_ts(w, real_ns);
+}
+
+bool fr_wall_text(u64 real_ns, char to[FR_WALL_TEXT_SZ])
+{
+	time_t sec = real_ns / FR_SEC_NS;
+	char when[24];
+	struct tm tm;
+
+	if (!real_ns || !gmtime_r(&sec, &tm) || !strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%S", &tm))
+		return false;
+	snprintf(to, FR_WALL_TEXT_SZ, "%s.%09uZ", when, (u32)(real_ns % FR_SEC_NS));
+	return true;
 }

@@ -44,6 +44,10 @@ u64 fr_wall_real_near(const struct fr_wall *w, u64 ts, u32 *near);
  */
 s64 fr_wall_ts(const struct fr_wall *w, u64 real_ns, bool last);
 
+/* "2026-01-31T14:02:11.500000000Z"; false: it is not known (0). */
+#define FR_WALL_TEXT_SZ 40u
+bool fr_wall_text(u64 real_ns, char to[FR_WALL_TEXT_SZ]);
+
 /* What to add to ts to get wall time, by the last sample (wrapping); 0 without samples. */
 u64 fr_wall_shift(const struct fr_wall *w);
 

@@ -20,7 +20,7 @@ struct keys {
 };
 
 struct fr_json {
-	bool with_pos;
+	bool with_pos, with_words, with_wall;
 	struct fr_stacktexts stacks;
 	struct keys keys[FR_EVENT_MAX];
 };
@@ -77,6 +77,12 @@ struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos)
 void fr_json_stacks(struct fr_json *j, struct fr_stacktexts stacks)
 {
 	j->stacks = stacks;
+}
+
+void fr_json_words(struct fr_json *j, bool words, bool wall)
+{
+	j->with_words = words;
+	j->with_wall = wall;
 }
 
 void fr_json_free(struct fr_json *j)
@@ -196,6 +202,33 @@ static void put_pos(struct fr_out *o, const struct fr_row *r)
 	fr_out_char(o, '}');
 }
 
+/* A number's name, as text shows it. False: it has none. */
+static bool put_word(struct fr_out *o, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f,
+		     const struct fr_val *val)
+{
+	struct fr_sys sys = fr_view_sys(v, r);
+	char room[FR_SYSNAME_SZ];
+	const char *name = val->kind == FR_VAL_NUM ? fr_sysname_text(&sys, f->style, val->num, room) : NULL;
+
+	if (name)
+		put_text(o, name, strlen(name));
+	return name;
+}
+
+/* ,"wall":"2026-01-31T14:02:11.500000000Z" */
+static void put_wall(struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
+{
+	u64 real_ns = fr_wall_real(v->wall, r->ts);
+	char text[FR_WALL_TEXT_SZ];
+
+	LITERAL(o, ",\"wall\":");
+	if (!fr_wall_text(real_ns, text)) {
+		LITERAL(o, "null");
+		return;
+	}
+	put_text(o, text, strlen(text));
+}
+
 void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
 	const struct keys *k = &j->keys[r->ev->nr];
@@ -211,12 +244,15 @@ void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view
 		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
 
 		fr_out_mem(o, k->field[i].s, k->field[i].sz);
-		put_value(o, &val);
+		if (!j->with_words || !put_word(o, v, r, &r->ev->fields[i], &val))
+			put_value(o, &val);
 		if (j->stacks.of && fr_is_stack(&r->ev->fields[i]))
 			put_stack(j, o, r, &r->ev->fields[i], &val);
 	}
 	if (v->shows_pairs)
 		fr_pair_json(o, fr_view_pair(v, r));
+	if (j->with_wall)
+		put_wall(o, v, r);
 	if (j->with_pos)
 		put_pos(o, r);
 	LITERAL(o, "}\n");

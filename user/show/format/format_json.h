@@ -22,6 +22,10 @@ struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos);
  * From now on, after each stack, as "kstack":[...], its frames in words: "kstack_sym":["inner+0x1","outer+0x2"]; unknown: null.
  */
 void fr_json_stacks(struct fr_json *j, struct fr_stacktexts stacks);
+
+/* From now on numbers that have names are those, "id":"openat"; and each row has its time,
+ * "wall":"2026-01-31T14:02:11.500000000Z". */
+void fr_json_words(struct fr_json *j, bool words, bool wall);
 void fr_json_free(struct fr_json *j); /* NULL is fine */
 
 /* Write a row as a line of NDJSON (docs/json.md). v: that of its file. */
