@@ -18,7 +18,7 @@ CASES = [
      r"^work/101 died of SIGSEGV at the trigger; it ran on CPU 0, for 1.00 s$", "trigger, sched_switch"),
     ("exit", TASKS + RUNS + ["fact trigger_status 2", "event 2000000 0 sched_process_exit 101 exit_code=512 group_dead=1"],
      r"^work/101 ended its process with exit status 2 at .*; it ran on CPU 0, for 1.00 s$", "trigger, sched_switch"),
-    ("oom", TASKS + ["event 2000000 0 mark_victim 7 target_pid=101"], r"^the out-of-memory killer chose work/101 at ", "trigger"),
+    ("oom", TASKS + ["event 2000000 0 mark_victim 7 target_pid=7"], r"^the out-of-memory killer chose work/101 at ", "trigger"),
     ("kernel", ["fact trigger_ts 2000000000", "fact trigger_text BUG: soft lockup", "event 2000000 0 kernel_report 0 text=BUG:~soft~lockup"],
      r"^the kernel reported at .*: BUG: soft lockup$", "trigger"),
     ("hung", TASKS + RUNS + [WAIT, "fact trigger_value_ns 699990000", "event 2000000 0 hung 101 target_pid=101 value=699990000 limit=500000000 state=2"],

@@ -20,7 +20,9 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 			    {FR_SUB_NUM("target_pid"), FR_SUB_NUM("code"), FR_SUB_NUM("sig"), FR_SUB_MAY_NUM("result")}},
 	[FR_CLUE_SAMPLE] = {"cpu_sample",
 			    {FR_SUB_NUM("user"), FR_SUB_NUM("ip"), FR_SUB_MAY_NUM("kstack_id"), FR_SUB_MAY_NUM("ustack_id")}},
-	[FR_CLUE_VICTIM] = {"mark_victim", {FR_SUB_NUM("target_pid")}},
+	[FR_CLUE_VICTIM] = {"mark_victim",
+			    {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("anon_rss"), FR_SUB_MAY_NUM("file_rss"),
+			     FR_SUB_MAY_NUM("shmem_rss")}},
 };
 
 /* ---- what is looked at ---- */
@@ -172,6 +174,17 @@ static void take_signal(struct fr_clues *c, const struct fr_row *r)
 					       .result = fr_sub_num(s, r, 3)};
 }
 
+static void take_victim(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_VICTIM];
+	struct fr_clue_victim *v = room(c, &c->victim, LIST_MOST);
+
+	if (v)
+		*v = (struct fr_clue_victim){.ts = r->ts,
+					     .tid = fr_sub_num(s, r, 0),
+					     .rss_kib = fr_sub_num(s, r, 1) + fr_sub_num(s, r, 2) + fr_sub_num(s, r, 3)};
+}
+
 static void take_sample(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_SAMPLE];
@@ -252,8 +265,7 @@ static int take(struct fr_clues *c, const struct fr_row *r)
 		take_sample(c, r);
 		break;
 	case FR_CLUE_VICTIM:
-		if (r->ts <= c->at_ns)
-			c->victim_ns = r->ts;
+		take_victim(c, r);
 		break;
 	case FR_CLUE_WAIT:
 		return take_wait(c, r);
@@ -341,6 +353,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->wait.item_sz = sizeof(struct fr_waited);
 	c->fork.item_sz = sizeof(struct fr_clue_fork);
 	c->signal.item_sz = sizeof(struct fr_clue_signal);
+	c->victim.item_sz = sizeof(struct fr_clue_victim);
 	c->sample.item_sz = sizeof(struct fr_clue_sample);
 	c->text.rec_sz = sizeof(struct text);
 	c->is_picked = fr_cut_is_picked(c->snap);
@@ -371,6 +384,7 @@ void fr_clues_free(struct fr_clues *c)
 	fr_vec_free(&c->wait);
 	fr_vec_free(&c->fork);
 	fr_vec_free(&c->signal);
+	fr_vec_free(&c->victim);
 	fr_vec_free(&c->sample);
 	free(c->cpu);
 	free(c);

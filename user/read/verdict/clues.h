@@ -47,6 +47,11 @@ struct fr_clue_signal {
 	u8 sig, result;
 };
 
+struct fr_clue_victim {
+	u64 ts, rss_kib; /* anonymous, file and shared memory */
+	u32 tid;
+};
+
 struct fr_clue_sample {
 	u64 ts, ip, kstack_id, ustack_id;
 	u32 tid;
@@ -83,8 +88,7 @@ struct fr_clues {
 	u64 at_ns, value_ns;
 	/* the time that is looked at */
 	u64 begin_ns, end_ns;
-	struct fr_vec run, wait, fork, signal, sample; /* struct fr_clue_..., struct fr_waited; each in order of time */
-	u64 victim_ns;				       /* the OOM killer chose last; 0: it did not */
+	struct fr_vec run, wait, fork, signal, victim, sample; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
 	bool is_picked;		     /* switches were cut away */

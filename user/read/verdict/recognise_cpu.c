@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_cpu: a task was runnable, and did not get a CPU: who had it. */
+#include <stdio.h>
+
 #include "base/set/hash.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
@@ -11,6 +13,15 @@ static bool find_hog(struct fr_case *k, u64 *from_ns, u64 *to_ns, struct fr_clue
 {
 	return fr_case_is_queued(k, from_ns, to_ns) && *to_ns - *from_ns >= QUEUED_LEAST_NS &&
 	       fr_case_top_user(k, k->wait->cpu, *from_ns, *to_ns, hog) && hog->key != k->wait->tid;
+}
+
+/* Events that tell of the wait, and of who had the CPU. */
+static const char *from_queue(struct fr_case *k, const char *more)
+{
+	char from[FR_VERDICT_FROM_SZ];
+	int len = snprintf(from, sizeof(from), "%s%s%s", k->wait_from, k->wait == &k->by_steps ? "" : ", sched_switch", more);
+
+	return fr_word_text(k, from, len < (int)sizeof(from) ? (size_t)len : sizeof(from) - 1);
 }
 
 /* The priority at which a task left a CPU, or had it last; false: it did not run. */
@@ -131,12 +142,49 @@ bool fr_recognise_fifo_hog(struct fr_case *k)
 	    !prio_of(k->c, k->wait->tid, &mine) || mine < FR_RT_PRIO_CNT)
 		return false;
 	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
-	fr_case_cause(k, fn ? "wait, sched_switch, cpu_sample" : "wait, sched_switch",
+	fr_case_cause(k, from_queue(k, fn ? ", cpu_sample" : ""),
 		      "%s had CPU %u for %s of these %s: it runs at real-time priority %d (%s), %s does not%s%s",
 		      fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
 		      hog.prio < 0 ? 100 : FR_RT_PRIO_CNT - 1 - hog.prio,
 		      hog.prio < 0 ? "SCHED_DEADLINE" : "SCHED_FIFO or SCHED_RR", fr_word_comm(k, k->wait->tid, to_ns),
 		      fn ? "; it was in " : "", fn ? fr_word_text(k, fn, strlen(fn)) : "");
+	return true;
+}
+
+/* ---- a CPU that is kept ---- */
+
+#define KEPT_LEAST_NS (100 * FR_MSEC_NS) /* longer than any time slice of the fair scheduler */
+
+/* Does this task have the CPU in one stretch that covers the time, and that no switch has ended yet? */
+static bool is_keeping(const struct fr_clues *c, u32 tid, u16 cpu, u64 from_ns, u64 to_ns)
+{
+	const struct fr_clue_run *run = c->run.at;
+	size_t i;
+
+	for (i = 0; i < c->run.cnt; i++)
+		if (run[i].tid == tid && run[i].cpu == cpu && run[i].to_ns == c->at_ns &&
+		    fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) >= (to_ns - from_ns) / 10 * 9)
+			return true;
+	return false;
+}
+
+/* Its priority is not known: the switch to it may have been before it got one. */
+bool fr_recognise_kept_cpu(struct fr_case *k)
+{
+	u64 from_ns, to_ns;
+	struct fr_clue_use hog;
+	const char *fn;
+	u32 cnt, all;
+
+	if (!find_hog(k, &from_ns, &to_ns, &hog) || to_ns - from_ns < KEPT_LEAST_NS ||
+	    !is_keeping(k->c, hog.key, k->wait->cpu, from_ns, to_ns))
+		return false;
+	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
+	fr_case_cause(
+		k, fn ? "sched_switch, cpu_sample" : "sched_switch",
+		"%s has had CPU %u without a break for %s of these %s, and still has it, at a priority that is not known%s%s",
+		fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
+		fn ? "; its samples are in " : "", fn ? fr_word_text(k, fn, strlen(fn)) : "");
 	return true;
 }
 
@@ -163,7 +211,7 @@ bool fr_recognise_kworker(struct fr_case *k)
 			 &all);
 	if (!fn || cnt < all / 2)
 		return false;
-	fr_case_cause(k, "wait, sched_switch, cpu_sample",
+	fr_case_cause(k, from_queue(k, ", cpu_sample"),
 		      "the kernel's worker %s had CPU %u for %s of these %s: its work was %s, in %u of its %u samples",
 		      fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
 		      fr_word_text(k, fn, strlen(fn)), cnt, all);
@@ -253,7 +301,7 @@ bool fr_recognise_throttled(struct fr_case *k)
 		idle_ns = idle_meanwhile(k->c, w);
 	mate = throttled_mate(k->c, w);
 	if (idle_ns >= IDLE_LEAST_NS)
-		fr_case_cause(k, "wait, sched_switch", "%s %s %s, but did not run on CPU %u, which was idle for %s of it",
+		fr_case_cause(k, from_queue(k, ""), "%s %s %s, but did not run on CPU %u, which was idle for %s of it",
 			      fr_word_comm(k, w->tid, w->ts), said, fr_word_ns(k, w->off_ns), w->cpu, fr_word_ns(k, idle_ns));
 	else if (mate)
 		fr_case_cause(
@@ -339,7 +387,7 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 	cpu_ns = (to_ns - from_ns) * k->c->cpu_cnt;
 	if (ran_ns < cpu_ns / 2)
 		return false;
-	fr_case_cause(k, "wait, sched_switch, sched_process_fork",
+	fr_case_cause(k, from_queue(k, ", sched_process_fork"),
 		      "%s started %s processes in the %s before, of %s in all: it and what was born then had the CPUs for %s "
 		      "of these %s",
 		      fr_word_comm(k, top.tid, top.ts), fr_word_cnt(k, top.cnt), fr_word_ns(k, to_ns - since_ns),

@@ -118,3 +118,80 @@ bool fr_recognise_heap(struct fr_case *k)
 		      s.name ? fr_word_text(k, s.name, strlen(s.name)) : "");
 	return true;
 }
+
+/* ---- memory ---- */
+
+static const struct fr_clue_victim *victim_of(const struct fr_clues *c)
+{
+	const struct fr_clue_victim *v = c->victim.at;
+	size_t i = c->victim.cnt;
+
+	while (i--)
+		if (v[i].ts <= c->at_ns && (v[i].tid == c->tid || fr_clues_pid(c, v[i].tid, v[i].ts) == c->pid))
+			return &v[i];
+	return NULL;
+}
+
+/* The kernel says whom it chose, and how much memory that had. */
+bool fr_recognise_oom(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	bool is_kill = is_crash(k) && fr_case_fact(k, "trigger_sig", 0) == SIGKILL;
+	const struct fr_clue_victim *v;
+	char rss[32];
+
+	if (!c->tid || c->pid <= 0 || (!is_kill && (!c->reason || strcmp(c->reason, "oom"))))
+		return false;
+	v = victim_of(c);
+	if (!v)
+		return false;
+	fr_case_cause(k, "mark_victim",
+		      "memory ran out, of the host or of a cgroup: the out-of-memory killer chose %s, which had %s, %s before",
+		      fr_word_who(k, v->tid, v->ts), fr_show_size(v->rss_kib << 10, rss, sizeof(rss)),
+		      fr_word_ns(k, c->at_ns - v->ts));
+	return true;
+}
+
+/* ---- the stack ---- */
+
+#define GUARD_SZ   (1u << 20) /* a frame may be as large; the kernel's gap below a stack is as large */
+#define SAME_LEAST 8u
+
+/* The function that most of the innermost frames are in, if it is one that calls itself. */
+static const char *recursion_of(const struct fr_case *k, u32 *cnt)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	const char *name = NULL;
+	struct fr_symbol s;
+	u32 i;
+
+	*cnt = 0;
+	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s) && s.name; i++) {
+		if (i && strcmp(s.name, name))
+			break;
+		name = s.name;
+		++*cnt;
+	}
+	return *cnt >= SAME_LEAST ? name : NULL;
+}
+
+/* It touched memory right at its stack pointer, which is not there: only the end of a stack is like this. */
+bool fr_recognise_stack_overflow(struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr"), *sp = fr_snap_fact(k->c->snap, "trigger_sp"), *fn;
+	u64 a = addr ? strtoull(addr, NULL, 16) : 0, p = sp ? strtoull(sp, NULL, 16) : 0;
+	u32 cnt;
+
+	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || fr_case_fact(k, "trigger_code", 0) <= 0 || !a ||
+	    !p || !f || f->stack_of != FR_AN_STACK_CRASH || (a > p ? a - p : p - a) > GUARD_SZ)
+		return false;
+	fn = recursion_of(k, &cnt);
+	if (!fn)
+		return false;
+	fr_case_cause(k, "trigger, crash",
+		      "its stack overflowed: %s called itself, %u times in the frames that are known, and address %s is %s the "
+		      "stack pointer",
+		      fr_word_text(k, fn, strlen(fn)), cnt, fr_word_text(k, addr, strlen(addr)), a < p ? "below" : "at");
+	return true;
+}

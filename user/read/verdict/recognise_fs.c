@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* recognise_fs: a task waited for a file system. */
+/* recognise_fs: a task waited in a place of the kernel that tells what for: a file system, memory. */
 #include "read/verdict/verdict_int.h"
 
 /* Functions that begin a write to a file system, and wait in percpu_rwsem_wait() only while that is frozen. */
@@ -36,6 +36,45 @@ bool fr_recognise_frozen(struct fr_case *k)
 			"the file system is frozen: %s writes to it%s in %s, and waits until somebody thaws it (%s so far)",
 			fr_word_who(k, w->tid, w->ts), fr_word_object(k, w), fr_word_text(k, s.name, strlen(s.name)),
 			fr_word_ns(k, w->blocked_ns));
+		return true;
+	}
+	return false;
+}
+
+/* ---- places that tell ---- */
+
+static const struct {
+	const char *frame, *what;
+} places[] = {
+	{"request_wait_answer", "for the daemon of a FUSE file system, which does not answer"},
+	{"jbd2_log_wait_commit", "for a commit of its file system's journal (jbd2)"},
+	{"wait_transaction_locked", "for a transaction of its file system's journal (jbd2)"},
+	{"add_transaction_credits", "for room in its file system's journal (jbd2)"},
+	{"mem_cgroup_handle_over_high", "because its memory cgroup is over its high limit"},
+	{"try_to_free_mem_cgroup_pages", "for memory that its cgroup, at its limit, has to give back"},
+	{"mem_cgroup_oom_synchronize", "because its memory cgroup is out of memory"},
+	{"balance_dirty_pages", "until enough of what was written is on disk (dirty pages)"},
+	{"rpc_wait_bit_killable", "for an answer of an NFS server"},
+	{"rq_qos_wait", "for its turn at a disk whose queue is full"},
+	{"blk_mq_get_tag", "for a free place in a disk's queue"},
+	{"do_coredump", "for its core dump to be written"},
+	{"wait_for_vfork_done", "for its child of vfork() to execute a program"},
+};
+
+/* A place that only waits for one thing. */
+bool fr_recognise_place(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	u32 i;
+
+	if (!w || fr_waited_was_runnable(w) || w->queued_ns > w->off_ns / 2)
+		return false;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (fr_clues_kernel_at(k->c, w->kstack_id, places[i].frame) < 0)
+			continue;
+		fr_case_cause(k, k->wait_from, "%s waited %s %s%s %s: it was in %s", fr_word_who(k, w->tid, w->ts),
+			      fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), places[i].what,
+			      places[i].frame);
 		return true;
 	}
 	return false;

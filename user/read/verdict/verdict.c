@@ -211,7 +211,7 @@ static bool is_reason(const struct fr_clues *c, const char *reason)
 	return c->reason && !strcmp(c->reason, reason);
 }
 
-/* Its last time off a CPU, as its switches tell it; it may go on. */
+/* Its last time off a CPU, as its switches tell it; it may go on. Without a record, nobody is said to have ended it. */
 static bool wait_by_steps(struct fr_case *k)
 {
 	const struct fr_an_focus *f = k->c->focus;
@@ -245,10 +245,6 @@ static bool wait_by_steps(struct fr_case *k)
 	w->off_ns = w->ts - left->ts;
 	w->queued_ns = fr_waited_was_runnable(w) ? w->off_ns : woken ? w->ts - woken->ts : 0;
 	w->blocked_ns = w->off_ns - w->queued_ns;
-	if (woken && woken->by == FR_SPAN_BY_TASK && woken->by_nr) {
-		w->waker = FR_WAKER_task;
-		w->waker_pid = woken->by_nr;
-	}
 	if (f->stack_of == FR_AN_STACK_HUNG && f->stack_ns >= left->ts) /* of this wait */
 		w->kstack_id = f->kstack_id;
 	k->knows_call = left->in == FR_SPAN_IN_CALL;

@@ -140,7 +140,7 @@ static void rule_out_for_death(struct fr_case *k)
 	const struct fr_clues *c = k->c;
 	s64 code = fr_case_fact(k, "trigger_code", 0);
 
-	if (c->has[FR_CLUE_VICTIM] && !c->victim_ns && c->life_ns && c->life_ns < c->at_ns)
+	if (c->has[FR_CLUE_VICTIM] && !c->victim.cnt && !c->is_full && c->life_ns && c->life_ns < c->at_ns)
 		fr_case_not(k, "mark_victim", "the out-of-memory killer (it chose nobody in the %s before)",
 			    fr_word_ns(k, c->at_ns - c->life_ns));
 	if (is_reason(k, "crash") && code > 0 && code != 0x80)

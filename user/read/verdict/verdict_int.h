@@ -46,6 +46,10 @@ bool fr_recognise_throttled(struct fr_case *k);
 bool fr_recognise_delayed_ack(struct fr_case *k);
 bool fr_recognise_event_loop(struct fr_case *k);
 bool fr_recognise_flood(struct fr_case *k);
+bool fr_recognise_kept_cpu(struct fr_case *k);
+bool fr_recognise_place(struct fr_case *k);
+bool fr_recognise_oom(struct fr_case *k);
+bool fr_recognise_stack_overflow(struct fr_case *k);
 bool fr_recognise_frozen(struct fr_case *k);
 bool fr_recognise_database_lock(struct fr_case *k);
 
