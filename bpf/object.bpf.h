@@ -19,9 +19,12 @@
 #ifndef FR_OBJECT_BPF_H
 #define FR_OBJECT_BPF_H
 
-#include "current.bpf.h"
+#include "record.bpf.h"
 
-/* A load is an instruction, a probe a call of some 20 ns; several dozen of either lead to a text. */
+/*
+ * A load is an instruction, a probe a call of some 20 ns; several dozen of either lead to a text. Loads are for who includes
+ * current.bpf.h before.
+ */
 #ifdef FR_CAST
 #define FR_OBJECT_READ(src, field) (fr_can_cast ? FR_CAST(src)->field : BPF_CORE_READ(src, field))
 #else
@@ -30,7 +33,6 @@
 #define FR_PATH_READ FR_OBJECT_READ
 
 #include "path.bpf.h"
-#include "record.bpf.h"
 
 #define FR_OBJECT_WORDS (FR_PATH_MAX / FR_UNIT_SZ)
 

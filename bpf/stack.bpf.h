@@ -49,20 +49,15 @@ struct {
 	__type(value, struct stack_seen);
 } fr_stack_seen SEC(".maps");
 
-/*
- * Hash of the first depth frames of a buffer, never 0. seed: whose addresses they are, since the same addresses in another
- * program, or in a file mapped later, are another stack. 0: the kernel's.
- */
+/* fr_stack_id() of the first depth frames of a buffer. */
 __noinline u64 fr_stack_hash(u32 buf_nr, u32 depth, u64 seed)
 {
 	const struct stack_buf *buf = fr_frames(buf_nr);
-	u64 h = 0xcbf29ce484222325ULL ^ depth ^ seed;
+	u64 h = fr_stack_id_begin(depth, seed);
 	u32 i;
 
-	for (i = 0; buf && i < FR_STACK_DEPTH_MAX && i < depth; i++) {
-		h = (h ^ buf->pc[i]) * 0x9e3779b97f4a7c15ULL;
-		h ^= h >> 29;
-	}
+	for (i = 0; buf && i < FR_STACK_DEPTH_MAX && i < depth; i++)
+		h = fr_stack_id_add(h, buf->pc[i]);
 	return h ? h : 1;
 }
 

@@ -16,7 +16,6 @@
 #ifndef FR_WAIT_BPF_H
 #define FR_WAIT_BPF_H
 
-#include "arch.bpf.h"
 #include "current.bpf.h"
 #include "record.bpf.h"
 #include "stackbuf.h"
@@ -35,11 +34,7 @@ FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next
 }
 #else
 
-#include "object.bpf.h"
-
-/* Calls whose first argument is a descriptor, by ABI and number. Set by the loader. */
-_Static_assert(FR_FD_CALL_WORDS * 64 == FR_SYSCALL_MAX, "a bit for each");
-const volatile u64 fr_fd_call[2][FR_FD_CALL_WORDS] = {};
+#include "call.bpf.h"
 
 /* Set by the loader: waits at least this long are recorded; 0: none are. */
 const volatile u64 fr_wait_min_ns = 0;
@@ -53,18 +48,11 @@ struct {
 	__type(value, struct fr_wait);
 } fr_waits SEC(".maps");
 
-struct wait_call {
-	u64 arg[FR_ARG_CNT_MAX];
-	s32 id;
-	u32 abi;
-	u32 in;
-};
-
 struct wait_cpu {
 	struct fr_wait_counts cnt; /* first: user space reads these */
 	u64 second_ns;		   /* when the budget was last renewed */
 	u64 spent[2];		   /* of it since then, by tasks that slept, and by those that were only queued */
-	struct wait_call call;	   /* in which the task waited that now gets the CPU ... */
+	struct task_call call;	   /* in which the task waited that now gets the CPU ... */
 	u32 object_sz;		   /* ... and the length of its object, with a NUL; 0: it is not known */
 };
 
@@ -141,11 +129,6 @@ FR_INLINE void fr_wait_waking(void *ctx, u32 tid, enum fr_waker how, u64 now_ns)
 
 /* ---- who waited ---- */
 
-#define PF_IO_WORKER   0x00000010u
-#define PF_WQ_WORKER   0x00000020u
-#define PF_USER_WORKER 0x00004000u
-#define PF_KTHREAD     0x00200000u
-
 FR_INLINE bool is_comm_chosen(const struct task_struct *task)
 {
 	u64 comm[2];
@@ -217,48 +200,6 @@ FR_INLINE u64 stack_of(struct task_struct *task)
 	return sz < (long)sizeof(u64) ? 0 : fr_wait_stack_keep(sz / sizeof(u64), task->pid);
 }
 
-/* The system call that the task is in, by its saved registers. */
-FR_INLINE void call_of(struct task_struct *task, struct wait_call *call)
-{
-	struct pt_regs *regs;
-
-	__builtin_memset(call, 0, sizeof(*call));
-	call->id = -1;
-	call->in = FR_WAITED_kernel;
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
-		return;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	call->id = fr_syscall_nr(regs);
-	call->in = call->id < 0 ? FR_WAITED_user : FR_WAITED_call;
-	if (call->id < 0)
-		return;
-	call->abi = fr_syscall_abi(task);
-	call->arg[0] = fr_syscall_arg(regs, call->abi, 0);
-	call->arg[1] = fr_syscall_arg(regs, call->abi, 1);
-	call->arg[2] = fr_syscall_arg(regs, call->abi, 2);
-	call->arg[3] = fr_syscall_arg(regs, call->abi, 3);
-	call->arg[4] = fr_syscall_arg(regs, call->abi, 4);
-	call->arg[5] = fr_syscall_arg(regs, call->abi, 5);
-}
-
-/* What the call is about, in the object's room. Returns its length with a NUL, 0: it is not known. */
-FR_INLINE u32 object_of(struct task_struct *task, const struct wait_call *call)
-{
-	u32 nr = call->id, word;
-
-	if (call->in == FR_WAITED_kernel)
-		return task->flags & PF_WQ_WORKER ? fr_object_work(FR_ADDRESS(task)) : 0;
-	if (call->in == FR_WAITED_call && fr_syscall_restarts(call->id, call->abi))
-		return fr_object_restart(FR_ADDRESS(task));
-	if (call->in != FR_WAITED_call || nr >= FR_SYSCALL_MAX)
-		return 0;
-	word = nr / 64;
-	asm volatile("" : "+r"(word)); /* the verifier needs to see the bound that clang takes for known */
-	if (!(fr_fd_call[call->abi & 1][word % FR_FD_CALL_WORDS] >> nr % 64 & 1))
-		return 0;
-	return fr_object_fd(FR_ADDRESS(task), call->arg[0]);
-}
-
 /*
  * In three steps from the switch itself, what was found kept in the CPU's room between them: the stacks of functions that call
  * each other add up, to 512 bytes at most before 6.13 (tests/build/stacks.py).
@@ -270,8 +211,8 @@ FR_COLD int find_call(struct task_struct *task)
 
 	if (!c)
 		return 0;
-	call_of(task, &c->call);
-	c->object_sz = object_of(task, &c->call);
+	fr_call_of(task, &c->call);
+	c->object_sz = fr_object_of(task, &c->call);
 	return 0;
 }
 

@@ -6,23 +6,9 @@
 #include "current.bpf.h"
 #include "record.bpf.h"
 #include "short.h"
+#include "task_cpu.bpf.h"
 #include "task_state.h"
 #include "wait.bpf.h"
-
-/* Report the highest set bit of the state, as the kernel's __trace_sched_switch_state() does. */
-FR_INLINE u16 normalise(u32 raw, u32 exit_state)
-{
-	u32 state = (raw | exit_state) & FR_STATE_REPORT;
-
-	if ((raw & FR_STATE_IS_IDLE) == FR_STATE_IS_IDLE)
-		return FR_PREV_STATE_IDLE;
-	if (raw & (FR_STATE_RTLOCK | FR_STATE_IS_FROZEN))
-		return FR_PREV_STATE_BLOCKED;
-	state |= state >> 1;
-	state |= state >> 2;
-	state |= state >> 4;
-	return state ^ state >> 1;
-}
 
 /* Since 5.18 (9c2136be0878) the tracepoint passes the state that the switch went by; the loader asks BTF. */
 const volatile bool fr_switch_tells_state = false;
@@ -32,7 +18,7 @@ FR_INLINE u16 state_of(const u64 *ctx, bool preempt, struct task_struct *prev)
 {
 	u32 raw = fr_switch_tells_state ? (u32)ctx[3] : prev->__state;
 
-	return preempt ? FR_PREV_STATE_PREEMPTED : normalise(raw, prev->exit_state);
+	return preempt ? FR_PREV_STATE_PREEMPTED : fr_prev_state(raw, prev->exit_state);
 }
 
 /* Returns the event's time, 0: it was not written. */
@@ -70,24 +56,6 @@ int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_s
 	return 0;
 }
 
-/* Before 5.16 (bcf9033e5449) struct task_struct kept its CPU elsewhere on some configurations. */
-struct task_struct___cpu {
-	u32 cpu;
-} __attribute__((preserve_access_index));
-
-struct thread_info___cpu {
-	u32 cpu;
-} __attribute__((preserve_access_index));
-
-FR_INLINE u16 task_cpu(struct task_struct *task)
-{
-	struct thread_info___cpu *ti = (void *)&task->thread_info;
-
-	if (bpf_core_field_exists(ti->cpu))
-		return ti->cpu;
-	return ((struct task_struct___cpu *)task)->cpu;
-}
-
 FR_INLINE enum fr_waker waker(void)
 {
 	u32 cnt;
@@ -99,7 +67,7 @@ FR_INLINE enum fr_waker waker(void)
 FR_INLINE u64 record_waking(struct task_struct *task, enum fr_waker how)
 {
 #ifndef FR_WATCH
-	struct fr_rec_sched_wakeup_new v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
+	struct fr_rec_sched_wakeup_new v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = fr_task_cpu(task)};
 
 	return fr_record_bits(&fr_main, FR_TIER_MAIN, fr_short_waking(how), fr_bits_sched_wakeup_new(&v, fr_current_tid()));
 #else
@@ -111,7 +79,7 @@ FR_INLINE u64 record_waking(struct task_struct *task, enum fr_waker how)
 		return 0;
 	rec->target_pid = task->pid;
 	rec->prio = task->prio;
-	rec->target_cpu = task_cpu(task);
+	rec->target_cpu = fr_task_cpu(task);
 	return fr_commit(&w);
 #endif
 }
@@ -144,7 +112,7 @@ int BPF_PROG(sched_waking, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(sched_wakeup_new, struct task_struct *task)
 {
-	struct fr_rec_sched_wakeup_new v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = task_cpu(task)};
+	struct fr_rec_sched_wakeup_new v = {.target_pid = task->pid, .prio = task->prio, .target_cpu = fr_task_cpu(task)};
 
 	FR_CHECK_ENABLED(sched_wakeup_new);
 	FR_RECORD_BITS(sched_wakeup_new, MAIN, FR_EV_sched_wakeup_new, fr_current_tid(), &v);
@@ -163,7 +131,7 @@ int BPF_PROG(sched_migrate_task, struct task_struct *task, int dest_cpu)
 	FR_CHECK_ENABLED(sched_migrate_task);
 	pid = task->pid;
 	prio = task->prio;
-	cpu = task_cpu(task);
+	cpu = fr_task_cpu(task);
 	rec = FR_BEGIN_TID(&w, sched_migrate_task, MAIN, fr_current_tid(), 0);
 	if (!rec)
 		return 0;
