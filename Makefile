@@ -31,12 +31,13 @@ export PATH	:= $(PATH):/usr/sbin:/sbin
 # ---- what there is ----
 BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
+STATES_SRC	:= $(wildcard bpf/states/*.bpf.c)
 # Event programs that event rules can watch. They are compiled a second time, into the triggers' object.
 WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c,$(BPF_SRC))
 USER_SRC	:= $(sort $(wildcard user/*/*.c user/*/*/*.c))
 HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*/*.h user/*/*/*.def tests/*/*.h)
 MAIN_SRC	:= user/cmd/main.c
-LIBBPF_SRC	:= $(filter-out $(MAIN_SRC),$(shell grep -lE '[<"](bpf/|(flightrec|triggers)\.skel)' $(USER_SRC) /dev/null))
+LIBBPF_SRC	:= $(filter-out $(MAIN_SRC),$(shell grep -lE '[<"](bpf/|(flightrec|triggers|states)\.skel)' $(USER_SRC) /dev/null))
 PLAIN_SRC	:= $(filter-out $(MAIN_SRC) $(LIBBPF_SRC),$(USER_SRC))
 UNIT_SRC	:= $(sort $(wildcard tests/unit/test_*.c))
 FORMATTED	:= $(shell find bpf user tests docs/examples -name '*.[ch]')
@@ -96,10 +97,12 @@ $(eval $(call bpf_rule,x86_64,watch/))
 $(eval $(call bpf_rule,arm64,))
 $(eval $(call bpf_rule,arm64,watch/))
 
-# Two objects: one for a session, and one for the triggers, which is loaded for a set of rules and uses the session's maps.
+# Three objects: one for a session; one for the triggers, which is loaded for a set of rules and uses the session's maps; and one
+# that looks at tasks when a snapshot is taken.
 $(O)/flightrec.bpf.o: $(call bpf_obj,$(ARCH),$(BPF_SRC))
 $(O)/triggers.bpf.o: $(call bpf_obj,$(ARCH),$(TRIGGER_SRC)) $(call watch_obj,$(ARCH))
-$(O)/flightrec.bpf.o $(O)/triggers.bpf.o:
+$(O)/states.bpf.o: $(call bpf_obj,$(ARCH),$(STATES_SRC))
+$(O)/flightrec.bpf.o $(O)/triggers.bpf.o $(O)/states.bpf.o:
 	$(call say,LINK)
 	$(Q)bpftool gen object $@ $^
 
@@ -108,7 +111,7 @@ $(O)/%.skel.h: $(O)/%.bpf.o
 	$(Q)bpftool gen skeleton $< name $* > $@
 
 # Compiled, but not run here, which tests/vm does: this shows that no program assumes x86.
-bpf-arm64: $(call bpf_obj,arm64,$(BPF_SRC) $(TRIGGER_SRC)) $(call watch_obj,arm64)
+bpf-arm64: $(call bpf_obj,arm64,$(BPF_SRC) $(TRIGGER_SRC) $(STATES_SRC)) $(call watch_obj,arm64)
 
 # ---- user space ----
 $(O)/obj/%.o: %.c Makefile | $(O)/.need
@@ -116,7 +119,7 @@ $(O)/obj/%.o: %.c Makefile | $(O)/.need
 	$(call say,CC)
 	$(Q)$(CC) $(USER_FLAGS) -MMD -MP -c $< -o $@
 
-$(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h $(O)/triggers.skel.h
+$(call obj,$(LIBBPF_SRC)): | $(O)/flightrec.skel.h $(O)/triggers.skel.h $(O)/states.skel.h
 
 # It includes the parts of the page.
 $(call obj,user/show/export/export_html.c): $(wildcard user/show/view/*)

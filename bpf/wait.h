@@ -196,6 +196,19 @@ FR_INLINE bool fr_wait_runs(struct fr_wait *e, u32 tid, u64 now_ns, struct fr_wa
 	return true;
 }
 
+/*
+ * Since when the task with this entry, which does not run, is as it is: it left then or, if it is runnable, it was woken then.
+ * 0: it was not seen leaving. From outside: the words may change meanwhile.
+ */
+FR_INLINE u64 fr_wait_since(const struct fr_wait *e, u32 tid, bool runnable)
+{
+	u64 left = fr_load(&e->left_ns), woken = fr_load(&e->woken_ns);
+
+	if (e->tid != tid || !left)
+		return 0;
+	return runnable && e->state & FR_PREV_STATE_WAITS && woken > left ? woken : left;
+}
+
 /* The waker word, if it is about this task and this wait; 0: not known. After fr_wait_runs(). */
 FR_INLINE u64 fr_wait_woken_by(const struct fr_wait *e, u32 tid)
 {

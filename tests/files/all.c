@@ -91,9 +91,18 @@ static u64 put_ring(struct fr_snap_writer *w, u16 cpu, u8 tier)
 static int put_facts(struct fr_snap_writer *w)
 {
 	static const char *const fact[][2] = {
-		{"version", "golden"},	   {"host", "box"},	     {"kernel", "6.18.0"}, {"arch", "x86_64"},
-		{"boot_id", "b"},	   {"clock_mode", "global"}, {"begin_ns", "1"},	   {"trigger_reason", "crash"},
-		{"trigger_ts", "1000000"}, {"epoch", "2882343476"},
+		{"version", "golden"},
+		{"host", "box"},
+		{"kernel", "6.18.0"},
+		{"arch", "x86_64"},
+		{"boot_id", "b"},
+		{"clock_mode", "global"},
+		{"begin_ns", "1"},
+		{"trigger_reason", "crash"},
+		{"trigger_ts", "1000000"},
+		{"epoch", "2882343476"},
+		{"states", "seen=7;taken=2;brief=1;many=1;late=1;gone=2"},
+		{"states_ns", "1899000"},
 	};
 	size_t i;
 	int err = 0;
@@ -127,10 +136,26 @@ static int put_meta(struct fr_snap_writer *w)
 				      .path = "/nowhere/server",
 				      .build_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
 				      .build_id_sz = 20};
+	struct fr_snap_state state[] = {
+		{.tid = 100,
+		 .start_ns = 5,
+		 .at_ns = 1900000,
+		 .since_ns = 1000000,
+		 .woken_ns = 900000,
+		 .kstack_id = STACK_ID,
+		 .cgroup = 1,
+		 .arg = {7, 0x7ffd00000000, 4096, 4, 5, 6},
+		 .waker_tid = 101,
+		 .prio = 120,
+		 .state = 2,
+		 .cpu = 1,
+		 .waker = 1,
+		 .object = "ext4:/srv/wal"},
+		{.tid = 101, .start_ns = 6, .at_ns = 1900100, .id = -1, .in = 255, .prio = 98, .policy = 1, .flags = 1}};
 
 	return put_facts(w) || small_put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||
 	       fr_snap_put_tasks(w, task, 2) || fr_snap_put_holes(w, &hole, 1) || fr_snap_put_procs(w, "{\"pid\":100}\n", 12) ||
-	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1);
+	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, state, 2);
 }
 
 int main(int argc, char **argv)

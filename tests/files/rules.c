@@ -50,6 +50,40 @@ static void empty_name(struct decoded *d)
 	memcpy(c->content + sizeof(h) + offsetof(struct fr_symbol_entry, name), &name, sizeof(name));
 }
 
+/* The first state, changed at an offset. */
+static void change_state(struct decoded *d, size_t off, const void *v, size_t sz)
+{
+	memcpy(of_kind(d, FR_CHUNK_STATES)->content + sizeof(struct fr_list_head) + off, v, sz);
+}
+
+static void late_state(struct decoded *d)
+{
+	const u64 at_ns = 3;
+
+	change_state(d, offsetof(struct fr_state_entry, at_ns), &at_ns, sizeof(at_ns));
+}
+
+static void two_states(struct decoded *d)
+{
+	const u16 both = 3;
+
+	change_state(d, offsetof(struct fr_state_entry, state), &both, sizeof(both));
+}
+
+static void no_call(struct decoded *d)
+{
+	const s32 none = -1;
+
+	change_state(d, offsetof(struct fr_state_entry, id), &none, sizeof(none));
+}
+
+static void no_object(struct decoded *d)
+{
+	const u32 off = 1u << 20;
+
+	change_state(d, offsetof(struct fr_state_entry, object), &off, sizeof(off));
+}
+
 static void no_checksum(struct decoded *d)
 {
 	of_kind(d, FR_CHUNK_TASKS)->unsummed = true;
@@ -155,6 +189,10 @@ static const struct {
 	void (*breaks)(struct decoded *d);
 } rules[] = {
 	{"a symbol's name that is empty", empty_name},
+	{"a state since a time behind its own", late_state},
+	{"a task in two states", two_states},
+	{"a task in a call without a number", no_call},
+	{"an object behind the texts", no_object},
 	{"a frame without checksum", no_checksum},
 	{"the same of an unknown kind", unknown_no_checksum},
 	{"bytes behind the header of a chunk that is no events", extra_bytes},

@@ -87,6 +87,7 @@ static void look_at_names(const struct fr_snap *s)
 {
 	const struct fr_snap_mapping *m;
 	const struct fr_snap_symbol *y;
+	const struct fr_snap_state *t;
 	struct fr_snap_frame frame;
 	size_t n, i;
 
@@ -103,6 +104,14 @@ static void look_at_names(const struct fr_snap *s)
 		if (m[i].begin >= m[i].end || m[i].build_id_sz > FR_BUILD_ID_MAX)
 			abort();
 		if (i && (m[i].pid < m[i - 1].pid || (m[i].pid == m[i - 1].pid && m[i].begin < m[i - 1].begin)))
+			abort();
+	}
+	t = fr_snap_states(s, &n);
+	for (i = 0; i < n; i++) {
+		look(t[i].object, strlen(t[i].object) + 1);
+		if (!t[i].tid || t[i].since_ns > t[i].at_ns || t[i].state & (t[i].state - 1))
+			abort();
+		if (i && (t[i].tid < t[i - 1].tid || (t[i].tid == t[i - 1].tid && t[i].at_ns < t[i - 1].at_ns)))
 			abort();
 	}
 	sum += fr_snap_frame_stack_cnt(s) + fr_snap_frame(s, 1, 0, &frame);

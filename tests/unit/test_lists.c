@@ -292,6 +292,60 @@ static void test_symbols_are_checked(void **state)
 	assert_int_equal(check_symbol(e), -EBADMSG);
 }
 
+static int check_state(struct fr_state_entry e)
+{
+	return check_texts(FR_CHUNK_STATES, sizeof(e), &e, sizeof(e), texts, sizeof(texts));
+}
+
+/* Each range of format.md: its last good value, and the first bad one. */
+static void test_states_are_checked(void **state)
+{
+	const struct fr_state_entry good = {
+		.tid = 1, .object = 5, .at_ns = 100, .since_ns = 90, .woken_ns = 80, .in = 0, .id = 7};
+	struct fr_state_entry e;
+
+	(void)state;
+	assert_int_equal(check_state(good), 0);
+#define IS(member, value, result)                           \
+	do {                                                \
+		e = good;                                   \
+		e.member = (value);                         \
+		assert_int_equal(check_state(e), (result)); \
+	} while (0)
+	IS(tid, 0, -EBADMSG);
+	IS(tid, FR_TID_MASK, 0);
+	IS(tid, FR_TID_MASK + 1, -EBADMSG);
+	IS(object, sizeof(texts) - 1, 0);
+	IS(object, sizeof(texts), -EBADMSG);
+	IS(since_ns, 100, 0);
+	IS(since_ns, 101, -EBADMSG);
+	IS(woken_ns, 100, 0);
+	IS(woken_ns, 101, -EBADMSG);
+	IS(waker_tid, FR_TID_MASK, 0);
+	IS(waker_tid, FR_TID_MASK + 1, -EBADMSG);
+	IS(state, 0x80, 0);
+	IS(state, 0x81, -EBADMSG);
+	IS(state, 0x100, -EBADMSG);
+	IS(abi, 1, 0);
+	IS(abi, 2, -EBADMSG);
+	IS(waker, 5, 0);
+	IS(waker, 6, -EBADMSG);
+	/* a number of a call if and only if it is in one */
+	IS(id, -1, -EBADMSG);
+	IS(in, 2, -EBADMSG);
+	e = good;
+	e.id = -1;
+	e.in = 2;
+	assert_int_equal(check_state(e), 0);
+	e.in = 3;
+	assert_int_equal(check_state(e), -EBADMSG);
+	e.in = 255;
+	assert_int_equal(check_state(e), 0);
+	e.id = -2;
+	assert_int_equal(check_state(e), -EBADMSG);
+#undef IS
+}
+
 /* The first text is empty, the last one is ended, and there is at least the first. */
 static void test_texts_are_checked(void **state)
 {
@@ -390,6 +444,50 @@ static void test_mappings_come_back_whole(void **state)
 	assert_int_equal(got[1].deleted, 1);
 }
 
+/* All of a state; they sort by task, then by time. */
+static void test_states_come_back_whole(void **state)
+{
+	const struct fr_snap_state s[3] = {
+		{.tid = 9, .at_ns = 50, .id = -1, .in = 255, .object = NULL},
+		{.tid = 7,
+		 .start_ns = 11,
+		 .at_ns = 60,
+		 .since_ns = 13,
+		 .woken_ns = 14,
+		 .kstack_id = 15,
+		 .cgroup = 16,
+		 .arg = {21, 22, 23, 24, 25, 26},
+		 .id = 202,
+		 .waker_tid = 17,
+		 .prio = -1,
+		 .state = 2,
+		 .cpu = 18,
+		 .abi = 1,
+		 .waker = 5,
+		 .policy = 6,
+		 .flags = 3,
+		 .object = "pipe:[7]"},
+		{.tid = 7, .at_ns = 40, .id = -1, .in = 2, .object = ""},
+	};
+	const struct fr_text_kind *k = fr_text_kind(FR_CHUNK_STATES);
+	struct fr_snap_state got[3];
+	size_t sz, cnt, texts_sz;
+	u8 buf[1024];
+
+	(void)state;
+	memset(buf, 0xff, sizeof(buf));
+	assert_int_equal(fr_text_write(k, s, 3, buf, sizeof(buf), &sz), 3);
+	assert_int_equal(fr_text_check(k, buf, sz, &cnt, &texts_sz), 0);
+	fr_text_items(k, buf, (const char *)buf + sz - texts_sz, got);
+	fr_text_sort(k, got, 3);
+	assert_int_equal(got[0].at_ns, 40);
+	assert_int_equal(got[2].tid, 9);
+	assert_string_equal(got[2].object, "");
+	assert_string_equal(got[1].object, "pipe:[7]");
+	got[1].object = s[1].object;
+	assert_memory_equal(&got[1], &s[1], sizeof(got[1]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +496,7 @@ int main(void)
 		cmocka_unit_test(test_names_are_ended),		cmocka_unit_test(test_mappings_are_checked),
 		cmocka_unit_test(test_symbols_are_checked),	cmocka_unit_test(test_texts_are_checked),
 		cmocka_unit_test(test_symbols_fill_a_chunk),	cmocka_unit_test(test_mappings_come_back_whole),
+		cmocka_unit_test(test_states_are_checked),	cmocka_unit_test(test_states_come_back_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

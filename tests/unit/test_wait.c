@@ -138,6 +138,33 @@ static void test_times_do_not_run_back(void **state)
 	runs(&e, 190, 0, 0, 0);
 }
 
+/* Of a task that is away: since it left or, if it is runnable, since it was woken. */
+static void test_since(void **state)
+{
+	struct fr_wait e = {};
+
+	(void)state;
+	assert_int_equal(fr_wait_since(&e, TASK, false), 0);
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_BLOCKED, 100);
+	assert_int_equal(fr_wait_since(&e, TASK, false), 100);
+	assert_int_equal(fr_wait_since(&e, OTHER, false), 0);
+	/* what the table has not seen ending it is away since it left */
+	assert_int_equal(fr_wait_since(&e, TASK, true), 100);
+	fr_wait_wakes(&e, by_task(TASK), 130);
+	assert_int_equal(fr_wait_since(&e, TASK, true), 130);
+	assert_int_equal(fr_wait_since(&e, TASK, false), 100);
+	runs(&e, 150, 50, 30, 20);
+	assert_int_equal(fr_wait_since(&e, TASK, false), 0);
+	/* woken before it left, and preempted: a waking says nothing of these */
+	fr_wait_wakes(&e, by_task(TASK), 180);
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 200);
+	assert_int_equal(fr_wait_since(&e, TASK, true), 200);
+	runs(&e, 210, 10, 0, 10);
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_PREEMPTED, 300);
+	fr_wait_wakes(&e, by_task(TASK), 320);
+	assert_int_equal(fr_wait_since(&e, TASK, true), 300);
+}
+
 static void test_context(void **state)
 {
 	(void)state;
@@ -168,6 +195,7 @@ int main(void)
 		cmocka_unit_test(test_runs_once),
 		cmocka_unit_test(test_shares_an_entry),
 		cmocka_unit_test(test_times_do_not_run_back),
+		cmocka_unit_test(test_since),
 		cmocka_unit_test(test_context),
 		cmocka_unit_test(test_word),
 	};

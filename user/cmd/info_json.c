@@ -69,6 +69,19 @@ static void put_since(struct fr_jsonw *w, const struct fr_info *s, const char *w
 	fr_jsonw_close(w, '}');
 }
 
+/* How many tasks have one, and what became of those there were; if there are none, perhaps why. */
+static void put_states(struct fr_jsonw *w, const struct fr_info *s)
+{
+	fr_jsonw_open(w, "states", '{');
+	fr_jsonw_u64(w, "count", fr_info_sum(s, "states"));
+	if (fr_info_fact(s, "states"))
+		put_counts(w, "of", fr_info_fact(s, "states"));
+	put_if_num(w, "begin_ns", s, "states_ns");
+	put_if_num(w, "cpu_ns", s, "states_cpu_ns");
+	put_if_fact(w, "missing", s, "states_missing");
+	fr_jsonw_close(w, '}');
+}
+
 /* The recorder's rules, and the verdicts of their moments since its previous snapshot. */
 static void put_rules(struct fr_jsonw *w, const struct fr_info *s)
 {
@@ -267,6 +280,7 @@ static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 	}
 	put_since(w, s, "softirqs", "softirqs_begin");
 	put_since(w, s, "softirq_ms", "softirq_ms_begin");
+	put_states(w, s);
 	put_num(w, "no_ring", s, "no_ring");
 	put_counts(w, "missed", fr_info_fact(s, "missed"));
 	put_fact(w, "events_recorded", s, "events");

@@ -289,6 +289,36 @@ static void put_softirqs(struct fr_out *o, const struct fr_info *s)
 	fr_out_char(o, '\n');
 }
 
+static u64 states_of(const struct fr_info *s, const char *what)
+{
+	u64 v;
+
+	return fr_counts_get(fr_info_fact(s, "states"), what, strlen(what), &v) ? v : 0;
+}
+
+/* "states     of 1,234 tasks, how each was when the snapshot was taken" */
+static void put_states(struct fr_out *o, const struct fr_info *s)
+{
+	u64 cnt = fr_info_sum(s, "states"), brief = states_of(s, "brief");
+
+	fr_info_label(o, "states");
+	if (!cnt) {
+		fr_out_str(o, "of tasks: none");
+		fr_info_put(o, s, ": ", "states_missing", "");
+		fr_out_char(o, '\n');
+		return;
+	}
+	fr_out_str(o, "of ");
+	put_count(o, cnt);
+	fr_out_printf(o, " task%s, how each was when the snapshot was taken", fr_plural(cnt));
+	if (brief) {
+		fr_out_str(o, "; not of ");
+		put_count(o, brief);
+		fr_out_str(o, " that had just begun to wait");
+	}
+	fr_out_char(o, '\n');
+}
+
 static void put_incidents(struct fr_out *o, const struct fr_info *s)
 {
 	u64 of_kind[FR_INCIDENT_KIND_MAX];
@@ -456,6 +486,9 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, waits_of(s, "over"), "wait(s) beyond the budget of records, whose sum alone is known");
 	put_lack(o, &any, waits_of(s, "taken"), "wait(s), long or short, whose entry another task took");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
+	put_lack(o, &any, states_of(s, "many"), "task(s) without their state: 20,000 are taken");
+	put_lack(o, &any, states_of(s, "late"), "task(s) without their state: the processor time for them was up");
+	put_lack(o, &any, states_of(s, "gone"), "task(s) without their state: they ended while they were looked at");
 	put_lack(o, &any, fact_count(s, "processes_left_out"),
 		 "living process(es) without command line or cgroup: too many, or too few descriptors");
 	put_unread(o, &any, s);
@@ -488,6 +521,7 @@ void fr_info_text(struct fr_out *o, const struct fr_info *s)
 	put_names(o, s);
 	put_profile(o, s);
 	put_softirqs(o, s);
+	put_states(o, s);
 	put_incidents(o, s);
 	put_horizons(o, s);
 	for (tier = 0; tier < tier_cnt; tier++)

@@ -26,9 +26,19 @@ struct column {
 #define MADE(member, name, as) COL(union fr_lib_row, #name, member.name, as)
 
 static const struct column summary[] = {
-	MADE(summary, events, NUM), MADE(summary, bytes, NUM), MADE(summary, raw_bytes, NUM), MADE(summary, start_ns, NUM),
-	MADE(summary, end_ns, NUM), MADE(summary, lost, NUM),  MADE(summary, holes, NUM),     MADE(summary, damage, NUM),
-	MADE(summary, ties, NUM),   MADE(summary, ahead, NUM), MADE(summary, losers, NUM),    {},
+	MADE(summary, events, NUM),
+	MADE(summary, bytes, NUM),
+	MADE(summary, raw_bytes, NUM),
+	MADE(summary, start_ns, NUM),
+	MADE(summary, end_ns, NUM),
+	MADE(summary, lost, NUM),
+	MADE(summary, holes, NUM),
+	MADE(summary, damage, NUM),
+	MADE(summary, ties, NUM),
+	MADE(summary, ahead, NUM),
+	MADE(summary, losers, NUM),
+	MADE(summary, states, NUM),
+	{},
 };
 
 static const struct column facts[] = {MADE(fact, name, TEXT), MADE(fact, value, TEXT), {}};

@@ -4,6 +4,14 @@
 #include "read/incident/incsnap.h"
 #include "read/snapfile/snapfile_rows.h"
 
+static size_t state_cnt(const struct fr_snap *s)
+{
+	size_t cnt;
+
+	fr_snap_states(s, &cnt);
+	return cnt;
+}
+
 static const void *summary_row(struct flightrec *fr, unsigned file)
 {
 	const struct fr_snap *s = fr_replay_snap(fr->replay, file);
@@ -23,6 +31,7 @@ static const void *summary_row(struct flightrec *fr, unsigned file)
 					     .ties = m->ties,
 					     .ahead = m->ahead,
 					     .losers = m->losers,
+					     .states = state_cnt(s),
 				     }};
 	return &fr->row;
 }

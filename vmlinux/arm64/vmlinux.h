@@ -179,6 +179,9 @@ struct task_struct {
 	int on_cpu;
 	unsigned int flags;
 	int prio;
+	unsigned int policy;
+	long unsigned int nvcsw;
+	long unsigned int nivcsw;
 	pid_t pid;
 	pid_t tgid;
 	struct task_struct *real_parent;

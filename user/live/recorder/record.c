@@ -280,6 +280,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	put_names(f, "events", l->enable);
 	put_names(f, "events_missing", res->missing);
 	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
+	if (*res->states_missing)
+		fr_facts_put(f, "states_missing", "%s", res->states_missing);
 	fr_facts_put(f, "clock_mode", "%s", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
 	fr_facts_put(f, "clock_grain_ns", "%llu", l->grain_ns == FR_CLOCK_LOCAL ? 0ULL : (unsigned long long)l->grain_ns);
 	fr_facts_put(f, "cpu_cnt", "%u", res->cpu_cnt);

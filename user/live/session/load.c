@@ -24,6 +24,7 @@
 #include "live/session/hits.h"
 #include "live/session/incident_load.h"
 #include "live/session/returns.h"
+#include "live/session/sess_states.h"
 #include "read/elf/kallsyms.h"
 #include "read/elf/kbtf.h"
 #include "sys/cpus.h"
@@ -111,8 +112,7 @@ void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX])
 		}
 }
 
-/* Calls that may wait and whose first argument is a descriptor. */
-static void set_fd_calls(struct load *l)
+void fr_load_fd_calls(u64 set[2][FR_FD_CALL_WORDS])
 {
 	static const char *const names[] = {
 		"read",	      "write",		 "readv",	   "writev",	"pread64",     "pwrite64",  "preadv",
@@ -123,7 +123,6 @@ static void set_fd_calls(struct load *l)
 		"getdents",   "getdents64",	 "readahead",	   "sendfile",	"sendfile64",  "splice",    "tee",
 		"vmsplice",   "copy_file_range", "io_uring_enter", "close",	"fstat",       "lseek",
 	};
-	u64(*set)[FR_FD_CALL_WORDS] = (void *)l->skel->rodata->fr_fd_call;
 	struct utsname un;
 	u32 abi, i;
 
@@ -181,7 +180,7 @@ static void set_constants(struct load *l)
 	memcpy((void *)l->skel->rodata->fr_comm_filter, c->comm, sizeof(c->comm));
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
 	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
-	set_fd_calls(l);
+	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
 	set_wake_text(l);
 	set_drift(l);
 }
@@ -265,7 +264,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	/* kernel/bpf/hashtab.c: a header of 48 bytes per element and a bucket of 16 to 32; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
-	u64 per_cpu = FR_FILENAME_MAX + 2 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 9 * 1024; /* stacks seen, places */
+	u64 per_cpu = FR_FILENAME_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 11 * 1024; /* stacks seen, places, states */
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);
@@ -276,8 +275,9 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 			FR_SQUEEZED_MAX * (48 + 32 + sizeof(struct fr_squeezed_key) + sizeof(struct fr_squeezed));
 
 	u64 waits = conf->wait_min_ns ? FR_WAIT_CNT * sizeof(struct fr_wait) : 0;
+	u64 states = FR_STATES_WANTED_WORDS * sizeof(u64);
 
-	return tasks + dead + triggers + incidents + waits + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
+	return tasks + dead + triggers + incidents + waits + states + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -574,6 +574,20 @@ static int seed_tasks(const struct load *l)
 	return err;
 }
 
+/* What looks at tasks at a snapshot. */
+static int load_states(const struct load *l)
+{
+	const struct fr_states_conf conf = {
+		.dir = l->conf->dir,
+		.btf = l->btf,
+		.waits_fd = bpf_map__fd(l->skel->maps.fr_waits),
+		.clock_fd = bpf_map__fd(l->skel->maps.data_clock),
+		.grain_ns = l->conf->grain_ns,
+	};
+
+	return fr_sess_states_load(&conf, l->res->states_missing, sizeof(l->res->states_missing));
+}
+
 /* Before the first event is recorded: exclude this process, and whoever runs its program. */
 static int be_recorder(const struct load *l)
 {
@@ -593,8 +607,7 @@ static void enable_events(const struct load *l)
 			__atomic_store_n(&l->skel->data_session->fr_session.enable[nr], 1, __ATOMIC_RELEASE);
 }
 
-/* What may be otherwise the next time; anything else is what this kernel, and who may use it, is like. */
-static bool is_passing(int err)
+bool fr_load_is_passing(int err)
 {
 	static const int passing[] = {-ENOMEM, -EMFILE, -ENFILE, -EAGAIN, -EINTR, -EBUSY, -ENOSPC};
 	u32 i;
@@ -616,7 +629,7 @@ int fr_load_refused(int err, const char *whose, const char *less)
 			 "run `flightrec doctor` to see what this kernel offers, %s, or add -v for the kernel's own words",
 			 less);
 	fr_err("the kernel refuses the %sBPF programs: %s: %s", whose, strerror(-err), fr_err_bpf_cure(err, cure));
-	return is_passing(err) ? err : -ENOTSUP;
+	return fr_load_is_passing(err) ? err : -ENOTSUP;
 }
 
 static int refused(int err)
@@ -651,7 +664,7 @@ static int run(struct load *l)
 		fr_err("this kernel has no type information (/sys/kernel/btf/vmlinux): %s: use a kernel built with "
 		       "CONFIG_DEBUG_INFO_BTF; a container is given the host's (-v /sys/kernel/btf:/sys/kernel/btf)",
 		       strerror(-err));
-		return is_passing(err) ? err : -ENOTSUP;
+		return fr_load_is_passing(err) ? err : -ENOTSUP;
 	}
 	l->skel = flightrec__open();
 	if (!l->skel)
@@ -672,6 +685,7 @@ static int run(struct load *l)
 	err = err ?: pin_maps(l);
 	err = err ?: l->conf->profile ? pin_profile(l) : 0;
 	err = err ?: pin_programs(l);
+	err = err ?: load_states(l);
 	err = err ?: attach_tracepoints(l);
 	err = err ?: attach_samples(l);
 	err = err ?: seed_tasks(l);

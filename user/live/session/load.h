@@ -8,6 +8,7 @@
 
 #include "base/profile/sample_event.h"
 #include "session.h"
+#include "wait.h"
 
 struct bpf_object;
 
@@ -40,6 +41,7 @@ struct fr_load_result {
 	u32 cpu_cnt;		     /* rings made */
 	u64 fixed_sz;		     /* bytes of maps beside the rings */
 	char incidents_missing[128]; /* tracepoints of the incident log that this kernel lacks */
+	char states_missing[128];    /* why snapshots will not have the states of tasks; empty: they will */
 };
 
 /*
@@ -64,10 +66,16 @@ int fr_load_check_fds(const struct bpf_object *obj, const char *whose);
  */
 int fr_load_refused(int err, const char *whose, const char *less);
 
+/* May it be otherwise the next time? Anything else is what this kernel, and who may use it, is like. */
+bool fr_load_is_passing(int err);
+
 /* Send libbpf's messages to standard error, or nowhere. */
 void fr_load_words(bool verbose);
 
 /* Number of arguments of each system call, native and 32-bit; six where unknown. */
 void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX]);
+
+/* Calls that may wait and whose first argument is a descriptor: adds their bits to a set by ABI and number. */
+void fr_load_fd_calls(u64 set[2][FR_FD_CALL_WORDS]);
 
 #endif

@@ -9,7 +9,8 @@
  *     and write them is taken behind that, so that they are copied sooner. (A recorder has all that is certain long before: a
  *     dump is wanted just when memory is short.) Rings that are larger than the buffer are copied and encoded in waves, those
  *     with the shortest history first: what a ring overwrites while it waits is not in the snapshot.
- *  4. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
+ *  4. Look at the tasks, how each is now (dump_states.c).
+ *  5. Then, at leisure: tasks, processes, clocks, counters. Write, sync, rename.
  */
 #include "live/snapshot/dump.h"
 
@@ -138,6 +139,7 @@ void fr_dump_free(struct fr_dump *d)
 	free(d->hole);
 	free(d->addrs);
 	fr_dump_free_mappings(d->dead, d->dead_cnt);
+	fr_dump_states_free(d->states);
 	fr_sampler_close(d->sampler);
 }
 

@@ -127,8 +127,10 @@ int fr_dump_put_events(struct fr_dump *d)
 	fr_dump_find_ranges(d);
 	do {
 		all = fr_dump_copy_wave(d, &first);
-		if (all)
+		if (all) {
 			d->done->copied_ns = fr_now_ns(CLOCK_MONOTONIC) - d->begun_ns;
+			fr_dump_find_states(d);
+		}
 		err = is_first ? begin_encoding(d) : 0;
 		is_first = false;
 		err = err ?: encode_wave(d);

@@ -49,6 +49,8 @@ struct fr_dump_lap {
 	struct fr_lap lap;
 };
 
+struct fr_dump_states;
+
 struct fr_dump {
 	struct fr_sess *s; /* NULL: the rings are from a crash dump (recover.h) */
 	const struct fr_dump_ask *ask;
@@ -69,6 +71,7 @@ struct fr_dump {
 	struct fr_snap_mapping *dead; /* of processes that died, with frames of their last stacks */
 	size_t dead_cnt;
 	struct fr_unread unread;
+	struct fr_dump_states *states; /* NULL: not looked at */
 	struct fr_sampler *sampler;
 	const struct fr_prof *prof; /* the sampler's, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
@@ -142,6 +145,29 @@ void fr_dump_find_profile(struct fr_dump *d);
 
 /* Addresses in its stacks, to be looked up. */
 void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p);
+
+/*
+ * Write a stack that no ring has, as a row that is no event of one (context): cnt numbers in a field of an event. 0 or -errno.
+ */
+struct fr_dump_stack_row {
+	u64 ts, id;
+	u32 tid;
+	const char *event, *field; /* which hold them */
+	u64 frame_cnt;		   /* its field of that name, if the event has one */
+	u64 *num;
+	u32 cnt;
+};
+int fr_dump_put_stack_row(struct fr_dump *d, const struct fr_dump_stack_row *s);
+
+/*
+ * How tasks are now (dump_states.c): looked at right after the rings were copied; added to what is written, with those tasks
+ * that the table of tasks lacks; and their kernel stacks and facts, written. All but the first: 0 or -errno.
+ */
+void fr_dump_find_states(struct fr_dump *d);
+int fr_dump_add_states(struct fr_dump *d, struct fr_meta *m);
+int fr_dump_put_state_stacks(struct fr_dump *d);
+int fr_dump_put_state_facts(struct fr_dump *d);
+void fr_dump_states_free(struct fr_dump_states *t); /* NULL is fine */
 
 /*
  * The stacks of the last deaths that are longer than the kernel found (bpf/ustack.h): a job for an errand; then they are

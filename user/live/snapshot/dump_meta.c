@@ -288,6 +288,7 @@ static int put_facts(struct fr_dump *d)
 	err = err ?: put_samples_due(d);
 	err = err ?: put_waits(d);
 	err = err ?: put_softirqs(d);
+	err = err ?: fr_dump_put_state_facts(d);
 	return err ?: put_missed(d);
 }
 
@@ -391,6 +392,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 	fr_meta_init(&m);
 	err = fr_dump_find_accounts(d, &m);
 	err = err ?: find_tasks(d, &m);
+	err = err ?: fr_dump_add_states(d, &m);
 	err = err ?: find_clocks(d, &m);
 	err = err ?: find_incidents(d, &m);
 	err = err ?: put_facts(d);
@@ -398,6 +400,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 		fr_dump_find_profile(d);
 		m.prof = d->prof;
 	}
+	err = err ?: fr_dump_put_state_stacks(d);
 	err = err ?: fr_meta_put(&m, d->w);
 	if (!err)
 		read_others(d, m.task.at, m.task.cnt, &others);

@@ -14,58 +14,27 @@
 #include "live/session/ustacks.h"
 #include "live/snapshot/dump_int.h"
 #include "live/snapshot/unwind.h"
-#include "read/snapfile/snapfile_rows.h"
 #include "sys/ns.h"
 
 #define FILE_BITS 56 /* a word is { number of its file | offset }: see event stack_build_ids */
 #define ID_WORDS  3u
 #define WORD_MAX  (FR_STACK_DEPTH_MAX + FR_UNWIND_FILE_MAX * ID_WORDS)
-#define COL_MAX	  3u
-#define ROW_OFF	  (FR_PAGE_SZ / 2) /* between the two rows of a stack, as if they were in a ring */
-
-/* An event with numbers of a stack, as one row of a batch. */
-struct one_row {
-	struct fr_batch b;
-	struct fr_col col[COL_MAX];
-	u64 ts, id, flags;
-	u32 tid, in_type, off[2];
-	u8 ev;
-};
-
-static void set_col(struct one_row *r, const struct fr_field *f, u64 *num)
-{
-	if (f && f->col >= 0 && f->col < (int)COL_MAX)
-		r->col[f->col] = (struct fr_col){.num = num, .off = f->type == FR_TYPE_u64s ? r->off : NULL};
-}
 
 static int put_row(struct fr_dump *d, const struct fr_ustack *u, const char *event, const char *field, u64 flags, u64 *num,
 		   u32 cnt)
 {
-	const struct fr_event *ev = fr_schema_find(d->schema, event);
-	struct one_row r = {.ts = u->mono_ns, .id = u->stack_id, .flags = flags, .tid = u->tid, .off = {0, cnt}};
-	struct fr_row row;
-
-	if (!ev || ev->col_cnt > COL_MAX)
-		return 0;
-	r.ev = ev->nr;
-	r.b = (struct fr_batch){
-		.schema = d->schema,
-		.epoch = d->src->map->epoch,
-		.cpu = d->src->map->cpu,
-		.tier = FR_TIER_STACK,
-		.row_cnt = 1,
-		.ts = &r.ts,
-		.ev = &r.ev,
-		.tid = &r.tid,
-		.in_type = &r.in_type,
+	const struct fr_dump_stack_row row = {
+		.ts = u->mono_ns,
+		.id = u->stack_id,
+		.tid = u->tid,
+		.event = event,
+		.field = field,
+		.frame_cnt = flags,
+		.num = num,
+		.cnt = cnt,
 	};
-	r.b.type[ev->nr] = (struct fr_type_cols){.cnt = 1, .col = r.col};
-	set_col(&r, fr_event_field(ev, "frame_cnt"), &r.flags);
-	set_col(&r, fr_event_field(ev, "stack_id"), &r.id);
-	set_col(&r, fr_event_field(ev, field), num);
-	row = fr_batch_row(&r.b, 0);
-	/* a place that no other stack has, also where snapshots are merged: no ring has so many laps */
-	return fr_snap_put_row(d->w, &row, u->stack_id >> 16 | 1ULL << 48, flags ? ROW_OFF : 0, true);
+
+	return fr_dump_put_stack_row(d, &row);
 }
 
 /* A word for each frame, then the build-ids. Returns how many words. */

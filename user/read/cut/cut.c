@@ -52,6 +52,35 @@ static void keep_trigger(struct fr_cut_part *p)
 	}
 }
 
+/* Is the state of a task one of what was asked for? A filter is about events: it chooses the tasks of those that match. */
+static bool state_is_kept(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_state *t, s32 pid)
+{
+	const struct fr_cut_ask *ask = c->ask;
+
+	if (t->at_ns < p->since_ns || t->at_ns > p->until_ns)
+		return false;
+	if (ask->cpus.cnt && !fr_ranges_have(&ask->cpus, t->cpu))
+		return false;
+	if (ask->pids.cnt && (pid < 0 || !fr_ranges_have(&ask->pids, pid)))
+		return false;
+	return !c->filter || fr_keep_has_task(p->keep, t->tid);
+}
+
+/* Where an event is kept, so are the states of tasks: one that waited all the time has none. */
+static int keep_states(struct fr_cut *c, u32 part)
+{
+	struct fr_cut_part *p = &c->part[part];
+	struct fr_names *names = fr_replay_view(c->replay, part)->names;
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(p->snap, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err && fr_keep_all(p->keep); i++)
+		if (state_is_kept(c, p, &t[i], fr_names_who(names, t[i].tid, t[i].at_ns, t[i].cpu).pid))
+			err = fr_keep_state(p->keep, i);
+	return err;
+}
+
 /* *cnt: events kept, of all parts. */
 static int find_kept(struct fr_cut *c, u64 *cnt)
 {
@@ -61,7 +90,8 @@ static int find_kept(struct fr_cut *c, u64 *cnt)
 	*cnt = 0;
 	for (i = 0; i < c->part_cnt && !err; i++) {
 		keep_trigger(&c->part[i]);
-		err = fr_keep_ready(c->part[i].keep);
+		err = keep_states(c, i);
+		err = err ?: fr_keep_ready(c->part[i].keep);
 		*cnt += fr_keep_all(c->part[i].keep);
 	}
 	return err;

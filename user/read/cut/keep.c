@@ -27,7 +27,9 @@ struct fr_keep {
 	u32 *cnt;
 	size_t chunk_cnt;
 	u64 all;
-	u64 *task; /* a bit for each tid */
+	u64 *task;  /* a bit for each tid */
+	u64 *state; /* a bit for each state */
+	size_t state_cnt;
 	struct fr_idmap stacks;
 	struct refs refs[FR_EVENT_MAX];
 };
@@ -140,6 +142,25 @@ bool fr_keep_has_task(const struct fr_keep *k, u32 tid)
 	return tid < TID_CNT && test(k->task, tid);
 }
 
+int fr_keep_state(struct fr_keep *k, size_t i)
+{
+	size_t cnt;
+	const struct fr_snap_state *t = fr_snap_states(k->snap, &cnt);
+
+	if (i >= k->state_cnt)
+		return -EINVAL;
+	set(k->state, i);
+	fr_keep_task(k, t[i].tid);
+	if (t[i].waker_tid)
+		fr_keep_task(k, t[i].waker_tid);
+	return !t[i].kstack_id || fr_idmap_get(&k->stacks, t[i].kstack_id) ? 0 : -ENOMEM;
+}
+
+bool fr_keep_has_state(const struct fr_keep *k, size_t i)
+{
+	return i < k->state_cnt && test(k->state, i);
+}
+
 /* ---- what else must stay ---- */
 
 /* From tasks to their processes and on to parents, until none is new. */
@@ -231,11 +252,13 @@ struct fr_keep *fr_keep_new(const struct fr_snap *s)
 		return NULL;
 	k->snap = s;
 	fr_snap_chunks(s, &k->chunk_cnt);
+	fr_snap_states(s, &k->state_cnt);
 	fr_idmap_init(&k->stacks, sizeof(struct told));
 	k->bits = calloc(k->chunk_cnt + 1, sizeof(*k->bits));
 	k->cnt = calloc(k->chunk_cnt + 1, sizeof(*k->cnt));
 	k->task = calloc(TID_CNT / 64, sizeof(*k->task));
-	if (!k->bits || !k->cnt || !k->task) {
+	k->state = calloc(k->state_cnt / 64 + 1, sizeof(*k->state));
+	if (!k->bits || !k->cnt || !k->task || !k->state) {
 		fr_keep_free(k);
 		return NULL;
 	}
@@ -255,5 +278,6 @@ void fr_keep_free(struct fr_keep *k)
 	free(k->bits);
 	free(k->cnt);
 	free(k->task);
+	free(k->state);
 	free(k);
 }

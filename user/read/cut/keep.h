@@ -20,6 +20,9 @@ int fr_keep_row(struct fr_keep *k, const struct fr_row *r);
 /* Keep what is known about a task. */
 void fr_keep_task(struct fr_keep *k, u32 tid);
 
+/* Keep state i of fr_snap_states(), and what is known about its task, its waker and its stack. 0 or -ENOMEM. */
+int fr_keep_state(struct fr_keep *k, size_t i);
+
 /*
  * After all rows: also keep what is known about their tasks' processes, about parents, and about tasks that share a cgroup with
  * them.
@@ -33,6 +36,7 @@ u64 fr_keep_all(const struct fr_keep *k);
 /* Is this event kept; what is known about this task? */
 bool fr_keep_has(const struct fr_keep *k, size_t chunk, u32 row);
 bool fr_keep_has_task(const struct fr_keep *k, u32 tid);
+bool fr_keep_has_state(const struct fr_keep *k, size_t i);
 
 /*
  * Does a row that is not kept supply a name or a stack that is needed? True only once per stack: the caller keeps that row; but

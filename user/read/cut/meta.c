@@ -28,6 +28,7 @@ void fr_meta_init(struct fr_meta *m)
 		.incident.item_sz = sizeof(struct fr_snap_incident),
 		.symbol.item_sz = sizeof(struct fr_snap_symbol),
 		.mapping.item_sz = sizeof(struct fr_snap_mapping),
+		.state.item_sz = sizeof(struct fr_snap_state),
 		.line.item_sz = sizeof(struct line),
 	};
 }
@@ -41,6 +42,7 @@ void fr_meta_free(struct fr_meta *m)
 	fr_vec_free(&m->incident);
 	fr_vec_free(&m->symbol);
 	fr_vec_free(&m->mapping);
+	fr_vec_free(&m->state);
 	fr_vec_free(&m->line);
 }
 
@@ -85,6 +87,18 @@ static int take_mappings(struct fr_meta *m, const struct fr_snap *s, const struc
 	for (i = 0; i < cnt && !err; i++)
 		if (!map[i].pid || meta_is_kept(keep, map[i].pid))
 			err = fr_vec_add(&m->mapping, &map[i], 1);
+	return err;
+}
+
+static int take_states(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+{
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(s, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (!keep || fr_keep_has_state(keep, i))
+			err = fr_vec_add(&m->state, &t[i], 1);
 	return err;
 }
 
@@ -177,6 +191,7 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 	err = err ?: take_tasks(m, s, keep);
 	err = err ?: take_symbols(m, s, keep);
 	err = err ?: take_mappings(m, s, keep);
+	err = err ?: take_states(m, s, keep);
 	err = err ?: take_lines(m, s, keep);
 	m->taken_cnt++;
 	return err;
@@ -245,6 +260,17 @@ static int by_mapping(const void *a, const void *b)
 	LESS(x->file_off, y->file_off);
 	LESS(x->build_id_sz, y->build_id_sz);
 	return by_text(x->path, y->path) ?: memcmp(x->build_id, y->build_id, sizeof(x->build_id));
+}
+
+/* A task may be in several files as it was at several moments. */
+static int by_state(const void *a, const void *b)
+{
+	const struct fr_snap_state *x = a, *y = b;
+
+	LESS(x->tid, y->tid);
+	LESS(x->at_ns, y->at_ns);
+	LESS(x->start_ns, y->start_ns);
+	return 0;
 }
 
 static int by_process(const void *a, const void *b)
@@ -318,6 +344,7 @@ void fr_meta_unite(struct fr_meta *m)
 	thin(&m->incident, by_incident, by_incident);
 	thin(&m->symbol, by_symbol, by_symbol);
 	thin(&m->mapping, by_mapping, by_mapping);
+	thin(&m->state, by_state, by_state);
 	thin(&m->line, by_line, by_process);
 	m->united = true;
 }
@@ -359,6 +386,7 @@ int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
 	err = err ?: fr_snap_put_incidents(w, m->incident.at, m->incident.cnt);
 	err = err ?: fr_snap_put_symbols(w, m->symbol.at, m->symbol.cnt);
 	err = err ?: fr_snap_put_mappings(w, m->mapping.at, m->mapping.cnt);
+	err = err ?: fr_snap_put_states(w, m->state.at, m->state.cnt);
 	if (m->prof)
 		err = err ?: fr_snap_put_profile(w, m->prof);
 	return err ?: put_lines(m, w);

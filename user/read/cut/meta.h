@@ -20,7 +20,7 @@
 
 struct fr_meta {
 	/* items of the writer's structs (read/snapfile/snapfile.h) */
-	struct fr_vec ring, hole, task, clock, incident, symbol, mapping;
+	struct fr_vec ring, hole, task, clock, incident, symbol, mapping, state;
 	struct fr_vec line;	    /* about processes and cgroups, of one or several snapshots */
 	const struct fr_prof *prof; /* the caller's, NULL: none */
 	u32 taken_cnt;		    /* snapshots */
@@ -39,8 +39,8 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 
 /*
  * Once all are taken, each later than the one before: what several have comes once. Of a task, names that it had in between
- * are kept, and each knows its end if one of them does; of a process or a cgroup the last line counts, and names the process by
- * its start, too.
+ * are kept, and each knows its end if one of them does; of its states each comes once; of a process or a cgroup the last line
+ * counts, and names the process by its start, too.
  */
 void fr_meta_unite(struct fr_meta *m);
 

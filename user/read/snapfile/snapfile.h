@@ -14,6 +14,7 @@
 #include "base/rows/batch.h"
 #include "incident_layout.h"
 #include "session.h"
+#include "states.h"
 
 /* ---- shared by both sides: the parts of a snapshot beside its events ---- */
 
@@ -67,6 +68,32 @@ struct fr_snap_clock {
 struct fr_snap_incident {
 	u32 epoch; /* the session's */
 	struct fr_incident rec;
+};
+
+/*
+ * How a task was when the snapshot was taken. It is the task of that tid and start time in the list of tasks, which has its
+ * names.
+ */
+struct fr_snap_state {
+	u32 tid;
+	u64 start_ns;
+	u64 at_ns;     /* when it was looked at, recording clock */
+	u64 since_ns;  /* since when it has been as it is, 0: not known */
+	u64 woken_ns;  /* when it was last woken, 0: not known */
+	u64 kstack_id; /* of the event stack that has the kernel functions it waits in, 0: none */
+	u64 cgroup;    /* id of the one it was in */
+	u64 arg[FR_ARG_CNT_MAX];
+	s32 id;	       /* of its system call, -1: none */
+	u32 waker_tid; /* 0: no task is known to have woken it */
+	s32 prio;      /* the kernel's: 0 to 99 real time, 120 is nice 0; below 0 deadline */
+	u16 state;     /* FR_PREV_STATE_*, 0: runnable, or it runs */
+	u16 cpu;
+	u8 abi;
+	u8 in;		    /* enum fr_waited_in, FR_STATE_IN_NONE */
+	u8 waker;	    /* enum fr_waker */
+	u8 policy;	    /* the kernel's SCHED_* */
+	u8 flags;	    /* FR_STATE_RUNS, FR_STATE_MOVED */
+	const char *object; /* what its call is about, empty: not known */
 };
 
 #define FR_BUILD_ID_MAX 20
@@ -137,6 +164,7 @@ int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
 /* In any order. Texts longer than 4095 bytes are truncated. */
 int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
 int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt);
+int fr_snap_put_states(struct fr_snap_writer *w, const struct fr_snap_state *t, size_t cnt);
 
 /* One lap, copied out of a ring: com units of a sub-buffer, sz bytes at buf. Oldest first for each ring. */
 struct fr_snap_lap {
@@ -223,6 +251,7 @@ const struct fr_snap_incident *fr_snap_incidents(const struct fr_snap *s, size_t
 const char *fr_snap_procs(const struct fr_snap *s, size_t *sz);
 const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cnt);   /* sorted by (pid, addr) */
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
+const struct fr_snap_state *fr_snap_states(const struct fr_snap *s, size_t *cnt);     /* sorted by (tid, at_ns) */
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
 const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
 			       size_t *cnt); /* places, as file_off, of event chunks without a header */

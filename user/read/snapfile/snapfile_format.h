@@ -41,6 +41,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_STACKS = 11, /* reserved, not written */
 	FR_CHUNK_PROFILE = 12,
 	FR_CHUNK_INCIDENTS = 13, /* list */
+	FR_CHUNK_STATES = 14,	 /* list with texts */
 };
 
 /* Limits of a reader. A writer keeps well below. */
@@ -198,6 +199,19 @@ struct fr_symbol_entry {
 	u32 reserved;
 };
 
+struct fr_state_entry {
+	u32 tid;
+	u32 object;
+	u64 start_ns, at_ns, since_ns, woken_ns, kstack_id, cgroup;
+	u64 arg[6];
+	s32 id;
+	u32 waker_tid;
+	s32 prio;
+	u16 state, cpu;
+	u8 abi, in, waker, policy, flags;
+	u8 reserved[3];
+};
+
 _Static_assert(sizeof(struct fr_part_head) == 24, "on disk");
 _Static_assert(sizeof(struct fr_file_head) == 48, "on disk");
 _Static_assert(sizeof(struct fr_chunk_head) == 56, "on disk");
@@ -213,6 +227,7 @@ _Static_assert(sizeof(struct fr_clock_entry) == 48, "on disk");
 _Static_assert(sizeof(struct fr_mapping_entry) == 56, "on disk");
 _Static_assert(sizeof(struct fr_incident_entry) == 264, "on disk");
 _Static_assert(sizeof(struct fr_symbol_entry) == 32, "on disk");
+_Static_assert(sizeof(struct fr_state_entry) == 128, "on disk");
 _Static_assert(FR_LOST_CNT <= FR_LOST_ROOM && FR_FILTERED_CNT <= FR_FILTERED_ROOM, "room for all reasons");
 
 #endif

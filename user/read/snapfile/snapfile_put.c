@@ -89,6 +89,11 @@ int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping 
 	return put_texts(w, FR_CHUNK_MAPPINGS, m, cnt);
 }
 
+int fr_snap_put_states(struct fr_snap_writer *w, const struct fr_snap_state *t, size_t cnt)
+{
+	return put_texts(w, FR_CHUNK_STATES, t, cnt);
+}
+
 /* The end of the last complete line within max bytes, or max if a line is longer. */
 static size_t whole_lines(const char *text, size_t sz, size_t max)
 {

@@ -16,7 +16,7 @@ struct fr_snap_texts {
 
 static struct fr_snap_list *list_of(struct fr_snap *s, u32 kind)
 {
-	return kind == FR_CHUNK_SYMBOLS ? &s->symbols : &s->mappings;
+	return kind == FR_CHUNK_SYMBOLS ? &s->symbols : kind == FR_CHUNK_STATES ? &s->states : &s->mappings;
 }
 
 /* A copy of a chunk's texts, owned by the snapshot. NULL: no memory. */
@@ -53,6 +53,7 @@ void fr_snap_sort_texts(struct fr_snap *s)
 {
 	fr_text_sort(fr_text_kind(FR_CHUNK_SYMBOLS), s->symbols.items, s->symbols.cnt);
 	fr_text_sort(fr_text_kind(FR_CHUNK_MAPPINGS), s->mappings.items, s->mappings.cnt);
+	fr_text_sort(fr_text_kind(FR_CHUNK_STATES), s->states.items, s->states.cnt);
 }
 
 void fr_snap_free_texts(struct fr_snap *s)
@@ -65,6 +66,7 @@ void fr_snap_free_texts(struct fr_snap *s)
 	}
 	free(s->mappings.items);
 	free(s->symbols.items);
+	free(s->states.items);
 	fr_stacks_free(s->stacks);
 }
 
@@ -78,6 +80,12 @@ const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *
 {
 	*cnt = s->mappings.cnt;
 	return s->mappings.items;
+}
+
+const struct fr_snap_state *fr_snap_states(const struct fr_snap *s, size_t *cnt)
+{
+	*cnt = s->states.cnt;
+	return s->states.items;
 }
 
 /* ---- where frames lay ---- */

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "task_state.h"
+#include "wait.h"
+
 #define ENTRY_MIN_SZ 24u /* up to the members that a valid entry needs: a small file must not claim a long list */
 #define ENTRY_MAX_SZ 4096u
 #define TEXT_MAX     4095u
@@ -150,13 +153,100 @@ static int compare_symbols(const void *a, const void *b)
 	return compare_place(x->pid, x->addr, y->pid, y->addr);
 }
 
-/* ---- both ---- */
+/* ---- states ---- */
+
+static void state_to_entry(void *entry, const void *item, struct texts *t)
+{
+	const struct fr_snap_state *s = item;
+	struct fr_state_entry e = {
+		.tid = s->tid,
+		.object = put_text(t, s->object),
+		.start_ns = s->start_ns,
+		.at_ns = s->at_ns,
+		.since_ns = s->since_ns,
+		.woken_ns = s->woken_ns,
+		.kstack_id = s->kstack_id,
+		.cgroup = s->cgroup,
+		.id = s->id,
+		.waker_tid = s->waker_tid,
+		.prio = s->prio,
+		.state = s->state,
+		.cpu = s->cpu,
+		.abi = s->abi,
+		.in = s->in,
+		.waker = s->waker,
+		.policy = s->policy,
+		.flags = s->flags,
+	};
+
+	memcpy(e.arg, s->arg, sizeof(e.arg));
+	memcpy(entry, &e, sizeof(e));
+}
+
+static bool is_state(u16 state)
+{
+	return !(state & (state - 1)) && state <= FR_PREV_STATE_IDLE;
+}
+
+/* A task that has a CPU is in state R; who is in no call has no number of one, and who is in one has. */
+static bool state_is_good(const void *entry, const char *texts, size_t texts_sz)
+{
+	struct fr_state_entry e;
+	bool in;
+
+	(void)texts;
+	memcpy(&e, entry, sizeof(e));
+	in = e.in <= FR_WAITED_kernel || e.in == FR_STATE_IN_NONE;
+	return e.object < texts_sz && e.tid && e.tid <= FR_TID_MASK && e.waker_tid <= FR_TID_MASK && is_state(e.state) && in &&
+	       e.id >= -1 && (e.in == FR_WAITED_call) == (e.id >= 0) && e.since_ns <= e.at_ns && e.woken_ns <= e.at_ns &&
+	       e.waker <= FR_WAKER_timer && e.abi <= 1;
+}
+
+static void entry_to_state(void *item, const void *entry, const char *texts)
+{
+	struct fr_snap_state *s = item;
+	struct fr_state_entry e;
+
+	memcpy(&e, entry, sizeof(e));
+	*s = (struct fr_snap_state){
+		.tid = e.tid,
+		.start_ns = e.start_ns,
+		.at_ns = e.at_ns,
+		.since_ns = e.since_ns,
+		.woken_ns = e.woken_ns,
+		.kstack_id = e.kstack_id,
+		.cgroup = e.cgroup,
+		.id = e.id,
+		.waker_tid = e.waker_tid,
+		.prio = e.prio,
+		.state = e.state,
+		.cpu = e.cpu,
+		.abi = e.abi,
+		.in = e.in,
+		.waker = e.waker,
+		.policy = e.policy,
+		.flags = e.flags,
+		.object = texts + e.object,
+	};
+	memcpy(s->arg, e.arg, sizeof(s->arg));
+}
+
+static int compare_states(const void *a, const void *b)
+{
+	const struct fr_snap_state *x = a, *y = b;
+
+	return compare_place(x->tid, x->at_ns, y->tid, y->at_ns);
+}
+
+/* ---- all ---- */
 
 static const struct fr_text_kind kinds[] = {
 	{FR_CHUNK_MAPPINGS, sizeof(struct fr_mapping_entry), sizeof(struct fr_snap_mapping), mapping_to_entry, mapping_is_good,
 	 entry_to_mapping, compare_mappings},
 	{FR_CHUNK_SYMBOLS, sizeof(struct fr_symbol_entry), sizeof(struct fr_snap_symbol), symbol_to_entry, symbol_is_good,
 	 entry_to_symbol, compare_symbols},
+	{FR_CHUNK_STATES, sizeof(struct fr_state_entry), sizeof(struct fr_snap_state), state_to_entry, state_is_good,
+	 entry_to_state, compare_states},
 };
 
 const struct fr_text_kind *fr_text_kind(u32 kind)

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/states/states.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/counts.h"
+
+enum { SWITCH, WAKING, WAKING_NEW };
+
+static const struct fr_sub_want wants[] = {
+	[SWITCH] = {"sched_switch", {FR_SUB_NUM("next_pid")}},
+	[WAKING] = {"sched_waking", {FR_SUB_NUM("target_pid")}},
+	[WAKING_NEW] = {"sched_wakeup_new", {FR_SUB_NUM("target_pid")}},
+};
+
+/* What events tell of a task; 0: nothing. */
+struct seen {
+	u64 at_ns; /* behind that they tell nothing of its state */
+	u64 left_ns, ran_ns, woken_ns;
+};
+
+/* ---- one task ---- */
+
+/* The first state behind a tid's. */
+static size_t behind(const struct fr_snap_state *t, size_t cnt, u32 tid)
+{
+	size_t from = 0, to = cnt, mid;
+
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (t[mid].tid <= tid)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	return from;
+}
+
+const struct fr_snap_state *fr_states_of(const struct fr_snap *s, u32 tid)
+{
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(s, &cnt);
+
+	i = behind(t, cnt, tid);
+	return i && t[i - 1].tid == tid ? &t[i - 1] : NULL;
+}
+
+u64 fr_states_count(const struct fr_snap *s, const char *name)
+{
+	u64 v;
+
+	return fr_counts_get(fr_snap_fact(s, "states"), name, strlen(name), &v) ? v : 0;
+}
+
+/* ---- what events tell ---- */
+
+/* Of a task that is there several times, the last moment counts. */
+static int ask(struct fr_states *st, const struct fr_snap_state *t)
+{
+	struct seen *s;
+
+	if (t->since_ns || t->flags & FR_STATE_MOVED)
+		return 0;
+	s = fr_idmap_get(&st->asked, t->tid);
+	if (s)
+		s->at_ns = t->at_ns;
+	return s ? 0 : -ENOMEM;
+}
+
+int fr_states_init(struct fr_states *st, const struct fr_replay *r)
+{
+	size_t i;
+	int err = 0;
+
+	*st = (struct fr_states){.snap = fr_replay_snap(r, 0)};
+	st->at = fr_snap_states(st->snap, &st->cnt);
+	fr_idmap_init(&st->asked, sizeof(struct seen));
+	for (i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
+		fr_subscribe(fr_replay_schema(r, 0), &wants[i], &st->sub[i]);
+	for (i = 0; i < st->cnt && !err; i++)
+		err = ask(st, &st->at[i]);
+	return err;
+}
+
+void fr_states_free(struct fr_states *st)
+{
+	fr_idmap_free(&st->asked);
+}
+
+void fr_states_want(const struct fr_states *st, struct fr_wants *w)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
+		if (st->sub[i].ev)
+			w->cols[st->sub[i].ev->nr] |= 1u << st->sub[i].col[0];
+}
+
+static struct seen *seen_of(const struct fr_states *st, u32 tid, u64 ts)
+{
+	struct seen *s = fr_idmap_find(&st->asked, tid);
+
+	return s && ts <= s->at_ns ? s : NULL;
+}
+
+static void take(struct fr_states *st, const struct fr_row *r, u32 which)
+{
+	u32 other = fr_sub_num(&st->sub[which], r, 0);
+	struct seen *s = seen_of(st, other, r->ts);
+
+	if (which != SWITCH) {
+		if (s)
+			s->woken_ns = r->ts;
+		return;
+	}
+	if (s)
+		s->ran_ns = r->ts;
+	s = seen_of(st, r->tid, r->ts);
+	if (s)
+		s->left_ns = r->ts;
+}
+
+void fr_states_run(struct fr_states *st, const struct fr_replay_run *run)
+{
+	const struct fr_batch *b = run->b;
+	struct fr_row r;
+	u32 i, which;
+
+	if (!st->asked.cnt || run->file)
+		return;
+	for (i = run->from; i < run->to; i++)
+		for (which = 0; which < sizeof(wants) / sizeof(wants[0]); which++)
+			if (st->sub[which].ev && b->ev[i] == st->sub[which].ev->nr) {
+				r = fr_batch_row(b, i);
+				take(st, &r, which);
+			}
+}
+
+/* Since when by events: it runs since it got the CPU, it waits since it left, it is queued since it was woken or left. */
+static u64 since_by_events(const struct fr_snap_state *t, const struct seen *s)
+{
+	if (t->at_ns != s->at_ns)
+		return 0;
+	if (t->flags & FR_STATE_RUNS)
+		return s->ran_ns > s->left_ns ? s->ran_ns : 0;
+	if (!s->left_ns || s->ran_ns > s->left_ns)
+		return 0;
+	return !t->state && s->woken_ns > s->left_ns ? s->woken_ns : s->left_ns;
+}
+
+static void find_since(const struct fr_states *st, const struct fr_snap_state *t, struct fr_still *out)
+{
+	const struct seen *s = fr_idmap_find(&st->asked, t->tid);
+
+	out->since_ns = t->since_ns;
+	out->from = t->since_ns ? FR_SINCE_TABLE : FR_SINCE_UNKNOWN;
+	if (out->since_ns || !s)
+		return;
+	out->since_ns = since_by_events(t, s);
+	out->from = out->since_ns ? FR_SINCE_SWITCHES : FR_SINCE_UNKNOWN;
+}
+
+/* ---- as a wait ---- */
+
+static void put_name(struct fr_waited_name *n, const struct fr_who *who)
+{
+	n->len = !who->comm ? 0 : who->len < FR_COMM_SZ ? who->len : FR_COMM_SZ;
+	if (n->len)
+		memcpy(n->text, who->comm, n->len);
+}
+
+void fr_states_read(const struct fr_states *st, const struct fr_view *v, const struct fr_snap_state *t, struct fr_still *out)
+{
+	struct fr_who who = fr_names_who(v->names, t->tid, t->at_ns, t->cpu), waker;
+	struct fr_waited *w = &out->wait;
+
+	*out = (struct fr_still){.state = t};
+	find_since(st, t, out);
+	*w = (struct fr_waited){
+		.ts = t->at_ns,
+		.tid = t->tid,
+		.pid = who.pid,
+		.cpu = t->cpu,
+		.off_ns = out->since_ns ? t->at_ns - out->since_ns : 0,
+		.kstack_id = t->kstack_id,
+		.waker_pid = t->waker_tid,
+		.id = t->id,
+		.abi = t->abi,
+		.state = t->state,
+		.in = t->in,
+		.waker = t->waker,
+		.object = t->object,
+		.object_len = strlen(t->object),
+	};
+	memcpy(w->arg, t->arg, sizeof(w->arg));
+	put_name(&w->comm, &who);
+	if (!t->waker_tid)
+		return;
+	waker = fr_names_who(v->names, t->waker_tid, t->woken_ns ?: t->at_ns, t->cpu);
+	put_name(&w->waker_comm, &waker);
+}
