@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from pairs import EXEC_CALLS  # noqa: E402
 from tables import Tables, place  # noqa: E402
 from verdict import check_verdict  # noqa: E402
-from waits import check_long_waits  # noqa: E402
+from waits import check_long_waits, check_still  # noqa: E402
 from words import Words, is_error, paths, signal_name, watch  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -425,6 +425,7 @@ def main(file, args):
     check_focus(c, rep, t, texts, words)
     counts = [row for row in rows if counted is None or place(row) in counted]
     check_long_waits(c, rep, info, counts, focus, pid_of(focus, everything), [texts[place(row)] for row in counts])
+    check_still(c, rep, info)
     check_verdict(c, rep, everything)
     if not c.wrong:
         c.equal("figures that nothing was compared with", sorted(set(paths(plain)) - looked), [])

@@ -106,6 +106,38 @@ def check_long_waits(c, rep, info, rows, focus, pid, texts):
         check_part(c, f"long waits of {name}", got[name], [r for r, _ in mine], [text for _, text in mine])
 
 
+STATES = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 16: "X", 32: "Z", 64: "P", 128: "I"}
+
+
+def check_still_one(c, t):
+    """What format.md says of any state; t_states.py compares them with the kernel's own words."""
+    what = f"state of task {t['tid']}"
+    c.equal(what, t["state_name"], STATES.get(t["state"]))
+    c.equal(what + ": call", (t["in"] == "call", t["in"] == "call"), (t["id"] is not None, t["call"] is not None))
+    c.equal(what + ": since", t["since_ns"] is None, t["since_from"] is None)
+    c.equal(what + ": times", [ns <= t["at_ns"] for ns in (t["since_ns"], t["woken_ns"]) if ns], [True] * len([1 for ns in (t["since_ns"], t["woken_ns"]) if ns]))
+    c.equal(what + ": waker", t["woken_ns"] is None, t["waker"] is None)
+    c.equal(what + ": runs", t["runs"] and (t["state"], t["in"], t["kernel"] != []), t["runs"] and (0, None, False))
+    c.equal(what + ": moved", t["moved"] and (t["in"], t["kernel"] != []), t["moved"] and (None, False))
+    if t["in"] == "call":
+        c.equal(what + ": arguments", (len(t["args"]), t["abi"] in (0, 1)), (6, True))
+    c.equal(what + ": object", t["object"] is None or t["about"] == t["object"] or t["state"] == 0, True)
+    c.equal(what + ": numbers", [type(t[k]) for k in ("pid", "start_ns", "cpu", "prio", "policy", "cgroup_id")], [int] * 6)
+    c.equal(what + ": names", [t[k] is None or bool(t[k]) for k in ("comm", "waker_comm", "waker_tid")], [True] * 3)
+
+
+def check_still(c, rep, info):
+    got, of = rep["still_waiting"], info["task_states"].get("of")
+    if got is None:
+        c.equal("states", (info["task_states"]["count"], of), (0, None))
+        return
+    for key in ("seen", "taken", "brief", "many", "late", "gone"):
+        c.equal(f"tasks {key}", got[key], (of or {}).get(key, 0))
+    c.equal("states", len(got["tasks"]), info["task_states"]["count"])
+    for t in got["tasks"]:
+        check_still_one(c, t)
+
+
 class Wakers:
     """Wakings that no task did."""
 

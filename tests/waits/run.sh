@@ -123,6 +123,19 @@ not_recorded() {
 		status 0 report --json "$tmp/zero.flight" && holds '.long_waits | .min_ns == 5000000 and .all.count == 0 and .all.sums == []'
 }
 
+# Of a file of two tasks: one in D, since 900 us, and one that has a CPU. What is not known is null, and a file without states says so.
+not_ended() {
+	status 0 report --json tests/files/golden/all.flight && holds '.still_waiting | [.seen, .taken, .brief, .many, .late, .gone] == [7, 2, 1, 1, 1, 2]' &&
+		holds '.still_waiting.tasks[0] | [.tid, .pid, .comm, .state_name, .at_ns - .since_ns, .since_from, .in, .call, .id, .args, .object, .about, .woken_ns, .waker,
+			.waker_tid, .waker_comm, .cpu, .prio, .policy, .cgroup_id, .kernel] == [100, 100, "one", "D", 900000, "table", "call", "read", 0,
+			[7, 140724603453440, 4096, 4, 5, 6], "ext4:/srv/wal", "ext4:/srv/wal", 900000, "task", 101, "two; 2", 1, 120, 0, 1, ["0x401020", "0x401100", "0x7f0000001234"]]' &&
+		holds '.still_waiting.tasks[1] | [.tid, .state_name, .runs, .since_ns, .in, .call, .object, .woken_ns, .waker, .prio, .policy, .kernel] == [101, "R", true, null, null,
+			null, null, null, null, 98, 1, []]' || { jq -c .still_waiting "$tmp/out"; return 1; }
+	status 0 report tests/files/golden/all.flight && prints '^Still waiting  when it was taken: 2 tasks looked at, 1 in D, 1 runnable; 5 others not$' &&
+		prints '^    900 us  D   one/100 +read +$' && prints '^ +on ext4:/srv/wal, in 0x401020 < 0x401100 < 0x7f0000001234$' || { cat "$tmp/out"; return 1; }
+	status 0 report --json "$snap" && holds '.still_waiting == null' && status 0 report "$snap" && prints '^  states +of tasks are not in this file$'
+}
+
 # The wakings of six waits are events of hog, on top of which an interrupt came: nobody says that hog woke anyone.
 nobody_blames_the_bystander() {
 	status 0 report --json --task 101 "$snap" || return
@@ -214,6 +227,7 @@ check "the trigger's task comes first" in_this_order
 check "a filter and a window choose" as_asked
 check "replay -f finds them" replay_finds
 check "what was not recorded is not 0" not_recorded
+check "who was still waiting" not_ended
 check "no reader blames the task on top of which an interrupt came" nobody_blames_the_bystander
 check "nor does top" top_says_so
 check "a flame graph of time off the CPU has their calls" folded_has_calls

@@ -72,7 +72,7 @@ static void put_since(struct fr_jsonw *w, const struct fr_info *s, const char *w
 /* How many tasks have one, and what became of those there were; if there are none, perhaps why. */
 static void put_states(struct fr_jsonw *w, const struct fr_info *s)
 {
-	fr_jsonw_open(w, "states", '{');
+	fr_jsonw_open(w, "task_states", '{');
 	fr_jsonw_u64(w, "count", fr_info_sum(s, "states"));
 	if (fr_info_fact(s, "states"))
 		put_counts(w, "of", fr_info_fact(s, "states"));

@@ -21,6 +21,7 @@ static void want(struct fr_report *r)
 	r->wants = *fr_analyze_wants(r->analyze);
 	fr_clues_want(r->clues, &r->wants);
 	fr_waited_want(&r->waits.fields, &r->wants);
+	fr_states_want(&r->states, &r->wants);
 	fr_replay_want(r->replay, &r->wants);
 }
 
@@ -41,11 +42,14 @@ static int analyze(struct fr_report *r)
 	int err, got;
 
 	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze) ?: look_for_clues(r);
+	err = err ?: fr_states_init(&r->states, r->replay);
 	if (!err)
 		want(r);
 	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
 		err = got < 0 ? got : fr_analyze_run(r->analyze, &run) ?: fr_waits_run(&r->waits, &run, since_ns)
 						   ?: fr_clues_run(r->clues, &run);
+		if (!err)
+			fr_states_run(&r->states, &run);
 	}
 	fr_waits_end(&r->waits);
 	return err ?: fr_analyze_end(r->analyze, &r->res);
@@ -98,6 +102,7 @@ static void print_json(struct fr_report *r)
 	fr_jsonw_open(&w, NULL, '{');
 	fr_json_record(&w, &fr_report_kind, r, r);
 	fr_report_json_waits(&w, r);
+	fr_report_json_states(&w, r);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(r->out, '\n');
 }
@@ -140,6 +145,7 @@ static void close_all(struct fr_report *r)
 	fr_report_cgroups_free(r);
 	fr_waits_free(&r->waits);
 	fr_clues_free(r->clues);
+	fr_states_free(&r->states);
 	fr_symbols_free(r->symbols);
 	free(r->beside);
 	fr_analyze_free(r->analyze);

@@ -6,6 +6,7 @@
 #include "base/rows/cgroups.h"
 #include "base/text/out.h"
 #include "read/analyze/analyze.h"
+#include "read/states/states.h"
 #include "read/symbols/symbols.h"
 #include "read/verdict/verdict.h"
 #include "read/waits/waits.h"
@@ -107,6 +108,7 @@ struct fr_report {
 	struct fr_waits waits;
 	struct fr_clues *clues;
 	struct fr_finding verdict;
+	struct fr_states states;
 	struct fr_wants wants; /* columns that all of it reads */
 	struct fr_report_last last;
 	struct fr_cgroups *paths;   /* as far as the snapshot knows them */
@@ -133,6 +135,12 @@ struct fr_jsonw;
 
 /* Write the long waits: a key of the open object. */
 void fr_report_json_waits(struct fr_jsonw *w, struct fr_report *r);
+
+/* Write how all tasks were when the snapshot was taken: likewise. */
+void fr_report_json_states(struct fr_jsonw *w, struct fr_report *r);
+
+/* The kernel functions of a stack, innermost first: key `kernel` of the open object. */
+void fr_report_json_kernel(struct fr_jsonw *w, struct fr_report *r, u64 kstack_id);
 
 /* Print all as a page. */
 void fr_report_text(struct fr_report *r);

@@ -20,7 +20,7 @@ static void put_text(struct fr_jsonw *w, const char *key, const char *text)
 	fr_jsonw_text(w, key, *text ? text : NULL);
 }
 
-static void put_stack(struct fr_jsonw *w, struct fr_report *r, u64 id)
+void fr_report_json_kernel(struct fr_jsonw *w, struct fr_report *r, u64 id)
 {
 	struct fr_waitstack s = fr_waitstack_find(r->symbols, r->view->stacks, id);
 	char text[20];
@@ -74,7 +74,7 @@ static void put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_wai
 		fr_jsonw_u64(w, "waker_tid", one->waker_pid);
 	else
 		fr_jsonw_text(w, "waker_tid", NULL);
-	put_stack(w, r, one->kstack_id);
+	fr_report_json_kernel(w, r, one->kstack_id);
 	fr_jsonw_close(w, '}');
 }
 
@@ -98,7 +98,7 @@ static void put_part(struct fr_jsonw *w, struct fr_report *r, const char *key, c
 		put_time(w, &s->time);
 		fr_jsonw_u64(w, "longest_ns", s->longest.off_ns);
 		fr_jsonw_u64(w, "longest_ts", s->longest.ts);
-		put_stack(w, r, s->longest.kstack_id);
+		fr_report_json_kernel(w, r, s->longest.kstack_id);
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');

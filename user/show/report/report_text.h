@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_text: shared by its parts: report_text.c assembles the report, _focus has the trigger, _lanes, _tables, _draw. */
+/* report_text: shared by its parts: report_text.c assembles the report, _focus has the trigger, _states, _waits, _lanes,
+ * _tables, _draw. */
 #ifndef FR_REPORT_TEXT_H
 #define FR_REPORT_TEXT_H
 
@@ -26,12 +27,21 @@ void fr_report_share(struct fr_out *o, u64 part, u64 whole);		/* 12.3 % in 7 col
 /* A histogram as bars, one line per power of two; prints nothing if it is empty. */
 void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr_hist *h);
 
+/* ---- of a wait, or one that goes on (report_text_waits.c) ---- */
+
+void fr_report_wait_who(struct fr_report_page *p, const struct fr_waited *w, bool with_tid);
+void fr_report_wait_state(struct fr_report_page *p, const struct fr_waited *w);
+void fr_report_wait_call(struct fr_report_page *p, const struct fr_waited *w);
+void fr_report_wait_waker(struct fr_report_page *p, const struct fr_waited *w, bool with_tid);
+void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w); /* on its object, in these kernel functions */
+
 /* ---- parts ---- */
 
 /* In this order on the page; each prints nothing where there is nothing to say. */
 void fr_report_put_verdict(struct fr_report_page *p);
 void fr_report_put_trigger(struct fr_report_page *p);
 void fr_report_put_task(struct fr_report_page *p);
+void fr_report_put_states(struct fr_report_page *p);
 void fr_report_put_waits(struct fr_report_page *p);
 void fr_report_put_focus(struct fr_report_page *p);
 void fr_report_put_timeline(struct fr_report_page *p);

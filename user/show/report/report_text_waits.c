@@ -18,7 +18,7 @@
 
 /* ---- one wait ---- */
 
-static void put_call(struct fr_report_page *p, const struct fr_waited *w)
+void fr_report_wait_call(struct fr_report_page *p, const struct fr_waited *w)
 {
 	char text[FR_WAITED_CALL_SZ];
 	const char *call = fr_waited_call(w, p->r->waits.arch, text);
@@ -27,7 +27,7 @@ static void put_call(struct fr_report_page *p, const struct fr_waited *w)
 	fr_out_char(p->o, ' ');
 }
 
-static void put_waker(struct fr_report_page *p, const struct fr_waited *w, bool with_tid)
+void fr_report_wait_waker(struct fr_report_page *p, const struct fr_waited *w, bool with_tid)
 {
 	char text[FR_WAITED_WAKER_SZ];
 	const char *waker = fr_waited_waker(w, text);
@@ -38,15 +38,14 @@ static void put_waker(struct fr_report_page *p, const struct fr_waited *w, bool 
 	fr_out_char(p->o, '\n');
 }
 
-static void put_state(struct fr_report_page *p, const struct fr_waited *w)
+void fr_report_wait_state(struct fr_report_page *p, const struct fr_waited *w)
 {
 	const char *state = fr_report_state_word(w->state);
 
 	fr_out_printf(p->o, "  %-3s ", state ?: "?");
 }
 
-/* On its object, in these kernel functions. */
-static void put_place(struct fr_report_page *p, const struct fr_waited *w)
+void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w)
 {
 	struct fr_waitstack s = fr_waitstack_find(p->r->symbols, p->r->view->stacks, w->kstack_id);
 	char about[FR_WAITED_OBJECT_SZ], frame[20];
@@ -78,7 +77,7 @@ static void put_beside(struct fr_report_page *p, u64 ts)
 	fr_out_printf(p->o, "  %c%10s", ts >= at_ns ? '+' : '-', text);
 }
 
-static void put_who(struct fr_report_page *p, const struct fr_waited *w, bool with_tid)
+void fr_report_wait_who(struct fr_report_page *p, const struct fr_waited *w, bool with_tid)
 {
 	char text[FR_COMM_SZ + 12];
 	int len = snprintf(text, sizeof(text), "%.*s", w->comm.len ? w->comm.len : 1, w->comm.len ? w->comm.text : "?");
@@ -94,11 +93,11 @@ static void put_one(struct fr_report_page *p, const struct fr_waited *w)
 	put_beside(p, w->ts);
 	fr_report_duration(p->o, w->off_ns, 10);
 	fr_report_duration(p->o, w->queued_ns, 10);
-	put_state(p, w);
-	put_who(p, w, true);
-	put_call(p, w);
-	put_waker(p, w, true);
-	put_place(p, w);
+	fr_report_wait_state(p, w);
+	fr_report_wait_who(p, w, true);
+	fr_report_wait_call(p, w);
+	fr_report_wait_waker(p, w, true);
+	fr_report_wait_place(p, w);
 }
 
 static void put_sum(struct fr_report_page *p, const struct fr_waits_sum *s)
@@ -109,10 +108,10 @@ static void put_sum(struct fr_report_page *p, const struct fr_waits_sum *s)
 	fr_report_duration(p->o, s->longest.off_ns, 10);
 	fr_report_duration(p->o, s->time.queued_ns, 10);
 	fr_out_str(p->o, "  ");
-	put_who(p, &s->longest, false);
-	put_call(p, &s->longest);
-	put_waker(p, &s->longest, false);
-	put_place(p, &s->longest);
+	fr_report_wait_who(p, &s->longest, false);
+	fr_report_wait_call(p, &s->longest);
+	fr_report_wait_waker(p, &s->longest, false);
+	fr_report_wait_place(p, &s->longest);
 }
 
 /* ---- a part ---- */
