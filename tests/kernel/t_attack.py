@@ -13,7 +13,7 @@ import tempfile
 from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, begun_with, check, dump, equal, exists, fr, fr_json, impatient,
                     last_of, leave_to_next, main, mono_ns, new_name, opened, path, program, replay, run, shared, state, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
-from recorder import TAG, Recorder, attached, configured, crash, kill, recording, write_config
+from recorder import TAG, Recorder, attached, children, configured, crash, kill, recording, write_config
 from stalling import AS_NOBODY, NOBODY, helpers, said_or_ended, stalling
 
 # ---- hiding as the recorder ----
@@ -581,11 +581,17 @@ def floods_hung():
         f.write(HANGER)
     run("gcc", "-o", path("hanger"), path("hanger.c"))
     may_enter(os.path.dirname(path("hanger")))
-    rule = f"hung>1s:comm={name}*"
+    rule = f"hung>4s:comm={name}*"  # a look each second
     with recording(rule) as r:
-        both = [subprocess.Popen([*as_user(uid), path("hanger"), name + who, str(cnt)], start_new_session=True)
-                for uid, who, cnt in ((ATTACKER, "a", HANGERS), (VICTIM, "v", 1))]
+        both = []
+
+        def hang(uid, who, cnt):
+            """The next ones have higher numbers."""
+            both.append(subprocess.Popen([*as_user(uid), path("hanger"), name + who, str(cnt)], start_new_session=True))
+            wait_for(lambda: len(children(both[-1].pid)) == cnt, f"{cnt} processes hang")
         try:
+            hang(ATTACKER, "a", HANGERS)
+            hang(VICTIM, "v", 1)
             r.wait_seen(rule, HANGERS + 1)
             told = [e["target_comm"] for e in replay(dump(r.name), "--life", "-f", f'event == hung && target_comm ~ "{name}*"')]
         finally:
