@@ -78,7 +78,7 @@ def keys():
     dir, file = path("keys.d"), path("keys.conf")
     with open(file, "w") as f:
         rules = "".join(f"On={r}\n" for r in RULES)
-        f.write(f"[Session]\nMemory=16M\n[Trigger]\n{rules}[Storage]\nKeepFree=0%\n[Governor]\nBudget=50%\n")
+        f.write(f"[Session]\nEvent=softirq\nMemory=16M\n[Trigger]\n{rules}[Storage]\nKeepFree=0%\n[Governor]\nBudget=50%\n")
     with last_of(*WATCHED) as name, recorder(name, "--config", file, "-o", dir):
         wait_for(lambda: is_served(name), "the recorder listens")
         with (printing("follow", name) as followed, printing("tail", name) as tailed,
