@@ -76,7 +76,7 @@ static long take_count(void *arg, const u8 *buf, size_t sz)
 	return sizeof(cnt);
 }
 
-/* Counting goes on where listing has ended for lack of time: it takes a twentieth. */
+/* Where listing has ended for lack of time, all are counted, so that the file says how many it lacks. */
 static int list(const struct fr_sess *s, struct fr_dump_states *t)
 {
 	int err = fr_sess_states_read(s, FR_STATES_LIST, take_briefs, t);
