@@ -135,6 +135,18 @@ FR_INLINE int fr_preempt_count(u32 *cnt)
 	return 0;
 }
 
+/* The address of this CPU's variable that is so far from its runqueue; 0: it is not known. */
+FR_INLINE u64 fr_current_var(s64 off)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	u64 at = 0;
+
+	asm volatile("" : "+r"(cpu)); /* as below */
+	if (off && cpu < FR_CURRENT_CPU_MAX)
+		at = fr_load(&fr_preempt_at[cpu]);
+	return at ? at - fr_preempt_off + off : 0;
+}
+
 FR_INLINE const struct task_struct *fr_current(void)
 {
 	u32 cpu;
@@ -181,6 +193,11 @@ FR_INLINE const struct task_struct *fr_current(void)
 FR_INLINE u32 fr_current_tid(void)
 {
 	return bpf_get_current_pid_tgid();
+}
+
+FR_INLINE u64 fr_current_var(s64 off)
+{
+	return 0;
 }
 
 FR_INLINE void fr_current_find(void)

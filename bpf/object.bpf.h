@@ -130,6 +130,34 @@ __noinline u32 fr_object_dec(u32 pos, u32 value)
 	return pos;
 }
 
+/* A number of 64 bits has 20 digits at most. */
+__noinline u32 fr_object_dec64(u32 pos, u64 value)
+{
+	struct object_room *r = object_room();
+	u32 i;
+
+	for (i = 0; r && i < 20; i++) {
+		pos = put_char(r, pos, '0' + value % 10);
+		value /= 10;
+		if (!value)
+			break;
+	}
+	return pos;
+}
+
+/* Where "pipe:[INODE]" begins. */
+FR_INLINE u32 put_pipe(struct object_room *r, u64 inode)
+{
+	static const char before[] = "pipe:[";
+	u32 pos, i;
+
+	r->text[FR_PATH_LAST] = 0;
+	pos = fr_object_dec64(put_char(r, FR_PATH_LAST, ']'), inode);
+	for (i = sizeof(before) - 1; i > 0; i--)
+		pos = put_char(r, pos, before[i - 1]);
+	return pos & FR_PATH_LAST;
+}
+
 /* A.B.C.D:PORT; address: as it is in memory. */
 __noinline u32 fr_object_ip4(u32 pos, u32 address, u32 port)
 {
@@ -272,13 +300,15 @@ __noinline u32 fr_object_file(u64 address)
 	struct inode *inode = FR_OBJECT_READ(file, f_inode);
 	u32 type = FR_OBJECT_READ(inode, i_mode) & S_IFMT;
 	struct object_room *r = object_room();
+	struct dentry *dentry;
 
 	if (!r)
 		return ~0u;
 	if (type == S_IFSOCK)
 		return fr_object_socket((u64)BPF_CORE_READ(file, private_data));
-	if (type == S_IFIFO && !BPF_CORE_READ(file, f_path.dentry, d_name.len))
-		return BPF_SNPRINTF(r->text, FR_PATH_MAX, "pipe:[%lu]", FR_OBJECT_READ(inode, i_ino)) > 0 ? 0 : ~0u;
+	dentry = type == S_IFIFO ? FR_OBJECT_READ(file, f_path.dentry) : NULL;
+	if (dentry && !FR_OBJECT_READ(dentry, d_name.len))
+		return put_pipe(r, FR_OBJECT_READ(inode, i_ino));
 	return fr_object_path(address);
 }
 

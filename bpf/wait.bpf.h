@@ -103,14 +103,53 @@ __noinline u32 fr_wake_by_stack(u32 depth, u32 how)
 	return says[frame] == FR_WAKER_task && how != FR_WAKER_softirq ? how : says[frame];
 }
 
-/* Interrupts are off while a task is woken: the buffer is this waking's. */
-FR_COLD u32 waker_by_stack(void *ctx, u32 how)
+/* Set by the loader: how far the CPU's high-resolution timers are from its runqueue, 0: not known
+ * (user/live/session/current.h). */
+const volatile s64 fr_hrtimers_off = 0;
+
+struct hrtimer_clock_base___run {
+	void *running; /* the timer whose function runs */
+} __attribute__((preserve_access_index));
+
+struct hrtimer_cpu_base___run {
+	struct hrtimer_clock_base___run clock_base[4]; /* those of interrupts; behind them are the softirq's */
+} __attribute__((preserve_access_index));
+
+FR_INLINE bool is_set(u64 base, u32 off)
 {
-	u32 nr = FR_FRAMES_WAIT;
+	void *running = NULL;
+
+	return !bpf_probe_read_kernel(&running, sizeof(running), (void *)(base + off)) && running;
+}
+
+/* Does the CPU run a high-resolution timer's function, in the timer's interrupt? If not known: no. */
+FR_INLINE bool is_in_hrtimer(void)
+{
+	struct hrtimer_cpu_base___run *b = NULL;
+	u64 base = bpf_core_field_exists(b->clock_base[0].running) ? fr_current_var(fr_hrtimers_off) : 0;
+
+	return base && (is_set(base, bpf_core_field_offset(b->clock_base[0].running)) ||
+			is_set(base, bpf_core_field_offset(b->clock_base[1].running)) ||
+			is_set(base, bpf_core_field_offset(b->clock_base[2].running)) ||
+			is_set(base, bpf_core_field_offset(b->clock_base[3].running)));
+}
+
+/* Interrupts are off while a task is woken: the buffer is this waking's. */
+FR_INLINE u32 waker_by_stack(void *ctx, u32 how)
+{
+	u32 nr = FR_FRAMES_WAIT, depth = how == FR_WAKER_irq ? FR_WAKE_DEPTH_IRQ : FR_WAKE_DEPTH;
 	struct stack_buf *buf = bpf_map_lookup_elem(&fr_stack_buf, &nr);
-	long sz = buf ? bpf_get_stack(ctx, buf, FR_WAKE_DEPTH * sizeof(u64), 0) : 0;
+	long sz = buf ? bpf_get_stack(ctx, buf, depth * sizeof(u64), 0) : 0; /* each frame takes some 60 ns */
 
 	return sz > 0 ? fr_wake_by_stack(sz / sizeof(u64), how) : how;
+}
+
+/* A stack takes microseconds, a look at the timers a tenth of one. */
+FR_COLD u32 waker_of_long(void *ctx, u32 how)
+{
+	if (how == FR_WAKER_irq && is_in_hrtimer())
+		return FR_WAKER_timer;
+	return waker_by_stack(ctx, how);
 }
 
 /* The task is being woken, in this context. */
@@ -123,7 +162,7 @@ FR_INLINE void fr_wait_waking(void *ctx, u32 tid, enum fr_waker how, u64 now_ns)
 		return;
 	if ((how == FR_WAKER_softirq || how == FR_WAKER_irq) && fr_enabled(FR_EV_wait) &&
 	    fr_wait_is_long(e, now_ns, fr_wait_min_ns))
-		how = waker_by_stack(ctx, how);
+		how = waker_of_long(ctx, how);
 	fr_wait_wakes(e, fr_wait_waker(how, tid, how == FR_WAKER_task ? fr_current_tid() : 0), now_ns);
 }
 

@@ -70,7 +70,8 @@ enum fr_waker {
 
 #define FR_WAKE_FRAME_CNT 6u
 #define FR_WAKE_ENTRY	  5u  /* the code that enters the kernel, up to __entry_text_end */
-#define FR_WAKE_DEPTH	  64u /* frames that are looked at: a loopback's delivery has 40 */
+#define FR_WAKE_DEPTH	  64u /* frames that are looked at in a softirq: a loopback's delivery has 40 */
+#define FR_WAKE_DEPTH_IRQ 16u /* in an interrupt: what calls a timer's function is within the first ten */
 
 /* What the task was in while it waited. */
 #define FR_WAITED_IN(W)                                                              \

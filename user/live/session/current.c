@@ -73,6 +73,13 @@ void fr_preempt_offsets(const struct btf *btf, s64 *task_off, s64 *preempt_off)
 	*preempt_off = known ? cnt - rq : 0;
 }
 
+s64 fr_percpu_from_rq(const struct btf *btf, const char *name)
+{
+	s64 rq = percpu_offset(btf, "runqueues"), var = percpu_offset(btf, name);
+
+	return rq >= 0 && var >= 0 ? var - rq : 0;
+}
+
 /* fr_current_offset() by the kernel's types alone. */
 static s64 offset_by_types(const struct btf *btf)
 {

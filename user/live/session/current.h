@@ -22,4 +22,7 @@ void fr_current_find_on(int prog_fd, u32 cpu);
  */
 void fr_preempt_offsets(const struct btf *btf, s64 *task_off, s64 *preempt_off);
 
+/* Likewise of any per-CPU variable; 0: it is not known. */
+s64 fr_percpu_from_rq(const struct btf *btf, const char *name);
+
 #endif

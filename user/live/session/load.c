@@ -91,6 +91,7 @@ static void set_drift(struct load *l)
 	l->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(l->btf);
 	l->skel->rodata->fr_current_off = fr_current_offset(l->btf);
 	fr_preempt_offsets(l->btf, (s64 *)&l->skel->rodata->fr_preempt_task_off, (s64 *)&l->skel->rodata->fr_preempt_off);
+	l->skel->rodata->fr_hrtimers_off = fr_percpu_from_rq(l->btf, "hrtimer_bases");
 	l->skel->rodata->fr_can_cast = btf__find_by_name_kind(l->btf, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	l->skel->rodata->fr_calls_slow = l->skel->rodata->fr_current_off && fr_returns_are_slow();
 	l->skel->rodata->fr_page_shift = __builtin_ctzl(sysconf(_SC_PAGESIZE));
