@@ -267,7 +267,7 @@ static bool left_from(const struct fr_clues *c, const struct fr_waited *w)
 
 #define IDLE_LEAST_NS (2 * FR_MSEC_NS)
 #define MATE_LEAST_NS (20 * FR_MSEC_NS)
-#define TOGETHER_NS   (2 * FR_MSEC_NS)
+#define TOGETHER_NS   (10 * FR_MSEC_NS) /* to a CPU that is busy */
 
 /* Another thread of its process stopped likewise for long, and both may run again at the same moment: a quota is for all. */
 static const struct fr_waited *throttled_mate(const struct fr_clues *c, const struct fr_waited *w)
