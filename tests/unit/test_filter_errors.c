@@ -91,6 +91,10 @@ static const struct {
 	{"next_pid ~ \"1*\"", 9, "by name"},
 	{"id == openatt", 6, "did you mean openat?"},
 	{"sig == SIGSEGW", 7, "did you mean SIGSEGV?"},
+	{"event == wait && waker == foo", 26,
+	 "waker has no value called foo: it is one of unknown, task, softirq, irq, nmi, timer"},
+	{"event == sched_waking && waker in (irq, hog)", 40, "it is one of unknown, task, "},
+	{"id == qqqqqqqq", 6, "id has no value called qqqqqqqq"}, /* too many to be listed */
 	{"prev_state == DD", 14, "did you mean"},
 	{"vec == NET_RXX", 7, "did you mean NET_RX?"},
 	{"latency[0] > 1", 0, "no array"},

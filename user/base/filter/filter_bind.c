@@ -236,11 +236,14 @@ static bool is_event_beside(const struct fr_filter *f, const char *name)
 static int fail_value(struct fr_filter *f, const struct fr_node *field, const struct fr_node *n)
 {
 	const char *near = fr_filter_nearest_value(f, field, n->text);
+	char values[FR_FILTER_VALUES_SZ];
 
 	if (fr_filter_is_call(n->text))
 		return fr_filter_unknown_call(f, n);
 	if (near)
 		return fr_filter_fail(f, n->at, "%s has no value called %s: did you mean %s?", field->text, n->text, near);
+	if (fr_filter_list_values(f, field, values))
+		return fr_filter_fail(f, n->at, "%s has no value called %.63s: it is one of %s", field->text, n->text, values);
 	return fr_filter_fail(f, n->at, "%s has no value called %s", field->text, n->text);
 }
 

@@ -170,6 +170,51 @@ const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_n
 	return fr_nearest_likely(&near);
 }
 
+/* Has the list this name? */
+static bool is_listed(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+	const char *at;
+
+	for (at = list; (at = strstr(at, name)); at += len)
+		if ((at == list || at[-1] == ' ') && (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
+/* Add the names of a field's values. false: there are too many. */
+static bool list_names(const char *arch, const struct fr_field *f, char *list)
+{
+	struct fr_sys sys = {.arch = arch};
+	size_t len;
+	s64 v;
+
+	for (v = VALUE_FIRST; v <= VALUE_LAST; v++) {
+		const char *name = fr_sysname(&sys, f->style, v);
+
+		if (!name || is_listed(list, name))
+			continue;
+		len = strlen(list);
+		if (len + strlen(name) + strlen(", ") >= FR_FILTER_VALUES_SZ)
+			return false;
+		sprintf(list + len, "%s%s", len ? ", " : "", name);
+	}
+	return true;
+}
+
+bool fr_filter_list_values(const struct fr_filter *f, const struct fr_node *field, char list[FR_FILTER_VALUES_SZ])
+{
+	bool fits = true;
+	u32 nr;
+
+	*list = 0;
+	for (nr = 0; nr < FR_EVENT_MAX && fits; nr++)
+		if (field->field[nr] && fr_field_kind(field->field[nr]) == FR_VAL_NUM &&
+		    fr_sysname_style(field->field[nr]->style))
+			fits = list_names(f->arch, field->field[nr], list);
+	return fits && *list;
+}
+
 int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest)
 {
 	if (nearest)

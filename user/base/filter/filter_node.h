@@ -144,6 +144,10 @@ const char *fr_filter_nearest_event(const struct fr_schema *s, const char *to);
 const char *fr_filter_nearest_tier(const char *to);
 const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to);
 
+/* The names that a field's values can have, if these are few. */
+#define FR_FILTER_VALUES_SZ 100u
+bool fr_filter_list_values(const struct fr_filter *f, const struct fr_node *field, char list[FR_FILTER_VALUES_SZ]);
+
 /* In a comparison whose operands are bound: negative numbers beside arguments of system calls. Returns 0, -EINVAL or -ENOMEM.
  */
 int fr_filter_bind_args(struct fr_filter *f, struct fr_node *n);
