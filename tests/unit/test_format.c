@@ -20,6 +20,7 @@
 #include "show/format/format_json.h"
 #include "show/format/format_text.h"
 #include "unit/make_batch.h"
+#include "wait.h"
 
 #define SEC 1000000000ULL
 
@@ -282,12 +283,19 @@ static void test_styles(void **state)
 	mb_num(&w->m, "target_pid", 0);
 	assert_non_null(strstr(text(w), " target_comm=swapper/1 target_pid=0 "));
 	mb_row(&w->m, 1, 71, "trigger");
-	assert_non_null(strstr(text(w), " target_comm=<...> target_pid=0 "));
+	assert_null(strstr(text(w), "target_"));
 	assert_non_null(strstr(json(w, false), "\"target_comm\":null,\"target_pid\":0,"));
 	mb_num(&w->m, "target_pid", 71);
 	assert_non_null(strstr(json(w, false), "\"target_comm\":\"a "));
 	mb_row(&w->m, 1, 0, "latency");
 	assert_non_null(strstr(json(w, false), "\"comm\":\"swapper/1\",\"target_comm\":null,\"target_pid\":0,"));
+	/* a wait that a timer ended was ended by no task */
+	mb_row(&w->m, 1, 71, "wait");
+	mb_num(&w->m, "waker", FR_WAKER_timer);
+	assert_null(strstr(text(w), "waker_"));
+	assert_non_null(strstr(text(w), " waker=timer"));
+	mb_num(&w->m, "waker_pid", 9);
+	assert_non_null(strstr(text(w), " waker_pid=9 waker_comm=<...> "));
 }
 
 static void test_escapes(void **state)

@@ -40,16 +40,27 @@ static bool source(const struct fr_row *r, const struct fr_field *f, u64 *num)
  * In the kernel's events, task 0 is the CPU's idle task; in the recorder's own (a trigger of no task, a latency of a device,
  * a wait that no task ended) the field is 0 for none.
  */
-static bool is_none(const struct fr_row *r, const struct fr_field *f, u64 tid)
+static bool has_no_task_0(const struct fr_row *r)
 {
-	return !tid && f->from_idx >= 0 && (r->ev->group == FR_GROUP_MARK || r->ev->group == FR_GROUP_WAIT);
+	return r->ev->group == FR_GROUP_MARK || r->ev->group == FR_GROUP_WAIT;
+}
+
+bool fr_view_is_none(const struct fr_row *r, const struct fr_field *f)
+{
+	u64 tid;
+
+	if (!has_no_task_0(r))
+		return false;
+	if (f->kind == FR_KIND_DERIVED)
+		return f->rule == FR_RULE_COMM && f->from_idx >= 0 && source(r, f, &tid) && !tid;
+	return f->style == FR_STYLE_TID && !fr_row_num(r, f);
 }
 
 static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f, u64 tid)
 {
 	struct fr_who who = fr_names_who(v->names, tid, r->ts, r->cpu);
 
-	if (tid > FR_TID_MASK || !who.comm || is_none(r, f, tid))
+	if (tid > FR_TID_MASK || !who.comm || fr_view_is_none(r, f))
 		return (struct fr_val){.kind = FR_VAL_NONE};
 	return (struct fr_val){.kind = FR_VAL_TEXT, .text = who.comm, .len = who.len};
 }

@@ -55,6 +55,9 @@ static inline bool fr_is_stored_num(const struct fr_field *f)
 	return f->kind != FR_KIND_DERIVED && f->type <= FR_TYPE_s64;
 }
 
+/* Does a field that is a task's number or name say that there is none? Task 0 of kernel events is the idle one. */
+bool fr_view_is_none(const struct fr_row *r, const struct fr_field *f);
+
 /* As fr_view_field(), for fields that are not stored numbers. */
 struct fr_val fr_view_other(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f);
 

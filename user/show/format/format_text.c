@@ -318,22 +318,24 @@ static inline char *put_label(const struct fr_out *o, char *p, const struct fr_f
 	return p + f->label_len;
 }
 
-/* A stored number, the usual case. The native ABI is expected and not printed. */
+/* A stored number, the usual case. The native ABI is expected and not printed, nor is no task. */
 static void put_stored(const struct line *l, const struct fr_field *f)
 {
 	u64 v = fr_row_num(l->r, f);
 	char *p;
 
-	if (f->style == FR_STYLE_ABI && !v)
+	if (!v && (f->style == FR_STYLE_ABI || (f->style == FR_STYLE_TID && fr_view_is_none(l->r, f))))
 		return;
 	p = put_label(l->o, fr_out_room(l->o), f);
 	l->o->len = put_num(l, p, f, v) - l->o->buf;
 }
 
-/* Nor is a stack that was not taken. */
-static bool is_worth_a_word(const struct fr_field *f, const struct fr_val *v)
+/* Nor is a stack that was not taken, or the name of no task. */
+static bool is_worth_a_word(const struct line *l, const struct fr_field *f, const struct fr_val *v)
 {
-	return f->kind != FR_KIND_DERIVED || fr_field_kind(f) != FR_VAL_NUMS || v->len;
+	if (f->kind != FR_KIND_DERIVED)
+		return true;
+	return fr_field_kind(f) == FR_VAL_NUMS ? v->len : v->kind != FR_VAL_NONE || !fr_view_is_none(l->r, f);
 }
 
 static void put_field(const struct line *l, const struct fr_field *f)
@@ -346,7 +348,7 @@ static void put_field(const struct line *l, const struct fr_field *f)
 		return;
 	}
 	v = fr_view_other(l->view, l->r, f);
-	if (!is_worth_a_word(f, &v))
+	if (!is_worth_a_word(l, f, &v))
 		return;
 	o->len = put_label(o, fr_out_room(o), f) - o->buf;
 	put_value(l, f, &v);
