@@ -54,6 +54,7 @@ enum fr_waker {
 #define W(nr, name, doc) FR_WAKER_##name = nr,
 	FR_WAKERS(W)
 #undef W
+		FR_WAKER_CNT
 };
 
 /*

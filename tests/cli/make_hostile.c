@@ -116,7 +116,8 @@ static void put_sample(struct host_ring *main, struct host_ring *stack, size_t i
 static void put_main(struct host_ring *main, struct host_ring *stack, size_t i)
 {
 	struct fr_rec_sched_switch run = {.next_pid = tid_of(i), .prev_prio = 120, .next_prio = 120};
-	struct fr_rec_sched_waking waking = {.task = tid_of(i), .target_pid = tid_of((i + 1) % NAME_CNT), .prio = 120};
+	struct fr_rec_sched_waking waking = {
+		.task = FR_BY(tid_of(i), task), .target_pid = tid_of((i + 1) % NAME_CNT), .prio = 120};
 	struct fr_rec_signal_deliver signal = {.task = tid_of(i) | 1u << 24, .sig = 11, .code = 1, .addr = 8, .ip = 0x401000};
 	struct fr_rec_sched_switch leave = {.task = tid_of(i), .prev_state = 16, .prev_prio = 120, .next_prio = 120};
 

@@ -51,13 +51,13 @@ static void put_all(struct host_ring *ring, u16 cpu, u32 nr)
 	PUT(ring, block_rq_issue, tid, .dev = nr, .sector = nr, .nr_sector = 8, .bytes = 4096, .rwbs = "W");
 	PUT(ring, block_rq_complete, tid, .dev = nr, .sector = nr, .nr_sector = 8, .rwbs = "W");
 	PUT(ring, cpu_sample, tid | 1u << 24, .ip = 0x400000 + nr * 64ULL, .ustack_id = nr + 1);
-	PUT(ring, sched_waking, tid, .target_pid = next, .prio = 120, .target_cpu = cpu);
+	PUT(ring, sched_waking, FR_BY(tid, task), .target_pid = next, .prio = 120, .target_cpu = cpu);
 	PUT(ring, sched_switch, tid, .next_pid = next, .prev_state = 1, .prev_prio = 120, .next_prio = 120);
 }
 
 static void put_few(struct host_ring *ring, u16 cpu, u32 nr)
 {
-	PUT(ring, sched_waking, 2 + nr % 4, .target_pid = 2 + (nr + 1) % 4, .prio = 120, .target_cpu = cpu);
+	PUT(ring, sched_waking, FR_BY(2 + nr % 4, task), .target_pid = 2 + (nr + 1) % 4, .prio = 120, .target_cpu = cpu);
 	PUT(ring, sched_switch, 2 + nr % 4, .next_pid = 2 + (nr + 1) % 4, .prev_state = 1, .prev_prio = 120, .next_prio = 120);
 }
 

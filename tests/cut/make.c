@@ -89,7 +89,7 @@ static void put_turn(u32 n)
 	const u64 args[] = {n, 0x7ffd00000000ULL + n, 64};
 	struct fr_rec_sys_enter enter = {.task = tid, .id = n % 3 ? 0 : 257};
 
-	PUT(cpu, sched_waking, now[cpu], .target_pid = tid, .target_cpu = cpu);
+	PUT(cpu, sched_waking, FR_BY(now[cpu], task), .target_pid = tid, .target_cpu = cpu);
 	host_clock_ns += 1 * US + host_random() % 2000;
 	PUT(cpu, sched_switch, now[cpu], .next_pid = tid, .prev_state = n % 3);
 	now[cpu] = tid;

@@ -82,9 +82,10 @@ static void put_switch(u32 cpu, u16 state, enum doing then)
 		next->doing = RUNS;
 }
 
-static void put_waking(u32 cpu, struct task *t)
+/* by: the task's that has the CPU, with how it does it */
+static void put_waking(u32 cpu, u32 by, struct task *t)
 {
-	PUT(cpu, sched_waking, tid_on(cpu), .target_pid = t->tid);
+	PUT(cpu, sched_waking, by, .target_pid = t->tid);
 	t->doing = QUEUED;
 }
 
@@ -96,7 +97,7 @@ static void leave(u32 cpu)
 	bool sleeps = state == 1 || state == 2, early = sleeps && on_cpu[cpu] && !any(4);
 
 	if (early)
-		PUT(!cpu, sched_waking, tid_on(!cpu), .target_pid = on_cpu[cpu]->tid);
+		PUT(!cpu, sched_waking, FR_BY(tid_on(!cpu), task), .target_pid = on_cpu[cpu]->tid);
 	put_switch(cpu, state, sleeps && !early ? SLEEPS : QUEUED);
 }
 
@@ -127,7 +128,7 @@ static void interrupt(u32 cpu)
 	PUT(cpu, irq_handler_exit, tid_on(cpu), .irq = 30);
 	PUT(cpu, softirq_entry, tid_on(cpu), .vec = 1);
 	if (t)
-		put_waking(cpu, t);
+		put_waking(cpu, FR_BY(tid_on(cpu), softirq), t);
 	PUT(cpu, softirq_exit, tid_on(cpu), .vec = 1);
 }
 
@@ -176,7 +177,7 @@ static void step(u32 n)
 	else if (!any(6))
 		request(cpu);
 	else if (sleeper && !any(2))
-		put_waking(cpu, sleeper);
+		put_waking(cpu, FR_BY(tid_on(cpu), task), sleeper);
 	else
 		call(cpu, t);
 }

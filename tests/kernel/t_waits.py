@@ -4,13 +4,16 @@ import collections
 import contextlib
 import json
 import os
+import re
+import shutil
 import signal
 import socket
 import subprocess
 import tempfile
+import time
 
-from frtest import (FILTERED, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session, shared,
-                    test, wait_for)
+from frtest import (FILTERED, ROOT, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session,
+                    shared, test, wait_for)
 
 # Waits beside the scheduling that they are made of, by the exact clock; no samples, so the stack tier has the waits' stacks alone.
 WAITS = ("-p", "minimal", "-e", "wait", "--wait-min", "4ms", "-m", "8M", "--tier", "stack=1M", "--clock", "local", "--clock", "global:0")
@@ -174,6 +177,122 @@ def agrees_with_switches():
     check(len(missing) <= counts["over"] + counts["taken"] + counts["lost"], f"without a record: {missing}, counted: {counts}")
     check(got, "there are some")
     return f"{len(want)} waits, {len(missing)} of them beyond the budget"
+
+
+# ---- who woke whom, by all outputs ----
+
+def wakers_by_outputs(file, woken):
+    """By each output: the tids that it names as who woke this task."""
+    rep = json.loads(fr("report", "--json", "--no-symbols", "--top", "0", "--task", str(woken), file).stdout)
+    text = fr("report", "--no-symbols", "--top", "0", "--task", str(woken), file).stdout
+    rows = replay(file, "--pairs", "-f", f"event == sched_switch && next_pid == {woken}")
+    chosen = fr("replay", "--json", "-f", f"event == sched_switch && next_pid == {woken} && waker > 0", "--pairs", file).stdout
+    top = fr("top", "--once", "--size", "200x400", "--panel", "waits", file).stdout
+    trace, page = f"{file}.{woken}.pftrace", f"{file}.{woken}.html"
+    fr("export", "--to", "perfetto", "--no-symbols", "-o", trace, file)
+    said = {
+        "report, waits": {w["waker_tid"] for w in rep["waits"] if w["tid"] == woken and w["by"] == "task"},
+        "report, states": {s["waker_tid"] for s in rep["focus"]["states"] if s["did"] == "woken" and s["by"] == "task"},
+        "report, chain": {link["waker_tid"] for link in rep["focus"]["woken_by"] if link["tid"] == woken and link["by"] == "task"},
+        "report, page": {int(n) for n in re.findall(r"is woken by \S+ (\d+)", text)},
+        "replay": {row["waker"] for row in rows if "waker" in row},
+        "filter": {json.loads(line)["waker"] for line in chosen.splitlines()},
+        "top": {int(n) for n in re.findall(rf"^.*? {woken} +\S+ (\d+)  ", top, re.M)},
+        "perfetto": {by for by, to in json.loads(run("/usr/bin/python3", f"{ROOT}/tests/waits/perfetto.py", trace).stdout)["by_task"] if to == woken},
+    }
+    if shutil.which("node"):
+        fr("view", "-o", page, file)
+        wakes = json.loads(run("node", f"{ROOT}/tests/view/model.mjs", page).stdout)["wakes"]
+        said["page"] = {by for _, by, to in wakes if to == woken}
+    return said
+
+
+@contextlib.contextmanager
+def hog_on(cpu):
+    """A program that has this CPU, and makes no system call."""
+    p = subprocess.Popen([program("frt-hog", "spin"), "end", "100000"], preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+
+    def spins():
+        with open(f"/proc/{p.pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[11] != "0"
+    try:
+        wait_for(spins, "it has used the CPU")
+        yield p.pid
+    finally:
+        p.kill()
+        p.wait()
+
+
+@test("timers that wake tasks beside a hog: no output names the hog, nor goes on through it")
+def beside_a_hog():
+    cpu, name = min(os.sched_getaffinity(0)), shared(*WAITS)
+    with hog_on(cpu) as hog:
+        naps = [int(subprocess.run([helper("waits"), "sleep", f"frt-nap{ms}", str(ms), "20"], stdout=subprocess.PIPE, text=True, check=True,
+                                   preexec_fn=lambda: os.sched_setaffinity(0, {cpu})).stdout) for ms in (8, 1)]
+        file = dump(name)
+    events, told = replay(file), []
+    for tid, recorded in zip(naps, (True, False)):
+        on_hog = [e for e in events if e["event"] == "sched_waking" and e["target_pid"] == tid and e["tid"] == hog]
+        check(on_hog, f"timers of {tid} came on top of the hog")
+        equal({e["waker"] for e in on_hog} - {IRQ, SOFTIRQ}, set(), "by their own word")
+        records = [e for e in events if e["event"] == "wait" and e["tid"] == tid and e["blocked"]]
+        check(records or not recorded, f"{tid} has no record")
+        said = wakers_by_outputs(file, tid)
+        equal({k: v for k, v in said.items() if hog in v}, {}, "outputs that name the hog as the waker")
+        rep = json.loads(fr("report", "--json", "--no-symbols", "--task", str(tid), file).stdout)
+        by = {w["by"] for w in rep["waits"] if w["tid"] == tid}
+        check("timer" in by if recorded else by & {"irq", "softirq"}, f"what woke {tid}: {by}")
+        equal([link["tid"] for link in rep["focus"]["woken_by"] if link["tid"] == hog], [], "the chain goes on through the hog")
+        text = fr("report", "--no-symbols", "--top", "0", "--task", str(tid), file).stdout
+        equal([line for line in text.splitlines() if re.search("(woken by|<-).* frt-hog", line) and "frt-nap" in line], [], "lines of the page")
+        told.append(len(on_hog))
+    lines = [line for line in fr("replay", "-f", f"event == wait && tid == {naps[0]} && waker == timer", file).stdout.splitlines()]
+    check(lines, "waits that a timer ended")
+    equal([line for line in lines if "waker_pid" in line or "waker_comm" in line], [], "a timer has no task")
+    return f"{told[0]} long and {told[1]} short sleeps ended on top of the hog"
+
+
+@contextlib.contextmanager
+def redis():
+    """A server of its own, and a connection to it."""
+    if not shutil.which("redis-server"):
+        raise Skip("redis-server is not installed")
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    p = subprocess.Popen(["redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1", "--dir", tempfile.mkdtemp(dir=os.path.dirname(path("r")))],
+                         stdout=subprocess.DEVNULL)
+
+    def connection():
+        with contextlib.suppress(OSError):
+            return socket.create_connection(("127.0.0.1", port))
+    try:
+        wait_for(lambda: not connection() is None, "the server listens")
+        with connection() as c:
+            yield p.pid, c
+    finally:
+        p.kill()
+        p.wait()
+
+
+@test("redis on loopback: its client is the waker, though a softirq delivers")
+def loopback():
+    name, me = shared(*WAITS), os.getpid()
+    with redis() as (server, c):
+        for _ in range(20):
+            time.sleep(2 * WAIT_MIN_NS / 1e9)  # so that the server's wait is a long one
+            c.sendall(b"PING\r\n")
+            equal(c.recv(100), b"+PONG\r\n", "its answer")
+        file = dump(name)
+    events = replay(file)
+    waits = [e for e in events if e["event"] == "wait" and e["tid"] == server and e["blocked"]]
+    mine = [e for e in waits if (e["waker"], e["waker_pid"]) == (TASK, me)]
+    check(mine, f"waits that the client ended: {[(e['waker'], e['waker_pid']) for e in waits]}")
+    softirqs = [e for e in events if e["event"] == "sched_waking" and e["target_pid"] == server and e["tid"] == me and e["waker"] == SOFTIRQ]
+    check(softirqs, "the waking itself says: a softirq")
+    said = wakers_by_outputs(file, server)
+    equal({k: v for k, v in said.items() if me not in v and k not in ("report, states", "report, chain", "report, page")}, {}, "outputs that do not name the client")
+    return f"{len(mine)} of {len(waits)} waits of the server"
 
 
 def fork_at(pid, *args):

@@ -11,7 +11,7 @@
  *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
- * which ~ stands; arrays are numbers with commas between them.
+ * which ~ stands; arrays are numbers with commas between them. A waking is its task's, if it does not say otherwise.
  */
 #include "unit/host_ring.h"
 
@@ -120,6 +120,7 @@ static void put_event(char *args)
 		die("event: NS CPU NAME TID");
 	id = strtoul(tid, NULL, 0);
 	memcpy(rec + 8, &id, sizeof(id));
+	rec[11] = ev->nr == FR_EV_sched_waking ? FR_WAKER_task : 0;
 	sz = ev->fixed_sz;
 	while ((field = strtok(NULL, " \n"))) {
 		now = put_field(ev, rec, field);

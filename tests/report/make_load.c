@@ -88,10 +88,16 @@ static void switch_task(u32 cpu)
 		task[next].runs = true;
 }
 
+/* Most wakings are their task's. What they say need not agree with handlers that have events: real ones have lost such. */
 static void wake(u32 cpu)
 {
-	PUT(cpu, FR_TIER_MAIN, sched_waking, tid_on(cpu), .target_pid = task[any(TASK_CNT)].tid, .prio = 120,
-	    .target_cpu = any(CPU_CNT));
+	static const u8 how[] = {FR_WAKER_task, FR_WAKER_task, FR_WAKER_irq,	 FR_WAKER_task,
+				 FR_WAKER_task, FR_WAKER_task, FR_WAKER_softirq, FR_WAKER_task,
+				 FR_WAKER_task, FR_WAKER_task, FR_WAKER_unknown, FR_WAKER_task};
+	static u32 nr;
+
+	PUT(cpu, FR_TIER_MAIN, sched_waking, tid_on(cpu) | (u32)how[nr++ % sizeof(how)] << 24,
+	    .target_pid = task[any(TASK_CNT)].tid, .prio = 120, .target_cpu = any(CPU_CNT));
 }
 
 static void put_enter(u32 cpu, u32 tid, s32 id)
@@ -252,7 +258,8 @@ static void switch_to(u32 cpu, int next, u16 state)
 static void wake_it(u32 cpu, int nr)
 {
 	pass_time();
-	PUT(cpu, FR_TIER_MAIN, sched_waking, tid_on(cpu), .target_pid = task[nr].tid, .prio = 120, .target_cpu = cpu);
+	PUT(cpu, FR_TIER_MAIN, sched_waking, FR_BY(tid_on(cpu), task), .target_pid = task[nr].tid, .prio = 120,
+	    .target_cpu = cpu);
 }
 
 /* All tasks sleep; then each wakes the next one, up to the task in focus; one is preempted in between, which changes nothing.

@@ -40,7 +40,7 @@ has_all() {
 		    assert f["begins"] and f["ends"] and f["latency"]["count"] and not f["bytes"], f
 		assert not any(x["begins"] for x in r["block"] if x["rw"] == "W")
 		assert {x["in"] for x in r["offcpu"]} == {"none", "syscall", "fault"}
-		assert {x["by"] for x in r["waits"]} == {"task", "irq", "softirq"}
+		assert {x["by"] for x in r["waits"]} == {"task", "irq", "softirq", "unknown"}
 		f = r["focus"]
 		assert f["tid"] == 103 and len(f["events"]) == 64 and len(f["syscalls"]) > 3 and len(f["states"]) > 20, f
 		assert len(f["woken_by"]) == 3 and f["stack"]["from"] == "crash" and len(f["stack"]["user"]) == 2, f
@@ -74,7 +74,7 @@ whatever_it_does() {
 	done <<- EOF
 		103 runs 3 the latest first,
 		105 sleeps 2 it sleeps: what woke it last,
-		106 runs 2 the latest first,
+		106 runs 1 the latest first,
 		119 waits 2 it waits for a CPU,
 	EOF
 	status 0 report --task 119 "$snap" && prints 'has not run since$'

@@ -3,7 +3,7 @@
 import collections
 
 from pairs import Pairs
-from waits import Wakers
+from waits import WAKERS, Wakers
 
 PREEMPTED = 256
 
@@ -11,7 +11,7 @@ PREEMPTED = 256
 FILTER_LACKS = {
     "event != sys_exit": ("call",),
     "event != sched_switch || next_pid > 110": ("off", "wake"),
-    "event ~ \"sched_*\" || event ~ \"irq*\" || event == softirq_entry": ("call", "wakers"),
+    "event ~ \"sched_*\" || event ~ \"irq*\" || event == softirq_entry": ("call", "softirq"),
 }
 
 
@@ -307,17 +307,24 @@ class Tables:
             return t.left[0] >= self.pairs.blind and "off" not in self.pairs.lacks
         return t.ran[0] >= self.cpu(t.ran[1]).gap_ns
 
+    def who_woke(self, row, c):
+        """The wait's record, then a handler that has events, then the waking's own word; one that begins a task has none."""
+        said = self.wakers.find(row["target_pid"], row["ts"])
+        if c.irq is not None and said in (None, "irq") and "irq" not in self.pairs.lacks:
+            return "irq", c.irq
+        if c.softirq is not None and said in (None, "softirq") and "softirq" not in self.pairs.lacks:
+            return "softirq", c.softirq
+        word = row.get("waker", 0) if row["event"] == "sched_waking" else WAKERS.index("task")
+        how = said or (WAKERS[word] if word < len(WAKERS) else "unknown")
+        return how, row["tid"] if how == "task" else None
+
     def on_sched_waking(self, row, c, t, pair, counts, rated):
         target = self.task(row["target_pid"])
-        by, nr = ("irq", c.irq) if c.irq is not None else ("softirq", c.softirq) if c.softirq is not None else ("task", row["tid"])
-        other = self.wakers.find(row["target_pid"], row["ts"]) if by == "task" else None
-        by, nr = (other, None) if other else (by, nr)
+        by, nr = self.who_woke(row, c)
         target.comm = row["target_comm"]
-        t.sums.n["wakes"] += counts
+        t.sums.n["wakes"] += counts and by == "task"
         if target.tid and target.tid == self.focus != row["tid"]:
             self.note(row)
-        if "wakers" in self.pairs.lacks:
-            return
         if target.tid and target.tid == self.focus:
             self.step(row, "woken", by=by, nr=nr)
         if not pair.woke:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The long waits of `report --json`, made again from the rows of event wait, and the wakings that no task did by these."""
+"""The long waits of `report --json`, made again from the rows of event wait, and who did wakings by these."""
 import bisect
 import collections
 import re
@@ -7,7 +7,6 @@ import re
 SLEEPS = 0xff  # states in which a task is not runnable
 IN = ("call", "user", "kernel")
 WAKERS = ("unknown", "task", "softirq", "irq", "nmi", "timer")
-LATE_NS = 50000
 
 
 def child(pid):
@@ -139,15 +138,14 @@ def check_still(c, rep, info):
 
 
 class Wakers:
-    """Wakings that no task did."""
+    """Who did wakings, by the waits that they ended."""
 
     def __init__(self, rows):
         self.of = collections.defaultdict(list)
         for r in rows:
-            how = WAKERS[r["waker"]] if r["event"] == "wait" else "task"
-            if how == "task" or not r["state"] & SLEEPS or r["queued"] > r["off"]:
-                continue
-            self.of[r["tid"]].append((r["ts"] - r["queued"], r["ts"] - r["off"] - (LATE_NS if how == "unknown" else 0), how))
+            how = WAKERS[r["waker"]] if r["event"] == "wait" else "unknown"
+            if how != "unknown" and r["state"] & SLEEPS and r["queued"] <= r["off"]:
+                self.of[r["tid"]].append((r["ts"] - r["queued"], r["ts"] - r["off"], how))
         for spans in self.of.values():
             spans.sort()
 

@@ -37,7 +37,8 @@ static void put_turns(u32 cpu_cnt, u32 task_cnt, u32 cnt)
 		u32 cpu = i % cpu_cnt, next = 1000 + i % task_cnt;
 
 		host_clock_ns += 700;
-		PUT((cpu + 1) % cpu_cnt, sched_waking, on[(cpu + 1) % cpu_cnt], .target_pid = (s32)next, .prio = 120);
+		PUT((cpu + 1) % cpu_cnt, sched_waking, FR_BY(on[(cpu + 1) % cpu_cnt], task), .target_pid = (s32)next,
+		    .prio = 120);
 		host_clock_ns += 300;
 		PUT(cpu, sched_switch, on[cpu], .next_pid = (s32)next, .prev_state = 1, .prev_prio = 120, .next_prio = 120);
 		on[cpu] = next;
@@ -115,7 +116,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < cpu_cnt; i++)
 		ring[i] = host_ring_new(i, FR_TIER_MAIN, SLOT_CNT, PAGES);
 	if (one)
-		PUT(0, sched_waking, 1000, .target_pid = 1001, .prio = 120);
+		PUT(0, sched_waking, FR_BY(1000, task), .target_pid = 1001, .prio = 120);
 	else if (!none)
 		put_turns(cpu_cnt, many ? TASK_CNT : 6, many ? 12000 : 400);
 	err = put_all(w, argv[1], cpu_cnt);

@@ -129,6 +129,9 @@ __attribute__((unused)) static int host_ring_put(struct host_ring *h, u32 event,
 #define host_ring_put_rec(h, name, rec) \
 	(FR_EV_##name == FR_EV_sched_waking ? host_ring_put_waking(h, (const void *)(rec)) : host_ring_put_form(h, name, rec))
 
+/* .task of a waking that was made so: FR_BY(tid, softirq) */
+#define FR_BY(tid, how) ((tid) | (u32)FR_WAKER_##how << 24)
+
 /* As a recorder does it: in the short form. */
 __attribute__((unused)) static int host_ring_put_waking(struct host_ring *h, const struct fr_rec_sched_waking *rec)
 {

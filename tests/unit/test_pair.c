@@ -79,7 +79,7 @@ static const struct fr_pair *sw(struct world *w, u16 cpu, u64 ts, u32 prev, u64 
 
 static const struct fr_pair *waking(struct world *w, u16 cpu, u64 ts, u32 waker, u32 tid)
 {
-	return row1(w, cpu, ts, waker, "sched_waking", "target_pid", tid);
+	return row3(w, cpu, ts, waker, "sched_waking", "target_pid", tid, "waker", FR_WAKER_task, NULL, 0);
 }
 
 static const struct fr_pair *enter(struct world *w, u16 cpu, u64 ts, u32 tid, u64 id, u64 abi)

@@ -57,7 +57,7 @@ static void row(u16 cpu, u64 ts, u32 tid, const char *event, const char *f1, u64
 
 static void say_waker(const struct fr_span_waker *w)
 {
-	static const char *const by[] = {"task", "irq", "softirq"};
+	static const char *const by[] = {"task", "irq", "softirq", "other"};
 	size_t len = strlen(text);
 
 	if (w->ns)
@@ -94,8 +94,14 @@ static const char *sw(u16 cpu, u64 ts, u32 prev, u64 state, u32 next)
 /* Does it count? */
 static bool wakes(u16 cpu, u64 ts, u32 waker, u32 tid)
 {
-	row(cpu, ts, waker, "sched_waking", "target_pid", tid, NULL, 0);
+	row(cpu, ts, waker, "sched_waking", "target_pid", tid, "waker", FR_WAKER_task);
 	return fr_pairs_row(p)->woke;
+}
+
+/* It says so itself. */
+static void woken(u64 ts, u32 bystander, u32 tid, u64 word)
+{
+	row(0, ts, bystander, "sched_waking", "target_pid", tid, "waker", word);
 }
 
 static void enters(u16 cpu, u64 ts, u32 tid, u64 id, u64 abi)
@@ -215,6 +221,116 @@ static void test_interrupts(void **state)
 	assert_string_equal(now(14), "not off, woken 2800 by task 11");
 }
 
+/* The local timer's interrupt has no event, nor have softirqs that were left out: the waking itself says that no task did it.
+ */
+static void test_own_word(void **state)
+{
+	(void)state;
+	sw(0, 1000, 0, 0, 10);
+	sw(0, 2000, 10, 1, 11);
+	woken(2200, 11, 10, FR_WAKER_irq);
+	assert_string_equal(now(10), "left 2000 in state 1, woken 2200 by other 3");
+	sw(0, 3000, 11, 0, 10);
+	assert_int_equal(pair.latency_ns, 800);
+	assert_int_equal(pair.waker, 0);
+	woken(4000, 10, 20, FR_WAKER_softirq);
+	assert_string_equal(now(20), "not off, woken 4000 by other 2");
+	woken(4100, 10, 21, FR_WAKER_unknown);
+	assert_string_equal(now(21), "not off, woken 4100 by other 0");
+	woken(4200, 10, 22, 183); /* no word of ours */
+	assert_string_equal(now(22), "not off, woken 4200 by other 0");
+	woken(4300, 10, 23, FR_WAKER_task);
+	assert_string_equal(now(23), "not off, woken 4300 by task 10");
+	row(0, 4400, 10, "sched_wakeup_new", "target_pid", 24, NULL, 0); /* only a task begins one */
+	assert_string_equal(now(24), "not off, woken 4400 by task 10");
+	/* events of handlers have their number */
+	row(0, 5000, 10, "irq_handler_entry", "irq", 9, NULL, 0);
+	woken(5100, 10, 25, FR_WAKER_irq);
+	assert_string_equal(now(25), "not off, woken 5100 by irq 9");
+	/* some of them were cut away: what began may have ended */
+	fr_pairs_lack(p, 1u << FR_PAIR_IRQ, 6000);
+	woken(5200, 10, 26, FR_WAKER_task);
+	assert_string_equal(now(26), "not off, woken 5200 by task 10");
+}
+
+/* A file whose wakings have no such word. */
+static void test_no_word(void **state)
+{
+	static const char other[] = "flightrec-schema 1\nevent 2 sched_waking main sched a task is woken\n"
+				    "field s32 target_pid TID which one\nfield s16 prio DEC how urgent\n";
+	struct fr_schema *s = NULL;
+	struct fr_pair_rule rule;
+
+	(void)state;
+	assert_int_equal(fr_schema_parse(other, strlen(other), &s), 0);
+	mb_free(&rows[0]);
+	mb_init(&rows[0], s, 0, 0);
+	row(0, 1000, 11, "sched_waking", "target_pid", 10, "prio", FR_WAKER_task);
+	assert_string_equal(now(10), "not off, woken 1000 by other 0");
+	assert_int_equal(fr_pairs_rule(p, s, 2, &rule), 0);
+	assert_int_equal(rule.col_cnt, 1); /* what it lacks is no column */
+	mb_free(&rows[0]);
+	mb_init(&rows[0], fr_schema_builtin(), 0, 0);
+	fr_schema_free(s);
+}
+
+static enum fr_waker record_says;
+
+static enum fr_waker waker_by_record(const void *arg, u32 tid, u64 ts)
+{
+	(void)arg;
+	(void)ts;
+	return tid == 10 ? record_says : FR_WAKER_unknown;
+}
+
+/* What the record of the wait says is believed first: of a softirq in the sender's own call, that the sender is the waker. */
+static void test_record_first(void **state)
+{
+	static const struct {
+		enum fr_waker record, word;
+		const char *event, *field, *by;
+		u32 waker; /* of the pair */
+	} cases[] = {
+		{FR_WAKER_task, FR_WAKER_softirq, "softirq_entry", "vec", "task 11", 11},
+		{FR_WAKER_task, FR_WAKER_softirq, NULL, NULL, "task 11", 11},
+		{FR_WAKER_timer, FR_WAKER_irq, NULL, NULL, "other 5", 0},
+		{FR_WAKER_timer, FR_WAKER_softirq, "softirq_entry", "vec", "other 5", 0},
+		{FR_WAKER_irq, FR_WAKER_irq, "irq_handler_entry", "irq", "irq 3", 0},
+		{FR_WAKER_irq, FR_WAKER_irq, "softirq_entry", "vec", "other 3", 0}, /* the timer's, on top of it */
+		{FR_WAKER_softirq, FR_WAKER_softirq, "softirq_entry", "vec", "softirq 3", 0},
+		{FR_WAKER_softirq, FR_WAKER_softirq, NULL, NULL, "other 2", 0},
+		{FR_WAKER_unknown, FR_WAKER_task, NULL, NULL, "task 11", 11},
+		{FR_WAKER_unknown, FR_WAKER_softirq, "softirq_entry", "vec", "softirq 3", 0},
+		{FR_WAKER_unknown, FR_WAKER_unknown, NULL, NULL, "other 0", 0},
+	};
+	char want[64];
+	u64 ts = 0;
+	size_t i;
+
+	(void)state;
+	fr_pairs_set_wakers(p, waker_by_record, NULL);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *event = cases[i].event;
+		char ends[32];
+
+		ts += 100000;
+		record_says = cases[i].record;
+		sw(1, ts, 0, 0, 10);
+		sw(1, ts + 1000, 10, 1, 0);
+		if (event)
+			row(0, ts + 2000, 11, event, cases[i].field, 3, NULL, 0);
+		woken(ts + 3000, 11, 10, cases[i].word);
+		if (event) {
+			snprintf(ends, sizeof(ends), "%s", event[0] == 's' ? "softirq_exit" : "irq_handler_exit");
+			row(0, ts + 4000, 11, ends, cases[i].field, 3, NULL, 0);
+		}
+		snprintf(want, sizeof(want), "left %u in state 1, woken %u by %s", (u32)ts + 1000, (u32)ts + 3000, cases[i].by);
+		assert_string_equal(sw(1, ts + 5000, 0, 0, 10), want);
+		assert_int_equal(pair.waker, cases[i].waker);
+		sw(1, ts + 6000, 10, 1, 0);
+	}
+}
+
 /* The end of a handler that was begun before a gap may be in it. */
 static void test_interrupt_before_gap(void **state)
 {
@@ -304,6 +420,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_woken_early, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_why, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_interrupts, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_own_word, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_word, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_record_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_interrupt_before_gap, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_lives, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_exec, set_up, tear_down),

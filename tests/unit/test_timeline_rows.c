@@ -34,7 +34,7 @@ static u64 since;	    /* the window's begin, 0: none */
 	} while (0)
 
 #define SWITCH(at, cpu, from, state, to) PUT(at, cpu, sched_switch, from, .next_pid = (to), .prev_state = (state))
-#define WAKE(at, cpu, by, whom)		 PUT(at, cpu, sched_waking, by, .target_pid = (whom))
+#define WAKE(at, cpu, by, whom)		 PUT(at, cpu, sched_waking, FR_BY(by, task), .target_pid = (whom))
 
 /* ---- a snapshot of them ---- */
 

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""perfetto.py TRACE: as JSON, the wakings of a Perfetto trace, [task, common_flags], and its slices of waits."""
+"""perfetto.py TRACE: as JSON, the wakings of a Perfetto trace, [task, common_flags], those of them that the reader puts down to a task,
+[task, woken], and its slices of waits."""
 import json
 import sys
 
@@ -37,13 +38,14 @@ def first(b, nr, default=None):
 def main(path):
     with open(path, "rb") as f:
         trace = f.read()
-    wakings, slices, open_slices = [], [], {}
+    wakings, by_task, slices, open_slices = [], [], [], {}
     for _, packet in fields(trace):
         bundle, track, ts = first(packet, 1), first(packet, 11), first(packet, 8)
         for event in [v for k, v in fields(bundle or b"") if k == 2]:
             waking = first(event, 20)
             if waking is not None:
                 wakings.append([first(waking, 2), first(event, 5, 0)])
+                by_task += [] if wakings[-1][1] else [[first(event, 2), wakings[-1][0]]]
         if not track:
             continue
         uuid, kind = first(track, 11), first(track, 9)
@@ -56,7 +58,7 @@ def main(path):
         elif kind == 2 and uuid in open_slices:
             s = open_slices.pop(uuid)
             slices.append(dict(s, ns=ts - s["ts"]))
-    print(json.dumps(dict(wakings=wakings, slices=slices, open=len(open_slices))))
+    print(json.dumps(dict(wakings=wakings, by_task=by_task, slices=slices, open=len(open_slices))))
 
 
 main(sys.argv[1])

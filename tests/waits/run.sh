@@ -29,32 +29,38 @@ head_lines() {
 		'fact trigger_tid 101' 'fact trigger_comm worker' 'fact trigger_ts 849500000' 'horizon 0 0' 'horizon 1 0' \
 		'process 100 1 0 1 server' 'thread 101 100 1 worker' 'process 200 1 0 1 client' 'process 300 1 0 1 hog' 'process 400 1 0 1 shell'
 }
-# waited TS TID WAKER_TID QUEUED FIELD...: a task gets CPU 0 from hog, after a wait that this one ended; 300, hog: an interrupt on top of it
+# waited TS TID WAKER_TID QUEUED FIELD...: a task gets CPU 0 from hog, after a wait that this one ended; 300, hog: an interrupt on top of it.
+# word: what the waking says, as of its context (1 task, 2 softirq, 3 irq)
 waited() {
 	local ts=$1 tid=$2 by=$3 queued=$4 woken
 	shift 4
 	woken=$((ts - 100 - queued))
 	[[ $by == 300 || $by == 0 ]] || echo "event $((woken - 500)) 1 sched_switch 0 next_pid=$by prev_state=0"
-	[[ $by == 0 ]] || echo "event $woken $((by != 300)) sched_waking $by target_pid=$tid target_cpu=0 prio=120"
+	[[ $by == 0 ]] || echo "event $woken $((by != 300)) sched_waking $by target_pid=$tid target_cpu=0 prio=120 waker=${word:-1}"
 	[[ $by == 300 || $by == 0 ]] || echo "event $((woken + 500)) 1 sched_switch $by next_pid=0 prev_state=1"
 	echo "event $((ts - 100)) 0 sched_switch 300 next_pid=$tid prev_state=256"
 	echo "event $ts 0 wait $tid queued=$queued $*"
 	echo "event $((ts + 1000)) 0 sched_switch $tid next_pid=300 prev_state=1"
 }
-# A lock that server held, a log that it synced, timers and sockets.
+# A lock that server held, a log that it synced, timers and sockets. Client has woken hog, which from then on is only interrupted; server's
+# softirq delivers to worker in its own call.
 {
 	head_lines
-	echo 'fact wait_min_ns 1000000'
-	waited 100000000 100 300 1000000 id=230 off=51000000 blocked=50000000 state=1 waker=3
-	waited 200000000 100 300 2000 id=74 arg0=5 off=20000000 blocked=19998000 state=2 waker=2 object=ext4:/var/wal/1
-	waited 300000000 100 300 2000 id=74 arg0=5 off=30000000 blocked=29998000 state=2 waker=2 object=ext4:/var/wal/1
+	printf '%s\n' 'fact wait_min_ns 1000000' 'event 50000 1 sched_switch 0 next_pid=200 prev_state=0' 'event 51000 1 sched_waking 200 target_pid=300' \
+		'event 51500 1 sched_switch 200 next_pid=0 prev_state=1' 'event 52000 0 sched_switch 0 next_pid=300 prev_state=0'
+	word=3 waited 100000000 100 300 1000000 id=230 off=51000000 blocked=50000000 state=1 waker=3
+	word=2 waited 200000000 100 300 2000 id=74 arg0=5 off=20000000 blocked=19998000 state=2 waker=2 object=ext4:/var/wal/1
+	word=2 waited 300000000 100 300 2000 id=74 arg0=5 off=30000000 blocked=29998000 state=2 waker=2 object=ext4:/var/wal/1
 	waited 400000000 200 0 5000000 id=-1 waited_in=1 off=5000000 state=256
-	waited 500000000 200 300 2000 id=45 arg0=3 off=4000000 blocked=3998000 state=1 object=tcp:127.0.0.1:4000-127.0.0.1:80
+	word=0 waited 500000000 200 300 2000 id=45 arg0=3 off=4000000 blocked=3998000 state=1 object=tcp:127.0.0.1:4000-127.0.0.1:80
 	waited 600000000 400 200 2000 id=61 arg0=200 off=3000000 blocked=2998000 state=1 waker=1 waker_pid=200
-	waited 800000000 101 100 1000000 id=202 arg0=0x5000 off=700000000 blocked=699000000 state=1 waker=1 waker_pid=100
-	waited 850000000 101 300 2000 id=7 arg1=3 off=2000000 blocked=1998000 state=1 waker=3
+	word=2 waited 800000000 101 100 1000000 id=202 arg0=0x5000 off=700000000 blocked=699000000 state=1 waker=1 waker_pid=100
+	word=3 waited 850000000 101 300 2000 id=7 arg1=3 off=2000000 blocked=1998000 state=1 waker=5
 } > "$tmp/lines"
 made "$snap" < "$tmp/lines" || exit
+# The same without records: only the wakings tell.
+untold=$tmp/untold.flight
+grep -v ' wait ' "$tmp/lines" | made "$untold" || exit
 
 whose_waits() {
 	status 0 report --json "$snap" || return
@@ -73,11 +79,12 @@ sums_by_four() {
 		["client", null, null, null, null, 1, 5000000],
 		["client", "recvfrom", "tcp:127.0.0.1:4000-127.0.0.1:80", "unknown", null, 1, 4000000],
 		["shell", "wait4", "child 200", "task", "client", 1, 3000000],
-		["worker", "poll", "3 descriptors", "irq", null, 1, 2000000]]' || { jq -c '.long_waits.all.sums[]' "$tmp/out"; return 1; }
+		["worker", "poll", "3 descriptors", "timer", null, 1, 2000000]]' || { jq -c '.long_waits.all.sums[]' "$tmp/out"; return 1; }
 	holds '.long_waits.all.sums[2] | .longest_ns == 30000000 and .longest_ts == 300000000'
 }
 # Another program makes all figures of the report from the rows again.
 figures() {
+	/usr/bin/python3 tests/report/check.py "$untold" && /usr/bin/python3 tests/report/check.py "$untold" --task 101 || return
 	/usr/bin/python3 tests/report/check.py "$snap" && /usr/bin/python3 tests/report/check.py "$snap" --task 200
 }
 # The trigger's task comes first, then its process, then all.
@@ -92,7 +99,7 @@ in_this_order() {
 # What a filter or a window leaves out is in no figure.
 as_asked() {
 	status 0 report --json -f 'blocked > 25ms && object ~ "*wal*"' "$snap" && holds '.long_waits.all | .count == 1 and .off_ns == 30000000 and .sums[0].count == 1' &&
-		status 0 report --json --since 350ms "$snap" && holds '.long_waits.all.count == 4' &&
+		status 0 report --json --since 450ms "$snap" && holds '.long_waits.all.count == 4' &&
 		status 0 report --json --top 2 "$snap" && holds '.long_waits.all | (.sums | length) == 2 and (.longest | length) == 2 and .count == 8' &&
 		status 0 report --json --task 200 "$snap" && holds '.long_waits | .task.count == 2 and .process.count == 2'
 }
@@ -105,11 +112,13 @@ replay_finds() {
 		8 event == wait
 		2 event == wait && blocked > 50ms || event == wait && blocked == 50ms
 		1 event == wait && blocked > 25ms && object ~ "*wal*"
-		2 event == wait && waker == irq
+		1 event == wait && waker == irq
+		1 event == wait && waker == timer && waker_pid == 0
 		1 event == wait && waker == task && waker_pid == 100
 		2 event == wait && id == fsync
 		1 event == wait && queued > 1ms
 	END
+	status 0 "$FLIGHTREC" replay -f 'event == wait && waker == timer' "$snap" && prints ' waker=timer' && is_silent 'waker_|<\.\.\.>' || return
 	status 0 "$FLIGHTREC" replay -f 'event == wait && object ~ "*wal*"' "$snap" && prints 'id=fsync .*state=D .*waker=softirq .*object="?ext4:/var/wal/1' || return
 	status 0 "$FLIGHTREC" replay --json -f 'event == wait && waker == task' "$snap" && holds -s 'map([.waker_pid, .blocked]) == [[200, 2998000], [100, 699000000]]' &&
 		status 0 "$FLIGHTREC" export --to csv -f 'event == wait' "$snap" && prints '^[^,]*' && [[ $(grep -c 'ext4:/var/wal/1' "$tmp/out") == 2 ]]
@@ -139,20 +148,56 @@ not_ended() {
 # The wakings of six waits are events of hog, on top of which an interrupt came: nobody says that hog woke anyone.
 nobody_blames_the_bystander() {
 	status 0 report --json --task 101 "$snap" || return
-	holds '[.waits[] | [.comm, .by, .waker_comm, .count]] | sort == [["client", "unknown", null, 1], ["server", "irq", null, 1], ["server", "softirq", null, 2],
-		["shell", "task", "client", 1], ["worker", "irq", null, 1], ["worker", "task", "server", 1]]' || { jq -c '.waits[]' "$tmp/out"; return 1; }
-	holds '[.focus.states[] | select(.did == "woken") | [.by, .waker_tid]] == [["task", 100], ["irq", null]]' || return
+	holds '[.waits[] | [.comm, .by, .waker_comm, .count]] | sort == [["client", "unknown", null, 1], ["hog", "task", "client", 1], ["server", "irq", null, 1],
+		["server", "softirq", null, 2], ["shell", "task", "client", 1], ["worker", "task", "server", 1], ["worker", "timer", null, 1]]' || { jq -c '.waits[]' "$tmp/out"; return 1; }
+	holds '[.focus.states[] | select(.did == "woken") | [.by, .waker_tid]] == [["task", 100], ["timer", null]]' || return
+	holds '[.tasks[] | select(.wakes > 0) | [.comm, .wakes]] | sort == [["client", 2], ["server", 1]]' || return
 	# the chain ends there: nobody knows what the softirq was there for
 	status 0 report --json --task 100 --until 250ms "$snap" && holds '[.focus.woken_by[].by] == ["softirq"]' || return
 	for what in 'report --top 0 --task 100' 'report --top 0 --task 101' 'report --top 0 --task 200'; do
-		status 0 "$FLIGHTREC" $what "$snap" && is_silent '(woken by|<-) +hog' && prints '(woken by|<-) +an interrupt or timer|(woken by|<-) +an unknown cause' || return
+		status 0 "$FLIGHTREC" $what "$snap" && is_silent '(woken by|<-) +hog' && prints '(woken by|<-) +(an interrupt or|a) timer|(woken by|<-) +an unknown cause' || return
 	done
 	status 0 "$FLIGHTREC" replay --pairs "$snap" && is_silent 'waker=300' && prints ' waker=100( |$)' && prints ' waker=200( |$)'
 }
+# Of a sleep that has no record, the waking's own word tells the context: no task is named unless it is `task`.
+nor_without_a_record() {
+	status 0 report --json --task 101 "$untold" || return
+	holds '[.waits[] | [.comm, .by, .waker_comm, .count]] | sort == [["client", "unknown", null, 1], ["hog", "task", "client", 1], ["server", "irq", null, 1],
+		["server", "softirq", null, 2], ["shell", "task", "client", 1], ["worker", "irq", null, 1], ["worker", "softirq", null, 1]]' || { jq -c '.waits[]' "$tmp/out"; return 1; }
+	holds '[.focus.states[] | select(.did == "woken") | [.by, .waker_tid]] == [["softirq", null], ["irq", null]]' &&
+		holds '[.tasks[] | select(.wakes > 0) | [.comm, .wakes]] == [["client", 2]]' &&
+		status 0 report --json --task 100 --until 250ms "$untold" && holds '[.focus.woken_by[].by] == ["softirq"]' || return
+	status 0 report --top 0 --task 101 "$untold" && is_silent '(woken by|<-) +(hog|server)' && prints 'woken by an interrupt or timer' || return
+	status 0 "$FLIGHTREC" replay --pairs "$untold" && is_silent ' waker=(300|100)' && prints ' waker=200( |$)' || return
+	status 0 "$FLIGHTREC" top --once --size 160x60 --panel waits "$untold" && is_silent '^ *[a-z]+ [0-9]+ +(hog 300|server 100)' && prints 'worker 101 +a softirq' || return
+	status 0 "$FLIGHTREC" export --to perfetto -o "$tmp/untold.pftrace" "$untold" && /usr/bin/python3 tests/waits/perfetto.py "$tmp/untold.pftrace" > "$tmp/out" &&
+		holds '.wakings | sort == [[100, 8], [100, 16], [100, 16], [101, 8], [101, 16], [200, 0], [300, 0], [400, 0]]' || { cat "$tmp/out"; return 1; }
+	command -v node > /dev/null || return 0
+	status 0 "$FLIGHTREC" export --to html -o "$tmp/untold.html" "$untold" && status 0 node tests/view/model.mjs "$tmp/untold.html" &&
+		holds '[.wakes[] | [.[1], .[2]]] | sort == [[200, 300], [200, 400]]'
+}
+# Arrows of pages are the wakings that tasks did, by another program: of these histories, and of one with wakings of all kinds in handlers.
+arrows() {
+	local file
+	command -v node > /dev/null || { echo "node is not installed"; return 77; }
+	make -s build/tests/report/make_load && build/tests/report/make_load "$tmp/load.flight" || return
+	for file in waits untold load; do
+		status 0 "$FLIGHTREC" export --to html -o "$tmp/$file.arrows.html" "$tmp/$file.flight" && node tests/view/model.mjs "$tmp/$file.arrows.html" > "$tmp/model" &&
+			/usr/bin/python3 tests/view/wakes.py "$tmp/$file.flight" "$tmp/model" || return
+	done
+}
+# Where handlers have events, they are named: an interrupt by its device.
+handlers_have_names() {
+	{ head_lines && printf '%s\n' 'event 1000 0 sched_switch 0 next_pid=101 prev_state=0' 'event 2000 0 sched_switch 101 next_pid=300 prev_state=1' \
+		'event 3000 0 irq_handler_entry 300 irq=33 name=virtio1-req.0' 'event 3100 0 sched_waking 300 target_pid=101 waker=3' 'event 3200 0 irq_handler_exit 300 irq=33 ret=1' \
+		'event 4000 0 sched_switch 300 next_pid=101 prev_state=256' 'event 900000000 0 cpu_sample 101 ip=1 user=1'; } | made "$tmp/irq.flight" || return
+	status 0 report --task 101 "$tmp/irq.flight" && prints '<- woken by irq virtio1-req.0, ran' && prints 'is woken by irq virtio1-req.0$' && is_silent '(woken by|<-) +hog' || return
+	status 0 report --json --task 101 "$tmp/irq.flight" && holds '[.focus.woken_by[] | [.by, .irq]] == [["irq", 33]]' && /usr/bin/python3 tests/report/check.py "$tmp/irq.flight" --task 101
+}
 top_says_so() {
 	status 0 "$FLIGHTREC" top --once --size 160x60 --panel waits "$snap" && is_silent '^ *[a-z]+ [0-9]+ +hog 300' && prints 'worker 101 +server 100' &&
-		prints 'worker 101 +an interrupt or timer' && prints 'client 200 +an unknown cause' || return
-	status 0 "$FLIGHTREC" top --once --size 160x60 --panel details "$snap" && prints 'waited in +poll on 3 descriptors for 2 ms, queued 2 us' && prints 'ended by +an interrupt or timer'
+		prints 'worker 101 +a timer' && prints 'client 200 +an unknown cause' || return
+	status 0 "$FLIGHTREC" top --once --size 160x60 --panel details "$snap" && prints 'waited in +poll on 3 descriptors for 2 ms, queued 2 us' && prints 'ended by +a timer'
 }
 # Blocked time by the call that the record names, with what was queued apart; what has no record is as before.
 folded_has_calls() {
@@ -184,30 +229,30 @@ other_snapshot_knows() {
 	set -- "$tmp/wakings.flight" "$tmp/records.flight"
 	status 0 "$FLIGHTREC" replay --pairs "$@" && is_silent 'waker=300' && prints ' waker=100( |$)' || return
 	status 0 "$FLIGHTREC" export --to perfetto -o "$tmp/both.pftrace" "$@" && /usr/bin/python3 tests/waits/perfetto.py "$tmp/both.pftrace" > "$tmp/out" &&
-		holds '.wakings | sort == [[100, 8], [100, 16], [100, 16], [101, 0], [101, 8], [200, 0], [400, 0]]' || { cat "$tmp/out"; return 1; }
+		holds '.wakings | sort == [[100, 8], [100, 16], [100, 16], [101, 0], [101, 8], [200, 0], [300, 0], [400, 0]]' || { cat "$tmp/out"; return 1; }
 }
 # Waking by handlers has the kernel's flags of such: 8 hard, 16 soft.
 perfetto_has_waits() {
 	status 0 "$FLIGHTREC" export --to perfetto -o "$tmp/waits.pftrace" "$snap" && /usr/bin/python3 tests/waits/perfetto.py "$tmp/waits.pftrace" > "$tmp/out" && cat "$tmp/out" &&
-		holds '.wakings | sort == [[100, 8], [100, 16], [100, 16], [101, 0], [101, 8], [200, 0], [400, 0]]' &&
+		holds '.wakings | sort == [[100, 8], [100, 16], [100, 16], [101, 0], [101, 8], [200, 0], [300, 0], [400, 0]]' &&
 		holds '[.slices[] | [.name, .object, ."woken by"]] == [["wait: clock_nanosleep", "a timer", "an interrupt or timer"],
 			["wait: fsync", "ext4:/var/wal/1", "a softirq"], ["wait: fsync", "ext4:/var/wal/1", "a softirq"], ["wait: user code", null, "nobody: runnable"],
 			["wait: recvfrom", "tcp:127.0.0.1:4000-127.0.0.1:80", "an unknown cause"], ["wait: wait4", "child 200", "client/200"],
-			["wait: futex", "futex 0x5000", "server/100"], ["wait: poll", "3 descriptors", "an interrupt or timer"]]' &&
+			["wait: futex", "futex 0x5000", "server/100"], ["wait: poll", "3 descriptors", "a timer"]]' &&
 		holds '[.slices[].ns] == [51000000, 20000000, 30000000, 5000000, 4000000, 3000000, 700000000, 2000000]'
 }
 view_says_so() {
 	command -v node > /dev/null || { echo "node is not installed"; return 77; }
 	status 0 "$FLIGHTREC" export --to html -o "$tmp/waits.html" "$snap" || return
-	status 0 node tests/view/model.mjs "$tmp/waits.html" && holds '[.wakes[] | [.[1], .[2]]] | sort == [[100, 101], [200, 400]]' && holds '.longWaits["100"] | length == 3'
+	status 0 node tests/view/model.mjs "$tmp/waits.html" && holds '[.wakes[] | [.[1], .[2]]] | sort == [[100, 101], [200, 300], [200, 400]]' && holds '.longWaits["100"] | length == 3'
 }
 
-# The record is written later than the switch: a waking 30 us before the wait that it tells of may be the one. An unknown cause is no task.
-view_is_as_late() {
+# Where neither the record nor the waking knows, an unknown cause is no task; a waking that says `task` is one's, whatever the record lacks.
+view_blames_nobody() {
 	command -v node > /dev/null || { echo "node is not installed"; return 77; }
 	{
 		head_lines && echo 'fact wait_min_ns 1000000'
-		printf '%s\n' 'event 95970000 1 sched_waking 300 target_pid=200 target_cpu=0 prio=120' 'event 99999900 0 sched_switch 300 next_pid=200 prev_state=256' \
+		printf '%s\n' 'event 95970000 1 sched_waking 300 target_pid=200 target_cpu=0 prio=120 waker=0' 'event 99999900 0 sched_switch 300 next_pid=200 prev_state=256' \
 			'event 100000000 0 wait 200 id=45 off=4000000 blocked=4000000 state=1' 'event 100001000 0 sched_switch 200 next_pid=300 prev_state=1' \
 			'event 195940000 1 sched_waking 300 target_pid=200 target_cpu=0 prio=120' 'event 199999900 0 sched_switch 300 next_pid=200 prev_state=256' \
 			'event 200000000 0 wait 200 id=45 off=4000000 blocked=4000000 state=1' 'event 200001000 0 sched_switch 200 next_pid=300 prev_state=256' \
@@ -230,11 +275,14 @@ check "what was not recorded is not 0" not_recorded
 check "who was still waiting" not_ended
 check "no reader blames the task on top of which an interrupt came" nobody_blames_the_bystander
 check "nor does top" top_says_so
+check "without a record the waking's own word is believed" nor_without_a_record
+check "an interrupt has its device's name" handlers_have_names
 check "a flame graph of time off the CPU has their calls" folded_has_calls
 check "diff compares waits by object" diff_by_object
 check "diff compares what both sides recorded" diff_of_both
 check "another snapshot of the boot knows who woke" other_snapshot_knows
 check "a Perfetto trace has them, and who ended them" perfetto_has_waits
 check "so has the page" view_says_so
-check "the page blames no bystander either" view_is_as_late
+check "the page blames no bystander either" view_blames_nobody
+check "arrows of the page are wakings by tasks, recomputed" arrows
 finish

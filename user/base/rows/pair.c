@@ -166,26 +166,32 @@ static int governor(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_p
 static const struct {
 	struct fr_sub_want want;
 	fr_pair_fn fn;
+	fr_pair_fn without; /* where the event lacks a field that it may lack: that one and those behind it are not there */
 } pair_rules[] = {
-	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, fr_pair_switch},
-	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, fr_pair_waking},
-	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, fr_pair_wakeup_new},
-	{{"sched_process_fork", {FR_SUB_NUM("child_pid")}}, fr_pair_fork},
-	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, fr_pair_exec},
-	{{"sched_process_exit", {}}, fr_pair_exit},
-	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, enters},
-	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, exits},
-	{{"irq_handler_entry", {FR_SUB_NUM("irq")}}, irq_begins},
-	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, irq_ends},
-	{{"softirq_entry", {FR_SUB_NUM("vec")}}, softirq_begins},
-	{{"softirq_exit", {FR_SUB_NUM("vec")}}, softirq_ends},
-	{{"page_fault_user", {}}, fr_pair_fault},
-	{{"page_fault_kernel", {}}, fr_pair_fault},
-	{{"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_rq_issue},
-	{{"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_rq_complete},
-	{{"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_io_start},
-	{{"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, fr_pair_io_done},
-	{{"governor", {}}, governor},
+	{.want = {"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, .fn = fr_pair_switch},
+	{.want = {"sched_waking", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("waker")}},
+	 .fn = fr_pair_waking,
+	 .without = fr_pair_waking_untold},
+	{.want = {"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, .fn = fr_pair_wakeup_new},
+	{.want = {"sched_process_fork", {FR_SUB_NUM("child_pid")}}, .fn = fr_pair_fork},
+	{.want = {"sched_process_exec", {FR_SUB_NUM("old_pid")}}, .fn = fr_pair_exec},
+	{.want = {"sched_process_exit", {}}, .fn = fr_pair_exit},
+	{.want = {"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, .fn = enters},
+	{.want = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, .fn = exits},
+	{.want = {"irq_handler_entry", {FR_SUB_NUM("irq")}}, .fn = irq_begins},
+	{.want = {"irq_handler_exit", {FR_SUB_NUM("irq")}}, .fn = irq_ends},
+	{.want = {"softirq_entry", {FR_SUB_NUM("vec")}}, .fn = softirq_begins},
+	{.want = {"softirq_exit", {FR_SUB_NUM("vec")}}, .fn = softirq_ends},
+	{.want = {"page_fault_user", {}}, .fn = fr_pair_fault},
+	{.want = {"page_fault_kernel", {}}, .fn = fr_pair_fault},
+	{.want = {"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
+	 .fn = fr_pair_rq_issue},
+	{.want = {"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
+	 .fn = fr_pair_rq_complete},
+	{.want = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
+	 .fn = fr_pair_io_start},
+	{.want = {"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, .fn = fr_pair_io_done},
+	{.want = {"governor", {}}, .fn = governor},
 };
 
 #define PAIR_RULE_CNT (sizeof(pair_rules) / sizeof(pair_rules[0]))
@@ -206,12 +212,15 @@ static void pair_bind(struct fr_pair_plan *plan, size_t rule)
 {
 	struct fr_pair_rule *to;
 	struct fr_sub sub;
+	u8 cnt = 0;
 
 	if (fr_subscribe(plan->schema, &pair_rules[rule].want, &sub))
 		return;
+	while (cnt < sub.cnt && sub.field[cnt])
+		cnt++;
 	to = &plan->rule[sub.ev->nr];
-	to->fn = pair_rules[rule].fn;
-	to->col_cnt = sub.cnt;
+	to->fn = cnt < sub.cnt ? pair_rules[rule].without : pair_rules[rule].fn;
+	to->col_cnt = cnt;
 	memcpy(to->col, sub.col, sizeof(to->col));
 }
 

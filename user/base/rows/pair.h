@@ -33,7 +33,7 @@ struct fr_pair {
 	u64 queued_ns;	/* sched_switch: since it was runnable */
 	u64 blocked_ns; /* sched_switch: in D, until it was woken */
 	u64 oncpu_ns;	/* sched_switch: how long the task that leaves has run; tid 0: the CPU was idle */
-	u32 waker;	/* sched_switch: tid of the task that woke the next one, 0: unknown */
+	u32 waker;	/* sched_switch: tid of the task that woke the next one, 0: unknown, or no task did */
 	s32 call_nr;	/* sys_exit without a number (rt_sigreturn), or with another one than the call began with (a program was
 			   executed): of the call that began; -1: the row's own, or unknown */
 	u8 call_abi;	/* with call_nr: its ABI */
@@ -67,7 +67,7 @@ void fr_pairs_free(struct fr_pairs *p); /* NULL is fine */
  */
 void fr_pairs_set_arch(struct fr_pairs *p, const char *arch);
 
-/* What woke this task at ts: FR_WAKER_task unless it is known that no task did. Ask it where events name a task. */
+/* What woke this task at ts, by the record of the wait that the waking ended; FR_WAKER_unknown: nothing says so. */
 typedef enum fr_waker (*fr_pairs_waker_fn)(const void *arg, u32 tid, u64 ts);
 void fr_pairs_set_wakers(struct fr_pairs *p, fr_pairs_waker_fn fn, const void *arg);
 

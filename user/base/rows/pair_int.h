@@ -45,7 +45,7 @@ struct fr_pairs {
 	u32 plan_cnt, plan_cur;
 	bool tells_why;
 	struct fr_span_row row;
-	fr_pairs_waker_fn waker_of; /* NULL: what events say */
+	fr_pairs_waker_fn waker_of; /* NULL: what events and wakings say */
 	const void *waker_arg;
 	bool (*has_room)(u64 sz); /* NULL: always */
 	u64 forgot_cnt;
@@ -64,6 +64,7 @@ struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns);
 
 int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
+int fr_pair_waking_untold(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_wakeup_new(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_fork(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);
 int fr_pair_exec(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out);

@@ -59,22 +59,39 @@ static struct fr_span_why why_of(const struct fr_pairs *p, const struct fr_pair_
 	return why;
 }
 
-static struct fr_span_waker waker_of(const struct fr_pairs *p, const struct fr_pair_row *r)
+/* Is this CPU in a handler that began then, as far as is known? 0: it is in none. */
+static bool is_in(const struct fr_pairs *p, const struct fr_pair_cpu *c, enum fr_pair_what what, u64 began_ns)
 {
-	const struct fr_pair_cpu *c = r->cpu;
-	struct fr_span_waker w = {.ns = r->ts, .tid = r->tid, .nr = r->tid, .by = FR_SPAN_BY_TASK};
+	return began_ns && began_ns >= c->blind_ns && began_ns >= p->lack_ns[what];
+}
 
-	if (c->lat.irq && c->lat.irq >= c->blind_ns) {
+static u64 softirq_ns(const struct fr_pair_cpu *c)
+{
+	return c->softirq ? c->lat.softirq[(c->softirq - 1) % FR_SOFTIRQ_MAX] : 0;
+}
+
+/* word: the waking's own. A handler's events have its number, if the record of the wait does not say that it was something
+ * else. */
+static struct fr_span_waker waker_of(const struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
+{
+	enum fr_waker how = p->waker_of ? p->waker_of(p->waker_arg, r->v[0], r->ts) : FR_WAKER_unknown;
+	struct fr_span_waker w = {.ns = r->ts, .tid = r->tid, .nr = r->tid, .by = FR_SPAN_BY_TASK};
+	const struct fr_pair_cpu *c = r->cpu;
+
+	if ((how == FR_WAKER_unknown || how == FR_WAKER_irq) && is_in(p, c, FR_PAIR_IRQ, c->lat.irq)) {
 		w.by = FR_SPAN_BY_IRQ;
 		w.nr = c->lat.irq_nr;
-	} else if (c->softirq && c->lat.softirq[(c->softirq - 1) % FR_SOFTIRQ_MAX] >= c->blind_ns) {
+		return w;
+	}
+	if ((how == FR_WAKER_unknown || how == FR_WAKER_softirq) && is_in(p, c, FR_PAIR_SOFTIRQ, softirq_ns(c))) {
 		w.by = FR_SPAN_BY_SOFTIRQ;
 		w.nr = c->softirq - 1;
-	} else if (p->waker_of) {
-		enum fr_waker how = p->waker_of(p->waker_arg, r->v[0], r->ts);
-
-		w.by = how == FR_WAKER_task ? FR_SPAN_BY_TASK : FR_SPAN_BY_OTHER;
-		w.nr = how == FR_WAKER_task ? r->tid : how;
+		return w;
+	}
+	how = how == FR_WAKER_unknown ? word : how;
+	if (how != FR_WAKER_task) {
+		w.by = FR_SPAN_BY_OTHER;
+		w.nr = how;
 	}
 	return w;
 }
@@ -155,7 +172,7 @@ static void runs(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pai
 	out->offcpu_ns = ran.offcpu_ns;
 	out->queued_ns = ran.queued_ns;
 	out->blocked_ns = ran.blocked_ns;
-	out->waker = ran.wakeup_ns && t->waker.by != FR_SPAN_BY_OTHER ? t->waker.tid : 0;
+	out->waker = ran.wakeup_ns && t->waker.by == FR_SPAN_BY_TASK ? t->waker.tid : 0;
 	t->waker = (struct fr_span_waker){0};
 	if (!ran.wakeup_ns && ran.offcpu_ns)
 		out->begin_ns = now_ns - ran.offcpu_ns;
@@ -208,10 +225,10 @@ static void waking(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_p
 		t->waker = p->row.waker;
 }
 
-static void find_waker(struct fr_pairs *p, const struct fr_pair_row *r)
+static void find_waker(struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
 {
 	p->row.woke = p->row.waker_is_lost = false;
-	p->row.waker = waker_of(p, r);
+	p->row.waker = waker_of(p, r, word);
 }
 
 /* Of a waking that counts. */
@@ -222,15 +239,13 @@ static void look_at_waker(struct fr_pairs *p, const struct fr_pair_row *r)
 	p->row.waker_is_lost = waker && is_lost(p, waker);
 }
 
-/* fields: target_pid */
-int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+static int wakes(struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
 {
 	u32 tid = r->v[0];
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, tid);
 	bool is_new = !t;
 
-	(void)out;
-	find_waker(p, r);
+	find_waker(p, r, word);
 	if (!tid)
 		return 0;
 	t = t ?: fr_pair_task(p, tid, r->ts);
@@ -244,14 +259,28 @@ int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	return 0;
 }
 
+/* fields: target_pid, waker */
+int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	(void)out;
+	return wakes(p, r, r->v[1] < FR_WAKER_CNT ? r->v[1] : FR_WAKER_unknown);
+}
+
 /* fields: target_pid */
+int fr_pair_waking_untold(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+{
+	(void)out;
+	return wakes(p, r, FR_WAKER_unknown);
+}
+
+/* Only a task begins another one. fields: target_pid */
 int fr_pair_wakeup_new(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	u32 tid = r->v[0];
 	struct fr_pair_task *t = fr_pair_task(p, tid, r->ts);
 
 	(void)out;
-	find_waker(p, r);
+	find_waker(p, r, FR_WAKER_task);
 	if (!t)
 		return -ENOMEM;
 	if (just_runs(t, r->ts))

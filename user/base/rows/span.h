@@ -13,9 +13,10 @@
  *  - The first waking after it left counts. Before it left, the last one counts, and only if none follows: the waker came when
  *    the task had decided to sleep, and its sleep took no time.
  *  - A waking up to 1 us after the task began to run belongs to this run: the clocks of two CPUs agree no better.
- *  - The waker is the task that had the CPU, unless the CPU was in an interrupt or a softirq: then that one is, and the task is
- *    a bystander. An interrupt lies on top of a softirq. Where neither has an event, whoever knows that no task did this waking
- *    (fr_pairs_set_wakers()) is believed.
+ *  - Who woke it: the record of the wait that the waking ended knows best (fr_pairs_set_wakers()): it tells timers, and a
+ *    softirq that the sender's own call served, whose waker is the sender. Then an interrupt or a softirq that the CPU was in,
+ *    by its events: an interrupt lies on top of a softirq. Then the waking's own word. The task that had the CPU is the waker
+ *    only if that word is `task`: else it is a bystander.
  *  - A task that has ended runs nowhere. A fork gives its tid to another task, which has nothing from the one before.
  *  - A thread other than the first that executes a program gets the first one's tid, and keeps what it is doing.
  *  - Where events are missing on any CPU, a task that is off may have run there: its span is not known. One that runs has its
@@ -32,7 +33,9 @@
 /* What a task was in when it left its CPU. */
 enum fr_span_in { FR_SPAN_IN_USER, FR_SPAN_IN_CALL, FR_SPAN_IN_FAULT };
 
-/* What woke it: a task, or what was on top of whatever ran there. OTHER: no task, by the wait's record: nr is an enum fr_waker.
+/*
+ * What woke it: a task, or what was on top of whatever ran there. IRQ, SOFTIRQ: by its events. OTHER: by the wait's record, or
+ * the waking's word: nr is an enum fr_waker, but not task.
  */
 enum fr_span_by { FR_SPAN_BY_TASK, FR_SPAN_BY_IRQ, FR_SPAN_BY_SOFTIRQ, FR_SPAN_BY_OTHER };
 

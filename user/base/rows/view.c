@@ -47,20 +47,18 @@ static bool has_no_task_0(const struct fr_row *r)
 
 bool fr_view_is_none(const struct fr_row *r, const struct fr_field *f)
 {
-	u64 tid;
-
 	if (!has_no_task_0(r))
 		return false;
-	if (f->kind == FR_KIND_DERIVED)
-		return f->rule == FR_RULE_COMM && f->from_idx >= 0 && source(r, f, &tid) && !tid;
-	return f->style == FR_STYLE_TID && !fr_row_num(r, f);
+	if (f->kind == FR_KIND_DERIVED && f->rule == FR_RULE_COMM && f->from_idx >= 0)
+		f = &r->ev->fields[f->from_idx];
+	return f->kind != FR_KIND_DERIVED && f->style == FR_STYLE_TID && !fr_row_num(r, f);
 }
 
 static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f, u64 tid)
 {
 	struct fr_who who = fr_names_who(v->names, tid, r->ts, r->cpu);
 
-	if (tid > FR_TID_MASK || !who.comm || fr_view_is_none(r, f))
+	if (tid > FR_TID_MASK || !who.comm || (!tid && fr_view_is_none(r, f)))
 		return (struct fr_val){.kind = FR_VAL_NONE};
 	return (struct fr_val){.kind = FR_VAL_TEXT, .text = who.comm, .len = who.len};
 }

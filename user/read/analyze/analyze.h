@@ -277,6 +277,9 @@ int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run);
 bool fr_an_left_any(const struct fr_an_result *res);
 extern const char *const fr_an_left_words[FR_AN_LEFT_CNT], *const fr_an_left_names[FR_AN_LEFT_CNT];
 
+/* The name of an interrupt's handler, if it had one in the window; NULL: not known. Escape it. */
+const char *fr_an_irq_name(const struct fr_an_result *res, u32 nr);
+
 /* End of input: resolve names and groups, sort by time or count. 0 and *out, or -ENOMEM. */
 int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out);
 

@@ -98,7 +98,7 @@ struct fr_analyze {
 	struct fr_names *names;
 	struct fr_snap *snap;
 	struct fr_pairs *pairs;
-	struct fr_wakers *wakers;	/* which wakings no task did; NULL: nothing is known of that */
+	struct fr_wakers *wakers;	/* what waits say of wakings; NULL: nothing */
 	const struct fr_span_row *span; /* of the current row */
 	u64 asked_ns;			/* rows before this one are before the window */
 	bool filtered;

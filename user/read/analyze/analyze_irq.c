@@ -99,6 +99,19 @@ static int softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 	return count_end(r, get_softirq(a, r));
 }
 
+const char *fr_an_irq_name(const struct fr_an_result *res, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < res->irqs.cnt; i++) {
+		const struct fr_an_irq *irq = fr_tally_at(&res->irqs, i);
+
+		if (irq->key == nr)
+			return *irq->name ? irq->name : NULL;
+	}
+	return NULL;
+}
+
 const struct fr_an_rule fr_an_irq_rules[] = {
 	{{"irq_handler_entry", {FR_SUB_NUM("irq")}}, irq_begins},
 	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, irq_ends},

@@ -197,12 +197,6 @@ int fr_an_sched_until_end(struct fr_analyze *a)
 
 /* ---- wakeups ---- */
 
-/* Was the waker a task or an interrupt? Unknown if begins and ends of handlers were cut away. */
-static bool knows_wakers(const struct fr_analyze *a)
-{
-	return !fr_an_lacks(a, FR_PAIR_IRQ) && !fr_an_lacks(a, FR_PAIR_SOFTIRQ);
-}
-
 static struct fr_an_link *link_of(struct fr_analyze *a, u64 nr)
 {
 	return nr && nr + FR_AN_WAKE_MAX > a->link_cnt ? &a->link[(nr - 1) % FR_AN_WAKE_MAX] : NULL;
@@ -219,7 +213,7 @@ static void find_link(struct fr_analyze *a, const struct fr_an_row *r, struct fr
 	const struct fr_span_off *off = &a->span->off;
 	struct fr_an_state *s = t->state;
 
-	if (r->pair.latency_ns && off->waker.ns && knows_wakers(a)) {
+	if (r->pair.latency_ns && off->waker.ns) {
 		a->link[a->link_cnt++ % FR_AN_WAKE_MAX] =
 			(struct fr_an_link){.wake = wakeup_of(t->tid, &off->waker, r->in.ts), .parent = s->parent};
 		s->link = a->link_cnt;
@@ -228,13 +222,13 @@ static void find_link(struct fr_analyze *a, const struct fr_an_row *r, struct fr
 	}
 }
 
-static enum fr_an_chain chain_of(const struct fr_analyze *a, const struct fr_an_state *s, const struct fr_span_off *off)
+static enum fr_an_chain chain_of(const struct fr_an_state *s, const struct fr_span_off *off)
 {
 	if (s->ended)
 		return FR_AN_CHAIN_ENDED;
 	if (!off->left_ns || fr_span_is_runnable(&off->why))
 		return FR_AN_CHAIN_RUNS;
-	return off->waker.ns && knows_wakers(a) ? FR_AN_CHAIN_WAITS : FR_AN_CHAIN_SLEEPS;
+	return off->waker.ns ? FR_AN_CHAIN_WAITS : FR_AN_CHAIN_SLEEPS;
 }
 
 void fr_an_sched_chain(struct fr_analyze *a)
@@ -248,7 +242,7 @@ void fr_an_sched_chain(struct fr_analyze *a)
 	if (!t)
 		return;
 	fr_pairs_now(a->pairs, f->tid, &now);
-	f->chain_of = chain_of(a, t->state, &now.off);
+	f->chain_of = chain_of(t->state, &now.off);
 	if (now.is_lost)
 		return;
 	l = link_of(a, t->state->link);
@@ -268,10 +262,10 @@ static int waking(struct fr_analyze *a, const struct fr_an_row *r)
 	if (!t)
 		return -ENOMEM;
 	t->seen_ns = r->in.ts;
-	r->task->sum.wake_cnt += r->counted;
+	r->task->sum.wake_cnt += r->counted && a->span->waker.by == FR_SPAN_BY_TASK;
 	if (t->tid && t->tid == a->res.focus.tid && t != r->task)
 		fr_an_note(a, r->in.ts);
-	if (t->tid && t->tid == a->res.focus.tid && knows_wakers(a))
+	if (t->tid && t->tid == a->res.focus.tid)
 		note_waking(a, r);
 	if (a->span->woke)
 		t->state->parent = a->span->waker.by == FR_SPAN_BY_TASK && !a->span->waker_is_lost ? r->task->state->link : 0;
@@ -340,7 +334,7 @@ static int count_run(struct fr_analyze *a, const struct fr_an_row *r, struct fr_
 		err = fr_hist_add(&a->res.blocked, p->blocked_ns);
 	if (!err && p->offcpu_ns && a->span->off.left_ns)
 		err = count_reason(a, &a->span->off.why, p->offcpu_ns);
-	if (!err && p->latency_ns && a->span->off.waker.ns && knows_wakers(a))
+	if (!err && p->latency_ns && a->span->off.waker.ns)
 		err = count_wait(a, r, t);
 	return err;
 }

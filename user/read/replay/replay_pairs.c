@@ -29,15 +29,15 @@ struct session {
 	size_t lack_at;	       /* like gap_at, for the gaps in whole */
 };
 
-/* Wakings of a boot that no task did. */
-struct bystanders {
-	u32 boot;
+/* What the waits of a boot say. */
+struct boot {
+	u32 nr;
 	struct fr_wakers *wakers;
 };
 
 struct fr_replay_pairs {
-	struct bystanders *bystanders;
-	u32 bystanders_cnt;
+	struct boot *boot;
+	u32 boot_cnt;
 	struct session *session;
 	u32 session_cnt;
 	struct fr_pair *pair;
@@ -63,9 +63,9 @@ void fr_replay_pairs_free(struct fr_replay_pairs *p)
 		fr_gaps_clear(&p->session[i].gaps);
 		fr_gaps_clear(&p->session[i].whole);
 	}
-	for (i = 0; i < p->bystanders_cnt; i++)
-		fr_wakers_free(p->bystanders[i].wakers);
-	free(p->bystanders);
+	for (i = 0; i < p->boot_cnt; i++)
+		fr_wakers_free(p->boot[i].wakers);
+	free(p->boot);
 	free(p->session);
 	free(p->pair);
 	free(p);
@@ -137,26 +137,26 @@ static int add_snap(struct session *s, const struct fr_snap *snap)
 	return err || lacks ? err : fr_gaps_add(&s->whole, snap);
 }
 
-static struct bystanders *find_bystanders(const struct fr_replay_pairs *p, u32 boot)
+static struct boot *find_boot(const struct fr_replay_pairs *p, u32 nr)
 {
 	u32 i;
 
-	for (i = 0; i < p->bystanders_cnt; i++)
-		if (p->bystanders[i].boot == boot)
-			return &p->bystanders[i];
+	for (i = 0; i < p->boot_cnt; i++)
+		if (p->boot[i].nr == nr)
+			return &p->boot[i];
 	return NULL;
 }
 
-static int add_bystanders(struct fr_replay_pairs *p, u32 boot, struct fr_snap *snap)
+static int add_wakers(struct fr_replay_pairs *p, u32 nr, struct fr_snap *snap)
 {
-	struct bystanders *b = find_bystanders(p, boot);
+	struct boot *b = find_boot(p, nr);
 
 	if (!b) {
-		b = fr_vec_more(&p->bystanders, p->bystanders_cnt);
+		b = fr_vec_more(&p->boot, p->boot_cnt);
 		if (!b)
 			return -ENOMEM;
-		*b = (struct bystanders){.boot = boot};
-		p->bystanders_cnt++;
+		*b = (struct boot){.nr = nr};
+		p->boot_cnt++;
 	}
 	return fr_wakers_add(&b->wakers, snap);
 }
@@ -166,7 +166,7 @@ int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, struct fr_snap *sna
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
 	struct session *s;
-	int err = add_bystanders(p, boot, snap);
+	int err = add_wakers(p, boot, snap);
 
 	for (i = 0; i < cnt && !err; i++) {
 		bool is_first = true;
@@ -187,8 +187,12 @@ int fr_replay_pairs_ready(struct fr_replay_pairs *p)
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < p->session_cnt && !err; i++)
+	for (i = 0; i < p->session_cnt && !err; i++) {
+		struct fr_wakers *w = find_boot(p, p->session[i].boot)->wakers;
+
+		fr_pairs_set_wakers(p->session[i].pairs, w ? fr_wakers_find : NULL, w);
 		err = fr_gaps_ready(&p->session[i].gaps) ?: fr_gaps_ready(&p->session[i].whole);
+	}
 	return err;
 }
 
@@ -212,16 +216,6 @@ static void pass_gaps(struct session *s, u64 now_ns)
 		fr_pairs_gap(s->pairs, lack->g[s->lack_at].cpu, lack->g[s->lack_at].since_ns);
 		fr_pairs_lack(s->pairs, s->lacks, lack->g[s->lack_at].until_ns);
 	}
-}
-
-/* The pair's waker is the task whose event the waking is: an interrupt's may have come on top of it. */
-static void find_bystander(const struct fr_replay_pairs *p, u32 boot, const struct fr_row *r, struct fr_pair *pair)
-{
-	const struct bystanders *b = pair->waker ? find_bystanders(p, boot) : NULL;
-	const struct fr_field *f = b && b->wakers ? fr_event_field(r->ev, "next_pid") : NULL;
-
-	if (f && fr_wakers_find(b->wakers, fr_row_num(r, f), pair->begin_ns) != FR_WAKER_task)
-		pair->waker = 0;
 }
 
 static bool have_room(struct fr_replay_pairs *p, u32 cnt)
@@ -257,7 +251,6 @@ const struct fr_pair *fr_replay_pairs_feed(struct fr_replay_pairs *p, u32 boot, 
 		pass_gaps(s, r.ts);
 		if (fr_pairs_feed(s->pairs, &r, &p->pair[i - from]))
 			return NULL;
-		find_bystander(p, boot, &r, &p->pair[i - from]);
 	}
 	say_forgot(p, s, b->ts[from]);
 	return p->pair;

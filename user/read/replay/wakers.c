@@ -10,13 +10,7 @@
 #include "sys/memory.h"
 #include "task_state.h"
 
-/*
- * The record is written a little later than the switch by which its times are meant: so much earlier the waking may have come.
- * Of a sleep whose waker is known, that matters not: it was longer.
- */
-#define LATE_NS 50000u
-
-/* A wakeup of this task from then to then was done by no task. */
+/* What woke this task from then to then. */
 struct waking {
 	u32 tid;
 	u8 how; /* enum fr_waker */
@@ -74,12 +68,12 @@ static int add(struct fr_wakers *w, struct waking v)
 
 static int take(struct fr_wakers *w, const struct fields *f, const struct fr_row *r)
 {
-	u64 off = fr_row_num(r, f->f[OFF]), queued = fr_row_num(r, f->f[QUEUED]), how = fr_row_num(r, f->f[WAKER]),
-	    late = how == FR_WAKER_unknown ? LATE_NS : 0;
+	u64 off = fr_row_num(r, f->f[OFF]), queued = fr_row_num(r, f->f[QUEUED]), how = fr_row_num(r, f->f[WAKER]);
 
-	if (how == FR_WAKER_task || !(fr_row_num(r, f->f[STATE]) & FR_PREV_STATE_WAITS) || queued > off || off + late > r->ts)
+	if (how == FR_WAKER_unknown || how >= FR_WAKER_CNT || !(fr_row_num(r, f->f[STATE]) & FR_PREV_STATE_WAITS) ||
+	    queued > off || off > r->ts)
 		return 0;
-	return add(w, (struct waking){.tid = r->tid, .how = how, .from_ns = r->ts - off - late, .to_ns = r->ts - queued});
+	return add(w, (struct waking){.tid = r->tid, .how = how, .from_ns = r->ts - off, .to_ns = r->ts - queued});
 }
 
 static int read_chunks(struct fr_wakers *w, const struct fields *f, struct fr_snap *s)
@@ -136,7 +130,8 @@ static void say_full(void)
 	static bool said;
 
 	if (!said)
-		fr_warn("not all wakings that no task did could be told from those of tasks, for lack of memory: %s",
+		fr_warn("not all wakings by timers, and by senders on loopback, could be told from others, for lack of memory: "
+			"%s",
 			fr_err_cure(-ENOMEM, NULL));
 	said = true;
 }
@@ -185,6 +180,6 @@ enum fr_waker fr_wakers_find(const void *wakers, u32 tid, u64 ts)
 			hi = mid;
 	}
 	if (!w || lo == w->cnt || w->v[lo].tid != tid || ts < w->v[lo].from_ns)
-		return FR_WAKER_task;
+		return FR_WAKER_unknown;
 	return w->v[lo].how;
 }

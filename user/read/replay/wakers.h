@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * wakers: which wakings no task did. A waking is an event of whatever task has the CPU, also if an interrupt, a timer or a
- * softirq on top of it does the work. The record of the wait that it ends, which comes later, knows better:
+ * wakers: what long waits say of their wakings. A waking is an event of whatever task has the CPU, also if an interrupt, a
+ * timer or a softirq on top of it does the work, and its own word knows the context alone. The record of the wait that it
+ * ends, which comes later, knows from the stack which interrupt was a timer's, and which softirq the sender's own call served:
  *
- *	CPU 0	hog runs ..... sched_waking of W .........	an event of hog
- *	CPU 1	.................. W runs, wait: waker=irq	not hog's doing
+ *	CPU 0	hog runs ..... sched_waking of W, waker=irq ...		an event of hog
+ *	CPU 1	.................. W runs, wait: waker=timer		not hog's doing
  *
  * So these records are read before the events are, of all snapshots of a boot: one may have the waking, and another the wait.
- * Waits that were not recorded tell nothing of their wakings.
+ * Waits that were not recorded, or do not know, tell nothing of their wakings.
  */
 #ifndef FR_WAKERS_H
 #define FR_WAKERS_H
@@ -22,8 +23,7 @@ struct fr_wakers; /* opaque; those of a boot */
 int fr_wakers_add(struct fr_wakers **w, struct fr_snap *s);
 void fr_wakers_free(struct fr_wakers *w); /* NULL is fine */
 
-/* Was it no task that woke this one at ts? If so, what else; FR_WAKER_task: nothing says so. wakers may be NULL. A
- * fr_pairs_waker_fn. */
+/* What woke this task at ts; FR_WAKER_unknown: nothing says so. wakers may be NULL. A fr_pairs_waker_fn. */
 enum fr_waker fr_wakers_find(const void *wakers, u32 tid, u64 ts);
 
 #endif

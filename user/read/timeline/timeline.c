@@ -4,6 +4,7 @@
 #include "read/replay/focus.h"
 #include "read/replay/gaps.h"
 #include "read/replay/holder.h"
+#include "read/replay/lacks.h"
 #include "read/replay/summary.h"
 #include "read/timeline/timeline_int.h"
 #include "sys/memory.h"
@@ -232,6 +233,22 @@ static int bind_pairs(struct fr_timeline *t, u32 file)
 	return 0;
 }
 
+/* What else tells who woke: the file's waits, and that events of handlers were cut away, which then tell nothing. */
+static int add_wakers(struct fr_timeline *t, u32 file)
+{
+	struct fr_tl_boot *b = &t->work->boot[fr_replay_boot(t->replay, file)];
+	const u32 handlers = 1u << FR_PAIR_IRQ | 1u << FR_PAIR_SOFTIRQ;
+	u32 lacks;
+	int err = fr_cut_lacks(fr_replay_snap(t->replay, file), &lacks)
+			  ?: fr_wakers_add(&b->wakers, fr_replay_file(t->replay, file));
+
+	if (err)
+		return err;
+	fr_pairs_lack(b->pairs, lacks & handlers, ~0ULL);
+	fr_pairs_set_wakers(b->pairs, b->wakers ? fr_wakers_find : NULL, b->wakers);
+	return 0;
+}
+
 static void bind(struct fr_timeline *t, u32 file)
 {
 	struct fr_tl_bind *b = &t->work->bind[file];
@@ -279,8 +296,7 @@ static int set_up(struct fr_timeline *t)
 		return -ENOMEM;
 	for (i = 0; i < files; i++) {
 		bind(t, i);
-		if (bind_pairs(t, i) ||
-		    fr_wakers_add(&w->boot[fr_replay_boot(t->replay, i)].wakers, fr_replay_file(t->replay, i)))
+		if (bind_pairs(t, i) || add_wakers(t, i))
 			return -ENOMEM;
 		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
 		fr_pairs_set_arch(w->boot[fr_replay_boot(t->replay, i)].pairs, fr_replay_view(t->replay, i)->arch);
@@ -288,8 +304,6 @@ static int set_up(struct fr_timeline *t)
 		if (t->boot_cnt > 1) /* replay shifts them likewise */
 			w->boot[fr_replay_boot(t->replay, i)].shift_ns = fr_wall_shift(fr_replay_view(t->replay, i)->wall);
 	}
-	for (i = 0; i < t->boot_cnt; i++)
-		fr_pairs_set_wakers(w->boot[i].pairs, fr_wakers_find, w->boot[i].wakers);
 	return fr_tl_new_task(t, 0, 0, &nr);
 }
 

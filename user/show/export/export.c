@@ -63,11 +63,13 @@ const struct fr_exporter *fr_exporter_find(const char *name)
 
 u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r)
 {
-	const struct fr_field *f = r->ev->nr == FR_EV_sched_waking ? fr_event_field(r->ev, "target_pid") : NULL;
-	enum fr_waker how = FR_WAKER_task;
+	const struct fr_sub *waking = &x->waking[x->file];
+	u64 how;
 
-	if (f && fr_is_stored_num(f))
-		how = fr_wakers_find(x->wakers[fr_replay_boot(x->replay, x->file)], fr_row_num(r, f), r->ts);
+	if (!waking->ev || waking->ev->nr != r->ev->nr)
+		return 0;
+	how = fr_wakers_find(x->wakers[fr_replay_boot(x->replay, x->file)], fr_sub_num(waking, r, 0), r->ts);
+	how = how == FR_WAKER_unknown ? fr_sub_num(waking, r, 1) : how;
 	if (how == FR_WAKER_softirq)
 		return FR_EXPORT_SOFTIRQ;
 	return how == FR_WAKER_irq || how == FR_WAKER_nmi || how == FR_WAKER_timer ? FR_EXPORT_HARDIRQ : 0;
@@ -75,13 +77,19 @@ u8 fr_export_flags(const struct fr_export *x, const struct fr_row *r)
 
 static int make_wakers(struct fr_export *x)
 {
-	u32 i;
+	static const struct fr_sub_want want = {"sched_waking", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("waker")}};
+	u32 cnt = fr_replay_file_cnt(x->replay), i;
 	int err = 0;
 
+	x->waking = calloc(cnt + 1, sizeof(*x->waking));
 	x->wakers = calloc(fr_replay_boot_cnt(x->replay) + 1, sizeof(struct fr_wakers *));
-	for (i = 0; x->wakers && i < fr_replay_file_cnt(x->replay) && !err; i++)
+	if (!x->waking || !x->wakers)
+		return -ENOMEM;
+	for (i = 0; i < cnt && !err; i++) {
+		fr_subscribe(fr_replay_schema(x->replay, i), &want, &x->waking[i]);
 		err = fr_wakers_add(&x->wakers[fr_replay_boot(x->replay, i)], fr_replay_file(x->replay, i));
-	return x->wakers ? err : -ENOMEM;
+	}
+	return err;
 }
 
 static void free_wakers(struct fr_export *x)
@@ -91,6 +99,7 @@ static void free_wakers(struct fr_export *x)
 	for (i = 0; x->wakers && i < fr_replay_boot_cnt(x->replay); i++)
 		fr_wakers_free(x->wakers[i]);
 	free(x->wakers);
+	free(x->waking);
 }
 
 u32 fr_export_cpu_cnt(const struct fr_export *x)

@@ -39,6 +39,7 @@ struct fr_export {
 	u32 file;		     /* of the current row: number of its snapshot */
 	bool off_cpu;
 	struct fr_wakers **wakers; /* of each boot */
+	struct fr_sub *waking;	   /* of each file: event sched_waking, its target and its waker */
 	struct fr_frames *frames;  /* symbols, NULL: none wanted; fr_frames_of() is for the current row */
 	int dir_fd;		   /* formats that write a folder: the directory, under a temporary name */
 	void *state;		   /* private to the format, which allocates it with calloc(); freed here */
@@ -99,7 +100,7 @@ int fr_export_status(int err, bool damaged);
 
 /*
  * The kernel's common_flags of an event, where they are known: a waking that a handler did, on top of the event's task, says so
- * (TRACE_FLAG_*). For events of the current file.
+ * (TRACE_FLAG_*), by the record of the wait that it ended or by its own word. For events of the current file.
  */
 #define FR_EXPORT_HARDIRQ 0x08u
 #define FR_EXPORT_SOFTIRQ 0x10u

@@ -516,23 +516,29 @@ static struct fr_value wait_waker_tid_text(const struct fr_at *at)
 	return wait_is_by_task(at) ? fr_value_nr(waker_of(at)->tid) : fr_value_absent();
 }
 
+const char *fr_report_by_words(const struct fr_report *r, const struct fr_report_by *b, char text[FR_REPORT_BY_SZ])
+{
+	const char *name;
+
+	if (b->by == FR_SPAN_BY_TASK)
+		return "the idle task";
+	if (b->by == FR_SPAN_BY_OTHER)
+		return fr_waker_words(b->nr);
+	name = b->by == FR_SPAN_BY_IRQ ? fr_an_irq_name(r->res, b->nr) : softirq_name(b->nr);
+	if (name)
+		snprintf(text, FR_REPORT_BY_SZ, "%s %s", b->by == FR_SPAN_BY_IRQ ? "irq" : "softirq", name);
+	else
+		snprintf(text, FR_REPORT_BY_SZ, "%s %u", b->by == FR_SPAN_BY_IRQ ? "irq" : "softirq", b->nr);
+	return text;
+}
+
 static struct fr_value wait_other_text(const struct fr_at *at)
 {
 	const struct fr_an_wait *w = at->rec;
-	const char *name = w->by == FR_SPAN_BY_SOFTIRQ ? softirq_name(w->by_nr) : NULL;
-	char *text = at->room->text;
+	const struct fr_report_by by = {.by = w->by, .nr = w->by_nr};
 
-	if (wait_is_by_task(at))
-		return fr_value_absent();
-	if (w->by == FR_SPAN_BY_TASK)
-		return fr_value_text("(idle: an interrupt)");
-	if (w->by == FR_SPAN_BY_OTHER)
-		return fr_value_text(fr_waker_words(w->by_nr));
-	if (name)
-		snprintf(text, sizeof(at->room->text), "softirq %s", name);
-	else
-		snprintf(text, sizeof(at->room->text), "%s %u", w->by == FR_SPAN_BY_IRQ ? "interrupt" : "softirq", w->by_nr);
-	return fr_value_text(text);
+	_Static_assert(sizeof(at->room->text) >= FR_REPORT_BY_SZ, "the words have room");
+	return wait_is_by_task(at) ? fr_value_absent() : fr_value_text(fr_report_by_words(at->of, &by, at->room->text));
 }
 
 /* clang-format off */
@@ -546,8 +552,8 @@ static const struct fr_column in_columns[] = {
 const struct fr_table fr_report_kind_in = {"left", "How a task left its CPU.", in_columns};
 
 static const struct fr_column by_columns[] = {
-	FR_COLUMN_MADE(by_word, "by", TEXT, "`task`, `irq`, `softirq`; by the record of the wait also `timer`, `nmi`, `unknown`"),
-	FR_COLUMN_MADE(by_task, "waker_tid", NUMBER, "of `task`; 0: an interrupt on an idle CPU"),
+	FR_COLUMN_MADE(by_word, "by", TEXT, "`task`, `irq`, `softirq`, `nmi`, `unknown`; by the record of the wait also `timer`"),
+	FR_COLUMN_MADE(by_task, "waker_tid", NUMBER, "of `task`; 0: the idle task"),
 	FR_COLUMN_MADE(by_irq, "irq", NUMBER, "of `irq`, if its handler has an event"),
 	FR_COLUMN_MADE(by_softirq, "softirq", NUMBER, "of `softirq`, if it has an event"),
 	FR_COLUMN_MADE(by_softirq_name, "softirq_name", TEXT, "of `softirq`"),

@@ -31,6 +31,10 @@ struct fr_report_by {
 };
 extern const struct fr_table fr_report_kind_by;
 
+/* What woke it in words, if that is no task but the idle one: "irq virtio1-req.0", "a timer". Escape them. */
+#define FR_REPORT_BY_SZ 32u
+const char *fr_report_by_words(const struct fr_report *r, const struct fr_report_by *b, char text[FR_REPORT_BY_SZ]);
+
 /* Values of several kinds: the comm of a tid at a time; a fact of the file, whose name is the column's arg. */
 struct fr_value fr_report_comm(const struct fr_report *r, u32 tid, u64 ts, u16 cpu);
 struct fr_value fr_report_fact(const struct fr_at *at);

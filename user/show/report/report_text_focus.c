@@ -8,6 +8,7 @@
 #include "base/text/escape.h"
 #include "fatal.h"
 #include "show/format/format_text.h"
+#include "show/report/report_kinds.h"
 #include "show/report/report_text.h"
 #include "task_state.h"
 
@@ -248,19 +249,16 @@ static void put_calls(struct fr_report_page *p)
 
 static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
 {
-	const struct fr_sys none = {0};
-	const char *name = by == FR_SPAN_BY_SOFTIRQ ? fr_sysname(&none, FR_STYLE_SOFTIRQ, nr) : NULL;
+	const struct fr_report_by b = {.by = by, .nr = nr};
+	char text[FR_REPORT_BY_SZ];
+	const char *words;
 
-	if (by == FR_SPAN_BY_OTHER)
-		fr_out_str(p->o, fr_waker_words(nr));
-	else if (by == FR_SPAN_BY_IRQ)
-		fr_out_printf(p->o, "interrupt %u", nr);
-	else if (by == FR_SPAN_BY_SOFTIRQ)
-		fr_out_printf(p->o, "softirq %s", name ?: "?");
-	else if (nr)
+	if (by == FR_SPAN_BY_TASK && nr) {
 		fr_report_who(p, nr, ts, 0);
-	else
-		fr_out_str(p->o, "an interrupt");
+		return;
+	}
+	words = fr_report_by_words(p->r, &b, text);
+	fr_escape_text(p->o, words, strlen(words));
 }
 
 static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)

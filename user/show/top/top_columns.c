@@ -277,16 +277,21 @@ static void wait_by(const struct fr_top_cell *c, struct fr_top_val *v)
 {
 	const struct fr_an_wait *r = c->rec;
 	const struct fr_an_task *k = r->by == FR_SPAN_BY_TASK ? c->res->task[r->by_nr] : NULL;
+	const char *irq = r->by == FR_SPAN_BY_IRQ ? fr_an_irq_name(c->res, r->by_nr) : NULL;
 	char buf[48];
 
-	if (r->by == FR_SPAN_BY_OTHER)
+	if (r->by == FR_SPAN_BY_OTHER) {
 		put_text(v, fr_waker_words(r->by_nr));
-	else if (k && k->tid)
+	} else if (irq) {
+		snprintf(buf, sizeof(buf), "irq %s", irq);
+		put_text(v, buf);
+	} else if (k && k->tid) {
 		put_who(v, k);
-	else if (k)
-		put_text(v, "(idle: an interrupt)");
-	else
+	} else if (k) {
+		put_text(v, "the idle task");
+	} else {
 		put_text(v, fr_top_irq_name(c->top, r->by_nr | (r->by == FR_SPAN_BY_SOFTIRQ ? FR_TL_SOFT : 0), 0, buf));
+	}
 }
 
 GET(wait_cnt, fr_an_wait, r->cnt)

@@ -148,7 +148,7 @@ static void put_waker(struct page *p, u32 what)
 	if (fr_tl_by(what) == FR_TL_BY_OTHER)
 		put_str(p, FR_INK_NAME, fr_waker_words(fr_tl_nr(what)));
 	else if (fr_tl_by(what) == FR_TL_BY_TASK && !fr_tl_nr(what))
-		put_str(p, FR_INK_NAME, "an idle CPU: an interrupt");
+		put_str(p, FR_INK_NAME, "the idle task");
 	else if (fr_tl_by(what) == FR_TL_BY_TASK)
 		put_who(p, fr_tl_nr(what), FR_INK_NAME);
 	else

@@ -4,7 +4,6 @@
 const STATE = { UNKNOWN: 0, RUNS: 1, WAITS: 2, SLEEPS: 3, BLOCKED: 4, OTHER: 5 };
 const WAITS = 0xff; // states in which a task is not runnable: FR_PREV_STATE_WAITS
 const WAKER = { UNKNOWN: 0, TASK: 1 }; // enum fr_waker
-const LATE_NS = 50000; // wakers.c: the record is written later than the switch that its times are of, so the waking may be earlier
 const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped"];
 
 // An array of numbers that grows.
@@ -76,8 +75,8 @@ class Model {
 		this.callsOf();
 		this.waitsOf();
 		this.longWaitsOf();
-		this.wakesOf();
 		this.interruptsOf();
+		this.wakesOf();
 		data.each("cpu_sample", ["ip"], i => {
 			this.samples.at.push(data.ts[i]);
 			this.samples.row.push(i);
@@ -145,8 +144,8 @@ class Model {
 			this.longWaits.set(d.tid[i], of);
 		});
 	}
-	// The long wait of a task that ends at t, or the first behind it.
-	nextLongWait(tid, t) {
+	// The long wait of a task that t lies in.
+	longWait(tid, t) {
 		const of = this.longWaits.get(tid) || [];
 		let lo = 0;
 		for (let hi = of.length; lo < hi;) {
@@ -156,17 +155,7 @@ class Model {
 			else
 				hi = mid;
 		}
-		return lo < of.length ? of[lo] : null;
-	}
-	// The long wait of a task that t lies in.
-	longWait(tid, t) {
-		const w = this.nextLongWait(tid, t);
-		return w && w.at <= t ? w : null;
-	}
-	// Did a task do this waking? The event is of whatever task an interrupt came on top of; the wait's record knows better.
-	isByTask(tid, t) {
-		const w = this.nextLongWait(tid, t);
-		return !w || !w.slept || w.waker === WAKER.TASK || t < w.at - (w.waker === WAKER.UNKNOWN ? LATE_NS : 0);
+		return lo < of.length && of[lo].at <= t ? of[lo] : null;
 	}
 	wokenBy(wait) {
 		const by = this.data.get(wait.row, "waker_pid");
@@ -176,10 +165,19 @@ class Model {
 			return by ? this.name(by) : "a task";
 		return Object.fromEntries(this.data.words(wait.row)).waker;
 	}
+	// Did a task do the waking in row i, of task tid? The event is of whatever task an interrupt came on top of. The wait's record
+	// knows best, then handlers that were recorded, then the waking's own word.
+	isByTask(i, tid, word) {
+		const d = this.data, w = this.longWait(tid, d.ts[i]);
+		if (w && w.slept && w.waker !== WAKER.UNKNOWN && d.ts[i] <= w.until - Number(d.get(w.row, "queued")))
+			return w.waker === WAKER.TASK;
+		return word === WAKER.TASK && this.cpus[d.cpu[i]].irqs.find(d.ts[i]) < 0;
+	}
 	wakesOf() {
 		const d = this.data, w = this.wakes, all = [];
-		for (const event of ["sched_waking", "sched_wakeup_new"])
-			d.each(event, ["target_pid"], (i, target) => this.isByTask(target, d.ts[i]) && all.push([d.ts[i], d.tid[i], target]));
+		const add = (i, target, word) => this.isByTask(i, target, word) && all.push([d.ts[i], d.tid[i], target]);
+		d.each("sched_waking", ["target_pid", "waker"], add);
+		d.each("sched_wakeup_new", ["target_pid"], (i, target) => add(i, target, WAKER.TASK)); // only a task begins another one
 		all.sort((x, y) => x[0] - y[0]);
 		for (const e of all)
 			[w.at, w.from, w.to].forEach((to, k) => to.push(e[k]));
