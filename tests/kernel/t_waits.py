@@ -187,7 +187,7 @@ def wakers_by_outputs(file, woken):
     text = fr("report", "--no-symbols", "--top", "0", "--task", str(woken), file).stdout
     rows = replay(file, "--pairs", "-f", f"event == sched_switch && next_pid == {woken}")
     chosen = fr("replay", "--json", "-f", f"event == sched_switch && next_pid == {woken} && waker > 0", "--pairs", file).stdout
-    top = fr("top", "--once", "--size", "200x400", "--panel", "waits", file).stdout
+    top = fr("top", "--once", "--size", "200x400", "--panel", "waits", "-f", f"event == sched_switch && next_pid == {woken}", file).stdout
     trace, page = f"{file}.{woken}.pftrace", f"{file}.{woken}.html"
     fr("export", "--to", "perfetto", "--no-symbols", "-o", trace, file)
     said = {
@@ -226,13 +226,17 @@ def hog_on(cpu):
 @test("timers that wake tasks beside a hog: no output names the hog, nor goes on through it")
 def beside_a_hog():
     cpu, name = min(os.sched_getaffinity(0)), shared(*WAITS)
+    by_hog = lambda events, tid: [e for e in events if e["event"] == "sched_waking" and e["target_pid"] == tid and e["tid"] == hog]
     with hog_on(cpu) as hog:
-        naps = [int(subprocess.run([helper("waits"), "sleep", f"frt-nap{ms}", str(ms), "20"], stdout=subprocess.PIPE, text=True, check=True,
-                                   preexec_fn=lambda: os.sched_setaffinity(0, {cpu})).stdout) for ms in (8, 1)]
-        file = dump(name)
-    events, told = replay(file), []
+        for _ in range(10):  # others may have that CPU whenever a timer comes
+            naps = [int(subprocess.run([helper("waits"), "sleep", f"frt-nap{ms}", str(ms), "20"], stdout=subprocess.PIPE, text=True, check=True,
+                                       preexec_fn=lambda: os.sched_setaffinity(0, {cpu})).stdout) for ms in (8, 1)]
+            file = dump(name)
+            events, told = replay(file), []
+            if all(by_hog(events, tid) for tid in naps):
+                break
     for tid, recorded in zip(naps, (True, False)):
-        on_hog = [e for e in events if e["event"] == "sched_waking" and e["target_pid"] == tid and e["tid"] == hog]
+        on_hog = by_hog(events, tid)
         check(on_hog, f"timers of {tid} came on top of the hog")
         equal({e["waker"] for e in on_hog} - {IRQ, SOFTIRQ}, set(), "by their own word")
         records = [e for e in events if e["event"] == "wait" and e["tid"] == tid and e["blocked"]]
