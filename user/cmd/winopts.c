@@ -61,8 +61,8 @@ int fr_winopts_window(const struct fr_option *option, void *to, const char *valu
 
 const struct fr_option fr_winopts[] = {
 	FR_OPTION(0, "since", "T",
-		  "from then on: 2s after the start, -200ms before the trigger (or\n"
-		  "the end), 50%, trigger+5ms, 14:02:11.5, 2026-01-31T14:02:11, or ns",
+		  "from then on: 2s after the start, -200ms before the trigger\n"
+		  "or the end, 50%, trigger+5ms, 14:02:11.5, 2026-01-31, or ns",
 		  fr_winopts_since, 0, .words = FR_WINOPTS_WORDS,
 		  .more = "Plain ns are of the recording clock: see FILTERS in flightrec(1)."),
 	FR_OPTION(0, "until", "T", "until then", fr_winopts_until, 0, .words = FR_WINOPTS_WORDS),
