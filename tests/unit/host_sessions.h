@@ -52,8 +52,13 @@ NOT_HERE(fr_sess_sample_hz)
 NOT_HERE(fr_sess_samples_due)
 NOT_HERE(fr_sess_schema)
 NOT_HERE(fr_sess_shared)
+NOT_HERE(fr_sess_states_read)
+NOT_HERE(fr_sess_states_wanted)
 NOT_HERE(fr_sess_unlock)
 NOT_HERE(fr_sess_waits)
 NOT_HERE(fr_sess_was_beside)
+NOT_HERE(fr_states_wanted_add)
+NOT_HERE(fr_states_wanted_clear)
+NOT_HERE(fr_states_wanted_close)
 
 #endif
