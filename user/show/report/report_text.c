@@ -185,6 +185,7 @@ void fr_report_text(struct fr_report *r)
 	put_left_out(&p);
 	put_incidents(&p);
 	fr_report_put_task(&p);
+	fr_report_put_waits_line(&p);
 	put_fitting(&p, fr_report_put_states);
 	put_fitting(&p, fr_report_put_waits);
 	fr_report_put_focus(&p);

@@ -169,7 +169,7 @@ static u64 count_of(const struct fr_report_page *p, const char *what)
 	return fr_counts_get(fr_snap_fact(p->r->snap, "waits"), what, strlen(what), &v) ? v : 0;
 }
 
-static void put_head(struct fr_report_page *p)
+void fr_report_put_waits_line(struct fr_report_page *p)
 {
 	const struct fr_an_result *res = p->r->res;
 	const struct fr_waits *w = &p->r->waits;
@@ -206,7 +206,6 @@ void fr_report_put_waits(struct fr_report_page *p)
 	const struct fr_waits_part *task = &w->part[FR_WAITS_OF_TASK], *process = &w->part[FR_WAITS_OF_PROCESS],
 				   *all = &w->part[FR_WAITS_OF_ALL];
 
-	put_head(p);
 	put_part(p, task, "It");
 	if (process->time.cnt > task->time.cnt)
 		put_part(p, process, "Its process");
