@@ -268,7 +268,7 @@ def waits():
     for key in ("off_ns", "blocked_ns", "queued_ns"):
         assert some[key] == every[key], key
     assert len(some["longest"]) == len(every["longest"]) and every["longest"][0]["about"] == "ext4:/hungry/0"
-    ran = Ran("replay", "--pairs", "--count", "--memory", "20M", hungry("waits", 4, 200)).must(0, "wakings that no task did", "--memory (it is 20 MiB)")
+    ran = Ran("replay", "--pairs", "--count", "--memory", "20M", hungry("waits", 4, 200)).must(0, "wakings by timers", "--memory (it is 20 MiB)")
     assert ran.err.count("warning") == 1, ran.err
 
 
