@@ -153,6 +153,13 @@ s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts); /* -1: not known */
 /* Do runs say at each moment of [from_ns, to_ns) who had this CPU, or all? */
 bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns);
 
+/*
+ * The same, but for a small part: a kernel may hide the switches of a task from all tracers, and who had the CPU is unknown
+ * then until the next switch. What is said of it must be true whoever had that part: times are at least.
+ */
+#define FR_CLUES_UNKNOWN_PART 20u
+bool fr_clues_covers_most(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns);
+
 /* How long one of these tasks had a CPU in this time. */
 struct fr_clue_use {
 	u64 key; /* tid */

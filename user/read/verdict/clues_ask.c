@@ -39,19 +39,36 @@ static bool is_of(const struct fr_clue_run *run, u32 cpu)
 	return cpu == FR_CLUES_ALL_CPUS || run->cpu == cpu;
 }
 
-bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns)
+/* How long it is known who had this CPU, or all; *all_ns: of so long. Not known at all where items are missing. */
+static u64 known_ns(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, u64 *all_ns)
 {
 	const struct fr_clue_run *run = c->run.at;
 	u64 ns = 0, cpus = 0;
 	size_t i;
 
-	if (c->is_full || !c->has[FR_CLUE_SWITCH])
-		return false;
+	*all_ns = 0;
+	if (c->is_full || !c->has[FR_CLUE_SWITCH] || to_ns <= from_ns)
+		return 0;
 	for (i = 0; i < c->run.cnt; i++)
 		ns += is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
 	for (i = 0; i < c->cpu_cnt; i++)
 		cpus += c->cpu[i].seen;
-	return to_ns > from_ns && ns == (to_ns - from_ns) * (cpu == FR_CLUES_ALL_CPUS ? cpus : 1);
+	*all_ns = (to_ns - from_ns) * (cpu == FR_CLUES_ALL_CPUS ? cpus : 1);
+	return ns;
+}
+
+bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns)
+{
+	u64 all_ns, ns = known_ns(c, cpu, from_ns, to_ns, &all_ns);
+
+	return all_ns && ns == all_ns;
+}
+
+bool fr_clues_covers_most(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns)
+{
+	u64 all_ns, ns = known_ns(c, cpu, from_ns, to_ns, &all_ns);
+
+	return all_ns && ns <= all_ns && all_ns - ns <= all_ns / FR_CLUES_UNKNOWN_PART;
 }
 
 static int by_ns(const void *a, const void *b)

@@ -8,7 +8,7 @@
 
 #define QUEUED_LEAST_NS (5 * FR_MSEC_NS) /* below, queueing is everyday life */
 
-/* Was the trigger's task queued for long, and who had its CPU most? Only if all of that time is known. */
+/* Was the trigger's task queued for long, and who had its CPU most? Only if most of that time is known. */
 static bool find_hog(struct fr_case *k, u64 *from_ns, u64 *to_ns, struct fr_clue_use *hog)
 {
 	return fr_case_is_queued(k, from_ns, to_ns) && *to_ns - *from_ns >= QUEUED_LEAST_NS &&
@@ -177,7 +177,7 @@ bool fr_recognise_kept_cpu(struct fr_case *k)
 	u32 cnt, all;
 
 	if (!find_hog(k, &from_ns, &to_ns, &hog) || to_ns - from_ns < KEPT_LEAST_NS ||
-	    !is_keeping(k->c, hog.key, k->wait->cpu, from_ns, to_ns))
+	    !fr_clues_covers(k->c, k->wait->cpu, from_ns, to_ns) || !is_keeping(k->c, hog.key, k->wait->cpu, from_ns, to_ns))
 		return false;
 	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
 	fr_case_cause(
@@ -297,7 +297,7 @@ bool fr_recognise_throttled(struct fr_case *k)
 
 	if (!w || !fr_waited_was_runnable(w) || w->off_ns < QUEUED_LEAST_NS || !is_in_throttle(k->c, w))
 		return false;
-	if (fr_clues_covers(k->c, w->cpu, fr_waited_began_ns(w), w->ts) && left_from(k->c, w))
+	if (fr_clues_covers_most(k->c, w->cpu, fr_waited_began_ns(w), w->ts) && left_from(k->c, w))
 		idle_ns = idle_meanwhile(k->c, w);
 	mate = throttled_mate(k->c, w);
 	if (idle_ns >= IDLE_LEAST_NS)
@@ -377,7 +377,7 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 	u32 all;
 
 	if (!fr_case_is_queued(k, &from_ns, &to_ns) || to_ns - from_ns < QUEUED_LEAST_NS ||
-	    !fr_clues_covers(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
+	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
 		return false;
 	since_ns = to_ns > k->c->begin_ns + STORM_NS ? to_ns - STORM_NS : k->c->begin_ns;
 	if (since_ns < k->c->life_ns || !top_forker(k, since_ns, to_ns, &top, &all) || top.cnt < all / 2 ||
@@ -452,7 +452,7 @@ bool fr_recognise_flood(struct fr_case *k)
 
 	if (!is_softirq_rule(k) && !(fr_case_is_queued(k, &from_ns, &to_ns) && to_ns - from_ns >= QUEUED_LEAST_NS))
 		return false;
-	if (!fr_clues_covers(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns))
+	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns))
 		return false;
 	if (fr_clues_programs(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns, &t)) {
 		k->failed = true;

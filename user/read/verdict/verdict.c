@@ -188,7 +188,7 @@ bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct
 	bool found = false;
 	u32 i;
 
-	if (!fr_clues_covers(k->c, cpu, from_ns, to_ns))
+	if (!fr_clues_covers_most(k->c, cpu, from_ns, to_ns))
 		return false;
 	if (fr_clues_use(k->c, cpu, from_ns, to_ns, &use)) {
 		k->failed = true;

@@ -47,9 +47,10 @@ static void link_cpu(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns)
 	struct fr_tally t;
 	bool sampled = false;
 	size_t len = 0;
+	u64 known_ns = 0;
 	u32 i, shown = 0;
 
-	if (!fr_clues_covers(k->c, cpu, from_ns, to_ns))
+	if (!fr_clues_covers_most(k->c, cpu, from_ns, to_ns))
 		return;
 	if (fr_clues_programs(k->c, cpu, from_ns, to_ns, &t)) {
 		k->failed = true;
@@ -66,8 +67,12 @@ static void link_cpu(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns)
 				name ? fr_word_text(k, name, strlen(name)) : "");
 		sampled |= name != NULL;
 	}
-	fr_case_link(k, sampled ? "sched_switch, cpu_sample" : "sched_switch", "CPU %u had, of these %s: %s%s", cpu,
-		     fr_word_ns(k, to_ns - from_ns), text, i < t.cnt && shown == PROGRAMS_SHOWN ? ", others" : "");
+	for (i = 0; i < t.cnt; i++)
+		known_ns += ((const struct fr_clue_program *)fr_tally_at(&t, i))->ns;
+	fr_case_link(k, sampled ? "sched_switch, cpu_sample" : "sched_switch", "CPU %u had, of these %s: %s%s%s%s", cpu,
+		     fr_word_ns(k, to_ns - from_ns), text, shown < t.cnt && shown == PROGRAMS_SHOWN ? ", others" : "",
+		     known_ns < to_ns - from_ns ? "; whom is not known for " : "",
+		     known_ns < to_ns - from_ns ? fr_word_ns(k, to_ns - from_ns - known_ns) : "");
 	fr_tally_free(&t);
 }
 
@@ -76,7 +81,7 @@ static void link_run(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns)
 {
 	u64 ran_ns;
 
-	if (!fr_clues_covers(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
+	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
 		return;
 	ran_ns = fr_clues_ran(k->c, tid, from_ns, to_ns);
 	if (ran_ns >= (to_ns - from_ns) / 2)
