@@ -609,9 +609,12 @@ def test_tracecmd(folder, flight, events):
 
 def test_stacks(folder, flight, events):
     horizon = json.loads(run(FLIGHTREC, "info", "--json", flight).stdout)["horizon_ns"]
-    plain, named, off, perf = (f"{folder}/{name}" for name in ("plain.folded", "named.folded", "off.folded", "perf.txt"))
+    plain, named, off, perf, calls = (f"{folder}/{name}" for name in ("plain.folded", "named.folded", "off.folded", "perf.txt", "calls.folded"))
+    # without the records of long waits, which have their own names (tests/waits), names are those of the calls' events
+    run(FLIGHTREC, "cut", "-f", "event != wait", "-o", f"{folder}/calls.flight", flight, check=True)
     for r in (export(flight, "folded", plain, "--no-symbols"), export(flight, "folded", named),
-              export(flight, "folded", off, "--off-cpu"), export(flight, "perf-script", perf)):
+              export(flight, "folded", off, "--off-cpu"), export(flight, "perf-script", perf),
+              export(f"{folder}/calls.flight", "folded", calls, "--off-cpu")):
         if r.returncode:
             verdict("stacks", r.stderr.decode())
             return
@@ -619,6 +622,7 @@ def test_stacks(folder, flight, events):
     told = [json.loads(l) for l in run(FLIGHTREC, "replay", "--json", "--gaps", flight).stdout.splitlines()]
     after = [(e["ts"], 1 << 64) for e in told if e.get("gap") == "after"]  # nothing is known of a CPU whose ring was copied before
     verdict("stacks.test_off_cpu", stacks.test_off_cpu(off, events, horizon, after))
+    verdict("stacks.test_off_cpu_calls", stacks.test_off_cpu(calls, events, horizon, after) or stacks.test_off_cpu_calls(calls, events, horizon, after))
     verdict("stacks.test_perf", stacks.test_perf(perf, events))
     verdict("stacks.test_collapsed", stacks.test_collapsed(perf, named, events))
 

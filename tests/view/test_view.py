@@ -303,7 +303,7 @@ def one(_, folder):
 def trigger(_, folder):
     load = "tests/gate/load.flight"
     at = json.loads(flightrec("report", "--json", load))["trigger"]["at_ns"]
-    for nr, (window, inside) in enumerate([([], True), (["--until", "20%"], False), (["--since", "-1ms"], False)]):
+    for nr, (window, inside) in enumerate([([], True), (["--until", "20%"], False), (["--since", "trigger+1ms"], False)]):
         html = os.path.join(folder, f"trigger-{nr}.html")
         flightrec("view", "-o", html, *window, load)
         browser = Browser()

@@ -250,9 +250,15 @@ static void put_frame(struct fr_out *o, const struct fr_export_frame *f)
 	fr_out_str(o, ")\n");
 }
 
+/* Readers take each stack for a sample of a running task, whatever the event is called. */
+static bool is_running(const struct fr_row *r)
+{
+	return r->ev->nr != FR_EV_wait;
+}
+
 static void put_stack(struct fr_export *x, struct perf *p, const struct fr_view *v, const struct fr_row *r)
 {
-	u32 cnt = fr_export_has_stack(r->ev) ? fr_export_frames(x, v, r, p->frame) : 0, i;
+	u32 cnt = fr_export_has_stack(r->ev) && is_running(r) ? fr_export_frames(x, v, r, p->frame) : 0, i;
 
 	for (i = 0; i < cnt; i++)
 		put_frame(x->out, &p->frame[i]);
