@@ -219,12 +219,13 @@ def own_configured(*on, more=""):
 
 
 @contextlib.contextmanager
-def expendable(*on, more="", leave=False):
+def expendable(*on, more="", leave=False, fresh=False):
     """
     The same with a session that the test spoils or ends: one that no script to come needs, or that another test has left, else one with
-    RECORDED, which the first recorder begins. leave: it is left to the next such test. Its options are options_of(name).
+    RECORDED, which the first recorder begins. leave: it is left to the next such test. fresh: one in which nothing has happened yet. Its
+    options are options_of(name).
     """
-    left = take_left()
+    left = None if fresh else take_left()
     with ended(left or begun_with(new_name(), RECORDED)) as name:
         dir, file = tempfile.mkdtemp(dir=TMP), path(f"{name}.conf")
         _before[name] = {r["rule"]: r for r in status(name)["triggers"]} if left else {}

@@ -12,9 +12,9 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TINY, TMP, Skip, begun_with, check, dump, ended,
-                    equal, exists, founded, fr, fr_json, gone, helper, main, mono_ns, new_name, options_of, path, program, recorder, refused,
-                    replay, run, shared, small_disk, snapshots, status, take_left, test, tracefs, wait_for, written)
+from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS, TINY, TMP, Skip, check, dump, ended,
+                    equal, exists, founded, fr, fr_json, gone, helper, main, mono_ns, new_name, path, program, recorder, refused,
+                    replay, run, shared, small_disk, snapshots, status, test, tracefs, wait_for, written)
 from recorder import RECORDED
 
 LONG = bool(os.environ.get("FR_LONG"))  # try each limit, not only some
@@ -472,7 +472,7 @@ def memory_limit():
 
 
 @test("record -- CMD: told to end while the command cannot begin, it ends, and its session with it, unless it is to be kept",
-      own="one that others have left, else its own: it ends")
+      own="its own: it ends")
 def command_waits():
     file = program("leased", "/bin/true")
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
@@ -487,8 +487,8 @@ def command_waits():
                 if sig == signal.SIGTERM:
                     p, name = stack.enter_context(adopted(MINIMAL, command=[file]))
                 else:
-                    name = take_left() or begun_with(new_name(), MINIMAL)
-                    p = stack.enter_context(recorder(name, *options_of(name), command=[file]))
+                    name = new_name()
+                    p = stack.enter_context(recorder(name, *MINIMAL, command=[file]))
                 check(signal.sigtimedwait([signal.SIGIO], 120), "the command is not executed")
                 p.send_signal(sig)
                 said = p.communicate(timeout=120)[1]

@@ -267,7 +267,7 @@ def psi_full():
 def storm_kept():
     one, other = f"storm-a{TAG}", f"storm-b{TAG}"
     rule = f"crash:comm={one}|{other},cooldown=1h"
-    with expendable(rule, leave=True) as (name, dir, file):
+    with expendable(rule, leave=True, fresh=True) as (name, dir, file):
         with open(file) as f:
             text = f.read()
         with open(file, "w") as f:

@@ -45,7 +45,7 @@ def objects_of(name):
         file = f"{SESSIONS}/{name}/{pin}"
         if pin in ("owner", "incident-lock"):
             continue
-        kind = "link" if pin.startswith("inc-") else pin.split("-")[0] if pin.startswith(("link-", "prog-")) else "map"
+        kind = "link" if pin.startswith("inc-") or pin in ("states-list", "states-take", "states-count") else pin.split("-")[0] if pin.startswith(("link-", "prog-")) else "map"
         e = json.loads(run("bpftool", "-j", kind, "show", "pinned", file).stdout)
         e = e[0] if isinstance(e, list) else e
         found.add((kind, e["id"]))

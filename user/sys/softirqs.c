@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sys/softirqs.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,7 +46,7 @@ static int put_counts(FILE *f, char *text, size_t sz)
 	return len && len < sz ? (int)len : -ENODATA;
 }
 
-/* "cpu0 user nice ...": the CPU, and what the kernel has of its softirqs, in units of USER_HZ. */
+/* "cpu0 user nice ...": the CPU, and what the kernel has of its softirqs, in units of USER_HZ. "cpu  user ..." is of all. */
 static bool read_cpu(const char *line, unsigned int *cpu, u64 *ticks)
 {
 	unsigned long long v[STAT_SOFTIRQ];
@@ -53,7 +54,7 @@ static bool read_cpu(const char *line, unsigned int *cpu, u64 *ticks)
 		sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu", cpu, &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &v[6]);
 
 	*ticks = v[STAT_SOFTIRQ - 1];
-	return cnt == STAT_SOFTIRQ + 1;
+	return cnt == STAT_SOFTIRQ + 1 && isdigit((unsigned char)line[strlen("cpu")]);
 }
 
 static int put_ms(FILE *f, char *text, size_t sz)
@@ -64,7 +65,7 @@ static int put_ms(FILE *f, char *text, size_t sz)
 	unsigned int cpu;
 	u64 ticks;
 
-	/* the first line is of all CPUs, the others follow */
+	/* the CPUs' lines come first */
 	while (hz > 0 && len < sz && getline(&line, &cap, f) > 0 && !strncmp(line, "cpu", 3))
 		if (read_cpu(line, &cpu, &ticks))
 			len += snprintf(text + len, sz - len, "%s%u=%llu", len ? ";" : "", cpu,
