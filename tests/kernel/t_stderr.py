@@ -23,6 +23,15 @@ def attended():
 
 
 @contextlib.contextmanager
+def unattended():
+    """With no limit of snapshots: there may be many in ten minutes, whatever other tests had taken."""
+    name, dir, file = lease(ATTENDED)
+    with open(file, "w") as f:
+        f.write("[Trigger]\nStormCount=0\n")
+    yield name, dir, (*ATTENDED, "--config", file)
+
+
+@contextlib.contextmanager
 def recorder(stderr, session):
     """In the foreground, with these messages: its process, session, and where its snapshots go."""
     with session() as (name, dir, more):
@@ -51,7 +60,7 @@ def read_until(fd, word):
 @test("the reader of its messages goes away: snapshots are taken all the same, and the recorder ends when it is told to")
 def gone():
     ours, its = os.pipe()
-    with recorder(its, attended) as (p, name, dir):
+    with recorder(its, unattended) as (p, name, dir):
         os.close(its)
         read_until(ours, b"armed")
         os.close(ours)
@@ -83,10 +92,11 @@ def command():
             check("PIPE" in f.read().split(), "no SIGPIPE")
 
 
-@test("a terminal that is stopped delays no snapshot; what could not be shown is said to be missing")
+@test("a terminal that is stopped delays no snapshot; what could not be shown is said to be missing", own="limits that count all snapshots of a session")
 def stopped():
     master, slave = pty.openpty()
-    with recorder(slave, attended) as (p, _, dir):
+    with expendable(leave=True, fresh=True) as (name, dir, _), \
+            recorder(slave, lambda: contextlib.nullcontext((name, dir, (*options_of(name), "--keep")))) as (p, _, _):
         begun = read_until(master, b"armed")
         check(b"cost now: " in begun and b"history: about " in begun, f"what it costs is measured for who sits at a terminal: {begun}")
         termios.tcflow(slave, termios.TCOOFF)
@@ -106,7 +116,7 @@ def stopped():
 def stopped_journal():
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     its.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
-    with recorder(its, attended) as (p, name, dir):
+    with recorder(its, unattended) as (p, name, dir):
         said = read_until(ours.fileno(), b"armed")
         with contextlib.suppress(BlockingIOError):
             while True:
