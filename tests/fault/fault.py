@@ -839,12 +839,12 @@ def killed_deciding():
     file = program("frt-between", "/bin/sh")
     first = ["crash:comm=frt-between,exe=/not/this", "crash:comm=frt-between,cooldown=0s"]  # filtered; or a snapshot is granted
     for before, verdict in zip(first, ("filtered", "taken")):
-        asks = "crash:comm=frt-between,cgroup=/not/this"  # the cgroup's file system, and is killed there
+        asks = "crash:comm=frt-between,cgroup=/not/this"  # for the cgroup's path, by a helper, and is killed on the way
         with daemon(rules=(before, asks)) as d:
-            d.control.set("readlink", 1, -signal.SIGKILL)
+            d.control.set("pipe2", 1, -signal.SIGKILL)
             run(file, "-c", "kill -SEGV $$", status=None)
             equal(d.p.wait(120), -signal.SIGKILL, f"exit status: {d.said()}")
-            equal(d.control.get()[1], 1, "deaths in readlink")
+            equal(d.control.get()[1], 1, "deaths in pipe2")
             d.control.set()
             p = subprocess.Popen(d.p.args, env=d.control.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:

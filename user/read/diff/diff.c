@@ -516,6 +516,7 @@ static void free_boots(struct look *l)
 	for (i = 0; i < fr_replay_boot_cnt(l->replay) && l->boot; i++)
 		fr_gaps_clear(&l->boot[i].gaps);
 	free(l->boot);
+	l->boot = NULL; /* the other side may fail before it has its own */
 }
 
 static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)

@@ -3,6 +3,7 @@
  * report_text_states: who was still waiting when the snapshot was taken: the process in focus, tasks in D, and of the others
  * the longest. Tasks that wait in the same place are one line.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +87,7 @@ static bool is_same_place(const struct group *a, const struct group *b)
 	       v->id == w->id && v->kstack_id == w->kstack_id && !strcmp(a->first.state->object, b->first.state->object);
 }
 
-/* How many groups; -ENOMEM leaves none. */
+/* How many groups; without memory the page fails. */
 static u32 find_groups(struct fr_report_page *p, struct group **out)
 {
 	const struct fr_states *st = &p->r->states;
@@ -94,6 +95,8 @@ static u32 find_groups(struct fr_report_page *p, struct group **out)
 	u32 cnt = 0, kept = 0, i;
 
 	*out = g;
+	if (!g)
+		fr_out_fail(p->o, -ENOMEM);
 	for (i = 0; g && i < st->cnt; i++) {
 		fr_states_read(st, p->r->view, &st->at[i], &g[cnt].first);
 		g[cnt].cnt = 1;
