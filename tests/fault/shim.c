@@ -93,7 +93,6 @@ WRAP(ssize_t, -1, pread, (int fd, void *buf, size_t sz, off_t off), (fd, buf, sz
 WRAP(ssize_t, -1, pwrite, (int fd, const void *buf, size_t sz, off_t off), (fd, buf, sz, off))
 
 WRAP(int, -1, pipe2, (int fd[2], int flags), (fd, flags))
-WRAP(ssize_t, -1, readlink, (const char *path, char *buf, size_t sz), (path, buf, sz))
 
 /* What does not exist is there, whatever its name. */
 WRAP(int, 0, access, (const char *path, int mode), (path, mode))
