@@ -141,9 +141,11 @@ def rates():
     check(0 < st["common_history_s"] <= st["recording_s"], "history")
     for cpu in st["cpus"]:
         check(st["common_history_s"] <= cpu["history_s"] <= st["recording_s"], f"history of CPU {cpu['cpu']}")
-    # nothing was overwritten yet, nor while the rings were looked at: all the seconds there are
+    history = [c["history_s"] for c in st["cpus"]]
+    equal(st["common_history_s"], min(history), "common history: that of the CPU with the shortest")
+    # nothing was overwritten yet, nor while the rings were looked at: all the seconds there are, but for a CPU that came later
     if not any(c["overwritten"] for c in status(name)["cpus"]):
-        equal(st["common_history_s"], st["recording_s"], "history of rings that are not full")
+        equal(max(history), st["recording_s"], "history of rings that are not full")
 
 
 def on_terminal(columns, *args):
