@@ -35,18 +35,10 @@ FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next
 #else
 
 #include "call.bpf.h"
+#include "wait_map.bpf.h"
 
 /* Set by the loader: waits at least this long are recorded; 0: none are. */
 const volatile u64 fr_wait_min_ns = 0;
-
-/* By the tid's lowest bits. Mapped, so that it begins on a page, and no entry lies in two lines. The loader sizes it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct fr_wait);
-} fr_waits SEC(".maps");
 
 struct wait_cpu {
 	struct fr_wait_counts cnt; /* first: user space reads these */

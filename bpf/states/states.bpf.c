@@ -21,15 +21,7 @@
 #include "call.bpf.h"
 #include "task_cpu.bpf.h"
 #include "task_state.h"
-
-/* The session's. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct fr_wait);
-} fr_waits SEC(".maps");
+#include "wait_map.bpf.h"
 
 u64 fr_states_wanted[FR_STATES_WANTED_WORDS] SEC(".data.wanted") = {};
 
