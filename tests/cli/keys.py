@@ -31,6 +31,31 @@ def sections():
     return found
 
 
+def kinds(section):
+    """Of a section that has a table for each kind of record: {kind: {key: the kind that it leads to, or None}}, the first: of all."""
+    found, now, inside = {}, None, False
+    for line in read("docs/json.md").splitlines():
+        if line.startswith("## "):
+            inside = line[3:] == section
+        elif inside and line.startswith("### "):
+            now = found.setdefault(line[4:], {})
+        elif inside and now is not None and (m := re.match(r"\| `([^`]+)` \| ([^|]*) \|", line)):
+            link = re.search(r"\(#(\w+)\)", m[2])
+            now[m[1]] = link and link[1]
+    return found
+
+
+def lacks_of_kind(value, kind, tables, path=()):
+    """Paths of keys that the table of their kind does not have."""
+    if isinstance(value, list):
+        return set().union(*(lacks_of_kind(v, kind, tables, path) for v in value))
+    if not isinstance(value, dict):
+        return set()
+    bad = {(*path, key) for key in value if key not in tables[kind]}
+    return bad.union(*(lacks_of_kind(v, tables[kind][key], tables, (*path, key)) for key, v in value.items()
+                       if tables[kind].get(key)))
+
+
 def is_any(part):
     return part.rstrip("[]").isupper()
 
@@ -82,7 +107,12 @@ def lacks(section, text):
     paths, seen, bad = sections().get(section, set()), set(), set()
     names = words("docs/report.md", "## `--json`") if section == "report" else set()
     of_events = set.union(*(words(f"docs/{d}.md") for d in ("events", "replay", "filter"))) if section == "tail, replay" else set()
+    tables = kinds(section)
     for value in objects(text):
+        if tables:
+            bad |= lacks_of_kind(value, next(iter(tables)), tables)
+            seen |= set(each_path(value))
+            continue
         event = of_events if isinstance(value, dict) and ("event" in value or "gap" in value) else set()
         for path, is_list in each_path(value, ("[]",) if isinstance(value, list) else ()):
             if (path, is_list, bool(event)) in seen:

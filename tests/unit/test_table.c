@@ -181,6 +181,28 @@ static void as_table(void **state)
 	is("  disk    nr     reads |      busy  share\n");
 }
 
+/* A column is as wide as its widest cell, one of no width aside, and never cut off then. */
+static void as_wide_as_cells(void **state)
+{
+	struct disk big = {.nr = 12345, .name = "a long name", .read_cnt = 1, .busy_ns = 1};
+	struct fr_layout l;
+
+	(void)state;
+	fr_out_init_mem(&out);
+	fr_layout_init(&l, &disk_table, 79);
+	l.indent = "";
+	fr_layout_widen(&l, NULL, &host.disk[0]);
+	assert_int_equal(fr_layout_width(&l), 7 + 4 + 10 + 2 + 10 + 7);
+	fr_layout_widen(&l, NULL, &big);
+	fr_layout_head(&l, &out);
+	fr_layout_row(&l, &out, NULL, &host.disk[0]);
+	fr_layout_row(&l, &out, NULL, &big);
+	is("disk          nr     reads |      busy  share\n"
+	   "sda\\x0a        8     1,234 |      2 ms   0.2%\n"
+	   "a long name12345         1 |      1 ns   0.0%\n");
+	assert_int_equal(fr_layout_width(&l), 11 + 5 + 10 + 2 + 10 + 7);
+}
+
 static void as_lines(void **state)
 {
 	(void)state;
@@ -245,13 +267,10 @@ static void as_reference(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_json),
-		cmocka_unit_test(json_of_parts),
-		cmocka_unit_test(as_table),
-		cmocka_unit_test(as_lines),
-		cmocka_unit_test(as_metrics),
-		cmocka_unit_test(as_reference),
-		cmocka_unit_test(unknown_is_no_label),
+		cmocka_unit_test(as_json),	cmocka_unit_test(json_of_parts),
+		cmocka_unit_test(as_table),	cmocka_unit_test(as_wide_as_cells),
+		cmocka_unit_test(as_lines),	cmocka_unit_test(as_metrics),
+		cmocka_unit_test(as_reference), cmocka_unit_test(unknown_is_no_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

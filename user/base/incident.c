@@ -11,7 +11,6 @@
 #include "base/schema/sysnames.h"
 #include "base/text/escape.h"
 #include "base/text/jsonr.h"
-#include "base/text/jsonw.h"
 #include "base/text/units.h"
 #include "fatal.h"
 
@@ -87,59 +86,103 @@ static const char *verdict_of(s32 code)
 
 /* ---- JSON ---- */
 
-static void put_hex(struct fr_jsonw *w, const char *key, u64 v)
+static const struct fr_incident *incident_rec(const struct fr_at *at)
 {
-	char text[24];
-
-	snprintf(text, sizeof(text), "0x%" PRIx64, v);
-	fr_jsonw_text(w, key, text);
+	return &((const struct fr_incident_item *)at->rec)->rec;
 }
 
-static void put_who(struct fr_jsonw *w, const struct fr_incident *r)
+static struct fr_value incident_kind(const struct fr_at *at)
 {
-	fr_jsonw_u64(w, "cpu", r->cpu);
-	fr_jsonw_u64(w, "pid", r->pid);
-	fr_jsonw_u64(w, "tid", r->tid);
-	fr_jsonw_mem(w, "comm", r->comm, strnlen(r->comm, sizeof(r->comm)));
-	if (r->uid == ~0u)
-		fr_jsonw_text(w, "uid", NULL);
-	else
-		fr_jsonw_u64(w, "uid", r->uid);
-	fr_jsonw_u64(w, "cgroup", r->cgroup);
-	fr_jsonw_u64(w, "start_ns", r->start_ns);
+	return fr_value_text(fr_incident_kind(incident_rec(at)->kind));
 }
+
+static struct fr_value incident_uid(const struct fr_at *at)
+{
+	return incident_rec(at)->uid == ~0u ? fr_value_null() : fr_value_nr(incident_rec(at)->uid);
+}
+
+static struct fr_value incident_hex(const struct fr_at *at)
+{
+	u64 v = *(const u64 *)((const char *)at->rec + at->column->off);
+
+	snprintf(at->room->text, sizeof(at->room->text), "0x%" PRIx64, v);
+	return fr_value_text(at->room->text);
+}
+
+static struct fr_value incident_first(const struct fr_at *at)
+{
+	const struct fr_incident *r = incident_rec(at);
+
+	return fr_incident_is_sum(r) ? fr_value_nr(fr_incident_first_ts(r)) : fr_value_null();
+}
+
+static struct fr_value incident_flags(const struct fr_at *at)
+{
+	return fr_value_nr(incident_rec(at)->flags & FR_INCIDENT_FLAGS);
+}
+
+static struct fr_value incident_text(const struct fr_at *at)
+{
+	const struct fr_incident *r = incident_rec(at);
+
+	return fr_value_mem(r->text, strnlen(r->text, text_sz(r)));
+}
+
+static struct fr_value incident_sender(const struct fr_at *at)
+{
+	const char *sender = fr_incident_sender(incident_rec(at));
+
+	return fr_value_mem(sender, sender ? strnlen(sender, FR_COMM_SZ) : 0);
+}
+
+/* clang-format off */
+#define ITEM(member, name, unit, meaning, ...) FR_COLUMN(struct fr_incident_item, member, name, unit, meaning, __VA_ARGS__)
+#define REC(member, unit, meaning, ...)	       ITEM(rec.member, #member, unit, meaning, __VA_ARGS__)
+/* clang-format on */
+
+static const struct fr_column incident_columns[] = {
+	ITEM(boot, "boot_id", TEXT, "the boot in which it was recorded"),
+	ITEM(session, "session", TEXT, "and the session"),
+	ITEM(epoch, "epoch", NUMBER, "of the session: with `boot_id` and `seq` it identifies the incident"),
+	ITEM(seq, "seq", NUMBER, "of the incident in its session"),
+	REC(ts, CLOCK, "when it was recorded"),
+	ITEM(wall_ns, "wall_ns", WALL, "the same as wall time; 0: not known"),
+	FR_COLUMN_MADE(incident_kind, "kind", TEXT, "[`signal`, `oom`, ...](incidents.md)"),
+	REC(cpu, NUMBER, "where it was seen; `loss`: whose ring"),
+	REC(pid, NUMBER, "the process; 0: none"),
+	REC(tid, NUMBER, "the task; 0: none"),
+	REC(comm, TEXT, "its name; empty: none"),
+	FR_COLUMN_MADE(incident_uid, "uid", NUMBER, "its user; `null`: nobody's"),
+	REC(cgroup, NUMBER, "id of its cgroup, + 2^52: of the memory controller's v1 hierarchy; 0: not known"),
+	REC(start_ns, NS, "when its process began, on CLOCK_MONOTONIC; 0: not known"),
+	REC(sig, NUMBER, "the signal; 0: none"),
+	REC(code, NUMBER, "depends on `kind`, see below"),
+	ITEM(rec.addr, "address", TEXT,
+	     "in hexadecimal. `signal`, `trigger`: of the signal. `mce`: address. `kernel`: what the report names",
+	     .get = incident_hex),
+	REC(ip, TEXT, "in hexadecimal. `signal`, `trigger`: the instruction", .get = incident_hex),
+	REC(value, NUMBER, "depends on `kind`, see below"),
+	REC(count, COUNT, "how many it stands for; `loss`: all losses so far"),
+	FR_COLUMN_MADE(incident_first, "first_ts", CLOCK, "of a record of many (flag 2) the first one's time; else `null`"),
+	FR_COLUMN_MADE(
+		incident_flags, "flags", NUMBER,
+		"1: a death that was seen only when the process ended; 2: `count` incidents that have no record of their own, "
+		"the last one's time and process"),
+	FR_COLUMN_MADE(incident_text, "text", TEXT, "depends on `kind`, see below"),
+	FR_COLUMN_MADE(incident_sender, "sender", TEXT,
+		       "`signal`: name of the task that sent it, of the process that is `value`; `null`: itself, the kernel, "
+		       "or not known"),
+	{},
+};
+
+const struct fr_table fr_incident_table = {"incident", "A record of the incident log.", incident_columns};
 
 void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item)
 {
-	const struct fr_incident *r = &item->rec;
-	const char *sender = fr_incident_sender(r);
 	struct fr_jsonw w = {.o = o};
 
 	fr_jsonw_open(&w, NULL, '{');
-	fr_jsonw_text(&w, "boot_id", item->boot);
-	fr_jsonw_text(&w, "session", item->session);
-	fr_jsonw_u64(&w, "epoch", item->epoch);
-	fr_jsonw_u64(&w, "seq", item->seq);
-	fr_jsonw_u64(&w, "ts", r->ts);
-	fr_jsonw_u64(&w, "wall_ns", item->wall_ns);
-	fr_jsonw_text(&w, "kind", fr_incident_kind(r->kind));
-	put_who(&w, r);
-	fr_jsonw_s64(&w, "sig", r->sig);
-	fr_jsonw_s64(&w, "code", r->code);
-	put_hex(&w, "address", r->addr);
-	put_hex(&w, "ip", r->ip);
-	fr_jsonw_u64(&w, "value", r->value);
-	fr_jsonw_u64(&w, "count", r->count);
-	if (fr_incident_is_sum(r))
-		fr_jsonw_u64(&w, "first_ts", fr_incident_first_ts(r));
-	else
-		fr_jsonw_text(&w, "first_ts", NULL);
-	fr_jsonw_u64(&w, "flags", r->flags & FR_INCIDENT_FLAGS);
-	fr_jsonw_mem(&w, "text", r->text, strnlen(r->text, text_sz(r)));
-	if (sender)
-		fr_jsonw_mem(&w, "sender", sender, strnlen(sender, FR_COMM_SZ));
-	else
-		fr_jsonw_text(&w, "sender", NULL);
+	fr_json_record(&w, &fr_incident_table, item, item);
 	fr_jsonw_close(&w, '}');
 }
 

@@ -3,6 +3,7 @@
 #ifndef FR_INCIDENT_TEXT_H
 #define FR_INCIDENT_TEXT_H
 
+#include "base/show/table.h"
 #include "base/text/out.h"
 #include "incident_layout.h"
 
@@ -37,7 +38,8 @@ void fr_incident_tidy(struct fr_incident *rec);
 /* "3 signal, 1 oom": the kinds that occur. */
 void fr_incident_put_kinds(struct fr_out *o, const u64 of_kind[FR_INCIDENT_KIND_MAX]);
 
-/* One JSON object, without a newline. */
+/* One JSON object, without a newline, as the table says: struct fr_incident_item. */
+extern const struct fr_table fr_incident_table;
 void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item);
 
 /* The inverse. Returns 0 and *out; -EINVAL: it is not such a line; -ENOMEM. Unknown members are skipped. */

@@ -80,6 +80,8 @@ static const struct fr_options options = {
 		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was compared.\n"
 		"Example: flightrec diff --window-a 0%..50% --window-b trigger-1s..trigger x.flight\n",
 	.words = "@snapshot",
+	.table = &fr_diff_table,
+	.by_kind = true,
 };
 
 static u32 find_width(const struct fr_out *o)

@@ -67,6 +67,7 @@ static const struct fr_options options = {
 		"Exit status: 0; 1 failure; 2 usage; 3 something is damaged; 4 no session and no journal.\n"
 		"Example: flightrec incidents --since 1h\n",
 	.words = "@snapshot",
+	.table = &fr_incident_table,
 };
 
 struct found {

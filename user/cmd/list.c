@@ -55,6 +55,7 @@ static const struct fr_options options = {
 		"Exit status: 0; 1 failure; 2 usage; 3 a file is damaged, or is not a snapshot.\n"
 		"Example: flightrec list --keep " FR_DEF_DIR "/*-crash-nginx-*.flight\n",
 	.words = "@snapshot",
+	.table = &fr_stored_dir,
 };
 
 static int mark(const char *path, bool keep)

@@ -8,6 +8,7 @@
  *	                     core /var/lib/systemd/coredump/core.nginx...zst
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,35 +19,16 @@
 #include "base/text/units.h"
 #include "cmd/list.h"
 
-#define TIME_W 21 /* "2026-11-21 13:02:40  " */
-
-enum col { REASON, COMM, PID, SIGNAL, SIZE, KEPT, COL_CNT };
-
-static const char *const heads[COL_CNT] = {"REASON", "COMM", "PID", "SIGNAL", "SIZE", "KEPT"};
-
-/* A snapshot's texts, by column. They come from recorded programs and may hold any byte, so they are escaped when printed. */
-struct row {
-	char num[COL_CNT][64];
-	const char *text[COL_CNT];
+/* What its columns are of. */
+struct list_page {
+	const char *dir;
+	const struct fr_stored *s;
+	size_t cnt;
 };
 
-static const char *signal_text(s32 sig, char *buf, size_t sz)
+static const struct fr_stored *list_stored(const struct fr_at *at)
 {
-	const char *name = sig ? fr_signal_name(sig) : "";
-
-	if (name)
-		return name;
-	snprintf(buf, sz, "%d", sig);
-	return buf;
-}
-
-/* How it ended: by a signal, or on its own. */
-static const char *end_text(const struct fr_stored *s, char *buf, size_t sz)
-{
-	if (s->sig || !s->exited)
-		return signal_text(s->sig, buf, sz);
-	snprintf(buf, sz, "status %u", s->status);
-	return buf;
+	return at->rec;
 }
 
 static const char *base_name(const char *path)
@@ -56,85 +38,161 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A thread may have a name of its own, from which nobody knows the program: "pool-3 (server)". */
-static const char *comm_text(const struct fr_stored *s, char *buf, size_t sz)
-{
-	const char *program = base_name(s->exe);
+/* ---- values ---- */
 
-	if (!*program || !*s->comm || strlen(s->comm) >= FR_COMM_SZ || !strncmp(program, s->comm, strlen(s->comm)))
-		return s->comm;
-	snprintf(buf, sz, "%s (%.40s)", s->comm, program);
-	return buf;
+/* A text that may be empty: not known. */
+static struct fr_value list_text(const struct fr_at *at)
+{
+	const char *text = *(char *const *)((const char *)at->rec + at->column->off);
+
+	return fr_value_text(text && *text ? text : NULL);
 }
 
-static void fill_row(struct row *r, const struct fr_stored *s)
+static struct fr_value list_signal(const struct fr_at *at)
 {
-	memset(r, 0, sizeof(*r));
-	if (s->pid)
-		snprintf(r->num[PID], sizeof(r->num[PID]), "%u", s->pid);
-	r->text[REASON] = s->reason;
-	r->text[COMM] = comm_text(s, r->num[COMM], sizeof(r->num[COMM]));
-	r->text[PID] = r->num[PID];
-	r->text[SIGNAL] = end_text(s, r->num[SIGNAL], sizeof(r->num[SIGNAL]));
-	r->text[SIZE] = fr_show_size(s->sz, r->num[SIZE], sizeof(r->num[SIZE]));
-	r->text[KEPT] = s->marked ? "kept" : "";
+	s32 sig = list_stored(at)->sig;
+	const char *name = fr_signal_name(sig);
+
+	if (sig && !name)
+		snprintf(at->room->text, sizeof(at->room->text), "%d", sig);
+	return fr_value_text(!sig ? NULL : name ?: at->room->text);
 }
 
-/* The columns that a text takes once it is escaped. */
-static size_t text_width(const char *text)
+static struct fr_value list_status(const struct fr_at *at)
 {
-	static struct fr_out nowhere = {.fd = -1};
+	const struct fr_stored *s = list_stored(at);
 
-	nowhere.len = 0;
-	nowhere.error = 0;
-	return fr_escape_text(&nowhere, text, strlen(text));
+	return s->exited ? fr_value_nr(s->status) : fr_value_null();
 }
 
-static void find_widths(const struct fr_stored *s, size_t cnt, size_t width[COL_CNT])
+static struct fr_value list_error(const struct fr_at *at)
 {
-	struct row r;
-	size_t i, w;
-	int c;
+	s32 err = list_stored(at)->err;
 
-	for (c = 0; c < COL_CNT; c++)
-		width[c] = strlen(heads[c]);
-	for (i = 0; i < cnt; i++) {
-		fill_row(&r, &s[i]);
-		for (c = 0; c < COL_CNT; c++) {
-			w = text_width(r.text[c]);
-			if (w > width[c])
-				width[c] = w;
-		}
-	}
+	return fr_value_text(err ? strerror(-err) : NULL);
 }
 
-static bool is_right(int c)
-{
-	return c == PID || c == SIZE;
-}
+/* ---- in text ---- */
 
-static void put_cell(struct fr_out *o, const char *text, size_t width, bool right)
+static struct fr_value list_when(const struct fr_at *at)
 {
-	if (right)
-		fr_out_pad(o, text_width(text), width);
-	fr_out_pad(o, fr_escape_text(o, text, strlen(text)), right ? 0 : width);
-	fr_out_str(o, "  ");
-}
-
-static void put_time(struct fr_out *o, u64 real_ns)
-{
-	time_t secs = real_ns / FR_SEC_NS;
-	char buf[32];
+	time_t secs = list_stored(at)->real_ns / FR_SEC_NS;
 	struct tm tm;
 
 	localtime_r(&secs, &tm);
-	strftime(buf, sizeof(buf), "%Y-%m-%d %H:%M:%S  ", &tm);
-	fr_out_str(o, buf);
+	strftime(at->room->text, sizeof(at->room->text), "%Y-%m-%d %H:%M:%S", &tm);
+	return fr_value_text(at->room->text);
 }
 
-static void put_below(struct fr_out *o, const char *what, const char *text, enum fr_paint p)
+/* A thread may have a name of its own, from which nobody knows the program: "pool-3 (server)". */
+static struct fr_value list_task(const struct fr_at *at)
 {
-	fr_out_pad(o, 0, TIME_W);
+	const struct fr_stored *s = list_stored(at);
+	const char *program = base_name(s->exe);
+
+	if (!*program || !*s->comm || strlen(s->comm) >= FR_COMM_SZ || !strncmp(program, s->comm, strlen(s->comm)))
+		return fr_value_text(s->comm);
+	snprintf(at->room->text, sizeof(at->room->text), "%s (%.40s)", s->comm, program);
+	return fr_value_text(at->room->text);
+}
+
+/* How it ended: by a signal, or on its own. */
+static struct fr_value list_end(const struct fr_at *at)
+{
+	const struct fr_stored *s = list_stored(at);
+
+	if (s->sig || !s->exited)
+		return list_signal(at);
+	snprintf(at->room->text, sizeof(at->room->text), "status %u", s->status);
+	return fr_value_text(at->room->text);
+}
+
+static struct fr_value list_pid(const struct fr_at *at)
+{
+	return list_stored(at)->pid ? fr_value_nr(list_stored(at)->pid) : fr_value_null();
+}
+
+static struct fr_value list_kept(const struct fr_at *at)
+{
+	return fr_value_text(list_stored(at)->marked ? "kept" : "");
+}
+
+static struct fr_value list_name(const struct fr_at *at)
+{
+	return fr_value_text(base_name(list_stored(at)->path));
+}
+
+static enum fr_paint paint_bold(const struct fr_at *at)
+{
+	(void)at;
+	return FR_PAINT_BOLD;
+}
+
+static enum fr_paint paint_red(const struct fr_at *at)
+{
+	(void)at;
+	return FR_PAINT_RED;
+}
+
+static enum fr_paint paint_green(const struct fr_at *at)
+{
+	(void)at;
+	return FR_PAINT_GREEN;
+}
+
+/* ---- the kinds ---- */
+
+/* clang-format off */
+#define STORED(member, name, unit, meaning, ...) FR_COLUMN(struct fr_stored, member, name, unit, meaning, __VA_ARGS__)
+/* clang-format on */
+
+static const struct fr_column stored_columns[] = {
+	STORED(path, "file", TEXT, "path of a snapshot, below `dir`; the oldest comes first",
+	       FR_TEXT(8, "FILE", 0, .lead = "  ", .say = list_name)),
+	STORED(real_ns, "real_ns", WALL, "the moment it was taken for", FR_TEXT(1, "TIME", -1, .say = list_when)),
+	STORED(reason, "reason", TEXT, "why it was taken", FR_TEXT(2, "REASON", -1, .lead = "  ", .paint = paint_bold)),
+	STORED(comm, "comm", TEXT, "the task it is about; `null`: none", .get = list_text,
+	       FR_TEXT(3, "COMM", -1, .lead = "  ", .say = list_task)),
+	STORED(exe, "exe", TEXT, "its program; `null`: not known", .get = list_text),
+	STORED(pid, "pid", NUMBER, "its process; 0: none", FR_TEXT(4, "PID", 1, .lead = "  ", .say = list_pid, .none = "")),
+	STORED(sig, "sig", NUMBER, "the signal; 0: none"),
+	FR_COLUMN_MADE(list_signal, "signal", TEXT, "its name; `null`: none",
+		       FR_TEXT(5, "SIGNAL", -1, .lead = "  ", .say = list_end, .none = "", .paint = paint_red)),
+	FR_COLUMN_MADE(list_status, "status", NUMBER, "the exit status, if it was taken for one (`exit:STATUS`); else `null`"),
+	STORED(sz, "bytes", SIZE, "of the file", FR_TEXT(6, "SIZE", 1, .lead = "  ", .none = "0 B")),
+	STORED(marked, "kept", BOOL, "it is marked: no quota removes it",
+	       FR_TEXT(7, "KEPT", -1, .lead = "  ", .say = list_kept, .paint = paint_green)),
+	STORED(boot_id, "boot_id", TEXT, "identifies the boot; `null`: not known", .get = list_text),
+	STORED(core, "core", TEXT, "path of the core file of the same death; `null`: none"),
+	STORED(damage, "damage", TEXT,
+	       "what is wrong with the file's structure; `null`: nothing. Events are not read: `verify` checks them"),
+	FR_COLUMN_MADE(list_error, "error", TEXT,
+		       "why it could not be read; `null`: it could. Else only what its name says is known"),
+	{},
+};
+
+static const struct fr_table stored_kind = {"snapshot", "A snapshot in a directory.", stored_columns};
+
+static const void *list_snapshot(const struct fr_at *at, u32 i)
+{
+	const struct list_page *p = at->of;
+
+	return i < p->cnt ? &p->s[i] : NULL;
+}
+
+static const struct fr_column page_columns[] = {
+	FR_COLUMN(struct list_page, dir, "dir", TEXT, "the directory, as given"),
+	FR_LIST(list_snapshot, "snapshots", &stored_kind, NULL),
+	{},
+};
+
+const struct fr_table fr_stored_dir = {"list", "The snapshots of a directory.", page_columns};
+
+/* ---- lines ---- */
+
+static void put_below(struct fr_out *o, u32 indent, const char *what, const char *text, enum fr_paint p)
+{
+	fr_out_pad(o, 0, indent);
 	fr_out_paint(o, p);
 	fr_out_str(o, what);
 	fr_escape_text(o, text, strlen(text));
@@ -142,81 +200,71 @@ static void put_below(struct fr_out *o, const char *what, const char *text, enum
 	fr_out_char(o, '\n');
 }
 
-static void put_row(struct fr_out *o, const struct fr_stored *s, const size_t width[COL_CNT], bool own_line)
+/* Below a line, behind the time. */
+static void put_more(struct fr_out *o, const struct fr_layout *l, const struct fr_stored *s, bool own_line)
 {
-	const char *name = base_name(s->path);
-	struct row r;
-	int c;
+	u32 indent = abs(l->col[0].width) + 2;
 
-	fill_row(&r, s);
-	put_time(o, s->real_ns);
-	for (c = 0; c < COL_CNT; c++) {
-		fr_out_paint(o, c == REASON ? FR_PAINT_BOLD : c == SIGNAL ? FR_PAINT_RED : c == KEPT ? FR_PAINT_GREEN : 0);
-		put_cell(o, r.text[c], width[c], is_right(c));
-		fr_out_paint(o, FR_PAINT_NONE);
-	}
-	if (own_line) {
-		fr_out_char(o, '\n');
-		put_below(o, "", name, FR_PAINT_NONE);
-	} else {
-		fr_escape_text(o, name, strlen(name));
-		fr_out_char(o, '\n');
-	}
+	if (own_line)
+		put_below(o, indent, "", base_name(s->path), FR_PAINT_NONE);
 	if (s->core)
-		put_below(o, "core ", s->core, FR_PAINT_DIM);
+		put_below(o, indent, "core ", s->core, FR_PAINT_DIM);
 	if (s->damage)
-		put_below(o, "damaged: ", s->damage, FR_PAINT_RED);
+		put_below(o, indent, "damaged: ", s->damage, FR_PAINT_RED);
 	if (s->err)
-		put_below(o, "cannot be read: ", strerror(-s->err), FR_PAINT_RED);
+		put_below(o, indent, "cannot be read: ", strerror(-s->err), FR_PAINT_RED);
 }
 
-static void put_heads(struct fr_out *o, const size_t width[COL_CNT], bool own_line)
+/* The columns that the longest file name takes. */
+static u32 longest_name(const struct list_page *p)
 {
-	int c;
+	static struct fr_out nowhere = {.fd = -1};
+	u32 widest = 0, cols;
+	size_t i;
 
-	fr_out_paint(o, FR_PAINT_DIM);
-	fr_out_str(o, "TIME");
-	fr_out_pad(o, 4, TIME_W);
-	for (c = 0; c < COL_CNT; c++)
-		put_cell(o, heads[c], width[c], is_right(c));
-	fr_out_str(o, own_line ? "" : "FILE");
-	fr_out_paint(o, FR_PAINT_NONE);
-	fr_out_char(o, '\n');
-}
+	for (i = 0; i < p->cnt; i++) {
+		const char *name = base_name(p->s[i].path);
 
-/* Is the terminal too narrow for the widest line? A pipe never is. */
-static bool needs_own_line(const struct fr_out *o, const struct fr_stored *s, size_t cnt, const size_t width[COL_CNT])
-{
-	size_t sum = TIME_W, widest = 0, i, w;
-	u32 columns = isatty(o->fd) ? fr_out_columns(o) : 0;
-	int c;
-
-	if (!columns)
-		return false;
-	for (c = 0; c < COL_CNT; c++)
-		sum += width[c] + 2;
-	for (i = 0; i < cnt; i++) {
-		w = text_width(base_name(s[i].path));
-		if (w > widest)
-			widest = w;
+		nowhere.len = 0;
+		nowhere.error = 0;
+		cols = fr_escape_text(&nowhere, name, strlen(name));
+		if (cols > widest)
+			widest = cols;
 	}
-	return sum + widest > columns;
+	return widest;
+}
+
+static void put_snapshots(struct fr_out *o, const struct list_page *p)
+{
+	u32 columns = isatty(o->fd) ? fr_out_columns(o) : 0; /* a pipe is never too narrow */
+	struct fr_layout l;
+	bool own_line;
+	size_t i;
+
+	fr_layout_init(&l, &stored_kind, columns);
+	l.indent = "";
+	for (i = 0; i < p->cnt; i++)
+		fr_layout_widen(&l, p, &p->s[i]);
+	own_line = columns && fr_layout_width(&l) + longest_name(p) > columns;
+	if (own_line)
+		l.cnt--; /* the last column is the name */
+	fr_layout_head(&l, o);
+	for (i = 0; i < p->cnt; i++) {
+		fr_layout_row(&l, o, p, &p->s[i]);
+		put_more(o, &l, &p->s[i], own_line);
+	}
 }
 
 void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt)
 {
-	size_t width[COL_CNT], i, marked = 0;
+	struct list_page p = {.dir = dir, .s = s, .cnt = cnt};
+	size_t i, marked = 0;
 	char size[32];
 	u64 sz = 0;
-	bool own_line = false;
 
-	if (cnt) {
-		find_widths(s, cnt, width);
-		own_line = needs_own_line(o, s, cnt, width);
-		put_heads(o, width, own_line);
-	}
+	if (cnt)
+		put_snapshots(o, &p);
 	for (i = 0; i < cnt; i++) {
-		put_row(o, &s[i], width, own_line);
 		sz += s[i].sz;
 		marked += s[i].marked;
 	}
@@ -225,45 +273,13 @@ void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, 
 	fr_out_char(o, '\n');
 }
 
-/* ---- JSON ---- */
-
-static void put_json(struct fr_jsonw *w, const struct fr_stored *s)
-{
-	char buf[16];
-
-	fr_jsonw_open(w, NULL, '{');
-	fr_jsonw_text(w, "file", s->path);
-	fr_jsonw_u64(w, "real_ns", s->real_ns);
-	fr_jsonw_text(w, "reason", s->reason);
-	fr_jsonw_text(w, "comm", s->comm[0] ? s->comm : NULL);
-	fr_jsonw_text(w, "exe", s->exe[0] ? s->exe : NULL);
-	fr_jsonw_u64(w, "pid", s->pid);
-	fr_jsonw_s64(w, "sig", s->sig);
-	fr_jsonw_text(w, "signal", s->sig ? signal_text(s->sig, buf, sizeof(buf)) : NULL);
-	if (s->exited)
-		fr_jsonw_u64(w, "status", s->status);
-	else
-		fr_jsonw_text(w, "status", NULL);
-	fr_jsonw_u64(w, "bytes", s->sz);
-	fr_jsonw_bool(w, "kept", s->marked);
-	fr_jsonw_text(w, "boot_id", s->boot_id[0] ? s->boot_id : NULL);
-	fr_jsonw_text(w, "core", s->core);
-	fr_jsonw_text(w, "damage", s->damage);
-	fr_jsonw_text(w, "error", s->err ? strerror(-s->err) : NULL);
-	fr_jsonw_close(w, '}');
-}
-
 void fr_list_json(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt)
 {
+	struct list_page p = {.dir = dir, .s = s, .cnt = cnt};
 	struct fr_jsonw w = {.o = o};
-	size_t i;
 
 	fr_jsonw_open(&w, NULL, '{');
-	fr_jsonw_text(&w, "dir", dir);
-	fr_jsonw_open(&w, "snapshots", '[');
-	for (i = 0; i < cnt; i++)
-		put_json(&w, &s[i]);
-	fr_jsonw_close(&w, ']');
+	fr_json_record(&w, &fr_stored_dir, &p, &p);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');
 }

@@ -88,6 +88,7 @@ static const struct fr_options options = {
 	.foot = "\n"
 		"Example: flightrec profile --diff crash.flight\n",
 	.words = "@snapshot",
+	.table = &fr_profile_kind,
 };
 
 /* ---- a session: a snapshot without events, for as long as it is looked at ---- */

@@ -20,11 +20,13 @@ static void layout_add(struct fr_layout *l, const struct fr_column *c, u16 off, 
 			l->col[i] = l->col[i - 1];
 		l->col[i].column = c;
 		l->col[i].off = off;
+		l->col[i].width = c->text.width;
 	}
 }
 
 void fr_layout_init(struct fr_layout *l, const struct fr_table *kind, u32 page_width)
 {
+	l->indent = INDENT;
 	l->cnt = 0;
 	layout_add(l, kind->column, 0, page_width);
 }
@@ -34,12 +36,12 @@ void fr_layout_head(const struct fr_layout *l, struct fr_out *o)
 	u32 i;
 
 	fr_out_paint(o, FR_PAINT_DIM);
-	fr_out_str(o, INDENT);
+	fr_out_str(o, l->indent);
 	for (i = 0; i < l->cnt; i++) {
 		const struct fr_column *c = l->col[i].column;
 
 		if (c->text.head)
-			fr_out_printf(o, "%s%*s", c->text.lead ?: "", c->text.width, c->text.head);
+			fr_out_printf(o, "%s%*s", c->text.lead ?: "", l->col[i].width, c->text.head);
 	}
 	fr_out_paint(o, FR_PAINT_NONE);
 	fr_out_char(o, '\n');
@@ -47,49 +49,49 @@ void fr_layout_head(const struct fr_layout *l, struct fr_out *o)
 
 /* ---- cells ---- */
 
-static void text_none(struct fr_out *o, const struct fr_column *c)
+static void text_none(struct fr_out *o, const struct fr_column *c, int width)
 {
-	fr_out_printf(o, "%*s", c->text.width, c->text.none ?: "-");
+	fr_out_printf(o, "%*s", width, c->text.none ?: "-");
 }
 
 /* Nothing took no time: that is a dash, so that what did can be found. */
-static void text_nr(struct fr_out *o, const struct fr_column *c, u64 nr)
+static void text_nr(struct fr_out *o, const struct fr_column *c, int width, u64 nr)
 {
 	char buf[32];
 
 	switch (c->text.plain ? FR_UNIT_NUMBER : c->unit) {
 	case FR_UNIT_COUNT:
-		fr_out_printf(o, "%*s", c->text.width, fr_show_count(nr, buf, sizeof(buf)));
+		fr_out_printf(o, "%*s", width, fr_show_count(nr, buf, sizeof(buf)));
 		return;
 	case FR_UNIT_NS:
-		fr_out_printf(o, "%*s", c->text.width, nr ? fr_show_duration(nr, buf, sizeof(buf)) : "-");
+		fr_out_printf(o, "%*s", width, nr ? fr_show_duration(nr, buf, sizeof(buf)) : c->text.none ?: "-");
 		return;
 	case FR_UNIT_SIZE:
-		fr_out_printf(o, "%*s", c->text.width, nr ? fr_show_size(nr, buf, sizeof(buf)) : "-");
+		fr_out_printf(o, "%*s", width, nr ? fr_show_size(nr, buf, sizeof(buf)) : c->text.none ?: "-");
 		return;
 	default:
-		fr_out_printf(o, "%*llu", c->text.width, (unsigned long long)nr);
+		fr_out_printf(o, "%*llu", width, (unsigned long long)nr);
 	}
 }
 
-static void text_real(struct fr_out *o, const struct fr_column *c, double real)
+static void text_real(struct fr_out *o, const struct fr_column *c, int width, double real)
 {
 	char buf[32];
 
 	if (c->unit == FR_UNIT_SHARE)
-		fr_out_printf(o, "%*.1f%%", c->text.width - 1, real);
+		fr_out_printf(o, "%*.1f%%", width - 1, real);
 	else if (real < 100)
-		fr_out_printf(o, "%*.1f", c->text.width, real);
+		fr_out_printf(o, "%*.1f", width, real);
 	else
-		fr_out_printf(o, "%*s", c->text.width, fr_show_count((u64)(real + 0.5), buf, sizeof(buf)));
+		fr_out_printf(o, "%*s", width, fr_show_count((u64)(real + 0.5), buf, sizeof(buf)));
 }
 
 /* Anybody may have chosen it: it is escaped, and cut off at the width. */
-static void text_text(struct fr_out *o, const struct fr_column *c, const char *text, size_t sz)
+static void text_text(struct fr_out *o, const struct fr_column *c, int width, const char *text, size_t sz)
 {
-	size_t width = abs(c->text.width);
+	size_t cols = abs(width);
 
-	fr_out_pad(o, fr_escape_text_to(o, text, sz, width && !c->text.whole ? width : ~(size_t)0), width);
+	fr_out_pad(o, fr_escape_text_to(o, text, sz, cols && !c->text.whole ? cols : ~(size_t)0), cols);
 }
 
 static struct fr_value text_value(const struct fr_at *at)
@@ -97,23 +99,23 @@ static struct fr_value text_value(const struct fr_at *at)
 	return at->column->text.say ? at->column->text.say(at) : fr_column_value(at);
 }
 
-static void text_cell(struct fr_out *o, const struct fr_column *c, struct fr_value v)
+static void text_cell(struct fr_out *o, const struct fr_column *c, int width, struct fr_value v)
 {
 	switch (v.kind) {
 	case FR_VALUE_UNSIGNED:
-		return text_nr(o, c, v.nr);
+		return text_nr(o, c, width, v.nr);
 	case FR_VALUE_SIGNED:
-		return fr_out_printf(o, "%*lld", c->text.width, (long long)v.snr);
+		return fr_out_printf(o, "%*lld", width, (long long)v.snr);
 	case FR_VALUE_REAL:
-		return text_real(o, c, v.real);
+		return text_real(o, c, width, v.real);
 	case FR_VALUE_TEXT:
-		return text_text(o, c, v.text, v.text_sz);
+		return text_text(o, c, width, v.text, v.text_sz);
 	default:
-		return text_none(o, c);
+		return text_none(o, c, width);
 	}
 }
 
-static void layout_cell(struct fr_out *o, const struct fr_at *at)
+static void layout_cell(struct fr_out *o, const struct fr_at *at, int width)
 {
 	const struct fr_column *c = at->column;
 	struct fr_value v;
@@ -127,9 +129,9 @@ static void layout_cell(struct fr_out *o, const struct fr_at *at)
 		return;
 	fr_out_str(o, c->text.lead ?: "");
 	if (!c->text.paint)
-		return text_cell(o, c, v);
+		return text_cell(o, c, width, v);
 	fr_out_paint(o, c->text.paint(at));
-	text_cell(o, c, v);
+	text_cell(o, c, width, v);
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
@@ -138,14 +140,57 @@ void fr_layout_row(const struct fr_layout *l, struct fr_out *o, const void *of, 
 	union fr_room room;
 	u32 i;
 
-	fr_out_str(o, INDENT);
+	fr_out_str(o, l->indent);
 	for (i = 0; i < l->cnt; i++) {
 		struct fr_at at = {
 			.column = l->col[i].column, .of = of, .rec = (const char *)rec + l->col[i].off, .room = &room};
 
-		layout_cell(o, &at);
+		layout_cell(o, &at, l->col[i].width);
 	}
 	fr_out_char(o, '\n');
+}
+
+/* The columns that a value takes if there is room. */
+static u32 text_cols(const struct fr_column *c, struct fr_value v)
+{
+	static struct fr_out nowhere = {.fd = -1};
+
+	nowhere.len = 0;
+	nowhere.error = 0;
+	if (v.kind == FR_VALUE_TEXT)
+		return fr_escape_text(&nowhere, v.text, v.text_sz);
+	text_cell(&nowhere, c, 0, v);
+	return nowhere.len;
+}
+
+void fr_layout_widen(struct fr_layout *l, const void *of, const void *rec)
+{
+	union fr_room room;
+	u32 i;
+
+	for (i = 0; i < l->cnt; i++) {
+		const struct fr_column *c = l->col[i].column;
+		struct fr_at at = {.column = c, .of = of, .rec = (const char *)rec + l->col[i].off, .room = &room};
+		s16 head = c->text.head ? strlen(c->text.head) : 0, cols;
+
+		if (!c->text.width)
+			continue;
+		cols = text_cols(c, text_value(&at));
+		if (cols < head)
+			cols = head;
+		if (cols > abs(l->col[i].width))
+			l->col[i].width = c->text.width < 0 ? -cols : cols;
+	}
+}
+
+u32 fr_layout_width(const struct fr_layout *l)
+{
+	u32 i, sum = strlen(l->indent);
+
+	for (i = 0; i < l->cnt; i++)
+		if (l->col[i].column->text.head) /* not what takes another's place */
+			sum += strlen(l->col[i].column->text.lead ?: "") + abs(l->col[i].width);
+	return sum;
 }
 
 /* ---- lines ---- */

@@ -138,7 +138,7 @@ struct fr_column {
 		s8 width;	  /* as of printf(): less than 0, left-aligned; 0: as wide as it is */
 		u16 least;	  /* only on a page at least so wide */
 		const char *lead; /* before it and its heading */
-		const char *none; /* what is not known; NULL: "-" */
+		const char *none; /* what is not known, or took nothing; NULL: "-" */
 		struct fr_value (*say)(const struct fr_at *at);	       /* another value than JSON's */
 		void (*put)(struct fr_out *o, const struct fr_at *at); /* or it writes itself, with its width or its line */
 		enum fr_paint (*paint)(const struct fr_at *at);
@@ -169,9 +169,9 @@ struct fr_table {
 };
 
 /* clang-format off */
-#define FR_FROM(type, member) _Generic(((type *)0)->member, \
+#define FR_FROM(type, member) _Generic(&((type *)0)->member, char **: FR_FROM_TEXT, default: _Generic(((type *)0)->member, \
 	bool: FR_FROM_BOOL, double: FR_FROM_REAL, s8: FR_FROM_SIGNED, s16: FR_FROM_SIGNED, s32: FR_FROM_SIGNED, s64: FR_FROM_SIGNED, \
-	const char *: FR_FROM_TEXT, char *: FR_FROM_CHARS, struct fr_hist: FR_FROM_HIST, default: FR_FROM_UNSIGNED)
+	const char *: FR_FROM_TEXT, char *: FR_FROM_CHARS, struct fr_hist: FR_FROM_HIST, default: FR_FROM_UNSIGNED))
 #define FR_MEMBER(type, member) .off = offsetof(type, member), .sz = sizeof(((type *)0)->member)
 
 #define FR_COLUMN(type, member, name_, unit_, meaning_, ...) \
@@ -258,15 +258,21 @@ void fr_json_record(struct fr_jsonw *w, const struct fr_table *kind, const void 
 
 /* The columns of a table on a page. */
 struct fr_layout {
+	const char *indent; /* before each line */
 	u32 cnt;
 	struct {
 		const struct fr_column *column;
-		u16 off; /* of its record in the table's */
+		u16 off;   /* of its record in the table's */
+		s16 width; /* column's, or the widest cell's */
 	} col[FR_LAYOUT_MAX];
 };
 
 /* Those of a page so wide, by their places. Of parts only those that are in the record itself. */
 void fr_layout_init(struct fr_layout *l, const struct fr_table *kind, u32 page_width);
+
+/* Columns become as wide as their cells in this record, if they are not yet, and as their headings. */
+void fr_layout_widen(struct fr_layout *l, const void *of, const void *rec);
+u32 fr_layout_width(const struct fr_layout *l); /* of a line, without a last column of no width */
 
 /* A line each, indented. */
 void fr_layout_head(const struct fr_layout *l, struct fr_out *o);

@@ -637,6 +637,23 @@ static int by_change(const void *a, const void *b, void *arg)
 	return n ? n : (int)x->len - (int)y->len;
 }
 
+/* Items are sorted. */
+static void find_kinds(struct fr_diff *d)
+{
+	u32 kind, i = 0;
+
+	for (kind = 0; kind <= FR_DIFF_KIND_CNT; kind++) {
+		while (i < d->items.cnt && ((const struct fr_diff_item *)fr_tally_at(&d->items, i))->kind < kind)
+			i++;
+		d->first[kind] = i;
+	}
+}
+
+const struct fr_diff_item *fr_diff_item(const struct fr_diff *d, u8 kind, u32 i)
+{
+	return i < d->first[kind + 1] - d->first[kind] ? fr_tally_at(&d->items, d->first[kind] + i) : NULL;
+}
+
 /* The shortest wait that has a record on both sides. What cannot be opened is told by whoever needs it. */
 static void find_wait_min(struct fr_diff *d, const struct fr_diff_ask *ask)
 {
@@ -675,6 +692,7 @@ int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 	free(l);
 	if (!err && d->items.cnt)
 		qsort_r(d->items.rec, d->items.cnt, d->items.rec_sz, by_change, d);
+	find_kinds(d);
 	if (!err && fr_diff_left_any(d))
 		fr_warn("not all could be compared one by one, for lack of memory: left out says what: %s",
 			fr_err_cure(-ENOMEM, NULL));

@@ -65,6 +65,7 @@ struct fr_diff {
 	struct fr_diff_side side[2];
 	s64 wait_min_ns;			    /* the larger of both: shorter waits are left out */
 	struct fr_tally items;			    /* struct fr_diff_item, by kind and change when fr_diff_new() is done */
+	u32 first[FR_DIFF_KIND_CNT + 1];	    /* of items, where each kind begins, and the end */
 	bool full;				    /* no thing is added any more, for lack of memory */
 	struct fr_diff_item rest[FR_DIFF_KIND_CNT]; /* the sum of those that were not, without latencies */
 };
@@ -80,6 +81,9 @@ struct fr_diff_ask {
  */
 int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged);
 void fr_diff_free(struct fr_diff *d);
+
+/* The i-th item of a kind; NULL: no more. */
+const struct fr_diff_item *fr_diff_item(const struct fr_diff *d, u8 kind, u32 i);
 
 /* Does this side lack the item because it does not record the event that tells of it? Its 0 says nothing then. */
 bool fr_diff_is_unrecorded(const struct fr_diff *d, const struct fr_diff_item *it, u32 side);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/text/escape.h"
-#include "base/text/jsonw.h"
 #include "base/text/list.h"
 #include "base/text/units.h"
 #include "sys/memory.h"
@@ -20,18 +19,27 @@
 #define NAME_W	  30u
 #define NAME_MIN  19u /* a name is not made shorter so that shares of errors are on its line */
 
+/* Each kind: its key, heading, unit of its rates, and what it is, for the reference. */
+/* clang-format off */
+#define DIFF_KINDS(K) \
+	K(EVENT, "events", "Events", "a second", "by event") \
+	K(CPU, "cpu", "CPU time by task name", "% of a CPU", "time on a CPU, by task name") \
+	K(RUNQ, "runqueue", "Waiting for a CPU by task name", "% of time", "runnable without a CPU, by task name") \
+	K(OFFCPU, "offcpu", "Off the CPU by task name", "% of time", "off the CPU, by task name") \
+	K(WAIT, "long_waits", "Long waits by task name, call and object", "% of time", \
+	  "long waits that would have a record on both sides, by task name, call and object, as far as a name of 96 bytes has it") \
+	K(CALL, "syscalls", "System calls", "a second", "by system call") \
+	K(BLOCK, "block", "Block requests", "a second", "block requests by device, direction and layer") \
+	K(IRQ, "irq", "Interrupts", "a second", "by interrupt") \
+	K(SOFTIRQ, "softirq", "Softirqs", "a second", "by softirq")
+/* clang-format on */
+
 static const struct {
 	const char *key, *title, *rate; /* rate: what is counted per second */
 } kinds[FR_DIFF_KIND_CNT] = {
-	[FR_DIFF_EVENT] = {"events", "Events", "a second"},
-	[FR_DIFF_CPU] = {"cpu", "CPU time by task name", "% of a CPU"},
-	[FR_DIFF_RUNQ] = {"runqueue", "Waiting for a CPU by task name", "% of time"},
-	[FR_DIFF_OFFCPU] = {"offcpu", "Off the CPU by task name", "% of time"},
-	[FR_DIFF_WAIT] = {"long_waits", "Long waits by task name, call and object", "% of time"},
-	[FR_DIFF_CALL] = {"syscalls", "System calls", "a second"},
-	[FR_DIFF_BLOCK] = {"block", "Block requests", "a second"},
-	[FR_DIFF_IRQ] = {"irq", "Interrupts", "a second"},
-	[FR_DIFF_SOFTIRQ] = {"softirq", "Softirqs", "a second"},
+#define K(nr, key, title, rate, doc) [FR_DIFF_##nr] = {key, title, rate},
+	DIFF_KINDS(K)
+#undef K
 };
 
 /* Are lines of this kind times, shown in percent? Otherwise counts. */
@@ -254,30 +262,22 @@ static void put_left_out(struct fr_out *o, const struct fr_diff *d)
 			      fr_show_size(fr_memory_bound(), text, sizeof(text)));
 }
 
-/* From the item at i on. Returns where the next kind begins. */
-static u32 put_kind(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 i, u32 top, u32 width)
+static void put_kind(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 top, u32 width)
 {
 	bool latencies = has_latencies(kind) && width >= NUMBERS_W + LATENCY_W + 24;
-	u32 name_w = name_width(kind, latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W, width), lines = 0;
-	const struct fr_diff_item *it = i < d->items.cnt ? fr_tally_at(&d->items, i) : NULL;
+	u32 name_w = name_width(kind, latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W, width), i;
+	const struct fr_diff_item *it;
 
-	if ((it && it->kind == kind) || has_rest(d, kind))
+	if (fr_diff_item(d, kind, 0) || has_rest(d, kind))
 		put_title(o, kind, name_w, latencies);
-	for (; i < d->items.cnt; i++) {
-		it = fr_tally_at(&d->items, i);
-		if (it->kind != kind)
-			break;
-		if (lines++ < top)
-			put_item(o, d, it, name_w, latencies);
-	}
+	for (i = 0; i < top && (it = fr_diff_item(d, kind, i)); i++)
+		put_item(o, d, it, name_w, latencies);
 	if (has_rest(d, kind))
 		put_rest(o, d, kind, name_w);
-	return i;
 }
 
 void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
 {
-	u32 i = 0;
 	u8 kind;
 
 	put_side(o, d, 0);
@@ -286,93 +286,227 @@ void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
 	if (!d->items.cnt && !d->full)
 		fr_out_str(o, "\nNeither has an event: there is nothing to compare.\n");
 	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++)
-		i = put_kind(o, d, kind, i, top, width);
+		put_kind(o, d, kind, top, width);
 }
 
-/* ---- JSON ---- */
+/* ---- JSON: kinds of base/show/table.h, all of a struct fr_diff ---- */
 
-static void json_count(struct fr_jsonw *w, const char *key, const struct fr_diff_item *it, u32 side)
+/* What a thing has on one side. */
+struct diff_on {
+	const struct fr_diff_item *item;
+	u32 side;
+};
+
+static const void *diff_on(const struct fr_at *at, u32 side)
 {
-	const struct fr_diff_count *c = &it->side[side];
+	struct diff_on on = {at->rec, side};
 
-	fr_jsonw_open(w, key, '{');
-	fr_jsonw_u64(w, "count", c->cnt);
-	if (it->kind == FR_DIFF_CALL)
-		fr_jsonw_u64(w, "errors", c->error_cnt);
-	if (fr_diff_is_timed(it->kind)) {
-		fr_jsonw_u64(w, "ns", c->ns);
-	}
-	if (fr_diff_is_timed(it->kind) && !c->lat_left_out) {
-		fr_jsonw_u64(w, "timed", c->lat.cnt);
-		fr_jsonw_u64(w, "p50_ns", fr_hist_quantile(&c->lat, P50));
-		fr_jsonw_u64(w, "p99_ns", fr_hist_quantile(&c->lat, P99));
-		fr_jsonw_u64(w, "max_ns", c->lat.max);
-	}
-	fr_jsonw_close(w, '}');
+	return memcpy(at->room, &on, sizeof(on));
 }
 
-static void json_side(struct fr_jsonw *w, const char *key, const struct fr_diff_side *s)
+static const void *diff_on_a(const struct fr_at *at, u32 i)
 {
-	fr_jsonw_open(w, key, '{');
-	fr_jsonw_text(w, "file", s->path);
-	fr_jsonw_u64(w, "begin_ns", s->begin_ns);
-	fr_jsonw_u64(w, "end_ns", s->end_ns);
-	fr_jsonw_u64(w, "events", s->cnt);
-	fr_jsonw_bool(w, "complete", !s->late && !s->empty);
-	if (s->wait_min_ns >= 0)
-		fr_jsonw_s64(w, "wait_min_ns", s->wait_min_ns);
-	else
-		fr_jsonw_text(w, "wait_min_ns", NULL);
-	fr_jsonw_u64(w, "wait_begin_ns", s->wait_begin_ns);
-	fr_jsonw_bool(w, "waits_complete", !s->waits_late && !s->empty);
-	fr_jsonw_text(w, "unrecorded", s->unrecorded);
-	fr_jsonw_close(w, '}');
+	return i ? NULL : diff_on(at, 0);
 }
 
-/* What has no line, by kind; and what there was no room for beyond. */
-static void json_left_out(struct fr_jsonw *w, const struct fr_diff *d)
+static const void *diff_on_b(const struct fr_at *at, u32 i)
 {
-	u32 kind;
-
-	if (!fr_diff_left_any(d))
-		return;
-	fr_jsonw_open(w, "left_out", '{');
-	fr_jsonw_u64(w, "memory", fr_memory_bound());
-	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++) {
-		if (!has_rest(d, kind))
-			continue;
-		fr_jsonw_open(w, kinds[kind].key, '{');
-		json_count(w, "a", &d->rest[kind], 0);
-		json_count(w, "b", &d->rest[kind], 1);
-		fr_jsonw_close(w, '}');
-	}
-	fr_jsonw_close(w, '}');
+	return i ? NULL : diff_on(at, 1);
 }
+
+static const struct fr_diff_count *diff_count(const struct fr_at *at)
+{
+	const struct diff_on *on = at->rec;
+
+	return &on->item->side[on->side];
+}
+
+static u8 diff_kind(const struct fr_at *at)
+{
+	return ((const struct diff_on *)at->rec)->item->kind;
+}
+
+static struct fr_value count_cnt(const struct fr_at *at)
+{
+	return fr_value_nr(diff_count(at)->cnt);
+}
+
+static struct fr_value count_errors(const struct fr_at *at)
+{
+	return diff_kind(at) == FR_DIFF_CALL ? fr_value_nr(diff_count(at)->error_cnt) : fr_value_absent();
+}
+
+static struct fr_value count_ns(const struct fr_at *at)
+{
+	return fr_diff_is_timed(diff_kind(at)) ? fr_value_nr(diff_count(at)->ns) : fr_value_absent();
+}
+
+/* A figure of its latencies, if it has any. */
+static struct fr_value count_lat(const struct fr_at *at, u64 v)
+{
+	return fr_diff_is_timed(diff_kind(at)) && !diff_count(at)->lat_left_out ? fr_value_nr(v) : fr_value_absent();
+}
+
+static struct fr_value count_timed(const struct fr_at *at)
+{
+	return count_lat(at, diff_count(at)->lat.cnt);
+}
+
+static struct fr_value count_p50(const struct fr_at *at)
+{
+	return count_lat(at, fr_hist_quantile(&diff_count(at)->lat, P50));
+}
+
+static struct fr_value count_p99(const struct fr_at *at)
+{
+	return count_lat(at, fr_hist_quantile(&diff_count(at)->lat, P99));
+}
+
+static struct fr_value count_max(const struct fr_at *at)
+{
+	return count_lat(at, diff_count(at)->lat.max);
+}
+
+static const struct fr_column count_columns[] = {
+	FR_COLUMN_MADE(count_cnt, "count", COUNT, "how often"),
+	FR_COLUMN_MADE(count_errors, "errors", COUNT, "of these, failed; only of calls"),
+	FR_COLUMN_MADE(count_ns, "ns", NS, "time in all, as far as known; this and what follows: not of events"),
+	FR_COLUMN_MADE(count_timed, "timed", COUNT,
+		       "of how many the time is known; absent, with what follows, for lack of memory"),
+	FR_COLUMN_MADE(count_p50, "p50_ns", NS, "of half of them: never too low, at most 1/32 too high"),
+	FR_COLUMN_MADE(count_p99, "p99_ns", NS, "of 99 of 100: likewise"),
+	FR_COLUMN_MADE(count_max, "max_ns", NS, "the longest"),
+	{},
+};
+
+static const struct fr_table count_kind = {"figures", "What a thing has on one side.", count_columns};
+
+static struct fr_value item_name(const struct fr_at *at)
+{
+	const struct fr_diff_item *it = at->rec;
+
+	return it->key ? fr_value_mem(it->name, it->len) : fr_value_absent();
+}
+
+static const struct fr_column item_columns[] = {
+	FR_COLUMN_MADE(item_name, "name", TEXT, "the event, task, call, ...; not of what was left out"),
+	FR_PART_MADE(diff_on_a, "a", &count_kind, "its figures on the first side"),
+	FR_PART_MADE(diff_on_b, "b", &count_kind, "and on the second"),
+	{},
+};
+
+static const struct fr_table item_kind = {"thing", "A thing that is compared.", item_columns};
+
+static u8 diff_kind_of(const struct fr_at *at)
+{
+	u8 kind = 0;
+
+	while (strcmp(kinds[kind].key, at->column->name) != 0)
+		kind++;
+	return kind;
+}
+
+static const void *diff_item(const struct fr_at *at, u32 i)
+{
+	return fr_diff_item(at->of, diff_kind_of(at), i);
+}
+
+static const void *diff_rest(const struct fr_at *at, u32 i)
+{
+	const struct fr_diff *d = at->of;
+	u8 kind = diff_kind_of(at);
+
+	return !i && has_rest(d, kind) ? &d->rest[kind] : NULL;
+}
+
+static struct fr_value left_memory(const struct fr_at *at)
+{
+	(void)at;
+	return fr_value_nr(fr_memory_bound());
+}
+
+static const struct fr_column left_columns[] = {
+	FR_COLUMN_MADE(left_memory, "memory", SIZE, "the limit"),
+#define K(nr, key, title, rate, doc) FR_PART_MADE(diff_rest, key, &item_kind, "the sum of those without a place, if any"),
+	DIFF_KINDS(K)
+#undef K
+		{},
+};
+
+static const struct fr_table left_kind = {"rest", "What has no place of its own.", left_columns};
+
+static struct fr_value side_complete(const struct fr_at *at)
+{
+	const struct fr_diff_side *s = at->rec;
+
+	return fr_value_bool(!s->late && !s->empty);
+}
+
+static struct fr_value side_wait_min(const struct fr_at *at)
+{
+	const struct fr_diff_side *s = at->rec;
+
+	return s->wait_min_ns >= 0 ? fr_value_snr(s->wait_min_ns) : fr_value_null();
+}
+
+static struct fr_value side_waits_complete(const struct fr_at *at)
+{
+	const struct fr_diff_side *s = at->rec;
+
+	return fr_value_bool(!s->waits_late && !s->empty);
+}
+
+/* clang-format off */
+#define SIDE(member, name, unit, meaning) FR_COLUMN(struct fr_diff_side, member, name, unit, meaning)
+/* clang-format on */
+
+static const struct fr_column side_columns[] = {
+	SIDE(path, "file", TEXT, "the file, as given"),
+	SIDE(begin_ns, "begin_ns", CLOCK, "the part that counts begins here"),
+	SIDE(end_ns, "end_ns", CLOCK, "and ends here"),
+	SIDE(cnt, "events", COUNT, "its events"),
+	FR_COLUMN_MADE(
+		side_complete, "complete", BOOL,
+		"`false`: the window lies before the common horizon, so something is missing; or it has no length, as it lies "
+		"outside of the file"),
+	FR_COLUMN_MADE(
+		side_wait_min, "wait_min_ns", NS,
+		"its WaitMin; `null`: not known, or no waits are recorded. Only waits count that are as long as the larger of "
+		"both"),
+	SIDE(wait_begin_ns, "wait_begin_ns", CLOCK,
+	     "the part that counts for long waits begins here: they have a history of their own"),
+	FR_COLUMN_MADE(side_waits_complete, "waits_complete", BOOL, "as `complete`, of them"),
+	SIDE(unrecorded, "unrecorded", TEXT,
+	     "events that were not recorded, separated by commas; a count of 0 that needs one of them means nothing"),
+	{},
+};
+
+static const struct fr_table side_kind = {"side", "A file or window that is compared.", side_columns};
+
+static const void *diff_left(const struct fr_at *at, u32 i)
+{
+	return !i && fr_diff_left_any(at->of) ? at->of : NULL;
+}
+
+static const struct fr_column diff_columns[] = {
+	FR_PART(struct fr_diff, side[0], "a", &side_kind, "the first file or window"),
+	FR_PART(struct fr_diff, side[1], "b", &side_kind, "the second"),
+#define K(nr, key, title, rate, doc) FR_LIST(diff_item, key, &item_kind, doc),
+	DIFF_KINDS(K)
+#undef K
+		FR_PART_MADE(diff_left, "left_out", &left_kind,
+			     "what had no place for lack of [memory](replay.md#memory); absent if all had"),
+	{},
+};
+
+const struct fr_table fr_diff_table = {"comparison", "What `diff` prints.", diff_columns};
 
 void fr_diff_json(struct fr_out *o, const struct fr_diff *d)
 {
 	struct fr_jsonw w = {.o = o};
-	u32 i = 0, kind;
 
 	fr_jsonw_open(&w, NULL, '{');
-	json_side(&w, "a", &d->side[0]);
-	json_side(&w, "b", &d->side[1]);
-	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++) {
-		fr_jsonw_open(&w, kinds[kind].key, '[');
-		for (; i < d->items.cnt; i++) {
-			const struct fr_diff_item *it = fr_tally_at(&d->items, i);
-
-			if (it->kind != kind)
-				break;
-			fr_jsonw_open(&w, NULL, '{');
-			fr_jsonw_mem(&w, "name", it->name, it->len);
-			json_count(&w, "a", it, 0);
-			json_count(&w, "b", it, 1);
-			fr_jsonw_close(&w, '}');
-		}
-		fr_jsonw_close(&w, ']');
-	}
-	json_left_out(&w, d);
+	fr_json_record(&w, &fr_diff_table, d, d);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');
 }

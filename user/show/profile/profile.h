@@ -9,6 +9,7 @@
 #ifndef FR_PROFILE_H
 #define FR_PROFILE_H
 
+#include "base/show/table.h"
 #include "base/text/out.h"
 #include "read/symbols/symbols.h"
 
@@ -67,12 +68,14 @@ struct fr_profile {
 	struct fr_out *out;
 };
 
+extern const struct fr_table fr_profile_kind; /* struct fr_profile: all of it */
+
 /* Print it. Returns the exit status; messages are printed. */
 int fr_profile(const struct fr_profile_ask *ask);
 
 void fr_profile_text(struct fr_profile *p);
 void fr_profile_diff(struct fr_profile *p);
-void fr_profile_json(struct fr_profile *p);
+void fr_profile_json(struct fr_profile *p);    /* as fr_profile_kind says */
 int fr_profile_folded(struct fr_profile *p);   /* 0 or -ENOMEM */
 int fr_profile_perfetto(struct fr_profile *p); /* likewise */
 
