@@ -169,15 +169,17 @@ cut_file() {
 }
 # Damage in any byte is reported. No event is printed that is not in the sound file. Only names may differ.
 damaged_file() {
-	local at
-	for ((at = 0; at < $(stat -c %s "$snap"); at += 41)); do
+	local at size
+	size=$(stat -c %s "$snap")
+	jq -c '[.ts, .cpu, .event, .tid]' "$here/expected.json" > "$tmp/sound"
+	for ((at = 0; at < size; at += 41)); do
 		cp "$snap" "$tmp/bad.flight"
 		printf '\xa5' | dd of="$tmp/bad.flight" bs=1 seek=$at conv=notrunc status=none
 		cmp -s "$snap" "$tmp/bad.flight" && continue
 		status 3 "$flightrec" replay "$tmp/bad.flight" || return
 		[[ -s $tmp/err ]] || { echo "byte $at: nothing said"; return 1; }
 		"$flightrec" replay --json "$tmp/bad.flight" 2> /dev/null | jq -c '[.ts, .cpu, .event, .tid]' > "$tmp/out"
-		jq -c '[.ts, .cpu, .event, .tid]' "$here/expected.json" | diff - "$tmp/out" | grep '^>' && return 1
+		diff "$tmp/sound" "$tmp/out" | grep '^>' && return 1
 		status 3 "$flightrec" verify "$tmp/bad.flight" && status 3 "$flightrec" replay --count "$tmp/bad.flight" || return
 		[[ -s $tmp/err ]] || { echo "byte $at: nothing said with the count"; return 1; }
 		status 3 "$flightrec" info --json "$tmp/bad.flight" && [[ -s $tmp/err ]] && jq -e .damage "$tmp/out" > "$tmp/damage" || return
@@ -715,33 +717,64 @@ without_root() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/flightrec" replay "$snap" | diff "$here/expected.txt" -
 }
 
-# These are the objects that tests/fuzz makes. The seed is fixed, so the texts are the same each time.
+# The filter's own part of the code is searched, which is made by itself. The seed is fixed, so the texts are the same each time.
 fuzzed_filters() {
 	local out=build/fuzz
 	echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null ||
 		{ echo "clang cannot link with libFuzzer: install libclang-rt-dev"; return 77; }
-	make -s -j2 fuzzed &&
+	make -s -j2 fuzzed-base &&
 		clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
-			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libfrcore.a -o $out/filter || return
+			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libfrbase.a -o $out/filter || return
 	grep -ohP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter*.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"
 	mkdir "$tmp/corpus" && mv "$tmp"/seed-* "$tmp/corpus"
 	$out/filter -seed=1 -runs=40000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
 }
 
-# A new event takes one entry in the table and one BPF function. It is built in a copy of the tree and of its objects, so that make
-# compiles what depends on the table, and nothing else; without optimization, as nothing depends on that but how long it takes.
+# What is new takes one entry: here each kind has one, in a copy of the tree and of its objects, so that make compiles what depends on the
+# tables, and nothing else; without optimization, as nothing depends on that but how long it takes. One copy has all of them: what they
+# are added to differs.
+tree=$tmp/tree
+new_ones_build() {
+	[[ -x $tree/build/flightrec ]] && return
+	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf completion user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
+		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
+		new_event && new_column && new_option && new_format && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+	# the manual and the documents are out of date, each that a new one is in, until they are made anew
+	(cd "$tree" && ! python3 -B "$here/../tree/man.py" > "$tmp/outdated" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py")
+}
+# of an event, an entry in the table and a BPF function
+new_event() {
+	{ grep -v '^#undef' bpf/events.def; cat "$here/new_event/entry.def"; grep '^#undef' bpf/events.def; } > "$tree/bpf/events.def" &&
+		cp "$here/new_event/new_event.bpf.c" "$tree/bpf/"
+}
+# of a column, one: of a table of the report; and of status
+new_column() {
+	sed -i '/^static const struct fr_column call_columns/a FR_COLUMN(struct fr_an_call, enter_cnt, "proof", COUNT, "how sure it is", FR_TEXT(9, "proof", 7)),' \
+		"$tree/user/show/report/report_kinds.c" &&
+		sed -i '/^static const struct fr_column shared_columns/a SHARED(snapshot_nr, "proof", COUNT, "how sure it is", FR_LINE(99, "proof", "it is ", " sure")),' \
+			"$tree/user/live/recorder/live_kinds.c"
+}
+# of an option, one in a table and the place that uses it: of a command; and of the configuration, which is record's option and a key
+new_option() {
+	sed -i -e 's/^static const struct fr_option table\[\] = {$/&FR_OPTION(0, "proof", "N", "how sure it is", fr_option_count, offsetof(struct ask, proof), .least = 3, .most = 9, .words = "4 5", .more = "Only `info` says so."),/' \
+		-e 's/^struct ask {$/&unsigned proof;/' -e 's/^\tif (optind + 1 != argc) {$/\tif (ask.proof)\n\t\treturn (int)ask.proof;\n&/' "$tree/user/cmd/info.c" &&
+		sed -i 's/^#define FR_CONFIG_KEYS(K) .*/&\n\tK(Session, Proof, count, proof, R, "7", O(0, "proof", "N", "7 8", "From the configuration."), "how sure a recording is") \\/' \
+			"$tree/user/base/config/config.h"
+}
+# of a format, one and a file
+new_format() {
+	cp "$here/new_export/export_proof.c" "$tree/user/show/export/" && sed -i 's/^#define FR_EXPORTERS(E) .*/& E(proof)/' "$tree/user/show/export/export.h"
+}
+
 new_event_builds() {
-	local tree=$tmp/tree
-	mkdir -p "$tree/build" && cp -a Makefile .ci bpf user vmlinux "$tree" && cp -a build/obj build/bpf build/.need "$tree/build" &&
-		{ grep -v '^#undef' bpf/events.def; cat "$here/new_event/entry.def"; grep '^#undef' bpf/events.def; } > "$tree/bpf/events.def" &&
-		cp "$here/new_event/new_event.bpf.c" "$tree/bpf/" && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+	new_ones_build || return
 	status 0 "$tree/build/flightrec" events sched_process_free && grep -q 'target_pid *s32 *the task' "$tmp/out" &&
 		status 0 "$tree/build/flightrec" replay --count -f 'event == sched_process_free' "$snap" && prints 0
 }
 # This build does not know the event. Its replay prints it by the schema in the file.
 new_event_is_recorded() {
-	local new=$tmp/tree/build/flightrec json
-	[[ -x $new ]] || new_event_builds || return
+	local new=$tree/build/flightrec json
+	new_ones_build || return
 	"$new" doctor > /dev/null 2>&1 || { echo "no session can be recorded here: see flightrec doctor"; return 77; }
 	# the kernel frees a task some time after its end
 	# shellcheck disable=SC2016
@@ -755,47 +788,31 @@ new_event_is_recorded() {
 	jq -e '.event == "sched_process_free" and .target_comm == "true" and .target_pid > 1 and .prio >= 0' <<< "$json"
 }
 
-# A new column takes one entry: of a table of the report, text, JSON and the reference have it; of status, the reference, and what a
-# session prints. Built in a copy, as a new event is.
+# Text, JSON and the reference have a new column; of status, the reference, and what a session prints.
 new_column_is_everywhere() {
-	local tree=$tmp/column new=$tmp/column/build/flightrec load=$here/../gate/load.flight doc
-	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
-		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
-		sed -i '/^static const struct fr_column call_columns/a FR_COLUMN(struct fr_an_call, enter_cnt, "proof", COUNT, "how sure it is", FR_TEXT(9, "proof", 7)),' \
-			"$tree/user/show/report/report_kinds.c" &&
-		sed -i '/^static const struct fr_column shared_columns/a SHARED(snapshot_nr, "proof", COUNT, "how sure it is", FR_LINE(99, "proof", "it is ", " sure")),' \
-			"$tree/user/live/recorder/live_kinds.c" && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+	local new=$tree/build/flightrec load=$here/../gate/load.flight doc
+	new_ones_build || return
 	status 0 "$new" report "$load" && grep -q '^  call .* time  proof ' "$tmp/out" && status 0 "$new" report --json "$load" &&
 		jq -e '.syscalls | length > 3 and all(.proof == .enters)' "$tmp/out" > "$tmp/page" || return
-	(cd "$tree" && ! python3 -B "$here/../tree/man.py" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py") || return
 	for doc in json report; do
 		grep -qxF '| `proof` | count | how sure it is |' "$tree/docs/$doc.md" || { echo "docs/$doc.md lacks it"; return 1; }
+		grep -qF "docs/$doc.md" "$tmp/outdated" || { echo "docs/$doc.md lacked it, and that was not said"; return 1; }
 	done
 }
 
-# A new option takes one entry in a table and the place that uses it: of a command; and of the configuration, which is record's option
-# and a key. Both are in help, manual, completion and parser then. A new format takes one entry and a file: this copy has it, too.
-# Built in a copy, as a new event is.
+# A new option is in help, manual, completion and parser.
 new_option_is_everywhere() {
-	local tree=$tmp/option new=$tmp/option/build/flightrec page
-	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf completion user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
-		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
-		sed -i -e 's/^static const struct fr_option table\[\] = {$/&FR_OPTION(0, "proof", "N", "how sure it is", fr_option_count, offsetof(struct ask, proof), .least = 3, .most = 9, .words = "4 5", .more = "Only `info` says so."),/' \
-			-e 's/^struct ask {$/&unsigned proof;/' -e 's/^\tif (optind + 1 != argc) {$/\tif (ask.proof)\n\t\treturn (int)ask.proof;\n&/' "$tree/user/cmd/info.c" &&
-		sed -i 's/^#define FR_CONFIG_KEYS(K) .*/&\n\tK(Session, Proof, count, proof, R, "7", O(0, "proof", "N", "7 8", "From the configuration."), "how sure a recording is") \\/' \
-			"$tree/user/base/config/config.h" &&
-		cp "$here/new_export/export_proof.c" "$tree/user/show/export/" &&
-		sed -i 's/^#define FR_EXPORTERS(E) .*/& E(proof)/' "$tree/user/show/export/export.h" || return
-	make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+	local new=$tree/build/flightrec page
+	new_ones_build || return
 	status 0 "$new" info --help && grep -q '^      --proof N  *how sure it is$' "$tmp/out" && status 4 "$new" info --proof 4 &&
 		status 2 "$new" info --proof 10 && says "--proof: '10' is not a number from 3 to 9" && status 2 "$new" info --prof 4 && says "mean --proof" || return
 	status 0 "$new" record --help && grep -q '^      --proof N  *how sure a recording is (default: 7)$' "$tmp/out" &&
 		status 0 "$new" record --check-config -o "$tmp" --proof 8 && status 2 "$new" record --check-config -o "$tmp" --proof x && says "--proof: 'x'" &&
 		printf '[Session]\nProof=8\n' > "$tmp/proof.conf" && status 0 "$new" record --check-config --config "$tmp/proof.conf" -o "$tmp" &&
 		status 2 "$flightrec" record --check-config --config "$tmp/proof.conf" -o "$tmp" && says "Proof" || return
-	(cd "$tree" && ! python3 -B "$here/../tree/man.py" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py") || return
 	for page in info record; do
 		grep -qxF '.It Fl -proof Ar N' "$tree/docs/man/flightrec-$page.1" || { echo "flightrec-$page(1) lacks it"; return 1; }
+		grep -qF "flightrec-$page.1" "$tmp/outdated" || { echo "flightrec-$page(1) lacked it, and that was not said"; return 1; }
 	done
 	grep -qxF '.It Cm proof' "$tree/docs/man/flightrec-export.1" || { echo "flightrec-export(1) lacks the format"; return 1; }
 	grep -qxF 'Only \fBinfo\fR says so.' "$tree/docs/man/flightrec-info.1" && grep -qxF 'A number from 3 to 9.' "$tree/docs/man/flightrec-info.1" || return
@@ -810,8 +827,8 @@ new_option_is_everywhere() {
 	' bash "$tree"
 }
 new_format_is_everywhere() {
-	local new=$tmp/option/build/flightrec
-	[[ -x $new ]] || new_option_is_everywhere || return
+	local new=$tree/build/flightrec
+	new_ones_build || return
 	status 0 "$new" export --help && grep -q "^  *proof  *one name a line$" "$tmp/out" && status 2 "$new" export --to prof "$snap" && says "did you mean proof" &&
 		status 0 "$new" export --to proof "$snap" && cmp -s "$tmp/out" <("$flightrec" replay --json "$snap" | jq -r '"proof " + .event') &&
 		[[ -s $tmp/out ]]
