@@ -4,7 +4,8 @@
 set -u
 cd "$(dirname "$0")/../.." || exit
 export TZ=UTC LC_ALL=C
-flightrec=$PWD/build/flightrec here=$PWD/tests/cli
+export FLIGHTREC=$PWD/build/flightrec
+flightrec=$FLIGHTREC here=$PWD/tests/cli
 . tests/check.sh
 
 # status N COMMAND...: run the command with its output in $tmp/out and $tmp/err; its exit status has to be N
