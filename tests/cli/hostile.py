@@ -77,6 +77,7 @@ def escaped(name):
 def texts(file):
     for args in (["replay"], ["replay", "--pairs"], ["report"], ["report", "--json"], ["info"], ["info", "--json"], ["verify"],
                  ["replay", "--json"], ["replay", "--json", "--pairs"], ["top", "--once"], ["diff", file], ["diff", "--json", file],
+                 ["stat", "--top", "0", "--by", "comm,program,event", "count() last(comm)"], ["stat", "--json", "--by", "comm", "count() first(comm)"],
                  ["list", "-o", os.path.dirname(file)], ["list", "--json", "-o", os.path.dirname(file)],
                  ["export", "--to", "perf-script"], ["export", "--to", "folded", "--off-cpu"], ["export", "--to", "folded"],
                  ["export", "--to", "json"], ["profile"], ["profile", "--to", "json"], ["profile", "--to", "folded"],
@@ -105,6 +106,8 @@ def names_in_text(file, names):
 def cells_of_csv(file, names):
     out = run("export", "--to", "csv", file)[1]
     tell("csv", what_is_wrong(out, "\r\n"))
+    out = run("stat", "--csv", "--by", "comm,program", "count() last(comm)", file)[1]
+    tell("csv of stat", what_is_wrong(out, "\r\n") if out.count(b"\n") > 5 else "it has no lines")
     rows = list(csv.DictReader(io.StringIO(out.decode(), newline="")))
     formulas = {c for r in rows for k, c in r.items() if k in ("comm", "newcomm", "target_comm", "filename") and c[:1] and c[:1] in "=+-@\t\r"}
     tell("no formula in csv", formulas)

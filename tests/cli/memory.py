@@ -2,7 +2,7 @@
 """
 Small files that take much memory to read (make_hungry.c): what commands take stays below --memory, and what they leave out for it
 is told, and accounted for. memory.py FLIGHTREC MAKE_HUNGRY DIR
-report|top|diff|view|cut|rings|pairs|waits|limits
+report|stat|top|diff|view|cut|rings|pairs|waits|limits
 """
 import base64
 import itertools
@@ -190,6 +190,24 @@ def diff():
     assert len(re.findall(r"\n  \(left out\) ", text.out)) == len(left) - 1 and "--memory is 64 MiB" in text.out, text.out[:2000]
 
 
+def stat():
+    """A group that is listed has all its rows; those of the others are in the rest, counted."""
+    path = hungry("all", 8, 64)
+    asked = ["stat", "--json", "--top", "0", "--by", "ts", "count() sum(tid) distinct(tid) p50(tid)", path]
+    free = Ran(*asked)
+    ran = below(Ran(*asked, "--memory", "64M"), 64 * MIB).must(0)
+    assert free.peak > 64 * MIB + OTHERS, f"the file takes {free.peak >> 20} MiB only, so a bound of 64 shows nothing"
+    every, some = json.loads(free.must(0).out), json.loads(ran.out)
+    assert every["ungrouped"] == 0 and every["other"] is None and some["ungrouped"] and some["rows"], some["ungrouped"]
+    assert some["matched"] == every["matched"] == some["total"]["count()"] and some["total"]["sum(tid)"] == every["total"]["sum(tid)"]
+    here, there = ({r["ts"]: r for r in d["rows"]} for d in (some, every))
+    assert all(here[ts]["count()"] == there[ts]["count()"] and here[ts]["sum(tid)"] == there[ts]["sum(tid)"] for ts in here)
+    for key in "count()", "sum(tid)":
+        assert amount(some["rows"], key) + some["other"][key] == amount(every["rows"], key), key
+    assert some["other"]["count()"] == some["ungrouped"] and [n for n in some["notes"] if n["kind"] == "groups" and "--memory" in n["text"]], some["notes"]
+    assert not [n for n in every["notes"] if n["kind"] in ("groups", "no_room")], every["notes"]
+
+
 def page_of(path):
     """What a page holds beside the events: as its scripts read it."""
     with open(path, encoding="utf-8") as f:
@@ -276,7 +294,7 @@ def limits():
     """Each command that reads files has the option, which changes nothing where there is enough, and refuses what is no amount."""
     golden = "tests/gate/load.flight"
     for command in (["replay"], ["report"], ["report", "--json"], ["top", "--once"], ["info"], ["verify"], ["symbols"], ["list", "-o", "tests/files/golden"],
-                    ["diff", "--window-a", "0%..50%", "--window-b", "50%..100%"], ["profile"], ["incidents"],
+                    ["diff", "--window-a", "0%..50%", "--window-b", "50%..100%"], ["profile"], ["incidents"], ["stat", "--by", "comm,event", "count() p99(latency)"],
                     ["export", "--to", "csv"], ["view", "-o", f"{DIR}/page"], ["cut", "-o", f"{DIR}/part"], ["merge", "-o", f"{DIR}/all"]):
         args = [] if command[0] == "list" else [golden]
         seen = []
@@ -294,4 +312,4 @@ def limits():
         assert "--memory SIZE" in Ran(command, "--help").must(0).out
 
 
-{"report": report, "top": top, "diff": diff, "view": view, "cut": cut, "rings": rings, "pairs": pairs, "waits": waits, "limits": limits}[sys.argv[4]]()
+{"report": report, "stat": stat, "top": top, "diff": diff, "view": view, "cut": cut, "rings": rings, "pairs": pairs, "waits": waits, "limits": limits}[sys.argv[4]]()

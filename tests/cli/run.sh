@@ -260,7 +260,7 @@ pipes() {
 	got=$(cat "$snap" | "$flightrec" replay /dev/stdin 2> "$tmp/err" || echo $?)
 	[[ $got == 1 ]] && says "is a pipe: a snapshot is read at several places" || return
 	mkfifo "$tmp/fifo" || return
-	for command in info replay report verify "incidents" "profile" "top --once" "cut -o $tmp/new" "symbols" "diff $snap" "export --to csv"; do
+	for command in info replay report stat verify "incidents" "profile" "top --once" "cut -o $tmp/new" "symbols" "diff $snap" "export --to csv"; do
 		# shellcheck disable=SC2086
 		status 1 "$flightrec" $command "$tmp/fifo" && says "$tmp/fifo: is a pipe" || return
 	done
@@ -354,7 +354,7 @@ excluding_options() {
 		status 2 "$flightrec" events --json --md && says "choose one" &&
 		status 2 "$flightrec" list --keep --no-keep "$snap" && says "choose one" &&
 		status 2 "$flightrec" list --json --keep "$snap" && says "cannot be used with --json" || return
-	for command in replay report view "diff $snap" "cut -o $tmp/none" "top --once" "export --to json"; do
+	for command in replay report stat view "diff $snap" "cut -o $tmp/none" "top --once" "export --to json"; do
 		# shellcheck disable=SC2086
 		status 2 "$flightrec" $command --since 50% --window 1%..2% "$snap" && says "give it, or those" &&
 			status 2 "$flightrec" $command --window 1%..2% --until 50% "$snap" && says "give it, or those" || return
@@ -364,7 +364,7 @@ excluding_options() {
 # Nor is one of two filters.
 two_filters() {
 	local command
-	for command in replay report view "diff $snap" "cut -o $tmp/none" "top --once" "export --to csv" tail record; do
+	for command in replay report stat view "diff $snap" "cut -o $tmp/none" "top --once" "export --to csv" tail record; do
 		# shellcheck disable=SC2086
 		status 2 "$flightrec" $command -f 'pid == 1' -f 'pid == 2' "$snap" && says "-f is given twice" || return
 	done
@@ -628,6 +628,7 @@ hungry() {
 	make -s build/tests/cli/make_hungry && python3 -B "$here/memory.py" "$flightrec" build/tests/cli/make_hungry "$tmp" "$1"
 }
 hungry_report() { hungry report; }
+hungry_stat() { hungry stat; }
 hungry_top() { hungry top; }
 hungry_diff() { hungry diff; }
 hungry_view() { hungry view; }
@@ -955,6 +956,7 @@ check "a file that is no snapshot" no_snapshot
 check "little memory" little_memory
 check "--memory" memory_limits
 check "--memory: report leaves out, and says what" hungry_report
+check "--memory: stat adds up what has no group, and says so" hungry_stat
 check "--memory: top ends early, and says so" hungry_top
 check "--memory: diff adds up what has no place, and says so" hungry_diff
 check "--memory: view ends early, and says so" hungry_view

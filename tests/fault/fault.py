@@ -213,7 +213,8 @@ GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "files",
 CONFIG = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "dist", "flightrec.conf")
 READERS = ("report", "report --json", "replay --json --symbols", "replay --symbols --tier all -f cpu==0", "replay --count --pairs",
            "replay --gaps --json", "info", "verify", "incidents", "symbols", "profile", "profile --json", "profile --diff --since 2m",
-           "export --to perfetto", "export --to folded", "export --to trace-cmd", "export --to html", "diff --json @ @")
+           "export --to perfetto", "export --to folded", "export --to trace-cmd", "export --to html", "diff --json @ @",
+           "stat --json --jobs 1 --by comm,cgroup count(),sum(latency),p99(latency),distinct(comm),last(comm) @")
 
 
 def reading(control, argv):

@@ -105,6 +105,13 @@ static const struct command commands[] = {
 	 false, true},
 	{"report --symfs DIR --jobs 1 @", fr_cmd_report, STATUS, false, false},
 	{"report --json --no-symbols --jobs 1 @", fr_cmd_report, STATUS, false, false},
+	{"stat --jobs 1 @", fr_cmd_stat, STATUS, false, false},
+	{"stat --jobs 1 --by time:1ms,comm,program,cgroup,container,call,object,dev "
+	 "count(),sum(latency),p99(blocked),distinct(comm),last(comm),rate() @ @",
+	 fr_cmd_stat, STATUS, false, false},
+	{"stat --json --jobs 1 --by event,file,host count(latency),min(ts),avg(ret),p1(ret),first(ret),rate(oncpu) @",
+	 fr_cmd_stat, STATUS, false, false},
+	{"stat --csv --jobs 1 --by event,ret -f !(cpu==1) @", fr_cmd_stat, STATUS, false, false},
 	{"top --once --size 100x40 --no-symbols --keys \t\t1234567890++]..ot @", fr_cmd_top, STATUS, false, false},
 	{"view --no-symbols -o % @", fr_cmd_view, STATUS, false, false},
 	{"diff --json @ @", fr_cmd_diff, STATUS, false, false},

@@ -425,6 +425,92 @@ wakes_itself() {
 		'event 3000 0 sched_switch 0 next_pid=7 prev_state=0' | made "$tmp/self.flight" && figures_of "$tmp/self.flight" --task 7
 }
 
+# ---- stat ----
+
+stat() { "$FLIGHTREC" stat "$@"; }
+recomputed() { /usr/bin/python3 tests/report/stat.py "$@"; }
+# Waits of three tasks, by calls, objects, states and wakers; an object is missing where the call's registers tell it.
+some_waits() {
+	local i ts cpu
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact host box' 'fact begin_ns 99000000000' 'fact wait_min_ns 1000000' \
+		'fact waits written=40;lost=1;over=2;held=0' 'fact events wait,sched_switch,sys_enter,sys_exit' 'horizon 0 99000000000' 'horizon 1 99000000000' 'complete 1 99000000000' 'complete 3 99000000000' \
+		'process 7 1 0 1 db' 'thread 8 7 1 db-writer' 'process 9 1 0 1 web'
+	for ((i = 0; i < 40; i++)); do
+		ts=$((100000000000 + i * 5000000)) tid=$((7 + i % 3))
+		echo "event $ts $((i % 2)) wait $tid id=$((i % 4 ? 0 : 202)) off=$((2000000 + i * 777)) blocked=$((i % 5 ? 1500000 + i * 777 : 0)) queued=500000 arg0=4096 waker_pid=$((i % 3 ? 9 : 0)) state=$((i % 5 ? i % 2 + 1 : 0)) waited_in=$((i % 7 ? 0 : 2)) waker=$((i % 3 ? 1 : 5)) object=$( ((i % 4)) && echo "$((i % 4)):/disk/$((i % 4))")"
+		echo "event $((ts + 1000)) $((i % 2)) sys_enter $tid id=1"
+		echo "event $((ts + 1000 + i * 333)) $((i % 2)) sys_exit $tid id=1 ret=$((i % 6 ? i : -2))"
+	done
+}
+stat_of_waits() {
+	some_waits | made "$tmp/waits.flight" && recomputed "$tmp/waits.flight" || return
+	# the document's question: who waited on disk, as one line
+	status 0 stat -f 'event == wait && state == D' --by comm,pid 'count() sum(blocked) max(blocked)' "$tmp/waits.flight" && prints '^  db +7 +[0-9]+ +[0-9.]+ ms +1\.53 ms$' &&
+		prints '^note: waits shorter than 1 ms have no record' && prints '^note: 3 longer waits since the sessions began have no record'
+}
+stat_of_several() {
+	local part parts=()
+	for part in ..40% 50%..70% 60%..; do
+		parts+=("$tmp/stat$part.flight")
+		"$FLIGHTREC" cut --window "$part" -o "${parts[-1]}" "$snap" 2> "$tmp/err" || return
+	done
+	recomputed "${parts[@]}" || return
+	# a file's group has the file's events; of those that two have, each is counted once, and that is said
+	status 0 stat --json --by file "${parts[0]}" "${parts[1]}" && jq '.rows[]["count()"]' "$tmp/out" | sort -n > "$tmp/page" && ! jq -e '.notes[] | select(.kind == "overlap")' "$tmp/out" &&
+		for part in 0 1; do "$FLIGHTREC" replay --count "${parts[part]}" 2> "$tmp/err"; done | sort -n | diff - "$tmp/page" || return
+	status 0 stat --json --by file "${parts[@]}" && jq -e '.notes[] | select(.kind == "overlap")' "$tmp/out"
+}
+# What is wrong is named, with its place and cure.
+stat_refuses() {
+	local cure arg
+	while IFS='|' read -r cure arg; do
+		eval "status 2 stat $arg '$snap'" && grep -qF -- "$cure" "$tmp/err" || { echo "not told: $cure"; cat "$tmp/err"; return 1; }
+	done <<- 'EOF'
+		did you mean latency?|--by latncy
+		did you mean program?|--by progam
+		a key is missing here|--by comm,
+		time:100ms|--by time
+		time:100ms|--by time:5
+		stands there twice|--by comm,comm
+		8 at most|--by a,b,c,d,e,f,g,h,i
+		did you mean count?|'cuont()'
+		did you mean blocked?|'sum(blokced)'
+		distinct(comm) tells|'sum(comm)'
+		sum(blocked)|'sum()'
+		count(ret < 0) counts|'sum(ret < 0)'
+		p0 to p100|'p101(latency)'
+		is one of count|'nonsense(latency)'
+		is not closed|'count('
+		stands there twice|'count() count()'
+		as one argument|'count()' 'sum(ret)'
+		count is a function: count()|'count(), count, sum(ret)'
+		did you mean count()?|--sort 'cuont()'
+		there is no column|--sort nonsense
+		two formats|--json --csv
+		use == to compare|-f 'ret = 1'
+	EOF
+	status 2 stat --by comm && status 1 stat "$tmp/none" && echo "no snapshot" > "$tmp/text" && status 3 stat "$tmp/text" && status 0 stat --help
+}
+# What the session did not record, or had overwritten, is said: nothing else would tell it from none.
+stat_tells_unknown() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1000000000' 'horizon 0 2000000000' 'fact events sched_switch' \
+		'event 1000000000 0 sched_switch 7 next_pid=8' 'event 3000000000 0 sched_switch 8 next_pid=7 prev_state=1' | made "$tmp/few.flight" || return
+	status 0 stat --json -f 'event == wait' --by comm 'count() sum(blocked)' "$tmp/few.flight" &&
+		jq -e '.rows == [] and .total == {"count()": 0, "sum(blocked)": null} and any(.notes[]; .kind == "not_recorded" and (.text | contains("wait")))' "$tmp/out" || return
+	status 0 stat 'sum(latency)' "$tmp/few.flight" && prints '^note: not recorded, so not known: .*sys_exit' && prints '^ +-$' || return
+	status 0 stat --json -f 'event == sched_switch' --by comm 'sum(offcpu) sum(queued)' "$snap" && jq -e 'any(.notes[]; .kind == "next_task") and any(.notes[]; .kind == "horizon") and
+		any(.notes[]; .kind == "gaps") and any(.notes[]; .kind == "lost")' "$tmp/out" || return
+	status 0 stat --json -f 'event == sched_switch' --by next_comm 'sum(oncpu) sum(queued)' "$snap" && jq -e 'all(.notes[]; .kind != "next_task")' "$tmp/out" || return
+	local since
+	since=$(jq -r '.notes[] | select(.kind == "horizon").text' "$tmp/out" | grep -oP -- '--since \K[0-9]+' | sort -n | tail -n 1) && [[ $since ]] &&
+		status 0 stat --json --since "$since" -f 'event == sched_switch' "$snap" && jq -e 'all(.notes[]; .kind != "horizon")' "$tmp/out"
+}
+stat_sorts() {
+	status 0 stat --csv --by comm --sort comm 'count() max(ts)' "$snap" && sed 1d "$tmp/out" | cut -d, -f1 > "$tmp/page" && [[ -s $tmp/page ]] && LC_ALL=C sort -c "$tmp/page" || return
+	status 0 stat --csv --by comm --sort '-max( ts )' 'count() max(ts)' "$snap" && sed 1d "$tmp/out" | tr -d '\r' | sed 's/.*,//' > "$tmp/page" && sort -n -c "$tmp/page" || return
+	status 0 stat --by comm --top 2 "$snap" && prints '^  \(other\) +[0-9,]+$' && prints '^  \(all\) +[0-9,]+$' && prints 'of which \(other\) has [0-9]+: --top 0 shows all$'
+}
+
 make -s build/tests/report/make_load && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 check "the snapshot has everything" has_all
 check "all figures" figures
@@ -471,4 +557,10 @@ check "a window without events" window_of_nothing
 check "replay knows what report knows" replay_agrees
 check "replay and report know what precedes a hole, and not what precedes the recording" replay_agrees_before_holes
 check "an end without a number" ends_have_names
+check "stat: all keys and functions" recomputed "$snap"
+check "stat: waits" stat_of_waits
+check "stat: several files" stat_of_several
+check "stat: mistakes" stat_refuses
+check "stat: what is not known is said" stat_tells_unknown
+check "stat: order, and the rest" stat_sorts
 finish

@@ -17,6 +17,7 @@ int fr_cmd_stop(int argc, char **argv);
 int fr_cmd_tail(int argc, char **argv);
 int fr_cmd_replay(int argc, char **argv);
 int fr_cmd_report(int argc, char **argv);
+int fr_cmd_stat(int argc, char **argv);
 int fr_cmd_symbols(int argc, char **argv);
 int fr_cmd_incidents(int argc, char **argv);
 int fr_cmd_list(int argc, char **argv);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/escape.h"
+#include "base/text/csv.h"
 #include "base/text/out.h"
 #include "base/text/wall.h"
 #include "cmd/export_each.h"
@@ -78,19 +78,6 @@ static void bind(struct csv *c, unsigned file)
 }
 
 /* The numbers of an array share a cell, separated by blanks. */
-/*
- * A cell that begins with one of these (or a tab, which is escaped) is a formula to a spreadsheet, which may run programs. A
- * quote before it says that it is a text; one before a quote, that it is not this quote.
- */
-static void put_text(struct fr_out *o, const char *s, size_t sz)
-{
-	fr_out_char(o, '"');
-	if (sz && memchr("=+-@'", s[0], 5))
-		fr_out_char(o, '\'');
-	fr_escape_inner(o, s, sz, "\"\"");
-	fr_out_char(o, '"');
-}
-
 static void put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
 {
 	size_t i;
@@ -122,7 +109,7 @@ static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const s
 		break;
 	case FLIGHTREC_TEXT:
 		if (!flightrec_value_text(ev, c->field, &text, &sz))
-			put_text(o, text, sz);
+			fr_csv_text(o, text, sz);
 		break;
 	case FLIGHTREC_ARRAY:
 		if (!flightrec_value_array(ev, c->field, &nums, &sz))
@@ -189,7 +176,7 @@ static void put_who(struct fr_out *o, const struct flightrec_event *ev)
 	fr_out_u64(o, flightrec_event_tid(ev));
 	fr_out_char(o, ',');
 	if (comm)
-		put_text(o, comm, strlen(comm));
+		fr_csv_text(o, comm, strlen(comm));
 }
 
 static void put_event(struct csv *c, const struct flightrec_event *ev)

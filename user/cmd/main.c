@@ -34,6 +34,7 @@ static const struct {
 	{"reload", "flightrec reload", fr_cmd_reload, "make a recorder read its configuration again", SMALL, OTHER},
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session", SMALL, OTHER},
 	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute", LARGE, READS},
+	{"stat", "flightrec stat", fr_cmd_stat, "count and add up events: by program, call, time, file", LARGE, READS},
 	{"top", "flightrec top", fr_cmd_top, "a snapshot on the terminal: timeline, tables, search", LARGE, READS},
 	{"replay", "flightrec replay", fr_cmd_replay, "print the events of snapshots in order", LARGE, READS},
 	{"diff", "flightrec diff", fr_cmd_diff, "two snapshots or windows: what changed most", LARGE, READS},

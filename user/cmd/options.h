@@ -39,7 +39,7 @@ struct fr_option {
 	const struct fr_option *group; /* these instead; their *to is the command's at this place */
 	const char *more;	       /* sentences that only the manual has; `words` to be typed stand in quotes like these */
 	/* Values to complete, separated by blanks; or what they are: @file, @snapshot, @dir, @session, @event, @choice,
-	 * @trigger, @filter. */
+	 * @trigger, @filter, @keys. */
 	const char *words;
 	/* Or the values there are, the i-th, and what each is (NULL: not said): help and manual list them. False: no more. */
 	bool (*value)(u32 i, const char **name, const char **what);

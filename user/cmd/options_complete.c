@@ -16,6 +16,7 @@
 #include "base/schema/schema.h"
 #include "cmd/options.h"
 #include "live/session/sess.h"
+#include "read/stat/stat.h"
 #include "sys/dir.h"
 
 /* A word being typed: what is offered has to begin so, and is printed behind what stays as it is. */
@@ -119,6 +120,23 @@ static void offer_filter(const struct typed *t)
 	offer_names(&name);
 }
 
+/* Names of keys: those that are no fields, and the rest of what an expression may have. */
+static void offer_keys(const struct typed *t)
+{
+	const char *comma = strrchr(t->begin, ','), *name, *what;
+	struct typed key = *t;
+	u32 i;
+
+	if (comma && !t->stays_len)
+		key.stays = t->begin;
+	key.stays_len += comma ? comma + 1 - t->begin : 0;
+	key.begin = comma ? comma + 1 : t->begin;
+	offer(&key, "time:100ms");
+	for (i = 0; (name = fr_stat_key_name(i, &what)); i++)
+		offer(&key, name);
+	offer_filter(t);
+}
+
 /* Kinds, with an example of what they take. */
 static void offer_triggers(const struct typed *t)
 {
@@ -163,7 +181,7 @@ static void offer_triggers(const struct typed *t)
 static const struct {
 	const char *kind;
 	void (*offer)(const struct typed *t);
-} kinds[] = {{"@session", offer_sessions}, {"@filter", offer_filter}, {"@trigger", offer_triggers}};
+} kinds[] = {{"@session", offer_sessions}, {"@filter", offer_filter}, {"@trigger", offer_triggers}, {"@keys", offer_keys}};
 
 /* What is offered for a value, or an argument. */
 static void offer_words(const struct typed *t, const char *words)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/filter/filter_node.h"
+#include "base/text/dev.h"
 
 /* ---- life ---- */
 
@@ -535,4 +536,117 @@ bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const s
 	if (f->verdict[r->ev->nr] != FR_VERDICT_LOOK)
 		return f->verdict[r->ev->nr] == FR_VERDICT_YES;
 	return truth(&e, f->root);
+}
+
+/* ---- values ---- */
+
+/* The field that the whole expression is in this row; NULL: none, or it is calculated. */
+static const struct fr_field *field_of(const struct fr_node *n, u32 nr)
+{
+	return (n->op == FR_OP_FIELD || n->op == FR_OP_BUILTIN) && n->field ? n->field[nr] : NULL;
+}
+
+static void name_number(const struct env *e, const struct fr_field *f, struct fr_filter_value *out)
+{
+	struct fr_sys sys = fr_view_sys(e->view, e->row);
+	s64 v = (s64)out->num;
+
+	out->is_hex = f->style == FR_STYLE_HEX;
+	if (f->style == FR_STYLE_DEV) {
+		snprintf(out->room, sizeof(out->room), "%u,%u", fr_dev_major(v), fr_dev_minor(v));
+		out->text = out->room;
+	} else if (v == out->num) {
+		out->text = fr_sysname_text(&sys, f->style, v, out->room);
+	}
+	out->len = out->text ? strlen(out->text) : 0;
+}
+
+void fr_filter_value(const struct fr_filter *f, const struct fr_view *v, const struct fr_row *r, struct fr_filter_value *out)
+{
+	struct env e = {.view = v, .row = r};
+	struct value got = eval(&e, f->root);
+	const struct fr_field *field = field_of(f->root, r->ev->nr);
+
+	out->kind = got.kind;
+	out->num = got.num;
+	out->text = got.text;
+	out->len = got.len;
+	out->is_hex = false;
+	if (got.kind == FR_VAL_NUM && field)
+		name_number(&e, field, out);
+}
+
+bool fr_filter_is_truth(const struct fr_filter *f)
+{
+	return f->root->op > FR_OP_MOD;
+}
+
+bool fr_filter_may_be(const struct fr_filter *f, enum fr_val_kind kind)
+{
+	return fr_node_kinds(f->root) >> kind & 1;
+}
+
+bool fr_filter_may_have(const struct fr_filter *f, u8 event)
+{
+	return !fr_node_is_missing(f->root, event);
+}
+
+static bool is_ns_field(const struct fr_node *n)
+{
+	bool any = false, all = true;
+	u32 nr;
+
+	for (nr = 0; n->field && nr < FR_EVENT_MAX; nr++) {
+		any |= n->field[nr] != NULL;
+		all &= !n->field[nr] || n->field[nr]->style == FR_STYLE_NS;
+	}
+	return all && (any || (n->op == FR_OP_BUILTIN && n->builtin != FR_BI_waker));
+}
+
+/* A sum of times is one, and so is a multiple of one. */
+static bool is_ns(const struct fr_node *n)
+{
+	switch (n->op) {
+	case FR_OP_BUILTIN:
+		return n->builtin == FR_BI_ts || (fr_builtin_is_pair(n->builtin) && is_ns_field(n));
+	case FR_OP_FIELD:
+		return is_ns_field(n);
+	case FR_OP_NEG:
+		return is_ns(n->a);
+	case FR_OP_ADD:
+	case FR_OP_SUB:
+		return is_ns(n->a) ? is_ns(n->b) || n->b->op == FR_OP_NUM : n->a->op == FR_OP_NUM && is_ns(n->b);
+	case FR_OP_MUL:
+	case FR_OP_DIV:
+		return is_ns(n->a) && n->b->op == FR_OP_NUM;
+	default:
+		return false;
+	}
+}
+
+bool fr_filter_is_ns(const struct fr_filter *f)
+{
+	return is_ns(f->root);
+}
+
+bool fr_filter_is_of_next(const struct fr_filter *f)
+{
+	u32 i;
+
+	for (i = 0; i < f->node_cnt; i++)
+		if (f->node[i]->op == FR_OP_BUILTIN && fr_builtin_is_pair(f->node[i]->builtin) &&
+		    f->node[i]->builtin != FR_BI_oncpu)
+			return true;
+	return false;
+}
+
+bool fr_filter_is_everywhere(const struct fr_filter *f)
+{
+	bool is = true;
+	u32 i;
+
+	for (i = 0; i < f->node_cnt; i++)
+		is &= f->node[i]->op != FR_OP_FIELD &&
+		      (f->node[i]->op != FR_OP_BUILTIN || !fr_builtin_is_pair(f->node[i]->builtin));
+	return is;
 }

@@ -80,6 +80,33 @@ bool fr_filter_uses_cgroups(const struct fr_filter *f);
 /* Does the row match? v: that of its file, with all that the filter uses. */
 bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const struct fr_row *r);
 
+/*
+ * What an expression is in a row, for callers that calculate with it or group by it. Text points into the row, the file's names
+ * or room, and is not terminated.
+ */
+struct fr_filter_value {
+	enum fr_val_kind kind; /* NUM or TEXT; NONE: the event has none, or it is not known */
+	__int128 num;
+	const char *text; /* TEXT; NUM: what text output calls it ("openat", "-ENOENT", "8,16"), NULL: it has no name */
+	size_t len;
+	bool is_hex; /* text output shows it so */
+	char room[FR_SYSNAME_SZ];
+};
+
+void fr_filter_value(const struct fr_filter *f, const struct fr_view *v, const struct fr_row *r, struct fr_filter_value *out);
+
+/* Is the expression a comparison or another truth? Can it be of this kind? May this event have a value? Is it a time in ns? */
+bool fr_filter_is_truth(const struct fr_filter *f);
+bool fr_filter_may_be(const struct fr_filter *f, enum fr_val_kind kind);
+bool fr_filter_may_have(const struct fr_filter *f, u8 event);
+bool fr_filter_is_ns(const struct fr_filter *f);
+
+/* Is it made of what all events have (ts, cpu, tid, comm, ...), or of nothing? */
+bool fr_filter_is_everywhere(const struct fr_filter *f);
+
+/* Does it ask for what a switch tells of the task that begins to run (offcpu, queued, blocked, latency, waker)? */
+bool fr_filter_is_of_next(const struct fr_filter *f);
+
 /* Does the text match the pattern: * any, ? one character, [a-z] [!a-z] one of a set. */
 bool fr_glob(const char *pattern, size_t pattern_sz, const char *text, size_t text_sz);
 

@@ -452,7 +452,7 @@ static int bind_events(struct fr_filter *f, struct fr_node *n)
 /* ---- do operands fit ---- */
 
 /* The kinds that a value can have; a field that is never there can have any. */
-static u8 kinds_of(const struct fr_node *n)
+u8 fr_node_kinds(const struct fr_node *n)
 {
 	switch (n->op) {
 	case FR_OP_TEXT:
@@ -486,13 +486,13 @@ static int check_number(struct fr_filter *f, struct fr_node *n)
 {
 	if (check_name(f, NULL, n))
 		return -EINVAL;
-	return kinds_of(n) & NUM ? 0 : fr_filter_fail(f, n->at, "this is a text where a number is needed");
+	return fr_node_kinds(n) & NUM ? 0 : fr_filter_fail(f, n->at, "this is a text where a number is needed");
 }
 
 /* A bare word next to a text was meant as a text. */
 static int check_quotes(struct fr_filter *f, const struct fr_node *text, const struct fr_node *word)
 {
-	if (kinds_of(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME && !is_known_beside(f, text, word))
+	if (fr_node_kinds(text) == TEXT && text->op != FR_OP_TEXT && word->op == FR_OP_NAME && !is_known_beside(f, text, word))
 		return fr_filter_fail(f, word->at, "a text needs quotes: \"%s\"", word->text);
 	return 0;
 }
@@ -527,7 +527,7 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, struct fr_no
 
 	if (check_quotes(f, n->a, b) || check_quotes(f, b, n->a) || check_name(f, b, n->a) || check_name(f, n->a, b))
 		return -EINVAL;
-	common = kinds_of(n->a) & kinds_of(b);
+	common = fr_node_kinds(n->a) & fr_node_kinds(b);
 	if (!common)
 		return fr_filter_fail(f, n->at, "a text cannot be compared with a number");
 	if (common == TEXT && n->op >= FR_OP_LT && n->op <= FR_OP_GE)
@@ -555,7 +555,7 @@ static int check_match(struct fr_filter *f, struct fr_node *n)
 	err = check_pattern(f, n);
 	if (err)
 		return err;
-	if (!(kinds_of(n->a) & TEXT) && !has_names(n->a))
+	if (!(fr_node_kinds(n->a) & TEXT) && !has_names(n->a))
 		return fr_filter_fail(f, n->at, "only a text can match a pattern, or a number that text output shows by name");
 	return n->op >= FR_OP_REGEX || strpbrk(n->b->text, "*?[\\") ? 0 : check_length(f, n->a, n->b);
 }
@@ -595,7 +595,7 @@ static int bind_op(struct fr_filter *f, struct fr_node *n)
 /* ---- verdicts ---- */
 
 /* Does this have no value in this event, whatever the row holds? */
-static bool is_missing(const struct fr_node *n, u32 nr)
+bool fr_node_is_missing(const struct fr_node *n, u32 nr)
 {
 	if (n->op == FR_OP_FIELD)
 		return !n->field[nr];
@@ -603,7 +603,7 @@ static bool is_missing(const struct fr_node *n, u32 nr)
 		return n->events && !n->events[nr];
 	if (n->op < FR_OP_NEG || n->op > FR_OP_MOD)
 		return false;
-	return is_missing(n->a, nr) || (n->b && is_missing(n->b, nr));
+	return fr_node_is_missing(n->a, nr) || (n->b && fr_node_is_missing(n->b, nr));
 }
 
 enum fr_verdict fr_node_verdict(const struct fr_node *n, u32 nr)
@@ -624,9 +624,10 @@ enum fr_verdict fr_node_verdict(const struct fr_node *n, u32 nr)
 		return a == strong || b == strong ? strong : a == b ? a : FR_VERDICT_LOOK;
 	}
 	if (fr_op_is_compare(n->op))
-		return is_missing(n->a, nr) || (!fr_op_is_list(n->op) && is_missing(n->b, nr)) ? FR_VERDICT_NO
-											       : FR_VERDICT_LOOK;
-	return is_missing(n, nr) ? FR_VERDICT_NO : FR_VERDICT_LOOK;
+		return fr_node_is_missing(n->a, nr) || (!fr_op_is_list(n->op) && fr_node_is_missing(n->b, nr))
+			       ? FR_VERDICT_NO
+			       : FR_VERDICT_LOOK;
+	return fr_node_is_missing(n, nr) ? FR_VERDICT_NO : FR_VERDICT_LOOK;
 }
 
 static bool is_leaf(const struct fr_node *n)

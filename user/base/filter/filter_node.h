@@ -155,6 +155,10 @@ int fr_filter_bind_args(struct fr_filter *f, struct fr_node *n);
 /* Bind names, check operands, find verdicts. Returns 0, -EINVAL or -ENOMEM. */
 int fr_filter_bind(struct fr_filter *f);
 
+/* The kinds that a bound value can have, 1 << enum fr_val_kind each. Has it no value in this event, whatever the row holds? */
+u8 fr_node_kinds(const struct fr_node *n);
+bool fr_node_is_missing(const struct fr_node *n, u32 nr);
+
 /* What the event's number alone decides about a bound expression. */
 enum fr_verdict fr_node_verdict(const struct fr_node *n, u32 nr);
 
