@@ -23,7 +23,8 @@ with the last script that needs it, or is left to who needs any session (suite.p
 Chance: chance() is a random.Random of the run's seed and the test's name. FR_SEED=N sets the seed; by itself, it is 1.
 
 The runner (suite.py) looks after each test whether the shared sessions are there, and whether the accounts of those that it used are in
-order: written = present + overwritten, for each ring, but for what its holes lack.
+order: written = present + overwritten, for each ring, but for what its holes lack. It looks at the last snapshot that the test took with
+dump(), so what a test does to a session behind that shows at the next one, or when the session is left.
 """
 import atexit
 import contextlib
@@ -76,6 +77,7 @@ _were_shared = set()  # names
 _left = []  # names of those that no script to come needs, the oldest first
 _at_end = []  # functions, when the script that runs has ended
 _used = set()  # by the test that runs
+_taken = {}  # by it, whole: {name: file}
 _test_name = ""
 _dir = TMP  # of the script that runs
 
@@ -304,15 +306,16 @@ def all_shared():
     return list(_shared)
 
 
-def check_account(name):
-    """Of each ring of a session: what was written is there, or was overwritten."""
-    file = dump(name)
-    for c in fr_json("info", file)["cpus"]:
+def check_account(name, file=None):
+    """Of each ring of a session: what was written is there, or was overwritten. By a snapshot of it, else one taken now."""
+    taken = file or take(name)
+    for c in fr_json("info", taken)["cpus"]:
         for t in c["tiers"]:
             lacks = t["written"] - t["overwritten"] - t["present"]
             check(lacks == 0 or (lacks > 0 and t["holes"]), f"{name}, CPU {c['cpu']}: written = present + overwritten + holes: {t}")
             equal(t["events"], t["present"], f"{name}, CPU {c['cpu']}, {t['name']}: events decoded = present")
-    os.unlink(file)
+    if not file:
+        os.unlink(taken)
 
 
 def begin_script(script):
@@ -334,6 +337,7 @@ def begin_test(script, fn):
     global _test_name
     _test_name = f"{script} {fn.__name__}"
     _used.clear()
+    _taken.clear()
 
 
 def end_test(failed=False):
@@ -342,7 +346,8 @@ def end_test(failed=False):
         try:
             check(os.path.exists(f"{SESSIONS}/{name}/meta"), f"the shared session {name} ({' '.join(options)}) is gone")
             if name in _used and not failed:
-                check_account(name)
+                file = _taken.get(name)
+                check_account(name, file if file and os.path.exists(file) else None)
         except Failed:
             del _shared[options]
             end(name)
@@ -378,7 +383,14 @@ def snapshots(dir):
 
 
 def dump(name, *options):
-    """Take a snapshot into a new file; gives its path."""
+    """Take a snapshot into a new file; gives its path. The account is checked on a test's last one that is whole."""
+    file = take(name, *options)
+    if not options:
+        _taken[name] = file
+    return file
+
+
+def take(name, *options):
     fd, file = tempfile.mkstemp(suffix=".flight", dir=TMP)
     os.close(fd)
     os.unlink(file)

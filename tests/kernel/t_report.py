@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """`flightrec report` of real histories: all its figures made again by an independent program, tests/report/check.py."""
+import concurrent.futures
 import glob
 import json
 import os
@@ -27,10 +28,9 @@ def busy():
     pings.wait()
     load.wait()
     file = dump(name, "--last", "200ms")
-    note = figures(file, "--since", "50%")
-    figures(file, "--since", "90%", "-f", 'event == sched_switch || ret < 0 || comm ~ "s*"')
-    figures(file, "--window", "60%..65%")
-    return note
+    asked = [("--since", "50%"), ("--since", "90%", "-f", 'event == sched_switch || ret < 0 || comm ~ "s*"'), ("--window", "60%..65%")]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        return list(pool.map(lambda options: figures(file, *options), asked))[0]
 
 
 @test("a crash: what triggered it, the last events, calls and stack of its task, on the page and as figures")
