@@ -425,6 +425,34 @@ wakes_itself() {
 		'event 3000 0 sched_switch 0 next_pid=7 prev_state=0' | made "$tmp/self.flight" && figures_of "$tmp/self.flight" --task 7
 }
 
+# A task by its name is the one that was last to have an event before the trigger, by replay; a glob is a name, a number a tid.
+task_by_name() {
+	local trigger tid name
+	trigger=$("$FLIGHTREC" report --json "$snap" | jq .trigger.ts) && [[ $trigger ]] || return
+	for name in task-11 child 'task-1*' swapper/0x; do
+		tid=$("$FLIGHTREC" replay --json -f "comm ~ \"$name\" && ts <= $trigger && tid" "$snap" 2> "$tmp/err" | jq -s 'last.tid // empty')
+		if [[ $tid ]]; then
+			status 0 report --json --task "$name" "$snap" && jq -e ".focus.tid == $tid" "$tmp/out" || return
+		else
+			status 2 report --task "$name" "$snap" && grep -q "no task is called '$name'" "$tmp/err" || return
+		fi
+	done
+	status 2 report --task tsk-11 "$snap" && grep -q 'did you mean task-11' "$tmp/err" && status 2 report --task '' "$snap" &&
+		status 2 report --task '[a' "$snap" && status 0 report --json --task 110 "$snap" && jq -e '.focus.tid == 110' "$tmp/out"
+}
+# Bars are asked for; a stack of a sample that was not in the moment tells nothing of it, and is in JSON only.
+shows_the_moment() {
+	status 0 report "$snap" && prints '^  woken until it runs: [0-9]' && ! grep -qE '^ +[0-9.]+ [mu]?s +[0-9,]+ #+$' "$tmp/out" || return
+	status 0 report --histograms "$snap" && prints '^  woken until it runs, from .. on: [0-9]' && prints '^ +[0-9.]+ [mu]?s +[0-9,]+ #+$' || return
+	local facts=('fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'thread 7 7 1 seven' 'fact trigger_reason hung' 'fact trigger_pid 7'
+		'fact trigger_tid 7' 'fact trigger_ts 5000000000' 'event 1000000000 0 stack 7 stack_id=5 frames=4096,8192') at
+	for at in 1000001000 4999000000; do
+		printf '%s\n' "${facts[@]}" "event $at 0 cpu_sample 7 user=1 ip=4096 ustack_id=5" 'event 5000000100 0 sched_switch 7 next_pid=0 prev_state=1' |
+			made "$tmp/stack.flight" && status 0 report --json "$tmp/stack.flight" && jq -e ".focus.stack.ts == $at" "$tmp/out" || { cat "$tmp/out"; return 1; }
+		status 0 report "$tmp/stack.flight" && [[ $(grep -c '^Its stack' "$tmp/out") == $((at > 4990000000)) ]] || return
+	done
+}
+
 # ---- stat ----
 
 stat() { "$FLIGHTREC" stat "$@"; }
@@ -557,6 +585,8 @@ check "a window without events" window_of_nothing
 check "replay knows what report knows" replay_agrees
 check "replay and report know what precedes a hole, and not what precedes the recording" replay_agrees_before_holes
 check "an end without a number" ends_have_names
+check "a task by its name" task_by_name
+check "bars and stacks" shows_the_moment
 check "stat: all keys and functions" recomputed "$snap"
 check "stat: waits" stat_of_waits
 check "stat: several files" stat_of_several

@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/filter/filter.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
@@ -24,14 +26,41 @@ struct asked {
 	struct fr_winopts window;
 };
 
+/* Numbers are tids. */
+static int report_task(const struct fr_option *option, void *to, const char *value)
+{
+	struct asked *a = to;
+	u64 tid;
+
+	a->ask.task = NULL;
+	a->ask.analyze.focus_tid = 0;
+	if (!value[strspn(value, "0123456789")] && *value) {
+		tid = strtoull(value, NULL, 10);
+		if (tid && tid <= FR_TID_MASK) {
+			a->ask.analyze.focus_tid = tid;
+			return 0;
+		}
+	} else if (*value && fr_glob_is_closed(value, strlen(value))) {
+		a->ask.task = value;
+		return 0;
+	}
+	fr_err("--%s: '%s' is neither a tid nor a name: give --task 4711, --task nginx, --task 'nginx*'", option->name, value);
+	return -EINVAL;
+}
+
 static const struct fr_option table[] = {
 	FR_OPTION('f', "filter", "EXPR", "count only events that match, as in replay", fr_option_filter,
 		  offsetof(struct asked, ask.opts.filter), .words = "@filter",
 		  .more = "What they end (how long a call took, how long a task waited) is still found among all events of "
 			  "the window."),
 	FR_OPTION_GROUP(fr_winopts, offsetof(struct asked, window)),
-	FR_OPTION(0, "task", "TID", "this task instead of the trigger's", fr_option_count,
-		  offsetof(struct asked, ask.analyze.focus_tid), .least = 1, .most = FR_TID_MASK),
+	FR_OPTION(0, "task", "NAME", "this task instead of the trigger's: its tid, name, or a glob, as \"nginx*\"", report_task,
+		  0,
+		  .more = "Of several tasks of a name it is the one that was the last to have an event before the trigger. "
+			  "Where a "
+			  "name is a number, write it as a glob: `[4]711`."),
+	FR_OPTION(0, "histograms", NULL, "how long waits for a CPU, off it and on it were, as bars", fr_option_flag,
+		  offsetof(struct asked, ask.histograms)),
 	FR_OPTION(0, "moment", "TIME", "how long the last moments are (default: 10ms)", fr_option_duration,
 		  offsetof(struct asked, ask.analyze.moment_ns), .words = "10ms 100ms 1s",
 		  .more = "A tenth of it lies after the trigger."),

@@ -3,12 +3,15 @@
 
 #include <errno.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/filter/nearest.h"
 #include "read/replay/focus.h"
+#include "read/replay/summary.h"
 #include "show/report/report_kinds.h"
 
 /* Waits are looked at for the task in focus, its process, and all. */
@@ -155,7 +158,7 @@ static void close_all(struct fr_report *r)
 	free(r);
 }
 
-int fr_report(const struct fr_report_ask *ask)
+static int report_on(const struct fr_report_ask *ask)
 {
 	struct fr_report *r = calloc(1, sizeof(*r));
 	struct fr_out *out = calloc(1, sizeof(*out));
@@ -176,4 +179,75 @@ int fr_report(const struct fr_report_ask *ask)
 		status = fr_replay_say_sessions(r->replay, "a report") ? FR_EXIT_USAGE : report(r);
 	close_all(r);
 	return status;
+}
+
+/* ---- a task by its name ---- */
+
+struct named {
+	const char *name;
+	struct fr_nearest near; /* of the names there are */
+	char near_name[FR_COMM_SZ + 1];
+	u64 before_ns; /* the trigger; 0: there is none */
+	u32 tid;       /* of the last one before it, or else the first one behind it; 0: none */
+};
+
+static int take_name(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
+{
+	struct named *n = arg;
+	struct fr_who who = fr_view_who(run->view, r);
+	char name[FR_COMM_SZ + 1];
+
+	if (!r->tid || !who.comm)
+		return 0;
+	if (fr_glob(n->name, strlen(n->name), who.comm, who.len)) {
+		if (!n->tid || !n->before_ns || r->ts <= n->before_ns)
+			n->tid = r->tid;
+		return 0;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)who.len, who.comm);
+	fr_nearest_consider(&n->near, name);
+	if (n->near.name == name)
+		n->near.name = strcpy(n->near_name, name);
+	return 0;
+}
+
+static int say_no_task(const struct named *n)
+{
+	if (fr_nearest_likely(&n->near))
+		fr_err("--task: no task is called '%s' in this window: did you mean %s?", n->name, n->near.name);
+	else
+		fr_err("--task: no task is called '%s' in this window: `flightrec stat --by comm FILE` lists names", n->name);
+	return FR_EXIT_USAGE;
+}
+
+static int find_named(const struct fr_report_ask *ask, struct named *n)
+{
+	struct fr_replay_opts opts = ask->opts;
+	struct fr_replay *r;
+	int err;
+
+	opts.filter = NULL;
+	opts.history = false;
+	err = fr_replay_open(&ask->path, 1, &opts, &r);
+	if (err)
+		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	fr_snap_fact_num(fr_replay_snap(r, 0), "trigger_ts", (s64 *)&n->before_ns);
+	err = fr_replay_each(r, take_name, n);
+	fr_replay_close(r);
+	if (err)
+		fr_err_errno(err, "cannot read %s", ask->path);
+	return err ? FR_EXIT_FAIL : n->tid ? FR_EXIT_OK : say_no_task(n);
+}
+
+int fr_report(const struct fr_report_ask *ask)
+{
+	struct named n = {.name = ask->task, .near.to = ask->task};
+	struct fr_report_ask of_tid = *ask;
+	int status = ask->task ? find_named(ask, &n) : FR_EXIT_OK;
+
+	if (status != FR_EXIT_OK)
+		return status;
+	if (ask->task)
+		of_tid.analyze.focus_tid = n.tid;
+	return report_on(&of_tid);
 }

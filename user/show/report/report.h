@@ -16,8 +16,10 @@ struct fr_report_ask {
 	struct fr_replay_opts opts;
 	struct fr_analyze_opts analyze;
 	const struct fr_symbols_opts *symbols; /* NULL: print raw addresses */
+	const char *task; /* a name, or a glob: this task instead of the trigger's; NULL: as analyze.focus_tid says */
 	bool json;
-	u32 top; /* lines of each table, 0: all */
+	bool histograms; /* text has their bars */
+	u32 top;	 /* lines of each table, 0: all */
 };
 
 /* Returns the exit status; messages are printed. */

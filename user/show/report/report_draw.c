@@ -115,7 +115,7 @@ void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr
 		if (cnt[octave_of(b.low)] > most)
 			most = cnt[octave_of(b.low)];
 	}
-	fr_out_printf(p->o, "  %s, from .. on: ", title);
+	fr_out_printf(p->o, "  %s%s: ", title, p->r->ask->histograms ? ", from .. on" : "");
 	fr_report_count(p->o, h->cnt, 0);
 	fr_out_str(p->o, ", p50 ");
 	fr_report_duration(p->o, fr_hist_quantile(h, 500000), 0);
@@ -124,6 +124,8 @@ void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr
 	fr_out_str(p->o, ", max ");
 	fr_report_duration(p->o, h->max, 0);
 	fr_out_char(p->o, '\n');
+	if (!p->r->ask->histograms)
+		return;
 	for (i = octave_of(h->min); i <= octave_of(h->max); i++)
 		put_bar(p, i ? 1ULL << (i - 1) : 0, cnt[i], most, width);
 }

@@ -24,7 +24,7 @@ void fr_report_duration(struct fr_out *o, u64 ns, int width);
 void fr_report_cell(struct fr_out *o, const char *s, size_t len, u32 width);
 void fr_report_who(struct fr_report_page *p, u32 tid, u64 ts, u16 cpu); /* comm/tid */
 void fr_report_share(struct fr_out *o, u64 part, u64 whole);		/* 12.3 % in 7 columns */
-/* A histogram as bars, one line per power of two; prints nothing if it is empty. */
+/* A histogram: its figures, and, if they are asked for, its bars, one line per power of two; prints nothing if it is empty. */
 void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr_hist *h);
 
 /* ---- of a wait, or one that goes on (report_text_waits.c) ---- */

@@ -406,6 +406,15 @@ static void put_frames(struct fr_report_page *p, bool user)
 		fr_out_printf(p->o, "    and %u more\n", s->frame[s->cnt - 1].nr + 1 - s->frame[i].nr);
 }
 
+/* Where a task was at some sample long before tells nothing of the moment. */
+static bool is_of_moment(const struct fr_report_page *p)
+{
+	const struct fr_an_result *res = p->r->res;
+
+	return res->focus.stack_of != FR_AN_STACK_SAMPLE ||
+	       (res->focus.stack_ns >= res->moment_begin_ns && res->focus.stack_ns <= res->moment_end_ns);
+}
+
 static void put_stack(struct fr_report_page *p)
 {
 	static const char *const when[] = {[FR_AN_STACK_SAMPLE] = "of its last sample, ",
@@ -414,7 +423,7 @@ static void put_stack(struct fr_report_page *p)
 					   [FR_AN_STACK_LATENCY] = "where it waited, "};
 	const struct fr_an_focus *f = &p->r->res->focus;
 
-	if (!f->stack_ns)
+	if (!f->stack_ns || !is_of_moment(p))
 		return;
 	put_title(p, "Its stack", when[f->stack_of]);
 	put_beside(p, f->stack_ns);
