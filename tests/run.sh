@@ -16,16 +16,16 @@ export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec
 # How it runs if all are run, name, seconds after which it counts as hung, command. The limit is at least four times what the suite
 # takes, since machines may be busy.
 # +: computes: beside others, as many at a time as there are CPUs. Those that take long first.
-# =: loads programs into this kernel, or waits for most of its time: one after the other, alone, when all with a + have ended.
+# ~: waits for most of its time: one after the other, beside those that compute.
+# =: records this machine: one after the other, alone, when all others have ended.
 suites='
 + cli 1200	tests/cli/run.sh
 + unit	 1200	tests/unit/run.sh
-+ dist	 400	tests/dist/run.sh
 + step 1200	tests/step/run.sh
-+ view	 900	tests/view/run.sh
 + cut	 600	tests/cut/run.sh
 + files 1200	tests/files/run.sh
 + report 600	tests/report/run.sh
++ gate	 600	tests/gate/run.sh
 + symbols 900	tests/symbols/run.sh
 + model 1200	tests/model/run.sh
 + lib	 600	tests/lib/run.sh
@@ -36,11 +36,12 @@ suites='
 + rehearse 600	tests/rehearse/run.sh
 + waits 300	tests/waits/run.sh
 + verdict 300	tests/verdict/run.sh
+~ view	 900	tests/view/run.sh
+~ top	 900	tests/top/run.sh
+~ dist	 400	tests/dist/run.sh
 = kernel 2400	tests/kernel/run.sh
 = export 1200	tests/export/run.sh
-= top	 900	tests/top/run.sh
 = fault	 900	tests/fault/run.sh
-= gate	 600	tests/gate/run.sh
 = demo	 400	tests/demo/check.sh
 '
 # What needs chance, time or another kernel. FR_LONG=1 has a suite try what chance or time shows; in `make check` it does not.
@@ -65,8 +66,8 @@ parts='
 '
 logs=build/check kind=suites times=times table=$suites
 case ${1:-} in
---list) sed -nE 's/^[-+=.] ([a-z]+).*/\1/p' <<< "$suites" && exit 0 ;;
---list-long) sed -nE 's/^[-+=.] ([a-z]+).*/\1/p' <<< "$parts" && exit 0 ;;
+--list) sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$suites" && exit 0 ;;
+--list-long) sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$parts" && exit 0 ;;
 --long) shift && logs=build/check/long kind=parts times=../times-long table=$parts ;;
 esac
 mkdir -p $logs
@@ -201,6 +202,7 @@ make_shared() {
 
 all_suites() {
 	make_shared
+	lane < <(those "~") &
 	beside "$(nproc)" &
 	wait
 	lane < <(those =) &
@@ -217,13 +219,13 @@ all_parts() {
 }
 
 for name; do
-	[[ $name =~ ^[0-9]+$ ]] || grep -qE "^[-+=.] $name[[:blank:]]" <<< "$table" && continue
-	echo "no name of one of the $kind: $name; they are:" $(sed -nE 's/^[-+=.] ([a-z]+).*/\1/p' <<< "$table") >&2
+	[[ $name =~ ^[0-9]+$ ]] || grep -qE "^[-+~=.] $name[[:blank:]]" <<< "$table" && continue
+	echo "no name of one of the $kind: $name; they are:" $(sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$table") >&2
 	exit 1
 done
 [[ $kind != parts ]] || echo "chance begins at FR_SEED=$FR_SEED"
 if (($#)); then
-	lane < <(those =+-. "$@") &
+	lane < <(those =~+-. "$@") &
 	wait
 else
 	all_$kind
@@ -234,10 +236,10 @@ while read -r _ name _; do
 	read -r p f s 2> /dev/null < "$logs/$name.counts" || { p=0 f=1 s=0 && echo "   failed: $name did not come to its end"; }
 	((passed += p, failed += f, skipped += s))
 	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
-done < <(those =+-. "$@")
+done < <(those =~+-. "$@")
 measured=$(
 	row "${kind%s}" seconds passed failed skipped cpu
-	for name in make $(those =+-. "$@" | cut -d' ' -f2); do
+	for name in make $(those =~+-. "$@" | cut -d' ' -f2); do
 		[[ ! -e $logs/$name.time ]] || cat "$logs/$name.time"
 	done
 	row all $SECONDS $passed $failed $skipped "$(awk '{ s += $6 } END { print s }' $logs/*.time)"
