@@ -61,7 +61,7 @@
 #define FR_VERDICTS(V) \
 	V(0, taken,    "a snapshot was asked for") \
 	V(1, filtered, "not what the rule is for") \
-	V(2, dedupe,   "the same (reason, exe, user, signal and ip, or status and name) had its snapshot less than the cooldown ago") \
+	V(2, dedupe,   "the same (reason, exe, user, signal and ip, or status and name; and the stack) had its snapshot less than the cooldown ago") \
 	V(3, cooldown, "the rule's last snapshot is younger than its cooldown") \
 	V(4, max,      "the rule has had its max=N/T") \
 	V(5, storm,    "all rules together have had their StormCount= in StormTime=, and this one is among them") \

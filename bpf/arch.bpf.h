@@ -54,6 +54,18 @@ FR_INLINE u32 fr_syscall_restarts(s32 nr, u32 abi)
 	return nr == (abi == FR_ABI_COMPAT ? 0 : 219);
 }
 
+/* Is this exit_group, which ends all threads? */
+FR_INLINE u32 fr_syscall_exits_all(s32 nr, u32 abi)
+{
+	return nr == (abi == FR_ABI_COMPAT ? 252 : 231);
+}
+
+/* Is this exit, which ends one thread? */
+FR_INLINE u32 fr_syscall_exits(s32 nr, u32 abi)
+{
+	return nr == (abi == FR_ABI_COMPAT ? 1 : 60);
+}
+
 /* Is this execve or execveat? */
 FR_INLINE u32 fr_syscall_execs(s32 nr, u32 abi)
 {
@@ -161,6 +173,12 @@ FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs
 	return (u16)cs == FR_USER_CS;
 }
 
+/* The register in which Go keeps what its thread runs; since 1.17. */
+FR_INLINE u64 fr_entry_go_g(void)
+{
+	return ((const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf()))->r14;
+}
+
 /* Can a process have code there? Nothing is mapped below the first pages. */
 FR_INLINE bool fr_is_user_ip(u64 ip)
 {
@@ -173,6 +191,18 @@ FR_INLINE bool fr_is_sigreturn(u64 code)
 	return code == 0x0f0000000fc0c748ULL	      /* mov $__NR_rt_sigreturn, %rax; syscall */
 	       || code == 0x80cd00000077b858ULL	      /* 32-bit: pop %eax; mov $__NR_sigreturn, %eax; int $0x80 */
 	       || code << 8 == 0x80cd000000adb800ULL; /* mov $__NR_rt_sigreturn, %eax; int $0x80 */
+}
+
+/*
+ * Does the code before a return address call? before: the 8 bytes there, the last one highest. A call of an address in a
+ * register or in memory has one to seven bytes behind its 0xff.
+ */
+FR_INLINE bool fr_is_call(u64 before)
+{
+	if ((before >> 24 & 0xff) == 0xe8) /* 5 bytes: relative */
+		return true;
+	return (before >> 48 & 0x38ff) == 0x10ff || (before >> 40 & 0x38ff) == 0x10ff || (before >> 32 & 0x38ff) == 0x10ff ||
+	       (before >> 16 & 0x38ff) == 0x10ff || (before >> 8 & 0x38ff) == 0x10ff;
 }
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -200,6 +230,16 @@ FR_INLINE s32 fr_syscall_nr(const struct pt_regs *regs)
 FR_INLINE u32 fr_syscall_restarts(s32 nr, u32 abi)
 {
 	return nr == (abi == FR_ABI_COMPAT ? 0 : 128);
+}
+
+FR_INLINE u32 fr_syscall_exits_all(s32 nr, u32 abi)
+{
+	return nr == (abi == FR_ABI_COMPAT ? 248 : 94);
+}
+
+FR_INLINE u32 fr_syscall_exits(s32 nr, u32 abi)
+{
+	return nr == (abi == FR_ABI_COMPAT ? 1 : 93);
 }
 
 FR_INLINE u32 fr_syscall_execs(s32 nr, u32 abi)
@@ -264,6 +304,11 @@ FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs
 	return false;
 }
 
+FR_INLINE u64 fr_entry_go_g(void)
+{
+	return 0;
+}
+
 FR_INLINE bool fr_is_user_ip(u64 ip)
 {
 	return ip >= 0x1000 && !(ip >> 56);
@@ -272,6 +317,12 @@ FR_INLINE bool fr_is_user_ip(u64 ip)
 FR_INLINE bool fr_is_sigreturn(u64 code)
 {
 	(void)code;
+	return false;
+}
+
+FR_INLINE bool fr_is_call(u64 before)
+{
+	(void)before;
 	return false;
 }
 

@@ -16,15 +16,16 @@
 
 #include "alert.h"
 
-#define FR_USTACK_CNT	   4u		/* the last deaths */
-#define FR_USTACK_KEPT_NS  100000000ULL /* at least, while a snapshot is taken */
-#define FR_USTACK_PAGE_CNT 8u
-#define FR_USTACK_OWN_CNT  4u /* at most, of the stack that a signal's handler has to itself */
-#define FR_USTACK_MAP_CNT  96u
-#define FR_USTACK_REG_CNT  17u /* as DWARF numbers them on x86-64: 0 to 15, and rip */
-#define FR_USTACK_PAGE_SZ  4096u
-#define FR_USTACK_LOOK_CNT 2048u /* mappings and gaps between them that are looked at */
-#define FR_USTACK_TRY_CNT  256u	 /* pages that are looked for */
+#define FR_USTACK_CNT	    4u		 /* the last deaths */
+#define FR_USTACK_CRASH_CNT 2u		 /* of these, so many only of signals: ends with a status can be many */
+#define FR_USTACK_KEPT_NS   100000000ULL /* at least, while a snapshot is taken */
+#define FR_USTACK_PAGE_CNT  8u
+#define FR_USTACK_OWN_CNT   4u /* at most, of the stack that a signal's handler has to itself */
+#define FR_USTACK_MAP_CNT   96u
+#define FR_USTACK_REG_CNT   17u /* as DWARF numbers them on x86-64: 0 to 15, and rip */
+#define FR_USTACK_PAGE_SZ   4096u
+#define FR_USTACK_LOOK_CNT  2048u /* mappings and gaps between them that are looked at */
+#define FR_USTACK_TRY_CNT   256u  /* pages that are looked for */
 
 /* A mapping that may hold code. */
 struct fr_ustack_map {

@@ -22,6 +22,9 @@ u32 fr_death_rules(u32 kind, u32 value, u32 uid, u64 named);
 /* Is this the first report of this process's end? Remembers it. */
 u32 fr_death_is_first(u32 tgid, u64 start_ns);
 
+/* Write event failure from the alert in buffer nr. In crash.bpf.c. */
+int fr_failure_write(u32 nr, u64 ustack_id);
+
 /* Write event crash from the alert in buffer nr. late: seen at the exit. */
 int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id);
 
@@ -34,6 +37,20 @@ FR_INLINE u32 fr_task_uid(struct task_struct *task)
 FR_INLINE void fr_moment_name_process(struct fr_alert *a, struct task_struct *task)
 {
 	BPF_CORE_READ_STR_INTO(&a->comm, task, group_leader, comm);
+}
+
+/* Begin a record of the current task that is no alert. Returns the buffer, FR_MOMENT_NONE. */
+FR_INLINE u32 fr_failure_begin(void)
+{
+	u32 nr = fr_moment_begin(FR_TRIGGER_status, 0);
+	struct fr_alert *a = fr_alert(nr);
+	u64 id = bpf_get_current_pid_tgid();
+
+	if (!a)
+		return FR_MOMENT_NONE;
+	a->tid = id;
+	a->pid = id >> 32;
+	return nr;
 }
 
 /* Report a crash of the current task: its stacks, its event, and the alert to the queue. */

@@ -158,6 +158,15 @@ u64 fr_moment_limit(u32 nr);
 /* Put the alert into the queue, count, release the buffer. Returns 0. */
 int fr_moment_end(u32 nr);
 
+/* Release the buffer of a moment that is no alert. */
+FR_INLINE void fr_moment_drop(u32 nr)
+{
+	struct fr_moment_room *m = fr_moment(nr);
+
+	if (m)
+		fr_store(&m->busy, 0);
+}
+
 #define FR_WALK_KERNEL (~0u)
 
 /*
@@ -195,18 +204,28 @@ FR_INLINE u64 fr_moment_stack_of(struct task_struct *task, u32 nr)
 	return sz < (long)sizeof(u64) || sz > (long)sizeof(m->pc) ? 0 : fr_moment_keep(nr, sz / sizeof(u64), FR_MOMENT_KERNEL);
 }
 
-/* The same of its user stack, where its frames are, and what it takes to find those that have no frame pointers. */
-FR_INLINE u64 fr_moment_user_stack(void *ctx, u32 nr)
+/* The same of its user stack, and where its frames are. *depth: how many there are. */
+FR_INLINE u64 fr_moment_user_frames(void *ctx, u32 nr, u32 *depth)
 {
-	u32 depth = fr_moment_walk(nr);
+	u32 cnt = fr_moment_walk(nr);
 	struct fr_alert *a = fr_alert(nr);
 	u64 id;
 
-	if (depth == FR_WALK_KERNEL)
-		depth = fr_moment_take(ctx, nr, BPF_F_USER_STACK);
-	id = depth ? fr_moment_keep(nr, depth, FR_MOMENT_USER) : 0;
+	if (cnt == FR_WALK_KERNEL)
+		cnt = fr_moment_take(ctx, nr, BPF_F_USER_STACK);
+	id = cnt ? fr_moment_keep(nr, cnt, FR_MOMENT_USER) : 0;
 	if (a)
-		fr_origins_tell(ctx, nr, depth, a->tid, id);
+		fr_origins_tell(ctx, nr, cnt, a->tid, id);
+	*depth = cnt;
+	return id;
+}
+
+/* The same, and what it takes to find those that have no frame pointers. */
+FR_INLINE u64 fr_moment_user_stack(void *ctx, u32 nr)
+{
+	u32 depth;
+	u64 id = fr_moment_user_frames(ctx, nr, &depth);
+
 	if (id)
 		fr_moment_ustack(nr, depth, id);
 	return id;

@@ -5,9 +5,10 @@
  *
  * One stack is all there will ever be of this death, and nobody sees that the register held no frame: that an address of
  * glibc's thread block leads to itself and back again, 126 times. So more is asked than of a sample's frames (frame.bpf.h), and
- * there is time for it: a frame must be in the same mapping as the stack pointer, and return to code. Only the handler of a
- * signal may have interrupted code on another stack. The result is the beginning of what the kernel would find, so the kernel
- * can tell where its frames are.
+ * there is time for it: a frame must be in the same mapping as the stack pointer, and return to code. On another stack are what
+ * the handler of a signal has interrupted, and in Go who called a function to run on a thread's own stack, as it does to end a
+ * program: there, the code that a frame returns to must be preceded by a call. The result is the beginning of what the kernel
+ * would find, so the kernel can tell where its frames are.
  *
  * A caller can still be missing: that of a function that has not, or not yet, put the frame pointer on the stack.
  */
@@ -30,8 +31,10 @@ struct walk {
 	u64 ret;	     /* where the last one returned to; 0: there was none */
 	struct mapping code; /* of that */
 	u32 word_sz;
-	u32 pad;
+	u32 switch_cnt; /* how often it may still go to another stack, but for a handler's */
 };
+
+#define SWITCH_MAX 2u /* from the thread's stack to that of a goroutine; one more for a handler's */
 
 /* Read the mapping of an address. Returns 0; -1: it cannot be found (before 6.1, or while another thread changes mappings). */
 __noinline int fr_mapping_read(u64 addr, struct mapping *out)
@@ -102,12 +105,42 @@ FR_INLINE bool leave_handler(struct walk *w)
 	return is_on_stack(w);
 }
 
+/*
+ * Is this a thread of a Go program, in its own code? A register points to what it runs (struct g), which begins with the ends
+ * of its stack.
+ */
+FR_INLINE bool is_go(u64 sp)
+{
+	u64 g = fr_entry_go_g(), stack[2];
+
+	return g && !bpf_probe_read_user(stack, sizeof(stack), (void *)g) && stack[0] <= sp && sp < stack[1];
+}
+
+/* A function that was called to run on another stack: its caller's frame returns to behind a call. */
+FR_INLINE bool leave_stack(struct walk *w)
+{
+	struct mapping code = {};
+	u64 frame[2], before, end;
+
+	if (!w->ret || !w->switch_cnt || w->fp & (w->word_sz - 1))
+		return false;
+	end = stack_end(w->fp);
+	if (!end || end == ~0ULL || !read_frame(w, frame) || !is_code(&code, frame[1]))
+		return false;
+	if (bpf_probe_read_user(&before, sizeof(before), (void *)(frame[1] - sizeof(before))) || !fr_is_call(before))
+		return false;
+	w->sp = w->fp;
+	w->end = end;
+	w->switch_cnt--;
+	return is_on_stack(w);
+}
+
 /* Go to the caller. Returns where it goes on; 0: it is not known. */
 __noinline u64 fr_walk_up(struct walk *w)
 {
 	u64 frame[2];
 
-	if (!w || (!is_on_stack(w) && !leave_handler(w)))
+	if (!w || (!is_on_stack(w) && !leave_handler(w) && !leave_stack(w)))
 		return 0;
 	if (!read_frame(w, frame) || !is_code(&w->code, frame[1]))
 		return 0;
@@ -135,6 +168,7 @@ __noinline u32 fr_moment_walk(u32 nr)
 	w.fp = regs.fp;
 	/* the pointer of a stack that has overflowed is no longer on it */
 	w.end = stack_end(w.sp) ?: stack_end(w.fp);
+	w.switch_cnt = is_go(w.sp) ? SWITCH_MAX : 0;
 	m->pc[0] = regs.ip;
 	for (i = 1; i < FR_STACK_DEPTH_MAX; i++) {
 		pc = fr_walk_up(&w);
@@ -162,15 +196,15 @@ FR_INLINE struct fr_ustack *ustack_at(u32 slot)
 	return bpf_map_lookup_elem(&fr_ustacks, &slot);
 }
 
-/* The slot that was filled first; FR_USTACK_CNT: not long ago. */
-FR_INLINE u32 ustack_oldest(u64 now_ns)
+/* The slot that was filled first, from number first on; FR_USTACK_CNT: not long ago. */
+FR_INLINE u32 ustack_oldest(u64 now_ns, u32 first)
 {
 	u64 oldest_ns = now_ns - FR_USTACK_KEPT_NS;
 	u32 slot = FR_USTACK_CNT, i;
 	struct fr_ustack *u;
 
 	for (i = 0; i < FR_USTACK_CNT; i++) {
-		u = ustack_at(i);
+		u = i < first ? NULL : ustack_at(i);
 		if (!u || u->busy || u->mono_ns >= oldest_ns)
 			continue;
 		oldest_ns = u->mono_ns;
@@ -180,13 +214,13 @@ FR_INLINE u32 ustack_oldest(u64 now_ns)
 }
 
 /* Take the slot that was filled first, and no other program has taken meanwhile. FR_USTACK_CNT: there is none. */
-__noinline u32 fr_ustack_take(u64 now_ns)
+__noinline u32 fr_ustack_take(u64 now_ns, u32 first)
 {
 	struct fr_ustack *u;
 	u32 slot, i;
 
 	for (i = 0; i < FR_USTACK_CNT; i++) {
-		slot = ustack_oldest(now_ns);
+		slot = ustack_oldest(now_ns, first);
 		u = ustack_at(slot);
 		if (!u)
 			break;
@@ -374,7 +408,7 @@ __noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
 
 	if (!a || fr_entry_regs(&regs) != sizeof(u64) || !task->mm)
 		return 0;
-	slot = fr_ustack_take(a->mono_ns);
+	slot = fr_ustack_take(a->mono_ns, a->kind == FR_TRIGGER_status ? FR_USTACK_CRASH_CNT : 0);
 	u = ustack_at(slot);
 	if (!u)
 		return 0;

@@ -151,10 +151,19 @@ def golang():
     with alerts(shared(*CALLS), "crash", "exit:2") as a:
         lives, panics = go(path("frd-go")), go(path("frd-go"), "panic")
         aborts = go(path("frd-go"), "abort", env={"GOTRACEBACK": "crash"})
+        file = dump(shared(*CALLS))
         told = a.finish()[0]
     equal((lives[1], panics[1], aborts[1]), (0, 2, -signal.SIGABRT), "statuses")
     equal([e["kind"] for e in told if e["pid"] == lives[0]], [], "told of recovered faults")
     equal([e["kind"] for e in told if e["pid"] == panics[0]], ["status"], "told of the panic")
+    *faults, at_end = replay(file, "--symbols", "-f", f"event == failure && pid == {panics[0]}")
+    equal({(e["sig"], e["status"]) for e in faults}, {(signal.SIGSEGV, -1)}, "faults told: at least the first")
+    equal((at_end["sig"], at_end["status"]), (0, 2), "its end")
+    names = [x.split("+")[0] for x in at_end["ustack_sym"]]
+    equal(names[-2:], ["runtime.main", "runtime.goexit.abi0"], f"it goes on from the runtime's stack to the program's: {names}")
+    check("main.main" in names and "runtime.gopanic" in names, f"whose panic it was: {names}")
+    end, = (a for a in told if a["pid"] == panics[0])
+    equal((end["tid"], end["uframes"]), (at_end["tid"], at_end["ustack"]), "the alert's thread and frames")
     expect(told, aborts[0], signal.SIGABRT)
 
 

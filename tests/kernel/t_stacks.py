@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The user stack of a crash: all true frames, and none that is invented. Rules are loaded by alerts.c."""
+import os
+import subprocess
+
 from deadly import Names, die
-from frtest import MINIMAL, Skip, dump, equal, helper, main, need_compat_calls, path, replay, run, shared, test
+from frtest import MINIMAL, Skip, check, dump, equal, helper, main, need_compat_calls, path, replay, run, shared, test
 from matrix import alerts
 
 FRAMES_MAX = 64  # of an alert
@@ -101,6 +104,82 @@ def compat():
     (of_chain, _), (of_loop, _) = frames_of((chain,), (loop,))
     equal([Names(chain).of(ip) for ip in of_chain], ["dies", "two", "one", "_start"], "frames")
     equal([Names(loop).of(ip) for ip in of_loop], ["dies"], "of a loop")
+
+
+SOURCE_END = """
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((noinline)) void never(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void gives_up(void)
+{
+	__asm__ volatile("syscall" : : "a"(231), "D"(3) : "rcx", "r11", "memory");
+	never();
+	__asm__ volatile("");
+}
+__attribute__((noinline)) void two(void) { gives_up(); __asm__ volatile(""); }
+__attribute__((noinline)) void one(void) { two(); __asm__ volatile(""); }
+static void *works(void *arg) { one(); __asm__ volatile(""); return arg; }
+static void *lasts(void *arg) { pause(); return arg; }
+static void handler(int sig) { one(); __asm__ volatile(""); }
+__attribute__((noinline)) void touches(void) { *(volatile int *)8 = 1; never(); __asm__ volatile(""); }
+__attribute__((noinline)) void calls(void) { touches(); __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	pthread_t t;
+	if (!strcmp(argv[1], "fault")) {
+		signal(SIGSEGV, handler);
+		calls();
+	}
+	pthread_create(&t, NULL, lasts, NULL);
+	pthread_create(&t, NULL, works, NULL);
+	pthread_join(t, NULL);
+	return 0;
+}
+"""
+
+
+def ends(way):
+    """The program's events `failure`, with names of frames, and the alert of its end."""
+    with open(path("frt-ends.c"), "w") as f:
+        f.write(SOURCE_END)
+    if os.uname().machine != "x86_64":
+        raise Skip("only on x86_64")
+    run("gcc", "-O1", "-fno-omit-frame-pointer", "-fno-pie", "-no-pie", "-pthread", "-o", path("frt-ends"), path("frt-ends.c"))
+    names, name = Names(path("frt-ends")), shared(*MINIMAL)
+    with alerts(name, "exit:3:comm=frt-ends") as a:
+        p = subprocess.Popen([path("frt-ends"), way])
+        equal(p.wait(60), 3, "exit status")
+        events = replay(dump(name), "-f", f"event == failure && pid == {p.pid}")
+        alert, = (x for x in a.finish()[0] if x["pid"] == p.pid)
+    if not events:
+        check(not has_group_dead(), "no stack of an end")
+        raise Skip("this kernel reports ends when the task has no memory any more")
+    for e in events:
+        e["names"] = [names.of(ip) for ip in e["ustack"] or []]
+    return p.pid, events, alert
+
+
+def has_group_dead():
+    return "group_dead" in open("/sys/kernel/tracing/events/sched/sched_process_exit/format").read()
+
+
+@test("an end with a status: the thread that called for it, and the whole chain of its calls; not the thread that ended last")
+def end():
+    pid, (e,), alert = ends("thread")
+    equal((e["status"], e["sig"], e["names"][:4]), (3, 0, ["gives_up", "two", "one", "works"]), "its event")
+    check(e["tid"] != pid, "another thread than the first")
+    equal((alert["tid"], alert["uframes"][:4]), (e["tid"], e["ustack"][:4]), "the alert's")
+
+
+@test("a fault that its handler makes an end of: where it was, and the end, which came from there")
+def fault():
+    pid, (at, end), alert = ends("fault")
+    equal((at["status"], at["sig"], at["code"], at["addr"], at["names"][:3]), (-1, 11, 1, 8, ["touches", "calls", "main"]), "the fault")
+    # the kernel called the handler: libc's code to return there stands for what was interrupted, whose caller follows
+    equal((end["status"], end["names"][:6]), (3, ["gives_up", "two", "one", "handler", None, "touches"]), "the end")
 
 
 if __name__ == "__main__":

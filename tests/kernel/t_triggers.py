@@ -40,12 +40,15 @@ def exit_status():
         thread = subprocess.Popen(["/usr/bin/python3", "-S", "-c", code % 7])
         thread.wait()
         none = [shell("exit 8"), shell("exit 0"), shell("kill -SEGV $$"), shell("kill -BUS $$")]
+        pids = seven + none + [thread.pid]
+        where = [e["pid"] for e in replay(dump(shared(*MINIMAL)), "-f", "event == failure") if e["pid"] in pids]
         told, counters = a.finish()
+    check(sorted(where) in ([], sorted(seven + [thread.pid])), f"where they ended themselves, if the kernel still knows: {where}")
     equal(sorted(e["pid"] for e in of(told, "status", seven + none + [thread.pid])), sorted(seven + [thread.pid]), "told")
     one = of(told, "status", seven)[0]
     equal((one["exit_code"], one["sig"], one["rule_set"], one["comm"]), (7 << 8, 0, 1, "sh"), "alert")
     check(one["cgroup"] and one["start_ns"] and one["ts"], f"{one}")
-    equal(counters["marks"], 0, "records beside the events' own")
+    equal(counters["marks"], len(where), "records beside the events' own")
 
 
 EXITS = """

@@ -420,17 +420,21 @@ class Tables:
     def on_crash(self, row, c, t, pair, counts, rated):
         self.keep_stack(row, row["tid"])
 
+    def on_failure(self, row, c, t, pair, counts, rated):
+        if not row["sig"]:
+            self.keep_stack(row, row["tid"])
+
     def on_hung(self, row, c, t, pair, counts, rated):
         self.keep_stack(row, row["target_pid"])
 
     on_latency = on_hung
 
     def keep_stack(self, row, tid):
-        rank = {"cpu_sample": 0, "crash": 2}
+        rank = {"cpu_sample": 0, "crash": 2, "failure": 2}
         if self.stack and rank.get(row["event"], 1) < rank.get(self.stack[0], 1):
             return
-        if tid == self.focus and not self.is_before(row["ts"]) and row["ts"] <= self.w["moment_end_ns"] and (row["kstack_id"] or row.get("ustack_id")):
-            self.stack = (row["event"], row["ts"], row["kstack"] or [], row.get("ustack") or [])
+        if tid == self.focus and not self.is_before(row["ts"]) and row["ts"] <= self.w["moment_end_ns"] and (row.get("kstack_id") or row.get("ustack_id")):
+            self.stack = (row["event"], row["ts"], row.get("kstack") or [], row.get("ustack") or [])
 
     # ---- block, interrupts ----
 

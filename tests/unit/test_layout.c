@@ -19,8 +19,8 @@ static void records_of_triggers_are_those_of_the_layout(void **state)
 	static const struct {
 		const char *event;
 		u32 sz;
-	} of_layout[] = {{"trigger", 40}, {"crash", 80},	 {"latency", 56},
-			 {"hung", 48},	  {"kernel_report", 12}, {"governor", 40}};
+	} of_layout[] = {{"trigger", 40},	{"crash", 80},	  {"latency", 56}, {"hung", 48},
+			 {"kernel_report", 12}, {"governor", 40}, {"failure", 48}};
 	u32 i;
 
 	(void)state;

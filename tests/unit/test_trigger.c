@@ -577,6 +577,11 @@ static void other_ip(struct fr_moment *m)
 	m->ip += 4;
 }
 
+static void other_stack(struct fr_moment *m)
+{
+	m->stack++;
+}
+
 static void other_user(struct fr_moment *m)
 {
 	m->uid++;
@@ -588,6 +593,24 @@ static void other_run(struct fr_moment *m)
 	m->tid = m->pid = 200;
 	m->ts += SEC;
 	m->comm = "worker";
+}
+
+/* Of one program, loaded elsewhere: the same; with another caller, or with more frames: another. */
+static void test_stacks(void **state)
+{
+	const u64 frame[] = {0x55501234, 0x55501400, 0x7fff12345678}, moved[] = {0x66601234, 0x66701400, 0x7eee12345678};
+	const u64 other[] = {0x55501234, 0x55501404, 0x7fff12345678};
+	u64 deep[FR_TRIGGER_FRAME_CNT + 1] = {0}, key = fr_trigger_stack(frame, 3);
+
+	(void)state;
+	assert_int_equal(fr_trigger_stack(frame, 0), 0);
+	assert_int_not_equal(key, 0);
+	assert_int_equal(fr_trigger_stack(moved, 3), key);
+	assert_int_not_equal(fr_trigger_stack(other, 3), key);
+	assert_int_not_equal(fr_trigger_stack(frame, 2), key);
+	key = fr_trigger_stack(deep, FR_TRIGGER_FRAME_CNT);
+	deep[FR_TRIGGER_FRAME_CNT] = 1;
+	assert_int_equal(fr_trigger_stack(deep, FR_TRIGGER_FRAME_CNT + 1), key);
 }
 
 static void test_keys(void **state)
@@ -602,6 +625,7 @@ static void test_keys(void **state)
 	assert_int_not_equal(key_with(other_sig), key);
 	assert_int_not_equal(key_with(other_exe), key);
 	assert_int_not_equal(key_with(other_ip), key);
+	assert_int_not_equal(key_with(other_stack), key);
 	/* who lets another's program die is not that other */
 	assert_int_not_equal(key_with(other_user), key);
 	/* the same crash in another process, loaded elsewhere */
@@ -662,8 +686,8 @@ int main(void)
 		cmocka_unit_test(test_expressions), cmocka_unit_test(test_errors),   cmocka_unit_test(test_user_by_name),
 		cmocka_unit_test(test_lengths),	    cmocka_unit_test(test_machines), cmocka_unit_test(test_matches),
 		cmocka_unit_test(test_no_core),	    cmocka_unit_test(test_unknown),  cmocka_unit_test(test_cut_path),
-		cmocka_unit_test(test_values),	    cmocka_unit_test(test_keys),     cmocka_unit_test(test_fatal),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_values),	    cmocka_unit_test(test_stacks),   cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_fatal),	    cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

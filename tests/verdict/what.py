@@ -12,12 +12,19 @@ from case import judged  # noqa: E402
 TASKS = ["process 100 1 0 0 srv", "thread 101 100 1 work", "fact trigger_pid 100", "fact trigger_tid 101", "fact trigger_ts 2000000000"]
 RUNS = ["event 1000000 0 sched_switch 0 next_pid=101 prev_prio=120 next_prio=120", "event 2000500 0 sched_switch 101 next_pid=0 prev_state=1"]
 WAIT = "event 1999990 0 wait 101 id=202 arg0=0x5000 arg1=0x189 off=700000000 blocked=699000000 queued=1000000 state=1 waker=3"
+STACK = ["event 900000 0 stack 0 stack_id=7 frames=0x1005,0x2005,0x3005,0x4005,0x4005,0x5005", "symbol 100 1000 100 _exit libc.so.6",
+         "symbol 100 2000 100 exit libc.so.6", "symbol 100 3000 100 give_up srv", "symbol 100 4000 100 check srv", "symbol 100 5000 100 main srv"]
 
 CASES = [
     ("crash", TASKS + RUNS + ["fact trigger_sig 11", "fact trigger_code 1", "event 2000000 0 crash 101 sig=11 code=1"],
      r"^work/101 died of SIGSEGV at the trigger; it ran on CPU 0, for 1.00 s$", "trigger, sched_switch"),
     ("exit", TASKS + RUNS + ["fact trigger_status 2", "event 2000000 0 sched_process_exit 101 exit_code=512 group_dead=1"],
      r"^work/101 ended its process with exit status 2 at .*; it ran on CPU 0, for 1.00 s$", "trigger, sched_switch"),
+    ("exit", TASKS + RUNS + ["fact trigger_status 2", "event 1999999 0 failure 101 status=2 ip=0x1005 ustack_id=7", *STACK,
+                             "event 2000000 0 sched_process_exit 101 exit_code=512 group_dead=1"],
+     r"^work/101 ended its process with exit status 2 at the trigger, in give_up < check < main; it ran on CPU 0", "trigger, failure, sched_switch"),
+    ("crash", TASKS + ["fact trigger_sig 6", "fact trigger_code -6", "event 2000000 0 crash 101 sig=6 code=-6 ustack_id=7", *STACK],
+     r"^work/101 died of SIGABRT \(SI_TKILL\) at the trigger, in give_up < check < main$", "trigger, crash"),
     ("oom", TASKS + ["event 2000000 0 mark_victim 7 target_pid=7"], r"^the out-of-memory killer chose work/101 at ", "trigger"),
     ("kernel", ["fact trigger_ts 2000000000", "fact trigger_text BUG: soft lockup", "event 2000000 0 kernel_report 0 text=BUG:~soft~lockup"],
      r"^the kernel reported at .*: BUG: soft lockup$", "trigger"),

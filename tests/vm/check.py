@@ -14,7 +14,7 @@ CAP_SYS_ADMIN = 21
 GETPID_COMPAT = 20
 CALL_CNT, BLOCK_SZ, BLOCK_AT = 1000, 65536, 48 << 20  # as guest.c has them
 # frames are not printed by themselves; the snapshot ends after its last event; these are of triggers and of the governor
-NOT_EVENTS = {"stack", "stack_build_ids", "snapshot_end", "crash", "latency", "hung", "kernel_report", "governor"}
+NOT_EVENTS = {"stack", "stack_build_ids", "snapshot_end", "crash", "failure", "latency", "hung", "kernel_report", "governor"}
 
 
 def text(name):

@@ -191,6 +191,18 @@ u64 fr_trigger_program(const struct fr_moment *m)
 	return hash ? hash : 1;
 }
 
+u64 fr_trigger_stack(const u64 *frame, u32 cnt)
+{
+	u64 hash = FR_HASH_SEED, ip;
+	u32 i;
+
+	for (i = 0; i < cnt && i < FR_TRIGGER_FRAME_CNT; i++) {
+		ip = frame[i] & IP_MASK;
+		hash = fr_hash(hash, &ip, sizeof(ip));
+	}
+	return i ? hash : 0;
+}
+
 u64 fr_trigger_key(const struct fr_moment *m)
 {
 	u32 fixed[3] = {m->kind, m->sig, m->kind == FR_TRIGGER_status ? m->status : 0};
@@ -198,6 +210,7 @@ u64 fr_trigger_key(const struct fr_moment *m)
 
 	hash = fr_hash(hash, fixed, sizeof(fixed));
 	hash = fr_hash(hash, &ip, sizeof(ip));
+	hash = fr_hash(hash, &m->stack, sizeof(m->stack));
 	if (m->kind != FR_TRIGGER_kernel)
 		hash = fr_hash(hash, &m->uid, sizeof(m->uid));
 	/* nothing but its name tells what one interpreter ran from what another did */

@@ -93,6 +93,7 @@ struct fr_moment {
 	s32 sig;
 	s32 status; /* exit status, 0 to 255 */
 	u64 ip;
+	u64 stack; /* fr_trigger_stack(), of an end that its ip does not tell from others; 0: not known, or of no use */
 	u64 value_ns;
 	u64 what; /* as in struct fr_alert */
 	enum fr_latency latency;
@@ -112,7 +113,14 @@ bool fr_trigger_match(const struct fr_trigger *t, const struct fr_moment *m);
 /* How often a recorder looks at all tasks for a hung rule with this limit. */
 u64 fr_trigger_look_ns(u64 limit_ns);
 
-/* The key of dedupe: a hash of (reason, exe, user, signal, ip; of a status, it and the name), never 0. */
+/*
+ * A user stack, hashed without the part of addresses that changes from run to run. Of so many frames: what is further out is
+ * the same in most ends of a program. 0: there are none.
+ */
+#define FR_TRIGGER_FRAME_CNT 16u
+u64 fr_trigger_stack(const u64 *frame, u32 cnt);
+
+/* The key of dedupe: a hash of (reason, exe, user, signal, ip, stack; of a status, it and the name), never 0. */
 u64 fr_trigger_key(const struct fr_moment *m);
 
 /* The program of a moment that is a task's, hashed: by its file, its path or its name. Never 0. */

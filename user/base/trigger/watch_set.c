@@ -39,6 +39,8 @@ const char *fr_watch_refuses(const struct fr_event *ev)
 		return "it is written by a trigger: use --on crash";
 	case FR_EV_latency:
 		return "it is written by a trigger: use --on latency:WHAT>T";
+	case FR_EV_failure:
+		return "it is written by a trigger: use --on exit:STATUS, or crash";
 	case FR_EV_hung:
 		return "it is written by a trigger: use --on hung>T";
 	case FR_EV_kernel_report:

@@ -2,6 +2,7 @@
 #include "live/recorder/engine_int.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,14 @@ void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 	fr_control_decided(fr_daemon_ctl(e->d), fr_engine_rule(e, nr), a, a->ts ?: now, verdict);
 }
 
+/* Whoever gives up does so in the same function of the C library or the runtime: its callers tell one failure from another. */
+static u64 stack_of(const struct fr_alert *a)
+{
+	bool gives_up = a->kind == FR_TRIGGER_status || (a->kind == FR_TRIGGER_crash && a->sig == SIGABRT);
+
+	return gives_up ? fr_trigger_stack(a->uframe, a->uframe_cnt) : 0;
+}
+
 void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_moment *m)
 {
 	*m = (struct fr_moment){
@@ -81,6 +90,7 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 		.sig = a->sig,
 		.status = fr_wait_status(a->exit_code),
 		.ip = a->ip,
+		.stack = stack_of(a),
 		.value_ns = a->value_ns,
 		.what = a->what,
 		.core = fr_sig_in(a->sig, FR_SIG_CORE),

@@ -126,7 +126,8 @@ static void add_moment(struct fr_addrs *a, const u8 *rec, const struct moment *m
 void fr_addrs_rows(struct fr_addrs *a, const struct fr_rows *r, u32 from, u32 to)
 {
 	const struct source stack = source(r->schema, "stack", "frames", FR_TYPE_u64s);
-	const struct moment sample = moment(r->schema, "cpu_sample"), crash = moment(r->schema, "crash");
+	const struct moment sample = moment(r->schema, "cpu_sample"), crash = moment(r->schema, "crash"),
+			    failure = moment(r->schema, "failure");
 	u32 stack_nr = stack.ev ? stack.ev->nr : 0, i;
 
 	for (i = from; i < to; i++) {
@@ -138,6 +139,8 @@ void fr_addrs_rows(struct fr_addrs *a, const struct fr_rows *r, u32 from, u32 to
 			add_moment(a, rec, &sample, r->tid[i]);
 		else if (r->ev[i] == crash.nr)
 			add_moment(a, rec, &crash, r->tid[i]);
+		else if (r->ev[i] == failure.nr)
+			add_moment(a, rec, &failure, r->tid[i]);
 	}
 }
 

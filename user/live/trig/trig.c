@@ -37,7 +37,9 @@ static const struct {
 } needs[] = {
 	{FR_TRIGGER_crash, ANY, "fr_crash_deliver"},
 	{FR_TRIGGER_crash, ANY, "fr_process_exit"},
+	{FR_TRIGGER_crash, ANY, "fr_fault_deliver"},
 	{FR_TRIGGER_status, ANY, "fr_process_exit"},
+	{FR_TRIGGER_status, ANY, "fr_fault_deliver"},
 	{FR_TRIGGER_oom, ANY, "fr_oom_victim"},
 	{FR_TRIGGER_oom, ANY, "fr_oom_signal"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, "fr_lat_switch"},
@@ -283,6 +285,7 @@ static void set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
 	set_session_constants(t);
 	set_latency(t);
 	set_watch(t);
+	t->skel->rodata->fr_exit_has_mm = fr_kbtf_exit_has_mm(t->btf);
 	t->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(t->btf);
 	t->skel->rodata->fr_cgroup_memory_is_v1 = fr_memcg_is_v1(FR_MEMCG_PROC);
 	t->skel->rodata->fr_trigger_generation = t->generation;

@@ -187,6 +187,7 @@ struct fr_an_wake {
 enum fr_an_stack {
 	FR_AN_STACK_SAMPLE,
 	FR_AN_STACK_CRASH,
+	FR_AN_STACK_EXIT,
 	FR_AN_STACK_HUNG,
 	FR_AN_STACK_LATENCY,
 };

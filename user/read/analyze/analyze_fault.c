@@ -26,10 +26,10 @@ static int faults_kernel(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
-/* A crash's stack goes before one that a task had while it waited, and that before a sample's. */
+/* The stack of a task's end goes before one that it had while it waited, and that before a sample's. */
 static u32 rank(enum fr_an_stack of)
 {
-	return of == FR_AN_STACK_CRASH ? 2 : of != FR_AN_STACK_SAMPLE;
+	return of == FR_AN_STACK_CRASH || of == FR_AN_STACK_EXIT ? 2 : of != FR_AN_STACK_SAMPLE;
 }
 
 /* The last one of the highest rank. tid: whose it is. */
@@ -86,6 +86,14 @@ static int crashes(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
+/* Not of a fault, after which the task went on. fields: ustack_id, sig */
+static int ends(struct fr_analyze *a, const struct fr_an_row *r)
+{
+	if (!r->v[1])
+		keep_stack(a, r->in.ts, r->in.tid, 0, r->v[0], FR_AN_STACK_EXIT);
+	return 0;
+}
+
 /* Written by who looked for hung tasks, or by the task before it on its CPU. fields: target_pid, kstack_id */
 static int hangs(struct fr_analyze *a, const struct fr_an_row *r)
 {
@@ -116,6 +124,7 @@ const struct fr_an_rule fr_an_fault_rules[] = {
 	{{"cpu_sample", {FR_SUB_NUM("ip"), FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id"), FR_SUB_NUM("user")}}, samples},
 	{{"signal_generate", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("group")}}, signals},
 	{{"crash", {FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id")}}, crashes},
+	{{"failure", {FR_SUB_NUM("ustack_id"), FR_SUB_NUM("sig")}}, ends},
 	{{"hung", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, hangs},
 	{{"latency", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, waits},
 	{},

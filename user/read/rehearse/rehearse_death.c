@@ -34,7 +34,8 @@ struct end {
 struct fr_re_deaths {
 	struct end *end;
 	size_t cnt;
-	struct fr_idmap told; /* pid: the end of this process was told */
+	struct fr_idmap told;	/* pid: the end of this process was told */
+	struct fr_idmap caller; /* pid: u32, the thread that ended it by a call; 0: none is known */
 };
 
 /* ---- what is gathered ---- */
@@ -117,6 +118,7 @@ int fr_re_deaths_new(struct fr_re *re, struct fr_re_deaths **out)
 	if (!d)
 		return -ENOMEM;
 	fr_idmap_init(&d->told, sizeof(bool));
+	fr_idmap_init(&d->caller, sizeof(u32));
 	for (i = 0; i < fr_replay_file_cnt(h->replay) && !err; i++)
 		if (fr_replay_boot(h->replay, i) == re->boot)
 			err = add_file(re, d, i);
@@ -134,6 +136,7 @@ void fr_re_deaths_free(struct fr_re_deaths *d)
 	if (!d)
 		return;
 	fr_idmap_free(&d->told);
+	fr_idmap_free(&d->caller);
 	free(d->end);
 	free(d);
 }
@@ -276,6 +279,27 @@ static int on_crash(struct fr_re *re, const struct fr_re_schema *s, const struct
 		     fr_re_num(s, r, FR_RE_CRASH, 1));
 }
 
+/* A thread that ends its process tells so. */
+static int on_failure(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
+{
+	struct fr_who who = fr_names_who(re->view->names, r->tid, r->ts, r->cpu);
+	u32 *caller = fr_re_num(s, r, FR_RE_FAILURE, 0)
+			      ? NULL
+			      : fr_idmap_get(&re->deaths->caller, who.pid > 0 ? (u32)who.pid : r->tid);
+
+	if (caller && !*caller)
+		*caller = r->tid;
+	return 0;
+}
+
+/* Who ended the process: by its own word, or else its last thread. */
+static u32 caller_of(const struct fr_re_deaths *d, u32 pid, u32 last)
+{
+	const u32 *caller = fr_idmap_find(&d->caller, pid);
+
+	return caller && *caller ? *caller : last;
+}
+
 static int on_end(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	struct fr_who who = fr_names_who(re->view->names, r->tid, r->ts, r->cpu);
@@ -293,6 +317,7 @@ static int on_end(struct fr_re *re, const struct fr_re_schema *s, const struct f
 		return 0;
 	m = fr_re_moment(re, FR_TRIGGER_status, r->ts, r->tid, r->cpu);
 	m->status = status;
+	m->tid = caller_of(re->deaths, pid, r->tid);
 	fr_re_name_process(re, r->cpu);
 	return death(re, status);
 }
@@ -320,11 +345,14 @@ int fr_re_deaths_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_
 	switch (what) {
 	case FR_RE_FORK:
 		fr_idmap_drop(&re->deaths->told, fr_re_num(s, r, FR_RE_FORK, 0));
+		fr_idmap_drop(&re->deaths->caller, fr_re_num(s, r, FR_RE_FORK, 0));
 		return 0;
 	case FR_RE_DELIVER:
 		return on_deliver(re, s, r);
 	case FR_RE_CRASH:
 		return on_crash(re, s, r);
+	case FR_RE_FAILURE:
+		return on_failure(re, s, r);
 	case FR_RE_EXIT:
 		return on_end(re, s, r);
 	case FR_RE_VICTIM:

@@ -18,6 +18,7 @@ static const struct fr_sub_want re_wants[FR_RE_WHAT_CNT] = {
 	[FR_RE_VICTIM] = {"mark_victim", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("uid"), FR_SUB_NUM("total_vm")}},
 	[FR_RE_DELIVER] = {"signal_deliver", {FR_SUB_NUM("sig"), FR_SUB_NUM("fatal"), FR_SUB_NUM("ip")}},
 	[FR_RE_CRASH] = {"crash", {FR_SUB_NUM("sig"), FR_SUB_NUM("late"), FR_SUB_NUM("ip"), FR_SUB_NUM("uid")}},
+	[FR_RE_FAILURE] = {"failure", {FR_SUB_NUM("sig")}},
 	[FR_RE_SYS_ENTER] = {"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}},
 	[FR_RE_SYS_EXIT] = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}},
 	[FR_RE_RQ_ISSUE] = {"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("bytes")}},

@@ -23,6 +23,7 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 	[FR_CLUE_VICTIM] = {"mark_victim",
 			    {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("anon_rss"), FR_SUB_MAY_NUM("file_rss"),
 			     FR_SUB_MAY_NUM("shmem_rss")}},
+	[FR_CLUE_FAULT] = {"failure", {FR_SUB_NUM("sig"), FR_SUB_NUM("addr"), FR_SUB_NUM("ustack_id")}},
 };
 
 /* ---- what is looked at ---- */
@@ -185,6 +186,19 @@ static void take_victim(struct fr_clues *c, const struct fr_row *r)
 					     .rss_kib = fr_sub_num(s, r, 1) + fr_sub_num(s, r, 2) + fr_sub_num(s, r, 3)};
 }
 
+static void take_fault(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_FAULT];
+	struct fr_clue_fault *f = fr_sub_num(s, r, 0) ? room(c, &c->fault, LIST_MOST) : NULL;
+
+	if (f)
+		*f = (struct fr_clue_fault){.ts = r->ts,
+					    .tid = r->tid,
+					    .sig = fr_sub_num(s, r, 0),
+					    .addr = fr_sub_num(s, r, 1),
+					    .ustack_id = fr_sub_num(s, r, 2)};
+}
+
 static void take_sample(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_SAMPLE];
@@ -260,6 +274,9 @@ static int take(struct fr_clues *c, const struct fr_row *r)
 		break;
 	case FR_CLUE_SIGNAL:
 		take_signal(c, r);
+		break;
+	case FR_CLUE_FAULT:
+		take_fault(c, r);
 		break;
 	case FR_CLUE_SAMPLE:
 		take_sample(c, r);
@@ -354,6 +371,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->fork.item_sz = sizeof(struct fr_clue_fork);
 	c->signal.item_sz = sizeof(struct fr_clue_signal);
 	c->victim.item_sz = sizeof(struct fr_clue_victim);
+	c->fault.item_sz = sizeof(struct fr_clue_fault);
 	c->sample.item_sz = sizeof(struct fr_clue_sample);
 	c->text.rec_sz = sizeof(struct text);
 	c->is_picked = fr_cut_is_picked(c->snap);
@@ -385,6 +403,7 @@ void fr_clues_free(struct fr_clues *c)
 	fr_vec_free(&c->fork);
 	fr_vec_free(&c->signal);
 	fr_vec_free(&c->victim);
+	fr_vec_free(&c->fault);
 	fr_vec_free(&c->sample);
 	free(c->cpu);
 	free(c);

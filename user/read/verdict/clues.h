@@ -47,6 +47,13 @@ struct fr_clue_signal {
 	u8 sig, result;
 };
 
+/* A fault that a process handled itself: its handler went on. */
+struct fr_clue_fault {
+	u64 ts, addr, ustack_id;
+	u32 tid;
+	u8 sig;
+};
+
 struct fr_clue_victim {
 	u64 ts, rss_kib; /* anonymous, file and shared memory */
 	u32 tid;
@@ -73,6 +80,7 @@ enum fr_clue_event {
 	FR_CLUE_SIGNAL,
 	FR_CLUE_SAMPLE,
 	FR_CLUE_VICTIM,
+	FR_CLUE_FAULT,
 	FR_CLUE_WAIT,
 	FR_CLUE_EVENT_CNT
 };
@@ -88,7 +96,8 @@ struct fr_clues {
 	u64 at_ns, value_ns;
 	/* the time that is looked at */
 	u64 begin_ns, end_ns;
-	struct fr_vec run, wait, fork, signal, victim, sample; /* struct fr_clue_..., struct fr_waited; each in order of time */
+	struct fr_vec run, wait, fork, signal, victim, fault,
+		sample; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
 	bool is_picked;		     /* switches were cut away */
@@ -191,6 +200,9 @@ u32 fr_clues_parent(const struct fr_clues *c, u32 tid, u64 ts, u64 *ns);
 /* The i-th frame of a stack, from the innermost: true and *out, whose name may be NULL. tid: whose user stack it is. */
 bool fr_clues_kernel_frame(const struct fr_clues *c, u64 stack_id, u32 i, struct fr_symbol *out);
 bool fr_clues_user_frame(const struct fr_clues *c, u32 tid, u64 ts, u64 stack_id, u32 i, struct fr_symbol *out);
+
+/* Its address. */
+bool fr_clues_frame_ip(const struct fr_clues *c, u64 stack_id, u32 i, u64 *ip);
 
 /* The place of the first frame of a kernel stack with this name; -1: none, or not known. */
 s32 fr_clues_kernel_at(const struct fr_clues *c, u64 stack_id, const char *name);

@@ -199,7 +199,7 @@ u32 fr_clues_parent(const struct fr_clues *c, u32 tid, u64 ts, u64 *ns)
 
 /* ---- stacks ---- */
 
-static bool frame_at(const struct fr_clues *c, u64 stack_id, u32 i, u64 *ip)
+bool fr_clues_frame_ip(const struct fr_clues *c, u64 stack_id, u32 i, u64 *ip)
 {
 	size_t cnt = 0;
 	const u64 *ips = stack_id && c->symbols ? fr_stacks_find(c->view->stacks, stack_id, &cnt) : NULL;
@@ -215,7 +215,7 @@ bool fr_clues_kernel_frame(const struct fr_clues *c, u64 stack_id, u32 i, struct
 	u64 ip;
 
 	*out = (struct fr_symbol){0};
-	if (!frame_at(c, stack_id, i, &ip))
+	if (!fr_clues_frame_ip(c, stack_id, i, &ip))
 		return false;
 	fr_symbols_kernel(c->symbols, ip, out);
 	return true;
@@ -226,7 +226,7 @@ bool fr_clues_user_frame(const struct fr_clues *c, u32 tid, u64 ts, u64 stack_id
 	u64 ip;
 
 	*out = (struct fr_symbol){0};
-	if (!frame_at(c, stack_id, i, &ip))
+	if (!fr_clues_frame_ip(c, stack_id, i, &ip))
 		return false;
 	fr_symbols_user(c->symbols, fr_clues_pid(c, tid, ts), stack_id, i, ip, out, 1);
 	return true;

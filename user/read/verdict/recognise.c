@@ -11,6 +11,8 @@ static const struct {
 	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom},
 	{"stack_overflow", "its stack overflowed by a function that calls itself", fr_recognise_stack_overflow},
 	{"heap", "the C library found its heap damaged", fr_recognise_heap},
+	{"handled_fault", "a fault that the program handles itself, as runtimes do, and that became its end",
+	 fr_recognise_handled_fault},
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder},
 	{"idle_transaction", "a session of a database is idle in a transaction, and others wait for a lock",
 	 fr_recognise_database_lock},

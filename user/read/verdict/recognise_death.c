@@ -119,6 +119,49 @@ bool fr_recognise_heap(struct fr_case *k)
 	return true;
 }
 
+/* ---- a fault that it handled ---- */
+
+/* Is this the frame in which the fault was, on the way to the end: the same address? */
+static bool leads_from(const struct fr_case *k, const struct fr_an_focus *f, const struct fr_clue_fault *fault)
+{
+	u64 at, ip;
+	u32 i;
+
+	if (!fr_clues_frame_ip(k->c, fault->ustack_id, 0, &at))
+		return false;
+	for (i = 1; fr_clues_frame_ip(k->c, f->ustack_id, i, &ip); i++)
+		if (ip == at)
+			return true;
+	return false;
+}
+
+/*
+ * A runtime, or a handler of the program's own, makes an error of a fault, and the process ends of that: its stack still has
+ * the instruction that the fault was at.
+ */
+bool fr_recognise_handled_fault(struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	const struct fr_clue_fault *fault = k->c->fault.at;
+	const char *name, *in;
+	size_t i = k->c->fault.cnt;
+
+	if (!f || !k->c->tid || (f->stack_of != FR_AN_STACK_EXIT && f->stack_of != FR_AN_STACK_CRASH))
+		return false;
+	while (i-- && (fault[i].tid != k->c->tid || fault[i].ts > f->stack_ns))
+		;
+	if (i == (size_t)-1 || !leads_from(k, f, &fault[i]))
+		return false;
+	name = fr_signal_name(fault[i].sig);
+	in = fr_word_frames(k, fault[i].tid, fault[i].ts, fault[i].ustack_id);
+	if (!name || !*in)
+		return false;
+	fr_case_cause(k, f->stack_of == FR_AN_STACK_EXIT ? "failure" : "failure, crash",
+		      "%s at address 0x%llx in %s, %s before: it handled that fault itself, and ended from there", name,
+		      (unsigned long long)fault[i].addr, in, fr_word_ns(k, f->stack_ns - fault[i].ts));
+	return true;
+}
+
 /* ---- memory ---- */
 
 static const struct fr_clue_victim *victim_of(const struct fr_clues *c)

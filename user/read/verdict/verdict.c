@@ -147,6 +147,52 @@ const char *fr_word_place(struct fr_case *k, const struct fr_waited *w)
 	return word;
 }
 
+/* Every end goes through these: they say nothing of this one. */
+static bool is_of_every_end(const char *name)
+{
+	static const char *const names[] = {"_exit",
+					    "_Exit",
+					    "exit",
+					    "__run_exit_handlers",
+					    "abort",
+					    "raise",
+					    "gsignal",
+					    "__pthread_kill_implementation",
+					    "__pthread_kill_internal",
+					    "pthread_kill",
+					    "runtime.exit.abi0",
+					    "runtime.raise.abi0",
+					    "runtime.dieFromSignal",
+					    "runtime.systemstack.abi0"};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id)
+{
+	char *word = new_word(k), last[128] = "";
+	struct fr_symbol s;
+	size_t len = 0;
+	u32 i, shown = 0;
+
+	word[0] = 0;
+	for (i = 0; shown < FRAMES_SHOWN && fr_clues_user_frame(k->c, tid, ts, ustack_id, i, &s) && s.name; i++) {
+		if ((!shown && is_of_every_end(s.name)) || !strncmp(last, s.name, sizeof(last) - 1)) /* a recursion */
+			continue;
+		snprintf(last, sizeof(last), "%s", s.name);
+		if (len + strlen(" < ") + 4 * strlen(last) >= FR_WORD_SZ)
+			break;
+		len += snprintf(word + len, FR_WORD_SZ - len, "%s", shown++ ? " < " : "");
+		len += fr_escape_mem(word + len, FR_WORD_SZ - 1 - len, last, strlen(last));
+		word[len] = 0;
+	}
+	return word;
+}
+
 const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w)
 {
 	char *word = new_word(k);

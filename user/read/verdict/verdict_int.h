@@ -39,6 +39,7 @@ bool fr_recognise_fifo_hog(struct fr_case *k);
 bool fr_recognise_fork_storm(struct fr_case *k);
 bool fr_recognise_kworker(struct fr_case *k);
 bool fr_recognise_killer(struct fr_case *k);
+bool fr_recognise_handled_fault(struct fr_case *k);
 bool fr_recognise_heap(struct fr_case *k);
 bool fr_recognise_lock_holder(struct fr_case *k);
 bool fr_recognise_orphan_lock(struct fr_case *k);
@@ -76,7 +77,8 @@ const char *fr_word_text(struct fr_case *k, const char *text, size_t len);
 const char *fr_word_call(struct fr_case *k, const struct fr_waited *w);	  /* "in futex", "in user code", "in the kernel" */
 const char *fr_word_object(struct fr_case *k, const struct fr_waited *w); /* " on futex 0x..", or nothing */
 const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a < b < c": kernel functions; "": not known */
-const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);  /* "woken by x/1", "ended by a timer" */
+const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id); /* "a < b < c": user functions; "": not known */
+const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);       /* "woken by x/1", "ended by a timer" */
 
 /* ---- what several ask ---- */
 

@@ -78,6 +78,14 @@ static void tell_end(struct what *h)
 	snprintf(h->state, sizeof(h->state), "; it ran on CPU %u, for %s", last->cpu, fr_word_ns(k, k->c->at_ns - last->ts));
 }
 
+/* In which functions of its own, as a stack tells that was taken of its end; "": not known. */
+static const char *ended_in(struct what *h, enum fr_an_stack of)
+{
+	const struct fr_an_focus *f = h->k->c->focus;
+
+	return f && f->stack_of == of ? fr_word_frames(h->k, f->tid, f->stack_ns, f->ustack_id) : "";
+}
+
 /* ---- by the kind of trigger ---- */
 
 static void tell_crash(struct what *h)
@@ -85,21 +93,24 @@ static void tell_crash(struct what *h)
 	struct fr_case *k = h->k;
 	const struct fr_sys sys = {0};
 	s64 sig = fr_case_fact(k, "trigger_sig", 0), code = fr_case_fact(k, "trigger_code", 0);
-	const char *name = fr_signal_name(sig);
+	const char *name = fr_signal_name(sig), *in;
 	const char *why = sig == SIGKILL ? NULL : fr_sysname(&sys, FR_STYLE_SICODE, code); /* SIGKILL's is not known there */
 	char number[32];
 
 	snprintf(number, sizeof(number), "signal %lld", (long long)sig);
 	tell_end(h);
-	say(h, "trigger", "%s died of %s%s%s%s at %s", h->who, name ?: number, why ? " (" : "", why ?: "", why ? ")" : "",
-	    h->when);
+	in = ended_in(h, FR_AN_STACK_CRASH);
+	say(h, *in ? "trigger, crash" : "trigger", "%s died of %s%s%s%s at %s%s%s", h->who, name ?: number, why ? " (" : "",
+	    why ?: "", why ? ")" : "", h->when, *in ? ", in " : "", in);
 }
 
 static void tell_exit(struct what *h)
 {
+	const char *in = ended_in(h, FR_AN_STACK_EXIT);
+
 	tell_end(h);
-	say(h, "trigger", "%s ended its process with exit status %lld at %s", h->who,
-	    (long long)fr_case_fact(h->k, "trigger_status", 0), h->when);
+	say(h, *in ? "trigger, failure" : "trigger", "%s ended its process with exit status %lld at %s%s%s", h->who,
+	    (long long)fr_case_fact(h->k, "trigger_status", 0), h->when, *in ? ", in " : "", in);
 }
 
 static void tell_oom(struct what *h)

@@ -220,6 +220,7 @@ static struct fr_value stack_from(const struct fr_at *at)
 {
 	static const char *const events[] = {[FR_AN_STACK_SAMPLE] = "cpu_sample",
 					     [FR_AN_STACK_CRASH] = "crash",
+					     [FR_AN_STACK_EXIT] = "failure",
 					     [FR_AN_STACK_HUNG] = "hung",
 					     [FR_AN_STACK_LATENCY] = "latency"};
 	const struct fr_an_focus *f = at->rec;
@@ -244,7 +245,7 @@ static const struct fr_table kind_frame = {"frame", "A frame of a stack.", frame
 
 static const struct fr_column stack_columns[] = {
 	FR_COLUMN(struct fr_an_focus, stack_ns, "ts", CLOCK, "when it was taken; `null`: there is none", .null = true),
-	FR_COLUMN_MADE(stack_from, "from", TEXT, "the event that it is of: `crash`, `hung`, `latency` or `cpu_sample`; `null`: there is none"),
+	FR_COLUMN_MADE(stack_from, "from", TEXT, "the event that it is of: `crash`, `failure`, `hung`, `latency` or `cpu_sample`; `null`: there is none"),
 	FR_LIST(stack_kernel, "kernel", &kind_frame, "innermost first"),
 	FR_LIST(stack_user, "user", &kind_frame, "innermost first"),
 	{},

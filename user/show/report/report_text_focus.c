@@ -419,6 +419,7 @@ static void put_stack(struct fr_report_page *p)
 {
 	static const char *const when[] = {[FR_AN_STACK_SAMPLE] = "of its last sample, ",
 					   [FR_AN_STACK_CRASH] = "as it crashed, ",
+					   [FR_AN_STACK_EXIT] = "as it ended its process, ",
 					   [FR_AN_STACK_HUNG] = "where it hung, ",
 					   [FR_AN_STACK_LATENCY] = "where it waited, "};
 	const struct fr_an_focus *f = &p->r->res->focus;
