@@ -112,7 +112,8 @@ show_failures() {
 	tail -n 30 "$2" | sed 's/^/         | /'
 	{
 		echo "failed: $1, exit status $3; all of it: $2; again: $(again "$1")"
-		grep -aE -A 8 '\bFAIL(ED)?\b|^ *(not ok|\*\*\*)|: error: ' "$2" | head -n 24
+		# cmocka says what it compared, and a test of what, before the line with the place
+		grep -aE -B 2 -A 8 '\bFAIL(ED)?\b|^ *(not ok|\*\*\*)|: error: ' "$2" | head -n 30
 	} | sed 's/^/   /' > "$logs/$1.failures"
 }
 

@@ -72,6 +72,29 @@ static void check_record(const u64 *rec, const struct fr_begun *base, u32 tid, s
 	assert_int_equal(out[2 + cnt], 0xaaaaaaaaaaaaaaaa);
 }
 
+/* The call that is tried: of hundreds of thousands, a test that fails has to tell which. */
+static struct {
+	bool is_one;
+	u32 tid, cnt;
+	s64 id;
+	u64 arg[6];
+} tried;
+
+static int tell_tried(void **state)
+{
+	u32 i;
+
+	(void)state;
+	if (tried.is_one) {
+		print_error("the call: tid %u, id %lld, arguments:", tried.tid, (long long)tried.id);
+		for (i = 0; i < tried.cnt; i++)
+			print_error(" %#llx", (unsigned long long)tried.arg[i]);
+		print_error("\n");
+	}
+	tried.is_one = false;
+	return 0;
+}
+
 /* Returns whether it may be near one. */
 static bool check_enter(u32 tid, s64 id, u32 cnt, const u64 *arg, u32 units)
 {
@@ -79,15 +102,24 @@ static bool check_enter(u32 tid, s64 id, u32 cnt, const u64 *arg, u32 units)
 	const struct fr_begun base = {TIME_NS - SINCE_NS, fr_short_word(tid, 1000 - id, 0)};
 	u64 rec[UNIT_MAX] = {}, near[UNIT_MAX] = {};
 
+	tried.is_one = true;
+	tried.tid = tid;
+	tried.id = id;
+	tried.cnt = cnt;
+	if (cnt)
+		memcpy(tried.arg, arg, 8 * cnt);
 	assert_true(make_enter(rec, near, tid, id, cnt, arg));
 	assert_int_equal(fr_head_units(rec[0]), units);
 	check_record(rec, NULL, tid, id, cnt, arg);
-	if (!near[0])
+	if (!near[0]) {
+		tried.is_one = false;
 		return false;
+	}
 	assert_true(fr_short_is_near(fr_head_event(near[0])));
 	assert_int_equal(fr_head_units(near[0]), units - 1);
 	assert_int_equal(fr_near_back(near[0]), 63);
 	check_record(near, &base, tid, id, cnt, arg);
+	tried.is_one = false;
 	return true;
 }
 
@@ -388,9 +420,9 @@ static void test_values_that_nobody_sets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_numbers_and_tids),
-		cmocka_unit_test(test_any_call_comes_back),
+		cmocka_unit_test_teardown(test_sizes, tell_tried),
+		cmocka_unit_test_teardown(test_numbers_and_tids, tell_tried),
+		cmocka_unit_test_teardown(test_any_call_comes_back, tell_tried),
 		cmocka_unit_test(test_results),
 		cmocka_unit_test(test_lengths),
 		cmocka_unit_test(test_lengths_of_near_ones),
