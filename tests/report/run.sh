@@ -453,6 +453,24 @@ shows_the_moment() {
 	done
 }
 
+# A disk is called as the kernel that recorded calls it; without its name it is its numbers, everywhere.
+disks_have_names() {
+	local lines=('fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 0' 'horizon 1 0' 'event 1000000000 0 block_rq_issue 7 dev=8388624 sector=8 nr_sector=8 bytes=4096 rwbs=W'
+		'event 1000005000 0 block_rq_complete 7 dev=8388624 sector=8 nr_sector=8 rwbs=W') name disks
+	while read -r name disks; do
+		printf '%s\n' "${lines[@]}" ${disks:+"fact disks $disks"} | made "$tmp/disk.flight" && status 0 report "$tmp/disk.flight" && prints "^  $name +W device" &&
+			status 0 "$FLIGHTREC" diff --window-a ..50% --window-b 50%.. "$tmp/disk.flight" && prints "^  $name W rq" &&
+			status 0 stat --csv -f 'event ~ "block*"' --by dev "$tmp/disk.flight" && prints "^\"$name\",2" || { cat "$tmp/out"; return 1; }
+	done <<- 'EOF'
+		sdb 8:0=sda;8:1=sda1;8:16=sdb;8:160=sdk
+		sdb 8:16=sdb
+		8,16 8:160=sdk;18:16=x;8:1=sda1
+		8,16 8:16=;8:16
+		8,16 8:16=0123456789012345678901234567890123456789
+		8,16
+	EOF
+}
+
 # ---- stat ----
 
 stat() { "$FLIGHTREC" stat "$@"; }
@@ -587,6 +605,7 @@ check "replay and report know what precedes a hole, and not what precedes the re
 check "an end without a number" ends_have_names
 check "a task by its name" task_by_name
 check "bars and stacks" shows_the_moment
+check "disks have names" disks_have_names
 check "stat: all keys and functions" recomputed "$snap"
 check "stat: waits" stat_of_waits
 check "stat: several files" stat_of_several

@@ -57,8 +57,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "task", "NAME", "this task instead of the trigger's: its tid, name, or a glob, as \"nginx*\"", report_task,
 		  0,
 		  .more = "Of several tasks of a name it is the one that was the last to have an event before the trigger. "
-			  "Where a "
-			  "name is a number, write it as a glob: `[4]711`."),
+			  "Where a name is a number, write it as a glob: `[4]711`."),
 	FR_OPTION(0, "histograms", NULL, "how long waits for a CPU, off it and on it were, as bars", fr_option_flag,
 		  offsetof(struct asked, ask.histograms)),
 	FR_OPTION(0, "moment", "TIME", "how long the last moments are (default: 10ms)", fr_option_duration,

@@ -553,8 +553,7 @@ static void name_number(const struct env *e, const struct fr_field *f, struct fr
 
 	out->is_hex = f->style == FR_STYLE_HEX;
 	if (f->style == FR_STYLE_DEV) {
-		snprintf(out->room, sizeof(out->room), "%u,%u", fr_dev_major(v), fr_dev_minor(v));
-		out->text = out->room;
+		out->text = fr_dev_name(e->view->disks, v, out->room);
 	} else if (v == out->num) {
 		out->text = fr_sysname_text(&sys, f->style, v, out->room);
 	}
@@ -590,6 +589,8 @@ bool fr_filter_may_have(const struct fr_filter *f, u8 event)
 {
 	return !fr_node_is_missing(f->root, event);
 }
+
+_Static_assert(FR_DEV_NAME_SZ <= FR_SYSNAME_SZ, "a disk has room where names have");
 
 static bool is_ns_field(const struct fr_node *n)
 {

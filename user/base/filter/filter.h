@@ -87,7 +87,8 @@ bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const s
 struct fr_filter_value {
 	enum fr_val_kind kind; /* NUM or TEXT; NONE: the event has none, or it is not known */
 	__int128 num;
-	const char *text; /* TEXT; NUM: what text output calls it ("openat", "-ENOENT", "8,16"), NULL: it has no name */
+	const char
+		*text; /* TEXT; NUM: what text output calls it ("openat", "-ENOENT"), or a disk's name, NULL: it has no name */
 	size_t len;
 	bool is_hex; /* text output shows it so */
 	char room[FR_SYSNAME_SZ];

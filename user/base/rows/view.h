@@ -20,6 +20,7 @@ struct fr_view {
 	const struct fr_wall *wall;
 	const struct fr_cgroups *cgroups; /* NULL: not requested */
 	const char *arch;		  /* as `uname -m` says, NULL: unknown */
+	const char *disks;		  /* names of block devices (base/text/dev.h), NULL: unknown */
 	const struct fr_pair *pair;	  /* what rows from pair_from on end, NULL: not requested */
 	u32 pair_from;
 	bool shows_pairs; /* printers show them if they are known */

@@ -15,6 +15,7 @@
 #include "live/snapshot/dump_int.h"
 #include "live/snapshot/procs.h"
 #include "sys/bootid.h"
+#include "sys/disks.h"
 #include "sys/fd.h"
 #include "sys/softirqs.h"
 
@@ -260,6 +261,14 @@ static int put_softirqs(struct fr_dump *d)
 	return err || fr_softirqs_read_ms(text, sizeof(text)) ? err : fr_snap_put_fact(d->w, "softirq_ms", "%s", text);
 }
 
+/* Disks by name: a reader elsewhere knows their numbers only. */
+static int put_disks(struct fr_dump *d)
+{
+	char text[FR_DISKS_SZ];
+
+	return fr_disks_read(text, sizeof(text)) ? 0 : fr_snap_put_fact(d->w, "disks", "%s", text);
+}
+
 static int put_samples_due(struct fr_dump *d)
 {
 	return fr_snap_put_fact(d->w, "sample_expected", "%llu", (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
@@ -288,6 +297,7 @@ static int put_facts(struct fr_dump *d)
 	err = err ?: put_samples_due(d);
 	err = err ?: put_waits(d);
 	err = err ?: put_softirqs(d);
+	err = err ?: put_disks(d);
 	err = err ?: fr_dump_put_state_facts(d);
 	return err ?: put_missed(d);
 }

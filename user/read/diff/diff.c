@@ -310,15 +310,16 @@ static int add_call(struct look *l, const struct fr_replay_run *run, const struc
 	return add_nr(l, FR_DIFF_CALL, &sys, b, nr, p->latency_ns, fr_ret_is_error(ret));
 }
 
-static int add_block(struct look *l, const struct fr_row *r, const struct bound *b, u64 ns)
+static int add_block(struct look *l, const char *disks, const struct fr_row *r, const struct bound *b, u64 ns)
 {
+	char name[FR_DEV_NAME_SZ];
 	u32 dev = fr_sub_num(&b->sub, r, 0);
 	const char *rwbs;
 	char text[FR_DIFF_NAME_SZ];
 	size_t len;
 
 	rwbs = fr_sub_text(&b->sub, r, 1, &len);
-	snprintf(text, sizeof(text), "%u,%u %c %s", fr_dev_major(dev), fr_dev_minor(dev), fr_rwbs_direction(rwbs, len),
+	snprintf(text, sizeof(text), "%s %c %s", fr_dev_name(disks, dev, name), fr_rwbs_direction(rwbs, len),
 		 !strcmp(r->ev->name, "block_io_done") ? "io" : "rq");
 	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
 }
@@ -353,7 +354,7 @@ static int add_paired(struct look *l, const struct fr_replay_run *run, const str
 	case SYSCALL:
 		return add_call(l, run, r, b, p);
 	case BLOCK:
-		return add_block(l, r, b, p->latency_ns);
+		return add_block(l, run->view->disks, r, b, p->latency_ns);
 	case IRQ:
 		return add_handler(l, FR_DIFF_IRQ, run, r, b, p->latency_ns);
 	case SOFTIRQ:

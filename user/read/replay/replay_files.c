@@ -154,6 +154,7 @@ static void make_view(struct fr_replay *r, struct fr_replay_file *f)
 		.stacks = r->stacks,
 		.wall = &r->boot[f->boot].wall,
 		.arch = fr_snap_fact(f->snap, "arch"),
+		.disks = fr_snap_fact(f->snap, "disks"),
 	};
 }
 

@@ -608,10 +608,10 @@ static struct fr_value block_rw(const struct fr_at *at)
 
 static struct fr_value block_dev_text(const struct fr_at *at)
 {
+	const struct fr_report *r = at->of;
 	const struct fr_an_block *b = at->rec;
 
-	snprintf(at->room->text, sizeof(at->room->text), "%u,%u", fr_dev_major(b->dev), fr_dev_minor(b->dev));
-	return fr_value_text(at->room->text);
+	return fr_value_text(fr_dev_name(r->view->disks, b->dev, at->room->text));
 }
 
 static struct fr_value block_for_text(const struct fr_at *at)
@@ -632,7 +632,7 @@ static struct fr_value softirq_name_of(const struct fr_at *at)
 /* clang-format off */
 static const struct fr_column block_columns[] = {
 	FR_COLUMN_MADE(block_layer, "layer", TEXT, "`rq`: the driver's part, issue to completion; `io`: as its process sees it"),
-	FR_COLUMN(struct fr_an_block, dev, "dev", NUMBER, "the device: major * 2^20 + minor", FR_TEXT(1, "device", -8, .whole = true, .say = block_dev_text)),
+	FR_COLUMN(struct fr_an_block, dev, "dev", NUMBER, "the device: major * 2^20 + minor", FR_TEXT(1, "device", -10, .say = block_dev_text)),
 	FR_COLUMN_MADE(block_rw, "rw", TEXT, "R W D F, or N"),
 	FR_COLUMN_MADE(block_for_text, NULL, TEXT, NULL, FR_TEXT(2, "for", -11, .lead = " ")),
 	FR_COLUMN(struct fr_an_block, begin_cnt, "begins", COUNT, "begun"),

@@ -346,9 +346,9 @@ static const struct fr_top_column irq_columns[] = {
 static void block_dev(const struct fr_top_cell *c, struct fr_top_val *v)
 {
 	const struct fr_an_block *r = c->rec;
-	char text[32];
+	char text[FR_DEV_NAME_SZ + 2], name[FR_DEV_NAME_SZ];
 
-	snprintf(text, sizeof(text), "%u,%u %c", fr_dev_major(r->dev), fr_dev_minor(r->dev), r->rw);
+	snprintf(text, sizeof(text), "%s %c", fr_dev_name(fr_replay_view(c->top->replay, 0)->disks, r->dev, name), r->rw);
 	put_text(v, text);
 }
 
