@@ -60,6 +60,7 @@ class Browser:
 
     def open(self, file):
         """And wait until the page has read its data, or says why not."""
+        self.post("/url", {"url": "about:blank"})  # or another place in the same page would only be gone to
         self.post("/url", {"url": "file://" + os.path.abspath(file)})
         return self.run("""const done = arguments[arguments.length - 1];
             (function look() {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Pages: that they show what `replay --json` says, and do what keys, mouse and search ask for."""
+import atexit
 import collections
 import glob
 import json
@@ -11,13 +12,33 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from browser import Browser, missing  # noqa: E402
+import browser as browsers  # noqa: E402
+from browser import missing  # noqa: E402
 from cases import Skip, check, equal, main, test  # noqa: E402
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 WORK = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; cat /etc/passwd > /dev/null; done; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.1"
 M64 = (1 << 64) - 1
 RUNNING, RUNNABLE = 1, 2
+
+
+POOL = {}
+
+
+class Browser:
+    """One for all pages of a kind: a page begins anew when it is opened."""
+    def __init__(self, **kw):
+        key = tuple(sorted(kw.items()))
+        if key not in POOL:
+            POOL[key] = browsers.Browser(**kw)
+            atexit.register(POOL[key].close)
+        self.it = POOL[key]
+
+    def __getattr__(self, name):
+        return getattr(self.it, name)
+
+    def close(self):
+        self.it.errors()  # which are this page's
 
 
 def flightrec(*args):
@@ -70,8 +91,8 @@ class Page:
         x, y = self.at("#search")
         self.browser.click(x, y)
         self.js("document.getElementById('search').select()")
-        self.browser.keys(text + "\ue007")
-        self.browser.keys("\ue00c")  # Escape: back to the timeline
+        self.browser.keys(text + "\ue007")  # Enter: looked for, and back to the timeline
+        self.js("const done = arguments[0]; setTimeout(() => done(), 0)", wait=True)
 
 
 ALL = """
@@ -194,6 +215,118 @@ def calls_of_one_number(_, folder):
         equal(names, [["getpid", "1"], ["getpid", "1"], ["writev", "1"]], "the table of calls")
         ends = page.js("return Array.from(flightrec.model.tasks.get(102).calls.until.a.slice(0, flightrec.model.tasks.get(102).calls.n))")
         equal(ends, [4500], "the call that its task died in ends before the next has the number")
+
+
+@test("the page opens 50 ms around the trigger, with what report says beside it; its tasks come first")
+def opens(_, folder):
+    load = "tests/gate/load.flight"
+    told = json.loads(flightrec("report", "--json", load))
+    html = os.path.join(folder, "opens.html")
+    flightrec("view", "-o", html, load)
+    browser = Browser()
+    try:
+        equal(browser.open(html), "", "what the page says")
+        origin, span, at, view = browser.run("const t = flightrec.timeline; return [Number(flightrec.data.origin), flightrec.data.span, flightrec.model.trigger, [t.from, t.to]]")
+        equal(view, [max(0, at - 5e7), min(span, at + 5e7)], "the window")
+        verdict = told["verdict"]
+        equal(browser.run("return flightrec.data.verdict"), verdict, "the verdict")
+        text = browser.run("return document.getElementById('verdict').textContent")
+        lines = [verdict["headline"], *([verdict["cause"]] if verdict["cause"] else []), *verdict["chain"], *verdict["ruled_out"]]
+        for line in lines:
+            check(line["text"] in text and (not line["from"] or f"[{line['from']}]" in text), f"{line} is not in {text}")
+        check(bool(verdict["cause"]) or "none that is sure" in text, "that there is no cause is said")
+        order = browser.run("return flightrec.timeline.tracks.filter(t => t.task).map(t => t.task.tid)")
+        equal(order[0], told["focus"]["tid"], "the trigger's task")
+        there = set(order)
+        want = {int(tid) for line in (*verdict["chain"], verdict["cause"] or {"text": ""}, verdict["headline"]) for tid in re.findall(r"/(\d+)\b", line["text"])} & there
+        equal(set(order[:len(want | {order[0]})]), want | {order[0]}, "those that the verdict names")
+    finally:
+        browser.close()
+
+
+@test("the address says what is looked at: whoever opens it sees the same window, task or event, and panel; a wrong one harms nothing")
+def address(small, _):
+    with Page(small) as page:
+        page.browser.keys("f")
+        page.js("flightrec.selectRow(4); flightrec.timeline.view(1000, 5000); flightrec.panel.open('tasks')")
+        place = page.js("return flightrec.place()")
+        page.js("flightrec.timeline.selected = null; flightrec.fit(); flightrec.panel.open('detail'); flightrec.goTo(arguments[0])", place)
+        equal(page.js("return [flightrec.timeline.from, flightrec.timeline.to, flightrec.timeline.selected.row, flightrec.panel.tab]"), [1000, 5000, 4, "tasks"], place)
+        tid = page.js("return flightrec.data.tid[4]")
+        page.js("flightrec.selectTask(arguments[0]); flightrec.goTo(flightrec.place())", tid)
+        equal(page.js("return [flightrec.timeline.selected.tid, flightrec.timeline.selected.row ?? null]"), [tid, None], "a task")
+        for wrong in "#t=9-1&event=99999999&task=0&panel=__proto__", "#t=1-2-3", "#%", "#t=18446744073709551616-99999999999999999999", "#=&&=":
+            page.js("flightrec.goTo(arguments[0])", wrong)
+            a, b = page.view()
+            check(0 <= a < b <= page.js("return flightrec.data.span"), f"{wrong}: {a} {b}")
+        page.js("flightrec.goTo(arguments[0])", place)
+        page.js("const done = arguments[0]; setTimeout(done, 400)", wait=True)
+        equal(page.js("return location.hash"), place, "in the address")
+        equal(page.browser.open(page.html + place), "", "what the page says when opened there")
+        equal(page.js("return [flightrec.timeline.from, flightrec.timeline.to, flightrec.timeline.selected.row, flightrec.panel.tab]"), [1000, 5000, 4, "tasks"], "opened there")
+
+
+@test("tasks fold away where they have nothing; filter and pin say which are shown; arrows are the selected task's")
+def tracks(small, _):
+    with Page(small) as page:
+        page.browser.keys("f")
+        page.js("flightrec.select(null)")
+        shown = "return flightrec.timeline.tracks.filter(t => t.task && t.shown).map(t => t.task.tid)"
+        everyone, span = set(page.js(shown)), page.js("return flightrec.data.span")
+        keeps = {page.js("return flightrec.data.focus"), *page.js("return [...flightrec.model.involved]")}
+        page.js("flightrec.timeline.view(0, 60)")
+        there = set(page.js("""const t = flightrec.timeline; return [...flightrec.model.tasks.values()].filter(x => x.tid &&
+            ([...x.states.at.a.slice(0, x.states.n)].some((at, i) => at < t.to && x.states.until.a[i] > t.from) ||
+             [...x.rows.a.slice(0, x.rows.n)].some(i => flightrec.data.ts[i] >= t.from && flightrec.data.ts[i] <= t.to))).map(x => x.tid)"""))
+        equal(set(page.js(shown)), there | keeps & everyone, "in a window at the begin")
+        check(there < everyone, f"some fold away: {there} of {everyone}")
+        equal(page.js("return flightrec.timeline.folded"), len(everyone - there - keeps), "how many is said")
+        page.browser.keys("f")
+        tid = sorted(everyone)[-1]
+        x, y = page.at("#tracks")
+        page.browser.click(x, y)
+        page.browser.keys(str(tid) + "\ue00c")
+        check(tid in page.js(shown) and all(str(tid) in page.js("return flightrec.model.name(arguments[0]) + ' ' + flightrec.model.tasks.get(arguments[0]).pid", t) for t in page.js(shown)),
+              f"filter {tid}: {page.js(shown)}")
+        page.js("document.getElementById('tracks').value = ''; flightrec.timeline.filter('')")
+        page.js("flightrec.selectTask(arguments[0])", tid)
+        page.browser.keys("p")
+        equal(page.js(shown)[0], tid, "p: pinned")
+        page.browser.keys("p")
+        equal(set(page.js(shown)), everyone, "p again")
+
+
+@test("measuring: a range's events and who ran in it; Escape ends it, and closes the keys first; keys are text where text is typed")
+def measures(small, _):
+    with Page(small) as page:
+        page.browser.keys("f")
+        base = page.events[0]["ts"]
+        a, b = page.events[2]["ts"] - base, page.events[7]["ts"] - base
+        page.js("flightrec.measure([arguments[1], arguments[0]])", a, b)
+        rows = page.js("return [...document.querySelectorAll('#detail tr')].map(r => [...r.children].map(c => c.textContent))")
+        inside = [e for e in page.events if a <= e["ts"] - base <= b]
+        check(["events", str(len(inside))] in rows, f"{len(inside)} events: {rows}")
+        for name, cnt in collections.Counter(e["event"] for e in inside).items():
+            check([name, str(cnt)] in rows, f"{name} {cnt}: {rows}")
+        page.browser.keys("?")
+        check(page.js("return document.getElementById('help').open"), "?: keys")
+        page.browser.keys("\ue00c")
+        equal(page.js("return [document.getElementById('help').open, flightrec.timeline.range !== null]"), [False, True], "Escape closes the keys alone")
+        page.browser.keys("\ue00c")
+        equal(page.js("return flightrec.timeline.range"), None, "Escape ends measuring")
+        x, y = page.at("#search")
+        page.browser.click(x, y)
+        page.browser.keys("nlpx")
+        equal(page.js("return [document.getElementById('search').value, document.querySelector('main').className]"), ["nlpx", ""], "typed")
+
+
+@test("marks of the axis differ, however small their step")
+def axis(small, _):
+    with Page(small) as page:
+        for far, step in (5e9, 1e9), (5e9, 5e8), (3e6, 200), (2e9, 10), (900, 100), (1.5e6, 5e5):
+            marks = page.js("return [0, 1, 2, 3, 4].map(i => axisTime(arguments[0] - i * arguments[1], arguments[1], arguments[0]))", far, step)
+            equal(len(set(marks)), 5, f"{far} {step}: {marks}")
+            equal(len({m.split(" ")[1] for m in marks}), 1, f"one unit: {marks}")
 
 
 @test("search finds names, numbers, texts, calls, errors; n and N go on")
@@ -541,6 +674,24 @@ def ran_by_page(page):
     return ran
 
 
+def off_cpu(page):
+    """Long waits by time: how many and how long, in the whole window, upside down, too; the part that has a function in it."""
+    waits = [e for e in page.events if e["event"] == "wait" and e["state"] & 0xff]
+    origin = int(page.js("return flightrec.data.origin"))
+    total = sum(e["ts"] - max(e["ts"] - e["off"], origin) for e in waits)
+    page.browser.keys("f")
+    page.js("""flightrec.timeline.selected = null; flightrec.panel.open("flame");
+        flightrec.panel.flameOf.waits = true; flightrec.panel.flameOf.find = arguments[0]; flightrec.panel.fill()""", "")
+    for inverted in False, True:
+        page.js("flightrec.panel.flameOf.inverted = arguments[0]; flightrec.panel.fill()", inverted)
+        said = page.js("return document.querySelector('#flame h2').textContent")
+        want = page.js("return `${duration(arguments[0])} in ${many(arguments[1], 'long wait')} in `", total, len(waits))
+        check(said.startswith(want), f"{said}, not {want}")
+    page.js("flightrec.panel.flameOf.inverted = false; flightrec.panel.flameOf.find = 'all'; flightrec.panel.fill()")
+    equal(page.text("#flame-found"), "100.0 %" if waits else "", "all of it is in all")
+    page.js("Object.assign(flightrec.panel.flameOf, { waits: false, find: '' }); flightrec.panel.fill()")
+
+
 def flame_graph(page):
     """Samples by name are replay's; a click makes a frame the whole."""
     samples = [e for e in page.events if e["event"] == "cpu_sample"]
@@ -575,6 +726,7 @@ def real(_, folder):
         equal(page.js("return flightrec.model.samples.at.n"), sum(e["event"] == "cpu_sample" for e in page.events), "samples")
         page.browser.keys("f345")
         flame_graph(page)
+        off_cpu(page)
         page.browser.keys("2")
         check(0 < page.js("return document.querySelectorAll('#events .row').length") < 200, "only the rows that are seen are there")
 

@@ -14,10 +14,9 @@
 #include "cmd/winopts.h"
 #include "show/report/report_kinds.h"
 
-#define TOP_DEFAULT    10
-#define TOP_MOST       1000000
-#define TOP_NOT_GIVEN  (~0u)
-#define MOMENT_DEFAULT 10000000ULL
+#define TOP_DEFAULT   10
+#define TOP_MOST      1000000
+#define TOP_NOT_GIVEN (~0u)
 
 /* The options, and what is decided once all are known. */
 struct asked {
@@ -101,7 +100,7 @@ int fr_cmd_report(int argc, char **argv)
 {
 	struct asked a = {
 		.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
-		.ask.analyze = {.moment_ns = MOMENT_DEFAULT},
+		.ask.analyze = {.moment_ns = FR_REPORT_MOMENT_NS},
 		.ask.top = TOP_NOT_GIVEN,
 	};
 	int status = fr_options_parse(&options, argc, argv, &a);

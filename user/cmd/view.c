@@ -7,6 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/exportopts.h"
 #include "cmd/memopts.h"
+#include "show/report/report.h"
 
 static const struct fr_option table[] = {
 	FR_OPTION('o', "output", "FILE", "the page (default: the snapshot's name and .html)", fr_exportopts_output, 0,
@@ -47,8 +48,9 @@ static int view(struct fr_export_ask *ask, bool to_stdout)
 
 int fr_cmd_view(int argc, char **argv)
 {
-	struct fr_exportopts x = {
-		.ask = {.format = "html", .opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}}};
+	struct fr_exportopts x = {.ask = {.format = "html",
+					  .verdict = fr_report_verdict,
+					  .opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true}}};
 	int status = fr_options_parse(&options, argc, argv, &x);
 
 	if (status >= 0)

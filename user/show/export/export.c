@@ -415,6 +415,7 @@ int fr_export(const struct fr_export_ask *ask)
 	if (!e || e->by_library)
 		return FR_EXIT_USAGE;
 	x.to = e;
+	x.ask = ask;
 	opts.pairs_without = e->pairs_without;
 	opts.history = e->history;
 	opts.pairs = e->pairs;

@@ -22,6 +22,8 @@ struct fr_export_ask {
 	bool off_cpu;	 /* folded: time off the CPU instead of samples */
 	bool no_symbols; /* raw addresses */
 	struct fr_symbols_opts symbols;
+	/* html: what `report` says of a file, members of JSON, malloc'ed; symbols may be NULL. 0 or -errno. NULL: nothing */
+	int (*verdict)(const char *file, const struct fr_symbols_opts *symbols, char **json);
 };
 
 struct fr_frames;
@@ -31,6 +33,7 @@ struct fr_exporter;
 /* An export in progress, for use by a format. */
 struct fr_export {
 	const struct fr_exporter *to;
+	const struct fr_export_ask *ask;
 	struct fr_replay *replay;
 	const struct fr_snap *snap;  /* the first file: host, clocks */
 	struct fr_export_gaps *gaps; /* what is missing from all files: show/export/export_gaps.h */

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "base/err.h"
@@ -332,6 +333,25 @@ static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_
 		fr_jsonw_s64(w, "trigger", (s64)(strtoull(trigger, NULL, 10) - p->origin_ns));
 }
 
+/* Standard input cannot be read again. */
+static int put_verdict(struct fr_export *x, struct fr_jsonw *w)
+{
+	const struct fr_export_ask *ask = x->ask;
+	char *json;
+	int err;
+
+	if (!ask->verdict || !strcmp(ask->file[0], "-"))
+		return 0;
+	err = ask->verdict(ask->file[0], ask->no_symbols ? NULL : &ask->symbols, &json);
+	if (err)
+		return err;
+	fr_jsonw_open(w, "verdict", '{');
+	fr_out_str(w->o, json);
+	fr_jsonw_close(w, '}');
+	free(json);
+	return 0;
+}
+
 static int put_rest_json(struct fr_export *x, struct fr_out *o)
 {
 	struct page *p = x->state;
@@ -339,6 +359,7 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	char *text;
 	size_t sz;
 	u32 focus;
+	int err;
 
 	if (fr_focus_find(x->replay, 0, &focus))
 		return -ENOMEM;
@@ -368,8 +389,9 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	fr_out_mem(o, text, sz);
 	fr_jsonw_close(&w, '}');
 	free(text);
+	err = put_verdict(x, &w);
 	fr_jsonw_close(&w, '}');
-	return 0;
+	return err;
 }
 
 static int put_packed(struct fr_out *o, const char *text, size_t sz)

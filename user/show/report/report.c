@@ -121,6 +121,23 @@ static void print(struct fr_report *r)
 		fr_out_fail(r->out, fr_symbols_error(r->symbols));
 }
 
+static int verdict_json(struct fr_report *r, char **json)
+{
+	struct fr_jsonw w = {.o = r->out};
+	int err;
+
+	r->snap = fr_replay_snap(r->replay, 0);
+	r->view = fr_replay_view(r->replay, 0);
+	err = fr_summary_new(r->snap, &r->sum) ?: analyze(r);
+	err = err ?: open_symbols(r) ?: judge(r);
+	if (err)
+		return err;
+	fr_out_init_mem(r->out);
+	fr_json_record(&w, &fr_report_kind_verdict, r, &r->verdict);
+	*json = fr_out_take_mem(r->out, NULL);
+	return *json ? r->symbols ? fr_symbols_error(r->symbols) : 0 : -ENOMEM;
+}
+
 static int report(struct fr_report *r)
 {
 	int err = gather(r);
@@ -158,20 +175,48 @@ static void close_all(struct fr_report *r)
 	free(r);
 }
 
-static int report_on(const struct fr_report_ask *ask)
+static struct fr_report *new_report(const struct fr_report_ask *ask)
 {
 	struct fr_report *r = calloc(1, sizeof(*r));
-	struct fr_out *out = calloc(1, sizeof(*out));
+
+	if (r)
+		r->out = calloc(1, sizeof(*r->out));
+	if (r && r->out) {
+		r->ask = ask;
+		return r;
+	}
+	free(r);
+	return NULL;
+}
+
+int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, char **json)
+{
+	const struct fr_report_ask ask = {
+		.path = path,
+		.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
+		.analyze = {.moment_ns = FR_REPORT_MOMENT_NS},
+		.symbols = symbols,
+	};
+	struct fr_report *r = new_report(&ask);
+	int err;
+
+	*json = NULL;
+	if (!r)
+		return -ENOMEM;
+	err = fr_replay_open(&ask.path, 1, &ask.opts, &r->replay) ?: verdict_json(r, json);
+	close_all(r);
+	return err;
+}
+
+static int report_on(const struct fr_report_ask *ask)
+{
+	struct fr_report *r = new_report(ask);
 	int err, status;
 
-	if (!r || !out) {
+	if (!r) {
 		fr_err_memory();
-		free(r);
-		free(out);
 		return FR_EXIT_FAIL;
 	}
-	r->ask = ask;
-	r->out = out;
 	err = fr_replay_open(&ask->path, 1, &ask->opts, &r->replay);
 	if (err)
 		status = err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;

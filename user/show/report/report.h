@@ -11,6 +11,8 @@
 #include "read/verdict/verdict.h"
 #include "read/waits/waits.h"
 
+#define FR_REPORT_MOMENT_NS 10000000ULL /* before the trigger: what is looked at closely, unless asked otherwise */
+
 struct fr_report_ask {
 	const char *path;
 	struct fr_replay_opts opts;
@@ -24,6 +26,12 @@ struct fr_report_ask {
 
 /* Returns the exit status; messages are printed. */
 int fr_report(const struct fr_report_ask *ask);
+
+/*
+ * The verdict alone, on a snapshot's trigger, as the members of the object that `report --json` has: malloc'ed. 0 or -errno;
+ * what is wrong with the file is printed. symbols may be NULL.
+ */
+int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, char **json);
 
 /* ---- shared by its parts ---- */
 

@@ -252,6 +252,14 @@ function many(n, what) {
 	return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 }
 
+// A moment on an axis whose marks are step apart and at most far from 0: all of its digits that differ between two marks, and no
+// others; one unit for all.
+function axisTime(ns, step, far) {
+	const [unit, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "µs"]].find(([u]) => far >= u) || [1, "ns"];
+	const digits = Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9));
+	return `${(ns / unit).toFixed(digits)} ${name}`;
+}
+
 function duration(ns) {
 	const a = Math.abs(ns);
 	if (a < 1e3)
@@ -272,6 +280,19 @@ function upper(a, v, len = a.length) {
 			hi = mid;
 		else
 			lo = mid + 1;
+	}
+	return lo;
+}
+
+// The first of these rows, ascending, that is at time t or behind it; the last, if none is.
+function lowerBy(rows, ts, t) {
+	let lo = 0, hi = Math.max(0, rows.n - 1);
+	while (lo < hi) {
+		const mid = (lo + hi) >>> 1;
+		if (ts[rows.a[mid]] < t)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
 	return lo;
 }

@@ -2,8 +2,10 @@
 // draw: the timeline and the overview on their canvases. What is smaller than a pixel is not walked: each pixel looks up what
 // it shows, so that five million events are drawn as quickly as five.
 
+const FONT = "11px system-ui, sans-serif";
 const CPU_H = 40, TASK_H = 26, LABEL_W = 150, RULER_H = 22, GAP = 3;
 const ARROW_MAX = 400; // wake arrows drawn at once
+const OPENS_NS = 5e7;  // before and behind the trigger
 
 function css(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -19,6 +21,10 @@ class Timeline {
 		// what all CPUs have, but for holes; before it there is the life tier's longer history
 		this.from = model.begin < data.span * 0.999 ? model.begin : 0;
 		this.to = data.span;
+		if (model.trigger >= 0) {
+			this.from = Math.max(0, model.trigger - OPENS_NS);
+			this.to = Math.min(data.span, Math.max(model.trigger + OPENS_NS, this.from + 50));
+		}
 		this.scroll = 0;
 		this.selected = null; // { row } or { tid, at, until }
 		this.matches = null;
@@ -28,21 +34,58 @@ class Timeline {
 				this.tracks.push({ cpu: c, h: CPU_H });
 		for (const t of model.order)
 			this.tracks.push({ task: t, h: TASK_H });
-		let y = 0;
-		for (const t of this.tracks) {
-			t.y = y;
-			y += t.h + GAP;
-		}
-		this.height = y;
+		this.all = this.tracks;
+		this.pinned = new Set();
+		this.lay();
 		this.colors();
 		this.resize();
+	}
+	// Has a task anything in the window: is it known to have been there?
+	isThere(t) {
+		const s = t.states, rows = t.rows, k = s.first(this.from);
+		return (k < s.n && s.at.a[k] < this.to) || (rows.n > 0 && this.isIn(this.data.ts[rows.a[lowerBy(rows, this.data.ts, this.from)]]));
+	}
+	isIn(t) {
+		return t >= this.from && t <= this.to;
+	}
+	isShown(track) {
+		const t = track.task;
+		return !t || t.tid === this.data.focus || this.model.involved.has(t.tid) || this.pinned.has(t.tid) ||
+			(this.selected && this.selected.tid === t.tid) || this.isThere(t);
+	}
+	// Tracks one below the other; tasks that have ended, or are not there yet, fold away.
+	lay() {
+		let y = 0;
+		this.folded = 0;
+		for (const t of this.tracks) {
+			t.shown = this.isShown(t);
+			t.y = y;
+			y += t.shown ? t.h + GAP : 0;
+			this.folded += !t.shown;
+		}
+		this.height = y + (this.folded ? TASK_H : 0);
+	}
+	// Of the tasks only those that have all words in name or number, or are pinned; these come first.
+	filter(text) {
+		const words = text.toLowerCase().split(/\s+/).filter(w => w), tasks = this.all.filter(t => t.task);
+		const pinned = tasks.filter(t => this.pinned.has(t.task.tid));
+		const others = tasks.filter(t => !this.pinned.has(t.task.tid) && words.every(w => `${this.model.name(t.task.tid)} ${t.task.pid}`.toLowerCase().includes(w)));
+		this.tracks = [...this.all.filter(t => t.cpu), ...pinned, ...others];
+		this.words = text;
+		this.lay();
+		this.scrollTo(Math.min(this.scroll, this.height));
+	}
+	pin(tid) {
+		if (!this.pinned.delete(tid))
+			this.pinned.add(tid);
+		this.filter(this.words || "");
 	}
 	colors() {
 		this.dark = document.documentElement.classList.contains("dark");
 		this.c = {};
-		for (const n of ["bg", "fg", "dim", "line", "accent", "hit", "s0", "s1", "s2", "s3", "s4", "s5", "call", "irq", "panel"])
+		for (const n of ["bg", "fg", "dim", "line", "accent", "hit", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "call", "irq", "panel"])
 			this.c[n] = css("--" + n);
-		this.state = [0, 1, 2, 3, 4, 5].map(s => this.c["s" + s]);
+		this.state = [0, 1, 2, 3, 4, 6].map(s => this.c["s" + s]);
 		this.taskColors = new Map();
 	}
 	colorOf(tid) {
@@ -70,13 +113,14 @@ class Timeline {
 	}
 	trackAt(y) {
 		y += this.scroll - RULER_H;
-		return this.tracks.find(t => y >= t.y && y < t.y + t.h);
+		return this.tracks.find(t => t.shown && y >= t.y && y < t.y + t.h);
 	}
 	view(from, to) {
 		const span = Math.min(Math.max(to - from, 50), this.data.span);
 		from = Math.min(Math.max(from, 0), this.data.span - span);
 		this.from = from;
 		this.to = from + span;
+		this.lay();
 		this.show();
 		this.onview?.();
 	}
@@ -92,6 +136,7 @@ class Timeline {
 		const span = this.to - this.from;
 		if (at < this.from || at > this.to)
 			this.view(at - span / 2, at + span / 2);
+		this.lay();
 		if (track && (track.y < this.scroll || track.y + track.h > this.scroll + this.h - RULER_H))
 			this.scrollTo(track.y - this.h / 3);
 		this.show();
@@ -134,16 +179,30 @@ class Timeline {
 			i = Math.max(i + 1, spans.first(this.from + (x - LABEL_W) / scale));
 		}
 	}
+	// As much of a text as has room, with an ellipsis for the rest.
+	cut(g, text, width) {
+		if (g.measureText(text).width <= width)
+			return text;
+		let lo = 0, hi = text.length;
+		while (lo < hi) {
+			const mid = (lo + hi + 1) >> 1;
+			if (g.measureText(text.slice(0, mid) + "…").width <= width)
+				lo = mid;
+			else
+				hi = mid - 1;
+		}
+		return text.slice(0, lo) + "…";
+	}
 	label(g, text, x0, x1, y) {
 		x0 = Math.max(x0, LABEL_W);
-		if (x1 - x0 < 40)
+		if (x1 - x0 < 40 || !text)
 			return;
 		g.save();
 		g.beginPath();
 		g.rect(x0, y - 10, x1 - x0 - 3, 14);
 		g.clip();
 		g.fillStyle = this.dark ? "#0d0f11" : "#1c2024";
-		g.fillText(text, x0 + 3, y);
+		g.fillText(this.cut(g, text, x1 - x0 - 7), x0 + 3, y);
 		g.restore();
 	}
 	drawLabels(g, spans, y, fn) {
@@ -171,6 +230,11 @@ class Timeline {
 			i = end;
 		}
 	}
+	// The ruler counts from the trigger, or else from the begin: the largest number on it.
+	far() {
+		const zero = Math.max(0, this.model.trigger);
+		return Math.max(Math.abs(this.from - zero), Math.abs(this.to - zero));
+	}
 	drawRuler(g) {
 		const span = this.to - this.from, about = span / Math.max(2, this.w / 110);
 		const power = 10 ** Math.floor(Math.log10(about));
@@ -186,7 +250,7 @@ class Timeline {
 			g.moveTo(x, 14);
 			g.lineTo(x, this.h);
 			g.stroke();
-			g.fillText((nr > 0 && this.model.trigger >= 0 ? "+" : "") + duration(nr * step), x + 3, 11);
+			g.fillText((nr > 0 && this.model.trigger >= 0 ? "+" : "") + axisTime(nr * step, step, this.far()), x + 3, 11);
 		}
 	}
 	drawTrack(g, t, y) {
@@ -201,12 +265,11 @@ class Timeline {
 			this.drawLosses(g, c.nr, y, t.h);
 			return;
 		}
-		g.save();
-		g.beginPath();
-		g.rect(0, y, LABEL_W - 6, t.h);
-		g.clip();
-		g.fillText(this.model.name(t.task.tid), 8, y + 13);
-		g.restore();
+		const tid = t.task.tid, focus = tid === this.data.focus;
+		g.fillStyle = focus ? this.c.accent : this.c.fg;
+		g.font = (focus || this.model.involved.has(tid) ? "bold " : "") + FONT;
+		g.fillText(this.cut(g, this.model.name(tid), LABEL_W - 14), 8, y + 13);
+		g.font = FONT;
 		this.drawSpans(g, t.task.states, y, 15, s => this.state[s]);
 		this.drawSpans(g, t.task.calls, y + 16, 10, () => this.c.call);
 		this.drawLabels(g, t.task.calls, y + 24, (id, i) => this.callName(t.task.calls.row.a[i]));
@@ -242,21 +305,26 @@ class Timeline {
 		g.stroke();
 		g.restore();
 	}
-	// From the waker's track to the woken one's, where both are on the screen and there are not too many.
+	// Of the selected task, from the waker's track to the woken one's; what is not drawn is said.
 	drawArrows(g) {
 		const w = this.model.wakes, from = lower(w.at.a, this.from, w.at.n), to = upper(w.at.a, this.to, w.at.n);
 		const only = this.selected && this.selected.tid;
-		if (to - from > ARROW_MAX && !only)
+		this.arrowsCut = 0;
+		if (!only)
 			return;
 		const y = tid => {
 			const t = this.trackOfTask(tid);
-			return t && t.y - this.scroll + RULER_H + 8;
+			return t && t.shown ? t.y - this.scroll + RULER_H + 8 : undefined;
 		};
 		g.strokeStyle = g.fillStyle = this.c.fg;
 		g.globalAlpha = 0.6;
-		for (let i = from, drawn = 0; i < to && drawn < ARROW_MAX; i++) {
-			if (only && w.from.a[i] !== only && w.to.a[i] !== only)
+		for (let i = from, drawn = 0; i < to; i++) {
+			if (w.from.a[i] !== only && w.to.a[i] !== only)
 				continue;
+			if (drawn === ARROW_MAX) {
+				this.arrowsCut++;
+				continue;
+			}
 			const y0 = y(w.from.a[i]), y1 = y(w.to.a[i]), x = this.x(w.at.a[i]);
 			if (y0 === undefined || y1 === undefined || y0 === y1)
 				continue;
@@ -273,6 +341,34 @@ class Timeline {
 			g.fill();
 		}
 		g.globalAlpha = 1;
+		if (this.arrowsCut)
+			g.fillText(`${many(this.arrowsCut, "wakeup")} more have no arrow: zoom in`, LABEL_W + 4, this.h - 6);
+	}
+	// Where the trigger is, if it is not on the screen.
+	drawAway(g) {
+		const t = this.model.trigger;
+		if (t < 0 || (t >= this.from && t <= this.to))
+			return;
+		const left = t < this.from, text = left ? `◀ trigger, ${duration(this.from - t)} before` : `trigger, ${duration(t - this.to)} on ▶`;
+		g.fillStyle = this.c.accent;
+		g.fillText(text, left ? LABEL_W + 4 : LABEL_W + this.w - g.measureText(text).width - 4, RULER_H + 11);
+	}
+	// The moment under the pointer.
+	drawCross(g) {
+		if (this.pointer === undefined || this.pointer < LABEL_W)
+			return;
+		const t = this.time(this.pointer), zero = Math.max(0, this.model.trigger), step = (this.to - this.from) / this.w;
+		const text = (t > zero && this.model.trigger >= 0 ? "+" : "") + axisTime(t - zero, step, this.far()), w = g.measureText(text).width + 8;
+		const x = Math.min(this.pointer, LABEL_W + this.w - w);
+		g.strokeStyle = this.c.dim;
+		g.beginPath();
+		g.moveTo(Math.round(this.pointer) + 0.5, RULER_H);
+		g.lineTo(Math.round(this.pointer) + 0.5, this.h);
+		g.stroke();
+		g.fillStyle = this.c.fg;
+		g.fillRect(x, 0, w, 14);
+		g.fillStyle = this.c.bg;
+		g.fillText(text, x + 4, 11);
 	}
 	vertical(g, t, color, text) {
 		if (t < this.from || t > this.to)
@@ -283,8 +379,10 @@ class Timeline {
 		g.moveTo(x, 0);
 		g.lineTo(x, this.h);
 		g.stroke();
-		if (text)
-			g.fillText(text, x + 3, RULER_H - 1);
+		if (text) {
+			const w = g.measureText(text).width;
+			g.fillText(text, x + 3 + w > LABEL_W + this.w ? x - 3 - w : x + 3, RULER_H - 1);
+		}
 	}
 	drawMatches(g) {
 		if (!this.matches)
@@ -300,7 +398,7 @@ class Timeline {
 	}
 	draw() {
 		const g = this.canvas.getContext("2d");
-		g.font = "11px system-ui, sans-serif";
+		g.font = FONT;
 		g.fillStyle = this.c.bg;
 		g.fillRect(0, 0, this.canvas.clientWidth, this.h);
 		this.drawRuler(g);
@@ -311,7 +409,7 @@ class Timeline {
 		const span = this.selected && this.selected.until !== undefined;
 		for (const t of this.tracks) {
 			const y = t.y - this.scroll + RULER_H;
-			if (y > this.h || y + t.h < RULER_H)
+			if (!t.shown || y > this.h || y + t.h < RULER_H)
 				continue;
 			this.drawTrack(g, t, y);
 			if (span && this.selected.track === t) {
@@ -321,6 +419,10 @@ class Timeline {
 				g.lineWidth = 1;
 			}
 		}
+		if (this.folded) {
+			g.fillStyle = this.c.dim;
+			g.fillText(`${many(this.folded, "task")} without anything in this window`, 8, this.height - this.scroll + RULER_H - 10);
+		}
 		this.drawArrows(g);
 		g.restore();
 		this.drawMatches(g);
@@ -329,12 +431,16 @@ class Timeline {
 			this.vertical(g, this.model.trigger, this.c.accent, this.data.facts.trigger_reason || "trigger");
 		if (this.selected && this.selected.row !== undefined)
 			this.vertical(g, this.data.ts[this.selected.row], this.c.fg);
-		if (this.mark) {
+		for (const mark of [this.mark, this.range]) {
+			if (!mark)
+				continue;
 			g.fillStyle = this.c.hit;
 			g.globalAlpha = 0.2;
-			g.fillRect(this.x(Math.min(...this.mark)), 0, Math.abs(this.x(this.mark[1]) - this.x(this.mark[0])), this.h);
+			g.fillRect(this.x(Math.min(...mark)), 0, Math.abs(this.x(mark[1]) - this.x(mark[0])), this.h);
 			g.globalAlpha = 1;
 		}
+		this.drawAway(g);
+		this.drawCross(g);
 		this.drawOverview();
 		this.drawn = (this.drawn || 0) + 1;
 	}

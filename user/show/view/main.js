@@ -80,7 +80,8 @@ class App {
 		this.timeline = new Timeline(document.getElementById("timeline"), document.getElementById("overview"), data, this.model);
 		this.panel = new Panel(this.timeline, data, this.model);
 		this.search = new Search(data, this.model);
-		this.timeline.onview = () => this.panel.moved();
+		this.timeline.onview = () => this.moved();
+		this.panel.onopen = () => this.moved();
 		this.panel.onrow = i => this.selectRow(i);
 		this.panel.ontask = tid => this.selectTask(tid);
 		this.mouse();
@@ -90,6 +91,43 @@ class App {
 		new ResizeObserver(() => this.timeline.resize()).observe(document.getElementById("left"));
 		this.headline();
 		this.panel.open("detail");
+		this.goTo(location.hash);
+		addEventListener("hashchange", () => location.hash !== this.hash && this.goTo(location.hash));
+	}
+	// What is looked at, as a part of the page's address that can be sent: ns of the recording clock, task or event, panel.
+	place() {
+		const tl = this.timeline, sel = tl.selected, on = t => (BigInt(this.data.origin) + BigInt(Math.round(t))).toString();
+		const parts = [`t=${on(tl.from)}-${on(tl.to)}`];
+		if (sel && sel.row >= 0 && sel.until === undefined)
+			parts.push(`event=${sel.row}`);
+		else if (sel && sel.tid)
+			parts.push(`task=${sel.tid}`);
+		parts.push(`panel=${this.panel.tab}`);
+		return "#" + parts.join("&");
+	}
+	// Kept up with, at leisure. A page that may not is none the worse.
+	moved() {
+		this.panel.moved();
+		clearTimeout(this.later);
+		this.later = setTimeout(() => {
+			this.hash = this.place();
+			try {
+				history.replaceState(null, "", this.hash);
+			} catch (e) {
+				this.hash = location.hash;
+			}
+		}, 300);
+	}
+	goTo(hash) {
+		const of = Object.fromEntries(hash.slice(1).split("&").map(p => p.split("="))), t = /^(\d{1,20})-(\d{1,20})$/.exec(of.t || "");
+		if (/^\d+$/.test(of.event || "") && +of.event < this.data.n)
+			this.selectRow(+of.event);
+		else if (/^\d+$/.test(of.task || "") && this.timeline.trackOfTask(+of.task))
+			this.selectTask(+of.task);
+		if (t)
+			this.timeline.view(...[t[1], t[2]].map(v => Number(BigInt(v) - BigInt(this.data.origin))));
+		if (["detail", "events", "tasks", "hist", "flame", "health"].includes(of.panel))
+			this.panel.open(of.panel);
 	}
 	headline() {
 		const f = this.data.facts;
@@ -101,10 +139,12 @@ class App {
 	}
 	select(sel) {
 		this.timeline.selected = sel;
+		this.timeline.lay();
 		this.timeline.show();
 		if (this.panel.tab !== "events" && sel)
 			this.panel.tab === "flame" || this.panel.open("detail");
 		this.panel.fill();
+		this.moved();
 	}
 	selectRow(i) {
 		const d = this.data, track = this.timeline.trackOfTask(d.tid[i]) || this.timeline.trackOfCpu(d.cpu[i]);
@@ -151,9 +191,9 @@ class App {
 		this.timeline.view(0, this.data.span);
 	}
 	toTrigger() {
-		const t = this.model.trigger, span = Math.min(this.timeline.to - this.timeline.from, this.data.span / 20);
+		const t = this.model.trigger;
 		if (t >= 0)
-			this.timeline.view(t - span * 0.8, t + span * 0.2);
+			this.timeline.view(t - OPENS_NS, t + OPENS_NS);
 	}
 	toSelection() {
 		const s = this.timeline.selected;
@@ -170,26 +210,31 @@ class App {
 	mouse() {
 		const tl = this.timeline, c = tl.canvas, tip = document.getElementById("tip");
 		let drag = null;
+		this.leave = () => { tip.hidden = true; };
 		c.addEventListener("wheel", e => {
 			e.preventDefault();
+			this.leave();
 			if (e.shiftKey)
 				tl.scrollTo(tl.scroll + (e.deltaY || e.deltaX));
 			else
 				tl.zoom(Math.exp(e.deltaY * 0.0016), e.offsetX);
 		}, { passive: false });
 		c.addEventListener("pointerdown", e => {
-			drag = { x: e.offsetX, y: e.offsetY, from: tl.from, to: tl.to, scroll: tl.scroll, mark: e.shiftKey, moved: false };
+			this.leave();
+			drag = { x: e.offsetX, y: e.offsetY, from: tl.from, to: tl.to, scroll: tl.scroll, mark: e.shiftKey || e.ctrlKey, measures: e.ctrlKey, moved: false };
 			c.setPointerCapture(e.pointerId);
 			c.focus();
 		});
 		c.addEventListener("pointermove", e => {
+			tl.pointer = e.offsetX;
+			tl.show();
 			if (!drag) {
 				const hit = tl.hit(e.offsetX, e.offsetY);
 				tip.hidden = !hit || !hit.text;
 				if (!tip.hidden) {
 					tip.textContent = hit.text;
 					tip.style.left = `${Math.min(e.offsetX + 14, c.clientWidth - 260)}px`;
-					tip.style.top = `${e.offsetY + 16}px`;
+					tip.style.top = `${Math.min(e.offsetY + 16, c.clientHeight - 30)}px`;
 				}
 				return;
 			}
@@ -204,14 +249,20 @@ class App {
 			}
 		});
 		c.addEventListener("pointerup", e => {
-			if (drag && drag.mark && drag.moved)
+			if (drag && drag.measures && drag.moved)
+				this.measure(tl.mark);
+			else if (drag && drag.mark && drag.moved)
 				tl.view(Math.min(...tl.mark), Math.max(...tl.mark));
 			else if (drag && !drag.moved)
 				this.select(tl.hit(e.offsetX, e.offsetY));
 			tl.mark = drag = null;
 			tl.show();
 		});
-		c.addEventListener("pointerleave", () => { tip.hidden = true; });
+		c.addEventListener("pointerleave", () => {
+			this.leave();
+			tl.pointer = undefined;
+			tl.show();
+		});
 		const o = tl.overview, to = e => {
 			const t = e.offsetX / o.clientWidth * this.data.span, half = (tl.to - tl.from) / 2;
 			tl.view(t - half, t + half);
@@ -230,6 +281,9 @@ class App {
 		on("trigger", () => this.toTrigger());
 		on("theme", () => this.theme());
 		on("keys", () => document.getElementById("help").showModal());
+		const tracks = document.getElementById("tracks");
+		tracks.addEventListener("input", () => this.timeline.filter(tracks.value));
+		tracks.addEventListener("keydown", e => ["Enter", "Escape"].includes(e.key) && this.timeline.canvas.focus());
 		const s = document.getElementById("search");
 		s.addEventListener("change", () => this.find(s.value));
 		s.addEventListener("keydown", e => {
@@ -237,18 +291,30 @@ class App {
 				this.match(e.shiftKey ? -1 : 1);
 				e.preventDefault();
 			}
-			if (e.key === "Enter")
+			if (e.key === "Enter") {
 				this.searched = s.value;
+				setTimeout(() => this.timeline.canvas.focus()); // when it has been looked for: n and N are keys again
+			}
 			if (e.key === "Escape") {
 				e.preventDefault(); // which would empty it
 				this.timeline.canvas.focus();
 			}
 		});
 	}
+	// A range, with what it has; it stays until Escape.
+	measure(mark) {
+		this.timeline.range = mark;
+		this.panel.open("detail");
+	}
+	escape() {
+		this.timeline.range = null;
+		this.select(null);
+	}
 	key(e) {
 		const tl = this.timeline, middle = LABEL_W + tl.w / 2;
-		if (e.target.id === "search" || e.ctrlKey || e.metaKey || e.altKey)
+		if (e.target.matches("input, dialog, dialog *") || document.getElementById("help").open || e.ctrlKey || e.metaKey || e.altKey)
 			return;
+		this.leave();
 		const keys = {
 			"w": () => tl.zoom(0.7, middle), "+": () => tl.zoom(0.7, middle), "=": () => tl.zoom(0.7, middle),
 			"s": () => tl.zoom(1 / 0.7, middle), "-": () => tl.zoom(1 / 0.7, middle),
@@ -257,7 +323,8 @@ class App {
 			"[": () => this.step(-1, true), "]": () => this.step(1, true), ",": () => this.step(-1, false), ".": () => this.step(1, false),
 			"/": () => document.getElementById("search").select(), "n": () => this.match(1), "N": () => this.match(-1),
 			"t": () => this.toTrigger(), "f": () => this.fit(), "z": () => this.toSelection(), "l": () => this.theme(),
-			"?": () => document.getElementById("help").showModal(), "Escape": () => this.select(null),
+			"?": () => document.getElementById("help").showModal(), "Escape": () => this.escape(),
+			"p": () => tl.selected && tl.selected.tid && tl.pin(tl.selected.tid), "x": () => this.panel.wide(),
 		};
 		["detail", "events", "tasks", "hist", "flame", "health"].forEach((tab, i) => { keys[i + 1] = () => this.panel.open(tab); });
 		if (keys[e.key]) {

@@ -4,7 +4,7 @@
 const STATE = { UNKNOWN: 0, RUNS: 1, WAITS: 2, SLEEPS: 3, BLOCKED: 4, OTHER: 5 };
 const WAITS = 0xff; // states in which a task is not runnable: FR_PREV_STATE_WAITS
 const WAKER = { UNKNOWN: 0, TASK: 1 }; // enum fr_waker
-const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped"];
+const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped or idle"];
 
 // An array of numbers that grows.
 class Nums {
@@ -245,10 +245,17 @@ class Model {
 		for (const s of open.reverse())
 			put(s, s[1]);
 	}
+	// The tasks that a text of the verdict names: NAME/TID.
+	named(text) {
+		return [...text.matchAll(/\/(\d+)\b/g)].map(m => +m[1]).filter(tid => this.tasks.has(tid));
+	}
+	// The trigger's task first, then whom the verdict names, from the trigger backwards, then those that ran longest.
 	orderTasks() {
-		const who = this.data.focus;
+		const who = this.data.focus, v = this.data.verdict;
+		this.involved = new Set(v ? [...v.chain, ...(v.cause ? [v.cause] : []), v.headline].flatMap(line => this.named(line.text)) : []);
+		const rank = new Map([...this.involved].map((tid, i) => [tid, i])), rankOf = t => rank.get(t.tid) ?? rank.size;
 		this.order = [...this.tasks.values()].filter(t => t.tid && (t.rows.n || t.states.n))
-			.sort((a, b) => (b.tid === who) - (a.tid === who) || b.ran - a.ran || b.rows.n - a.rows.n || a.tid - b.tid);
+			.sort((a, b) => (b.tid === who) - (a.tid === who) || rankOf(a) - rankOf(b) || b.ran - a.ran || b.rows.n - a.rows.n || a.tid - b.tid);
 	}
 	name(tid) {
 		const t = this.tasks.get(tid);

@@ -47,14 +47,21 @@ class Panel {
 		for (const b of document.querySelectorAll("#tabs button"))
 			b.onclick = () => this.open(b.dataset.tab);
 		this.list = document.getElementById("events");
+		this.verdict();
 		this.list.onscroll = () => this.tab === "events" && this.drawRows();
 	}
 	open(tab) {
 		this.tab = tab;
+		this.onopen?.();
 		for (const b of document.querySelectorAll("#tabs button")) {
 			b.classList.toggle("on", b.dataset.tab === tab);
 			document.getElementById(b.dataset.tab).hidden = b.dataset.tab !== tab;
 		}
+		this.fill();
+	}
+	// The whole width, or beside the timeline.
+	wide() {
+		document.querySelector("main").classList.toggle("wide");
 		this.fill();
 	}
 	fill() {
@@ -83,8 +90,55 @@ class Panel {
 		return text;
 	}
 
+	// A sentence of the verdict: tasks that it names can be gone to, and what it follows from stands behind it.
+	sentence(line) {
+		const parts = [];
+		let at = 0;
+		for (const m of line.text.matchAll(/[^\s\/]+\/(\d+)\b/g)) {
+			if (!this.model.tasks.has(+m[1]))
+				continue;
+			parts.push(line.text.slice(at, m.index), el("a", { tabindex: 0, role: "button", onclick: () => this.ontask(+m[1]),
+									  onkeydown: e => e.key === "Enter" && this.ontask(+m[1]) }, m[0]));
+			at = m.index + m[0].length;
+		}
+		return [...parts, line.text.slice(at), line.from ? el("span", { class: "from" }, ` [${line.from}]`) : null];
+	}
+	// What report says, beside whatever is looked at.
+	verdict() {
+		const v = this.data.verdict, s = document.getElementById("verdict");
+		if (!v)
+			return;
+		s.hidden = false;
+		s.append(el("p", {}, ...this.sentence(v.headline)));
+		s.append(v.cause ? el("p", { class: "cause" }, ...this.sentence(v.cause)) : el("p", { class: "dim" }, "likely cause: none that is sure"));
+		if (v.chain.length)
+			s.append(el("ol", {}, ...v.chain.map(line => el("li", {}, ...this.sentence(line)))));
+		if (v.ruled_out.length)
+			s.append(el("p", { class: "dim" }, "ruled out: ", ...v.ruled_out.flatMap((line, i) => [i ? "; " : "", ...this.sentence(line)])));
+	}
+
 	detail() {
-		const s = this.section(), sel = this.timeline.selected, d = this.data;
+		const s = this.section(), range = this.timeline.range;
+		if (range)
+			this.ofRange(s, Math.min(...range), Math.max(...range));
+		this.ofSelection(s);
+	}
+	// What was measured.
+	ofRange(s, from, to) {
+		const d = this.data, a = lower(d.ts, from), b = upper(d.ts, to), cnt = new Map(), w = this.model.waits;
+		for (let i = a; i < b; i++)
+			cnt.set(d.ev[i], (cnt.get(d.ev[i]) || 0) + 1);
+		const queued = w.ns.a.slice(lower(w.at.a, from, w.at.n), upper(w.at.a, to, w.at.n)).sort();
+		s.append(el("h2", { id: "range" }, `${duration(to - from)} marked`), el("p", { class: "dim" }, `from ${this.when(from)}`));
+		const rows = [["events", num((b - a).toLocaleString("en"))], ["a second", num(Math.round((b - a) * 1e9 / Math.max(1, to - from)).toLocaleString("en"))]];
+		if (queued.length)
+			rows.push(["runnable until running, p50", num(duration(percentile(queued, 0.5)))], ["longest", num(duration(queued.at(-1)))]);
+		s.append(rowsTable(["", ""], rows));
+		s.append(rowsTable(["event", "count"], [...cnt].sort((x, y) => y[1] - x[1]).slice(0, 8).map(([ev, n]) => [d.schemaOf[ev].name, num(n.toLocaleString("en"))])));
+		s.append(this.ranTable(from, to, 8));
+	}
+	ofSelection(s) {
+		const sel = this.timeline.selected, d = this.data;
 		if (!sel)
 			return this.about(s);
 		if (sel.until !== undefined) {
@@ -130,10 +184,47 @@ class Panel {
 		s.append(rowsTable(["state", "time"], sum.map((ns, k) => [STATE_NAME[k], num(duration(ns))]).filter((r, k) => sum[k])));
 		s.append(el("p", {}, el("button", { onclick: () => this.open("events") }, `its ${many(t.rows.n, "event")}`)));
 	}
+	// Of the trigger's task: its wait, its stack, its last events.
+	ofFocus(s) {
+		const d = this.data, t = this.model.tasks.get(d.focus), at = this.model.trigger;
+		if (!t || at < 0)
+			return;
+		const end = upper(d.ts, at), n = lower(t.rows.a, end, t.rows.n), wait = this.model.longWait(d.focus, at);
+		if (wait)
+			this.ofWait(s, wait);
+		for (let k = n - 1; k >= Math.max(0, n - 200); k--) {
+			const frames = d.stack(d.get(t.rows.a[k], "ustack_id"));
+			if (!frames)
+				continue;
+			s.append(el("h3", {}, `user stack, ${this.when(d.ts[t.rows.a[k]]).split(", ")[1]}`), el("pre", {}, frames.join("\n")));
+			break;
+		}
+		const rows = [...t.rows.a.subarray(Math.max(0, n - 10), n)];
+		if (rows.length)
+			s.append(el("h3", {}, `its last ${rows.length === 1 ? "event" : many(rows.length, "event")}`),
+				 rowsTable(["before", "event", ""], rows.map(i => [num(duration(at - d.ts[i])), d.schemaOf[d.ev[i]].name, d.words(i).map(([name, w]) => `${name}=${w}`).join(" ")]),
+					   i => this.onrow(rows[i])));
+	}
+	// The trigger in words.
+	triggerRows() {
+		const d = this.data, f = d.facts, rows = [], put = (name, v) => v && rows.push([name, v]);
+		const signal = f.trigger_sig && d.names.find(([style, , v]) => /sig/i.test(style) && String(v) === f.trigger_sig);
+		put("when", d.wall_us && d.trigger !== undefined && new Date((d.wall_us + d.trigger / 1e3) / 1e3).toISOString());
+		put("rule", f.trigger_rule);
+		put("task", f.trigger_comm && `${f.trigger_comm} ${f.trigger_tid || f.trigger_pid || ""}${f.trigger_pid ? `, process ${f.trigger_pid}` : ""}`);
+		put("program", f.trigger_exe);
+		put("signal", f.trigger_sig && +f.trigger_sig > 0 && (signal ? signal[3] : f.trigger_sig));
+		put("took", f.trigger_value_ns && duration(+f.trigger_value_ns));
+		put("host", f.host && `${f.host}, Linux ${f.kernel} ${f.arch}`);
+		put("session", f.session && `${f.session}, profile ${f.profile}, flightrec ${f.version}`);
+		return rows;
+	}
 	about(s) {
 		const f = this.data.facts;
 		s.append(el("h2", {}, f.trigger_reason ? `trigger: ${f.trigger_reason}` : "no trigger"));
-		s.append(rowsTable(["", ""], Object.entries(f)));
+		s.append(rowsTable(["", ""], this.triggerRows()));
+		this.ofFocus(s);
+		s.append(el("details", {}, el("summary", {}, "all facts"), rowsTable(["", ""], Object.entries(f))));
 		s.append(el("p", { class: "dim" }, `${many(this.data.n, "event")} in ${duration(this.data.span)}. Click into the timeline, or press ? for keys.`));
 	}
 
@@ -176,6 +267,10 @@ class Panel {
 	// ---- of the window ----
 	tasks() {
 		const s = this.section(), { from, to } = this.timeline;
+		s.append(el("h2", {}, `tasks in ${duration(to - from)}`), this.ranTable(from, to, 200));
+	}
+	// Who ran and who was runnable in a range, the longest first.
+	ranTable(from, to, most) {
 		const of = [];
 		for (const t of this.model.order) {
 			let ran = 0, waited = 0;
@@ -188,10 +283,9 @@ class Panel {
 				of.push({ t, ran, waited });
 		}
 		of.sort((a, b) => b.ran - a.ran);
-		s.append(el("h2", {}, `tasks in ${duration(to - from)}`));
-		s.append(rowsTable(["task", "ran", "% of a CPU", "runnable"],
-				   of.slice(0, 200).map(o => [this.model.name(o.t.tid), num(duration(o.ran)), num((o.ran / (to - from) * 100).toFixed(1)), num(duration(o.waited))]),
-				   i => this.ontask(of[i].t.tid)));
+		return rowsTable(["task", "ran", "% of a CPU", "runnable"],
+				   of.slice(0, most).map(o => [this.model.name(o.t.tid), num(duration(o.ran)), num((o.ran / (to - from) * 100).toFixed(1)), num(duration(o.waited))]),
+				   i => this.ontask(of[i].t.tid));
 	}
 	histogram(s, title, ns, from, to) {
 		s.append(el("h3", {}, title));
@@ -224,34 +318,73 @@ class Panel {
 		if (sorted.length)
 			s.append(rowsTable(["call", "count", "errors", "mean", "max"], sorted.slice(0, 60).map(o => [d.call(o.id, o.abi), num(o.cnt), num(o.bad), num(duration(o.ns / o.cnt)), num(duration(o.max))])));
 	}
-	// Frames as a tree: { name, cnt, kids }
+	// Frames of what there is to be counted: samples, or long waits by their time. Each is [name, kernel's], outermost first.
+	frames(i) {
+		const d = this.data, user = d.stack(d.get(i, "ustack_id")) || [], kernel = d.stack(d.get(i, "kstack_id")) || [];
+		const of = (stack, isKernel) => [...stack].reverse().map(f => [f.replace(/\+0x[0-9a-f]+(?= |$)/, ""), isKernel]); // functions, wherever in them
+		return [...of(user, false), ...of(kernel, true)];
+	}
+	// fn(row, weight) of each in the window, of one task or all: samples count, waits have ns.
+	eachCounted(from, to, tid, fn) {
+		const m = this.model, d = this.data;
+		if (!this.flameOf.waits) {
+			for (let k = lower(m.samples.at.a, from, m.samples.at.n); k < m.samples.at.n && m.samples.at.a[k] <= to; k++) {
+				const i = m.samples.row.a[k];
+				if (!tid || d.tid[i] === tid)
+					fn(i, 1);
+			}
+			return;
+		}
+		for (const [of, waits] of m.longWaits)
+			for (const w of waits)
+				if ((!tid || of === tid) && w.slept && w.until > from && w.at < to)
+					fn(w.row, Math.min(w.until, to) - Math.max(w.at, from));
+	}
+	// As a tree: { name, kernel, cnt, kids }. Upside down: callers hang below what they called.
 	tree(from, to, tid) {
-		const m = this.model.samples, root = { name: "all", cnt: 0, kids: new Map() }, d = this.data;
-		for (let k = lower(m.at.a, from, m.at.n); k < m.at.n && m.at.a[k] <= to; k++) {
-			const i = m.row.a[k];
-			if (tid && d.tid[i] !== tid)
-				continue;
-			const user = d.stack(d.get(i, "ustack_id")) || [], kernel = d.stack(d.get(i, "kstack_id")) || [];
+		const root = { name: "all", cnt: 0, n: 0, kids: new Map() };
+		this.eachCounted(from, to, tid, (i, weight) => {
+			const frames = this.frames(i), of = [this.data.commOf(i), null];
 			let at = root;
-			root.cnt++;
-			// functions, wherever in them
-			const frames = [...[...user].reverse(), ...[...kernel].reverse()].map(f => f.replace(/\+0x[0-9a-f]+(?= |$)/, ""));
-			for (const name of [d.commOf(i), ...frames]) {
+			root.cnt += weight;
+			root.n++;
+			for (const [name, kernel] of this.flameOf.inverted ? [...frames.reverse(), of] : [of, ...frames]) {
 				let kid = at.kids.get(name);
 				if (!kid)
-					at.kids.set(name, kid = { name, cnt: 0, kids: new Map() });
-				kid.cnt++;
+					at.kids.set(name, kid = { name, kernel, cnt: 0, kids: new Map() });
+				kid.cnt += weight;
 				at = kid;
 			}
-		}
+		});
 		return root;
 	}
 	flame() {
 		const s = this.section(), { from, to, selected } = this.timeline, tid = selected && selected.tid;
-		const all = this.tree(from, to, tid);
-		s.append(el("h2", {}, `${many(all.cnt, "sample")} in ${duration(to - from)}${tid ? ` of ${this.model.name(tid)}` : ""}`));
+		this.flameOf ||= { waits: false, inverted: false, find: "" };
+		const all = this.tree(from, to, tid), waits = this.flameOf.waits;
+		s.append(el("h2", {}, `${waits ? `${duration(all.cnt)} in ${many(all.n, "long wait")}` : many(all.cnt, "sample")} in ${duration(to - from)}${tid ? ` of ${this.model.name(tid)}` : ""}`));
+		const toggle = (name, word, title) => el("button", { class: this.flameOf[name] ? "on" : "", "aria-pressed": String(this.flameOf[name]), title, onclick: () => {
+			this.flameOf[name] = !this.flameOf[name];
+			this.fill();
+		} }, word);
+		const find = el("input", { type: "search", id: "flame-find", placeholder: "function", "aria-label": "functions with this in their names", value: this.flameOf.find, oninput: () => {
+			this.flameOf.find = find.value;
+			this.markFlame(s, all);
+		} });
+		s.append(el("p", { class: "tools" }, toggle("waits", "off the CPU", "long waits by time instead of samples"), " ", toggle("inverted", "inverted", "what ran at the root, its callers above"),
+			    " ", el("button", { onclick: () => this.wide(), title: "the whole width (x)" }, "wide"), " ", find, " ", el("span", { id: "flame-found", "aria-live": "polite" })));
+		s.append(el("p", { class: "dim" }, el("i", { class: "key user" }), "user ", el("i", { class: "key kernel" }), "kernel"));
 		if (all.cnt)
 			this.drawFlame(s, all, all);
+		this.markFlame(s, all);
+	}
+	// Those with the word in their names are marked; how much of all is in or below them, each counted once.
+	markFlame(s, all) {
+		const word = this.flameOf.find.toLowerCase(), has = n => n.name.toLowerCase().includes(word);
+		const sum = n => has(n) ? n.cnt : [...n.kids.values()].reduce((a, kid) => a + sum(kid), 0);
+		for (const r of s.querySelectorAll("rect"))
+			r.classList.toggle("hit", !!word && r.dataset.name.toLowerCase().includes(word));
+		s.querySelector("#flame-found").textContent = word && all.cnt ? `${(sum(all) / all.cnt * 100).toFixed(1)} %` : "";
 	}
 	// The part below root, and whose it is of; a click makes another the root, one on the root goes back.
 	drawFlame(s, all, root) {
@@ -268,16 +401,19 @@ class Panel {
 		const put = (n, x, w, y) => {
 			if (w < 1)
 				return;
-			const hue = 20 + [...n.name].reduce((a, c) => (a * 31 + c.charCodeAt(0)) >>> 0, 7) % 35;
-			const r = make("rect", { x, y, width: w, height: H, fill: `hsl(${hue} 80% 62%)` });
-			r.append(make("title", {}, `${n.name}  ${n.cnt}  ${(n.cnt / all.cnt * 100).toFixed(1)} %`));
+			const shade = [...n.name].reduce((a, c) => (a * 31 + c.charCodeAt(0)) >>> 0, 7) % 25;
+			const hue = n.kernel === null || n.kernel === undefined ? "210 8%" : n.kernel ? `${200 + shade} 60%` : `${25 + shade} 80%`;
+			const r = make("rect", { x, y, width: w, height: H, fill: `hsl(${hue} 68%)`, "data-name": n.name });
+			const amount = this.flameOf.waits ? duration(n.cnt) : String(n.cnt);
+			r.append(make("title", {}, `${n.name}  ${amount}  ${(n.cnt / all.cnt * 100).toFixed(1)} %`));
 			r.onclick = () => {
 				svg.remove();
 				this.drawFlame(s, all, n === root ? all : n);
+				this.markFlame(s, all);
 			};
 			svg.append(r);
 			if (w > 40)
-				svg.append(make("text", { x: x + 3, y: y + 12 }, n.name.slice(0, w / 6.8)));
+				svg.append(make("text", { x: x + 3, y: y + 12 }, n.name.length > w / 6.8 ? n.name.slice(0, w / 6.8 - 1) + "…" : n.name));
 			let at = x;
 			for (const kid of [...n.kids.values()].sort((a, b) => a.name < b.name ? -1 : 1)) {
 				put(kid, at, w * kid.cnt / n.cnt, y + H);
