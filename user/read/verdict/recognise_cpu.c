@@ -369,6 +369,14 @@ static u64 ran_of_storm(const struct fr_clues *c, u64 born_ns, u64 name, u64 fro
 	return ns;
 }
 
+/* Did one task have most of the CPU for which it waited? Then it was not the number of them. */
+static bool is_one_task(struct fr_case *k, u64 from_ns, u64 to_ns)
+{
+	struct fr_clue_use most;
+
+	return fr_case_top_user(k, k->wait->cpu, from_ns, to_ns, &most) && most.ns >= (to_ns - from_ns) / 2;
+}
+
 /* Short processes of one program had most of all CPUs' time. */
 bool fr_recognise_fork_storm(struct fr_case *k)
 {
@@ -385,7 +393,7 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 		return false;
 	ran_ns = ran_of_storm(k->c, since_ns, top.key, from_ns, to_ns);
 	cpu_ns = (to_ns - from_ns) * k->c->cpu_cnt;
-	if (ran_ns < cpu_ns / 2)
+	if (ran_ns < cpu_ns / 2 || is_one_task(k, from_ns, to_ns))
 		return false;
 	fr_case_cause(k, from_queue(k, ", sched_process_fork"),
 		      "%s started %s processes in the %s before, of %s in all: it and what was born then had the CPUs for %s "
