@@ -4,6 +4,7 @@
 # shellcheck shell=bash
 
 tmp=$(mktemp -d) || exit
+export FLIGHTREC_PAGER=cat # on a terminal, nobody is there to leave a pager
 trap 'rm -rf "$tmp"' EXIT
 passed=0 failed=0 skipped=0
 

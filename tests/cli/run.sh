@@ -372,6 +372,63 @@ two_filters() {
 	status 0 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' &&
 		status 2 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' -f 'pid == 2' && says "-f is given twice"
 }
+# ---- pager and colours ----
+
+# paged PAGER COMMAND...: on a terminal of 120 columns, through this pager; what it shows is in $tmp/shown, without carriage returns
+paged() {
+	local pager=$1
+	shift
+	TERM=xterm FLIGHTREC_PAGER=$pager script -qec "stty cols 120; $flightrec $*; echo \"status \$?\"" /dev/null < /dev/null | tr -d '\r' > "$tmp/shown"
+}
+plain() { sed 's/\x1b\[[0-9]*m//g' "$1"; }
+# All that a command says on a terminal goes through the pager, as wide and as colourful as without it; its status is its own.
+pages() {
+	local command damaged=$tmp/end.flight
+	head -c -100 "$snap" > "$damaged"
+	command -v script > /dev/null || { echo "script is not installed"; return 77; }
+	for command in "replay $snap" "report $snap" "stat --by event $snap" "diff --window-a ..50% --window-b 50%.. $snap" "info $snap" "list -o $tmp" events \
+		"symbols $snap" "report $damaged"; do
+		paged cat "$command" && cp "$tmp/shown" "$tmp/direct" && paged 'sed s/^/:/' "$command" || return
+		# standard error is a terminal, too: there the order is that of the command
+		diff <(sed 's/^://' "$tmp/shown") "$tmp/direct" || { echo "$command"; return 1; }
+		grep -q '^:' "$tmp/shown" && ! grep -qv '^:\|^status' "$tmp/shown" || { cat "$tmp/shown"; return 1; }
+	done
+	paged 'sed s/^/:/' "report $snap" && grep -q $'\e' "$tmp/shown" && grep -q '^status 0' "$tmp/shown" && paged 'sed s/^/:/' "report $damaged" && grep -q '^status 3' "$tmp/shown" || return
+	# nothing of this where nobody looks, or wants it
+	for command in "tail -n none" "status -n none" "replay --speed max $snap" "replay --step --speed 1x $snap"; do
+		paged 'sed s/^/:/' "$command" && { ! grep '^:' "$tmp/shown" || [[ $command == *max* ]]; } || return
+	done
+	paged 'sed s/^/:/' "replay --no-pager $snap" && ! grep '^:' "$tmp/shown" || return
+	FLIGHTREC_PAGER='sed s/^/:/' "$flightrec" replay "$snap" 2> "$tmp/err" | grep '^:' && return 1
+	paged '' "replay $snap" && [[ $(plain "$tmp/shown" | grep -c sys_exit) == 1 ]] || return
+	TERM=xterm script -qec "unset FLIGHTREC_PAGER; PAGER='sed s/^/:/' $flightrec replay $snap" /dev/null < /dev/null | grep -q '^:' &&
+		paged 'echo "$LESS"; cat > /dev/null' "replay $snap" && grep -qx FRX "$tmp/shown"
+}
+# A pager that is not there, or fails, loses nothing; one that is left is the reader's will, and no error.
+pager_breaks() {
+	local pager lines big=$tmp/hostile.flight
+	command -v script > /dev/null || { echo "script is not installed"; return 77; }
+	make -s build/tests/report/make_load && build/tests/report/make_load "$big" && lines=$("$flightrec" replay "$big" 2> "$tmp/err" | wc -l) && ((lines > 3000)) || return
+	for pager in /nonexistent/pager 'false' 'exit 3;' 'nonsense-pager -x' 'kill -9 $$;'; do
+		paged "$pager" "replay $big" && [[ $(grep -c ' \[00[0-9]\] ' "$tmp/shown") == "$lines" ]] && grep -q '^status 0' "$tmp/shown" || { echo "$pager: $(wc -l < "$tmp/shown") of $lines"; return 1; }
+	done
+	paged /nonexistent/pager "replay $big" && grep -q 'cannot run the pager.*No such file or directory: set PAGER, or give --no-pager' "$tmp/shown" &&
+		paged 'head -n 3' "replay $big" && [[ $(wc -l < "$tmp/shown") == 4 ]] && grep -q '^status 0' "$tmp/shown"
+}
+# One rule: --color, else NO_COLOR, else whether it is a terminal.
+color_rule() {
+	local command
+	for command in "replay" "report" "info" "stat --by event"; do
+		# shellcheck disable=SC2086
+		"$flightrec" $command --color=always "$snap" 2> "$tmp/err" | grep -q $'\e\\[' && NO_COLOR=1 "$flightrec" $command --color "$snap" 2> "$tmp/err" | grep -q $'\e\\[' &&
+			! "$flightrec" $command --color=auto "$snap" 2> "$tmp/err" | grep $'\e' || { echo "$command"; return 1; }
+	done
+	status 2 "$flightrec" replay --color=red "$snap" && says "give auto, always or never" || return
+	command -v script > /dev/null || { echo "script is not installed"; return 77; }
+	paged cat "replay --color=never $snap" && ! grep -q $'\e' "$tmp/shown" && paged cat "replay $snap" && grep -q $'\e' "$tmp/shown" &&
+		TERM=xterm NO_COLOR=1 script -qec "$flightrec replay $snap" /dev/null < /dev/null > "$tmp/shown" && ! grep -q $'\e' "$tmp/shown"
+}
+
 # Commands are in groups, and those of a family have a name of two words as well.
 families() {
 	local verb
@@ -969,6 +1026,9 @@ check "a file of others" not_ours
 check "wrong usage" wrong_usage
 check "-o without a name" unnamed_output
 check "options that exclude each other" excluding_options
+check "output to a terminal is paged" pages
+check "a pager that breaks loses nothing" pager_breaks
+check "--color" color_rule
 check "two filters" two_filters
 check "help on a command" help_on_a_command
 check "groups of commands, and names of two words" families

@@ -7,6 +7,7 @@ flightrec=build/flightrec
 out=build/demo
 file=$out/crash.flight
 name=demo
+export FLIGHTREC_PAGER=cat # one command follows the other
 
 if ((EUID)); then
 	echo "the demo records with BPF and needs root: sudo make demo" >&2

@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/winopts.h"
 #include "read/diff/diff_print.h"
 #include "show/profile/profile.h"
@@ -63,6 +64,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "top", "N", "lines of a table; 0: all (default: 10)", fr_option_count, offsetof(struct ask, top),
 		  .most = TOP_MOST),
 	FR_OPTION(0, "json", NULL, "all of it, numbers as they are", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -148,6 +150,7 @@ static int diff(const struct ask *ask)
 		fr_diff_free(&d);
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	}
+	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
 	if (ask->json)
 		fr_diff_json(&out, &d);
@@ -166,8 +169,10 @@ int fr_cmd_diff(int argc, char **argv)
 		return status;
 	ask.diff.opts[1].filter = ask.diff.opts[0].filter;
 	ask.top = ask.top ?: TOP_ALL;
-	if (is_of_profile(&ask, argc))
+	if (is_of_profile(&ask, argc)) {
+		fr_pageopts_begin();
 		return diff_profile(&ask, argv[optind]);
+	}
 	if (ask.last_ns) {
 		fr_err("--last is for one file alone: flightrec diff --last 10s FILE; else give --window-a and --window-b");
 		return FR_EXIT_USAGE;

@@ -6,10 +6,12 @@
 #include "base/err.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "live/recorder/doctor.h"
 
 static const struct fr_option table[] = {
 	FR_OPTION(0, "json", NULL, "the same for programs", fr_option_flag, 0),
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	{},
 };
 

@@ -8,6 +8,7 @@
 #include "base/text/jsonw.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "lib/flightrec.h"
 #include "show/format/format_text.h"
 
@@ -30,6 +31,7 @@ static int events_form(const struct fr_option *option, void *to, const char *val
 static const struct fr_option table[] = {
 	FR_OPTION(0, "json", NULL, "as JSON", events_form, JSON),
 	FR_OPTION(0, "md", NULL, "as Markdown: the reference in docs/events.md", events_form, MARKDOWN),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	{},
 };
 
@@ -295,6 +297,7 @@ int fr_cmd_events(int argc, char **argv)
 		return status;
 	if (check_names(argv + optind, argc - optind))
 		return FR_EXIT_USAGE;
+	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
 	print_events(&out, form, argv + optind, argc - optind);
 	return fr_err_finish(&out, FR_EXIT_OK);

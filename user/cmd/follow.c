@@ -15,6 +15,7 @@
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/remote.h"
 #include "live/session/sess.h"
 
@@ -31,6 +32,7 @@ struct ask {
 static const struct fr_option table[] = {
 	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
 	FR_OPTION(0, "json", NULL, "one JSON object a line", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	{},
 };
 

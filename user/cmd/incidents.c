@@ -16,6 +16,7 @@
 #include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "live/incident/inclog.h"
 #include "read/incident/incsnap.h"
 #include "read/replay/replay.h"
@@ -50,6 +51,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "since", "T", "only from then on: 10m (before now), 14:30, 2026-01-31T14:02", incidents_since,
 		  offsetof(struct ask, since), .words = "10m 1h 1d"),
 	FR_OPTION(0, "json", NULL, "one JSON object a line", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -311,6 +313,7 @@ static int incidents(const struct ask *ask)
 		fr_err_errno(err, "--since");
 	err = err ? err : ask->file ? from_file(ask->file, &f) : gather(ask, &f);
 	if (!err) {
+		fr_pageopts_begin();
 		fr_out_init(o, STDOUT_FILENO);
 		f.cnt = fr_incident_unique(f.item, f.cnt);
 		show(ask, &f, since, o, o + 1);

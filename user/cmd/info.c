@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/say.h"
 #include "incident_layout.h"
 
@@ -20,6 +21,7 @@ struct ask {
 static const struct fr_option table[] = {
 	FR_OPTION('v', "verbose", NULL, "a line for each CPU", fr_option_flag, offsetof(struct ask, each_cpu)),
 	FR_OPTION(0, "json", NULL, "as JSON, each CPU", fr_option_flag, offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -132,6 +134,7 @@ static int put_all(struct flightrec *fr, bool each_cpu, bool json)
 	int status;
 
 	flightrec_set_log(fr, say, &failed);
+	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
 	for (; s.file < flightrec_file_cnt(fr); s.file++) {
 		if (s.file && !json)

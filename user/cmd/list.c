@@ -10,6 +10,7 @@
 #include "cmd/list.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "live/snapshot/store.h"
 
 struct ask {
@@ -39,6 +40,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "keep", NULL, "mark snapshots: no quota removes them", list_keep, true,
 		  .more = "They lose their write permission, and still count towards the quotas."),
 	FR_OPTION(0, "no-keep", NULL, "remove the mark", list_keep, false),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -121,6 +123,7 @@ static int list(const struct ask *ask)
 		       err == -EACCES ? "run as root, or name another with -o" : fr_err_cure(err, "name another with -o"));
 		return FR_EXIT_FAIL;
 	}
+	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
 	if (ask->json)
 		fr_list_json(&out, ask->dir, s, cnt);

@@ -12,6 +12,7 @@
 #include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/symopts.h"
 #include "live/snapshot/dump.h"
 #include "show/profile/profile.h"
@@ -75,6 +76,7 @@ static const struct fr_option table[] = {
 		  .most = TOP_MOST,
 		  .more = "The text shows as many, and half as many of those that became cooler; the other formats have all."),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symbols)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -166,6 +168,8 @@ int fr_cmd_profile(int argc, char **argv)
 		fr_err("perfetto's format is not for a terminal: give a file with -o");
 		return FR_EXIT_USAGE;
 	}
+	if (!a.ask.output)
+		fr_pageopts_begin();
 	if (optind == argc)
 		return profile_session(&a);
 	a.ask.path = a.ask.name = argv[optind];

@@ -9,6 +9,7 @@
 #include "cmd/memopts.h"
 #include "cmd/options.h"
 #include "cmd/pace.h"
+#include "cmd/pageopts.h"
 #include "cmd/replay_on.h"
 #include "cmd/replay_step.h"
 #include "cmd/say.h"
@@ -177,6 +178,8 @@ static int show(const struct ask *ask)
 	enum flightrec_format format = ask->mode == JSON ? FLIGHTREC_FORMAT_JSON : FLIGHTREC_FORMAT_TEXT;
 	int status = FR_EXIT_FAIL;
 
+	if (!ask->step && ask->speed <= 0) /* else lines come as they happened, or by key */
+		fr_pageopts_begin();
 	if (flightrec_printer_new(s.fr, format, print_flags(ask), STDOUT_FILENO, &s.printer))
 		return FR_EXIT_FAIL;
 	if (ask->step && fr_step_new(ask->step, &s.step))
@@ -319,6 +322,7 @@ static const struct fr_option table[] = {
 		  offsetof(struct ask, symopts)),
 	FR_OPTION_GROUP(fr_symopts, offsetof(struct ask, symopts)),
 	FR_OPTION_GROUP(fr_jobs_auto, offsetof(struct ask, opts.jobs)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };

@@ -10,6 +10,7 @@
 #include "cmd/jobs.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "show/report/report_kinds.h"
@@ -68,6 +69,7 @@ static const struct fr_option table[] = {
 		  offsetof(struct asked, ask.json)),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symopts)),
 	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct asked, ask.opts.jobs)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -118,5 +120,6 @@ int fr_cmd_report(int argc, char **argv)
 	}
 	decide(&a);
 	a.ask.path = argv[optind];
+	fr_pageopts_begin();
 	return fr_report(&a.ask);
 }

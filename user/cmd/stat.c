@@ -9,6 +9,7 @@
 #include "cmd/jobs.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/winopts.h"
 #include "show/stat/stat_show.h"
 
@@ -54,6 +55,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "csv", NULL, "as comma-separated values, times in ns", fr_option_flag, offsetof(struct ask, csv)),
 	FR_OPTION_GROUP(fr_winopts, offsetof(struct ask, window)),
 	FR_OPTION_GROUP(fr_jobs_few, offsetof(struct ask, opts.jobs)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -146,6 +148,7 @@ static int stat(struct ask *ask, const char *const *path, u32 cnt)
 	if (err == -EINVAL || err == -EBADMSG)
 		status = err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_CORRUPT;
 	if (!err) {
+		fr_pageopts_begin();
 		fr_out_init(&out, STDOUT_FILENO);
 		how.width = fr_out_columns(&out);
 		err = fr_stat_show(&out, &s, &how);

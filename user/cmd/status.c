@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/remote.h"
 #include "live/recorder/live_kinds.h"
 #include "sys/fd.h"
@@ -43,6 +44,7 @@ static const struct fr_option table[] = {
 		  status_metrics, offsetof(struct ask, file), .words = "@file"),
 	FR_OPTION(0, "overhead", NULL, "measure for a second what recording costs (root)", fr_option_flag,
 		  offsetof(struct ask, overhead)),
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	{},
 };
 

@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "live/recorder/live.h"
 #include "live/recorder/stop.h"
 #include "live/snapshot/dump.h"
@@ -28,6 +29,7 @@ static const struct fr_option table[] = {
 		  fr_option_duration, offsetof(struct ask, wait_ns), .most = 3600 * FR_SEC_NS),
 	FR_OPTION(0, "json", NULL, "print its final counters, as `flightrec status --json` does", fr_option_flag,
 		  offsetof(struct ask, json)),
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	{},
 };
 

@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/symopts.h"
 #include "read/symbols/frames.h"
 
@@ -27,6 +28,7 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "json", NULL, "NDJSON: an object a line", fr_option_flag, offsetof(struct ask, json)),
 	FR_OPTION_GROUP(fr_symopts_searched, offsetof(struct ask, symbols)),
 	FR_OPTION_GROUP(lines, offsetof(struct ask, symbols)),
+	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -160,6 +162,7 @@ static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
 		fr_err_errno(err, "symbols stopped");
 		return FR_EXIT_FAIL;
 	}
+	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
 	for (i = 0; i < fr_replay_file_cnt(r); i++) {
 		y = fr_frames_symbols(frames, i);

@@ -15,6 +15,7 @@
 #include "cmd/memopts.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "live/tail/tail.h"
 #include "read/replay/replay.h"
 #include "show/format/format_json.h"
@@ -53,6 +54,7 @@ static const struct fr_option table[] = {
 		  .words = "main life stack wait all"),
 	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
 		  offsetof(struct ask, pos)),
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };

@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "show/top/top.h"
@@ -57,6 +58,7 @@ static const struct fr_option table[] = {
 		  .more = "With `--once`, each after everything the previous one started is done."),
 	FR_OPTION(0, "no-mouse", NULL, "leave the mouse to the terminal", fr_option_flag, offsetof(struct asked, no_mouse)),
 	FR_OPTION_GROUP(fr_symopts_named, offsetof(struct asked, symbols)),
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };

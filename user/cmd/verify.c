@@ -11,11 +11,13 @@
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "read/replay/check.h"
 #include "read/replay/replay.h"
 #include "read/snapfile/snapfile_members.h"
 
 static const struct fr_option table[] = {
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };

@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/open.h"
 #include "cmd/options.h"
+#include "cmd/pageopts.h"
 #include "live/recorder/record.h"
 #include "live/watch/holdwatch.h"
 
@@ -159,6 +160,7 @@ static const struct fr_option table[] = {
 		  .more = "More are only counted."),
 	FR_OPTION(0, "json", NULL, "one JSON object a line", fr_option_flag, offsetof(struct watch_opts, ask.json),
 		  .more = "`watch` is `begin`, `holdoff`, `missed`, `stopped`, `snapshot` or `end`."),
+	FR_OPTION_GROUP(fr_coloropts, 0),
 	{},
 };
 

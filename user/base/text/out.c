@@ -11,18 +11,32 @@
 
 #define COLUMNS_MOST 65535 /* of a terminal */
 
+static enum fr_color color_rule;
+
+void fr_out_set_color(enum fr_color color)
+{
+	color_rule = color;
+}
+
 bool fr_no_color(void)
 {
 	const char *no = getenv("NO_COLOR");
 
-	return no && *no;
+	return color_rule == FR_COLOR_AUTO ? no && *no : color_rule == FR_COLOR_NEVER;
 }
 
 static bool wants_color(int fd)
 {
 	const char *term = getenv("TERM");
 
+	if (color_rule != FR_COLOR_AUTO)
+		return color_rule == FR_COLOR_ALWAYS;
 	return isatty(fd) && !fr_no_color() && term && strcmp(term, "dumb");
+}
+
+void fr_out_keep_color(void)
+{
+	color_rule = wants_color(STDOUT_FILENO) ? FR_COLOR_ALWAYS : FR_COLOR_NEVER;
 }
 
 void fr_out_init_fd(struct fr_out *o, int fd, bool may_color)

@@ -43,12 +43,18 @@ enum fr_paint {
 	FR_PAINT_CNT
 };
 
-/* Does the environment forbid colours? If NO_COLOR is set and not empty. */
+/* The rule for all output of this process. AUTO: on a terminal that is not "dumb", and if NO_COLOR is not set, or empty. */
+enum fr_color { FR_COLOR_AUTO, FR_COLOR_ALWAYS, FR_COLOR_NEVER };
+void fr_out_set_color(enum fr_color color);
+
+/* Standard output will be a pipe to a terminal: from now on the rule is what it says of standard output now. */
+void fr_out_keep_color(void);
+
+/* Does the rule or the environment forbid colours? */
 bool fr_no_color(void);
 
 /*
- * Write to fd from now on; ignores SIGPIPE for the process. Colour only on a terminal that is not "dumb", and if NO_COLOR is
- * not set.
+ * Write to fd from now on; ignores SIGPIPE for the process. Colour by the rule above.
  */
 void fr_out_init(struct fr_out *o, int fd);
 
