@@ -10,6 +10,7 @@ static const struct {
 	{"killed", "another process sent the signal that ended it", fr_recognise_killer},
 	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom},
 	{"stack_overflow", "its stack overflowed by a function that calls itself", fr_recognise_stack_overflow},
+	{"null_pointer", "it followed a pointer that is not set", fr_recognise_null_pointer},
 	{"heap", "the C library found its heap damaged", fr_recognise_heap},
 	{"handled_fault", "a fault that the program handles itself, as runtimes do, and that became its end",
 	 fr_recognise_handled_fault},

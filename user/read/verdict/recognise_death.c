@@ -238,3 +238,30 @@ bool fr_recognise_stack_overflow(struct fr_case *k)
 		      fr_word_text(k, fn, strlen(fn)), cnt, fr_word_text(k, addr, strlen(addr)), a < p ? "below" : "at");
 	return true;
 }
+
+/* ---- a pointer that is not set ---- */
+
+#define FIRST_PAGE_SZ 4096u /* on all that this runs on, pages are as large or larger */
+
+/* An address in the first page, where nothing is mapped, comes of a pointer that is NULL, by itself or with a member's offset.
+ */
+bool fr_recognise_null_pointer(struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr"), *ip = fr_snap_fact(k->c->snap, "trigger_ip");
+	struct fr_symbol s = {0};
+	bool is_call;
+
+	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || fr_case_fact(k, "trigger_code", 0) != SEGV_MAPERR ||
+	    !addr || !ip || strtoull(addr, NULL, 16) >= FIRST_PAGE_SZ)
+		return false;
+	is_call = strtoull(addr, NULL, 16) == strtoull(ip, NULL, 16);
+	/* who called is the frame around the one that is nowhere */
+	if (f && f->stack_of == FR_AN_STACK_CRASH)
+		fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, is_call ? 1 : 0, &s);
+	fr_case_cause(k, s.name ? "trigger, crash" : "trigger",
+		      "a pointer that is not set (NULL): %s %s address %s, in the first page, where nothing is mapped",
+		      s.name ? fr_word_text(k, s.name, strlen(s.name)) : "it", is_call ? "called a function at" : "used",
+		      fr_word_text(k, addr, strlen(addr)));
+	return true;
+}

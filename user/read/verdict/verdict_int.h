@@ -51,6 +51,7 @@ bool fr_recognise_kept_cpu(struct fr_case *k);
 bool fr_recognise_place(struct fr_case *k);
 bool fr_recognise_oom(struct fr_case *k);
 bool fr_recognise_stack_overflow(struct fr_case *k);
+bool fr_recognise_null_pointer(struct fr_case *k);
 bool fr_recognise_frozen(struct fr_case *k);
 bool fr_recognise_database_lock(struct fr_case *k);
 
