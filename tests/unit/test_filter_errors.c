@@ -92,8 +92,10 @@ static const struct {
 	{"id == openatt", 6, "did you mean openat?"},
 	{"sig == SIGSEGW", 7, "did you mean SIGSEGV?"},
 	{"event == wait && waker == foo", 26,
-	 "waker has no value called foo: it is one of unknown, task, softirq, irq, nmi, timer"},
+	 "waker has no value called foo: it is one of unknown, task, softirq, irq, nmi, timer$"},
 	{"event == sched_waking && waker in (irq, hog)", 40, "it is one of unknown, task, "},
+	/* of several events, each value once */
+	{"state == foo", 9, "state has no value called foo: it is one of R, S, D, T, t, X, Z, P, I, R+$"},
 	{"id == qqqqqqqq", 6, "id has no value called qqqqqqqq"}, /* too many to be listed */
 	{"prev_state == DD", 14, "did you mean"},
 	{"vec == NET_RXX", 7, "did you mean NET_RX?"},
@@ -156,6 +158,16 @@ static const struct {
 	{"tid < 5 <= 1", 8, "chained"},
 };
 
+/* Has the text these words? A $ behind them: at its end. */
+static bool has(const char *text, const char *words)
+{
+	size_t len = strlen(words), sz = strlen(text);
+
+	if (len && words[len - 1] == '$')
+		return sz >= len - 1 && !strncmp(text + sz - (len - 1), words, len - 1);
+	return strstr(text, words);
+}
+
 static void test_errors(void **state)
 {
 	struct fr_filter_error e;
@@ -166,8 +178,9 @@ static void test_errors(void **state)
 	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
 		int err = make(errors[i].expr, &f, &e);
 
-		if (err != -EINVAL || e.at != errors[i].at || !strstr(e.text, errors[i].word))
-			fail_msg("%s: %d at %zu: %s", errors[i].expr, err, e.at, e.text);
+		if (err != -EINVAL || e.at != errors[i].at || !has(e.text, errors[i].word))
+			fail_msg("%s: expected %d at %u: %s; saw %d at %zu: %s", errors[i].expr, -EINVAL, (u32)errors[i].at,
+				 errors[i].word, err, e.at, e.text);
 		assert_null(f);
 	}
 }

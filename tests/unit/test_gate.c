@@ -552,9 +552,10 @@ static void test_forget(void **state)
 	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 100 * SEC, false), FR_TRIGGER_VERDICT_taken);
 	assert_int_equal(fr_gate_ask(g, &t, 0, 8, FR_GATE_FROM_NONE, 100 * SEC, false), FR_TRIGGER_VERDICT_taken);
 	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 101 * SEC, false), FR_TRIGGER_VERDICT_dedupe);
-	fr_gate_forget(g, 7);
 	fr_gate_forget(g, 9);
 	fr_gate_forget(g, 0);
+	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 101 * SEC, false), FR_TRIGGER_VERDICT_dedupe);
+	fr_gate_forget(g, 7);
 	assert_int_equal(fr_gate_ask(g, &t, 0, 8, FR_GATE_FROM_NONE, 102 * SEC, false), FR_TRIGGER_VERDICT_dedupe);
 	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 102 * SEC, false), FR_TRIGGER_VERDICT_taken);
 	assert_int_equal(fr_gate_ask(g, &t, 0, 7, FR_GATE_FROM_NONE, 103 * SEC, false), FR_TRIGGER_VERDICT_dedupe);

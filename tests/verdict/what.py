@@ -53,7 +53,7 @@ def main():
             verdict = judged(lines + ([f"fact trigger_reason {reason}"] if reason else []), directory)
             what = verdict["headline"]
             if not re.search(want, what["text"]) or what["from"] != events or verdict["cause"]:
-                sys.exit(f"{reason}: {verdict}")
+                sys.exit(f"{reason}: expected {want!r} from {events!r}, and no cause; saw {verdict}")
 
 
 if __name__ == "__main__":
