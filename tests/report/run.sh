@@ -471,6 +471,30 @@ disks_have_names() {
 	EOF
 }
 
+# Files of one moment know of each other: of the same boot, at most 10 s away, the earliest first; not of others.
+beside_each_other() {
+	local dir=$tmp/beside name boot at shown
+	mkdir -p "$dir"
+	while read -r name boot at shown; do
+		printf '%s\n' "fact boot_id $boot" 'fact arch x86_64' 'fact trigger_reason crash' "fact trigger_comm ${name%%-*}" "fact trigger_ts $at" 'fact trigger_pid 7' 'horizon 0 0' \
+			'event 50000000000 0 sched_switch 7 next_pid=0' | made "$dir/$name.flight" || return
+	done <<- 'EOF'
+		own-20260131T140211.500Z-crash b 50000000000
+		late-20260131T140215.500Z-crash b 54000000000
+		soon-20260131T140211.512Z-crash b 50012000000
+		early-20260131T140210.500Z-crash b 49000000000
+		other-20260131T140211.500Z-crash c 50000000000
+		far-20260131T140222.500Z-crash b 61000000000
+	EOF
+	cp "$dir/soon-20260131T140211.512Z-crash.flight" "$dir/soon.flight" && echo junk > "$dir/junk-20260131T140211.500Z-crash.flight"
+	status 0 report "$dir/own-20260131T140211.500Z-crash.flight" && grep -A 3 '^  beside' "$tmp/out" | head -n 3 > "$tmp/page" && diff "$tmp/page" - <<- 'EOF' || return
+		  beside     early-20260131T140210.500Z-crash.flight: crash of early, 1.00 s before
+		             soon-20260131T140211.512Z-crash.flight: crash of soon, 12 ms after
+		             late-20260131T140215.500Z-crash.flight: crash of late, 4.00 s after
+	EOF
+	! grep -E 'other-|far-|junk-|soon.flight:' "$tmp/out" && status 0 report "$dir/soon.flight" && ! grep '^  beside' "$tmp/out"
+}
+
 # ---- stat ----
 
 stat() { "$FLIGHTREC" stat "$@"; }
@@ -500,7 +524,14 @@ stat_of_several() {
 		parts+=("$tmp/stat$part.flight")
 		"$FLIGHTREC" cut --window "$part" -o "${parts[-1]}" "$snap" 2> "$tmp/err" || return
 	done
-	recomputed "${parts[@]}" || return
+	recomputed "${parts[@]}" && recomputed "${parts[2]}" "${parts[0]}" "${parts[1]}" || return
+	# rates are of the time of each boot, not of that between them
+	local boot
+	for boot in 1 2; do
+		printf '%s\n' "fact boot_id $boot" "fact host h$boot" 'fact arch x86_64' 'horizon 0 0' "event ${boot}000000000 0 sched_switch 7 next_pid=0" \
+			"event ${boot}250000000 0 sched_switch 0 next_pid=7" | made "$tmp/boot$boot.flight" || return
+	done
+	status 0 stat --json --by host 'rate()' "$tmp/boot1.flight" "$tmp/boot2.flight" && jq -e '.window.time_ns == 500000000 and .total["rate()"] == 8 and ([.rows[]["rate()"]] == [8, 8])' "$tmp/out" || return
 	# a file's group has the file's events; of those that two have, each is counted once, and that is said
 	status 0 stat --json --by file "${parts[0]}" "${parts[1]}" && jq '.rows[]["count()"]' "$tmp/out" | sort -n > "$tmp/page" && ! jq -e '.notes[] | select(.kind == "overlap")' "$tmp/out" &&
 		for part in 0 1; do "$FLIGHTREC" replay --count "${parts[part]}" 2> "$tmp/err"; done | sort -n | diff - "$tmp/page" || return
@@ -543,6 +574,8 @@ stat_tells_unknown() {
 		'event 1000000000 0 sched_switch 7 next_pid=8' 'event 3000000000 0 sched_switch 8 next_pid=7 prev_state=1' | made "$tmp/few.flight" || return
 	status 0 stat --json -f 'event == wait' --by comm 'count() sum(blocked)' "$tmp/few.flight" &&
 		jq -e '.rows == [] and .total == {"count()": 0, "sum(blocked)": null} and any(.notes[]; .kind == "not_recorded" and (.text | contains("wait")))' "$tmp/out" || return
+	status 0 stat --json -f 'event in (sys_exit, sched_waking)' 'sum(latency)' "$snap" && jq -r '.notes[] | select(.kind == "no_value").text' "$tmp/out" | tr -d , |
+		grep -q " of $("$FLIGHTREC" replay --count -f 'event == sys_exit' "$snap" 2> "$tmp/err") events" || return
 	status 0 stat 'sum(latency)' "$tmp/few.flight" && prints '^note: not recorded, so not known: .*sys_exit' && prints '^ +-$' || return
 	status 0 stat --json -f 'event == sched_switch' --by comm 'sum(offcpu) sum(queued)' "$snap" && jq -e 'any(.notes[]; .kind == "next_task") and any(.notes[]; .kind == "horizon") and
 		any(.notes[]; .kind == "gaps") and any(.notes[]; .kind == "lost")' "$tmp/out" || return
@@ -606,6 +639,7 @@ check "an end without a number" ends_have_names
 check "a task by its name" task_by_name
 check "bars and stacks" shows_the_moment
 check "disks have names" disks_have_names
+check "files of one moment" beside_each_other
 check "stat: all keys and functions" recomputed "$snap"
 check "stat: waits" stat_of_waits
 check "stat: several files" stat_of_several

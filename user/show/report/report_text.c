@@ -181,6 +181,7 @@ void fr_report_text(struct fr_report *r)
 	fr_report_put_verdict(&p);
 	put_host(&p);
 	fr_report_put_trigger(&p);
+	fr_report_put_beside(&p);
 	put_window(&p);
 	put_left_out(&p);
 	put_incidents(&p);

@@ -40,6 +40,7 @@ void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w); 
 /* In this order on the page; each prints nothing where there is nothing to say. */
 void fr_report_put_verdict(struct fr_report_page *p);
 void fr_report_put_trigger(struct fr_report_page *p);
+void fr_report_put_beside(struct fr_report_page *p); /* other snapshots of this moment */
 void fr_report_put_task(struct fr_report_page *p);
 void fr_report_put_waits_line(struct fr_report_page *p); /* how many there are, and what is not known of others */
 void fr_report_put_states(struct fr_report_page *p);
