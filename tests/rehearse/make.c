@@ -8,6 +8,7 @@
  *	thread TID PID START_NS COMM
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
+ *	state TID NS PRIO POLICY	how a task was when the file was made
  *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
@@ -30,9 +31,10 @@ static struct fact fact[MAX];
 static struct fr_snap_task task[MAX];
 static struct fr_snap_hole hole[MAX];
 static struct fr_snap_symbol symbol[MAX];
+static struct fr_snap_state state[MAX];
 static u64 horizon[CPU_CNT], copied[CPU_CNT], complete[FR_TIER_CNT];
 static u32 holder[CPU_CNT];
-static u32 fact_cnt, task_cnt, hole_cnt, symbol_cnt;
+static u32 fact_cnt, task_cnt, hole_cnt, symbol_cnt, state_cnt;
 static char procs[4096]; /* what /proc said */
 
 static void die(const char *what)
@@ -181,8 +183,8 @@ static bool read_symbol(const char *line)
 static void read_line(char *line)
 {
 	unsigned long long ns, until_ns;
-	u32 cpu, tid;
-	int got;
+	u32 cpu, tid, policy;
+	int got, prio;
 
 	if (fact_cnt < MAX && sscanf(line, "fact %63s %1023[^\n]", fact[fact_cnt].name, fact[fact_cnt].value) == 2)
 		fact_cnt++;
@@ -196,6 +198,9 @@ static void read_line(char *line)
 	else if (hole_cnt < MAX && sscanf(line, "hole %u %llu %llu", &cpu, &ns, &until_ns) == 3)
 		hole[hole_cnt++] = (struct fr_snap_hole){
 			.cpu = cpu % CPU_CNT, .why = FR_HOLE_overwritten, .since_ns = ns, .until_ns = until_ns};
+	else if (state_cnt < MAX && sscanf(line, "state %u %llu %d %u", &tid, &ns, &prio, &policy) == 4)
+		state[state_cnt++] = (struct fr_snap_state){
+			.tid = tid, .at_ns = ns, .prio = prio, .policy = policy, .id = -1, .in = 255, .object = ""};
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
 	else if (read_process(line) || read_thread(line) || read_symbol(line))
@@ -254,6 +259,7 @@ int main(int argc, char **argv)
 		err = fr_snap_put_fact(w, fact[i].name, "%s", fact[i].value);
 	err = err ?: fr_snap_put_tasks(w, task, task_cnt);
 	err = err ?: fr_snap_put_procs(w, procs, strlen(procs));
+	err = err ?: fr_snap_put_states(w, state, state_cnt);
 	err = err ?: fr_snap_put_symbols(w, symbol, symbol_cnt);
 	err = err ?: put_rings(w);
 	err = err ?: fr_snap_finish(w);

@@ -128,6 +128,7 @@ def check_names(verdict, text):
         elif " child_comm=" in line:
             names.add("/".join(re.search(f"{key}=(\\S+)", line)[1] for key in ("child_comm", "child_pid")))
     events = {line.split()[3] for line in text if line.startswith("event ")}
+    events |= {"states"} if any(line.startswith("state ") for line in text) else set()
     recorded = events | {"mark_victim", "trigger", "processes"}  # that no victim was chosen is a finding, too
     for line in all_lines(verdict):
         for name in re.findall(r"(?<![\w/.:-])([\w.-]+/\d+)(?![\w/.:-])", line["text"]):

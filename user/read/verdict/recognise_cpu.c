@@ -4,6 +4,7 @@
 
 #include "base/set/hash.h"
 #include "base/text/units.h"
+#include "read/states/states.h"
 #include "read/verdict/verdict_int.h"
 
 #define QUEUED_LEAST_NS (5 * FR_MSEC_NS) /* below, queueing is everyday life */
@@ -129,30 +130,6 @@ const char *fr_sample_softirq(const struct fr_clues *c, const struct fr_clue_sam
 
 /* ---- real-time priority ---- */
 
-/* It left no time to others, and its priority is why. */
-bool fr_recognise_fifo_hog(struct fr_case *k)
-{
-	u64 from_ns, to_ns;
-	struct fr_clue_use hog;
-	s16 mine;
-	u32 cnt, all;
-	const char *fn;
-
-	if (!find_hog(k, &from_ns, &to_ns, &hog) || hog.prio >= FR_RT_PRIO_CNT || hog.ns < (to_ns - from_ns) / 10 * 9 ||
-	    !prio_of(k->c, k->wait->tid, &mine) || mine < FR_RT_PRIO_CNT)
-		return false;
-	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
-	fr_case_cause(k, from_queue(k, fn ? ", cpu_sample" : ""),
-		      "%s had CPU %u for %s of these %s: it runs at real-time priority %d (%s), %s does not%s%s",
-		      fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
-		      hog.prio < 0 ? 100 : FR_RT_PRIO_CNT - 1 - hog.prio,
-		      hog.prio < 0 ? "SCHED_DEADLINE" : "SCHED_FIFO or SCHED_RR", fr_word_comm(k, k->wait->tid, to_ns),
-		      fn ? "; it was in " : "", fn ? fr_word_text(k, fn, strlen(fn)) : "");
-	return true;
-}
-
-/* ---- a CPU that is kept ---- */
-
 #define KEPT_LEAST_NS (100 * FR_MSEC_NS) /* longer than any time slice of the fair scheduler */
 
 /* Does this task have the CPU in one stretch that covers the time, and that no switch has ended yet? */
@@ -168,23 +145,88 @@ static bool is_keeping(const struct fr_clues *c, u32 tid, u16 cpu, u64 from_ns, 
 	return false;
 }
 
-/* Its priority is not known: the switch to it may have been before it got one. */
+static const char *policy_name(s16 prio, u32 policy)
+{
+	static const char *const names[] = {[1] = "SCHED_FIFO", [2] = "SCHED_RR"};
+
+	if (prio < 0)
+		return "SCHED_DEADLINE";
+	return policy == 1 || policy == 2 ? names[policy] : "SCHED_FIFO or SCHED_RR";
+}
+
+/* How a task that no switch tells anything newer of was, when the file was made. NULL: that is not known. */
+static const struct fr_snap_state *state_now(const struct fr_clues *c, u32 tid)
+{
+	const struct fr_snap_state *s = fr_states_of(c->snap, tid);
+
+	return s && s->at_ns >= c->at_ns ? s : NULL;
+}
+
+/* It left no time to others, and its priority is why. */
+bool fr_recognise_fifo_hog(struct fr_case *k)
+{
+	u64 from_ns, to_ns;
+	const struct fr_snap_state *now = NULL, *its;
+	struct fr_clue_use hog;
+	s16 mine;
+	u32 cnt, all;
+	const char *fn;
+
+	if (!find_hog(k, &from_ns, &to_ns, &hog) || hog.ns < (to_ns - from_ns) / 10 * 9)
+		return false;
+	/* it may have got its priority since the switch to it */
+	if (hog.prio >= FR_RT_PRIO_CNT && is_keeping(k->c, hog.key, k->wait->cpu, from_ns, to_ns))
+		now = state_now(k->c, hog.key);
+	hog.prio = now ? now->prio : hog.prio;
+	its = k->wait == &k->by_steps ? state_now(k->c, k->wait->tid) : NULL;
+	if (its)
+		mine = its->prio;
+	else if (!prio_of(k->c, k->wait->tid, &mine))
+		return false;
+	if (hog.prio >= FR_RT_PRIO_CNT || mine < FR_RT_PRIO_CNT)
+		return false;
+	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
+	fr_case_cause(k,
+		      from_queue(k, fn && now	 ? ", cpu_sample, states"
+				    : fn	 ? ", cpu_sample"
+				    : now || its ? ", states"
+						 : ""),
+		      "%s had CPU %u for %s of these %s: it runs at real-time priority %d (%s), %s does not%s%s",
+		      fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
+		      hog.prio < 0 ? 100 : FR_RT_PRIO_CNT - 1 - hog.prio, policy_name(hog.prio, now ? now->policy : 0),
+		      fr_word_comm(k, k->wait->tid, to_ns), fn ? "; it was in " : "",
+		      fn ? fr_word_text(k, fn, strlen(fn)) : "");
+	return true;
+}
+
+/* ---- a CPU that is kept ---- */
+
+/* The switch to it may have been before it got its priority: that is known only where the file has its state. */
 bool fr_recognise_kept_cpu(struct fr_case *k)
 {
 	u64 from_ns, to_ns;
 	struct fr_clue_use hog;
-	const char *fn;
+	const struct fr_snap_state *now;
+	const char *fn, *prio = "at a priority that is not known";
 	u32 cnt, all;
 
 	if (!find_hog(k, &from_ns, &to_ns, &hog) || to_ns - from_ns < KEPT_LEAST_NS ||
 	    !fr_clues_covers(k->c, k->wait->cpu, from_ns, to_ns) || !is_keeping(k->c, hog.key, k->wait->cpu, from_ns, to_ns))
 		return false;
 	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
-	fr_case_cause(
-		k, fn ? "sched_switch, cpu_sample" : "sched_switch",
-		"%s has had CPU %u without a break for %s of these %s, and still has it, at a priority that is not known%s%s",
-		fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
-		fn ? "; its samples are in " : "", fn ? fr_word_text(k, fn, strlen(fn)) : "");
+	now = state_now(k->c, hog.key);
+	if (now && now->prio >= FR_RT_PRIO_CNT)
+		prio = "not at a real-time priority";
+	else if (now)
+		prio = "at a real-time priority, as the task that waits";
+	fr_case_cause(k,
+		      fn && now ? "sched_switch, cpu_sample, states"
+		      : fn	? "sched_switch, cpu_sample"
+		      : now	? "sched_switch, states"
+				: "sched_switch",
+		      "%s has had CPU %u without a break for %s of these %s, and still has it, %s%s%s",
+		      fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns), prio,
+		      fn ? "; its samples are in " : "", fn ? fr_word_text(k, fn, strlen(fn)) : "");
 	return true;
 }
 
