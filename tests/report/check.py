@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from changes import check_changes  # noqa: E402
 from pairs import EXEC_CALLS  # noqa: E402
 from tables import Tables, place  # noqa: E402
 from verdict import check_verdict  # noqa: E402
@@ -427,6 +428,7 @@ def main(file, args):
     check_long_waits(c, rep, info, counts, focus, pid_of(focus, everything), [texts[place(row)] for row in counts])
     check_still(c, rep, info)
     check_verdict(c, rep, everything)
+    check_changes(c, rep, everything)
     if not c.wrong:
         c.equal("figures that nothing was compared with", sorted(set(paths(plain)) - looked), [])
     for line in c.wrong[:20]:

@@ -636,6 +636,7 @@ check "a window without events" window_of_nothing
 check "replay knows what report knows" replay_agrees
 check "replay and report know what precedes a hole, and not what precedes the recording" replay_agrees_before_holes
 check "an end without a number" ends_have_names
+check "what changed before the trigger" /usr/bin/python3 tests/report/moved.py "$tmp"
 check "a task by its name" task_by_name
 check "bars and stacks" shows_the_moment
 check "disks have names" disks_have_names

@@ -6,7 +6,7 @@ import re
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}
 TIME = r"(\d+(?:\.\d+)?) (ns|us|ms|s|min|h)\b"
 NAME = r"(?<![\w/.:-])([\w.-]+)/(\d+)(?![\w/.:-])"
-OTHER = {"mark_victim", "trigger", "processes"}  # that no victim was chosen is a finding, too; what pulled the trigger is told by the file's facts
+OTHER = {"mark_victim", "trigger", "processes", "states"}  # that no victim was chosen is a finding, too; what pulled the trigger is told by the file's facts
 
 
 def lines_of(verdict):
@@ -23,7 +23,7 @@ def since(trigger):
 
 def check_wait(c, text, waits):
     """A link of the chain: a task that waited, for so long."""
-    m = re.match(NAME + r" waited " + TIME, text)
+    m = re.match(NAME + r" waited " + TIME + r"(?! for a CPU)", text)
     if not m:
         return
     ns = float(m[3]) * UNITS[m[4]]
@@ -58,8 +58,9 @@ def check_verdict(c, rep, rows):
         text = line["text"]
         c.equal(f"events that `{text}` follows from", [e for e in filter(None, line["from"].split(", ")) if e not in events], [])
         c.equal(f"tasks in `{text}`", [x[0] for x in re.finditer(NAME, text) if int(x[2]) in tids and (x[1], int(x[2])) not in names], [])
-        check_wait(c, text, waits if "wait" in line["from"].split(", ") else [])
-        check_hog(c, text, rows)
+        if "wait" in line["from"].split(", "):
+            check_wait(c, text, waits)
+            check_hog(c, text, rows)
     if verdict["cause"]:
         c.equal("a name of the cause", bool(re.fullmatch(r"[a-z_]+", verdict["cause"]["id"])), True)
     c.equal("nothing is ruled out of nothing", not verdict["ruled_out"] or bool(rep["trigger"]["reason"]), True)

@@ -101,10 +101,11 @@ static bool is_in_epoll(const struct fr_case *k, const struct fr_waited *w)
 	return w->in == FR_WAITED_call && !strncmp(fr_waited_call(w, k->c->arch, call), "epoll_", 6);
 }
 
-/* Does this wait say nothing of what it does? It had no CPU, or waited for another thread of its process. */
+/* Does this wait say nothing of what it does? It had no CPU, or a page of its own, or waited for another thread of its process.
+ */
 static bool is_own_business(const struct fr_clues *c, const struct fr_waited *w)
 {
-	return fr_waited_was_runnable(w) ||
+	return fr_waited_was_runnable(w) || w->in == FR_WAITED_user ||
 	       (w->waker == FR_WAKER_task && w->waker_pid && fr_clues_pid(c, w->waker_pid, fr_waited_woken_ns(w)) == c->pid);
 }
 

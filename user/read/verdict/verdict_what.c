@@ -107,10 +107,15 @@ static void tell_crash(struct what *h)
 static void tell_exit(struct what *h)
 {
 	const char *in = ended_in(h, FR_AN_STACK_EXIT);
+	bool returned = !strncmp(in, "__libc_start_call_main", 22) || !strncmp(in, "__libc_start_main", 17);
 
 	tell_end(h);
 	say(h, *in ? "trigger, failure" : "trigger", "%s ended its process with exit status %lld at %s%s%s", h->who,
-	    (long long)fr_case_fact(h->k, "trigger_status", 0), h->when, *in ? ", in " : "", in);
+	    (long long)fr_case_fact(h->k, "trigger_status", 0), h->when,
+	    returned ? ", by a return from main()"
+	    : *in    ? ", in "
+		     : "",
+	    returned ? "" : in);
 }
 
 static void tell_oom(struct what *h)

@@ -23,6 +23,7 @@ static void want(struct fr_report *r)
 	fr_waits_init(&r->waits, r->replay, tid, tid ? fr_names_who(r->view->names, tid, at_ns, 0).pid : -1);
 	r->wants = *fr_analyze_wants(r->analyze);
 	fr_clues_want(r->clues, &r->wants);
+	fr_changes_want(&r->changes, &r->wants);
 	fr_waited_want(&r->waits.fields, &r->wants);
 	fr_states_want(&r->states, &r->wants);
 	fr_replay_want(r->replay, &r->wants);
@@ -35,7 +36,10 @@ static int look_for_clues(struct fr_report *r)
 	u32 tid = fr_analyze_focus(r->analyze, &at_ns);
 	int err = r->ask->analyze.focus_tid ? fr_focus_find(r->replay, 0, &tid) : 0;
 
-	return err ?: fr_clues_new(r->replay, r->sum, tid, &r->clues);
+	err = err ?: fr_clues_new(r->replay, r->sum, tid, &r->clues);
+	if (!err)
+		fr_changes_begin(&r->changes, r->replay, r->sum, r->clues);
+	return err;
 }
 
 static int analyze(struct fr_report *r)
@@ -51,10 +55,13 @@ static int analyze(struct fr_report *r)
 	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
 		err = got < 0 ? got : fr_analyze_run(r->analyze, &run) ?: fr_waits_run(&r->waits, &run, since_ns)
 						   ?: fr_clues_run(r->clues, &run);
-		if (!err)
-			fr_states_run(&r->states, &run);
+		if (err)
+			continue;
+		fr_changes_run(&r->changes, &run);
+		fr_states_run(&r->states, &run);
 	}
 	fr_waits_end(&r->waits);
+	fr_changes_end(&r->changes);
 	return err ?: fr_analyze_end(r->analyze, &r->res);
 }
 
@@ -165,6 +172,7 @@ static void close_all(struct fr_report *r)
 	fr_report_cgroups_free(r);
 	fr_waits_free(&r->waits);
 	fr_clues_free(r->clues);
+	fr_changes_free(&r->changes);
 	fr_states_free(&r->states);
 	fr_symbols_free(r->symbols);
 	free(r->beside);

@@ -8,6 +8,7 @@
 #include "read/analyze/analyze.h"
 #include "read/states/states.h"
 #include "read/symbols/symbols.h"
+#include "read/verdict/changes.h"
 #include "read/verdict/verdict.h"
 #include "read/waits/waits.h"
 
@@ -118,6 +119,7 @@ struct fr_report {
 	struct fr_waits waits;
 	struct fr_clues *clues;
 	struct fr_finding verdict;
+	struct fr_changes changes;
 	struct fr_states states;
 	struct fr_wants wants; /* columns that all of it reads */
 	struct fr_report_last last;

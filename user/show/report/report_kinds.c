@@ -1086,6 +1086,7 @@ static const struct fr_table kind_trigger = {"trigger", "What the snapshot was t
 static const struct fr_column report_columns[] = {
 	FR_COLUMN_MADE(report_version, "report", NUMBER, "1: version of this layout. Keys may be added"),
 	FR_PART(struct fr_report, verdict, "verdict", &fr_report_kind_verdict, NULL),
+	FR_PART(struct fr_report, changes, "changes", &fr_report_kind_changes, NULL),
 	FR_PART_MADE(report_result, "window", &kind_window, NULL),
 	FR_PART_MADE(report_left_out, "left_out", &kind_left, "only if something was"),
 	FR_PART_MADE(report_result, "trigger", &kind_trigger, NULL),

@@ -48,3 +48,89 @@ static const struct fr_column verdict_columns[] = {
 };
 const struct fr_table fr_report_kind_verdict = {"verdict", "[What happened and why](#the-verdict).", verdict_columns};
 /* clang-format on */
+
+/* ---- what changed ---- */
+
+static const void *changes_of(const struct fr_at *at, u32 i)
+{
+	static const enum fr_change_of all[] = {
+#define C(name, event, words, is_time) FR_CHANGE_##name,
+		FR_CHANGES(C)
+#undef C
+	};
+
+	(void)at;
+	return i < FR_CHANGE_CNT ? &all[i] : NULL;
+}
+
+static const void *changes_move(const struct fr_at *at, u32 i)
+{
+	return fr_changes_at(at->rec, i);
+}
+
+static const struct fr_changes *changes(const struct fr_at *at)
+{
+	return &((const struct fr_report *)at->of)->changes;
+}
+
+static enum fr_change_of change_of(const struct fr_at *at)
+{
+	return *(const enum fr_change_of *)at->rec;
+}
+
+static struct fr_value compared_what(const struct fr_at *at)
+{
+	return fr_value_text(fr_change_name(change_of(at)));
+}
+
+static struct fr_value compared_event(const struct fr_at *at)
+{
+	return fr_value_text(fr_change_event(change_of(at)));
+}
+
+static struct fr_value compared_from(const struct fr_at *at)
+{
+	enum fr_change_of of = change_of(at);
+
+	return changes(at)->of[of].is_known ? fr_value_nr(changes(at)->of[of].from_ns) : fr_value_null();
+}
+
+static struct fr_value moved_what(const struct fr_at *at)
+{
+	return fr_value_text(fr_change_name(((const struct fr_change *)at->rec)->of));
+}
+
+static struct fr_value moved_program(const struct fr_at *at)
+{
+	return fr_value_text(((const struct fr_change *)at->rec)->program);
+}
+
+/* clang-format off */
+static const struct fr_column compared_columns[] = {
+	FR_COLUMN_MADE(compared_what, "what", TEXT, "`cpu`: time on CPUs, ns; `waits`: time off a CPU in the part, of waits that have ended, ns; `processes` started, `signals` sent but SIGCHLD, `errors` of calls: how many"),
+	FR_COLUMN_MADE(compared_event, "event", TEXT, "the event that it is counted from"),
+	FR_COLUMN_MADE(compared_from, "from_ns", CLOCK, "the part before begins: complete from then on; `null`: not recorded, or not complete in the last part, or less than half a second before it: it was not compared"),
+	{},
+};
+static const struct fr_table kind_compared = {"compared", "What was counted of each program.", compared_columns};
+
+static const struct fr_column moved_columns[] = {
+	FR_COLUMN_MADE(moved_what, "what", TEXT, "what was counted"),
+	FR_COLUMN_MADE(moved_program, "program", TEXT, "tasks of this name"),
+	FR_COLUMN(struct fr_change, before, "before", NUMBER, "sum over the part before: ns, or how many"),
+	FR_COLUMN(struct fr_change, last, "last", NUMBER, "sum over the last part"),
+	FR_COLUMN(struct fr_change, before_rate, "before_rate", NUMBER, "a second of it"),
+	FR_COLUMN(struct fr_change, last_rate, "last_rate", NUMBER, "a second of it"),
+	{},
+};
+static const struct fr_table kind_moved = {"moved", "A rate that moved: by 20 ms a second and a half at least, or by 5 events a second and to twice as many or half. The four largest of each kind.", moved_columns};
+
+static const struct fr_column changes_columns[] = {
+	FR_COLUMN(struct fr_changes, split_ns, "since_ns", CLOCK, "the last part begins: as long before the trigger as what pulled it took, at least a second"),
+	FR_COLUMN(struct fr_changes, at_ns, "until_ns", CLOCK, "it ends: the trigger"),
+	FR_LIST(changes_of, "compared", &kind_compared, NULL),
+	FR_LIST(changes_move, "moved", &kind_moved, "by kind, the largest move first"),
+	{},
+};
+const struct fr_table fr_report_kind_changes = {"changes", "[What changed](#what-changed) before the trigger.", changes_columns};
+/* clang-format on */

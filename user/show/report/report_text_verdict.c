@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* report_text_verdict: the first lines of the page. */
+#include <stdio.h>
 #include <string.h>
+
+#include "base/text/units.h"
 
 #include "show/report/report_text.h"
 
@@ -73,6 +76,74 @@ static void put_not(struct fr_report_page *p, const struct fr_finding *v)
 	fr_out_char(p->o, '\n');
 }
 
+/* ---- what changed ---- */
+
+static void put_rate(char *text, size_t sz, enum fr_change_of of, u64 rate)
+{
+	if (fr_change_is_time(of) && rate)
+		fr_show_duration(rate, text, sz);
+	else
+		fr_show_count(rate, text, sz);
+}
+
+/* The moves of one kind: "CPU time a second: a 0 -> 900 ms, b 10 ms -> 0". */
+static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char *label)
+{
+	const struct fr_changes *g = &p->r->changes;
+	struct fr_verdict_line line = {0};
+	const struct fr_change *ch;
+	size_t len = 0;
+	u32 i;
+
+	for (i = 0; (ch = fr_changes_at(g, i)); i++) {
+		char before[32], last[32];
+
+		if (ch->of != of)
+			continue;
+		put_rate(before, sizeof(before), of, ch->before_rate);
+		put_rate(last, sizeof(last), of, ch->last_rate);
+		if (!len)
+			len += snprintf(line.text, sizeof(line.text), "%s a second:", fr_change_words(of));
+		len += snprintf(line.text + len, sizeof(line.text) - len, "%s %s %s -> %s",
+				line.text[len - 1] == ':' ? "" : ",", ch->program, before, last);
+		if (len >= sizeof(line.text))
+			break;
+	}
+	if (!len)
+		return false;
+	snprintf(line.from, sizeof(line.from), "%s", fr_change_event(of));
+	put_line(p, label, &line);
+	return true;
+}
+
+static void put_changes(struct fr_report_page *p)
+{
+	const struct fr_changes *g = &p->r->changes;
+	char last[32], before[32];
+	u64 from_ns = ~0ULL;
+	bool any = false;
+	u32 i;
+
+	for (i = 0; i < FR_CHANGE_CNT; i++)
+		if (g->of[i].is_known && g->of[i].from_ns < from_ns)
+			from_ns = g->of[i].from_ns;
+	fr_report_label(p, "changed");
+	if (from_ns == ~0ULL) {
+		fr_out_str(p->o,
+			   "not known: the file has no complete history of half a second before the time around the trigger\n");
+		return;
+	}
+	fr_show_duration(g->at_ns - g->split_ns, last, sizeof(last));
+	fr_show_duration(g->split_ns - from_ns, before, sizeof(before));
+	fr_out_printf(p->o, "in the last %s, against up to %s before, as far as each is known\n", last, before);
+	for (i = 0; i < FR_CHANGE_CNT; i++)
+		any |= put_moves(p, i, "");
+	if (!any) {
+		fr_report_label(p, "");
+		fr_out_str(p->o, "no program moved much in what was recorded of both\n");
+	}
+}
+
 void fr_report_put_verdict(struct fr_report_page *p)
 {
 	const struct fr_finding *v = &p->r->verdict;
@@ -84,4 +155,5 @@ void fr_report_put_verdict(struct fr_report_page *p)
 	for (i = 0; i < v->chain_cnt; i++)
 		put_line(p, i ? "" : "chain", &v->chain[i]);
 	put_not(p, v);
+	put_changes(p);
 }
