@@ -35,7 +35,7 @@ BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
 STATES_SRC	:= $(wildcard bpf/states/*.bpf.c)
 # Event programs that event rules can watch. They are compiled a second time, into the triggers' object.
-WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c,$(BPF_SRC))
+WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c bpf/tp.bpf.c,$(BPF_SRC))
 USER_SRC	:= $(sort $(wildcard user/*/*.c user/*/*/*.c))
 HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*/*.h user/*/*/*.def tests/*/*.h)
 MAIN_SRC	:= user/cmd/main.c
@@ -60,7 +60,7 @@ WARNINGS	:= -Wall -Wextra $(WERROR)
 SAN_FLAGS	:= $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 # All code can go into the shared library, which exports only the names in its header.
 USER_FLAGS	= -std=gnu11 -D_GNU_SOURCE= -fPIC -fvisibility=hidden $(CFLAGS) $(SAN_FLAGS) $(WARNINGS) -Ibpf -Iuser -I$(SKEL) $(CPPFLAGS)
-LDLIBS		:= -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp -liberty -lncursesw -ltinfo
+LDLIBS		:= -lbpf -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp -liberty -lncursesw -ltinfo
 bpf_target	= $(if $(filter x86_64,$(1)),x86,$(1))
 BPF_FLAGS	= -g -O2 -mcpu=v3 -target bpf $(WARNINGS) -Wno-unused-parameter -Ibpf
 
@@ -141,7 +141,7 @@ $(O)/flightrec: $(call obj,$(MAIN_SRC)) $(LIB) $(LIB_BPF)
 
 # ---- the library for other programs: only what user/lib/ needs, exporting only the names in its header ----
 LIB_NAME	:= libflightrec.so.1
-LIB_LIBS	:= -ldw -lelf -lz -lzstd -lxxhash -liberty
+LIB_LIBS	:= -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -liberty
 LIB_OBJ		:= $(call obj,$(sort $(wildcard user/lib/*.c)))
 VERSION		:= $(shell sed -n 's/.*FR_VERSION "\(.*\)"/\1/p' user/version.h)
 

@@ -57,7 +57,8 @@ enum fr_tier {
 	G(7, BLOCK, block) \
 	G(8, SAMPLE, sample) \
 	G(9, MARK, mark) \
-	G(10, WAIT, wait)
+	G(10, WAIT, wait) \
+	G(11, TP, tp)
 /* clang-format on */
 
 enum fr_group {

@@ -24,7 +24,7 @@ build=$(dirname "$FLIGHTREC")
 if [[ -e $build/libfrcore.a ]]; then
 	for tool in grow toggle; do
 		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "tests/bench/$tool.c" -Wl,--start-group \
-			"$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group -lbpf -ldw -lelf -lz -lzstd -lxxhash -lseccomp \
+			"$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group -lbpf -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp \
 			-liberty -lncursesw -ltinfo -lpthread -o "$FR_BENCH_BIN/$tool"
 	done
 fi

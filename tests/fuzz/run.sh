@@ -78,7 +78,7 @@ fuzz() {
 	local name=$1 seconds=$2 corpus=$3
 	shift 3
 	clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=all -Ibpf -Iuser -Itests "tests/fuzz/$name.c" $out/libfrcore.a -ldw -lelf -lz -lzstd -lxxhash -liberty -o "$out/$name" ||
+		-fno-sanitize-recover=all -Ibpf -Iuser -Itests "tests/fuzz/$name.c" $out/libfrcore.a -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -liberty -o "$out/$name" ||
 		return 1
 	mkdir -p "$out/new_$name"
 	rm -f "$out/new_$name"/*

@@ -11,7 +11,7 @@ out=$build/systemd
 dir=$out/guest
 debs=$out/packages
 boot_limit=1200
-contents=(systemd systemd-coredump dash coreutils grep util-linux libbpf1 libdw1 libelf1 libncursesw6 libseccomp2 libxxhash0 libzstd1)
+contents=(systemd systemd-coredump dash coreutils grep util-linux libbpf1 libdw1 libelf1 libncursesw6 libseccomp2 libtraceevent1 libxxhash0 libzstd1)
 # shellcheck source=tests/vm/lib.sh
 . tests/vm/lib.sh
 

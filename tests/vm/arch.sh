@@ -5,7 +5,7 @@
 cross=$out/cross
 arm64_root=$cross/root
 arm64_build=$build/arm64
-arm64_libraries=(libc6-dev libbpf-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev libzstd-dev libxxhash-dev libseccomp-dev
+arm64_libraries=(libc6-dev libbpf-dev libdw-dev libelf-dev libiberty-dev zlib1g-dev libzstd-dev libxxhash-dev libtraceevent-dev libseccomp-dev
 	libncurses-dev busybox-static util-linux)
 
 # on ARCH COMMAND...: with apt's programs looking at packages for that machine

@@ -7,6 +7,7 @@
 #include "base/filter/nearest.h"
 #include "base/text/jsonw.h"
 #include "cmd/cmd.h"
+#include "cmd/events_tp.h"
 #include "cmd/options.h"
 #include "cmd/pageopts.h"
 #include "lib/flightrec.h"
@@ -36,12 +37,13 @@ static const struct fr_option table[] = {
 };
 
 static const struct fr_options options = {
-	.head = "Usage: flightrec events [options] [NAME|GROUP]...\n"
-		"All events and their fields: what -e of record and -f of replay take.\n"
+	.head = "Usage: flightrec events [options] [NAME|GROUP|SYSTEM:NAME]...\n"
+		"All events and their fields: what -e of record and -f of replay take. With a colon: tracepoints of this\n"
+		"kernel, of which * stands for anything; they are recorded with -e tp:SYSTEM:NAME.\n"
 		"\n",
 	.option = table,
 	.foot = "\n"
-		"Example: flightrec events sched_switch\n",
+		"Example: flightrec events 'tcp:*'\n",
 	.words = "@event",
 };
 
@@ -223,16 +225,29 @@ static bool is_wanted(const struct flightrec_type *t, char *const *name, int cnt
 	int i;
 
 	for (i = 0; i < cnt; i++) {
+		if (fr_events_is_tp(name[i]))
+			continue;
 		if (is_named(t, name[i]))
 			return true;
 	}
 	return !cnt;
 }
 
-static void print_events(struct fr_out *o, enum form form, char *const *name, int cnt)
+static bool wants_tp(char *const *name, int cnt)
+{
+	int i;
+
+	for (i = 0; i < cnt; i++)
+		if (fr_events_is_tp(name[i]))
+			return true;
+	return false;
+}
+
+static int print_events(struct fr_out *o, enum form form, char *const *name, int cnt)
 {
 	const struct flightrec_type *t = NULL;
 	struct fr_jsonw w = {.o = o};
+	int status = FR_EXIT_OK;
 
 	if (form == JSON)
 		fr_jsonw_open(&w, NULL, '[');
@@ -248,10 +263,13 @@ static void print_events(struct fr_out *o, enum form form, char *const *name, in
 		else
 			md_event(o, t);
 	}
+	if (wants_tp(name, cnt))
+		status = fr_events_tp(o, form == JSON ? &w : NULL, name, cnt);
 	if (form == JSON) {
 		fr_jsonw_close(&w, ']');
 		fr_out_char(o, '\n');
 	}
+	return status;
 }
 
 /* Is this an event or a group? If not, *near knows the nearest. */
@@ -275,7 +293,7 @@ static int check_names(char *const *name, int cnt)
 	for (i = 0; i < cnt; i++) {
 		struct fr_nearest near = {.to = name[i]};
 
-		if (is_known(name[i], &near))
+		if (fr_events_is_tp(name[i]) || is_known(name[i], &near))
 			continue;
 		if (fr_nearest_likely(&near))
 			fr_err("there is no event or group '%s': did you mean %s? `flightrec events` lists all", name[i],
@@ -297,8 +315,12 @@ int fr_cmd_events(int argc, char **argv)
 		return status;
 	if (check_names(argv + optind, argc - optind))
 		return FR_EXIT_USAGE;
+	if (form == MARKDOWN && wants_tp(argv + optind, argc - optind)) {
+		fr_err("--md is the reference of flightrec's own events: list tracepoints as text, or with --json");
+		return FR_EXIT_USAGE;
+	}
 	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
-	print_events(&out, form, argv + optind, argc - optind);
-	return fr_err_finish(&out, FR_EXIT_OK);
+	status = print_events(&out, form, argv + optind, argc - optind);
+	return status == FR_EXIT_USAGE ? status : fr_err_finish(&out, status);
 }

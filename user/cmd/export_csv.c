@@ -10,7 +10,7 @@
 #include "base/text/wall.h"
 #include "cmd/export_each.h"
 
-#define COLUMN_MAX 256u
+#define COLUMN_MAX 1024u
 #define TYPE_MAX   256u /* numbers of kinds of events are below this */
 
 /* The field of a kind of event that a column shows, -1: none. */
@@ -41,6 +41,14 @@ static bool has_column(const struct csv *c, const char *name)
 	return false;
 }
 
+/* Where a tracepoint's texts are is no figure. */
+static bool is_inner(const struct flightrec_field *f)
+{
+	const char *style = flightrec_field_style(f);
+
+	return !strcmp(style, "LOC") || !strcmp(style, "RELLOC") || !strcmp(flightrec_field_type(f), "data");
+}
+
 static int add_columns(struct csv *c, unsigned file)
 {
 	const struct flightrec_type *t = NULL;
@@ -49,6 +57,8 @@ static int add_columns(struct csv *c, unsigned file)
 
 	while ((t = flightrec_type_next(c->fr, file, t))) {
 		for (i = 0; i < flightrec_type_field_cnt(t); i++) {
+			if (is_inner(flightrec_type_field(t, (int)i)))
+				continue;
 			name = flightrec_field_name(flightrec_type_field(t, (int)i));
 			if (has_column(c, name))
 				continue;

@@ -406,8 +406,10 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 	u64 v;
 
 	while (fr_counts_next(&at, &name, &len, &v)) {
-		snprintf(what, sizeof(what), "run(s) of %.*s refused by the kernel: it was already running",
-			 len < 64 ? len : 64, name);
+		bool is_tp = len == 2 && !memcmp(name, "tp", 2);
+
+		snprintf(what, sizeof(what), "run(s) of %.*s refused by the kernel: %s", len < 64 ? len : 64, name,
+			 is_tp ? "another program of a tracepoint or of perf was running" : "it was already running");
 		put_lack(o, any, v, what);
 	}
 }

@@ -196,6 +196,7 @@ static void free_opts(struct fr_record_opts *o)
 	fr_config_free(&o->live.config);
 	free(o->live.given_dir);
 	fr_config_free(&o->session);
+	fr_tpchoice_free(&o->tp);
 	free(o->settings);
 	free(o);
 }

@@ -5,6 +5,7 @@
 
 #include "base/config/record_filter.h"
 #include "live/recorder/record.h"
+#include "live/session/tpchoice.h"
 
 #define FR_RECORD_GIVEN_MAX 256u
 
@@ -26,6 +27,7 @@ struct fr_record_opts {
 	const char *filter_option; /* of these, the one of -f; NULL: none */
 	struct fr_config session;  /* as it begins: ask refers to its texts. A reload makes live anew. */
 	struct fr_live_settings live;
+	struct fr_tpchoice tp; /* ask.load refers to it */
 };
 
 /* Does an option set this key? */

@@ -159,6 +159,7 @@ static int select_events(struct fr_record_opts *o)
 {
 	const struct fr_config_list *event = &o->session.event;
 	const char *nearest;
+	int err;
 	u32 i;
 
 	if (fr_select_profile(o->ask.profile, o->ask.load.enable)) {
@@ -170,6 +171,12 @@ static int select_events(struct fr_record_opts *o)
 			fr_err("no event or group '%s': `flightrec events` lists all", event->item[i]);
 			return -EINVAL;
 		}
+	err = fr_tpchoice_make(event->item, event->cnt, &o->tp);
+	if (err)
+		return err;
+	for (i = 0; i < o->tp.cnt; i++)
+		o->ask.load.enable[o->tp.chosen[i].nr] = true;
+	o->ask.load.tp = &o->tp;
 	return 0;
 }
 

@@ -80,8 +80,10 @@ static int check_profile(const struct value *v)
 static int check_event(const struct value *v)
 {
 	bool enable[FR_EVENT_MAX];
-	const char *nearest;
+	const char *nearest, *why;
 
+	if (fr_select_is_tp(v->text) && fr_select_tp(v->text, &why))
+		return fail(v, "'%.40s': %s", v->text, why);
 	if (!fr_select_event(v->text, enable, &nearest))
 		return 0;
 	if (nearest)

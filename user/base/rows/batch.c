@@ -19,6 +19,18 @@ const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t
 	return text;
 }
 
+const void *fr_row_bytes(const struct fr_row *r, const struct fr_field *f, size_t *sz)
+{
+	const struct fr_col *col = &r->b->type[r->ev->nr].col[f->col];
+
+	if (f->type == FR_TYPE_data) {
+		*sz = col->off[r->k + 1] - col->off[r->k];
+		return col->text + col->off[r->k];
+	}
+	*sz = fr_field_sz(f);
+	return col->text + (size_t)r->k * *sz;
+}
+
 const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t *cnt)
 {
 	const struct fr_col *col = &r->b->type[r->ev->nr].col[f->col];

@@ -11,8 +11,8 @@
 /* One column of one event type. */
 struct fr_col {
 	u64 *num;   /* numbers (signed ones sign-extended) and text8 (its bytes in memory order); u64s: of all rows; or NULL */
-	u32 *off;   /* str, u64s: start in bytes/words of row i, [cnt + 1] entries; or NULL */
-	char *text; /* comm: 16 bytes a row; str: all texts, each NUL-terminated */
+	u32 *off;   /* str, data, u64s: start in bytes/words of row i, [cnt + 1] entries; or NULL */
+	char *text; /* comm: 16 bytes a row; array: all of it; str: all texts, each NUL-terminated; data: all bytes */
 	u32 mask;   /* numbers, text8: ~0; 0: all rows have the same one, which is there once */
 };
 
@@ -112,6 +112,9 @@ static inline u32 fr_row_abi(const struct fr_row *r)
 
 /* A stored text (text8, comm, str): *len bytes, not necessarily terminated, no NUL within. */
 const char *fr_row_text(const struct fr_row *r, const struct fr_field *f, size_t *len);
+
+/* The bytes of an array, or of data. */
+const void *fr_row_bytes(const struct fr_row *r, const struct fr_field *f, size_t *sz);
 
 /* A stored array (u64s): *cnt numbers. */
 const u64 *fr_row_nums(const struct fr_row *r, const struct fr_field *f, size_t *cnt);

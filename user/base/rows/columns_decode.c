@@ -64,6 +64,9 @@ static size_t col_sz(const struct fr_field *f, u32 cnt)
 	switch (f->type) {
 	case FR_TYPE_comm:
 		return aligned((size_t)cnt * FR_COMM_SZ);
+	case FR_TYPE_array:
+		return aligned((size_t)cnt * fr_field_sz(f));
+	case FR_TYPE_data:
 	case FR_TYPE_str:
 		return aligned((size_t)(cnt + 1) * 4) + cnt; /* NULs */
 	case FR_TYPE_u64s:
@@ -154,9 +157,10 @@ static bool pass_numbers(struct decode *d, const u8 *key, struct fr_fit fit, u32
 
 /* ---- the columns of one type ---- */
 
-static bool get_comms(struct decode *d, struct fr_col *col, u32 cnt, bool wanted)
+/* What takes one_sz bytes in each row. */
+static bool get_bytes(struct decode *d, struct fr_col *col, u32 cnt, u32 one_sz, bool wanted)
 {
-	size_t sz = (size_t)cnt * FR_COMM_SZ;
+	size_t sz = (size_t)cnt * one_sz;
 
 	if (sz > (size_t)(d->end - d->p))
 		return false;
@@ -191,34 +195,35 @@ static bool make_starts(struct decode *d, u32 *off, u32 cnt, u32 extra, u32 unit
 	return true;
 }
 
-/* Put a NUL after each. */
-static void put_texts(struct fr_col *col, const u8 *p, u32 cnt)
+/* Put a NUL after each; extra: room for it. */
+static void put_texts(struct fr_col *col, const u8 *p, u32 cnt, u32 extra)
 {
 	u32 k;
 
 	for (k = 0; k < cnt; k++) {
-		u32 len = col->off[k + 1] - col->off[k] - 1;
+		u32 len = col->off[k + 1] - col->off[k] - extra;
 
 		memcpy(col->text + col->off[k], p, len);
-		col->text[col->off[k] + len] = 0;
+		if (extra)
+			col->text[col->off[k] + len] = 0;
 		p += len;
 	}
 }
 
-static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt, bool wanted)
+static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt, bool is_text, bool wanted)
 {
 	u64 sum;
 
 	col->off = take(d, (size_t)(cnt + 1) * 4);
-	if (!col->off || !get_numbers(d, NULL, any_number, d->tmp, cnt) || !make_starts(d, col->off, cnt, 1, 1, &sum))
+	if (!col->off || !get_numbers(d, NULL, any_number, d->tmp, cnt) || !make_starts(d, col->off, cnt, is_text, 1, &sum))
 		return false;
-	if (sum > (u64)(d->end - d->p) || memchr(d->p, 0, sum))
+	if (sum > (u64)(d->end - d->p) || (is_text && memchr(d->p, 0, sum)))
 		return false;
 	if (wanted) {
 		col->text = take(d, sum + cnt);
 		if (!col->text)
 			return false;
-		put_texts(col, d->p, cnt);
+		put_texts(col, d->p, cnt, is_text);
 	}
 	d->p += sum;
 	return true;
@@ -352,9 +357,12 @@ static bool get_field(struct decode *d, u32 nr, const struct fr_field *f, int ke
 
 	switch (f->type) {
 	case FR_TYPE_comm:
-		return get_comms(d, col, t->cnt, wanted);
+		return get_bytes(d, col, t->cnt, FR_COMM_SZ, wanted);
+	case FR_TYPE_array:
+		return get_bytes(d, col, t->cnt, fr_field_sz(f), wanted);
 	case FR_TYPE_str:
-		return get_texts(d, col, t->cnt, wanted);
+	case FR_TYPE_data:
+		return get_texts(d, col, t->cnt, f->type == FR_TYPE_str, wanted);
 	case FR_TYPE_u64s:
 		return get_arrays(d, col, t->cnt, keyed, wanted);
 	}

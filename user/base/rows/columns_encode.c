@@ -307,6 +307,8 @@ static void gather(const struct typed *t, const struct fr_field *f, u64 *val)
 		GATHER(u16);
 	case FR_TYPE_u32:
 		GATHER(u32);
+	case FR_TYPE_s8:
+		GATHER(s8);
 	case FR_TYPE_s16:
 		GATHER(s16);
 	case FR_TYPE_s32:
@@ -316,15 +318,24 @@ static void gather(const struct typed *t, const struct fr_field *f, u64 *val)
 	}
 }
 
-static u8 *put_comms(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f)
+/* What takes sz bytes in each row. */
+static u8 *put_bytes(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, u32 sz)
 {
 	u32 k;
 
-	if (!has_room(e, p, (size_t)FR_COMM_SZ * t->cnt))
+	if (!has_room(e, p, (size_t)sz * t->cnt))
 		return p;
-	for (k = 0; k < t->cnt; k++, p += FR_COMM_SZ)
-		memcpy(p, record(t, k) + f->off, FR_COMM_SZ);
+	for (k = 0; k < t->cnt; k++, p += sz)
+		memcpy(p, record(t, k) + f->off, sz);
 	return p;
+}
+
+/* Bytes of the text, or of the data, at the end of a row's record. */
+static u32 tail_len(const struct typed *t, const struct fr_field *f, u32 k)
+{
+	u32 sz = record_sz(t, k) - f->off;
+
+	return f->type == FR_TYPE_data ? sz : strnlen((const char *)record(t, k) + f->off, sz);
 }
 
 /* Lengths, then all bytes. */
@@ -334,14 +345,14 @@ static u8 *put_texts(struct fr_encoder *e, u8 *p, const struct typed *t, const s
 	u32 k;
 
 	for (k = 0; k < t->cnt; k++) {
-		e->val[k] = strnlen((const char *)record(t, k) + f->off, record_sz(t, k) - f->off);
+		e->val[k] = tail_len(t, f, k);
 		sz += e->val[k];
 	}
 	p = put_numbers(e, p, NULL, t->cnt);
 	if (!has_room(e, p, sz))
 		return p;
 	for (k = 0; k < t->cnt; k++) {
-		u32 len = strnlen((const char *)record(t, k) + f->off, record_sz(t, k) - f->off);
+		u32 len = tail_len(t, f, k);
 
 		memcpy(p, record(t, k) + f->off, len);
 		p += len;
@@ -386,8 +397,11 @@ static u8 *put_field(struct fr_encoder *e, u8 *p, const struct typed *t, const s
 
 	switch (f->type) {
 	case FR_TYPE_comm:
-		return put_comms(e, p, t, f);
+		return put_bytes(e, p, t, f, FR_COMM_SZ);
+	case FR_TYPE_array:
+		return put_bytes(e, p, t, f, fr_field_sz(f));
 	case FR_TYPE_str:
+	case FR_TYPE_data:
 		return put_texts(e, p, t, f);
 	case FR_TYPE_u64s:
 		return put_arrays(e, p, t, f, keyed);

@@ -22,7 +22,7 @@ static u64 mask_of(u8 type)
 /* Bits above a signed type's sign must repeat it. */
 static u64 sign_of(u8 type)
 {
-	return type == FR_TYPE_s16 ? 1ULL << 15 : type == FR_TYPE_s32 ? 1ULL << 31 : 0;
+	return type == FR_TYPE_s8 ? 1ULL << 7 : type == FR_TYPE_s16 ? 1ULL << 15 : type == FR_TYPE_s32 ? 1ULL << 31 : 0;
 }
 
 struct fr_fit fr_fit_of(u8 type)

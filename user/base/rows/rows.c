@@ -127,6 +127,8 @@ static u32 tail_cnt(const struct fr_event *ev, const u8 *rec, u32 sz)
 {
 	if (fr_event_tail(ev)->type == FR_TYPE_u64s)
 		return (sz - ev->fixed_sz) / 8;
+	if (fr_event_tail(ev)->type == FR_TYPE_data)
+		return sz - ev->fixed_sz;
 	return strnlen((const char *)rec + ev->fixed_sz, sz - ev->fixed_sz);
 }
 

@@ -103,13 +103,14 @@ static inline const struct fr_field *fr_event_tail(const struct fr_event *ev)
 	return f;
 }
 
-/* Bytes of a record that ends in this many bytes (str: without NUL) or numbers (u64s), as its length word should say. */
+/* Bytes of a record that ends in this many bytes (str: without NUL; data) or numbers (u64s), as its length word should say. */
 static inline u32 fr_rec_sz(const struct fr_event *ev, u32 tail_cnt)
 {
 	u32 sz = ev->fixed_sz;
 
 	if (ev->tail)
-		sz += fr_event_tail(ev)->type == FR_TYPE_u64s ? tail_cnt * 8 : tail_cnt + 1;
+		sz += fr_event_tail(ev)->type == FR_TYPE_u64s ? tail_cnt * 8
+							      : tail_cnt + (fr_event_tail(ev)->type == FR_TYPE_str);
 	return (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;
 }
 

@@ -53,6 +53,7 @@ static void put_number(u8 *to, u64 v, u8 type)
 {
 	switch (type) {
 	case FR_TYPE_u8:
+	case FR_TYPE_s8:
 		*to = v;
 		break;
 	case FR_TYPE_u16:
@@ -86,6 +87,11 @@ static bool put_field(u8 *rec, const struct fr_row *row, const struct fr_field *
 	switch (f->type) {
 	case FR_TYPE_comm:
 		memcpy(rec + f->off, row->b->type[row->ev->nr].col[f->col].text + (size_t)row->k * FR_COMM_SZ, FR_COMM_SZ);
+		break;
+	case FR_TYPE_array:
+	case FR_TYPE_data:
+		from = fr_row_bytes(row, f, &len);
+		memcpy(rec + f->off, from, len);
 		break;
 	case FR_TYPE_str:
 		from = fr_row_text(row, f, &len);

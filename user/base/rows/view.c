@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/rows/view.h"
 
+#include <string.h>
+
+#include "base/rows/rows.h"
+#include "tp.h"
+
 enum fr_val_kind fr_field_kind(const struct fr_field *f)
 {
-	switch (f->type) {
-	case FR_TYPE_text8:
-	case FR_TYPE_comm:
-	case FR_TYPE_str:
-		return FR_VAL_TEXT;
-	case FR_TYPE_u64s:
-		return FR_VAL_NUMS;
-	default:
+	if (f->type <= FR_TYPE_s64)
 		return FR_VAL_NUM;
-	}
+	if (f->type == FR_TYPE_u64s)
+		return FR_VAL_NUMS;
+	return f->type == FR_TYPE_array && f->elem != FR_TYPE_str ? FR_VAL_NUMS : FR_VAL_TEXT;
 }
 
 static struct fr_val num_of(u64 num, bool is_signed)
@@ -76,6 +76,67 @@ static struct fr_val stack_of(const struct fr_view *v, u64 id)
 	return val;
 }
 
+/* Elements of a record of the kernel, made numbers; they last until a thread has asked for NUMS_TURNS more arrays. */
+#define NUMS_TURNS 4u
+
+/* Kept out of those that all events go through. */
+#define RARE __attribute__((noinline))
+
+static struct fr_val nums_of(const void *bytes, size_t sz, u8 elem)
+{
+	static _Thread_local u64 room[NUMS_TURNS][FR_REC_MAX_SZ];
+	static _Thread_local u32 turn;
+	u32 one = fr_type_sz(elem);
+	struct fr_val val = {.kind = FR_VAL_NUMS, .nums = room[turn % NUMS_TURNS], .len = sz / one};
+	u64 *to = room[turn++ % NUMS_TURNS];
+	size_t i;
+
+	if (val.len > FR_REC_MAX_SZ)
+		val.len = FR_REC_MAX_SZ;
+	memset(to, 0, val.len * sizeof(*to));
+	for (i = 0; i < val.len; i++)
+		memcpy(&to[i], (const char *)bytes + i * one, one);
+	return val;
+}
+
+/*
+ * A text or an array of a tracepoint: loc says where the kernel put it in its record, which begins before ours' fields do. What
+ * the ring had no room for, or no kernel wrote, is cut off.
+ */
+static RARE struct fr_val loc_of(const struct fr_row *r, const struct fr_field *f, u64 loc)
+{
+	const struct fr_field *data = fr_event_tail(r->ev), *word = &r->ev->fields[f->from_idx];
+	u64 at = loc & 0xffff, len = loc >> 16 & 0xffff;
+	struct fr_val val = {.kind = FR_VAL_NONE};
+	const char *bytes;
+	size_t sz;
+
+	if (data->type != FR_TYPE_data || !r->b->type[r->ev->nr].col[data->col].text)
+		return val;
+	at += word->style == FR_STYLE_RELLOC ? word->off + sizeof(u32) : FR_TP_AHEAD_SZ;
+	bytes = fr_row_bytes(r, data, &sz);
+	if (at < data->off || at - data->off > sz)
+		return val;
+	bytes += at - data->off;
+	sz -= at - data->off;
+	sz = len < sz ? len : sz;
+	if (f->elem != FR_TYPE_str)
+		return nums_of(bytes, sz, f->elem);
+	return (struct fr_val){.kind = FR_VAL_TEXT, .text = bytes, .len = strnlen(bytes, sz)};
+}
+
+/* An array, or data: of tracepoints alone. */
+static RARE struct fr_val bytes_of(const struct fr_row *r, const struct fr_field *f)
+{
+	struct fr_val val = {.kind = fr_field_kind(f)};
+
+	val.text = fr_row_bytes(r, f, &val.len);
+	if (val.kind == FR_VAL_NUMS)
+		return nums_of(val.text, val.len, f->elem);
+	val.len = f->type == FR_TYPE_data ? val.len : strnlen(val.text, val.len);
+	return val;
+}
+
 static struct fr_val derived(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
 {
 	u64 num;
@@ -89,6 +150,8 @@ static struct fr_val derived(const struct fr_view *v, const struct fr_row *r, co
 		return comm_of(v, r, f, num);
 	case FR_RULE_STACK:
 		return stack_of(v, num);
+	case FR_RULE_LOC:
+		return loc_of(r, f, num);
 	default:
 		return (struct fr_val){.kind = FR_VAL_NONE};
 	}
@@ -96,10 +159,13 @@ static struct fr_val derived(const struct fr_view *v, const struct fr_row *r, co
 
 struct fr_val fr_view_other(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
 {
-	struct fr_val val = {.kind = fr_field_kind(f)};
+	struct fr_val val = {};
 
 	if (f->kind == FR_KIND_DERIVED)
 		return derived(v, r, f);
+	if (f->type >= FR_TYPE_array)
+		return bytes_of(r, f);
+	val.kind = fr_field_kind(f);
 	if (val.kind == FR_VAL_TEXT)
 		val.text = fr_row_text(r, f, &val.len);
 	else

@@ -13,12 +13,15 @@
 #include "base/schema/sysnames.h"
 #include "base/text/wall.h"
 
+struct fr_tps;
+
 struct fr_view {
 	const struct fr_schema *schema;
 	struct fr_names *names;
 	const struct fr_stacks *stacks;
 	const struct fr_wall *wall;
 	const struct fr_cgroups *cgroups; /* NULL: not requested */
+	struct fr_tps *tps;		  /* formats of tracepoints (base/tp/tps.h), NULL: none */
 	const char *arch;		  /* as `uname -m` says, NULL: unknown */
 	const char *disks;		  /* names of block devices (base/text/dev.h), NULL: unknown */
 	const struct fr_pair *pair;	  /* what rows from pair_from on end, NULL: not requested */
@@ -48,7 +51,7 @@ enum fr_val_kind fr_field_kind(const struct fr_field *f);
 
 static inline bool fr_field_signed(const struct fr_field *f)
 {
-	return f->type == FR_TYPE_s16 || f->type == FR_TYPE_s32 || f->type == FR_TYPE_s64;
+	return f->type == FR_TYPE_s8 || f->type == FR_TYPE_s16 || f->type == FR_TYPE_s32 || f->type == FR_TYPE_s64;
 }
 
 static inline bool fr_is_stored_num(const struct fr_field *f)

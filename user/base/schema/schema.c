@@ -16,7 +16,6 @@
 
 #include "base/text/memfile.h"
 
-#define TITLE	      "flightrec-schema 1"
 #define TEXT_MAX_SZ   (1u << 20)
 #define REC_FLAGS_OFF 11 /* the high byte of a record's little-endian task word */
 
@@ -43,7 +42,7 @@ static const char *const style_names[FR_STYLE_CNT] = {
 	[FR_STYLE_ABI] = "ABI",		[FR_STYLE_RET] = "RET",		[FR_STYLE_EXIT] = "EXIT",
 	[FR_STYLE_NS] = "NS",		[FR_STYLE_DEV] = "DEV",		[FR_STYLE_IRQRET] = "IRQRET",
 	[FR_STYLE_SOFTIRQ] = "SOFTIRQ", [FR_STYLE_VERDICT] = "VERDICT", [FR_STYLE_WAITEDIN] = "WAITEDIN",
-	[FR_STYLE_WAKER] = "WAKER",
+	[FR_STYLE_WAKER] = "WAKER",	[FR_STYLE_LOC] = "LOC",		[FR_STYLE_RELLOC] = "RELLOC",
 };
 
 /* A type's name and the bytes it takes in a record, 0: the rest of the record. */
@@ -52,10 +51,13 @@ static const struct {
 	u32 sz;
 	u32 align;
 } types[FR_TYPE_CNT] = {
-	[FR_TYPE_u8] = {"u8", 1, 1},   [FR_TYPE_u16] = {"u16", 2, 2},	  [FR_TYPE_u32] = {"u32", 4, 4},
-	[FR_TYPE_u64] = {"u64", 8, 8}, [FR_TYPE_s16] = {"s16", 2, 2},	  [FR_TYPE_s32] = {"s32", 4, 4},
-	[FR_TYPE_s64] = {"s64", 8, 8}, [FR_TYPE_text8] = {"text8", 8, 1}, [FR_TYPE_comm] = {"comm", FR_COMM_SZ, 1},
-	[FR_TYPE_str] = {"str", 0, 1}, [FR_TYPE_u64s] = {"u64s", 0, 8},
+	[FR_TYPE_u8] = {"u8", 1, 1},	   [FR_TYPE_u16] = {"u16", 2, 2},
+	[FR_TYPE_u32] = {"u32", 4, 4},	   [FR_TYPE_u64] = {"u64", 8, 8},
+	[FR_TYPE_s8] = {"s8", 1, 1},	   [FR_TYPE_s16] = {"s16", 2, 2},
+	[FR_TYPE_s32] = {"s32", 4, 4},	   [FR_TYPE_s64] = {"s64", 8, 8},
+	[FR_TYPE_text8] = {"text8", 8, 1}, [FR_TYPE_comm] = {"comm", FR_COMM_SZ, 1},
+	[FR_TYPE_str] = {"str", 0, 1},	   [FR_TYPE_u64s] = {"u64s", 0, 8},
+	[FR_TYPE_array] = {"array", 0, 1}, [FR_TYPE_data] = {"data", 0, 1},
 };
 
 static const char *const code_names[FR_CODE_CNT] = {
@@ -68,18 +70,21 @@ static const char *const rule_names[FR_RULE_CNT] = {
 	[FR_RULE_TID] = "TID",
 	[FR_RULE_COMM] = "COMM",
 	[FR_RULE_STACK] = "STACK",
+	[FR_RULE_LOC] = "LOC",
 };
 
 static const u8 rule_types[FR_RULE_CNT] = {
 	[FR_RULE_TID] = FR_TYPE_s32,
 	[FR_RULE_COMM] = FR_TYPE_comm,
 	[FR_RULE_STACK] = FR_TYPE_u64s,
+	[FR_RULE_LOC] = FR_TYPE_str, /* or u64s, by its elements */
 };
 
 static const u8 rule_styles[FR_RULE_CNT] = {
 	[FR_RULE_TID] = FR_STYLE_TID,
 	[FR_RULE_COMM] = FR_STYLE_TEXT,
 	[FR_RULE_STACK] = FR_STYLE_HEX,
+	[FR_RULE_LOC] = FR_STYLE_TEXT,
 };
 
 static const char *const tier_names[FR_TIER_CNT] = {
@@ -112,6 +117,22 @@ const char *fr_style_name(u32 style)
 const char *fr_type_name(u32 type)
 {
 	return type < FR_TYPE_CNT ? types[type].name : NULL;
+}
+
+u32 fr_type_sz(u32 type)
+{
+	return type <= FR_TYPE_s64 ? types[type].sz : 0;
+}
+
+/* Text has elements of one byte. */
+static u32 elem_sz(const struct fr_field *f)
+{
+	return f->elem == FR_TYPE_str ? 1 : types[f->elem].sz;
+}
+
+u32 fr_field_sz(const struct fr_field *f)
+{
+	return f->type == FR_TYPE_array ? f->elem_cnt * elem_sz(f) : fr_type_sz(f->type);
 }
 
 static const char *code_name(u32 code)
@@ -179,6 +200,8 @@ static bool from_is_good(const struct fr_event *ev, struct fr_field *f)
 	from = fr_event_field(ev, f->from);
 	if (!from || f->rule == FR_RULE_TID)
 		return false;
+	if (f->rule == FR_RULE_LOC && (from->kind != FR_KIND_FIELD || from->type != FR_TYPE_u32 || !ev->tail))
+		return false;
 	f->from_idx = from - ev->fields;
 	if (from->kind == FR_KIND_DERIVED)
 		return f->rule == FR_RULE_COMM && from->rule == FR_RULE_TID;
@@ -241,17 +264,18 @@ static int begin_event(struct build *b, u32 nr, const char *name, u32 tier, u32 
 /* Give a stored field its place in the record: in order, naturally aligned. */
 static void place_field(struct build *b, struct fr_field *f)
 {
-	u32 align = types[f->type].align;
+	bool is_array = f->type == FR_TYPE_array;
+	u32 align = is_array ? elem_sz(f) : types[f->type].align, sz = is_array ? fr_field_sz(f) : types[f->type].sz;
 
 	f->off = b->off = (b->off + align - 1) / align * align;
-	b->off += types[f->type].sz;
-	b->ev->tail = !types[f->type].sz;
+	b->off += sz;
+	b->ev->tail = !sz;
 }
 
 /* Is each code of these bits a value of the field's type? */
 static bool bits_are_good(const struct fr_field *f)
 {
-	bool is_signed = f->type >= FR_TYPE_s16 && f->type <= FR_TYPE_s64;
+	bool is_signed = f->type >= FR_TYPE_s8 && f->type <= FR_TYPE_s64;
 	u32 room = types[f->type].sz * 8 - is_signed;
 
 	if (f->type > FR_TYPE_s64 || f->bit_cnt > room)
@@ -328,6 +352,17 @@ static int add_stored(struct build *b, u32 type, u32 style, const char *name, co
 	return add_field(b, (struct fr_field){.name = name, .doc = doc, .kind = FR_KIND_FIELD, .type = type, .style = style});
 }
 
+static int add_array(struct build *b, u32 elem, u32 cnt, u32 style, const char *name, const char *doc)
+{
+	return add_field(b, (struct fr_field){.name = name,
+					      .doc = doc,
+					      .kind = FR_KIND_FIELD,
+					      .type = FR_TYPE_array,
+					      .style = style,
+					      .elem = elem,
+					      .elem_cnt = cnt});
+}
+
 static int add_bits(struct build *b, u32 type, u32 cnt, u32 code, u32 style, const char *name, const char *doc)
 {
 	if (code >= FR_CODE_CNT)
@@ -341,17 +376,20 @@ static int add_bits(struct build *b, u32 type, u32 cnt, u32 code, u32 style, con
 					      .code = code});
 }
 
-static int add_derived(struct build *b, u32 rule, const char *from, const char *name, const char *doc)
+static int add_derived(struct build *b, u32 rule, u32 elem, const char *from, const char *name, const char *doc)
 {
+	bool is_nums = rule == FR_RULE_LOC && elem != FR_TYPE_str;
+
 	if (rule >= FR_RULE_CNT)
 		return b->ev ? 0 : -EINVAL; /* from a later version: the event is complete without it */
 	return add_field(b, (struct fr_field){.name = name,
 					      .doc = doc,
 					      .from = from,
 					      .kind = FR_KIND_DERIVED,
-					      .type = rule_types[rule],
-					      .style = rule_styles[rule],
-					      .rule = rule});
+					      .type = is_nums ? (u32)FR_TYPE_u64s : rule_types[rule],
+					      .style = is_nums ? (u32)FR_STYLE_DEC : rule_styles[rule],
+					      .rule = rule,
+					      .elem = elem});
 }
 
 static struct fr_schema *new_schema(u32 field_cnt)
@@ -398,7 +436,7 @@ static int add_builtin(struct build *b)
 #define FIELD(type, name, style, doc)	  err = err ? err : add_stored(b, FR_TYPE_##type, FR_STYLE_##style, #name, doc);
 #define BITS(type, name, cnt, code, style, doc) \
 	err = err ? err : add_bits(b, FR_TYPE_##type, cnt, FR_CODE_##code, FR_STYLE_##style, #name, doc);
-#define DERIVED(name, rule, from, doc) err = err ? err : add_derived(b, FR_RULE_##rule, #from, #name, doc);
+#define DERIVED(name, rule, from, doc) err = err ? err : add_derived(b, FR_RULE_##rule, FR_TYPE_str, #from, #name, doc);
 #include "events.def"
 	return err ? err : end_event(b);
 }
@@ -432,10 +470,13 @@ static char *next_word(char **line)
 	return word;
 }
 
-/* Names are printed unescaped and typed by users: small letters, digits, _. */
+#define NAME_BYTES "abcdefghijklmnopqrstuvwxyz0123456789_"
+
+/* Names are printed unescaped and typed by users: small letters, digits, _; those of tracepoints are the kernel's. */
 static bool name_is_good(const char *name)
 {
-	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+	bool is_tp = !strncmp(name, FR_TP_PREFIX, strlen(FR_TP_PREFIX));
+	size_t len = strspn(name, is_tp ? NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZ:-" : NAME_BYTES);
 
 	return len && len <= FR_NAME_MAX && !name[len] && (name[0] < '0' || name[0] > '9');
 }
@@ -494,27 +535,61 @@ static int parse_type(char *word, u32 *type, u32 *cnt, u32 *code)
 	return bits && (!*cnt || *cnt > 64) ? -EINVAL : 0;
 }
 
+/* What an array has: numbers, or text, of which the kernel's arrays of char are. FR_TYPE_CNT: it is unknown. */
+static u32 parse_elem(const char *word)
+{
+	u32 type = !strcmp(word, "char") ? (u32)FR_TYPE_str : number_of(word, fr_type_name, FR_TYPE_CNT);
+
+	return type <= FR_TYPE_s64 || !strcmp(word, "char") ? type : FR_TYPE_CNT;
+}
+
+/* TYPE[CNT] NAME STYLE DOC; count: behind the [ */
+static int parse_array(struct build *b, char *word, char *count, char *line)
+{
+	const char *name = next_word(&line);
+	u32 style = parse_style(&line), elem, cnt = strtoul(count, NULL, 10);
+	size_t len = strspn(count, "0123456789");
+
+	if (!len || len > 4 || strcmp(count + len, "]") || !cnt || cnt > FR_REC_MAX_SZ || !name_is_good(name))
+		return -EINVAL;
+	count[-1] = 0;
+	elem = parse_elem(word);
+	return elem == FR_TYPE_CNT ? add_stored(b, elem, style, name, line) : add_array(b, elem, cnt, style, name, line);
+}
+
 /* field TYPE NAME STYLE DOC */
 static int parse_field(struct build *b, char *line)
 {
-	u32 type, cnt, code;
-	int err = parse_type(next_word(&line), &type, &cnt, &code);
-	const char *name = next_word(&line);
-	u32 style = parse_style(&line);
+	char *word = next_word(&line), *count = strchr(word, '[');
+	const char *name;
+	u32 type, cnt, code, style;
+	int err;
 
-	if (err || !name_is_good(name))
+	if (count)
+		return parse_array(b, word, count + 1, line);
+	err = parse_type(word, &type, &cnt, &code);
+	name = next_word(&line);
+	style = parse_style(&line);
+	if (err || !name_is_good(name) || type == FR_TYPE_array)
 		return -EINVAL;
 	return cnt ? add_bits(b, type, cnt, code, style, name, line) : add_stored(b, type, style, name, line);
 }
 
-/* derived NAME RULE FROM DOC */
+/* derived NAME RULE FROM DOC; RULE may be LOC:TYPE */
 static int parse_derived(struct build *b, char *line)
 {
 	const char *name = next_word(&line);
-	u32 rule = number_of(next_word(&line), rule_name, FR_RULE_CNT);
+	char *word = next_word(&line), *type = strchr(word, ':');
 	const char *from = next_word(&line);
+	u32 rule, elem;
 
-	return name_is_good(name) && name_is_good(from) ? add_derived(b, rule, from, name, line) : -EINVAL;
+	if (type)
+		*type++ = 0;
+	rule = number_of(word, rule_name, FR_RULE_CNT);
+	elem = type ? parse_elem(type) : (u32)FR_TYPE_str;
+	if (elem == FR_TYPE_CNT || (type && rule != FR_RULE_LOC))
+		rule = FR_RULE_CNT;
+	return name_is_good(name) && name_is_good(from) ? add_derived(b, rule, elem, from, name, line) : -EINVAL;
 }
 
 static int parse_line(struct build *b, char *line)
@@ -551,7 +626,7 @@ static int parse_text(struct build *b)
 	int err = 0;
 
 	*end = 0;
-	if (strcmp(line, TITLE))
+	if (strcmp(line, FR_SCHEMA_TITLE))
 		return -EINVAL;
 	for (line = end + 1; !err && *line; line = end + 1) {
 		end = strchr(line, '\n');
@@ -586,6 +661,11 @@ int fr_schema_parse(const char *text, size_t sz, struct fr_schema **out)
 
 /* ---- to text ---- */
 
+static const char *elem_name(const struct fr_field *field)
+{
+	return field->elem == FR_TYPE_str ? "char" : fr_type_name(field->elem);
+}
+
 static void write_field(FILE *f, const struct fr_field *field)
 {
 	const char *style = fr_style_name(field->style);
@@ -595,8 +675,12 @@ static void write_field(FILE *f, const struct fr_field *field)
 	else if (field->bit_cnt)
 		fprintf(f, "field %s:%u:%s %s %s %s\n", fr_type_name(field->type), field->bit_cnt, code_name(field->code),
 			field->name, style, field->doc);
+	else if (field->kind == FR_KIND_FIELD && field->type == FR_TYPE_array)
+		fprintf(f, "field %s[%u] %s %s %s\n", elem_name(field), field->elem_cnt, field->name, style, field->doc);
 	else if (field->kind == FR_KIND_FIELD)
 		fprintf(f, "field %s %s %s %s\n", fr_type_name(field->type), field->name, style, field->doc);
+	else if (field->rule == FR_RULE_LOC)
+		fprintf(f, "derived %s LOC:%s %s %s\n", field->name, elem_name(field), field->from, field->doc);
 	else
 		fprintf(f, "derived %s %s %s %s\n", field->name, rule_names[field->rule], field->from, field->doc);
 }
@@ -619,7 +703,7 @@ char *fr_schema_write(const struct fr_schema *s, size_t *sz)
 
 	if (!f)
 		return NULL;
-	fputs(TITLE "\n", f);
+	fputs(FR_SCHEMA_TITLE "\n", f);
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		if (s->ev[nr].name)
 			write_event(f, &s->ev[nr]);

@@ -12,8 +12,10 @@
 
 #include "bits.h"
 
-#define FR_NAME_MAX  63 /* length of an event's or a field's name: [a-z0-9_] only, so it needs no escapes anywhere */
-#define FR_FIELD_MAX 32 /* fields of one event, derived ones included */
+#define FR_NAME_MAX	63    /* length of an event's or a field's name: [a-z0-9_] only, so it needs no escapes anywhere */
+#define FR_TP_PREFIX	"tp:" /* of events that are tracepoints, tp:SYSTEM:NAME: their names may also have [A-Z:-] */
+#define FR_SCHEMA_TITLE "flightrec-schema 1" /* the first line of a schema as text */
+#define FR_FIELD_MAX	32		     /* fields of one event, derived ones included */
 
 #define FR_LABEL_SZ 16u
 
@@ -24,6 +26,7 @@ enum fr_type {
 	FR_TYPE_u16,
 	FR_TYPE_u32,
 	FR_TYPE_u64,
+	FR_TYPE_s8,
 	FR_TYPE_s16,
 	FR_TYPE_s32,
 	FR_TYPE_s64,
@@ -31,6 +34,8 @@ enum fr_type {
 	FR_TYPE_comm,  /* 16 bytes of text */
 	FR_TYPE_str,   /* text to the end of the record */
 	FR_TYPE_u64s,  /* u64s to the end of the record */
+	FR_TYPE_array, /* a number of elements: text or numbers, by elem */
+	FR_TYPE_data,  /* bytes to the end of the record: what fields with rule LOC are in */
 	FR_TYPE_CNT
 };
 
@@ -54,10 +59,12 @@ enum fr_style {
 	FR_STYLE_VERDICT,
 	FR_STYLE_WAITEDIN,
 	FR_STYLE_WAKER,
+	FR_STYLE_LOC,	 /* of a tracepoint: where in the record a text or an array is, offset | bytes << 16 */
+	FR_STYLE_RELLOC, /* the same from the end of this word on */
 	FR_STYLE_CNT
 };
 
-enum fr_rule { FR_RULE_TID, FR_RULE_COMM, FR_RULE_STACK, FR_RULE_CNT };
+enum fr_rule { FR_RULE_TID, FR_RULE_COMM, FR_RULE_STACK, FR_RULE_LOC, FR_RULE_CNT };
 
 struct fr_field {
 	const char *name;
@@ -67,12 +74,14 @@ struct fr_field {
 	u8 type; /* of flags: FR_TYPE_u8; of derived: what it reads as (s32, comm, u64s) */
 	u8 style;
 	u8 rule;
-	s8 from_idx; /* derived: index of `from` in fields[], -1 for the record's own tid */
-	s8 col;	     /* flags and stored: its column, 0 and up in order; derived: -1 */
-	u16 off;     /* stored: byte offset in the record, of bits in its struct fr_rec_NAME */
-	u8 bit_cnt;  /* bits: how many, 0: the field is not bits */
-	u8 bit;	     /* bits: the first one */
-	u8 code;     /* bits: enum fr_code */
+	s8 from_idx;  /* derived: index of `from` in fields[], -1 for the record's own tid */
+	s8 col;	      /* flags and stored: its column, 0 and up in order; derived: -1 */
+	u16 off;      /* stored: byte offset in the record, of bits in its struct fr_rec_NAME */
+	u8 bit_cnt;   /* bits: how many, 0: the field is not bits */
+	u8 bit;	      /* bits: the first one */
+	u8 code;      /* bits: enum fr_code */
+	u8 elem;      /* array, and what rule LOC finds: type of the elements, FR_TYPE_str: text */
+	u16 elem_cnt; /* array: how many */
 	u8 name_len;
 	u8 label_len;
 	char label[FR_LABEL_SZ]; /* " name=", label_len bytes, not terminated; 0: too long */
@@ -88,7 +97,7 @@ struct fr_event {
 	u8 nr;
 	u8 tier;
 	u8 group;
-	bool tail;  /* ends in str or u64s */
+	bool tail;  /* ends in str, u64s or data */
 	s8 abi_col; /* the column that has the system call's ABI, -1: none */
 	u8 name_len;
 };
@@ -108,6 +117,19 @@ void fr_schema_free(struct fr_schema *s);
 /* The event of a number or a name, NULL: none. */
 const struct fr_event *fr_schema_event(const struct fr_schema *s, u32 nr);
 const struct fr_event *fr_schema_find(const struct fr_schema *s, const char *name);
+
+/* Bytes of a number's type, or of an array in a record; 0: of another type. */
+u32 fr_field_sz(const struct fr_field *f);
+u32 fr_type_sz(u32 type);
+
+/*
+ * A tracepoint's bookkeeping: the place of a text, the bytes that texts are in. Readers that show fields by their names leave
+ * it out.
+ */
+static inline bool fr_field_is_inner(const struct fr_field *f)
+{
+	return f->style == FR_STYLE_LOC || f->style == FR_STYLE_RELLOC || f->type == FR_TYPE_data;
+}
 
 /* A field of an event by name, NULL: none. */
 const struct fr_field *fr_event_field(const struct fr_event *ev, const char *name);

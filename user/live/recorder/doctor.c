@@ -17,6 +17,7 @@
 #include "sys/cgroup.h"
 #include "sys/memcg.h"
 #include "sys/ns.h"
+#include "sys/tracefs.h"
 
 enum grade { GRADE_OK, GRADE_MISSING, GRADE_FATAL };
 
@@ -194,6 +195,14 @@ static void events(struct doctor *d)
 	}
 }
 
+static void tracepoints(struct doctor *d)
+{
+	const char *root;
+	int err = fr_tracefs_root(&root);
+
+	say(d, err ? GRADE_MISSING : GRADE_OK, "tracepoints (-e tp:...)", err ? strerror(-err) : root, FR_TRACEFS_CURE);
+}
+
 static void tracing(struct doctor *d)
 {
 	int ret = fr_probe_tracing();
@@ -228,6 +237,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	processes(&d);
 	cgroups(&d);
 	kernel_names(&d);
+	tracepoints(&d);
 	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");
 	events(&d);
 	if (json)

@@ -25,6 +25,7 @@
 #include "live/recorder/daemon.h"
 #include "live/session/sampler.h"
 #include "live/session/sess.h"
+#include "live/session/tpchoice.h"
 #include "live/snapshot/askdir.h"
 #include "live/snapshot/clock_sample.h"
 #include "live/snapshot/dump.h"
@@ -207,17 +208,29 @@ int fr_record_out_dir(struct fr_sess *s, const char *dir, u64 ns, char **path)
 
 /* ---- facts stored with the session ---- */
 
-static void put_names(FILE *f, const char *fact, const bool set[FR_EVENT_MAX])
+static const char *name_of_event(const struct fr_load_conf *l, u32 nr, char *buf, size_t sz)
 {
-	const struct fr_event *ev;
-	char list[4096] = "";
+	const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), nr);
+	const struct fr_tpchosen *t;
+
+	if (ev || !l->tp || nr < FR_TP_FIRST || nr - FR_TP_FIRST >= l->tp->cnt)
+		return ev ? ev->name : NULL;
+	t = &l->tp->chosen[nr - FR_TP_FIRST];
+	snprintf(buf, sz, FR_TP_PREFIX "%s:%s", t->system, t->name);
+	return buf;
+}
+
+static void put_names(FILE *f, const char *fact, const struct fr_load_conf *l, const bool set[FR_EVENT_MAX])
+{
+	char list[FR_EVENT_MAX * (FR_NAME_MAX + 1)] = "", buf[3 * FR_NAME_MAX];
+	const char *name;
 	size_t len = 0;
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
-		ev = set[nr] ? fr_schema_event(fr_schema_builtin(), nr) : NULL;
-		if (ev && len < sizeof(list))
-			len += snprintf(list + len, sizeof(list) - len, "%s%s", len ? "," : "", ev->name);
+		name = set[nr] ? name_of_event(l, nr, buf, sizeof(buf)) : NULL;
+		if (name && len < sizeof(list))
+			len += snprintf(list + len, sizeof(list) - len, "%s%s", len ? "," : "", name);
 	}
 	fr_facts_put(f, fact, "%s", list);
 }
@@ -277,8 +290,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 		fr_facts_put(f, "settings_cgroups", "%s", cgroups);
 	fr_facts_put(f, "epoch", "%u", l->epoch);
 	fr_facts_put(f, "profile", "%s", ask->profile);
-	put_names(f, "events", l->enable);
-	put_names(f, "events_missing", res->missing);
+	put_names(f, "events", l, l->enable);
+	put_names(f, "events_missing", l, res->missing);
 	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
 	if (*res->states_missing)
 		fr_facts_put(f, "states_missing", "%s", res->states_missing);

@@ -25,6 +25,7 @@
 #include "live/session/incident_load.h"
 #include "live/session/returns.h"
 #include "live/session/sess_states.h"
+#include "live/session/tpchoice.h"
 #include "read/elf/kallsyms.h"
 #include "read/elf/kbtf.h"
 #include "sys/cpus.h"
@@ -67,6 +68,11 @@ void fr_load_words(bool verbose)
 static int pin_path(char *buf, size_t sz, const struct load *l, const char *name)
 {
 	return snprintf(buf, sz, "%s/%s", l->conf->dir, name) < (int)sz ? 0 : -ENAMETOOLONG;
+}
+
+static u32 tp_cnt(const struct load *l)
+{
+	return l->conf->tp ? l->conf->tp->cnt : 0;
 }
 
 static bool keeps_table(u32 nr)
@@ -165,6 +171,7 @@ static void set_wake_text(struct load *l)
 static void set_constants(struct load *l)
 {
 	const struct fr_load_conf *c = l->conf;
+	u32 i;
 
 	memcpy((void *)l->skel->rodata->fr_geometry, c->geo, sizeof(c->geo));
 	l->skel->rodata->fr_epoch = c->epoch;
@@ -182,6 +189,8 @@ static void set_constants(struct load *l)
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
 	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
 	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
+	for (i = 0; i < tp_cnt(l); i++)
+		memcpy((void *)&l->skel->rodata->fr_tp_conf[i], &c->tp->chosen[i].conf, sizeof(c->tp->chosen[i].conf));
 	set_wake_text(l);
 	set_drift(l);
 }
@@ -204,6 +213,7 @@ static void choose_programs(struct load *l)
 		l->res->missing[ev->nr] = wanted && !there;
 		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr) || sees_waits(l, ev->nr)));
 	}
+	bpf_program__set_autoload(l->skel->progs.tp, tp_cnt(l));
 	fr_incident_choose(l->skel->obj, l->btf, l->res->incidents_missing, sizeof(l->res->incidents_missing));
 	bpf_program__set_autoload(l->skel->progs.fr_seed_tasks,
 				  btf__find_by_name_kind(l->btf, "bpf_iter__task", BTF_KIND_STRUCT) > 0);
@@ -265,7 +275,8 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	/* kernel/bpf/hashtab.c: a header of 48 bytes per element and a bucket of 16 to 32; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
-	u64 per_cpu = FR_FILENAME_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 11 * 1024; /* stacks seen, places, states */
+	u64 per_cpu =
+		FR_FILENAME_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 15 * 1024; /* stacks seen, places, states, tp */
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);
@@ -277,8 +288,9 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 
 	u64 waits = conf->wait_min_ns ? FR_WAIT_CNT * sizeof(struct fr_wait) : 0;
 	u64 states = FR_STATES_WANTED_WORDS * sizeof(u64);
+	u64 formats = conf->tp ? conf->tp->formats_sz : 0;
 
-	return tasks + dead + triggers + incidents + waits + states + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
+	return tasks + dead + triggers + incidents + waits + states + formats + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -452,6 +464,60 @@ static int attach_one(const struct load *l, struct bpf_program *prog)
 static bool is_tracepoint(const struct bpf_program *prog)
 {
 	return bpf_program__type(prog) == BPF_PROG_TYPE_TRACING && bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP;
+}
+
+/* One program for all; its name in the list of programs is that of the pins up to the second dash. */
+static int attach_tp(const struct load *l, const struct fr_tpchosen *t)
+{
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = t->nr);
+	struct bpf_link *link = bpf_program__attach_tracepoint_opts(l->skel->progs.tp, t->system, t->name, &opts);
+	char name[64];
+	int err;
+
+	if (!link) {
+		err = -errno;
+		fr_err("cannot attach to tracepoint %s:%s: %s: %s", t->system, t->name, strerror(-err),
+		       fr_err_bpf_cure(
+			       err, "tracepoints need Linux 5.15, and CAP_PERFMON or `sysctl kernel.perf_event_paranoid=-1`"));
+		return err;
+	}
+	snprintf(name, sizeof(name), "link-tp-%u", t->nr);
+	err = pin_link(l, link, name);
+	bpf_link__destroy(link);
+	return err;
+}
+
+static int attach_tps(const struct load *l)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < tp_cnt(l) && !err; i++)
+		if (l->conf->enable[l->conf->tp->chosen[i].nr])
+			err = attach_tp(l, &l->conf->tp->chosen[i]);
+	return err;
+}
+
+/* The formats, which who takes a snapshot writes into it. */
+static int pin_formats(const struct load *l)
+{
+	const struct fr_tpchoice *tp = l->conf->tp;
+	u32 zero = 0;
+	char path[256];
+	int fd, err;
+
+	if (!tp_cnt(l))
+		return 0;
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "fr_formats", sizeof(zero), tp->formats_sz, 1, NULL);
+	if (fd < 0)
+		return -errno;
+	err = bpf_map_update_elem(fd, &zero, tp->formats, BPF_ANY) ? -errno : pin_path(path, sizeof(path), l, "formats");
+	if (!err && bpf_obj_pin(fd, path))
+		err = -errno;
+	close(fd);
+	if (err)
+		fr_err_errno(err, "cannot keep the formats of %u tracepoints", tp_cnt(l));
+	return err;
 }
 
 static int attach_tracepoints(const struct load *l)
@@ -687,7 +753,9 @@ static int run(struct load *l)
 	err = err ?: l->conf->profile ? pin_profile(l) : 0;
 	err = err ?: pin_programs(l);
 	err = err ?: load_states(l);
+	err = err ?: pin_formats(l);
 	err = err ?: attach_tracepoints(l);
+	err = err ?: attach_tps(l);
 	err = err ?: attach_samples(l);
 	err = err ?: seed_tasks(l);
 	err = err ?: be_recorder(l);

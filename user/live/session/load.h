@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "base/profile/sample_event.h"
+#include "live/session/tpchoice.h"
 #include "session.h"
 #include "wait.h"
 
@@ -25,7 +26,8 @@ struct fr_load_conf {
 	u32 task_cnt;	  /* entries of the task table */
 	u32 incident_cnt; /* records of the incident log, a power of two */
 	bool enable[FR_EVENT_MAX];
-	const u32 *pid; /* record-time filters of system calls and faults; none: all tasks */
+	const struct fr_tpchoice *tp; /* tracepoints, whose events are enabled too; NULL: none */
+	const u32 *pid;		      /* record-time filters of system calls and faults; none: all tasks */
 	u32 pid_cnt;
 	struct fr_comm_filter comm[FR_COMM_FILTER_MAX];
 	u32 comm_cnt;

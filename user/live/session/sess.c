@@ -22,6 +22,7 @@
 #include "base/text/memfile.h"
 #include "base/text/units.h"
 #include "live/session/bpffs.h"
+#include "live/session/tpchoice.h"
 #include "sys/dir.h"
 #include "sys/fd.h"
 #include "sys/now.h"
@@ -285,7 +286,7 @@ static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_
 	}
 	s->shared->mark = (struct fr_mark){FR_SESSION_MAGIC, conf->epoch};
 	facts = facts_fn(arg, s, res);
-	schema = fr_schema_write(fr_schema_builtin(), NULL);
+	schema = conf->tp && conf->tp->cnt ? strdup(conf->tp->schema) : fr_schema_write(fr_schema_builtin(), NULL);
 	err = facts && schema ? fr_sess_pin_meta(s, facts, schema) : -ENOMEM;
 	if (err)
 		fr_err_errno(err, "cannot keep what session '%s' is", s->name);

@@ -7,6 +7,7 @@
  *	meta				facts and schema; pinned last, so a session without it was never finished
  *	crash-text	the same for crash dumps (sess_meta.c)
  *	session, clock, call, tasks, dead, rings-TIER, ring-CPU-TIER, prog-*, link-*
+ *	formats				of tracepoints, if any are recorded
  *	triggers, alerts, dying, ledger, trig-GENERATION-*	of triggers (live/trig/trig.h)
  *	incidents, incident-*, inc-*	of the incident log (live/session/sess_incident.h)
  *
@@ -103,6 +104,8 @@ char *fr_sess_held(const struct fr_sess *s); /* events that the governor turned 
 /* Change a fact: who opens the session from now on finds the new one. The caller owns the session. 0 or -errno. */
 int fr_sess_set_fact(struct fr_sess *s, const char *name, const char *value);
 const char *fr_sess_schema(const struct fr_sess *s, size_t *sz);
+/* Formats of its tracepoints (base/tp/tps.h): malloc'ed, *sz bytes; 0: it has none. 0 or -errno. */
+int fr_sess_formats(const struct fr_sess *s, char **text, size_t *sz);
 
 /* Rings, sorted by CPU, then by tier. */
 const struct fr_ring_map *fr_sess_rings(const struct fr_sess *s, size_t *cnt);

@@ -14,6 +14,7 @@
 #include "base/schema/facts.h"
 #include "base/text/memfile.h"
 #include "base/text/pages.h"
+#include "base/tp/tps.h"
 #include "live/session/sess_int.h"
 #include "sys/bootid.h"
 #include "sys/now.h"
@@ -91,6 +92,38 @@ int fr_sess_read_meta(struct fr_sess *s)
 	err = err ?: read_meta_entry(fd, META_SCHEMA, &s->schema, &s->schema_sz);
 	close(fd);
 	return err;
+}
+
+int fr_sess_formats(const struct fr_sess *s, char **text, size_t *sz)
+{
+	int fd = fr_sess_get_pin(s, "formats"), err = 0;
+	struct bpf_map_info info = {};
+	u32 len = sizeof(info), zero = 0;
+
+	*text = NULL;
+	*sz = 0;
+	if (fd == -ENOENT)
+		return 0;
+	if (fd < 0)
+		return fd;
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		err = -errno;
+	else if (info.type != BPF_MAP_TYPE_ARRAY || !info.value_size || info.value_size > FR_TPS_MAX_SZ)
+		err = -EPROTO;
+	/* the kernel rounds values up to 8 bytes when it copies them */
+	*text = err ? NULL : malloc(info.value_size + 8);
+	if (!err && !*text)
+		err = -ENOMEM;
+	if (!err && bpf_map_lookup_elem(fd, &zero, *text))
+		err = -errno;
+	close(fd);
+	if (err) {
+		free(*text);
+		*text = NULL;
+		return err;
+	}
+	*sz = info.value_size;
+	return 0;
 }
 
 /* ---- what a crash dump has ---- */

@@ -393,6 +393,17 @@ static int put_others(struct fr_dump *d, const struct others *o)
 	return err ?: put_unread(d);
 }
 
+static int find_formats(struct fr_dump *d, struct fr_meta *m)
+{
+	char *text;
+	size_t sz;
+	int err = fr_sess_formats(d->s, &text, &sz);
+
+	if (!err)
+		fr_vec_own(&m->formats, text, sz);
+	return err;
+}
+
 int fr_dump_put_meta(struct fr_dump *d)
 {
 	struct others others = {};
@@ -405,6 +416,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 	err = err ?: fr_dump_add_states(d, &m);
 	err = err ?: find_clocks(d, &m);
 	err = err ?: find_incidents(d, &m);
+	err = err ?: find_formats(d, &m);
 	err = err ?: put_facts(d);
 	if (!err) {
 		fr_dump_find_profile(d);

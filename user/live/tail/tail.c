@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/text/units.h"
+#include "base/tp/tps.h"
 #include "live/snapshot/clock_sample.h"
 #include "live/tail/tail_know.h"
 #include "live/tail/tail_ring.h"
@@ -88,6 +89,7 @@ static int make_filter(struct fr_tail *t)
 
 static int make_schema(struct fr_tail *t)
 {
+	char *formats = NULL;
 	const char *text;
 	size_t sz;
 	int err;
@@ -99,6 +101,12 @@ static int make_schema(struct fr_tail *t)
 		       fr_sess_name(t->s));
 	uname(&t->host);
 	t->view = (struct fr_view){.schema = t->schema, .wall = &t->wall, .arch = t->host.machine};
+	err = err ?: fr_sess_formats(t->s, &formats, &sz);
+	if (!err && sz) {
+		t->view.tps = fr_tps_new(t->schema, formats, sz);
+		err = t->view.tps ? 0 : -ENOMEM;
+	}
+	free(formats);
 	return err;
 }
 
@@ -297,6 +305,7 @@ void fr_tail_close(struct fr_tail *t)
 	fr_know_free(&t->know);
 	fr_lapbatch_free(t->lapbatch);
 	fr_filter_free(t->filter);
+	fr_tps_free(t->view.tps);
 	fr_schema_free(t->schema);
 	free(t->shown);
 	free(t);

@@ -112,7 +112,7 @@ static bool same_field(const struct fr_field *a, const struct fr_field *b)
 {
 	return a->kind == b->kind && a->type == b->type && a->rule == b->rule && a->from_idx == b->from_idx &&
 	       a->col == b->col && a->off == b->off && a->bit == b->bit && a->bit_cnt == b->bit_cnt && a->code == b->code &&
-	       !strcmp(a->name, b->name);
+	       a->elem == b->elem && a->elem_cnt == b->elem_cnt && !strcmp(a->name, b->name);
 }
 
 static bool same_event(const struct fr_event *a, const struct fr_event *b)

@@ -60,7 +60,7 @@ static void find_refs(const struct fr_event *ev, struct refs *r)
 			continue;
 		if (f->rule == FR_RULE_STACK)
 			add_ref(r->stack, &r->stack_cnt, f->from_idx);
-		else
+		else if (f->rule != FR_RULE_LOC)
 			add_ref(r->tid, &r->tid_cnt, f->from_idx);
 	}
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/rows/cgroups.h"
+#include "base/tp/tps.h"
 #include "read/replay/living.h"
 
 /* A line about a process or a cgroup, as a snapshot has it. */
@@ -30,6 +31,7 @@ void fr_meta_init(struct fr_meta *m)
 		.mapping.item_sz = sizeof(struct fr_snap_mapping),
 		.state.item_sz = sizeof(struct fr_snap_state),
 		.line.item_sz = sizeof(struct line),
+		.formats.item_sz = 1,
 	};
 }
 
@@ -44,6 +46,7 @@ void fr_meta_free(struct fr_meta *m)
 	fr_vec_free(&m->mapping);
 	fr_vec_free(&m->state);
 	fr_vec_free(&m->line);
+	fr_vec_free(&m->formats);
 }
 
 /* ---- taking: lists ---- */
@@ -179,6 +182,31 @@ static int take_lines(struct fr_meta *m, const struct fr_snap *s, const struct f
 	return err;
 }
 
+static bool has_format(const struct fr_meta *m, const struct fr_tps_item *item)
+{
+	struct fr_tps_item had;
+	size_t pos = 0;
+
+	while (fr_tps_next(m->formats.at, m->formats.cnt, &pos, &had))
+		if (!strcmp(had.system, item->system) && !strcmp(had.name, item->name))
+			return true;
+	return false;
+}
+
+/* Of a tracepoint that several snapshots of a session know, one format is enough. */
+static int take_formats(struct fr_meta *m, const struct fr_snap *s)
+{
+	size_t sz, pos = 0, from = 0;
+	const char *text = fr_snap_formats(s, &sz);
+	struct fr_tps_item item;
+	int err = 0;
+
+	for (; !err && fr_tps_next(text, sz, &pos, &item); from = pos)
+		if (!has_format(m, &item))
+			err = fr_vec_add(&m->formats, text + from, pos - from);
+	return err;
+}
+
 int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
 {
 	size_t cnt;
@@ -193,6 +221,7 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 	err = err ?: take_mappings(m, s, keep);
 	err = err ?: take_states(m, s, keep);
 	err = err ?: take_lines(m, s, keep);
+	err = err ?: take_formats(m, s);
 	m->taken_cnt++;
 	return err;
 }
@@ -387,6 +416,7 @@ int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
 	err = err ?: fr_snap_put_symbols(w, m->symbol.at, m->symbol.cnt);
 	err = err ?: fr_snap_put_mappings(w, m->mapping.at, m->mapping.cnt);
 	err = err ?: fr_snap_put_states(w, m->state.at, m->state.cnt);
+	err = err ?: fr_snap_put_formats(w, m->formats.at, m->formats.cnt);
 	if (m->prof)
 		err = err ?: fr_snap_put_profile(w, m->prof);
 	return err ?: put_lines(m, w);

@@ -22,6 +22,7 @@ struct fr_meta {
 	/* items of the writer's structs (read/snapfile/snapfile.h) */
 	struct fr_vec ring, hole, task, clock, incident, symbol, mapping, state;
 	struct fr_vec line;	    /* about processes and cgroups, of one or several snapshots */
+	struct fr_vec formats;	    /* text: of tracepoints */
 	const struct fr_prof *prof; /* the caller's, NULL: none */
 	u32 taken_cnt;		    /* snapshots */
 	bool united;

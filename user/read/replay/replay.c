@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/text/units.h"
+#include "base/tp/tps.h"
 #include "sys/memory.h"
 
 static int set_up(struct fr_replay *r, const char *const *path, u32 cnt)
@@ -68,6 +69,7 @@ void fr_replay_close(struct fr_replay *r)
 	fr_replay_pairs_free(r->pairs);
 	for (i = 0; i < r->file_cnt; i++) {
 		fr_filter_free(r->file[i].filter);
+		fr_tps_free(r->file[i].view.tps);
 		fr_snap_close(r->file[i].snap);
 	}
 	for (i = 0; i < r->boot_cnt; i++) {

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/set/vec.h"
+#include "base/tp/tps.h"
 #include "read/snapfile/snapfile_members.h"
 
 static int new_boot(struct fr_replay *r, const char *id, u32 *idx)
@@ -145,8 +146,10 @@ int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt)
 	return err;
 }
 
-static void make_view(struct fr_replay *r, struct fr_replay_file *f)
+static int make_view(struct fr_replay *r, struct fr_replay_file *f)
 {
+	size_t sz;
+	const char *formats = fr_snap_formats(f->snap, &sz);
 
 	f->view = (struct fr_view){
 		.schema = fr_snap_schema(f->snap),
@@ -156,6 +159,10 @@ static void make_view(struct fr_replay *r, struct fr_replay_file *f)
 		.arch = fr_snap_fact(f->snap, "arch"),
 		.disks = fr_snap_fact(f->snap, "disks"),
 	};
+	if (!formats)
+		return 0;
+	f->view.tps = fr_tps_new(f->view.schema, formats, sz);
+	return f->view.tps ? 0 : -ENOMEM;
 }
 
 int fr_replay_filter_new(const struct fr_replay *r, u32 file, const char *expr, struct fr_filter **out,
@@ -189,8 +196,8 @@ int fr_replay_make_views(struct fr_replay *r)
 	u32 i;
 	int err = 0;
 
-	for (i = 0; i < r->file_cnt; i++)
-		make_view(r, &r->file[i]);
+	for (i = 0; i < r->file_cnt && !err; i++)
+		err = make_view(r, &r->file[i]);
 	for (i = 0; i < r->file_cnt && r->opts.filter && !err; i++)
 		err = make_filter(r, i);
 	return err;

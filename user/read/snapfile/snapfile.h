@@ -160,6 +160,8 @@ int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, 
 int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt);
 /* NDJSON about living processes, one per line: {"pid":..,"cmdline":..,"exe":..,"cgroup":..}. */
 int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz);
+/* Formats of tracepoints, one after the other (base/tp/tps.h). */
+int fr_snap_put_formats(struct fr_snap_writer *w, const char *text, size_t sz);
 int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
 /* In any order. Texts longer than 4095 bytes are truncated. */
 int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
@@ -249,6 +251,7 @@ const struct fr_snap_hole *fr_snap_holes(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_clock *fr_snap_clocks(const struct fr_snap *s, size_t *cnt);
 const struct fr_snap_incident *fr_snap_incidents(const struct fr_snap *s, size_t *cnt);
 const char *fr_snap_procs(const struct fr_snap *s, size_t *sz);
+const char *fr_snap_formats(const struct fr_snap *s, size_t *sz);		      /* NULL: none */
 const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cnt);   /* sorted by (pid, addr) */
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
 const struct fr_snap_state *fr_snap_states(const struct fr_snap *s, size_t *cnt);     /* sorted by (tid, at_ns) */

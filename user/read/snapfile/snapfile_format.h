@@ -42,6 +42,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_PROFILE = 12,
 	FR_CHUNK_INCIDENTS = 13, /* list */
 	FR_CHUNK_STATES = 14,	 /* list with texts */
+	FR_CHUNK_FORMATS = 15,	 /* text: base/tp/tps.h */
 };
 
 /* Limits of a reader. A writer keeps well below. */

@@ -62,8 +62,8 @@ struct fr_snap {
 	struct fr_stacks *stacks;    /* NULL: not requested yet */
 	struct fr_snap_list facts;   /* struct fact */
 	struct fr_prof *profile;     /* NULL: none */
-	char *facts_text, *procs;
-	size_t facts_sz, procs_sz;
+	char *facts_text, *procs, *formats;
+	size_t facts_sz, procs_sz, formats_sz;
 	size_t meta_sz, items_sz; /* taken so far: decoded; of it, lists in memory */
 	struct fr_chunk *chunk;	  /* event chunks */
 	struct fr_snap_place *place;

@@ -9,6 +9,7 @@
 
 #include "base/schema/facts.h"
 #include "base/text/list.h"
+#include "base/tp/tps.h"
 #include "read/snapfile/snapfile_int.h"
 #include "read/snapfile/snapfile_lists.h"
 #include "read/snapfile/snapfile_rows.h"
@@ -100,6 +101,16 @@ static int set_schema(struct fr_snap *s, size_t sz)
 	return err == -EINVAL ? -EBADMSG : err;
 }
 
+/* Each chunk has whole formats; what they say is looked at by who prints. */
+static int add_formats(struct fr_snap *s, size_t sz)
+{
+	const char *text = (const char *)s->own.content;
+
+	if (s->formats_sz + sz > FR_TPS_MAX_SZ || memchr(text, 0, sz) || !fr_tps_is_good(text, sz))
+		return -EBADMSG;
+	return add_text(&s->formats, &s->formats_sz, s->own.content, sz);
+}
+
 int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p, u64 stored_sz)
 {
 	u64 sz = p->decoded_sz;
@@ -118,13 +129,15 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 		return fr_snap_take_profile(s, sz);
 	if (kind == FR_CHUNK_PROCS)
 		return memchr(s->own.content, 0, sz) ? -EBADMSG : add_text(&s->procs, &s->procs_sz, s->own.content, sz);
+	if (kind == FR_CHUNK_FORMATS)
+		return add_formats(s, sz);
 	return fr_text_kind(kind) ? fr_snap_take_texts(s, kind, sz) : add_items(s, fr_list_kind(kind), sz);
 }
 
 bool fr_snap_is_meta(u32 kind)
 {
 	return kind == FR_CHUNK_SCHEMA || kind == FR_CHUNK_FACTS || kind == FR_CHUNK_PROCS || kind == FR_CHUNK_PROFILE ||
-	       fr_list_kind(kind) || fr_text_kind(kind);
+	       kind == FR_CHUNK_FORMATS || fr_list_kind(kind) || fr_text_kind(kind);
 }
 
 int fr_snap_split_facts(struct fr_snap *s)
@@ -191,6 +204,7 @@ void fr_snap_free_meta(struct fr_snap *s)
 	free(s->incidents.items);
 	fr_snap_free_texts(s);
 	free(s->procs);
+	free(s->formats);
 	free(s->profile);
 	fr_schema_free(s->schema);
 }
@@ -284,4 +298,10 @@ const char *fr_snap_procs(const struct fr_snap *s, size_t *sz)
 {
 	*sz = s->procs_sz;
 	return s->procs;
+}
+
+const char *fr_snap_formats(const struct fr_snap *s, size_t *sz)
+{
+	*sz = s->formats_sz;
+	return s->formats;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/tp/tps.h"
 #include "read/snapfile/snapfile_lists.h"
 #include "read/snapfile/snapfile_rows.h"
 #include "read/snapfile/snapfile_texts.h"
@@ -115,6 +116,23 @@ int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz)
 		err = fr_snap_put_content(w, FR_CHUNK_PROCS, text, n);
 		text += n;
 		sz -= n;
+	}
+	return err;
+}
+
+int fr_snap_put_formats(struct fr_snap_writer *w, const char *text, size_t sz)
+{
+	size_t begin = 0, end = 0, next = 0;
+	struct fr_tps_item item;
+	int err = 0;
+
+	while (!err && begin < sz) {
+		while (fr_tps_next(text, sz, &next, &item) && next - begin <= FR_CONTENT_MAX_SZ)
+			end = next;
+		if (end == begin)
+			return -EINVAL;
+		err = fr_snap_put_content(w, FR_CHUNK_FORMATS, text + begin, end - begin);
+		begin = next = end;
 	}
 	return err;
 }

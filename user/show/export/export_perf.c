@@ -296,7 +296,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	} else {
 		fr_out_str(x->out, e->system);
 		fr_out_char(x->out, ':');
-		fr_out_str(x->out, r->ev->name);
+		fr_out_str(x->out, e->name);
 		fr_out_str(x->out, ": ");
 		put_words(x->out, e, v, r);
 		fr_out_char(x->out, '\n');

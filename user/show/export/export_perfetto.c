@@ -213,7 +213,7 @@ static void put_generic(struct fr_pbuf *b, const struct fr_view *v, const struct
 		const struct fr_field *f = &r->ev->fields[i];
 		struct fr_val val = fr_view_field(v, r, f);
 
-		if (val.kind == FR_VAL_NONE || val.kind == FR_VAL_NUMS)
+		if (val.kind == FR_VAL_NONE || val.kind == FR_VAL_NUMS || fr_field_is_inner(f))
 			continue;
 		in = fr_pbuf_open(b, 2);
 		fr_pbuf_str(b, 1, f->name);

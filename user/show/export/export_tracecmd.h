@@ -16,6 +16,7 @@
 /* A field's type in the kernel's terms, with its size and how it prints. */
 enum fr_trc_kind {
 	FR_TRC_U8,
+	FR_TRC_S8,
 	FR_TRC_S16,
 	FR_TRC_U16,
 	FR_TRC_S32,
@@ -45,9 +46,10 @@ struct fr_trc_field {
 /* An event of a schema as it is written. cnt 0: not present. */
 struct fr_trc_event {
 	const struct fr_event *ev;
-	const char *system;
-	const char *print; /* its own format, or NULL: name=value */
-	u32 print_cnt;	   /* fields covered by `print`; the others are appended */
+	const char *system, *name;
+	char own_system[FR_NAME_MAX + 1]; /* of a tracepoint */
+	const char *print;		  /* its own format, or NULL: name=value */
+	u32 print_cnt;			  /* fields covered by `print`; the others are appended */
 	struct fr_trc_field field[FR_TRC_FIELD_MAX];
 	u32 cnt;
 	u32 fixed_sz;

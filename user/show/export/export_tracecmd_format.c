@@ -20,6 +20,7 @@ static const struct kind {
 	const char *print;
 } kinds[FR_TRC_KIND_CNT] = {
 	[FR_TRC_U8] = {"unsigned char", "", 1, 1, false, "%u"},
+	[FR_TRC_S8] = {"signed char", "", 1, 1, true, "%hhd"},
 	[FR_TRC_S16] = {"short", "", 2, 2, true, "%hd"},
 	[FR_TRC_U16] = {"unsigned short", "", 2, 2, false, "%u"},
 	[FR_TRC_S32] = {"int", "", 4, 4, true, "%d"},
@@ -201,12 +202,14 @@ static const struct map *map_of(const struct fr_event *ev)
 static enum fr_trc_kind kind_of(const struct fr_field *f)
 {
 	static const u8 kind[FR_TYPE_CNT] = {
-		[FR_TYPE_u8] = FR_TRC_U8,   [FR_TYPE_u16] = FR_TRC_U16,	    [FR_TYPE_u32] = FR_TRC_U32,
-		[FR_TYPE_u64] = FR_TRC_U64, [FR_TYPE_s16] = FR_TRC_S16,	    [FR_TYPE_s32] = FR_TRC_S32,
-		[FR_TYPE_s64] = FR_TRC_S64, [FR_TYPE_text8] = FR_TRC_TEXT8, [FR_TYPE_comm] = FR_TRC_TEXT16,
-		[FR_TYPE_str] = FR_TRC_STR, [FR_TYPE_u64s] = FR_TRC_NUMS,
+		[FR_TYPE_u8] = FR_TRC_U8,	[FR_TYPE_u16] = FR_TRC_U16, [FR_TYPE_u32] = FR_TRC_U32,
+		[FR_TYPE_u64] = FR_TRC_U64,	[FR_TYPE_s8] = FR_TRC_S8,   [FR_TYPE_s16] = FR_TRC_S16,
+		[FR_TYPE_s32] = FR_TRC_S32,	[FR_TYPE_s64] = FR_TRC_S64, [FR_TYPE_text8] = FR_TRC_TEXT8,
+		[FR_TYPE_comm] = FR_TRC_TEXT16, [FR_TYPE_str] = FR_TRC_STR, [FR_TYPE_u64s] = FR_TRC_NUMS,
 	};
 
+	if (f->type == FR_TYPE_array)
+		return fr_field_kind(f) == FR_VAL_TEXT ? FR_TRC_STR : FR_TRC_NUMS;
 	return f->type < FR_TYPE_CNT ? kind[f->type] : FR_TRC_U64;
 }
 
@@ -248,12 +251,25 @@ static bool is_bound(const struct fr_trc_event *e, const struct fr_field *field)
 	return false;
 }
 
+/* tp:SYSTEM:NAME has the kernel's system and name; "system" refers to e, which stays where it is. */
+static void name_tracepoint(struct fr_trc_event *e)
+{
+	const char *system = e->ev->name + strlen(FR_TP_PREFIX), *colon = strchr(system, ':');
+
+	if (e->ev->group != FR_GROUP_TP || strncmp(e->ev->name, FR_TP_PREFIX, strlen(FR_TP_PREFIX)) || !colon)
+		return;
+	memcpy(e->own_system, system, colon - system);
+	e->system = e->own_system;
+	e->name = colon + 1;
+}
+
 void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev)
 {
 	const struct map *m = map_of(ev);
 	u32 i;
 
-	*e = (struct fr_trc_event){.ev = ev, .system = m ? m->system : "flightrec", .fixed_sz = COMMON_SZ};
+	*e = (struct fr_trc_event){.ev = ev, .system = m ? m->system : "flightrec", .name = ev->name, .fixed_sz = COMMON_SZ};
+	name_tracepoint(e);
 	if (m) {
 		e->print = m->print;
 		add_mapped(e, m);
@@ -262,7 +278,7 @@ void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev)
 	for (i = 0; i < ev->field_cnt && e->cnt < FR_TRC_FIELD_MAX; i++) {
 		const struct fr_field *field = &ev->fields[i];
 
-		if (!is_bound(e, field))
+		if (!fr_field_is_inner(field) && !is_bound(e, field))
 			add_field(e, kind_of(field), field->name)->field = field;
 	}
 }
@@ -442,7 +458,7 @@ static void put_print(FILE *out, const struct fr_trc_event *e)
 
 void fr_trc_format(FILE *out, const struct fr_trc_event *e)
 {
-	fprintf(out, "name: %s\nID: %u\nformat:\n", e->ev->name, id_of(e->ev));
+	fprintf(out, "name: %s\nID: %u\nformat:\n", e->name, id_of(e->ev));
 	put_fields(out, e);
 	fputc('\n', out);
 	put_print(out, e);

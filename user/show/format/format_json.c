@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/escape.h"
+#include "base/tp/tps.h"
 #include "show/format/format_pair.h"
 
 struct text {
@@ -100,6 +101,9 @@ void fr_json_free(struct fr_json *j)
 	free(j);
 }
 
+/* Each row of millions goes through it. */
+#define INLINE inline __attribute__((always_inline))
+
 #define LITERAL(o, s) fr_out_mem(o, s, sizeof(s) - 1)
 
 static void put_text(struct fr_out *o, const char *s, size_t len)
@@ -146,7 +150,7 @@ static void put_stack(const struct fr_json *j, struct fr_out *o, const struct fr
 	fr_out_char(o, ']');
 }
 
-static void put_value(struct fr_out *o, const struct fr_val *v)
+static INLINE void put_value(struct fr_out *o, const struct fr_val *v)
 {
 	switch (v->kind) {
 	case FR_VAL_NUM:
@@ -210,6 +214,9 @@ static bool put_word(struct fr_out *o, const struct fr_view *v, const struct fr_
 	char room[FR_SYSNAME_SZ];
 	const char *name = val->kind == FR_VAL_NUM ? fr_sysname_text(&sys, f->style, val->num, room) : NULL;
 
+	if (!name && val->kind == FR_VAL_NUM && r->ev->group == FR_GROUP_TP)
+		name = fr_tps_symbol(v->tps, r, f, val->num);
+
 	if (name)
 		put_text(o, name, strlen(name));
 	return name;
@@ -229,6 +236,29 @@ static void put_wall(struct fr_out *o, const struct fr_view *v, const struct fr_
 	put_text(o, text, strlen(text));
 }
 
+static INLINE void put_field(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r, u32 i)
+{
+	const struct fr_field *f = &r->ev->fields[i];
+	struct fr_val val = fr_view_field(v, r, f);
+
+	fr_out_mem(o, j->keys[r->ev->nr].field[i].s, j->keys[r->ev->nr].field[i].sz);
+	if (!j->with_words || !put_word(o, v, r, f, &val))
+		put_value(o, &val);
+	if (j->stacks.of && fr_is_stack(f))
+		put_stack(j, o, r, f, &val);
+}
+
+/* Its places of texts are not shown. */
+static __attribute__((noinline)) void put_tracepoint(const struct fr_json *j, struct fr_out *o, const struct fr_view *v,
+						     const struct fr_row *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->ev->field_cnt; i++)
+		if (!fr_field_is_inner(&r->ev->fields[i]))
+			put_field(j, o, v, r, i);
+}
+
 void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
 	const struct keys *k = &j->keys[r->ev->nr];
@@ -240,15 +270,11 @@ void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view
 	fr_out_u64(o, r->cpu);
 	fr_out_mem(o, k->event.s, k->event.sz);
 	put_who(o, fr_view_who(v, r), r->tid);
-	for (i = 0; i < k->field_cnt; i++) {
-		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
-
-		fr_out_mem(o, k->field[i].s, k->field[i].sz);
-		if (!j->with_words || !put_word(o, v, r, &r->ev->fields[i], &val))
-			put_value(o, &val);
-		if (j->stacks.of && fr_is_stack(&r->ev->fields[i]))
-			put_stack(j, o, r, &r->ev->fields[i], &val);
-	}
+	if (r->ev->group == FR_GROUP_TP)
+		put_tracepoint(j, o, v, r);
+	else
+		for (i = 0; i < k->field_cnt; i++)
+			put_field(j, o, v, r, i);
 	if (v->shows_pairs)
 		fr_pair_json(o, fr_view_pair(v, r));
 	if (j->with_wall)

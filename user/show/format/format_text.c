@@ -8,6 +8,7 @@
 #include "base/text/dev.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
+#include "base/tp/tps.h"
 #include "show/format/format_pair.h"
 
 /* A line being printed. */
@@ -516,16 +517,32 @@ static void put_pos(struct fr_out *o, const struct fr_row *r)
 	fr_out_printf(o, " pos=%08x/%s/%llu/%u", r->b->epoch, tier ? tier : "?", (unsigned long long)seq, off);
 }
 
+/* A tracepoint, in the kernel's words. False: it has none here. */
+static __attribute__((noinline)) bool put_words(const struct line *l)
+{
+	const char *words = fr_tps_text(l->view->tps, l->r);
+
+	if (!words)
+		return false;
+	fr_out_char(l->o, ' ');
+	fr_escape_text(l->o, words, strlen(words));
+	return true;
+}
+
 void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
 	const struct line l = {.t = t, .o = o, .view = v, .r = r};
 	const struct fr_field *f = r->ev->fields, *end = f + r->ev->field_cnt;
+	bool is_tp = r->ev->group == FR_GROUP_TP;
 
 	put_when(&l);
 	put_who(&l);
 	put_what(&l);
+	if (is_tp && put_words(&l))
+		f = end;
 	for (; f < end; f++)
-		put_field(&l, f);
+		if (!is_tp || !fr_field_is_inner(f))
+			put_field(&l, f);
 	if (v->shows_pairs)
 		fr_pair_text(o, fr_view_pair(v, r));
 	if (t->with_pos)

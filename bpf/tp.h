@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * tp: any tracepoint of the kernel as an event (-e tp:SYSTEM:NAME). One program serves all of them: the link's cookie is the
+ * event's number, from FR_TP_FIRST on, which holds for one session; its schema says what the number means.
+ *
+ *	the kernel's record	| 8 bytes: common fields	 | fields, as its format has them | texts, arrays |
+ *	ours			| head, 8 | task, 4 | sz, 4	 | fields, likewise		  | data	  |
+ *
+ * The first 8 bytes are not the record's own while a program runs, so they are left out, and each field is FR_TP_AHEAD_SZ
+ * further back. Only the format knows how long a record is: its fields end at fixed_sz. Behind them are texts and arrays, which
+ * words among the fields name by offset and bytes. What is behind the last of them is not the record's, and is not copied.
+ */
+#ifndef FR_TP_H
+#define FR_TP_H
+
+#include "event.h"
+
+#define FR_TP_FIRST    100u
+#define FR_TP_LAST     229u /* behind it are short forms */
+#define FR_TP_MAX      (FR_TP_LAST - FR_TP_FIRST + 1)
+#define FR_TP_LOC_MAX  7u
+#define FR_TP_REL      0x8000u /* in loc[]: the offset counts from the end of the word */
+#define FR_TP_HEAD_SZ  8u      /* of the kernel's record, not copied */
+#define FR_TP_REC_SZ   16u     /* of ours, before the fields */
+#define FR_TP_AHEAD_SZ (FR_TP_REC_SZ - FR_TP_HEAD_SZ)
+#define FR_TP_ROOM_SZ  (FR_REC_MAX_SZ - FR_TP_REC_SZ) /* the most that is copied */
+#define FR_TP_CUT      1u			      /* flags: it was longer, and the end is missing */
+
+/* What the program knows of a tracepoint's records. */
+struct fr_tp {
+	u16 fixed_sz; /* bytes of the fields, from FR_TP_HEAD_SZ on, at most FR_TP_ROOM_SZ */
+	u16 loc_cnt;
+	u16 loc[FR_TP_LOC_MAX]; /* offsets, in the kernel's record, of words that say where a text is; FR_TP_REL */
+};
+
+struct fr_rec_tp {
+	u64 head;
+	u32 task;
+	u32 sz; /* bytes of the kernel's record that are known */
+};
+
+#endif

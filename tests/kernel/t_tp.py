@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Any tracepoint as an event: records, fields and words beside tracefs' of the same load; what is refused."""
+import contextlib
+import os
+import re
+
+from frtest import TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name, refused, replay, run, shared, test, tracefs
+
+# Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
+POINTS = ("sched:sched_process_exec", "syscalls:sys_enter_openat", "syscalls:sys_exit_openat", "signal:signal_generate", "task:task_rename")
+TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")))
+
+# What a process of this name does that these tracepoints tell of, each as often as it says.
+ACTS = """
+import os, signal, sys
+open("/proc/self/comm", "w").write("frt-tp")
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+for i in range(20):
+    try:
+        os.close(os.open(f"/none/{i}" if i % 2 else "/dev/null", os.O_RDONLY | os.O_CLOEXEC))
+    except OSError:
+        pass
+    os.kill(os.getpid(), signal.SIGUSR1)
+os.execv("/bin/true", ["true"])
+"""
+
+
+def spawn():
+    """Run the load; gives its pid."""
+    return int(run("/bin/sh", "-c", 'echo $$; exec /usr/bin/python3 -S -c "$0"', ACTS).stdout)
+
+
+def words_of(point, words):
+    """The kernel and libtraceevent write system calls in two ways: their numbers are the same."""
+    if not point.startswith("sys_"):
+        return words.strip()
+    return [int(number, 16) & 0xffffffff for number in re.findall(r"(?::|->|^) *(?:0x)?([0-9a-f]+)\b", words.partition("(")[2] or words)]
+
+
+def of_kernel(text, pid):
+    """(tracepoint, words) of a process, in order, as tracefs tells them."""
+    row = re.compile(r"\s*\S.*-(\d+)\s+\[\d+\].*?\s[\d.]+: (\w+)(?:: |( -> |\())(.*)")
+    out = []
+    for line in text.splitlines():
+        m = row.match(line)
+        if m and int(m[1]) == pid:
+            point = {" -> ": f"sys_exit_{m[2].removeprefix('sys_')}", "(": f"sys_enter_{m[2].removeprefix('sys_')}"}.get(m[3], m[2])
+            out.append((point, words_of(point, m[4])))
+    return out
+
+
+def of_replay(file, pid):
+    row = re.compile(rf"\S+ \[\d+\] .{{15}}\s+{pid} tp:\w+:(\w+)\s+(.*)")
+    found = (row.match(line) for line in fr("replay", "-f", f"tid == {pid} && event ~ \"tp:*\"", file).stdout.splitlines())
+    return [(m[1], words_of(m[1], m[2])) for m in found if m]
+
+
+def missed(file):
+    """Runs that the kernel refused because another program ran there."""
+    return fr_json("info", "--json", file).get("missed", {}).get("tp", 0)
+
+
+def is_part(few, many):
+    """Are the few among the many, in that order?"""
+    rest = iter(many)
+    return all(one in rest for one in few)
+
+
+@contextlib.contextmanager
+def traced():
+    """These tracepoints in an instance of tracefs: whoever traces besides is not disturbed. Gives its directory."""
+    dir = f"{tracefs()}/instances/frtest-{os.getpid()}"
+    os.mkdir(dir)
+    try:
+        for file, text in (("buffer_size_kb", "4096"), *((f"events/{point.replace(':', '/')}/enable", "1") for point in POINTS)):
+            with open(f"{dir}/{file}", "w") as f:
+                f.write(text)
+        yield dir
+    finally:
+        os.rmdir(dir)
+
+
+@test("five tracepoints tell what tracefs tells of the same process: as many, in that order, in the same words, or they are counted as missed")
+def as_tracefs():
+    name = shared(*TPS)
+    before = missed(dump(name))
+    with traced() as dir:
+        pid = spawn()
+        file = dump(name)
+        with open(f"{dir}/trace") as f:
+            theirs = of_kernel(f.read(), pid)
+    ours, lost = of_replay(file, pid), missed(file) - before
+    check({point for point, _ in theirs} == {point.split(":")[1] for point in POINTS}, f"tracefs saw all five: { {point for point, _ in theirs} }")
+    check(sum(point == "signal_generate" for point, _ in theirs) >= 20, "each signal")
+    check(is_part(ours, theirs), f"none that tracefs has not: {[one for one in ours if one not in theirs][:3]} of {theirs[:3]}")
+    check(len(theirs) - len(ours) <= lost, f"{len(theirs)} of tracefs, {len(ours)} here, {lost} counted as missed")
+
+
+@test("fields are typed, symbols are words, filters take them; cut and merge keep all of it")
+def fields():
+    name = shared(*TPS)
+    pid = spawn()
+    file = dump(name)
+    mine = f'pid == {pid} && event'
+    execs = replay(file, "-f", f'{mine} == "tp:sched:sched_process_exec"')
+    equal([e["filename"] for e in execs], ["/bin/sh", "/usr/bin/python3", "/bin/true"], "texts")
+    check(all(e["target_pid"] == pid and e["tp_cut"] == 0 for e in execs), f"numbers: {execs}")
+    equal(len(replay(file, "-f", f'{mine} == "tp:sched:sched_process_exec" && filename ~ "*/true"')), 1, "filtered by a text")
+    signals = replay(file, "-f", f'{mine} == "tp:signal:signal_generate" && sig == SIGUSR1 && target_comm == "frt-tp"')
+    equal(len(signals), 20, "filtered by a number and an array of text")
+    failed = replay(file, "-f", f'{mine} == "tp:syscalls:sys_exit_openat" && ret == -ENOENT && comm == "frt-tp"')
+    check(len(failed) >= 10 and all(e["ret"] == -2 for e in failed), f"a sign: {failed[:2]}")
+    cut, merged = f"{TMP}/tp-cut.flight", f"{TMP}/tp-merged.flight"
+    fr("cut", "-f", f'{mine} ~ "tp:*"', "-o", cut, file)
+    fr("merge", "-o", merged, cut, file)
+    for made in (cut, merged):
+        fr("verify", made)
+        equal(of_replay(made, pid), of_replay(file, pid), f"words in {made}")
+        equal(replay(made, "-f", f'{mine} ~ "tp:*"'), replay(file, "-f", f'{mine} ~ "tp:*"'), f"fields in {made}")
+
+
+@test("events lists this kernel's tracepoints with their fields; a name that is none gets the nearest")
+def listing():
+    tracefs()
+    there = {f"{system}:{point}" for system in os.listdir(f"{TRACEFS}/events") if os.path.isdir(f"{TRACEFS}/events/{system}")
+             for point in os.listdir(f"{TRACEFS}/events/{system}") if os.path.exists(f"{TRACEFS}/events/{system}/{point}/enable")}
+    told = fr_json("events", "--json", "*:*")
+    equal({e["name"] for e in told}, {f"tp:{one}" for one in there}, "all of them")
+    check(not [e["name"] for e in told if "error" in e], f"each can be recorded: {[e for e in told if 'error' in e][:3]}")
+    one = next(e for e in told if e["name"] == "tp:sched:sched_process_exec")
+    equal([(f["name"], f["type"]) for f in one["fields"]], [("filename", "text"), ("target_pid", "s32"), ("old_pid", "s32")], "its fields")
+    refused(fr("events", "sched:sched_swich", status=2), "did you mean sched:sched_switch")
+    refused(fr("record", "-n", new_name(), "-e", "tp:sched:sched_swich", "--detach", status=2), "did you mean tp:sched:sched_switch")
+
+
+@test("what cannot be recorded of tracepoints is refused, with the reason")
+def refusals():
+    for what, why in (("tp:sched", "SYSTEM:NAME"), ("tp", "SYSTEM:NAME"), ("tp:skb:kfree_skb{reason}", "not supported"),
+                      ("tp:skb:kfree_skb if reason > 2", "not supported"), ("tp:skb:kfree_skb@10/s", "not supported"),
+                      ("tp:nobody:*", "no such tracepoint"), ("tp:*:*", "more than 130")):
+        refused(fr("record", "-n", new_name(), "-e", what, "--detach", status=2), why)
+
+
+if __name__ == "__main__":
+    main()

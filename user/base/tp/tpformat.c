@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/tp/tpformat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+
+/*
+ * A record is copied before it is printed, and zeros follow it: that library reads up to the end of a text, and up to an
+ * address's or an array's size from where a field begins.
+ */
+#define RECORD_ROOM_SZ 4096u
+#define BEHIND_SZ      8192u
+#define ELEM_MAX_SZ    8u
+#define INDEX_MAX      (BEHIND_SZ / ELEM_MAX_SZ / 2)
+#define WIDTH_DIGITS   3u    /* of a conversion: %5u, never %1000000u */
+#define NESTED_MAX     64u   /* parentheses in each other, of which the parser calls itself */
+#define OPS_MAX	       500u  /* operators of one expression, likewise */
+#define LEN_MAX	       2048u /* elements that a record may have */
+
+struct fr_tpformat {
+	char *system, *name;
+	struct tep_handle *tep;
+	struct tep_event *ev; /* of tep */
+	struct tep_format_field **field;
+	u32 field_cnt;
+	bool has_words; /* the text's own may be printed */
+	struct trace_seq seq;
+	u8 *room; /* [RECORD_ROOM_SZ + BEHIND_SZ] */
+};
+
+/* ---- looking at a text ---- */
+
+static bool is_plain(const char *text, size_t sz)
+{
+	size_t i;
+
+	if (!sz || sz > FR_TPFORMAT_MAX_SZ)
+		return false;
+	for (i = 0; i < sz; i++)
+		if (((u8)text[i] < 0x20 && text[i] != '\n' && text[i] != '\t') || text[i] == 0x7f)
+			return false;
+	return true;
+}
+
+/* Behind a division's operator: a number that is not 0, perhaps in parentheses. Anything else may be 0. */
+static bool divides_well(const char *p)
+{
+	p += strspn(p, " (\t");
+	return *p >= '1' && *p <= '9';
+}
+
+/* Would the parser call itself without end, or divide by nothing? From behind "print fmt:" on. */
+static bool is_shallow(const char *p)
+{
+	u32 nested = 0, ops = 0;
+	bool quoted = false;
+
+	for (; *p; p++) {
+		if (quoted) {
+			if (*p == '\\' && p[1])
+				p++;
+			else if (*p == '"')
+				quoted = false;
+			continue;
+		}
+		if (strchr("([{", *p))
+			nested++;
+		else if (strchr(")]}", *p))
+			nested -= nested > 0;
+		else if (*p == ',')
+			ops = 0;
+		else if (*p == '"')
+			quoted = true;
+		if (strchr("/%", *p) && !divides_well(p + 1))
+			return false;
+		ops += strchr("+-*/%<>=!~&|^?:([{", *p) != NULL;
+		if (nested > NESTED_MAX || ops > OPS_MAX)
+			return false;
+	}
+	return true;
+}
+
+/* Conversions that print what they are given in a bounded width, and take no length from a record: %.*s is bounded by its NUL.
+ */
+static bool conversions_are_good(const char *p)
+{
+	for (; (p = strchr(p, '%')); p++) {
+		if (p[1] == '%') {
+			p++;
+			continue;
+		}
+		p++;
+		p += strspn(p, "-+ #0");
+		if (strspn(p, "0123456789") > WIDTH_DIGITS)
+			return false;
+		p += strspn(p, "0123456789");
+		if (!strncmp(p, ".*s", 3))
+			continue;
+		if (*p == '.') {
+			p++;
+			if (strspn(p, "0123456789") > WIDTH_DIGITS)
+				return false;
+			p += strspn(p, "0123456789");
+		}
+		if (!*p || *p == '*' || *p == '.')
+			return false;
+	}
+	return true;
+}
+
+/* ---- looking at what was parsed ---- */
+
+static bool field_is_good(const struct tep_format_field *f)
+{
+	if (!f->name || !f->type || f->offset < 0 || f->size < 0 || f->offset > (int)RECORD_ROOM_SZ ||
+	    f->size > (int)RECORD_ROOM_SZ)
+		return false;
+	if ((u32)f->offset + f->size > FR_TP_HEAD_SZ + FR_TP_ROOM_SZ || f->elementsize > RECORD_ROOM_SZ)
+		return false;
+	return !(f->flags & TEP_FIELD_IS_DYNAMIC) || f->size == sizeof(u32);
+}
+
+static bool fields_are_good(const struct tep_format_field *f)
+{
+	for (; f; f = f->next)
+		if (!field_is_good(f))
+			return false;
+	return true;
+}
+
+static const struct tep_format_field *find(const struct fr_tpformat *t, const char *name)
+{
+	return name ? tep_find_any_field(t->ev, name) : NULL;
+}
+
+/* A number in the text; -1: it is none. */
+static s64 atom(const struct tep_print_arg *arg)
+{
+	char *end;
+	s64 v;
+
+	if (!arg || arg->type != TEP_PRINT_ATOM)
+		return -1;
+	v = strtoll(arg->atom.atom, &end, 0);
+	return *end || v < 0 ? -1 : v;
+}
+
+static bool is_word_of(const struct fr_tpformat *t, const char *name, unsigned long flag)
+{
+	const struct tep_format_field *f = find(t, name);
+
+	return f && f->flags & flag;
+}
+
+static bool arg_is_safe(const struct fr_tpformat *t, const struct tep_print_arg *arg);
+
+/* The element of an array with a number that the text gives. */
+static bool index_is_safe(const struct fr_tpformat *t, const struct tep_print_arg *arg)
+{
+	const struct tep_print_arg *of = arg->op.left;
+	s64 i = atom(arg->op.right);
+	const struct tep_format_field *f = NULL;
+
+	while (of && of->type == TEP_PRINT_TYPE)
+		of = of->typecast.item;
+	if (of && of->type == TEP_PRINT_FIELD)
+		f = find(t, of->field.name);
+	return f && i >= 0 && i < INDEX_MAX && f->elementsize <= ELEM_MAX_SZ;
+}
+
+static bool op_is_safe(const struct fr_tpformat *t, const struct tep_print_arg *arg)
+{
+	char op = *arg->op.op;
+
+	if (op == '[')
+		return index_is_safe(t, arg);
+	if ((op == '/' || op == '%') && atom(arg->op.right) <= 0)
+		return false;
+	return arg_is_safe(t, arg->op.left) && arg_is_safe(t, arg->op.right);
+}
+
+/* Printing it reads nothing but the record, and ends. What takes a length from the record, or calls a function, does not count.
+ */
+static bool arg_is_safe(const struct fr_tpformat *t, const struct tep_print_arg *arg)
+{
+	if (!arg)
+		return true;
+	switch (arg->type) {
+	case TEP_PRINT_NULL:
+	case TEP_PRINT_ATOM:
+		return true;
+	case TEP_PRINT_FIELD:
+		return find(t, arg->field.name);
+	case TEP_PRINT_FLAGS:
+		return arg_is_safe(t, arg->flags.field);
+	case TEP_PRINT_SYMBOL:
+		return arg_is_safe(t, arg->symbol.field);
+	case TEP_PRINT_TYPE:
+		return arg_is_safe(t, arg->typecast.item);
+	case TEP_PRINT_STRING:
+		return is_word_of(t, arg->string.string, TEP_FIELD_IS_DYNAMIC);
+	case TEP_PRINT_BITMASK:
+		return is_word_of(t, arg->bitmask.bitmask, TEP_FIELD_IS_DYNAMIC);
+	case TEP_PRINT_DYNAMIC_ARRAY:
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		return arg->dynarray.field && arg->dynarray.field->flags & TEP_FIELD_IS_DYNAMIC && !arg->dynarray.index;
+	case TEP_PRINT_OP:
+		return op_is_safe(t, arg);
+	default:
+		return false;
+	}
+}
+
+/* How many bytes or elements the text asks for; false: that is not known before it is printed. */
+static bool count_of(const struct fr_tpformat *t, const struct tep_print_arg *arg, u64 *cnt)
+{
+	const struct tep_format_field *f;
+
+	while (arg && arg->type == TEP_PRINT_TYPE)
+		arg = arg->typecast.item;
+	if (!arg)
+		return false;
+	switch (arg->type) {
+	case TEP_PRINT_ATOM:
+		*cnt = atom(arg);
+		return true;
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		*cnt = RECORD_ROOM_SZ / 2; /* at most a record's, see hold_words() */
+		return arg->dynarray.field;
+	case TEP_PRINT_FIELD:
+		f = find(t, arg->field.name);
+		*cnt = f && f->offset + f->size <= (int)RECORD_ROOM_SZ ? tep_read_number(t->tep, t->room + f->offset, f->size)
+								       : ~0ULL;
+		return f;
+	case TEP_PRINT_OP:
+		/* a division makes it less */
+		return strchr("/", *arg->op.op) && atom(arg->op.right) > 0 && count_of(t, arg->op.left, cnt);
+	default:
+		return false;
+	}
+}
+
+/* An array of the record, or what a word of it names. */
+static bool is_array_of(const struct fr_tpformat *t, const struct tep_print_arg *arg)
+{
+	while (arg && arg->type == TEP_PRINT_TYPE)
+		arg = arg->typecast.item;
+	if (!arg)
+		return false;
+	if (arg->type == TEP_PRINT_FIELD)
+		return find(t, arg->field.name);
+	return arg->type == TEP_PRINT_DYNAMIC_ARRAY && arg_is_safe(t, arg);
+}
+
+static bool bytes_are_safe(const struct fr_tpformat *t, const struct tep_print_arg *of, const struct tep_print_arg *cnt,
+			   u64 one)
+{
+	u64 n;
+
+	return is_array_of(t, of) && one <= ELEM_MAX_SZ && count_of(t, cnt, &n) && n <= LEN_MAX && n * one <= BEHIND_SZ;
+}
+
+/* The same of what prints bytes or elements, of this record: it is in t->room. */
+static bool now_is_safe(const struct fr_tpformat *t, const struct tep_print_arg *arg)
+{
+	switch (arg->type) {
+	case TEP_PRINT_HEX:
+	case TEP_PRINT_HEX_STR:
+		return bytes_are_safe(t, arg->hex.field, arg->hex.size, 1);
+	case TEP_PRINT_INT_ARRAY:
+		return atom(arg->int_array.el_size) > 0 &&
+		       bytes_are_safe(t, arg->int_array.field, arg->int_array.count, atom(arg->int_array.el_size));
+	default:
+		return true;
+	}
+}
+
+static bool prints_bytes(const struct tep_print_arg *arg)
+{
+	return arg->type == TEP_PRINT_HEX || arg->type == TEP_PRINT_HEX_STR || arg->type == TEP_PRINT_INT_ARRAY;
+}
+
+static bool words_are_good(const struct fr_tpformat *t)
+{
+	const struct tep_print_arg *arg;
+
+	if (t->ev->flags & TEP_EVENT_FL_FAILED || !t->ev->print_fmt.format || !conversions_are_good(t->ev->print_fmt.format))
+		return false;
+	for (arg = t->ev->print_fmt.args; arg; arg = arg->next)
+		if (!prints_bytes(arg) && !arg_is_safe(t, arg))
+			return false;
+	return true;
+}
+
+/* ---- making one ---- */
+
+static u32 count_fields(const struct tep_format_field *f)
+{
+	u32 cnt = 0;
+
+	for (; f; f = f->next)
+		cnt++;
+	return cnt;
+}
+
+static int by_off(const void *a, const void *b)
+{
+	const struct tep_format_field *x = *(struct tep_format_field *const *)a, *y = *(struct tep_format_field *const *)b;
+
+	return x->offset != y->offset ? x->offset - y->offset : x->size - y->size;
+}
+
+static int list_fields(struct fr_tpformat *t)
+{
+	struct tep_format_field *f = t->ev->format.fields;
+
+	t->field = calloc(count_fields(f) + 1, sizeof(struct tep_format_field *));
+	if (!t->field)
+		return -ENOMEM;
+	for (; f; f = f->next)
+		if (f->size) /* an array of none is where texts begin */
+			t->field[t->field_cnt++] = f;
+	qsort(t->field, t->field_cnt, sizeof(struct tep_format_field *), by_off);
+	return 0;
+}
+
+/* Are all its fields read? That library stops at one that it does not understand, and does not say so. */
+static bool has_all_fields(const struct fr_tpformat *t, const char *text)
+{
+	u32 cnt = 0;
+
+	for (; (text = strstr(text, "\n\tfield")); text++)
+		cnt++;
+	return cnt == count_fields(t->ev->format.common_fields) + count_fields(t->ev->format.fields);
+}
+
+#define WORDS "\nprint fmt:"
+
+/* Words that the parser could stumble over are none: the fields are there without them. */
+static int parse(struct fr_tpformat *t, const char *text, size_t sz)
+{
+	char *copy = strndup(text, sz), *words = copy ? strstr(copy, WORDS) : NULL;
+	bool is_tracer = !strcmp(t->system, "ftrace"); /* whose records that library reads by rules of its own */
+	int err = !copy ? -ENOMEM : is_tracer || !is_plain(text, sz) || strlen(copy) != sz ? -EINVAL : 0;
+
+	t->has_words = words && is_shallow(words + strlen(WORDS));
+	if (words && !t->has_words)
+		words[1] = 0;
+
+	tep_set_loglevel(TEP_LOG_NONE);
+	t->tep = err ? NULL : tep_alloc();
+	if (!err && !t->tep)
+		err = -ENOMEM;
+	if (!err) {
+		tep_set_long_size(t->tep, sizeof(u64));
+		tep_set_file_bigendian(t->tep, TEP_LITTLE_ENDIAN);
+		tep_set_local_bigendian(t->tep, TEP_LITTLE_ENDIAN);
+		tep_parse_event(t->tep, copy, strlen(copy), t->system); /* words that it cannot parse, it notes */
+		t->ev = tep_get_first_event(t->tep);
+		err = t->ev && has_all_fields(t, copy) ? 0 : -EINVAL;
+	}
+	free(copy);
+	return err;
+}
+
+int fr_tpformat_new(const char *system, const char *name, const char *text, size_t sz, struct fr_tpformat **out)
+{
+	struct fr_tpformat *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return -ENOMEM;
+	trace_seq_init(&t->seq);
+	t->system = strdup(system);
+	t->name = strdup(name);
+	t->room = calloc(1, RECORD_ROOM_SZ + BEHIND_SZ);
+	err = t->system && t->name && t->room ? parse(t, text, sz) : -ENOMEM;
+	if (!err && (!fields_are_good(t->ev->format.fields) || !fields_are_good(t->ev->format.common_fields) ||
+		     !find(t, "common_type") || strcmp(t->ev->name, name)))
+		err = -EINVAL;
+	err = err ?: list_fields(t);
+	if (err) {
+		fr_tpformat_free(t);
+		return err;
+	}
+	t->has_words = t->has_words && words_are_good(t);
+	*out = t;
+	return 0;
+}
+
+void fr_tpformat_free(struct fr_tpformat *t)
+{
+	if (!t)
+		return;
+	trace_seq_destroy(&t->seq);
+	if (t->tep)
+		tep_free(t->tep);
+	free(t->field);
+	free(t->room);
+	free(t->system);
+	free(t->name);
+	free(t);
+}
+
+/* ---- fields ---- */
+
+u32 fr_tpformat_field_cnt(const struct fr_tpformat *t)
+{
+	return t->field_cnt;
+}
+
+static bool is_char(const char *type)
+{
+	const char *at = strstr(type, "char");
+
+	return at && !strstr(type, "unsigned char");
+}
+
+struct fr_tpfield fr_tpformat_field(const struct fr_tpformat *t, u32 i)
+{
+	const struct tep_format_field *f = t->field[i];
+	bool is_loc = f->flags & TEP_FIELD_IS_DYNAMIC;
+	bool is_number =
+		!is_loc && !(f->flags & TEP_FIELD_IS_ARRAY) && (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8);
+	struct fr_tpfield out = {
+		.name = f->name,
+		.type = f->type,
+		.off = f->offset,
+		.sz = f->size,
+		.is_signed = f->flags & TEP_FIELD_IS_SIGNED,
+		.is_pointer = f->flags & TEP_FIELD_IS_POINTER && !is_loc,
+		.is_text = !is_number && is_char(f->type),
+		.is_loc = is_loc,
+		.is_rel = f->flags & TEP_FIELD_IS_RELATIVE,
+	};
+
+	if (is_number)
+		return out;
+	out.elem_sz = out.is_text ? 1 : f->elementsize;
+	if ((out.elem_sz != 2 && out.elem_sz != 4 && out.elem_sz != 8) || (!is_loc && out.sz % out.elem_sz))
+		out.elem_sz = 1;
+	return out;
+}
+
+static const char *number_type(u32 sz, bool is_signed)
+{
+	static const char *const name[2][4] = {{"u8", "u16", "u32", "u64"}, {"s8", "s16", "s32", "s64"}};
+
+	return name[is_signed][sz == 1 ? 0 : sz == 2 ? 1 : sz == 4 ? 2 : 3];
+}
+
+static const char *elem_type(const struct fr_tpfield *f)
+{
+	return f->is_text ? "char" : number_type(f->elem_sz, f->is_signed);
+}
+
+/* What each event has by that name. */
+static bool is_taken(const char *name)
+{
+	static const char *const taken[] = {"event", "ts",  "cpu",  "pid",	    "tid",	   "comm",	   "cgroup",
+					    "tier",  "pos", "wall", FR_TP_CUT_NAME, FR_TP_SZ_NAME, FR_TP_DATA_NAME};
+	u32 i;
+
+	for (i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		if (!strcmp(taken[i], name))
+			return true;
+	return false;
+}
+
+/* The field's name in the schema: small letters. False: none. */
+static bool name_of(const struct fr_tpfield *f, char name[FR_NAME_MAX + 1])
+{
+	int len = snprintf(name, FR_NAME_MAX + 1, "%s%s", is_taken(f->name) ? "target_" : "", f->name);
+
+	for (; *name; name++)
+		if (*name >= 'A' && *name <= 'Z')
+			*name += 'a' - 'A';
+	return len > 0 && len < (int)(FR_NAME_MAX + 1 - sizeof("_loc"));
+}
+
+static void put_field(FILE *out, const struct fr_tpfield *f, const char *name)
+{
+	if (f->is_loc) {
+		fprintf(out, "field u32 %s_loc %s where %s is\n", name, f->is_rel ? "RELLOC" : "LOC", name);
+		fprintf(out, "derived %s LOC:%s %s_loc %s\n", name, elem_type(f), name, f->type);
+	} else if (f->elem_sz) {
+		fprintf(out, "field %s[%u] %s %s %s\n", elem_type(f), f->sz / f->elem_sz, name, f->is_text ? "TEXT" : "DEC",
+			f->type);
+	} else {
+		fprintf(out, "field %s %s %s %s\n", number_type(f->sz, f->is_signed), name, f->is_pointer ? "HEX" : "DEC",
+			f->type);
+	}
+}
+
+/* The schema's rules put each field where the kernel has it: in order, naturally aligned. */
+static bool is_in_place(const struct fr_tpfield *f, u32 *end)
+{
+	u32 align = f->elem_sz ? f->elem_sz : f->sz, at;
+
+	if (f->is_loc)
+		align = f->sz;
+	at = (*end + align - 1) / align * align;
+	*end = at + f->sz;
+	return at == f->off;
+}
+
+static void begin_event(const struct fr_tpformat *t, u32 nr, FILE *out)
+{
+	fprintf(out, "event %u " FR_TP_PREFIX "%s:%s main tp tracepoint of the kernel\n", nr, t->system, t->name);
+	fprintf(out, "flags " FR_TP_CUT_NAME " DEC 1: the record was longer than one of a ring, and its end is missing\n");
+	fprintf(out, "field u32 " FR_TP_SZ_NAME " LOC bytes of the kernel's record\n");
+}
+
+int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, FILE *out)
+{
+	char name[FR_NAME_MAX + 1];
+	u32 end = FR_TP_HEAD_SZ, i, cnt = 3;
+	bool has_loc = false;
+
+	if (strlen(t->system) + strlen(t->name) + sizeof(FR_TP_PREFIX) > FR_NAME_MAX)
+		return -EINVAL;
+	begin_event(t, nr, out);
+	for (i = 0; i < t->field_cnt; i++) {
+		struct fr_tpfield f = fr_tpformat_field(t, i);
+
+		if (!name_of(&f, name) || !is_in_place(&f, &end))
+			return -EINVAL;
+		cnt += f.is_loc ? 2 : 1;
+		has_loc |= f.is_loc;
+		if (cnt > FR_FIELD_MAX)
+			return -E2BIG;
+		put_field(out, &f, name);
+	}
+	if (has_loc)
+		fprintf(out, "field data " FR_TP_DATA_NAME " HEX texts and arrays\n");
+	return 0;
+}
+
+int fr_tpformat_conf(const struct fr_tpformat *t, struct fr_tp *out)
+{
+	u32 end = FR_TP_HEAD_SZ, i;
+
+	*out = (struct fr_tp){};
+	for (i = 0; i < t->field_cnt; i++) {
+		const struct tep_format_field *f = t->field[i];
+
+		end = (u32)(f->offset + f->size) > end ? (u32)(f->offset + f->size) : end;
+		if (!(f->flags & TEP_FIELD_IS_DYNAMIC))
+			continue;
+		if (out->loc_cnt == FR_TP_LOC_MAX)
+			return -E2BIG;
+		out->loc[out->loc_cnt++] = f->offset | (f->flags & TEP_FIELD_IS_RELATIVE ? FR_TP_REL : 0);
+	}
+	out->fixed_sz = end - FR_TP_HEAD_SZ;
+	return out->fixed_sz > FR_TP_ROOM_SZ ? -E2BIG : 0;
+}
+
+/* ---- words ---- */
+
+/* Words of the record that lead out of it are made to lead nowhere: nothing is there. */
+static void hold_words(struct fr_tpformat *t, u32 sz)
+{
+	u32 i;
+
+	for (i = 0; i < t->field_cnt; i++) {
+		const struct tep_format_field *f = t->field[i];
+		u32 word, at, ahead;
+
+		if (!(f->flags & TEP_FIELD_IS_DYNAMIC))
+			continue;
+		ahead = f->flags & TEP_FIELD_IS_RELATIVE ? f->offset + f->size : 0;
+		memcpy(&word, t->room + f->offset, sizeof(word));
+		at = (word & 0xffff) + ahead;
+		if (at > sz)
+			word = at = sz > ahead ? sz - ahead : 0;
+		else if ((word >> 16) > sz - at)
+			word = (word & 0xffff) | (sz - at) << 16;
+		memcpy(t->room + f->offset, &word, sizeof(word));
+	}
+}
+
+static bool take_record(struct fr_tpformat *t, const void *rec, size_t sz)
+{
+	const struct tep_format_field *type = find(t, "common_type");
+	u16 id = t->ev->id;
+
+	if (sz > RECORD_ROOM_SZ)
+		return false;
+	memset(t->room, 0, RECORD_ROOM_SZ + BEHIND_SZ);
+	memcpy(t->room, rec, sz);
+	if (type->offset != 0 || type->size != sizeof(id))
+		return false;
+	memcpy(t->room, &id, sizeof(id));
+	hold_words(t, sz);
+	return true;
+}
+
+const char *fr_tpformat_text(struct fr_tpformat *t, const void *rec, size_t sz)
+{
+	struct tep_record r = {.data = t->room, .size = sz};
+	const struct tep_print_arg *arg;
+
+	if (!t->has_words || !take_record(t, rec, sz))
+		return NULL;
+	for (arg = t->ev->print_fmt.args; arg; arg = arg->next)
+		if (!now_is_safe(t, arg))
+			return NULL;
+	trace_seq_reset(&t->seq);
+	tep_print_event(t->tep, &t->seq, &r, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&t->seq);
+	return t->seq.state ? NULL : t->seq.buffer;
+}
+
+/* ---- symbols ---- */
+
+static const struct tep_print_arg *bare(const struct tep_print_arg *arg)
+{
+	while (arg && arg->type == TEP_PRINT_TYPE)
+		arg = arg->typecast.item;
+	return arg;
+}
+
+static bool is_of(const struct tep_print_arg *arg, const char *field)
+{
+	arg = bare(arg);
+	return arg && arg->type == TEP_PRINT_FIELD && !strcmp(arg->field.name, field);
+}
+
+static u64 number(const char *text)
+{
+	return strtoull(text, NULL, 0);
+}
+
+static const char *symbol_of(const struct tep_print_flag_sym *s, u64 v)
+{
+	for (; s; s = s->next)
+		if (number(s->value) == v)
+			return s->str;
+	return NULL;
+}
+
+/* As the kernel does: the names of bits that are set, and what has no name, in hex. */
+static const char *flags_of(struct fr_tpformat *t, const struct tep_print_arg_flags *flags, u64 v)
+{
+	const char *delim = "";
+	const struct tep_print_flag_sym *s;
+
+	if (!v)
+		return symbol_of(flags->flags, 0);
+	trace_seq_reset(&t->seq);
+	for (s = flags->flags; s; s = s->next) {
+		u64 bits = number(s->value);
+
+		if (!bits || (v & bits) != bits)
+			continue;
+		trace_seq_puts(&t->seq, delim);
+		trace_seq_puts(&t->seq, s->str);
+		delim = flags->delim ?: "";
+		v &= ~bits;
+	}
+	if (v)
+		trace_seq_printf(&t->seq, "%s0x%llx", delim, (unsigned long long)v);
+	trace_seq_terminate(&t->seq);
+	return t->seq.state ? NULL : t->seq.buffer;
+}
+
+const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v)
+{
+	const struct tep_print_arg *arg, *at;
+
+	if (t->ev->flags & TEP_EVENT_FL_FAILED)
+		return NULL;
+	for (arg = t->ev->print_fmt.args; arg; arg = arg->next) {
+		at = bare(arg);
+		if (at && at->type == TEP_PRINT_SYMBOL && is_of(at->symbol.field, field))
+			return symbol_of(at->symbol.symbols, v);
+		if (at && at->type == TEP_PRINT_FLAGS && is_of(at->flags.field, field))
+			return flags_of(t, &at->flags, v);
+	}
+	return NULL;
+}

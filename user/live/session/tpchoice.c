@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "live/session/tpchoice.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config/select.h"
+#include "base/err.h"
+#include "base/filter/nearest.h"
+#include "base/text/memfile.h"
+#include "base/tp/tps.h"
+#include "live/session/sess.h"
+#include "sys/tracefs.h"
+
+/* What this kernel has, and which of it is chosen. */
+struct choosing {
+	struct fr_tracefs_event *all;
+	size_t cnt;
+	bool *on; /* [cnt] */
+};
+
+static int list_all(struct choosing *c, const char *what)
+{
+	int err = fr_tracefs_list(&c->all, &c->cnt);
+
+	if (err) {
+		fr_err("-e %s: the kernel's tracepoints cannot be read: %s: %s", what, strerror(-err), FR_TRACEFS_CURE);
+		return err;
+	}
+	c->on = calloc(c->cnt + 1, sizeof(*c->on));
+	return c->on ? 0 : -ENOMEM;
+}
+
+static void say_none(const struct choosing *c, const char *what, const char *pattern)
+{
+	struct fr_nearest near = {.to = pattern};
+	char(*full)[2 * FR_NAME_MAX + 2] = calloc(c->cnt + 1, sizeof(*full));
+	const char *name;
+	size_t i;
+
+	for (i = 0; full && i < c->cnt; i++) {
+		snprintf(full[i], sizeof(full[i]), "%s:%s", c->all[i].system, c->all[i].name);
+		fr_nearest_consider(&near, full[i]);
+	}
+	name = fr_nearest_close(&near);
+	if (name)
+		fr_err("-e %s: this kernel has no such tracepoint: did you mean tp:%s? `flightrec events '*:*'` lists all",
+		       what, name);
+	else
+		fr_err("-e %s: this kernel has no such tracepoint: `flightrec events '*:*'` lists all", what);
+	free(full);
+}
+
+static int apply(struct choosing *c, const char *what)
+{
+	bool on = *what != '-', found = false;
+	const char *pattern = what + !on + strlen(FR_TP_PREFIX);
+	char full[2 * FR_NAME_MAX + 2];
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++) {
+		snprintf(full, sizeof(full), "%s:%s", c->all[i].system, c->all[i].name);
+		if (fnmatch(pattern, full, 0))
+			continue;
+		c->on[i] = on;
+		found = true;
+	}
+	if (!found)
+		say_none(c, what, pattern);
+	return found ? 0 : -EINVAL;
+}
+
+static int refuse(const struct fr_tracefs_event *ev, int err)
+{
+	const char *why = err == -E2BIG	   ? "its records have more fields, or are longer, than one of a ring"
+			  : err == -EINVAL ? "its format is none that flightrec knows"
+					   : strerror(-err);
+
+	fr_err("tracepoint tp:%s:%s cannot be recorded: %s: leave it out with -e -tp:%s:%s", ev->system, ev->name, why,
+	       ev->system, ev->name);
+	return err == -E2BIG ? -EINVAL : err;
+}
+
+/* The format, the event of the schema that it becomes, and what the program is told. */
+static int add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, FILE *schema, FILE *formats)
+{
+	struct fr_tpchosen *to = &out->chosen[out->cnt];
+	struct fr_tpformat *format = NULL;
+	struct fr_tps_item item = {};
+	char *text = NULL;
+	int err = fr_tracefs_format(ev, &text, &item.sz);
+
+	if (strlen(ev->system) > FR_NAME_MAX || strlen(ev->name) > FR_NAME_MAX)
+		err = err ?: -EINVAL;
+	err = err ?: fr_tpformat_new(ev->system, ev->name, text, item.sz, &format);
+	to->nr = FR_TP_FIRST + out->cnt;
+	err = err ?: fr_tpformat_conf(format, &to->conf);
+	err = err ?: fr_tpformat_put_schema(format, to->nr, schema);
+	if (!err) {
+		snprintf(to->system, sizeof(to->system), "%s", ev->system);
+		snprintf(to->name, sizeof(to->name), "%s", ev->name);
+		memcpy(item.system, to->system, sizeof(item.system));
+		memcpy(item.name, to->name, sizeof(item.name));
+		item.text = text;
+		err = fr_tps_put(formats, &item);
+		out->cnt++;
+	}
+	fr_tpformat_free(format);
+	free(text);
+	return err ? refuse(ev, err) : 0;
+}
+
+/* A schema that its own reader refuses would make a session that nobody can read. */
+static int check_schema(const struct fr_tpchoice *out)
+{
+	struct fr_schema *schema = NULL;
+	int err = fr_schema_parse(out->schema, strlen(out->schema), &schema);
+
+	fr_schema_free(schema);
+	if (!err && strlen(out->schema) >= FR_META_SZ) {
+		fr_err("these are more tracepoints than a session has room for, %u: give narrower patterns", out->cnt);
+		return -EINVAL;
+	}
+	if (err)
+		fr_err("the tracepoints' formats make no schema: %s: record fewer of them", strerror(-err));
+	return err;
+}
+
+static int add_all(const struct choosing *c, struct fr_tpchoice *out)
+{
+	char *builtin = fr_schema_write(fr_schema_builtin(), NULL);
+	struct fr_memfile s, m;
+	FILE *schema = fr_memfile_open(&s), *formats = fr_memfile_open(&m);
+	int err = builtin && schema && formats ? 0 : -ENOMEM;
+	size_t i;
+
+	if (!err)
+		fputs(builtin, schema);
+	for (i = 0; i < c->cnt && !err; i++) {
+		if (!c->on[i])
+			continue;
+		if (out->cnt == FR_TP_MAX) {
+			fr_err("these are more than %u tracepoints, the most that a session records: give narrower patterns",
+			       FR_TP_MAX);
+			err = -EINVAL;
+		}
+		err = err ?: add(out, &c->all[i], schema, formats);
+	}
+	out->schema = schema ? fr_memfile_end(&s, NULL) : NULL;
+	out->formats = formats ? fr_memfile_end(&m, &out->formats_sz) : NULL;
+	free(builtin);
+	err = err ?: out->schema && out->formats ? 0 : -ENOMEM;
+	return err ?: check_schema(out);
+}
+
+int fr_tpchoice_make(char *const *event, u32 cnt, struct fr_tpchoice *out)
+{
+	struct choosing c = {};
+	bool any = false;
+	int err = 0;
+	u32 i;
+
+	*out = (struct fr_tpchoice){};
+	for (i = 0; i < cnt && !err; i++) {
+		if (!fr_select_is_tp(event[i]))
+			continue;
+		err = any ? 0 : list_all(&c, event[i]);
+		any = true;
+		err = err ?: apply(&c, event[i]);
+	}
+	if (any)
+		err = err ?: add_all(&c, out);
+	fr_tracefs_free(c.all, c.cnt);
+	free(c.on);
+	if (err || !out->cnt)
+		fr_tpchoice_free(out);
+	return err;
+}
+
+void fr_tpchoice_free(struct fr_tpchoice *c)
+{
+	free(c->schema);
+	free(c->formats);
+	c->schema = c->formats = NULL;
+	c->cnt = 0;
+}

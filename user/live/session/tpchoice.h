@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* tpchoice: from `-e tp:SYSTEM:NAME` to the tracepoints of this kernel that a session records, with numbers and formats. */
+#ifndef FR_TPCHOICE_H
+#define FR_TPCHOICE_H
+
+#include "base/schema/schema.h"
+#include "tp.h"
+
+/* One that is recorded. */
+struct fr_tpchosen {
+	char system[FR_NAME_MAX + 1], name[FR_NAME_MAX + 1];
+	u8 nr; /* of its event */
+	struct fr_tp conf;
+};
+
+struct fr_tpchoice {
+	struct fr_tpchosen chosen[FR_TP_MAX];
+	u32 cnt;
+	char *schema;  /* the built-in one and theirs, text; NULL: cnt is 0 */
+	char *formats; /* base/tp/tps.h */
+	size_t formats_sz;
+};
+
+/*
+ * Apply each of cnt -e values that begins with tp: or -tp:, in order: patterns (fnmatch) add to what is chosen or remove from
+ * it. 0 and *out, to be freed with fr_tpchoice_free(); -EINVAL: no tracepoint has that name, there are too many, or one cannot
+ * be recorded; -errno; with a message.
+ */
+int fr_tpchoice_make(char *const *event, u32 cnt, struct fr_tpchoice *out);
+void fr_tpchoice_free(struct fr_tpchoice *c);
+
+#endif
