@@ -495,6 +495,25 @@ beside_each_other() {
 	! grep -E 'other-|far-|junk-|soon.flight:' "$tmp/out" && status 0 report "$dir/soon.flight" && ! grep '^  beside' "$tmp/out"
 }
 
+sorted_by() {
+	local sort key
+	while read -r sort key; do
+		status 0 report --json --sort "$sort" "$snap" && jq -e "[.tasks, .processes, .cgroups][] | map(.$key) | . == (sort | reverse)" "$tmp/out" > "$tmp/page" && ! grep -v true "$tmp/page" || { echo "$sort"; return 1; }
+	done <<- 'EOF'
+		oncpu oncpu_ns
+		offcpu offcpu_ns
+		queued queued_ns
+		blocked blocked_ns
+		runs runs
+		wakes wakes
+		syscalls syscalls
+		errors errors
+		events events
+	EOF
+	status 0 report --json --sort errors "$snap" && jq -c '[.tasks[].tid]' "$tmp/out" > "$tmp/page" && status 0 report --json "$snap" && ! jq -c '[.tasks[].tid]' "$tmp/out" | cmp -s - "$tmp/page" &&
+		status 2 report --sort onpcu "$snap" && grep -q 'did you mean oncpu' "$tmp/err" && status 2 report --sort nonsense "$snap" && grep -q 'give oncpu, offcpu' "$tmp/err"
+}
+
 # ---- stat ----
 
 stat() { "$FLIGHTREC" stat "$@"; }
@@ -641,6 +660,7 @@ check "a task by its name" task_by_name
 check "bars and stacks" shows_the_moment
 check "disks have names" disks_have_names
 check "files of one moment" beside_each_other
+check "--sort" sorted_by
 check "stat: all keys and functions" recomputed "$snap"
 check "stat: waits" stat_of_waits
 check "stat: several files" stat_of_several

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/filter/filter.h"
+#include "base/filter/nearest.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
@@ -48,6 +49,29 @@ static int report_task(const struct fr_option *option, void *to, const char *val
 	return -EINVAL;
 }
 
+static int report_sort(const struct fr_option *option, void *to, const char *value)
+{
+	struct asked *a = to;
+	struct fr_nearest near = {.to = value};
+	const char *name, *what;
+	u32 i;
+
+	for (i = 0; fr_report_sort_name(i, &name, &what); i++) {
+		if (!strcmp(name, value)) {
+			a->ask.sort = i;
+			return 0;
+		}
+		fr_nearest_consider(&near, name);
+	}
+	if (fr_nearest_likely(&near))
+		fr_err("--%s: there is no '%s': did you mean %s?", option->name, value, near.name);
+	else
+		fr_err("--%s: there is no '%s': give oncpu, offcpu, queued, blocked, runs, wakes, syscalls, errors, bytes, "
+		       "samples or events",
+		       option->name, value);
+	return -EINVAL;
+}
+
 static const struct fr_option table[] = {
 	FR_OPTION('f', "filter", "EXPR", "count only events that match, as in replay", fr_option_filter,
 		  offsetof(struct asked, ask.opts.filter), .words = "@filter",
@@ -58,6 +82,8 @@ static const struct fr_option table[] = {
 		  0,
 		  .more = "Of several tasks of a name it is the one that was the last to have an event before the trigger. "
 			  "Where a name is a number, write it as a glob: `[4]711`."),
+	FR_OPTION(0, "sort", "KEY", "tasks, processes and cgroups in the order of this", report_sort, 0,
+		  .value = fr_report_sort_name),
 	FR_OPTION(0, "histograms", NULL, "how long waits for a CPU, off it and on it were, as bars", fr_option_flag,
 		  offsetof(struct asked, ask.histograms)),
 	FR_OPTION(0, "moment", "TIME", "how long the last moments are (default: 10ms)", fr_option_duration,

@@ -20,6 +20,7 @@ struct fr_report_ask {
 	struct fr_analyze_opts analyze;
 	const struct fr_symbols_opts *symbols; /* NULL: print raw addresses */
 	const char *task; /* a name, or a glob: this task instead of the trigger's; NULL: as analyze.focus_tid says */
+	u32 sort;	  /* what tasks, processes and cgroups are in the order of, fr_report_sort_name(); 0: time on a CPU */
 	bool json;
 	bool histograms; /* text has their bars */
 	u32 top;	 /* lines of each table, 0: all */
@@ -164,6 +165,9 @@ int fr_report_functions(struct fr_report *r);
 int fr_report_stacks(struct fr_report *r);
 
 /* ---- order of importance (report_rank.c) ---- */
+
+/* The i-th figure of tasks, processes and cgroups that may order them, and what it is. False: no more. */
+bool fr_report_sort_name(u32 i, const char **name, const char **what);
 
 /* Find all of r->rank. 0 or -ENOMEM. */
 int fr_report_rank(struct fr_report *r);

@@ -2,6 +2,7 @@
 /* report_rank: the order of each table: what costs most time comes first, and equal rows are ordered by their key. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "show/report/report.h"
 
@@ -21,10 +22,36 @@ static int by_weight(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static void weigh_sums(struct item *i, const struct fr_an_sums *s)
+static const struct {
+	const char *name, *what;
+	size_t at;
+} sorts[] = {
+	{"oncpu", "time on a CPU", offsetof(struct fr_an_sums, oncpu_ns)},
+	{"offcpu", "off it", offsetof(struct fr_an_sums, offcpu_ns)},
+	{"queued", "waiting for one", offsetof(struct fr_an_sums, queued_ns)},
+	{"blocked", "in D", offsetof(struct fr_an_sums, blocked_ns)},
+	{"runs", "times that they got a CPU", offsetof(struct fr_an_sums, run_cnt)},
+	{"wakes", "of others", offsetof(struct fr_an_sums, wake_cnt)},
+	{"syscalls", "system calls", offsetof(struct fr_an_sums, call_cnt)},
+	{"errors", "of these, failed", offsetof(struct fr_an_sums, error_cnt)},
+	{"bytes", "of block requests", offsetof(struct fr_an_sums, io_bytes)},
+	{"samples", "of running code", offsetof(struct fr_an_sums, sample_cnt)},
+	{"events", "of any kind", offsetof(struct fr_an_sums, event_cnt)},
+};
+
+bool fr_report_sort_name(u32 i, const char **name, const char **what)
 {
-	i->weight = s->oncpu_ns;
-	i->then = s->event_cnt;
+	if (i >= sizeof(sorts) / sizeof(sorts[0]))
+		return false;
+	*name = sorts[i].name;
+	*what = sorts[i].what;
+	return true;
+}
+
+static void weigh_sums(struct item *i, const struct fr_an_sums *s, u32 sort)
+{
+	memcpy(&i->weight, (const char *)s + sorts[sort].at, sizeof(i->weight));
+	i->then = sort ? s->oncpu_ns : s->event_cnt;
 }
 
 static void weigh_hist(struct item *i, const struct fr_hist *h, u64 cnt)
@@ -33,7 +60,7 @@ static void weigh_hist(struct item *i, const struct fr_hist *h, u64 cnt)
 	i->then = cnt;
 }
 
-static void weigh(struct item *i, enum fr_rank what)
+static void weigh(struct item *i, enum fr_rank what, u32 sort)
 {
 	const struct fr_an_block *b = i->rec;
 	const struct fr_an_wait *w = i->rec;
@@ -41,7 +68,7 @@ static void weigh(struct item *i, enum fr_rank what)
 	switch (what) {
 	case FR_RANK_PROCESSES:
 	case FR_RANK_CGROUPS:
-		weigh_sums(i, &((const struct fr_an_group *)i->rec)->sum);
+		weigh_sums(i, &((const struct fr_an_group *)i->rec)->sum, sort);
 		break;
 	case FR_RANK_CALLS:
 		weigh_hist(i, &((const struct fr_an_call *)i->rec)->latency, ((const struct fr_an_call *)i->rec)->enter_cnt);
@@ -76,7 +103,7 @@ static const struct fr_tally *tally_of(const struct fr_an_result *res, enum fr_r
 }
 
 /* Only tasks that have events or time on a CPU. Idle tasks are left out: they belong to the table of CPUs. */
-static u32 list_tasks(const struct fr_an_result *res, struct item *item)
+static u32 list_tasks(const struct fr_an_result *res, struct item *item, u32 sort)
 {
 	u32 i, cnt = 0;
 
@@ -86,19 +113,19 @@ static u32 list_tasks(const struct fr_an_result *res, struct item *item)
 		if (!t->sum.event_cnt && !t->sum.oncpu_ns && !t->sum.run_cnt && !t->sum.migrate_cnt)
 			continue;
 		item[cnt] = (struct item){.rec = t, .key = i};
-		weigh_sums(&item[cnt++], &t->sum);
+		weigh_sums(&item[cnt++], &t->sum, sort);
 	}
 	return cnt;
 }
 
-static u32 list_tally(const struct fr_tally *t, enum fr_rank what, struct item *item)
+static u32 list_tally(const struct fr_tally *t, enum fr_rank what, struct item *item, u32 sort)
 {
 	u32 i;
 
 	for (i = 0; i < t->cnt; i++) {
 		item[i].rec = fr_tally_at(t, i);
 		item[i].key = *(const u64 *)item[i].rec;
-		weigh(&item[i], what);
+		weigh(&item[i], what, sort);
 	}
 	return t->cnt;
 }
@@ -115,7 +142,7 @@ static int rank_one(struct fr_report *r, enum fr_rank what)
 		free(item);
 		return -ENOMEM;
 	}
-	out->all = t ? list_tally(t, what, item) : list_tasks(r->res, item);
+	out->all = t ? list_tally(t, what, item, r->ask->sort) : list_tasks(r->res, item, r->ask->sort);
 	out->cnt = r->ask->top && out->all > r->ask->top ? r->ask->top : out->all;
 	qsort(item, out->all, sizeof(*item), by_weight);
 	for (i = 0; i < out->all; i++)
