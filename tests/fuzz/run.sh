@@ -139,6 +139,7 @@ else
 	FR_ONE=1 run reused 3 0
 fi
 run text 500 $quarter
+run format 500 $quarter
 run elf 500 $quarter
 wait
 for name in "${names[@]}"; do

@@ -7,6 +7,8 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
+#include "base/tp/tpwords.h"
+
 /*
  * A record is copied before it is printed, and zeros follow it: that library reads up to the end of a text, and up to an
  * address's or an array's size from where a field begins.
@@ -346,7 +348,9 @@ static int parse(struct fr_tpformat *t, const char *text, size_t sz)
 	bool is_tracer = !strcmp(t->system, "ftrace"); /* whose records that library reads by rules of its own */
 	int err = !copy ? -ENOMEM : is_tracer || !is_plain(text, sz) || strlen(copy) != sz ? -EINVAL : 0;
 
-	t->has_words = words && is_shallow(words + strlen(WORDS));
+	if (!err && !fr_tpfields_are_sound(copy, words ? words : copy + sz))
+		err = -EINVAL;
+	t->has_words = words && is_shallow(words + strlen(WORDS)) && fr_tpwords_are_sound(copy, words, words + strlen(WORDS));
 	if (words && !t->has_words)
 		words[1] = 0;
 
