@@ -115,6 +115,8 @@ void fr_changes_begin(struct fr_changes *g, struct fr_replay *r, const struct fr
 		g->of[i].from_ns = from_ns == ~0ULL ? from_ns : later(from_ns, window_ns);
 		g->of[i].is_known = from_ns != ~0ULL && !c->is_picked && !fr_snap_damage(c->snap) && end_ns >= g->at_ns &&
 				    g->of[i].from_ns + BEFORE_LEAST_NS <= g->split_ns;
+		if (g->of[i].is_known)
+			g->kind[g->of[i].sub.ev->nr] = 1 + i;
 	}
 	if (g->of[FR_CHANGE_cpu].is_known)
 		g->failed = !has_cpus(g, sum, g->of[FR_CHANGE_cpu].from_ns);
@@ -217,23 +219,24 @@ static void take(struct fr_changes *g, enum fr_change_of of, const struct fr_row
 void fr_changes_run(struct fr_changes *g, const struct fr_replay_run *run)
 {
 	const struct fr_batch *b = run->b;
-	u32 i, k;
+	struct fr_oncpu *cpu = NULL;
+	u32 i;
 
 	if (run->from == run->to || g->failed)
 		return;
+	if (g->of[FR_CHANGE_cpu].is_known && b->tier == FR_TIER_MAIN && b->cpu < g->cpu_cnt)
+		cpu = &g->cpu[b->cpu];
 	g->view = run->view;
 	for (i = run->from; i < run->to; i++) {
-		if (g->of[FR_CHANGE_cpu].is_known && b->tier == FR_TIER_MAIN && b->cpu < g->cpu_cnt)
-			fr_oncpu_row(&g->cpu[b->cpu], b->ts[i], b->tid[i]);
-		for (k = 0; k < FR_CHANGE_CNT; k++) {
-			struct fr_row r;
+		u8 one = g->kind[b->ev[i]];
+		struct fr_row r;
 
-			if (!g->of[k].is_known || g->of[k].sub.ev->nr != b->ev[i] ||
-			    (k == FR_CHANGE_cpu && b->cpu >= g->cpu_cnt))
-				continue;
-			r = fr_batch_row(b, i);
-			take(g, k, &r);
-		}
+		if (cpu && !cpu->known)
+			fr_oncpu_row(cpu, b->ts[i], b->tid[i]);
+		if (!one || (one - 1 == FR_CHANGE_cpu && !cpu))
+			continue;
+		r = fr_batch_row(b, i);
+		take(g, one - 1, &r);
 	}
 }
 

@@ -45,6 +45,7 @@ struct fr_changes {
 		u64 from_ns;
 		struct fr_sub sub;
 	} of[FR_CHANGE_CNT];
+	u8 kind[FR_EVENT_MAX]; /* by the event's number: 1 + enum fr_change_of, 0: none that is known */
 	const struct fr_view *view;
 	struct fr_oncpu *cpu;
 	u32 cpu_cnt;
