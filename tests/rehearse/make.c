@@ -45,7 +45,8 @@ static void die(const char *what)
 
 static void put_number(u8 *rec, const struct fr_field *f, u64 v)
 {
-	static const u8 sz[] = {1, 2, 4, 8, 2, 4, 8};
+	static const u8 sz[] = {[FR_TYPE_u8] = 1, [FR_TYPE_u16] = 2, [FR_TYPE_u32] = 4, [FR_TYPE_u64] = 8,
+				[FR_TYPE_s8] = 1, [FR_TYPE_s16] = 2, [FR_TYPE_s32] = 4, [FR_TYPE_s64] = 8};
 
 	memcpy(rec + f->off, &v, sz[f->type]);
 }
