@@ -31,15 +31,15 @@ struct known_stacks {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, FR_ORIGINS_CNT); /* one beside each buffer of origins */
 	__type(key, u32);
 	__type(value, struct known_stacks);
 } fr_known SEC(".maps");
 
-FR_INLINE struct known_stack *fr_known_at(u64 frames)
+FR_INLINE struct known_stack *fr_known_at(u32 origins_nr, u64 frames)
 {
-	u32 zero = 0, at = frames;
-	struct known_stacks *all = bpf_map_lookup_elem(&fr_known, &zero);
+	u32 at = frames;
+	struct known_stacks *all = bpf_map_lookup_elem(&fr_known, &origins_nr);
 
 	asm volatile("" : "+r"(at));
 	return all ? &all->stack[at & (FR_KNOWN_CNT - 1)] : NULL;
@@ -59,10 +59,10 @@ FR_INLINE bool fr_known_holds(const struct known_stack *k, u64 frames)
 }
 
 /* Remember the stack with these frames, the last one that was looked up (place.bpf.h). */
-FR_INLINE void fr_known_put(u64 frames, u64 ustack, u64 id)
+FR_INLINE void fr_known_put(u32 origins_nr, u64 frames, u64 ustack, u64 id)
 {
-	struct known_stack *k = fr_known_at(frames);
-	const struct places *p = my_places();
+	struct known_stack *k = fr_known_at(origins_nr, frames);
+	const struct places *p = my_places(origins_nr);
 	u64 seq;
 
 	if (!k || !p || !p->has_gen || fr_stack_lap(id, &seq))

@@ -33,6 +33,20 @@ struct stack_origins {
 	u32 pad;
 };
 
+/*
+ * Buffers, and what is remembered of mappings and files beside each (place.bpf.h, known.bpf.h): a sample may interrupt a
+ * switch, which takes the user stack of who leaves.
+ */
+enum fr_origins_buf { FR_ORIGINS_SAMPLE, FR_ORIGINS_WAIT, FR_ORIGINS_CNT };
+
+#define FR_ORIGINS_MAP                                   \
+	struct {                                         \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY); \
+		__uint(max_entries, FR_ORIGINS_CNT);     \
+		__type(key, u32);                        \
+		__type(value, struct stack_origins);     \
+	} fr_origin_buf SEC(".maps") __weak
+
 /* A file that includes this has buffers, known by numbers. NULL: there is no such buffer. */
 FR_INLINE struct stack_origins *fr_origins(u32 buf_nr);
 

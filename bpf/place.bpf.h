@@ -58,16 +58,14 @@ struct places {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, FR_ORIGINS_CNT); /* one beside each buffer of origins */
 	__type(key, u32);
 	__type(value, struct places);
 } fr_places SEC(".maps");
 
-FR_INLINE struct places *my_places(void)
+FR_INLINE struct places *my_places(u32 origins_nr)
 {
-	u32 zero = 0;
-
-	return bpf_map_lookup_elem(&fr_places, &zero);
+	return bpf_map_lookup_elem(&fr_places, &origins_nr);
 }
 
 /* ---- from an address to its mapping ---- */
@@ -85,10 +83,10 @@ FR_INLINE u64 fr_place_inode(struct file *file)
 }
 
 /* Read the mapping of an address into places.map. Returns 0 or -1. */
-__noinline int fr_place_read(u64 addr)
+__noinline int fr_place_read(u32 origins_nr, u64 addr)
 {
 	struct vm_area_struct *vma = (void *)fr_vma_find(addr);
-	struct places *p = my_places();
+	struct places *p = my_places(origins_nr);
 	struct place_map map = {};
 	struct file *file;
 	u64 mm;
@@ -148,11 +146,11 @@ FR_INLINE u32 fr_place_now_s(void)
 }
 
 /* Begin with a stack of the running process. Returns 0; -1: its mappings cannot be read. */
-__noinline int fr_place_begin(void)
+__noinline int fr_place_begin(u32 origins_nr)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
 	const struct mm_struct *mm = task->mm;
-	struct places *p = my_places();
+	struct places *p = my_places(origins_nr);
 
 	if (!p || !mm || !bpf_core_field_exists(mm->mm_mt))
 		return -1;
@@ -166,9 +164,9 @@ __noinline int fr_place_begin(void)
 }
 
 /* Put the mapping of an address into places.map: that of the previous frame, a remembered one, or one just read. */
-__noinline int fr_place_find(u64 addr)
+__noinline int fr_place_find(u32 origins_nr, u64 addr)
 {
-	struct places *p = my_places();
+	struct places *p = my_places(origins_nr);
 	struct place_seen *s;
 	u64 id;
 
@@ -184,7 +182,7 @@ __noinline int fr_place_find(u64 addr)
 		return 0;
 	}
 	p->map = (struct place_map){};
-	if (fr_place_read(addr))
+	if (fr_place_read(origins_nr, addr))
 		return -1;
 	if (p->has_gen)
 		*s = (struct place_seen){.id = id, .gen = p->gen, .map = p->map};
@@ -199,7 +197,7 @@ __noinline int fr_place_find(u64 addr)
 __noinline int fr_place_word(u32 origins_nr, u32 i, u64 addr)
 {
 	struct stack_origins *o = fr_origins(origins_nr);
-	struct places *p = my_places();
+	struct places *p = my_places(origins_nr);
 	struct place_file *f;
 	u64 off;
 
@@ -207,7 +205,7 @@ __noinline int fr_place_word(u32 origins_nr, u32 i, u64 addr)
 	if (!p || !o || i >= FR_STACK_DEPTH_MAX)
 		return 0;
 	o->word[i] = 0;
-	if (fr_place_find(addr))
+	if (fr_place_find(origins_nr, addr))
 		return 0;
 	if (i && !p->map.is_code)
 		return -1;
@@ -245,7 +243,7 @@ __noinline int fr_places_pack(u32 origins_nr, u32 buf_nr, u32 depth)
 	o->file_cnt = 0;
 	o->valid_cnt = 0;
 	o->frame_cnt = depth;
-	if (fr_place_begin())
+	if (fr_place_begin(origins_nr))
 		return -1;
 	for (i = 0; i < FR_STACK_DEPTH_MAX && i < depth; i++) {
 		ret = fr_place_word(origins_nr, i, buf->pc[i]);
@@ -265,7 +263,7 @@ __noinline int fr_place_take(u32 origins_nr, u32 i, u64 off)
 {
 	const struct stack_origins *o = fr_origins(origins_nr);
 	const struct stack_origin *frame;
-	struct places *p = my_places();
+	struct places *p = my_places(origins_nr);
 	struct place_file *f;
 
 	asm volatile("" : "+r"(i));
@@ -289,9 +287,9 @@ __noinline int fr_place_take(u32 origins_nr, u32 i, u64 off)
 /* The same for frame i, which is at addr. */
 __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 {
-	struct places *p = my_places();
+	struct places *p = my_places(origins_nr);
 
-	if (!p || fr_place_find(addr) || !p->map.file)
+	if (!p || fr_place_find(origins_nr, addr) || !p->map.file)
 		return 0;
 	return fr_place_take(origins_nr, i, addr + p->map.off);
 }
@@ -300,7 +298,7 @@ __noinline int fr_place_learn(u32 origins_nr, u32 i, u64 addr)
 __noinline int fr_places_learn(u32 origins_nr, u32 buf_nr, u32 depth)
 {
 	const struct stack_buf *buf = fr_frames(buf_nr);
-	struct places *p = my_places();
+	struct places *p = my_places(origins_nr);
 	u32 i;
 
 	if (!p || !buf)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * profile: samples counted in the CPU's pair of tables (bpf/hits.h). A file that includes this has stacks in buffers
- * (stack.bpf.h), and where the user's frames are in buffer 0 of origins.
+ * (stack.bpf.h), and where the user's frames are in FR_ORIGINS_SAMPLE of origins.
  *
  * Functions that are not inlined are global, as in stack.bpf.h: they are verified once. Between enter and leave the generation
  * belongs to the CPU: no reader can flip.
@@ -78,7 +78,7 @@ __noinline int fr_profile_leave(void)
 __noinline int fr_profile_copy(u32 buf_nr, u32 nr, u32 depth, u32 file_cnt)
 {
 	const struct stack_buf *buf = fr_frames(buf_nr);
-	const struct stack_origins *o = fr_origins(0);
+	const struct stack_origins *o = fr_origins(FR_ORIGINS_SAMPLE);
 	struct fr_hits_cpu *c = my_hits();
 	struct fr_hits_table *t;
 	u32 off, i;

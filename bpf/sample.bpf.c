@@ -5,6 +5,7 @@
  */
 #include "arch.bpf.h"
 #include "known.bpf.h"
+#include "place_ask.bpf.h"
 #include "profile.bpf.h"
 #include "stackbuf.h"
 #include "walk.bpf.h"
@@ -12,14 +13,8 @@
 /* Sampling does not nest: the timer's interrupt waits for the one before. */
 FR_FRAMES_MAP;
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct stack_origins);
-} fr_origin_buf SEC(".maps");
+FR_ORIGINS_MAP;
 
-/* buf_nr is used although it is always 0: clang passes no value for an unused argument, which the verifier refuses. */
 FR_INLINE struct stack_buf *fr_frames(u32 buf_nr)
 {
 	return bpf_map_lookup_elem(&fr_stack_buf, &buf_nr);
@@ -48,48 +43,26 @@ FR_INLINE u64 keep_stack(u32 depth, u32 tid, u64 *hash)
 	return id;
 }
 
-/*
- * Find where the frames of the user stack are, packed into buffer 0 of origins. What the kernel does not tell stays unknown.
- * Returns whether the kernel was not asked.
- */
-FR_INLINE bool take_places(void *ctx, u32 depth)
-{
-	int asks = fr_places_pack(0, FR_PROFILE_USER_BUF, depth);
-	struct stack_origins *o = fr_origins(0);
-	long sz;
-
-	if (!asks || !o)
-		return !asks;
-	sz = bpf_get_stack(ctx, o->frame, sizeof(o->frame), FR_USER_STACK | FR_USER_BUILD_ID);
-	if (asks < 0) {
-		fr_origins_pack(0, sz > 0 ? sz / sizeof(o->frame[0]) : 0);
-	} else if (sz >= (long)(o->frame_cnt * sizeof(o->frame[0]))) {
-		fr_places_learn(0, FR_PROFILE_USER_BUF, o->frame_cnt);
-		fr_places_pack(0, FR_PROFILE_USER_BUF, depth);
-	}
-	return false;
-}
-
 /* How many files the packed frames are in. */
-__noinline u32 fr_origin_files(void)
+__noinline u32 fr_origin_files(u32 origins_nr)
 {
-	struct stack_origins *o = fr_origins(0);
+	struct stack_origins *o = fr_origins(origins_nr);
 
 	return o && o->valid_cnt ? o->file_cnt : 0;
 }
 
 /* How many frames there are. */
-__noinline u32 fr_origin_frames(void)
+__noinline u32 fr_origin_frames(u32 origins_nr)
 {
-	struct stack_origins *o = fr_origins(0);
+	struct stack_origins *o = fr_origins(origins_nr);
 
 	return o && o->frame_cnt < FR_STACK_DEPTH_MAX ? o->frame_cnt : FR_STACK_DEPTH_MAX;
 }
 
 /* Is each of the packed frames in a known file? */
-__noinline u32 fr_origins_whole(u32 depth)
+__noinline u32 fr_origins_whole(u32 origins_nr, u32 depth)
 {
-	struct stack_origins *o = fr_origins(0);
+	struct stack_origins *o = fr_origins(origins_nr);
 
 	return o && o->valid_cnt == depth;
 }
@@ -102,7 +75,7 @@ FR_INLINE u64 known_user_stack(struct profile_hit *h)
 	if (!h->udepth)
 		return 0;
 	h->frames = fr_stack_hash(FR_PROFILE_USER_BUF, h->udepth, fr_stack_process());
-	k = fr_known_at(h->frames);
+	k = fr_known_at(FR_ORIGINS_SAMPLE, h->frames);
 	if (!k || !fr_known_holds(k, h->frames))
 		return 0;
 	h->ustack = k->ustack;
@@ -110,27 +83,67 @@ FR_INLINE u64 known_user_stack(struct profile_hit *h)
 }
 
 /*
+ * A user stack, of which meaning is fr_places_hash(), is identified in the ring by that and by its addresses, which depend on
+ * the process only if a file is unknown.
+ */
+FR_INLINE u64 seed_of(u32 origins_nr, u32 depth, u64 meaning)
+{
+	return fr_origins_whole(origins_nr, depth) ? meaning : meaning ^ fr_stack_process();
+}
+
+/*
  * Write the user stack of a sample, and where it is, to the ring. Returns its id there, 0: none. The profile identifies it by
- * what it means; the ring by that and by its addresses, which depend on the process only if a file is unknown.
+ * what it means.
  */
 FR_INLINE u64 keep_user_stack(void *ctx, struct profile_hit *h, u32 tid)
 {
-	u64 id, seed;
 	bool told;
+	u64 id;
 
 	if (!h->udepth)
 		return 0;
-	told = take_places(ctx, h->udepth);
-	h->udepth = fr_origin_frames();
-	h->file_cnt = fr_origin_files();
-	h->ustack = fr_places_hash(0, FR_PROFILE_USER_BUF, h->udepth);
-	seed = fr_origins_whole(h->udepth) ? h->ustack : h->ustack ^ fr_stack_process();
-	id = fr_stack_keep(FR_PROFILE_USER_BUF, h->udepth, tid, seed);
+	told = fr_places_ask(ctx, FR_ORIGINS_SAMPLE, FR_PROFILE_USER_BUF, h->udepth);
+	h->udepth = fr_origin_frames(FR_ORIGINS_SAMPLE);
+	h->file_cnt = fr_origin_files(FR_ORIGINS_SAMPLE);
+	h->ustack = fr_places_hash(FR_ORIGINS_SAMPLE, FR_PROFILE_USER_BUF, h->udepth);
+	id = fr_stack_keep(FR_PROFILE_USER_BUF, h->udepth, tid, seed_of(FR_ORIGINS_SAMPLE, h->udepth, h->ustack));
 	if (id && fr_origins_due(id))
-		fr_origins_keep(0, h->udepth, tid, id);
+		fr_origins_keep(FR_ORIGINS_SAMPLE, h->udepth, tid, id);
 	if (id && told)
-		fr_known_put(h->frames, h->ustack, id);
+		fr_known_put(FR_ORIGINS_SAMPLE, h->frames, h->ustack, id);
 	return id;
+}
+
+/* ---- the user stack of a task that leaves its CPU, in its buffer (wait.bpf.h) ---- */
+
+/* Its id in the ring if it is certainly there, 0: this is not known. */
+__noinline u64 fr_wait_user_known(u32 depth)
+{
+	u64 frames = fr_stack_hash(FR_FRAMES_WAIT, depth, fr_stack_process());
+	const struct known_stack *k = fr_known_at(FR_ORIGINS_WAIT, frames);
+
+	return k && fr_known_holds(k, frames) ? k->id : 0;
+}
+
+/*
+ * Write it to the ring, after fr_places_ask(). Returns its id there, 0: none. Apart from what follows, since the stacks of
+ * functions that call each other add up (wait.bpf.h).
+ */
+__noinline u64 fr_wait_user_keep(u32 tid)
+{
+	u32 depth = fr_origin_frames(FR_ORIGINS_WAIT);
+	u64 meaning = fr_places_hash(FR_ORIGINS_WAIT, FR_FRAMES_WAIT, depth);
+
+	return depth ? stack_keep(FR_FRAMES_WAIT, depth, tid, seed_of(FR_ORIGINS_WAIT, depth, meaning)) : 0;
+}
+
+/* Remember the stack, which had depth frames when it was taken. */
+__noinline int fr_wait_user_know(u64 id, u32 depth)
+{
+	u64 meaning = fr_places_hash(FR_ORIGINS_WAIT, FR_FRAMES_WAIT, fr_origin_frames(FR_ORIGINS_WAIT));
+
+	fr_known_put(FR_ORIGINS_WAIT, fr_stack_hash(FR_FRAMES_WAIT, depth, fr_stack_process()), meaning, id);
+	return 0;
 }
 
 /*

@@ -39,7 +39,7 @@ FR_INLINE u32 fr_maple_type(u64 entry)
 __noinline u64 fr_maple_next(u64 entry, u64 index)
 {
 	u32 type = fr_maple_type(entry), cnt = type == FR_MAPLE_ARANGE ? FR_MAPLE_ARANGES : FR_MAPLE_PIVOTS, i;
-	u64 node = entry & ~FR_MAPLE_MASK, pivot[FR_MAPLE_PIVOTS], parent = node, next = 0, slots;
+	u64 node = entry & ~FR_MAPLE_MASK, pivot[FR_MAPLE_PIVOTS], *parent = pivot, next = 0, slots; /* 128 bytes of stack */
 
 	if (!bpf_core_type_exists(struct maple_range_64) || type < FR_MAPLE_LEAF || type > FR_MAPLE_ARANGE)
 		return FR_MAPLE_DEAD;
@@ -52,12 +52,13 @@ __noinline u64 fr_maple_next(u64 entry, u64 index)
 	slots = type == FR_MAPLE_ARANGE ? bpf_core_field_offset(struct maple_arange_64, slot)
 					: bpf_core_field_offset(struct maple_range_64, slot);
 	bpf_probe_read_kernel(&next, sizeof(next), (void *)(node + slots + i * sizeof(next)));
-	bpf_probe_read_kernel(&parent, sizeof(parent), (void *)node); /* a dead node is its own parent */
-	return (parent & ~FR_MAPLE_MASK) == node ? FR_MAPLE_DEAD : next;
+	*parent = node;
+	bpf_probe_read_kernel(parent, sizeof(*parent), (void *)node); /* a dead node is its own parent */
+	return (*parent & ~FR_MAPLE_MASK) == node ? FR_MAPLE_DEAD : next;
 }
 
 /* The address of the vm_area_struct there, 0 if nothing is mapped; FR_MAPLE_DEAD: it cannot be found. */
-__noinline u64 fr_vma_find(u64 addr)
+FR_INLINE u64 fr_vma_find(u64 addr)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
 	const struct mm_struct *mm = task->mm;

@@ -5,6 +5,7 @@
  *
  *	sched_switch	prev: fr_wait_leaves()		a store		\ in one entry of fr_waits each
  *			next: fr_wait_runs()		a load, a store	/
+ *			prev waited for long before: look_at()		its user stack, by hash
  *			long:  is_due()			the budget; what gets no record is counted
  *			       find_call(), stack_of()	saved registers, object, kernel stack
  *			       tell_wait()		the record
@@ -17,6 +18,7 @@
 #define FR_WAIT_BPF_H
 
 #include "current.bpf.h"
+#include "place_ask.bpf.h"
 #include "record.bpf.h"
 #include "stackbuf.h"
 #include "wait.h"
@@ -44,8 +46,11 @@ struct wait_cpu {
 	struct fr_wait_counts cnt; /* first: user space reads these */
 	u64 second_ns;		   /* when the budget was last renewed */
 	u64 spent[2];		   /* of it since then, by tasks that slept, and by those that were only queued */
-	struct task_call call;	   /* in which the task waited that now gets the CPU ... */
-	u32 object_sz;		   /* ... and the length of its object, with a NUL; 0: it is not known */
+	u64 look_ns, look_cnt;	   /* since when looks are counted, and how many there were */
+	u32 depth, told;       /* of the user stack that was taken: frames; whether the kernel was not asked where they are */
+	u64 ustack_id;	       /* of the task that now gets the CPU, from when it left; 0: none */
+	struct task_call call; /* in which the task waited that now gets the CPU ... */
+	u32 object_sz;	       /* ... and the length of its object, with a NUL; 0: it is not known */
 };
 
 struct {
@@ -56,9 +61,22 @@ struct {
 } fr_wait_cpu SEC(".maps");
 
 FR_FRAMES_MAP;
+FR_ORIGINS_MAP;
 
-/* sample.bpf.c: writes the first frames of buffer FR_FRAMES_WAIT to the stack tier. */
+FR_INLINE struct stack_origins *fr_origins(u32 buf_nr)
+{
+	return bpf_map_lookup_elem(&fr_origin_buf, &buf_nr);
+}
+
+/* sample.bpf.c: writes the first frames of buffer FR_FRAMES_WAIT to the stack tier, the kernel's or a user's. */
 u64 fr_wait_stack_keep(u32 depth, u32 tid);
+u64 fr_wait_user_known(u32 depth);
+u64 fr_wait_user_keep(u32 tid);
+u32 fr_origin_frames(u32 origins_nr);
+int fr_wait_user_know(u64 id, u32 depth);
+
+/* walk.bpf.h */
+u32 fr_walk(u32 buf_nr, u64 ip, u64 sp, u64 fp);
 
 /* ---- who wakes ---- */
 
@@ -158,6 +176,91 @@ FR_INLINE void fr_wait_waking(void *ctx, u32 tid, enum fr_waker how, u64 now_ns)
 	fr_wait_wakes(e, fr_wait_waker(how, tid, how == FR_WAKER_task ? fr_current_tid() : 0), now_ns);
 }
 
+/* ---- who leaves ---- */
+
+#define WITHOUT_USER_CODE (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER)
+
+/* Is one more look within what a CPU spends on them? */
+FR_INLINE bool may_look(struct wait_cpu *c, u64 now_ns)
+{
+	if (now_ns - c->look_ns >= FR_WAIT_LOOK_NS) {
+		c->look_ns = now_ns;
+		c->look_cnt = 0;
+	}
+	return c->look_cnt++ < FR_WAIT_LOOK_BUDGET;
+}
+
+/* The user stack of the current task, in the waits' buffer. Returns the number of frames, 0: none. */
+FR_COLD u32 take_user_stack(struct task_struct *task)
+{
+	u32 nr = FR_FRAMES_WAIT;
+	struct stack_buf *buf;
+	struct fr_user_regs regs;
+	long sz;
+
+	if (fr_entry_regs(&regs) == sizeof(u64))
+		return regs.ip ? fr_walk(nr, regs.ip, regs.sp, regs.fp) : 0;
+	buf = bpf_map_lookup_elem(&fr_stack_buf, &nr);
+	sz = buf ? bpf_get_task_stack(task, buf, sizeof(*buf), FR_USER_STACK) : 0;
+	return sz < (long)sizeof(u64) || sz > (long)sizeof(*buf) ? 0 : sz / sizeof(u64);
+}
+
+FR_INLINE struct fr_wait_look *look_of(u32 tid)
+{
+	u32 at = tid & (FR_WAIT_LOOK_CNT - 1);
+
+	return bpf_map_lookup_elem(&fr_wait_looks_of, &at);
+}
+
+/*
+ * The current task leaves, and waited for long before: what can be read of it now only. Returns whether keep_look() is to be
+ * called, a step of its own, as a record has several.
+ */
+FR_COLD int look_at(struct task_struct *task, struct fr_wait *e, u64 now_ns)
+{
+	u32 zero = 0, depth;
+	struct fr_wait_look *l = look_of(task->pid);
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+
+	e->looks--;
+	if (!l || !c || task->flags & WITHOUT_USER_CODE)
+		return 0;
+	if (!may_look(c, now_ns)) {
+		c->cnt.unlooked++;
+		return 0;
+	}
+	depth = take_user_stack(task);
+	l->tid = task->pid;
+	l->left_ns = now_ns;
+	l->ustack_id = depth ? fr_wait_user_known(depth) : 0;
+	if (l->ustack_id || !depth)
+		return 0;
+	c->depth = depth;
+	c->told = fr_places_ask(NULL, FR_ORIGINS_WAIT, FR_FRAMES_WAIT, depth);
+	return 1;
+}
+
+/* Write the stack that was found to the ring. */
+FR_COLD int keep_look(u32 tid)
+{
+	u32 zero = 0;
+	struct fr_wait_look *l = look_of(tid);
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+	u64 id;
+
+	if (!l || !c)
+		return 0;
+	id = fr_wait_user_keep(tid);
+	l->ustack_id = id;
+	if (!id)
+		return 0;
+	if (fr_origins_due(id))
+		fr_origins_keep(FR_ORIGINS_WAIT, fr_origin_frames(FR_ORIGINS_WAIT), tid, id);
+	if (c->told)
+		fr_wait_user_know(id, c->depth);
+	return 0;
+}
+
 /* ---- who waited ---- */
 
 FR_INLINE bool is_comm_chosen(const struct task_struct *task)
@@ -247,6 +350,19 @@ FR_COLD int find_call(struct task_struct *task)
 	return 0;
 }
 
+/* What was found when the task left. From now on it is looked at again. */
+FR_COLD int find_look(const struct task_struct *task, struct fr_wait *e, u64 left_ns)
+{
+	u32 zero = 0;
+	const struct fr_wait_look *l = fr_wait_looked(look_of(task->pid), task->pid, left_ns);
+	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
+
+	if (c)
+		c->ustack_id = l ? l->ustack_id : 0;
+	fr_wait_ration(e, l != NULL);
+	return 0;
+}
+
 FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u64 waker, u32 state, u64 kstack_id)
 {
 	struct fr_rec_wait *rec;
@@ -269,6 +385,7 @@ FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u
 	rec->blocked = len->blocked_ns;
 	rec->queued = len->queued_ns;
 	rec->kstack_id = kstack_id;
+	rec->ustack_id = c->ustack_id;
 	rec->arg0 = c->call.arg[0];
 	rec->arg1 = c->call.arg[1];
 	rec->arg2 = c->call.arg[2];
@@ -304,12 +421,17 @@ FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next
 	struct fr_wait *e;
 
 	e = prev->pid ? bpf_map_lookup_elem(&fr_waits, &prev_at) : NULL;
-	if (e && fr_wait_leaves(e, prev->pid, state, now_ns))
-		count_taken();
+	if (e) {
+		if (fr_wait_leaves(e, prev->pid, state, now_ns))
+			count_taken();
+		if (e->looks && look_at(prev, e, now_ns))
+			keep_look(prev->pid);
+	}
 	e = next->pid ? bpf_map_lookup_elem(&fr_waits, &next_at) : NULL;
 	if (e && fr_wait_runs(e, next->pid, now_ns, &len) && len.off_ns >= fr_wait_min_ns &&
 	    is_due(next, &len, e->state, now_ns)) {
 		find_call(next);
+		find_look(next, e, now_ns - len.off_ns);
 		tell_wait(next, &len, fr_wait_woken_by(e, next->pid), e->state, stack_of(next));
 	}
 }

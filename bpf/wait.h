@@ -21,6 +21,8 @@
  *    A waking of a task that does not own its entry is not stored. One that finds its entry taken while it stores may leave
  *    its words with the new owner: so the last word says whom it woke, and is not believed of anybody else.
  *  - left_ns 0: the task runs, or was not seen leaving. Task 0 has no entry.
+ *  - A task is looked at as it leaves, a few times after each long wait and when it is new: only there its memory can be read.
+ *
  * All words are read behind the scheduler's own locks: what was stored before the switch to a task is seen there.
  */
 #ifndef FR_WAIT_H
@@ -40,6 +42,11 @@
 #define FR_WAIT_BUDGET_QUEUED 250u	 /* of those that were runnable all the time */
 #define FR_WAIT_BUDGET_NS     1000000000ULL
 #define FR_WAIT_DEF_MIN_NS    1000000ULL
+#define FR_WAIT_LOOKS_NEW     2u /* looks at a task that has not left before, as fr_wait_ration() */
+#define FR_WAIT_LOOKS_MAX     16u
+#define FR_WAIT_LOOK_BUDGET   64u /* looks of a CPU in each FR_WAIT_LOOK_NS: 1024 a second */
+#define FR_WAIT_LOOK_NS	      62500000ULL
+#define FR_WAIT_LOOK_CNT      16384u /* what was found, by the tid's lowest bits; a power of two */
 
 /* In what context a task was woken. Only in a task's own context is the current task the waker. */
 #define FR_WAKERS(W)                                                \
@@ -88,7 +95,9 @@ enum fr_waited_in {
 
 struct fr_wait {
 	u32 tid;
-	u32 state; /* FR_PREV_STATE_*, of the last switch from it */
+	u16 state; /* FR_PREV_STATE_*, of the last switch from it */
+	u8 looks;  /* how often it is still looked at when it leaves ... */
+	u8 ration; /* ... of so many that it was given last. Both are of the CPU that it is on */
 	u64 left_ns;
 	u64 woken_ns;
 	u64 waker; /* { 0 | enum fr_waker:4 | tid that was woken:22 | waker's tid:22 }, 0: not known */
@@ -96,18 +105,31 @@ struct fr_wait {
 
 _Static_assert(sizeof(struct fr_wait) == 32, "two in a line");
 
+/*
+ * What was found when a task was looked at while it left, and was the current task: its memory cannot be read when it gets the
+ * CPU again. Beside its entry, in a table of its own, which only tasks that are looked at touch. Stored by the CPU that it
+ * leaves.
+ */
+struct fr_wait_look {
+	u64 left_ns; /* the wait that it is about began then */
+	u64 ustack_id;
+	u32 tid;
+	u32 pad;
+};
+
 /* What became of waits of at least WaitMin, by CPU. Every such wait is one of these, or in an entry that was taken. */
-#define FR_WAIT_COUNTS(C)                                           \
-	C(written, "recorded")                                      \
-	C(lost, "refused by the ring, which is also counted there") \
-	C(over, "beyond the budget")                                \
-	C(idle, "of kernel threads without work")                   \
-	C(self, "the recorder's own")                               \
-	C(filtered, "of tasks that -f leaves out")                  \
-	C(held, "turned off by the governor")                       \
-	C(over_ns, "time off the CPU of those beyond the budget")   \
-	C(idle_ns, "time off the CPU of idle kernel threads")       \
-	C(taken, "entries taken from a task that was away: its wait, long or short, is not known")
+#define FR_WAIT_COUNTS(C)                                                                          \
+	C(written, "recorded")                                                                     \
+	C(lost, "refused by the ring, which is also counted there")                                \
+	C(over, "beyond the budget")                                                               \
+	C(idle, "of kernel threads without work")                                                  \
+	C(self, "the recorder's own")                                                              \
+	C(filtered, "of tasks that -f leaves out")                                                 \
+	C(held, "turned off by the governor")                                                      \
+	C(over_ns, "time off the CPU of those beyond the budget")                                  \
+	C(idle_ns, "time off the CPU of idle kernel threads")                                      \
+	C(taken, "entries taken from a task that was away: its wait, long or short, is not known") \
+	C(unlooked, "tasks that left with no look at their user stack, beyond the budget of looks")
 
 struct fr_wait_counts {
 #define C(name, doc) u64 name;
@@ -160,6 +182,7 @@ FR_INLINE bool fr_wait_leaves(struct fr_wait *e, u32 tid, u32 state, u64 now_ns)
 		taken = e->left_ns != 0;
 		e->woken_ns = 0;
 		e->waker = 0;
+		e->looks = e->ration = FR_WAIT_LOOKS_NEW;
 		e->tid = tid;
 	}
 	e->state = state;
@@ -209,6 +232,25 @@ FR_INLINE u64 fr_wait_since(const struct fr_wait *e, u32 tid, bool runnable)
 	if (e->tid != tid || !left)
 		return 0;
 	return runnable && e->state & FR_PREV_STATE_WAITS && woken > left ? woken : left;
+}
+
+/*
+ * This wait was a long one; looked: it had been looked at. How often is the task looked at from now on? As often as it took
+ * since the last long wait, and once more: short waits come between long ones, in many tasks as many each time. If it was not
+ * enough, twice as often, up to a limit.
+ */
+FR_INLINE void fr_wait_ration(struct fr_wait *e, bool looked)
+{
+	u32 more = looked ? e->ration - e->looks + 1u : 2u * e->ration;
+
+	e->ration = more < FR_WAIT_LOOKS_NEW ? FR_WAIT_LOOKS_NEW : more > FR_WAIT_LOOKS_MAX ? FR_WAIT_LOOKS_MAX : more;
+	e->looks = e->ration;
+}
+
+/* What was found when this wait began, NULL: nothing. */
+FR_INLINE const struct fr_wait_look *fr_wait_looked(const struct fr_wait_look *l, u32 tid, u64 left_ns)
+{
+	return l && l->tid == tid && l->left_ns == left_ns ? l : 0;
 }
 
 /* The waker word, if it is about this task and this wait; 0: not known. After fr_wait_runs(). */

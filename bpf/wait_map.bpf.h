@@ -17,4 +17,12 @@ struct {
 	__type(value, struct fr_wait);
 } fr_waits SEC(".maps");
 
+/* Only those that are looked at. The loader sizes it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_wait_look);
+} fr_wait_looks_of SEC(".maps");
+
 #endif

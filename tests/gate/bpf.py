@@ -256,6 +256,8 @@ def let_wait(obj):
     obj.store(obj.address("fr_wait_min_ns"), 8, 1 << 60)
     table = obj.add_region(bytes(PAGE_SZ))
     obj.maps[obj.address("fr_waits")] = lambda key: table + key * 32
+    for none in ("fr_wait_looks_of", "fr_wait_cpu"):  # who is new is looked at when it leaves: nothing is found here
+        obj.maps[obj.address(none)] = lambda key: 0
     tasks = []
     for pid in (1, 2):
         tasks.append(obj.add_region(bytes(PAGE_SZ)))

@@ -299,6 +299,50 @@ def loopback():
     return f"{len(mine)} of {len(waits)} waits of the server"
 
 
+NAPS = 40
+
+
+def naps(kind):
+    """What the program says of itself, its naps' records, and how often no stack was taken for lack of budget."""
+    name = shared(*WAITS)
+    before = waits_since_begin(name)["unlooked"]
+    p = subprocess.run([program(f"frt-{kind}", "naps"), kind, str(NAPS), str(2 * WAIT_MIN_NS // 1_000_000)], stdout=subprocess.PIPE, text=True, check=True)
+    said, file = json.loads(p.stdout), dump(name)
+    rows = replay(file, "--symbols", "-f", f"event == wait && tid == {said['tid']} && id == nanosleep")
+    counts = waits_of_file(file)
+    check(0 < len(rows) <= NAPS, f"records: {len(rows)} of {NAPS} naps")
+    return said, rows, counts["unlooked"] - before, file
+
+
+def check_user_stacks(kind, functions):
+    """All naps but the first have these functions, innermost first, or it is counted why not."""
+    said, rows, unlooked, file = naps(kind)
+    bare = [e for e in rows if not e["ustack_id"]]
+    check(len(bare) <= 1 + unlooked, f"{len(bare)} of {len(rows)} have no user stack, {unlooked} were beyond the budget")
+    for e in rows:
+        for nr, function in enumerate(functions if e["ustack_id"] else ()):
+            begin, end = said[function]
+            check(begin <= e["ustack"][nr] - (nr > 0) < end, f"frame {nr} is in {function}: {e['ustack_sym']}, {said}")
+            check(e["ustack_sym"][nr].startswith(f"{function}+"), f"named: {e['ustack_sym']}")
+    return said, rows, file
+
+
+@test("user stacks of waits: with frame pointers all functions of a program that waits again and again, without them the innermost one")
+def user_stacks():
+    said, rows, file = check_user_stacks("framed", ["nap", "work"])
+    bare_said, bare_rows, _ = check_user_stacks("bare", ["bare"])
+    equal(max(len(e["ustack"] or []) for e in bare_rows), 1, "a register that holds no frame gives none")
+    rep = json.loads(fr("report", "--json", "--task", str(said["tid"]), file).stdout)
+    sums = [s for s in rep["long_waits"]["task"]["sums"] if s["call"] == "nanosleep"]
+    check(any(s["user"] and s["user"][:2] == ["nap", "work"] for s in sums), f"report: {sums}")
+    check(re.search(r", by nap < work", fr("report", "--task", str(said["tid"]), file).stdout), "the report's page")
+    folded = [line for line in fr("export", "--to", "folded", "--off-cpu", file).stdout.splitlines() if line.startswith("frt-framed;")]
+    check(any(re.search(r";nanosleep;.*main;work;nap;.*nanosleep", line) for line in folded), f"folded: the program above the kernel: {folded}")
+    # a kernel thread has none
+    equal([e for e in replay(file, "-f", "event == wait && waited_in == kernel") if e["ustack_id"]], [], "user stacks of kernel threads")
+    return f"{len(rows)} and {len(bare_rows)} naps"
+
+
 def fork_at(pid, *args):
     """A program with this pid; None: another one got it."""
     with open("/proc/sys/kernel/ns_last_pid", "w") as f:

@@ -77,6 +77,8 @@ def check_part(c, what, got, rows, texts):
         c.equal(what + " state", x["state_name"], re.search(r" state=(\S+)", text)[1] if x["state_name"] else None)
         c.equal(what + " kind", kind_of(x), kind(r, text))
         c.equal(what + " stack", list(x["kernel"]) == [] or bool(r.get("kstack_id")), True)
+        c.equal(what + " user stack", x["user"] is None or list(x["user"]) != [], True)
+        c.equal(what + " user stack, none", x["user"] is None, not r.get("ustack"))
     sums = collections.defaultdict(list)
     for r, text in zip(rows, texts):
         sums[kind(r, text)].append(r)
@@ -86,6 +88,7 @@ def check_part(c, what, got, rows, texts):
         c.equal(f"{what} sum {kind_of(s)}", time_of(s), time(mine))
         c.equal(what + " longest of a sum", s["longest_ns"], max((r["off"] for r in mine), default=None))
         c.equal(what + " when", s["longest_ts"] in [r["ts"] for r in mine if r["off"] == s["longest_ns"]], True)
+        c.equal(what + " user stack of a sum", s["user"] is None, not any(r.get("ustack") and r["ts"] == s["longest_ts"] for r in mine))
         c.equal(what + " stack of a sum", list(s["kernel"]) == [] or any(r.get("kstack_id") for r in mine), True)
     order = [s["off_ns"] for s in got["sums"]]
     c.equal(what + " order", order, sorted(order)[::-1])

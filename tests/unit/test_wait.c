@@ -125,6 +125,52 @@ static void test_shares_an_entry(void **state)
 	assert_int_equal(e.waker, 0);
 }
 
+/* Who is new, and who has waited for long, is looked at as it leaves; what was found is about that wait only. */
+static void test_looks(void **state)
+{
+	struct fr_wait e = {};
+	struct fr_wait_look l = {.tid = TASK, .left_ns = 100, .ustack_id = 7};
+
+	(void)state;
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 100);
+	assert_int_equal(e.looks, FR_WAIT_LOOKS_NEW);
+	e.looks = 0;
+	fr_wait_leaves(&e, TASK, FR_PREV_STATE_SLEEPING, 110);
+	assert_int_equal(e.looks, 0);
+	e.looks = e.ration = FR_WAIT_LOOKS_MAX;
+	fr_wait_leaves(&e, OTHER, FR_PREV_STATE_SLEEPING, 120);
+	assert_int_equal(e.looks, FR_WAIT_LOOKS_NEW);
+	assert_ptr_equal(fr_wait_looked(&l, TASK, 100), &l);
+	assert_null(fr_wait_looked(&l, TASK, 110));
+	assert_null(fr_wait_looked(&l, OTHER, 100));
+	assert_null(fr_wait_looked(NULL, TASK, 100));
+}
+
+/* Long waits with so many short ones before each: after a few every one of them was looked at. */
+static void test_ration(void **state)
+{
+	struct fr_wait e = {};
+	u32 shorts, round, i;
+	bool looked;
+
+	(void)state;
+	for (shorts = 0; shorts < FR_WAIT_LOOKS_MAX; shorts++) {
+		e.looks = e.ration = FR_WAIT_LOOKS_NEW;
+		for (round = 0; round < 10; round++) {
+			for (i = 0; i <= shorts; i++) {
+				looked = e.looks > 0;
+				e.looks -= looked;
+			}
+			if (round > 3)
+				assert_true(looked);
+			fr_wait_ration(&e, looked);
+			assert_in_range(e.looks, FR_WAIT_LOOKS_NEW, FR_WAIT_LOOKS_MAX);
+		}
+		/* no more than it takes */
+		assert_true(e.looks <= shorts + 2);
+	}
+}
+
 /* Times of two CPUs: one may be behind by the clock's grain. */
 static void test_times_do_not_run_back(void **state)
 {
@@ -194,6 +240,8 @@ int main(void)
 		cmocka_unit_test(test_is_woken_twice),
 		cmocka_unit_test(test_runs_once),
 		cmocka_unit_test(test_shares_an_entry),
+		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_ration),
 		cmocka_unit_test(test_times_do_not_run_back),
 		cmocka_unit_test(test_since),
 		cmocka_unit_test(test_context),

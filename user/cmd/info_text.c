@@ -486,6 +486,8 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, cut, "hole(s): between the parts cut out of the files this one was made from");
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
 	put_lack(o, &any, waits_of(s, "over"), "wait(s) beyond the budget of records, whose sum alone is known");
+	put_lack(o, &any, waits_of(s, "unlooked"),
+		 "time(s) that a task left with no look at its user stack, beyond the budget");
 	put_lack(o, &any, waits_of(s, "taken"), "wait(s), long or short, whose entry another task took");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, states_of(s, "many"), "task(s) without their state: 20,000 are taken");

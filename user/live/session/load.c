@@ -255,8 +255,10 @@ static int size_maps(struct load *l)
 	bpf_map__set_value_size(l->skel->maps.fr_hits, fr_hits_cpu_sz(l->skel->rodata->fr_hits_shift));
 	if (l->conf->profile)
 		bpf_map__set_max_entries(l->skel->maps.fr_hits, possible);
-	if (l->conf->wait_min_ns)
+	if (l->conf->wait_min_ns) {
 		bpf_map__set_max_entries(l->skel->maps.fr_waits, FR_WAIT_CNT);
+		bpf_map__set_max_entries(l->skel->maps.fr_wait_looks_of, FR_WAIT_LOOK_CNT);
+	}
 	bpf_map__set_max_entries(l->skel->maps.fr_incidents, 1 + l->conf->incident_cnt);
 	return 0;
 }

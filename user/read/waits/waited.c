@@ -24,6 +24,7 @@ static bool bind_numbers(struct fr_waited_fields *f, const struct fr_event *ev)
 	f->blocked = number(ev, "blocked");
 	f->queued = number(ev, "queued");
 	f->kstack = number(ev, "kstack_id");
+	f->ustack = number(ev, "ustack_id");
 	f->waker_pid = number(ev, "waker_pid");
 	f->id = number(ev, "id");
 	f->abi = number(ev, "abi");
@@ -79,6 +80,7 @@ void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, c
 		.blocked_ns = fr_row_num(r, f->blocked),
 		.queued_ns = fr_row_num(r, f->queued),
 		.kstack_id = fr_row_num(r, f->kstack),
+		.ustack_id = f->ustack ? fr_row_num(r, f->ustack) : 0,
 		.waker_pid = fr_row_num(r, f->waker_pid),
 		.id = fr_row_num(r, f->id),
 		.abi = fr_row_num(r, f->abi),

@@ -26,7 +26,7 @@ struct fr_waited_name {
 struct fr_waited {
 	u64 ts; /* it ended: the task got the CPU */
 	u64 off_ns, blocked_ns, queued_ns;
-	u64 kstack_id; /* 0: none */
+	u64 kstack_id, ustack_id; /* 0: none; of the user's: not recorded */
 	u64 arg[FR_WAITED_ARGS];
 	u32 tid;
 	s32 pid;       /* -1: not known */
@@ -44,8 +44,8 @@ struct fr_waited {
 struct fr_waited_fields {
 	const struct fr_schema *schema;
 	const struct fr_event *ev; /* NULL: it has none that can be read */
-	const struct fr_field *off, *blocked, *queued, *kstack, *arg[FR_WAITED_ARGS], *waker_pid, *id, *abi, *state, *in,
-		*waker, *object;
+	const struct fr_field *off, *blocked, *queued, *kstack, *ustack, *arg[FR_WAITED_ARGS], *waker_pid, *id, *abi, *state,
+		*in, *waker, *object;
 };
 
 void fr_waited_bind(struct fr_waited_fields *f, const struct fr_schema *s);

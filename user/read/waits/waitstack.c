@@ -71,3 +71,35 @@ struct fr_waitstack fr_waitstack_find(struct fr_symbols *y, const struct fr_stac
 	}
 	return s;
 }
+
+#define INLINE_MAX 16u /* functions per frame */
+
+u32 fr_waituser_find(struct fr_symbols *y, const struct fr_stacks *stacks, u32 pid, u64 id, struct fr_waituser *out, u32 max)
+{
+	struct fr_symbol sym[INLINE_MAX] = {0};
+	u32 found = 0, cnt, k;
+	size_t ip_cnt = 0, i;
+	const u64 *ip = id ? fr_stacks_find(stacks, id, &ip_cnt) : NULL;
+
+	for (i = 0; ip && i < ip_cnt && found < max; i++) {
+		cnt = y ? fr_symbols_user(y, pid, id, i, ip[i], sym, INLINE_MAX) : 1;
+		for (k = 0; k < cnt && found < max; k++)
+			out[found++] = (struct fr_waituser){.ip = ip[i], .sym = sym[k]};
+	}
+	return found;
+}
+
+const char *fr_waituser_name(const struct fr_waituser *u, char text[FR_WAITUSER_SZ])
+{
+	const struct fr_symbol *s = &u->sym;
+	const char *slash = s->module ? strrchr(s->module, '/') : NULL;
+
+	if (s->name)
+		return s->name;
+	if (s->module && s->module_off)
+		snprintf(text, FR_WAITUSER_SZ, "%.64s+0x%llx", slash && slash[1] ? slash + 1 : s->module,
+			 (unsigned long long)s->module_off);
+	else
+		snprintf(text, FR_WAITUSER_SZ, "0x%llx", (unsigned long long)u->ip);
+	return text;
+}

@@ -5,11 +5,11 @@
  *	sh;main;run;do_syscall_64;ksys_read 12			samples: on the CPU
  *	sh;[S];wait4 18303120					--off-cpu: ns off the CPU
  *	sh;[S];wait4;[runnable] 20120				of these, already runnable, waiting for a CPU
- *	sh;[S];wait4;__x64_sys_wait4;do_wait;schedule 18303120	of a long wait, which has a record
+ *	sh;[S];wait4;main;run;__x64_sys_wait4;do_wait 18303120	of a long wait, which has a record
  *
  * Switches carry no stack, so time off the CPU is described by the task's state when it left, and the system call it was in. It
  * is counted when the task runs again. Where a CPU's events are missing, the task may have run there: that time is not counted.
- * If the wait was long, and such waits were recorded, the record that follows the switch tells the call, and has the stack.
+ * If the wait was long, and such waits were recorded, the record that follows the switch tells the call, and has the stacks.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -152,7 +152,7 @@ static void add_call(struct fr_export *x, struct folded *f, const struct off *of
 	add_str(f, name ?: text);
 }
 
-/* The call and the stack that the record of its wait has. */
+/* The call and the stacks that the record of its wait has. */
 static void add_wait(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
 	u32 i = fr_export_frames(x, v, r, f->frame);

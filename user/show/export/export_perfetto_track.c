@@ -150,10 +150,10 @@ static void annotate_ns(struct fr_pbuf *b, const char *name, u64 ns)
 	annotate(b, name, &v);
 }
 
-/* Kernel functions, innermost first: "schedule < do_wait < ..."; as many as there is room for. */
-static void annotate_stack(struct fr_perfetto_out *to, const struct fr_row *r)
+/* Functions of a stack, innermost first: "schedule < do_wait < ..."; as many as there is room for. */
+static void annotate_stack(struct fr_perfetto_out *to, const struct fr_row *r, const char *field, const char *name)
 {
-	const struct fr_field *f = fr_event_field(r->ev, "kstack");
+	const struct fr_field *f = fr_event_field(r->ev, field);
 	const struct fr_frame *frame = NULL;
 	char text[1024] = "";
 	u32 cnt = 0, i;
@@ -163,7 +163,7 @@ static void annotate_stack(struct fr_perfetto_out *to, const struct fr_row *r)
 		frame = fr_frames_of(to->frames, r, f, &cnt);
 	for (i = 0; frame && i < cnt && frame[i].sym.name && len + strlen(frame[i].sym.name) + 4 < sizeof(text); i++)
 		len += sprintf(text + len, "%s%s", i ? " < " : "", frame[i].sym.name);
-	annotate_text(&to->packet, "stack", text);
+	annotate_text(&to->packet, name, text);
 }
 
 static size_t open_wait(struct fr_perfetto_out *to, u64 track, const struct fr_waited *w, const char *arch)
@@ -198,7 +198,8 @@ int fr_perfetto_wait(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v
 	if (err)
 		return err;
 	at = open_wait(to, track, &w, v->arch);
-	annotate_stack(to, r);
+	annotate_stack(to, r, "kstack", "stack");
+	annotate_stack(to, r, "ustack", "user stack");
 	fr_pbuf_close(&to->packet, at);
 	err = fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, begin_ns);
 	if (err)

@@ -32,6 +32,25 @@ void fr_report_json_kernel(struct fr_jsonw *w, struct fr_report *r, u64 id)
 	fr_jsonw_close(w, ']');
 }
 
+/* ,"user":["..."], as far as they were recorded; null: they were not. */
+static void put_user(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
+{
+	struct fr_waituser user[FR_STACK_DEPTH_MAX];
+	u32 cnt = fr_waituser_find(r->symbols, r->view->stacks, one->pid < 0 ? one->tid : (u32)one->pid, one->ustack_id, user,
+				   FR_STACK_DEPTH_MAX),
+	    i;
+	char text[FR_WAITUSER_SZ];
+
+	if (!cnt) {
+		fr_jsonw_text(w, "user", NULL);
+		return;
+	}
+	fr_jsonw_open(w, "user", '[');
+	for (i = 0; i < cnt; i++)
+		fr_jsonw_text(w, NULL, fr_waituser_name(&user[i], text));
+	fr_jsonw_close(w, ']');
+}
+
 /* What makes a sum: program, call, object, waker. */
 static void put_kind(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
 {
@@ -75,6 +94,7 @@ static void put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_wai
 	else
 		fr_jsonw_text(w, "waker_tid", NULL);
 	fr_report_json_kernel(w, r, one->kstack_id);
+	put_user(w, r, one);
 	fr_jsonw_close(w, '}');
 }
 
@@ -99,6 +119,7 @@ static void put_part(struct fr_jsonw *w, struct fr_report *r, const char *key, c
 		fr_jsonw_u64(w, "longest_ns", s->longest.off_ns);
 		fr_jsonw_u64(w, "longest_ts", s->longest.ts);
 		fr_report_json_kernel(w, r, s->longest.kstack_id);
+		put_user(w, r, &s->longest);
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');

@@ -12,7 +12,7 @@
 #include "show/report/report_text.h"
 
 #define LONGEST_SHOWN 3u
-#define FRAMES_SHOWN  5u
+#define FRAMES_SHOWN  5u /* the kernel's, and as many of the program's */
 #define CALL_COLS     16u
 #define WHO_COLS      22u
 
@@ -45,6 +45,23 @@ void fr_report_wait_state(struct fr_report_page *p, const struct fr_waited *w)
 	fr_out_printf(p->o, "  %-3s ", state ?: "?");
 }
 
+/* What the program was doing: " by a < b". */
+static void put_user(struct fr_report_page *p, const struct fr_waited *w, bool first)
+{
+	struct fr_waituser user[FRAMES_SHOWN];
+	u32 cnt = fr_waituser_find(p->r->symbols, p->r->view->stacks, w->pid < 0 ? w->tid : (u32)w->pid, w->ustack_id, user,
+				   FRAMES_SHOWN);
+	char text[FR_WAITUSER_SZ];
+	u32 i;
+
+	for (i = 0; i < cnt; i++) {
+		const char *name = fr_waituser_name(&user[i], text);
+
+		fr_out_str(p->o, i ? " < " : first ? "by " : ", by ");
+		fr_escape_text(p->o, name, strlen(name));
+	}
+}
+
 void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w)
 {
 	struct fr_waitstack s = fr_waitstack_find(p->r->symbols, p->r->view->stacks, w->kstack_id);
@@ -52,7 +69,7 @@ void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w)
 	u32 i, to = s.to - s.from > FRAMES_SHOWN ? s.from + FRAMES_SHOWN : s.to;
 
 	fr_waited_about(w, p->r->waits.arch, about);
-	if (!about[0] && s.from == to)
+	if (!about[0] && s.from == to && !w->ustack_id)
 		return;
 	fr_out_str(p->o, "               ");
 	if (about[0]) {
@@ -65,6 +82,7 @@ void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w)
 		fr_out_str(p->o, i > s.from ? " < " : about[0] ? ", in " : "in ");
 		fr_escape_text(p->o, name, strlen(name));
 	}
+	put_user(p, w, !about[0] && s.from == to);
 	fr_out_char(p->o, '\n');
 }
 

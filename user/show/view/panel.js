@@ -166,7 +166,8 @@ class Panel {
 			      ["woken by", this.model.wokenBy(wait)],
 			      ["off the CPU", duration(Number(d.get(i, "off")))], ["blocked", duration(Number(d.get(i, "blocked")))], ["queued", duration(Number(d.get(i, "queued")))]];
 		s.append(el("h3", { id: "wait" }, "waited"), rowsTable(["", ""], rows));
-		this.stack(s, "kstack", d.get(i, "kstack_id"));
+		for (const which of ["ustack", "kstack"])
+			this.stack(s, which, d.get(i, which + "_id"));
 	}
 	stack(s, which, id) {
 		const frames = this.data.stack(id);
