@@ -183,24 +183,22 @@ static int judge(struct env *e, const struct seen *seen, u64 held)
 	char why[160] = "";
 
 	if (seen->torn || seen->disorder)
-		snprintf(why, sizeof(why), "%" PRIu64 " torn, %" PRIu64 " out of order", seen->torn, seen->disorder);
+		snprintf(why, sizeof(why), "%llu torn, %llu out of order", seen->torn, seen->disorder);
 	else if (written(e) + lost[FR_LOST_wrap] + lost[FR_LOST_retry] + lost[FR_LOST_broken] != runs)
-		snprintf(why, sizeof(why), "%" PRIu64 " written, %" PRIu64 " lost, of %" PRIu64, written(e), lost[FR_LOST_wrap],
-			 runs);
+		snprintf(why, sizeof(why), "%llu written, %llu lost, of %llu", written(e), lost[FR_LOST_wrap], runs);
 	else if (lost[FR_LOST_broken] || lost[FR_LOST_retry])
-		snprintf(why, sizeof(why), "lost broken %" PRIu64 ", retry %" PRIu64, lost[FR_LOST_broken],
-			 lost[FR_LOST_retry]);
+		snprintf(why, sizeof(why), "lost broken %llu, retry %llu", lost[FR_LOST_broken], lost[FR_LOST_retry]);
 	else if (lost[FR_LOST_wrap] + ROUNDS * FITS < held)
-		snprintf(why, sizeof(why), "only %" PRIu64 " lost by wrap while %" PRIu64 " came, of which %zu fit",
-			 lost[FR_LOST_wrap], held, ROUNDS * FITS);
+		snprintf(why, sizeof(why), "only %llu lost by wrap while %llu came, of which %zu fit", lost[FR_LOST_wrap], held,
+			 ROUNDS * FITS);
 	else if (seen->late != ROUNDS)
-		snprintf(why, sizeof(why), "%" PRIu64 " late records read", seen->late);
+		snprintf(why, sizeof(why), "%llu late records read", seen->late);
 	if (*why) {
 		printf("FAIL %s: %s\n", test, why);
 		return 1;
 	}
-	printf("ok %s: held %d times while %" PRIu64 " others came: %" PRIu64 " lost by wrap, %" PRIu64 " read, 0 torn\n", test,
-	       ROUNDS, held, lost[FR_LOST_wrap], seen->records);
+	printf("ok %s: held %d times while %llu others came: %llu lost by wrap, %llu read, 0 torn\n", test, ROUNDS, held,
+	       lost[FR_LOST_wrap], seen->records);
 	return 0;
 }
 

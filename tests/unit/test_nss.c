@@ -57,7 +57,7 @@ static pid_t stuck(struct fr_left *l)
 	fclose(f);
 	l->pid = pid;
 	assert_int_equal(sscanf(strrchr(text, ')') + 2,
-				"%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %lu", &l->start),
+				"%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &l->start),
 			 1);
 	return pid;
 }

@@ -58,7 +58,7 @@ void fr_culprits_text(const struct fr_culprits *c, struct fr_out *o)
 	if (c->cnt)
 		fr_out_str(o, "\n  due to\n");
 	for (i = 0; i < c->cnt && i < SHOWN; i++) {
-		fr_out_printf(o, "  %8llu  %9s in all, longest %9s  ", (unsigned long long)c->of[i].cnt,
+		fr_out_printf(o, "  %8llu  %9s in all, longest %9s  ", c->of[i].cnt,
 			      fr_show_duration(c->of[i].sum_ns, sum, NS_SZ), fr_show_duration(c->of[i].max_ns, max, NS_SZ));
 		fr_escape_text(o, c->of[i].name, strlen(c->of[i].name));
 		fr_out_char(o, '\n');
@@ -66,8 +66,7 @@ void fr_culprits_text(const struct fr_culprits *c, struct fr_out *o)
 	if (c->cnt > SHOWN)
 		fr_out_printf(o, "            and %u other%s", c->cnt - SHOWN, fr_plural(c->cnt - SHOWN));
 	if (c->other_cnt)
-		fr_out_printf(o, "; %llu holdoff%s due to still more", (unsigned long long)c->other_cnt,
-			      fr_plural(c->other_cnt));
+		fr_out_printf(o, "; %llu holdoff%s due to still more", c->other_cnt, fr_plural(c->other_cnt));
 	if (c->cnt > SHOWN)
 		fr_out_char(o, '\n');
 }

@@ -2,7 +2,6 @@
 #include "base/incident.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +104,7 @@ static struct fr_value incident_hex(const struct fr_at *at)
 {
 	u64 v = *(const u64 *)((const char *)at->rec + at->column->off);
 
-	snprintf(at->room->text, sizeof(at->room->text), "0x%" PRIx64, v);
+	snprintf(at->room->text, sizeof(at->room->text), "0x%llx", v);
 	return fr_value_text(at->room->text);
 }
 
@@ -269,7 +268,7 @@ void fr_incident_put_kinds(struct fr_out *o, const u64 of_kind[FR_INCIDENT_KIND_
 	for (i = 0; i < FR_INCIDENT_KIND_MAX; i++) {
 		if (!of_kind[i])
 			continue;
-		fr_out_printf(o, "%s%" PRIu64 " %s", sep, of_kind[i], fr_incident_kind(i));
+		fr_out_printf(o, "%s%llu %s", sep, of_kind[i], fr_incident_kind(i));
 		sep = ", ";
 	}
 }
@@ -291,7 +290,7 @@ static void put_sum(struct fr_out *o, const struct fr_incident *r)
 
 	if (!fr_incident_is_sum(r))
 		return;
-	fr_out_printf(o, ", %" PRIu64 " more", r->count);
+	fr_out_printf(o, ", %llu more", r->count);
 	if (r->value)
 		fr_out_printf(o, " in %s", fr_show_duration(r->value, span, sizeof(span)));
 }
@@ -309,16 +308,16 @@ static void put_signal(struct fr_out *o, const struct fr_incident *r)
 	if (code)
 		fr_out_printf(o, " %s", code);
 	if (r->addr || fault)
-		fr_out_printf(o, " at 0x%" PRIx64, r->addr);
+		fr_out_printf(o, " at 0x%llx", r->addr);
 	if (r->ip || fault)
-		fr_out_printf(o, ", ip 0x%" PRIx64, r->ip);
+		fr_out_printf(o, ", ip 0x%llx", r->ip);
 	put_text(o, ", ", r->text, text_sz(r));
 	put_sum(o, r);
 	if (!sender)
 		return;
 	fr_out_str(o, ", sent by ");
 	fr_escape_text(o, sender, strnlen(sender, FR_COMM_SZ));
-	fr_out_printf(o, " (%" PRIu64 ")", r->value);
+	fr_out_printf(o, " (%llu)", r->value);
 }
 
 static void put_hung(struct fr_out *o, const struct fr_incident *r)
@@ -335,7 +334,7 @@ static void put_loss(struct fr_out *o, const struct fr_incident *r)
 {
 	u32 tier = r->code >> 8 & 0xff, why = r->code & 0xff;
 
-	fr_out_printf(o, "%" PRIu64 " lost so far on CPU %u, tier %s: %s", r->count, r->cpu, fr_tier_name(tier) ?: "?",
+	fr_out_printf(o, "%llu lost so far on CPU %u, tier %s: %s", r->count, r->cpu, fr_tier_name(tier) ?: "?",
 		      fr_lost_name(why) ?: "?");
 }
 
@@ -355,7 +354,7 @@ static void put_squeezed(struct fr_out *o, const struct fr_incident *r)
 {
 	char span[32];
 
-	fr_out_printf(o, "%" PRIu64 " %s of ", r->count, fr_incident_kind(r->code));
+	fr_out_printf(o, "%llu %s of ", r->count, fr_incident_kind(r->code));
 	if (r->uid == FR_SQUEEZED_ANY)
 		fr_out_str(o, "several users");
 	else
@@ -375,7 +374,7 @@ void fr_incident_words(struct fr_out *o, const struct fr_incident *r)
 		put_text(o, ", ", r->text, sizeof(r->text));
 		return put_sum(o, r);
 	case FR_INCIDENT_mce:
-		fr_out_printf(o, "bank %d, status 0x%" PRIx64 ", address 0x%" PRIx64, r->code, r->value, r->addr);
+		fr_out_printf(o, "bank %d, status 0x%llx, address 0x%llx", r->code, r->value, r->addr);
 		return;
 	case FR_INCIDENT_hung:
 		return put_hung(o, r);
@@ -383,7 +382,7 @@ void fr_incident_words(struct fr_out *o, const struct fr_incident *r)
 		fr_out_str(o, verdict_of(r->code));
 		put_text(o, ": ", r->text, sizeof(r->text));
 		if (r->count > 1)
-			fr_out_printf(o, ", %" PRIu64 " times", r->count);
+			fr_out_printf(o, ", %llu times", r->count);
 		return;
 	case FR_INCIDENT_loss:
 		return put_loss(o, r);

@@ -139,7 +139,7 @@ static int remote(const char *name, const struct fr_dump_ask *ask)
 	int status;
 
 	if (ask->last_ns)
-		snprintf(request, sizeof(request), "{\"cmd\":\"dump\",\"last_ns\":%llu}", (unsigned long long)ask->last_ns);
+		snprintf(request, sizeof(request), "{\"cmd\":\"dump\",\"last_ns\":%llu}", ask->last_ns);
 	status = ask_recorder(name, request, &line);
 	if (status)
 		return status;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +96,7 @@ static void put_moment(struct fr_out *o, const struct fr_jsonr *j)
 	if (fr_jsonr_find(j, "comm")) {
 		fr_out_char(o, ' ');
 		put_text(o, fr_jsonr_text(j, "comm", ""));
-		fr_out_printf(o, "[%" PRIu64 "]", fr_jsonr_u64(j, "pid", 0));
+		fr_out_printf(o, "[%llu]", fr_jsonr_u64(j, "pid", 0));
 	}
 	if (fr_jsonr_u64(j, "sig", 0))
 		fr_out_printf(o, " %s", signame ?: "?");
@@ -130,7 +129,7 @@ static void put_snapshot(struct fr_out *o, const struct fr_jsonr *j)
 	if (fr_jsonr_bool(j, "ok", false)) {
 		put_text(o, fr_jsonr_text(j, "file", "?"));
 		if (fr_jsonr_find(j, "events"))
-			fr_out_printf(o, ", %" PRIu64 " event%s", fr_jsonr_u64(j, "events", 0),
+			fr_out_printf(o, ", %llu event%s", fr_jsonr_u64(j, "events", 0),
 				      fr_plural(fr_jsonr_u64(j, "events", 0)));
 		fr_out_printf(o, ", %s", fr_show_size(fr_jsonr_u64(j, "bytes", 0), a, sizeof(a)));
 		if (fr_jsonr_find(j, "elapsed_ns"))
@@ -157,7 +156,7 @@ static void put_line(struct fr_out *o, const char *line)
 	else if (!strcmp(what, "snapshot"))
 		put_snapshot(o, &j);
 	else if (!strcmp(what, "missed"))
-		fr_out_printf(o, "%" PRIu64 " line%s missed: more came than were read", fr_jsonr_u64(&j, "lines", 0),
+		fr_out_printf(o, "%llu line%s missed: more came than were read", fr_jsonr_u64(&j, "lines", 0),
 			      fr_plural(fr_jsonr_u64(&j, "lines", 0)));
 	else
 		put_text(o, what);

@@ -152,7 +152,7 @@ static int from_journal(const struct ask *ask, const char *dir, struct found *f)
 		if (!ask->name || !strcmp(item[i].session, ask->name))
 			item[kept++] = item[i];
 	if (bad) {
-		fr_warn("%llu lines of the journal in %s are damaged, and skipped", (unsigned long long)bad, dir);
+		fr_warn("%llu lines of the journal in %s are damaged, and skipped", bad, dir);
 		f->status = FR_EXIT_CORRUPT;
 	}
 	return add(f, item, kept);
@@ -299,7 +299,7 @@ static void show(const struct ask *ask, const struct found *f, u64 since, struct
 	}
 	if (f->dropped)
 		fr_warn("the log was full for %llu incident%s, only counted: `flightrec status` shows of which kinds",
-			(unsigned long long)f->dropped, fr_plural(f->dropped));
+			f->dropped, fr_plural(f->dropped));
 }
 
 static int incidents(const struct ask *ask)

@@ -52,8 +52,7 @@ static void put_uncertainty(struct fr_out *o, const struct fr_info *s)
 	if (!cnt)
 		return;
 	fr_info_label(o, "wall time");
-	fr_out_printf(o, "read to within %llu ns; how right the host's own clock was is not known here\n",
-		      (unsigned long long)most_ns);
+	fr_out_printf(o, "read to within %llu ns; how right the host's own clock was is not known here\n", most_ns);
 }
 
 void fr_info_cut_text(struct fr_out *o, const struct fr_info *s)

@@ -93,7 +93,7 @@ static void put_when(struct fr_out *o, const struct fr_info *s)
 	if (wall_ns)
 		fr_text_wall(o, wall_ns);
 	else
-		fr_out_printf(o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)end_ns);
+		fr_out_printf(o, "%llu ns of the recording clock (no clock sample)", end_ns);
 	fr_out_char(o, '\n');
 }
 
@@ -122,7 +122,7 @@ static void put_rule(struct fr_out *o, const struct fr_info *s, u32 nr)
 	for (at = fr_info_fact(s, fact); fr_counts_next(&at, &name, &len, &v); any = true) {
 		fr_out_str(o, any ? ", " : "; since the snapshot before: ");
 		fr_escape_text(o, name, len);
-		fr_out_printf(o, " %llu", (unsigned long long)v);
+		fr_out_printf(o, " %llu", v);
 	}
 	fr_out_char(o, '\n');
 }
@@ -432,7 +432,7 @@ static void put_unread(struct fr_out *o, bool *any, const struct fr_info *s)
 		fr_out_str(o, ")\n");
 	}
 	if (shown < cnt)
-		fr_out_printf(o, "    and %llu more: `info --json` names them\n", (unsigned long long)(cnt - shown));
+		fr_out_printf(o, "    and %llu more: `info --json` names them\n", (cnt - shown));
 	put_lack(o, any, left, "helper process(es) that still waited for one of them");
 }
 

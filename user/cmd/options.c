@@ -278,7 +278,7 @@ static const char *limit_text(u64 ns, char buf[LIMIT_SZ])
 
 	while (ns % unit[i].ns)
 		i++;
-	snprintf(buf, LIMIT_SZ, "%llu%s", (unsigned long long)(ns / unit[i].ns), unit[i].name);
+	snprintf(buf, LIMIT_SZ, "%llu%s", (ns / unit[i].ns), unit[i].name);
 	return buf;
 }
 
@@ -333,7 +333,7 @@ static void man_limits(FILE *f, const struct fr_option *o)
 	char a[LIMIT_SZ], b[LIMIT_SZ];
 
 	if (o->set == fr_option_count)
-		fprintf(f, "A number from %llu to %llu.\n", (unsigned long long)o->least, (unsigned long long)o->most);
+		fprintf(f, "A number from %llu to %llu.\n", o->least, o->most);
 	if (o->set != fr_option_duration && o->set != fr_option_history)
 		return;
 	if (o->least && o->most)
@@ -431,8 +431,8 @@ int fr_option_count(const struct fr_option *option, void *to, const char *value)
 	errno = 0;
 	v = strtoull(value, &end, 10);
 	if (!isdigit((unsigned char)*value) || *end || errno || v < option->least || v > option->most) {
-		fr_err("%s: '%s' is not a number from %llu to %llu", option_called(option, called), value,
-		       (unsigned long long)option->least, (unsigned long long)option->most);
+		fr_err("%s: '%s' is not a number from %llu to %llu", option_called(option, called), value, option->least,
+		       option->most);
 		return -EINVAL;
 	}
 	*(u32 *)((char *)to + option->at) = v;

@@ -82,7 +82,7 @@ static void put_time(struct fr_out *o, const struct fr_wall *wall, u64 ts)
 	if (real_ns)
 		fr_text_wall(o, real_ns);
 	else
-		fr_out_printf(o, "%llu.%09llu", (unsigned long long)(ts / FR_SEC_NS), (unsigned long long)(ts % FR_SEC_NS));
+		fr_out_printf(o, "%llu.%09llu", (ts / FR_SEC_NS), (ts % FR_SEC_NS));
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
@@ -118,7 +118,7 @@ static void put_values(struct fr_out *o, const struct fr_rehearsed *r)
 	if (m->kind == FR_TRIGGER_crash)
 		fr_out_printf(o, " %s", fr_signal_name(m->sig) ?: "?");
 	if (m->kind == FR_TRIGGER_crash && m->ip)
-		fr_out_printf(o, " ip 0x%llx", (unsigned long long)m->ip);
+		fr_out_printf(o, " ip 0x%llx", m->ip);
 	if (m->kind == FR_TRIGGER_status)
 		fr_out_printf(o, " status %d", m->status);
 	if (m->kind == FR_TRIGGER_latency)
@@ -126,10 +126,9 @@ static void put_values(struct fr_out *o, const struct fr_rehearsed *r)
 	if (what)
 		fr_out_printf(o, " %s", what);
 	else if (m->kind == FR_TRIGGER_latency && m->latency == FR_LATENCY_block)
-		fr_out_printf(o, " %llu:%llu", (unsigned long long)m->what >> FR_DEV_MINOR_BITS,
-			      (unsigned long long)m->what & FR_DEV_MINOR_MASK);
+		fr_out_printf(o, " %llu:%llu", m->what >> FR_DEV_MINOR_BITS, m->what & FR_DEV_MINOR_MASK);
 	else if (m->kind == FR_TRIGGER_latency && m->latency >= FR_LATENCY_syscall)
-		fr_out_printf(o, " %llu", (unsigned long long)m->what);
+		fr_out_printf(o, " %llu", m->what);
 	if (m->kind == FR_TRIGGER_hung)
 		fr_out_str(o, m->what ? " in D" : " runnable");
 	if (m->value_ns) {
@@ -269,12 +268,11 @@ static void total_text(struct on *on, u32 rule, const struct fr_rehearse_total *
 	fr_escape_text(o, on->rule[rule].text, strlen(on->rule[rule].text));
 	fr_out_paint(o, FR_PAINT_NONE);
 	if (n->can < FR_REHEARSE_CANNOT) {
-		fr_out_printf(o, "  matched %llu, alerted %llu", (unsigned long long)t->matched,
-			      (unsigned long long)t->alerted);
+		fr_out_printf(o, "  matched %llu, alerted %llu", t->matched, t->alerted);
 		for (i = 0; i < FR_TRIGGER_VERDICT_CNT; i++) {
 			if (!t->verdict[i])
 				continue;
-			fr_out_printf(o, "%s%s %llu", before, fr_trigger_verdict_name(i), (unsigned long long)t->verdict[i]);
+			fr_out_printf(o, "%s%s %llu", before, fr_trigger_verdict_name(i), t->verdict[i]);
 			before = ", ";
 		}
 	}

@@ -80,8 +80,7 @@ static void put_text(struct fr_out *o, const char *s)
 static void print_line(struct fr_out *o, const struct fr_symbols_object *x)
 {
 	char named[48];
-	int len =
-		snprintf(named, sizeof(named), "%llu/%llu", (unsigned long long)x->named_cnt, (unsigned long long)x->frame_cnt);
+	int len = snprintf(named, sizeof(named), "%llu/%llu", x->named_cnt, x->frame_cnt);
 
 	fr_out_paint(o, x->missing ? FR_PAINT_RED : FR_PAINT_GREEN);
 	put_text(o, state_of(x));

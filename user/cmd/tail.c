@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,12 +116,12 @@ static void show_skip(void *arg, u16 cpu, u8 tier, u64 events, u64 laps)
 	char cnt[32];
 
 	if (s->json) {
-		fr_out_printf(&s->out, "{\"skipped\":%" PRIu64 ",\"cpu\":%u,\"tier\":\"%s\",\"laps\":%" PRIu64 "}\n", events,
-			      cpu, fr_tier_name(tier), laps);
+		fr_out_printf(&s->out, "{\"skipped\":%llu,\"cpu\":%u,\"tier\":\"%s\",\"laps\":%llu}\n", events, cpu,
+			      fr_tier_name(tier), laps);
 		return;
 	}
 	fr_out_flush(&s->out);
-	fprintf(stderr, "CPU %u: %s event%s skipped (%s%s%s%" PRIu64 " lap%s)\n", cpu, fr_show_count(events, cnt, sizeof(cnt)),
+	fprintf(stderr, "CPU %u: %s event%s skipped (%s%s%s%llu lap%s)\n", cpu, fr_show_count(events, cnt, sizeof(cnt)),
 		fr_plural(events), tier == FR_TIER_MAIN ? "" : "tier ", tier == FR_TIER_MAIN ? "" : fr_tier_name(tier),
 		tier == FR_TIER_MAIN ? "" : ", ", laps, fr_plural(laps));
 }
@@ -132,13 +131,12 @@ static void show_end_json(struct show *s, bool ended, const struct fr_tail_count
 	struct fr_tail_count c;
 	u32 i;
 
-	fr_out_printf(&s->out,
-		      "{\"end\":\"%s\",\"printed\":%" PRIu64 ",\"filtered\":%" PRIu64 ",\"skipped\":%" PRIu64 ",\"rings\":[",
+	fr_out_printf(&s->out, "{\"end\":\"%s\",\"printed\":%llu,\"filtered\":%llu,\"skipped\":%llu,\"rings\":[",
 		      ended ? "session" : "interrupt", sum->printed, sum->filtered, sum->skipped);
 	for (i = 0; fr_tail_count(s->tail, i, &c); i++)
 		fr_out_printf(&s->out,
-			      "%s{\"cpu\":%u,\"tier\":\"%s\",\"begun\":%" PRIu64 ",\"printed\":%" PRIu64
-			      ",\"filtered\":%" PRIu64 ",\"skipped\":%" PRIu64 "}",
+			      "%s{\"cpu\":%u,\"tier\":\"%s\",\"begun\":%llu,\"printed\":%llu"
+			      ",\"filtered\":%llu,\"skipped\":%llu}",
 			      i ? "," : "", c.cpu, fr_tier_name(c.tier), c.begun, c.printed, c.filtered, c.skipped);
 	fr_out_str(&s->out, "]}\n");
 }

@@ -49,9 +49,9 @@ static void say_result(struct fr_out *o, const char *path, const struct fr_snap 
 	size_t i;
 
 	say_path(o, path, c->finding_cnt ? "DAMAGED" : "OK", c->finding_cnt ? FR_PAINT_RED : FR_PAINT_GREEN);
-	fr_out_printf(o, ", %llu event%s and %llu stack%s in %zu chunk%s, %s", (unsigned long long)c->event_cnt,
-		      fr_plural(c->event_cnt), (unsigned long long)c->stack_cnt, fr_plural(c->stack_cnt), c->chunk_cnt,
-		      fr_plural(c->chunk_cnt), fr_show_size(fr_snap_size(s), size, sizeof(size)));
+	fr_out_printf(o, ", %llu event%s and %llu stack%s in %zu chunk%s, %s", c->event_cnt, fr_plural(c->event_cnt),
+		      c->stack_cnt, fr_plural(c->stack_cnt), c->chunk_cnt, fr_plural(c->chunk_cnt),
+		      fr_show_size(fr_snap_size(s), size, sizeof(size)));
 	if (c->finding_cnt)
 		fr_out_printf(o, "; %zu finding%s:", c->finding_cnt, fr_plural(c->finding_cnt));
 	fr_out_char(o, '\n');

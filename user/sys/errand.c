@@ -172,7 +172,7 @@ static u64 start_of(u64 pid)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%llu/stat", (unsigned long long)pid);
+	snprintf(path, sizeof(path), "/proc/%llu/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)

@@ -40,7 +40,7 @@ static int put_counts(FILE *f, char *text, size_t sz)
 			continue;
 		*colon = 0;
 		name = line + strspn(line, " ");
-		len += snprintf(text + len, sz - len, "%s%s=%llu", len ? ";" : "", name, (unsigned long long)cnt);
+		len += snprintf(text + len, sz - len, "%s%s=%llu", len ? ";" : "", name, cnt);
 	}
 	free(line);
 	return len && len < sz ? (int)len : -ENODATA;
@@ -68,8 +68,7 @@ static int put_ms(FILE *f, char *text, size_t sz)
 	/* the CPUs' lines come first */
 	while (hz > 0 && len < sz && getline(&line, &cap, f) > 0 && !strncmp(line, "cpu", 3))
 		if (read_cpu(line, &cpu, &ticks))
-			len += snprintf(text + len, sz - len, "%s%u=%llu", len ? ";" : "", cpu,
-					(unsigned long long)(ticks * 1000 / hz));
+			len += snprintf(text + len, sz - len, "%s%u=%llu", len ? ";" : "", cpu, (ticks * 1000 / hz));
 	free(line);
 	return len && len < sz ? (int)len : -ENODATA;
 }

@@ -16,7 +16,7 @@ static void put_size(FILE *f, u64 bytes)
 
 	for (; unit[i] && bytes && bytes % 1024 == 0; i++)
 		bytes /= 1024;
-	fprintf(f, "%llu%.*s", (unsigned long long)bytes, !!i, &unit[i - !!i]);
+	fprintf(f, "%llu%.*s", bytes, !!i, &unit[i - !!i]);
 }
 
 /* ---- texts that mean the same in several forms. What is in the settings has been checked. ---- */
@@ -31,9 +31,9 @@ static int put_clock(FILE *f, const char *called, const struct fr_config *c)
 	if (!given || grain_ns == FR_CLOCK_LOCAL)
 		fprintf(f, " %s %s", called, given ? "local" : "global");
 	else if (grain_ns % 1000)
-		fprintf(f, " %s global:%lluns", called, (unsigned long long)grain_ns);
+		fprintf(f, " %s global:%lluns", called, grain_ns);
 	else
-		fprintf(f, " %s global:%lluus", called, (unsigned long long)grain_ns / 1000);
+		fprintf(f, " %s global:%lluus", called, grain_ns / 1000);
 	return 0;
 }
 
@@ -104,7 +104,7 @@ static void put_value(FILE *f, const void *from, enum fr_config_type type)
 		put_size(f, *(const u64 *)from);
 		break;
 	case FR_CONFIG_TYPE_duration:
-		fprintf(f, "%lluns", (unsigned long long)*(const u64 *)from);
+		fprintf(f, "%lluns", *(const u64 *)from);
 		break;
 	case FR_CONFIG_TYPE_count:
 		fprintf(f, "%u", *(const u32 *)from);

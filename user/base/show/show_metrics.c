@@ -3,7 +3,6 @@
  * OpenMetrics 1.0, for node_exporter's textfile collector and other scrapers: each family appears once, with all its samples;
  * counters end in _total, units are base units. A family without samples is left out.
  */
-#include <inttypes.h>
 
 #include "base/show/table.h"
 
@@ -80,7 +79,7 @@ static void metrics_labels(struct metrics *m, const struct scope *s)
 		if (v.kind == FR_VALUE_TEXT)
 			metrics_label(m->o, c->metric.label, v.text, v.text_sz);
 		else
-			fr_out_printf(m->o, ",%s=\"%" PRIu64 "\"", c->metric.label, v.nr);
+			fr_out_printf(m->o, ",%s=\"%llu\"", c->metric.label, v.nr);
 	}
 }
 
@@ -99,7 +98,7 @@ static void metrics_end(struct metrics *m, struct fr_value v)
 	if (v.kind == FR_VALUE_REAL)
 		fr_out_printf(m->o, "} %.15g\n", v.real);
 	else
-		fr_out_printf(m->o, "} %" PRIu64 "\n", v.kind == FR_VALUE_BOOL ? v.yes : v.nr);
+		fr_out_printf(m->o, "} %llu\n", v.kind == FR_VALUE_BOOL ? v.yes : v.nr);
 }
 
 static void metrics_map(struct metrics *m, const struct fr_at *at, const struct scope *s)

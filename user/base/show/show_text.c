@@ -70,7 +70,7 @@ static void text_nr(struct fr_out *o, const struct fr_column *c, int width, u64 
 		fr_out_printf(o, "%*s", width, nr ? fr_show_size(nr, buf, sizeof(buf)) : c->text.none ?: "-");
 		return;
 	default:
-		fr_out_printf(o, "%*llu", width, (unsigned long long)nr);
+		fr_out_printf(o, "%*llu", width, nr);
 	}
 }
 
@@ -105,7 +105,7 @@ static void text_cell(struct fr_out *o, const struct fr_column *c, int width, st
 	case FR_VALUE_UNSIGNED:
 		return text_nr(o, c, width, v.nr);
 	case FR_VALUE_SIGNED:
-		return fr_out_printf(o, "%*lld", width, (long long)v.snr);
+		return fr_out_printf(o, "%*lld", width, v.snr);
 	case FR_VALUE_REAL:
 		return text_real(o, c, width, v.real);
 	case FR_VALUE_TEXT:

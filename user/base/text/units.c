@@ -80,7 +80,7 @@ const char *fr_show_size(u64 bytes, char *buf, size_t sz)
 	size_t i = 0;
 
 	if (bytes < 1024) {
-		snprintf(buf, sz, "%llu B", (unsigned long long)bytes);
+		snprintf(buf, sz, "%llu B", bytes);
 		return buf;
 	}
 	for (; v >= 1023.5 && i + 1 < ARRAY_CNT(unit); i++) /* not 1024 of a unit, nor 10.0 */
@@ -108,7 +108,7 @@ static const char *with_point(char *buf)
 const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 {
 	if (ns < 1000)
-		snprintf(buf, sz, "%llu ns", (unsigned long long)ns);
+		snprintf(buf, sz, "%llu ns", ns);
 	else if (ns < 999500) /* above this it would be 1e+03 */
 		snprintf(buf, sz, "%.3g us", ns / 1e3);
 	else if (ns < 999500000)
@@ -127,7 +127,7 @@ const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 const char *fr_show_count(u64 cnt, char *buf, size_t sz)
 {
 	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)cnt), i;
+	int len = snprintf(digits, sizeof(digits), "%llu", cnt), i;
 	size_t to = 0;
 
 	for (i = 0; i < len && to + 2 < sz; i++) {

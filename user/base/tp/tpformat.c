@@ -666,7 +666,7 @@ static const char *flags_of(struct fr_tpformat *t, const struct tep_print_arg_fl
 		v &= ~bits;
 	}
 	if (v)
-		trace_seq_printf(&t->seq, "%s0x%llx", delim, (unsigned long long)v);
+		trace_seq_printf(&t->seq, "%s0x%llx", delim, v);
 	trace_seq_terminate(&t->seq);
 	return t->seq.state ? NULL : t->seq.buffer;
 }

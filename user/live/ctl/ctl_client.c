@@ -209,7 +209,7 @@ int fr_ctl_watch(struct fr_ctl_client *c)
 static void tell_missed(struct fr_ctl_client *c)
 {
 	char line[80];
-	int len = snprintf(line, sizeof(line), "{\"watch\":\"missed\",\"lines\":%llu}", (unsigned long long)c->missed);
+	int len = snprintf(line, sizeof(line), "{\"watch\":\"missed\",\"lines\":%llu}", c->missed);
 
 	c->missed = 0;
 	fr_ctl_client_put(c, line, len);

@@ -139,7 +139,7 @@ int fr_sdnotify_reloading(struct fr_sdnotify *n)
 {
 	char buf[64];
 
-	snprintf(buf, sizeof(buf), "RELOADING=1\nMONOTONIC_USEC=%llu", (unsigned long long)fr_now_ns(CLOCK_MONOTONIC) / 1000);
+	snprintf(buf, sizeof(buf), "RELOADING=1\nMONOTONIC_USEC=%llu", fr_now_ns(CLOCK_MONOTONIC) / 1000);
 	return send_text(n, buf);
 }
 

@@ -256,7 +256,7 @@ void fr_inclog_say_lost(struct fr_sess *s, int err)
 
 	fr_sess_flush_incidents(s);
 	if (!fr_sess_incident_counts(s, &c) && c.next != c.saved)
-		fr_warn_errno(err, "%llu unsaved incident%s lost with the session", (unsigned long long)(c.next - c.saved),
+		fr_warn_errno(err, "%llu unsaved incident%s lost with the session", (c.next - c.saved),
 			      fr_plural(c.next - c.saved));
 }
 

@@ -401,7 +401,7 @@ static void say_forgotten(struct fr_engine *e, u64 known_cnt, u64 whole_ns)
 	if (known_cnt < e->tr->granted_cnt && now > whole_ns && now - whole_ns < longest_ns(e))
 		fr_warn("of %llu snapshots for triggers only %llu are known: limits that look back further count just "
 			"these",
-			(unsigned long long)e->tr->granted_cnt, (unsigned long long)known_cnt);
+			e->tr->granted_cnt, known_cnt);
 }
 
 /* Earlier grants still count: those of a previous recorder, or those made under other limits. */

@@ -11,12 +11,12 @@
 static void put_num(FILE *f, const char *name, u64 v)
 {
 	if (v)
-		fr_facts_put(f, name, "%llu", (unsigned long long)v);
+		fr_facts_put(f, name, "%llu", v);
 }
 
 static void put_hex(FILE *f, const char *name, u64 v)
 {
-	fr_facts_put(f, name, "0x%llx", (unsigned long long)v);
+	fr_facts_put(f, name, "0x%llx", v);
 }
 
 static void put_text(FILE *f, const char *name, const char *text)
@@ -53,7 +53,7 @@ static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger
 		fr_facts_put(f, "trigger_status", "%d", a->exit_code >> 8 & 0xff);
 	if (a->kind == FR_TRIGGER_latency && t) {
 		fr_facts_put(f, "trigger_latency", "%s", fr_latency_name(t->latency));
-		fr_facts_put(f, "trigger_what", "%llu", (unsigned long long)a->what);
+		fr_facts_put(f, "trigger_what", "%llu", a->what);
 	}
 	put_num(f, "trigger_value_ns", a->value_ns);
 	if (t)
@@ -75,13 +75,13 @@ static void put_rule(FILE *f, struct fr_engine *e, u32 nr)
 	now = &e->asked[e->slot_of[nr]];
 	snprintf(name, sizeof(name), "rule_%u", nr);
 	fr_facts_put(f, name, "%s", e->rule[nr].text);
-	len = snprintf(text, sizeof(text), "matched=%llu", (unsigned long long)(now->matched - was->matched));
+	len = snprintf(text, sizeof(text), "matched=%llu", (now->matched - was->matched));
 	if (now->full != was->full)
-		len += snprintf(text + len, sizeof(text) - len, ";full=%llu", (unsigned long long)(now->full - was->full));
+		len += snprintf(text + len, sizeof(text) - len, ";full=%llu", (now->full - was->full));
 	for (v = 0; v < FR_TRIGGER_VERDICT_CNT; v++)
 		if (now->verdict[v] != was->verdict[v])
 			len += snprintf(text + len, sizeof(text) - len, ";%s=%llu", fr_trigger_verdict_name(v),
-					(unsigned long long)(now->verdict[v] - was->verdict[v]));
+					(now->verdict[v] - was->verdict[v]));
 	snprintf(name, sizeof(name), "rule_%u_since", nr);
 	fr_facts_put(f, name, "%s", text);
 }
@@ -100,7 +100,7 @@ char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 		fr_facts_put(f, "trigger_rule_nr", "%u", nr);
 	}
 	if (fr_engine_signature(a))
-		fr_facts_put(f, FR_FACT_SIGNATURE, "%016llx", (unsigned long long)fr_engine_signature(a));
+		fr_facts_put(f, FR_FACT_SIGNATURE, "%016llx", fr_engine_signature(a));
 	put_task(f, e, a);
 	put_cause(f, a, t);
 	fr_facts_put(f, "rule_cnt", "%u", e->rule_cnt);

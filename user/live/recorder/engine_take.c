@@ -346,7 +346,7 @@ static void say_gone(struct fr_engine *e, int err)
 	fr_tell_recorder(e->s, "ended its writer, which stood still");
 	fr_warn("the process that writes snapshots stood still for %llu s, stopped or waiting for its disk: it was "
 		"ended: give it more time with WriteTimeout=",
-		(unsigned long long)(timeout_ns(e) / FR_SEC_NS));
+		(timeout_ns(e) / FR_SEC_NS));
 }
 
 /* Its name is taken: another one. False: that is not what is wrong, or there is none. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rest of `status`, beside the counters: the cost of recording, the directory of snapshots, problems. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,13 +252,13 @@ static void check_recording(struct fr_live *l)
 	if (!l->owned && l->triggers && l->triggers->generation)
 		add_problem(l, "recorder", "no recorder runs, so no trigger takes a snapshot: start `flightrec record` again");
 	if (fr_live_lost(l))
-		add_problem(l, "lost", "%" PRIu64 " record%s lost: larger rings (-m) or fewer events (-e) help",
-			    fr_live_lost(l), fr_plural(fr_live_lost(l)));
+		add_problem(l, "lost", "%llu record%s lost: larger rings (-m) or fewer events (-e) help", fr_live_lost(l),
+			    fr_plural(fr_live_lost(l)));
 	if (missing && *missing)
 		add_problem(l, "events", "not recorded here, though wanted (`flightrec doctor`): %.140s", missing);
 	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sess_sample_event(l->s) == FR_SAMPLE_CLOCK && due > taken + SAMPLE_SLACK && (due - taken) * 20 > due)
-		add_problem(l, "samples", "%" PRIu64 " of %" PRIu64 " samples were not taken", due - taken, due);
+		add_problem(l, "samples", "%llu of %llu samples were not taken", due - taken, due);
 	if (sh->governing.budget && sh->governing.step)
 		add_problem(l, "governor",
 			    "recording costs %.2f %% (allowed %.2f %%) with something left out: step %u, the last: %.8s %.8s",
@@ -274,13 +273,12 @@ static void check_tables(struct fr_live *l)
 	struct fr_hits_totals hits;
 
 	if (!fr_hits_total(l->s, &hits) && hits.lost)
-		add_problem(l, "profile",
-			    "%" PRIu64 " of %" PRIu64 " samples found the profile's tables full, and were only counted: %s",
+		add_problem(l, "profile", "%llu of %llu samples found the profile's tables full, and were only counted: %s",
 			    hits.lost, hits.taken,
 			    l->owned ? "a recorder reads them now; if more are lost, lower --hz"
 				     : "nobody reads them, start a recorder (`flightrec record`)");
 	if (l->has_incidents && l->incidents.dropped)
-		add_problem(l, "incidents", "%" PRIu64 " incident%s found the log full, only counted%s", l->incidents.dropped,
+		add_problem(l, "incidents", "%llu incident%s found the log full, only counted%s", l->incidents.dropped,
 			    fr_plural(l->incidents.dropped),
 			    l->owned ? ": --incidents N makes it larger, from the session's next start on"
 				     : ": `flightrec incidents` saves, a recorder does by itself");
@@ -291,8 +289,8 @@ static void check_clock(struct fr_live *l)
 	u64 ahead = fr_live_ahead(l);
 
 	if (ahead)
-		add_problem(l, "clock", "the shared clock was not believed %" PRIu64 " time%s: it was more than 1 ms ahead",
-			    ahead, fr_plural(ahead));
+		add_problem(l, "clock", "the shared clock was not believed %llu time%s: it was more than 1 ms ahead", ahead,
+			    fr_plural(ahead));
 	if (!l->now_ns)
 		add_problem(l, "clock", "the recording clock cannot be read: spans of history are not known");
 }
@@ -311,17 +309,17 @@ static void check_triggers(struct fr_live *l)
 	}
 	if (full)
 		add_problem(l, "queue",
-			    "%" PRIu64
+			    "%llu"
 			    " alert%s lost, since the queue was full: let rules that fire all the time fire less (filters, "
 			    "longer limits)",
 			    full, fr_plural(full));
 	if (failed)
-		add_problem(l, "failed", "%" PRIu64 " snapshot%s could not be written%s%s", failed, fr_plural(failed),
+		add_problem(l, "failed", "%llu snapshot%s could not be written%s%s", failed, fr_plural(failed),
 			    l->store.failed_err ? ", the last one: " : ": the recorder's messages say why",
 			    l->store.failed_err ? strerror(-l->store.failed_err) : "");
 	if (space)
 		add_problem(l, "quota",
-			    "%" PRIu64 " snapshot%s not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), "
+			    "%llu snapshot%s not taken for lack of room: allow more (MaxFiles=, MaxBytes=, KeepFree=), "
 			    "unmark some (`flightrec list --no-keep`), or free some space",
 			    space, fr_plural(space));
 }

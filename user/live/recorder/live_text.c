@@ -10,7 +10,6 @@
  *	  overhead   0.31 % of one CPU: 61 ns an event, as calibrated
  *	  ...
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,12 +103,12 @@ void fr_live_put_lost(struct fr_out *o, const struct fr_at *at)
 			sum[k] += l->ring[i].lost[k];
 	fr_lines_label(o, "lost");
 	for (k = 0; k < FR_LOST_CNT; k++)
-		fr_out_printf(o, "%s%" PRIu64 " %s", k ? ", " : "", sum[k], fr_lost_name(k));
-	fr_out_printf(o, ", %" PRIu64 " on CPUs without a ring\n", fr_load(&fr_sess_shared(l->s)->no_ring));
+		fr_out_printf(o, "%s%llu %s", k ? ", " : "", sum[k], fr_lost_name(k));
+	fr_out_printf(o, ", %llu on CPUs without a ring\n", fr_load(&fr_sess_shared(l->s)->no_ring));
 	for (i = 0; i < l->prog_cnt; i++)
 		if (l->prog[i].missed) {
 			fr_lines_label(o, "missed");
-			fr_out_printf(o, "%" PRIu64 " run%s of %s: it ran already on that CPU\n", l->prog[i].missed,
+			fr_out_printf(o, "%llu run%s of %s: it ran already on that CPU\n", l->prog[i].missed,
 				      fr_plural(l->prog[i].missed), l->prog[i].name);
 		}
 }
@@ -146,16 +145,15 @@ void fr_live_put_incidents(struct fr_out *o, const struct fr_at *at)
 	if (!l->has_incidents)
 		return;
 	fr_lines_label(o, "incidents");
-	fr_out_printf(o, "%" PRIu64 " recorded, %" PRIu64 " saved, %" PRIu64 " in the log of %u", c->next, c->saved,
-		      c->next - c->saved, c->cnt);
+	fr_out_printf(o, "%llu recorded, %llu saved, %llu in the log of %u", c->next, c->saved, c->next - c->saved, c->cnt);
 	if (c->dropped) {
-		fr_out_printf(o, "; %" PRIu64 " found it full: ", c->dropped);
+		fr_out_printf(o, "; %llu found it full: ", c->dropped);
 		fr_incident_put_kinds(o, c->drop);
 	}
 	if (c->squeezed)
-		fr_out_printf(o, "; %" PRIu64 " beyond the share of a user or program", c->squeezed);
+		fr_out_printf(o, "; %llu beyond the share of a user or program", c->squeezed);
 	if (c->pending)
-		fr_out_printf(o, "; %" PRIu64 " to be told with others", c->pending);
+		fr_out_printf(o, "; %llu to be told with others", c->pending);
 	fr_out_char(o, '\n');
 }
 
@@ -182,7 +180,7 @@ static void put_reader(const struct fr_live *l, struct fr_out *o, u32 shift)
 		return;
 	}
 	fr_out_printf(o, ", read when one fills and every %llu s: up to %llu different stacks/s a CPU",
-		      FR_SAMPLER_INTERVAL_NS / FR_SEC_NS, (unsigned long long)fr_sampler_rate_max(shift));
+		      FR_SAMPLER_INTERVAL_NS / FR_SEC_NS, fr_sampler_rate_max(shift));
 	if (fr_live_profile_exceeded(l, shift)) {
 		fr_out_paint(o, FR_PAINT_RED);
 		fr_out_printf(o, "; %u Hz is more", fr_sess_sample_hz(l->s));
@@ -212,9 +210,8 @@ void fr_live_put_governor(struct fr_out *o, const struct fr_at *at)
 	if (!g->budget)
 		return;
 	fr_lines_label(o, "governor");
-	fr_out_printf(o, "%.2f %% of %.2f %% allowed, of it triggers %.2f %%, step %u, %" PRIu64 " step%s taken",
-		      g->cost / 1000.0, g->budget / 1000.0, g->trigger_cost / 1000.0, g->step, g->step_cnt,
-		      fr_plural(g->step_cnt));
+	fr_out_printf(o, "%.2f %% of %.2f %% allowed, of it triggers %.2f %%, step %u, %llu step%s taken", g->cost / 1000.0,
+		      g->budget / 1000.0, g->trigger_cost / 1000.0, g->step, g->step_cnt, fr_plural(g->step_cnt));
 	if (g->step) {
 		fr_out_str(o, ", the last: ");
 		fr_escape_text(o, g->what, strnlen(g->what, sizeof(g->what)));
@@ -246,7 +243,7 @@ void fr_live_put_quota(struct fr_out *o, const struct fr_at *at)
 		fr_out_printf(o, ", for %s", fr_show_duration(s->max_age_ns, a, sizeof(a)));
 	fr_out_printf(o, "; %s free on the disk", fr_show_size(s->usage.free_sz, a, sizeof(a)));
 	if (s->usage.removed)
-		fr_out_printf(o, "; %" PRIu64 " removed", s->usage.removed);
+		fr_out_printf(o, "; %llu removed", s->usage.removed);
 	fr_out_char(o, '\n');
 }
 
@@ -375,12 +372,12 @@ static void why_not(struct fr_out *o, const struct fr_trigger_slot *t)
 		cnt = fr_load(&t->verdict[v]);
 		if (v == FR_TRIGGER_VERDICT_taken || !cnt)
 			continue;
-		fr_out_printf(o, "%s%" PRIu64 " %s", sep, cnt, fr_trigger_verdict_name(v));
+		fr_out_printf(o, "%s%llu %s", sep, cnt, fr_trigger_verdict_name(v));
 		sep = ", ";
 	}
 	cnt = fr_load(&t->full);
 	if (cnt)
-		fr_out_printf(o, "%s%" PRIu64 " lost, the queue was full", sep, cnt);
+		fr_out_printf(o, "%s%llu lost, the queue was full", sep, cnt);
 }
 
 void fr_live_put_rule(struct fr_out *o, const struct fr_at *at)

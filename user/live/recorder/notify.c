@@ -61,8 +61,8 @@ static void own_status(struct fr_notify *n, const char *more)
 {
 	if (n->taken + n->failed)
 		snprintf(n->last, sizeof(n->last), "recording session '%s'; %llu snapshot%s taken%s%s",
-			 fr_sess_name(fr_daemon_sess(n->d)), (unsigned long long)n->taken, fr_plural(n->taken),
-			 more ? ", the last " : "", more ? more : "");
+			 fr_sess_name(fr_daemon_sess(n->d)), n->taken, fr_plural(n->taken), more ? ", the last " : "",
+			 more ? more : "");
 	else
 		snprintf(n->last, sizeof(n->last), "recording session '%s'", fr_sess_name(fr_daemon_sess(n->d)));
 }
@@ -105,7 +105,7 @@ static void add_num(struct entry *e, const char *name, char *buf, size_t sz, s64
 {
 	if (!known)
 		return;
-	snprintf(buf, sz, "%lld", (long long)v);
+	snprintf(buf, sz, "%lld", v);
 	add(e, name, buf);
 }
 
@@ -129,8 +129,8 @@ static void make_message(const struct fr_taken *t, char *buf, size_t sz)
 	else if (t->done.found)
 		snprintf(buf, sz, "snapshot %s: %s%s, %s", t->done.path, t->reason, who, bytes);
 	else
-		snprintf(buf, sz, "snapshot %s: %s%s, %llu event%s, %s, in %s", t->done.path, t->reason, who,
-			 (unsigned long long)t->done.events, fr_plural(t->done.events), bytes,
+		snprintf(buf, sz, "snapshot %s: %s%s, %llu event%s, %s, in %s", t->done.path, t->reason, who, t->done.events,
+			 fr_plural(t->done.events), bytes,
 			 fr_show_duration(t->done_mono_ns - t->asked_mono_ns, took, sizeof(took)));
 }
 

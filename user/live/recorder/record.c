@@ -144,7 +144,7 @@ static int try_file(int dir)
 
 	if (getrandom(&chance, sizeof(chance), 0) != sizeof(chance))
 		return -errno;
-	snprintf(name, sizeof(name), ".flightrec-%016llx", (unsigned long long)chance);
+	snprintf(name, sizeof(name), ".flightrec-%016llx", chance);
 	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
@@ -242,7 +242,7 @@ static void put_clock(FILE *f, struct fr_sess *s)
 
 	if (fr_clock_sample(s, &c) || fr_clock_show(&c, text, sizeof(text)))
 		return;
-	fr_facts_put(f, "begin_ns", "%llu", (unsigned long long)c.ts);
+	fr_facts_put(f, "begin_ns", "%llu", c.ts);
 	fr_facts_put(f, "begin_clock", "%s", text);
 }
 
@@ -254,7 +254,7 @@ static void show_cgroups(const struct fr_load_conf *l, char *buf, size_t sz)
 
 	*buf = 0;
 	for (i = 0; i < l->cgroup_cnt && len < sz; i++)
-		len += snprintf(buf + len, sz - len, "%s%llu", i ? "," : "", (unsigned long long)l->cgroup[i].id);
+		len += snprintf(buf + len, sz - len, "%s%llu", i ? "," : "", l->cgroup[i].id);
 }
 
 static void put_command(FILE *f, char *const *argv)
@@ -296,15 +296,15 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	if (*res->states_missing)
 		fr_facts_put(f, "states_missing", "%s", res->states_missing);
 	fr_facts_put(f, "clock_mode", "%s", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
-	fr_facts_put(f, "clock_grain_ns", "%llu", l->grain_ns == FR_CLOCK_LOCAL ? 0ULL : (unsigned long long)l->grain_ns);
+	fr_facts_put(f, "clock_grain_ns", "%llu", l->grain_ns == FR_CLOCK_LOCAL ? 0ULL : l->grain_ns);
 	fr_facts_put(f, "cpu_cnt", "%u", res->cpu_cnt);
-	fr_facts_put(f, "ring_bytes", "%llu", (unsigned long long)res->cpu_cnt * fr_plan_cpu_sz(l->geo));
-	fr_facts_put(f, "fixed_bytes", "%llu", (unsigned long long)res->fixed_sz);
+	fr_facts_put(f, "ring_bytes", "%llu", res->cpu_cnt * fr_plan_cpu_sz(l->geo));
+	fr_facts_put(f, "fixed_bytes", "%llu", res->fixed_sz);
 	fr_facts_put(f, "sample_hz", "%u", l->enable[FR_EV_cpu_sample] ? l->sample_hz : 0);
 	fr_facts_put(f, "sample_event", "%s", fr_sample_event_name(res->sample_event));
 	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
 	if (l->wait_min_ns)
-		fr_facts_put(f, "wait_min_ns", "%llu", (unsigned long long)l->wait_min_ns);
+		fr_facts_put(f, "wait_min_ns", "%llu", l->wait_min_ns);
 	if (!fr_softirqs_read(softirqs, sizeof(softirqs)))
 		fr_facts_put(f, "softirqs_begin", "%s", softirqs);
 	if (!fr_softirqs_read_ms(softirqs, sizeof(softirqs)))
@@ -477,7 +477,7 @@ static void show_start(const struct fr_record_ask *ask)
 	if (ask->load.profile && ask->load.sample_hz > rate_max)
 		fr_warn("--hz %u may be too much for the profile, which has room for %llu hits a second of different stacks "
 			"on each CPU: what exceeds that may be lost, and is counted",
-			ask->load.sample_hz, (unsigned long long)rate_max);
+			ask->load.sample_hz, rate_max);
 	fprintf(stderr, "memory: rings %s; on top task table and stacks %s, %s to take snapshots, and processes of %s\n",
 		fr_show_size(rings, a, sizeof(a)), fr_show_size(fr_load_fixed_sz(&ask->load, ask->cpu_cnt), b, sizeof(b)),
 		fr_show_size(dump_sz(ask, rings), c, sizeof(c)), fr_show_size(processes_sz(ask), d, sizeof(d)));

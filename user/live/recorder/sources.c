@@ -44,8 +44,7 @@ struct fr_sources {
 static int arm(int fd, bool full, u64 stall_us, u64 window_us)
 {
 	char text[96];
-	int len = snprintf(text, sizeof(text), "%s %llu %llu", full ? "full" : "some", (unsigned long long)stall_us,
-			   (unsigned long long)window_us);
+	int len = snprintf(text, sizeof(text), "%s %llu %llu", full ? "full" : "some", stall_us, window_us);
 
 	return write(fd, text, len + 1) < 0 ? -errno : 0;
 }
@@ -158,7 +157,7 @@ static void on_look(void *arg, u32 events)
 		fr_warn_errno(
 			err,
 			"cannot look for hung tasks, so rules of hung> see only pauses that end; tried again every %llu ms",
-			(unsigned long long)(all->hung_ns / FR_MSEC_NS));
+			(all->hung_ns / FR_MSEC_NS));
 	else if (!err && was)
 		fr_say("hung tasks are looked for again");
 }

@@ -29,7 +29,7 @@ int fr_percpu_make_ring(const struct fr_geometry *geo, int node)
 	if (fd >= 0)
 		return fd;
 	err = -errno;
-	fr_err("cannot make a ring of %llu KiB: %s: %s", (unsigned long long)ring_sz(geo) / 1024, strerror(-err),
+	fr_err("cannot make a ring of %llu KiB: %s: %s", ring_sz(geo) / 1024, strerror(-err),
 	       fr_err_bpf_cure(err, "use less memory (-m)"));
 	return err;
 }

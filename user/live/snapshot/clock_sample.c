@@ -2,7 +2,6 @@
 #include "live/snapshot/clock_sample.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -52,16 +51,16 @@ int fr_clock_sample(struct fr_sess *s, struct fr_snap_clock *out)
 
 int fr_clock_show(const struct fr_snap_clock *c, char *buf, size_t sz)
 {
-	return snprintf(buf, sz, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, c->ts, c->mono_ns,
-			c->boot_ns, c->tai_ns, c->real_ns, c->uncertainty_ns) < (int)sz
+	return snprintf(buf, sz, "%llu %llu %llu %llu %llu %llu", c->ts, c->mono_ns, c->boot_ns, c->tai_ns, c->real_ns,
+			c->uncertainty_ns) < (int)sz
 		       ? 0
 		       : -ENOSPC;
 }
 
 int fr_clock_parse(const char *text, struct fr_snap_clock *c)
 {
-	return sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &c->ts, &c->mono_ns,
-		      &c->boot_ns, &c->tai_ns, &c->real_ns, &c->uncertainty_ns) == 6
+	return sscanf(text, "%llu %llu %llu %llu %llu %llu", &c->ts, &c->mono_ns, &c->boot_ns, &c->tai_ns, &c->real_ns,
+		      &c->uncertainty_ns) == 6
 		       ? 0
 		       : -EINVAL;
 }

@@ -264,11 +264,11 @@ void fr_dump_say(const struct fr_dump_done *done)
 		       fr_show_size(done->bytes, bytes, sizeof(bytes)));
 		return;
 	}
-	fr_say("snapshot %s: %llu event%s, %s, in %s, the rings read after %s", done->path, (unsigned long long)done->events,
+	fr_say("snapshot %s: %llu event%s, %s, in %s, the rings read after %s", done->path, done->events,
 	       fr_plural(done->events), fr_show_size(done->bytes, bytes, sizeof(bytes)),
 	       fr_show_duration(done->elapsed_ns, took, sizeof(took)),
 	       fr_show_duration(done->copied_ns, copied, sizeof(copied)));
 	if (done->missed)
-		fr_warn("%llu sub-buffer%s could not be read: `flightrec info` shows which", (unsigned long long)done->missed,
+		fr_warn("%llu sub-buffer%s could not be read: `flightrec info` shows which", done->missed,
 			fr_plural(done->missed));
 }

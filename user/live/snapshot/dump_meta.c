@@ -137,10 +137,10 @@ static int find_incidents(struct fr_dump *d, struct fr_meta *m)
 	if (fr_sess_incident_counts(d->s, &c))
 		return 0;
 	fr_sess_incident_unrecorded(d->s, &c);
-	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", (unsigned long long)c.next);
-	err = err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", (unsigned long long)c.dropped);
-	err = err ?: fr_snap_put_fact(d->w, "incidents_squeezed", "%llu", (unsigned long long)c.squeezed);
-	err = err ?: fr_snap_put_fact(d->w, "incidents_pending", "%llu", (unsigned long long)c.pending);
+	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", c.next);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", c.dropped);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_squeezed", "%llu", c.squeezed);
+	err = err ?: fr_snap_put_fact(d->w, "incidents_pending", "%llu", c.pending);
 	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
 	if (err)
 		return err;
@@ -176,7 +176,7 @@ static int put_trigger_facts(struct fr_dump *d)
 	const struct fr_dump_ask *ask = d->ask;
 	int err = fr_snap_put_fact(d->w, "trigger_reason", "%s", ask->reason);
 
-	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", (unsigned long long)d->trigger_ts);
+	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", d->trigger_ts);
 	if (ask->comm)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_comm", "%s", ask->comm);
 	if (ask->pid)
@@ -199,7 +199,7 @@ static int put_host_facts(struct fr_dump *d)
 	err = err ?: fr_snap_put_fact(d->w, "kernel", "%s", un.release);
 	err = err ?: fr_snap_put_fact(d->w, "arch", "%s", un.machine);
 	err = err ?: fr_snap_put_fact(d->w, "boot_id", "%s", boot);
-	return err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", (unsigned long long)d->begin_ts);
+	return err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", d->begin_ts);
 }
 
 /* "sched_switch=3;sys_enter=1": programs refused by the kernel because they ran already on that CPU */
@@ -219,7 +219,7 @@ static int put_missed(struct fr_dump *d)
 	for (i = 0; i < cnt; i++)
 		if (prog[i].missed && len < sizeof(text))
 			len += snprintf(text + len, sizeof(text) - len, "%s%s=%llu", len ? ";" : "", prog[i].name,
-					(unsigned long long)prog[i].missed);
+					prog[i].missed);
 	fr_sess_progs_free(prog, cnt);
 	return fr_snap_put_fact(d->w, "missed", "%s", text);
 }
@@ -228,11 +228,11 @@ int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh)
 {
 	int err;
 
-	err = fr_snap_put_fact(d->w, "task_evicted", "%llu", (unsigned long long)fr_load(&sh->task_evicted));
-	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", (unsigned long long)fr_load(&sh->task_lost));
-	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", (unsigned long long)fr_load(&sh->no_ring));
-	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", (unsigned long long)d->sample_taken);
-	return err ?: fr_snap_put_fact(d->w, "wall_steps", "%llu", (unsigned long long)fr_load(&sh->wall_step_cnt));
+	err = fr_snap_put_fact(d->w, "task_evicted", "%llu", fr_load(&sh->task_evicted));
+	err = err ?: fr_snap_put_fact(d->w, "task_lost", "%llu", fr_load(&sh->task_lost));
+	err = err ?: fr_snap_put_fact(d->w, "no_ring", "%llu", fr_load(&sh->no_ring));
+	err = err ?: fr_snap_put_fact(d->w, "sample_taken", "%llu", d->sample_taken);
+	return err ?: fr_snap_put_fact(d->w, "wall_steps", "%llu", fr_load(&sh->wall_step_cnt));
 }
 
 /* What became of long waits: those that have no record are counted. */
@@ -246,7 +246,7 @@ static int put_waits(struct fr_dump *d)
 	if (none || fr_sess_waits(d->s, &c))
 		return 0;
 #define FORM(name, doc)	 ";" #name "=%llu"
-#define VALUE(name, doc) , (unsigned long long)c.name
+#define VALUE(name, doc) , c.name
 	return fr_snap_put_fact(d->w, "waits", &(FR_WAIT_COUNTS(FORM))[1] FR_WAIT_COUNTS(VALUE));
 #undef FORM
 #undef VALUE
@@ -271,7 +271,7 @@ static int put_disks(struct fr_dump *d)
 
 static int put_samples_due(struct fr_dump *d)
 {
-	return fr_snap_put_fact(d->w, "sample_expected", "%llu", (unsigned long long)fr_sess_samples_due(d->s, d->begin_ts));
+	return fr_snap_put_fact(d->w, "sample_expected", "%llu", fr_sess_samples_due(d->s, d->begin_ts));
 }
 
 /* Its programs run, and record nothing: the history lacks them since the governor's last step. */

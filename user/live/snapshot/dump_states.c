@@ -334,12 +334,12 @@ static int put_facts(struct fr_dump *d, const struct fr_dump_states *t)
 	int err;
 
 #define FORM(name, doc)	 ";" #name "=%llu"
-#define VALUE(name, doc) , (unsigned long long)c->name
+#define VALUE(name, doc) , c->name
 	err = fr_snap_put_fact(d->w, "states", &(FR_STATES_COUNTS(FORM))[1] FR_STATES_COUNTS(VALUE));
 #undef FORM
 #undef VALUE
-	err = err ?: fr_snap_put_fact(d->w, "states_ns", "%llu", (unsigned long long)t->begin_ns);
-	return err ?: fr_snap_put_fact(d->w, "states_cpu_ns", "%llu", (unsigned long long)t->cpu_ns);
+	err = err ?: fr_snap_put_fact(d->w, "states_ns", "%llu", t->begin_ns);
+	return err ?: fr_snap_put_fact(d->w, "states_cpu_ns", "%llu", t->cpu_ns);
 }
 
 int fr_dump_put_state_facts(struct fr_dump *d)

@@ -92,7 +92,7 @@ static int put_kernel_facts(struct fr_dump *d, const struct fr_dump_kernel *kern
 	int err = fr_snap_put_fact(d->w, "kernel_symbols", "%s", kernel->why_not ?: why);
 
 	if (info->stext)
-		err = err ?: fr_snap_put_fact(d->w, "kernel_stext", "0x%llx", (unsigned long long)info->stext);
+		err = err ?: fr_snap_put_fact(d->w, "kernel_stext", "0x%llx", info->stext);
 	return err ?: put_build_id(d, kernel);
 }
 
@@ -726,8 +726,8 @@ static int put_procs(struct fr_dump *d, struct finds *f)
 
 	add_dead(f, d);
 	if (f->unseen_cnt || d->addrs->dropped)
-		err = fr_snap_put_fact(d->w, "symbols_left_out", "processes=%llu;addresses=%llu",
-				       (unsigned long long)f->unseen_cnt, (unsigned long long)d->addrs->dropped);
+		err = fr_snap_put_fact(d->w, "symbols_left_out", "processes=%llu;addresses=%llu", f->unseen_cnt,
+				       d->addrs->dropped);
 	err = err ?: fr_snap_put_mappings(d->w, f->mapping, f->mapping_cnt);
 	return err ?: fr_snap_put_symbols(d->w, f->symbol, f->symbol_cnt);
 }

@@ -257,7 +257,7 @@ static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 		if (fr_cgroup_path_at(&roots, id[i], path, sizeof(path)))
 			continue;
 		fr_out_init_mem(p->out);
-		fr_out_printf(p->out, "{\"" FR_PROC_CGROUP_ID "\":%llu", (unsigned long long)id[i]);
+		fr_out_printf(p->out, "{\"" FR_PROC_CGROUP_ID "\":%llu", id[i]);
 		put(p->out, "cgroup", path, strlen(path));
 		fr_out_str(p->out, "}\n");
 		tell_text(to, TOLD_CGROUPS, p->out);

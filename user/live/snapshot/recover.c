@@ -27,7 +27,7 @@ static int search(struct fr_recover *r)
 	if (r->found.left_out_cnt)
 		fr_warn("%llu tasks, incidents or parts of descriptions in the crash dump are left out: they are more than "
 			"sessions have, so a process has filled its memory with such",
-			(unsigned long long)r->found.left_out_cnt);
+			r->found.left_out_cnt);
 	if (err)
 		fr_err_errno(err, "cannot search %s", r->ask->vmcore);
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
@@ -98,7 +98,7 @@ static int write_file(struct fr_recover *r, struct fr_dump *d)
 static bool warn(u64 cnt, const char *noun, const char *rest)
 {
 	if (cnt)
-		fr_warn("%llu %s%s %s", (unsigned long long)cnt, noun, fr_plural(cnt), rest);
+		fr_warn("%llu %s%s %s", cnt, noun, fr_plural(cnt), rest);
 	return cnt;
 }
 

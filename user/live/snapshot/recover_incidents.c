@@ -28,8 +28,8 @@ static int put_counts(struct fr_dump *d, const struct fr_incident_head *head)
 
 	for (i = 0; i < FR_INCIDENT_KIND_MAX; i++)
 		dropped += head->drop[i];
-	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", (unsigned long long)head->next);
-	return err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", (unsigned long long)dropped);
+	err = fr_snap_put_fact(d->w, "incidents_recorded", "%llu", head->next);
+	return err ?: fr_snap_put_fact(d->w, "incidents_dropped", "%llu", dropped);
 }
 
 int fr_recover_find_incidents(struct fr_recover *r, struct fr_dump *d, struct fr_meta *m)

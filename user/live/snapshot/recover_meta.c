@@ -60,10 +60,9 @@ static int put_missing(const struct fr_recover *r, struct fr_dump *d)
 	if (r->log_missing)
 		snprintf(log, sizeof(log), ";logs=1");
 	else if (r->incident_missing_cnt)
-		snprintf(log, sizeof(log), ";incidents=%llu", (unsigned long long)r->incident_missing_cnt);
-	return fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u%s%s",
-				(unsigned long long)(r->missing_cnt + r->differ_cnt), r->headless_cnt, log,
-				r->profile_missing ? ";profiles=1" : "");
+		snprintf(log, sizeof(log), ";incidents=%llu", r->incident_missing_cnt);
+	return fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u%s%s", (r->missing_cnt + r->differ_cnt), r->headless_cnt,
+				log, r->profile_missing ? ";profiles=1" : "");
 }
 
 static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
@@ -71,8 +70,8 @@ static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
 	int err = fr_dump_put_facts(d, r->chosen->text);
 
 	err = err ?: fr_snap_put_fact(d->w, "trigger_reason", "%s", d->ask->reason);
-	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", (unsigned long long)end_ns);
-	err = err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", (unsigned long long)end_ns);
+	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", end_ns);
+	err = err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", end_ns);
 	err = err ?: put_missing(r, d);
 	err = err ?: put_held(r, d);
 	if (err || !r->chosen->shared.mark.magic)

@@ -200,7 +200,7 @@ static void tell_baseline(struct fr_holdwatch *w)
 		return;
 	fprintf(stderr,
 		"baseline at normal priority: of %llu wakeups half were late by no more than %s, 99 %% by no more than %s\n",
-		(unsigned long long)sum.woke, fr_show_duration(fr_holdwatch_late(&sum, 500000), a, sizeof(a)),
+		sum.woke, fr_show_duration(fr_holdwatch_late(&sum, 500000), a, sizeof(a)),
 		fr_show_duration(fr_holdwatch_late(&sum, 990000), b, sizeof(b)));
 	w->told_baseline = true;
 }

@@ -51,10 +51,10 @@ static char *facts(const struct about *a, u32 nr)
 	fr_facts_put(f, "trigger_rule_nr", "%u", nr);
 	if (a->moment.tid)
 		fr_facts_put(f, "trigger_tid", "%u", a->moment.tid);
-	fr_facts_put(f, "trigger_value_ns", "%llu", (unsigned long long)a->h->length_ns);
-	fr_facts_put(f, "trigger_limit_ns", "%llu", (unsigned long long)t->limit_ns);
-	fr_facts_put(f, "trigger_text", "cpu %u was not available for %llu ns: %s", a->h->cpu,
-		     (unsigned long long)a->h->length_ns, a->h->ran_cnt ? a->who.text : "what ran is not known");
+	fr_facts_put(f, "trigger_value_ns", "%llu", a->h->length_ns);
+	fr_facts_put(f, "trigger_limit_ns", "%llu", t->limit_ns);
+	fr_facts_put(f, "trigger_text", "cpu %u was not available for %llu ns: %s", a->h->cpu, a->h->length_ns,
+		     a->h->ran_cnt ? a->who.text : "what ran is not known");
 	fr_facts_put(f, "rule_cnt", "%u", ask->rule_cnt);
 	for (i = 0; i < ask->rule_cnt; i++) {
 		snprintf(name, sizeof(name), "rule_%u", i);

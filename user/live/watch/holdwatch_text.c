@@ -98,7 +98,7 @@ static void put_doubts(struct fr_holdwatch *w, const struct fr_holdoff *h)
 		fr_out_str(w->o, "; its timer, or the hypervisor, was late");
 	else if (!h->incomplete && due >= 2 && h->samples < due / 2)
 		fr_out_printf(w->o, "; %u of %llu samples came: interrupts were off, or the hypervisor ran somebody else",
-			      h->samples, (unsigned long long)due);
+			      h->samples, due);
 }
 
 static void put_notes(struct fr_holdwatch *w, const struct fr_holdoff *h)
@@ -172,7 +172,7 @@ static void put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
 	fr_out_paint(w->o, FR_PAINT_RED);
 	fr_out_printf(w->o,
 		      "cpu %u: %llu more came while nothing was read here, and were only counted; the longest ever had %s\n",
-		      cpu, (unsigned long long)cnt, ns_text(max_ns, a));
+		      cpu, cnt, ns_text(max_ns, a));
 	fr_out_paint(w->o, FR_PAINT_NONE);
 }
 
@@ -211,7 +211,7 @@ static void put_lengths(struct fr_holdwatch *w)
 		last = i > last ? i : last;
 	}
 	for (i = 0; most && i <= last; i++) {
-		fr_out_printf(w->o, "  from %8s %8llu%s", ns_text(low << i, a), (unsigned long long)cnt[i], cnt[i] ? "  " : "");
+		fr_out_printf(w->o, "  from %8s %8llu%s", ns_text(low << i, a), cnt[i], cnt[i] ? "  " : "");
 		for (n = 0; n < (cnt[i] * BAR_MOST + most - 1) / most; n++)
 			fr_out_char(w->o, '#');
 		fr_out_char(w->o, '\n');
@@ -229,11 +229,10 @@ static void put_cpus(struct fr_holdwatch *w)
 		const struct fr_sleeper_stats *st = &x->stats;
 
 		fr_out_printf(w->o, "  %-4u%7llu  %7llu  %9s  %7s  %7s  %8s  %9llu  %8s  %7llu\n", fr_sleeper_cpu(x->sleeper),
-			      (unsigned long long)st->woke, (unsigned long long)st->expected,
-			      ns_text(fr_holdwatch_late(st, 500000), a), ns_text(fr_holdwatch_late(st, 990000), b),
-			      ns_text(fr_holdwatch_late(st, 999000), c), ns_text(st->late_max_ns, d),
-			      (unsigned long long)(st->found - x->stop_cnt), x->cnt ? ns_text(x->max_ns, e) : "-",
-			      (unsigned long long)st->missed);
+			      st->woke, st->expected, ns_text(fr_holdwatch_late(st, 500000), a),
+			      ns_text(fr_holdwatch_late(st, 990000), b), ns_text(fr_holdwatch_late(st, 999000), c),
+			      ns_text(st->late_max_ns, d), (st->found - x->stop_cnt), x->cnt ? ns_text(x->max_ns, e) : "-",
+			      st->missed);
 	}
 }
 
@@ -242,12 +241,12 @@ static void end(struct fr_holdwatch *w)
 	char a[NS_SZ], b[NS_SZ], c[NS_SZ];
 
 	fr_out_printf(w->o, "\n%s on %u CPU%s: %llu holdoff%s of %s and more", ns_text(w->ended_ns - w->begun_ns, a),
-		      w->cpu_cnt, fr_plural(w->cpu_cnt), (unsigned long long)w->hist.cnt, fr_plural(w->hist.cnt),
+		      w->cpu_cnt, fr_plural(w->cpu_cnt), w->hist.cnt, fr_plural(w->hist.cnt),
 		      ns_text(w->ask->sleep.threshold_ns, b));
 	if (w->hist.cnt)
 		fr_out_printf(w->o, ", %s in all", ns_text(fr_hist_sum(&w->hist), c));
 	if (w->incomplete_cnt)
-		fr_out_printf(w->o, "; %llu incomplete", (unsigned long long)w->incomplete_cnt);
+		fr_out_printf(w->o, "; %llu incomplete", w->incomplete_cnt);
 	fr_out_char(w->o, '\n');
 	put_lengths(w);
 	put_cpus(w);

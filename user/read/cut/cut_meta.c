@@ -97,9 +97,9 @@ static int put_window(const struct fr_cut_part *p, struct fr_snap_writer *w)
 	since_ns = p->since_ns > since_ns ? p->since_ns : since_ns;
 	until_ns = p->until_ns < until_ns ? p->until_ns : until_ns;
 	if (since_ns)
-		err = fr_snap_put_fact(w, "cut_since", "%llu", (unsigned long long)since_ns);
+		err = fr_snap_put_fact(w, "cut_since", "%llu", since_ns);
 	if (until_ns != ~0ULL)
-		err = err ? err : fr_snap_put_fact(w, "cut_until", "%llu", (unsigned long long)until_ns);
+		err = err ? err : fr_snap_put_fact(w, "cut_until", "%llu", until_ns);
 	return err;
 }
 
@@ -125,12 +125,12 @@ static int put_counts(const struct fr_cut *c, const struct fr_cut_part *p, struc
 	u64 away = number(s, "cut_away", 0) + chunk_events(s) - lost_events(c, p) - fr_keep_all(p->keep);
 	u64 damage = number(s, "cut_damage", 0) + fr_snap_damage(s);
 	u64 governor_ns = fr_cut_governor_ns(s) > p->governor_ns ? fr_cut_governor_ns(s) : p->governor_ns;
-	int err = fr_snap_put_fact(w, "cut_away", "%llu", (unsigned long long)away);
+	int err = fr_snap_put_fact(w, "cut_away", "%llu", away);
 
 	if (governor_ns)
-		err = err ? err : fr_snap_put_fact(w, "cut_governor", "%llu", (unsigned long long)governor_ns);
+		err = err ? err : fr_snap_put_fact(w, "cut_governor", "%llu", governor_ns);
 	if (damage)
-		err = err ? err : fr_snap_put_fact(w, "cut_damage", "%llu", (unsigned long long)damage);
+		err = err ? err : fr_snap_put_fact(w, "cut_damage", "%llu", damage);
 	return err;
 }
 

@@ -459,7 +459,7 @@ static void say_order(const struct join *j)
 	printf("%s holds %u snapshots of different boots or sessions%s. Events of different boots are in order by wall time, "
 	       "which each host read to within %llu ns of its own clock\n",
 	       j->out, j->group_cnt, j->split ? ", or versions of flightrec that say the same event in different ways" : "",
-	       (unsigned long long)most_ns);
+	       most_ns);
 }
 
 static int status_of(const struct join *j, int err)

@@ -89,7 +89,7 @@ static int put_since(const struct fr_join_group *g, struct fr_snap_writer *w)
 			return 0;
 		since_ns = !i || ns < since_ns ? ns : since_ns;
 	}
-	return fr_snap_put_fact(w, "cut_since", "%lld", (long long)since_ns);
+	return fr_snap_put_fact(w, "cut_since", "%lld", since_ns);
 }
 
 /* The latest end of one, and not behind that of what it was cut from: what came then none of them knows. */
@@ -109,7 +109,7 @@ static int put_until(const struct fr_join_group *g, struct fr_snap_writer *w)
 		}
 		until_ns = end_ns > until_ns ? end_ns : until_ns;
 	}
-	return any ? fr_snap_put_fact(w, "cut_until", "%llu", (unsigned long long)until_ns) : 0;
+	return any ? fr_snap_put_fact(w, "cut_until", "%llu", until_ns) : 0;
 }
 
 /* The greatest number that a file says, if one does. */
@@ -121,7 +121,7 @@ static int put_most(const struct fr_join_group *g, struct fr_snap_writer *w, con
 	for (i = 0; i < g->file_cnt; i++)
 		if (fr_snap_fact_num(g->file[i]->snap, name, &v) && v > most)
 			most = v;
-	return most ? fr_snap_put_fact(w, name, "%lld", (long long)most) : 0;
+	return most ? fr_snap_put_fact(w, name, "%lld", most) : 0;
 }
 
 /* The number of cuts, including those that were merged before. */
@@ -132,7 +132,7 @@ static int put_cut_cnt(const struct fr_join_group *g, struct fr_snap_writer *w)
 
 	for (i = 0; i < g->file_cnt; i++)
 		all += fr_snap_fact_num(g->file[i]->snap, "merge_cuts", &cnt) ? cnt : 1;
-	return fr_snap_put_fact(w, "merge_cuts", "%lld", (long long)all);
+	return fr_snap_put_fact(w, "merge_cuts", "%lld", all);
 }
 
 /* Of cuts alone. How many events are missing nobody knows: one may have what another has not. */

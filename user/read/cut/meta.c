@@ -383,7 +383,7 @@ void fr_meta_unite(struct fr_meta *m)
 static int put_line(struct fr_vec *text, const struct line *l, bool with_start)
 {
 	char start[64];
-	int len = snprintf(start, sizeof(start), ",\"" FR_PROC_START "\":%llu", (unsigned long long)l->start_ns);
+	int len = snprintf(start, sizeof(start), ",\"" FR_PROC_START "\":%llu", l->start_ns);
 	int err = fr_vec_add(text, l->text, l->head);
 
 	if (with_start && l->head && l->start_ns && !l->is_told)

@@ -284,7 +284,7 @@ static int add_nr(struct look *l, u8 kind, const struct fr_sys *sys, const struc
 
 	if (name)
 		return add(l, kind, name, strlen(name), ns, failed);
-	snprintf(text, sizeof(text), "%lld", (long long)nr);
+	snprintf(text, sizeof(text), "%lld", nr);
 	return add(l, kind, text, strlen(text), ns, failed);
 }
 

@@ -222,7 +222,7 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 
 	fr_out_printf(o, "%c  ", 'A' + (int)i);
 	fr_escape_text(o, s->path, strlen(s->path));
-	fr_out_printf(o, ": %llu event%s in %s\n", (unsigned long long)s->cnt, fr_plural(s->cnt),
+	fr_out_printf(o, ": %llu event%s in %s\n", s->cnt, fr_plural(s->cnt),
 		      fr_show_duration(s->end_ns > s->begin_ns ? s->end_ns - s->begin_ns : 0, text, sizeof(text)));
 	if (s->late)
 		fr_out_str(o, "   not complete: some CPU's history begins after this window\n");

@@ -160,7 +160,7 @@ static int open_mapped(const struct fr_proc *p, const struct fr_procmap *m)
 	struct stat st;
 	int fd;
 
-	snprintf(path, sizeof(path), "map_files/%llx-%llx", (unsigned long long)m->begin, (unsigned long long)m->end);
+	snprintf(path, sizeof(path), "map_files/%llx-%llx", m->begin, m->end);
 	fd = open_regular(p->dir, path, 0, &st);
 	if (fd >= 0 || m->path[0] != '/' || m->deleted)
 		return fd;

@@ -298,7 +298,7 @@ int fr_re_can(struct fr_rehearse *h)
 		check_filters(h, i);
 		check_choice(h, i);
 		if (lost_cnt)
-			note(h, i, FR_REHEARSE_PART, "%llu events were lost while recording", (unsigned long long)lost_cnt);
+			note(h, i, FR_REHEARSE_PART, "%llu events were lost while recording", lost_cnt);
 	}
 	return 0;
 }

@@ -142,7 +142,7 @@ static int check_ring(struct checker *k, const struct fr_snap_ring *r)
 	if (row_cnt == r->present || !r->slot_cnt)
 		return 0;
 	return find(k->check, "CPU %u, tier %s: the file holds %llu events where %llu were written", r->cpu, tier ? tier : "?",
-		    (unsigned long long)row_cnt, (unsigned long long)r->present);
+		    row_cnt, r->present);
 }
 
 static int check_all(struct checker *k)

@@ -7,7 +7,6 @@
 #include "read/replay/replay_pairs.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,7 +233,7 @@ static void say_forgot(struct fr_replay_pairs *p, const struct session *s, u64 t
 	if (p->said_forgot || !fr_pairs_forgot(s->pairs))
 		return;
 	p->said_forgot = true;
-	fr_warn("from clock %" PRIu64 " on, calls and waits of many tasks at once have no times, for lack of memory: %s", ts,
+	fr_warn("from clock %llu on, calls and waits of many tasks at once have no times, for lack of memory: %s", ts,
 		fr_err_cure(-ENOMEM, NULL));
 }
 

@@ -45,7 +45,7 @@ static size_t sound_len(const char *line, size_t len)
 	if (len <= SUM_LEN + 1 || len > LINE_MAX_SZ || line[0] != '{')
 		return 0;
 	body = len - SUM_LEN;
-	snprintf(want, sizeof(want), SUM_BEGIN "%016llx\"}", (unsigned long long)XXH64(line, body, 0));
+	snprintf(want, sizeof(want), SUM_BEGIN "%016llx\"}", (u64)XXH64(line, body, 0));
 	return memcmp(line + body, want, SUM_LEN) ? 0 : body;
 }
 
@@ -347,7 +347,7 @@ int fr_incfile_add(struct fr_incfile *f, const char *object, size_t len)
 	p = (char *)f->add.p + f->add.len;
 	memcpy(p, object, len - 1);
 	f->add.len += len - 1;
-	f->add.len += sprintf(p + len - 1, SUM_BEGIN "%016llx\"}\n", (unsigned long long)XXH64(p, len - 1, 0));
+	f->add.len += sprintf(p + len - 1, SUM_BEGIN "%016llx\"}\n", (u64)XXH64(p, len - 1, 0));
 	return 0;
 }
 

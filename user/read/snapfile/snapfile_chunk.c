@@ -176,30 +176,29 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 	memcpy(&h, s->own.stored, sizeof(h));
 	p = (struct fr_snap_place){off + head_sz, h.stored_hash, h.decoded_sz};
 	if (h.nr < s->next_nr) { /* bytes were written twice: its events would be shown twice */
-		fr_snap_note(s, "chunk at byte %llu: a copy of chunk %u", (unsigned long long)off, h.nr);
+		fr_snap_note(s, "chunk at byte %llu: a copy of chunk %u", off, h.nr);
 		*end = h.stored_sz > s->size - p.stored_off ? p.stored_off : p.stored_off + h.stored_sz;
 		return 0;
 	}
 	if (s->off_cnt == CHUNK_MAX_CNT) {
-		fr_snap_note(s, "chunk at byte %llu: it and what follows are beyond the %u that a file may have",
-			     (unsigned long long)off, CHUNK_MAX_CNT);
+		fr_snap_note(s, "chunk at byte %llu: it and what follows are beyond the %u that a file may have", off,
+			     CHUNK_MAX_CNT);
 		*end = s->size;
 		return 0;
 	}
 	if (h.nr > s->next_nr && !s->damage_cnt)
-		fr_snap_note(s, "chunk at byte %llu: has number %u where %llu should follow", (unsigned long long)off, h.nr,
-			     (unsigned long long)s->next_nr);
+		fr_snap_note(s, "chunk at byte %llu: has number %u where %llu should follow", off, h.nr, s->next_nr);
 	if (!h.nr && h.kind != FR_CHUNK_SCHEMA)
-		fr_snap_note(s, "chunk at byte %llu: the first one is no schema", (unsigned long long)off);
+		fr_snap_note(s, "chunk at byte %llu: the first one is no schema", off);
 	if (s->has_index)
-		fr_snap_note(s, "chunk at byte %llu: stands behind the index", (unsigned long long)off);
+		fr_snap_note(s, "chunk at byte %llu: stands behind the index", off);
 	s->next_nr = (u64)h.nr + 1;
 	s->last_kind = h.kind;
 	err = keep_found(s, (struct fr_snap_found){off, head_sz, h.kind});
 	if (err)
 		return err;
 	if (h.stored_sz > s->size - p.stored_off) {
-		fr_snap_note(s, "chunk at byte %llu: the file ends within it", (unsigned long long)off);
+		fr_snap_note(s, "chunk at byte %llu: the file ends within it", off);
 		s->lost_holes |= h.kind == FR_CHUNK_HOLES;
 		*end = p.stored_off; /* if bytes were lost, a later part may still follow here */
 		return 0;
@@ -213,7 +212,7 @@ int fr_snap_take_chunk(struct fr_snap *s, u64 off, size_t head_sz, u64 *end)
 		err = fr_snap_content(s, &s->own, &p, h.stored_sz); /* of a later version: skipped, but reported if damaged */
 	if (err != -EBADMSG)
 		return err;
-	fr_snap_note(s, "chunk at byte %llu: damaged", (unsigned long long)off);
+	fr_snap_note(s, "chunk at byte %llu: damaged", off);
 	s->lost_holes |= h.kind == FR_CHUNK_HOLES;
 	return 0;
 }
@@ -250,13 +249,12 @@ static void note_chunk(struct fr_snap *s, struct fr_chunk *c, struct fr_snap_dec
 		return;
 	c->damaged = true;
 	if (got.err && got.err != -EBADMSG)
-		fr_snap_note(s, "chunk at byte %llu: cannot be read: %s; %u events are lost", (unsigned long long)c->file_off,
-			     strerror(-got.err), c->row_cnt);
+		fr_snap_note(s, "chunk at byte %llu: cannot be read: %s; %u events are lost", c->file_off, strerror(-got.err),
+			     c->row_cnt);
 	else if (unknown)
-		fr_snap_note(s, "chunk at byte %llu: %u events are of types its schema does not know",
-			     (unsigned long long)c->file_off, unknown);
+		fr_snap_note(s, "chunk at byte %llu: %u events are of types its schema does not know", c->file_off, unknown);
 	else
-		fr_snap_note(s, "chunk at byte %llu: damaged, %u events are lost", (unsigned long long)c->file_off, c->row_cnt);
+		fr_snap_note(s, "chunk at byte %llu: damaged, %u events are lost", c->file_off, c->row_cnt);
 }
 
 struct fr_snap_decoded fr_snap_decode_chunk(const struct fr_snap *s, struct fr_snap_decoder *d, size_t i, struct fr_batch *b)

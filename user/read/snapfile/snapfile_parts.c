@@ -126,7 +126,7 @@ static int note_lost(struct fr_snap *s, const struct fr_index_entry *e)
 {
 	u64 *more;
 
-	fr_snap_note(s, "chunk at byte %llu: its header is damaged", (unsigned long long)e->file_off);
+	fr_snap_note(s, "chunk at byte %llu: its header is damaged", e->file_off);
 	s->lost_holes |= e->kind == FR_CHUNK_HOLES;
 	if (e->kind != FR_CHUNK_EVENTS)
 		return 0;
@@ -147,11 +147,11 @@ static int take_index(struct fr_snap *s, u64 off, size_t sz)
 
 	memcpy(&cnt, s->own.stored + offsetof(struct fr_index_head, cnt), sizeof(cnt));
 	if (s->has_index)
-		fr_snap_note(s, "index at byte %llu: a second one", (unsigned long long)off);
+		fr_snap_note(s, "index at byte %llu: a second one", off);
 	s->has_index = true;
 	s->index_off = off;
 	if (sizeof(struct fr_index_head) + (u64)cnt * sizeof(e) + 8 != sz) {
-		fr_snap_note(s, "index at byte %llu: its size and count differ", (unsigned long long)off);
+		fr_snap_note(s, "index at byte %llu: its size and count differ", off);
 		return 0;
 	}
 	for (i = 0; i < cnt && !err; i++) {
@@ -159,12 +159,11 @@ static int take_index(struct fr_snap *s, u64 off, size_t sz)
 		if (!found_chunk_at(s, e.file_off))
 			err = note_lost(s, &e);
 		else if (cnt == s->off_cnt && !is_entry_of(s, i, &e))
-			fr_snap_note(s, "index at byte %llu: its entry %u is not that of the chunk at byte %llu",
-				     (unsigned long long)off, i, (unsigned long long)s->off[i].off);
+			fr_snap_note(s, "index at byte %llu: its entry %u is not that of the chunk at byte %llu", off, i,
+				     s->off[i].off);
 	}
 	if (cnt != s->off_cnt)
-		fr_snap_note(s, "index at byte %llu: %u chunks were written, %zu found", (unsigned long long)off, cnt,
-			     s->off_cnt);
+		fr_snap_note(s, "index at byte %llu: %u chunks were written, %zu found", off, cnt, s->off_cnt);
 	return err;
 }
 
@@ -175,16 +174,15 @@ static void take_trailer(struct fr_snap *s, u64 off)
 	memcpy(&t, s->own.stored, sizeof(t));
 	s->has_trailer = true;
 	if (t.file_sz != s->size || t.file_sz != off + sizeof(t))
-		fr_snap_note(s, "trailer at byte %llu: the file was written with %llu bytes and has %llu",
-			     (unsigned long long)off, (unsigned long long)t.file_sz, (unsigned long long)s->size);
+		fr_snap_note(s, "trailer at byte %llu: the file was written with %llu bytes and has %llu", off, t.file_sz,
+			     s->size);
 	if (t.chunk_cnt != s->off_cnt)
-		fr_snap_note(s, "trailer at byte %llu: %u chunks were written, %zu found", (unsigned long long)off, t.chunk_cnt,
-			     s->off_cnt);
+		fr_snap_note(s, "trailer at byte %llu: %u chunks were written, %zu found", off, t.chunk_cnt, s->off_cnt);
 	if (!s->has_index)
-		fr_snap_note(s, "index at byte %llu: damaged", (unsigned long long)t.index_off);
+		fr_snap_note(s, "index at byte %llu: damaged", t.index_off);
 	else if (t.index_off != s->index_off)
-		fr_snap_note(s, "trailer at byte %llu: the index should be at byte %llu, and is at %llu",
-			     (unsigned long long)off, (unsigned long long)t.index_off, (unsigned long long)s->index_off);
+		fr_snap_note(s, "trailer at byte %llu: the index should be at byte %llu, and is at %llu", off, t.index_off,
+			     s->index_off);
 }
 
 /* ---- the way through ---- */
@@ -304,7 +302,7 @@ static int skip_damage(struct fr_snap *s, u64 pos, u64 *end)
 		if (is_trap(s))
 			at = s->size;
 	} while (at < s->size && !is_part(s, at));
-	fr_snap_note(s, "bytes %llu to %llu: not a part of a snapshot", (unsigned long long)pos, (unsigned long long)at - 1);
+	fr_snap_note(s, "bytes %llu to %llu: not a part of a snapshot", pos, at - 1);
 	*end = at;
 	return 0;
 }

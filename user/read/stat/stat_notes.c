@@ -172,7 +172,7 @@ static void note_horizon(struct fr_stat *s, u32 file, const struct fr_summary *m
 			     "%s%sevents of %s are complete only from %s after the beginning on: before that, some were "
 			     "overwritten, or not recorded yet (--since %llu)",
 			     s->file_cnt > 1 ? s->run->file[file].path : "", s->file_cnt > 1 ? ": " : "", names,
-			     fr_show_duration(horizon_ns - begin_ns, after, sizeof(after)), (unsigned long long)horizon_ns);
+			     fr_show_duration(horizon_ns - begin_ns, after, sizeof(after)), horizon_ns);
 	}
 }
 

@@ -47,7 +47,7 @@ static void put_named(const struct fr_symbol *s, char *to, size_t sz)
 	char off[24] = "", where[300] = "", line[600] = "";
 
 	if (!s->inlined && (s->off || !s->file))
-		snprintf(off, sizeof(off), "+0x%llx", (unsigned long long)s->off);
+		snprintf(off, sizeof(off), "+0x%llx", s->off);
 	if (s->module && s->module[0] == '/')
 		snprintf(where, sizeof(where), " (%s)", base_of(s->module));
 	else if (s->module && s->module[0] == '[' && strcmp(s->module, "[kernel]"))
@@ -64,10 +64,10 @@ void fr_frame_text(const struct fr_symbol *s, u64 ip, char to[FR_FRAME_TEXT_SZ])
 	if (s->name)
 		put_named(s, to, FR_FRAME_TEXT_SZ);
 	else if (s->module)
-		snprintf(to, FR_FRAME_TEXT_SZ, "%s+0x%llx%s%s%s", s->module, (unsigned long long)s->module_off,
-			 s->missing ? " (" : "", s->missing ? s->missing : "", s->missing ? ")" : "");
+		snprintf(to, FR_FRAME_TEXT_SZ, "%s+0x%llx%s%s%s", s->module, s->module_off, s->missing ? " (" : "",
+			 s->missing ? s->missing : "", s->missing ? ")" : "");
 	else
-		snprintf(to, FR_FRAME_TEXT_SZ, "0x%llx", (unsigned long long)ip);
+		snprintf(to, FR_FRAME_TEXT_SZ, "0x%llx", ip);
 }
 
 /* ---- a stack ---- */

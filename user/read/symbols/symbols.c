@@ -506,7 +506,7 @@ void fr_symbols_say_missing(const struct fr_symbols *y, u32 others)
 
 	if (kernel)
 		snprintf(of_kernel, sizeof(of_kernel), "%llu of %llu frames of the kernel have no name: %s",
-			 (unsigned long long)(y->kernel_cnt - y->kernel_named), (unsigned long long)y->kernel_cnt, kernel);
+			 (y->kernel_cnt - y->kernel_named), y->kernel_cnt, kernel);
 	if (others)
 		snprintf(more, sizeof(more), "; likewise of %u more snapshot%s", others, fr_plural(others));
 	if (!l.obj_cnt) {
@@ -516,7 +516,7 @@ void fr_symbols_say_missing(const struct fr_symbols *y, u32 others)
 	}
 	worst_text(y, &l, worst);
 	fr_warn("%s%s%llu of %llu frames have no name: of %s%s: `flightrec symbols` lists all: %s", of_kernel,
-		kernel ? "; " : "", (unsigned long long)l.unnamed_cnt, (unsigned long long)l.frame_cnt, worst, more,
+		kernel ? "; " : "", l.unnamed_cnt, l.frame_cnt, worst, more,
 		unread ? unread_cure(unread)
 		       : "install debug symbols (packages NAME-dbgsym, NAME-debuginfo), put files beside the snapshot or below "
 			 "--symfs, or ask servers by --debuginfod");

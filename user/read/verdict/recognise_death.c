@@ -158,7 +158,7 @@ bool fr_recognise_handled_fault(struct fr_case *k)
 		return false;
 	fr_case_cause(k, f->stack_of == FR_AN_STACK_EXIT ? "failure" : "failure, crash",
 		      "%s at address 0x%llx in %s, %s before: it handled that fault itself, and ended from there", name,
-		      (unsigned long long)fault[i].addr, in, fr_word_ns(k, f->stack_ns - fault[i].ts));
+		      fault[i].addr, in, fr_word_ns(k, f->stack_ns - fault[i].ts));
 	return true;
 }
 

@@ -77,9 +77,8 @@ bool fr_recognise_lock_holder(struct fr_case *k)
 	fr_case_cause(k, "wait",
 		      "%s kept the lock (futex 0x%llx) while it was asleep for %s %s%s; %s and %u other%s of the process "
 		      "waited for it",
-		      fr_word_who(k, of->tid, of->ts), (unsigned long long)w->arg[0], fr_word_ns(k, of->off_ns),
-		      fr_word_call(k, of), fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others,
-		      others == 1 ? "" : "s");
+		      fr_word_who(k, of->tid, of->ts), w->arg[0], fr_word_ns(k, of->off_ns), fr_word_call(k, of),
+		      fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others, others == 1 ? "" : "s");
 	return true;
 }
 
@@ -132,7 +131,7 @@ bool fr_recognise_orphan_lock(struct fr_case *k)
 	fr_case_cause(k, "wait, sched_process_fork",
 		      "%s waits for ever (%s so far): futex 0x%llx is its process's own, which has no other thread; %s, which "
 		      "has threads, forked it %s before: a lock that one of them had taken stays taken in the child",
-		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), (unsigned long long)w->arg[0],
+		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), w->arg[0],
 		      fr_word_who(k, birth->parent, birth->ts), fr_word_ns(k, w->ts - birth->ts));
 	return true;
 }

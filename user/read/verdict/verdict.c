@@ -91,7 +91,7 @@ const char *fr_word_when(struct fr_case *k, u64 ts)
 	struct tm tm;
 
 	if (real_ns && localtime_r(&sec, &tm) && strftime(clock, sizeof(clock), "%H:%M:%S", &tm))
-		snprintf(word, FR_WORD_SZ, "%s.%06llu", clock, (unsigned long long)(real_ns % FR_SEC_NS / 1000));
+		snprintf(word, FR_WORD_SZ, "%s.%06llu", clock, (real_ns % FR_SEC_NS / 1000));
 	else if (ts == at_ns)
 		return "the trigger";
 	else

@@ -97,7 +97,7 @@ static void tell_crash(struct what *h)
 	const char *why = sig == SIGKILL ? NULL : fr_sysname(&sys, FR_STYLE_SICODE, code); /* SIGKILL's is not known there */
 	char number[32];
 
-	snprintf(number, sizeof(number), "signal %lld", (long long)sig);
+	snprintf(number, sizeof(number), "signal %lld", sig);
 	tell_end(h);
 	in = ended_in(h, FR_AN_STACK_CRASH);
 	say(h, *in ? "trigger, crash" : "trigger", "%s died of %s%s%s%s at %s%s%s", h->who, name ?: number, why ? " (" : "",
@@ -111,7 +111,7 @@ static void tell_exit(struct what *h)
 
 	tell_end(h);
 	say(h, *in ? "trigger, failure" : "trigger", "%s ended its process with exit status %lld at %s%s%s", h->who,
-	    (long long)fr_case_fact(h->k, "trigger_status", 0), h->when,
+	    fr_case_fact(h->k, "trigger_status", 0), h->when,
 	    returned ? ", by a return from main()"
 	    : *in    ? ", in "
 		     : "",
@@ -163,10 +163,10 @@ static void tell_latency(struct what *h)
 		say(h, "trigger", "softirq %s took %s, from %s on%s%s", name ?: "of an unknown kind", took, since,
 		    k->c->tid ? ", on top of " : "", k->c->tid ? h->who : "");
 	} else if (!strcmp(kind, "block")) {
-		say(h, "trigger", "a request to block device %lld,%lld took %s, from %s on", (long long)nr >> 20,
-		    (long long)nr & 0xfffff, took, since);
+		say(h, "trigger", "a request to block device %lld,%lld took %s, from %s on", nr >> 20, nr & 0xfffff, took,
+		    since);
 	} else {
-		say(h, "trigger", "interrupt %lld took %s, from %s on", (long long)nr, took, since);
+		say(h, "trigger", "interrupt %lld took %s, from %s on", nr, took, since);
 	}
 }
 

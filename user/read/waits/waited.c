@@ -163,7 +163,7 @@ static void tell(const struct fr_waited *w, enum about about, char text[FR_WAITE
 {
 	switch (about) {
 	case FUTEX:
-		snprintf(text, FR_WAITED_OBJECT_SZ, "futex 0x%llx", (unsigned long long)w->arg[0]);
+		snprintf(text, FR_WAITED_OBJECT_SZ, "futex 0x%llx", w->arg[0]);
 		break;
 	case CHILD:
 		tell_child(w->arg[0], text);

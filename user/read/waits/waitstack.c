@@ -38,7 +38,7 @@ const char *fr_waitstack_name(struct fr_symbols *y, u64 ip, char text[20])
 		fr_symbols_kernel(y, ip, &s);
 	if (s.name)
 		return s.name;
-	snprintf(text, 20, "0x%llx", (unsigned long long)ip);
+	snprintf(text, 20, "0x%llx", ip);
 	return text;
 }
 
@@ -97,9 +97,8 @@ const char *fr_waituser_name(const struct fr_waituser *u, char text[FR_WAITUSER_
 	if (s->name)
 		return s->name;
 	if (s->module && s->module_off)
-		snprintf(text, FR_WAITUSER_SZ, "%.64s+0x%llx", slash && slash[1] ? slash + 1 : s->module,
-			 (unsigned long long)s->module_off);
+		snprintf(text, FR_WAITUSER_SZ, "%.64s+0x%llx", slash && slash[1] ? slash + 1 : s->module, s->module_off);
 	else
-		snprintf(text, FR_WAITUSER_SZ, "0x%llx", (unsigned long long)u->ip);
+		snprintf(text, FR_WAITUSER_SZ, "0x%llx", u->ip);
 	return text;
 }

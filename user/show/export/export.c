@@ -262,7 +262,7 @@ static int put_all(struct fr_export *x, const struct fr_exporter *e)
 
 void fr_export_say(const char *path, const char *format, u64 event_cnt)
 {
-	fr_say("%s: %llu event%s as %s", path, (unsigned long long)event_cnt, fr_plural(event_cnt), format);
+	fr_say("%s: %llu event%s as %s", path, event_cnt, fr_plural(event_cnt), format);
 }
 
 /* Formats represent damage as well as they can, but a reader of the rows does not see it. */
@@ -278,8 +278,7 @@ static void say(const struct fr_export *x, const struct fr_export_ask *ask)
 {
 	fr_export_say(ask->path, ask->format, x->event_cnt);
 	if (x->left_out)
-		fprintf(stderr, "left out: %llu event%s without a place in this format\n", (unsigned long long)x->left_out,
-			fr_plural(x->left_out));
+		fprintf(stderr, "left out: %llu event%s without a place in this format\n", x->left_out, fr_plural(x->left_out));
 }
 
 int fr_export_status(int err, bool damaged)

@@ -90,7 +90,7 @@ void fr_ctf_event_name(char *buf, size_t sz, const struct fr_event *ev, const st
 	else if (name)
 		snprintf(buf, sz, "%ssyscall_%s_%s", compat, way, name);
 	else
-		snprintf(buf, sz, "%ssyscall_%s_unknown_%lld", compat, way, (long long)call);
+		snprintf(buf, sz, "%ssyscall_%s_unknown_%lld", compat, way, call);
 }
 
 /* Does the event, as described by its file, have a field that gets this name? */

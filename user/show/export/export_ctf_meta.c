@@ -81,7 +81,7 @@ static void put_clock(FILE *f, const struct fr_ctf_trace *t)
 	fputs("clock {\n\tname = \"recording\";\n\tdescription = \"monotonic clock, moved only forward across CPUs\";\n"
 	      "\tfreq = 1000000000;\n",
 	      f);
-	fprintf(f, "\toffset_s = %lld;\n\toffset = %lld;\n};\n\n", (long long)s, (long long)ns);
+	fprintf(f, "\toffset_s = %lld;\n\toffset = %lld;\n};\n\n", s, ns);
 	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.recording.value; } := timestamp_t;\n\n",
 	      f);
 }

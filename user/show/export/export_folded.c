@@ -88,9 +88,9 @@ static void add_frame(struct folded *f, const struct fr_export_frame *frame)
 		return;
 	}
 	if (s->module && s->module_off)
-		snprintf(text, sizeof(text), "%.400s+0x%llx", base_of(s->module), (unsigned long long)s->module_off);
+		snprintf(text, sizeof(text), "%.400s+0x%llx", base_of(s->module), s->module_off);
 	else
-		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)frame->ip);
+		snprintf(text, sizeof(text), "0x%llx", frame->ip);
 	add_str(f, text);
 }
 

@@ -161,7 +161,7 @@ static void put_frames(struct fr_export *x, struct fr_jsonw *w, const struct fr_
 			fr_jsonw_text(w, NULL, text[i]);
 	}
 	for (i = 0; !cnt && frames.kind == FR_VAL_NUMS && i < frames.len; i++) {
-		snprintf(number, sizeof(number), "0x%llx", (unsigned long long)frames.nums[i]);
+		snprintf(number, sizeof(number), "0x%llx", frames.nums[i]);
 		fr_jsonw_text(w, NULL, number);
 	}
 }
@@ -178,7 +178,7 @@ static int put_stack(struct fr_export *x, const struct fr_view *v, const struct 
 	is_new = is_new_stack(&p->seen, id.num);
 	if (is_new <= 0)
 		return is_new;
-	snprintf(key, sizeof(key), "%llu", (unsigned long long)id.num);
+	snprintf(key, sizeof(key), "%llu", id.num);
 	fr_jsonw_open(&p->stack_list, key, '[');
 	put_frames(x, &p->stack_list, v, r, f);
 	fr_jsonw_close(&p->stack_list, ']');
@@ -324,7 +324,7 @@ static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_
 	const char *trigger = fr_snap_fact(s, "trigger_ts");
 	char origin[24];
 
-	snprintf(origin, sizeof(origin), "%llu", (unsigned long long)p->origin_ns);
+	snprintf(origin, sizeof(origin), "%llu", p->origin_ns);
 	fr_jsonw_text(w, "origin", origin);
 	fr_jsonw_u64(w, "span", p->timeline->full ? p->timeline->span : behind(p, p->end_ns));
 	if (p->wall)
@@ -500,8 +500,8 @@ static void say_left_out(const struct fr_export *x)
 	u64 left = p->timeline->left_out_cnt;
 
 	if (left)
-		fr_warn("the last %llu of %llu events are left out, for lack of memory: show a part with --window, %s",
-			(unsigned long long)left, (unsigned long long)(left + x->event_cnt), fr_err_cure(-ENOMEM, NULL));
+		fr_warn("the last %llu of %llu events are left out, for lack of memory: show a part with --window, %s", left,
+			(left + x->event_cnt), fr_err_cure(-ENOMEM, NULL));
 }
 
 static int html_end(struct fr_export *x)

@@ -33,7 +33,7 @@ struct perf {
 
 static void put_hex(struct fr_out *o, u64 v)
 {
-	fr_out_printf(o, "%llx", (unsigned long long)v);
+	fr_out_printf(o, "%llx", v);
 }
 
 static struct fr_val val_of(const struct fr_trc_event *e, const char *name, const struct fr_view *v, const struct fr_row *r)
@@ -148,8 +148,7 @@ static void put_softirq(struct fr_out *o, const struct fr_trc_event *e, const st
 {
 	u64 vec = num_of(e, "vec", v, r);
 
-	fr_out_printf(o, "vec=%llu [action=%s]", (unsigned long long)vec,
-		      fr_sysname(&(struct fr_sys){0}, FR_STYLE_SOFTIRQ, vec) ?: "?");
+	fr_out_printf(o, "vec=%llu [action=%s]", vec, fr_sysname(&(struct fr_sys){0}, FR_STYLE_SOFTIRQ, vec) ?: "?");
 }
 
 static void put_block(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
@@ -162,9 +161,8 @@ static void put_block(struct fr_out *o, const struct fr_trc_event *e, const stru
 	if (rwbs.kind == FR_VAL_TEXT)
 		fr_escape_text(o, rwbs.text, rwbs.len);
 	if (!done)
-		fr_out_printf(o, " %llu", (unsigned long long)num_of(e, "bytes", v, r));
-	fr_out_printf(o, " () %llu + %llu [", (unsigned long long)num_of(e, "sector", v, r),
-		      (unsigned long long)num_of(e, "nr_sector", v, r));
+		fr_out_printf(o, " %llu", num_of(e, "bytes", v, r));
+	fr_out_printf(o, " () %llu + %llu [", num_of(e, "sector", v, r), num_of(e, "nr_sector", v, r));
 	if (done)
 		fr_out_s64(o, num_of(e, "error", v, r));
 	else if (comm.kind == FR_VAL_TEXT)
@@ -208,8 +206,8 @@ static void put_head(struct fr_out *o, const struct fr_view *v, const struct fr_
 		fr_escape_text(o, who.comm, who.len);
 	else
 		fr_out_str(o, ":-1");
-	fr_out_printf(o, " %d/%u [%03u] %llu.%06llu: ", who.pid < 0 ? (s32)r->tid : who.pid, r->tid, r->cpu,
-		      (unsigned long long)(us / 1000000), (unsigned long long)(us % 1000000));
+	fr_out_printf(o, " %d/%u [%03u] %llu.%06llu: ", who.pid < 0 ? (s32)r->tid : who.pid, r->tid, r->cpu, (us / 1000000),
+		      (us % 1000000));
 }
 
 /* Kernel code has perf's name for its file. */
@@ -234,11 +232,11 @@ static void put_frame(struct fr_out *o, const struct fr_export_frame *f)
 {
 	const struct fr_symbol *s = &f->symbol;
 
-	fr_out_printf(o, "\t%16llx ", (unsigned long long)f->ip);
+	fr_out_printf(o, "\t%16llx ", f->ip);
 	if (s->name) {
 		fr_escape_text(o, s->name, strlen(s->name));
 		if (!s->inlined)
-			fr_out_printf(o, "+0x%llx", (unsigned long long)s->off);
+			fr_out_printf(o, "+0x%llx", s->off);
 	} else {
 		fr_out_str(o, "[unknown]");
 	}

@@ -108,9 +108,9 @@ static const char *name_of(const struct fr_frame *f, char *text, size_t sz)
 	if (f->sym.name)
 		return f->sym.name;
 	if (f->sym.module)
-		snprintf(text, sz, "%s+0x%llx", f->sym.module, (unsigned long long)f->sym.module_off);
+		snprintf(text, sz, "%s+0x%llx", f->sym.module, f->sym.module_off);
 	else
-		snprintf(text, sz, "0x%llx", (unsigned long long)f->ip);
+		snprintf(text, sz, "0x%llx", f->ip);
 	return text;
 }
 

@@ -336,7 +336,7 @@ static void write_symbols(FILE *f, const void *arg)
 	for (i = 0; i < cnt && !y[i].pid; i++) {
 		if (!*y[i].name || strpbrk(y[i].name, " \t\n[]"))
 			continue;
-		fprintf(f, "%016llx t ", (unsigned long long)y[i].addr);
+		fprintf(f, "%016llx t ", y[i].addr);
 		write_masked(f, y[i].name, strlen(y[i].name));
 		if (y[i].module && *y[i].module && !strpbrk(y[i].module, " \t\n[]")) {
 			fputs("\t[", f);

@@ -514,7 +514,7 @@ static void put_pos(struct fr_out *o, const struct fr_row *r)
 	u32 off;
 
 	fr_row_pos(r, &seq, &off);
-	fr_out_printf(o, " pos=%08x/%s/%llu/%u", r->b->epoch, tier ? tier : "?", (unsigned long long)seq, off);
+	fr_out_printf(o, " pos=%08x/%s/%llu/%u", r->b->epoch, tier ? tier : "?", seq, off);
 }
 
 /* A tracepoint, in the kernel's words. False: it has none here. */

@@ -140,10 +140,9 @@ static int func_of_symbol(struct fr_profile *p, const struct fr_symbol *s, u64 a
 	if (s->name)
 		return func_of(p, s->name, s->module);
 	if (s->module)
-		snprintf(text, sizeof(text), "%.250s+0x%llx", slash && slash[1] ? slash + 1 : s->module,
-			 (unsigned long long)s->module_off);
+		snprintf(text, sizeof(text), "%.250s+0x%llx", slash && slash[1] ? slash + 1 : s->module, s->module_off);
 	else
-		snprintf(text, sizeof(text), "0x%llx", (unsigned long long)addr);
+		snprintf(text, sizeof(text), "0x%llx", addr);
 	return func_of(p, text, s->module);
 }
 

@@ -66,19 +66,18 @@ void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s)
 
 	fr_out_printf(o, "%s, %u CPU%s, %u Hz by %s: %llu sample%s taken of %s%llu expected (%.1f%%), %llu lost",
 		      fr_show_duration(s->end_ns - s->begin_ns, span, sizeof(span)), p->prof->cpu_cnt,
-		      fr_plural(p->prof->cpu_cnt), p->prof->hz, fr_sample_event_name(event), (unsigned long long)s->taken,
-		      fr_plural(s->taken), event == FR_SAMPLE_CYCLES ? "at most " : "", (unsigned long long)s->expected,
-		      fr_profile_percent(s->taken, s->expected), (unsigned long long)s->lost);
+		      fr_plural(p->prof->cpu_cnt), p->prof->hz, fr_sample_event_name(event), s->taken, fr_plural(s->taken),
+		      event == FR_SAMPLE_CYCLES ? "at most " : "", s->expected, fr_profile_percent(s->taken, s->expected),
+		      s->lost);
 	fr_out_printf(o, "; idle %.1f%%\n", fr_profile_percent(s->idle, s->cnt));
 	if (s->lost)
 		fr_out_printf(o, "%llu sample%s found a full table: shares are of the others, those of early ones too large\n",
-			      (unsigned long long)s->lost, fr_plural(s->lost));
+			      s->lost, fr_plural(s->lost));
 	if (s->stackless)
-		fr_out_printf(o, "%llu sample%s without room for the stack, counted for the task only\n",
-			      (unsigned long long)s->stackless, fr_plural(s->stackless));
+		fr_out_printf(o, "%llu sample%s without room for the stack, counted for the task only\n", s->stackless,
+			      fr_plural(s->stackless));
 	if (s->other)
-		fr_out_printf(o, "%llu sample%s without room for the task either: [other]\n", (unsigned long long)s->other,
-			      fr_plural(s->other));
+		fr_out_printf(o, "%llu sample%s without room for the task either: [other]\n", s->other, fr_plural(s->other));
 }
 
 static u32 bar_width(u32 width)

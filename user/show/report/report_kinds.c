@@ -199,7 +199,7 @@ static struct fr_value cgroup_text(const struct fr_at *at)
 		return fr_value_mem(path + cut, len - cut);
 	if (!g->key) /* of tasks that the table of tasks lacks */
 		return fr_value_text("not known");
-	snprintf(at->room->text, sizeof(at->room->text), "%llu", (unsigned long long)g->key);
+	snprintf(at->room->text, sizeof(at->room->text), "%llu", g->key);
 	return fr_value_text(at->room->text);
 }
 

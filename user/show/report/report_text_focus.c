@@ -42,7 +42,7 @@ static void put_signal(struct fr_report_page *p)
 	name = fr_signal_name(sig);
 	fr_out_printf(p->o, ": %s", name ?: "signal");
 	if (!name)
-		fr_out_printf(p->o, " %lld", (long long)sig);
+		fr_out_printf(p->o, " %lld", sig);
 	name = fr_snap_fact_num(p->r->snap, "trigger_code", &code) ? fr_sysname(&none, FR_STYLE_SICODE, code) : NULL;
 	if (name)
 		fr_out_printf(p->o, " (%s)", name);
@@ -92,7 +92,7 @@ static void put_when(struct fr_report_page *p)
 	if (real_ns)
 		fr_text_wall(p->o, real_ns);
 	else
-		fr_out_printf(p->o, "%llu ns of the recording clock (no clock sample)", (unsigned long long)ts);
+		fr_out_printf(p->o, "%llu ns of the recording clock (no clock sample)", ts);
 	fr_out_str(p->o, ", ");
 	put_place(p, ts);
 	fr_out_char(p->o, '\n');
@@ -341,11 +341,11 @@ static void put_frame(struct fr_report_page *p, u32 nr, const struct fr_report_f
 {
 	const struct fr_symbol *s = &f->symbol;
 
-	fr_out_printf(p->o, "    #%-2u 0x%016llx ", nr, (unsigned long long)f->ip);
+	fr_out_printf(p->o, "    #%-2u 0x%016llx ", nr, f->ip);
 	if (s->name) {
 		fr_escape_text(p->o, s->name, strlen(s->name));
 		if (!s->inlined)
-			fr_out_printf(p->o, "+0x%llx", (unsigned long long)s->off);
+			fr_out_printf(p->o, "+0x%llx", s->off);
 	} else {
 		fr_out_str(p->o, "?");
 	}

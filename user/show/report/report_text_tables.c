@@ -87,7 +87,7 @@ static void put_function(struct fr_report_page *p, const struct fr_report_fn *fn
 	else if (fn->module)
 		fr_out_printf(p->o, "no name: %s", fn->missing ?: "not known");
 	else
-		fr_out_printf(p->o, "0x%llx", (unsigned long long)fn->ip);
+		fr_out_printf(p->o, "0x%llx", fn->ip);
 	if (fn->module) {
 		fr_out_str(p->o, " (");
 		fr_escape_text(p->o, fn->module, strlen(fn->module));
@@ -160,7 +160,7 @@ static void put_lost(struct fr_report_page *p)
 		u64 lost = fr_summary_lost(m, i);
 
 		if (lost)
-			fr_out_printf(p->o, ", %s %llu", fr_lost_name(i), (unsigned long long)lost);
+			fr_out_printf(p->o, ", %s %llu", fr_lost_name(i), lost);
 	}
 	fr_out_str(p->o, "; holes ");
 	fr_report_count(p->o, m->hole_cnt, 0);
@@ -199,8 +199,7 @@ static void put_clock(struct fr_report_page *p)
 		fr_escape_text(p->o, grain, strlen(grain));
 		fr_out_str(p->o, " ns");
 	}
-	fr_out_printf(p->o, ", ties %llu, ahead and not believed %llu\n", (unsigned long long)m->ties,
-		      (unsigned long long)m->ahead);
+	fr_out_printf(p->o, ", ties %llu, ahead and not believed %llu\n", m->ties, m->ahead);
 }
 
 static void put_cut_fact(struct fr_report_page *p, const char *before, const char *fact, const char *behind)

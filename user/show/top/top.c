@@ -2,7 +2,6 @@
 #include "show/top/top.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -223,7 +222,7 @@ bool fr_top_say_damage(const struct fr_top *t)
 void fr_top_say_left_out(const struct fr_top *t)
 {
 	if (t->tl->left_out_cnt)
-		fr_warn("the last %" PRIu64 " of %" PRIu64
+		fr_warn("the last %llu of %llu"
 			" events are left out, for lack of memory: show a part with --window, %s",
 			t->tl->left_out_cnt, t->tl->event_cnt + t->tl->left_out_cnt, fr_err_cure(-ENOMEM, NULL));
 	if (fr_top_result(t) && fr_an_left_any(fr_top_result(t)))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* top_details: what is at the cursor: the state or span of the selected line, and the event with its fields and stacks. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +83,7 @@ static void put_cursor(struct page *p)
 	else
 		put_str(p, FR_INK_DIM, " after the start");
 	if (t->tl->boot_cnt == 1) {
-		snprintf(buf, sizeof(buf), "   clock %" PRIu64, t->tl->origin_key + t->cursor);
+		snprintf(buf, sizeof(buf), "   clock %llu", t->tl->origin_key + t->cursor);
 		put_str(p, FR_INK_DIM, buf);
 	}
 	if (t->marked)
@@ -346,18 +345,18 @@ static void put_field(struct page *p, const struct fr_view *view, const struct f
 	if (v.kind == FR_VAL_TEXT)
 		put(p, FR_INK_BOLD, v.text, v.len);
 	if (v.kind == FR_VAL_NUM && (f->style == FR_STYLE_HEX || f->style == FR_STYLE_HANDLER))
-		snprintf(buf, sizeof(buf), "0x%" PRIx64, v.num);
+		snprintf(buf, sizeof(buf), "0x%llx", v.num);
 	else if (v.kind == FR_VAL_NUM && v.is_signed)
-		snprintf(buf, sizeof(buf), "%" PRId64, (s64)v.num);
+		snprintf(buf, sizeof(buf), "%lld", (s64)v.num);
 	else if (v.kind == FR_VAL_NUM)
-		snprintf(buf, sizeof(buf), "%" PRIu64, v.num);
+		snprintf(buf, sizeof(buf), "%llu", v.num);
 	put_str(p, FR_INK_BOLD, buf);
 	if (name) {
 		put_str(p, FR_INK_NONE, " ");
 		put_str(p, FR_INK_BOLD, name);
 	}
 	for (i = 0; v.kind == FR_VAL_NUMS && i < v.len; i++) {
-		snprintf(buf, sizeof(buf), "%s0x%" PRIx64, i ? " " : "", v.nums[i]);
+		snprintf(buf, sizeof(buf), "%s0x%llx", i ? " " : "", v.nums[i]);
 		put_str(p, FR_INK_BOLD, buf);
 	}
 	if (p->x < 44)

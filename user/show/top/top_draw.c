@@ -10,7 +10,6 @@
  *	panel_y ...	the open panel
  *	last		the last message, what is typed, or keys
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,8 +172,7 @@ static void draw_title(struct fr_top *t, struct fr_grid *g)
 	x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  %u event%s in %s", t->tl->event_cnt, fr_plural(t->tl->event_cnt),
 			   fr_top_span(t->tl->span, buf));
 	if (t->tl->left_out_cnt)
-		x = fr_grid_printf(g, x, 0, g->width, FR_INK_LOST, "  %" PRIu64 " later ones left out: --memory",
-				   t->tl->left_out_cnt);
+		x = fr_grid_printf(g, x, 0, g->width, FR_INK_LOST, "  %llu later ones left out: --memory", t->tl->left_out_cnt);
 	if (fr_top_result(t) && fr_an_left_any(fr_top_result(t)))
 		x = fr_grid_text(g, x, 0, g->width, "  tables not complete: --memory", FR_INK_LOST);
 	if (t->tl->has_trigger) {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* top_info: the panels with histograms of the window, with what is complete and what was lost, and with the keys. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/text/units.h"
@@ -28,7 +27,7 @@ static u32 put_hist(struct fr_grid *g, u32 x, u32 end_x, u32 y, u32 end, const c
 		fr_grid_text(g, x, y + 1, end_x, "none in this window", FR_INK_DIM);
 		return y + 3;
 	}
-	fr_grid_printf(g, x, y + 1, end_x, FR_INK_DIM, "%" PRIu64 ": p50 %s, p99 %s, max %s", h->cnt,
+	fr_grid_printf(g, x, y + 1, end_x, FR_INK_DIM, "%llu: p50 %s, p99 %s, max %s", h->cnt,
 		       fr_top_span(fr_hist_quantile(h, 500000), p50), fr_top_span(fr_hist_quantile(h, 990000), p99),
 		       fr_top_span(h->max, max));
 	while (fr_hist_next(h, &at, &b)) {
@@ -38,7 +37,7 @@ static u32 put_hist(struct fr_grid *g, u32 x, u32 end_x, u32 y, u32 end, const c
 	for (i = octave_of(h->min), y += 2; i <= octave_of(h->max) && y < end; i++, y++) {
 		u32 len = (u32)((unsigned __int128)cnt[i] * room / most);
 
-		fr_grid_printf(g, x, y, end_x, FR_INK_NONE, "%10s %9" PRIu64,
+		fr_grid_printf(g, x, y, end_x, FR_INK_NONE, "%10s %9llu",
 			       i ? fr_show_duration(1ULL << (i - 1), p50, sizeof(p50)) : "0", cnt[i]);
 		for (k = 0; k < (len ? len : cnt[i] > 0); k++)
 			fr_grid_char(g, x + 21 + k, y, '#', FR_INK_CALL);
@@ -84,9 +83,8 @@ static u32 put_rings(struct fr_top *t, struct fr_grid *g, u32 y, u32 end, u32 fi
 
 		for (why = 0; why < FR_LOST_CNT; why++)
 			lost += r[i].lost[why];
-		fr_grid_printf(g, 1, y, g->width, lost ? FR_INK_LOST : FR_INK_NONE,
-			       "%4u  %-6s %14" PRIu64 " %14" PRIu64 " %14" PRIu64 " %10" PRIu64, r[i].cpu, tier_word(r[i].tier),
-			       r[i].written, r[i].present, r[i].overwritten, lost);
+		fr_grid_printf(g, 1, y, g->width, lost ? FR_INK_LOST : FR_INK_NONE, "%4u  %-6s %14llu %14llu %14llu %10llu",
+			       r[i].cpu, tier_word(r[i].tier), r[i].written, r[i].present, r[i].overwritten, lost);
 	}
 	return y;
 }
@@ -126,8 +124,8 @@ void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 	fr_grid_printf(g, x, y, g->width, damaged ? FR_INK_LOST : FR_INK_NONE, "   damaged parts %zu", damaged);
 	y++;
 	if (t->tl->boot_cnt == 1 && y < end)
-		fr_grid_printf(g, 1, y++, g->width, FR_INK_DIM, "shown: clock %" PRIu64 " to %" PRIu64,
-			       t->tl->origin_key + t->from, t->tl->origin_key + t->to);
+		fr_grid_printf(g, 1, y++, g->width, FR_INK_DIM, "shown: clock %llu to %llu", t->tl->origin_key + t->from,
+			       t->tl->origin_key + t->to);
 	if (y < end)
 		fr_grid_text(g, 1, y, g->width, " CPU  tier          written        present    overwritten       lost",
 			     FR_INK_DIM);

@@ -130,7 +130,7 @@ static void put_val(struct fr_grid *g, u32 x, u32 y, u32 width, const struct fr_
 			fr_grid_text(g, x, y, x + width, "-", FR_INK_DIM);
 		return;
 	case FR_TOP_SHARE:
-		snprintf(buf, sizeof(buf), "%llu.%llu%%", (unsigned long long)v->num / 10, (unsigned long long)v->num % 10);
+		snprintf(buf, sizeof(buf), "%llu.%llu%%", v->num / 10, v->num % 10);
 		put_number(g, x, y, width, buf, v->num >= 500 ? FR_INK_BOLD : FR_INK_NONE);
 		return;
 	case FR_TOP_NS:
