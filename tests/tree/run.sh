@@ -217,6 +217,7 @@ shell_scripts() {
 
 check "format" make -s check-format
 check "the formatter left comments and texts whole" python3 -B tests/tree/comments.py
+check "each static function has a name of its own" python3 -B tests/tree/statics.py
 check "licences" licences
 check "layers" layers
 check "folders do not need each other in a circle" circles

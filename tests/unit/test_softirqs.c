@@ -46,7 +46,7 @@ static void test_counts(void **state)
 	char text[64];
 
 	(void)state;
-	assert_true(softirqs_of(softirqs, put_counts, text, sizeof(text)) > 0);
+	assert_true(softirqs_of(softirqs, softirqs_put_counts, text, sizeof(text)) > 0);
 	assert_string_equal(text, "HI=3;NET_RX=4294967296");
 }
 

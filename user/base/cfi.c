@@ -15,7 +15,7 @@ struct in {
 	bool bad;
 };
 
-static const u8 *take(struct in *in, u64 sz)
+static const u8 *cfi_take(struct in *in, u64 sz)
 {
 	const u8 *p = in->p;
 
@@ -30,7 +30,7 @@ static const u8 *take(struct in *in, u64 sz)
 
 static u64 fixed(struct in *in, u32 sz)
 {
-	const u8 *p = take(in, sz);
+	const u8 *p = cfi_take(in, sz);
 	u64 v = 0;
 
 	if (p)
@@ -166,7 +166,7 @@ static bool read_augmentation(const char *letter, struct in *in, struct augmenta
 	a->has_size = true;
 	sz = uleb(in);
 	data = *in;
-	if (!take(in, sz))
+	if (!cfi_take(in, sz))
 		return false;
 	data.end = in->p;
 	for (; *letter; letter++) {
@@ -225,7 +225,7 @@ bool fr_cfi_parse(const struct fr_cfi_bytes *cie, const struct fr_cfi_bytes *fde
 		return false;
 	in.p = fde->at + at;
 	if (a.has_size)
-		take(&in, uleb(&in));
+		cfi_take(&in, uleb(&in));
 	out->insn = in.p;
 	out->insn_end = in.end;
 	return !in.bad;
@@ -282,10 +282,10 @@ static void by_expr(struct machine *m, u64 reg, int how)
 {
 	u64 sz = uleb(&m->in);
 
-	set_rule(m, reg, (struct rule){.how = how, .expr = take(&m->in, sz), .expr_sz = sz});
+	set_rule(m, reg, (struct rule){.how = how, .expr = cfi_take(&m->in, sz), .expr_sz = sz});
 }
 
-static void restore(struct machine *m, u64 reg)
+static void cfi_restore(struct machine *m, u64 reg)
 {
 	if (reg < FR_CFI_REG_CNT)
 		m->now.reg[reg] = m->first.reg[reg];
@@ -301,11 +301,11 @@ static void set_cfa(struct machine *m, u64 reg, s64 off)
 static void cfa_by_expr(struct machine *m)
 {
 	m->now.cfa_expr_sz = uleb(&m->in);
-	m->now.cfa_expr = take(&m->in, m->now.cfa_expr_sz);
+	m->now.cfa_expr = cfi_take(&m->in, m->now.cfa_expr_sz);
 }
 
 /* The rules so far hold up to there. */
-static void advance(struct machine *m, u64 units)
+static void cfi_advance(struct machine *m, u64 units)
 {
 	m->loc += units * m->c->code_unit;
 }
@@ -318,7 +318,7 @@ static void remember(struct machine *m)
 		m->in.bad = true;
 }
 
-static void recall(struct machine *m)
+static void cfi_recall(struct machine *m)
 {
 	if (m->kept_cnt)
 		m->now = m->kept[--m->kept_cnt];
@@ -363,7 +363,7 @@ static bool define(struct machine *m, u8 op)
 		set_rule(m, uleb(&m->in), (struct rule){.how = SAME});
 		return true;
 	case DW_CFA_restore_extended:
-		restore(m, uleb(&m->in));
+		cfi_restore(m, uleb(&m->in));
 		return true;
 	case DW_CFA_expression:
 		by_expr(m, uleb(&m->in), AT_EXPR);
@@ -411,32 +411,32 @@ static void execute(struct machine *m, u8 op)
 
 	switch (op & 0xc0) {
 	case DW_CFA_advance_loc:
-		advance(m, low);
+		cfi_advance(m, low);
 		return;
 	case DW_CFA_offset:
 		at_offset(m, low, uleb(&m->in));
 		return;
 	case DW_CFA_restore:
-		restore(m, low);
+		cfi_restore(m, low);
 		return;
 	}
 	switch (op) {
 	case DW_CFA_nop:
 		return;
 	case DW_CFA_advance_loc1:
-		advance(m, fixed(&m->in, 1));
+		cfi_advance(m, fixed(&m->in, 1));
 		return;
 	case DW_CFA_advance_loc2:
-		advance(m, fixed(&m->in, 2));
+		cfi_advance(m, fixed(&m->in, 2));
 		return;
 	case DW_CFA_advance_loc4:
-		advance(m, fixed(&m->in, 4));
+		cfi_advance(m, fixed(&m->in, 4));
 		return;
 	case DW_CFA_remember_state:
 		remember(m);
 		return;
 	case DW_CFA_restore_state:
-		recall(m);
+		cfi_recall(m);
 		return;
 	case DW_CFA_GNU_args_size:
 		uleb(&m->in);
@@ -447,7 +447,7 @@ static void execute(struct machine *m, u8 op)
 }
 
 /* Execute these instructions as far as they are for addr. */
-static bool run(struct machine *m, const u8 *from, const u8 *to, u64 addr)
+static bool cfi_run(struct machine *m, const u8 *from, const u8 *to, u64 addr)
 {
 	m->in = (struct in){from, to, false};
 	while (m->in.p < to && !m->in.bad && m->loc <= addr)
@@ -463,10 +463,10 @@ static bool find_rules(struct machine *m, const struct fr_cfi *c, u64 addr)
 	memset(m, 0, sizeof(*m));
 	m->c = c;
 	m->loc = c->begin;
-	if (addr < c->begin || addr - c->begin >= c->sz || !run(m, c->first, c->first_end, addr))
+	if (addr < c->begin || addr - c->begin >= c->sz || !cfi_run(m, c->first, c->first_end, addr))
 		return false;
 	m->first = m->now;
-	return run(m, c->insn, c->insn_end, addr);
+	return cfi_run(m, c->insn, c->insn_end, addr);
 }
 
 /* ---- expressions ---- */
@@ -561,7 +561,7 @@ static bool push_const(struct calc *c, u8 op)
 	return true;
 }
 
-static void calculate(struct calc *c, u8 op)
+static void cfi_calculate(struct calc *c, u8 op)
 {
 	u64 v;
 
@@ -604,7 +604,7 @@ static bool evaluate(struct calc *c, const u8 *expr, u64 sz, bool begins, u64 *o
 	if (begins)
 		push(c, *out);
 	while (c->in.p < c->in.end && !c->in.bad)
-		calculate(c, fixed(&c->in, 1));
+		cfi_calculate(c, fixed(&c->in, 1));
 	*out = pop(c);
 	return !c->in.bad;
 }
@@ -622,7 +622,7 @@ static bool find_cfa(struct calc *c, const struct state *s, u64 *cfa)
 }
 
 /* Registers that a function gives back as they were; nothing is said of those that it leaves alone. */
-static bool is_kept(u32 reg)
+static bool cfi_is_kept(u32 reg)
 {
 	return reg == 3 || reg == FR_CFI_RBP || (reg >= 12 && reg <= 15);
 }
@@ -639,7 +639,7 @@ static bool find_reg(struct calc *c, u32 reg, const struct rule *r, u64 cfa, u64
 			return true;
 		}
 		*out = c->frame->reg[reg];
-		return is_kept(reg) && c->frame->known >> reg & 1;
+		return cfi_is_kept(reg) && c->frame->known >> reg & 1;
 	case SAME:
 		*out = c->frame->reg[reg];
 		return c->frame->known >> reg & 1;

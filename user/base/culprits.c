@@ -12,7 +12,7 @@
 #define NS_SZ 32u
 
 /* NULL: it is new, and there is no room. */
-static struct fr_culprit *find(struct fr_culprits *c, const char *name)
+static struct fr_culprit *culprits_find(struct fr_culprits *c, const char *name)
 {
 	u32 i;
 
@@ -27,7 +27,7 @@ static struct fr_culprit *find(struct fr_culprits *c, const char *name)
 
 void fr_culprits_add(struct fr_culprits *c, const char *name, u64 length_ns)
 {
-	struct fr_culprit *who = find(c, name);
+	struct fr_culprit *who = culprits_find(c, name);
 
 	if (!who) {
 		c->other_cnt++;

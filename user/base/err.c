@@ -22,7 +22,7 @@ const struct fr_err_sink *fr_err_divert(const struct fr_err_sink *to)
 	return was;
 }
 
-static char *put_hex(char *to, const char *text, size_t sz)
+static char *err_put_hex(char *to, const char *text, size_t sz)
 {
 	for (; sz; sz--)
 		to += sprintf(to, "\\x%02x", (unsigned char)*text++);
@@ -69,7 +69,7 @@ static void escape(char *to, const struct text *t)
 		if ((*text == '\n' && t->joined[text - t->said] == ' ') || (len && !fr_utf8_is_sly(fr_utf8_char(text, len))))
 			to = mempcpy(to, text, i);
 		else
-			to = put_hex(to, text, i);
+			to = err_put_hex(to, text, i);
 	}
 	*to = 0;
 }
@@ -83,7 +83,7 @@ static void say_lost(void)
 	fputs("flightrec: messages are missing here, which could not be written\n", stderr);
 }
 
-static void give(bool is_error, const struct text *t)
+static void err_give(bool is_error, const struct text *t)
 {
 	char escaped[4 * TEXT_SZ];
 
@@ -97,7 +97,7 @@ static void give(bool is_error, const struct text *t)
 }
 
 /* err: 0, or why, as -errno. */
-static void say(bool is_error, int err, const char *fmt, va_list ap)
+static void err_say(bool is_error, int err, const char *fmt, va_list ap)
 {
 	const char *cure = fr_err_cure(err, NULL);
 	struct text t;
@@ -105,7 +105,7 @@ static void say(bool is_error, int err, const char *fmt, va_list ap)
 
 	if (err && len < sizeof(t.said))
 		snprintf(t.said + len, sizeof(t.said) - len, ": %s%s%s", strerror(-err), cure ? ": " : "", cure ?: "");
-	give(is_error, &t);
+	err_give(is_error, &t);
 }
 
 static void say_lines(bool is_error, const char *fmt, va_list ap)
@@ -114,7 +114,7 @@ static void say_lines(bool is_error, const char *fmt, va_list ap)
 
 	vsnprintf(t.said, sizeof(t.said), fmt, ap);
 	memset(t.joined, ' ', sizeof(t.joined)); /* each newline is the message's */
-	give(is_error, &t);
+	err_give(is_error, &t);
 }
 
 void fr_say(const char *fmt, ...)
@@ -133,7 +133,7 @@ void fr_say(const char *fmt, ...)
 
 void fr_verr(const char *fmt, va_list ap)
 {
-	say(true, 0, fmt, ap);
+	err_say(true, 0, fmt, ap);
 }
 
 void fr_err(const char *fmt, ...)
@@ -150,7 +150,7 @@ void fr_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(false, 0, fmt, ap);
+	err_say(false, 0, fmt, ap);
 	va_end(ap);
 }
 
@@ -177,7 +177,7 @@ void fr_err_errno(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(true, err, fmt, ap);
+	err_say(true, err, fmt, ap);
 	va_end(ap);
 }
 
@@ -186,7 +186,7 @@ void fr_warn_errno(int err, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	say(false, err, fmt, ap);
+	err_say(false, err, fmt, ap);
 	va_end(ap);
 }
 

@@ -127,7 +127,7 @@ void fr_grid_ink(struct fr_grid *g, u32 x, u32 y, u32 end, enum fr_ink ink)
 
 /* ---- as text ---- */
 
-static void put_utf8(struct fr_out *o, u32 ch)
+static void grid_put_utf8(struct fr_out *o, u32 ch)
 {
 	if (ch < 0x80) {
 		fr_out_char(o, ch);
@@ -162,7 +162,7 @@ void fr_grid_print(const struct fr_grid *g, struct fr_out *o, bool ascii)
 			const struct fr_cell *c = fr_grid_at(g, x, y);
 
 			if (ascii || !(c->flags & FR_CELL_RIGHT))
-				put_utf8(o, ascii && c->ch >= 0x80 ? '?' : c->ch);
+				grid_put_utf8(o, ascii && c->ch >= 0x80 ? '?' : c->ch);
 		}
 		fr_out_char(o, '\n');
 	}

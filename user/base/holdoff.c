@@ -44,7 +44,7 @@ static bool is_own(const struct fr_holdoff_scan *s, u32 what)
 }
 
 /* Does it keep the thread out, however long it takes itself? */
-static bool holds(const struct fr_holdoff_scan *s)
+static bool holdoff_holds(const struct fr_holdoff_scan *s)
 {
 	if (at_what(s) != FR_RAN_TASK)
 		return true;
@@ -101,7 +101,7 @@ static void spend(struct fr_holdoff_scan *s, u64 ts)
 {
 	u64 low = ts > s->ask.slept_ns ? ts : s->ask.slept_ns;
 
-	if (low < s->ask.late_ns && !holds(s)) {
+	if (low < s->ask.late_ns && !holdoff_holds(s)) {
 		low = s->high_ns < s->ask.late_ns ? s->high_ns : s->ask.late_ns;
 		s->done = true;
 	} else if (ts <= s->ask.slept_ns) {
@@ -171,7 +171,7 @@ static void undo_irq_entry(struct fr_holdoff_scan *s, const struct fr_rec_irq_ha
 		memcpy(s->ran[i].name, r->name, sizeof(s->ran[i].name));
 }
 
-static void add_stack(struct fr_holdoff_scan *s, u32 ran, const struct fr_rec_cpu_sample *r)
+static void holdoff_add_stack(struct fr_holdoff_scan *s, u32 ran, const struct fr_rec_cpu_sample *r)
 {
 	struct fr_ran_stack *k = s->stack, *end = k + s->stack_cnt;
 
@@ -187,7 +187,7 @@ static void add_stack(struct fr_holdoff_scan *s, u32 ran, const struct fr_rec_cp
 }
 
 /* A sample belongs to what was interrupted for it. */
-static void take_sample(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec_cpu_sample *r)
+static void holdoff_take_sample(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec_cpu_sample *r)
 {
 	u32 what = s->ask.sample_irq ? below_irqs(s) : at_what(s);
 	s32 i;
@@ -199,14 +199,14 @@ static void take_sample(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec_c
 	if (i < 0)
 		return;
 	s->ran[i].samples++;
-	add_stack(s, i, r);
+	holdoff_add_stack(s, i, r);
 }
 
 /* Is the whole record there? */
 #define IS(rec, name) \
 	(fr_head_event((rec)->head) == FR_EV_##name && fr_head_units((rec)->head) * FR_UNIT_SZ >= FR_RING_SZ(name))
 
-static void take(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec *r)
+static void holdoff_take(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec *r)
 {
 	bool is_switch = IS(r, sched_switch), is_sample = IS(r, cpu_sample), is_soft_exit = IS(r, softirq_exit),
 	     is_soft_entry = IS(r, softirq_entry), is_irq_exit = IS(r, irq_handler_exit),
@@ -220,7 +220,7 @@ static void take(struct fr_holdoff_scan *s, u64 ts, const struct fr_rec *r)
 	if (is_switch)
 		undo_switch(s, ((const u64 *)r)[1]);
 	else if (is_sample)
-		take_sample(s, ts, (const void *)r);
+		holdoff_take_sample(s, ts, (const void *)r);
 	else if (is_soft_exit)
 		undo_softirq_exit(s, (const void *)r);
 	else if (is_soft_entry)
@@ -260,7 +260,7 @@ bool fr_holdoff_page(struct fr_holdoff_scan *s, const u64 *page, u32 end)
 	while (cnt && !s->done) {
 		const struct fr_rec *r = (const void *)&page[s->off[--cnt]];
 
-		take(s, fr_time_unroll(head->base_ns, fr_head_time(r->head)), r);
+		holdoff_take(s, fr_time_unroll(head->base_ns, fr_head_time(r->head)), r);
 	}
 	return s->done;
 }

@@ -78,7 +78,7 @@ void fr_incident_tidy(struct fr_incident *rec)
 }
 
 /* Of a trigger incident. */
-static const char *verdict_of(s32 code)
+static const char *incident_verdict_of(s32 code)
 {
 	return fr_sysname(NULL, FR_STYLE_VERDICT, code) ?: "?";
 }
@@ -199,7 +199,7 @@ static u64 take_hex(const struct fr_jsonr *j, const char *key)
 	return strtoull(fr_jsonr_text(j, key, "0"), NULL, 16);
 }
 
-static void take_text(const struct fr_jsonr *j, const char *key, char *to, size_t sz)
+static void incident_take_text(const struct fr_jsonr *j, const char *key, char *to, size_t sz)
 {
 	char *copy = strdup(fr_jsonr_text(j, key, ""));
 
@@ -210,12 +210,12 @@ static void take_text(const struct fr_jsonr *j, const char *key, char *to, size_
 	free(copy);
 }
 
-static void take(const struct fr_jsonr *j, struct fr_incident_item *out)
+static void incident_take(const struct fr_jsonr *j, struct fr_incident_item *out)
 {
 	struct fr_incident *r = &out->rec;
 
-	take_text(j, "boot_id", out->boot, sizeof(out->boot));
-	take_text(j, "session", out->session, sizeof(out->session));
+	incident_take_text(j, "boot_id", out->boot, sizeof(out->boot));
+	incident_take_text(j, "session", out->session, sizeof(out->session));
 	out->epoch = fr_jsonr_u64(j, "epoch", 0);
 	out->seq = fr_jsonr_u64(j, "seq", 0);
 	out->wall_ns = fr_jsonr_u64(j, "wall_ns", 0);
@@ -234,10 +234,10 @@ static void take(const struct fr_jsonr *j, struct fr_incident_item *out)
 	r->value = fr_jsonr_u64(j, "value", 0);
 	r->count = fr_jsonr_u64(j, "count", 1);
 	r->flags = fr_jsonr_u64(j, "flags", 0);
-	take_text(j, "comm", r->comm, sizeof(r->comm));
-	take_text(j, "text", r->text, text_sz(r));
+	incident_take_text(j, "comm", r->comm, sizeof(r->comm));
+	incident_take_text(j, "text", r->text, text_sz(r));
 	if (fr_incident_sender(r))
-		take_text(j, "sender", r->text + FR_INCIDENT_SENDER_AT, FR_COMM_SZ);
+		incident_take_text(j, "sender", r->text + FR_INCIDENT_SENDER_AT, FR_COMM_SZ);
 }
 
 int fr_incident_parse(const char *line, size_t len, struct fr_incident_item *out)
@@ -253,7 +253,7 @@ int fr_incident_parse(const char *line, size_t len, struct fr_incident_item *out
 	if (!fr_jsonr_find(&j, "seq") || !fr_jsonr_find(&j, "kind"))
 		err = -EINVAL;
 	else
-		take(&j, out);
+		incident_take(&j, out);
 	fr_jsonr_free(&j);
 	return err;
 }
@@ -273,7 +273,7 @@ void fr_incident_put_kinds(struct fr_out *o, const u64 of_kind[FR_INCIDENT_KIND_
 	}
 }
 
-static void put_text(struct fr_out *o, const char *before, const char *text, size_t sz)
+static void incident_put_text(struct fr_out *o, const char *before, const char *text, size_t sz)
 {
 	size_t len = strnlen(text, sz);
 
@@ -284,7 +284,7 @@ static void put_text(struct fr_out *o, const char *before, const char *text, siz
 }
 
 /* Of a record of many: how many, and in which time. */
-static void put_sum(struct fr_out *o, const struct fr_incident *r)
+static void incident_put_sum(struct fr_out *o, const struct fr_incident *r)
 {
 	char span[32];
 
@@ -295,7 +295,7 @@ static void put_sum(struct fr_out *o, const struct fr_incident *r)
 		fr_out_printf(o, " in %s", fr_show_duration(r->value, span, sizeof(span)));
 }
 
-static void put_signal(struct fr_out *o, const struct fr_incident *r)
+static void incident_put_signal(struct fr_out *o, const struct fr_incident *r)
 {
 	const char *name = fr_signal_name(r->sig), *sender = fr_incident_sender(r), *code;
 	bool fault = fr_sig_has_addr(r->sig, r->code); /* NULL is an address, and may have been called */
@@ -311,8 +311,8 @@ static void put_signal(struct fr_out *o, const struct fr_incident *r)
 		fr_out_printf(o, " at 0x%llx", r->addr);
 	if (r->ip || fault)
 		fr_out_printf(o, ", ip 0x%llx", r->ip);
-	put_text(o, ", ", r->text, text_sz(r));
-	put_sum(o, r);
+	incident_put_text(o, ", ", r->text, text_sz(r));
+	incident_put_sum(o, r);
 	if (!sender)
 		return;
 	fr_out_str(o, ", sent by ");
@@ -327,7 +327,7 @@ static void put_hung(struct fr_out *o, const struct fr_incident *r)
 	fr_out_str(o, r->code ? "in D" : "waits for a CPU");
 	if (r->value)
 		fr_out_printf(o, " for %s", fr_show_duration(r->value, span, sizeof(span)));
-	put_text(o, ", ", r->text, sizeof(r->text));
+	incident_put_text(o, ", ", r->text, sizeof(r->text));
 }
 
 static void put_loss(struct fr_out *o, const struct fr_incident *r)
@@ -338,7 +338,7 @@ static void put_loss(struct fr_out *o, const struct fr_incident *r)
 		      fr_lost_name(why) ?: "?");
 }
 
-static void put_snapshot(struct fr_out *o, const struct fr_incident *r)
+static void incident_put_snapshot(struct fr_out *o, const struct fr_incident *r)
 {
 	char sz[32];
 
@@ -346,7 +346,7 @@ static void put_snapshot(struct fr_out *o, const struct fr_incident *r)
 		fr_out_printf(o, "not written: %s", fr_errno_name(-(s64)r->code) ?: "error");
 	else
 		fr_out_printf(o, "written, %s", fr_show_size(r->value, sz, sizeof(sz)));
-	put_text(o, ": ", r->text, sizeof(r->text));
+	incident_put_text(o, ": ", r->text, sizeof(r->text));
 }
 
 /* "930 signal of user 1000 beyond its share in 4.2 s" */
@@ -368,30 +368,30 @@ void fr_incident_words(struct fr_out *o, const struct fr_incident *r)
 {
 	switch (r->kind) {
 	case FR_INCIDENT_signal:
-		return put_signal(o, r);
+		return incident_put_signal(o, r);
 	case FR_INCIDENT_oom:
 		fr_out_str(o, "chosen to be killed");
-		put_text(o, ", ", r->text, sizeof(r->text));
-		return put_sum(o, r);
+		incident_put_text(o, ", ", r->text, sizeof(r->text));
+		return incident_put_sum(o, r);
 	case FR_INCIDENT_mce:
 		fr_out_printf(o, "bank %d, status 0x%llx, address 0x%llx", r->code, r->value, r->addr);
 		return;
 	case FR_INCIDENT_hung:
 		return put_hung(o, r);
 	case FR_INCIDENT_trigger:
-		fr_out_str(o, verdict_of(r->code));
-		put_text(o, ": ", r->text, sizeof(r->text));
+		fr_out_str(o, incident_verdict_of(r->code));
+		incident_put_text(o, ": ", r->text, sizeof(r->text));
 		if (r->count > 1)
 			fr_out_printf(o, ", %llu times", r->count);
 		return;
 	case FR_INCIDENT_loss:
 		return put_loss(o, r);
 	case FR_INCIDENT_snapshot:
-		return put_snapshot(o, r);
+		return incident_put_snapshot(o, r);
 	case FR_INCIDENT_squeezed:
 		return put_squeezed(o, r);
 	default:
-		put_text(o, "", r->text, sizeof(r->text));
+		incident_put_text(o, "", r->text, sizeof(r->text));
 	}
 }
 
@@ -431,13 +431,13 @@ static int compare_identity(const struct fr_incident_item *x, const struct fr_in
 	return 0;
 }
 
-static int by_identity(const void *a, const void *b)
+static int incident_by_identity(const void *a, const void *b)
 {
 	return compare_identity(a, b);
 }
 
 /* By time, then session and number. */
-static int by_time(const void *a, const void *b)
+static int incident_by_time(const void *a, const void *b)
 {
 	const struct fr_incident_item *x = a, *y = b;
 
@@ -451,11 +451,11 @@ size_t fr_incident_unique(struct fr_incident_item *item, size_t cnt)
 	size_t i, kept = 0;
 
 	if (cnt)
-		qsort(item, cnt, sizeof(*item), by_identity);
+		qsort(item, cnt, sizeof(*item), incident_by_identity);
 	for (i = 0; i < cnt; i++)
 		if (!kept || compare_identity(&item[kept - 1], &item[i]))
 			item[kept++] = item[i];
 	if (kept)
-		qsort(item, kept, sizeof(*item), by_time);
+		qsort(item, kept, sizeof(*item), incident_by_time);
 	return kept;
 }

@@ -86,7 +86,7 @@ static const struct fr_options options = {
 	.by_kind = true,
 };
 
-static u32 find_width(const struct fr_out *o)
+static u32 diff_find_width(const struct fr_out *o)
 {
 	u32 v = fr_out_columns(o) ?: WIDTH_DEFAULT;
 
@@ -155,7 +155,7 @@ static int diff(const struct ask *ask)
 	if (ask->json)
 		fr_diff_json(&out, &d);
 	else
-		fr_diff_text(&out, &d, ask->top, find_width(&out));
+		fr_diff_text(&out, &d, ask->top, diff_find_width(&out));
 	fr_diff_free(&d);
 	return fr_err_finish(&out, damaged ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 }

@@ -57,7 +57,7 @@ static const struct fr_options options = {
 };
 
 /* Ended by ctrl-c it leaves nothing behind. */
-static int local(const char *name, struct fr_dump_ask *ask)
+static int dump_local(const char *name, struct fr_dump_ask *ask)
 {
 	struct fr_dump_done done;
 	struct fr_sess *s;
@@ -108,7 +108,7 @@ static int show_answer(const char *line)
 }
 
 /* Repeats the request while another snapshot is being taken. */
-static int ask_recorder(const char *name, const char *request, char **line)
+static int dump_ask_recorder(const char *name, const char *request, char **line)
 {
 	const struct timespec nap = {.tv_nsec = BUSY_NAP_MS * FR_MSEC_NS};
 	struct fr_ctl_conn *c;
@@ -133,14 +133,14 @@ static int ask_recorder(const char *name, const char *request, char **line)
 }
 
 /* By the recorder, into its directory: an exit status, or NO_ANSWER without a message. */
-static int remote(const char *name, const struct fr_dump_ask *ask)
+static int dump_remote(const char *name, const struct fr_dump_ask *ask)
 {
 	char request[128] = "{\"cmd\":\"dump\"}", *line;
 	int status;
 
 	if (ask->last_ns)
 		snprintf(request, sizeof(request), "{\"cmd\":\"dump\",\"last_ns\":%llu}", ask->last_ns);
-	status = ask_recorder(name, request, &line);
+	status = dump_ask_recorder(name, request, &line);
 	if (status)
 		return status;
 	status = show_answer(line);
@@ -158,7 +158,7 @@ static int by_recorder(const char *name, const struct fr_dump_ask *ask)
 		       ask->path);
 		return FR_EXIT_FAIL;
 	}
-	status = remote(name, ask);
+	status = dump_remote(name, ask);
 	if (status != NO_ANSWER)
 		return status;
 	fr_err("the recorder does not answer, or hung up: look at its process and messages");
@@ -174,12 +174,12 @@ static int by_root(const char *name, struct fr_dump_ask *ask)
 	int status;
 
 	if (ask->path || geteuid() || !fr_cmd_answers(name))
-		return local(name, ask);
-	status = remote(name, ask);
+		return dump_local(name, ask);
+	status = dump_remote(name, ask);
 	if (status != NO_ANSWER)
 		return status;
 	fr_warn("the recorder ended, or is stuck: the snapshot is taken without it");
-	return local(name, ask);
+	return dump_local(name, ask);
 }
 
 int fr_cmd_dump(int argc, char **argv)

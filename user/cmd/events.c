@@ -87,7 +87,7 @@ static void text_field(struct fr_out *o, const struct flightrec_field *f)
 	fr_out_printf(o, " %s\n", flightrec_field_doc(f));
 }
 
-static void text_event(struct fr_out *o, const struct flightrec_type *t)
+static void events_text_event(struct fr_out *o, const struct flightrec_type *t)
 {
 	const struct flightrec_field *f;
 	int nr = 0;
@@ -115,7 +115,7 @@ static void json_field(struct fr_jsonw *w, const struct flightrec_field *f)
 	fr_jsonw_close(w, '}');
 }
 
-static void json_event(struct fr_jsonw *w, const struct flightrec_type *t)
+static void events_json_event(struct fr_jsonw *w, const struct flightrec_type *t)
 {
 	const struct flightrec_field *f;
 	int nr = 0;
@@ -215,19 +215,19 @@ static const struct flightrec_type *next_type(const struct flightrec_type *t)
 	return flightrec_type_next(NULL, 0, t);
 }
 
-static bool is_named(const struct flightrec_type *t, const char *name)
+static bool events_is_named(const struct flightrec_type *t, const char *name)
 {
 	return is(flightrec_type_name(t), name) || is(flightrec_type_group(t), name);
 }
 
-static bool is_wanted(const struct flightrec_type *t, char *const *name, int cnt)
+static bool events_is_wanted(const struct flightrec_type *t, char *const *name, int cnt)
 {
 	int i;
 
 	for (i = 0; i < cnt; i++) {
 		if (fr_events_is_tp(name[i]))
 			continue;
-		if (is_named(t, name[i]))
+		if (events_is_named(t, name[i]))
 			return true;
 	}
 	return !cnt;
@@ -254,12 +254,12 @@ static int print_events(struct fr_out *o, enum form form, char *const *name, int
 	if (form == MARKDOWN)
 		md_intro(o);
 	while ((t = next_type(t))) {
-		if (!is_wanted(t, name, cnt))
+		if (!events_is_wanted(t, name, cnt))
 			continue;
 		if (form == TEXT)
-			text_event(o, t);
+			events_text_event(o, t);
 		else if (form == JSON)
-			json_event(&w, t);
+			events_json_event(&w, t);
 		else
 			md_event(o, t);
 	}
@@ -273,12 +273,12 @@ static int print_events(struct fr_out *o, enum form form, char *const *name, int
 }
 
 /* Is this an event or a group? If not, *near knows the nearest. */
-static bool is_known(const char *name, struct fr_nearest *near)
+static bool events_is_known(const char *name, struct fr_nearest *near)
 {
 	const struct flightrec_type *t = NULL;
 
 	while ((t = next_type(t))) {
-		if (is_named(t, name))
+		if (events_is_named(t, name))
 			return true;
 		fr_nearest_consider(near, flightrec_type_name(t));
 		fr_nearest_consider(near, flightrec_type_group(t));
@@ -293,7 +293,7 @@ static int check_names(char *const *name, int cnt)
 	for (i = 0; i < cnt; i++) {
 		struct fr_nearest near = {.to = name[i]};
 
-		if (fr_events_is_tp(name[i]) || is_known(name[i], &near))
+		if (fr_events_is_tp(name[i]) || events_is_known(name[i], &near))
 			continue;
 		if (fr_nearest_likely(&near))
 			fr_err("there is no event or group '%s': did you mean %s? `flightrec events` lists all", name[i],

@@ -24,14 +24,14 @@ bool fr_events_is_tp(const char *name)
 	return strchr(name, ':');
 }
 
-static const char *bare(const char *pattern)
+static const char *tp_bare(const char *pattern)
 {
 	size_t len = strlen(FR_TP_PREFIX);
 
 	return strncmp(pattern, FR_TP_PREFIX, len) || !strchr(pattern + len, ':') ? pattern : pattern + len;
 }
 
-static void name_of(const struct fr_tracefs_event *ev, char full[3 * FR_NAME_MAX])
+static void tp_name_of(const struct fr_tracefs_event *ev, char full[3 * FR_NAME_MAX])
 {
 	snprintf(full, 3 * FR_NAME_MAX, "%s:%s", ev->system, ev->name);
 }
@@ -39,7 +39,7 @@ static void name_of(const struct fr_tracefs_event *ev, char full[3 * FR_NAME_MAX
 /* ---- one tracepoint ---- */
 
 /* As it would be recorded: a schema with this event alone. 0; -EINVAL, -E2BIG: it cannot be; -errno. */
-static int schema_of(const struct fr_tracefs_event *ev, struct fr_schema **out)
+static int tp_schema_of(const struct fr_tracefs_event *ev, struct fr_schema **out)
 {
 	struct fr_tpformat *format = NULL;
 	struct fr_tp conf;
@@ -67,7 +67,7 @@ static int schema_of(const struct fr_tracefs_event *ev, struct fr_schema **out)
 }
 
 /* "u32", "char[16]", "u8[]", "text" */
-static const char *type_of(const struct fr_field *f, char buf[32])
+static const char *tp_type_of(const struct fr_field *f, char buf[32])
 {
 	const char *elem = f->elem == FR_TYPE_str ? "char" : fr_type_name(f->elem);
 
@@ -82,29 +82,29 @@ static const char *type_of(const struct fr_field *f, char buf[32])
 	return buf;
 }
 
-static const char *why(int err)
+static const char *tp_why(int err)
 {
 	return err == -E2BIG ? "its records have more fields, or are longer, than one of a ring" : "its format is not known";
 }
 
-static void text_event(struct fr_out *o, const char *full, const struct fr_event *ev, int err)
+static void tp_text_event(struct fr_out *o, const char *full, const struct fr_event *ev, int err)
 {
 	char buf[32];
 	u32 i;
 
 	fr_out_printf(o, FR_TP_PREFIX "%s", full);
 	if (err)
-		fr_out_printf(o, "  cannot be recorded: %s", why(err));
+		fr_out_printf(o, "  cannot be recorded: %s", tp_why(err));
 	fr_out_char(o, '\n');
 	for (i = 0; ev && i < ev->field_cnt; i++) {
 		const struct fr_field *f = &ev->fields[i];
 
 		if (!fr_field_is_inner(f) && f->kind != FR_KIND_FLAGS)
-			fr_out_printf(o, "    %-18s %-9s %s\n", f->name, type_of(f, buf), f->doc);
+			fr_out_printf(o, "    %-18s %-9s %s\n", f->name, tp_type_of(f, buf), f->doc);
 	}
 }
 
-static void json_event(struct fr_jsonw *w, const char *full, const struct fr_event *ev, int err)
+static void tp_json_event(struct fr_jsonw *w, const char *full, const struct fr_event *ev, int err)
 {
 	char buf[3 * FR_NAME_MAX + 8];
 	u32 i;
@@ -117,7 +117,7 @@ static void json_event(struct fr_jsonw *w, const char *full, const struct fr_eve
 	if (ev)
 		fr_jsonw_u64(w, "bytes", ev->fixed_sz);
 	else
-		fr_jsonw_text(w, "error", why(err));
+		fr_jsonw_text(w, "error", tp_why(err));
 	fr_jsonw_open(w, "fields", '[');
 	for (i = 0; ev && i < ev->field_cnt; i++) {
 		const struct fr_field *f = &ev->fields[i];
@@ -126,7 +126,7 @@ static void json_event(struct fr_jsonw *w, const char *full, const struct fr_eve
 			continue;
 		fr_jsonw_open(w, NULL, '{');
 		fr_jsonw_text(w, "name", f->name);
-		fr_jsonw_text(w, "type", type_of(f, buf));
+		fr_jsonw_text(w, "type", tp_type_of(f, buf));
 		fr_jsonw_text(w, "doc", f->doc);
 		fr_jsonw_close(w, '}');
 	}
@@ -135,43 +135,43 @@ static void json_event(struct fr_jsonw *w, const char *full, const struct fr_eve
 }
 
 /* A tracepoint whose module has gone meanwhile is passed over. */
-static int put_event(const struct listing *l, const struct fr_tracefs_event *ev)
+static int tp_put_event(const struct listing *l, const struct fr_tracefs_event *ev)
 {
 	struct fr_schema *schema = NULL;
-	int err = schema_of(ev, &schema);
+	int err = tp_schema_of(ev, &schema);
 	char full[3 * FR_NAME_MAX];
 
-	name_of(ev, full);
+	tp_name_of(ev, full);
 	if (err && err != -EINVAL && err != -E2BIG)
 		return err == -ENOENT ? 0 : err;
 	if (l->w)
-		json_event(l->w, full, schema ? fr_schema_event(schema, FR_TP_FIRST) : NULL, err);
+		tp_json_event(l->w, full, schema ? fr_schema_event(schema, FR_TP_FIRST) : NULL, err);
 	else
-		text_event(l->o, full, schema ? fr_schema_event(schema, FR_TP_FIRST) : NULL, err);
+		tp_text_event(l->o, full, schema ? fr_schema_event(schema, FR_TP_FIRST) : NULL, err);
 	fr_schema_free(schema);
 	return 0;
 }
 
 /* ---- all ---- */
 
-static bool matches(const struct fr_tracefs_event *ev, const char *pattern)
+static bool tp_matches(const struct fr_tracefs_event *ev, const char *pattern)
 {
 	char full[3 * FR_NAME_MAX];
 
-	name_of(ev, full);
-	return !fnmatch(bare(pattern), full, 0);
+	tp_name_of(ev, full);
+	return !fnmatch(tp_bare(pattern), full, 0);
 }
 
 /* A name that was perhaps meant; buf is where it is. */
 static const char *nearest(const struct listing *l, const char *pattern, char buf[3 * FR_NAME_MAX])
 {
-	struct fr_nearest near = {.to = bare(pattern)};
+	struct fr_nearest near = {.to = tp_bare(pattern)};
 	char full[3 * FR_NAME_MAX];
 	const char *was;
 	size_t i;
 
 	for (i = 0; i < l->cnt; i++) {
-		name_of(&l->all[i], full);
+		tp_name_of(&l->all[i], full);
 		was = near.name;
 		fr_nearest_consider(&near, full);
 		if (near.name == was)
@@ -182,7 +182,7 @@ static const char *nearest(const struct listing *l, const char *pattern, char bu
 	return fr_nearest_close(&near);
 }
 
-static int check(const struct listing *l, char *const *pattern, int cnt)
+static int tp_check(const struct listing *l, char *const *pattern, int cnt)
 {
 	char buf[3 * FR_NAME_MAX];
 	const char *near;
@@ -192,7 +192,7 @@ static int check(const struct listing *l, char *const *pattern, int cnt)
 	for (k = 0; k < cnt; k++) {
 		if (!fr_events_is_tp(pattern[k]))
 			continue;
-		for (i = 0; i < l->cnt && !matches(&l->all[i], pattern[k]); i++)
+		for (i = 0; i < l->cnt && !tp_matches(&l->all[i], pattern[k]); i++)
 			;
 		if (i < l->cnt)
 			continue;
@@ -204,15 +204,15 @@ static int check(const struct listing *l, char *const *pattern, int cnt)
 	return FR_EXIT_OK;
 }
 
-static int put_all(const struct listing *l, char *const *pattern, int cnt)
+static int tp_put_all(const struct listing *l, char *const *pattern, int cnt)
 {
 	size_t i;
 	int k, err = 0;
 
 	for (i = 0; i < l->cnt && !err; i++) {
-		for (k = 0; k < cnt && !(fr_events_is_tp(pattern[k]) && matches(&l->all[i], pattern[k])); k++)
+		for (k = 0; k < cnt && !(fr_events_is_tp(pattern[k]) && tp_matches(&l->all[i], pattern[k])); k++)
 			;
-		err = k < cnt ? put_event(l, &l->all[i]) : 0;
+		err = k < cnt ? tp_put_event(l, &l->all[i]) : 0;
 	}
 	return err;
 }
@@ -226,9 +226,9 @@ int fr_events_tp(struct fr_out *o, struct fr_jsonw *w, char *const *pattern, int
 		fr_err("the kernel's tracepoints cannot be read: %s: %s", strerror(-err), FR_TRACEFS_CURE);
 		return FR_EXIT_FAIL;
 	}
-	status = check(&l, pattern, cnt);
+	status = tp_check(&l, pattern, cnt);
 	if (status == FR_EXIT_OK) {
-		err = put_all(&l, pattern, cnt);
+		err = tp_put_all(&l, pattern, cnt);
 		if (err)
 			fr_err_errno(err, "cannot list the kernel's tracepoints");
 		status = err ? FR_EXIT_FAIL : FR_EXIT_OK;

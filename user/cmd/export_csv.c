@@ -70,7 +70,7 @@ static int add_columns(struct csv *c, unsigned file)
 	return 0;
 }
 
-static void bind(struct csv *c, unsigned file)
+static void csv_bind(struct csv *c, unsigned file)
 {
 	const struct flightrec_type *t = NULL;
 	u32 i;
@@ -88,7 +88,7 @@ static void bind(struct csv *c, unsigned file)
 }
 
 /* The numbers of an array share a cell, separated by blanks. */
-static void put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
+static void csv_put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
 {
 	size_t i;
 
@@ -100,7 +100,7 @@ static void put_nums(struct fr_out *o, const uint64_t *nums, size_t cnt)
 }
 
 /* Empty if unknown. */
-static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
+static void csv_put_cell(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
 {
 	const uint64_t *nums;
 	const char *text;
@@ -123,7 +123,7 @@ static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const s
 		break;
 	case FLIGHTREC_ARRAY:
 		if (!flightrec_value_array(ev, c->field, &nums, &sz))
-			put_nums(o, nums, sz);
+			csv_put_nums(o, nums, sz);
 		break;
 	case FLIGHTREC_NONE:
 		break;
@@ -131,7 +131,7 @@ static void put_cell(struct fr_out *o, const struct flightrec_event *ev, const s
 }
 
 /* What text output shows of a number, where that is a name: digits are left to the number. */
-static bool put_word(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
+static bool csv_put_word(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
 {
 	const char *word;
 
@@ -144,7 +144,7 @@ static bool put_word(struct fr_out *o, const struct flightrec_event *ev, const s
 	return true;
 }
 
-static void put_wall(struct fr_out *o, uint64_t real_ns)
+static void csv_put_wall(struct fr_out *o, uint64_t real_ns)
 {
 	char text[FR_WALL_TEXT_SZ];
 
@@ -175,7 +175,7 @@ static void put_pairs(struct fr_out *o, const struct flightrec_event *ev)
 	}
 }
 
-static void put_who(struct fr_out *o, const struct flightrec_event *ev)
+static void csv_put_who(struct fr_out *o, const struct flightrec_event *ev)
 {
 	int64_t pid = flightrec_event_pid(ev);
 	const char *comm = flightrec_event_comm(ev);
@@ -189,7 +189,7 @@ static void put_who(struct fr_out *o, const struct flightrec_event *ev)
 		fr_csv_text(o, comm, strlen(comm));
 }
 
-static void put_event(struct csv *c, const struct flightrec_event *ev)
+static void csv_put_event(struct csv *c, const struct flightrec_event *ev)
 {
 	const struct flightrec_type *t = flightrec_event_type(ev);
 	const struct cell *cell = c->cell[flightrec_type_nr(t) % TYPE_MAX];
@@ -202,54 +202,54 @@ static void put_event(struct csv *c, const struct flightrec_event *ev)
 	fr_out_char(o, ',');
 	fr_out_str(o, flightrec_type_name(t));
 	fr_out_char(o, ',');
-	put_who(o, ev);
+	csv_put_who(o, ev);
 	if (c->ask.wall)
-		put_wall(o, flightrec_event_wall_ns(ev));
+		csv_put_wall(o, flightrec_event_wall_ns(ev));
 	if (c->ask.gaps)
 		fr_out_str(o, ",,");
 	for (i = 0; i < c->cnt; i++) {
 		fr_out_char(o, ',');
-		if (cell[i].field >= 0 && !(c->ask.words && put_word(o, ev, &cell[i])))
-			put_cell(o, ev, &cell[i]);
+		if (cell[i].field >= 0 && !(c->ask.words && csv_put_word(o, ev, &cell[i])))
+			csv_put_cell(o, ev, &cell[i]);
 	}
 	if (c->ask.pairs)
 		put_pairs(o, ev);
 	fr_out_str(o, "\r\n");
 }
 
-static void put_time(struct fr_out *o, u64 ns)
+static void csv_put_time(struct fr_out *o, u64 ns)
 {
 	if (ns)
 		fr_out_u64(o, ns);
 }
 
 /* A row without an event: time and CPU are the gap's. */
-static void put_gap(struct csv *c, const struct flightrec_gap *gap)
+static void csv_put_gap(struct csv *c, const struct flightrec_gap *gap)
 {
 	struct fr_out *o = &c->out;
 	u32 i;
 
-	put_time(o, flightrec_gap_since_ns(gap));
+	csv_put_time(o, flightrec_gap_since_ns(gap));
 	fr_out_char(o, ',');
 	fr_out_u64(o, flightrec_gap_cpu(gap));
 	fr_out_str(o, c->ask.wall ? ",,,,,," : ",,,,,");
 	fr_out_str(o, flightrec_gap_why(gap));
 	fr_out_char(o, ',');
-	put_time(o, flightrec_gap_until_ns(gap));
+	csv_put_time(o, flightrec_gap_until_ns(gap));
 	for (i = 0; i < c->cnt + (c->ask.pairs ? PAIR_CNT : 0); i++)
 		fr_out_char(o, ',');
 	fr_out_str(o, "\r\n");
 }
 
-static void put_gaps(struct csv *c)
+static void csv_put_gaps(struct csv *c)
 {
 	const struct flightrec_gap *gap;
 
 	while (c->ask.gaps && flightrec_next_gap(c->fr, &gap) > 0)
-		put_gap(c, gap);
+		csv_put_gap(c, gap);
 }
 
-static int put_head(struct csv *c)
+static int csv_put_head(struct csv *c)
 {
 	unsigned file, cnt = flightrec_file_cnt(c->fr);
 	int err = 0;
@@ -271,24 +271,24 @@ static int put_head(struct csv *c)
 		fr_out_str(&c->out, pairs[i].name);
 	}
 	fr_out_str(&c->out, "\r\n");
-	bind(c, 0);
+	csv_bind(c, 0);
 	return err;
 }
 
-static int put_events(struct csv *c, u64 *event_cnt, bool *said)
+static int csv_put_events(struct csv *c, u64 *event_cnt, bool *said)
 {
 	const struct flightrec_event *ev;
 	int got;
 
 	while ((got = flightrec_next(c->fr, &ev)) > 0 && !fr_out_error(&c->out)) {
 		if (flightrec_event_file(ev) != c->file)
-			bind(c, flightrec_event_file(ev));
-		put_gaps(c);
-		put_event(c, ev);
+			csv_bind(c, flightrec_event_file(ev));
+		csv_put_gaps(c);
+		csv_put_event(c, ev);
 		++*event_cnt;
 	}
 	*said = got < 0;
-	put_gaps(c);
+	csv_put_gaps(c);
 	return got < 0 ? got : fr_out_flush(&c->out);
 }
 
@@ -302,8 +302,8 @@ int fr_export_each_csv(struct flightrec *fr, const struct fr_csv_ask *ask, int f
 	c->fr = fr;
 	c->ask = *ask;
 	fr_out_init_fd(&c->out, fd, false);
-	err = put_head(c);
-	err = err ? err : put_events(c, event_cnt, said);
+	err = csv_put_head(c);
+	err = err ? err : csv_put_events(c, event_cnt, said);
 	free(c);
 	return err;
 }

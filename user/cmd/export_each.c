@@ -47,13 +47,13 @@ static int put_json(const struct fr_exportopts *x, int fd, u64 *event_cnt, bool 
 }
 
 /* 0 or -errno, reported. */
-static int warn(const struct fr_exportopts *x)
+static int export_warn(const struct fr_exportopts *x)
 {
 	flightrec_warn_symbols(x->fr);
 	return x->gaps ? 0 : fr_cmd_warn_gaps(x->fr);
 }
 
-static int put(void *arg, int fd)
+static int export_put(void *arg, int fd)
 {
 	struct each *e = arg;
 	const struct fr_exportopts *x = e->x;
@@ -64,14 +64,14 @@ static int put(void *arg, int fd)
 	err = strcmp(x->ask.format, "csv") ? put_json(x, fd, &e->event_cnt, &said)
 					   : fr_export_each_csv(x->fr, &csv, fd, &e->event_cnt, &said);
 	if (!err)
-		return warn(x);
+		return export_warn(x);
 	if (err != -EPIPE && !said)
 		fr_err_errno(err, "export stopped");
 	return err;
 }
 
 /* 0 or -errno, reported. */
-static int open_all(const struct fr_exportopts *x)
+static int export_open_all(const struct fr_exportopts *x)
 {
 	unsigned jobs = x->ask.opts.jobs == FR_REPLAY_JOBS_FEW ? 0 : x->ask.opts.jobs;
 	int err = fr_symopts_set(&x->symbols, x->fr);
@@ -88,11 +88,11 @@ static int open_all(const struct fr_exportopts *x)
 int fr_export_each(const struct fr_exportopts *x)
 {
 	struct each e = {.x = x};
-	int err = open_all(x);
+	int err = export_open_all(x);
 
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
-	err = fr_export_to_path(x->ask.path, put, &e);
+	err = fr_export_to_path(x->ask.path, export_put, &e);
 	if (!err && x->ask.path)
 		fr_export_say(x->ask.path, x->ask.format, e.event_cnt);
 	return fr_export_status(err, flightrec_warn_damage(x->fr));

@@ -51,22 +51,22 @@ static const char request[] = "{\"cmd\":\"watch\"}";
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int sig)
+static void follow_on_signal(int sig)
 {
 	(void)sig;
 	interrupted = 1;
 }
 
-static void catch_signals(void)
+static void follow_catch_signals(void)
 {
-	struct sigaction act = {.sa_handler = on_signal};
+	struct sigaction act = {.sa_handler = follow_on_signal};
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
 }
 
 /* "HH:MM:SS.mmm", of now. */
-static void put_time(struct fr_out *o)
+static void follow_put_time(struct fr_out *o)
 {
 	struct timespec ts;
 	struct tm tm;
@@ -78,7 +78,7 @@ static void put_time(struct fr_out *o)
 	fr_out_printf(o, "%s.%03ld  ", text, ts.tv_nsec / 1000000);
 }
 
-static void put_text(struct fr_out *o, const char *text)
+static void follow_put_text(struct fr_out *o, const char *text)
 {
 	char *copy = strdup(text);
 
@@ -88,46 +88,46 @@ static void put_text(struct fr_out *o, const char *text)
 }
 
 /* "crash nginx[123] SIGSEGV" */
-static void put_moment(struct fr_out *o, const struct fr_jsonr *j)
+static void follow_put_moment(struct fr_out *o, const struct fr_jsonr *j)
 {
 	const char *signame = fr_signal_name(fr_jsonr_u64(j, "sig", 0));
 
-	put_text(o, fr_jsonr_text(j, "reason", "?"));
+	follow_put_text(o, fr_jsonr_text(j, "reason", "?"));
 	if (fr_jsonr_find(j, "comm")) {
 		fr_out_char(o, ' ');
-		put_text(o, fr_jsonr_text(j, "comm", ""));
+		follow_put_text(o, fr_jsonr_text(j, "comm", ""));
 		fr_out_printf(o, "[%llu]", fr_jsonr_u64(j, "pid", 0));
 	}
 	if (fr_jsonr_u64(j, "sig", 0))
 		fr_out_printf(o, " %s", signame ?: "?");
 }
 
-static void put_trigger(struct fr_out *o, const struct fr_jsonr *j)
+static void follow_put_trigger(struct fr_out *o, const struct fr_jsonr *j)
 {
 	const char *verdict = fr_jsonr_text(j, "verdict", "?");
 
 	fr_out_str(o, "trigger   ");
-	put_moment(o, j);
+	follow_put_moment(o, j);
 	fr_out_str(o, ": ");
 	fr_out_paint(o, !strcmp(verdict, "taken") ? FR_PAINT_GREEN : FR_PAINT_YELLOW);
-	put_text(o, verdict);
+	follow_put_text(o, verdict);
 	fr_out_paint(o, FR_PAINT_NONE);
 	if (fr_jsonr_find(j, "rule")) {
 		fr_out_str(o, " (");
-		put_text(o, fr_jsonr_text(j, "rule", ""));
+		follow_put_text(o, fr_jsonr_text(j, "rule", ""));
 		fr_out_char(o, ')');
 	}
 }
 
-static void put_snapshot(struct fr_out *o, const struct fr_jsonr *j)
+static void follow_put_snapshot(struct fr_out *o, const struct fr_jsonr *j)
 {
 	char a[32], b[32];
 
 	fr_out_str(o, "snapshot  ");
-	put_moment(o, j);
+	follow_put_moment(o, j);
 	fr_out_str(o, ": ");
 	if (fr_jsonr_bool(j, "ok", false)) {
-		put_text(o, fr_jsonr_text(j, "file", "?"));
+		follow_put_text(o, fr_jsonr_text(j, "file", "?"));
 		if (fr_jsonr_find(j, "events"))
 			fr_out_printf(o, ", %llu event%s", fr_jsonr_u64(j, "events", 0),
 				      fr_plural(fr_jsonr_u64(j, "events", 0)));
@@ -137,12 +137,12 @@ static void put_snapshot(struct fr_out *o, const struct fr_jsonr *j)
 	} else {
 		fr_out_paint(o, FR_PAINT_RED);
 		fr_out_str(o, "failed: ");
-		put_text(o, fr_jsonr_text(j, "error", "?"));
+		follow_put_text(o, fr_jsonr_text(j, "error", "?"));
 		fr_out_paint(o, FR_PAINT_NONE);
 	}
 }
 
-static void put_line(struct fr_out *o, const char *line)
+static void follow_put_line(struct fr_out *o, const char *line)
 {
 	const char *what, *why;
 	struct fr_jsonr j;
@@ -150,27 +150,27 @@ static void put_line(struct fr_out *o, const char *line)
 	if (fr_jsonr_parse(line, strlen(line), &j, &why))
 		return;
 	what = fr_jsonr_text(&j, "watch", "");
-	put_time(o);
+	follow_put_time(o);
 	if (!strcmp(what, "trigger"))
-		put_trigger(o, &j);
+		follow_put_trigger(o, &j);
 	else if (!strcmp(what, "snapshot"))
-		put_snapshot(o, &j);
+		follow_put_snapshot(o, &j);
 	else if (!strcmp(what, "missed"))
 		fr_out_printf(o, "%llu line%s missed: more came than were read", fr_jsonr_u64(&j, "lines", 0),
 			      fr_plural(fr_jsonr_u64(&j, "lines", 0)));
 	else
-		put_text(o, what);
+		follow_put_text(o, what);
 	fr_out_char(o, '\n');
 	fr_jsonr_free(&j);
 }
 
-static void show(struct fr_out *o, const char *line, bool json)
+static void follow_show(struct fr_out *o, const char *line, bool json)
 {
 	if (json) {
 		fr_out_str(o, line);
 		fr_out_char(o, '\n');
 	} else {
-		put_line(o, line);
+		follow_put_line(o, line);
 	}
 }
 
@@ -186,7 +186,7 @@ static int follow_one(struct fr_ctl_conn *c, bool json, struct fr_out *o)
 			continue;
 		if (err)
 			return AGAIN;
-		show(o, line, json);
+		follow_show(o, line, json);
 		free(line);
 		if (fr_out_flush(o))
 			break;
@@ -260,7 +260,7 @@ static int follow(const char *name, bool json, struct fr_out *o)
 	status = fr_cmd_ask(c, request, TIMEOUT_MS, &line, NULL);
 	if (!status) {
 		free(line);
-		catch_signals();
+		follow_catch_signals();
 		status = follow_one(c, json, o);
 	}
 	fr_ctl_disconnect(c);

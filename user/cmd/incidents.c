@@ -81,7 +81,7 @@ struct found {
 
 /* ---- where they are ---- */
 
-static int add(struct found *f, struct fr_incident_item *item, size_t cnt)
+static int cmd_incidents_add(struct found *f, struct fr_incident_item *item, size_t cnt)
 {
 	struct fr_incident_item *more = realloc(f->item, (f->cnt + cnt + 1) * sizeof(*more));
 
@@ -96,7 +96,7 @@ static int add(struct found *f, struct fr_incident_item *item, size_t cnt)
 }
 
 /* 0; -ENOENT; -EACCES: only root can tell. */
-static int look_for(const char *name)
+static int cmd_incidents_look_for(const char *name)
 {
 	char path[256];
 
@@ -114,7 +114,7 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 	struct fr_incident_item *item;
 	struct fr_sess *s;
 	size_t cnt;
-	int err = look_for(name);
+	int err = cmd_incidents_look_for(name);
 
 	if (err == -EACCES)
 		fr_warn("only root sees what is in a session's log, and not in the journal yet");
@@ -125,7 +125,7 @@ static int from_session(const struct ask *ask, struct found *f, char **dir)
 	/* before it is saved: what another process saves and recycles meanwhile will be in the journal */
 	err = fr_inclog_look(s, false, &item, &cnt);
 	if (!err)
-		err = add(f, item, cnt);
+		err = cmd_incidents_add(f, item, cnt);
 	if (!err && !fr_sess_is_owned(s))
 		err = fr_inclog_save_once(s, ask->dir ?: *dir);
 	if (!fr_sess_incident_counts(s, &c))
@@ -155,11 +155,11 @@ static int from_journal(const struct ask *ask, const char *dir, struct found *f)
 		fr_warn("%llu lines of the journal in %s are damaged, and skipped", bad, dir);
 		f->status = FR_EXIT_CORRUPT;
 	}
-	return add(f, item, kept);
+	return cmd_incidents_add(f, item, kept);
 }
 
 /* Either of the two is enough: show the log even if the journal cannot be read. */
-static int gather(const struct ask *ask, struct found *f)
+static int cmd_incidents_gather(const struct ask *ask, struct found *f)
 {
 	char *dir = NULL;
 	int no_session = from_session(ask, f, &dir), no_journal;
@@ -205,7 +205,7 @@ static int from_file(const char *path, struct found *f)
 /* ---- showing ---- */
 
 /* Wall time replaces the recording clock; a duration, with or without a sign, means ago. */
-static int since_ns(const struct ask *ask, u64 *out)
+static int cmd_incidents_since_ns(const struct ask *ask, u64 *out)
 {
 	struct fr_when when = ask->since;
 	u64 now = fr_now_ns(CLOCK_REALTIME);
@@ -225,13 +225,13 @@ static int since_ns(const struct ask *ask, u64 *out)
 }
 
 /* Of the terminal; a pipe gets whole lines. */
-static u32 columns(const struct fr_out *o)
+static u32 cmd_incidents_columns(const struct fr_out *o)
 {
 	return isatty(o->fd) ? fr_out_columns(o) : 0;
 }
 
 /* "2026-01-31 14:02:11.123"; without wall time seconds of the recording clock */
-static void put_when(struct fr_out *o, const struct fr_incident_item *item)
+static void cmd_incidents_put_when(struct fr_out *o, const struct fr_incident_item *item)
 {
 	time_t sec = item->wall_ns / FR_SEC_NS;
 	struct tm tm;
@@ -247,14 +247,14 @@ static void put_when(struct fr_out *o, const struct fr_incident_item *item)
 
 #define BEFORE_WORDS 60u /* columns of time, kind, comm and pid */
 
-static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incident_item *item, u32 cols)
+static void cmd_incidents_put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incident_item *item, u32 cols)
 {
 	const struct fr_incident *r = &item->rec;
 	size_t used, sz = 0, at = 0, len, width, room = cols > BEFORE_WORDS + 8 ? cols - BEFORE_WORDS : ~0u;
 	char *words;
 
 	fr_out_paint(o, FR_PAINT_DIM);
-	put_when(o, item);
+	cmd_incidents_put_when(o, item);
 	fr_out_paint(o, fr_incident_paint(r->kind));
 	fr_out_printf(o, "%-9s ", fr_incident_kind(r->kind));
 	fr_out_paint(o, FR_PAINT_NONE);
@@ -282,9 +282,9 @@ static void put_row(struct fr_out *o, struct fr_out *tmp, const struct fr_incide
 	free(words);
 }
 
-static void show(const struct ask *ask, const struct found *f, u64 since, struct fr_out *o, struct fr_out *tmp)
+static void cmd_incidents_show(const struct ask *ask, const struct found *f, u64 since, struct fr_out *o, struct fr_out *tmp)
 {
-	u32 cols = columns(o);
+	u32 cols = cmd_incidents_columns(o);
 	size_t i;
 
 	for (i = 0; i < f->cnt && !fr_out_error(o); i++) {
@@ -294,7 +294,7 @@ static void show(const struct ask *ask, const struct found *f, u64 since, struct
 			fr_incident_json(o, &f->item[i]);
 			fr_out_char(o, '\n');
 		} else {
-			put_row(o, tmp, &f->item[i], cols);
+			cmd_incidents_put_row(o, tmp, &f->item[i], cols);
 		}
 	}
 	if (f->dropped)
@@ -307,16 +307,16 @@ static int incidents(const struct ask *ask)
 	struct fr_out *o = malloc(2 * sizeof(*o));
 	struct found f = {.status = FR_EXIT_OK};
 	u64 since = 0;
-	int err = o ? since_ns(ask, &since) : -ENOMEM;
+	int err = o ? cmd_incidents_since_ns(ask, &since) : -ENOMEM;
 
 	if (err)
 		fr_err_errno(err, "--since");
-	err = err ? err : ask->file ? from_file(ask->file, &f) : gather(ask, &f);
+	err = err ? err : ask->file ? from_file(ask->file, &f) : cmd_incidents_gather(ask, &f);
 	if (!err) {
 		fr_pageopts_begin();
 		fr_out_init(o, STDOUT_FILENO);
 		f.cnt = fr_incident_unique(f.item, f.cnt);
-		show(ask, &f, since, o, o + 1);
+		cmd_incidents_show(ask, &f, since, o, o + 1);
 		f.status = fr_err_finish(o, f.status);
 	}
 	free(f.item);

@@ -110,7 +110,7 @@ bool fr_info_unread(const char **at, struct fr_info_unread *u)
 }
 
 /* 0 or -errno, reported. */
-static int open_file(struct flightrec *fr, const char *path)
+static int info_open_file(struct flightrec *fr, const char *path)
 {
 	int err = flightrec_set_flags(fr, FLIGHTREC_NO_NAMES | FLIGHTREC_CHECK);
 
@@ -119,21 +119,21 @@ static int open_file(struct flightrec *fr, const char *path)
 }
 
 /* If the output is incomplete because something could not be determined, that is a failure. */
-static void say(void *failed, int level, const char *text)
+static void info_say(void *failed, int level, const char *text)
 {
 	*(bool *)failed |= level == FLIGHTREC_LOG_ERROR;
 	fr_cmd_say(NULL, level, text);
 }
 
 /* Each snapshot in the file. Returns the exit status. */
-static int put_all(struct flightrec *fr, bool each_cpu, bool json)
+static int info_put_all(struct flightrec *fr, bool each_cpu, bool json)
 {
 	static struct fr_out out;
 	struct fr_info s = {.fr = fr, .each_cpu = each_cpu};
 	bool failed = false;
 	int status;
 
-	flightrec_set_log(fr, say, &failed);
+	flightrec_set_log(fr, info_say, &failed);
 	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
 	for (; s.file < flightrec_file_cnt(fr); s.file++) {
@@ -158,11 +158,11 @@ static int info(const char *path, bool each_cpu, bool json)
 		return FR_EXIT_FAIL;
 	}
 	flightrec_set_log(fr, fr_cmd_say, NULL);
-	err = open_file(fr, path);
+	err = info_open_file(fr, path);
 	if (err)
 		status = err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	else
-		status = put_all(fr, each_cpu, json);
+		status = info_put_all(fr, each_cpu, json);
 	flightrec_free(fr);
 	return status;
 }

@@ -6,7 +6,7 @@
 #include "base/text/jsonw.h"
 #include "cmd/info.h"
 
-static void put_cut(struct fr_out *o, const struct fr_info *s)
+static void cut_put_cut(struct fr_out *o, const struct fr_info *s)
 {
 	fr_info_label(o, "cut");
 	fr_info_put(o, s, "from ", "cut_from", "");
@@ -58,7 +58,7 @@ static void put_uncertainty(struct fr_out *o, const struct fr_info *s)
 void fr_info_cut_text(struct fr_out *o, const struct fr_info *s)
 {
 	if (fr_info_fact(s, "cut_from"))
-		put_cut(o, s);
+		cut_put_cut(o, s);
 	if (fr_info_fact(s, "merge_cnt")) {
 		put_merge(o, s);
 		put_uncertainty(o, s);

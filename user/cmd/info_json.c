@@ -8,7 +8,7 @@
 #include "cmd/info.h"
 
 /* The fact as a number if it is one, else null. */
-static void put_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
+static void info_json_put_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
 	int64_t v;
 
@@ -18,7 +18,7 @@ static void put_num(struct fr_jsonw *w, const char *key, const struct fr_info *s
 		fr_jsonw_s64(w, key, v);
 }
 
-static void put_fact(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
+static void info_json_put_fact(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
 	fr_jsonw_text(w, key, fr_info_fact(s, fact));
 }
@@ -26,17 +26,17 @@ static void put_fact(struct fr_jsonw *w, const char *key, const struct fr_info *
 static void put_if_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
 	if (fr_info_fact(s, fact))
-		put_num(w, key, s, fact);
+		info_json_put_num(w, key, s, fact);
 }
 
 static void put_if_fact(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
 {
 	if (fr_info_fact(s, fact))
-		put_fact(w, key, s, fact);
+		info_json_put_fact(w, key, s, fact);
 }
 
 /* "matched=3;taken=1;dedupe=2" */
-static void put_counts(struct fr_jsonw *w, const char *what, const char *at)
+static void info_json_put_counts(struct fr_jsonw *w, const char *what, const char *at)
 {
 	const char *name;
 	char key[64];
@@ -52,7 +52,7 @@ static void put_counts(struct fr_jsonw *w, const char *what, const char *at)
 }
 
 /* How much it became since the recording began, by the kernel's own count; absent if that is not known. */
-static void put_since(struct fr_jsonw *w, const struct fr_info *s, const char *what, const char *begin_fact)
+static void info_json_put_since(struct fr_jsonw *w, const struct fr_info *s, const char *what, const char *begin_fact)
 {
 	const char *at = fr_info_fact(s, what), *begin = fr_info_fact(s, begin_fact), *name;
 	char key[64];
@@ -70,12 +70,12 @@ static void put_since(struct fr_jsonw *w, const struct fr_info *s, const char *w
 }
 
 /* How many tasks have one, and what became of those there were; if there are none, perhaps why. */
-static void put_states(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_states(struct fr_jsonw *w, const struct fr_info *s)
 {
 	fr_jsonw_open(w, "task_states", '{');
 	fr_jsonw_u64(w, "count", fr_info_sum(s, "states"));
 	if (fr_info_fact(s, "states"))
-		put_counts(w, "of", fr_info_fact(s, "states"));
+		info_json_put_counts(w, "of", fr_info_fact(s, "states"));
 	put_if_num(w, "begin_ns", s, "states_ns");
 	put_if_num(w, "cpu_ns", s, "states_cpu_ns");
 	put_if_fact(w, "missing", s, "states_missing");
@@ -97,8 +97,8 @@ static void put_rules(struct fr_jsonw *w, const struct fr_info *s)
 		if (!fr_info_fact(s, name))
 			break;
 		fr_jsonw_open(w, NULL, '{');
-		put_fact(w, "rule", s, name);
-		put_counts(w, "since", fr_info_fact(s, since));
+		info_json_put_fact(w, "rule", s, name);
+		info_json_put_counts(w, "since", fr_info_fact(s, since));
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');
@@ -121,8 +121,8 @@ static void put_columns(struct fr_jsonw *w, const struct fr_info *s, enum flight
 }
 
 /* All rows of a table, as objects in an array. */
-static void put_table(struct fr_jsonw *w, const char *key, const struct fr_info *s, enum flightrec_table table,
-		      const char *const *column)
+static void info_json_put_table(struct fr_jsonw *w, const char *key, const struct fr_info *s, enum flightrec_table table,
+				const char *const *column)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, table), row;
 
@@ -135,14 +135,14 @@ static void put_table(struct fr_jsonw *w, const char *key, const struct fr_info 
 	fr_jsonw_close(w, ']');
 }
 
-static void put_trigger(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_trigger(struct fr_jsonw *w, const struct fr_info *s)
 {
 	fr_jsonw_open(w, "trigger", '{');
-	put_fact(w, "reason", s, "trigger_reason");
-	put_num(w, "pid", s, "trigger_pid");
-	put_fact(w, "comm", s, "trigger_comm");
-	put_num(w, "sig", s, "trigger_sig");
-	put_num(w, "ts", s, "trigger_ts");
+	info_json_put_fact(w, "reason", s, "trigger_reason");
+	info_json_put_num(w, "pid", s, "trigger_pid");
+	info_json_put_fact(w, "comm", s, "trigger_comm");
+	info_json_put_num(w, "sig", s, "trigger_sig");
+	info_json_put_num(w, "ts", s, "trigger_ts");
 	put_if_num(w, "tid", s, "trigger_tid");
 	put_if_num(w, "ns_pid", s, "trigger_ns_pid");
 	put_if_num(w, "uid", s, "trigger_uid");
@@ -166,16 +166,16 @@ static void put_trigger(struct fr_jsonw *w, const struct fr_info *s)
 	fr_jsonw_close(w, '}');
 }
 
-static void put_clock(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_clock(struct fr_jsonw *w, const struct fr_info *s)
 {
 	static const char *const health[] = {"ties", "ahead", "losers", NULL};
 	static const char *const sample[] = {"ts", "mono_ns", "boot_ns", "tai_ns", "real_ns", "uncertainty_ns", NULL};
 
 	fr_jsonw_open(w, "clock", '{');
-	put_fact(w, "mode", s, "clock_mode");
-	put_num(w, "grain_ns", s, "clock_grain_ns");
+	info_json_put_fact(w, "mode", s, "clock_mode");
+	info_json_put_num(w, "grain_ns", s, "clock_grain_ns");
 	put_columns(w, s, FLIGHTREC_TABLE_SUMMARY, 0, health);
-	put_table(w, "samples", s, FLIGHTREC_TABLE_CLOCKS, sample);
+	info_json_put_table(w, "samples", s, FLIGHTREC_TABLE_CLOCKS, sample);
 	fr_jsonw_close(w, '}');
 }
 
@@ -189,7 +189,7 @@ static void put_ring_lost(struct fr_jsonw *w, const struct flightrec_ring *r)
 	fr_jsonw_close(w, '}');
 }
 
-static void put_ring(struct fr_jsonw *w, const struct flightrec_ring *r)
+static void info_json_put_ring(struct fr_jsonw *w, const struct flightrec_ring *r)
 {
 	fr_jsonw_open(w, NULL, '{');
 	if (flightrec_ring_tier(r))
@@ -230,7 +230,7 @@ static void put_cpu_lost(struct fr_jsonw *w, const struct fr_info *s, size_t row
 }
 
 /* A CPU, and its rings from number *ring on, which is moved past them. */
-static void put_cpu(struct fr_jsonw *w, const struct fr_info *s, size_t row, unsigned *ring)
+static void info_json_put_cpu(struct fr_jsonw *w, const struct fr_info *s, size_t row, unsigned *ring)
 {
 	static const char *const sums[] = {"cpu", "events", "first_ts", "last_ts", "overwritten", NULL};
 	u64 cpu = fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, "cpu");
@@ -242,57 +242,57 @@ static void put_cpu(struct fr_jsonw *w, const struct fr_info *s, size_t row, uns
 	fr_jsonw_u64(w, "holes", fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, "holes"));
 	fr_jsonw_open(w, "tiers", '[');
 	for (; (r = flightrec_ring(s->fr, s->file, *ring)) && flightrec_ring_get(r, FLIGHTREC_RING_CPU) == cpu; ++*ring)
-		put_ring(w, r);
+		info_json_put_ring(w, r);
 	fr_jsonw_close(w, ']');
 	fr_jsonw_close(w, '}');
 }
 
-static void put_cpus(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_cpus(struct fr_jsonw *w, const struct fr_info *s)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_CPUS), row;
 	unsigned ring = 0;
 
 	fr_jsonw_open(w, "cpus", '[');
 	for (row = 0; row < cnt; row++)
-		put_cpu(w, s, row, &ring);
+		info_json_put_cpu(w, s, row, &ring);
 	fr_jsonw_close(w, ']');
 }
 
 /* Counters that do not belong to a ring. */
-static void put_lacks(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 {
 	fr_jsonw_open(w, "tasks", '{');
 	fr_jsonw_u64(w, "known", flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TASKS));
-	put_num(w, "evicted", s, "task_evicted");
-	put_num(w, "lost", s, "task_lost");
+	info_json_put_num(w, "evicted", s, "task_evicted");
+	info_json_put_num(w, "lost", s, "task_lost");
 	fr_jsonw_close(w, '}');
 	fr_jsonw_open(w, "samples", '{');
-	put_fact(w, "event", s, "sample_event");
-	put_num(w, "hz", s, "sample_hz");
-	put_num(w, "expected", s, "sample_expected");
-	put_num(w, "taken", s, "sample_taken");
+	info_json_put_fact(w, "event", s, "sample_event");
+	info_json_put_num(w, "hz", s, "sample_hz");
+	info_json_put_num(w, "expected", s, "sample_expected");
+	info_json_put_num(w, "taken", s, "sample_taken");
 	fr_jsonw_close(w, '}');
 	if (fr_info_fact(s, "wait_min_ns")) {
 		fr_jsonw_open(w, "waits", '{');
-		put_num(w, "min_ns", s, "wait_min_ns");
-		put_counts(w, "since_begin", fr_info_fact(s, "waits"));
+		info_json_put_num(w, "min_ns", s, "wait_min_ns");
+		info_json_put_counts(w, "since_begin", fr_info_fact(s, "waits"));
 		fr_jsonw_close(w, '}');
 	}
-	put_since(w, s, "softirqs", "softirqs_begin");
-	put_since(w, s, "softirq_ms", "softirq_ms_begin");
-	put_states(w, s);
-	put_num(w, "no_ring", s, "no_ring");
-	put_counts(w, "missed", fr_info_fact(s, "missed"));
-	put_fact(w, "events_recorded", s, "events");
-	put_fact(w, "events_missing", s, "events_missing");
+	info_json_put_since(w, s, "softirqs", "softirqs_begin");
+	info_json_put_since(w, s, "softirq_ms", "softirq_ms_begin");
+	info_json_put_states(w, s);
+	info_json_put_num(w, "no_ring", s, "no_ring");
+	info_json_put_counts(w, "missed", fr_info_fact(s, "missed"));
+	info_json_put_fact(w, "events_recorded", s, "events");
+	info_json_put_fact(w, "events_missing", s, "events_missing");
 	if (fr_info_fact(s, "events_held"))
-		put_fact(w, "events_held", s, "events_held");
+		info_json_put_fact(w, "events_held", s, "events_held");
 	if (fr_info_fact(s, "recovered"))
-		put_counts(w, "recovered", fr_info_fact(s, "recovered"));
+		info_json_put_counts(w, "recovered", fr_info_fact(s, "recovered"));
 	fr_jsonw_u64(w, "damage", fr_info_sum(s, "damage"));
 }
 
-static void put_profile(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_profile(struct fr_jsonw *w, const struct fr_info *s)
 {
 	static const char *const columns[] = {"begin_ns", "end_ns", "hz", "taken_ever", "lost_ever", "keys", "stackless", NULL};
 
@@ -303,20 +303,20 @@ static void put_profile(struct fr_jsonw *w, const struct fr_info *s)
 	fr_jsonw_close(w, '}');
 }
 
-static void put_names(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_names(struct fr_jsonw *w, const struct fr_info *s)
 {
 	static const char *const columns[] = {"kernel", "vdso", "jit", "mappings", "processes", "stacks", NULL};
 
 	fr_jsonw_open(w, "names", '{');
 	put_columns(w, s, FLIGHTREC_TABLE_NAMES, 0, columns);
-	put_fact(w, "kernel_symbols", s, "kernel_symbols");
-	put_fact(w, "kernel_build_id", s, "kernel_build_id");
-	put_fact(w, "kernel_stext", s, "kernel_stext");
+	info_json_put_fact(w, "kernel_symbols", s, "kernel_symbols");
+	info_json_put_fact(w, "kernel_build_id", s, "kernel_build_id");
+	info_json_put_fact(w, "kernel_stext", s, "kernel_stext");
 	put_if_fact(w, "left_out", s, "symbols_left_out");
 	fr_jsonw_close(w, '}');
 }
 
-static void put_unread(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_unread(struct fr_jsonw *w, const struct fr_info *s)
 {
 	const char *at = fr_info_fact(s, "unread");
 	struct fr_info_unread u;
@@ -324,8 +324,8 @@ static void put_unread(struct fr_jsonw *w, const struct fr_info *s)
 	if (!at)
 		return;
 	fr_jsonw_open(w, "unread", '{');
-	put_num(w, "count", s, "unread_cnt");
-	put_num(w, "helpers_left", s, "helpers_left");
+	info_json_put_num(w, "count", s, "unread_cnt");
+	info_json_put_num(w, "helpers_left", s, "helpers_left");
 	fr_jsonw_open(w, "items", '[');
 	while (fr_info_unread(&at, &u)) {
 		fr_jsonw_open(w, NULL, '{');
@@ -338,7 +338,7 @@ static void put_unread(struct fr_jsonw *w, const struct fr_info *s)
 	fr_jsonw_close(w, '}');
 }
 
-static void put_incidents(struct fr_jsonw *w, const struct fr_info *s)
+static void info_json_put_incidents(struct fr_jsonw *w, const struct fr_info *s)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS), row;
 	u64 sum = fr_info_incidents(s, NULL);
@@ -347,11 +347,11 @@ static void put_incidents(struct fr_jsonw *w, const struct fr_info *s)
 		return;
 	fr_jsonw_open(w, "incidents", '{');
 	fr_jsonw_u64(w, "count", sum);
-	put_num(w, "recorded", s, "incidents_recorded");
-	put_num(w, "dropped", s, "incidents_dropped");
-	put_num(w, "squeezed", s, "incidents_squeezed");
-	put_num(w, "pending", s, "incidents_pending");
-	put_fact(w, "missing", s, "incidents_missing");
+	info_json_put_num(w, "recorded", s, "incidents_recorded");
+	info_json_put_num(w, "dropped", s, "incidents_dropped");
+	info_json_put_num(w, "squeezed", s, "incidents_squeezed");
+	info_json_put_num(w, "pending", s, "incidents_pending");
+	info_json_put_fact(w, "missing", s, "incidents_missing");
 	fr_jsonw_open(w, "kinds", '{');
 	for (row = 1; row < cnt; row++)
 		fr_jsonw_u64(w, flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS, row, "kind"),
@@ -371,29 +371,29 @@ void fr_info_json(struct fr_out *o, const struct fr_info *s)
 	fr_jsonw_open(&w, NULL, '{');
 	put_columns(&w, s, FLIGHTREC_TABLE_SUMMARY, 0, sizes);
 	fr_jsonw_u64(&w, "horizon_ns", flightrec_horizon_ns(s->fr, s->file, "main"));
-	put_table(&w, "tiers", s, FLIGHTREC_TABLE_TIERS, tier);
+	info_json_put_table(&w, "tiers", s, FLIGHTREC_TABLE_TIERS, tier);
 	put_columns(&w, s, FLIGHTREC_TABLE_SUMMARY, 0, times);
-	put_trigger(&w, s);
-	put_clock(&w, s);
-	put_cpus(&w, s);
-	put_table(&w, "holes", s, FLIGHTREC_TABLE_HOLES, hole);
-	put_fact(&w, "host", s, "host");
-	put_fact(&w, "kernel", s, "kernel");
-	put_fact(&w, "arch", s, "arch");
-	put_fact(&w, "boot_id", s, "boot_id");
-	put_fact(&w, "version", s, "version");
-	put_fact(&w, "session", s, "session");
-	put_num(&w, "epoch", s, "epoch");
-	put_fact(&w, "profile", s, "profile");
-	put_fact(&w, "settings", s, "settings");
-	put_fact(&w, "command", s, "command");
-	put_num(&w, "begin_ns", s, "begin_ns");
-	put_num(&w, "snapshot_ns", s, "snapshot_ns");
-	put_names(&w, s);
-	put_unread(&w, s);
-	put_profile(&w, s);
-	put_incidents(&w, s);
-	put_lacks(&w, s);
+	info_json_put_trigger(&w, s);
+	info_json_put_clock(&w, s);
+	info_json_put_cpus(&w, s);
+	info_json_put_table(&w, "holes", s, FLIGHTREC_TABLE_HOLES, hole);
+	info_json_put_fact(&w, "host", s, "host");
+	info_json_put_fact(&w, "kernel", s, "kernel");
+	info_json_put_fact(&w, "arch", s, "arch");
+	info_json_put_fact(&w, "boot_id", s, "boot_id");
+	info_json_put_fact(&w, "version", s, "version");
+	info_json_put_fact(&w, "session", s, "session");
+	info_json_put_num(&w, "epoch", s, "epoch");
+	info_json_put_fact(&w, "profile", s, "profile");
+	info_json_put_fact(&w, "settings", s, "settings");
+	info_json_put_fact(&w, "command", s, "command");
+	info_json_put_num(&w, "begin_ns", s, "begin_ns");
+	info_json_put_num(&w, "snapshot_ns", s, "snapshot_ns");
+	info_json_put_names(&w, s);
+	info_json_put_unread(&w, s);
+	info_json_put_profile(&w, s);
+	info_json_put_incidents(&w, s);
+	info_json_put_lacks(&w, s);
 	fr_info_cut_json(&w, s);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');

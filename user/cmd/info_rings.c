@@ -76,28 +76,28 @@ static const struct flightrec_ring *next_ring(const struct tier *t, unsigned *nr
 	return r;
 }
 
-static u16 cpu_of(const struct flightrec_ring *r)
+static u16 rings_cpu_of(const struct flightrec_ring *r)
 {
 	return (u16)flightrec_ring_get(r, FLIGHTREC_RING_CPU);
 }
 
 static bool is_cut_away(const struct tier *t, const struct flightrec_ring *r)
 {
-	return !fr_cut_list_has_cpu(fr_info_fact(t->s, "cut_cpu"), cpu_of(r));
+	return !fr_cut_list_has_cpu(fr_info_fact(t->s, "cut_cpu"), rings_cpu_of(r));
 }
 
 /* Up to where its history is there: the end, or the hole there. */
-static u64 end_of(const struct tier *t, const struct flightrec_ring *r)
+static u64 rings_end_of(const struct tier *t, const struct flightrec_ring *r)
 {
-	u16 cpu = cpu_of(r);
+	u16 cpu = rings_cpu_of(r);
 	u64 hole_ns = flightrec_ring_get(r, FLIGHTREC_RING_HOLES) ? fr_info_open_hole(t->s, t->name, &cpu) : 0;
 
 	return hole_ns && hole_ns < t->to_ns ? hole_ns : t->to_ns;
 }
 
-static void add_ring(struct rings *g, const struct tier *t, const struct flightrec_ring *r)
+static void rings_add_ring(struct rings *g, const struct tier *t, const struct flightrec_ring *r)
 {
-	u64 horizon_ns = flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS), first_ns = ~0ULL, end_ns = end_of(t, r);
+	u64 horizon_ns = flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS), first_ns = ~0ULL, end_ns = rings_end_of(t, r);
 
 	if (flightrec_ring_get(r, FLIGHTREC_RING_EVENTS))
 		first_ns = flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS);
@@ -125,7 +125,7 @@ static u64 complete_ns(const struct tier *t, const struct flightrec_ring *r)
 	return ns < t->to_ns - t->from_ns ? ns : t->to_ns - t->from_ns;
 }
 
-static enum line line_of(const struct tier *t, const struct flightrec_ring *r)
+static enum line rings_line_of(const struct tier *t, const struct flightrec_ring *r)
 {
 	if (t->ring_cnt <= FEW_CPUS || t->s->each_cpu || flightrec_ring_get(r, FLIGHTREC_RING_LOST) ||
 	    flightrec_ring_get(r, FLIGHTREC_RING_HOLES))
@@ -146,7 +146,7 @@ static u32 count_short(const struct tier *t, u64 short_ns, u64 *sum_ns)
 
 	*sum_ns = 0;
 	while ((r = next_ring(t, &nr))) {
-		if (line_of(t, r) != LINE_REST)
+		if (rings_line_of(t, r) != LINE_REST)
 			continue;
 		cnt += complete_ns(t, r) < short_ns;
 		*sum_ns += complete_ns(t, r);
@@ -166,7 +166,7 @@ static void find_short(struct tier *t)
 	t->short_ns = short_ns;
 }
 
-static struct tier find_tier(const struct fr_info *s, const char *name)
+static struct tier rings_find_tier(const struct fr_info *s, const char *name)
 {
 	struct tier t = {.s = s, .name = name, .to_ns = fr_info_sum(s, "end_ns")};
 	const struct flightrec_ring *r;
@@ -174,7 +174,7 @@ static struct tier find_tier(const struct fr_info *s, const char *name)
 	unsigned nr = 0;
 
 	while ((r = next_ring(&t, &nr)))
-		add_ring(&all, &t, r);
+		rings_add_ring(&all, &t, r);
 	t.ring_cnt = all.cnt;
 	t.from_ns = all.cnt ? all.first_ns : ~0ULL;
 	return t;
@@ -183,7 +183,7 @@ static struct tier find_tier(const struct fr_info *s, const char *name)
 /* ---- lines ---- */
 
 /* # complete, + in part (before the horizon), . nothing (before its first event, and in a hole at its end) */
-static void put_bar(struct fr_out *o, const struct tier *t, const struct rings *g)
+static void rings_put_bar(struct fr_out *o, const struct tier *t, const struct rings *g)
 {
 	u32 cols = bar_cols(o), first = column(g->first_ns, t->from_ns, t->to_ns, cols), i;
 	u32 complete = column(g->horizon_ns, t->from_ns, t->to_ns, cols);
@@ -195,7 +195,7 @@ static void put_bar(struct fr_out *o, const struct tier *t, const struct rings *
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
-static void put_number(struct fr_out *o, u64 v, bool bad, int width)
+static void rings_put_number(struct fr_out *o, u64 v, bool bad, int width)
 {
 	char text[48];
 
@@ -206,12 +206,12 @@ static void put_number(struct fr_out *o, u64 v, bool bad, int width)
 		fr_out_paint(o, FR_PAINT_NONE);
 }
 
-static void put_complete(struct fr_out *o, const struct tier *t, const struct rings *g)
+static void rings_put_complete(struct fr_out *o, const struct tier *t, const struct rings *g)
 {
 	u64 ns = g->end_ns > g->horizon_ns ? g->end_ns - g->horizon_ns : 0;
 	char span[32];
 
-	put_bar(o, t, g);
+	rings_put_bar(o, t, g);
 	fr_out_printf(o, " %9s", fr_show_duration(ns, span, sizeof(span)));
 }
 
@@ -225,28 +225,28 @@ static void put_cut_away(struct fr_out *o)
 	fr_out_printf(o, " %9s", "cut away");
 }
 
-static void put_line(struct fr_out *o, const struct tier *t, const char *label, bool cut_away, const struct rings *g)
+static void rings_put_line(struct fr_out *o, const struct tier *t, const char *label, bool cut_away, const struct rings *g)
 {
 	fr_out_printf(o, "  %4s ", label);
 	if (cut_away)
 		put_cut_away(o);
 	else
-		put_complete(o, t, g);
-	put_number(o, g->events, false, 12);
-	put_number(o, g->overwritten, false, 14);
-	put_number(o, g->lost, true, 8);
-	put_number(o, g->holes, true, 6);
+		rings_put_complete(o, t, g);
+	rings_put_number(o, g->events, false, 12);
+	rings_put_number(o, g->overwritten, false, 14);
+	rings_put_number(o, g->lost, true, 8);
+	rings_put_number(o, g->holes, true, 6);
 	fr_out_char(o, '\n');
 }
 
-static void put_ring(struct fr_out *o, const struct tier *t, const struct flightrec_ring *r)
+static void rings_put_ring(struct fr_out *o, const struct tier *t, const struct flightrec_ring *r)
 {
 	struct rings g = {0};
 	char label[16];
 
-	add_ring(&g, t, r);
-	snprintf(label, sizeof(label), "%u", cpu_of(r));
-	put_line(o, t, label, is_cut_away(t, r), &g);
+	rings_add_ring(&g, t, r);
+	snprintf(label, sizeof(label), "%u", rings_cpu_of(r));
+	rings_put_line(o, t, label, is_cut_away(t, r), &g);
 }
 
 /* ---- a line that several share ---- */
@@ -268,7 +268,7 @@ static void put_range(struct fr_out *o, u32 from, u32 to, u32 *col)
 	*col += len + 1;
 }
 
-static void put_cpus(struct fr_out *o, const struct tier *t, enum line line, u32 col)
+static void rings_put_cpus(struct fr_out *o, const struct tier *t, enum line line, u32 col)
 {
 	const struct flightrec_ring *r;
 	u32 from = 0, to = 0;
@@ -276,9 +276,9 @@ static void put_cpus(struct fr_out *o, const struct tier *t, enum line line, u32
 	unsigned nr = 0;
 
 	while ((r = next_ring(t, &nr))) {
-		u32 cpu = cpu_of(r);
+		u32 cpu = rings_cpu_of(r);
 
-		if (line_of(t, r) != line)
+		if (rings_line_of(t, r) != line)
 			continue;
 		if (any && cpu != to + 1) {
 			put_range(o, from, to, &col);
@@ -291,7 +291,7 @@ static void put_cpus(struct fr_out *o, const struct tier *t, enum line line, u32
 	put_range(o, from, to, &col);
 }
 
-static void put_who(struct fr_out *o, const struct tier *t, enum line line, const struct rings *g)
+static void rings_put_who(struct fr_out *o, const struct tier *t, enum line line, const struct rings *g)
 {
 	char least[32], most[32], text[128];
 	const char *s = fr_plural(g->cnt);
@@ -307,7 +307,7 @@ static void put_who(struct fr_out *o, const struct tier *t, enum line line, cons
 		col = snprintf(text, sizeof(text), INDENT "%u CPU%s, complete for the last %s to %s: ", g->cnt, s, least, most);
 	fr_out_paint(o, FR_PAINT_DIM);
 	fr_out_str(o, text);
-	put_cpus(o, t, line, col);
+	rings_put_cpus(o, t, line, col);
 	fr_out_paint(o, FR_PAINT_NONE);
 	fr_out_char(o, '\n');
 }
@@ -319,17 +319,17 @@ static void put_shared(struct fr_out *o, const struct tier *t, enum line line, c
 	unsigned nr = 0;
 
 	while ((r = next_ring(t, &nr)))
-		if (line_of(t, r) == line)
-			add_ring(&g, t, r);
+		if (rings_line_of(t, r) == line)
+			rings_add_ring(&g, t, r);
 	if (!g.cnt)
 		return;
-	put_line(o, t, g.cnt == t->ring_cnt ? "all" : label, line == LINE_CUT, &g);
-	put_who(o, t, line, &g);
+	rings_put_line(o, t, g.cnt == t->ring_cnt ? "all" : label, line == LINE_CUT, &g);
+	rings_put_who(o, t, line, &g);
 }
 
 void fr_info_rings_text(struct fr_out *o, const struct fr_info *s, const char *tier)
 {
-	struct tier t = find_tier(s, tier);
+	struct tier t = rings_find_tier(s, tier);
 	const struct flightrec_ring *r;
 	unsigned nr = 0;
 	char span[32];
@@ -341,8 +341,8 @@ void fr_info_rings_text(struct fr_out *o, const struct fr_info *s, const char *t
 		      fr_show_duration(t.to_ns - t.from_ns, span, sizeof(span)));
 	fr_out_printf(o, "   CPU %-*s  complete       events    overwritten     lost  holes\n", bar_cols(o), "");
 	while ((r = next_ring(&t, &nr)))
-		if (line_of(&t, r) == LINE_OWN)
-			put_ring(o, &t, r);
+		if (rings_line_of(&t, r) == LINE_OWN)
+			rings_put_ring(o, &t, r);
 	put_shared(o, &t, LINE_REST, "rest");
 	put_shared(o, &t, LINE_CUT, "cut");
 }

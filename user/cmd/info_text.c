@@ -20,7 +20,7 @@ void fr_info_label(struct fr_out *o, const char *label)
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
-static void put_title(struct fr_out *o, const char *title)
+static void info_put_title(struct fr_out *o, const char *title)
 {
 	fr_out_char(o, '\n');
 	fr_out_paint(o, FR_PAINT_BOLD);
@@ -29,7 +29,7 @@ static void put_title(struct fr_out *o, const char *title)
 	fr_out_char(o, '\n');
 }
 
-static void put_text(struct fr_out *o, const char *s)
+static void info_put_text(struct fr_out *o, const char *s)
 {
 	fr_escape_text(o, s, strlen(s));
 }
@@ -41,18 +41,18 @@ void fr_info_put(struct fr_out *o, const struct fr_info *s, const char *before, 
 	if (!text || !*text)
 		return;
 	fr_out_str(o, before);
-	put_text(o, text);
+	info_put_text(o, text);
 	fr_out_str(o, after);
 }
 
-static void put_duration(struct fr_out *o, u64 ns)
+static void info_put_duration(struct fr_out *o, u64 ns)
 {
 	char text[32];
 
 	fr_out_str(o, fr_show_duration(ns, text, sizeof(text)));
 }
 
-static void put_size(struct fr_out *o, u64 sz)
+static void info_put_size(struct fr_out *o, u64 sz)
 {
 	char text[32];
 
@@ -85,7 +85,7 @@ static void put_where(struct fr_out *o, const struct fr_info *s)
 	fr_out_char(o, '\n');
 }
 
-static void put_when(struct fr_out *o, const struct fr_info *s)
+static void info_put_when(struct fr_out *o, const struct fr_info *s)
 {
 	u64 end_ns = fr_info_sum(s, "end_ns"), wall_ns = flightrec_wall_ns(s->fr, s->file, end_ns);
 
@@ -98,7 +98,7 @@ static void put_when(struct fr_out *o, const struct fr_info *s)
 }
 
 /* A signal that a process sent has no address, and a 0 in its place looks like NULL. */
-static bool has_addr(const struct fr_info *s)
+static bool info_has_addr(const struct fr_info *s)
 {
 	int64_t sig, code;
 
@@ -107,7 +107,7 @@ static bool has_addr(const struct fr_info *s)
 }
 
 /* A rule, and its counters since the snapshot before: what matched before that may have got its verdict since. */
-static void put_rule(struct fr_out *o, const struct fr_info *s, u32 nr)
+static void info_put_rule(struct fr_out *o, const struct fr_info *s, u32 nr)
 {
 	const char *at, *name;
 	char fact[32];
@@ -128,7 +128,7 @@ static void put_rule(struct fr_out *o, const struct fr_info *s, u32 nr)
 }
 
 /* Where it was, which rule it was, and what else came since the previous snapshot. */
-static void put_trigger(struct fr_out *o, const struct fr_info *s)
+static void info_put_trigger(struct fr_out *o, const struct fr_info *s)
 {
 	char name[32];
 	u32 i;
@@ -137,7 +137,7 @@ static void put_trigger(struct fr_out *o, const struct fr_info *s)
 		fr_info_label(o, "program");
 		fr_info_put(o, s, "", "trigger_exe", "");
 		fr_info_put(o, s, ", ip ", "trigger_ip", "");
-		if (has_addr(s))
+		if (info_has_addr(s))
 			fr_info_put(o, s, ", address ", "trigger_addr", "");
 		fr_info_put(o, s, ", uid ", "trigger_uid", "");
 		fr_info_put(o, s, ", cgroup ", "trigger_cgroup", "");
@@ -147,7 +147,7 @@ static void put_trigger(struct fr_out *o, const struct fr_info *s)
 		snprintf(name, sizeof(name), "rule_%u", i);
 		if (!fr_info_fact(s, name))
 			break;
-		put_rule(o, s, i);
+		info_put_rule(o, s, i);
 	}
 }
 
@@ -168,7 +168,7 @@ static void put_why(struct fr_out *o, const struct fr_info *s)
 	fr_info_put(o, s, ", ", "trigger_value_ns", " ns");
 	fr_info_put(o, s, ": ", "trigger_text", "");
 	fr_out_char(o, '\n');
-	put_trigger(o, s);
+	info_put_trigger(o, s);
 	if (fr_info_fact(s, "command")) {
 		fr_info_label(o, "command");
 		fr_info_put(o, s, "", "command", "\n");
@@ -205,17 +205,17 @@ static void put_contents(struct fr_out *o, const struct fr_info *s)
 	fr_info_label(o, "holds");
 	put_count(o, event_cnt);
 	fr_out_printf(o, " event%s over ", fr_plural(event_cnt));
-	put_duration(o, fr_info_sum(s, "end_ns") - fr_info_sum(s, "start_ns"));
+	info_put_duration(o, fr_info_sum(s, "end_ns") - fr_info_sum(s, "start_ns"));
 	fr_out_str(o, "; ");
-	put_size(o, fr_info_sum(s, "raw_bytes"));
+	info_put_size(o, fr_info_sum(s, "raw_bytes"));
 	fr_out_str(o, " of ring in a file of ");
-	put_size(o, sz);
+	info_put_size(o, sz);
 	if (event_cnt)
 		fr_out_printf(o, ", %.2f bytes an event", (double)sz / (double)event_cnt);
 	fr_out_char(o, '\n');
 }
 
-static void put_profile(struct fr_out *o, const struct fr_info *s)
+static void info_put_profile(struct fr_out *o, const struct fr_info *s)
 {
 	u64 begin_ns, end_ns, taken;
 	char span[32];
@@ -232,7 +232,7 @@ static void put_profile(struct fr_out *o, const struct fr_info *s)
 }
 
 /* Where the names of its addresses come from. */
-static void put_names(struct fr_out *o, const struct fr_info *s)
+static void info_put_names(struct fr_out *o, const struct fr_info *s)
 {
 	const char *why = fr_info_fact(s, "kernel_symbols");
 	u64 kernel = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "kernel"), jit = fr_info_num(s, FLIGHTREC_TABLE_NAMES, 0, "jit");
@@ -266,7 +266,7 @@ static void put_names(struct fr_out *o, const struct fr_info *s)
 }
 
 /* By the kernel's own count, whether they were recorded or not. */
-static void put_softirqs(struct fr_out *o, const struct fr_info *s)
+static void info_put_softirqs(struct fr_out *o, const struct fr_info *s)
 {
 	struct fr_softirqs_told t = {
 		.cnt_begin = fr_info_fact(s, "softirqs_begin"),
@@ -297,7 +297,7 @@ static u64 states_of(const struct fr_info *s, const char *what)
 }
 
 /* "states     of 1,234 tasks, how each was when the snapshot was taken" */
-static void put_states(struct fr_out *o, const struct fr_info *s)
+static void info_put_states(struct fr_out *o, const struct fr_info *s)
 {
 	u64 cnt = fr_info_sum(s, "states"), brief = states_of(s, "brief");
 
@@ -319,7 +319,7 @@ static void put_states(struct fr_out *o, const struct fr_info *s)
 	fr_out_char(o, '\n');
 }
 
-static void put_incidents(struct fr_out *o, const struct fr_info *s)
+static void info_put_incidents(struct fr_out *o, const struct fr_info *s)
 {
 	u64 of_kind[FR_INCIDENT_KIND_MAX];
 
@@ -330,7 +330,7 @@ static void put_incidents(struct fr_out *o, const struct fr_info *s)
 	fr_out_str(o, ": `flightrec incidents FILE`\n");
 }
 
-static const char *tier_name(const struct fr_info *s, size_t row)
+static const char *info_tier_name(const struct fr_info *s, size_t row)
 {
 	return flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_TIERS, row, "name");
 }
@@ -345,15 +345,15 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 	for (row = 0; row < cnt; row++) {
 		u64 horizon_ns = fr_info_num(s, FLIGHTREC_TABLE_TIERS, row, "horizon_ns");
 
-		if (!strcmp(tier_name(s, row), "stack") || !horizon_ns || !end_ns)
+		if (!strcmp(info_tier_name(s, row), "stack") || !horizon_ns || !end_ns)
 			continue;
 		/* it is complete, and has none */
-		if (!strcmp(tier_name(s, row), "wait") && !fr_info_fact(s, "wait_min_ns"))
+		if (!strcmp(info_tier_name(s, row), "wait") && !fr_info_fact(s, "wait_min_ns"))
 			continue;
 		fr_out_str(o, any ? "; " : "");
-		fr_out_printf(o, "%s: the last ", tier_name(s, row));
-		put_duration(o, end_ns > horizon_ns ? end_ns - horizon_ns : 0);
-		if (fr_info_open_hole(s, tier_name(s, row), NULL))
+		fr_out_printf(o, "%s: the last ", info_tier_name(s, row));
+		info_put_duration(o, end_ns > horizon_ns ? end_ns - horizon_ns : 0);
+		if (fr_info_open_hole(s, info_tier_name(s, row), NULL))
 			fr_out_str(o, " but for a hole at the end");
 		any = true;
 	}
@@ -370,7 +370,7 @@ static void put_lack(struct fr_out *o, bool *any, u64 cnt, const char *what)
 	if (!cnt)
 		return;
 	if (!*any)
-		put_title(o, "What it lacks");
+		info_put_title(o, "What it lacks");
 	*any = true;
 	fr_out_str(o, "  ");
 	put_count(o, cnt);
@@ -386,7 +386,7 @@ static void put_lack_names(struct fr_out *o, bool *any, const struct fr_info *s,
 	if (!names || !*names)
 		return;
 	if (!*any)
-		put_title(o, "What it lacks");
+		info_put_title(o, "What it lacks");
 	*any = true;
 	fr_info_put(o, s, what, fact, "\n");
 }
@@ -398,7 +398,7 @@ static u64 fact_count(const struct fr_info *s, const char *name)
 	return !flightrec_fact_s64(s->fr, s->file, name, &v) && v > 0 ? (u64)v : 0;
 }
 
-static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
+static void info_put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 {
 	const char *at = fr_info_fact(s, "missed"), *name;
 	char what[128];
@@ -417,7 +417,7 @@ static void put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 /* What was not read of which process: the first of them. */
 #define UNREAD_SHOWN 8
 
-static void put_unread(struct fr_out *o, bool *any, const struct fr_info *s)
+static void info_put_unread(struct fr_out *o, bool *any, const struct fr_info *s)
 {
 	u64 cnt = fact_count(s, "unread_cnt"), left = fact_count(s, "helpers_left"), shown;
 	const char *at = fr_info_fact(s, "unread");
@@ -472,7 +472,7 @@ static u64 waits_of(const struct fr_info *s, const char *what)
 	return fr_counts_get(fr_info_fact(s, "waits"), what, strlen(what), &v) ? v : 0;
 }
 
-static void put_lacks(struct fr_out *o, const struct fr_info *s)
+static void info_put_lacks(struct fr_out *o, const struct fr_info *s)
 {
 	u64 expected = fact_count(s, "sample_expected"), taken = fact_count(s, "sample_taken");
 	u64 damaged = holes_of(s, "damaged"), cut = holes_of(s, "cut");
@@ -495,12 +495,12 @@ static void put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, states_of(s, "gone"), "task(s) without their state: they ended while they were looked at");
 	put_lack(o, &any, fact_count(s, "processes_left_out"),
 		 "living process(es) without command line or cgroup: too many, or too few descriptors");
-	put_unread(o, &any, s);
+	info_put_unread(o, &any, s);
 	put_lack(o, &any, fact_count(s, "no_ring"), "event(s) on CPUs without a ring");
 	/* an idle CPU has no cycles, and so no samples */
 	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)
 		put_lack(o, &any, expected - taken, "sample(s) fewer than the timer should have taken");
-	put_missed(o, &any, s);
+	info_put_missed(o, &any, s);
 	put_unrecovered(o, &any, s);
 	put_lack_names(o, &any, s, "  events this kernel does not have: ", "events_missing");
 	put_lack_names(o, &any, s, "  events that the governor had turned off when it was taken: ", "events_held");
@@ -513,22 +513,22 @@ void fr_info_text(struct fr_out *o, const struct fr_info *s)
 	size_t tier_cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TIERS), tier;
 
 	fr_out_paint(o, FR_PAINT_BOLD);
-	put_text(o, flightrec_file_path(s->fr, s->file));
+	info_put_text(o, flightrec_file_path(s->fr, s->file));
 	fr_out_paint(o, FR_PAINT_NONE);
 	fr_out_char(o, '\n');
 	put_where(o, s);
-	put_when(o, s);
+	info_put_when(o, s);
 	put_why(o, s);
 	fr_info_cut_text(o, s);
 	put_session(o, s);
 	put_contents(o, s);
-	put_names(o, s);
-	put_profile(o, s);
-	put_softirqs(o, s);
-	put_states(o, s);
-	put_incidents(o, s);
+	info_put_names(o, s);
+	info_put_profile(o, s);
+	info_put_softirqs(o, s);
+	info_put_states(o, s);
+	info_put_incidents(o, s);
 	put_horizons(o, s);
 	for (tier = 0; tier < tier_cnt; tier++)
-		fr_info_rings_text(o, s, tier_name(s, tier));
-	put_lacks(o, s);
+		fr_info_rings_text(o, s, info_tier_name(s, tier));
+	info_put_lacks(o, s);
 }

@@ -60,7 +60,7 @@ static const struct fr_options options = {
 	.table = &fr_stored_dir,
 };
 
-static int mark(const char *path, bool keep)
+static int list_mark(const char *path, bool keep)
 {
 	int err = fr_store_mark(path, keep);
 
@@ -83,7 +83,7 @@ static int mark_all(char **path, int cnt, bool keep)
 		return FR_EXIT_USAGE;
 	}
 	for (i = 0; i < cnt; i++) {
-		one = mark(path[i], keep);
+		one = list_mark(path[i], keep);
 		if (one == FR_EXIT_FAIL || status == FR_EXIT_OK)
 			status = one;
 	}
@@ -91,7 +91,7 @@ static int mark_all(char **path, int cnt, bool keep)
 }
 
 /* One that could not be read may be sound or not: that is a failure, whatever the others are. */
-static int status_of(const char *dir, const struct fr_stored *s, size_t cnt)
+static int list_status_of(const char *dir, const struct fr_stored *s, size_t cnt)
 {
 	size_t i, unread = 0;
 	int status = FR_EXIT_OK, err = 0;
@@ -129,7 +129,7 @@ static int list(const struct ask *ask)
 		fr_list_json(&out, ask->dir, s, cnt);
 	else
 		fr_list_text(&out, ask->dir, s, cnt);
-	status = status_of(ask->dir, s, cnt);
+	status = list_status_of(ask->dir, s, cnt);
 	fr_stored_free(s, cnt);
 	return fr_err_finish(&out, status);
 }

@@ -31,7 +31,7 @@ static const struct fr_stored *list_stored(const struct fr_at *at)
 	return at->rec;
 }
 
-static const char *base_name(const char *path)
+static const char *list_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -88,7 +88,7 @@ static struct fr_value list_when(const struct fr_at *at)
 static struct fr_value list_task(const struct fr_at *at)
 {
 	const struct fr_stored *s = list_stored(at);
-	const char *program = base_name(s->exe);
+	const char *program = list_base_name(s->exe);
 
 	if (!*program || !*s->comm || strlen(s->comm) >= FR_COMM_SZ || !strncmp(program, s->comm, strlen(s->comm)))
 		return fr_value_text(s->comm);
@@ -119,7 +119,7 @@ static struct fr_value list_kept(const struct fr_at *at)
 
 static struct fr_value list_name(const struct fr_at *at)
 {
-	return fr_value_text(base_name(list_stored(at)->path));
+	return fr_value_text(list_base_name(list_stored(at)->path));
 }
 
 static enum fr_paint paint_bold(const struct fr_at *at)
@@ -206,7 +206,7 @@ static void put_more(struct fr_out *o, const struct fr_layout *l, const struct f
 	u32 indent = abs(l->col[0].width) + 2;
 
 	if (own_line)
-		put_below(o, indent, "", base_name(s->path), FR_PAINT_NONE);
+		put_below(o, indent, "", list_base_name(s->path), FR_PAINT_NONE);
 	if (s->core)
 		put_below(o, indent, "core ", s->core, FR_PAINT_DIM);
 	if (s->damage)
@@ -223,7 +223,7 @@ static u32 longest_name(const struct list_page *p)
 	size_t i;
 
 	for (i = 0; i < p->cnt; i++) {
-		const char *name = base_name(p->s[i].path);
+		const char *name = list_base_name(p->s[i].path);
 
 		nowhere.len = 0;
 		nowhere.error = 0;

@@ -92,7 +92,7 @@ static void usage(FILE *to)
 	      to);
 }
 
-static int find_command(const char *name)
+static int main_find_command(const char *name)
 {
 	size_t i;
 
@@ -137,7 +137,7 @@ static void say_unknown(const char *name)
 
 /* ---- completion ---- */
 
-static void offer(const char *word, const char *begin)
+static void main_offer(const char *word, const char *begin)
 {
 	if (!strncmp(word, begin, strlen(begin)))
 		puts(word);
@@ -149,7 +149,7 @@ static void offer_families(const char *first, const char *begin)
 
 	for (i = 0; i < sizeof(families) / sizeof(families[0]); i++)
 		if (!strcmp(families[i].first, first))
-			offer(families[i].second, begin);
+			main_offer(families[i].second, begin);
 }
 
 static void offer_commands(const char *begin)
@@ -158,16 +158,16 @@ static void offer_commands(const char *begin)
 	size_t i;
 
 	for (i = 0; i < CMD_CNT; i++)
-		offer(commands[i].name, begin);
+		main_offer(commands[i].name, begin);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		offer(others[i], begin);
+		main_offer(others[i], begin);
 }
 
 /*
  * --complete WORD...: words for the last one, a line each (cmd/options_complete.c). Two words may be one command; of the words
  * of a command, its own table tells.
  */
-static int complete(int argc, char **argv)
+static int main_complete(int argc, char **argv)
 {
 	static char form[] = "--help=complete";
 	const char *name;
@@ -193,7 +193,7 @@ static int complete(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	i = find_command(name ?: argv[0]);
+	i = main_find_command(name ?: argv[0]);
 	if (i < 0)
 		return FR_EXIT_OK;
 	argv[-1] = commands[i].full;
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
 	/* Nor does a recorder end, or a snapshot, because nobody reads its messages any more. */
 	signal(SIGPIPE, SIG_IGN);
 	if (!strcmp(argv[1], "--complete"))
-		return written(complete(argc - 2, argv + 2));
+		return written(main_complete(argc - 2, argv + 2));
 	if (argc > 2 && !strcmp(argv[1], "help")) { /* help COMMAND, also of two words */
 		if (argc > 3 && find_family(argv[2], argv[3]))
 			argv[2] = (char *)find_family(argv[2], argv[3]);
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	i = find_command(name ?: argv[1]);
+	i = main_find_command(name ?: argv[1]);
 	if (i < 0)
 		return written(run_option(argv[1]));
 	if (commands[i].work == READS)

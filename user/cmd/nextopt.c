@@ -18,7 +18,7 @@ struct given {
 	size_t len;
 };
 
-static bool begins(const struct option *option, const struct given *given)
+static bool nextopt_begins(const struct option *option, const struct given *given)
 {
 	return !strncmp(option->name, given->name, given->len);
 }
@@ -27,7 +27,7 @@ static bool begins(const struct option *option, const struct given *given)
 static const struct option *find_refused(const struct given *given, const struct option *longs)
 {
 	for (; longs->name; longs++)
-		if (optopt == longs->val && begins(longs, given))
+		if (optopt == longs->val && nextopt_begins(longs, given))
 			return longs;
 	return NULL;
 }
@@ -54,7 +54,7 @@ static void say_no_option(const char *command, const struct given *given, const 
 	size_t at = 0;
 
 	for (o = longs; given->len && o->name; o++)
-		if (begins(o, given) && at < sizeof(matches))
+		if (nextopt_begins(o, given) && at < sizeof(matches))
 			at += snprintf(matches + at, sizeof(matches) - at, "%s--%s", at ? ", " : "", o->name);
 	if (at)
 		fr_err("'--%.*s' is not one option but the beginning of several: %s", (int)given->len, given->name, matches);
@@ -62,7 +62,7 @@ static void say_no_option(const char *command, const struct given *given, const 
 		say_unknown_long(command, given, longs);
 }
 
-static void say_short(const char *command, const char *shorts)
+static void nextopt_say_short(const char *command, const char *shorts)
 {
 	const char *known = strchr(shorts, optopt);
 
@@ -87,7 +87,7 @@ static void say_wrong(const char *command, const char *last, const char *shorts,
 	else if (refused)
 		fr_err("--%s needs a value: `%s --help` says which", refused->name, command);
 	else if (optopt)
-		say_short(command, shorts);
+		nextopt_say_short(command, shorts);
 	else
 		say_no_option(command, &given, longs);
 }

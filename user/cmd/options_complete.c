@@ -27,7 +27,7 @@ struct typed {
 	const char *begin;
 };
 
-static void offer(const struct typed *t, const char *word)
+static void complete_offer(const struct typed *t, const char *word)
 {
 	if (!strncmp(word, t->begin, strlen(t->begin)))
 		fprintf(t->to, "%.*s%s\n", (int)t->stays_len, t->stays, word);
@@ -42,7 +42,7 @@ static void offer_sessions(const struct typed *t)
 	int err = 0;
 
 	while (d && (e = fr_dir_next(d, &err)))
-		offer(t, e->d_name);
+		complete_offer(t, e->d_name);
 	if (d)
 		closedir(d);
 }
@@ -60,10 +60,10 @@ static void offer_events(const struct typed *t, bool less)
 		name = ev ? ev->name : i < FR_EVENT_MAX ? NULL : fr_group_name(i - FR_EVENT_MAX);
 		if (!name)
 			continue;
-		offer(t, name);
+		complete_offer(t, name);
 		snprintf(word, sizeof(word), "-%s", name);
 		if (less)
-			offer(t, word);
+			complete_offer(t, word);
 	}
 }
 
@@ -87,14 +87,14 @@ static void offer_names(const struct typed *t)
 	u32 i, k;
 
 	for (i = 0; i < FR_BI_CNT; i++)
-		offer(t, fr_builtin_names[i]);
+		complete_offer(t, fr_builtin_names[i]);
 	for (i = 0; i < FR_EVENT_MAX; i++) {
 		ev = fr_schema_event(fr_schema_builtin(), i);
 		for (k = 0; ev && k < ev->field_cnt; k++)
 			if (!was_field(ev->fields[k].name, i))
-				offer(t, ev->fields[k].name);
+				complete_offer(t, ev->fields[k].name);
 		if (ev)
-			offer(t, ev->name);
+			complete_offer(t, ev->name);
 	}
 }
 
@@ -131,9 +131,9 @@ static void offer_keys(const struct typed *t)
 		key.stays = t->begin;
 	key.stays_len += comma ? comma + 1 - t->begin : 0;
 	key.begin = comma ? comma + 1 : t->begin;
-	offer(&key, "time:100ms");
+	complete_offer(&key, "time:100ms");
 	for (i = 0; (name = fr_stat_key_name(i, &what)); i++)
-		offer(&key, name);
+		complete_offer(&key, name);
 	offer_filter(t);
 }
 
@@ -169,7 +169,7 @@ static void offer_triggers(const struct typed *t)
 	size_t i;
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		offer(t, words[i]);
+		complete_offer(t, words[i]);
 	if (strncmp(t->begin, event, sizeof(event) - 1))
 		return;
 	name.stays = t->stays_len ? t->stays : t->begin;
@@ -205,7 +205,7 @@ static void offer_words(const struct typed *t, const char *words)
 	for (; *words; words += len + strspn(words + len, " ")) {
 		len = strcspn(words, " ");
 		snprintf(word, sizeof(word), "%.*s", (int)len, words);
-		offer(t, word);
+		complete_offer(t, word);
 	}
 }
 
@@ -217,7 +217,7 @@ static void offer_value(const struct typed *t, const struct fr_option *o)
 	if (o->words)
 		offer_words(t, o->words);
 	for (i = 0; o->value && o->value(i, &name, &what); i++)
-		offer(t, name);
+		complete_offer(t, name);
 }
 
 /* ---- the command line ---- */
@@ -232,7 +232,7 @@ static void offer_options(const struct typed *t, const struct fr_option *option)
 			continue;
 		}
 		snprintf(word, sizeof(word), "--%s", option->name);
-		offer(t, word);
+		complete_offer(t, word);
 	}
 }
 
@@ -274,7 +274,7 @@ void fr_options_complete(FILE *f, const struct fr_options *options, char *const 
 		offer_value(&t, o);
 	} else if (*now == '-') {
 		offer_options(&t, options->option);
-		offer(&t, "--help");
+		complete_offer(&t, "--help");
 	} else {
 		offer_words(&t, options->words ?: "");
 	}

@@ -95,7 +95,7 @@ static const struct fr_options options = {
 
 /* ---- a session: a snapshot without events, for as long as it is looked at ---- */
 
-static int make_dir(char *dir, size_t sz)
+static int profile_make_dir(char *dir, size_t sz)
 {
 	static const char *const roots[] = {"/dev/shm", "/run", "/tmp"};
 	size_t i;
@@ -116,7 +116,7 @@ static int profile_live(struct asked *a, struct fr_sess *s)
 	struct fr_dump_done done;
 	int status = FR_EXIT_FAIL;
 
-	if (make_dir(dir, sizeof(dir)))
+	if (profile_make_dir(dir, sizeof(dir)))
 		return FR_EXIT_FAIL;
 	snprintf(path, sizeof(path), "%s/now.flight", dir);
 	if (!fr_dump(s, &dump, &done)) {

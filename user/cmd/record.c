@@ -12,7 +12,7 @@
 #include "live/session/load.h"
 
 /* An option of the configuration's table. */
-static int give(const struct fr_option *option, void *to, const char *value)
+static int cmd_record_give(const struct fr_option *option, void *to, const char *value)
 {
 	struct fr_record_opts *o = to;
 
@@ -58,7 +58,7 @@ static const struct fr_option own[] = {
 _Static_assert(FR_CONFIG_KEY_CNT + sizeof(own) / sizeof(own[0]) <= FR_OPTION_MAX, "all options fit");
 
 /* What an option of the configuration does, and what holds without it. */
-static char *option_text(u32 key)
+static char *cmd_record_option_text(u32 key)
 {
 	const struct fr_config_key *k = fr_config_key(key);
 	const char *with = fr_record_default_with(key), *end = *k->def ? ")" : "";
@@ -73,7 +73,7 @@ static char *option_text(u32 key)
 }
 
 /* The table of options: those of the configuration, then our own. */
-static int parse_options(struct fr_record_opts *o, int argc, char **argv)
+static int cmd_record_parse_options(struct fr_record_opts *o, int argc, char **argv)
 {
 	struct fr_option all[FR_CONFIG_KEY_CNT + 2] = {};
 	const struct fr_options options = {
@@ -92,9 +92,9 @@ static int parse_options(struct fr_record_opts *o, int argc, char **argv)
 
 	for (i = 0; (k = fr_config_key(i)); i++)
 		if (k->option.name)
-			all[cnt++] =
-				(struct fr_option)FR_OPTION(k->option.letter, k->option.name, k->option.arg, option_text(i),
-							    give, i, .words = k->option.words, .more = k->option.more);
+			all[cnt++] = (struct fr_option)FR_OPTION(k->option.letter, k->option.name, k->option.arg,
+								 cmd_record_option_text(i), cmd_record_give, i,
+								 .words = k->option.words, .more = k->option.more);
 	all[cnt] = (struct fr_option)FR_OPTION_GROUP(own, 0);
 	status = fr_options_parse(&options, argc, argv, o);
 	while (cnt)
@@ -134,7 +134,7 @@ static int check_detach(const struct fr_record_opts *o)
 	return 0;
 }
 
-static int check(struct fr_record_opts *o)
+static int cmd_record_check(struct fr_record_opts *o)
 {
 	char why[1024];
 	int err;
@@ -166,7 +166,7 @@ static int check(struct fr_record_opts *o)
 }
 
 /* What stands behind the options. */
-static int find_command(struct fr_record_opts *o, int argc, char **argv)
+static int cmd_record_find_command(struct fr_record_opts *o, int argc, char **argv)
 {
 	bool marked = !strcmp(argv[optind - 1], "--");
 
@@ -183,7 +183,7 @@ static int find_command(struct fr_record_opts *o, int argc, char **argv)
 	return 0;
 }
 
-static int run(struct fr_record_opts *o)
+static int cmd_record_run(struct fr_record_opts *o)
 {
 	if (o->check_config)
 		return fr_record_check_config(o);
@@ -208,13 +208,13 @@ int fr_cmd_record(int argc, char **argv)
 
 	if (!o)
 		return fr_err_memory();
-	status = parse_options(o, argc, argv);
+	status = cmd_record_parse_options(o, argc, argv);
 	if (status < 0) {
 		o->ask.reload_arg = o;
 		o->ask.is_daemon = o->config;
 		o->ask.reload = o->config ? fr_record_live : NULL;
-		err = find_command(o, argc, argv) ?: check(o);
-		status = !err ? run(o) : err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
+		err = cmd_record_find_command(o, argc, argv) ?: cmd_record_check(o);
+		status = !err ? cmd_record_run(o) : err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 	}
 	free_opts(o);
 	return status;

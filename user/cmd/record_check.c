@@ -43,7 +43,7 @@ static int try_write(const char *dir)
 }
 
 /* path without its last name, in place: "/" stays. */
-static void cut_last(char *path)
+static void record_cut_last(char *path)
 {
 	size_t len = strlen(path);
 
@@ -65,26 +65,26 @@ struct looked {
 };
 
 /* It is created if it is missing, but its parents are not. */
-static enum flaw look_in(char *in)
+static enum flaw record_look_in(char *in)
 {
 	struct stat st;
 
 	if (stat(in, &st) && errno == ENOENT && !lstat(in, &st))
 		return LINK_TO_NOTHING;
 	if (stat(in, &st) && errno == ENOENT) {
-		cut_last(in);
+		record_cut_last(in);
 		if (stat(in, &st) && errno == ENOENT)
 			return NO_PARENT;
 	}
 	return !stat(in, &st) && !S_ISDIR(st.st_mode) ? NO_DIRECTORY : NO_FLAW;
 }
 
-static void look(void *dir, void *out)
+static void record_look(void *dir, void *out)
 {
 	struct looked *l = out;
 
 	snprintf(l->in, sizeof(l->in), "%s", (const char *)dir);
-	l->flaw = look_in(l->in);
+	l->flaw = record_look_in(l->in);
 	if (l->flaw)
 		return;
 	l->err = try_write(l->in);
@@ -117,7 +117,7 @@ static int say_flaw(const char *dir, const struct looked *l)
 }
 
 /* That its disk does not answer just now is no reason to refuse a reload: a recorder goes on without it. */
-static int check_dir(const char *dir)
+static int record_check_dir(const char *dir)
 {
 	struct looked l = {};
 	int err;
@@ -126,7 +126,7 @@ static int check_dir(const char *dir)
 		fr_err("Storage.Directory: '%s' does not begin with /: a recorder is started from anywhere", dir);
 		return -EINVAL;
 	}
-	err = fr_askdir(NULL, dir, fr_patience_ns(FR_OUT_DIR_NS), look, (void *)dir, &l, sizeof(l));
+	err = fr_askdir(NULL, dir, fr_patience_ns(FR_OUT_DIR_NS), record_look, (void *)dir, &l, sizeof(l));
 	if (err == -ETIMEDOUT)
 		fr_warn("Storage.Directory: the disk of %s does not answer: whether snapshots can be written there is not "
 			"known",
@@ -136,7 +136,7 @@ static int check_dir(const char *dir)
 	return err == -ETIMEDOUT ? 0 : err ?: say_flaw(dir, &l);
 }
 
-static int check_group(const char *key, const char *group)
+static int record_check_group(const char *key, const char *group)
 {
 	gid_t gid;
 	int err = group && *group ? fr_nss_group(group, NULL, NULL, &gid) : 0;
@@ -158,7 +158,7 @@ static int check_plan(struct fr_record_opts *o)
 	return -EINVAL;
 }
 
-static void show(const struct fr_record_opts *o)
+static void record_show(const struct fr_record_opts *o)
 {
 	const struct fr_config *c = &o->live.config;
 	char a[32], b[32], files[32] = "any number of";
@@ -186,9 +186,9 @@ int fr_record_check_config(struct fr_record_opts *o)
 	const struct fr_config *c = &o->live.config;
 	int err;
 
-	err = check_plan(o) ?: check_dir(c->dir) ?: check_group("StatusGroup", c->status_group) ?: check_group("DumpGroup", c->dump_group);
+	err = check_plan(o) ?: record_check_dir(c->dir) ?: record_check_group("StatusGroup", c->status_group) ?: record_check_group("DumpGroup", c->dump_group);
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
-	show(o);
+	record_show(o);
 	return FR_EXIT_OK;
 }

@@ -69,14 +69,14 @@ static bool is_wrong_file(int err)
 	       err == -ENAMETOOLONG || err == -ENXIO;
 }
 
-/* Its disk may not answer, and a recorder has more to do than to wait. s: as fr_askfile(). 0; or as read_all(). */
+/* Its disk may not answer, and a recorder has more to do than to wait. s: as fr_askfile(). 0; or as config_read_all(). */
 static int ask_for_it(struct fr_sess *s, const char *path, struct content *c)
 {
 	return fr_askfile(s, path, FR_OUT_DIR_NS, read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
 }
 
 /* 0 and *out, to be freed; -EINVAL: the file is wrong; or why it could not be read now. */
-static int read_all(struct fr_sess *s, const char *path, struct content **out, char *why, size_t why_sz)
+static int config_read_all(struct fr_sess *s, const char *path, struct content **out, char *why, size_t why_sz)
 {
 	struct content *c = calloc(1, sizeof(*c));
 	int err = c ? ask_for_it(s, path, c) : -ENOMEM;
@@ -103,7 +103,7 @@ static int parse_file(struct fr_config *c, struct fr_sess *s, const char *path, 
 {
 	struct fr_config_error error = {};
 	struct content *content;
-	int err = read_all(s, path, &content, why, why_sz);
+	int err = config_read_all(s, path, &content, why, why_sz);
 
 	if (err)
 		return err;
@@ -128,7 +128,7 @@ bool fr_record_gives(const struct fr_record_opts *o, enum fr_config_key_nr key)
 	return false;
 }
 
-static int put_options(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz)
+static int config_put_options(const struct fr_record_opts *o, struct fr_config *c, char *why, size_t why_sz)
 {
 	struct fr_config_error error = {};
 	u32 i;
@@ -182,7 +182,7 @@ int fr_record_config(const struct fr_record_opts *o, struct fr_sess *s, struct f
 		err = parse_file(c, s, o->config, why, why_sz);
 	else
 		defaults_of_foreground(o, c);
-	return err ?: put_options(o, c, why, why_sz);
+	return err ?: config_put_options(o, c, why, why_sz);
 }
 
 /* ---- settings that can change while it records ---- */
@@ -200,7 +200,7 @@ static int check_user(const struct fr_config *c, struct fr_sess *s, char *why, s
 }
 
 /* A rule given twice would only be reported twice. */
-static bool has_rule(const struct fr_live_settings *live, const char *text)
+static bool config_has_rule(const struct fr_live_settings *live, const char *text)
 {
 	u32 i;
 
@@ -211,7 +211,7 @@ static bool has_rule(const struct fr_live_settings *live, const char *text)
 }
 
 /* Can BPF evaluate the expression of an event rule? Returns as fr_trigger_parse(). */
-static int check_watch(const struct fr_trigger *rule, const char *arch, struct fr_trigger_error *error)
+static int config_check_watch(const struct fr_trigger *rule, const char *arch, struct fr_trigger_error *error)
 {
 	const char *expr = strstr(rule->text, rule->expr);
 	struct fr_filter_error wrong;
@@ -227,7 +227,7 @@ static int check_watch(const struct fr_trigger *rule, const char *arch, struct f
 	return err;
 }
 
-static int find_user(void *s, const char *name, u32 *uid)
+static int config_find_user(void *s, const char *name, u32 *uid)
 {
 	return fr_nss_uid(name, fr_sess_give_up_rings, s, uid);
 }
@@ -240,7 +240,7 @@ static int add_rule(struct fr_live_settings *live, struct fr_sess *s, const char
 	struct utsname un;
 	int err;
 
-	if (has_rule(live, text))
+	if (config_has_rule(live, text))
 		return 0;
 	if (live->rule_cnt == FR_TRIGGER_MAX) {
 		snprintf(why, why_sz, "%s: more than %u triggers", where, FR_TRIGGER_MAX);
@@ -248,8 +248,8 @@ static int add_rule(struct fr_live_settings *live, struct fr_sess *s, const char
 	}
 	uname(&un);
 	err = fr_trigger_parse(text, un.machine, rule, &error);
-	err = err ?: fr_trigger_find_user(rule, find_user, s, &error);
-	err = err ?: check_watch(rule, un.machine, &error);
+	err = err ?: fr_trigger_find_user(rule, config_find_user, s, &error);
+	err = err ?: config_check_watch(rule, un.machine, &error);
 	if (!err && rule->kind == FR_TRIGGER_holdoff) {
 		error.at = 0;
 		snprintf(error.text, sizeof(error.text),

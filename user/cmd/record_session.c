@@ -19,7 +19,7 @@
 #define CGROUP_ROOT_MIX "/sys/fs/cgroup/unified" /* cgroup v1 and v2 side by side */
 
 /* Reports what an option's value lacks. Returns err. */
-static int taken(const char *option, int err, const struct fr_setting_error *why)
+static int session_taken(const char *option, int err, const struct fr_setting_error *why)
 {
 	if (err)
 		fr_err("%s: %s", option, *why->text ? why->text : strerror(-err));
@@ -112,7 +112,7 @@ static int set_tiers(struct fr_record_opts *o)
 	int err = 0;
 
 	for (i = 0; i < list->cnt && !err; i++) {
-		err = taken("--tier", fr_setting_tier(list->item[i], &tier, &sz, &why), &why);
+		err = session_taken("--tier", fr_setting_tier(list->item[i], &tier, &sz, &why), &why);
 		if (!err)
 			o->ask.plan.tier_sz[tier] = sz;
 	}
@@ -123,7 +123,8 @@ static int set_clock(struct fr_record_opts *o)
 {
 	struct fr_setting_error why = {};
 
-	return taken("--clock", fr_setting_clock(o->session.clock, &o->ask.grain_given, &o->ask.load.grain_ns, &why), &why);
+	return session_taken("--clock", fr_setting_clock(o->session.clock, &o->ask.grain_given, &o->ask.load.grain_ns, &why),
+			     &why);
 }
 
 static int set_pids(struct fr_record_opts *o)
@@ -131,7 +132,7 @@ static int set_pids(struct fr_record_opts *o)
 	struct fr_setting_error why = {};
 	const char *list = o->session.pid;
 
-	return *list ? taken("--pid", fr_setting_pids(list, o->pid, &o->ask.load.pid_cnt, &why), &why) : 0;
+	return *list ? session_taken("--pid", fr_setting_pids(list, o->pid, &o->ask.load.pid_cnt, &why), &why) : 0;
 }
 
 static int set_comms(struct fr_record_opts *o)
@@ -140,7 +141,7 @@ static int set_comms(struct fr_record_opts *o)
 	struct fr_setting_error why = {};
 	const char *list = o->session.comm;
 
-	return *list ? taken("--comm", fr_setting_comms(list, l->comm, &l->comm_cnt, &why), &why) : 0;
+	return *list ? session_taken("--comm", fr_setting_comms(list, l->comm, &l->comm_cnt, &why), &why) : 0;
 }
 
 static int set_cgroups(struct fr_record_opts *o)
@@ -148,7 +149,7 @@ static int set_cgroups(struct fr_record_opts *o)
 	struct fr_load_conf *l = &o->ask.load;
 	struct fr_setting_error why = {};
 	const char *list = o->session.cgroup;
-	int err = *list ? taken("--cgroup", fr_setting_cgroups(list, &l->cgroup_cnt, add_cgroup, l, &why), &why) : 0;
+	int err = *list ? session_taken("--cgroup", fr_setting_cgroups(list, &l->cgroup_cnt, add_cgroup, l, &why), &why) : 0;
 
 	if (err && o->config && !fr_record_gives(o, FR_CONFIG_KEY_cgroup))
 		fr_err("that setting is in %s, section [Session]", o->config);
@@ -247,7 +248,7 @@ int fr_record_session(struct fr_record_opts *o)
 /* ---- the settings as one text ---- */
 
 /* " -m 16M"; malloc'ed, NULL: no memory. */
-static char *option_text(const struct fr_config *c, u32 key)
+static char *session_option_text(const struct fr_config *c, u32 key)
 {
 	struct fr_memfile m;
 	FILE *f = fr_memfile_open(&m);
@@ -263,7 +264,7 @@ static char *option_text(const struct fr_config *c, u32 key)
 /* Unless it is a default that nobody asked for. */
 static int put_setting(FILE *f, const struct fr_record_opts *o, const struct fr_config *def, u32 key)
 {
-	char *text = option_text(&o->session, key), *plain = option_text(def, key);
+	char *text = session_option_text(&o->session, key), *plain = session_option_text(def, key);
 	int err = text && plain ? 0 : -ENOMEM;
 	bool wish = key == FR_CONFIG_KEY_subbuf_sz && fr_record_gives(o, FR_CONFIG_KEY_subbuf_sz);
 

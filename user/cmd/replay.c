@@ -49,7 +49,7 @@ struct show {
 	int write_err;	      /* -errno: output is impossible */
 };
 
-static void say(void *arg, int level, const char *text)
+static void cmd_replay_say(void *arg, int level, const char *text)
 {
 	const struct ask *ask = arg;
 
@@ -61,7 +61,7 @@ static void say(void *arg, int level, const char *text)
 
 /* ---- events ---- */
 
-static void wait_for(struct show *s, const struct flightrec_event *ev)
+static void cmd_replay_wait_for(struct show *s, const struct flightrec_event *ev)
 {
 	u64 key = flightrec_event_order_ns(ev);
 	s64 left = fr_pace_left(&s->pace, key, fr_now_ns(CLOCK_MONOTONIC));
@@ -85,7 +85,7 @@ static void show_gaps(struct show *s)
 static int show_event(struct show *s, const struct flightrec_event *ev)
 {
 	if (s->pace.speed > 0)
-		wait_for(s, ev);
+		cmd_replay_wait_for(s, ev);
 	if (s->ask->gaps)
 		show_gaps(s);
 	if (!s->write_err)
@@ -134,7 +134,7 @@ static int write_status(int err, int status)
 	return FR_EXIT_FAIL;
 }
 
-static int finish(struct show *s, int got)
+static int cmd_replay_finish(struct show *s, int got)
 {
 	int err, status;
 
@@ -172,7 +172,7 @@ static unsigned print_flags(const struct ask *ask)
 	return flags | (ask->symopts.off ? FLIGHTREC_PRINT_NO_SYMBOLS : 0);
 }
 
-static int show(const struct ask *ask)
+static int cmd_replay_show(const struct ask *ask)
 {
 	struct show s = {.ask = ask, .fr = ask->fr, .pace.speed = ask->speed};
 	enum flightrec_format format = ask->mode == JSON ? FLIGHTREC_FORMAT_JSON : FLIGHTREC_FORMAT_TEXT;
@@ -185,13 +185,13 @@ static int show(const struct ask *ask)
 	if (ask->step && fr_step_new(ask->step, &s.step))
 		status = FR_EXIT_USAGE;
 	else
-		status = finish(&s, s.step ? step_all(&s) : show_all(&s));
+		status = cmd_replay_finish(&s, s.step ? step_all(&s) : show_all(&s));
 	status = end_step(&s, status);
 	flightrec_printer_free(s.printer);
 	return status;
 }
 
-static int count(const struct ask *ask)
+static int cmd_replay_count(const struct ask *ask)
 {
 	uint64_t cnt;
 	int got = flightrec_count(ask->fr, &cnt), err = 0, status;
@@ -202,7 +202,7 @@ static int count(const struct ask *ask)
 	return write_status(err, got ? FR_EXIT_FAIL : status);
 }
 
-static int open_all(const struct ask *ask, const char *const *path, u32 cnt)
+static int cmd_replay_open_all(const struct ask *ask, const char *const *path, u32 cnt)
 {
 	unsigned flags = (ask->pairs ? FLIGHTREC_PAIRS : 0) | (ask->gaps ? FLIGHTREC_GAPS : 0);
 	int err = fr_symopts_set(&ask->symopts, ask->fr);
@@ -220,11 +220,11 @@ static int open_all(const struct ask *ask, const char *const *path, u32 cnt)
 
 static int replay(const struct ask *ask, const char *const *path, u32 cnt)
 {
-	int err = open_all(ask, path, cnt);
+	int err = cmd_replay_open_all(ask, path, cnt);
 
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
-	return ask->mode == COUNT ? count(ask) : show(ask);
+	return ask->mode == COUNT ? cmd_replay_count(ask) : cmd_replay_show(ask);
 }
 
 /* ---- options ---- */
@@ -339,7 +339,7 @@ static const struct fr_options options = {
 };
 
 /* Options that make sense only with certain others, or without them. */
-static int check(const struct ask *ask)
+static int cmd_replay_check(const struct ask *ask)
 {
 	if (ask->on.cnt && (ask->filter || ask->pos || ask->step || ask->tiers)) {
 		fr_err("--on: rules see all events: it cannot be used with -f, --pos, --step, --tier or --life; put conditions "
@@ -365,7 +365,7 @@ static int check(const struct ask *ask)
 	return 0;
 }
 
-static int rehearse(struct ask *ask, const char *const *path, u32 cnt)
+static int cmd_replay_rehearse(struct ask *ask, const char *const *path, u32 cnt)
 {
 	ask->on.json = ask->json;
 	ask->on.totals = ask->mode == COUNT;
@@ -375,7 +375,7 @@ static int rehearse(struct ask *ask, const char *const *path, u32 cnt)
 }
 
 /* -1: continue; otherwise the exit status. */
-static int parse_options(struct ask *ask, int argc, char **argv)
+static int cmd_replay_parse_options(struct ask *ask, int argc, char **argv)
 {
 	int status = fr_options_parse(&options, argc, argv, ask);
 
@@ -388,7 +388,7 @@ static int parse_options(struct ask *ask, int argc, char **argv)
 		fr_err("name the snapshot to be replayed: flightrec replay FILE");
 		return FR_EXIT_USAGE;
 	}
-	return check(ask) ? FR_EXIT_USAGE : -1;
+	return cmd_replay_check(ask) ? FR_EXIT_USAGE : -1;
 }
 
 int fr_cmd_replay(int argc, char **argv)
@@ -401,10 +401,10 @@ int fr_cmd_replay(int argc, char **argv)
 		return FR_EXIT_FAIL;
 	}
 	ask.window.fr = ask.fr;
-	flightrec_set_log(ask.fr, say, &ask);
-	status = parse_options(&ask, argc, argv);
+	flightrec_set_log(ask.fr, cmd_replay_say, &ask);
+	status = cmd_replay_parse_options(&ask, argc, argv);
 	if (status < 0 && ask.on.cnt)
-		status = rehearse(&ask, (const char *const *)argv + optind, argc - optind);
+		status = cmd_replay_rehearse(&ask, (const char *const *)argv + optind, argc - optind);
 	else if (status < 0)
 		status = replay(&ask, (const char *const *)argv + optind, argc - optind);
 	flightrec_free(ask.fr);

@@ -38,7 +38,7 @@ int fr_replay_on_add(struct fr_replay_on *on, const char *text)
 	return 0;
 }
 
-static int find_user(void *arg, const char *name, u32 *uid)
+static int replay_find_user(void *arg, const char *name, u32 *uid)
 {
 	(void)arg;
 	return fr_nss_uid(name, NULL, NULL, uid);
@@ -53,7 +53,7 @@ static int parse_rules(struct on *on)
 
 	for (i = 0; i < on->ask->cnt; i++)
 		if (fr_trigger_parse(on->ask->text[i], arch, &on->rule[i], &why) ||
-		    fr_trigger_find_user(&on->rule[i], find_user, NULL, &why)) {
+		    fr_trigger_find_user(&on->rule[i], replay_find_user, NULL, &why)) {
 			fr_filter_say_at("--on", why.text, on->ask->text[i], why.at);
 			return -EINVAL;
 		}
@@ -74,7 +74,7 @@ static const char *name_of_what(const struct fr_rehearsed *r)
 	return r->m->latency == FR_LATENCY_softirq ? fr_sysname(&sys, FR_STYLE_SOFTIRQ, r->m->what) : NULL;
 }
 
-static void put_time(struct fr_out *o, const struct fr_wall *wall, u64 ts)
+static void replay_put_time(struct fr_out *o, const struct fr_wall *wall, u64 ts)
 {
 	u64 real_ns = fr_wall_real(wall, ts);
 
@@ -86,7 +86,7 @@ static void put_time(struct fr_out *o, const struct fr_wall *wall, u64 ts)
 	fr_out_paint(o, FR_PAINT_NONE);
 }
 
-static void put_duration(struct fr_out *o, u64 ns)
+static void replay_put_duration(struct fr_out *o, u64 ns)
 {
 	if (ns >= FR_SEC_NS)
 		fr_out_printf(o, "%.3f s", ns / 1e9);
@@ -96,7 +96,7 @@ static void put_duration(struct fr_out *o, u64 ns)
 		fr_out_printf(o, "%.3f us", ns / 1e3);
 }
 
-static void put_task(struct fr_out *o, const struct fr_moment *m)
+static void replay_put_task(struct fr_out *o, const struct fr_moment *m)
 {
 	if (!m->tid)
 		return;
@@ -133,7 +133,7 @@ static void put_values(struct fr_out *o, const struct fr_rehearsed *r)
 		fr_out_str(o, m->what ? " in D" : " runnable");
 	if (m->value_ns) {
 		fr_out_char(o, ' ');
-		put_duration(o, m->value_ns);
+		replay_put_duration(o, m->value_ns);
 	}
 }
 
@@ -143,14 +143,14 @@ static void show_text(struct on *on, const struct fr_rehearsed *r)
 	bool taken = r->verdict == FR_TRIGGER_VERDICT_taken;
 	struct fr_out *o = &on->out;
 
-	put_time(o, r->view->wall, r->m->ts);
+	replay_put_time(o, r->view->wall, r->m->ts);
 	fr_out_printf(o, "  rule %-2u ", r->rule);
 	fr_out_paint(o, taken ? FR_PAINT_GREEN : FR_PAINT_YELLOW);
 	fr_out_printf(o, "%-8s", fr_trigger_verdict_name(r->verdict));
 	fr_out_paint(o, FR_PAINT_NONE);
 	fr_out_printf(o, "  %s", fr_trigger_reason(r->m->kind));
 	put_values(o, r);
-	put_task(o, r->m);
+	replay_put_task(o, r->m);
 	if (*r->m->exe) {
 		fr_out_char(o, ' ');
 		fr_escape_text(o, r->m->exe, strlen(r->m->exe));
@@ -161,11 +161,11 @@ static void show_text(struct on *on, const struct fr_rehearsed *r)
 	}
 	if (taken && t->post_ns) {
 		fr_out_str(o, ", snapshot after ");
-		put_duration(o, t->post_ns);
+		replay_put_duration(o, t->post_ns);
 	}
 	if (taken && t->last_ns) {
 		fr_out_str(o, ", of the last ");
-		put_duration(o, t->last_ns);
+		replay_put_duration(o, t->last_ns);
 	}
 	fr_out_char(o, '\n');
 }
@@ -226,7 +226,7 @@ static void show_json(struct on *on, const struct fr_rehearsed *r)
 	fr_out_char(&on->out, '\n');
 }
 
-static int show(void *arg, const struct fr_rehearsed *r)
+static int replay_show(void *arg, const struct fr_rehearsed *r)
 {
 	struct on *on = arg;
 
@@ -341,7 +341,7 @@ static void show_window(struct on *on)
 	}
 	if (measures(on)) {
 		fr_out_str(o, "what began before ");
-		put_time(o, fr_replay_view(on->replay, 0)->wall, known_ns);
+		replay_put_time(o, fr_replay_view(on->replay, 0)->wall, known_ns);
 		fr_out_str(o, " is not known: such latencies and pauses are missing\n");
 	}
 }
@@ -367,7 +367,7 @@ static bool show_totals(struct on *on)
 
 /* ---- all ---- */
 
-static int rehearse(struct on *on)
+static int replay_rehearse(struct on *on)
 {
 	int err, status = FR_EXIT_OK;
 
@@ -375,7 +375,7 @@ static int rehearse(struct on *on)
 	if (err)
 		return FR_EXIT_USAGE;
 	err = fr_rehearse_new(on->replay, on->rule, on->ask->cnt, &on->h);
-	err = err ?: fr_rehearse_run(on->h, show, on);
+	err = err ?: fr_rehearse_run(on->h, replay_show, on);
 	if (fr_out_error(&on->out))
 		return fr_err_finish(&on->out, FR_EXIT_OK);
 	if (err) {
@@ -406,7 +406,7 @@ int fr_replay_on_run(const struct fr_replay_on *ask, const struct fr_replay_opts
 		status = err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	} else {
 		fr_out_init(&on->out, STDOUT_FILENO);
-		status = rehearse(on);
+		status = replay_rehearse(on);
 		fr_rehearse_free(on->h);
 		fr_replay_close(on->replay);
 	}

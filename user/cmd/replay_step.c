@@ -56,7 +56,7 @@ int fr_step_parse(const char *text, u32 *cnt)
 
 /* ---- the terminal ---- */
 
-static int block_signals(struct fr_step *s)
+static int step_block_signals(struct fr_step *s)
 {
 	sigset_t mask;
 
@@ -86,7 +86,7 @@ static int make_raw(struct fr_step *s)
 }
 
 /* Restore the terminal and the signals. */
-static void restore(struct fr_step *s)
+static void step_restore(struct fr_step *s)
 {
 	if (!s->is_raw)
 		return;
@@ -110,7 +110,7 @@ int fr_step_new(u32 cnt, struct fr_step **out)
 	s->cnt = s->left = cnt;
 	s->signals = -1;
 	err = tcgetattr(STDIN_FILENO, &s->was) ? -errno : 0;
-	err = err ?: block_signals(s);
+	err = err ?: step_block_signals(s);
 	err = err ?: make_raw(s);
 	if (err) {
 		fr_err_errno(err, "--step: the terminal cannot be read key by key");
@@ -126,7 +126,7 @@ void fr_step_free(struct fr_step *s)
 {
 	if (!s)
 		return;
-	restore(s);
+	step_restore(s);
 	if (s->signals >= 0)
 		close(s->signals);
 	free(s);
@@ -140,7 +140,7 @@ int fr_step_signal(const struct fr_step *s)
 /* ---- keys ---- */
 
 /* The next key; -1: no more, or a signal came. */
-static int read_key(struct fr_step *s)
+static int step_read_key(struct fr_step *s)
 {
 	struct pollfd p[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}};
 	struct signalfd_siginfo si;
@@ -164,12 +164,12 @@ static void type_digit(struct fr_step *s, int digit)
 }
 
 /* Wait for a valid key. False: the end. */
-static bool ask(struct fr_step *s)
+static bool step_ask(struct fr_step *s)
 {
 	int key;
 
 	for (s->typed = 0;;) {
-		key = read_key(s);
+		key = step_read_key(s);
 		switch (key) {
 		case -1:
 		case 'q':
@@ -178,7 +178,7 @@ static bool ask(struct fr_step *s)
 			return false;
 		case 'c':
 			s->mode = GOES;
-			restore(s);
+			step_restore(s);
 			return true;
 		case 'n':
 			s->mode = SEEKS;
@@ -201,7 +201,7 @@ static bool ask(struct fr_step *s)
 enum fr_step_do fr_step_next(struct fr_step *s, struct flightrec_printer *p, bool matches)
 {
 	if (s->mode == COUNTS && !s->left) {
-		if (flightrec_printer_flush(p) || !ask(s))
+		if (flightrec_printer_flush(p) || !step_ask(s))
 			return FR_STEP_QUIT;
 	}
 	if (s->mode == COUNTS) {

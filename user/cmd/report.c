@@ -115,7 +115,7 @@ static const struct fr_options options = {
 };
 
 /* Programs get everything by default. */
-static void decide(struct asked *a)
+static void report_decide(struct asked *a)
 {
 	if (a->ask.top == TOP_NOT_GIVEN)
 		a->ask.top = a->ask.json ? 0 : TOP_DEFAULT;
@@ -144,7 +144,7 @@ int fr_cmd_report(int argc, char **argv)
 		fr_err("name one snapshot: flightrec report FILE");
 		return FR_EXIT_USAGE;
 	}
-	decide(&a);
+	report_decide(&a);
 	a.ask.path = argv[optind];
 	fr_pageopts_begin();
 	return fr_report(&a.ask);

@@ -160,7 +160,7 @@ static int stat(struct ask *ask, const char *const *path, u32 cnt)
 }
 
 /* -1: continue; otherwise the exit status. */
-static int parse(struct ask *ask, int *argc, char **argv)
+static int stat_parse(struct ask *ask, int *argc, char **argv)
 {
 	const char *functions;
 	int status = fr_options_parse(&options, *argc, argv, ask);
@@ -187,7 +187,7 @@ static int parse(struct ask *ask, int *argc, char **argv)
 int fr_cmd_stat(int argc, char **argv)
 {
 	struct ask ask = {.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW}, .top = TOP_NOT_GIVEN};
-	int status = parse(&ask, &argc, argv);
+	int status = stat_parse(&ask, &argc, argv);
 
 	if (status < 0)
 		status = stat(&ask, (const char *const *)argv + optind, argc - optind);

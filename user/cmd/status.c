@@ -62,23 +62,23 @@ static const struct fr_options options = {
 };
 
 /* Of the terminal; a pipe gets whole lines. */
-static u32 columns(const struct fr_out *o)
+static u32 status_columns(const struct fr_out *o)
 {
 	return isatty(o->fd) ? fr_out_columns(o) : 0;
 }
 
-static void show(const struct ask *ask, const struct fr_live *l, struct fr_out *o)
+static void status_show(const struct ask *ask, const struct fr_live *l, struct fr_out *o)
 {
 	if (ask->json)
 		fr_live_json(l, o);
 	else if (ask->metrics)
 		fr_live_metrics(l, o);
 	else
-		fr_live_text(l, o, columns(o));
+		fr_live_text(l, o, status_columns(o));
 }
 
 /* As root: from the session itself, with or without a live recorder. */
-static int local(const struct ask *ask, struct fr_out *o)
+static int status_local(const struct ask *ask, struct fr_out *o)
 {
 	struct fr_sess *s;
 	struct fr_live l;
@@ -95,7 +95,7 @@ static int local(const struct ask *ask, struct fr_out *o)
 	if (!err) {
 		fr_live_read_store(&l);
 		fr_live_look(&l);
-		show(ask, &l, o);
+		status_show(ask, &l, o);
 	}
 	fr_live_free(&l);
 	fr_sess_close(s);
@@ -129,7 +129,7 @@ static int put_answer(const char *line, bool json, struct fr_out *o)
 }
 
 /* As another user: the recorder's answer. */
-static int remote(const struct ask *ask, struct fr_out *o)
+static int status_remote(const struct ask *ask, struct fr_out *o)
 {
 	char request[128], *line;
 	int status;
@@ -142,7 +142,7 @@ static int remote(const struct ask *ask, struct fr_out *o)
 		 ask->json	? "json"
 		 : ask->metrics ? "metrics"
 				: "text",
-		 columns(o));
+		 status_columns(o));
 	status = fr_cmd_ask_once(ask->name, request, TIMEOUT_MS, &line);
 	if (status)
 		return status;
@@ -212,7 +212,7 @@ static int put_file(const char *path, const char *text, size_t sz)
 	return err;
 }
 
-static int finish(const struct ask *ask, struct fr_out *o, int status)
+static int status_finish(const struct ask *ask, struct fr_out *o, int status)
 {
 	char *text;
 	size_t sz;
@@ -247,8 +247,8 @@ static int status(const struct ask *ask)
 		fr_out_init_mem(o);
 	else
 		fr_out_init(o, STDOUT_FILENO);
-	status = fr_cmd_is_remote(ask->name) ? remote(ask, o) : local(ask, o);
-	status = finish(ask, o, status);
+	status = fr_cmd_is_remote(ask->name) ? status_remote(ask, o) : status_local(ask, o);
+	status = status_finish(ask, o, status);
 	free(o);
 	return status;
 }

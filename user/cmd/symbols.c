@@ -66,12 +66,12 @@ static int look_at_row(void *arg, const struct fr_replay_run *run, const struct 
 	return 0;
 }
 
-static const char *state_of(const struct fr_symbols_object *o)
+static const char *symbols_state_of(const struct fr_symbols_object *o)
 {
 	return o->missing ? o->missing : o->frame_cnt || o->found ? "ok" : "not needed";
 }
 
-static void put_text(struct fr_out *o, const char *s)
+static void symbols_put_text(struct fr_out *o, const char *s)
 {
 	fr_escape_text(o, s, strlen(s));
 }
@@ -83,29 +83,29 @@ static void print_line(struct fr_out *o, const struct fr_symbols_object *x)
 	int len = snprintf(named, sizeof(named), "%llu/%llu", x->named_cnt, x->frame_cnt);
 
 	fr_out_paint(o, x->missing ? FR_PAINT_RED : FR_PAINT_GREEN);
-	put_text(o, state_of(x));
+	symbols_put_text(o, symbols_state_of(x));
 	fr_out_paint(o, FR_PAINT_NONE);
-	fr_out_pad(o, strlen(state_of(x)), 20);
+	fr_out_pad(o, strlen(symbols_state_of(x)), 20);
 	fr_out_str(o, named);
 	fr_out_pad(o, len, 12);
-	put_text(o, x->path ? x->path : "[no path]");
+	symbols_put_text(o, x->path ? x->path : "[no path]");
 	fr_out_str(o, "  ");
-	put_text(o, x->build_id ? x->build_id : "[no build-id]");
+	symbols_put_text(o, x->build_id ? x->build_id : "[no build-id]");
 	if (x->where) {
 		fr_out_str(o, "  ");
-		put_text(o, x->where);
+		symbols_put_text(o, x->where);
 	}
 	if (x->found && (!x->path || strcmp(x->path, x->found))) {
 		fr_out_str(o, ": ");
-		put_text(o, x->found);
+		symbols_put_text(o, x->found);
 	} else if (x->differs && x->missing && !x->found) {
 		fr_out_str(o, "  other version: ");
-		put_text(o, x->differs);
+		symbols_put_text(o, x->differs);
 	}
 	fr_out_char(o, '\n');
 }
 
-static void print_json(struct fr_out *o, const struct fr_symbols_object *x)
+static void symbols_print_json(struct fr_out *o, const struct fr_symbols_object *x)
 {
 	struct fr_jsonw w = {.o = o};
 
@@ -127,7 +127,7 @@ static void print_object(struct fr_out *o, const struct fr_symbols_object *x, bo
 {
 	if (!json && !*cnt)
 		fr_out_str(o, "STATE               NAMED       OBJECT\n");
-	(json ? print_json : print_line)(o, x);
+	(json ? symbols_print_json : print_line)(o, x);
 	++*cnt;
 }
 
@@ -149,7 +149,7 @@ static void print_file(struct fr_out *o, struct fr_symbols *y, bool json, u32 *s
 
 /* ---- files ---- */
 
-static int print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
+static int symbols_print_all(struct fr_replay *r, struct fr_frames *frames, bool json)
 {
 	struct fr_out out;
 	struct walk w = {.frames = frames, .stacks = fr_frames_texts(frames)};
@@ -192,7 +192,7 @@ static int symbols(const char *const *path, u32 cnt, const struct fr_symbols_opt
 		return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	frames = fr_frames_new(r, opts);
 	if (frames)
-		status = print_all(r, frames, json);
+		status = symbols_print_all(r, frames, json);
 	else
 		fr_err_memory();
 	fr_frames_free(frames);

@@ -82,16 +82,16 @@ struct show {
 
 static volatile sig_atomic_t interrupted;
 
-static void on_signal(int sig)
+static void tail_on_signal(int sig)
 {
 	(void)sig;
 	interrupted = 1;
 }
 
 /* A second signal ends us at once: the output may be blocked for ever. */
-static void catch_signals(void)
+static void tail_catch_signals(void)
 {
-	struct sigaction act = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+	struct sigaction act = {.sa_handler = tail_on_signal, .sa_flags = SA_RESETHAND};
 
 	sigaction(SIGINT, &act, NULL);
 	sigaction(SIGTERM, &act, NULL);
@@ -163,7 +163,7 @@ static void show_end(struct show *s, bool ended)
 
 /* ---- the loop ---- */
 
-static int follow(struct show *s)
+static int tail_follow(struct show *s)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	const struct fr_tail_sink sink = {show_row, show_skip, s};
@@ -180,7 +180,7 @@ static int follow(struct show *s)
 	return FR_EXIT_OK;
 }
 
-static int show(struct show *s)
+static int tail_show(struct show *s)
 {
 	int status = FR_EXIT_FAIL;
 
@@ -189,7 +189,7 @@ static int show(struct show *s)
 	if (s->ask->json)
 		s->json = fr_json_new(fr_tail_schema(s->tail), s->ask->pos);
 	if (s->json || !s->ask->json)
-		status = follow(s);
+		status = tail_follow(s);
 	else
 		fr_err_memory();
 	fr_json_free(s->json);
@@ -207,9 +207,9 @@ static int tail(const struct ask *ask)
 	s->ask = ask;
 	status = fr_cmd_open_session(ask->name, &sess);
 	if (!status) {
-		catch_signals();
+		tail_catch_signals();
 		err = fr_tail_open(sess, &ask->opts, &s->tail);
-		status = !err ? show(s) : err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
+		status = !err ? tail_show(s) : err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 		fr_tail_close(s->tail);
 		fr_sess_close(sess);
 	}

@@ -213,7 +213,7 @@ static int on_screen(struct fr_screen *s, struct fr_top *t)
 
 /* ---- the command ---- */
 
-static int status_of(int err)
+static int top_status_of(int err)
 {
 	return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 }
@@ -226,7 +226,7 @@ static int top(struct asked *a)
 	int err = fr_top_new(&a->ask, &t), status;
 
 	if (err)
-		return status_of(err);
+		return top_status_of(err);
 	if (a->panel && fr_top_open_panel(t, a->panel)) {
 		fr_err("--panel: there is no '%s': give one of %s", a->panel, fr_top_panel_names());
 		fr_top_free(t);

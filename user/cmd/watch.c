@@ -202,7 +202,7 @@ static int check_rules(struct watch_opts *w)
 }
 
 /* Report an unwritable directory now, not when there is something to lose. */
-static int check(struct watch_opts *w)
+static int watch_check(struct watch_opts *w)
 {
 	const char *dir = w->ask.sess.dir;
 	int err;
@@ -217,7 +217,7 @@ static int check(struct watch_opts *w)
 	return err;
 }
 
-static int run(const struct watch_opts *w)
+static int watch_run(const struct watch_opts *w)
 {
 	struct fr_out *o = malloc(sizeof(*o));
 	int status;
@@ -243,7 +243,7 @@ int fr_cmd_watch(int argc, char **argv)
 	};
 	status = fr_options_parse(&options, argc, argv, w);
 	if (status < 0)
-		status = check_rules(w) ? FR_EXIT_USAGE : check(w) ? FR_EXIT_FAIL : run(w);
+		status = check_rules(w) ? FR_EXIT_USAGE : watch_check(w) ? FR_EXIT_FAIL : watch_run(w);
 	free(w->dir);
 	free(w);
 	return status;

@@ -21,7 +21,7 @@ static int check_uses(struct flightrec *fr, const struct fr_filter *f, const str
 	return 0;
 }
 
-static int compile(struct flightrec *fr, u32 file, const char *expr, struct fr_filter **out)
+static int filter_compile(struct flightrec *fr, u32 file, const char *expr, struct fr_filter **out)
 {
 	const struct fr_view *view = fr_replay_view(fr->replay, file);
 	struct fr_filter_error error;
@@ -54,7 +54,7 @@ int flightrec_filter_new(struct flightrec *fr, const char *expr, struct flightre
 	f->fr = fr;
 	f->cnt = cnt;
 	for (i = 0; i < cnt && !err; i++)
-		err = compile(fr, i, expr, &f->of[i]);
+		err = filter_compile(fr, i, expr, &f->of[i]);
 	if (err)
 		flightrec_filter_free(f);
 	else

@@ -4,23 +4,23 @@
 
 #include "lib/handle.h"
 
-static int find(struct flightrec *fr)
+static int gap_find(struct flightrec *fr)
 {
 	return fr->missing || !fr_missing_new(fr->replay, &fr->missing) ? 0 : fr_lib_no_memory(fr);
 }
 
 /* A fr_replay_lost_fn. */
-static int take_lost(void *arg, const struct fr_replay_lost *lost)
+static int gap_take_lost(void *arg, const struct fr_replay_lost *lost)
 {
 	return fr_missing_add(((struct flightrec *)arg)->missing, lost);
 }
 
 int fr_lib_follow_gaps(struct flightrec *fr)
 {
-	int err = find(fr);
+	int err = gap_find(fr);
 
 	if (!err)
-		fr_replay_tell_lost(fr->replay, take_lost, fr);
+		fr_replay_tell_lost(fr->replay, gap_take_lost, fr);
 	return err;
 }
 
@@ -32,7 +32,7 @@ static u64 key_now(const struct flightrec *fr)
 	return fr->event.row.b ? flightrec_event_order_ns(&fr->event) : 0;
 }
 
-static u32 file_of(const struct flightrec *fr, u32 boot)
+static u32 gap_file_of(const struct flightrec *fr, u32 boot)
 {
 	u32 file = 0;
 
@@ -54,7 +54,7 @@ int flightrec_next_gap(struct flightrec *fr, const struct flightrec_gap **gap)
 	next = fr_missing_next(fr->missing, key_now(fr), &boot);
 	if (!next)
 		return 0;
-	fr->gap = (struct flightrec_gap){.fr = fr, .gap = *next, .file = file_of(fr, boot)};
+	fr->gap = (struct flightrec_gap){.fr = fr, .gap = *next, .file = gap_file_of(fr, boot)};
 	*gap = &fr->gap;
 	return 1;
 }
@@ -63,7 +63,7 @@ int flightrec_gap_cnt(struct flightrec *fr, uint64_t *cnt)
 {
 	int err = fr_lib_check_open(fr);
 
-	err = err ? err : find(fr);
+	err = err ? err : gap_find(fr);
 	if (!err)
 		*cnt = fr_missing_cnt(fr->missing);
 	return err;

@@ -15,7 +15,7 @@ const char *flightrec_version(void)
 
 /* ---- messages ---- */
 
-static void take(void *arg, bool is_error, const char *text)
+static void handle_take(void *arg, bool is_error, const char *text)
 {
 	struct flightrec *fr = arg;
 	const struct fr_err_sink *was;
@@ -85,7 +85,7 @@ struct flightrec *flightrec_new(void)
 	if (!fr)
 		return NULL;
 	fr->opts.tiers = FR_REPLAY_TIERS;
-	fr->sink = (struct fr_err_sink){.say = take, .arg = fr};
+	fr->sink = (struct fr_err_sink){.say = handle_take, .arg = fr};
 	fr->event.fr = fr;
 	fr_out_init_mem(&fr->words);
 	return fr;

@@ -107,7 +107,7 @@ const struct flightrec_ring *flightrec_ring(struct flightrec *fr, unsigned file,
 	return m && nr < m->ring_cnt ? (const struct flightrec_ring *)&m->ring[nr] : NULL;
 }
 
-static const struct fr_sum_ring *ring_of(const struct flightrec_ring *r)
+static const struct fr_sum_ring *info_ring_of(const struct flightrec_ring *r)
 {
 	return (const struct fr_sum_ring *)r;
 }
@@ -124,7 +124,7 @@ static u64 all_lost(const struct fr_sum_ring *r)
 
 uint64_t flightrec_ring_get(const struct flightrec_ring *ring, enum flightrec_ring_value which)
 {
-	const struct fr_sum_ring *r = ring_of(ring);
+	const struct fr_sum_ring *r = info_ring_of(ring);
 
 	switch (which) {
 	case FLIGHTREC_RING_CPU:
@@ -167,7 +167,7 @@ uint64_t flightrec_ring_get(const struct flightrec_ring *ring, enum flightrec_ri
 
 const char *flightrec_ring_tier(const struct flightrec_ring *r)
 {
-	return fr_tier_name(ring_of(r)->tier);
+	return fr_tier_name(info_ring_of(r)->tier);
 }
 
 const char *flightrec_loss_name(unsigned reason)
@@ -177,5 +177,5 @@ const char *flightrec_loss_name(unsigned reason)
 
 uint64_t flightrec_ring_lost(const struct flightrec_ring *r, unsigned reason)
 {
-	return reason < FR_LOST_CNT ? ring_of(r)->count.lost[reason] : 0;
+	return reason < FR_LOST_CNT ? info_ring_of(r)->count.lost[reason] : 0;
 }

@@ -42,7 +42,7 @@ static int next_run(struct flightrec *fr)
 }
 
 /* Is row i to be returned? If so, it becomes the event. */
-static bool take_row(struct flightrec *fr, u32 i)
+static bool next_take_row(struct flightrec *fr, u32 i)
 {
 	struct flightrec_event *ev = &fr->event;
 
@@ -65,7 +65,7 @@ int flightrec_next(struct flightrec *fr, const struct flightrec_event **ev)
 		return err;
 	for (;;) {
 		while (fr->at < fr->run.to) {
-			if (take_row(fr, fr->at++)) {
+			if (next_take_row(fr, fr->at++)) {
 				*ev = &fr->event;
 				return 1;
 			}
@@ -79,7 +79,7 @@ int flightrec_next(struct flightrec *fr, const struct flightrec_event **ev)
 
 static const struct fr_wants no_columns;
 
-static u64 count_run(struct flightrec *fr)
+static u64 next_count_run(struct flightrec *fr)
 {
 	u32 from = fr->at, to = fr->run.to, i;
 	struct fr_row r;
@@ -102,9 +102,9 @@ int flightrec_count(struct flightrec *fr, uint64_t *cnt)
 		return got;
 	was = fr_lib_enter(fr);
 	fr_replay_want(fr->replay, &no_columns);
-	sum = count_run(fr);
+	sum = next_count_run(fr);
 	while ((got = read_run(fr)) > 0)
-		sum += count_run(fr);
+		sum += next_count_run(fr);
 	if (!got)
 		got = fr_replay_check_unread(fr->replay);
 	fr_lib_leave(was);

@@ -103,7 +103,7 @@ static bool make_json(struct flightrec_printer *p, unsigned flags, const struct 
 	return p->json;
 }
 
-static int make(struct flightrec_printer *p, unsigned flags, int fd)
+static int print_make(struct flightrec_printer *p, unsigned flags, int fd)
 {
 	const struct fr_stacktexts stacks = {.of = stack_texts, .arg = p->fr};
 	bool pos = flags & FLIGHTREC_PRINT_POS;
@@ -138,7 +138,7 @@ int flightrec_printer_new(struct flightrec *fr, enum flightrec_format format, un
 		return fr_lib_no_memory(fr);
 	p->fr = fr;
 	p->format = format;
-	if (make(p, flags, fd)) {
+	if (print_make(p, flags, fd)) {
 		flightrec_printer_free(p);
 		return fr_lib_no_memory(fr);
 	}
@@ -162,7 +162,7 @@ void flightrec_printer_free(struct flightrec_printer *p)
 
 /* ---- printing ---- */
 
-static void begin(struct flightrec_printer *p)
+static void print_begin(struct flightrec_printer *p)
 {
 	fr_lib_text_begin(&p->out);
 	p->taken = false;
@@ -175,7 +175,7 @@ int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *e
 	if (ev->fr != p->fr) /* its schemas are not those of the printer */
 		return -EINVAL;
 	if (p->taken)
-		begin(p);
+		print_begin(p);
 	if (p->format == FLIGHTREC_FORMAT_JSON)
 		fr_json_row(p->json[run->file], &p->out, run->view, &ev->row);
 	else
@@ -184,7 +184,7 @@ int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *e
 }
 
 /* A gap without a beginning is shown at its end; one without either is the whole window. */
-static u64 place_of(const struct flightrec_gap *gap)
+static u64 print_place_of(const struct flightrec_gap *gap)
 {
 	u64 begin_ns, end_ns;
 
@@ -192,7 +192,7 @@ static u64 place_of(const struct flightrec_gap *gap)
 	return flightrec_gap_since_ns(gap) ?: flightrec_gap_until_ns(gap) ?: begin_ns;
 }
 
-static void put_gap(struct flightrec_printer *p, const struct flightrec_gap *gap)
+static void print_put_gap(struct flightrec_printer *p, const struct flightrec_gap *gap)
 {
 	struct fr_gap_line line = {
 		.cpu = gap->gap.cpu,
@@ -205,7 +205,7 @@ static void put_gap(struct flightrec_printer *p, const struct flightrec_gap *gap
 		fr_gap_line_json(&p->out, &line);
 		return;
 	}
-	line.at_ns = place_of(gap);
+	line.at_ns = print_place_of(gap);
 	line.why = fr_gap_text(gap->gap.why);
 	fr_gap_line_text(&p->text, &p->out, fr_replay_view(p->fr->replay, gap->file), &line);
 }
@@ -215,8 +215,8 @@ int flightrec_print_gap(struct flightrec_printer *p, const struct flightrec_gap 
 	if (gap->fr != p->fr)
 		return -EINVAL;
 	if (p->taken)
-		begin(p);
-	put_gap(p, gap);
+		print_begin(p);
+	print_put_gap(p, gap);
 	return fr_out_error(&p->out);
 }
 
@@ -230,7 +230,7 @@ const char *flightrec_printer_take(struct flightrec_printer *p, size_t *sz)
 	if (!p->out.is_mem)
 		return NULL;
 	if (p->taken)
-		begin(p);
+		print_begin(p);
 	p->taken = true;
 	return fr_lib_text(&p->out, sz);
 }
@@ -245,7 +245,7 @@ static const char *render(const struct flightrec_event *ev, enum flightrec_forma
 
 	if (!*p && flightrec_printer_new(ev->fr, format, 0, -1, p))
 		return NULL;
-	begin(*p);
+	print_begin(*p);
 	if (flightrec_print(*p, ev))
 		return NULL;
 	text = fr_lib_text(&(*p)->out, &len);

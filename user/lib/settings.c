@@ -24,7 +24,7 @@ static int check_closed(struct flightrec *fr)
 }
 
 /* The same, for a setting that needs a text. */
-static int check_text(struct flightrec *fr, const char *text)
+static int settings_check_text(struct flightrec *fr, const char *text)
 {
 	int err = check_closed(fr);
 
@@ -45,7 +45,7 @@ static int set_text(struct flightrec *fr, char **to, const char *text)
 
 int flightrec_add(struct flightrec *fr, const char *path)
 {
-	int err = check_text(fr, path);
+	int err = settings_check_text(fr, path);
 	char **grown;
 
 	if (err)
@@ -62,7 +62,7 @@ int flightrec_add(struct flightrec *fr, const char *path)
 /* to: NULL if the handle is */
 static int set_when(struct flightrec *fr, struct fr_when *to, const char *when)
 {
-	int err = check_text(fr, when);
+	int err = settings_check_text(fr, when);
 
 	if (err || !fr_when_parse(when, to))
 		return err;
@@ -81,7 +81,7 @@ int flightrec_set_until(struct flightrec *fr, const char *when)
 
 int flightrec_set_window(struct flightrec *fr, const char *window)
 {
-	int err = check_text(fr, window);
+	int err = settings_check_text(fr, window);
 
 	if (err || !fr_when_parse_window(window, &fr->opts.since, &fr->opts.until))
 		return err;
@@ -102,7 +102,7 @@ int flightrec_set_filter(struct flightrec *fr, const char *expr)
 int flightrec_set_tiers(struct flightrec *fr, const char *tiers)
 {
 	const struct fr_err_sink *was;
-	int err = check_text(fr, tiers);
+	int err = settings_check_text(fr, tiers);
 	u32 bits;
 
 	if (err)

@@ -55,7 +55,7 @@ unsigned flightrec_warn_symbols(struct flightrec *fr)
 
 /* ---- frames ---- */
 
-static const struct fr_frame *frame_of(const struct flightrec_stack *s, unsigned nr)
+static const struct fr_frame *stack_frame_of(const struct flightrec_stack *s, unsigned nr)
 {
 	static const struct fr_frame none;
 
@@ -69,13 +69,13 @@ unsigned flightrec_stack_cnt(const struct flightrec_stack *s)
 
 uint64_t flightrec_frame_ip(const struct flightrec_stack *s, unsigned nr)
 {
-	return frame_of(s, nr)->ip;
+	return stack_frame_of(s, nr)->ip;
 }
 
 const char *flightrec_frame_text(const struct flightrec_stack *s, unsigned nr)
 {
 	struct flightrec_stack *to = (struct flightrec_stack *)s; /* the handle's, which is not const */
-	const struct fr_frame *f = frame_of(s, nr);
+	const struct fr_frame *f = stack_frame_of(s, nr);
 
 	fr_frame_text(&f->sym, f->ip, to->text);
 	return to->text;
@@ -83,27 +83,27 @@ const char *flightrec_frame_text(const struct flightrec_stack *s, unsigned nr)
 
 const char *flightrec_frame_function(const struct flightrec_stack *s, unsigned nr)
 {
-	return frame_of(s, nr)->sym.name;
+	return stack_frame_of(s, nr)->sym.name;
 }
 
 uint64_t flightrec_frame_offset(const struct flightrec_stack *s, unsigned nr)
 {
-	return frame_of(s, nr)->sym.off;
+	return stack_frame_of(s, nr)->sym.off;
 }
 
 const char *flightrec_frame_module(const struct flightrec_stack *s, unsigned nr)
 {
-	return frame_of(s, nr)->sym.module;
+	return stack_frame_of(s, nr)->sym.module;
 }
 
 uint64_t flightrec_frame_module_offset(const struct flightrec_stack *s, unsigned nr)
 {
-	return frame_of(s, nr)->sym.module_off;
+	return stack_frame_of(s, nr)->sym.module_off;
 }
 
 const char *flightrec_frame_source(const struct flightrec_stack *s, unsigned nr, unsigned *line)
 {
-	const struct fr_symbol *y = &frame_of(s, nr)->sym;
+	const struct fr_symbol *y = &stack_frame_of(s, nr)->sym;
 
 	if (y->file && line)
 		*line = y->line;
@@ -112,10 +112,10 @@ const char *flightrec_frame_source(const struct flightrec_stack *s, unsigned nr,
 
 bool flightrec_frame_is_inlined(const struct flightrec_stack *s, unsigned nr)
 {
-	return frame_of(s, nr)->sym.inlined;
+	return stack_frame_of(s, nr)->sym.inlined;
 }
 
 const char *flightrec_frame_missing(const struct flightrec_stack *s, unsigned nr)
 {
-	return frame_of(s, nr)->sym.missing;
+	return stack_frame_of(s, nr)->sym.missing;
 }

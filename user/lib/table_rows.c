@@ -96,7 +96,7 @@ static const void *names_row(struct flightrec *fr, unsigned file)
 	return &fr->row;
 }
 
-static const struct fr_prof *profile_of(const struct flightrec *fr, unsigned file)
+static const struct fr_prof *rows_profile_of(const struct flightrec *fr, unsigned file)
 {
 	const struct fr_prof *p = fr_snap_profile(fr_replay_snap(fr->replay, file));
 
@@ -105,7 +105,7 @@ static const struct fr_prof *profile_of(const struct flightrec *fr, unsigned fil
 
 static const void *profile_row(struct flightrec *fr, unsigned file)
 {
-	const struct fr_prof *p = profile_of(fr, file);
+	const struct fr_prof *p = rows_profile_of(fr, file);
 	u32 i;
 
 	fr->row = (union fr_lib_row){.profile = {
@@ -167,7 +167,7 @@ size_t flightrec_table_rows(struct flightrec *fr, unsigned file, enum flightrec_
 		fr_snap_chunks(s, &cnt);
 		return cnt;
 	case FLIGHTREC_TABLE_PROFILE:
-		return profile_of(fr, file) ? 1 : 0;
+		return rows_profile_of(fr, file) ? 1 : 0;
 	case FLIGHTREC_TABLE_INCIDENTS:
 		return FR_INCIDENT_KIND_END;
 	}

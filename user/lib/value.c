@@ -18,7 +18,7 @@ static int value_of(const struct flightrec_event *ev, int field, enum fr_val_kin
 	return v->kind == kind ? 0 : -ENODATA;
 }
 
-static enum flightrec_kind kind_of(const struct fr_field *f, enum fr_val_kind kind)
+static enum flightrec_kind value_kind_of(const struct fr_field *f, enum fr_val_kind kind)
 {
 	switch (kind) {
 	case FR_VAL_NUM:
@@ -36,14 +36,14 @@ enum flightrec_kind flightrec_field_kind(const struct flightrec_field *field)
 {
 	const struct fr_field *f = (const struct fr_field *)field;
 
-	return kind_of(f, fr_field_kind(f));
+	return value_kind_of(f, fr_field_kind(f));
 }
 
 enum flightrec_kind flightrec_value_kind(const struct flightrec_event *ev, int field)
 {
 	const struct fr_field *f = fr_lib_field(ev, field);
 
-	return f ? kind_of(f, fr_view_field(ev->fr->run.view, &ev->row, f).kind) : FLIGHTREC_NONE;
+	return f ? value_kind_of(f, fr_view_field(ev->fr->run.view, &ev->row, f).kind) : FLIGHTREC_NONE;
 }
 
 int flightrec_value_u64(const struct flightrec_event *ev, int field, uint64_t *v)
@@ -110,32 +110,32 @@ const char *flightrec_value_words(const struct flightrec_event *ev, int field)
 
 /* ---- by name ---- */
 
-static int find(const struct flightrec_event *ev, const char *name)
+static int value_find(const struct flightrec_event *ev, const char *name)
 {
 	return flightrec_type_find(flightrec_event_type(ev), name);
 }
 
 int flightrec_get_u64(const struct flightrec_event *ev, const char *name, uint64_t *v)
 {
-	return flightrec_value_u64(ev, find(ev, name), v);
+	return flightrec_value_u64(ev, value_find(ev, name), v);
 }
 
 int flightrec_get_s64(const struct flightrec_event *ev, const char *name, int64_t *v)
 {
-	return flightrec_value_s64(ev, find(ev, name), v);
+	return flightrec_value_s64(ev, value_find(ev, name), v);
 }
 
 int flightrec_get_text(const struct flightrec_event *ev, const char *name, const char **text, size_t *sz)
 {
-	return flightrec_value_text(ev, find(ev, name), text, sz);
+	return flightrec_value_text(ev, value_find(ev, name), text, sz);
 }
 
 int flightrec_get_array(const struct flightrec_event *ev, const char *name, const uint64_t **v, size_t *cnt)
 {
-	return flightrec_value_array(ev, find(ev, name), v, cnt);
+	return flightrec_value_array(ev, value_find(ev, name), v, cnt);
 }
 
 const char *flightrec_get_words(const struct flightrec_event *ev, const char *name)
 {
-	return flightrec_value_words(ev, find(ev, name));
+	return flightrec_value_words(ev, value_find(ev, name));
 }

@@ -24,7 +24,7 @@ static const char *const places[FR_CGROUP_TREE_CNT][PLACE_CNT] = {
 };
 
 /* Is it of this hierarchy? A file system of v1 may have other controllers; the memory controller's has its files. */
-static bool is_of(enum fr_cgroup_tree tree, int fd)
+static bool cgroup_is_of(enum fr_cgroup_tree tree, int fd)
 {
 	struct statfs fs;
 
@@ -47,7 +47,7 @@ static int open_cgroup(enum fr_cgroup_tree tree, const char *root, const char *p
 	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (!is_of(tree, fd) || fstat(fd, &st)) {
+	if (!cgroup_is_of(tree, fd) || fstat(fd, &st)) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -55,7 +55,7 @@ static int open_cgroup(enum fr_cgroup_tree tree, const char *root, const char *p
 	return fd;
 }
 
-static int open_root(enum fr_cgroup_tree tree)
+static int cgroup_open_root(enum fr_cgroup_tree tree)
 {
 	static const char *const seen_by[] = {"", "/proc/1/root"};
 	u64 id;
@@ -77,7 +77,7 @@ void fr_cgroup_open_roots(struct fr_cgroup_roots *r)
 	enum fr_cgroup_tree tree;
 
 	for (tree = 0; tree < FR_CGROUP_TREE_CNT; tree++)
-		r->fd[tree] = open_root(tree);
+		r->fd[tree] = cgroup_open_root(tree);
 }
 
 void fr_cgroup_close_roots(struct fr_cgroup_roots *r)

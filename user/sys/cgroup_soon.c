@@ -36,21 +36,21 @@ struct asking {
 	char path[PATH_SZ];
 };
 
-static u32 one(void *arg)
+static u32 soon_one(void *arg)
 {
 	(void)arg;
 	return 1;
 }
 
 /* All of them wait for the same locks. */
-static u64 key(void *arg, u32 item)
+static u64 soon_key(void *arg, u32 item)
 {
 	(void)arg;
 	(void)item;
 	return 1;
 }
 
-static void run(void *arg, u32 item, struct fr_errand_out *to)
+static void soon_run(void *arg, u32 item, struct fr_errand_out *to)
 {
 	struct asking *a = arg;
 
@@ -59,7 +59,7 @@ static void run(void *arg, u32 item, struct fr_errand_out *to)
 	fr_errand_tell(to, 0, a, sizeof(*a));
 }
 
-static void take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+static void soon_take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct asking *a = arg;
 
@@ -72,7 +72,7 @@ static void take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 	a->err = a->err > 0 ? -EIO : a->err;
 }
 
-static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
+static void soon_miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 {
 	struct asking *a = arg;
 
@@ -81,9 +81,10 @@ static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 	a->err = why == FR_ERRAND_DIED || why == FR_ERRAND_FORK ? -EIO : -ETIMEDOUT;
 }
 
-static int ask(struct fr_cgroup_soon *c, struct asking *a)
+static int soon_ask(struct fr_cgroup_soon *c, struct asking *a)
 {
-	const struct fr_errand_job job = {.arg = a, .cnt = one, .key = key, .run = run, .take = take, .miss = miss};
+	const struct fr_errand_job job = {
+		.arg = a, .cnt = soon_one, .key = soon_key, .run = soon_run, .take = soon_take, .miss = soon_miss};
 	const struct fr_errand e = {
 		.job = &job,
 		.job_cnt = 1,
@@ -109,7 +110,7 @@ static bool is_fresh(const struct known *k, u64 now_ns)
 	return now_ns - k->asked_ns < FR_CGROUP_KEEP_NS;
 }
 
-static const struct known *find(const struct fr_cgroup_soon *c, u64 id, u64 now_ns)
+static const struct known *soon_find(const struct fr_cgroup_soon *c, u64 id, u64 now_ns)
 {
 	u32 i;
 
@@ -120,7 +121,7 @@ static const struct known *find(const struct fr_cgroup_soon *c, u64 id, u64 now_
 }
 
 /* In the place of the oldest one. */
-static void keep(struct fr_cgroup_soon *c, const struct asking *a, u64 now_ns)
+static void soon_keep(struct fr_cgroup_soon *c, const struct asking *a, u64 now_ns)
 {
 	struct known *k = c->known;
 	u32 i;
@@ -133,7 +134,7 @@ static void keep(struct fr_cgroup_soon *c, const struct asking *a, u64 now_ns)
 	memcpy(k->path, a->path, sizeof(k->path));
 }
 
-static int copy(const char *path, char *buf, size_t sz)
+static int soon_copy(const char *path, char *buf, size_t sz)
 {
 	return (size_t)snprintf(buf, sz, "%s", path) < sz ? 0 : -ENAMETOOLONG;
 }
@@ -141,20 +142,20 @@ static int copy(const char *path, char *buf, size_t sz)
 int fr_cgroup_soon_path(struct fr_cgroup_soon *c, u64 id, char *buf, size_t sz)
 {
 	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC);
-	const struct known *k = find(c, id, now_ns);
+	const struct known *k = soon_find(c, id, now_ns);
 	struct asking *a;
 	int err;
 
 	if (k)
-		return copy(k->path, buf, sz);
+		return soon_copy(k->path, buf, sz);
 	a = calloc(1, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
 	a->id = id;
-	err = ask(c, a);
+	err = soon_ask(c, a);
 	if (!err)
-		keep(c, a, now_ns);
-	err = err ?: copy(a->path, buf, sz);
+		soon_keep(c, a, now_ns);
+	err = err ?: soon_copy(a->path, buf, sz);
 	free(a);
 	return err;
 }
@@ -166,7 +167,7 @@ int fr_cgroup_soon_can_name(struct fr_cgroup_soon *c)
 
 	if (a) {
 		a->id = CAN_NAME;
-		err = ask(c, a);
+		err = soon_ask(c, a);
 	}
 	free(a);
 	return err;

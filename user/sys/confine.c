@@ -86,7 +86,7 @@ static bool bound(u64 keep)
 	return done;
 }
 
-static int drop_caps(u64 keep, const char *dir, struct fr_confined *out)
+static int confine_drop_caps(u64 keep, const char *dir, struct fr_confined *out)
 {
 	u64 effective = 0, permitted = 0;
 	int err = get_caps(&effective, &permitted);
@@ -118,7 +118,7 @@ static int confine(u64 keep, const char *dir, int (*limit_calls)(void), struct f
 	out->no_new = !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	if (!out->no_new)
 		fr_warn_errno(-errno, "this kernel refuses no_new_privs");
-	err = drop_caps(keep, dir, out);
+	err = confine_drop_caps(keep, dir, out);
 	if (err) {
 		fr_err("cannot give up capabilities: %s: a recorder does not go on with all of them", strerror(-err));
 		return err;

@@ -55,7 +55,7 @@ static int add_names(scmp_filter_ctx ctx, u32 action, const char *names)
 }
 
 /* Calls of other ABIs (i386 on x86-64) are refused as unknown. */
-static scmp_filter_ctx new_filter(u32 action)
+static scmp_filter_ctx calls_new_filter(u32 action)
 {
 	scmp_filter_ctx ctx = seccomp_init(action);
 
@@ -84,7 +84,7 @@ static const char never[] =
 
 int fr_confine_calls_main(void)
 {
-	scmp_filter_ctx ctx = new_filter(SCMP_ACT_ALLOW);
+	scmp_filter_ctx ctx = calls_new_filter(SCMP_ACT_ALLOW);
 	int err;
 
 	if (!ctx)
@@ -183,7 +183,7 @@ static int add_bounded(scmp_filter_ctx ctx)
 
 int fr_confine_calls_writer(void)
 {
-	scmp_filter_ctx ctx = new_filter(REFUSE);
+	scmp_filter_ctx ctx = calls_new_filter(REFUSE);
 	int err;
 
 	if (!ctx)

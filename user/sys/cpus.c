@@ -32,7 +32,7 @@ static int add_range(struct fr_cpus *c, u32 first, u32 last)
 }
 
 /* "0-3,5" */
-static int parse_list(struct fr_cpus *c, const char *text)
+static int cpus_parse_list(struct fr_cpus *c, const char *text)
 {
 	u32 first, last;
 	int used, err = 0;
@@ -57,7 +57,7 @@ int fr_cpus_online(struct fr_cpus **out)
 	int err = !c ? -ENOMEM : f ? 0 : -errno;
 
 	if (!err)
-		err = fgets(line, sizeof(line), f) ? parse_list(c, line) : -ENODATA;
+		err = fgets(line, sizeof(line), f) ? cpus_parse_list(c, line) : -ENODATA;
 	if (f)
 		fclose(f);
 	if (err) {

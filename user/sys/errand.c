@@ -54,7 +54,7 @@ const char *fr_errand_why_text(enum fr_errand_why why)
 
 /* ---- the runner ---- */
 
-static void tell(const struct fr_errand_out *out, u32 kind, const void *data, u32 sz)
+static void errand_tell(const struct fr_errand_out *out, u32 kind, const void *data, u32 sz)
 {
 	const struct message m = {.kind = kind, .job = out->job, .item = out->item, .sz = sz};
 
@@ -64,13 +64,13 @@ static void tell(const struct fr_errand_out *out, u32 kind, const void *data, u3
 
 void fr_errand_step(struct fr_errand_out *out, u32 step)
 {
-	tell(out, MSG_STEP, &step, sizeof(step));
+	errand_tell(out, MSG_STEP, &step, sizeof(step));
 }
 
 void fr_errand_tell(struct fr_errand_out *out, u32 kind, const void *data, size_t sz)
 {
 	if (sz <= FR_ERRAND_TELL_MAX)
-		tell(out, kind, data, sz);
+		errand_tell(out, kind, data, sz);
 }
 
 void fr_errand_fail(struct fr_errand_out *out)
@@ -89,7 +89,7 @@ static void end_behind(u64 item_ns)
 	setitimer(ITIMER_REAL, &t, NULL);
 }
 
-static void default_signals(void)
+static void errand_default_signals(void)
 {
 	const struct sigaction ends = {.sa_handler = SIG_DFL};
 	sigset_t none;
@@ -102,11 +102,11 @@ static void default_signals(void)
 }
 
 /* Keep nothing that others may wait for, but the pipe. */
-static void give_up(const struct fr_errand *e, int fd)
+static void errand_give_up(const struct fr_errand *e, int fd)
 {
 	prctl(PR_SET_NAME, "flightrec-look");
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	default_signals();
+	errand_default_signals();
 	dup2(fd, PIPE_FD);
 	close_range(PIPE_FD + 1, ~0U, 0);
 	/* so that no file that is read gets the number where messages go */
@@ -131,18 +131,18 @@ static bool is_waited_for(const struct fr_errand_out *out, const struct fr_erran
 static void run_item(const struct fr_errand_job *job, struct fr_errand_out *out, bool in_time)
 {
 	if (!in_time) {
-		tell(out, MSG_NO_TIME, NULL, 0);
+		errand_tell(out, MSG_NO_TIME, NULL, 0);
 	} else if (is_waited_for(out, job)) {
-		tell(out, MSG_WAITED, NULL, 0);
+		errand_tell(out, MSG_WAITED, NULL, 0);
 	} else {
-		tell(out, MSG_BEGIN, NULL, 0);
+		errand_tell(out, MSG_BEGIN, NULL, 0);
 		out->failed = false;
 		job->run(job->arg, out->item, out);
-		tell(out, out->failed ? MSG_FAILED : MSG_END, NULL, 0);
+		errand_tell(out, out->failed ? MSG_FAILED : MSG_END, NULL, 0);
 	}
 }
 
-static void run_job(const struct fr_errand *e, struct fr_errand_out *out)
+static void errand_run_job(const struct fr_errand *e, struct fr_errand_out *out)
 {
 	const struct fr_errand_job *job = &e->job[out->job];
 	u64 began_ns = fr_now_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -156,9 +156,9 @@ static void run_job(const struct fr_errand *e, struct fr_errand_out *out)
 static void be_runner(const struct fr_errand *e, struct fr_errand_out *out, int fd)
 {
 	end_behind(e->item_ns);
-	give_up(e, fd);
+	errand_give_up(e, fd);
 	for (; out->job < e->job_cnt; out->job++, out->item = 0)
-		run_job(e, out);
+		errand_run_job(e, out);
 	_exit(0);
 }
 
@@ -188,7 +188,7 @@ static u64 start_of(u64 pid)
 		       : 0;
 }
 
-static bool is_there(const struct fr_left *l)
+static bool errand_is_there(const struct fr_left *l)
 {
 	u64 pid = fr_load(&l->pid);
 
@@ -203,7 +203,7 @@ u32 fr_errand_left_cnt(struct fr_left *left)
 	u32 i, cnt = 0;
 
 	for (i = 0; i < FR_LEFT_MAX; i++)
-		cnt += is_there(&left[i]);
+		cnt += errand_is_there(&left[i]);
 	return cnt;
 }
 
@@ -213,7 +213,7 @@ static struct fr_left *free_place(struct fr_left *left)
 	u32 i;
 
 	for (i = 0; i < FR_LEFT_MAX; i++)
-		if (!is_there(&left[i]))
+		if (!errand_is_there(&left[i]))
 			return &left[i];
 	return NULL;
 }
@@ -232,14 +232,14 @@ struct asking {
 	u8 *buf;
 };
 
-static u64 key_of(const struct asking *a)
+static u64 errand_key_of(const struct asking *a)
 {
 	const struct fr_errand_job *job = &a->e->job[a->job];
 
 	return job->key ? job->key(job->arg, a->item) : 0;
 }
 
-static void next(struct asking *a)
+static void errand_next(struct asking *a)
 {
 	a->item++;
 	a->step = 0;
@@ -247,12 +247,12 @@ static void next(struct asking *a)
 	a->until_ns = fr_now_ns(CLOCK_MONOTONIC) + a->e->item_ns;
 }
 
-static void miss(struct asking *a, enum fr_errand_why why)
+static void errand_miss(struct asking *a, enum fr_errand_why why)
 {
 	const struct fr_errand_job *job = &a->e->job[a->job];
 
 	job->miss(job->arg, a->item, a->step, why);
-	next(a);
+	errand_next(a);
 }
 
 /* Is there an item to be done? Jobs without any more are left behind. */
@@ -267,7 +267,7 @@ static bool any_item(struct asking *a)
 static void miss_rest(struct asking *a, enum fr_errand_why why)
 {
 	while (any_item(a))
-		miss(a, why);
+		errand_miss(a, why);
 }
 
 /* Read all sz bytes by until_ns. 0; -ETIME; or -EPIPE: the runner has ended. */
@@ -305,15 +305,15 @@ static void take_state(struct asking *a, u32 kind)
 	} else if (kind == MSG_END) {
 		if (job->end)
 			job->end(job->arg, a->item);
-		next(a);
+		errand_next(a);
 	} else if (kind == MSG_FAILED) {
-		miss(a, FR_ERRAND_FAILED);
+		errand_miss(a, FR_ERRAND_FAILED);
 	} else if (kind == MSG_NO_TIME || kind == MSG_WAITED) {
-		miss(a, kind == MSG_WAITED ? FR_ERRAND_WAITED : FR_ERRAND_TIME);
+		errand_miss(a, kind == MSG_WAITED ? FR_ERRAND_WAITED : FR_ERRAND_TIME);
 	}
 }
 
-static int take_one(struct asking *a)
+static int errand_take_one(struct asking *a)
 {
 	const struct fr_errand_job *job;
 	struct message m;
@@ -339,14 +339,14 @@ static int take_one(struct asking *a)
 }
 
 /* Fork a runner for what is left. 0 or -errno. */
-static int begin(struct asking *a, struct fr_left *place)
+static int errand_begin(struct asking *a, struct fr_left *place)
 {
 	struct fr_errand_out out = {.job = a->job, .item = a->item};
 	int pair[2], err = 0;
 	u32 i;
 
 	for (i = 0; i < FR_LEFT_MAX; i++)
-		out.waited[i] = is_there(&a->left[i]) ? a->left[i].key : 0;
+		out.waited[i] = errand_is_there(&a->left[i]) ? a->left[i].key : 0;
 	if (pipe2(pair, O_CLOEXEC))
 		return -errno;
 	fcntl(pair[1], F_SETPIPE_SZ, PIPE_SZ); /* so that a runner seldom waits */
@@ -386,16 +386,16 @@ static void run_one(struct asking *a, struct fr_left *place)
 
 	a->until_ns = fr_now_ns(CLOCK_MONOTONIC) + a->e->item_ns;
 	while (any_item(a) && !err)
-		err = take_one(a);
-	place->key = err ? key_of(a) : 0;
+		err = errand_take_one(a);
+	place->key = err ? errand_key_of(a) : 0;
 	if (end_runner(a, !err))
 		fr_store(&place->pid, 0);
 	if (!err)
 		return;
 	if (fr_now_ns(CLOCK_MONOTONIC) >= a->all_until_ns)
-		miss(a, a->begun ? FR_ERRAND_LATE : FR_ERRAND_TIME);
+		errand_miss(a, a->begun ? FR_ERRAND_LATE : FR_ERRAND_TIME);
 	else
-		miss(a, err == -EPIPE ? FR_ERRAND_DIED : FR_ERRAND_LATE);
+		errand_miss(a, err == -EPIPE ? FR_ERRAND_DIED : FR_ERRAND_LATE);
 }
 
 /* 0, or -errno: why no runner could be begun. */
@@ -411,7 +411,7 @@ static int run_all(struct asking *a)
 			miss_rest(a, FR_ERRAND_LEFT);
 		else if (fr_now_ns(CLOCK_MONOTONIC) >= a->all_until_ns)
 			miss_rest(a, FR_ERRAND_TIME);
-		else if ((err = begin(a, place)))
+		else if ((err = errand_begin(a, place)))
 			miss_rest(a, FR_ERRAND_FORK);
 		else
 			run_one(a, place);

@@ -60,7 +60,7 @@ int fr_fd_room(unsigned cnt)
 	return last < 0 ? -EMFILE : 0;
 }
 
-static int by_number(const void *a, const void *b)
+static int fd_by_number(const void *a, const void *b)
 {
 	return *(const int *)a - *(const int *)b;
 }
@@ -70,7 +70,7 @@ void fr_fd_close_but(int *keep, size_t cnt)
 	int from = 3;
 	size_t i;
 
-	qsort(keep, cnt, sizeof(*keep), by_number);
+	qsort(keep, cnt, sizeof(*keep), fd_by_number);
 	for (i = 0; i < cnt; i++) {
 		if (keep[i] > from)
 			close_range(from, keep[i] - 1, 0);

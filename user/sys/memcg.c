@@ -28,7 +28,7 @@ static const struct version v2 = {{"memory.max", "memory.high"}, "memory.current
 
 /* ---- one cgroup ---- */
 
-static FILE *open_in(const char *dir, const char *file)
+static FILE *memcg_open_in(const char *dir, const char *file)
 {
 	char path[PATH_SZ + 64];
 
@@ -36,9 +36,9 @@ static FILE *open_in(const char *dir, const char *file)
 	return fopen(path, "re");
 }
 
-static bool read_number(const char *dir, const char *file, u64 *out)
+static bool memcg_read_number(const char *dir, const char *file, u64 *out)
 {
-	FILE *f = open_in(dir, file);
+	FILE *f = memcg_open_in(dir, file);
 	unsigned long long v;
 	bool ok = f && fscanf(f, "%llu", &v) == 1;
 
@@ -52,7 +52,7 @@ static bool read_number(const char *dir, const char *file, u64 *out)
 /* Memory of files, that gives way. */
 static u64 file_sz(const char *dir, const struct version *v)
 {
-	FILE *f = open_in(dir, "memory.stat");
+	FILE *f = memcg_open_in(dir, "memory.stat");
 	char line[128];
 	u64 sz = 0;
 	u32 i;
@@ -66,11 +66,11 @@ static u64 file_sz(const char *dir, const struct version *v)
 	return sz;
 }
 
-static void look_at(const char *dir, const struct version *v, const char *file, struct fr_memcg *least)
+static void memcg_look_at(const char *dir, const struct version *v, const char *file, struct fr_memcg *least)
 {
 	u64 limit, used, files, room;
 
-	if (!read_number(dir, file, &limit) || limit >= NO_LIMIT || !read_number(dir, v->used, &used))
+	if (!memcg_read_number(dir, file, &limit) || limit >= NO_LIMIT || !memcg_read_number(dir, v->used, &used))
 		return;
 	files = file_sz(dir, v);
 	used -= files < used ? files : used;
@@ -82,17 +82,17 @@ static void look_at(const char *dir, const struct version *v, const char *file, 
 	snprintf(least->file, sizeof(least->file), "%s/%s", dir, file);
 }
 
-static void look(const char *dir, const struct version *v, struct fr_memcg *least)
+static void memcg_look(const char *dir, const struct version *v, struct fr_memcg *least)
 {
 	u32 i;
 
 	for (i = 0; i < 2 && v->limit[i]; i++)
-		look_at(dir, v, v->limit[i], least);
+		memcg_look_at(dir, v, v->limit[i], least);
 }
 
 /* ---- where it is ---- */
 
-static bool has_word(const char *list, const char *word)
+static bool memcg_has_word(const char *list, const char *word)
 {
 	const char *at = list;
 	size_t len = strlen(word);
@@ -114,7 +114,7 @@ static const char *path_in(char *line, bool is_v1)
 		return NULL;
 	*at++ = 0;
 	at[strcspn(at, "\n")] = 0;
-	return (is_v1 ? has_word(list + 1, "memory") : !list[1]) ? at : NULL;
+	return (is_v1 ? memcg_has_word(list + 1, "memory") : !list[1]) ? at : NULL;
 }
 
 bool fr_memcg_find(const char *text, bool is_v1, char *path, size_t sz)
@@ -138,7 +138,7 @@ bool fr_memcg_find(const char *text, bool is_v1, char *path, size_t sz)
 
 static bool find_path(const char *proc, const struct version *v, char *path)
 {
-	FILE *f = open_in(proc, "cgroup");
+	FILE *f = memcg_open_in(proc, "cgroup");
 	char line[LINE_SZ];
 	bool found = false;
 
@@ -171,17 +171,17 @@ static void climb(const char *mount, const char *path, const struct version *v, 
 	if (access(dir, F_OK))
 		dir[len] = 0;
 	for (; strlen(dir) > len; *end = 0) {
-		look(dir, v, least);
+		memcg_look(dir, v, least);
 		end = strrchr(dir, '/');
 	}
-	look(mount, v, least);
+	memcg_look(mount, v, least);
 }
 
 static const struct version *version_of(const char *type, const char *options)
 {
 	if (!strcmp(type, "cgroup2"))
 		return &v2;
-	return !strcmp(type, "cgroup") && has_word(options, "memory") ? &v1 : NULL;
+	return !strcmp(type, "cgroup") && memcg_has_word(options, "memory") ? &v1 : NULL;
 }
 
 /* A line of mountinfo: id parent device root mount options ... - type source options */
@@ -205,7 +205,7 @@ static void look_at_mount(const char *proc, const char *line, struct fr_memcg *l
 bool fr_memcg_room(const char *proc, struct fr_memcg *out)
 {
 	struct fr_memcg least = {.room = ~0ULL};
-	FILE *f = open_in(proc, "mountinfo");
+	FILE *f = memcg_open_in(proc, "mountinfo");
 	char line[LINE_SZ];
 
 	while (f && fgets(line, sizeof(line), f))

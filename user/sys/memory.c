@@ -57,7 +57,7 @@ u64 fr_memory_usual_bound(void)
 /* ---- the bound ---- */
 
 /* What this process has: what counts for RLIMIT_DATA, and all it has mapped. False: not known. */
-static bool taken(u64 *data_sz, u64 *all_sz)
+static bool memory_taken(u64 *data_sz, u64 *all_sz)
 {
 	unsigned long long all, data;
 	u64 page_sz = sysconf(_SC_PAGESIZE);
@@ -85,7 +85,7 @@ static u64 limit_of_space(void)
 {
 	u64 data = 0, all = 0, space = soft_limit(RLIMIT_AS);
 
-	if (space == UINT64_MAX || !taken(&data, &all))
+	if (space == UINT64_MAX || !memory_taken(&data, &all))
 		return space;
 	return space > all - data ? space - (all - data) : 0;
 }
@@ -131,7 +131,7 @@ bool fr_memory_has_room(u64 sz, u32 parts)
 	}
 	granted_parts = parts;
 	granted_sz = 0;
-	if (!taken(&data, &all))
+	if (!memory_taken(&data, &all))
 		return true; /* no descriptor to look with: the limit itself holds */
 	if (data > most || sz > most - data)
 		return false;

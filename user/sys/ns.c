@@ -28,7 +28,7 @@ int fr_ns_is_first(enum fr_ns which)
 	return stat(first[which].path, &st) ? -errno : st.st_ino == first[which].ino;
 }
 
-static bool is_in(int proc, const char *pid, unsigned mnt_ns)
+static bool ns_is_in(int proc, const char *pid, unsigned mnt_ns)
 {
 	char path[64];
 	struct stat st;
@@ -37,7 +37,7 @@ static bool is_in(int proc, const char *pid, unsigned mnt_ns)
 	return !fstatat(proc, path, &st, 0) && st.st_ino == mnt_ns;
 }
 
-static int open_root(int proc, const char *pid)
+static int ns_open_root(int proc, const char *pid)
 {
 	char path[64];
 	int fd;
@@ -53,12 +53,12 @@ int fr_ns_root(unsigned mnt_ns)
 	struct dirent *e;
 	int fd = -ESRCH;
 
-	if (is_in(AT_FDCWD, "/proc/self", mnt_ns))
+	if (ns_is_in(AT_FDCWD, "/proc/self", mnt_ns))
 		return -ENOENT;
 	proc = opendir("/proc");
 	while (proc && fd < 0 && (e = readdir(proc)))
-		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_in(dirfd(proc), e->d_name, mnt_ns))
-			fd = open_root(dirfd(proc), e->d_name);
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && ns_is_in(dirfd(proc), e->d_name, mnt_ns))
+			fd = ns_open_root(dirfd(proc), e->d_name);
 	if (proc)
 		closedir(proc);
 	return fd;

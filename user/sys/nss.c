@@ -26,13 +26,13 @@ static struct fr_left left_behind[FR_LEFT_MAX]; /* of all that this process aske
 
 enum { TOLD_ERROR, TOLD_ANSWER };
 
-static u32 one(void *arg)
+static u32 nss_one(void *arg)
 {
 	(void)arg;
 	return 1;
 }
 
-static void run(void *arg, u32 item, struct fr_errand_out *to)
+static void nss_run(void *arg, u32 item, struct fr_errand_out *to)
 {
 	struct asking *a = arg;
 	int err = a->find(a->name, a->out);
@@ -44,7 +44,7 @@ static void run(void *arg, u32 item, struct fr_errand_out *to)
 		fr_errand_tell(to, TOLD_ANSWER, a->out, a->sz);
 }
 
-static void take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+static void nss_take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct asking *a = arg;
 
@@ -57,7 +57,7 @@ static void take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 	}
 }
 
-static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
+static void nss_miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 {
 	struct asking *a = arg;
 
@@ -66,9 +66,9 @@ static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 	a->err = why == FR_ERRAND_DIED || why == FR_ERRAND_FORK ? -EIO : -ETIMEDOUT;
 }
 
-static int ask(struct asking *a, void (*leave)(void *arg), void *leave_arg)
+static int nss_ask(struct asking *a, void (*leave)(void *arg), void *leave_arg)
 {
-	const struct fr_errand_job job = {.arg = a, .cnt = one, .run = run, .take = take, .miss = miss};
+	const struct fr_errand_job job = {.arg = a, .cnt = nss_one, .run = nss_run, .take = nss_take, .miss = nss_miss};
 	const struct fr_errand e = {
 		.job = &job,
 		.job_cnt = 1,
@@ -85,7 +85,7 @@ static int ask(struct asking *a, void (*leave)(void *arg), void *leave_arg)
 
 /* ---- in the runner ---- */
 
-static struct passwd *look_up(const char *name)
+static struct passwd *nss_look_up(const char *name)
 {
 	unsigned long uid;
 
@@ -102,10 +102,10 @@ static int why_none(void)
 	return errno == EIO || errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : -ENOENT;
 }
 
-static int find_user(const char *name, void *out)
+static int nss_find_user(const char *name, void *out)
 {
 	struct fr_nss_user *u = out;
-	struct passwd *pw = look_up(name);
+	struct passwd *pw = nss_look_up(name);
 
 	if (!pw)
 		return why_none();
@@ -131,7 +131,7 @@ static int find_uid(const char *name, void *out)
 	return 0;
 }
 
-static int find_group(const char *name, void *out)
+static int nss_find_group(const char *name, void *out)
 {
 	struct group *g;
 
@@ -147,7 +147,8 @@ static int find_group(const char *name, void *out)
 
 int fr_nss_user(const char *name, void (*leave)(void *arg), void *leave_arg, struct fr_nss_user *out)
 {
-	int err = ask(&(struct asking){.name = name, .find = find_user, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
+	int err = nss_ask(&(struct asking){.name = name, .find = nss_find_user, .out = out, .sz = sizeof(*out)}, leave,
+			  leave_arg);
 
 	if (err)
 		return err;
@@ -157,10 +158,11 @@ int fr_nss_user(const char *name, void (*leave)(void *arg), void *leave_arg, str
 
 int fr_nss_group(const char *name, void (*leave)(void *arg), void *leave_arg, gid_t *out)
 {
-	return ask(&(struct asking){.name = name, .find = find_group, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
+	return nss_ask(&(struct asking){.name = name, .find = nss_find_group, .out = out, .sz = sizeof(*out)}, leave,
+		       leave_arg);
 }
 
 int fr_nss_uid(const char *name, void (*leave)(void *arg), void *leave_arg, u32 *out)
 {
-	return ask(&(struct asking){.name = name, .find = find_uid, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
+	return nss_ask(&(struct asking){.name = name, .find = find_uid, .out = out, .sz = sizeof(*out)}, leave, leave_arg);
 }

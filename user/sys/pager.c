@@ -28,7 +28,7 @@ struct kept {
 	char text[KEPT_SZ];
 };
 
-static void keep(struct kept *k, const char *text, size_t sz)
+static void pager_keep(struct kept *k, const char *text, size_t sz)
 {
 	size_t drop = k->len + sz > KEPT_SZ ? k->len + sz - KEPT_SZ : 0;
 
@@ -125,7 +125,7 @@ static void relay(const char *command, int in)
 	signal(SIGPIPE, SIG_IGN);
 	pid = begin_pager(command, &to);
 	for (alive = pid > 0; alive && (n = read(in, buf, sizeof(buf))) > 0;) {
-		keep(&kept, buf, n);
+		pager_keep(&kept, buf, n);
 		alive = write_whole(to, buf, n);
 	}
 	close(to);

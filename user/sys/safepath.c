@@ -157,7 +157,7 @@ static int walk_step(struct walk *w, enum last last)
 }
 
 /* 1: ended at a last name; 0: at a directory, without one; -errno. */
-static int walk(struct walk *w, const char *path, enum last last)
+static int safepath_walk(struct walk *w, const char *path, enum last last)
 {
 	int err = walk_begin(w, path);
 
@@ -183,7 +183,7 @@ static void walk_end(struct walk *w)
 int fr_safepath_dir(const char *path)
 {
 	struct walk w;
-	int err = *path ? walk(&w, path, LAST_IS_DIR) : -ENOENT;
+	int err = *path ? safepath_walk(&w, path, LAST_IS_DIR) : -ENOENT;
 
 	if (!*path)
 		return err;
@@ -195,7 +195,7 @@ int fr_safepath_dir(const char *path)
 static int open_last(const char *path, enum last last, char name[NAME_MAX + 1])
 {
 	struct walk w;
-	int err = walk(&w, path, last);
+	int err = safepath_walk(&w, path, last);
 
 	if (!err)
 		err = -EISDIR;
@@ -237,7 +237,7 @@ int fr_safepath_target(const char *path, char name[NAME_MAX + 1])
 }
 
 /* Is the open file a regular one that nobody else can change? 0 or -errno. */
-static int check_config(int fd)
+static int safepath_check_config(int fd)
 {
 	struct stat st;
 
@@ -251,7 +251,7 @@ static int check_config(int fd)
 int fr_safepath_config(const char *path)
 {
 	struct walk w;
-	int err = walk(&w, path, LAST_IS_FOLLOWED), fd = -1;
+	int err = safepath_walk(&w, path, LAST_IS_FOLLOWED), fd = -1;
 
 	if (!err)
 		err = -EISDIR;
@@ -259,7 +259,7 @@ int fr_safepath_config(const char *path)
 		err = w.is_all_ours ? 0 : -EPERM;
 	if (!err) {
 		fd = openat(w.cur, w.name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-		err = fd < 0 ? -errno : check_config(fd);
+		err = fd < 0 ? -errno : safepath_check_config(fd);
 		if (err && fd >= 0)
 			close(fd);
 	}

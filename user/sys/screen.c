@@ -195,7 +195,7 @@ static int function_key(struct fr_screen *s, wint_t key)
 	return FR_KEY_NONE;
 }
 
-static int read_key(struct fr_screen *s)
+static int screen_read_key(struct fr_screen *s)
 {
 	wint_t key;
 	int got = get_wch(&key);
@@ -231,7 +231,7 @@ static int read_signal(struct fr_screen *s)
 int fr_screen_key(struct fr_screen *s, int timeout_ms)
 {
 	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}};
-	int key = fds[0].revents ? FR_KEY_NONE : read_key(s); /* keys that ncurses has already read */
+	int key = fds[0].revents ? FR_KEY_NONE : screen_read_key(s); /* keys that ncurses has already read */
 
 	if (key != FR_KEY_NONE)
 		return key;
@@ -240,7 +240,7 @@ int fr_screen_key(struct fr_screen *s, int timeout_ms)
 	if (fds[1].revents)
 		return read_signal(s);
 	if (fds[0].revents & POLLIN)
-		key = read_key(s);
+		key = screen_read_key(s);
 	if (key == FR_KEY_NONE && fds[0].revents & (POLLHUP | POLLERR | POLLNVAL))
 		return FR_KEY_QUIT;
 	return key;
@@ -293,7 +293,7 @@ static bool says_light(void)
 	return ground && (!strcmp(ground, ";7") || !strcmp(ground, ";15"));
 }
 
-static void set_up(struct fr_screen *s, bool mouse)
+static void screen_set_up(struct fr_screen *s, bool mouse)
 {
 	cbreak();
 	noecho();
@@ -333,7 +333,7 @@ int fr_screen_open(bool mouse, struct fr_screen **out)
 		fr_screen_close(s);
 		return err;
 	}
-	set_up(s, mouse);
+	screen_set_up(s, mouse);
 	*out = s;
 	return 0;
 }

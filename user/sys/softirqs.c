@@ -14,7 +14,7 @@
 #define STAT_SOFTIRQ 7 /* of /proc/stat's numbers, from 1: user, nice, system, idle, iowait, irq, softirq */
 
 /* The sum of the numbers in the text. False: there is none. */
-static bool sum(const char *text, u64 *out)
+static bool softirqs_sum(const char *text, u64 *out)
 {
 	char *end;
 	u64 v;
@@ -28,7 +28,7 @@ static bool sum(const char *text, u64 *out)
 }
 
 /* A line for each vector, with a number for each CPU. */
-static int put_counts(FILE *f, char *text, size_t sz)
+static int softirqs_put_counts(FILE *f, char *text, size_t sz)
 {
 	char *line = NULL, *colon, *name;
 	size_t cap = 0, len = 0;
@@ -36,7 +36,7 @@ static int put_counts(FILE *f, char *text, size_t sz)
 
 	while (len < sz && getline(&line, &cap, f) > 0) {
 		colon = strchr(line, ':');
-		if (!colon || !sum(colon + 1, &cnt))
+		if (!colon || !softirqs_sum(colon + 1, &cnt))
 			continue;
 		*colon = 0;
 		name = line + strspn(line, " ");
@@ -87,7 +87,7 @@ static int read_file(const char *path, int (*put)(FILE *f, char *text, size_t sz
 
 int fr_softirqs_read(char *text, size_t sz)
 {
-	return read_file("/proc/softirqs", put_counts, text, sz);
+	return read_file("/proc/softirqs", softirqs_put_counts, text, sz);
 }
 
 int fr_softirqs_read_ms(char *text, size_t sz)

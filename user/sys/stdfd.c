@@ -21,7 +21,7 @@ void fr_stdfd_reserve(void)
 }
 
 /* O_NONBLOCK belongs to what was opened, which other processes have, too: so the same file is opened once more. */
-static FILE *open_again(void)
+static FILE *stdfd_open_again(void)
 {
 	int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
@@ -40,7 +40,7 @@ static ssize_t send_some(void *arg, const char *text, size_t sz)
 }
 
 /* A socket, as that of a service manager's journal, cannot be opened again, but written to without waiting. */
-static FILE *send_to(void)
+static FILE *stdfd_send_to(void)
 {
 	return fopencookie(NULL, "w", (cookie_io_functions_t){.write = send_some});
 }
@@ -53,9 +53,9 @@ void fr_stdfd_no_wait(void)
 	if (fstat(STDERR_FILENO, &st))
 		return;
 	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
-		f = open_again();
+		f = stdfd_open_again();
 	else if (S_ISSOCK(st.st_mode))
-		f = send_to();
+		f = stdfd_send_to();
 	if (!f)
 		return;
 	setvbuf(f, NULL, _IONBF, 0);

@@ -33,7 +33,7 @@ int fr_tracefs_root(const char **root)
 	return err;
 }
 
-static int add(struct fr_vec *v, const char *system, const char *name)
+static int tracefs_add(struct fr_vec *v, const char *system, const char *name)
 {
 	struct fr_tracefs_event ev = {strdup(system), strdup(name)};
 	int err = ev.system && ev.name ? fr_vec_add(v, &ev, 1) : -ENOMEM;
@@ -63,13 +63,13 @@ static int list_system(struct fr_vec *v, const char *root, const char *system)
 		if (snprintf(path, sizeof(path), "%s/events/%s/%s/enable", root, system, e->d_name) >= (int)sizeof(path) ||
 		    access(path, F_OK))
 			continue;
-		err = add(v, system, e->d_name);
+		err = tracefs_add(v, system, e->d_name);
 	}
 	closedir(d);
 	return err;
 }
 
-static int by_name(const void *a, const void *b)
+static int tracefs_by_name(const void *a, const void *b)
 {
 	const struct fr_tracefs_event *x = a, *y = b;
 	int order = strcmp(x->system, y->system);
@@ -112,7 +112,7 @@ int fr_tracefs_list(struct fr_tracefs_event **out, size_t *cnt)
 		return err;
 	}
 	if (v.cnt)
-		qsort(v.at, v.cnt, v.item_sz, by_name);
+		qsort(v.at, v.cnt, v.item_sz, tracefs_by_name);
 	*out = v.at;
 	*cnt = v.cnt;
 	return 0;

@@ -25,7 +25,7 @@ int fr_uevent_open(void)
 }
 
 /* Does it say that a CPU came online? "online@/devices/system/cpu/cpu3", then NAME=VALUE strings, which are not needed. */
-static int parse(const char *msg, u32 sz, u32 *cpu)
+static int uevent_parse(const char *msg, u32 sz, u32 *cpu)
 {
 	char head[64];
 	int used = 0;
@@ -51,5 +51,5 @@ int fr_uevent_take(int fd, u32 *cpu)
 		return -errno;
 	if (from_sz != sizeof(from) || from.nl_pid || n > (ssize_t)sizeof(msg))
 		return 0;
-	return parse(msg, n, cpu);
+	return uevent_parse(msg, n, cpu);
 }

@@ -88,7 +88,7 @@ static bool same_list(const struct fr_config_list *a, const struct fr_config_lis
 	return true;
 }
 
-static bool same(const struct fr_config *a, const struct fr_config *b, const struct fr_config_slot *slot)
+static bool config_same(const struct fr_config *a, const struct fr_config *b, const struct fr_config_slot *slot)
 {
 	const void *x = (const char *)a + slot->at, *y = (const char *)b + slot->at;
 
@@ -118,7 +118,7 @@ u32 fr_config_new_ring(const struct fr_config *old, const struct fr_config *now,
 	if (sz)
 		*buf = 0;
 	for (i = 0; i < SLOT_CNT; i++) {
-		if (!slots[i].key.new_ring || same(old, now, &slots[i]))
+		if (!slots[i].key.new_ring || config_same(old, now, &slots[i]))
 			continue;
 		if (len < sz)
 			len += snprintf(buf + len, sz - len, "%s%s.%s", cnt ? ", " : "", slots[i].key.section,

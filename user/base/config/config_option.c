@@ -9,7 +9,7 @@
 #include "base/schema/schema.h"
 
 /* In the largest unit that shows all of it. */
-static void put_size(FILE *f, u64 bytes)
+static void option_put_size(FILE *f, u64 bytes)
 {
 	static const char unit[] = "KMGT";
 	u32 i = 0;
@@ -21,7 +21,7 @@ static void put_size(FILE *f, u64 bytes)
 
 /* ---- texts that mean the same in several forms. What is in the settings has been checked. ---- */
 
-static int put_clock(FILE *f, const char *called, const struct fr_config *c)
+static int option_put_clock(FILE *f, const char *called, const struct fr_config *c)
 {
 	struct fr_setting_error why;
 	u64 grain_ns = 0;
@@ -50,7 +50,7 @@ static int put_tier(FILE *f, const char *called, const struct fr_config *c)
 	for (tier = 0; tier < FR_TIER_CNT; tier++)
 		if (tier_sz[tier]) {
 			fprintf(f, " %s %s=", called, fr_tier_name(tier));
-			put_size(f, tier_sz[tier]);
+			option_put_size(f, tier_sz[tier]);
 		}
 	return 0;
 }
@@ -67,7 +67,7 @@ static int put_pid(FILE *f, const char *called, const struct fr_config *c)
 	return err;
 }
 
-static int put_incidents(FILE *f, const char *called, const struct fr_config *c)
+static int option_put_incidents(FILE *f, const char *called, const struct fr_config *c)
 {
 	fprintf(f, " %s %u", called, fr_setting_incident_cnt(c->incident_cnt));
 	return 0;
@@ -77,15 +77,15 @@ static const struct {
 	size_t at;
 	int (*put)(FILE *f, const char *called, const struct fr_config *c);
 } puts_own[] = {
-	{offsetof(struct fr_config, clock), put_clock},
+	{offsetof(struct fr_config, clock), option_put_clock},
 	{offsetof(struct fr_config, tier), put_tier},
 	{offsetof(struct fr_config, pid), put_pid},
-	{offsetof(struct fr_config, incident_cnt), put_incidents},
+	{offsetof(struct fr_config, incident_cnt), option_put_incidents},
 };
 
 /* ---- by type ---- */
 
-static void put_list(FILE *f, const char *called, const struct fr_config_list *list)
+static void option_put_list(FILE *f, const char *called, const struct fr_config_list *list)
 {
 	u32 i;
 
@@ -93,7 +93,7 @@ static void put_list(FILE *f, const char *called, const struct fr_config_list *l
 		fprintf(f, " %s %s", called, list->item[i]);
 }
 
-static void put_value(FILE *f, const void *from, enum fr_config_type type)
+static void option_put_value(FILE *f, const void *from, enum fr_config_type type)
 {
 	switch (type) {
 	case FR_CONFIG_TYPE_text:
@@ -101,7 +101,7 @@ static void put_value(FILE *f, const void *from, enum fr_config_type type)
 		fputs(*(char *const *)from, f);
 		break;
 	case FR_CONFIG_TYPE_size:
-		put_size(f, *(const u64 *)from);
+		option_put_size(f, *(const u64 *)from);
 		break;
 	case FR_CONFIG_TYPE_duration:
 		fprintf(f, "%lluns", *(const u64 *)from);
@@ -132,10 +132,10 @@ int fr_config_put_option(FILE *f, const struct fr_config *c, u32 i)
 		if (puts_own[k].at == slot->at)
 			return puts_own[k].put(f, called, c);
 	if (slot->type == FR_CONFIG_TYPE_list) {
-		put_list(f, called, from);
+		option_put_list(f, called, from);
 	} else {
 		fprintf(f, " %s ", called);
-		put_value(f, from, slot->type);
+		option_put_value(f, from, slot->type);
 	}
 	return 0;
 }

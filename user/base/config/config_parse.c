@@ -57,7 +57,7 @@ static int next_physical(struct parser *p, const char **begin, const char **end)
 }
 
 /* A line and its continuations, in p->buf; comments between them are skipped. */
-static int next_line(struct parser *p)
+static int config_parse_next_line(struct parser *p)
 {
 	const char *begin, *end;
 	bool more = true;
@@ -84,7 +84,7 @@ static int next_line(struct parser *p)
 	return 0;
 }
 
-static char *trim(char *text)
+static char *config_parse_trim(char *text)
 {
 	char *end = text + strlen(text);
 
@@ -127,7 +127,7 @@ static const struct fr_config_slot *find_anywhere(const char *key)
 	return NULL;
 }
 
-static int unknown_key(struct parser *p, const char *key)
+static int config_parse_unknown_key(struct parser *p, const char *key)
 {
 	const struct fr_config_slot *slot = find_anywhere(key);
 	struct fr_nearest near = {.to = key};
@@ -142,7 +142,7 @@ static int unknown_key(struct parser *p, const char *key)
 	return fr_config_fail(p->error, p->first, "[%s] has no key '%.40s': did you mean %s?", p->section, key, near.name);
 }
 
-static int find_slot(struct parser *p, const char *key, const struct fr_config_slot **out)
+static int config_parse_find_slot(struct parser *p, const char *key, const struct fr_config_slot **out)
 {
 	const struct fr_config_slot *slot;
 	u32 i;
@@ -155,7 +155,7 @@ static int find_slot(struct parser *p, const char *key, const struct fr_config_s
 			*out = slot;
 			return 0;
 		}
-	return unknown_key(p, key);
+	return config_parse_unknown_key(p, key);
 }
 
 /* Remove quotes that enclose a whole value; others belong to it. */
@@ -179,7 +179,7 @@ static char *unquote(char *value)
 	return value + 1;
 }
 
-static int set_key(struct parser *p, char *line)
+static int config_parse_set_key(struct parser *p, char *line)
 {
 	const struct fr_config_slot *slot = NULL;
 	char *equals = strchr(line, '='), *value;
@@ -188,25 +188,25 @@ static int set_key(struct parser *p, char *line)
 	if (!equals)
 		return fr_config_fail(p->error, p->first, "'%.60s' is neither [SECTION] nor KEY=VALUE nor a comment", line);
 	*equals = 0;
-	err = find_slot(p, trim(line), &slot);
+	err = config_parse_find_slot(p, config_parse_trim(line), &slot);
 	if (err)
 		return err;
-	value = unquote(trim(equals + 1));
+	value = unquote(config_parse_trim(equals + 1));
 	return *value ? fr_config_set(p->c, slot, value, p->first, p->error) : fr_config_empty(p->c, slot, p->error);
 }
 
-static int parse(struct parser *p)
+static int config_parse_parse(struct parser *p)
 {
 	char *line;
 	int err;
 
 	while (p->at < p->end) {
-		err = next_line(p);
+		err = config_parse_next_line(p);
 		if (err)
 			return err;
-		line = trim(p->buf);
+		line = config_parse_trim(p->buf);
 		if (*line)
-			err = *line == '[' ? set_section(p, line) : set_key(p, line);
+			err = *line == '[' ? set_section(p, line) : config_parse_set_key(p, line);
 		if (err)
 			return err;
 	}
@@ -225,7 +225,7 @@ int fr_config_parse(struct fr_config *c, const char *text, size_t sz, struct fr_
 	p.buf = malloc(sz + 1);
 	if (!p.buf)
 		return -ENOMEM;
-	err = parse(&p);
+	err = config_parse_parse(&p);
 	free(p.buf);
 	return err;
 }

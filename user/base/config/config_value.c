@@ -56,14 +56,14 @@ __attribute__((format(printf, 2, 3))) static int fail(const struct value *v, con
 }
 
 /* What base/config/setting.h says of it. */
-static int taken(const struct value *v, int err, const struct fr_setting_error *why)
+static int config_value_taken(const struct value *v, int err, const struct fr_setting_error *why)
 {
 	return err == -EINVAL ? fail(v, "%s", why->text) : err;
 }
 
 /* ---- checks of single keys ---- */
 
-static int check_name(const struct value *v)
+static int config_value_check_name(const struct value *v)
 {
 	if (fr_setting_name_ok(v->text))
 		return 0;
@@ -77,7 +77,7 @@ static int check_profile(const struct value *v)
 	return fr_select_profile(v->text, enable) ? fail(v, "no profile '%.40s': minimal, default or full", v->text) : 0;
 }
 
-static int check_event(const struct value *v)
+static int config_value_check_event(const struct value *v)
 {
 	bool enable[FR_EVENT_MAX];
 	const char *nearest, *why;
@@ -97,16 +97,16 @@ static int check_tier(const struct value *v)
 	u32 tier;
 	u64 sz;
 
-	return taken(v, fr_setting_tier(v->text, &tier, &sz, &why), &why);
+	return config_value_taken(v, fr_setting_tier(v->text, &tier, &sz, &why), &why);
 }
 
-static int check_clock(const struct value *v)
+static int config_value_check_clock(const struct value *v)
 {
 	struct fr_setting_error why;
 	bool given;
 	u64 grain_ns;
 
-	return taken(v, fr_setting_clock(v->text, &given, &grain_ns, &why), &why);
+	return config_value_taken(v, fr_setting_clock(v->text, &given, &grain_ns, &why), &why);
 }
 
 static int check_pid(const struct value *v)
@@ -114,25 +114,25 @@ static int check_pid(const struct value *v)
 	struct fr_setting_error why;
 	u32 pid[FR_PID_FILTER_MAX], cnt = 0;
 
-	return taken(v, fr_setting_pids(v->text, pid, &cnt, &why), &why);
+	return config_value_taken(v, fr_setting_pids(v->text, pid, &cnt, &why), &why);
 }
 
-static int check_comm(const struct value *v)
+static int config_value_check_comm(const struct value *v)
 {
 	struct fr_comm_filter comm[FR_COMM_FILTER_MAX];
 	struct fr_setting_error why;
 	u32 cnt = 0;
 
-	return taken(v, fr_setting_comms(v->text, comm, &cnt, &why), &why);
+	return config_value_taken(v, fr_setting_comms(v->text, comm, &cnt, &why), &why);
 }
 
 /* Whether they are there is seen when recording begins. */
-static int check_cgroup(const struct value *v)
+static int config_value_check_cgroup(const struct value *v)
 {
 	struct fr_setting_error why;
 	u32 cnt = 0;
 
-	return taken(v, fr_setting_cgroups(v->text, &cnt, NULL, NULL, &why), &why);
+	return config_value_taken(v, fr_setting_cgroups(v->text, &cnt, NULL, NULL, &why), &why);
 }
 
 static int check_filter(const struct value *v)
@@ -150,7 +150,7 @@ static int check_filter(const struct value *v)
 }
 
 /* Replay can look for more than BPF can. */
-static int check_watch(const struct value *v, const char *expr, const char *arch)
+static int config_value_check_watch(const struct value *v, const char *expr, const char *arch)
 {
 	struct fr_filter_error error;
 	int err = fr_watch_check(expr, arch, &error);
@@ -170,7 +170,7 @@ static int check_on(const struct value *v)
 		*host.machine = 0;
 	if (fr_trigger_parse(v->text, host.machine, &trigger, &error))
 		return fail(v, "%s (at character %zu)", error.text, error.at + 1);
-	return trigger.kind == FR_TRIGGER_event ? check_watch(v, trigger.expr, host.machine) : 0;
+	return trigger.kind == FR_TRIGGER_event ? config_value_check_watch(v, trigger.expr, host.machine) : 0;
 }
 
 static int check_path(const struct value *v)
@@ -188,7 +188,7 @@ static int check_hz(const struct value *v)
 	struct fr_setting_error why;
 	u32 hz;
 
-	return taken(v, fr_setting_hz(v->text, &hz, &why), &why);
+	return config_value_taken(v, fr_setting_hz(v->text, &hz, &why), &why);
 }
 
 static int check_incidents(const struct value *v)
@@ -196,7 +196,7 @@ static int check_incidents(const struct value *v)
 	struct fr_setting_error why;
 	u32 cnt;
 
-	return taken(v, fr_setting_incidents(v->text, &cnt, &why), &why);
+	return config_value_taken(v, fr_setting_incidents(v->text, &cnt, &why), &why);
 }
 
 static int check_storm(const struct value *v)
@@ -232,16 +232,16 @@ static const struct {
 	size_t at;
 	int (*check)(const struct value *v);
 } checks[] = {
-	{offsetof(struct fr_config, name), check_name},
+	{offsetof(struct fr_config, name), config_value_check_name},
 	{offsetof(struct fr_config, profile), check_profile},
-	{offsetof(struct fr_config, event), check_event},
+	{offsetof(struct fr_config, event), config_value_check_event},
 	{offsetof(struct fr_config, memory_sz), check_some},
 	{offsetof(struct fr_config, subbuf_sz), check_some},
 	{offsetof(struct fr_config, tier), check_tier},
-	{offsetof(struct fr_config, clock), check_clock},
+	{offsetof(struct fr_config, clock), config_value_check_clock},
 	{offsetof(struct fr_config, pid), check_pid},
-	{offsetof(struct fr_config, comm), check_comm},
-	{offsetof(struct fr_config, cgroup), check_cgroup},
+	{offsetof(struct fr_config, comm), config_value_check_comm},
+	{offsetof(struct fr_config, cgroup), config_value_check_cgroup},
 	{offsetof(struct fr_config, filter), check_filter},
 	{offsetof(struct fr_config, on), check_on},
 	{offsetof(struct fr_config, storm_cnt), check_storm},
@@ -254,14 +254,14 @@ static const struct {
 };
 
 /* What a number may be, where that says more than its type does: asked first. */
-static int check_number(const struct value *v)
+static int config_value_check_number(const struct value *v)
 {
 	if (v->slot->at == offsetof(struct fr_config, sample_hz))
 		return check_hz(v);
 	return v->slot->at == offsetof(struct fr_config, incident_cnt) ? check_incidents(v) : 0;
 }
 
-static int check(const struct value *v)
+static int config_value_check(const struct value *v)
 {
 	size_t i;
 
@@ -277,7 +277,7 @@ static int parse_size(struct value *v)
 {
 	struct fr_setting_error why;
 
-	return taken(v, fr_setting_size(v->text, &v->num, &why), &why);
+	return config_value_taken(v, fr_setting_size(v->text, &v->num, &why), &why);
 }
 
 static int parse_duration(struct value *v)
@@ -314,13 +314,13 @@ static int parse_flag(struct value *v)
 {
 	struct fr_setting_error why;
 	bool flag = false;
-	int err = taken(v, fr_setting_flag(v->text, &flag, &why), &why);
+	int err = config_value_taken(v, fr_setting_flag(v->text, &flag, &why), &why);
 
 	v->num = flag;
 	return err;
 }
 
-static int parse(struct value *v)
+static int config_value_parse(struct value *v)
 {
 	switch (v->slot->type) {
 	case FR_CONFIG_TYPE_size:
@@ -370,7 +370,7 @@ static int store_item(struct fr_config_list *list, const struct value *v)
 	return 0;
 }
 
-static int store(struct fr_config *c, const struct value *v)
+static int config_value_store(struct fr_config *c, const struct value *v)
 {
 	void *to = member(c, v->slot);
 
@@ -400,7 +400,7 @@ int fr_config_set(struct fr_config *c, const struct fr_config_slot *slot, const 
 {
 	struct value v = {.slot = slot, .called = slot->key.key, .text = value, .line = line, .error = error};
 
-	return check_number(&v) ?: parse(&v) ?: check(&v) ?: store(c, &v);
+	return config_value_check_number(&v) ?: config_value_parse(&v) ?: config_value_check(&v) ?: config_value_store(c, &v);
 }
 
 /* The session's settings are words, numbers and expressions, which say themselves what is wrong in them. */
@@ -433,7 +433,7 @@ int fr_config_set_option(struct fr_config *c, u32 i, const char *value, struct f
 			return -ENOMEM;
 		v.text = all;
 	}
-	err = check_number(&v) ?: parse(&v) ?: check_control(&v) ?: check(&v) ?: store(c, &v);
+	err = config_value_check_number(&v) ?: config_value_parse(&v) ?: check_control(&v) ?: config_value_check(&v) ?: config_value_store(c, &v);
 	free(all);
 	return err;
 }
@@ -459,10 +459,10 @@ int fr_config_reset(struct fr_config *c, const struct fr_config_slot *slot, stru
 
 	if (slot->type == FR_CONFIG_TYPE_list) {
 		fr_config_clear(c, slot);
-		return *slot->key.def ? store(c, &v) : 0;
+		return *slot->key.def ? config_value_store(c, &v) : 0;
 	}
-	err = parse(&v);
-	return err ?: store(c, &v);
+	err = config_value_parse(&v);
+	return err ?: config_value_store(c, &v);
 }
 
 int fr_config_empty(struct fr_config *c, const struct fr_config_slot *slot, struct fr_config_error *error)

@@ -9,7 +9,7 @@
 #include "base/filter/filter_node.h"
 #include "base/text/literal.h"
 
-static int refuse(struct fr_filter_error *error, const struct fr_node *n, const char *why)
+static int filter_refuse(struct fr_filter_error *error, const struct fr_node *n, const char *why)
 {
 	error->at = n->at;
 	snprintf(error->text, sizeof(error->text), "%s", why);
@@ -48,40 +48,41 @@ static bool chosen(const struct fr_node *n, u32 event)
 
 _Static_assert(FR_NODE_MAX <= FR_PID_FILTER_MAX, "an expression has no room for more pids");
 
-static int add_pid(struct fr_record_filter *f, const struct fr_node *n, struct fr_filter_error *error)
+static int filter_add_pid(struct fr_record_filter *f, const struct fr_node *n, struct fr_filter_error *error)
 {
 	if (n->op != FR_OP_NUM || n->num < 1 || n->num > FR_TID_MASK)
-		return refuse(error, n, "a recorded pid is a number");
+		return filter_refuse(error, n, "a recorded pid is a number");
 	f->pid[f->pid_cnt++] = n->num;
 	return 0;
 }
 
-static int add_comm(struct fr_record_filter *f, const struct fr_node *n, bool glob, struct fr_filter_error *error)
+static int filter_add_comm(struct fr_record_filter *f, const struct fr_node *n, bool glob, struct fr_filter_error *error)
 {
 	if (n->op != FR_OP_TEXT || f->comm_cnt == FR_COMM_FILTER_MAX || (!glob && strpbrk(n->text, "*?[")) ||
 	    fr_select_comm(n->text, &f->comm[f->comm_cnt]))
-		return refuse(error, n,
-			      "while recording a comm can be matched by at most " FR_LITERAL(
-				      FR_COMM_FILTER_MAX) " names or \"PREFIX*\"");
+		return filter_refuse(error, n,
+				     "while recording a comm can be matched by at most " FR_LITERAL(
+					     FR_COMM_FILTER_MAX) " names or \"PREFIX*\"");
 	f->comm_cnt++;
 	return 0;
 }
 
-static int add_tasks(struct fr_record_filter *f, const struct fr_node *n, struct fr_filter_error *error)
+static int filter_add_tasks(struct fr_record_filter *f, const struct fr_node *n, struct fr_filter_error *error)
 {
 	bool builtin = n->a && n->a->op == FR_OP_BUILTIN;
 	int err;
 
 	if (n->op == FR_OP_OR) {
-		err = add_tasks(f, n->a, error);
-		return err ? err : add_tasks(f, n->b, error);
+		err = filter_add_tasks(f, n->a, error);
+		return err ? err : filter_add_tasks(f, n->b, error);
 	}
 	if (builtin && n->a->builtin == FR_BI_pid && n->op == FR_OP_EQ)
-		return add_pid(f, n->b, error);
+		return filter_add_pid(f, n->b, error);
 	if (builtin && n->a->builtin == FR_BI_comm && (n->op == FR_OP_EQ || n->op == FR_OP_GLOB))
-		return add_comm(f, n->b, n->op == FR_OP_GLOB, error);
-	return refuse(error, n,
-		      "this cannot be decided while recording: record by event, pid == and comm ==, filter the rest on replay");
+		return filter_add_comm(f, n->b, n->op == FR_OP_GLOB, error);
+	return filter_refuse(
+		error, n,
+		"this cannot be decided while recording: record by event, pid == and comm ==, filter the rest on replay");
 }
 
 static void choose_events(struct fr_record_filter *f, const struct fr_node *n)
@@ -92,7 +93,7 @@ static void choose_events(struct fr_record_filter *f, const struct fr_node *n)
 		f->event[nr] = !n || chosen(n, nr);
 }
 
-static int split(struct fr_record_filter *f, const struct fr_node *root, struct fr_filter_error *error)
+static int filter_split(struct fr_record_filter *f, const struct fr_node *root, struct fr_filter_error *error)
 {
 	const struct fr_node *events = NULL, *tasks = root;
 
@@ -107,7 +108,7 @@ static int split(struct fr_record_filter *f, const struct fr_node *root, struct 
 		tasks = root->a;
 	}
 	choose_events(f, events);
-	return tasks ? add_tasks(f, tasks, error) : 0;
+	return tasks ? filter_add_tasks(f, tasks, error) : 0;
 }
 
 int fr_record_filter(const char *expr, struct fr_record_filter *out, struct fr_filter_error *error)
@@ -119,7 +120,7 @@ int fr_record_filter(const char *expr, struct fr_record_filter *out, struct fr_f
 	err = fr_filter_new(expr, fr_schema_builtin(), NULL, &f, error);
 	if (err)
 		return err;
-	err = split(out, f->root, error);
+	err = filter_split(out, f->root, error);
 	fr_filter_free(f);
 	return err;
 }

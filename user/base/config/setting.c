@@ -36,7 +36,7 @@ bool fr_setting_name_ok(const char *name)
 }
 
 /* Digits only; false if it is another text, or not within the limits. */
-static bool read_number(const char *text, u32 min, u32 max, u32 *out)
+static bool setting_read_number(const char *text, u32 min, u32 max, u32 *out)
 {
 	unsigned long v;
 	char *end;
@@ -69,14 +69,14 @@ int fr_setting_flag(const char *text, bool *flag, struct fr_setting_error *why)
 
 int fr_setting_hz(const char *text, u32 *hz, struct fr_setting_error *why)
 {
-	if (read_number(text, 1, FR_SAMPLE_HZ_MAX, hz))
+	if (setting_read_number(text, 1, FR_SAMPLE_HZ_MAX, hz))
 		return 0;
 	return fail(why, "'%.40s' is not a rate from 1 to %u", text, FR_SAMPLE_HZ_MAX);
 }
 
 int fr_setting_incidents(const char *text, u32 *cnt, struct fr_setting_error *why)
 {
-	if (read_number(text, FR_INCIDENT_CNT_MIN, FR_INCIDENT_CNT_MAX, cnt))
+	if (setting_read_number(text, FR_INCIDENT_CNT_MIN, FR_INCIDENT_CNT_MAX, cnt))
 		return 0;
 	return fail(why, "'%.40s' is not a number of records from %u to %u", text, FR_INCIDENT_CNT_MIN, FR_INCIDENT_CNT_MAX);
 }
@@ -143,11 +143,11 @@ struct pids {
 	u32 *pid, *cnt;
 };
 
-static int add_pid(void *arg, const char *item, struct fr_setting_error *why)
+static int setting_add_pid(void *arg, const char *item, struct fr_setting_error *why)
 {
 	struct pids *p = arg;
 
-	if (read_number(item, 1, FR_TID_MASK, &p->pid[*p->cnt]))
+	if (setting_read_number(item, 1, FR_TID_MASK, &p->pid[*p->cnt]))
 		return 0;
 	return fail(why, "'%.40s' is not a process id: give numbers separated by commas", item);
 }
@@ -156,7 +156,7 @@ int fr_setting_pids(const char *list, u32 pid[FR_PID_FILTER_MAX], u32 *cnt, stru
 {
 	struct pids p = {pid, cnt};
 
-	return each(list, cnt, FR_PID_FILTER_MAX, "process ids", add_pid, &p, why);
+	return each(list, cnt, FR_PID_FILTER_MAX, "process ids", setting_add_pid, &p, why);
 }
 
 struct comms {
@@ -164,7 +164,7 @@ struct comms {
 	u32 *cnt;
 };
 
-static int add_comm(void *arg, const char *item, struct fr_setting_error *why)
+static int setting_add_comm(void *arg, const char *item, struct fr_setting_error *why)
 {
 	struct comms *c = arg;
 
@@ -177,7 +177,7 @@ int fr_setting_comms(const char *list, struct fr_comm_filter comm[FR_COMM_FILTER
 {
 	struct comms c = {comm, cnt};
 
-	return each(list, cnt, FR_COMM_FILTER_MAX, "names", add_comm, &c, why);
+	return each(list, cnt, FR_COMM_FILTER_MAX, "names", setting_add_comm, &c, why);
 }
 
 int fr_setting_cgroups(const char *list, u32 *cnt, int (*fn)(void *arg, const char *path, struct fr_setting_error *why),

@@ -8,7 +8,7 @@
 #include "base/schema/schema.h"
 #include "event.h"
 
-static int find_tier(const char *name, size_t len)
+static int tiers_find_tier(const char *name, size_t len)
 {
 	int tier;
 
@@ -30,7 +30,7 @@ int fr_tiers_parse(const char *option, const char *text, u32 *tiers)
 
 		name += *name == ',';
 		len = strcspn(name, ",");
-		tier = find_tier(name, len);
+		tier = tiers_find_tier(name, len);
 		if (len == 3 && !memcmp(name, "all", len)) {
 			*tiers = ~0u;
 		} else if (tier < 0) {

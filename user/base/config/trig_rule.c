@@ -32,7 +32,7 @@ static u64 sig_set(const struct fr_trigger *t)
 }
 
 /* BPF can check a name or PREFIX*. A name longer than the kernel's never matches there. */
-static void set_comm(const char *glob, struct fr_trigger_rule *out)
+static void rule_set_comm(const char *glob, struct fr_trigger_rule *out)
 {
 	struct fr_comm_filter f;
 
@@ -54,5 +54,5 @@ void fr_trig_rule(const struct fr_trigger *t, struct fr_trigger_rule *out)
 	out->id = t->call_nr;
 	out->all = t->all;
 	out->uid = t->uid;
-	set_comm(t->comm, out);
+	rule_set_comm(t->comm, out);
 }

@@ -227,7 +227,7 @@ struct env {
 	const struct fr_row *row;
 };
 
-static struct value number(fr_wide num)
+static struct value filter_number(fr_wide num)
 {
 	return (struct value){.kind = FR_VAL_NUM, .num = num};
 }
@@ -242,7 +242,7 @@ static const struct value none = {.kind = FR_VAL_NONE};
 static struct value from_val(const struct fr_val *v)
 {
 	if (v->kind == FR_VAL_NUM)
-		return number(v->is_signed ? (fr_wide)(s64)v->num : (fr_wide)v->num);
+		return filter_number(v->is_signed ? (fr_wide)(s64)v->num : (fr_wide)v->num);
 	if (v->kind == FR_VAL_TEXT)
 		return text(v->text, v->len);
 	return none;
@@ -262,10 +262,10 @@ static struct value pair(const struct env *e, enum fr_builtin b)
 	    : b == FR_BI_blocked ? p->blocked_ns
 	    : b == FR_BI_oncpu	 ? p->oncpu_ns
 				 : p->waker;
-	return v ? number(v) : none;
+	return v ? filter_number(v) : none;
 }
 
-static struct value builtin(const struct env *e, enum fr_builtin b)
+static struct value filter_builtin(const struct env *e, enum fr_builtin b)
 {
 	struct fr_who who;
 	const char *path;
@@ -274,11 +274,11 @@ static struct value builtin(const struct env *e, enum fr_builtin b)
 	case FR_BI_event:
 		return text(e->row->ev->name, strlen(e->row->ev->name));
 	case FR_BI_ts:
-		return number(e->row->ts);
+		return filter_number(e->row->ts);
 	case FR_BI_cpu:
-		return number(e->row->cpu);
+		return filter_number(e->row->cpu);
 	case FR_BI_tid:
-		return number(e->row->tid);
+		return filter_number(e->row->tid);
 	case FR_BI_tier:
 		return fr_tier_name(e->row->tier) ? text(fr_tier_name(e->row->tier), strlen(fr_tier_name(e->row->tier))) : none;
 	case FR_BI_cgroup:
@@ -291,11 +291,11 @@ static struct value builtin(const struct env *e, enum fr_builtin b)
 		return pair(e, b);
 	who = fr_view_who(e->view, e->row);
 	if (b == FR_BI_pid)
-		return who.pid < 0 ? none : number(who.pid);
+		return who.pid < 0 ? none : filter_number(who.pid);
 	return who.comm ? text(who.comm, who.len) : none;
 }
 
-static struct value field(const struct env *e, const struct fr_node *n)
+static struct value filter_field(const struct env *e, const struct fr_node *n)
 {
 	const struct fr_field *f = n->field[e->row->ev->nr];
 	struct fr_val v;
@@ -305,17 +305,17 @@ static struct value field(const struct env *e, const struct fr_node *n)
 	v = fr_view_field(e->view, e->row, f);
 	if (!n->has_index)
 		return from_val(&v);
-	return v.kind == FR_VAL_NUMS && n->index < v.len ? number(v.nums[n->index]) : none;
+	return v.kind == FR_VAL_NUMS && n->index < v.len ? filter_number(v.nums[n->index]) : none;
 }
 
-static struct value symbol(const struct env *e, const struct fr_node *n)
+static struct value filter_symbol(const struct env *e, const struct fr_node *n)
 {
 	const struct fr_filter_name *s = &n->symbol[e->row->ev->nr];
 	u32 abi = 0;
 
 	if (s->known[0] != s->known[1] || s->v[0] != s->v[1])
 		abi = fr_view_sys(e->view, e->row).abi & 1;
-	return s->known[abi] ? number(s->v[abi]) : none;
+	return s->known[abi] ? filter_number(s->v[abi]) : none;
 }
 
 /* Wrapping, as unsigned of 128 bits: a damaged number must not be undefined behaviour. */
@@ -364,11 +364,11 @@ bool fr_op_calculate(enum fr_op op, fr_wide a, fr_wide b, fr_wide *out)
 	return true;
 }
 
-static struct value calculate(enum fr_op op, fr_wide a, fr_wide b)
+static struct value filter_calculate(enum fr_op op, fr_wide a, fr_wide b)
 {
 	fr_wide v;
 
-	return fr_op_calculate(op, a, b, &v) ? number(v) : none;
+	return fr_op_calculate(op, a, b, &v) ? filter_number(v) : none;
 }
 
 static bool truth(const struct env *e, const struct fr_node *n);
@@ -379,27 +379,27 @@ static struct value eval(const struct env *e, const struct fr_node *n)
 
 	switch (n->op) {
 	case FR_OP_NUM:
-		return number(n->num);
+		return filter_number(n->num);
 	case FR_OP_TEXT:
 		return text(n->text, n->len);
 	case FR_OP_BUILTIN:
-		return n->field && n->field[e->row->ev->nr] ? field(e, n) : builtin(e, n->builtin);
+		return n->field && n->field[e->row->ev->nr] ? filter_field(e, n) : filter_builtin(e, n->builtin);
 	case FR_OP_FIELD:
-		return field(e, n);
+		return filter_field(e, n);
 	case FR_OP_SYMBOL:
-		return symbol(e, n);
+		return filter_symbol(e, n);
 	default:
 		break;
 	}
 	if (n->op > FR_OP_MOD)
-		return number(truth(e, n));
+		return filter_number(truth(e, n));
 	a = eval(e, n->a);
 	if (n->op == FR_OP_NEG)
-		return a.kind == FR_VAL_NUM ? calculate(FR_OP_SUB, 0, a.num) : none;
+		return a.kind == FR_VAL_NUM ? filter_calculate(FR_OP_SUB, 0, a.num) : none;
 	if (n->op == FR_OP_INV)
-		return a.kind == FR_VAL_NUM ? number(~a.num) : none;
+		return a.kind == FR_VAL_NUM ? filter_number(~a.num) : none;
 	b = eval(e, n->b);
-	return a.kind == FR_VAL_NUM && b.kind == FR_VAL_NUM ? calculate(n->op, a.num, b.num) : none;
+	return a.kind == FR_VAL_NUM && b.kind == FR_VAL_NUM ? filter_calculate(n->op, a.num, b.num) : none;
 }
 
 static bool is_equal(const struct value *a, const struct value *b)
@@ -407,7 +407,7 @@ static bool is_equal(const struct value *a, const struct value *b)
 	return a->kind == FR_VAL_NUM ? a->num == b->num : a->len == b->len && !memcmp(a->text, b->text, a->len);
 }
 
-static bool compare(enum fr_op op, const struct value *a, const struct value *b)
+static bool filter_compare(enum fr_op op, const struct value *a, const struct value *b)
 {
 	if (a->kind != b->kind || a->kind == FR_VAL_NONE)
 		return false;
@@ -427,34 +427,34 @@ static bool compare(enum fr_op op, const struct value *a, const struct value *b)
 	}
 }
 
-static bool is_in(const struct env *e, const struct fr_node *n)
+static bool filter_is_in(const struct env *e, const struct fr_node *n)
 {
 	struct value a = eval(e, n->a), b;
 	const struct fr_node *item;
 
 	for (item = n->b; item; item = item->next) {
 		b = eval(e, item);
-		if (compare(FR_OP_EQ, &a, &b))
+		if (filter_compare(FR_OP_EQ, &a, &b))
 			return true;
 	}
 	return false;
 }
 
-static bool is_not_in(const struct env *e, const struct fr_node *n)
+static bool filter_is_not_in(const struct env *e, const struct fr_node *n)
 {
 	struct value a = eval(e, n->a), b;
 	const struct fr_node *item;
 
 	for (item = n->b; item; item = item->next) {
 		b = eval(e, item);
-		if (!compare(FR_OP_NE, &a, &b))
+		if (!filter_compare(FR_OP_NE, &a, &b))
 			return false;
 	}
 	return true;
 }
 
 /* The name of a number, as text prints it. */
-static struct value name_of(const struct env *e, const struct fr_node *n, s64 v, char room[FR_SYSNAME_SZ])
+static struct value filter_name_of(const struct env *e, const struct fr_node *n, s64 v, char room[FR_SYSNAME_SZ])
 {
 	const struct fr_field *f = n->field ? n->field[e->row->ev->nr] : NULL;
 	struct fr_sys sys = fr_view_sys(e->view, e->row);
@@ -463,13 +463,13 @@ static struct value name_of(const struct env *e, const struct fr_node *n, s64 v,
 	return name ? text(name, strlen(name)) : none;
 }
 
-static bool is_match(const struct env *e, const struct fr_node *n)
+static bool filter_is_match(const struct env *e, const struct fr_node *n)
 {
 	struct value a = eval(e, n->a);
 	char room[FR_SYSNAME_SZ];
 
 	if (a.kind == FR_VAL_NUM)
-		a = name_of(e, n->a, a.num, room);
+		a = filter_name_of(e, n->a, a.num, room);
 	if (a.kind != FR_VAL_TEXT)
 		return false;
 	if (n->b->regex)
@@ -478,7 +478,7 @@ static bool is_match(const struct env *e, const struct fr_node *n)
 }
 
 /* All bits of a number that is not 0, or a part of a text. */
-static bool has(const struct env *e, const struct fr_node *n)
+static bool filter_has(const struct env *e, const struct fr_node *n)
 {
 	struct value a = eval(e, n->a), b = eval(e, n->b);
 
@@ -489,15 +489,15 @@ static bool has(const struct env *e, const struct fr_node *n)
 	return a.kind == FR_VAL_TEXT && memmem(a.text, a.len, b.text, b.len);
 }
 
-static bool holds(const struct env *e, const struct fr_node *n)
+static bool filter_holds(const struct env *e, const struct fr_node *n)
 {
 	struct value a = eval(e, n->a), b = eval(e, n->b);
 
-	return compare(n->op, &a, &b);
+	return filter_compare(n->op, &a, &b);
 }
 
 /* A value used as a truth: true if known, not 0 and not empty. */
-static bool is_something(struct value v)
+static bool filter_is_something(struct value v)
 {
 	return v.kind == FR_VAL_NUM ? v.num != 0 : v.kind == FR_VAL_TEXT && v.len;
 }
@@ -517,15 +517,15 @@ static bool truth(const struct env *e, const struct fr_node *n)
 	case FR_OP_NOT_GLOB:
 	case FR_OP_REGEX:
 	case FR_OP_NOT_REGEX:
-		return is_match(e, n);
+		return filter_is_match(e, n);
 	case FR_OP_HAS:
-		return has(e, n);
+		return filter_has(e, n);
 	case FR_OP_IN:
-		return is_in(e, n);
+		return filter_is_in(e, n);
 	case FR_OP_NOT_IN:
-		return is_not_in(e, n);
+		return filter_is_not_in(e, n);
 	default:
-		return fr_op_is_compare(n->op) ? holds(e, n) : is_something(eval(e, n));
+		return fr_op_is_compare(n->op) ? filter_holds(e, n) : filter_is_something(eval(e, n));
 	}
 }
 
@@ -541,7 +541,7 @@ bool fr_filter_match(const struct fr_filter *f, const struct fr_view *v, const s
 /* ---- values ---- */
 
 /* The field that the whole expression is in this row; NULL: none, or it is calculated. */
-static const struct fr_field *field_of(const struct fr_node *n, u32 nr)
+static const struct fr_field *filter_field_of(const struct fr_node *n, u32 nr)
 {
 	return (n->op == FR_OP_FIELD || n->op == FR_OP_BUILTIN) && n->field ? n->field[nr] : NULL;
 }
@@ -564,7 +564,7 @@ void fr_filter_value(const struct fr_filter *f, const struct fr_view *v, const s
 {
 	struct env e = {.view = v, .row = r};
 	struct value got = eval(&e, f->root);
-	const struct fr_field *field = field_of(f->root, r->ev->nr);
+	const struct fr_field *field = filter_field_of(f->root, r->ev->nr);
 
 	out->kind = got.kind;
 	out->num = got.num;

@@ -27,7 +27,7 @@ static bool is_negative(const struct fr_node *n)
 }
 
 /* It becomes what a register has of it, extended by zeros; the other is made anew. NULL: reported. */
-static struct fr_node *split(struct fr_filter *f, struct fr_node *n)
+static struct fr_node *args_split(struct fr_filter *f, struct fr_node *n)
 {
 	s64 v = n->op == FR_OP_NUM ? n->num : -n->a->num;
 	struct fr_node *by_sign = fr_node_new(f, FR_OP_NUM, n->at);
@@ -48,7 +48,7 @@ static int split_listed(struct fr_filter *f, struct fr_node *b)
 	for (; b; b = b->next) {
 		if (!is_negative(b))
 			continue;
-		by_sign = split(f, b);
+		by_sign = args_split(f, b);
 		if (!by_sign)
 			return f->no_memory ? -ENOMEM : -EINVAL;
 		by_sign->next = b->next;
@@ -65,7 +65,7 @@ static int split_unequal(struct fr_filter *f, struct fr_node *n)
 		return f->no_memory ? -ENOMEM : -EINVAL;
 	zeros->a = sign->a = n->a;
 	zeros->b = n->b;
-	sign->b = split(f, n->b);
+	sign->b = args_split(f, n->b);
 	n->op = FR_OP_AND;
 	n->a = zeros;
 	n->b = sign;

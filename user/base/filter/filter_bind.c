@@ -162,7 +162,7 @@ static int bind_name(struct fr_filter *f, struct fr_node *n)
 	return check_index(f, n);
 }
 
-static bool is_word(const struct fr_node *n)
+static bool bind_is_word(const struct fr_node *n)
 {
 	return n->op == FR_OP_NAME || n->op == FR_OP_TEXT;
 }
@@ -324,7 +324,7 @@ static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_
 {
 	if (is_returned(with, n) || is_value_too(f, with, n))
 		return bind_symbol(f, with, n);
-	if (!is_word(n) || is_builtin(with, FR_BI_event))
+	if (!bind_is_word(n) || is_builtin(with, FR_BI_event))
 		return 0;
 	if (is_builtin(with, FR_BI_tier))
 		return bind_tier(f, n);
@@ -335,7 +335,7 @@ static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_
 	return 0;
 }
 
-static bool is_pattern_op(const struct fr_node *n)
+static bool bind_is_pattern_op(const struct fr_node *n)
 {
 	return n->op >= FR_OP_GLOB && n->op <= FR_OP_NOT_REGEX;
 }
@@ -348,7 +348,7 @@ static int bind_words(struct fr_filter *f, struct fr_node *n)
 	if (n->op == FR_OP_HAS && (is_builtin(n->a, FR_BI_tier) || is_builtin(n->b, FR_BI_tier)))
 		return fr_filter_fail(f, n->at, "tiers have no parts: compare with == != ~ !~ =~ in");
 	err = bind_word(f, n->b, n->a);
-	if (is_pattern_op(n))
+	if (bind_is_pattern_op(n))
 		return 0;
 	for (b = n->b; b && !err; b = b->next)
 		err = bind_word(f, n->a, b);
@@ -385,7 +385,7 @@ static bool event_is(const struct fr_node *n, const struct fr_node *word, const 
 {
 	if (word->regex)
 		return fr_regex_match(word->regex, name, strlen(name));
-	return is_pattern_op(n) ? fr_glob(word->text, word->len, name, strlen(name)) : !strcmp(word->text, name);
+	return bind_is_pattern_op(n) ? fr_glob(word->text, word->len, name, strlen(name)) : !strcmp(word->text, name);
 }
 
 /* An event may have the name of something that is a value elsewhere: event == latency. */
@@ -395,11 +395,11 @@ static bool is_event_word(const struct fr_node *n)
 }
 
 /* The name of an event of another kernel or build is no mistake; a name that nobody knows is. */
-static int check_event(struct fr_filter *f, const struct fr_node *n, const struct fr_node *word)
+static int bind_check_event(struct fr_filter *f, const struct fr_node *n, const struct fr_node *word)
 {
 	if (!is_event_word(word))
 		return fr_filter_fail(f, word->at, "event is compared with a name: event == \"sched_switch\"");
-	if (is_pattern_op(n) || fr_schema_find(f->schema, word->text) || fr_schema_find(fr_schema_builtin(), word->text) ||
+	if (bind_is_pattern_op(n) || fr_schema_find(f->schema, word->text) || fr_schema_find(fr_schema_builtin(), word->text) ||
 	    is_event_beside(f, word->text))
 		return 0;
 	if (strpbrk(word->text, "*?["))
@@ -407,11 +407,11 @@ static int check_event(struct fr_filter *f, const struct fr_node *n, const struc
 	return fr_filter_unknown(f, word->at, "event", word->text, fr_filter_nearest_event(f->schema, word->text));
 }
 
-static int add_events(struct fr_filter *f, struct fr_node *n, struct fr_node *word)
+static int bind_add_events(struct fr_filter *f, struct fr_node *n, struct fr_node *word)
 {
 	u32 nr;
 
-	if (check_event(f, n, word))
+	if (bind_check_event(f, n, word))
 		return -EINVAL;
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		const struct fr_event *ev = fr_schema_event(f->schema, nr);
@@ -436,13 +436,13 @@ static int bind_events(struct fr_filter *f, struct fr_node *n)
 
 	if ((n->op >= FR_OP_LT && n->op <= FR_OP_GE) || n->op == FR_OP_HAS)
 		return fr_filter_fail(f, n->at, "events have no order and no parts: compare with == != ~ !~ =~ in");
-	if (is_pattern_op(n) && check_pattern(f, n))
+	if (bind_is_pattern_op(n) && check_pattern(f, n))
 		return -EINVAL;
 	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
 	if (!n->events)
 		return -ENOMEM;
 	for (; word && !err; word = fr_op_is_list(n->op) ? word->next : NULL)
-		err = add_events(f, n, word);
+		err = bind_add_events(f, n, word);
 	for (nr = 0; nr < FR_EVENT_MAX && is_negated(n); nr++)
 		n->events[nr] = !n->events[nr];
 	n->op = FR_OP_EVENTS;
@@ -470,7 +470,7 @@ u8 fr_node_kinds(const struct fr_node *n)
 }
 
 /* with: what it is compared with, NULL: nothing. A name of another file is that of a field that no event here has. */
-static int check_name(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
+static int bind_check_name(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
 {
 	if (n->op != FR_OP_NAME)
 		return 0;
@@ -482,9 +482,9 @@ static int check_name(struct fr_filter *f, const struct fr_node *with, struct fr
 	return n->field ? 0 : -ENOMEM;
 }
 
-static int check_number(struct fr_filter *f, struct fr_node *n)
+static int bind_check_number(struct fr_filter *f, struct fr_node *n)
 {
-	if (check_name(f, NULL, n))
+	if (bind_check_name(f, NULL, n))
 		return -EINVAL;
 	return fr_node_kinds(n) & NUM ? 0 : fr_filter_fail(f, n->at, "this is a text where a number is needed");
 }
@@ -525,7 +525,7 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, struct fr_no
 {
 	u8 common;
 
-	if (check_quotes(f, n->a, b) || check_quotes(f, b, n->a) || check_name(f, b, n->a) || check_name(f, n->a, b))
+	if (check_quotes(f, n->a, b) || check_quotes(f, b, n->a) || bind_check_name(f, b, n->a) || bind_check_name(f, n->a, b))
 		return -EINVAL;
 	common = fr_node_kinds(n->a) & fr_node_kinds(b);
 	if (!common)
@@ -550,7 +550,7 @@ static int check_match(struct fr_filter *f, struct fr_node *n)
 {
 	int err;
 
-	if (check_quotes(f, n->a, n->b) || check_name(f, NULL, n->a) || check_name(f, NULL, n->b))
+	if (check_quotes(f, n->a, n->b) || bind_check_name(f, NULL, n->a) || bind_check_name(f, NULL, n->b))
 		return -EINVAL;
 	err = check_pattern(f, n);
 	if (err)
@@ -565,7 +565,7 @@ static int check_compare(struct fr_filter *f, struct fr_node *n)
 	struct fr_node *b;
 	int err = 0;
 
-	if (is_pattern_op(n))
+	if (bind_is_pattern_op(n))
 		return check_match(f, n);
 	for (b = n->b; b && !err; b = b->next)
 		err = check_pair(f, n, b);
@@ -588,8 +588,8 @@ static int bind_op(struct fr_filter *f, struct fr_node *n)
 	if (fr_op_is_compare(n->op))
 		return bind_compare(f, n);
 	if (n->op == FR_OP_NOT || n->op == FR_OP_AND || n->op == FR_OP_OR)
-		return check_name(f, NULL, n->a) || (n->b && check_name(f, NULL, n->b)) ? -EINVAL : 0;
-	return check_number(f, n->a) || (n->b && check_number(f, n->b)) ? -EINVAL : 0;
+		return bind_check_name(f, NULL, n->a) || (n->b && bind_check_name(f, NULL, n->b)) ? -EINVAL : 0;
+	return bind_check_number(f, n->a) || (n->b && bind_check_number(f, n->b)) ? -EINVAL : 0;
 }
 
 /* ---- verdicts ---- */
@@ -661,7 +661,7 @@ int fr_filter_bind(struct fr_filter *f)
 	if (!err)
 		err = bind_tree(f, f->root);
 	if (!err)
-		err = check_name(f, NULL, f->root);
+		err = bind_check_name(f, NULL, f->root);
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++)
 		f->verdict[nr] = fr_node_verdict(f->root, nr);
 	return err;

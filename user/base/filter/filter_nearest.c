@@ -227,7 +227,7 @@ int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const ch
 #define BEFORE_MAX 60 /* columns of the expression before the place, and after it */
 #define BEHIND_MAX 40
 
-static bool goes_on(char c)
+static bool nearest_goes_on(char c)
 {
 	return ((unsigned char)c & 0xc0) == 0x80;
 }
@@ -239,9 +239,9 @@ const char *fr_filter_point(const char *expr, size_t at, const char *indent, cha
 	at = at < len ? at : len;
 	from = at > BEFORE_MAX ? at - BEFORE_MAX : 0;
 	to = len - at > BEHIND_MAX ? at + BEHIND_MAX : len;
-	while (from && goes_on(expr[from]))
+	while (from && nearest_goes_on(expr[from]))
 		from--;
-	while (to < len && goes_on(expr[to]))
+	while (to < len && nearest_goes_on(expr[to]))
 		to++;
 	n = snprintf(buf, sz, "%s%s%.*s%s\n%s", indent, from ? "..." : "", (int)(to - from), expr + from, to < len ? "..." : "",
 		     indent);
@@ -250,7 +250,7 @@ const char *fr_filter_point(const char *expr, size_t at, const char *indent, cha
 		if ((unsigned char)buf[i] < ' ' || buf[i] == 0x7f)
 			buf[i] = ' ';
 	for (col = from ? 3 : 0, i = from; i < at; i++)
-		col += !goes_on(expr[i]);
+		col += !nearest_goes_on(expr[i]);
 	if (n < sz)
 		snprintf(buf + n, sz - n, "%*s^", (int)col, "");
 	return buf;

@@ -31,7 +31,7 @@ struct parser {
 	bool wants_pattern; /* a / begins a regular expression instead of dividing */
 };
 
-static void fail(struct parser *p, size_t at, const char *what)
+static void filter_parse_fail(struct parser *p, size_t at, const char *what)
 {
 	fr_filter_fail(p->f, at, "%s", what);
 	p->failed = true;
@@ -40,7 +40,7 @@ static void fail(struct parser *p, size_t at, const char *what)
 
 /* ---- tokens ---- */
 
-static bool is_name(char c)
+static bool filter_parse_is_name(char c)
 {
 	return isalnum((unsigned char)c) || c == '_';
 }
@@ -61,7 +61,7 @@ static u64 scan_unit(struct parser *p, const char *from)
 {
 	size_t len = 0, i;
 
-	while (is_name(from[len]))
+	while (filter_parse_is_name(from[len]))
 		len++;
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strlen(units[i].name) == len && !strncmp(from, units[i].name, len)) {
@@ -70,7 +70,7 @@ static u64 scan_unit(struct parser *p, const char *from)
 		}
 	}
 	if (len)
-		fail(p, p->at, "not a unit: give ns, us, ms, s, m, h, d, or k, M, G, T (KiB, MiB, GiB, TiB)");
+		filter_parse_fail(p, p->at, "not a unit: give ns, us, ms, s, m, h, d, or k, M, G, T (KiB, MiB, GiB, TiB)");
 	return 0;
 }
 
@@ -86,7 +86,7 @@ static fr_wide scan_fraction(struct parser *p, u64 *unit)
 	p->at += 1 + len;
 	*unit = scan_unit(p, p->expr + p->at);
 	if (!*unit && !p->failed)
-		fail(p, p->tok.at, "only a duration or a size can have a fraction: 1.5ms, 1.5k");
+		filter_parse_fail(p, p->tok.at, "only a duration or a size can have a fraction: 1.5ms, 1.5k");
 	for (i = 0; i < len && i < FRACTION_DIGITS; i++) {
 		num = num * 10 + (digit[i] - '0');
 		scale *= 10;
@@ -104,15 +104,15 @@ static void scan_number(struct parser *p)
 	errno = 0;
 	num = strtoull(from, &end, 0);
 	if (errno) {
-		fail(p, p->at, "this number does not fit 64 bits");
+		filter_parse_fail(p, p->at, "this number does not fit 64 bits");
 		return;
 	}
 	if (*from == '0' && (isdigit((unsigned char)*end) || (*end == '.' && end > from + 1))) {
-		fail(p, p->at, "a number that begins with 0 is octal, with 0x hexadecimal: leave the 0 out");
+		filter_parse_fail(p, p->at, "a number that begins with 0 is octal, with 0x hexadecimal: leave the 0 out");
 		return;
 	}
 	if (end == from + 1 && (*end == 'x' || *end == 'X')) {
-		fail(p, p->at, "0x needs hexadecimal digits");
+		filter_parse_fail(p, p->at, "0x needs hexadecimal digits");
 		return;
 	}
 	p->tok.kind = NUMBER;
@@ -131,7 +131,7 @@ static void scan_string(struct parser *p)
 	while (p->expr[i] && p->expr[i] != '"')
 		i += p->expr[i] == '\\' && p->expr[i + 1] ? 2 : 1;
 	if (!p->expr[i]) {
-		fail(p, p->at, "this text has no closing \"");
+		filter_parse_fail(p, p->at, "this text has no closing \"");
 		return;
 	}
 	p->tok.kind = STRING;
@@ -146,12 +146,12 @@ static void scan_regex(struct parser *p)
 	while (p->expr[i] && p->expr[i] != '/')
 		i += p->expr[i] == '\\' && p->expr[i + 1] ? 2 : 1;
 	if (!p->expr[i]) {
-		fail(p, p->at, "this pattern has no closing /");
+		filter_parse_fail(p, p->at, "this pattern has no closing /");
 		return;
 	}
 	p->tok.kind = REGEX;
 	p->tok.len = i + 1 - p->at;
-	p->tok.ignores_case = p->expr[i + 1] == 'i' && !is_name(p->expr[i + 2]);
+	p->tok.ignores_case = p->expr[i + 1] == 'i' && !filter_parse_is_name(p->expr[i + 2]);
 	p->at = i + 1 + p->tok.ignores_case;
 }
 
@@ -159,7 +159,7 @@ static void scan_name(struct parser *p)
 {
 	size_t i = p->at;
 
-	while (is_name(p->expr[i]))
+	while (filter_parse_is_name(p->expr[i]))
 		i++;
 	/* the + and - of SIGRTMIN+3 belong to the name */
 	if (i - p->at == 8 && !strncmp(p->expr + p->at, "SIGRTM", 6) && (p->expr[i] == '+' || p->expr[i] == '-') &&
@@ -185,10 +185,10 @@ static void scan_punct(struct parser *p)
 		}
 	}
 	if (!strchr("<>!~|&^+-*/%()[],", *c)) {
-		fail(p, p->at,
-		     *c == '='	  ? "use == to compare"
-		     : *c == '\'' ? "a text goes in double quotes: \"...\""
-				  : "this has no meaning here");
+		filter_parse_fail(p, p->at,
+				  *c == '='    ? "use == to compare"
+				  : *c == '\'' ? "a text goes in double quotes: \"...\""
+					       : "this has no meaning here");
 		return;
 	}
 	p->tok.punct[0] = *c;
@@ -196,7 +196,7 @@ static void scan_punct(struct parser *p)
 	p->at++;
 }
 
-static void next(struct parser *p)
+static void filter_parse_next(struct parser *p)
 {
 	char c;
 
@@ -212,7 +212,7 @@ static void next(struct parser *p)
 		scan_string(p);
 	else if (c == '/' && p->wants_pattern)
 		scan_regex(p);
-	else if (is_name(c))
+	else if (filter_parse_is_name(c))
 		scan_name(p);
 	else if (c)
 		scan_punct(p);
@@ -226,7 +226,7 @@ static bool is_punct(const struct parser *p, const char *punct)
 	return p->tok.kind == PUNCT && !strcmp(p->tok.punct, punct);
 }
 
-static bool is_word(const struct parser *p, const char *word)
+static bool filter_parse_is_word(const struct parser *p, const char *word)
 {
 	return p->tok.kind == NAME && p->tok.len == strlen(word) && !strncmp(p->expr + p->tok.at, word, p->tok.len);
 }
@@ -234,9 +234,9 @@ static bool is_word(const struct parser *p, const char *word)
 static void expect(struct parser *p, const char *punct, const char *what)
 {
 	if (is_punct(p, punct))
-		next(p);
+		filter_parse_next(p);
 	else if (!p->failed)
-		fail(p, p->tok.at, what);
+		filter_parse_fail(p, p->tok.at, what);
 }
 
 /* ---- what was found in place of an operator ---- */
@@ -267,7 +267,7 @@ static bool is_lone_unit(const struct parser *p)
 	if (!at || !isdigit((unsigned char)p->expr[at - 1]))
 		return false;
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (is_word(p, units[i].name))
+		if (filter_parse_is_word(p, units[i].name))
 			return true;
 	return false;
 }
@@ -279,7 +279,7 @@ static bool is_behind_not(const struct parser *p)
 
 	while (at && isspace((unsigned char)p->expr[at - 1]))
 		at--;
-	return at >= 3 && !strncasecmp(p->expr + at - 3, "not", 3) && (at == 3 || !is_name(p->expr[at - 4]));
+	return at >= 3 && !strncasecmp(p->expr + at - 3, "not", 3) && (at == 3 || !filter_parse_is_name(p->expr[at - 4]));
 }
 
 /* What is wrong with the token, if more is known than `otherwise` says. */
@@ -292,7 +292,7 @@ static const char *hint_of(const struct parser *p, const char *otherwise)
 	if (is_behind_not(p))
 		return "write !(...) for not";
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (is_word(p, words[i].word))
+		if (filter_parse_is_word(p, words[i].word))
 			return words[i].hint;
 	return otherwise;
 }
@@ -301,7 +301,7 @@ static const char *hint_of(const struct parser *p, const char *otherwise)
 
 static struct fr_node *parse_level(struct parser *p, u32 level);
 
-static struct fr_node *new_node(struct parser *p, enum fr_op op, size_t at)
+static struct fr_node *filter_parse_new_node(struct parser *p, enum fr_op op, size_t at)
 {
 	struct fr_node *n = p->failed ? NULL : fr_node_new(p->f, op, at);
 
@@ -312,14 +312,14 @@ static struct fr_node *new_node(struct parser *p, enum fr_op op, size_t at)
 	return n;
 }
 
-static void keep_text(struct parser *p, struct fr_node *n, const char *s, size_t len)
+static void filter_parse_keep_text(struct parser *p, struct fr_node *n, const char *s, size_t len)
 {
 	n->text = strndup(s, len);
 	n->len = len;
 	if (n->text)
 		return;
 	p->f->no_memory = true;
-	fail(p, n->at, "no memory");
+	filter_parse_fail(p, n->at, "no memory");
 }
 
 #define ESCAPES "\"\\ntx" /* what may follow a backslash */
@@ -349,7 +349,7 @@ static char unescape_one(const char *s, size_t *i)
 }
 
 /* In a pattern, \. and the like stay as they are. */
-static void unescape(struct parser *p, struct fr_node *n, bool is_pattern)
+static void filter_parse_unescape(struct parser *p, struct fr_node *n, bool is_pattern)
 {
 	size_t from = 0, to = 0;
 
@@ -358,7 +358,7 @@ static void unescape(struct parser *p, struct fr_node *n, bool is_pattern)
 		bool is_escape = c == '\\' && (!is_pattern || strchr(ESCAPES, n->text[from]));
 
 		if (is_escape && wrong_escape(n->text + from - 1)) {
-			fail(p, n->at + from, wrong_escape(n->text + from - 1));
+			filter_parse_fail(p, n->at + from, wrong_escape(n->text + from - 1));
 			return;
 		}
 		n->text[to++] = is_escape ? unescape_one(n->text, &from) : c;
@@ -370,12 +370,12 @@ static void unescape(struct parser *p, struct fr_node *n, bool is_pattern)
 /* Between slashes: \/ is a slash, the rest belongs to the pattern. */
 static struct fr_node *parse_regex(struct parser *p)
 {
-	struct fr_node *n = new_node(p, FR_OP_TEXT, p->tok.at);
+	struct fr_node *n = filter_parse_new_node(p, FR_OP_TEXT, p->tok.at);
 	size_t from, to = 0;
 
 	if (!n)
 		return NULL;
-	keep_text(p, n, p->expr + p->tok.at + 1, p->tok.len - 2);
+	filter_parse_keep_text(p, n, p->expr + p->tok.at + 1, p->tok.len - 2);
 	n->is_regex = true;
 	n->ignores_case = p->tok.ignores_case;
 	for (from = 0; n->text && from < n->len; from++) {
@@ -385,44 +385,44 @@ static struct fr_node *parse_regex(struct parser *p)
 	if (n->text)
 		n->text[to] = 0;
 	n->len = to;
-	next(p);
+	filter_parse_next(p);
 	return n;
 }
 
 static struct fr_node *parse_string(struct parser *p, bool is_pattern)
 {
-	struct fr_node *n = new_node(p, FR_OP_TEXT, p->tok.at);
+	struct fr_node *n = filter_parse_new_node(p, FR_OP_TEXT, p->tok.at);
 
 	if (!n)
 		return NULL;
-	keep_text(p, n, p->expr + p->tok.at + 1, p->tok.len - 2);
+	filter_parse_keep_text(p, n, p->expr + p->tok.at + 1, p->tok.len - 2);
 	if (n->text)
-		unescape(p, n, is_pattern);
-	next(p);
+		filter_parse_unescape(p, n, is_pattern);
+	filter_parse_next(p);
 	return n;
 }
 
 static void parse_index(struct parser *p, struct fr_node *n)
 {
-	next(p);
+	filter_parse_next(p);
 	if (p->tok.kind != NUMBER || p->tok.num > 65535) {
-		fail(p, p->tok.at, "an index is a number");
+		filter_parse_fail(p, p->tok.at, "an index is a number");
 		return;
 	}
 	n->has_index = true;
 	n->index = p->tok.num;
-	next(p);
+	filter_parse_next(p);
 	expect(p, "]", "a ] is missing");
 }
 
 static struct fr_node *parse_name(struct parser *p)
 {
-	struct fr_node *n = new_node(p, FR_OP_NAME, p->tok.at);
+	struct fr_node *n = filter_parse_new_node(p, FR_OP_NAME, p->tok.at);
 
 	if (!n)
 		return NULL;
-	keep_text(p, n, p->expr + p->tok.at, p->tok.len);
-	next(p);
+	filter_parse_keep_text(p, n, p->expr + p->tok.at, p->tok.len);
+	filter_parse_next(p);
 	if (is_punct(p, "["))
 		parse_index(p, n);
 	return n;
@@ -430,11 +430,11 @@ static struct fr_node *parse_name(struct parser *p)
 
 static struct fr_node *parse_number(struct parser *p)
 {
-	struct fr_node *n = new_node(p, FR_OP_NUM, p->tok.at);
+	struct fr_node *n = filter_parse_new_node(p, FR_OP_NUM, p->tok.at);
 
 	if (n)
 		n->num = p->tok.num;
-	next(p);
+	filter_parse_next(p);
 	return n;
 }
 
@@ -452,10 +452,10 @@ static struct fr_node *parse_primary(struct parser *p)
 		return parse_name(p);
 	if (!is_punct(p, "(")) {
 		if (!p->failed)
-			fail(p, p->tok.at, "a name, a number or a \"text\" is missing here");
+			filter_parse_fail(p, p->tok.at, "a name, a number or a \"text\" is missing here");
 		return NULL;
 	}
-	next(p);
+	filter_parse_next(p);
 	n = parse_level(p, 0);
 	expect(p, ")", hint_of(p, "a ) is missing"));
 	return n;
@@ -463,9 +463,9 @@ static struct fr_node *parse_primary(struct parser *p)
 
 static struct fr_node *parse_prefix(struct parser *p, enum fr_op op)
 {
-	struct fr_node *n = new_node(p, op, p->tok.at);
+	struct fr_node *n = filter_parse_new_node(p, op, p->tok.at);
 
-	next(p);
+	filter_parse_next(p);
 	if (n)
 		n->a = parse_unary(p);
 	return n && n->a ? n : NULL;
@@ -476,7 +476,7 @@ static struct fr_node *parse_unary(struct parser *p)
 	struct fr_node *n;
 
 	if (++p->depth > FR_DEPTH_MAX) {
-		fail(p, p->tok.at, "too deep: use fewer brackets");
+		filter_parse_fail(p, p->tok.at, "too deep: use fewer brackets");
 		return NULL;
 	}
 	n = is_punct(p, "!")   ? parse_prefix(p, FR_OP_NOT)
@@ -504,23 +504,24 @@ static const struct {
 #define COMPARE_LEVEL 2
 
 /* Is the token the first word of `not in`? */
-static bool is_not_in(const struct parser *p)
+static bool filter_parse_is_not_in(const struct parser *p)
 {
 	const char *rest = p->expr + p->at;
 
-	if (!is_word(p, "not"))
+	if (!filter_parse_is_word(p, "not"))
 		return false;
 	while (isspace((unsigned char)*rest))
 		rest++;
-	return !strncmp(rest, "in", 2) && !is_name(rest[2]);
+	return !strncmp(rest, "in", 2) && !filter_parse_is_name(rest[2]);
 }
 
 static bool find_binary(const struct parser *p, u32 level, enum fr_op *op)
 {
 	size_t i;
 
-	if (level == COMPARE_LEVEL && (is_word(p, "in") || is_word(p, "has") || is_not_in(p))) {
-		*op = is_word(p, "in") ? FR_OP_IN : is_word(p, "has") ? FR_OP_HAS : FR_OP_NOT_IN;
+	if (level == COMPARE_LEVEL &&
+	    (filter_parse_is_word(p, "in") || filter_parse_is_word(p, "has") || filter_parse_is_not_in(p))) {
+		*op = filter_parse_is_word(p, "in") ? FR_OP_IN : filter_parse_is_word(p, "has") ? FR_OP_HAS : FR_OP_NOT_IN;
 		return true;
 	}
 	for (i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++) {
@@ -533,7 +534,7 @@ static bool find_binary(const struct parser *p, u32 level, enum fr_op *op)
 }
 
 /* ( a, b, c ): linked by next */
-static struct fr_node *parse_list(struct parser *p)
+static struct fr_node *filter_parse_parse_list(struct parser *p)
 {
 	struct fr_node *first = NULL, **link = &first;
 
@@ -545,32 +546,32 @@ static struct fr_node *parse_list(struct parser *p)
 		link = &(*link)->next;
 		if (!is_punct(p, ","))
 			break;
-		next(p);
+		filter_parse_next(p);
 	}
 	expect(p, ")", "a ) is missing");
 	return p->failed ? NULL : first;
 }
 
-static bool is_pattern_op(enum fr_op op)
+static bool filter_parse_is_pattern_op(enum fr_op op)
 {
 	return op == FR_OP_GLOB || op == FR_OP_NOT_GLOB || op == FR_OP_REGEX;
 }
 
 static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum fr_op op, u32 level)
 {
-	struct fr_node *n = new_node(p, op, p->tok.at);
+	struct fr_node *n = filter_parse_new_node(p, op, p->tok.at);
 
-	p->wants_pattern = is_pattern_op(op);
-	next(p);
+	p->wants_pattern = filter_parse_is_pattern_op(op);
+	filter_parse_next(p);
 	if (op == FR_OP_NOT_IN)
-		next(p);
+		filter_parse_next(p);
 	if (!n)
 		return NULL;
 	n->a = left;
 	if (fr_op_is_list(op))
-		n->b = parse_list(p);
-	else if (is_pattern_op(op) && (p->tok.kind == NAME || (p->tok.kind == PUNCT && !is_punct(p, "("))))
-		fail(p, p->tok.at, FR_PATTERN_WORDS);
+		n->b = filter_parse_parse_list(p);
+	else if (filter_parse_is_pattern_op(op) && (p->tok.kind == NAME || (p->tok.kind == PUNCT && !is_punct(p, "("))))
+		filter_parse_fail(p, p->tok.at, FR_PATTERN_WORDS);
 	else if (p->tok.kind == REGEX)
 		n->b = parse_regex(p);
 	else if (op == FR_OP_REGEX && p->tok.kind == STRING)
@@ -592,7 +593,7 @@ static struct fr_node *parse_level(struct parser *p, u32 level)
 	left = parse_level(p, level + 1);
 	while (left && find_binary(p, level, &op)) {
 		if (level == COMPARE_LEVEL && chain) {
-			fail(p, p->tok.at, "comparisons cannot be chained: use &&");
+			filter_parse_fail(p, p->tok.at, "comparisons cannot be chained: use &&");
 			return NULL;
 		}
 		chain++;
@@ -607,12 +608,13 @@ int fr_filter_parse(struct fr_filter *f, const char *expr)
 
 	if (strnlen(expr, EXPR_MAX + 1) > EXPR_MAX)
 		return fr_filter_fail(f, EXPR_MAX, "the expression is too long: %d bytes at most", EXPR_MAX);
-	next(&p);
+	filter_parse_next(&p);
 	if (p.tok.kind == END && !p.failed)
-		fail(&p, 0, "the expression is empty");
+		filter_parse_fail(&p, 0, "the expression is empty");
 	f->root = parse_level(&p, 0);
 	if (!p.failed && p.tok.kind != END)
-		fail(&p, p.tok.at,
-		     is_punct(&p, ")") ? "this ) has no (" : hint_of(&p, "an operator is missing here, as && or ||"));
+		filter_parse_fail(&p, p.tok.at,
+				  is_punct(&p, ")") ? "this ) has no ("
+						    : hint_of(&p, "an operator is missing here, as && or ||"));
 	return p.failed ? -EINVAL : 0;
 }

@@ -12,13 +12,13 @@ static u32 min2(u32 a, u32 b)
 	return a < b ? a : b;
 }
 
-static bool same(char a, char b)
+static bool nearest_same(char a, char b)
 {
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
 /* Wrong, extra, missing, or two swapped letters: optimal string alignment. Rows: this letter's, and the two before. */
-static u32 distance(const char *a, const char *b)
+static u32 nearest_distance(const char *a, const char *b)
 {
 	u32 rows[3][LEN_MAX + 1], *row = rows[0], *up = rows[1], *upper = rows[2], *last;
 	u32 a_len = strnlen(a, LEN_MAX), b_len = strnlen(b, LEN_MAX), i, j;
@@ -32,8 +32,8 @@ static u32 distance(const char *a, const char *b)
 		row = last;
 		row[0] = i + 1;
 		for (j = 1; j <= b_len; j++) {
-			row[j] = min2(min2(up[j], row[j - 1]) + 1, up[j - 1] + !same(a[i], b[j - 1]));
-			if (i && j > 1 && same(a[i], b[j - 2]) && same(a[i - 1], b[j - 1]))
+			row[j] = min2(min2(up[j], row[j - 1]) + 1, up[j - 1] + !nearest_same(a[i], b[j - 1]));
+			if (i && j > 1 && nearest_same(a[i], b[j - 2]) && nearest_same(a[i - 1], b[j - 1]))
 				row[j] = min2(row[j], upper[j - 2] + 1);
 		}
 	}
@@ -47,7 +47,7 @@ void fr_nearest_consider(struct fr_nearest *n, const char *name)
 	/* at least the difference of the lengths: enough for most names */
 	if (n->name && (to_len > len ? to_len - len : len - to_len) >= n->distance)
 		return;
-	d = distance(n->to, name);
+	d = nearest_distance(n->to, name);
 	if (n->name && d >= n->distance)
 		return;
 	n->name = name;

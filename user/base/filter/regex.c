@@ -21,7 +21,7 @@ struct fr_regex {
 	regex_t re;
 };
 
-static int fail(char *why, size_t sz, const char *what)
+static int regex_fail(char *why, size_t sz, const char *what)
 {
 	snprintf(why, sz, "%s", what);
 	return -EINVAL;
@@ -62,7 +62,7 @@ struct written {
 	unsigned long last;   /* the last item: a character, a set, brackets; with all repetitions so far */
 };
 
-static void add(struct written *w, unsigned long chars)
+static void regex_add(struct written *w, unsigned long chars)
 {
 	w->before += w->last;
 	w->last = chars;
@@ -74,7 +74,7 @@ static bool is_too_long(const struct written *w, unsigned long times)
 }
 
 /* Past the character, set or operator at p. */
-static const char *next(const char *p)
+static const char *regex_next(const char *p)
 {
 	if (*p == '[')
 		return skip_set(p);
@@ -83,27 +83,28 @@ static const char *next(const char *p)
 	return p + (*p == '\\' && p[1] ? 2 : 1);
 }
 
-static int check(const char *p, char *why, size_t sz)
+static int regex_check(const char *p, char *why, size_t sz)
 {
 	struct written levels[DEPTH_MAX + 1] = {0}, *w = levels;
 
-	for (; *p; p = next(p)) {
+	for (; *p; p = regex_next(p)) {
 		if (*p == '\\' && p[1] >= '1' && p[1] <= '9')
-			return fail(why, sz, "back-references are not known here");
+			return regex_fail(why, sz, "back-references are not known here");
 		if (*p == '(' && w == levels + DEPTH_MAX)
-			return fail(why, sz, "too deep: use fewer brackets");
+			return regex_fail(why, sz, "too deep: use fewer brackets");
 		if (is_too_long(w, repeats(p)))
-			return fail(why, sz,
-				    "this repeats too often: with all {n} and + written out it is more than 4096 characters");
+			return regex_fail(
+				why, sz,
+				"this repeats too often: with all {n} and + written out it is more than 4096 characters");
 		if (strchr("+{*?", *p)) {
 			w->last *= repeats(p);
 		} else if (*p == '(') {
 			*++w = (struct written){0};
 		} else if (*p == ')' && w > levels) {
 			w--;
-			add(w, w[1].before + w[1].last + 1);
+			regex_add(w, w[1].before + w[1].last + 1);
 		} else {
-			add(w, 1);
+			regex_add(w, 1);
 		}
 	}
 	return 0;
@@ -115,10 +116,10 @@ int fr_regex_new(const char *pattern, size_t sz, bool ignores_case, struct fr_re
 	int err;
 
 	if (sz > PATTERN_MAX)
-		return fail(why, why_sz, "this pattern is too long: 256 bytes at most");
+		return regex_fail(why, why_sz, "this pattern is too long: 256 bytes at most");
 	if (memchr(pattern, 0, sz))
-		return fail(why, why_sz, "a pattern cannot hold a NUL");
-	if (check(pattern, why, why_sz))
+		return regex_fail(why, why_sz, "a pattern cannot hold a NUL");
+	if (regex_check(pattern, why, why_sz))
 		return -EINVAL;
 	r = calloc(1, sizeof(*r));
 	if (!r)

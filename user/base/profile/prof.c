@@ -27,7 +27,7 @@ void fr_prof_clear(struct fr_prof *p, u64 begin_ns)
 	p->key[FR_PROF_OTHER].state = FR_HIT_kernel;
 }
 
-static u64 mix(u64 h, u64 v)
+static u64 profile_prof_mix(u64 h, u64 v)
 {
 	h = (h ^ v) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 29;
@@ -35,7 +35,8 @@ static u64 mix(u64 h, u64 v)
 
 u32 fr_prof_put_node(struct fr_prof *p, u32 parent, u64 frame)
 {
-	u32 at = mix(mix(7, parent), frame) % NODE_SLOTS, depth = parent ? p->node[parent - 1].depth + 1 : 1, nr;
+	u32 at = profile_prof_mix(profile_prof_mix(7, parent), frame) % NODE_SLOTS,
+	    depth = parent ? p->node[parent - 1].depth + 1 : 1, nr;
 
 	for (; (nr = p->node_slot[at]); at = (at + 1) % NODE_SLOTS)
 		if (p->node[nr - 1].frame == frame && p->node[nr - 1].parent == parent)
@@ -47,18 +48,21 @@ u32 fr_prof_put_node(struct fr_prof *p, u32 parent, u64 frame)
 	return p->node_cnt;
 }
 
-static u64 hash_key(const struct fr_prof_key *k)
+static u64 profile_prof_hash_key(const struct fr_prof_key *k)
 {
 	u64 comm[2];
 
 	memcpy(comm, k->comm, sizeof(comm));
-	return mix(mix(mix(mix(k->pid, k->kstack | (u64)k->ustack << 32), comm[0]), comm[1]), k->state);
+	return profile_prof_mix(
+		profile_prof_mix(profile_prof_mix(profile_prof_mix(k->pid, k->kstack | (u64)k->ustack << 32), comm[0]),
+				 comm[1]),
+		k->state);
 }
 
 /* Where its number is, or belongs. */
 static u32 *key_slot(struct fr_prof *p, const struct fr_prof_key *key)
 {
-	u32 at = hash_key(key) % KEY_SLOTS;
+	u32 at = profile_prof_hash_key(key) % KEY_SLOTS;
 
 	while (p->key_slot[at] && memcmp(&p->key[p->key_slot[at]], key, sizeof(*key)))
 		at = (at + 1) % KEY_SLOTS;
@@ -109,7 +113,7 @@ void fr_prof_push(struct fr_prof *p, const struct fr_prof_bucket *like)
 	p->cur[FR_PROF_OTHER] = p->hit_cnt;
 }
 
-static void add(struct fr_prof_hit *h, u64 hits)
+static void profile_prof_add(struct fr_prof_hit *h, u64 hits)
 {
 	h->hits = hits > ~0u - h->hits ? ~0u : h->hits + (u32)hits;
 }
@@ -125,5 +129,5 @@ void fr_prof_hit(struct fr_prof *p, u32 key, u64 hits)
 		p->cur[key] = p->hit_cnt;
 		b->hit_cnt++;
 	}
-	add(&p->hit[p->cur[key] - 1], hits);
+	profile_prof_add(&p->hit[p->cur[key] - 1], hits);
 }

@@ -16,7 +16,7 @@
 #define TASK_KEYS      256u  /* of the keys, left to tasks without stacks */
 
 /* Who it was, of all processes of that name. */
-static struct fr_prof_key task_of(const struct fr_prof_key *k)
+static struct fr_prof_key add_task_of(const struct fr_prof_key *k)
 {
 	struct fr_prof_key task = *k;
 
@@ -101,7 +101,7 @@ static struct fr_prof_key moved_key(struct fr_prof *to, const struct fr_prof *fr
 	struct fr_prof_key k = from->key[nr];
 
 	if (is_rare(from, nr, m))
-		return task_of(&k);
+		return add_task_of(&k);
 	if (m->join && !has_addresses(from, k.ustack))
 		k.pid = 0;
 	k.kstack = move_stack(to, from, k.kstack, m);
@@ -109,7 +109,7 @@ static struct fr_prof_key moved_key(struct fr_prof *to, const struct fr_prof *fr
 	return k;
 }
 
-static u32 move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
+static u32 add_move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, struct moved *m)
 {
 	struct fr_prof_key k;
 
@@ -124,7 +124,7 @@ static u32 move_key(struct fr_prof *to, const struct fr_prof *from, u32 nr, stru
 
 static void move_hit(struct fr_prof *to, const struct fr_prof *from, const struct fr_prof_hit *h, struct moved *m)
 {
-	u32 nr = move_key(to, from, h->key, m);
+	u32 nr = add_move_key(to, from, h->key, m);
 
 	if (has_stack(&from->key[h->key]) && !has_stack(&to->key[nr]))
 		to->stackless += h->hits;
@@ -151,7 +151,7 @@ static void move_bucket(struct fr_prof *to, const struct fr_prof *from, const st
 }
 
 /* Are more than this many eighths of anything used? */
-static bool is_full(const struct fr_prof *p, u32 eighths)
+static bool add_is_full(const struct fr_prof *p, u32 eighths)
 {
 	return FULL(p->node_cnt, FR_PROF_NODE_MAX) || FULL(p->key_cnt, FR_PROF_KEY_MAX) || FULL(p->hit_cnt, FR_PROF_HIT_MAX) ||
 	       FULL(p->file_cnt, FR_PROF_FILE_MAX);
@@ -207,7 +207,7 @@ static void weigh_tasks(struct moved *m, struct fr_prof *scratch, const struct f
 		m->heavy_task[i] = (struct heavy){.nr = i};
 	m->key[FR_PROF_OTHER] = FR_PROF_OTHER;
 	for (i = 1; i < p->key_cnt; i++) {
-		k = task_of(&p->key[i]);
+		k = add_task_of(&p->key[i]);
 		m->key[i] = fr_prof_put_key(scratch, &k);
 		m->heavy_task[m->key[i]].weight += m->heavy_key[i].weight;
 	}
@@ -221,7 +221,7 @@ static int heavier_first(const void *a, const void *b)
 	return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : (int)(x->nr < y->nr) - (int)(x->nr > y->nr);
 }
 
-static void rank(u32 *to, struct heavy *h, u32 cnt)
+static void add_rank(u32 *to, struct heavy *h, u32 cnt)
 {
 	u32 i;
 
@@ -237,23 +237,23 @@ static u32 rank_all(struct moved *m, struct fr_prof *scratch, const struct fr_pr
 
 	weigh_keys(m, p, now_ns);
 	weigh_tasks(m, scratch, p);
-	rank(m->rank, m->heavy_task, scratch->key_cnt);
+	add_rank(m->rank, m->heavy_task, scratch->key_cnt);
 	for (i = 0; i < p->key_cnt; i++) {
 		m->task_rank[i] = m->rank[m->key[i]];
 		m->heavy_key[i].weight *= has_stack(&p->key[i]);
 	}
-	rank(m->rank, m->heavy_key, p->key_cnt);
+	add_rank(m->rank, m->heavy_key, p->key_cnt);
 	return scratch->key_cnt;
 }
 
 /* Well below full, so that it is not done again at once. */
-static void make_room(struct fr_prof *p, struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
+static void add_make_room(struct fr_prof *p, struct fr_prof *from, u32 first, struct moved *m, u64 now_ns)
 {
 	u32 task_cnt;
 
 	m->join = true;
 	copy_from(p, from, first, m, now_ns);
-	if (!is_full(p, FULL_EIGHTHS - 2))
+	if (!add_is_full(p, FULL_EIGHTHS - 2))
 		return;
 	memcpy(from, p, sizeof(*from));
 	task_cnt = rank_all(m, p, from, now_ns);
@@ -263,27 +263,28 @@ static void make_room(struct fr_prof *p, struct fr_prof *from, u32 first, struct
 		copy_from(p, from, 0, m, now_ns);
 		m->tasks -= m->stacks ? 0 : (m->tasks + 1) / 2;
 		m->stacks -= (m->stacks + 3) / 4;
-	} while (is_full(p, FULL_EIGHTHS - 2) && m->tasks);
+	} while (add_is_full(p, FULL_EIGHTHS - 2) && m->tasks);
 }
 
 /*
  * Is there enough to join, or to drop? That takes a millisecond, so a minute's pieces are done together, and not one by one as
  * each gets old.
  */
-static bool is_due(const struct fr_prof *p, u64 now_ns)
+static bool add_is_due(const struct fr_prof *p, u64 now_ns)
 {
 	u32 i, cnt = 0;
 
 	for (i = 0; i + 1 < p->bucket_cnt; i++)
 		cnt += is_one_slot(&p->bucket[i], &p->bucket[i + 1], now_ns);
-	return cnt >= FR_PROF_MINUTE_NS / SLOT_NEW_NS || p->bucket_cnt > FR_PROF_BUCKET_MAX - 8 || is_full(p, FULL_EIGHTHS) ||
+	return cnt >= FR_PROF_MINUTE_NS / SLOT_NEW_NS || p->bucket_cnt > FR_PROF_BUCKET_MAX - 8 ||
+	       add_is_full(p, FULL_EIGHTHS) ||
 	       (p->bucket_cnt && p->bucket[0].end_ns + FR_PROF_HOUR_NS + FR_PROF_MINUTE_NS < now_ns);
 }
 
 /* Is there room for so many more, all of them new? */
-static bool fits(const struct fr_prof *p, u32 keys, u32 nodes)
+static bool add_fits(const struct fr_prof *p, u32 keys, u32 nodes)
 {
-	return !is_full(p, FULL_EIGHTHS) && p->key_cnt + keys <= FR_PROF_KEY_MAX - TASK_KEYS &&
+	return !add_is_full(p, FULL_EIGHTHS) && p->key_cnt + keys <= FR_PROF_KEY_MAX - TASK_KEYS &&
 	       p->node_cnt + nodes <= FR_PROF_NODE_MAX;
 }
 
@@ -302,8 +303,8 @@ static void compact(struct fr_prof *p, u32 keys, u32 nodes, u64 now_ns)
 		memset(m, 0, sizeof(*m));
 		m->stacks = m->tasks = FR_PROF_KEY_MAX;
 		copy_from(p, from, first, m, now_ns);
-		if (!fits(p, keys, nodes))
-			make_room(p, from, first, m, now_ns);
+		if (!add_fits(p, keys, nodes))
+			add_make_room(p, from, first, m, now_ns);
 	}
 	free(from);
 	free(m);
@@ -314,8 +315,8 @@ void fr_prof_open(struct fr_prof *p, u64 now_ns, u64 due)
 	struct fr_prof_bucket b = {.begin_ns = p->end_ns, .end_ns = now_ns};
 	struct fr_prof_bucket *last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 
-	if (!last || !is_one_slot(last, &b, now_ns) || is_full(p, FULL_EIGHTHS)) {
-		if (is_due(p, now_ns))
+	if (!last || !is_one_slot(last, &b, now_ns) || add_is_full(p, FULL_EIGHTHS)) {
+		if (add_is_due(p, now_ns))
 			compact(p, 0, 0, now_ns);
 		last = p->bucket_cnt ? &p->bucket[p->bucket_cnt - 1] : NULL;
 		if (p->bucket_cnt == FR_PROF_BUCKET_MAX || p->hit_cnt == FR_PROF_HIT_MAX)
@@ -339,7 +340,7 @@ struct frames {
 	bool raw; /* some are addresses of a process */
 };
 
-static struct fr_prof_file file_of(const u64 *words)
+static struct fr_prof_file add_file_of(const u64 *words)
 {
 	static const u8 zero[20];
 	struct fr_prof_file f = {};
@@ -349,7 +350,7 @@ static struct fr_prof_file file_of(const u64 *words)
 	return f;
 }
 
-static u64 frame_of(struct fr_prof *p, const u64 *files, u32 file_cnt, u64 word)
+static u64 add_frame_of(struct fr_prof *p, const u64 *files, u32 file_cnt, u64 word)
 {
 	u32 file = word >> 56;
 	u64 off = word & ((1ULL << 56) - 1);
@@ -360,7 +361,7 @@ static u64 frame_of(struct fr_prof *p, const u64 *files, u32 file_cnt, u64 word)
 		return word;
 	if (file > file_cnt || off >= FILE_OFF_MAX)
 		return 0;
-	f = file_of(files + (size_t)(file - 1) * FILE_WORDS);
+	f = add_file_of(files + (size_t)(file - 1) * FILE_WORDS);
 	nr = fr_prof_put_file(p, &f);
 	return nr < 0 ? 0 : FR_PROF_IN_FILE | (u64)nr << FR_PROF_OFF_BITS | off;
 }
@@ -376,8 +377,8 @@ static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 sh
 	    s.frame_cnt + (u32)s.file_cnt * FILE_WORDS > words - s.off)
 		return false;
 	for (i = 0; i < s.frame_cnt; i++) {
-		to->frame[i] = frame_of(p, fr_hits_word(t, shift, s.off + s.frame_cnt), s.file_cnt,
-					*fr_hits_word(t, shift, s.off + i));
+		to->frame[i] = add_frame_of(p, fr_hits_word(t, shift, s.off + s.frame_cnt), s.file_cnt,
+					    *fr_hits_word(t, shift, s.off + i));
 		to->raw |= to->frame[i] >> 62 == 0;
 	}
 	to->cnt = i;
@@ -385,7 +386,7 @@ static bool take_frames(struct fr_prof *p, const struct fr_hits_table *t, u32 sh
 }
 
 /* The number of the stack in the profile. Sets *raw if its frames are addresses of one process. */
-static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, u32 nr, u64 hits, bool *raw)
+static u32 add_put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 shift, u32 nr, u64 hits, bool *raw)
 {
 	struct frames f;
 	u32 here = 0, i;
@@ -404,9 +405,9 @@ static u32 put_stack(struct fr_prof *p, const struct fr_hits_table *t, u32 shift
 }
 
 /* The last keys are kept for tasks without stacks. */
-static u32 put_key(struct fr_prof *p, const struct fr_prof_key *k, u64 hits)
+static u32 add_put_key(struct fr_prof *p, const struct fr_prof_key *k, u64 hits)
 {
-	struct fr_prof_key task = task_of(k);
+	struct fr_prof_key task = add_task_of(k);
 
 	if (!has_stack(k) || p->key_cnt < FR_PROF_KEY_MAX - TASK_KEYS || fr_prof_has_key(p, k))
 		return fr_prof_put_key(p, k);
@@ -421,17 +422,17 @@ static void add_hit(struct fr_prof *p, const struct fr_hits_table *t, u32 shift,
 	static const char idle_comm[sizeof(k.comm)] = "swapper"; /* one row, not one a CPU */
 	bool raw = false;
 
-	k.kstack = put_stack(p, t, shift, h->k_nr, h->hits, &raw);
-	k.ustack = put_stack(p, t, shift, h->u_nr, h->hits, &raw);
+	k.kstack = add_put_stack(p, t, shift, h->k_nr, h->hits, &raw);
+	k.ustack = add_put_stack(p, t, shift, h->u_nr, h->hits, &raw);
 	memcpy(k.comm, k.state == FR_HIT_idle ? idle_comm : (const char *)h->comm, sizeof(k.comm));
 	k.comm[strnlen(k.comm, sizeof(k.comm) - 1)] = 0;
 	memset(k.comm + strlen(k.comm), 0, sizeof(k.comm) - strlen(k.comm));
 	if (!raw && p->key_cnt > FR_PROF_KEY_MAX / 4 * 3)
 		k.pid = 0;
-	fr_prof_hit(p, put_key(p, &k, h->hits), h->hits);
+	fr_prof_hit(p, add_put_key(p, &k, h->hits), h->hits);
 }
 
-static void count(struct fr_prof *p, u64 taken, u64 lost)
+static void add_count(struct fr_prof *p, u64 taken, u64 lost)
 {
 	struct fr_prof_bucket *b = &p->bucket[p->bucket_cnt - 1];
 
@@ -448,7 +449,7 @@ static void make_room_for(struct fr_prof *p, const struct fr_hits_table *t, u32 
 
 	keys = t->hit_cnt < keys ? t->hit_cnt : keys;
 	nodes = t->word_cnt < nodes ? t->word_cnt : nodes;
-	if (!fits(p, keys, nodes))
+	if (!add_fits(p, keys, nodes))
 		compact(p, keys, nodes, p->end_ns);
 }
 
@@ -464,13 +465,13 @@ bool fr_prof_add_table(struct fr_prof *p, const struct fr_hits_table *t, u32 shi
 		add_hit(p, t, shift, &t->hit[i]);
 		sum += t->hit[i].hits;
 	}
-	count(p, sum + t->lost, t->lost);
+	add_count(p, sum + t->lost, t->lost);
 	return t->taken == sum + t->lost;
 }
 
 void fr_prof_add_nested(struct fr_prof *p, u64 nested)
 {
 	if (nested > p->nested)
-		count(p, nested - p->nested, nested - p->nested);
+		add_count(p, nested - p->nested, nested - p->nested);
 	p->nested = nested;
 }

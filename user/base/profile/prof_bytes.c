@@ -36,7 +36,7 @@ static size_t size_of(const struct head *h)
 	       (size_t)h->hit_cnt * sizeof(struct fr_prof_hit);
 }
 
-static u8 *put(u8 *to, const void *from, size_t sz)
+static u8 *bytes_put(u8 *to, const void *from, size_t sz)
 {
 	memcpy(to, from, sz);
 	return to + sz;
@@ -57,7 +57,7 @@ static u8 *put_buckets(u8 *to, const struct fr_prof *p)
 			.hit_cnt = b->hit_cnt,
 		};
 
-		to = put(to, &out, sizeof(out));
+		to = bytes_put(to, &out, sizeof(out));
 	}
 	return to;
 }
@@ -86,27 +86,27 @@ size_t fr_prof_write(const struct fr_prof *p, u8 *buf, size_t cap)
 
 	if (size_of(&h) > cap)
 		return 0;
-	to = put(to, &h, sizeof(h));
+	to = bytes_put(to, &h, sizeof(h));
 	for (i = 0; i < p->node_cnt; i++)
-		to = put(to, &p->node[i].frame, 8);
+		to = bytes_put(to, &p->node[i].frame, 8);
 	to = put_buckets(to, p);
-	to = put(to, p->file, p->file_cnt * sizeof(*p->file));
-	to = put(to, p->key, p->key_cnt * sizeof(*p->key));
-	to = put(to, p->hit, p->hit_cnt * sizeof(*p->hit));
+	to = bytes_put(to, p->file, p->file_cnt * sizeof(*p->file));
+	to = bytes_put(to, p->key, p->key_cnt * sizeof(*p->key));
+	to = bytes_put(to, p->hit, p->hit_cnt * sizeof(*p->hit));
 	for (i = 0; i < p->node_cnt; i++)
-		to = put(to, &p->node[i].parent, 4);
+		to = bytes_put(to, &p->node[i].parent, 4);
 	return to - buf;
 }
 
 /* ---- reading ---- */
 
-static const u8 *get(void *to, const u8 *from, size_t sz)
+static const u8 *bytes_get(void *to, const u8 *from, size_t sz)
 {
 	memcpy(to, from, sz);
 	return from + sz;
 }
 
-static bool head_ok(const struct head *h, size_t sz)
+static bool bytes_head_ok(const struct head *h, size_t sz)
 {
 	return h->head_sz >= sizeof(*h) && h->head_sz <= 4096 && h->file_cnt <= FR_PROF_FILE_MAX &&
 	       h->node_cnt <= FR_PROF_NODE_MAX && h->key_cnt >= 1 && h->key_cnt <= FR_PROF_KEY_MAX &&
@@ -176,8 +176,8 @@ static bool take_nodes(struct fr_prof *p, const u8 *frames, const u8 *parents, u
 	u32 i, parent;
 
 	for (i = 0; i < cnt; i++) {
-		frames = get(&frame, frames, 8);
-		parents = get(&parent, parents, 4);
+		frames = bytes_get(&frame, frames, 8);
+		parents = bytes_get(&parent, parents, 4);
 		if (parent > i || fr_prof_put_node(p, parent, frame) != i + 1)
 			return false;
 	}
@@ -189,9 +189,9 @@ static bool take_keys(struct fr_prof *p, const u8 *from, u32 cnt)
 	struct fr_prof_key key;
 	u32 i;
 
-	from = get(&p->key[FR_PROF_OTHER], from, sizeof(key));
+	from = bytes_get(&p->key[FR_PROF_OTHER], from, sizeof(key));
 	for (i = 1; i < cnt; i++) {
-		from = get(&key, from, sizeof(key));
+		from = bytes_get(&key, from, sizeof(key));
 		if (fr_prof_put_key(p, &key) != i)
 			return false;
 	}
@@ -212,7 +212,7 @@ static const u8 *take_buckets(struct fr_prof *p, const u8 *from)
 	u32 i;
 
 	for (i = 0; i < p->bucket_cnt; i++) {
-		from = get(&in, from, sizeof(in));
+		from = bytes_get(&in, from, sizeof(in));
 		p->bucket[i] = (struct fr_prof_bucket){
 			.begin_ns = in.begin_ns,
 			.end_ns = in.end_ns,
@@ -225,7 +225,7 @@ static const u8 *take_buckets(struct fr_prof *p, const u8 *from)
 	return from;
 }
 
-static bool take(struct fr_prof *p, const struct head *h, const u8 *from)
+static bool bytes_take(struct fr_prof *p, const struct head *h, const u8 *from)
 {
 	const u8 *frames = from, *keys;
 
@@ -241,10 +241,10 @@ static bool take(struct fr_prof *p, const struct head *h, const u8 *from)
 	p->file_cnt = h->file_cnt;
 	p->hit_cnt = h->hit_cnt;
 	from = take_buckets(p, from + (size_t)h->node_cnt * 8);
-	from = get(p->file, from, p->file_cnt * sizeof(*p->file));
+	from = bytes_get(p->file, from, p->file_cnt * sizeof(*p->file));
 	keys = from;
 	from += h->key_cnt * sizeof(*p->key);
-	from = get(p->hit, from, p->hit_cnt * sizeof(*p->hit));
+	from = bytes_get(p->hit, from, p->hit_cnt * sizeof(*p->hit));
 	return take_nodes(p, frames, from, h->node_cnt) && take_keys(p, keys, h->key_cnt) && files_ok(p) && keys_ok(p) &&
 	       buckets_ok(p);
 }
@@ -257,12 +257,12 @@ int fr_prof_read(const u8 *buf, size_t sz, struct fr_prof **out)
 	if (sz < sizeof(h))
 		return -EBADMSG;
 	memcpy(&h, buf, sizeof(h));
-	if (!head_ok(&h, sz))
+	if (!bytes_head_ok(&h, sz))
 		return -EBADMSG;
 	p = fr_prof_new(h.begin_ns);
 	if (!p)
 		return -ENOMEM;
-	if (!take(p, &h, buf + h.head_sz)) {
+	if (!bytes_take(p, &h, buf + h.head_sz)) {
 		free(p);
 		return -EBADMSG;
 	}

@@ -78,7 +78,7 @@ void fr_cgroups_free(struct fr_cgroups *c)
 /* ---- processes: of each pid the latest first ---- */
 
 /* The last process of a pid that had begun by ts; NULL: unknown. */
-static struct proc *find(const struct fr_cgroups *c, u64 pid, u64 ts)
+static struct proc *cgroups_find(const struct fr_cgroups *c, u64 pid, u64 ts)
 {
 	const struct last *l = fr_idmap_find(&c->last, pid);
 	u32 nr = l ? l->proc : 0;
@@ -122,7 +122,7 @@ int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struc
 	if (tid != task->tgid)
 		return 0;
 	err = task->exit_ns ? 0 : note_living(c, tid, start_ns);
-	p = find(c, tid, start_ns);
+	p = cgroups_find(c, tid, start_ns);
 	if (err || !p || p->start_ns != start_ns)
 		return err ?: insert(c, tid, (struct proc){.start_ns = start_ns, .cgroup = task->cgroup});
 	p->cgroup = task->cgroup ?: p->cgroup;
@@ -131,7 +131,7 @@ int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struc
 
 /* ---- where they are ---- */
 
-static char *keep(struct fr_cgroups *c, const char *path)
+static char *cgroups_keep(struct fr_cgroups *c, const char *path)
 {
 	char **to = fr_vec_more(&c->path, c->path_cnt), *copy = to ? strdup(path) : NULL;
 
@@ -162,7 +162,7 @@ static int vote(struct fr_cgroups *c, u64 cgroup, const char *path)
 static int add_group(struct fr_cgroups *c, u64 cgroup, const char *path)
 {
 	struct group *g = fr_idmap_get(&c->groups, cgroup);
-	const char *copy = g ? keep(c, path) : NULL;
+	const char *copy = g ? cgroups_keep(c, path) : NULL;
 
 	if (!copy)
 		return -ENOMEM;
@@ -170,26 +170,26 @@ static int add_group(struct fr_cgroups *c, u64 cgroup, const char *path)
 	return 0;
 }
 
-static int add_proc(struct fr_cgroups *c, const struct fr_jsonr *j)
+static int cgroups_add_proc(struct fr_cgroups *c, const struct fr_jsonr *j)
 {
 	u64 pid = fr_jsonr_u64(j, "pid", 0);
 	const struct living *l = fr_idmap_find(&c->living, pid);
 	u64 start_ns = fr_jsonr_u64(j, FR_PROC_START, l ? l->start_ns : ~0ULL);
 	const char *path = fr_jsonr_text(j, "cgroup", NULL);
-	struct proc *p = find(c, pid, start_ns);
+	struct proc *p = cgroups_find(c, pid, start_ns);
 
 	if (!p || p->start_ns != start_ns || !path)
 		return 0;
-	p->path = keep(c, path);
+	p->path = cgroups_keep(c, path);
 	return p->path ? vote(c, p->cgroup, p->path) : -ENOMEM;
 }
 
-static int add_line(struct fr_cgroups *c, const struct fr_jsonr *j)
+static int cgroups_add_line(struct fr_cgroups *c, const struct fr_jsonr *j)
 {
 	u64 cgroup = fr_jsonr_u64(j, FR_PROC_CGROUP_ID, 0);
 	const char *path = fr_jsonr_text(j, "cgroup", NULL);
 
-	return cgroup && path ? add_group(c, cgroup, path) : add_proc(c, j);
+	return cgroup && path ? add_group(c, cgroup, path) : cgroups_add_proc(c, j);
 }
 
 int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
@@ -203,7 +203,7 @@ int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
 		err = fr_jsonr_parse(text, next - text, &j, &why);
 		if (err)
 			continue;
-		err = add_line(c, &j);
+		err = cgroups_add_line(c, &j);
 		fr_jsonr_free(&j);
 	}
 	fr_idmap_clear(&c->living);
@@ -212,7 +212,7 @@ int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
 
 const char *fr_cgroups_path(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup)
 {
-	const struct proc *p = pid > 0 ? find(c, pid, ts) : NULL;
+	const struct proc *p = pid > 0 ? cgroups_find(c, pid, ts) : NULL;
 	const struct group *g;
 
 	if (p && p->path)

@@ -47,7 +47,7 @@ static size_t aligned(size_t sz)
 	return (sz + 15) & ~(size_t)15;
 }
 
-static void *take(struct decode *d, size_t sz)
+static void *decode_take(struct decode *d, size_t sz)
 {
 	void *p = d->arena->mem + d->arena->used;
 
@@ -107,7 +107,7 @@ static size_t batch_sz(const struct fr_schema *schema, const struct fr_rows_head
 	return sz;
 }
 
-static int make_room(struct fr_batch *b, size_t sz)
+static int decode_make_room(struct fr_batch *b, size_t sz)
 {
 	struct arena *a = b->arena;
 
@@ -158,14 +158,14 @@ static bool pass_numbers(struct decode *d, const u8 *key, struct fr_fit fit, u32
 /* ---- the columns of one type ---- */
 
 /* What takes one_sz bytes in each row. */
-static bool get_bytes(struct decode *d, struct fr_col *col, u32 cnt, u32 one_sz, bool wanted)
+static bool decode_get_bytes(struct decode *d, struct fr_col *col, u32 cnt, u32 one_sz, bool wanted)
 {
 	size_t sz = (size_t)cnt * one_sz;
 
 	if (sz > (size_t)(d->end - d->p))
 		return false;
 	if (wanted) {
-		col->text = take(d, sz);
+		col->text = decode_take(d, sz);
 		if (!col->text)
 			return false;
 		memcpy(col->text, d->p, sz);
@@ -196,7 +196,7 @@ static bool make_starts(struct decode *d, u32 *off, u32 cnt, u32 extra, u32 unit
 }
 
 /* Put a NUL after each; extra: room for it. */
-static void put_texts(struct fr_col *col, const u8 *p, u32 cnt, u32 extra)
+static void decode_put_texts(struct fr_col *col, const u8 *p, u32 cnt, u32 extra)
 {
 	u32 k;
 
@@ -214,16 +214,16 @@ static bool get_texts(struct decode *d, struct fr_col *col, u32 cnt, bool is_tex
 {
 	u64 sum;
 
-	col->off = take(d, (size_t)(cnt + 1) * 4);
+	col->off = decode_take(d, (size_t)(cnt + 1) * 4);
 	if (!col->off || !get_numbers(d, NULL, any_number, d->tmp, cnt) || !make_starts(d, col->off, cnt, is_text, 1, &sum))
 		return false;
 	if (sum > (u64)(d->end - d->p) || (is_text && memchr(d->p, 0, sum)))
 		return false;
 	if (wanted) {
-		col->text = take(d, sum + cnt);
+		col->text = decode_take(d, sum + cnt);
 		if (!col->text)
 			return false;
-		put_texts(col, d->p, cnt, is_text);
+		decode_put_texts(col, d->p, cnt, is_text);
 	}
 	d->p += sum;
 	return true;
@@ -316,7 +316,7 @@ static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed
 	bool good;
 	u64 sum;
 
-	col->off = take(d, (size_t)(cnt + 1) * 4);
+	col->off = decode_take(d, (size_t)(cnt + 1) * 4);
 	if (!col->off || !get_numbers(d, keyed ? d->key : NULL, any_number, d->tmp, cnt) ||
 	    !make_starts(d, col->off, cnt, 0, 8, &sum))
 		return false;
@@ -326,9 +326,9 @@ static bool get_arrays(struct decode *d, struct fr_col *col, u32 cnt, bool keyed
 		return false;
 	if (!wanted)
 		return pass_places(d, cnt, max, keyed);
-	col->num = take(d, sum * 8);
+	col->num = decode_take(d, sum * 8);
 	used = d->arena->used;
-	p.row = take(d, (sum + 1) * 4);
+	p.row = decode_take(d, (sum + 1) * 4);
 	if (!col->num || !p.row)
 		return false;
 	list_places(&p, col->off, cnt, max);
@@ -343,7 +343,7 @@ static bool get_column(struct decode *d, const u8 *key, struct fr_fit fit, struc
 	bool is_const = d->p < d->end && *d->p == FR_FORM_CONST;
 
 	col->mask = is_const ? 0 : ~0u;
-	col->num = take(d, (is_const ? 1 : (size_t)cnt) * 8);
+	col->num = decode_take(d, (is_const ? 1 : (size_t)cnt) * 8);
 	return col->num && get_numbers(d, key, fit, col->num, is_const ? 1 : cnt);
 }
 
@@ -357,9 +357,9 @@ static bool get_field(struct decode *d, u32 nr, const struct fr_field *f, int ke
 
 	switch (f->type) {
 	case FR_TYPE_comm:
-		return get_bytes(d, col, t->cnt, FR_COMM_SZ, wanted);
+		return decode_get_bytes(d, col, t->cnt, FR_COMM_SZ, wanted);
 	case FR_TYPE_array:
-		return get_bytes(d, col, t->cnt, fr_field_sz(f), wanted);
+		return decode_get_bytes(d, col, t->cnt, fr_field_sz(f), wanted);
 	case FR_TYPE_str:
 	case FR_TYPE_data:
 		return get_texts(d, col, t->cnt, f->type == FR_TYPE_str, wanted);
@@ -394,7 +394,7 @@ static bool get_type(struct decode *d, u32 nr)
 	} else {
 		int key_col = fr_event_key_col(ev);
 
-		t->col = take(d, ev->col_cnt * sizeof(*t->col));
+		t->col = decode_take(d, ev->col_cnt * sizeof(*t->col));
 		if (!t->col)
 			return false;
 		memset(t->col, 0, ev->col_cnt * sizeof(*t->col));
@@ -465,7 +465,7 @@ static bool get_runs(struct decode *d)
 
 	if (!get_u32(d, &b->run_cnt) || !b->run_cnt || b->run_cnt > d->head->row_cnt)
 		return false;
-	b->run = take(d, b->run_cnt * sizeof(*b->run));
+	b->run = decode_take(d, b->run_cnt * sizeof(*b->run));
 	if (!b->run || !get_numbers(d, NULL, any_number, d->tmp, b->run_cnt))
 		return false;
 	for (i = 0; i < b->run_cnt; i++)
@@ -523,7 +523,7 @@ static u32 drop_unknown(struct decode *d)
 {
 	struct fr_batch *b = d->b;
 	u32 i, n = 0, before = b->row_cnt;
-	struct fr_pos_run *run = take(d, before * sizeof(*run));
+	struct fr_pos_run *run = decode_take(d, before * sizeof(*run));
 
 	if (!run)
 		return 0;
@@ -574,15 +574,15 @@ static void begin_batch(struct decode *d, const struct fr_schema *schema, const 
 	b->row_cnt = h->row_cnt;
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		b->type[nr] = (struct fr_type_cols){.cnt = cnt[nr]};
-	b->ts = take(d, rows * 8);
-	b->ev = take(d, rows);
-	b->tid = take(d, rows * 4);
-	b->in_type = take(d, rows * 4);
-	b->walk = take(d, sizeof(*b->walk));
+	b->ts = decode_take(d, rows * 8);
+	b->ev = decode_take(d, rows);
+	b->tid = decode_take(d, rows * 4);
+	b->in_type = decode_take(d, rows * 4);
+	b->walk = decode_take(d, sizeof(*b->walk));
 	b->walk->row = UINT32_MAX; /* of nothing yet: begins anew */
-	d->key = take(d, rows);
-	d->sub_key = take(d, rows);
-	d->tmp = take(d, rows * 8);
+	d->key = decode_take(d, rows);
+	d->sub_key = decode_take(d, rows);
+	d->tmp = decode_take(d, rows * 8);
 }
 
 static bool get_all(struct decode *d, const u8 *ev)
@@ -618,7 +618,7 @@ int fr_decode_rows(const struct fr_schema *schema, const struct fr_rows_head *he
 		forget_rows(b);
 		return -EBADMSG;
 	}
-	err = make_room(b, batch_sz(schema, head, cnt));
+	err = decode_make_room(b, batch_sz(schema, head, cnt));
 	if (err) {
 		forget_rows(b);
 		return err;

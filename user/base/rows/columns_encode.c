@@ -88,7 +88,7 @@ static u32 next_measured(u32 i, bool all)
 }
 
 /* Half bytes that the measured numbers would take as they are, and as differences from the ones before. */
-static void measure(const u64 *val, u32 cnt, bool all, u64 sz[FR_FORM_CNT])
+static void encode_measure(const u64 *val, u32 cnt, bool all, u64 sz[FR_FORM_CNT])
 {
 	u32 i;
 
@@ -118,7 +118,7 @@ static u64 measure_keyed(const u64 *val, const u8 *key, u32 cnt, bool all)
 }
 
 /* Are not all the same? Is one smaller than the one before? */
-static void look(const u64 *val, u32 cnt, bool *differ, bool *fall)
+static void encode_look(const u64 *val, u32 cnt, bool *differ, bool *fall)
 {
 	u64 differs = 0, falls = 0;
 	u32 i;
@@ -137,7 +137,7 @@ struct choice {
 };
 
 /* If sizes are equal, zstd finds more in what repeats: numbers before differences. */
-static struct choice choose(const u64 *val, const u8 *key, u32 cnt, bool all)
+static struct choice encode_choose(const u64 *val, const u8 *key, u32 cnt, bool all)
 {
 	static const u8 order[] = {FR_FORM_CONST,  FR_FORM_PLAIN, FR_FORM_SIGNED, FR_FORM_KEYED,
 				   FR_FORM_RISING, FR_FORM_DELTA, FR_FORM_WIDE};
@@ -145,10 +145,10 @@ static struct choice choose(const u64 *val, const u8 *key, u32 cnt, bool all)
 	bool differ, fall;
 	u32 i, best = 0;
 
-	look(val, cnt, &differ, &fall);
+	encode_look(val, cnt, &differ, &fall);
 	if (!differ && cnt > 16)
 		return (struct choice){FR_FORM_CONST, 16};
-	measure(val, cnt, all, sz);
+	encode_measure(val, cnt, all, sz);
 	sz[FR_FORM_CONST] = differ ? ~0ULL : 16;
 	sz[FR_FORM_KEYED] = key ? measure_keyed(val, key, cnt, all) : ~0ULL;
 	if (fall)
@@ -189,7 +189,7 @@ static void zigzag_all(u64 *rest, const u64 *val, u32 cnt)
 		rest[i] = fr_zigzag(val[i]);
 }
 
-static u8 *put_wide(u8 *p, const u64 *val, size_t sz)
+static u8 *encode_put_wide(u8 *p, const u64 *val, size_t sz)
 {
 	memcpy(p, val, sz);
 	return p + sz;
@@ -217,7 +217,7 @@ static const u64 *predict(struct fr_encoder *e, enum fr_form form, const u8 *key
 }
 
 /* Asked before anything is written: what does not fit is left out. */
-static bool has_room(struct fr_encoder *e, const u8 *p, size_t sz)
+static bool encode_has_room(struct fr_encoder *e, const u8 *p, size_t sz)
 {
 	if (sz <= (size_t)(e->end - p))
 		return true;
@@ -248,15 +248,15 @@ static u8 *put_numbers(struct fr_encoder *e, u8 *p, const u8 *key, u32 cnt)
 	if (!cnt)
 		return p;
 	for (;; all = true) {
-		c = choose(e->val, key, cnt, all);
+		c = encode_choose(e->val, key, cnt, all);
 		varint = predict(e, c.form, key, cnt);
 		most = most_sz(e, p, c.form, varint, cnt);
 		if (1 + most > (size_t)(e->end - p) && !all)
 			continue;
-		if (!has_room(e, p, 1 + most))
+		if (!encode_has_room(e, p, 1 + most))
 			return p;
 		*p = c.form;
-		end = varint ? fr_varint_put_all(p + 1, varint, cnt) : put_wide(p + 1, e->val, most);
+		end = varint ? fr_varint_put_all(p + 1, varint, cnt) : encode_put_wide(p + 1, e->val, most);
 		if (all || 2 * (u64)(end - p - 1) <= c.sz + c.sz / 8)
 			return end;
 	}
@@ -264,20 +264,20 @@ static u8 *put_numbers(struct fr_encoder *e, u8 *p, const u8 *key, u32 cnt)
 
 /* ---- the columns of one type ---- */
 
-static const u8 *record(const struct typed *t, u32 k)
+static const u8 *encode_record(const struct typed *t, u32 k)
 {
 	return t->r->raw + t->r->rec[t->row[k]];
 }
 
 static u32 record_sz(const struct typed *t, u32 k)
 {
-	return fr_head_units(fr_get64(record(t, k))) * FR_UNIT_SZ;
+	return fr_head_units(fr_get64(encode_record(t, k))) * FR_UNIT_SZ;
 }
 
 #define GATHER(type)                                                 \
 	for (k = 0; k < t->cnt; k++) {                               \
 		type v;                                              \
-		memcpy(&v, record(t, k) + f->off, sizeof(v));        \
+		memcpy(&v, encode_record(t, k) + f->off, sizeof(v)); \
 		val[k] = (u64)(s64)v; /* signed ones are extended */ \
 	}                                                            \
 	break
@@ -288,11 +288,11 @@ static void gather_bits(const struct typed *t, const struct fr_field *f, u64 *va
 	u32 k;
 
 	for (k = 0; k < t->cnt; k++)
-		val[k] = fr_bits_value(fr_get64(record(t, k) + FR_UNIT_SZ), f->code, f->bit, f->bit_cnt);
+		val[k] = fr_bits_value(fr_get64(encode_record(t, k) + FR_UNIT_SZ), f->code, f->bit, f->bit_cnt);
 }
 
 /* Gather a field's numbers. */
-static void gather(const struct typed *t, const struct fr_field *f, u64 *val)
+static void encode_gather(const struct typed *t, const struct fr_field *f, u64 *val)
 {
 	u32 k;
 
@@ -319,14 +319,14 @@ static void gather(const struct typed *t, const struct fr_field *f, u64 *val)
 }
 
 /* What takes sz bytes in each row. */
-static u8 *put_bytes(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, u32 sz)
+static u8 *encode_put_bytes(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, u32 sz)
 {
 	u32 k;
 
-	if (!has_room(e, p, (size_t)sz * t->cnt))
+	if (!encode_has_room(e, p, (size_t)sz * t->cnt))
 		return p;
 	for (k = 0; k < t->cnt; k++, p += sz)
-		memcpy(p, record(t, k) + f->off, sz);
+		memcpy(p, encode_record(t, k) + f->off, sz);
 	return p;
 }
 
@@ -335,11 +335,11 @@ static u32 tail_len(const struct typed *t, const struct fr_field *f, u32 k)
 {
 	u32 sz = record_sz(t, k) - f->off;
 
-	return f->type == FR_TYPE_data ? sz : strnlen((const char *)record(t, k) + f->off, sz);
+	return f->type == FR_TYPE_data ? sz : strnlen((const char *)encode_record(t, k) + f->off, sz);
 }
 
 /* Lengths, then all bytes. */
-static u8 *put_texts(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f)
+static u8 *encode_put_texts(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f)
 {
 	size_t sz = 0;
 	u32 k;
@@ -349,26 +349,26 @@ static u8 *put_texts(struct fr_encoder *e, u8 *p, const struct typed *t, const s
 		sz += e->val[k];
 	}
 	p = put_numbers(e, p, NULL, t->cnt);
-	if (!has_room(e, p, sz))
+	if (!encode_has_room(e, p, sz))
 		return p;
 	for (k = 0; k < t->cnt; k++) {
 		u32 len = tail_len(t, f, k);
 
-		memcpy(p, record(t, k) + f->off, len);
+		memcpy(p, encode_record(t, k) + f->off, len);
 		p += len;
 	}
 	return p;
 }
 
 /* The j'th numbers of all rows that have that many. */
-static u8 *put_place(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, bool keyed, u32 j)
+static u8 *encode_put_place(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, bool keyed, u32 j)
 {
 	u32 k, n = 0;
 
 	for (k = 0; k < t->cnt; k++) {
 		if (e->cnt[k] <= j)
 			continue;
-		e->val[n] = fr_get64(record(t, k) + f->off + 8 * j);
+		e->val[n] = fr_get64(encode_record(t, k) + f->off + 8 * j);
 		e->key[n++] = e->row_key[k];
 	}
 	return put_numbers(e, p, keyed ? e->key : NULL, n);
@@ -386,27 +386,27 @@ static u8 *put_arrays(struct fr_encoder *e, u8 *p, const struct typed *t, const 
 	}
 	p = put_numbers(e, p, keyed ? e->row_key : NULL, t->cnt);
 	for (j = max; j-- > 0;)
-		p = put_place(e, p, t, f, keyed, j);
+		p = encode_put_place(e, p, t, f, keyed, j);
 	return p;
 }
 
-static u8 *put_field(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, int key_col)
+static u8 *encode_put_field(struct fr_encoder *e, u8 *p, const struct typed *t, const struct fr_field *f, int key_col)
 {
 	bool keyed = key_col >= 0 && f->col > key_col;
 	u32 k;
 
 	switch (f->type) {
 	case FR_TYPE_comm:
-		return put_bytes(e, p, t, f, FR_COMM_SZ);
+		return encode_put_bytes(e, p, t, f, FR_COMM_SZ);
 	case FR_TYPE_array:
-		return put_bytes(e, p, t, f, fr_field_sz(f));
+		return encode_put_bytes(e, p, t, f, fr_field_sz(f));
 	case FR_TYPE_str:
 	case FR_TYPE_data:
-		return put_texts(e, p, t, f);
+		return encode_put_texts(e, p, t, f);
 	case FR_TYPE_u64s:
 		return put_arrays(e, p, t, f, keyed);
 	}
-	gather(t, f, e->val);
+	encode_gather(t, f, e->val);
 	p = put_numbers(e, p, keyed ? e->row_key : NULL, t->cnt);
 	if (f->col == key_col)
 		for (k = 0; k < t->cnt; k++)
@@ -420,12 +420,12 @@ static u8 *put_type(struct fr_encoder *e, u8 *p, const struct typed *t)
 	u8 *begin = p;
 	u32 i, sz;
 
-	if (!has_room(e, p, sizeof(sz)))
+	if (!encode_has_room(e, p, sizeof(sz)))
 		return p;
 	p += sizeof(sz);
 	for (i = 0; i < t->ev->field_cnt; i++)
 		if (t->ev->fields[i].kind != FR_KIND_DERIVED)
-			p = put_field(e, p, t, &t->ev->fields[i], key_col);
+			p = encode_put_field(e, p, t, &t->ev->fields[i], key_col);
 	sz = p - begin - sizeof(sz);
 	memcpy(begin, &sz, sizeof(sz));
 	return p;
@@ -470,7 +470,7 @@ static u8 *put_runs(struct fr_encoder *e, u8 *p, const struct fr_rows *r)
 {
 	u32 i;
 
-	if (!has_room(e, p, sizeof(r->run_cnt)))
+	if (!encode_has_room(e, p, sizeof(r->run_cnt)))
 		return p;
 	memcpy(p, &r->run_cnt, sizeof(r->run_cnt));
 	p += sizeof(r->run_cnt);
@@ -491,7 +491,7 @@ size_t fr_encode_rows(struct fr_encoder *e, const struct fr_rows *r, u8 *out)
 	u32 i;
 
 	e->end = out + e->out_cap;
-	e->full = !has_room(e, p, r->cnt);
+	e->full = !encode_has_room(e, p, r->cnt);
 	if (e->full)
 		return 0;
 	memcpy(p, r->ev, r->cnt);

@@ -23,7 +23,7 @@ struct fr_merge {
 	bool started;
 };
 
-static inline bool is_before(const struct head *a, const struct head *b)
+static inline bool merge_is_before(const struct head *a, const struct head *b)
 {
 	return a->key < b->key || (a->key == b->key && a->stream < b->stream);
 }
@@ -33,7 +33,7 @@ static inline u32 first_child(const struct fr_merge *m, u32 at)
 {
 	u32 left = 2 * at + 1;
 
-	return left + (left + 1 < m->cnt && is_before(&m->heap[left + 1], &m->heap[left]));
+	return left + (left + 1 < m->cnt && merge_is_before(&m->heap[left + 1], &m->heap[left]));
 }
 
 /* Put h where it belongs, at this place or below it. */
@@ -41,7 +41,7 @@ static void sink(struct fr_merge *m, u32 at, struct head h)
 {
 	u32 child;
 
-	for (child = first_child(m, at); child < m->cnt && is_before(&m->heap[child], &h); child = first_child(m, at)) {
+	for (child = first_child(m, at); child < m->cnt && merge_is_before(&m->heap[child], &h); child = first_child(m, at)) {
 		m->heap[at] = m->heap[child];
 		at = child;
 	}
@@ -57,14 +57,14 @@ static int refill(struct fr_merge *m, u32 stream)
 	return got;
 }
 
-static struct head head_of(const struct fr_merge *m, u32 stream)
+static struct head merge_head_of(const struct fr_merge *m, u32 stream)
 {
 	const struct fr_stretch *s = &m->s[stream];
 
 	return (struct head){.key = s->b->ts[s->from] + s->shift_ns, .stream = stream};
 }
 
-static int begin(struct fr_merge *m)
+static int merge_begin(struct fr_merge *m)
 {
 	int got = 0;
 	u32 i;
@@ -73,7 +73,7 @@ static int begin(struct fr_merge *m)
 	for (i = 0; i < m->stream_cnt && got >= 0; i++) {
 		got = refill(m, i);
 		if (got > 0)
-			m->heap[m->cnt++] = head_of(m, i);
+			m->heap[m->cnt++] = merge_head_of(m, i);
 	}
 	for (i = m->cnt / 2; i-- > 0;)
 		sink(m, i, m->heap[i]);
@@ -129,13 +129,13 @@ static u32 run_end(const struct fr_stretch *s, const struct head *other)
 }
 
 /* The root's last rows were returned: advance it. */
-static int advance(struct fr_merge *m)
+static int merge_advance(struct fr_merge *m)
 {
 	u32 stream = m->heap[0].stream;
 	int got = m->s[stream].from < m->s[stream].to ? 1 : refill(m, stream);
 
 	if (got > 0)
-		sink(m, 0, head_of(m, stream));
+		sink(m, 0, merge_head_of(m, stream));
 	else if (--m->cnt)
 		sink(m, 0, m->heap[m->cnt]);
 	return got < 0 ? got : 0;
@@ -148,9 +148,9 @@ int fr_merge_next(struct fr_merge *m, struct fr_stretch *run)
 	int err = 0;
 
 	if (!m->started)
-		err = begin(m);
+		err = merge_begin(m);
 	else if (m->cnt)
-		err = advance(m);
+		err = merge_advance(m);
 	if (err || !m->cnt)
 		return err;
 	s = &m->s[m->heap[0].stream];

@@ -75,7 +75,7 @@ static struct mark *add_mark(struct fr_names *n)
 	return mark;
 }
 
-static int add(struct fr_names *n, const struct mark *m)
+static int names_add(struct fr_names *n, const struct mark *m)
 {
 	struct mark *to;
 
@@ -95,13 +95,13 @@ int fr_names_add_task(struct fr_names *n, u32 tid, u64 start_ns, const struct fr
 	int err;
 
 	memcpy(m.comm, task->renamed_ns ? task->first_comm : task->comm, sizeof(m.comm));
-	err = add(n, &m);
+	err = names_add(n, &m);
 	if (err || task->renamed_ns <= start_ns)
 		return err;
 	m.from_ns = task->renamed_ns;
 	m.why = TABLE_NAME;
 	memcpy(m.comm, task->comm, sizeof(m.comm));
-	return add(n, &m);
+	return names_add(n, &m);
 }
 
 /* The events that tell names. */
@@ -118,7 +118,7 @@ static const struct fr_sub_want names_rename = {
 	{FR_SUB_NUM("target_pid"), FR_SUB_TEXT("newcomm"), FR_SUB_TEXT("oldcomm")},
 };
 
-static void copy_comm(char *to, const struct fr_sub *sub, const struct fr_row *r, u32 field)
+static void names_copy_comm(char *to, const struct fr_sub *sub, const struct fr_row *r, u32 field)
 {
 	size_t len;
 	const char *text = fr_sub_text(sub, r, field, &len);
@@ -127,7 +127,7 @@ static void copy_comm(char *to, const struct fr_sub *sub, const struct fr_row *r
 	memcpy(to, text, len < FR_COMM_SZ ? len : FR_COMM_SZ);
 }
 
-static int add_birth(struct fr_names *n, const struct fr_row *r, const struct fr_sub *sub)
+static int names_add_birth(struct fr_names *n, const struct fr_row *r, const struct fr_sub *sub)
 {
 	struct mark m = {
 		.from_ns = fr_sub_num(sub, r, BIRTH_START),
@@ -137,8 +137,8 @@ static int add_birth(struct fr_names *n, const struct fr_row *r, const struct fr
 		.cgroup = fr_sub_num(sub, r, BIRTH_CGROUP),
 	};
 
-	copy_comm(m.comm, sub, r, BIRTH_COMM);
-	return add(n, &m);
+	names_copy_comm(m.comm, sub, r, BIRTH_COMM);
+	return names_add(n, &m);
 }
 
 /* The kernel reports just before it renames: the event itself still happens under the old name. */
@@ -146,9 +146,9 @@ static int add_rename(struct fr_names *n, const struct fr_row *r, const struct f
 {
 	struct mark m = {.from_ns = r->ts + 1, .tid = fr_sub_num(sub, r, RENAME_TID), .pid = NO_PID, .why = RENAMED};
 
-	copy_comm(m.comm, sub, r, RENAME_NEW);
-	copy_comm(m.oldcomm, sub, r, RENAME_OLD);
-	return add(n, &m);
+	names_copy_comm(m.comm, sub, r, RENAME_NEW);
+	names_copy_comm(m.oldcomm, sub, r, RENAME_OLD);
+	return names_add(n, &m);
 }
 
 bool fr_names_tells(const struct fr_row *r, u32 *tid)
@@ -178,7 +178,7 @@ int fr_names_add_batch(struct fr_names *n, const struct fr_batch *b)
 
 		if (birth.ev && b->ev[i] == birth.ev->nr) {
 			r = fr_batch_row(b, i);
-			err = add_birth(n, &r, &birth);
+			err = names_add_birth(n, &r, &birth);
 		} else if (rename.ev && b->ev[i] == rename.ev->nr) {
 			r = fr_batch_row(b, i);
 			err = add_rename(n, &r, &rename);
@@ -187,7 +187,7 @@ int fr_names_add_batch(struct fr_names *n, const struct fr_batch *b)
 	return err;
 }
 
-static int by_tid_and_time(const void *a, const void *b)
+static int names_by_tid_and_time(const void *a, const void *b)
 {
 	const struct mark *x = a, *y = b;
 
@@ -245,7 +245,7 @@ static int add_old_names(struct fr_names *n)
 		m.from_ns = 0;
 		m.why = TABLE_NAME;
 		memcpy(m.comm, m.oldcomm, sizeof(m.comm));
-		if (add(n, &m))
+		if (names_add(n, &m))
 			return -ENOMEM;
 	}
 	return 0;
@@ -270,7 +270,7 @@ static void correct_first_names(struct fr_names *n)
 }
 
 /* A renaming does not tell process and cgroup: the previous mark does. */
-static void inherit(struct fr_names *n)
+static void names_inherit(struct fr_names *n)
 {
 	size_t i;
 
@@ -301,21 +301,21 @@ static int index_tids(struct fr_names *n)
 	return 0;
 }
 
-static void sort(struct fr_names *n)
+static void names_sort(struct fr_names *n)
 {
 	if (n->cnt)
-		qsort(n->mark, n->cnt, sizeof(*n->mark), by_tid_and_time);
+		qsort(n->mark, n->cnt, sizeof(*n->mark), names_by_tid_and_time);
 }
 
 int fr_names_ready(struct fr_names *n)
 {
-	sort(n);
+	names_sort(n);
 	drop_retold(n);
 	correct_first_names(n);
 	if (add_old_names(n))
 		return -ENOMEM;
-	sort(n);
-	inherit(n);
+	names_sort(n);
+	names_inherit(n);
 	return index_tids(n);
 }
 
@@ -329,7 +329,7 @@ static struct fr_who idle(struct fr_names *n, u16 cpu)
 }
 
 /* The last mark of a tid not later than ts, or NULL. */
-static const struct mark *find(const struct fr_names *n, const struct span *s, u64 ts)
+static const struct mark *names_find(const struct fr_names *n, const struct span *s, u64 ts)
 {
 	u32 lo = s->begin, hi = s->end;
 
@@ -344,7 +344,7 @@ static const struct mark *find(const struct fr_names *n, const struct span *s, u
 	return lo > s->begin ? &n->mark[lo - 1] : NULL;
 }
 
-static bool holds(const struct fr_names *n, const struct span *s, u64 ts)
+static bool names_holds(const struct fr_names *n, const struct span *s, u64 ts)
 {
 	return n->mark[s->cur].from_ns <= ts && (s->cur + 1 == s->end || ts < n->mark[s->cur + 1].from_ns);
 }
@@ -359,8 +359,8 @@ struct fr_who fr_names_who(struct fr_names *n, u32 tid, u64 ts, u16 cpu)
 	if (tid >= n->span_cnt || !n->span[tid].end)
 		return (struct fr_who){.pid = NO_PID};
 	s = &n->span[tid];
-	if (!holds(n, s, ts)) {
-		m = find(n, s, ts);
+	if (!names_holds(n, s, ts)) {
+		m = names_find(n, s, ts);
 		if (!m)
 			return (struct fr_who){.pid = NO_PID};
 		s->cur = m - n->mark;

@@ -103,7 +103,7 @@ static u64 undo_keyed(u64 *val, const u8 *key, u32 cnt, u64 sign)
 	return bits;
 }
 
-static u64 fill(u64 *out, u64 v, u32 cnt, u64 sign)
+static u64 numbers_fill(u64 *out, u64 v, u32 cnt, u64 sign)
 {
 	u32 i;
 
@@ -149,7 +149,7 @@ static const u8 *get_wide(const u8 *p, const u8 *end, bool is_const, struct fr_f
 	if (sz > (size_t)(end - p))
 		return NULL;
 	if (is_const) {
-		bits = fill(out, fr_get64(p), cnt, fit.sign);
+		bits = numbers_fill(out, fr_get64(p), cnt, fit.sign);
 	} else {
 		memcpy(out, p, sz);
 		bits = fit.outside ? check_plain(out, cnt, fit.sign) : 0;

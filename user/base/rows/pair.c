@@ -12,7 +12,7 @@
 
 /* ---- tasks ---- */
 
-static bool is_over(void *arg, u64 tid, void *record)
+static bool pair_is_over(void *arg, u64 tid, void *record)
 {
 	const struct fr_pair_task *t = record;
 	const u64 *now_ns = arg;
@@ -39,7 +39,7 @@ struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns)
 	if (t)
 		return t;
 	if (fr_idmap_is_full(&p->tasks))
-		fr_idmap_sweep(&p->tasks, is_over, &now_ns);
+		fr_idmap_sweep(&p->tasks, pair_is_over, &now_ns);
 	if (fr_idmap_is_full(&p->tasks) && p->tasks.cap && p->has_room && !p->has_room(fr_idmap_growth_sz(&p->tasks)))
 		forget_all(p, now_ns);
 	return fr_idmap_get(&p->tasks, tid);
@@ -48,7 +48,7 @@ struct fr_pair_task *fr_pair_task(struct fr_pairs *p, u32 tid, u64 now_ns)
 /* ---- system calls ---- */
 
 /* fields: id, abi. The call that restart_syscall resumes may have been interrupted unseen: then its beginning is unknown. */
-static int enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+static int pair_enters(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	struct fr_pair_task *t = fr_pair_task(p, r->tid, r->ts);
 	u32 again = fr_syscall_restarts(&p->odd, (s32)r->v[0], r->v[1]);
@@ -85,7 +85,7 @@ static bool is_call_known(const struct fr_pairs *p, const struct fr_pair_task *t
 }
 
 /* fields: id, abi, ret */
-static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+static int pair_exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, r->tid);
 	s32 nr = r->v[0], entered;
@@ -112,7 +112,7 @@ static int exits(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair
 
 /* ---- interrupts: each CPU's own ---- */
 
-static int softirq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+static int pair_softirq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	(void)p;
 	(void)out;
@@ -129,13 +129,13 @@ static int ended(const struct fr_pairs *p, enum fr_pair_what what, const struct 
 	return 0;
 }
 
-static int softirq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+static int pair_softirq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	r->cpu->softirq = 0;
 	return ended(p, FR_PAIR_SOFTIRQ, r, out, fr_lat_softirq_ends(&r->cpu->lat, r->ts, r->v[0]));
 }
 
-static int irq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+static int pair_irq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	(void)p;
 	(void)out;
@@ -143,7 +143,7 @@ static int irq_begins(struct fr_pairs *p, const struct fr_pair_row *r, struct fr
 	return 0;
 }
 
-static int irq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
+static int pair_irq_ends(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	return ended(p, FR_PAIR_IRQ, r, out, fr_lat_irq_ends(&r->cpu->lat, r->ts, r->v[0]));
 }
@@ -176,12 +176,12 @@ static const struct {
 	{.want = {"sched_process_fork", {FR_SUB_NUM("child_pid")}}, .fn = fr_pair_fork},
 	{.want = {"sched_process_exec", {FR_SUB_NUM("old_pid")}}, .fn = fr_pair_exec},
 	{.want = {"sched_process_exit", {}}, .fn = fr_pair_exit},
-	{.want = {"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, .fn = enters},
-	{.want = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, .fn = exits},
-	{.want = {"irq_handler_entry", {FR_SUB_NUM("irq")}}, .fn = irq_begins},
-	{.want = {"irq_handler_exit", {FR_SUB_NUM("irq")}}, .fn = irq_ends},
-	{.want = {"softirq_entry", {FR_SUB_NUM("vec")}}, .fn = softirq_begins},
-	{.want = {"softirq_exit", {FR_SUB_NUM("vec")}}, .fn = softirq_ends},
+	{.want = {"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, .fn = pair_enters},
+	{.want = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, .fn = pair_exits},
+	{.want = {"irq_handler_entry", {FR_SUB_NUM("irq")}}, .fn = pair_irq_begins},
+	{.want = {"irq_handler_exit", {FR_SUB_NUM("irq")}}, .fn = pair_irq_ends},
+	{.want = {"softirq_entry", {FR_SUB_NUM("vec")}}, .fn = pair_softirq_begins},
+	{.want = {"softirq_exit", {FR_SUB_NUM("vec")}}, .fn = pair_softirq_ends},
 	{.want = {"page_fault_user", {}}, .fn = fr_pair_fault},
 	{.want = {"page_fault_kernel", {}}, .fn = fr_pair_fault},
 	{.want = {"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
@@ -256,7 +256,7 @@ static struct fr_pair_plan *plan_of(struct fr_pairs *p, const struct fr_schema *
 
 /* ---- rows ---- */
 
-static bool have_cpu(struct fr_pairs *p, u16 cpu)
+static bool pair_have_cpu(struct fr_pairs *p, u16 cpu)
 {
 	struct fr_pair_cpu **more;
 
@@ -279,7 +279,7 @@ void fr_pairs_gap(struct fr_pairs *p, u16 cpu, u64 until_ns)
 {
 	if (until_ns > p->blind_ns)
 		p->blind_ns = until_ns;
-	if (have_cpu(p, cpu) && until_ns > p->cpu[cpu]->blind_ns)
+	if (pair_have_cpu(p, cpu) && until_ns > p->cpu[cpu]->blind_ns)
 		p->cpu[cpu]->blind_ns = until_ns;
 }
 
@@ -304,7 +304,7 @@ int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct f
 
 struct fr_pair_cpu *fr_pairs_cpu(struct fr_pairs *p, u16 cpu)
 {
-	return have_cpu(p, cpu) ? p->cpu[cpu] : NULL;
+	return pair_have_cpu(p, cpu) ? p->cpu[cpu] : NULL;
 }
 
 int fr_pairs_feed(struct fr_pairs *p, const struct fr_row *r, struct fr_pair *out)

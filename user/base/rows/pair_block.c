@@ -27,14 +27,14 @@ void fr_pair_block_init(struct fr_pairs *p)
 }
 
 /* Different places may have one key: compare after finding one. */
-static u64 key_of(u64 dev, u64 sector)
+static u64 pair_block_key_of(u64 dev, u64 sector)
 {
 	return sector ^ dev << 40 ^ dev << 8;
 }
 
-static struct request *find(const struct fr_idmap *m, u64 dev, u64 sector)
+static struct request *pair_block_find(const struct fr_idmap *m, u64 dev, u64 sector)
 {
-	struct request *q = fr_idmap_find(m, key_of(dev, sector));
+	struct request *q = fr_idmap_find(m, pair_block_key_of(dev, sector));
 
 	return q && q->dev == dev && q->sector == sector ? q : NULL;
 }
@@ -44,25 +44,25 @@ static u64 blind_ns(const struct fr_pairs *p, const struct fr_idmap *m)
 	return fr_pair_blind_ns(p, m == &p->ios ? FR_PAIR_IO : FR_PAIR_RQ);
 }
 
-static bool is_known(const struct fr_pairs *p, const struct fr_idmap *m, const struct request *q)
+static bool pair_block_is_known(const struct fr_pairs *p, const struct fr_idmap *m, const struct request *q)
 {
 	return q->issued_ns && q->issued_ns >= blind_ns(p, m);
 }
 
 /* What is unknown may have ended unseen, and must not make all later ones at its place unknown, too. *again: it is requeued. */
-static int begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_row *r, bool *again)
+static int pair_block_begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_row *r, bool *again)
 {
 	u32 dev = r->v[0], nr_sector = r->v[2];
-	struct request *q = find(m, dev, r->v[1]);
+	struct request *q = pair_block_find(m, dev, r->v[1]);
 
-	*again = q && is_known(p, m, q) && q->nr_sector == nr_sector;
-	if (q && is_known(p, m, q)) {
+	*again = q && pair_block_is_known(p, m, q) && q->nr_sector == nr_sector;
+	if (q && pair_block_is_known(p, m, q)) {
 		q->cnt += !*again;
 		return 0;
 	}
 	if (m->cnt >= REQUEST_MAX)
 		fr_idmap_clear(m);
-	q = fr_idmap_get(m, key_of(dev, r->v[1]));
+	q = fr_idmap_get(m, pair_block_key_of(dev, r->v[1]));
 	if (!q)
 		return -ENOMEM;
 	*q = (struct request){.sector = r->v[1], .issued_ns = r->ts, .dev = dev, .nr_sector = nr_sector, .cnt = 1};
@@ -70,14 +70,14 @@ static int begins(struct fr_pairs *p, struct fr_idmap *m, const struct fr_pair_r
 }
 
 /* If there are several at one place, none is known. */
-static void ends(const struct fr_pairs *p, struct fr_idmap *m, struct request *q, u64 now_ns, struct fr_pair *out)
+static void pair_block_ends(const struct fr_pairs *p, struct fr_idmap *m, struct request *q, u64 now_ns, struct fr_pair *out)
 {
 	if (q->cnt > 1)
 		q->issued_ns = 0;
-	if (is_known(p, m, q))
+	if (pair_block_is_known(p, m, q))
 		out->latency_ns = fr_lat_since(q->issued_ns, now_ns);
 	if (!--q->cnt)
-		fr_idmap_drop(m, key_of(q->dev, q->sector));
+		fr_idmap_drop(m, pair_block_key_of(q->dev, q->sector));
 }
 
 /* The first nr_sector of it are complete: it continues after them. */
@@ -87,10 +87,10 @@ static int shorten(struct fr_idmap *m, struct request *q, u32 nr_sector)
 
 	if (q->cnt > 1)
 		return 0;
-	fr_idmap_drop(m, key_of(q->dev, q->sector));
+	fr_idmap_drop(m, pair_block_key_of(q->dev, q->sector));
 	left.sector += nr_sector;
 	left.nr_sector -= nr_sector;
-	q = fr_idmap_get(m, key_of(left.dev, left.sector));
+	q = fr_idmap_get(m, pair_block_key_of(left.dev, left.sector));
 	if (!q)
 		return -ENOMEM;
 	*q = left;
@@ -101,23 +101,23 @@ static int shorten(struct fr_idmap *m, struct request *q, u32 nr_sector)
 
 int fr_pair_rq_issue(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
-	return begins(p, &p->requests, r, &out->again);
+	return pair_block_begins(p, &p->requests, r, &out->again);
 }
 
 int fr_pair_rq_complete(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
-	struct request *q = find(&p->requests, r->v[0], r->v[1]), *io;
+	struct request *q = pair_block_find(&p->requests, r->v[0], r->v[1]), *io;
 	u32 nr_sector = r->v[2];
 	int err;
 
 	if (!q)
 		return 0;
 	if (fr_lat_request_done(nr_sector, q->nr_sector)) {
-		ends(p, &p->requests, q, r->ts, out);
+		pair_block_ends(p, &p->requests, q, r->ts, out);
 		return 0;
 	}
 	err = shorten(&p->requests, q, nr_sector);
-	io = find(&p->ios, r->v[0], r->v[1]);
+	io = pair_block_find(&p->ios, r->v[0], r->v[1]);
 	return err || !io ? err : shorten(&p->ios, io, nr_sector);
 }
 
@@ -126,15 +126,15 @@ int fr_pair_io_start(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_
 	bool again; /* none is */
 
 	(void)out;
-	return begins(p, &p->ios, r, &again);
+	return pair_block_begins(p, &p->ios, r, &again);
 }
 
 /* It says that nothing is left, and where its last part began. */
 int fr_pair_io_done(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
-	struct request *q = find(&p->ios, r->v[0], r->v[1]);
+	struct request *q = pair_block_find(&p->ios, r->v[0], r->v[1]);
 
 	if (q)
-		ends(p, &p->ios, q, r->ts, out);
+		pair_block_ends(p, &p->ios, q, r->ts, out);
 	return 0;
 }

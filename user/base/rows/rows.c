@@ -171,7 +171,7 @@ static void set_unit(u64 *set, u32 unit)
 }
 
 /* The call that the near record at w->off refers to, which begins at one of the units of set. */
-static bool find_call(const struct walk *w, const u64 *set, u64 rec, struct fr_begun *call)
+static bool rows_find_call(const struct walk *w, const u64 *set, u64 rec, struct fr_begun *call)
 {
 	u32 unit = unit_of(w), back = fr_near_back(rec), at = unit - back;
 
@@ -185,7 +185,7 @@ static u32 unfold_near_end(struct walk *w, const u64 *rec, u64 *out)
 	u32 at = unit_of(w) - fr_near_back(rec[0]);
 	struct fr_begun call;
 
-	if (!find_call(w, w->calls, rec[0], &call))
+	if (!rows_find_call(w, w->calls, rec[0], &call))
 		return 0;
 	w->calls[at / 64] &= ~(1ULL << at % 64);
 	return fr_unfold(rec, &call, out);
@@ -197,7 +197,7 @@ static u32 unfold_begun(struct walk *w, const u64 *rec, bool is_near, u64 *out)
 	struct fr_begun base;
 	u32 sz;
 
-	if (is_near && !find_call(w, w->bases, rec[0], &base))
+	if (is_near && !rows_find_call(w, w->bases, rec[0], &base))
 		return 0;
 	sz = fr_unfold(rec, is_near ? &base : NULL, out);
 	if (!sz)
@@ -300,7 +300,7 @@ static bool walk_page(struct walk *w)
 	return false;
 }
 
-static void begin_ring(struct fr_rows *r, const struct fr_rows_lap *lap)
+static void rows_begin_ring(struct fr_rows *r, const struct fr_rows_lap *lap)
 {
 	r->epoch = lap->epoch;
 	r->cpu = lap->cpu;
@@ -329,7 +329,7 @@ int fr_rows_add(struct fr_rows *r, const struct fr_rows_lap *lap, u64 since_ns)
 	if (!fr_rows_takes(r, lap))
 		return -ENOBUFS;
 	if (!r->lap_cnt)
-		begin_ring(r, lap);
+		rows_begin_ring(r, lap);
 	if (r->cnt)
 		w.last_ts = r->ts[r->cnt - 1];
 	w.base = copy_lap(r, lap);

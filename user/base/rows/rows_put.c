@@ -126,7 +126,7 @@ static bool put_record(u8 *rec, const struct fr_row *row, u32 sz)
 }
 
 /* A run continues where the previous record ends, for at most 4096 bytes, so that finding a place is a short walk. */
-static bool goes_on(const struct fr_rows *r, u64 seq, u32 off)
+static bool put_goes_on(const struct fr_rows *r, u64 seq, u32 off)
 {
 	const struct fr_pos_run *run = r->cnt ? &r->run[r->run_cnt - 1] : NULL;
 
@@ -150,7 +150,7 @@ int fr_rows_put(struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off)
 		return -ENOBUFS;
 	if (!put_record(r->raw + r->raw_sz, row, sz))
 		return -EBADMSG;
-	if (!goes_on(r, seq, off))
+	if (!put_goes_on(r, seq, off))
 		r->run[r->run_cnt++] = (struct fr_pos_run){.row = r->cnt, .off = off, .seq = seq};
 	count_in_lap(r, seq);
 	r->epoch = row->b->epoch;

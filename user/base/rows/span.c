@@ -31,7 +31,7 @@ static bool just_runs(const struct fr_pair_task *t, u64 now_ns)
 }
 
 /* It ran, but may have left its CPU where that one's events are missing, or been away where any CPU's are. */
-static bool is_lost(const struct fr_pairs *p, const struct fr_pair_task *t)
+static bool span_is_lost(const struct fr_pairs *p, const struct fr_pair_task *t)
 {
 	if (has_left(t))
 		return left_ns(t) < fr_pair_blind_ns(p, FR_PAIR_OFF);
@@ -48,7 +48,7 @@ static u8 what_in(const struct fr_pairs *p, const struct fr_pair_task *t, u64 no
 	return t->in_call ? FR_SPAN_IN_CALL : t->in_fault && sleeps ? FR_SPAN_IN_FAULT : FR_SPAN_IN_USER;
 }
 
-static struct fr_span_why why_of(const struct fr_pairs *p, const struct fr_pair_task *t, u64 now_ns, u64 state)
+static struct fr_span_why span_why_of(const struct fr_pairs *p, const struct fr_pair_task *t, u64 now_ns, u64 state)
 {
 	struct fr_span_why why = {.state = state, .in = what_in(p, t, now_ns, state)};
 
@@ -60,7 +60,7 @@ static struct fr_span_why why_of(const struct fr_pairs *p, const struct fr_pair_
 }
 
 /* Is this CPU in a handler that began then, as far as is known? 0: it is in none. */
-static bool is_in(const struct fr_pairs *p, const struct fr_pair_cpu *c, enum fr_pair_what what, u64 began_ns)
+static bool span_is_in(const struct fr_pairs *p, const struct fr_pair_cpu *c, enum fr_pair_what what, u64 began_ns)
 {
 	return began_ns && began_ns >= c->blind_ns && began_ns >= p->lack_ns[what];
 }
@@ -72,18 +72,18 @@ static u64 softirq_ns(const struct fr_pair_cpu *c)
 
 /* word: the waking's own. A handler's events have its number, if the record of the wait does not say that it was something
  * else. */
-static struct fr_span_waker waker_of(const struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
+static struct fr_span_waker span_waker_of(const struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
 {
 	enum fr_waker how = p->waker_of ? p->waker_of(p->waker_arg, r->v[0], r->ts) : FR_WAKER_unknown;
 	struct fr_span_waker w = {.ns = r->ts, .tid = r->tid, .nr = r->tid, .by = FR_SPAN_BY_TASK};
 	const struct fr_pair_cpu *c = r->cpu;
 
-	if ((how == FR_WAKER_unknown || how == FR_WAKER_irq) && is_in(p, c, FR_PAIR_IRQ, c->lat.irq)) {
+	if ((how == FR_WAKER_unknown || how == FR_WAKER_irq) && span_is_in(p, c, FR_PAIR_IRQ, c->lat.irq)) {
 		w.by = FR_SPAN_BY_IRQ;
 		w.nr = c->lat.irq_nr;
 		return w;
 	}
-	if ((how == FR_WAKER_unknown || how == FR_WAKER_softirq) && is_in(p, c, FR_PAIR_SOFTIRQ, softirq_ns(c))) {
+	if ((how == FR_WAKER_unknown || how == FR_WAKER_softirq) && span_is_in(p, c, FR_PAIR_SOFTIRQ, softirq_ns(c))) {
 		w.by = FR_SPAN_BY_SOFTIRQ;
 		w.nr = c->softirq - 1;
 		return w;
@@ -111,7 +111,7 @@ static struct fr_span_off off_of(const struct fr_pairs *p, const struct fr_pair_
 /* ---- switches ---- */
 
 /* It may be seen to leave twice, if its run in between was lost; a waking before that is not for this sleep. */
-static void leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, u64 state)
+static void span_leaves(const struct fr_pairs *p, struct fr_pair_task *t, u64 now_ns, u64 state)
 {
 	if (has_left(t) || t->early_ns < fr_pair_blind_ns(p, FR_PAIR_WAKE) || t->early_ns < t->ran_ns)
 		t->lat.wake = 0;
@@ -138,11 +138,11 @@ static int prev(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair 
 	if (!t && !ends)
 		return -ENOMEM;
 	if (p->tells_why)
-		p->row.left = t ? why_of(p, t, r->ts, state) : (struct fr_span_why){.state = state};
+		p->row.left = t ? span_why_of(p, t, r->ts, state) : (struct fr_span_why){.state = state};
 	if (ends)
 		fr_idmap_drop(&p->tasks, r->tid);
 	else
-		leaves(p, t, r->ts, state);
+		span_leaves(p, t, r->ts, state);
 	return 0;
 }
 
@@ -154,7 +154,7 @@ static void forget_waking(struct fr_pair_task *t)
 		fr_lat_leaves(&t->lat, left_ns(t), FR_OFF_SLEEPS);
 }
 
-static void runs(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pair_row *r, struct fr_pair *out)
+static void span_runs(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	u64 now_ns = r->ts;
 	struct fr_lat_run ran;
@@ -194,7 +194,7 @@ int fr_pair_switch(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pa
 	t = fr_pair_task(p, next, r->ts);
 	if (!t)
 		return -ENOMEM;
-	runs(p, t, r, out);
+	span_runs(p, t, r, out);
 	if (r->ts < p->lack_ns[FR_PAIR_OTHERS] && !t->has_own)
 		r->cpu->ran_ns = 0; /* its leaving may not be recorded, and its tid may then be reused */
 	return 0;
@@ -213,7 +213,7 @@ static void first_waking(struct fr_pairs *p, struct fr_pair_task *t, const struc
 	p->row.woke = true;
 }
 
-static void waking(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pair_row *r)
+static void span_waking(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_pair_row *r)
 {
 	u64 was = t->lat.wake;
 
@@ -228,7 +228,7 @@ static void waking(struct fr_pairs *p, struct fr_pair_task *t, const struct fr_p
 static void find_waker(struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
 {
 	p->row.woke = p->row.waker_is_lost = false;
-	p->row.waker = waker_of(p, r, word);
+	p->row.waker = span_waker_of(p, r, word);
 }
 
 /* Of a waking that counts. */
@@ -236,10 +236,10 @@ static void look_at_waker(struct fr_pairs *p, const struct fr_pair_row *r)
 {
 	const struct fr_pair_task *waker = p->tells_why && p->row.woke ? fr_idmap_find(&p->tasks, r->tid) : NULL;
 
-	p->row.waker_is_lost = waker && is_lost(p, waker);
+	p->row.waker_is_lost = waker && span_is_lost(p, waker);
 }
 
-static int wakes(struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
+static int span_wakes(struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker word)
 {
 	u32 tid = r->v[0];
 	struct fr_pair_task *t = fr_idmap_find(&p->tasks, tid);
@@ -251,10 +251,10 @@ static int wakes(struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker 
 	t = t ?: fr_pair_task(p, tid, r->ts);
 	if (!t)
 		return -ENOMEM;
-	if (is_new || is_lost(p, t))
+	if (is_new || span_is_lost(p, t))
 		first_waking(p, t, r);
 	else if (!just_runs(t, r->ts))
-		waking(p, t, r);
+		span_waking(p, t, r);
 	look_at_waker(p, r);
 	return 0;
 }
@@ -263,14 +263,14 @@ static int wakes(struct fr_pairs *p, const struct fr_pair_row *r, enum fr_waker 
 int fr_pair_waking(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	(void)out;
-	return wakes(p, r, r->v[1] < FR_WAKER_CNT ? r->v[1] : FR_WAKER_unknown);
+	return span_wakes(p, r, r->v[1] < FR_WAKER_CNT ? r->v[1] : FR_WAKER_unknown);
 }
 
 /* fields: target_pid */
 int fr_pair_waking_untold(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_pair *out)
 {
 	(void)out;
-	return wakes(p, r, FR_WAKER_unknown);
+	return span_wakes(p, r, FR_WAKER_unknown);
 }
 
 /* Only a task begins another one. fields: target_pid */
@@ -364,5 +364,5 @@ void fr_pairs_now(const struct fr_pairs *p, u32 tid, struct fr_span_now *now)
 	if (!t)
 		return;
 	now->off = off_of(p, t);
-	now->is_lost = is_lost(p, t);
+	now->is_lost = span_is_lost(p, t);
 }

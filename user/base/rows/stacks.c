@@ -48,7 +48,7 @@ void fr_stacks_free(struct fr_stacks *s)
 	free(s);
 }
 
-static struct entry *slot(const struct table *t, u64 id)
+static struct entry *stacks_slot(const struct table *t, u64 id)
 {
 	size_t i = (id * 0x9e3779b97f4a7c15ULL) >> 20;
 
@@ -60,7 +60,7 @@ static struct entry *slot(const struct table *t, u64 id)
 	}
 }
 
-static int grow(struct table *t)
+static int stacks_grow(struct table *t)
 {
 	struct table bigger = *t;
 	size_t i;
@@ -73,14 +73,14 @@ static int grow(struct table *t)
 		return -ENOMEM;
 	for (i = 0; i < t->cap; i++) {
 		if (t->entry[i].id)
-			*slot(&bigger, t->entry[i].id) = t->entry[i];
+			*stacks_slot(&bigger, t->entry[i].id) = t->entry[i];
 	}
 	free(t->entry);
 	*t = bigger;
 	return 0;
 }
 
-static int keep(struct table *t, const u64 *frame, size_t cnt)
+static int stacks_keep(struct table *t, const u64 *frame, size_t cnt)
 {
 	if (t->pool_cnt + cnt > t->pool_cap) {
 		size_t cap = (t->pool_cnt + cnt) * 2;
@@ -100,31 +100,31 @@ static int keep(struct table *t, const u64 *frame, size_t cnt)
  * The id is a hash of the frames, so the first copy is as good as any; but of a process that died, more may have been found
  * than the hash is of. Returns 0 or -ENOMEM.
  */
-static int add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_cnt)
+static int stacks_add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_cnt)
 {
 	struct entry *e;
 
 	if (!id || !cnt)
 		return 0;
-	if (grow(t))
+	if (stacks_grow(t))
 		return -ENOMEM;
-	e = slot(t, id);
+	e = stacks_slot(t, id);
 	if (e->id && (frame_cnt ? frame_cnt <= e->frame_cnt : cnt <= e->cnt))
 		return 0;
-	if (keep(t, frame, cnt))
+	if (stacks_keep(t, frame, cnt))
 		return -ENOMEM;
 	t->cnt += !e->id;
 	*e = (struct entry){.id = id, .at = t->pool_cnt - cnt, .cnt = cnt, .frame_cnt = frame_cnt};
 	return 0;
 }
 
-static const struct entry *find(const struct table *t, u64 id)
+static const struct entry *stacks_find(const struct table *t, u64 id)
 {
 	const struct entry *e;
 
 	if (!id || !t->cap)
 		return NULL;
-	e = slot(t, id);
+	e = stacks_slot(t, id);
 	return e->id ? e : NULL;
 }
 
@@ -136,13 +136,13 @@ static const struct fr_sub_want stacks_origins = {
 	{FR_SUB_NUM("stack_id"), FR_SUB_NUMS("words"), FR_SUB_NUM("frame_cnt")},
 };
 
-static int add_row(struct table *t, const struct fr_sub *sub, const struct fr_row *r)
+static int stacks_add_row(struct table *t, const struct fr_sub *sub, const struct fr_row *r)
 {
 	size_t cnt;
 	const u64 *nums = fr_row_nums(r, sub->field[CARRIER_NUMS], &cnt);
 	u64 frames = sub->cnt > CARRIER_FRAME_CNT ? fr_sub_num(sub, r, CARRIER_FRAME_CNT) : 0;
 
-	return frames > cnt ? 0 : add(t, fr_sub_num(sub, r, CARRIER_ID), nums, cnt, frames);
+	return frames > cnt ? 0 : stacks_add(t, fr_sub_num(sub, r, CARRIER_ID), nums, cnt, frames);
 }
 
 int fr_stacks_add_batch(struct fr_stacks *s, const struct fr_batch *b)
@@ -157,9 +157,9 @@ int fr_stacks_add_batch(struct fr_stacks *s, const struct fr_batch *b)
 		struct fr_row r = fr_batch_row(b, i);
 
 		if (r.ev == stack.ev)
-			err = add_row(&s->frames, &stack, &r);
+			err = stacks_add_row(&s->frames, &stack, &r);
 		else if (r.ev == origin.ev)
-			err = add_row(&s->origins, &origin, &r);
+			err = stacks_add_row(&s->origins, &origin, &r);
 	}
 	return err;
 }
@@ -174,15 +174,15 @@ int fr_stacks_add_record(struct fr_stacks *s, const struct fr_rec *rec, size_t s
 		return 0;
 	nums = (sz - sizeof(*stack)) / sizeof(u64);
 	if (fr_head_event(rec->head) == FR_EV_stack)
-		return add(&s->frames, stack->stack_id, stack->frames, nums, 0);
+		return stacks_add(&s->frames, stack->stack_id, stack->frames, nums, 0);
 	if (fr_head_event(rec->head) == FR_EV_stack_build_ids && rec->task >> 24 <= nums)
-		return add(&s->origins, origin->stack_id, origin->words, nums, rec->task >> 24);
+		return stacks_add(&s->origins, origin->stack_id, origin->words, nums, rec->task >> 24);
 	return 0;
 }
 
 const u64 *fr_stacks_find(const struct fr_stacks *s, u64 id, size_t *cnt)
 {
-	const struct entry *e = find(&s->frames, id);
+	const struct entry *e = stacks_find(&s->frames, id);
 
 	if (!e)
 		return NULL;
@@ -202,7 +202,7 @@ static u8 build_id_size(const u8 *id)
 
 bool fr_stacks_origin(const struct fr_stacks *s, u64 id, u32 nr, struct fr_origin *out)
 {
-	const struct entry *e = find(&s->origins, id);
+	const struct entry *e = stacks_find(&s->origins, id);
 	u64 word = e && nr < e->frame_cnt ? s->origins.pool[e->at + nr] : 0;
 	size_t at = word >> OFF_BITS; /* of the build-id's words after the frames'; 0: none */
 

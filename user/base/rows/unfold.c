@@ -8,7 +8,7 @@
 #define EXIT_UNITS  (sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ)
 
 /* word: its lower half is the call's task and number. */
-static void put_head(u64 *out, u64 time, u64 word, u32 event, u32 units)
+static void unfold_put_head(u64 *out, u64 time, u64 word, u32 event, u32 units)
 {
 	out[0] = fr_rec_head(time, event, units);
 	out[1] = (word & FR_TID_MASK) | (u64)(u32)fr_short_id(word) << 32;
@@ -18,7 +18,7 @@ static u32 unfold_exit(const u64 *rec, u64 *out)
 {
 	if (fr_head_units(rec[0]) != 2)
 		return 0;
-	put_head(out, fr_head_time(rec[0]), rec[1], FR_EV_sys_exit, EXIT_UNITS);
+	unfold_put_head(out, fr_head_time(rec[0]), rec[1], FR_EV_sys_exit, EXIT_UNITS);
 	out[2] = (s64)rec[1] >> FR_SHORT_HALF;
 	return EXIT_UNITS * FR_UNIT_SZ;
 }
@@ -27,7 +27,7 @@ static u32 unfold_near_exit(const u64 *rec, const struct fr_begun *call, u64 *ou
 {
 	if (fr_head_units(rec[0]) != 1)
 		return 0;
-	put_head(out, fr_near_time(rec[0], call), call->word, FR_EV_sys_exit, EXIT_UNITS);
+	unfold_put_head(out, fr_near_time(rec[0], call), call->word, FR_EV_sys_exit, EXIT_UNITS);
 	out[2] = fr_near_ret(rec[0]);
 	return EXIT_UNITS * FR_UNIT_SZ;
 }
@@ -114,7 +114,7 @@ static u32 unfold_enter(const u64 *rec, u32 event, u64 *out)
 	behind = units > shared ? units - shared : 0;
 	memcpy(&arg[cnt], &rec[shared], behind * FR_UNIT_SZ);
 	cnt += behind;
-	put_head(out, fr_head_time(rec[0]), rec[1], FR_EV_sys_enter, fixed + cnt);
+	unfold_put_head(out, fr_head_time(rec[0]), rec[1], FR_EV_sys_enter, fixed + cnt);
 	memcpy(&out[fixed], arg, cnt * FR_UNIT_SZ);
 	return (fixed + cnt) * FR_UNIT_SZ;
 }

@@ -15,13 +15,13 @@ enum fr_val_kind fr_field_kind(const struct fr_field *f)
 	return f->type == FR_TYPE_array && f->elem != FR_TYPE_str ? FR_VAL_NUMS : FR_VAL_TEXT;
 }
 
-static struct fr_val num_of(u64 num, bool is_signed)
+static struct fr_val view_num_of(u64 num, bool is_signed)
 {
 	return (struct fr_val){.kind = FR_VAL_NUM, .num = num, .is_signed = is_signed};
 }
 
 /* The number that a derived field is computed from: the row's tid, or a stored field, perhaps through one derived TID. */
-static bool source(const struct fr_row *r, const struct fr_field *f, u64 *num)
+static bool view_source(const struct fr_row *r, const struct fr_field *f, u64 *num)
 {
 	if (f->from_idx >= 0) {
 		f = &r->ev->fields[f->from_idx];
@@ -64,7 +64,7 @@ static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, co
 }
 
 /* Id 0: no stack was taken, which is known, and empty. */
-static struct fr_val stack_of(const struct fr_view *v, u64 id)
+static struct fr_val view_stack_of(const struct fr_view *v, u64 id)
 {
 	struct fr_val val = {.kind = FR_VAL_NUMS};
 
@@ -137,19 +137,19 @@ static RARE struct fr_val bytes_of(const struct fr_row *r, const struct fr_field
 	return val;
 }
 
-static struct fr_val derived(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
+static struct fr_val view_derived(const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
 {
 	u64 num;
 
-	if (!source(r, f, &num))
+	if (!view_source(r, f, &num))
 		return (struct fr_val){.kind = FR_VAL_NONE};
 	switch (f->rule) {
 	case FR_RULE_TID:
-		return num_of(num, true);
+		return view_num_of(num, true);
 	case FR_RULE_COMM:
 		return comm_of(v, r, f, num);
 	case FR_RULE_STACK:
-		return stack_of(v, num);
+		return view_stack_of(v, num);
 	case FR_RULE_LOC:
 		return loc_of(r, f, num);
 	default:
@@ -162,7 +162,7 @@ struct fr_val fr_view_other(const struct fr_view *v, const struct fr_row *r, con
 	struct fr_val val = {};
 
 	if (f->kind == FR_KIND_DERIVED)
-		return derived(v, r, f);
+		return view_derived(v, r, f);
 	if (f->type >= FR_TYPE_array)
 		return bytes_of(r, f);
 	val.kind = fr_field_kind(f);

@@ -59,7 +59,7 @@ bool fr_facts_are_lines(const char *text, size_t sz)
 	return true;
 }
 
-static char *unescape(const char *value, size_t len)
+static char *facts_unescape(const char *value, size_t len)
 {
 	char *out = malloc(len + 1);
 	size_t i, n = 0;
@@ -75,7 +75,7 @@ static char *unescape(const char *value, size_t len)
 	return out;
 }
 
-static bool is_name(const char *n, size_t n_len, const char *name)
+static bool facts_is_name(const char *n, size_t n_len, const char *name)
 {
 	return n_len == strlen(name) && !memcmp(n, name, n_len);
 }
@@ -86,8 +86,8 @@ char *fr_facts_get(const char *text, const char *name)
 	size_t pos = 0, n_len, v_len;
 
 	while (fr_facts_next(text, &pos, &n, &n_len, &v, &v_len))
-		if (is_name(n, n_len, name))
-			return unescape(v, v_len);
+		if (facts_is_name(n, n_len, name))
+			return facts_unescape(v, v_len);
 	return NULL;
 }
 
@@ -101,7 +101,7 @@ char *fr_facts_set(const char *text, const char *name, const char *value)
 	if (!f)
 		return NULL;
 	while (fr_facts_next(text, &pos, &n, &n_len, &v, &v_len))
-		if (!is_name(n, n_len, name))
+		if (!facts_is_name(n, n_len, name))
 			fprintf(f, "%.*s=%.*s\n", (int)n_len, n, (int)v_len, v);
 	fr_facts_put(f, name, "%s", value);
 	return fr_memfile_end(&m, NULL);

@@ -131,7 +131,7 @@ static const struct flag arm64_flags[] = {
 	{"O_LARGEFILE", 0400000}, {"O_TMPFILE", 020040000},
 };
 
-static int find(const struct flag *f, size_t cnt, const char *name, s64 *v)
+static int flagnames_find(const struct flag *f, size_t cnt, const char *name, s64 *v)
 {
 	size_t i;
 
@@ -146,9 +146,10 @@ static int find(const struct flag *f, size_t cnt, const char *name, s64 *v)
 
 int fr_flag_find(const char *arch, const char *name, s64 *v)
 {
-	if (arch && !strcmp(arch, "aarch64") && !find(arm64_flags, sizeof(arm64_flags) / sizeof(arm64_flags[0]), name, v))
+	if (arch && !strcmp(arch, "aarch64") &&
+	    !flagnames_find(arm64_flags, sizeof(arm64_flags) / sizeof(arm64_flags[0]), name, v))
 		return 0;
-	return find(flags, sizeof(flags) / sizeof(flags[0]), name, v);
+	return flagnames_find(flags, sizeof(flags) / sizeof(flags[0]), name, v);
 }
 
 const char *fr_flag_name(u32 nr)

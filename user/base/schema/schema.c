@@ -135,7 +135,7 @@ u32 fr_field_sz(const struct fr_field *f)
 	return f->type == FR_TYPE_array ? f->elem_cnt * elem_sz(f) : fr_type_sz(f->type);
 }
 
-static const char *code_name(u32 code)
+static const char *schema_code_name(u32 code)
 {
 	return code < FR_CODE_CNT ? code_names[code] : NULL;
 }
@@ -146,7 +146,7 @@ static const char *rule_name(u32 rule)
 }
 
 /* The number of a name, cnt: none. */
-static u32 number_of(const char *name, const char *(*name_of)(u32 nr), u32 cnt)
+static u32 schema_number_of(const char *name, const char *(*name_of)(u32 nr), u32 cnt)
 {
 	u32 nr;
 
@@ -236,7 +236,7 @@ static int end_event(struct build *b)
 	return 0;
 }
 
-static int begin_event(struct build *b, u32 nr, const char *name, u32 tier, u32 group, const char *doc)
+static int schema_begin_event(struct build *b, u32 nr, const char *name, u32 tier, u32 group, const char *doc)
 {
 	int err = end_event(b);
 
@@ -307,7 +307,7 @@ static void make_label(struct fr_field *f)
 	f->label_len = len;
 }
 
-static int add_field(struct build *b, struct fr_field f)
+static int schema_add_field(struct build *b, struct fr_field f)
 {
 	struct fr_event *ev = b->ev;
 
@@ -343,37 +343,38 @@ static int add_flags(struct build *b, u32 style, const char *name, const char *d
 	/* There is one byte for them, and the columns begin with it. */
 	if (!b->ev || b->ev->col_cnt)
 		return -EINVAL;
-	return add_field(
+	return schema_add_field(
 		b, (struct fr_field){.name = name, .doc = doc, .kind = FR_KIND_FLAGS, .type = FR_TYPE_u8, .style = style});
 }
 
 static int add_stored(struct build *b, u32 type, u32 style, const char *name, const char *doc)
 {
-	return add_field(b, (struct fr_field){.name = name, .doc = doc, .kind = FR_KIND_FIELD, .type = type, .style = style});
+	return schema_add_field(
+		b, (struct fr_field){.name = name, .doc = doc, .kind = FR_KIND_FIELD, .type = type, .style = style});
 }
 
 static int add_array(struct build *b, u32 elem, u32 cnt, u32 style, const char *name, const char *doc)
 {
-	return add_field(b, (struct fr_field){.name = name,
-					      .doc = doc,
-					      .kind = FR_KIND_FIELD,
-					      .type = FR_TYPE_array,
-					      .style = style,
-					      .elem = elem,
-					      .elem_cnt = cnt});
+	return schema_add_field(b, (struct fr_field){.name = name,
+						     .doc = doc,
+						     .kind = FR_KIND_FIELD,
+						     .type = FR_TYPE_array,
+						     .style = style,
+						     .elem = elem,
+						     .elem_cnt = cnt});
 }
 
 static int add_bits(struct build *b, u32 type, u32 cnt, u32 code, u32 style, const char *name, const char *doc)
 {
 	if (code >= FR_CODE_CNT)
 		type = FR_TYPE_CNT; /* from a later version */
-	return add_field(b, (struct fr_field){.name = name,
-					      .doc = doc,
-					      .kind = FR_KIND_FIELD,
-					      .type = type,
-					      .style = style,
-					      .bit_cnt = cnt,
-					      .code = code});
+	return schema_add_field(b, (struct fr_field){.name = name,
+						     .doc = doc,
+						     .kind = FR_KIND_FIELD,
+						     .type = type,
+						     .style = style,
+						     .bit_cnt = cnt,
+						     .code = code});
 }
 
 static int add_derived(struct build *b, u32 rule, u32 elem, const char *from, const char *name, const char *doc)
@@ -382,14 +383,14 @@ static int add_derived(struct build *b, u32 rule, u32 elem, const char *from, co
 
 	if (rule >= FR_RULE_CNT)
 		return b->ev ? 0 : -EINVAL; /* from a later version: the event is complete without it */
-	return add_field(b, (struct fr_field){.name = name,
-					      .doc = doc,
-					      .from = from,
-					      .kind = FR_KIND_DERIVED,
-					      .type = is_nums ? (u32)FR_TYPE_u64s : rule_types[rule],
-					      .style = is_nums ? (u32)FR_STYLE_DEC : rule_styles[rule],
-					      .rule = rule,
-					      .elem = elem});
+	return schema_add_field(b, (struct fr_field){.name = name,
+						     .doc = doc,
+						     .from = from,
+						     .kind = FR_KIND_DERIVED,
+						     .type = is_nums ? (u32)FR_TYPE_u64s : rule_types[rule],
+						     .style = is_nums ? (u32)FR_STYLE_DEC : rule_styles[rule],
+						     .rule = rule,
+						     .elem = elem});
 }
 
 static struct fr_schema *new_schema(u32 field_cnt)
@@ -431,9 +432,10 @@ static int add_builtin(struct build *b)
 {
 	int err = 0;
 
-#define EVENT(nr, name, tier, group, doc) err = err ? err : begin_event(b, nr, #name, FR_TIER_##tier, FR_GROUP_##group, doc);
-#define FLAGS(name, style, doc)		  err = err ? err : add_flags(b, FR_STYLE_##style, #name, doc);
-#define FIELD(type, name, style, doc)	  err = err ? err : add_stored(b, FR_TYPE_##type, FR_STYLE_##style, #name, doc);
+#define EVENT(nr, name, tier, group, doc) \
+	err = err ? err : schema_begin_event(b, nr, #name, FR_TIER_##tier, FR_GROUP_##group, doc);
+#define FLAGS(name, style, doc)	      err = err ? err : add_flags(b, FR_STYLE_##style, #name, doc);
+#define FIELD(type, name, style, doc) err = err ? err : add_stored(b, FR_TYPE_##type, FR_STYLE_##style, #name, doc);
 #define BITS(type, name, cnt, code, style, doc) \
 	err = err ? err : add_bits(b, FR_TYPE_##type, cnt, FR_CODE_##code, FR_STYLE_##style, #name, doc);
 #define DERIVED(name, rule, from, doc) err = err ? err : add_derived(b, FR_RULE_##rule, FR_TYPE_str, #from, #name, doc);
@@ -483,7 +485,7 @@ static bool name_is_good(const char *name)
 
 static u32 parse_style(char **line)
 {
-	u32 style = number_of(next_word(line), fr_style_name, FR_STYLE_CNT);
+	u32 style = schema_number_of(next_word(line), fr_style_name, FR_STYLE_CNT);
 
 	return style < FR_STYLE_CNT ? style : FR_STYLE_DEC;
 }
@@ -501,10 +503,10 @@ static int parse_event(struct build *b, char *line)
 {
 	u32 nr = parse_nr(next_word(&line));
 	const char *name = next_word(&line);
-	u32 tier = number_of(next_word(&line), fr_tier_name, FR_TIER_CNT);
-	u32 group = number_of(next_word(&line), fr_group_name, FR_GROUP_CNT);
+	u32 tier = schema_number_of(next_word(&line), fr_tier_name, FR_TIER_CNT);
+	u32 group = schema_number_of(next_word(&line), fr_group_name, FR_GROUP_CNT);
 
-	return name_is_good(name) ? begin_event(b, nr, name, tier, group, line) : -EINVAL;
+	return name_is_good(name) ? schema_begin_event(b, nr, name, tier, group, line) : -EINVAL;
 }
 
 /* flags NAME STYLE DOC */
@@ -529,16 +531,16 @@ static int parse_type(char *word, u32 *type, u32 *cnt, u32 *code)
 			return -EINVAL;
 		*end = 0;
 		*cnt = parse_nr(bits);
-		*code = number_of(end + 1, code_name, FR_CODE_CNT);
+		*code = schema_number_of(end + 1, schema_code_name, FR_CODE_CNT);
 	}
-	*type = number_of(word, fr_type_name, FR_TYPE_CNT);
+	*type = schema_number_of(word, fr_type_name, FR_TYPE_CNT);
 	return bits && (!*cnt || *cnt > 64) ? -EINVAL : 0;
 }
 
 /* What an array has: numbers, or text, of which the kernel's arrays of char are. FR_TYPE_CNT: it is unknown. */
 static u32 parse_elem(const char *word)
 {
-	u32 type = !strcmp(word, "char") ? (u32)FR_TYPE_str : number_of(word, fr_type_name, FR_TYPE_CNT);
+	u32 type = !strcmp(word, "char") ? (u32)FR_TYPE_str : schema_number_of(word, fr_type_name, FR_TYPE_CNT);
 
 	return type <= FR_TYPE_s64 || !strcmp(word, "char") ? type : FR_TYPE_CNT;
 }
@@ -585,7 +587,7 @@ static int parse_derived(struct build *b, char *line)
 
 	if (type)
 		*type++ = 0;
-	rule = number_of(word, rule_name, FR_RULE_CNT);
+	rule = schema_number_of(word, rule_name, FR_RULE_CNT);
 	elem = type ? parse_elem(type) : (u32)FR_TYPE_str;
 	if (elem == FR_TYPE_CNT || (type && rule != FR_RULE_LOC))
 		rule = FR_RULE_CNT;
@@ -673,8 +675,8 @@ static void write_field(FILE *f, const struct fr_field *field)
 	if (field->kind == FR_KIND_FLAGS)
 		fprintf(f, "flags %s %s %s\n", field->name, style, field->doc);
 	else if (field->bit_cnt)
-		fprintf(f, "field %s:%u:%s %s %s %s\n", fr_type_name(field->type), field->bit_cnt, code_name(field->code),
-			field->name, style, field->doc);
+		fprintf(f, "field %s:%u:%s %s %s %s\n", fr_type_name(field->type), field->bit_cnt,
+			schema_code_name(field->code), field->name, style, field->doc);
 	else if (field->kind == FR_KIND_FIELD && field->type == FR_TYPE_array)
 		fprintf(f, "field %s[%u] %s %s %s\n", elem_name(field), field->elem_cnt, field->name, style, field->doc);
 	else if (field->kind == FR_KIND_FIELD)

@@ -223,7 +223,7 @@ static const struct list list_of[FR_STYLE_CNT] = {
 	[FR_STYLE_WAKER] = {wakers, CNT(wakers)},
 };
 
-static const char *list_name(struct list l, s64 v)
+static const char *sysnames_list_name(struct list l, s64 v)
 {
 	return v >= 0 && (u64)v < l.cnt ? l.name[v] : NULL;
 }
@@ -243,7 +243,7 @@ static int list_find(struct list l, const char *name, s64 *v)
 
 const char *fr_errno_name(s64 nr)
 {
-	return list_name((struct list){errors, CNT(errors)}, nr);
+	return sysnames_list_name((struct list){errors, CNT(errors)}, nr);
 }
 
 const char *fr_ret_error(s64 ret)
@@ -262,7 +262,7 @@ const char *fr_signal_name(s64 nr)
 {
 	if (nr >= SIGRT_FIRST && nr <= SIGRT_LAST)
 		return realtime_signals[nr - SIGRT_FIRST];
-	return list_name(list_of[FR_STYLE_SIG], nr);
+	return sysnames_list_name(list_of[FR_STYLE_SIG], nr);
 }
 
 static int signal_find(const char *name, s64 *v)
@@ -275,7 +275,7 @@ static int signal_find(const char *name, s64 *v)
 	return 0;
 }
 
-static const char *state_name(s64 v)
+static const char *sysnames_state_name(s64 v)
 {
 	size_t i;
 
@@ -302,9 +302,9 @@ static int state_find(const char *name, s64 *v)
 	return 0;
 }
 
-static const char *code_name(s64 v)
+static const char *sysnames_code_name(s64 v)
 {
-	return v == CODE_KERNEL ? "SI_KERNEL" : list_name((struct list){negated_codes, CNT(negated_codes)}, -v);
+	return v == CODE_KERNEL ? "SI_KERNEL" : sysnames_list_name((struct list){negated_codes, CNT(negated_codes)}, -v);
 }
 
 static int code_find(const char *name, s64 *v)
@@ -339,11 +339,11 @@ const char *fr_sysname(const struct fr_sys *sys, enum fr_style style, s64 v)
 	case FR_STYLE_SIG:
 		return fr_signal_name(v);
 	case FR_STYLE_STATE:
-		return state_name(v);
+		return sysnames_state_name(v);
 	case FR_STYLE_SICODE:
-		return code_name(v);
+		return sysnames_code_name(v);
 	default:
-		return list_name(list_of[style], v);
+		return sysnames_list_name(list_of[style], v);
 	}
 }
 

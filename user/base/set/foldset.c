@@ -24,7 +24,7 @@ struct fr_foldset *fr_foldset_new(void)
 	return calloc(1, sizeof(struct fr_foldset));
 }
 
-static void forget(struct fr_foldset *s)
+static void foldset_forget(struct fr_foldset *s)
 {
 	size_t i;
 
@@ -37,12 +37,12 @@ static void forget(struct fr_foldset *s)
 void fr_foldset_free(struct fr_foldset *s)
 {
 	if (s)
-		forget(s);
+		foldset_forget(s);
 	free(s);
 }
 
 /* The slot of a text: that of its entry, or the one where it belongs. */
-static struct entry **find(struct entry **slot, size_t cap, u64 hash, const char *text, size_t sz)
+static struct entry **foldset_find(struct entry **slot, size_t cap, u64 hash, const char *text, size_t sz)
 {
 	size_t i = (hash ^ hash >> 32) & (cap - 1);
 
@@ -51,7 +51,7 @@ static struct entry **find(struct entry **slot, size_t cap, u64 hash, const char
 	return &slot[i];
 }
 
-static int grow(struct fr_foldset *s)
+static int foldset_grow(struct fr_foldset *s)
 {
 	size_t cap = s->cap ? s->cap * 2 : 1024, i;
 	struct entry **slot;
@@ -63,7 +63,7 @@ static int grow(struct fr_foldset *s)
 		return -ENOMEM;
 	for (i = 0; i < s->cap; i++) {
 		if (s->slot[i])
-			*find(slot, cap, s->slot[i]->hash, s->slot[i]->text, s->slot[i]->sz) = s->slot[i];
+			*foldset_find(slot, cap, s->slot[i]->hash, s->slot[i]->text, s->slot[i]->sz) = s->slot[i];
 	}
 	free(s->slot);
 	s->size += (cap - s->cap) * sizeof(*slot);
@@ -77,9 +77,9 @@ int fr_foldset_add(struct fr_foldset *s, const char *text, size_t sz, u64 weight
 	u64 hash = fr_hash(FR_HASH_SEED, text, sz);
 	struct entry **at, *e;
 
-	if (grow(s))
+	if (foldset_grow(s))
 		return -ENOMEM;
-	at = find(s->slot, s->cap, hash, text, sz);
+	at = foldset_find(s->slot, s->cap, hash, text, sz);
 	if (!*at) {
 		e = malloc(sizeof(*e) + sz);
 		if (!e)
@@ -99,7 +99,7 @@ size_t fr_foldset_size(const struct fr_foldset *s)
 	return s->size;
 }
 
-static int by_text(const void *a, const void *b)
+static int foldset_by_text(const void *a, const void *b)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
 	int order = memcmp(x->text, y->text, x->sz < y->sz ? x->sz : y->sz);
@@ -119,8 +119,8 @@ void fr_foldset_take(struct fr_foldset *s, void (*put)(void *arg, const char *te
 			s->slot[cnt++] = e;
 	}
 	if (cnt)
-		qsort(s->slot, cnt, sizeof(*s->slot), by_text);
+		qsort(s->slot, cnt, sizeof(*s->slot), foldset_by_text);
 	for (i = 0; i < cnt; i++)
 		put(arg, s->slot[i]->text, s->slot[i]->sz, s->slot[i]->weight);
-	forget(s);
+	foldset_forget(s);
 }

@@ -75,7 +75,7 @@ static int reserve(struct fr_hist *h, u32 first, u32 end)
 	return 0;
 }
 
-static void add_up(struct fr_hist *h, u64 min, u64 max, u64 cnt, u128 sum)
+static void hist_add_up(struct fr_hist *h, u64 min, u64 max, u64 cnt, u128 sum)
 {
 	u128 total = ((u128)h->sum_high << 64 | h->sum_low) + sum;
 
@@ -97,7 +97,7 @@ int fr_hist_add_many(struct fr_hist *h, u64 v, u64 cnt)
 	if (group - h->first_group >= h->group_cnt && reserve(h, group, group + 1))
 		return -ENOMEM;
 	h->bucket[bucket - (h->first_group << FR_HIST_BITS)] += cnt;
-	add_up(h, v, v, cnt, (u128)v * cnt);
+	hist_add_up(h, v, v, cnt, (u128)v * cnt);
 	return 0;
 }
 
@@ -113,7 +113,7 @@ int fr_hist_merge(struct fr_hist *h, const struct fr_hist *from)
 	to = h->bucket + (size_t)(first - h->first_group) * GROUP_SZ;
 	for (i = 0; i < from->group_cnt * GROUP_SZ; i++)
 		to[i] += from->bucket[i];
-	add_up(h, from->min, from->max, from->cnt, (u128)from->sum_high << 64 | from->sum_low);
+	hist_add_up(h, from->min, from->max, from->cnt, (u128)from->sum_high << 64 | from->sum_low);
 	return 0;
 }
 

@@ -27,7 +27,7 @@ void fr_idmap_clear(struct fr_idmap *m)
 	m->cnt = 0;
 }
 
-static void *record(const struct fr_idmap *m, u32 i)
+static void *idmap_record(const struct fr_idmap *m, u32 i)
 {
 	return m->record + i * m->record_sz;
 }
@@ -37,15 +37,15 @@ bool fr_idmap_is_full(const struct fr_idmap *m)
 	return m->cnt >= m->cap / 2;
 }
 
-static void *add(struct fr_idmap *m, u32 i, u64 key)
+static void *idmap_add(struct fr_idmap *m, u32 i, u64 key)
 {
 	m->used[i] = true;
 	m->key[i] = key;
 	m->cnt++;
-	return record(m, i);
+	return idmap_record(m, i);
 }
 
-static bool grow(struct fr_idmap *m)
+static bool idmap_grow(struct fr_idmap *m)
 {
 	struct fr_idmap more = {.record_sz = m->record_sz, .cap = m->cap ? m->cap * 2 : CAP_MIN};
 	u32 i;
@@ -59,7 +59,7 @@ static bool grow(struct fr_idmap *m)
 	}
 	for (i = 0; i < m->cap; i++)
 		if (m->used[i])
-			memcpy(add(&more, fr_idmap_place(&more, m->key[i]), m->key[i]), record(m, i), m->record_sz);
+			memcpy(idmap_add(&more, fr_idmap_place(&more, m->key[i]), m->key[i]), idmap_record(m, i), m->record_sz);
 	fr_idmap_free(m);
 	*m = more;
 	return true;
@@ -71,9 +71,9 @@ void *fr_idmap_get(struct fr_idmap *m, u64 key)
 
 	if (r)
 		return r;
-	if (fr_idmap_is_full(m) && !grow(m))
+	if (fr_idmap_is_full(m) && !idmap_grow(m))
 		return NULL;
-	return memset(add(m, fr_idmap_place(m, key), key), 0, m->record_sz);
+	return memset(idmap_add(m, fr_idmap_place(m, key), key), 0, m->record_sz);
 }
 
 /* Free place i: a record after it whose home is at or before i moves here, and leaves its place in turn. */
@@ -88,7 +88,7 @@ static void drop_at(struct fr_idmap *m, u32 i)
 		if (((j - fr_idmap_home(m, m->key[j])) & mask) < ((j - i) & mask))
 			continue;
 		m->key[i] = m->key[j];
-		memcpy(record(m, i), record(m, j), m->record_sz);
+		memcpy(idmap_record(m, i), idmap_record(m, j), m->record_sz);
 		i = j;
 	}
 	m->used[i] = false;
@@ -112,7 +112,7 @@ void fr_idmap_sweep(struct fr_idmap *m, bool (*is_over)(void *arg, u64 key, void
 
 	/* what moves up to i is asked about, too; at the table's end it may be asked about twice */
 	while (i < m->cap) {
-		if (m->used[i] && is_over(arg, m->key[i], record(m, i)))
+		if (m->used[i] && is_over(arg, m->key[i], idmap_record(m, i)))
 			drop_at(m, i);
 		else
 			i++;

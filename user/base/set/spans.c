@@ -12,7 +12,7 @@ void fr_spans_free(struct fr_spans *s)
 }
 
 /* Replace spans [from, to) by with[0..cnt). */
-static int replace(struct fr_spans *s, size_t from, size_t to, const struct fr_span *with, size_t cnt)
+static int spans_replace(struct fr_spans *s, size_t from, size_t to, const struct fr_span *with, size_t cnt)
 {
 	size_t after = s->cnt - (to - from) + cnt;
 
@@ -45,7 +45,7 @@ int fr_spans_add(struct fr_spans *s, u64 first, u64 last)
 		all.first = s->span[to].first < all.first ? s->span[to].first : all.first;
 		all.last = s->span[to].last > all.last ? s->span[to].last : all.last;
 	}
-	return replace(s, from, to, &all, 1);
+	return spans_replace(s, from, to, &all, 1);
 }
 
 int fr_spans_cut(struct fr_spans *s, u64 first, u64 last)
@@ -65,5 +65,5 @@ int fr_spans_cut(struct fr_spans *s, u64 first, u64 last)
 		rest[cnt++] = (struct fr_span){s->span[from].first, first - 1};
 	if (s->span[to - 1].last > last)
 		rest[cnt++] = (struct fr_span){last + 1, s->span[to - 1].last};
-	return replace(s, from, to, rest, cnt);
+	return spans_replace(s, from, to, rest, cnt);
 }

@@ -19,7 +19,7 @@ static u64 key_at(const struct fr_tally *t, u32 i)
 }
 
 /* The slot that holds the key, or the free one where it belongs. */
-static u32 slot_of(const struct fr_tally *t, u64 key)
+static u32 tally_slot_of(const struct fr_tally *t, u64 key)
 {
 	u64 hash = key * 0x9e3779b97f4a7c15ULL;
 	u32 mask = t->slot_cap - 1, i = (hash ^ hash >> 32) & mask;
@@ -36,7 +36,7 @@ u64 fr_tally_growth_sz(const struct fr_tally *t)
 	return t->cnt < t->cap ? 0 : (cap - t->cap) * t->rec_sz + cap * 2 * sizeof(*t->slot);
 }
 
-static int grow(struct fr_tally *t)
+static int tally_grow(struct fr_tally *t)
 {
 	u32 cap = t->cap ? t->cap * 2 : CAP_MIN, i;
 	char *rec = realloc(t->rec, cap * t->rec_sz);
@@ -52,7 +52,7 @@ static int grow(struct fr_tally *t)
 	t->cap = cap;
 	t->slot_cap = cap * 2;
 	for (i = 0; i < t->cnt; i++)
-		t->slot[slot_of(t, key_at(t, i))] = i + 1;
+		t->slot[tally_slot_of(t, key_at(t, i))] = i + 1;
 	return 0;
 }
 
@@ -62,7 +62,7 @@ void *fr_tally_find(const struct fr_tally *t, u64 key)
 
 	if (!t->slot_cap)
 		return NULL;
-	i = slot_of(t, key);
+	i = tally_slot_of(t, key);
 	return t->slot[i] ? fr_tally_at(t, t->slot[i] - 1) : NULL;
 }
 
@@ -72,12 +72,12 @@ void *fr_tally_get(struct fr_tally *t, u64 key)
 
 	if (rec)
 		return rec;
-	if (t->cnt == t->cap && grow(t))
+	if (t->cnt == t->cap && tally_grow(t))
 		return NULL;
 	rec = fr_tally_at(t, t->cnt);
 	memset(rec, 0, t->rec_sz);
 	*(u64 *)rec = key;
-	t->slot[slot_of(t, key)] = ++t->cnt;
+	t->slot[tally_slot_of(t, key)] = ++t->cnt;
 	return rec;
 }
 

@@ -55,7 +55,7 @@ static void text_none(struct fr_out *o, const struct fr_column *c, int width)
 }
 
 /* Nothing took no time: that is a dash, so that what did can be found. */
-static void text_nr(struct fr_out *o, const struct fr_column *c, int width, u64 nr)
+static void show_text_nr(struct fr_out *o, const struct fr_column *c, int width, u64 nr)
 {
 	char buf[32];
 
@@ -103,7 +103,7 @@ static void text_cell(struct fr_out *o, const struct fr_column *c, int width, st
 {
 	switch (v.kind) {
 	case FR_VALUE_UNSIGNED:
-		return text_nr(o, c, width, v.nr);
+		return show_text_nr(o, c, width, v.nr);
 	case FR_VALUE_SIGNED:
 		return fr_out_printf(o, "%*lld", width, v.snr);
 	case FR_VALUE_REAL:

@@ -49,7 +49,7 @@ static bool by_id(const char *part, size_t len, const char *above, size_t above_
 	return true;
 }
 
-static bool by_name(const char *part, size_t len, char name[FR_CONTAINER_SZ])
+static bool container_by_name(const char *part, size_t len, char name[FR_CONTAINER_SZ])
 {
 	size_t i;
 
@@ -74,7 +74,7 @@ bool fr_container_name(const char *path, char name[FR_CONTAINER_SZ])
 	while (*path) {
 		size_t len = strcspn(path, "/");
 
-		found |= by_id(path, len, above, above_len, name) || by_name(path, len, name);
+		found |= by_id(path, len, above, above_len, name) || container_by_name(path, len, name);
 		above = path;
 		above_len = len;
 		path += len + !!path[len];

@@ -14,7 +14,7 @@ struct sink {
 	jmp_buf full; /* the only way to stop the library once it wrote enough: it holds no memory of its own */
 };
 
-static void take(const char *s, size_t sz, void *arg)
+static void demangle_take(const char *s, size_t sz, void *arg)
 {
 	struct sink *k = arg;
 	size_t room = sizeof(k->buf) - 1 - k->len;
@@ -26,18 +26,18 @@ static void take(const char *s, size_t sz, void *arg)
 }
 
 /* Rust first: its older names are also valid C++ names, followed by a hash. */
-static bool run(const char *name, struct sink *k)
+static bool demangle_run(const char *name, struct sink *k)
 {
-	if (rust_demangle_callback(name, DMGL_NO_OPTS, take, k))
+	if (rust_demangle_callback(name, DMGL_NO_OPTS, demangle_take, k))
 		return true;
 	k->len = 0;
-	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, take, k);
+	return cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI, demangle_take, k);
 }
 
 static bool run_bounded(const char *name, struct sink *k)
 {
 	if (!setjmp(k->full))
-		return run(name, k) && k->len;
+		return demangle_run(name, k) && k->len;
 	memcpy(k->buf + sizeof(k->buf) - 4, "...", 3);
 	return true;
 }

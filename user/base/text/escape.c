@@ -9,8 +9,8 @@
 #define ONES  0x0101010101010101ULL
 #define HIGHS (0x80 * ONES)
 
-/* has(): not 0 if a byte of w is c; has_below(): if one is below c. */
-static inline u64 has(u64 w, u8 c)
+/* escape_has(): not 0 if a byte of w is c; has_below(): if one is below c. */
+static inline u64 escape_has(u64 w, u8 c)
 {
 	return ((w ^ c * ONES) - ONES) & ~(w ^ c * ONES) & HIGHS;
 }
@@ -23,12 +23,13 @@ static inline u64 has_below(u64 w, u8 c)
 /* Not 0 if a byte is not printable ASCII, or a quote or backslash; for a word, also a space or =. */
 static inline u64 odd(u64 w, bool word)
 {
-	u64 bad = (w & HIGHS) | has_below(w, word ? ' ' + 1 : ' ') | has(w, 0x7f) | has(w, '"') | has(w, '\\');
+	u64 bad = (w & HIGHS) | has_below(w, word ? ' ' + 1 : ' ') | escape_has(w, 0x7f) | escape_has(w, '"') |
+		  escape_has(w, '\\');
 
-	return word ? bad | has(w, '=') : bad;
+	return word ? bad | escape_has(w, '=') : bad;
 }
 
-static inline u64 load(const char *s, size_t sz)
+static inline u64 escape_load(const char *s, size_t sz)
 {
 	u64 w = 0;
 
@@ -40,7 +41,7 @@ static inline u64 load(const char *s, size_t sz)
 static inline u64 load_all(const char *s, size_t sz)
 {
 	if (sz >= 4)
-		return load(s, 4) | load(s + sz - 4, 4) << 32;
+		return escape_load(s, 4) | escape_load(s + sz - 4, 4) << 32;
 	return (u8)s[0] * ONES ^ (u64)((u8)s[0] ^ (u8)s[sz / 2]) << 8 ^ (u64)((u8)s[0] ^ (u8)s[sz - 1]);
 }
 
@@ -52,8 +53,8 @@ static inline bool is_even(const char *s, size_t sz, bool word)
 	if (sz < 8)
 		return !sz || !odd(load_all(s, sz), word);
 	for (i = 0; i + 8 < sz; i += 8)
-		bad |= odd(load(s + i, 8), word);
-	return !(bad | odd(load(s + sz - 8, 8), word));
+		bad |= odd(escape_load(s + i, 8), word);
+	return !(bad | odd(escape_load(s + sz - 8, 8), word));
 }
 
 bool fr_is_plain(const char *s, size_t sz)
@@ -79,7 +80,7 @@ static size_t escape_byte(char *to, unsigned char c)
 	return HEX_COLS;
 }
 
-static size_t put_hex(struct fr_out *o, const char *prefix, size_t prefix_len, unsigned char c)
+static size_t escape_put_hex(struct fr_out *o, const char *prefix, size_t prefix_len, unsigned char c)
 {
 	const char *hex = "0123456789abcdef";
 
@@ -121,7 +122,7 @@ size_t fr_escape_text_to(struct fr_out *o, const char *s, size_t sz, size_t most
 		if (plain)
 			fr_out_mem(o, s + i, len);
 		for (j = 0; !plain && j < len; j++)
-			put_hex(o, "\\x", 2, s[i + j]);
+			escape_put_hex(o, "\\x", 2, s[i + j]);
 		cols += width;
 		i += len;
 	}
@@ -135,8 +136,8 @@ size_t fr_escape_text(struct fr_out *o, const char *s, size_t sz)
 
 static void put_unit(struct fr_out *o, u32 unit)
 {
-	put_hex(o, "\\u", 2, unit >> 8);
-	put_hex(o, "", 0, unit & 0xff);
+	escape_put_hex(o, "\\u", 2, unit >> 8);
+	escape_put_hex(o, "", 0, unit & 0xff);
 }
 
 /* As JSON's escapes: of two units of UTF-16 if need be. */
@@ -153,7 +154,7 @@ static void put_unicode(struct fr_out *o, u32 ch)
 static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t len)
 {
 	if (!len || is_backslash_x(s, sz))
-		put_hex(o, "\\\\x", 3, s[0]);
+		escape_put_hex(o, "\\\\x", 3, s[0]);
 	else if (s[0] == '"' || s[0] == '\\')
 		fr_out_mem(o, (char[]){'\\', s[0]}, 2);
 	else if (fr_utf8_is_sly(fr_utf8_char(s, len)))

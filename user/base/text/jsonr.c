@@ -28,7 +28,7 @@ static void skip_space(struct reader *r)
 }
 
 /* Is c next, after white space? Then step over it. */
-static bool take(struct reader *r, char c)
+static bool jsonr_take(struct reader *r, char c)
 {
 	skip_space(r);
 	if (r->p == r->end || *r->p != c)
@@ -37,7 +37,7 @@ static bool take(struct reader *r, char c)
 	return true;
 }
 
-static bool take_word(struct reader *r, const char *word)
+static bool jsonr_take_word(struct reader *r, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -63,7 +63,7 @@ static int take_hex4(struct reader *r)
 	return v;
 }
 
-static void put_utf8(struct reader *r, u32 c)
+static void jsonr_put_utf8(struct reader *r, u32 c)
 {
 	if (c < 0x80) {
 		*r->to++ = c;
@@ -93,14 +93,14 @@ static int take_unicode(struct reader *r)
 	if (c >= 0xdc00 && c <= 0xdfff)
 		return bad(r, "half of a surrogate pair");
 	if (c >= 0xd800 && c <= 0xdbff) {
-		if (!take_word(r, "\\u"))
+		if (!jsonr_take_word(r, "\\u"))
 			return bad(r, "half of a surrogate pair");
 		low = take_hex4(r);
 		if (low < 0xdc00 || low > 0xdfff)
 			return bad(r, "half of a surrogate pair");
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 	}
-	put_utf8(r, c);
+	jsonr_put_utf8(r, c);
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static int take_escape(struct reader *r)
 }
 
 /* After the opening quote. */
-static int take_text(struct reader *r, const char **out)
+static int jsonr_take_text(struct reader *r, const char **out)
 {
 	char *begin = r->to;
 	size_t len;
@@ -155,7 +155,7 @@ static int take_text(struct reader *r, const char **out)
 	return 0;
 }
 
-static int take_number(struct reader *r, struct fr_jsonr_member *m)
+static int jsonr_take_number(struct reader *r, struct fr_jsonr_member *m)
 {
 	const char *digits;
 	u64 v = 0;
@@ -185,18 +185,18 @@ static int take_value(struct reader *r, struct fr_jsonr_member *m)
 	if (*r->p == '"') {
 		r->p++;
 		m->type = FR_JSONR_TEXT;
-		return take_text(r, &m->text);
+		return jsonr_take_text(r, &m->text);
 	}
-	if (take_word(r, "null")) {
+	if (jsonr_take_word(r, "null")) {
 		m->type = FR_JSONR_NULL;
 		return 0;
 	}
 	m->type = FR_JSONR_BOOL;
-	if (take_word(r, "true")) {
+	if (jsonr_take_word(r, "true")) {
 		m->number = 1;
 		return 0;
 	}
-	return take_word(r, "false") ? 0 : take_number(r, m);
+	return jsonr_take_word(r, "false") ? 0 : jsonr_take_number(r, m);
 }
 
 static int take_member(struct reader *r, struct fr_jsonr *j)
@@ -206,14 +206,14 @@ static int take_member(struct reader *r, struct fr_jsonr *j)
 
 	if (j->cnt == FR_JSONR_MAX)
 		return bad(r, "too many members");
-	if (!take(r, '"'))
+	if (!jsonr_take(r, '"'))
 		return bad(r, "a member's name was expected");
-	err = take_text(r, &m.key);
+	err = jsonr_take_text(r, &m.key);
 	if (err)
 		return err;
 	if (fr_jsonr_find(j, m.key))
 		return bad(r, "a name that comes twice");
-	if (!take(r, ':'))
+	if (!jsonr_take(r, ':'))
 		return bad(r, "a colon was expected");
 	err = take_value(r, &m);
 	if (!err)
@@ -225,15 +225,15 @@ static int take_object(struct reader *r, struct fr_jsonr *j)
 {
 	int err;
 
-	if (!take(r, '{'))
+	if (!jsonr_take(r, '{'))
 		return bad(r, "not a JSON object");
-	if (!take(r, '}')) {
+	if (!jsonr_take(r, '}')) {
 		do {
 			err = take_member(r, j);
 			if (err)
 				return err;
-		} while (take(r, ','));
-		if (!take(r, '}'))
+		} while (jsonr_take(r, ','));
+		if (!jsonr_take(r, '}'))
 			return bad(r, "a comma or } was expected");
 	}
 	skip_space(r);

@@ -10,7 +10,7 @@ static void quoted(struct fr_out *o, const char *s, size_t sz)
 	fr_out_char(o, '"');
 }
 
-static void begin(struct fr_jsonw *w, const char *key)
+static void jsonw_begin(struct fr_jsonw *w, const char *key)
 {
 	if (w->comma)
 		fr_out_char(w->o, ',');
@@ -23,7 +23,7 @@ static void begin(struct fr_jsonw *w, const char *key)
 
 void fr_jsonw_open(struct fr_jsonw *w, const char *key, char bracket)
 {
-	begin(w, key);
+	jsonw_begin(w, key);
 	fr_out_char(w->o, bracket);
 	w->comma = false;
 }
@@ -36,31 +36,31 @@ void fr_jsonw_close(struct fr_jsonw *w, char bracket)
 
 void fr_jsonw_u64(struct fr_jsonw *w, const char *key, u64 v)
 {
-	begin(w, key);
+	jsonw_begin(w, key);
 	fr_out_u64(w->o, v);
 }
 
 void fr_jsonw_s64(struct fr_jsonw *w, const char *key, s64 v)
 {
-	begin(w, key);
+	jsonw_begin(w, key);
 	fr_out_s64(w->o, v);
 }
 
 void fr_jsonw_real(struct fr_jsonw *w, const char *key, double v, u32 digits)
 {
-	begin(w, key);
+	jsonw_begin(w, key);
 	fr_out_printf(w->o, "%.*f", (int)digits, v);
 }
 
 void fr_jsonw_bool(struct fr_jsonw *w, const char *key, bool v)
 {
-	begin(w, key);
+	jsonw_begin(w, key);
 	fr_out_str(w->o, v ? "true" : "false");
 }
 
 void fr_jsonw_mem(struct fr_jsonw *w, const char *key, const char *s, size_t sz)
 {
-	begin(w, key);
+	jsonw_begin(w, key);
 	quoted(w->o, s, sz);
 }
 
@@ -70,6 +70,6 @@ void fr_jsonw_text(struct fr_jsonw *w, const char *key, const char *s)
 		fr_jsonw_mem(w, key, s, strlen(s));
 		return;
 	}
-	begin(w, key);
+	jsonw_begin(w, key);
 	fr_out_str(w->o, "null");
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* NULL: it is not there. */
-static const char *find(const char *list, const char *name)
+static const char *text_list_find(const char *list, const char *name)
 {
 	size_t len = strlen(name), item;
 
@@ -18,12 +18,12 @@ static const char *find(const char *list, const char *name)
 
 bool fr_list_has(const char *list, const char *name)
 {
-	return find(list, name);
+	return text_list_find(list, name);
 }
 
 bool fr_list_drop(char *list, const char *name)
 {
-	const char *found = find(list, name);
+	const char *found = text_list_find(list, name);
 	char *at = found ? list + (found - list) : NULL, *after;
 
 	if (!at)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Room for len bytes more, and a NUL. */
-static bool has_room(struct fr_memfile *m, size_t len)
+static bool memfile_has_room(struct fr_memfile *m, size_t len)
 {
 	size_t cap = m->cap;
 	char *text;
@@ -25,11 +25,11 @@ static bool has_room(struct fr_memfile *m, size_t len)
 }
 
 /* 0: an error, which the stream keeps. */
-static ssize_t add(void *cookie, const char *buf, size_t len)
+static ssize_t memfile_add(void *cookie, const char *buf, size_t len)
 {
 	struct fr_memfile *m = cookie;
 
-	if (!has_room(m, len)) {
+	if (!memfile_has_room(m, len)) {
 		errno = ENOMEM;
 		return 0;
 	}
@@ -41,7 +41,7 @@ static ssize_t add(void *cookie, const char *buf, size_t len)
 FILE *fr_memfile_open(struct fr_memfile *m)
 {
 	*m = (struct fr_memfile){};
-	m->f = fopencookie(m, "w", (cookie_io_functions_t){.write = add});
+	m->f = fopencookie(m, "w", (cookie_io_functions_t){.write = memfile_add});
 	return m->f;
 }
 
@@ -51,7 +51,7 @@ char *fr_memfile_end(struct fr_memfile *m, size_t *sz)
 
 	fclose(m->f);
 	m->f = NULL;
-	if (!is_whole || !has_room(m, 0)) {
+	if (!is_whole || !memfile_has_room(m, 0)) {
 		free(m->text);
 		return NULL;
 	}

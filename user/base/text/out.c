@@ -76,7 +76,7 @@ u32 fr_out_columns(const struct fr_out *o)
 	return v <= 0 ? 0 : v > COLUMNS_MOST ? COLUMNS_MOST : (u32)v;
 }
 
-static void keep(struct fr_out *o, const char *p, size_t sz)
+static void out_keep(struct fr_out *o, const char *p, size_t sz)
 {
 	char *mem = o->error ? NULL : realloc(o->mem, o->mem_sz + sz + 1);
 
@@ -95,7 +95,7 @@ char *fr_out_take_mem(struct fr_out *o, size_t *sz)
 	char *mem;
 
 	fr_out_flush(o);
-	keep(o, "", 0);
+	out_keep(o, "", 0);
 	mem = o->mem;
 	if (o->error) {
 		free(mem);
@@ -110,7 +110,7 @@ char *fr_out_take_mem(struct fr_out *o, size_t *sz)
 static void write_all(struct fr_out *o, const char *p, size_t sz)
 {
 	if (o->is_mem) {
-		keep(o, p, sz);
+		out_keep(o, p, sz);
 		return;
 	}
 	while (sz && !o->error) {

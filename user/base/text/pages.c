@@ -61,7 +61,7 @@ static int by_mark(const void *a, const void *b)
 }
 
 /* The latest text first. */
-static int by_text(const void *a, const void *b)
+static int pages_by_text(const void *a, const void *b)
 {
 	const struct fr_text_page *x = a, *y = b;
 	int order = by_mark(a, b);
@@ -78,11 +78,11 @@ static int by_text(const void *a, const void *b)
 void fr_pages_sort(struct fr_text_page *page, size_t cnt)
 {
 	if (cnt)
-		qsort(page, cnt, sizeof(*page), by_text);
+		qsort(page, cnt, sizeof(*page), pages_by_text);
 }
 
 /* Where pages with this mark, or a later one, begin. */
-static size_t find(const struct fr_text_page *page, size_t cnt, struct fr_mark mark)
+static size_t pages_find(const struct fr_text_page *page, size_t cnt, struct fr_mark mark)
 {
 	const struct fr_text_page like = {.mark = mark};
 	size_t from = 0, mid;
@@ -99,12 +99,12 @@ static size_t find(const struct fr_text_page *page, size_t cnt, struct fr_mark m
 
 /* ---- a text ---- */
 
-static void put_part(char *text, const struct fr_text_page *p)
+static void pages_put_part(char *text, const struct fr_text_page *p)
 {
 	memcpy(text + p->nr * PART_SZ, p->text, part_sz(p->sz, p->nr));
 }
 
-static bool is_whole(const char *text, const struct fr_text_page *of)
+static bool pages_is_whole(const char *text, const struct fr_text_page *of)
 {
 	return XXH64(text, of->sz, 0) == of->hash;
 }
@@ -126,8 +126,8 @@ static bool mend(char *text, const struct fr_text_page *page, size_t cnt)
 		if (!memcmp(part, page[i].text, sz))
 			continue;
 		memcpy(was, part, sz);
-		put_part(text, &page[i]);
-		if (is_whole(text, page))
+		pages_put_part(text, &page[i]);
+		if (pages_is_whole(text, page))
 			return true;
 		memcpy(part, was, sz);
 	}
@@ -135,7 +135,7 @@ static bool mend(char *text, const struct fr_text_page *page, size_t cnt)
 }
 
 /* The text that these are the pages of. NULL: it is not whole, or no memory. */
-static char *gather(const struct fr_text_page *page, size_t cnt)
+static char *pages_gather(const struct fr_text_page *page, size_t cnt)
 {
 	char *text;
 	size_t i;
@@ -145,8 +145,8 @@ static char *gather(const struct fr_text_page *page, size_t cnt)
 	text = calloc(page->sz + 1, 1);
 	for (i = 0; text && i < cnt; i++)
 		if (fr_pages_is(&page[i]))
-			put_part(text, &page[i]);
-	if (text && (is_whole(text, page) || mend(text, page, cnt)))
+			pages_put_part(text, &page[i]);
+	if (text && (pages_is_whole(text, page) || mend(text, page, cnt)))
 		return text;
 	free(text);
 	return NULL;
@@ -154,13 +154,13 @@ static char *gather(const struct fr_text_page *page, size_t cnt)
 
 void *fr_pages_get_as(const struct fr_text_page *page, size_t cnt, struct fr_mark mark, size_t *sz)
 {
-	size_t i = find(page, cnt, mark), end;
+	size_t i = pages_find(page, cnt, mark), end;
 	char *text;
 
 	for (; i < cnt && page[i].mark.magic == mark.magic && page[i].mark.epoch == mark.epoch; i = end) {
-		for (end = i + 1; end < cnt && !by_text(&page[i], &page[end]); end++)
+		for (end = i + 1; end < cnt && !pages_by_text(&page[i], &page[end]); end++)
 			;
-		text = gather(&page[i], end - i);
+		text = pages_gather(&page[i], end - i);
 		if (!text)
 			continue;
 		*sz = page[i].sz;

@@ -17,7 +17,7 @@ static const struct unit {
 		      {"m", 60000000000}, {"h", 3600000000000}, {"d", 86400000000000}},
   percent_units[] = {{"%", 1000}};
 
-static int find_unit(const struct unit *unit, size_t cnt, const char *name, u64 *worth)
+static int units_find_unit(const struct unit *unit, size_t cnt, const char *name, u64 *worth)
 {
 	size_t i;
 
@@ -30,7 +30,7 @@ static int find_unit(const struct unit *unit, size_t cnt, const char *name, u64 
 }
 
 /* Digits, an optional fraction, and a unit: exact for whole numbers. A little is at least 1: 0 often means no limit. */
-static int parse(const char *text, const struct unit *unit, size_t cnt, u64 *out)
+static int units_parse(const char *text, const struct unit *unit, size_t cnt, u64 *out)
 {
 	u64 whole, worth, frac = 0, scale = 1;
 	char *end;
@@ -44,7 +44,7 @@ static int parse(const char *text, const struct unit *unit, size_t cnt, u64 *out
 	if (*end == '.')
 		for (end++; isdigit((unsigned char)*end) && scale < 1000000000; end++, scale *= 10)
 			frac = frac * 10 + *end - '0';
-	if (find_unit(unit, cnt, end, &worth) || __builtin_mul_overflow(whole, worth, &whole))
+	if (units_find_unit(unit, cnt, end, &worth) || __builtin_mul_overflow(whole, worth, &whole))
 		return -EINVAL;
 	if (__builtin_add_overflow(whole, (u64)((double)frac * worth / scale), out))
 		return -EINVAL;
@@ -55,19 +55,19 @@ static int parse(const char *text, const struct unit *unit, size_t cnt, u64 *out
 
 int fr_parse_size(const char *text, u64 *bytes)
 {
-	return parse(text, size_units, ARRAY_CNT(size_units), bytes);
+	return units_parse(text, size_units, ARRAY_CNT(size_units), bytes);
 }
 
 int fr_parse_duration(const char *text, u64 *ns)
 {
-	return parse(text, duration_units, ARRAY_CNT(duration_units), ns);
+	return units_parse(text, duration_units, ARRAY_CNT(duration_units), ns);
 }
 
 int fr_parse_percent(const char *text, u32 *thousandths)
 {
 	u64 v;
 
-	if (parse(text, percent_units, ARRAY_CNT(percent_units), &v) || v > 100000)
+	if (units_parse(text, percent_units, ARRAY_CNT(percent_units), &v) || v > 100000)
 		return -EINVAL;
 	*thousandths = v;
 	return 0;

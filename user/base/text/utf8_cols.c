@@ -85,7 +85,7 @@ static const struct range two[] = {
 };
 /* clang-format on */
 
-static int compare(const void *ch, const void *range)
+static int cols_compare(const void *ch, const void *range)
 {
 	const struct range *r = range;
 	u32 c = *(const u32 *)ch;
@@ -93,16 +93,16 @@ static int compare(const void *ch, const void *range)
 	return c < r->first ? -1 : c > r->last;
 }
 
-static bool is_in(const struct range *r, size_t cnt, u32 ch)
+static bool cols_is_in(const struct range *r, size_t cnt, u32 ch)
 {
-	return bsearch(&ch, r, cnt, sizeof(*r), compare);
+	return bsearch(&ch, r, cnt, sizeof(*r), cols_compare);
 }
 
 u32 fr_utf8_cols(u32 ch)
 {
 	if (ch < none[0].first)
 		return 1;
-	if (is_in(none, sizeof(none) / sizeof(none[0]), ch))
+	if (cols_is_in(none, sizeof(none) / sizeof(none[0]), ch))
 		return 0;
-	return is_in(two, sizeof(two) / sizeof(two[0]), ch) ? 2 : 1;
+	return cols_is_in(two, sizeof(two) / sizeof(two[0]), ch) ? 2 : 1;
 }

@@ -15,17 +15,17 @@ void fr_wall_init(struct fr_wall *w)
 	memset(w, 0, sizeof(*w));
 }
 
-static u64 shift(const struct fr_wall_sample *s)
+static u64 wall_shift(const struct fr_wall_sample *s)
 {
 	return s->real_ns - s->ts;
 }
 
 /* How wall time goes on to the next sample: found once, as a division takes longer than all the rest. */
-static void join(struct fr_wall_sample *s)
+static void wall_join(struct fr_wall_sample *s)
 {
 	const struct fr_wall_sample *next = s + 1;
 	u64 span = next->ts - s->ts;
-	s64 drift = shift(next) - shift(s);
+	s64 drift = wall_shift(next) - wall_shift(s);
 	u64 apart = drift < 0 ? 0 - (u64)drift : (u64)drift;
 
 	s->step = apart > span / SLEW_MAX ? drift : 0;
@@ -51,9 +51,9 @@ void fr_wall_add(struct fr_wall *w, u64 ts, u64 real_ns)
 	}
 	w->sample[i] = (struct fr_wall_sample){.ts = ts, .real_ns = real_ns};
 	if (i)
-		join(&w->sample[i - 1]);
+		wall_join(&w->sample[i - 1]);
 	if (i + 1 < w->cnt)
-		join(&w->sample[i]);
+		wall_join(&w->sample[i]);
 }
 
 static u64 between(const struct fr_wall_sample *a, u64 ts)
@@ -74,7 +74,7 @@ static u32 samples_to(const struct fr_wall *w, u64 ts)
 	return i;
 }
 
-static bool is_between(const struct fr_wall *w, u32 i, u64 ts)
+static bool wall_is_between(const struct fr_wall *w, u32 i, u64 ts)
 {
 	return i && i < w->cnt && w->sample[i - 1].ts <= ts && ts < w->sample[i].ts;
 }
@@ -85,12 +85,12 @@ u64 fr_wall_real_near(const struct fr_wall *w, u64 ts, u32 *near)
 
 	if (!w->cnt)
 		return 0;
-	if (!is_between(w, i, ts))
+	if (!wall_is_between(w, i, ts))
 		*near = i = samples_to(w, ts);
 	if (!i)
-		return ts + shift(&w->sample[0]);
+		return ts + wall_shift(&w->sample[0]);
 	if (i == w->cnt)
-		return ts + shift(&w->sample[i - 1]);
+		return ts + wall_shift(&w->sample[i - 1]);
 	return between(&w->sample[i - 1], ts);
 }
 
@@ -103,7 +103,7 @@ u64 fr_wall_real(const struct fr_wall *w, u64 ts)
 
 u64 fr_wall_shift(const struct fr_wall *w)
 {
-	return w->cnt ? shift(&w->sample[w->cnt - 1]) : 0;
+	return w->cnt ? wall_shift(&w->sample[w->cnt - 1]) : 0;
 }
 
 /* Times between two samples in which wall time rises: piece i ends at sample i, the last one never. */
@@ -125,7 +125,7 @@ static s64 clamp(const struct fr_wall *w, u32 i, s64 ts)
 }
 
 /* Is the moment before the one looked for: the first that is not before real_ns, or the last that is not after it? */
-static bool is_before(const struct fr_wall *w, s64 ts, u64 real_ns, bool last)
+static bool wall_is_before(const struct fr_wall *w, s64 ts, u64 real_ns, bool last)
 {
 	return last ? fr_wall_real(w, ts + 1) <= real_ns : fr_wall_real(w, ts) < real_ns;
 }
@@ -133,7 +133,7 @@ static bool is_before(const struct fr_wall *w, s64 ts, u64 real_ns, bool last)
 /* In a piece, the first moment that is not before real_ns, or the last that is not after it: interpolation rounds. */
 static s64 in_piece(const struct fr_wall *w, u32 i, u64 real_ns, bool last)
 {
-	u64 nearest = shift(&w->sample[i < w->cnt ? i : i - 1]);
+	u64 nearest = wall_shift(&w->sample[i < w->cnt ? i : i - 1]);
 	s64 ts;
 	u32 k;
 
@@ -145,9 +145,9 @@ static s64 in_piece(const struct fr_wall *w, u32 i, u64 real_ns, bool last)
 	/* the clock is slewed by a thousandth: what one step misses, the next finds, except for a nanosecond or two */
 	for (k = 0; k < 4; k++)
 		ts = clamp(w, i, (s64)(ts + (real_ns - fr_wall_real(w, ts))));
-	for (k = 0; k < 4 && ts < piece_end(w, i) && is_before(w, ts, real_ns, last); k++)
+	for (k = 0; k < 4 && ts < piece_end(w, i) && wall_is_before(w, ts, real_ns, last); k++)
 		ts++;
-	for (k = 0; k < 4 && ts > piece_begin(w, i) && !is_before(w, ts - 1, real_ns, last); k++)
+	for (k = 0; k < 4 && ts > piece_begin(w, i) && !wall_is_before(w, ts - 1, real_ns, last); k++)
 		ts--;
 	return ts;
 }

@@ -13,7 +13,7 @@
 #define CLOCK_DIGITS 10
 #define EAST_MOST_S  (14 * 3600) /* from UTC; west, too: no zone is further */
 
-static bool is_number(const char *text)
+static bool when_is_number(const char *text)
 {
 	return *text && strspn(text, "0123456789") == strlen(text);
 }
@@ -221,7 +221,7 @@ int fr_when_parse(const char *text, struct fr_when *w)
 	struct fr_when got = {0};
 	int err;
 
-	if (is_number(text))
+	if (when_is_number(text))
 		err = parse_clock(text, &got);
 	else if (is_trigger(text))
 		err = parse_trigger(text, &got);

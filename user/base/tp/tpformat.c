@@ -35,7 +35,7 @@ struct fr_tpformat {
 
 /* ---- looking at a text ---- */
 
-static bool is_plain(const char *text, size_t sz)
+static bool tpformat_is_plain(const char *text, size_t sz)
 {
 	size_t i;
 
@@ -133,7 +133,7 @@ static bool fields_are_good(const struct tep_format_field *f)
 	return true;
 }
 
-static const struct tep_format_field *find(const struct fr_tpformat *t, const char *name)
+static const struct tep_format_field *tpformat_find(const struct fr_tpformat *t, const char *name)
 {
 	return name ? tep_find_any_field(t->ev, name) : NULL;
 }
@@ -152,7 +152,7 @@ static s64 atom(const struct tep_print_arg *arg)
 
 static bool is_word_of(const struct fr_tpformat *t, const char *name, unsigned long flag)
 {
-	const struct tep_format_field *f = find(t, name);
+	const struct tep_format_field *f = tpformat_find(t, name);
 
 	return f && f->flags & flag;
 }
@@ -169,7 +169,7 @@ static bool index_is_safe(const struct fr_tpformat *t, const struct tep_print_ar
 	while (of && of->type == TEP_PRINT_TYPE)
 		of = of->typecast.item;
 	if (of && of->type == TEP_PRINT_FIELD)
-		f = find(t, of->field.name);
+		f = tpformat_find(t, of->field.name);
 	return f && i >= 0 && i < INDEX_MAX && f->elementsize <= ELEM_MAX_SZ;
 }
 
@@ -195,7 +195,7 @@ static bool arg_is_safe(const struct fr_tpformat *t, const struct tep_print_arg 
 	case TEP_PRINT_ATOM:
 		return true;
 	case TEP_PRINT_FIELD:
-		return find(t, arg->field.name);
+		return tpformat_find(t, arg->field.name);
 	case TEP_PRINT_FLAGS:
 		return arg_is_safe(t, arg->flags.field);
 	case TEP_PRINT_SYMBOL:
@@ -217,7 +217,7 @@ static bool arg_is_safe(const struct fr_tpformat *t, const struct tep_print_arg 
 }
 
 /* How many bytes or elements the text asks for; false: that is not known before it is printed. */
-static bool count_of(const struct fr_tpformat *t, const struct tep_print_arg *arg, u64 *cnt)
+static bool tpformat_count_of(const struct fr_tpformat *t, const struct tep_print_arg *arg, u64 *cnt)
 {
 	const struct tep_format_field *f;
 
@@ -233,13 +233,13 @@ static bool count_of(const struct fr_tpformat *t, const struct tep_print_arg *ar
 		*cnt = RECORD_ROOM_SZ / 2; /* at most a record's, see hold_words() */
 		return arg->dynarray.field;
 	case TEP_PRINT_FIELD:
-		f = find(t, arg->field.name);
+		f = tpformat_find(t, arg->field.name);
 		*cnt = f && f->offset + f->size <= (int)RECORD_ROOM_SZ ? tep_read_number(t->tep, t->room + f->offset, f->size)
 								       : ~0ULL;
 		return f;
 	case TEP_PRINT_OP:
 		/* a division makes it less */
-		return strchr("/", *arg->op.op) && atom(arg->op.right) > 0 && count_of(t, arg->op.left, cnt);
+		return strchr("/", *arg->op.op) && atom(arg->op.right) > 0 && tpformat_count_of(t, arg->op.left, cnt);
 	default:
 		return false;
 	}
@@ -253,7 +253,7 @@ static bool is_array_of(const struct fr_tpformat *t, const struct tep_print_arg 
 	if (!arg)
 		return false;
 	if (arg->type == TEP_PRINT_FIELD)
-		return find(t, arg->field.name);
+		return tpformat_find(t, arg->field.name);
 	return arg->type == TEP_PRINT_DYNAMIC_ARRAY && arg_is_safe(t, arg);
 }
 
@@ -262,7 +262,8 @@ static bool bytes_are_safe(const struct fr_tpformat *t, const struct tep_print_a
 {
 	u64 n;
 
-	return is_array_of(t, of) && one <= ELEM_MAX_SZ && count_of(t, cnt, &n) && n <= LEN_MAX && n * one <= BEHIND_SZ;
+	return is_array_of(t, of) && one <= ELEM_MAX_SZ && tpformat_count_of(t, cnt, &n) && n <= LEN_MAX &&
+	       n * one <= BEHIND_SZ;
 }
 
 /* The same of what prints bytes or elements, of this record: it is in t->room. */
@@ -330,7 +331,7 @@ static int list_fields(struct fr_tpformat *t)
 }
 
 /* Are all its fields read? That library stops at one that it does not understand, and does not say so. */
-static bool has_all_fields(const struct fr_tpformat *t, const char *text)
+static bool tpformat_has_all_fields(const struct fr_tpformat *t, const char *text)
 {
 	u32 cnt = 0;
 
@@ -342,11 +343,11 @@ static bool has_all_fields(const struct fr_tpformat *t, const char *text)
 #define WORDS "\nprint fmt:"
 
 /* Words that the parser could stumble over are none: the fields are there without them. */
-static int parse(struct fr_tpformat *t, const char *text, size_t sz)
+static int tpformat_parse(struct fr_tpformat *t, const char *text, size_t sz)
 {
 	char *copy = strndup(text, sz), *words = copy ? strstr(copy, WORDS) : NULL;
 	bool is_tracer = !strcmp(t->system, "ftrace"); /* whose records that library reads by rules of its own */
-	int err = !copy ? -ENOMEM : is_tracer || !is_plain(text, sz) || strlen(copy) != sz ? -EINVAL : 0;
+	int err = !copy ? -ENOMEM : is_tracer || !tpformat_is_plain(text, sz) || strlen(copy) != sz ? -EINVAL : 0;
 
 	if (!err && !fr_tpfields_are_sound(copy, words ? words : copy + sz))
 		err = -EINVAL;
@@ -364,7 +365,7 @@ static int parse(struct fr_tpformat *t, const char *text, size_t sz)
 		tep_set_local_bigendian(t->tep, TEP_LITTLE_ENDIAN);
 		tep_parse_event(t->tep, copy, strlen(copy), t->system); /* words that it cannot parse, it notes */
 		t->ev = tep_get_first_event(t->tep);
-		err = t->ev && has_all_fields(t, copy) ? 0 : -EINVAL;
+		err = t->ev && tpformat_has_all_fields(t, copy) ? 0 : -EINVAL;
 	}
 	free(copy);
 	return err;
@@ -381,9 +382,9 @@ int fr_tpformat_new(const char *system, const char *name, const char *text, size
 	t->system = strdup(system);
 	t->name = strdup(name);
 	t->room = calloc(1, RECORD_ROOM_SZ + BEHIND_SZ);
-	err = t->system && t->name && t->room ? parse(t, text, sz) : -ENOMEM;
+	err = t->system && t->name && t->room ? tpformat_parse(t, text, sz) : -ENOMEM;
 	if (!err && (!fields_are_good(t->ev->format.fields) || !fields_are_good(t->ev->format.common_fields) ||
-		     !find(t, "common_type") || strcmp(t->ev->name, name)))
+		     !tpformat_find(t, "common_type") || strcmp(t->ev->name, name)))
 		err = -EINVAL;
 	err = err ?: list_fields(t);
 	if (err) {
@@ -462,7 +463,7 @@ static const char *elem_type(const struct fr_tpfield *f)
 }
 
 /* What each event has by that name. */
-static bool is_taken(const char *name)
+static bool tpformat_is_taken(const char *name)
 {
 	static const char *const taken[] = {"event", "ts",  "cpu",  "pid",	    "tid",	   "comm",	   "cgroup",
 					    "tier",  "pos", "wall", FR_TP_CUT_NAME, FR_TP_SZ_NAME, FR_TP_DATA_NAME};
@@ -475,9 +476,9 @@ static bool is_taken(const char *name)
 }
 
 /* The field's name in the schema: small letters. False: none. */
-static bool name_of(const struct fr_tpfield *f, char name[FR_NAME_MAX + 1])
+static bool tpformat_name_of(const struct fr_tpfield *f, char name[FR_NAME_MAX + 1])
 {
-	int len = snprintf(name, FR_NAME_MAX + 1, "%s%s", is_taken(f->name) ? "target_" : "", f->name);
+	int len = snprintf(name, FR_NAME_MAX + 1, "%s%s", tpformat_is_taken(f->name) ? "target_" : "", f->name);
 
 	for (; *name; name++)
 		if (*name >= 'A' && *name <= 'Z')
@@ -485,7 +486,7 @@ static bool name_of(const struct fr_tpfield *f, char name[FR_NAME_MAX + 1])
 	return len > 0 && len < (int)(FR_NAME_MAX + 1 - sizeof("_loc"));
 }
 
-static void put_field(FILE *out, const struct fr_tpfield *f, const char *name)
+static void tpformat_put_field(FILE *out, const struct fr_tpfield *f, const char *name)
 {
 	if (f->is_loc) {
 		fprintf(out, "field u32 %s_loc %s where %s is\n", name, f->is_rel ? "RELLOC" : "LOC", name);
@@ -511,7 +512,7 @@ static bool is_in_place(const struct fr_tpfield *f, u32 *end)
 	return at == f->off;
 }
 
-static void begin_event(const struct fr_tpformat *t, u32 nr, FILE *out)
+static void tpformat_begin_event(const struct fr_tpformat *t, u32 nr, FILE *out)
 {
 	fprintf(out, "event %u " FR_TP_PREFIX "%s:%s main tp tracepoint of the kernel\n", nr, t->system, t->name);
 	fprintf(out, "flags " FR_TP_CUT_NAME " DEC 1: the record was longer than one of a ring, and its end is missing\n");
@@ -526,17 +527,17 @@ int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, FILE *out)
 
 	if (strlen(t->system) + strlen(t->name) + sizeof(FR_TP_PREFIX) > FR_NAME_MAX)
 		return -EINVAL;
-	begin_event(t, nr, out);
+	tpformat_begin_event(t, nr, out);
 	for (i = 0; i < t->field_cnt; i++) {
 		struct fr_tpfield f = fr_tpformat_field(t, i);
 
-		if (!name_of(&f, name) || !is_in_place(&f, &end))
+		if (!tpformat_name_of(&f, name) || !is_in_place(&f, &end))
 			return -EINVAL;
 		cnt += f.is_loc ? 2 : 1;
 		has_loc |= f.is_loc;
 		if (cnt > FR_FIELD_MAX)
 			return -E2BIG;
-		put_field(out, &f, name);
+		tpformat_put_field(out, &f, name);
 	}
 	if (has_loc)
 		fprintf(out, "field data " FR_TP_DATA_NAME " HEX texts and arrays\n");
@@ -588,7 +589,7 @@ static void hold_words(struct fr_tpformat *t, u32 sz)
 
 static bool take_record(struct fr_tpformat *t, const void *rec, size_t sz)
 {
-	const struct tep_format_field *type = find(t, "common_type");
+	const struct tep_format_field *type = tpformat_find(t, "common_type");
 	u16 id = t->ev->id;
 
 	if (sz > RECORD_ROOM_SZ)
@@ -620,20 +621,20 @@ const char *fr_tpformat_text(struct fr_tpformat *t, const void *rec, size_t sz)
 
 /* ---- symbols ---- */
 
-static const struct tep_print_arg *bare(const struct tep_print_arg *arg)
+static const struct tep_print_arg *tpformat_bare(const struct tep_print_arg *arg)
 {
 	while (arg && arg->type == TEP_PRINT_TYPE)
 		arg = arg->typecast.item;
 	return arg;
 }
 
-static bool is_of(const struct tep_print_arg *arg, const char *field)
+static bool tpformat_is_of(const struct tep_print_arg *arg, const char *field)
 {
-	arg = bare(arg);
+	arg = tpformat_bare(arg);
 	return arg && arg->type == TEP_PRINT_FIELD && !strcmp(arg->field.name, field);
 }
 
-static u64 number(const char *text)
+static u64 tpformat_number(const char *text)
 {
 	return strtoull(text, NULL, 0);
 }
@@ -641,7 +642,7 @@ static u64 number(const char *text)
 static const char *symbol_of(const struct tep_print_flag_sym *s, u64 v)
 {
 	for (; s; s = s->next)
-		if (number(s->value) == v)
+		if (tpformat_number(s->value) == v)
 			return s->str;
 	return NULL;
 }
@@ -656,7 +657,7 @@ static const char *flags_of(struct fr_tpformat *t, const struct tep_print_arg_fl
 		return symbol_of(flags->flags, 0);
 	trace_seq_reset(&t->seq);
 	for (s = flags->flags; s; s = s->next) {
-		u64 bits = number(s->value);
+		u64 bits = tpformat_number(s->value);
 
 		if (!bits || (v & bits) != bits)
 			continue;
@@ -678,10 +679,10 @@ const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v)
 	if (t->ev->flags & TEP_EVENT_FL_FAILED)
 		return NULL;
 	for (arg = t->ev->print_fmt.args; arg; arg = arg->next) {
-		at = bare(arg);
-		if (at && at->type == TEP_PRINT_SYMBOL && is_of(at->symbol.field, field))
+		at = tpformat_bare(arg);
+		if (at && at->type == TEP_PRINT_SYMBOL && tpformat_is_of(at->symbol.field, field))
 			return symbol_of(at->symbol.symbols, v);
-		if (at && at->type == TEP_PRINT_FLAGS && is_of(at->flags.field, field))
+		if (at && at->type == TEP_PRINT_FLAGS && tpformat_is_of(at->flags.field, field))
 			return flags_of(t, &at->flags, v);
 	}
 	return NULL;

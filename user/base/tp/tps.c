@@ -14,7 +14,7 @@ struct fr_tps {
 /* ---- the text ---- */
 
 /* A word of at most FR_NAME_MAX bytes up to end, cut out of *p; NULL: there is none. */
-static bool take_word(const char **p, const char *end, char behind, char to[FR_NAME_MAX + 1])
+static bool tps_take_word(const char **p, const char *end, char behind, char to[FR_NAME_MAX + 1])
 {
 	const char *stop = memchr(*p, behind, end - *p);
 	size_t len = stop ? (size_t)(stop - *p) : 0;
@@ -33,8 +33,9 @@ bool fr_tps_next(const char *text, size_t sz, size_t *pos, struct fr_tps_item *o
 	char word[FR_NAME_MAX + 1], *stop;
 	u64 len;
 
-	if (*pos >= sz || !take_word(&p, end, ' ', word) || strcmp(word, "tp") || !take_word(&p, end, ' ', out->system) ||
-	    !take_word(&p, end, ' ', out->name) || !take_word(&p, end, '\n', word) || *word < '0' || *word > '9')
+	if (*pos >= sz || !tps_take_word(&p, end, ' ', word) || strcmp(word, "tp") ||
+	    !tps_take_word(&p, end, ' ', out->system) || !tps_take_word(&p, end, ' ', out->name) ||
+	    !tps_take_word(&p, end, '\n', word) || *word < '0' || *word > '9')
 		return false;
 	len = strtoull(word, &stop, 10);
 	if (*stop || !len || len > FR_TPFORMAT_MAX_SZ || len > (u64)(end - p))

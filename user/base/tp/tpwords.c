@@ -17,14 +17,14 @@ struct words {
 	u32 depth, ops;
 };
 
-static void skip(struct words *w)
+static void tpwords_skip(struct words *w)
 {
 	w->p += strspn(w->p, " \t");
 }
 
-static bool take(struct words *w, const char *what)
+static bool tpwords_take(struct words *w, const char *what)
 {
-	skip(w);
+	tpwords_skip(w);
 	if (strncmp(w->p, what, strlen(what)))
 		return false;
 	w->p += strlen(what);
@@ -33,7 +33,7 @@ static bool take(struct words *w, const char *what)
 
 static bool name(struct words *w)
 {
-	skip(w);
+	tpwords_skip(w);
 	if (!*w->p || !strchr(LETTERS, *w->p))
 		return false;
 	w->p += strspn(w->p, LETTERS DIGITS);
@@ -41,11 +41,11 @@ static bool name(struct words *w)
 }
 
 /* 10, 0x1f, 1UL */
-static bool number(struct words *w)
+static bool tpwords_number(struct words *w)
 {
 	size_t len;
 
-	skip(w);
+	tpwords_skip(w);
 	if (*w->p < '0' || *w->p > '9')
 		return false;
 	len = w->p[0] == '0' && (w->p[1] == 'x' || w->p[1] == 'X') ? 2 + strspn(w->p + 2, DIGITS "abcdefABCDEF")
@@ -59,7 +59,7 @@ static bool number(struct words *w)
 
 static bool string(struct words *w)
 {
-	skip(w);
+	tpwords_skip(w);
 	if (*w->p != '"')
 		return false;
 	for (w->p++; *w->p && *w->p != '"'; w->p++) {
@@ -68,14 +68,14 @@ static bool string(struct words *w)
 		if (*w->p == '\\' && w->p[1])
 			w->p++;
 	}
-	return take(w, "\"");
+	return tpwords_take(w, "\"");
 }
 
 static bool strings(struct words *w)
 {
 	if (!string(w))
 		return false;
-	for (skip(w); *w->p == '"'; skip(w))
+	for (tpwords_skip(w); *w->p == '"'; tpwords_skip(w))
 		if (!string(w))
 			return false;
 	return true;
@@ -103,26 +103,27 @@ static bool declared(struct words *w)
 /* { expr, STRING } after a comma, from the first one on. */
 static bool pairs(struct words *w)
 {
-	while (take(w, ",")) {
+	while (tpwords_take(w, ",")) {
 		w->ops = 0;
-		if (!take(w, "{") || !expr(w) || !take(w, ",") || !(take(w, "((void *)0)") || strings(w)) || !take(w, "}"))
+		if (!tpwords_take(w, "{") || !expr(w) || !tpwords_take(w, ",") ||
+		    !(tpwords_take(w, "((void *)0)") || strings(w)) || !tpwords_take(w, "}"))
 			return false;
 	}
-	return take(w, ")");
+	return tpwords_take(w, ")");
 }
 
-static bool more(struct words *w, u32 cnt)
+static bool tpwords_more(struct words *w, u32 cnt)
 {
 	for (; cnt; cnt--) {
 		w->ops = 0;
-		if (!take(w, ",") || !expr(w))
+		if (!tpwords_take(w, ",") || !expr(w))
 			return false;
 	}
-	return take(w, ")");
+	return tpwords_take(w, ")");
 }
 
 /* Behind its name and the parenthesis. Others are not known to that library, unless plugins tell it. */
-static bool call(struct words *w, const char *fn, size_t len)
+static bool tpwords_call(struct words *w, const char *fn, size_t len)
 {
 	static const char *const of_field[] = {
 		"__get_str",	 "__get_dynamic_array",	    "__get_dynamic_array_len",	   "__get_bitmask",    "__get_cpumask",
@@ -132,14 +133,14 @@ static bool call(struct words *w, const char *fn, size_t len)
 #define IS(s) (len == strlen(s) && !strncmp(fn, s, len))
 	for (i = 0; i < sizeof(of_field) / sizeof(of_field[0]); i++)
 		if (IS(of_field[i]))
-			return declared(w) && take(w, ")");
+			return declared(w) && tpwords_take(w, ")");
 	if (IS("__print_symbolic"))
 		return expr(w) && pairs(w);
 	if (IS("__print_flags"))
-		return expr(w) && take(w, ",") && strings(w) && pairs(w);
+		return expr(w) && tpwords_take(w, ",") && strings(w) && pairs(w);
 	if (IS("__print_hex") || IS("__print_hex_str"))
-		return expr(w) && more(w, 1);
-	return IS("__print_array") && expr(w) && more(w, 2);
+		return expr(w) && tpwords_more(w, 1);
+	return IS("__print_array") && expr(w) && tpwords_more(w, 2);
 #undef IS
 }
 
@@ -148,13 +149,13 @@ static bool cast(struct words *w)
 {
 	const char *begin = w->p;
 
-	if (take(w, "(") && name(w)) {
+	if (tpwords_take(w, "(") && name(w)) {
 		while (name(w))
 			;
-		while (take(w, "*"))
+		while (tpwords_take(w, "*"))
 			;
-		if (take(w, ")")) {
-			skip(w);
+		if (tpwords_take(w, ")")) {
+			tpwords_skip(w);
 			if (*w->p && (strchr(LETTERS DIGITS "(", *w->p)))
 				return true;
 		}
@@ -168,31 +169,31 @@ static bool primary(struct words *w)
 	const char *fn;
 	size_t len;
 
-	if (take(w, "("))
-		return expr(w) && take(w, ")");
-	skip(w);
+	if (tpwords_take(w, "("))
+		return expr(w) && tpwords_take(w, ")");
+	tpwords_skip(w);
 	if (*w->p == '"')
 		return strings(w);
 	if (*w->p == '\'' && w->p[1] && w->p[1] != '\\' && w->p[1] != '\n' && w->p[2] == '\'') {
 		w->p += 3;
 		return true;
 	}
-	if (number(w))
+	if (tpwords_number(w))
 		return true;
-	skip(w);
+	tpwords_skip(w);
 	fn = w->p;
 	if (!name(w))
 		return false;
 	len = w->p - fn;
 	if (len == 3 && !strncmp(fn, "REC", 3))
-		return take(w, "->") && declared(w);
-	return take(w, "(") ? call(w, fn, len) : true;
+		return tpwords_take(w, "->") && declared(w);
+	return tpwords_take(w, "(") ? tpwords_call(w, fn, len) : true;
 }
 
 static bool postfix(struct words *w)
 {
-	while (take(w, "["))
-		if (!expr(w) || !take(w, "]"))
+	while (tpwords_take(w, "["))
+		if (!expr(w) || !tpwords_take(w, "]"))
 			return false;
 	return true;
 }
@@ -201,7 +202,7 @@ static bool unary(struct words *w)
 {
 	u32 cnt = 0;
 
-	while (take(w, "-") || take(w, "!") || take(w, "~") || cast(w))
+	while (tpwords_take(w, "-") || tpwords_take(w, "!") || tpwords_take(w, "~") || cast(w))
 		if (++cnt > 4)
 			return false;
 	return primary(w) && postfix(w);
@@ -213,11 +214,11 @@ static bool operator(struct words *w)
 					 "-",  "*",  "/",  "%",	 "<",  ">",  "&",  "|",	 "^"};
 	u32 i;
 
-	skip(w);
+	tpwords_skip(w);
 	if (!strncmp(w->p, "->", 2))
 		return false;
 	for (i = 0; i < sizeof(op) / sizeof(op[0]); i++)
-		if (take(w, op[i]))
+		if (tpwords_take(w, op[i]))
 			return ++w->ops < OPS_MAX;
 	return false;
 }
@@ -231,8 +232,8 @@ static bool expr(struct words *w)
 	good = unary(w);
 	while (good && operator(w))
 		good = unary(w);
-	if (good && take(w, "?"))
-		good = expr(w) && take(w, ":") && expr(w);
+	if (good && tpwords_take(w, "?"))
+		good = expr(w) && tpwords_take(w, ":") && expr(w);
 	w->depth--;
 	return good;
 }
@@ -243,12 +244,12 @@ bool fr_tpwords_are_sound(const char *fields, const char *end, const char *text)
 
 	if (!strings(&w))
 		return false;
-	while (take(&w, ",")) {
+	while (tpwords_take(&w, ",")) {
 		w.ops = 0;
 		if (!expr(&w))
 			return false;
 	}
-	skip(&w);
+	tpwords_skip(&w);
 	return !*w.p || (*w.p == '\n' && !w.p[1]);
 }
 
@@ -310,7 +311,7 @@ static bool declaration(const char **p)
 	return names >= 2;
 }
 
-static bool field(const char **p)
+static bool tpwords_field(const char **p)
 {
 	return literal(p, "\tfield:") && declaration(p) && literal(p, ";\toffset:") && digits(p) && literal(p, ";\tsize:") &&
 	       digits(p) && literal(p, ";\tsigned:") && digits(p) && literal(p, ";");
@@ -328,7 +329,7 @@ bool fr_tpfields_are_sound(const char *text, const char *end)
 	if (!len || !literal(&p, "\nID: ") || !digits(&p) || !literal(&p, "\nformat:\n"))
 		return false;
 	while (p < end)
-		if (*p != '\n' && !field(&p))
+		if (*p != '\n' && !tpwords_field(&p))
 			return false;
 		else if (!literal(&p, "\n"))
 			return false;

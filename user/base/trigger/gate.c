@@ -73,7 +73,7 @@ static bool times_remove(struct times *t, u64 then_ns)
  * Is then less than span before now? Moments of several CPUs are slightly out of order, so a then a little later than now
  * counts; one much later is of another clock, and does not.
  */
-static bool within(u64 then_ns, u64 now_ns, u64 span_ns)
+static bool gate_within(u64 then_ns, u64 now_ns, u64 span_ns)
 {
 	return (now_ns > then_ns ? now_ns - then_ns : then_ns - now_ns) < span_ns;
 }
@@ -81,12 +81,12 @@ static bool within(u64 then_ns, u64 now_ns, u64 span_ns)
 /* Were there cnt within the last span? */
 static bool times_full(const struct times *t, u32 cnt, u64 now_ns, u64 span_ns)
 {
-	return cnt && t->cnt >= cnt && within(times_nth(t, cnt - 1)->ns, now_ns, span_ns);
+	return cnt && t->cnt >= cnt && gate_within(times_nth(t, cnt - 1)->ns, now_ns, span_ns);
 }
 
 /* ---- keys ---- */
 
-static struct key *find_key(struct fr_gate *g, u64 key)
+static struct key *gate_find_key(struct fr_gate *g, u64 key)
 {
 	u32 i;
 
@@ -113,7 +113,7 @@ static struct key *oldest_key(struct fr_gate *g)
 
 static void count_key(struct fr_gate *g, u64 key, u64 now_ns)
 {
-	struct key *k = find_key(g, key);
+	struct key *k = gate_find_key(g, key);
 
 	if (k) {
 		k->prev_ns = k->last_ns;
@@ -127,7 +127,7 @@ static void count_key(struct fr_gate *g, u64 key, u64 now_ns)
 
 static void uncount_key(struct fr_gate *g, u64 key, u64 then_ns)
 {
-	struct key *k = find_key(g, key);
+	struct key *k = gate_find_key(g, key);
 
 	if (!k)
 		return;
@@ -172,13 +172,13 @@ void fr_gate_free(struct fr_gate *g)
 
 static bool cools_key(struct fr_gate *g, const struct fr_trigger *t, u64 key, u64 now_ns)
 {
-	struct key *k = find_key(g, key);
+	struct key *k = gate_find_key(g, key);
 
-	return k && within(k->last_ns, now_ns, t->cooldown_ns);
+	return k && gate_within(k->last_ns, now_ns, t->cooldown_ns);
 }
 
 /* The last snapshot of an ending recorder is never one too many: nothing follows it. */
-static bool ends(const struct fr_trigger *t)
+static bool gate_ends(const struct fr_trigger *t)
 {
 	return t->kind == FR_TRIGGER_exit || t->kind == FR_TRIGGER_end;
 }
@@ -204,7 +204,7 @@ static bool within_share(const struct fr_gate *g, struct fr_gate_from from, u64 
 		return true;
 	for (i = 0; i < g->storm.cnt; i++) {
 		t = times_nth(&g->storm, i);
-		if (!within(t->ns, now_ns, g->conf.storm_ns))
+		if (!gate_within(t->ns, now_ns, g->conf.storm_ns))
 			continue;
 		cnt++;
 		program += t->from.program == from.program && t->from.uid == from.uid;
@@ -223,7 +223,7 @@ static u32 had(const struct times *rule, struct fr_gate_from from, u64 now_ns)
 
 	for (i = 0; i < rule->cnt; i++) {
 		t = times_nth(rule, i);
-		if (within(t->ns, now_ns, FR_GATE_TURN_NS))
+		if (gate_within(t->ns, now_ns, FR_GATE_TURN_NS))
 			cnt += t->from.uid == from.uid && (by_user || t->from.program == from.program);
 	}
 	return cnt;
@@ -254,13 +254,13 @@ static bool storms(const struct fr_gate *g, const struct fr_trigger *t, const st
 {
 	const struct fr_gate_conf *c = &g->conf;
 
-	if (ends(t) || !times_full(rule, 1, now_ns, c->storm_ns))
+	if (gate_ends(t) || !times_full(rule, 1, now_ns, c->storm_ns))
 		return false;
 	return times_full(&g->storm, c->storm_cnt, now_ns, c->storm_ns) || !within_share(g, from, now_ns);
 }
 
-static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, u64 key,
-				     struct fr_gate_from from, u64 now_ns, bool busy)
+static enum fr_trigger_verdict gate_judge(struct fr_gate *g, const struct fr_trigger *t, const struct times *rule, u64 key,
+					  struct fr_gate_from from, u64 now_ns, bool busy)
 {
 	if (t->dedupe && key) {
 		if (cools_key(g, t, key, now_ns))
@@ -278,7 +278,7 @@ static enum fr_trigger_verdict judge(struct fr_gate *g, const struct fr_trigger 
 enum fr_trigger_verdict fr_gate_ask(struct fr_gate *g, const struct fr_trigger *t, u32 nr, u64 key, struct fr_gate_from from,
 				    u64 now_ns, bool busy)
 {
-	enum fr_trigger_verdict verdict = judge(g, t, &g->rule[nr], key, from, now_ns, busy);
+	enum fr_trigger_verdict verdict = gate_judge(g, t, &g->rule[nr], key, from, now_ns, busy);
 
 	if (verdict == FR_TRIGGER_VERDICT_taken)
 		fr_gate_count(g, nr, key, from, now_ns);
@@ -317,7 +317,7 @@ void fr_gate_undo(struct fr_gate *g, u32 nr, u64 key, u64 then_ns)
 
 void fr_gate_forget(struct fr_gate *g, u64 key)
 {
-	struct key *k = key ? find_key(g, key) : NULL;
+	struct key *k = key ? gate_find_key(g, key) : NULL;
 
 	if (k)
 		*k = (struct key){};

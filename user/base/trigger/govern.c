@@ -83,7 +83,7 @@ static void go_down(struct fr_govern_state *s, const struct fr_govern_group *now
 	s->calm = 0;
 }
 
-static void go_up(struct fr_govern_state *s)
+static void govern_go_up(struct fr_govern_state *s)
 {
 	s->level--;
 	s->calm = 0;
@@ -143,7 +143,7 @@ struct fr_govern_step fr_govern_measure(struct fr_govern *g, const struct fr_gov
 		nr = calmest(g);
 		step.what = nr < 0 ? FR_GOVERN_nothing : FR_GOVERN_up;
 		if (nr >= 0)
-			go_up(&g->group[nr]);
+			govern_go_up(&g->group[nr]);
 	}
 	if (nr >= 0) {
 		step.group = nr;

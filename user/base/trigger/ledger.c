@@ -10,7 +10,7 @@ static u64 *word_at(struct fr_triggers *tr, u32 off)
 	return (u64 *)((char *)tr + off);
 }
 
-static struct fr_change *find(struct fr_entry *n, u32 off)
+static struct fr_change *ledger_find(struct fr_entry *n, u32 off)
 {
 	u32 i;
 
@@ -21,10 +21,10 @@ static struct fr_change *find(struct fr_entry *n, u32 off)
 }
 
 /* The change of a word, created if there is none. There is room for everything that one moment can change. */
-static struct fr_change *change_of(struct fr_entry *n, struct fr_triggers *tr, u64 *word)
+static struct fr_change *ledger_change_of(struct fr_entry *n, struct fr_triggers *tr, u64 *word)
 {
 	u32 off = (char *)word - (char *)tr;
-	struct fr_change *c = find(n, off);
+	struct fr_change *c = ledger_find(n, off);
 
 	if (c)
 		return c;
@@ -35,12 +35,12 @@ static struct fr_change *change_of(struct fr_entry *n, struct fr_triggers *tr, u
 
 void fr_entry_set(struct fr_entry *n, struct fr_triggers *tr, u64 *word, u64 to)
 {
-	change_of(n, tr, word)->to = to;
+	ledger_change_of(n, tr, word)->to = to;
 }
 
 void fr_entry_add(struct fr_entry *n, struct fr_triggers *tr, u64 *word, u64 more)
 {
-	change_of(n, tr, word)->to += more;
+	ledger_change_of(n, tr, word)->to += more;
 }
 
 static bool change_ok(const struct fr_change *c)
@@ -49,7 +49,7 @@ static bool change_ok(const struct fr_change *c)
 }
 
 /* A change that was already finished is not done twice: its word is as it shall be. */
-static void finish(struct fr_ledger *l, struct fr_triggers *tr)
+static void ledger_finish(struct fr_ledger *l, struct fr_triggers *tr)
 {
 	u32 cnt = l->entry.cnt, i;
 	struct fr_change c;
@@ -75,18 +75,18 @@ void fr_ledger_commit(struct fr_ledger *l, struct fr_triggers *tr, const struct 
 		l->entry.change[i] = n->change[i];
 	__atomic_store_n(&l->entry.cnt, i, __ATOMIC_RELEASE); /* pairs likewise: its changes are complete */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	finish(l, tr);
+	ledger_finish(l, tr);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 void fr_ledger_recover(struct fr_ledger *l, struct fr_triggers *tr)
 {
-	finish(l, tr);
+	ledger_finish(l, tr);
 }
 
 /* ---- grants ---- */
 
-static struct fr_ledger_grant *place_of(struct fr_ledger *l, u64 nr)
+static struct fr_ledger_grant *ledger_place_of(struct fr_ledger *l, u64 nr)
 {
 	return &l->grant[nr % FR_LEDGER_GRANT_MAX];
 }
@@ -95,7 +95,7 @@ u32 fr_ledger_grant(struct fr_ledger *l, struct fr_triggers *tr, struct fr_entry
 {
 	u64 nr = tr->granted_cnt;
 
-	*place_of(l, nr) = (struct fr_ledger_grant){.nr = nr + 1, .granted = *g};
+	*ledger_place_of(l, nr) = (struct fr_ledger_grant){.nr = nr + 1, .granted = *g};
 	tr->granted[nr % FR_GRANTED_MAX] = *g;
 	fr_entry_set(n, tr, &tr->granted_cnt, nr + 1);
 	return nr % FR_LEDGER_GRANT_MAX + 1;
@@ -129,7 +129,7 @@ bool fr_ledger_find(const struct fr_ledger *l, const struct fr_triggers *tr, u32
 	return fr_ledger_granted(l, tr, cnt - back, out);
 }
 
-static void forget(struct fr_granted *g, u32 slot, u64 then_ns)
+static void ledger_forget(struct fr_granted *g, u32 slot, u64 then_ns)
 {
 	if (g->ts == then_ns && g->slot == slot)
 		g->ts = 0;
@@ -140,9 +140,9 @@ void fr_ledger_give_back(struct fr_ledger *l, struct fr_triggers *tr, u32 slot, 
 	u32 i;
 
 	for (i = 0; i < FR_GRANTED_MAX; i++)
-		forget(&tr->granted[i], slot, then_ns);
+		ledger_forget(&tr->granted[i], slot, then_ns);
 	for (i = 0; i < FR_LEDGER_GRANT_MAX; i++)
-		forget(&l->grant[i].granted, slot, then_ns);
+		ledger_forget(&l->grant[i].granted, slot, then_ns);
 }
 
 static void forget_key(struct fr_granted *g, u64 key)

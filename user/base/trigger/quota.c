@@ -8,7 +8,7 @@ struct left {
 	u64 files, sz, free_sz, free_files;
 };
 
-static void let_go(struct fr_quota_file *f, struct left *left)
+static void quota_let_go(struct fr_quota_file *f, struct left *left)
 {
 	f->remove = true;
 	left->files--;
@@ -86,7 +86,7 @@ static enum fr_quota_short choose_oldest(struct fr_quota_file *file, size_t cnt,
 		if (!may_go(&file[i]) || file[i].remove || file[i].newest != newest ||
 		    is_ahead(&file[i], now->real_ns) != ahead)
 			continue;
-		let_go(&file[i], left);
+		quota_let_go(&file[i], left);
 		is_short = what_is_short(left, limit, now->want_sz);
 	}
 	return is_short;
@@ -130,7 +130,7 @@ enum fr_quota_short fr_quota_choose(struct fr_quota_file *file, size_t cnt, cons
 	}
 	for (i = 0; i < cnt; i++)
 		if (may_go(&file[i]) && is_too_old(&file[i], limit, now->real_ns))
-			let_go(&file[i], &left);
+			quota_let_go(&file[i], &left);
 	for (pass = 0; pass < 4 && (!pass || is_short); pass++)
 		is_short = choose_oldest(file, cnt, limit, now, pass & 2, !(pass & 1), &left);
 	/* in vain: those that are not too old stay */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void add_call(const struct fr_trigger *rule, struct fr_trig_lat *out)
+static void lat_add_call(const struct fr_trigger *rule, struct fr_trig_lat *out)
 {
 	if (rule->call_nr < 0)
 		out->call_all = true;
@@ -11,14 +11,14 @@ static void add_call(const struct fr_trigger *rule, struct fr_trig_lat *out)
 		out->call_set[rule->call_nr / 64] |= 1ULL << rule->call_nr % 64;
 }
 
-static void add_latency(const struct fr_trigger *rule, struct fr_trig_lat *out)
+static void lat_add_latency(const struct fr_trigger *rule, struct fr_trig_lat *out)
 {
 	u64 *min = &out->min_ns[rule->latency];
 
 	if (rule->limit_ns < *min)
 		*min = rule->limit_ns;
 	if (rule->latency == FR_LATENCY_syscall)
-		add_call(rule, out);
+		lat_add_call(rule, out);
 	if (rule->latency == FR_LATENCY_block)
 		out->request_cnt = FR_TRIG_REQUEST_CNT;
 	else if (rule->latency <= FR_LATENCY_syscall)
@@ -35,7 +35,7 @@ void fr_trig_lat(const struct fr_trigger *rules, u32 cnt, struct fr_trig_lat *ou
 	out->task_cnt = out->request_cnt = 1;
 	for (i = 0; i < cnt; i++) {
 		if (rules[i].kind == FR_TRIGGER_latency && rules[i].latency < FR_LATENCY_CNT)
-			add_latency(&rules[i], out);
+			lat_add_latency(&rules[i], out);
 		if (rules[i].kind == FR_TRIGGER_hung && rules[i].limit_ns < out->hung_min_ns)
 			out->hung_min_ns = rules[i].limit_ns;
 		if (rules[i].kind == FR_TRIGGER_hung)

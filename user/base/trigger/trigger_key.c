@@ -17,7 +17,7 @@
 /* ---- filters and options ---- */
 
 /* Names in the kernel end after 15 bytes: a longer one would never match. */
-static int check_comm(struct fr_tp *p, struct fr_tp_span s)
+static int key_check_comm(struct fr_tp *p, struct fr_tp_span s)
 {
 	const char *bar;
 	struct fr_tp_span rest = s;
@@ -58,9 +58,9 @@ static int glob(struct fr_tp *p, struct fr_tp_span s, const char *key, char *out
 	return check_sets(p, s, key);
 }
 
-static int set_comm(struct fr_tp *p, struct fr_tp_span s)
+static int key_set_comm(struct fr_tp *p, struct fr_tp_span s)
 {
-	return glob(p, s, "comm", p->t.comm) ?: check_comm(p, s);
+	return glob(p, s, "comm", p->t.comm) ?: key_check_comm(p, s);
 }
 
 static int set_exe(struct fr_tp *p, struct fr_tp_span s)
@@ -217,7 +217,7 @@ static const struct key {
 	int (*set)(struct fr_tp *p, struct fr_tp_span value);
 	const char *form;
 } keys[] = {
-	{"comm", FR_TP_FILTERED | FR_TP_KIND(holdoff), false, set_comm, "comm=GLOB"},
+	{"comm", FR_TP_FILTERED | FR_TP_KIND(holdoff), false, key_set_comm, "comm=GLOB"},
 	{"exe", FR_TP_FILTERED, false, set_exe, "exe=GLOB"},
 	{"cgroup", FR_TP_FILTERED, false, set_cgroup, "cgroup=GLOB"},
 	{"uid", FR_TP_FILTERED, false, set_uid, "uid=NUMBER or uid=NAME"},
@@ -234,7 +234,7 @@ static const struct key {
 
 #define KEY_CNT (sizeof(keys) / sizeof(keys[0]))
 
-static const struct key *find_key(struct fr_tp_span name)
+static const struct key *key_find_key(struct fr_tp_span name)
 {
 	size_t i;
 
@@ -246,12 +246,12 @@ static const struct key *find_key(struct fr_tp_span name)
 
 bool fr_tp_key_is(struct fr_tp_span name, bool bare)
 {
-	const struct key *key = find_key(name);
+	const struct key *key = key_find_key(name);
 
 	return key && (!bare || key->bare);
 }
 
-static int unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
+static int key_unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
 {
 	char buf[FR_TP_WORD_MAX];
 	struct fr_nearest near = {.to = buf};
@@ -291,7 +291,7 @@ static const char *kinds_shown(u32 kinds, char *buf, size_t sz)
 static int check_latency(struct fr_tp *p, struct fr_tp_span name, const struct key *key)
 {
 	bool is_file = key->set == set_exe || key->set == set_cgroup,
-	     is_task = is_file || key->set == set_comm || key->set == set_uid;
+	     is_task = is_file || key->set == key_set_comm || key->set == set_uid;
 
 	if (p->t.kind != FR_TRIGGER_latency)
 		return 0;
@@ -305,14 +305,14 @@ static int check_latency(struct fr_tp *p, struct fr_tp_span name, const struct k
 	return 0;
 }
 
-static int set_key(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_span *value)
+static int key_set_key(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_span *value)
 {
-	const struct key *key = find_key(name);
+	const struct key *key = key_find_key(name);
 	u32 bit = key ? 1u << (key - keys) : 0;
 	char buf[120];
 
 	if (!key)
-		return unknown_key(p, name, value);
+		return key_unknown_key(p, name, value);
 	if (!(key->kinds & 1u << p->t.kind))
 		return fr_tp_fail(p, name.at, "%s makes no sense for %s: it is for %s", key->name, fr_tp_kind_shown(p->t.kind),
 				  kinds_shown(key->kinds, buf, sizeof(buf)));
@@ -334,7 +334,7 @@ int fr_tp_option(struct fr_tp *p, struct fr_tp_span part)
 	if (!name.sz)
 		return fr_tp_fail(p, part.at, "an option is missing here");
 	if (!equals)
-		return set_key(p, name, NULL);
+		return key_set_key(p, name, NULL);
 	value = span_from(name, equals + 1);
-	return set_key(p, span_until(name, equals), &value);
+	return key_set_key(p, span_until(name, equals), &value);
 }

@@ -88,7 +88,7 @@ static int every_arg(struct fr_tp *p, struct fr_tp_span arg)
 	return err;
 }
 
-static int call_name(struct fr_tp *p, struct fr_tp_span name)
+static int kind_call_name(struct fr_tp *p, struct fr_tp_span name)
 {
 	u64 nr;
 
@@ -155,7 +155,7 @@ static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 	if (!err && colon && p->t.latency != FR_LATENCY_syscall)
 		return fr_tp_fail(p, colon, "latency: %s takes no name: only syscall does", fr_latency_name(p->t.latency));
 	if (!err && colon)
-		err = call_name(p, span_from(what, colon + 1));
+		err = kind_call_name(p, span_from(what, colon + 1));
 	if (!err && above[1] == '=')
 		return fr_tp_fail(p, above, "latency: write > without =");
 	return err ?: fr_tp_some_time(p, span_from(arg, above + 1), "latency", &p->t.limit_ns);

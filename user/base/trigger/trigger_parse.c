@@ -129,7 +129,7 @@ static int check_whole(struct fr_tp *p)
 	return 0;
 }
 
-static int check_text(struct fr_tp *p)
+static int trigger_check_text(struct fr_tp *p)
 {
 	const char *c;
 
@@ -146,7 +146,7 @@ static int parse_rule(struct fr_tp *p)
 {
 	const char *at = p->text;
 	struct fr_tp_span part;
-	int err = check_text(p) ?: parse_head(p, &at);
+	int err = trigger_check_text(p) ?: parse_head(p, &at);
 
 	while (!err && *at) {
 		err = next_part(p, at + 1, &part);

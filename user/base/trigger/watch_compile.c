@@ -65,8 +65,8 @@ static enum fr_watch_truth same_text(struct fr_watch_build *b, const struct fr_n
 	return FR_WATCH_ASK;
 }
 
-static enum fr_watch_truth compare_texts(struct fr_watch_build *b, const struct fr_node *n, enum fr_op op,
-					 struct fr_watch_operand *x, struct fr_watch_operand *y, u32 dst)
+static enum fr_watch_truth compile_compare_texts(struct fr_watch_build *b, const struct fr_node *n, enum fr_op op,
+						 struct fr_watch_operand *x, struct fr_watch_operand *y, u32 dst)
 {
 	enum fr_watch_truth t;
 
@@ -82,7 +82,7 @@ static enum fr_watch_truth compare_texts(struct fr_watch_build *b, const struct 
 }
 
 /* x in slot dst, y in dst + 1, unless they are known. */
-static enum fr_watch_truth compare(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static enum fr_watch_truth compile_compare(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	struct fr_watch_operand x, y;
 
@@ -90,7 +90,7 @@ static enum fr_watch_truth compare(struct fr_watch_build *b, const struct fr_nod
 	if (x.kind == FR_WATCH_IS_NONE || y.kind == FR_WATCH_IS_NONE || fr_watch_is_number(&x) != fr_watch_is_number(&y))
 		return FR_WATCH_FALSE;
 	if (!fr_watch_is_number(&x))
-		return compare_texts(b, n, n->op, &x, &y, dst);
+		return compile_compare_texts(b, n, n->op, &x, &y, dst);
 	if (x.kind == FR_WATCH_IS_NUM && y.kind == FR_WATCH_IS_NUM)
 		return fold_compare(n->op, x.num, y.num);
 	fr_watch_emit_two(b, n, fr_watch_two_op(n->op), dst, &y);
@@ -107,7 +107,7 @@ static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_nod
 	if (x->kind == FR_WATCH_IS_NONE || y.kind == FR_WATCH_IS_NONE || fr_watch_is_number(x) != fr_watch_is_number(&y))
 		return FR_WATCH_FALSE;
 	if (!fr_watch_is_number(x))
-		return compare_texts(b, item, op, x, &y, dst + 1);
+		return compile_compare_texts(b, item, op, x, &y, dst + 1);
 	if (x->kind == FR_WATCH_IS_NUM && y.kind == FR_WATCH_IS_NUM)
 		return fold_compare(op, x->num, y.num);
 	fr_watch_put(b, item, x, dst);
@@ -122,7 +122,7 @@ static enum fr_watch_truth is_item(struct fr_watch_build *b, const struct fr_nod
 }
 
 /* Each item that is compiled jumps to the end if it decides: of `in` one that is equal, of `not in` one that is. */
-static enum fr_watch_truth is_in(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static enum fr_watch_truth compile_is_in(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	bool is_in = n->op == FR_OP_IN;
 	enum fr_watch_op jump = is_in ? FR_WATCH_JT : FR_WATCH_JF;
@@ -156,7 +156,7 @@ static enum fr_watch_truth is_in(struct fr_watch_build *b, const struct fr_node 
 }
 
 /* Does the number in slot dst have a name that matches? */
-static enum fr_watch_truth has_name(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static enum fr_watch_truth compile_has_name(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	const struct fr_field *f = n->a->op == FR_OP_FIELD ? n->a->field[b->ev->nr] : NULL;
 	struct fr_watch_insn *in;
@@ -169,7 +169,7 @@ static enum fr_watch_truth has_name(struct fr_watch_build *b, const struct fr_no
 	return FR_WATCH_ASK;
 }
 
-static enum fr_watch_truth is_match(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static enum fr_watch_truth compile_is_match(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	struct fr_watch_operand x = fr_watch_value(b, n->a, dst);
 	struct fr_watch_insn *in;
@@ -177,7 +177,7 @@ static enum fr_watch_truth is_match(struct fr_watch_build *b, const struct fr_no
 	int table;
 
 	if (fr_watch_is_number(&x))
-		return has_name(b, n, dst);
+		return compile_has_name(b, n, dst);
 	if (x.kind == FR_WATCH_IS_TEXT)
 		return decided(fr_glob(n->b->text, n->b->len, x.text, x.len) == (n->op == FR_OP_GLOB));
 	if (x.kind != FR_WATCH_IS_AREA)
@@ -196,7 +196,7 @@ static enum fr_watch_truth is_match(struct fr_watch_build *b, const struct fr_no
 /* ---- truths ---- */
 
 /* A value used as a truth: true if known, not 0 and not empty. */
-static enum fr_watch_truth is_something(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static enum fr_watch_truth compile_is_something(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	struct fr_watch_operand x = fr_watch_value(b, n, dst);
 	struct fr_watch_insn *in;
@@ -232,7 +232,7 @@ static enum fr_watch_truth both(struct fr_watch_build *b, const struct fr_node *
 	return FR_WATCH_ASK;
 }
 
-static enum fr_watch_truth ask(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static enum fr_watch_truth compile_ask(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	switch (n->op) {
 	case FR_OP_AND:
@@ -244,7 +244,7 @@ static enum fr_watch_truth ask(struct fr_watch_build *b, const struct fr_node *n
 		return decided(n->events[b->ev->nr]);
 	case FR_OP_GLOB:
 	case FR_OP_NOT_GLOB:
-		return is_match(b, n, dst);
+		return compile_is_match(b, n, dst);
 	case FR_OP_REGEX:
 	case FR_OP_NOT_REGEX:
 		fr_watch_fail(b, n, "BPF has no regular expressions: use ~ with * ? [a-z]");
@@ -254,9 +254,9 @@ static enum fr_watch_truth ask(struct fr_watch_build *b, const struct fr_node *n
 		return FR_WATCH_FALSE;
 	case FR_OP_IN:
 	case FR_OP_NOT_IN:
-		return is_in(b, n, dst);
+		return compile_is_in(b, n, dst);
 	default:
-		return fr_op_is_compare(n->op) ? compare(b, n, dst) : is_something(b, n, dst);
+		return fr_op_is_compare(n->op) ? compile_compare(b, n, dst) : compile_is_something(b, n, dst);
 	}
 }
 
@@ -268,7 +268,7 @@ enum fr_watch_truth fr_watch_truth(struct fr_watch_build *b, const struct fr_nod
 
 	if (b->failed)
 		return FR_WATCH_FALSE;
-	t = ask(b, n, dst);
+	t = compile_ask(b, n, dst);
 	if (t != FR_WATCH_ASK)
 		b->prog->insn_cnt = first;
 	return t;

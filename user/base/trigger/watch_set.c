@@ -130,7 +130,7 @@ static void find_guard(struct fr_watch_prog *p)
 	p->guard.hi = by_abi ? abi->hi : eq->lo;
 }
 
-static void add_event(struct fr_watch_build *b, const struct fr_filter *f, u32 rule)
+static void watch_add_event(struct fr_watch_build *b, const struct fr_filter *f, u32 rule)
 {
 	const char *why = fr_watch_refuses(b->ev);
 	const struct fr_node *named = why ? named_by(f, b->ev->nr) : NULL;
@@ -154,14 +154,14 @@ static void add_event(struct fr_watch_build *b, const struct fr_filter *f, u32 r
 }
 
 /* An event that the expression cannot hold for is not compiled, and need not be supported. */
-static void add_events(struct fr_watch_build *b, const struct fr_filter *f, u32 rule)
+static void watch_add_events(struct fr_watch_build *b, const struct fr_filter *f, u32 rule)
 {
 	u32 nr, before = b->set->prog_cnt, cnt;
 
 	for (nr = 0; nr < FR_EVENT_MAX && !b->failed; nr++) {
 		b->ev = fr_schema_event(f->schema, nr);
 		if (b->ev && fr_filter_verdict(f, nr) != FR_VERDICT_NO)
-			add_event(b, f, rule);
+			watch_add_event(b, f, rule);
 	}
 	cnt = b->set->prog_cnt - before;
 	if (!cnt)
@@ -184,7 +184,7 @@ int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char 
 	err = fr_filter_new(expr, fr_schema_builtin(), arch, &f, error);
 	if (err)
 		return err;
-	add_events(&b, f, rule);
+	watch_add_events(&b, f, rule);
 	if (b.failed)
 		s->table_cnt = tables;
 	fr_filter_free(f);

@@ -10,13 +10,13 @@
 
 static const struct fr_watch_operand none = {.kind = FR_WATCH_IS_NONE};
 
-static struct fr_watch_operand number(fr_wide num)
+static struct fr_watch_operand watch_number(fr_wide num)
 {
 	return (struct fr_watch_operand){
 		.kind = FR_WATCH_IS_NUM, .num = num, .min = num, .max = num, .wide = num > RANGE_MAX || num < -RANGE_MAX};
 }
 
-static struct fr_watch_operand slot(fr_wide min, fr_wide max)
+static struct fr_watch_operand watch_slot(fr_wide min, fr_wide max)
 {
 	return (struct fr_watch_operand){.kind = FR_WATCH_IS_SLOT, .min = min, .max = max};
 }
@@ -72,7 +72,8 @@ static const struct {
 	[FR_TYPE_s64] = {FR_WATCH_s64, INT64_MIN, INT64_MAX}, [FR_TYPE_u64s] = {FR_WATCH_u64, 0, WORD_MAX},
 };
 
-static struct fr_watch_operand load(struct fr_watch_build *b, const struct fr_node *n, u32 off, enum fr_type type, u32 dst)
+static struct fr_watch_operand watch_load(struct fr_watch_build *b, const struct fr_node *n, u32 off, enum fr_type type,
+					  u32 dst)
 {
 	struct fr_watch_insn *in = fr_watch_emit(b, n, FR_WATCH_LOAD, dst);
 
@@ -80,7 +81,7 @@ static struct fr_watch_operand load(struct fr_watch_build *b, const struct fr_no
 		in->off = off;
 		in->type = loads[type].type;
 	}
-	return slot(loads[type].min, loads[type].max);
+	return watch_slot(loads[type].min, loads[type].max);
 }
 
 static struct fr_watch_operand area(u32 off, u32 room)
@@ -94,20 +95,20 @@ static struct fr_watch_operand comm(struct fr_watch_build *b)
 	return area(FR_WATCH_AREA(comm), FR_COMM_SZ);
 }
 
-static struct fr_watch_operand builtin(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static struct fr_watch_operand watch_builtin(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	switch (n->builtin) {
 	case FR_BI_event:
 		return (struct fr_watch_operand){.kind = FR_WATCH_IS_TEXT, .text = b->ev->name, .len = strlen(b->ev->name)};
 	case FR_BI_ts:
 		b->prog->needs |= FR_WATCH_NEEDS_TIME;
-		return load(b, n, FR_WATCH_AREA(ts), FR_TYPE_u64, dst);
+		return watch_load(b, n, FR_WATCH_AREA(ts), FR_TYPE_u64, dst);
 	case FR_BI_cpu:
-		return load(b, n, FR_WATCH_AREA(cpu), FR_TYPE_u32, dst);
+		return watch_load(b, n, FR_WATCH_AREA(cpu), FR_TYPE_u32, dst);
 	case FR_BI_pid:
-		return load(b, n, FR_WATCH_AREA(pid), FR_TYPE_s32, dst);
+		return watch_load(b, n, FR_WATCH_AREA(pid), FR_TYPE_s32, dst);
 	case FR_BI_tid:
-		return load(b, n, FR_WATCH_AREA(tid), FR_TYPE_u32, dst);
+		return watch_load(b, n, FR_WATCH_AREA(tid), FR_TYPE_u32, dst);
 	case FR_BI_comm:
 		return comm(b);
 	case FR_BI_cgroup:
@@ -131,10 +132,11 @@ static bool is_of_current(const struct fr_watch_build *b, const struct fr_field 
 	return !from || (from->kind == FR_KIND_DERIVED && from->rule == FR_RULE_TID && from->from_idx < 0);
 }
 
-static struct fr_watch_operand derived(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f, u32 dst)
+static struct fr_watch_operand watch_derived(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f,
+					     u32 dst)
 {
 	if (is_of_current(b, f) && f->rule == FR_RULE_TID)
-		return load(b, n, FR_WATCH_AREA(tid), FR_TYPE_u32, dst);
+		return watch_load(b, n, FR_WATCH_AREA(tid), FR_TYPE_u32, dst);
 	if (is_of_current(b, f) && f->rule == FR_RULE_COMM)
 		return comm(b);
 	if (f->rule == FR_RULE_COMM)
@@ -147,21 +149,21 @@ static struct fr_watch_operand derived(struct fr_watch_build *b, const struct fr
 	return none;
 }
 
-static struct fr_watch_operand field(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static struct fr_watch_operand watch_field(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	const struct fr_field *f = n->field[b->ev->nr];
 
 	if (!f)
 		return none;
 	if (f->kind == FR_KIND_DERIVED)
-		return derived(b, n, f, dst);
+		return watch_derived(b, n, f, dst);
 	if (f->off + n->index * 8ULL + 8 > FR_WATCH_REC_SZ)
 		return none; /* no record is that long */
 	if (n->has_index != (f->type == FR_TYPE_u64s))
 		return none;
 	if (fr_field_kind(f) == FR_VAL_TEXT)
 		return area(f->off, f->type == FR_TYPE_comm ? FR_COMM_SZ : f->type == FR_TYPE_text8 ? 8 : 0);
-	return load(b, n, f->off + n->index * 8, f->type, dst);
+	return watch_load(b, n, f->off + n->index * 8, f->type, dst);
 }
 
 static bool has_abi(const struct fr_event *ev)
@@ -174,20 +176,20 @@ static bool has_abi(const struct fr_event *ev)
 	return false;
 }
 
-static struct fr_watch_operand symbol(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static struct fr_watch_operand watch_symbol(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	const struct fr_filter_name *s = &n->symbol[b->ev->nr];
 	struct fr_watch_insn *in;
 
 	if (!has_abi(b->ev) || (s->known[0] == s->known[1] && s->v[0] == s->v[1]))
-		return s->known[0] ? number(s->v[0]) : none;
+		return s->known[0] ? watch_number(s->v[0]) : none;
 	in = fr_watch_emit(b, n, FR_WATCH_ABI, dst);
 	if (in) {
 		in->a = s->known[0] | s->known[1] << 1;
 		in->lo = s->v[0];
 		in->hi = s->v[1];
 	}
-	return slot(INT64_MIN, INT64_MAX);
+	return watch_slot(INT64_MIN, INT64_MAX);
 }
 
 /* ---- arithmetic ---- */
@@ -305,7 +307,7 @@ void fr_watch_operands(struct fr_watch_build *b, const struct fr_node *n, u32 ds
 {
 	u32 first;
 
-	*x = n->op == FR_OP_NEG ? number(0) : fr_watch_value(b, n->a, dst);
+	*x = n->op == FR_OP_NEG ? watch_number(0) : fr_watch_value(b, n->a, dst);
 	first = b->prog->insn_cnt;
 	fr_watch_put(b, n, x, dst);
 	*y = fr_watch_value(b, n->op == FR_OP_NEG ? n->a : n->b, dst + 1);
@@ -326,12 +328,12 @@ static bool is_known_op(enum fr_op op)
 /* ~ ^ << >>: only of known numbers, as in 1 << 6. */
 static struct fr_watch_operand known_only(struct fr_watch_build *b, const struct fr_node *n)
 {
-	struct fr_watch_operand x = fr_watch_value(b, n->a, 0), y = n->b ? fr_watch_value(b, n->b, 0) : number(-1);
+	struct fr_watch_operand x = fr_watch_value(b, n->a, 0), y = n->b ? fr_watch_value(b, n->b, 0) : watch_number(-1);
 	enum fr_op op = n->op == FR_OP_INV ? FR_OP_BITXOR : n->op;
 	fr_wide v;
 
 	if (x.kind == FR_WATCH_IS_NUM && y.kind == FR_WATCH_IS_NUM)
-		return fr_op_calculate(op, x.num, y.num, &v) ? number(v) : none;
+		return fr_op_calculate(op, x.num, y.num, &v) ? watch_number(v) : none;
 	if (x.kind != FR_WATCH_IS_NONE && y.kind != FR_WATCH_IS_NONE)
 		fr_watch_fail(b, n, "BPF calculates ~ ^ << >> of numbers in the expression only, not of the event's");
 	return none;
@@ -349,7 +351,7 @@ static struct fr_watch_operand arithmetic(struct fr_watch_build *b, const struct
 	if (!fr_watch_is_number(&x) || !fr_watch_is_number(&y))
 		return none;
 	if (x.kind == FR_WATCH_IS_NUM && y.kind == FR_WATCH_IS_NUM)
-		return fr_op_calculate(op, x.num, y.num, &v) ? number(v) : none;
+		return fr_op_calculate(op, x.num, y.num, &v) ? watch_number(v) : none;
 	if ((op == FR_OP_DIV || op == FR_OP_MOD) && (!fits_word(&x) || !fits_word(&y))) {
 		fr_watch_fail(b, n, "BPF divides numbers of 64 bits only");
 		return none;
@@ -360,35 +362,35 @@ static struct fr_watch_operand arithmetic(struct fr_watch_build *b, const struct
 	return r;
 }
 
-static struct fr_watch_operand find(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+static struct fr_watch_operand watch_find(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	enum fr_watch_truth t;
 
 	switch (n->op) {
 	case FR_OP_NUM:
-		return number(n->num);
+		return watch_number(n->num);
 	case FR_OP_TEXT:
 		return (struct fr_watch_operand){.kind = FR_WATCH_IS_TEXT, .text = n->text, .len = n->len};
 	case FR_OP_BUILTIN:
-		return builtin(b, n, dst);
+		return watch_builtin(b, n, dst);
 	case FR_OP_FIELD:
-		return field(b, n, dst);
+		return watch_field(b, n, dst);
 	case FR_OP_SYMBOL:
-		return symbol(b, n, dst);
+		return watch_symbol(b, n, dst);
 	default:
 		break;
 	}
 	if (n->op <= FR_OP_MOD)
 		return arithmetic(b, n, dst);
 	t = fr_watch_truth(b, n, dst);
-	return t == FR_WATCH_ASK ? slot(0, 1) : number(t == FR_WATCH_TRUE);
+	return t == FR_WATCH_ASK ? watch_slot(0, 1) : watch_number(t == FR_WATCH_TRUE);
 }
 
 /* What is known takes no instruction. */
 struct fr_watch_operand fr_watch_value(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	u32 first = b->prog->insn_cnt;
-	struct fr_watch_operand o = find(b, n, dst);
+	struct fr_watch_operand o = watch_find(b, n, dst);
 
 	if (o.kind != FR_WATCH_IS_SLOT)
 		b->prog->insn_cnt = first;

@@ -25,7 +25,7 @@ struct fr_ctl_conn {
 	size_t begin, end, cap;
 };
 
-static s64 now_ms(void)
+static s64 ctl_now_ms(void)
 {
 	return fr_now_ns(CLOCK_MONOTONIC) / FR_MSEC_NS;
 }
@@ -79,10 +79,10 @@ void fr_ctl_disconnect(struct fr_ctl_conn *c)
 }
 
 /* 0: ready, -ETIMEDOUT, -errno. until_ms < 0: for ever. */
-static int wait_for(struct fr_ctl_conn *c, short events, s64 until_ms)
+static int ctl_wait_for(struct fr_ctl_conn *c, short events, s64 until_ms)
 {
 	struct pollfd p = {.fd = c->fd, .events = events};
-	s64 left = until_ms < 0 ? -1 : until_ms - now_ms();
+	s64 left = until_ms < 0 ? -1 : until_ms - ctl_now_ms();
 	int n;
 
 	n = poll(&p, 1, until_ms < 0 ? -1 : left < 0 ? 0 : left);
@@ -106,7 +106,7 @@ int fr_ctl_ask(struct fr_ctl_conn *c, const char *request)
 	return (size_t)n == iov[0].iov_len + 1 ? 0 : -EPIPE;
 }
 
-static int make_room(struct fr_ctl_conn *c)
+static int ctl_make_room(struct fr_ctl_conn *c)
 {
 	size_t cap;
 	char *p;
@@ -129,12 +129,12 @@ static int make_room(struct fr_ctl_conn *c)
 	return 0;
 }
 
-static int receive(struct fr_ctl_conn *c, s64 until_ms)
+static int ctl_receive(struct fr_ctl_conn *c, s64 until_ms)
 {
-	int err = make_room(c);
+	int err = ctl_make_room(c);
 	ssize_t n;
 
-	err = err ?: wait_for(c, POLLIN, until_ms);
+	err = err ?: ctl_wait_for(c, POLLIN, until_ms);
 	if (err)
 		return err;
 	n = recv(c->fd, c->buf + c->end, c->cap - c->end, 0);
@@ -146,7 +146,7 @@ static int receive(struct fr_ctl_conn *c, s64 until_ms)
 
 int fr_ctl_line(struct fr_ctl_conn *c, int timeout_ms, char **line)
 {
-	s64 until_ms = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+	s64 until_ms = timeout_ms < 0 ? -1 : ctl_now_ms() + timeout_ms;
 	size_t seen = c->begin;
 	char *end;
 	int err;
@@ -156,10 +156,10 @@ int fr_ctl_line(struct fr_ctl_conn *c, int timeout_ms, char **line)
 		if (end)
 			break;
 		seen = c->end - c->begin;
-		err = receive(c, until_ms);
+		err = ctl_receive(c, until_ms);
 		if (err)
 			return err;
-		/* make_room() has moved the rest to the front */
+		/* ctl_make_room() has moved the rest to the front */
 	}
 	*line = strndup(c->buf + c->begin, end - (c->buf + c->begin));
 	if (!*line)

@@ -26,7 +26,7 @@ static size_t unread(const struct fr_ctl_client *c)
 }
 
 /* Room for sz more bytes: move what is left to the front before allocating more. */
-static bool make_room(struct fr_ctl_client *c, size_t sz)
+static bool client_make_room(struct fr_ctl_client *c, size_t sz)
 {
 	size_t cap = c->out_cap ?: 4096;
 	char *p;
@@ -50,7 +50,7 @@ static bool make_room(struct fr_ctl_client *c, size_t sz)
 
 void fr_ctl_client_put(struct fr_ctl_client *c, const char *line, size_t sz)
 {
-	c->dead |= unread(c) > FR_CTL_OUT_MAX || !make_room(c, sz + 1);
+	c->dead |= unread(c) > FR_CTL_OUT_MAX || !client_make_room(c, sz + 1);
 	if (c->dead)
 		return;
 	memcpy(c->out + c->out_end, line, sz);
@@ -87,7 +87,7 @@ void fr_ctl_client_write(struct fr_ctl_client *c)
 		c->dead = true;
 }
 
-static void refuse(struct fr_ctl_client *c, const char *line)
+static void client_refuse(struct fr_ctl_client *c, const char *line)
 {
 	fr_ctl_client_put(c, line, strlen(line));
 	c->leaving = true;
@@ -115,7 +115,7 @@ static bool is_heard(const struct fr_ctl_client *c)
 	return !c->dead && !c->leaving && !c->deferred && unread(c) < TELL_MAX;
 }
 
-static void take_line(struct fr_ctl_client *c)
+static void client_take_line(struct fr_ctl_client *c)
 {
 	char line[FR_CTL_REQUEST_MAX], *end = memchr(c->in, '\n', c->in_sz);
 	size_t sz = end - c->in;
@@ -124,7 +124,7 @@ static void take_line(struct fr_ctl_client *c)
 	c->in_sz -= sz + 1;
 	memmove(c->in, end + 1, c->in_sz);
 	if (too_often(c)) {
-		refuse(c, too_many);
+		client_refuse(c, too_many);
 		return;
 	}
 	if (!c->watches)
@@ -132,7 +132,7 @@ static void take_line(struct fr_ctl_client *c)
 	c->server->ops.request(c->server->ops.arg, c, line, sz);
 }
 
-static void receive(struct fr_ctl_client *c)
+static void client_receive(struct fr_ctl_client *c)
 {
 	ssize_t n;
 
@@ -148,14 +148,14 @@ static void receive(struct fr_ctl_client *c)
 
 void fr_ctl_client_serve(struct fr_ctl_client *c)
 {
-	receive(c);
+	client_receive(c);
 	fr_ctl_client_write(c);
 	while (is_heard(c) && has_line(c)) {
-		take_line(c);
+		client_take_line(c);
 		fr_ctl_client_write(c);
 	}
 	if (is_heard(c) && c->in_sz == sizeof(c->in)) {
-		refuse(c, too_long);
+		client_refuse(c, too_long);
 		fr_ctl_client_write(c);
 	}
 }
@@ -206,7 +206,7 @@ int fr_ctl_watch(struct fr_ctl_client *c)
 }
 
 /* Report skipped lines before the next one that is sent. */
-static void tell_missed(struct fr_ctl_client *c)
+static void client_tell_missed(struct fr_ctl_client *c)
 {
 	char line[80];
 	int len = snprintf(line, sizeof(line), "{\"watch\":\"missed\",\"lines\":%llu}", c->missed);
@@ -222,7 +222,7 @@ void fr_ctl_client_tell(struct fr_ctl_client *c, const char *line, size_t sz)
 		return;
 	}
 	if (c->missed)
-		tell_missed(c);
+		client_tell_missed(c);
 	fr_ctl_client_put(c, line, sz);
 	fr_ctl_client_write(c);
 }

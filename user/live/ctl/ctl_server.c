@@ -64,7 +64,7 @@ static bool is_live(const struct sockaddr_un *addr)
 	return live;
 }
 
-static int make_dir(const char *dir)
+static int server_make_dir(const char *dir)
 {
 	if (!mkdir(dir, 0755))
 		return chmod(dir, 0755) ? -errno : 0; /* regardless of the umask */
@@ -132,7 +132,7 @@ static int open_socket(struct fr_ctl_server *s, const char *dir)
 		return -ENAMETOOLONG;
 	}
 	strcpy(addr.sun_path, s->path);
-	err = make_dir(dir);
+	err = server_make_dir(dir);
 	err = err ?: check_place(&addr);
 	if (err)
 		return err;
@@ -152,7 +152,7 @@ static int add_fd(struct fr_ctl_server *s, int fd, u32 nr)
 	return fd < 0 || epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
 }
 
-static int open_loop(struct fr_ctl_server *s)
+static int server_open_loop(struct fr_ctl_server *s)
 {
 	int err;
 
@@ -182,7 +182,7 @@ int fr_ctl_server_new(const char *dir, const char *name, const struct fr_ctl_ops
 		s->client[i].server = s;
 	}
 	err = open_socket(s, dir);
-	err = err ?: open_loop(s);
+	err = err ?: server_open_loop(s);
 	if (err) {
 		fr_ctl_server_free(s);
 		return err;
@@ -191,7 +191,7 @@ int fr_ctl_server_new(const char *dir, const char *name, const struct fr_ctl_ops
 	return 0;
 }
 
-static void close_fd(int fd)
+static void server_close_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -224,9 +224,9 @@ void fr_ctl_server_free(struct fr_ctl_server *s)
 			fr_ctl_client_write(&s->client[i]);
 			drop(s, &s->client[i]);
 		}
-	close_fd(s->listen_fd);
-	close_fd(s->epoll_fd);
-	close_fd(s->timer_fd);
+	server_close_fd(s->listen_fd);
+	server_close_fd(s->epoll_fd);
+	server_close_fd(s->timer_fd);
 	free(s->path);
 	free(s);
 }
@@ -287,7 +287,7 @@ static u32 count_user(const struct fr_ctl_server *s, uid_t uid)
 	return cnt;
 }
 
-static struct fr_ctl_client *find_free(struct fr_ctl_server *s)
+static struct fr_ctl_client *server_find_free(struct fr_ctl_server *s)
 {
 	u32 i;
 
@@ -311,7 +311,7 @@ static void say_and_close(int fd, struct fr_ctl_client *c, const char *line)
 static struct fr_ctl_client *make_place(struct fr_ctl_server *s, uid_t uid)
 {
 	bool own = uid && count_user(s, uid) >= FR_CTL_USER_MAX;
-	struct fr_ctl_client *c = own ? NULL : find_free(s);
+	struct fr_ctl_client *c = own ? NULL : server_find_free(s);
 
 	if (c)
 		return c;
@@ -375,7 +375,7 @@ static void meet(struct fr_ctl_server *s, int fd)
 		say_and_close(fd, &new, why);
 }
 
-static void hear(struct fr_ctl_server *s, bool on)
+static void server_hear(struct fr_ctl_server *s, bool on)
 {
 	struct epoll_event ev = {.events = on ? EPOLLIN : 0, .data.u32 = LISTENER};
 
@@ -385,7 +385,7 @@ static void hear(struct fr_ctl_server *s, bool on)
 /* Leave clients in the queue, and do not accept for a while, so that the loop does not spin. */
 static void be_deaf(struct fr_ctl_server *s, u64 until_ns)
 {
-	hear(s, false);
+	server_hear(s, false);
 	s->deaf_until_ns = until_ns;
 }
 
@@ -427,14 +427,14 @@ static void update(struct fr_ctl_server *s, struct fr_ctl_client *c)
 }
 
 /* Close dead clients, update what epoll watches for the others, and set the timer to the nearest deadline. */
-static void settle(struct fr_ctl_server *s)
+static void server_settle(struct fr_ctl_server *s)
 {
 	u64 now = fr_now_ns(CLOCK_MONOTONIC), next;
 	struct fr_ctl_client *c;
 
 	if (s->deaf_until_ns && s->deaf_until_ns <= now) {
 		s->deaf_until_ns = 0;
-		hear(s, true);
+		server_hear(s, true);
 	}
 	next = s->deaf_until_ns;
 	for (c = s->client; c < s->client + FR_CTL_CLIENT_MAX; c++) {
@@ -456,7 +456,7 @@ static void settle(struct fr_ctl_server *s)
 	}
 }
 
-static void serve(struct fr_ctl_client *c, u32 events)
+static void server_serve(struct fr_ctl_client *c, u32 events)
 {
 	if (c->fd < 0)
 		return;
@@ -476,7 +476,7 @@ void fr_ctl_server_run(struct fr_ctl_server *s)
 	cnt = epoll_wait(s->epoll_fd, ev, EVENT_CNT, 0);
 	for (i = 0; i < cnt; i++) {
 		if (ev[i].data.u32 < FR_CTL_CLIENT_MAX)
-			serve(&s->client[ev[i].data.u32], ev[i].events);
+			server_serve(&s->client[ev[i].data.u32], ev[i].events);
 		else if (ev[i].data.u32 == TIMER && read(s->timer_fd, &expired, sizeof(expired)) > 0)
 			s->timer_ns = 0;
 		come |= ev[i].data.u32 == LISTENER;
@@ -484,7 +484,7 @@ void fr_ctl_server_run(struct fr_ctl_server *s)
 	/* last: the events above belong to the slots' previous clients */
 	if (come)
 		accept_some(s);
-	settle(s);
+	server_settle(s);
 }
 
 void fr_ctl_server_changed(struct fr_ctl_server *s)

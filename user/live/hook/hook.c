@@ -89,7 +89,7 @@ static void say_not_begun(struct fr_hooks *h, struct job *j, int err)
 }
 
 /* Has it become the command, or told why not? Until then nobody waits for it: its snapshot's disk may not answer. */
-static void hear(struct fr_hooks *h, struct job *j)
+static void hook_hear(struct fr_hooks *h, struct job *j)
 {
 	ssize_t got;
 	int err = 0;
@@ -108,7 +108,7 @@ static void hear(struct fr_hooks *h, struct job *j)
 	}
 }
 
-static void tell_to_end(struct fr_hooks *h, struct job *j, u64 now_ns, const char *why)
+static void hook_tell_to_end(struct fr_hooks *h, struct job *j, u64 now_ns, const char *why)
 {
 	h->count.timed_out++;
 	fr_warn("the hook for %s takes too long: it is ended: %s", j->file, why);
@@ -123,7 +123,7 @@ static void end_overdue(struct fr_hooks *h, struct job *j, u64 now_ns)
 	if (!j->process.pid || !j->due_ns || now_ns < j->due_ns)
 		return;
 	if (j->begun && !j->told) {
-		tell_to_end(h, j, now_ns, "give it more time with ExecTimeout=");
+		hook_tell_to_end(h, j, now_ns, "give it more time with ExecTimeout=");
 		return;
 	}
 	if (!j->begun && j->process.tell_fd >= 0) /* stopped, or its shell or its snapshot is on a dead disk */
@@ -148,7 +148,7 @@ static void say_end(struct fr_hooks *h, const struct job *j, const siginfo_t *in
 		fr_warn("the hook for %s was killed by signal %d", j->file, info->si_status);
 }
 
-static void forget(struct fr_hooks *h, struct job *j)
+static void hook_forget(struct fr_hooks *h, struct job *j)
 {
 	stop_hearing(h, j);
 	epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, j->process.pidfd, NULL);
@@ -166,9 +166,9 @@ static void reap(struct fr_hooks *h, struct job *j)
 		return;
 	kill(-j->process.pid, SIGKILL);
 	waitid(P_PIDFD_ID, j->process.pidfd, &info, WEXITED | WNOHANG);
-	hear(h, j);
+	hook_hear(h, j);
 	say_end(h, j, &info);
-	forget(h, j);
+	hook_forget(h, j);
 }
 
 /* ---- starting ---- */
@@ -183,7 +183,7 @@ static struct job *free_job(struct fr_hooks *h)
 	return NULL;
 }
 
-static int watch(struct fr_hooks *h, const struct fr_hook_process *p)
+static int hook_watch(struct fr_hooks *h, const struct fr_hook_process *p)
 {
 	struct epoll_event ev = {.events = EPOLLIN};
 
@@ -192,7 +192,7 @@ static int watch(struct fr_hooks *h, const struct fr_hook_process *p)
 		       : 0;
 }
 
-static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *own)
+static int hook_start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *own)
 {
 	int err = fr_hook_spawn(&h->conf, h->command, &h->user, own, &j->process);
 
@@ -200,11 +200,11 @@ static int start(struct fr_hooks *h, struct job *j, const struct fr_hook_own *ow
 		memset(j, 0, sizeof(*j));
 	} else {
 		j->file = strdup(own->file);
-		err = j->file ? watch(h, &j->process) : -ENOMEM;
+		err = j->file ? hook_watch(h, &j->process) : -ENOMEM;
 		if (err) {
 			kill(j->process.pid, SIGKILL);
 			fr_child_end(j->process.pid, 0);
-			forget(h, j);
+			hook_forget(h, j);
 		}
 	}
 	if (err) {
@@ -226,7 +226,7 @@ static void start_queued(struct fr_hooks *h)
 		own = h->queue[0];
 		memmove(h->queue, h->queue + 1, --h->queued * sizeof(h->queue[0]));
 		if (h->command)
-			start(h, j, own);
+			hook_start(h, j, own);
 		fr_hook_own_free(own);
 	}
 }
@@ -252,7 +252,7 @@ int fr_hooks_run(struct fr_hooks *h, const struct fr_hook_ask *ask)
 		h->queue[h->queued++] = own;
 		return 0;
 	}
-	err = start(h, j, own);
+	err = hook_start(h, j, own);
 	fr_hook_own_free(own);
 	return err;
 }
@@ -265,7 +265,7 @@ void fr_hooks_poll(struct fr_hooks *h)
 	if (read(h->timer_fd, &ticks, sizeof(ticks)) < 0)
 		ticks = 0;
 	for (i = 0; i < FR_HOOK_RUN_MAX; i++) {
-		hear(h, &h->job[i]);
+		hook_hear(h, &h->job[i]);
 		reap(h, &h->job[i]);
 		end_overdue(h, &h->job[i], now_ns);
 	}
@@ -275,7 +275,7 @@ void fr_hooks_poll(struct fr_hooks *h)
 
 /* ---- shutting down ---- */
 
-static bool is_busy(const struct fr_hooks *h)
+static bool hook_is_busy(const struct fr_hooks *h)
 {
 	struct fr_hook_count c;
 
@@ -288,7 +288,7 @@ static void poll_until(struct fr_hooks *h, u64 until_ns, int enough_fd)
 	struct pollfd p[2] = {{.fd = h->epoll_fd, .events = POLLIN}, {.fd = enough_fd, .events = POLLIN}};
 	u64 now_ns;
 
-	while (is_busy(h) && !p[1].revents && (now_ns = fr_now_ns(CLOCK_MONOTONIC)) < until_ns) {
+	while (hook_is_busy(h) && !p[1].revents && (now_ns = fr_now_ns(CLOCK_MONOTONIC)) < until_ns) {
 		poll(p, 2, (until_ns - now_ns) / FR_MSEC_NS + 1);
 		fr_hooks_poll(h);
 	}
@@ -317,7 +317,7 @@ void fr_hooks_finish(struct fr_hooks *h, u64 limit_ns, int enough_fd)
 		if (!h->job[i].begun)
 			h->job[i].due_ns = now_ns;
 		else if (!h->job[i].told)
-			tell_to_end(h, &h->job[i], now_ns, "the recorder ends");
+			hook_tell_to_end(h, &h->job[i], now_ns, "the recorder ends");
 	}
 	set_timer(h);
 	poll_until(h, now_ns + 2 * fr_patience_ns(FR_HOOK_GRACE_NS), -1);
@@ -392,7 +392,7 @@ void fr_hooks_free(struct fr_hooks *h)
 			continue;
 		kill(-h->job[i].process.pid, SIGKILL);
 		fr_child_end(h->job[i].process.pid, 0);
-		forget(h, &h->job[i]);
+		hook_forget(h, &h->job[i]);
 	}
 	for (i = 0; i < h->queued; i++)
 		fr_hook_own_free(h->queue[i]);

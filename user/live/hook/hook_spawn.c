@@ -109,7 +109,7 @@ __attribute__((format(printf, 2, 3))) static bool put(struct fr_hook_own *o, con
 	return len >= 0;
 }
 
-static bool put_text(struct fr_hook_own *o, const char *name, const char *value)
+static bool spawn_put_text(struct fr_hook_own *o, const char *name, const char *value)
 {
 	return !value || !*value || put(o, "%s=%s", name, value);
 }
@@ -118,7 +118,7 @@ static bool put_text(struct fr_hook_own *o, const char *name, const char *value)
 static bool put_foreign(struct fr_hook_own *o, const char *name, const char *value)
 {
 	char *escaped = value ? malloc(4 * strlen(value) + 1) : NULL;
-	bool ok = !value || (escaped && put_text(o, name, fr_escape_str(escaped, 4 * strlen(value) + 1, value)));
+	bool ok = !value || (escaped && spawn_put_text(o, name, fr_escape_str(escaped, 4 * strlen(value) + 1, value)));
 
 	free(escaped);
 	return ok;
@@ -131,11 +131,11 @@ static bool fill_env(struct fr_hook_own *o, const struct fr_hook_ask *ask)
 	bool ok;
 
 	uname(&un);
-	ok = put(o, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && put_text(o, "LANG", lang) &&
-	     put(o, "SHELL=/bin/sh") && put(o, "FLIGHTREC_FD=%d", FR_HOOK_FD) && put_text(o, "FLIGHTREC_FILE", ask->file) &&
-	     put_text(o, "FLIGHTREC_REASON", ask->reason) && put_text(o, "FLIGHTREC_SESSION", ask->session) &&
-	     put_text(o, "FLIGHTREC_HOST", un.nodename) && put_foreign(o, "FLIGHTREC_COMM", ask->comm) &&
-	     put_foreign(o, "FLIGHTREC_EXE", ask->exe);
+	ok = put(o, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin") && spawn_put_text(o, "LANG", lang) &&
+	     put(o, "SHELL=/bin/sh") && put(o, "FLIGHTREC_FD=%d", FR_HOOK_FD) &&
+	     spawn_put_text(o, "FLIGHTREC_FILE", ask->file) && spawn_put_text(o, "FLIGHTREC_REASON", ask->reason) &&
+	     spawn_put_text(o, "FLIGHTREC_SESSION", ask->session) && spawn_put_text(o, "FLIGHTREC_HOST", un.nodename) &&
+	     put_foreign(o, "FLIGHTREC_COMM", ask->comm) && put_foreign(o, "FLIGHTREC_EXE", ask->exe);
 	if (ok && ask->pid)
 		ok = put(o, "FLIGHTREC_PID=%u", ask->pid);
 	if (ok && ask->sig)
@@ -179,7 +179,7 @@ struct child {
 	int null_fd, tell_fd;
 };
 
-static int default_signals(void)
+static int spawn_default_signals(void)
 {
 	struct sigaction act = {.sa_handler = SIG_DFL};
 	sigset_t none;
@@ -199,7 +199,7 @@ static int become_user(const struct fr_hook_user *u)
 }
 
 /* Even if the user stays root: a hook has no business with them. */
-static int drop_caps(void)
+static int spawn_drop_caps(void)
 {
 	struct __user_cap_header_struct h = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct none[2] = {};
@@ -239,7 +239,8 @@ static _Noreturn void be_child(const struct child *c)
 	char *argv[] = {"sh", "-c", (char *)c->command, NULL};
 	int err;
 
-	if (!setpgid(0, 0) && !default_signals() && !chdir("/") && !arrange_fds(c) && !become_user(c->user) && !drop_caps()) {
+	if (!setpgid(0, 0) && !spawn_default_signals() && !chdir("/") && !arrange_fds(c) && !become_user(c->user) &&
+	    !spawn_drop_caps()) {
 		umask(077);
 		fr_fd_restore_limit();
 		execve("/bin/sh", argv, c->env);
@@ -265,7 +266,7 @@ static int move_up(int fd)
 	return up < 0 ? -err : up;
 }
 
-static void close_fd(int fd)
+static void spawn_close_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
@@ -282,7 +283,7 @@ static int spawn(struct child *c, struct fr_hook_process *out)
 	if (!out->pid)
 		be_child(c);
 	err = out->pid < 0 ? -errno : 0;
-	close_fd(c->tell_fd);
+	spawn_close_fd(c->tell_fd);
 	if (!err)
 		out->pidfd = syscall(SYS_pidfd_open, out->pid, 0);
 	if (!err && out->pidfd < 0) {

@@ -116,7 +116,7 @@ static void see_line(void *arg, const char *line, size_t len)
 		l->on_disk = item.seq + 1;
 }
 
-static int add_line(struct fr_inclog *l, const struct fr_incident *rec, u64 ahead)
+static int inclog_add_line(struct fr_inclog *l, const struct fr_incident *rec, u64 ahead)
 {
 	char *text;
 	size_t sz;
@@ -144,7 +144,7 @@ static void grace(void)
  * Turn records from *seq on into lines for the journal, up to the log's end or an unfinished record. After a grace period, skip
  * unfinished records.
  */
-static int add_lines(struct fr_inclog *l, u64 *seq, u64 next, u64 *skipped)
+static int inclog_add_lines(struct fr_inclog *l, u64 *seq, u64 next, u64 *skipped)
 {
 	u64 ahead = wall_ahead(l->s), waited = ~0ULL;
 	enum fr_incident_read got;
@@ -159,7 +159,7 @@ static int add_lines(struct fr_inclog *l, u64 *seq, u64 next, u64 *skipped)
 			continue;
 		}
 		if (got == FR_INCIDENT_GOT && *seq >= l->on_disk)
-			err = add_line(l, &rec, ahead);
+			err = inclog_add_line(l, &rec, ahead);
 		else if (got != FR_INCIDENT_GOT)
 			++*skipped;
 		if (!err)
@@ -168,7 +168,7 @@ static int add_lines(struct fr_inclog *l, u64 *seq, u64 next, u64 *skipped)
 	return err;
 }
 
-static int save(struct fr_inclog *l)
+static int inclog_save(struct fr_inclog *l)
 {
 	struct fr_incident_counts c;
 	u64 seq, skipped = 0;
@@ -178,7 +178,7 @@ static int save(struct fr_inclog *l)
 		return err;
 	err = fr_incfile_begin(l->file, see_line, l);
 	seq = c.saved;
-	err = err ?: add_lines(l, &seq, c.next, &skipped);
+	err = err ?: inclog_add_lines(l, &seq, c.next, &skipped);
 	if (err) /* else those that were added would be written now, and again by the next call */
 		fr_incfile_discard(l->file);
 	ended = fr_incfile_end(l->file);
@@ -191,7 +191,7 @@ static int save(struct fr_inclog *l)
 	return 0;
 }
 
-static int lock(const struct fr_sess *s, u32 wait_ms)
+static int inclog_lock(const struct fr_sess *s, u32 wait_ms)
 {
 	const struct timespec nap = {.tv_nsec = NAP_MS * FR_MSEC_NS};
 	int fd = fr_sess_incident_lock(s);
@@ -211,10 +211,10 @@ int fr_inclog_save(struct fr_inclog *l, u32 wait_ms)
 
 	if (err || c.saved == c.next)
 		return err;
-	fd = lock(l->s, wait_ms);
+	fd = inclog_lock(l->s, wait_ms);
 	if (fd < 0)
 		return fd;
-	err = save(l);
+	err = inclog_save(l);
 	flock(fd, LOCK_UN); /* a child forked meanwhile may share the lock */
 	close(fd);
 	return err;
@@ -347,7 +347,7 @@ struct list {
 	int err;
 };
 
-static void add_item(void *arg, const char *line, size_t len)
+static void inclog_add_item(void *arg, const char *line, size_t len)
 {
 	struct list *l = arg;
 	struct fr_incident_item *more;
@@ -367,7 +367,7 @@ static void add_item(void *arg, const char *line, size_t len)
 int fr_inclog_journal(const char *dir, struct fr_incident_item **out, size_t *cnt, u64 *bad)
 {
 	struct list l = {};
-	int err = fr_incfile_read(dir, add_item, &l, bad);
+	int err = fr_incfile_read(dir, inclog_add_item, &l, bad);
 
 	err = err ?: l.err;
 	if (err) {

@@ -47,7 +47,7 @@ struct saver {
 	int err; /* of the last save */
 };
 
-static void save(struct saver *v)
+static void incwatch_save(struct saver *v)
 {
 	int err = fr_inclog_save(v->log, fr_patience_ms(FR_INCLOG_WAIT_MS));
 	bool is_refused = err == -EPERM || err == -EACCES; /* by us; by the kernel, where fs.protected_regular is set */
@@ -61,7 +61,7 @@ static void save(struct saver *v)
 }
 
 /* What is already saved stays where it is. */
-static void obey(struct saver *v, const struct order *next)
+static void incwatch_obey(struct saver *v, const struct order *next)
 {
 	struct fr_inclog *log = NULL;
 	int err = strcmp(next->dir, v->now.dir) ? fr_inclog_open(v->s, next->dir, next->max_sz, &log) : 0;
@@ -88,17 +88,17 @@ static bool take_order(struct saver *v)
 	if (got != sizeof(next))
 		return got < 0 && (errno == EAGAIN || errno == EINTR);
 	next.dir[sizeof(next.dir) - 1] = 0;
-	obey(v, &next);
+	incwatch_obey(v, &next);
 	return true;
 }
 
-static void watch(struct saver *v)
+static void incwatch_watch(struct saver *v)
 {
 	struct pollfd p[2] = {{.fd = fr_bell_fd(v->bell), .events = POLLIN}, {.fd = v->fd, .events = POLLIN}};
 	bool recorded = true; /* since the last flush */
 	bool goes_on = true;
 
-	save(v);
+	incwatch_save(v);
 	while (goes_on) {
 		if (!poll(p, 2, v->err ? RETRY_MS : recorded ? FLUSH_MS : -1) && !v->err) {
 			fr_sess_flush_incidents(v->s);
@@ -109,7 +109,7 @@ static void watch(struct saver *v)
 		goes_on = !p[1].revents || take_order(v);
 		if (!goes_on)
 			fr_sess_flush_incidents(v->s);
-		save(v);
+		incwatch_save(v);
 	}
 }
 
@@ -128,7 +128,7 @@ static int be_saver(struct fr_incwatch *w, int fd)
 	err = err ?: fr_inclog_open(v.s, v.now.dir, v.now.max_sz, &v.log);
 	err = err ?: fr_bell_open(v.s, &v.bell);
 	if (!err)
-		watch(&v);
+		incwatch_watch(&v);
 	else
 		fr_err("cannot save incidents: %s: they stay in the log", strerror(-err));
 	return 0;

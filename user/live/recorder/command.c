@@ -50,7 +50,7 @@ void fr_command_show(char *const *argv, char *buf, size_t sz)
 }
 
 /* 0, or -errno of what execve() would fail with, as far as can be told beforehand. */
-static int look_in(const char *dir, int len, const char *name)
+static int command_look_in(const char *dir, int len, const char *name)
 {
 	char path[4096];
 
@@ -60,7 +60,7 @@ static int look_in(const char *dir, int len, const char *name)
 }
 
 /* In the directories where execvp() looks. */
-static int look_for(const char *name)
+static int command_look_for(const char *name)
 {
 	const char *dir = getenv("PATH") ?: "/bin:/usr/bin", *end;
 	bool denied = false;
@@ -70,7 +70,7 @@ static int look_for(const char *name)
 		return access(name, X_OK) ? -errno : 0;
 	for (; dir; dir = *end ? end + 1 : NULL) {
 		end = strchrnul(dir, ':');
-		err = end == dir ? look_in(".", 1, name) : look_in(dir, end - dir, name);
+		err = end == dir ? command_look_in(".", 1, name) : command_look_in(dir, end - dir, name);
 		if (!err)
 			return 0;
 		denied |= err == -EACCES;
@@ -86,7 +86,7 @@ static int cannot_run(const char *name, int exec_errno)
 
 int fr_command_check(char *const *argv)
 {
-	int err = look_for(argv[0]);
+	int err = command_look_for(argv[0]);
 
 	return err ? cannot_run(argv[0], -err) : 0;
 }
@@ -107,7 +107,7 @@ static int open_signals(void)
  * Waits until the child closes its end of the pipe, by becoming the command or by ending, or has put an errno into it. On a
  * disk that does not answer this takes as long as it takes: so a signal that tells us to end is returned. 0: none came.
  */
-static int hear(int fd, int *exec_errno)
+static int command_hear(int fd, int *exec_errno)
 {
 	struct pollfd p[2] = {{.fd = fd, .events = POLLIN}, {.fd = open_signals(), .events = POLLIN}};
 	struct signalfd_siginfo si = {};
@@ -123,8 +123,8 @@ static int hear(int fd, int *exec_errno)
 	return si.ssi_signo;
 }
 
-/* The child reports here why it could not become the command; success closes the pipe. *sig: as hear() returns. */
-static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno, int *sig)
+/* The child reports here why it could not become the command; success closes the pipe. *sig: as command_hear() returns. */
+static pid_t command_spawn(char **argv, const sigset_t *mask, int *exec_errno, int *sig)
 {
 	int p[2], e = 0;
 	pid_t pid;
@@ -145,7 +145,7 @@ static pid_t spawn(char **argv, const sigset_t *mask, int *exec_errno, int *sig)
 	}
 	close(p[1]);
 	if (pid > 0)
-		*sig = hear(p[0], exec_errno);
+		*sig = command_hear(p[0], exec_errno);
 	close(p[0]);
 	return pid;
 }
@@ -154,7 +154,7 @@ int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask)
 {
 	int exec_errno = 0, sig = 0;
 
-	c->pid = spawn(argv, mask, &exec_errno, &sig);
+	c->pid = command_spawn(argv, mask, &exec_errno, &sig);
 	if (c->pid < 0) {
 		fr_err_errno(-errno, "cannot start %s", argv[0]);
 		return FR_EXIT_FAIL;

@@ -36,7 +36,7 @@ enum right { MAY_LOOK = 1, MAY_DUMP = 2, MAY_RULE = 4 };
 
 /* ---- permissions ---- */
 
-static bool is_in(const struct fr_ctl_peer *peer, gid_t gid)
+static bool control_is_in(const struct fr_ctl_peer *peer, gid_t gid)
 {
 	u32 i;
 
@@ -52,12 +52,12 @@ static u32 rights(const struct fr_ctl *c, const struct fr_ctl_peer *peer)
 {
 	if (!peer->uid)
 		return MAY_LOOK | MAY_DUMP | MAY_RULE;
-	if (is_in(peer, c->dump_gid))
+	if (control_is_in(peer, c->dump_gid))
 		return MAY_LOOK | MAY_DUMP;
-	return peer->uid == geteuid() || is_in(peer, c->status_gid) ? MAY_LOOK : 0;
+	return peer->uid == geteuid() || control_is_in(peer, c->status_gid) ? MAY_LOOK : 0;
 }
 
-static const char *refuse(void *arg, const struct fr_ctl_peer *peer)
+static const char *control_refuse(void *arg, const struct fr_ctl_peer *peer)
 {
 	if (rights(arg, peer))
 		return NULL;
@@ -130,7 +130,7 @@ static void do_watch(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr
 		answer_ok(c, to);
 }
 
-static void tell_end(struct fr_ctl *c)
+static void control_tell_end(struct fr_ctl *c)
 {
 	size_t sz;
 	char *line = answer_take(c, &sz);
@@ -141,7 +141,7 @@ static void tell_end(struct fr_ctl *c)
 }
 
 /* The known facts of the moment, which was at that time. */
-static void put_moment(struct fr_jsonw *w, const struct fr_alert *a, u64 at_ns)
+static void control_put_moment(struct fr_jsonw *w, const struct fr_alert *a, u64 at_ns)
 {
 	fr_jsonw_u64(w, "ts", at_ns);
 	if (a->pid || a->comm[0]) {
@@ -157,7 +157,7 @@ static void put_moment(struct fr_jsonw *w, const struct fr_alert *a, u64 at_ns)
 		fr_jsonw_mem(w, "exe", a->exe, strnlen(a->exe, sizeof(a->exe)));
 }
 
-static void put_rule(struct fr_jsonw *w, const struct fr_trigger *rule)
+static void control_put_rule(struct fr_jsonw *w, const struct fr_trigger *rule)
 {
 	if (rule)
 		fr_jsonw_mem(w, "rule", rule->text, strnlen(rule->text, sizeof(rule->text)));
@@ -173,17 +173,17 @@ void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, const s
 	fr_jsonw_text(w, "watch", "trigger");
 	fr_jsonw_text(w, "reason", fr_trigger_reason(a->kind));
 	fr_jsonw_text(w, "verdict", fr_trigger_verdict_name(verdict));
-	put_rule(w, rule); /* its text: its number is another one after a reload */
-	put_moment(w, a, at_ns);
-	tell_end(c);
+	control_put_rule(w, rule); /* its text: its number is another one after a reload */
+	control_put_moment(w, a, at_ns);
+	control_tell_end(c);
 }
 
-static bool is_full(int err)
+static bool control_is_full(int err)
 {
 	return err == -ENOSPC || err == -EDQUOT;
 }
 
-static void put_counts(struct fr_jsonw *w, const struct fr_dump_done *done)
+static void control_put_counts(struct fr_jsonw *w, const struct fr_dump_done *done)
 {
 	if (done->found)
 		return;
@@ -204,7 +204,7 @@ static void put_why_not(struct fr_ctl *c, struct fr_jsonw *w, int err)
 {
 	if (fr_sess_is_gone(fr_daemon_sess(c->d)))
 		put_error(w, "the session was ended by another process", "gone", "begin anew with `flightrec record`");
-	else if (is_full(err))
+	else if (control_is_full(err))
 		put_error(w, strerror(-err), "space",
 			  "make room, or change KeepFree=, MaxFiles= or MaxBytes=: `flightrec status` shows them");
 	else
@@ -219,16 +219,16 @@ static void put_taken(struct fr_ctl *c, struct fr_jsonw *w, const struct fr_take
 	} else {
 		fr_jsonw_text(w, "file", t->done.path);
 		fr_jsonw_u64(w, "bytes", t->done.bytes);
-		put_counts(w, &t->done);
+		control_put_counts(w, &t->done);
 	}
 	fr_jsonw_mem(w, "reason", t->reason, strnlen(t->reason, sizeof(t->reason)));
 	if (t->done_mono_ns > t->asked_mono_ns)
 		fr_jsonw_u64(w, "took_ns", t->done_mono_ns - t->asked_mono_ns);
-	put_rule(w, t->rule);
-	put_moment(w, &t->alert, t->alert.ts);
+	control_put_rule(w, t->rule);
+	control_put_moment(w, &t->alert, t->alert.ts);
 }
 
-static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
+static void control_on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 {
 	struct fr_ctl *c = arg;
 	struct fr_ctl_client *asked;
@@ -249,7 +249,7 @@ static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 	fr_jsonw_text(w, "watch", "snapshot");
 	fr_jsonw_bool(w, "ok", !t->err);
 	put_taken(c, w, t);
-	tell_end(c);
+	control_tell_end(c);
 }
 
 /* ---- dump, stop, reload ---- */
@@ -359,7 +359,7 @@ static const struct {
 
 #define COMMAND_CNT (sizeof(commands) / sizeof(commands[0]))
 
-static bool takes(size_t cmd, const char *key)
+static bool control_takes(size_t cmd, const char *key)
 {
 	u32 i;
 
@@ -376,7 +376,7 @@ static bool has_unknown(struct fr_ctl *c, struct fr_ctl_client *to, size_t cmd, 
 	char cure[64];
 	u32 i;
 
-	for (i = 0; i < ask->cnt && takes(cmd, ask->member[i].key); i++)
+	for (i = 0; i < ask->cnt && control_takes(cmd, ask->member[i].key); i++)
 		;
 	if (i == ask->cnt)
 		return false;
@@ -432,7 +432,7 @@ static void close_server(struct fr_ctl *c)
 	c->server = NULL;
 }
 
-static void run(void *arg, u32 events)
+static void control_run(void *arg, u32 events)
 {
 	struct fr_ctl *c = arg;
 
@@ -445,7 +445,7 @@ static void run(void *arg, u32 events)
 }
 
 /* A group's number; NO_GROUP for none, and, with a warning, for one that does not exist. */
-static gid_t find_group(const struct fr_ctl *c, const char *key, const char *name)
+static gid_t control_find_group(const struct fr_ctl *c, const char *key, const char *name)
 {
 	gid_t gid;
 	int err;
@@ -464,12 +464,12 @@ static gid_t find_group(const struct fr_ctl *c, const char *key, const char *nam
 
 static int open_server(struct fr_ctl *c)
 {
-	const struct fr_ctl_ops ops = {.refuse = refuse, .request = request, .arg = c};
+	const struct fr_ctl_ops ops = {.refuse = control_refuse, .request = request, .arg = c};
 	int err = fr_ctl_server_new(FR_CTL_DIR, fr_sess_name(fr_daemon_sess(c->d)), &ops, &c->server);
 
 	if (err)
 		return err;
-	err = fr_daemon_watch(c->d, fr_ctl_server_fd(c->server), EPOLLIN, run, c);
+	err = fr_daemon_watch(c->d, fr_ctl_server_fd(c->server), EPOLLIN, control_run, c);
 	if (err) {
 		fr_err_errno(err, "cannot watch the control socket");
 		fr_ctl_server_free(c->server);
@@ -482,8 +482,8 @@ static void take_config(struct fr_ctl *c)
 {
 	const struct fr_config *conf = fr_daemon_config(c->d);
 
-	c->status_gid = find_group(c, "StatusGroup", conf->status_group);
-	c->dump_gid = find_group(c, "DumpGroup", conf->dump_group);
+	c->status_gid = control_find_group(c, "StatusGroup", conf->status_group);
+	c->dump_gid = control_find_group(c, "DumpGroup", conf->dump_group);
 }
 
 void fr_control_change(struct fr_ctl *c)
@@ -510,7 +510,7 @@ int fr_control_new(struct fr_daemon *d, struct fr_ctl **out)
 	take_config(c);
 	if (fr_daemon_config(d)->socket)
 		err = open_server(c);
-	err = err ?: fr_engine_listen(fr_daemon_engine(d), on_taken, c);
+	err = err ?: fr_engine_listen(fr_daemon_engine(d), control_on_taken, c);
 	if (err) {
 		fr_control_free(c);
 		return err;

@@ -10,7 +10,7 @@
 #include "live/recorder/live.h"
 
 /* A process looks at the directory for whoever may have one forked. */
-static void look(struct fr_ctl *c, struct fr_ctl_client *to, struct fr_store *st, struct fr_store_usage *out)
+static void status_look(struct fr_ctl *c, struct fr_ctl_client *to, struct fr_store *st, struct fr_store_usage *out)
 {
 	if (fr_ctl_may_look(to) || !c->has_looked)
 		fr_store_usage_soon(fr_daemon_sess(c->d), st, &c->seen);
@@ -37,7 +37,7 @@ static void read_store(struct fr_ctl *c, struct fr_ctl_client *to, struct fr_liv
 	};
 	if (!st)
 		return;
-	look(c, to, st, &out->usage);
+	status_look(c, to, st, &out->usage);
 	out->usage.removed = fr_engine_removed(engine);
 }
 

@@ -22,7 +22,7 @@ static u64 ring_pos(const struct fr_ring_map *m)
 	return fr_w_seq(w) * m->subbuf_pages * FR_PAGE_SZ + fr_w_off(w) * FR_UNIT_SZ;
 }
 
-static void sum(struct fr_sess *s, struct fr_sess_prog *prog, size_t prog_cnt, struct sums *out)
+static void cost_sum(struct fr_sess *s, struct fr_sess_prog *prog, size_t prog_cnt, struct sums *out)
 {
 	const struct fr_ring_map *ring;
 	size_t cnt, i;
@@ -70,9 +70,9 @@ void fr_cost_show(struct fr_sess *s)
 			close(stats);
 		return;
 	}
-	sum(s, prog, cnt, &a);
+	cost_sum(s, prog, cnt, &a);
 	nanosleep(&nap, NULL);
-	sum(s, prog, cnt, &b);
+	cost_sum(s, prog, cnt, &b);
 	close(stats);
 	fr_sess_progs_free(prog, cnt);
 	runs = b.run_cnt - a.run_cnt;

@@ -54,7 +54,7 @@ struct fr_daemon {
 	bool unwatched; /* sources to free */
 };
 
-static int watch(struct fr_daemon *d, const struct source *what, u32 epoll_events)
+static int daemon_watch(struct fr_daemon *d, const struct source *what, u32 epoll_events)
 {
 	struct source *src = malloc(sizeof(*src));
 	struct epoll_event ev = {.events = epoll_events, .data.ptr = src};
@@ -75,7 +75,7 @@ int fr_daemon_watch(struct fr_daemon *d, int fd, u32 epoll_events, fr_source_fn 
 {
 	const struct source src = {.fd = fd, .fn = fn, .arg = arg};
 
-	return watch(d, &src, epoll_events);
+	return daemon_watch(d, &src, epoll_events);
 }
 
 void fr_daemon_unwatch(struct fr_daemon *d, int fd)
@@ -131,7 +131,7 @@ int fr_daemon_timer(struct fr_daemon *d, u64 delay_ns, u64 period_ns, fr_source_
 	src.fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (src.fd < 0)
 		return -errno;
-	err = timerfd_settime(src.fd, 0, &when, NULL) ? -errno : watch(d, &src, EPOLLIN);
+	err = timerfd_settime(src.fd, 0, &when, NULL) ? -errno : daemon_watch(d, &src, EPOLLIN);
 	if (err) {
 		close(src.fd);
 		return err;
@@ -185,7 +185,7 @@ static void run_source(const struct source *src, u32 events)
 	src->fn(src->arg, events);
 }
 
-static void loop(struct fr_daemon *d)
+static void daemon_loop(struct fr_daemon *d)
 {
 	struct epoll_event ev[16];
 	int cnt, i;
@@ -266,8 +266,8 @@ static void free_live(struct fr_live_settings *live)
  * Reject unwritable directories now, rather than when there is something to lose. The one that is in force, was: that its disk
  * does not answer just now is no reason to keep the old rules.
  */
-static int check_dir(struct fr_sess *s, const struct fr_live_settings *old, struct fr_live_settings *live, char *why,
-		     size_t why_sz)
+static int daemon_check_dir(struct fr_sess *s, const struct fr_live_settings *old, struct fr_live_settings *live, char *why,
+			    size_t why_sz)
 {
 	struct fr_config *c = &live->config;
 	bool same = !strcmp(c->dir, old->given_dir) || !strcmp(c->dir, old->config.dir);
@@ -289,7 +289,7 @@ static int check_dir(struct fr_sess *s, const struct fr_live_settings *old, stru
 }
 
 /* Nobody would have the rights that the file gives. */
-static int check_group(struct fr_sess *s, const char *key, const char *group, char *why, size_t why_sz)
+static int daemon_check_group(struct fr_sess *s, const char *key, const char *group, char *why, size_t why_sz)
 {
 	gid_t gid;
 	int err = group && *group ? fr_nss_group(group, fr_sess_give_up_rings, s, &gid) : 0;
@@ -301,14 +301,14 @@ static int check_group(struct fr_sess *s, const char *key, const char *group, ch
 	return err == -ENOENT ? -EINVAL : err;
 }
 
-static int check_config(struct fr_sess *s, const struct fr_live_settings *old, struct fr_live_settings *live, char *why,
-			size_t why_sz)
+static int daemon_check_config(struct fr_sess *s, const struct fr_live_settings *old, struct fr_live_settings *live, char *why,
+			       size_t why_sz)
 {
 	const struct fr_config *c = &live->config;
-	int err = check_group(s, "StatusGroup", c->status_group, why, why_sz);
+	int err = daemon_check_group(s, "StatusGroup", c->status_group, why, why_sz);
 
-	err = err ?: check_group(s, "DumpGroup", c->dump_group, why, why_sz);
-	return err ?: check_dir(s, old, live, why, why_sz);
+	err = err ?: daemon_check_group(s, "DumpGroup", c->dump_group, why, why_sz);
+	return err ?: daemon_check_dir(s, old, live, why, why_sz);
 }
 
 static void say_new_ring(const struct fr_daemon *d, const struct fr_config *now)
@@ -344,7 +344,7 @@ static int check_disarmed(const struct fr_live_settings *old, const struct fr_li
 static int put_in_force(struct fr_daemon *d, struct fr_live_settings *live, char *why, size_t why_sz)
 {
 	struct fr_live_settings *old = d->live;
-	int err = check_disarmed(old, live, why, why_sz) ?: check_config(d->s, old, live, why, why_sz);
+	int err = check_disarmed(old, live, why, why_sz) ?: daemon_check_config(d->s, old, live, why, why_sz);
 
 	if (err)
 		return err;
@@ -401,13 +401,13 @@ int fr_daemon_reload(struct fr_daemon *d, char *why, size_t why_sz)
 
 /* ---- signals ---- */
 
-static void pull(struct fr_daemon *d, const struct fr_moment_ask *ask)
+static void daemon_pull(struct fr_daemon *d, const struct fr_moment_ask *ask)
 {
 	if (fr_engine_pull(d->mod.engine, ask))
 		d->failed = d->unsaved = true;
 }
 
-static const char *base_name(const char *path)
+static const char *daemon_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -418,7 +418,7 @@ static void command_ended(struct fr_daemon *d)
 {
 	const struct fr_moment_ask ask = {
 		.kind = FR_TRIGGER_end,
-		.comm = base_name(d->ask->command[0]),
+		.comm = daemon_base_name(d->ask->command[0]),
 		.pid = d->command.pid,
 		.sig = d->command.sig,
 		.sync = true,
@@ -426,7 +426,7 @@ static void command_ended(struct fr_daemon *d)
 
 	d->command.pid = -1;
 	if (!d->lost)
-		pull(d, &ask);
+		daemon_pull(d, &ask);
 	d->over = true;
 }
 
@@ -457,7 +457,7 @@ static void child_ended(struct fr_daemon *d)
 		command_ended(d);
 }
 
-static void take_signal(struct fr_daemon *d, const struct signalfd_siginfo *si)
+static void daemon_take_signal(struct fr_daemon *d, const struct signalfd_siginfo *si)
 {
 	int sig = si->ssi_signo;
 	char why[512] = "";
@@ -473,19 +473,19 @@ static void take_signal(struct fr_daemon *d, const struct signalfd_siginfo *si)
 		told_to_end(d, sig);
 }
 
-static void on_signal(void *arg, u32 events)
+static void daemon_on_signal(void *arg, u32 events)
 {
 	struct signalfd_siginfo si;
 	struct fr_daemon *d = arg;
 
 	(void)events;
 	while (!d->over && read(d->signal_fd, &si, sizeof(si)) == sizeof(si))
-		take_signal(d, &si);
+		daemon_take_signal(d, &si);
 }
 
 /* ---- begin and end ---- */
 
-static int open_loop(struct fr_daemon *d)
+static int daemon_open_loop(struct fr_daemon *d)
 {
 	sigset_t set;
 
@@ -494,7 +494,7 @@ static int open_loop(struct fr_daemon *d)
 	d->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (d->epoll_fd < 0 || d->signal_fd < 0)
 		return -errno;
-	return fr_daemon_watch(d, d->signal_fd, EPOLLIN, on_signal, d);
+	return fr_daemon_watch(d, d->signal_fd, EPOLLIN, daemon_on_signal, d);
 }
 
 static void say_taken(const struct fr_taken *t)
@@ -507,7 +507,7 @@ static void say_taken(const struct fr_taken *t)
 			fr_show_duration(t->done_mono_ns - t->asked_mono_ns, took, sizeof(took)));
 }
 
-static void on_taken(void *arg, const struct fr_taken *t, u64 cookie)
+static void daemon_on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 {
 	struct fr_daemon *d = arg;
 
@@ -542,15 +542,15 @@ static int start_engine(struct fr_daemon *d)
 }
 
 /* Returns an exit status. */
-static int begin(struct fr_daemon *d)
+static int daemon_begin(struct fr_daemon *d)
 {
-	int err = open_loop(d), status = FR_EXIT_OK;
+	int err = daemon_open_loop(d), status = FR_EXIT_OK;
 
 	if (err) {
 		fr_err_errno(err, "cannot make the recorder's loop");
 		return FR_EXIT_FAIL;
 	}
-	if (fr_modules_new(d, &d->mod) || fr_engine_listen(d->mod.engine, on_taken, d))
+	if (fr_modules_new(d, &d->mod) || fr_engine_listen(d->mod.engine, daemon_on_taken, d))
 		return FR_EXIT_FAIL;
 	err = fr_engine_rules(d->mod.engine, d->live->rule, d->live->rule_cnt);
 	if (err)
@@ -569,7 +569,7 @@ static int begin(struct fr_daemon *d)
 	return FR_EXIT_OK;
 }
 
-static bool has_rule(const struct fr_daemon *d, enum fr_trigger_kind kind)
+static bool daemon_has_rule(const struct fr_daemon *d, enum fr_trigger_kind kind)
 {
 	u32 i;
 
@@ -588,13 +588,13 @@ static void last_snapshots(struct fr_daemon *d)
 	if (d->lost)
 		return;
 	fr_engine_finish(d->mod.engine);
-	if (!d->ask->command && has_rule(d, FR_TRIGGER_exit))
-		pull(d, &last);
+	if (!d->ask->command && daemon_has_rule(d, FR_TRIGGER_exit))
+		daemon_pull(d, &last);
 	fr_tell_recorder(d->s, "ends");
 }
 
 /* A start that failed, for whatever reason, ends no session that recorded before. */
-static void end_session(struct fr_daemon *d, bool begun)
+static void daemon_end_session(struct fr_daemon *d, bool begun)
 {
 	bool saved;
 	int err;
@@ -633,7 +633,7 @@ static void end_session(struct fr_daemon *d, bool begun)
 			      "session '%s' is ended, but not all of " FR_SESSION_ROOT
 			      "/%s is removed: the next `flightrec record` removes it",
 			      d->ask->name, d->ask->name);
-	if (d->over && !d->ask->command && !has_rule(d, FR_TRIGGER_exit))
+	if (d->over && !d->ask->command && !daemon_has_rule(d, FR_TRIGGER_exit))
 		fprintf(stderr,
 			"session '%s' is ended, its history discarded: --on exit saves it, --keep leaves it recording\n",
 			d->ask->name);
@@ -668,16 +668,16 @@ int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s)
 				.epoll_fd = -1,
 				.signal_fd = -1,
 				.command.pid = -1};
-	status = begin(d);
+	status = daemon_begin(d);
 	begun = !status;
 	if (begun) {
-		loop(d);
+		daemon_loop(d);
 		last_snapshots(d);
 		if (fr_sess_is_gone(d->s)) /* just now, or it could not be watched */
 			fr_daemon_lost(d);
 		status = d->command.status ?: (d->failed ? FR_EXIT_FAIL : FR_EXIT_OK);
 	}
-	end_session(d, begun);
+	daemon_end_session(d, begun);
 	free_daemon(d);
 	return status;
 }

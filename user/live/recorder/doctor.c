@@ -37,7 +37,7 @@ static void json_text(struct fr_out *o, const char *key, const char *text)
 	fr_out_char(o, '"');
 }
 
-static void say(struct doctor *d, enum grade grade, const char *what, const char *found, const char *cure)
+static void doctor_say(struct doctor *d, enum grade grade, const char *what, const char *found, const char *cure)
 {
 	struct fr_out *o = d->o;
 
@@ -63,13 +63,13 @@ static void say(struct doctor *d, enum grade grade, const char *what, const char
 	fr_out_char(o, '\n');
 }
 
-static void ask(struct doctor *d, enum grade missing, const char *what, int ret, const char *cure)
+static void doctor_ask(struct doctor *d, enum grade missing, const char *what, int ret, const char *cure)
 {
 	/* what was forbidden, or for want of memory or files not found out, says nothing about the kernel */
 	cure = fr_err_cure(ret, cure);
 	if ((ret == -EPERM || ret == -EACCES) && (fr_probe_caps() <= 0 || !fr_ns_is_first(FR_NS_USER)))
 		cure = "get what is missing first: see permission";
-	say(d, ret > 0 ? GRADE_OK : missing, what, ret > 0 ? "yes" : ret < 0 ? strerror(-ret) : "no", cure);
+	doctor_say(d, ret > 0 ? GRADE_OK : missing, what, ret > 0 ? "yes" : ret < 0 ? strerror(-ret) : "no", cure);
 }
 
 static void kernel(struct doctor *d)
@@ -80,10 +80,10 @@ static void kernel(struct doctor *d)
 
 	uname(&un);
 	snprintf(text, sizeof(text), "%.64s, %.64s, %ld CPU%s", un.release, un.machine, cpu_cnt, fr_plural(cpu_cnt));
-	say(d, GRADE_OK, "kernel", text, "");
+	doctor_say(d, GRADE_OK, "kernel", text, "");
 }
 
-static void read_line(const char *path, char *buf, size_t sz)
+static void doctor_read_line(const char *path, char *buf, size_t sz)
 {
 	FILE *f = fopen(path, "re");
 
@@ -98,9 +98,9 @@ static void lockdown(struct doctor *d)
 {
 	char text[128];
 
-	read_line("/sys/kernel/security/lockdown", text, sizeof(text));
-	say(d, strstr(text, "[confidentiality]") ? GRADE_FATAL : GRADE_OK, "kernel lockdown", text,
-	    "boot without lockdown=confidentiality: it forbids BPF to read kernel memory");
+	doctor_read_line("/sys/kernel/security/lockdown", text, sizeof(text));
+	doctor_say(d, strstr(text, "[confidentiality]") ? GRADE_FATAL : GRADE_OK, "kernel lockdown", text,
+		   "boot without lockdown=confidentiality: it forbids BPF to read kernel memory");
 }
 
 static void permissions(struct doctor *d)
@@ -109,26 +109,26 @@ static void permissions(struct doctor *d)
 	int able = fr_probe_caps();
 
 	if (!fr_ns_is_first(FR_NS_USER))
-		say(d, GRADE_FATAL, "permission", "of a user namespace",
-		    "run outside of user namespaces: BPF asks for capabilities in the first one");
+		doctor_say(d, GRADE_FATAL, "permission", "of a user namespace",
+			   "run outside of user namespaces: BPF asks for capabilities in the first one");
 	else if (able < 0)
-		ask(d, GRADE_FATAL, "permission", able, "mount /proc, which tells capabilities");
+		doctor_ask(d, GRADE_FATAL, "permission", able, "mount /proc, which tells capabilities");
 	else if (!able && root)
-		say(d, GRADE_FATAL, "permission", "root without capabilities",
-		    "give it CAP_BPF and CAP_PERFMON, and CAP_SYS_ADMIN where /sys/fs/bpf is to be mounted");
+		doctor_say(d, GRADE_FATAL, "permission", "root without capabilities",
+			   "give it CAP_BPF and CAP_PERFMON, and CAP_SYS_ADMIN where /sys/fs/bpf is to be mounted");
 	else if (!able)
-		say(d, GRADE_FATAL, "permission", "not root",
-		    "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
+		doctor_say(d, GRADE_FATAL, "permission", "not root",
+			   "run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN for what /sys/fs/bpf needs");
 	else
-		say(d, GRADE_OK, "permission", root ? "root" : "not root", "");
+		doctor_say(d, GRADE_OK, "permission", root ? "root" : "not root", "");
 }
 
 static void processes(struct doctor *d)
 {
 	bool all = fr_ns_is_first(FR_NS_PID);
 
-	say(d, all ? GRADE_OK : GRADE_MISSING, "processes of the machine", all ? "in /proc" : "of a pid namespace",
-	    "names, programs and cgroups of those that live: in a container take the host's pids (--pid=host)");
+	doctor_say(d, all ? GRADE_OK : GRADE_MISSING, "processes of the machine", all ? "in /proc" : "of a pid namespace",
+		   "names, programs and cgroups of those that live: in a container take the host's pids (--pid=host)");
 }
 
 static void cgroups(struct doctor *d)
@@ -143,8 +143,8 @@ static void cgroups(struct doctor *d)
 		snprintf(text, sizeof(text),
 			 "of v2, %s; of tasks in its root, and of the OOM killer's victims: the memory controller's v1, %s",
 			 v2 ?: "not mounted", memory ?: "not mounted");
-	say(d, err ? GRADE_MISSING : GRADE_OK, "paths of cgroups", text,
-	    "mount them there, with CAP_DAC_READ_SEARCH; a container takes the host's (--cgroupns=host, or --pid=host)");
+	doctor_say(d, err ? GRADE_MISSING : GRADE_OK, "paths of cgroups", text,
+		   "mount them there, with CAP_DAC_READ_SEARCH; a container takes the host's (--cgroupns=host, or --pid=host)");
 }
 
 /* The least that a session takes: small rings, tables, a writer. */
@@ -156,22 +156,22 @@ static void memory(struct doctor *d)
 	char text[4480], room[32];
 
 	if (!fr_memcg_room(FR_MEMCG_PROC, &cg)) {
-		say(d, GRADE_OK, "memory limit", "none", "");
+		doctor_say(d, GRADE_OK, "memory limit", "none", "");
 		return;
 	}
 	snprintf(text, sizeof(text), "%s left of %s", fr_show_size(cg.room, room, sizeof(room)), cg.file);
-	say(d, cg.room < ROOM_MIN_SZ ? GRADE_MISSING : GRADE_OK, "memory limit", text,
-	    "raise it: rings, tables and what snapshots take are charged to this cgroup, see `flightrec record -m`");
+	doctor_say(d, cg.room < ROOM_MIN_SZ ? GRADE_MISSING : GRADE_OK, "memory limit", text,
+		   "raise it: rings, tables and what snapshots take are charged to this cgroup, see `flightrec record -m`");
 }
 
 static void kernel_names(struct doctor *d)
 {
 	char text[128];
 
-	read_line("/proc/sys/kernel/kptr_restrict", text, sizeof(text));
-	say(d, text[0] == '2' ? GRADE_MISSING : GRADE_OK, "names of kernel functions",
-	    text[0] == '2' ? "hidden: kernel.kptr_restrict is 2" : "told by /proc/kallsyms",
-	    "`sysctl kernel.kptr_restrict=1`: root sees addresses then; without them kernel frames are numbers");
+	doctor_read_line("/proc/sys/kernel/kptr_restrict", text, sizeof(text));
+	doctor_say(d, text[0] == '2' ? GRADE_MISSING : GRADE_OK, "names of kernel functions",
+		   text[0] == '2' ? "hidden: kernel.kptr_restrict is 2" : "told by /proc/kallsyms",
+		   "`sysctl kernel.kptr_restrict=1`: root sees addresses then; without them kernel frames are numbers");
 }
 
 static void events(struct doctor *d)
@@ -188,10 +188,11 @@ static void events(struct doctor *d)
 			continue;
 		ret = fr_probe_tracepoint(ev->name);
 		if (ret < 0)
-			say(d, GRADE_MISSING, ev->name, "unknown", fr_err_cure(ret, "type information (BTF) would tell"));
+			doctor_say(d, GRADE_MISSING, ev->name, "unknown",
+				   fr_err_cure(ret, "type information (BTF) would tell"));
 		else
-			ask(d, GRADE_MISSING, ev->name, ret,
-			    "this kernel has no such tracepoint: all others are recorded without it");
+			doctor_ask(d, GRADE_MISSING, ev->name, ret,
+				   "this kernel has no such tracepoint: all others are recorded without it");
 	}
 }
 
@@ -200,7 +201,7 @@ static void tracepoints(struct doctor *d)
 	const char *root;
 	int err = fr_tracefs_root(&root);
 
-	say(d, err ? GRADE_MISSING : GRADE_OK, "tracepoints (-e tp:...)", err ? strerror(-err) : root, FR_TRACEFS_CURE);
+	doctor_say(d, err ? GRADE_MISSING : GRADE_OK, "tracepoints (-e tp:...)", err ? strerror(-err) : root, FR_TRACEFS_CURE);
 }
 
 static void tracing(struct doctor *d)
@@ -208,9 +209,9 @@ static void tracing(struct doctor *d)
 	int ret = fr_probe_tracing();
 
 	if (ret == -ESRCH || ret == -ENOENT)
-		say(d, GRADE_FATAL, "tp_btf programs", "unknown", "they need type information (BTF)");
+		doctor_say(d, GRADE_FATAL, "tp_btf programs", "unknown", "they need type information (BTF)");
 	else
-		ask(d, GRADE_FATAL, "tp_btf programs", ret, "use a kernel from 5.15 on, with CONFIG_BPF_SYSCALL=y");
+		doctor_ask(d, GRADE_FATAL, "tp_btf programs", ret, "use a kernel from 5.15 on, with CONFIG_BPF_SYSCALL=y");
 }
 
 bool fr_doctor(struct fr_out *o, bool json)
@@ -222,23 +223,25 @@ bool fr_doctor(struct fr_out *o, bool json)
 	kernel(&d);
 	permissions(&d);
 	lockdown(&d);
-	ask(&d, GRADE_FATAL, "type information (BTF)", fr_probe_btf(),
-	    "use a kernel built with CONFIG_DEBUG_INFO_BTF=y; a container is given the host's (-v "
-	    "/sys/kernel/btf:/sys/kernel/btf)");
-	ask(&d, GRADE_FATAL, "bpffs at /sys/fs/bpf", fr_probe_bpffs(),
-	    "`mount -t bpf bpf /sys/fs/bpf`, writable; a container is given the host's (-v /sys/fs/bpf:/sys/fs/bpf)");
+	doctor_ask(&d, GRADE_FATAL, "type information (BTF)", fr_probe_btf(),
+		   "use a kernel built with CONFIG_DEBUG_INFO_BTF=y; a container is given the host's (-v "
+		   "/sys/kernel/btf:/sys/kernel/btf)");
+	doctor_ask(&d, GRADE_FATAL, "bpffs at /sys/fs/bpf", fr_probe_bpffs(),
+		   "`mount -t bpf bpf /sys/fs/bpf`, writable; a container is given the host's (-v /sys/fs/bpf:/sys/fs/bpf)");
 	tracing(&d);
-	ask(&d, GRADE_FATAL, "mapped arrays", fr_probe_mmapable(), "use a kernel from 5.15 on");
-	ask(&d, GRADE_MISSING, "task iterator", fr_probe_iter_task(),
-	    "names of tasks that lived before recording come from /proc, at the snapshot");
-	ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(), "without perf events there are no samples: -e -sample");
-	say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, FR_DEF_SAMPLE_HZ)), "");
+	doctor_ask(&d, GRADE_FATAL, "mapped arrays", fr_probe_mmapable(), "use a kernel from 5.15 on");
+	doctor_ask(&d, GRADE_MISSING, "task iterator", fr_probe_iter_task(),
+		   "names of tasks that lived before recording come from /proc, at the snapshot");
+	doctor_ask(&d, GRADE_MISSING, "CPU samples", fr_probe_cpu_clock(),
+		   "without perf events there are no samples: -e -sample");
+	doctor_say(&d, GRADE_OK, "samples are taken by", fr_sample_event_name(fr_percpu_choose_event(0, FR_DEF_SAMPLE_HZ)), "");
 	memory(&d);
 	processes(&d);
 	cgroups(&d);
 	kernel_names(&d);
 	tracepoints(&d);
-	ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(), "a damaged ring cannot be healed: end such a session");
+	doctor_ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(),
+		   "a damaged ring cannot be healed: end such a session");
 	events(&d);
 	if (json)
 		fr_out_printf(o, "],\"able\":%s}\n", d.able ? "true" : "false");

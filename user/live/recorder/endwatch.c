@@ -20,7 +20,7 @@ struct fr_endwatch {
 	int fd;
 };
 
-static void look(void *arg, u32 events)
+static void endwatch_look(void *arg, u32 events)
 {
 	struct fr_endwatch *w = arg;
 	char ignored[4096];
@@ -32,12 +32,12 @@ static void look(void *arg, u32 events)
 		fr_daemon_lost(w->d);
 }
 
-static int watch(struct fr_endwatch *w)
+static int endwatch_watch(struct fr_endwatch *w)
 {
 	w->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (w->fd < 0 || inotify_add_watch(w->fd, FR_SESSION_ROOT, IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR) < 0)
 		return -errno;
-	return fr_daemon_watch(w->d, w->fd, EPOLLIN, look, w);
+	return fr_daemon_watch(w->d, w->fd, EPOLLIN, endwatch_look, w);
 }
 
 int fr_endwatch_new(struct fr_daemon *d, struct fr_endwatch **out)
@@ -48,7 +48,7 @@ int fr_endwatch_new(struct fr_daemon *d, struct fr_endwatch **out)
 	if (!w)
 		return -ENOMEM;
 	*w = (struct fr_endwatch){.d = d, .fd = -1};
-	err = watch(w);
+	err = endwatch_watch(w);
 	if (err) {
 		fr_warn_errno(err, "this recorder will not notice if other means than `flightrec stop` end session '%s'",
 			      fr_sess_name(fr_daemon_sess(d)));

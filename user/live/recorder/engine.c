@@ -38,7 +38,7 @@ const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr)
 	return nr < e->known_cnt ? &e->rule[nr] : NULL;
 }
 
-static u32 slot_of(const struct fr_engine *e, u32 nr)
+static u32 engine_slot_of(const struct fr_engine *e, u32 nr)
 {
 	return nr < e->known_cnt ? e->slot_of[nr] : SLOT_NONE;
 }
@@ -71,7 +71,7 @@ void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 v
 }
 
 /* Whoever gives up does so in the same function of the C library or the runtime: its callers tell one failure from another. */
-static u64 stack_of(const struct fr_alert *a)
+static u64 engine_stack_of(const struct fr_alert *a)
 {
 	bool gives_up = a->kind == FR_TRIGGER_status || (a->kind == FR_TRIGGER_crash && a->sig == SIGABRT);
 
@@ -90,7 +90,7 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 		.sig = a->sig,
 		.status = fr_wait_status(a->exit_code),
 		.ip = a->ip,
-		.stack = stack_of(a),
+		.stack = engine_stack_of(a),
 		.value_ns = a->value_ns,
 		.what = a->what,
 		.core = fr_sig_in(a->sig, FR_SIG_CORE),
@@ -103,7 +103,7 @@ void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_mo
 
 /* ---- moments reported by BPF ---- */
 
-static u64 key_of(const struct fr_alert *a)
+static u64 engine_key_of(const struct fr_alert *a)
 {
 	struct fr_moment m;
 
@@ -111,15 +111,15 @@ static u64 key_of(const struct fr_alert *a)
 	return fr_trigger_key(&m);
 }
 
-static bool is_busy(struct fr_engine *e, const struct fr_alert *a, u32 nr)
+static bool engine_is_busy(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 {
-	return fr_engine_waiting_cnt(e) == FR_PENDING_MAX || fr_engine_waits_for(e, a, slot_of(e, nr));
+	return fr_engine_waiting_cnt(e) == FR_PENDING_MAX || fr_engine_waits_for(e, a, engine_slot_of(e, nr));
 }
 
 static enum fr_trigger_verdict ask_gate(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns)
 {
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
-	bool busy = is_busy(e, a, nr);
+	bool busy = engine_is_busy(e, a, nr);
 	struct fr_moment m;
 
 	if (!t) /* requested by a person */
@@ -148,10 +148,10 @@ bool fr_engine_cgroup(struct fr_engine *e, const struct fr_alert *a, char buf[FR
 	return !err;
 }
 
-static enum fr_trigger_verdict decide(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, bool granted)
+static enum fr_trigger_verdict engine_decide(struct fr_engine *e, const struct fr_alert *a, u32 nr, u64 now_ns, bool granted)
 {
 	const struct fr_trigger *t = &e->rule[nr];
-	const struct fr_gate_asked asked = {.now_ns = now_ns, .granted = granted, .busy = is_busy(e, a, nr)};
+	const struct fr_gate_asked asked = {.now_ns = now_ns, .granted = granted, .busy = engine_is_busy(e, a, nr)};
 	char cgroup[FR_ENGINE_CGROUP_SZ] = "";
 	struct fr_moment m;
 
@@ -203,9 +203,9 @@ static int grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert 
 
 	if (i < 0) {
 		e->failed_err = i;
-		fr_engine_count(e, n, slot_of(e, nr), FR_TRIGGER_VERDICT_failed);
+		fr_engine_count(e, n, engine_slot_of(e, nr), FR_TRIGGER_VERDICT_failed);
 		if (nr < e->known_cnt)
-			fr_gate_undo(e->gate, nr, key_of(a), now_ns);
+			fr_gate_undo(e->gate, nr, engine_key_of(a), now_ns);
 	}
 	return i;
 }
@@ -244,7 +244,7 @@ static void on_alert(void *arg, const struct fr_alert *a)
 		if (!(a->rule_set >> e->slot_of[nr] & 1) || e->rule[nr].kind != a->kind)
 			continue;
 		rules |= 1u << nr;
-		verdict[nr] = decide(e, a, nr, now, granted);
+		verdict[nr] = engine_decide(e, a, nr, now, granted);
 		if (verdict[nr] != FR_TRIGGER_VERDICT_taken)
 			fr_engine_count(e, &entry, e->slot_of[nr], verdict[nr]);
 		else if (grant(e, &entry, a, nr, now, 0) >= 0)
@@ -295,7 +295,7 @@ static void count_seen(struct fr_engine *e, struct fr_entry *n, u32 slot)
 }
 
 /* The time of the mark is its moment. Returns the index of the pending snapshot, or as fr_engine_pull(). */
-static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32 *told)
+static int engine_pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32 *told)
 {
 	u64 now = fr_engine_now(e), ts = 0;
 	enum fr_trigger_verdict verdict = ask_gate(e, a, nr, now);
@@ -306,11 +306,11 @@ static int pull(struct fr_engine *e, struct fr_alert *a, u32 nr, u64 cookie, u32
 		*told = verdict;
 	fr_engine_mark(e, a, nr, verdict, &ts);
 	a->ts = ts ?: now;
-	count_seen(e, &entry, slot_of(e, nr));
+	count_seen(e, &entry, engine_slot_of(e, nr));
 	if (verdict == FR_TRIGGER_VERDICT_taken)
 		i = grant(e, &entry, a, nr, now, cookie);
 	else
-		fr_engine_count(e, &entry, slot_of(e, nr), verdict);
+		fr_engine_count(e, &entry, engine_slot_of(e, nr), verdict);
 	fr_ledger_commit(e->ledger, e->tr, &entry);
 	if (i < 0 && verdict == FR_TRIGGER_VERDICT_taken) { /* the earlier mark promised a snapshot */
 		fr_engine_mark(e, a, nr, FR_TRIGGER_VERDICT_failed, NULL);
@@ -343,7 +343,7 @@ int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *t
 		return -ENOMEM;
 	a->value_ns = value_ns;
 	snprintf(a->text, sizeof(a->text), "%s", text);
-	err = pull(e, a, nr, 0, NULL);
+	err = engine_pull(e, a, nr, 0, NULL);
 	free(a);
 	fr_engine_kick(e);
 	return err < 0 ? err : 0;
@@ -361,7 +361,7 @@ int fr_engine_pull(struct fr_engine *e, const struct fr_moment_ask *ask)
 	snprintf(a->comm, sizeof(a->comm), "%s", ask->comm ?: "");
 	if (ask->sync)
 		on_alerts(e, 0); /* decide about earlier moments first */
-	i = pull(e, a, rule_of_kind(e, ask->kind), ask->cookie, ask->verdict);
+	i = engine_pull(e, a, rule_of_kind(e, ask->kind), ask->cookie, ask->verdict);
 	free(a);
 	if (i < 0)
 		return i;

@@ -8,46 +8,46 @@
 #include "live/recorder/engine_int.h"
 #include "live/snapshot/store.h"
 
-static void put_num(FILE *f, const char *name, u64 v)
+static void facts_put_num(FILE *f, const char *name, u64 v)
 {
 	if (v)
 		fr_facts_put(f, name, "%llu", v);
 }
 
-static void put_hex(FILE *f, const char *name, u64 v)
+static void facts_put_hex(FILE *f, const char *name, u64 v)
 {
 	fr_facts_put(f, name, "0x%llx", v);
 }
 
-static void put_text(FILE *f, const char *name, const char *text)
+static void facts_put_text(FILE *f, const char *name, const char *text)
 {
 	if (*text)
 		fr_facts_put(f, name, "%s", text);
 }
 
-static void put_task(FILE *f, struct fr_engine *e, const struct fr_alert *a)
+static void facts_put_task(FILE *f, struct fr_engine *e, const struct fr_alert *a)
 {
 	char cgroup[FR_ENGINE_CGROUP_SZ];
 
-	put_num(f, "trigger_tid", a->tid);
+	facts_put_num(f, "trigger_tid", a->tid);
 	if (a->ns_pid != a->pid)
-		put_num(f, "trigger_ns_pid", a->ns_pid);
-	put_text(f, "trigger_exe", a->exe);
+		facts_put_num(f, "trigger_ns_pid", a->ns_pid);
+	facts_put_text(f, "trigger_exe", a->exe);
 	if (a->pid && a->uid != ~0u)
 		fr_facts_put(f, "trigger_uid", "%u", a->uid);
-	put_num(f, "trigger_start_ns", a->start_ns);
-	put_num(f, "trigger_cgroup_id", a->cgroup);
+	facts_put_num(f, "trigger_start_ns", a->start_ns);
+	facts_put_num(f, "trigger_cgroup_id", a->cgroup);
 	if (fr_engine_cgroup(e, a, cgroup))
-		put_text(f, "trigger_cgroup", cgroup);
+		facts_put_text(f, "trigger_cgroup", cgroup);
 }
 
 static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger *t)
 {
 	if (a->kind == FR_TRIGGER_crash) {
 		fr_facts_put(f, "trigger_code", "%d", a->code);
-		put_hex(f, "trigger_addr", a->addr);
-		put_hex(f, "trigger_ip", a->ip);
-		put_hex(f, "trigger_sp", a->sp);
+		facts_put_hex(f, "trigger_addr", a->addr);
+		facts_put_hex(f, "trigger_ip", a->ip);
+		facts_put_hex(f, "trigger_sp", a->sp);
 	}
 	if (a->kind == FR_TRIGGER_status)
 		fr_facts_put(f, "trigger_status", "%d", a->exit_code >> 8 & 0xff);
@@ -55,14 +55,14 @@ static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger
 		fr_facts_put(f, "trigger_latency", "%s", fr_latency_name(t->latency));
 		fr_facts_put(f, "trigger_what", "%llu", a->what);
 	}
-	put_num(f, "trigger_value_ns", a->value_ns);
+	facts_put_num(f, "trigger_value_ns", a->value_ns);
 	if (t)
-		put_num(f, "trigger_limit_ns", t->limit_ns);
-	put_text(f, "trigger_text", a->text);
+		facts_put_num(f, "trigger_limit_ns", t->limit_ns);
+	facts_put_text(f, "trigger_text", a->text);
 }
 
 /* "rule_0=crash", and its counters since the previous snapshot, "matched=3;taken=1;dedupe=2". */
-static void put_rule(FILE *f, struct fr_engine *e, u32 nr)
+static void facts_put_rule(FILE *f, struct fr_engine *e, u32 nr)
 {
 	const struct fr_trigger_slot *was, *now;
 	char name[32], text[512];
@@ -101,10 +101,10 @@ char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 	}
 	if (fr_engine_signature(a))
 		fr_facts_put(f, FR_FACT_SIGNATURE, "%016llx", fr_engine_signature(a));
-	put_task(f, e, a);
+	facts_put_task(f, e, a);
 	put_cause(f, a, t);
 	fr_facts_put(f, "rule_cnt", "%u", e->rule_cnt);
 	for (i = 0; i < e->rule_cnt; i++)
-		put_rule(f, e, i);
+		facts_put_rule(f, e, i);
 	return fr_memfile_end(&m, NULL);
 }

@@ -64,7 +64,7 @@ bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a)
 	return false;
 }
 
-static u64 key_of(const struct fr_alert *a)
+static u64 engine_take_key_of(const struct fr_alert *a)
 {
 	struct fr_moment m;
 
@@ -74,18 +74,18 @@ static u64 key_of(const struct fr_alert *a)
 
 u64 fr_engine_signature(const struct fr_alert *a)
 {
-	return a->kind <= FR_TRIGGER_kernel ? key_of(a) : 0;
+	return a->kind <= FR_TRIGGER_kernel ? engine_take_key_of(a) : 0;
 }
 
 /* A waiting snapshot will contain this moment. One being taken may have passed it. */
 bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot)
 {
-	u64 key = key_of(a);
+	u64 key = engine_take_key_of(a);
 	u32 i;
 
 	for (i = 0; i < FR_PENDING_MAX; i++)
 		if ((int)i != e->running && order_of(e, i) && e->tr->pending[i].slot == slot &&
-		    e->tr->pending[i].alert.kind == a->kind && key_of(&e->tr->pending[i].alert) == key)
+		    e->tr->pending[i].alert.kind == a->kind && engine_take_key_of(&e->tr->pending[i].alert) == key)
 			return true;
 	return false;
 }
@@ -101,7 +101,7 @@ static u64 next_order(const struct fr_engine *e)
 	return last + 1;
 }
 
-static int find_free(const struct fr_engine *e)
+static int engine_take_find_free(const struct fr_engine *e)
 {
 	int i;
 
@@ -125,7 +125,7 @@ static bool is_promised(struct fr_engine *e, const char *path)
  * Choose its final name now, so that it is taken there once, whoever takes it in the end. *nr: the first number to be tried,
  * and then the next one. Whether there is a file of that name the writer finds out: name_again().
  */
-static int name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns, u32 *nr)
+static int engine_take_name_it(struct fr_engine *e, struct fr_pending *p, u64 now_ns, u32 *nr)
 {
 	const struct fr_alert *a = &p->alert;
 	u64 ago = now_ns > a->ts ? now_ns - a->ts : 0;
@@ -161,7 +161,7 @@ int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_ale
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
 	u64 order = next_order(e);
 	struct fr_pending *p;
-	int i = find_free(e), err;
+	int i = engine_take_find_free(e), err;
 
 	if (i < 0)
 		return i;
@@ -172,7 +172,7 @@ int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_ale
 	p->due_ns = t ? a->ts + t->post_ns : 0;
 	p->last_ns = t ? t->last_ns : 0;
 	e->job[i] = (struct fr_engine_job){.cookie = cookie, .granted_ns = now_ns};
-	err = name_it(e, p, now_ns, &e->job[i].nr);
+	err = engine_take_name_it(e, p, now_ns, &e->job[i].nr);
 	if (err) {
 		fr_err_errno(err, "a snapshot in %s cannot be named", fr_daemon_config(e->d)->dir);
 		return err;
@@ -191,7 +191,7 @@ static void give_back(struct fr_engine *e, u32 i)
 
 	fr_ledger_give_back(e->ledger, e->tr, p->slot, e->job[i].granted_ns);
 	if (nr != FR_RULE_NONE)
-		fr_gate_undo(e->gate, nr, key_of(&p->alert), e->job[i].granted_ns);
+		fr_gate_undo(e->gate, nr, engine_take_key_of(&p->alert), e->job[i].granted_ns);
 }
 
 static u64 mono_ns(struct fr_engine *e)
@@ -202,7 +202,8 @@ static u64 mono_ns(struct fr_engine *e)
 	return now.mono_ns;
 }
 
-static void tell(struct fr_engine *e, const struct fr_pending *p, u64 cookie, int err, const struct fr_dump_done *done)
+static void engine_take_tell(struct fr_engine *e, const struct fr_pending *p, u64 cookie, int err,
+			     const struct fr_dump_done *done)
 {
 	u32 nr = fr_engine_rule_of_slot(e, p->slot), i;
 	struct fr_taken *t = calloc(1, sizeof(*t));
@@ -222,7 +223,7 @@ static void tell(struct fr_engine *e, const struct fr_pending *p, u64 cookie, in
 	free(t);
 }
 
-static enum fr_trigger_verdict verdict_of(int err)
+static enum fr_trigger_verdict engine_take_verdict_of(int err)
 {
 	if (!err)
 		return FR_TRIGGER_VERDICT_taken;
@@ -237,7 +238,7 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	u64 cookie = e->job[i].cookie;
 
 	e->last_err = err;
-	if (verdict_of(err) == FR_TRIGGER_VERDICT_failed)
+	if (engine_take_verdict_of(err) == FR_TRIGGER_VERDICT_failed)
 		e->failed_err = err;
 	if (err)
 		give_back(e, i);
@@ -250,14 +251,14 @@ static void over(struct fr_engine *e, u32 i, int err, const struct fr_dump_done 
 	if (was)
 		*was = *p;
 	fr_tell_snapshot(e->s, p->path, err ? 0 : done->bytes, err);
-	fr_engine_count(e, &entry, p->slot, verdict_of(err));
+	fr_engine_count(e, &entry, p->slot, engine_take_verdict_of(err));
 	fr_entry_set(&entry, e->tr, &p->order, 0);
 	fr_ledger_commit(e->ledger, e->tr, &entry);
 	if (!was)
 		return;
 	if (err)
-		fr_engine_mark(e, &was->alert, fr_engine_rule_of_slot(e, was->slot), verdict_of(err), NULL);
-	tell(e, was, cookie, err, done);
+		fr_engine_mark(e, &was->alert, fr_engine_rule_of_slot(e, was->slot), engine_take_verdict_of(err), NULL);
+	engine_take_tell(e, was, cookie, err, done);
 	free(was);
 }
 
@@ -298,7 +299,7 @@ static int ask_writer(struct fr_engine *e, u32 i)
 }
 
 /* Has the writer something to do? */
-static bool is_busy(const struct fr_engine *e)
+static bool engine_take_is_busy(const struct fr_engine *e)
 {
 	return e->running >= 0 || e->tidying;
 }
@@ -323,7 +324,7 @@ static u64 timeout_ns(const struct fr_engine *e)
 	return e->finishing && ns > END_STILL_NS ? END_STILL_NS : ns;
 }
 
-static void on_look(void *arg, u32 events);
+static void engine_take_on_look(void *arg, u32 events);
 
 /* Only while it writes: a recorder with nothing to do sleeps. */
 static void look_after(struct fr_engine *e, bool busy)
@@ -331,7 +332,7 @@ static void look_after(struct fr_engine *e, bool busy)
 	if (busy == (e->look_fd >= 0))
 		return;
 	if (busy) {
-		e->look_fd = fr_daemon_timer(e->d, LOOK_NS, LOOK_NS, on_look, e);
+		e->look_fd = fr_daemon_timer(e->d, LOOK_NS, LOOK_NS, engine_take_on_look, e);
 		return;
 	}
 	fr_daemon_drop(e->d, &e->look_fd);
@@ -354,7 +355,7 @@ static bool name_again(struct fr_engine *e, u32 i, int err)
 {
 	struct fr_pending p = *pending(e, i);
 
-	if (err != -EEXIST || name_it(e, &p, fr_engine_now(e), &e->job[i].nr))
+	if (err != -EEXIST || engine_take_name_it(e, &p, fr_engine_now(e), &e->job[i].nr))
 		return false;
 	memcpy(e->tr->pending[i].path, p.path, sizeof(p.path));
 	return true;
@@ -405,7 +406,7 @@ static void forget_gone(struct fr_engine *e, const struct fr_writer_done *done, 
 	}
 }
 
-static void take_answer(struct fr_engine *e)
+static void engine_take_take_answer(struct fr_engine *e)
 {
 	struct fr_writer_done *done = calloc(1, sizeof(*done));
 	int err;
@@ -415,7 +416,7 @@ static void take_answer(struct fr_engine *e)
 	err = fr_writer_answer(e->writer, timeout_ns(e), done);
 	if (fr_writer_pid(e->writer) != e->writer_pid)
 		watch_writer(e);
-	if (err != -EAGAIN && is_busy(e)) {
+	if (err != -EAGAIN && engine_take_is_busy(e)) {
 		e->removed += done->removed;
 		forget_gone(e, done, !err && !e->tidying ? fr_engine_signature(&pending(e, e->running)->alert) : 0);
 		if (is_gone(err))
@@ -428,12 +429,12 @@ static void take_answer(struct fr_engine *e)
 	free(done);
 }
 
-static void on_look(void *arg, u32 events)
+static void engine_take_on_look(void *arg, u32 events)
 {
 	struct fr_engine *e = arg;
 
 	(void)events;
-	take_answer(e);
+	engine_take_take_answer(e);
 	fr_engine_kick(e);
 }
 
@@ -442,7 +443,7 @@ static void on_writer(void *arg, u32 events)
 	struct fr_engine *e = arg;
 
 	(void)events;
-	take_answer(e);
+	engine_take_take_answer(e);
 	fr_engine_kick(e);
 }
 
@@ -478,7 +479,7 @@ static void wait_post(struct fr_engine *e, u64 delay_ns)
 	e->post_fd = fr_daemon_timer(e->d, delay_ns, 0, on_post, e);
 }
 
-static void tidy(struct fr_engine *e)
+static void engine_take_tidy(struct fr_engine *e)
 {
 	const struct fr_store_conf store = fr_store_conf_of(fr_daemon_config(e->d));
 	const struct fr_writer_ask ask = {.store = &store, .age_only = e->tidy == FR_TIDY_OLD};
@@ -504,7 +505,7 @@ void fr_engine_kick(struct fr_engine *e)
 	u64 now, next_due;
 	int i, err;
 
-	while (e->writer && !is_busy(e) && fr_engine_waiting_cnt(e)) {
+	while (e->writer && !engine_take_is_busy(e) && fr_engine_waiting_cnt(e)) {
 		now = fr_engine_now(e) ?: ~0ULL; /* unknown, for lack of memory or descriptors: all are due */
 		i = oldest(e, now, &next_due);
 		if (i < 0) {
@@ -521,9 +522,9 @@ void fr_engine_kick(struct fr_engine *e)
 			e->running = i;
 		}
 	}
-	if (e->writer && !is_busy(e) && e->tidy != FR_TIDY_NOTHING)
-		tidy(e);
-	look_after(e, is_busy(e));
+	if (e->writer && !engine_take_is_busy(e) && e->tidy != FR_TIDY_NOTHING)
+		engine_take_tidy(e);
+	look_after(e, engine_take_is_busy(e));
 }
 
 void fr_engine_wait(struct fr_engine *e)
@@ -532,10 +533,10 @@ void fr_engine_wait(struct fr_engine *e)
 
 	e->tidy = FR_TIDY_NOTHING;
 	fr_engine_kick(e);
-	while (is_busy(e)) {
+	while (engine_take_is_busy(e)) {
 		p.fd = fr_writer_fd(e->writer);
 		poll(&p, 1, LOOK_NS / FR_MSEC_NS);
-		take_answer(e);
+		engine_take_take_answer(e);
 		fr_engine_kick(e);
 	}
 }
@@ -552,7 +553,7 @@ int fr_engine_start_writer(struct fr_engine *e)
 /* ---- left by a previous recorder ---- */
 
 /* Trust none of it: any holder of the map may have written there. */
-static bool is_sound(const struct fr_pending *p)
+static bool engine_take_is_sound(const struct fr_pending *p)
 {
 	if (p->path[0] != '/' || !memchr(p->path, 0, sizeof(p->path)) || !p->alert.kind)
 		return false;
@@ -565,7 +566,7 @@ static u64 granted_at(struct fr_engine *e, const struct fr_pending *p)
 {
 	struct fr_granted g;
 
-	if (!fr_ledger_find(e->ledger, e->tr, p->grant, &g) || g.slot != p->slot || g.key != key_of(&p->alert))
+	if (!fr_ledger_find(e->ledger, e->tr, p->grant, &g) || g.slot != p->slot || g.key != engine_take_key_of(&p->alert))
 		return 0;
 	return g.ts;
 }
@@ -577,7 +578,7 @@ void fr_engine_recover(struct fr_engine *e)
 	for (i = 0; i < FR_PENDING_MAX; i++) {
 		if (!order_of(e, i) || e->job[i].granted_ns)
 			continue;
-		if (!is_sound(pending(e, i))) {
+		if (!engine_take_is_sound(pending(e, i))) {
 			fr_warn("a snapshot request of the last recorder is damaged: dropped");
 			set_order(e, i, 0);
 			continue;

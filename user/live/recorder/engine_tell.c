@@ -17,7 +17,7 @@ static struct fr_engine_told *all_told(struct fr_engine *e, u32 nr, u32 verdict)
 }
 
 /* A user's own, or one that nothing is held back of; those of more users are told together. */
-static struct fr_engine_told *told_of(struct fr_engine_told *all, u32 owner, u64 now)
+static struct fr_engine_told *engine_tell_told_of(struct fr_engine_told *all, u32 owner, u64 now)
 {
 	struct fr_engine_told *free = NULL;
 	u32 i;
@@ -33,7 +33,7 @@ static struct fr_engine_told *told_of(struct fr_engine_told *all, u32 owner, u64
 	return free ?: &all[OTHERS];
 }
 
-static void tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 count)
+static void engine_tell_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 count)
 {
 	const struct fr_trigger *t = fr_engine_rule(e, nr);
 
@@ -46,13 +46,13 @@ static void tell_now(struct fr_engine *e, struct fr_engine_told *told, const str
 	const struct fr_alert others = {.kind = a->kind, .uid = ~0u, .ts = a->ts};
 	bool is_others = told == &all_told(e, nr, verdict)[OTHERS] && told->held > 1;
 
-	tell(e, is_others ? &others : a, nr, verdict, told->held);
+	engine_tell_tell(e, is_others ? &others : a, nr, verdict, told->held);
 }
 
 void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict)
 {
 	u64 now = fr_engine_now(e);
-	struct fr_engine_told *told = told_of(all_told(e, nr, verdict), a->owner, now);
+	struct fr_engine_told *told = engine_tell_told_of(all_told(e, nr, verdict), a->owner, now);
 
 	told->held++;
 	if (verdict != FR_TRIGGER_VERDICT_taken && told->next_ns && now < told->next_ns) {
@@ -71,7 +71,7 @@ static void tell_held(struct fr_engine *e, struct fr_engine_told *told, u32 nr, 
 
 	if (!told->held)
 		return;
-	tell(e, &a, nr, verdict, told->held);
+	engine_tell_tell(e, &a, nr, verdict, told->held);
 	told->held = 0;
 }
 

@@ -61,12 +61,12 @@ _Static_assert(FR_GROUP_CNT <= 32, "a bit each");
  * Shared words: enable, for fr_enabled() of bpf/record.bpf.h, and what is shown in the status. Each says everything by itself,
  * so their order does not matter.
  */
-static u32 load(const u32 *p)
+static u32 governor_load(const u32 *p)
 {
 	return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-static void store(u32 *p, u32 v)
+static void governor_store(u32 *p, u32 v)
 {
 	__atomic_store_n(p, v, __ATOMIC_RELAXED);
 }
@@ -94,12 +94,12 @@ static u32 levels_of(const struct fr_governor *g, u32 group)
 /* The bit beside the generation: programs compare the whole word, so this turns the event off for all of them. */
 static void hold(struct fr_session *sh, u32 event, bool on)
 {
-	u32 word = load(&sh->enable[event]);
+	u32 word = governor_load(&sh->enable[event]);
 
 	if (on && word)
-		store(&sh->enable[event], word | FR_ENABLE_HELD);
+		governor_store(&sh->enable[event], word | FR_ENABLE_HELD);
 	if (!on && word & FR_ENABLE_HELD)
-		store(&sh->enable[event], word & ~FR_ENABLE_HELD);
+		governor_store(&sh->enable[event], word & ~FR_ENABLE_HELD);
 }
 
 static bool is_held(const struct fr_governor *g, u32 group, u32 level, u32 event)
@@ -123,7 +123,7 @@ static void hold_group(struct fr_governor *g, u32 group, u32 level)
 }
 
 /* Open timers again, also for CPUs that came while samples were off. */
-static int set_rate(struct fr_governor *g, u32 hz)
+static int governor_set_rate(struct fr_governor *g, u32 hz)
 {
 	struct fr_cpus *cpus;
 	int err = 0;
@@ -140,7 +140,7 @@ static int set_rate(struct fr_governor *g, u32 hz)
 	return err;
 }
 
-static u32 online_cnt(void)
+static u32 governor_online_cnt(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -153,13 +153,13 @@ static void expect_samples(struct fr_governor *g, u32 hz)
 	struct fr_call now;
 
 	if (!fr_sess_clocks(g->s, &now))
-		fr_sess_sampling(g->s, hz, online_cnt(), now.ns);
+		fr_sess_sampling(g->s, hz, governor_online_cnt(), now.ns);
 }
 
 /* Return to the full rate. If only the timers' current rate can be had, that is no failure. */
 static int sample_at(struct fr_governor *g, u32 hz)
 {
-	int err = set_rate(g, hz);
+	int err = governor_set_rate(g, hz);
 
 	if (err == -ENOENT) /* this session takes no samples */
 		return 0;
@@ -179,7 +179,7 @@ static u32 full_hz(struct fr_sess *s)
 	return hz;
 }
 
-static int apply(struct fr_governor *g, u32 group, u32 level)
+static int governor_apply(struct fr_governor *g, u32 group, u32 level)
 {
 	const bool is_sample = group == FR_GROUP_SAMPLE && g->hz, is_off = level && level == levels_of(g, group);
 	int err = is_sample && !is_off ? sample_at(g, fr_govern_hz(g->hz, level)) : 0;
@@ -204,7 +204,7 @@ static void warn_of_rate(struct fr_governor *g, int err)
 /* If a step fails, thinning samples is not available, and the step becomes turning them off. False: nothing was done. */
 static bool do_step(struct fr_governor *g, const struct fr_govern_step *step)
 {
-	int err = apply(g, step->group, step->level);
+	int err = governor_apply(g, step->group, step->level);
 
 	if (!err)
 		return true;
@@ -214,7 +214,7 @@ static bool do_step(struct fr_governor *g, const struct fr_govern_step *step)
 		return false;
 	}
 	g->thin_levels = step->level - 1;
-	return !apply(g, step->group, step->level);
+	return !governor_apply(g, step->group, step->level);
 }
 
 /* ---- telling ---- */
@@ -228,7 +228,7 @@ static u32 steps_down(const struct fr_governor *g)
 	return sum;
 }
 
-static void note(struct fr_governor *g, const struct fr_sess_governor *mark, u64 ts)
+static void governor_note(struct fr_governor *g, const struct fr_sess_governor *mark, u64 ts)
 {
 	struct fr_governing *now = &fr_sess_shared(g->s)->governing;
 
@@ -236,7 +236,7 @@ static void note(struct fr_governor *g, const struct fr_sess_governor *mark, u64
 	memcpy(now->what, mark->what, strnlen(mark->what, sizeof(now->what)));
 	memset(now->action, 0, sizeof(now->action));
 	memcpy(now->action, mark->action, strnlen(mark->action, sizeof(now->action)));
-	store(&now->step, mark->step);
+	governor_store(&now->step, mark->step);
 	now->last_ns = ts;
 	now->step_cnt++;
 }
@@ -254,10 +254,10 @@ static void put_mark(struct fr_governor *g, const struct fr_sess_governor *mark)
 
 	fr_sess_mark_governor(g->s, mark, &ts);
 	fr_tell_governor(g->s, mark);
-	note(g, mark, ts);
+	governor_note(g, mark, ts);
 }
 
-static void tell(struct fr_governor *g, const struct fr_govern_step *step)
+static void governor_tell(struct fr_governor *g, const struct fr_govern_step *step)
 {
 	const struct fr_sess_governor mark = {
 		.step = steps_down(g),
@@ -282,7 +282,7 @@ static bool holds_any(const struct fr_governor *g, u32 group)
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		ev = fr_schema_event(fr_schema_builtin(), nr);
-		if (ev && ev->group == group && load(&sh->enable[nr]) & FR_ENABLE_HELD)
+		if (ev && ev->group == group && governor_load(&sh->enable[nr]) & FR_ENABLE_HELD)
 			return true;
 	}
 	return false;
@@ -315,7 +315,7 @@ static void tell_released(struct fr_governor *g, u32 groups)
 }
 
 /* Record everything again that this or a killed recorder held. */
-static void release(struct fr_governor *g)
+static void governor_release(struct fr_governor *g)
 {
 	struct fr_session *sh = fr_sess_shared(g->s);
 	u32 nr, asked = fr_rateask_most(g->s), hz = asked > g->hz ? asked : g->hz, groups = 0;
@@ -328,9 +328,9 @@ static void release(struct fr_governor *g)
 		hold(sh, nr, false);
 	release_samples(g, hz);
 	tell_released(g, groups);
-	store(&sh->governing.step, 0);
-	store(&sh->governing.budget, 0);
-	store(&sh->governing.trigger_cost, 0);
+	governor_store(&sh->governing.step, 0);
+	governor_store(&sh->governing.budget, 0);
+	governor_store(&sh->governing.trigger_cost, 0);
 }
 
 /* ---- measuring ---- */
@@ -358,7 +358,7 @@ struct sums {
 	u64 run_cnt[GROUP_CNT];
 };
 
-static void add(struct sums *s, u32 group, const struct fr_sess_prog *was)
+static void governor_add(struct sums *s, u32 group, const struct fr_sess_prog *was)
 {
 	struct fr_sess_prog now = *was;
 
@@ -367,7 +367,7 @@ static void add(struct sums *s, u32 group, const struct fr_sess_prog *was)
 	s->run_cnt[group] += now.run_cnt - was->run_cnt;
 }
 
-static struct sums sum_up(const struct fr_governor *g)
+static struct sums governor_sum_up(const struct fr_governor *g)
 {
 	const struct fr_event *ev;
 	struct sums s = {};
@@ -376,39 +376,39 @@ static struct sums sum_up(const struct fr_governor *g)
 	for (i = 0; i < g->event.cnt; i++) {
 		ev = fr_schema_find(fr_schema_builtin(), g->event.list[i].name);
 		if (ev && ev->group < FR_GROUP_CNT)
-			add(&s, ev->group, &g->event.list[i]);
+			governor_add(&s, ev->group, &g->event.list[i]);
 	}
 	for (i = 0; i < g->trigger.cnt; i++)
-		add(&s, TRIGGERS, &g->trigger.list[i]);
+		governor_add(&s, TRIGGERS, &g->trigger.list[i]);
 	for (i = 0; i < g->incident.cnt; i++)
-		add(&s, INCIDENTS, &g->incident.list[i]);
+		governor_add(&s, INCIDENTS, &g->incident.list[i]);
 	return s;
 }
 
 /* The cost of each group since the window began. */
-static void measure(const struct fr_governor *g, struct fr_govern_group group[GROUP_CNT])
+static void governor_measure(const struct fr_governor *g, struct fr_govern_group group[GROUP_CNT])
 {
-	const struct sums s = sum_up(g);
-	const struct fr_govern_window w = {fr_now_ns(CLOCK_MONOTONIC) - g->begun_ns, clock_read_ns(), online_cnt()};
+	const struct sums s = governor_sum_up(g);
+	const struct fr_govern_window w = {fr_now_ns(CLOCK_MONOTONIC) - g->begun_ns, clock_read_ns(), governor_online_cnt()};
 	u32 i;
 
 	for (i = 0; i < GROUP_CNT; i++)
 		group[i] = fr_govern_cost(levels_of(g, i), s.run_ns[i], s.run_cnt[i], &w);
 }
 
-static void decide(struct fr_governor *g, const struct fr_govern_group *group)
+static void governor_decide(struct fr_governor *g, const struct fr_govern_group *group)
 {
 	struct fr_govern_step step = fr_govern_measure(&g->policy, group);
 
-	store(&fr_sess_shared(g->s)->governing.cost, step.cost);
-	store(&fr_sess_shared(g->s)->governing.trigger_cost, group[TRIGGERS].cost);
+	governor_store(&fr_sess_shared(g->s)->governing.cost, step.cost);
+	governor_store(&fr_sess_shared(g->s)->governing.trigger_cost, group[TRIGGERS].cost);
 	if (step.what == FR_GOVERN_stuck && !g->told_stuck)
 		fr_warn("recording costs %.2f %% of each CPU, of %.2f %% allowed, and there is nothing left to leave out: "
 			"raise the budget, or record less",
 			step.cost / 1000.0, g->budget / 1000.0);
 	g->told_stuck = step.what == FR_GOVERN_stuck;
 	if ((step.what == FR_GOVERN_up || step.what == FR_GOVERN_down) && do_step(g, &step))
-		tell(g, &step);
+		governor_tell(g, &step);
 }
 
 static void on_window(void *arg, u32 events)
@@ -418,9 +418,9 @@ static void on_window(void *arg, u32 events)
 
 	(void)events;
 	fr_daemon_drop(g->d, &g->window_fd);
-	measure(g, group);
+	governor_measure(g, group);
 	fr_daemon_drop(g->d, &g->on_fd);
-	decide(g, group);
+	governor_decide(g, group);
 }
 
 static void free_progs(struct progs *p)
@@ -442,7 +442,7 @@ static void read_programs(struct fr_governor *g)
 }
 
 /* The helper ends at once where it has not the capability: then nobody reads what it is asked. */
-static const char *why(int err)
+static const char *governor_why(int err)
 {
 	if (err == -ETIMEDOUT)
 		return "the helper process did not answer, and was ended";
@@ -450,12 +450,12 @@ static const char *why(int err)
 }
 
 /* Whoever cannot measure does not know what may come back. */
-static void stop(struct fr_governor *g)
+static void governor_stop(struct fr_governor *g)
 {
 	fr_daemon_drop(g->d, &g->tick_fd);
 	fr_daemon_drop(g->d, &g->window_fd);
 	fr_daemon_drop(g->d, &g->on_fd);
-	release(g);
+	governor_release(g);
 }
 
 static void on_tick(void *arg, u32 events)
@@ -469,8 +469,8 @@ static void on_tick(void *arg, u32 events)
 	if (g->on_fd < 0) {
 		fr_warn("the overhead governor cannot measure any more: %s: everything is recorded; restart the recorder to "
 			"keep to the budget again",
-			why(g->on_fd));
-		stop(g);
+			governor_why(g->on_fd));
+		governor_stop(g);
 		return;
 	}
 	read_programs(g);
@@ -482,11 +482,11 @@ static void on_tick(void *arg, u32 events)
 
 /* ---- start, change and end ---- */
 
-static void refuse(int err)
+static void governor_refuse(int err)
 {
 	fr_warn("no overhead governor: BPF run-time statistics are unavailable: %s: it needs CAP_SYS_ADMIN at the start, and "
 		"a budget then, or samples",
-		why(err));
+		governor_why(err));
 }
 
 static int try_statistics(struct fr_admin *admin)
@@ -499,7 +499,7 @@ static int try_statistics(struct fr_admin *admin)
 }
 
 /* By the configuration in force. */
-static int start(struct fr_governor *g)
+static int governor_start(struct fr_governor *g)
 {
 	const struct fr_config *conf = fr_daemon_config(g->d);
 	int err;
@@ -511,7 +511,7 @@ static int start(struct fr_governor *g)
 	fr_sess_hold_progs(g->s); /* finding them takes privileges that will be dropped */
 	err = try_statistics(fr_daemon_admin(g->d));
 	if (err) {
-		refuse(err);
+		governor_refuse(err);
 		return 0;
 	}
 	fr_govern_init(&g->policy, g->budget, GROUP_CNT);
@@ -520,7 +520,7 @@ static int start(struct fr_governor *g)
 	g->tick_fd = fr_daemon_timer(g->d, g->interval_ns, g->interval_ns, on_tick, g);
 	if (g->tick_fd < 0)
 		return g->tick_fd;
-	store(&fr_sess_shared(g->s)->governing.budget, g->budget);
+	governor_store(&fr_sess_shared(g->s)->governing.budget, g->budget);
 	return 0;
 }
 
@@ -534,8 +534,8 @@ int fr_governor_new(struct fr_daemon *d, struct fr_governor **out)
 	*g = (struct fr_governor){.d = d, .s = fr_daemon_sess(d), .tick_fd = -1, .window_fd = -1, .on_fd = -1};
 	g->hz = full_hz(g->s);
 	g->hz_now = fr_sess_sample_hz(g->s);
-	release(g);
-	err = start(g);
+	governor_release(g);
+	err = governor_start(g);
 	if (err) {
 		fr_err_errno(err, "cannot start the overhead governor");
 		fr_governor_free(g);
@@ -552,8 +552,8 @@ int fr_governor_change(struct fr_governor *g)
 
 	if (conf->budget == g->budget && conf->governor_ns == g->interval_ns)
 		return 0;
-	stop(g);
-	err = start(g);
+	governor_stop(g);
+	err = governor_start(g);
 	if (err)
 		g->budget = 0; /* so that the next change tries again */
 	return err;
@@ -563,7 +563,7 @@ void fr_governor_free(struct fr_governor *g)
 {
 	if (!g)
 		return;
-	stop(g);
+	governor_stop(g);
 	free_progs(&g->event);
 	free_progs(&g->trigger);
 	free_progs(&g->incident);

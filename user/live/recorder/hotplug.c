@@ -100,7 +100,7 @@ static void count_samples(struct fr_hotplug *h)
 /* ---- looking ---- */
 
 /* Which CPUs are online? Those that were not at the last look have come; all: treat every CPU as having come. */
-static void look(struct fr_hotplug *h, bool all)
+static void hotplug_look(struct fr_hotplug *h, bool all)
 {
 	u8 online[CPU_MAX / 8] = {};
 	struct fr_cpus *cpus;
@@ -122,10 +122,10 @@ static void look(struct fr_hotplug *h, bool all)
 	fr_cpus_free(cpus);
 }
 
-static void on_look(void *arg, u32 events)
+static void hotplug_on_look(void *arg, u32 events)
 {
 	(void)events;
-	look(arg, false);
+	hotplug_look(arg, false);
 }
 
 /* A CPU that came may have been online at the last look: it went in between. */
@@ -141,9 +141,9 @@ static void on_uevent(void *arg, u32 events)
 		if (got == 1 && was_online(h, cpu))
 			came(h, cpu);
 		if (got == -ENOBUFS)
-			look(h, true);
+			hotplug_look(h, true);
 	}
-	look(h, false);
+	hotplug_look(h, false);
 }
 
 /* ---- suspend ---- */
@@ -156,7 +156,7 @@ static void on_jump(void *arg, u32 events)
 	(void)events;
 	fr_daemon_jumped(h->jump_fd);
 	if (slept > h->slept_ns + SLEPT_NS)
-		look(h, true);
+		hotplug_look(h, true);
 	h->slept_ns = slept;
 }
 
@@ -169,17 +169,17 @@ static int watch_jump(struct fr_hotplug *h)
 
 /* ---- beginning and end ---- */
 
-static int watch_cpus(struct fr_hotplug *h)
+static int hotplug_watch_cpus(struct fr_hotplug *h)
 {
 	h->uevent_fd = fr_uevent_open();
 	if (h->uevent_fd >= 0)
 		return fr_daemon_watch(h->d, h->uevent_fd, EPOLLIN, on_uevent, h);
-	h->look_fd = fr_daemon_timer(h->d, LOOK_NS, LOOK_NS, on_look, h);
+	h->look_fd = fr_daemon_timer(h->d, LOOK_NS, LOOK_NS, hotplug_on_look, h);
 	return h->look_fd < 0 ? h->look_fd : 0;
 }
 
 /* In a new session all CPUs have their rings; for an adopted one, CPUs may have come and gone. */
-static void begin(struct fr_hotplug *h)
+static void hotplug_begin(struct fr_hotplug *h)
 {
 	struct fr_sess *s = fr_daemon_sess(h->d);
 	const struct fr_ring_map *ring;
@@ -188,7 +188,7 @@ static void begin(struct fr_hotplug *h)
 	ring = fr_sess_rings(s, &cnt);
 	for (i = 0; fr_sess_is_new(s) && i < cnt; i++)
 		h->online[ring[i].cpu / 8] |= 1u << ring[i].cpu % 8;
-	look(h, !fr_sess_is_new(s));
+	hotplug_look(h, !fr_sess_is_new(s));
 }
 
 int fr_hotplug_new(struct fr_daemon *d, struct fr_hotplug **out)
@@ -199,14 +199,14 @@ int fr_hotplug_new(struct fr_daemon *d, struct fr_hotplug **out)
 	if (!h)
 		return -ENOMEM;
 	*h = (struct fr_hotplug){.d = d, .uevent_fd = -1, .look_fd = -1, .jump_fd = -1};
-	err = watch_cpus(h);
+	err = hotplug_watch_cpus(h);
 	err = err ?: watch_jump(h);
 	if (err) {
 		fr_err_errno(err, "cannot watch for CPUs that come online");
 		fr_hotplug_free(h);
 		return err;
 	}
-	begin(h); /* after watching began: a CPU that comes meanwhile is seen twice rather than missed */
+	hotplug_begin(h); /* after watching began: a CPU that comes meanwhile is seen twice rather than missed */
 	*out = h;
 	return 0;
 }

@@ -31,7 +31,7 @@ static u64 lap_begin(const struct fr_ring_map *m, u64 seq)
 	return fr_slot_seq(fr_load(slot)) == (seq & FR_SEQ_MASK) ? base : 0;
 }
 
-static void read_ring(const struct fr_ring_map *m, struct fr_live_ring *r)
+static void live_read_ring(const struct fr_ring_map *m, struct fr_live_ring *r)
 {
 	u64 first, last, seq, begin_ns = 0;
 	u32 i;
@@ -70,7 +70,7 @@ static u64 ask_clock(struct fr_sess *s)
 	return fr_sess_clocks(s, &call) ? 0 : call.ns;
 }
 
-static void read_rings(struct fr_live *l)
+static void live_read_rings(struct fr_live *l)
 {
 	const struct fr_ring_map *map;
 	size_t i;
@@ -78,10 +78,10 @@ static void read_rings(struct fr_live *l)
 	map = fr_sess_rings(l->s, &l->ring_cnt);
 	memset(l->ring, 0, l->ring_cnt * sizeof(*l->ring));
 	for (i = 0; i < l->ring_cnt; i++)
-		read_ring(&map[i], &l->ring[i]);
+		live_read_ring(&map[i], &l->ring[i]);
 }
 
-static void read_facts(struct fr_live *l)
+static void live_read_facts(struct fr_live *l)
 {
 #define F(name) l->fact.name = fr_sess_fact(l->s, #name) ?: strdup("");
 	FR_LIVE_FACTS(F)
@@ -116,12 +116,12 @@ int fr_live_read(struct fr_sess *s, struct fr_live *l)
 	l->ring = calloc(l->ring_cnt, sizeof(*l->ring));
 	if (!l->ring)
 		return -ENOMEM;
-	read_rings(l);
+	live_read_rings(l);
 	l->now_ns = ask_clock(s);
 	l->begin_ns = fr_live_fact(l, "begin_ns");
 	l->owned = fr_sess_is_owned(s);
 	l->triggers = fr_trig_shared(s);
-	read_facts(l);
+	live_read_facts(l);
 	read_incidents(l);
 	l->wait_min_ns = fr_live_fact(l, "wait_min_ns");
 	l->has_waits = l->wait_min_ns && !fr_sess_waits(s, &l->waits);
@@ -153,7 +153,7 @@ void fr_live_refresh(struct fr_live *l)
 
 	for (tries = 0; tries < REFRESH_TRIES; tries++) {
 		runs = count_runs(l);
-		read_rings(l);
+		live_read_rings(l);
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		if (count_runs(l) == runs)
 			return;

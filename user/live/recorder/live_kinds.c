@@ -99,7 +99,7 @@ static const void *live_tier(const struct fr_at *at, u32 i)
 	return i < FR_TIER_CNT ? tier : NULL;
 }
 
-static struct fr_value tier_name(const struct fr_at *at)
+static struct fr_value kinds_tier_name(const struct fr_at *at)
 {
 	return fr_value_text(fr_tier_name(*(const u32 *)at->rec));
 }
@@ -152,7 +152,7 @@ static struct fr_value samples_taken(const struct fr_at *at)
 
 /* clang-format off */
 static const struct fr_column tier_columns[] = {
-	FR_COLUMN_MADE(tier_name, "name", TEXT, "`main`, `life`, `stack`, `wait`"),
+	FR_COLUMN_MADE(kinds_tier_name, "name", TEXT, "`main`, `life`, `stack`, `wait`"),
 	FR_COLUMN_MADE(tier_horizon, "horizon_ns", CLOCK, "as `horizon_ns`, for this tier"),
 	{},
 };

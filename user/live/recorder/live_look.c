@@ -90,7 +90,7 @@ static void take_connections(struct fr_live_socket *s, const struct fr_jsonr *j)
 	s->counts.failed = fr_jsonr_u64(j, "connections_failed", 0);
 }
 
-static void take_answer(struct fr_live *l, const char *line)
+static void look_take_answer(struct fr_live *l, const char *line)
 {
 	struct fr_live_store *st = &l->store;
 	const char *why;
@@ -121,7 +121,7 @@ static void take_answer(struct fr_live *l, const char *line)
 }
 
 /* -ETIMEDOUT: there is a recorder, but it does not answer. */
-static int ask_recorder(struct fr_live *l)
+static int look_ask_recorder(struct fr_live *l)
 {
 	struct fr_ctl_conn *c;
 	char *line;
@@ -132,7 +132,7 @@ static int ask_recorder(struct fr_live *l)
 	err = fr_ctl_ask(c, "{\"cmd\":\"store\"}");
 	err = err ?: fr_ctl_line(c, ASK_TIMEOUT_MS, &line);
 	if (!err) {
-		take_answer(l, line);
+		look_take_answer(l, line);
 		free(line);
 	}
 	fr_ctl_disconnect(c);
@@ -161,7 +161,7 @@ void fr_live_read_store(struct fr_live *l)
 	struct fr_store *st;
 	char *dir;
 
-	if (l->owned && ask_recorder(l) == -ETIMEDOUT)
+	if (l->owned && look_ask_recorder(l) == -ETIMEDOUT)
 		add_problem(l, "silent", "the recorder does not answer on its control socket: look at its process");
 	dir = l->store.known ? NULL : fr_sess_fact(l->s, "dir");
 	if (!dir)
@@ -228,7 +228,7 @@ static bool has_ring(const struct fr_live *l, u32 cpu)
 	return false;
 }
 
-static void check_cpus(struct fr_live *l)
+static void look_check_cpus(struct fr_live *l)
 {
 	struct fr_cpus *cpus;
 	u32 i, cnt = 0;
@@ -284,7 +284,7 @@ static void check_tables(struct fr_live *l)
 				     : ": `flightrec incidents` saves, a recorder does by itself");
 }
 
-static void check_clock(struct fr_live *l)
+static void look_check_clock(struct fr_live *l)
 {
 	u64 ahead = fr_live_ahead(l);
 
@@ -340,9 +340,9 @@ void fr_live_look(struct fr_live *l)
 	fr_live_read_rates(l);
 	estimate_cost(l);
 	check_recording(l);
-	check_cpus(l);
+	look_check_cpus(l);
 	check_tables(l);
-	check_clock(l);
+	look_check_clock(l);
 	check_store(l);
 	check_writer(l);
 	check_triggers(l);

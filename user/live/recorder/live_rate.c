@@ -24,7 +24,7 @@ struct look {
 };
 
 /* Copy page nr of lap seq. False: it is another lap's, or was taken meanwhile. */
-static bool copy_page(struct look *k, u64 seq, u32 nr)
+static bool rate_copy_page(struct look *k, u64 seq, u32 nr)
 {
 	u64 *slot = &k->m->sl->slot[seq % k->m->slot_cnt], word = fr_load(slot);
 	const struct fr_page_head *head = (const void *)k->page;
@@ -94,7 +94,7 @@ static bool look_at_ring(struct look *k)
 				return false;
 			if (page > k->m->subbuf_pages || !end)
 				continue;
-			if (!copy_page(k, seq, page - 1))
+			if (!rate_copy_page(k, seq, page - 1))
 				return false;
 			if (!count_page(k, end))
 				return true;
@@ -103,7 +103,7 @@ static bool look_at_ring(struct look *k)
 	return first <= 1;
 }
 
-static void add_ring(struct fr_live *l, struct look *k, const struct fr_ring_map *m)
+static void rate_add_ring(struct fr_live *l, struct look *k, const struct fr_ring_map *m)
 {
 	u64 span;
 	u32 g;
@@ -137,7 +137,7 @@ void fr_live_read_rates(struct fr_live *l)
 		k->since_ns = l->begin_ns;
 	for (i = 0; i < l->ring_cnt; i++)
 		if (l->ring[i].map->tier != FR_TIER_STACK)
-			add_ring(l, k, l->ring[i].map);
+			rate_add_ring(l, k, l->ring[i].map);
 	l->has_rates = true;
 	free(k);
 }

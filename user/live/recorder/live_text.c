@@ -362,7 +362,7 @@ static void rings(const struct fr_live *l, struct fr_out *o, u32 columns)
 }
 
 /* "3 dedupe, 1 storm": why moments of a rule got no snapshot. */
-static void why_not(struct fr_out *o, const struct fr_trigger_slot *t)
+static void live_why_not(struct fr_out *o, const struct fr_trigger_slot *t)
 {
 	const char *sep = "  ";
 	u64 cnt;
@@ -388,7 +388,7 @@ void fr_live_put_rule(struct fr_out *o, const struct fr_at *at)
 	fr_escape_text(o, t->text, strnlen(t->text, sizeof(t->text)));
 	if (!fr_live_in_force(l, t - l->triggers->slot))
 		fr_out_str(o, "  (not in force)");
-	why_not(o, t);
+	live_why_not(o, t);
 }
 
 static void triggers(const struct fr_live *l, struct fr_out *o)

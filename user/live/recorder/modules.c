@@ -113,7 +113,7 @@ int fr_modules_confine(struct fr_daemon *d, struct fr_modules *m)
 	return err ?: fr_confine_main(&conf, NULL);
 }
 
-static void say(int err, const char *what)
+static void modules_say(int err, const char *what)
 {
 	if (err)
 		fr_warn("reload: %s: %s: all else is in force: reload again", what, strerror(-err));
@@ -124,11 +124,11 @@ void fr_modules_change(struct fr_daemon *d, struct fr_modules *m)
 	const struct fr_config *c = fr_daemon_config(d);
 	const struct fr_store_conf conf = fr_store_conf_of(c);
 
-	say(fr_store_change(m->store, &conf), "where snapshots go, and how many are kept, stays as it was");
-	say(fr_notify_change(m->notify), "the hook stays as it was");
+	modules_say(fr_store_change(m->store, &conf), "where snapshots go, and how many are kept, stays as it was");
+	modules_say(fr_notify_change(m->notify), "the hook stays as it was");
 	fr_control_change(m->ctl);
 	if (m->governor)
-		say(fr_governor_change(m->governor), "nobody keeps to the budget");
+		modules_say(fr_governor_change(m->governor), "nobody keeps to the budget");
 	if (m->saving)
 		fr_saving_change(m->saving);
 	if (m->tidy)

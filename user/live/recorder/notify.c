@@ -95,7 +95,7 @@ struct entry {
 	char pid[16], tid[16], uid[16], sig[16], code[16], exit_code[16], bytes[24], events[24], took[24], ts[24];
 };
 
-static void add(struct entry *e, const char *name, const char *value)
+static void notify_add(struct entry *e, const char *name, const char *value)
 {
 	if (e->cnt < FIELD_MAX)
 		e->field[e->cnt++] = (struct fr_journal_field){name, value};
@@ -106,7 +106,7 @@ static void add_num(struct entry *e, const char *name, char *buf, size_t sz, s64
 	if (!known)
 		return;
 	snprintf(buf, sz, "%lld", v);
-	add(e, name, buf);
+	notify_add(e, name, buf);
 }
 
 static const char *file_name(const char *path)
@@ -140,8 +140,8 @@ static void add_whom(struct entry *e, const struct fr_alert *a)
 	add_num(e, "FLIGHTREC_PID", e->pid, sizeof(e->pid), a->pid, a->pid);
 	add_num(e, "FLIGHTREC_TID", e->tid, sizeof(e->tid), a->tid, a->tid);
 	add_num(e, "FLIGHTREC_UID", e->uid, sizeof(e->uid), a->uid, a->exe[0] && a->uid != ~0U);
-	add(e, "FLIGHTREC_COMM", a->comm);
-	add(e, "FLIGHTREC_EXE", a->exe);
+	notify_add(e, "FLIGHTREC_COMM", a->comm);
+	notify_add(e, "FLIGHTREC_EXE", a->exe);
 	add_num(e, "FLIGHTREC_SIGNAL", e->sig, sizeof(e->sig), a->sig, a->sig);
 	add_num(e, "FLIGHTREC_SIGNAL_CODE", e->code, sizeof(e->code), a->code, a->sig);
 	add_num(e, "FLIGHTREC_EXIT_CODE", e->exit_code, sizeof(e->exit_code), a->exit_code, a->kind == FR_TRIGGER_status);
@@ -153,15 +153,15 @@ static void write_entry(struct fr_notify *n, const struct fr_taken *t)
 	struct entry e = {};
 
 	make_message(t, e.message, sizeof(e.message));
-	add(&e, "MESSAGE", e.message);
-	add(&e, "MESSAGE_ID", t->err ? FR_MESSAGE_ID_FAILED : FR_MESSAGE_ID_TAKEN);
-	add(&e, "PRIORITY", t->err ? PRIORITY_BAD : PRIORITY_OK);
-	add(&e, "SYSLOG_IDENTIFIER", "flightrec");
-	add(&e, "FLIGHTREC_SESSION", fr_sess_name(fr_daemon_sess(n->d)));
-	add(&e, "FLIGHTREC_REASON", t->reason);
-	add(&e, "FLIGHTREC_RULE", t->rule ? t->rule->text : NULL);
+	notify_add(&e, "MESSAGE", e.message);
+	notify_add(&e, "MESSAGE_ID", t->err ? FR_MESSAGE_ID_FAILED : FR_MESSAGE_ID_TAKEN);
+	notify_add(&e, "PRIORITY", t->err ? PRIORITY_BAD : PRIORITY_OK);
+	notify_add(&e, "SYSLOG_IDENTIFIER", "flightrec");
+	notify_add(&e, "FLIGHTREC_SESSION", fr_sess_name(fr_daemon_sess(n->d)));
+	notify_add(&e, "FLIGHTREC_REASON", t->reason);
+	notify_add(&e, "FLIGHTREC_RULE", t->rule ? t->rule->text : NULL);
 	if (!t->err) {
-		add(&e, "FLIGHTREC_FILE", t->done.path);
+		notify_add(&e, "FLIGHTREC_FILE", t->done.path);
 		add_num(&e, "FLIGHTREC_BYTES", e.bytes, sizeof(e.bytes), t->done.bytes, true);
 		add_num(&e, "FLIGHTREC_EVENTS", e.events, sizeof(e.events), t->done.events, !t->done.found);
 		add_num(&e, "FLIGHTREC_TOOK_NS", e.took, sizeof(e.took), t->done_mono_ns - t->asked_mono_ns, !t->done.found);
@@ -188,7 +188,7 @@ static void run_hook(struct fr_notify *n, const struct fr_taken *t)
 	fr_hooks_run(n->hooks, &ask);
 }
 
-static void taken(void *arg, const struct fr_taken *t, u64 cookie)
+static void notify_taken(void *arg, const struct fr_taken *t, u64 cookie)
 {
 	struct fr_notify *n = arg;
 
@@ -210,7 +210,7 @@ void fr_notify_saved(struct fr_notify *n, const struct fr_saved *saved)
 	struct fr_taken t = {.done = saved->done, .done_mono_ns = saved->done.elapsed_ns};
 
 	snprintf(t.reason, sizeof(t.reason), "%s", saved->reason);
-	taken(n, &t, 0);
+	notify_taken(n, &t, 0);
 }
 
 static void poll_hooks(void *arg, u32 events)
@@ -287,7 +287,7 @@ int fr_notify_new(struct fr_daemon *d, struct fr_notify **out)
 	err = fr_hooks_new(&conf, &n->hooks);
 	err = err ?: fr_daemon_watch(d, fr_hooks_fd(n->hooks), EPOLLIN, poll_hooks, n);
 	err = err ?: start_watchdog(n);
-	err = err ?: fr_engine_listen(fr_daemon_engine(d), taken, n);
+	err = err ?: fr_engine_listen(fr_daemon_engine(d), notify_taken, n);
 	if (err) {
 		fr_notify_free(n);
 		return err;

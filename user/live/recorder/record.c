@@ -62,7 +62,7 @@ static int check_memory(const struct fr_record_ask *ask, u64 freed)
 }
 
 /* One that there is already goes on in the memory it has. */
-static bool is_there(const char *name)
+static bool record_is_there(const char *name)
 {
 	char path[256];
 
@@ -93,7 +93,7 @@ static u64 processes_sz(const struct fr_record_ask *ask)
 }
 
 /* The kernel's out-of-memory killer, or a snapshot that fails, would come later. */
-static int check_cgroup(const struct fr_record_ask *ask)
+static int record_check_cgroup(const struct fr_record_ask *ask)
 {
 	u64 rings = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
 	u64 fixed = fr_load_fixed_sz(&ask->load, ask->cpu_cnt), dump = ask->detach ? 0 : dump_sz(ask, rings);
@@ -132,7 +132,7 @@ static int plan(struct fr_record_ask *ask)
 		if (ask->load.grain_ns > GRAIN_MAX_NS)
 			ask->load.grain_ns = GRAIN_MAX_NS;
 	}
-	return is_there(ask->name) ? 0 : check_memory(ask, 0) ?: check_cgroup(ask);
+	return record_is_there(ask->name) ? 0 : check_memory(ask, 0) ?: record_check_cgroup(ask);
 }
 
 /* Can a file be created here? Check now, rather than when there is something to lose. */
@@ -220,7 +220,7 @@ static const char *name_of_event(const struct fr_load_conf *l, u32 nr, char *buf
 	return buf;
 }
 
-static void put_names(FILE *f, const char *fact, const struct fr_load_conf *l, const bool set[FR_EVENT_MAX])
+static void record_put_names(FILE *f, const char *fact, const struct fr_load_conf *l, const bool set[FR_EVENT_MAX])
 {
 	char list[FR_EVENT_MAX * (FR_NAME_MAX + 1)] = "", buf[3 * FR_NAME_MAX];
 	const char *name;
@@ -235,7 +235,7 @@ static void put_names(FILE *f, const char *fact, const struct fr_load_conf *l, c
 	fr_facts_put(f, fact, "%s", list);
 }
 
-static void put_clock(FILE *f, struct fr_sess *s)
+static void record_put_clock(FILE *f, struct fr_sess *s)
 {
 	struct fr_snap_clock c;
 	char text[160];
@@ -290,8 +290,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 		fr_facts_put(f, "settings_cgroups", "%s", cgroups);
 	fr_facts_put(f, "epoch", "%u", l->epoch);
 	fr_facts_put(f, "profile", "%s", ask->profile);
-	put_names(f, "events", l, l->enable);
-	put_names(f, "events_missing", l, res->missing);
+	record_put_names(f, "events", l, l->enable);
+	record_put_names(f, "events_missing", l, res->missing);
 	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
 	if (*res->states_missing)
 		fr_facts_put(f, "states_missing", "%s", res->states_missing);
@@ -310,7 +310,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	if (!fr_softirqs_read_ms(softirqs, sizeof(softirqs)))
 		fr_facts_put(f, "softirq_ms_begin", "%s", softirqs);
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
-	put_clock(f, s);
+	record_put_clock(f, s);
 	put_command(f, ask->command);
 	return fr_memfile_end(&m, NULL);
 }
@@ -388,7 +388,7 @@ void fr_record_set_dir(struct fr_sess *s, const char *dir)
 #define OWN_NAP_NS 10000000
 
 /* -ENOENT: somebody ends the session. It may take a moment until this can be seen. */
-static int own(struct fr_sess *s)
+static int record_own(struct fr_sess *s)
 {
 	const struct timespec nap = {.tv_nsec = OWN_NAP_NS};
 	int tries, err = fr_sess_own(s);
@@ -408,7 +408,7 @@ static int adopt(struct fr_record_ask *ask, struct fr_sess **out)
 
 	if (err)
 		return err == -ENOENT ? -EAGAIN : err;
-	err = own(s);
+	err = record_own(s);
 	if (err == -ENOENT) {
 		fr_sess_close(s);
 		return -EAGAIN;
@@ -441,7 +441,7 @@ static void warn_missing(const struct fr_load_result *res)
 
 #define START_TRIES 10 /* another process may create a session just when an old one was ended, or end it */
 
-static int start(struct fr_record_ask *ask, struct fr_sess **out)
+static int record_start(struct fr_record_ask *ask, struct fr_sess **out)
 {
 	struct facts_arg arg = {ask};
 	struct fr_load_result res;
@@ -567,7 +567,7 @@ static int choose_out_dir(struct fr_live_settings *live)
 }
 
 /* From here on the loop takes signals: one that arrives during load is neither lost nor fatal. */
-static void block_signals(struct fr_record_ask *ask)
+static void record_block_signals(struct fr_record_ask *ask)
 {
 	sigset_t set;
 
@@ -575,7 +575,7 @@ static void block_signals(struct fr_record_ask *ask)
 	sigprocmask(SIG_BLOCK, &set, &ask->mask);
 }
 
-static int status_of(int err)
+static int record_status_of(int err)
 {
 	return err == -EPROTO ? FR_EXIT_OTHER_VERSION : err == -ENOTSUP ? FR_EXIT_UNSUPPORTED : FR_EXIT_FAIL;
 }
@@ -586,10 +586,10 @@ static int record_into(struct fr_record_ask *ask)
 	int status, err;
 
 	if (!ask->detach)
-		block_signals(ask);
-	err = start(ask, &s);
+		record_block_signals(ask);
+	err = record_start(ask, &s);
 	if (err)
-		return status_of(err);
+		return record_status_of(err);
 	fr_sess_be_self(s, true, NULL);
 	show_start(ask);
 	warn_container();
@@ -601,7 +601,7 @@ static int record_into(struct fr_record_ask *ask)
 
 int fr_record_make(struct fr_record_ask *ask, struct fr_sess **out)
 {
-	int err = plan(ask) ?: start(ask, out);
+	int err = plan(ask) ?: record_start(ask, out);
 
 	if (!err && ask->found)
 		fr_record_set_dir(*out, ask->live->config.dir);

@@ -47,7 +47,7 @@ static void on_call(void *arg, u32 events)
 		read_now(m);
 }
 
-static int begin(struct fr_sampling *m)
+static int sampling_begin(struct fr_sampling *m)
 {
 	m->timer_fd = fr_daemon_timer(m->d, FR_SAMPLER_INTERVAL_NS, FR_SAMPLER_INTERVAL_NS, on_timer, m);
 	if (m->timer_fd < 0)
@@ -65,7 +65,7 @@ int fr_sampling_new(struct fr_daemon *d, struct fr_sampling **out)
 		return -ENOMEM;
 	*m = (struct fr_sampling){.d = d, .timer_fd = -1};
 	err = fr_sampler_open(fr_daemon_sess(d), &m->sp);
-	err = err ?: begin(m);
+	err = err ?: sampling_begin(m);
 	if (err) {
 		if (err != -ENOENT)
 			fr_err_errno(err, "cannot keep the profile");

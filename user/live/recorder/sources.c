@@ -41,7 +41,7 @@ struct fr_sources {
 
 /* ---- psi ---- */
 
-static int arm(int fd, bool full, u64 stall_us, u64 window_us)
+static int sources_arm(int fd, bool full, u64 stall_us, u64 window_us)
 {
 	char text[96];
 	int len = snprintf(text, sizeof(text), "%s %llu %llu", full ? "full" : "some", stall_us, window_us);
@@ -54,7 +54,7 @@ static int arm_longer(struct source *src, const struct fr_trigger *t)
 {
 	u64 window_us = (t->psi_window_us + PSI_STEP_US - 1) / PSI_STEP_US * PSI_STEP_US;
 	u64 stall_us = t->psi_stall_us * window_us / t->psi_window_us;
-	int err = arm(src->fd, t->psi_full, stall_us, window_us);
+	int err = sources_arm(src->fd, t->psi_full, stall_us, window_us);
 	char a[32], b[32];
 
 	src->value_ns = stall_us * 1000;
@@ -107,7 +107,7 @@ static int open_psi(struct source *src, const struct fr_trigger *t)
 	read_psi(src, line, &src->total_us);
 	src->value_ns = t->psi_stall_us * 1000;
 	src->fd = open(src->file, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	err = src->fd < 0 ? -errno : arm(src->fd, t->psi_full, t->psi_stall_us, t->psi_window_us);
+	err = src->fd < 0 ? -errno : sources_arm(src->fd, t->psi_full, t->psi_stall_us, t->psi_window_us);
 	if ((err == -EINVAL || err == -EPERM) && src->fd >= 0 && t->psi_window_us % PSI_STEP_US)
 		err = arm_longer(src, t);
 	none = err == -ENOENT || err == -EOPNOTSUPP;
@@ -146,7 +146,7 @@ static void on_every(void *arg, u32 events)
 }
 
 /* Said when it changes: it would fail each time. */
-static void on_look(void *arg, u32 events)
+static void sources_on_look(void *arg, u32 events)
 {
 	struct fr_sources *all = arg;
 	int err = fr_trig_look_for_hung(all->e->s), was = all->blind.hung_err;
@@ -231,7 +231,7 @@ int fr_sources_start(struct fr_sources *all)
 	for (i = 0; i < all->cnt && !err; i++)
 		err = start_source(&all->src[i]);
 	if (!err && all->hung_ns) {
-		all->hung_fd = fr_daemon_timer(all->e->d, all->hung_ns, all->hung_ns, on_look, all);
+		all->hung_fd = fr_daemon_timer(all->e->d, all->hung_ns, all->hung_ns, sources_on_look, all);
 		err = all->hung_fd < 0 ? all->hung_fd : 0;
 	}
 	if (err)

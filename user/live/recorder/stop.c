@@ -23,7 +23,7 @@
 #define STOP_TRIES	 10    /* each finds another session, or another owner, than the one before */
 #define OWNER_TIMEOUT_MS 60000 /* its last snapshot may have to wait for another one */
 
-static void nap(void)
+static void stop_nap(void)
 {
 	const struct timespec ts = {.tv_nsec = NAP_MS * FR_MSEC_NS};
 
@@ -46,7 +46,7 @@ static int wait_finished(const char *name)
 			fr_err("session '%s' is still being started: try again", name);
 			return -EBUSY;
 		}
-		nap();
+		stop_nap();
 		fr_sess_sweep();
 	}
 	return 0;
@@ -62,7 +62,7 @@ static u32 find_owner(struct fr_sess *s)
 		pid = __atomic_load_n(&sh->self_tgid[FR_SELF_RECORDER], __ATOMIC_RELAXED);
 		if (pid)
 			break;
-		nap();
+		stop_nap();
 	}
 	return pid;
 }
@@ -74,7 +74,7 @@ static bool wait_unowned(struct fr_sess *s)
 	for (i = 0; i < OWNER_TIMEOUT_MS / NAP_MS; i++) {
 		if (!fr_sess_is_owned(s))
 			return true;
-		nap();
+		stop_nap();
 	}
 	return false;
 }
@@ -98,7 +98,7 @@ static int ask_to_end(struct fr_sess *s)
 }
 
 /* That the session ends, too, the recorder is to know: it says what becomes of it. */
-static bool tell_to_end(struct fr_sess *s, u32 pid)
+static bool stop_tell_to_end(struct fr_sess *s, u32 pid)
 {
 	const union sigval value = {.sival_int = FR_STOP_SESSION};
 
@@ -115,9 +115,9 @@ static bool reach_owner(struct fr_sess *s, u32 *pid)
 		*pid = find_owner(s);
 		if (!fr_sess_is_owned(s))
 			return true;
-		told = tell_to_end(s, *pid);
+		told = stop_tell_to_end(s, *pid);
 		if (!told)
-			nap();
+			stop_nap();
 	}
 	return told;
 }
@@ -157,7 +157,7 @@ struct final {
 	struct fr_live live; /* as long as its links and its name existed */
 };
 
-static void tell(struct final *f)
+static void stop_tell(struct final *f)
 {
 	if (!f->tell)
 		return;
@@ -171,18 +171,18 @@ static int end_locked(struct fr_sess *s, struct final *final)
 	int err = fr_sess_detach(s);
 
 	fr_inclog_save_last(s, NULL);
-	tell(final);
+	stop_tell(final);
 	remove_stale_socket(fr_sess_name(s)); /* as long as no other recorder can take the name */
 	return err ?: fr_sess_remove(s);
 }
 
 /* -EAGAIN: a recorder has adopted it meanwhile. */
-static int end_session(struct fr_sess *s, u32 wait_ms, struct final *final)
+static int stop_end_session(struct fr_sess *s, u32 wait_ms, struct final *final)
 {
 	int err = fr_sess_lock(s, wait_ms, NULL);
 
 	if (err == -ENOENT) { /* its recorder, or another stop, has ended it; if there is a new one, it is not meant */
-		tell(final);
+		stop_tell(final);
 		return 0;
 	}
 	if (err)
@@ -213,7 +213,7 @@ static int end_it(struct fr_sess *s, u32 wait_ms, void (*last)(void *arg, const 
 	}
 	if (fr_sess_is_owned(s))
 		err = end_owner(s);
-	err = err ?: end_session(s, wait_ms, &final);
+	err = err ?: stop_end_session(s, wait_ms, &final);
 	fr_live_free(&final.live);
 	return err;
 }

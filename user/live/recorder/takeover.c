@@ -16,7 +16,7 @@
 #define LOOK_MS 1000
 
 /* The writer does all that waits for the disk; one that stands still is ended, as that of any other snapshot. */
-static int wait_for(struct fr_writer_proc *w, const struct fr_config *c, struct fr_writer_done *done)
+static int takeover_wait_for(struct fr_writer_proc *w, const struct fr_config *c, struct fr_writer_done *done)
 {
 	struct pollfd p = {.events = POLLIN};
 	int err;
@@ -34,7 +34,7 @@ static int wait_for(struct fr_writer_proc *w, const struct fr_config *c, struct 
 	return err;
 }
 
-static int save(struct fr_sess *s, const struct fr_config *c, struct fr_saved *saved)
+static int takeover_save(struct fr_sess *s, const struct fr_config *c, struct fr_saved *saved)
 {
 	const struct fr_store_conf store = fr_store_conf_of(c);
 	const struct fr_dump_ask dump = {.dir = c->dir, .reason = REASON};
@@ -44,7 +44,7 @@ static int save(struct fr_sess *s, const struct fr_config *c, struct fr_saved *s
 	int err = done ? fr_writer_start(s, c->dir, &w) : -ENOMEM;
 
 	err = err ?: fr_writer_ask(w, &ask);
-	err = err ?: wait_for(w, c, done);
+	err = err ?: takeover_wait_for(w, c, done);
 	fr_writer_stop(w);
 	if (!err)
 		saved->done = done->dump;
@@ -69,7 +69,7 @@ static int remove_it(struct fr_sess *s, const char *dir)
 	return err;
 }
 
-static int end(struct fr_sess *s, const char *dir)
+static int takeover_end(struct fr_sess *s, const char *dir)
 {
 	const char *name = fr_sess_name(s);
 	int err = remove_it(s, dir);
@@ -83,7 +83,7 @@ int fr_takeover(struct fr_sess *s, const struct fr_config *c, const char *was, s
 {
 	fr_warn("session '%s' was begun with other settings (%s): its last snapshot is taken, then it is started anew",
 		fr_sess_name(s), was);
-	if (save(s, c, saved))
+	if (takeover_save(s, c, saved))
 		return -ECANCELED;
-	return end(s, c->dir);
+	return takeover_end(s, c->dir);
 }

@@ -20,7 +20,7 @@ struct fr_tidy {
 	int fd; /* timer, -1: none */
 };
 
-static void look(void *arg, u32 events)
+static void tidy_look(void *arg, u32 events)
 {
 	struct fr_tidy *t = arg;
 
@@ -35,14 +35,14 @@ static u64 period_ns(const struct fr_tidy *t)
 	return ns < PERIOD_MIN_NS ? PERIOD_MIN_NS : ns > PERIOD_MAX_NS ? PERIOD_MAX_NS : ns;
 }
 
-static int arm(struct fr_tidy *t)
+static int tidy_arm(struct fr_tidy *t)
 {
 	int fd;
 
 	fr_daemon_drop(t->d, &t->fd);
 	if (!fr_daemon_config(t->d)->max_age_ns)
 		return 0;
-	fd = fr_daemon_timer(t->d, period_ns(t), period_ns(t), look, t);
+	fd = fr_daemon_timer(t->d, period_ns(t), period_ns(t), tidy_look, t);
 	if (fd < 0) {
 		fr_warn_errno(fd, "old snapshots are removed only with a new one");
 		return fd;
@@ -59,7 +59,7 @@ int fr_tidy_new(struct fr_daemon *d, struct fr_tidy **out)
 	if (!t)
 		return -ENOMEM;
 	*t = (struct fr_tidy){.d = d, .fd = -1};
-	err = arm(t);
+	err = tidy_arm(t);
 	if (err) {
 		free(t);
 		return err;
@@ -70,7 +70,7 @@ int fr_tidy_new(struct fr_daemon *d, struct fr_tidy **out)
 
 void fr_tidy_change(struct fr_tidy *t)
 {
-	arm(t);
+	tidy_arm(t);
 	fr_engine_tidy(fr_daemon_engine(t->d), false);
 }
 

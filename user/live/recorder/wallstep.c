@@ -35,7 +35,7 @@ static bool differ(u64 a, u64 b)
  * The store of the count pairs with readers' load of it: they read it first, and validate a step that may have been overwritten
  * meanwhile (live/snapshot/dump_meta.c).
  */
-static void keep(struct fr_session *sh, const struct fr_snap_clock *c, u64 before_ahead_ns)
+static void wallstep_keep(struct fr_session *sh, const struct fr_snap_clock *c, u64 before_ahead_ns)
 {
 	u64 nr = fr_load(&sh->wall_step_cnt);
 
@@ -52,7 +52,7 @@ static void keep(struct fr_session *sh, const struct fr_snap_clock *c, u64 befor
 }
 
 /* Compare the clocks: keep a step. */
-static void look(struct fr_wallstep *w)
+static void wallstep_look(struct fr_wallstep *w)
 {
 	struct fr_sess *s = fr_daemon_sess(w->d);
 	struct fr_snap_clock c;
@@ -62,7 +62,7 @@ static void look(struct fr_wallstep *w)
 		return;
 	ahead = c.real_ns - c.ts;
 	if (w->known && differ(ahead, w->ahead_ns)) {
-		keep(fr_sess_shared(s), &c, w->ahead_ns);
+		wallstep_keep(fr_sess_shared(s), &c, w->ahead_ns);
 		w->ahead_ns = ahead;
 	}
 	if (!w->known)
@@ -76,11 +76,11 @@ static void on_step(void *arg, u32 events)
 	struct fr_wallstep *w = arg;
 	(void)events;
 	if (fr_daemon_jumped(w->fd))
-		look(w);
+		wallstep_look(w);
 }
 
 /* The last known difference: after the latest step kept, or when the recording began. */
-static void recall(struct fr_wallstep *w)
+static void wallstep_recall(struct fr_wallstep *w)
 {
 	struct fr_sess *s = fr_daemon_sess(w->d);
 	const struct fr_session *sh = fr_sess_shared(s);
@@ -117,8 +117,8 @@ int fr_wallstep_new(struct fr_daemon *d, struct fr_wallstep **out)
 		free(w);
 		return err;
 	}
-	recall(w);
-	look(w);
+	wallstep_recall(w);
+	wallstep_look(w);
 	*out = w;
 	return 0;
 }

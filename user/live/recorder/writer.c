@@ -113,7 +113,7 @@ static int warm_up(size_t sz)
 }
 
 /* What a dump needs, allocated in advance. */
-static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
+static int writer_take_memory(struct fr_sess *s, struct fr_dump_room *room)
 {
 	struct fr_dump_needs needs = fr_dump_needs(s);
 	int err = warm_up(needs.rest_sz);
@@ -124,7 +124,7 @@ static int take_memory(struct fr_sess *s, struct fr_dump_room *room)
 	return err;
 }
 
-static const char *text_of(const struct request *r, enum has which, const char *text)
+static const char *writer_text_of(const struct request *r, enum has which, const char *text)
 {
 	return r->has & which ? text : NULL;
 }
@@ -154,7 +154,7 @@ static bool is_ours(const struct fr_sess *s, const char *path)
 }
 
 /* A writer before this one has completed it. */
-static bool is_there(const struct fr_sess *s, const char *path, struct fr_dump_done *done)
+static bool writer_is_there(const struct fr_sess *s, const char *path, struct fr_dump_done *done)
 {
 	struct stat st;
 
@@ -166,48 +166,48 @@ static bool is_there(const struct fr_sess *s, const char *path, struct fr_dump_d
 	return true;
 }
 
-static bool is_full(int err)
+static bool writer_is_full(int err)
 {
 	return err == -ENOSPC || err == -EDQUOT;
 }
 
 /* Where the disk was full all the same, once more with more room. */
-static int take(struct fr_sess *s, struct fr_store *st, const struct request *r, const struct fr_dump_ask *ask,
-		struct fr_dump_done *done)
+static int writer_take(struct fr_sess *s, struct fr_store *st, const struct request *r, const struct fr_dump_ask *ask,
+		       struct fr_dump_done *done)
 {
 	u64 want_sz;
 	int tries, err = -ENOSPC;
 
-	if (r->may_exist && is_there(s, r->path, done))
+	if (r->may_exist && writer_is_there(s, r->path, done))
 		return 0;
 	if (r->only_look)
 		return -ENOENT;
 	if (!access(r->path, F_OK)) /* found out before all is written */
 		return -EEXIST;
 	want_sz = fr_store_want_sz(st, r->last_sz);
-	for (tries = 0; tries < ROOM_TRIES && is_full(err); tries++) {
+	for (tries = 0; tries < ROOM_TRIES && writer_is_full(err); tries++) {
 		err = fr_store_make_room(st, want_sz, r->signature, NULL);
 		if (err)
 			break;
 		err = fr_dump(s, ask, done);
-		if (is_full(err))
+		if (writer_is_full(err))
 			want_sz = fr_store_want_more(st, want_sz);
 	}
 	return err;
 }
 
-static void serve(struct fr_sess *s, const struct stock *have, struct fr_store **st, struct request *r, struct answer *a)
+static void writer_serve(struct fr_sess *s, const struct stock *have, struct fr_store **st, struct request *r, struct answer *a)
 {
 	const struct fr_dump_ask ask = {
-		.path = text_of(r, HAS_path, r->path),
-		.dir = text_of(r, HAS_dir, r->dir),
+		.path = writer_text_of(r, HAS_path, r->path),
+		.dir = writer_text_of(r, HAS_dir, r->dir),
 		.reason = r->reason,
-		.comm = text_of(r, HAS_comm, r->comm),
+		.comm = writer_text_of(r, HAS_comm, r->comm),
 		.pid = r->pid,
 		.sig = r->sig,
 		.last_ns = r->last_ns,
 		.at_ns = r->at_ns,
-		.facts = text_of(r, HAS_facts, r->facts),
+		.facts = writer_text_of(r, HAS_facts, r->facts),
 		.names_itself = r->names_itself,
 		.cgroup_here = &have->cgroup_here,
 		.room = &have->room,
@@ -221,12 +221,12 @@ static void serve(struct fr_sess *s, const struct stock *have, struct fr_store *
 	if (a->err)
 		return;
 	before = fr_store_removed(*st);
-	a->err = r->is_dump ? take(s, *st, r, &ask, &a->done.dump) : fr_store_tidy(*st, r->age_only);
+	a->err = r->is_dump ? writer_take(s, *st, r, &ask, &a->done.dump) : fr_store_tidy(*st, r->age_only);
 	a->done.removed = fr_store_removed(*st) - before;
 	a->done.gone_cnt = fr_store_take_gone(*st, a->done.gone);
 }
 
-static int work(struct fr_sess *s, const struct stock *have, int fd)
+static int writer_work(struct fr_sess *s, const struct stock *have, int fd)
 {
 	struct request *r = malloc(sizeof(*r));
 	struct answer *a = calloc(1, sizeof(*a));
@@ -243,7 +243,7 @@ static int work(struct fr_sess *s, const struct stock *have, int fd)
 			continue;
 		if (got != sizeof(*r))
 			break;
-		serve(s, have, &st, r, a);
+		writer_serve(s, have, &st, r, a);
 		if (send(fd, a, sizeof(*a), MSG_NOSIGNAL) != sizeof(*a))
 			break;
 	}
@@ -294,13 +294,13 @@ static int be_writer(struct fr_sess *inherited, const char *dir, int fd)
 		return 1;
 	fr_sess_hold(s, prog, prog_cnt);
 	fr_cgroup_here(&have.cgroup_here);
-	if (take_memory(s, &have.room)) {
+	if (writer_take_memory(s, &have.room)) {
 		fr_err("the writer has no memory for snapshots");
 		return 1;
 	}
 	if (fr_sess_hold_progs(s) || fr_confine_writer(&conf, NULL))
 		return 1;
-	return work(s, &have, fd);
+	return writer_work(s, &have, fd);
 }
 
 /* ---- the recorder's side ---- */
@@ -328,7 +328,7 @@ bool fr_writer_cannot_end(struct fr_writer_proc *w)
 	return w->stuck > 0;
 }
 
-static int begin(struct fr_writer_proc *w)
+static int writer_begin(struct fr_writer_proc *w)
 {
 	int pair[2], err;
 
@@ -389,7 +389,7 @@ int fr_writer_start(struct fr_sess *s, const char *dir, struct fr_writer_proc **
 	w->s = s;
 	w->fd = w->old_fd = w->pid = w->stuck = -1;
 	w->dir = strdup(dir);
-	err = w->dir ? begin(w) : -ENOMEM;
+	err = w->dir ? writer_begin(w) : -ENOMEM;
 	if (err) {
 		fr_err_errno(err, "cannot start the process that writes snapshots");
 		fr_writer_stop(w);
@@ -432,7 +432,7 @@ pid_t fr_writer_pid(const struct fr_writer_proc *w)
 	return w->pid;
 }
 
-static int put_text(struct request *r, enum has which, char *to, size_t sz, const char *text)
+static int writer_put_text(struct request *r, enum has which, char *to, size_t sz, const char *text)
 {
 	if (!text)
 		return 0;
@@ -453,14 +453,14 @@ static int fill_dump(struct request *r, const struct fr_dump_ask *ask)
 	r->pid = ask->pid;
 	r->sig = ask->sig;
 	r->names_itself = ask->names_itself;
-	err = put_text(r, 0, r->reason, sizeof(r->reason), ask->reason);
-	err = err ?: put_text(r, HAS_path, r->path, sizeof(r->path), ask->path);
-	err = err ?: put_text(r, HAS_dir, r->dir, sizeof(r->dir), ask->dir);
-	err = err ?: put_text(r, HAS_comm, r->comm, sizeof(r->comm), ask->comm);
-	return err ?: put_text(r, HAS_facts, r->facts, sizeof(r->facts), ask->facts);
+	err = writer_put_text(r, 0, r->reason, sizeof(r->reason), ask->reason);
+	err = err ?: writer_put_text(r, HAS_path, r->path, sizeof(r->path), ask->path);
+	err = err ?: writer_put_text(r, HAS_dir, r->dir, sizeof(r->dir), ask->dir);
+	err = err ?: writer_put_text(r, HAS_comm, r->comm, sizeof(r->comm), ask->comm);
+	return err ?: writer_put_text(r, HAS_facts, r->facts, sizeof(r->facts), ask->facts);
 }
 
-static int fill(struct request *r, const struct fr_writer_ask *ask)
+static int writer_fill(struct request *r, const struct fr_writer_ask *ask)
 {
 	int err;
 
@@ -471,7 +471,7 @@ static int fill(struct request *r, const struct fr_writer_ask *ask)
 	r->may_exist = ask->may_exist;
 	r->only_look = ask->only_look;
 	r->age_only = ask->age_only;
-	err = put_text(r, 0, r->store_dir, sizeof(r->store_dir), ask->store->dir);
+	err = writer_put_text(r, 0, r->store_dir, sizeof(r->store_dir), ask->store->dir);
 	return err || !ask->dump ? err : fill_dump(r, ask->dump);
 }
 
@@ -487,14 +487,14 @@ int fr_writer_ask(struct fr_writer_proc *w, const struct fr_writer_ask *ask)
 	if (w->busy)
 		return -EBUSY;
 	close_old(w);
-	err = fill(&w->req, ask);
+	err = writer_fill(&w->req, ask);
 	if (err)
 		return err;
 	err = w->fd < 0 ? -EPIPE : send_request(w);
 	if (err == -EPIPE || err == -ECONNRESET) {
 		/* it died while it had nothing to do */
 		bury(w, END_MS);
-		err = begin(w);
+		err = writer_begin(w);
 		err = err ?: send_request(w);
 		/* so did this one: what ends before it answers is told by fr_writer_answer(), however soon it ends */
 		if (err == -EPIPE || err == -ECONNRESET)
@@ -517,11 +517,11 @@ void fr_writer_wait(struct fr_writer_proc *w)
 /* One that dies as soon as it lives is made anew only when it is needed. */
 #define DEATHS_MAX 3
 
-static void replace(struct fr_writer_proc *w, int end_ms)
+static void writer_replace(struct fr_writer_proc *w, int end_ms)
 {
 	bury(w, end_ms);
 	if (++w->deaths <= DEATHS_MAX)
-		begin(w);
+		writer_begin(w);
 }
 
 u64 fr_writer_still_ns(struct fr_writer_proc *w)
@@ -555,11 +555,11 @@ int fr_writer_answer(struct fr_writer_proc *w, u64 timeout_ns, struct fr_writer_
 	} else if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
 		err = -EAGAIN;
 		if (stands_still(w, timeout_ns)) {
-			replace(w, 0);
+			writer_replace(w, 0);
 			err = -ETIME;
 		}
 	} else {
-		replace(w, END_MS);
+		writer_replace(w, END_MS);
 		err = was_busy ? -EPIPE : -EAGAIN;
 	}
 	free(a);

@@ -16,7 +16,7 @@ static u32 page_cnt(const struct fr_geometry *geo)
 	return FR_DATA_PAGE + (geo->slot_cnt + 1) * geo->subbuf_pages;
 }
 
-static u64 ring_sz(const struct fr_geometry *geo)
+static u64 percpu_ring_sz(const struct fr_geometry *geo)
 {
 	return (u64)page_cnt(geo) * FR_PAGE_SZ;
 }
@@ -29,7 +29,7 @@ int fr_percpu_make_ring(const struct fr_geometry *geo, int node)
 	if (fd >= 0)
 		return fd;
 	err = -errno;
-	fr_err("cannot make a ring of %llu KiB: %s: %s", ring_sz(geo) / 1024, strerror(-err),
+	fr_err("cannot make a ring of %llu KiB: %s: %s", percpu_ring_sz(geo) / 1024, strerror(-err),
 	       fr_err_bpf_cure(err, "use less memory (-m)"));
 	return err;
 }
@@ -72,7 +72,7 @@ int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r)
 	return init_writer(fd, r) ?: init_slots(fd, r);
 }
 
-static int open_event(const struct perf_event_attr *attr, u32 cpu)
+static int percpu_open_event(const struct perf_event_attr *attr, u32 cpu)
 {
 	int fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -100,7 +100,7 @@ static bool cycles_count(void)
 	return cnt;
 }
 
-static const struct fr_sample_ops ops = {open_event, cycles_count};
+static const struct fr_sample_ops ops = {percpu_open_event, cycles_count};
 
 enum fr_sample_event fr_percpu_choose_event(u32 cpu, u32 hz)
 {
@@ -113,7 +113,7 @@ int fr_percpu_open_event(enum fr_sample_event ev, u32 cpu, u32 hz)
 }
 
 /* Atomic, so that a killed process leaves one pin or the other: pin beside it, then rename over it. */
-static int pin_over(int fd, const char *path)
+static int percpu_pin_over(int fd, const char *path)
 {
 	char beside[512];
 
@@ -132,7 +132,7 @@ int fr_percpu_sample(int prog_fd, int event_fd, const char *path)
 
 	if (link < 0)
 		return -errno;
-	err = pin_over(link, path);
+	err = percpu_pin_over(link, path);
 	close(link);
 	return err;
 }

@@ -11,7 +11,7 @@ static u64 load_slot(const struct fr_ring_map *m, u64 seq)
 }
 
 /* Is all of lap seq up to off committed, judging by a word that was loaded before off? */
-static bool is_quiet(u64 word, u64 seq, u32 off)
+static bool back_is_quiet(u64 word, u64 seq, u32 off)
 {
 	return fr_slot_seq(word) == (seq & FR_SEQ_MASK) && fr_slot_com(word) == off;
 }
@@ -28,7 +28,7 @@ int fr_ring_back_begin(struct fr_ring_back *l, const struct fr_ring_map *m, u32 
 			return -EBADMSG;
 		word = load_slot(m, fr_w_seq(w));
 		w = fr_writer_w(m->wr);
-		quiet = is_quiet(word, fr_w_seq(w), fr_w_off(w));
+		quiet = back_is_quiet(word, fr_w_seq(w), fr_w_off(w));
 	} while (!quiet && tries--);
 	if (!fr_ring_w_ok(m, w))
 		return -EBADMSG;
@@ -67,7 +67,7 @@ static bool find_spare(const struct fr_ring_map *m, u32 *idx)
 }
 
 /* Is this the expected page? */
-static bool head_ok(const struct fr_ring_back *l)
+static bool back_head_ok(const struct fr_ring_back *l)
 {
 	const struct fr_ring_map *m = l->map;
 	struct fr_page_head head;
@@ -77,7 +77,7 @@ static bool head_ok(const struct fr_ring_back *l)
 	       head.page == l->page && head.tier == m->tier && head.layout == FR_LAYOUT_VERSION;
 }
 
-static void copy_page(u64 *to, const u64 *from)
+static void back_copy_page(u64 *to, const u64 *from)
 {
 	u32 i;
 
@@ -102,11 +102,11 @@ static int copy_in_slot(struct fr_ring_back *l, u64 word)
 		return -EBADMSG;
 	if (l->seq != l->newest && !fr_ring_word_full(l->map, word, l->seq))
 		return -EBADMSG;
-	copy_page(l->copy, page_of(l, fr_slot_idx(word)));
+	back_copy_page(l->copy, page_of(l, fr_slot_idx(word)));
 	after = load_slot(l->map, l->seq);
 	if (fr_slot_seq(after) != fr_slot_seq(word))
 		return -ESTALE;
-	return fr_slot_idx(after) == fr_slot_idx(word) && head_ok(l);
+	return fr_slot_idx(after) == fr_slot_idx(word) && back_head_ok(l);
 }
 
 static bool copy_swapped_out(struct fr_ring_back *l)
@@ -115,11 +115,11 @@ static bool copy_swapped_out(struct fr_ring_back *l)
 
 	if (!find_spare(l->map, &idx))
 		return false;
-	copy_page(l->copy, page_of(l, idx));
-	return find_spare(l->map, &after) && after == idx && head_ok(l);
+	back_copy_page(l->copy, page_of(l, idx));
+	return find_spare(l->map, &after) && after == idx && back_head_ok(l);
 }
 
-static int copy(struct fr_ring_back *l)
+static int back_copy(struct fr_ring_back *l)
 {
 	int i, got = 0;
 
@@ -143,7 +143,7 @@ int fr_ring_back_prev(struct fr_ring_back *l, const u64 **page, u32 *end)
 		l->page = l->map->subbuf_pages;
 	}
 	l->page--;
-	err = copy(l);
+	err = back_copy(l);
 	if (err)
 		return err;
 	left = l->seq == l->newest ? l->off - l->page * FR_PAGE_UNITS : FR_PAGE_UNITS;

@@ -13,7 +13,7 @@
  * The loads acquire, so that the later check of the slot word stays behind them. Pairs with the opener's CAS (fr_ring_open()),
  * before which no byte of the lap is overwritten.
  */
-static void copy_units(u64 *to, const u64 *from, u32 units)
+static void follow_copy_units(u64 *to, const u64 *from, u32 units)
 {
 	u32 i;
 
@@ -39,7 +39,7 @@ static int try_look(const struct fr_ring_map *m, u64 seq, u64 word, u64 w, u64 *
 		return -EBADMSG;
 	if (!fr_ring_head_is(m, from, seq))
 		return -EAGAIN;
-	copy_units(buf + have, from + have, com - have);
+	follow_copy_units(buf + have, from + have, com - have);
 	after = fr_load(fr_ring_slot_of(m, seq));
 	if (!fr_ring_word_is(m, after, seq) || fr_w_seq(fr_writer_w(m->wr)) >= seq + m->slot_cnt)
 		return -ESTALE;
@@ -67,7 +67,7 @@ int fr_ring_look(const struct fr_ring_map *m, u64 seq, void *buf, u32 have_units
 /* ---- counting what came before ---- */
 
 /* Is nothing in flight at this moment in the lap that w is in? *seq: its number, 0 if nothing was written. */
-static bool is_quiet(const struct fr_ring_map *m, u64 *seq)
+static bool follow_is_quiet(const struct fr_ring_map *m, u64 *seq)
 {
 	u64 w = fr_writer_w(m->wr), word;
 
@@ -102,7 +102,7 @@ static int try_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
 
 	if (!fr_ring_w_ok(m, fr_writer_w(m->wr)))
 		return -EBADMSG;
-	if (!is_quiet(m, &last))
+	if (!follow_is_quiet(m, &last))
 		return -EAGAIN;
 	if (seq > last)
 		return -ENOENT;
@@ -128,7 +128,7 @@ static int count_before(const struct fr_ring_map *m, u64 seq, u64 *cnt)
 
 /* ---- following ---- */
 
-static void go_to(struct fr_ring_follow *f, u64 seq, u64 before)
+static void follow_go_to(struct fr_ring_follow *f, u64 seq, u64 before)
 {
 	f->seq = seq;
 	f->before = before;
@@ -149,7 +149,7 @@ static int begin_now(struct fr_ring_follow *f)
 	err = err ?: count_before(&f->map, seq, &before);
 	if (err)
 		return err == -EBADMSG ? err : -EAGAIN;
-	go_to(f, seq, before);
+	follow_go_to(f, seq, before);
 	f->units = lap.com_units;
 	f->cnt = lap.cnt;
 	f->begun = before + lap.cnt;
@@ -174,7 +174,7 @@ static int begin_since(struct fr_ring_follow *f, u64 since_ns)
 	err = err ?: count_before(&f->map, seq, &before);
 	if (err)
 		return err == -EBADMSG ? err : -EAGAIN;
-	go_to(f, seq, before);
+	follow_go_to(f, seq, before);
 	f->begun = before;
 	return 0;
 }
@@ -199,7 +199,7 @@ static int skip_to(struct fr_ring_follow *f, u64 seq)
 		return err == -EBADMSG ? err : -EAGAIN;
 	f->skipped += before - f->before - f->cnt;
 	f->skipped_laps += seq - f->seq;
-	go_to(f, seq, before);
+	follow_go_to(f, seq, before);
 	return 0;
 }
 
@@ -215,7 +215,7 @@ static int catch_up(struct fr_ring_follow *f)
 }
 
 /* The lap cannot be read right now, and never will be if a killed process left it so: give it up once w has passed it. */
-static int give_up(struct fr_ring_follow *f, u64 patience_ns)
+static int follow_give_up(struct fr_ring_follow *f, u64 patience_ns)
 {
 	u64 now = fr_now_ns(CLOCK_MONOTONIC);
 
@@ -240,7 +240,7 @@ static int step(struct fr_ring_follow *f, struct fr_ring_piece *out)
 	case -ESTALE:
 		return catch_up(f) ?: 2;
 	default:
-		return give_up(f, err == -EAGAIN ? PATIENCE_NS : 0) ?: 2;
+		return follow_give_up(f, err == -EAGAIN ? PATIENCE_NS : 0) ?: 2;
 	}
 	if (lap.com_units > f->units) {
 		*out = (struct fr_ring_piece){f->seq, f->units, lap.com_units, lap.cnt - f->cnt};
@@ -250,7 +250,7 @@ static int step(struct fr_ring_follow *f, struct fr_ring_piece *out)
 	}
 	if (lap.partial)
 		return 0;
-	go_to(f, f->seq + 1, f->before + f->cnt);
+	follow_go_to(f, f->seq + 1, f->before + f->cnt);
 	return 2;
 }
 

@@ -49,7 +49,7 @@ static void count_names(const struct fr_ring_map *m, u16 *names)
 	}
 }
 
-static s32 unnamed(const struct fr_ring_map *m, const u16 *names)
+static s32 ring_unnamed(const struct fr_ring_map *m, const u16 *names)
 {
 	u32 i;
 
@@ -68,7 +68,7 @@ int fr_ring_read_grace(void *arg)
 }
 
 /* The lap that slot i holds, or held last before w's: N laps end with the one w is in. Zero or less: a fresh slot's. */
-static s64 lap_of(const struct fr_ring_map *m, u64 w, u32 i)
+static s64 ring_lap_of(const struct fr_ring_map *m, u64 w, u32 i)
 {
 	u32 back = (fr_w_slot(w) + m->slot_cnt - i) % m->slot_cnt;
 
@@ -96,7 +96,7 @@ static u64 healed(const struct fr_ring_map *m, u64 word, s64 seq, u16 *names)
 	u32 idx = fr_slot_idx(word);
 
 	if (idx > m->slot_cnt || names[idx] > 1) {
-		s32 spare = unnamed(m, names);
+		s32 spare = ring_unnamed(m, names);
 
 		if (spare < 0)
 			return word;
@@ -125,8 +125,8 @@ static u32 find_suspects(const struct fr_ring_map *m, const u16 *names, struct s
 
 		if (!fr_ring_w_ok(m, w))
 			return 0;
-		if (i != fr_w_slot(w) && !passed_ok(m, word, lap_of(m, w, i), names))
-			s[cnt++] = (struct suspect){word, lap_of(m, w, i), i};
+		if (i != fr_w_slot(w) && !passed_ok(m, word, ring_lap_of(m, w, i), names))
+			s[cnt++] = (struct suspect){word, ring_lap_of(m, w, i), i};
 	}
 	return cnt;
 }
@@ -172,7 +172,7 @@ static int heal_swapped(const struct fr_ring_map *m)
 	u64 *slot;
 
 	count_names(m, names);
-	spare = unnamed(m, names);
+	spare = ring_unnamed(m, names);
 	if (spare < 0 || !fr_ring_w_ok(m, w))
 		return 0;
 	seq = fr_load(&fr_ring_subbuf(m, spare)[offsetof(struct fr_page_head, seq) / FR_UNIT_SZ]);
@@ -210,7 +210,7 @@ int fr_ring_read_open(struct fr_ring_reader *r, const struct fr_ring_map *m, fr_
 		spare_cnt += !names[i];
 	if (spare_cnt != 1)
 		return -EBADMSG;
-	*r = (struct fr_ring_reader){m, peek, peek_arg, unnamed(m, names), false};
+	*r = (struct fr_ring_reader){m, peek, peek_arg, ring_unnamed(m, names), false};
 	return 0;
 }
 
@@ -302,7 +302,7 @@ static int copy_full(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, str
 	return 0;
 }
 
-static void copy_units(u64 *to, const u64 *from, u32 units)
+static void ring_copy_units(u64 *to, const u64 *from, u32 units)
 {
 	u32 i;
 
@@ -326,12 +326,12 @@ static int copy_beside(const struct fr_ring_map *m, u64 seq, u64 word, void *buf
 		return -EBADMSG;
 	if (!fr_ring_head_is(m, from, seq)) {
 		count_names(m, names);
-		spare = unnamed(m, names);
+		spare = ring_unnamed(m, names);
 		if (spare < 0 || !fr_ring_head_is(m, fr_ring_subbuf(m, spare), seq))
 			return -EAGAIN;
 		from = fr_ring_subbuf(m, spare);
 	}
-	copy_units(buf, from, fr_ring_full_units(m));
+	ring_copy_units(buf, from, fr_ring_full_units(m));
 	if (!fr_ring_word_is(m, fr_add(fr_ring_slot_of(m, seq), 0), seq) || fr_w_seq(fr_writer_w(m->wr)) >= seq + m->slot_cnt)
 		return -ESTALE;
 	*out = (struct fr_lap){seq, fr_ring_full_units(m), fr_slot_cnt(word), false};
@@ -350,7 +350,7 @@ static int copy_partial(struct fr_ring_reader *r, u64 seq, u64 word, void *buf, 
 	u64 *slot = fr_ring_slot_of(m, seq), after;
 	u32 idx = fr_slot_idx(word);
 
-	copy_units(buf, fr_ring_subbuf(m, idx), fr_slot_com(word));
+	ring_copy_units(buf, fr_ring_subbuf(m, idx), fr_slot_com(word));
 	after = fr_add(slot, 0);
 	if (!fr_ring_word_is(m, after, seq) || fr_slot_idx(after) != idx || fr_w_seq(fr_writer_w(m->wr)) >= seq + m->slot_cnt)
 		return -ESTALE;

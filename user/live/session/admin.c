@@ -134,7 +134,7 @@ static int keep_one_capability(void)
 	return syscall(SYS_capset, &head, data) ? -errno : 0;
 }
 
-static void serve(void)
+static void admin_serve(void)
 {
 	struct request ask;
 	int fd;
@@ -161,7 +161,7 @@ static void be_helper(int fd)
 	close(2);
 	prctl(PR_SET_NAME, "flightrec-admin");
 	if (!keep_one_capability() && !forbid_the_rest())
-		serve();
+		admin_serve();
 	_exit(0);
 }
 
@@ -213,7 +213,7 @@ void fr_admin_reap(struct fr_admin *a)
 		a->pid = -1;
 }
 
-static int receive(const struct fr_admin *a)
+static int admin_receive(const struct fr_admin *a)
 {
 	union fd_room room = {};
 	int err, fd = -1;
@@ -234,7 +234,7 @@ static int receive(const struct fr_admin *a)
 }
 
 /* One that is stopped is not asked again: its late answer would be taken for that to the next request. */
-static int give_up(struct fr_admin *a)
+static int admin_give_up(struct fr_admin *a)
 {
 	close(a->fd);
 	a->fd = -1;
@@ -243,7 +243,7 @@ static int give_up(struct fr_admin *a)
 	return -ETIMEDOUT;
 }
 
-static int ask_for(struct fr_admin *a, const struct request *ask)
+static int admin_ask_for(struct fr_admin *a, const struct request *ask)
 {
 	int err;
 
@@ -251,16 +251,16 @@ static int ask_for(struct fr_admin *a, const struct request *ask)
 		return -EPIPE;
 	if (send(a->fd, ask, sizeof(*ask), MSG_NOSIGNAL) != sizeof(*ask))
 		return -errno;
-	err = receive(a);
-	return err == -ETIMEDOUT ? give_up(a) : err;
+	err = admin_receive(a);
+	return err == -ETIMEDOUT ? admin_give_up(a) : err;
 }
 
 int fr_admin_stats_on(struct fr_admin *a)
 {
-	return ask_for(a, &(struct request){.what = STATS});
+	return admin_ask_for(a, &(struct request){.what = STATS});
 }
 
 int fr_admin_open_event(struct fr_admin *a, enum fr_sample_event ev, u32 cpu, u32 hz)
 {
-	return ask_for(a, &(struct request){.what = EVENT, .event = ev, .cpu = cpu, .hz = hz});
+	return admin_ask_for(a, &(struct request){.what = EVENT, .event = ev, .cpu = cpu, .hz = hz});
 }

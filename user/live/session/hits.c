@@ -130,7 +130,7 @@ static void unmap_store(struct fr_hits *h)
 }
 
 /* sz: at most FR_PROF_SZ_MAX. */
-static void get_bytes(const struct fr_hits *h, u64 seq, u8 *to, size_t sz)
+static void hits_get_bytes(const struct fr_hits *h, u64 seq, u8 *to, size_t sz)
 {
 	size_t at, part;
 
@@ -168,7 +168,7 @@ static int open_lock(struct fr_sess *s, struct fr_hits *h)
 	return h->dir_fd < 0 ? -errno : 0;
 }
 
-static int open_all(struct fr_sess *s, struct fr_hits *h)
+static int hits_open_all(struct fr_sess *s, struct fr_hits *h)
 {
 	const int prot = PROT_READ | PROT_WRITE;
 	int shift = fr_hits_sess_shift(s), err = shift < 0 ? shift : open_lock(s, h);
@@ -190,7 +190,7 @@ int fr_hits_open(struct fr_sess *s, struct fr_hits **out)
 	if (!h)
 		return -ENOMEM;
 	h->calls_fd = h->dir_fd = -1;
-	err = open_all(s, h);
+	err = hits_open_all(s, h);
 	if (err)
 		fr_hits_close(h);
 	else
@@ -258,7 +258,7 @@ int fr_hits_load(struct fr_hits *h, u8 **bytes, size_t *sz, u64 merged[FR_HITS_C
 	*bytes = malloc(n + 1);
 	if (!*bytes)
 		return -ENOMEM;
-	get_bytes(h, seq, *bytes, n);
+	hits_get_bytes(h, seq, *bytes, n);
 	*sz = n;
 	return 0;
 }

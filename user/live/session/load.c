@@ -168,7 +168,7 @@ static void set_wake_text(struct load *l)
 	}
 }
 
-static void set_constants(struct load *l)
+static void load_set_constants(struct load *l)
 {
 	const struct fr_load_conf *c = l->conf;
 	u32 i;
@@ -196,7 +196,7 @@ static void set_constants(struct load *l)
 }
 
 /* Choose the programs: those of enabled events that this kernel has, those that maintain the task table, and the controls. */
-static void choose_programs(struct load *l)
+static void load_choose_programs(struct load *l)
 {
 	const struct fr_schema *schema = fr_schema_builtin();
 	struct bpf_program *prog;
@@ -297,7 +297,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 
 /* ---- after load ---- */
 
-static int add_ring(const struct load *l, u32 cpu, u32 tier)
+static int load_add_ring(const struct load *l, u32 cpu, u32 tier)
 {
 	const struct fr_percpu_ring ring = {&l->conf->geo[tier], l->conf->epoch, cpu, tier};
 	char name[64], path[256];
@@ -320,14 +320,14 @@ static int add_ring(const struct load *l, u32 cpu, u32 tier)
 	return err;
 }
 
-static int add_rings(const struct load *l)
+static int load_add_rings(const struct load *l)
 {
 	u32 i, tier;
 	int err;
 
 	for (i = 0; i < fr_cpus_cnt(l->cpus); i++)
 		for (tier = 0; tier < FR_TIER_CNT; tier++) {
-			err = add_ring(l, fr_cpus_nr(l->cpus, i), tier);
+			err = load_add_ring(l, fr_cpus_nr(l->cpus, i), tier);
 			if (err)
 				return err;
 		}
@@ -445,7 +445,7 @@ static int pin_link(const struct load *l, struct bpf_link *link, const char *nam
 	return err;
 }
 
-static int attach_one(const struct load *l, struct bpf_program *prog)
+static int load_attach_one(const struct load *l, struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach(prog);
 	char name[128];
@@ -531,7 +531,7 @@ static int attach_tracepoints(const struct load *l)
 	{
 		if (!bpf_program__autoload(prog) || !is_tracepoint(prog))
 			continue;
-		err = attach_one(l, prog);
+		err = load_attach_one(l, prog);
 		if (err)
 			return err;
 	}
@@ -701,7 +701,7 @@ int fr_load_refused(int err, const char *whose, const char *less)
 	return fr_load_is_passing(err) ? err : -ENOTSUP;
 }
 
-static int refused(int err)
+static int load_refused(int err)
 {
 	return fr_load_refused(err, "", "leave groups out (-e -GROUP)");
 }
@@ -723,7 +723,7 @@ int fr_load_check_fds(const struct bpf_object *obj, const char *whose)
 	return -EMFILE;
 }
 
-static int run(struct load *l)
+static int load_run(struct load *l)
 {
 	int err;
 
@@ -737,18 +737,18 @@ static int run(struct load *l)
 	}
 	l->skel = flightrec__open();
 	if (!l->skel)
-		return refused(-errno);
-	set_constants(l);
-	choose_programs(l);
+		return load_refused(-errno);
+	load_set_constants(l);
+	load_choose_programs(l);
 	err = fr_load_check_fds(l->skel->obj, "") ?: size_maps(l);
 	if (err)
 		return err;
 	fr_kbtf_without_modules(l->skel->obj);
 	err = flightrec__load(l->skel);
 	if (err)
-		return refused(err);
+		return load_refused(err);
 	find_current(l);
-	err = add_rings(l);
+	err = load_add_rings(l);
 	err = err ?: fr_incident_init(bpf_map__fd(l->skel->maps.fr_incidents), l->conf->incident_cnt, l->conf->epoch);
 	err = err ?: fill_filters(l);
 	err = err ?: pin_maps(l);
@@ -778,7 +778,7 @@ int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 	memset(res, 0, sizeof(*res));
 	err = fr_cpus_online(&l.cpus);
 	if (!err)
-		err = run(&l);
+		err = load_run(&l);
 	for (tier = 0; tier < FR_TIER_CNT; tier++)
 		if (l.template_fd[tier] >= 0)
 			close(l.template_fd[tier]);

@@ -22,7 +22,7 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-static int close_fd(int fd)
+static int probe_close_fd(int fd)
 {
 	if (fd < 0)
 		return -errno;
@@ -112,14 +112,14 @@ int fr_probe_tracing(void)
 
 	if (id <= 0)
 		return id;
-	return close_fd(bpf_prog_load(BPF_PROG_TYPE_TRACING, "probe", "GPL", insns, 2, &opts));
+	return probe_close_fd(bpf_prog_load(BPF_PROG_TYPE_TRACING, "probe", "GPL", insns, 2, &opts));
 }
 
 int fr_probe_mmapable(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 
-	return close_fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "probe", 4, 4096, 1, &opts));
+	return probe_close_fd(bpf_map_create(BPF_MAP_TYPE_ARRAY, "probe", 4, 4096, 1, &opts));
 }
 
 int fr_probe_iter_task(void)
@@ -139,7 +139,7 @@ int fr_probe_cpu_clock(void)
 		.disabled = 1,
 	};
 
-	return close_fd(syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC));
+	return probe_close_fd(syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 int fr_probe_membarrier(void)

@@ -40,7 +40,7 @@ static int lock_dir(const struct fr_sess *s, const char *name, int op)
 }
 
 /* Not once the session ends: the directory of a session that is being removed must stay empty. */
-static int make_dir(const struct fr_sess *s, const char *name)
+static int rateask_make_dir(const struct fr_sess *s, const char *name)
 {
 	return mkdirat(s->dir_fd, name, 0700) && errno != EEXIST ? -errno : 0;
 }
@@ -49,7 +49,7 @@ static int make_dir(const struct fr_sess *s, const char *name)
  * Is this rate still requested? If it is our turn, remove it when it is not. A process that looks without waiting for its turn
  * also holds the lock for a moment; a real request stays locked, so look several times.
  */
-static bool is_asked(const struct fr_sess *s, const char *name, bool tidy)
+static bool rateask_is_asked(const struct fr_sess *s, const char *name, bool tidy)
 {
 	int fd = lock_dir(s, name, LOCK_EX | LOCK_NB), i;
 
@@ -89,7 +89,7 @@ static int find_most(const struct fr_sess *s, bool tidy, u32 *asked, u32 *left)
 		if (!hz)
 			continue;
 		*left = hz > *left ? hz : *left;
-		if (is_asked(s, e->d_name, tidy))
+		if (rateask_is_asked(s, e->d_name, tidy))
 			*asked = hz > *asked ? hz : *asked;
 	}
 	closedir(d);
@@ -121,7 +121,7 @@ static int write_before(const struct fr_sess *s, u32 hz)
 	return symlinkat(text, s->dir_fd, BEFORE) ? -errno : 0;
 }
 
-static u32 more(u32 a, u32 b)
+static u32 rateask_more(u32 a, u32 b)
 {
 	return a > b ? a : b;
 }
@@ -132,7 +132,7 @@ static int note_before(struct fr_sess *s, u32 asked, u32 left, u32 *before)
 	const u32 now = fr_sess_sample_hz(s);
 
 	*before = read_before(s);
-	if (*before && (asked || now == more(left, *before)))
+	if (*before && (asked || now == rateask_more(left, *before)))
 		return 0;
 	*before = now;
 	return write_before(s, now);
@@ -152,10 +152,10 @@ int fr_rateask_begin(struct fr_rateask *a, struct fr_sess *s, u32 hz, u32 *want)
 
 	*a = (struct fr_rateask){.s = s, .turn_fd = -1, .mark_fd = -1};
 	snprintf(name, sizeof(name), MARK "%u", hz);
-	err = make_dir(s, TURN) ?: take_turn(a);
+	err = rateask_make_dir(s, TURN) ?: take_turn(a);
 	err = err ?: find_most(s, true, &asked, &left);
 	err = err ?: note_before(s, asked, left, &before);
-	err = err ?: make_dir(s, name);
+	err = err ?: rateask_make_dir(s, name);
 	if (!err) {
 		a->mark_fd = lock_dir(s, name, LOCK_SH);
 		err = a->mark_fd < 0 ? a->mark_fd : 0;
@@ -163,7 +163,7 @@ int fr_rateask_begin(struct fr_rateask *a, struct fr_sess *s, u32 hz, u32 *want)
 	if (err)
 		fr_rateask_done(a);
 	else
-		*want = more(hz, more(asked, before));
+		*want = rateask_more(hz, rateask_more(asked, before));
 	return err;
 }
 
@@ -177,7 +177,7 @@ int fr_rateask_end(struct fr_rateask *a, u32 *was, u32 *want)
 	err = err ?: find_most(a->s, true, &asked, &left);
 	if (!err) {
 		before = read_before(a->s);
-		*was = more(asked, before);
+		*was = rateask_more(asked, before);
 		flock(a->mark_fd, LOCK_UN);
 		err = find_most(a->s, true, &asked, &left);
 	}
@@ -185,7 +185,7 @@ int fr_rateask_end(struct fr_rateask *a, u32 *was, u32 *want)
 		fr_rateask_done(a);
 		return err;
 	}
-	*want = more(asked, before);
+	*want = rateask_more(asked, before);
 	if (!asked)
 		unlinkat(a->s->dir_fd, BEFORE, 0);
 	return 0;

@@ -60,7 +60,7 @@ u64 fr_sampler_rate_max(u32 shift)
 	return (u64)(fr_hits_rest(fr_hits_cnt(shift)) + fr_hits_cnt(shift)) * FR_SEC_NS / FR_SAMPLER_LATENCY_NS;
 }
 
-static void nap(long ns)
+static void sampler_nap(long ns)
 {
 	const struct timespec t = {.tv_nsec = ns};
 
@@ -69,7 +69,7 @@ static void nap(long ns)
 
 /* ---- the stored profile ---- */
 
-static u64 begin_ns(const struct fr_sampler *sp)
+static u64 sampler_begin_ns(const struct fr_sampler *sp)
 {
 	char *text = fr_sess_fact(sp->s, "begin_ns");
 	u64 v = text ? strtoull(text, NULL, 10) : 0;
@@ -82,7 +82,7 @@ static u64 begin_ns(const struct fr_sampler *sp)
  * Load what another reader stored, unless it was this one. Replace a damaged profile by an empty one: the tables know what was
  * merged.
  */
-static int load(struct fr_sampler *sp, struct fr_sampler_read *what)
+static int sampler_load(struct fr_sampler *sp, struct fr_sampler_read *what)
 {
 	u64 seq = fr_hits_stored(sp->hits);
 	u8 *bytes;
@@ -99,14 +99,14 @@ static int load(struct fr_sampler *sp, struct fr_sampler_read *what)
 	free(bytes);
 	what->damaged += err == -EBADMSG;
 	if (err == -EBADMSG || (!err && !sp->prof)) {
-		sp->prof = fr_prof_new(begin_ns(sp));
+		sp->prof = fr_prof_new(sampler_begin_ns(sp));
 		err = sp->prof ? 0 : -ENOMEM;
 	}
 	sp->seq = seq;
 	return err;
 }
 
-static int store(struct fr_sampler *sp)
+static int sampler_store(struct fr_sampler *sp)
 {
 	size_t sz = fr_prof_write(sp->prof, sp->bytes, FR_PROF_SZ_MAX);
 
@@ -120,7 +120,7 @@ static int store(struct fr_sampler *sp)
 /* ---- the tables ---- */
 
 /* Release what a previous reader merged but did not live to release. */
-static void put_right(struct fr_sampler *sp, u32 cpu)
+static void sampler_put_right(struct fr_sampler *sp, u32 cpu)
 {
 	struct fr_hits_cpu *c = fr_hits_cpu(sp->hits, cpu);
 
@@ -139,7 +139,7 @@ static int flip(struct fr_hits_cpu *c, u64 gen)
 		if (!fr_hits_flip(c, gen) || fr_hits_gen(c) != gen)
 			return 0;
 		if (tries > FLIP_TRIES / 2)
-			nap(20000);
+			sampler_nap(20000);
 	}
 	return -EBUSY;
 }
@@ -215,21 +215,21 @@ static u32 cpu_cnt(const struct fr_sampler *sp)
 static int read_locked(struct fr_sampler *sp, struct fr_sampler_read *what)
 {
 	struct fr_call now;
-	int err = load(sp, what), round;
+	int err = sampler_load(sp, what), round;
 	u32 i;
 
 	err = err ?: fr_sess_clocks(sp->s, &now);
 	if (err)
 		return err;
 	for (i = 0; i < fr_hits_cpu_cnt(sp->hits); i++)
-		put_right(sp, i);
+		sampler_put_right(sp, i);
 	sp->prof->hz = fr_sess_sample_hz(sp->s);
 	sp->prof->cpu_cnt = cpu_cnt(sp);
 	fr_prof_open(sp->prof, now.ns, fr_sess_samples_due(sp->s, now.ns));
 	sp->again = true;
 	for (round = 0; round < ROUNDS && sp->again && !err; round++) {
 		merge_all(sp, what);
-		err = store(sp);
+		err = sampler_store(sp);
 		if (!err)
 			release_all(sp);
 	}
@@ -240,20 +240,20 @@ static int read_locked(struct fr_sampler *sp, struct fr_sampler_read *what)
 	return err;
 }
 
-static int lock(struct fr_sampler *sp, u32 timeout_ms)
+static int sampler_lock(struct fr_sampler *sp, u32 timeout_ms)
 {
 	u64 tries = (u64)timeout_ms * FR_MSEC_NS / LOCK_NAP_NS;
 	int err;
 
 	while ((err = fr_hits_lock(sp->hits)) == -EWOULDBLOCK && tries--)
-		nap(LOCK_NAP_NS);
+		sampler_nap(LOCK_NAP_NS);
 	return err;
 }
 
 int fr_sampler_read(struct fr_sampler *sp, u32 timeout_ms, const struct fr_prof **prof, struct fr_sampler_read *what)
 {
 	struct fr_sampler_read mine = {};
-	int err = lock(sp, timeout_ms);
+	int err = sampler_lock(sp, timeout_ms);
 
 	if (err)
 		return err;

@@ -68,7 +68,7 @@ int fr_sess_get_pin(const struct fr_sess *s, const char *name)
 }
 
 /* A fact that is a number, 0 if there is none; allocates nothing. */
-static u32 number(const struct fr_sess *s, const char *fact)
+static u32 sess_number(const struct fr_sess *s, const char *fact)
 {
 	const char *name, *value;
 	size_t pos = 0, name_len, value_len;
@@ -82,7 +82,7 @@ static u32 number(const struct fr_sess *s, const char *fact)
 /* Does this version read its rings? */
 static bool is_readable(const struct fr_sess *s)
 {
-	return number(s, "layout") == FR_LAYOUT_VERSION;
+	return sess_number(s, "layout") == FR_LAYOUT_VERSION;
 }
 
 /* ---- open and close ---- */
@@ -110,7 +110,7 @@ static int open_sess(struct fr_sess *s)
 /* Pins can be removed by hand. Missing rings are missing in a snapshot, too: warn about that. */
 static void warn_missing_rings(const struct fr_sess *s)
 {
-	size_t want = (size_t)number(s, "cpu_cnt") * FR_TIER_CNT;
+	size_t want = (size_t)sess_number(s, "cpu_cnt") * FR_TIER_CNT;
 
 	if (s->ring_cnt < want)
 		fr_warn("%zu of session '%s's %zu rings are not in %s: what they hold cannot be read", want - s->ring_cnt,
@@ -270,7 +270,7 @@ static int try_make_dir(struct fr_sess *s)
 	return err;
 }
 
-static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res)
+static int sess_fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_fn, void *arg, struct fr_load_result *res)
 {
 	char *facts, *schema;
 	int err;
@@ -299,7 +299,7 @@ static int fill(struct fr_sess *s, struct fr_load_conf *conf, fr_facts_fn facts_
 }
 
 /* Where another process makes a session of that name, or removes one, wait until it is there, or gone. */
-static int make_dir(struct fr_sess *s)
+static int sess_make_dir(struct fr_sess *s)
 {
 	const struct timespec nap = {.tv_nsec = 10000000};
 	int swept = 0, waits = 0, err = -ENOENT;
@@ -333,7 +333,7 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 	s = new_sess(name);
 	if (!s)
 		return -ENOMEM;
-	err = fr_fd_room(MAKE_FDS) ?: make_dir(s);
+	err = fr_fd_room(MAKE_FDS) ?: sess_make_dir(s);
 	if (err == -EEXIST && is_unfinished(s->dir)) {
 		fr_err("session '%s' is just being started by another process: try again", name);
 		err = -EBUSY;
@@ -345,7 +345,7 @@ int fr_sess_create(const char *name, struct fr_load_conf *conf, fr_facts_fn fact
 	if (err)
 		fr_err("cannot make %s: %s: %s", s->dir, strerror(-err),
 		       fr_bpffs_cure(err, "another flightrec may be at it: try again"));
-	err = err ?: fill(s, conf, facts_fn, arg, res);
+	err = err ?: sess_fill(s, conf, facts_fn, arg, res);
 	if (err) {
 		if (s->dir_fd >= 0) /* locked: it is ours, not that of another process that was quicker */
 			fr_bpffs_remove(s->dir);
@@ -406,7 +406,7 @@ void fr_sess_sweep(void)
 
 /* ---- locks ---- */
 
-static u64 now_ms(void)
+static u64 sess_now_ms(void)
 {
 	return fr_now_ns(CLOCK_MONOTONIC) / FR_MSEC_NS;
 }
@@ -435,7 +435,7 @@ static u64 locked_cnt(const struct fr_sess *s)
 static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms, bool signs)
 {
 	const struct timespec nap = {.tv_nsec = 5000000};
-	u64 began = now_ms(), until = began + timeout_ms, seen = locked_cnt(s), cnt;
+	u64 began = sess_now_ms(), until = began + timeout_ms, seen = locked_cnt(s), cnt;
 	bool told = false;
 	int err;
 
@@ -451,13 +451,13 @@ static int wait_for_lock(struct fr_sess *s, unsigned timeout_ms, bool signs)
 		cnt = locked_cnt(s);
 		if (signs && (s64)(cnt - seen) > 0) {
 			seen = cnt;
-			until = now_ms() + timeout_ms;
+			until = sess_now_ms() + timeout_ms;
 		}
-		if (now_ms() >= until)
+		if (sess_now_ms() >= until)
 			return -EAGAIN;
-		if (!told && now_ms() - began > 500)
+		if (!told && sess_now_ms() - began > 500)
 			fr_warn("waiting: another process takes a snapshot of session '%s'", s->name);
-		told = told || now_ms() - began > 500;
+		told = told || sess_now_ms() - began > 500;
 		nanosleep(&nap, NULL);
 	}
 	return 0;

@@ -51,7 +51,7 @@ static void unlock_call(struct fr_sess *s)
 }
 
 /* Copy a result if it is still the one with that ticket. The loads pair with the exchanges in bpf/control.bpf.c. */
-static bool take(const struct fr_turn *t, u32 ticket, const void *from, void *out, size_t sz)
+static bool call_take(const struct fr_turn *t, u32 ticket, const void *from, void *out, size_t sz)
 {
 	if (fr_load(&t->ticket) != ticket)
 		return false;
@@ -69,7 +69,7 @@ int fr_sess_run(int prog_fd, struct bpf_test_run_opts *opts, const struct fr_tur
 		if (bpf_prog_test_run_opts(prog_fd, opts))
 			return -errno;
 		if (opts->retval != FR_TURN_BUSY)
-			return take(t, opts->retval, from, out, sz) ? 0 : -EAGAIN;
+			return call_take(t, opts->retval, from, out, sz) ? 0 : -EAGAIN;
 		nanosleep(&nap, NULL);
 	}
 	return -EBUSY;
@@ -98,7 +98,7 @@ static int call(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cn
 }
 
 /* Likewise, a program that changes nothing but its result, or may do again what it did. */
-static int ask(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, int cpu, struct fr_call *out)
+static int call_ask(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, int cpu, struct fr_call *out)
 {
 	int err, tries;
 
@@ -109,21 +109,21 @@ static int ask(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt
 
 int fr_sess_clocks(struct fr_sess *s, struct fr_call *out)
 {
-	return ask(s, "fr_clocks", NULL, 0, -1, out);
+	return call_ask(s, "fr_clocks", NULL, 0, -1, out);
 }
 
 int fr_sess_holder(struct fr_sess *s, u32 cpu, struct fr_call *out)
 {
 	u64 args[1] = {cpu};
 
-	return ask(s, "fr_holder", args, 1, -1, out);
+	return call_ask(s, "fr_holder", args, 1, -1, out);
 }
 
 int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid)
 {
 	u64 args[1] = {recorder};
 	struct fr_call left;
-	int err = ask(s, "fr_self", args, 1, -1, &left);
+	int err = call_ask(s, "fr_self", args, 1, -1, &left);
 
 	if (!err && pid)
 		*pid = left.tgid;
@@ -142,7 +142,7 @@ int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w)
 	struct fr_sess *s = sess;
 	u64 args[1] = {tier};
 	struct fr_call left;
-	int err = ask(s, "fr_peek", args, 1, cpu, &left);
+	int err = call_ask(s, "fr_peek", args, 1, cpu, &left);
 
 	if (!err) {
 		*word = left.peek_word;
@@ -163,7 +163,7 @@ void fr_sess_find_current(struct fr_sess *s, u32 cpu)
 
 /* A mark is made once: if its result is replaced before it is copied, that was a moment ago, or before this process stood
  * still. */
-static int mark(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, struct fr_call *left)
+static int call_mark(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, struct fr_call *left)
 {
 	int err = call(s, prog, args, arg_cnt, -1, left);
 
@@ -177,7 +177,7 @@ static int mark(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cn
 static int mark_ts(struct fr_sess *s, const char *prog, const u64 *args, u32 arg_cnt, u64 *ts)
 {
 	struct fr_call left;
-	int err = mark(s, prog, args, arg_cnt, &left);
+	int err = call_mark(s, prog, args, arg_cnt, &left);
 
 	if (!err)
 		*ts = left.ns;
@@ -187,7 +187,7 @@ static int mark_ts(struct fr_sess *s, const char *prog, const u64 *args, u32 arg
 int fr_sess_mark_begin(struct fr_sess *s, u64 *ts, u64 *nr)
 {
 	struct fr_call left;
-	int err = mark(s, "fr_snapshot_begin", NULL, 0, &left);
+	int err = call_mark(s, "fr_snapshot_begin", NULL, 0, &left);
 
 	if (!err) {
 		*ts = left.ns;

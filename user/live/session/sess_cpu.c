@@ -205,7 +205,7 @@ void fr_sess_sampling(struct fr_sess *s, u32 hz, u32 cpu_cnt, u64 now_ns)
  * kernel.perf_event_paranoid of 3, known to Debian's and other kernels, requires more than CAP_PERFMON. A helper without it has
  * ended.
  */
-static int open_event(struct fr_admin *admin, enum fr_sample_event ev, u32 cpu, u32 hz)
+static int cpu_open_event(struct fr_admin *admin, enum fr_sample_event ev, u32 cpu, u32 hz)
 {
 	int fd = fr_percpu_open_event(ev, cpu, hz), by_helper;
 
@@ -246,7 +246,7 @@ int fr_sess_sample_cpu(struct fr_sess *s, struct fr_admin *admin, u32 cpu, u32 h
 	if (prog < 0)
 		return prog;
 	snprintf(path, sizeof(path), "%s/link-cpu_sample-%u", s->dir, cpu);
-	event = hz ? open_event(admin, fr_sess_sample_event(s), cpu, hz) : -EINVAL;
+	event = hz ? cpu_open_event(admin, fr_sess_sample_event(s), cpu, hz) : -EINVAL;
 	err = event < 0 ? event : fr_percpu_sample(prog, event, path);
 	if (event >= 0)
 		close(event);

@@ -41,7 +41,7 @@ bool fr_sess_has_incidents(const struct fr_sess *s)
 #define WALK_MAX 4096u
 
 /* The next entry of a map after *before, NULL: its first; *before is the caller's key then. False: there is none. */
-static bool next_entry(int fd, void **before, void *key, void *value, u32 *walked)
+static bool incident_next_entry(int fd, void **before, void *key, void *value, u32 *walked)
 {
 	while (fd >= 0 && (*walked)++ < WALK_MAX && !bpf_map_get_next_key(fd, *before, key)) {
 		*before = key;
@@ -60,14 +60,14 @@ static u64 pending_equals(const struct fr_sess *s)
 	u64 sum = 0;
 	u32 walked = 0;
 
-	while (next_entry(fd, &before, key, &e, &walked))
+	while (incident_next_entry(fd, &before, key, &e, &walked))
 		sum += e.series.pending;
 	if (fd >= 0)
 		close(fd);
 	return sum;
 }
 
-static int by_cnt(const void *a, const void *b)
+static int incident_by_cnt(const void *a, const void *b)
 {
 	const struct fr_squeezed_by *x = a, *y = b;
 
@@ -82,13 +82,13 @@ u32 fr_sess_incident_squeezed(const struct fr_sess *s, struct fr_squeezed_by out
 	struct fr_squeezed q;
 	u32 cnt = 0, walked = 0;
 
-	while (cnt < FR_SQUEEZED_MAX && next_entry(fd, &before, &key, &q, &walked)) {
+	while (cnt < FR_SQUEEZED_MAX && incident_next_entry(fd, &before, &key, &q, &walked)) {
 		out[cnt] = (struct fr_squeezed_by){key, q.cnt};
 		out[cnt++].by.comm[FR_COMM_SZ - 1] = 0;
 	}
 	if (fd >= 0)
 		close(fd);
-	qsort(out, cnt, sizeof(*out), by_cnt);
+	qsort(out, cnt, sizeof(*out), incident_by_cnt);
 	return cnt;
 }
 
@@ -115,7 +115,7 @@ void fr_sess_incident_unrecorded(const struct fr_sess *s, struct fr_incident_cou
 	u32 walked = 0;
 
 	out->pending = pending_equals(s);
-	while (next_entry(fd, &before, &key, &q, &walked)) {
+	while (incident_next_entry(fd, &before, &key, &q, &walked)) {
 		out->squeezed += q.cnt;
 		out->pending += q.series.pending;
 	}

@@ -46,7 +46,7 @@ static void close_ksym(struct ksym *y)
 		close(y->prog_fd);
 }
 
-static int look_up(const struct ksym *y, struct fr_ksym *k)
+static int ksym_look_up(const struct ksym *y, struct fr_ksym *k)
 {
 	u64 args[1] = {k->addr};
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args));
@@ -68,7 +68,7 @@ int fr_sess_ksyms(struct fr_sess *s, struct fr_ksym *k, size_t cnt)
 	size_t i;
 
 	for (i = 0; i < cnt && !err; i++)
-		err = look_up(&y, &k[i]);
+		err = ksym_look_up(&y, &k[i]);
 	close_ksym(&y);
 	if (err) {
 		fr_kallsyms_free(k, cnt);

@@ -40,13 +40,13 @@ static void *map_global(const struct fr_sess *s, const char *name, size_t sz)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static size_t ring_sz(const struct fr_ring_map *m)
+static size_t map_ring_sz(const struct fr_ring_map *m)
 {
 	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
 }
 
 /* It must agree with the map's size and the pin's name. */
-static bool is_sound(const struct fr_ring_map *m, u32 entries, const struct fr_ring_map *want)
+static bool map_is_sound(const struct fr_ring_map *m, u32 entries, const struct fr_ring_map *want)
 {
 	return m->sl->magic == FR_RING_MAGIC && m->sl->layout == FR_LAYOUT_VERSION && m->cpu == want->cpu &&
 	       m->tier == want->tier && m->slot_cnt >= FR_SLOT_MIN && m->slot_cnt <= FR_SLOT_MAX && m->subbuf_pages >= 1 &&
@@ -93,7 +93,7 @@ static int map_ring(int fd, const struct fr_ring_map *want, struct fr_ring_map *
 	if (base == MAP_FAILED)
 		return -errno;
 	got = fr_ring_map_at(base);
-	err = is_sound(&got, entries, want) ? protect(base, sz) : -EPROTO;
+	err = map_is_sound(&got, entries, want) ? protect(base, sz) : -EPROTO;
 	if (err)
 		munmap(base, sz);
 	else
@@ -121,7 +121,7 @@ static bool is_mapped(const struct fr_sess *s, u32 cpu, u32 tier)
 	return false;
 }
 
-static int add_ring(struct fr_sess *s, const char *pin)
+static int map_add_ring(struct fr_sess *s, const char *pin)
 {
 	struct fr_ring_map *more, want = {};
 	char tier_name[32];
@@ -149,7 +149,7 @@ static int add_ring(struct fr_sess *s, const char *pin)
 	return err;
 }
 
-static int by_cpu_tier(const void *a, const void *b)
+static int map_by_cpu_tier(const void *a, const void *b)
 {
 	const struct fr_ring_map *x = a, *y = b;
 
@@ -165,11 +165,11 @@ int fr_sess_map_rings(struct fr_sess *s)
 	if (!d)
 		return -errno;
 	while ((e = fr_dir_next(d, &err)))
-		err = add_ring(s, e->d_name);
+		err = map_add_ring(s, e->d_name);
 	closedir(d);
 	if (!err && !s->ring_cnt)
 		err = -EPROTO;
-	qsort(s->ring, s->ring_cnt, sizeof(*s->ring), by_cpu_tier);
+	qsort(s->ring, s->ring_cnt, sizeof(*s->ring), map_by_cpu_tier);
 	return err;
 }
 
@@ -215,7 +215,7 @@ void fr_sess_give_up_rings(void *sess)
 	size_t i;
 
 	for (i = 0; s && i < s->ring_cnt; i++)
-		munmap((void *)s->ring[i].wr, ring_sz(&s->ring[i]));
+		munmap((void *)s->ring[i].wr, map_ring_sz(&s->ring[i]));
 }
 
 void fr_sess_unmap(struct fr_sess *s)
@@ -223,7 +223,7 @@ void fr_sess_unmap(struct fr_sess *s)
 	size_t i;
 
 	for (i = 0; i < s->ring_cnt; i++)
-		munmap((void *)s->ring[i].wr, ring_sz(&s->ring[i]));
+		munmap((void *)s->ring[i].wr, map_ring_sz(&s->ring[i]));
 	if (s->shared)
 		munmap(s->shared, sizeof(*s->shared));
 	if (s->call)

@@ -24,7 +24,7 @@
 
 /* Takes the place of a pin that is there, at once: who opens the session finds what was before or what is behind. 0 or -errno.
  */
-static int pin_over(const struct fr_sess *s, int fd, const char *pin)
+static int meta_pin_over(const struct fr_sess *s, int fd, const char *pin)
 {
 	char now[320], next[320];
 
@@ -46,7 +46,7 @@ static int pin_values(const struct fr_sess *s, const char *pin, u32 flags, const
 	for (key = 0; key < cnt && !err; key++)
 		if (bpf_map_update_elem(fd, &key, (const char *)values + (size_t)key * value_sz, BPF_ANY))
 			err = -errno;
-	err = err ?: pin_over(s, fd, pin);
+	err = err ?: meta_pin_over(s, fd, pin);
 	close(fd);
 	return err;
 }

@@ -77,7 +77,7 @@ static int pin_all(const struct fr_states_conf *conf, struct states *skel)
 	return err ?: pin_iterator(conf, skel->progs.fr_states_count, pins[FR_STATES_COUNT]);
 }
 
-static int load(const struct fr_states_conf *conf, struct states *skel)
+static int states_load(const struct fr_states_conf *conf, struct states *skel)
 {
 	int err;
 
@@ -105,7 +105,7 @@ int fr_sess_states_load(const struct fr_states_conf *conf, char *missing, size_t
 	skel = states__open();
 	err = skel ? fr_load_check_fds(skel->obj, WHOSE) : -errno;
 	if (skel && !err)
-		err = load(conf, skel);
+		err = states_load(conf, skel);
 	states__destroy(skel);
 	if (!err)
 		return 0;
@@ -168,7 +168,7 @@ void fr_states_wanted_add(struct fr_states_wanted *w, u32 tid)
 
 /* ---- reading ---- */
 
-static int read_all(int fd, u8 *buf, fr_states_fn take, void *arg)
+static int states_read_all(int fd, u8 *buf, fr_states_fn take, void *arg)
 {
 	size_t have = 0;
 	ssize_t n;
@@ -204,7 +204,7 @@ int fr_sess_states_read(const struct fr_sess *s, enum fr_states_prog prog, fr_st
 	if (err)
 		return err;
 	buf = malloc(BUF_SZ);
-	err = buf ? read_all(fd, buf, take, arg) : -ENOMEM;
+	err = buf ? states_read_all(fd, buf, take, arg) : -ENOMEM;
 	free(buf);
 	close(fd);
 	return err;

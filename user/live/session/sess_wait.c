@@ -10,7 +10,7 @@
 #include "live/session/sess_int.h"
 
 /* Each CPU's value of pin "waits" begins with its counts (bpf/wait.bpf.h). */
-static int sum(int fd, struct fr_wait_counts *out)
+static int wait_sum(int fd, struct fr_wait_counts *out)
 {
 	struct bpf_map_info info = {};
 	u32 len = sizeof(info), cpu_cnt = fr_load_possible_cnt(), zero = 0, cpu, i;
@@ -44,7 +44,7 @@ int fr_sess_waits(const struct fr_sess *s, struct fr_wait_counts *out)
 	memset(out, 0, sizeof(*out));
 	if (fd < 0)
 		return fd;
-	err = sum(fd, out);
+	err = wait_sum(fd, out);
 	close(fd);
 	return err;
 }

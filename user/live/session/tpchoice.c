@@ -33,7 +33,7 @@ static int list_all(struct choosing *c, const char *what)
 	return c->on ? 0 : -ENOMEM;
 }
 
-static void say_none(const struct choosing *c, const char *what, const char *pattern)
+static void tpchoice_say_none(const struct choosing *c, const char *what, const char *pattern)
 {
 	struct fr_nearest near = {.to = pattern};
 	char(*full)[2 * FR_NAME_MAX + 2] = calloc(c->cnt + 1, sizeof(*full));
@@ -53,7 +53,7 @@ static void say_none(const struct choosing *c, const char *what, const char *pat
 	free(full);
 }
 
-static int apply(struct choosing *c, const char *what)
+static int tpchoice_apply(struct choosing *c, const char *what)
 {
 	bool on = *what != '-', found = false;
 	const char *pattern = what + !on + strlen(FR_TP_PREFIX);
@@ -68,11 +68,11 @@ static int apply(struct choosing *c, const char *what)
 		found = true;
 	}
 	if (!found)
-		say_none(c, what, pattern);
+		tpchoice_say_none(c, what, pattern);
 	return found ? 0 : -EINVAL;
 }
 
-static int refuse(const struct fr_tracefs_event *ev, int err)
+static int tpchoice_refuse(const struct fr_tracefs_event *ev, int err)
 {
 	const char *why = err == -E2BIG	   ? "its records have more fields, or are longer, than one of a ring"
 			  : err == -EINVAL ? "its format is none that flightrec knows"
@@ -84,7 +84,7 @@ static int refuse(const struct fr_tracefs_event *ev, int err)
 }
 
 /* The format, the event of the schema that it becomes, and what the program is told. */
-static int add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, FILE *schema, FILE *formats)
+static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, FILE *schema, FILE *formats)
 {
 	struct fr_tpchosen *to = &out->chosen[out->cnt];
 	struct fr_tpformat *format = NULL;
@@ -109,7 +109,7 @@ static int add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, FILE 
 	}
 	fr_tpformat_free(format);
 	free(text);
-	return err ? refuse(ev, err) : 0;
+	return err ? tpchoice_refuse(ev, err) : 0;
 }
 
 /* A schema that its own reader refuses would make a session that nobody can read. */
@@ -146,7 +146,7 @@ static int add_all(const struct choosing *c, struct fr_tpchoice *out)
 			       FR_TP_MAX);
 			err = -EINVAL;
 		}
-		err = err ?: add(out, &c->all[i], schema, formats);
+		err = err ?: tpchoice_add(out, &c->all[i], schema, formats);
 	}
 	out->schema = schema ? fr_memfile_end(&s, NULL) : NULL;
 	out->formats = formats ? fr_memfile_end(&m, &out->formats_sz) : NULL;
@@ -168,7 +168,7 @@ int fr_tpchoice_make(char *const *event, u32 cnt, struct fr_tpchoice *out)
 			continue;
 		err = any ? 0 : list_all(&c, event[i]);
 		any = true;
-		err = err ?: apply(&c, event[i]);
+		err = err ?: tpchoice_apply(&c, event[i]);
 	}
 	if (any)
 		err = err ?: add_all(&c, out);

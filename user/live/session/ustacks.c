@@ -39,7 +39,7 @@ int fr_ustacks_make(const struct fr_sess *s)
 }
 
 /* Copy a slot, unless it is free, or being written. Pairs with fr_moment_ustack() (bpf/trigger/ustack.bpf.c). */
-static bool copy(const struct fr_ustack *from, struct fr_ustack *to)
+static bool ustacks_copy(const struct fr_ustack *from, struct fr_ustack *to)
 {
 	u64 id = fr_load(&from->stack_id);
 	u32 i;
@@ -57,7 +57,7 @@ static bool copy(const struct fr_ustack *from, struct fr_ustack *to)
 	return true;
 }
 
-static int by_time(const void *a, const void *b)
+static int ustacks_by_time(const void *a, const void *b)
 {
 	const struct fr_ustack *x = a, *y = b;
 
@@ -83,11 +83,11 @@ int fr_ustacks_read(const struct fr_sess *s, struct fr_ustack **out)
 		return -errno;
 	u = malloc(MAP_SZ);
 	for (i = 0; u && i < FR_USTACK_CNT; i++)
-		cnt += copy(&map[i], &u[cnt]);
+		cnt += ustacks_copy(&map[i], &u[cnt]);
 	munmap((void *)map, MAP_SZ);
 	if (!u)
 		return -ENOMEM;
-	qsort(u, cnt, sizeof(*u), by_time);
+	qsort(u, cnt, sizeof(*u), ustacks_by_time);
 	*out = u;
 	return cnt;
 }

@@ -16,14 +16,14 @@ struct asking {
 	int err;
 };
 
-static u32 one(void *arg)
+static u32 askdir_one(void *arg)
 {
 	(void)arg;
 	return 1;
 }
 
 /* Of a directory, not of a process: its name's hash (FNV-1a). */
-static u64 key(void *arg, u32 item)
+static u64 askdir_key(void *arg, u32 item)
 {
 	const struct asking *a = arg;
 	u64 hash = 0xcbf29ce484222325ULL;
@@ -35,7 +35,7 @@ static u64 key(void *arg, u32 item)
 	return hash | 1;
 }
 
-static void run(void *arg, u32 item, struct fr_errand_out *out)
+static void askdir_run(void *arg, u32 item, struct fr_errand_out *out)
 {
 	const struct asking *a = arg;
 
@@ -44,7 +44,7 @@ static void run(void *arg, u32 item, struct fr_errand_out *out)
 	fr_errand_tell(out, 0, a->out, a->sz);
 }
 
-static void take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+static void askdir_take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct asking *a = arg;
 
@@ -56,7 +56,7 @@ static void take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 	a->err = 0;
 }
 
-static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
+static void askdir_miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 {
 	struct asking *a = arg;
 
@@ -67,24 +67,25 @@ static void miss(void *arg, u32 item, u32 step, enum fr_errand_why why)
 }
 
 /* The rings' memory must go when the session goes, whoever is left behind. What is closed is the runner's copy. */
-static void leave(void *arg)
+static void askdir_leave(void *arg)
 {
 	const struct asking *a = arg;
 
 	fr_sess_close(a->s);
 }
 
-static int ask(const struct asking *asked, struct fr_left *left, u64 ns)
+static int askdir_ask(const struct asking *asked, struct fr_left *left, u64 ns)
 {
 	struct asking a = *asked;
-	const struct fr_errand_job job = {.arg = &a, .cnt = one, .key = key, .run = run, .take = take, .miss = miss};
+	const struct fr_errand_job job = {
+		.arg = &a, .cnt = askdir_one, .key = askdir_key, .run = askdir_run, .take = askdir_take, .miss = askdir_miss};
 	const struct fr_errand e = {
 		.job = &job,
 		.job_cnt = 1,
 		.item_ns = ns,
 		.all_ns = ns,
 		.left = left,
-		.leave = leave,
+		.leave = askdir_leave,
 		.leave_arg = &a,
 	};
 
@@ -95,7 +96,7 @@ int fr_askdir(struct fr_sess *s, const char *dir, u64 ns, void (*do_it)(void *ar
 {
 	const struct asking a = {.s = s, .dir = dir, .run = do_it, .arg = arg, .out = out, .sz = sz, .err = -EIO};
 
-	return ask(&a, s ? fr_sess_shared(s)->left_dir : NULL, ns);
+	return askdir_ask(&a, s ? fr_sess_shared(s)->left_dir : NULL, ns);
 }
 
 int fr_askfile(struct fr_sess *s, const char *path, u64 ns, void (*do_it)(void *arg, void *out), void *arg, void *out, u32 sz)
@@ -103,5 +104,5 @@ int fr_askfile(struct fr_sess *s, const char *path, u64 ns, void (*do_it)(void *
 	static struct fr_left left_behind[FR_LEFT_MAX]; /* of all that this process asked */
 	const struct asking a = {.s = s, .dir = path, .run = do_it, .arg = arg, .out = out, .sz = sz, .err = -EIO};
 
-	return ask(&a, left_behind, ns);
+	return askdir_ask(&a, left_behind, ns);
 }

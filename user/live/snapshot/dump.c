@@ -64,13 +64,13 @@ static int read_schema(struct fr_dump *d)
 	return fr_schema_parse(text, sz, &d->schema);
 }
 
-static u64 behind(u64 ts, u64 ns)
+static u64 dump_behind(u64 ts, u64 ns)
 {
 	return ts > ns ? ts - ns : 0;
 }
 
 /* The last of history is counted back from the moment, if there was one: a snapshot may come long after it. */
-static int begin(struct fr_dump *d)
+static int dump_begin(struct fr_dump *d)
 {
 	const struct fr_dump_ask *ask = d->ask;
 	const struct fr_sess_trigger mark = {.reason = ask->reason, .tid = ask->pid, .rule = FR_RULE_NONE, .sig = ask->sig};
@@ -82,7 +82,7 @@ static int begin(struct fr_dump *d)
 	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts, &d->nr);
 	d->sample_taken = fr_load(&fr_sess_shared(d->s)->sample_taken);
 	if (!err && ask->last_ns)
-		d->since_ns = behind(ask->at_ns && ask->at_ns < d->begin_ts ? ask->at_ns : d->begin_ts, ask->last_ns);
+		d->since_ns = dump_behind(ask->at_ns && ask->at_ns < d->begin_ts ? ask->at_ns : d->begin_ts, ask->last_ns);
 	return err;
 }
 
@@ -106,7 +106,7 @@ static int write_snapshot(struct fr_dump *d)
 	u64 end_ts;
 	int err = read_schema(d);
 
-	err = err ?: begin(d);
+	err = err ?: dump_begin(d);
 	err = err ?: fr_dump_put_events(d);
 	err = err ?: fr_sess_mark_end(d->s, d->nr, &end_ts);
 	return err ?: fr_dump_put_meta(d);
@@ -144,7 +144,7 @@ void fr_dump_free(struct fr_dump *d)
 }
 
 /* The steps of a snapshot say what fails. */
-static int prepare(struct fr_dump *d)
+static int dump_prepare(struct fr_dump *d)
 {
 	struct fr_dump_needs needs;
 	char need[32];
@@ -161,7 +161,7 @@ static int prepare(struct fr_dump *d)
 	return err;
 }
 
-static int create(struct fr_dump *d)
+static int dump_create(struct fr_dump *d)
 {
 	int err = create_file(d);
 
@@ -171,7 +171,7 @@ static int create(struct fr_dump *d)
 }
 
 /* Once all is written, or that has failed. */
-static int complete(struct fr_dump *d, int err)
+static int dump_complete(struct fr_dump *d, int err)
 {
 	err = err ?: fr_dump_look_for_stop(d);
 	return err ?: fr_dump_finish(d);
@@ -195,19 +195,19 @@ static int told(const struct fr_dump *d, int err)
 
 static int dump_profile(struct fr_dump *d)
 {
-	int err = prepare(d) ?: create(d);
+	int err = dump_prepare(d) ?: dump_create(d);
 
-	return err ?: told(d, complete(d, write_profile(d)));
+	return err ?: told(d, dump_complete(d, write_profile(d)));
 }
 
 static int dump_rings(struct fr_dump *d)
 {
-	int err = prepare(d) ?: create(d);
+	int err = dump_prepare(d) ?: dump_create(d);
 
 	if (err)
 		return err;
 	fr_progress_begin(&d->bar, "snapshot");
-	err = complete(d, write_snapshot(d));
+	err = dump_complete(d, write_snapshot(d));
 	fr_progress_end(&d->bar);
 	return told(d, err);
 }

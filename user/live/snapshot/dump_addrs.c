@@ -70,7 +70,7 @@ struct source {
 	const struct fr_field *f;
 };
 
-static struct source source(const struct fr_schema *schema, const char *event, const char *field, enum fr_type type)
+static struct source addrs_source(const struct fr_schema *schema, const char *event, const char *field, enum fr_type type)
 {
 	struct source s = {.ev = fr_schema_find(schema, event)};
 
@@ -80,7 +80,7 @@ static struct source source(const struct fr_schema *schema, const char *event, c
 	return s;
 }
 
-static u64 num(const u8 *rec, const struct source *s)
+static u64 addrs_num(const u8 *rec, const struct source *s)
 {
 	u64 v;
 
@@ -108,8 +108,8 @@ struct moment {
 static struct moment moment(const struct fr_schema *schema, const char *event)
 {
 	struct moment m = {
-		.ip = source(schema, event, "ip", FR_TYPE_u64),
-		.ustack = source(schema, event, "ustack_id", FR_TYPE_u64),
+		.ip = addrs_source(schema, event, "ip", FR_TYPE_u64),
+		.ustack = addrs_source(schema, event, "ustack_id", FR_TYPE_u64),
 	};
 
 	m.nr = m.ip.ev && m.ustack.ev ? m.ip.ev->nr : 0;
@@ -118,14 +118,14 @@ static struct moment moment(const struct fr_schema *schema, const char *event)
 
 static void add_moment(struct fr_addrs *a, const u8 *rec, const struct moment *m, u32 tid)
 {
-	fr_addrs_add(a, num(rec, &m->ip), tid);
-	if (num(rec, &m->ustack))
+	fr_addrs_add(a, addrs_num(rec, &m->ip), tid);
+	if (addrs_num(rec, &m->ustack))
 		fr_addrs_add_tid(a, tid);
 }
 
 void fr_addrs_rows(struct fr_addrs *a, const struct fr_rows *r, u32 from, u32 to)
 {
-	const struct source stack = source(r->schema, "stack", "frames", FR_TYPE_u64s);
+	const struct source stack = addrs_source(r->schema, "stack", "frames", FR_TYPE_u64s);
 	const struct moment sample = moment(r->schema, "cpu_sample"), crash = moment(r->schema, "crash"),
 			    failure = moment(r->schema, "failure");
 	u32 stack_nr = stack.ev ? stack.ev->nr : 0, i;

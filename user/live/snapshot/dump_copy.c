@@ -57,7 +57,7 @@ static int peek(void *arg, u32 cpu, u16 tier, u64 *word, u64 *w)
 }
 
 /* First repairs what a killed reader left; not beside one that may live. */
-static int open_ring(struct fr_dump *d, struct fr_dump_ring *src)
+static int dump_open_ring(struct fr_dump *d, struct fr_dump_ring *src)
 {
 	int repairs = d->beside ? 0 : fr_ring_read_heal(src->map, fr_ring_read_grace, NULL), err;
 
@@ -104,7 +104,7 @@ int fr_dump_open(struct fr_dump *d)
 			continue;
 		d->src[d->src_cnt].map = &ring[i];
 		d->src[d->src_cnt].acct.horizon_ns = fr_load(&ring[i].sl->since_ns);
-		err = open_ring(d, &d->src[d->src_cnt++]);
+		err = dump_open_ring(d, &d->src[d->src_cnt++]);
 	}
 	return err;
 }
@@ -173,7 +173,7 @@ void fr_dump_count_written(struct fr_dump_ring *src)
 }
 
 /* History is complete from the first lap on, or from the one behind the last hole. */
-static void note_lap(const struct fr_dump *d, struct fr_dump_ring *src, u64 seq, u64 base_ns)
+static void dump_note_lap(const struct fr_dump *d, struct fr_dump_ring *src, u64 seq, u64 base_ns)
 {
 	if (src->hole)
 		end_holes(d, src, base_ns);
@@ -200,7 +200,7 @@ static void account_wave(struct fr_dump *d)
 			continue;
 		}
 		count_lap(c->src, c);
-		note_lap(d, c->src, c->seq, ((struct fr_page_head *)c->at)->base_ns);
+		dump_note_lap(d, c->src, c->seq, ((struct fr_page_head *)c->at)->base_ns);
 		d->copied[kept++] = *c;
 	}
 	d->copied_cnt = kept;
@@ -212,7 +212,7 @@ static void account_wave(struct fr_dump *d)
  * Before any is copied, as laps that are overwritten meanwhile cannot be counted any more. An opener may not yet have counted
  * what it overwrote before the first; the last lap's head, once that is copied, knows better.
  */
-static void count_laps(struct fr_dump_ring *src)
+static void dump_count_laps(struct fr_dump_ring *src)
 {
 	u64 seq;
 
@@ -230,7 +230,7 @@ static void find_range(struct fr_dump_ring *src, u64 now_ns, u64 since_ns)
 		src->next_seq = src->first_seq = src->last_seq + 1;
 		return;
 	}
-	count_laps(src);
+	dump_count_laps(src);
 	began_ns = fr_ring_read_began(src->map, src->next_seq);
 	src->last_began_ns = fr_ring_read_began(src->map, src->last_seq);
 	if (src->last_began_ns > now_ns)

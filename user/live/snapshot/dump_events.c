@@ -30,7 +30,7 @@ static void note_damage(struct fr_dump *d, const struct fr_dump_lap *c, bool dam
 }
 
 /* Holes behind a lap begin after its last event. They were found when it was copied; later waves find more. */
-static void note_end(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, u64 last_ns)
+static void events_note_end(struct fr_dump *d, struct fr_dump_ring *src, u64 seq, u64 last_ns)
 {
 	struct fr_snap_hole *h;
 
@@ -58,7 +58,7 @@ static void count_holes(struct fr_dump *d)
 }
 
 /* For fr_snap_watch_laps(): a lap of the wave was encoded. */
-static void note_lap(void *arg, const struct fr_snap_lap_rows *got)
+static void events_note_lap(void *arg, const struct fr_snap_lap_rows *got)
 {
 	const struct fr_dump_lap *c = got->tag;
 	struct fr_dump *d = arg;
@@ -71,7 +71,7 @@ static void note_lap(void *arg, const struct fr_snap_lap_rows *got)
 		fr_addrs_rows(d->addrs, got->rows, got->from, got->to);
 	note_damage(d, c, got->damaged_pages != 0);
 	if (got->to > got->from)
-		note_end(d, c->src, c->lap.seq, got->rows->ts[got->to - 1]);
+		events_note_end(d, c->src, c->lap.seq, got->rows->ts[got->to - 1]);
 	d->done_sz += (u64)c->lap.com_units * FR_UNIT_SZ;
 	fr_progress_show(&d->bar, d->done_sz, d->total_sz);
 }
@@ -123,7 +123,7 @@ int fr_dump_put_events(struct fr_dump *d)
 	size_t first = 0;
 	int err;
 
-	fr_snap_watch_laps(d->w, note_lap, d);
+	fr_snap_watch_laps(d->w, events_note_lap, d);
 	fr_dump_find_ranges(d);
 	do {
 		all = fr_dump_copy_wave(d, &first);

@@ -58,7 +58,7 @@ int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m)
 }
 
 /* Tasks that ended before anything that the rings hold are left out. */
-static int find_tasks(struct fr_dump *d, struct fr_meta *m)
+static int meta_find_tasks(struct fr_dump *d, struct fr_meta *m)
 {
 	struct fr_snap_task *task, about;
 	size_t cnt, i, kept = 0;
@@ -78,7 +78,7 @@ static int find_tasks(struct fr_dump *d, struct fr_meta *m)
 }
 
 /* Both sides of a step, a nanosecond apart. Leave out a step that another process is overwriting right now. */
-static size_t put_step(const struct fr_session *sh, u64 nr, u64 end_ts, struct fr_snap_clock *c)
+static size_t meta_put_step(const struct fr_session *sh, u64 nr, u64 end_ts, struct fr_snap_clock *c)
 {
 	struct fr_wall_step step = sh->wall_step[nr % FR_WALL_STEP_MAX];
 
@@ -107,11 +107,11 @@ size_t fr_dump_clocks(const char *facts, const struct fr_session *sh, u64 end_ts
 		cnt++;
 	free(begin);
 	for (; nr < step_cnt && cnt + 2 < FR_DUMP_CLOCKS_MOST; nr++)
-		cnt += put_step(sh, nr, end_ts, &c[cnt]);
+		cnt += meta_put_step(sh, nr, end_ts, &c[cnt]);
 	return cnt;
 }
 
-static int find_clocks(struct fr_dump *d, struct fr_meta *m)
+static int meta_find_clocks(struct fr_dump *d, struct fr_meta *m)
 {
 	struct fr_snap_clock c[FR_DUMP_CLOCKS_MOST], now;
 	size_t cnt;
@@ -203,7 +203,7 @@ static int put_host_facts(struct fr_dump *d)
 }
 
 /* "sched_switch=3;sys_enter=1": programs refused by the kernel because they ran already on that CPU */
-static int put_missed(struct fr_dump *d)
+static int meta_put_missed(struct fr_dump *d)
 {
 	struct fr_sess_prog *prog;
 	char text[4096] = "";
@@ -236,7 +236,7 @@ int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh)
 }
 
 /* What became of long waits: those that have no record are counted. */
-static int put_waits(struct fr_dump *d)
+static int meta_put_waits(struct fr_dump *d)
 {
 	char *min = fr_sess_fact(d->s, "wait_min_ns");
 	bool none = !min;
@@ -253,7 +253,7 @@ static int put_waits(struct fr_dump *d)
 }
 
 /* What the kernel counts of softirqs, beside the same when the recording began (facts softirqs_begin, softirq_ms_begin). */
-static int put_softirqs(struct fr_dump *d)
+static int meta_put_softirqs(struct fr_dump *d)
 {
 	char text[FR_SOFTIRQS_SZ];
 	int err = fr_softirqs_read(text, sizeof(text)) ? 0 : fr_snap_put_fact(d->w, "softirqs", "%s", text);
@@ -275,7 +275,7 @@ static int put_samples_due(struct fr_dump *d)
 }
 
 /* Its programs run, and record nothing: the history lacks them since the governor's last step. */
-static int put_held(struct fr_dump *d)
+static int meta_put_held(struct fr_dump *d)
 {
 	char *held = fr_sess_held(d->s);
 	int err = held ? 0 : -ENOMEM;
@@ -286,20 +286,20 @@ static int put_held(struct fr_dump *d)
 	return err;
 }
 
-static int put_facts(struct fr_dump *d)
+static int meta_put_facts(struct fr_dump *d)
 {
 	int err = fr_dump_put_facts(d, fr_sess_facts(d->s));
 
 	err = err ?: put_host_facts(d);
 	err = err ?: put_trigger_facts(d);
-	err = err ?: put_held(d);
+	err = err ?: meta_put_held(d);
 	err = err ?: fr_dump_put_counts(d, fr_sess_shared(d->s));
 	err = err ?: put_samples_due(d);
-	err = err ?: put_waits(d);
-	err = err ?: put_softirqs(d);
+	err = err ?: meta_put_waits(d);
+	err = err ?: meta_put_softirqs(d);
 	err = err ?: put_disks(d);
 	err = err ?: fr_dump_put_state_facts(d);
-	return err ?: put_missed(d);
+	return err ?: meta_put_missed(d);
 }
 
 /* ---- what others know ---- */
@@ -312,7 +312,7 @@ struct others {
 };
 
 /* In the runner: copies of rings, and the profile's tables. */
-static void leave(void *arg)
+static void meta_leave(void *arg)
 {
 	struct fr_dump *d = arg;
 
@@ -338,7 +338,7 @@ static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size
 	cnt += o->symbols ? FR_DUMP_SYMBOLS_JOB_CNT : 0;
 	o->procs = fr_procs_new(&ask, &job[cnt]);
 	cnt += o->procs ? FR_PROCS_JOB_CNT : 0;
-	fr_others_run(d->s, job, cnt, leave, d);
+	fr_others_run(d->s, job, cnt, meta_leave, d);
 }
 
 static void free_others(struct others *o)
@@ -349,7 +349,7 @@ static void free_others(struct others *o)
 }
 
 /* Command lines are optional; the events are the purpose of a snapshot. */
-static int put_procs(struct fr_dump *d, const struct fr_procs *p)
+static int meta_put_procs(struct fr_dump *d, const struct fr_procs *p)
 {
 	struct fr_procs_lack lack;
 	const char *text;
@@ -370,7 +370,7 @@ static int put_procs(struct fr_dump *d, const struct fr_procs *p)
 	return err;
 }
 
-static int put_unread(struct fr_dump *d)
+static int meta_put_unread(struct fr_dump *d)
 {
 	const struct fr_unread *u = &d->unread;
 	int err;
@@ -389,8 +389,8 @@ static int put_others(struct fr_dump *d, const struct others *o)
 	int err = fr_dump_put_unwound(d, o->unwound);
 
 	err = err ?: fr_dump_put_symbols(d, o->symbols);
-	err = err ?: put_procs(d, o->procs);
-	return err ?: put_unread(d);
+	err = err ?: meta_put_procs(d, o->procs);
+	return err ?: meta_put_unread(d);
 }
 
 static int find_formats(struct fr_dump *d, struct fr_meta *m)
@@ -412,12 +412,12 @@ int fr_dump_put_meta(struct fr_dump *d)
 
 	fr_meta_init(&m);
 	err = fr_dump_find_accounts(d, &m);
-	err = err ?: find_tasks(d, &m);
+	err = err ?: meta_find_tasks(d, &m);
 	err = err ?: fr_dump_add_states(d, &m);
-	err = err ?: find_clocks(d, &m);
+	err = err ?: meta_find_clocks(d, &m);
 	err = err ?: find_incidents(d, &m);
 	err = err ?: find_formats(d, &m);
-	err = err ?: put_facts(d);
+	err = err ?: meta_put_facts(d);
 	if (!err) {
 		fr_dump_find_profile(d);
 		m.prof = d->prof;

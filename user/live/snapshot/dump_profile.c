@@ -9,7 +9,7 @@
 
 #define WAIT_MS 500 /* for the recorder, which reads for some milliseconds */
 
-static void add_stack(struct fr_addrs *a, const struct fr_prof *p, u32 nr, u32 pid)
+static void profile_add_stack(struct fr_addrs *a, const struct fr_prof *p, u32 nr, u32 pid)
 {
 	for (; nr; nr = p->node[nr - 1].parent)
 		if (!fr_prof_is_file(p->node[nr - 1].frame))
@@ -22,8 +22,8 @@ void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p)
 	u32 i;
 
 	for (i = 0; i < p->key_cnt; i++) {
-		add_stack(a, p, p->key[i].kstack, p->key[i].pid);
-		add_stack(a, p, p->key[i].ustack, p->key[i].pid);
+		profile_add_stack(a, p, p->key[i].kstack, p->key[i].pid);
+		profile_add_stack(a, p, p->key[i].ustack, p->key[i].pid);
 		if (p->key[i].ustack)
 			fr_addrs_add_tid(a, p->key[i].pid);
 	}

@@ -65,7 +65,7 @@ struct fr_dump_needs fr_dump_needs(struct fr_sess *s)
 /* ---- having it ---- */
 
 /* Of all bytes at at, sz that are aligned to a huge page; the rest is given back. */
-static u8 *trim(u8 *at, size_t all, size_t sz)
+static u8 *dump_trim(u8 *at, size_t all, size_t sz)
 {
 	u8 *buf = (u8 *)fr_next_huge((uintptr_t)at);
 
@@ -84,7 +84,7 @@ static struct fr_dump_area map(size_t sz)
 
 	if (at == MAP_FAILED)
 		return (struct fr_dump_area){};
-	at = trim(at, all, sz + FR_PAGE_SZ);
+	at = dump_trim(at, all, sz + FR_PAGE_SZ);
 	madvise(at, sz, MADV_HUGEPAGE);
 	return (struct fr_dump_area){.at = at + FR_OFF_BOUND_SZ, .sz = sz};
 }

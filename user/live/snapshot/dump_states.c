@@ -77,7 +77,7 @@ static long take_count(void *arg, const u8 *buf, size_t sz)
 }
 
 /* Where listing has ended for lack of time, all are counted, so that the file says how many it lacks. */
-static int list(const struct fr_sess *s, struct fr_dump_states *t)
+static int states_list(const struct fr_sess *s, struct fr_dump_states *t)
 {
 	int err = fr_sess_states_read(s, FR_STATES_LIST, take_briefs, t);
 
@@ -91,7 +91,7 @@ static int list(const struct fr_sess *s, struct fr_dump_states *t)
 
 /* ---- take ---- */
 
-static int keep_stack(struct fr_dump_states *t, const u64 *pc, u32 cnt, u64 *id)
+static int states_keep_stack(struct fr_dump_states *t, const u64 *pc, u32 cnt, u64 *id)
 {
 	struct stack *s;
 
@@ -149,7 +149,7 @@ static void fill_task(const struct fr_state_rec *r, struct fr_snap_task *task)
 }
 
 /* Texts begin at 1: 0 is none. */
-static int keep(struct fr_dump_states *t, const struct fr_state_rec *r, const char *object, const u64 *pc)
+static int states_keep(struct fr_dump_states *t, const struct fr_state_rec *r, const char *object, const u64 *pc)
 {
 	struct fr_snap_state s;
 	struct fr_snap_task task;
@@ -162,13 +162,13 @@ static int keep(struct fr_dump_states *t, const struct fr_state_rec *r, const ch
 	if (r->object_sz)
 		err = fr_vec_add(&t->texts, object, strnlen(object, r->object_sz - 1)) ?: fr_vec_add(&t->texts, "", 1);
 	if (r->frame_cnt)
-		err = err ?: keep_stack(t, pc, r->frame_cnt, &s.kstack_id);
+		err = err ?: states_keep_stack(t, pc, r->frame_cnt, &s.kstack_id);
 	err = err ?: fr_vec_add(&t->state, &s, 1);
 	return err ?: fr_vec_add(&t->task, &task, 1);
 }
 
 /* Was this task chosen, and not taken yet? Others of the same bit come, too. */
-static bool is_due(struct fr_dump_states *t, const struct fr_state_rec *r)
+static bool states_is_due(struct fr_dump_states *t, const struct fr_state_rec *r)
 {
 	const struct fr_state_brief *b = t->brief.at;
 	const u32 *place = fr_idmap_find(&t->due, r->tid);
@@ -180,7 +180,7 @@ static bool is_due(struct fr_dump_states *t, const struct fr_state_rec *r)
 }
 
 /* One record with what follows it, of the size returned; 0: it is not whole; -errno. */
-static long take_one(struct fr_dump_states *t, const u8 *buf, size_t sz)
+static long states_take_one(struct fr_dump_states *t, const u8 *buf, size_t sz)
 {
 	u64 pc[FR_STACK_DEPTH_MAX];
 	size_t object_sz, frames_sz;
@@ -197,24 +197,24 @@ static long take_one(struct fr_dump_states *t, const u8 *buf, size_t sz)
 	if (sz < sizeof(r) + object_sz + frames_sz)
 		return 0;
 	memcpy(pc, buf + sizeof(r) + object_sz, frames_sz);
-	err = is_due(t, &r) ? keep(t, &r, (const char *)buf + sizeof(r), pc) : 0;
+	err = states_is_due(t, &r) ? states_keep(t, &r, (const char *)buf + sizeof(r), pc) : 0;
 	return err ?: (long)(sizeof(r) + object_sz + frames_sz);
 }
 
-static long take_states(void *arg, const u8 *buf, size_t sz)
+static long states_take_states(void *arg, const u8 *buf, size_t sz)
 {
 	struct fr_dump_states *t = arg;
 	size_t took = 0;
 	long one;
 
-	while ((one = take_one(t, buf + took, sz - took)) > 0)
+	while ((one = states_take_one(t, buf + took, sz - took)) > 0)
 		took += one;
 	if (one < 0)
 		return one;
 	return used_ns(t) > FR_STATES_CPU_NS ? -ECANCELED : (long)took;
 }
 
-static int ask_for(struct fr_dump_states *t, struct fr_states_wanted *w, size_t from, size_t to)
+static int states_ask_for(struct fr_dump_states *t, struct fr_states_wanted *w, size_t from, size_t to)
 {
 	const struct fr_state_brief *b = t->brief.at;
 	u32 *place;
@@ -231,7 +231,7 @@ static int ask_for(struct fr_dump_states *t, struct fr_states_wanted *w, size_t 
 	return 0;
 }
 
-static int take(const struct fr_sess *s, struct fr_dump_states *t, size_t cnt)
+static int states_take(const struct fr_sess *s, struct fr_dump_states *t, size_t cnt)
 {
 	struct fr_states_wanted *w = NULL;
 	int err = fr_sess_states_wanted(s, &w);
@@ -240,7 +240,7 @@ static int take(const struct fr_sess *s, struct fr_dump_states *t, size_t cnt)
 	while (!err && done < cnt && used_ns(t) <= FR_STATES_CPU_NS) {
 		n = fr_states_slice(done, cnt);
 		had = t->state.cnt;
-		err = ask_for(t, w, done, done + n) ?: fr_sess_states_read(s, FR_STATES_TAKE, take_states, t);
+		err = states_ask_for(t, w, done, done + n) ?: fr_sess_states_read(s, FR_STATES_TAKE, states_take_states, t);
 		done += n;
 		if (used_ns(t) <= FR_STATES_CPU_NS)
 			t->cnt.gone += n - (t->state.cnt - had);
@@ -293,7 +293,7 @@ static void find_objects(struct fr_dump_states *t)
 		s[i].object = s[i].object ? (const char *)t->texts.at + (size_t)s[i].object - 1 : NULL;
 }
 
-static int look(struct fr_dump *d, struct fr_dump_states *t)
+static int states_look(struct fr_dump *d, struct fr_dump_states *t)
 {
 	struct fr_call now;
 	size_t cnt;
@@ -303,11 +303,11 @@ static int look(struct fr_dump *d, struct fr_dump_states *t)
 		return err;
 	t->begin_ns = now.ns;
 	t->begin_cpu_ns = fr_now_ns(CLOCK_THREAD_CPUTIME_ID);
-	err = list(d->s, t);
+	err = states_list(d->s, t);
 	if (err)
 		return err;
 	cnt = fr_states_order(t->brief.at, t->brief.cnt, d->ask->pid, now.ns, &t->cnt);
-	err = take(d->s, t, cnt);
+	err = states_take(d->s, t, cnt);
 	t->cpu_ns = used_ns(t);
 	find_objects(t);
 	return err;
@@ -321,14 +321,14 @@ void fr_dump_find_states(struct fr_dump *d)
 	if (!d->s || d->ask->profile_only)
 		return;
 	d->states = states_new();
-	err = d->states ? look(d, d->states) : -ENOMEM;
+	err = d->states ? states_look(d, d->states) : -ENOMEM;
 	if (d->states && err)
 		d->states->missing = err == -ENOENT ? "the session has no programs for it" : strerror(-err);
 	if (err && err != -ENOENT)
 		fr_warn_errno(err, "what tasks are waiting for is not in the snapshot");
 }
 
-static int put_facts(struct fr_dump *d, const struct fr_dump_states *t)
+static int states_put_facts(struct fr_dump *d, const struct fr_dump_states *t)
 {
 	const struct fr_states_counts *c = &t->cnt;
 	int err;
@@ -348,14 +348,14 @@ int fr_dump_put_state_facts(struct fr_dump *d)
 	int err = 0;
 
 	if (d->states && !d->states->missing)
-		err = put_facts(d, d->states);
+		err = states_put_facts(d, d->states);
 	else if (d->states && !known)
 		err = fr_snap_put_fact(d->w, "states_missing", "%s", d->states->missing);
 	free(known);
 	return err;
 }
 
-static int by_task(const void *a, const void *b)
+static int states_by_task(const void *a, const void *b)
 {
 	const struct fr_snap_task *x = a, *y = b;
 
@@ -365,16 +365,16 @@ static int by_task(const void *a, const void *b)
 }
 
 /* Those that the table of tasks lacks, which may have been full. It is sorted for that; in a file, the order means nothing. */
-static int add_tasks(const struct fr_dump_states *t, struct fr_vec *task)
+static int states_add_tasks(const struct fr_dump_states *t, struct fr_vec *task)
 {
 	const struct fr_snap_task *mine = t->task.at;
 	size_t cnt = task->cnt, i;
 	int err = 0;
 
 	if (cnt)
-		qsort(task->at, cnt, sizeof(*mine), by_task);
+		qsort(task->at, cnt, sizeof(*mine), states_by_task);
 	for (i = 0; i < t->task.cnt && !err; i++)
-		if (!cnt || !bsearch(&mine[i], task->at, cnt, sizeof(*mine), by_task))
+		if (!cnt || !bsearch(&mine[i], task->at, cnt, sizeof(*mine), states_by_task))
 			err = fr_vec_add(task, &mine[i], 1);
 	return err;
 }
@@ -386,11 +386,11 @@ int fr_dump_add_states(struct fr_dump *d, struct fr_meta *m)
 
 	if (!t || t->missing)
 		return 0;
-	err = add_tasks(t, &m->task);
+	err = states_add_tasks(t, &m->task);
 	return err ?: fr_vec_add(&m->state, t->state.at, t->state.cnt);
 }
 
-static int put_stack(struct fr_dump *d, u64 ts, u64 id, u64 *pc, u32 cnt)
+static int states_put_stack(struct fr_dump *d, u64 ts, u64 id, u64 *pc, u32 cnt)
 {
 	const struct fr_dump_stack_row row = {.ts = ts, .id = id, .event = "stack", .field = "frames", .num = pc, .cnt = cnt};
 	u32 i;
@@ -415,7 +415,7 @@ int fr_dump_put_state_stacks(struct fr_dump *d)
 		stack = s[i].kstack_id ? fr_idmap_find(&t->stacks, s[i].kstack_id) : NULL;
 		if (!stack || !stack->cnt)
 			continue;
-		err = put_stack(d, s[i].at_ns, s[i].kstack_id, (u64 *)t->frames.at + stack->at, stack->cnt);
+		err = states_put_stack(d, s[i].at_ns, s[i].kstack_id, (u64 *)t->frames.at + stack->at, stack->cnt);
 		stack->cnt = 0; /* once */
 	}
 	return err;

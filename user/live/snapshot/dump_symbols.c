@@ -231,7 +231,7 @@ static void miss_kernel(void *arg, u32 item, u32 step, enum fr_errand_why why)
 	fr_unread_add(&n->d->unread, 0, "kernel", why);
 }
 
-static u32 one(void *arg)
+static u32 symbols_one(void *arg)
 {
 	(void)arg;
 	return 1;
@@ -307,7 +307,7 @@ struct finds {
 };
 
 /* Let *items have room for one more, up to max. 0, or -ENOMEM. */
-static int grow(void *items, size_t cnt, size_t *room, size_t item_sz, size_t max)
+static int symbols_grow(void *items, size_t cnt, size_t *room, size_t item_sz, size_t max)
 {
 	void **p = items, *more;
 	size_t want = *room ? 2 * *room : 64;
@@ -355,7 +355,7 @@ static void take_mapping(struct finds *f, u32 pid, const void *data, u32 sz)
 		return;
 	memcpy(&told, data, sizeof(told));
 	if (told.begin >= told.end || told.off > ~0ULL - (told.end - told.begin) || told.build_id_sz > FR_BUILD_ID_MAX ||
-	    grow(&f->mapping, f->mapping_cnt, &f->mapping_room, sizeof(*f->mapping), MAPPING_MAX))
+	    symbols_grow(&f->mapping, f->mapping_cnt, &f->mapping_room, sizeof(*f->mapping), MAPPING_MAX))
 		return;
 	path = strndup((const char *)data + sizeof(told), sz - sizeof(told));
 	if (!path)
@@ -379,7 +379,7 @@ static void take_symbol(struct finds *f, u32 pid, const void *data, u32 sz)
 	struct told_symbol y;
 
 	if (told_texts(data, sz, &y, &name, &module) &&
-	    !grow(&f->symbol, f->symbol_cnt, &f->symbol_room, sizeof(*f->symbol), SYMBOL_MAX)) {
+	    !symbols_grow(&f->symbol, f->symbol_cnt, &f->symbol_room, sizeof(*f->symbol), SYMBOL_MAX)) {
 		f->symbol[f->symbol_cnt++] = (struct fr_snap_symbol){
 			.pid = pid,
 			.addr = y.addr,
@@ -418,7 +418,7 @@ static u32 life_cnt(void *arg)
 	return ((struct finds *)arg)->life_cnt;
 }
 
-static u64 pid_of(void *arg, u32 item)
+static u64 symbols_pid_of(void *arg, u32 item)
 {
 	return ((struct finds *)arg)->life[item].pid;
 }
@@ -446,7 +446,7 @@ static bool was_seen(struct finds *f, const struct fr_procmap *m)
 	return seen;
 }
 
-static bool is_wanted(struct finds *f, const struct fr_procmap *m)
+static bool symbols_is_wanted(struct finds *f, const struct fr_procmap *m)
 {
 	u8 id[FR_BUILD_ID_MAX], sz;
 	u32 before = f->found_cnt;
@@ -496,7 +496,7 @@ static bool is_made(const struct fr_procmap *m)
 			 : !strncmp(m->path, "/memfd:", 7);
 }
 
-static int take_map(void *arg, const struct fr_procmap *m)
+static int symbols_take_map(void *arg, const struct fr_procmap *m)
 {
 	struct finds *f = arg;
 	u32 from = fr_addrs_from(f->addrs, m->begin), to = fr_addrs_from(f->addrs, m->end);
@@ -504,7 +504,7 @@ static int take_map(void *arg, const struct fr_procmap *m)
 	if (fr_addr_is_kernel(m->begin))
 		return 0;
 	if (from == to) {
-		if (is_wanted(f, m))
+		if (symbols_is_wanted(f, m))
 			tell_mapping(f, m);
 		return 0;
 	}
@@ -558,7 +558,7 @@ static void look_at_living(struct finds *f)
 	int fd, err;
 
 	f->jit_cnt = 0;
-	err = fr_proc_maps(&f->proc, take_map, f);
+	err = fr_proc_maps(&f->proc, symbols_take_map, f);
 	if (err && err != -ESRCH) { /* else it has ended meanwhile */
 		fr_errand_fail(f->out);
 		fr_proc_close(&f->proc);
@@ -571,7 +571,7 @@ static void look_at_living(struct finds *f)
 	fr_proc_close(&f->proc);
 }
 
-static void look_at_proc(void *arg, u32 item, struct fr_errand_out *out)
+static void symbols_look_at_proc(void *arg, u32 item, struct fr_errand_out *out)
 {
 	struct finds *f = arg;
 	const struct proc_life *p = &f->life[item];
@@ -589,7 +589,7 @@ static void look_at_proc(void *arg, u32 item, struct fr_errand_out *out)
 }
 
 /* Those that live first; of one pid, one behind the other. */
-static int by_life(const void *a, const void *b)
+static int symbols_by_life(const void *a, const void *b)
 {
 	const struct proc_life *x = a, *y = b;
 
@@ -604,7 +604,7 @@ static struct proc_life life_of(const struct fr_snap_task *t)
 }
 
 /* Add the life of another of its tasks. */
-static void add_life(struct proc_life *p, const struct proc_life *more)
+static void symbols_add_life(struct proc_life *p, const struct proc_life *more)
 {
 	if (more->start_ns < p->start_ns)
 		p->start_ns = more->start_ns;
@@ -617,7 +617,7 @@ static bool lives_again(const struct proc_life *p, size_t cnt, const struct proc
 {
 	struct proc_life key = {.pid = ended->pid};
 
-	return ended->exit_ns && bsearch(&key, p, cnt, sizeof(*p), by_life);
+	return ended->exit_ns && bsearch(&key, p, cnt, sizeof(*p), symbols_by_life);
 }
 
 /* The processes of tasks with user frames, one of each pid: *out malloc'ed. How many. */
@@ -631,10 +631,10 @@ static size_t list_procs(const struct fr_addrs *a, const struct fr_snap_task *ta
 		if (task[i].task.tgid && fr_addrs_has_tid(a, task[i].tid))
 			p[n++] = life_of(&task[i]);
 	if (n)
-		qsort(p, n, sizeof(*p), by_life);
+		qsort(p, n, sizeof(*p), symbols_by_life);
 	for (i = 0; i < n; i++) {
 		if (kept && p[kept - 1].pid == p[i].pid && !p[kept - 1].exit_ns == !p[i].exit_ns)
-			add_life(&p[kept - 1], &p[i]);
+			symbols_add_life(&p[kept - 1], &p[i]);
 		else if (!lives_again(p, living, &p[i]))
 			p[kept++] = p[i];
 		living = kept && !p[kept - 1].exit_ns ? kept : living;
@@ -659,7 +659,7 @@ static void add_dead(struct finds *f, struct fr_dump *d)
 	for (i = 0; i < d->dead_cnt; i++) {
 		for (k = 0; k < living && f->mapping[k].pid != d->dead[i].pid; k++)
 			;
-		if (k < living || grow(&f->mapping, f->mapping_cnt, &f->mapping_room, sizeof(*f->mapping), MAPPING_MAX))
+		if (k < living || symbols_grow(&f->mapping, f->mapping_cnt, &f->mapping_room, sizeof(*f->mapping), MAPPING_MAX))
 			continue;
 		f->mapping[f->mapping_cnt++] = d->dead[i];
 		d->dead[i].path = NULL; /* the other's from now on */
@@ -697,12 +697,12 @@ struct fr_dump_symbols *fr_dump_symbols_new(struct fr_dump *d, const struct fr_s
 	if (y->finds.jit)
 		y->finds.life_cnt = list_procs(d->addrs, task, cnt, &y->finds.life);
 	job[0] = (struct fr_errand_job){
-		.arg = &y->kernel, .cnt = one, .run = read_kernel, .take = take_kernel, .miss = miss_kernel};
+		.arg = &y->kernel, .cnt = symbols_one, .run = read_kernel, .take = take_kernel, .miss = miss_kernel};
 	job[1] = (struct fr_errand_job){
 		.arg = &y->finds,
 		.cnt = life_cnt,
-		.key = pid_of,
-		.run = look_at_proc,
+		.key = symbols_pid_of,
+		.run = symbols_look_at_proc,
 		.take = take_found,
 		.miss = miss_found,
 		.cpu_ns = PROCS_CPU_NS,
@@ -720,7 +720,7 @@ void fr_dump_symbols_free(struct fr_dump_symbols *y)
 	free(y);
 }
 
-static int put_procs(struct fr_dump *d, struct finds *f)
+static int symbols_put_procs(struct fr_dump *d, struct finds *f)
 {
 	int err = 0;
 
@@ -734,5 +734,5 @@ static int put_procs(struct fr_dump *d, struct finds *f)
 
 int fr_dump_put_symbols(struct fr_dump *d, struct fr_dump_symbols *y)
 {
-	return y ? put_kernel(d, &y->kernel) ?: put_procs(d, &y->finds) : 0;
+	return y ? put_kernel(d, &y->kernel) ?: symbols_put_procs(d, &y->finds) : 0;
 }

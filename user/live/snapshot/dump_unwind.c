@@ -20,8 +20,8 @@
 #define ID_WORDS  3u
 #define WORD_MAX  (FR_STACK_DEPTH_MAX + FR_UNWIND_FILE_MAX * ID_WORDS)
 
-static int put_row(struct fr_dump *d, const struct fr_ustack *u, const char *event, const char *field, u64 flags, u64 *num,
-		   u32 cnt)
+static int unwind_put_row(struct fr_dump *d, const struct fr_ustack *u, const char *event, const char *field, u64 flags,
+			  u64 *num, u32 cnt)
 {
 	const struct fr_dump_stack_row row = {
 		.ts = u->mono_ns,
@@ -57,13 +57,13 @@ static u32 fill_words(const struct fr_ustack *u, const struct fr_unwound *found,
 	return found->cnt + found->file_cnt * ID_WORDS;
 }
 
-static int put_stack(struct fr_dump *d, const struct fr_ustack *u, struct fr_unwound *found)
+static int unwind_put_stack(struct fr_dump *d, const struct fr_ustack *u, struct fr_unwound *found)
 {
 	u64 word[WORD_MAX] = {};
 	u32 cnt = fill_words(u, found, word);
-	int err = put_row(d, u, "stack", "frames", 0, found->ip, found->cnt);
+	int err = unwind_put_row(d, u, "stack", "frames", 0, found->ip, found->cnt);
 
-	return err ?: put_row(d, u, "stack_build_ids", "words", found->cnt, word, cnt);
+	return err ?: unwind_put_row(d, u, "stack_build_ids", "words", found->cnt, word, cnt);
 }
 
 /* Keep a mapping: whose file is still where it was, this is known of no other process that has ended; or is not. */
@@ -104,11 +104,11 @@ static int put_unwound(struct fr_dump *d, const struct fr_ustack *u, struct fr_u
 	for (i = 0; i < u->map_cnt; i++)
 		if (found->file[i].is_there || (u->map[i].path[0] == '/' && has_frame(found, i)))
 			keep_mapping(d, u, found, i);
-	return found->cnt > u->frame_cnt ? put_stack(d, u, found) : 0;
+	return found->cnt > u->frame_cnt ? unwind_put_stack(d, u, found) : 0;
 }
 
 /* Of a death before that the snapshot has no event: with a second more, as the time is not of the recording's clock. */
-static u64 since_ns(const struct fr_dump *d)
+static u64 unwind_since_ns(const struct fr_dump *d)
 {
 	u64 least_ns = ~0ULL, ns;
 	size_t i;
@@ -157,7 +157,7 @@ static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 }
 
 /* What a runner tells has come from files that anybody may have rigged. */
-static bool is_sound(const struct fr_unwound *found, const struct fr_ustack *u)
+static bool unwind_is_sound(const struct fr_unwound *found, const struct fr_ustack *u)
 {
 	u32 i;
 
@@ -172,7 +172,7 @@ static bool is_sound(const struct fr_unwound *found, const struct fr_ustack *u)
 	return true;
 }
 
-static void take_one(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+static void unwind_take_one(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct fr_dump_unwound *n = arg;
 	struct fr_unwound *found;
@@ -183,7 +183,7 @@ static void take_one(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 	if (!found)
 		return;
 	memcpy(found, data, sz);
-	if (is_sound(found, &n->u[item]))
+	if (unwind_is_sound(found, &n->u[item]))
 		n->found[item] = found;
 	else
 		free(found);
@@ -202,7 +202,7 @@ static u32 death_cnt(void *arg)
 	return ((struct fr_dump_unwound *)arg)->cnt;
 }
 
-static u64 pid_of(void *arg, u32 item)
+static u64 unwind_pid_of(void *arg, u32 item)
 {
 	return ((struct fr_dump_unwound *)arg)->u[item].pid;
 }
@@ -210,7 +210,7 @@ static u64 pid_of(void *arg, u32 item)
 /* Without those that died before what the snapshot has. */
 static void read_ustacks(struct fr_dump_unwound *n)
 {
-	u64 from_ns = since_ns(n->d);
+	u64 from_ns = unwind_since_ns(n->d);
 	int cnt = n->d->src_cnt && !n->d->ask->profile_only ? fr_ustacks_read(n->d->s, &n->u) : 0, i;
 
 	for (i = 0; i < cnt; i++)
@@ -235,7 +235,7 @@ struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_
 		return NULL;
 	}
 	job[0] = (struct fr_errand_job){
-		.arg = n, .cnt = death_cnt, .key = pid_of, .run = unwind_one, .take = take_one, .miss = miss_one};
+		.arg = n, .cnt = death_cnt, .key = unwind_pid_of, .run = unwind_one, .take = unwind_take_one, .miss = miss_one};
 	return n;
 }
 

@@ -64,7 +64,7 @@ static bool is_when(const char *at)
 	return true;
 }
 
-static int number(const char *at, int digits)
+static int snapshot_name_number(const char *at, int digits)
 {
 	int v = 0;
 
@@ -76,17 +76,17 @@ static int number(const char *at, int digits)
 static u64 parse_when(const char *at)
 {
 	struct tm tm = {
-		.tm_year = number(at + 1, 4) - 1900,
-		.tm_mon = number(at + 5, 2) - 1,
-		.tm_mday = number(at + 7, 2),
-		.tm_hour = number(at + 10, 2),
-		.tm_min = number(at + 12, 2),
-		.tm_sec = number(at + 14, 2),
+		.tm_year = snapshot_name_number(at + 1, 4) - 1900,
+		.tm_mon = snapshot_name_number(at + 5, 2) - 1,
+		.tm_mday = snapshot_name_number(at + 7, 2),
+		.tm_hour = snapshot_name_number(at + 10, 2),
+		.tm_min = snapshot_name_number(at + 12, 2),
+		.tm_sec = snapshot_name_number(at + 14, 2),
 	};
 	time_t secs = timegm(&tm);
 
 	/* 64 bits of ns since 1970 last until 2554 */
-	return secs < 0 || secs > 18000000000 ? 0 : secs * FR_SEC_NS + number(at + 17, 3) * FR_MSEC_NS;
+	return secs < 0 || secs > 18000000000 ? 0 : secs * FR_SEC_NS + snapshot_name_number(at + 17, 3) * FR_MSEC_NS;
 }
 
 /* REASON[-COMM-PID][.NR]: a comm may hold '-' and '.', so it is what lies between the first and the last '-'. */

@@ -44,7 +44,7 @@ struct fr_procs {
 
 /* ---- the runner: a process ---- */
 
-static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
+static ssize_t procs_read_at(int dir, const char *name, char *buf, size_t sz)
 {
 	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
@@ -57,7 +57,7 @@ static ssize_t read_at(int dir, const char *name, char *buf, size_t sz)
 	return n;
 }
 
-static void put(struct fr_out *o, const char *key, const char *value, size_t len)
+static void procs_put(struct fr_out *o, const char *key, const char *value, size_t len)
 {
 	fr_out_str(o, ",\"");
 	fr_out_str(o, key);
@@ -70,7 +70,7 @@ static void put(struct fr_out *o, const char *key, const char *value, size_t len
 static int put_cmdline(struct fr_out *o, int dir)
 {
 	char buf[VALUE_MAX];
-	ssize_t n = read_at(dir, "cmdline", buf, sizeof(buf)), i;
+	ssize_t n = procs_read_at(dir, "cmdline", buf, sizeof(buf)), i;
 
 	while (n > 0 && !buf[n - 1])
 		n--;
@@ -78,7 +78,7 @@ static int put_cmdline(struct fr_out *o, int dir)
 		if (!buf[i])
 			buf[i] = ' ';
 	if (n > 0)
-		put(o, "cmdline", buf, n);
+		procs_put(o, "cmdline", buf, n);
 	return n < 0 ? n : 0;
 }
 
@@ -89,20 +89,20 @@ static void put_link(struct fr_out *o, int dir, const char *name)
 	ssize_t n = readlinkat(dir, name, buf, sizeof(buf));
 
 	if (n > 0)
-		put(o, name, buf, n);
+		procs_put(o, name, buf, n);
 }
 
 /* Nothing is told if the text was cut off. As above. */
 static int put_cgroup(struct fr_out *o, int dir, const struct fr_cgroup_here *here)
 {
 	char buf[16 * VALUE_MAX], path[8 * VALUE_MAX];
-	ssize_t n = read_at(dir, "cgroup", buf, sizeof(buf) - 1);
+	ssize_t n = procs_read_at(dir, "cgroup", buf, sizeof(buf) - 1);
 
 	if (n <= 0 || n == sizeof(buf) - 1)
 		return n < 0 ? n : 0;
 	buf[n] = 0;
 	if (fr_cgroup_of_text(here, buf, path, sizeof(path)))
-		put(o, "cgroup", path, strlen(path));
+		procs_put(o, "cgroup", path, strlen(path));
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static void tell_lack(struct fr_errand_out *to, int err)
 		fr_errand_tell(to, TOLD_LACK, &err, sizeof(err));
 }
 
-static void look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
+static void procs_look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
 {
 	struct fr_procs *p = arg;
 	char path[32];
@@ -258,7 +258,7 @@ static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 			continue;
 		fr_out_init_mem(p->out);
 		fr_out_printf(p->out, "{\"" FR_PROC_CGROUP_ID "\":%llu", id[i]);
-		put(p->out, "cgroup", path, strlen(path));
+		procs_put(p->out, "cgroup", path, strlen(path));
 		fr_out_str(p->out, "}\n");
 		tell_text(to, TOLD_CGROUPS, p->out);
 	}
@@ -269,7 +269,7 @@ static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 /* ---- the asker ---- */
 
 /* 0, or -ENOMEM. */
-static int add_text(struct fr_procs *p, const char *text, size_t sz)
+static int procs_add_text(struct fr_procs *p, const char *text, size_t sz)
 {
 	size_t room = p->room ? p->room : 1u << 16;
 	char *more;
@@ -308,8 +308,8 @@ static void end_proc(void *arg, u32 item)
 		p->lack.cnt++;
 	} else if (p->links) {
 		len = snprintf(begin, sizeof(begin), "{\"pid\":%u", p->pid[item]);
-		err = add_text(p, begin, len) ?: add_text(p, p->cmdline ?: "", p->cmdline_sz);
-		err = err ?: add_text(p, p->links, p->links_sz) ?: add_text(p, "}\n", 2);
+		err = procs_add_text(p, begin, len) ?: procs_add_text(p, p->cmdline ?: "", p->cmdline_sz);
+		err = err ?: procs_add_text(p, p->links, p->links_sz) ?: procs_add_text(p, "}\n", 2);
 		p->sz = err ? was : p->sz;
 		p->lack.cnt += err != 0;
 	}
@@ -369,10 +369,10 @@ static void take_cgroups(void *arg, u32 item, u32 kind, const void *data, u32 sz
 {
 	(void)item;
 	if (kind == TOLD_CGROUPS)
-		add_text(arg, data, sz);
+		procs_add_text(arg, data, sz);
 }
 
-static u32 one(void *arg)
+static u32 procs_one(void *arg)
 {
 	(void)arg;
 	return 1;
@@ -383,7 +383,7 @@ static u32 proc_cnt(void *arg)
 	return ((struct fr_procs *)arg)->pid_cnt;
 }
 
-static u64 pid_of(void *arg, u32 item)
+static u64 procs_pid_of(void *arg, u32 item)
 {
 	return ((struct fr_procs *)arg)->pid[item];
 }
@@ -419,18 +419,18 @@ struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_j
 		return NULL;
 	}
 	p->ask = *ask;
-	job[0] = (struct fr_errand_job){.arg = p, .cnt = one, .run = list_pids, .take = take_pids, .miss = miss_list};
+	job[0] = (struct fr_errand_job){.arg = p, .cnt = procs_one, .run = list_pids, .take = take_pids, .miss = miss_list};
 	job[1] = (struct fr_errand_job){
 		.arg = p,
 		.cnt = proc_cnt,
-		.key = pid_of,
-		.run = look_at_proc,
+		.key = procs_pid_of,
+		.run = procs_look_at_proc,
 		.take = take_proc,
 		.end = end_proc,
 		.miss = miss_proc,
 	};
 	job[2] = (struct fr_errand_job){
-		.arg = p, .cnt = one, .run = look_at_cgroups, .take = take_cgroups, .miss = miss_cgroups};
+		.arg = p, .cnt = procs_one, .run = look_at_cgroups, .take = take_cgroups, .miss = miss_cgroups};
 	return p;
 }
 

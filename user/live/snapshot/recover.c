@@ -36,7 +36,7 @@ static int search(struct fr_recover *r)
 /* ---- writing ---- */
 
 /* One whose slot words make no sense is left out. */
-static int open_rings(struct fr_recover *r, struct fr_dump *d)
+static int recover_open_rings(struct fr_recover *r, struct fr_dump *d)
 {
 	size_t i;
 
@@ -55,13 +55,13 @@ static int open_rings(struct fr_recover *r, struct fr_dump *d)
 	return 0;
 }
 
-static int prepare(struct fr_recover *r, struct fr_dump *d)
+static int recover_prepare(struct fr_recover *r, struct fr_dump *d)
 {
 	const char *schema = r->chosen->text + strlen(r->chosen->text) + 1;
 	int err = fr_recover_rings(r);
 
 	err = err ?: fr_schema_parse(schema, strlen(schema), &d->schema);
-	err = err ?: open_rings(r, d);
+	err = err ?: recover_open_rings(r, d);
 	err = err ?: d->src_cnt ? fr_dump_take_memory(d) : -ENODATA;
 	if (err == -ENODATA)
 		fr_err("none of the rings of session '%s' is whole in %s", r->chosen->name, r->ask->vmcore);
@@ -70,7 +70,7 @@ static int prepare(struct fr_recover *r, struct fr_dump *d)
 	return err;
 }
 
-static int create(struct fr_dump *d)
+static int recover_create(struct fr_dump *d)
 {
 	int err = fr_snap_create(d->ask->path, fr_snap_writer_sz(d->jobs), d->jobs, &d->w);
 
@@ -79,7 +79,7 @@ static int create(struct fr_dump *d)
 	return err;
 }
 
-static int write_file(struct fr_recover *r, struct fr_dump *d)
+static int recover_write_file(struct fr_recover *r, struct fr_dump *d)
 {
 	int err = fr_snap_put_schema(d->w, d->schema);
 
@@ -95,7 +95,7 @@ static int write_file(struct fr_recover *r, struct fr_dump *d)
 
 /* ---- what is said ---- */
 
-static bool warn(u64 cnt, const char *noun, const char *rest)
+static bool recover_warn(u64 cnt, const char *noun, const char *rest)
 {
 	if (cnt)
 		fr_warn("%llu %s%s %s", cnt, noun, fr_plural(cnt), rest);
@@ -103,18 +103,18 @@ static bool warn(u64 cnt, const char *noun, const char *rest)
 }
 
 /* Is something missing? */
-static bool say_missing(const struct fr_recover *r)
+static bool recover_say_missing(const struct fr_recover *r)
 {
 	bool missing = r->found.left_out_cnt;
 
-	missing |= warn(r->unreadable_cnt, "page", "of the crash dump cannot be read: is it whole?");
-	missing |= warn(fr_vmcore_unread_cnt(r->core), "page",
-			"of the crash dump could not be read again: Input/output error: copy the dump");
-	missing |= warn(r->headless_cnt, "ring", "missing in the crash dump");
-	missing |= warn(r->missing_cnt, "page", "of rings missing in the crash dump: `flightrec info` shows the holes");
-	missing |= warn(r->differ_cnt, "page", "left out: in the crash dump twice, and different");
-	missing |= warn(r->incident_missing_cnt, "incident",
-			"missing in the crash dump, or being written when the kernel stopped");
+	missing |= recover_warn(r->unreadable_cnt, "page", "of the crash dump cannot be read: is it whole?");
+	missing |= recover_warn(fr_vmcore_unread_cnt(r->core), "page",
+				"of the crash dump could not be read again: Input/output error: copy the dump");
+	missing |= recover_warn(r->headless_cnt, "ring", "missing in the crash dump");
+	missing |= recover_warn(r->missing_cnt, "page", "of rings missing in the crash dump: `flightrec info` shows the holes");
+	missing |= recover_warn(r->differ_cnt, "page", "left out: in the crash dump twice, and different");
+	missing |= recover_warn(r->incident_missing_cnt, "incident",
+				"missing in the crash dump, or being written when the kernel stopped");
 	if (r->log_missing)
 		fr_warn("the head of the incident log is not in the crash dump: how many incidents are missing is not known");
 	if (r->profile_missing)
@@ -132,12 +132,12 @@ static int recover(struct fr_recover *r)
 
 	d.begun_ns = fr_now_ns(CLOCK_MONOTONIC);
 	snprintf(done.path, sizeof(done.path), "%s", ask.path);
-	err = prepare(r, &d) ?: create(&d) ?: write_file(r, &d);
+	err = recover_prepare(r, &d) ?: recover_create(&d) ?: recover_write_file(r, &d);
 	fr_dump_free(&d);
 	if (err)
 		return FR_EXIT_FAIL;
 	fr_dump_say(&done);
-	return say_missing(r) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+	return recover_say_missing(r) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
 }
 
 int fr_recover(const struct fr_recover_ask *ask)

@@ -42,7 +42,7 @@ static void read_text(const struct fr_recover *r, struct fr_recover_sess *s)
 }
 
 /* Any process can fill memory with slot words of sessions: those of which no text is there are only counted. */
-static int add(struct fr_recover *r, u32 epoch)
+static int choose_add(struct fr_recover *r, u32 epoch)
 {
 	struct fr_recover_sess s = {.epoch = epoch}, *more;
 
@@ -64,7 +64,7 @@ static int add(struct fr_recover *r, u32 epoch)
 }
 
 /* A session is known by the slot words of its rings. */
-static int list(struct fr_recover *r)
+static int choose_list(struct fr_recover *r)
 {
 	const struct fr_carved_one *slots = r->found.slots;
 	size_t i;
@@ -72,7 +72,7 @@ static int list(struct fr_recover *r)
 
 	for (i = 0; i < r->found.slots_cnt && !err; i++)
 		if (!i || slots[i].epoch != slots[i - 1].epoch)
-			err = add(r, slots[i].epoch);
+			err = choose_add(r, slots[i].epoch);
 	return err;
 }
 
@@ -106,7 +106,7 @@ static size_t count_meant(struct fr_recover *r, bool records)
 	return cnt;
 }
 
-static int say_none(const struct fr_recover *r)
+static int choose_say_none(const struct fr_recover *r)
 {
 	char recorded[512], ended[512];
 
@@ -138,7 +138,7 @@ static int say_several(const struct fr_recover *r, bool records)
 int fr_recover_choose(struct fr_recover *r)
 {
 	size_t cnt;
-	int err = list(r);
+	int err = choose_list(r);
 
 	if (err) {
 		fr_err_errno(err, "cannot search %s", r->ask->vmcore);
@@ -152,7 +152,7 @@ int fr_recover_choose(struct fr_recover *r)
 		return say_several(r, false);
 	if (cnt)
 		fr_warn("session '%s' had ended when the kernel stopped", r->chosen->name);
-	return cnt ? FR_EXIT_OK : say_none(r);
+	return cnt ? FR_EXIT_OK : choose_say_none(r);
 }
 
 void fr_recover_free_sess(struct fr_recover *r)

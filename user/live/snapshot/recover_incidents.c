@@ -20,7 +20,7 @@ static int add_records(const struct fr_recover *r, const struct fr_carved_log *l
 	return err;
 }
 
-static int put_counts(struct fr_dump *d, const struct fr_incident_head *head)
+static int incidents_put_counts(struct fr_dump *d, const struct fr_incident_head *head)
 {
 	u64 dropped = 0;
 	u32 i;
@@ -43,7 +43,7 @@ int fr_recover_find_incidents(struct fr_recover *r, struct fr_dump *d, struct fr
 	r->log_missing = !log.head;
 	err = add_records(r, &log, m);
 	if (log.head)
-		err = err ?: put_counts(d, log.head);
+		err = err ?: incidents_put_counts(d, log.head);
 	free(log.rec);
 	return err;
 }

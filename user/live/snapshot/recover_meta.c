@@ -7,7 +7,7 @@
 #include "live/snapshot/recover_int.h"
 
 /* The last event that the dump has. */
-static u64 end_of(const struct fr_dump *d)
+static u64 recover_meta_end_of(const struct fr_dump *d)
 {
 	u64 end_ns = 0;
 	size_t i;
@@ -18,7 +18,7 @@ static u64 end_of(const struct fr_dump *d)
 	return end_ns;
 }
 
-static int find_tasks(const struct fr_recover *r, struct fr_meta *m)
+static int recover_meta_find_tasks(const struct fr_recover *r, struct fr_meta *m)
 {
 	struct fr_snap_task *task;
 	size_t cnt;
@@ -29,7 +29,7 @@ static int find_tasks(const struct fr_recover *r, struct fr_meta *m)
 	return err;
 }
 
-static int find_clocks(const struct fr_recover *r, struct fr_meta *m, u64 end_ns)
+static int recover_meta_find_clocks(const struct fr_recover *r, struct fr_meta *m, u64 end_ns)
 {
 	struct fr_snap_clock c[FR_DUMP_CLOCKS_MOST];
 
@@ -37,7 +37,7 @@ static int find_clocks(const struct fr_recover *r, struct fr_meta *m, u64 end_ns
 }
 
 /* "a,b": events that the governor had turned off */
-static int put_held(const struct fr_recover *r, struct fr_dump *d)
+static int recover_meta_put_held(const struct fr_recover *r, struct fr_dump *d)
 {
 	const struct fr_event *ev;
 	char text[4096] = "";
@@ -53,7 +53,7 @@ static int put_held(const struct fr_recover *r, struct fr_dump *d)
 }
 
 /* What was missing; of the log and the profile only if anything was. */
-static int put_missing(const struct fr_recover *r, struct fr_dump *d)
+static int recover_meta_put_missing(const struct fr_recover *r, struct fr_dump *d)
 {
 	char log[64] = "";
 
@@ -65,15 +65,15 @@ static int put_missing(const struct fr_recover *r, struct fr_dump *d)
 				log, r->profile_missing ? ";profiles=1" : "");
 }
 
-static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
+static int recover_meta_put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
 {
 	int err = fr_dump_put_facts(d, r->chosen->text);
 
 	err = err ?: fr_snap_put_fact(d->w, "trigger_reason", "%s", d->ask->reason);
 	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", end_ns);
 	err = err ?: fr_snap_put_fact(d->w, "snapshot_ns", "%llu", end_ns);
-	err = err ?: put_missing(r, d);
-	err = err ?: put_held(r, d);
+	err = err ?: recover_meta_put_missing(r, d);
+	err = err ?: recover_meta_put_held(r, d);
 	if (err || !r->chosen->shared.mark.magic)
 		return err;
 	d->sample_taken = r->chosen->shared.sample_taken;
@@ -82,21 +82,21 @@ static int put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
 
 int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)
 {
-	u64 end_ns = end_of(d);
+	u64 end_ns = recover_meta_end_of(d);
 	struct fr_prof *prof = NULL;
 	struct fr_meta m;
 	int err;
 
 	fr_meta_init(&m);
 	err = fr_dump_find_accounts(d, &m);
-	err = err ?: find_tasks(r, &m);
-	err = err ?: find_clocks(r, &m, end_ns);
+	err = err ?: recover_meta_find_tasks(r, &m);
+	err = err ?: recover_meta_find_clocks(r, &m, end_ns);
 	err = err ?: fr_recover_find_incidents(r, d, &m);
 	err = err ?: fr_recover_find_profile(r, d, &prof);
 	m.prof = prof;
 	err = err ?: fr_meta_put(&m, d->w);
 	err = err ?: fr_recover_put_kernel(r, d);
-	err = err ?: put_facts(r, d, end_ns);
+	err = err ?: recover_meta_put_facts(r, d, end_ns);
 	fr_meta_free(&m);
 	free(prof);
 	return err;

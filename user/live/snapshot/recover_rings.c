@@ -25,7 +25,7 @@
  */
 #define COPY_MAX 64u
 
-static size_t ring_sz(const struct fr_ring_map *m)
+static size_t rings_ring_sz(const struct fr_ring_map *m)
 {
 	return (size_t)(FR_DATA_PAGE + (m->slot_cnt + 1) * m->subbuf_pages) * FR_PAGE_SZ;
 }
@@ -44,7 +44,7 @@ struct control {
 };
 
 /* How many of the laps that are there by w these slot words have, and one more; 0: no ring is like that. */
-static u32 count_laps(const struct fr_slots *sl, const struct fr_writer *wr)
+static u32 rings_count_laps(const struct fr_slots *sl, const struct fr_writer *wr)
 {
 	const struct fr_ring_map m = {.wr = wr, .slot_cnt = sl->slot_cnt, .subbuf_pages = sl->subbuf_pages};
 	u64 seq, last;
@@ -78,7 +78,7 @@ static void try_slots(const struct fr_recover *r, const struct fr_carved_one *of
 	for (; cnt--; sl++) {
 		if (fr_vmcore_read(r->core, sl->place, now->slots_page))
 			continue;
-		now->lap_cnt = count_laps(&now->slots, &now->wr);
+		now->lap_cnt = rings_count_laps(&now->slots, &now->wr);
 		if (now->lap_cnt > best->lap_cnt)
 			*best = *now;
 	}
@@ -102,7 +102,7 @@ static bool read_control(const struct fr_recover *r, const struct fr_carved_one 
 }
 
 /* Memory for a ring, zero, and its control pages. 0; -ENOENT: it lacks one, or they make no sense; -errno. */
-static int begin_ring(struct fr_recover *r, const struct fr_carved_one *of, struct fr_ring_map *out)
+static int rings_begin_ring(struct fr_recover *r, const struct fr_carved_one *of, struct fr_ring_map *out)
 {
 	struct fr_ring_map m = {};
 	struct control got;
@@ -112,7 +112,7 @@ static int begin_ring(struct fr_recover *r, const struct fr_carved_one *of, stru
 		return -ENOENT;
 	m.slot_cnt = got.slots.slot_cnt;
 	m.subbuf_pages = got.slots.subbuf_pages;
-	base = mmap(NULL, ring_sz(&m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	base = mmap(NULL, rings_ring_sz(&m), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return -errno;
 	memcpy(base + FR_WRITER_PAGE * FR_PAGE_SZ, got.writer_page, FR_PAGE_SZ);
@@ -188,7 +188,7 @@ static u32 count_slotless(const struct fr_recover *r)
 	return cnt;
 }
 
-static int by_cpu_tier(const void *a, const void *b)
+static int rings_by_cpu_tier(const void *a, const void *b)
 {
 	const struct fr_ring_map *x = a, *y = b;
 
@@ -209,13 +209,13 @@ int fr_recover_rings(struct fr_recover *r)
 		fr_carved_ones(slots, r->found.slots_cnt, &slots[i], &same);
 		if (slots[i].epoch != r->chosen->epoch)
 			continue;
-		err = begin_ring(r, &slots[i], &r->ring[r->ring_cnt]);
+		err = rings_begin_ring(r, &slots[i], &r->ring[r->ring_cnt]);
 		if (!err)
 			place_laps(r, &r->ring[r->ring_cnt++]);
 		r->headless_cnt += err == -ENOENT;
 		err = err == -ENOENT ? 0 : err;
 	}
-	qsort(r->ring, r->ring_cnt, sizeof(*r->ring), by_cpu_tier);
+	qsort(r->ring, r->ring_cnt, sizeof(*r->ring), rings_by_cpu_tier);
 	return err;
 }
 
@@ -224,6 +224,6 @@ void fr_recover_free_rings(struct fr_recover *r)
 	size_t i;
 
 	for (i = 0; i < r->ring_cnt; i++)
-		munmap((void *)r->ring[i].wr, ring_sz(&r->ring[i]));
+		munmap((void *)r->ring[i].wr, rings_ring_sz(&r->ring[i]));
 	free(r->ring);
 }

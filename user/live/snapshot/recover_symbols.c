@@ -20,7 +20,7 @@ struct names {
 };
 
 /* The value of a line NAME=VALUE, "" if there is none; ended by the line's end. */
-static const char *value_of(const char *text, const char *name)
+static const char *symbols_value_of(const char *text, const char *name)
 {
 	const char *at = text;
 
@@ -31,7 +31,7 @@ static const char *value_of(const char *text, const char *name)
 	return at ? at + strlen(name) + 1 : "";
 }
 
-static void shift(struct fr_ksym *k, size_t cnt, u64 by)
+static void symbols_shift(struct fr_ksym *k, size_t cnt, u64 by)
 {
 	for (; cnt--; k++) {
 		k->addr += by;
@@ -61,16 +61,16 @@ static int find_shift(const struct names *n, struct fr_kallsyms_info *info, u64 
 	return err ?: info->stext || info->hidden ? 0 : -ENODATA;
 }
 
-static int find(void *arg, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info)
+static int symbols_find(void *arg, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info)
 {
 	const struct names *n = arg;
 	u64 by;
 	int err = find_shift(n, info, &by);
 
 	if (!err && !info->hidden) {
-		shift(k, cnt, -by);
+		symbols_shift(k, cnt, -by);
 		err = fr_kallsyms_find(n->path, k, cnt, info);
-		shift(k, cnt, by);
+		symbols_shift(k, cnt, by);
 		drop_modules(k, cnt);
 		info->stext = n->stext;
 	}
@@ -90,7 +90,7 @@ static void read_build_id(const char *hex, struct fr_dump_kernel *kernel)
 }
 
 /* Was this machine's kernel, booted now, the one that stopped? */
-static bool is_same(const struct fr_dump_kernel *kernel)
+static bool symbols_is_same(const struct fr_dump_kernel *kernel)
 {
 	u8 id[FR_BUILD_ID_MAX], sz = fr_build_id_of_kernel(id);
 
@@ -101,16 +101,16 @@ int fr_recover_put_kernel(struct fr_recover *r, struct fr_dump *d)
 {
 	const char *info = r->found.vmcoreinfo ?: "";
 	struct names names = {.path = r->ask->kallsyms ?: FR_KALLSYMS};
-	struct fr_dump_kernel kernel = {.find = find, .arg = &names};
+	struct fr_dump_kernel kernel = {.find = symbols_find, .arg = &names};
 
 	if (!d->addrs)
 		return 0;
 	fr_addrs_sort(d->addrs);
-	names.stext = strtoull(value_of(info, "SYMBOL(_stext)"), NULL, 16);
-	read_build_id(value_of(info, "BUILD-ID"), &kernel);
+	names.stext = strtoull(symbols_value_of(info, "SYMBOL(_stext)"), NULL, 16);
+	read_build_id(symbols_value_of(info, "BUILD-ID"), &kernel);
 	if (!names.stext)
 		kernel.why_not = "the crash dump does not say where its kernel was";
-	else if (!r->ask->kallsyms && !is_same(&kernel))
+	else if (!r->ask->kallsyms && !symbols_is_same(&kernel))
 		kernel.why_not = "recovered under another kernel, without --kallsyms";
 	return fr_dump_put_kernel(d, &kernel);
 }

@@ -7,7 +7,7 @@
 
 enum rank { ABOUT, URGENT, LONG, UNKNOWN, BRIEF };
 
-static enum rank rank_of(const struct fr_state_brief *b, u32 tgid, u64 now_ns)
+static enum rank states_rank_of(const struct fr_state_brief *b, u32 tgid, u64 now_ns)
 {
 	if (tgid && b->tgid == tgid)
 		return ABOUT;
@@ -36,7 +36,7 @@ size_t fr_states_order(struct fr_state_brief *b, size_t cnt, u32 tgid, u64 now_n
 	size_t kept = 0, i;
 
 	for (i = 0; i < cnt; i++) {
-		b[i].rank = rank_of(&b[i], tgid, now_ns);
+		b[i].rank = states_rank_of(&b[i], tgid, now_ns);
 		kept += b[i].rank != BRIEF;
 	}
 	if (cnt)

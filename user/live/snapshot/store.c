@@ -62,7 +62,7 @@ struct listing {
 	size_t cnt;
 };
 
-static int by_age(const void *a, const void *b)
+static int store_by_age(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -137,12 +137,12 @@ static int open_listing(const char *dir, struct listing *l)
 	if (err)
 		close_listing(l);
 	else if (l->cnt)
-		qsort(l->entry, l->cnt, sizeof(*l->entry), by_age);
+		qsort(l->entry, l->cnt, sizeof(*l->entry), store_by_age);
 	return err;
 }
 
 /* Create a directory that vanished again, if its parent still exists. */
-static int look(struct fr_store *st, struct listing *l)
+static int store_look(struct fr_store *st, struct listing *l)
 {
 	int err = open_listing(st->dir, l);
 
@@ -373,7 +373,7 @@ static const char *cure_of(const struct fr_store *st, enum fr_quota_short is_sho
 	return cure[is_short];
 }
 
-static void say_short(struct fr_store *st, enum fr_quota_short is_short, u64 want_sz)
+static void store_say_short(struct fr_store *st, enum fr_quota_short is_short, u64 want_sz)
 {
 	char size[32];
 
@@ -404,7 +404,7 @@ static int keep_limits(struct fr_store *st, const struct listing *l, const struc
 	return 0;
 }
 
-static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u64 signature, u32 *removed)
+static int store_make_room(struct fr_store *st, const struct listing *l, u64 want_sz, u64 signature, u32 *removed)
 {
 	struct fr_quota_limit limit = {st->conf.max_files, st->conf.max_sz, st->conf.max_age_ns, 0};
 	struct fr_quota_now now = {.real_ns = fr_now_ns(CLOCK_REALTIME), .want_sz = want_sz, .want_signature = signature};
@@ -416,7 +416,7 @@ static int make_room(struct fr_store *st, const struct listing *l, u64 want_sz, 
 	limit.keep_free_sz = fs_sz / 100000 * st->conf.keep_free;
 	err = keep_limits(st, l, &limit, &now, &is_short, removed);
 	if (!err && is_short > FR_QUOTA_TRY) {
-		say_short(st, is_short, want_sz);
+		store_say_short(st, is_short, want_sz);
 		return -ENOSPC;
 	}
 	if (!err)
@@ -455,11 +455,11 @@ int fr_store_make_room(struct fr_store *st, u64 want_sz, u64 signature, u32 *rem
 {
 	struct listing l;
 	u32 mine = 0;
-	int err = look(st, &l);
+	int err = store_look(st, &l);
 
 	if (err)
 		return err;
-	err = has_quota(&st->conf) ? make_room(st, &l, want_sz, signature, &mine) : 0;
+	err = has_quota(&st->conf) ? store_make_room(st, &l, want_sz, signature, &mine) : 0;
 	close_listing(&l);
 	if (removed)
 		*removed = mine;
@@ -491,7 +491,7 @@ int fr_store_tidy(struct fr_store *st, bool age_only)
 
 	if (!limit.max_files && !limit.max_sz && !limit.max_age_ns)
 		return 0;
-	err = look(st, &l);
+	err = store_look(st, &l);
 	if (err)
 		return err;
 	err = keep_limits(st, &l, &limit, &now, &is_short, &removed);

@@ -39,7 +39,7 @@
 #define DUMP_NS	    (30 * FR_SEC_NS)  /* the time in the name of systemd's file is that of the death */
 
 /* How far real_ns is from the trigger, ~0: not within the window. */
-static u64 distance(const struct fr_stored *f, u64 real_ns, u64 after_ns)
+static u64 store_core_distance(const struct fr_stored *f, u64 real_ns, u64 after_ns)
 {
 	if (real_ns + BEFORE_NS < f->real_ns || real_ns > f->real_ns + after_ns)
 		return ~0ULL;
@@ -57,7 +57,7 @@ struct dumped {
 };
 
 /* Cut the last ".PART" off text. NULL: there is none. */
-static char *cut_last(char *text)
+static char *store_core_cut_last(char *text)
 {
 	char *dot = strrchr(text, '.');
 
@@ -67,7 +67,7 @@ static char *cut_last(char *text)
 	return dot + 1;
 }
 
-static bool take_number(const char *text, u64 *out)
+static bool store_core_take_number(const char *text, u64 *out)
 {
 	char *end;
 
@@ -86,13 +86,14 @@ static bool parse_dumped(const char *name, struct dumped *out)
 	if (strncmp(name, "core.", 5) || strlen(name) > NAME_MAX)
 		return false;
 	strcpy(buf, name + 5);
-	usec = cut_last(buf);
+	usec = store_core_cut_last(buf);
 	if (usec && (!strcmp(usec, "zst") || !strcmp(usec, "lz4") || !strcmp(usec, "xz")))
-		usec = cut_last(buf);
-	pid = cut_last(buf);
-	boot = pid ? cut_last(buf) : NULL;
-	uid = boot ? cut_last(buf) : NULL;
-	if (!uid || !take_number(usec, &time_us) || !take_number(pid, &nr) || !take_number(uid, &user))
+		usec = store_core_cut_last(buf);
+	pid = store_core_cut_last(buf);
+	boot = pid ? store_core_cut_last(buf) : NULL;
+	uid = boot ? store_core_cut_last(buf) : NULL;
+	if (!uid || !store_core_take_number(usec, &time_us) || !store_core_take_number(pid, &nr) ||
+	    !store_core_take_number(uid, &user))
 		return false;
 	if (strlen(boot) != 32 || !nr || nr > ~0U || time_us > ~0ULL / 1000)
 		return false;
@@ -154,7 +155,7 @@ static int by_likelihood(const void *a, const void *b)
 	return x->of < y->of ? -1 : x->of > y->of;
 }
 
-static bool is_taken(const struct pairs *l, size_t until, const char *core)
+static bool store_core_is_taken(const struct pairs *l, size_t until, const char *core)
 {
 	size_t i;
 
@@ -172,7 +173,7 @@ static void join_pairs(struct fr_stored *list, struct pairs *l)
 	if (l->cnt)
 		qsort(l->p, l->cnt, sizeof(*l->p), by_likelihood);
 	for (i = 0; i < l->cnt; i++) {
-		if (list[l->p[i].of].core || is_taken(l, joined, l->p[i].core)) {
+		if (list[l->p[i].of].core || store_core_is_taken(l, joined, l->p[i].core)) {
 			free(l->p[i].core);
 			continue;
 		}
@@ -191,7 +192,7 @@ static void join_pairs(struct fr_stored *list, struct pairs *l)
 static bool is_core_of(const struct fr_stored *f, const struct dumped *d)
 {
 	return f->pid == d->pid && (f->uid < 0 || f->uid == d->uid) && same_boot(f->boot_id, d->boot_id) &&
-	       distance(f, d->real_ns, DUMP_NS) != ~0ULL;
+	       store_core_distance(f, d->real_ns, DUMP_NS) != ~0ULL;
 }
 
 /* Each core file is compared with each snapshot: systemd keeps only few core files. */
@@ -210,7 +211,7 @@ static int find_systemd(const struct fr_stored *list, size_t cnt, const char *di
 			continue;
 		for (i = 0; i < cnt && !err; i++)
 			if (is_core_of(&list[i], &d))
-				err = add_pair(l, path, i, distance(&list[i], d.real_ns, DUMP_NS),
+				err = add_pair(l, path, i, store_core_distance(&list[i], d.real_ns, DUMP_NS),
 					       !strcmp(list[i].comm, d.comm));
 	}
 	if (dir)
@@ -254,7 +255,7 @@ struct name {
 	bool adds_pid; /* kernel.core_uses_pid, and the pattern has no number of a process */
 };
 
-static bool matches(const struct name *n, const char *pattern, const char *text, struct said *said);
+static bool store_core_matches(const struct name *n, const char *pattern, const char *text, struct said *said);
 
 /* text begins with what, in which the kernel wrote ! for each slash; of an unknown text (""), anything but a slash is right. */
 static bool takes_text(const struct name *n, const char *pattern, const char *text, const char *what, struct said *said)
@@ -265,9 +266,9 @@ static bool takes_text(const struct name *n, const char *pattern, const char *te
 		if (text[i] != (what[i] == '/' ? '!' : what[i]))
 			return false;
 	if (*what)
-		return matches(n, pattern, text + i, said);
+		return store_core_matches(n, pattern, text + i, said);
 	for (i = 0;; i++) {
-		if (matches(n, pattern, text + i, said))
+		if (store_core_matches(n, pattern, text + i, said))
 			return true;
 		if (!text[i] || text[i] == '/')
 			return false;
@@ -282,7 +283,7 @@ static bool takes_number(const struct name *n, const char *pattern, const char *
 
 	for (i = 1; i <= digits && i < 20; i++) {
 		value = value * 10 + (text[i - 1] - '0');
-		if ((num < 0 || value == (u64)num) && matches(n, pattern, text + i, said))
+		if ((num < 0 || value == (u64)num) && store_core_matches(n, pattern, text + i, said))
 			return true;
 	}
 	return false;
@@ -294,13 +295,13 @@ static bool takes_time(const struct name *n, const char *pattern, const char *te
 	char *end;
 	u64 secs = strtoull(text, &end, 10);
 
-	if (end == text || secs > ~0ULL / FR_SEC_NS || distance(n->of, secs * FR_SEC_NS, DUMP_NS) == ~0ULL)
+	if (end == text || secs > ~0ULL / FR_SEC_NS || store_core_distance(n->of, secs * FR_SEC_NS, DUMP_NS) == ~0ULL)
 		return false;
 	said->real_ns = secs * FR_SEC_NS;
-	return matches(n, pattern, end, said);
+	return store_core_matches(n, pattern, end, said);
 }
 
-static s64 known(u32 num)
+static s64 store_core_known(u32 num)
 {
 	return num ? (s64)num : -1;
 }
@@ -312,13 +313,13 @@ static bool takes_specifier(const struct name *n, char c, const char *pattern, c
 
 	switch (c) {
 	case '%':
-		return *text == '%' && matches(n, pattern, text + 1, said);
+		return *text == '%' && store_core_matches(n, pattern, text + 1, said);
 	case 'p':
 	case 'P':
 		said->is_a_process = true;
-		return takes_number(n, pattern, text, known(c == 'P' ? f->pid : f->ns_pid), said);
+		return takes_number(n, pattern, text, store_core_known(c == 'P' ? f->pid : f->ns_pid), said);
 	case 'I':
-		return takes_number(n, pattern, text, known(f->tid), said);
+		return takes_number(n, pattern, text, store_core_known(f->tid), said);
 	case 'u':
 		return takes_number(n, pattern, text, f->uid, said);
 	case 's':
@@ -346,7 +347,7 @@ static bool takes_specifier(const struct name *n, char c, const char *pattern, c
 }
 
 /* Is text what the kernel makes of the rest of the pattern for this death? */
-static bool matches(const struct name *n, const char *pattern, const char *text, struct said *said)
+static bool store_core_matches(const struct name *n, const char *pattern, const char *text, struct said *said)
 {
 	char suffix[16];
 
@@ -387,7 +388,7 @@ static void note_unread(int err)
 		unread_err = err;
 }
 
-static void *open_dir(const char *name)
+static void *store_core_open_dir(const char *name)
 {
 	DIR *d = opendir(name);
 
@@ -396,7 +397,7 @@ static void *open_dir(const char *name)
 	return d;
 }
 
-static struct dirent *next_entry(void *dir)
+static struct dirent *store_core_next_entry(void *dir)
 {
 	int err = 0;
 	struct dirent *e = fr_dir_next(dir, &err);
@@ -411,13 +412,13 @@ static void close_dir(void *dir)
 }
 
 /* As glob(), of which no file is 0 names. 0 or -ENOMEM. */
-static int find_names(const char *pattern, glob_t *g)
+static int store_core_find_names(const char *pattern, glob_t *g)
 {
 	int err;
 
 	*g = (glob_t){
-		.gl_opendir = open_dir,
-		.gl_readdir = next_entry,
+		.gl_opendir = store_core_open_dir,
+		.gl_readdir = store_core_next_entry,
 		.gl_closedir = close_dir,
 		.gl_stat = stat,
 		.gl_lstat = lstat,
@@ -438,8 +439,8 @@ static u64 core_distance(const char *path, const struct fr_stored *f, const stru
 	}
 	if (!S_ISREG(st.st_mode))
 		return ~0ULL;
-	far_ns = distance(f, st.st_mtim.tv_sec * FR_SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
-	return far_ns == ~0ULL || !said->real_ns ? far_ns : distance(f, said->real_ns, DUMP_NS);
+	far_ns = store_core_distance(f, st.st_mtim.tv_sec * FR_SEC_NS + st.st_mtim.tv_nsec, AFTER_NS);
+	return far_ns == ~0ULL || !said->real_ns ? far_ns : store_core_distance(f, said->real_ns, DUMP_NS);
 }
 
 static int consider(const struct fr_stored *list, size_t of, const struct fr_core_places *places, const char *path,
@@ -449,7 +450,7 @@ static int consider(const struct fr_stored *list, size_t of, const struct fr_cor
 	struct said said = {};
 	u64 far_ns;
 
-	if (!matches(&n, places->pattern, path, &said) || !(said.is_a_process || (said.is_a_name && said.real_ns)))
+	if (!store_core_matches(&n, places->pattern, path, &said) || !(said.is_a_process || (said.is_a_name && said.real_ns)))
 		return 0;
 	far_ns = core_distance(path, &list[of], &said);
 	return far_ns == ~0ULL ? 0 : add_pair(l, path, of, far_ns, said.is_a_name);
@@ -468,7 +469,7 @@ static int find_pattern(const struct fr_stored *list, size_t cnt, const struct f
 	if (!pattern)
 		return -ENOMEM;
 	unread_err = 0;
-	err = find_names(pattern, &g);
+	err = store_core_find_names(pattern, &g);
 	for (i = 0; i < g.gl_pathc; i++)
 		for (of = 0; of < cnt && !err; of++)
 			if (list[of].pid && list[of].sig)
@@ -497,7 +498,7 @@ int fr_store_join(struct fr_stored *list, size_t cnt, const struct fr_core_place
 
 /* ---- this host's ---- */
 
-static void read_line(const char *path, char *buf, size_t sz)
+static void store_core_read_line(const char *path, char *buf, size_t sz)
 {
 	FILE *f = fopen(path, "re");
 
@@ -513,8 +514,8 @@ int fr_store_join_host(struct fr_stored *list, size_t cnt)
 	char pattern[256], uses_pid[16];
 	struct fr_core_places places = {.pattern = pattern, .systemd_dir = SYSTEMD_DIR};
 
-	read_line("/proc/sys/kernel/core_pattern", pattern, sizeof(pattern));
-	read_line("/proc/sys/kernel/core_uses_pid", uses_pid, sizeof(uses_pid));
+	store_core_read_line("/proc/sys/kernel/core_pattern", pattern, sizeof(pattern));
+	store_core_read_line("/proc/sys/kernel/core_uses_pid", uses_pid, sizeof(uses_pid));
 	places.uses_pid = uses_pid[0] == '1';
 	return fr_store_join(list, cnt, &places);
 }

@@ -24,7 +24,7 @@
 
 /* ---- from a snapshot's facts ---- */
 
-static char *copy(const char *text)
+static char *store_copy(const char *text)
 {
 	return strdup(text ? text : "");
 }
@@ -46,7 +46,7 @@ static u64 trigger_real_ns(const struct fr_snap *s)
 	return fr_wall_real(&wall, ts);
 }
 
-static u64 num(const struct fr_snap *s, const char *name, u64 most)
+static u64 store_num(const struct fr_snap *s, const char *name, u64 most)
 {
 	s64 v;
 
@@ -60,40 +60,40 @@ static bool take_facts(struct fr_stored *f, const struct fr_snap *s)
 
 	if (real_ns)
 		f->real_ns = real_ns;
-	f->reason = copy(fr_snap_fact(s, "trigger_reason"));
-	f->comm = copy(fr_snap_fact(s, "trigger_comm"));
-	f->exe = copy(fr_snap_fact(s, "trigger_exe"));
-	f->boot_id = copy(fr_snap_fact(s, "boot_id"));
-	f->pid = num(s, "trigger_pid", ~0U);
-	f->ns_pid = num(s, "trigger_ns_pid", ~0U) ?: f->pid;
-	f->tid = num(s, "trigger_tid", ~0U);
+	f->reason = store_copy(fr_snap_fact(s, "trigger_reason"));
+	f->comm = store_copy(fr_snap_fact(s, "trigger_comm"));
+	f->exe = store_copy(fr_snap_fact(s, "trigger_exe"));
+	f->boot_id = store_copy(fr_snap_fact(s, "boot_id"));
+	f->pid = store_num(s, "trigger_pid", ~0U);
+	f->ns_pid = store_num(s, "trigger_ns_pid", ~0U) ?: f->pid;
+	f->tid = store_num(s, "trigger_tid", ~0U);
 	if (!fr_snap_fact_num(s, "trigger_uid", &f->uid))
 		f->uid = -1;
-	f->sig = num(s, "trigger_sig", 0x7fffffff);
+	f->sig = store_num(s, "trigger_sig", 0x7fffffff);
 	f->exited = fr_snap_fact(s, "trigger_status");
-	f->status = num(s, "trigger_status", 255);
+	f->status = store_num(s, "trigger_status", 255);
 	if (cnt)
-		f->damage = copy(fr_snap_damage_text(s, 0));
+		f->damage = store_copy(fr_snap_damage_text(s, 0));
 	return f->reason && f->comm && f->exe && f->boot_id && (!cnt || f->damage);
 }
 
 /* The file could not be opened: its name still tells the reason and the process. */
-static bool take_name(struct fr_stored *f, const struct fr_name_parts *parts)
+static bool store_take_name(struct fr_stored *f, const struct fr_name_parts *parts)
 {
-	f->reason = copy(parts->reason);
-	f->comm = copy(parts->comm);
-	f->exe = copy("");
-	f->boot_id = copy("");
+	f->reason = store_copy(parts->reason);
+	f->comm = store_copy(parts->comm);
+	f->exe = store_copy("");
+	f->boot_id = store_copy("");
 	f->pid = f->ns_pid = parts->pid;
 	f->uid = -1;
 	return f->reason && f->comm && f->exe && f->boot_id;
 }
 
 /* The same for a damaged file. */
-static bool take_damage(struct fr_stored *f, const struct fr_name_parts *parts, const char *why)
+static bool store_take_damage(struct fr_stored *f, const struct fr_name_parts *parts, const char *why)
 {
-	f->damage = copy(why);
-	return take_name(f, parts) && f->damage;
+	f->damage = store_copy(why);
+	return store_take_name(f, parts) && f->damage;
 }
 
 /* ---- a directory ---- */
@@ -103,7 +103,7 @@ struct found {
 	size_t cnt;
 };
 
-static void release(struct fr_stored *f)
+static void store_release(struct fr_stored *f)
 {
 	free(f->path);
 	free(f->reason);
@@ -114,7 +114,7 @@ static void release(struct fr_stored *f)
 	free(f->damage);
 }
 
-static struct fr_stored *next(struct found *l)
+static struct fr_stored *store_next(struct found *l)
 {
 	struct fr_stored *f = fr_vec_more(&l->list, l->cnt);
 
@@ -126,12 +126,12 @@ static bool take_error(struct fr_stored *f, const struct fr_name_parts *parts, i
 {
 	switch (err) {
 	case -EBADMSG:
-		return take_damage(f, parts, "not a snapshot, or nothing of it can be read");
+		return store_take_damage(f, parts, "not a snapshot, or nothing of it can be read");
 	case -EPROTONOSUPPORT:
-		return take_damage(f, parts, "a snapshot of another version of the format");
+		return store_take_damage(f, parts, "a snapshot of another version of the format");
 	default:
 		f->err = err;
-		return take_name(f, parts);
+		return store_take_name(f, parts);
 	}
 }
 
@@ -147,7 +147,7 @@ static int read_one(struct fr_stored *f, const char *name, const struct stat *st
 	f->marked = !(st->st_mode & S_IWUSR);
 	f->real_ns = fr_name_parse(name, &parts) ? parts.real_ns : st->st_mtim.tv_sec * FR_SEC_NS + st->st_mtim.tv_nsec;
 	if (!S_ISREG(st->st_mode))
-		return take_damage(f, &parts, "not a regular file: not looked into") ? 0 : -ENOMEM;
+		return store_take_damage(f, &parts, "not a regular file: not looked into") ? 0 : -ENOMEM;
 	err = fr_snap_open(f->path, &s);
 	if (err == -ENOMEM || err == -ENOENT)
 		return err;
@@ -158,9 +158,9 @@ static int read_one(struct fr_stored *f, const char *name, const struct stat *st
 	return ok ? 0 : -ENOMEM;
 }
 
-static int add(struct found *l, int dir_fd, const char *dir, const char *name)
+static int store_add(struct found *l, int dir_fd, const char *dir, const char *name)
 {
-	struct fr_stored *f = next(l);
+	struct fr_stored *f = store_next(l);
 	struct stat st;
 	int err;
 
@@ -178,7 +178,7 @@ static int add(struct found *l, int dir_fd, const char *dir, const char *name)
 		l->cnt++;
 		return err;
 	}
-	release(f);
+	store_release(f);
 	return 0;
 }
 
@@ -189,7 +189,7 @@ static bool is_snapshot_name(const char *name)
 	return name[0] != '.' && len > suffix && !strcmp(name + len - suffix, SUFFIX);
 }
 
-static int by_time(const void *a, const void *b)
+static int store_by_time(const void *a, const void *b)
 {
 	const struct fr_stored *x = a, *y = b;
 
@@ -207,11 +207,11 @@ int fr_store_list(const char *dir, struct fr_stored **out, size_t *cnt)
 
 	while (d && (e = fr_dir_next(d, &err)))
 		if (is_snapshot_name(e->d_name))
-			err = add(&l, dirfd(d), dir, e->d_name);
+			err = store_add(&l, dirfd(d), dir, e->d_name);
 	if (d)
 		closedir(d);
 	if (!err && l.cnt)
-		qsort(l.list, l.cnt, sizeof(*l.list), by_time);
+		qsort(l.list, l.cnt, sizeof(*l.list), store_by_time);
 	err = err ?: fr_store_join_host(l.list, l.cnt);
 	if (err) {
 		fr_stored_free(l.list, l.cnt);
@@ -227,6 +227,6 @@ void fr_stored_free(struct fr_stored *list, size_t cnt)
 	size_t i;
 
 	for (i = 0; i < cnt; i++)
-		release(&list[i]);
+		store_release(&list[i]);
 	free(list);
 }

@@ -40,7 +40,7 @@ static bool read_word(void *arg, u64 addr, u64 *word)
 /* ---- files ---- */
 
 /* The number of a file with a build-id. Several mappings may be of one. 0: there are too many. */
-static u8 number_of(struct fr_unwound *out, const struct fr_unwound_file *file)
+static u8 unwind_number_of(struct fr_unwound *out, const struct fr_unwound_file *file)
 {
 	u32 i;
 
@@ -50,12 +50,12 @@ static u8 number_of(struct fr_unwound *out, const struct fr_unwound_file *file)
 	return out->file_cnt < FR_UNWIND_FILE_MAX ? ++out->file_cnt : 0;
 }
 
-static void note(struct unwinding *w, int err)
+static void unwind_note(struct unwinding *w, int err)
 {
 	w->out->err = w->out->err ?: err;
 }
 
-static void open_file(struct unwinding *w, u32 i)
+static void unwind_open_file(struct unwinding *w, u32 i)
 {
 	const struct fr_ustack_map *m = &w->u->map[i];
 	struct fr_unwound_file *file = &w->out->file[i];
@@ -72,16 +72,16 @@ static void open_file(struct unwinding *w, u32 i)
 		return;
 	file->is_there = true;
 	file->build_id_sz = fr_build_id_of(fd, file->build_id, &err);
-	note(w, err);
+	unwind_note(w, err);
 	if (file->build_id_sz)
-		file->nr = number_of(w->out, file);
+		file->nr = unwind_number_of(w->out, file);
 	err = fr_ehframe_open(fd, &w->eh[i]);
 	if (err != -ENOEXEC && err != -ENOENT)
-		note(w, err);
+		unwind_note(w, err);
 }
 
 /* The number of the mapping of an address, whose file is open if it can be. -1: it is not code. */
-static int map_of(struct unwinding *w, u64 addr)
+static int unwind_map_of(struct unwinding *w, u64 addr)
 {
 	u32 i;
 
@@ -89,7 +89,7 @@ static int map_of(struct unwinding *w, u64 addr)
 		if (addr < w->u->map[i].start || addr >= w->u->map[i].end)
 			continue;
 		if (!w->asked[i])
-			open_file(w, i);
+			unwind_open_file(w, i);
 		return i;
 	}
 	return -1;
@@ -98,10 +98,10 @@ static int map_of(struct unwinding *w, u64 addr)
 /* ---- frames ---- */
 
 /* The next frame is where the registers say. False: that is not code, or there is no room. */
-static bool add_frame(struct unwinding *w)
+static bool unwind_add_frame(struct unwinding *w)
 {
 	struct fr_unwound *out = w->out;
-	int map = map_of(w, w->frame.reg[FR_CFI_RIP]);
+	int map = unwind_map_of(w, w->frame.reg[FR_CFI_RIP]);
 
 	if (out->cnt == FR_STACK_DEPTH_MAX || (map < 0 && out->cnt))
 		return false;
@@ -144,10 +144,10 @@ static bool follow_pointer(struct unwinding *w)
  * Go to the caller, which is further up the stack, or on the one that a signal interrupted. A return address stands for the
  * call before it, which may be the last thing in its function. exact: rip is where the code is, not where it returns to.
  */
-static bool go_up(struct unwinding *w, bool *exact)
+static bool unwind_go_up(struct unwinding *w, bool *exact)
 {
 	u64 at = w->frame.reg[FR_CFI_RIP] - !*exact, sp = w->frame.reg[FR_CFI_RSP], addr;
-	int i = map_of(w, at);
+	int i = unwind_map_of(w, at);
 	const struct fr_ustack_map *m = &w->u->map[i < 0 ? 0 : i];
 	struct fr_cfi cfi;
 
@@ -176,11 +176,11 @@ int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
 	w->out = out;
 	memcpy(w->frame.reg, u->reg, sizeof(w->frame.reg));
 	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;
-	while (add_frame(w) && go_up(w, &exact))
+	while (unwind_add_frame(w) && unwind_go_up(w, &exact))
 		;
 	for (i = 0; i < u->map_cnt; i++) {
 		if (w->eh[i])
-			note(w, fr_ehframe_err(w->eh[i]));
+			unwind_note(w, fr_ehframe_err(w->eh[i]));
 		fr_ehframe_close(w->eh[i]);
 	}
 	free(w);

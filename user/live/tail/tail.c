@@ -70,7 +70,7 @@ static int read_clock(struct fr_tail *t)
 	return 0;
 }
 
-static int make_filter(struct fr_tail *t)
+static int tail_make_filter(struct fr_tail *t)
 {
 	struct fr_filter_error error;
 	int err;
@@ -127,7 +127,7 @@ static bool is_followed(const struct fr_tail *t, const struct fr_ring_map *m)
 	return false;
 }
 
-static int open_ring(struct fr_tail *t, const struct fr_ring_map *m, u32 room, u64 since_ns)
+static int tail_open_ring(struct fr_tail *t, const struct fr_ring_map *m, u32 room, u64 since_ns)
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
 	struct fr_tail_ring *r = malloc(sizeof(*r));
@@ -145,7 +145,7 @@ static int open_ring(struct fr_tail *t, const struct fr_ring_map *m, u32 room, u
 	return err;
 }
 
-static int by_cpu_and_tier(const void *a, const void *b)
+static int tail_by_cpu_and_tier(const void *a, const void *b)
 {
 	const struct fr_ring_map *x = &(*(struct fr_tail_ring *const *)a)->follow.map;
 	const struct fr_ring_map *y = &(*(struct fr_tail_ring *const *)b)->follow.map;
@@ -160,7 +160,7 @@ static int list_shown(struct fr_tail *t)
 
 	if (!list)
 		return -ENOMEM;
-	qsort(t->ring, t->ring_cnt, sizeof(*t->ring), by_cpu_and_tier);
+	qsort(t->ring, t->ring_cnt, sizeof(*t->ring), tail_by_cpu_and_tier);
 	for (i = 0; i < t->ring_cnt; i++)
 		if (t->ring[i]->shown)
 			list[cnt++] = t->ring[i];
@@ -179,7 +179,7 @@ static u32 room_of(size_t cnt)
 }
 
 /* Follow rings not yet followed, those shown from the lap of this moment on. Everything of a CPU that came is new. */
-static int open_rings(struct fr_tail *t, u64 since_ns)
+static int tail_open_rings(struct fr_tail *t, u64 since_ns)
 {
 	const struct fr_ring_map *m;
 	struct fr_tail_ring **more;
@@ -195,7 +195,7 @@ static int open_rings(struct fr_tail *t, u64 since_ns)
 		bool wanted = is_shown(t, m[i].tier) || m[i].tier == FR_TIER_LIFE || m[i].tier == FR_TIER_STACK;
 
 		if (wanted && !is_followed(t, &m[i]))
-			err = open_ring(t, &m[i], room_of(cnt), is_shown(t, m[i].tier) ? since_ns : FR_RING_FOLLOW_NOW);
+			err = tail_open_ring(t, &m[i], room_of(cnt), is_shown(t, m[i].tier) ? since_ns : FR_RING_FOLLOW_NOW);
 		if (err)
 			fr_err("the ring of CPU %u, tier %s cannot be followed: %s: `flightrec dump -n %s` repairs what a "
 			       "killed reader left; else end the session",
@@ -224,7 +224,7 @@ static void look_for_rings(struct fr_tail *t)
 {
 	if (fr_sess_refresh_rings(t->s) || fr_sess_only_read(t->s))
 		return; /* it is just ending, or the CPU follows next time */
-	open_rings(t, 0);
+	tail_open_rings(t, 0);
 }
 
 /* Now and then. */
@@ -249,11 +249,11 @@ static size_t lap_max_sz(const struct fr_tail *t)
 	return max;
 }
 
-static int set_up(struct fr_tail *t)
+static int tail_set_up(struct fr_tail *t)
 {
 	int err = make_schema(t);
 
-	err = err ?: make_filter(t);
+	err = err ?: tail_make_filter(t);
 	err = err ?: read_clock(t);
 	if (err)
 		return err;
@@ -262,7 +262,7 @@ static int set_up(struct fr_tail *t)
 	t->lapbatch = fr_lapbatch_new(t->schema, lap_max_sz(t));
 	t->know = (struct fr_know){.s = t->s, .lapbatch = t->lapbatch};
 	t->know.with_cgroups = t->filter && fr_filter_uses_cgroups(t->filter);
-	err = t->lapbatch ? open_rings(t, t->opts.last_ns ? t->since_ns : FR_RING_FOLLOW_NOW) : -ENOMEM;
+	err = t->lapbatch ? tail_open_rings(t, t->opts.last_ns ? t->since_ns : FR_RING_FOLLOW_NOW) : -ENOMEM;
 	if (err)
 		return err;
 	err = fr_know_load(&t->know);
@@ -280,7 +280,7 @@ int fr_tail_open(struct fr_sess *s, const struct fr_tail_opts *opts, struct fr_t
 		t->s = s;
 		t->opts = *opts;
 		t->refreshed_ns = fr_now_ns(CLOCK_MONOTONIC);
-		err = set_up(t);
+		err = tail_set_up(t);
 	}
 	if (err == -ENOMEM)
 		fr_err("out of memory: show fewer tiers, or %s", fr_err_cure(-ENOMEM, NULL));
@@ -345,7 +345,7 @@ static int learn_stacks(void *arg, const struct fr_batch *b)
 	return fr_know_stacks(&((struct fr_tail *)arg)->know, b);
 }
 
-static int read_ring(struct fr_tail *t, struct fr_tail_ring *r, u64 before_ns)
+static int tail_read_ring(struct fr_tail *t, struct fr_tail_ring *r, u64 before_ns)
 {
 	u8 tier = r->follow.map.tier;
 	fr_tail_learn_fn learn = tier == FR_TIER_LIFE ? learn_names : tier == FR_TIER_STACK ? learn_stacks : NULL;
@@ -362,7 +362,7 @@ static int read_ring(struct fr_tail *t, struct fr_tail_ring *r, u64 before_ns)
 }
 
 /* Read all rings; *limit_ns: all with earlier times is known then. As fr_tail_round(). */
-static int read_rings(struct fr_tail *t, u64 *limit_ns)
+static int tail_read_rings(struct fr_tail *t, u64 *limit_ns)
 {
 	u64 before_ns = session_ns(t) - CLOCKS_NS;
 	int got, more = 0;
@@ -372,7 +372,7 @@ static int read_rings(struct fr_tail *t, u64 *limit_ns)
 		before_ns -= NO_GRACE_NS;
 	*limit_ns = ~0ULL;
 	for (i = 0; i < t->ring_cnt; i++) {
-		got = read_ring(t, t->ring[i], before_ns);
+		got = tail_read_ring(t, t->ring[i], before_ns);
 		if (got < 0)
 			return got;
 		more |= got;
@@ -385,7 +385,7 @@ static int read_rings(struct fr_tail *t, u64 *limit_ns)
 /* ---- handing out ---- */
 
 /* Rows of a ring, and what was skipped before them; or at the end of what it has. */
-static int next_rows(void *arg, u32 stream, struct fr_stretch *s)
+static int tail_next_rows(void *arg, u32 stream, struct fr_stretch *s)
 {
 	struct fr_tail *t = arg;
 	struct fr_tail_ring *r = t->shown[stream];
@@ -429,7 +429,7 @@ static int hand_out(struct fr_tail *t, const struct fr_tail_sink *sink, u64 limi
 	t->sink = sink;
 	t->limit_ns = limit_ns;
 	t->handed = 0;
-	err = fr_merge_new(t->shown_cnt, next_rows, t, &m);
+	err = fr_merge_new(t->shown_cnt, tail_next_rows, t, &m);
 	if (err)
 		return err;
 	while (!err && (got = fr_merge_next(m, &run)) > 0)
@@ -446,7 +446,7 @@ int fr_tail_round(struct fr_tail *t, const struct fr_tail_sink *sink)
 	int more, err;
 
 	refresh(t);
-	more = read_rings(t, &limit_ns);
+	more = tail_read_rings(t, &limit_ns);
 	if (more < 0)
 		return more;
 	err = fr_know_ready(&t->know);

@@ -92,7 +92,7 @@ static int load_tasks(struct fr_know *k, bool cgroups_too)
 	return err;
 }
 
-static int load(struct fr_know *k)
+static int know_load(struct fr_know *k)
 {
 	int err;
 
@@ -109,7 +109,7 @@ static int load(struct fr_know *k)
 int fr_know_load(struct fr_know *k)
 {
 	struct fr_know fresh = {.s = k->s, .lapbatch = k->lapbatch, .with_cgroups = k->with_cgroups};
-	int err = load(&fresh);
+	int err = know_load(&fresh);
 
 	k->stale = false;
 	if (err) {

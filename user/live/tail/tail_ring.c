@@ -74,7 +74,7 @@ static void drop_read(struct fr_tail_ring *r)
 	}
 }
 
-static struct fr_snap_lap lap_of(const struct fr_ring_map *m, const void *buf, u64 seq, u32 units)
+static struct fr_snap_lap tail_ring_lap_of(const struct fr_ring_map *m, const void *buf, u64 seq, u32 units)
 {
 	return (struct fr_snap_lap){
 		.buf = buf,
@@ -87,9 +87,10 @@ static struct fr_snap_lap lap_of(const struct fr_ring_map *m, const void *buf, u
 }
 
 /* Decode a piece into the queue's next place. What its lap's word counts but is no record is damage. */
-static int take(struct fr_tail_ring *r, struct fr_lapbatch *l, const struct fr_ring_piece *p, struct fr_tail_piece *to)
+static int tail_ring_take(struct fr_tail_ring *r, struct fr_lapbatch *l, const struct fr_ring_piece *p,
+			  struct fr_tail_piece *to)
 {
-	const struct fr_snap_lap lap = lap_of(&r->follow.map, r->buf, p->seq, p->to);
+	const struct fr_snap_lap lap = tail_ring_lap_of(&r->follow.map, r->buf, p->seq, p->to);
 	int err = fr_lapbatch_read(l, &lap, p->from * FR_UNIT_SZ, r->last_ts, &to->b, &to->row);
 	u32 cnt = to->b.row_cnt - to->row;
 
@@ -101,7 +102,7 @@ static int take(struct fr_tail_ring *r, struct fr_lapbatch *l, const struct fr_r
 	return 0;
 }
 
-static void put(struct fr_tail_ring *r, struct fr_tail_piece *p)
+static void tail_ring_put(struct fr_tail_ring *r, struct fr_tail_piece *p)
 {
 	if (!r->shown || p->row >= p->b.row_cnt)
 		return;
@@ -119,12 +120,12 @@ int fr_tail_ring_read(struct fr_tail_ring *r, struct fr_lapbatch *l, u64 before_
 	drop_read(r);
 	for (i = 0; i < PIECES_MOST && r->cnt < r->room && (got = fr_ring_follow_next(&r->follow, &piece)) > 0; i++) {
 		to = &r->piece[(r->first + r->cnt) % r->room];
-		err = take(r, l, &piece, to);
+		err = tail_ring_take(r, l, &piece, to);
 		if (!err && learn)
 			err = learn(arg, &to->b);
 		if (err)
 			return err;
-		put(r, to);
+		tail_ring_put(r, to);
 	}
 	if (r->last_ts > r->known_ns)
 		r->known_ns = r->last_ts;
@@ -147,7 +148,7 @@ int fr_tail_ring_scan(const struct fr_ring_map *m, u8 *buf, struct fr_lapbatch *
 
 		if (fr_ring_look(m, seq, buf, 0, &lap))
 			continue;
-		const struct fr_snap_lap copy = lap_of(m, buf, seq, lap.com_units);
+		const struct fr_snap_lap copy = tail_ring_lap_of(m, buf, seq, lap.com_units);
 
 		err = fr_lapbatch_read(l, &copy, 0, 0, &b, &first_row);
 		err = err ? (err == -EBADMSG ? 0 : err) : learn(arg, &b);

@@ -92,7 +92,7 @@ static bool is_superfluous(const struct trig *t, const char *prog)
 	return !strcmp(prog, "fr_oom_signal") && fr_kbtf_victim_is_task(t->btf);
 }
 
-static const char *tracepoint_of(const struct bpf_program *prog)
+static const char *trig_tracepoint_of(const struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);
 
@@ -125,7 +125,7 @@ static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 		if (!needs_prog(r, i) || is_superfluous(t, needs[i].prog))
 			continue;
 		prog = bpf_object__find_program_by_name(t->skel->obj, needs[i].prog);
-		tracepoint = prog ? tracepoint_of(prog) : NULL;
+		tracepoint = prog ? trig_tracepoint_of(prog) : NULL;
 		if (!prog || (tracepoint && !fr_kbtf_has(t->btf, tracepoint))) {
 			snprintf(why, WHY_SZ, "this kernel has no tracepoint %s", tracepoint ?: needs[i].prog);
 			return -ENOTSUP;
@@ -136,7 +136,7 @@ static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 	return cnt;
 }
 
-static int choose_programs(struct trig *t)
+static int trig_choose_programs(struct trig *t)
 {
 	struct bpf_program *prog;
 	char why[WHY_SZ];
@@ -277,7 +277,7 @@ static void set_latency(struct trig *t)
 	bpf_map__set_max_entries(t->skel->maps.fr_lat_requests, lat.request_cnt);
 }
 
-static void set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
+static void trig_set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
 {
 	struct fr_trigger_rule *rules = (void *)t->skel->rodata->fr_rules;
 	u32 i;
@@ -297,7 +297,7 @@ static void set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
 /* ---- slots ---- */
 
 /* The slot with this text that no earlier rule has taken, or -1. */
-static int find_slot(const struct fr_triggers *sh, const char *text, u32 used)
+static int trig_find_slot(const struct fr_triggers *sh, const char *text, u32 used)
 {
 	u32 i;
 
@@ -313,7 +313,7 @@ static int find_slot(const struct fr_triggers *sh, const char *text, u32 used)
  */
 static int free_slot(const struct fr_triggers *sh, u32 used, u32 in_force)
 {
-	int i = find_slot(sh, "", used | in_force);
+	int i = trig_find_slot(sh, "", used | in_force);
 
 	return i >= 0 ? i : __builtin_ctz(~(used | in_force) ?: ~used);
 }
@@ -329,7 +329,7 @@ static u32 take_slots(const struct fr_triggers *sh, u32 in_force, const struct f
 	u32 used = 0, fresh = 0, i;
 
 	for (i = 0; i < cnt; i++) {
-		found[i] = find_slot(sh, rules[i].text, used);
+		found[i] = trig_find_slot(sh, rules[i].text, used);
 		if (found[i] >= 0)
 			used |= 1u << found[i];
 	}
@@ -384,12 +384,12 @@ static u32 ended_slots(const struct fr_triggers *sh, u32 in_force)
 
 #define WHOSE "triggers' "
 
-static int refused(int err)
+static int trig_refused(int err)
 {
 	return fr_load_refused(err, WHOSE, "leave triggers out (--on, On=)");
 }
 
-static int attach_one(const struct trig *t, const struct bpf_program *prog)
+static int trig_attach_one(const struct trig *t, const struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach(prog);
 	char path[320];
@@ -416,7 +416,7 @@ static int attach(const struct trig *t)
 	bpf_object__for_each_program(prog, t->skel->obj)
 	{
 		if (bpf_program__autoload(prog))
-			err = attach_one(t, prog);
+			err = trig_attach_one(t, prog);
 		if (err)
 			break;
 	}
@@ -478,7 +478,7 @@ static void hold_programs(const struct trig *t)
 }
 
 /* Load and attach, but not in effect yet. */
-static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
+static int trig_prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 {
 	int cnt, err;
 
@@ -487,21 +487,21 @@ static int prepare(struct trig *t, u32 slot_of[FR_TRIGGER_MAX])
 		return -errno;
 	t->skel = triggers__open();
 	if (!t->skel)
-		return refused(-errno);
-	cnt = choose_programs(t);
+		return trig_refused(-errno);
+	cnt = trig_choose_programs(t);
 	if (cnt <= 0)
 		return cnt;
 	err = fr_load_check_fds(t->skel->obj, WHOSE) ?: fr_trig_watch_size(t->skel->obj, &t->watch);
 	if (err)
 		return err;
-	set_constants(t, slot_of);
+	trig_set_constants(t, slot_of);
 	err = reuse_maps(t);
 	if (err)
 		return err;
 	fr_kbtf_without_modules(t->skel->obj);
 	err = triggers__load(t->skel);
 	if (err)
-		return refused(err);
+		return trig_refused(err);
 	err = fr_trig_watch_fill(t->skel->obj, &t->watch);
 	if (err)
 		return err;
@@ -524,7 +524,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	remove_other_pins(s, sh->generation); /* left by a load that was killed */
 	t.generation = sh->generation + 1 ?: 1;
 	fresh = take_slots(sh, s->trig_slots, rules, cnt, slot_of);
-	err = prepare(&t, slot_of);
+	err = trig_prepare(&t, slot_of);
 	if (!err) {
 		begin_slots(sh, rules, fresh, slot_of);
 		/* the new programs act, the old ones do not: pairs with fr_trigger_idle() (bpf/trigger/trigger.bpf.h) */

@@ -27,7 +27,7 @@ static bool alert_ok(const struct fr_alert *a)
 }
 
 /* Terminate texts; clear frames after the last. */
-static void tidy(struct fr_alert *a)
+static void alerts_tidy(struct fr_alert *a)
 {
 	a->comm[sizeof(a->comm) - 1] = 0;
 	a->text[sizeof(a->text) - 1] = 0;
@@ -37,7 +37,7 @@ static void tidy(struct fr_alert *a)
 }
 
 /* The queue is shared memory: check a copy. */
-static int take_one(void *ctx, void *data, size_t sz)
+static int alerts_take_one(void *ctx, void *data, size_t sz)
 {
 	struct fr_alerts *q = ctx;
 	struct fr_alert a;
@@ -48,7 +48,7 @@ static int take_one(void *ctx, void *data, size_t sz)
 		q->bad++;
 		return 0;
 	}
-	tidy(&a);
+	alerts_tidy(&a);
 	q->fn(q->arg, &a);
 	return 0;
 }
@@ -73,7 +73,7 @@ static int open_queue(struct fr_sess *s, struct fr_alerts *q)
 	err = check_queue(q->fd);
 	if (err)
 		return err;
-	q->rb = ring_buffer__new(q->fd, take_one, q, NULL);
+	q->rb = ring_buffer__new(q->fd, alerts_take_one, q, NULL);
 	return q->rb ? 0 : -errno;
 }
 

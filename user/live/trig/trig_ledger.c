@@ -11,7 +11,7 @@
 
 #define PIN "ledger"
 
-static int make(const struct fr_sess *s)
+static int ledger_make(const struct fr_sess *s)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
 	int err, fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "fr_ledger", sizeof(u32), sizeof(struct fr_ledger), 1, &opts);
@@ -34,7 +34,7 @@ int fr_trig_ledger_open(struct fr_sess *s, struct fr_ledger **out)
 	void *p;
 
 	if (fd == -ENOENT)
-		fd = make(s);
+		fd = ledger_make(s);
 	if (fd < 0)
 		return fd;
 	p = fr_sess_is_array(fd, sizeof(**out), &entries) ? mmap(NULL, sizeof(**out), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)

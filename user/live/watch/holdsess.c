@@ -25,7 +25,7 @@ static const char *const own_events[] = {"-signal", "-block", "-wait", "softirq"
 
 /* ---- which session ---- */
 
-static bool is_there(const char *name)
+static bool holdsess_is_there(const char *name)
 {
 	char path[256];
 
@@ -56,7 +56,7 @@ static bool has_event(const struct fr_sess *s, u32 nr)
 }
 
 /* 0 and *missing: what it lacks of what the watch needs, of all tasks; NULL: nothing. Or -ENOMEM. */
-static int find_missing(const struct fr_sess *s, const char **missing)
+static int holdsess_find_missing(const struct fr_sess *s, const char **missing)
 {
 	static const u32 need[] = {FR_EV_sched_switch,	FR_EV_irq_handler_entry, FR_EV_irq_handler_exit,
 				   FR_EV_softirq_entry, FR_EV_softirq_exit,	 FR_EV_cpu_sample};
@@ -136,11 +136,11 @@ static int open_recording(const struct fr_holdsess_ask *ask, struct fr_holdsess 
 	const char *name = ask->name ?: FR_DEF_NAME, *missing;
 
 	fr_sess_sweep();
-	if (!is_there(name))
+	if (!holdsess_is_there(name))
 		return FR_EXIT_OK;
 	if (fr_sess_open(name, &h->take))
 		return FR_EXIT_FAIL;
-	if (find_missing(h->take, &missing)) {
+	if (holdsess_find_missing(h->take, &missing)) {
 		fr_err("out of memory");
 		return FR_EXIT_FAIL;
 	}
@@ -153,7 +153,7 @@ static int open_recording(const struct fr_holdsess_ask *ask, struct fr_holdsess 
 
 /* ---- samples ---- */
 
-static u32 online_cnt(void)
+static u32 holdsess_online_cnt(void)
 {
 	long n = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -161,7 +161,7 @@ static u32 online_cnt(void)
 }
 
 /* All CPUs at one rate: the expected number of samples depends on it. */
-static int set_rate(struct fr_sess *s, u32 hz)
+static int holdsess_set_rate(struct fr_sess *s, u32 hz)
 {
 	struct fr_cpus *cpus;
 	struct fr_call now;
@@ -177,7 +177,7 @@ static int set_rate(struct fr_sess *s, u32 hz)
 	}
 	fr_cpus_free(cpus);
 	if (!err && !fr_sess_clocks(s, &now))
-		fr_sess_sampling(s, hz, online_cnt(), now.ns);
+		fr_sess_sampling(s, hz, holdsess_online_cnt(), now.ns);
 	return err;
 }
 
@@ -188,9 +188,9 @@ static void raise_rate(struct fr_holdsess *h)
 	int err = h->rate_err;
 
 	if (!err && h->want_hz > was) {
-		err = set_rate(h->look, h->want_hz);
+		err = holdsess_set_rate(h->look, h->want_hz);
 		if (err)
-			set_rate(h->look, was); /* not only some CPUs */
+			holdsess_set_rate(h->look, was); /* not only some CPUs */
 	}
 	if (err)
 		fr_warn("cannot raise the rate of samples: %s: it stays at %u a second", strerror(-err),
@@ -219,11 +219,11 @@ static void lower_rate(struct fr_holdsess *h)
 		return;
 	now = fr_sess_sample_hz(h->look); /* may be as we want it: some CPUs may have been raised before that was noted */
 	if (want != was && (now == was || now == want))
-		set_rate(h->look, want);
+		holdsess_set_rate(h->look, want);
 	fr_rateask_done(&h->rate);
 }
 
-static void put_right(void *arg)
+static void holdsess_put_right(void *arg)
 {
 	struct fr_holdsess *h = arg;
 
@@ -267,7 +267,7 @@ u64 fr_holdsess_now(const struct fr_holdsess *h)
 
 /* ---- open and close ---- */
 
-static int prepare(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
+static int holdsess_prepare(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 {
 	int err = measure_clock(h);
 
@@ -277,7 +277,7 @@ static int prepare(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 	}
 	if (!h->is_own && ask->hz)
 		h->rate_err = fr_rateask_begin(&h->rate, h->look, ask->hz, &h->want_hz);
-	err = fr_keeper_start(&h->keeper, put_right, h);
+	err = fr_keeper_start(&h->keeper, holdsess_put_right, h);
 	if (err) {
 		fr_err_errno(err, "cannot start a process");
 		fr_rateask_done(&h->rate);
@@ -298,7 +298,7 @@ int fr_holdsess_open(const struct fr_holdsess_ask *ask, struct fr_holdsess *h)
 		status = open_own(ask, h->take ? NULL : ask->name, h);
 	if (!status && !h->take)
 		h->take = h->look;
-	status = status ?: prepare(ask, h);
+	status = status ?: holdsess_prepare(ask, h);
 	if (status)
 		fr_holdsess_close(h);
 	return status;
@@ -335,5 +335,5 @@ void fr_holdsess_came(struct fr_holdsess *h, u32 cpu)
 
 bool fr_holdsess_lives(const struct fr_holdsess *h)
 {
-	return is_there(fr_sess_name(h->look));
+	return holdsess_is_there(fr_sess_name(h->look));
 }

@@ -55,7 +55,7 @@ static const struct fr_holdwatch_printer *printer(const struct fr_holdwatch *w)
 
 /* ---- what was found ---- */
 
-static void sum_up(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu, const struct fr_holdoff *h)
+static void holdwatch_sum_up(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu, const struct fr_holdoff *h)
 {
 	struct fr_holdwatch_ran culprit = {.text = "not known"};
 
@@ -70,7 +70,7 @@ static void sum_up(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu, const s
 }
 
 /* The CPU whose first waiting holdoff is the earliest of all that began before until_ns, NULL: none. */
-static struct fr_holdwatch_cpu *earliest(struct fr_holdwatch *w, u64 until_ns)
+static struct fr_holdwatch_cpu *holdwatch_earliest(struct fr_holdwatch *w, u64 until_ns)
 {
 	struct fr_holdwatch_cpu *best = NULL;
 	const struct fr_holdoff *h;
@@ -118,7 +118,7 @@ static void tell_stop(struct fr_holdwatch *w, struct fr_holdstop *s, const struc
 }
 
 /* Free the queue's entry first, however long the rest takes. */
-static void take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
+static void holdwatch_take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const struct fr_holdoff h = *fr_sleeper_first(cpu->sleeper);
 	struct fr_holdstop *s;
@@ -132,12 +132,12 @@ static void take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 		return;
 	}
 	fr_holdwatch_gather(w, &h);
-	sum_up(w, cpu, &h);
+	holdwatch_sum_up(w, cpu, &h);
 	printer(w)->holdoff(w, &h);
 	fr_holdwatch_take(w, &h, printer(w));
 }
 
-static void tell_missed(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
+static void holdwatch_tell_missed(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const struct fr_sleeper_stats *st = &cpu->stats;
 
@@ -171,11 +171,11 @@ static void take_all(struct fr_holdwatch *w)
 	u32 i;
 
 	fr_holdwatch_forget(w);
-	while ((cpu = earliest(w, now)))
-		take_one(w, cpu);
+	while ((cpu = holdwatch_earliest(w, now)))
+		holdwatch_take_one(w, cpu);
 	for (i = 0; i < w->cpu_cnt; i++) {
 		fr_sleeper_stats(w->cpu[i].sleeper, &w->cpu[i].stats);
-		tell_missed(w, &w->cpu[i]);
+		holdwatch_tell_missed(w, &w->cpu[i]);
 	}
 }
 
@@ -249,13 +249,13 @@ static int wait_ms(const struct fr_holdwatch *w, u64 tick_ns)
 	return until > now ? (until - now + FR_MSEC_NS - 1) / FR_MSEC_NS : 0;
 }
 
-static bool is_over(const struct fr_holdwatch *w)
+static bool holdwatch_is_over(const struct fr_holdwatch *w)
 {
 	return w->ask->duration_ns && fr_now_ns(CLOCK_MONOTONIC) - w->begun_ns >= w->ask->duration_ns;
 }
 
 /* Handle signals: true: end. SIGCONT is only noted, whatever came with it. */
-static bool hear(struct fr_holdwatch *w, int fd)
+static bool holdwatch_hear(struct fr_holdwatch *w, int fd)
 {
 	struct signalfd_siginfo got[8];
 	ssize_t i, sz = read(fd, got, sizeof(got)), cnt = sz > 0 ? sz / (ssize_t)sizeof(got[0]) : 0;
@@ -276,12 +276,12 @@ static bool is_told_to_end(struct fr_holdwatch *w, int fd, u64 tick_ns)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
 	look_for_stop(w);
-	if (poll(&p, 1, wait_ms(w, tick_ns)) > 0 && hear(w, fd))
+	if (poll(&p, 1, wait_ms(w, tick_ns)) > 0 && holdwatch_hear(w, fd))
 		return true;
-	return is_over(w);
+	return holdwatch_is_over(w);
 }
 
-static int loop(struct fr_holdwatch *w, int fd)
+static int holdwatch_loop(struct fr_holdwatch *w, int fd)
 {
 	u64 tick = w->begun_ns + FR_HOLDWATCH_TICK_NS;
 	u32 i;
@@ -330,13 +330,13 @@ static int add_cpu(struct fr_holdwatch *w, u32 cpu)
 	return FR_EXIT_OK;
 }
 
-static bool is_asked_for(const struct fr_holdwatch_ask *ask, u32 cpu)
+static bool holdwatch_is_asked_for(const struct fr_holdwatch_ask *ask, u32 cpu)
 {
 	return !ask->cpus || fr_ranges_have(ask->cpus, cpu);
 }
 
 /* All online CPUs that were requested. */
-static int add_cpus(struct fr_holdwatch *w, const struct fr_cpus *cpus)
+static int holdwatch_add_cpus(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 {
 	int status = FR_EXIT_OK;
 	u32 i;
@@ -345,7 +345,7 @@ static int add_cpus(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 	if (!w->cpu)
 		return fr_err_memory();
 	for (i = 0; i < fr_cpus_cnt(cpus) && !status; i++)
-		if (is_asked_for(w->ask, fr_cpus_nr(cpus, i)))
+		if (holdwatch_is_asked_for(w->ask, fr_cpus_nr(cpus, i)))
 			status = add_cpu(w, fr_cpus_nr(cpus, i));
 	return status;
 }
@@ -361,7 +361,7 @@ static bool is_online(const struct fr_cpus *cpus, u32 cpu)
 }
 
 /* Warn about a named CPU that is not there: it may have been meant. */
-static int check_cpus(const struct fr_holdwatch_ask *ask, const struct fr_cpus *cpus)
+static int holdwatch_check_cpus(const struct fr_holdwatch_ask *ask, const struct fr_cpus *cpus)
 {
 	u32 i, cpu;
 
@@ -385,7 +385,7 @@ static void warn_of_priority(const struct fr_holdwatch *w)
 			"for its pages");
 }
 
-static int prepare(struct fr_holdwatch *w)
+static int holdwatch_prepare(struct fr_holdwatch *w)
 {
 	static const struct fr_gate_conf storm = FR_DEF_GATE;
 
@@ -396,7 +396,7 @@ static int prepare(struct fr_holdwatch *w)
 	return FR_EXIT_FAIL;
 }
 
-static void stop(struct fr_holdwatch *w)
+static void holdwatch_stop(struct fr_holdwatch *w)
 {
 	u32 i;
 
@@ -407,19 +407,19 @@ static void stop(struct fr_holdwatch *w)
 	w->ended_ns = fr_now_ns(CLOCK_MONOTONIC);
 }
 
-static int watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
+static int holdwatch_watch(struct fr_holdwatch *w, const struct fr_cpus *cpus, int fd)
 {
-	int status = prepare(w);
+	int status = holdwatch_prepare(w);
 
 	mlockall(MCL_CURRENT); /* including code; later allocations need not be locked */
-	status = status ?: add_cpus(w, cpus);
+	status = status ?: holdwatch_add_cpus(w, cpus);
 	w->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
 	if (!status) {
 		warn_of_priority(w);
 		printer(w)->begin(w);
 		fr_out_flush(w->o);
-		status = loop(w, fd);
-		stop(w);
+		status = holdwatch_loop(w, fd);
+		holdwatch_stop(w);
 		take_all(w);
 		fr_culprits_sort(&w->who);
 		printer(w)->end(w);
@@ -444,7 +444,7 @@ static void free_watch(struct fr_holdwatch *w)
 
 static int open_and_watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 {
-	int status = check_cpus(w->ask, cpus), fd;
+	int status = holdwatch_check_cpus(w->ask, cpus), fd;
 
 	if (status)
 		return status;
@@ -455,7 +455,7 @@ static int open_and_watch(struct fr_holdwatch *w, const struct fr_cpus *cpus)
 	}
 	status = fr_holdsess_open(&w->ask->sess, &w->sess);
 	if (!status) {
-		status = watch(w, cpus, fd);
+		status = holdwatch_watch(w, cpus, fd);
 		fr_out_flush(w->o);
 		fr_holdsess_close(&w->sess);
 	}

@@ -5,7 +5,7 @@
 #include "base/text/jsonw.h"
 #include "live/watch/holdwatch_int.h"
 
-static struct fr_jsonw open_line(struct fr_holdwatch *w, const char *what)
+static struct fr_jsonw holdwatch_open_line(struct fr_holdwatch *w, const char *what)
 {
 	struct fr_jsonw j = {.o = w->o};
 
@@ -20,10 +20,10 @@ static void close_line(struct fr_jsonw *j)
 	fr_out_char(j->o, '\n');
 }
 
-static void begin(struct fr_holdwatch *w)
+static void holdwatch_begin(struct fr_holdwatch *w)
 {
 	const struct fr_sleeper_conf *c = &w->ask->sleep;
-	struct fr_jsonw j = open_line(w, "begin");
+	struct fr_jsonw j = holdwatch_open_line(w, "begin");
 	u32 i;
 
 	fr_jsonw_text(&j, "session", fr_sess_name(w->sess.look));
@@ -43,7 +43,7 @@ static void begin(struct fr_holdwatch *w)
 
 /* ---- a holdoff ---- */
 
-static void put_ran(struct fr_jsonw *j, struct fr_holdwatch *w, const struct fr_holdoff *h, u32 i)
+static void holdwatch_put_ran(struct fr_jsonw *j, struct fr_holdwatch *w, const struct fr_holdoff *h, u32 i)
 {
 	const struct fr_ran *r = &h->ran[i];
 	struct fr_holdwatch_ran n;
@@ -66,7 +66,7 @@ static void put_ran(struct fr_jsonw *j, struct fr_holdwatch *w, const struct fr_
 	fr_jsonw_close(j, '}');
 }
 
-static void put_frame(struct fr_jsonw *j, const struct fr_holdwatch_frame *f)
+static void holdwatch_put_frame(struct fr_jsonw *j, const struct fr_holdwatch_frame *f)
 {
 	fr_jsonw_open(j, NULL, '{');
 	fr_jsonw_u64(j, "ip", f->ip);
@@ -83,8 +83,8 @@ static void put_frame(struct fr_jsonw *j, const struct fr_holdwatch_frame *f)
 	fr_jsonw_close(j, '}');
 }
 
-static void put_frames(struct fr_jsonw *j, const char *key, struct fr_holdwatch *w, const struct fr_holdoff *h,
-		       const struct fr_ran_stack *k, bool user)
+static void holdwatch_put_frames(struct fr_jsonw *j, const char *key, struct fr_holdwatch *w, const struct fr_holdoff *h,
+				 const struct fr_ran_stack *k, bool user)
 {
 	struct fr_holdwatch_frame f;
 	u32 nr;
@@ -92,23 +92,24 @@ static void put_frames(struct fr_jsonw *j, const char *key, struct fr_holdwatch 
 	fr_jsonw_open(j, key, '[');
 	for (nr = 0; fr_holdwatch_frame(w, h, k, nr, &f); nr++)
 		if (f.user == user)
-			put_frame(j, &f);
+			holdwatch_put_frame(j, &f);
 	fr_jsonw_close(j, ']');
 }
 
-static void put_stack(struct fr_jsonw *j, struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_ran_stack *k)
+static void holdwatch_put_stack(struct fr_jsonw *j, struct fr_holdwatch *w, const struct fr_holdoff *h,
+				const struct fr_ran_stack *k)
 {
 	fr_jsonw_open(j, NULL, '{');
 	fr_jsonw_u64(j, "ran", k->ran);
 	fr_jsonw_u64(j, "samples", k->cnt);
-	put_frames(j, "kernel", w, h, k, false);
-	put_frames(j, "user", w, h, k, true);
+	holdwatch_put_frames(j, "kernel", w, h, k, false);
+	holdwatch_put_frames(j, "user", w, h, k, true);
 	fr_jsonw_close(j, '}');
 }
 
-static void put_holdoff(struct fr_holdwatch *w, const struct fr_holdoff *h)
+static void holdwatch_put_holdoff(struct fr_holdwatch *w, const struct fr_holdoff *h)
 {
-	struct fr_jsonw j = open_line(w, "holdoff");
+	struct fr_jsonw j = holdwatch_open_line(w, "holdoff");
 	u32 i;
 
 	fr_jsonw_u64(&j, "ts", h->at_ns);
@@ -122,7 +123,7 @@ static void put_holdoff(struct fr_holdwatch *w, const struct fr_holdoff *h)
 	fr_jsonw_u64(&j, "missed_before", h->missed);
 	fr_jsonw_open(&j, "ran", '[');
 	for (i = 0; i < h->ran_cnt; i++)
-		put_ran(&j, w, h, i);
+		holdwatch_put_ran(&j, w, h, i);
 	fr_jsonw_close(&j, ']');
 	fr_jsonw_u64(&j, "other_ns", h->other_ns);
 	fr_jsonw_u64(&j, "other_cnt", h->other_cnt);
@@ -130,14 +131,14 @@ static void put_holdoff(struct fr_holdwatch *w, const struct fr_holdoff *h)
 	fr_jsonw_u64(&j, "samples", h->samples);
 	fr_jsonw_open(&j, "stacks", '[');
 	for (i = 0; i < h->stack_cnt; i++)
-		put_stack(&j, w, h, &h->stack[i]);
+		holdwatch_put_stack(&j, w, h, &h->stack[i]);
 	fr_jsonw_close(&j, ']');
 	close_line(&j);
 }
 
-static void put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
+static void holdwatch_put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
 {
-	struct fr_jsonw j = open_line(w, "missed");
+	struct fr_jsonw j = holdwatch_open_line(w, "missed");
 
 	fr_jsonw_u64(&j, "cpu", cpu);
 	fr_jsonw_u64(&j, "holdoffs", cnt);
@@ -145,9 +146,9 @@ static void put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
 	close_line(&j);
 }
 
-static void put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
+static void holdwatch_put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
 {
-	struct fr_jsonw j = open_line(w, "stopped");
+	struct fr_jsonw j = holdwatch_open_line(w, "stopped");
 
 	fr_jsonw_u64(&j, "ts", ts);
 	fr_jsonw_u64(&j, "real_ns", fr_holdwatch_wall_ns(w, ts));
@@ -155,9 +156,9 @@ static void put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
 	close_line(&j);
 }
 
-static void put_snapshot(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file)
+static void holdwatch_put_snapshot(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file)
 {
-	struct fr_jsonw j = open_line(w, "snapshot");
+	struct fr_jsonw j = holdwatch_open_line(w, "snapshot");
 
 	fr_jsonw_text(&j, "rule", rule);
 	fr_jsonw_text(&j, "verdict", verdict);
@@ -167,7 +168,7 @@ static void put_snapshot(struct fr_holdwatch *w, const char *rule, const char *v
 
 /* ---- the end ---- */
 
-static void put_hist(struct fr_jsonw *j, const struct fr_hist *h)
+static void holdwatch_put_hist(struct fr_jsonw *j, const struct fr_hist *h)
 {
 	struct fr_hist_bucket b;
 	u32 at;
@@ -183,7 +184,7 @@ static void put_hist(struct fr_jsonw *j, const struct fr_hist *h)
 	fr_jsonw_close(j, ']');
 }
 
-static void put_cpu(struct fr_jsonw *j, const struct fr_holdwatch_cpu *x)
+static void holdwatch_put_cpu(struct fr_jsonw *j, const struct fr_holdwatch_cpu *x)
 {
 	const struct fr_sleeper_stats *st = &x->stats;
 
@@ -209,9 +210,9 @@ static void put_cpu(struct fr_jsonw *j, const struct fr_holdwatch_cpu *x)
 	fr_jsonw_close(j, '}');
 }
 
-static void end(struct fr_holdwatch *w)
+static void holdwatch_end(struct fr_holdwatch *w)
 {
-	struct fr_jsonw j = open_line(w, "end");
+	struct fr_jsonw j = holdwatch_open_line(w, "end");
 	u32 i;
 
 	fr_jsonw_u64(&j, "watched_ns", w->ended_ns - w->begun_ns);
@@ -220,13 +221,14 @@ static void end(struct fr_holdwatch *w)
 	fr_jsonw_u64(&j, "sum_ns", fr_hist_sum(&w->hist));
 	fr_jsonw_u64(&j, "max_ns", w->hist.max);
 	fr_jsonw_u64(&j, "snapshots", w->snapshot_cnt);
-	put_hist(&j, &w->hist);
+	holdwatch_put_hist(&j, &w->hist);
 	fr_jsonw_open(&j, "cpus", '[');
 	for (i = 0; i < w->cpu_cnt; i++)
-		put_cpu(&j, &w->cpu[i]);
+		holdwatch_put_cpu(&j, &w->cpu[i]);
 	fr_jsonw_close(&j, ']');
 	fr_culprits_json(&w->who, &j);
 	close_line(&j);
 }
 
-const struct fr_holdwatch_printer fr_holdwatch_json = {begin, put_holdoff, put_missed, put_stopped, put_snapshot, end};
+const struct fr_holdwatch_printer fr_holdwatch_json = {holdwatch_begin,	      holdwatch_put_holdoff,  holdwatch_put_missed,
+						       holdwatch_put_stopped, holdwatch_put_snapshot, holdwatch_end};

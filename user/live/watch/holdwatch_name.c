@@ -93,7 +93,7 @@ void fr_holdwatch_gather(struct fr_holdwatch *w, const struct fr_holdoff *h)
 }
 
 /* The process whose user frames these are: for a handler that of the interrupted task, which is unknown. */
-static u32 pid_of(struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_ran_stack *k)
+static u32 name_pid_of(struct fr_holdwatch *w, const struct fr_holdoff *h, const struct fr_ran_stack *k)
 {
 	struct fr_holdwatch_ran r;
 
@@ -121,7 +121,7 @@ bool fr_holdwatch_frame(struct fr_holdwatch *w, const struct fr_holdoff *h, cons
 	if (nr >= ucnt)
 		return false;
 	*out = (struct fr_holdwatch_frame){.ip = uframe[nr], .user = true};
-	fr_livesym_user(w->sym, pid_of(w, h, k), k->ustack_id, nr, out->ip, &out->sym);
+	fr_livesym_user(w->sym, name_pid_of(w, h, k), k->ustack_id, nr, out->ip, &out->sym);
 	return true;
 }
 

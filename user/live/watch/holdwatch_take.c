@@ -64,7 +64,7 @@ static char *facts(const struct about *a, u32 nr)
 }
 
 /* 0 and the path in *done, or -errno, reported. */
-static int take(const struct about *a, u32 nr, struct fr_dump_done *done)
+static int holdwatch_take_take(const struct about *a, u32 nr, struct fr_dump_done *done)
 {
 	const struct fr_dump_ask ask = {
 		.dir = a->w->ask->sess.dir,
@@ -81,7 +81,7 @@ static int take(const struct about *a, u32 nr, struct fr_dump_done *done)
 	return err;
 }
 
-static void mark(const struct about *a, u32 nr, u32 verdict)
+static void holdwatch_take_mark(const struct about *a, u32 nr, u32 verdict)
 {
 	const struct fr_sess_trigger t = {
 		.reason = fr_trigger_reason(FR_TRIGGER_holdoff),
@@ -102,13 +102,13 @@ static bool act(struct about *a, u32 nr, u32 verdict, u64 key, const struct fr_h
 	struct fr_dump_done *done;
 	int err;
 
-	mark(a, nr, verdict);
+	holdwatch_take_mark(a, nr, verdict);
 	if (verdict != FR_TRIGGER_VERDICT_taken) {
 		p->snapshot(a->w, rule, fr_trigger_verdict_name(verdict), NULL);
 		return false;
 	}
 	done = malloc(sizeof(*done));
-	err = done ? take(a, nr, done) : -ENOMEM;
+	err = done ? holdwatch_take_take(a, nr, done) : -ENOMEM;
 	if (err) {
 		a->w->failed_cnt++;
 		fr_gate_undo(a->w->gate, nr, key, a->asked_ns);

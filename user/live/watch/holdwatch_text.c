@@ -23,12 +23,12 @@ static const char *ns_text(u64 ns, char buf[NS_SZ])
 	return fr_show_duration(ns, buf, NS_SZ);
 }
 
-static void put_text(struct fr_out *o, const char *s)
+static void holdwatch_text_put_text(struct fr_out *o, const char *s)
 {
 	fr_escape_text(o, s, strlen(s));
 }
 
-static void put_time(struct fr_holdwatch *w, u64 ts)
+static void holdwatch_text_put_time(struct fr_holdwatch *w, u64 ts)
 {
 	u64 wall = fr_holdwatch_wall_ns(w, ts);
 	time_t sec = wall / FR_SEC_NS;
@@ -40,12 +40,12 @@ static void put_time(struct fr_holdwatch *w, u64 ts)
 	fr_out_printf(w->o, "%s.%06u", text, (u32)(wall % FR_SEC_NS / 1000));
 }
 
-static const char *policy_name(int policy)
+static const char *holdwatch_text_policy_name(int policy)
 {
 	return policy == SCHED_FIFO ? "FIFO" : policy == SCHED_RR ? "RR" : "OTHER";
 }
 
-static void begin(struct fr_holdwatch *w)
+static void holdwatch_text_begin(struct fr_holdwatch *w)
 {
 	const struct fr_sleeper_conf *c = &w->ask->sleep;
 	char a[NS_SZ], b[NS_SZ];
@@ -53,14 +53,14 @@ static void begin(struct fr_holdwatch *w)
 	fprintf(stderr, "watching %u CPU%s every %s for holdoffs of %s and more", w->cpu_cnt, fr_plural(w->cpu_cnt),
 		ns_text(c->interval_ns, a), ns_text(c->threshold_ns, b));
 	if (w->is_rt)
-		fprintf(stderr, ", at priority %s:%d", policy_name(c->policy), c->prio);
+		fprintf(stderr, ", at priority %s:%d", holdwatch_text_policy_name(c->policy), c->prio);
 	fprintf(stderr, "; session '%s'%s, %u samples a second\n", fr_sess_name(w->sess.look),
 		w->sess.is_own ? ", of its own" : "", w->sess.hz);
 }
 
 /* ---- a holdoff ---- */
 
-static void put_ran(struct fr_holdwatch *w, const struct fr_holdoff *h)
+static void holdwatch_text_put_ran(struct fr_holdwatch *w, const struct fr_holdoff *h)
 {
 	struct fr_holdwatch_ran r;
 	u64 more_ns = h->other_ns;
@@ -76,7 +76,7 @@ static void put_ran(struct fr_holdwatch *w, const struct fr_holdoff *h)
 		fr_holdwatch_name(w, h, i, &r);
 		fr_out_str(w->o, i ? ", " : "");
 		fr_out_paint(w->o, i ? FR_PAINT_NONE : FR_PAINT_BOLD);
-		put_text(w->o, r.text);
+		holdwatch_text_put_text(w->o, r.text);
 		fr_out_paint(w->o, FR_PAINT_NONE);
 		fr_out_printf(w->o, " %s", ns_text(h->ran[i].ns, a));
 	}
@@ -113,19 +113,19 @@ static void put_notes(struct fr_holdwatch *w, const struct fr_holdoff *h)
 	put_doubts(w, h);
 }
 
-static void put_frame(struct fr_holdwatch *w, const struct fr_holdwatch_frame *f)
+static void holdwatch_text_put_frame(struct fr_holdwatch *w, const struct fr_holdwatch_frame *f)
 {
 	char text[FR_FRAME_TEXT_SZ];
 
 	if (f->sym.name) {
-		put_text(w->o, f->sym.name);
+		holdwatch_text_put_text(w->o, f->sym.name);
 		return;
 	}
 	fr_frame_text(&f->sym, f->ip, text);
-	put_text(w->o, text);
+	holdwatch_text_put_text(w->o, text);
 }
 
-static void put_stack(struct fr_holdwatch *w, const struct fr_holdoff *h)
+static void holdwatch_text_put_stack(struct fr_holdwatch *w, const struct fr_holdoff *h)
 {
 	struct fr_holdwatch_frame f;
 	const struct fr_ran_stack *k;
@@ -139,7 +139,7 @@ static void put_stack(struct fr_holdwatch *w, const struct fr_holdoff *h)
 	fr_out_paint(w->o, FR_PAINT_DIM);
 	for (nr = 0; nr < FRAME_SHOWN && fr_holdwatch_frame(w, h, k, nr, &f); nr++) {
 		fr_out_str(w->o, nr ? " < " : "");
-		put_frame(w, &f);
+		holdwatch_text_put_frame(w, &f);
 	}
 	if (nr == FRAME_SHOWN)
 		fr_out_str(w->o, " < ...");
@@ -149,23 +149,23 @@ static void put_stack(struct fr_holdwatch *w, const struct fr_holdoff *h)
 	fr_out_paint(w->o, FR_PAINT_NONE);
 }
 
-static void put_holdoff(struct fr_holdwatch *w, const struct fr_holdoff *h)
+static void holdwatch_text_put_holdoff(struct fr_holdwatch *w, const struct fr_holdoff *h)
 {
 	char a[NS_SZ];
 
-	put_time(w, h->at_ns);
+	holdwatch_text_put_time(w, h->at_ns);
 	fr_out_printf(w->o, "  cpu %-3u ", h->cpu);
 	fr_out_paint(w->o, h->length_ns >= 10 * w->ask->sleep.threshold_ns ? FR_PAINT_RED : FR_PAINT_YELLOW);
 	fr_out_printf(w->o, "%10s", ns_text(h->length_ns, a));
 	fr_out_paint(w->o, FR_PAINT_NONE);
 	fr_out_str(w->o, "  ");
-	put_ran(w, h);
+	holdwatch_text_put_ran(w, h);
 	put_notes(w, h);
 	fr_out_char(w->o, '\n');
-	put_stack(w, h);
+	holdwatch_text_put_stack(w, h);
 }
 
-static void put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
+static void holdwatch_text_put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
 {
 	char a[NS_SZ];
 
@@ -176,19 +176,19 @@ static void put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
 	fr_out_paint(w->o, FR_PAINT_NONE);
 }
 
-static void put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
+static void holdwatch_text_put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
 {
 	char a[NS_SZ];
 
-	put_time(w, ts);
+	holdwatch_text_put_time(w, ts);
 	fr_out_printf(w->o, "  the watch itself was stopped (SIGSTOP, ^Z) for %s, and looked at nothing\n", ns_text(ns, a));
 }
 
-static void put_snapshot(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file)
+static void holdwatch_text_put_snapshot(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file)
 {
 	fr_out_printf(w->o, "%36s%s: ", "", rule);
 	if (file)
-		put_text(w->o, file);
+		holdwatch_text_put_text(w->o, file);
 	else
 		fr_out_printf(w->o, "no snapshot: %s", verdict);
 	fr_out_char(w->o, '\n');
@@ -218,7 +218,7 @@ static void put_lengths(struct fr_holdwatch *w)
 	}
 }
 
-static void put_cpus(struct fr_holdwatch *w)
+static void holdwatch_text_put_cpus(struct fr_holdwatch *w)
 {
 	char a[NS_SZ], b[NS_SZ], c[NS_SZ], d[NS_SZ], e[NS_SZ];
 	u32 i;
@@ -236,7 +236,7 @@ static void put_cpus(struct fr_holdwatch *w)
 	}
 }
 
-static void end(struct fr_holdwatch *w)
+static void holdwatch_text_end(struct fr_holdwatch *w)
 {
 	char a[NS_SZ], b[NS_SZ], c[NS_SZ];
 
@@ -249,8 +249,10 @@ static void end(struct fr_holdwatch *w)
 		fr_out_printf(w->o, "; %llu incomplete", w->incomplete_cnt);
 	fr_out_char(w->o, '\n');
 	put_lengths(w);
-	put_cpus(w);
+	holdwatch_text_put_cpus(w);
 	fr_culprits_text(&w->who, w->o);
 }
 
-const struct fr_holdwatch_printer fr_holdwatch_text = {begin, put_holdoff, put_missed, put_stopped, put_snapshot, end};
+const struct fr_holdwatch_printer fr_holdwatch_text = {holdwatch_text_begin,	    holdwatch_text_put_holdoff,
+						       holdwatch_text_put_missed,   holdwatch_text_put_stopped,
+						       holdwatch_text_put_snapshot, holdwatch_text_end};

@@ -74,7 +74,7 @@ int fr_livesym_new(struct fr_sess *s, struct fr_livesym **out)
 	return 0;
 }
 
-static void free_texts(struct fr_livesym *y)
+static void livesym_free_texts(struct fr_livesym *y)
 {
 	struct text *t;
 
@@ -98,7 +98,7 @@ void fr_livesym_free(struct fr_livesym *y)
 	if (!y)
 		return;
 	forget_kernel(y);
-	free_texts(y);
+	livesym_free_texts(y);
 	fr_symguess_free(y->guess);
 	fr_stacks_free(y->stacks);
 	fr_symobjs_free(&y->objs);
@@ -115,7 +115,7 @@ void fr_livesym_forget(struct fr_livesym *y)
 
 	y->pid = 0;
 	y->map_cnt = 0;
-	free_texts(y);
+	livesym_free_texts(y);
 	fr_symguess_free(y->guess);
 	y->guess = NULL;
 	if (y->kernel_cnt > KERNEL_CNT / 2)
@@ -129,7 +129,7 @@ void fr_livesym_forget(struct fr_livesym *y)
 }
 
 /* A text that lives until everything is forgotten; NULL: no memory, or none was given. */
-static const char *keep_text(struct fr_livesym *y, char *s)
+static const char *livesym_keep_text(struct fr_livesym *y, char *s)
 {
 	struct text *t = s ? malloc(sizeof(*t)) : NULL;
 
@@ -165,7 +165,7 @@ static u32 unknown(const struct fr_livesym *y, const u64 *id, u32 cnt)
 	return n;
 }
 
-static bool is_wanted(u64 stack_id, const u64 *id, u32 cnt)
+static bool livesym_is_wanted(u64 stack_id, const u64 *id, u32 cnt)
 {
 	u32 i;
 
@@ -193,7 +193,7 @@ static void each_record(struct fr_livesym *y, const u64 *page, u32 end, record_f
 }
 
 /* Read the whole ring once: the places of user frames may be recorded before or after the stacks. */
-static void look(struct fr_livesym *y, const struct fr_ring_map *m, record_fn fn, const u64 *id, u32 cnt)
+static void livesym_look(struct fr_livesym *y, const struct fr_ring_map *m, record_fn fn, const u64 *id, u32 cnt)
 {
 	const u64 *page;
 	u32 end;
@@ -208,7 +208,7 @@ static void take_stack(struct fr_livesym *y, const struct fr_rec *r, size_t sz, 
 {
 	const struct fr_rec_stack *stack = (const void *)r;
 
-	if (sz >= sizeof(*stack) && is_wanted(stack->stack_id, id, cnt))
+	if (sz >= sizeof(*stack) && livesym_is_wanted(stack->stack_id, id, cnt))
 		fr_stacks_add_record(y->stacks, r, sz);
 }
 
@@ -222,7 +222,7 @@ void fr_livesym_gather(struct fr_livesym *y, u32 cpu, const u64 *id, u32 cnt)
 	for (tries = 0; m && tries < LOOKS && unknown(y, id, cnt); tries++) {
 		if (tries)
 			nanosleep(&nap, NULL);
-		look(y, m, take_stack, id, cnt);
+		livesym_look(y, m, take_stack, id, cnt);
 	}
 	y->stack_cnt += before - unknown(y, id, cnt);
 }
@@ -249,7 +249,7 @@ static void gather_execs(struct fr_livesym *y)
 		y->guess = fr_symguess_new(NULL);
 	for (i = 0; y->guess && i < cnt; i++)
 		if (m[i].tier == FR_TIER_LIFE)
-			look(y, &m[i], take_exec, NULL, 0);
+			livesym_look(y, &m[i], take_exec, NULL, 0);
 }
 
 const u64 *fr_livesym_stack(const struct fr_livesym *y, u64 id, size_t *cnt)
@@ -269,7 +269,7 @@ static struct fr_ksym *kernel_slot(const struct fr_livesym *y, u64 ip)
 }
 
 /* By the session's program; otherwise from the complete list. */
-static void look_up(struct fr_livesym *y, struct fr_ksym *k)
+static void livesym_look_up(struct fr_livesym *y, struct fr_ksym *k)
 {
 	struct fr_kallsyms_info info = {};
 
@@ -289,7 +289,7 @@ void fr_livesym_kernel(struct fr_livesym *y, u64 ip, struct fr_symbol *out)
 	if (!k->addr) {
 		k->addr = ip;
 		y->kernel_cnt++;
-		look_up(y, k);
+		livesym_look_up(y, k);
 	}
 	if (k->name)
 		*out = (struct fr_symbol){.name = k->name, .off = ip - k->begin, .module = k->module ?: "[kernel]"};
@@ -297,13 +297,13 @@ void fr_livesym_kernel(struct fr_livesym *y, u64 ip, struct fr_symbol *out)
 
 /* ---- processes ---- */
 
-/* The input of take_map(). */
+/* The input of livesym_take_map(). */
 struct reading {
 	struct fr_livesym *y;
 	struct fr_proc proc;
 };
 
-static int take_map(void *arg, const struct fr_procmap *m)
+static int livesym_take_map(void *arg, const struct fr_procmap *m)
 {
 	struct reading *r = arg;
 	struct fr_livesym *y = r->y;
@@ -334,11 +334,11 @@ static void read_maps(struct fr_livesym *y, u32 pid)
 	y->map_cnt = 0;
 	if (!pid || fr_proc_open(pid, &r.proc))
 		return;
-	fr_proc_maps(&r.proc, take_map, &r);
+	fr_proc_maps(&r.proc, livesym_take_map, &r);
 	fr_proc_close(&r.proc);
 }
 
-static const struct mapping *mapping_of(const struct fr_livesym *y, u64 ip)
+static const struct mapping *livesym_mapping_of(const struct fr_livesym *y, u64 ip)
 {
 	u32 i;
 
@@ -364,7 +364,8 @@ static void name_by_jit(struct fr_livesym *y, u32 pid, u64 ip, struct fr_symbol 
 	fr_perfmap_find(fd, &jit, 1);
 	close(fd);
 	if (jit.name)
-		*out = (struct fr_symbol){.name = keep_text(y, strdup(jit.name)), .off = ip - jit.begin, .module = "[jit]"};
+		*out = (struct fr_symbol){
+			.name = livesym_keep_text(y, strdup(jit.name)), .off = ip - jit.begin, .module = "[jit]"};
 	fr_perfmap_free(&jit, 1);
 }
 
@@ -383,7 +384,7 @@ static void name_in_file(struct fr_livesym *y, struct fr_symobj *o, u64 off, u64
 		out->missing = out->missing ?: "no function there";
 		return;
 	}
-	shown = keep_text(y, fr_symbol_shown(func.name));
+	shown = livesym_keep_text(y, fr_symbol_shown(func.name));
 	out->name = shown ?: func.name;
 	out->off = vaddr + back - func.vaddr;
 	out->missing = NULL;
@@ -428,7 +429,7 @@ void fr_livesym_user(struct fr_livesym *y, u32 pid, u64 stack_id, u32 nr, u64 ip
 
 	*out = (struct fr_symbol){.missing = "not mapped"};
 	read_maps(y, pid);
-	m = mapping_of(y, ip);
+	m = livesym_mapping_of(y, ip);
 	if (m && m->is_vdso) {
 		name_in_vdso(y, ip - m->begin, back, out);
 	} else if (m && m->obj) {

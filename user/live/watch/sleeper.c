@@ -73,7 +73,7 @@ u64 fr_sleeper_bucket_ns(u32 bucket)
 }
 
 /* Only the thread stores; others may load at any time. */
-static void count(u64 *p, u64 v)
+static void sleeper_count(u64 *p, u64 v)
 {
 	fr_store(p, *p + v);
 }
@@ -86,9 +86,9 @@ static void raise_to(u64 *p, u64 v)
 
 static void note_lateness(struct fr_sleeper_stats *st, u64 ns)
 {
-	count(&st->woke, 1);
-	count(&st->late[bucket_of(ns)], 1);
-	count(&st->late_sum_ns, ns);
+	sleeper_count(&st->woke, 1);
+	sleeper_count(&st->late[bucket_of(ns)], 1);
+	sleeper_count(&st->late_sum_ns, ns);
 	raise_to(&st->late_max_ns, ns);
 }
 
@@ -103,7 +103,7 @@ static void sleep_until(u64 ns)
 }
 
 /* What the CPU ran, into *h. */
-static void look(struct fr_sleeper *s, u64 late_ns, u64 to_ns, struct fr_holdoff *h)
+static void sleeper_look(struct fr_sleeper *s, u64 late_ns, u64 to_ns, struct fr_holdoff *h)
 {
 	const s64 off = s->conf.clock_off_ns;
 	const struct fr_holdoff_ask ask = {s->slept_ns + off, late_ns + off, to_ns + off, s->ring.cpu, SAMPLE_IRQ};
@@ -119,14 +119,14 @@ static void look(struct fr_sleeper *s, u64 late_ns, u64 to_ns, struct fr_holdoff
 		    (++cnt % LOOK_PAGES == 0 && fr_now_ns(CLOCK_MONOTONIC) - to_ns > LOOK_MAX_NS))
 			break;
 	fr_holdoff_end(&s->scan, h);
-	count(&s->stats.looked, 1);
+	sleeper_count(&s->stats.looked, 1);
 }
 
-static void keep(struct fr_sleeper *s, struct fr_holdoff *h)
+static void sleeper_keep(struct fr_sleeper *s, struct fr_holdoff *h)
 {
-	count(&s->stats.found, 1);
+	sleeper_count(&s->stats.found, 1);
 	if (h == &s->unkept) {
-		count(&s->stats.missed, 1);
+		sleeper_count(&s->stats.missed, 1);
 		raise_to(&s->stats.missed_max_ns, h->length_ns);
 		s->missed++;
 		return;
@@ -147,20 +147,20 @@ static u64 woke_late(struct fr_sleeper *s, u64 late_ns, u64 to_ns)
 
 	for (again = 0; again < AGAIN_MAX && to_ns - late_ns >= s->look_ns; again++) {
 		h = fr_guardq_room(&s->queue) ?: &s->unkept;
-		look(s, late_ns, to_ns, h);
+		sleeper_look(s, late_ns, to_ns, h);
 		if (again) {
 			h->length_ns -= h->own_ns;
 			h->known_ns -= h->own_ns;
 		}
 		if (h->length_ns >= s->conf.threshold_ns)
-			keep(s, h);
+			sleeper_keep(s, h);
 		late_ns = s->slept_ns = to_ns;
 		to_ns = fr_now_ns(CLOCK_MONOTONIC);
 	}
 	return to_ns;
 }
 
-static void *run(void *arg)
+static void *sleeper_run(void *arg)
 {
 	struct fr_sleeper *s = arg;
 	u64 next, now = fr_now_ns(CLOCK_MONOTONIC), passed;
@@ -179,7 +179,7 @@ static void *run(void *arg)
 		if (now - next >= s->look_ns)
 			now = woke_late(s, next, now);
 		passed = 1 + (now - next) / s->conf.interval_ns;
-		count(&s->stats.expected, passed);
+		sleeper_count(&s->stats.expected, passed);
 		next += passed * s->conf.interval_ns;
 	}
 	return NULL;
@@ -193,7 +193,7 @@ static u64 look_ns(const struct fr_sleeper_conf *c)
 	return c->threshold_ns > 2 * c->interval_ns ? c->threshold_ns - c->interval_ns : c->threshold_ns / 2;
 }
 
-static struct fr_sleeper *make(const struct fr_sleeper_conf *conf, const struct fr_ring_map *ring)
+static struct fr_sleeper *sleeper_make(const struct fr_sleeper_conf *conf, const struct fr_ring_map *ring)
 {
 	const size_t slot_cnt = conf->queue_cnt + 1, sz = sizeof(struct fr_sleeper) + slot_cnt * sizeof(struct fr_holdoff);
 	struct fr_sleeper *s = mmap(NULL, sz, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -229,14 +229,14 @@ static int try_create(struct fr_sleeper *s, int policy, int prio)
 	err = err ?: pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 	err = err ?: pthread_attr_setschedpolicy(&attr, policy);
 	err = err ?: pthread_attr_setschedparam(&attr, &param);
-	err = err ?: pthread_create(&s->thread, &attr, run, s);
+	err = err ?: pthread_create(&s->thread, &attr, sleeper_run, s);
 	pthread_attr_destroy(&attr);
 	CPU_FREE(set);
 	return -err;
 }
 
 /* Other threads handle signals. */
-static int create(struct fr_sleeper *s, bool *is_rt)
+static int sleeper_create(struct fr_sleeper *s, bool *is_rt)
 {
 	sigset_t all, was;
 	int err;
@@ -253,8 +253,8 @@ static int create(struct fr_sleeper *s, bool *is_rt)
 
 int fr_sleeper_start(const struct fr_sleeper_conf *conf, const struct fr_ring_map *ring, bool *is_rt, struct fr_sleeper **out)
 {
-	struct fr_sleeper *s = make(conf, ring);
-	int err = s ? create(s, is_rt) : -ENOMEM;
+	struct fr_sleeper *s = sleeper_make(conf, ring);
+	int err = s ? sleeper_create(s, is_rt) : -ENOMEM;
 
 	if (err) {
 		fr_sleeper_free(s);
@@ -306,7 +306,7 @@ int fr_sleeper_resume(struct fr_sleeper *s)
 	fr_sleeper_stop(s);
 	fr_store(&s->stop, 0);
 	fr_store(&s->gone, 0); /* before the thread begins, which may find its CPU gone again at once */
-	err = create(s, &is_rt);
+	err = sleeper_create(s, &is_rt);
 	s->is_running = !err;
 	if (err)
 		fr_store(&s->gone, 1);

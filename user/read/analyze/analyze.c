@@ -13,7 +13,7 @@
 /* ---- events and their fields ---- */
 
 /* A kernel may have the event without what is told of it here. */
-static bool has_all_fields(const struct fr_sub *sub)
+static bool analyze_has_all_fields(const struct fr_sub *sub)
 {
 	u32 i;
 
@@ -24,13 +24,13 @@ static bool has_all_fields(const struct fr_sub *sub)
 }
 
 /* An event that lacks a field is only counted. */
-static void bind(struct fr_analyze *a, struct fr_replay *r, const struct fr_an_rule *rule)
+static void analyze_bind(struct fr_analyze *a, struct fr_replay *r, const struct fr_an_rule *rule)
 {
 	for (; rule->fn; rule++) {
 		struct fr_an_event *e;
 		struct fr_sub sub;
 
-		if (fr_replay_subscribe(r, 0, &rule->want, &sub) || !has_all_fields(&sub))
+		if (fr_replay_subscribe(r, 0, &rule->want, &sub) || !analyze_has_all_fields(&sub))
 			continue;
 		e = &a->event[sub.ev->nr];
 		e->fn = rule->fn;
@@ -51,7 +51,7 @@ static void add_pair_cols(struct fr_an_event *e)
 	e->col_cnt += e->pair.col_cnt;
 }
 
-static int bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
+static int analyze_bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
 {
 	u32 nr, i;
 
@@ -69,22 +69,22 @@ static int bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
 	return 0;
 }
 
-static int bind_all(struct fr_analyze *a, struct fr_replay *r)
+static int analyze_bind_all(struct fr_analyze *a, struct fr_replay *r)
 {
 	const struct fr_schema *s = fr_replay_schema(r, 0);
 
-	bind(a, r, fr_an_sched_rules);
-	bind(a, r, fr_an_syscall_rules);
-	bind(a, r, fr_an_block_rules);
-	bind(a, r, fr_an_irq_rules);
-	bind(a, r, fr_an_fault_rules);
+	analyze_bind(a, r, fr_an_sched_rules);
+	analyze_bind(a, r, fr_an_syscall_rules);
+	analyze_bind(a, r, fr_an_block_rules);
+	analyze_bind(a, r, fr_an_irq_rules);
+	analyze_bind(a, r, fr_an_fault_rules);
 	fr_an_irq_want(a, s);
-	return bind_pairs(a, s);
+	return analyze_bind_pairs(a, s);
 }
 
 /* ---- CPUs ---- */
 
-static int have_cpu(struct fr_analyze *a, u16 nr)
+static int analyze_have_cpu(struct fr_analyze *a, u16 nr)
 {
 	u32 cnt = nr + 1u, was = a->res.cpu_cnt, i;
 	struct fr_an_cpu *cpu;
@@ -109,7 +109,7 @@ static int have_cpu(struct fr_analyze *a, u16 nr)
 	return 0;
 }
 
-static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
+static int analyze_add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 {
 	u64 governor_ns = fr_cut_governor_ns(a->snap);
 	u32 i;
@@ -127,7 +127,7 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 			fr_pairs_gap(a->pairs, r->cpu, ~0ULL);
 			continue;
 		}
-		err = have_cpu(a, r->cpu);
+		err = analyze_have_cpu(a, r->cpu);
 		if (err)
 			break;
 		if (governor_ns)
@@ -145,7 +145,7 @@ static int add_cpus(struct fr_analyze *a, const struct fr_summary *sum)
 
 #define HOLE_END FR_HOLE_CNT /* why: its ring was copied then */
 
-static int by_time(const void *a, const void *b)
+static int analyze_by_time(const void *a, const void *b)
 {
 	const struct fr_snap_hole *x = a, *y = b;
 
@@ -153,7 +153,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Chunks with damaged headers. There is room for max holes. */
-static void add_lost(struct fr_analyze *a, size_t max)
+static void analyze_add_lost(struct fr_analyze *a, size_t max)
 {
 	size_t cnt, i;
 	const struct fr_snap_ring *r = fr_snap_rings(a->snap, &cnt);
@@ -178,7 +178,7 @@ static void add_ends(struct fr_analyze *a, const struct fr_summary *sum)
 	}
 }
 
-static int add_holes(struct fr_analyze *a, const struct fr_summary *sum)
+static int analyze_add_holes(struct fr_analyze *a, const struct fr_summary *sum)
 {
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(a->snap, &cnt);
@@ -190,9 +190,9 @@ static int add_holes(struct fr_analyze *a, const struct fr_summary *sum)
 	for (i = 0; i < cnt; i++)
 		if (h[i].tier == FR_TIER_MAIN)
 			a->hole[a->hole_cnt++] = h[i];
-	add_lost(a, max);
+	analyze_add_lost(a, max);
 	add_ends(a, sum);
-	qsort(a->hole, a->hole_cnt, sizeof(*a->hole), by_time);
+	qsort(a->hole, a->hole_cnt, sizeof(*a->hole), analyze_by_time);
 	return 0;
 }
 
@@ -228,7 +228,7 @@ static int pass_damage(void *arg, const struct fr_replay_lost *lost)
 
 	if (lost->tier > FR_TIER_LIFE)
 		return 0;
-	if (have_cpu(a, lost->cpu))
+	if (analyze_have_cpu(a, lost->cpu))
 		return -ENOMEM;
 	fr_pairs_gap(a->pairs, lost->cpu, lost->until_ns);
 	if (lost->tier != FR_TIER_MAIN)
@@ -274,14 +274,14 @@ void *fr_an_new_record(struct fr_analyze *a, enum fr_an_left what, struct fr_tal
 
 /* ---- rows ---- */
 
-static bool is_match(const struct fr_an_row *r)
+static bool analyze_is_match(const struct fr_an_row *r)
 {
 	struct fr_row row;
 
 	return fr_replay_match(r->run, r->i, &row);
 }
 
-static void count(struct fr_analyze *a, u8 nr, const struct fr_an_row *r)
+static void analyze_count(struct fr_analyze *a, u8 nr, const struct fr_an_row *r)
 {
 	a->res.cnt_of[nr]++;
 	a->res.rated_of[nr] += r->rated;
@@ -315,7 +315,7 @@ static inline void get_nums(const struct fr_col *c, u32 k, const struct fr_an_ev
 }
 
 /* Row i of a batch. */
-static inline int take(struct fr_analyze *a, const struct fr_batch *b, u32 i, struct fr_an_row *r)
+static inline int analyze_take(struct fr_analyze *a, const struct fr_batch *b, u32 i, struct fr_an_row *r)
 {
 	u8 nr = b->ev[i];
 	const struct fr_an_event *e = &a->event[nr];
@@ -336,13 +336,13 @@ static inline int take(struct fr_analyze *a, const struct fr_batch *b, u32 i, st
 	r->task = fr_an_own_task(a, tid);
 	if (!r->task)
 		return -ENOMEM;
-	r->counted = !fr_an_is_before(a, ts) && (!a->filtered || is_match(r));
+	r->counted = !fr_an_is_before(a, ts) && (!a->filtered || analyze_is_match(r));
 	r->rated = r->counted & (ts >= a->res.rated_ns);
 	r->task->seen_ns = ts;
 	if (!r->cpu->state->on.known && fr_an_sched_row(a, r))
 		return -ENOMEM;
 	if (r->counted)
-		count(a, nr, r);
+		analyze_count(a, nr, r);
 	if (tid == a->res.focus.tid && tid)
 		fr_an_note(a, ts);
 	return e->fn ? e->fn(a, r) : 0;
@@ -362,11 +362,11 @@ const struct fr_wants *fr_analyze_wants(const struct fr_analyze *a)
 int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 {
 	const struct fr_batch *b = run->b;
-	struct fr_an_row r; /* take() fills in the rest; runs are short */
+	struct fr_an_row r; /* analyze_take() fills in the rest; runs are short */
 	int err = 0;
 	u32 i;
 
-	if (b->cpu >= a->res.cpu_cnt && have_cpu(a, b->cpu))
+	if (b->cpu >= a->res.cpu_cnt && analyze_have_cpu(a, b->cpu))
 		return -ENOMEM;
 	r.run = run;
 	r.cpu_nr = b->cpu;
@@ -376,13 +376,13 @@ int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 	a->filtered = run->filter;
 	a->names = run->view->names;
 	for (i = run->from; i < run->to && !err; i++)
-		err = take(a, b, i, &r);
+		err = analyze_take(a, b, i, &r);
 	return err;
 }
 
 /* ---- lifetime ---- */
 
-static u64 max64(u64 a, u64 b)
+static u64 analyze_max64(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
@@ -409,7 +409,7 @@ static void find_times(struct fr_analyze *a, struct fr_replay *r, const struct f
 	fr_replay_window(r, &res->begin_ns, &res->end_ns);
 	a->asked_ns = fr_replay_since(r, 0);
 	res->horizon_ns = fr_summary_horizon(sum, FR_TIER_MAIN);
-	res->rated_ns = max64(res->begin_ns, res->horizon_ns);
+	res->rated_ns = analyze_max64(res->begin_ns, res->horizon_ns);
 	find_moment(a);
 	at = res->focus.at_ns;
 	res->moment_end_ns = res->end_ns - at < behind ? res->end_ns : at + behind;
@@ -441,7 +441,8 @@ static int find_focus(struct fr_analyze *a, struct fr_replay *r, u32 tid)
 	return fr_focus_find(r, 0, &f->tid);
 }
 
-static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts)
+static int analyze_set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_summary *sum,
+			  const struct fr_analyze_opts *opts)
 {
 	int err;
 
@@ -460,11 +461,11 @@ static int set_up(struct fr_analyze *a, struct fr_replay *r, const struct fr_sum
 	a->span = fr_pairs_row(a->pairs);
 	err = fr_wakers_add(&a->wakers, a->snap);
 	fr_pairs_set_wakers(a->pairs, a->wakers ? fr_wakers_find : NULL, a->wakers);
-	err = err ?: bind_all(a, r);
+	err = err ?: analyze_bind_all(a, r);
 	err = err ?: fr_an_tasks_init(a);
-	err = err ?: add_holes(a, sum);
+	err = err ?: analyze_add_holes(a, sum);
 	find_due(a);
-	return err ?: add_cpus(a, sum);
+	return err ?: analyze_add_cpus(a, sum);
 }
 
 int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const struct fr_analyze_opts *opts,
@@ -476,7 +477,7 @@ int fr_analyze_new(struct fr_replay *r, const struct fr_summary *sum, const stru
 		return -ENOMEM;
 	a->snap = fr_replay_file(r, 0);
 	a->picked = fr_cut_is_picked(a->snap);
-	if (fr_cut_lacks(a->snap, &a->lacks) || set_up(a, r, sum, opts)) {
+	if (fr_cut_lacks(a->snap, &a->lacks) || analyze_set_up(a, r, sum, opts)) {
 		fr_analyze_free(a);
 		return -ENOMEM;
 	}

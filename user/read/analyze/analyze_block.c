@@ -18,7 +18,7 @@ static char begun(u64 rwbs, u64 bytes)
 	return !bytes && (char)rwbs == 'F' ? 'F' : direction(rwbs);
 }
 
-static struct fr_an_block *find(struct fr_analyze *a, bool io, u64 dev, char rw)
+static struct fr_an_block *analyze_block_find(struct fr_analyze *a, bool io, u64 dev, char rw)
 {
 	struct fr_an_block *b = fr_an_get(a, FR_AN_LEFT_blocks, &a->res.blocks, (u64)io << 40 | (u64)(u32)dev << 8 | (u8)rw,
 					  &a->rest.block, FR_MEMORY_ROWS);
@@ -32,9 +32,9 @@ static struct fr_an_block *find(struct fr_analyze *a, bool io, u64 dev, char rw)
 }
 
 /* fields: dev, bytes, rwbs */
-static int begins(struct fr_analyze *a, const struct fr_an_row *r, bool io)
+static int analyze_block_begins(struct fr_analyze *a, const struct fr_an_row *r, bool io)
 {
-	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], begun(r->v[2], r->v[1])) : NULL;
+	struct fr_an_block *b = r->counted ? analyze_block_find(a, io, r->v[0], begun(r->v[2], r->v[1])) : NULL;
 
 	if (!b)
 		return r->counted ? -ENOMEM : 0;
@@ -48,9 +48,9 @@ static int begins(struct fr_analyze *a, const struct fr_an_row *r, bool io)
 	return 0;
 }
 
-static int ends(struct fr_analyze *a, const struct fr_an_row *r, bool io, u64 rwbs, bool error)
+static int analyze_block_ends(struct fr_analyze *a, const struct fr_an_row *r, bool io, u64 rwbs, bool error)
 {
-	struct fr_an_block *b = r->counted ? find(a, io, r->v[0], direction(rwbs)) : NULL;
+	struct fr_an_block *b = r->counted ? analyze_block_find(a, io, r->v[0], direction(rwbs)) : NULL;
 
 	if (!b)
 		return r->counted ? -ENOMEM : 0;
@@ -62,30 +62,30 @@ static int ends(struct fr_analyze *a, const struct fr_an_row *r, bool io, u64 rw
 /* A driver that has no room for a request gets it again later. */
 static int issues(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	return r->pair.again ? 0 : begins(a, r, false);
+	return r->pair.again ? 0 : analyze_block_begins(a, r, false);
 }
 
 /* fields: dev, error, rwbs */
 static int completes(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	return ends(a, r, false, r->v[2], (s32)r->v[1]);
+	return analyze_block_ends(a, r, false, r->v[2], (s32)r->v[1]);
 }
 
 static int starts(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	return begins(a, r, true);
+	return analyze_block_begins(a, r, true);
 }
 
 /* fields: dev, rwbs */
-static int is_done(struct fr_analyze *a, const struct fr_an_row *r)
+static int analyze_block_is_done(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	return ends(a, r, true, r->v[1], false);
+	return analyze_block_ends(a, r, true, r->v[1], false);
 }
 
 const struct fr_an_rule fr_an_block_rules[] = {
 	{{"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}}, issues},
 	{{"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("error"), FR_SUB_TEXT8("rwbs")}}, completes},
 	{{"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}}, starts},
-	{{"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_TEXT8("rwbs")}}, is_done},
+	{{"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_TEXT8("rwbs")}}, analyze_block_is_done},
 	{},
 };

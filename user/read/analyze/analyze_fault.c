@@ -27,19 +27,19 @@ static int faults_kernel(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 /* The stack of a task's end goes before one that it had while it waited, and that before a sample's. */
-static u32 rank(enum fr_an_stack of)
+static u32 fault_rank(enum fr_an_stack of)
 {
 	return of == FR_AN_STACK_CRASH || of == FR_AN_STACK_EXIT ? 2 : of != FR_AN_STACK_SAMPLE;
 }
 
 /* The last one of the highest rank. tid: whose it is. */
-static void keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_id, u64 ustack_id, enum fr_an_stack of)
+static void fault_keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_id, u64 ustack_id, enum fr_an_stack of)
 {
 	struct fr_an_focus *f = &a->res.focus;
 
 	if (tid != f->tid || fr_an_is_before(a, ts) || ts > a->res.moment_end_ns || !(kstack_id | ustack_id))
 		return;
-	if (f->stack_ns && rank(of) < rank(f->stack_of))
+	if (f->stack_ns && fault_rank(of) < fault_rank(f->stack_of))
 		return;
 	f->kstack_id = kstack_id;
 	f->ustack_id = ustack_id;
@@ -47,7 +47,7 @@ static void keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_id, u64
 	f->stack_of = of;
 }
 
-static u64 mix(u64 a, u64 b)
+static u64 fault_mix(u64 a, u64 b)
 {
 	u64 h = (a ^ b * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
 
@@ -55,7 +55,7 @@ static u64 mix(u64 a, u64 b)
 }
 
 /* fields: ip, kstack_id, ustack_id, user */
-static int samples(struct fr_analyze *a, const struct fr_an_row *r)
+static int fault_samples(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	bool user = r->v[3];
 	u64 stack_id = user ? r->v[2] : 0;
@@ -63,12 +63,12 @@ static int samples(struct fr_analyze *a, const struct fr_an_row *r)
 	s32 pid = user ? fr_view_who(r->run->view, &row).pid : 0;
 	struct fr_an_sample *s;
 
-	keep_stack(a, r->in.ts, r->in.tid, r->v[1], r->v[2], FR_AN_STACK_SAMPLE);
+	fault_keep_stack(a, r->in.ts, r->in.tid, r->v[1], r->v[2], FR_AN_STACK_SAMPLE);
 	if (!r->counted)
 		return 0;
 	r->task->sum.sample_cnt++;
-	s = fr_an_get(a, FR_AN_LEFT_samples, &a->res.samples, mix(mix(r->v[0], stack_id), (u64)(u32)pid << 1 | user),
-		      &a->rest.sample, FR_MEMORY_ROWS);
+	s = fr_an_get(a, FR_AN_LEFT_samples, &a->res.samples,
+		      fault_mix(fault_mix(r->v[0], stack_id), (u64)(u32)pid << 1 | user), &a->rest.sample, FR_MEMORY_ROWS);
 	if (!s)
 		return -ENOMEM;
 	s->ip = r->v[0];
@@ -82,28 +82,28 @@ static int samples(struct fr_analyze *a, const struct fr_an_row *r)
 /* fields: kstack_id, ustack_id */
 static int crashes(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	keep_stack(a, r->in.ts, r->in.tid, r->v[0], r->v[1], FR_AN_STACK_CRASH);
+	fault_keep_stack(a, r->in.ts, r->in.tid, r->v[0], r->v[1], FR_AN_STACK_CRASH);
 	return 0;
 }
 
 /* Not of a fault, after which the task went on. fields: ustack_id, sig */
-static int ends(struct fr_analyze *a, const struct fr_an_row *r)
+static int fault_ends(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	if (!r->v[1])
-		keep_stack(a, r->in.ts, r->in.tid, 0, r->v[0], FR_AN_STACK_EXIT);
+		fault_keep_stack(a, r->in.ts, r->in.tid, 0, r->v[0], FR_AN_STACK_EXIT);
 	return 0;
 }
 
 /* Written by who looked for hung tasks, or by the task before it on its CPU. fields: target_pid, kstack_id */
-static int hangs(struct fr_analyze *a, const struct fr_an_row *r)
+static int fault_hangs(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_HUNG);
+	fault_keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_HUNG);
 	return 0;
 }
 
 static int waits(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_LATENCY);
+	fault_keep_stack(a, r->in.ts, r->v[0], r->v[1], 0, FR_AN_STACK_LATENCY);
 	return 0;
 }
 
@@ -121,11 +121,12 @@ static int signals(struct fr_analyze *a, const struct fr_an_row *r)
 const struct fr_an_rule fr_an_fault_rules[] = {
 	{{"page_fault_user", {}}, faults_user},
 	{{"page_fault_kernel", {}}, faults_kernel},
-	{{"cpu_sample", {FR_SUB_NUM("ip"), FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id"), FR_SUB_NUM("user")}}, samples},
+	{{"cpu_sample", {FR_SUB_NUM("ip"), FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id"), FR_SUB_NUM("user")}},
+	 fault_samples},
 	{{"signal_generate", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("group")}}, signals},
 	{{"crash", {FR_SUB_NUM("kstack_id"), FR_SUB_NUM("ustack_id")}}, crashes},
-	{{"failure", {FR_SUB_NUM("ustack_id"), FR_SUB_NUM("sig")}}, ends},
-	{{"hung", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, hangs},
+	{{"failure", {FR_SUB_NUM("ustack_id"), FR_SUB_NUM("sig")}}, fault_ends},
+	{{"hung", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, fault_hangs},
 	{{"latency", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("kstack_id")}}, waits},
 	{},
 };

@@ -86,12 +86,12 @@ static int irq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 /* fields: vec */
-static int softirq_begins(struct fr_analyze *a, const struct fr_an_row *r)
+static int irq_softirq_begins(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	return r->counted ? count_begin(r, get_softirq(a, r)) : 0;
 }
 
-static int softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
+static int irq_softirq_ends(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	if (!r->counted)
 		return 0;
@@ -115,7 +115,7 @@ const char *fr_an_irq_name(const struct fr_an_result *res, u32 nr)
 const struct fr_an_rule fr_an_irq_rules[] = {
 	{{"irq_handler_entry", {FR_SUB_NUM("irq")}}, irq_begins},
 	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, irq_ends},
-	{{"softirq_entry", {FR_SUB_NUM("vec")}}, softirq_begins},
-	{{"softirq_exit", {FR_SUB_NUM("vec")}}, softirq_ends},
+	{{"softirq_entry", {FR_SUB_NUM("vec")}}, irq_softirq_begins},
+	{{"softirq_exit", {FR_SUB_NUM("vec")}}, irq_softirq_ends},
 	{},
 };

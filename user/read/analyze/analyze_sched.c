@@ -155,7 +155,7 @@ static int has_held(struct fr_analyze *a, struct fr_an_cpu *c)
 }
 
 /* It has had no row: later ones may tell, or the dump. */
-static int ask_holder(struct fr_analyze *a, struct fr_an_cpu *c, u16 cpu)
+static int analyze_sched_ask_holder(struct fr_analyze *a, struct fr_an_cpu *c, u16 cpu)
 {
 	struct fr_oncpu *on = &c->state->on;
 	u32 tid;
@@ -176,7 +176,7 @@ int fr_an_sched_until(struct fr_analyze *a, u16 cpu, u64 until_ns)
 	if (!c || until_ns <= c->state->on.since_ns)
 		return 0;
 	if (!c->state->on.known)
-		err = ask_holder(a, c, cpu);
+		err = analyze_sched_ask_holder(a, c, cpu);
 	s = fr_oncpu_until(&c->state->on, until_ns);
 	c->rated_known_ns += rated_of(a, &s);
 	if (err || a->filtered || s.from_ns == s.to_ns)
@@ -255,7 +255,7 @@ void fr_an_sched_chain(struct fr_analyze *a)
 }
 
 /* fields: target_pid */
-static int waking(struct fr_analyze *a, const struct fr_an_row *r)
+static int analyze_sched_waking(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_task *t = fr_an_task(a, r->v[0]);
 
@@ -299,7 +299,7 @@ static int count_wait(struct fr_analyze *a, const struct fr_an_row *r, const str
 
 /* ---- switches ---- */
 
-static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
+static int analyze_sched_leaves(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_task *t = r->task;
 	struct fr_oncpu_stretch ran = fr_oncpu_switch(&r->cpu->state->on, r->in.ts, r->in.tid, r->v[0]);
@@ -315,7 +315,7 @@ static int leaves(struct fr_analyze *a, const struct fr_an_row *r)
 	return err;
 }
 
-static int count_run(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
+static int analyze_sched_count_run(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
 {
 	const struct fr_pair *p = &r->pair;
 	int err = 0;
@@ -339,9 +339,9 @@ static int count_run(struct fr_analyze *a, const struct fr_an_row *r, struct fr_
 	return err;
 }
 
-static int runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
+static int analyze_sched_runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_task *t)
 {
-	int err = r->counted ? count_run(a, r, t) : 0;
+	int err = r->counted ? analyze_sched_count_run(a, r, t) : 0;
 
 	t->seen_ns = r->in.ts;
 	t->state->ended = false;
@@ -352,24 +352,24 @@ static int runs(struct fr_analyze *a, const struct fr_an_row *r, struct fr_an_ta
 }
 
 /* fields: next_pid, prev_state */
-static int switches(struct fr_analyze *a, const struct fr_an_row *r)
+static int analyze_sched_switches(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	u32 next = r->v[0];
 	struct fr_an_task *t = fr_an_task(a, next);
-	int err = leaves(a, r);
+	int err = analyze_sched_leaves(a, r);
 
 	if (!t || err)
 		return -ENOMEM;
 	r->cpu->switch_cnt += r->counted;
 	if (next)
-		err = runs(a, r, t);
+		err = analyze_sched_runs(a, r, t);
 	return err ?: keep_seg(a, r->cpu, r->in.ts, next);
 }
 
 int fr_an_sched_row(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_oncpu *on = &r->cpu->state->on;
-	bool ends_at_once = on->since_ns == r->in.ts && a->event[r->run->b->ev[r->i]].fn == switches;
+	bool ends_at_once = on->since_ns == r->in.ts && a->event[r->run->b->ev[r->i]].fn == analyze_sched_switches;
 
 	if (r->run->b->tier != FR_TIER_MAIN || !fr_oncpu_row(on, r->in.ts, r->in.tid) || ends_at_once)
 		return 0;
@@ -377,7 +377,7 @@ int fr_an_sched_row(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 /* fields: target_pid */
-static int migrates(struct fr_analyze *a, const struct fr_an_row *r)
+static int analyze_sched_migrates(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_task *t = fr_an_task(a, r->v[0]);
 
@@ -389,7 +389,7 @@ static int migrates(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 /* fields: child_pid, child_cgroup */
-static int forks(struct fr_analyze *a, const struct fr_an_row *r)
+static int analyze_sched_forks(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_task *t = fr_an_new_task(a, r->v[0] & FR_TID_MASK, false, true);
 
@@ -404,7 +404,7 @@ static int forks(struct fr_analyze *a, const struct fr_an_row *r)
  * A thread other than the first that executes a program gets the tid of the first, which has ended. What led to this run is its
  * own. fields: old_pid
  */
-static int execs(struct fr_analyze *a, const struct fr_an_row *r)
+static int analyze_sched_execs(struct fr_analyze *a, const struct fr_an_row *r)
 {
 	struct fr_an_task *was;
 
@@ -424,11 +424,11 @@ static int execs(struct fr_analyze *a, const struct fr_an_row *r)
 }
 
 const struct fr_an_rule fr_an_sched_rules[] = {
-	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, switches},
-	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, waking},
-	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, waking},
-	{{"sched_migrate_task", {FR_SUB_NUM("target_pid")}}, migrates},
-	{{"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_cgroup")}}, forks},
-	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, execs},
+	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, analyze_sched_switches},
+	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, analyze_sched_waking},
+	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, analyze_sched_waking},
+	{{"sched_migrate_task", {FR_SUB_NUM("target_pid")}}, analyze_sched_migrates},
+	{{"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_cgroup")}}, analyze_sched_forks},
+	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, analyze_sched_execs},
 	{},
 };

@@ -6,7 +6,7 @@
 #include "read/analyze/analyze_int.h"
 #include "sys/memory.h"
 
-static u64 key_of(u64 id, u64 abi)
+static u64 syscall_key_of(u64 id, u64 abi)
 {
 	return (abi & 0xff) << 32 | (u32)id;
 }
@@ -32,7 +32,7 @@ static struct fr_an_call *have_call(struct fr_analyze *a, u64 key, u32 *nr)
 	return c;
 }
 
-static inline struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
+static inline struct fr_an_call *syscall_find_call(struct fr_analyze *a, u64 key)
 {
 	u32 *nr = near(a, key);
 
@@ -40,14 +40,14 @@ static inline struct fr_an_call *find_call(struct fr_analyze *a, u64 key)
 }
 
 /* fields: id, abi */
-static int enters(struct fr_analyze *a, const struct fr_an_row *r)
+static int syscall_enters(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	u64 key = key_of(r->v[0], r->v[1]);
+	u64 key = syscall_key_of(r->v[0], r->v[1]);
 	struct fr_an_call *c;
 
 	if (!r->counted)
 		return 0;
-	c = find_call(a, key);
+	c = syscall_find_call(a, key);
 	if (!c)
 		return -ENOMEM;
 	c->enter_cnt++;
@@ -74,7 +74,7 @@ static int count_error(struct fr_analyze *a, const struct fr_an_row *r, struct f
 
 static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
 {
-	struct fr_an_call *c = find_call(a, key);
+	struct fr_an_call *c = syscall_find_call(a, key);
 	s64 ret = r->v[2];
 	u64 ns = r->pair.latency_ns;
 
@@ -86,19 +86,19 @@ static int count_exit(struct fr_analyze *a, const struct fr_an_row *r, u64 key)
 }
 
 /* fields: id, abi, ret. A call may end with another number than it began with, or none: use the call that was begun. */
-static int exits(struct fr_analyze *a, const struct fr_an_row *r)
+static int syscall_exits(struct fr_analyze *a, const struct fr_an_row *r)
 {
-	u64 key = key_of(r->v[0], r->v[1]);
+	u64 key = syscall_key_of(r->v[0], r->v[1]);
 
 	if ((s32)r->v[0] == -1 && a->span->call)
 		key = a->span->call - 1;
 	else if (r->pair.call_nr != -1)
-		key = key_of((u32)r->pair.call_nr, r->pair.call_abi);
+		key = syscall_key_of((u32)r->pair.call_nr, r->pair.call_abi);
 	return r->counted ? count_exit(a, r, key) : 0;
 }
 
 const struct fr_an_rule fr_an_syscall_rules[] = {
-	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, enters},
-	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, exits},
+	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, syscall_enters},
+	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, syscall_exits},
 	{},
 };

@@ -39,7 +39,7 @@ void fr_an_tasks_free(struct fr_analyze *a)
 	fr_tidmap_free(&a->by_tid);
 }
 
-static void *own(struct fr_analyze *a, size_t sz)
+static void *task_own(struct fr_analyze *a, size_t sz)
 {
 	void **owned = realloc(a->owned, (a->owned_cnt + 1) * sizeof(*owned));
 	void *p = owned ? calloc(FR_AN_BLOCK_SZ, sz) : NULL;
@@ -51,7 +51,7 @@ static void *own(struct fr_analyze *a, size_t sz)
 }
 
 /* Room for FR_AN_BLOCK_SZ more. */
-static int add_block(struct fr_analyze *a)
+static int task_add_block(struct fr_analyze *a)
 {
 	struct fr_an_task **task = realloc(a->task, (a->task_cap + FR_AN_BLOCK_SZ) * sizeof(*task));
 
@@ -59,8 +59,8 @@ static int add_block(struct fr_analyze *a)
 		return -ENOMEM;
 	a->task = task;
 	a->res.task = task;
-	a->block = own(a, sizeof(*a->block));
-	a->block_state = own(a, sizeof(*a->block_state));
+	a->block = task_own(a, sizeof(*a->block));
+	a->block_state = task_own(a, sizeof(*a->block_state));
 	if (!a->block || !a->block_state)
 		return -ENOMEM;
 	a->task_cap += FR_AN_BLOCK_SZ;
@@ -68,7 +68,7 @@ static int add_block(struct fr_analyze *a)
 }
 
 /* A task in focus has its place whatever else has. */
-static bool is_left_out(struct fr_analyze *a, u32 tid)
+static bool task_is_left_out(struct fr_analyze *a, u32 tid)
 {
 	u64 sz = a->res.task_cnt < a->task_cap
 			 ? 0
@@ -80,7 +80,7 @@ static bool is_left_out(struct fr_analyze *a, u32 tid)
 }
 
 /* Count it once, unless it is a new task with an old one's tid. */
-static struct fr_an_task *leave_out(struct fr_analyze *a, u32 tid, bool own, bool is_born)
+static struct fr_an_task *task_leave_out(struct fr_analyze *a, u32 tid, bool own, bool is_born)
 {
 	struct fr_an_task *t = own ? &a->rest.own : &a->rest.other;
 	u64 *tid_at = fr_tidmap_get(&a->by_tid, tid) ? fr_tidmap_at(&a->by_tid, tid) : NULL;
@@ -104,10 +104,10 @@ struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid, bool own, bool 
 	struct fr_an_task *t;
 	u64 *at;
 
-	if (is_left_out(a, tid))
-		return leave_out(a, tid, own, is_born);
+	if (task_is_left_out(a, tid))
+		return task_leave_out(a, tid, own, is_born);
 	at = fr_tidmap_at(&a->by_tid, tid);
-	if (!at || (nr == a->task_cap && add_block(a)))
+	if (!at || (nr == a->task_cap && task_add_block(a)))
 		return NULL;
 	t = &a->block[nr % FR_AN_BLOCK_SZ];
 	t->nr = nr;
@@ -165,7 +165,7 @@ int fr_an_first_wakeup(struct fr_analyze *a, struct fr_an_task *t, u64 ns)
 	return fr_hist_add(all, ns);
 }
 
-static int find_cgroups(struct fr_analyze *a)
+static int task_find_cgroups(struct fr_analyze *a)
 {
 	size_t cnt, j;
 	const struct fr_snap_task *t = fr_snap_tasks(a->snap, &cnt), *found;
@@ -189,7 +189,7 @@ static int find_cgroups(struct fr_analyze *a)
 
 /* ---- names ---- */
 
-static void find_names(struct fr_analyze *a)
+static void task_find_names(struct fr_analyze *a)
 {
 	u32 i;
 
@@ -254,7 +254,7 @@ static int add_to_group(struct fr_analyze *a, enum fr_an_left what, u64 key, u32
 	return add_sums(&g->sum, &without_wakeup);
 }
 
-static int sum_up(struct fr_analyze *a)
+static int task_sum_up(struct fr_analyze *a)
 {
 	struct fr_an_group *process;
 	u32 i;
@@ -279,8 +279,8 @@ static int sum_up(struct fr_analyze *a)
 
 int fr_an_tasks_end(struct fr_analyze *a)
 {
-	int err = find_cgroups(a);
+	int err = task_find_cgroups(a);
 
-	find_names(a);
-	return err ?: sum_up(a);
+	task_find_names(a);
+	return err ?: task_sum_up(a);
 }

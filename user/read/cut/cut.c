@@ -16,7 +16,7 @@
 
 /* ---- what is kept ---- */
 
-static bool is_kept(const struct fr_cut *c, const struct fr_replay_run *run, const struct fr_row *r)
+static bool cut_is_kept(const struct fr_cut *c, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	const struct fr_cut_ask *ask = c->ask;
 	struct fr_who who;
@@ -31,11 +31,11 @@ static bool is_kept(const struct fr_cut *c, const struct fr_replay_run *run, con
 	return who.pid >= 0 && fr_ranges_have(&ask->pids, who.pid);
 }
 
-static int look(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
+static int cut_look(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	struct fr_cut *c = arg;
 
-	return is_kept(c, run, r) ? fr_keep_row(c->part[run->file].keep, r) : 0;
+	return cut_is_kept(c, run, r) ? fr_keep_row(c->part[run->file].keep, r) : 0;
 }
 
 /* The facts name the task that the snapshot was taken for. */
@@ -84,7 +84,7 @@ static int keep_states(struct fr_cut *c, u32 part)
 /* *cnt: events kept, of all parts. */
 static int find_kept(struct fr_cut *c, u64 *cnt)
 {
-	int err = fr_replay_each(c->replay, look, c);
+	int err = fr_replay_each(c->replay, cut_look, c);
 	u32 i;
 
 	*cnt = 0;
@@ -100,7 +100,7 @@ static int find_kept(struct fr_cut *c, u64 *cnt)
 /* ---- writing ---- */
 
 /* A record longer than any recorder writes is damage that decoding did not see: it is left out. */
-static int put_row(struct fr_snap_writer *w, const struct fr_row *r, bool context)
+static int cut_put_row(struct fr_snap_writer *w, const struct fr_row *r, bool context)
 {
 	u64 seq;
 	u32 off;
@@ -111,7 +111,7 @@ static int put_row(struct fr_snap_writer *w, const struct fr_row *r, bool contex
 	return err == -EBADMSG ? 0 : err;
 }
 
-static int put_chunk(const struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
+static int cut_put_chunk(const struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
 {
 	int err = 0;
 	u32 i;
@@ -123,12 +123,12 @@ static int put_chunk(const struct fr_cut_part *p, const struct fr_batch *b, stru
 			continue;
 		r = fr_batch_row(b, i);
 		fr_keep_told(p->keep, &r);
-		err = put_row(w, &r, false);
+		err = cut_put_row(w, &r, false);
 	}
 	return err;
 }
 
-static int put_events(const struct fr_cut_part *p, struct fr_snap_writer *w)
+static int cut_put_events(const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	struct fr_batch b = {0};
 	size_t cnt, i;
@@ -139,7 +139,7 @@ static int put_events(const struct fr_cut_part *p, struct fr_snap_writer *w)
 		if (!fr_keep_cnt(p->keep, i))
 			continue;
 		err = fr_snap_read_chunk(p->snap, i, &b);
-		err = err ? err : put_chunk(p, &b, w);
+		err = err ? err : cut_put_chunk(p, &b, w);
 	}
 	fr_batch_free(&b);
 	return err;
@@ -155,7 +155,7 @@ static void note_governor(struct fr_cut_part *p, const struct fr_row *r)
 }
 
 /* Rows of a chunk that are not kept, but needed for names and stacks. */
-static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, bool context, struct fr_snap_writer *w)
+static int cut_put_context_of(struct fr_cut_part *p, const struct fr_batch *b, bool context, struct fr_snap_writer *w)
 {
 	int err = 0;
 	u32 i;
@@ -167,13 +167,13 @@ static int put_context_of(struct fr_cut_part *p, const struct fr_batch *b, bool 
 			continue;
 		note_governor(p, &r);
 		if (fr_keep_explains(p->keep, &r, context))
-			err = put_row(w, &r, true);
+			err = cut_put_row(w, &r, true);
 	}
 	return err;
 }
 
 /* What was context already, of a file that was cut before, comes behind its other chunks. */
-static int put_context(struct fr_cut_part *p, struct fr_snap_writer *w)
+static int cut_put_context(struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	struct fr_batch b = {0};
 	size_t cnt, context_cnt, i;
@@ -185,24 +185,24 @@ static int put_context(struct fr_cut_part *p, struct fr_snap_writer *w)
 		if (c[i].tier != FR_TIER_LIFE && c[i].tier != FR_TIER_STACK)
 			continue;
 		err = fr_snap_read_chunk(p->snap, i, &b);
-		err = err ? err : put_context_of(p, &b, c[i].context, w);
+		err = err ? err : cut_put_context_of(p, &b, c[i].context, w);
 		err = err == -EBADMSG ? 0 : err;
 	}
 	fr_batch_free(&b);
 	return err;
 }
 
-static int put_part(const struct fr_cut *c, struct fr_cut_part *p, struct fr_snap_writer *w)
+static int cut_put_part(const struct fr_cut *c, struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	int err = fr_snap_put_schema(w, fr_snap_schema(p->snap));
 
 	err = err ? err : fr_cut_put_facts(c, p, w);
-	err = err ? err : put_events(p, w);
-	err = err ? err : put_context(p, w);
+	err = err ? err : cut_put_events(p, w);
+	err = err ? err : cut_put_context(p, w);
 	return err ? err : fr_cut_put_meta(c, p, w);
 }
 
-static int write_out(const struct fr_cut *c)
+static int cut_write_out(const struct fr_cut *c)
 {
 	struct fr_snap_writer *w;
 	int err = fr_snap_create_for_rows(c->ask->out, &w);
@@ -214,7 +214,7 @@ static int write_out(const struct fr_cut *c)
 	for (i = 0; i < c->part_cnt && !err; i++)
 		if (fr_keep_all(c->part[i].keep)) {
 			err = begun ? fr_snap_next_member(w) : 0;
-			err = err ? err : put_part(c, &c->part[i], w);
+			err = err ? err : cut_put_part(c, &c->part[i], w);
 			begun = true;
 		}
 	if (!err)
@@ -226,7 +226,7 @@ static int write_out(const struct fr_cut *c)
 /* ---- set-up ---- */
 
 /* A cgroup is asked for by the filter: EXPR, `cgroup ~ "GLOB"`, or both; malloc'ed. NULL and *err 0: there is none. */
-static char *make_filter(const struct fr_cut_ask *ask, int *err)
+static char *cut_make_filter(const struct fr_cut_ask *ask, int *err)
 {
 	const char *expr = ask->opts.filter;
 	char *all = NULL;
@@ -272,7 +272,7 @@ static int make_part(struct fr_cut *c, u32 i)
 	return p->keep ? 0 : -ENOMEM;
 }
 
-static int set_up(struct fr_cut *c)
+static int cut_set_up(struct fr_cut *c)
 {
 	struct fr_replay_opts opts = c->ask->opts;
 	int err;
@@ -280,7 +280,7 @@ static int set_up(struct fr_cut *c)
 
 	opts.tiers = ~0u;
 	opts.names = true;
-	c->filter = make_filter(c->ask, &err);
+	c->filter = cut_make_filter(c->ask, &err);
 	opts.filter = c->filter;
 	err = err ? err : fr_replay_open(&c->ask->path, 1, &opts, &c->replay);
 	if (err)
@@ -293,7 +293,7 @@ static int set_up(struct fr_cut *c)
 	return err;
 }
 
-static void tear_down(struct fr_cut *c)
+static void cut_tear_down(struct fr_cut *c)
 {
 	u32 i;
 
@@ -305,7 +305,7 @@ static void tear_down(struct fr_cut *c)
 }
 
 /* A message for what has none yet. */
-static int status_of(const struct fr_cut_ask *ask, int err)
+static int cut_status_of(const struct fr_cut_ask *ask, int err)
 {
 	switch (err) {
 	case 0:
@@ -334,22 +334,22 @@ static int status_of(const struct fr_cut_ask *ask, int err)
 static int cut(struct fr_cut *c)
 {
 	u64 cnt;
-	int err = set_up(c), status;
+	int err = cut_set_up(c), status;
 
 	if (err)
-		return status_of(c->ask, err);
+		return cut_status_of(c->ask, err);
 	err = find_kept(c, &cnt);
 	if (!err && !cnt)
 		fr_err("no event matches, so nothing was written: see `flightrec info %s` for what it holds", c->ask->path);
 	else if (!err)
-		err = write_out(c);
+		err = cut_write_out(c);
 	if (err == -EBADMSG) {
 		fr_err("cannot write %s: a part of %s that could be read before cannot be read any more: try again, or copy it",
 		       c->ask->out, c->ask->path);
 		fr_replay_say_damage(c->replay);
 		return FR_EXIT_FAIL;
 	}
-	status = status_of(c->ask, err);
+	status = cut_status_of(c->ask, err);
 	if (fr_replay_say_damage(c->replay) && status == FR_EXIT_OK)
 		status = FR_EXIT_CORRUPT;
 	return !err && !cnt && status == FR_EXIT_OK ? FR_EXIT_FAIL : status;
@@ -360,6 +360,6 @@ int fr_cut(const struct fr_cut_ask *ask)
 	struct fr_cut c = {.ask = ask};
 	int status = cut(&c);
 
-	tear_down(&c);
+	cut_tear_down(&c);
 	return status;
 }

@@ -31,7 +31,7 @@ static int copy_facts(const struct fr_snap *s, struct fr_snap_writer *w)
 	return err;
 }
 
-static u64 number(const struct fr_snap *s, const char *name, u64 none)
+static u64 meta_number(const struct fr_snap *s, const char *name, u64 none)
 {
 	s64 v;
 
@@ -39,7 +39,7 @@ static u64 number(const struct fr_snap *s, const char *name, u64 none)
 }
 
 /* What was asked for, after what was asked for when the file itself was cut. */
-static int put_asked(const struct fr_snap *s, struct fr_snap_writer *w, const char *name, const char *text)
+static int meta_put_asked(const struct fr_snap *s, struct fr_snap_writer *w, const char *name, const char *text)
 {
 	const char *before = fr_snap_fact(s, name);
 
@@ -61,7 +61,7 @@ static u64 chunk_events(const struct fr_snap *s)
 
 /* Does something that is missing, between two times, concern what was asked for? Of a time that is not known, 0, nobody can
  * tell. */
-static bool is_asked(const struct fr_cut *c, const struct fr_cut_part *p, u16 cpu, u64 since_ns, u64 until_ns)
+static bool meta_is_asked(const struct fr_cut *c, const struct fr_cut_part *p, u16 cpu, u64 since_ns, u64 until_ns)
 {
 	bool before = until_ns && until_ns < p->since_ns;
 	bool behind = since_ns && since_ns > p->until_ns;
@@ -71,9 +71,9 @@ static bool is_asked(const struct fr_cut *c, const struct fr_cut_part *p, u16 cp
 }
 
 /* Was a chunk damaged, and would something of it have been kept? */
-static bool is_lost(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_chunk *chunk)
+static bool meta_is_lost(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_chunk *chunk)
 {
-	return chunk->damaged && is_asked(c, p, chunk->cpu, chunk->first_ts, chunk->last_ts);
+	return chunk->damaged && meta_is_asked(c, p, chunk->cpu, chunk->first_ts, chunk->last_ts);
 }
 
 /* Unreadable events were not cut away. */
@@ -84,14 +84,14 @@ static u64 lost_events(const struct fr_cut *c, const struct fr_cut_part *p)
 	u64 sum = 0;
 
 	for (i = 0; i < cnt; i++)
-		sum += is_lost(c, p, &chunk[i]) ? chunk[i].row_cnt : 0;
+		sum += meta_is_lost(c, p, &chunk[i]) ? chunk[i].row_cnt : 0;
 	return sum;
 }
 
-static int put_window(const struct fr_cut_part *p, struct fr_snap_writer *w)
+static int meta_put_window(const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	const struct fr_snap *s = p->snap;
-	u64 since_ns = number(s, "cut_since", 0), until_ns = number(s, "cut_until", ~0ULL);
+	u64 since_ns = meta_number(s, "cut_since", 0), until_ns = meta_number(s, "cut_until", ~0ULL);
 	int err = 0;
 
 	since_ns = p->since_ns > since_ns ? p->since_ns : since_ns;
@@ -111,19 +111,19 @@ int fr_cut_put_facts(const struct fr_cut *c, const struct fr_cut_part *p, struct
 	int err = copy_facts(s, w);
 
 	err = err ? err : fr_snap_put_fact(w, "cut_from", "%s", name ? name + 1 : ask->path);
-	err = err ? err : put_window(p, w);
-	err = err ? err : put_asked(s, w, "cut_cpu", ask->cpu_text);
-	err = err ? err : put_asked(s, w, "cut_pid", ask->pid_text);
-	err = err ? err : put_asked(s, w, "cut_cgroup", ask->cgroup);
-	return err ? err : put_asked(s, w, "cut_filter", ask->opts.filter);
+	err = err ? err : meta_put_window(p, w);
+	err = err ? err : meta_put_asked(s, w, "cut_cpu", ask->cpu_text);
+	err = err ? err : meta_put_asked(s, w, "cut_pid", ask->pid_text);
+	err = err ? err : meta_put_asked(s, w, "cut_cgroup", ask->cgroup);
+	return err ? err : meta_put_asked(s, w, "cut_filter", ask->opts.filter);
 }
 
 /* Facts that are known once all events have been read. */
-static int put_counts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
+static int meta_put_counts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_snap_writer *w)
 {
 	const struct fr_snap *s = p->snap;
-	u64 away = number(s, "cut_away", 0) + chunk_events(s) - lost_events(c, p) - fr_keep_all(p->keep);
-	u64 damage = number(s, "cut_damage", 0) + fr_snap_damage(s);
+	u64 away = meta_number(s, "cut_away", 0) + chunk_events(s) - lost_events(c, p) - fr_keep_all(p->keep);
+	u64 damage = meta_number(s, "cut_damage", 0) + fr_snap_damage(s);
 	u64 governor_ns = fr_cut_governor_ns(s) > p->governor_ns ? fr_cut_governor_ns(s) : p->governor_ns;
 	int err = fr_snap_put_fact(w, "cut_away", "%llu", away);
 
@@ -137,7 +137,7 @@ static int put_counts(const struct fr_cut *c, const struct fr_cut_part *p, struc
 /* ---- rings and holes ---- */
 
 /* What the file holds of a ring now. */
-static void account(const struct fr_cut_part *p, struct fr_snap_ring *r)
+static void meta_account(const struct fr_cut_part *p, struct fr_snap_ring *r)
 {
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(p->snap, &cnt);
@@ -181,14 +181,14 @@ static size_t find_headless(const struct fr_cut *c, const struct fr_cut_part *p,
 
 		found = fr_gaps_find_lost(p->snap, &r[i], h, max - kept);
 		for (k = 0; k < found; k++)
-			if (is_asked(c, p, h[k].cpu, h[k].since_ns, h[k].until_ns))
+			if (meta_is_asked(c, p, h[k].cpu, h[k].since_ns, h[k].until_ns))
 				out[kept++] = h[k];
 	}
 	return kept;
 }
 
 /* What was damaged of what would have been kept, as holes; malloc'ed. NULL: no memory. */
-static struct fr_snap_hole *find_damage(const struct fr_cut *c, const struct fr_cut_part *p, size_t *found)
+static struct fr_snap_hole *meta_find_damage(const struct fr_cut *c, const struct fr_cut_part *p, size_t *found)
 {
 	size_t cnt, i, headless_max = fr_gaps_lost_max(p->snap);
 	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &cnt);
@@ -196,7 +196,7 @@ static struct fr_snap_hole *find_damage(const struct fr_cut *c, const struct fr_
 
 	*found = 0;
 	for (i = 0; i < cnt && h; i++)
-		if (is_lost(c, p, &chunk[i]))
+		if (meta_is_lost(c, p, &chunk[i]))
 			h[(*found)++] = hole_of(&chunk[i]);
 	if (h)
 		*found += find_headless(c, p, h + *found, headless_max);
@@ -230,14 +230,14 @@ static u64 horizon_of(const struct fr_cut *c, const struct fr_cut_part *p, const
 	ns = fr_gaps_begin(p->snap, r);
 	for (i = 0; i < cnt; i++)
 		if (h[i].cpu == r->cpu && h[i].tier == r->tier && h[i].until_ns > ns &&
-		    is_asked(c, p, h[i].cpu, h[i].since_ns, h[i].until_ns))
+		    meta_is_asked(c, p, h[i].cpu, h[i].since_ns, h[i].until_ns))
 			ns = h[i].until_ns;
 	return ns < was_ns ? ns : was_ns;
 }
 
 /* Counters stay: they are the session's. From the window's begin on the history is as complete as it was, but for damage. */
-static struct fr_snap_ring ring_of(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_hole *damage,
-				   size_t damage_cnt, const struct fr_snap_ring *from)
+static struct fr_snap_ring meta_ring_of(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_hole *damage,
+					size_t damage_cnt, const struct fr_snap_ring *from)
 {
 	struct fr_snap_ring r = *from;
 	u64 damage_ns = behind_damage(damage, damage_cnt, &r), horizon_ns = horizon_of(c, p, &r);
@@ -249,26 +249,26 @@ static struct fr_snap_ring ring_of(const struct fr_cut *c, const struct fr_cut_p
 		r.horizon_ns = horizon_ns;
 	if (r.end_ns > p->until_ns)
 		r.end_ns = p->until_ns;
-	account(p, &r);
+	meta_account(p, &r);
 	return r;
 }
 
 /* Accounts of the rings, and what is missing in them: holes within what is left, and what was damaged there. */
-static int find_accounts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_meta *m)
+static int meta_find_accounts(const struct fr_cut *c, const struct fr_cut_part *p, struct fr_meta *m)
 {
 	size_t ring_cnt, hole_cnt, damage_cnt, i;
 	const struct fr_snap_ring *ring = fr_snap_rings(p->snap, &ring_cnt);
 	const struct fr_snap_hole *hole = fr_snap_holes(p->snap, &hole_cnt);
-	struct fr_snap_hole *damage = find_damage(c, p, &damage_cnt);
+	struct fr_snap_hole *damage = meta_find_damage(c, p, &damage_cnt);
 	struct fr_snap_ring r;
 	int err = damage ? 0 : -ENOMEM;
 
 	for (i = 0; i < ring_cnt && !err; i++) {
-		r = ring_of(c, p, damage, damage_cnt, &ring[i]);
+		r = meta_ring_of(c, p, damage, damage_cnt, &ring[i]);
 		err = fr_vec_add(&m->ring, &r, 1);
 	}
 	for (i = 0; i < hole_cnt && !err; i++)
-		if (is_asked(c, p, hole[i].cpu, hole[i].since_ns, hole[i].until_ns))
+		if (meta_is_asked(c, p, hole[i].cpu, hole[i].since_ns, hole[i].until_ns))
 			err = fr_vec_add(&m->hole, &hole[i], 1);
 	err = err ?: fr_vec_add(&m->hole, damage, damage_cnt);
 	free(damage);
@@ -279,13 +279,13 @@ int fr_cut_put_meta(const struct fr_cut *c, const struct fr_cut_part *p, struct 
 {
 	const struct fr_cut_ask *ask = c->ask;
 	struct fr_meta m;
-	int err = put_counts(c, p, w);
+	int err = meta_put_counts(c, p, w);
 
 	fr_meta_init(&m);
 	/* what was normal before, of the whole machine: not in a file about some of its tasks */
 	if (!ask->pid_text && !ask->cgroup)
 		m.prof = fr_snap_profile(p->snap);
-	err = err ?: find_accounts(c, p, &m);
+	err = err ?: meta_find_accounts(c, p, &m);
 	err = err ?: fr_meta_take(&m, p->snap, p->keep);
 	err = err ?: fr_meta_put(&m, w);
 	fr_meta_free(&m);

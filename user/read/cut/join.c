@@ -46,7 +46,7 @@ static u64 taken_ns(const struct fr_snap *s)
 	return last_ns;
 }
 
-static int add_file(struct join *j, const char *path, struct fr_snap *s)
+static int join_add_file(struct join *j, const char *path, struct fr_snap *s)
 {
 	struct fr_join_file *f = fr_vec_more(&j->file, j->file_cnt);
 
@@ -64,7 +64,7 @@ static int add_file(struct join *j, const char *path, struct fr_snap *s)
  * Files that are not snapshots are left out and count as damage; the snapshots behind them in the file, and the other files,
  * are merged.
  */
-static int say_error(struct join *j, const char *path, int err)
+static int join_say_error(struct join *j, const char *path, int err)
 {
 	if (!err || err == -ENOMEM)
 		return err;
@@ -76,22 +76,22 @@ static int say_error(struct join *j, const char *path, int err)
 }
 
 /* One snapshot of a file of several. */
-static int open_member(struct join *j, const char *path, const struct fr_members *m, size_t i)
+static int join_open_member(struct join *j, const char *path, const struct fr_members *m, size_t i)
 {
 	struct fr_snap *s;
 	int err = fr_snap_open_member(path, m, i, &s);
 
-	return err ? err : add_file(j, path, s);
+	return err ? err : join_add_file(j, path, s);
 }
 
-static int open_file(struct join *j, const char *path)
+static int join_open_file(struct join *j, const char *path)
 {
 	struct fr_members m;
 	size_t i;
-	int err = say_error(j, path, fr_members_find(path, &m));
+	int err = join_say_error(j, path, fr_members_find(path, &m));
 
 	for (i = 0; !err && i < m.cnt; i++)
-		err = say_error(j, path, open_member(j, path, &m, i));
+		err = join_say_error(j, path, join_open_member(j, path, &m, i));
 	fr_members_free(&m);
 	return err;
 }
@@ -102,7 +102,7 @@ static int open_files(struct join *j, const char *const *path, u32 cnt)
 	u32 i;
 
 	for (i = 0; i < cnt && !err; i++)
-		err = open_file(j, path[i]);
+		err = join_open_file(j, path[i]);
 	return !err && !j->file_cnt ? -EBADMSG : err;
 }
 
@@ -155,7 +155,7 @@ static u32 count_read_by(const struct fr_join_group *g, const struct fr_schema *
  * Find the schema by which most of the group's files can be read, field by field, and keep only these files in the group: at
  * least one.
  */
-static void choose_schema(struct fr_join_group *g)
+static void join_choose_schema(struct fr_join_group *g)
 {
 	u32 i, cnt, most = 0, kept = 0;
 
@@ -187,7 +187,7 @@ static bool same_session(const struct fr_join_file *a, const struct fr_join_file
 	return a == b || (same_fact(a->snap, b->snap, "boot_id") && same_fact(a->snap, b->snap, "epoch"));
 }
 
-static int by_age(const void *a, const void *b)
+static int join_by_age(const void *a, const void *b)
 {
 	const struct fr_join_file *x = *(struct fr_join_file *const *)a, *y = *(struct fr_join_file *const *)b;
 
@@ -211,9 +211,9 @@ static int make_group(struct join *j, struct fr_join_file *first)
 	for (f = first; f < j->file + j->file_cnt; f++)
 		if (!f->joined && same_session(first, f))
 			g->file[g->file_cnt++] = f;
-	qsort(g->file, g->file_cnt, sizeof(*g->file), by_age);
+	qsort(g->file, g->file_cnt, sizeof(*g->file), join_by_age);
 	all = g->file_cnt;
-	choose_schema(g);
+	join_choose_schema(g);
 	j->split |= g->file_cnt < all;
 	for (i = 0; i < g->file_cnt; i++) {
 		g->file[i]->joined = true;
@@ -236,7 +236,7 @@ static int make_groups(struct join *j)
 
 /* ---- rings ---- */
 
-static int add_ring(struct fr_join_group *g, const struct fr_chunk *c)
+static int join_add_ring(struct fr_join_group *g, const struct fr_chunk *c)
 {
 	struct fr_join_ring *r = fr_vec_more(&g->ring, g->ring_cnt);
 
@@ -248,7 +248,7 @@ static int add_ring(struct fr_join_group *g, const struct fr_chunk *c)
 }
 
 /* That of each chunk which is its first. */
-static int add_rings(struct fr_join_group *g, const struct fr_snap *s)
+static int join_add_rings(struct fr_join_group *g, const struct fr_snap *s)
 {
 	size_t cnt, of_ring, i;
 	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
@@ -256,11 +256,11 @@ static int add_rings(struct fr_join_group *g, const struct fr_snap *s)
 
 	for (i = 0; i < cnt && !err; i++)
 		if (*fr_snap_chunks_of(s, c[i].epoch, c[i].cpu, c[i].tier, &of_ring) == i)
-			err = add_ring(g, &c[i]);
+			err = join_add_ring(g, &c[i]);
 	return err;
 }
 
-static int by_place(const void *a, const void *b)
+static int join_by_place(const void *a, const void *b)
 {
 	const struct fr_join_ring *x = a, *y = b;
 
@@ -272,17 +272,17 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Several files may have the same ones. */
-static int find_rings(struct fr_join_group *g)
+static int join_find_rings(struct fr_join_group *g)
 {
 	int err = 0;
 	u32 i, kept = 0;
 
 	for (i = 0; i < g->file_cnt && !err; i++)
-		err = add_rings(g, g->file[i]->snap);
+		err = join_add_rings(g, g->file[i]->snap);
 	if (g->ring_cnt)
-		qsort(g->ring, g->ring_cnt, sizeof(*g->ring), by_place);
+		qsort(g->ring, g->ring_cnt, sizeof(*g->ring), join_by_place);
 	for (i = 0; i < g->ring_cnt; i++)
-		if (!kept || by_place(&g->ring[kept - 1], &g->ring[i]))
+		if (!kept || join_by_place(&g->ring[kept - 1], &g->ring[i]))
 			g->ring[kept++] = g->ring[i];
 	g->ring_cnt = kept;
 	return err;
@@ -335,7 +335,7 @@ static size_t damage_of(const struct fr_join_group *g)
 }
 
 /* A damaged chunk is noticed only when it is read: then determine again what is missing. */
-static int put_ring(const struct fr_join_group *g, struct fr_join_ring *ring, struct fr_snap_writer *w)
+static int join_put_ring(const struct fr_join_group *g, struct fr_join_ring *ring, struct fr_snap_writer *w)
 {
 	size_t damage = damage_of(g);
 	int err = fr_join_find_gaps(g, ring);
@@ -357,7 +357,7 @@ static u64 place_key(const struct fr_batch *b, u64 seq, u32 off)
 	return (seq << FR_PLACE_BITS | off) ^ ring * 0x9e3779b97f4a7c15ULL;
 }
 
-static int put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struct fr_snap_writer *w)
+static int join_put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struct fr_snap_writer *w)
 {
 	int err = 0;
 	u32 i, off;
@@ -376,7 +376,7 @@ static int put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struc
 	return err;
 }
 
-static int put_context(const struct fr_join_group *g, struct fr_snap_writer *w)
+static int join_put_context(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	struct fr_batch b = {0};
 	struct fr_idmap seen;
@@ -389,7 +389,7 @@ static int put_context(const struct fr_join_group *g, struct fr_snap_writer *w)
 		fr_snap_context(g->file[i]->snap, &first, &cnt);
 		for (k = 0; k < cnt && !err; k++) {
 			err = fr_snap_read_chunk(g->file[i]->snap, first + k, &b);
-			err = err ? err : put_context_of(&b, &seen, w);
+			err = err ? err : join_put_context_of(&b, &seen, w);
 			err = err == -EBADMSG ? 0 : err;
 		}
 	}
@@ -400,20 +400,20 @@ static int put_context(const struct fr_join_group *g, struct fr_snap_writer *w)
 
 /* ---- a file of groups ---- */
 
-static int put_group(struct fr_join_group *g, struct fr_snap_writer *w)
+static int join_put_group(struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	int err = fr_snap_put_schema(w, g->schema);
 	u32 i;
 
 	err = err ? err : fr_join_put_facts(g, w);
-	err = err ? err : find_rings(g);
+	err = err ? err : join_find_rings(g);
 	for (i = 0; i < g->ring_cnt && !err; i++)
-		err = put_ring(g, &g->ring[i], w);
-	err = err ? err : put_context(g, w);
+		err = join_put_ring(g, &g->ring[i], w);
+	err = err ? err : join_put_context(g, w);
 	return err ? err : fr_join_put_meta(g, w);
 }
 
-static int write_out(struct join *j)
+static int join_write_out(struct join *j)
 {
 	struct fr_snap_writer *w;
 	int err = fr_snap_create_for_rows(j->out, &w);
@@ -423,7 +423,7 @@ static int write_out(struct join *j)
 		return err;
 	for (i = 0; i < j->group_cnt && !err; i++) {
 		err = i ? fr_snap_next_member(w) : 0;
-		err = err ? err : put_group(&j->group[i], w);
+		err = err ? err : join_put_group(&j->group[i], w);
 	}
 	if (!err)
 		return fr_snap_finish(w);
@@ -462,7 +462,7 @@ static void say_order(const struct join *j)
 	       most_ns);
 }
 
-static int status_of(const struct join *j, int err)
+static int join_status_of(const struct join *j, int err)
 {
 	switch (err) {
 	case 0:
@@ -482,7 +482,7 @@ static int status_of(const struct join *j, int err)
 	return FR_EXIT_FAIL;
 }
 
-static void tear_down(struct join *j)
+static void join_tear_down(struct join *j)
 {
 	u32 i, k;
 
@@ -506,12 +506,12 @@ int fr_join(const char *const *path, u32 cnt, const char *out)
 	int err = open_files(&j, path, cnt), status;
 
 	err = err ? err : make_groups(&j);
-	err = err ? err : write_out(&j);
-	status = status_of(&j, err);
+	err = err ? err : join_write_out(&j);
+	status = join_status_of(&j, err);
 	if (!err && j.group_cnt > 1)
 		say_order(&j);
 	if (say_damage(&j) && status == FR_EXIT_OK)
 		status = FR_EXIT_CORRUPT;
-	tear_down(&j);
+	join_tear_down(&j);
 	return status;
 }

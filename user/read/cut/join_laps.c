@@ -195,7 +195,7 @@ static int find_whole(const struct fr_join_group *g, const struct fr_join_ring *
 }
 
 /* *before: how many laps there may have been before the first whole one; *missing: those behind it that are not. */
-static int find_missing(const struct fr_join_group *g, const struct fr_join_ring *r, u64 *before, struct fr_spans *missing)
+static int laps_find_missing(const struct fr_join_group *g, const struct fr_join_ring *r, u64 *before, struct fr_spans *missing)
 {
 	struct fr_spans have = {};
 	u32 newest = fr_join_newest(g, r);
@@ -238,7 +238,7 @@ int fr_join_find_gaps(const struct fr_join_group *g, struct fr_join_ring *r)
 	*r = (struct fr_join_ring){.epoch = r->epoch, .cpu = r->cpu, .tier = r->tier};
 	if (g->all_cut)
 		return 0;
-	err = find_missing(g, r, &before, &missing);
+	err = laps_find_missing(g, r, &before, &missing);
 	err = err ? err : make_gaps(r, before, &missing);
 	fr_spans_free(&missing);
 	return err;
@@ -354,7 +354,7 @@ bool fr_join_gap_until(const struct fr_join_group *g, const struct fr_join_ring 
 }
 
 /* From when on a file has a ring, but for its holes: a horizon that lies behind one says nothing of what is before it. */
-static u64 begin_ns(const struct fr_snap *s, const struct fr_join_ring *r, u64 horizon_ns)
+static u64 laps_begin_ns(const struct fr_snap *s, const struct fr_join_ring *r, u64 horizon_ns)
 {
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
@@ -379,8 +379,8 @@ static u64 earliest_horizon(const struct fr_join_group *g, const struct fr_join_
 	for (i = 0; i < g->file_cnt; i++) {
 		const struct fr_snap_ring *a = fr_join_account_of(g->file[i]->snap, r);
 
-		if (a && !g->file[i]->is_cut && begin_ns(g->file[i]->snap, r, a->horizon_ns) < least)
-			least = begin_ns(g->file[i]->snap, r, a->horizon_ns);
+		if (a && !g->file[i]->is_cut && laps_begin_ns(g->file[i]->snap, r, a->horizon_ns) < least)
+			least = laps_begin_ns(g->file[i]->snap, r, a->horizon_ns);
 	}
 	return least;
 }

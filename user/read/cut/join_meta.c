@@ -10,7 +10,7 @@
 
 #define TOLD_MAX 100u /* files whose reasons are told one by one */
 
-static int by_text(const char *x, const char *y)
+static int join_meta_by_text(const char *x, const char *y)
 {
 	return strcmp(x ?: "", y ?: "");
 }
@@ -36,7 +36,7 @@ static int put_told(const struct fr_join_file *f, u32 i, struct fr_snap_writer *
 }
 
 /* What was cut away is told apart: a file among whole ones that was cut takes nothing away from them. */
-static bool is_left_out(const struct fr_join_group *g, const char *name)
+static bool join_meta_is_left_out(const struct fr_join_group *g, const char *name)
 {
 	bool is_cut = !strncmp(name, "cut_", 4) && (!g->all_cut || strcmp(name, "cut_from"));
 
@@ -44,24 +44,24 @@ static bool is_left_out(const struct fr_join_group *g, const char *name)
 }
 
 /* Do all files agree on it? */
-static bool is_same(const struct fr_join_group *g, const char *name)
+static bool join_meta_is_same(const struct fr_join_group *g, const char *name)
 {
 	u32 i;
 
 	for (i = 1; i < g->file_cnt; i++)
-		if (by_text(fr_snap_fact(g->file[i]->snap, name), fr_snap_fact(g->file[0]->snap, name)))
+		if (join_meta_by_text(fr_snap_fact(g->file[i]->snap, name), fr_snap_fact(g->file[0]->snap, name)))
 			return false;
 	return true;
 }
 
 /* "(what was asked for of one) || (of another) || ..." */
-static int put_asked(const struct fr_join_group *g, struct fr_snap_writer *w, const char *name)
+static int join_meta_put_asked(const struct fr_join_group *g, struct fr_snap_writer *w, const char *name)
 {
 	struct fr_vec text = {.item_sz = 1};
 	int err = 0;
 	u32 i;
 
-	if (is_same(g, name)) {
+	if (join_meta_is_same(g, name)) {
 		const char *value = fr_snap_fact(g->file[0]->snap, name);
 
 		return value ? fr_snap_put_fact(w, name, "%s", value) : 0;
@@ -79,7 +79,7 @@ static int put_asked(const struct fr_join_group *g, struct fr_snap_writer *w, co
 }
 
 /* The earliest begin of a window; none if one of the files has no such limit. */
-static int put_since(const struct fr_join_group *g, struct fr_snap_writer *w)
+static int join_meta_put_since(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	s64 ns, since_ns = 0;
 	u32 i;
@@ -93,7 +93,7 @@ static int put_since(const struct fr_join_group *g, struct fr_snap_writer *w)
 }
 
 /* The latest end of one, and not behind that of what it was cut from: what came then none of them knows. */
-static int put_until(const struct fr_join_group *g, struct fr_snap_writer *w)
+static int join_meta_put_until(const struct fr_join_group *g, struct fr_snap_writer *w)
 {
 	u64 until_ns = 0;
 	bool any = false;
@@ -145,9 +145,9 @@ static int put_cuts(const struct fr_join_group *g, struct fr_snap_writer *w)
 	if (g->file_cnt == 1)
 		return err;
 	for (i = 0; i < sizeof(asked) / sizeof(asked[0]) && !err; i++)
-		err = put_asked(g, w, asked[i]);
-	err = err ? err : put_since(g, w);
-	err = err ? err : put_until(g, w);
+		err = join_meta_put_asked(g, w, asked[i]);
+	err = err ? err : join_meta_put_since(g, w);
+	err = err ? err : join_meta_put_until(g, w);
 	err = err ? err : put_most(g, w, "cut_damage");
 	return err ? err : put_most(g, w, "cut_governor");
 }
@@ -161,7 +161,7 @@ int fr_join_put_facts(const struct fr_join_group *g, struct fr_snap_writer *w)
 	size_t i;
 
 	for (i = 0; !err && (value = fr_snap_fact_at(newest->snap, i, &name)); i++)
-		if (!is_left_out(g, name))
+		if (!join_meta_is_left_out(g, name))
 			err = fr_snap_put_fact(w, name, "%s", value);
 	err = err || !g->all_cut ? err : put_cuts(g, w);
 	err = err ? err : fr_snap_put_fact(w, "merge_cnt", "%u", g->file_cnt);

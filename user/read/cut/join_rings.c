@@ -46,7 +46,7 @@ static const struct fr_snap_ring *account_of_cut(const struct fr_snap *s, const 
 }
 
 /* Until when a cut has everything. */
-static u64 end_of(const struct fr_join_file *file)
+static u64 join_rings_end_of(const struct fr_join_file *file)
 {
 	s64 until_ns;
 
@@ -58,7 +58,7 @@ static const struct fr_snap_ring *complete_part(const struct fr_join_file *file,
 {
 	const struct fr_snap_ring *a = account_of_cut(file->snap, r);
 
-	return a && a->horizon_ns <= end_of(file) ? a : NULL;
+	return a && a->horizon_ns <= join_rings_end_of(file) ? a : NULL;
 }
 
 /* If no window has a complete part, that is so until behind all that is known of. */
@@ -90,7 +90,7 @@ static u64 cut_horizon(const struct fr_join_group *g, const struct fr_join_ring 
 		more = false;
 		for (i = 0; i < g->file_cnt; i++) {
 			a = complete_part(g->file[i], r);
-			if (!a || a->horizon_ns >= horizon_ns || end_of(g->file[i]) < horizon_ns)
+			if (!a || a->horizon_ns >= horizon_ns || join_rings_end_of(g->file[i]) < horizon_ns)
 				continue;
 			horizon_ns = a->horizon_ns;
 			more = true;
@@ -243,7 +243,7 @@ static struct fr_snap_hole hole_at(const struct fr_join_group *g, const struct f
 }
 
 /* What is before the first whole lap is no hole. */
-static int find_holes(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_meta *m)
+static int join_rings_find_holes(const struct fr_join_group *g, const struct fr_join_ring *r, struct fr_meta *m)
 {
 	struct fr_snap_hole h;
 	int err = 0;
@@ -269,7 +269,7 @@ static int find_all_holes(const struct fr_join_group *g, struct fr_meta *m)
 		return fr_vec_add(&m->hole, h, cnt);
 	}
 	for (i = 0; i < g->ring_cnt && !err; i++)
-		err = g->all_cut ? find_cut_holes(g, &g->ring[i], m) : find_holes(g, &g->ring[i], m);
+		err = g->all_cut ? find_cut_holes(g, &g->ring[i], m) : join_rings_find_holes(g, &g->ring[i], m);
 	return err;
 }
 
@@ -298,7 +298,7 @@ static u64 least_overwritten(const struct fr_join_group *g, const struct fr_join
 }
 
 /* The account of who was last to ask, of what is in the file now; overwritten is what no file has. */
-static struct fr_snap_ring account(const struct fr_join_group *g, const struct fr_snap_ring *a)
+static struct fr_snap_ring join_rings_account(const struct fr_join_group *g, const struct fr_snap_ring *a)
 {
 	const struct fr_join_ring empty = {.cpu = a->cpu, .tier = a->tier};
 	struct fr_snap_ring out = *a;
@@ -338,7 +338,7 @@ static bool comes_again(const struct fr_join_group *g, u32 file, const struct fr
 	return false;
 }
 
-static int find_accounts(const struct fr_join_group *g, struct fr_meta *m)
+static int join_rings_find_accounts(const struct fr_join_group *g, struct fr_meta *m)
 {
 	struct fr_snap_ring r;
 	size_t cnt, k;
@@ -351,7 +351,7 @@ static int find_accounts(const struct fr_join_group *g, struct fr_meta *m)
 		for (k = 0; k < cnt && !err; k++) {
 			if (comes_again(g, i, &a[k]))
 				continue;
-			r = account(g, &a[k]);
+			r = join_rings_account(g, &a[k]);
 			err = fr_vec_add(&m->ring, &r, 1);
 		}
 	}
@@ -365,6 +365,6 @@ int fr_join_find_rings(const struct fr_join_group *g, struct fr_meta *m)
 
 	for (i = 0; i < g->ring_cnt && g->all_cut && !err; i++)
 		err = find_cut_gaps(g, &g->ring[i]);
-	err = err ?: find_accounts(g, m);
+	err = err ?: join_rings_find_accounts(g, m);
 	return err ?: find_all_holes(g, m);
 }

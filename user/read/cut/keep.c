@@ -42,7 +42,7 @@ static void add_ref(u8 *list, u8 *cnt, u8 field)
 		list[(*cnt)++] = field;
 }
 
-static bool is_number(const struct fr_field *f)
+static bool keep_is_number(const struct fr_field *f)
 {
 	return f->kind == FR_KIND_FIELD && f->type <= FR_TYPE_s64;
 }
@@ -54,9 +54,9 @@ static void find_refs(const struct fr_event *ev, struct refs *r)
 	for (i = 0; i < ev->field_cnt; i++) {
 		const struct fr_field *f = &ev->fields[i];
 
-		if (is_number(f) && f->style == FR_STYLE_TID)
+		if (keep_is_number(f) && f->style == FR_STYLE_TID)
 			add_ref(r->tid, &r->tid_cnt, i);
-		if (f->kind != FR_KIND_DERIVED || f->from_idx < 0 || !is_number(&ev->fields[f->from_idx]))
+		if (f->kind != FR_KIND_DERIVED || f->from_idx < 0 || !keep_is_number(&ev->fields[f->from_idx]))
 			continue;
 		if (f->rule == FR_RULE_STACK)
 			add_ref(r->stack, &r->stack_cnt, f->from_idx);
@@ -211,7 +211,7 @@ int fr_keep_ready(struct fr_keep *k)
 /* ---- rows that explain names and stacks ---- */
 
 /* The needed stack that a row describes, NULL: it describes none. */
-static struct told *told_of(struct fr_keep *k, const struct fr_row *r)
+static struct told *keep_told_of(struct fr_keep *k, const struct fr_row *r)
 {
 	const struct fr_field *id = r->tier == FR_TIER_STACK ? fr_event_field(r->ev, "stack_id") : NULL;
 
@@ -222,7 +222,7 @@ static struct told *told_of(struct fr_keep *k, const struct fr_row *r)
 
 void fr_keep_told(struct fr_keep *k, const struct fr_row *r)
 {
-	struct told *t = told_of(k, r);
+	struct told *t = keep_told_of(k, r);
 
 	if (t)
 		set(t->event, r->ev->nr);
@@ -235,7 +235,7 @@ bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r, bool context)
 
 	if (fr_names_tells(r, &tid))
 		return fr_keep_has_task(k, tid);
-	t = told_of(k, r);
+	t = keep_told_of(k, r);
 	if (!t || (!context && test(t->event, r->ev->nr)))
 		return false;
 	set(t->event, r->ev->nr);

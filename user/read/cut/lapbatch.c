@@ -38,7 +38,7 @@ void fr_lapbatch_free(struct fr_lapbatch *l)
 	free(l);
 }
 
-static struct fr_rows_head head_of(const struct fr_rows *r)
+static struct fr_rows_head lapbatch_head_of(const struct fr_rows *r)
 {
 	return (struct fr_rows_head){
 		.epoch = r->epoch,
@@ -68,7 +68,7 @@ int fr_lapbatch_read(struct fr_lapbatch *l, const struct fr_snap_lap *lap, u32 f
 	out->row_cnt = 0;
 	if (err || !l->rows.cnt)
 		return err ? -EBADMSG : 0;
-	head = head_of(&l->rows);
+	head = lapbatch_head_of(&l->rows);
 	sz = fr_encode_rows(l->encoder, &l->rows, l->content);
 	err = sz ? fr_decode_rows(l->schema, &head, l->content, sz, out, &unknown) : -EBADMSG;
 	if (!err)

@@ -93,7 +93,7 @@ static int take_mappings(struct fr_meta *m, const struct fr_snap *s, const struc
 	return err;
 }
 
-static int take_states(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+static int meta_take_states(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
 {
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(s, &cnt);
@@ -147,7 +147,7 @@ static bool line_is_kept(const struct line *l, const struct fr_keep *keep, const
 }
 
 /* The cgroups that tasks which are kept were born in. */
-static int find_cgroups(const struct fr_snap *s, const struct fr_keep *keep, struct fr_idmap *cgroups)
+static int meta_find_cgroups(const struct fr_snap *s, const struct fr_keep *keep, struct fr_idmap *cgroups)
 {
 	size_t cnt, i;
 	const struct fr_snap_task *t = fr_snap_tasks(s, &cnt);
@@ -166,7 +166,7 @@ static int take_lines(struct fr_meta *m, const struct fr_snap *s, const struct f
 	int err = fr_living_find(s, &start);
 
 	fr_idmap_init(&cgroups, 1);
-	err = err ?: find_cgroups(s, keep, &cgroups);
+	err = err ?: meta_find_cgroups(s, keep, &cgroups);
 	while (at < sz && !err) {
 		const char *end = memchr(text + at, '\n', sz - at);
 		struct line l = {.file = m->taken_cnt, .text = text + at, .len = end ? (size_t)(end + 1 - text) - at : sz - at};
@@ -219,7 +219,7 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 	err = err ?: take_tasks(m, s, keep);
 	err = err ?: take_symbols(m, s, keep);
 	err = err ?: take_mappings(m, s, keep);
-	err = err ?: take_states(m, s, keep);
+	err = err ?: meta_take_states(m, s, keep);
 	err = err ?: take_lines(m, s, keep);
 	err = err ?: take_formats(m, s);
 	m->taken_cnt++;
@@ -234,14 +234,14 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 			return (x) < (y) ? -1 : 1; \
 	} while (0)
 
-static int by_text(const char *x, const char *y)
+static int meta_by_text(const char *x, const char *y)
 {
 	return strcmp(x ?: "", y ?: "");
 }
 
 /* A task known to several files: the later one is right about its end; names that it had in between are kept. Sorted by that,
  * the latest last. */
-static int by_life(const void *a, const void *b)
+static int meta_by_life(const void *a, const void *b)
 {
 	const struct fr_snap_task *x = a, *y = b;
 
@@ -276,7 +276,7 @@ static int by_symbol(const void *a, const void *b)
 	LESS(x->pid, y->pid);
 	LESS(x->addr, y->addr);
 	LESS(x->sz, y->sz);
-	return by_text(x->name, y->name) ?: by_text(x->module, y->module);
+	return meta_by_text(x->name, y->name) ?: meta_by_text(x->module, y->module);
 }
 
 static int by_mapping(const void *a, const void *b)
@@ -288,7 +288,7 @@ static int by_mapping(const void *a, const void *b)
 	LESS(x->end, y->end);
 	LESS(x->file_off, y->file_off);
 	LESS(x->build_id_sz, y->build_id_sz);
-	return by_text(x->path, y->path) ?: memcmp(x->build_id, y->build_id, sizeof(x->build_id));
+	return meta_by_text(x->path, y->path) ?: memcmp(x->build_id, y->build_id, sizeof(x->build_id));
 }
 
 /* A task may be in several files as it was at several moments. */
@@ -302,7 +302,7 @@ static int by_state(const void *a, const void *b)
 	return 0;
 }
 
-static int by_process(const void *a, const void *b)
+static int meta_by_process(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
@@ -316,7 +316,7 @@ static int by_process(const void *a, const void *b)
 static int by_line(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
-	int order = by_process(a, b);
+	int order = meta_by_process(a, b);
 
 	if (order)
 		return order;
@@ -358,12 +358,12 @@ static void unite_tasks(struct fr_vec *v)
 	size_t i;
 
 	if (v->cnt)
-		qsort(task, v->cnt, sizeof(*task), by_life);
+		qsort(task, v->cnt, sizeof(*task), meta_by_life);
 	for (i = 1; i < v->cnt; i++)
 		take_end(&task[i], &task[i - 1]);
 	for (i = v->cnt; i-- > 1;)
 		take_end(&task[i - 1], &task[i]);
-	thin(v, by_life, by_life);
+	thin(v, meta_by_life, meta_by_life);
 }
 
 void fr_meta_unite(struct fr_meta *m)
@@ -374,13 +374,13 @@ void fr_meta_unite(struct fr_meta *m)
 	thin(&m->symbol, by_symbol, by_symbol);
 	thin(&m->mapping, by_mapping, by_mapping);
 	thin(&m->state, by_state, by_state);
-	thin(&m->line, by_line, by_process);
+	thin(&m->line, by_line, meta_by_process);
 	m->united = true;
 }
 
 /* ---- writing ---- */
 
-static int put_line(struct fr_vec *text, const struct line *l, bool with_start)
+static int meta_put_line(struct fr_vec *text, const struct line *l, bool with_start)
 {
 	char start[64];
 	int len = snprintf(start, sizeof(start), ",\"" FR_PROC_START "\":%llu", l->start_ns);
@@ -399,7 +399,7 @@ static int put_lines(const struct fr_meta *m, struct fr_snap_writer *w)
 	size_t i;
 
 	for (i = 0; i < m->line.cnt && !err; i++)
-		err = put_line(&text, &l[i], m->united);
+		err = meta_put_line(&text, &l[i], m->united);
 	err = err ?: fr_snap_put_procs(w, text.at, text.cnt);
 	fr_vec_free(&text);
 	return err;

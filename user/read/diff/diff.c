@@ -73,14 +73,14 @@ struct look {
 
 /* ---- items ---- */
 
-static u64 key_of(u8 kind, const char *name, size_t len)
+static u64 diff_key_of(u8 kind, const char *name, size_t len)
 {
 	u64 h = fr_hash(fr_hash(FR_HASH_SEED, &kind, 1), name, len);
 
 	return h ^ h >> 32;
 }
 
-static bool is_named(const struct fr_diff_item *it, u8 kind, const char *name, size_t len)
+static bool diff_is_named(const struct fr_diff_item *it, u8 kind, const char *name, size_t len)
 {
 	return it->kind == kind && it->len == len && !memcmp(it->name, name, len);
 }
@@ -111,14 +111,14 @@ static struct fr_diff_item *item_of(struct fr_diff *d, u8 kind, const char *name
 
 	len = len < FR_DIFF_NAME_SZ ? len : FR_DIFF_NAME_SZ;
 	/* if two names have the same key, the later one takes the next key */
-	for (key = key_of(kind, name, len); (it = fr_tally_find(&d->items, key)); key++)
-		if (is_named(it, kind, name, len))
+	for (key = diff_key_of(kind, name, len); (it = fr_tally_find(&d->items, key)); key++)
+		if (diff_is_named(it, kind, name, len))
 			return it;
 	return new_item(d, key, kind, name, len);
 }
 
 /* Where there is no room for its values, a thing has none of them: percentiles of some would be false. */
-static int add_latency(struct fr_diff_count *c, u64 ns)
+static int diff_add_latency(struct fr_diff_count *c, u64 ns)
 {
 	if (c->lat_left_out)
 		return 0;
@@ -130,7 +130,7 @@ static int add_latency(struct fr_diff_count *c, u64 ns)
 }
 
 /* Count one more, which took ns; 0: unknown. */
-static int add(struct look *l, u8 kind, const char *name, size_t len, u64 ns, bool failed)
+static int diff_add(struct look *l, u8 kind, const char *name, size_t len, u64 ns, bool failed)
 {
 	struct fr_diff_item *it = item_of(l->d, kind, name, len);
 	struct fr_diff_count *c;
@@ -141,7 +141,7 @@ static int add(struct look *l, u8 kind, const char *name, size_t len, u64 ns, bo
 	c->cnt++;
 	c->error_cnt += failed;
 	c->ns += ns;
-	return ns ? add_latency(c, ns) : 0;
+	return ns ? diff_add_latency(c, ns) : 0;
 }
 
 static int add_task(struct look *l, u8 kind, const struct fr_view *v, u64 ts, u16 cpu, u32 tid, u64 ns)
@@ -149,8 +149,8 @@ static int add_task(struct look *l, u8 kind, const struct fr_view *v, u64 ts, u1
 	struct fr_who who = fr_names_who(v->names, tid, ts, cpu);
 
 	if (!tid)
-		return add(l, kind, "(idle)", 6, ns, false);
-	return add(l, kind, who.comm ? who.comm : "(unknown)", who.comm ? who.len : 9, ns, false);
+		return diff_add(l, kind, "(idle)", 6, ns, false);
+	return diff_add(l, kind, who.comm ? who.comm : "(unknown)", who.comm ? who.len : 9, ns, false);
 }
 
 /* ---- events ---- */
@@ -166,7 +166,7 @@ static struct diff_cpu *diff_cpu(struct look *l, u32 boot, u16 cpu)
 }
 
 /* A task has had a CPU. */
-static int add_ran(struct look *l, u32 boot, u16 cpu, const struct fr_oncpu_stretch *s)
+static int diff_add_ran(struct look *l, u32 boot, u16 cpu, const struct fr_oncpu_stretch *s)
 {
 	const struct diff_boot *b = &l->boot[boot];
 
@@ -176,7 +176,7 @@ static int add_ran(struct look *l, u32 boot, u16 cpu, const struct fr_oncpu_stre
 }
 
 /* The files of the boot may tell who has a CPU of which the window has no row. */
-static int ask_holder(struct look *l, u32 boot, u16 cpu, struct fr_oncpu *on)
+static int diff_ask_holder(struct look *l, u32 boot, u16 cpu, struct fr_oncpu *on)
 {
 	u32 i, tid;
 	int got = 0;
@@ -197,13 +197,13 @@ static int add_until(struct look *l, u32 boot, u16 cpu, u64 until_ns)
 	int err = 0;
 
 	if (until_ns > on->since_ns && !on->known)
-		err = ask_holder(l, boot, cpu, on);
+		err = diff_ask_holder(l, boot, cpu, on);
 	s = fr_oncpu_until(on, until_ns);
-	return err ?: add_ran(l, boot, cpu, &s);
+	return err ?: diff_add_ran(l, boot, cpu, &s);
 }
 
 /* Gaps that begin before then. */
-static int pass_gaps(struct look *l, u64 now_ns)
+static int diff_pass_gaps(struct look *l, u64 now_ns)
 {
 	u32 i;
 	int err = 0;
@@ -231,7 +231,7 @@ static int track(struct look *l, const struct fr_replay_run *run, const struct f
 	struct fr_oncpu *on;
 	int err;
 
-	err = pass_gaps(l, key);
+	err = diff_pass_gaps(l, key);
 	on = &diff_cpu(l, boot, r->cpu)->on;
 	if (r->tier == FR_TIER_MAIN)
 		fr_oncpu_row(on, key, r->tid);
@@ -240,7 +240,7 @@ static int track(struct look *l, const struct fr_replay_run *run, const struct f
 	if (b->role != SWITCH)
 		return err;
 	s = fr_oncpu_switch(on, key, r->tid, fr_sub_num(&b->sub, r, 0));
-	return err ?: add_ran(l, boot, r->cpu, &s);
+	return err ?: diff_add_ran(l, boot, r->cpu, &s);
 }
 
 static int add_switch(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
@@ -260,7 +260,7 @@ static int add_switch(struct look *l, const struct fr_replay_run *run, const str
 static int add_running(struct look *l)
 {
 	u64 end_ns = l->d->side[l->side].end_ns;
-	int err = l->cpu ? pass_gaps(l, end_ns) : 0;
+	int err = l->cpu ? diff_pass_gaps(l, end_ns) : 0;
 	size_t cnt, k;
 	u32 i;
 
@@ -283,9 +283,9 @@ static int add_nr(struct look *l, u8 kind, const struct fr_sys *sys, const struc
 	char text[32];
 
 	if (name)
-		return add(l, kind, name, strlen(name), ns, failed);
+		return diff_add(l, kind, name, strlen(name), ns, failed);
 	snprintf(text, sizeof(text), "%lld", nr);
-	return add(l, kind, text, strlen(text), ns, failed);
+	return diff_add(l, kind, text, strlen(text), ns, failed);
 }
 
 static int add_handler(struct look *l, u8 kind, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
@@ -297,8 +297,8 @@ static int add_handler(struct look *l, u8 kind, const struct fr_replay_run *run,
 }
 
 /* A call may end with another number than it began with, or none: use the call that was begun. */
-static int add_call(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
-		    const struct fr_pair *p)
+static int diff_add_call(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b,
+			 const struct fr_pair *p)
 {
 	s64 nr = fr_sub_num(&b->sub, r, 0), ret = fr_sub_num(&b->sub, r, 1);
 	struct fr_sys sys = fr_view_sys(run->view, r);
@@ -310,7 +310,7 @@ static int add_call(struct look *l, const struct fr_replay_run *run, const struc
 	return add_nr(l, FR_DIFF_CALL, &sys, b, nr, p->latency_ns, fr_ret_is_error(ret));
 }
 
-static int add_block(struct look *l, const char *disks, const struct fr_row *r, const struct bound *b, u64 ns)
+static int diff_add_block(struct look *l, const char *disks, const struct fr_row *r, const struct bound *b, u64 ns)
 {
 	char name[FR_DEV_NAME_SZ];
 	u32 dev = fr_sub_num(&b->sub, r, 0);
@@ -321,11 +321,11 @@ static int add_block(struct look *l, const char *disks, const struct fr_row *r, 
 	rwbs = fr_sub_text(&b->sub, r, 1, &len);
 	snprintf(text, sizeof(text), "%s %c %s", fr_dev_name(disks, dev, name), fr_rwbs_direction(rwbs, len),
 		 !strcmp(r->ev->name, "block_io_done") ? "io" : "rq");
-	return add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
+	return diff_add(l, FR_DIFF_BLOCK, text, strlen(text), ns, false);
 }
 
 /* Who waited in which call, on what: as much as a name takes. What one side has no record of is no difference. */
-static int add_wait(struct look *l, const struct fr_replay_run *run, const struct fr_row *r)
+static int diff_add_wait(struct look *l, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	char call[FR_WAITED_CALL_SZ], about[FR_WAITED_OBJECT_SZ], name[FR_DIFF_NAME_SZ + 1];
 	struct fr_waited w;
@@ -339,7 +339,7 @@ static int add_wait(struct look *l, const struct fr_replay_run *run, const struc
 	len = snprintf(name, sizeof(name), "%.*s: %s %s", w.comm.len ? w.comm.len : 1, w.comm.len ? w.comm.text : "?",
 		       fr_waited_call(&w, run->view->arch, call), fr_waited_about(&w, run->view->arch, about));
 	len = len < FR_DIFF_NAME_SZ ? len : FR_DIFF_NAME_SZ;
-	return add(l, FR_DIFF_WAIT, name, len - (name[len - 1] == ' '), w.off_ns, false);
+	return diff_add(l, FR_DIFF_WAIT, name, len - (name[len - 1] == ' '), w.off_ns, false);
 }
 
 static int add_paired(struct look *l, const struct fr_replay_run *run, const struct fr_row *r, const struct bound *b)
@@ -352,22 +352,22 @@ static int add_paired(struct look *l, const struct fr_replay_run *run, const str
 	case SWITCH:
 		return add_switch(l, run, r, b, p);
 	case SYSCALL:
-		return add_call(l, run, r, b, p);
+		return diff_add_call(l, run, r, b, p);
 	case BLOCK:
-		return add_block(l, run->view->disks, r, b, p->latency_ns);
+		return diff_add_block(l, run->view->disks, r, b, p->latency_ns);
 	case IRQ:
 		return add_handler(l, FR_DIFF_IRQ, run, r, b, p->latency_ns);
 	case SOFTIRQ:
 		return add_handler(l, FR_DIFF_SOFTIRQ, run, r, b, p->latency_ns);
 	case WAIT:
-		return add_wait(l, run, r);
+		return diff_add_wait(l, run, r);
 	default:
 		return 0;
 	}
 }
 
 /* Find the events we need in the schema of a file. Several files may have different ones. */
-static void bind(struct look *l, u32 file)
+static void diff_bind(struct look *l, u32 file)
 {
 	const struct fr_schema *schema = fr_replay_schema(l->replay, file);
 	size_t i;
@@ -383,20 +383,20 @@ static void bind(struct look *l, u32 file)
 	}
 }
 
-static int look_at(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
+static int diff_look_at(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	struct look *l = arg;
 	struct fr_diff_side *s = &l->d->side[l->side];
 	int err = 0;
 
 	if (run->view->schema != l->schema)
-		bind(l, run->file);
+		diff_bind(l, run->file);
 	if (l->cpu)
 		err = track(l, run, r, &l->bound[r->ev->nr]);
 	if (err || r->ts + run->shift_ns < s->begin_ns || r->ts < fr_replay_since(l->replay, run->file))
 		return err;
 	s->cnt++;
-	err = add(l, FR_DIFF_EVENT, r->ev->name, strlen(r->ev->name), 0, false);
+	err = diff_add(l, FR_DIFF_EVENT, r->ev->name, strlen(r->ev->name), 0, false);
 	return err || !l->bound[r->ev->nr].role ? err : add_paired(l, run, r, &l->bound[r->ev->nr]);
 }
 
@@ -520,7 +520,7 @@ static void free_boots(struct look *l)
 	l->boot = NULL; /* the other side may fail before it has its own */
 }
 
-static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
+static int diff_look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 {
 	struct fr_replay_opts opts = ask->opts[l->side];
 	bool picked;
@@ -539,7 +539,7 @@ static int look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 	err = picked || l->cpu ? find_window(l) : -ENOMEM;
 	err = err ? err : find_unrecorded(l);
 	err = err ? err : find_boots(l);
-	err = err ? err : fr_replay_each(l->replay, look_at, l);
+	err = err ? err : fr_replay_each(l->replay, diff_look_at, l);
 	err = err ? err : add_running(l);
 	free(l->cpu);
 	free_boots(l);
@@ -616,7 +616,7 @@ static double rate_of(const struct fr_diff *d, const struct fr_diff_item *it, u3
 	return fr_diff_per_s(d, it->kind, fr_diff_is_timed(it->kind) ? c->ns : c->cnt, side);
 }
 
-static double change(const struct fr_diff *d, const struct fr_diff_item *it)
+static double diff_change(const struct fr_diff *d, const struct fr_diff_item *it)
 {
 	double by = rate_of(d, it, 1) - rate_of(d, it, 0);
 
@@ -627,7 +627,7 @@ static double change(const struct fr_diff *d, const struct fr_diff_item *it)
 static int by_change(const void *a, const void *b, void *arg)
 {
 	const struct fr_diff_item *x = a, *y = b;
-	double dx = change(arg, x), dy = change(arg, y);
+	double dx = diff_change(arg, x), dy = diff_change(arg, y);
 	int n;
 
 	if (x->kind != y->kind)
@@ -689,7 +689,7 @@ int fr_diff_new(const struct fr_diff_ask *ask, struct fr_diff *d, bool *damaged)
 	}
 	find_wait_min(d, ask);
 	for (l->d = d; l->side < 2 && !err; l->side++)
-		err = look(l, ask, damaged);
+		err = diff_look(l, ask, damaged);
 	free(l);
 	if (!err && d->items.cnt)
 		qsort_r(d->items.rec, d->items.cnt, d->items.rec_sz, by_change, d);

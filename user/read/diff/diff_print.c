@@ -48,7 +48,7 @@ static bool is_share(u8 kind)
 	return kind == FR_DIFF_CPU || kind == FR_DIFF_RUNQ || kind == FR_DIFF_OFFCPU || kind == FR_DIFF_WAIT;
 }
 
-static double shown(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
+static double diff_shown(const struct fr_diff *d, const struct fr_diff_item *it, u32 side)
 {
 	return is_share(it->kind) ? fr_diff_per_s(d, it->kind, it->side[side].ns, side) / 1e7
 				  : fr_diff_per_s(d, it->kind, it->side[side].cnt, side);
@@ -56,7 +56,7 @@ static double shown(const struct fr_diff *d, const struct fr_diff_item *it, u32 
 
 /* ---- text ---- */
 
-static void put_rate(struct fr_out *o, double v)
+static void diff_put_rate(struct fr_out *o, double v)
 {
 	fr_out_printf(o, v >= 1000 ? "%12.0f" : v >= 10 ? "%12.1f" : "%12.3f", v);
 }
@@ -81,7 +81,7 @@ static void put_change(struct fr_out *o, double a, double b, bool costs)
 		fr_out_paint(o, FR_PAINT_NONE);
 }
 
-static void put_ns(struct fr_out *o, const struct fr_hist *h, u32 ppm)
+static void diff_put_ns(struct fr_out *o, const struct fr_hist *h, u32 ppm)
 {
 	char text[32] = "-";
 
@@ -95,7 +95,7 @@ static bool has_latencies(u8 kind)
 	return kind != FR_DIFF_EVENT && kind != FR_DIFF_CPU;
 }
 
-static void put_name(struct fr_out *o, const struct fr_diff_item *it, u32 width)
+static void diff_put_name(struct fr_out *o, const struct fr_diff_item *it, u32 width)
 {
 	/* names end where the numbers begin */
 	fr_out_str(o, "  ");
@@ -133,20 +133,20 @@ static bool is_unknown(const struct fr_diff *d, const struct fr_diff_item *it, u
 
 static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_diff_item *it, u32 name_w, bool latencies)
 {
-	double a = shown(d, it, 0), b = shown(d, it, 1);
+	double a = diff_shown(d, it, 0), b = diff_shown(d, it, 1);
 
-	put_name(o, it, name_w);
-	put_rate(o, a);
-	put_rate(o, b);
+	diff_put_name(o, it, name_w);
+	diff_put_rate(o, a);
+	diff_put_rate(o, b);
 	if (is_unknown(d, it, 0, a) || is_unknown(d, it, 1, b))
 		fr_out_printf(o, "%10s", "-"); /* an unknown value has not changed */
 	else
 		put_change(o, a, b, it->kind == FR_DIFF_RUNQ);
 	if (latencies) {
-		put_ns(o, &it->side[0].lat, P50);
-		put_ns(o, &it->side[1].lat, P50);
-		put_ns(o, &it->side[0].lat, P99);
-		put_ns(o, &it->side[1].lat, P99);
+		diff_put_ns(o, &it->side[0].lat, P50);
+		diff_put_ns(o, &it->side[1].lat, P50);
+		diff_put_ns(o, &it->side[0].lat, P99);
+		diff_put_ns(o, &it->side[1].lat, P99);
 		if (it->side[0].lat.cnt && it->side[1].lat.cnt)
 			put_change(o, fr_hist_quantile(&it->side[0].lat, P99), fr_hist_quantile(&it->side[1].lat, P99), true);
 		else
@@ -157,7 +157,7 @@ static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_
 	fr_out_char(o, '\n');
 }
 
-static void put_title(struct fr_out *o, u8 kind, u32 name_w, bool latencies)
+static void diff_put_title(struct fr_out *o, u8 kind, u32 name_w, bool latencies)
 {
 	char title[96];
 	int len;
@@ -198,7 +198,7 @@ static void put_unrecorded(struct fr_out *o, const struct fr_diff *d, u32 side)
 }
 
 /* Which waits count, where it is not all of the part above. */
-static void put_waits(struct fr_out *o, const struct fr_diff *d, u32 side)
+static void diff_put_waits(struct fr_out *o, const struct fr_diff *d, u32 side)
 {
 	const struct fr_diff_side *s = &d->side[side];
 	char text[32];
@@ -228,7 +228,7 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 		fr_out_str(o, "   not complete: some CPU's history begins after this window\n");
 	else if (s->empty)
 		fr_out_str(o, "   not complete: this window has no length, so nothing has a rate\n");
-	put_waits(o, d, i);
+	diff_put_waits(o, d, i);
 	put_unrecorded(o, d, i);
 }
 
@@ -238,20 +238,20 @@ static bool has_rest(const struct fr_diff *d, u8 kind)
 	return d->rest[kind].side[0].cnt || d->rest[kind].side[1].cnt;
 }
 
-static void put_rest(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 name_w)
+static void diff_put_rest(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 name_w)
 {
 	const struct fr_diff_item *it = &d->rest[kind];
-	double a = shown(d, it, 0), b = shown(d, it, 1);
+	double a = diff_shown(d, it, 0), b = diff_shown(d, it, 1);
 
 	fr_out_str(o, "  (left out)");
 	fr_out_pad(o, strlen("(left out)"), name_w);
-	put_rate(o, a);
-	put_rate(o, b);
+	diff_put_rate(o, a);
+	diff_put_rate(o, b);
 	put_change(o, a, b, false);
 	fr_out_char(o, '\n');
 }
 
-static void put_left_out(struct fr_out *o, const struct fr_diff *d)
+static void diff_put_left_out(struct fr_out *o, const struct fr_diff *d)
 {
 	char text[32];
 
@@ -262,18 +262,18 @@ static void put_left_out(struct fr_out *o, const struct fr_diff *d)
 			      fr_show_size(fr_memory_bound(), text, sizeof(text)));
 }
 
-static void put_kind(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 top, u32 width)
+static void diff_put_kind(struct fr_out *o, const struct fr_diff *d, u8 kind, u32 top, u32 width)
 {
 	bool latencies = has_latencies(kind) && width >= NUMBERS_W + LATENCY_W + 24;
 	u32 name_w = name_width(kind, latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W, width), i;
 	const struct fr_diff_item *it;
 
 	if (fr_diff_item(d, kind, 0) || has_rest(d, kind))
-		put_title(o, kind, name_w, latencies);
+		diff_put_title(o, kind, name_w, latencies);
 	for (i = 0; i < top && (it = fr_diff_item(d, kind, i)); i++)
 		put_item(o, d, it, name_w, latencies);
 	if (has_rest(d, kind))
-		put_rest(o, d, kind, name_w);
+		diff_put_rest(o, d, kind, name_w);
 }
 
 void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
@@ -282,11 +282,11 @@ void fr_diff_text(struct fr_out *o, const struct fr_diff *d, u32 top, u32 width)
 
 	put_side(o, d, 0);
 	put_side(o, d, 1);
-	put_left_out(o, d);
+	diff_put_left_out(o, d);
 	if (!d->items.cnt && !d->full)
 		fr_out_str(o, "\nNeither has an event: there is nothing to compare.\n");
 	for (kind = 0; kind < FR_DIFF_KIND_CNT; kind++)
-		put_kind(o, d, kind, top, width);
+		diff_put_kind(o, d, kind, top, width);
 }
 
 /* ---- JSON: kinds of base/show/table.h, all of a struct fr_diff ---- */
@@ -419,14 +419,14 @@ static const void *diff_rest(const struct fr_at *at, u32 i)
 	return !i && has_rest(d, kind) ? &d->rest[kind] : NULL;
 }
 
-static struct fr_value left_memory(const struct fr_at *at)
+static struct fr_value diff_left_memory(const struct fr_at *at)
 {
 	(void)at;
 	return fr_value_nr(fr_memory_bound());
 }
 
 static const struct fr_column left_columns[] = {
-	FR_COLUMN_MADE(left_memory, "memory", SIZE, "the limit"),
+	FR_COLUMN_MADE(diff_left_memory, "memory", SIZE, "the limit"),
 #define K(nr, key, title, rate, doc) FR_PART_MADE(diff_rest, key, &item_kind, "the sum of those without a place, if any"),
 	DIFF_KINDS(K)
 #undef K

@@ -58,7 +58,7 @@ struct begun {
 };
 
 /* Read sz bytes at off, like pread(), but fewer only at the end. */
-static ssize_t read_at(struct begun *b, void *to, size_t sz, u64 off)
+static ssize_t buildid_read_at(struct begun *b, void *to, size_t sz, u64 off)
 {
 	size_t got = 0;
 	ssize_t n;
@@ -72,10 +72,10 @@ static ssize_t read_at(struct begun *b, void *to, size_t sz, u64 off)
 	return n < 0 ? n : (ssize_t)got;
 }
 
-static ssize_t get(struct begun *b, void *to, size_t sz, u64 off)
+static ssize_t buildid_get(struct begun *b, void *to, size_t sz, u64 off)
 {
 	if (b->sz < 0 || off > (u64)b->sz || sz > (u64)b->sz - off)
-		return read_at(b, to, sz, off);
+		return buildid_read_at(b, to, sz, off);
 	memcpy(to, b->head + off, sz);
 	return sz;
 }
@@ -94,7 +94,7 @@ static bool read_head(struct begun *b, struct table *t)
 		Elf64_Ehdr e64;
 		Elf32_Ehdr e32;
 	} h = {};
-	ssize_t sz = get(b, &h, sizeof(h), 0);
+	ssize_t sz = buildid_get(b, &h, sizeof(h), 0);
 	bool is_64 = h.ident[EI_CLASS] == ELFCLASS64;
 
 	if (sz < (ssize_t)(is_64 ? sizeof(h.e64) : sizeof(h.e32)) || memcmp(h.ident, ELFMAG, SELFMAG) ||
@@ -115,14 +115,14 @@ static bool read_notes_place(struct begun *b, const struct table *t, u32 nr, u64
 		Elf32_Phdr p32;
 	} p;
 
-	if (get(b, &p, t->entry_sz, t->off + (u64)nr * t->entry_sz) != (ssize_t)t->entry_sz)
+	if (buildid_get(b, &p, t->entry_sz, t->off + (u64)nr * t->entry_sz) != (ssize_t)t->entry_sz)
 		return false;
 	*off = t->is_64 ? p.p64.p_offset : p.p32.p_offset;
 	*sz = t->is_64 ? p.p64.p_filesz : p.p32.p_filesz;
 	return (t->is_64 ? p.p64.p_type : p.p32.p_type) == PT_NOTE;
 }
 
-static u8 find(struct begun *b, u8 *id)
+static u8 buildid_find(struct begun *b, u8 *id)
 {
 	u8 notes[NOTES_MAX], found = 0;
 	struct table t;
@@ -130,13 +130,13 @@ static u8 find(struct begun *b, u8 *id)
 	ssize_t n;
 	u32 i;
 
-	b->sz = read_at(b, b->head, sizeof(b->head), 0);
+	b->sz = buildid_read_at(b, b->head, sizeof(b->head), 0);
 	if (b->sz < 0 || !read_head(b, &t))
 		return 0;
 	for (i = 0; i < t.cnt && i < PHDR_MAX && !found; i++) {
 		if (!read_notes_place(b, &t, i, &off, &sz) || (s64)off < 0)
 			continue;
-		n = get(b, notes, sz < sizeof(notes) ? sz : sizeof(notes), off);
+		n = buildid_get(b, notes, sz < sizeof(notes) ? sz : sizeof(notes), off);
 		found = n > 0 ? fr_build_id_in_notes(notes, n, id) : 0;
 	}
 	return found;
@@ -145,7 +145,7 @@ static u8 find(struct begun *b, u8 *id)
 u8 fr_build_id_of(int fd, u8 *id, int *err)
 {
 	struct begun b = {.fd = fd};
-	u8 sz = find(&b, id);
+	u8 sz = buildid_find(&b, id);
 
 	if (!sz && b.err && err)
 		*err = b.err;

@@ -55,7 +55,7 @@ static int look_at_the_clock(client *c, long done, long total)
 	return d && d->too_late;
 }
 
-static bool load(struct fr_debuginfod *d)
+static bool debuginfod_load(struct fr_debuginfod *d)
 {
 	d->lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_GLOBAL);
 	if (!d->lib)
@@ -81,7 +81,7 @@ struct fr_debuginfod *fr_debuginfod_new(void)
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return NULL;
-	if (load(d))
+	if (debuginfod_load(d))
 		d->client = d->begin();
 	if (d->client) {
 		d->set_user_data(d->client, d);
@@ -105,7 +105,7 @@ void fr_debuginfod_free(struct fr_debuginfod *d)
 }
 
 /* If servers are down every file would wait: give up after some failures in a row. */
-static int judge(struct fr_debuginfod *d, int err)
+static int debuginfod_judge(struct fr_debuginfod *d, int err)
 {
 	if (d->too_late)
 		err = -ETIME;
@@ -130,7 +130,7 @@ int fr_debuginfod_find(struct fr_debuginfod *d, enum fr_debuginfod_kind kind, co
 	d->until = now_s() + TIME_LIMIT_S;
 	fd = d->find[kind](d->client, build_id, sz, &found);
 	if (fd < 0)
-		return judge(d, fd);
+		return debuginfod_judge(d, fd);
 	close(fd);
 	d->fail_cnt = 0;
 	*path = found;

@@ -30,7 +30,7 @@ struct fr_ehframe {
 };
 
 /* Up to sz bytes at an offset. Returns how many; fewer at the end of the file, or where it cannot be read, which is noted. */
-static size_t read_at(struct fr_ehframe *e, void *to, size_t sz, u64 off)
+static size_t ehframe_read_at(struct fr_ehframe *e, void *to, size_t sz, u64 off)
 {
 	size_t got = 0;
 	ssize_t n = 0;
@@ -45,7 +45,7 @@ static size_t read_at(struct fr_ehframe *e, void *to, size_t sz, u64 off)
 }
 
 /* Read up to sz bytes at an address of the file. Returns how many. */
-static size_t get(struct fr_ehframe *e, u64 addr, void *to, size_t sz)
+static size_t ehframe_get(struct fr_ehframe *e, u64 addr, void *to, size_t sz)
 {
 	u32 i;
 
@@ -55,7 +55,7 @@ static size_t get(struct fr_ehframe *e, u64 addr, void *to, size_t sz)
 
 		if (addr < s->addr || at >= s->sz)
 			continue;
-		return read_at(e, to, s->sz - at < sz ? s->sz - at : sz, s->off + at);
+		return ehframe_read_at(e, to, s->sz - at < sz ? s->sz - at : sz, s->off + at);
 	}
 	return 0;
 }
@@ -66,19 +66,19 @@ static void add_load(struct fr_ehframe *e, const Elf64_Phdr *p)
 		e->load[e->load_cnt++] = (struct segment){p->p_vaddr, p->p_offset, p->p_filesz, p->p_flags & PF_X};
 }
 
-static int read_segments(struct fr_ehframe *e)
+static int ehframe_read_segments(struct fr_ehframe *e)
 {
 	Elf64_Phdr p[PHDR_MAX];
 	Elf64_Ehdr h;
 	size_t sz;
 	u32 i;
 
-	if (read_at(e, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) ||
+	if (ehframe_read_at(e, &h, sizeof(h), 0) != sizeof(h) || memcmp(h.e_ident, ELFMAG, SELFMAG) ||
 	    h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_machine != EM_X86_64 || h.e_phentsize != sizeof(*p) || !h.e_phnum ||
 	    h.e_phnum > PHDR_MAX)
 		return -ENOEXEC;
 	sz = h.e_phnum * sizeof(*p);
-	if (read_at(e, p, sz, h.e_phoff) != sz)
+	if (ehframe_read_at(e, p, sz, h.e_phoff) != sz)
 		return -ENOEXEC;
 	for (i = 0; i < h.e_phnum; i++) {
 		if (p[i].p_type == PT_LOAD)
@@ -96,7 +96,7 @@ static int read_table(struct fr_ehframe *e)
 	size_t at = 4;
 	u64 section;
 
-	b.sz = get(e, e->hdr, e->fde, 32);
+	b.sz = ehframe_get(e, e->hdr, e->fde, 32);
 	if (b.sz < at || e->fde[0] != 1 || e->fde[3] != (DW_EH_PE_datarel | DW_EH_PE_sdata4) ||
 	    !fr_cfi_number(&b, &at, e->fde[1], e->hdr, &section) || !fr_cfi_number(&b, &at, e->fde[2], e->hdr, &e->row_cnt))
 		return -ENOENT;
@@ -114,7 +114,7 @@ int fr_ehframe_open(int fd, struct fr_ehframe **out)
 		return -ENOMEM;
 	}
 	e->fd = fd;
-	err = read_segments(e) ?: read_table(e);
+	err = ehframe_read_segments(e) ?: read_table(e);
 	if (err) {
 		err = e->err ?: err;
 		fr_ehframe_close(e);
@@ -153,11 +153,11 @@ bool fr_ehframe_addr(const struct fr_ehframe *e, u64 file_off, u64 *addr)
 }
 
 /* Row i: where a function begins, and its FDE. */
-static bool row(struct fr_ehframe *e, u64 i, u64 *begin, u64 *fde)
+static bool ehframe_row(struct fr_ehframe *e, u64 i, u64 *begin, u64 *fde)
 {
 	s32 rel[2];
 
-	if (get(e, e->table + i * ROW_SZ, rel, sizeof(rel)) != sizeof(rel))
+	if (ehframe_get(e, e->table + i * ROW_SZ, rel, sizeof(rel)) != sizeof(rel))
 		return false;
 	*begin = e->hdr + (s64)rel[0];
 	*fde = e->hdr + (s64)rel[1];
@@ -173,7 +173,7 @@ static bool find_fde(struct fr_ehframe *e, u64 addr, u64 *fde)
 	while (lo < hi) {
 		u64 mid = lo + (hi - lo) / 2;
 
-		if (!row(e, mid, &begin, &at))
+		if (!ehframe_row(e, mid, &begin, &at))
 			return false;
 		if (begin > addr) {
 			hi = mid;
@@ -192,9 +192,9 @@ bool fr_ehframe_find(struct fr_ehframe *e, u64 addr, struct fr_cfi *out)
 
 	if (!find_fde(e, addr, &fde.addr))
 		return false;
-	fde.sz = get(e, fde.addr, e->fde, sizeof(e->fde));
+	fde.sz = ehframe_get(e, fde.addr, e->fde, sizeof(e->fde));
 	if (!fr_cfi_cie_addr(&fde, &cie.addr))
 		return false;
-	cie.sz = get(e, cie.addr, e->cie, sizeof(e->cie));
+	cie.sz = ehframe_get(e, cie.addr, e->cie, sizeof(e->cie));
 	return fr_cfi_parse(&cie, &fde, out);
 }

@@ -43,7 +43,7 @@ struct finder {
 	u64 nonzero;
 };
 
-static bool parse(const char *text, struct line *l)
+static bool kallsyms_parse(const char *text, struct line *l)
 {
 	if (!fr_hex_u64(&text, &l->addr) || text[0] != ' ' || !text[1] || text[2] != ' ')
 		return false;
@@ -62,7 +62,7 @@ static bool is_text(char type)
 }
 
 /* The first address at or above addr; cnt if there is none. */
-static size_t first_from(const struct finder *f, u64 addr)
+static size_t kallsyms_first_from(const struct finder *f, u64 addr)
 {
 	size_t lo = 0, hi = f->cnt;
 
@@ -77,7 +77,7 @@ static size_t first_from(const struct finder *f, u64 addr)
 	return lo;
 }
 
-static int settle(struct finder *f)
+static int kallsyms_settle(struct finder *f)
 {
 	struct fr_ksym *k = &f->k[f->p.i];
 
@@ -94,7 +94,7 @@ static int settle(struct finder *f)
 	return k->name && (k->module || !*f->p.module) ? 0 : -ENOMEM;
 }
 
-static void copy(char *to, size_t sz, const char *text, size_t len)
+static void kallsyms_copy(char *to, size_t sz, const char *text, size_t len)
 {
 	len = len < sz - 1 ? len : sz - 1;
 	memcpy(to, text, len);
@@ -102,7 +102,7 @@ static void copy(char *to, size_t sz, const char *text, size_t len)
 }
 
 /* Of several symbols at one address the first in the file counts, as in the kernel. */
-static int take(struct finder *f, const struct line *l, size_t i)
+static int kallsyms_take(struct finder *f, const struct line *l, size_t i)
 {
 	u64 have = f->p.any && f->p.i == i ? f->p.begin : f->k[i].name ? f->k[i].begin : 0;
 	int err = 0;
@@ -110,27 +110,27 @@ static int take(struct finder *f, const struct line *l, size_t i)
 	if (l->addr <= have)
 		return 0;
 	if (f->p.i != i)
-		err = settle(f);
+		err = kallsyms_settle(f);
 	f->p.i = i;
 	f->p.any = true;
 	f->p.begin = l->addr;
-	copy(f->p.name, sizeof(f->p.name), l->name, l->name_len);
-	copy(f->p.module, sizeof(f->p.module), l->module, l->module_len);
+	kallsyms_copy(f->p.name, sizeof(f->p.name), l->name, l->name_len);
+	kallsyms_copy(f->p.module, sizeof(f->p.module), l->module, l->module_len);
 	return err;
 }
 
-static int take_line(struct finder *f, const struct line *l)
+static int kallsyms_take_line(struct finder *f, const struct line *l)
 {
-	size_t i = first_from(f, l->addr);
+	size_t i = kallsyms_first_from(f, l->addr);
 
 	f->nonzero += l->addr != 0;
 	if (i && l->addr < f->k[i - 1].end)
 		f->k[i - 1].end = l->addr;
-	return is_text(l->type) && i < f->cnt ? take(f, l, i) : 0;
+	return is_text(l->type) && i < f->cnt ? kallsyms_take(f, l, i) : 0;
 }
 
 /* An address without a symbol of its own is in its neighbour's function, unless it is too far away. */
-static int inherit(struct finder *f)
+static int kallsyms_inherit(struct finder *f)
 {
 	struct fr_ksym *k;
 	size_t i;
@@ -178,16 +178,16 @@ static int read_lines(struct finder *f, struct fr_lines *in, struct fr_kallsyms_
 	int err = 0;
 
 	while (!err && (text = fr_lines_next(in))) {
-		if (!parse(text, &l))
+		if (!kallsyms_parse(text, &l))
 			continue;
 		if (is_stext(&l))
 			info->stext = l.addr;
-		err = take_line(f, &l);
+		err = kallsyms_take_line(f, &l);
 	}
 	return err ?: in->err;
 }
 
-static int find_all(int fd, struct finder *f, struct fr_kallsyms_info *info)
+static int kallsyms_find_all(int fd, struct finder *f, struct fr_kallsyms_info *info)
 {
 	struct fr_lines *in = malloc(sizeof(*in));
 	int err;
@@ -197,9 +197,9 @@ static int find_all(int fd, struct finder *f, struct fr_kallsyms_info *info)
 	fr_lines_init(in, fd, READ_MAX_SZ);
 	err = read_lines(f, in, info);
 	free(in);
-	err = err ?: settle(f);
+	err = err ?: kallsyms_settle(f);
 	if (f->cnt) {
-		err = err ?: inherit(f);
+		err = err ?: kallsyms_inherit(f);
 		drop_far(f);
 	}
 	info->hidden = !f->nonzero;
@@ -222,7 +222,7 @@ int fr_kallsyms_find(const char *path, struct fr_ksym *k, size_t cnt, struct fr_
 		f->k = k;
 		f->cnt = cnt;
 	}
-	err = f ? find_all(fd, f, info) : -ENOMEM;
+	err = f ? kallsyms_find_all(fd, f, info) : -ENOMEM;
 	free(f);
 	close(fd);
 	return err;
@@ -242,7 +242,7 @@ int fr_kallsyms_stext(const char *path, struct fr_kallsyms_info *info)
 	if (in)
 		fr_lines_init(in, fd, READ_MAX_SZ);
 	while (in && !info->stext && !info->hidden && (text = fr_lines_next(in))) {
-		if (!parse(text, &l) || !is_stext(&l))
+		if (!kallsyms_parse(text, &l) || !is_stext(&l))
 			continue;
 		info->stext = l.addr;
 		info->hidden = !l.addr;
@@ -261,7 +261,7 @@ static void find_text(struct fr_lines *in, const char *const *name, size_t cnt, 
 	size_t i;
 
 	while ((text = fr_lines_next(in))) {
-		if (!parse(text, &l) || l.module_len || !l.addr)
+		if (!kallsyms_parse(text, &l) || l.module_len || !l.addr)
 			continue;
 		for (i = 0; i < cnt; i++) {
 			if (out[i].begin && !out[i].end && l.addr > out[i].begin)

@@ -16,7 +16,7 @@ void fr_lines_init(struct fr_lines *l, int fd, u64 max_sz)
 }
 
 /* Read more behind what is there. False: at the end, or no room. */
-static bool fill(struct fr_lines *l)
+static bool lines_fill(struct fr_lines *l)
 {
 	size_t room;
 	ssize_t n;
@@ -49,7 +49,7 @@ char *fr_lines_next(struct fr_lines *l)
 
 	do
 		nl = memchr(l->buf + l->at, '\n', l->end - l->at);
-	while (!nl && fill(l));
+	while (!nl && lines_fill(l));
 	if (l->at == l->end)
 		return NULL;
 	line = l->buf + l->at;

@@ -12,7 +12,7 @@
 #define NAME_MAX_SZ 1024u
 #define TAKE_MAX    (1u << 20) /* names taken; bounds lines that all name the same addresses */
 
-static size_t first_from(const struct fr_jit_sym *s, size_t cnt, u64 addr)
+static size_t perfmap_first_from(const struct fr_jit_sym *s, size_t cnt, u64 addr)
 {
 	size_t lo = 0, hi = cnt;
 
@@ -27,7 +27,7 @@ static size_t first_from(const struct fr_jit_sym *s, size_t cnt, u64 addr)
 	return lo;
 }
 
-static int take(struct fr_jit_sym *s, u64 begin, u64 sz, const char *name)
+static int perfmap_take(struct fr_jit_sym *s, u64 begin, u64 sz, const char *name)
 {
 	char *copy = strndup(name, NAME_MAX_SZ);
 
@@ -38,7 +38,7 @@ static int take(struct fr_jit_sym *s, u64 begin, u64 sz, const char *name)
 	return 0;
 }
 
-static int take_line(const char *at, struct fr_jit_sym *s, size_t cnt, u32 *taken)
+static int perfmap_take_line(const char *at, struct fr_jit_sym *s, size_t cnt, u32 *taken)
 {
 	u64 begin, sz;
 	size_t i;
@@ -48,10 +48,10 @@ static int take_line(const char *at, struct fr_jit_sym *s, size_t cnt, u32 *take
 		return 0;
 	if (!sz || sz > ~begin)
 		return 0;
-	for (i = first_from(s, cnt, begin); i < cnt && s[i].addr < begin + sz && !err; i++) {
+	for (i = perfmap_first_from(s, cnt, begin); i < cnt && s[i].addr < begin + sz && !err; i++) {
 		if (++*taken > TAKE_MAX)
 			return -EFBIG;
-		err = take(&s[i], begin, sz, at);
+		err = perfmap_take(&s[i], begin, sz, at);
 	}
 	return err;
 }
@@ -71,7 +71,7 @@ int fr_perfmap_find(int fd, struct fr_jit_sym *s, size_t cnt)
 	if (sz > READ_MAX_SZ)
 		fr_lines_next(l); /* the rest of a line */
 	while (!err && (text = fr_lines_next(l)))
-		err = take_line(text, s, cnt, &taken);
+		err = perfmap_take_line(text, s, cnt, &taken);
 	err = err ?: l->err;
 	free(l);
 	return err;

@@ -53,7 +53,7 @@ void fr_proc_close(struct fr_proc *p)
 }
 
 /* "55d0c000-55d0f000 r-xp 00002000 fd:01 1835 /usr/bin/cat": 1 executable, 0 not, -1 no such line */
-static int parse(char *text, struct fr_procmap *m)
+static int procmaps_parse(char *text, struct fr_procmap *m)
 {
 	const char *at = text, *perms;
 	char *end;
@@ -88,7 +88,7 @@ int fr_proc_maps(struct fr_proc *p, fr_procmap_fn fn, void *arg)
 		return -ENOMEM;
 	fr_lines_init(l, p->maps, MAPS_MAX_SZ);
 	while (!err && (text = fr_lines_next(l)))
-		if (parse(text, &m) > 0)
+		if (procmaps_parse(text, &m) > 0)
 			err = fn(arg, &m);
 	err = err ?: l->err;
 	free(l);
@@ -118,7 +118,7 @@ static int open_regular(int dir, const char *path, int flags, struct stat *st)
 }
 
 /* Was it last changed in this span of CLOCK_MONOTONIC, by its inode's ctime, which users cannot set? From 0: ever before. */
-static bool is_of(const struct stat *st, u64 from_ns, u64 to_ns)
+static bool procmaps_is_of(const struct stat *st, u64 from_ns, u64 to_ns)
 {
 	struct timespec real, mono;
 	s64 at_ns;
@@ -147,7 +147,7 @@ int fr_open_mapped(int dir, const char *path, u64 inode, u64 died_ns)
 	struct stat st;
 	int fd = open_inode(dir, path, inode, &st);
 
-	if (fd < 0 || is_of(&st, 0, died_ns))
+	if (fd < 0 || procmaps_is_of(&st, 0, died_ns))
 		return fd;
 	close(fd);
 	return -ESTALE;
@@ -284,5 +284,5 @@ int fr_ended_perf_map(u32 pid, u64 start_ns, u64 exit_ns)
 	fd = open_map(AT_FDCWD, "/proc/1/root", pid, &st);
 	if (fd < 0)
 		fd = open_map(AT_FDCWD, "/", pid, &st);
-	return if_trusted(fd, st.st_nlink == 1 && !(st.st_mode & 002) && is_of(&st, start_ns, exit_ns));
+	return if_trusted(fd, st.st_nlink == 1 && !(st.st_mode & 002) && procmaps_is_of(&st, start_ns, exit_ns));
 }

@@ -15,7 +15,7 @@
 
 /* ---- program headers, notes ---- */
 
-static int read_segments(struct fr_symfile *f, Elf *elf)
+static int symfile_read_segments(struct fr_symfile *f, Elf *elf)
 {
 	size_t cnt, i;
 	GElf_Phdr p;
@@ -136,7 +136,7 @@ static int read_elf(struct fr_symfile *f, Elf *elf)
 
 	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &e) || (e.e_type != ET_EXEC && e.e_type != ET_DYN))
 		return -EBADMSG;
-	err = read_segments(f, elf);
+	err = symfile_read_segments(f, elf);
 	if (err)
 		return err;
 	read_notes(f, elf);
@@ -309,7 +309,7 @@ bool fr_symfile_vaddr(const struct fr_symfile *f, u64 file_off, u64 first_off, u
 }
 
 /* The last function that begins at or before vaddr, or func_cnt. */
-static u32 last_before(const struct fr_symfile *f, u64 vaddr)
+static u32 symfile_last_before(const struct fr_symfile *f, u64 vaddr)
 {
 	u32 low = 0, high = f->func_cnt;
 
@@ -327,7 +327,7 @@ static u32 last_before(const struct fr_symfile *f, u64 vaddr)
 /* Assembly functions may lack a size: they last until the next one. Where most functions are missing, that says nothing. */
 bool fr_symfile_find(const struct fr_symfile *f, u64 vaddr, struct fr_symfile_func *func)
 {
-	u32 i = last_before(f, vaddr);
+	u32 i = symfile_last_before(f, vaddr);
 	const struct fr_symfile_entry *x;
 
 	if (i == f->func_cnt || !fr_symfile_is_code(f, vaddr))

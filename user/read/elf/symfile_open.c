@@ -32,7 +32,7 @@ static int open_in(const char *root, const char *path, int flags)
 	return fd;
 }
 
-static bool is_plain(int fd)
+static bool open_is_plain(int fd)
 {
 	struct stat st;
 
@@ -47,14 +47,14 @@ int fr_symfile_fd(const char *root, const char *path)
 
 	if (fd < 0)
 		return -errno;
-	plain = is_plain(fd);
+	plain = open_is_plain(fd);
 	close(fd);
 	if (!plain)
 		return -EBADMSG;
 	fd = open_in(root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -errno;
-	if (is_plain(fd))
+	if (open_is_plain(fd))
 		return fd;
 	close(fd);
 	return -EBADMSG;

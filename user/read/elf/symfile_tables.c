@@ -12,7 +12,7 @@
 #define MINI_MAX_SZ (64u << 20) /* of .gnu_debugdata, uncompressed */
 
 /* Of several names for the same code, people know the global one rather than an inner label. */
-static u32 rank_of(const GElf_Sym *s, const char *name)
+static u32 symfile_rank_of(const GElf_Sym *s, const char *name)
 {
 	u32 bind = GELF_ST_BIND(s->st_info);
 
@@ -21,7 +21,7 @@ static u32 rank_of(const GElf_Sym *s, const char *name)
 }
 
 /* Functions, and assembly labels other than the assembler's own ($x, .L1). */
-static bool is_func(const GElf_Sym *s, const char *name)
+static bool symfile_is_func(const GElf_Sym *s, const char *name)
 {
 	u32 type = GELF_ST_TYPE(s->st_info);
 
@@ -48,13 +48,13 @@ static void add_func(struct fr_symfile *f, const GElf_Sym *s, u32 base)
 {
 	const char *name = s->st_name < f->names_sz - base ? f->names + base + s->st_name : "";
 
-	if (!is_func(s, name) || !fr_symfile_is_code(f, s->st_value))
+	if (!symfile_is_func(s, name) || !fr_symfile_is_code(f, s->st_value))
 		return;
 	f->func[f->func_cnt++] = (struct fr_symfile_entry){
 		.vaddr = s->st_value,
 		.size = s->st_value + s->st_size < s->st_value ? 0 : s->st_size,
 		.name = base + s->st_name,
-		.rank = rank_of(s, name),
+		.rank = symfile_rank_of(s, name),
 	};
 }
 

@@ -45,7 +45,8 @@ void fr_build_id_text(const u8 *id, size_t sz, char to[2 * FR_BUILD_ID_MAX_SZ + 
 
 /* ---- one file ---- */
 
-static void put_place(struct fr_symplace *p, struct fr_symfile *f, const char *root, const char *path, const char *where)
+static void symfind_put_place(struct fr_symplace *p, struct fr_symfile *f, const char *root, const char *path,
+			      const char *where)
 {
 	fr_symfile_close(p->file);
 	free(p->path);
@@ -67,25 +68,25 @@ static bool is_enough(const struct search *x)
 }
 
 /* A debug file is enough for names, but the program itself, if present, describes its addresses better. */
-static bool is_done(const struct search *x)
+static bool symfind_is_done(const struct search *x)
 {
 	return is_enough(x) && x->got->code.file;
 }
 
 /* Keep f if it is better than what we have; takes ownership in any case. */
-static void keep(struct search *x, struct fr_symfile *f, const char *path)
+static void symfind_keep(struct search *x, struct fr_symfile *f, const char *path)
 {
 	struct fr_symplace p = {.file = f};
 
 	if (!fr_symfile_is_debug_only(f) && !x->got->code.file)
-		put_place(&x->got->code, f, x->root, path, x->where);
+		symfind_put_place(&x->got->code, f, x->root, path, x->where);
 	else if (fr_symfile_is_full(f) && worth(&p) > worth(&x->got->debug) && worth(&p) > worth(&x->got->code))
-		put_place(&x->got->debug, f, x->root, path, x->where);
+		symfind_put_place(&x->got->debug, f, x->root, path, x->where);
 	else
 		fr_symfile_close(f);
 }
 
-static bool is_wanted(const struct search *x, const struct fr_symfile *f)
+static bool symfind_is_wanted(const struct search *x, const struct fr_symfile *f)
 {
 	size_t sz;
 	const u8 *id = fr_symfile_build_id(f, &sz);
@@ -120,7 +121,7 @@ __attribute__((format(printf, 2, 3))) static void look_at(struct search *x, cons
 	va_list args;
 	int len, err;
 
-	if (is_done(x))
+	if (symfind_is_done(x))
 		return;
 	va_start(args, fmt);
 	len = vsnprintf(path, sizeof(path), fmt, args);
@@ -132,8 +133,8 @@ __attribute__((format(printf, 2, 3))) static void look_at(struct search *x, cons
 		note_error(x, path, err);
 		return;
 	}
-	if (is_wanted(x, f)) {
-		keep(x, f, path);
+	if (symfind_is_wanted(x, f)) {
+		symfind_keep(x, f, path);
 		return;
 	}
 	fr_symfile_close(f);
@@ -235,7 +236,7 @@ static void ask_debuginfod(struct search *x)
 	}
 }
 
-static enum fr_symwhy why_not(const struct fr_symgot *got)
+static enum fr_symwhy symfind_why_not(const struct fr_symgot *got)
 {
 	const struct fr_symplace *p = fr_symgot_funcs(got);
 
@@ -265,7 +266,7 @@ void fr_symfind(struct fr_symfind *s, const struct fr_symwant *want, struct fr_s
 	look_in_caches(&x);
 	look_at_original(&x);
 	ask_debuginfod(&x);
-	got->why = why_not(got);
+	got->why = symfind_why_not(got);
 }
 
 const struct fr_symplace *fr_symgot_funcs(const struct fr_symgot *got)

@@ -58,7 +58,7 @@ void fr_symguess_free(struct fr_symguess *g)
 	free(g);
 }
 
-static bool has(const struct fr_symguess *g, const char *path, size_t len)
+static bool symguess_has(const struct fr_symguess *g, const char *path, size_t len)
 {
 	u32 i;
 
@@ -69,7 +69,7 @@ static bool has(const struct fr_symguess *g, const char *path, size_t len)
 	return false;
 }
 
-static void put(struct fr_symguess *g, const char *path, size_t len)
+static void symguess_put(struct fr_symguess *g, const char *path, size_t len)
 {
 	struct guess *to = fr_vec_more(&g->guess, g->cnt);
 
@@ -81,13 +81,13 @@ static void put(struct fr_symguess *g, const char *path, size_t len)
 
 void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len)
 {
-	if (len && path[0] == '/' && !memchr(path, 0, len) && g->cnt < GUESS_MAX / 4 && !has(g, path, len))
-		put(g, path, len);
+	if (len && path[0] == '/' && !memchr(path, 0, len) && g->cnt < GUESS_MAX / 4 && !symguess_has(g, path, len))
+		symguess_put(g, path, len);
 }
 
 /* ---- directories of libraries ---- */
 
-static DIR *open_dir(const struct fr_symguess *g, const char *dir)
+static DIR *symguess_open_dir(const struct fr_symguess *g, const char *dir)
 {
 	int fd = fr_symfile_dir(g->root, dir);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
@@ -117,7 +117,7 @@ static bool is_new(struct dirs *seen, DIR *d)
 /* seen: directories not to search again, or NULL. */
 static void add_files_of(struct fr_symguess *g, const char *dir, const char *part, struct dirs *seen)
 {
-	DIR *d = open_dir(g, dir);
+	DIR *d = symguess_open_dir(g, dir);
 	struct dirent *e;
 	char path[512];
 
@@ -129,7 +129,7 @@ static void add_files_of(struct fr_symguess *g, const char *dir, const char *par
 		int len = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "", e->d_name);
 
 		if (strstr(e->d_name, part) && len > 0 && len < (int)sizeof(path))
-			put(g, path, len);
+			symguess_put(g, path, len);
 	}
 	if (d)
 		closedir(d);
@@ -149,7 +149,7 @@ static bool is_shared(const char *prefix)
 /* What a program keeps in folders of its own, as lib/server/libjvm.so. */
 static void add_files_below(struct fr_symguess *g, const char *dir, struct dirs *seen)
 {
-	DIR *d = open_dir(g, dir);
+	DIR *d = symguess_open_dir(g, dir);
 	struct dirent *e;
 	char path[PROGRAM_SZ + NAME_MAX];
 
@@ -213,7 +213,7 @@ static void add_libraries(struct fr_symguess *g)
 	for (i = 0; i < sizeof(dir) / sizeof(dir[0]); i++)
 		add_files_of(g, dir[i], ".so", &seen);
 	for (i = 0; i < sizeof(parent) / sizeof(parent[0]); i++) {
-		d = open_dir(g, parent[i]);
+		d = symguess_open_dir(g, parent[i]);
 		while (d && (e = readdir(d))) {
 			int len = snprintf(path, sizeof(path), "%s/%s", parent[i], e->d_name);
 

@@ -27,7 +27,7 @@ struct walk {
 
 /* ---- which functions ---- */
 
-static bool is_func(int tag)
+static bool symline_is_func(int tag)
 {
 	return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
 }
@@ -54,8 +54,8 @@ static bool descend(struct walk *w, Dwarf_Die *die, u32 depth)
 			return false;
 		if (is_container(tag))
 			found = descend(w, &child, depth + 1);
-		else if ((is_func(tag) || tag == DW_TAG_lexical_block) && dwarf_haspc(&child, w->pc) > 0) {
-			if (is_func(tag) && w->func_cnt < DEPTH_MAX)
+		else if ((symline_is_func(tag) || tag == DW_TAG_lexical_block) && dwarf_haspc(&child, w->pc) > 0) {
+			if (symline_is_func(tag) && w->func_cnt < DEPTH_MAX)
 				w->func[w->func_cnt++] = child;
 			descend(w, &child, depth + 1);
 			found = true;
@@ -65,7 +65,7 @@ static bool descend(struct walk *w, Dwarf_Die *die, u32 depth)
 }
 
 /* Find the unit: by the table of address ranges, or, if the compiler wrote none, by trying each. */
-static bool find_unit(struct fr_symlines *l, u64 vaddr, Dwarf_Die *unit)
+static bool symline_find_unit(struct fr_symlines *l, u64 vaddr, Dwarf_Die *unit)
 {
 	Dwarf_CU *cu = NULL;
 	uint8_t type;
@@ -81,23 +81,23 @@ static bool find_unit(struct fr_symlines *l, u64 vaddr, Dwarf_Die *unit)
 
 /* ---- names and source lines ---- */
 
-static const char *text_of(Dwarf_Die *die, u32 attr)
+static const char *symline_text_of(Dwarf_Die *die, u32 attr)
 {
 	Dwarf_Attribute a;
 
 	return dwarf_attr_integrate(die, attr, &a) ? dwarf_formstring(&a) : NULL;
 }
 
-static const char *name_of(Dwarf_Die *die)
+static const char *symline_name_of(Dwarf_Die *die)
 {
-	const char *name = text_of(die, DW_AT_linkage_name);
+	const char *name = symline_text_of(die, DW_AT_linkage_name);
 
 	if (!name)
-		name = text_of(die, DW_AT_MIPS_linkage_name);
-	return name ? name : text_of(die, DW_AT_name);
+		name = symline_text_of(die, DW_AT_MIPS_linkage_name);
+	return name ? name : symline_text_of(die, DW_AT_name);
 }
 
-static u64 num_of(Dwarf_Die *die, u32 attr)
+static u64 symline_num_of(Dwarf_Die *die, u32 attr)
 {
 	Dwarf_Attribute a;
 	Dwarf_Word v;
@@ -106,18 +106,18 @@ static u64 num_of(Dwarf_Die *die, u32 attr)
 }
 
 /* Where an inlined function is called. */
-static void put_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct fr_symline *to)
+static void symline_put_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct fr_symline *to)
 {
-	u64 idx = num_of(inlined, DW_AT_call_file);
+	u64 idx = symline_num_of(inlined, DW_AT_call_file);
 	Dwarf_Files *files;
 	size_t cnt;
 
-	to->line = num_of(inlined, DW_AT_call_line);
+	to->line = symline_num_of(inlined, DW_AT_call_line);
 	if (!dwarf_getsrcfiles(unit, &files, &cnt) && idx < cnt)
 		to->file = dwarf_filesrc(files, idx, NULL, NULL);
 }
 
-static void put_line(Dwarf_Die *unit, u64 vaddr, struct fr_symline *to)
+static void symline_put_line(Dwarf_Die *unit, u64 vaddr, struct fr_symline *to)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(unit, vaddr);
 	int nr;
@@ -135,20 +135,20 @@ u32 fr_symlines_find(struct fr_symlines *l, u64 vaddr, struct fr_symline *out, u
 	Dwarf_Die unit;
 	u32 i;
 
-	if (!max || !find_unit(l, vaddr, &unit))
+	if (!max || !symline_find_unit(l, vaddr, &unit))
 		return 0;
 	descend(&w, &unit, 0);
 	out[0] = (struct fr_symline){0};
-	put_line(&unit, vaddr, &out[0]);
+	symline_put_line(&unit, vaddr, &out[0]);
 	for (i = 0; i < w.func_cnt && i < max; i++) {
 		Dwarf_Die *die = &w.func[w.func_cnt - 1 - i];
 
-		out[i].name = name_of(die);
+		out[i].name = symline_name_of(die);
 		out[i].inlined = dwarf_tag(die) == DW_TAG_inlined_subroutine;
 		if (!out[i].inlined || i + 1 == max)
 			return i + 1;
 		out[i + 1] = (struct fr_symline){0};
-		put_call(&unit, die, &out[i + 1]);
+		symline_put_call(&unit, die, &out[i + 1]);
 	}
 	return i ? i : 1;
 }

@@ -16,7 +16,7 @@
 
 /* ---- time ---- */
 
-static u64 later(u64 t, u64 ns)
+static u64 rehearse_later(u64 t, u64 ns)
 {
 	return t + ns < t ? NEVER : t + ns;
 }
@@ -31,15 +31,15 @@ static void start_timers(struct fr_re *re, u64 now_ns)
 	for (i = 0; i < h->rule_cnt; i++) {
 		u64 each_ns = h->rule[i].kind == FR_TRIGGER_hung ? fr_trigger_look_ns(h->rule[i].limit_ns) : 0;
 
-		re->every_ns[i] = h->rule[i].kind == FR_TRIGGER_every ? later(now_ns, h->rule[i].every_ns) : NEVER;
+		re->every_ns[i] = h->rule[i].kind == FR_TRIGGER_every ? rehearse_later(now_ns, h->rule[i].every_ns) : NEVER;
 		if (each_ns && (!re->look_each_ns || each_ns < re->look_each_ns))
 			re->look_each_ns = each_ns;
 	}
-	re->look_ns = re->look_each_ns ? later(now_ns, re->look_each_ns) : NEVER;
+	re->look_ns = re->look_each_ns ? rehearse_later(now_ns, re->look_each_ns) : NEVER;
 }
 
 /* A timer's next time, unless now is absurdly far behind it. */
-static u64 skip(u64 next_ns, u64 each_ns, u64 now_ns)
+static u64 rehearse_skip(u64 next_ns, u64 each_ns, u64 now_ns)
 {
 	if (next_ns == NEVER || now_ns <= next_ns || (now_ns - next_ns) / each_ns <= TICKS_MAX)
 		return next_ns;
@@ -60,7 +60,7 @@ static int ring(struct fr_re *re, u32 rule)
 {
 	u64 now_ns = re->every_ns[rule];
 
-	re->every_ns[rule] = later(now_ns, re->h->rule[rule].every_ns);
+	re->every_ns[rule] = rehearse_later(now_ns, re->h->rule[rule].every_ns);
 	fr_re_moment(re, FR_TRIGGER_every, now_ns, 0, 0);
 	return fr_re_tell_each(re, 1u << rule);
 }
@@ -71,9 +71,9 @@ static int pass_time(struct fr_re *re, u64 now_ns)
 	int err = 0;
 	u32 i;
 
-	re->look_ns = skip(re->look_ns, re->look_each_ns, now_ns);
+	re->look_ns = rehearse_skip(re->look_ns, re->look_each_ns, now_ns);
 	for (i = 0; i < re->h->rule_cnt; i++)
-		re->every_ns[i] = skip(re->every_ns[i], re->h->rule[i].every_ns, now_ns);
+		re->every_ns[i] = rehearse_skip(re->every_ns[i], re->h->rule[i].every_ns, now_ns);
 	while (!err) {
 		u32 rule = first_every(re);
 
@@ -81,7 +81,7 @@ static int pass_time(struct fr_re *re, u64 now_ns)
 			err = ring(re, rule);
 		} else if (re->look_ns != NEVER && re->look_ns <= now_ns) {
 			err = fr_re_lat_look(re, re->look_ns);
-			re->look_ns = later(re->look_ns, re->look_each_ns);
+			re->look_ns = rehearse_later(re->look_ns, re->look_each_ns);
 		} else {
 			break;
 		}
@@ -181,7 +181,7 @@ static void free_boot(struct fr_re *re)
 	fr_re_lat_free(re->lat);
 }
 
-static int new_boot(struct fr_rehearse *h, u32 boot)
+static int rehearse_new_boot(struct fr_rehearse *h, u32 boot)
 {
 	const struct fr_gate_conf conf = FR_DEF_GATE;
 	struct fr_re *re = &h->boot[boot];
@@ -200,7 +200,7 @@ static int new_boot(struct fr_rehearse *h, u32 boot)
 	return err ?: fr_re_lat_new(re, &re->lat);
 }
 
-static int new_filter(struct fr_rehearse *h, u32 file, u32 rule)
+static int rehearse_new_filter(struct fr_rehearse *h, u32 file, u32 rule)
 {
 	const struct fr_view *v = fr_replay_view(h->replay, file);
 	struct fr_filter_error why;
@@ -224,12 +224,12 @@ static int new_files(struct fr_rehearse *h)
 	for (file = 0; file < cnt && !err; file++) {
 		fr_re_schema_init(&h->schema[file], fr_replay_schema(h->replay, file));
 		for (rule = 0; rule < h->rule_cnt && !err; rule++)
-			err = new_filter(h, file, rule);
+			err = rehearse_new_filter(h, file, rule);
 	}
 	return err;
 }
 
-static int set_up(struct fr_rehearse *h)
+static int rehearse_set_up(struct fr_rehearse *h)
 {
 	int err = new_files(h);
 	u32 i;
@@ -239,7 +239,7 @@ static int set_up(struct fr_rehearse *h)
 	if (!h->boot)
 		return -ENOMEM;
 	for (i = 0; i < h->boot_cnt && !err; i++)
-		err = new_boot(h, i);
+		err = rehearse_new_boot(h, i);
 	return err ?: fr_re_can(h);
 }
 
@@ -258,7 +258,7 @@ int fr_rehearse_new(struct fr_replay *r, const struct fr_trigger *rules, u32 cnt
 		fr_trig_rule(&rules[i], &h->bpf[i]);
 		h->kinds |= 1u << rules[i].kind;
 	}
-	err = set_up(h);
+	err = rehearse_set_up(h);
 	if (err)
 		fr_rehearse_free(h);
 	else

@@ -70,7 +70,7 @@ static u32 lacking(const struct fr_rehearse *h, const char *name)
 	return cnt;
 }
 
-static void need(struct fr_rehearse *h, u32 rule, const char *name, const char *without)
+static void can_need(struct fr_rehearse *h, u32 rule, const char *name, const char *without)
 {
 	u32 files = fr_replay_file_cnt(h->replay), cnt = lacking(h, name);
 
@@ -102,7 +102,7 @@ static void check_needs(struct fr_rehearse *h, u32 rule)
 
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (needs[i].kind == t->kind && (needs[i].latency == ANY || needs[i].latency == (int)t->latency)) {
-			need(h, rule, fr_re_event_name(needs[i].what), needs[i].without);
+			can_need(h, rule, fr_re_event_name(needs[i].what), needs[i].without);
 			need_fields(h, rule, needs[i].what, needs[i].without);
 		}
 	if (t->kind == FR_TRIGGER_crash && lacking(h, "signal_deliver") && lacking(h, "sched_process_exit"))

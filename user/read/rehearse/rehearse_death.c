@@ -64,7 +64,7 @@ static bool make_end(const struct fr_re_schema *s, const struct fr_row *r, struc
 	}
 }
 
-static int add_end(struct fr_re_deaths *d, const struct end *e)
+static int death_add_end(struct fr_re_deaths *d, const struct end *e)
 {
 	struct end *end = fr_vec_more(&d->end, d->cnt);
 
@@ -81,23 +81,23 @@ struct gather {
 	const struct fr_re_schema *schema;
 };
 
-static int add_row(void *arg, const struct fr_row *r)
+static int death_add_row(void *arg, const struct fr_row *r)
 {
 	const struct gather *g = arg;
 	struct end e;
 
 	g->re->report_cnt += g->schema->what[r->ev->nr] == FR_RE_REPORT;
-	return make_end(g->schema, r, &e) ? add_end(g->deaths, &e) : 0;
+	return make_end(g->schema, r, &e) ? death_add_end(g->deaths, &e) : 0;
 }
 
-static int add_file(struct fr_re *re, struct fr_re_deaths *d, u32 file)
+static int death_add_file(struct fr_re *re, struct fr_re_deaths *d, u32 file)
 {
 	struct gather g = {re, d, &re->h->schema[file]};
 
-	return fr_re_each_life((struct fr_snap *)fr_replay_snap(re->h->replay, file), add_row, &g);
+	return fr_re_each_life((struct fr_snap *)fr_replay_snap(re->h->replay, file), death_add_row, &g);
 }
 
-static int by_tid_and_time(const void *a, const void *b)
+static int death_by_tid_and_time(const void *a, const void *b)
 {
 	const struct end *x = a, *y = b;
 
@@ -121,9 +121,9 @@ int fr_re_deaths_new(struct fr_re *re, struct fr_re_deaths **out)
 	fr_idmap_init(&d->caller, sizeof(u32));
 	for (i = 0; i < fr_replay_file_cnt(h->replay) && !err; i++)
 		if (fr_replay_boot(h->replay, i) == re->boot)
-			err = add_file(re, d, i);
+			err = death_add_file(re, d, i);
 	if (!err && d->cnt)
-		qsort(d->end, d->cnt, sizeof(*d->end), by_tid_and_time);
+		qsort(d->end, d->cnt, sizeof(*d->end), death_by_tid_and_time);
 	if (err)
 		fr_re_deaths_free(d);
 	else
@@ -159,7 +159,7 @@ static size_t nr_behind(const struct fr_re_deaths *d, u32 tid, u64 ts)
 }
 
 /* The first after (tid, ts), and in *cnt how many of this thread there are from there on. */
-static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, size_t *cnt)
+static const struct end *death_behind(const struct fr_re_deaths *d, u32 tid, u64 ts, size_t *cnt)
 {
 	size_t lo = nr_behind(d, tid, ts);
 
@@ -172,7 +172,7 @@ static const struct end *behind(const struct fr_re_deaths *d, u32 tid, u64 ts, s
 static bool crash_follows(const struct fr_re_deaths *d, u32 tid, u64 ts, bool late)
 {
 	size_t cnt, i;
-	const struct end *e = behind(d, tid, ts, &cnt);
+	const struct end *e = death_behind(d, tid, ts, &cnt);
 
 	for (i = 0; i < cnt && e[i].what != FR_RE_FORK && e[i].ts - ts < CRASH_BEHIND_NS; i++)
 		if (e[i].what == FR_RE_CRASH && e[i].late == late)
@@ -184,7 +184,7 @@ static bool crash_follows(const struct fr_re_deaths *d, u32 tid, u64 ts, bool la
 static u32 died_of(const struct fr_re_deaths *d, u32 tid, u64 ts, u32 sig)
 {
 	size_t cnt, i;
-	const struct end *e = behind(d, tid, ts, &cnt);
+	const struct end *e = death_behind(d, tid, ts, &cnt);
 
 	for (i = 0; i < cnt && e[i].what != FR_RE_FORK; i++) {
 		if (e[i].what == FR_RE_DELIVER && e[i].value != FR_SIGKILL)
@@ -300,7 +300,7 @@ static u32 caller_of(const struct fr_re_deaths *d, u32 pid, u32 last)
 	return caller && *caller ? *caller : last;
 }
 
-static int on_end(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
+static int death_on_end(struct fr_re *re, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	struct fr_who who = fr_names_who(re->view->names, r->tid, r->ts, r->cpu);
 	u32 pid = who.pid > 0 ? (u32)who.pid : r->tid, status;
@@ -354,7 +354,7 @@ int fr_re_deaths_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_
 	case FR_RE_FAILURE:
 		return on_failure(re, s, r);
 	case FR_RE_EXIT:
-		return on_end(re, s, r);
+		return death_on_end(re, s, r);
 	case FR_RE_VICTIM:
 		return on_victim(re, s, r);
 	default:

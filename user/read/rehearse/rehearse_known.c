@@ -22,7 +22,7 @@ struct fr_re_known {
 	u32 cnt, at;
 };
 
-static u64 max64(u64 a, u64 b)
+static u64 known_max64(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
@@ -36,13 +36,13 @@ static struct known known_of(const struct fr_snap *snap)
 
 	for (i = 0; i < cnt; i++)
 		if (r[i].tier == FR_TIER_MAIN)
-			k.begin_ns = max64(k.begin_ns, r[i].horizon_ns);
+			k.begin_ns = known_max64(k.begin_ns, r[i].horizon_ns);
 	if (!k.begin_ns && begin)
 		k.begin_ns = strtoull(begin, NULL, 10);
 	return k;
 }
 
-static int by_begin(const void *a, const void *b)
+static int known_by_begin(const void *a, const void *b)
 {
 	const struct known *x = a, *y = b;
 
@@ -50,16 +50,16 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Merge those that meet. */
-static void join(struct fr_re_known *k)
+static void known_join(struct fr_re_known *k)
 {
 	u32 i, to = 0;
 
 	if (!k->cnt)
 		return;
-	qsort(k->known, k->cnt, sizeof(*k->known), by_begin);
+	qsort(k->known, k->cnt, sizeof(*k->known), known_by_begin);
 	for (i = 1; i < k->cnt; i++) {
 		if (k->known[i].begin_ns <= k->known[to].end_ns)
-			k->known[to].end_ns = max64(k->known[to].end_ns, k->known[i].end_ns);
+			k->known[to].end_ns = known_max64(k->known[to].end_ns, k->known[i].end_ns);
 		else
 			k->known[++to] = k->known[i];
 	}
@@ -81,7 +81,7 @@ int fr_re_known_new(const struct fr_re *re, struct fr_re_known **out)
 	for (i = 0; i < cnt; i++)
 		if (fr_replay_boot(r, i) == re->boot)
 			k->known[k->cnt++] = known_of(fr_replay_snap(r, i));
-	join(k);
+	known_join(k);
 	*out = k;
 	return 0;
 }

@@ -47,7 +47,7 @@ struct fr_re_lat {
 
 /* ---- life ---- */
 
-static void forget(struct fr_re_lat *l)
+static void lat_forget(struct fr_re_lat *l)
 {
 	fr_idmap_clear(&l->task);
 	fr_idmap_clear(&l->request);
@@ -57,12 +57,12 @@ static void forget(struct fr_re_lat *l)
 	}
 }
 
-static bool is_known(struct fr_re_lat *l, u64 ts)
+static bool lat_is_known(struct fr_re_lat *l, u64 ts)
 {
 	bool anew = false, known = fr_re_is_known(l->known, ts, &anew);
 
 	if (anew)
-		forget(l);
+		lat_forget(l);
 	return known;
 }
 
@@ -172,7 +172,7 @@ static u32 begin_hung(struct fr_re *re, u64 now_ns, u64 value_ns, u32 state, u32
 /* ---- tasks and their CPUs ---- */
 
 /* What sched_switch calls prev_state, as __state. */
-static u32 state_of(u32 prev_state)
+static u32 lat_state_of(u32 prev_state)
 {
 	switch (prev_state) {
 	case FR_PREV_STATE_PREEMPTED:
@@ -184,7 +184,7 @@ static u32 state_of(u32 prev_state)
 	}
 }
 
-static int leaves(struct fr_re_lat *l, const struct fr_row *r, u32 prev_state)
+static int lat_leaves(struct fr_re_lat *l, const struct fr_row *r, u32 prev_state)
 {
 	struct task *t = fr_idmap_get(&l->task, r->tid);
 
@@ -196,13 +196,13 @@ static int leaves(struct fr_re_lat *l, const struct fr_row *r, u32 prev_state)
 	}
 	if (!t->lat.off && t->cpu != r->cpu && t->cpu < l->cpu_cnt && l->runs[t->cpu] == r->tid)
 		return 0; /* two CPUs' times differ by a grain: it is already running elsewhere */
-	t->state = state_of(prev_state);
+	t->state = lat_state_of(prev_state);
 	t->cpu = r->cpu;
 	fr_lat_leaves(&t->lat, r->ts, fr_off_how(prev_state == FR_PREV_STATE_PREEMPTED, t->state));
 	return 0;
 }
 
-static int runs(struct fr_re *re, const struct fr_row *r, u32 tid)
+static int lat_runs(struct fr_re *re, const struct fr_row *r, u32 tid)
 {
 	struct fr_re_lat *l = re->lat;
 	struct task *t = fr_idmap_find(&l->task, tid);
@@ -229,10 +229,10 @@ static int on_switch(struct fr_re *re, const struct fr_re_schema *s, const struc
 {
 	struct fr_re_lat *l = re->lat;
 	u32 next = fr_re_num(s, r, FR_RE_SWITCH, 0);
-	int err = r->tid ? leaves(l, r, fr_re_num(s, r, FR_RE_SWITCH, 1)) : 0;
+	int err = r->tid ? lat_leaves(l, r, fr_re_num(s, r, FR_RE_SWITCH, 1)) : 0;
 
 	l->runs[r->cpu] = next;
-	return err ?: next ? runs(re, r, next) : 0;
+	return err ?: next ? lat_runs(re, r, next) : 0;
 }
 
 static bool is_on_cpu(const struct fr_re_lat *l, u32 tid)
@@ -291,7 +291,7 @@ struct look {
 };
 
 /* Like the live look, skip running tasks; a task that was never seen to leave is not known to hang. */
-static u64 hangs(struct task *t, u64 now_ns, u32 *blocked)
+static u64 lat_hangs(struct task *t, u64 now_ns, u32 *blocked)
 {
 	return t->lat.off ? fr_lat_hung(&t->lat, now_ns, t->lat.off, t->lat.wake ? 0 : t->state, blocked) : 0;
 }
@@ -301,24 +301,24 @@ static bool note_hung(void *arg, u64 tid, void *record)
 	struct look *k = arg;
 	u32 blocked;
 
-	if (hangs(record, k->now_ns, &blocked) > k->min_ns)
+	if (lat_hangs(record, k->now_ns, &blocked) > k->min_ns)
 		k->tid[k->cnt++] = tid;
 	return false;
 }
 
-static int by_number(const void *a, const void *b)
+static int lat_by_number(const void *a, const void *b)
 {
 	u32 x = *(const u32 *)a, y = *(const u32 *)b;
 
 	return x < y ? -1 : x > y;
 }
 
-/* As look_at() of bpf/trigger/hung.bpf.c. */
-static int look_at(struct fr_re *re, u64 now_ns, u32 tid)
+/* As lat_look_at() of bpf/trigger/hung.bpf.c. */
+static int lat_look_at(struct fr_re *re, u64 now_ns, u32 tid)
 {
 	struct task *t = fr_idmap_find(&re->lat->task, tid);
 	u32 blocked = 0, set;
-	u64 value = hangs(t, now_ns, &blocked);
+	u64 value = lat_hangs(t, now_ns, &blocked);
 
 	set = begin_hung(re, now_ns, value, blocked ? FR_PREV_STATE_BLOCKED : 0, t->lat.hung_set, tid, t->cpu);
 	if (!set || !re->lat->hung_left)
@@ -336,16 +336,16 @@ int fr_re_lat_look(struct fr_re *re, u64 now_ns)
 	int err = 0;
 	u32 i;
 
-	if (!is_known(l, now_ns))
+	if (!lat_is_known(l, now_ns))
 		return 0;
 	k.tid = calloc(l->task.cnt + 1, sizeof(*k.tid));
 	if (!k.tid)
 		return -ENOMEM;
 	fr_idmap_sweep(&l->task, note_hung, &k);
-	qsort(k.tid, k.cnt, sizeof(*k.tid), by_number);
+	qsort(k.tid, k.cnt, sizeof(*k.tid), lat_by_number);
 	l->hung_left = TOLD_MAX;
 	for (i = 0; i < k.cnt && !err; i++)
-		err = look_at(re, now_ns, k.tid[i]);
+		err = lat_look_at(re, now_ns, k.tid[i]);
 	free(k.tid);
 	return err;
 }
@@ -500,7 +500,7 @@ int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_wha
 
 	if (!l->measured && !l->tasks)
 		return 0;
-	if (!is_known(l, r->ts))
+	if (!lat_is_known(l, r->ts))
 		return 0;
 	if (r->cpu >= l->cpu_cnt && make_cpus(l, r->cpu))
 		return -ENOMEM;
@@ -508,7 +508,7 @@ int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_wha
 	case FR_RE_NONE:
 		return 0;
 	case FR_RE_GOVERNOR: /* before or after this something was not recorded */
-		forget(l);
+		lat_forget(l);
 		return 0;
 	case FR_RE_FORK:
 		fr_idmap_drop(&l->task, fr_re_num(s, r, what, 0));

@@ -21,7 +21,7 @@ u32 fr_re_passing(const struct fr_re *re, u32 rules, const char *comm, u32 uid)
 	return rules;
 }
 
-static void copy_comm(char *to, struct fr_who who)
+static void tell_copy_comm(char *to, struct fr_who who)
 {
 	u32 len = who.comm ? who.len : 0;
 
@@ -37,7 +37,7 @@ struct fr_moment *fr_re_moment(struct fr_re *re, u32 kind, u64 ts, u32 tid, u16 
 
 	if (tid || kind == FR_TRIGGER_event)
 		who = fr_names_who(re->view->names, tid, ts, cpu);
-	copy_comm(m->comm, who);
+	tell_copy_comm(m->comm, who);
 	m->text = NULL;
 	m->m = (struct fr_moment){
 		.kind = kind,
@@ -58,7 +58,7 @@ void fr_re_name_process(struct fr_re *re, u16 cpu)
 	const struct fr_moment *m = &re->moment.m;
 
 	if (m->pid)
-		copy_comm(re->moment.comm, fr_names_who(re->view->names, m->pid, m->ts, cpu));
+		tell_copy_comm(re->moment.comm, fr_names_who(re->view->names, m->pid, m->ts, cpu));
 }
 
 /* Only what is told is asked for. */
@@ -84,7 +84,7 @@ static void drop_taken(struct fr_re *re, u64 now_ns)
 	re->pending_cnt = to;
 }
 
-static bool is_busy(const struct fr_re *re, u32 rule, u64 key)
+static bool tell_is_busy(const struct fr_re *re, u32 rule, u64 key)
 {
 	u32 i;
 
@@ -96,12 +96,12 @@ static bool is_busy(const struct fr_re *re, u32 rule, u64 key)
 
 /* ---- verdicts ---- */
 
-static int decide(struct fr_re *re, u32 rule, bool *granted)
+static int tell_decide(struct fr_re *re, u32 rule, bool *granted)
 {
 	const struct fr_trigger *t = &re->h->rule[rule];
 	const struct fr_moment *m = &re->moment.m;
 	u64 key = fr_trigger_key(m);
-	const struct fr_gate_asked asked = {.now_ns = m->ts, .granted = *granted, .busy = is_busy(re, rule, key)};
+	const struct fr_gate_asked asked = {.now_ns = m->ts, .granted = *granted, .busy = tell_is_busy(re, rule, key)};
 	struct fr_rehearsed told = {
 		.rule = rule,
 		.verdict = fr_gate_decide(re->gate, t, rule, m, &asked),
@@ -135,12 +135,12 @@ static int tell(struct fr_re *re, u32 due)
 		if (!(due >> i & 1))
 			continue;
 		re->total[i].alerted++;
-		err = decide(re, i, &granted);
+		err = tell_decide(re, i, &granted);
 	}
 	return err;
 }
 
-static void count(struct fr_re *re, u32 rules)
+static void tell_count(struct fr_re *re, u32 rules)
 {
 	u32 i;
 
@@ -154,7 +154,7 @@ int fr_re_tell(struct fr_re *re, u32 rules)
 	const struct fr_rehearse *h = re->h;
 	u32 i, due = rules, gap = fr_gap_of(re->moment.m.owner);
 
-	count(re, rules);
+	tell_count(re, rules);
 	for (i = 0; i < h->rule_cnt; i++)
 		if (rules >> i & 1 && h->bpf[i].gap_ns && !fr_gap_over(&re->next_ns[i][gap], re->moment.m.ts, h->bpf[i].gap_ns))
 			due &= ~(1u << i);
@@ -163,6 +163,6 @@ int fr_re_tell(struct fr_re *re, u32 rules)
 
 int fr_re_tell_each(struct fr_re *re, u32 rules)
 {
-	count(re, rules);
+	tell_count(re, rules);
 	return tell(re, rules);
 }

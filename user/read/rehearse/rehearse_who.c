@@ -65,7 +65,7 @@ static int by_pid_and_time(const void *a, const void *b)
 	return x->ts < y->ts ? -1 : x->ts > y->ts;
 }
 
-static int by_process(const void *a, const void *b)
+static int who_by_process(const void *a, const void *b)
 {
 	const struct proc *x = a, *y = b;
 
@@ -78,7 +78,7 @@ static int by_process(const void *a, const void *b)
 
 /* ---- what the file tells ---- */
 
-static int add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
+static int who_add_birth(struct fr_re_who *w, const struct fr_re_schema *s, const struct fr_row *r)
 {
 	u32 pid = fr_re_num(s, r, FR_RE_FORK, 0);
 	struct step *st;
@@ -117,13 +117,13 @@ struct gather {
 	const struct fr_re_schema *schema;
 };
 
-static int add_row(void *arg, const struct fr_row *r)
+static int who_add_row(void *arg, const struct fr_row *r)
 {
 	const struct gather *g = arg;
 
 	switch (g->schema->what[r->ev->nr]) {
 	case FR_RE_FORK:
-		return add_birth(g->who, g->schema, r);
+		return who_add_birth(g->who, g->schema, r);
 	case FR_RE_EXEC:
 		return add_exec(g->who, g->schema, r);
 	default:
@@ -131,11 +131,11 @@ static int add_row(void *arg, const struct fr_row *r)
 	}
 }
 
-static int add_life(struct fr_re_who *w, struct fr_snap *snap, const struct fr_re_schema *s)
+static int who_add_life(struct fr_re_who *w, struct fr_snap *snap, const struct fr_re_schema *s)
 {
 	struct gather g = {w, s};
 
-	return fr_re_each_life(snap, add_row, &g);
+	return fr_re_each_life(snap, who_add_row, &g);
 }
 
 static int add_kthreads(struct fr_re_who *w, const struct fr_snap *snap)
@@ -155,7 +155,7 @@ static int add_kthreads(struct fr_re_who *w, const struct fr_snap *snap)
 	return 0;
 }
 
-static int add_proc(struct fr_re_who *w, const struct fr_idmap *living, const char *line, size_t sz)
+static int who_add_proc(struct fr_re_who *w, const struct fr_idmap *living, const char *line, size_t sz)
 {
 	struct fr_jsonr j;
 	const char *why;
@@ -183,7 +183,7 @@ static int add_proc(struct fr_re_who *w, const struct fr_idmap *living, const ch
 	return p && p->exe ? 0 : -ENOMEM;
 }
 
-static int add_procs(struct fr_re_who *w, const struct fr_snap *snap)
+static int who_add_procs(struct fr_re_who *w, const struct fr_snap *snap)
 {
 	size_t sz;
 	const char *text = fr_snap_procs(snap, &sz), *end;
@@ -193,7 +193,7 @@ static int add_procs(struct fr_re_who *w, const struct fr_snap *snap)
 	for (; text && sz && !err; sz -= end - text, text = end) {
 		end = memchr(text, '\n', sz);
 		end = end ? end + 1 : text + sz;
-		err = add_proc(w, &living, text, end - text);
+		err = who_add_proc(w, &living, text, end - text);
 	}
 	fr_idmap_free(&living);
 	return err;
@@ -215,14 +215,14 @@ int fr_re_who_new(struct fr_re *re, struct fr_re_who **out)
 	for (i = 0; i < fr_replay_file_cnt(h->replay) && !err; i++) {
 		if (fr_replay_boot(h->replay, i) != re->boot)
 			continue;
-		err = add_life(w, (struct fr_snap *)fr_replay_snap(h->replay, i), &h->schema[i]);
+		err = who_add_life(w, (struct fr_snap *)fr_replay_snap(h->replay, i), &h->schema[i]);
 		err = err ?: add_kthreads(w, fr_replay_snap(h->replay, i));
-		err = err ?: add_procs(w, fr_replay_snap(h->replay, i));
+		err = err ?: who_add_procs(w, fr_replay_snap(h->replay, i));
 	}
 	if (!err && w->step_cnt)
 		qsort(w->step, w->step_cnt, sizeof(*w->step), by_pid_and_time);
 	if (!err && w->proc_cnt)
-		qsort(w->proc, w->proc_cnt, sizeof(*w->proc), by_process);
+		qsort(w->proc, w->proc_cnt, sizeof(*w->proc), who_by_process);
 	if (err)
 		fr_re_who_free(w);
 	else
@@ -288,7 +288,7 @@ static const struct proc *last_proc(const struct fr_re_who *w, u32 pid, u64 ts)
 
 	while (lo < hi) {
 		mid = lo + (hi - lo) / 2;
-		if (by_process(&w->proc[mid], &key) <= 0)
+		if (who_by_process(&w->proc[mid], &key) <= 0)
 			lo = mid + 1;
 		else
 			hi = mid;

@@ -104,7 +104,7 @@ int fr_ahead_add(struct fr_ahead *a, struct fr_snap *s, size_t i, u64 time_ns, s
 /* ---- all of these with the lock held ---- */
 
 /* A job to begin now, NULL: none. */
-static struct job *begin(struct fr_ahead *a)
+static struct job *ahead_begin(struct fr_ahead *a)
 {
 	struct job *j;
 
@@ -120,7 +120,7 @@ static struct job *begin(struct fr_ahead *a)
 }
 
 /* Drops the lock meanwhile. */
-static void run(struct fr_ahead *a, struct job *j, struct fr_snap_decoder *d)
+static void ahead_run(struct fr_ahead *a, struct job *j, struct fr_snap_decoder *d)
 {
 	if (j->batch)
 		j->batch->wants = a->wants;
@@ -151,15 +151,15 @@ static void hand_over(struct fr_ahead *a, struct job *j, struct fr_batch *b)
 
 /* ---- threads ---- */
 
-static void work(struct fr_ahead *a, struct fr_snap_decoder *d)
+static void ahead_work(struct fr_ahead *a, struct fr_snap_decoder *d)
 {
 	struct job *j;
 
 	pthread_mutex_lock(&a->lock);
 	while (!a->over) {
-		j = begin(a);
+		j = ahead_begin(a);
 		if (j)
-			run(a, j, d);
+			ahead_run(a, j, d);
 		else
 			pthread_cond_wait(&a->work, &a->lock);
 	}
@@ -172,12 +172,12 @@ static void *thread(void *arg)
 
 	if (fr_snap_decoder_new(&d))
 		return NULL; /* the other threads do the work */
-	work(arg, d);
+	ahead_work(arg, d);
 	fr_snap_decoder_free(d);
 	return NULL;
 }
 
-static int by_time(const void *x, const void *y, void *arg)
+static int ahead_by_time(const void *x, const void *y, void *arg)
 {
 	const struct job *job = arg, *a = &job[*(const size_t *)x], *b = &job[*(const size_t *)y];
 
@@ -186,7 +186,7 @@ static int by_time(const void *x, const void *y, void *arg)
 	return a < b ? -1 : a > b;
 }
 
-static int sort(struct fr_ahead *a)
+static int ahead_sort(struct fr_ahead *a)
 {
 	size_t i;
 
@@ -195,7 +195,7 @@ static int sort(struct fr_ahead *a)
 		return -ENOMEM;
 	for (i = 0; i < a->cnt; i++)
 		a->order[i] = i;
-	qsort_r(a->order, a->cnt, sizeof(*a->order), by_time, a->job);
+	qsort_r(a->order, a->cnt, sizeof(*a->order), ahead_by_time, a->job);
 	return 0;
 }
 
@@ -206,7 +206,7 @@ int fr_ahead_start(struct fr_ahead *a, u32 jobs)
 	a->begun_max = cnt ? cnt + 1 : 0; /* each thread decodes one, and one is ready */
 	a->thread = calloc(cnt + 1, sizeof(*a->thread));
 	a->spare = calloc(a->begun_max + 1, sizeof(*a->spare));
-	if (!a->thread || !a->spare || sort(a))
+	if (!a->thread || !a->spare || ahead_sort(a))
 		return -ENOMEM;
 	a->thread_cnt = fr_threads_start(a->thread, cnt, thread, a);
 	return 0;
@@ -215,13 +215,13 @@ int fr_ahead_start(struct fr_ahead *a, u32 jobs)
 /* ---- the requester ---- */
 
 /* Make j READY: help until it is. */
-static void wait_for(struct fr_ahead *a, const struct job *j)
+static void ahead_wait_for(struct fr_ahead *a, const struct job *j)
 {
 	while (j->state == RUNNING) {
-		struct job *other = begin(a);
+		struct job *other = ahead_begin(a);
 
 		if (other)
-			run(a, other, a->own);
+			ahead_run(a, other, a->own);
 		else
 			pthread_cond_wait(&a->done, &a->lock);
 	}
@@ -245,7 +245,7 @@ int fr_ahead_take(struct fr_ahead *a, size_t nr, struct fr_batch *b)
 		j->state = TAKEN;
 		b->wants = a->wants;
 	} else {
-		wait_for(a, j);
+		ahead_wait_for(a, j);
 		hand_over(a, j, b);
 	}
 	pthread_mutex_unlock(&a->lock);

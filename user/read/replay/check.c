@@ -26,9 +26,9 @@ struct checker {
 	size_t seen_cnt;
 };
 
-static int find(struct fr_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int check_find(struct fr_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static int find(struct fr_check *c, const char *fmt, ...)
+static int check_find(struct fr_check *c, const char *fmt, ...)
 {
 	char **finding = fr_vec_more(&c->finding, c->finding_cnt);
 	va_list ap;
@@ -54,7 +54,7 @@ void fr_check_free(struct fr_check *c)
 	free(c->finding);
 }
 
-static struct seen *seen_of(struct checker *k, const struct fr_chunk *c)
+static struct seen *check_seen_of(struct checker *k, const struct fr_chunk *c)
 {
 	struct seen *s;
 	size_t i;
@@ -80,14 +80,15 @@ static int check_rows(struct checker *k, const struct fr_chunk *c, u64 last_ts)
 	u32 i;
 
 	if (b->row_cnt != c->row_cnt || b->cpu != c->cpu || b->tier != c->tier || b->epoch != c->epoch)
-		return find(k->check, "chunk at byte %llu: its events do not match its header", at);
+		return check_find(k->check, "chunk at byte %llu: its events do not match its header", at);
 	for (i = 0; i < b->row_cnt; i++) {
 		if (b->ts[i] < last_ts)
-			return find(k->check, "chunk at byte %llu: time goes backwards at event %u of CPU %u", at, i, c->cpu);
+			return check_find(k->check, "chunk at byte %llu: time goes backwards at event %u of CPU %u", at, i,
+					  c->cpu);
 		last_ts = b->ts[i];
 	}
 	if (b->row_cnt && (b->ts[0] != c->first_ts || last_ts != c->last_ts))
-		return find(k->check, "chunk at byte %llu: its times do not match its header", at);
+		return check_find(k->check, "chunk at byte %llu: its times do not match its header", at);
 	return 0;
 }
 
@@ -101,7 +102,7 @@ static u32 count_stacks(const struct fr_batch *b)
 
 static int check_chunk(struct checker *k, size_t i, const struct fr_chunk *c)
 {
-	struct seen *seen = seen_of(k, c);
+	struct seen *seen = check_seen_of(k, c);
 	int err = fr_snap_read_chunk(k->snap, i, &k->batch);
 
 	if (!seen)
@@ -141,8 +142,8 @@ static int check_ring(struct checker *k, const struct fr_snap_ring *r)
 	}
 	if (row_cnt == r->present || !r->slot_cnt)
 		return 0;
-	return find(k->check, "CPU %u, tier %s: the file holds %llu events where %llu were written", r->cpu, tier ? tier : "?",
-		    row_cnt, r->present);
+	return check_find(k->check, "CPU %u, tier %s: the file holds %llu events where %llu were written", r->cpu,
+			  tier ? tier : "?", row_cnt, r->present);
 }
 
 static int check_all(struct checker *k)
@@ -161,7 +162,7 @@ static int check_all(struct checker *k)
 	for (i = 0; i < ring_cnt && !err; i++)
 		err = check_ring(k, &r[i]);
 	for (i = 0; i < fr_snap_damage(k->snap) && !err; i++)
-		err = find(k->check, "%s", fr_snap_damage_text(k->snap, i));
+		err = check_find(k->check, "%s", fr_snap_damage_text(k->snap, i));
 	return err;
 }
 

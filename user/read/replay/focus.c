@@ -27,7 +27,7 @@ struct search {
 	struct fr_idmap killed; /* tid: u8 */
 };
 
-static int note_end(struct search *s, const struct fr_row *r)
+static int focus_note_end(struct search *s, const struct fr_row *r)
 {
 	u64 *ts;
 
@@ -40,14 +40,14 @@ static int note_end(struct search *s, const struct fr_row *r)
 	return 0;
 }
 
-static int take_row(struct search *s, const struct fr_row *r)
+static int focus_take_row(struct search *s, const struct fr_row *r)
 {
 	bool is_exit = r->ev->nr == s->exit_nr;
 
 	if ((!is_exit && r->ev->nr != s->deliver_nr) || r->ts > s->until_ns || fr_view_who(s->view, r).pid != s->pid)
 		return 0;
 	if (is_exit)
-		return note_end(s, r);
+		return focus_note_end(s, r);
 	return !fr_row_num(r, s->fatal) || fr_idmap_get(&s->killed, r->tid) ? 0 : -ENOMEM;
 }
 
@@ -66,7 +66,7 @@ static int read_life(struct search *s, struct fr_snap *snap)
 		for (row = 0; !err && row < b.row_cnt; row++) {
 			struct fr_row r = fr_batch_row(&b, row);
 
-			err = take_row(s, &r);
+			err = focus_take_row(s, &r);
 		}
 		err = err == -EBADMSG ? 0 : err;
 	}
@@ -94,7 +94,7 @@ static u32 last_unkilled(const struct search *s)
 	return tid;
 }
 
-static const struct fr_field *number(const struct fr_event *ev, const char *name)
+static const struct fr_field *focus_number(const struct fr_event *ev, const char *name)
 {
 	const struct fr_field *f = ev ? fr_event_field(ev, name) : NULL;
 
@@ -111,8 +111,8 @@ static int find_ender(struct fr_replay *r, u32 file, s64 pid, s64 status, u32 *t
 	s64 ts;
 	int err;
 
-	s.code = number(exits, "exit_code");
-	s.fatal = number(deliver, "fatal");
+	s.code = focus_number(exits, "exit_code");
+	s.fatal = focus_number(deliver, "fatal");
 	if (!s.code || !s.fatal)
 		return 0;
 	s.exit_nr = exits->nr;

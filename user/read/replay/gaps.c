@@ -45,21 +45,21 @@ int fr_gap_list_add(struct fr_gap_list *to, struct fr_gap gap)
 	return 0;
 }
 
-static int by_begin(const void *a, const void *b)
+static int gaps_by_begin(const void *a, const void *b)
 {
 	const struct fr_gap *x = a, *y = b;
 
 	return x->since_ns < y->since_ns ? -1 : x->since_ns > y->since_ns;
 }
 
-static int by_cpu(const void *a, const void *b)
+static int gaps_by_cpu(const void *a, const void *b)
 {
 	const struct fr_gap *x = a, *y = b;
 
-	return x->cpu != y->cpu ? (int)x->cpu - (int)y->cpu : by_begin(a, b);
+	return x->cpu != y->cpu ? (int)x->cpu - (int)y->cpu : gaps_by_begin(a, b);
 }
 
-static void sort(struct fr_gap_list *l, int (*order)(const void *, const void *))
+static void gaps_sort(struct fr_gap_list *l, int (*order)(const void *, const void *))
 {
 	if (l->cnt)
 		qsort(l->g, l->cnt, sizeof(*l->g), order);
@@ -75,7 +75,7 @@ void fr_gaps_clear(struct fr_gaps *g)
 
 /* ---- chunks that were lost with their headers ---- */
 
-static bool is_of(const struct fr_chunk *c, const struct fr_snap_ring *r)
+static bool gaps_is_of(const struct fr_chunk *c, const struct fr_snap_ring *r)
 {
 	return c->cpu == r->cpu && c->tier == r->tier;
 }
@@ -87,7 +87,7 @@ static bool has_all(const struct fr_snap_ring *r, const struct fr_chunk *c, size
 	size_t i;
 
 	for (i = 0; i < cnt; i++)
-		row_cnt += is_of(&c[i], r) ? c[i].row_cnt : 0;
+		row_cnt += gaps_is_of(&c[i], r) ? c[i].row_cnt : 0;
 	return r->slot_cnt && row_cnt >= r->present;
 }
 
@@ -142,7 +142,7 @@ size_t fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *
 	for (i = 0; i <= cnt && lost_cnt < max; i++) {
 		const struct fr_chunk *after = i < cnt ? &c[i] : NULL;
 
-		if (after && !is_of(after, r))
+		if (after && !gaps_is_of(after, r))
 			continue;
 		if (is_lost_between(snap, before, after))
 			lost[lost_cnt++] = hole_between(snap, r, before, after);
@@ -164,19 +164,19 @@ size_t fr_gaps_lost_max(const struct fr_snap *snap)
 /* ---- what is covered ---- */
 
 /* Parts that were found damaged, of which no more than the header is known. */
-static int find_damage(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
+static int gaps_find_damage(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
 {
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
 	int err = 0;
 
 	for (i = 0; i < cnt && !err; i++)
-		if (is_of(&c[i], r) && c[i].damaged)
+		if (gaps_is_of(&c[i], r) && c[i].damaged)
 			err = fr_gap_list_add(holes, (struct fr_gap){r->cpu, FR_HOLE_damaged, c[i].first_ts, c[i].last_ts});
 	return err;
 }
 
-static int add_holes(const struct fr_snap_ring *r, const struct fr_snap_hole *h, size_t cnt, struct fr_gap_list *holes)
+static int gaps_add_holes(const struct fr_snap_ring *r, const struct fr_snap_hole *h, size_t cnt, struct fr_gap_list *holes)
 {
 	size_t i;
 	int err = 0;
@@ -190,27 +190,27 @@ static int add_holes(const struct fr_snap_ring *r, const struct fr_snap_hole *h,
 	return err;
 }
 
-static int add_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
+static int gaps_add_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_gap_list *holes)
 {
 	size_t max = fr_gaps_lost_max(snap);
 	struct fr_snap_hole *lost = malloc((max + 1) * sizeof(*lost));
-	int err = lost ? add_holes(r, lost, fr_gaps_find_lost(snap, r, lost, max), holes) : -ENOMEM;
+	int err = lost ? gaps_add_holes(r, lost, fr_gaps_find_lost(snap, r, lost, max), holes) : -ENOMEM;
 
 	free(lost);
 	return err;
 }
 
 /* The holes of a ring, by time; one that does not say when it begins does so with the ring. */
-static int find_holes(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r,
-		      struct fr_gap_list *holes)
+static int gaps_find_holes(const struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r,
+			   struct fr_gap_list *holes)
 {
 	size_t cnt;
 	const struct fr_snap_hole *h = fr_snap_holes(snap, &cnt);
-	int err = add_lost(snap, r, holes);
+	int err = gaps_add_lost(snap, r, holes);
 
-	err = err || !g->is_read ? err : find_damage(snap, r, holes);
-	err = err ?: add_holes(r, h, cnt, holes);
-	sort(holes, by_begin);
+	err = err || !g->is_read ? err : gaps_find_damage(snap, r, holes);
+	err = err ?: gaps_add_holes(r, h, cnt, holes);
+	gaps_sort(holes, gaps_by_begin);
 	return err;
 }
 
@@ -251,7 +251,7 @@ u64 fr_gaps_begin(const struct fr_snap *snap, const struct fr_snap_ring *r)
 }
 
 /* A hole that ends after all that the snapshot has is closed by another one that reaches as far. */
-static int add_end(struct fr_gaps *g, const struct fr_gap *h, u64 end_ns)
+static int gaps_add_end(struct fr_gaps *g, const struct fr_gap *h, u64 end_ns)
 {
 	struct fr_gap end = *h;
 
@@ -273,7 +273,7 @@ static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *ho
 		err = fr_gap_list_add(&g->hole, *h);
 		if (!err && h->since_ns > from_ns && from_ns <= end_ns)
 			err = fr_gap_list_add(&g->covered, (struct fr_gap){cpu, 0, from_ns, h->since_ns});
-		err = err ?: add_end(g, h, end_ns);
+		err = err ?: gaps_add_end(g, h, end_ns);
 		if (h->until_ns > from_ns)
 			from_ns = h->until_ns;
 	}
@@ -287,7 +287,7 @@ static int cover_around(struct fr_gaps *g, u16 cpu, const struct fr_gap_list *ho
 static int cover(struct fr_gaps *g, const struct fr_snap *snap, const struct fr_snap_ring *r, u64 end_ns)
 {
 	struct fr_gap_list holes = {0};
-	int err = find_holes(g, snap, r, &holes);
+	int err = gaps_find_holes(g, snap, r, &holes);
 
 	err = err ?: cover_around(g, r->cpu, &holes, fr_gaps_begin(snap, r), end_ns);
 	free(holes.g);
@@ -305,7 +305,7 @@ static u64 cut_end(const struct fr_snap *snap)
 }
 
 /* The last event, or the end of a window that was cut out: between it and that, nothing happened. */
-static u64 end_of(const struct fr_snap *snap)
+static u64 gaps_end_of(const struct fr_snap *snap)
 {
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
@@ -323,9 +323,9 @@ u64 fr_gaps_end(const struct fr_snap *snap, const struct fr_snap_ring *r)
 	u64 end_ns = r->end_ns;
 
 	for (i = 0; i < cnt && r->end_ns; i++)
-		if (is_of(&c[i], r) && c[i].last_ts > end_ns)
+		if (gaps_is_of(&c[i], r) && c[i].last_ts > end_ns)
 			end_ns = c[i].last_ts;
-	return r->end_ns ? end_ns : end_of(snap);
+	return r->end_ns ? end_ns : gaps_end_of(snap);
 }
 
 /* When the last of the rings of a tier ends. */
@@ -356,7 +356,7 @@ int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
 {
 	size_t cnt, i;
 	const struct fr_snap_ring *r = fr_snap_rings(snap, &cnt);
-	u64 end_ns = end_of(snap);
+	u64 end_ns = gaps_end_of(snap);
 	int err = 0;
 
 	for (i = 0; i < cnt && !err; i++) {
@@ -373,7 +373,7 @@ int fr_gaps_add(struct fr_gaps *g, const struct fr_snap *snap)
 /* ---- gaps ---- */
 
 /* Why events of a CPU are missing at that time: a hole says so itself. */
-static u8 why_of(const struct fr_gaps *g, const struct fr_gap *gap)
+static u8 gaps_why_of(const struct fr_gaps *g, const struct fr_gap *gap)
 {
 	size_t i;
 
@@ -390,7 +390,7 @@ static int add_gap(struct fr_gaps *g, u16 cpu, u64 since_ns, u64 until_ns)
 {
 	struct fr_gap gap = {.cpu = cpu, .since_ns = since_ns, .until_ns = until_ns};
 
-	gap.why = why_of(g, &gap);
+	gap.why = gaps_why_of(g, &gap);
 	return fr_gap_list_add(&g->gap, gap);
 }
 
@@ -464,8 +464,8 @@ int fr_gaps_ready(struct fr_gaps *g)
 {
 	int err;
 
-	sort(&g->covered, by_cpu);
+	gaps_sort(&g->covered, gaps_by_cpu);
 	err = find_between(g) ?: find_ends(g);
-	sort(&g->gap, by_begin);
+	gaps_sort(&g->gap, gaps_by_begin);
 	return err;
 }

@@ -22,7 +22,7 @@ struct fr_missing {
 
 /* ---- finding them ---- */
 
-static void extend(struct boot *b, const struct fr_gap_list *l)
+static void missing_extend(struct boot *b, const struct fr_gap_list *l)
 {
 	size_t i;
 
@@ -30,7 +30,7 @@ static void extend(struct boot *b, const struct fr_gap_list *l)
 		b->last_ns = l->g[i].until_ns > b->last_ns ? l->g[i].until_ns : b->last_ns;
 }
 
-static int find_all(struct fr_missing *m)
+static int missing_find_all(struct fr_missing *m)
 {
 	const struct fr_replay *r = m->replay;
 	u32 i;
@@ -46,7 +46,7 @@ static int find_all(struct fr_missing *m)
 	}
 	for (i = 0; i < r->boot_cnt && !err; i++) {
 		err = fr_gaps_ready(&m->boot[i].gaps);
-		extend(&m->boot[i], &m->boot[i].gaps.gap);
+		missing_extend(&m->boot[i], &m->boot[i].gaps.gap);
 	}
 	return err;
 }
@@ -72,7 +72,7 @@ int fr_missing_new(const struct fr_replay *r, struct fr_missing **out)
 	m->tier = first_tier(r);
 	m->boot = calloc(r->boot_cnt, sizeof(*m->boot));
 	if (m->boot)
-		err = find_all(m);
+		err = missing_find_all(m);
 	if (err)
 		fr_missing_free(m);
 	else
@@ -131,7 +131,7 @@ int fr_missing_add(struct fr_missing *m, const struct fr_replay_lost *lost)
 	err = fr_gap_list_add(&b->damage, gap);
 	if (b->damage.cnt > cnt)
 		sort_last(&b->damage, b->damage_at);
-	extend(b, &b->damage);
+	missing_extend(b, &b->damage);
 	return err;
 }
 
@@ -147,17 +147,17 @@ const struct fr_gap_list *fr_missing_damage(const struct fr_missing *m, u32 boot
 	return &m->boot[boot].damage;
 }
 
-static bool is_between(const struct fr_gap *g, u64 from_ns, u64 to_ns)
+static bool missing_is_between(const struct fr_gap *g, u64 from_ns, u64 to_ns)
 {
 	return g->until_ns > from_ns && g->since_ns < to_ns;
 }
 
-static bool has_any(const struct fr_gap_list *l, u64 from_ns, u64 to_ns)
+static bool missing_has_any(const struct fr_gap_list *l, u64 from_ns, u64 to_ns)
 {
 	size_t i;
 
 	for (i = 0; i < l->cnt; i++)
-		if (is_between(&l->g[i], from_ns, to_ns))
+		if (missing_is_between(&l->g[i], from_ns, to_ns))
 			return true;
 	return false;
 }
@@ -166,17 +166,18 @@ bool fr_missing_any(const struct fr_missing *m, u32 boot, u64 from_ns, u64 to_ns
 {
 	const struct boot *b = &m->boot[boot];
 
-	return from_ns < b->last_ns && (has_any(&b->gaps.gap, from_ns, to_ns) || has_any(&b->damage, from_ns, to_ns));
+	return from_ns < b->last_ns &&
+	       (missing_has_any(&b->gaps.gap, from_ns, to_ns) || missing_has_any(&b->damage, from_ns, to_ns));
 }
 
 /* The gaps in a window. */
-static size_t count(const struct boot *b, const struct fr_gap_list *l)
+static size_t missing_count(const struct boot *b, const struct fr_gap_list *l)
 {
 	size_t cnt = 0, i;
 
 	for (i = 0; i < l->cnt; i++)
 		cnt += l->g[i].why != FR_GAP_before && l->g[i].why != FR_GAP_after &&
-		       is_between(&l->g[i], b->begin_ns, b->end_ns);
+		       missing_is_between(&l->g[i], b->begin_ns, b->end_ns);
 	return cnt;
 }
 
@@ -186,7 +187,7 @@ size_t fr_missing_cnt(const struct fr_missing *m)
 	u32 i;
 
 	for (i = 0; i < m->replay->boot_cnt; i++)
-		cnt += count(&m->boot[i], fr_missing_gaps(m, i)) + count(&m->boot[i], fr_missing_damage(m, i));
+		cnt += missing_count(&m->boot[i], fr_missing_gaps(m, i)) + missing_count(&m->boot[i], fr_missing_damage(m, i));
 	return cnt;
 }
 
@@ -195,13 +196,13 @@ size_t fr_missing_cnt(const struct fr_missing *m)
 /* The next one of a list that is in the window, NULL: none. */
 static const struct fr_gap *head(const struct boot *b, const struct fr_gap_list *l, size_t *at)
 {
-	while (*at < l->cnt && !is_between(&l->g[*at], b->begin_ns, b->end_ns))
+	while (*at < l->cnt && !missing_is_between(&l->g[*at], b->begin_ns, b->end_ns))
 		++*at;
 	return *at < l->cnt ? &l->g[*at] : NULL;
 }
 
 /* What is missing from the very beginning comes first. */
-static u64 key_of(const struct fr_missing *m, u32 boot, const struct fr_gap *g)
+static u64 missing_key_of(const struct fr_missing *m, u32 boot, const struct fr_gap *g)
 {
 	return g->since_ns ? g->since_ns + m->replay->boot[boot].shift_ns : 0;
 }
@@ -220,9 +221,9 @@ const struct fr_gap *fr_missing_next(struct fr_missing *m, u64 key, u32 *boot)
 		for (j = 0; j < 2; j++) {
 			const struct fr_gap *g = head(b, list[j], place[j]);
 
-			if (!g || key_of(m, i, g) >= key)
+			if (!g || missing_key_of(m, i, g) >= key)
 				continue;
-			key = key_of(m, i, g);
+			key = missing_key_of(m, i, g);
 			best = g;
 			at = place[j];
 			*boot = i;

@@ -10,7 +10,7 @@
 #include "base/tp/tps.h"
 #include "sys/memory.h"
 
-static int set_up(struct fr_replay *r, const char *const *path, u32 cnt)
+static int replay_set_up(struct fr_replay *r, const char *const *path, u32 cnt)
 {
 	int err = fr_replay_open_files(r, path, cnt);
 
@@ -32,7 +32,7 @@ int fr_replay_open(const char *const *path, u32 cnt, const struct fr_replay_opts
 		r->opts = *opts;
 		r->stacks = fr_stacks_new();
 		if (r->stacks)
-			err = set_up(r, path, cnt);
+			err = replay_set_up(r, path, cnt);
 	}
 	if (err == -ENOMEM)
 		fr_err("out of memory: replay fewer files at once, or %s", fr_err_cure(-ENOMEM, NULL));
@@ -83,7 +83,7 @@ void fr_replay_close(struct fr_replay *r)
 }
 
 /* The file a batch comes from: its columns must be read by that file's schema and no other. */
-static struct fr_replay_file *file_of(const struct fr_replay *r, const struct fr_stretch *s)
+static struct fr_replay_file *replay_file_of(const struct fr_replay *r, const struct fr_stretch *s)
 {
 	struct fr_replay_file *f = &r->file[r->ring[s->stream].file];
 	u32 i;
@@ -94,7 +94,7 @@ static struct fr_replay_file *file_of(const struct fr_replay *r, const struct fr
 }
 
 /* Find what the rows end, and leave out those that are not shown: s->from becomes s->to if none is. 0 or -ENOMEM. */
-static int pair_up(struct fr_replay *r, struct fr_replay_file *f, struct fr_stretch *s)
+static int replay_pair_up(struct fr_replay *r, struct fr_replay_file *f, struct fr_stretch *s)
 {
 	const struct fr_replay_ring *ring = &r->ring[s->stream];
 	u64 since_ns = r->boot[ring->boot].since_ns;
@@ -112,7 +112,7 @@ static int pair_up(struct fr_replay *r, struct fr_replay_file *f, struct fr_stre
 }
 
 /* The next rows to show, and the file they come from. Like fr_replay_next(). */
-static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay_file **f)
+static int replay_next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay_file **f)
 {
 	int got, err;
 
@@ -120,8 +120,8 @@ static int next_rows(struct fr_replay *r, struct fr_stretch *s, struct fr_replay
 		got = fr_merge_next(r->merge, s);
 		if (got <= 0)
 			return got;
-		*f = file_of(r, s);
-		err = r->pairs ? pair_up(r, *f, s) : 0;
+		*f = replay_file_of(r, s);
+		err = r->pairs ? replay_pair_up(r, *f, s) : 0;
 	} while (!err && s->from == s->to);
 	return err ? err : 1;
 }
@@ -141,7 +141,7 @@ static int check_room(const struct fr_replay *r)
 }
 
 /* This decodes the first chunk of each ring, so do it only if events are requested. 0 or -ENOMEM. */
-static int begin(struct fr_replay *r)
+static int replay_begin(struct fr_replay *r)
 {
 	int err = r->merge ? 0 : check_room(r);
 
@@ -154,10 +154,10 @@ int fr_replay_next(struct fr_replay *r, struct fr_replay_run *run)
 {
 	struct fr_stretch s;
 	struct fr_replay_file *f = NULL;
-	int got = begin(r);
+	int got = replay_begin(r);
 
 	if (!got)
-		got = next_rows(r, &s, &f);
+		got = replay_next_rows(r, &s, &f);
 	if (got <= 0)
 		return got;
 	*run = (struct fr_replay_run){

@@ -11,7 +11,7 @@
 #include "base/tp/tps.h"
 #include "read/snapfile/snapfile_members.h"
 
-static int new_boot(struct fr_replay *r, const char *id, u32 *idx)
+static int files_new_boot(struct fr_replay *r, const char *id, u32 *idx)
 {
 	struct fr_replay_boot *b = &r->boot[r->boot_cnt];
 
@@ -24,7 +24,7 @@ static int new_boot(struct fr_replay *r, const char *id, u32 *idx)
 	return 0;
 }
 
-static bool is_same_session(const struct fr_snap *a, const struct fr_snap *b)
+static bool files_is_same_session(const struct fr_snap *a, const struct fr_snap *b)
 {
 	size_t a_cnt, b_cnt;
 	const struct fr_chunk *ca = fr_snap_chunks(a, &a_cnt), *cb = fr_snap_chunks(b, &b_cnt);
@@ -48,7 +48,7 @@ static bool find_boot_by_session(struct fr_replay *r, const char *id, struct fr_
 	for (other = r->file; other < f; other++) {
 		struct fr_replay_boot *b = &r->boot[other->boot];
 
-		if ((!has_lost_boot(f->snap) && !has_lost_boot(other->snap)) || !is_same_session(other->snap, f->snap))
+		if ((!has_lost_boot(f->snap) && !has_lost_boot(other->snap)) || !files_is_same_session(other->snap, f->snap))
 			continue;
 		if (id && b->id && strcmp(id, b->id))
 			continue;
@@ -59,7 +59,7 @@ static bool find_boot_by_session(struct fr_replay *r, const char *id, struct fr_
 	return false;
 }
 
-static int find_boot(struct fr_replay *r, struct fr_replay_file *f)
+static int files_find_boot(struct fr_replay *r, struct fr_replay_file *f)
 {
 	const char *id = fr_snap_fact(f->snap, "boot_id");
 	u32 i;
@@ -70,7 +70,7 @@ static int find_boot(struct fr_replay *r, struct fr_replay_file *f)
 			return 0;
 		}
 	}
-	return find_boot_by_session(r, id, f) ? 0 : new_boot(r, id, &f->boot);
+	return find_boot_by_session(r, id, f) ? 0 : files_new_boot(r, id, &f->boot);
 }
 
 static void add_clocks(struct fr_replay_boot *b, const struct fr_snap *s)
@@ -83,7 +83,7 @@ static void add_clocks(struct fr_replay_boot *b, const struct fr_snap *s)
 }
 
 /* One snapshot of a file of several. */
-static int open_member(struct fr_replay *r, const char *path, const struct fr_members *m, size_t i)
+static int files_open_member(struct fr_replay *r, const char *path, const struct fr_members *m, size_t i)
 {
 	struct fr_replay_file *f = fr_vec_more(&r->file, r->file_cnt);
 	struct fr_replay_boot *b = fr_vec_more(&r->boot, r->boot_cnt);
@@ -97,14 +97,14 @@ static int open_member(struct fr_replay *r, const char *path, const struct fr_me
 	if (err)
 		return err;
 	r->file_cnt++;
-	err = find_boot(r, f);
+	err = files_find_boot(r, f);
 	if (!err)
 		add_clocks(&r->boot[f->boot], f->snap);
 	return err;
 }
 
 /* It could not be opened: it is left out and counts as damage; the others are read. */
-static int say_error(struct fr_replay *r, const char *path, int err)
+static int files_say_error(struct fr_replay *r, const char *path, int err)
 {
 	if (!err || err == -ENOMEM)
 		return err;
@@ -115,14 +115,14 @@ static int say_error(struct fr_replay *r, const char *path, int err)
 	return 0;
 }
 
-static int open_file(struct fr_replay *r, const char *path)
+static int files_open_file(struct fr_replay *r, const char *path)
 {
 	struct fr_members m;
 	size_t i;
-	int err = say_error(r, path, fr_members_find(path, &m));
+	int err = files_say_error(r, path, fr_members_find(path, &m));
 
 	for (i = 0; !err && i < m.cnt; i++)
-		err = say_error(r, path, open_member(r, path, &m, i));
+		err = files_say_error(r, path, files_open_member(r, path, &m, i));
 	fr_members_free(&m);
 	return err;
 }
@@ -137,7 +137,7 @@ int fr_replay_open_files(struct fr_replay *r, const char *const *path, u32 cnt)
 	if (!r->file || !r->boot)
 		return -ENOMEM;
 	for (i = 0; i < cnt && !err; i++)
-		err = open_file(r, path[i]);
+		err = files_open_file(r, path[i]);
 	if (!err && !r->file_cnt)
 		return -EBADMSG;
 	/* one clock needs no other: its own times are compared */
@@ -181,7 +181,7 @@ int fr_replay_filter_new(const struct fr_replay *r, u32 file, const char *expr, 
 	return err;
 }
 
-static int make_filter(struct fr_replay *r, u32 i)
+static int files_make_filter(struct fr_replay *r, u32 i)
 {
 	struct fr_filter_error error;
 	int err = fr_replay_filter_new(r, i, r->opts.filter, &r->file[i].filter, &error);
@@ -199,6 +199,6 @@ int fr_replay_make_views(struct fr_replay *r)
 	for (i = 0; i < r->file_cnt && !err; i++)
 		err = make_view(r, &r->file[i]);
 	for (i = 0; i < r->file_cnt && r->opts.filter && !err; i++)
-		err = make_filter(r, i);
+		err = files_make_filter(r, i);
 	return err;
 }

@@ -63,7 +63,7 @@ static bool is_of_names(const struct fr_chunk *c)
 	return c->tier == FR_TIER_LIFE || c->tier == FR_TIER_STACK;
 }
 
-static int check_file(struct fr_replay_file *f, bool all)
+static int names_check_file(struct fr_replay_file *f, bool all)
 {
 	size_t cnt, context_cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(f->snap, &cnt);
@@ -84,7 +84,7 @@ int fr_replay_check_unread(struct fr_replay *r)
 	int err = 0;
 
 	for (i = 0; i < r->file_cnt && !err && !r->opts.names; i++)
-		err = check_file(&r->file[i], false);
+		err = names_check_file(&r->file[i], false);
 	return err;
 }
 
@@ -94,7 +94,7 @@ int fr_replay_check_stored(struct fr_replay *r)
 	int err = 0;
 
 	for (i = 0; i < r->file_cnt && !err; i++)
-		err = check_file(&r->file[i], true);
+		err = names_check_file(&r->file[i], true);
 	return err;
 }
 

@@ -136,7 +136,7 @@ static int add_snap(struct session *s, const struct fr_snap *snap)
 	return err || lacks ? err : fr_gaps_add(&s->whole, snap);
 }
 
-static struct boot *find_boot(const struct fr_replay_pairs *p, u32 nr)
+static struct boot *pairs_find_boot(const struct fr_replay_pairs *p, u32 nr)
 {
 	u32 i;
 
@@ -146,9 +146,9 @@ static struct boot *find_boot(const struct fr_replay_pairs *p, u32 nr)
 	return NULL;
 }
 
-static int add_wakers(struct fr_replay_pairs *p, u32 nr, struct fr_snap *snap)
+static int pairs_add_wakers(struct fr_replay_pairs *p, u32 nr, struct fr_snap *snap)
 {
-	struct boot *b = find_boot(p, nr);
+	struct boot *b = pairs_find_boot(p, nr);
 
 	if (!b) {
 		b = fr_vec_more(&p->boot, p->boot_cnt);
@@ -165,7 +165,7 @@ int fr_replay_pairs_add(struct fr_replay_pairs *p, u32 boot, struct fr_snap *sna
 	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(snap, &cnt);
 	struct session *s;
-	int err = add_wakers(p, boot, snap);
+	int err = pairs_add_wakers(p, boot, snap);
 
 	for (i = 0; i < cnt && !err; i++) {
 		bool is_first = true;
@@ -187,7 +187,7 @@ int fr_replay_pairs_ready(struct fr_replay_pairs *p)
 	int err = 0;
 
 	for (i = 0; i < p->session_cnt && !err; i++) {
-		struct fr_wakers *w = find_boot(p, p->session[i].boot)->wakers;
+		struct fr_wakers *w = pairs_find_boot(p, p->session[i].boot)->wakers;
 
 		fr_pairs_set_wakers(p->session[i].pairs, w ? fr_wakers_find : NULL, w);
 		err = fr_gaps_ready(&p->session[i].gaps) ?: fr_gaps_ready(&p->session[i].whole);
@@ -205,7 +205,7 @@ void fr_replay_pairs_lost(struct fr_replay_pairs *p, u32 boot, u32 epoch, u16 cp
 
 /* ---- rows ---- */
 
-static void pass_gaps(struct session *s, u64 now_ns)
+static void pairs_pass_gaps(struct session *s, u64 now_ns)
 {
 	const struct fr_gap_list *gap = &s->gaps.gap, *lack = &s->whole.gap;
 
@@ -247,7 +247,7 @@ const struct fr_pair *fr_replay_pairs_feed(struct fr_replay_pairs *p, u32 boot, 
 	for (i = from; i < to; i++) {
 		struct fr_row r = fr_batch_row(b, i);
 
-		pass_gaps(s, r.ts);
+		pairs_pass_gaps(s, r.ts);
 		if (fr_pairs_feed(s->pairs, &r, &p->pair[i - from]))
 			return NULL;
 	}

@@ -79,7 +79,7 @@ static int new_ring(struct fr_replay *r, u32 file, const struct fr_chunk *c)
 }
 
 /* Those of a file: that of each chunk which is its first. */
-static int find_rings(struct fr_replay *r, u32 file)
+static int rings_find_rings(struct fr_replay *r, u32 file)
 {
 	const struct fr_snap *s = r->file[file].snap;
 	size_t cnt, of_ring, i;
@@ -93,7 +93,7 @@ static int find_rings(struct fr_replay *r, u32 file)
 }
 
 /* At equal times the lower CPU comes first, then the lower tier. */
-static int by_cpu_and_tier(const void *a, const void *b)
+static int rings_by_cpu_and_tier(const void *a, const void *b)
 {
 	const struct fr_replay_ring *x = a, *y = b;
 
@@ -106,11 +106,11 @@ static int by_cpu_and_tier(const void *a, const void *b)
 	return x->epoch < y->epoch ? -1 : x->epoch > y->epoch;
 }
 
-static int by_ring(const void *a, const void *b)
+static int rings_by_ring(const void *a, const void *b)
 {
 	const struct fr_replay_ring *x = a, *y = b;
 
-	return by_cpu_and_tier(a, b) ?: x->file < y->file ? -1 : x->file > y->file;
+	return rings_by_cpu_and_tier(a, b) ?: x->file < y->file ? -1 : x->file > y->file;
 }
 
 /* Of those that several files have, the first one's stay. */
@@ -119,9 +119,9 @@ static void sort_rings(struct fr_replay *r)
 	u32 i, kept = 0;
 
 	if (r->ring_cnt)
-		qsort(r->ring, r->ring_cnt, sizeof(*r->ring), by_ring);
+		qsort(r->ring, r->ring_cnt, sizeof(*r->ring), rings_by_ring);
 	for (i = 0; i < r->ring_cnt; i++) {
-		if (kept && !by_cpu_and_tier(&r->ring[kept - 1], &r->ring[i]))
+		if (kept && !rings_by_cpu_and_tier(&r->ring[kept - 1], &r->ring[i]))
 			fr_ringsrc_free(r->ring[i].src);
 		else
 			r->ring[kept++] = r->ring[i];
@@ -149,7 +149,7 @@ int fr_replay_make_rings(struct fr_replay *r)
 	int err = 0;
 
 	for (i = 0; i < r->file_cnt && !err; i++)
-		err = find_rings(r, i);
+		err = rings_find_rings(r, i);
 	sort_rings(r);
 	for (i = 0; i < r->ring_cnt && !err; i++)
 		err = fill_ring(r, &r->ring[i]);

@@ -101,7 +101,7 @@ static int resolve(const struct fr_replay *r, u32 boot, const struct fr_when *w,
 }
 
 /* The moment of the first file that has one: snapshots viewed together were taken for one incident. */
-static void find_trigger(struct fr_replay *r)
+static void window_find_trigger(struct fr_replay *r)
 {
 	u32 i;
 	s64 ts;
@@ -147,7 +147,7 @@ int fr_replay_find_window(struct fr_replay *r)
 
 	until.last = true;
 	find_spans(r);
-	find_trigger(r);
+	window_find_trigger(r);
 	for (i = 0; i < r->boot_cnt && !err; i++) {
 		struct fr_replay_boot *b = &r->boot[i];
 
@@ -177,7 +177,7 @@ static u64 on_clock(const struct fr_replay_boot *b, u64 key)
 	return ts > 0 ? ts : 0;
 }
 
-static u64 within(s64 ts, u64 first, u64 last)
+static u64 window_within(s64 ts, u64 first, u64 last)
 {
 	if (ts < 0 || (u64)ts < first)
 		return first;
@@ -189,8 +189,8 @@ void fr_replay_file_window(const struct fr_replay *r, u32 file, u64 *begin_ns, u
 	const struct fr_replay_boot *b = &r->boot[r->file[file].boot];
 	u64 first = on_clock(b, r->begin_key), last = on_clock(b, r->end_key);
 
-	*begin_ns = within(b->since_ns, first, last);
-	*end_ns = within(b->until_ns, first, last);
+	*begin_ns = window_within(b->since_ns, first, last);
+	*end_ns = window_within(b->until_ns, first, last);
 	if (*end_ns < *begin_ns)
 		*end_ns = *begin_ns;
 }

@@ -138,7 +138,7 @@ void fr_ringsrc_want(struct fr_ringsrc *r, const struct fr_wants *w)
 		r->cur[i].batch.wants = w;
 }
 
-static void trim(struct cursor *cur)
+static void ringsrc_trim(struct cursor *cur)
 {
 	const struct fr_batch *b = &cur->batch;
 
@@ -201,7 +201,7 @@ static int read_next(struct cursor *cur)
 }
 
 /* Have rows, if there are any left: 1, 0 or -errno. */
-static int fill(struct fr_ringsrc *r, struct cursor *cur, bool with_pos)
+static int ringsrc_fill(struct fr_ringsrc *r, struct cursor *cur, bool with_pos)
 {
 	int err;
 
@@ -213,7 +213,7 @@ static int fill(struct fr_ringsrc *r, struct cursor *cur, bool with_pos)
 		}
 		if (err)
 			return err;
-		trim(cur);
+		ringsrc_trim(cur);
 		if (with_pos && find_positions(cur))
 			return -ENOMEM;
 	}
@@ -226,7 +226,7 @@ static u64 head_pos(const struct cursor *cur)
 }
 
 /* The cursor with the earliest head, other than but; NULL: all have ended. */
-static struct cursor *earliest(struct fr_ringsrc *r, const struct cursor *but)
+static struct cursor *ringsrc_earliest(struct fr_ringsrc *r, const struct cursor *but)
 {
 	struct cursor *best = NULL;
 	u32 i;
@@ -263,7 +263,7 @@ static void take_until_others(struct fr_ringsrc *r, struct cursor *cur)
 	bool go_on = true;
 
 	while (go_on && cur->row < cur->end) {
-		struct cursor *other = earliest(r, cur);
+		struct cursor *other = ringsrc_earliest(r, cur);
 
 		if (other && head_pos(other) < head_pos(cur))
 			return;
@@ -279,11 +279,11 @@ int fr_ringsrc_next(struct fr_ringsrc *r, struct fr_stretch *s)
 	int got;
 
 	for (i = 0; i < r->cnt; i++) {
-		got = fill(r, &r->cur[i], r->cnt > 1);
+		got = ringsrc_fill(r, &r->cur[i], r->cnt > 1);
 		if (got < 0)
 			return got;
 	}
-	cur = earliest(r, NULL);
+	cur = ringsrc_earliest(r, NULL);
 	if (!cur)
 		return 0;
 	s->b = &cur->batch;

@@ -28,7 +28,7 @@ static struct fr_sum_ring *get_ring(struct fr_summary *m, u16 cpu, u8 tier)
 	return r;
 }
 
-static void extend(u64 *first_ts, u64 *last_ts, u64 from, u64 to)
+static void summary_extend(u64 *first_ts, u64 *last_ts, u64 from, u64 to)
 {
 	if (!*last_ts || from < *first_ts)
 		*first_ts = from;
@@ -48,7 +48,7 @@ static int add_chunks(struct fr_summary *m, const struct fr_snap *s)
 			return -ENOMEM;
 		r->event_cnt += c[i].row_cnt;
 		m->ring_sz += c[i].ring_sz;
-		extend(&r->first_ts, &r->last_ts, c[i].first_ts, c[i].last_ts);
+		summary_extend(&r->first_ts, &r->last_ts, c[i].first_ts, c[i].last_ts);
 	}
 	return 0;
 }
@@ -68,7 +68,7 @@ static int add_counters(struct fr_summary *m, const struct fr_snap *s)
 	return 0;
 }
 
-static int add_holes(struct fr_summary *m, const struct fr_snap *s)
+static int summary_add_holes(struct fr_summary *m, const struct fr_snap *s)
 {
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(s, &cnt);
@@ -98,7 +98,7 @@ static void find_horizons(struct fr_summary *m, const struct fr_snap *s)
 	}
 }
 
-static int by_cpu_and_tier(const void *a, const void *b)
+static int summary_by_cpu_and_tier(const void *a, const void *b)
 {
 	const struct fr_sum_ring *x = a, *y = b;
 
@@ -114,14 +114,14 @@ static void add_to_cpu(struct fr_sum_cpu *c, const struct fr_sum_ring *r)
 		return;
 	c->event_cnt += r->event_cnt;
 	if (r->event_cnt)
-		extend(&c->first_ts, &c->last_ts, r->first_ts, r->last_ts);
+		summary_extend(&c->first_ts, &c->last_ts, r->first_ts, r->last_ts);
 	c->overwritten += r->count.overwritten;
 	for (i = 0; i < FR_LOST_CNT; i++)
 		c->lost[i] += r->count.lost[i];
 	c->hole_cnt += r->hole_cnt;
 }
 
-static int add_cpus(struct fr_summary *m)
+static int summary_add_cpus(struct fr_summary *m)
 {
 	u32 i;
 
@@ -136,7 +136,7 @@ static int add_cpus(struct fr_summary *m)
 	return 0;
 }
 
-static void add_up(struct fr_summary *m)
+static void summary_add_up(struct fr_summary *m)
 {
 	u32 i, j;
 
@@ -146,7 +146,7 @@ static void add_up(struct fr_summary *m)
 		m->event_cnt += c->event_cnt;
 		m->hole_cnt += c->hole_cnt;
 		if (c->event_cnt)
-			extend(&m->start_ns, &m->end_ns, c->first_ts, c->last_ts);
+			summary_extend(&m->start_ns, &m->end_ns, c->first_ts, c->last_ts);
 		for (j = 0; j < FR_LOST_CNT; j++)
 			m->lost_cnt += c->lost[j];
 	}
@@ -157,16 +157,16 @@ static void add_up(struct fr_summary *m)
 	}
 }
 
-static int fill(struct fr_summary *m, const struct fr_snap *s)
+static int summary_fill(struct fr_summary *m, const struct fr_snap *s)
 {
-	if (add_chunks(m, s) || add_counters(m, s) || add_holes(m, s))
+	if (add_chunks(m, s) || add_counters(m, s) || summary_add_holes(m, s))
 		return -ENOMEM;
 	find_horizons(m, s);
 	if (m->ring_cnt)
-		qsort(m->ring, m->ring_cnt, sizeof(*m->ring), by_cpu_and_tier);
-	if (add_cpus(m))
+		qsort(m->ring, m->ring_cnt, sizeof(*m->ring), summary_by_cpu_and_tier);
+	if (summary_add_cpus(m))
 		return -ENOMEM;
-	add_up(m);
+	summary_add_up(m);
 	return 0;
 }
 
@@ -176,7 +176,7 @@ int fr_summary_new(const struct fr_snap *s, struct fr_summary **out)
 
 	if (m)
 		fr_idmap_init(&m->ring_nr, sizeof(u32));
-	if (!m || fill(m, s)) {
+	if (!m || summary_fill(m, s)) {
 		fr_summary_free(m);
 		return -ENOMEM;
 	}

@@ -31,7 +31,7 @@ struct fields {
 	const struct fr_field *f[NUMBER_CNT];
 };
 
-static bool bind(struct fields *f, const struct fr_schema *s)
+static bool wakers_bind(struct fields *f, const struct fr_schema *s)
 {
 	static const char *const name[NUMBER_CNT] = {"off", "queued", "state", "waker"};
 	u32 i;
@@ -45,7 +45,7 @@ static bool bind(struct fields *f, const struct fr_schema *s)
 	return f->ev;
 }
 
-static int add(struct fr_wakers *w, struct waking v)
+static int wakers_add(struct fr_wakers *w, struct waking v)
 {
 	size_t cap = w->cap ? w->cap * 2 : 256;
 	struct waking *more;
@@ -66,14 +66,14 @@ static int add(struct fr_wakers *w, struct waking v)
 	return 0;
 }
 
-static int take(struct fr_wakers *w, const struct fields *f, const struct fr_row *r)
+static int wakers_take(struct fr_wakers *w, const struct fields *f, const struct fr_row *r)
 {
 	u64 off = fr_row_num(r, f->f[OFF]), queued = fr_row_num(r, f->f[QUEUED]), how = fr_row_num(r, f->f[WAKER]);
 
 	if (how == FR_WAKER_unknown || how >= FR_WAKER_CNT || !(fr_row_num(r, f->f[STATE]) & FR_PREV_STATE_WAITS) ||
 	    queued > off || off > r->ts)
 		return 0;
-	return add(w, (struct waking){.tid = r->tid, .how = how, .from_ns = r->ts - off, .to_ns = r->ts - queued});
+	return wakers_add(w, (struct waking){.tid = r->tid, .how = how, .from_ns = r->ts - off, .to_ns = r->ts - queued});
 }
 
 static int read_chunks(struct fr_wakers *w, const struct fields *f, struct fr_snap *s)
@@ -94,7 +94,7 @@ static int read_chunks(struct fr_wakers *w, const struct fields *f, struct fr_sn
 		for (k = 0; !err && b.type[f->ev->nr].cnt && k < b.row_cnt; k++) {
 			struct fr_row r = fr_batch_row(&b, k);
 
-			err = b.ev[k] == f->ev->nr ? take(w, f, &r) : 0;
+			err = b.ev[k] == f->ev->nr ? wakers_take(w, f, &r) : 0;
 		}
 		err = err == -EBADMSG ? 0 : err;
 	}
@@ -102,7 +102,7 @@ static int read_chunks(struct fr_wakers *w, const struct fields *f, struct fr_sn
 	return err;
 }
 
-static int by_task(const void *a, const void *b)
+static int wakers_by_task(const void *a, const void *b)
 {
 	const struct waking *x = a, *y = b;
 
@@ -112,14 +112,14 @@ static int by_task(const void *a, const void *b)
 }
 
 /* In order, and each once: snapshots of one boot have waits in common. */
-static void sort(struct fr_wakers *w)
+static void wakers_sort(struct fr_wakers *w)
 {
 	size_t i, kept = 0;
 
 	if (w->cnt)
-		qsort(w->v, w->cnt, sizeof(*w->v), by_task);
+		qsort(w->v, w->cnt, sizeof(*w->v), wakers_by_task);
 	for (i = 0; i < w->cnt; i++)
-		if (!kept || by_task(&w->v[kept - 1], &w->v[i]))
+		if (!kept || wakers_by_task(&w->v[kept - 1], &w->v[i]))
 			w->v[kept++] = w->v[i];
 	w->cnt = kept;
 }
@@ -142,7 +142,7 @@ int fr_wakers_add(struct fr_wakers **wakers, struct fr_snap *s)
 	struct fields f;
 	int err;
 
-	if (!fr_snap_records(s, "wait") || !bind(&f, fr_snap_schema(s)))
+	if (!fr_snap_records(s, "wait") || !wakers_bind(&f, fr_snap_schema(s)))
 		return 0;
 	w = w ? w : calloc(1, sizeof(*w));
 	*wakers = w;
@@ -151,7 +151,7 @@ int fr_wakers_add(struct fr_wakers **wakers, struct fr_snap *s)
 	err = read_chunks(w, &f, s);
 	if (err)
 		return err;
-	sort(w);
+	wakers_sort(w);
 	if (w->full)
 		say_full();
 	return 0;
@@ -174,7 +174,7 @@ enum fr_waker fr_wakers_find(const void *wakers, u32 tid, u64 ts)
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (by_task(&w->v[mid], &key) < 0)
+		if (wakers_by_task(&w->v[mid], &key) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;

@@ -74,7 +74,7 @@ struct fr_chunker {
 /* ---- the work ---- */
 
 /* List laps that wait, as many as go into one chunk. */
-static int list(struct slot *s)
+static int chunker_list(struct slot *s)
 {
 	int err = 0;
 
@@ -88,7 +88,7 @@ static int list(struct slot *s)
 
 static int make_chunk(struct slot *s, struct bench *b)
 {
-	int err = list(s);
+	int err = chunker_list(s);
 
 	if (err || !s->rows.cnt)
 		return err;
@@ -116,7 +116,7 @@ static struct slot *first_waiting(const struct fr_chunker *c)
 }
 
 /* Drops the lock meanwhile. */
-static void run(struct fr_chunker *c, struct slot *s, struct bench *b)
+static void chunker_run(struct fr_chunker *c, struct slot *s, struct bench *b)
 {
 	s->state = RUNNING;
 	pthread_mutex_unlock(&c->lock);
@@ -128,7 +128,7 @@ static void run(struct fr_chunker *c, struct slot *s, struct bench *b)
 
 /* ---- threads ---- */
 
-static void *work(void *arg)
+static void *chunker_work(void *arg)
 {
 	struct fr_chunker *c = arg;
 	struct bench *b;
@@ -139,7 +139,7 @@ static void *work(void *arg)
 	while (!c->over) {
 		s = first_waiting(c);
 		if (s)
-			run(c, s, b);
+			chunker_run(c, s, b);
 		else
 			pthread_cond_wait(&c->work, &c->lock);
 	}
@@ -184,7 +184,7 @@ static int take_bench(struct bench *b, size_t raw_cap, u8 *packed)
 	return fr_pack_new(b->content, fr_encoded_max_sz(raw_cap), packed, &b->pack);
 }
 
-static int take_memory(struct fr_chunker *c)
+static int chunker_take_memory(struct fr_chunker *c)
 {
 	int err = 0;
 	u32 i;
@@ -245,12 +245,12 @@ int fr_chunker_new(size_t raw_cap, u32 jobs, struct fr_chunker **out)
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->work, NULL);
 	pthread_cond_init(&c->done, NULL);
-	err = take_memory(c);
+	err = chunker_take_memory(c);
 	if (err) {
 		fr_chunker_free(c);
 		return err;
 	}
-	c->thread_cnt = fr_threads_start(c->thread, jobs - 1, work, c);
+	c->thread_cnt = fr_threads_start(c->thread, jobs - 1, chunker_work, c);
 	*out = c;
 	return 0;
 }
@@ -265,7 +265,7 @@ void fr_chunker_use_schema(struct fr_chunker *c, const struct fr_schema *schema)
 
 /* ---- the caller ---- */
 
-static struct slot *begin(struct fr_chunker *c)
+static struct slot *chunker_begin(struct fr_chunker *c)
 {
 	struct slot *s = nth(c, c->used);
 
@@ -298,7 +298,7 @@ static struct slot *open_for(struct fr_chunker *c, bool takes)
 	if (!takes)
 		fr_chunker_end(c);
 	if (!c->open && c->used < c->slot_cnt)
-		c->open = begin(c);
+		c->open = chunker_begin(c);
 	return c->open;
 }
 
@@ -359,7 +359,7 @@ int fr_chunker_take(struct fr_chunker *c, struct fr_chunked *out)
 	while (s->state != READY) {
 		mine = c->thread_cnt > 1 ? NULL : first_waiting(c);
 		if (mine)
-			run(c, mine, &c->bench[0]);
+			chunker_run(c, mine, &c->bench[0]);
 		else
 			pthread_cond_wait(&c->done, &c->lock);
 	}

@@ -87,7 +87,7 @@ static void look_through(struct look *l, const char *text, size_t sz)
 
 /* ---- files ---- */
 
-static int read_all(int fd, char **text, size_t *sz)
+static int incfile_read_all(int fd, char **text, size_t *sz)
 {
 	struct stat st;
 	ssize_t n = 0;
@@ -116,11 +116,11 @@ static int read_all(int fd, char **text, size_t *sz)
 	return 0;
 }
 
-static int look_in(int fd, struct look *l)
+static int incfile_look_in(int fd, struct look *l)
 {
 	char *text = NULL;
 	size_t sz = 0;
-	int err = read_all(fd, &text, &sz);
+	int err = incfile_read_all(fd, &text, &sz);
 
 	if (err)
 		return err;
@@ -131,7 +131,7 @@ static int look_in(int fd, struct look *l)
 }
 
 /* Open a regular file only: not a symlink placed there, not a pipe that would block. */
-static int open_file(const char *dir, const char *name, int flags)
+static int incfile_open_file(const char *dir, const char *name, int flags)
 {
 	struct stat st;
 	int dir_fd = fr_safepath_dir(dir), fd;
@@ -152,11 +152,11 @@ static int open_file(const char *dir, const char *name, int flags)
 
 static int look_in_named(const char *dir, const char *name, struct look *l)
 {
-	int fd = open_file(dir, name, O_RDONLY), err;
+	int fd = incfile_open_file(dir, name, O_RDONLY), err;
 
 	if (fd < 0)
 		return fd;
-	err = look_in(fd, l);
+	err = incfile_look_in(fd, l);
 	close(fd);
 	return err;
 }
@@ -205,7 +205,7 @@ void fr_incfile_limit(struct fr_incfile *f, u64 max_sz)
 }
 
 /* What is known about it stays known. */
-static void let_go(struct fr_incfile *f)
+static void incfile_let_go(struct fr_incfile *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
@@ -214,7 +214,7 @@ static void let_go(struct fr_incfile *f)
 
 static void close_file(struct fr_incfile *f)
 {
-	let_go(f);
+	incfile_let_go(f);
 	f->known = false;
 }
 
@@ -228,7 +228,7 @@ void fr_incfile_close(struct fr_incfile *f)
 }
 
 /* Is the open file still the one of that name? */
-static bool is_current(const struct fr_incfile *f)
+static bool incfile_is_current(const struct fr_incfile *f)
 {
 	char path[PATH_MAX + 32];
 	struct stat ours, named;
@@ -258,13 +258,13 @@ static int lock_open(int fd)
 }
 
 /* Open and lock; retry if another process rotated it away in between. */
-static int lock(struct fr_incfile *f)
+static int incfile_lock(struct fr_incfile *f)
 {
 	int tries, err;
 
 	for (tries = 0; tries < 100; tries++) {
 		if (f->fd < 0) {
-			f->fd = open_file(f->dir, FR_INCFILE_NAME, O_RDWR | O_CREAT | O_APPEND);
+			f->fd = incfile_open_file(f->dir, FR_INCFILE_NAME, O_RDWR | O_CREAT | O_APPEND);
 			if (f->fd < 0)
 				return f->fd;
 			sync_dir(f->dir);
@@ -274,7 +274,7 @@ static int lock(struct fr_incfile *f)
 			return -EPERM;
 		}
 		err = lock_open(f->fd);
-		if (!err && is_current(f))
+		if (!err && incfile_is_current(f))
 			return 0;
 		close_file(f); /* what was not locked was not looked at either: it must not be noted as known */
 		if (err)
@@ -283,7 +283,7 @@ static int lock(struct fr_incfile *f)
 	return -EAGAIN;
 }
 
-static void note(struct fr_incfile *f)
+static void incfile_note(struct fr_incfile *f)
 {
 	struct stat st;
 
@@ -316,19 +316,19 @@ static int cut_tail(struct fr_incfile *f, size_t good_end)
 /* Look through the locked file, and leave it with a whole line at its end. */
 static int look_and_mend(struct fr_incfile *f, struct look *l)
 {
-	int err = look_in(f->fd, l) ?: cut_tail(f, l->good_end);
+	int err = incfile_look_in(f->fd, l) ?: cut_tail(f, l->good_end);
 
 	if (err)
 		close_file(f);
 	else
-		note(f);
+		incfile_note(f);
 	return err;
 }
 
 int fr_incfile_begin(struct fr_incfile *f, fr_incfile_fn fn, void *arg)
 {
 	struct look l = {.fn = fn, .arg = arg};
-	int err = lock(f);
+	int err = incfile_lock(f);
 
 	f->fn = fn;
 	f->arg = arg;
@@ -369,7 +369,7 @@ static int rotate(struct fr_incfile *f)
 	if (err)
 		return err;
 	close_file(f);
-	return lock(f) ?: look_and_mend(f, &l) ?: sync_dir(f->dir);
+	return incfile_lock(f) ?: look_and_mend(f, &l) ?: sync_dir(f->dir);
 }
 
 /* The most bytes that one of the two files may have. */
@@ -379,7 +379,7 @@ static u64 most(const struct fr_incfile *f)
 }
 
 /* Rotate until what was added finds room. The file's size, or -errno. */
-static off_t make_room(struct fr_incfile *f)
+static off_t incfile_make_room(struct fr_incfile *f)
 {
 	struct stat st;
 	int err;
@@ -397,7 +397,7 @@ static off_t make_room(struct fr_incfile *f)
 
 static int write_added(struct fr_incfile *f)
 {
-	off_t was = make_room(f);
+	off_t was = incfile_make_room(f);
 	int err;
 
 	if (was < 0)
@@ -421,7 +421,7 @@ int fr_incfile_end(struct fr_incfile *f)
 	f->add = (struct fr_pbuf){0};
 	if (f->fd < 0)
 		return err;
-	note(f);
-	let_go(f); /* an open file would block a remount read-only, or an unmount, of its file system */
+	incfile_note(f);
+	incfile_let_go(f); /* an open file would block a remount read-only, or an unmount, of its file system */
 	return err;
 }

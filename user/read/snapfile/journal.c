@@ -19,7 +19,7 @@
 
 /* ---- journald: NAME=value\n, or, where the value has a newline, NAME\n, its size in 8 bytes little-endian, value\n ---- */
 
-static size_t put(char *to, const void *p, size_t sz)
+static size_t journal_put(char *to, const void *p, size_t sz)
 {
 	memcpy(to, p, sz);
 	return sz;
@@ -27,7 +27,7 @@ static size_t put(char *to, const void *p, size_t sz)
 
 static size_t pack_field(char *to, const char *name, const char *value)
 {
-	size_t len = strlen(value), at = put(to, name, strlen(name));
+	size_t len = strlen(value), at = journal_put(to, name, strlen(name));
 	unsigned int i;
 
 	if (!strchr(value, '\n')) {
@@ -37,7 +37,7 @@ static size_t pack_field(char *to, const char *name, const char *value)
 		for (i = 0; i < 8; i++)
 			to[at++] = (u64)len >> (8 * i) & 0xff;
 	}
-	at += put(to + at, value, len);
+	at += journal_put(to + at, value, len);
 	to[at++] = '\n';
 	return at;
 }
@@ -60,7 +60,7 @@ int fr_journal_pack(char *buf, size_t sz, const struct fr_journal_field *field, 
 
 /* ---- the line for syslog ---- */
 
-static const char *find(const struct fr_journal_field *field, u32 cnt, const char *name)
+static const char *journal_find(const struct fr_journal_field *field, u32 cnt, const char *name)
 {
 	u32 i;
 
@@ -78,7 +78,7 @@ static void put_line_text(FILE *f, const char *text, size_t sz)
 }
 
 /* In quotes; a quote is \x22, as what would end the line is \xNN. */
-static void put_quoted(FILE *f, const char *value)
+static void journal_put_quoted(FILE *f, const char *value)
 {
 	size_t len;
 
@@ -100,14 +100,14 @@ static int pack_line(char *buf, size_t sz, const struct fr_journal_field *field,
 
 	if (!f)
 		return -errno;
-	fprintf(f, "<%d>flightrec[%d]: ", SYSLOG_DAEMON | (atoi(find(field, cnt, "PRIORITY")) & 7), (int)getpid());
-	text = find(field, cnt, "MESSAGE");
+	fprintf(f, "<%d>flightrec[%d]: ", SYSLOG_DAEMON | (atoi(journal_find(field, cnt, "PRIORITY")) & 7), (int)getpid());
+	text = journal_find(field, cnt, "MESSAGE");
 	put_line_text(f, text, strlen(text));
 	for (i = 0; i < cnt; i++) {
 		if (strncmp(field[i].name, "FLIGHTREC_", 10) || !field[i].value || !*field[i].value)
 			continue;
 		fprintf(f, " %s=", field[i].name);
-		put_quoted(f, field[i].value);
+		journal_put_quoted(f, field[i].value);
 	}
 	fclose(f); /* what did not fit is truncated */
 	buf[sz - 1] = 0;
@@ -116,7 +116,7 @@ static int pack_line(char *buf, size_t sz, const struct fr_journal_field *field,
 
 /* ---- sending ---- */
 
-static int send_to(const char *path, const void *buf, size_t sz)
+static int journal_send_to(const char *path, const void *buf, size_t sz)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	int fd, err = 0;
@@ -141,7 +141,7 @@ static int write_native(const char *path, const struct fr_journal_field *field, 
 	if (!buf)
 		return -ENOMEM;
 	sz = fr_journal_pack(buf, FR_JOURNAL_SZ, field, cnt);
-	err = sz < 0 ? sz : send_to(path, buf, sz);
+	err = sz < 0 ? sz : journal_send_to(path, buf, sz);
 	free(buf);
 	return err;
 }
@@ -156,5 +156,5 @@ int fr_journal_write(const struct fr_journal_to *to, const struct fr_journal_fie
 	sz = pack_line(line, sizeof(line), field, cnt);
 	if (sz < 0)
 		return sz;
-	return send_to(to->syslog, line, sz) ?: FR_JOURNAL_SYSLOG;
+	return journal_send_to(to->syslog, line, sz) ?: FR_JOURNAL_SYSLOG;
 }

@@ -23,13 +23,13 @@ struct fr_newdir {
 	char tmp[NAME_MAX + 1];
 };
 
-static int say(const struct fr_newdir *d, int err, const char *what)
+static int newdir_say(const struct fr_newdir *d, int err, const char *what)
 {
 	fr_err("cannot %s %s: %s: %s", what, d->path, strerror(-err), fr_err_cure(err, "choose another place with -o"));
 	return err;
 }
 
-static void release(struct fr_newdir *d)
+static void newdir_release(struct fr_newdir *d)
 {
 	if (d->fd >= 0)
 		close(d->fd);
@@ -65,7 +65,7 @@ static int make_tmp(struct fr_newdir *d, int attempt)
 	return err;
 }
 
-static int make(struct fr_newdir *d)
+static int newdir_make(struct fr_newdir *d)
 {
 	int err = open_parent(d), i;
 	struct stat st;
@@ -89,11 +89,11 @@ int fr_newdir_create(const char *path, struct fr_newdir **out)
 		return -ENOMEM;
 	d->fd = d->parent_fd = -1;
 	d->path = strdup(path);
-	err = d->path ? make(d) : -ENOMEM;
+	err = d->path ? newdir_make(d) : -ENOMEM;
 	if (err) {
 		if (err != -EEXIST)
-			say(d, err, "make directory");
-		release(d);
+			newdir_say(d, err, "make directory");
+		newdir_release(d);
 		return err;
 	}
 	*out = d;
@@ -106,7 +106,7 @@ int fr_newdir_fd(const struct fr_newdir *d)
 }
 
 /* To list it. NULL: errno says why not. */
-static DIR *list(const struct fr_newdir *d)
+static DIR *newdir_list(const struct fr_newdir *d)
 {
 	int fd = openat(d->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -119,7 +119,7 @@ static DIR *list(const struct fr_newdir *d)
 /* Its files reach the disk before it gets its name. */
 static int sync_files(const struct fr_newdir *d)
 {
-	DIR *dir = list(d);
+	DIR *dir = newdir_list(d);
 	struct dirent *e;
 	int fd, err = dir ? 0 : -errno;
 
@@ -138,7 +138,7 @@ static int sync_files(const struct fr_newdir *d)
 }
 
 /* Rename without replacing; on file systems that cannot do it atomically, over an empty directory that nobody else made. */
-static int give_name(const struct fr_newdir *d)
+static int newdir_give_name(const struct fr_newdir *d)
 {
 	int err;
 
@@ -171,15 +171,15 @@ int fr_newdir_finish(struct fr_newdir *d)
 {
 	int err = sync_files(d);
 
-	err = err ?: give_name(d);
+	err = err ?: newdir_give_name(d);
 	err = err ?: sync_name(d);
 	if (err) {
 		if (err != -EEXIST)
-			say(d, err, "write directory");
+			newdir_say(d, err, "write directory");
 		fr_newdir_abort(d);
 		return err;
 	}
-	release(d);
+	newdir_release(d);
 	return 0;
 }
 
@@ -190,12 +190,12 @@ void fr_newdir_abort(struct fr_newdir *d)
 
 	if (!d)
 		return;
-	dir = list(d);
+	dir = newdir_list(d);
 	while (dir && (e = readdir(dir)))
 		if (e->d_type != DT_DIR)
 			unlinkat(d->fd, e->d_name, 0);
 	if (dir)
 		closedir(dir);
 	unlinkat(d->parent_fd, d->tmp, AT_REMOVEDIR);
-	release(d);
+	newdir_release(d);
 }

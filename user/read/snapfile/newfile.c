@@ -31,7 +31,7 @@ struct fr_newfile {
 	char tmp[NAME_MAX + 1];	 /* "": none yet */
 };
 
-static int say(const struct fr_newfile *f, int err, const char *what, const char *cure)
+static int newfile_say(const struct fr_newfile *f, int err, const char *what, const char *cure)
 {
 	fr_err("cannot %s %s: %s: %s", what, f->path, strerror(-err), fr_err_cure(err, cure));
 	return err;
@@ -98,13 +98,13 @@ static void remove_leftovers(int dir_fd, const void *tag, size_t tag_sz)
 
 /* ---- beginning ---- */
 
-static int open_dir(struct fr_newfile *f)
+static int newfile_open_dir(struct fr_newfile *f)
 {
 	f->dir_fd = fr_safepath_parent(f->path, f->name);
 	if (f->dir_fd == -EINVAL || f->dir_fd == -EISDIR)
-		return say(f, f->dir_fd, "create", "give the name of a file");
+		return newfile_say(f, f->dir_fd, "create", "give the name of a file");
 	if (f->dir_fd < 0)
-		return say(f, f->dir_fd, "create", "check that its directory exists and may be written");
+		return newfile_say(f, f->dir_fd, "create", "check that its directory exists and may be written");
 	return 0;
 }
 
@@ -154,10 +154,10 @@ static int open_any_tmp(struct fr_newfile *f)
 
 	for (i = 0; i < TRIES && err == -EAGAIN; i++)
 		err = open_tmp(f, i);
-	return err ? say(f, err, "create", "check that its directory may be written and has space") : 0;
+	return err ? newfile_say(f, err, "create", "check that its directory may be written and has space") : 0;
 }
 
-static void release(struct fr_newfile *f)
+static void newfile_release(struct fr_newfile *f)
 {
 	if (f->fd >= 0)
 		close(f->fd);
@@ -180,7 +180,7 @@ int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct f
 		return -ENOMEM;
 	}
 	f->fd = f->dir_fd = -1;
-	err = open_dir(f);
+	err = newfile_open_dir(f);
 	if (!err) {
 		remove_leftovers(f->dir_fd, tag, tag_sz < TAG_MAX ? tag_sz : TAG_MAX);
 		if (!faccessat(f->dir_fd, f->name, F_OK, AT_SYMLINK_NOFOLLOW))
@@ -189,7 +189,7 @@ int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct f
 			err = open_any_tmp(f);
 	}
 	if (err) {
-		release(f);
+		newfile_release(f);
 		return err;
 	}
 	*out = f;
@@ -202,11 +202,11 @@ int fr_newfile_write(struct fr_newfile *f, const void *buf, size_t sz)
 {
 	int err = fr_write_all(f->fd, buf, sz);
 
-	return err ? say(f, err, "write", "free some space, or name another directory with -o") : 0;
+	return err ? newfile_say(f, err, "write", "free some space, or name another directory with -o") : 0;
 }
 
 /* Rename without replacing; on file systems that cannot do it atomically, by a second link. */
-static int give_name(struct fr_newfile *f)
+static int newfile_give_name(struct fr_newfile *f)
 {
 	char self[32];
 
@@ -234,22 +234,22 @@ int fr_newfile_finish(struct fr_newfile *f)
 	int err;
 
 	if (fdatasync(f->fd)) {
-		err = say(f, -errno, "write", "free some space, or name another directory with -o");
+		err = newfile_say(f, -errno, "write", "free some space, or name another directory with -o");
 		fr_newfile_abort(f);
 		return err;
 	}
-	err = give_name(f);
+	err = newfile_give_name(f);
 	if (err) {
 		if (err != -EEXIST)
-			say(f, err, "name", "check its directory");
+			newfile_say(f, err, "name", "check its directory");
 		fr_newfile_abort(f);
 		return err;
 	}
 	if (fsync(f->dir_fd) && errno != EINVAL) { /* some file systems have no such thing for directories */
-		err = say(f, -errno, "make the name durable of", "check its file system");
+		err = newfile_say(f, -errno, "make the name durable of", "check its file system");
 		unlinkat(f->dir_fd, f->name, 0);
 	}
-	release(f);
+	newfile_release(f);
 	return err;
 }
 
@@ -259,5 +259,5 @@ void fr_newfile_abort(struct fr_newfile *f)
 		return;
 	if (f->tmp[0])
 		unlinkat(f->dir_fd, f->tmp, 0);
-	release(f);
+	newfile_release(f);
 }

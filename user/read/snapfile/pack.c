@@ -12,7 +12,7 @@ struct fr_pack {
 	ZSTD_CCtx *ctx;
 };
 
-static bool set_up(ZSTD_CCtx *ctx)
+static bool pack_set_up(ZSTD_CCtx *ctx)
 {
 	return !ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_compressionLevel, LEVEL)) &&
 	       !ZSTD_isError(ZSTD_CCtx_setParameter(ctx, ZSTD_c_checksumFlag, 1)) &&
@@ -28,7 +28,7 @@ int fr_pack_new(const void *src, size_t max_sz, void *dst, struct fr_pack **out)
 		return -ENOMEM;
 	p->ctx = ZSTD_createCCtx();
 	/* zstd allocates a context's memory on first use, by what it packs */
-	if (!p->ctx || !set_up(p->ctx) || fr_pack(p, src, max_sz, dst, &sz)) {
+	if (!p->ctx || !pack_set_up(p->ctx) || fr_pack(p, src, max_sz, dst, &sz)) {
 		fr_pack_free(p);
 		return -ENOMEM;
 	}

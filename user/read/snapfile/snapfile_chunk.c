@@ -241,7 +241,7 @@ static struct fr_rows_head rows_head(const struct fr_chunk *c)
 }
 
 /* Report each chunk's finding once, however often it is read. */
-static void note_chunk(struct fr_snap *s, struct fr_chunk *c, struct fr_snap_decoded got)
+static void chunk_note_chunk(struct fr_snap *s, struct fr_chunk *c, struct fr_snap_decoded got)
 {
 	u32 unknown = got.unknown;
 
@@ -280,7 +280,7 @@ int fr_snap_note_decoded(struct fr_snap *s, size_t i, struct fr_snap_decoded got
 
 	if (!exists || got.err == -ENOMEM || (!got.err && !got.unknown))
 		return got.err;
-	note_chunk(s, &s->chunk[i], got);
+	chunk_note_chunk(s, &s->chunk[i], got);
 	return got.err ? -EBADMSG : 0; /* what the system cannot read is as lost as what is damaged */
 }
 

@@ -22,7 +22,7 @@
 #define WINDOW_SZ  (64u << 10) /* read at a time when looking for a header */
 #define VAIN_MAX   10000u      /* what has a header's tag and is none: a file made of such would take hours */
 
-static int add(struct fr_members *m, u64 begin)
+static int members_add(struct fr_members *m, u64 begin)
 {
 	u64 *p = fr_vec_more(&m->begin, m->cnt);
 
@@ -38,7 +38,7 @@ struct source {
 	int fd, err;
 };
 
-static bool get(struct source *f, u64 off, void *buf, size_t sz)
+static bool members_get(struct source *f, u64 off, void *buf, size_t sz)
 {
 	u8 *to = buf;
 
@@ -62,7 +62,8 @@ static bool is_file_head(struct source *f, u64 off)
 {
 	struct fr_file_head h;
 
-	return get(f, off, &h, sizeof(h)) && h.part.magic == FR_FILE_MAGIC && !memcmp(h.part.tag, FR_FILE_TAG, FR_TAG_SZ);
+	return members_get(f, off, &h, sizeof(h)) && h.part.magic == FR_FILE_MAGIC &&
+	       !memcmp(h.part.tag, FR_FILE_TAG, FR_TAG_SZ);
 }
 
 /* The length of the snapshot that ends at end; 0: none does. */
@@ -70,7 +71,7 @@ static u64 length_before(struct source *f, u64 end)
 {
 	struct fr_trailer t;
 
-	if (end < sizeof(t) || !get(f, end - sizeof(t), &t, sizeof(t)) || t.part.magic != FR_TRAILER_MAGIC)
+	if (end < sizeof(t) || !members_get(f, end - sizeof(t), &t, sizeof(t)) || t.part.magic != FR_TRAILER_MAGIC)
 		return 0;
 	if (memcmp(t.part.tag, FR_TRAILER_TAG, FR_TAG_SZ) || t.hash != fr_snap_hash(&t, sizeof(t) - 8))
 		return 0;
@@ -97,7 +98,7 @@ static int find_backward(struct source *f, u64 *end, struct fr_members *m)
 
 	while (!err && *end && m->cnt < MEMBER_MAX && (len = length_before(f, *end)) && is_file_head(f, *end - len)) {
 		*end -= len;
-		err = add(m, *end);
+		err = members_add(m, *end);
 	}
 	turn_around(m);
 	return err;
@@ -108,11 +109,12 @@ static u64 part_length(struct source *f, u64 off)
 {
 	struct fr_chunk_head h = {};
 
-	if (!get(f, off, &h.part, sizeof(h.part)) || h.part.magic < FR_FILE_MAGIC || h.part.magic > FR_TRAILER_MAGIC)
+	if (!members_get(f, off, &h.part, sizeof(h.part)) || h.part.magic < FR_FILE_MAGIC || h.part.magic > FR_TRAILER_MAGIC)
 		return 0;
 	if (h.part.magic != FR_CHUNK_MAGIC)
 		return h.part.sz + 8ULL;
-	if (!get(f, off, &h, sizeof(h)) || memcmp(h.part.tag, FR_CHUNK_TAG, FR_TAG_SZ) || h.stored_sz > FR_DECODED_MAX_SZ * 2)
+	if (!members_get(f, off, &h, sizeof(h)) || memcmp(h.part.tag, FR_CHUNK_TAG, FR_TAG_SZ) ||
+	    h.stored_sz > FR_DECODED_MAX_SZ * 2)
 		return 0;
 	return h.part.sz + 8ULL + h.stored_sz;
 }
@@ -124,15 +126,15 @@ static bool is_sound_head(struct source *f, u64 off)
 	u8 head[FR_HEAD_MAX_SZ];
 	u64 sz;
 
-	if (!is_file_head(f, off) || !get(f, off, &h, sizeof(h)))
+	if (!is_file_head(f, off) || !members_get(f, off, &h, sizeof(h)))
 		return false;
 	sz = h.sz + 8ULL;
-	return sz >= sizeof(struct fr_file_head) && sz <= sizeof(head) && get(f, off, head, sz) &&
+	return sz >= sizeof(struct fr_file_head) && sz <= sizeof(head) && members_get(f, off, head, sz) &&
 	       fr_snap_hash(head, sz - 8) == fr_get64(head + sz - 8);
 }
 
 /* The first header of a snapshot from at on; end: there is none. *vain_cnt: tags in vain so far. */
-static u64 find_head(struct source *f, u64 at, u64 end, u32 *vain_cnt)
+static u64 members_find_head(struct source *f, u64 at, u64 end, u32 *vain_cnt)
 {
 	static const u64 tag_off = offsetof(struct fr_part_head, tag);
 	u8 buf[WINDOW_SZ];
@@ -141,7 +143,7 @@ static u64 find_head(struct source *f, u64 at, u64 end, u32 *vain_cnt)
 
 	for (; at + sizeof(struct fr_file_head) <= end && *vain_cnt < VAIN_MAX; at += n - tag_off - FR_TAG_SZ + 1) {
 		n = end - at < sizeof(buf) ? end - at : sizeof(buf);
-		if (!get(f, at, buf, n))
+		if (!members_get(f, at, buf, n))
 			break;
 		for (tag = buf + tag_off; (tag = memmem(tag, buf + n - tag, FR_FILE_TAG, FR_TAG_SZ)); tag++, ++*vain_cnt)
 			if (is_sound_head(f, at + (tag - buf) - tag_off))
@@ -154,21 +156,21 @@ static int find_forward(struct source *f, u64 end, struct fr_members *m)
 {
 	u64 at = 0, len, next;
 	u32 vain_cnt = 0;
-	int err = add(m, 0);
+	int err = members_add(m, 0);
 
 	while (!err && at < end && m->cnt < MEMBER_MAX) {
 		len = part_length(f, at);
 		next = at + len;
 		if (!len || len > end - at || (next < end && !part_length(f, next)))
-			next = find_head(f, at + 1, end, &vain_cnt);
+			next = members_find_head(f, at + 1, end, &vain_cnt);
 		at = next;
 		if (at < end && is_file_head(f, at))
-			err = add(m, at);
+			err = members_add(m, at);
 	}
 	return err;
 }
 
-static int find_all(struct source *f, u64 sz, struct fr_members *m)
+static int members_find_all(struct source *f, u64 sz, struct fr_members *m)
 {
 	struct fr_members last = {};
 	u64 end = sz;
@@ -178,12 +180,12 @@ static int find_all(struct source *f, u64 sz, struct fr_members *m)
 	if (!err && (end || !sz))
 		err = find_forward(f, end, m);
 	for (i = 0; i < last.cnt && !err; i++)
-		err = add(m, last.begin[i]);
+		err = members_add(m, last.begin[i]);
 	fr_members_free(&last);
 	return err;
 }
 
-static int find(int fd, struct fr_members *m)
+static int members_find(int fd, struct fr_members *m)
 {
 	struct source f = {.fd = fd};
 	struct stat st;
@@ -195,7 +197,7 @@ static int find(int fd, struct fr_members *m)
 		return -EISDIR;
 	if (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode))
 		return -ESPIPE;
-	err = find_all(&f, S_ISREG(st.st_mode) ? st.st_size : 0, m) ?: f.err ?: add(m, st.st_size);
+	err = members_find_all(&f, S_ISREG(st.st_mode) ? st.st_size : 0, m) ?: f.err ?: members_add(m, st.st_size);
 	m->cnt -= !err; /* the end is no beginning */
 	return err;
 }
@@ -207,7 +209,7 @@ int fr_members_find(const char *path, struct fr_members *m)
 	*m = (struct fr_members){};
 	if (fd < 0)
 		return fd;
-	err = find(fd, m);
+	err = members_find(fd, m);
 	close(fd);
 	return err;
 }

@@ -24,7 +24,7 @@ struct fact {
 	char *name, *value;
 };
 
-static int add_text(char **text, size_t *sz, const u8 *more, size_t more_sz)
+static int meta_add_text(char **text, size_t *sz, const u8 *more, size_t more_sz)
 {
 	char *p = realloc(*text, *sz + more_sz + 1);
 
@@ -42,10 +42,10 @@ static int add_facts(struct fr_snap *s, size_t sz)
 	if (s->facts_sz + sz > FACTS_MAX_SZ || memchr(s->own.content, 0, sz) ||
 	    !fr_facts_are_lines((const char *)s->own.content, sz))
 		return -EBADMSG;
-	return add_text(&s->facts_text, &s->facts_sz, s->own.content, sz);
+	return meta_add_text(&s->facts_text, &s->facts_sz, s->own.content, sz);
 }
 
-static struct fr_snap_list *list_of(struct fr_snap *s, u32 kind)
+static struct fr_snap_list *meta_list_of(struct fr_snap *s, u32 kind)
 {
 	switch (kind) {
 	case FR_CHUNK_TASKS:
@@ -83,7 +83,7 @@ static int add_items(struct fr_snap *s, const struct fr_list_kind *k, size_t sz)
 	void *to;
 	int err = fr_list_check(s->own.content, sz, &cnt);
 
-	err = err ?: fr_snap_add_items(s, list_of(s, k->kind), cnt, k->struct_sz, &to);
+	err = err ?: fr_snap_add_items(s, meta_list_of(s, k->kind), cnt, k->struct_sz, &to);
 	if (!err)
 		fr_list_items(k, s->own.content, to);
 	return err;
@@ -108,7 +108,7 @@ static int add_formats(struct fr_snap *s, size_t sz)
 
 	if (s->formats_sz + sz > FR_TPS_MAX_SZ || memchr(text, 0, sz) || !fr_tps_is_good(text, sz))
 		return -EBADMSG;
-	return add_text(&s->formats, &s->formats_sz, s->own.content, sz);
+	return meta_add_text(&s->formats, &s->formats_sz, s->own.content, sz);
 }
 
 int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p, u64 stored_sz)
@@ -128,7 +128,7 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 	if (kind == FR_CHUNK_PROFILE)
 		return fr_snap_take_profile(s, sz);
 	if (kind == FR_CHUNK_PROCS)
-		return memchr(s->own.content, 0, sz) ? -EBADMSG : add_text(&s->procs, &s->procs_sz, s->own.content, sz);
+		return memchr(s->own.content, 0, sz) ? -EBADMSG : meta_add_text(&s->procs, &s->procs_sz, s->own.content, sz);
 	if (kind == FR_CHUNK_FORMATS)
 		return add_formats(s, sz);
 	return fr_text_kind(kind) ? fr_snap_take_texts(s, kind, sz) : add_items(s, fr_list_kind(kind), sz);

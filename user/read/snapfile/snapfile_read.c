@@ -53,7 +53,7 @@ const char *fr_snap_damage_text(const struct fr_snap *s, size_t i)
  * Choose the schema to read events by: the file's own, or, if that is lost, this build's if its hash is the same. Events must
  * not be read by any other.
  */
-static int choose_schema(struct fr_snap *s)
+static int snapfile_choose_schema(struct fr_snap *s)
 {
 	static const char none[] = "flightrec-schema 1\n";
 	size_t sz;
@@ -79,7 +79,7 @@ static int choose_schema(struct fr_snap *s)
 	return 0;
 }
 
-static int open_file(struct fr_snap *s, const char *path, u64 begin, u64 end)
+static int snapfile_open_file(struct fr_snap *s, const char *path, u64 begin, u64 end)
 {
 	struct stat st;
 
@@ -110,7 +110,7 @@ int fr_snap_open_member(const char *path, const struct fr_members *m, size_t i, 
 	if (!s)
 		return -ENOMEM;
 	s->fd = -1;
-	err = open_file(s, path, m->begin[i], m->begin[i + 1]);
+	err = snapfile_open_file(s, path, m->begin[i], m->begin[i + 1]);
 	if (!err)
 		err = fr_snap_read_parts(s);
 	if (!err && found_nothing(s))
@@ -118,7 +118,7 @@ int fr_snap_open_member(const char *path, const struct fr_members *m, size_t i, 
 	if (!err)
 		err = fr_snap_sort_context(s) ?: fr_snap_sort_rings(s);
 	if (!err)
-		err = choose_schema(s);
+		err = snapfile_choose_schema(s);
 	fr_snap_sort_texts(s);
 	if (!err)
 		err = fr_snap_split_facts(s);

@@ -19,7 +19,7 @@ struct guess {
 	struct fr_snap_list skipped; /* holes within the rings */
 };
 
-static size_t find_ring(const struct fr_snap *s, const struct fr_chunk *c)
+static size_t snapfile_rings_find_ring(const struct fr_snap *s, const struct fr_chunk *c)
 {
 	const struct fr_snap_ring *r = s->rings.items;
 	size_t i;
@@ -30,7 +30,7 @@ static size_t find_ring(const struct fr_snap *s, const struct fr_chunk *c)
 	return i;
 }
 
-static void *add_item(struct fr_snap_list *l, size_t sz)
+static void *snapfile_rings_add_item(struct fr_snap_list *l, size_t sz)
 {
 	char *more = realloc(l->items, (l->cnt + 1) * sz);
 
@@ -40,19 +40,19 @@ static void *add_item(struct fr_snap_list *l, size_t sz)
 	return more + l->cnt++ * sz;
 }
 
-static int add_hole(struct fr_snap_list *l, struct fr_snap_hole hole)
+static int snapfile_rings_add_hole(struct fr_snap_list *l, struct fr_snap_hole hole)
 {
-	struct fr_snap_hole *h = add_item(l, sizeof(*h));
+	struct fr_snap_hole *h = snapfile_rings_add_item(l, sizeof(*h));
 
 	if (h)
 		*h = hole;
 	return h ? 0 : -ENOMEM;
 }
 
-static int add_ring(const struct guess *g, const struct fr_chunk *c)
+static int snapfile_rings_add_ring(const struct guess *g, const struct fr_chunk *c)
 {
-	struct fr_snap_ring *r = add_item(&g->s->rings, sizeof(*r));
-	struct fr_snap_hole *h = r ? add_item(&g->s->holes, sizeof(*h)) : NULL;
+	struct fr_snap_ring *r = snapfile_rings_add_item(&g->s->rings, sizeof(*r));
+	struct fr_snap_hole *h = r ? snapfile_rings_add_item(&g->s->holes, sizeof(*h)) : NULL;
 
 	if (!h)
 		return -ENOMEM;
@@ -63,7 +63,8 @@ static int add_ring(const struct guess *g, const struct fr_chunk *c)
 }
 
 /* Laps that are missing in a chunk or before it are a hole; as a recorder has it, the ring is complete behind that. */
-static int skip(struct guess *g, struct fr_snap_ring *r, const struct fr_snap_hole *end, const struct fr_chunk *c)
+static int snapfile_rings_skip(struct guess *g, struct fr_snap_ring *r, const struct fr_snap_hole *end,
+			       const struct fr_chunk *c)
 {
 	struct fr_snap_hole h = {.cpu = c->cpu, .tier = c->tier, .why = FR_HOLE_damaged};
 
@@ -74,15 +75,15 @@ static int skip(struct guess *g, struct fr_snap_ring *r, const struct fr_snap_ho
 	h.since_ns = r->present ? end->since_ns : c->first_ts;
 	h.until_ns = c->skips ? c->last_ts : c->first_ts;
 	r->horizon_ns = h.until_ns > r->horizon_ns ? h.until_ns : r->horizon_ns;
-	return add_hole(&g->skipped, h);
+	return snapfile_rings_add_hole(&g->skipped, h);
 }
 
 /* A ring's chunks are in its order. The last lap may go on in what was lost. */
-static int extend(struct guess *g, size_t at, const struct fr_chunk *c)
+static int snapfile_rings_extend(struct guess *g, size_t at, const struct fr_chunk *c)
 {
 	struct fr_snap_ring *r = (struct fr_snap_ring *)g->s->rings.items + at;
 	struct fr_snap_hole *h = (struct fr_snap_hole *)g->s->holes.items + g->hole_cnt + at - g->ring_cnt;
-	int err = skip(g, r, h, c);
+	int err = snapfile_rings_skip(g, r, h, c);
 
 	r->present += c->row_cnt;
 	r->last_seq = h->first_seq = h->last_seq = c->last_seq;
@@ -108,7 +109,7 @@ static bool has_lost_holes(const struct fr_snap *s)
 }
 
 /* Holes before the horizon, up to the lap that begins there, if the ring has events before it; and behind its last event. */
-static int add_holes(struct fr_snap *s, struct fr_snap_ring r)
+static int snapfile_rings_add_holes(struct fr_snap *s, struct fr_snap_ring r)
 {
 	struct fr_snap_hole before = {.cpu = r.cpu, .tier = r.tier, .why = FR_HOLE_damaged, .until_ns = r.horizon_ns};
 	struct fr_snap_hole behind = {.cpu = r.cpu, .tier = r.tier, .why = FR_HOLE_damaged};
@@ -129,7 +130,7 @@ static int add_holes(struct fr_snap *s, struct fr_snap_ring r)
 		else if (c->first_seq <= before.last_seq)
 			before.last_seq = c->first_seq - 1;
 	}
-	return (has_before ? add_hole(&s->holes, before) : 0) ?: add_hole(&s->holes, behind);
+	return (has_before ? snapfile_rings_add_hole(&s->holes, before) : 0) ?: snapfile_rings_add_hole(&s->holes, behind);
 }
 
 /* As far as accounts are there. */
@@ -139,7 +140,7 @@ static int guess_holes(struct fr_snap *s)
 	int err = 0;
 
 	for (i = 0; i < ring_cnt && has_lost_holes(s) && !err; i++)
-		err = add_holes(s, ((const struct fr_snap_ring *)s->rings.items)[i]);
+		err = snapfile_rings_add_holes(s, ((const struct fr_snap_ring *)s->rings.items)[i]);
 	return err;
 }
 
@@ -152,16 +153,16 @@ int fr_snap_guess_rings(struct fr_snap *s)
 	size_t i, at;
 
 	for (i = 0; i < s->chunk_cnt && s->damage_cnt && !err; i++) {
-		at = find_ring(s, &s->chunk[i]);
+		at = snapfile_rings_find_ring(s, &s->chunk[i]);
 		if (at < g.ring_cnt)
 			continue;
 		if (at == s->rings.cnt)
-			err = add_ring(&g, &s->chunk[i]);
-		err = err ?: extend(&g, at, &s->chunk[i]);
+			err = snapfile_rings_add_ring(&g, &s->chunk[i]);
+		err = err ?: snapfile_rings_extend(&g, at, &s->chunk[i]);
 	}
 	skipped = g.skipped.items;
 	for (i = 0; i < g.skipped.cnt && !err; i++)
-		err = add_hole(&s->holes, skipped[i]);
+		err = snapfile_rings_add_hole(&s->holes, skipped[i]);
 	free(g.skipped.items);
 	return err;
 }

@@ -39,7 +39,7 @@ int fr_snap_sort_context(struct fr_snap *s)
 
 /* ---- the chunks of a ring ---- */
 
-static int by_ring(const struct fr_chunk *c, u32 epoch, u16 cpu, u8 tier)
+static int rows_by_ring(const struct fr_chunk *c, u32 epoch, u16 cpu, u8 tier)
 {
 	if (c->epoch != epoch)
 		return c->epoch < epoch ? -1 : 1;
@@ -48,11 +48,11 @@ static int by_ring(const struct fr_chunk *c, u32 epoch, u16 cpu, u8 tier)
 	return (int)c->tier - (int)tier;
 }
 
-static int by_place(const void *a, const void *b, void *arg)
+static int rows_by_place(const void *a, const void *b, void *arg)
 {
 	const struct fr_chunk *chunk = arg;
 	size_t i = *(const size_t *)a, j = *(const size_t *)b;
-	int order = by_ring(&chunk[i], chunk[j].epoch, chunk[j].cpu, chunk[j].tier);
+	int order = rows_by_ring(&chunk[i], chunk[j].epoch, chunk[j].cpu, chunk[j].tier);
 
 	if (order)
 		return order;
@@ -70,19 +70,19 @@ int fr_snap_sort_rings(struct fr_snap *s)
 		return -ENOMEM;
 	for (i = 0; i < s->chunk_cnt; i++)
 		s->by_ring[i] = i;
-	qsort_r(s->by_ring, s->chunk_cnt, sizeof(*s->by_ring), by_place, s->chunk);
+	qsort_r(s->by_ring, s->chunk_cnt, sizeof(*s->by_ring), rows_by_place, s->chunk);
 	return 0;
 }
 
 /* The first place in by_ring whose ring is not before this one, or behind: whose ring is behind it. */
-static size_t find_ring(const struct fr_snap *s, u32 epoch, u16 cpu, u8 tier, bool behind)
+static size_t rows_find_ring(const struct fr_snap *s, u32 epoch, u16 cpu, u8 tier, bool behind)
 {
 	size_t from = 0, to = s->chunk_cnt;
 
 	while (from < to) {
 		size_t mid = from + (to - from) / 2;
 
-		if (by_ring(&s->chunk[s->by_ring[mid]], epoch, cpu, tier) < behind)
+		if (rows_by_ring(&s->chunk[s->by_ring[mid]], epoch, cpu, tier) < behind)
 			from = mid + 1;
 		else
 			to = mid;
@@ -92,9 +92,9 @@ static size_t find_ring(const struct fr_snap *s, u32 epoch, u16 cpu, u8 tier, bo
 
 const size_t *fr_snap_chunks_of(const struct fr_snap *s, u32 epoch, u16 cpu, u8 tier, size_t *cnt)
 {
-	size_t first = find_ring(s, epoch, cpu, tier, false);
+	size_t first = rows_find_ring(s, epoch, cpu, tier, false);
 
-	*cnt = find_ring(s, epoch, cpu, tier, true) - first;
+	*cnt = rows_find_ring(s, epoch, cpu, tier, true) - first;
 	return s->by_ring + first;
 }
 

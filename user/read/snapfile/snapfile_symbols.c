@@ -14,7 +14,7 @@ struct fr_snap_texts {
 	char bytes[];
 };
 
-static struct fr_snap_list *list_of(struct fr_snap *s, u32 kind)
+static struct fr_snap_list *symbols_list_of(struct fr_snap *s, u32 kind)
 {
 	return kind == FR_CHUNK_SYMBOLS ? &s->symbols : kind == FR_CHUNK_STATES ? &s->states : &s->mappings;
 }
@@ -43,7 +43,7 @@ int fr_snap_take_texts(struct fr_snap *s, u32 kind, size_t sz)
 	if (fr_text_check(k, s->own.content, sz, &cnt, &texts_sz))
 		return -EBADMSG;
 	texts = keep_texts(s, s->own.content + sz - texts_sz, texts_sz);
-	err = texts ? fr_snap_add_items(s, list_of(s, kind), cnt, fr_text_struct_sz(k), &to) : -ENOMEM;
+	err = texts ? fr_snap_add_items(s, symbols_list_of(s, kind), cnt, fr_text_struct_sz(k), &to) : -ENOMEM;
 	if (!err)
 		fr_text_items(k, s->own.content, texts, to);
 	return err;

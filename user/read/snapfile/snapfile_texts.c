@@ -31,7 +31,7 @@ struct fr_text_kind {
 	int (*compare)(const void *a, const void *b);
 };
 
-static u32 put_text(struct texts *t, const char *text)
+static u32 texts_put_text(struct texts *t, const char *text)
 {
 	size_t len = text ? strnlen(text, TEXT_MAX) : 0;
 	u32 off = t->sz;
@@ -60,7 +60,7 @@ static void mapping_to_entry(void *entry, const void *item, struct texts *t)
 	const struct fr_snap_mapping *m = item;
 	struct fr_mapping_entry e = {
 		.pid = m->pid,
-		.path = put_text(t, m->path),
+		.path = texts_put_text(t, m->path),
 		.begin = m->begin,
 		.end = m->end,
 		.file_off = m->file_off,
@@ -114,10 +114,10 @@ static void symbol_to_entry(void *entry, const void *item, struct texts *t)
 	const struct fr_snap_symbol *y = item;
 	struct fr_symbol_entry e = {
 		.pid = y->pid,
-		.name = put_text(t, y->name),
+		.name = texts_put_text(t, y->name),
 		.addr = y->addr,
 		.sz = y->sz,
-		.module = put_text(t, y->module),
+		.module = texts_put_text(t, y->module),
 	};
 
 	memcpy(entry, &e, sizeof(e));
@@ -160,7 +160,7 @@ static void state_to_entry(void *entry, const void *item, struct texts *t)
 	const struct fr_snap_state *s = item;
 	struct fr_state_entry e = {
 		.tid = s->tid,
-		.object = put_text(t, s->object),
+		.object = texts_put_text(t, s->object),
 		.start_ns = s->start_ns,
 		.at_ns = s->at_ns,
 		.since_ns = s->since_ns,

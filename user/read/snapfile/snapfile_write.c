@@ -53,14 +53,14 @@ struct fr_snap_writer {
 	int err;    /* the first failure; nothing is written after it */
 };
 
-static u64 hash_of(const void *p, size_t sz)
+static u64 snapfile_hash_of(const void *p, size_t sz)
 {
 	return XXH64(p, sz, 0);
 }
 
 /* ---- output ---- */
 
-static int fail(struct fr_snap_writer *w, int err)
+static int snapfile_fail(struct fr_snap_writer *w, int err)
 {
 	if (!w->err)
 		w->err = err;
@@ -72,7 +72,7 @@ static int flush(struct fr_snap_writer *w)
 	int err = fr_newfile_write(w->file, w->out, w->out_sz);
 
 	if (err)
-		return fail(w, err);
+		return snapfile_fail(w, err);
 	w->off += w->out_sz;
 	w->out_sz = 0;
 	return 0;
@@ -91,16 +91,16 @@ static int have_memory(struct fr_snap_writer *w)
 	if (!w->content || !w->index || !w->out)
 		err = -ENOMEM;
 	err = err ?: fr_pack_new(w->content, FR_CONTENT_BUF_SZ, w->out, &w->pack);
-	return err ? fail(w, err) : 0;
+	return err ? snapfile_fail(w, err) : 0;
 }
 
 /* sz bytes of output buffer, for the caller to fill in and count. NULL: out of order. */
-static u8 *room(struct fr_snap_writer *w, size_t sz)
+static u8 *snapfile_room(struct fr_snap_writer *w, size_t sz)
 {
 	if (w->err || have_memory(w) || (w->out_sz + sz > w->out_cap && flush(w)))
 		return NULL;
 	if (sz > w->out_cap) {
-		fail(w, -ENOBUFS);
+		snapfile_fail(w, -ENOBUFS);
 		return NULL;
 	}
 	return w->out + w->out_sz;
@@ -118,12 +118,12 @@ static struct fr_part_head part_head(const struct fr_snap_writer *w, u32 magic, 
 static int put_file_head(struct fr_snap_writer *w, u64 schema_hash)
 {
 	struct fr_file_head h = {.minor = FR_FORMAT_MINOR, .schema_hash = schema_hash};
-	u8 *p = room(w, sizeof(h));
+	u8 *p = snapfile_room(w, sizeof(h));
 
 	if (!p)
 		return w->err;
 	h.part = part_head(w, FR_FILE_MAGIC, FR_FILE_TAG, sizeof(h));
-	h.hash = hash_of(&h, sizeof(h) - 8);
+	h.hash = snapfile_hash_of(&h, sizeof(h) - 8);
 	memcpy(p, &h, sizeof(h));
 	w->out_sz += sizeof(h);
 	w->begun = true;
@@ -143,7 +143,7 @@ static size_t extra_sz(const struct extra *x)
 	return x ? sizeof(*x->events) + x->events->lap_cnt * sizeof(struct fr_lap_entry) : 0;
 }
 
-static void put_extra(u8 *p, const struct extra *x)
+static void snapfile_put_extra(u8 *p, const struct extra *x)
 {
 	u32 i;
 
@@ -156,13 +156,13 @@ static void put_extra(u8 *p, const struct extra *x)
 	}
 }
 
-static int note_chunk(struct fr_snap_writer *w, u16 kind, u32 head_sz)
+static int snapfile_note_chunk(struct fr_snap_writer *w, u16 kind, u32 head_sz)
 {
 	if (w->chunk_cnt == w->index_cap) {
 		void *p = realloc(w->index, 2 * w->index_cap * sizeof(*w->index));
 
 		if (!p)
-			return fail(w, -ENOMEM);
+			return snapfile_fail(w, -ENOMEM);
 		w->index = p;
 		w->index_cap *= 2;
 	}
@@ -176,8 +176,8 @@ static size_t head_sz(const struct extra *x)
 }
 
 /* Fill in the header, at p, of a chunk whose content of sz bytes is stored. */
-static void put_head(const struct fr_snap_writer *w, u8 *p, u16 kind, size_t sz, const void *stored, size_t stored_sz,
-		     const struct extra *x)
+static void snapfile_put_head(const struct fr_snap_writer *w, u8 *p, u16 kind, size_t sz, const void *stored, size_t stored_sz,
+			      const struct extra *x)
 {
 	struct fr_chunk_head h = {
 		.part = part_head(w, FR_CHUNK_MAGIC, FR_CHUNK_TAG, head_sz(x)),
@@ -185,14 +185,14 @@ static void put_head(const struct fr_snap_writer *w, u8 *p, u16 kind, size_t sz,
 		.nr = w->chunk_cnt - 1,
 		.decoded_sz = sz,
 		.stored_sz = stored_sz,
-		.stored_hash = hash_of(stored, stored_sz),
+		.stored_hash = snapfile_hash_of(stored, stored_sz),
 	};
 	u64 hash;
 
 	memcpy(p, &h, sizeof(h));
 	if (x)
-		put_extra(p + sizeof(h), x);
-	hash = hash_of(p, head_sz(x) - 8);
+		snapfile_put_extra(p + sizeof(h), x);
+	hash = snapfile_hash_of(p, head_sz(x) - 8);
 	memcpy(p + head_sz(x) - 8, &hash, 8);
 }
 
@@ -203,12 +203,12 @@ static u8 *begin_chunk(struct fr_snap_writer *w, u16 kind, const struct extra *x
 
 	if (!w->begun && put_file_head(w, 0))
 		return NULL;
-	p = room(w, head_sz(x) + sz);
-	return !p || note_chunk(w, kind, head_sz(x)) ? NULL : p;
+	p = snapfile_room(w, head_sz(x) + sz);
+	return !p || snapfile_note_chunk(w, kind, head_sz(x)) ? NULL : p;
 }
 
 /* Pack content into the output buffer, after its header. */
-static int put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
+static int snapfile_put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, size_t sz)
 {
 	u8 *p = begin_chunk(w, kind, NULL, fr_pack_bound(sz));
 	size_t stored_sz;
@@ -218,19 +218,19 @@ static int put_chunk(struct fr_snap_writer *w, u16 kind, const void *content, si
 		return w->err;
 	err = fr_pack(w->pack, content, sz, p + head_sz(NULL), &stored_sz);
 	if (err)
-		return fail(w, err);
-	put_head(w, p, kind, sz, p + head_sz(NULL), stored_sz, NULL);
+		return snapfile_fail(w, err);
+	snapfile_put_head(w, p, kind, sz, p + head_sz(NULL), stored_sz, NULL);
 	w->out_sz += head_sz(NULL) + stored_sz;
 	return 0;
 }
 
-static int put_bytes(struct fr_snap_writer *w, const void *buf, size_t sz)
+static int snapfile_put_bytes(struct fr_snap_writer *w, const void *buf, size_t sz)
 {
 	const u8 *src = buf;
 
 	while (sz) {
 		size_t n = sz < OUT_SZ ? sz : OUT_SZ;
-		u8 *p = room(w, n);
+		u8 *p = snapfile_room(w, n);
 
 		if (!p)
 			return w->err;
@@ -263,7 +263,7 @@ static struct fr_events_head events_head(const struct fr_rows *r, bool context)
 	};
 }
 
-static int put_events(struct fr_snap_writer *w, const struct fr_chunked *c)
+static int snapfile_put_events(struct fr_snap_writer *w, const struct fr_chunked *c)
 {
 	const struct fr_events_head events = events_head(c->rows, c->context);
 	const struct extra x = {&events, c->rows->lap};
@@ -271,9 +271,9 @@ static int put_events(struct fr_snap_writer *w, const struct fr_chunked *c)
 
 	if (!p)
 		return w->err;
-	put_head(w, p, FR_CHUNK_EVENTS, c->content_sz, c->packed, c->packed_sz, &x);
+	snapfile_put_head(w, p, FR_CHUNK_EVENTS, c->content_sz, c->packed, c->packed_sz, &x);
 	w->out_sz += head_sz(&x);
-	return put_bytes(w, c->packed, c->packed_sz);
+	return snapfile_put_bytes(w, c->packed, c->packed_sz);
 }
 
 /* Tell of the laps that a chunk has. */
@@ -302,16 +302,16 @@ static int put_oldest(struct fr_snap_writer *w)
 	if (!ret)
 		return 0;
 	if (ret > 0) {
-		if (c.rows->cnt && put_events(w, &c))
+		if (c.rows->cnt && snapfile_put_events(w, &c))
 			ret = w->err;
 		tell_laps(w, &c);
 	}
 	fr_chunker_release(w->chunker);
-	return ret < 0 ? fail(w, ret) : 1;
+	return ret < 0 ? snapfile_fail(w, ret) : 1;
 }
 
 /* Write all chunks that have ended. */
-static int put_ended(struct fr_snap_writer *w)
+static int snapfile_put_ended(struct fr_snap_writer *w)
 {
 	int ret;
 
@@ -324,7 +324,7 @@ int fr_snap_settle(struct fr_snap_writer *w)
 {
 	if (w->chunker)
 		fr_chunker_end(w->chunker);
-	return w->err ? w->err : put_ended(w);
+	return w->err ? w->err : snapfile_put_ended(w);
 }
 
 void fr_snap_watch_laps(struct fr_snap_writer *w, fr_snap_lap_fn fn, void *arg)
@@ -346,8 +346,8 @@ static int put_pending_facts(struct fr_snap_writer *w)
 		return 0;
 	text = fr_memfile_end(&w->facts, &sz);
 	if (!text)
-		return fail(w, -ENOMEM);
-	err = put_ended(w) ?: put_chunk(w, FR_CHUNK_FACTS, text, sz);
+		return snapfile_fail(w, -ENOMEM);
+	err = snapfile_put_ended(w) ?: snapfile_put_chunk(w, FR_CHUNK_FACTS, text, sz);
 	free(text);
 	return err;
 }
@@ -356,8 +356,8 @@ int fr_snap_put_content(struct fr_snap_writer *w, u16 kind, const void *content,
 {
 	int err = w->err ? w->err : put_pending_facts(w);
 
-	err = err ? err : put_ended(w);
-	return err ? err : put_chunk(w, kind, content, sz);
+	err = err ? err : snapfile_put_ended(w);
+	return err ? err : snapfile_put_chunk(w, kind, content, sz);
 }
 
 void *fr_snap_content_buf(struct fr_snap_writer *w)
@@ -375,13 +375,13 @@ static int have_chunker(struct fr_snap_writer *w)
 		return 0;
 	err = fr_chunker_new(w->raw_cap, w->jobs, &w->chunker);
 	if (err)
-		return fail(w, err);
+		return snapfile_fail(w, err);
 	fr_chunker_use_schema(w->chunker, w->schema);
 	return 0;
 }
 
 /* For what the chunker has no room for just now: 0, try again; or -errno. */
-static int make_room(struct fr_snap_writer *w)
+static int snapfile_make_room(struct fr_snap_writer *w)
 {
 	int ret = put_oldest(w);
 
@@ -398,7 +398,7 @@ int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64
 	if (!err)
 		err = put_pending_facts(w) ?: have_chunker(w);
 	while (!err && (err = fr_chunker_put_lap(w->chunker, &l, since_ns, lap->tag)) == -EAGAIN)
-		err = make_room(w);
+		err = snapfile_make_room(w);
 	return err;
 }
 
@@ -411,7 +411,7 @@ int fr_snap_put_row(struct fr_snap_writer *w, const struct fr_row *row, u64 seq,
 	if (!err)
 		err = put_pending_facts(w) ?: have_chunker(w);
 	while (!err && (err = fr_chunker_put_row(w->chunker, row, seq, off, context)) == -EAGAIN)
-		err = make_room(w);
+		err = snapfile_make_room(w);
 	return err;
 }
 
@@ -424,8 +424,8 @@ int fr_snap_put_schema(struct fr_snap_writer *w, const struct fr_schema *s)
 	int err;
 
 	if (!text)
-		return fail(w, -ENOMEM);
-	err = w->begun ? 0 : put_file_head(w, hash_of(text, sz));
+		return snapfile_fail(w, -ENOMEM);
+	err = w->begun ? 0 : put_file_head(w, snapfile_hash_of(text, sz));
 	if (!err)
 		err = fr_snap_put_content(w, FR_CHUNK_SCHEMA, text, sz);
 	free(text);
@@ -445,11 +445,11 @@ int fr_snap_put_fact(struct fr_snap_writer *w, const char *name, const char *fmt
 	len = vasprintf(&value, fmt, ap);
 	va_end(ap);
 	if (len < 0)
-		return fail(w, -ENOMEM);
+		return snapfile_fail(w, -ENOMEM);
 	if (w->facts.f || fr_memfile_open(&w->facts))
 		fr_facts_put(w->facts.f, name, "%s", value);
 	else
-		fail(w, -ENOMEM);
+		snapfile_fail(w, -ENOMEM);
 	free(value);
 	return w->err;
 }
@@ -464,19 +464,19 @@ static int put_index(struct fr_snap_writer *w)
 	u64 hash;
 
 	if (!state)
-		return fail(w, -ENOMEM);
+		return snapfile_fail(w, -ENOMEM);
 	h.part = part_head(w, FR_INDEX_MAGIC, FR_INDEX_TAG, sizeof(h) + entries_sz + 8);
 	XXH64_reset(state, 0);
 	XXH64_update(state, &h, sizeof(h));
 	XXH64_update(state, w->index, entries_sz);
 	hash = XXH64_digest(state);
 	XXH64_freeState(state);
-	put_bytes(w, &h, sizeof(h));
-	put_bytes(w, w->index, entries_sz);
-	return put_bytes(w, &hash, 8);
+	snapfile_put_bytes(w, &h, sizeof(h));
+	snapfile_put_bytes(w, w->index, entries_sz);
+	return snapfile_put_bytes(w, &hash, 8);
 }
 
-static int put_end(struct fr_snap_writer *w)
+static int snapfile_put_end(struct fr_snap_writer *w)
 {
 	u64 index_off = w->off + w->out_sz;
 	struct fr_trailer t = {.index_off = index_off, .chunk_cnt = w->chunk_cnt};
@@ -486,8 +486,8 @@ static int put_end(struct fr_snap_writer *w)
 		return err;
 	t.part = part_head(w, FR_TRAILER_MAGIC, FR_TRAILER_TAG, sizeof(t));
 	t.file_sz = w->off + w->out_sz + sizeof(t);
-	t.hash = hash_of(&t, sizeof(t) - 8);
-	return put_bytes(w, &t, sizeof(t));
+	t.hash = snapfile_hash_of(&t, sizeof(t) - 8);
+	return snapfile_put_bytes(w, &t, sizeof(t));
 }
 
 static void free_writer(struct fr_snap_writer *w)
@@ -517,7 +517,7 @@ static int end_snapshot(struct fr_snap_writer *w)
 	if (!err && !w->begun)
 		err = put_file_head(w, 0);
 	if (!err)
-		err = put_end(w);
+		err = snapfile_put_end(w);
 	return err ? err : flush(w);
 }
 
@@ -532,7 +532,7 @@ int fr_snap_next_member(struct fr_snap_writer *w)
 	w->begun = false;
 	w->schema = NULL;
 	err = new_file_id(w);
-	return err ? fail(w, err) : 0;
+	return err ? snapfile_fail(w, err) : 0;
 }
 
 int fr_snap_finish(struct fr_snap_writer *w)

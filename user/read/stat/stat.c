@@ -67,7 +67,7 @@ static int cell_give_up(struct fr_stat_cell *c)
 	return 0;
 }
 
-static bool has_room(u64 sz)
+static bool stat_has_room(u64 sz)
 {
 	return !sz || fr_memory_has_room(sz, FR_MEMORY_SUMS);
 }
@@ -78,24 +78,24 @@ static int add_spread(struct fr_stat_cell *c, fr_wide v)
 	u64 ns = size > (fr_wide)~0ULL ? ~0ULL : (u64)size;
 	struct fr_hist *h;
 
-	if (!c->spread && has_room(sizeof(*c->spread)))
+	if (!c->spread && stat_has_room(sizeof(*c->spread)))
 		c->spread = calloc(1, sizeof(*c->spread));
 	if (!c->spread)
 		return cell_give_up(c);
 	h = v < 0 ? &c->spread->neg : &c->spread->pos;
-	if (!fr_hist_has(h, ns) && !has_room(fr_hist_growth_sz(h, ns)))
+	if (!fr_hist_has(h, ns) && !stat_has_room(fr_hist_growth_sz(h, ns)))
 		return cell_give_up(c);
 	return fr_hist_add(h, ns) ? cell_give_up(c) : 0;
 }
 
 static int add_different(struct fr_stat_cell *c, u64 key)
 {
-	if (!c->set && has_room(sizeof(*c->set))) {
+	if (!c->set && stat_has_room(sizeof(*c->set))) {
 		c->set = calloc(1, sizeof(*c->set));
 		if (c->set)
 			fr_idmap_init(c->set, 1);
 	}
-	if (!c->set || (fr_idmap_is_full(c->set) && !fr_idmap_find(c->set, key) && !has_room(fr_idmap_growth_sz(c->set))))
+	if (!c->set || (fr_idmap_is_full(c->set) && !fr_idmap_find(c->set, key) && !stat_has_room(fr_idmap_growth_sz(c->set))))
 		return cell_give_up(c);
 	return fr_idmap_get(c->set, key) ? 0 : cell_give_up(c);
 }
@@ -110,7 +110,7 @@ static u64 key_of_value(const struct fr_filter_value *v)
 	return fr_hash(FR_HASH_SEED, &v->num, sizeof(v->num));
 }
 
-static int keep_text(struct fr_stat_cell *c, const char *text, size_t len)
+static int stat_keep_text(struct fr_stat_cell *c, const char *text, size_t len)
 {
 	char *p = realloc(c->text, len + 1);
 
@@ -128,7 +128,7 @@ static int keep_value(struct fr_stat_cell *c, const struct fr_filter_value *v, u
 	c->nr = nr;
 	c->num = v->num;
 	if (v->text)
-		return keep_text(c, v->text, v->len);
+		return stat_keep_text(c, v->text, v->len);
 	free(c->text);
 	c->text = NULL;
 	return 0;
@@ -170,8 +170,8 @@ static int merge_spread(struct fr_stat_cell *to, const struct fr_stat_cell *from
 {
 	if (!to->spread)
 		to->spread = calloc(1, sizeof(*to->spread));
-	if (!to->spread || !has_room(fr_hist_merge_sz(&to->spread->pos, &from->spread->pos)) ||
-	    !has_room(fr_hist_merge_sz(&to->spread->neg, &from->spread->neg)) ||
+	if (!to->spread || !stat_has_room(fr_hist_merge_sz(&to->spread->pos, &from->spread->pos)) ||
+	    !stat_has_room(fr_hist_merge_sz(&to->spread->neg, &from->spread->neg)) ||
 	    fr_hist_merge(&to->spread->pos, &from->spread->pos) || fr_hist_merge(&to->spread->neg, &from->spread->neg))
 		return cell_give_up(to);
 	return 0;
@@ -314,8 +314,8 @@ static const char *meant_key(const char *option, const char *expr, const struct 
 }
 
 /* Compile an expression for all files. place: what it stands in, and where. */
-static int compile(struct fr_stat *s, const char *expr, size_t at, const char *option, const char *whole, struct fr_filter **to,
-		   size_t step)
+static int stat_compile(struct fr_stat *s, const char *expr, size_t at, const char *option, const char *whole,
+			struct fr_filter **to, size_t step)
 {
 	struct fr_filter_error error;
 	char why[WHY_SZ];
@@ -356,17 +356,18 @@ static int compile_all(struct fr_stat *s, const char *filter)
 {
 	const struct fr_stat_ask *ask = s->ask;
 	struct fr_stat_run *run = s->run;
-	int err = filter ? compile(s, filter, 0, "the filter is wrong", filter, run->filter, 1) : 0;
+	int err = filter ? stat_compile(s, filter, 0, "the filter is wrong", filter, run->filter, 1) : 0;
 	u32 i;
 
 	for (i = 0; i < ask->key_cnt && !err; i++)
 		if (ask->key[i].by == FR_STAT_BY_expr)
-			err = compile(s, ask->key[i].label, ask->key[i].at, "--by", ask->keys, &run->key[i], FR_STAT_KEY_MAX);
+			err = stat_compile(s, ask->key[i].label, ask->key[i].at, "--by", ask->keys, &run->key[i],
+					   FR_STAT_KEY_MAX);
 	for (i = 0; i < ask->func_cnt && !err; i++) {
 		if (!ask->func[i].expr)
 			continue;
-		err = compile(s, ask->func[i].expr, ask->func[i].at, "the functions", ask->funcs, &run->func[i],
-			      FR_STAT_FUNC_MAX);
+		err = stat_compile(s, ask->func[i].expr, ask->func[i].at, "the functions", ask->funcs, &run->func[i],
+				   FR_STAT_FUNC_MAX);
 		err = err ?: check_function(s, i);
 		s->ns[i] = !err && ask->func[i].fn != FR_STAT_count && ask->func[i].fn != FR_STAT_distinct &&
 			   fr_filter_is_ns(run->func[i]);
@@ -441,7 +442,7 @@ static int add_value(struct fr_stat *s, struct fr_stat_group *g, u32 i, const st
 	return cell_add(&g->cell[i], fn->fn, &v, s->row_cnt);
 }
 
-static int take_row(struct fr_stat *s, const struct fr_replay_run *run, const struct fr_row *r)
+static int stat_take_row(struct fr_stat *s, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	struct fr_stat_group *g;
 	u32 sz = fr_stat_put_keys(s, run, r), i;
@@ -466,12 +467,12 @@ static int take_run(struct fr_stat *s, const struct fr_replay_run *run)
 	s->seen_cnt += run->to - run->from;
 	for (i = run->from; i < run->to && !err; i++)
 		if (fr_replay_match(run, i, &row))
-			err = take_row(s, run, &row);
+			err = stat_take_row(s, run, &row);
 	return err;
 }
 
 /* A fr_replay_lost_fn. */
-static int take_lost(void *arg, const struct fr_replay_lost *lost)
+static int stat_take_lost(void *arg, const struct fr_replay_lost *lost)
 {
 	return fr_missing_add(arg, lost);
 }
@@ -483,7 +484,7 @@ static int read_rows(struct fr_stat *s)
 	u32 i;
 
 	if (!err)
-		fr_replay_tell_lost(s->replay, take_lost, s->run->missing);
+		fr_replay_tell_lost(s->replay, stat_take_lost, s->run->missing);
 	while (!err && (got = fr_replay_next(s->replay, &run)) > 0)
 		err = take_run(s, &run);
 	err = err ?: got < 0 ? got : 0;
@@ -507,7 +508,7 @@ bool fr_stat_by_task(const struct fr_stat_ask *ask)
 }
 
 /* Does the text have this name as a word? */
-static bool has_word(const char *text, const char *name)
+static bool stat_has_word(const char *text, const char *name)
 {
 	size_t len = strlen(name);
 	const char *p;
@@ -520,15 +521,16 @@ static bool has_word(const char *text, const char *name)
 }
 
 /* What the files have to be asked for before expressions can be compiled. */
-static void need(const struct fr_stat_ask *ask, struct fr_replay_opts *opts)
+static void stat_need(const struct fr_stat_ask *ask, struct fr_replay_opts *opts)
 {
 	static const char *const pairs[] = {"latency", "offcpu", "queued", "blocked", "oncpu", "waker", "call", "syscall"};
 	size_t i;
 
 	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		opts->pairs |= (ask->keys && has_word(ask->keys, pairs[i])) || (ask->funcs && has_word(ask->funcs, pairs[i]));
-	opts->cgroups = (ask->keys && (has_word(ask->keys, "cgroup") || has_word(ask->keys, "container"))) ||
-			(ask->funcs && has_word(ask->funcs, "cgroup"));
+		opts->pairs |= (ask->keys && stat_has_word(ask->keys, pairs[i])) ||
+			       (ask->funcs && stat_has_word(ask->funcs, pairs[i]));
+	opts->cgroups = (ask->keys && (stat_has_word(ask->keys, "cgroup") || stat_has_word(ask->keys, "container"))) ||
+			(ask->funcs && stat_has_word(ask->funcs, "cgroup"));
 	opts->names = true;
 }
 
@@ -539,7 +541,7 @@ int fr_stat_run(const struct fr_stat_ask *ask, const char *const *path, u32 cnt,
 	int err;
 
 	*out = (struct fr_stat){.ask = ask, .groups = {.rec_sz = sizeof(struct fr_stat_group)}};
-	need(ask, &o);
+	stat_need(ask, &o);
 	err = fr_replay_open(path, cnt, &o, &out->replay);
 	if (err)
 		return err;
@@ -653,7 +655,7 @@ struct order {
 	bool descending;
 };
 
-static void value_of(const struct order *o, const struct fr_stat_group *g, struct fr_stat_value *v)
+static void stat_value_of(const struct order *o, const struct fr_stat_group *g, struct fr_stat_value *v)
 {
 	if (o->column < o->s->ask->key_cnt)
 		fr_stat_key_of(g, o->column, v);
@@ -661,7 +663,7 @@ static void value_of(const struct order *o, const struct fr_stat_group *g, struc
 		fr_stat_func_of(o->s, g, o->column - o->s->ask->key_cnt, v);
 }
 
-static int compare_texts(const struct fr_stat_value *a, const struct fr_stat_value *b)
+static int stat_compare_texts(const struct fr_stat_value *a, const struct fr_stat_value *b)
 {
 	size_t len = a->len < b->len ? a->len : b->len;
 	int c = memcmp(a->text, b->text, len);
@@ -675,7 +677,7 @@ static int compare_values(const struct fr_stat_value *a, const struct fr_stat_va
 	if ((a->kind == FR_STAT_TEXT) != (b->kind == FR_STAT_TEXT))
 		return a->kind == FR_STAT_TEXT ? 1 : -1;
 	if (a->kind == FR_STAT_TEXT)
-		return compare_texts(a, b);
+		return stat_compare_texts(a, b);
 	if (a->kind == FR_STAT_REAL)
 		return a->real < b->real ? -1 : a->real > b->real;
 	return a->num < b->num ? -1 : a->num > b->num;
@@ -703,8 +705,8 @@ static int compare_groups(const void *a, const void *b, void *arg)
 	struct fr_stat_value v, w;
 	int c;
 
-	value_of(o, x, &v);
-	value_of(o, y, &w);
+	stat_value_of(o, x, &v);
+	stat_value_of(o, y, &w);
 	if ((v.kind == FR_STAT_NONE) != (w.kind == FR_STAT_NONE))
 		return v.kind == FR_STAT_NONE ? 1 : -1;
 	c = v.kind == FR_STAT_NONE ? 0 : compare_values(&v, &w);

@@ -96,7 +96,7 @@ static size_t find_outside(const char *text, size_t at, const char *these, u32 *
 	return at;
 }
 
-static char *copy(const char *text, size_t from, size_t to)
+static char *ask_copy(const char *text, size_t from, size_t to)
 {
 	while (from < to && strchr(BLANKS, text[from]))
 		from++;
@@ -160,7 +160,7 @@ int fr_stat_parse_keys(struct fr_stat_ask *ask, const char *text)
 			return wrong_keys(ask, at, "too many keys: 8 at most");
 		end = find_outside(text, at, ",", &deep);
 		k->at = at + strspn(text + at, BLANKS);
-		k->label = copy(text, at, end);
+		k->label = ask_copy(text, at, end);
 		if (!k->label)
 			return fr_err_memory(), -ENOMEM;
 		ask->key_cnt++;
@@ -210,7 +210,7 @@ static int unknown_function(const struct fr_stat_ask *ask, size_t at, const char
 	return wrong_funcs(ask, at, why);
 }
 
-static int find_function(const struct fr_stat_ask *ask, size_t at, const char *name, struct fr_stat_func *f, bool *needs)
+static int ask_find_function(const struct fr_stat_ask *ask, size_t at, const char *name, struct fr_stat_func *f, bool *needs)
 {
 	size_t i;
 
@@ -262,7 +262,7 @@ static int parse_function(struct fr_stat_ask *ask, size_t *at)
 	open = from + len;
 	if (text[open] != '(')
 		return no_brackets(ask, from, name);
-	err = find_function(ask, from, name, f, &needs);
+	err = ask_find_function(ask, from, name, f, &needs);
 	if (err)
 		return err;
 	end = find_outside(text, open + 1, ")", &deep);
@@ -270,8 +270,8 @@ static int parse_function(struct fr_stat_ask *ask, size_t *at)
 		return wrong_funcs(ask, open, "this bracket is not closed");
 	*at = end + 1;
 	f->at = open + 1 + strspn(text + open + 1, BLANKS);
-	f->label = copy(text, from, end + 1);
-	f->expr = copy(text, open + 1, end);
+	f->label = ask_copy(text, from, end + 1);
+	f->expr = ask_copy(text, open + 1, end);
 	ask->func_cnt++;
 	if (!f->label || !f->expr)
 		return fr_err_memory(), -ENOMEM;
@@ -322,7 +322,7 @@ void fr_stat_ask_free(struct fr_stat_ask *ask)
 /* ---- columns by name ---- */
 
 /* Blanks do not count. */
-static bool is_same(const char *a, const char *b)
+static bool ask_is_same(const char *a, const char *b)
 {
 	for (;; a++, b++) {
 		a += strspn(a, BLANKS);
@@ -342,7 +342,7 @@ int fr_stat_column(const struct fr_stat_ask *ask, const char *name, const char *
 	for (i = 0; i < ask->key_cnt + ask->func_cnt; i++) {
 		const char *label = i < ask->key_cnt ? ask->key[i].label : ask->func[i - ask->key_cnt].label;
 
-		if (is_same(label, name))
+		if (ask_is_same(label, name))
 			return i;
 		fr_nearest_consider(&n, label);
 	}

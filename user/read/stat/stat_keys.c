@@ -13,7 +13,7 @@
 
 #define HEAD_SZ 3u
 
-static u8 *put(u8 *to, enum fr_stat_kind kind, const void *bytes, size_t sz)
+static u8 *stat_put(u8 *to, enum fr_stat_kind kind, const void *bytes, size_t sz)
 {
 	u16 len = sz < FR_STAT_TEXT_MAX ? sz : FR_STAT_TEXT_MAX;
 
@@ -24,9 +24,9 @@ static u8 *put(u8 *to, enum fr_stat_kind kind, const void *bytes, size_t sz)
 	return to + HEAD_SZ + len;
 }
 
-static u8 *put_text(u8 *to, const char *text)
+static u8 *stat_put_text(u8 *to, const char *text)
 {
-	return put(to, text && *text ? FR_STAT_TEXT : FR_STAT_NONE, text, text ? strlen(text) : 0);
+	return stat_put(to, text && *text ? FR_STAT_TEXT : FR_STAT_NONE, text, text ? strlen(text) : 0);
 }
 
 /* ---- what a row has ---- */
@@ -38,17 +38,17 @@ static u8 *put_expr(u8 *to, const struct fr_filter *f, const struct fr_replay_ru
 
 	fr_filter_value(f, run->view, r, &v);
 	if (v.kind == FR_VAL_NONE)
-		return put(to, FR_STAT_NONE, NULL, 0);
+		return stat_put(to, FR_STAT_NONE, NULL, 0);
 	if (v.text)
-		return put(to, FR_STAT_TEXT, v.text, v.len);
-	return put(to, v.is_hex ? FR_STAT_HEX : FR_STAT_INT, &v.num, sizeof(v.num));
+		return stat_put(to, FR_STAT_TEXT, v.text, v.len);
+	return stat_put(to, v.is_hex ? FR_STAT_HEX : FR_STAT_INT, &v.num, sizeof(v.num));
 }
 
-static u8 *put_time(u8 *to, u64 bucket_ns, u64 ts)
+static u8 *stat_put_time(u8 *to, u64 bucket_ns, u64 ts)
 {
 	fr_wide begin = ts / bucket_ns * bucket_ns;
 
-	return put(to, FR_STAT_TIME, &begin, sizeof(begin));
+	return stat_put(to, FR_STAT_TIME, &begin, sizeof(begin));
 }
 
 static u8 *put_program(u8 *to, const struct fr_view *v, const struct fr_row *r)
@@ -57,11 +57,11 @@ static u8 *put_program(u8 *to, const struct fr_view *v, const struct fr_row *r)
 
 	if (who.pid > 0)
 		who = fr_names_who(v->names, who.pid, r->ts, r->cpu);
-	return put(to, who.comm ? FR_STAT_TEXT : FR_STAT_NONE, who.comm, who.comm ? who.len : 0);
+	return stat_put(to, who.comm ? FR_STAT_TEXT : FR_STAT_NONE, who.comm, who.comm ? who.len : 0);
 }
 
 /* A call may end with another number than it began with, or none: what was begun counts. */
-static u8 *put_call(u8 *to, const struct fr_stat_file *f, const struct fr_view *v, const struct fr_row *r)
+static u8 *stat_put_call(u8 *to, const struct fr_stat_file *f, const struct fr_view *v, const struct fr_row *r)
 {
 	const struct fr_pair *p = fr_view_pair(v, r);
 	struct fr_sys sys = fr_view_sys(v, r);
@@ -71,19 +71,19 @@ static u8 *put_call(u8 *to, const struct fr_stat_file *f, const struct fr_view *
 
 	if (r->ev == f->wait.ev) {
 		fr_waited_read(&f->wait, v, r, &w);
-		return put_text(to, fr_waited_call(&w, v->arch, text));
+		return stat_put_text(to, fr_waited_call(&w, v->arch, text));
 	}
 	if (!f->id[r->ev->nr])
-		return put_text(to, NULL);
+		return stat_put_text(to, NULL);
 	nr = (s64)fr_row_num(r, f->id[r->ev->nr]);
 	if (p && p->call_nr != -1) {
 		nr = p->call_nr;
 		sys.abi = p->call_abi;
 	}
 	if (nr < 0)
-		return put_text(to, NULL);
+		return stat_put_text(to, NULL);
 	w = (struct fr_waited){.in = FR_WAITED_call, .id = nr, .abi = sys.abi};
-	return put_text(to, fr_waited_call(&w, v->arch, text));
+	return stat_put_text(to, fr_waited_call(&w, v->arch, text));
 }
 
 static u8 *put_object(u8 *to, const struct fr_stat_file *f, const struct fr_view *v, const struct fr_row *r)
@@ -92,11 +92,11 @@ static u8 *put_object(u8 *to, const struct fr_stat_file *f, const struct fr_view
 	struct fr_waited w;
 
 	if (r->ev != f->wait.ev)
-		return put_text(to, NULL);
+		return stat_put_text(to, NULL);
 	fr_waited_read(&f->wait, v, r, &w);
 	if (w.object_len)
-		return put(to, FR_STAT_TEXT, w.object, w.object_len);
-	return put_text(to, fr_waited_about(&w, v->arch, text));
+		return stat_put(to, FR_STAT_TEXT, w.object, w.object_len);
+	return stat_put_text(to, fr_waited_about(&w, v->arch, text));
 }
 
 static u8 *put_container(u8 *to, const struct fr_view *v, const struct fr_row *r)
@@ -104,7 +104,7 @@ static u8 *put_container(u8 *to, const struct fr_view *v, const struct fr_row *r
 	const char *path = fr_view_cgroup(v, r);
 	char name[FR_CONTAINER_SZ];
 
-	return put_text(to, path && fr_container_name(path, name) ? name : NULL);
+	return stat_put_text(to, path && fr_container_name(path, name) ? name : NULL);
 }
 
 u32 fr_stat_put_keys(struct fr_stat *s, const struct fr_replay_run *run, const struct fr_row *r)
@@ -121,10 +121,10 @@ u32 fr_stat_put_keys(struct fr_stat *s, const struct fr_replay_run *run, const s
 			to = put_expr(to, s->run->key[run->file * FR_STAT_KEY_MAX + i], run, r);
 			break;
 		case FR_STAT_BY_time:
-			to = put_time(to, k->bucket_ns, r->ts + run->shift_ns);
+			to = stat_put_time(to, k->bucket_ns, r->ts + run->shift_ns);
 			break;
 		case FR_STAT_BY_call:
-			to = put_call(to, f, run->view, r);
+			to = stat_put_call(to, f, run->view, r);
 			break;
 		case FR_STAT_BY_object:
 			to = put_object(to, f, run->view, r);
@@ -136,13 +136,13 @@ u32 fr_stat_put_keys(struct fr_stat *s, const struct fr_replay_run *run, const s
 			to = put_container(to, run->view, r);
 			break;
 		case FR_STAT_BY_host:
-			to = put_text(to, f->host);
+			to = stat_put_text(to, f->host);
 			break;
 		case FR_STAT_BY_boot:
-			to = put_text(to, f->boot);
+			to = stat_put_text(to, f->boot);
 			break;
 		case FR_STAT_BY_file:
-			to = put_text(to, f->path);
+			to = stat_put_text(to, f->path);
 			break;
 		}
 	}
@@ -220,7 +220,7 @@ void fr_stat_file_bind(struct fr_stat_file *f, struct fr_replay *r, u32 file)
 }
 
 /* May rows of this file be in the group? */
-static bool is_of(const struct fr_stat *s, const struct fr_stat_group *g, const struct fr_stat_file *f)
+static bool stat_is_of(const struct fr_stat *s, const struct fr_stat_group *g, const struct fr_stat_file *f)
 {
 	struct fr_stat_value v;
 	u32 i;
@@ -264,7 +264,7 @@ u64 fr_stat_time_of(const struct fr_stat *s, const struct fr_stat_group *g)
 		for (i = 0; i < s->file_cnt; i++) {
 			const struct fr_stat_file *f = &s->run->file[i];
 
-			if (f->boot_nr != boot || f->begin_ns >= f->end_ns || !is_of(s, g, f))
+			if (f->boot_nr != boot || f->begin_ns >= f->end_ns || !stat_is_of(s, g, f))
 				continue;
 			begin_ns = f->begin_ns < begin_ns ? f->begin_ns : begin_ns;
 			end_ns = f->end_ns > end_ns ? f->end_ns : end_ns;

@@ -16,7 +16,7 @@
 #define NAMES_SZ 200u
 
 /* May the filter take rows of this event in a file? */
-static bool takes(const struct fr_stat *s, u32 file, u32 nr)
+static bool notes_takes(const struct fr_stat *s, u32 file, u32 nr)
 {
 	const struct fr_filter *f = s->run->filter[file];
 
@@ -27,7 +27,7 @@ static bool takes_event(const struct fr_stat *s, u32 file, const char *name)
 {
 	const struct fr_event *ev = fr_schema_find(fr_replay_schema(s->replay, file), name);
 
-	return ev && takes(s, file, ev->nr);
+	return ev && notes_takes(s, file, ev->nr);
 }
 
 static bool takes_tier(const struct fr_stat *s, u32 file, u8 tier)
@@ -35,7 +35,7 @@ static bool takes_tier(const struct fr_stat *s, u32 file, u8 tier)
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		if (takes(s, file, nr) && fr_schema_event(fr_replay_schema(s->replay, file), nr)->tier == tier)
+		if (notes_takes(s, file, nr) && fr_schema_event(fr_replay_schema(s->replay, file), nr)->tier == tier)
 			return true;
 	return false;
 }
@@ -47,17 +47,17 @@ static bool chooses_events(const struct fr_stat *s, u32 file)
 	u32 nr;
 
 	for (nr = 0; s->run->filter[file] && nr < FR_EVENT_MAX; nr++)
-		if (fr_schema_event(fr_replay_schema(s->replay, file), nr) && !takes(s, file, nr))
+		if (fr_schema_event(fr_replay_schema(s->replay, file), nr) && !notes_takes(s, file, nr))
 			return true;
 	return false;
 }
 
 /* Does the filter choose the event, or may a function have a value of it? */
-static bool is_asked_for(const struct fr_stat *s, u32 file, u32 nr)
+static bool notes_is_asked_for(const struct fr_stat *s, u32 file, u32 nr)
 {
 	u32 i;
 
-	if (!takes(s, file, nr))
+	if (!notes_takes(s, file, nr))
 		return false;
 	if (chooses_events(s, file))
 		return true;
@@ -81,7 +81,7 @@ static void note_not_recorded(struct fr_stat *s)
 		const char *name = NULL;
 
 		for (file = 0; file < s->file_cnt; file++) {
-			if (!is_asked_for(s, file, nr))
+			if (!notes_is_asked_for(s, file, nr))
 				continue;
 			name = fr_schema_event(fr_replay_schema(s->replay, file), nr)->name;
 			lacking += !fr_snap_records(fr_replay_snap(s->replay, file), name);
@@ -106,7 +106,7 @@ static void note_not_recorded(struct fr_stat *s)
 
 /* ---- waits ---- */
 
-static u64 count_of(const struct fr_snap *snap, const char *what)
+static u64 notes_count_of(const struct fr_snap *snap, const char *what)
 {
 	u64 v;
 
@@ -127,7 +127,7 @@ static void note_waits(struct fr_stat *s)
 			continue;
 		if (fr_snap_fact_num(snap, "wait_min_ns", &v) && v > min_ns)
 			min_ns = v;
-		beyond += count_of(snap, "over") + count_of(snap, "lost") + count_of(snap, "held");
+		beyond += notes_count_of(snap, "over") + notes_count_of(snap, "lost") + notes_count_of(snap, "held");
 	}
 	if (min_ns > 0)
 		fr_stat_note(s, "wait_min", "waits shorter than %s have no record, and are in no sum",

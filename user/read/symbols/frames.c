@@ -35,21 +35,21 @@ struct fr_frames {
 
 /* ---- a frame ---- */
 
-static const char *base_of(const char *path)
+static const char *frames_base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static void put_named(const struct fr_symbol *s, char *to, size_t sz)
+static void frames_put_named(const struct fr_symbol *s, char *to, size_t sz)
 {
 	char off[24] = "", where[300] = "", line[600] = "";
 
 	if (!s->inlined && (s->off || !s->file))
 		snprintf(off, sizeof(off), "+0x%llx", s->off);
 	if (s->module && s->module[0] == '/')
-		snprintf(where, sizeof(where), " (%s)", base_of(s->module));
+		snprintf(where, sizeof(where), " (%s)", frames_base_of(s->module));
 	else if (s->module && s->module[0] == '[' && strcmp(s->module, "[kernel]"))
 		snprintf(where, sizeof(where), " %s", s->module);
 	else if (s->module && s->module[0] != '[')
@@ -62,7 +62,7 @@ static void put_named(const struct fr_symbol *s, char *to, size_t sz)
 void fr_frame_text(const struct fr_symbol *s, u64 ip, char to[FR_FRAME_TEXT_SZ])
 {
 	if (s->name)
-		put_named(s, to, FR_FRAME_TEXT_SZ);
+		frames_put_named(s, to, FR_FRAME_TEXT_SZ);
 	else if (s->module)
 		snprintf(to, FR_FRAME_TEXT_SZ, "%s+0x%llx%s%s%s", s->module, s->module_off, s->missing ? " (" : "",
 			 s->missing ? s->missing : "", s->missing ? ")" : "");
@@ -154,7 +154,7 @@ static u32 find_frames(struct fr_frames *f, const struct stack *key, const u64 *
 }
 
 /* Frames, then the array of texts, then the texts. */
-static void keep(struct fr_frames *f, struct stack *to)
+static void frames_keep(struct fr_frames *f, struct stack *to)
 {
 	size_t fixed_sz = to->cnt * (sizeof(*to->frame) + sizeof(*to->text)), sz = fixed_sz;
 	char text[FR_FRAME_TEXT_SZ], *p;
@@ -178,7 +178,7 @@ static void keep(struct fr_frames *f, struct stack *to)
 	f->cache_cnt++;
 }
 
-static void forget(struct fr_frames *f)
+static void frames_forget(struct fr_frames *f)
 {
 	u32 i;
 
@@ -188,7 +188,7 @@ static void forget(struct fr_frames *f)
 	f->cache_cnt = 0;
 }
 
-static struct stack *slot_of(struct fr_frames *f, const struct stack *key)
+static struct stack *frames_slot_of(struct fr_frames *f, const struct stack *key)
 {
 	u32 i = (key->id ^ (u64)key->pid << 32 ^ key->file) * 0x9e3779b97f4a7c15ull >> 40;
 
@@ -201,7 +201,7 @@ static struct stack *slot_of(struct fr_frames *f, const struct stack *key)
 }
 
 /* The stack, looked up if it is new; NULL: there is none, or no memory. */
-static const struct stack *stack_of(struct fr_frames *f, const struct fr_row *r, const struct fr_field *field)
+static const struct stack *frames_stack_of(struct fr_frames *f, const struct fr_row *r, const struct fr_field *field)
 {
 	struct fr_val v = fr_view_field(f->run->view, r, field);
 	s32 pid = fr_view_who(f->run->view, r).pid;
@@ -211,21 +211,21 @@ static const struct stack *stack_of(struct fr_frames *f, const struct fr_row *r,
 	if (v.kind != FR_VAL_NUMS || !v.len || !id || id->kind == FR_KIND_DERIVED || fr_field_kind(id) != FR_VAL_NUM)
 		return NULL;
 	if (f->cache_cnt > CACHE_CNT / 4 * 3)
-		forget(f);
+		frames_forget(f);
 	key.id = fr_row_num(r, id);
 	key.first = left_out(f, &key, r, v.nums, v.len);
-	s = slot_of(f, &key);
+	s = frames_slot_of(f, &key);
 	if (!s->frame) {
 		*s = key;
 		s->cnt = find_frames(f, s, v.nums, v.len);
-		keep(f, s);
+		frames_keep(f, s);
 	}
 	return s->frame ? s : NULL;
 }
 
 const struct fr_frame *fr_frames_of(struct fr_frames *f, const struct fr_row *r, const struct fr_field *field, u32 *cnt)
 {
-	const struct stack *s = stack_of(f, r, field);
+	const struct stack *s = frames_stack_of(f, r, field);
 
 	*cnt = s ? s->cnt : 0;
 	return s ? s->frame : NULL;
@@ -233,7 +233,7 @@ const struct fr_frame *fr_frames_of(struct fr_frames *f, const struct fr_row *r,
 
 static const char *const *texts_of(void *arg, const struct fr_row *r, const struct fr_field *field, u32 *cnt)
 {
-	const struct stack *s = stack_of(arg, r, field);
+	const struct stack *s = frames_stack_of(arg, r, field);
 
 	*cnt = s ? s->cnt : 0;
 	return s ? s->text : NULL;
@@ -329,7 +329,7 @@ void fr_frames_free(struct fr_frames *f)
 		free(f->dir[i]);
 	}
 	if (f->cache)
-		forget(f);
+		frames_forget(f);
 	free(f->cache);
 	free(f->symbols);
 	free(f->dir);

@@ -77,7 +77,7 @@ char *fr_symbol_shown(const char *raw)
 }
 
 /* The name to show for raw, which must live as long as y. */
-static const char *shown(struct fr_symbols *y, const char *raw)
+static const char *symbols_shown(struct fr_symbols *y, const char *raw)
 {
 	struct shown *s;
 
@@ -98,7 +98,7 @@ static const char *shown(struct fr_symbols *y, const char *raw)
 /* ---- names in the snapshot: of the kernel, its functions in processes, and JITed code ---- */
 
 /* The last symbol of pid that begins at or before addr, NULL: none. */
-static const struct fr_snap_symbol *last_before(const struct fr_snap *s, u32 pid, u64 addr)
+static const struct fr_snap_symbol *symbols_last_before(const struct fr_snap *s, u32 pid, u64 addr)
 {
 	size_t cnt, low = 0, high;
 	const struct fr_snap_symbol *y = fr_snap_symbols(s, &cnt);
@@ -115,16 +115,16 @@ static const struct fr_snap_symbol *last_before(const struct fr_snap *s, u32 pid
 	return low && y[low - 1].pid == pid ? &y[low - 1] : NULL;
 }
 
-static const struct fr_snap_symbol *known(const struct fr_snap *s, u32 pid, u64 addr)
+static const struct fr_snap_symbol *symbols_known(const struct fr_snap *s, u32 pid, u64 addr)
 {
-	const struct fr_snap_symbol *y = last_before(s, pid, addr);
+	const struct fr_snap_symbol *y = symbols_last_before(s, pid, addr);
 
 	return y && addr - y->addr < (y->sz ? y->sz : FUNC_MAX_SZ) ? y : NULL;
 }
 
 void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out)
 {
-	const struct fr_snap_symbol *s = known(y->snap, 0, ip);
+	const struct fr_snap_symbol *s = symbols_known(y->snap, 0, ip);
 
 	*out = (struct fr_symbol){.missing = y->kernel_missing};
 	y->kernel_cnt++;
@@ -132,14 +132,14 @@ void fr_symbols_kernel(struct fr_symbols *y, u64 ip, struct fr_symbol *out)
 	if (!s)
 		return;
 	*out = (struct fr_symbol){
-		.name = shown(y, s->name),
+		.name = symbols_shown(y, s->name),
 		.off = ip - s->addr,
 		.module = s->module ? s->module : "[kernel]",
 		.module_off = !s->module && y->stext && ip > y->stext ? ip - y->stext : 0,
 	};
 }
 
-static bool begins(const char *text, const char *with)
+static bool symbols_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
 }
@@ -147,8 +147,8 @@ static bool begins(const char *text, const char *with)
 /* bpf_prog_0123456789abcdef_fr_NAME, and the functions through which tracepoints call it, by the kernel's version. */
 static bool is_recorder(const char *name)
 {
-	return (begins(name, "bpf_prog_") && strstr(name, "_fr_")) || begins(name, "bpf_trace_run") ||
-	       begins(name, "__bpf_trace_") || begins(name, "__traceiter_");
+	return (symbols_begins(name, "bpf_prog_") && strstr(name, "_fr_")) || symbols_begins(name, "bpf_trace_run") ||
+	       symbols_begins(name, "__bpf_trace_") || symbols_begins(name, "__traceiter_");
 }
 
 u32 fr_symbols_recorder_frames(struct fr_symbols *y, const u64 *ip, size_t ip_cnt)
@@ -157,7 +157,7 @@ u32 fr_symbols_recorder_frames(struct fr_symbols *y, const u64 *ip, size_t ip_cn
 	u32 i;
 
 	for (i = 0; i < ip_cnt && ip[i] >> 63; i++) {
-		s = known(y->snap, 0, ip[i]);
+		s = symbols_known(y->snap, 0, ip[i]);
 		if (!s || !is_recorder(s->name))
 			break;
 	}
@@ -193,7 +193,7 @@ static int map_objects(struct fr_symbols *y)
 	return 0;
 }
 
-static const struct fr_snap_mapping *mapping_of(const struct fr_symbols *y, u32 pid, u64 ip)
+static const struct fr_snap_mapping *symbols_mapping_of(const struct fr_symbols *y, u32 pid, u64 ip)
 {
 	size_t cnt, low = 0, high;
 	const struct fr_snap_mapping *m = fr_snap_mappings(y->snap, &cnt);
@@ -223,7 +223,7 @@ static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 i
 
 	if (map_objects(y))
 		return false;
-	m = mapping_of(y, pid, ip);
+	m = symbols_mapping_of(y, pid, ip);
 	if (stack_id && fr_snap_frame(y->snap, stack_id, nr, &f) && f.build_id_sz) {
 		*to = (struct spot){fr_symobjs_get(&y->objs, f.build_id, f.build_id_sz, NULL, false), f.file_off,
 				    is_of_file(m, &f) ? m->path : NULL};
@@ -237,7 +237,7 @@ static bool find_spot(struct fr_symbols *y, u32 pid, u64 stack_id, u32 nr, u64 i
 }
 
 /* Look for an object's files. If only its build-id is known, guess its path first. */
-static void look(struct fr_symbols *y, struct fr_symobj *o)
+static void symbols_look(struct fr_symbols *y, struct fr_symobj *o)
 {
 	if (o->looked)
 		return;
@@ -252,7 +252,7 @@ static void look(struct fr_symbols *y, struct fr_symobj *o)
 }
 
 /* The function at a spot. back is 1 for a return address: it belongs to the instruction before. */
-static void name_it(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out)
+static void symbols_name_it(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out)
 {
 	const struct fr_symplace *p = fr_symgot_funcs(&at->obj->got);
 	struct fr_symfile_func func;
@@ -265,13 +265,13 @@ static void name_it(struct fr_symbols *y, const struct spot *at, u64 back, struc
 		out->missing = out->missing ? out->missing : "no function there";
 		return;
 	}
-	out->name = shown(y, func.name);
+	out->name = symbols_shown(y, func.name);
 	out->off = vaddr + back - func.vaddr;
 	out->missing = NULL;
 }
 
 /* Adds source lines and inlined functions to the function at out[0]. Returns how many entries there are now. */
-static u32 add_lines(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out, u32 max)
+static u32 symbols_add_lines(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out, u32 max)
 {
 	struct fr_symlines *l = fr_symobj_lines(at->obj);
 	struct fr_symline line[32];
@@ -288,7 +288,7 @@ static u32 add_lines(struct fr_symbols *y, const struct spot *at, u64 back, stru
 		out[i].line = line[i].line;
 		out[i].inlined = line[i].inlined;
 		if (line[i].name && (line[i].inlined || !whole.name)) {
-			out[i].name = shown(y, line[i].name);
+			out[i].name = symbols_shown(y, line[i].name);
 			out[i].off = 0;
 			out[i].missing = NULL;
 		}
@@ -298,22 +298,23 @@ static u32 add_lines(struct fr_symbols *y, const struct spot *at, u64 back, stru
 
 static bool name_by_snapshot(struct fr_symbols *y, u32 pid, u64 ip, u64 back, struct fr_symbol *out)
 {
-	const struct fr_snap_symbol *s = pid ? known(y->snap, pid, ip - back) : NULL;
+	const struct fr_snap_symbol *s = pid ? symbols_known(y->snap, pid, ip - back) : NULL;
 
 	if (s)
-		*out = (struct fr_symbol){.name = shown(y, s->name), .off = ip - s->addr, .module = s->module ?: "[jit]"};
+		*out = (struct fr_symbol){
+			.name = symbols_shown(y, s->name), .off = ip - s->addr, .module = s->module ?: "[jit]"};
 	return s;
 }
 
 /* The functions at a spot: how many were put into out. */
 static u32 name_spot(struct fr_symbols *y, const struct spot *at, u64 back, struct fr_symbol *out, u32 max)
 {
-	look(y, at->obj);
+	symbols_look(y, at->obj);
 	/* of copies of one program, only the process's own mappings tell which it ran */
 	out->module = at->path ?: at->obj->has_copies ? fr_symobj_id_label(at->obj) : at->obj->label;
 	out->module_off = at->file_off;
-	name_it(y, at, back, out);
-	return y->opts.lines ? add_lines(y, at, back, out, max) : 1;
+	symbols_name_it(y, at, back, out);
+	return y->opts.lines ? symbols_add_lines(y, at, back, out, max) : 1;
 }
 
 static void count_frame(const struct spot *at, const struct fr_symbol *s)
@@ -404,10 +405,10 @@ void fr_symbols_look(struct fr_symbols *y)
 	u32 i;
 
 	for (i = 0; i < fr_symbols_object_cnt(y); i++)
-		look(y, y->objs.obj[i]);
+		symbols_look(y, y->objs.obj[i]);
 }
 
-static u64 unnamed(const struct fr_symbols *y, u32 i)
+static u64 symbols_unnamed(const struct fr_symbols *y, u32 i)
 {
 	const struct fr_symobj *o = y->objs.obj[i];
 
@@ -454,10 +455,10 @@ static struct lack lack_of(const struct fr_symbols *y)
 
 	for (i = 0; i < y->objs.cnt; i++) {
 		l.frame_cnt += y->objs.obj[i]->frame_cnt;
-		l.unnamed_cnt += unnamed(y, i);
-		l.obj_cnt += unnamed(y, i) != 0;
-		if (unnamed(y, i) > most) {
-			most = unnamed(y, i);
+		l.unnamed_cnt += symbols_unnamed(y, i);
+		l.obj_cnt += symbols_unnamed(y, i) != 0;
+		if (symbols_unnamed(y, i) > most) {
+			most = symbols_unnamed(y, i);
 			l.worst = i;
 		}
 	}
@@ -524,7 +525,7 @@ void fr_symbols_say_missing(const struct fr_symbols *y, u32 others)
 
 /* ---- life ---- */
 
-static void read_facts(struct fr_symbols *y)
+static void symbols_read_facts(struct fr_symbols *y)
 {
 	const char *stext = fr_snap_fact(y->snap, "kernel_stext"), *symbols = fr_snap_fact(y->snap, "kernel_symbols");
 
@@ -548,7 +549,7 @@ int fr_symbols_new(const struct fr_snap *snap, const struct fr_symbols_opts *opt
 	}
 	y->snap = snap;
 	y->opts = *opts;
-	read_facts(y);
+	symbols_read_facts(y);
 	*out = y;
 	return 0;
 }

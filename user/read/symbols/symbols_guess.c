@@ -29,7 +29,7 @@ struct fr_symguesses {
 	struct texts dirs;  /* where that may have been */
 };
 
-static void add_text(struct texts *t, u32 max, const char *text, size_t len)
+static void guess_add_text(struct texts *t, u32 max, const char *text, size_t len)
 {
 	u32 i;
 
@@ -41,7 +41,7 @@ static void add_text(struct texts *t, u32 max, const char *text, size_t len)
 		t->cnt++;
 }
 
-static void free_texts(struct texts *t)
+static void guess_free_texts(struct texts *t)
 {
 	while (t->cnt)
 		free(t->text[--t->cnt]);
@@ -55,16 +55,16 @@ static void add_path(struct fr_symguesses *g, const char *path, size_t len)
 }
 
 /* A program. One that is known by a relative name may lie where another one does. */
-static void add(struct fr_symguesses *g, const char *path, size_t len)
+static void guess_add(struct fr_symguesses *g, const char *path, size_t len)
 {
 	const char *slash = len ? memrchr(path, '/', len) : NULL;
 
 	if (!len || path[0] != '/') {
-		add_text(&g->names, NAME_MAX_CNT, path, len);
+		guess_add_text(&g->names, NAME_MAX_CNT, path, len);
 		return;
 	}
 	add_path(g, path, len);
-	add_text(&g->dirs, DIR_MAX_CNT, path, slash - path);
+	guess_add_text(&g->dirs, DIR_MAX_CNT, path, slash - path);
 }
 
 /* Each relative name in each directory; whether it is there, and the right one, is seen by its build-id. */
@@ -87,12 +87,12 @@ static void add_here(struct fr_symguesses *g)
 	char *here = getcwd(NULL, 0);
 
 	if (here && here[0] == '/')
-		add_text(&g->dirs, DIR_MAX_CNT, here, strlen(here));
+		guess_add_text(&g->dirs, DIR_MAX_CNT, here, strlen(here));
 	free(here);
 }
 
 /* {"pid":..,"exe":"..",...} a line */
-static void add_procs(struct fr_symguesses *g, const struct fr_snap *s)
+static void guess_add_procs(struct fr_symguesses *g, const struct fr_snap *s)
 {
 	size_t sz;
 	const char *line = fr_snap_procs(s, &sz), *end = line ? line + sz : NULL, *exe, *cwd, *why;
@@ -104,10 +104,10 @@ static void add_procs(struct fr_symguesses *g, const struct fr_snap *s)
 
 		if (!fr_jsonr_parse(line, len, &j, &why)) {
 			exe = fr_jsonr_text(&j, "exe", "");
-			add(g, exe, strlen(exe));
+			guess_add(g, exe, strlen(exe));
 			cwd = fr_jsonr_text(&j, "cwd", "");
 			if (cwd[0] == '/')
-				add_text(&g->dirs, DIR_MAX_CNT, cwd, strlen(cwd));
+				guess_add_text(&g->dirs, DIR_MAX_CNT, cwd, strlen(cwd));
 			fr_jsonr_free(&j);
 		}
 		line += len + 1;
@@ -128,7 +128,7 @@ static void add_execs_of(struct fr_symguesses *g, const struct fr_batch *b)
 		if (r.ev != ev)
 			continue;
 		path = fr_row_text(&r, f, &len);
-		add(g, path, len);
+		guess_add(g, path, len);
 	}
 }
 
@@ -162,9 +162,9 @@ struct fr_symguesses *fr_symguesses_new(const struct fr_snap *s, const struct fr
 	}
 	if (g->beside)
 		fr_symguess_add_dir(g->beside, "/");
-	add(g, exe ? exe : "", exe ? strlen(exe) : 0);
+	guess_add(g, exe ? exe : "", exe ? strlen(exe) : 0);
 	add_here(g);
-	add_procs(g, s);
+	guess_add_procs(g, s);
 	add_execs(g, s);
 	add_joined(g);
 	return g;
@@ -177,12 +177,12 @@ void fr_symguesses_free(struct fr_symguesses *g)
 	fr_symguess_free(g->beside);
 	fr_symguess_free(g->symfs);
 	fr_symguess_free(g->here);
-	free_texts(&g->names);
-	free_texts(&g->dirs);
+	guess_free_texts(&g->names);
+	guess_free_texts(&g->dirs);
 	free(g);
 }
 
-static const char *find(struct fr_symguess *g, const struct fr_symwant *w, bool libraries)
+static const char *guess_find(struct fr_symguess *g, const struct fr_symwant *w, bool libraries)
 {
 	return g ? fr_symguess_find(g, w->build_id, w->build_id_sz, libraries) : NULL;
 }
@@ -190,12 +190,12 @@ static const char *find(struct fr_symguess *g, const struct fr_symwant *w, bool 
 /* What was executed first, then libraries, of which there are thousands. */
 int fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o)
 {
-	const char *path = find(g->symfs, &o->want, false), *beside = find(g->beside, &o->want, false);
+	const char *path = guess_find(g->symfs, &o->want, false), *beside = guess_find(g->beside, &o->want, false);
 
-	path = path ? path : find(g->here, &o->want, false);
+	path = path ? path : guess_find(g->here, &o->want, false);
 	if (!path && !beside) {
-		path = find(g->symfs, &o->want, true);
-		path = path ? path : find(g->here, &o->want, true);
+		path = guess_find(g->symfs, &o->want, true);
+		path = path ? path : guess_find(g->here, &o->want, true);
 	}
 	if (beside)
 		o->want.name = strrchr(beside, '/') + 1;

@@ -10,16 +10,16 @@
 
 /* ---- the table ---- */
 
-static u64 hash_of(const void *p, size_t sz)
+static u64 object_hash_of(const void *p, size_t sz)
 {
 	u64 h = fr_hash(FR_HASH_SEED, p, sz);
 
 	return h ^ h >> 32;
 }
 
-static u64 hash_key(const u8 *id, size_t id_sz, const char *path)
+static u64 object_hash_key(const u8 *id, size_t id_sz, const char *path)
 {
-	return id_sz ? hash_of(id, id_sz) : hash_of(path, strlen(path));
+	return id_sz ? object_hash_of(id, id_sz) : object_hash_of(path, strlen(path));
 }
 
 static bool is_key(const struct fr_symobj *o, const u8 *id, size_t id_sz, const char *path, bool gone)
@@ -29,9 +29,9 @@ static bool is_key(const struct fr_symobj *o, const u8 *id, size_t id_sz, const 
 	return id_sz ? !memcmp(o->want.build_id, id, id_sz) : o->want.gone == gone && !strcmp(o->label, path);
 }
 
-static u32 *slot_of(const struct fr_symobjs *o, const u8 *id, size_t id_sz, const char *path, bool gone)
+static u32 *object_slot_of(const struct fr_symobjs *o, const u8 *id, size_t id_sz, const char *path, bool gone)
 {
-	u32 i = hash_key(id, id_sz, path) & (o->slot_cnt - 1);
+	u32 i = object_hash_key(id, id_sz, path) & (o->slot_cnt - 1);
 
 	while (o->slot[i] && !is_key(o->obj[o->slot[i] - 1], id, id_sz, path, gone))
 		i = (i + 1) & (o->slot_cnt - 1);
@@ -39,7 +39,7 @@ static u32 *slot_of(const struct fr_symobjs *o, const u8 *id, size_t id_sz, cons
 }
 
 /* Make room for one more object, and keep half of the hash table free. */
-static bool grow(struct fr_symobjs *o)
+static bool object_grow(struct fr_symobjs *o)
 {
 	struct fr_symobjs bigger = *o;
 	struct fr_symobj **obj;
@@ -58,7 +58,7 @@ static bool grow(struct fr_symobjs *o)
 	for (i = 0; i < o->cnt; i++) {
 		const struct fr_symwant *w = &obj[i]->want;
 
-		*slot_of(&bigger, w->build_id, w->build_id_sz, obj[i]->label, w->gone) = i + 1;
+		*object_slot_of(&bigger, w->build_id, w->build_id_sz, obj[i]->label, w->gone) = i + 1;
 	}
 	free(o->slot);
 	*o = bigger;
@@ -122,14 +122,14 @@ static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path
 	return NULL;
 }
 
-static struct fr_symobj *get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path, bool gone)
+static struct fr_symobj *object_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path, bool gone)
 {
 	struct fr_symobj *x;
 	u32 *slot;
 
-	if (!grow(o))
+	if (!object_grow(o))
 		return NULL;
-	slot = slot_of(o, build_id, build_id_sz, path, gone);
+	slot = object_slot_of(o, build_id, build_id_sz, path, gone);
 	if (*slot) {
 		x = o->obj[*slot - 1];
 		if (path && !x->want.path && x->label[0] == '[' && fr_symobj_set_path(x, path))
@@ -150,7 +150,7 @@ struct fr_symobj *fr_symobjs_get(struct fr_symobjs *o, const u8 *build_id, size_
 
 	if (build_id_sz > FR_BUILD_ID_MAX_SZ || (!build_id_sz && !path))
 		return NULL;
-	x = get(o, build_id, build_id_sz, path, gone);
+	x = object_get(o, build_id, build_id_sz, path, gone);
 	o->no_memory |= !x;
 	return x;
 }

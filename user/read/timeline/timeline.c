@@ -35,7 +35,7 @@ int fr_tl_task_nr(struct fr_timeline *t, u32 boot, u32 tid, u32 *nr)
 }
 
 /* The index of the CPU of this number. 0 or -ENOMEM. */
-static int cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
+static int timeline_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
 {
 	u32 *known = &t->work->boot[boot].by_cpu[cpu];
 	struct fr_tl_cpu *more;
@@ -59,24 +59,24 @@ static int cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
 
 /* ---- CPUs and holes of the files ---- */
 
-static u64 key_of(const struct fr_timeline *t, u32 boot, u64 ts)
+static u64 timeline_key_of(const struct fr_timeline *t, u32 boot, u64 ts)
 {
 	return ts + t->work->boot[boot].shift_ns;
 }
 
 static u64 at_of(const struct fr_timeline *t, u32 boot, u64 ts)
 {
-	return fr_tl_at(t, key_of(t, boot, ts));
+	return fr_tl_at(t, timeline_key_of(t, boot, ts));
 }
 
 /* Among several hosts, nothing is known of one before its first event. */
 static u64 known_key(const struct fr_timeline *t, u32 boot, const struct fr_summary *sum, u64 ts)
 {
-	return key_of(t, boot, t->boot_cnt > 1 && ts < sum->start_ns ? sum->start_ns : ts);
+	return timeline_key_of(t, boot, t->boot_cnt > 1 && ts < sum->start_ns ? sum->start_ns : ts);
 }
 
 /* The earliest among the snapshots of one boot counts. */
-static int add_cpus(struct fr_timeline *t, u32 file)
+static int timeline_add_cpus(struct fr_timeline *t, u32 file)
 {
 	u32 boot = fr_replay_boot(t->replay, file), i, nr, was;
 	struct fr_summary *sum;
@@ -92,7 +92,7 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 		if (r->tier != FR_TIER_MAIN)
 			continue;
 		was = t->cpu_cnt;
-		err = cpu_nr(t, boot, r->cpu, &nr);
+		err = timeline_cpu_nr(t, boot, r->cpu, &nr);
 		if (!err && r->end_ns && at_of(t, boot, r->end_ns) > t->end)
 			t->end = at_of(t, boot, r->end_ns);
 		if (!err && (nr == was || begin_key < t->cpu[nr].on.whole_ns))
@@ -107,11 +107,11 @@ static int add_cpus(struct fr_timeline *t, u32 file)
 }
 
 /* Inserts a hole at index `to` of the list. */
-static int add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap *gap)
+static int timeline_add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap *gap)
 {
 	struct fr_tl_hole *hole;
 	u32 nr;
-	int err = cpu_nr(t, boot, gap->cpu, &nr);
+	int err = timeline_cpu_nr(t, boot, gap->cpu, &nr);
 
 	hole = err ? NULL : realloc(t->hole, (t->hole_cnt + 1) * sizeof(*hole));
 	if (!hole)
@@ -121,8 +121,8 @@ static int add_hole(struct fr_timeline *t, u32 to, u32 boot, const struct fr_gap
 	hole[to] = (struct fr_tl_hole){
 		.since = at_of(t, boot, gap->since_ns),
 		.until = gap->until_ns == FR_GAP_OPEN ? UINT64_MAX / 2 : at_of(t, boot, gap->until_ns),
-		.since_key = key_of(t, boot, gap->since_ns),
-		.until_key = gap->until_ns == FR_GAP_OPEN ? FR_GAP_OPEN : key_of(t, boot, gap->until_ns),
+		.since_key = timeline_key_of(t, boot, gap->since_ns),
+		.until_key = gap->until_ns == FR_GAP_OPEN ? FR_GAP_OPEN : timeline_key_of(t, boot, gap->until_ns),
 		.cpu = nr,
 		.why = gap->why,
 	};
@@ -141,7 +141,7 @@ static int find_gaps(const struct fr_timeline *t, u32 boot, struct fr_gaps *gaps
 }
 
 /* The time before a CPU's history begins is not a hole: the CPU's horizon shows it. */
-static int add_holes(struct fr_timeline *t, u32 boot)
+static int timeline_add_holes(struct fr_timeline *t, u32 boot)
 {
 	struct fr_gaps gaps = {.ends = true};
 	int err = find_gaps(t, boot, &gaps);
@@ -149,16 +149,16 @@ static int add_holes(struct fr_timeline *t, u32 boot)
 
 	for (i = 0; i < gaps.gap.cnt && !err; i++)
 		if (gaps.gap.g[i].why != FR_GAP_before)
-			err = add_hole(t, t->hole_cnt, boot, &gaps.gap.g[i]);
+			err = timeline_add_hole(t, t->hole_cnt, boot, &gaps.gap.g[i]);
 	fr_gaps_clear(&gaps);
 	return err;
 }
 
-static int add_lost(struct fr_timeline *t, u32 to, const struct fr_replay_lost *lost)
+static int timeline_add_lost(struct fr_timeline *t, u32 to, const struct fr_replay_lost *lost)
 {
 	const struct fr_gap gap = {lost->cpu, FR_HOLE_damaged, lost->since_ns, lost->until_ns};
 
-	return add_hole(t, to, lost->boot, &gap);
+	return timeline_add_hole(t, to, lost->boot, &gap);
 }
 
 static int note_early(struct fr_timeline_work *w, const struct fr_replay_lost *lost)
@@ -181,21 +181,21 @@ int fr_timeline_lost(void *timeline, const struct fr_replay_lost *lost)
 		return 0;
 	if (!t->work->has_run)
 		return note_early(t->work, lost);
-	err = add_lost(t, at, lost);
+	err = timeline_add_lost(t, at, lost);
 	if (err)
 		return err;
 	t->work->hole_at++;
 	return fr_tl_rows_gap(t, &t->hole[at]);
 }
 
-static int by_since(const void *a, const void *b)
+static int timeline_by_since(const void *a, const void *b)
 {
 	const struct fr_tl_hole *x = a, *y = b;
 
 	return x->since_key < y->since_key ? -1 : x->since_key > y->since_key;
 }
 
-static int find_trigger(struct fr_timeline *t, u32 file)
+static int timeline_find_trigger(struct fr_timeline *t, u32 file)
 {
 	const struct fr_snap *s = fr_replay_snap(t->replay, file);
 	u32 boot = fr_replay_boot(t->replay, file), tid;
@@ -216,7 +216,7 @@ static int find_trigger(struct fr_timeline *t, u32 file)
 
 /* Only what a task's CPU and its waker depend on: calls, faults and requests would cost most, and nothing here asks for them.
  */
-static int bind_pairs(struct fr_timeline *t, u32 file)
+static int timeline_bind_pairs(struct fr_timeline *t, u32 file)
 {
 	const struct fr_schema *s = fr_replay_schema(t->replay, file);
 	struct fr_pairs *pairs = t->work->boot[fr_replay_boot(t->replay, file)].pairs;
@@ -234,7 +234,7 @@ static int bind_pairs(struct fr_timeline *t, u32 file)
 }
 
 /* What else tells who woke: the file's waits, and that events of handlers were cut away, which then tell nothing. */
-static int add_wakers(struct fr_timeline *t, u32 file)
+static int timeline_add_wakers(struct fr_timeline *t, u32 file)
 {
 	struct fr_tl_boot *b = &t->work->boot[fr_replay_boot(t->replay, file)];
 	const u32 handlers = 1u << FR_PAIR_IRQ | 1u << FR_PAIR_SOFTIRQ;
@@ -249,7 +249,7 @@ static int add_wakers(struct fr_timeline *t, u32 file)
 	return 0;
 }
 
-static void bind(struct fr_timeline *t, u32 file)
+static void timeline_bind(struct fr_timeline *t, u32 file)
 {
 	struct fr_tl_bind *b = &t->work->bind[file];
 	const struct fr_tl_rule *rule;
@@ -281,7 +281,7 @@ static int make_boots(struct fr_timeline *t, struct fr_timeline_work *w)
 	return 0;
 }
 
-static int set_up(struct fr_timeline *t)
+static int timeline_set_up(struct fr_timeline *t)
 {
 	struct fr_timeline_work *w = calloc(1, sizeof(*w));
 	u32 files = fr_replay_file_cnt(t->replay), i, nr;
@@ -295,8 +295,8 @@ static int set_up(struct fr_timeline *t)
 	if (!w->bind || !w->boot || make_boots(t, w))
 		return -ENOMEM;
 	for (i = 0; i < files; i++) {
-		bind(t, i);
-		if (bind_pairs(t, i) || add_wakers(t, i))
+		timeline_bind(t, i);
+		if (timeline_bind_pairs(t, i) || timeline_add_wakers(t, i))
 			return -ENOMEM;
 		w->boot[fr_replay_boot(t->replay, i)].view = fr_replay_view(t->replay, i);
 		fr_pairs_set_arch(w->boot[fr_replay_boot(t->replay, i)].pairs, fr_replay_view(t->replay, i)->arch);
@@ -320,7 +320,7 @@ int fr_timeline_new(struct fr_replay *r, bool fed, struct fr_timeline **out)
 	t->span = 1;
 	t->parts = TIMELINE_PARTS;
 	t->focus = FR_TL_NO_TASK;
-	if (set_up(t)) {
+	if (timeline_set_up(t)) {
 		fr_timeline_free(t);
 		return -ENOMEM;
 	}
@@ -396,8 +396,8 @@ static void find_axis(struct fr_timeline *t)
 		u64 first, last;
 
 		fr_replay_file_window(t->replay, i, &first, &last);
-		first = key_of(t, fr_replay_boot(t->replay, i), first);
-		last = key_of(t, fr_replay_boot(t->replay, i), last);
+		first = timeline_key_of(t, fr_replay_boot(t->replay, i), first);
+		last = timeline_key_of(t, fr_replay_boot(t->replay, i), last);
 		if (!i || first < t->origin_key)
 			t->origin_key = first;
 		if (!i || last > t->end_key)
@@ -406,21 +406,21 @@ static void find_axis(struct fr_timeline *t)
 	t->span = t->end_key > t->origin_key ? t->end_key - t->origin_key : 1;
 }
 
-static int begin(struct fr_timeline *t)
+static int timeline_begin(struct fr_timeline *t)
 {
 	u32 i;
 	int err = 0;
 
 	find_axis(t);
 	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
-		err = add_cpus(t, i);
+		err = timeline_add_cpus(t, i);
 	find_blind(t);
 	for (i = 0; i < t->boot_cnt && !err; i++)
-		err = add_holes(t, i);
+		err = timeline_add_holes(t, i);
 	for (i = 0; i < t->work->early_cnt && !err; i++)
-		err = add_lost(t, t->hole_cnt, &t->work->early[i]);
+		err = timeline_add_lost(t, t->hole_cnt, &t->work->early[i]);
 	if (t->hole_cnt)
-		qsort(t->hole, t->hole_cnt, sizeof(*t->hole), by_since);
+		qsort(t->hole, t->hole_cnt, sizeof(*t->hole), timeline_by_since);
 	return err;
 }
 
@@ -436,7 +436,7 @@ static int tell_holes(struct fr_timeline *t, u64 key)
 	return err;
 }
 
-static int put_event(struct fr_timeline *t, struct fr_tl_fed *f, const struct fr_replay_run *run)
+static int timeline_put_event(struct fr_timeline *t, struct fr_tl_fed *f, const struct fr_replay_run *run)
 {
 	int err;
 
@@ -467,7 +467,7 @@ static int put_event(struct fr_timeline *t, struct fr_tl_fed *f, const struct fr
 #define ROOM_ROWS 32u  /* room is asked for so many at a time */
 
 /* A list that grows has its old memory beside the new one at worst. */
-static bool has_room(const struct fr_timeline *t)
+static bool timeline_has_room(const struct fr_timeline *t)
 {
 	u64 grows_sz = t->event_cnt + ROOM_ROWS < t->event_cap ? 0 : t->event_cap / 2 * sizeof(*t->event);
 
@@ -489,7 +489,7 @@ static void end_early(struct fr_timeline *t)
 	t->end_key = t->origin_key + t->span;
 }
 
-static void leave_out(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
+static void timeline_leave_out(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
 {
 	struct fr_row row = fr_batch_row(run->b, i), chosen;
 
@@ -497,7 +497,7 @@ static void leave_out(struct fr_timeline *t, const struct fr_replay_run *run, u3
 }
 
 /* What the row means for its tasks: f->span has it. */
-static int pair_up(struct fr_timeline *t, const struct fr_tl_fed *f, const struct fr_pair_rule *rule)
+static int timeline_pair_up(struct fr_timeline *t, const struct fr_tl_fed *f, const struct fr_pair_rule *rule)
 {
 	const struct fr_col *col = f->row->b->type[f->row->ev->nr].col;
 	u64 num[FR_PAIR_FIELD_MAX];
@@ -510,7 +510,7 @@ static int pair_up(struct fr_timeline *t, const struct fr_tl_fed *f, const struc
 	return fr_pairs_take(t->work->boot[f->boot].pairs, rule, &row, &pair);
 }
 
-static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
+static int timeline_take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
 {
 	const struct fr_tl_bind *b = &t->work->bind[run->file];
 	struct fr_tl_fed f = {.nr = FR_TL_NO_ROW, .boot = fr_replay_boot(t->replay, run->file)};
@@ -528,7 +528,7 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 	if (f.at > t->span)
 		t->span = f.at;
 	err = tell_holes(t, key);
-	err = err ?: cpu_nr(t, f.boot, row.cpu, &f.cpu);
+	err = err ?: timeline_cpu_nr(t, f.boot, row.cpu, &f.cpu);
 	err = err ?: fr_tl_task_nr(t, f.boot, row.tid, &f.task);
 	if (err)
 		return err;
@@ -536,10 +536,10 @@ static int take_row(struct fr_timeline *t, const struct fr_replay_run *run, u32 
 	if (row.tier == FR_TIER_MAIN && fr_oncpu_row(&t->cpu[f.cpu].on, key, row.tid))
 		err = fr_tl_rows_held(t, f.cpu, f.task);
 	if (!err && row.ts >= fr_replay_since(t->replay, run->file) && fr_replay_match(run, i, &chosen))
-		err = put_event(t, &f, run);
+		err = timeline_put_event(t, &f, run);
 	f.span = fr_pairs_row(t->work->boot[f.boot].pairs);
 	if (!err && b->pair[nr].fn)
-		err = pair_up(t, &f, &b->pair[nr]);
+		err = timeline_pair_up(t, &f, &b->pair[nr]);
 	if (err || !b->fn[nr])
 		return err;
 	for (k = 0; k < b->sub[nr].cnt; k++)
@@ -565,15 +565,15 @@ int fr_tl_ask_holder(struct fr_timeline *t, u32 cpu)
 /* The next row, or none any more. */
 static int take_or_leave(struct fr_timeline *t, const struct fr_replay_run *run, u32 i)
 {
-	if (!t->full && !(t->room_asked++ % ROOM_ROWS) && !has_room(t))
+	if (!t->full && !(t->room_asked++ % ROOM_ROWS) && !timeline_has_room(t))
 		end_early(t);
 	if (!t->full)
-		return take_row(t, run, i);
-	leave_out(t, run, i);
+		return timeline_take_row(t, run, i);
+	timeline_leave_out(t, run, i);
 	return 0;
 }
 
-static void find_names(struct fr_timeline *t)
+static void timeline_find_names(struct fr_timeline *t)
 {
 	u32 i;
 
@@ -589,15 +589,15 @@ static void find_names(struct fr_timeline *t)
 
 int fr_timeline_end(struct fr_timeline *t)
 {
-	int err = t->work->has_run ? 0 : begin(t);
+	int err = t->work->has_run ? 0 : timeline_begin(t);
 	u32 i;
 
 	err = err ?: tell_holes(t, ~0ULL);
 	err = err ?: fr_tl_rows_end(t);
 	if (t->work->boot[0].view)
-		find_names(t);
+		timeline_find_names(t);
 	for (i = 0; i < fr_replay_file_cnt(t->replay) && !err; i++)
-		err = find_trigger(t, i);
+		err = timeline_find_trigger(t, i);
 	for (i = 0; i < t->cpu_cnt; i++) {
 		t->begin = t->cpu[i].begin > t->begin ? t->cpu[i].begin : t->begin;
 		t->horizon = t->cpu[i].horizon > t->horizon ? t->cpu[i].horizon : t->horizon;
@@ -609,7 +609,7 @@ int fr_timeline_end(struct fr_timeline *t)
 }
 
 /* Takes the next run of rows. Returns what fr_replay_next() does. */
-static int next_run(struct fr_timeline *t)
+static int timeline_next_run(struct fr_timeline *t)
 {
 	struct fr_timeline_work *w = t->work;
 	int got = fr_replay_next(t->replay, &w->run), err;
@@ -619,7 +619,7 @@ static int next_run(struct fr_timeline *t)
 	w->run_at = w->run.from;
 	if (!w->has_run) {
 		w->has_run = true;
-		err = begin(t);
+		err = timeline_begin(t);
 		if (err)
 			return err;
 	}
@@ -628,7 +628,7 @@ static int next_run(struct fr_timeline *t)
 
 int fr_timeline_take(struct fr_timeline *t, const struct fr_replay_run *run)
 {
-	int err = t->work->has_run ? 0 : begin(t);
+	int err = t->work->has_run ? 0 : timeline_begin(t);
 	u32 i;
 
 	t->work->has_run = true;
@@ -644,7 +644,7 @@ int fr_timeline_load(struct fr_timeline *t, u32 row_cnt)
 
 	while (!t->loaded && !err && row_cnt) {
 		if (w->run_at == w->run.to) {
-			got = next_run(t);
+			got = timeline_next_run(t);
 			if (got <= 0)
 				return got ?: fr_timeline_end(t);
 		}

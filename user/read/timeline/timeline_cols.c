@@ -86,7 +86,7 @@ static void close_column(struct line *l)
 	l->end = l->x < l->width ? fr_tl_col_at(l->from, l->to, l->width, l->x + 1) : l->to;
 }
 
-static void put_piece(struct line *l, u64 from, u64 to, u32 state, u32 what, bool tops)
+static void cols_put_piece(struct line *l, u64 from, u64 to, u32 state, u32 what, bool tops)
 {
 	bool is_begin = from >= l->from;
 
@@ -130,7 +130,7 @@ void fr_tl_task_cols(const struct fr_timeline *t, const struct fr_tl_changes *c,
 	struct line l = new_line(from, to, width, col);
 
 	for (v = v ?: c->v; v && v < c->v + c->cnt && v->at < to && l.x < width; v++)
-		put_piece(&l, v->at, fr_tl_change_end(t, c, v), fr_tl_state(v->what), v->what, true);
+		cols_put_piece(&l, v->at, fr_tl_change_end(t, c, v), fr_tl_state(v->what), v->what, true);
 	end_line(&l);
 }
 
@@ -145,7 +145,7 @@ void fr_tl_cpu_cols(const struct fr_timeline *t, const struct fr_tl_changes *c, 
 			    : v->what == FR_TL_RUN_IDLE	 ? FR_TL_SLEEPS
 							 : FR_TL_RUNS;
 
-		put_piece(&l, v->at, fr_tl_change_end(t, c, v), state, v->what, state == FR_TL_RUNS);
+		cols_put_piece(&l, v->at, fr_tl_change_end(t, c, v), state, v->what, state == FR_TL_RUNS);
 	}
 	end_line(&l);
 }

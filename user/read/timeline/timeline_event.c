@@ -38,7 +38,7 @@ void fr_tl_reader_free(struct fr_tl_reader *r)
 }
 
 /* The slot that has the chunk, else the one to read it into. */
-static struct slot *find_slot(struct fr_tl_reader *r, u32 file, u32 chunk)
+static struct slot *event_find_slot(struct fr_tl_reader *r, u32 file, u32 chunk)
 {
 	struct slot *oldest = &r->slot[0];
 	u32 i;
@@ -54,7 +54,7 @@ static struct slot *find_slot(struct fr_tl_reader *r, u32 file, u32 chunk)
 	return oldest;
 }
 
-static int fill(struct fr_tl_reader *r, struct slot *s, u32 file, u32 chunk)
+static int event_fill(struct fr_tl_reader *r, struct slot *s, u32 file, u32 chunk)
 {
 	int err;
 
@@ -70,8 +70,8 @@ static int fill(struct fr_tl_reader *r, struct slot *s, u32 file, u32 chunk)
 int fr_tl_reader_row(struct fr_tl_reader *r, u32 row, struct fr_row *out, const struct fr_view **view)
 {
 	const struct fr_tl_event *e = &r->tl->event[row];
-	struct slot *s = find_slot(r, e->file, e->chunk);
-	int err = fill(r, s, e->file, e->chunk);
+	struct slot *s = event_find_slot(r, e->file, e->chunk);
+	int err = event_fill(r, s, e->file, e->chunk);
 
 	if (err)
 		return err;

@@ -11,7 +11,7 @@
 #include "read/timeline/timeline_int.h"
 #include "task_state.h"
 
-static int change(struct fr_tl_changes *c, u64 at, u32 row, u32 what)
+static int rows_change(struct fr_tl_changes *c, u64 at, u32 row, u32 what)
 {
 	struct fr_tl_change *last = c->cnt ? &c->v[c->cnt - 1] : NULL;
 	int err;
@@ -51,7 +51,7 @@ static u32 now(const struct fr_tl_changes *c)
 
 static int become(struct fr_timeline *t, u32 task, const struct fr_tl_fed *f, u32 what)
 {
-	return task ? change(&t->task[task].states, f->at, f->nr, what) : 0;
+	return task ? rows_change(&t->task[task].states, f->at, f->nr, what) : 0;
 }
 
 /* ---- who runs ---- */
@@ -62,7 +62,7 @@ static bool is_blind(const struct fr_timeline *t, const struct fr_tl_fed *f)
 	return f->key < t->work->boot[f->boot].blind_key;
 }
 
-static enum fr_tl_state state_of(u64 prev_state)
+static enum fr_tl_state rows_state_of(u64 prev_state)
 {
 	if (!prev_state || prev_state & FR_PREV_STATE_PREEMPTED)
 		return FR_TL_WAITS;
@@ -78,10 +78,10 @@ int fr_tl_rows_held(struct fr_timeline *t, u32 cpu, u32 task)
 	struct fr_tl_cpu *c = &t->cpu[cpu];
 	u64 at = fr_tl_at(t, c->on.since_ns);
 	struct fr_tl_changes *states = &t->task[task].states;
-	int err = change(&c->runs, at, FR_TL_NO_ROW, task ? task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
+	int err = rows_change(&c->runs, at, FR_TL_NO_ROW, task ? task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
 
 	if (!err && task && fr_tl_state(now(states)) == FR_TL_UNKNOWN)
-		err = change(states, at, FR_TL_NO_ROW, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, cpu));
+		err = rows_change(states, at, FR_TL_NO_ROW, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, cpu));
 	return err;
 }
 
@@ -100,11 +100,11 @@ static int lose_track(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return 0;
 }
 
-static int leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	const struct fr_tl_changes *runs = &t->cpu[f->cpu].runs;
 	u32 who = f->task ? f->task + FR_TL_RUN_TASK : FR_TL_RUN_IDLE, state = f->v[1];
-	enum fr_tl_state to = state_of(f->v[1]);
+	enum fr_tl_state to = rows_state_of(f->v[1]);
 	int err = 0;
 
 	if (runs->cnt && now(runs) != who && now(runs) != FR_TL_RUN_UNKNOWN)
@@ -147,10 +147,10 @@ static int was_woken_early(struct fr_timeline *t, const struct fr_tl_fed *f, u32
 }
 
 /* fields: next_pid, prev_state */
-static int switches(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_switches(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	u32 next;
-	int err = leaves(t, f);
+	int err = rows_leaves(t, f);
 
 	err = err ?: fr_tl_task_nr(t, f->boot, f->v[0], &next);
 	err = err ?: next ? was_woken_early(t, f, next) : 0;
@@ -159,11 +159,11 @@ static int switches(struct fr_timeline *t, const struct fr_tl_fed *f)
 	t->task[next].seen_ts = f->row->ts;
 	fr_oncpu_switch(&t->cpu[f->cpu].on, f->key, f->row->tid, f->v[0]);
 	err = become(t, next, f, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu));
-	return err ?: change(&t->cpu[f->cpu].runs, f->at, f->nr, next ? next + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
+	return err ?: rows_change(&t->cpu[f->cpu].runs, f->at, f->nr, next ? next + FR_TL_RUN_TASK : FR_TL_RUN_IDLE);
 }
 
 /* fields: target_pid */
-static int wakes(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_wakes(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	enum fr_tl_state state;
 	u32 target, what;
@@ -180,7 +180,7 @@ static int wakes(struct fr_timeline *t, const struct fr_tl_fed *f)
 }
 
 /* fields: target_pid */
-static int migrates(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_migrates(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	u32 target;
 	int err = fr_tl_task_nr(t, f->boot, f->v[0], &target);
@@ -200,7 +200,7 @@ static int leave_call(struct fr_tl_task *k, u64 at)
 }
 
 /* fields: child_pid. A tid is lent: whoever had it before has ended, unseen. */
-static int forks(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_forks(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	u32 child = fr_tidmap_get(&t->work->boot[f->boot].by_tid, f->v[0]);
 	int err = child ? leave_call(&t->task[child - 1], f->at) ?: become(t, child - 1, f, FR_TL_UNKNOWN) : 0;
@@ -214,27 +214,27 @@ static int forks(struct fr_timeline *t, const struct fr_tl_fed *f)
 
 /* ---- calls ---- */
 
-static u32 call_of(u64 id, u64 abi)
+static u32 rows_call_of(u64 id, u64 abi)
 {
 	return ((u32)abi & 0x7f) << 24 | ((u32)id & 0xffffff);
 }
 
 /* fields: id, abi */
-static int enters(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_enters(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	struct fr_tl_task *k = &t->task[f->task];
 
 	k->in_call = true;
 	k->call_at = f->at;
 	k->call_key = f->key;
-	k->call = call_of(f->v[0], f->v[1]);
+	k->call = rows_call_of(f->v[0], f->v[1]);
 	k->call_row = f->nr;
 	k->call_execs = fr_syscall_execs(&t->work->boot[f->boot].odd, f->v[0], f->v[1]);
 	return 0;
 }
 
 /* A thread that executes a program gets the tid of the first one, and is still in its call. fields: old_pid */
-static int execs(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_execs(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	struct fr_tl_task *k, *was;
 	u32 old;
@@ -254,7 +254,7 @@ static int execs(struct fr_timeline *t, const struct fr_tl_fed *f)
 	fr_oncpu_exec(&t->cpu[f->cpu].on, f->v[0], f->row->tid);
 	if (now(&t->cpu[f->cpu].runs) != old + FR_TL_RUN_TASK)
 		return 0;
-	err = change(&t->cpu[f->cpu].runs, f->at, f->nr, f->task + FR_TL_RUN_TASK);
+	err = rows_change(&t->cpu[f->cpu].runs, f->at, f->nr, f->task + FR_TL_RUN_TASK);
 	err = err ?: become(t, f->task, f, fr_tl_what(FR_TL_RUNS, FR_TL_BY_NOBODY, f->cpu));
 	return err ?: become(t, old, f, FR_TL_UNKNOWN);
 }
@@ -269,10 +269,10 @@ static bool was_blind(const struct fr_timeline *t, const struct fr_tl_fed *f, co
 }
 
 /* fields: id, abi, ret. rt_sigreturn ends with number -1, a call that has executed a program with execve's in its ABI. */
-static int exits(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_exits(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	struct fr_tl_task *k = &t->task[f->task];
-	bool is_it = k->call == call_of(f->v[0], f->v[1]) || (s32)f->v[0] == -1 || (k->call_execs && !f->v[2]);
+	bool is_it = k->call == rows_call_of(f->v[0], f->v[1]) || (s32)f->v[0] == -1 || (k->call_execs && !f->v[2]);
 	bool ends = k->in_call && is_it && !was_blind(t, f, k);
 
 	k->in_call = false;
@@ -325,25 +325,25 @@ static int soft_ends(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return ends ? span(&c->irqs, c->soft.at, f->at, c->soft.row, c->soft.what) : 0;
 }
 
-static int samples(struct fr_timeline *t, const struct fr_tl_fed *f)
+static int rows_samples(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	return f->nr == FR_TL_NO_ROW ? 0 : fr_tl_put_row(&t->samples, f->nr);
 }
 
 const struct fr_tl_rule fr_tl_rules[] = {
-	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, switches},
-	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, wakes},
-	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, wakes},
-	{{"sched_migrate_task", {FR_SUB_NUM("target_pid")}}, migrates},
-	{{"sched_process_fork", {FR_SUB_NUM("child_pid")}}, forks},
-	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, enters},
-	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, execs},
-	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, exits},
+	{{"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, rows_switches},
+	{{"sched_waking", {FR_SUB_NUM("target_pid")}}, rows_wakes},
+	{{"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, rows_wakes},
+	{{"sched_migrate_task", {FR_SUB_NUM("target_pid")}}, rows_migrates},
+	{{"sched_process_fork", {FR_SUB_NUM("child_pid")}}, rows_forks},
+	{{"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, rows_enters},
+	{{"sched_process_exec", {FR_SUB_NUM("old_pid")}}, rows_execs},
+	{{"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, rows_exits},
 	{{"irq_handler_entry", {FR_SUB_NUM("irq")}}, hard_begins},
 	{{"irq_handler_exit", {FR_SUB_NUM("irq")}}, hard_ends},
 	{{"softirq_entry", {FR_SUB_NUM("vec")}}, soft_begins},
 	{{"softirq_exit", {FR_SUB_NUM("vec")}}, soft_ends},
-	{{"cpu_sample", {FR_SUB_NUM("ip")}}, samples},
+	{{"cpu_sample", {FR_SUB_NUM("ip")}}, rows_samples},
 	{},
 };
 
@@ -354,7 +354,7 @@ static int leave_state(struct fr_tl_task *k, u32 cpu, u64 at)
 	u32 what = now(&k->states);
 	bool stays = fr_tl_state(what) == FR_TL_UNKNOWN || (fr_tl_state(what) == FR_TL_RUNS && fr_tl_nr(what) != cpu);
 
-	return stays ? 0 : change(&k->states, at, FR_TL_NO_ROW, FR_TL_UNKNOWN);
+	return stays ? 0 : rows_change(&k->states, at, FR_TL_NO_ROW, FR_TL_UNKNOWN);
 }
 
 int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole)
@@ -364,7 +364,7 @@ int fr_tl_rows_gap(struct fr_timeline *t, const struct fr_tl_hole *hole)
 	u32 i;
 	int err = hole->since && !c->on.known && c->on.since_ns < hole->since_key ? fr_tl_ask_holder(t, hole->cpu) : 0;
 
-	err = err ?: change(&c->runs, hole->since, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
+	err = err ?: rows_change(&c->runs, hole->since, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
 
 	c->hard.in = c->soft.in = false;
 	for (i = 1; i < t->task_cnt && !err; i++)
@@ -386,10 +386,10 @@ static int end_states(struct fr_timeline *t)
 
 	for (i = 0; i < t->cpu_cnt && !err; i++)
 		if (t->cpu[i].runs.cnt)
-			err = change(&t->cpu[i].runs, t->end + 1, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
+			err = rows_change(&t->cpu[i].runs, t->end + 1, FR_TL_NO_ROW, FR_TL_RUN_UNKNOWN);
 	for (i = 1; i < t->task_cnt && !err; i++)
 		if (t->task[i].states.cnt && fr_tl_state(now(&t->task[i].states)) != FR_TL_UNKNOWN)
-			err = change(&t->task[i].states, t->end + 1, FR_TL_NO_ROW, FR_TL_UNKNOWN);
+			err = rows_change(&t->task[i].states, t->end + 1, FR_TL_NO_ROW, FR_TL_UNKNOWN);
 	return err;
 }
 

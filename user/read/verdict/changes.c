@@ -62,7 +62,7 @@ bool fr_change_is_time(enum fr_change_of of)
 
 /* ---- which time ---- */
 
-static u64 later(u64 a, u64 b)
+static u64 changes_later(u64 a, u64 b)
 {
 	return a > b ? a : b;
 }
@@ -70,7 +70,7 @@ static u64 later(u64 a, u64 b)
 /* From when on a tier's history has no hole until the trigger; ~0: the last part has one. */
 static u64 whole_from(const struct fr_changes *g, const struct fr_clues *c, const struct fr_summary *sum, u8 tier)
 {
-	u64 from_ns = later(fr_summary_horizon(sum, tier), fr_cut_governor_ns(c->snap));
+	u64 from_ns = changes_later(fr_summary_horizon(sum, tier), fr_cut_governor_ns(c->snap));
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(c->snap, &cnt);
 
@@ -79,7 +79,7 @@ static u64 whole_from(const struct fr_changes *g, const struct fr_clues *c, cons
 			continue;
 		if (!h[i].until_ns || h[i].until_ns > g->split_ns)
 			return ~0ULL;
-		from_ns = later(from_ns, h[i].until_ns);
+		from_ns = changes_later(from_ns, h[i].until_ns);
 	}
 	for (i = 0; i < sum->ring_cnt; i++)
 		if (sum->ring[i].tier == tier && sum->ring[i].end_ns && sum->ring[i].end_ns < g->at_ns)
@@ -112,7 +112,7 @@ void fr_changes_begin(struct fr_changes *g, struct fr_replay *r, const struct fr
 		bool is_there = !fr_replay_subscribe(r, 0, &wants[i], &g->of[i].sub) && fr_snap_records(c->snap, kind[i].event);
 
 		from_ns = is_there ? whole_from(g, c, sum, tier_of[i]) : ~0ULL;
-		g->of[i].from_ns = from_ns == ~0ULL ? from_ns : later(from_ns, window_ns);
+		g->of[i].from_ns = from_ns == ~0ULL ? from_ns : changes_later(from_ns, window_ns);
 		g->of[i].is_known = from_ns != ~0ULL && !c->is_picked && !fr_snap_damage(c->snap) && end_ns >= g->at_ns &&
 				    g->of[i].from_ns + BEFORE_LEAST_NS <= g->split_ns;
 		if (g->of[i].is_known)
@@ -134,7 +134,7 @@ void fr_changes_want(const struct fr_changes *g, struct fr_wants *w)
 
 /* ---- sums ---- */
 
-static void add(struct fr_changes *g, enum fr_change_of of, u32 tid, u64 ts, u16 cpu, u64 before, u64 last)
+static void changes_add(struct fr_changes *g, enum fr_change_of of, u32 tid, u64 ts, u16 cpu, u64 before, u64 last)
 {
 	struct fr_who who = fr_names_who(g->view->names, tid, ts, cpu);
 	u64 key = fr_hash(FR_HASH_SEED + of, who.comm ? who.comm : "", who.comm ? who.len : 0);
@@ -158,7 +158,7 @@ static void add(struct fr_changes *g, enum fr_change_of of, u32 tid, u64 ts, u16
 	ch->last += last;
 }
 
-static void add_ran(struct fr_changes *g, const struct fr_oncpu_stretch *s, u64 ts, u16 cpu)
+static void changes_add_ran(struct fr_changes *g, const struct fr_oncpu_stretch *s, u64 ts, u16 cpu)
 {
 	u64 before = fr_overlap_ns(s->from_ns, s->to_ns, g->of[FR_CHANGE_cpu].from_ns, g->split_ns);
 	u64 last = fr_overlap_ns(s->from_ns, s->to_ns, g->split_ns, g->at_ns);
@@ -166,28 +166,28 @@ static void add_ran(struct fr_changes *g, const struct fr_oncpu_stretch *s, u64 
 	g->known_ns[0] += before;
 	g->known_ns[1] += last;
 	if (s->tid)
-		add(g, FR_CHANGE_cpu, s->tid, ts, cpu, before, last);
+		changes_add(g, FR_CHANGE_cpu, s->tid, ts, cpu, before, last);
 }
 
-static void add_event(struct fr_changes *g, enum fr_change_of of, const struct fr_row *r, u64 value)
+static void changes_add_event(struct fr_changes *g, enum fr_change_of of, const struct fr_row *r, u64 value)
 {
 	bool is_before = r->ts < g->split_ns;
 
 	if (r->ts >= g->of[of].from_ns && r->ts < g->at_ns)
-		add(g, of, r->tid, r->ts, r->cpu, is_before ? value : 0, is_before ? 0 : value);
+		changes_add(g, of, r->tid, r->ts, r->cpu, is_before ? value : 0, is_before ? 0 : value);
 }
 
 /* A wait that has ended, by then or a bit later, as far as it was in each part. */
-static void add_wait(struct fr_changes *g, const struct fr_row *r, u64 off_ns)
+static void changes_add_wait(struct fr_changes *g, const struct fr_row *r, u64 off_ns)
 {
 	u64 from_ns = r->ts > off_ns ? r->ts - off_ns : 0;
 
-	add(g, FR_CHANGE_waits, r->tid, r->ts, r->cpu,
-	    fr_overlap_ns(from_ns, r->ts, g->of[FR_CHANGE_waits].from_ns, g->split_ns),
-	    fr_overlap_ns(from_ns, r->ts, g->split_ns, g->at_ns));
+	changes_add(g, FR_CHANGE_waits, r->tid, r->ts, r->cpu,
+		    fr_overlap_ns(from_ns, r->ts, g->of[FR_CHANGE_waits].from_ns, g->split_ns),
+		    fr_overlap_ns(from_ns, r->ts, g->split_ns, g->at_ns));
 }
 
-static void take(struct fr_changes *g, enum fr_change_of of, const struct fr_row *r)
+static void changes_take(struct fr_changes *g, enum fr_change_of of, const struct fr_row *r)
 {
 	const struct fr_sub *s = &g->of[of].sub;
 	struct fr_oncpu_stretch ran;
@@ -196,20 +196,20 @@ static void take(struct fr_changes *g, enum fr_change_of of, const struct fr_row
 	switch (of) {
 	case FR_CHANGE_cpu:
 		ran = fr_oncpu_switch(&g->cpu[r->cpu], r->ts, r->tid, fr_sub_num(s, r, 0));
-		add_ran(g, &ran, r->ts, r->cpu);
+		changes_add_ran(g, &ran, r->ts, r->cpu);
 		break;
 	case FR_CHANGE_waits:
-		add_wait(g, r, fr_sub_num(s, r, 0));
+		changes_add_wait(g, r, fr_sub_num(s, r, 0));
 		break;
 	case FR_CHANGE_signals:
-		add_event(g, of, r, fr_sub_num(s, r, 0) != SIGCHLD);
+		changes_add_event(g, of, r, fr_sub_num(s, r, 0) != SIGCHLD);
 		break;
 	case FR_CHANGE_processes:
-		add_event(g, of, r, fr_sub_num(s, r, 0) == fr_sub_num(s, r, 1));
+		changes_add_event(g, of, r, fr_sub_num(s, r, 0) == fr_sub_num(s, r, 1));
 		break;
 	case FR_CHANGE_errors:
 		ret = (s64)fr_sub_num(s, r, 0);
-		add_event(g, of, r, ret < 0 && ret >= -4095);
+		changes_add_event(g, of, r, ret < 0 && ret >= -4095);
 		break;
 	case FR_CHANGE_CNT:
 		break;
@@ -236,7 +236,7 @@ void fr_changes_run(struct fr_changes *g, const struct fr_replay_run *run)
 		if (!one || (one - 1 == FR_CHANGE_cpu && !cpu))
 			continue;
 		r = fr_batch_row(b, i);
-		take(g, one - 1, &r);
+		changes_take(g, one - 1, &r);
 	}
 }
 
@@ -254,11 +254,11 @@ static u64 moved(const struct fr_change *ch)
 
 static bool is_move(const struct fr_change *ch)
 {
-	u64 more = later(ch->before_rate, ch->last_rate), less = ch->before_rate + ch->last_rate - more;
+	u64 more = changes_later(ch->before_rate, ch->last_rate), less = ch->before_rate + ch->last_rate - more;
 
 	if (kind[ch->of].is_time)
 		return moved(ch) >= TIME_LEAST_NS && more >= less + less / 2;
-	return moved(ch) >= CNT_LEAST && later(ch->before, ch->last) >= CNT_LEAST && more >= 2 * less;
+	return moved(ch) >= CNT_LEAST && changes_later(ch->before, ch->last) >= CNT_LEAST && more >= 2 * less;
 }
 
 /* By kind, then the largest move first. */
@@ -314,7 +314,7 @@ void fr_changes_end(struct fr_changes *g)
 	for (i = 0; i < g->cpu_cnt && !g->failed; i++) {
 		struct fr_oncpu_stretch s = fr_oncpu_until(&g->cpu[i], g->at_ns);
 
-		add_ran(g, &s, g->at_ns, i);
+		changes_add_ran(g, &s, g->at_ns, i);
 	}
 	if (g->of[FR_CHANGE_cpu].is_known)
 		g->of[FR_CHANGE_cpu].is_known = knows_cpus(g);

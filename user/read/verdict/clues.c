@@ -44,7 +44,7 @@ static void find_time(struct fr_clues *c, const struct fr_replay *r)
 		c->begin_ns = window_ns;
 }
 
-static void bind(struct fr_clues *c, struct fr_replay *r)
+static void clues_bind(struct fr_clues *c, struct fr_replay *r)
 {
 	u32 i;
 
@@ -61,7 +61,7 @@ static void bind(struct fr_clues *c, struct fr_replay *r)
 
 /* ---- CPUs ---- */
 
-static int have_cpu(struct fr_clues *c, u32 nr)
+static int clues_have_cpu(struct fr_clues *c, u32 nr)
 {
 	struct fr_clue_cpu *cpu;
 	u32 i;
@@ -79,7 +79,7 @@ static int have_cpu(struct fr_clues *c, u32 nr)
 }
 
 /* A CPU with a hole in this time is not known at all: nothing is claimed of a part of it. */
-static bool is_whole(const struct fr_clues *c, const struct fr_sum_ring *r)
+static bool clues_is_whole(const struct fr_clues *c, const struct fr_sum_ring *r)
 {
 	size_t cnt, i;
 	const struct fr_snap_hole *h = fr_snap_holes(c->snap, &cnt);
@@ -91,7 +91,7 @@ static bool is_whole(const struct fr_clues *c, const struct fr_sum_ring *r)
 	return fr_cut_has_cpu(c->snap, r->cpu) && (!r->end_ns || r->end_ns >= c->at_ns);
 }
 
-static int add_cpus(struct fr_clues *c, const struct fr_summary *sum)
+static int clues_add_cpus(struct fr_clues *c, const struct fr_summary *sum)
 {
 	u64 governor_ns = fr_cut_governor_ns(c->snap);
 	u32 i;
@@ -101,10 +101,10 @@ static int add_cpus(struct fr_clues *c, const struct fr_summary *sum)
 
 		if (r->tier != FR_TIER_MAIN)
 			continue;
-		if (have_cpu(c, r->cpu))
+		if (clues_have_cpu(c, r->cpu))
 			return -ENOMEM;
 		c->cpu[r->cpu].seen = true;
-		if (is_whole(c, r) && !c->is_picked)
+		if (clues_is_whole(c, r) && !c->is_picked)
 			c->cpu[r->cpu].on.whole_ns = r->begin_ns > governor_ns ? r->begin_ns : governor_ns;
 		if (c->cpu[r->cpu].on.since_ns < c->cpu[r->cpu].on.whole_ns)
 			c->cpu[r->cpu].on.since_ns = c->cpu[r->cpu].on.whole_ns;
@@ -115,7 +115,7 @@ static int add_cpus(struct fr_clues *c, const struct fr_summary *sum)
 /* ---- lists ---- */
 
 /* Where the next item goes; NULL: there is no room. That is no error: the list is known to be incomplete. */
-static void *room(struct fr_clues *c, struct fr_vec *v, size_t most)
+static void *clues_room(struct fr_clues *c, struct fr_vec *v, size_t most)
 {
 	void *to = NULL;
 
@@ -132,7 +132,7 @@ static void *room(struct fr_clues *c, struct fr_vec *v, size_t most)
 
 static void add_run(struct fr_clues *c, u16 cpu, const struct fr_oncpu_stretch *s, s16 prio)
 {
-	struct fr_clue_run *run = s->from_ns == s->to_ns ? NULL : room(c, &c->run, LIST_MOST);
+	struct fr_clue_run *run = s->from_ns == s->to_ns ? NULL : clues_room(c, &c->run, LIST_MOST);
 
 	if (run)
 		*run = (struct fr_clue_run){.from_ns = s->from_ns, .to_ns = s->to_ns, .tid = s->tid, .cpu = cpu, .prio = prio};
@@ -154,17 +154,17 @@ static void take_switch(struct fr_clues *c, const struct fr_row *r)
 static void take_fork(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_FORK];
-	struct fr_clue_fork *fork = room(c, &c->fork, LIST_MOST);
+	struct fr_clue_fork *fork = clues_room(c, &c->fork, LIST_MOST);
 
 	if (fork)
 		*fork = (struct fr_clue_fork){
 			.ts = r->ts, .parent = r->tid, .child = fr_sub_num(s, r, 0), .pid = fr_sub_num(s, r, 1)};
 }
 
-static void take_signal(struct fr_clues *c, const struct fr_row *r)
+static void clues_take_signal(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_SIGNAL];
-	struct fr_clue_signal *sig = room(c, &c->signal, LIST_MOST);
+	struct fr_clue_signal *sig = clues_room(c, &c->signal, LIST_MOST);
 
 	if (sig)
 		*sig = (struct fr_clue_signal){.ts = r->ts,
@@ -178,7 +178,7 @@ static void take_signal(struct fr_clues *c, const struct fr_row *r)
 static void take_victim(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_VICTIM];
-	struct fr_clue_victim *v = room(c, &c->victim, LIST_MOST);
+	struct fr_clue_victim *v = clues_room(c, &c->victim, LIST_MOST);
 
 	if (v)
 		*v = (struct fr_clue_victim){.ts = r->ts,
@@ -189,7 +189,7 @@ static void take_victim(struct fr_clues *c, const struct fr_row *r)
 static void take_fault(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_FAULT];
-	struct fr_clue_fault *f = fr_sub_num(s, r, 0) ? room(c, &c->fault, LIST_MOST) : NULL;
+	struct fr_clue_fault *f = fr_sub_num(s, r, 0) ? clues_room(c, &c->fault, LIST_MOST) : NULL;
 
 	if (f)
 		*f = (struct fr_clue_fault){.ts = r->ts,
@@ -199,10 +199,10 @@ static void take_fault(struct fr_clues *c, const struct fr_row *r)
 					    .ustack_id = fr_sub_num(s, r, 2)};
 }
 
-static void take_sample(struct fr_clues *c, const struct fr_row *r)
+static void clues_take_sample(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_SAMPLE];
-	struct fr_clue_sample *sample = r->ts < c->begin_ns ? NULL : room(c, &c->sample, LIST_MOST);
+	struct fr_clue_sample *sample = r->ts < c->begin_ns ? NULL : clues_room(c, &c->sample, LIST_MOST);
 
 	if (sample)
 		*sample = (struct fr_clue_sample){.ts = r->ts,
@@ -221,7 +221,7 @@ struct text {
 };
 
 /* An object lives as long as its batch: have the wait point to a copy. 0 or -ENOMEM. */
-static int keep_object(struct fr_clues *c, struct fr_waited *w)
+static int clues_keep_object(struct fr_clues *c, struct fr_waited *w)
 {
 	u64 key = fr_hash(FR_HASH_SEED, w->object, w->object_len);
 	struct text *t;
@@ -245,22 +245,22 @@ static int keep_object(struct fr_clues *c, struct fr_waited *w)
 }
 
 /* Of the trigger's process, waits count from longer before. */
-static bool is_asked_for(const struct fr_clues *c, const struct fr_row *r)
+static bool clues_is_asked_for(const struct fr_clues *c, const struct fr_row *r)
 {
 	return r->ts >= c->begin_ns || (c->pid > 0 && r->ts + OWN_NS >= c->at_ns && fr_view_who(c->view, r).pid == c->pid);
 }
 
 static int take_wait(struct fr_clues *c, const struct fr_row *r)
 {
-	struct fr_waited *w = is_asked_for(c, r) ? room(c, &c->wait, WAIT_MOST) : NULL;
+	struct fr_waited *w = clues_is_asked_for(c, r) ? clues_room(c, &c->wait, WAIT_MOST) : NULL;
 
 	if (!w)
 		return 0;
 	fr_waited_read(&c->fields, c->view, r, w);
-	return keep_object(c, w);
+	return clues_keep_object(c, w);
 }
 
-static int take(struct fr_clues *c, const struct fr_row *r)
+static int clues_take(struct fr_clues *c, const struct fr_row *r)
 {
 	switch (c->kind[r->ev->nr]) {
 	case FR_CLUE_SWITCH:
@@ -273,13 +273,13 @@ static int take(struct fr_clues *c, const struct fr_row *r)
 		fr_oncpu_exec(&c->cpu[r->cpu].on, fr_sub_num(&c->sub[FR_CLUE_EXEC], r, 0), r->tid);
 		break;
 	case FR_CLUE_SIGNAL:
-		take_signal(c, r);
+		clues_take_signal(c, r);
 		break;
 	case FR_CLUE_FAULT:
 		take_fault(c, r);
 		break;
 	case FR_CLUE_SAMPLE:
-		take_sample(c, r);
+		clues_take_sample(c, r);
 		break;
 	case FR_CLUE_VICTIM:
 		take_victim(c, r);
@@ -291,7 +291,7 @@ static int take(struct fr_clues *c, const struct fr_row *r)
 }
 
 /* Most rows are of a time that is not looked at: there, only signals of the main tier count. */
-static bool is_before(const struct fr_clues *c, const struct fr_replay_run *run)
+static bool clues_is_before(const struct fr_clues *c, const struct fr_replay_run *run)
 {
 	const struct fr_batch *b = run->b;
 	const struct fr_event *signal = c->sub[FR_CLUE_SIGNAL].ev;
@@ -300,7 +300,7 @@ static bool is_before(const struct fr_clues *c, const struct fr_replay_run *run)
 }
 
 /* Rows of the main tier, while it is not known who has their CPU. */
-static void find_holder(struct fr_clues *c, struct fr_clue_cpu *cpu, const struct fr_batch *b, u32 i)
+static void clues_find_holder(struct fr_clues *c, struct fr_clue_cpu *cpu, const struct fr_batch *b, u32 i)
 {
 	if (b->tier == FR_TIER_MAIN && b->ts[i] >= c->begin_ns)
 		fr_oncpu_row(&cpu->on, b->ts[i], b->tid[i]);
@@ -313,9 +313,9 @@ int fr_clues_run(struct fr_clues *c, const struct fr_replay_run *run)
 	int err = 0;
 	u32 i;
 
-	if (run->from == run->to || is_before(c, run))
+	if (run->from == run->to || clues_is_before(c, run))
 		return 0;
-	if (have_cpu(c, b->cpu))
+	if (clues_have_cpu(c, b->cpu))
 		return -ENOMEM;
 	cpu = &c->cpu[b->cpu];
 	cpu->seen = true;
@@ -325,11 +325,11 @@ int fr_clues_run(struct fr_clues *c, const struct fr_replay_run *run)
 		struct fr_row r;
 
 		if (!cpu->on.known)
-			find_holder(c, cpu, b, i);
+			clues_find_holder(c, cpu, b, i);
 		if (!kind || (kind == FR_CLUE_SWITCH && b->ts[i] < c->begin_ns))
 			continue;
 		r = fr_batch_row(b, i);
-		err = take(c, &r);
+		err = clues_take(c, &r);
 	}
 	return err;
 }
@@ -347,7 +347,7 @@ void fr_clues_want(const struct fr_clues *c, struct fr_wants *w)
 
 /* ---- life ---- */
 
-static void find_trigger(struct fr_clues *c, u32 tid)
+static void clues_find_trigger(struct fr_clues *c, u32 tid)
 {
 	s64 v;
 
@@ -377,10 +377,10 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->is_picked = fr_cut_is_picked(c->snap);
 	c->life_ns = fr_summary_horizon(sum, FR_TIER_LIFE);
 	c->wait_ns = fr_summary_horizon(sum, FR_TIER_WAIT);
-	find_trigger(c, tid);
+	clues_find_trigger(c, tid);
 	find_time(c, r);
-	bind(c, r);
-	err = add_cpus(c, sum);
+	clues_bind(c, r);
+	err = clues_add_cpus(c, sum);
 	if (err) {
 		fr_clues_free(c);
 		return err;

@@ -34,7 +34,7 @@ s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts)
 
 /* ---- CPUs ---- */
 
-static bool is_of(const struct fr_clue_run *run, u32 cpu)
+static bool ask_is_of(const struct fr_clue_run *run, u32 cpu)
 {
 	return cpu == FR_CLUES_ALL_CPUS || run->cpu == cpu;
 }
@@ -50,7 +50,7 @@ static u64 known_ns(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, u
 	if (c->is_full || !c->has[FR_CLUE_SWITCH] || to_ns <= from_ns)
 		return 0;
 	for (i = 0; i < c->run.cnt; i++)
-		ns += is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
+		ns += ask_is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
 	for (i = 0; i < c->cpu_cnt; i++)
 		cpus += c->cpu[i].seen;
 	*all_ns = (to_ns - from_ns) * (cpu == FR_CLUES_ALL_CPUS ? cpus : 1);
@@ -87,7 +87,7 @@ int fr_clues_use(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, stru
 
 	*out = (struct fr_tally){.rec_sz = sizeof(struct fr_clue_use)};
 	for (i = 0; i < c->run.cnt; i++) {
-		u64 ns = is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
+		u64 ns = ask_is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
 		struct fr_clue_use *use = ns ? fr_tally_get(out, run[i].tid) : NULL;
 
 		if (!ns)

@@ -47,7 +47,7 @@ struct hot {
 	u32 cnt;
 };
 
-static int by_cnt(const void *a, const void *b)
+static int cpu_by_cnt(const void *a, const void *b)
 {
 	const struct hot *x = a, *y = b;
 
@@ -87,7 +87,7 @@ const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample
 		h->name = fn;
 		h->cnt++;
 	}
-	fr_tally_sort(&t, by_cnt);
+	fr_tally_sort(&t, cpu_by_cnt);
 	if (t.cnt) {
 		name = ((struct hot *)fr_tally_at(&t, 0))->name;
 		*cnt = ((struct hot *)fr_tally_at(&t, 0))->cnt;
@@ -145,7 +145,7 @@ static bool is_keeping(const struct fr_clues *c, u32 tid, u16 cpu, u64 from_ns, 
 	return false;
 }
 
-static const char *policy_name(s16 prio, u32 policy)
+static const char *cpu_policy_name(s16 prio, u32 policy)
 {
 	static const char *const names[] = {[1] = "SCHED_FIFO", [2] = "SCHED_RR"};
 
@@ -193,7 +193,7 @@ bool fr_recognise_fifo_hog(struct fr_case *k)
 						 : ""),
 		      "%s had CPU %u for %s of these %s: it runs at real-time priority %d (%s), %s does not%s%s",
 		      fr_word_who(k, hog.key, to_ns), k->wait->cpu, fr_word_ns(k, hog.ns), fr_word_ns(k, to_ns - from_ns),
-		      hog.prio < 0 ? 100 : FR_RT_PRIO_CNT - 1 - hog.prio, policy_name(hog.prio, now ? now->policy : 0),
+		      hog.prio < 0 ? 100 : FR_RT_PRIO_CNT - 1 - hog.prio, cpu_policy_name(hog.prio, now ? now->policy : 0),
 		      fr_word_comm(k, k->wait->tid, to_ns), fn ? "; it was in " : "",
 		      fn ? fr_word_text(k, fn, strlen(fn)) : "");
 	return true;
@@ -450,7 +450,7 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 #define FLOOD_SAMPLES 10u
 
 /* The call that the sample is in; NULL: none, or not known. */
-static const char *call_of(const struct fr_clues *c, const struct fr_clue_sample *s)
+static const char *cpu_call_of(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
 	struct fr_symbol y;
 	u32 i;
@@ -463,7 +463,7 @@ static const char *call_of(const struct fr_clues *c, const struct fr_clue_sample
 
 static const char *sending_call(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
-	const char *softirq = fr_sample_softirq(c, s), *call = softirq && !strcmp(softirq, "NET_RX") ? call_of(c, s) : NULL;
+	const char *softirq = fr_sample_softirq(c, s), *call = softirq && !strcmp(softirq, "NET_RX") ? cpu_call_of(c, s) : NULL;
 
 	return call && (strstr(call, "send") || strstr(call, "write")) ? call : NULL;
 }

@@ -53,7 +53,7 @@ bool fr_recognise_killer(struct fr_case *k)
 
 /* ---- the heap ---- */
 
-static bool is_one_of(const char *name, const char *const *names)
+static bool death_is_one_of(const char *name, const char *const *names)
 {
 	for (; name && *names; names++)
 		if (!strcmp(name, *names))
@@ -103,10 +103,10 @@ bool fr_recognise_heap(struct fr_case *k)
 		return false;
 	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s); i++) {
 		if (!library)
-			library = is_one_of(s.name, aborts) ? s.module : NULL;
+			library = death_is_one_of(s.name, aborts) ? s.module : NULL;
 		else if (!s.module || strcmp(s.module, library))
 			break;
-		else if (is_one_of(s.name, heap_calls))
+		else if (death_is_one_of(s.name, heap_calls))
 			in = s.name;
 	}
 	if (!in)

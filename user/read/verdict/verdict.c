@@ -11,7 +11,7 @@
 
 /* ---- sentences ---- */
 
-static void put(struct fr_verdict_line *line, const char *from, const char *fmt, va_list ap)
+static void verdict_put(struct fr_verdict_line *line, const char *from, const char *fmt, va_list ap)
 {
 	vsnprintf(line->text, sizeof(line->text), fmt, ap);
 	snprintf(line->from, sizeof(line->from), "%s", from);
@@ -22,7 +22,7 @@ void fr_case_cause(struct fr_case *k, const char *from, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	put(&k->v->cause, from, fmt, ap);
+	verdict_put(&k->v->cause, from, fmt, ap);
 	va_end(ap);
 }
 
@@ -33,7 +33,7 @@ void fr_case_link(struct fr_case *k, const char *from, const char *fmt, ...)
 	if (k->v->chain_cnt == FR_VERDICT_LINK_MAX)
 		return;
 	va_start(ap, fmt);
-	put(&k->v->chain[k->v->chain_cnt++], from, fmt, ap);
+	verdict_put(&k->v->chain[k->v->chain_cnt++], from, fmt, ap);
 	va_end(ap);
 }
 
@@ -44,7 +44,7 @@ void fr_case_not(struct fr_case *k, const char *from, const char *fmt, ...)
 	if (k->v->not_cnt == FR_VERDICT_NOT_MAX)
 		return;
 	va_start(ap, fmt);
-	put(&k->v->not_it[k->v->not_cnt++], from, fmt, ap);
+	verdict_put(&k->v->not_it[k->v->not_cnt++], from, fmt, ap);
 	va_end(ap);
 }
 
@@ -252,7 +252,7 @@ bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct
 
 #define ENDED_BY_NS (10 * FR_MSEC_NS) /* a signal's receiver runs so soon after it was sent, or the wait was another one's */
 
-static bool is_reason(const struct fr_clues *c, const char *reason)
+static bool verdict_is_reason(const struct fr_clues *c, const char *reason)
 {
 	return c->reason && !strcmp(c->reason, reason);
 }
@@ -311,10 +311,10 @@ static bool is_ended_by_signal(const struct fr_clues *c, const struct fr_waited 
 	return false;
 }
 
-static void find_wait(struct fr_case *k)
+static void verdict_find_wait(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
-	bool took = is_reason(c, "latency") || is_reason(c, "hung");
+	bool took = verdict_is_reason(c, "latency") || verdict_is_reason(c, "hung");
 	u64 from_ns = c->at_ns - (took ? c->value_ns : ENDED_BY_NS), to_ns = c->at_ns;
 
 	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns))
@@ -343,7 +343,7 @@ int fr_verdict_make(const struct fr_clues *c, struct fr_finding *v)
 		return -ENOMEM;
 	k->c = c;
 	k->v = v;
-	find_wait(k);
+	verdict_find_wait(k);
 	fr_case_what(k);
 	fr_case_chain(k);
 	fr_case_recognise(k);

@@ -135,7 +135,7 @@ static void rule_out_for_wait(struct fr_case *k)
 		fr_case_not(k, k->wait_from, "a wait that no signal can end (its state was S, not D)");
 }
 
-static bool is_reason(const struct fr_case *k, const char *reason)
+static bool chain_is_reason(const struct fr_case *k, const char *reason)
 {
 	return k->c->reason && !strcmp(k->c->reason, reason);
 }
@@ -148,15 +148,15 @@ static void rule_out_for_death(struct fr_case *k)
 	if (c->has[FR_CLUE_VICTIM] && !c->victim.cnt && !c->is_full && c->life_ns && c->life_ns < c->at_ns)
 		fr_case_not(k, "mark_victim", "the out-of-memory killer (it chose nobody in the %s before)",
 			    fr_word_ns(k, c->at_ns - c->life_ns));
-	if (is_reason(k, "crash") && code > 0 && code != 0x80)
+	if (chain_is_reason(k, "crash") && code > 0 && code != 0x80)
 		fr_case_not(k, "trigger", "a signal from another process (its code is of the task's own fault)");
 }
 
 void fr_case_rule_out(struct fr_case *k)
 {
-	if (k->wait && !is_reason(k, "crash"))
+	if (k->wait && !chain_is_reason(k, "crash"))
 		rule_out_for_wait(k);
-	if (is_reason(k, "crash") || is_reason(k, "exit"))
+	if (chain_is_reason(k, "crash") || chain_is_reason(k, "exit"))
 		rule_out_for_death(k);
 	if (k->c->tid && k->c->switch_cnt && fr_clues_covers(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns))
 		fr_case_not(k, "sched_switch", "missing events (each CPU's switches of the %s before are there)",

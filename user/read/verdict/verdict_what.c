@@ -15,9 +15,9 @@ struct what {
 	const char *state_from;
 };
 
-static void say(struct what *w, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void what_say(struct what *w, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-static void say(struct what *w, const char *from, const char *fmt, ...)
+static void what_say(struct what *w, const char *from, const char *fmt, ...)
 {
 	struct fr_verdict_line *line = &w->k->v->what;
 	va_list ap;
@@ -34,7 +34,7 @@ static void say(struct what *w, const char *from, const char *fmt, ...)
 
 /* ---- in which state ---- */
 
-static const char *state_name(const struct fr_waited *w)
+static const char *what_state_name(const struct fr_waited *w)
 {
 	const struct fr_sys sys = {0};
 
@@ -51,19 +51,19 @@ static void tell_wait(struct what *h)
 		return;
 	h->state_from = k->wait_from;
 	if (fr_waited_was_runnable(w))
-		snprintf(h->state, sizeof(h->state), ": runnable (%s) all the time, stopped %s", state_name(w),
+		snprintf(h->state, sizeof(h->state), ": runnable (%s) all the time, stopped %s", what_state_name(w),
 			 fr_word_call(k, w));
 	else if (w->queued_ns < w->off_ns / 20)
-		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s", state_name(w), fr_word_ns(k, w->blocked_ns),
-			 fr_word_call(k, w), fr_word_object(k, w));
+		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s", what_state_name(w),
+			 fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w));
 	else
-		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s, then queued for CPU %u for %s", state_name(w),
-			 fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), w->cpu,
+		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s, then queued for CPU %u for %s",
+			 what_state_name(w), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), w->cpu,
 			 fr_word_ns(k, w->queued_ns));
 }
 
 /* What it did when it ended. */
-static void tell_end(struct what *h)
+static void what_tell_end(struct what *h)
 {
 	struct fr_case *k = h->k;
 	const struct fr_an_focus *f = k->c->focus;
@@ -98,10 +98,10 @@ static void tell_crash(struct what *h)
 	char number[32];
 
 	snprintf(number, sizeof(number), "signal %lld", sig);
-	tell_end(h);
+	what_tell_end(h);
 	in = ended_in(h, FR_AN_STACK_CRASH);
-	say(h, *in ? "trigger, crash" : "trigger", "%s died of %s%s%s%s at %s%s%s", h->who, name ?: number, why ? " (" : "",
-	    why ?: "", why ? ")" : "", h->when, *in ? ", in " : "", in);
+	what_say(h, *in ? "trigger, crash" : "trigger", "%s died of %s%s%s%s at %s%s%s", h->who, name ?: number,
+		 why ? " (" : "", why ?: "", why ? ")" : "", h->when, *in ? ", in " : "", in);
 }
 
 static void tell_exit(struct what *h)
@@ -109,26 +109,26 @@ static void tell_exit(struct what *h)
 	const char *in = ended_in(h, FR_AN_STACK_EXIT);
 	bool returned = !strncmp(in, "__libc_start_call_main", 22) || !strncmp(in, "__libc_start_main", 17);
 
-	tell_end(h);
-	say(h, *in ? "trigger, failure" : "trigger", "%s ended its process with exit status %lld at %s%s%s", h->who,
-	    fr_case_fact(h->k, "trigger_status", 0), h->when,
-	    returned ? ", by a return from main()"
-	    : *in    ? ", in "
-		     : "",
-	    returned ? "" : in);
+	what_tell_end(h);
+	what_say(h, *in ? "trigger, failure" : "trigger", "%s ended its process with exit status %lld at %s%s%s", h->who,
+		 fr_case_fact(h->k, "trigger_status", 0), h->when,
+		 returned ? ", by a return from main()"
+		 : *in	  ? ", in "
+			  : "",
+		 returned ? "" : in);
 }
 
 static void tell_oom(struct what *h)
 {
-	say(h, "trigger", "the out-of-memory killer chose %s at %s", h->who, h->when);
+	what_say(h, "trigger", "the out-of-memory killer chose %s at %s", h->who, h->when);
 }
 
 static void tell_kernel(struct what *h)
 {
 	const char *text = fr_snap_fact(h->k->c->snap, "trigger_text");
 
-	say(h, "trigger", "the kernel reported at %s: %s", h->when,
-	    text ? fr_word_text(h->k, text, strlen(text)) : "its words are not known");
+	what_say(h, "trigger", "the kernel reported at %s: %s", h->when,
+		 text ? fr_word_text(h->k, text, strlen(text)) : "its words are not known");
 }
 
 static void tell_hung(struct what *h)
@@ -136,8 +136,8 @@ static void tell_hung(struct what *h)
 	struct fr_case *k = h->k;
 
 	tell_wait(h);
-	say(h, "trigger", "%s did not run for %s, from %s on", h->who, fr_word_ns(k, k->c->value_ns),
-	    fr_word_when(k, k->v->since_ns));
+	what_say(h, "trigger", "%s did not run for %s, from %s on", h->who, fr_word_ns(k, k->c->value_ns),
+		 fr_word_when(k, k->v->since_ns));
 }
 
 static void tell_latency(struct what *h)
@@ -150,23 +150,23 @@ static void tell_latency(struct what *h)
 
 	if (!strcmp(kind, "wakeup")) {
 		tell_wait(h);
-		say(h, "trigger", "%s waited %s for a CPU after it had been woken at %s", h->who, took, since);
+		what_say(h, "trigger", "%s waited %s for a CPU after it had been woken at %s", h->who, took, since);
 	} else if (!strcmp(kind, "offcpu")) {
 		tell_wait(h);
-		say(h, "trigger", "%s had no CPU for %s, from %s on", h->who, took, since);
+		what_say(h, "trigger", "%s had no CPU for %s, from %s on", h->who, took, since);
 	} else if (!strcmp(kind, "syscall")) {
 		name = fr_sysname(&sys, FR_STYLE_SYSCALL, nr);
 		tell_wait(h);
-		say(h, "trigger", "%s was in %s for %s, from %s on", h->who, name ?: "a system call", took, since);
+		what_say(h, "trigger", "%s was in %s for %s, from %s on", h->who, name ?: "a system call", took, since);
 	} else if (!strcmp(kind, "softirq")) {
 		name = fr_sysname(&sys, FR_STYLE_SOFTIRQ, nr);
-		say(h, "trigger", "softirq %s took %s, from %s on%s%s", name ?: "of an unknown kind", took, since,
-		    k->c->tid ? ", on top of " : "", k->c->tid ? h->who : "");
+		what_say(h, "trigger", "softirq %s took %s, from %s on%s%s", name ?: "of an unknown kind", took, since,
+			 k->c->tid ? ", on top of " : "", k->c->tid ? h->who : "");
 	} else if (!strcmp(kind, "block")) {
-		say(h, "trigger", "a request to block device %lld,%lld took %s, from %s on", nr >> 20, nr & 0xfffff, took,
-		    since);
+		what_say(h, "trigger", "a request to block device %lld,%lld took %s, from %s on", nr >> 20, nr & 0xfffff, took,
+			 since);
 	} else {
-		say(h, "trigger", "interrupt %lld took %s, from %s on", nr, took, since);
+		what_say(h, "trigger", "interrupt %lld took %s, from %s on", nr, took, since);
 	}
 }
 
@@ -174,17 +174,17 @@ static void tell_event(struct what *h)
 {
 	const char *rule = fr_snap_fact(h->k->c->snap, "trigger_rule");
 
-	tell_end(h);
-	say(h, "trigger", "an event that a rule names came at %s%s%s: %s", h->when, h->k->c->tid ? ", from " : "",
-	    h->k->c->tid ? h->who : "", rule ? fr_word_text(h->k, rule, strlen(rule)) : "the rule is not known");
+	what_tell_end(h);
+	what_say(h, "trigger", "an event that a rule names came at %s%s%s: %s", h->when, h->k->c->tid ? ", from " : "",
+		 h->k->c->tid ? h->who : "", rule ? fr_word_text(h->k, rule, strlen(rule)) : "the rule is not known");
 }
 
 static void tell_pressure(struct what *h)
 {
 	const char *rule = fr_snap_fact(h->k->c->snap, "trigger_rule");
 
-	say(h, "trigger", "tasks were stalled at %s as much as rule %s says; it is about no task", h->when,
-	    rule ? fr_word_text(h->k, rule, strlen(rule)) : "psi");
+	what_say(h, "trigger", "tasks were stalled at %s as much as rule %s says; it is about no task", h->when,
+		 rule ? fr_word_text(h->k, rule, strlen(rule)) : "psi");
 }
 
 static const struct {
@@ -213,6 +213,6 @@ void fr_case_what(struct fr_case *k)
 		kinds[i].tell(&h);
 		return;
 	}
-	say(&h, "", "no trigger was pulled: the snapshot was taken at %s%s%s%s", h.when, *reason ? " (" : "",
-	    *reason ? fr_word_text(k, reason, strlen(reason)) : "", *reason ? ")" : "");
+	what_say(&h, "", "no trigger was pulled: the snapshot was taken at %s%s%s%s", h.when, *reason ? " (" : "",
+		 *reason ? fr_word_text(k, reason, strlen(reason)) : "", *reason ? ")" : "");
 }

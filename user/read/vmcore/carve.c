@@ -65,7 +65,7 @@ static int add_session(struct fr_carved *c, u64 place, const struct fr_session *
 	return fr_carve_add(&c->session, &c->session_cnt, &one, sizeof(one));
 }
 
-static int add_text(struct fr_carved *c, const struct fr_text_page *page)
+static int carve_add_text(struct fr_carved *c, const struct fr_text_page *page)
 {
 	if (!fr_pages_is(page))
 		return 0;
@@ -80,7 +80,7 @@ struct element {
 	struct fr_task task;
 };
 
-static bool is_name(const char *comm)
+static bool carve_is_name(const char *comm)
 {
 	return memchr(comm, 0, FR_COMM_SZ);
 }
@@ -100,10 +100,10 @@ static bool is_task(const struct element *e)
 	const struct fr_task *t = &e->task;
 
 	return e->key.epoch && t->tgid && t->tgid <= PID_MOST && t->ppid <= PID_MOST && t->cgroup &&
-	       !(t->flags & ~(FR_TASK_KTHREAD | FR_TASK_SEEDED)) && is_name(t->comm) && is_first_name(t->first_comm);
+	       !(t->flags & ~(FR_TASK_KTHREAD | FR_TASK_SEEDED)) && carve_is_name(t->comm) && is_first_name(t->first_comm);
 }
 
-static int add_tasks(struct fr_carved *c, const u8 *page)
+static int carve_add_tasks(struct fr_carved *c, const u8 *page)
 {
 	struct fr_carved_task got = {};
 	struct element e;
@@ -125,7 +125,7 @@ static int add_tasks(struct fr_carved *c, const u8 *page)
 	return err;
 }
 
-static int by_task(const void *a, const void *b)
+static int carve_by_task(const void *a, const void *b)
 {
 	const struct fr_snap_task *x = a, *y = b;
 
@@ -148,7 +148,7 @@ int fr_carved_tasks(const struct fr_carved *c, u32 epoch, struct fr_snap_task **
 	for (i = 0; i < c->task_cnt; i++)
 		if (c->task[i].epoch == epoch)
 			t[n++] = c->task[i].task;
-	qsort(t, n, sizeof(*t), by_task);
+	qsort(t, n, sizeof(*t), carve_by_task);
 	for (i = 0; i < n; i++)
 		if (i + 1 == n || t[i].tid != t[i + 1].tid || t[i].start_ns != t[i + 1].start_ns)
 			t[kept++] = t[i];
@@ -176,18 +176,18 @@ int fr_carve_page(void *arg, u64 place, const void *page)
 	if (begin->magic == FR_RING_MAGIC)
 		return add_slots(c, place, page);
 	if (begin->magic == FR_TEXT_MAGIC || begin->magic == FR_PROFILE_MAGIC)
-		return add_text(c, page);
+		return carve_add_text(c, page);
 	if (writer->magic == FR_WRITER_MAGIC)
 		return add_writer(c, place, page);
 	if (session->magic == FR_SESSION_MAGIC)
 		return add_session(c, place, page);
 	if (!c->vmcoreinfo && is_vmcoreinfo(page))
 		return (c->vmcoreinfo = strdup(page)) ? 0 : -ENOMEM;
-	return fr_carve_incidents(c, page) ?: add_tasks(c, page);
+	return fr_carve_incidents(c, page) ?: carve_add_tasks(c, page);
 }
 
 /* Without the place. */
-static int by_identity(const void *a, const void *b)
+static int carve_by_identity(const void *a, const void *b)
 {
 	const struct fr_carved_page *x = a, *y = b;
 
@@ -202,7 +202,7 @@ static int by_identity(const void *a, const void *b)
 	return (int)x->page - y->page;
 }
 
-static int by_ring(const void *a, const void *b)
+static int carve_by_ring(const void *a, const void *b)
 {
 	const struct fr_carved_one *x = a, *y = b;
 
@@ -215,7 +215,7 @@ static int by_ring_place(const void *a, const void *b)
 {
 	const struct fr_carved_one *x = a, *y = b;
 
-	return by_ring(a, b) ?: x->place < y->place ? -1 : x->place > y->place;
+	return carve_by_ring(a, b) ?: x->place < y->place ? -1 : x->place > y->place;
 }
 
 static void sort_ones(struct fr_carved_one *one, size_t cnt)
@@ -230,7 +230,7 @@ void fr_carved_sort(struct fr_carved *c)
 	sort_ones(c->slots, c->slots_cnt);
 	sort_ones(c->session, c->session_cnt);
 	if (c->page_cnt)
-		qsort(c->page, c->page_cnt, sizeof(*c->page), by_identity);
+		qsort(c->page, c->page_cnt, sizeof(*c->page), carve_by_identity);
 	fr_pages_sort(c->text, c->text_cnt);
 }
 
@@ -238,14 +238,14 @@ const struct fr_carved_page *fr_carved_find(const struct fr_carved *c, const str
 {
 	const struct fr_carved_page *end, *at, *first;
 
-	at = c->page_cnt ? bsearch(like, c->page, c->page_cnt, sizeof(*at), by_identity) : NULL;
+	at = c->page_cnt ? bsearch(like, c->page, c->page_cnt, sizeof(*at), carve_by_identity) : NULL;
 	*cnt = 0;
 	if (!at)
 		return NULL;
 	end = c->page + c->page_cnt;
-	for (first = at; first > c->page && !by_identity(first - 1, like); first--)
+	for (first = at; first > c->page && !carve_by_identity(first - 1, like); first--)
 		;
-	while (first + *cnt < end && !by_identity(first + *cnt, like))
+	while (first + *cnt < end && !carve_by_identity(first + *cnt, like))
 		++*cnt;
 	return first;
 }
@@ -257,12 +257,12 @@ const struct fr_carved_one *fr_carved_ones(const struct fr_carved_one *list, siz
 
 	while (from < end) {
 		mid = from + (end - from) / 2;
-		if (by_ring(&list[mid], like) < 0)
+		if (carve_by_ring(&list[mid], like) < 0)
 			from = mid + 1;
 		else
 			end = mid;
 	}
-	for (end = from; end < list_cnt && !by_ring(&list[end], like); end++)
+	for (end = from; end < list_cnt && !carve_by_ring(&list[end], like); end++)
 		;
 	*cnt = end - from;
 	return *cnt ? &list[from] : NULL;

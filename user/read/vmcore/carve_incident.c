@@ -46,7 +46,7 @@ int fr_carve_incidents(struct fr_carved *c, const void *page)
 
 /* ---- one session's ---- */
 
-static int by_number(const void *a, const void *b)
+static int incident_by_number(const void *a, const void *b)
 {
 	const struct fr_incident *x = a, *y = b;
 
@@ -76,7 +76,7 @@ static u64 first_of(const struct fr_incident_head *h)
 }
 
 /* Where records of this number or a later one begin. */
-static size_t find(const struct fr_incident *rec, size_t cnt, u64 seq)
+static size_t incident_find(const struct fr_incident *rec, size_t cnt, u64 seq)
 {
 	size_t from = 0, mid;
 
@@ -93,12 +93,13 @@ static size_t find(const struct fr_incident *rec, size_t cnt, u64 seq)
 /* How many are in the log by what this head says, and the first: what has an older number there is being written over. */
 static size_t inside(const struct fr_incident_head *h, const struct fr_incident *rec, size_t cnt, size_t *first)
 {
-	*first = find(rec, cnt, first_of(h));
-	return find(rec, cnt, h->next) - *first;
+	*first = incident_find(rec, cnt, first_of(h));
+	return incident_find(rec, cnt, h->next) - *first;
 }
 
 /* The head that most records fit: the kernel's buffer for the one that user space put into the new log may be there, too. */
-static const struct fr_incident_head *find_head(const struct fr_carved *c, u32 epoch, const struct fr_incident *rec, size_t cnt)
+static const struct fr_incident_head *incident_find_head(const struct fr_carved *c, u32 epoch, const struct fr_incident *rec,
+							 size_t cnt)
 {
 	const struct fr_incident_head *h, *best = NULL;
 	size_t fit, best_fit = 0, i, first;
@@ -124,9 +125,9 @@ int fr_carved_incidents(const struct fr_carved *c, u32 epoch, struct fr_carved_l
 	for (i = 0; i < c->incident_cnt; i++)
 		if ((c->incident[i].flags & ~FR_INCIDENT_FLAGS) == fr_incident_mark(epoch))
 			out->rec[n++] = c->incident[i];
-	qsort(out->rec, n, sizeof(*out->rec), by_number);
+	qsort(out->rec, n, sizeof(*out->rec), incident_by_number);
 	out->cnt = unique(out->rec, n);
-	out->head = find_head(c, epoch, out->rec, out->cnt);
+	out->head = incident_find_head(c, epoch, out->rec, out->cnt);
 	if (!out->head)
 		return 0;
 	out->cnt = inside(out->head, out->rec, out->cnt, &first);

@@ -31,7 +31,7 @@ static int find_format(struct fr_vmcore *v)
 }
 
 /* A directory, or a pipe, cannot be searched twice. O_NONBLOCK: nor need anybody write to that pipe. */
-static int check_file(int fd)
+static int vmcore_check_file(int fd)
 {
 	struct stat st;
 
@@ -40,16 +40,16 @@ static int check_file(int fd)
 	return S_ISDIR(st.st_mode) ? -EISDIR : lseek(fd, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
-static int open_core(struct fr_vmcore *v, const char *path)
+static int vmcore_open_core(struct fr_vmcore *v, const char *path)
 {
 	v->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (v->fd < 0)
 		return -errno;
-	return check_file(v->fd) ?: find_format(v);
+	return vmcore_check_file(v->fd) ?: find_format(v);
 }
 
 /* What only a format knows, it has said. */
-static void say_error(const char *path, int err)
+static void vmcore_say_error(const char *path, int err)
 {
 	if (err == -ENOEXEC)
 		fr_err("%s is no crash dump of a kernel: name the file that kdump or the hypervisor wrote, or /proc/vmcore",
@@ -63,13 +63,13 @@ static void say_error(const char *path, int err)
 int fr_vmcore_open(const char *path, struct fr_vmcore **out)
 {
 	struct fr_vmcore *v = calloc(1, sizeof(*v));
-	int err = v ? open_core(v, path) : -ENOMEM;
+	int err = v ? vmcore_open_core(v, path) : -ENOMEM;
 
 	if (!err) {
 		*out = v;
 		return 0;
 	}
-	say_error(path, err);
+	vmcore_say_error(path, err);
 	fr_vmcore_close(v);
 	return err;
 }

@@ -17,7 +17,7 @@ struct core {
 	unsigned char *run;
 };
 
-static void close_core(void *p)
+static void elf_close_core(void *p)
 {
 	struct core *c = p;
 
@@ -58,7 +58,7 @@ static bool has_table(struct core *c)
 	return !elf_getphdrnum(c->elf, &c->phdr_cnt) && (!c->phdr_cnt || gelf_getphdr(c->elf, 0, &ph) || errno != EIO);
 }
 
-static int open_core(int fd, void **core)
+static int elf_open_core(int fd, void **core)
 {
 	struct core *c = calloc(1, sizeof(*c));
 	u64 off, sz;
@@ -74,7 +74,7 @@ static int open_core(int fd, void **core)
 	c->elf = c->run ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	if (!is_core(c->elf) || !has_table(c)) {
 		err = !c->run ? -ENOMEM : errno == EIO ? -EIO : -ENOEXEC;
-		close_core(c);
+		elf_close_core(c);
 		return err;
 	}
 	for (i = 0; i < c->phdr_cnt; i++)
@@ -85,7 +85,7 @@ static int open_core(int fd, void **core)
 }
 
 /* As much as can be read of these bytes. *ended: the file has no more. */
-static size_t read_all(int fd, u64 off, unsigned char *to, size_t sz, bool *ended)
+static size_t elf_read_all(int fd, u64 off, unsigned char *to, size_t sz, bool *ended)
 {
 	size_t done = 0;
 	ssize_t n = 1;
@@ -109,7 +109,7 @@ static int walk_singly(struct core *c, u64 off, u64 sz, struct fr_vmcore_walk *w
 	int err = 0;
 
 	for (at = 0; at < sz && !err; at += FR_PAGE_SZ) {
-		if (read_all(c->fd, off + at, c->run, FR_PAGE_SZ, &ended) == FR_PAGE_SZ)
+		if (elf_read_all(c->fd, off + at, c->run, FR_PAGE_SZ, &ended) == FR_PAGE_SZ)
 			err = fr_vmcore_run(w, off + at, c->run, FR_PAGE_SZ);
 		else
 			w->bad_cnt++;
@@ -127,7 +127,7 @@ static int walk_segment(struct core *c, u64 off, u64 sz, u64 *done_sz, struct fr
 
 	for (at = 0; at < sz && !err; at += want) {
 		want = sz - at < FR_VMCORE_RUN_SZ ? sz - at : FR_VMCORE_RUN_SZ;
-		got = read_all(c->fd, off + at, c->run, want, &ended) & ~(u64)(FR_PAGE_SZ - 1);
+		got = elf_read_all(c->fd, off + at, c->run, want, &ended) & ~(u64)(FR_PAGE_SZ - 1);
 		err = fr_vmcore_run(w, off + at, c->run, got);
 		if (ended) {
 			want = sz - at;
@@ -141,7 +141,7 @@ static int walk_segment(struct core *c, u64 off, u64 sz, u64 *done_sz, struct fr
 	return err;
 }
 
-static int walk_core(void *p, struct fr_vmcore_walk *w)
+static int elf_walk_core(void *p, struct fr_vmcore_walk *w)
 {
 	struct core *c = p;
 	u64 off, sz, done_sz = 0;
@@ -154,12 +154,12 @@ static int walk_core(void *p, struct fr_vmcore_walk *w)
 	return err;
 }
 
-static int read_page(void *p, u64 place, void *page)
+static int elf_read_page(void *p, u64 place, void *page)
 {
 	struct core *c = p;
 	bool ended;
 
-	return read_all(c->fd, place, page, FR_PAGE_SZ, &ended) == FR_PAGE_SZ ? 0 : -EIO;
+	return elf_read_all(c->fd, place, page, FR_PAGE_SZ, &ended) == FR_PAGE_SZ ? 0 : -EIO;
 }
 
-const struct fr_vmcore_format fr_vmcore_elf = {open_core, walk_core, read_page, close_core};
+const struct fr_vmcore_format fr_vmcore_elf = {elf_open_core, elf_walk_core, elf_read_page, elf_close_core};

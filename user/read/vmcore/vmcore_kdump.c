@@ -43,7 +43,7 @@ struct core {
 	unsigned long (*decref)(kdump_bmp *bmp);
 };
 
-static void close_core(void *p)
+static void kdump_close_core(void *p)
 {
 	struct core *c = p;
 
@@ -57,7 +57,7 @@ static void close_core(void *p)
 	free(c);
 }
 
-static bool load(struct core *c)
+static bool kdump_load(struct core *c)
 {
 	c->lib = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!c->lib)
@@ -75,7 +75,7 @@ static bool load(struct core *c)
 	       c->decref;
 }
 
-static bool get(const struct core *c, const char *name, int type, struct kdump_attr *attr)
+static bool kdump_get(const struct core *c, const char *name, int type, struct kdump_attr *attr)
 {
 	return c->get_attr(c->ctx, name, attr) == KDUMP_OK && attr->type == type;
 }
@@ -85,10 +85,10 @@ static bool find_pages(struct core *c)
 {
 	struct kdump_attr attr;
 
-	if (!get(c, "arch.page_size", KDUMP_NUMBER, &attr) || attr.val.number < FR_PAGE_SZ || attr.val.number > 1u << 20)
+	if (!kdump_get(c, "arch.page_size", KDUMP_NUMBER, &attr) || attr.val.number < FR_PAGE_SZ || attr.val.number > 1u << 20)
 		return false;
 	c->page_sz = attr.val.number;
-	if (!get(c, "file.pagemap", KDUMP_BITMAP, &attr))
+	if (!kdump_get(c, "file.pagemap", KDUMP_BITMAP, &attr))
 		return false;
 	c->pages = attr.val.bitmap;
 	c->page = malloc(c->page_sz);
@@ -131,7 +131,7 @@ static int open_loaded(struct core *c, int fd)
 	return -EBADMSG;
 }
 
-static int open_core(int fd, void **core)
+static int kdump_open_core(int fd, void **core)
 {
 	struct core *c;
 	int err = check_begin(fd);
@@ -141,7 +141,7 @@ static int open_core(int fd, void **core)
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return -ENOMEM;
-	if (load(c)) {
+	if (kdump_load(c)) {
 		err = open_loaded(c, fd);
 	} else {
 		fr_err("reading kdump's compressed format takes " LIBRARY
@@ -149,24 +149,24 @@ static int open_core(int fd, void **core)
 		err = -ENOPKG;
 	}
 	if (err)
-		close_core(c);
+		kdump_close_core(c);
 	else
 		*core = c;
 	return err;
 }
 
 /* Of all pages, for progress. */
-static u64 end_of(const struct core *c)
+static u64 kdump_end_of(const struct core *c)
 {
 	struct kdump_attr attr;
 
-	return get(c, "max_pfn", KDUMP_NUMBER, &attr) ? attr.val.number : 0;
+	return kdump_get(c, "max_pfn", KDUMP_NUMBER, &attr) ? attr.val.number : 0;
 }
 
-static int walk_core(void *p, struct fr_vmcore_walk *w)
+static int kdump_walk_core(void *p, struct fr_vmcore_walk *w)
 {
 	struct core *c = p;
-	u64 pfn, end = end_of(c);
+	u64 pfn, end = kdump_end_of(c);
 	size_t sz;
 	int err = 0;
 
@@ -181,7 +181,7 @@ static int walk_core(void *p, struct fr_vmcore_walk *w)
 	return err;
 }
 
-static int read_page(void *p, u64 place, void *page)
+static int kdump_read_page(void *p, u64 place, void *page)
 {
 	struct core *c = p;
 	size_t sz = FR_PAGE_SZ;
@@ -189,4 +189,4 @@ static int read_page(void *p, u64 place, void *page)
 	return c->read(c->ctx, KDUMP_MACHPHYSADDR, place, page, &sz) == KDUMP_OK ? 0 : -EIO;
 }
 
-const struct fr_vmcore_format fr_vmcore_kdump = {open_core, walk_core, read_page, close_core};
+const struct fr_vmcore_format fr_vmcore_kdump = {kdump_open_core, kdump_walk_core, kdump_read_page, kdump_close_core};

@@ -8,7 +8,7 @@
 
 /* ---- reading ---- */
 
-static const struct fr_field *number(const struct fr_event *ev, const char *name)
+static const struct fr_field *waited_number(const struct fr_event *ev, const char *name)
 {
 	const struct fr_field *f = fr_event_field(ev, name);
 
@@ -20,19 +20,19 @@ static bool bind_numbers(struct fr_waited_fields *f, const struct fr_event *ev)
 	static const char *const args[FR_WAITED_ARGS] = {"arg0", "arg1", "arg2", "arg3", "arg4", "arg5"};
 	u32 i;
 
-	f->off = number(ev, "off");
-	f->blocked = number(ev, "blocked");
-	f->queued = number(ev, "queued");
-	f->kstack = number(ev, "kstack_id");
-	f->ustack = number(ev, "ustack_id");
-	f->waker_pid = number(ev, "waker_pid");
-	f->id = number(ev, "id");
-	f->abi = number(ev, "abi");
-	f->state = number(ev, "state");
-	f->in = number(ev, "waited_in");
-	f->waker = number(ev, "waker");
+	f->off = waited_number(ev, "off");
+	f->blocked = waited_number(ev, "blocked");
+	f->queued = waited_number(ev, "queued");
+	f->kstack = waited_number(ev, "kstack_id");
+	f->ustack = waited_number(ev, "ustack_id");
+	f->waker_pid = waited_number(ev, "waker_pid");
+	f->id = waited_number(ev, "id");
+	f->abi = waited_number(ev, "abi");
+	f->state = waited_number(ev, "state");
+	f->in = waited_number(ev, "waited_in");
+	f->waker = waited_number(ev, "waker");
 	for (i = 0; i < FR_WAITED_ARGS; i++) {
-		f->arg[i] = number(ev, args[i]);
+		f->arg[i] = waited_number(ev, args[i]);
 		if (!f->arg[i])
 			return false;
 	}
@@ -58,7 +58,7 @@ void fr_waited_want(const struct fr_waited_fields *f, struct fr_wants *w)
 		w->cols[f->ev->nr] = ~0u;
 }
 
-static void put_name(struct fr_waited_name *n, const struct fr_who *who)
+static void waited_put_name(struct fr_waited_name *n, const struct fr_who *who)
 {
 	n->len = !who->comm ? 0 : who->len < FR_COMM_SZ ? who->len : FR_COMM_SZ;
 	if (n->len)
@@ -90,10 +90,10 @@ void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, c
 	};
 	for (i = 0; i < FR_WAITED_ARGS; i++)
 		out->arg[i] = fr_row_num(r, f->arg[i]);
-	put_name(&out->comm, &who);
+	waited_put_name(&out->comm, &who);
 	if (out->waker_pid) {
 		waker = fr_names_who(v->names, out->waker_pid, r->ts, r->cpu);
-		put_name(&out->waker_comm, &waker);
+		waited_put_name(&out->waker_comm, &waker);
 	}
 	if (f->object) {
 		out->object = fr_row_text(r, f->object, &len);
@@ -159,7 +159,7 @@ static void tell_descriptors(u32 cnt, char text[FR_WAITED_OBJECT_SZ])
 		strcpy(text, "a timer");
 }
 
-static void tell(const struct fr_waited *w, enum about about, char text[FR_WAITED_OBJECT_SZ])
+static void waited_tell(const struct fr_waited *w, enum about about, char text[FR_WAITED_OBJECT_SZ])
 {
 	switch (about) {
 	case FUTEX:
@@ -204,7 +204,7 @@ const char *fr_waited_about(const struct fr_waited *w, const char *arch, char te
 	name = fr_waited_call(w, arch, call);
 	for (i = 0; i < sizeof(abouts) / sizeof(abouts[0]); i++)
 		if (!strcmp(abouts[i].call, name))
-			tell(w, abouts[i].about, text);
+			waited_tell(w, abouts[i].about, text);
 	return text;
 }
 

@@ -17,7 +17,7 @@ struct text {
 	u32 len;
 };
 
-static bool has_room(struct fr_waits *w, const struct fr_tally *t, u64 beside)
+static bool waits_has_room(struct fr_waits *w, const struct fr_tally *t, u64 beside)
 {
 	u64 more = fr_tally_growth_sz(t) + beside;
 
@@ -26,7 +26,7 @@ static bool has_room(struct fr_waits *w, const struct fr_tally *t, u64 beside)
 }
 
 /* Have the wait point to a text that lives as long as w. NULL: no memory, or none to spare (w->full). */
-static const char *keep_object(struct fr_waits *w, const struct fr_waited *one)
+static const char *waits_keep_object(struct fr_waits *w, const struct fr_waited *one)
 {
 	u64 key = fr_hash(FR_HASH_SEED, one->object, one->object_len);
 	struct text *t;
@@ -37,7 +37,7 @@ static const char *keep_object(struct fr_waits *w, const struct fr_waited *one)
 	for (; (t = fr_tally_find(&w->text, key)); key++)
 		if (t->len == one->object_len && !memcmp(t->text, one->object, t->len))
 			return t->text;
-	t = has_room(w, &w->text, one->object_len) ? fr_tally_get(&w->text, key) : NULL;
+	t = waits_has_room(w, &w->text, one->object_len) ? fr_tally_get(&w->text, key) : NULL;
 	if (!t)
 		return NULL;
 	t->text = malloc(one->object_len);
@@ -49,7 +49,7 @@ static const char *keep_object(struct fr_waits *w, const struct fr_waited *one)
 
 /* ---- sums ---- */
 
-static void count(struct fr_waits_time *t, const struct fr_waited *one)
+static void waits_count(struct fr_waits_time *t, const struct fr_waited *one)
 {
 	t->cnt++;
 	t->off_ns += one->off_ns;
@@ -63,7 +63,7 @@ static bool is_same_name(const struct fr_waited_name *a, const struct fr_waited_
 }
 
 /* What a call's registers tell is its object only where they tell: addresses of buffers do not. */
-static bool is_same(const struct fr_waits *w, const struct fr_waited *a, const struct fr_waited *b)
+static bool waits_is_same(const struct fr_waits *w, const struct fr_waited *a, const struct fr_waited *b)
 {
 	char x[FR_WAITED_OBJECT_SZ], y[FR_WAITED_OBJECT_SZ];
 
@@ -73,7 +73,7 @@ static bool is_same(const struct fr_waits *w, const struct fr_waited *a, const s
 	       !strcmp(fr_waited_about(a, w->arch, x), fr_waited_about(b, w->arch, y));
 }
 
-static u64 key_of(const struct fr_waits *w, const struct fr_waited *one)
+static u64 waits_key_of(const struct fr_waits *w, const struct fr_waited *one)
 {
 	u8 how[] = {one->in, one->abi, one->waker, fr_waited_was_runnable(one)};
 	char about[FR_WAITED_OBJECT_SZ];
@@ -88,19 +88,19 @@ static u64 key_of(const struct fr_waits *w, const struct fr_waited *one)
 }
 
 /* NULL: no memory, or none to spare (w->full). */
-static struct fr_waits_sum *sum_of(struct fr_waits *w, struct fr_tally *t, const struct fr_waited *one)
+static struct fr_waits_sum *waits_sum_of(struct fr_waits *w, struct fr_tally *t, const struct fr_waited *one)
 {
 	struct fr_waits_sum *s;
-	u64 key = key_of(w, one);
+	u64 key = waits_key_of(w, one);
 
 	for (;; key++) {
 		s = fr_tally_find(t, key);
-		if (s && is_same(w, &s->longest, one))
+		if (s && waits_is_same(w, &s->longest, one))
 			return s;
 		if (!s)
 			break;
 	}
-	s = has_room(w, t, 0) ? fr_tally_get(t, key) : NULL;
+	s = waits_has_room(w, t, 0) ? fr_tally_get(t, key) : NULL;
 	if (s)
 		s->longest = *one;
 	return s;
@@ -109,7 +109,7 @@ static struct fr_waits_sum *sum_of(struct fr_waits *w, struct fr_tally *t, const
 /* Without its object it would be in the sum of another one. */
 static int add_sum(struct fr_waits *w, struct fr_waits_part *p, const struct fr_waited *one)
 {
-	struct fr_waits_sum *s = one->object ? sum_of(w, &p->sums, one) : NULL;
+	struct fr_waits_sum *s = one->object ? waits_sum_of(w, &p->sums, one) : NULL;
 
 	if (!s && !w->full)
 		return -ENOMEM;
@@ -117,7 +117,7 @@ static int add_sum(struct fr_waits *w, struct fr_waits_part *p, const struct fr_
 		p->left_out++;
 		return 0;
 	}
-	count(&s->time, one);
+	waits_count(&s->time, one);
 	if (one->off_ns > s->longest.off_ns)
 		s->longest = *one;
 	return 0;
@@ -137,32 +137,32 @@ static void add_longest(struct fr_waits_part *p, const struct fr_waited *one)
 	p->longest[at] = *one;
 }
 
-static int add(struct fr_waits *w, enum fr_waits_of of, const struct fr_waited *one)
+static int waits_add(struct fr_waits *w, enum fr_waits_of of, const struct fr_waited *one)
 {
 	struct fr_waits_part *p = &w->part[of];
 
-	count(&p->time, one);
+	waits_count(&p->time, one);
 	add_longest(p, one);
 	return add_sum(w, p, one);
 }
 
 /* ---- rows ---- */
 
-static int take(struct fr_waits *w, const struct fr_replay_run *run, const struct fr_row *r)
+static int waits_take(struct fr_waits *w, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	struct fr_waited one;
 	int err;
 
 	fr_waited_read(&w->fields, run->view, r, &one);
-	one.object = keep_object(w, &one);
+	one.object = waits_keep_object(w, &one);
 	if (!one.object)
 		one.object_len = 0;
 	err = one.object || w->full ? 0 : -ENOMEM;
 	if (!err && one.tid == w->tid)
-		err = add(w, FR_WAITS_OF_TASK, &one);
+		err = waits_add(w, FR_WAITS_OF_TASK, &one);
 	if (!err && w->pid >= 0 && one.pid == w->pid)
-		err = add(w, FR_WAITS_OF_PROCESS, &one);
-	return err ?: add(w, FR_WAITS_OF_ALL, &one);
+		err = waits_add(w, FR_WAITS_OF_PROCESS, &one);
+	return err ?: waits_add(w, FR_WAITS_OF_ALL, &one);
 }
 
 int fr_waits_run(struct fr_waits *w, const struct fr_replay_run *run, u64 since_ns)
@@ -177,7 +177,7 @@ int fr_waits_run(struct fr_waits *w, const struct fr_replay_run *run, u64 since_
 		return 0;
 	for (i = run->from; i < run->to && !err; i++)
 		if (b->ev[i] == ev->nr && b->ts[i] >= since_ns && fr_replay_match(run, i, &r))
-			err = take(w, run, &r);
+			err = waits_take(w, run, &r);
 	return err;
 }
 
@@ -207,7 +207,7 @@ void fr_waits_free(struct fr_waits *w)
 		fr_tally_free(&w->part[i].sums);
 }
 
-static int by_time(const void *a, const void *b)
+static int waits_by_time(const void *a, const void *b)
 {
 	const struct fr_waits_sum *x = a, *y = b;
 
@@ -222,5 +222,5 @@ void fr_waits_end(struct fr_waits *w)
 
 	w->recorded |= w->part[FR_WAITS_OF_ALL].time.cnt != 0;
 	for (i = 0; i < FR_WAITS_OF_CNT; i++)
-		fr_tally_sort(&w->part[i].sums, by_time);
+		fr_tally_sort(&w->part[i].sums, waits_by_time);
 }

@@ -42,7 +42,7 @@ const char *fr_waitstack_name(struct fr_symbols *y, u64 ip, char text[20])
 	return text;
 }
 
-static bool is_one_of(struct fr_symbols *y, u64 ip, const char *const *names)
+static bool waitstack_is_one_of(struct fr_symbols *y, u64 ip, const char *const *names)
 {
 	char text[20];
 	const char *name = fr_waitstack_name(y, ip, text);
@@ -61,9 +61,9 @@ struct fr_waitstack fr_waitstack_find(struct fr_symbols *y, const struct fr_stac
 	if (!s.ip)
 		return s;
 	s.to = cnt;
-	while (s.from < s.to && is_one_of(y, s.ip[s.from], inner))
+	while (s.from < s.to && waitstack_is_one_of(y, s.ip[s.from], inner))
 		s.from++;
-	while (s.to > s.from && is_one_of(y, s.ip[s.to - 1], outer))
+	while (s.to > s.from && waitstack_is_one_of(y, s.ip[s.to - 1], outer))
 		s.to--;
 	if (s.from == s.to) { /* nothing else */
 		s.from = 0;

@@ -116,7 +116,7 @@ u32 fr_export_cpu_cnt(const struct fr_export *x)
 	return max + 1;
 }
 
-static int by_life(const void *a, const void *b)
+static int export_by_life(const void *a, const void *b)
 {
 	const struct fr_snap_task *x = a, *y = b;
 
@@ -144,9 +144,9 @@ struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt)
 		if (one)
 			memcpy(all + sum, t, one * sizeof(*t));
 	}
-	qsort(all, sum, sizeof(*all), by_life);
+	qsort(all, sum, sizeof(*all), export_by_life);
 	for (i = 0; i < sum; i++)
-		if (!kept || by_life(&all[kept - 1], &all[i]))
+		if (!kept || export_by_life(&all[kept - 1], &all[i]))
 			all[kept++] = all[i];
 		else if (all[i].task.exit_ns)
 			all[kept - 1] = all[i]; /* it has more information */
@@ -182,7 +182,7 @@ int fr_export_holder(const struct fr_export *x, u16 cpu, u64 at_ns, u32 *tid)
 }
 
 /* Pass on row i of a run; exporters with see() also get rows that do not match. */
-static int put_row(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run, u32 i)
+static int export_put_row(struct fr_export *x, const struct fr_exporter *e, const struct fr_replay_run *run, u32 i)
 {
 	struct fr_row r;
 	int err = 0;
@@ -202,15 +202,16 @@ static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 static volatile sig_atomic_t told; /* this signal came; 0: none */
 
-static void on_end(int sig)
+static void export_on_end(int sig)
 {
 	told = sig;
 }
 
-/* Until obey() what ends us is only noted, so that no directory or temporary file is left. A second time it does end us. */
+/* Until export_obey() what ends us is only noted, so that no directory or temporary file is left. A second time it does end us.
+ */
 static void note_signals(struct sigaction was[END_SIGNALS])
 {
-	const struct sigaction act = {.sa_handler = on_end, .sa_flags = SA_RESTART | SA_RESETHAND};
+	const struct sigaction act = {.sa_handler = export_on_end, .sa_flags = SA_RESTART | SA_RESETHAND};
 	size_t i;
 
 	for (i = 0; i < END_SIGNALS; i++)
@@ -218,7 +219,7 @@ static void note_signals(struct sigaction was[END_SIGNALS])
 			sigaction(end_signals[i], &act, NULL);
 }
 
-static void obey(const struct sigaction was[END_SIGNALS])
+static void export_obey(const struct sigaction was[END_SIGNALS])
 {
 	size_t i;
 
@@ -230,7 +231,7 @@ static void obey(const struct sigaction was[END_SIGNALS])
 
 /* ---- rows ---- */
 
-static int put_rows(struct fr_export *x, const struct fr_exporter *e)
+static int export_put_rows(struct fr_export *x, const struct fr_exporter *e)
 {
 	struct fr_replay_run run;
 	int got, err = 0;
@@ -247,16 +248,16 @@ static int put_rows(struct fr_export *x, const struct fr_exporter *e)
 		while (e->history && run.from < run.to && run.b->ts[run.from] < fr_replay_since(x->replay, run.file))
 			run.from++;
 		for (i = run.from; i < run.to && !err; i++)
-			err = put_row(x, e, &run, i);
+			err = export_put_row(x, e, &run, i);
 	}
 	return err ?: told ? -EINTR : 0;
 }
 
-static int put_all(struct fr_export *x, const struct fr_exporter *e)
+static int export_put_all(struct fr_export *x, const struct fr_exporter *e)
 {
 	int err = e->begin ? e->begin(x) : 0;
 
-	err = err ?: put_rows(x, e);
+	err = err ?: export_put_rows(x, e);
 	return err ?: e->end ? e->end(x) : 0;
 }
 
@@ -266,7 +267,7 @@ void fr_export_say(const char *path, const char *format, u64 event_cnt)
 }
 
 /* Formats represent damage as well as they can, but a reader of the rows does not see it. */
-static void say_missing(const struct fr_export *x)
+static void export_say_missing(const struct fr_export *x)
 {
 	size_t cnt = fr_export_gap_cnt(x);
 
@@ -274,7 +275,7 @@ static void say_missing(const struct fr_export *x)
 		fr_warn("events of CPUs are missing in %zu place%s: `flightrec info` tells where and why", cnt, fr_plural(cnt));
 }
 
-static void say(const struct fr_export *x, const struct fr_export_ask *ask)
+static void export_say(const struct fr_export *x, const struct fr_export_ask *ask)
 {
 	fr_export_say(ask->path, ask->format, x->event_cnt);
 	if (x->left_out)
@@ -294,7 +295,7 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 
 	fr_out_init(x->out, fd);
 	x->out->color = false;
-	err = put_all(x, e);
+	err = export_put_all(x, e);
 	err = err ?: x->frames ? fr_frames_error(x->frames) : 0;
 	err = err ?: fr_out_flush(x->out);
 	if (e->release)
@@ -303,13 +304,13 @@ static int export_to(struct fr_export *x, const struct fr_exporter *e, int fd)
 	if (!err && x->frames)
 		fr_frames_say_missing(x->frames);
 	if (!err)
-		say_missing(x);
+		export_say_missing(x);
 	if (err && err != -EPIPE && !told)
 		fr_err_errno(err, "export stopped");
 	return err;
 }
 
-static int write_file(const char *path, fr_export_fn fn, void *arg)
+static int export_write_file(const char *path, fr_export_fn fn, void *arg)
 {
 	struct fr_newfile *f;
 	int err = fr_newfile_create(path, NULL, 0, &f);
@@ -330,7 +331,7 @@ static void say_exists(const char *path, const char * or)
 
 int fr_export_to_path(const char *path, fr_export_fn fn, void *arg)
 {
-	int err = path ? write_file(path, fn, arg) : fn(arg, STDOUT_FILENO);
+	int err = path ? export_write_file(path, fn, arg) : fn(arg, STDOUT_FILENO);
 
 	if (err == -EEXIST)
 		say_exists(path, ", or - for standard output");
@@ -343,7 +344,7 @@ struct job {
 	const struct fr_exporter *e;
 };
 
-static int run_job(void *arg, int fd)
+static int export_run_job(void *arg, int fd)
 {
 	const struct job *j = arg;
 
@@ -367,7 +368,7 @@ static int export_to_folder(struct fr_export *x, const struct fr_exporter *e, co
 	return err;
 }
 
-static int write_out(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+static int export_write_out(struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
 	struct job job = {.x = x, .e = e};
 	struct sigaction was[END_SIGNALS];
@@ -375,15 +376,15 @@ static int write_out(struct fr_export *x, const struct fr_exporter *e, const str
 
 	if (ask->path)
 		note_signals(was);
-	err = e->folder ? export_to_folder(x, e, ask->path) : fr_export_to_path(ask->path, run_job, &job);
+	err = e->folder ? export_to_folder(x, e, ask->path) : fr_export_to_path(ask->path, export_run_job, &job);
 	if (ask->path)
-		obey(was);
+		export_obey(was);
 	if (!err && ask->path)
-		say(x, ask);
+		export_say(x, ask);
 	return err;
 }
 
-static int check(const struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
+static int export_check(const struct fr_export *x, const struct fr_exporter *e, const struct fr_export_ask *ask)
 {
 	if (e->one_session ? fr_replay_say_sessions(x->replay, e->name)
 			   : e->one_boot && fr_replay_say_boots(x->replay, e->name))
@@ -427,14 +428,14 @@ int fr_export(const struct fr_export_ask *ask)
 	x.out = malloc(sizeof(*x.out));
 	if (wants_symbols(e, ask))
 		x.frames = fr_frames_new(x.replay, &ask->symbols);
-	err = !x.out || (wants_symbols(e, ask) && !x.frames) ? -ENOMEM : check(&x, e, ask);
+	err = !x.out || (wants_symbols(e, ask) && !x.frames) ? -ENOMEM : export_check(&x, e, ask);
 	status = err == -EINVAL ? FR_EXIT_USAGE : FR_EXIT_FAIL;
 	err = err ?: fr_export_gaps_new(&x);
 	err = err ?: make_wakers(&x);
 	if (err == -ENOMEM)
 		fr_err_memory();
 	if (!err) {
-		err = write_out(&x, e, ask);
+		err = export_write_out(&x, e, ask);
 		status = fr_export_status(err, fr_replay_say_damage(x.replay));
 	}
 	free(x.out);

@@ -86,7 +86,7 @@ static struct ids *ids_of(struct ctf *c, const struct fr_schema *schema)
 	return i;
 }
 
-static s64 call_of(const struct fr_row *r)
+static s64 ctf_call_of(const struct fr_row *r)
 {
 	const struct fr_field *f = r->ev->group == FR_GROUP_SYSCALL ? fr_event_field(r->ev, "id") : NULL;
 
@@ -96,7 +96,7 @@ static s64 call_of(const struct fr_row *r)
 static int class_of(struct ctf *c, const struct fr_view *v, const struct fr_row *r, u32 *id)
 {
 	struct ids *ids = c->ids && c->ids->schema == v->schema ? c->ids : ids_of(c, v->schema);
-	s64 call = call_of(r);
+	s64 call = ctf_call_of(r);
 	struct fr_sys sys = {.arch = v->arch};
 	u32 *known;
 	int err = 0;
@@ -122,12 +122,12 @@ static int flush_packet(struct ctf *c, u32 cpu, bool last)
 }
 
 /* babeltrace2 2.0 shows an empty text as that of an earlier event: a name that is not known has a text of its own. */
-static void put_text(struct fr_pbuf *b, const char *text, size_t len)
+static void ctf_put_text(struct fr_pbuf *b, const char *text, size_t len)
 {
 	fr_ctf_put_text(b, text ?: "<...>", text ? len : 5);
 }
 
-static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr_val *v)
+static void ctf_put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr_val *v)
 {
 	enum fr_val_kind kind = fr_field_kind(f);
 	bool known = v->kind == kind;
@@ -135,7 +135,7 @@ static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr
 	if (kind == FR_VAL_NUM) {
 		fr_ctf_put_u64(b, known ? v->num : 0);
 	} else if (kind == FR_VAL_TEXT) {
-		put_text(b, known ? v->text : NULL, v->len);
+		ctf_put_text(b, known ? v->text : NULL, v->len);
 	} else {
 		fr_ctf_put_u32(b, known ? v->len : 0);
 		if (known && v->len)
@@ -143,21 +143,21 @@ static void put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr
 	}
 }
 
-static void put_who(struct fr_pbuf *b, struct fr_who who, u32 tid)
+static void ctf_put_who(struct fr_pbuf *b, struct fr_who who, u32 tid)
 {
 	fr_ctf_put_u32(b, tid);
 	fr_ctf_put_u32(b, who.pid);
-	put_text(b, who.comm, who.len);
+	ctf_put_text(b, who.comm, who.len);
 }
 
-static struct fr_val val_of(const struct fr_view *v, const struct fr_row *r, const char *name)
+static struct fr_val ctf_val_of(const struct fr_view *v, const struct fr_row *r, const char *name)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 
 	return f ? fr_view_field(v, r, f) : (struct fr_val){.kind = FR_VAL_NONE};
 }
 
-static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const struct fr_view *v, const struct fr_row *r)
+static void ctf_put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_who who = fr_view_who(v, r);
 	struct fr_val val;
@@ -170,31 +170,31 @@ static void put_extra(struct fr_pbuf *b, const struct fr_ctf_extra *x, const str
 		fr_ctf_put_u64(b, (s64)who.pid);
 		break;
 	case FR_CTF_COMM:
-		put_text(b, who.comm, who.len);
+		ctf_put_text(b, who.comm, who.len);
 		break;
 	case FR_CTF_SOFTIRQ:
-		val = val_of(v, r, "vec");
+		val = ctf_val_of(v, r, "vec");
 		b->p[b->len++] = val.kind == FR_VAL_NUM && val.num < 255 ? val.num : 255;
 		break;
 	case FR_CTF_RWBS:
-		val = val_of(v, r, "rwbs");
+		val = ctf_val_of(v, r, "rwbs");
 		fr_ctf_put_u64(b, val.kind == FR_VAL_TEXT ? fr_ctf_rwbs(val.text, val.len) : 0);
 		break;
 	}
 }
 
 /* sched_process_free: the task is gone after its last switch. */
-static int put_free(struct ctf *c, const struct fr_view *v, const struct fr_row *r)
+static int ctf_put_free(struct ctf *c, const struct fr_view *v, const struct fr_row *r)
 {
-	struct fr_val prio = val_of(v, r, "prev_prio");
+	struct fr_val prio = ctf_val_of(v, r, "prev_prio");
 	struct fr_who who = fr_view_who(v, r);
 	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
 	int err = fr_ctf_stream_event(&c->cpu[r->cpu], FR_CTF_FREE_ID, r->ts);
 
 	if (err)
 		return err;
-	put_who(b, who, r->tid);
-	put_text(b, who.comm, who.len);
+	ctf_put_who(b, who, r->tid);
+	ctf_put_text(b, who.comm, who.len);
 	fr_ctf_put_u64(b, r->tid);
 	fr_ctf_put_u64(b, prio.kind == FR_VAL_NUM ? prio.num : 0);
 	return 0;
@@ -206,11 +206,11 @@ static bool is_last_switch(const struct fr_view *v, const struct fr_row *r)
 
 	if (r->ev->nr != FR_EV_sched_switch)
 		return false;
-	state = val_of(v, r, "prev_state");
+	state = ctf_val_of(v, r, "prev_state");
 	return state.kind == FR_VAL_NUM && state.num & FR_PREV_STATE_ENDED;
 }
 
-static void put_fields(struct ctf *c, u32 id, const struct fr_view *v, const struct fr_row *r)
+static void ctf_put_fields(struct ctf *c, u32 id, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
 	const struct fr_ctf_extra *extra;
@@ -219,10 +219,10 @@ static void put_fields(struct ctf *c, u32 id, const struct fr_view *v, const str
 	for (i = 0; i < r->ev->field_cnt; i++) {
 		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
 
-		put_val(b, &r->ev->fields[i], &val);
+		ctf_put_val(b, &r->ev->fields[i], &val);
 	}
 	for (extra = c->class[id].extra; extra && extra->name; extra++)
-		put_extra(b, extra, v, r);
+		ctf_put_extra(b, extra, v, r);
 }
 
 /* An event follows a gap: tell the reader by a missing packet. */
@@ -234,7 +234,7 @@ static int pass_gap(struct ctf *c, u32 cpu)
 	return err;
 }
 
-static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+static int ctf_row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct ctf *c = x->state;
 	u32 id;
@@ -247,11 +247,11 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	err = err ?: fr_ctf_stream_event(&c->cpu[r->cpu], id, r->ts);
 	if (err)
 		return err;
-	put_who(&c->cpu[r->cpu].packet, fr_view_who(v, r), r->tid);
-	put_fields(c, id, v, r);
+	ctf_put_who(&c->cpu[r->cpu].packet, fr_view_who(v, r), r->tid);
+	ctf_put_fields(c, id, v, r);
 	x->event_cnt++;
 	if (is_last_switch(v, r))
-		err = put_free(c, v, r);
+		err = ctf_put_free(c, v, r);
 	return err ?: c->cpu[r->cpu].packet.len > FR_CTF_PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
 }
 
@@ -261,7 +261,7 @@ enum { THREAD_USER = 0, THREAD_KERNEL = 1 };   /* LTTng's numbers */
 enum { STATUS_WAIT_CPU = 2, STATUS_WAIT = 5 }; /* LTTng says the first of each task that has a CPU, or wants one */
 
 /* The CPU that a task has; cpu_cnt: none, as far as is known. */
-static u32 cpu_of(const struct ctf *c, u32 tid)
+static u32 ctf_cpu_of(const struct ctf *c, u32 tid)
 {
 	u32 i = 0;
 
@@ -270,15 +270,15 @@ static u32 cpu_of(const struct ctf *c, u32 tid)
 	return i;
 }
 
-static int put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_who who, u64 ts)
+static int ctf_put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_who who, u64 ts)
 {
-	u32 cpu = cpu_of(c, t->tid);
+	u32 cpu = ctf_cpu_of(c, t->tid);
 	struct fr_pbuf *b = &c->cpu[0].packet;
 	int err = fr_ctf_stream_event(&c->cpu[0], FR_CTF_STATEDUMP_ID, ts);
 
 	if (err)
 		return err;
-	put_who(b, (struct fr_who){.pid = 0, .comm = "swapper/0", .len = 9}, 0);
+	ctf_put_who(b, (struct fr_who){.pid = 0, .comm = "swapper/0", .len = 9}, 0);
 	fr_ctf_put_u64(b, t->tid);
 	fr_ctf_put_u64(b, t->task.tgid);
 	fr_ctf_put_u64(b, t->task.ppid);
@@ -315,7 +315,7 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 	err = err ?: find_holders(c, x, begin_ns);
 	for (i = 0; i < cnt && !err; i++) {
 		if (t[i].start_ns <= begin_ns && fr_export_is_there(&t[i], begin_ns))
-			err = put_task(c, &t[i], fr_export_who(x, &t[i], begin_ns), begin_ns);
+			err = ctf_put_task(c, &t[i], fr_export_who(x, &t[i], begin_ns), begin_ns);
 	}
 	free(t);
 	return err;
@@ -324,7 +324,7 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 /* ---- lifetime ---- */
 
 /* Do two snapshots of a boot have rings of one session? */
-static bool is_same_session(const struct fr_export *x, u32 a, u32 b)
+static bool ctf_is_same_session(const struct fr_export *x, u32 a, u32 b)
 {
 	size_t a_cnt, b_cnt;
 	const struct fr_chunk *ca = fr_snap_chunks(fr_replay_snap(x->replay, a), &a_cnt);
@@ -342,7 +342,7 @@ static bool is_latest(const struct fr_export *x, u32 file, const struct fr_snap_
 	for (other = 0; other < fr_replay_file_cnt(x->replay); other++) {
 		const struct fr_snap_ring *o = fr_snap_rings(fr_replay_snap(x->replay, other), &cnt);
 
-		if (other == file || !is_same_session(x, file, other))
+		if (other == file || !ctf_is_same_session(x, file, other))
 			continue;
 		for (i = 0; i < cnt; i++)
 			if (o[i].cpu == r->cpu && o[i].tier == r->tier &&
@@ -378,7 +378,7 @@ static int make_streams(struct ctf *c, const struct fr_export *x)
 	return 0;
 }
 
-static int begin(struct fr_export *x)
+static int ctf_begin(struct fr_export *x)
 {
 	struct ctf *c = calloc(1, sizeof(*c));
 	size_t cnt;
@@ -419,7 +419,7 @@ static int write_metadata(struct ctf *c)
 	return fclose(f) && !err ? -errno : err;
 }
 
-static int end(struct fr_export *x)
+static int ctf_end(struct fr_export *x)
 {
 	struct ctf *c = x->state;
 	int err = 0;
@@ -432,7 +432,7 @@ static int end(struct fr_export *x)
 	return err ?: write_metadata(c);
 }
 
-static void release(struct fr_export *x)
+static void ctf_release(struct fr_export *x)
 {
 	struct ctf *c = x->state;
 	struct ids *next;
@@ -453,8 +453,8 @@ const struct fr_exporter fr_export_ctf = {
 	.doc = "Common Trace Format 1.8, a directory: babeltrace2, Trace Compass",
 	.folder = true,
 	.one_boot = true,
-	.begin = begin,
-	.row = row,
-	.end = end,
-	.release = release,
+	.begin = ctf_begin,
+	.row = ctf_row,
+	.end = ctf_end,
+	.release = ctf_release,
 };

@@ -56,7 +56,7 @@ static const struct {
 };
 
 /* Names that mention x86 are only for x86. */
-static bool fits(const char *name, const struct fr_sys *sys)
+static bool lttng_fits(const char *name, const struct fr_sys *sys)
 {
 	return strncmp(name, "x86_", 4) || (sys->arch && !strcmp(sys->arch, "x86_64"));
 }
@@ -86,7 +86,7 @@ void fr_ctf_event_name(char *buf, size_t sz, const struct fr_event *ev, const st
 	const char *name = call < 0 ? NULL : fr_sysname(sys, FR_STYLE_SYSCALL, call);
 
 	if (call < 0)
-		snprintf(buf, sz, "%s", fits(plain, sys) ? plain : ev->name);
+		snprintf(buf, sz, "%s", lttng_fits(plain, sys) ? plain : ev->name);
 	else if (name)
 		snprintf(buf, sz, "%ssyscall_%s_%s", compat, way, name);
 	else
@@ -94,7 +94,7 @@ void fr_ctf_event_name(char *buf, size_t sz, const struct fr_event *ev, const st
 }
 
 /* Does the event, as described by its file, have a field that gets this name? */
-static bool has(const struct fr_event *ev, const char *name)
+static bool lttng_has(const struct fr_event *ev, const char *name)
 {
 	u32 i;
 
@@ -114,7 +114,7 @@ const struct fr_ctf_extra *fr_ctf_extras(const struct fr_event *ev)
 		if (strcmp(extras[i].event, ev->name))
 			continue;
 		for (x = extras[i].extra; x->name; x++) {
-			if (has(ev, x->name))
+			if (lttng_has(ev, x->name))
 				return NULL;
 		}
 		return extras[i].extra;
@@ -122,7 +122,7 @@ const struct fr_ctf_extra *fr_ctf_extras(const struct fr_event *ev)
 	return NULL;
 }
 
-static char at(const char *s, size_t len, size_t i)
+static char lttng_at(const char *s, size_t len, size_t i)
 {
 	return i < len ? s[i] : 0;
 }
@@ -138,14 +138,14 @@ u32 fr_ctf_rwbs(const char *s, size_t len)
 	u32 v = 0;
 
 	/* the letter for a flush comes first */
-	if (at(s, len, 0) == 'F' && at(s, len, 1) && strchr("WDFRNZ", s[1]))
+	if (lttng_at(s, len, 0) == 'F' && lttng_at(s, len, 1) && strchr("WDFRNZ", s[1]))
 		v |= RWBS_PREFLUSH, i++;
-	switch (at(s, len, i++)) {
+	switch (lttng_at(s, len, i++)) {
 	case 'W':
 		v |= RWBS_WRITE;
 		break;
 	case 'D':
-		v |= at(s, len, i) == 'E' ? RWBS_DISCARD | RWBS_SECURE : RWBS_DISCARD;
+		v |= lttng_at(s, len, i) == 'E' ? RWBS_DISCARD | RWBS_SECURE : RWBS_DISCARD;
 		break;
 	case 'F':
 		v |= RWBS_FLUSH;
@@ -157,7 +157,7 @@ u32 fr_ctf_rwbs(const char *s, size_t len)
 		i++;
 		break;
 	}
-	for (; at(s, len, i); i++)
+	for (; lttng_at(s, len, i); i++)
 		v |= flag_of(s[i]);
 	return v;
 }

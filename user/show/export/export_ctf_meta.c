@@ -13,7 +13,7 @@
 /* ---- text ---- */
 
 /* A string literal, with text from a file: leave out what could end it. */
-static void put_quoted(FILE *f, const char *s)
+static void ctf_meta_put_quoted(FILE *f, const char *s)
 {
 	for (; s && *s; s++) {
 		if (*s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\')
@@ -24,7 +24,7 @@ static void put_quoted(FILE *f, const char *s)
 static void put_env(FILE *f, const char *key, const char *value)
 {
 	fprintf(f, "\t%s = \"", key);
-	put_quoted(f, value);
+	ctf_meta_put_quoted(f, value);
 	fputs("\";\n", f);
 }
 
@@ -36,7 +36,7 @@ static void put_uuid(FILE *f, const u8 *u)
 		fprintf(f, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", u[i]);
 }
 
-static void put_head(FILE *f, const struct fr_ctf_trace *t)
+static void ctf_meta_put_head(FILE *f, const struct fr_ctf_trace *t)
 {
 	fputs("/* CTF 1.8 */\n\n", f);
 	fputs("typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
@@ -70,7 +70,7 @@ static void put_environment(FILE *f, const struct fr_ctf_trace *t)
 	fputs("};\n\n", f);
 }
 
-static void put_clock(FILE *f, const struct fr_ctf_trace *t)
+static void ctf_meta_put_clock(FILE *f, const struct fr_ctf_trace *t)
 {
 	s64 s = t->offset_ns / (s64)FR_SEC_NS, ns = t->offset_ns % (s64)FR_SEC_NS;
 
@@ -98,14 +98,14 @@ static void put_stream(FILE *f)
 }
 
 /* Numbers have the width and sign of the record. */
-static const char *type_of(const struct fr_field *f)
+static const char *ctf_meta_type_of(const struct fr_field *f)
 {
 	if (fr_field_signed(f))
 		return "int64_t";
 	return f->style == FR_STYLE_HEX ? "xuint64_t" : "uint64_t";
 }
 
-static void put_field(FILE *f, const struct fr_event *ev, const struct fr_field *field)
+static void ctf_meta_put_field(FILE *f, const struct fr_event *ev, const struct fr_field *field)
 {
 	const char *name = fr_ctf_field_name(ev, field->name);
 
@@ -117,11 +117,11 @@ static void put_field(FILE *f, const struct fr_event *ev, const struct fr_field 
 		fprintf(f, "\t\tuint32_t __%s_length;\n\t\txuint64_t _%s[ __%s_length ];\n", name, name, name);
 		break;
 	default:
-		fprintf(f, "\t\t%s _%s;\n", type_of(field), name);
+		fprintf(f, "\t\t%s _%s;\n", ctf_meta_type_of(field), name);
 	}
 }
 
-static void put_extra(FILE *f, const struct fr_ctf_extra *x)
+static void ctf_meta_put_extra(FILE *f, const struct fr_ctf_extra *x)
 {
 	static const char *const type[] = {
 		[FR_CTF_TID] = "int64_t",	    [FR_CTF_PID] = "int64_t",	[FR_CTF_COMM] = "string",
@@ -131,29 +131,29 @@ static void put_extra(FILE *f, const struct fr_ctf_extra *x)
 	fprintf(f, "\t\t%s _%s;\n", type[x->what], x->name);
 }
 
-static void put_fields(FILE *f, const struct fr_ctf_class *c)
+static void ctf_meta_put_fields(FILE *f, const struct fr_ctf_class *c)
 {
 	const struct fr_ctf_extra *x;
 	u32 i;
 
 	for (i = 0; i < c->ev->field_cnt; i++)
-		put_field(f, c->ev, &c->ev->fields[i]);
+		ctf_meta_put_field(f, c->ev, &c->ev->fields[i]);
 	for (x = c->extra; x && x->name; x++)
-		put_extra(f, x);
+		ctf_meta_put_extra(f, x);
 }
 
 static void put_class(FILE *f, const struct fr_ctf_class *c, u32 id)
 {
 	fprintf(f, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", c->name, id);
 	if (c->ev)
-		put_fields(f, c);
+		ctf_meta_put_fields(f, c);
 	else
 		fputs(c->fields, f);
 	fputs("\t};\n};\n\n", f);
 }
 
 /* LTTng's, with the names of /proc/softirqs. */
-static void put_softirqs(FILE *f)
+static void ctf_meta_put_softirqs(FILE *f)
 {
 	const struct fr_sys none = {0};
 	const char *name;
@@ -169,11 +169,11 @@ int fr_ctf_metadata(FILE *f, const struct fr_ctf_trace *t)
 {
 	u32 i;
 
-	put_head(f, t);
+	ctf_meta_put_head(f, t);
 	put_environment(f, t);
-	put_clock(f, t);
+	ctf_meta_put_clock(f, t);
 	put_stream(f);
-	put_softirqs(f);
+	ctf_meta_put_softirqs(f);
 	for (i = 0; i < t->class_cnt; i++)
 		put_class(f, &t->class[i], i);
 	return ferror(f) ? -errno : 0; /* of the failed write: nothing else here can fail */

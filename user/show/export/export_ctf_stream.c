@@ -52,7 +52,7 @@ int fr_ctf_stream_event(struct fr_ctf_stream *s, u32 id, u64 ts)
 
 /* ---- writing ---- */
 
-static int open_file(struct fr_ctf_stream *s, int dir_fd)
+static int stream_open_file(struct fr_ctf_stream *s, int dir_fd)
 {
 	char name[32];
 
@@ -66,7 +66,7 @@ int fr_ctf_stream_flush(struct fr_ctf_stream *s, int dir_fd, const u8 uuid[FR_CT
 	u8 mem[HEAD_SZ + CONTEXT_SZ];
 	struct fr_pbuf head = {.p = mem, .cap = sizeof(mem)};
 	u64 bits = (sizeof(mem) + s->packet.len) * 8;
-	int err = s->fd < 0 ? open_file(s, dir_fd) : 0;
+	int err = s->fd < 0 ? stream_open_file(s, dir_fd) : 0;
 
 	if (last)
 		s->discarded = s->discarded_total;

@@ -61,7 +61,7 @@ static void add_str(struct folded *f, const char *text)
 	fr_folded_add(&f->line, text, strlen(text));
 }
 
-static void add_comm(struct folded *f, struct fr_who who)
+static void folded_add_comm(struct folded *f, struct fr_who who)
 {
 	f->line.len = 0;
 	if (who.comm && who.len)
@@ -70,7 +70,7 @@ static void add_comm(struct folded *f, struct fr_who who)
 		add_str(f, "[unknown]");
 }
 
-static const char *base_of(const char *path)
+static const char *folded_base_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -78,7 +78,7 @@ static const char *base_of(const char *path)
 }
 
 /* A function; without a name, its place in its file; without a file, its address. */
-static void add_frame(struct folded *f, const struct fr_export_frame *frame)
+static void folded_add_frame(struct folded *f, const struct fr_export_frame *frame)
 {
 	const struct fr_symbol *s = &frame->symbol;
 	char text[512];
@@ -88,13 +88,13 @@ static void add_frame(struct folded *f, const struct fr_export_frame *frame)
 		return;
 	}
 	if (s->module && s->module_off)
-		snprintf(text, sizeof(text), "%.400s+0x%llx", base_of(s->module), s->module_off);
+		snprintf(text, sizeof(text), "%.400s+0x%llx", folded_base_of(s->module), s->module_off);
 	else
 		snprintf(text, sizeof(text), "0x%llx", frame->ip);
 	add_str(f, text);
 }
 
-static int weigh(struct fr_export *x, struct folded *f, u64 weight)
+static int folded_weigh(struct fr_export *x, struct folded *f, u64 weight)
 {
 	int err = weight ? fr_foldset_add(f->set, f->line.text, f->line.len, weight) : 0;
 
@@ -105,27 +105,27 @@ static int weigh(struct fr_export *x, struct folded *f, u64 weight)
 
 /* ---- on the CPU ---- */
 
-static int put_sample(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
+static int folded_put_sample(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
 	u32 i = fr_export_frames(x, v, r, f->frame);
 
-	add_comm(f, fr_view_who(v, r));
+	folded_add_comm(f, fr_view_who(v, r));
 	while (i--)
-		add_frame(f, &f->frame[i]);
+		folded_add_frame(f, &f->frame[i]);
 	x->event_cnt++;
-	return weigh(x, f, 1);
+	return folded_weigh(x, f, 1);
 }
 
 /* ---- off the CPU ---- */
 
-static u64 num_of(const struct fr_row *r, const char *name)
+static u64 folded_num_of(const struct fr_row *r, const char *name)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 
 	return f && f->kind != FR_KIND_DERIVED && fr_field_kind(f) == FR_VAL_NUM ? fr_row_num(r, f) : 0;
 }
 
-static u64 task_of(const struct folded *f, u32 tid)
+static u64 folded_task_of(const struct folded *f, u32 tid)
 {
 	return (u64)f->boot << 32 | tid;
 }
@@ -140,7 +140,7 @@ static void add_state(struct folded *f, u16 state)
 }
 
 /* Behind a gap nobody knows whether it is still the same one. */
-static void add_call(struct fr_export *x, struct folded *f, const struct off *off, const char *arch)
+static void folded_add_call(struct fr_export *x, struct folded *f, const struct off *off, const char *arch)
 {
 	struct fr_sys sys = {.arch = arch, .abi = off->abi};
 	const char *name = fr_sysname(&sys, FR_STYLE_SYSCALL, off->call);
@@ -153,7 +153,7 @@ static void add_call(struct fr_export *x, struct folded *f, const struct off *of
 }
 
 /* The call and the stacks that the record of its wait has. */
-static void add_wait(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
+static void folded_add_wait(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
 	u32 i = fr_export_frames(x, v, r, f->frame);
 	char call[FR_WAITED_CALL_SZ];
@@ -163,7 +163,7 @@ static void add_wait(struct fr_export *x, struct folded *f, const struct fr_view
 	if (w.in == FR_WAITED_call)
 		add_str(f, fr_waited_call(&w, v->arch, call));
 	while (i--)
-		add_frame(f, &f->frame[i]);
+		folded_add_frame(f, &f->frame[i]);
 }
 
 /* The task that came back to this CPU; wait: its wait's record, NULL: there is none. */
@@ -173,23 +173,23 @@ static int put_back(struct fr_export *x, struct folded *f, struct back *b, const
 	u64 from = b->off.left_ns;
 	int err;
 
-	add_comm(f, fr_names_who(v->names, b->tid, b->ts, cpu));
+	folded_add_comm(f, fr_names_who(v->names, b->tid, b->ts, cpu));
 	add_state(f, b->off.state);
 	if (wait)
-		add_wait(x, f, v, wait);
+		folded_add_wait(x, f, v, wait);
 	else
-		add_call(x, f, &b->off, v->arch);
-	err = weigh(x, f, b->ready_ns - from);
+		folded_add_call(x, f, &b->off, v->arch);
+	err = folded_weigh(x, f, b->ready_ns - from);
 	add_str(f, "[runnable]");
 	x->event_cnt++;
 	b->tid = 0;
-	return err ?: weigh(x, f, b->ts - b->ready_ns);
+	return err ?: folded_weigh(x, f, b->ts - b->ready_ns);
 }
 
 /* A switch, or a wait, on this CPU ends what is known of the last one who came back to it. */
 static int end_back(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
-	struct back *b = fr_idmap_find(&f->back, task_of(f, r->cpu));
+	struct back *b = fr_idmap_find(&f->back, folded_task_of(f, r->cpu));
 	bool is_wait = r->ev == f->waits.ev;
 
 	if (!b || !b->tid || (is_wait && b->tid != r->tid) || b->ts > r->ts)
@@ -199,24 +199,24 @@ static int end_back(struct fr_export *x, struct folded *f, const struct fr_view 
 
 static int put_off(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
-	u32 tid = num_of(r, "next_pid") & FR_TID_MASK;
-	const struct off *off = fr_idmap_find(&f->off, task_of(f, tid));
+	u32 tid = folded_num_of(r, "next_pid") & FR_TID_MASK;
+	const struct off *off = fr_idmap_find(&f->off, folded_task_of(f, tid));
 	u64 from = off ? off->left_ns : 0;
 	struct back *b;
 
 	if (!tid || !from || from > r->ts || fr_export_is_gap(x, f->boot, from, r->ts))
 		return 0;
-	b = fr_idmap_get(&f->back, task_of(f, r->cpu));
+	b = fr_idmap_get(&f->back, folded_task_of(f, r->cpu));
 	if (!b)
 		return -ENOMEM;
 	*b = (struct back){.off = *off, .ts = r->ts, .ready_ns = off->woken_ns ? off->woken_ns : r->ts, .tid = tid};
 	return f->waits.ev ? 0 : put_back(x, f, b, v, r->cpu, NULL);
 }
 
-static int leave(struct folded *f, const struct fr_row *r)
+static int folded_leave(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = r->tid ? fr_idmap_get(&f->off, task_of(f, r->tid)) : NULL;
-	u16 state = num_of(r, "prev_state");
+	struct off *off = r->tid ? fr_idmap_get(&f->off, folded_task_of(f, r->tid)) : NULL;
+	u16 state = folded_num_of(r, "prev_state");
 
 	if (!off)
 		return r->tid ? -ENOMEM : 0;
@@ -224,13 +224,13 @@ static int leave(struct folded *f, const struct fr_row *r)
 	off->state = state;
 	off->woken_ns = state & FR_PREV_STATE_WAITS ? 0 : r->ts; /* it was still runnable */
 	if (state & FR_PREV_STATE_ENDED)
-		fr_idmap_drop(&f->off, task_of(f, r->tid));
+		fr_idmap_drop(&f->off, folded_task_of(f, r->tid));
 	return 0;
 }
 
 static void come(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = fr_idmap_find(&f->off, task_of(f, num_of(r, "next_pid") & FR_TID_MASK));
+	struct off *off = fr_idmap_find(&f->off, folded_task_of(f, folded_num_of(r, "next_pid") & FR_TID_MASK));
 
 	if (off)
 		off->left_ns = 0;
@@ -238,42 +238,42 @@ static void come(struct folded *f, const struct fr_row *r)
 
 static void wake(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = fr_idmap_find(&f->off, task_of(f, num_of(r, "target_pid") & FR_TID_MASK));
+	struct off *off = fr_idmap_find(&f->off, folded_task_of(f, folded_num_of(r, "target_pid") & FR_TID_MASK));
 
 	if (off && off->left_ns && !off->woken_ns)
 		off->woken_ns = r->ts;
 }
 
-static int call(struct folded *f, const struct fr_row *r)
+static int folded_call(struct folded *f, const struct fr_row *r)
 {
-	struct off *off = fr_idmap_get(&f->off, task_of(f, r->tid));
+	struct off *off = fr_idmap_get(&f->off, folded_task_of(f, r->tid));
 
 	if (!off)
 		return -ENOMEM;
 	off->in_call = r->ev->nr == FR_EV_sys_enter;
-	off->call = num_of(r, "id");
+	off->call = folded_num_of(r, "id");
 	off->call_ns = r->ts;
-	off->abi = num_of(r, "abi");
+	off->abi = folded_num_of(r, "abi");
 	return 0;
 }
 
 /* A new task's tid may have belonged to another. */
 static void born(struct folded *f, const struct fr_row *r)
 {
-	fr_idmap_drop(&f->off, task_of(f, num_of(r, "child_pid") & FR_TID_MASK));
+	fr_idmap_drop(&f->off, folded_task_of(f, folded_num_of(r, "child_pid") & FR_TID_MASK));
 }
 
 /* A thread that executes a program gets the tid of the first one, and is still in its call. */
-static int execs(struct folded *f, const struct fr_row *r)
+static int folded_execs(struct folded *f, const struct fr_row *r)
 {
-	u32 old = num_of(r, "old_pid") & FR_TID_MASK;
-	struct off *off = old == r->tid ? NULL : fr_idmap_find(&f->off, task_of(f, old)), moved;
+	u32 old = folded_num_of(r, "old_pid") & FR_TID_MASK;
+	struct off *off = old == r->tid ? NULL : fr_idmap_find(&f->off, folded_task_of(f, old)), moved;
 
 	if (!off)
 		return 0;
 	moved = *off;
-	fr_idmap_drop(&f->off, task_of(f, old));
-	off = fr_idmap_get(&f->off, task_of(f, r->tid));
+	fr_idmap_drop(&f->off, folded_task_of(f, old));
+	off = fr_idmap_get(&f->off, folded_task_of(f, r->tid));
 	if (!off)
 		return -ENOMEM;
 	*off = moved;
@@ -282,7 +282,7 @@ static int execs(struct folded *f, const struct fr_row *r)
 
 /* ---- lifetime ---- */
 
-static int begin(struct fr_export *x)
+static int folded_begin(struct fr_export *x)
 {
 	struct folded *f = calloc(1, sizeof(*f));
 
@@ -295,7 +295,7 @@ static int begin(struct fr_export *x)
 	return f->set ? 0 : -ENOMEM;
 }
 
-static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+static int folded_row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct folded *f = x->state;
 
@@ -303,7 +303,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 
 	f->boot = fr_replay_boot(x->replay, x->file);
 	if (!x->off_cpu)
-		return r->ev->nr == FR_EV_cpu_sample ? put_sample(x, f, v, r) : 0;
+		return r->ev->nr == FR_EV_cpu_sample ? folded_put_sample(x, f, v, r) : 0;
 	if (r->ev->nr != FR_EV_sched_switch)
 		return 0;
 	if (v->schema != f->waits.schema)
@@ -315,7 +315,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 /* Of several files' schemas, the row's counts. */
 static int ends_back(struct fr_export *x, struct folded *f, const struct fr_view *v, const struct fr_row *r)
 {
-	const struct back *b = fr_idmap_find(&f->back, task_of(f, r->cpu));
+	const struct back *b = fr_idmap_find(&f->back, folded_task_of(f, r->cpu));
 
 	if (v->schema != f->waits.schema)
 		fr_waited_bind(&f->waits, v->schema);
@@ -324,7 +324,7 @@ static int ends_back(struct fr_export *x, struct folded *f, const struct fr_view
 	return end_back(x, f, v, r);
 }
 
-static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+static int folded_see(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct folded *f = x->state;
 	int err;
@@ -338,7 +338,7 @@ static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	switch (r->ev->nr) {
 	case FR_EV_sched_switch:
 		come(f, r);
-		return leave(f, r);
+		return folded_leave(f, r);
 	case FR_EV_sched_waking:
 		wake(f, r);
 		return 0;
@@ -346,10 +346,10 @@ static int see(struct fr_export *x, const struct fr_view *v, const struct fr_row
 		born(f, r);
 		return 0;
 	case FR_EV_sched_process_exec:
-		return execs(f, r);
+		return folded_execs(f, r);
 	case FR_EV_sys_enter:
 	case FR_EV_sys_exit:
-		return call(f, r);
+		return folded_call(f, r);
 	default:
 		return 0;
 	}
@@ -373,7 +373,7 @@ static int put_backs(struct fr_export *x, struct folded *f)
 	return err;
 }
 
-static int end(struct fr_export *x)
+static int folded_end(struct fr_export *x)
 {
 	struct folded *f = x->state;
 	int err = put_backs(x, f);
@@ -382,7 +382,7 @@ static int end(struct fr_export *x)
 	return err;
 }
 
-static void release(struct fr_export *x)
+static void folded_release(struct fr_export *x)
 {
 	struct folded *f = x->state;
 
@@ -397,9 +397,9 @@ const struct fr_exporter fr_export_folded = {
 	.name = "folded",
 	.doc = "a line for each stack with its samples, or --off-cpu its ns: flame graphs",
 	.stacks = true,
-	.begin = begin,
-	.row = row,
-	.see = see,
-	.end = end,
-	.release = release,
+	.begin = folded_begin,
+	.row = folded_row,
+	.see = folded_see,
+	.end = folded_end,
+	.release = folded_release,
 };

@@ -48,7 +48,7 @@ static u64 next_end(const struct fr_export *x, u32 cpu, u64 ts)
 }
 
 /* A fr_replay_lost_fn. */
-static int take_damage(void *arg, const struct fr_replay_lost *lost)
+static int gaps_take_damage(void *arg, const struct fr_replay_lost *lost)
 {
 	struct fr_export *x = arg;
 	struct fr_export_gaps *g = x->gaps;
@@ -80,7 +80,7 @@ int fr_export_gaps_new(struct fr_export *x)
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	for (i = 0; i < g->cpu_cnt; i++)
 		g->next_ns[i] = next_end(x, i, begin_ns);
-	fr_replay_tell_lost(x->replay, take_damage, x);
+	fr_replay_tell_lost(x->replay, gaps_take_damage, x);
 	return 0;
 }
 

@@ -82,14 +82,14 @@ static void put_base64(struct fr_out *o, const u8 *p, size_t sz)
 	}
 }
 
-static void put_piece(struct fr_out *o, const char *kind, const u8 *p, size_t sz)
+static void html_put_piece(struct fr_out *o, const char *kind, const u8 *p, size_t sz)
 {
 	fr_out_printf(o, "<script type=\"text/x-%s\">", kind);
 	put_base64(o, p, sz);
 	fr_out_str(o, "</script>\n");
 }
 
-static int put_rows(struct fr_export *x)
+static int html_put_rows(struct fr_export *x)
 {
 	struct page *p = x->state;
 	const u8 *piece;
@@ -97,13 +97,13 @@ static int put_rows(struct fr_export *x)
 	int err = fr_page_columns_take(p->columns, &piece, &sz);
 
 	if (!err && sz)
-		put_piece(x->out, "events", piece, sz);
+		html_put_piece(x->out, "events", piece, sz);
 	return err;
 }
 
 /* ---- stacks ---- */
 
-#define STACKS_AGAIN 3 /* put_rest(): in a text that grows, and packed */
+#define STACKS_AGAIN 3 /* html_put_rest(): in a text that grows, and packed */
 
 static u64 *find_seen(const struct seen *s, u64 id)
 {
@@ -146,8 +146,8 @@ static int is_new_stack(struct seen *s, u64 id)
 }
 
 /* Its frames as text, or, without symbols, as numbers. */
-static void put_frames(struct fr_export *x, struct fr_jsonw *w, const struct fr_view *v, const struct fr_row *r,
-		       const struct fr_field *f)
+static void html_put_frames(struct fr_export *x, struct fr_jsonw *w, const struct fr_view *v, const struct fr_row *r,
+			    const struct fr_field *f)
 {
 	struct fr_val frames = fr_view_field(v, r, f);
 	char number[24];
@@ -166,7 +166,7 @@ static void put_frames(struct fr_export *x, struct fr_jsonw *w, const struct fr_
 	}
 }
 
-static int put_stack(struct fr_export *x, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
+static int html_put_stack(struct fr_export *x, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f)
 {
 	struct page *p = x->state;
 	struct fr_val id = fr_view_field(v, r, &r->ev->fields[f->from_idx]);
@@ -180,27 +180,27 @@ static int put_stack(struct fr_export *x, const struct fr_view *v, const struct 
 		return is_new;
 	snprintf(key, sizeof(key), "%llu", id.num);
 	fr_jsonw_open(&p->stack_list, key, '[');
-	put_frames(x, &p->stack_list, v, r, f);
+	html_put_frames(x, &p->stack_list, v, r, f);
 	fr_jsonw_close(&p->stack_list, ']');
 	fr_timeline_reserve(p->timeline, STACKS_AGAIN * p->stacks.mem_sz);
 	return fr_out_error(&p->stacks);
 }
 
-static int put_stacks(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+static int html_put_stacks(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	int err = 0;
 	u32 i;
 
 	for (i = 0; i < r->ev->field_cnt && !err; i++) {
 		if (fr_is_stack(&r->ev->fields[i]) && r->ev->fields[i].from_idx >= 0)
-			err = put_stack(x, v, r, &r->ev->fields[i]);
+			err = html_put_stack(x, v, r, &r->ev->fields[i]);
 	}
 	return err;
 }
 
 /* ---- the rest ---- */
 
-static void put_facts(struct fr_jsonw *w, const struct fr_snap *s)
+static void html_put_facts(struct fr_jsonw *w, const struct fr_snap *s)
 {
 	static const char *const names[] = {"host",	   "kernel",	   "arch",
 					    "version",	   "session",	   "profile",
@@ -220,13 +220,13 @@ static void put_facts(struct fr_jsonw *w, const struct fr_snap *s)
 }
 
 /* A double holds times exactly only as differences: ns after the window's begin. */
-static u64 behind(const struct page *p, u64 ts)
+static u64 html_behind(const struct page *p, u64 ts)
 {
 	return ts > p->origin_ns ? ts - p->origin_ns : 0;
 }
 
 /* Like `info`: complete since all programs were attached; without an account, since the first event. */
-static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
+static int html_put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_snap *s)
 {
 	struct fr_summary *m;
 	u32 i, why;
@@ -243,8 +243,8 @@ static int put_rings(struct fr_jsonw *w, const struct page *p, const struct fr_s
 		fr_jsonw_open(w, NULL, '{');
 		fr_jsonw_u64(w, "cpu", r->cpu);
 		fr_jsonw_u64(w, "tier", r->tier);
-		fr_jsonw_u64(w, "begin", behind(p, r->begin_ns));
-		fr_jsonw_u64(w, "horizon", behind(p, r->horizon_ns));
+		fr_jsonw_u64(w, "begin", html_behind(p, r->begin_ns));
+		fr_jsonw_u64(w, "horizon", html_behind(p, r->horizon_ns));
 		fr_jsonw_u64(w, "lost", lost);
 		fr_jsonw_u64(w, "overwritten", r->count.overwritten);
 		fr_jsonw_close(w, '}');
@@ -277,7 +277,7 @@ static void put_holes(struct fr_jsonw *w, const struct fr_timeline *t)
 }
 
 /* [tid, pid, name] of each task. */
-static void put_tasks(struct fr_jsonw *w, const struct fr_snap *s)
+static void html_put_tasks(struct fr_jsonw *w, const struct fr_snap *s)
 {
 	const struct fr_snap_task *t;
 	size_t cnt, i;
@@ -294,7 +294,7 @@ static void put_tasks(struct fr_jsonw *w, const struct fr_snap *s)
 	fr_jsonw_close(w, ']');
 }
 
-static void put_texts(struct fr_jsonw *w, const struct page *p)
+static void html_put_texts(struct fr_jsonw *w, const struct page *p)
 {
 	const struct fr_page_text *t;
 	size_t cnt, i;
@@ -306,7 +306,7 @@ static void put_texts(struct fr_jsonw *w, const struct page *p)
 	fr_jsonw_close(w, ']');
 }
 
-static void put_name(void *arg, enum fr_style style, u32 abi, s64 v, const char *name)
+static void html_put_name(void *arg, enum fr_style style, u32 abi, s64 v, const char *name)
 {
 	struct fr_jsonw *w = arg;
 
@@ -326,7 +326,7 @@ static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_
 
 	snprintf(origin, sizeof(origin), "%llu", p->origin_ns);
 	fr_jsonw_text(w, "origin", origin);
-	fr_jsonw_u64(w, "span", p->timeline->full ? p->timeline->span : behind(p, p->end_ns));
+	fr_jsonw_u64(w, "span", p->timeline->full ? p->timeline->span : html_behind(p, p->end_ns));
 	if (p->wall)
 		fr_jsonw_u64(w, "wall_us", fr_wall_real(p->wall, p->origin_ns) / 1000);
 	if (trigger)
@@ -373,14 +373,14 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 		return -ENOMEM;
 	fr_jsonw_mem(&w, "schema", text, sz);
 	free(text);
-	put_facts(&w, x->snap);
-	if (put_rings(&w, p, x->snap))
+	html_put_facts(&w, x->snap);
+	if (html_put_rings(&w, p, x->snap))
 		return -ENOMEM;
 	put_holes(&w, p->timeline);
-	put_tasks(&w, x->snap);
-	put_texts(&w, p);
+	html_put_tasks(&w, x->snap);
+	html_put_texts(&w, p);
 	fr_jsonw_open(&w, "names", '[');
-	fr_page_columns_names(p->columns, fr_snap_fact(x->snap, "arch"), put_name, &w);
+	fr_page_columns_names(p->columns, fr_snap_fact(x->snap, "arch"), html_put_name, &w);
 	fr_jsonw_close(&w, ']');
 	text = fr_out_take_mem(&p->stacks, &sz);
 	if (!text)
@@ -401,12 +401,12 @@ static int put_packed(struct fr_out *o, const char *text, size_t sz)
 	int err = packed && compress2(packed, &packed_sz, (const u8 *)text, sz, Z_DEFAULT_COMPRESSION) == Z_OK ? 0 : -ENOMEM;
 
 	if (!err)
-		put_piece(o, "rest", packed, packed_sz);
+		html_put_piece(o, "rest", packed, packed_sz);
 	free(packed);
 	return err;
 }
 
-static int put_rest(struct fr_export *x)
+static int html_put_rest(struct fr_export *x)
 {
 	struct fr_out *o = malloc(sizeof(*o));
 	char *text;
@@ -459,8 +459,8 @@ static int html_row(struct fr_export *x, const struct fr_view *v, const struct f
 
 	p->wall = v->wall;
 	if (err == 1)
-		err = put_rows(x);
-	err = err ?: put_stacks(x, v, r);
+		err = html_put_rows(x);
+	err = err ?: html_put_stacks(x, v, r);
 	err = err ?: fr_page_ended_add(&p->ended, v, r, x->event_cnt);
 	x->event_cnt += !err;
 	return err;
@@ -489,7 +489,7 @@ static int put_spans(struct fr_export *x)
 
 	if (err)
 		return err;
-	put_piece(x->out, "spans", piece, sz);
+	html_put_piece(x->out, "spans", piece, sz);
 	free(piece);
 	return 0;
 }
@@ -506,10 +506,10 @@ static void say_left_out(const struct fr_export *x)
 
 static int html_end(struct fr_export *x)
 {
-	int err = put_rows(x);
+	int err = html_put_rows(x);
 
 	err = err ?: put_spans(x);
-	err = err ?: put_rest(x);
+	err = err ?: html_put_rest(x);
 	if (err)
 		return err;
 	fr_out_str(x->out, "<script>\n\"use strict\";\n");

@@ -31,12 +31,13 @@ struct perf {
 
 /* ---- text ---- */
 
-static void put_hex(struct fr_out *o, u64 v)
+static void perf_put_hex(struct fr_out *o, u64 v)
 {
 	fr_out_printf(o, "%llx", v);
 }
 
-static struct fr_val val_of(const struct fr_trc_event *e, const char *name, const struct fr_view *v, const struct fr_row *r)
+static struct fr_val perf_val_of(const struct fr_trc_event *e, const char *name, const struct fr_view *v,
+				 const struct fr_row *r)
 {
 	u32 i;
 
@@ -47,14 +48,14 @@ static struct fr_val val_of(const struct fr_trc_event *e, const char *name, cons
 	return (struct fr_val){.kind = FR_VAL_NONE};
 }
 
-static u64 num_of(const struct fr_trc_event *e, const char *name, const struct fr_view *v, const struct fr_row *r)
+static u64 perf_num_of(const struct fr_trc_event *e, const char *name, const struct fr_view *v, const struct fr_row *r)
 {
-	struct fr_val val = val_of(e, name, v, r);
+	struct fr_val val = perf_val_of(e, name, v, r);
 
 	return val.kind == FR_VAL_NUM ? val.num : 0;
 }
 
-static void put_state(struct fr_out *o, u64 state)
+static void perf_put_state(struct fr_out *o, u64 state)
 {
 	u64 waits = state & FR_PREV_STATE_WAITS;
 	const char *name = waits ? fr_sysname(&(struct fr_sys){0}, FR_STYLE_STATE, waits) : "R";
@@ -64,7 +65,7 @@ static void put_state(struct fr_out *o, u64 state)
 		fr_out_char(o, '+');
 }
 
-static void put_nums(struct fr_out *o, const struct fr_val *v)
+static void perf_put_nums(struct fr_out *o, const struct fr_val *v)
 {
 	size_t i;
 
@@ -77,18 +78,18 @@ static void put_nums(struct fr_out *o, const struct fr_val *v)
 	fr_out_char(o, '}');
 }
 
-static void put_val(struct fr_out *o, const struct fr_trc_field *f, const struct fr_val *v)
+static void perf_put_val(struct fr_out *o, const struct fr_trc_field *f, const struct fr_val *v)
 {
 	enum fr_style style = f->field ? f->field->style : FR_STYLE_DEC;
 
 	if (v->kind == FR_VAL_TEXT)
 		fr_escape_text(o, v->text, v->len);
 	else if (v->kind == FR_VAL_NUMS)
-		put_nums(o, v);
+		perf_put_nums(o, v);
 	else if (v->kind != FR_VAL_NUM)
 		return;
 	else if (style == FR_STYLE_STATE)
-		put_state(o, v->num);
+		perf_put_state(o, v->num);
 	else if (style == FR_STYLE_HEX || style == FR_STYLE_HANDLER)
 		fr_out_hex(o, v->num);
 	else if (v->is_signed)
@@ -98,7 +99,8 @@ static void put_val(struct fr_out *o, const struct fr_trc_field *f, const struct
 }
 
 /* name=value for the fields from nr on; stacks follow on separate lines. */
-static void put_fields(struct fr_out *o, const struct fr_trc_event *e, u32 nr, const struct fr_view *v, const struct fr_row *r)
+static void perf_put_fields(struct fr_out *o, const struct fr_trc_event *e, u32 nr, const struct fr_view *v,
+			    const struct fr_row *r)
 {
 	const char *before = "";
 
@@ -113,7 +115,7 @@ static void put_fields(struct fr_out *o, const struct fr_trc_event *e, u32 nr, c
 			fr_out_str(o, "==> ");
 		fr_out_str(o, f->name);
 		fr_out_char(o, '=');
-		put_val(o, f, &val);
+		perf_put_val(o, f, &val);
 		before = " ";
 	}
 }
@@ -122,62 +124,62 @@ static void put_fields(struct fr_out *o, const struct fr_trc_event *e, u32 nr, c
 
 static void put_enter(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
 {
-	struct fr_val args = val_of(e, "args", v, r);
+	struct fr_val args = perf_val_of(e, "args", v, r);
 	size_t i, cnt = args.kind == FR_VAL_NUMS ? args.len : 0;
 
 	fr_out_str(o, "NR ");
-	fr_out_s64(o, num_of(e, "id", v, r));
+	fr_out_s64(o, perf_num_of(e, "id", v, r));
 	fr_out_str(o, " (");
 	for (i = 0; i < 6; i++) {
 		if (i)
 			fr_out_str(o, ", ");
-		put_hex(o, i < cnt ? args.nums[i] : 0);
+		perf_put_hex(o, i < cnt ? args.nums[i] : 0);
 	}
 	fr_out_char(o, ')');
 }
 
-static void put_exit(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
+static void perf_put_exit(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
 {
 	fr_out_str(o, "NR ");
-	fr_out_s64(o, num_of(e, "id", v, r));
+	fr_out_s64(o, perf_num_of(e, "id", v, r));
 	fr_out_str(o, " = ");
-	fr_out_s64(o, num_of(e, "ret", v, r));
+	fr_out_s64(o, perf_num_of(e, "ret", v, r));
 }
 
 static void put_softirq(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
 {
-	u64 vec = num_of(e, "vec", v, r);
+	u64 vec = perf_num_of(e, "vec", v, r);
 
 	fr_out_printf(o, "vec=%llu [action=%s]", vec, fr_sysname(&(struct fr_sys){0}, FR_STYLE_SOFTIRQ, vec) ?: "?");
 }
 
 static void put_block(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
 {
-	u64 dev = num_of(e, "dev", v, r);
-	struct fr_val rwbs = val_of(e, "rwbs", v, r), comm = val_of(e, "comm", v, r);
+	u64 dev = perf_num_of(e, "dev", v, r);
+	struct fr_val rwbs = perf_val_of(e, "rwbs", v, r), comm = perf_val_of(e, "comm", v, r);
 	bool done = r->ev->nr == FR_EV_block_rq_complete;
 
 	fr_out_printf(o, "%u,%u ", fr_dev_major(dev), fr_dev_minor(dev));
 	if (rwbs.kind == FR_VAL_TEXT)
 		fr_escape_text(o, rwbs.text, rwbs.len);
 	if (!done)
-		fr_out_printf(o, " %llu", num_of(e, "bytes", v, r));
-	fr_out_printf(o, " () %llu + %llu [", num_of(e, "sector", v, r), num_of(e, "nr_sector", v, r));
+		fr_out_printf(o, " %llu", perf_num_of(e, "bytes", v, r));
+	fr_out_printf(o, " () %llu + %llu [", perf_num_of(e, "sector", v, r), perf_num_of(e, "nr_sector", v, r));
 	if (done)
-		fr_out_s64(o, num_of(e, "error", v, r));
+		fr_out_s64(o, perf_num_of(e, "error", v, r));
 	else if (comm.kind == FR_VAL_TEXT)
 		fr_escape_text(o, comm.text, comm.len);
 	fr_out_char(o, ']');
 }
 
-static void put_words(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
+static void perf_put_words(struct fr_out *o, const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r)
 {
 	switch (r->ev->nr) {
 	case FR_EV_sys_enter:
 		put_enter(o, e, v, r);
 		break;
 	case FR_EV_sys_exit:
-		put_exit(o, e, v, r);
+		perf_put_exit(o, e, v, r);
 		break;
 	case FR_EV_softirq_entry:
 	case FR_EV_softirq_exit:
@@ -190,14 +192,14 @@ static void put_words(struct fr_out *o, const struct fr_trc_event *e, const stru
 		put_block(o, e, v, r);
 		break;
 	default:
-		put_fields(o, e, 0, v, r);
+		perf_put_fields(o, e, 0, v, r);
 	}
 }
 
 /* ---- lines ---- */
 
 /* Task, CPU, time. */
-static void put_head(struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
+static void perf_put_head(struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_who who = fr_view_who(v, r);
 	u64 us = r->ts / 1000;
@@ -211,7 +213,7 @@ static void put_head(struct fr_out *o, const struct fr_view *v, const struct fr_
 }
 
 /* Kernel code has perf's name for its file. */
-static void put_module(struct fr_out *o, const struct fr_export_frame *f)
+static void perf_put_module(struct fr_out *o, const struct fr_export_frame *f)
 {
 	const char *module = f->symbol.module;
 
@@ -228,7 +230,7 @@ static void put_module(struct fr_out *o, const struct fr_export_frame *f)
 	}
 }
 
-static void put_frame(struct fr_out *o, const struct fr_export_frame *f)
+static void perf_put_frame(struct fr_out *o, const struct fr_export_frame *f)
 {
 	const struct fr_symbol *s = &f->symbol;
 
@@ -244,7 +246,7 @@ static void put_frame(struct fr_out *o, const struct fr_export_frame *f)
 	if (s->inlined)
 		fr_out_str(o, "inlined");
 	else
-		put_module(o, f);
+		perf_put_module(o, f);
 	fr_out_str(o, ")\n");
 }
 
@@ -254,16 +256,16 @@ static bool is_running(const struct fr_row *r)
 	return r->ev->nr != FR_EV_wait;
 }
 
-static void put_stack(struct fr_export *x, struct perf *p, const struct fr_view *v, const struct fr_row *r)
+static void perf_put_stack(struct fr_export *x, struct perf *p, const struct fr_view *v, const struct fr_row *r)
 {
 	u32 cnt = fr_export_has_stack(r->ev) && is_running(r) ? fr_export_frames(x, v, r, p->frame) : 0, i;
 
 	for (i = 0; i < cnt; i++)
-		put_frame(x->out, &p->frame[i]);
+		perf_put_frame(x->out, &p->frame[i]);
 	fr_out_char(x->out, '\n');
 }
 
-static void bind_all(struct perf *p, const struct fr_schema *s)
+static void perf_bind_all(struct perf *p, const struct fr_schema *s)
 {
 	u32 nr;
 
@@ -274,21 +276,21 @@ static void bind_all(struct perf *p, const struct fr_schema *s)
 	p->schema = s;
 }
 
-static int begin(struct fr_export *x)
+static int perf_begin(struct fr_export *x)
 {
 	x->state = calloc(1, sizeof(struct perf));
 	return x->state ? 0 : -ENOMEM;
 }
 
-static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+static int perf_row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct perf *p = x->state;
 	const struct fr_trc_event *e = &p->event[r->ev->nr];
 	bool sample = r->ev->nr == FR_EV_cpu_sample;
 
 	if (p->schema != v->schema)
-		bind_all(p, v->schema);
-	put_head(x->out, v, r);
+		perf_bind_all(p, v->schema);
+	perf_put_head(x->out, v, r);
 	if (sample) {
 		fr_out_str(x->out, "         1 cpu-clock: \n");
 	} else {
@@ -296,10 +298,10 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 		fr_out_char(x->out, ':');
 		fr_out_str(x->out, e->name);
 		fr_out_str(x->out, ": ");
-		put_words(x->out, e, v, r);
+		perf_put_words(x->out, e, v, r);
 		fr_out_char(x->out, '\n');
 	}
-	put_stack(x, p, v, r);
+	perf_put_stack(x, p, v, r);
 	x->event_cnt++;
 	return 0;
 }
@@ -308,6 +310,6 @@ const struct fr_exporter fr_export_perf = {
 	.name = "perf-script",
 	.doc = "text as perf script prints it: flame graph tools, Firefox Profiler, Perfetto",
 	.stacks = true,
-	.begin = begin,
-	.row = row,
+	.begin = perf_begin,
+	.row = perf_row,
 };

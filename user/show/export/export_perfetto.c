@@ -140,7 +140,7 @@ static void bind_message(struct message *m, const struct map *map, u32 cnt, cons
 		m->field[a] = fr_event_field(ev, m->map->arg[a].name);
 }
 
-static void bind_all(struct perfetto *p, const struct fr_schema *s)
+static void perfetto_bind_all(struct perfetto *p, const struct fr_schema *s)
 {
 	u32 nr;
 
@@ -161,7 +161,7 @@ static void bind_all(struct perfetto *p, const struct fr_schema *s)
 
 /* ---- one event ---- */
 
-static void put_val(struct fr_pbuf *b, u32 field, const struct fr_val *v)
+static void perfetto_put_val(struct fr_pbuf *b, u32 field, const struct fr_val *v)
 {
 	size_t i;
 
@@ -189,7 +189,7 @@ static void put_arg(struct fr_pbuf *b, const struct arg *a, const struct fr_fiel
 
 		val = (struct fr_val){.kind = who.comm ? FR_VAL_TEXT : FR_VAL_NONE, .text = who.comm, .len = who.len};
 	}
-	put_val(b, a->field, &val);
+	perfetto_put_val(b, a->field, &val);
 }
 
 static void put_message(struct fr_pbuf *b, const struct message *m, const struct fr_view *v, const struct fr_row *r)
@@ -203,7 +203,7 @@ static void put_message(struct fr_pbuf *b, const struct message *m, const struct
 }
 
 /* GenericFtraceEvent { event_name 1, field 2 { name 1, str_value 3, int_value 4, uint_value 5 } } */
-static void put_generic(struct fr_pbuf *b, const struct fr_view *v, const struct fr_row *r)
+static void perfetto_put_generic(struct fr_pbuf *b, const struct fr_view *v, const struct fr_row *r)
 {
 	size_t at = fr_pbuf_open(b, FTRACE_GENERIC), in;
 	u32 i;
@@ -217,14 +217,14 @@ static void put_generic(struct fr_pbuf *b, const struct fr_view *v, const struct
 			continue;
 		in = fr_pbuf_open(b, 2);
 		fr_pbuf_str(b, 1, f->name);
-		put_val(b, val.kind == FR_VAL_TEXT ? 3 : val.is_signed ? 4 : 5, &val);
+		perfetto_put_val(b, val.kind == FR_VAL_TEXT ? 3 : val.is_signed ? 4 : 5, &val);
 		fr_pbuf_close(b, in);
 	}
 	fr_pbuf_close(b, at);
 }
 
 /* FtraceEvent { timestamp 1, pid 2, ... }; returns the position that ends it. */
-static size_t open_event(struct fr_pbuf *b, u64 ns, u32 tid)
+static size_t perfetto_open_event(struct fr_pbuf *b, u64 ns, u32 tid)
 {
 	size_t at = fr_pbuf_open(b, 2);
 
@@ -233,7 +233,7 @@ static size_t open_event(struct fr_pbuf *b, u64 ns, u32 tid)
 	return at;
 }
 
-static u64 num_of(const struct fr_row *r, const char *name)
+static u64 perfetto_num_of(const struct fr_row *r, const char *name)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 
@@ -243,7 +243,7 @@ static u64 num_of(const struct fr_row *r, const char *name)
 /* task_newtask { pid 1, comm 2, clone_flags 3 }: tells the reader of a new process or thread. */
 static void put_newtask(struct fr_pbuf *b, u64 ns, u32 parent, u32 tid, struct fr_who who)
 {
-	size_t at = open_event(b, ns, parent), in = fr_pbuf_open(b, FTRACE_NEWTASK);
+	size_t at = perfetto_open_event(b, ns, parent), in = fr_pbuf_open(b, FTRACE_NEWTASK);
 
 	fr_pbuf_num(b, 1, tid);
 	fr_pbuf_text(b, 2, who.comm, who.len);
@@ -256,9 +256,9 @@ static void put_newtask(struct fr_pbuf *b, u64 ns, u32 parent, u32 tid, struct f
 static void put_birth(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_row *r)
 {
 	const struct fr_field *comm = fr_event_field(r->ev, "child_comm");
-	u32 tid = num_of(r, "child_pid");
-	struct fr_perfetto_task *t = fr_perfetto_task_at(&p->to, tid, num_of(r, "child_start"));
-	struct fr_who who = {.comm = "", .pid = num_of(r, "child_tgid")};
+	u32 tid = perfetto_num_of(r, "child_pid");
+	struct fr_perfetto_task *t = fr_perfetto_task_at(&p->to, tid, perfetto_num_of(r, "child_start"));
+	struct fr_who who = {.comm = "", .pid = perfetto_num_of(r, "child_tgid")};
 	size_t len = 0;
 
 	if (t && t->is_told)
@@ -271,9 +271,9 @@ static void put_birth(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 }
 
 /* sched_process_free { comm 1, pid 2 }, as of the task itself: the reader would make a thread of another one that is gone. */
-static void put_free(struct fr_pbuf *b, u64 ns, u32 tid)
+static void perfetto_put_free(struct fr_pbuf *b, u64 ns, u32 tid)
 {
-	size_t at = open_event(b, ns, tid), in = fr_pbuf_open(b, FTRACE_FREE);
+	size_t at = perfetto_open_event(b, ns, tid), in = fr_pbuf_open(b, FTRACE_FREE);
 
 	fr_pbuf_num(b, 2, tid);
 	fr_pbuf_close(b, in);
@@ -293,27 +293,27 @@ static void note_exit(struct perfetto *p, const struct fr_row *r)
 		return;
 	t->has_exited = true;
 	process->exited_cnt++;
-	process->was_last |= num_of(r, "group_dead") != 0;
+	process->was_last |= perfetto_num_of(r, "group_dead") != 0;
 }
 
 /*
  * A task is gone after its last switch. With a process's first thread the reader forgets all others, so that one stays as long
  * as they do: its number may even be taken over, by a thread that executes a program.
  */
-static void put_end(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_row *r)
+static void perfetto_put_end(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struct fr_row *r)
 {
 	struct fr_perfetto_task *t = fr_perfetto_task_at(&p->to, r->tid, r->ts), *process = process_of(p, t, r->ts);
 
 	if (!process || !t->has_exited) {
-		put_free(b, ns, r->tid);
+		perfetto_put_free(b, ns, r->tid);
 		return;
 	}
 	t->has_exited = false;
 	process->exited_cnt--;
 	if (t != process)
-		put_free(b, ns, r->tid);
+		perfetto_put_free(b, ns, r->tid);
 	if (process->was_last && !process->exited_cnt)
-		put_free(b, ns, process->of.tid);
+		perfetto_put_free(b, ns, process->of.tid);
 }
 
 /* Whose life an event begins or ends. */
@@ -323,10 +323,10 @@ static void put_lives(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 		put_birth(p, b, ns, r);
 	else if (r->ev->nr == FR_EV_sched_process_exit)
 		note_exit(p, r);
-	else if (r->ev->nr == FR_EV_sched_switch && num_of(r, "prev_state") & FR_PREV_STATE_ENDED)
-		put_end(p, b, ns, r);
-	else if (r->ev->nr == FR_EV_sched_process_exec && num_of(r, "old_pid") != r->tid)
-		put_free(b, ns, num_of(r, "old_pid"));
+	else if (r->ev->nr == FR_EV_sched_switch && perfetto_num_of(r, "prev_state") & FR_PREV_STATE_ENDED)
+		perfetto_put_end(p, b, ns, r);
+	else if (r->ev->nr == FR_EV_sched_process_exec && perfetto_num_of(r, "old_pid") != r->tid)
+		perfetto_put_free(b, ns, perfetto_num_of(r, "old_pid"));
 }
 
 /* The reader knows numbers of 64-bit calls only, and would give others their names. */
@@ -352,21 +352,21 @@ static void put_flags(struct fr_export *x, struct fr_pbuf *b, const struct fr_ro
 		fr_pbuf_num(b, 5, flags);
 }
 
-static void put_event(struct fr_export *x, struct fr_pbuf *b, u64 ns, const struct fr_view *v, const struct fr_row *r)
+static void perfetto_put_event(struct fr_export *x, struct fr_pbuf *b, u64 ns, const struct fr_view *v, const struct fr_row *r)
 {
 	struct perfetto *p = x->state;
 	const struct bound *bound = &p->bound[r->ev->nr];
-	size_t at = open_event(b, ns, r->tid);
+	size_t at = perfetto_open_event(b, ns, r->tid);
 
 	put_flags(x, b, r);
 
 	if (bound->own.map && !is_misread(bound, r))
 		put_message(b, &bound->own, v, r);
 	else
-		put_generic(b, v, r);
+		perfetto_put_generic(b, v, r);
 	fr_pbuf_close(b, at);
 	if (is_slice(bound, v, r)) {
-		at = open_event(b, ns, r->tid);
+		at = perfetto_open_event(b, ns, r->tid);
 		put_message(b, &bound->slice, v, r);
 		fr_pbuf_close(b, at);
 	}
@@ -418,20 +418,20 @@ static int put_ftrace(struct fr_export *x, u64 ns, const struct fr_view *v, cons
 		return err;
 	if (fr_pbuf_room(&bundle->b, FR_PERFETTO_EVENT_SZ))
 		return -ENOMEM;
-	put_event(x, &bundle->b, ns, v, r);
+	perfetto_put_event(x, &bundle->b, ns, v, r);
 	return bundle->b.len > BUNDLE_SZ ? flush_bundle(p, r->cpu) : 0;
 }
 
 /* ---- lifetime ---- */
 
-static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+static int perfetto_row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct perfetto *p = x->state;
 	u64 ns = r->ts + p->to.shift_ns;
 	int err = 0;
 
 	if (r->b->schema != p->schema)
-		bind_all(p, r->b->schema);
+		perfetto_bind_all(p, r->b->schema);
 	switch (p->bound[r->ev->nr].way) {
 	case FR_PERFETTO_FTRACE:
 		err = put_ftrace(x, ns, v, r);
@@ -477,7 +477,7 @@ static u64 set_valid(struct perfetto *p, const struct fr_export *x)
 	return latest_ns;
 }
 
-static int begin(struct fr_export *x)
+static int perfetto_begin(struct fr_export *x)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
 	int err;
@@ -495,7 +495,7 @@ static int begin(struct fr_export *x)
 }
 
 /* Looks for the first switch of a CPU: until then it is told who has it. */
-static int run(struct fr_export *x, const struct fr_replay_run *run)
+static int perfetto_run(struct fr_export *x, const struct fr_replay_run *run)
 {
 	struct perfetto *p = x->state;
 	const struct fr_batch *b = run->b;
@@ -519,7 +519,7 @@ static int run(struct fr_export *x, const struct fr_replay_run *run)
 }
 
 /* The reader makes a slice of each switch, but none of who leaves at a CPU's first one, and nothing of a CPU without any. */
-static int put_held(struct perfetto *p, const struct fr_export *x)
+static int perfetto_put_held(struct perfetto *p, const struct fr_export *x)
 {
 	u64 begin_ns, end_ns;
 	u32 i;
@@ -558,7 +558,7 @@ static int put_untold(struct perfetto *p, const struct fr_export *x)
 	return err;
 }
 
-static int end(struct fr_export *x)
+static int perfetto_end(struct fr_export *x)
 {
 	struct perfetto *p = x->state;
 	int err = put_untold(p, x);
@@ -567,10 +567,10 @@ static int end(struct fr_export *x)
 	for (i = 0; i < p->cpu_cnt && !err; i++)
 		err = flush_bundle(p, i);
 	err = err ?: fr_perfetto_damage(&p->to, x);
-	return err ?: put_held(p, x);
+	return err ?: perfetto_put_held(p, x);
 }
 
-static void release(struct fr_export *x)
+static void perfetto_release(struct fr_export *x)
 {
 	struct perfetto *p = x->state;
 	u32 i;
@@ -590,9 +590,9 @@ const struct fr_exporter fr_export_perfetto = {
 	.one_boot = true,
 	.stacks = true,
 	.pairs_without = FROM_PROCESSES,
-	.begin = begin,
-	.run = run,
-	.row = row,
-	.end = end,
-	.release = release,
+	.begin = perfetto_begin,
+	.run = perfetto_run,
+	.row = perfetto_row,
+	.end = perfetto_end,
+	.release = perfetto_release,
 };

@@ -41,7 +41,7 @@ int fr_perfetto_packet(struct fr_perfetto_out *to, u32 seq, u64 ns)
 
 /* ---- clocks and the machine ---- */
 
-static void put_clock(struct fr_pbuf *b, u32 id, u64 ns)
+static void meta_put_clock(struct fr_pbuf *b, u32 id, u64 ns)
 {
 	size_t at = fr_pbuf_open(b, 1);
 
@@ -63,15 +63,15 @@ static int put_clocks(struct fr_perfetto_out *to, const struct fr_export *x)
 	c += cnt - 1;
 	to->shift_ns = c->boot_ns - c->ts;
 	at = fr_pbuf_open(b, PACKET_CLOCKS);
-	put_clock(b, CLOCK_ID_BOOTTIME, c->boot_ns);
-	put_clock(b, CLOCK_ID_MONOTONIC, c->ts);
-	put_clock(b, CLOCK_ID_REALTIME, c->real_ns);
+	meta_put_clock(b, CLOCK_ID_BOOTTIME, c->boot_ns);
+	meta_put_clock(b, CLOCK_ID_MONOTONIC, c->ts);
+	meta_put_clock(b, CLOCK_ID_REALTIME, c->real_ns);
 	fr_pbuf_num(b, 2, CLOCK_ID_BOOTTIME);
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, c->boot_ns);
 }
 
-static void put_fact(struct fr_pbuf *b, u32 field, const struct fr_snap *s, const char *name)
+static void meta_put_fact(struct fr_pbuf *b, u32 field, const struct fr_snap *s, const char *name)
 {
 	const char *fact = fr_snap_fact(s, name);
 
@@ -80,14 +80,14 @@ static void put_fact(struct fr_pbuf *b, u32 field, const struct fr_snap *s, cons
 }
 
 /* The machine's name determines the names of system calls, its kernel's release the meaning of task states. */
-static int put_system(struct fr_perfetto_out *to, const struct fr_export *x)
+static int meta_put_system(struct fr_perfetto_out *to, const struct fr_export *x)
 {
 	struct fr_pbuf *b = &to->packet;
 	size_t at = fr_pbuf_open(b, PACKET_SYSTEM), in = fr_pbuf_open(b, 1);
 
 	fr_pbuf_str(b, 1, "Linux");
-	put_fact(b, 3, x->snap, "kernel");
-	put_fact(b, 4, x->snap, "arch");
+	meta_put_fact(b, 3, x->snap, "kernel");
+	meta_put_fact(b, 4, x->snap, "arch");
 	fr_pbuf_close(b, in);
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, 0);
@@ -95,7 +95,7 @@ static int put_system(struct fr_perfetto_out *to, const struct fr_export *x)
 
 /* ---- living tasks ---- */
 
-static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t, struct fr_who who)
+static void meta_put_task(struct fr_pbuf *b, const struct fr_snap_task *t, struct fr_who who)
 {
 	size_t at;
 
@@ -115,7 +115,7 @@ static void put_task(struct fr_pbuf *b, const struct fr_snap_task *t, struct fr_
 }
 
 /* Of one tid's tasks that may have been there, the one born last was: tasks are in that order. */
-static bool is_there(const struct fr_perfetto_out *to, size_t i, u64 begin_ns)
+static bool meta_is_there(const struct fr_perfetto_out *to, size_t i, u64 begin_ns)
 {
 	const struct fr_perfetto_task *t = &to->task[i];
 	bool is_last = i + 1 == to->task_cnt || t[1].of.tid != t->of.tid || t[1].of.start_ns > to->born_ns;
@@ -135,16 +135,16 @@ static int put_tree(struct fr_perfetto_out *to, const struct fr_export *x, size_
 	for (; *i < to->task_cnt && b->len - at < TREE_PIECE_SZ; ++*i) {
 		struct fr_perfetto_task *t = &to->task[*i];
 
-		if (!is_there(to, *i, begin_ns))
+		if (!meta_is_there(to, *i, begin_ns))
 			continue;
-		put_task(b, &t->of, fr_export_who(x, &t->of, begin_ns));
+		meta_put_task(b, &t->of, fr_export_who(x, &t->of, begin_ns));
 		t->is_told = true;
 	}
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, begin_ns + to->shift_ns);
 }
 
-static int list_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
+static int meta_list_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
 {
 	struct fr_snap_task *t = fr_export_tasks(x, &to->task_cnt);
 	size_t i;
@@ -157,11 +157,11 @@ static int list_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
 }
 
 /* Those that are born later are told of at their birth: the reader would take them for others with the same number. */
-static int put_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
+static int meta_put_tasks(struct fr_perfetto_out *to, const struct fr_export *x)
 {
 	u64 begin_ns, end_ns;
 	size_t i = 0;
-	int err = list_tasks(to, x);
+	int err = meta_list_tasks(to, x);
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
 	while (i < to->task_cnt && !err)
@@ -195,6 +195,6 @@ int fr_perfetto_open(struct fr_perfetto_out *to, const struct fr_export *x, u64 
 	if (err || !to->task_track)
 		return -ENOMEM;
 	err = put_clocks(to, x);
-	err = err ?: put_system(to, x);
-	return err ?: put_tasks(to, x);
+	err = err ?: meta_put_system(to, x);
+	return err ?: meta_put_tasks(to, x);
 }

@@ -52,7 +52,7 @@ static u32 intern(struct table *t, u64 key, bool *is_new)
 	return t->entry[i].iid;
 }
 
-static void forget(struct fr_perfetto_out *to)
+static void sample_forget(struct fr_perfetto_out *to)
 {
 	memset(to->intern, 0, sizeof(*to->intern));
 	to->begun[FR_PERFETTO_SEQ_SAMPLE] = false;
@@ -67,7 +67,7 @@ void fr_perfetto_close(struct fr_perfetto_out *to)
 }
 
 /* { iid 1, str 2 } */
-static void put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s, size_t max)
+static void sample_put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s, size_t max)
 {
 	size_t at = fr_pbuf_open(b, field);
 
@@ -76,7 +76,7 @@ static void put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s, siz
 	fr_pbuf_close(b, at);
 }
 
-static u64 hash_text(u64 h, const char *s)
+static u64 sample_hash_text(u64 h, const char *s)
 {
 	return fr_hash(h, s, s ? strlen(s) : 0) * 31;
 }
@@ -91,10 +91,10 @@ static u32 put_mapping(struct fr_perfetto_out *to, const char *module)
 
 	if (!module)
 		return 0;
-	iid = intern(&to->intern->mapping, hash_text(1, module), &is_new);
+	iid = intern(&to->intern->mapping, sample_hash_text(1, module), &is_new);
 	if (!is_new)
 		return iid;
-	put_string(b, 17, iid, module + (module[0] == '/'), PATH_MAX_SZ);
+	sample_put_string(b, 17, iid, module + (module[0] == '/'), PATH_MAX_SZ);
 	at = fr_pbuf_open(b, 19);
 	fr_pbuf_num(b, 1, iid);
 	fr_pbuf_num(b, 7, iid);
@@ -103,7 +103,7 @@ static u32 put_mapping(struct fr_perfetto_out *to, const char *module)
 }
 
 /* The frame's name: the function without an offset, so that equal ones merge in a flame graph. */
-static const char *name_of(const struct fr_frame *f, char *text, size_t sz)
+static const char *sample_name_of(const struct fr_frame *f, char *text, size_t sz)
 {
 	if (f->sym.name)
 		return f->sym.name;
@@ -115,18 +115,18 @@ static const char *name_of(const struct fr_frame *f, char *text, size_t sz)
 }
 
 /* InternedData { function_names 5 { iid 1, str 2 }, frames 6 { iid 1, function_name_id 2, mapping_id 3, rel_pc 4 } } */
-static u32 put_frame(struct fr_perfetto_out *to, const struct fr_frame *f)
+static u32 sample_put_frame(struct fr_perfetto_out *to, const struct fr_frame *f)
 {
 	struct fr_pbuf *b = &to->packet;
 	char text[NAME_MAX_SZ];
-	const char *name = name_of(f, text, sizeof(text));
+	const char *name = sample_name_of(f, text, sizeof(text));
 	bool is_new;
-	u32 iid = intern(&to->intern->frame, hash_text(hash_text(f->ip, name), f->sym.module), &is_new), mapping;
+	u32 iid = intern(&to->intern->frame, sample_hash_text(sample_hash_text(f->ip, name), f->sym.module), &is_new), mapping;
 	size_t at;
 
 	if (!is_new)
 		return iid;
-	put_string(b, 5, iid, name, NAME_MAX_SZ);
+	sample_put_string(b, 5, iid, name, NAME_MAX_SZ);
 	mapping = put_mapping(to, f->sym.module);
 	at = fr_pbuf_open(b, 6);
 	fr_pbuf_num(b, 1, iid);
@@ -139,7 +139,8 @@ static u32 put_frame(struct fr_perfetto_out *to, const struct fr_frame *f)
 }
 
 /* The frames of a part of the stack, outermost first; as numbers if no symbols are wanted. */
-static u32 put_frames(struct fr_perfetto_out *to, const struct fr_row *r, const char *field, const struct fr_val *v, u32 *iids)
+static u32 sample_put_frames(struct fr_perfetto_out *to, const struct fr_row *r, const char *field, const struct fr_val *v,
+			     u32 *iids)
 {
 	const struct fr_frame *frame = NULL;
 	u32 cnt = 0, i;
@@ -156,19 +157,19 @@ static u32 put_frames(struct fr_perfetto_out *to, const struct fr_row *r, const 
 	for (i = 0; i < cnt; i++) {
 		struct fr_frame bare = {.ip = frame ? 0 : v->nums[cnt - 1 - i]};
 
-		iids[i] = put_frame(to, frame ? &frame[cnt - 1 - i] : &bare);
+		iids[i] = sample_put_frame(to, frame ? &frame[cnt - 1 - i] : &bare);
 	}
 	return cnt;
 }
 
-static struct fr_val stack_of(const struct fr_view *v, const struct fr_row *r, const char *name)
+static struct fr_val sample_stack_of(const struct fr_view *v, const struct fr_row *r, const char *name)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 
 	return f ? fr_view_field(v, r, f) : (struct fr_val){.kind = FR_VAL_NONE};
 }
 
-static u64 num_of(const struct fr_row *r, const char *name)
+static u64 sample_num_of(const struct fr_row *r, const char *name)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 
@@ -184,12 +185,13 @@ static bool has_frames(const struct fr_val *v)
  * callstacks 7 { iid 1, frame_ids 2, outermost first }; sent with the first sample that has it. If the frames are lost, the
  * frame of the sample's own address.
  */
-static u32 put_stack(struct fr_perfetto_out *to, u32 pid, const struct fr_view *v, const struct fr_row *r)
+static u32 sample_put_stack(struct fr_perfetto_out *to, u32 pid, const struct fr_view *v, const struct fr_row *r)
 {
-	struct fr_val user = stack_of(v, r, "ustack"), kernel = stack_of(v, r, "kstack");
-	u64 kid = num_of(r, "kstack_id"), key = (num_of(r, "ustack_id") + pid * 0x9e3779b97f4a7c15ull) ^ (kid << 1 | kid >> 63);
+	struct fr_val user = sample_stack_of(v, r, "ustack"), kernel = sample_stack_of(v, r, "kstack");
+	u64 kid = sample_num_of(r, "kstack_id"),
+	    key = (sample_num_of(r, "ustack_id") + pid * 0x9e3779b97f4a7c15ull) ^ (kid << 1 | kid >> 63);
 	u32 iids[2 * FRAME_CNT], cnt, i, iid;
-	struct fr_frame bare = {.ip = num_of(r, "ip")};
+	struct fr_frame bare = {.ip = sample_num_of(r, "ip")};
 	struct fr_pbuf *b = &to->packet;
 	size_t at, in;
 	bool is_new;
@@ -200,10 +202,10 @@ static u32 put_stack(struct fr_perfetto_out *to, u32 pid, const struct fr_view *
 	if (!is_new)
 		return iid;
 	at = fr_pbuf_open(b, PACKET_INTERNED);
-	cnt = put_frames(to, r, "ustack", &user, iids);
-	cnt += put_frames(to, r, "kstack", &kernel, iids + cnt);
+	cnt = sample_put_frames(to, r, "ustack", &user, iids);
+	cnt += sample_put_frames(to, r, "kstack", &kernel, iids + cnt);
 	if (!cnt)
-		iids[cnt++] = put_frame(to, &bare);
+		iids[cnt++] = sample_put_frame(to, &bare);
 	in = fr_pbuf_open(b, 7);
 	fr_pbuf_num(b, 1, iid);
 	for (i = 0; i < cnt; i++)
@@ -214,7 +216,7 @@ static u32 put_stack(struct fr_perfetto_out *to, u32 pid, const struct fr_view *
 }
 
 /* TracePacketDefaults { timestamp_clock_id 58, perf_sample_defaults 12 { timebase 1 { counter 4: cpu clock } } } */
-static void put_defaults(struct fr_pbuf *b)
+static void sample_put_defaults(struct fr_pbuf *b)
 {
 	size_t at = fr_pbuf_open(b, PACKET_DEFAULTS), in = fr_pbuf_open(b, 12), base = fr_pbuf_open(b, 1);
 
@@ -238,16 +240,16 @@ int fr_perfetto_sample(struct fr_perfetto_out *to, u64 ns, const struct fr_view 
 		return -ENOMEM;
 	if (to->intern->frame.cnt + 2 * FRAME_CNT > TABLE_FULL || to->intern->stack.cnt + 1 > TABLE_FULL ||
 	    to->intern->mapping.cnt + 2 * FRAME_CNT > TABLE_FULL)
-		forget(to);
+		sample_forget(to);
 	if (!to->begun[FR_PERFETTO_SEQ_SAMPLE])
-		put_defaults(b);
-	stack = put_stack(to, pid < 0 ? r->tid : (u32)pid, v, r);
+		sample_put_defaults(b);
+	stack = sample_put_stack(to, pid < 0 ? r->tid : (u32)pid, v, r);
 	at = fr_pbuf_open(b, PACKET_PERF_SAMPLE);
 	fr_pbuf_num(b, 1, r->cpu);
 	fr_pbuf_num(b, 2, pid < 0 ? r->tid : (u32)pid);
 	fr_pbuf_num(b, 3, r->tid);
 	fr_pbuf_num(b, 4, stack);
-	fr_pbuf_num(b, 5, num_of(r, "user") ? MODE_USER : MODE_KERNEL);
+	fr_pbuf_num(b, 5, sample_num_of(r, "user") ? MODE_USER : MODE_KERNEL);
 	fr_pbuf_num(b, 6, 1);
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_SAMPLE, ns);

@@ -95,7 +95,7 @@ static void annotate(struct fr_pbuf *b, const char *name, const struct fr_val *v
 }
 
 /* Show a trigger with its reason, since people look for that. */
-static void name_of(const struct fr_view *v, const struct fr_row *r, char *name, size_t sz)
+static void track_name_of(const struct fr_view *v, const struct fr_row *r, char *name, size_t sz)
 {
 	const struct fr_field *f = r->ev->nr == FR_EV_trigger ? fr_event_field(r->ev, "reason") : NULL;
 	struct fr_val val = {.kind = FR_VAL_NONE};
@@ -123,7 +123,7 @@ int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view
 		err = get_task_track(to, ns, v, r, &track);
 	if (err)
 		return err;
-	name_of(v, r, name, sizeof(name));
+	track_name_of(v, r, name, sizeof(name));
 	at = open_track_event(b, INSTANT, track, on_task ? "task" : "flightrec", name);
 	for (i = 0; i < r->ev->field_cnt; i++) {
 		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
@@ -226,7 +226,8 @@ static int put_slice(struct fr_perfetto_out *to, u64 track, const char *category
 }
 
 /* A slice on a CPU's track, clipped to the window. */
-static int put_missing(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu, const char *why, u64 from_ns, u64 to_ns)
+static int track_put_missing(struct fr_perfetto_out *to, const struct fr_export *x, u32 cpu, const char *why, u64 from_ns,
+			     u64 to_ns)
 {
 	u64 begin_ns, end_ns;
 	char name[64];
@@ -249,18 +250,19 @@ static int put_horizon(struct fr_perfetto_out *to, const struct fr_export *x, u3
 
 	if (!r)
 		return 0;
-	return put_missing(to, x, cpu, r->horizon_ns ? fr_gap_text(FR_GAP_before) : "not all programs were attached yet", 0,
-			   fr_gaps_begin(snap, r));
+	return track_put_missing(to, x, cpu, r->horizon_ns ? fr_gap_text(FR_GAP_before) : "not all programs were attached yet",
+				 0, fr_gaps_begin(snap, r));
 }
 
-static int put_gaps(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_gap_list *l)
+static int track_put_gaps(struct fr_perfetto_out *to, const struct fr_export *x, const struct fr_gap_list *l)
 {
 	size_t i;
 	int err = 0;
 
 	for (i = 0; i < l->cnt && !err; i++)
 		if (l->g[i].why != FR_GAP_before) /* put_horizon() tells that */
-			err = put_missing(to, x, l->g[i].cpu, fr_gap_text(l->g[i].why), l->g[i].since_ns, l->g[i].until_ns);
+			err = track_put_missing(to, x, l->g[i].cpu, fr_gap_text(l->g[i].why), l->g[i].since_ns,
+						l->g[i].until_ns);
 	return err;
 }
 
@@ -271,12 +273,12 @@ int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x)
 
 	for (i = 0; i < fr_export_cpu_cnt(x) && !err; i++)
 		err = put_horizon(to, x, i);
-	return err ?: put_gaps(to, x, fr_export_gaps(x, 0));
+	return err ?: track_put_gaps(to, x, fr_export_gaps(x, 0));
 }
 
 int fr_perfetto_damage(struct fr_perfetto_out *to, const struct fr_export *x)
 {
-	return put_gaps(to, x, fr_export_damage(x, 0));
+	return track_put_gaps(to, x, fr_export_damage(x, 0));
 }
 
 /* ---- who had a CPU before its first switch ---- */
@@ -305,7 +307,8 @@ static void holder_name(const struct fr_export *x, u32 cpu, u32 tid, u64 ns, cha
 
 /* The first row is of who has had the CPU since then, unless something is missing before it. Reading nothing again is cheaper.
  */
-static int find_holder(const struct fr_export *x, u32 cpu, u64 from_ns, u64 until_ns, struct fr_perfetto_first first, u32 *tid)
+static int track_find_holder(const struct fr_export *x, u32 cpu, u64 from_ns, u64 until_ns, struct fr_perfetto_first first,
+			     u32 *tid)
 {
 	u32 i;
 
@@ -329,7 +332,7 @@ int fr_perfetto_held(struct fr_perfetto_out *to, const struct fr_export *x, u32 
 
 	until_ns = whole_until(fr_export_gaps(x, 0), cpu, from_ns, until_ns);
 	until_ns = whole_until(fr_export_damage(x, 0), cpu, from_ns, until_ns);
-	got = find_holder(x, cpu, from_ns, until_ns, first, &tid);
+	got = track_find_holder(x, cpu, from_ns, until_ns, first, &tid);
 	if (got <= 0)
 		return got;
 	snprintf(track, sizeof(track), "CPU %u: until its first switch", cpu);

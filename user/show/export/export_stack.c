@@ -10,7 +10,7 @@ bool fr_export_has_stack(const struct fr_event *ev)
 	return fr_event_field(ev, "kstack") || fr_event_field(ev, "ustack");
 }
 
-static struct fr_val val_of(const struct fr_view *v, const struct fr_row *r, const char *name, enum fr_val_kind kind)
+static struct fr_val stack_val_of(const struct fr_view *v, const struct fr_row *r, const char *name, enum fr_val_kind kind)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 	struct fr_val val = {.kind = FR_VAL_NONE};
@@ -20,9 +20,9 @@ static struct fr_val val_of(const struct fr_view *v, const struct fr_row *r, con
 	return val;
 }
 
-static u64 num_of(const struct fr_view *v, const struct fr_row *r, const char *name)
+static u64 stack_num_of(const struct fr_view *v, const struct fr_row *r, const char *name)
 {
-	struct fr_val val = val_of(v, r, name, FR_VAL_NUM);
+	struct fr_val val = stack_val_of(v, r, name, FR_VAL_NUM);
 
 	return val.kind == FR_VAL_NUM ? val.num : 0;
 }
@@ -55,15 +55,15 @@ static void add_user(struct stack *s, u32 nr, u64 ip)
 
 u32 fr_export_frames(struct fr_export *x, const struct fr_view *v, const struct fr_row *r, struct fr_export_frame *out)
 {
-	struct fr_val kernel = val_of(v, r, "kstack", FR_VAL_NUMS), user = val_of(v, r, "ustack", FR_VAL_NUMS);
+	struct fr_val kernel = stack_val_of(v, r, "kstack", FR_VAL_NUMS), user = stack_val_of(v, r, "ustack", FR_VAL_NUMS);
 	s32 pid = fr_view_who(v, r).pid;
 	struct stack s = {
 		.symbols = x->frames ? fr_frames_symbols(x->frames, x->file) : NULL,
 		.pid = pid < 0 ? r->tid : (u32)pid,
-		.id = num_of(v, r, "ustack_id"),
+		.id = stack_num_of(v, r, "ustack_id"),
 		.out = out,
 	};
-	u64 ip = num_of(v, r, "ip");
+	u64 ip = stack_num_of(v, r, "ip");
 	size_t i;
 
 	for (i = 0; kernel.kind == FR_VAL_NUMS && i < kernel.len && s.cnt < FR_EXPORT_FRAME_MAX; i++)

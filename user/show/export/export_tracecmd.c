@@ -86,27 +86,27 @@ static void begin_page(struct tracecmd *t, struct cpu *c, u64 ts, u64 flags)
 	memcpy(c->page + 8, &flags, sizeof(flags));
 }
 
-static void put_word(struct cpu *c, u32 w)
+static void tracecmd_put_word(struct cpu *c, u32 w)
 {
 	memcpy(c->page + PAGE_HEAD_SZ + c->len, &w, sizeof(w));
 	c->len += sizeof(w);
 }
 
 /* sz is a multiple of 4. */
-static void put_event(struct cpu *c, u64 ts, const u8 *data, u32 sz)
+static void tracecmd_put_event(struct cpu *c, u64 ts, const u8 *data, u32 sz)
 {
 	u64 delta = ts - c->ts;
 
 	if (delta >> DELTA_BITS) {
-		put_word(c, TYPE_TIME_EXTEND | (u32)delta << 5);
-		put_word(c, delta >> DELTA_BITS);
+		tracecmd_put_word(c, TYPE_TIME_EXTEND | (u32)delta << 5);
+		tracecmd_put_word(c, delta >> DELTA_BITS);
 		delta = 0;
 	}
 	if (sz / 4 <= TYPE_LEN_MAX) {
-		put_word(c, sz / 4 | (u32)delta << 5);
+		tracecmd_put_word(c, sz / 4 | (u32)delta << 5);
 	} else {
-		put_word(c, (u32)delta << 5);
-		put_word(c, sz + 4);
+		tracecmd_put_word(c, (u32)delta << 5);
+		tracecmd_put_word(c, sz + 4);
 	}
 	memcpy(c->page + PAGE_HEAD_SZ + c->len, data, sz);
 	c->len += sz;
@@ -115,7 +115,7 @@ static void put_event(struct cpu *c, u64 ts, const u8 *data, u32 sz)
 
 /* ---- rows ---- */
 
-static void bind_all(struct tracecmd *t, const struct fr_schema *s)
+static void tracecmd_bind_all(struct tracecmd *t, const struct fr_schema *s)
 {
 	u32 nr;
 
@@ -126,7 +126,7 @@ static void bind_all(struct tracecmd *t, const struct fr_schema *s)
 	t->schema = s;
 }
 
-static int see(struct tracecmd *t, u32 tid, u64 ts)
+static int tracecmd_see(struct tracecmd *t, u32 tid, u64 ts)
 {
 	u64 **block = &t->seen[(tid & FR_TID_MASK) / TID_BLOCK];
 
@@ -138,7 +138,7 @@ static int see(struct tracecmd *t, u32 tid, u64 ts)
 	return 0;
 }
 
-static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
+static int tracecmd_row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct tracecmd *t = x->state;
 	u8 data[FR_TRC_DATA_MAX + 16];
@@ -155,7 +155,7 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 	t->view = v;
 	sz = fr_trc_put(&t->event[r->ev->nr], v, r, data);
 	data[FR_TRC_FLAGS_AT] = fr_export_flags(x, r);
-	err = see(t, r->tid, r->ts);
+	err = tracecmd_see(t, r->tid, r->ts);
 	if (fr_export_passes_gap(x, r->cpu, r->ts))
 		missed = MISSED_EVENTS; /* tell the reader by a separate page */
 	if (!err && c->len && (missed || c->len + sz + 16 > ROOM_SZ))
@@ -164,14 +164,14 @@ static int row(struct fr_export *x, const struct fr_view *v, const struct fr_row
 		return err;
 	if (!c->len)
 		begin_page(t, c, r->ts, missed);
-	put_event(c, r->ts, data, sz);
+	tracecmd_put_event(c, r->ts, data, sz);
 	x->event_cnt++;
 	return 0;
 }
 
 /* ---- head ---- */
 
-static int put(struct fr_pbuf *b, const void *p, size_t sz)
+static int tracecmd_put(struct fr_pbuf *b, const void *p, size_t sz)
 {
 	if (fr_pbuf_room(b, sz + 1))
 		return -ENOMEM;
@@ -181,15 +181,15 @@ static int put(struct fr_pbuf *b, const void *p, size_t sz)
 	return 0;
 }
 
-static int put_num(struct fr_pbuf *b, u64 v, size_t sz)
+static int tracecmd_put_num(struct fr_pbuf *b, u64 v, size_t sz)
 {
-	return put(b, &v, sz);
+	return tracecmd_put(b, &v, sz);
 }
 
 /* The output of a function, preceded by its size in size_sz bytes. */
 typedef void (*text_fn)(FILE *f, const void *arg);
 
-static int put_text(struct fr_pbuf *b, size_t size_sz, text_fn write, const void *arg)
+static int tracecmd_put_text(struct fr_pbuf *b, size_t size_sz, text_fn write, const void *arg)
 {
 	struct fr_memfile m;
 	FILE *f = fr_memfile_open(&m);
@@ -201,8 +201,8 @@ static int put_text(struct fr_pbuf *b, size_t size_sz, text_fn write, const void
 		return -ENOMEM;
 	write(f, arg);
 	text = fr_memfile_end(&m, &sz);
-	err = text ? put_num(b, sz, size_sz) : -ENOMEM;
-	err = err ?: put(b, text, sz);
+	err = text ? tracecmd_put_num(b, sz, size_sz) : -ENOMEM;
+	err = err ?: tracecmd_put(b, text, sz);
 	free(text);
 	return err;
 }
@@ -235,16 +235,16 @@ static const char header_event[] = "# compressed entry header\n"
 static int put_begin(struct fr_pbuf *b)
 {
 	static const char magic[] = "\x17\x08\x44tracing6";
-	int err = put(b, magic, sizeof(magic));
+	int err = tracecmd_put(b, magic, sizeof(magic));
 
-	err = err ?: put_num(b, 0, 1); /* little-endian */
-	err = err ?: put_num(b, 8, 1);
-	err = err ?: put_num(b, PAGE_BYTES, 4);
-	err = err ?: put(b, "header_page", 12);
-	err = err ?: put_text(b, 8, write_string, header_page);
-	err = err ?: put(b, "header_event", 13);
-	err = err ?: put_text(b, 8, write_string, header_event);
-	return err ?: put_num(b, 0, 4); /* no events of the function tracers */
+	err = err ?: tracecmd_put_num(b, 0, 1); /* little-endian */
+	err = err ?: tracecmd_put_num(b, 8, 1);
+	err = err ?: tracecmd_put_num(b, PAGE_BYTES, 4);
+	err = err ?: tracecmd_put(b, "header_page", 12);
+	err = err ?: tracecmd_put_text(b, 8, write_string, header_page);
+	err = err ?: tracecmd_put(b, "header_event", 13);
+	err = err ?: tracecmd_put_text(b, 8, write_string, header_event);
+	return err ?: tracecmd_put_num(b, 0, 4); /* no events of the function tracers */
 }
 
 /* Is this event the first of its system? *cnt: how many events that has. */
@@ -263,16 +263,16 @@ static bool begins_system(const struct tracecmd *t, u32 nr, u32 *cnt)
 	return true;
 }
 
-static int put_system(const struct tracecmd *t, struct fr_pbuf *b, u32 nr, u32 cnt)
+static int tracecmd_put_system(const struct tracecmd *t, struct fr_pbuf *b, u32 nr, u32 cnt)
 {
 	const char *system = t->event[nr].system;
-	int err = put(b, system, strlen(system) + 1);
+	int err = tracecmd_put(b, system, strlen(system) + 1);
 	u32 i;
 
-	err = err ?: put_num(b, cnt, 4);
+	err = err ?: tracecmd_put_num(b, cnt, 4);
 	for (i = nr; i < FR_EVENT_MAX && !err; i++) {
 		if (t->event[i].ev && !strcmp(t->event[i].system, system))
-			err = put_text(b, 8, write_format, &t->event[i]);
+			err = tracecmd_put_text(b, 8, write_format, &t->event[i]);
 	}
 	return err;
 }
@@ -284,10 +284,10 @@ static int put_formats(const struct tracecmd *t, struct fr_pbuf *b)
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
 		system_cnt += t->event[nr].ev && begins_system(t, nr, &cnt);
-	err = put_num(b, system_cnt, 4);
+	err = tracecmd_put_num(b, system_cnt, 4);
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
 		if (t->event[nr].ev && begins_system(t, nr, &cnt))
-			err = put_system(t, b, nr, cnt);
+			err = tracecmd_put_system(t, b, nr, cnt);
 	}
 	return err;
 }
@@ -372,38 +372,38 @@ static void write_ended(FILE *f, const void *arg)
 
 static int put_option(struct fr_pbuf *b, u32 option, text_fn write, const void *arg)
 {
-	int err = put_num(b, option, 2);
+	int err = tracecmd_put_num(b, option, 2);
 
-	return err ?: put_text(b, 4, write, arg);
+	return err ?: tracecmd_put_text(b, 4, write, arg);
 }
 
 /* The clock of the times: the one in brackets. */
 static const char clock_text[] = "[mono]";
 
-static int put_options(struct fr_pbuf *b, const struct fr_export *x)
+static int tracecmd_put_options(struct fr_pbuf *b, const struct fr_export *x)
 {
-	int err = put(b, "options  ", 10);
+	int err = tracecmd_put(b, "options  ", 10);
 
 	err = err ?: put_option(b, OPTION_TRACECLOCK, write_ended, clock_text);
 	err = err ?: put_option(b, OPTION_UNAME, write_uname, x->snap);
 	err = err ?: put_option(b, OPTION_VERSION, write_ended, "flightrec " FR_VERSION);
-	return err ?: put_num(b, OPTION_DONE, 2);
+	return err ?: tracecmd_put_num(b, OPTION_DONE, 2);
 }
 
 /* Where each CPU's pages will be; the head is padded to a whole page. */
 static int put_places(struct tracecmd *t, struct fr_pbuf *b)
 {
 	u64 end = b->len + 10 + t->cpu_cnt * 16ull + 8 + sizeof(clock_text) - 1, at;
-	int err = put(b, "flyrecord", 10);
+	int err = tracecmd_put(b, "flyrecord", 10);
 	u32 i;
 
 	at = end = (end + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
 	for (i = 0; i < t->cpu_cnt && !err; i++) {
-		err = put_num(b, at, 8);
-		err = err ?: put_num(b, t->cpu[i].page_cnt * PAGE_BYTES, 8);
+		err = tracecmd_put_num(b, at, 8);
+		err = err ?: tracecmd_put_num(b, t->cpu[i].page_cnt * PAGE_BYTES, 8);
 		at += t->cpu[i].page_cnt * PAGE_BYTES;
 	}
-	err = err ?: put_text(b, 8, write_string, clock_text);
+	err = err ?: tracecmd_put_text(b, 8, write_string, clock_text);
 	if (err || fr_pbuf_room(b, PAGE_BYTES))
 		return err ?: -ENOMEM;
 	memset(b->p + b->len, 0, end - b->len);
@@ -411,23 +411,23 @@ static int put_places(struct tracecmd *t, struct fr_pbuf *b)
 	return 0;
 }
 
-static int put_head(struct tracecmd *t, const struct fr_export *x)
+static int tracecmd_put_head(struct tracecmd *t, const struct fr_export *x)
 {
 	struct fr_pbuf *b = &t->head;
 	int err = put_begin(b);
 
 	err = err ?: put_formats(t, b);
-	err = err ?: put_text(b, 4, write_symbols, x->snap);
-	err = err ?: put_num(b, 0, 4); /* formats of trace_printk() */
-	err = err ?: put_text(b, 8, write_names, t);
-	err = err ?: put_num(b, t->cpu_cnt, 4);
-	err = err ?: put_options(b, x);
+	err = err ?: tracecmd_put_text(b, 4, write_symbols, x->snap);
+	err = err ?: tracecmd_put_num(b, 0, 4); /* formats of trace_printk() */
+	err = err ?: tracecmd_put_text(b, 8, write_names, t);
+	err = err ?: tracecmd_put_num(b, t->cpu_cnt, 4);
+	err = err ?: tracecmd_put_options(b, x);
 	return err ?: put_places(t, b);
 }
 
 /* ---- lifetime ---- */
 
-static int begin(struct fr_export *x)
+static int tracecmd_begin(struct fr_export *x)
 {
 	struct tracecmd *t = calloc(1, sizeof(*t));
 
@@ -440,7 +440,7 @@ static int begin(struct fr_export *x)
 	t->seen = calloc((FR_TID_MASK + 1) / TID_BLOCK, sizeof(*t->seen));
 	if (!t->cpu || !t->seen)
 		return -ENOMEM;
-	bind_all(t, fr_replay_schema(x->replay, 0));
+	tracecmd_bind_all(t, fr_replay_schema(x->replay, 0));
 	t->spool_fd = fr_spool_open(x->path);
 	return t->spool_fd < 0 ? t->spool_fd : 0;
 }
@@ -461,7 +461,7 @@ static int copy_pages(struct fr_export *x, const struct tracecmd *t, const struc
 	return fr_out_error(x->out);
 }
 
-static int end(struct fr_export *x)
+static int tracecmd_end(struct fr_export *x)
 {
 	struct tracecmd *t = x->state;
 	int err = 0;
@@ -469,7 +469,7 @@ static int end(struct fr_export *x)
 
 	for (i = 0; i < t->cpu_cnt && !err; i++)
 		err = t->cpu[i].len ? flush_page(t, &t->cpu[i]) : 0;
-	err = err ?: put_head(t, x);
+	err = err ?: tracecmd_put_head(t, x);
 	if (err)
 		return err;
 	fr_out_mem(x->out, t->head.p, t->head.len);
@@ -478,7 +478,7 @@ static int end(struct fr_export *x)
 	return err;
 }
 
-static void release(struct fr_export *x)
+static void tracecmd_release(struct fr_export *x)
 {
 	struct tracecmd *t = x->state;
 	u32 i;
@@ -499,8 +499,8 @@ const struct fr_exporter fr_export_tracecmd = {
 	.doc = "trace.dat, version 6: trace-cmd report, KernelShark",
 	.binary = true,
 	.one_session = true,
-	.begin = begin,
-	.row = row,
-	.end = end,
-	.release = release,
+	.begin = tracecmd_begin,
+	.row = tracecmd_row,
+	.end = tracecmd_end,
+	.release = tracecmd_release,
 };

@@ -187,7 +187,7 @@ static const struct map {
 
 /* ---- layout ---- */
 
-static const struct map *map_of(const struct fr_event *ev)
+static const struct map *tracecmd_format_map_of(const struct fr_event *ev)
 {
 	size_t i;
 
@@ -199,7 +199,7 @@ static const struct map *map_of(const struct fr_event *ev)
 }
 
 /* The form of our fields that the kernel does not have. */
-static enum fr_trc_kind kind_of(const struct fr_field *f)
+static enum fr_trc_kind tracecmd_format_kind_of(const struct fr_field *f)
 {
 	static const u8 kind[FR_TYPE_CNT] = {
 		[FR_TYPE_u8] = FR_TRC_U8,	[FR_TYPE_u16] = FR_TRC_U16, [FR_TYPE_u32] = FR_TRC_U32,
@@ -213,7 +213,7 @@ static enum fr_trc_kind kind_of(const struct fr_field *f)
 	return f->type < FR_TYPE_CNT ? kind[f->type] : FR_TRC_U64;
 }
 
-static struct fr_trc_field *add_field(struct fr_trc_event *e, enum fr_trc_kind kind, const char *name)
+static struct fr_trc_field *tracecmd_format_add_field(struct fr_trc_event *e, enum fr_trc_kind kind, const char *name)
 {
 	const struct kind *k = &kinds[kind];
 	struct fr_trc_field *f = &e->field[e->cnt++];
@@ -230,7 +230,7 @@ static void add_mapped(struct fr_trc_event *e, const struct map *m)
 
 	for (i = 0; i < MAP_FIELD_MAX && m->field[i].name; i++) {
 		const char *from = m->field[i].from ?: m->field[i].name;
-		struct fr_trc_field *f = add_field(e, m->field[i].kind, m->field[i].name);
+		struct fr_trc_field *f = tracecmd_format_add_field(e, m->field[i].kind, m->field[i].name);
 
 		f->from = !strcmp(from, ".pid")	   ? FR_TRC_PID
 			  : !strcmp(from, ".comm") ? FR_TRC_COMM
@@ -265,7 +265,7 @@ static void name_tracepoint(struct fr_trc_event *e)
 
 void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev)
 {
-	const struct map *m = map_of(ev);
+	const struct map *m = tracecmd_format_map_of(ev);
 	u32 i;
 
 	*e = (struct fr_trc_event){.ev = ev, .system = m ? m->system : "flightrec", .name = ev->name, .fixed_sz = COMMON_SZ};
@@ -279,7 +279,7 @@ void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev)
 		const struct fr_field *field = &ev->fields[i];
 
 		if (!fr_field_is_inner(field) && !is_bound(e, field))
-			add_field(e, kind_of(field), field->name)->field = field;
+			tracecmd_format_add_field(e, tracecmd_format_kind_of(field), field->name)->field = field;
 	}
 }
 
@@ -326,7 +326,7 @@ static void put_dynamic(u8 *buf, u8 *at, u32 *end, const void *p, size_t sz, siz
 	*end = off + sz;
 }
 
-static void put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *buf, u32 *end)
+static void tracecmd_format_put_field(const struct fr_trc_field *f, const struct fr_val *v, u8 *buf, u32 *end)
 {
 	bool is_num = v->kind == FR_VAL_NUM, is_text = v->kind == FR_VAL_TEXT, is_nums = v->kind == FR_VAL_NUMS;
 	u64 num = is_num ? v->num : 0;
@@ -372,7 +372,7 @@ u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const stru
 	for (i = 0; i < e->cnt; i++) {
 		struct fr_val val = fr_trc_value(&e->field[i], v, r);
 
-		put_field(&e->field[i], &val, buf, &end);
+		tracecmd_format_put_field(&e->field[i], &val, buf, &end);
 	}
 	while (end % 4)
 		buf[end++] = 0;
@@ -386,7 +386,7 @@ static void put_decl(FILE *out, const char *type, const char *name, const char *
 	fprintf(out, "\tfield:%s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", type, name, array, off, size, is_signed);
 }
 
-static void put_fields(FILE *out, const struct fr_trc_event *e)
+static void tracecmd_format_put_fields(FILE *out, const struct fr_trc_event *e)
 {
 	u32 i;
 
@@ -420,7 +420,7 @@ static void put_print_arg(FILE *out, const struct fr_trc_field *f)
 }
 
 /* name=value for the fields from `from` on: the format, or its arguments. */
-static void put_generic(FILE *out, const struct fr_trc_event *e, bool args, const char *before)
+static void tracecmd_format_put_generic(FILE *out, const struct fr_trc_event *e, bool args, const char *before)
 {
 	u32 i;
 
@@ -445,21 +445,21 @@ static void put_print(FILE *out, const struct fr_trc_event *e)
 	fputs("print fmt: ", out);
 	if (!quote) {
 		fputc('"', out);
-		put_generic(out, e, false, "");
+		tracecmd_format_put_generic(out, e, false, "");
 		fputc('"', out);
 	} else {
 		fwrite(e->print, 1, quote - e->print, out);
-		put_generic(out, e, false, " ");
+		tracecmd_format_put_generic(out, e, false, " ");
 		fputs(quote, out);
 	}
-	put_generic(out, e, true, "");
+	tracecmd_format_put_generic(out, e, true, "");
 	fputc('\n', out);
 }
 
 void fr_trc_format(FILE *out, const struct fr_trc_event *e)
 {
 	fprintf(out, "name: %s\nID: %u\nformat:\n", e->name, id_of(e->ev));
-	put_fields(out, e);
+	tracecmd_format_put_fields(out, e);
 	fputc('\n', out);
 	put_print(out, e);
 }

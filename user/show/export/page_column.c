@@ -50,7 +50,7 @@ void fr_page_u32(struct fr_page_bytes *b, u32 v)
 	b->sz += sizeof(v);
 }
 
-static bool is_plain(const struct fr_page_nums *n)
+static bool column_is_plain(const struct fr_page_nums *n)
 {
 	s64 v;
 	u32 i;
@@ -78,7 +78,7 @@ static void put_varints(struct fr_page_bytes *b, const struct fr_page_nums *n)
 	}
 }
 
-static void put_wide(struct fr_page_bytes *b, const struct fr_page_nums *n)
+static void column_put_wide(struct fr_page_bytes *b, const struct fr_page_nums *n)
 {
 	u64 v;
 	u32 i;
@@ -98,11 +98,11 @@ int fr_page_column(struct fr_page_bytes *b, struct fr_page_nums *n)
 
 	if (fr_page_room(b, 5 + 10 * (size_t)n->cnt))
 		return -ENOMEM;
-	b->p[b->sz++] = !is_plain(n);
+	b->p[b->sz++] = !column_is_plain(n);
 	at = b->sz;
 	b->sz += sizeof(sz);
 	if (b->p[at - 1])
-		put_wide(b, n);
+		column_put_wide(b, n);
 	else
 		put_varints(b, n);
 	sz = htole32(b->sz - at - sizeof(sz));

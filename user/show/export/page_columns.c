@@ -40,7 +40,7 @@ struct fr_page_columns {
 
 /* ---- texts ---- */
 
-static u32 *find_slot(const struct fr_page_columns *p, const char *s, size_t len)
+static u32 *columns_find_slot(const struct fr_page_columns *p, const char *s, size_t len)
 {
 	size_t i = fr_hash(FR_HASH_SEED, s, len) & (p->slot_cnt - 1);
 
@@ -72,12 +72,12 @@ static int grow_texts(struct fr_page_columns *p)
 	p->slot_cnt = 2 * cap;
 	p->text_cap = cap;
 	for (i = 1; i < p->text_cnt; i++)
-		*find_slot(p, p->text[i].s, p->text[i].len) = i;
+		*columns_find_slot(p, p->text[i].s, p->text[i].len) = i;
 	return 0;
 }
 
 /* The index of a text; < 0: no memory. */
-static s64 text_nr(struct fr_page_columns *p, const char *s, size_t len)
+static s64 columns_text_nr(struct fr_page_columns *p, const char *s, size_t len)
 {
 	u32 *slot;
 	char *copy;
@@ -86,7 +86,7 @@ static s64 text_nr(struct fr_page_columns *p, const char *s, size_t len)
 		return 0;
 	if (p->text_cnt == p->text_cap && grow_texts(p))
 		return -ENOMEM;
-	slot = find_slot(p, s, len);
+	slot = columns_find_slot(p, s, len);
 	if (*slot)
 		return *slot;
 	copy = malloc(len + 1);
@@ -123,7 +123,7 @@ static int note_named(struct fr_page_columns *p, enum fr_style style, u32 abi, s
 }
 
 /* The name of a number; of a result its error name, "-ENOENT". NULL: none. */
-static const char *name_of(const struct fr_sys *sys, enum fr_style style, s64 v, char buf[32])
+static const char *columns_name_of(const struct fr_sys *sys, enum fr_style style, s64 v, char buf[32])
 {
 	const char *error = style == FR_STYLE_RET ? fr_ret_error(v) : NULL;
 
@@ -146,7 +146,7 @@ void fr_page_columns_names(const struct fr_page_columns *p, const char *arch,
 
 			for (i = 0; bits && i < NAMED_CNT; i++) {
 				s64 v = (s64)i + NAMED_MIN;
-				const char *name = bits[i / 8] >> i % 8 & 1 ? name_of(&sys, style, v, buf) : NULL;
+				const char *name = bits[i / 8] >> i % 8 & 1 ? columns_name_of(&sys, style, v, buf) : NULL;
 
 				if (name)
 					fn(arg, style, abi, v, name);
@@ -157,7 +157,7 @@ void fr_page_columns_names(const struct fr_page_columns *p, const char *arch,
 
 /* ---- rows ---- */
 
-static int put_array(struct field_cols *c, const struct fr_val *val)
+static int columns_put_array(struct field_cols *c, const struct fr_val *val)
 {
 	size_t i;
 	int err = fr_page_num(&c->num, val->kind == FR_VAL_NUMS ? val->len : 0);
@@ -167,8 +167,8 @@ static int put_array(struct field_cols *c, const struct fr_val *val)
 	return err;
 }
 
-static int put_field(struct fr_page_columns *p, struct field_cols *c, const struct fr_view *v, const struct fr_row *r,
-		     const struct fr_field *f)
+static int columns_put_field(struct fr_page_columns *p, struct field_cols *c, const struct fr_view *v, const struct fr_row *r,
+			     const struct fr_field *f)
 {
 	struct fr_val val = {0};
 	s64 nr;
@@ -176,15 +176,15 @@ static int put_field(struct fr_page_columns *p, struct field_cols *c, const stru
 	if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_STACK) /* stacks are looked up by id */
 		val = fr_view_field(v, r, f);
 	if (fr_field_kind(f) == FR_VAL_NUMS)
-		return put_array(c, &val);
+		return columns_put_array(c, &val);
 	if (fr_field_kind(f) == FR_VAL_TEXT) {
-		nr = val.kind == FR_VAL_TEXT ? text_nr(p, val.text, val.len) : 0;
+		nr = val.kind == FR_VAL_TEXT ? columns_text_nr(p, val.text, val.len) : 0;
 		return nr < 0 ? -ENOMEM : fr_page_num(&c->num, nr);
 	}
 	return fr_page_num(&c->num, val.num) ?: note_named(p, f->style, fr_view_sys(v, r).abi, val.num);
 }
 
-static int put_fields(struct fr_page_columns *p, const struct fr_view *v, const struct fr_row *r)
+static int columns_put_fields(struct fr_page_columns *p, const struct fr_view *v, const struct fr_row *r)
 {
 	struct event_cols **of = &p->of[r->ev->nr];
 	int err = 0;
@@ -196,14 +196,14 @@ static int put_fields(struct fr_page_columns *p, const struct fr_view *v, const 
 		return -ENOMEM;
 	(*of)->cnt++;
 	for (i = 0; i < r->ev->field_cnt && !err; i++)
-		err = put_field(p, &(*of)->field[i], v, r, &r->ev->fields[i]);
+		err = columns_put_field(p, &(*of)->field[i], v, r, &r->ev->fields[i]);
 	return err;
 }
 
 int fr_page_columns_add(struct fr_page_columns *p, const struct fr_view *v, const struct fr_row *r)
 {
 	struct fr_who who = fr_view_who(v, r);
-	s64 comm = text_nr(p, who.comm, who.len);
+	s64 comm = columns_text_nr(p, who.comm, who.len);
 	int err = comm < 0 ? comm : 0;
 
 	err = err ?: fr_page_num(&p->ev, r->ev->nr);
@@ -211,13 +211,13 @@ int fr_page_columns_add(struct fr_page_columns *p, const struct fr_view *v, cons
 	err = err ?: fr_page_num(&p->cpu, r->cpu);
 	err = err ?: fr_page_num(&p->tid, r->tid);
 	err = err ?: fr_page_num(&p->comm, comm);
-	err = err ?: put_fields(p, v, r);
+	err = err ?: columns_put_fields(p, v, r);
 	return err ?: ++p->cnt == FR_PAGE_ROWS;
 }
 
 /* ---- pieces ---- */
 
-static int put_event(struct fr_page_columns *p, u32 nr)
+static int columns_put_event(struct fr_page_columns *p, u32 nr)
 {
 	const struct fr_event *ev = fr_schema_event(p->schema, nr);
 	struct event_cols *of = p->of[nr];
@@ -237,7 +237,7 @@ static int put_event(struct fr_page_columns *p, u32 nr)
 	return err;
 }
 
-static int put_piece(struct fr_page_columns *p)
+static int columns_put_piece(struct fr_page_columns *p)
 {
 	int err = fr_page_room(&p->plain, sizeof(u32));
 	u32 nr;
@@ -252,7 +252,7 @@ static int put_piece(struct fr_page_columns *p)
 	err = err ?: fr_page_column(&p->plain, &p->comm);
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
 		if (p->of[nr] && p->of[nr]->cnt)
-			err = put_event(p, nr);
+			err = columns_put_event(p, nr);
 	}
 	return err;
 }
@@ -265,7 +265,7 @@ int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz)
 	if (!p->cnt)
 		return 0;
 	p->plain.sz = 0;
-	err = put_piece(p) ?: fr_page_pack(&p->plain, &p->packed);
+	err = columns_put_piece(p) ?: fr_page_pack(&p->plain, &p->packed);
 	p->cnt = 0;
 	*out = p->packed.p;
 	*sz = p->packed.sz;

@@ -34,7 +34,7 @@ static int cols_end(struct cols *c, u32 cnt)
 	return err;
 }
 
-static u64 row_of(u32 row)
+static u64 spans_row_of(u32 row)
 {
 	return row == FR_TL_NO_ROW ? ~0ULL : row;
 }
@@ -63,19 +63,19 @@ static int put_run(struct cols *c, const struct fr_timeline *t, const struct fr_
 	if (v->what == FR_TL_RUN_UNKNOWN)
 		return 0;
 	++*cnt;
-	return c ? PUT(c, v->at, until - v->at, tid, row_of(v->row)) : 0;
+	return c ? PUT(c, v->at, until - v->at, tid, spans_row_of(v->row)) : 0;
 }
 
-static int put_state(struct cols *c, const struct fr_timeline *t, const struct fr_tl_change *v, u64 until, u32 *cnt)
+static int spans_put_state(struct cols *c, const struct fr_timeline *t, const struct fr_tl_change *v, u64 until, u32 *cnt)
 {
 	(void)t;
 	if (fr_tl_state(v->what) == FR_TL_UNKNOWN)
 		return 0;
 	++*cnt;
-	return c ? PUT(c, v->at, until - v->at, fr_tl_state(v->what), row_of(v->row)) : 0;
+	return c ? PUT(c, v->at, until - v->at, fr_tl_state(v->what), spans_row_of(v->row)) : 0;
 }
 
-static int put_cpus(struct cols *c, const struct fr_timeline *t)
+static int spans_put_cpus(struct cols *c, const struct fr_timeline *t)
 {
 	u32 i, cnt;
 	int err = 0;
@@ -91,12 +91,12 @@ static int put_cpus(struct cols *c, const struct fr_timeline *t)
 	return err ?: cols_end(c, 4);
 }
 
-static bool has_any(const struct fr_tl_task *k)
+static bool spans_has_any(const struct fr_tl_task *k)
 {
 	return k->tid && (k->states.cnt || k->calls.cnt);
 }
 
-static int put_tasks(struct cols *c, const struct fr_timeline *t)
+static int spans_put_tasks(struct cols *c, const struct fr_timeline *t)
 {
 	u32 i, j, cnt;
 	int err = 0;
@@ -105,41 +105,41 @@ static int put_tasks(struct cols *c, const struct fr_timeline *t)
 		const struct fr_tl_task *k = &t->task[i];
 
 		cnt = 0;
-		each_change(NULL, t, &k->states, put_state, &cnt);
-		if (has_any(k))
+		each_change(NULL, t, &k->states, spans_put_state, &cnt);
+		if (spans_has_any(k))
 			err = PUT(c, k->tid, cnt, k->calls.cnt);
 	}
 	err = err ?: cols_end(c, 3);
 	for (i = 0; i < t->task_cnt && !err; i++)
-		if (has_any(&t->task[i]))
-			err = each_change(c, t, &t->task[i].states, put_state, &cnt);
+		if (spans_has_any(&t->task[i]))
+			err = each_change(c, t, &t->task[i].states, spans_put_state, &cnt);
 	err = err ?: cols_end(c, 4);
 	for (i = 0; i < t->task_cnt && !err; i++)
-		for (j = 0; has_any(&t->task[i]) && j < t->task[i].calls.cnt && !err; j++) {
+		for (j = 0; spans_has_any(&t->task[i]) && j < t->task[i].calls.cnt && !err; j++) {
 			const struct fr_tl_span *s = &t->task[i].calls.v[j];
 
-			err = PUT(c, s->at, s->until - s->at, row_of(s->row));
+			err = PUT(c, s->at, s->until - s->at, spans_row_of(s->row));
 		}
 	return err ?: cols_end(c, 3);
 }
 
 /* ---- what rows end ---- */
 
-static u64 num_of(const struct fr_row *r, const char *name)
+static u64 spans_num_of(const struct fr_row *r, const char *name)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 
 	return f && f->kind != FR_KIND_DERIVED && f->type < FR_TYPE_text8 ? fr_row_num(r, f) : 0;
 }
 
-static int add_call(struct fr_page_ended *e, const struct fr_row *r, const struct fr_pair *p, u64 nr)
+static int spans_add_call(struct fr_page_ended *e, const struct fr_row *r, const struct fr_pair *p, u64 nr)
 {
 	bool other = p->call_nr >= 0;
 	int err = fr_page_num(&e->call[0], nr);
 
 	err = err ?: fr_page_num(&e->call[1], p->latency_ns);
-	err = err ?: fr_page_num(&e->call[2], other ? (u64)p->call_nr : num_of(r, "id"));
-	return err ?: fr_page_num(&e->call[3], other ? p->call_abi : num_of(r, "abi"));
+	err = err ?: fr_page_num(&e->call[2], other ? (u64)p->call_nr : spans_num_of(r, "id"));
+	return err ?: fr_page_num(&e->call[3], other ? p->call_abi : spans_num_of(r, "abi"));
 }
 
 int fr_page_ended_add(struct fr_page_ended *e, const struct fr_view *v, const struct fr_row *r, u64 nr)
@@ -147,7 +147,7 @@ int fr_page_ended_add(struct fr_page_ended *e, const struct fr_view *v, const st
 	const struct fr_pair *p = fr_view_pair(v, r);
 
 	if (p && r->ev->nr == FR_EV_sys_exit && p->latency_ns)
-		return add_call(e, r, p, nr);
+		return spans_add_call(e, r, p, nr);
 	if (p && r->ev->nr == FR_EV_sched_switch && p->queued_ns)
 		return fr_page_num(&e->wait[0], nr) ?: fr_page_num(&e->wait[1], p->queued_ns);
 	return 0;
@@ -163,7 +163,7 @@ void fr_page_ended_free(struct fr_page_ended *e)
 		free(e->wait[i].v);
 }
 
-static int put_ended(struct fr_page_bytes *to, struct fr_page_ended *e)
+static int spans_put_ended(struct fr_page_bytes *to, struct fr_page_ended *e)
 {
 	u32 i;
 	int err = 0;
@@ -183,16 +183,16 @@ int fr_page_spans(const struct fr_timeline *t, struct fr_page_ended *e, u8 **out
 	int err = fr_page_room(&plain, 4 * sizeof(u32));
 
 	for (i = 0; i < t->task_cnt; i++)
-		cnt += has_any(&t->task[i]);
+		cnt += spans_has_any(&t->task[i]);
 	if (!err) {
 		fr_page_u32(&plain, t->cpu_cnt);
 		fr_page_u32(&plain, cnt);
 		fr_page_u32(&plain, e->call[0].cnt);
 		fr_page_u32(&plain, e->wait[0].cnt);
 	}
-	err = err ?: put_cpus(&c, t);
-	err = err ?: put_tasks(&c, t);
-	err = err ?: put_ended(&plain, e);
+	err = err ?: spans_put_cpus(&c, t);
+	err = err ?: spans_put_tasks(&c, t);
+	err = err ?: spans_put_ended(&plain, e);
 	err = err ?: fr_page_pack(&plain, &packed);
 	for (i = 0; i < COLS_MAX; i++)
 		free(c.col[i].v);

@@ -3,7 +3,7 @@
 
 #include "base/text/units.h"
 
-static void put_until(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_gap_line *g)
+static void gap_put_until(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_gap_line *g)
 {
 	char buf[32];
 
@@ -14,10 +14,10 @@ static void put_until(struct fr_text *t, struct fr_out *o, const struct fr_view 
 	fr_out_char(o, ')');
 }
 
-static void put_limits(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_gap_line *g)
+static void gap_put_limits(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_gap_line *g)
 {
 	if (g->since_ns && g->until_ns)
-		put_until(t, o, v, g);
+		gap_put_until(t, o, v, g);
 	else if (g->until_ns)
 		fr_out_str(o, " before this");
 	else if (g->since_ns)
@@ -29,7 +29,7 @@ void fr_gap_line_text(struct fr_text *t, struct fr_out *o, const struct fr_view 
 	fr_text_place(t, o, v, g->at_ns, g->cpu);
 	fr_out_paint(o, FR_PAINT_RED);
 	fr_out_str(o, "--- events are missing");
-	put_limits(t, o, v, g);
+	gap_put_limits(t, o, v, g);
 	fr_out_str(o, ": ");
 	fr_out_str(o, g->why);
 	fr_out_paint(o, FR_PAINT_NONE);

@@ -27,7 +27,7 @@ struct fr_json {
 };
 
 /* before, escaped name, after; o is a scratch buffer that never gets full. */
-static bool make(struct fr_out *o, struct text *t, const char *before, const char *name, const char *after)
+static bool format_json_make(struct fr_out *o, struct text *t, const char *before, const char *name, const char *after)
 {
 	o->len = 0;
 	fr_out_str(o, before);
@@ -49,10 +49,10 @@ static bool make_keys(struct fr_out *scratch, struct keys *k, const struct fr_ev
 		return false;
 	k->field_cnt = ev->field_cnt;
 	for (i = 0; i < ev->field_cnt; i++) {
-		if (!make(scratch, &k->field[i], ",\"", ev->fields[i].name, "\":"))
+		if (!format_json_make(scratch, &k->field[i], ",\"", ev->fields[i].name, "\":"))
 			return false;
 	}
-	return make(scratch, &k->event, ",\"event\":\"", ev->name, "\",\"pid\":");
+	return format_json_make(scratch, &k->event, ",\"event\":\"", ev->name, "\",\"pid\":");
 }
 
 struct fr_json *fr_json_new(const struct fr_schema *s, bool with_pos)
@@ -106,14 +106,14 @@ void fr_json_free(struct fr_json *j)
 
 #define LITERAL(o, s) fr_out_mem(o, s, sizeof(s) - 1)
 
-static void put_text(struct fr_out *o, const char *s, size_t len)
+static void format_json_put_text(struct fr_out *o, const char *s, size_t len)
 {
 	fr_out_char(o, '"');
 	fr_escape_json(o, s, len);
 	fr_out_char(o, '"');
 }
 
-static void put_nums(struct fr_out *o, const u64 *nums, size_t cnt)
+static void format_json_put_nums(struct fr_out *o, const u64 *nums, size_t cnt)
 {
 	size_t i;
 
@@ -127,8 +127,8 @@ static void put_nums(struct fr_out *o, const u64 *nums, size_t cnt)
 }
 
 /* ,"kstack_sym":["..."] */
-static void put_stack(const struct fr_json *j, struct fr_out *o, const struct fr_row *r, const struct fr_field *f,
-		      const struct fr_val *v)
+static void format_json_put_stack(const struct fr_json *j, struct fr_out *o, const struct fr_row *r, const struct fr_field *f,
+				  const struct fr_val *v)
 {
 	const char *const *text;
 	u32 cnt = 0, i;
@@ -145,7 +145,7 @@ static void put_stack(const struct fr_json *j, struct fr_out *o, const struct fr
 	for (i = 0; i < cnt; i++) {
 		if (i)
 			fr_out_char(o, ',');
-		put_text(o, text[i], strlen(text[i]));
+		format_json_put_text(o, text[i], strlen(text[i]));
 	}
 	fr_out_char(o, ']');
 }
@@ -160,17 +160,17 @@ static INLINE void put_value(struct fr_out *o, const struct fr_val *v)
 			fr_out_u64(o, v->num);
 		return;
 	case FR_VAL_TEXT:
-		put_text(o, v->text, v->len);
+		format_json_put_text(o, v->text, v->len);
 		return;
 	case FR_VAL_NUMS:
-		put_nums(o, v->nums, v->len);
+		format_json_put_nums(o, v->nums, v->len);
 		return;
 	default:
 		LITERAL(o, "null");
 	}
 }
 
-static void put_who(struct fr_out *o, struct fr_who who, u32 tid)
+static void format_json_put_who(struct fr_out *o, struct fr_who who, u32 tid)
 {
 	if (who.pid < 0)
 		LITERAL(o, "null");
@@ -180,12 +180,12 @@ static void put_who(struct fr_out *o, struct fr_who who, u32 tid)
 	fr_out_u64(o, tid);
 	LITERAL(o, ",\"comm\":");
 	if (who.comm)
-		put_text(o, who.comm, who.len);
+		format_json_put_text(o, who.comm, who.len);
 	else
 		LITERAL(o, "null");
 }
 
-static void put_pos(struct fr_out *o, const struct fr_row *r)
+static void format_json_put_pos(struct fr_out *o, const struct fr_row *r)
 {
 	const char *tier = fr_tier_name(r->tier);
 	u64 seq;
@@ -196,7 +196,7 @@ static void put_pos(struct fr_out *o, const struct fr_row *r)
 	fr_out_u64(o, r->b->epoch);
 	LITERAL(o, ",\"tier\":");
 	if (tier)
-		put_text(o, tier, strlen(tier));
+		format_json_put_text(o, tier, strlen(tier));
 	else
 		fr_out_u64(o, r->tier);
 	LITERAL(o, ",\"seq\":");
@@ -207,8 +207,8 @@ static void put_pos(struct fr_out *o, const struct fr_row *r)
 }
 
 /* A number's name, as text shows it. False: it has none. */
-static bool put_word(struct fr_out *o, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f,
-		     const struct fr_val *val)
+static bool format_json_put_word(struct fr_out *o, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f,
+				 const struct fr_val *val)
 {
 	struct fr_sys sys = fr_view_sys(v, r);
 	char room[FR_SYSNAME_SZ];
@@ -218,12 +218,12 @@ static bool put_word(struct fr_out *o, const struct fr_view *v, const struct fr_
 		name = fr_tps_symbol(v->tps, r, f, val->num);
 
 	if (name)
-		put_text(o, name, strlen(name));
+		format_json_put_text(o, name, strlen(name));
 	return name;
 }
 
 /* ,"wall":"2026-01-31T14:02:11.500000000Z" */
-static void put_wall(struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
+static void format_json_put_wall(struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
 	u64 real_ns = fr_wall_real(v->wall, r->ts);
 	char text[FR_WALL_TEXT_SZ];
@@ -233,7 +233,7 @@ static void put_wall(struct fr_out *o, const struct fr_view *v, const struct fr_
 		LITERAL(o, "null");
 		return;
 	}
-	put_text(o, text, strlen(text));
+	format_json_put_text(o, text, strlen(text));
 }
 
 static INLINE void put_field(const struct fr_json *j, struct fr_out *o, const struct fr_view *v, const struct fr_row *r, u32 i)
@@ -242,10 +242,10 @@ static INLINE void put_field(const struct fr_json *j, struct fr_out *o, const st
 	struct fr_val val = fr_view_field(v, r, f);
 
 	fr_out_mem(o, j->keys[r->ev->nr].field[i].s, j->keys[r->ev->nr].field[i].sz);
-	if (!j->with_words || !put_word(o, v, r, f, &val))
+	if (!j->with_words || !format_json_put_word(o, v, r, f, &val))
 		put_value(o, &val);
 	if (j->stacks.of && fr_is_stack(f))
-		put_stack(j, o, r, f, &val);
+		format_json_put_stack(j, o, r, f, &val);
 }
 
 /* Its places of texts are not shown. */
@@ -269,7 +269,7 @@ void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view
 	LITERAL(o, ",\"cpu\":");
 	fr_out_u64(o, r->cpu);
 	fr_out_mem(o, k->event.s, k->event.sz);
-	put_who(o, fr_view_who(v, r), r->tid);
+	format_json_put_who(o, fr_view_who(v, r), r->tid);
 	if (r->ev->group == FR_GROUP_TP)
 		put_tracepoint(j, o, v, r);
 	else
@@ -278,8 +278,8 @@ void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view
 	if (v->shows_pairs)
 		fr_pair_json(o, fr_view_pair(v, r));
 	if (j->with_wall)
-		put_wall(o, v, r);
+		format_json_put_wall(o, v, r);
 	if (j->with_pos)
-		put_pos(o, r);
+		format_json_put_pos(o, r);
 	LITERAL(o, "}\n");
 }

@@ -52,7 +52,7 @@ static inline char *put_paint(const struct fr_out *o, char *p, enum fr_paint pai
 }
 
 /* A name of the schema. */
-static inline char *put_name(char *p, const char *name, u32 len)
+static inline char *format_put_name(char *p, const char *name, u32 len)
 {
 	if (len <= FR_COPY_MOST_SZ)
 		return fr_copy_short(p, name, len);
@@ -63,7 +63,7 @@ _Static_assert(2 + FEW * (1 + FR_DIGITS_HEX_SZ) <= FR_OUT_ROOM, "few numbers hav
 
 /* ---- time ---- */
 
-static void put_ns(struct fr_out *o, u32 ns)
+static void format_put_ns(struct fr_out *o, u32 ns)
 {
 	char *p = fr_out_room(o);
 
@@ -86,7 +86,7 @@ void fr_text_wall(struct fr_out *o, u64 real_ns)
 
 	clock_of(real_ns / FR_SEC_NS, "%Y-%m-%d %H:%M:%S", text, sizeof(text));
 	fr_out_str(o, text);
-	put_ns(o, real_ns % FR_SEC_NS);
+	format_put_ns(o, real_ns % FR_SEC_NS);
 }
 
 /* Update the second, if it differs from the last line's. */
@@ -102,7 +102,7 @@ static void have_clock(struct fr_text *t, u64 sec)
 /* ---- values ---- */
 
 /* A text that could be taken for something else is put in quotes. */
-static void put_text(struct fr_out *o, const char *s, size_t len)
+static void format_put_text(struct fr_out *o, const char *s, size_t len)
 {
 	if (fr_is_word(s, len))
 		fr_out_mem(o, s, len);
@@ -120,20 +120,20 @@ static char *put_signed(char *p, s64 v)
 	return fr_digits_dec(p + (v < 0), v < 0 ? 0 - (u64)v : (u64)v);
 }
 
-static char *put_ret(const struct fr_out *o, char *p, s64 v)
+static char *format_put_ret(const struct fr_out *o, char *p, s64 v)
 {
 	const char *name = fr_ret_error(v);
 
 	if (name) {
 		p = put_paint(o, p, FR_PAINT_RED);
 		*p++ = '-';
-		p = put_name(p, name, strlen(name));
+		p = format_put_name(p, name, strlen(name));
 		return put_paint(o, p, FR_PAINT_NONE);
 	}
 	return v >= POINTER || v <= -POINTER ? fr_digits_hex(p, v) : put_signed(p, v);
 }
 
-static void put_exit(struct fr_out *o, s64 v)
+static void format_put_exit(struct fr_out *o, s64 v)
 {
 	char room[FR_SYSNAME_SZ];
 	const char *text = fr_sysname_text(NULL, FR_STYLE_EXIT, v, room);
@@ -150,7 +150,7 @@ static char *put_plain(char *p, const struct fr_field *f, u64 v)
 }
 
 /* The system call with this number on the events' machine. */
-static const struct fr_syscall *call_of(const struct line *l, s64 nr)
+static const struct fr_syscall *format_call_of(const struct line *l, s64 nr)
 {
 	struct fr_text *t = l->t;
 	u32 abi = fr_row_abi(l->r), i;
@@ -163,19 +163,19 @@ static const struct fr_syscall *call_of(const struct line *l, s64 nr)
 	return abi < FR_SYSCALL_ABIS ? fr_syscalls_at(t->calls[abi], nr) : NULL;
 }
 
-static char *put_call(const struct line *l, char *p, const struct fr_field *f, u64 v)
+static char *format_put_call(const struct line *l, char *p, const struct fr_field *f, u64 v)
 {
-	const struct fr_syscall *c = call_of(l, v);
+	const struct fr_syscall *c = format_call_of(l, v);
 
-	return c ? put_name(p, c->name, c->len) : put_plain(p, f, v);
+	return c ? format_put_name(p, c->name, c->len) : put_plain(p, f, v);
 }
 
-static char *put_named(char *p, const struct fr_field *f, u64 v)
+static char *format_put_named(char *p, const struct fr_field *f, u64 v)
 {
 	const char *name = fr_sysname(&(struct fr_sys){0}, f->style, v);
 
 	if (name)
-		return put_name(p, name, strlen(name));
+		return format_put_name(p, name, strlen(name));
 	return f->style == FR_STYLE_HANDLER ? fr_digits_hex(p, v) : put_plain(p, f, v);
 }
 
@@ -184,17 +184,17 @@ static char *put_long_num(struct fr_out *o, char *p, const struct fr_field *f, u
 {
 	o->len = p - o->buf;
 	if (f->style == FR_STYLE_EXIT) {
-		put_exit(o, v);
+		format_put_exit(o, v);
 	} else if (f->style == FR_STYLE_NS) {
 		fr_out_u64(o, v / FR_SEC_NS);
-		put_ns(o, v % FR_SEC_NS);
+		format_put_ns(o, v % FR_SEC_NS);
 	} else {
 		fr_out_printf(o, "%u,%u", fr_dev_major(v), fr_dev_minor(v));
 	}
 	return o->buf + o->len;
 }
 
-static char *put_num(const struct line *l, char *p, const struct fr_field *f, u64 v)
+static char *format_put_num(const struct line *l, char *p, const struct fr_field *f, u64 v)
 {
 	switch (f->style) {
 	case FR_STYLE_DEC:
@@ -203,15 +203,15 @@ static char *put_num(const struct line *l, char *p, const struct fr_field *f, u6
 	case FR_STYLE_HEX:
 		return fr_digits_hex(p, v);
 	case FR_STYLE_RET:
-		return put_ret(l->o, p, v);
+		return format_put_ret(l->o, p, v);
 	case FR_STYLE_SYSCALL:
-		return put_call(l, p, f, v);
+		return format_put_call(l, p, f, v);
 	case FR_STYLE_EXIT:
 	case FR_STYLE_NS:
 	case FR_STYLE_DEV:
 		return put_long_num(l->o, p, f, v);
 	default:
-		return put_named(p, f, v);
+		return format_put_named(p, f, v);
 	}
 }
 
@@ -230,7 +230,7 @@ static void put_few_hex(struct fr_out *o, const u64 *num, size_t cnt)
 	o->len = p - o->buf;
 }
 
-static void put_nums(struct fr_out *o, const struct fr_field *f, const struct fr_val *v)
+static void format_put_nums(struct fr_out *o, const struct fr_field *f, const struct fr_val *v)
 {
 	bool hex = f->style == FR_STYLE_HEX || f->kind == FR_KIND_DERIVED;
 	size_t i;
@@ -252,7 +252,7 @@ static void put_nums(struct fr_out *o, const struct fr_field *f, const struct fr
 }
 
 /* No name has a ; in it. */
-static void put_stack(struct fr_out *o, const char *const *text, u32 cnt)
+static void format_put_stack(struct fr_out *o, const char *const *text, u32 cnt)
 {
 	u32 i;
 
@@ -265,7 +265,7 @@ static void put_stack(struct fr_out *o, const char *const *text, u32 cnt)
 	fr_out_char(o, ']');
 }
 
-static void put_array(const struct line *l, const struct fr_field *f, const struct fr_val *v)
+static void format_put_array(const struct line *l, const struct fr_field *f, const struct fr_val *v)
 {
 	const struct fr_stacktexts *stacks = &l->t->stacks;
 	const char *const *text = NULL;
@@ -274,21 +274,21 @@ static void put_array(const struct line *l, const struct fr_field *f, const stru
 	if (stacks->of && fr_is_stack(f))
 		text = stacks->of(stacks->arg, l->r, f, &cnt);
 	if (text && cnt)
-		put_stack(l->o, text, cnt);
+		format_put_stack(l->o, text, cnt);
 	else
-		put_nums(l->o, f, v);
+		format_put_nums(l->o, f, v);
 }
 
-static void put_value(const struct line *l, const struct fr_field *f, const struct fr_val *v)
+static void format_put_value(const struct line *l, const struct fr_field *f, const struct fr_val *v)
 {
 	struct fr_out *o = l->o;
 
 	if (v->kind == FR_VAL_NUM)
-		o->len = put_num(l, fr_out_room(o), f, v->num) - o->buf;
+		o->len = format_put_num(l, fr_out_room(o), f, v->num) - o->buf;
 	else if (v->kind == FR_VAL_TEXT)
-		put_text(o, v->text, v->len);
+		format_put_text(o, v->text, v->len);
 	else if (v->kind == FR_VAL_NUMS)
-		put_array(l, f, v);
+		format_put_array(l, f, v);
 	else
 		fr_out_str(o, "<...>");
 }
@@ -299,19 +299,19 @@ void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v,
 	struct line l = {.t = t, .o = o, .view = v, .r = r};
 	struct fr_val val = fr_view_field(v, r, f);
 
-	put_value(&l, f, &val);
+	format_put_value(&l, f, &val);
 }
 
 static char *put_long_label(const struct fr_out *o, char *p, const struct fr_field *f)
 {
 	*p++ = ' ';
 	p = put_paint(o, p, FR_PAINT_DIM);
-	p = put_name(p, f->name, f->name_len);
+	p = format_put_name(p, f->name, f->name_len);
 	*p++ = '=';
 	return put_paint(o, p, FR_PAINT_NONE);
 }
 
-static inline char *put_label(const struct fr_out *o, char *p, const struct fr_field *f)
+static inline char *format_put_label(const struct fr_out *o, char *p, const struct fr_field *f)
 {
 	if (o->color || !f->label_len)
 		return put_long_label(o, p, f);
@@ -327,8 +327,8 @@ static void put_stored(const struct line *l, const struct fr_field *f)
 
 	if (!v && (f->style == FR_STYLE_ABI || (f->style == FR_STYLE_TID && fr_view_is_none(l->r, f))))
 		return;
-	p = put_label(l->o, fr_out_room(l->o), f);
-	l->o->len = put_num(l, p, f, v) - l->o->buf;
+	p = format_put_label(l->o, fr_out_room(l->o), f);
+	l->o->len = format_put_num(l, p, f, v) - l->o->buf;
 }
 
 /* Nor is a stack that was not taken, or the name of no task. */
@@ -339,7 +339,7 @@ static bool is_worth_a_word(const struct line *l, const struct fr_field *f, cons
 	return fr_field_kind(f) == FR_VAL_NUMS ? v->len : v->kind != FR_VAL_NONE || !fr_view_is_none(l->r, f);
 }
 
-static void put_field(const struct line *l, const struct fr_field *f)
+static void format_put_field(const struct line *l, const struct fr_field *f)
 {
 	struct fr_out *o = l->o;
 	struct fr_val v;
@@ -351,13 +351,13 @@ static void put_field(const struct line *l, const struct fr_field *f)
 	v = fr_view_other(l->view, l->r, f);
 	if (!is_worth_a_word(l, f, &v))
 		return;
-	o->len = put_label(o, fr_out_room(o), f) - o->buf;
-	put_value(l, f, &v);
+	o->len = format_put_label(o, fr_out_room(o), f) - o->buf;
+	format_put_value(l, f, &v);
 }
 
 /* ---- pieces of lines, copied if they are the same again ---- */
 
-static void put_piece(struct fr_out *o, const struct fr_text_piece *k)
+static void format_put_piece(struct fr_out *o, const struct fr_text_piece *k)
 {
 	memcpy(fr_out_room(o), k->text, FR_TEXT_PIECE_SZ);
 	o->len += k->sz;
@@ -373,7 +373,7 @@ static void keep_piece(struct fr_text_piece *k, const struct fr_out *o, size_t b
 	memcpy(k->text, o->buf + begin, k->sz);
 }
 
-static bool is_kept(const struct fr_text_piece *k, const struct fr_out *o)
+static bool format_is_kept(const struct fr_text_piece *k, const struct fr_out *o)
 {
 	return k->sz && k->color == o->color;
 }
@@ -381,7 +381,7 @@ static bool is_kept(const struct fr_text_piece *k, const struct fr_out *o)
 /* ---- lines ---- */
 
 /* Each line has one: a call would cost 40 instructions of 1740. */
-static inline __attribute__((always_inline)) char *put_time(struct fr_text *t, char *p, const struct fr_view *v, u64 ts)
+static inline __attribute__((always_inline)) char *format_put_time(struct fr_text *t, char *p, const struct fr_view *v, u64 ts)
 {
 	u64 ns = fr_wall_real_near(v->wall, ts, &t->wall_near);
 
@@ -396,15 +396,15 @@ static inline __attribute__((always_inline)) char *put_time(struct fr_text *t, c
 	return fr_digits_9(p, ns % FR_SEC_NS);
 }
 
-static void put_when(const struct line *l)
+static void format_put_when(const struct line *l)
 {
 	struct fr_out *o = l->o;
 	char *p = put_paint(o, fr_out_room(o), FR_PAINT_DIM);
 
-	o->len = put_time(l->t, p, l->view, l->r->ts) - o->buf;
+	o->len = format_put_time(l->t, p, l->view, l->r->ts) - o->buf;
 }
 
-static void put_cpu(struct fr_out *o, u16 cpu)
+static void format_put_cpu(struct fr_out *o, u16 cpu)
 {
 	u32 width = cpu < 1000 ? 3 : 5;
 	char *p = fr_out_room(o);
@@ -419,14 +419,14 @@ void fr_text_place(struct fr_text *t, struct fr_out *o, const struct fr_view *v,
 {
 	fr_out_paint(o, FR_PAINT_DIM);
 	fr_text_time(t, o, v, ts);
-	put_cpu(o, cpu);
+	format_put_cpu(o, cpu);
 }
 
 void fr_text_time(struct fr_text *t, struct fr_out *o, const struct fr_view *v, u64 ts)
 {
 	char *p = fr_out_room(o);
 
-	o->len = put_time(t, p, v, ts) - o->buf;
+	o->len = format_put_time(t, p, v, ts) - o->buf;
 }
 
 static void put_comm(struct fr_out *o, const struct fr_who *who)
@@ -453,7 +453,7 @@ static bool is_same_who(const struct fr_text_who *k, const struct fr_who *who, c
 }
 
 /* CPU, name and tid. */
-static void put_who(const struct line *l)
+static void format_put_who(const struct line *l)
 {
 	struct fr_who who = fr_view_who(l->view, l->r);
 	const struct fr_row *r = l->r;
@@ -461,12 +461,12 @@ static void put_who(const struct line *l)
 	struct fr_out *o = l->o;
 	size_t begin;
 
-	if (who.comm && is_kept(&k->piece, o) && is_same_who(k, &who, r)) {
-		put_piece(o, &k->piece);
+	if (who.comm && format_is_kept(&k->piece, o) && is_same_who(k, &who, r)) {
+		format_put_piece(o, &k->piece);
 		return;
 	}
 	begin = fr_out_room(o) - o->buf;
-	put_cpu(o, r->cpu);
+	format_put_cpu(o, r->cpu);
 	put_comm(o, &who);
 	put_tid(o, r->tid);
 	if (!who.comm || who.len > FR_COMM_SZ)
@@ -478,7 +478,7 @@ static void put_who(const struct line *l)
 	keep_piece(&k->piece, o, begin);
 }
 
-static void put_event(struct fr_out *o, const struct fr_event *ev)
+static void format_put_event(struct fr_out *o, const struct fr_event *ev)
 {
 	enum fr_paint paint = fr_text_group_paint(ev->group);
 
@@ -497,17 +497,17 @@ static void put_what(const struct line *l)
 	struct fr_out *o = l->o;
 	size_t begin;
 
-	if (k->ev == ev && is_kept(&k->piece, o)) {
-		put_piece(o, &k->piece);
+	if (k->ev == ev && format_is_kept(&k->piece, o)) {
+		format_put_piece(o, &k->piece);
 		return;
 	}
 	begin = fr_out_room(o) - o->buf;
-	put_event(o, ev);
+	format_put_event(o, ev);
 	k->ev = ev;
 	keep_piece(&k->piece, o, begin);
 }
 
-static void put_pos(struct fr_out *o, const struct fr_row *r)
+static void format_put_pos(struct fr_out *o, const struct fr_row *r)
 {
 	const char *tier = fr_tier_name(r->tier);
 	u64 seq;
@@ -518,7 +518,7 @@ static void put_pos(struct fr_out *o, const struct fr_row *r)
 }
 
 /* A tracepoint, in the kernel's words. False: it has none here. */
-static __attribute__((noinline)) bool put_words(const struct line *l)
+static __attribute__((noinline)) bool format_put_words(const struct line *l)
 {
 	const char *words = fr_tps_text(l->view->tps, l->r);
 
@@ -535,17 +535,17 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 	const struct fr_field *f = r->ev->fields, *end = f + r->ev->field_cnt;
 	bool is_tp = r->ev->group == FR_GROUP_TP;
 
-	put_when(&l);
-	put_who(&l);
+	format_put_when(&l);
+	format_put_who(&l);
 	put_what(&l);
-	if (is_tp && put_words(&l))
+	if (is_tp && format_put_words(&l))
 		f = end;
 	for (; f < end; f++)
 		if (!is_tp || !fr_field_is_inner(f))
-			put_field(&l, f);
+			format_put_field(&l, f);
 	if (v->shows_pairs)
 		fr_pair_text(o, fr_view_pair(v, r));
 	if (t->with_pos)
-		put_pos(o, r);
+		format_put_pos(o, r);
 	fr_out_char(o, '\n');
 }

@@ -33,7 +33,7 @@ struct cpu_time {
 };
 
 /* All CPUs, or those with most, the first ones first among equals. */
-static void keep(struct cpu_time shown[CPUS_SHOWN], u32 nr, const struct cpu_time *one, bool all)
+static void softirqs_keep(struct cpu_time shown[CPUS_SHOWN], u32 nr, const struct cpu_time *one, bool all)
 {
 	struct cpu_time c = *one, other;
 	u32 i;
@@ -61,7 +61,7 @@ void fr_softirqs_put_time(struct fr_out *o, const struct fr_softirqs_told *t)
 		cnt++;
 	}
 	for (at = t->ms; fr_counts_since(t->ms_begin, &at, &one.cpu, &one.len, &one.ms); nr++)
-		keep(shown, nr, &one, cnt <= CPUS_SHOWN);
+		softirqs_keep(shown, nr, &one, cnt <= CPUS_SHOWN);
 	if (cnt > CPUS_SHOWN)
 		fr_out_printf(o, "%s in all: ", fr_show_duration(sum * NSEC_PER_MS, text, sizeof(text)));
 	for (nr = 0; nr < CPUS_SHOWN && nr < cnt; nr++)

@@ -53,7 +53,7 @@ static void add_bucket(struct fr_profile *p, const struct fr_prof_bucket *b, u32
 }
 
 /* A bucket belongs to the window that contains most of it. */
-static void sum_up(struct fr_profile *p)
+static void profile_sum_up(struct fr_profile *p)
 {
 	u64 end_ns = p->prof->end_ns, from_ns = end_ns > p->ask->since_ns ? end_ns - p->ask->since_ns : 0;
 	u32 i;
@@ -71,14 +71,14 @@ static void sum_up(struct fr_profile *p)
 
 /* ---- functions ---- */
 
-static u64 hash_text(u64 h, const char *s)
+static u64 profile_hash_text(u64 h, const char *s)
 {
 	return fr_hash(h, s, s ? strlen(s) : 0) * 31;
 }
 
-static u32 *slot_of(const struct fr_profile *p, const char *name, const char *module)
+static u32 *profile_slot_of(const struct fr_profile *p, const char *name, const char *module)
 {
-	u32 i = hash_text(hash_text(7, name), module) % (2 * p->func_cap), nr;
+	u32 i = profile_hash_text(profile_hash_text(7, name), module) % (2 * p->func_cap), nr;
 
 	for (; (nr = p->slot[i]); i = (i + 1) % (2 * p->func_cap)) {
 		const struct fr_profile_func *f = &p->func[nr - 1];
@@ -89,7 +89,7 @@ static u32 *slot_of(const struct fr_profile *p, const char *name, const char *mo
 	return &p->slot[i];
 }
 
-static int grow(struct fr_profile *p)
+static int profile_grow(struct fr_profile *p)
 {
 	u32 cap = p->func_cap ? 2 * p->func_cap : 1024, i;
 	struct fr_profile_func *func;
@@ -108,7 +108,7 @@ static int grow(struct fr_profile *p)
 	p->slot = slot;
 	p->func_cap = cap;
 	for (i = 0; i < p->func_cnt; i++)
-		*slot_of(p, func[i].name, func[i].module) = i + 1;
+		*profile_slot_of(p, func[i].name, func[i].module) = i + 1;
 	return 0;
 }
 
@@ -118,9 +118,9 @@ static int func_of(struct fr_profile *p, const char *name, const char *module)
 	u32 *slot;
 	char *copy;
 
-	if (grow(p))
+	if (profile_grow(p))
 		return -1;
-	slot = slot_of(p, name, module);
+	slot = profile_slot_of(p, name, module);
 	if (*slot)
 		return *slot - 1;
 	copy = strdup(name);
@@ -185,7 +185,7 @@ static int name_stack(struct fr_profile *p, const struct fr_prof_key *k, u32 sta
 	return 0;
 }
 
-static void weigh(struct fr_profile *p, const struct fr_profile_stack *s, u32 mark)
+static void profile_weigh(struct fr_profile *p, const struct fr_profile_stack *s, u32 mark)
 {
 	struct fr_profile_func *f;
 	u32 i, w;
@@ -218,7 +218,7 @@ static int add_key(struct fr_profile *p, u32 nr)
 		s->func[i] = func[cnt - 1 - i];
 	for (i = 0; i < FR_PROFILE_WINDOWS; i++)
 		s->hits[i] = p->hits[nr][i];
-	weigh(p, s, ++p->stack_cnt);
+	profile_weigh(p, s, ++p->stack_cnt);
 	return 0;
 }
 
@@ -238,24 +238,24 @@ static int add_keys(struct fr_profile *p)
 
 /* ---- lifetime ---- */
 
-static int open_symbols(struct fr_profile *p)
+static int profile_open_symbols(struct fr_profile *p)
 {
 	return p->ask->no_symbols ? 0 : fr_symbols_new(p->snap, &p->ask->symbols, &p->symbols);
 }
 
-static int prepare(struct fr_profile *p)
+static int profile_prepare(struct fr_profile *p)
 {
 	int err;
 
 	p->hits = calloc(p->prof->key_cnt, sizeof(*p->hits));
 	if (!p->hits)
 		return -ENOMEM;
-	sum_up(p);
-	err = open_symbols(p);
+	profile_sum_up(p);
+	err = profile_open_symbols(p);
 	return err ?: add_keys(p);
 }
 
-static void release(struct fr_profile *p)
+static void profile_release(struct fr_profile *p)
 {
 	u32 i;
 
@@ -271,7 +271,7 @@ static void release(struct fr_profile *p)
 	fr_snap_close(p->snap);
 }
 
-static int print(struct fr_profile *p)
+static int profile_print(struct fr_profile *p)
 {
 	const char *f = p->ask->format;
 
@@ -300,7 +300,7 @@ static int print_to(void *arg, int fd)
 		return -ENOMEM;
 	}
 	fr_out_init(p->out, fd);
-	err = print(p);
+	err = profile_print(p);
 	if (err == fr_out_error(p->out)) /* that is reported below, once, and is no failure if the reader has gone */
 		err = 0;
 	if (err)
@@ -311,7 +311,7 @@ static int print_to(void *arg, int fd)
 	return err;
 }
 
-static int print_all(struct fr_profile *p, int status)
+static int profile_print_all(struct fr_profile *p, int status)
 {
 	return fr_export_to_path(p->ask->output, print_to, p) ? FR_EXIT_FAIL : status;
 }
@@ -347,14 +347,14 @@ int fr_profile(const struct fr_profile_ask *ask)
 	}
 	p.prof = fr_snap_profile(p.snap);
 	if (has_profile(&p)) {
-		err = prepare(&p);
+		err = profile_prepare(&p);
 		if (err)
 			fr_err_errno(err, "cannot read the profile");
 		else
-			status = print_all(&p, fr_snap_say_damage(p.snap, ask->name) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+			status = profile_print_all(&p, fr_snap_say_damage(p.snap, ask->name) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
 	} else if (fr_snap_damage(p.snap)) {
 		status = FR_EXIT_CORRUPT;
 	}
-	release(&p);
+	profile_release(&p);
 	return status;
 }

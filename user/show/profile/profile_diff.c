@@ -18,7 +18,7 @@ static double share(const struct fr_profile *p, const u64 hits[FR_PROFILE_WINDOW
 	return fr_profile_percent(hits[w], p->sum[w].cnt);
 }
 
-static double change(const struct fr_profile *p, const u64 hits[FR_PROFILE_WINDOWS])
+static double profile_diff_change(const struct fr_profile *p, const u64 hits[FR_PROFILE_WINDOWS])
 {
 	return share(p, hits, FR_PROFILE_NOW) - share(p, hits, FR_PROFILE_BEFORE);
 }
@@ -43,13 +43,13 @@ static struct entry *funcs_by_change(const struct fr_profile *p)
 	if (!e)
 		fr_out_fail(p->out, -ENOMEM);
 	for (i = 0; e && i < p->func_cnt; i++)
-		e[i] = (struct entry){change(p, p->func[i].self), i};
+		e[i] = (struct entry){profile_diff_change(p, p->func[i].self), i};
 	if (e && p->func_cnt)
 		qsort(e, p->func_cnt, sizeof(*e), hotter_first);
 	return e;
 }
 
-static void put_func(struct fr_profile *p, const struct fr_profile_func *f, double by)
+static void profile_diff_put_func(struct fr_profile *p, const struct fr_profile_func *f, double by)
 {
 	struct fr_out *o = p->out;
 
@@ -71,7 +71,7 @@ static void put_unknown(struct fr_profile *p, u32 w, const char *when)
 			      unknown, when);
 }
 
-static void put_funcs(struct fr_profile *p)
+static void profile_diff_put_funcs(struct fr_profile *p)
 {
 	struct entry *e = funcs_by_change(p);
 	u32 i;
@@ -81,19 +81,19 @@ static void put_funcs(struct fr_profile *p)
 	fr_profile_title(p->out, "Hotter functions");
 	put_unknown(p, FR_PROFILE_BEFORE, "before");
 	for (i = 0; i < p->func_cnt && i < p->ask->top && e[i].change >= LEAST; i++)
-		put_func(p, &p->func[e[i].nr], e[i].change);
+		profile_diff_put_func(p, &p->func[e[i].nr], e[i].change);
 	if (!i)
 		fr_out_str(p->out, "  none\n");
 	fr_profile_title(p->out, "Cooler functions");
 	put_unknown(p, FR_PROFILE_NOW, "now");
 	for (i = 0; i < p->func_cnt && i < (p->ask->top + 1) / 2 && e[p->func_cnt - 1 - i].change <= -LEAST; i++)
-		put_func(p, &p->func[e[p->func_cnt - 1 - i].nr], e[p->func_cnt - 1 - i].change);
+		profile_diff_put_func(p, &p->func[e[p->func_cnt - 1 - i].nr], e[p->func_cnt - 1 - i].change);
 	if (!i)
 		fr_out_str(p->out, "  none\n");
 	free(e);
 }
 
-static void put_stacks(struct fr_profile *p)
+static void profile_diff_put_stacks(struct fr_profile *p)
 {
 	struct entry *e = calloc(p->stack_cnt + 1, sizeof(*e));
 	const struct fr_profile_stack *s;
@@ -103,7 +103,7 @@ static void put_stacks(struct fr_profile *p)
 	if (!e)
 		fr_out_fail(o, -ENOMEM);
 	for (i = 0; e && i < p->stack_cnt; i++)
-		e[i] = (struct entry){p->stack[i].cnt ? change(p, p->stack[i].hits) : 0, i};
+		e[i] = (struct entry){p->stack[i].cnt ? profile_diff_change(p, p->stack[i].hits) : 0, i};
 	if (e && p->stack_cnt)
 		qsort(e, p->stack_cnt, sizeof(*e), hotter_first);
 	for (i = 0; e && i < p->stack_cnt && i < STACK_TOP && e[i].change >= LEAST; i++) {
@@ -136,6 +136,6 @@ void fr_profile_diff(struct fr_profile *p)
 	}
 	fr_out_str(o, "  before: ");
 	fr_profile_window(p, &p->sum[FR_PROFILE_BEFORE]);
-	put_funcs(p);
-	put_stacks(p);
+	profile_diff_put_funcs(p);
+	profile_diff_put_stacks(p);
 }

@@ -13,7 +13,7 @@ static void add_part(struct fr_folded *l, const char *s)
 	fr_folded_add(l, s, strlen(s));
 }
 
-static int add_stack(struct fr_profile *p, struct fr_foldset *now, struct fr_folded *l, const struct fr_profile_stack *s)
+static int folded_add_stack(struct fr_profile *p, struct fr_foldset *now, struct fr_folded *l, const struct fr_profile_stack *s)
 {
 	u32 i;
 
@@ -33,7 +33,7 @@ int fr_profile_folded(struct fr_profile *p)
 	u32 i;
 
 	for (i = 0; i < p->stack_cnt && !err; i++)
-		err = add_stack(p, now, l, &p->stack[i]);
+		err = folded_add_stack(p, now, l, &p->stack[i]);
 	if (!err && p->sum[FR_PROFILE_NOW].other)
 		err = fr_foldset_add(now, other, strlen(other), p->sum[FR_PROFILE_NOW].other);
 	if (!err)

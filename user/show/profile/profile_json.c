@@ -89,7 +89,7 @@ static struct fr_value stack_state(const struct fr_at *at)
 	return fr_value_text(fr_profile_state(stack_key(at)->state));
 }
 
-static const void *stack_frame(const struct fr_at *at, u32 i)
+static const void *profile_stack_frame(const struct fr_at *at, u32 i)
 {
 	const struct fr_profile_stack *s = at->rec;
 
@@ -105,7 +105,7 @@ static const struct fr_column stack_columns[] = {
 	FR_COLUMN_MADE(stack_state, "state", TEXT, "`user` or `kernel`"),
 	FR_COLUMN(struct fr_profile_stack, hits[FR_PROFILE_NOW], "hits", COUNT, "samples with this stack"),
 	FR_COLUMN(struct fr_profile_stack, hits, "hits_before", COUNT, "the same before; with `--diff`", .get = hits_before),
-	FR_LIST(stack_frame, "frames", NULL, "places in `functions[]`, from 0; outermost first"),
+	FR_LIST(profile_stack_frame, "frames", NULL, "places in `functions[]`, from 0; outermost first"),
 	{},
 };
 

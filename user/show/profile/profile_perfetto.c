@@ -26,21 +26,21 @@ struct trace {
 	u32 *tid_of;   /* by key: one thread per name of a process, since in the reader a thread has one name */
 };
 
-static void put_text(struct fr_pbuf *b, u32 field, const char *s)
+static void perfetto_put_text(struct fr_pbuf *b, u32 field, const char *s)
 {
 	fr_pbuf_text(b, field, s, strnlen(s, NAME_SZ));
 }
 
-static void put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s)
+static void perfetto_put_string(struct fr_pbuf *b, u32 field, u32 iid, const char *s)
 {
 	size_t at = fr_pbuf_open(b, field);
 
 	fr_pbuf_num(b, 1, iid);
-	put_text(b, 2, s);
+	perfetto_put_text(b, 2, s);
 	fr_pbuf_close(b, at);
 }
 
-static u32 put_module(struct trace *t, const char *module)
+static u32 perfetto_put_module(struct trace *t, const char *module)
 {
 	struct fr_pbuf *b = &t->to.packet;
 	size_t at;
@@ -50,7 +50,7 @@ static u32 put_module(struct trace *t, const char *module)
 		if (!strcmp(t->module[i], module))
 			return i + 1;
 	t->module[t->module_cnt++] = module;
-	put_string(b, 17, i + 1, module + (module[0] == '/'));
+	perfetto_put_string(b, 17, i + 1, module + (module[0] == '/'));
 	at = fr_pbuf_open(b, 19);
 	fr_pbuf_num(b, 1, i + 1);
 	fr_pbuf_num(b, 7, i + 1);
@@ -58,7 +58,7 @@ static u32 put_module(struct trace *t, const char *module)
 	return i + 1;
 }
 
-static int put_func(struct trace *t, const struct fr_profile_func *f, u32 iid)
+static int perfetto_put_func(struct trace *t, const struct fr_profile_func *f, u32 iid)
 {
 	struct fr_pbuf *b = &t->to.packet;
 	size_t at, in;
@@ -67,8 +67,8 @@ static int put_func(struct trace *t, const struct fr_profile_func *f, u32 iid)
 	if (fr_pbuf_room(b, 4 * NAME_SZ))
 		return -ENOMEM;
 	at = fr_pbuf_open(b, PACKET_INTERNED);
-	put_string(b, 5, iid, f->name);
-	module = f->module ? put_module(t, f->module) : 0;
+	perfetto_put_string(b, 5, iid, f->name);
+	module = f->module ? perfetto_put_module(t, f->module) : 0;
 	in = fr_pbuf_open(b, 6);
 	fr_pbuf_num(b, 1, iid);
 	fr_pbuf_num(b, 2, iid);
@@ -80,7 +80,7 @@ static int put_func(struct trace *t, const struct fr_profile_func *f, u32 iid)
 	return fr_perfetto_packet(&t->to, FR_PERFETTO_SEQ_SAMPLE, 0);
 }
 
-static int put_stack(struct trace *t, const struct fr_profile_stack *s, u32 iid)
+static int perfetto_put_stack(struct trace *t, const struct fr_profile_stack *s, u32 iid)
 {
 	struct fr_pbuf *b = &t->to.packet;
 	size_t at, in;
@@ -99,7 +99,7 @@ static int put_stack(struct trace *t, const struct fr_profile_stack *s, u32 iid)
 }
 
 /* TracePacketDefaults { timestamp_clock_id 58: boottime, perf_sample_defaults 12 { timebase 1 { counter 4: cpu clock } } } */
-static int put_defaults(struct trace *t)
+static int perfetto_put_defaults(struct trace *t)
 {
 	struct fr_pbuf *b = &t->to.packet;
 	size_t at, in, base;
@@ -117,12 +117,12 @@ static int put_defaults(struct trace *t)
 	return fr_perfetto_packet(&t->to, FR_PERFETTO_SEQ_SAMPLE, 0);
 }
 
-static u32 pid_of(const struct fr_profile *p, const struct fr_prof_key *k)
+static u32 perfetto_pid_of(const struct fr_profile *p, const struct fr_prof_key *k)
 {
 	return k->pid ? k->pid : ID_MADE + (u32)(k - p->prof->key);
 }
 
-static int by_task(const void *x, const void *y)
+static int perfetto_by_task(const void *x, const void *y)
 {
 	const struct fr_prof_key *a = *(const struct fr_prof_key *const *)x, *b = *(const struct fr_prof_key *const *)y;
 	int names;
@@ -143,12 +143,12 @@ static int number_threads(struct trace *t, const struct fr_profile *p)
 		return -ENOMEM;
 	for (i = 0; i < p->prof->key_cnt; i++)
 		sorted[i] = &p->prof->key[i];
-	qsort(sorted, p->prof->key_cnt, sizeof(*sorted), by_task);
+	qsort(sorted, p->prof->key_cnt, sizeof(*sorted), perfetto_by_task);
 	for (i = 0; i < p->prof->key_cnt; i++) {
 		k = sorted[i];
 		prev = i ? sorted[i - 1] : NULL;
 		if (!k->pid || !prev || prev->pid != k->pid)
-			t->tid_of[k - p->prof->key] = pid_of(p, k);
+			t->tid_of[k - p->prof->key] = perfetto_pid_of(p, k);
 		else if (!strcmp(prev->comm, k->comm))
 			t->tid_of[k - p->prof->key] = t->tid_of[prev - p->prof->key];
 		else
@@ -159,10 +159,10 @@ static int number_threads(struct trace *t, const struct fr_profile *p)
 }
 
 /* ProcessTree { processes 1 { pid 1, cmdline 3 }, threads 2 { tid 1, name 2, tgid 3 } } */
-static int put_task(struct trace *t, const struct fr_profile *p, const struct fr_prof_key *k)
+static int perfetto_put_task(struct trace *t, const struct fr_profile *p, const struct fr_prof_key *k)
 {
 	struct fr_pbuf *b = &t->to.packet;
-	u32 pid = pid_of(p, k), tid = t->tid_of[k - p->prof->key];
+	u32 pid = perfetto_pid_of(p, k), tid = t->tid_of[k - p->prof->key];
 	size_t at, in;
 
 	if (fr_pbuf_room(b, 512))
@@ -171,21 +171,21 @@ static int put_task(struct trace *t, const struct fr_profile *p, const struct fr
 	in = fr_pbuf_open(b, 1);
 	fr_pbuf_num(b, 1, pid);
 	if (tid == pid)
-		put_text(b, 3, k->comm);
+		perfetto_put_text(b, 3, k->comm);
 	fr_pbuf_close(b, in);
 	in = fr_pbuf_open(b, 2);
 	fr_pbuf_num(b, 1, tid);
-	put_text(b, 2, k->comm);
+	perfetto_put_text(b, 2, k->comm);
 	fr_pbuf_num(b, 3, pid);
 	fr_pbuf_close(b, in);
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(&t->to, FR_PERFETTO_SEQ_TRACK, p->sum[FR_PROFILE_NOW].begin_ns + t->to.shift_ns);
 }
 
-static int put_sample(struct trace *t, const struct fr_profile *p, const struct fr_prof_key *k, u64 ns)
+static int perfetto_put_sample(struct trace *t, const struct fr_profile *p, const struct fr_prof_key *k, u64 ns)
 {
 	struct fr_pbuf *b = &t->to.packet;
-	u32 pid = pid_of(p, k), stack = t->stack_of[k - p->prof->key];
+	u32 pid = perfetto_pid_of(p, k), stack = t->stack_of[k - p->prof->key];
 	size_t at;
 
 	if (fr_pbuf_room(b, 256))
@@ -214,24 +214,24 @@ static int put_bucket(struct trace *t, const struct fr_profile *p, const struct 
 		if (!t->stack_of[h->key])
 			continue;
 		for (j = 0; j < h->hits && !err && !fr_out_error(p->out); j++)
-			err = put_sample(t, p, &p->prof->key[h->key],
-					 bucket->begin_ns + (u64)((double)span_ns * (2.0 * j + 1) / (2.0 * h->hits)));
+			err = perfetto_put_sample(t, p, &p->prof->key[h->key],
+						  bucket->begin_ns + (u64)((double)span_ns * (2.0 * j + 1) / (2.0 * h->hits)));
 	}
 	return err;
 }
 
-static int put_all(struct trace *t, struct fr_profile *p)
+static int perfetto_put_all(struct trace *t, struct fr_profile *p)
 {
 	const struct fr_profile_sum *s = &p->sum[FR_PROFILE_NOW];
-	int err = put_defaults(t);
+	int err = perfetto_put_defaults(t);
 	u32 i;
 
 	for (i = 0; i < p->func_cnt && !err; i++)
-		err = put_func(t, &p->func[i], i + 1);
+		err = perfetto_put_func(t, &p->func[i], i + 1);
 	for (i = 0; i < p->stack_cnt && !err; i++) {
 		t->stack_of[p->stack[i].key - p->prof->key] = i + 1;
-		err = put_stack(t, &p->stack[i], i + 1);
-		err = err ?: put_task(t, p, p->stack[i].key);
+		err = perfetto_put_stack(t, &p->stack[i], i + 1);
+		err = err ?: perfetto_put_task(t, p, p->stack[i].key);
 	}
 	for (i = 0; i < p->prof->bucket_cnt && !err; i++)
 		if (p->prof->bucket[i].begin_ns >= s->begin_ns)
@@ -257,7 +257,7 @@ int fr_profile_perfetto(struct fr_profile *p)
 	t->tid_of = calloc(p->prof->key_cnt, sizeof(*t->tid_of));
 	if (t->module && t->stack_of && t->tid_of)
 		err = number_threads(t, p);
-	err = err ?: put_all(t, p);
+	err = err ?: perfetto_put_all(t, p);
 	free(t->to.packet.p);
 	free(t->module);
 	free(t->stack_of);

@@ -85,7 +85,7 @@ static u32 bar_width(u32 width)
 	return width > BESIDE_COLS + BAR_MOST ? BAR_MOST : width < BESIDE_COLS + BAR_LEAST ? BAR_LEAST : width - BESIDE_COLS;
 }
 
-static void put_bar(struct fr_out *o, double percent, u32 width, enum fr_paint paint)
+static void profile_put_bar(struct fr_out *o, double percent, u32 width, enum fr_paint paint)
 {
 	u32 len = (u32)(percent / 100 * width + 0.5), i;
 
@@ -108,7 +108,7 @@ struct task {
 	u64 user, kernel;
 };
 
-static int by_task(const void *a, const void *b)
+static int profile_by_task(const void *a, const void *b)
 {
 	const struct task *x = a, *y = b;
 	int order = strcmp(x->comm, y->comm);
@@ -121,7 +121,7 @@ static int by_hits(const void *a, const void *b)
 	const struct task *x = a, *y = b;
 	u64 m = x->user + x->kernel, n = y->user + y->kernel;
 
-	return m != n ? (m < n ? 1 : -1) : by_task(a, b);
+	return m != n ? (m < n ? 1 : -1) : profile_by_task(a, b);
 }
 
 /* All tasks of the window, busiest first: malloc'ed; *cnt of them. */
@@ -146,9 +146,9 @@ static struct task *tasks_of(const struct fr_profile *p, u32 *cnt)
 		};
 	}
 	if (n)
-		qsort(t, n, sizeof(*t), by_task);
+		qsort(t, n, sizeof(*t), profile_by_task);
 	for (i = 0, *cnt = 0; i < n; i++) {
-		if (*cnt && !by_task(&t[*cnt - 1], &t[i])) {
+		if (*cnt && !profile_by_task(&t[*cnt - 1], &t[i])) {
 			t[*cnt - 1].user += t[i].user;
 			t[*cnt - 1].kernel += t[i].kernel;
 		} else {
@@ -161,7 +161,7 @@ static struct task *tasks_of(const struct fr_profile *p, u32 *cnt)
 }
 
 /* Returns the columns used. */
-static u32 put_who(struct fr_out *o, const char *comm, u32 pid)
+static u32 profile_put_who(struct fr_out *o, const char *comm, u32 pid)
 {
 	u32 cols = fr_escape_text(o, comm, strlen(comm));
 	char nr[16] = "";
@@ -179,9 +179,9 @@ static u32 put_share(struct fr_profile *p, u64 hits, u64 busy, const char *comm,
 	double percent = fr_profile_percent(hits, busy);
 
 	fr_out_printf(p->out, "  %5.1f%%  ", percent);
-	put_bar(p->out, percent, bar, heat(percent));
+	profile_put_bar(p->out, percent, bar, heat(percent));
 	fr_out_str(p->out, "  ");
-	return SHARE_COLS + bar + 2 + put_who(p->out, comm, pid);
+	return SHARE_COLS + bar + 2 + profile_put_who(p->out, comm, pid);
 }
 
 /* Behind a row, if there is room. */
@@ -195,7 +195,7 @@ static void put_note(struct fr_profile *p, u32 used, const char *note)
 	fr_out_char(p->out, '\n');
 }
 
-static void put_tasks(struct fr_profile *p, u64 busy)
+static void profile_put_tasks(struct fr_profile *p, u64 busy)
 {
 	struct fr_out *o = p->out;
 	u64 other = p->sum[FR_PROFILE_NOW].other;
@@ -229,7 +229,7 @@ static int by_self(const void *a, const void *b)
 }
 
 /* All functions in this order: malloc'ed pointers, NULL: no memory. */
-static struct fr_profile_func **sorted(const struct fr_profile *p, int (*compare)(const void *, const void *))
+static struct fr_profile_func **profile_sorted(const struct fr_profile *p, int (*compare)(const void *, const void *))
 {
 	struct fr_profile_func **f = calloc(p->func_cnt + 1, sizeof(*f));
 	u32 i;
@@ -243,9 +243,9 @@ static struct fr_profile_func **sorted(const struct fr_profile *p, int (*compare
 	return f;
 }
 
-static void put_funcs(struct fr_profile *p, u64 busy)
+static void profile_put_funcs(struct fr_profile *p, u64 busy)
 {
-	struct fr_profile_func **f = sorted(p, by_self);
+	struct fr_profile_func **f = profile_sorted(p, by_self);
 	u32 width = fr_profile_width(p), bar = bar_width(width), i;
 	struct fr_out *o = p->out;
 	double percent;
@@ -258,7 +258,7 @@ static void put_funcs(struct fr_profile *p, u64 busy)
 	for (i = 0; f && i < p->func_cnt && i < p->ask->top && (f[i]->self[0] || i < 3); i++) {
 		percent = fr_profile_percent(f[i]->self[0], busy);
 		fr_out_printf(o, "  %5.1f%%  %5.1f%%  ", percent, fr_profile_percent(f[i]->total[0], busy));
-		put_bar(o, percent, bar, heat(percent));
+		profile_put_bar(o, percent, bar, heat(percent));
 		fr_out_str(o, "  ");
 		fr_profile_name(o, f[i], width - bar - FUNC_COLS);
 		fr_out_char(o, '\n');
@@ -296,7 +296,7 @@ static void put_hottest(struct fr_profile *p, u64 busy)
 		return;
 	fr_profile_title(o, "Hottest stack, innermost first");
 	fr_out_printf(o, "  %5.1f%%  ", fr_profile_percent(s->hits[0], busy));
-	cols = put_who(o, s->key->comm, s->key->pid);
+	cols = profile_put_who(o, s->key->comm, s->key->pid);
 	snprintf(note, sizeof(note), ", %s", fr_profile_state(s->key->state));
 	put_note(p, SHARE_COLS + cols, note);
 	fr_profile_put_stack(p, s);
@@ -314,7 +314,7 @@ void fr_profile_text(struct fr_profile *p)
 	fr_out_paint(o, FR_PAINT_NONE);
 	fr_out_str(o, ": the last ");
 	fr_profile_window(p, s);
-	put_tasks(p, busy);
-	put_funcs(p, busy);
+	profile_put_tasks(p, busy);
+	profile_put_funcs(p, busy);
 	put_hottest(p, busy);
 }

@@ -66,7 +66,7 @@ static int analyze(struct fr_report *r)
 }
 
 /* The programs to take names from may lie beside the snapshot. 0 or -ENOMEM. */
-static int open_symbols(struct fr_report *r)
+static int report_open_symbols(struct fr_report *r)
 {
 	struct fr_symbols_opts opts;
 
@@ -80,7 +80,7 @@ static int open_symbols(struct fr_report *r)
 	return fr_symbols_new(r->snap, &opts, &r->symbols);
 }
 
-static int judge(struct fr_report *r)
+static int report_judge(struct fr_report *r)
 {
 	bool is_focus = !r->ask->analyze.focus_tid;
 
@@ -88,7 +88,7 @@ static int judge(struct fr_report *r)
 	return fr_verdict_make(r->clues, &r->verdict);
 }
 
-static int gather(struct fr_report *r)
+static int report_gather(struct fr_report *r)
 {
 	int err;
 
@@ -96,8 +96,8 @@ static int gather(struct fr_report *r)
 	r->view = fr_replay_view(r->replay, 0); /* needed even if there is no event to bring one */
 	err = fr_summary_new(r->snap, &r->sum);
 	err = err ?: analyze(r);
-	err = err ?: open_symbols(r);
-	err = err ?: judge(r);
+	err = err ?: report_open_symbols(r);
+	err = err ?: report_judge(r);
 	err = err ?: fr_report_cgroups_read(r);
 	err = err ?: fr_report_last_read(r);
 	err = err ?: fr_report_rank(r);
@@ -105,7 +105,7 @@ static int gather(struct fr_report *r)
 	return err ?: fr_report_functions(r);
 }
 
-static void print_json(struct fr_report *r)
+static void report_print_json(struct fr_report *r)
 {
 	struct fr_jsonw w = {.o = r->out};
 
@@ -117,11 +117,11 @@ static void print_json(struct fr_report *r)
 	fr_out_char(r->out, '\n');
 }
 
-static void print(struct fr_report *r)
+static void report_print(struct fr_report *r)
 {
 	fr_out_init(r->out, STDOUT_FILENO);
 	if (r->ask->json)
-		print_json(r);
+		report_print_json(r);
 	else
 		fr_report_text(r);
 	if (r->symbols && fr_symbols_error(r->symbols))
@@ -136,7 +136,7 @@ static int verdict_json(struct fr_report *r, char **json)
 	r->snap = fr_replay_snap(r->replay, 0);
 	r->view = fr_replay_view(r->replay, 0);
 	err = fr_summary_new(r->snap, &r->sum) ?: analyze(r);
-	err = err ?: open_symbols(r) ?: judge(r);
+	err = err ?: report_open_symbols(r) ?: report_judge(r);
 	if (err)
 		return err;
 	fr_out_init_mem(r->out);
@@ -147,13 +147,13 @@ static int verdict_json(struct fr_report *r, char **json)
 
 static int report(struct fr_report *r)
 {
-	int err = gather(r);
+	int err = report_gather(r);
 
 	if (err) {
 		fr_err_errno(err, "cannot report on %s", r->ask->path);
 		return FR_EXIT_FAIL;
 	}
-	print(r);
+	report_print(r);
 	if (fr_an_left_any(r->res))
 		fr_warn("some tables are not complete, for lack of memory: left out says what: %s", fr_err_cure(-ENOMEM, NULL));
 	return fr_err_finish(r->out, fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
@@ -244,7 +244,7 @@ struct named {
 	u32 tid;       /* of the last one before it, or else the first one behind it; 0: none */
 };
 
-static int take_name(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
+static int report_take_name(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	struct named *n = arg;
 	struct fr_who who = fr_view_who(run->view, r);
@@ -285,7 +285,7 @@ static int find_named(const struct fr_report_ask *ask, struct named *n)
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	fr_snap_fact_num(fr_replay_snap(r, 0), "trigger_ts", (s64 *)&n->before_ns);
-	err = fr_replay_each(r, take_name, n);
+	err = fr_replay_each(r, report_take_name, n);
 	fr_replay_close(r);
 	if (err)
 		fr_err_errno(err, "cannot read %s", ask->path);

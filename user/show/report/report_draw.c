@@ -82,12 +82,12 @@ void fr_report_share(struct fr_out *o, u64 part, u64 whole)
 
 #define OCTAVES 65u
 
-static u32 octave_of(u64 v)
+static u32 draw_octave_of(u64 v)
 {
 	return v ? 64 - __builtin_clzll(v) : 0;
 }
 
-static void put_bar(struct fr_report_page *p, u64 from_ns, u64 cnt, u64 most, u32 width)
+static void draw_put_bar(struct fr_report_page *p, u64 from_ns, u64 cnt, u64 most, u32 width)
 {
 	u32 len = (u32)((double)cnt / (double)most * width + 0.5), i;
 
@@ -111,9 +111,9 @@ void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr
 	if (!h->cnt)
 		return;
 	while (fr_hist_next(h, &at, &b)) {
-		cnt[octave_of(b.low)] += b.cnt;
-		if (cnt[octave_of(b.low)] > most)
-			most = cnt[octave_of(b.low)];
+		cnt[draw_octave_of(b.low)] += b.cnt;
+		if (cnt[draw_octave_of(b.low)] > most)
+			most = cnt[draw_octave_of(b.low)];
 	}
 	fr_out_printf(p->o, "  %s%s: ", title, p->r->ask->histograms ? ", from .. on" : "");
 	fr_report_count(p->o, h->cnt, 0);
@@ -126,6 +126,6 @@ void fr_report_hist(struct fr_report_page *p, const char *title, const struct fr
 	fr_out_char(p->o, '\n');
 	if (!p->r->ask->histograms)
 		return;
-	for (i = octave_of(h->min); i <= octave_of(h->max); i++)
-		put_bar(p, i ? 1ULL << (i - 1) : 0, cnt[i], most, width);
+	for (i = draw_octave_of(h->min); i <= draw_octave_of(h->max); i++)
+		draw_put_bar(p, i ? 1ULL << (i - 1) : 0, cnt[i], most, width);
 }

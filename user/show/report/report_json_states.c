@@ -5,7 +5,7 @@
 #include "base/text/jsonw.h"
 #include "show/report/report.h"
 
-static void put_name(struct fr_jsonw *w, const char *key, const struct fr_waited_name *n)
+static void states_put_name(struct fr_jsonw *w, const char *key, const struct fr_waited_name *n)
 {
 	if (n->len)
 		fr_jsonw_mem(w, key, n->text, n->len);
@@ -13,7 +13,7 @@ static void put_name(struct fr_jsonw *w, const char *key, const struct fr_waited
 		fr_jsonw_text(w, key, NULL);
 }
 
-static void put_time(struct fr_jsonw *w, const char *key, u64 ns)
+static void states_put_time(struct fr_jsonw *w, const char *key, u64 ns)
 {
 	if (ns)
 		fr_jsonw_u64(w, key, ns);
@@ -21,7 +21,7 @@ static void put_time(struct fr_jsonw *w, const char *key, u64 ns)
 		fr_jsonw_text(w, key, NULL);
 }
 
-static void put_call(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
+static void states_put_call(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
 {
 	const struct fr_sys sys = {0};
 	bool in_call = one->in == FR_WAITED_call;
@@ -42,20 +42,20 @@ static void put_call(struct fr_jsonw *w, struct fr_report *r, const struct fr_wa
 	fr_jsonw_close(w, ']');
 }
 
-static void put_waker(struct fr_jsonw *w, const struct fr_still *s)
+static void states_put_waker(struct fr_jsonw *w, const struct fr_still *s)
 {
 	const struct fr_sys sys = {0};
 
-	put_time(w, "woken_ns", s->state->woken_ns);
+	states_put_time(w, "woken_ns", s->state->woken_ns);
 	fr_jsonw_text(w, "waker", s->state->woken_ns ? fr_sysname(&sys, FR_STYLE_WAKER, s->wait.waker) : NULL);
 	if (s->wait.waker_pid)
 		fr_jsonw_u64(w, "waker_tid", s->wait.waker_pid);
 	else
 		fr_jsonw_text(w, "waker_tid", NULL);
-	put_name(w, "waker_comm", &s->wait.waker_comm);
+	states_put_name(w, "waker_comm", &s->wait.waker_comm);
 }
 
-static void put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_snap_state *t)
+static void states_put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_snap_state *t)
 {
 	static const char *const from[] = {
 		[FR_SINCE_UNKNOWN] = NULL, [FR_SINCE_TABLE] = "table", [FR_SINCE_SWITCHES] = "switches"};
@@ -69,20 +69,20 @@ static void put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_sna
 		fr_jsonw_s64(w, "pid", s.wait.pid);
 	else
 		fr_jsonw_text(w, "pid", NULL);
-	put_name(w, "comm", &s.wait.comm);
+	states_put_name(w, "comm", &s.wait.comm);
 	fr_jsonw_u64(w, "start_ns", t->start_ns);
 	fr_jsonw_u64(w, "at_ns", t->at_ns);
 	fr_jsonw_u64(w, "state", t->state);
 	fr_jsonw_text(w, "state_name", fr_report_state_word(t->state));
 	fr_jsonw_bool(w, "runs", t->flags & FR_STATE_RUNS);
 	fr_jsonw_bool(w, "moved", t->flags & FR_STATE_MOVED);
-	put_time(w, "since_ns", s.since_ns);
+	states_put_time(w, "since_ns", s.since_ns);
 	fr_jsonw_text(w, "since_from", from[s.from]);
-	put_call(w, r, &s.wait);
+	states_put_call(w, r, &s.wait);
 	fr_jsonw_text(w, "object", *t->object ? t->object : NULL);
 	fr_waited_about(&s.wait, r->waits.arch, about);
 	fr_jsonw_text(w, "about", *about ? about : NULL);
-	put_waker(w, &s);
+	states_put_waker(w, &s);
 	fr_jsonw_u64(w, "cpu", t->cpu);
 	fr_jsonw_s64(w, "prio", t->prio);
 	fr_jsonw_u64(w, "policy", t->policy);
@@ -91,7 +91,7 @@ static void put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_sna
 	fr_jsonw_close(w, '}');
 }
 
-static void put_counts(struct fr_jsonw *w, struct fr_report *r)
+static void states_put_counts(struct fr_jsonw *w, struct fr_report *r)
 {
 	static const char *const counts[] = {"seen", "taken", "brief", "many", "late", "gone"};
 	size_t i;
@@ -110,10 +110,10 @@ void fr_report_json_states(struct fr_jsonw *w, struct fr_report *r)
 		return;
 	}
 	fr_jsonw_open(w, "still_waiting", '{');
-	put_counts(w, r);
+	states_put_counts(w, r);
 	fr_jsonw_open(w, "tasks", '[');
 	for (i = 0; i < r->states.cnt; i++)
-		put_one(w, r, &r->states.at[i]);
+		states_put_one(w, r, &r->states.at[i]);
 	fr_jsonw_close(w, ']');
 	fr_jsonw_close(w, '}');
 }

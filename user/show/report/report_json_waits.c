@@ -7,7 +7,7 @@
 #include "read/waits/waitstack.h"
 #include "show/report/report.h"
 
-static void put_name(struct fr_jsonw *w, const char *key, const struct fr_waited_name *n)
+static void waits_put_name(struct fr_jsonw *w, const char *key, const struct fr_waited_name *n)
 {
 	if (n->len)
 		fr_jsonw_mem(w, key, n->text, n->len);
@@ -15,7 +15,7 @@ static void put_name(struct fr_jsonw *w, const char *key, const struct fr_waited
 		fr_jsonw_text(w, key, NULL);
 }
 
-static void put_text(struct fr_jsonw *w, const char *key, const char *text)
+static void waits_put_text(struct fr_jsonw *w, const char *key, const char *text)
 {
 	fr_jsonw_text(w, key, *text ? text : NULL);
 }
@@ -33,7 +33,7 @@ void fr_report_json_kernel(struct fr_jsonw *w, struct fr_report *r, u64 id)
 }
 
 /* ,"user":["..."], as far as they were recorded; null: they were not. */
-static void put_user(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
+static void waits_put_user(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
 {
 	struct fr_waituser user[FR_STACK_DEPTH_MAX];
 	u32 cnt = fr_waituser_find(r->symbols, r->view->stacks, one->pid < 0 ? one->tid : (u32)one->pid, one->ustack_id, user,
@@ -52,20 +52,20 @@ static void put_user(struct fr_jsonw *w, struct fr_report *r, const struct fr_wa
 }
 
 /* What makes a sum: program, call, object, waker. */
-static void put_kind(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
+static void waits_put_kind(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
 {
 	const struct fr_sys sys = {0};
 	char call[FR_WAITED_CALL_SZ], about[FR_WAITED_OBJECT_SZ];
 
-	put_name(w, "comm", &one->comm);
+	waits_put_name(w, "comm", &one->comm);
 	fr_jsonw_text(w, "in", fr_sysname(&sys, FR_STYLE_WAITEDIN, one->in));
 	fr_jsonw_text(w, "call", one->in == FR_WAITED_call ? fr_waited_call(one, r->waits.arch, call) : NULL);
-	put_text(w, "about", fr_waited_about(one, r->waits.arch, about));
+	waits_put_text(w, "about", fr_waited_about(one, r->waits.arch, about));
 	fr_jsonw_text(w, "waker", fr_waited_was_runnable(one) ? NULL : fr_sysname(&sys, FR_STYLE_WAKER, one->waker));
-	put_name(w, "waker_comm", &one->waker_comm);
+	waits_put_name(w, "waker_comm", &one->waker_comm);
 }
 
-static void put_time(struct fr_jsonw *w, const struct fr_waits_time *t)
+static void waits_put_time(struct fr_jsonw *w, const struct fr_waits_time *t)
 {
 	fr_jsonw_u64(w, "count", t->cnt);
 	fr_jsonw_u64(w, "off_ns", t->off_ns);
@@ -73,7 +73,7 @@ static void put_time(struct fr_jsonw *w, const struct fr_waits_time *t)
 	fr_jsonw_u64(w, "queued_ns", t->queued_ns);
 }
 
-static void put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
+static void waits_put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_waited *one)
 {
 	fr_jsonw_open(w, NULL, '{');
 	fr_jsonw_u64(w, "ts", one->ts);
@@ -88,38 +88,38 @@ static void put_one(struct fr_jsonw *w, struct fr_report *r, const struct fr_wai
 	fr_jsonw_u64(w, "queued_ns", one->queued_ns);
 	fr_jsonw_u64(w, "state", one->state);
 	fr_jsonw_text(w, "state_name", fr_report_state_word(one->state));
-	put_kind(w, r, one);
+	waits_put_kind(w, r, one);
 	if (one->waker_pid)
 		fr_jsonw_u64(w, "waker_tid", one->waker_pid);
 	else
 		fr_jsonw_text(w, "waker_tid", NULL);
 	fr_report_json_kernel(w, r, one->kstack_id);
-	put_user(w, r, one);
+	waits_put_user(w, r, one);
 	fr_jsonw_close(w, '}');
 }
 
-static void put_part(struct fr_jsonw *w, struct fr_report *r, const char *key, const struct fr_waits_part *p)
+static void waits_put_part(struct fr_jsonw *w, struct fr_report *r, const char *key, const struct fr_waits_part *p)
 {
 	u32 top = r->ask->top, i;
 
 	fr_jsonw_open(w, key, '{');
-	put_time(w, &p->time);
+	waits_put_time(w, &p->time);
 	fr_jsonw_u64(w, "left_out", p->left_out);
 	fr_jsonw_open(w, "longest", '[');
 	for (i = 0; i < p->longest_cnt && (!top || i < top); i++)
-		put_one(w, r, &p->longest[i]);
+		waits_put_one(w, r, &p->longest[i]);
 	fr_jsonw_close(w, ']');
 	fr_jsonw_open(w, "sums", '[');
 	for (i = 0; i < p->sums.cnt && (!top || i < top); i++) {
 		const struct fr_waits_sum *s = fr_tally_at(&p->sums, i);
 
 		fr_jsonw_open(w, NULL, '{');
-		put_kind(w, r, &s->longest);
-		put_time(w, &s->time);
+		waits_put_kind(w, r, &s->longest);
+		waits_put_time(w, &s->time);
 		fr_jsonw_u64(w, "longest_ns", s->longest.off_ns);
 		fr_jsonw_u64(w, "longest_ts", s->longest.ts);
 		fr_report_json_kernel(w, r, s->longest.kstack_id);
-		put_user(w, r, &s->longest);
+		waits_put_user(w, r, &s->longest);
 		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');
@@ -138,8 +138,8 @@ void fr_report_json_waits(struct fr_jsonw *w, struct fr_report *r)
 	else
 		fr_jsonw_text(w, "min_ns", NULL);
 	fr_jsonw_u64(w, "horizon_ns", fr_summary_horizon(r->sum, FR_TIER_WAIT));
-	put_part(w, r, "task", &r->waits.part[FR_WAITS_OF_TASK]);
-	put_part(w, r, "process", &r->waits.part[FR_WAITS_OF_PROCESS]);
-	put_part(w, r, "all", &r->waits.part[FR_WAITS_OF_ALL]);
+	waits_put_part(w, r, "task", &r->waits.part[FR_WAITS_OF_TASK]);
+	waits_put_part(w, r, "process", &r->waits.part[FR_WAITS_OF_PROCESS]);
+	waits_put_part(w, r, "all", &r->waits.part[FR_WAITS_OF_ALL]);
 	fr_jsonw_close(w, '}');
 }

@@ -238,7 +238,7 @@ struct call {
 	s32 id;
 };
 
-static struct fr_value call_name(const struct fr_at *at)
+static struct fr_value kinds_call_name(const struct fr_at *at)
 {
 	const struct call *c = at->rec;
 
@@ -324,7 +324,7 @@ static struct fr_value error_text(const struct fr_at *at)
 static const struct fr_column call_id_columns[] = {
 	FR_COLUMN(struct call, id, "id", NUMBER, "of the system call"),
 	FR_COLUMN(struct call, abi, "abi", NUMBER, "0: the machine's; 1: the 32-bit one"),
-	FR_COLUMN_MADE(call_name, "name", TEXT, "`null`: not known"),
+	FR_COLUMN_MADE(kinds_call_name, "name", TEXT, "`null`: not known"),
 	{},
 };
 static const struct fr_table kind_call_id = {"call", "A system call.", call_id_columns};
@@ -414,7 +414,7 @@ static struct fr_value by_nr(const struct fr_report_by *b, u8 by)
 	return b->by == by ? fr_value_nr(b->nr) : fr_value_absent();
 }
 
-static struct fr_value by_task(const struct fr_at *at)
+static struct fr_value kinds_by_task(const struct fr_at *at)
 {
 	return by_nr(at->rec, FR_SPAN_BY_TASK);
 }
@@ -443,7 +443,7 @@ static struct fr_value by_softirq_name(const struct fr_at *at)
 	return b->by == FR_SPAN_BY_SOFTIRQ ? fr_value_text(softirq_name(b->nr)) : fr_value_absent();
 }
 
-static const struct fr_an_task *waker_of(const struct fr_at *at)
+static const struct fr_an_task *kinds_waker_of(const struct fr_at *at)
 {
 	const struct fr_report *r = at->of;
 	const struct fr_an_wait *w = at->rec;
@@ -453,7 +453,7 @@ static const struct fr_an_task *waker_of(const struct fr_at *at)
 
 static const void *by_of_wait(const struct fr_at *at, u32 i)
 {
-	const struct fr_an_task *waker = waker_of(at);
+	const struct fr_an_task *waker = kinds_waker_of(at);
 	const struct fr_an_wait *w = at->rec;
 	struct fr_report_by *b = (void *)at->room;
 
@@ -463,14 +463,14 @@ static const void *by_of_wait(const struct fr_at *at, u32 i)
 
 static struct fr_value wait_waker_task(const struct fr_at *at)
 {
-	const struct fr_an_task *waker = waker_of(at);
+	const struct fr_an_task *waker = kinds_waker_of(at);
 
 	return waker ? fr_value_nr(waker->nr) : fr_value_absent();
 }
 
 static struct fr_value wait_waker_comm(const struct fr_at *at)
 {
-	const struct fr_an_task *waker = waker_of(at);
+	const struct fr_an_task *waker = kinds_waker_of(at);
 
 	return waker ? fr_value_mem(waker->comm, waker->comm_len) : fr_value_absent();
 }
@@ -501,7 +501,7 @@ static struct fr_value wait_comm(const struct fr_at *at)
 /* A task other than the idle one woke it. */
 static bool wait_is_by_task(const struct fr_at *at)
 {
-	const struct fr_an_task *t = waker_of(at);
+	const struct fr_an_task *t = kinds_waker_of(at);
 
 	return t && t->tid;
 }
@@ -513,7 +513,7 @@ static struct fr_value wait_waker_comm_text(const struct fr_at *at)
 
 static struct fr_value wait_waker_tid_text(const struct fr_at *at)
 {
-	return wait_is_by_task(at) ? fr_value_nr(waker_of(at)->tid) : fr_value_absent();
+	return wait_is_by_task(at) ? fr_value_nr(kinds_waker_of(at)->tid) : fr_value_absent();
 }
 
 const char *fr_report_by_words(const struct fr_report *r, const struct fr_report_by *b, char text[FR_REPORT_BY_SZ])
@@ -553,7 +553,7 @@ const struct fr_table fr_report_kind_in = {"left", "How a task left its CPU.", i
 
 static const struct fr_column by_columns[] = {
 	FR_COLUMN_MADE(by_word, "by", TEXT, "`task`, `irq`, `softirq`, `nmi`, `unknown`; by the record of the wait also `timer`"),
-	FR_COLUMN_MADE(by_task, "waker_tid", NUMBER, "of `task`; 0: the idle task"),
+	FR_COLUMN_MADE(kinds_by_task, "waker_tid", NUMBER, "of `task`; 0: the idle task"),
 	FR_COLUMN_MADE(by_irq, "irq", NUMBER, "of `irq`, if its handler has an event"),
 	FR_COLUMN_MADE(by_softirq, "softirq", NUMBER, "of `softirq`, if it has an event"),
 	FR_COLUMN_MADE(by_softirq_name, "softirq_name", TEXT, "of `softirq`"),
@@ -592,7 +592,7 @@ const struct fr_table fr_report_kind_reason = {"offcpu", "Time off the CPU, by h
 
 /* ---- block, interrupts ---- */
 
-static struct fr_value block_layer(const struct fr_at *at)
+static struct fr_value kinds_block_layer(const struct fr_at *at)
 {
 	const struct fr_an_block *b = at->rec;
 
@@ -631,7 +631,7 @@ static struct fr_value softirq_name_of(const struct fr_at *at)
 
 /* clang-format off */
 static const struct fr_column block_columns[] = {
-	FR_COLUMN_MADE(block_layer, "layer", TEXT, "`rq`: the driver's part, issue to completion; `io`: as its process sees it"),
+	FR_COLUMN_MADE(kinds_block_layer, "layer", TEXT, "`rq`: the driver's part, issue to completion; `io`: as its process sees it"),
 	FR_COLUMN(struct fr_an_block, dev, "dev", NUMBER, "the device: major * 2^20 + minor", FR_TEXT(1, "device", -10, .say = block_dev_text)),
 	FR_COLUMN_MADE(block_rw, "rw", TEXT, "R W D F, or N"),
 	FR_COLUMN_MADE(block_for_text, NULL, TEXT, NULL, FR_TEXT(2, "for", -11, .lead = " ")),
@@ -685,7 +685,7 @@ const struct fr_table fr_report_kind_softirq = {"softirqs", "A softirq.", softir
 
 /* ---- CPUs ---- */
 
-static struct fr_value cpu_nr(const struct fr_at *at)
+static struct fr_value kinds_cpu_nr(const struct fr_at *at)
 {
 	const struct fr_report *r = at->of;
 
@@ -773,7 +773,7 @@ static const struct fr_table kind_ran = {"ran", "Who had a CPU in the moment.", 
 	CPU(member, name, unit, meaning "; `null`: not recorded", .get = cpu_recorded, .arg = (event), __VA_ARGS__)
 #define WIDE 98 /* a narrower page has less columns */
 static const struct fr_column cpu_columns[] = {
-	FR_COLUMN_MADE(cpu_nr, "cpu", NUMBER, "the CPU", FR_TEXT(1, "CPU", 4)),
+	FR_COLUMN_MADE(kinds_cpu_nr, "cpu", NUMBER, "the CPU", FR_TEXT(1, "CPU", 4)),
 	CPU(horizon_ns, "horizon_ns", CLOCK, "its history is complete from here on"),
 	CPU(event_cnt, "events", COUNT, "its events"),
 	CPU(switch_cnt, "switches", COUNT, "from one task to another", FR_TEXT(6, "switches", 10)),
@@ -839,7 +839,7 @@ static const void *report_left_out(const struct fr_at *at, u32 i)
 	return i || !fr_an_left_any(r->res) ? NULL : r->res;
 }
 
-static struct fr_value left_memory(const struct fr_at *at)
+static struct fr_value kinds_left_memory(const struct fr_at *at)
 {
 	(void)at;
 	return fr_value_nr(fr_memory_bound());
@@ -852,7 +852,7 @@ static const char *left_key(u32 i)
 
 /* clang-format off */
 static const struct fr_column left_columns[] = {
-	FR_COLUMN_MADE(left_memory, "memory", SIZE, "the limit"),
+	FR_COLUMN_MADE(kinds_left_memory, "memory", SIZE, "the limit"),
 	FR_MAP(struct fr_an_result, left_out, NULL, left_key,
 	       "how many have no place: `tasks`; `wakeups`: tasks without a histogram `wakeup`; `calls`, `blocks`, `irqs`, `softirqs`: begins "
 	       "and ends; `errors`, `samples`; `offcpu`, `waits`: times; `lanes`: switches of the moment; `processes`, `cgroups`: tasks; "
@@ -887,14 +887,14 @@ static const void *report_event(const struct fr_at *at, u32 i)
 	return e;
 }
 
-static struct fr_value event_name(const struct fr_at *at)
+static struct fr_value kinds_event_name(const struct fr_at *at)
 {
 	return fr_value_text(((const struct event *)at->rec)->ev->name);
 }
 
 /* clang-format off */
 static const struct fr_column event_columns[] = {
-	FR_COLUMN_MADE(event_name, "event", TEXT, "[its name](events.md)"),
+	FR_COLUMN_MADE(kinds_event_name, "event", TEXT, "[its name](events.md)"),
 	FR_COLUMN(struct event, cnt, "count", COUNT, "how often it came"),
 	FR_COLUMN(struct event, rated_cnt, "rated_count", COUNT, "of these, in the rated part of the window"),
 	{},

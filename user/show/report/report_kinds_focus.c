@@ -11,7 +11,7 @@ static const void *focus_event(const struct fr_at *at, u32 i)
 	return i < r->last.event_cnt ? &r->last.event[i] : NULL;
 }
 
-static struct fr_value event_name(const struct fr_at *at)
+static struct fr_value focus_event_name(const struct fr_at *at)
 {
 	const struct fr_report_event *e = at->rec;
 
@@ -33,7 +33,7 @@ static const void *focus_call(const struct fr_at *at, u32 i)
 	return i < r->last.call_cnt ? &r->last.call[i] : NULL;
 }
 
-static struct fr_value call_name(const struct fr_at *at)
+static struct fr_value focus_call_name(const struct fr_at *at)
 {
 	const struct fr_report_call *c = at->rec;
 
@@ -65,7 +65,7 @@ static struct fr_value call_errno_name(const struct fr_at *at)
 static const struct fr_column event_columns[] = {
 	FR_COLUMN(struct fr_report_event, ts, "ts", CLOCK, "when"),
 	FR_COLUMN(struct fr_report_event, cpu, "cpu", NUMBER, "where"),
-	FR_COLUMN_MADE(event_name, "event", TEXT, "[its name](events.md)"),
+	FR_COLUMN_MADE(focus_event_name, "event", TEXT, "[its name](events.md)"),
 	FR_COLUMN_MADE(event_text, "text", TEXT, "the line of `replay`"),
 	{},
 };
@@ -74,7 +74,7 @@ static const struct fr_table kind_event = {"last_event", "Its own, and those in 
 static const struct fr_column call_columns[] = {
 	FR_COLUMN(struct fr_report_call, id, "id", NUMBER, "of the system call"),
 	FR_COLUMN(struct fr_report_call, abi, "abi", NUMBER, "0: the machine's; 1: the 32-bit one"),
-	FR_COLUMN_MADE(call_name, "name", TEXT, "`null`: not known"),
+	FR_COLUMN_MADE(focus_call_name, "name", TEXT, "`null`: not known"),
 	FR_COLUMN(struct fr_report_call, enter_ns, "enter_ns", CLOCK, "begin; `null`: not seen", .null = true),
 	FR_COLUMN(struct fr_report_call, exit_ns, "exit_ns", CLOCK, "end; `null`: not seen", .null = true),
 	FR_LIST(call_arg, "args", NULL, "arguments"),
@@ -192,7 +192,7 @@ static const struct fr_table kind_link = {"link", "A link of the wake chain.", l
 
 /* ---- its stack ---- */
 
-static const void *stack_frame(const struct fr_at *at, bool user, u32 i)
+static const void *focus_stack_frame(const struct fr_at *at, bool user, u32 i)
 {
 	const struct fr_report_stack *s = &((const struct fr_report *)at->of)->stack[user];
 
@@ -201,12 +201,12 @@ static const void *stack_frame(const struct fr_at *at, bool user, u32 i)
 
 static const void *stack_kernel(const struct fr_at *at, u32 i)
 {
-	return stack_frame(at, false, i);
+	return focus_stack_frame(at, false, i);
 }
 
 static const void *stack_user(const struct fr_at *at, u32 i)
 {
-	return stack_frame(at, true, i);
+	return focus_stack_frame(at, true, i);
 }
 
 static struct fr_value frame_line(const struct fr_at *at)

@@ -73,24 +73,24 @@ static const struct fr_changes *changes(const struct fr_at *at)
 	return &((const struct fr_report *)at->of)->changes;
 }
 
-static enum fr_change_of change_of(const struct fr_at *at)
+static enum fr_change_of verdict_change_of(const struct fr_at *at)
 {
 	return *(const enum fr_change_of *)at->rec;
 }
 
 static struct fr_value compared_what(const struct fr_at *at)
 {
-	return fr_value_text(fr_change_name(change_of(at)));
+	return fr_value_text(fr_change_name(verdict_change_of(at)));
 }
 
 static struct fr_value compared_event(const struct fr_at *at)
 {
-	return fr_value_text(fr_change_event(change_of(at)));
+	return fr_value_text(fr_change_event(verdict_change_of(at)));
 }
 
 static struct fr_value compared_from(const struct fr_at *at)
 {
-	enum fr_change_of of = change_of(at);
+	enum fr_change_of of = verdict_change_of(at);
 
 	return changes(at)->of[of].is_known ? fr_value_nr(changes(at)->of[of].from_ns) : fr_value_null();
 }

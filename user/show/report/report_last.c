@@ -48,7 +48,7 @@ static bool is_about(const struct fr_row *r, const struct fr_an_focus *f)
 
 /* ---- system calls ---- */
 
-static u64 num(const struct fr_row *r, const char *name)
+static u64 last_num(const struct fr_row *r, const char *name)
 {
 	const struct fr_field *f = fr_event_field(r->ev, name);
 
@@ -59,7 +59,7 @@ static struct fr_report_call *new_call(struct fr_report_last *l, const struct fr
 {
 	struct fr_report_call *c = &l->call[l->call_cnt++];
 
-	*c = (struct fr_report_call){.id = num(r, "id"), .abi = num(r, "abi")};
+	*c = (struct fr_report_call){.id = last_num(r, "id"), .abi = last_num(r, "abi")};
 	return c;
 }
 
@@ -90,8 +90,8 @@ static bool has_executed(const struct fr_report_call *c, s64 ret, const char *ar
 static void take_exit(struct fr_report_last *l, const struct fr_row *r, const char *arch)
 {
 	struct fr_report_call *c = l->call_cnt ? &l->call[l->call_cnt - 1] : NULL;
-	s64 ret = num(r, "ret");
-	s32 id = num(r, "id");
+	s64 ret = last_num(r, "ret");
+	s32 id = last_num(r, "id");
 
 	if (!c || c->exit_ns || (c->id != id && id != -1 && !has_executed(c, ret, arch)))
 		c = new_call(l, r);
@@ -101,12 +101,12 @@ static void take_exit(struct fr_report_last *l, const struct fr_row *r, const ch
 
 /* ---- rows ---- */
 
-static size_t at(const struct reading *rd)
+static size_t last_at(const struct reading *rd)
 {
 	return rd->out.mem_sz + rd->out.len;
 }
 
-static int take_row(void *arg, const struct fr_replay_run *run, const struct fr_row *row)
+static int last_take_row(void *arg, const struct fr_replay_run *run, const struct fr_row *row)
 {
 	struct reading *rd = arg;
 	struct fr_report_last *l = rd->last;
@@ -116,9 +116,9 @@ static int take_row(void *arg, const struct fr_replay_run *run, const struct fr_
 		return 0;
 	rd->at++;
 	e = &l->event[l->event_cnt++];
-	*e = (struct fr_report_event){.ts = row->ts, .cpu = row->cpu, .ev = row->ev, .line_at = at(rd)};
+	*e = (struct fr_report_event){.ts = row->ts, .cpu = row->cpu, .ev = row->ev, .line_at = last_at(rd)};
 	fr_text_row(&rd->text, &rd->out, run->view, row);
-	e->line_sz = at(rd) - e->line_at;
+	e->line_sz = last_at(rd) - e->line_at;
 	if (row->tid != rd->focus->tid)
 		return 0;
 	if (!strcmp(row->ev->name, "sys_enter"))
@@ -141,7 +141,7 @@ static u32 list_times(const struct fr_an_focus *f, u64 *ts)
 	return cnt;
 }
 
-static int walk(struct fr_report *r, struct reading *rd)
+static int last_walk(struct fr_report *r, struct reading *rd)
 {
 	struct fr_replay_opts opts = r->ask->opts;
 	struct fr_replay *again;
@@ -155,7 +155,7 @@ static int walk(struct fr_report *r, struct reading *rd)
 	err = fr_replay_open(&r->ask->path, 1, &opts, &again);
 	if (err)
 		return err;
-	err = fr_replay_each(again, take_row, rd);
+	err = fr_replay_each(again, last_take_row, rd);
 	/* events are the file's schema's: those of a replay that is closed are gone */
 	for (u32 i = 0; i < rd->last->event_cnt; i++)
 		rd->last->event[i].ev = fr_schema_event(fr_replay_schema(r->replay, 0), rd->last->event[i].ev->nr);
@@ -180,7 +180,7 @@ int fr_report_last_read(struct fr_report *r)
 	rd->cnt = list_times(&r->res->focus, ts);
 	fr_text_init(&rd->text, false, false);
 	fr_out_init_mem(&rd->out);
-	err = walk(r, rd);
+	err = last_walk(r, rd);
 	r->last.text = fr_out_take_mem(&rd->out, NULL);
 	free(rd);
 	return err ?: r->last.text ? 0 : -ENOMEM;

@@ -60,7 +60,7 @@ static void weigh_hist(struct item *i, const struct fr_hist *h, u64 cnt)
 	i->then = cnt;
 }
 
-static void weigh(struct item *i, enum fr_rank what, u32 sort)
+static void rank_weigh(struct item *i, enum fr_rank what, u32 sort)
 {
 	const struct fr_an_block *b = i->rec;
 	const struct fr_an_wait *w = i->rec;
@@ -103,7 +103,7 @@ static const struct fr_tally *tally_of(const struct fr_an_result *res, enum fr_r
 }
 
 /* Only tasks that have events or time on a CPU. Idle tasks are left out: they belong to the table of CPUs. */
-static u32 list_tasks(const struct fr_an_result *res, struct item *item, u32 sort)
+static u32 rank_list_tasks(const struct fr_an_result *res, struct item *item, u32 sort)
 {
 	u32 i, cnt = 0;
 
@@ -118,14 +118,14 @@ static u32 list_tasks(const struct fr_an_result *res, struct item *item, u32 sor
 	return cnt;
 }
 
-static u32 list_tally(const struct fr_tally *t, enum fr_rank what, struct item *item, u32 sort)
+static u32 rank_list_tally(const struct fr_tally *t, enum fr_rank what, struct item *item, u32 sort)
 {
 	u32 i;
 
 	for (i = 0; i < t->cnt; i++) {
 		item[i].rec = fr_tally_at(t, i);
 		item[i].key = *(const u64 *)item[i].rec;
-		weigh(&item[i], what, sort);
+		rank_weigh(&item[i], what, sort);
 	}
 	return t->cnt;
 }
@@ -142,7 +142,7 @@ static int rank_one(struct fr_report *r, enum fr_rank what)
 		free(item);
 		return -ENOMEM;
 	}
-	out->all = t ? list_tally(t, what, item, r->ask->sort) : list_tasks(r->res, item, r->ask->sort);
+	out->all = t ? rank_list_tally(t, what, item, r->ask->sort) : rank_list_tasks(r->res, item, r->ask->sort);
 	out->cnt = r->ask->top && out->all > r->ask->top ? r->ask->top : out->all;
 	qsort(item, out->all, sizeof(*item), by_weight);
 	for (i = 0; i < out->all; i++)

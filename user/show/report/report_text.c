@@ -17,7 +17,7 @@
 #define WIDTH_LEAST   40u
 #define WIDTH_MOST    400u
 
-static void find_width(struct fr_report_page *p)
+static void report_find_width(struct fr_report_page *p)
 {
 	u32 v = fr_out_columns(p->o);
 
@@ -83,7 +83,7 @@ static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_p
 
 /* ---- the page ---- */
 
-static void put_fact(struct fr_report_page *p, const char *before, const char *fact)
+static void report_put_fact(struct fr_report_page *p, const char *before, const char *fact)
 {
 	const char *text = fr_snap_fact(p->r->snap, fact);
 
@@ -104,16 +104,16 @@ static void put_path(struct fr_report_page *p)
 static void put_host(struct fr_report_page *p)
 {
 	fr_report_label(p, "host");
-	put_fact(p, "", "host");
+	report_put_fact(p, "", "host");
 	if (!fr_snap_fact(p->r->snap, "host"))
 		fr_out_str(p->o, "not known");
-	put_fact(p, ", Linux ", "kernel");
-	put_fact(p, " ", "arch");
-	put_fact(p, ", profile ", "profile");
+	report_put_fact(p, ", Linux ", "kernel");
+	report_put_fact(p, " ", "arch");
+	report_put_fact(p, ", profile ", "profile");
 	fr_out_char(p->o, '\n');
 }
 
-static void put_window(struct fr_report_page *p)
+static void report_put_window(struct fr_report_page *p)
 {
 	const struct fr_an_result *res = p->r->res;
 	u64 whole_ns = res->end_ns - res->begin_ns, rated_ns = res->end_ns > res->rated_ns ? res->end_ns - res->rated_ns : 0;
@@ -137,7 +137,7 @@ static void put_window(struct fr_report_page *p)
 }
 
 /* What has no place in the tables, a line each. */
-static void put_left_out(struct fr_report_page *p)
+static void report_put_left_out(struct fr_report_page *p)
 {
 	const struct fr_an_result *res = p->r->res;
 	char text[32];
@@ -161,7 +161,7 @@ static void put_left_out(struct fr_report_page *p)
 }
 
 /* Incidents are kept apart from events, so there may be some that the window does not show. */
-static void put_incidents(struct fr_report_page *p)
+static void report_put_incidents(struct fr_report_page *p)
 {
 	u64 of_kind[FR_INCIDENT_KIND_MAX];
 
@@ -176,15 +176,15 @@ void fr_report_text(struct fr_report *r)
 {
 	struct fr_report_page p = {.r = r, .o = r->out};
 
-	find_width(&p);
+	report_find_width(&p);
 	put_path(&p);
 	fr_report_put_verdict(&p);
 	put_host(&p);
 	fr_report_put_trigger(&p);
 	fr_report_put_beside(&p);
-	put_window(&p);
-	put_left_out(&p);
-	put_incidents(&p);
+	report_put_window(&p);
+	report_put_left_out(&p);
+	report_put_incidents(&p);
 	fr_report_put_task(&p);
 	fr_report_put_waits_line(&p);
 	put_fitting(&p, fr_report_put_states);

@@ -53,7 +53,7 @@ static bool moment_of(const struct fr_snap *s, s64 *ts)
 	return (fr_snap_fact_num(s, "trigger_ts", ts) && *ts) || (fr_snap_fact_num(s, "snapshot_ns", ts) && *ts);
 }
 
-static void put_word(char *to, size_t sz, const char *text)
+static void beside_put_word(char *to, size_t sz, const char *text)
 {
 	snprintf(to, sz, "%s", text ?: "");
 }
@@ -76,14 +76,14 @@ static bool is_beside(const struct fr_report_page *p, const char *path, struct b
 	     llabs(ts - own) <= (s64)NEAR_NS;
 	if (is) {
 		b->after_ns = ts - own;
-		put_word(b->what, sizeof(b->what), fr_snap_fact(s, "trigger_reason"));
-		put_word(b->who, sizeof(b->who), fr_snap_fact(s, "trigger_comm"));
+		beside_put_word(b->what, sizeof(b->what), fr_snap_fact(s, "trigger_reason"));
+		beside_put_word(b->who, sizeof(b->who), fr_snap_fact(s, "trigger_comm"));
 	}
 	fr_snap_close(s);
 	return is;
 }
 
-static int by_time(const void *a, const void *b)
+static int beside_by_time(const void *a, const void *b)
 {
 	const struct beside *x = a, *y = b;
 
@@ -91,7 +91,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Those of the directory; the caller frees their names. */
-static u32 find_all(const struct fr_report_page *p, const char *dir_path, const char *own, struct beside *b)
+static u32 beside_find_all(const struct fr_report_page *p, const char *dir_path, const char *own, struct beside *b)
 {
 	DIR *dir = opendir(dir_path);
 	struct dirent *e;
@@ -124,7 +124,7 @@ static u32 find_all(const struct fr_report_page *p, const char *dir_path, const 
 	return cnt;
 }
 
-static void put_one(struct fr_report_page *p, const struct beside *b, bool first)
+static void beside_put_one(struct fr_report_page *p, const struct beside *b, bool first)
 {
 	fr_report_label(p, first ? "beside" : "");
 	fr_escape_text(p->o, b->name, strlen(b->name));
@@ -146,13 +146,13 @@ void fr_report_put_beside(struct fr_report_page *p)
 	u32 cnt = 0, i;
 
 	if (b && dir && base)
-		cnt = find_all(p, dirname(dir), basename(base), b);
+		cnt = beside_find_all(p, dirname(dir), basename(base), b);
 	else
 		fr_out_fail(p->o, -ENOMEM);
 	if (cnt)
-		qsort(b, cnt, sizeof(*b), by_time);
+		qsort(b, cnt, sizeof(*b), beside_by_time);
 	for (i = 0; i < cnt && i < SHOWN_MAX; i++)
-		put_one(p, &b[i], !i);
+		beside_put_one(p, &b[i], !i);
 	if (cnt > SHOWN_MAX) {
 		fr_report_label(p, "");
 		fr_out_printf(p->o, "and %u more within 10 s\n", cnt - SHOWN_MAX);

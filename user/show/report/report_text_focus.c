@@ -20,7 +20,7 @@
 
 /* ---- trigger ---- */
 
-static bool put_fact(struct fr_report_page *p, const char *before, const char *fact)
+static bool focus_put_fact(struct fr_report_page *p, const char *before, const char *fact)
 {
 	const char *text = fr_snap_fact(p->r->snap, fact);
 
@@ -31,7 +31,7 @@ static bool put_fact(struct fr_report_page *p, const char *before, const char *f
 	return true;
 }
 
-static void put_signal(struct fr_report_page *p)
+static void focus_put_signal(struct fr_report_page *p)
 {
 	const struct fr_sys none = {0};
 	const char *name;
@@ -48,11 +48,11 @@ static void put_signal(struct fr_report_page *p)
 		fr_out_printf(p->o, " (%s)", name);
 }
 
-static void put_limits(struct fr_report_page *p)
+static void focus_put_limits(struct fr_report_page *p)
 {
 	s64 v;
 
-	put_fact(p, ", ", "trigger_latency");
+	focus_put_fact(p, ", ", "trigger_latency");
 	if (fr_snap_fact_num(p->r->snap, "trigger_value_ns", &v) && v > 0) {
 		fr_out_str(p->o, " took ");
 		fr_report_duration(p->o, v, 0);
@@ -64,7 +64,7 @@ static void put_limits(struct fr_report_page *p)
 }
 
 /* Where a time lies in the window, or how far outside. */
-static void put_place(struct fr_report_page *p, u64 ts)
+static void focus_put_place(struct fr_report_page *p, u64 ts)
 {
 	const struct fr_an_result *res = p->r->res;
 
@@ -80,7 +80,7 @@ static void put_place(struct fr_report_page *p, u64 ts)
 	}
 }
 
-static void put_when(struct fr_report_page *p)
+static void focus_put_when(struct fr_report_page *p)
 {
 	u64 ts = p->r->res->focus.trigger_ns, real_ns = fr_wall_real(p->r->view->wall, ts);
 
@@ -94,12 +94,12 @@ static void put_when(struct fr_report_page *p)
 	else
 		fr_out_printf(p->o, "%llu ns of the recording clock (no clock sample)", ts);
 	fr_out_str(p->o, ", ");
-	put_place(p, ts);
+	focus_put_place(p, ts);
 	fr_out_char(p->o, '\n');
 }
 
 /* A signal that a process sent has no address, and a 0 in its place looks like NULL. */
-static bool has_addr(const struct fr_snap *s)
+static bool focus_has_addr(const struct fr_snap *s)
 {
 	s64 sig, code;
 
@@ -111,33 +111,33 @@ void fr_report_put_trigger(struct fr_report_page *p)
 {
 	fr_report_label(p, "trigger");
 	fr_out_paint(p->o, FR_PAINT_RED);
-	if (!put_fact(p, "", "trigger_reason"))
+	if (!focus_put_fact(p, "", "trigger_reason"))
 		fr_out_str(p->o, "not known");
-	put_signal(p);
+	focus_put_signal(p);
 	fr_out_paint(p->o, FR_PAINT_NONE);
-	put_fact(p, " of ", "trigger_comm");
-	put_fact(p, ", pid ", "trigger_pid");
-	put_fact(p, ", exit status ", "trigger_status");
-	put_limits(p);
-	put_fact(p, ": ", "trigger_text");
-	put_fact(p, "; rule ", "trigger_rule");
+	focus_put_fact(p, " of ", "trigger_comm");
+	focus_put_fact(p, ", pid ", "trigger_pid");
+	focus_put_fact(p, ", exit status ", "trigger_status");
+	focus_put_limits(p);
+	focus_put_fact(p, ": ", "trigger_text");
+	focus_put_fact(p, "; rule ", "trigger_rule");
 	fr_out_char(p->o, '\n');
 	if (fr_snap_fact(p->r->snap, "trigger_exe")) {
 		fr_report_label(p, "program");
-		put_fact(p, "", "trigger_exe");
-		put_fact(p, ", at ", "trigger_ip");
-		if (has_addr(p->r->snap))
-			put_fact(p, ", address ", "trigger_addr");
-		put_fact(p, ", cgroup ", "trigger_cgroup");
+		focus_put_fact(p, "", "trigger_exe");
+		focus_put_fact(p, ", at ", "trigger_ip");
+		if (focus_has_addr(p->r->snap))
+			focus_put_fact(p, ", address ", "trigger_addr");
+		focus_put_fact(p, ", cgroup ", "trigger_cgroup");
 		fr_out_char(p->o, '\n');
 	}
-	put_when(p);
+	focus_put_when(p);
 }
 
 /* ---- its last events ---- */
 
 /* A table of times beside the moment. */
-static void put_title(struct fr_report_page *p, const char *title, const char *note)
+static void focus_put_title(struct fr_report_page *p, const char *title, const char *note)
 {
 	char text[64];
 
@@ -146,7 +146,7 @@ static void put_title(struct fr_report_page *p, const char *title, const char *n
 }
 
 /* A time beside the moment's: -1.234567 ms. */
-static void put_beside(struct fr_report_page *p, u64 ts)
+static void focus_put_beside(struct fr_report_page *p, u64 ts)
 {
 	u64 at_ns = p->r->res->focus.at_ns;
 	double diff = ts >= at_ns ? (double)(ts - at_ns) : -(double)(at_ns - ts);
@@ -159,7 +159,7 @@ static void put_beside(struct fr_report_page *p, u64 ts)
 	fr_out_paint(p->o, FR_PAINT_NONE);
 }
 
-static void put_events(struct fr_report_page *p)
+static void focus_put_events(struct fr_report_page *p)
 {
 	const struct fr_report_last *l = &p->r->last;
 	u32 i = l->event_cnt > EVENTS_SHOWN ? l->event_cnt - EVENTS_SHOWN : 0;
@@ -183,7 +183,7 @@ static void put_call_name(struct fr_report_page *p, u8 abi, s32 id)
 		fr_out_printf(p->o, "syscall %d", id);
 }
 
-static void put_ret(struct fr_report_page *p, const struct fr_report_call *c)
+static void focus_put_ret(struct fr_report_page *p, const struct fr_report_call *c)
 {
 	const char *name = fr_report_errno_name(c->ret), *words = name ? fr_report_errno_words(-c->ret) : NULL;
 
@@ -211,11 +211,11 @@ static void put_ret(struct fr_report_page *p, const struct fr_report_call *c)
 	}
 }
 
-static void put_call(struct fr_report_page *p, const struct fr_report_call *c)
+static void focus_put_call(struct fr_report_page *p, const struct fr_report_call *c)
 {
 	u32 i;
 
-	put_beside(p, c->enter_ns ?: c->exit_ns);
+	focus_put_beside(p, c->enter_ns ?: c->exit_ns);
 	put_call_name(p, c->abi, c->id);
 	fr_out_char(p->o, '(');
 	if (!c->enter_ns)
@@ -229,7 +229,7 @@ static void put_call(struct fr_report_page *p, const struct fr_report_call *c)
 			fr_out_hex(p->o, c->arg[i]);
 	}
 	fr_out_char(p->o, ')');
-	put_ret(p, c);
+	focus_put_ret(p, c);
 	fr_out_char(p->o, '\n');
 }
 
@@ -240,9 +240,9 @@ static void put_calls(struct fr_report_page *p)
 
 	if (!l->call_cnt)
 		return;
-	put_title(p, "Its system calls", "");
+	focus_put_title(p, "Its system calls", "");
 	for (; i < l->call_cnt; i++)
-		put_call(p, &l->call[i]);
+		focus_put_call(p, &l->call[i]);
 }
 
 /* ---- the consequences ---- */
@@ -261,7 +261,7 @@ static void put_by(struct fr_report_page *p, u8 by, u32 nr, u64 ts)
 	fr_escape_text(p->o, words, strlen(words));
 }
 
-static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
+static void focus_put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
 {
 	const char *word = fr_report_state_word(state);
 
@@ -279,14 +279,14 @@ static void put_in(struct fr_report_page *p, u16 state, u8 in, u8 abi, s32 id)
 	}
 }
 
-static void put_step(struct fr_report_page *p, const struct fr_an_step *s)
+static void focus_put_step(struct fr_report_page *p, const struct fr_an_step *s)
 {
-	put_beside(p, s->ts);
+	focus_put_beside(p, s->ts);
 	if (s->did == FR_AN_RUNS) {
 		fr_out_printf(p->o, "runs on CPU %u", s->cpu);
 	} else if (s->did == FR_AN_LEAVES) {
 		fr_out_str(p->o, "leaves its CPU: ");
-		put_in(p, s->state, s->in, s->abi, s->id);
+		focus_put_in(p, s->state, s->in, s->abi, s->id);
 	} else {
 		fr_out_str(p->o, "is woken by ");
 		put_by(p, s->by, s->by_nr, s->ts);
@@ -301,9 +301,9 @@ static void put_steps(struct fr_report_page *p)
 
 	if (!cnt)
 		return;
-	put_title(p, "Its states", "");
+	focus_put_title(p, "Its states", "");
 	for (i = f->step_cnt - (cnt < STEPS_SHOWN ? cnt : STEPS_SHOWN); i < f->step_cnt; i++)
-		put_step(p, &f->step[i % FR_AN_STEP_MAX]);
+		focus_put_step(p, &f->step[i % FR_AN_STEP_MAX]);
 }
 
 static void put_chain(struct fr_report_page *p)
@@ -317,11 +317,11 @@ static void put_chain(struct fr_report_page *p)
 
 	if (!f->chain_cnt)
 		return;
-	put_title(p, "Who waited for whom", notes[f->chain_of]);
+	focus_put_title(p, "Who waited for whom", notes[f->chain_of]);
 	for (i = 0; i < f->chain_cnt; i++) {
 		const struct fr_an_wake *c = &f->chain[i];
 
-		put_beside(p, c->woken_ns);
+		focus_put_beside(p, c->woken_ns);
 		fr_report_who(p, c->tid, c->ran_ns ?: c->woken_ns, 0);
 		fr_out_str(p->o, " <- woken by ");
 		put_by(p, c->by, c->by_nr, c->woken_ns);
@@ -337,7 +337,7 @@ static void put_chain(struct fr_report_page *p)
 
 /* ---- its stack ---- */
 
-static void put_frame(struct fr_report_page *p, u32 nr, const struct fr_report_frame *f)
+static void focus_put_frame(struct fr_report_page *p, u32 nr, const struct fr_report_frame *f)
 {
 	const struct fr_symbol *s = &f->symbol;
 
@@ -385,7 +385,7 @@ static u32 skip_frames(const struct fr_report_stack *s, u32 i, u32 cnt)
 }
 
 /* A recursion, or a chain of frame pointers that leads back to itself, would hide what it was called from. */
-static void put_frames(struct fr_report_page *p, bool user)
+static void focus_put_frames(struct fr_report_page *p, bool user)
 {
 	const struct fr_report_stack *s = &p->r->stack[user];
 	u32 own = 0, shown = 0, nr, same, i, next;
@@ -396,7 +396,7 @@ static void put_frames(struct fr_report_page *p, bool user)
 		nr = s->frame[i].nr - own;
 		same = same_frames(s, i);
 		for (next = skip_frames(s, i, 1); i < next; i++)
-			put_frame(p, nr, &s->frame[i]);
+			focus_put_frame(p, nr, &s->frame[i]);
 		if (same < 3)
 			continue;
 		fr_out_printf(p->o, "        the same in #%u to #%u\n", nr + 1, nr + same - 1);
@@ -415,7 +415,7 @@ static bool is_of_moment(const struct fr_report_page *p)
 	       (res->focus.stack_ns >= res->moment_begin_ns && res->focus.stack_ns <= res->moment_end_ns);
 }
 
-static void put_stack(struct fr_report_page *p)
+static void focus_put_stack(struct fr_report_page *p)
 {
 	static const char *const when[] = {[FR_AN_STACK_SAMPLE] = "of its last sample, ",
 					   [FR_AN_STACK_CRASH] = "as it crashed, ",
@@ -426,11 +426,11 @@ static void put_stack(struct fr_report_page *p)
 
 	if (!f->stack_ns || !is_of_moment(p))
 		return;
-	put_title(p, "Its stack", when[f->stack_of]);
-	put_beside(p, f->stack_ns);
+	focus_put_title(p, "Its stack", when[f->stack_of]);
+	focus_put_beside(p, f->stack_ns);
 	fr_out_char(p->o, '\n');
-	put_frames(p, false);
-	put_frames(p, true);
+	focus_put_frames(p, false);
+	focus_put_frames(p, true);
 }
 
 void fr_report_put_task(struct fr_report_page *p)
@@ -450,9 +450,9 @@ void fr_report_put_focus(struct fr_report_page *p)
 {
 	if (!p->r->res->focus.tid)
 		return;
-	put_events(p);
+	focus_put_events(p);
 	put_calls(p);
 	put_steps(p);
 	put_chain(p);
-	put_stack(p);
+	focus_put_stack(p);
 }

@@ -76,13 +76,13 @@ static bool is_all(const struct fr_an_cpu *c, u32 tid)
 	return c->seen && i == c->seg_cnt && (c->first_known ? c->first_tid : FR_AN_NOT_KNOWN) == tid;
 }
 
-static bool is_plain(const struct fr_an_cpu *c)
+static bool lanes_is_plain(const struct fr_an_cpu *c)
 {
 	return is_all(c, 0) || is_all(c, FR_AN_NOT_KNOWN);
 }
 
 /* These CPUs, as ranges. */
-static void put_all(struct fr_report_page *p, u32 tid, const char *head)
+static void lanes_put_all(struct fr_report_page *p, u32 tid, const char *head)
 {
 	const struct fr_an_result *res = p->r->res;
 	u32 from, to, cols = strlen(head);
@@ -142,13 +142,13 @@ void fr_report_put_timeline(struct fr_report_page *p)
 	fr_out_pad(p->o, 0, mark < cols ? mark : cols - 1);
 	fr_out_str(p->o, "v\n");
 	for (i = 0; i < res->cpu_cnt; i++)
-		plain_cnt += is_plain(&res->cpu[i]);
+		plain_cnt += lanes_is_plain(&res->cpu[i]);
 	for (i = 0; i < res->cpu_cnt; i++)
-		if (res->cpu[i].seen && (plain_cnt <= PLAIN_LANES || !is_plain(&res->cpu[i])))
+		if (res->cpu[i].seen && (plain_cnt <= PLAIN_LANES || !lanes_is_plain(&res->cpu[i])))
 			put_lane(p, i, labels, &label_cnt, cols);
 	if (plain_cnt > PLAIN_LANES) {
-		put_all(p, 0, "       idle all the time:");
-		put_all(p, FR_AN_NOT_KNOWN, "       not known all the time:");
+		lanes_put_all(p, 0, "       idle all the time:");
+		lanes_put_all(p, FR_AN_NOT_KNOWN, "       not known all the time:");
 	}
 	put_labels(p, labels, label_cnt);
 }

@@ -83,7 +83,7 @@ static int compare_u64(u64 a, u64 b)
 }
 
 /* Those of one place beside each other, in them the earliest first. */
-static int by_place(const void *a, const void *b)
+static int states_by_place(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 	const struct fr_waited *v = &x->first.wait, *w = &y->first.wait;
@@ -95,7 +95,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* The earliest first, those of which it is not known last. */
-static int by_since(const void *a, const void *b)
+static int states_by_since(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
@@ -133,7 +133,7 @@ static u32 find_groups(struct fr_report_page *p, struct group **out)
 	}
 	fr_idmap_free(&recorder);
 	if (cnt)
-		qsort(g, cnt, sizeof(*g), by_place);
+		qsort(g, cnt, sizeof(*g), states_by_place);
 	for (i = 0; i < cnt; i++) {
 		if (kept && is_same_place(&g[kept - 1], &g[i]))
 			g[kept - 1].cnt++;
@@ -141,14 +141,14 @@ static u32 find_groups(struct fr_report_page *p, struct group **out)
 			g[kept++] = g[i];
 	}
 	if (kept)
-		qsort(g, kept, sizeof(*g), by_since);
+		qsort(g, kept, sizeof(*g), states_by_since);
 	return kept;
 }
 
 /* ---- lines ---- */
 
 /* What it is in, where it is not a call, user code, or the kernel's own. */
-static void put_in(struct fr_report_page *p, const struct fr_still *s)
+static void states_put_in(struct fr_report_page *p, const struct fr_still *s)
 {
 	const char *text = s->state->flags & FR_STATE_RUNS ? "running" : "not known";
 
@@ -160,7 +160,7 @@ static void put_in(struct fr_report_page *p, const struct fr_still *s)
 	fr_out_char(p->o, ' ');
 }
 
-static void put_group(struct fr_report_page *p, const struct group *g)
+static void states_put_group(struct fr_report_page *p, const struct group *g)
 {
 	const struct fr_still *s = &g->first;
 	char text[32];
@@ -171,7 +171,7 @@ static void put_group(struct fr_report_page *p, const struct group *g)
 		fr_out_printf(p->o, "%10s", "?");
 	fr_report_wait_state(p, &s->wait);
 	fr_report_wait_who(p, &s->wait, true);
-	put_in(p, s);
+	states_put_in(p, s);
 	if (g->cnt > 1)
 		fr_out_printf(p->o, "and %s more of its process\n", fr_show_count(g->cnt - 1, text, sizeof(text)));
 	else
@@ -179,25 +179,25 @@ static void put_group(struct fr_report_page *p, const struct group *g)
 	fr_report_wait_place(p, &s->wait);
 }
 
-static u32 shown(const struct fr_report_page *p, enum part part, u32 cnt)
+static u32 states_shown(const struct fr_report_page *p, enum part part, u32 cnt)
 {
 	return p->r->ask->top && cnt > most[part] ? most[part] : cnt;
 }
 
-static void put_part(struct fr_report_page *p, const struct group *g, u32 cnt, enum part part)
+static void states_put_part(struct fr_report_page *p, const struct group *g, u32 cnt, enum part part)
 {
 	static const char *const names[] = {"of its process", "in D", "others, the longest"};
-	u32 show = shown(p, part, cnt), i;
+	u32 show = states_shown(p, part, cnt), i;
 
 	for (i = 0; i < show; i++)
-		put_group(p, &g[i]);
+		states_put_group(p, &g[i]);
 	if (show < cnt)
 		fr_out_printf(p->o, "            %s: %u of %u places, --top 0 shows all\n", names[part], show, cnt);
 }
 
 /* ---- the section ---- */
 
-static void put_title(struct fr_report_page *p)
+static void states_put_title(struct fr_report_page *p)
 {
 	const struct fr_states *st = &p->r->states;
 	u64 seen = fr_states_count(p->r->snap, "seen"), left = seen - fr_states_count(p->r->snap, "taken");
@@ -241,14 +241,14 @@ void fr_report_put_states(struct fr_report_page *p)
 		return;
 	}
 	cnt = find_groups(p, &g);
-	put_title(p);
+	states_put_title(p);
 	fr_out_paint(p->o, FR_PAINT_DIM);
 	fr_out_str(p->o, "       for state task                  in\n");
 	fr_out_paint(p->o, FR_PAINT_NONE);
 	for (part = 0; part < PART_CNT; part++) {
 		for (to = from; to < cnt && g[to].part == part; to++)
 			;
-		put_part(p, &g[from], to - from, part);
+		states_put_part(p, &g[from], to - from, part);
 		from = to;
 	}
 	free(g);

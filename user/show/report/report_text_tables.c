@@ -9,7 +9,7 @@
 #include "show/report/report_kinds.h"
 #include "show/report/report_text.h"
 
-static void put_rows(struct fr_report_page *p, const struct fr_table *kind, const void *const *rec, u32 cnt)
+static void report_text_put_rows(struct fr_report_page *p, const struct fr_table *kind, const void *const *rec, u32 cnt)
 {
 	struct fr_layout l;
 	u32 i;
@@ -21,7 +21,7 @@ static void put_rows(struct fr_report_page *p, const struct fr_table *kind, cons
 }
 
 /* A title, a head, and a line for each record; nothing where there is none. */
-static void put_table(struct fr_report_page *p, enum fr_rank what, const char *title, const struct fr_table *kind)
+static void report_text_put_table(struct fr_report_page *p, enum fr_rank what, const char *title, const struct fr_table *kind)
 {
 	const struct fr_report_rank *rank = &p->r->rank[what];
 	char note[64] = "";
@@ -31,7 +31,7 @@ static void put_table(struct fr_report_page *p, enum fr_rank what, const char *t
 	if (rank->all > rank->cnt)
 		snprintf(note, sizeof(note), "%u of %u: --top 0 shows all", rank->cnt, rank->all);
 	fr_report_title(p, title, note);
-	put_rows(p, kind, rank->rec, rank->cnt);
+	report_text_put_rows(p, kind, rank->rec, rank->cnt);
 }
 
 static const struct {
@@ -53,7 +53,7 @@ static const struct {
 
 /* ---- CPUs, histograms, samples ---- */
 
-static void put_cpus(struct fr_report_page *p)
+static void report_text_put_cpus(struct fr_report_page *p)
 {
 	const struct fr_an_result *res = p->r->res;
 	struct fr_layout l;
@@ -80,7 +80,7 @@ static void put_hists(struct fr_report_page *p)
 }
 
 /* Samples without a name get one line per module. They are not from one function, so no address is shown. */
-static void put_function(struct fr_report_page *p, const struct fr_report_fn *fn)
+static void report_text_put_function(struct fr_report_page *p, const struct fr_report_fn *fn)
 {
 	if (fn->name)
 		fr_escape_text(p->o, fn->name, strlen(fn->name));
@@ -108,12 +108,12 @@ void fr_report_put_samples(struct fr_report_page *p)
 		fr_report_count(p->o, fn[i].cnt, 8);
 		fr_report_share(p->o, fn[i].cnt, p->r->res->all.sample_cnt + p->r->res->task[FR_AN_IDLE]->sum.sample_cnt);
 		fr_out_str(p->o, fn[i].user ? "  user    " : "  kernel  ");
-		put_function(p, &fn[i]);
+		report_text_put_function(p, &fn[i]);
 	}
 }
 
 /* What the kernel itself counts, where no softirqs were recorded. */
-static void put_softirqs(struct fr_report_page *p)
+static void report_text_put_softirqs(struct fr_report_page *p)
 {
 	const struct fr_snap *s = p->r->snap;
 	struct fr_softirqs_told t = {
@@ -140,16 +140,16 @@ void fr_report_put_tables(struct fr_report_page *p)
 {
 	size_t i;
 
-	put_cpus(p);
+	report_text_put_cpus(p);
 	put_hists(p);
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		put_table(p, tables[i].what, tables[i].title, tables[i].kind);
-	put_softirqs(p);
+		report_text_put_table(p, tables[i].what, tables[i].title, tables[i].kind);
+	report_text_put_softirqs(p);
 }
 
 /* ---- what is missing ---- */
 
-static void put_lost(struct fr_report_page *p)
+static void report_text_put_lost(struct fr_report_page *p)
 {
 	const struct fr_summary *m = p->r->sum;
 	u32 i;
@@ -169,7 +169,7 @@ static void put_lost(struct fr_report_page *p)
 	fr_out_char(p->o, '\n');
 }
 
-static void put_complete(struct fr_report_page *p)
+static void report_text_put_complete(struct fr_report_page *p)
 {
 	const struct fr_an_result *res = p->r->res;
 
@@ -187,7 +187,7 @@ static void put_complete(struct fr_report_page *p)
 	fr_out_char(p->o, '\n');
 }
 
-static void put_clock(struct fr_report_page *p)
+static void report_text_put_clock(struct fr_report_page *p)
 {
 	const char *mode = fr_snap_fact(p->r->snap, "clock_mode"), *grain = fr_snap_fact(p->r->snap, "clock_grain_ns");
 	const struct fr_summary *m = p->r->sum;
@@ -227,7 +227,7 @@ static void put_choice(struct fr_report_page *p)
 }
 
 /* What was left out of the file on purpose. */
-static void put_cut(struct fr_report_page *p)
+static void report_text_put_cut(struct fr_report_page *p)
 {
 	if (!fr_snap_fact(p->r->snap, "cut_from"))
 		return;
@@ -264,12 +264,12 @@ static void put_each_issue(struct fr_report_page *p)
 void fr_report_put_health(struct fr_report_page *p)
 {
 	fr_report_title(p, "What is missing", NULL);
-	put_complete(p);
-	put_lost(p);
+	report_text_put_complete(p);
+	report_text_put_lost(p);
 	put_choice(p);
-	put_cut(p);
+	report_text_put_cut(p);
 	put_each_issue(p);
-	put_clock(p);
+	report_text_put_clock(p);
 	if (p->r->res->horizon_ns > p->r->res->end_ns)
 		fr_out_str(p->o, "  No part of the window is complete on all CPUs: there are no rates.\n");
 }

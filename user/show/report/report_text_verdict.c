@@ -15,7 +15,7 @@ static void put_break(struct fr_report_page *p)
 }
 
 /* Words, broken where the page ends. Texts are escaped, and mostly ASCII: where they are not, a line may be a bit short. */
-static u32 put_words(struct fr_report_page *p, const char *text, u32 col)
+static u32 verdict_put_words(struct fr_report_page *p, const char *text, u32 col)
 {
 	while (*text) {
 		size_t len = strcspn(text, " ");
@@ -52,10 +52,10 @@ static void put_from(struct fr_report_page *p, const char *from, u32 col)
 	fr_out_char(p->o, '\n');
 }
 
-static void put_line(struct fr_report_page *p, const char *label, const struct fr_verdict_line *line)
+static void verdict_put_line(struct fr_report_page *p, const char *label, const struct fr_verdict_line *line)
 {
 	fr_report_label(p, label);
-	put_from(p, line->from, put_words(p, line->text, INDENT));
+	put_from(p, line->from, verdict_put_words(p, line->text, INDENT));
 }
 
 /* One line, however long: whoever looks for a cause can leave it out. */
@@ -78,7 +78,7 @@ static void put_not(struct fr_report_page *p, const struct fr_finding *v)
 
 /* ---- what changed ---- */
 
-static void put_rate(char *text, size_t sz, enum fr_change_of of, u64 rate)
+static void verdict_put_rate(char *text, size_t sz, enum fr_change_of of, u64 rate)
 {
 	if (fr_change_is_time(of) && rate)
 		fr_show_duration(rate, text, sz);
@@ -100,8 +100,8 @@ static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char
 
 		if (ch->of != of)
 			continue;
-		put_rate(before, sizeof(before), of, ch->before_rate);
-		put_rate(last, sizeof(last), of, ch->last_rate);
+		verdict_put_rate(before, sizeof(before), of, ch->before_rate);
+		verdict_put_rate(last, sizeof(last), of, ch->last_rate);
 		if (!len)
 			len += snprintf(line.text, sizeof(line.text), "%s a second:", fr_change_words(of));
 		len += snprintf(line.text + len, sizeof(line.text) - len, "%s %s %s -> %s",
@@ -112,7 +112,7 @@ static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char
 	if (!len)
 		return false;
 	snprintf(line.from, sizeof(line.from), "%s", fr_change_event(of));
-	put_line(p, label, &line);
+	verdict_put_line(p, label, &line);
 	return true;
 }
 
@@ -149,11 +149,11 @@ void fr_report_put_verdict(struct fr_report_page *p)
 	const struct fr_finding *v = &p->r->verdict;
 	u32 i;
 
-	put_line(p, "verdict", &v->what);
+	verdict_put_line(p, "verdict", &v->what);
 	if (v->cause_id)
-		put_line(p, "cause", &v->cause);
+		verdict_put_line(p, "cause", &v->cause);
 	for (i = 0; i < v->chain_cnt; i++)
-		put_line(p, i ? "" : "chain", &v->chain[i]);
+		verdict_put_line(p, i ? "" : "chain", &v->chain[i]);
 	put_not(p, v);
 	put_changes(p);
 }

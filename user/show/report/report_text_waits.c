@@ -46,7 +46,7 @@ void fr_report_wait_state(struct fr_report_page *p, const struct fr_waited *w)
 }
 
 /* What the program was doing: " by a < b". */
-static void put_user(struct fr_report_page *p, const struct fr_waited *w, bool first)
+static void text_waits_put_user(struct fr_report_page *p, const struct fr_waited *w, bool first)
 {
 	struct fr_waituser user[FRAMES_SHOWN];
 	u32 cnt = fr_waituser_find(p->r->symbols, p->r->view->stacks, w->pid < 0 ? w->tid : (u32)w->pid, w->ustack_id, user,
@@ -82,11 +82,11 @@ void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w)
 		fr_out_str(p->o, i > s.from ? " < " : about[0] ? ", in " : "in ");
 		fr_escape_text(p->o, name, strlen(name));
 	}
-	put_user(p, w, !about[0] && s.from == to);
+	text_waits_put_user(p, w, !about[0] && s.from == to);
 	fr_out_char(p->o, '\n');
 }
 
-static void put_beside(struct fr_report_page *p, u64 ts)
+static void text_waits_put_beside(struct fr_report_page *p, u64 ts)
 {
 	u64 at_ns = p->r->res->focus.at_ns;
 	char text[32];
@@ -106,9 +106,9 @@ void fr_report_wait_who(struct fr_report_page *p, const struct fr_waited *w, boo
 	fr_out_char(p->o, ' ');
 }
 
-static void put_one(struct fr_report_page *p, const struct fr_waited *w)
+static void text_waits_put_one(struct fr_report_page *p, const struct fr_waited *w)
 {
-	put_beside(p, w->ts);
+	text_waits_put_beside(p, w->ts);
 	fr_report_duration(p->o, w->off_ns, 10);
 	fr_report_duration(p->o, w->queued_ns, 10);
 	fr_report_wait_state(p, w);
@@ -118,7 +118,7 @@ static void put_one(struct fr_report_page *p, const struct fr_waited *w)
 	fr_report_wait_place(p, w);
 }
 
-static void put_sum(struct fr_report_page *p, const struct fr_waits_sum *s)
+static void text_waits_put_sum(struct fr_report_page *p, const struct fr_waits_sum *s)
 {
 	fr_out_str(p->o, "  ");
 	fr_report_count(p->o, s->time.cnt, 7);
@@ -142,15 +142,16 @@ static void put_dim(struct fr_report_page *p, const char *line)
 	fr_out_char(p->o, '\n');
 }
 
-static u32 shown(const struct fr_report_page *p, u32 cnt)
+static u32 text_waits_shown(const struct fr_report_page *p, u32 cnt)
 {
 	return p->r->ask->top && cnt > p->r->ask->top ? p->r->ask->top : cnt;
 }
 
 /* Sums say more than a list only if the list is not all there is. */
-static void put_part(struct fr_report_page *p, const struct fr_waits_part *part, const char *whose)
+static void text_waits_put_part(struct fr_report_page *p, const struct fr_waits_part *part, const char *whose)
 {
-	u32 longest = part->longest_cnt < LONGEST_SHOWN ? part->longest_cnt : LONGEST_SHOWN, sums = shown(p, part->sums.cnt), i;
+	u32 longest = part->longest_cnt < LONGEST_SHOWN ? part->longest_cnt : LONGEST_SHOWN,
+	    sums = text_waits_shown(p, part->sums.cnt), i;
 	char title[96], note[128], off[32], cnt[32];
 
 	if (!part->time.cnt)
@@ -162,7 +163,7 @@ static void put_part(struct fr_report_page *p, const struct fr_waits_part *part,
 	fr_report_title(p, title, note);
 	put_dim(p, "        ended   off-CPU    queued  state task                  in               ended by");
 	for (i = 0; i < longest; i++)
-		put_one(p, &part->longest[i]);
+		text_waits_put_one(p, &part->longest[i]);
 	if (part->time.cnt <= longest)
 		return;
 	if (sums < part->sums.cnt)
@@ -170,7 +171,7 @@ static void put_part(struct fr_report_page *p, const struct fr_waits_part *part,
 			      part->sums.cnt);
 	put_dim(p, "    times   off-CPU   longest    queued  program          in               ended by");
 	for (i = 0; i < sums; i++)
-		put_sum(p, fr_tally_at(&part->sums, i));
+		text_waits_put_sum(p, fr_tally_at(&part->sums, i));
 	if (part->left_out) {
 		fr_report_count(p->o, part->left_out, 9);
 		fr_out_str(p->o, " others have no sum, for lack of memory\n");
@@ -180,7 +181,7 @@ static void put_part(struct fr_report_page *p, const struct fr_waits_part *part,
 /* ---- the section ---- */
 
 /* A count of fact `waits`, of the whole session. */
-static u64 count_of(const struct fr_report_page *p, const char *what)
+static u64 text_waits_count_of(const struct fr_report_page *p, const char *what)
 {
 	u64 v;
 
@@ -192,7 +193,7 @@ void fr_report_put_waits_line(struct fr_report_page *p)
 	const struct fr_an_result *res = p->r->res;
 	const struct fr_waits *w = &p->r->waits;
 	u64 from_ns = fr_summary_horizon(p->r->sum, FR_TIER_WAIT);
-	u64 missing = count_of(p, "over") + count_of(p, "lost") + count_of(p, "held");
+	u64 missing = text_waits_count_of(p, "over") + text_waits_count_of(p, "lost") + text_waits_count_of(p, "held");
 
 	fr_report_label(p, "waits");
 	if (!w->recorded) {
@@ -224,9 +225,9 @@ void fr_report_put_waits(struct fr_report_page *p)
 	const struct fr_waits_part *task = &w->part[FR_WAITS_OF_TASK], *process = &w->part[FR_WAITS_OF_PROCESS],
 				   *all = &w->part[FR_WAITS_OF_ALL];
 
-	put_part(p, task, "It");
+	text_waits_put_part(p, task, "It");
 	if (process->time.cnt > task->time.cnt)
-		put_part(p, process, "Its process");
+		text_waits_put_part(p, process, "Its process");
 	if (all->time.cnt > process->time.cnt)
-		put_part(p, all, "Which tasks");
+		text_waits_put_part(p, all, "Which tasks");
 }

@@ -63,7 +63,7 @@ static size_t own_frames(struct fr_report *r, bool user, const u64 *ip, size_t c
 		       : fr_symbols_recorder_frames(r->symbols, ip, cnt);
 }
 
-static int add_frame(struct fr_report_stack *s, const struct fr_report_frame *frame)
+static int word_add_frame(struct fr_report_stack *s, const struct fr_report_frame *frame)
 {
 	struct fr_report_frame *more = fr_vec_more(&s->frame, s->cnt);
 
@@ -74,7 +74,7 @@ static int add_frame(struct fr_report_stack *s, const struct fr_report_frame *fr
 	return 0;
 }
 
-static int add_stack(struct fr_report *r, bool user, u64 stack_id)
+static int word_add_stack(struct fr_report *r, bool user, u64 stack_id)
 {
 	size_t cnt = 0, i;
 	const u64 *ip = stack_id ? fr_stacks_find(r->view->stacks, stack_id, &cnt) : NULL;
@@ -86,7 +86,7 @@ static int add_stack(struct fr_report *r, bool user, u64 stack_id)
 	for (i = 0; ip && i < cnt && !err; i++) {
 		found = functions_of(r, user, i, ip[i], symbol);
 		for (k = 0; k < found && !err; k++)
-			err = add_frame(&r->stack[user], &(struct fr_report_frame){ip[i], i, i < own, symbol[k]});
+			err = word_add_frame(&r->stack[user], &(struct fr_report_frame){ip[i], i, i < own, symbol[k]});
 	}
 	return err;
 }
@@ -95,10 +95,10 @@ int fr_report_stacks(struct fr_report *r)
 {
 	const struct fr_an_focus *f = &r->res->focus;
 
-	return add_stack(r, false, f->kstack_id) ?: add_stack(r, true, f->ustack_id);
+	return word_add_stack(r, false, f->kstack_id) ?: word_add_stack(r, true, f->ustack_id);
 }
 
-static void find_function(struct fr_report *r, const struct fr_an_sample *sample, struct fr_report_fn *fn)
+static void word_find_function(struct fr_report *r, const struct fr_an_sample *sample, struct fr_report_fn *fn)
 {
 	struct fr_symbol s = {0};
 
@@ -150,7 +150,7 @@ int fr_report_functions(struct fr_report *r)
 	if (!fn)
 		return -ENOMEM;
 	for (i = 0; i < t->cnt; i++)
-		find_function(r, fr_tally_at(t, i), &fn[i]);
+		word_find_function(r, fr_tally_at(t, i), &fn[i]);
 	qsort(fn, t->cnt, sizeof(*fn), by_function);
 	for (i = 0; i < t->cnt; i++) {
 		if (to && !by_function(&fn[to - 1], &fn[i]))

@@ -58,7 +58,7 @@ static const char *label_of(const struct show *w, u32 i)
 	return i < ask->key_cnt ? ask->key[i].label : ask->func[i - ask->key_cnt].label;
 }
 
-static void value_of(const struct show *w, const struct line *line, u32 i, struct fr_stat_value *v)
+static void show_value_of(const struct show *w, const struct line *line, u32 i, struct fr_stat_value *v)
 {
 	u32 keys = w->s->ask->key_cnt;
 
@@ -85,7 +85,7 @@ static struct fr_value get_value(const struct fr_at *at)
 {
 	struct fr_stat_value v;
 
-	value_of(at->of, at->rec, column_nr(at), &v);
+	show_value_of(at->of, at->rec, column_nr(at), &v);
 	switch (v.kind) {
 	case FR_STAT_NONE:
 		return fr_value_null();
@@ -149,12 +149,12 @@ static void show_number(const struct show *w, u32 i, const struct fr_stat_value 
 }
 
 /* Write a value as text. Returns its columns. */
-static size_t put_value(struct show *w, struct fr_out *o, const struct line *line, u32 i, size_t most)
+static size_t show_put_value(struct show *w, struct fr_out *o, const struct line *line, u32 i, size_t most)
 {
 	struct fr_stat_value v;
 	char buf[64];
 
-	value_of(w, line, i, &v);
+	show_value_of(w, line, i, &v);
 	if (v.kind == FR_STAT_TEXT)
 		return fr_escape_text_to(o, v.text, v.len, most);
 	if (v.kind == FR_STAT_TIME) {
@@ -169,25 +169,25 @@ static size_t put_value(struct show *w, struct fr_out *o, const struct line *lin
 }
 
 /* The same in memory; *cols: its columns. NULL: no memory. */
-static char *text_of(struct show *w, const struct line *line, u32 i, size_t most, size_t *sz, size_t *cols)
+static char *show_text_of(struct show *w, const struct line *line, u32 i, size_t most, size_t *sz, size_t *cols)
 {
 	static struct fr_out mem;
 	char *text;
 
 	fr_out_init_mem(&mem);
-	*cols = put_value(w, &mem, line, i, most);
+	*cols = show_put_value(w, &mem, line, i, most);
 	text = fr_out_take_mem(&mem, sz);
 	*cols = *cols ?: *sz; /* a time is plain */
 	return text;
 }
 
 /* Keys stand left, figures right. */
-static void put_cell(struct fr_out *o, const struct fr_at *at)
+static void show_put_cell(struct fr_out *o, const struct fr_at *at)
 {
 	struct show *w = (struct show *)at->of;
 	u32 i = column_nr(at), width = abs(at->column->text.width);
 	size_t sz, cols;
-	char *text = text_of(w, at->rec, i, width - GAP, &sz, &cols);
+	char *text = show_text_of(w, at->rec, i, width - GAP, &sz, &cols);
 
 	if (!text) {
 		fr_out_fail(o, -ENOMEM);
@@ -211,7 +211,7 @@ static int widen(struct show *w, const struct line *line, u32 *width)
 	u32 i;
 
 	for (i = 0; i < column_cnt(w); i++) {
-		char *text = text_of(w, line, i, ~(size_t)0, &sz, &cols);
+		char *text = show_text_of(w, line, i, ~(size_t)0, &sz, &cols);
 
 		if (!text)
 			return -ENOMEM;
@@ -221,7 +221,7 @@ static int widen(struct show *w, const struct line *line, u32 *width)
 	return 0;
 }
 
-static u32 sum_of(const u32 *width, u32 cnt)
+static u32 show_sum_of(const u32 *width, u32 cnt)
 {
 	u32 sum = GAP, i;
 
@@ -235,7 +235,7 @@ static void shrink(u32 *width, u32 cnt, u32 all, u32 page, u32 from, u32 least)
 {
 	u32 i, widest;
 
-	while (sum_of(width, all) > page) {
+	while (show_sum_of(width, all) > page) {
 		for (i = widest = from; i < cnt; i++)
 			if (width[i] > width[widest])
 				widest = i;
@@ -273,7 +273,7 @@ static int lay_out(struct show *w, const struct line *line, u32 line_cnt)
 			.text = {.place = i + 1,
 				 .head = w->label[i],
 				 .width = i < w->s->ask->key_cnt ? -(int)width[i] : (int)width[i],
-				 .put = put_cell},
+				 .put = show_put_cell},
 		};
 	}
 	w->table = (struct fr_table){.name = "stat", .column = w->column};
@@ -296,7 +296,7 @@ static u32 gather_lines(const struct show *w, struct line *line)
 	return cnt;
 }
 
-static void put_end(struct show *w, struct fr_out *o)
+static void show_put_end(struct show *w, struct fr_out *o)
 {
 	char rows[32], seen[32], groups[32], length[32];
 	u32 i;
@@ -329,10 +329,10 @@ static void as_text(struct show *w, struct fr_out *o, const struct line *line, u
 	fr_layout_head(&layout, o);
 	for (i = 0; i < cnt; i++)
 		fr_layout_row(&layout, o, w, &line[i]);
-	put_end(w, o);
+	show_put_end(w, o);
 }
 
-static void put_names(struct fr_jsonw *j, const char *key, const struct show *w, u32 from, u32 to)
+static void show_put_names(struct fr_jsonw *j, const char *key, const struct show *w, u32 from, u32 to)
 {
 	fr_jsonw_open(j, key, '[');
 	for (; from < to; from++)
@@ -340,7 +340,7 @@ static void put_names(struct fr_jsonw *j, const char *key, const struct show *w,
 	fr_jsonw_close(j, ']');
 }
 
-static void put_record(struct fr_jsonw *j, const char *key, struct show *w, const struct line *line, bool with_keys)
+static void show_put_record(struct fr_jsonw *j, const char *key, struct show *w, const struct line *line, bool with_keys)
 {
 	fr_jsonw_open(j, key, '{');
 	fr_json_record(j, &(struct fr_table){.column = &w->column[with_keys ? 0 : w->s->ask->key_cnt]}, w, line);
@@ -353,8 +353,8 @@ static void as_json(struct show *w, struct fr_out *o)
 	u32 keys = w->s->ask->key_cnt, i;
 
 	fr_jsonw_open(&j, NULL, '{');
-	put_names(&j, "keys", w, 0, keys);
-	put_names(&j, "functions", w, keys, column_cnt(w));
+	show_put_names(&j, "keys", w, 0, keys);
+	show_put_names(&j, "functions", w, keys, column_cnt(w));
 	fr_jsonw_open(&j, "window", '{');
 	fr_jsonw_u64(&j, "begin_ns", w->s->begin_ns);
 	fr_jsonw_u64(&j, "end_ns", w->s->end_ns);
@@ -365,15 +365,15 @@ static void as_json(struct show *w, struct fr_out *o)
 	fr_jsonw_u64(&j, "groups", w->s->groups.cnt);
 	fr_jsonw_open(&j, "rows", '[');
 	for (i = 0; i < w->shown; i++)
-		put_record(&j, NULL, w, &(struct line){.group = w->group[i]}, true);
+		show_put_record(&j, NULL, w, &(struct line){.group = w->group[i]}, true);
 	fr_jsonw_close(&j, ']');
 	if (w->other.row_cnt)
-		put_record(&j, "other", w, &(struct line){.group = &w->other}, false);
+		show_put_record(&j, "other", w, &(struct line){.group = &w->other}, false);
 	else
 		fr_jsonw_text(&j, "other", NULL);
 	fr_jsonw_u64(&j, "other_groups", w->left);
 	fr_jsonw_u64(&j, "ungrouped", w->s->rest.row_cnt);
-	put_record(&j, "total", w, &(struct line){.group = &w->s->total}, false);
+	show_put_record(&j, "total", w, &(struct line){.group = &w->s->total}, false);
 	fr_jsonw_open(&j, "notes", '[');
 	for (i = 0; i < w->s->note_cnt; i++) {
 		fr_jsonw_open(&j, NULL, '{');
@@ -390,7 +390,7 @@ static void put_csv_value(struct show *w, struct fr_out *o, const struct line *l
 {
 	struct fr_stat_value v;
 
-	value_of(w, line, i, &v);
+	show_value_of(w, line, i, &v);
 	if (v.kind == FR_STAT_TEXT)
 		fr_csv_text(o, v.text, v.len);
 	else if (v.kind == FR_STAT_REAL)

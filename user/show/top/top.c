@@ -17,7 +17,7 @@ struct order {
 	u32 focus;
 };
 
-static int by_cpu(const struct fr_timeline *tl, u32 a, u32 b)
+static int top_by_cpu(const struct fr_timeline *tl, u32 a, u32 b)
 {
 	const struct fr_tl_cpu *x = &tl->cpu[a], *y = &tl->cpu[b];
 
@@ -27,7 +27,7 @@ static int by_cpu(const struct fr_timeline *tl, u32 a, u32 b)
 }
 
 /* The trigger's task, then those that ran longest, then those with most events. */
-static int by_task(const struct order *o, u32 a, u32 b)
+static int top_by_task(const struct order *o, u32 a, u32 b)
 {
 	const struct fr_tl_task *x = &o->tl->task[a], *y = &o->tl->task[b];
 
@@ -49,7 +49,7 @@ static int by_track(const void *a, const void *b, void *arg)
 
 	if (x->is_cpu != y->is_cpu)
 		return x->is_cpu ? -1 : 1;
-	return x->is_cpu ? by_cpu(o->tl, x->nr, y->nr) : by_task(o, x->nr, y->nr);
+	return x->is_cpu ? top_by_cpu(o->tl, x->nr, y->nr) : top_by_task(o, x->nr, y->nr);
 }
 
 static int make_tracks(struct fr_top *t)
@@ -84,7 +84,7 @@ static void first_window(struct fr_top *t)
 }
 
 /* Begin at the trigger, on the track of its task, else at the end. */
-static int begin(struct fr_top *t)
+static int top_begin(struct fr_top *t)
 {
 	const struct fr_timeline *tl = t->tl;
 	int err = tl->full && !tl->event_cnt ? -ENOMEM : make_tracks(t);
@@ -109,7 +109,7 @@ static int say_no_memory(const struct fr_top_ask *ask)
 	return -ENOMEM;
 }
 
-static int set_up(struct fr_top *t)
+static int top_set_up(struct fr_top *t)
 {
 	int err;
 
@@ -141,7 +141,7 @@ int fr_top_new(const struct fr_top_ask *ask, struct fr_top **out)
 		return say_no_memory(ask);
 	t->ask = ask;
 	err = fr_replay_open(&ask->path, 1, &ask->opts, &t->replay);
-	if (!err && set_up(t))
+	if (!err && top_set_up(t))
 		err = say_no_memory(ask);
 	if (err) {
 		fr_top_free(t);
@@ -198,7 +198,7 @@ int fr_top_work(struct fr_top *t)
 	if (!t->tl->loaded) {
 		got = fr_timeline_load(t->tl, LOAD_ROWS);
 		if (got <= 0)
-			t->error = got ?: begin(t);
+			t->error = got ?: top_begin(t);
 		return t->error ?: 1;
 	}
 	got = fr_top_search_work(t);

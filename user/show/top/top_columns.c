@@ -16,7 +16,7 @@
 		v->num = (expr);                                            \
 	}
 
-static void put_text(struct fr_top_val *v, const char *text)
+static void columns_put_text(struct fr_top_val *v, const char *text)
 {
 	int len = snprintf(v->buf, sizeof(v->buf), "%s", text);
 
@@ -25,7 +25,7 @@ static void put_text(struct fr_top_val *v, const char *text)
 
 /* ---- lists ---- */
 
-static const void **list_tally(const struct fr_tally *t, u32 *cnt)
+static const void **columns_list_tally(const struct fr_tally *t, u32 *cnt)
 {
 	const void **rec = calloc(t->cnt + 1, sizeof(*rec));
 	u32 i;
@@ -39,7 +39,7 @@ static const void **list_tally(const struct fr_tally *t, u32 *cnt)
 #define LIST(name, tally)                                                  \
 	static const void **name(const struct fr_an_result *res, u32 *cnt) \
 	{                                                                  \
-		return list_tally(&res->tally, cnt);                       \
+		return columns_list_tally(&res->tally, cnt);               \
 	}
 
 LIST(list_calls, calls)
@@ -48,7 +48,7 @@ LIST(list_waits, waits)
 LIST(list_blocks, blocks)
 
 /* As in the report: only tasks that have events or ran. */
-static const void **list_tasks(const struct fr_an_result *res, u32 *cnt)
+static const void **columns_list_tasks(const struct fr_an_result *res, u32 *cnt)
 {
 	const void **rec = calloc(res->task_cnt + 1, sizeof(*rec));
 	u32 i;
@@ -112,7 +112,7 @@ static void task_pid(const struct fr_top_cell *c, struct fr_top_val *v)
 
 	snprintf(text, sizeof(text), "%d", r->pid);
 	if (r->pid >= 0)
-		put_text(v, text);
+		columns_put_text(v, text);
 }
 
 static void task_tid(const struct fr_top_cell *c, struct fr_top_val *v)
@@ -120,7 +120,7 @@ static void task_tid(const struct fr_top_cell *c, struct fr_top_val *v)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", ((const struct fr_an_task *)c->rec)->tid);
-	put_text(v, text);
+	columns_put_text(v, text);
 }
 
 GET(task_share, fr_an_task, part_of(r->sum.oncpu_ns, c->res))
@@ -134,7 +134,7 @@ GET(task_queued, fr_an_task, r->sum.queued_ns)
                                                                             \
 		v->num = (expr);                                            \
 		if (r->sum.wakeup_left_out)                                 \
-			put_text(v, "?");                                   \
+			columns_put_text(v, "?");                           \
 	}
 
 GET_WAKEUP(task_wake99, fr_hist_quantile(&r->sum.wakeup, 990000))
@@ -200,18 +200,18 @@ static const struct fr_top_column cpu_columns[] = {
 
 /* ---- system calls ---- */
 
-static void put_call(const struct fr_top_cell *c, struct fr_top_val *v, u8 abi, s32 id)
+static void columns_put_call(const struct fr_top_cell *c, struct fr_top_val *v, u8 abi, s32 id)
 {
 	char buf[32];
 
-	put_text(v, fr_top_call_name(c->top, 0, (u32)abi << 24 | ((u32)id & 0xffffff), buf));
+	columns_put_text(v, fr_top_call_name(c->top, 0, (u32)abi << 24 | ((u32)id & 0xffffff), buf));
 }
 
-static void call_name(const struct fr_top_cell *c, struct fr_top_val *v)
+static void columns_call_name(const struct fr_top_cell *c, struct fr_top_val *v)
 {
 	const struct fr_an_call *r = c->rec;
 
-	put_call(c, v, r->abi, r->id);
+	columns_put_call(c, v, r->abi, r->id);
 }
 
 GET(call_enters, fr_an_call, r->enter_cnt)
@@ -219,9 +219,9 @@ GET(call_errors, fr_an_call, r->error_cnt)
 HIST_COLUMNS(call, fr_an_call, latency)
 
 static const struct fr_top_column call_columns[] = {
-	{"call", 20, FR_TOP_TEXT, false, call_name},	 {"begun", 10, FR_TOP_COUNT, false, call_enters},
-	{"errors", 8, FR_TOP_COUNT, false, call_errors}, {"time", 10, FR_TOP_NS, false, call_sum},
-	{"timed", 10, FR_TOP_COUNT, true, call_cnt},	 HIST_TIMES(call),
+	{"call", 20, FR_TOP_TEXT, false, columns_call_name}, {"begun", 10, FR_TOP_COUNT, false, call_enters},
+	{"errors", 8, FR_TOP_COUNT, false, call_errors},     {"time", 10, FR_TOP_NS, false, call_sum},
+	{"timed", 10, FR_TOP_COUNT, true, call_cnt},	     HIST_TIMES(call),
 };
 
 /* ---- off the CPU ---- */
@@ -233,7 +233,7 @@ static void reason_state(const struct fr_top_cell *c, struct fr_top_val *v)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", r->state);
-	put_text(v, name ?: text);
+	columns_put_text(v, name ?: text);
 }
 
 static void reason_in(const struct fr_top_cell *c, struct fr_top_val *v)
@@ -241,9 +241,9 @@ static void reason_in(const struct fr_top_cell *c, struct fr_top_val *v)
 	const struct fr_an_reason *r = c->rec;
 
 	if (r->in == FR_SPAN_IN_CALL)
-		put_call(c, v, r->abi, r->id);
+		columns_put_call(c, v, r->abi, r->id);
 	else if (r->in == FR_SPAN_IN_FAULT)
-		put_text(v, "(page fault)");
+		columns_put_text(v, "(page fault)");
 }
 
 HIST_COLUMNS(reason, fr_an_reason, offcpu)
@@ -258,7 +258,7 @@ static const struct fr_top_column reason_columns[] = {
 
 /* ---- who waited for whom ---- */
 
-static void put_who(struct fr_top_val *v, const struct fr_an_task *k)
+static void columns_put_who(struct fr_top_val *v, const struct fr_an_task *k)
 {
 	u32 len = k->comm ? k->comm_len : 1;
 
@@ -270,7 +270,7 @@ static void put_who(struct fr_top_val *v, const struct fr_an_task *k)
 
 static void wait_who(const struct fr_top_cell *c, struct fr_top_val *v)
 {
-	put_who(v, c->res->task[((const struct fr_an_wait *)c->rec)->task]);
+	columns_put_who(v, c->res->task[((const struct fr_an_wait *)c->rec)->task]);
 }
 
 static void wait_by(const struct fr_top_cell *c, struct fr_top_val *v)
@@ -281,16 +281,16 @@ static void wait_by(const struct fr_top_cell *c, struct fr_top_val *v)
 	char buf[48];
 
 	if (r->by == FR_SPAN_BY_OTHER) {
-		put_text(v, fr_waker_words(r->by_nr));
+		columns_put_text(v, fr_waker_words(r->by_nr));
 	} else if (irq) {
 		snprintf(buf, sizeof(buf), "irq %s", irq);
-		put_text(v, buf);
+		columns_put_text(v, buf);
 	} else if (k && k->tid) {
-		put_who(v, k);
+		columns_put_who(v, k);
 	} else if (k) {
-		put_text(v, "the idle task");
+		columns_put_text(v, "the idle task");
 	} else {
-		put_text(v, fr_top_irq_name(c->top, r->by_nr | (r->by == FR_SPAN_BY_SOFTIRQ ? FR_TL_SOFT : 0), 0, buf));
+		columns_put_text(v, fr_top_irq_name(c->top, r->by_nr | (r->by == FR_SPAN_BY_SOFTIRQ ? FR_TL_SOFT : 0), 0, buf));
 	}
 }
 
@@ -324,14 +324,14 @@ static void irq_name(const struct fr_top_cell *c, struct fr_top_val *v)
 	const struct fr_an_irq *r = c->rec;
 	char buf[48];
 
-	put_text(v, fr_top_irq_name(c->top, ((u32)r->key & 0xffffff) | (is_softirq(c) ? FR_TL_SOFT : 0), 0, buf));
+	columns_put_text(v, fr_top_irq_name(c->top, ((u32)r->key & 0xffffff) | (is_softirq(c) ? FR_TL_SOFT : 0), 0, buf));
 }
 
 static void irq_handler(const struct fr_top_cell *c, struct fr_top_val *v)
 {
 	const struct fr_an_irq *r = c->rec;
 
-	put_text(v, r->name);
+	columns_put_text(v, r->name);
 }
 
 GET(irq_begins, fr_an_irq, r->begin_cnt)
@@ -349,12 +349,12 @@ static void block_dev(const struct fr_top_cell *c, struct fr_top_val *v)
 	char text[FR_DEV_NAME_SZ + 2], name[FR_DEV_NAME_SZ];
 
 	snprintf(text, sizeof(text), "%s %c", fr_dev_name(fr_replay_view(c->top->replay, 0)->disks, r->dev, name), r->rw);
-	put_text(v, text);
+	columns_put_text(v, text);
 }
 
-static void block_layer(const struct fr_top_cell *c, struct fr_top_val *v)
+static void columns_block_layer(const struct fr_top_cell *c, struct fr_top_val *v)
 {
-	put_text(v, ((const struct fr_an_block *)c->rec)->io ? "process" : "device");
+	columns_put_text(v, ((const struct fr_an_block *)c->rec)->io ? "process" : "device");
 }
 
 GET(block_begins, fr_an_block, r->begin_cnt)
@@ -363,7 +363,7 @@ GET(block_errors, fr_an_block, r->error_cnt)
 HIST_COLUMNS(block, fr_an_block, latency)
 
 static const struct fr_top_column block_columns[] = {
-	{"device", 12, FR_TOP_TEXT, false, block_dev},	 {"for", 8, FR_TOP_TEXT, false, block_layer},
+	{"device", 12, FR_TOP_TEXT, false, block_dev},	 {"for", 8, FR_TOP_TEXT, false, columns_block_layer},
 	{"begun", 9, FR_TOP_COUNT, false, block_begins}, {"bytes", 10, FR_TOP_SIZE, false, block_bytes},
 	{"errors", 7, FR_TOP_COUNT, true, block_errors}, {"time", 10, FR_TOP_NS, true, block_sum},
 	{"timed", 9, FR_TOP_COUNT, true, block_cnt},	 HIST_TIMES(block),
@@ -372,7 +372,7 @@ static const struct fr_top_column block_columns[] = {
 #define TABLE(cols) cols, sizeof(cols) / sizeof((cols)[0])
 
 const struct fr_top_table fr_top_tables[] = {
-	{"tasks", TABLE(task_columns), 3, list_tasks, task_of_task},
+	{"tasks", TABLE(task_columns), 3, columns_list_tasks, task_of_task},
 	{"CPUs", TABLE(cpu_columns), 1, list_cpus, NULL},
 	{"system calls", TABLE(call_columns), 3, list_calls, NULL},
 	{"time off the CPU", TABLE(reason_columns), 2, list_reasons, NULL},

@@ -17,29 +17,29 @@ struct page {
 	u32 x; /* the column that the line being written has reached */
 };
 
-static bool is_in(const struct page *p)
+static bool details_is_in(const struct page *p)
 {
 	return !p->skip && p->y < p->end;
 }
 
-static void put(struct page *p, enum fr_ink ink, const char *text, size_t sz)
+static void details_put(struct page *p, enum fr_ink ink, const char *text, size_t sz)
 {
-	p->x = is_in(p) ? fr_grid_mem(p->g, p->x, p->y, p->g->width, text, sz, ink) : p->x;
+	p->x = details_is_in(p) ? fr_grid_mem(p->g, p->x, p->y, p->g->width, text, sz, ink) : p->x;
 }
 
 static void put_str(struct page *p, enum fr_ink ink, const char *text)
 {
-	put(p, ink, text, strlen(text));
+	details_put(p, ink, text, strlen(text));
 }
 
-static void put_label(struct page *p, const char *label)
+static void details_put_label(struct page *p, const char *label)
 {
-	if (is_in(p))
+	if (details_is_in(p))
 		fr_grid_text(p->g, 1, p->y, p->g->width, label, FR_INK_DIM);
 	p->x = 17;
 }
 
-static void next_line(struct page *p)
+static void details_next_line(struct page *p)
 {
 	if (p->skip)
 		p->skip--;
@@ -48,13 +48,13 @@ static void next_line(struct page *p)
 	p->x = 1;
 }
 
-static void put_who(struct page *p, u32 task, enum fr_ink ink)
+static void details_put_who(struct page *p, u32 task, enum fr_ink ink)
 {
-	if (is_in(p))
+	if (details_is_in(p))
 		p->x = fr_top_put_task(p->t, p->g, p->x, p->y, p->g->width, task, ink);
 }
 
-static void put_when(struct page *p, u64 at)
+static void details_put_when(struct page *p, u64 at)
 {
 	char buf[48];
 
@@ -76,8 +76,8 @@ static void put_cursor(struct page *p)
 	struct fr_top *t = p->t;
 	char buf[64];
 
-	put_label(p, "time");
-	put_when(p, t->cursor);
+	details_put_label(p, "time");
+	details_put_when(p, t->cursor);
 	if (t->tl->has_trigger && t->tl->trigger <= t->tl->span)
 		put_str(p, FR_INK_DIM, t->cursor < t->tl->trigger ? " before the trigger" : " from the trigger");
 	else
@@ -88,7 +88,7 @@ static void put_cursor(struct page *p)
 	}
 	if (t->marked)
 		put_span(p, "   from the mark ", t->cursor > t->mark ? t->cursor - t->mark : t->mark - t->cursor);
-	next_line(p);
+	details_next_line(p);
 }
 
 /* ---- a CPU ---- */
@@ -100,42 +100,42 @@ static void put_handler(struct page *p, const struct fr_tl_spans *s)
 
 	if (i >= s->cnt || s->v[i].at > p->t->cursor)
 		return;
-	put_label(p, "handler");
+	details_put_label(p, "handler");
 	put_str(p, FR_INK_IRQ, fr_top_irq_name(p->t, s->v[i].what, s->v[i].row, buf));
 	put_span(p, "  for ", s->v[i].until - s->v[i].at);
-	next_line(p);
+	details_next_line(p);
 }
 
-static void put_cpu(struct page *p, u32 nr)
+static void details_put_cpu(struct page *p, u32 nr)
 {
 	const struct fr_tl_cpu *c = &p->t->tl->cpu[nr];
 	const struct fr_tl_change *v = fr_tl_change_at(&c->runs, p->t->cursor);
 
-	put_label(p, "CPU");
-	if (is_in(p))
+	details_put_label(p, "CPU");
+	if (details_is_in(p))
 		p->x = fr_top_put_cpu(p->t, p->g, p->x, p->y, p->g->width, nr, FR_INK_BOLD);
 	put_str(p, FR_INK_NONE, "  ");
 	if (p->t->cursor < c->begin) {
 		put_str(p, FR_INK_LOST, "not complete here: its history begins at ");
-		put_when(p, c->begin);
+		details_put_when(p, c->begin);
 	} else if (!v || v->what == FR_TL_RUN_UNKNOWN) {
 		put_str(p, FR_INK_LOST, "what runs is not known here");
 	} else {
 		if (v->what == FR_TL_RUN_IDLE)
 			put_str(p, FR_INK_NONE, "idle");
 		else
-			put_who(p, v->what - FR_TL_RUN_TASK, FR_INK_RUN);
+			details_put_who(p, v->what - FR_TL_RUN_TASK, FR_INK_RUN);
 		put_span(p, " for ", fr_tl_change_end(p->t->tl, &c->runs, v) - v->at);
 		put_str(p, FR_INK_DIM, " from ");
-		put_when(p, v->at);
+		details_put_when(p, v->at);
 	}
-	next_line(p);
+	details_next_line(p);
 	put_handler(p, &c->irqs);
 }
 
 /* ---- a task ---- */
 
-static void put_waker(struct page *p, u32 what)
+static void details_put_waker(struct page *p, u32 what)
 {
 	char buf[48];
 
@@ -149,7 +149,7 @@ static void put_waker(struct page *p, u32 what)
 	else if (fr_tl_by(what) == FR_TL_BY_TASK && !fr_tl_nr(what))
 		put_str(p, FR_INK_NAME, "the idle task");
 	else if (fr_tl_by(what) == FR_TL_BY_TASK)
-		put_who(p, fr_tl_nr(what), FR_INK_NAME);
+		details_put_who(p, fr_tl_nr(what), FR_INK_NAME);
 	else
 		put_str(p, FR_INK_NAME,
 			fr_top_irq_name(p->t, fr_tl_nr(what) | (fr_tl_by(what) == FR_TL_BY_SOFTIRQ ? FR_TL_SOFT : 0), 0, buf));
@@ -157,26 +157,26 @@ static void put_waker(struct page *p, u32 what)
 		put_str(p, FR_INK_DIM, " (o goes there)");
 }
 
-static void put_state(struct page *p, const struct fr_tl_changes *c, const struct fr_tl_change *v)
+static void details_put_state(struct page *p, const struct fr_tl_changes *c, const struct fr_tl_change *v)
 {
 	enum fr_tl_state s = fr_tl_state(v->what);
 	bool ended = s == FR_TL_UNKNOWN && v->what;
 
-	put_label(p, "state");
+	details_put_label(p, "state");
 	put_str(p, fr_top_state_ink(s), ended ? "ended" : fr_top_state_name(s));
-	if (s == FR_TL_RUNS && is_in(p)) {
+	if (s == FR_TL_RUNS && details_is_in(p)) {
 		put_str(p, FR_INK_NONE, " on ");
 		p->x = fr_top_put_cpu(p->t, p->g, p->x, p->y, p->g->width, fr_tl_nr(v->what), FR_INK_NONE);
 	}
 	if (!ended)
 		put_span(p, " for ", fr_tl_change_end(p->t->tl, c, v) - v->at);
 	put_str(p, FR_INK_DIM, " from ");
-	put_when(p, v->at);
-	next_line(p);
+	details_put_when(p, v->at);
+	details_next_line(p);
 	if (s == FR_TL_WAITS) {
-		put_label(p, "why");
-		put_waker(p, v->what);
-		next_line(p);
+		details_put_label(p, "why");
+		details_put_waker(p, v->what);
+		details_next_line(p);
 	}
 }
 
@@ -185,13 +185,13 @@ static void put_wake(struct page *p, const struct fr_tl_changes *c, const struct
 {
 	if (fr_tl_state(v->what) != FR_TL_RUNS || v == c->v || fr_tl_state(v[-1].what) != FR_TL_WAITS)
 		return;
-	put_label(p, "before");
-	put_waker(p, v[-1].what);
+	details_put_label(p, "before");
+	details_put_waker(p, v[-1].what);
 	put_span(p, ", waited for a CPU ", v->at - v[-1].at);
-	next_line(p);
+	details_next_line(p);
 }
 
-static void put_call(struct page *p, const struct fr_tl_task *k)
+static void details_put_call(struct page *p, const struct fr_tl_task *k)
 {
 	u32 i = fr_tl_span_from(&k->calls, p->t->cursor);
 	const struct fr_tl_span *s = i < k->calls.cnt ? &k->calls.v[i] : NULL;
@@ -199,14 +199,14 @@ static void put_call(struct page *p, const struct fr_tl_task *k)
 
 	if (!s || s->at > p->t->cursor)
 		return;
-	put_label(p, "system call");
+	details_put_label(p, "system call");
 	put_str(p, FR_INK_CALL, fr_top_call_name(p->t, k->boot, s->what & ~FR_TL_OPEN, buf));
 	put_span(p, " for ", s->until - s->at);
 	put_str(p, FR_INK_DIM, " from ");
-	put_when(p, s->at);
+	details_put_when(p, s->at);
 	if (s->what & FR_TL_OPEN)
 		put_str(p, FR_INK_DIM, ", and had not ended");
-	next_line(p);
+	details_next_line(p);
 }
 
 /* ---- the record of its wait ---- */
@@ -214,7 +214,8 @@ static void put_call(struct page *p, const struct fr_tl_task *k)
 #define ROWS_SEEN 4u /* its first events when it runs again, among which the record is */
 
 /* The wait that the cursor is in: its record comes when it has ended. */
-static bool find_wait(const struct page *p, const struct fr_tl_task *k, struct fr_waited *w, const struct fr_view **view)
+static bool details_find_wait(const struct page *p, const struct fr_tl_task *k, struct fr_waited *w,
+			      const struct fr_view **view)
 {
 	const struct fr_timeline *tl = p->t->tl;
 	u32 from = fr_tl_row_from(tl, &k->rows, p->t->cursor), i;
@@ -241,9 +242,9 @@ static void put_wait(struct page *p, const struct fr_tl_task *k)
 	const struct fr_view *view;
 	struct fr_waited w;
 
-	if (!find_wait(p, k, &w, &view))
+	if (!details_find_wait(p, k, &w, &view))
 		return;
-	put_label(p, "waited in");
+	details_put_label(p, "waited in");
 	put_str(p, FR_INK_CALL, fr_waited_call(&w, view->arch, call));
 	if (*fr_waited_about(&w, view->arch, about)) {
 		put_str(p, FR_INK_NONE, " on ");
@@ -251,34 +252,34 @@ static void put_wait(struct page *p, const struct fr_tl_task *k)
 	}
 	put_span(p, " for ", w.off_ns);
 	put_span(p, ", queued ", w.queued_ns);
-	next_line(p);
-	put_label(p, "ended by");
+	details_next_line(p);
+	details_put_label(p, "ended by");
 	put_str(p, FR_INK_NAME, fr_waited_waker(&w, waker));
-	next_line(p);
+	details_next_line(p);
 }
 
-static void put_task(struct page *p, u32 nr)
+static void details_put_task(struct page *p, u32 nr)
 {
 	const struct fr_tl_task *k = &p->t->tl->task[nr];
 	const struct fr_tl_change *v = fr_tl_change_at(&k->states, p->t->cursor);
 	char buf[64];
 
-	put_label(p, "task");
-	put_who(p, nr, FR_INK_BOLD);
+	details_put_label(p, "task");
+	details_put_who(p, nr, FR_INK_BOLD);
 	snprintf(buf, sizeof(buf), "  process %d", k->pid);
 	if (k->pid >= 0)
 		put_str(p, FR_INK_DIM, buf);
 	put_span(p, "  ran ", k->ran_ns);
 	snprintf(buf, sizeof(buf), "  %u event%s", k->rows.cnt, fr_plural(k->rows.cnt));
 	put_str(p, FR_INK_DIM, buf);
-	next_line(p);
+	details_next_line(p);
 	if (v) {
-		put_state(p, &k->states, v);
+		details_put_state(p, &k->states, v);
 		put_wake(p, &k->states, v);
 		if (fr_tl_state(v->what) != FR_TL_RUNS)
 			put_wait(p, k);
 	}
-	put_call(p, k);
+	details_put_call(p, k);
 }
 
 /* ---- the event ---- */
@@ -303,18 +304,19 @@ char *fr_top_line(struct fr_top *t, u32 nr, size_t *sz)
 	return text;
 }
 
-static void put_line(struct page *p)
+static void details_put_line(struct page *p)
 {
 	size_t sz;
 	char *text = fr_top_line(p->t, p->t->row, &sz);
 
 	if (text)
-		put(p, FR_INK_NONE, text, sz);
+		details_put(p, FR_INK_NONE, text, sz);
 	free(text);
-	next_line(p);
+	details_next_line(p);
 }
 
-static void put_stack(struct page *p, const struct fr_row *row, const struct fr_view *view, const struct fr_field *f, u32 file)
+static void details_put_stack(struct page *p, const struct fr_row *row, const struct fr_view *view, const struct fr_field *f,
+			      u32 file)
 {
 	struct fr_replay_run run = {.b = row->b, .view = view, .file = file};
 	struct fr_stacktexts texts;
@@ -327,13 +329,13 @@ static void put_stack(struct page *p, const struct fr_row *row, const struct fr_
 	texts = fr_frames_texts(p->t->frames);
 	text = texts.of(texts.arg, row, f, &cnt);
 	for (i = 0; i < cnt; i++) {
-		put_label(p, i ? "" : f->name);
+		details_put_label(p, i ? "" : f->name);
 		put_str(p, FR_INK_NAME, text[i]);
-		next_line(p);
+		details_next_line(p);
 	}
 }
 
-static void put_field(struct page *p, const struct fr_view *view, const struct fr_row *row, const struct fr_field *f)
+static void details_put_field(struct page *p, const struct fr_view *view, const struct fr_row *row, const struct fr_field *f)
 {
 	struct fr_val v = fr_view_field(view, row, f);
 	struct fr_sys sys = fr_view_sys(view, row);
@@ -341,9 +343,9 @@ static void put_field(struct page *p, const struct fr_view *view, const struct f
 	char buf[64] = "";
 	size_t i;
 
-	put_label(p, f->name);
+	details_put_label(p, f->name);
 	if (v.kind == FR_VAL_TEXT)
-		put(p, FR_INK_BOLD, v.text, v.len);
+		details_put(p, FR_INK_BOLD, v.text, v.len);
 	if (v.kind == FR_VAL_NUM && (f->style == FR_STYLE_HEX || f->style == FR_STYLE_HANDLER))
 		snprintf(buf, sizeof(buf), "0x%llx", v.num);
 	else if (v.kind == FR_VAL_NUM && v.is_signed)
@@ -363,10 +365,10 @@ static void put_field(struct page *p, const struct fr_view *view, const struct f
 		p->x = 44;
 	put_str(p, FR_INK_DIM, "  ");
 	put_str(p, FR_INK_DIM, f->doc);
-	next_line(p);
+	details_next_line(p);
 }
 
-static void put_event(struct page *p)
+static void details_put_event(struct page *p)
 {
 	struct fr_top *t = p->t;
 	const struct fr_view *view;
@@ -375,23 +377,23 @@ static void put_event(struct page *p)
 
 	if (t->row == FR_TL_NO_ROW)
 		return;
-	put_label(p, "event");
+	details_put_label(p, "event");
 	if (fr_tl_reader_row(t->reader, t->row, &row, &view)) {
 		put_str(p, FR_INK_LOST, "cannot be read: its part of the file is damaged");
-		next_line(p);
+		details_next_line(p);
 		return;
 	}
 	put_str(p, FR_INK_BOLD, row.ev->name);
 	put_str(p, FR_INK_DIM, "  ");
 	put_str(p, FR_INK_DIM, row.ev->doc);
-	next_line(p);
-	put_line(p);
+	details_next_line(p);
+	details_put_line(p);
 	for (i = 0; i < row.ev->field_cnt; i++)
 		if (!fr_is_stack(&row.ev->fields[i]))
-			put_field(p, view, &row, &row.ev->fields[i]);
+			details_put_field(p, view, &row, &row.ev->fields[i]);
 	for (i = 0; i < row.ev->field_cnt; i++)
 		if (fr_is_stack(&row.ev->fields[i]))
-			put_stack(p, &row, view, &row.ev->fields[i], t->tl->event[t->row].file);
+			details_put_stack(p, &row, view, &row.ev->fields[i], t->tl->event[t->row].file);
 }
 
 void fr_top_details(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
@@ -401,10 +403,10 @@ void fr_top_details(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 
 	put_cursor(&p);
 	if (k && k->is_cpu)
-		put_cpu(&p, k->nr);
+		details_put_cpu(&p, k->nr);
 	else if (k)
-		put_task(&p, k->nr);
-	put_event(&p);
+		details_put_task(&p, k->nr);
+	details_put_event(&p);
 	if (p.skip) /* scrolled beyond the end */
 		t->scroll -= p.skip < t->scroll ? p.skip : t->scroll;
 }

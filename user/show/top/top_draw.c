@@ -144,7 +144,7 @@ const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf
 
 /* ---- title ---- */
 
-static u32 put_fact(struct fr_top *t, struct fr_grid *g, u32 x, const char *name, const char *before, enum fr_ink ink)
+static u32 draw_put_fact(struct fr_top *t, struct fr_grid *g, u32 x, const char *name, const char *before, enum fr_ink ink)
 {
 	const char *fact = fr_snap_fact(fr_replay_snap(t->replay, 0), name);
 
@@ -166,7 +166,7 @@ static void draw_title(struct fr_top *t, struct fr_grid *g)
 	if (t->tl->boot_cnt > 1)
 		x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  %u hosts or boots", t->tl->boot_cnt);
 	else
-		x = put_fact(t, g, x, "host", "  ", FR_INK_TITLE);
+		x = draw_put_fact(t, g, x, "host", "  ", FR_INK_TITLE);
 	if (!t->tl->loaded)
 		return;
 	x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  %u event%s in %s", t->tl->event_cnt, fr_plural(t->tl->event_cnt),
@@ -176,9 +176,9 @@ static void draw_title(struct fr_top *t, struct fr_grid *g)
 	if (fr_top_result(t) && fr_an_left_any(fr_top_result(t)))
 		x = fr_grid_text(g, x, 0, g->width, "  tables not complete: --memory", FR_INK_LOST);
 	if (t->tl->has_trigger) {
-		x = put_fact(t, g, x, "trigger_reason", "  trigger: ", FR_INK_TITLE);
-		x = put_fact(t, g, x, "trigger_comm", " ", FR_INK_TITLE);
-		x = put_fact(t, g, x, "trigger_tid", " ", FR_INK_TITLE);
+		x = draw_put_fact(t, g, x, "trigger_reason", "  trigger: ", FR_INK_TITLE);
+		x = draw_put_fact(t, g, x, "trigger_comm", " ", FR_INK_TITLE);
+		x = draw_put_fact(t, g, x, "trigger_tid", " ", FR_INK_TITLE);
 	}
 	if (t->ask->opts.filter)
 		x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  -f %s", t->ask->opts.filter);
@@ -237,7 +237,7 @@ static u64 nice_step(u64 about)
 	return about <= power ? power : about <= 2 * power ? 2 * power : about <= 5 * power ? 5 * power : 10 * power;
 }
 
-static void put_time(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l, u64 at)
+static void draw_put_time(struct fr_top *t, struct fr_grid *g, const struct fr_top_layout *l, u64 at)
 {
 	u64 part = (u64)((unsigned __int128)(at - t->from) * l->line_w / (t->to - t->from));
 	char buf[48];
@@ -259,7 +259,7 @@ static void draw_times(struct fr_top *t, struct fr_grid *g, const struct fr_top_
 	if (at < t->from)
 		at += (t->from - at + gap - 1) / gap * gap;
 	for (; at < t->to; at += gap)
-		put_time(t, g, l, at);
+		draw_put_time(t, g, l, at);
 }
 
 /* ---- tabs, the last line ---- */
@@ -316,7 +316,7 @@ static void draw_tabs(struct fr_top *t, struct fr_grid *g, u32 y)
 		fr_grid_text(g, g->width > x + 14 ? g->width - 12 : x, y, g->width, " keys: panel", FR_INK_KEY);
 }
 
-static u32 put_key(struct fr_grid *g, u32 x, u32 y, const char *key, const char *what)
+static u32 draw_put_key(struct fr_grid *g, u32 x, u32 y, const char *key, const char *what)
 {
 	x = fr_grid_text(g, x, y, g->width, key, FR_INK_KEY);
 	x = fr_grid_text(g, x, y, g->width, " ", FR_INK_NONE);
@@ -328,15 +328,15 @@ static void draw_keys(struct fr_grid *g, u32 y)
 {
 	u32 x = 1;
 
-	x = put_key(g, x, y, "w s", "zoom");
-	x = put_key(g, x, y, "a d", "move");
-	x = put_key(g, x, y, "[ ]", "events");
-	x = put_key(g, x, y, "o", "who woke it");
-	x = put_key(g, x, y, "/", "search");
-	x = put_key(g, x, y, "t", "trigger");
-	x = put_key(g, x, y, "f", "all");
-	x = put_key(g, x, y, "?", "help");
-	put_key(g, x, y, "q", "quit");
+	x = draw_put_key(g, x, y, "w s", "zoom");
+	x = draw_put_key(g, x, y, "a d", "move");
+	x = draw_put_key(g, x, y, "[ ]", "events");
+	x = draw_put_key(g, x, y, "o", "who woke it");
+	x = draw_put_key(g, x, y, "/", "search");
+	x = draw_put_key(g, x, y, "t", "trigger");
+	x = draw_put_key(g, x, y, "f", "all");
+	x = draw_put_key(g, x, y, "?", "help");
+	draw_put_key(g, x, y, "q", "quit");
 }
 
 static void draw_last(struct fr_top *t, struct fr_grid *g)

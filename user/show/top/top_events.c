@@ -18,17 +18,17 @@ static const struct fr_tl_rows *listed(const struct fr_top *t, bool *none)
 	return rows;
 }
 
-static u32 count(const struct fr_top *t, const struct fr_tl_rows *rows)
+static u32 events_count(const struct fr_top *t, const struct fr_tl_rows *rows)
 {
 	return rows ? rows->cnt : t->tl->event_cnt;
 }
 
-static u32 row_of(const struct fr_tl_rows *rows, u32 i)
+static u32 events_row_of(const struct fr_tl_rows *rows, u32 i)
 {
 	return rows ? rows->v[i] : i;
 }
 
-static void put_line(struct fr_top *t, struct fr_grid *g, u32 y, u32 nr)
+static void events_put_line(struct fr_top *t, struct fr_grid *g, u32 y, u32 nr)
 {
 	size_t sz;
 	char *text = fr_top_line(t, nr, &sz);
@@ -51,7 +51,8 @@ void fr_top_events(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 {
 	bool none;
 	const struct fr_tl_rows *rows = listed(t, &none);
-	u32 cnt = none ? 0 : count(t, rows), at = none ? 0 : fr_top_place_of(t, rows), fit = end > y + 1 ? end - y - 1 : 0;
+	u32 cnt = none ? 0 : events_count(t, rows), at = none ? 0 : fr_top_place_of(t, rows),
+	    fit = end > y + 1 ? end - y - 1 : 0;
 	u32 i = at > fit / 2 ? at - fit / 2 : 0, x;
 
 	if (cnt > fit && i > cnt - fit)
@@ -61,8 +62,8 @@ void fr_top_events(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 	x = fr_grid_printf(g, 1, y, g->width, FR_INK_BOLD, "%s: %u", mode_text(t), cnt);
 	fr_grid_text(g, x + 2, y, g->width, "e: of this line, all, found", FR_INK_DIM);
 	for (y++; i < cnt && y < end; i++, y++) {
-		put_line(t, g, y, row_of(rows, i));
-		if (row_of(rows, i) == t->row)
+		events_put_line(t, g, y, events_row_of(rows, i));
+		if (events_row_of(rows, i) == t->row)
 			fr_grid_reverse(g, 0, y, g->width);
 	}
 }
@@ -71,15 +72,15 @@ static void move(struct fr_top *t, s32 by)
 {
 	bool none;
 	const struct fr_tl_rows *rows = listed(t, &none);
-	s64 cnt = none ? 0 : count(t, rows), to = none ? 0 : fr_top_place_of(t, rows);
+	s64 cnt = none ? 0 : events_count(t, rows), to = none ? 0 : fr_top_place_of(t, rows);
 
 	to += by;
 	if (by > 0 && cnt && t->row != FR_TL_NO_ROW && fr_top_place_of(t, rows) < cnt &&
-	    row_of(rows, fr_top_place_of(t, rows)) != t->row)
+	    events_row_of(rows, fr_top_place_of(t, rows)) != t->row)
 		to--; /* the index is already that of the next event */
 	to = to < 0 ? 0 : to >= cnt ? cnt - 1 : to;
 	if (cnt)
-		fr_top_select_row(t, row_of(rows, (u32)to));
+		fr_top_select_row(t, events_row_of(rows, (u32)to));
 }
 
 bool fr_top_events_key(struct fr_top *t, int key)

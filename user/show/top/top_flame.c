@@ -35,7 +35,7 @@ struct fr_top_flame {
 
 /* ---- the tree ---- */
 
-static int new_node(struct fr_top_flame *f, u32 parent, const char *name, size_t len, u32 *nr)
+static int flame_new_node(struct fr_top_flame *f, u32 parent, const char *name, size_t len, u32 *nr)
 {
 	int err = fr_tl_grow((void **)&f->node, f->node_cnt, &f->node_cap, sizeof(*f->node));
 	struct node *n = err ? NULL : &f->node[f->node_cnt];
@@ -63,7 +63,7 @@ static int enter(struct fr_top_flame *f, u32 *at, const char *name, size_t len)
 		if (strlen(f->node[i].name) == len && !memcmp(f->node[i].name, name, len))
 			break;
 	if (i == NONE)
-		err = new_node(f, *at, name, len, &i);
+		err = flame_new_node(f, *at, name, len, &i);
 	if (err)
 		return err;
 	f->node[i].cnt++;
@@ -72,7 +72,7 @@ static int enter(struct fr_top_flame *f, u32 *at, const char *name, size_t len)
 }
 
 /* The function, wherever in it: of "write+0x1f (libc.so.6)" "write (libc.so.6)". Returns its length. */
-static size_t put_function(const char *text, char to[FR_FRAME_TEXT_SZ])
+static size_t flame_put_function(const char *text, char to[FR_FRAME_TEXT_SZ])
 {
 	const char *plus = strstr(text, "+0x"), *end;
 
@@ -84,7 +84,7 @@ static size_t put_function(const char *text, char to[FR_FRAME_TEXT_SZ])
 	return (size_t)snprintf(to, FR_FRAME_TEXT_SZ, "%s", text);
 }
 
-static int put_stack(struct fr_top *t, u32 *at, const struct fr_row *row, const char *name)
+static int flame_put_stack(struct fr_top *t, u32 *at, const struct fr_row *row, const char *name)
 {
 	const struct fr_field *field = fr_event_field(row->ev, name);
 	struct fr_stacktexts texts = fr_frames_texts(t->frames);
@@ -97,11 +97,11 @@ static int put_stack(struct fr_top *t, u32 *at, const struct fr_row *row, const 
 		return 0;
 	text = texts.of(texts.arg, row, field, &cnt);
 	for (i = cnt; i-- && !err && cnt - i < DEPTH_MAX;)
-		err = enter(t->flame, at, function, put_function(text[i], function));
+		err = enter(t->flame, at, function, flame_put_function(text[i], function));
 	return err;
 }
 
-static int put_sample(struct fr_top *t, u32 nr)
+static int flame_put_sample(struct fr_top *t, u32 nr)
 {
 	struct fr_top_flame *f = t->flame;
 	const struct fr_tl_event *e = &t->tl->event[nr];
@@ -117,20 +117,20 @@ static int put_sample(struct fr_top *t, u32 nr)
 	fr_frames_at(t->frames, &run);
 	f->node[0].cnt++;
 	err = enter(f, &at, k->comm ?: "?", k->comm ? k->comm_len : 1);
-	err = err ?: put_stack(t, &at, &row, "ustack");
-	return err ?: put_stack(t, &at, &row, "kstack");
+	err = err ?: flame_put_stack(t, &at, &row, "ustack");
+	return err ?: flame_put_stack(t, &at, &row, "kstack");
 }
 
 /* ---- which samples ---- */
 
-static bool is_of(const struct fr_top *t, const struct fr_tl_event *e)
+static bool flame_is_of(const struct fr_top *t, const struct fr_tl_event *e)
 {
 	const struct fr_top_track *k = t->selected < t->track_cnt ? &t->track[t->selected] : NULL;
 
 	return !k || (k->is_cpu ? e->cpu == k->nr : e->task == k->nr);
 }
 
-static int by_place(const void *a, const void *b, void *arg)
+static int flame_by_place(const void *a, const void *b, void *arg)
 {
 	const struct fr_timeline *tl = arg;
 	const struct fr_tl_event *x = &tl->event[*(const u32 *)a], *y = &tl->event[*(const u32 *)b];
@@ -142,7 +142,7 @@ static int by_place(const void *a, const void *b, void *arg)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static int choose(struct fr_top *t, struct fr_top_flame *f)
+static int flame_choose(struct fr_top *t, struct fr_top_flame *f)
 {
 	const struct fr_tl_rows *s = &t->tl->samples;
 	u32 i = fr_tl_row_from(t->tl, s, t->from), end = fr_tl_row_from(t->tl, s, t->to + 1);
@@ -151,9 +151,9 @@ static int choose(struct fr_top *t, struct fr_top_flame *f)
 	if (!f->row)
 		return -ENOMEM;
 	for (; i < end; i++)
-		if (is_of(t, &t->tl->event[s->v[i]]))
+		if (flame_is_of(t, &t->tl->event[s->v[i]]))
 			f->row[f->row_cnt++] = s->v[i];
-	qsort_r(f->row, f->row_cnt, sizeof(*f->row), by_place, t->tl);
+	qsort_r(f->row, f->row_cnt, sizeof(*f->row), flame_by_place, t->tl);
 	return 0;
 }
 
@@ -174,14 +174,14 @@ void fr_top_flame_free(struct fr_top *t)
 	t->flame = NULL;
 }
 
-static bool is_current(const struct fr_top *t)
+static bool flame_is_current(const struct fr_top *t)
 {
 	const struct fr_top_flame *f = t->flame;
 
 	return f && f->from == t->from && f->to == t->to && f->selected_track == t->selected;
 }
 
-static int start(struct fr_top *t)
+static int flame_start(struct fr_top *t)
 {
 	u32 root;
 
@@ -192,7 +192,7 @@ static int start(struct fr_top *t)
 	t->flame->from = t->from;
 	t->flame->to = t->to;
 	t->flame->selected_track = t->selected;
-	return new_node(t->flame, 0, "all", 3, &root) ?: choose(t, t->flame) ?: 1;
+	return flame_new_node(t->flame, 0, "all", 3, &root) ?: flame_choose(t, t->flame) ?: 1;
 }
 
 int fr_top_flame_work(struct fr_top *t)
@@ -203,12 +203,12 @@ int fr_top_flame_work(struct fr_top *t)
 
 	if (t->panel != FR_TOP_FLAME || !t->panel_size || !t->frames)
 		return 0;
-	if (!is_current(t))
-		return start(t);
+	if (!flame_is_current(t))
+		return flame_start(t);
 	if (f->ready)
 		return 0;
 	while (f->row_at < f->row_cnt && left-- && !err)
-		err = put_sample(t, f->row[f->row_at++]);
+		err = flame_put_sample(t, f->row[f->row_at++]);
 	f->ready = f->row_at == f->row_cnt;
 	return err ?: 1;
 }
@@ -272,7 +272,7 @@ static void draw_node(const struct place *p, u32 nr, u32 x, u32 width, u32 depth
 	}
 }
 
-static void draw_head(struct fr_top *t, struct fr_grid *g, u32 y)
+static void flame_draw_head(struct fr_top *t, struct fr_grid *g, u32 y)
 {
 	const struct fr_top_flame *f = t->flame;
 	const struct node *n = &f->node[f->at];
@@ -293,7 +293,7 @@ void fr_top_flame(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 	struct place p = {t, g, y + 1, end, 0};
 	struct fr_top_flame *f = t->flame;
 
-	if (!t->frames || !f || !is_current(t)) {
+	if (!t->frames || !f || !flame_is_current(t)) {
 		fr_grid_text(g, 1, y, g->width,
 			     t->frames ? "reading samples" : "Stacks are not looked up: --no-symbols was given.", FR_INK_DIM);
 		return;
@@ -304,7 +304,7 @@ void fr_top_flame(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 			     FR_INK_DIM);
 		return;
 	}
-	draw_head(t, g, y);
+	flame_draw_head(t, g, y);
 	if (depth_of(f, f->at) + 2 > end - y)
 		p.skip = depth_of(f, f->at) + 2 - (end - y);
 	draw_node(&p, f->root, 1, g->width - 1, 0);

@@ -37,7 +37,7 @@ static bool go_to_cpu(struct fr_top *t, const char *text)
 	return true;
 }
 
-static bool has_name(const struct fr_tl_task *k, const char *name)
+static bool goto_has_name(const struct fr_tl_task *k, const char *name)
 {
 	return k->comm && memmem(k->comm, k->comm_len, name, strlen(name));
 }
@@ -53,7 +53,7 @@ static bool go_to_task(struct fr_top *t, const char *text)
 
 		i = (t->selected + k) % t->track_cnt;
 		task = &t->tl->task[t->track[i].nr];
-		if (!t->track[i].is_cpu && (by_tid ? task->tid == tid : has_name(task, text)))
+		if (!t->track[i].is_cpu && (by_tid ? task->tid == tid : goto_has_name(task, text)))
 			return select_track(t, i);
 	}
 	return false;
@@ -73,7 +73,7 @@ static bool go_to_time(struct fr_top *t, const char *text)
 	return true;
 }
 
-static bool go_to(struct fr_top *t, const char *text)
+static bool goto_go_to(struct fr_top *t, const char *text)
 {
 	if (go_to_cpu(t, text) || go_to_task(t, text) || go_to_time(t, text))
 		return true;
@@ -86,7 +86,7 @@ bool fr_top_run_prompt(struct fr_top *t)
 	if (!t->typed[0])
 		return true;
 	if (t->prompt == FR_TOP_GOTO)
-		return go_to(t, t->typed);
+		return goto_go_to(t, t->typed);
 	fr_top_search_new(t, t->typed);
 	return !t->note[0];
 }

@@ -7,13 +7,13 @@
 
 #define OCTAVES 65u
 
-static u32 octave_of(u64 v)
+static u32 info_octave_of(u64 v)
 {
 	return v ? 64 - (u32)__builtin_clzll(v) : 0;
 }
 
 /* One line for each power of two. Returns the next free line. */
-static u32 put_hist(struct fr_grid *g, u32 x, u32 end_x, u32 y, u32 end, const char *title, const struct fr_hist *h)
+static u32 info_put_hist(struct fr_grid *g, u32 x, u32 end_x, u32 y, u32 end, const char *title, const struct fr_hist *h)
 {
 	u64 cnt[OCTAVES] = {0}, most = 1;
 	struct fr_hist_bucket b;
@@ -31,10 +31,10 @@ static u32 put_hist(struct fr_grid *g, u32 x, u32 end_x, u32 y, u32 end, const c
 		       fr_top_span(fr_hist_quantile(h, 500000), p50), fr_top_span(fr_hist_quantile(h, 990000), p99),
 		       fr_top_span(h->max, max));
 	while (fr_hist_next(h, &at, &b)) {
-		cnt[octave_of(b.low)] += b.cnt;
-		most = cnt[octave_of(b.low)] > most ? cnt[octave_of(b.low)] : most;
+		cnt[info_octave_of(b.low)] += b.cnt;
+		most = cnt[info_octave_of(b.low)] > most ? cnt[info_octave_of(b.low)] : most;
 	}
-	for (i = octave_of(h->min), y += 2; i <= octave_of(h->max) && y < end; i++, y++) {
+	for (i = info_octave_of(h->min), y += 2; i <= info_octave_of(h->max) && y < end; i++, y++) {
 		u32 len = (u32)((unsigned __int128)cnt[i] * room / most);
 
 		fr_grid_printf(g, x, y, end_x, FR_INK_NONE, "%10s %9llu",
@@ -57,12 +57,12 @@ void fr_top_hist(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 		return;
 	}
 	if (g->width >= 120) {
-		put_hist(g, 1, third, y, end, "woken until it runs", &res->all.wakeup);
-		put_hist(g, third + 1, 2 * third, y, end, "off the CPU", &res->offcpu);
-		put_hist(g, 2 * third + 1, g->width, y, end, "on the CPU at a time", &res->oncpu);
+		info_put_hist(g, 1, third, y, end, "woken until it runs", &res->all.wakeup);
+		info_put_hist(g, third + 1, 2 * third, y, end, "off the CPU", &res->offcpu);
+		info_put_hist(g, 2 * third + 1, g->width, y, end, "on the CPU at a time", &res->oncpu);
 	} else {
-		put_hist(g, 1, half, y, end, "woken until it runs", &res->all.wakeup);
-		put_hist(g, half + 1, g->width, y, end, "off the CPU", &res->offcpu);
+		info_put_hist(g, 1, half, y, end, "woken until it runs", &res->all.wakeup);
+		info_put_hist(g, half + 1, g->width, y, end, "off the CPU", &res->offcpu);
 	}
 }
 
@@ -73,7 +73,7 @@ static const char *tier_word(u32 tier)
 	return fr_tier_name(tier) ?: "?";
 }
 
-static u32 put_rings(struct fr_top *t, struct fr_grid *g, u32 y, u32 end, u32 file)
+static u32 info_put_rings(struct fr_top *t, struct fr_grid *g, u32 y, u32 end, u32 file)
 {
 	size_t cnt, i, why;
 	const struct fr_snap_ring *r = fr_snap_rings(fr_replay_snap(t->replay, file), &cnt);
@@ -89,7 +89,7 @@ static u32 put_rings(struct fr_top *t, struct fr_grid *g, u32 y, u32 end, u32 fi
 	return y;
 }
 
-static u32 put_facts(struct fr_top *t, struct fr_grid *g, u32 y)
+static u32 info_put_facts(struct fr_top *t, struct fr_grid *g, u32 y)
 {
 	static const char *const names[] = {"host", "kernel", "arch", "session", "profile", "trigger_reason", "trigger_what"};
 	const struct fr_snap *s = fr_replay_snap(t->replay, 0);
@@ -112,7 +112,7 @@ void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 	u32 i, x;
 	char buf[48];
 
-	y = put_facts(t, g, y);
+	y = info_put_facts(t, g, y);
 	for (i = 0; i < fr_replay_file_cnt(t->replay); i++)
 		damaged += fr_snap_damage(fr_replay_snap(t->replay, i));
 	x = fr_grid_text(g, 1, y, g->width, "all CPUs complete ", FR_INK_DIM);
@@ -130,7 +130,7 @@ void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 		fr_grid_text(g, 1, y, g->width, " CPU  tier          written        present    overwritten       lost",
 			     FR_INK_DIM);
 	for (i = 0, y++; i < fr_replay_file_cnt(t->replay) && y < end; i++)
-		y = put_rings(t, g, y, end, i);
+		y = info_put_rings(t, g, y, end, i);
 }
 
 /* ---- help ---- */

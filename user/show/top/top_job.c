@@ -30,7 +30,7 @@ struct fr_top_job {
 
 /* ---- an analysis ---- */
 
-static void release(struct made *m)
+static void job_release(struct made *m)
 {
 	fr_analyze_free(m->analyze);
 	fr_summary_free(m->sum);
@@ -42,30 +42,30 @@ void fr_top_job_free(struct fr_top *t)
 {
 	if (!t->job)
 		return;
-	release(&t->job->done);
-	release(&t->job->next);
+	job_release(&t->job->done);
+	job_release(&t->job->next);
 	free(t->job);
 	t->job = NULL;
 }
 
-static bool is_whole(const struct fr_top *t)
+static bool job_is_whole(const struct fr_top *t)
 {
 	return !t->from && t->to >= t->tl->span && !t->tl->full;
 }
 
 /* Reads the same events as `report --since A --until B`. */
-static int start(struct fr_top *t, struct made *m)
+static int job_start(struct fr_top *t, struct made *m)
 {
 	struct fr_replay_opts opts = t->ask->opts;
 	const struct fr_analyze_opts analyze = {0};
 	u64 begin = t->tl->origin_key;
 	int err;
 
-	if (!is_whole(t)) {
+	if (!job_is_whole(t)) {
 		opts.since = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = begin + t->from};
 		opts.until = (struct fr_when){.kind = FR_WHEN_CLOCK, .ns = begin + t->to};
 	}
-	release(m);
+	job_release(m);
 	m->from = t->from;
 	m->to = t->to;
 	err = fr_replay_open(&t->ask->path, 1, &opts, &m->replay);
@@ -91,22 +91,22 @@ static int go_on(struct fr_top *t, struct made *m)
 	return got ?: fr_analyze_end(m->analyze, &m->res);
 }
 
-static bool is_wanted(const struct fr_top *t)
+static bool job_is_wanted(const struct fr_top *t)
 {
 	return t->panel_size && ((t->panel >= FR_TOP_TASKS && t->panel < FR_TOP_FLAME) || t->panel == FR_TOP_HIST) &&
 	       fr_replay_file_cnt(t->replay) == 1;
 }
 
-static bool is_of(const struct made *m, const struct fr_top *t)
+static bool job_is_of(const struct made *m, const struct fr_top *t)
 {
 	return m->analyze && m->from == t->from && m->to == t->to;
 }
 
-static int fail(struct fr_top *t, int err)
+static int job_fail(struct fr_top *t, int err)
 {
 	struct fr_top_job *j = t->job;
 
-	release(&j->next);
+	job_release(&j->next);
 	j->error = err;
 	j->bad_from = t->from;
 	j->bad_to = t->to;
@@ -118,24 +118,24 @@ int fr_top_job_work(struct fr_top *t)
 	struct fr_top_job *j = t->job;
 	int got;
 
-	if (!is_wanted(t))
+	if (!job_is_wanted(t))
 		return 0;
 	if (!j)
 		j = t->job = calloc(1, sizeof(*j));
 	if (!j)
 		return -ENOMEM;
-	if (is_of(&j->done, t) || (j->error && j->bad_from == t->from && j->bad_to == t->to))
+	if (job_is_of(&j->done, t) || (j->error && j->bad_from == t->from && j->bad_to == t->to))
 		return 0;
 	j->error = 0;
-	if (!is_of(&j->next, t)) {
-		got = start(t, &j->next);
-		return got ? fail(t, got) : 1;
+	if (!job_is_of(&j->next, t)) {
+		got = job_start(t, &j->next);
+		return got ? job_fail(t, got) : 1;
 	}
 	got = go_on(t, &j->next);
 	if (got < 0)
-		return fail(t, got);
+		return job_fail(t, got);
 	if (j->next.res) {
-		release(&j->done);
+		job_release(&j->done);
 		j->done = j->next;
 		j->next = (struct made){0};
 	}
@@ -156,5 +156,5 @@ bool fr_top_job_is_current(const struct fr_top *t, int *error, u32 *percent)
 	if (*percent > 99)
 		*percent = 99;
 	*error = j && j->bad_from == t->from && j->bad_to == t->to ? j->error : 0;
-	return j && is_of(&j->done, t);
+	return j && job_is_of(&j->done, t);
 }

@@ -33,7 +33,7 @@ static void start_prompt(struct fr_top *t, enum fr_top_prompt what)
 	t->typed[0] = 0;
 }
 
-static bool move_key(struct fr_top *t, int key)
+static bool top_move_key(struct fr_top *t, int key)
 {
 	u32 page = fr_top_layout(t).tabs_y - fr_top_layout(t).tracks_y;
 
@@ -196,7 +196,7 @@ bool fr_top_key(struct fr_top *t, int key)
 		return true;
 	if (t->in_panel && t->panel_size && p->key_fn && p->key_fn(t, key))
 		return true;
-	if (!move_key(t, key) && !window_key(t, key) && !jump_key(t, key) && !look_key(t, key) && !panel_key(t, key) &&
+	if (!top_move_key(t, key) && !window_key(t, key) && !jump_key(t, key) && !look_key(t, key) && !panel_key(t, key) &&
 	    key == FR_KEY_ENTER)
 		open_panel(t, FR_TOP_DETAILS);
 	return true;

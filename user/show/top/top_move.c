@@ -39,17 +39,17 @@ void fr_top_window(struct fr_top *t, u64 from, u64 to)
 		t->cursor = t->to;
 }
 
-static u64 shown(const struct fr_top *t)
+static u64 move_shown(const struct fr_top *t)
 {
 	return t->to - t->from;
 }
 
 static void show_cursor(struct fr_top *t)
 {
-	u64 at = t->cursor, half = shown(t) / 2;
+	u64 at = t->cursor, half = move_shown(t) / 2;
 
 	if (at < t->from || at > t->to) {
-		fr_top_window(t, at > half ? at - half : 0, (at > half ? at - half : 0) + shown(t));
+		fr_top_window(t, at > half ? at - half : 0, (at > half ? at - half : 0) + move_shown(t));
 		t->cursor = at;
 	}
 }
@@ -63,7 +63,8 @@ void fr_top_move_to(struct fr_top *t, u64 at)
 /* The cursor keeps its place on the screen. */
 void fr_top_zoom(struct fr_top *t, bool in)
 {
-	u64 now = shown(t), want = in ? now / ZOOM_DEN * ZOOM_NUM : now / ZOOM_NUM * ZOOM_DEN + ZOOM_DEN, left, at = t->cursor;
+	u64 now = move_shown(t), want = in ? now / ZOOM_DEN * ZOOM_NUM : now / ZOOM_NUM * ZOOM_DEN + ZOOM_DEN, left,
+	    at = t->cursor;
 	u64 least = fr_top_layout(t).line_w;
 
 	if (want < least)
@@ -77,8 +78,8 @@ void fr_top_zoom(struct fr_top *t, bool in)
 
 void fr_top_pan(struct fr_top *t, bool right, u32 part)
 {
-	u64 by = shown(t) / part, from = right ? t->from + by : t->from > by ? t->from - by : 0, was = t->from;
-	u64 span = shown(t);
+	u64 by = move_shown(t) / part, from = right ? t->from + by : t->from > by ? t->from - by : 0, was = t->from;
+	u64 span = move_shown(t);
 
 	fr_top_window(t, from, from + span);
 	t->cursor = t->cursor + t->from - was;
@@ -89,7 +90,7 @@ void fr_top_pan(struct fr_top *t, bool right, u32 part)
 void fr_top_step(struct fr_top *t, bool right)
 {
 	u32 width = fr_top_layout(t).line_w;
-	u64 by = shown(t) / width ?: 1;
+	u64 by = move_shown(t) / width ?: 1;
 
 	if (right)
 		fr_top_move_to(t, t->cursor + by);
@@ -185,7 +186,7 @@ const struct fr_tl_rows *fr_top_rows(const struct fr_top *t)
 void fr_top_find_row(struct fr_top *t)
 {
 	const struct fr_tl_rows *rows = fr_top_rows(t);
-	u64 col = shown(t) / fr_top_layout(t).line_w;
+	u64 col = move_shown(t) / fr_top_layout(t).line_w;
 	u32 i = rows ? fr_tl_row_from(t->tl, rows, t->cursor) : 0;
 
 	if (rows && i < rows->cnt && t->tl->event[rows->v[i]].at == t->cursor) {

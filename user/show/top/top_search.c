@@ -28,7 +28,7 @@ struct fr_top_search {
 
 /* ---- what is searched for ---- */
 
-static bool is_word(const char *s)
+static bool search_is_word(const char *s)
 {
 	for (; *s; s++)
 		if (!isalnum((unsigned char)*s) && !strchr("_-.:/", *s))
@@ -43,13 +43,13 @@ static void make_expr(const char *text, char *expr)
 
 	if (len && strspn(text, "0123456789") == len)
 		snprintf(expr, EXPR_SZ, "tid == %s || pid == %s", text, text);
-	else if (is_word(text))
+	else if (search_is_word(text))
 		snprintf(expr, EXPR_SZ, "comm ~ \"*%s*\" || event ~ \"*%s*\"", text, text);
 	else
 		snprintf(expr, EXPR_SZ, "%s", text);
 }
 
-static int compile(struct fr_top *t, const char *expr, struct fr_top_search *s, bool *pairs, bool *cgroups)
+static int search_compile(struct fr_top *t, const char *expr, struct fr_top_search *s, bool *pairs, bool *cgroups)
 {
 	struct fr_filter_error error;
 	u32 i;
@@ -75,7 +75,7 @@ static void drop_filters(struct fr_top_search *s)
 	}
 }
 
-static int open_again(struct fr_top *t, const struct fr_replay_opts *opts, struct fr_top_search *s)
+static int search_open_again(struct fr_top *t, const struct fr_replay_opts *opts, struct fr_top_search *s)
 {
 	drop_filters(s);
 	fr_replay_close(s->replay);
@@ -84,23 +84,23 @@ static int open_again(struct fr_top *t, const struct fr_replay_opts *opts, struc
 }
 
 /* Filters depend on a replay's own schemas, so they are compiled for the replay that is read here. */
-static int start(struct fr_top *t, const char *expr, struct fr_top_search *s)
+static int search_start(struct fr_top *t, const char *expr, struct fr_top_search *s)
 {
 	struct fr_replay_opts opts = t->ask->opts;
 	bool pairs = false, cgroups = false, again;
-	int err = open_again(t, &opts, s);
+	int err = search_open_again(t, &opts, s);
 
 	if (err)
 		return err;
 	s->file_cnt = fr_replay_file_cnt(s->replay);
 	s->filter = calloc(s->file_cnt + 1, sizeof(*s->filter));
-	err = s->filter ? compile(t, expr, s, &pairs, &cgroups) : -ENOMEM;
+	err = s->filter ? search_compile(t, expr, s, &pairs, &cgroups) : -ENOMEM;
 	again = !err && (pairs || cgroups);
 	opts.history = false;
 	opts.pairs = pairs;
 	opts.cgroups = cgroups;
 	if (again)
-		err = open_again(t, &opts, s) ?: compile(t, expr, s, &pairs, &cgroups);
+		err = search_open_again(t, &opts, s) ?: search_compile(t, expr, s, &pairs, &cgroups);
 	return err;
 }
 
@@ -128,7 +128,7 @@ void fr_top_search_new(struct fr_top *t, const char *text)
 	int err;
 
 	make_expr(text, expr);
-	err = s ? start(t, expr, s) : -ENOMEM;
+	err = s ? search_start(t, expr, s) : -ENOMEM;
 	if (err) {
 		if (!t->note[0])
 			fr_top_note(t, "cannot search: %s", strerror(-err));
@@ -142,14 +142,14 @@ void fr_top_search_new(struct fr_top *t, const char *text)
 
 /* ---- reading ---- */
 
-static bool is_match(const struct fr_filter *f, const struct fr_replay_run *run, const struct fr_row *r)
+static bool search_is_match(const struct fr_filter *f, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	enum fr_verdict verdict = fr_filter_verdict(f, r->ev->nr);
 
 	return verdict == FR_VERDICT_YES || (verdict == FR_VERDICT_LOOK && fr_filter_match(f, run->view, r));
 }
 
-static int take(struct fr_top_search *s, u32 i)
+static int search_take(struct fr_top_search *s, u32 i)
 {
 	struct fr_row row;
 	u32 nr;
@@ -157,7 +157,7 @@ static int take(struct fr_top_search *s, u32 i)
 	if (!fr_replay_match(&s->run, i, &row))
 		return 0;
 	nr = s->next++;
-	return is_match(s->filter[s->run.file], &s->run, &row) ? fr_tl_put_row(&s->found, nr) : 0;
+	return search_is_match(s->filter[s->run.file], &s->run, &row) ? fr_tl_put_row(&s->found, nr) : 0;
 }
 
 static int read_on(struct fr_top_search *s)
@@ -173,7 +173,7 @@ static int read_on(struct fr_top_search *s)
 			s->run_at = s->run.from;
 		}
 		for (; s->run_at < s->run.to && left && !err; left--)
-			err = take(s, s->run_at++);
+			err = search_take(s, s->run_at++);
 	}
 	return err ?: 1;
 }

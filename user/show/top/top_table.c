@@ -22,18 +22,18 @@ struct order {
 	bool up;
 };
 
-static const char *text_of(const struct fr_top_val *v)
+static const char *table_text_of(const struct fr_top_val *v)
 {
 	return v->text ?: v->buf;
 }
 
-static int compare(const struct item *x, const struct item *y, const struct fr_top_column *c)
+static int table_compare(const struct item *x, const struct item *y, const struct fr_top_column *c)
 {
 	int diff;
 
 	if (c->kind != FR_TOP_TEXT)
 		return x->val.num < y->val.num ? -1 : x->val.num > y->val.num;
-	diff = memcmp(text_of(&x->val), text_of(&y->val), x->val.len < y->val.len ? x->val.len : y->val.len);
+	diff = memcmp(table_text_of(&x->val), table_text_of(&y->val), x->val.len < y->val.len ? x->val.len : y->val.len);
 	return diff ?: x->val.len < y->val.len ? -1 : x->val.len > y->val.len;
 }
 
@@ -41,7 +41,7 @@ static int by_column(const void *a, const void *b, void *arg)
 {
 	const struct item *x = a, *y = b;
 	const struct order *o = arg;
-	int diff = compare(x, y, o->column);
+	int diff = table_compare(x, y, o->column);
 
 	if (diff)
 		return o->up ? diff : -diff;
@@ -65,7 +65,7 @@ static struct fr_top_view *view_of(struct fr_top *t)
 }
 
 /* The lines in order, for the caller to free. NULL: no memory, or no result yet. */
-static struct item *sorted(struct fr_top *t, u32 *cnt)
+static struct item *table_sorted(struct fr_top *t, u32 *cnt)
 {
 	const struct fr_an_result *res = fr_top_result(t);
 	const struct fr_top_table *table = table_of(t);
@@ -89,7 +89,7 @@ static struct item *sorted(struct fr_top *t, u32 *cnt)
 /* ---- drawing ---- */
 
 /* Chooses the columns that fit: weak ones are left out, the last first. Returns the width that is left. */
-static u32 fits(const struct fr_top_table *table, u32 width, bool *out)
+static u32 table_fits(const struct fr_top_table *table, u32 width, bool *out)
 {
 	u32 used = 1, i, least = 12;
 
@@ -111,42 +111,42 @@ static u32 width_of(const struct fr_top_column *c, u32 rest)
 	return c->width ?: 12 + (rest > 60 ? 60 : rest);
 }
 
-static void put_number(struct fr_grid *g, u32 x, u32 y, u32 width, const char *text, enum fr_ink ink)
+static void table_put_number(struct fr_grid *g, u32 x, u32 y, u32 width, const char *text, enum fr_ink ink)
 {
 	u32 len = strlen(text);
 
 	fr_grid_text(g, x + (width > len ? width - len : 0), y, x + width, text, ink);
 }
 
-static void put_val(struct fr_grid *g, u32 x, u32 y, u32 width, const struct fr_top_column *c, const struct fr_top_val *v)
+static void table_put_val(struct fr_grid *g, u32 x, u32 y, u32 width, const struct fr_top_column *c, const struct fr_top_val *v)
 {
 	char buf[40];
 
 	switch (c->kind) {
 	case FR_TOP_TEXT:
 		if (v->len)
-			fr_grid_mem(g, x, y, x + width, text_of(v), v->len, FR_INK_NONE);
+			fr_grid_mem(g, x, y, x + width, table_text_of(v), v->len, FR_INK_NONE);
 		else
 			fr_grid_text(g, x, y, x + width, "-", FR_INK_DIM);
 		return;
 	case FR_TOP_SHARE:
 		snprintf(buf, sizeof(buf), "%llu.%llu%%", v->num / 10, v->num % 10);
-		put_number(g, x, y, width, buf, v->num >= 500 ? FR_INK_BOLD : FR_INK_NONE);
+		table_put_number(g, x, y, width, buf, v->num >= 500 ? FR_INK_BOLD : FR_INK_NONE);
 		return;
 	case FR_TOP_NS:
-		put_number(g, x, y, width, v->num ? fr_show_duration(v->num, buf, sizeof(buf)) : "-",
-			   v->num ? FR_INK_NONE : FR_INK_DIM);
+		table_put_number(g, x, y, width, v->num ? fr_show_duration(v->num, buf, sizeof(buf)) : "-",
+				 v->num ? FR_INK_NONE : FR_INK_DIM);
 		return;
 	case FR_TOP_SIZE:
-		put_number(g, x, y, width, v->num ? fr_show_size(v->num, buf, sizeof(buf)) : "-",
-			   v->num ? FR_INK_NONE : FR_INK_DIM);
+		table_put_number(g, x, y, width, v->num ? fr_show_size(v->num, buf, sizeof(buf)) : "-",
+				 v->num ? FR_INK_NONE : FR_INK_DIM);
 		return;
 	default:
-		put_number(g, x, y, width, fr_show_count(v->num, buf, sizeof(buf)), v->num ? FR_INK_NONE : FR_INK_DIM);
+		table_put_number(g, x, y, width, fr_show_count(v->num, buf, sizeof(buf)), v->num ? FR_INK_NONE : FR_INK_DIM);
 	}
 }
 
-static void draw_head(struct fr_top *t, struct fr_grid *g, u32 y, const bool *fit, u32 rest)
+static void table_draw_head(struct fr_top *t, struct fr_grid *g, u32 y, const bool *fit, u32 rest)
 {
 	const struct fr_top_table *table = table_of(t);
 	const struct fr_top_view *v = view_of(t);
@@ -178,7 +178,7 @@ static void draw_line(struct fr_top *t, struct fr_grid *g, u32 y, const struct i
 		if (!fit[i])
 			continue;
 		table->column[i].get(&item->cell, &v);
-		put_val(g, x, y, width_of(&table->column[i], rest), &table->column[i], &v);
+		table_put_val(g, x, y, width_of(&table->column[i], rest), &table->column[i], &v);
 		x += width_of(&table->column[i], rest) + 1;
 	}
 }
@@ -222,8 +222,8 @@ void fr_top_table_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 
 	if (refuses(t, g, y))
 		return;
-	item = sorted(t, &cnt);
-	rest = fits(table, g->width, fit);
+	item = table_sorted(t, &cnt);
+	rest = table_fits(table, g->width, fit);
 	if (v->selected >= cnt)
 		v->selected = cnt ? cnt - 1 : 0;
 	if (v->selected < v->first)
@@ -231,7 +231,7 @@ void fr_top_table_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 	if (fit_cnt && v->selected >= v->first + fit_cnt)
 		v->first = v->selected - fit_cnt + 1;
 	if (item)
-		draw_head(t, g, y, fit, rest);
+		table_draw_head(t, g, y, fit, rest);
 	for (i = v->first; item && i < cnt && i - v->first < fit_cnt; i++) {
 		draw_line(t, g, y + 1 + i - v->first, &item[i], fit, rest);
 		if (t->in_panel && i == v->selected)
@@ -257,12 +257,12 @@ static u32 track_of(const struct fr_top *t, const struct fr_an_task *k)
 }
 
 /* Selects the track of the task in the selected line. */
-static void open_line(struct fr_top *t)
+static void table_open_line(struct fr_top *t)
 {
 	const struct fr_top_table *table = table_of(t);
 	const struct fr_an_task *k = NULL;
 	u32 cnt, i;
-	struct item *item = sorted(t, &cnt);
+	struct item *item = table_sorted(t, &cnt);
 
 	if (item && table->task && view_of(t)->selected < cnt)
 		k = table->task(fr_top_result(t), item[view_of(t)->selected].cell.rec);
@@ -315,7 +315,7 @@ bool fr_top_table_key(struct fr_top *t, int key)
 		v->up = !v->up;
 		return true;
 	case FR_KEY_ENTER:
-		open_line(t);
+		table_open_line(t);
 		return true;
 	default:
 		return false;

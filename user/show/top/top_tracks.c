@@ -117,7 +117,7 @@ static void put_busy(const struct line *n, u32 x, const struct fr_tl_col *c)
 }
 
 /* If one task has several columns to itself, its name is written into them. */
-static void put_name(const struct line *n, u32 x, u32 end, u32 what)
+static void tracks_put_name(const struct line *n, u32 x, u32 end, u32 what)
 {
 	bool rich = is_rich(n->t);
 	u32 at = fr_top_put_task(n->t, n->g, x, n->y, end - 1, what - FR_TL_RUN_TASK, rich ? FR_INK_DARK : task_ink(what));
@@ -130,7 +130,7 @@ static void put_name(const struct line *n, u32 x, u32 end, u32 what)
 	}
 }
 
-static void put_names(const struct line *n)
+static void tracks_put_names(const struct line *n)
 {
 	const struct fr_tl_col *c = n->t->col;
 	u32 x = 0, end;
@@ -141,12 +141,12 @@ static void put_names(const struct line *n)
 		     end++)
 			;
 		if (end - x >= NAME_MIN)
-			put_name(n, n->l->label_w + x, n->l->label_w + end, c[x].top);
+			tracks_put_name(n, n->l->label_w + x, n->l->label_w + end, c[x].top);
 		x = end > x ? end : x + 1;
 	}
 }
 
-static void put_lost(const struct line *n, u64 from, u64 to, u32 ch, enum fr_ink ink)
+static void tracks_put_lost(const struct line *n, u64 from, u64 to, u32 ch, enum fr_ink ink)
 {
 	struct fr_top *t = n->t;
 	u32 x;
@@ -168,11 +168,11 @@ static void draw_runs(const struct line *n, u32 cpu)
 	fr_tl_cpu_cols(t->tl, &c->runs, t->from, t->to, n->l->line_w, t->col);
 	for (x = 0; x < n->l->line_w; x++)
 		put_busy(n, n->l->label_w + x, &t->col[x]);
-	put_names(n);
-	put_lost(n, 0, c->begin, t->ask->utf8 ? 0x2571 : '/', FR_INK_DIM);
+	tracks_put_names(n);
+	tracks_put_lost(n, 0, c->begin, t->ask->utf8 ? 0x2571 : '/', FR_INK_DIM);
 	for (i = 0; i < t->tl->hole_cnt; i++)
 		if (t->tl->hole[i].cpu == cpu)
-			put_lost(n, t->tl->hole[i].since, t->tl->hole[i].until + 1, '!', FR_INK_LOST);
+			tracks_put_lost(n, t->tl->hole[i].since, t->tl->hole[i].until + 1, '!', FR_INK_LOST);
 }
 
 /* ---- the lower lane: calls of a task, handlers on a CPU ---- */
@@ -273,7 +273,7 @@ static void draw_matches(struct fr_top *t, struct fr_grid *g, const struct fr_to
 
 /* ---- who woke the selected task ---- */
 
-static u32 line_of(const struct fr_top *t, const struct fr_top_layout *l, u32 task)
+static u32 tracks_line_of(const struct fr_top *t, const struct fr_top_layout *l, u32 task)
 {
 	u32 i = fr_top_track_of(t, false, task), y;
 
@@ -299,14 +299,14 @@ static void draw_wakes(struct fr_top *t, struct fr_grid *g, const struct fr_top_
 	const struct fr_top_track *k = &t->track[t->selected];
 	const struct fr_tl_changes *c = k->is_cpu ? NULL : &t->tl->task[k->nr].states;
 	const struct fr_tl_change *v = c ? fr_tl_change_at(c, t->from) : NULL;
-	u32 to = c ? line_of(t, l, k->nr) : ~0u, drawn = 0;
+	u32 to = c ? tracks_line_of(t, l, k->nr) : ~0u, drawn = 0;
 
 	for (v = v ?: c ? c->v : NULL; v && to != ~0u && v < c->v + c->cnt && v->at <= t->to && drawn < WAKE_MAX; v++) {
 		u32 from, x = column_of(t, l, v->at);
 
 		if (fr_tl_state(v->what) != FR_TL_WAITS || fr_tl_by(v->what) != FR_TL_BY_TASK || x == ~0u)
 			continue;
-		from = line_of(t, l, fr_tl_nr(v->what));
+		from = tracks_line_of(t, l, fr_tl_nr(v->what));
 		if (from == ~0u || from == to)
 			continue;
 		draw_arrow(t, g, x, from, to);
