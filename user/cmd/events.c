@@ -38,8 +38,8 @@ static const struct fr_option table[] = {
 
 static const struct fr_options options = {
 	.head = "Usage: flightrec events [options] [NAME|GROUP|SYSTEM:NAME]...\n"
-		"All events and their fields: what -e of record and -f of replay take. With a colon: tracepoints of this\n"
-		"kernel, of which * stands for anything; they are recorded with -e tp:SYSTEM:NAME.\n"
+		"All events and their fields: what -e of record and -f of replay take. With a colon:\n"
+		"tracepoints of this kernel, in which * stands for anything; -e tp:SYSTEM:NAME records them.\n"
 		"\n",
 	.option = table,
 	.foot = "\n"
