@@ -39,7 +39,7 @@ static int pageopts_no_pager(const struct fr_option *option, void *to, const cha
 
 /* clang-format off */
 #define COLOR \
-	FR_OPTION(0, "color", "[=WHEN]", "always, never or auto: on a terminal, unless NO_COLOR is set", pageopts_color, 0, \
+	FR_OPTION(0, "color", "[=HOW]", "always, never or auto: on a terminal, without NO_COLOR", pageopts_color, 0, \
 		  .words = "auto always never")
 /* clang-format on */
 

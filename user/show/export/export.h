@@ -22,8 +22,8 @@ struct fr_export_ask {
 	bool off_cpu;	 /* folded: time off the CPU instead of samples */
 	bool no_symbols; /* raw addresses */
 	struct fr_symbols_opts symbols;
-	/* html: what `report` says of a file, members of JSON, malloc'ed; symbols may be NULL. 0 or -errno. NULL: nothing */
-	int (*verdict)(const char *file, const struct fr_symbols_opts *symbols, char **json);
+	const char *verdict; /* html: what `report` says of the file, members of JSON; NULL: nothing */
+	int verdict_err;     /* -errno: it could not be found, so there can be no page */
 };
 
 struct fr_frames;

@@ -333,23 +333,13 @@ static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_
 		fr_jsonw_s64(w, "trigger", (s64)(strtoull(trigger, NULL, 10) - p->origin_ns));
 }
 
-/* Standard input cannot be read again. */
-static int put_verdict(struct fr_export *x, struct fr_jsonw *w)
+static void put_verdict(const struct fr_export *x, struct fr_jsonw *w)
 {
-	const struct fr_export_ask *ask = x->ask;
-	char *json;
-	int err;
-
-	if (!ask->verdict || !strcmp(ask->file[0], "-"))
-		return 0;
-	err = ask->verdict(ask->file[0], ask->no_symbols ? NULL : &ask->symbols, &json);
-	if (err)
-		return err;
+	if (!x->ask->verdict)
+		return;
 	fr_jsonw_open(w, "verdict", '{');
-	fr_out_str(w->o, json);
+	fr_out_str(w->o, x->ask->verdict);
 	fr_jsonw_close(w, '}');
-	free(json);
-	return 0;
 }
 
 static int put_rest_json(struct fr_export *x, struct fr_out *o)
@@ -359,7 +349,6 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	char *text;
 	size_t sz;
 	u32 focus;
-	int err;
 
 	if (fr_focus_find(x->replay, 0, &focus))
 		return -ENOMEM;
@@ -389,9 +378,9 @@ static int put_rest_json(struct fr_export *x, struct fr_out *o)
 	fr_out_mem(o, text, sz);
 	fr_jsonw_close(&w, '}');
 	free(text);
-	err = put_verdict(x, &w);
+	put_verdict(x, &w);
 	fr_jsonw_close(&w, '}');
-	return err;
+	return 0;
 }
 
 static int put_packed(struct fr_out *o, const char *text, size_t sz)
@@ -432,8 +421,8 @@ static int html_begin(struct fr_export *x)
 	struct page *p = calloc(1, sizeof(*p));
 
 	x->state = p;
-	if (!p)
-		return -ENOMEM;
+	if (!p || x->ask->verdict_err)
+		return x->ask->verdict_err ?: -ENOMEM;
 	fr_out_init_mem(&p->stacks);
 	p->stack_list.o = &p->stacks;
 	fr_replay_window(x->replay, &p->origin_ns, &p->end_ns);
