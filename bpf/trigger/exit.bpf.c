@@ -51,19 +51,34 @@ FR_INLINE bool ends_itself(struct task_struct *task)
 	return fr_syscall_exits_all(nr, abi) || (fr_syscall_exits(nr, abi) && fr_dying_is_last(task));
 }
 
+/* Be the thread whose stack is kept: one of several that end at once, on different CPUs. False: another one is, or will be. */
+FR_INLINE bool claim_end(struct task_struct *task)
+{
+	u64 start_ns = task->group_leader->start_time;
+	u32 pid = task->tgid;
+	struct ended *e = bpf_map_lookup_elem(&fr_ended, &pid);
+
+	if (e && (!e->start_ns || e->start_ns == start_ns))
+		return false;
+	if (e) /* of an earlier process with this number */
+		bpf_map_delete_elem(&fr_ended, &pid);
+	if (bpf_map_update_elem(&fr_ended, &pid, fr_no_ended, BPF_NOEXIST))
+		return false;
+	e = bpf_map_lookup_elem(&fr_ended, &pid);
+	if (e)
+		e->start_ns = start_ns;
+	return e;
+}
+
 FR_INLINE void keep_frames(struct task_struct *task, const struct fr_alert *a)
 {
-	u32 pid = task->tgid;
-	struct ended *e;
+	struct ended *e = ended_of(task);
 
-	bpf_map_update_elem(&fr_ended, &pid, fr_no_ended, BPF_ANY);
-	e = bpf_map_lookup_elem(&fr_ended, &pid);
 	if (!e)
 		return;
-	e->tid = a->tid;
 	e->cnt = a->uframe_cnt;
 	bpf_probe_read_kernel(e->frame, sizeof(e->frame), a->uframe);
-	e->start_ns = task->group_leader->start_time;
+	e->tid = a->tid; /* last: without it there is nothing yet */
 }
 
 FR_INLINE void keep_stack(void *ctx, struct task_struct *task, s32 code)
@@ -74,6 +89,10 @@ FR_INLINE void keep_stack(void *ctx, struct task_struct *task, s32 code)
 
 	if (!a)
 		return;
+	if (!claim_end(task)) {
+		fr_moment_drop(nr);
+		return;
+	}
 	a->exit_code = code;
 	id = fr_moment_user_stack(ctx, nr);
 	fr_failure_write(nr, id);
@@ -89,7 +108,7 @@ FR_INLINE void look_where(void *ctx, struct task_struct *task)
 	if (!fr_exit_has_mm || !ends_itself(task))
 		return;
 	code = fr_dying_code(task);
-	if (!fr_wait_signal(code) && !ended_of(task) &&
+	if (!fr_wait_signal(code) &&
 	    fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), fr_task_uid(task), FR_ADDRESS(task->group_leader)))
 		keep_stack(ctx, task, code);
 }
@@ -108,7 +127,7 @@ FR_INLINE int tell_status(struct task_struct *task, u32 due, s32 code)
 	fr_moment_of(nr, bpf_get_current_task());
 	fr_moment_name_process(a, task);
 	e = ended_of(task);
-	if (e) {
+	if (e && e->tid) {
 		a->tid = e->tid;
 		a->uframe_cnt = e->cnt;
 		bpf_probe_read_kernel(a->uframe, sizeof(a->uframe), e->frame);
