@@ -676,8 +676,9 @@ def ran_by_page(page):
 
 def off_cpu(page):
     """Long waits by time: how many and how long, in the whole window, upside down, too; the part that has a function in it."""
-    waits = [e for e in page.events if e["event"] == "wait" and e["state"] & 0xff]
     origin = int(page.js("return flightrec.data.origin"))
+    # one that ended as the window begins has no part in it
+    waits = [e for e in page.events if e["event"] == "wait" and e["state"] & 0xff and e["ts"] > origin]
     total = sum(e["ts"] - max(e["ts"] - e["off"], origin) for e in waits)
     page.browser.keys("f")
     page.js("""flightrec.timeline.selected = null; flightrec.panel.open("flame");
