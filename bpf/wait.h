@@ -44,7 +44,7 @@
 #define FR_WAIT_DEF_MIN_NS    1000000ULL
 #define FR_WAIT_LOOKS_NEW     2u /* looks at a task that has not left before, as fr_wait_ration() */
 #define FR_WAIT_LOOKS_MAX     16u
-#define FR_WAIT_LOOK_BUDGET   64u /* looks of a CPU in each FR_WAIT_LOOK_NS: 1024 a second */
+#define FR_WAIT_LOOK_BUDGET   16u /* looks of a CPU in each FR_WAIT_LOOK_NS: 256 a second */
 #define FR_WAIT_LOOK_NS	      62500000ULL
 #define FR_WAIT_LOOK_CNT      16384u /* what was found, by the tid's lowest bits; a power of two */
 
