@@ -223,7 +223,7 @@ int fr_events_tp(struct fr_out *o, struct fr_jsonw *w, char *const *pattern, int
 	int err = fr_tracefs_list(&l.all, &l.cnt), status;
 
 	if (err) {
-		fr_err("the kernel's tracepoints cannot be read: %s: %s", strerror(-err), FR_TRACEFS_CURE);
+		fr_err("the kernel's tracepoints cannot be read: %s: %s", strerror(-err), fr_tracefs_cure(err));
 		return FR_EXIT_FAIL;
 	}
 	status = tp_check(&l, pattern, cnt);

@@ -3,12 +3,19 @@
 #ifndef FR_TRACEFS_H
 #define FR_TRACEFS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #define FR_TRACEFS "/sys/kernel/tracing"
-#define FR_TRACEFS_CURE \
+#define FR_TRACEFS_MOUNT \
 	"as root, `mount -t tracefs nodev " FR_TRACEFS "`; a container is given the host's (-v " FR_TRACEFS ":" FR_TRACEFS ")"
+
+/* What helps against an error of the following. */
+static inline const char *fr_tracefs_cure(int err)
+{
+	return err == -EACCES || err == -EPERM ? "run as root" : FR_TRACEFS_MOUNT;
+}
 
 /* Where it is mounted; -ENOENT: nowhere; -EACCES: this process may not look. */
 int fr_tracefs_root(const char **root);

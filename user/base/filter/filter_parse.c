@@ -188,6 +188,7 @@ static void scan_punct(struct parser *p)
 		filter_parse_fail(p, p->at,
 				  *c == '='    ? "use == to compare"
 				  : *c == '\'' ? "a text goes in double quotes: \"...\""
+				  : *c == ':'  ? "a name with colons goes in double quotes: \"tp:SYSTEM:NAME\""
 					       : "this has no meaning here");
 		return;
 	}

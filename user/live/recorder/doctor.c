@@ -201,7 +201,8 @@ static void tracepoints(struct doctor *d)
 	const char *root;
 	int err = fr_tracefs_root(&root);
 
-	doctor_say(d, err ? GRADE_MISSING : GRADE_OK, "tracepoints (-e tp:...)", err ? strerror(-err) : root, FR_TRACEFS_CURE);
+	doctor_say(d, err ? GRADE_MISSING : GRADE_OK, "tracepoints (-e tp:...)", err ? strerror(-err) : root,
+		   fr_tracefs_cure(err));
 }
 
 static void tracing(struct doctor *d)

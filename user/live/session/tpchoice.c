@@ -26,7 +26,7 @@ static int list_all(struct choosing *c, const char *what)
 	int err = fr_tracefs_list(&c->all, &c->cnt);
 
 	if (err) {
-		fr_err("-e %s: the kernel's tracepoints cannot be read: %s: %s", what, strerror(-err), FR_TRACEFS_CURE);
+		fr_err("-e %s: the kernel's tracepoints cannot be read: %s: %s", what, strerror(-err), fr_tracefs_cure(err));
 		return err;
 	}
 	c->on = calloc(c->cnt + 1, sizeof(*c->on));

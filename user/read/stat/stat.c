@@ -134,36 +134,44 @@ static int keep_value(struct fr_stat_cell *c, const struct fr_filter_value *v, u
 	return 0;
 }
 
+/* Functions of a number alone; num: of one value, or of another cell. False: it is none of these. */
+static bool cell_take_number(struct fr_stat_cell *c, enum fr_stat_fn fn, fr_wide num, bool is_first)
+{
+	switch (fn) {
+	case FR_STAT_count:
+		return true;
+	case FR_STAT_sum:
+	case FR_STAT_avg:
+	case FR_STAT_rate:
+		c->num += num;
+		return true;
+	case FR_STAT_min:
+		c->num = is_first || num < c->num ? num : c->num;
+		return true;
+	case FR_STAT_max:
+		c->num = is_first || num > c->num ? num : c->num;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static int cell_add(struct fr_stat_cell *c, enum fr_stat_fn fn, const struct fr_filter_value *v, u64 nr)
 {
 	bool is_first = !c->cnt++;
 
-	if (c->no_room)
+	if (c->no_room || cell_take_number(c, fn, v ? v->num : 1, is_first))
 		return 0;
 	switch (fn) {
-	case FR_STAT_count:
-		return 0;
-	case FR_STAT_sum:
-	case FR_STAT_avg:
-	case FR_STAT_rate:
-		c->num += v ? v->num : 1;
-		return 0;
-	case FR_STAT_min:
-		c->num = is_first || v->num < c->num ? v->num : c->num;
-		return 0;
-	case FR_STAT_max:
-		c->num = is_first || v->num > c->num ? v->num : c->num;
-		return 0;
 	case FR_STAT_percentile:
 		return add_spread(c, v->num);
 	case FR_STAT_distinct:
 		return add_different(c, key_of_value(v));
 	case FR_STAT_first:
 		return is_first ? keep_value(c, v, nr) : 0;
-	case FR_STAT_last:
+	default: /* FR_STAT_last */
 		return keep_value(c, v, nr);
 	}
-	return 0;
 }
 
 static int merge_spread(struct fr_stat_cell *to, const struct fr_stat_cell *from)
@@ -203,29 +211,16 @@ static int cell_merge(struct fr_stat_cell *to, const struct fr_stat_cell *from, 
 	to->cnt += from->cnt;
 	if (to->no_room || from->no_room)
 		return cell_give_up(to);
+	if (cell_take_number(to, fn, from->num, is_first))
+		return 0;
 	switch (fn) {
-	case FR_STAT_count:
-		return 0;
-	case FR_STAT_sum:
-	case FR_STAT_avg:
-	case FR_STAT_rate:
-		to->num += from->num;
-		return 0;
-	case FR_STAT_min:
-		to->num = is_first || from->num < to->num ? from->num : to->num;
-		return 0;
-	case FR_STAT_max:
-		to->num = is_first || from->num > to->num ? from->num : to->num;
-		return 0;
 	case FR_STAT_percentile:
 		return merge_spread(to, from);
 	case FR_STAT_distinct:
 		return merge_set(to, from);
-	case FR_STAT_first:
-	case FR_STAT_last:
+	default: /* FR_STAT_first, FR_STAT_last */
 		return merge_kept(to, from, is_first, fn == FR_STAT_first);
 	}
-	return 0;
 }
 
 bool fr_stat_no_room(const struct fr_stat_group *g, u32 i)
