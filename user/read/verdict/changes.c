@@ -18,47 +18,18 @@
 #define CNT_LEAST     5u
 #define TOLD_MOST     4u /* of one kind */
 
-static const struct {
-	const char *name, *event, *words;
-	bool is_time;
-} kind[] = {
-#define C(name, event, words, is_time) [FR_CHANGE_##name] = {#name, event, words, is_time},
-	FR_CHANGES(C)
-#undef C
+const struct fr_change_kind fr_change_kinds[FR_CHANGE_CNT] = {
+	[FR_CHANGE_CPU] = {"cpu", "CPU time", true, FR_TIER_MAIN, {"sched_switch", {FR_SUB_NUM("next_pid")}}},
+	[FR_CHANGE_WAITS] = {"waits", "time in long waits", true, FR_TIER_WAIT, {"wait", {FR_SUB_NUM("off")}}},
+	[FR_CHANGE_PROCESSES] = {"processes",
+				 "processes started",
+				 false,
+				 FR_TIER_LIFE,
+				 {"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_tgid")}}},
+	[FR_CHANGE_SIGNALS] =
+		{"signals", "signals sent but SIGCHLD", false, FR_TIER_MAIN, {"signal_generate", {FR_SUB_NUM("sig")}}},
+	[FR_CHANGE_ERRORS] = {"errors", "calls that failed", false, FR_TIER_MAIN, {"sys_exit", {FR_SUB_NUM("ret")}}},
 };
-
-static const struct fr_sub_want wants[FR_CHANGE_CNT] = {
-	[FR_CHANGE_cpu] = {"sched_switch", {FR_SUB_NUM("next_pid")}},
-	[FR_CHANGE_waits] = {"wait", {FR_SUB_NUM("off")}},
-	[FR_CHANGE_processes] = {"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_tgid")}},
-	[FR_CHANGE_signals] = {"signal_generate", {FR_SUB_NUM("sig")}},
-	[FR_CHANGE_errors] = {"sys_exit", {FR_SUB_NUM("ret")}},
-};
-
-static const u8 tier_of[FR_CHANGE_CNT] = {
-	[FR_CHANGE_cpu] = FR_TIER_MAIN,	    [FR_CHANGE_waits] = FR_TIER_WAIT,  [FR_CHANGE_processes] = FR_TIER_LIFE,
-	[FR_CHANGE_signals] = FR_TIER_MAIN, [FR_CHANGE_errors] = FR_TIER_MAIN,
-};
-
-const char *fr_change_name(enum fr_change_of of)
-{
-	return kind[of].name;
-}
-
-const char *fr_change_event(enum fr_change_of of)
-{
-	return kind[of].event;
-}
-
-const char *fr_change_words(enum fr_change_of of)
-{
-	return kind[of].words;
-}
-
-bool fr_change_is_time(enum fr_change_of of)
-{
-	return kind[of].is_time;
-}
 
 /* ---- which time ---- */
 
@@ -109,17 +80,18 @@ void fr_changes_begin(struct fr_changes *g, struct fr_replay *r, const struct fr
 	g->sum.rec_sz = sizeof(struct fr_change);
 	fr_replay_window(r, &window_ns, &end_ns);
 	for (i = 0; i < FR_CHANGE_CNT; i++) {
-		bool is_there = !fr_replay_subscribe(r, 0, &wants[i], &g->of[i].sub) && fr_snap_records(c->snap, kind[i].event);
+		const struct fr_change_kind *k = &fr_change_kinds[i];
+		bool is_there = !fr_replay_subscribe(r, 0, &k->want, &g->of[i].sub) && fr_snap_records(c->snap, k->want.event);
 
-		from_ns = is_there ? whole_from(g, c, sum, tier_of[i]) : ~0ULL;
+		from_ns = is_there ? whole_from(g, c, sum, k->tier) : ~0ULL;
 		g->of[i].from_ns = from_ns == ~0ULL ? from_ns : changes_later(from_ns, window_ns);
 		g->of[i].is_known = from_ns != ~0ULL && !c->is_picked && !fr_snap_damage(c->snap) && end_ns >= g->at_ns &&
 				    g->of[i].from_ns + BEFORE_LEAST_NS <= g->split_ns;
 		if (g->of[i].is_known)
 			g->kind[g->of[i].sub.ev->nr] = 1 + i;
 	}
-	if (g->of[FR_CHANGE_cpu].is_known)
-		g->failed = !has_cpus(g, sum, g->of[FR_CHANGE_cpu].from_ns);
+	if (g->of[FR_CHANGE_CPU].is_known)
+		g->failed = !has_cpus(g, sum, g->of[FR_CHANGE_CPU].from_ns);
 }
 
 void fr_changes_want(const struct fr_changes *g, struct fr_wants *w)
@@ -160,13 +132,13 @@ static void changes_add(struct fr_changes *g, enum fr_change_of of, u32 tid, u64
 
 static void changes_add_ran(struct fr_changes *g, const struct fr_oncpu_stretch *s, u64 ts, u16 cpu)
 {
-	u64 before = fr_overlap_ns(s->from_ns, s->to_ns, g->of[FR_CHANGE_cpu].from_ns, g->split_ns);
+	u64 before = fr_overlap_ns(s->from_ns, s->to_ns, g->of[FR_CHANGE_CPU].from_ns, g->split_ns);
 	u64 last = fr_overlap_ns(s->from_ns, s->to_ns, g->split_ns, g->at_ns);
 
 	g->known_ns[0] += before;
 	g->known_ns[1] += last;
 	if (s->tid)
-		changes_add(g, FR_CHANGE_cpu, s->tid, ts, cpu, before, last);
+		changes_add(g, FR_CHANGE_CPU, s->tid, ts, cpu, before, last);
 }
 
 static void changes_add_event(struct fr_changes *g, enum fr_change_of of, const struct fr_row *r, u64 value)
@@ -182,8 +154,8 @@ static void changes_add_wait(struct fr_changes *g, const struct fr_row *r, u64 o
 {
 	u64 from_ns = r->ts > off_ns ? r->ts - off_ns : 0;
 
-	changes_add(g, FR_CHANGE_waits, r->tid, r->ts, r->cpu,
-		    fr_overlap_ns(from_ns, r->ts, g->of[FR_CHANGE_waits].from_ns, g->split_ns),
+	changes_add(g, FR_CHANGE_WAITS, r->tid, r->ts, r->cpu,
+		    fr_overlap_ns(from_ns, r->ts, g->of[FR_CHANGE_WAITS].from_ns, g->split_ns),
 		    fr_overlap_ns(from_ns, r->ts, g->split_ns, g->at_ns));
 }
 
@@ -194,20 +166,20 @@ static void changes_take(struct fr_changes *g, enum fr_change_of of, const struc
 	s64 ret;
 
 	switch (of) {
-	case FR_CHANGE_cpu:
+	case FR_CHANGE_CPU:
 		ran = fr_oncpu_switch(&g->cpu[r->cpu], r->ts, r->tid, fr_sub_num(s, r, 0));
 		changes_add_ran(g, &ran, r->ts, r->cpu);
 		break;
-	case FR_CHANGE_waits:
+	case FR_CHANGE_WAITS:
 		changes_add_wait(g, r, fr_sub_num(s, r, 0));
 		break;
-	case FR_CHANGE_signals:
+	case FR_CHANGE_SIGNALS:
 		changes_add_event(g, of, r, fr_sub_num(s, r, 0) != SIGCHLD);
 		break;
-	case FR_CHANGE_processes:
+	case FR_CHANGE_PROCESSES:
 		changes_add_event(g, of, r, fr_sub_num(s, r, 0) == fr_sub_num(s, r, 1));
 		break;
-	case FR_CHANGE_errors:
+	case FR_CHANGE_ERRORS:
 		ret = (s64)fr_sub_num(s, r, 0);
 		changes_add_event(g, of, r, ret < 0 && ret >= -4095);
 		break;
@@ -224,7 +196,7 @@ void fr_changes_run(struct fr_changes *g, const struct fr_replay_run *run)
 
 	if (run->from == run->to || g->failed)
 		return;
-	if (g->of[FR_CHANGE_cpu].is_known && b->tier == FR_TIER_MAIN && b->cpu < g->cpu_cnt)
+	if (g->of[FR_CHANGE_CPU].is_known && b->tier == FR_TIER_MAIN && b->cpu < g->cpu_cnt)
 		cpu = &g->cpu[b->cpu];
 	g->view = run->view;
 	for (i = run->from; i < run->to; i++) {
@@ -233,7 +205,7 @@ void fr_changes_run(struct fr_changes *g, const struct fr_replay_run *run)
 
 		if (cpu && !cpu->known)
 			fr_oncpu_row(cpu, b->ts[i], b->tid[i]);
-		if (!one || (one - 1 == FR_CHANGE_cpu && !cpu))
+		if (!one || (one - 1 == FR_CHANGE_CPU && !cpu))
 			continue;
 		r = fr_batch_row(b, i);
 		changes_take(g, one - 1, &r);
@@ -256,7 +228,7 @@ static bool is_move(const struct fr_change *ch)
 {
 	u64 more = changes_later(ch->before_rate, ch->last_rate), less = ch->before_rate + ch->last_rate - more;
 
-	if (kind[ch->of].is_time)
+	if (fr_change_kinds[ch->of].is_time)
 		return moved(ch) >= TIME_LEAST_NS && more >= less + less / 2;
 	return moved(ch) >= CNT_LEAST && changes_later(ch->before, ch->last) >= CNT_LEAST && more >= 2 * less;
 }
@@ -301,8 +273,8 @@ static bool knows_cpus(const struct fr_changes *g)
 	u64 cnt = 0, all[2], i;
 
 	for (i = 0; i < g->cpu_cnt; i++)
-		cnt += g->cpu[i].since_ns > g->of[FR_CHANGE_cpu].from_ns;
-	all[0] = cnt * (g->split_ns - g->of[FR_CHANGE_cpu].from_ns);
+		cnt += g->cpu[i].since_ns > g->of[FR_CHANGE_CPU].from_ns;
+	all[0] = cnt * (g->split_ns - g->of[FR_CHANGE_CPU].from_ns);
 	all[1] = cnt * (g->at_ns - g->split_ns);
 	return cnt && all[0] - all[0] / KNOWN_PART <= g->known_ns[0] && all[1] - all[1] / KNOWN_PART <= g->known_ns[1];
 }
@@ -316,8 +288,8 @@ void fr_changes_end(struct fr_changes *g)
 
 		changes_add_ran(g, &s, g->at_ns, i);
 	}
-	if (g->of[FR_CHANGE_cpu].is_known)
-		g->of[FR_CHANGE_cpu].is_known = knows_cpus(g);
+	if (g->of[FR_CHANGE_CPU].is_known)
+		g->of[FR_CHANGE_CPU].is_known = knows_cpus(g);
 	for (i = 0; i < g->sum.cnt; i++) {
 		struct fr_change *ch = fr_tally_at(&g->sum, i);
 

@@ -15,20 +15,18 @@
 
 #include "read/verdict/clues.h"
 
-/* What is counted of a program: name in JSON, its event, words of the page, is it a time (ns)? */
-#define FR_CHANGES(C)                                                    \
-	C(cpu, "sched_switch", "CPU time", true)                         \
-	C(waits, "wait", "time in long waits", true)                     \
-	C(processes, "sched_process_fork", "processes started", false)   \
-	C(signals, "signal_generate", "signals sent but SIGCHLD", false) \
-	C(errors, "sys_exit", "calls that failed", false)
+/* What is counted of a program; the table is in changes.c. */
+enum fr_change_of { FR_CHANGE_CPU, FR_CHANGE_WAITS, FR_CHANGE_PROCESSES, FR_CHANGE_SIGNALS, FR_CHANGE_ERRORS, FR_CHANGE_CNT };
 
-enum fr_change_of {
-#define C(name, event, words, is_time) FR_CHANGE_##name,
-	FR_CHANGES(C)
-#undef C
-		FR_CHANGE_CNT
+struct fr_change_kind {
+	const char *name;  /* in JSON */
+	const char *words; /* of the page */
+	bool is_time;	   /* ns */
+	u8 tier;
+	struct fr_sub_want want; /* the event that it is counted from */
 };
+
+extern const struct fr_change_kind fr_change_kinds[FR_CHANGE_CNT];
 
 struct fr_change {
 	u64 key;
@@ -53,11 +51,6 @@ struct fr_changes {
 	struct fr_tally sum; /* struct fr_change; once it has ended, the moves that are told, in order */
 	bool failed;	     /* for lack of memory: nothing is known */
 };
-
-const char *fr_change_name(enum fr_change_of of);  /* "cpu" */
-const char *fr_change_event(enum fr_change_of of); /* "sched_switch" */
-const char *fr_change_words(enum fr_change_of of); /* "CPU time" */
-bool fr_change_is_time(enum fr_change_of of);
 
 /* Of the same file and time as c, of which no row was read. */
 void fr_changes_begin(struct fr_changes *g, struct fr_replay *r, const struct fr_summary *sum, const struct fr_clues *c);

@@ -53,14 +53,8 @@ const struct fr_table fr_report_kind_verdict = {"verdict", "[What happened and w
 
 static const void *changes_of(const struct fr_at *at, u32 i)
 {
-	static const enum fr_change_of all[] = {
-#define C(name, event, words, is_time) FR_CHANGE_##name,
-		FR_CHANGES(C)
-#undef C
-	};
-
 	(void)at;
-	return i < FR_CHANGE_CNT ? &all[i] : NULL;
+	return i < FR_CHANGE_CNT ? &fr_change_kinds[i] : NULL;
 }
 
 static const void *changes_move(const struct fr_at *at, u32 i)
@@ -73,31 +67,16 @@ static const struct fr_changes *changes(const struct fr_at *at)
 	return &((const struct fr_report *)at->of)->changes;
 }
 
-static enum fr_change_of verdict_change_of(const struct fr_at *at)
-{
-	return *(const enum fr_change_of *)at->rec;
-}
-
-static struct fr_value compared_what(const struct fr_at *at)
-{
-	return fr_value_text(fr_change_name(verdict_change_of(at)));
-}
-
-static struct fr_value compared_event(const struct fr_at *at)
-{
-	return fr_value_text(fr_change_event(verdict_change_of(at)));
-}
-
 static struct fr_value compared_from(const struct fr_at *at)
 {
-	enum fr_change_of of = verdict_change_of(at);
+	size_t of = (const struct fr_change_kind *)at->rec - fr_change_kinds;
 
 	return changes(at)->of[of].is_known ? fr_value_nr(changes(at)->of[of].from_ns) : fr_value_null();
 }
 
 static struct fr_value moved_what(const struct fr_at *at)
 {
-	return fr_value_text(fr_change_name(((const struct fr_change *)at->rec)->of));
+	return fr_value_text(fr_change_kinds[((const struct fr_change *)at->rec)->of].name);
 }
 
 static struct fr_value moved_program(const struct fr_at *at)
@@ -107,8 +86,8 @@ static struct fr_value moved_program(const struct fr_at *at)
 
 /* clang-format off */
 static const struct fr_column compared_columns[] = {
-	FR_COLUMN_MADE(compared_what, "what", TEXT, "`cpu`: time on CPUs, ns; `waits`: time off a CPU in the part, of waits that have ended, ns; `processes` started, `signals` sent but SIGCHLD, `errors` of calls: how many"),
-	FR_COLUMN_MADE(compared_event, "event", TEXT, "the event that it is counted from"),
+	FR_COLUMN(struct fr_change_kind, name, "what", TEXT, "`cpu`: time on CPUs, ns; `waits`: time off a CPU in the part, of waits that have ended, ns; `processes` started, `signals` sent but SIGCHLD, `errors` of calls: how many"),
+	FR_COLUMN(struct fr_change_kind, want.event, "event", TEXT, "the event that it is counted from"),
 	FR_COLUMN_MADE(compared_from, "from_ns", CLOCK, "the part before begins: complete from then on; `null`: not recorded, or not complete in the last part, or less than half a second before it: it was not compared"),
 	{},
 };

@@ -80,7 +80,7 @@ static void put_not(struct fr_report_page *p, const struct fr_finding *v)
 
 static void verdict_put_rate(char *text, size_t sz, enum fr_change_of of, u64 rate)
 {
-	if (fr_change_is_time(of) && rate)
+	if (fr_change_kinds[of].is_time && rate)
 		fr_show_duration(rate, text, sz);
 	else
 		fr_show_count(rate, text, sz);
@@ -103,7 +103,7 @@ static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char
 		verdict_put_rate(before, sizeof(before), of, ch->before_rate);
 		verdict_put_rate(last, sizeof(last), of, ch->last_rate);
 		if (!len)
-			len += snprintf(line.text, sizeof(line.text), "%s a second:", fr_change_words(of));
+			len += snprintf(line.text, sizeof(line.text), "%s a second:", fr_change_kinds[of].words);
 		len += snprintf(line.text + len, sizeof(line.text) - len, "%s %s %s -> %s",
 				line.text[len - 1] == ':' ? "" : ",", ch->program, before, last);
 		if (len >= sizeof(line.text))
@@ -111,7 +111,7 @@ static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char
 	}
 	if (!len)
 		return false;
-	snprintf(line.from, sizeof(line.from), "%s", fr_change_event(of));
+	snprintf(line.from, sizeof(line.from), "%s", fr_change_kinds[of].want.event);
 	verdict_put_line(p, label, &line);
 	return true;
 }
