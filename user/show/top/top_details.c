@@ -163,7 +163,7 @@ static void details_put_state(struct page *p, const struct fr_tl_changes *c, con
 	bool ended = s == FR_TL_UNKNOWN && v->what;
 
 	details_put_label(p, "state");
-	put_str(p, fr_top_state_ink(s), ended ? "ended" : fr_top_state_name(s));
+	put_str(p, fr_top_states[s].ink, ended ? "ended" : fr_top_states[s].name);
 	if (s == FR_TL_RUNS && details_is_in(p)) {
 		put_str(p, FR_INK_NONE, " on ");
 		p->x = fr_top_put_cpu(p->t, p->g, p->x, p->y, p->g->width, fr_tl_nr(v->what), FR_INK_NONE);

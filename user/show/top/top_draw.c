@@ -97,13 +97,6 @@ u32 fr_top_put_cpu(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 
 	return fr_grid_printf(g, x, y, end, ink, "CPU %u", c->nr);
 }
 
-const char *fr_top_state_name(enum fr_tl_state s)
-{
-	static const char *const names[] = {"not known", "running", "runnable", "sleeping", "blocked (D)", "stopped"};
-
-	return names[s];
-}
-
 static struct fr_sys sys_of(const struct fr_top *t, u32 boot, u32 abi)
 {
 	u32 i;
@@ -187,7 +180,6 @@ static void draw_title(struct fr_top *t, struct fr_grid *g)
 
 /* ---- overview and times ---- */
 
-static const u32 bars[] = {' ', 0x2581, 0x2582, 0x2583, 0x2584, 0x2585, 0x2586, 0x2587, 0x2588};
 static const char ascii_bars[] = " ..::==##";
 
 static u32 root(u64 v)
@@ -219,7 +211,7 @@ static void draw_overview(struct fr_top *t, struct fr_grid *g, const struct fr_t
 
 		cnt = row[x];
 		level = cnt ? 1 + 7 * root((u64)cnt * 10000 / most) / 100 : 0;
-		fr_grid_char(g, l->label_w + x, 1, t->ask->utf8 ? bars[level] : (u32)ascii_bars[level],
+		fr_grid_char(g, l->label_w + x, 1, t->ask->utf8 ? fr_top_bars[level] : (u32)ascii_bars[level],
 			     inside ? FR_INK_CALL : FR_INK_DIM);
 		if (inside && t->to - t->from < t->tl->span)
 			fr_grid_reverse(g, l->label_w + x, 1, l->label_w + x + 1);

@@ -157,14 +157,13 @@ static const char *const help[] = {
 
 static u32 put_legend(struct fr_top *t, struct fr_grid *g, u32 y)
 {
-	static const char plain[] = "?#+-DT", *const words[] = {"not known", "runs",	    "runnable",
-								"sleeps",    "blocked (D)", "stopped"};
-	static const u32 rich[] = {' ', 0x2588, 0x2591, 0xb7, 0x2593, 0xd7};
 	u32 i, x = 1;
 
 	for (i = 1; i < FR_TL_STATE_CNT; i++) {
-		fr_grid_char(g, x, y, t->ask->utf8 && t->ask->color ? rich[i] : (u32)plain[i], fr_top_state_ink(i));
-		x = fr_grid_text(g, x + 2, y, g->width, words[i], FR_INK_NONE) + 3;
+		const struct fr_top_state *s = &fr_top_states[i];
+
+		fr_grid_char(g, x, y, t->ask->utf8 && t->ask->color ? s->rich : s->plain, s->ink);
+		x = fr_grid_text(g, x + 2, y, g->width, s->legend, FR_INK_NONE) + 3;
 	}
 	x = fr_grid_text(g, 1, y + 1, g->width, "/// before a CPU's history  !!! events are missing  ", FR_INK_NONE);
 	fr_grid_text(g, x, y + 1, g->width, "red line: trigger", FR_INK_TRIGGER);

@@ -156,8 +156,14 @@ const char *fr_top_span(u64 ns, char *buf); /* 1.25 ms; of 32 bytes */
 /* "nginx 123", after "host:" if there are several hosts. Returns the next column. */
 u32 fr_top_put_task(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 task, enum fr_ink ink);
 u32 fr_top_put_cpu(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 cpu, enum fr_ink ink);
-enum fr_ink fr_top_state_ink(enum fr_tl_state s);
-const char *fr_top_state_name(enum fr_tl_state s);
+extern const u32 fr_top_bars[9]; /* none, then an eighth more each */
+
+struct fr_top_state {
+	const char *name, *legend;
+	u32 rich, plain; /* characters, with colours and without */
+	enum fr_ink ink;
+};
+extern const struct fr_top_state fr_top_states[FR_TL_STATE_CNT];
 const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char *buf); /* of 32 bytes */
 const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf);   /* of 48 bytes */
 

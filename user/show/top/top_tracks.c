@@ -15,7 +15,16 @@
 #define NAME_MIN 5u /* columns */
 #define WAKE_MAX 24u
 
-static const u32 bars[] = {' ', 0x2581, 0x2582, 0x2583, 0x2584, 0x2585, 0x2586, 0x2587, 0x2588};
+const u32 fr_top_bars[9] = {' ', 0x2581, 0x2582, 0x2583, 0x2584, 0x2585, 0x2586, 0x2587, 0x2588};
+
+const struct fr_top_state fr_top_states[FR_TL_STATE_CNT] = {
+	[FR_TL_UNKNOWN] = {"not known", "", ' ', ' ', FR_INK_DIM},
+	[FR_TL_RUNS] = {"running", "runs", 0x2588, '#', FR_INK_RUN},
+	[FR_TL_WAITS] = {"runnable", "runnable", 0x2591, '+', FR_INK_WAIT},
+	[FR_TL_SLEEPS] = {"sleeping", "sleeps", 0xb7, '-', FR_INK_SLEEP},
+	[FR_TL_BLOCKED] = {"blocked (D)", "blocked (D)", 0x2593, 'D', FR_INK_BLOCK},
+	[FR_TL_STOPPED] = {"stopped", "stopped", 0xd7, 'T', FR_INK_STOP},
+};
 
 /* A line of columns on the screen. */
 struct line {
@@ -32,14 +41,7 @@ static bool is_rich(const struct fr_top *t)
 
 static u32 bar_of(u32 part)
 {
-	return bars[part ? 1 + part * 7 / WHOLE : 0];
-}
-
-enum fr_ink fr_top_state_ink(enum fr_tl_state s)
-{
-	static const u8 inks[] = {FR_INK_DIM, FR_INK_RUN, FR_INK_WAIT, FR_INK_SLEEP, FR_INK_BLOCK, FR_INK_STOP};
-
-	return inks[s];
+	return fr_top_bars[part ? 1 + part * 7 / WHOLE : 0];
 }
 
 static enum fr_ink task_ink(u32 task)
@@ -62,29 +64,27 @@ static enum fr_tl_state rest_of(const struct fr_tl_col *c)
 
 static void put_rich_state(const struct line *n, u32 x, const struct fr_tl_col *c)
 {
-	static const u32 glyphs[] = {' ', 0x2588, 0x2591, 0xb7, 0x2593, 0xd7};
 	enum fr_tl_state rest = rest_of(c);
 	u32 run = c->part[FR_TL_RUNS];
 
 	if (!run) {
-		fr_grid_char(n->g, x, n->y, glyphs[rest], fr_top_state_ink(rest));
+		fr_grid_char(n->g, x, n->y, fr_top_states[rest].rich, fr_top_states[rest].ink);
 		return;
 	}
 	fr_grid_char(n->g, x, n->y, bar_of(run), FR_INK_RUN);
 	if ((rest == FR_TL_WAITS || rest == FR_TL_BLOCKED) && fr_grid_at(n->g, x, n->y))
-		fr_grid_at(n->g, x, n->y)->ground = fr_top_state_ink(rest);
+		fr_grid_at(n->g, x, n->y)->ground = fr_top_states[rest].ink;
 }
 
 static void put_plain_state(const struct line *n, u32 x, const struct fr_tl_col *c)
 {
-	static const char glyphs[] = " #+-DT";
 	enum fr_tl_state rest = rest_of(c);
 	u32 run = c->part[FR_TL_RUNS];
 
 	if (run)
 		fr_grid_char(n->g, x, n->y, run >= WHOLE / 2 ? '#' : '=', FR_INK_RUN);
 	else
-		fr_grid_char(n->g, x, n->y, (u32)glyphs[rest], fr_top_state_ink(rest));
+		fr_grid_char(n->g, x, n->y, fr_top_states[rest].plain, fr_top_states[rest].ink);
 }
 
 static void draw_states(const struct line *n, const struct fr_tl_task *k)
