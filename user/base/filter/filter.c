@@ -252,16 +252,14 @@ static struct value from_val(const struct fr_val *v)
 static struct value pair(const struct env *e, enum fr_builtin b)
 {
 	const struct fr_pair *p = fr_view_pair(e->view, e->row);
-	u64 v;
+	u64 v = 0;
 
 	if (!p)
 		return none;
-	v = b == FR_BI_latency	 ? p->latency_ns
-	    : b == FR_BI_offcpu	 ? p->offcpu_ns
-	    : b == FR_BI_queued	 ? p->queued_ns
-	    : b == FR_BI_blocked ? p->blocked_ns
-	    : b == FR_BI_oncpu	 ? p->oncpu_ns
-				 : p->waker;
+#define T(name) v = b == FR_BI_##name ? p->name##_ns : v;
+	FR_PAIR_TIMES(T)
+#undef T
+	v = b == FR_BI_waker ? p->waker : v;
 	return v ? filter_number(v) : none;
 }
 

@@ -13,25 +13,28 @@
 #define TEXT	KIND(FR_VAL_TEXT)
 #define NUMS	KIND(FR_VAL_NUMS)
 
-const char *const fr_builtin_names[FR_BI_CNT] = {"event", "ts",	     "cpu",    "pid",	 "tid",	    "comm",  "cgroup",
-						 "tier",  "latency", "offcpu", "queued", "blocked", "oncpu", "waker"};
+const char *const fr_builtin_names[FR_BI_CNT] = {
+#define B(name) [FR_BI_##name] = #name,
+	FR_BUILTINS(B)
+#undef B
+};
 
 /* ---- names ---- */
 
 /* The events that have this value: latency in all that end something, the others in switches only. */
 static int find_pair_events(struct fr_filter *f, struct fr_node *n)
 {
-	static const char *const ends[] = {"sched_switch",  "sys_exit",		"block_rq_complete",
-					   "block_io_done", "irq_handler_exit", "softirq_exit"};
-	size_t cnt = n->builtin == FR_BI_latency ? sizeof(ends) / sizeof(ends[0]) : 1, i;
+	const struct fr_pair_event *e;
+	u32 i;
 
 	n->events = calloc(FR_EVENT_MAX, sizeof(*n->events));
 	f->no_memory |= !n->events;
 	if (!n->events)
 		return -ENOMEM;
-	for (i = 0; i < cnt; i++)
-		if (fr_schema_find(f->schema, ends[i]))
-			n->events[fr_schema_find(f->schema, ends[i])->nr] = true;
+	for (i = 0; (e = fr_pairs_event(i)); i++)
+		if ((n->builtin == FR_BI_latency ? e->ends : e->tells & 1u << FR_PAIR_OFF) &&
+		    fr_schema_find(f->schema, e->want.event))
+			n->events[fr_schema_find(f->schema, e->want.event)->nr] = true;
 	return 0;
 }
 

@@ -55,22 +55,13 @@ enum fr_op {
 };
 
 /* What every event has, then what it ends (struct fr_pair): the first and the last of these. */
+#define FR_BUILTINS(B) B(event) B(ts) B(cpu) B(pid) B(tid) B(comm) B(cgroup) B(tier) FR_PAIR_TIMES(B) B(waker)
+
 enum fr_builtin {
-	FR_BI_event,
-	FR_BI_ts,
-	FR_BI_cpu,
-	FR_BI_pid,
-	FR_BI_tid,
-	FR_BI_comm,
-	FR_BI_cgroup,
-	FR_BI_tier,
-	FR_BI_latency,
-	FR_BI_offcpu,
-	FR_BI_queued,
-	FR_BI_blocked,
-	FR_BI_oncpu,
-	FR_BI_waker,
-	FR_BI_CNT
+#define B(name) FR_BI_##name,
+	FR_BUILTINS(B)
+#undef B
+		FR_BI_CNT
 };
 
 static inline bool fr_builtin_is_pair(u8 b)

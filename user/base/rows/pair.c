@@ -163,42 +163,46 @@ static int governor(struct fr_pairs *p, const struct fr_pair_row *r, struct fr_p
 
 /* ---- events and their fields ---- */
 
+#define TELLS(what) (1u << FR_PAIR_##what)
+#define RUNS	    (TELLS(OFF) | TELLS(WAKE) | TELLS(ON) | TELLS(OTHERS))
+
+/* clang-format off */
+#define RULE(fn_, tells_, ends_, event_, ...) {.ev = {{event_, {__VA_ARGS__}}, tells_, ends_}, .fn = fn_}
+#define BLOCK FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")
+
 static const struct {
-	struct fr_sub_want want;
+	struct fr_pair_event ev;
 	fr_pair_fn fn;
 	fr_pair_fn without; /* where the event lacks a field that it may lack: that one and those behind it are not there */
 } pair_rules[] = {
-	{.want = {"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")}}, .fn = fr_pair_switch},
-	{.want = {"sched_waking", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("waker")}},
-	 .fn = fr_pair_waking,
-	 .without = fr_pair_waking_untold},
-	{.want = {"sched_wakeup_new", {FR_SUB_NUM("target_pid")}}, .fn = fr_pair_wakeup_new},
-	{.want = {"sched_process_fork", {FR_SUB_NUM("child_pid")}}, .fn = fr_pair_fork},
-	{.want = {"sched_process_exec", {FR_SUB_NUM("old_pid")}}, .fn = fr_pair_exec},
-	{.want = {"sched_process_exit", {}}, .fn = fr_pair_exit},
-	{.want = {"sys_enter", {FR_SUB_NUM("id"), FR_SUB_NUM("abi")}}, .fn = pair_enters},
-	{.want = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")}}, .fn = pair_exits},
-	{.want = {"irq_handler_entry", {FR_SUB_NUM("irq")}}, .fn = pair_irq_begins},
-	{.want = {"irq_handler_exit", {FR_SUB_NUM("irq")}}, .fn = pair_irq_ends},
-	{.want = {"softirq_entry", {FR_SUB_NUM("vec")}}, .fn = pair_softirq_begins},
-	{.want = {"softirq_exit", {FR_SUB_NUM("vec")}}, .fn = pair_softirq_ends},
-	{.want = {"page_fault_user", {}}, .fn = fr_pair_fault},
-	{.want = {"page_fault_kernel", {}}, .fn = fr_pair_fault},
-	{.want = {"block_rq_issue", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
-	 .fn = fr_pair_rq_issue},
-	{.want = {"block_rq_complete", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
-	 .fn = fr_pair_rq_complete},
-	{.want = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}},
-	 .fn = fr_pair_io_start},
-	{.want = {"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector"), FR_SUB_NUM("nr_sector")}}, .fn = fr_pair_io_done},
-	{.want = {"governor", {}}, .fn = governor},
+	RULE(fr_pair_switch, RUNS, true, "sched_switch", FR_SUB_NUM("next_pid"), FR_SUB_NUM("prev_state")),
+	{.ev = {{"sched_waking", {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("waker")}}, TELLS(WAKE), false},
+	 .fn = fr_pair_waking, .without = fr_pair_waking_untold},
+	RULE(fr_pair_wakeup_new, TELLS(WAKE), false, "sched_wakeup_new", FR_SUB_NUM("target_pid")),
+	RULE(fr_pair_fork, 0, false, "sched_process_fork", FR_SUB_NUM("child_pid")),
+	RULE(fr_pair_exec, TELLS(WAKE), false, "sched_process_exec", FR_SUB_NUM("old_pid")),
+	RULE(fr_pair_exit, 0, false, "sched_process_exit", ),
+	RULE(pair_enters, TELLS(CALL), false, "sys_enter", FR_SUB_NUM("id"), FR_SUB_NUM("abi")),
+	RULE(pair_exits, TELLS(CALL), true, "sys_exit", FR_SUB_NUM("id"), FR_SUB_NUM("abi"), FR_SUB_NUM("ret")),
+	RULE(pair_irq_begins, TELLS(IRQ), false, "irq_handler_entry", FR_SUB_NUM("irq")),
+	RULE(pair_irq_ends, TELLS(IRQ), true, "irq_handler_exit", FR_SUB_NUM("irq")),
+	RULE(pair_softirq_begins, TELLS(SOFTIRQ), false, "softirq_entry", FR_SUB_NUM("vec")),
+	RULE(pair_softirq_ends, TELLS(SOFTIRQ), true, "softirq_exit", FR_SUB_NUM("vec")),
+	RULE(fr_pair_fault, 0, false, "page_fault_user", ),
+	RULE(fr_pair_fault, 0, false, "page_fault_kernel", ),
+	RULE(fr_pair_rq_issue, TELLS(RQ), false, "block_rq_issue", BLOCK),
+	RULE(fr_pair_rq_complete, TELLS(RQ) | TELLS(IO), true, "block_rq_complete", BLOCK),
+	RULE(fr_pair_io_start, TELLS(IO), false, "block_io_start", BLOCK),
+	RULE(fr_pair_io_done, TELLS(IO), true, "block_io_done", BLOCK),
+	RULE(governor, 0, false, "governor", ),
 };
+/* clang-format on */
 
 #define PAIR_RULE_CNT (sizeof(pair_rules) / sizeof(pair_rules[0]))
 
-const struct fr_sub_want *fr_pairs_want(u32 i)
+const struct fr_pair_event *fr_pairs_event(u32 i)
 {
-	return i < PAIR_RULE_CNT ? &pair_rules[i].want : NULL;
+	return i < PAIR_RULE_CNT ? &pair_rules[i].ev : NULL;
 }
 
 /* The events of a schema. */
@@ -214,7 +218,7 @@ static void pair_bind(struct fr_pair_plan *plan, size_t rule)
 	struct fr_sub sub;
 	u8 cnt = 0;
 
-	if (fr_subscribe(plan->schema, &pair_rules[rule].want, &sub))
+	if (fr_subscribe(plan->schema, &pair_rules[rule].ev.want, &sub))
 		return;
 	while (cnt < sub.cnt && sub.field[cnt])
 		cnt++;

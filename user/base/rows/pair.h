@@ -41,6 +41,9 @@ struct fr_pair {
 	u64 begin_ns;	/* when what ends here began, recording clock; of a switch: the waking, otherwise when the task left */
 };
 
+/* The times that an expression may ask for by name (with waker), and that replay --pairs prints. */
+#define FR_PAIR_TIMES(T) T(latency) T(offcpu) T(queued) T(blocked) T(oncpu)
+
 /* Values that are computed from the same rows, and so are known together. */
 enum fr_pair_what {
 	FR_PAIR_CALL,	 /* latency of sys_exit */
@@ -111,8 +114,15 @@ struct fr_pair_rule {
 	u8 col[FR_PAIR_FIELD_MAX];
 };
 
-/* The events that it reads, from i = 0 on; NULL: no more. One that lacks a field there means nothing here. */
-const struct fr_sub_want *fr_pairs_want(u32 i);
+/* An event that is read. One that lacks a field means nothing. */
+struct fr_pair_event {
+	struct fr_sub_want want;
+	u32 tells; /* bits 1 << enum fr_pair_what: what is computed from its rows */
+	bool ends; /* its rows have a latency */
+};
+
+/* From i = 0 on; NULL: no more. */
+const struct fr_pair_event *fr_pairs_event(u32 i);
 
 /* The rule of an event of this schema. Returns 0 and *rule, or -ENOMEM. */
 int fr_pairs_rule(struct fr_pairs *p, const struct fr_schema *s, u8 nr, struct fr_pair_rule *rule);

@@ -9,32 +9,20 @@
 
 #define EVENT_MAX 4
 
-/* The rows that each value is derived from. */
-static const struct need {
-	const char *event[EVENT_MAX];
-	bool of_all; /* also those of other tasks */
-} needs[FR_PAIR_WHAT_CNT] = {
-	[FR_PAIR_CALL] = {{"sys_enter", "sys_exit"}, false},
-	[FR_PAIR_OFF] = {{"sched_switch"}, false},
-	[FR_PAIR_WAKE] = {{"sched_switch", "sched_waking", "sched_wakeup_new", "sched_process_exec"}, true},
-	[FR_PAIR_ON] = {{"sched_switch"}, false},
-	[FR_PAIR_OTHERS] = {{"sched_switch"}, true},
-	[FR_PAIR_IRQ] = {{"irq_handler_entry", "irq_handler_exit"}, false},
-	[FR_PAIR_SOFTIRQ] = {{"softirq_entry", "softirq_exit"}, false},
-	[FR_PAIR_RQ] = {{"block_rq_issue", "block_rq_complete"}, true},
-	[FR_PAIR_IO] = {{"block_io_start", "block_rq_complete", "block_io_done"}, true},
-};
+/* What rows of any task can change. */
+#define OF_OTHER_TASKS (1u << FR_PAIR_WAKE | 1u << FR_PAIR_OTHERS | 1u << FR_PAIR_RQ | 1u << FR_PAIR_IO)
 
 /* What rows of any CPU can change. */
 #define OF_OTHER_CPUS (1u << FR_PAIR_CALL | 1u << FR_PAIR_OFF | 1u << FR_PAIR_WAKE | 1u << FR_PAIR_RQ | 1u << FR_PAIR_IO)
 
-/* What the file's schema does not have cannot have been cut away. */
-static u32 find_events(const struct fr_schema *schema, const struct need *need, u8 *nr)
+/* The events that a value is computed from. What the file's schema does not have cannot have been cut away. */
+static u32 find_events(const struct fr_schema *schema, u32 what, u8 *nr)
 {
+	const struct fr_pair_event *e;
 	u32 cnt = 0, i;
 
-	for (i = 0; i < EVENT_MAX && need->event[i]; i++) {
-		const struct fr_event *ev = fr_schema_find(schema, need->event[i]);
+	for (i = 0; (e = fr_pairs_event(i)) && cnt < EVENT_MAX; i++) {
+		const struct fr_event *ev = e->tells & 1u << what ? fr_schema_find(schema, e->want.event) : NULL;
 
 		if (ev)
 			nr[cnt++] = ev->nr;
@@ -49,11 +37,11 @@ static u32 lacks(const struct fr_snap *s, const struct fr_filter *f, bool by_tas
 
 	for (what = 0; what < FR_PAIR_WHAT_CNT; what++) {
 		u8 nr[EVENT_MAX];
-		u32 cnt = find_events(fr_snap_schema(s), &needs[what], nr);
+		u32 cnt = find_events(fr_snap_schema(s), what, nr);
 		enum fr_takes takes = f ? fr_filter_takes(f, nr, cnt) : FR_TAKES_ALL;
 		bool of_all = takes == FR_TAKES_ALL && !by_task;
 
-		if (takes == FR_TAKES_SOME || (needs[what].of_all && !of_all))
+		if (takes == FR_TAKES_SOME || (OF_OTHER_TASKS & 1u << what && !of_all))
 			mask |= 1u << what;
 	}
 	return mask;

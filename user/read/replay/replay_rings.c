@@ -26,12 +26,12 @@ static bool wants_pairs(const struct fr_replay *r)
 /* Events that lack a field have no pairs. */
 static void say_unpaired(struct fr_replay *r, u32 file)
 {
-	const struct fr_sub_want *want;
+	const struct fr_pair_event *e;
 	struct fr_sub sub;
 	u32 i;
 
-	for (i = 0; (want = fr_pairs_want(i)); i++)
-		fr_replay_subscribe(r, file, want, &sub);
+	for (i = 0; (e = fr_pairs_event(i)); i++)
+		fr_replay_subscribe(r, file, &e->want, &sub);
 }
 
 int fr_replay_make_pairs(struct fr_replay *r)

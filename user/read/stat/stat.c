@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/filter/filter_node.h"
 #include "base/filter/nearest.h"
 #include "base/set/hash.h"
 #include "base/set/hist.h"
@@ -515,17 +516,20 @@ static bool stat_has_word(const char *text, const char *name)
 	return false;
 }
 
+static bool stat_asks(const struct fr_stat_ask *ask, const char *name)
+{
+	return (ask->keys && stat_has_word(ask->keys, name)) || (ask->funcs && stat_has_word(ask->funcs, name));
+}
+
 /* What the files have to be asked for before expressions can be compiled. */
 static void stat_need(const struct fr_stat_ask *ask, struct fr_replay_opts *opts)
 {
-	static const char *const pairs[] = {"latency", "offcpu", "queued", "blocked", "oncpu", "waker", "call", "syscall"};
-	size_t i;
+	u8 i;
 
-	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		opts->pairs |= (ask->keys && stat_has_word(ask->keys, pairs[i])) ||
-			       (ask->funcs && stat_has_word(ask->funcs, pairs[i]));
-	opts->cgroups = (ask->keys && (stat_has_word(ask->keys, "cgroup") || stat_has_word(ask->keys, "container"))) ||
-			(ask->funcs && stat_has_word(ask->funcs, "cgroup"));
+	opts->pairs |= stat_asks(ask, "call") || stat_asks(ask, "syscall");
+	for (i = 0; i < FR_BI_CNT; i++)
+		opts->pairs |= fr_builtin_is_pair(i) && stat_asks(ask, fr_builtin_names[i]);
+	opts->cgroups = stat_asks(ask, "cgroup") || (ask->keys && stat_has_word(ask->keys, "container"));
 	opts->names = true;
 }
 

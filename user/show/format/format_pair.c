@@ -9,9 +9,9 @@ static const struct {
 	const char *name;
 	size_t off;
 } durations[] = {
-	{"latency", offsetof(struct fr_pair, latency_ns)}, {"offcpu", offsetof(struct fr_pair, offcpu_ns)},
-	{"queued", offsetof(struct fr_pair, queued_ns)},   {"blocked", offsetof(struct fr_pair, blocked_ns)},
-	{"oncpu", offsetof(struct fr_pair, oncpu_ns)},
+#define T(name) {#name, offsetof(struct fr_pair, name##_ns)},
+	FR_PAIR_TIMES(T)
+#undef T
 };
 #define DURATION_CNT (sizeof(durations) / sizeof(durations[0]))
 
