@@ -13,6 +13,11 @@
 #define FR_STATES_H
 
 #include "session.h"
+#include "task_state.h"
+
+#ifndef __bpf__
+#include <stdbool.h>
+#endif
 
 #define FR_STATES_WANTED_BITS  65536u
 #define FR_STATES_WANTED_WORDS (FR_STATES_WANTED_BITS / 64)
@@ -58,6 +63,19 @@ struct fr_state_rec {
 	u8 pad[3];
 	char comm[FR_COMM_SZ];
 };
+
+/*
+ * What a look says of a task in this state: FR_STATE_RUNS if it has a CPU, and the state is 0 then. The kernel's own may tell
+ * already what the task is about to wait for, or still what it was woken from. Who has ended does not run any more, though it
+ * has its CPU until it leaves it for good.
+ */
+FR_INLINE u8 fr_state_look(u16 *state, bool on_cpu)
+{
+	if (!on_cpu || *state & FR_PREV_STATE_ENDED)
+		return 0;
+	*state = 0;
+	return FR_STATE_RUNS;
+}
 
 struct fr_states_cnt {
 	u64 task_cnt;

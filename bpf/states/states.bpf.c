@@ -103,7 +103,7 @@ FR_INLINE void fill_who(struct task_struct *task, struct fr_state_rec *r)
 	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), task->comm);
 }
 
-FR_INLINE void fill_wait(struct task_struct *task, struct fr_state_rec *r)
+FR_INLINE void fill_wait(struct task_struct *task, bool on_cpu, struct fr_state_rec *r)
 {
 	struct fr_wait *e = wait_of(task);
 	u64 waker;
@@ -111,7 +111,7 @@ FR_INLINE void fill_wait(struct task_struct *task, struct fr_state_rec *r)
 	if (!e || e->tid != r->tid)
 		return;
 	waker = fr_load(&e->waker);
-	if (!(r->flags & FR_STATE_RUNS))
+	if (!on_cpu)
 		r->since_ns = fr_wait_since(e, r->tid, !r->state);
 	if (fr_wait_woken_of(waker) != r->tid)
 		return;
@@ -147,16 +147,18 @@ FR_INLINE void fill(struct task_struct *task, struct state_room *room)
 {
 	struct fr_state_rec *r = &room->rec;
 	u64 before = switches(task);
+	bool on_cpu;
 	long sz = 0;
 
 	__builtin_memset(r, 0, sizeof(*r));
 	fill_who(task, r);
 	r->state = state_of(task);
-	r->flags = task->on_cpu ? FR_STATE_RUNS : 0;
+	on_cpu = task->on_cpu;
+	r->flags = fr_state_look(&r->state, on_cpu);
 	r->at_ns = fr_now();
-	fill_wait(task, r);
+	fill_wait(task, on_cpu, r);
 	forget_place(r);
-	if (r->flags || r->state & FR_PREV_STATE_ENDED)
+	if (on_cpu || r->state & FR_PREV_STATE_ENDED)
 		return;
 	fill_call(task, r);
 	sz = bpf_get_task_stack(task, room->pc, sizeof(room->pc), 0);

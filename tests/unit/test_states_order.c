@@ -105,11 +105,39 @@ static void test_slices(void **state)
 		}
 }
 
+/* Who has a CPU runs, whatever its state says already or still; an end is one though its CPU has not been left. */
+static void test_look(void **state)
+{
+	static const struct {
+		u16 was, is;
+		bool on_cpu;
+		u8 flags;
+	} looks[] = {
+		{0, 0, false, 0},
+		{0, 0, true, FR_STATE_RUNS},
+		{FR_PREV_STATE_BLOCKED, FR_PREV_STATE_BLOCKED, false, 0},
+		{FR_PREV_STATE_BLOCKED, 0, true, FR_STATE_RUNS},
+		{FR_PREV_STATE_SLEEPING, 0, true, FR_STATE_RUNS},
+		{FR_PREV_STATE_ZOMBIE, FR_PREV_STATE_ZOMBIE, true, 0},
+		{FR_PREV_STATE_DEAD, FR_PREV_STATE_DEAD, true, 0},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(looks) / sizeof(looks[0]); i++) {
+		u16 is = looks[i].was;
+		u8 flags = fr_state_look(&is, looks[i].on_cpu);
+
+		assert_int_equal(is, looks[i].is);
+		assert_int_equal(flags, looks[i].flags);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order), cmocka_unit_test(test_about_nobody), cmocka_unit_test(test_later_than_now),
-		cmocka_unit_test(test_bound), cmocka_unit_test(test_slices),
+		cmocka_unit_test(test_bound), cmocka_unit_test(test_slices),	   cmocka_unit_test(test_look),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
