@@ -15,6 +15,7 @@ static const struct {
 	{"handled_fault", "a fault that the program handles itself, as runtimes do, and that became its end",
 	 fr_recognise_handled_fault},
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder},
+	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted},
 	{"idle_transaction", "a session of a database is idle in a transaction, and others wait for a lock",
 	 fr_recognise_database_lock},
 	{"frozen_file_system", "the file system is frozen", fr_recognise_frozen},

@@ -6,8 +6,9 @@
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
-#define FOR_EVER_NS FR_SEC_NS /* below, it may have been about to start a thread */
-#define CONTENDED   2u	      /* glibc's and Go's and Rust's locks: taken, and somebody waits */
+#define FOR_EVER_NS	   FR_SEC_NS /* below, it may have been about to start a thread */
+#define PREEMPTED_LEAST_NS (5 * FR_MSEC_NS)
+#define CONTENDED	   2u /* glibc's and Go's and Rust's locks: taken, and somebody waits */
 
 static bool is_in_futex(const struct fr_case *k, const struct fr_waited *w)
 {
@@ -39,27 +40,44 @@ static u32 others_at(const struct fr_case *k, const struct fr_waited *w)
 	return cnt;
 }
 
+/* The thread that let a lock go at last. */
+struct holder {
+	u32 tid;
+	u64 woke_ns; /* when it woke the next one */
+};
+
 /*
- * The lock passes from waiter to waiter, each of which holds it for a moment: back to whoever kept it. NULL: not known. A
+ * The lock passes from waiter to waiter, each of which holds it for a moment: back to whoever kept it. False: not known. A
  * waiter's wait and its waker's end within moments.
  */
-static const struct fr_waited *wait_of_holder(struct fr_case *k, const struct fr_waited *w)
+static bool find_holder(struct fr_case *k, const struct fr_waited *w, struct holder *out)
 {
 	const struct fr_waited *first = w, *of;
 	u32 i;
 
 	for (i = 0; i < FR_VERDICT_LINK_MAX; i++) {
-		if (w->waker != FR_WAKER_task || !w->waker_pid || w->waker_pid == first->tid)
-			return NULL;
-		of = fr_clues_wait_in(k->c, w->waker_pid, fr_waited_began_ns(first), fr_waited_woken_ns(w),
-				      first->blocked_ns / 2);
-		if (!of || of->pid != first->pid || of->ts > fr_waited_woken_ns(w))
-			return NULL;
-		if (!is_for_lock(k, of) || of->arg[0] != first->arg[0])
-			return of;
+		*out = (struct holder){.tid = w->waker_pid, .woke_ns = fr_waited_woken_ns(w)};
+		if (w->waker != FR_WAKER_task || !out->tid || out->tid == first->tid ||
+		    fr_clues_pid(k->c, out->tid, out->woke_ns) != first->pid)
+			return false;
+		of = fr_clues_wait_in(k->c, out->tid, fr_waited_began_ns(first), out->woke_ns, first->blocked_ns / 2);
+		if (!of || of->ts > out->woke_ns || !is_for_lock(k, of) || of->arg[0] != first->arg[0])
+			return true;
 		w = of;
 	}
-	return NULL;
+	return false;
+}
+
+/* What kept it for most of the time in which w waited; NULL: nothing that is known. */
+static const struct fr_waited *wait_of_holder(struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *of;
+	struct holder h;
+
+	if (!find_holder(k, w, &h))
+		return NULL;
+	of = fr_clues_wait_in(k->c, h.tid, fr_waited_began_ns(w), h.woke_ns, w->blocked_ns / 2);
+	return of && of->ts <= h.woke_ns && of->pid == w->pid ? of : NULL;
 }
 
 /* The thread that let it go had slept itself for most of the time. */
@@ -79,6 +97,77 @@ bool fr_recognise_lock_holder(struct fr_case *k)
 		      "waited for it",
 		      fr_word_who(k, of->tid, of->ts), w->arg[0], fr_word_ns(k, of->off_ns), fr_word_call(k, of),
 		      fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others, others == 1 ? "" : "s");
+	return true;
+}
+
+/* ---- a holder without a CPU ---- */
+
+/* How long it was runnable without a CPU in this time; *longest: the one of these waits that took most of it. */
+static u64 queued_of(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, const struct fr_waited **longest)
+{
+	const struct fr_waited *w;
+	u64 ns = 0, most_ns = 0, part_ns;
+	size_t i;
+
+	for (i = 0, *longest = NULL; (w = fr_clues_wait(c, i)); i++) {
+		part_ns = w->tid == tid ? fr_overlap_ns(fr_waited_woken_ns(w), w->ts, from_ns, to_ns) : 0;
+		ns += part_ns;
+		if (part_ns > most_ns)
+			most_ns = part_ns, *longest = w;
+	}
+	return ns;
+}
+
+/* The program that had this CPU most in a time in which it was never idle for long; *ns: so long. */
+static const char *busy_with(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, u64 *ns)
+{
+	struct fr_clue_program top = {0};
+	u64 idle_ns = 0;
+	struct fr_tally t;
+	u32 i;
+
+	if (!fr_clues_covers_most(k->c, cpu, from_ns, to_ns))
+		return NULL;
+	if (fr_clues_programs(k->c, cpu, from_ns, to_ns, &t)) {
+		k->failed = true;
+		return NULL;
+	}
+	for (i = 0; i < t.cnt; i++) {
+		const struct fr_clue_program *p = fr_tally_at(&t, i);
+
+		idle_ns += p->key ? 0 : p->ns;
+		if (!top.key)
+			top = *p;
+	}
+	fr_tally_free(&t);
+	*ns = top.ns;
+	return top.key && idle_ns <= (to_ns - from_ns) / 10 ? fr_word_comm(k, top.tid, top.ts) : NULL;
+}
+
+/* Who held the lock could have gone on, and had no CPU: what it needs is ranked behind what others do. */
+bool fr_recognise_lock_preempted(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait, *of;
+	struct holder h;
+	const char *hog;
+	u64 queued_ns, hog_ns;
+	u32 others;
+
+	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2 || !find_holder(k, w, &h))
+		return false;
+	queued_ns = queued_of(k->c, h.tid, fr_waited_began_ns(w), h.woke_ns, &of);
+	if (queued_ns < w->blocked_ns / 2 || queued_ns < PREEMPTED_LEAST_NS)
+		return false;
+	hog = busy_with(k, of->cpu, fr_waited_woken_ns(of), of->ts, &hog_ns);
+	if (!hog)
+		return false;
+	others = others_at(k, w);
+	fr_case_cause(
+		k, "wait, sched_switch",
+		"the lock's holder was preempted: %s kept the lock (futex 0x%llx) while it was runnable without a CPU for "
+		"%s, in which CPU %u had %s for %s of %s; %s and %u other%s of the process waited for it",
+		fr_word_who(k, h.tid, h.woke_ns), w->arg[0], fr_word_ns(k, queued_ns), of->cpu, hog, fr_word_ns(k, hog_ns),
+		fr_word_ns(k, of->queued_ns), fr_word_comm(k, w->tid, w->ts), others, others == 1 ? "" : "s");
 	return true;
 }
 
