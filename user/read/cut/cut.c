@@ -3,7 +3,7 @@
  * Reads the file twice: first in time order, like replay, to decide what to keep, because filters may look at earlier events;
  * then chunk by chunk to write it, so that memory holds one chunk and a bit per event.
  */
-#include "read/cut/cut_int.h"
+#include "read/cut/cut.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,12 +11,35 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "read/snapfile/snapfile_members.h"
-#include "read/snapfile/snapfile_rows.h"
+#include "read/cut/compose.h"
+#include "read/replay/gaps.h"
+#include "read/replay/lacks.h"
+#include "read/replay/summary.h"
+
+struct cut;
+
+/* One snapshot of the file, and what to keep of it. */
+struct cut_part {
+	struct fr_part made; /* first: its place is this one's */
+	const struct cut *cut;
+	struct fr_snap *snap;
+	struct fr_keep *keep;
+	bool left_out;		/* it is of another host */
+	u64 since_ns, until_ns; /* on its recording clock; 0, ~0: no limit */
+	u64 governor_ns;	/* the governor's last step that is cut away, 0: none */
+};
+
+struct cut {
+	const struct fr_cut_ask *ask;
+	struct fr_replay *replay;
+	char *filter; /* including what --cgroup asks for */
+	struct cut_part *part;
+	u32 part_cnt;
+};
 
 /* ---- what is kept ---- */
 
-static bool cut_is_kept(const struct fr_cut *c, const struct fr_replay_run *run, const struct fr_row *r)
+static bool cut_is_kept(const struct cut *c, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	const struct fr_cut_ask *ask = c->ask;
 	struct fr_who who;
@@ -33,13 +56,13 @@ static bool cut_is_kept(const struct fr_cut *c, const struct fr_replay_run *run,
 
 static int cut_look(void *arg, const struct fr_replay_run *run, const struct fr_row *r)
 {
-	struct fr_cut *c = arg;
+	struct cut *c = arg;
 
 	return cut_is_kept(c, run, r) ? fr_keep_row(c->part[run->file].keep, r) : 0;
 }
 
 /* The facts name the task that the snapshot was taken for. */
-static void keep_trigger(struct fr_cut_part *p)
+static void keep_trigger(struct cut_part *p)
 {
 	static const char *const facts[] = {"trigger_pid", "trigger_tid"};
 	size_t i;
@@ -53,7 +76,7 @@ static void keep_trigger(struct fr_cut_part *p)
 }
 
 /* Is the state of a task one of what was asked for? A filter is about events: it chooses the tasks of those that match. */
-static bool state_is_kept(const struct fr_cut *c, const struct fr_cut_part *p, const struct fr_snap_state *t, s32 pid)
+static bool state_is_kept(const struct cut *c, const struct cut_part *p, const struct fr_snap_state *t, s32 pid)
 {
 	const struct fr_cut_ask *ask = c->ask;
 
@@ -67,9 +90,9 @@ static bool state_is_kept(const struct fr_cut *c, const struct fr_cut_part *p, c
 }
 
 /* Where an event is kept, so are the states of tasks: one that waited all the time has none. */
-static int keep_states(struct fr_cut *c, u32 part)
+static int keep_states(struct cut *c, u32 part)
 {
-	struct fr_cut_part *p = &c->part[part];
+	struct cut_part *p = &c->part[part];
 	struct fr_names *names = fr_replay_view(c->replay, part)->names;
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(p->snap, &cnt);
@@ -82,7 +105,7 @@ static int keep_states(struct fr_cut *c, u32 part)
 }
 
 /* *cnt: events kept, of all parts. */
-static int find_kept(struct fr_cut *c, u64 *cnt)
+static int find_kept(struct cut *c, u64 *cnt)
 {
 	int err = fr_replay_each(c->replay, cut_look, c);
 	u32 i;
@@ -99,19 +122,7 @@ static int find_kept(struct fr_cut *c, u64 *cnt)
 
 /* ---- writing ---- */
 
-/* A record longer than any recorder writes is damage that decoding did not see: it is left out. */
-static int cut_put_row(struct fr_snap_writer *w, const struct fr_row *r, bool context)
-{
-	u64 seq;
-	u32 off;
-	int err;
-
-	fr_row_pos(r, &seq, &off);
-	err = fr_snap_put_row(w, r, seq, off, context);
-	return err == -EBADMSG ? 0 : err;
-}
-
-static int cut_put_chunk(const struct fr_cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
+static int cut_put_chunk(const struct cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
 {
 	int err = 0;
 	u32 i;
@@ -123,13 +134,14 @@ static int cut_put_chunk(const struct fr_cut_part *p, const struct fr_batch *b, 
 			continue;
 		r = fr_batch_row(b, i);
 		fr_keep_told(p->keep, &r);
-		err = cut_put_row(w, &r, false);
+		err = fr_compose_row(w, &r, false);
 	}
 	return err;
 }
 
-static int cut_put_events(const struct fr_cut_part *p, struct fr_snap_writer *w)
+static int cut_put_events(struct fr_part *part, struct fr_snap_writer *w)
 {
+	const struct cut_part *p = (struct cut_part *)part;
 	struct fr_batch b = {0};
 	size_t cnt, i;
 	int err = 0;
@@ -146,80 +158,267 @@ static int cut_put_events(const struct fr_cut_part *p, struct fr_snap_writer *w)
 }
 
 /* Events may be missing before a step of the governor: the step itself must not be cut away. */
-static void note_governor(struct fr_cut_part *p, const struct fr_row *r)
+static void cut_leave(struct fr_part *part, const struct fr_row *r)
 {
+	struct cut_part *p = (struct cut_part *)part;
 	bool here = r->ts >= p->since_ns && r->ts <= p->until_ns;
 
 	if (here && r->ts > p->governor_ns && !strcmp(r->ev->name, "governor"))
 		p->governor_ns = r->ts;
 }
 
-/* Rows of a chunk that are not kept, but needed for names and stacks. */
-static int cut_put_context_of(struct fr_cut_part *p, const struct fr_batch *b, bool context, struct fr_snap_writer *w)
+/* ---- facts ---- */
+
+static bool cut_leaves_out(const struct fr_part *p, const char *name)
 {
+	(void)p;
+	return !strncmp(name, "cut_", 4);
+}
+
+static u64 cut_number(const struct fr_snap *s, const char *name, u64 none)
+{
+	s64 v;
+
+	return fr_snap_fact_num(s, name, &v) && v > 0 ? (u64)v : none;
+}
+
+/* What was asked for, after what was asked for when the file itself was cut. */
+static int cut_put_asked(const struct fr_snap *s, struct fr_snap_writer *w, const char *name, const char *text)
+{
+	const char *before = fr_snap_fact(s, name);
+
+	if (text && before)
+		return fr_snap_put_fact(w, name, "(%s) && (%s)", before, text);
+	return text || before ? fr_snap_put_fact(w, name, "%s", text ? text : before) : 0;
+}
+
+static u64 chunk_events(const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_chunk *c = fr_snap_chunks(s, &cnt);
+	u64 sum = 0;
+
+	for (i = 0; i < cnt; i++)
+		sum += c[i].row_cnt;
+	return sum;
+}
+
+/* Does something that is missing, between two times, concern what was asked for? Of a time that is not known, 0, nobody can
+ * tell. */
+static bool cut_is_asked(const struct cut_part *p, u16 cpu, u64 since_ns, u64 until_ns)
+{
+	bool before = until_ns && until_ns < p->since_ns;
+	bool behind = since_ns && since_ns > p->until_ns;
+	bool here = !p->cut->ask->cpus.cnt || fr_ranges_have(&p->cut->ask->cpus, cpu);
+
+	return !before && !behind && here;
+}
+
+/* Was a chunk damaged, and would something of it have been kept? */
+static bool cut_is_lost(const struct cut_part *p, const struct fr_chunk *chunk)
+{
+	return chunk->damaged && cut_is_asked(p, chunk->cpu, chunk->first_ts, chunk->last_ts);
+}
+
+/* Unreadable events were not cut away. */
+static u64 lost_events(const struct cut_part *p)
+{
+	size_t cnt, i;
+	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &cnt);
+	u64 sum = 0;
+
+	for (i = 0; i < cnt; i++)
+		sum += cut_is_lost(p, &chunk[i]) ? chunk[i].row_cnt : 0;
+	return sum;
+}
+
+static int cut_put_window(const struct cut_part *p, struct fr_snap_writer *w)
+{
+	const struct fr_snap *s = p->snap;
+	u64 since_ns = cut_number(s, "cut_since", 0), until_ns = cut_number(s, "cut_until", ~0ULL);
 	int err = 0;
-	u32 i;
 
-	for (i = 0; i < b->row_cnt && !err; i++) {
-		struct fr_row r = fr_batch_row(b, i);
-
-		if (fr_keep_has(p->keep, b->chunk, i))
-			continue;
-		note_governor(p, &r);
-		if (fr_keep_explains(p->keep, &r, context))
-			err = cut_put_row(w, &r, true);
-	}
+	since_ns = p->since_ns > since_ns ? p->since_ns : since_ns;
+	until_ns = p->until_ns < until_ns ? p->until_ns : until_ns;
+	if (since_ns)
+		err = fr_snap_put_fact(w, "cut_since", "%llu", since_ns);
+	if (until_ns != ~0ULL)
+		err = err ? err : fr_snap_put_fact(w, "cut_until", "%llu", until_ns);
 	return err;
 }
 
-/* What was context already, of a file that was cut before, comes behind its other chunks. */
-static int cut_put_context(struct fr_cut_part *p, struct fr_snap_writer *w)
+static int cut_put_facts(const struct fr_part *part, struct fr_snap_writer *w)
 {
-	struct fr_batch b = {0};
-	size_t cnt, context_cnt, i;
+	const struct cut_part *p = (const struct cut_part *)part;
+	const struct fr_cut_ask *ask = p->cut->ask;
+	const struct fr_snap *s = p->snap;
+	const char *name = strrchr(ask->path, '/');
+	int err = fr_snap_put_fact(w, "cut_from", "%s", name ? name + 1 : ask->path);
+
+	err = err ? err : cut_put_window(p, w);
+	err = err ? err : cut_put_asked(s, w, "cut_cpu", ask->cpu_text);
+	err = err ? err : cut_put_asked(s, w, "cut_pid", ask->pid_text);
+	err = err ? err : cut_put_asked(s, w, "cut_cgroup", ask->cgroup);
+	return err ? err : cut_put_asked(s, w, "cut_filter", ask->opts.filter);
+}
+
+/* Facts that are known once all events have been read. */
+static int cut_put_counts(const struct cut_part *p, struct fr_snap_writer *w)
+{
+	const struct fr_snap *s = p->snap;
+	u64 away = cut_number(s, "cut_away", 0) + chunk_events(s) - lost_events(p) - fr_keep_all(p->keep);
+	u64 damage = cut_number(s, "cut_damage", 0) + fr_snap_damage(s);
+	u64 governor_ns = fr_cut_governor_ns(s) > p->governor_ns ? fr_cut_governor_ns(s) : p->governor_ns;
+	int err = fr_snap_put_fact(w, "cut_away", "%llu", away);
+
+	if (governor_ns)
+		err = err ? err : fr_snap_put_fact(w, "cut_governor", "%llu", governor_ns);
+	if (damage)
+		err = err ? err : fr_snap_put_fact(w, "cut_damage", "%llu", damage);
+	return err;
+}
+
+/* ---- rings and holes ---- */
+
+/* What the file holds of a ring now. */
+static void cut_count_ring(const struct cut_part *p, struct fr_snap_ring *r)
+{
+	size_t cnt, i;
 	const struct fr_chunk *c = fr_snap_chunks(p->snap, &cnt);
-	int err = 0;
 
-	fr_snap_context(p->snap, &cnt, &context_cnt);
-	for (i = 0; i < cnt + context_cnt && !err; i++) {
-		if (c[i].tier != FR_TIER_LIFE && c[i].tier != FR_TIER_STACK)
+	r->present = r->first_seq = r->last_seq = 0;
+	for (i = 0; i < cnt; i++) {
+		u32 kept = fr_keep_cnt(p->keep, i);
+
+		if (!kept || c[i].cpu != r->cpu || c[i].tier != r->tier)
 			continue;
-		err = fr_snap_read_chunk(p->snap, i, &b);
-		err = err ? err : cut_put_context_of(p, &b, c[i].context, w);
-		err = err == -EBADMSG ? 0 : err;
+		if (!r->present || c[i].first_seq < r->first_seq)
+			r->first_seq = c[i].first_seq;
+		if (c[i].last_seq > r->last_seq)
+			r->last_seq = c[i].last_seq;
+		r->present += kept;
 	}
-	fr_batch_free(&b);
+}
+
+/* Chunks without a header, if something of them may have been kept. Returns how many holes, at most max. */
+static size_t find_headless(const struct cut_part *p, struct fr_snap_hole *out, size_t max)
+{
+	size_t cnt, found, i, k, kept = 0;
+	const struct fr_snap_ring *r = fr_snap_rings(p->snap, &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		struct fr_snap_hole *h = out + kept;
+
+		found = fr_gaps_find_lost(p->snap, &r[i], h, max - kept);
+		for (k = 0; k < found; k++)
+			if (cut_is_asked(p, h[k].cpu, h[k].since_ns, h[k].until_ns))
+				out[kept++] = h[k];
+	}
+	return kept;
+}
+
+/* What was damaged of what would have been kept, as holes; malloc'ed. NULL: no memory. */
+static struct fr_snap_hole *cut_find_damage(const struct cut_part *p, size_t *found)
+{
+	size_t cnt, i, headless_max = fr_gaps_lost_max(p->snap);
+	const struct fr_chunk *chunk = fr_snap_chunks(p->snap, &cnt);
+	struct fr_snap_hole *h = malloc((cnt + headless_max + 1) * sizeof(*h));
+
+	*found = 0;
+	for (i = 0; i < cnt && h; i++)
+		if (cut_is_lost(p, &chunk[i]))
+			h[(*found)++] = fr_gaps_hole_of(&chunk[i]);
+	if (h)
+		*found += find_headless(p, h + *found, headless_max);
+	return h;
+}
+
+/* As a recorder has it: complete behind what could not be read. 0: nothing of the ring was damaged. */
+static u64 behind_damage(const struct fr_snap_hole *damage, size_t cnt, const struct fr_snap_ring *r)
+{
+	u64 ns = 0;
+	size_t i;
+
+	for (i = 0; i < cnt; i++)
+		if (damage[i].cpu == r->cpu && damage[i].tier == r->tier && damage[i].until_ns > ns)
+			ns = damage[i].until_ns;
+	return ns;
+}
+
+/*
+ * From when on the ring is complete to the window's end. A recorder has it behind all holes: of those that lie behind the
+ * window nothing is kept, and what precedes them is complete.
+ */
+static u64 horizon_of(const struct cut_part *p, const struct fr_snap_ring *r)
+{
+	u64 was_ns = fr_ring_horizon(p->snap, r), ns;
+	size_t cnt, i;
+	const struct fr_snap_hole *h = fr_snap_holes(p->snap, &cnt);
+
+	if (was_ns <= p->until_ns)
+		return was_ns;
+	ns = fr_gaps_begin(p->snap, r);
+	for (i = 0; i < cnt; i++)
+		if (h[i].cpu == r->cpu && h[i].tier == r->tier && h[i].until_ns > ns &&
+		    cut_is_asked(p, h[i].cpu, h[i].since_ns, h[i].until_ns))
+			ns = h[i].until_ns;
+	return ns < was_ns ? ns : was_ns;
+}
+
+/* Counters stay: they are the session's. From the window's begin on the history is as complete as it was, but for damage. */
+static struct fr_snap_ring cut_ring_of(const struct cut_part *p, const struct fr_snap_hole *damage, size_t damage_cnt,
+				       const struct fr_snap_ring *from)
+{
+	struct fr_snap_ring r = *from;
+	u64 damage_ns = behind_damage(damage, damage_cnt, &r), horizon_ns = horizon_of(p, &r);
+	u64 since_ns = p->since_ns > damage_ns ? p->since_ns : damage_ns;
+
+	if (horizon_ns < since_ns)
+		horizon_ns = since_ns;
+	if (horizon_ns != fr_ring_horizon(p->snap, &r))
+		r.horizon_ns = horizon_ns;
+	if (r.end_ns > p->until_ns)
+		r.end_ns = p->until_ns;
+	cut_count_ring(p, &r);
+	return r;
+}
+
+/* Accounts of the rings, and what is missing in them: holes within what is left, and what was damaged there. */
+static int cut_account(const struct fr_part *part, struct fr_meta *m, struct fr_snap_writer *w)
+{
+	const struct cut_part *p = (const struct cut_part *)part;
+	size_t ring_cnt, hole_cnt, damage_cnt, i;
+	const struct fr_snap_ring *ring = fr_snap_rings(p->snap, &ring_cnt);
+	const struct fr_snap_hole *hole = fr_snap_holes(p->snap, &hole_cnt);
+	struct fr_snap_hole *damage = cut_find_damage(p, &damage_cnt);
+	struct fr_snap_ring r;
+	int err = damage ? cut_put_counts(p, w) : -ENOMEM;
+
+	for (i = 0; i < ring_cnt && !err; i++) {
+		r = cut_ring_of(p, damage, damage_cnt, &ring[i]);
+		err = fr_vec_add(&m->ring, &r, 1);
+	}
+	for (i = 0; i < hole_cnt && !err; i++)
+		if (cut_is_asked(p, hole[i].cpu, hole[i].since_ns, hole[i].until_ns))
+			err = fr_vec_add(&m->hole, &hole[i], 1);
+	err = err ?: fr_vec_add(&m->hole, damage, damage_cnt);
+	free(damage);
 	return err;
 }
 
-static int cut_put_part(const struct fr_cut *c, struct fr_cut_part *p, struct fr_snap_writer *w)
+static const struct fr_compose cut_compose = {cut_leaves_out, cut_put_facts, cut_put_events, cut_leave, cut_account};
+
+static int cut_write_out(struct cut *c)
 {
-	int err = fr_snap_put_schema(w, fr_snap_schema(p->snap));
+	struct fr_part **part = calloc(c->part_cnt, sizeof(*part));
+	u32 cnt = 0, i;
+	int err;
 
-	err = err ? err : fr_cut_put_facts(c, p, w);
-	err = err ? err : cut_put_events(p, w);
-	err = err ? err : cut_put_context(p, w);
-	return err ? err : fr_cut_put_meta(c, p, w);
-}
-
-static int cut_write_out(const struct fr_cut *c)
-{
-	struct fr_snap_writer *w;
-	int err = fr_snap_create_for_rows(c->ask->out, &w);
-	bool begun = false;
-	u32 i;
-
-	if (err)
-		return err;
-	for (i = 0; i < c->part_cnt && !err; i++)
-		if (fr_keep_all(c->part[i].keep)) {
-			err = begun ? fr_snap_next_member(w) : 0;
-			err = err ? err : cut_put_part(c, &c->part[i], w);
-			begun = true;
-		}
-	if (!err)
-		return fr_snap_finish(w);
-	fr_snap_abort(w);
+	for (i = 0; i < c->part_cnt && part; i++)
+		if (fr_keep_all(c->part[i].keep))
+			part[cnt++] = &c->part[i].made;
+	err = part ? fr_compose(c->ask->out, part, cnt, &cut_compose) : -ENOMEM;
+	free(part);
 	return err;
 }
 
@@ -256,10 +455,10 @@ static bool is_of_host(const struct fr_snap *s, const char *glob)
 	return host && fr_glob(glob, strlen(glob), host, strlen(host));
 }
 
-static int make_part(struct fr_cut *c, u32 i)
+static int make_part(struct cut *c, u32 i)
 {
 	const struct fr_replay_opts *opts = &c->ask->opts;
-	struct fr_cut_part *p = &c->part[i];
+	struct cut_part *p = &c->part[i];
 
 	fr_replay_file_window(c->replay, i, &p->since_ns, &p->until_ns);
 	if (opts->since.kind == FR_WHEN_NEVER)
@@ -268,11 +467,17 @@ static int make_part(struct fr_cut *c, u32 i)
 		p->until_ns = ~0ULL;
 	p->snap = fr_replay_file(c->replay, i);
 	p->left_out = c->ask->host && !is_of_host(p->snap, c->ask->host);
+	p->cut = c;
 	p->keep = fr_keep_new(p->snap);
+	p->made = (struct fr_part){.src = &p->snap,
+				   .src_cnt = 1,
+				   .schema = fr_snap_schema(p->snap),
+				   .keep = p->keep,
+				   .is_of_tasks = c->ask->pid_text || c->ask->cgroup};
 	return p->keep ? 0 : -ENOMEM;
 }
 
-static int cut_set_up(struct fr_cut *c)
+static int cut_set_up(struct cut *c)
 {
 	struct fr_replay_opts opts = c->ask->opts;
 	int err;
@@ -293,7 +498,7 @@ static int cut_set_up(struct fr_cut *c)
 	return err;
 }
 
-static void cut_tear_down(struct fr_cut *c)
+static void cut_tear_down(struct cut *c)
 {
 	u32 i;
 
@@ -304,34 +509,16 @@ static void cut_tear_down(struct fr_cut *c)
 	fr_replay_close(c->replay);
 }
 
-/* A message for what has none yet. */
 static int cut_status_of(const struct fr_cut_ask *ask, int err)
 {
-	switch (err) {
-	case 0:
-		return FR_EXIT_OK;
-	case -EINVAL:
+	if (err == -EINVAL)
 		return FR_EXIT_USAGE;
-	case -EBADMSG:
-		return FR_EXIT_CORRUPT;
-	case -EEXIST:
-		fr_err("%s exists, and is not replaced: give another name, or remove it", ask->out);
-		break;
-	case -ENOMEM:
-		fr_err("out of memory: cut a shorter window, or fewer CPUs, or %s", fr_err_cure(-ENOMEM, NULL));
-		break;
-	case -EIO:
-	case -ENXIO:
+	if (err == -EIO || err == -ENXIO)
 		fr_err_errno(err, "cannot cut %s", ask->path);
-		break;
-	case -ENOBUFS:
-		fr_err("cannot write %s: a part of %s is larger than any recorder writes", ask->out, ask->path);
-		break;
-	}
-	return FR_EXIT_FAIL;
+	return fr_compose_status(err, ask->out, ask->path, "cut a shorter window, or fewer CPUs");
 }
 
-static int cut(struct fr_cut *c)
+static int cut_file(struct cut *c)
 {
 	u64 cnt;
 	int err = cut_set_up(c), status;
@@ -357,8 +544,8 @@ static int cut(struct fr_cut *c)
 
 int fr_cut(const struct fr_cut_ask *ask)
 {
-	struct fr_cut c = {.ask = ask};
-	int status = cut(&c);
+	struct cut c = {.ask = ask};
+	int status = cut_file(&c);
 
 	cut_tear_down(&c);
 	return status;

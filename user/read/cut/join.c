@@ -12,13 +12,13 @@
 
 #include "base/err.h"
 #include "base/rows/unfold.h"
-#include "base/set/idmap.h"
 #include "base/set/vec.h"
 #include "read/cut/join_int.h"
 #include "read/replay/replay.h"
 #include "read/replay/ringsrc.h"
 #include "read/replay/summary.h"
 #include "read/snapfile/snapfile_members.h"
+#include "read/snapfile/snapfile_rows.h"
 
 struct join {
 	const char *out;
@@ -163,11 +163,11 @@ static void join_choose_schema(struct fr_join_group *g)
 		cnt = count_read_by(g, fr_snap_schema(g->file[i]->snap));
 		if (cnt > most) {
 			most = cnt;
-			g->schema = fr_snap_schema(g->file[i]->snap);
+			g->made.schema = fr_snap_schema(g->file[i]->snap);
 		}
 	}
 	for (i = 0; i < g->file_cnt; i++)
-		if (contains(g->schema, fr_snap_schema(g->file[i]->snap)))
+		if (contains(g->made.schema, fr_snap_schema(g->file[i]->snap)))
 			g->file[kept++] = g->file[i];
 	g->file_cnt = kept;
 }
@@ -205,8 +205,10 @@ static int make_group(struct join *j, struct fr_join_file *first)
 	if (!g)
 		return -ENOMEM;
 	j->group_cnt++;
-	*g = (struct fr_join_group){.file = calloc(j->file_cnt, sizeof(*g->file)), .all_cut = true};
-	if (!g->file)
+	*g = (struct fr_join_group){.made.src = calloc(j->file_cnt, sizeof(*g->made.src)),
+				    .file = calloc(j->file_cnt, sizeof(*g->file)),
+				    .all_cut = true};
+	if (!g->file || !g->made.src)
 		return -ENOMEM;
 	for (f = first; f < j->file + j->file_cnt; f++)
 		if (!f->joined && same_session(first, f))
@@ -215,9 +217,11 @@ static int make_group(struct join *j, struct fr_join_file *first)
 	all = g->file_cnt;
 	join_choose_schema(g);
 	j->split |= g->file_cnt < all;
+	g->made.src_cnt = g->file_cnt;
 	for (i = 0; i < g->file_cnt; i++) {
 		g->file[i]->joined = true;
 		g->all_cut &= g->file[i]->is_cut;
+		g->made.src[i] = g->file[i]->snap;
 	}
 	return 0;
 }
@@ -347,87 +351,31 @@ static int join_put_ring(const struct fr_join_group *g, struct fr_join_ring *rin
 	return err ? err : walk_ring(g, ring, NULL);
 }
 
-/* ---- context ---- */
-
-/* One row per place in a ring: context that several files have is written once. */
-static u64 place_key(const struct fr_batch *b, u64 seq, u32 off)
-{
-	u64 ring = (u64)b->epoch << 32 | (u64)b->cpu << 8 | b->tier;
-
-	return (seq << FR_PLACE_BITS | off) ^ ring * 0x9e3779b97f4a7c15ULL;
-}
-
-static int join_put_context_of(const struct fr_batch *b, struct fr_idmap *seen, struct fr_snap_writer *w)
-{
-	int err = 0;
-	u32 i, off;
-	u64 seq;
-
-	for (i = 0; i < b->row_cnt && !err; i++) {
-		struct fr_row row = fr_batch_row(b, i);
-
-		fr_row_pos(&row, &seq, &off);
-		if (fr_idmap_find(seen, place_key(b, seq, off)))
-			continue;
-		err = fr_idmap_get(seen, place_key(b, seq, off)) ? 0 : -ENOMEM;
-		err = err ? err : fr_snap_put_row(w, &row, seq, off, true);
-		err = err == -EBADMSG ? 0 : err;
-	}
-	return err;
-}
-
-static int join_put_context(const struct fr_join_group *g, struct fr_snap_writer *w)
-{
-	struct fr_batch b = {0};
-	struct fr_idmap seen;
-	size_t first, cnt, k;
-	int err = 0;
-	u32 i;
-
-	fr_idmap_init(&seen, 1);
-	for (i = 0; i < g->file_cnt; i++) {
-		fr_snap_context(g->file[i]->snap, &first, &cnt);
-		for (k = 0; k < cnt && !err; k++) {
-			err = fr_snap_read_chunk(g->file[i]->snap, first + k, &b);
-			err = err ? err : join_put_context_of(&b, &seen, w);
-			err = err == -EBADMSG ? 0 : err;
-		}
-	}
-	fr_batch_free(&b);
-	fr_idmap_free(&seen);
-	return err;
-}
-
 /* ---- a file of groups ---- */
 
-static int join_put_group(struct fr_join_group *g, struct fr_snap_writer *w)
+static int join_put_events(struct fr_part *part, struct fr_snap_writer *w)
 {
-	int err = fr_snap_put_schema(w, g->schema);
+	struct fr_join_group *g = (struct fr_join_group *)part;
+	int err = join_find_rings(g);
 	u32 i;
 
-	err = err ? err : fr_join_put_facts(g, w);
-	err = err ? err : join_find_rings(g);
 	for (i = 0; i < g->ring_cnt && !err; i++)
 		err = join_put_ring(g, &g->ring[i], w);
-	err = err ? err : join_put_context(g, w);
-	return err ? err : fr_join_put_meta(g, w);
+	return err;
 }
+
+static const struct fr_compose join_compose = {fr_join_leaves_out, fr_join_put_facts, join_put_events, NULL, fr_join_account};
 
 static int join_write_out(struct join *j)
 {
-	struct fr_snap_writer *w;
-	int err = fr_snap_create_for_rows(j->out, &w);
+	struct fr_part **part = calloc(j->group_cnt, sizeof(*part));
 	u32 i;
+	int err;
 
-	if (err)
-		return err;
-	for (i = 0; i < j->group_cnt && !err; i++) {
-		err = i ? fr_snap_next_member(w) : 0;
-		err = err ? err : join_put_group(&j->group[i], w);
-	}
-	if (!err)
-		return fr_snap_finish(w);
-	fr_snap_abort(w);
+	for (i = 0; i < j->group_cnt && part; i++)
+		part[i] = &j->group[i].made;
+	err = part ? fr_compose(j->out, part, j->group_cnt, &join_compose) : -ENOMEM;
+	free(part);
 	return err;
 }
 
@@ -462,26 +410,6 @@ static void say_order(const struct join *j)
 	       most_ns);
 }
 
-static int join_status_of(const struct join *j, int err)
-{
-	switch (err) {
-	case 0:
-		return FR_EXIT_OK;
-	case -EBADMSG:
-		return FR_EXIT_CORRUPT;
-	case -EEXIST:
-		fr_err("%s exists, and is not replaced: give another name, or remove it", j->out);
-		break;
-	case -ENOMEM:
-		fr_err("out of memory: merge fewer files at once, or %s", fr_err_cure(-ENOMEM, NULL));
-		break;
-	case -ENOBUFS:
-		fr_err("cannot write %s: a part of a file is larger than any recorder writes", j->out);
-		break;
-	}
-	return FR_EXIT_FAIL;
-}
-
 static void join_tear_down(struct join *j)
 {
 	u32 i, k;
@@ -491,6 +419,7 @@ static void join_tear_down(struct join *j)
 			fr_gaps_clear(&j->group[i].ring[k].missing);
 			free(j->group[i].ring[k].gap);
 		}
+		free(j->group[i].made.src);
 		free(j->group[i].file);
 		free(j->group[i].ring);
 	}
@@ -507,7 +436,7 @@ int fr_join(const char *const *path, u32 cnt, const char *out)
 
 	err = err ? err : make_groups(&j);
 	err = err ? err : join_write_out(&j);
-	status = join_status_of(&j, err);
+	status = fr_compose_status(err, out, "a file", "merge fewer files at once");
 	if (!err && j.group_cnt > 1)
 		say_order(&j);
 	if (say_damage(&j) && status == FR_EXIT_OK)

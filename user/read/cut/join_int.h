@@ -4,10 +4,9 @@
 #define FR_JOIN_INT_H
 
 #include "base/set/spans.h"
+#include "read/cut/compose.h"
 #include "read/cut/join.h"
-#include "read/cut/meta.h"
 #include "read/replay/gaps.h"
-#include "read/snapfile/snapfile_rows.h"
 
 /* An input snapshot. */
 struct fr_join_file {
@@ -38,11 +37,11 @@ struct fr_join_ring {
 
 /* Snapshots of one session, oldest first. */
 struct fr_join_group {
+	struct fr_part made; /* first: its place is this one's */
 	struct fr_join_file **file;
 	u32 file_cnt;
 	struct fr_join_ring *ring;
 	u32 ring_cnt;
-	const struct fr_schema *schema;
 	bool all_cut; /* all files are cuts */
 };
 
@@ -99,17 +98,10 @@ u64 fr_join_behind_all(const struct fr_join_group *g);
  */
 u64 fr_join_horizon(const struct fr_join_group *g, const struct fr_join_ring *r);
 
-/* ---- join_rings.c ---- */
+/* ---- join_rings.c, join_meta.c: as struct fr_compose asks ---- */
 
-/* Add the rings' accounts and holes. 0 or -ENOMEM. */
-int fr_join_find_rings(const struct fr_join_group *g, struct fr_meta *m);
-
-/* ---- join_meta.c ---- */
-
-/* Write the facts: first, so that a file that lost its end is known as merged, or of cuts. 0 or -errno. */
-int fr_join_put_facts(const struct fr_join_group *g, struct fr_snap_writer *w);
-
-/* Write everything else but the schema and the events. 0 or -errno. */
-int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w);
+int fr_join_account(const struct fr_part *p, struct fr_meta *m, struct fr_snap_writer *w);
+bool fr_join_leaves_out(const struct fr_part *p, const char *fact);
+int fr_join_put_facts(const struct fr_part *p, struct fr_snap_writer *w);
 
 #endif

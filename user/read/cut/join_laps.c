@@ -76,13 +76,7 @@ struct fr_snap_hole *fr_join_find_damage(const struct fr_snap *s, const struct f
 	for (i = 0; i < cnt && h; i++) {
 		c = &chunks[nr[i]];
 		if (c->damaged)
-			h[(*found)++] = (struct fr_snap_hole){.cpu = r->cpu,
-							      .tier = r->tier,
-							      .why = FR_HOLE_damaged,
-							      .first_seq = c->first_seq,
-							      .last_seq = c->last_seq,
-							      .since_ns = c->first_ts,
-							      .until_ns = c->last_ts};
+			h[(*found)++] = fr_gaps_hole_of(c);
 	}
 	if (h && a)
 		*found += fr_gaps_find_lost(s, a, h + *found, max);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* join_meta: the facts of a merged snapshot, and all that it has beside its events: what any of the files has, once. */
+/* join_meta: the facts of a merged snapshot. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "read/cut/join_int.h"
-#include "read/cut/meta.h"
 #include "read/replay/summary.h"
 
 #define TOLD_MAX 100u /* files whose reasons are told one by one */
@@ -14,8 +13,6 @@ static int join_meta_by_text(const char *x, const char *y)
 {
 	return strcmp(x ?: "", y ?: "");
 }
-
-/* ---- facts ---- */
 
 static int put_told(const struct fr_join_file *f, u32 i, struct fr_snap_writer *w)
 {
@@ -36,8 +33,9 @@ static int put_told(const struct fr_join_file *f, u32 i, struct fr_snap_writer *
 }
 
 /* What was cut away is told apart: a file among whole ones that was cut takes nothing away from them. */
-static bool join_meta_is_left_out(const struct fr_join_group *g, const char *name)
+bool fr_join_leaves_out(const struct fr_part *p, const char *name)
 {
+	const struct fr_join_group *g = (const struct fr_join_group *)p;
 	bool is_cut = !strncmp(name, "cut_", 4) && (!g->all_cut || strcmp(name, "cut_from"));
 
 	return !strncmp(name, "merge_", 6) || (is_cut && (!g->all_cut || g->file_cnt > 1));
@@ -152,38 +150,15 @@ static int put_cuts(const struct fr_join_group *g, struct fr_snap_writer *w)
 	return err ? err : put_most(g, w, "cut_governor");
 }
 
-/* The latest file's are used; the reasons of the others are kept beside them. */
-int fr_join_put_facts(const struct fr_join_group *g, struct fr_snap_writer *w)
+/* The reasons of all files are kept beside the latest one's facts. */
+int fr_join_put_facts(const struct fr_part *p, struct fr_snap_writer *w)
 {
-	const struct fr_join_file *newest = g->file[g->file_cnt - 1];
-	const char *name, *value;
-	int err = 0;
-	size_t i;
+	const struct fr_join_group *g = (const struct fr_join_group *)p;
+	int err = g->all_cut ? put_cuts(g, w) : 0;
+	u32 i;
 
-	for (i = 0; !err && (value = fr_snap_fact_at(newest->snap, i, &name)); i++)
-		if (!join_meta_is_left_out(g, name))
-			err = fr_snap_put_fact(w, name, "%s", value);
-	err = err || !g->all_cut ? err : put_cuts(g, w);
 	err = err ? err : fr_snap_put_fact(w, "merge_cnt", "%u", g->file_cnt);
 	for (i = 0; i < g->file_cnt && i < TOLD_MAX && !err; i++)
 		err = put_told(g->file[i], i, w);
-	return err;
-}
-
-int fr_join_put_meta(const struct fr_join_group *g, struct fr_snap_writer *w)
-{
-	struct fr_meta m;
-	int err;
-	u32 i;
-
-	fr_meta_init(&m);
-	m.prof = fr_snap_profile(g->file[g->file_cnt - 1]->snap); /* the latest file's, which has an hour of it */
-	err = fr_join_find_rings(g, &m);
-	for (i = 0; i < g->file_cnt && !err; i++)
-		err = fr_meta_take(&m, g->file[i]->snap, NULL);
-	if (!err)
-		fr_meta_unite(&m);
-	err = err ?: fr_meta_put(&m, w);
-	fr_meta_free(&m);
 	return err;
 }

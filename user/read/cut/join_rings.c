@@ -358,11 +358,13 @@ static int join_rings_find_accounts(const struct fr_join_group *g, struct fr_met
 	return err;
 }
 
-int fr_join_find_rings(const struct fr_join_group *g, struct fr_meta *m)
+int fr_join_account(const struct fr_part *p, struct fr_meta *m, struct fr_snap_writer *w)
 {
+	const struct fr_join_group *g = (const struct fr_join_group *)p;
 	int err = 0;
 	u32 i;
 
+	(void)w;
 	for (i = 0; i < g->ring_cnt && g->all_cut && !err; i++)
 		err = find_cut_gaps(g, &g->ring[i]);
 	err = err ?: join_rings_find_accounts(g, m);

@@ -131,6 +131,19 @@ static bool is_lost_between(const struct fr_snap *snap, const struct fr_chunk *b
 	return false;
 }
 
+struct fr_snap_hole fr_gaps_hole_of(const struct fr_chunk *c)
+{
+	return (struct fr_snap_hole){
+		.cpu = c->cpu,
+		.tier = c->tier,
+		.why = FR_HOLE_damaged,
+		.first_seq = c->first_seq,
+		.last_seq = c->last_seq,
+		.since_ns = c->first_ts,
+		.until_ns = c->last_ts,
+	};
+}
+
 /* A ring's chunks are in its order. For a chunk without a header, the accounts tell which rings miss events. */
 size_t fr_gaps_find_lost(const struct fr_snap *snap, const struct fr_snap_ring *r, struct fr_snap_hole *lost, size_t max)
 {

@@ -66,6 +66,9 @@ u64 fr_gaps_begin(const struct fr_snap *snap, const struct fr_snap_ring *r);
  */
 u64 fr_gaps_end(const struct fr_snap *snap, const struct fr_snap_ring *r);
 
+/* A chunk that could not be read is missing completely. */
+struct fr_snap_hole fr_gaps_hole_of(const struct fr_chunk *c);
+
 /*
  * Where events of a ring may be missing because a chunk's header is damaged; nothing else reports these. Returns how many holes
  * it has written, at most max. All rings together have at most fr_gaps_lost_max().
