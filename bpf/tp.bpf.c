@@ -25,6 +25,42 @@ struct {
 	__type(value, struct tp_buf);
 } fr_tp_buf SEC(".maps");
 
+/* By number from FR_TP_FIRST on; sized by who loads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_tp_counts);
+} fr_tp_counts SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_tp_due);
+} fr_tp_due SEC(".maps");
+
+/* It has no record. */
+FR_INLINE int tp_leave(u32 nr, enum fr_tp_why why)
+{
+	struct fr_tp_counts *c = bpf_map_lookup_elem(&fr_tp_counts, &nr);
+
+	if (c)
+		fr_count(&c->cnt[why], 1);
+	return 0;
+}
+
+/* Is it within its rate? */
+FR_INLINE bool tp_may_pass(u32 nr, const volatile struct fr_tp *t)
+{
+	struct fr_tp_due *due;
+
+	if (!t->rate.step_ns)
+		return true;
+	due = bpf_map_lookup_elem(&fr_tp_due, &nr);
+	return !due || fr_rate_take(&due->due_ns, &t->rate, bpf_ktime_get_ns());
+}
+
 /* Where the last of the texts ends, in bytes behind FR_TP_HEAD_SZ; fixed_sz: there is none. A word that cannot be is passed
  * over. */
 FR_INLINE u32 tp_end(const struct tp_buf *buf, const volatile struct fr_tp *t, u32 fixed_sz)
@@ -83,6 +119,8 @@ int tp(void *ctx)
 		return fr_filtered(FR_FILTERED_off);
 	if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32))
 		return fr_filtered(FR_FILTERED_task);
+	if (!tp_may_pass(nr, &fr_tp_conf[nr]))
+		return tp_leave(nr, FR_TP_thinned);
 	buf = bpf_map_lookup_elem(&fr_tp_buf, &zero);
 	if (!buf)
 		return 0;

@@ -14,6 +14,7 @@
 #define FR_TP_H
 
 #include "event.h"
+#include "rate.h"
 
 #define FR_TP_FIRST    100u
 #define FR_TP_LAST     229u /* behind it are short forms */
@@ -31,6 +32,28 @@ struct fr_tp {
 	u16 fixed_sz; /* bytes of the fields, from FR_TP_HEAD_SZ on, at most FR_TP_ROOM_SZ */
 	u16 loc_cnt;
 	u16 loc[FR_TP_LOC_MAX]; /* offsets, in the kernel's record, of words that say where a text is; FR_TP_REL */
+	struct fr_rate rate;	/* of what is recorded, on all CPUs together */
+};
+
+/* Why an event of a tracepoint has no record: what the program itself decides. Names of facts. */
+#define FR_TP_WHYS(W) W(thinned, "more than its rate (`@N/T`) lets pass")
+
+enum fr_tp_why {
+#define W(name, doc) FR_TP_##name,
+	FR_TP_WHYS(W)
+#undef W
+		FR_TP_WHY_CNT
+};
+
+/* On one CPU. */
+struct fr_tp_counts {
+	u64 cnt[FR_TP_WHY_CNT];
+};
+
+/* The word of a rate, in a cache line of its own. */
+struct fr_tp_due {
+	u64 due_ns;
+	u64 unused[7];
 };
 
 struct fr_rec_tp {

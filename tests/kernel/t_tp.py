@@ -8,7 +8,8 @@ from frtest import TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name
 
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
 POINTS = ("sched:sched_process_exec", "syscalls:sys_enter_openat", "syscalls:sys_exit_openat", "signal:signal_generate", "task:task_rename")
-TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")))
+RARE = "syscalls:sys_enter_sched_getscheduler"  # few call it besides
+TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h")
 
 # What a process of this name does that these tracepoints tell of, each as often as it says.
 ACTS = """
@@ -67,12 +68,12 @@ def is_part(few, many):
 
 
 @contextlib.contextmanager
-def traced():
+def traced(*points):
     """These tracepoints in an instance of tracefs: whoever traces besides is not disturbed. Gives its directory."""
     dir = f"{tracefs()}/instances/frtest-{os.getpid()}"
     os.mkdir(dir)
     try:
-        for file, text in (("buffer_size_kb", "4096"), *((f"events/{point.replace(':', '/')}/enable", "1") for point in POINTS)):
+        for file, text in (("buffer_size_kb", "4096"), *((f"events/{point.replace(':', '/')}/enable", "1") for point in points)):
             with open(f"{dir}/{file}", "w") as f:
                 f.write(text)
         yield dir
@@ -84,7 +85,7 @@ def traced():
 def as_tracefs():
     name = shared(*TPS)
     before = missed(dump(name))
-    with traced() as dir:
+    with traced(*POINTS) as dir:
         pid = spawn()
         file = dump(name)
         with open(f"{dir}/trace") as f:
@@ -119,6 +120,32 @@ def fields():
         equal(replay(made, "-f", f'{mine} ~ "tp:*"'), replay(file, "-f", f'{mine} ~ "tp:*"'), f"fields in {made}")
 
 
+def unrecorded(file, why, point):
+    return fr_json("info", "--json", file)[why].get(f"tp:{point}", 0)
+
+
+@test("a rate lets its burst pass and no more; what is beyond is counted by name, as many as tracefs saw, and all outputs tell")
+def rate():
+    name = shared(*TPS)
+    at_first = dump(name)
+    with traced(RARE) as dir:
+        run("/usr/bin/python3", "-S", "-c", "import os\nfor i in range(40): os.sched_getscheduler(0)")
+        file = dump(name)
+        with open(f"{dir}/trace") as f:
+            theirs = sum(" sys_sched_getscheduler(" in line for line in f)
+    ours = len(replay(file, "-f", f'event == "tp:{RARE}"'))
+    thinned, before = unrecorded(file, "thinned", RARE), unrecorded(at_first, "thinned", RARE)
+    check(theirs >= 40, f"tracefs saw {theirs}")
+    equal(ours, 5, "its burst")
+    new = ours - len(replay(at_first, "-f", f'event == "tp:{RARE}"'))
+    check(0 <= theirs - new - (thinned - before) <= missed(file) - missed(at_first), f"{theirs} of tracefs: {new} and {thinned - before} thinned")
+    words = f"{thinned} of tp:{RARE}"
+    check(words in fr("report", file).stdout, "the report tells")
+    check(f"{thinned} event(s) of tp:{RARE}" in fr("info", file).stdout, "info tells")
+    live = next(t for t in fr_json("status", "-n", name, "--json")["tracepoints"] if t["name"] == f"tp:{RARE}")
+    check(live["thinned"] >= thinned, f"status tells: {live}")
+
+
 @test("events lists this kernel's tracepoints with their fields; a name that is none gets the nearest")
 def listing():
     tracefs()
@@ -136,7 +163,7 @@ def listing():
 @test("what cannot be recorded of tracepoints is refused, with the reason")
 def refusals():
     for what, why in (("tp:sched", "SYSTEM:NAME"), ("tp", "SYSTEM:NAME"), ("tp:skb:kfree_skb{reason}", "not supported"),
-                      ("tp:skb:kfree_skb if reason > 2", "not supported"), ("tp:skb:kfree_skb@10/s", "not supported"),
+                      ("tp:skb:kfree_skb if reason > 2", "not supported"), ("tp:skb:kfree_skb@10", "a rate is @N/T"),
                       ("tp:nobody:*", "no such tracepoint"), ("tp:*:*", "more than 130")):
         refused(fr("record", "-n", new_name(), "-e", what, "--detach", status=2), why)
 

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/config/select.h"
 #include "base/text/memfile.h"
 #include "base/tp/tps.h"
 
@@ -230,31 +229,11 @@ static void test_texts(void **state)
 		assert_false(fr_tps_is_good(bad[i], strlen(bad[i])));
 }
 
-static void test_choice(void **state)
-{
-	static const char *const bad[] = {"tp",	     "-tp",	 "tp:",	      "tp:tcp",		 "tp::x",
-					  "tp:tcp:", "tp:a:b:c", "tp:a:b{c}", "tp:a:b if c > 2", "tp:a:b@10/s"};
-	const char *why;
-	size_t i;
-
-	(void)state;
-	assert_int_equal(fr_select_tp("tp:tcp:*", &why), 0);
-	assert_int_equal(fr_select_tp("-tp:tcp:tcp_probe", &why), 0);
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		assert_true(fr_select_is_tp(bad[i]));
-		assert_int_equal(fr_select_tp(bad[i], &why), -EINVAL);
-		assert_non_null(why);
-	}
-	assert_false(fr_select_is_tp("sched"));
-	assert_false(fr_select_is_tp("-task"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields),	cmocka_unit_test(test_words), cmocka_unit_test(test_lost_words),
 		cmocka_unit_test(test_hostile), cmocka_unit_test(test_deep),  cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_choice),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "alert.h"
+#include "base/schema/schema.h"
 #include "base/text/counts.h"
 #include "base/text/jsonw.h"
 #include "cmd/info.h"
@@ -39,7 +40,7 @@ static void put_if_fact(struct fr_jsonw *w, const char *key, const struct fr_inf
 static void info_json_put_counts(struct fr_jsonw *w, const char *what, const char *at)
 {
 	const char *name;
-	char key[64];
+	char key[FR_NAME_MAX + 1];
 	int len;
 	u64 v;
 
@@ -283,6 +284,7 @@ static void info_json_put_lacks(struct fr_jsonw *w, const struct fr_info *s)
 	info_json_put_states(w, s);
 	info_json_put_num(w, "no_ring", s, "no_ring");
 	info_json_put_counts(w, "missed", fr_info_fact(s, "missed"));
+	info_json_put_counts(w, "thinned", fr_info_fact(s, "thinned"));
 	info_json_put_fact(w, "events_recorded", s, "events");
 	info_json_put_fact(w, "events_missing", s, "events_missing");
 	if (fr_info_fact(s, "events_held"))

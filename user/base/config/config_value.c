@@ -13,6 +13,7 @@
 #include "base/config/select.h"
 #include "base/config/setting.h"
 #include "base/text/units.h"
+#include "base/tp/tpask.h"
 #include "base/trigger/trigger.h"
 #include "base/trigger/watch_set.h"
 
@@ -80,9 +81,11 @@ static int check_profile(const struct value *v)
 static int config_value_check_event(const struct value *v)
 {
 	bool enable[FR_EVENT_MAX];
-	const char *nearest, *why;
+	char why[FR_TPASK_WHY_SZ];
+	struct fr_tpask ask;
+	const char *nearest;
 
-	if (fr_select_is_tp(v->text) && fr_select_tp(v->text, &why))
+	if (fr_tpask_is(v->text) && fr_tpask_parse(v->text, &ask, why))
 		return fail(v, "'%.40s': %s", v->text, why);
 	if (!fr_select_event(v->text, enable, &nearest))
 		return 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/filter/nearest.h"
+#include "base/tp/tpask.h"
 
 static void enable_group(bool enable[FR_EVENT_MAX], u32 group, bool on)
 {
@@ -59,34 +60,13 @@ static const char *find_nearest(const char *what)
 	return fr_nearest_likely(&near);
 }
 
-bool fr_select_is_tp(const char *what)
-{
-	what += *what == '-';
-	return !strncmp(what, FR_TP_PREFIX, strlen(FR_TP_PREFIX)) || !strcmp(what, fr_group_name(FR_GROUP_TP));
-}
-
-int fr_select_tp(const char *what, const char **why)
-{
-	const char *name = what + (*what == '-') + strlen(FR_TP_PREFIX), *colon;
-
-	*why = NULL;
-	if (!strcmp(what + (*what == '-'), fr_group_name(FR_GROUP_TP)))
-		*why = "name tracepoints as tp:SYSTEM:NAME, where * stands for anything: `flightrec events '*:*'` lists all";
-	else if (strpbrk(what, "{}@ "))
-		*why = "fields, conditions and rate limits of tracepoints are not supported: record the whole event, and use "
-		       "replay -f";
-	else if (!(colon = strchr(name, ':')) || colon == name || !colon[1] || strchr(colon + 1, ':'))
-		*why = "a tracepoint is tp:SYSTEM:NAME, where * stands for anything: `flightrec events '*:*'` lists all";
-	return *why ? -EINVAL : 0;
-}
-
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest)
 {
 	const struct fr_event *ev;
 	bool on = *what != '-';
 	u32 group;
 
-	if (fr_select_is_tp(what))
+	if (fr_tpask_is(what))
 		return 0;
 	what += !on;
 	for (group = 0; group < FR_GROUP_CNT; group++)

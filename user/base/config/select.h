@@ -25,12 +25,6 @@ int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX]);
  */
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest);
 
-/* Is a -e about tracepoints, tp:SYSTEM:NAME or -tp:...? */
-bool fr_select_is_tp(const char *what);
-
-/* Is it well formed? Which tracepoints there are is the kernel's to say. 0; -EINVAL and *why, static text. */
-int fr_select_tp(const char *what, const char **why);
-
 /*
  * A comm to match: NAME, or PREFIX*. Returns 0, or -EINVAL: empty, or another pattern. Names are cut at 15 bytes, as the kernel
  * does.

@@ -10,5 +10,6 @@
 
 const char *fr_lost_name(u32 reason);	  /* enum fr_lost */
 const char *fr_filtered_name(u32 reason); /* enum fr_filtered */
+const char *fr_tp_why_name(u32 why);	  /* enum fr_tp_why */
 
 #endif

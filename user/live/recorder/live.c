@@ -97,6 +97,19 @@ static void free_facts(struct fr_live *l)
 	free((char *)l->fact.held);
 }
 
+/* What is not read now stays as it was. */
+static void live_read_tps(struct fr_live *l)
+{
+	struct fr_sess_tp *tp;
+	u32 cnt;
+
+	if (fr_sess_tps(l->s, &tp, &cnt))
+		return;
+	free(l->tp);
+	l->tp = tp;
+	l->tp_cnt = cnt;
+}
+
 static void read_incidents(struct fr_live *l)
 {
 	l->has_incidents = !fr_sess_incident_counts(l->s, &l->incidents);
@@ -125,6 +138,7 @@ int fr_live_read(struct fr_sess *s, struct fr_live *l)
 	read_incidents(l);
 	l->wait_min_ns = fr_live_fact(l, "wait_min_ns");
 	l->has_waits = l->wait_min_ns && !fr_sess_waits(s, &l->waits);
+	live_read_tps(l);
 	err = fr_live_read_waiting(l);
 	return err ?: fr_sess_progs(s, &l->prog, &l->prog_cnt);
 }
@@ -156,9 +170,10 @@ void fr_live_refresh(struct fr_live *l)
 		live_read_rings(l);
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
 		if (count_runs(l) == runs)
-			return;
+			break;
 		nanosleep(&nap, NULL);
 	}
+	live_read_tps(l);
 }
 
 void fr_live_free(struct fr_live *l)
@@ -169,6 +184,7 @@ void fr_live_free(struct fr_live *l)
 	free_facts(l);
 	if (l->prog)
 		fr_sess_progs_free(l->prog, l->prog_cnt);
+	free(l->tp);
 }
 
 u64 fr_live_horizon(const struct fr_live *l, u32 tier, int cpu)

@@ -93,6 +93,8 @@ struct fr_live {
 	size_t ring_cnt;
 	struct fr_sess_prog *prog;
 	size_t prog_cnt;
+	struct fr_sess_tp *tp; /* tracepoints that are recorded */
+	u32 tp_cnt;
 	u64 now_ns;			    /* the recording clock, 0: unknown */
 	u64 begin_ns;			    /* the session's */
 	bool owned;			    /* a recorder process lives */

@@ -824,6 +824,13 @@ static const void *live_prog(const struct fr_at *at, u32 i)
 	return i < l->prog_cnt ? &l->prog[i] : NULL;
 }
 
+static const void *live_tp(const struct fr_at *at, u32 i)
+{
+	const struct fr_live *l = at->of;
+
+	return i < l->tp_cnt ? &l->tp[i] : NULL;
+}
+
 /* clang-format off */
 #define ROW(member, ...) FR_COLUMN(struct fr_live_row, member, __VA_ARGS__)
 #define WIDE	 86 /* pages so wide have the bars */
@@ -880,6 +887,15 @@ static const struct fr_column prog_columns[] = {
 };
 static const struct fr_table kind_prog = {"programs", "A program.", prog_columns};
 
+#define TP(member, ...) FR_COLUMN(struct fr_sess_tp, member, __VA_ARGS__)
+static const struct fr_column tp_columns[] = {
+	TP(name, "name", TEXT, "a [tracepoint](tracepoints.md) that is recorded", FR_LABEL("tracepoint")),
+	FR_MAP(struct fr_sess_tp, counts, NULL, fr_tp_why_name, "its events without a record: `thinned`, more than its rate (`@N/T`) lets pass",
+	       FR_COUNTER("tracepoint_unrecorded", "Events of tracepoints that have no record, by reason", .label = "reason")),
+	{},
+};
+static const struct fr_table kind_tp = {"tracepoints", "A tracepoint.", tp_columns};
+
 #define HAND(place_, put_) {.unit = FR_UNIT_TEXT, .text = {.in_line = true, .place = (place_), .put = (put_)}}
 static const struct fr_column live_columns[] = {
 	FACT("session", session, "name of the session"),
@@ -918,6 +934,7 @@ static const struct fr_column live_columns[] = {
 	FR_PART_MADE(live_looked, NULL, &kind_looked, NULL),
 	FR_LIST(live_cpu, "cpus", &kind_cpu, NULL),
 	FR_LIST(live_prog, "programs", &kind_prog, NULL),
+	FR_LIST(live_tp, "tracepoints", &kind_tp, NULL),
 	HAND(20, fr_live_put_history),
 	HAND(21, fr_live_put_rates),
 	HAND(22, fr_live_put_cost),

@@ -91,6 +91,21 @@ void fr_live_put_cost(struct fr_out *o, const struct fr_at *at)
 		fr_out_str(o, "as calibrated, at this rate (--overhead measures)\n");
 }
 
+/* "thinned   1,200 of tp:skb:kfree_skb" */
+static void live_put_tps(struct fr_out *o, const struct fr_live *l)
+{
+	char buf[32];
+	u32 why, i;
+
+	for (why = 0; why < FR_TP_WHY_CNT; why++)
+		for (i = 0; i < l->tp_cnt; i++)
+			if (l->tp[i].counts.cnt[why]) {
+				fr_lines_label(o, fr_tp_why_name(why));
+				fr_out_printf(o, "%s of %s\n", fr_show_count(l->tp[i].counts.cnt[why], buf, sizeof(buf)),
+					      l->tp[i].name);
+			}
+}
+
 void fr_live_put_lost(struct fr_out *o, const struct fr_at *at)
 {
 	const struct fr_live *l = at->of;
@@ -111,6 +126,7 @@ void fr_live_put_lost(struct fr_out *o, const struct fr_at *at)
 			fr_out_printf(o, "%llu run%s of %s: it ran already on that CPU\n", l->prog[i].missed,
 				      fr_plural(l->prog[i].missed), l->prog[i].name);
 		}
+	live_put_tps(o, l);
 }
 
 /* "waits  120 of at least 1 ms recorded; 15 beyond the budget, 2.00 s in all; 3 whose entry another task took" */

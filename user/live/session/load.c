@@ -259,6 +259,8 @@ static int size_maps(struct load *l)
 		bpf_map__set_max_entries(l->skel->maps.fr_waits, FR_WAIT_CNT);
 		bpf_map__set_max_entries(l->skel->maps.fr_wait_looks_of, FR_WAIT_LOOK_CNT);
 	}
+	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
+	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_incidents, 1 + l->conf->incident_cnt);
 	return 0;
 }
@@ -290,9 +292,11 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 
 	u64 waits = conf->wait_min_ns ? FR_WAIT_CNT * sizeof(struct fr_wait) : 0;
 	u64 states = FR_STATES_WANTED_WORDS * sizeof(u64);
-	u64 formats = conf->tp ? conf->tp->formats_sz : 0;
+	u64 tps = conf->tp ? conf->tp->cnt : 0;
+	u64 formats = conf->tp ? conf->tp->formats_sz + tps * sizeof(struct fr_tp_due) : 0;
 
-	return tasks + dead + triggers + incidents + waits + states + formats + per_cpu * cpu_cnt + profile + 32 * FR_PAGE_SZ;
+	return tasks + dead + triggers + incidents + waits + states + formats +
+	       (per_cpu + tps * sizeof(struct fr_tp_counts)) * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
 
 /* ---- after load ---- */
@@ -380,6 +384,7 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.data_ksym, "ksym"},
 		{l->skel->maps.fr_incidents, "incidents"},
 		{l->skel->maps.fr_wait_cpu, "waits"},
+		{l->skel->maps.fr_tp_counts, "tp-counts"},
 		{l->skel->maps.fr_incident_bell, "incident-bell"},
 		{l->skel->maps.fr_incident_ask, "incident-ask"},
 		{l->skel->maps.fr_incident_equal, "incident-equal"},

@@ -186,6 +186,15 @@ u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the re
 /* What became of waits of at least fact wait_min_ns (bpf/wait.h), on all CPUs. 0; -errno: it is not known. */
 int fr_sess_waits(const struct fr_sess *s, struct fr_wait_counts *out);
 
+/* A recorded tracepoint. */
+struct fr_sess_tp {
+	char name[FR_NAME_MAX + 1]; /* of its event */
+	struct fr_tp_counts counts; /* on all CPUs */
+};
+
+/* All of them, *cnt, freed by the caller; *out NULL: none. 0 or -errno. */
+int fr_sess_tps(const struct fr_sess *s, struct fr_sess_tp **out, u32 *cnt);
+
 /* Map rings that another process added since the session was opened; invalidates pointers from fr_sess_rings(). 0 or -errno. */
 int fr_sess_refresh_rings(struct fr_sess *s);
 

@@ -6,19 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/config/select.h"
 #include "base/err.h"
 #include "base/filter/nearest.h"
 #include "base/text/memfile.h"
+#include "base/tp/tpask.h"
 #include "base/tp/tps.h"
 #include "live/session/sess.h"
 #include "sys/tracefs.h"
+
+/* How one is recorded: as the last -e that named it says. */
+struct chosen {
+	bool on;
+	struct fr_rate rate;
+};
 
 /* What this kernel has, and which of it is chosen. */
 struct choosing {
 	struct fr_tracefs_event *all;
 	size_t cnt;
-	bool *on; /* [cnt] */
+	struct chosen *to; /* [cnt] */
 };
 
 static int list_all(struct choosing *c, const char *what)
@@ -29,8 +35,8 @@ static int list_all(struct choosing *c, const char *what)
 		fr_err("-e %s: the kernel's tracepoints cannot be read: %s: %s", what, strerror(-err), fr_tracefs_cure(err));
 		return err;
 	}
-	c->on = calloc(c->cnt + 1, sizeof(*c->on));
-	return c->on ? 0 : -ENOMEM;
+	c->to = calloc(c->cnt + 1, sizeof(*c->to));
+	return c->to ? 0 : -ENOMEM;
 }
 
 static void tpchoice_say_none(const struct choosing *c, const char *what, const char *pattern)
@@ -55,20 +61,24 @@ static void tpchoice_say_none(const struct choosing *c, const char *what, const 
 
 static int tpchoice_apply(struct choosing *c, const char *what)
 {
-	bool on = *what != '-', found = false;
-	const char *pattern = what + !on + strlen(FR_TP_PREFIX);
-	char full[2 * FR_NAME_MAX + 2];
+	char full[2 * FR_NAME_MAX + 2], why[FR_TPASK_WHY_SZ];
+	struct fr_tpask ask;
+	bool found = false;
 	size_t i;
 
+	if (fr_tpask_parse(what, &ask, why)) {
+		fr_err("-e %s: %s", what, why);
+		return -EINVAL;
+	}
 	for (i = 0; i < c->cnt; i++) {
 		snprintf(full, sizeof(full), "%s:%s", c->all[i].system, c->all[i].name);
-		if (fnmatch(pattern, full, 0))
+		if (fnmatch(ask.pattern, full, 0))
 			continue;
-		c->on[i] = on;
+		c->to[i] = (struct chosen){.on = !ask.removes, .rate = ask.rate};
 		found = true;
 	}
 	if (!found)
-		tpchoice_say_none(c, what, pattern);
+		tpchoice_say_none(c, what, ask.pattern);
 	return found ? 0 : -EINVAL;
 }
 
@@ -84,7 +94,8 @@ static int tpchoice_refuse(const struct fr_tracefs_event *ev, int err)
 }
 
 /* The format, the event of the schema that it becomes, and what the program is told. */
-static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, FILE *schema, FILE *formats)
+static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, const struct chosen *how, FILE *schema,
+			FILE *formats)
 {
 	struct fr_tpchosen *to = &out->chosen[out->cnt];
 	struct fr_tpformat *format = NULL;
@@ -99,6 +110,7 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	err = err ?: fr_tpformat_conf(format, &to->conf);
 	err = err ?: fr_tpformat_put_schema(format, to->nr, schema);
 	if (!err) {
+		to->conf.rate = how->rate;
 		snprintf(to->system, sizeof(to->system), "%s", ev->system);
 		snprintf(to->name, sizeof(to->name), "%s", ev->name);
 		memcpy(item.system, to->system, sizeof(item.system));
@@ -139,14 +151,14 @@ static int add_all(const struct choosing *c, struct fr_tpchoice *out)
 	if (!err)
 		fputs(builtin, schema);
 	for (i = 0; i < c->cnt && !err; i++) {
-		if (!c->on[i])
+		if (!c->to[i].on)
 			continue;
 		if (out->cnt == FR_TP_MAX) {
 			fr_err("these are more than %u tracepoints, the most that a session records: give narrower patterns",
 			       FR_TP_MAX);
 			err = -EINVAL;
 		}
-		err = err ?: tpchoice_add(out, &c->all[i], schema, formats);
+		err = err ?: tpchoice_add(out, &c->all[i], &c->to[i], schema, formats);
 	}
 	out->schema = schema ? fr_memfile_end(&s, NULL) : NULL;
 	out->formats = formats ? fr_memfile_end(&m, &out->formats_sz) : NULL;
@@ -164,7 +176,7 @@ int fr_tpchoice_make(char *const *event, u32 cnt, struct fr_tpchoice *out)
 
 	*out = (struct fr_tpchoice){};
 	for (i = 0; i < cnt && !err; i++) {
-		if (!fr_select_is_tp(event[i]))
+		if (!fr_tpask_is(event[i]))
 			continue;
 		err = any ? 0 : list_all(&c, event[i]);
 		any = true;
@@ -173,7 +185,7 @@ int fr_tpchoice_make(char *const *event, u32 cnt, struct fr_tpchoice *out)
 	if (any)
 		err = err ?: add_all(&c, out);
 	fr_tracefs_free(c.all, c.cnt);
-	free(c.on);
+	free(c.to);
 	if (err || !out->cnt)
 		fr_tpchoice_free(out);
 	return err;

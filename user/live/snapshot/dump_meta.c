@@ -9,6 +9,8 @@
 #include "atomic.h"
 #include "base/err.h"
 #include "base/schema/facts.h"
+#include "base/schema/reasons.h"
+#include "base/text/memfile.h"
 #include "base/text/units.h"
 #include "live/session/sess_incident.h"
 #include "live/snapshot/clock_sample.h"
@@ -224,6 +226,33 @@ static int meta_put_missed(struct fr_dump *d)
 	return fr_snap_put_fact(d->w, "missed", "%s", text);
 }
 
+/* "tp:skb:kfree_skb=12": events of tracepoints that have no record, by why; no fact where there are none */
+static int meta_put_tps(struct fr_dump *d)
+{
+	struct fr_sess_tp *tp = NULL;
+	char *text;
+	u32 cnt = 0, i, why;
+	int err = fr_sess_tps(d->s, &tp, &cnt);
+
+	if (fr_fd_is_want(err)) {
+		fr_warn_errno(err, "what tracepoints have no record of is not in the snapshot");
+		return 0;
+	}
+	for (why = 0; why < FR_TP_WHY_CNT && cnt && !err; why++) {
+		struct fr_memfile m;
+		FILE *f = fr_memfile_open(&m);
+
+		for (i = 0; i < cnt && f; i++)
+			if (tp[i].counts.cnt[why])
+				fprintf(f, ";%s=%llu", tp[i].name, tp[i].counts.cnt[why]);
+		text = f ? fr_memfile_end(&m, NULL) : NULL;
+		err = !text ? -ENOMEM : *text ? fr_snap_put_fact(d->w, fr_tp_why_name(why), "%s", text + 1) : 0;
+		free(text);
+	}
+	free(tp);
+	return err;
+}
+
 int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh)
 {
 	int err;
@@ -299,7 +328,8 @@ static int meta_put_facts(struct fr_dump *d)
 	err = err ?: meta_put_softirqs(d);
 	err = err ?: put_disks(d);
 	err = err ?: fr_dump_put_state_facts(d);
-	return err ?: meta_put_missed(d);
+	err = err ?: meta_put_missed(d);
+	return err ?: meta_put_tps(d);
 }
 
 /* ---- what others know ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/schema/reasons.h"
+#include "base/text/counts.h"
 #include "base/text/escape.h"
 #include "show/format/softirqs_text.h"
 #include "show/report/report_kinds.h"
@@ -169,6 +170,20 @@ static void report_text_put_lost(struct fr_report_page *p)
 	fr_out_char(p->o, '\n');
 }
 
+/* "thinned    1,200 of tp:skb:kfree_skb" */
+static void report_text_put_thinned(struct fr_report_page *p)
+{
+	const char *at = fr_snap_fact(p->r->snap, "thinned"), *name;
+	int len;
+	u64 v;
+
+	while (fr_counts_next(&at, &name, &len, &v)) {
+		fr_report_label(p, "thinned");
+		fr_report_count(p->o, v, 0);
+		fr_out_printf(p->o, " of %.*s: more than its rate lets pass, since the recording began\n", len, name);
+	}
+}
+
 static void report_text_put_complete(struct fr_report_page *p)
 {
 	const struct fr_an_result *res = p->r->res;
@@ -266,6 +281,7 @@ void fr_report_put_health(struct fr_report_page *p)
 	fr_report_title(p, "What is missing", NULL);
 	report_text_put_complete(p);
 	report_text_put_lost(p);
+	report_text_put_thinned(p);
 	put_choice(p);
 	report_text_put_cut(p);
 	put_each_issue(p);

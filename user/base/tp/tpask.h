@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * tpask: what a -e asks of tracepoints, in its parts. Pure.
+ *
+ *	tp:SYSTEM:NAME [@N/T]		the ones whose names match; each of them at most N times in T
+ *	-tp:SYSTEM:NAME			none of those
+ *
+ * T: s, m, h, or a duration (100ms).
+ */
+#ifndef FR_TPASK_H
+#define FR_TPASK_H
+
+#include <stdbool.h>
+
+#include "base/schema/schema.h"
+#include "rate.h"
+
+#define FR_TPASK_WHY_SZ 160
+
+struct fr_tpask {
+	bool removes;
+	char pattern[2 * FR_NAME_MAX + 2]; /* SYSTEM:NAME, with * ? [...] */
+	struct fr_rate rate;
+};
+
+/* Is a -e about tracepoints: tp:..., -tp:..., or tp alone, which is wrong? */
+bool fr_tpask_is(const char *what);
+
+/* Which tracepoints there are is the kernel's to say. 0 and *out; -EINVAL and why. */
+int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ]);
+
+#endif
