@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Fuzz target of what people write, any text as a trigger and as a configuration, and of the journal's lines, which anybody may
- * have changed. What people wrote and is refused points into the text and says why; a trigger that is taken is kept as given,
- * and is the same when parsed again; so is an incident.
+ * Fuzz target of what people write, any text as a trigger and as a configuration, of command lines to be redacted, and of the
+ * journal's lines, which anybody may have changed. What people wrote and is refused points into the text and says why; a
+ * trigger that is taken is kept as given, and is the same when parsed again; so is an incident.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/config/config.h"
 #include "base/incident.h"
+#include "base/text/redact.h"
 #include "base/trigger/trigger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz);
@@ -69,6 +70,26 @@ static void try_incident(const char *text, size_t sz)
 	free(o);
 }
 
+/* Redacted once, it has nothing to redact; where there is less room, there is less of it. */
+static void try_redact(const char *text, size_t sz, enum fr_redact_form form)
+{
+	size_t room = sz * (1 + strlen(FR_REDACTED)), len, half = sz / 2;
+	char *once = malloc(room + 1), *again = malloc(2 * room + 1), *less = malloc(half + 1);
+	u32 cnt = 0, more = 0;
+
+	len = fr_redact(NULL, form, text, sz, once, room, &cnt);
+	if (len > room || (!cnt && (len != sz || memcmp(once, text, sz))))
+		abort();
+	if (fr_redact(NULL, form, once, len, again, 2 * room, &more) != len || more || memcmp(once, again, len))
+		abort();
+	if (fr_redact(NULL, form, text, sz, less, half, &cnt) != (len < half ? len : half) ||
+	    memcmp(less, once, len < half ? len : half))
+		abort();
+	free(once);
+	free(again);
+	free(less);
+}
+
 /* A copy of exactly its size, so that a byte read behind it is seen. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
@@ -82,6 +103,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	memcpy(text, data, sz);
 	try_config(text, sz);
 	try_incident(text, sz);
+	try_redact(text, sz, FR_REDACT_LINE);
+	try_redact(text, sz, FR_REDACT_ARGS);
 	free(text);
 	return 0;
 }

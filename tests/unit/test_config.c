@@ -544,6 +544,8 @@ static void test_refused_options(void **state)
 	check_refused("KeepFree", "91%", "--keep-free: more than 90% free would leave no room for snapshots");
 	check_refused("Exec", "a\nb", "--exec: it cannot have a line break");
 	check_refused("ExecUser", "a\x1b", "--exec-user: a control character, 0x1b");
+	check_refused("Redact", "ssn,a*b",
+		      "--redact: 'a*b': give words of letters, digits, - and _, separated by commas, -WORD, or no");
 	check_refused("MaxFiles", "x", "--max-files: 'x' is not a number from 0 to 4294967295");
 }
 

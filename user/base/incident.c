@@ -10,6 +10,7 @@
 #include "base/schema/sysnames.h"
 #include "base/text/escape.h"
 #include "base/text/jsonr.h"
+#include "base/text/redact.h"
 #include "base/text/units.h"
 #include "fatal.h"
 
@@ -75,6 +76,18 @@ void fr_incident_tidy(struct fr_incident *rec)
 	if (rec->kind == FR_INCIDENT_kernel)
 		rec->text[strcspn(rec->text, "\n")] = 0;
 	rec->flags &= FR_INCIDENT_FLAGS;
+}
+
+void fr_incident_redact(struct fr_incident *rec, const char *words, u32 *cnt)
+{
+	char text[sizeof(rec->text)];
+	size_t len;
+
+	if (rec->kind != FR_INCIDENT_kernel)
+		return;
+	len = fr_redact(words, FR_REDACT_LINE, rec->text, strnlen(rec->text, sizeof(rec->text)), text, sizeof(text) - 1, cnt);
+	memset(rec->text, 0, sizeof(rec->text));
+	memcpy(rec->text, text, len);
 }
 
 /* Of a trigger incident. */

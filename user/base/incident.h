@@ -32,6 +32,9 @@ u64 fr_incident_first_ts(const struct fr_incident *rec); /* of these */
 /* How many incidents it is: those of a sum; else 1, whatever its count means. */
 u64 fr_incident_weight(const struct fr_incident *rec);
 
+/* Redact a line of the kernel's (base/text/redact.h); *cnt grows by the values. */
+void fr_incident_redact(struct fr_incident *rec, const char *words, u32 *cnt);
+
 /* Make a record of the log one of a file: its texts end, a line of the kernel's where the line does, and its mark is gone. */
 void fr_incident_tidy(struct fr_incident *rec);
 

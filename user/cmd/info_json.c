@@ -392,6 +392,8 @@ void fr_info_json(struct fr_out *o, const struct fr_info *s)
 	info_json_put_num(&w, "begin_ns", s, "begin_ns");
 	info_json_put_num(&w, "snapshot_ns", s, "snapshot_ns");
 	info_json_put_names(&w, s);
+	if (fr_info_fact(s, "redacted"))
+		info_json_put_num(&w, "redacted", s, "redacted");
 	info_json_put_unread(&w, s);
 	info_json_put_profile(&w, s);
 	info_json_put_incidents(&w, s);

@@ -398,6 +398,18 @@ static u64 fact_count(const struct fr_info *s, const char *name)
 	return !flightrec_fact_s64(s->fr, s->file, name, &v) && v > 0 ? (u64)v : 0;
 }
 
+/* Values of secret keys in command lines and log lines. */
+static void info_put_redacted(struct fr_out *o, const struct fr_info *s)
+{
+	u64 cnt = fact_count(s, "redacted");
+
+	if (!cnt)
+		return;
+	fr_info_label(o, "redacted");
+	put_count(o, cnt);
+	fr_out_printf(o, " value%s of keys like password and token, in command lines and log lines\n", fr_plural(cnt));
+}
+
 static void info_put_missed(struct fr_out *o, bool *any, const struct fr_info *s)
 {
 	const char *at = fr_info_fact(s, "missed"), *name;
@@ -542,6 +554,7 @@ void fr_info_text(struct fr_out *o, const struct fr_info *s)
 	info_put_softirqs(o, s);
 	info_put_states(o, s);
 	info_put_incidents(o, s);
+	info_put_redacted(o, s);
 	put_horizons(o, s);
 	for (tier = 0; tier < tier_cnt; tier++)
 		fr_info_rings_text(o, s, info_tier_name(s, tier));

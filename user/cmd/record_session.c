@@ -230,6 +230,7 @@ int fr_record_session(struct fr_record_opts *o)
 
 	o->ask.name = c->name;
 	o->ask.profile = c->profile;
+	o->ask.redact = c->redact;
 	o->ask.plan.cpu_sz = c->memory_sz;
 	o->ask.plan.subbuf_sz = subbuf ? c->subbuf_sz : 0; /* the default is only a wish: the plan may choose smaller ones */
 	o->ask.load.sample_hz = c->sample_hz;

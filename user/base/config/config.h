@@ -24,6 +24,7 @@
 #include "alert.h"
 #include "base/config/default.h"
 #include "base/text/literal.h"
+#include "base/text/redact.h"
 #include "incident_layout.h"
 #include "session.h"
 
@@ -109,6 +110,12 @@ struct fr_config_list {
 	    "whole language. `task_rename` is always recorded for all tasks, because the names in all other events depend on " \
 	    "it, and so are the recorder's own events, such as `trigger`."), \
 	  "record only events that match this expression") \
+	K(Session, Redact, items, redact, R, "", \
+	  O(0, "redact", "LIST", NULL, \
+	    "A key is secret if it contains one of the words, whatever the case, and without `-`, `_` and dots; a word of up to four " \
+	    "letters must be its end. Always among them, unless `-WORD` takes one out: `" FR_REDACT_WORDS "`. The password in an " \
+	    "address (`https://user:password@host`) goes, too. `no`: everything is kept as it is."), \
+	  "words, separated by commas: of keys that have one, values in command lines and log lines do not go into snapshots") \
 	K(Session, Incidents, count, incident_cnt, R, "1024", O(0, "incidents", "N", NULL, NULL), \
 	  "number of records in the incident log, " FR_LITERAL(FR_INCIDENT_CNT_MIN) " to " FR_LITERAL(FR_INCIDENT_CNT_MAX) \
 	  ", rounded up to a power of two") \

@@ -152,6 +152,16 @@ static int check_filter(const struct value *v)
 	return err == -EINVAL ? fail(v, "%s (at character %zu)", error.text, error.at + 1) : err;
 }
 
+static int check_redact(const struct value *v)
+{
+	size_t at = 0;
+
+	return fr_redact_is_good(v->text, &at)
+		       ? 0
+		       : fail(v, "'%.40s': give words of letters, digits, - and _, separated by commas, -WORD, or no",
+			      v->text + at);
+}
+
 /* Replay can look for more than BPF can. */
 static int config_value_check_watch(const struct value *v, const char *expr, const char *arch)
 {
@@ -246,6 +256,7 @@ static const struct {
 	{offsetof(struct fr_config, comm), config_value_check_comm},
 	{offsetof(struct fr_config, cgroup), config_value_check_cgroup},
 	{offsetof(struct fr_config, filter), check_filter},
+	{offsetof(struct fr_config, redact), check_redact},
 	{offsetof(struct fr_config, on), check_on},
 	{offsetof(struct fr_config, storm_cnt), check_storm},
 	{offsetof(struct fr_config, dir), check_path},

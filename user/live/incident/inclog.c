@@ -33,6 +33,7 @@ struct fr_inclog {
 	struct fr_incfile *file;
 	struct fr_incident_item item; /* boot, session, epoch: the same in all items */
 	struct fr_out *out;	      /* for lines */
+	char *redact;		      /* words of secret keys, NULL: no further ones */
 	u64 on_disk;		      /* smaller numbers are in the journal */
 };
 
@@ -60,9 +61,12 @@ static u64 wall_ahead(struct fr_sess *s)
 	return fr_clock_sample(s, &c) ? 0 : c.real_ns - c.ts;
 }
 
-static void fill_item(struct fr_incident_item *item, const struct fr_incident *rec, u64 ahead)
+static void fill_item(struct fr_incident_item *item, const struct fr_incident *rec, u64 ahead, const char *redact)
 {
+	u32 cnt = 0;
+
 	item->rec = *rec;
+	fr_incident_redact(&item->rec, redact, &cnt);
 	item->seq = rec->done - 1;
 	item->wall_ns = ahead ? rec->ts + ahead : 0;
 }
@@ -81,6 +85,7 @@ int fr_inclog_open(struct fr_sess *s, const char *dir, u64 max_sz, struct fr_inc
 		return -ENOMEM;
 	l->s = s;
 	l->out = malloc(sizeof(*l->out));
+	l->redact = fr_sess_fact(s, "redact");
 	err = l->out ? fr_incfile_open(dir, max_sz, &l->file) : -ENOMEM;
 	err = err ?: fill_origin(s, &l->item);
 	if (err)
@@ -96,6 +101,7 @@ void fr_inclog_close(struct fr_inclog *l)
 		return;
 	fr_incfile_close(l->file);
 	free(l->out);
+	free(l->redact);
 	free(l);
 }
 
@@ -122,7 +128,7 @@ static int inclog_add_line(struct fr_inclog *l, const struct fr_incident *rec, u
 	size_t sz;
 	int err;
 
-	fill_item(&l->item, rec, ahead);
+	fill_item(&l->item, rec, ahead, l->redact);
 	fr_out_init_mem(l->out);
 	fr_incident_json(l->out, &l->item);
 	text = fr_out_take_mem(l->out, &sz);
@@ -321,6 +327,7 @@ int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item
 	struct fr_incident_counts c;
 	struct fr_incident_item origin;
 	struct fr_incident *rec;
+	char *redact;
 	u64 ahead;
 	size_t i;
 	int err;
@@ -333,10 +340,12 @@ int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item
 		return err;
 	*out = calloc(*cnt + 1, sizeof(**out));
 	ahead = wall_ahead(s);
+	redact = fr_sess_fact(s, "redact");
 	for (i = 0; *out && i < *cnt; i++) {
 		(*out)[i] = origin;
-		fill_item(&(*out)[i], &rec[i], ahead);
+		fill_item(&(*out)[i], &rec[i], ahead, redact);
 	}
+	free(redact);
 	free(rec);
 	return *out ? 0 : -ENOMEM;
 }

@@ -309,6 +309,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 		fr_facts_put(f, "softirqs_begin", "%s", softirqs);
 	if (!fr_softirqs_read_ms(softirqs, sizeof(softirqs)))
 		fr_facts_put(f, "softirq_ms_begin", "%s", softirqs);
+	if (ask->redact && *ask->redact)
+		fr_facts_put(f, "redact", "%s", ask->redact);
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	record_put_clock(f, s);
 	put_command(f, ask->command);

@@ -33,6 +33,7 @@ struct fr_record_ask {
 	bool detach;	      /* leave the session recording and return */
 	bool keep;	      /* leave the session recording at the end */
 	bool is_daemon;	      /* runs by a configuration file: SIGHUP reloads it, SIGTERM leaves the session recording */
+	const char *redact;   /* words of secret keys (base/text/redact.h); NULL: none beside those that always are */
 	const char *settings; /* options that must match for a session to be adopted */
 	char **command;	      /* record while it runs; NULL none */
 	struct fr_live_settings *live; /* snapshots go to its config's dir; freed by the caller */

@@ -71,6 +71,7 @@ struct fr_dump {
 	struct fr_snap_mapping *dead; /* of processes that died, with frames of their last stacks */
 	size_t dead_cnt;
 	struct fr_unread unread;
+	u32 redacted_cnt;	       /* values that were not written */
 	struct fr_dump_states *states; /* NULL: not looked at */
 	struct fr_sampler *sampler;
 	const struct fr_prof *prof; /* the sampler's, NULL none */
@@ -211,8 +212,9 @@ int fr_dump_put_meta(struct fr_dump *d);
 
 /* Of that, the parts that a crash dump has as well. 0 or -errno. */
 int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m); /* counters and holes */
-int fr_dump_put_facts(struct fr_dump *d, const char *text);	 /* name=value lines */
+int fr_dump_put_facts(struct fr_dump *d, const char *text);	 /* name=value lines; command lines are redacted */
 int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh);
+int fr_dump_put_redacted(struct fr_dump *d); /* once all that is redacted is known */
 
 /* Room for the clocks of a session. */
 #define FR_DUMP_CLOCKS_MOST (2 + 2 * FR_WALL_STEP_MAX)

@@ -8,9 +8,11 @@
 
 #include "atomic.h"
 #include "base/err.h"
+#include "base/incident.h"
 #include "base/schema/facts.h"
 #include "base/schema/reasons.h"
 #include "base/text/memfile.h"
+#include "base/text/redact.h"
 #include "base/text/units.h"
 #include "live/session/sess_incident.h"
 #include "live/snapshot/clock_sample.h"
@@ -133,6 +135,7 @@ static int find_incidents(struct fr_dump *d, struct fr_meta *m)
 	struct fr_incident_counts c;
 	struct fr_incident *rec;
 	size_t cnt, i;
+	char *redact;
 	int err;
 
 	fr_sess_flush_incidents(d->s); /* if it fails, they stay pending */
@@ -146,15 +149,44 @@ static int find_incidents(struct fr_dump *d, struct fr_meta *m)
 	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
 	if (err)
 		return err;
+	redact = fr_sess_fact(d->s, "redact");
 	for (i = 0; i < cnt && !err; i++) {
 		item = (struct fr_snap_incident){.epoch = c.epoch, .rec = rec[i]};
+		fr_incident_redact(&item.rec, redact, &d->redacted_cnt);
 		err = fr_vec_add(&m->incident, &item, 1);
 	}
+	free(redact);
 	free(rec);
 	return err;
 }
 
-int fr_dump_put_facts(struct fr_dump *d, const char *text)
+/* What somebody typed, or a line of the kernel's. */
+static bool is_line(const char *key)
+{
+	return !strcmp(key, "command") || !strcmp(key, "trigger_text");
+}
+
+static int put_line(struct fr_dump *d, const char *key, const char *line, const char *words)
+{
+	size_t room = strlen(line) * (1 + strlen(FR_REDACTED)) + 1;
+	char *text = malloc(room);
+	int err = -ENOMEM;
+
+	if (text) {
+		text[fr_redact(words, FR_REDACT_LINE, line, strlen(line), text, room - 1, &d->redacted_cnt)] = 0;
+		err = fr_snap_put_fact(d->w, key, "%s", text);
+	}
+	free(text);
+	return err;
+}
+
+int fr_dump_put_redacted(struct fr_dump *d)
+{
+	return fr_snap_put_fact(d->w, "redacted", "%u", d->redacted_cnt);
+}
+
+/* words: the session's, of secret keys. */
+static int put_some_facts(struct fr_dump *d, const char *text, const char *words)
 {
 	const char *name, *value;
 	size_t pos = 0, name_len, value_len;
@@ -167,15 +199,28 @@ int fr_dump_put_facts(struct fr_dump *d, const char *text)
 		memcpy(key, name, name_len);
 		key[name_len] = 0;
 		plain = fr_facts_get(text, key);
-		err = plain ? fr_snap_put_fact(d->w, key, "%s", plain) : -ENOMEM;
+		if (plain && is_line(key))
+			err = put_line(d, key, plain, words);
+		else
+			err = plain ? fr_snap_put_fact(d->w, key, "%s", plain) : -ENOMEM;
 		free(plain);
 	}
+	return err;
+}
+
+int fr_dump_put_facts(struct fr_dump *d, const char *text)
+{
+	char *words = fr_facts_get(text, "redact");
+	int err = put_some_facts(d, text, words);
+
+	free(words);
 	return err;
 }
 
 static int put_trigger_facts(struct fr_dump *d)
 {
 	const struct fr_dump_ask *ask = d->ask;
+	char *words;
 	int err = fr_snap_put_fact(d->w, "trigger_reason", "%s", ask->reason);
 
 	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", d->trigger_ts);
@@ -185,8 +230,11 @@ static int put_trigger_facts(struct fr_dump *d)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_pid", "%u", ask->pid);
 	if (ask->sig)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_sig", "%d", ask->sig);
-	if (ask->facts)
-		err = err ?: fr_dump_put_facts(d, ask->facts);
+	if (ask->facts && !err) {
+		words = fr_sess_fact(d->s, "redact");
+		err = put_some_facts(d, ask->facts, words);
+		free(words);
+	}
 	return err;
 }
 
@@ -354,11 +402,13 @@ static void meta_leave(void *arg)
 static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt, struct others *o)
 {
 	struct fr_errand_job job[FR_OTHERS_JOB_MAX];
+	char *redact = fr_sess_fact(d->s, "redact");
 	const struct fr_procs_ask ask = {
 		.cgroup_here = d->ask->cgroup_here,
 		.task = task,
 		.task_cnt = task_cnt,
 		.unread = &d->unread,
+		.redact = redact,
 	};
 	u32 cnt = 0;
 
@@ -369,6 +419,7 @@ static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size
 	o->procs = fr_procs_new(&ask, &job[cnt]);
 	cnt += o->procs ? FR_PROCS_JOB_CNT : 0;
 	fr_others_run(d->s, job, cnt, meta_leave, d);
+	free(redact);
 }
 
 static void free_others(struct others *o)
@@ -391,6 +442,7 @@ static int meta_put_procs(struct fr_dump *d, const struct fr_procs *p)
 		return 0;
 	}
 	text = fr_procs_text(p, &sz, &lack);
+	d->redacted_cnt += fr_procs_redacted(p);
 	err = fr_snap_put_procs(d->w, text, sz);
 	if (lack.err)
 		fr_warn_errno(lack.err, "of %u process%s, command line or cgroup is not in the snapshot", lack.cnt,
@@ -420,6 +472,7 @@ static int put_others(struct fr_dump *d, const struct others *o)
 
 	err = err ?: fr_dump_put_symbols(d, o->symbols);
 	err = err ?: meta_put_procs(d, o->procs);
+	err = err ?: fr_dump_put_redacted(d);
 	return err ?: meta_put_unread(d);
 }
 

@@ -12,17 +12,19 @@
 #include "base/rows/cgroups.h"
 #include "base/text/escape.h"
 #include "base/text/out.h"
+#include "base/text/redact.h"
 #include "sys/cgroup.h"
 #include "sys/dir.h"
 #include "sys/fd.h"
 #include "sys/ns.h"
 
 #define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
+#define CMDLINE_MAX  4096	 /* that are read: with a secret's end, most of the time */
 #define PROCS_MAX_SZ (16u << 20) /* of all processes together: about 50,000 */
 #define CGROUPS_MAX  4096u	 /* some 10 us each */
 
 /* Kinds of what the runner tells (sys/errand.h). */
-enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_LACK, TOLD_CGROUPS };
+enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_REDACTED, TOLD_LACK, TOLD_CGROUPS };
 
 /* What is read of a process, the last thing last that may wait for it. */
 enum { STEP_LINKS, STEP_CMDLINE };
@@ -39,6 +41,7 @@ struct fr_procs {
 	size_t cmdline_sz, links_sz;
 	char *text;
 	size_t sz, room;
+	u32 redacted_cnt;
 	struct fr_procs_lack lack;
 };
 
@@ -66,30 +69,37 @@ static void procs_put(struct fr_out *o, const char *key, const char *value, size
 	fr_out_char(o, '"');
 }
 
-/* 0, or why it could not be read (-errno); that it has ended since may be the reason. */
-static int put_cmdline(struct fr_out *o, int dir)
+/*
+ * Without what is secret, of which *secret_cnt counts the values. 0, or why it could not be read (-errno); that it has ended
+ * since may be the reason.
+ */
+static int put_cmdline(struct fr_procs *p, int dir, u32 *secret_cnt)
 {
-	char buf[VALUE_MAX];
-	ssize_t n = procs_read_at(dir, "cmdline", buf, sizeof(buf)), i;
+	char buf[CMDLINE_MAX], kept[VALUE_MAX];
+	ssize_t n = procs_read_at(dir, "cmdline", buf, sizeof(buf));
+	size_t len, i;
 
-	while (n > 0 && !buf[n - 1])
-		n--;
-	for (i = 0; i < n; i++)
-		if (!buf[i])
-			buf[i] = ' ';
-	if (n > 0)
-		procs_put(o, "cmdline", buf, n);
-	return n < 0 ? n : 0;
+	if (n < 0)
+		return n;
+	len = fr_redact(p->ask.redact, FR_REDACT_ARGS, buf, n, kept, sizeof(kept), secret_cnt);
+	while (len && !kept[len - 1])
+		len--;
+	for (i = 0; i < len; i++)
+		if (!kept[i])
+			kept[i] = ' ';
+	if (len)
+		procs_put(p->out, "cmdline", kept, len);
+	return 0;
 }
 
 /* Where a symbolic link of the process points to. */
-static void put_link(struct fr_out *o, int dir, const char *name)
+static void put_link(struct fr_procs *p, int dir, const char *name, u32 *secret_cnt)
 {
-	char buf[VALUE_MAX];
+	char buf[VALUE_MAX], kept[VALUE_MAX];
 	ssize_t n = readlinkat(dir, name, buf, sizeof(buf));
 
 	if (n > 0)
-		procs_put(o, name, buf, n);
+		procs_put(p->out, name, kept, fr_redact(p->ask.redact, FR_REDACT_LINE, buf, n, kept, sizeof(kept), secret_cnt));
 }
 
 /* Nothing is told if the text was cut off. As above. */
@@ -136,6 +146,7 @@ static void tell_lack(struct fr_errand_out *to, int err)
 static void procs_look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
 {
 	struct fr_procs *p = arg;
+	u32 secret_cnt = 0;
 	char path[32];
 	int dir, err;
 
@@ -147,14 +158,16 @@ static void procs_look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
 	}
 	fr_errand_step(to, STEP_LINKS);
 	fr_out_init_mem(p->out);
-	put_link(p->out, dir, "exe");
-	put_link(p->out, dir, "cwd");
+	put_link(p, dir, "exe", &secret_cnt);
+	put_link(p, dir, "cwd", &secret_cnt);
 	err = put_cgroup(p->out, dir, cgroup_here(p));
 	tell_text(to, TOLD_LINKS, p->out);
 	fr_errand_step(to, STEP_CMDLINE);
 	fr_out_init_mem(p->out);
-	err = put_cmdline(p->out, dir) ?: err;
+	err = put_cmdline(p, dir, &secret_cnt) ?: err;
 	tell_text(to, TOLD_CMDLINE, p->out);
+	if (secret_cnt)
+		fr_errand_tell(to, TOLD_REDACTED, &secret_cnt, sizeof(secret_cnt));
 	close(dir);
 	tell_lack(to, err);
 }
@@ -342,6 +355,16 @@ static void take_lack(struct fr_procs *p, const void *data, u32 sz)
 	p->lack.cnt++;
 }
 
+static void take_redacted(struct fr_procs *p, const void *data, u32 sz)
+{
+	u32 cnt;
+
+	if (sz != sizeof(cnt))
+		return;
+	memcpy(&cnt, data, sz);
+	p->redacted_cnt += cnt;
+}
+
 static void take_proc(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct fr_procs *p = arg;
@@ -351,6 +374,8 @@ static void take_proc(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 		keep_part(&p->links, &p->links_sz, data, sz);
 	} else if (kind == TOLD_CMDLINE) {
 		keep_part(&p->cmdline, &p->cmdline_sz, data, sz);
+	} else if (kind == TOLD_REDACTED) {
+		take_redacted(p, data, sz);
 	} else if (kind == TOLD_LACK) {
 		take_lack(p, data, sz);
 	}
@@ -443,6 +468,11 @@ void fr_procs_free(struct fr_procs *p)
 	free(p->pid);
 	free(p->text);
 	free(p);
+}
+
+u32 fr_procs_redacted(const struct fr_procs *p)
+{
+	return p->redacted_cnt;
 }
 
 const char *fr_procs_text(const struct fr_procs *p, size_t *sz, struct fr_procs_lack *lack)

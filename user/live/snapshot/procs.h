@@ -24,6 +24,7 @@ struct fr_procs_ask {
 	const struct fr_snap_task *task; /* the cgroups they were born in are named */
 	size_t task_cnt;
 	struct fr_unread *unread; /* what was not read in time */
+	const char *redact;	  /* words of secret keys (base/text/redact.h), NULL: no further ones */
 };
 
 struct fr_procs_lack {
@@ -36,7 +37,8 @@ struct fr_procs_lack {
 struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_job job[FR_PROCS_JOB_CNT]);
 void fr_procs_free(struct fr_procs *p); /* NULL is fine */
 
-/* Once the errand is done: the lines, which are p's. */
+/* Once the errand is done: so many values were redacted; and the lines, which are p's. */
+u32 fr_procs_redacted(const struct fr_procs *p);
 const char *fr_procs_text(const struct fr_procs *p, size_t *sz, struct fr_procs_lack *lack);
 
 #endif

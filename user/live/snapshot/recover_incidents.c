@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "base/incident.h"
+#include "base/schema/facts.h"
 #include "live/snapshot/recover_int.h"
 
-static int add_records(const struct fr_recover *r, const struct fr_carved_log *log, struct fr_meta *m)
+static int add_records(const struct fr_recover *r, struct fr_dump *d, const struct fr_carved_log *log, struct fr_meta *m)
 {
+	char *redact = fr_facts_get(r->chosen->text, "redact");
 	struct fr_snap_incident item;
 	int err = 0;
 	size_t i;
@@ -15,8 +17,10 @@ static int add_records(const struct fr_recover *r, const struct fr_carved_log *l
 	for (i = 0; i < log->cnt && !err; i++) {
 		item = (struct fr_snap_incident){.epoch = r->chosen->epoch, .rec = log->rec[i]};
 		fr_incident_tidy(&item.rec);
+		fr_incident_redact(&item.rec, redact, &d->redacted_cnt);
 		err = fr_vec_add(&m->incident, &item, 1);
 	}
+	free(redact);
 	return err;
 }
 
@@ -41,7 +45,7 @@ int fr_recover_find_incidents(struct fr_recover *r, struct fr_dump *d, struct fr
 		return err;
 	r->incident_missing_cnt = log.missing_cnt;
 	r->log_missing = !log.head;
-	err = add_records(r, &log, m);
+	err = add_records(r, d, &log, m);
 	if (log.head)
 		err = err ?: incidents_put_counts(d, log.head);
 	free(log.rec);

@@ -97,6 +97,7 @@ int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)
 	err = err ?: fr_meta_put(&m, d->w);
 	err = err ?: fr_recover_put_kernel(r, d);
 	err = err ?: recover_meta_put_facts(r, d, end_ns);
+	err = err ?: fr_dump_put_redacted(d);
 	fr_meta_free(&m);
 	free(prof);
 	return err;
