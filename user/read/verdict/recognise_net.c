@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_net: a task waited for a peer. */
+#include <string.h>
+
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -86,6 +88,122 @@ bool fr_recognise_delayed_ack(struct fr_case *k)
 		"two small writes waits for the acknowledgment of the first; %u wait%s like this in the %s before",
 		fr_word_who(k, of->tid, of->ts), fr_word_ns(k, of->blocked_ns), fr_word_comm(k, w->tid, w->ts), cnt,
 		cnt == 1 ? "" : "s", fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+	return true;
+}
+
+/* ---- what TCP sends again ---- */
+
+#define SYN_LEAST_NS (990 * FR_MSEC_NS) /* a SYN without an answer is sent again after a second */
+#define RTO_LEAST_NS (190 * FR_MSEC_NS) /* and data after 200 ms or more, to the tick */
+
+static bool is_ended_by_nobody(const struct fr_waited *w)
+{
+	return !fr_waited_was_runnable(w) &&
+	       (w->waker == FR_WAKER_timer || w->waker == FR_WAKER_softirq || w->waker == FR_WAKER_irq);
+}
+
+static bool is_in_connect(const struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ];
+
+	return w->in == FR_WAITED_call && !strcmp(fr_waited_call(w, k->c->arch, call), "connect");
+}
+
+static bool starts_with(const char *text, size_t len, const char *start)
+{
+	return len >= strlen(start) && !memcmp(text, start, strlen(start));
+}
+
+/* Is this end's address one of the host's own: of its loopback, or the same as the other end's? */
+static bool is_within_host(const struct ends *e)
+{
+	const char *mine = memrchr(e->mine, ':', e->mine_len), *peer = memrchr(e->peer, ':', e->peer_len);
+
+	if (!mine || !peer)
+		return false;
+	return starts_with(e->peer, e->peer_len, "127.") || starts_with(e->peer, e->peer_len, "[::1]") ||
+	       is_same_end(e->mine, mine - e->mine, e->peer, peer - e->peer);
+}
+
+/* How many connects to the same end took as long. */
+static u32 connects_like(const struct fr_case *k, const struct ends *to)
+{
+	const struct fr_waited *w;
+	struct ends e;
+	size_t i;
+	u32 cnt = 0;
+
+	for (i = 0; (w = fr_clues_wait(k->c, i)); i++)
+		cnt += is_in_connect(k, w) && w->blocked_ns >= SYN_LEAST_NS && is_ended_by_nobody(w) && ends_of(w, &e) &&
+		       is_same_end(e.peer, e.peer_len, to->peer, to->peer_len);
+	return cnt;
+}
+
+/* Within a host, a SYN is answered within the call that sends it. Here the answer came by a timer of a second or more. */
+bool fr_recognise_unanswered_syn(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	struct ends e;
+	u32 cnt;
+
+	if (!w || !is_in_connect(k, w) || w->blocked_ns < SYN_LEAST_NS || !is_ended_by_nobody(w) || !ends_of(w, &e) ||
+	    !is_within_host(&e))
+		return false;
+	cnt = connects_like(k, &e);
+	fr_case_cause(
+		k, "wait",
+		"nobody answered the first SYN: %s connected to %s, within the host, only after %s, by a timer, as when a SYN "
+		"is dropped since the listen queue is full (accept() comes too late), and sent again after 1 s; %u connect%s "
+		"like this in the %s before",
+		fr_word_who(k, w->tid, w->ts), fr_word_text(k, e.peer, e.peer_len), fr_word_ns(k, w->blocked_ns), cnt,
+		cnt == 1 ? "" : "s", fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+	return true;
+}
+
+/* A wait for the other end of the same connection, for three quarters of that of w; NULL: none. */
+static const struct fr_waited *wait_of_peer(const struct fr_clues *c, const struct fr_waited *w)
+{
+	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w);
+	const struct fr_waited *of;
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(c, i)); i++)
+		if (of->tid != w->tid && !fr_waited_was_runnable(of) && are_ends(w, of) &&
+		    fr_overlap_ns(fr_waited_began_ns(of), fr_waited_woken_ns(of), from_ns, to_ns) >= (to_ns - from_ns) / 4 * 3)
+			return of;
+	return NULL;
+}
+
+static bool is_retransmit_long(const struct fr_waited *w)
+{
+	return is_ended_by_nobody(w) && w->blocked_ns >= RTO_LEAST_NS;
+}
+
+/*
+ * Both ends are on the host, and wait for each other: what one has sent did not arrive within its call, as it does there, but
+ * by a timer later. late: who got it.
+ */
+bool fr_recognise_retransmit(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait, *of, *late = NULL;
+
+	if (!w || fr_waited_was_runnable(w) || is_in_connect(k, w) || w->blocked_ns < RTO_LEAST_NS)
+		return false;
+	of = wait_of_peer(k->c, w);
+	if (of && is_retransmit_long(w))
+		late = w;
+	else if (of && is_retransmit_long(of) && w->waker == FR_WAKER_task && w->waker_pid == of->tid &&
+		 of->ts <= fr_waited_woken_ns(w))
+		late = of;
+	if (!late)
+		return false;
+	fr_case_cause(
+		k, "wait",
+		"what was sent to %s arrived late: it waited %s%s, until a timer ended that and no send, while %s waited for "
+		"the other end, on the same host: as when a packet is lost, and TCP's retransmission time-out (200 ms, then "
+		"twice as long) sends it again",
+		fr_word_who(k, late->tid, late->ts), fr_word_ns(k, late->blocked_ns), fr_word_object(k, late),
+		fr_word_who(k, late == w ? of->tid : w->tid, late->ts));
 	return true;
 }
 

@@ -46,6 +46,8 @@ bool fr_recognise_lock_preempted(struct fr_case *k);
 bool fr_recognise_orphan_lock(struct fr_case *k);
 bool fr_recognise_throttled(struct fr_case *k);
 bool fr_recognise_delayed_ack(struct fr_case *k);
+bool fr_recognise_unanswered_syn(struct fr_case *k);
+bool fr_recognise_retransmit(struct fr_case *k);
 bool fr_recognise_event_loop(struct fr_case *k);
 bool fr_recognise_flood(struct fr_case *k);
 bool fr_recognise_kept_cpu(struct fr_case *k);
