@@ -24,12 +24,14 @@ static const struct {
 	{"unanswered_syn", "a connect within the host whose first SYN was dropped, as by a full listen queue",
 	 fr_recognise_unanswered_syn},
 	{"retransmit", "data within the host that arrived by a timer only, as after a loss", fr_recognise_retransmit},
+	{"large_fork", "a process with much memory forked: its page tables are copied", fr_recognise_large_fork},
 	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled},
 	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog},
 	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker},
 	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu},
 	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood},
 	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm},
+	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server},
 	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop},
 };
 

@@ -96,7 +96,7 @@ const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample
 	return name;
 }
 
-static const char *user_function(const struct fr_clues *c, const struct fr_clue_sample *s)
+const char *fr_sample_function(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
 	struct fr_symbol y;
 
@@ -185,7 +185,8 @@ bool fr_recognise_fifo_hog(struct fr_case *k)
 		return false;
 	if (hog.prio >= FR_RT_PRIO_CNT || mine < FR_RT_PRIO_CNT)
 		return false;
-	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
+	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, fr_sample_function, &cnt,
+			 &all);
 	fr_case_cause(k,
 		      from_queue(k, fn && now	 ? ", cpu_sample, states"
 				    : fn	 ? ", cpu_sample"
@@ -213,7 +214,8 @@ bool fr_recognise_kept_cpu(struct fr_case *k)
 	if (!find_hog(k, &from_ns, &to_ns, &hog) || to_ns - from_ns < KEPT_LEAST_NS ||
 	    !fr_clues_covers(k->c, k->wait->cpu, from_ns, to_ns) || !is_keeping(k->c, hog.key, k->wait->cpu, from_ns, to_ns))
 		return false;
-	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, user_function, &cnt, &all);
+	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = from_ns, .to_ns = to_ns}, fr_sample_function, &cnt,
+			 &all);
 	now = state_now(k->c, hog.key);
 	if (now && now->prio >= FR_RT_PRIO_CNT)
 		prio = "not at a real-time priority";

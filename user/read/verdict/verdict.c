@@ -248,6 +248,14 @@ bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct
 	return found;
 }
 
+const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const struct fr_waited *w)
+{
+	u64 began_ns = fr_waited_began_ns(w), woken_ns = fr_waited_woken_ns(w);
+	const struct fr_waited *of = fr_clues_wait_in(k->c, w->waker_pid, began_ns, woken_ns, w->blocked_ns / 2);
+
+	return of && of->ts <= woken_ns ? of : NULL;
+}
+
 /* ---- the wait that it is about ---- */
 
 #define ENDED_BY_NS (10 * FR_MSEC_NS) /* a signal's receiver runs so soon after it was sent, or the wait was another one's */

@@ -89,15 +89,6 @@ static void link_run(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns)
 			     fr_word_ns(k, ran_ns), fr_word_ns(k, to_ns - from_ns));
 }
 
-/* The wait that kept a waker busy for most of the wait that it ended; NULL: none. */
-static const struct fr_waited *wait_of_waker(const struct fr_case *k, const struct fr_waited *w)
-{
-	u64 began_ns = fr_waited_began_ns(w), woken_ns = fr_waited_woken_ns(w);
-	const struct fr_waited *of = fr_clues_wait_in(k->c, w->waker_pid, began_ns, woken_ns, w->blocked_ns / 2);
-
-	return of && of->ts <= woken_ns ? of : NULL;
-}
-
 void fr_case_chain(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
@@ -109,7 +100,7 @@ void fr_case_chain(struct fr_case *k)
 		if (w->queued_ns >= w->off_ns / 2) {
 			link_cpu(k, w->cpu, fr_waited_woken_ns(w), w->ts);
 		} else if (w->waker == FR_WAKER_task && w->waker_pid && w->waker_pid != w->tid) {
-			next = wait_of_waker(k, w);
+			next = fr_case_wait_of_waker(k, w);
 			if (!next)
 				link_run(k, w->waker_pid, fr_waited_began_ns(w), fr_waited_woken_ns(w));
 		}

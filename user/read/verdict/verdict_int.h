@@ -48,6 +48,8 @@ bool fr_recognise_throttled(struct fr_case *k);
 bool fr_recognise_delayed_ack(struct fr_case *k);
 bool fr_recognise_unanswered_syn(struct fr_case *k);
 bool fr_recognise_retransmit(struct fr_case *k);
+bool fr_recognise_large_fork(struct fr_case *k);
+bool fr_recognise_busy_server(struct fr_case *k);
 bool fr_recognise_event_loop(struct fr_case *k);
 bool fr_recognise_flood(struct fr_case *k);
 bool fr_recognise_kept_cpu(struct fr_case *k);
@@ -92,6 +94,9 @@ bool fr_case_is_queued(const struct fr_case *k, u64 *from_ns, u64 *to_ns);
 /* Who had a CPU most in this time, but for idle; no: it is not known. */
 bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct fr_clue_use *out);
 
+/* The wait that kept a waker busy for most of the wait that it ended; NULL: none. */
+const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const struct fr_waited *w);
+
 /* Samples of a task, or of a program, in a time. */
 struct fr_whose {
 	u32 tid;     /* 0: of the program */
@@ -102,8 +107,9 @@ struct fr_whose {
 /* What a sample counts for: a name; NULL: nothing. */
 typedef const char *(*fr_sample_fn)(const struct fr_clues *c, const struct fr_clue_sample *s);
 
-const char *fr_sample_work(const struct fr_clues *c, const struct fr_clue_sample *s);	 /* the work of a kernel worker */
-const char *fr_sample_softirq(const struct fr_clues *c, const struct fr_clue_sample *s); /* NET_RX, ... */
+const char *fr_sample_work(const struct fr_clues *c, const struct fr_clue_sample *s);	  /* the work of a kernel worker */
+const char *fr_sample_function(const struct fr_clues *c, const struct fr_clue_sample *s); /* the program's, innermost */
+const char *fr_sample_softirq(const struct fr_clues *c, const struct fr_clue_sample *s);  /* NET_RX, ... */
 
 /* What most of the samples count for, *cnt of *all; NULL: none counts. */
 const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample_fn name_of, u32 *cnt, u32 *all);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recognise_busy: a task waited for another one, which was not asleep but busy: with what.
+ *
+ *	A waited for B	while B waited for C	while C had a CPU for most of A's wait, and slept for none of it
+ */
+#include <stdio.h>
+
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+#define BUSY_LEAST_NS (5 * FR_MSEC_NS)
+
+/* Who kept the trigger's task waiting, and when. */
+struct busy {
+	u32 tid;
+	u64 from_ns, to_ns; /* it is known that A waited for it */
+	u64 ran_ns;	    /* so long it had a CPU */
+};
+
+/* How long it was asleep in this time, as far as its long waits tell. */
+static u64 asleep_ns(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns)
+{
+	const struct fr_waited *w;
+	u64 ns = 0;
+	size_t i;
+
+	for (i = 0; (w = fr_clues_wait(c, i)); i++)
+		ns += w->tid == tid ? fr_overlap_ns(fr_waited_began_ns(w), fr_waited_woken_ns(w), from_ns, to_ns) : 0;
+	return ns;
+}
+
+/* From waker to waker, each of which waited itself, to one that did not. */
+static bool find_busy(struct fr_case *k, struct busy *b)
+{
+	const struct fr_waited *w = k->wait;
+	u32 i;
+
+	for (i = 0; w && i < FR_VERDICT_LINK_MAX; i++) {
+		if (w->blocked_ns < w->off_ns / 2 || w->blocked_ns < BUSY_LEAST_NS || w->waker != FR_WAKER_task ||
+		    !w->waker_pid || w->waker_pid == k->wait->tid)
+			return false;
+		*b = (struct busy){.tid = w->waker_pid, .from_ns = fr_waited_began_ns(w), .to_ns = fr_waited_woken_ns(w)};
+		w = fr_case_wait_of_waker(k, w);
+		if (w)
+			continue;
+		b->ran_ns = fr_clues_ran(k->c, b->tid, b->from_ns, b->to_ns);
+		return b->ran_ns >= (b->to_ns - b->from_ns) / 2 &&
+		       asleep_ns(k->c, b->tid, b->from_ns, b->to_ns) <= (b->to_ns - b->from_ns) / 10;
+	}
+	return false;
+}
+
+/* ---- a fork ---- */
+
+/* The process that it began in this time, or right after; NULL: none. */
+static const struct fr_clue_fork *fork_by(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns)
+{
+	const struct fr_clue_fork *fork = c->fork.at;
+	size_t i;
+
+	for (i = 0; i < c->fork.cnt; i++)
+		if (fork[i].parent == tid && fork[i].child == fork[i].pid && fork[i].ts > from_ns && fork[i].ts <= to_ns)
+			return &fork[i];
+	return NULL;
+}
+
+/* The call to which copying an address space belongs, for one that lasts. */
+static const char *sample_of_fork(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	return !s->user && fr_clues_kernel_at(c, s->kstack_id, "dup_mmap") >= 0 ? "dup_mmap" : NULL;
+}
+
+#define COPY_LEAST 2u /* samples */
+
+/* It copied what a process maps, page table by page table: so long, that is a process with much memory. */
+bool fr_recognise_large_fork(struct fr_case *k)
+{
+	struct busy b = {.tid = k->c->tid, .from_ns = k->c->at_ns - k->c->value_ns, .to_ns = k->c->at_ns};
+	const struct fr_clue_fork *fork;
+	u32 cnt, all;
+
+	if (k->wait && !fr_waited_was_runnable(k->wait) && !find_busy(k, &b))
+		return false;
+	if (!b.tid || !k->c->value_ns || k->c->value_ns > k->c->at_ns)
+		return false;
+	fork = fork_by(k->c, b.tid, b.from_ns, b.to_ns);
+	if (!fork ||
+	    !fr_case_hot(k, &(struct fr_whose){.tid = b.tid, .from_ns = b.from_ns, .to_ns = fork->ts}, sample_of_fork, &cnt,
+			 &all) ||
+	    cnt < COPY_LEAST || cnt < all / 2)
+		return false;
+	fr_case_cause(
+		k, k->wait && b.tid != k->c->tid ? "wait, cpu_sample, sched_process_fork" : "cpu_sample, sched_process_fork",
+		"the fork of a process with much memory: %s copied its page tables for the child %s (dup_mmap in %u of its "
+		"%u samples in these %s)%s%s",
+		fr_word_who(k, b.tid, fork->ts), fr_word_who(k, fork->child, fork->ts), cnt, all,
+		fr_word_ns(k, fork->ts - b.from_ns), b.tid != k->c->tid ? "; meanwhile it did not answer " : "",
+		b.tid != k->c->tid ? fr_word_comm(k, k->c->tid, b.to_ns) : "");
+	return true;
+}
+
+/* ---- a server that computes ---- */
+
+/* The call in which it waits for events otherwise; NULL: it is not known to have such a loop. */
+static const char *loop_of(struct fr_case *k, u32 tid)
+{
+	static const char *const calls[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6"};
+	const struct fr_waited *w;
+	char call[FR_WAITED_CALL_SZ];
+	size_t i, n;
+
+	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) {
+		if (w->tid != tid || w->in != FR_WAITED_call || fr_waited_was_runnable(w))
+			continue;
+		fr_waited_call(w, k->c->arch, call);
+		for (n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
+			if (!strcmp(call, calls[n]))
+				return calls[n];
+	}
+	return NULL;
+}
+
+/* Its own functions in which most samples are; "": not known. */
+static const char *busy_functions(struct fr_case *k, const struct busy *b)
+{
+	const struct fr_clue_sample *s = k->c->sample.at;
+	struct fr_symbol y;
+	const char *name;
+	u32 cnt, all;
+	size_t i;
+
+	name = fr_case_hot(k, &(struct fr_whose){.tid = b->tid, .from_ns = b->from_ns, .to_ns = b->to_ns}, fr_sample_function,
+			   &cnt, &all);
+	for (i = 0; name && i < k->c->sample.cnt; i++)
+		if (s[i].tid == b->tid && s[i].user && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns &&
+		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name))
+			return fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id);
+	return "";
+}
+
+/* Whom it waited for did nothing but compute, and woke it only then. */
+bool fr_recognise_busy_server(struct fr_case *k)
+{
+	struct busy b;
+	const char *loop, *in;
+	char turned[FR_WAITED_CALL_SZ + 64] = "";
+
+	if (!find_busy(k, &b))
+		return false;
+	loop = loop_of(k, b.tid);
+	in = busy_functions(k, &b);
+	if (loop)
+		snprintf(turned, sizeof(turned), ": its event loop was blocked (otherwise it waits in %s)", loop);
+	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch",
+		      "%s had a CPU for %s of these %s, and woke %s only then%s%s%s", fr_word_who(k, b.tid, b.to_ns),
+		      fr_word_ns(k, b.ran_ns), fr_word_ns(k, b.to_ns - b.from_ns),
+		      b.to_ns == fr_waited_woken_ns(k->wait) ? fr_word_comm(k, k->wait->tid, b.to_ns) : "who woke it", turned,
+		      *in ? "; its samples are in " : "", in);
+	return true;
+}
