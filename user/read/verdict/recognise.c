@@ -24,6 +24,7 @@ static const struct {
 	{"unanswered_syn", "a connect within the host whose first SYN was dropped, as by a full listen queue",
 	 fr_recognise_unanswered_syn},
 	{"retransmit", "data within the host that arrived by a timer only, as after a loss", fr_recognise_retransmit},
+	{"signal_storm", "signals by the thousand", fr_recognise_signal_storm},
 	{"large_fork", "a process with much memory forked: its page tables are copied", fr_recognise_large_fork},
 	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled},
 	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog},

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* recognise_signal: signals by the thousand. */
+#include <signal.h>
+
+#include "base/schema/sysnames.h"
+#include "base/set/hash.h"
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+#define SIGNALS_NS    FR_SEC_NS
+#define SIGNALS_LEAST 1000u /* in that time: more than any timer or profiler that is meant so */
+
+/* Signals of one kind to one process. */
+struct volley {
+	u64 key, first_ns;
+	u32 cnt, same_cnt; /* delivered; of them by the first one's sender */
+	u32 sender, target;
+	s32 pid;
+	s32 code;
+	u8 sig;
+};
+
+/* Is a sender named by its code? The kernel's, and a timer's, come on top of whatever task had the CPU. */
+static bool is_sent_by_task(const struct volley *v)
+{
+	return v->code <= 0 && v->code != SI_TIMER && v->sender;
+}
+
+/* The task whose being late is asked for, and, if it was queued, the one that had its CPU. */
+struct concerned {
+	s32 pid, hog_pid;
+};
+
+static struct concerned who_is_concerned(struct fr_case *k)
+{
+	struct concerned is = {.pid = k->wait && k->c->pid > 0 ? k->c->pid : -1, .hog_pid = -1};
+	u64 from_ns, to_ns;
+	struct fr_clue_use hog;
+
+	if (fr_case_is_queued(k, &from_ns, &to_ns) && fr_case_top_user(k, k->wait->cpu, from_ns, to_ns, &hog))
+		is.hog_pid = fr_clues_pid(k->c, hog.key, to_ns);
+	return is;
+}
+
+static bool volley_concerns(const struct fr_case *k, const struct concerned *is, const struct volley *v)
+{
+	s32 sender = is_sent_by_task(v) ? fr_clues_pid(k->c, v->sender, v->first_ns) : -1;
+
+	return v->pid > 0 && (v->pid == is->pid || v->pid == is->hog_pid || (sender > 0 && sender == is->hog_pid));
+}
+
+/* The largest volley of the last second that concerns the trigger's task. */
+static bool find_volley(struct fr_case *k, struct volley *top)
+{
+	const struct concerned is = who_is_concerned(k);
+	const struct fr_clue_signal *s = k->c->signal.at;
+	struct fr_tally t = {.rec_sz = sizeof(*top)};
+	size_t i;
+	u32 n;
+
+	*top = (struct volley){0};
+	for (i = 0; i < k->c->signal.cnt && !k->failed; i++) {
+		s32 pid = fr_clues_pid(k->c, s[i].target, s[i].ts);
+		struct volley *v;
+
+		if (s[i].result || s[i].ts > k->c->at_ns || s[i].ts + SIGNALS_NS < k->c->at_ns)
+			continue;
+		v = fr_tally_get(&t, (u64)(u32)pid << 8 | s[i].sig);
+		if (!v) {
+			k->failed = true;
+			break;
+		}
+		if (!v->cnt++)
+			*v = (struct volley){.key = v->key,
+					     .first_ns = s[i].ts,
+					     .cnt = 1,
+					     .sender = s[i].sender,
+					     .target = s[i].target,
+					     .pid = pid,
+					     .code = s[i].code,
+					     .sig = s[i].sig};
+		v->same_cnt += s[i].sender == v->sender;
+	}
+	for (n = 0; n < t.cnt; n++) {
+		const struct volley *v = fr_tally_at(&t, n);
+
+		if (v->cnt > top->cnt && volley_concerns(k, &is, v))
+			*top = *v;
+	}
+	fr_tally_free(&t);
+	return top->cnt >= SIGNALS_LEAST;
+}
+
+/* A process that is sent signals without end does little else than to handle them, or its sender to send them. */
+bool fr_recognise_signal_storm(struct fr_case *k)
+{
+	struct volley v;
+	const char *name;
+	bool is_sender;
+
+	if (!k->wait || !find_volley(k, &v))
+		return false;
+	name = fr_signal_name(v.sig);
+	is_sender = is_sent_by_task(&v) && v.same_cnt >= v.cnt / 10 * 9;
+	if (!name || (is_sender && fr_clues_pid(k->c, v.sender, v.first_ns) == v.pid)) /* a runtime's own */
+		return false;
+	fr_case_cause(k, "signal_generate", "a storm of signals: %s was sent to %s %s times in the %s before%s%s%s", name,
+		      fr_word_who(k, v.target, v.first_ns), fr_word_cnt(k, v.cnt), fr_word_ns(k, k->c->at_ns - v.first_ns),
+		      is_sender ? ", by " : "", is_sender ? fr_word_who(k, v.sender, v.first_ns) : "",
+		      is_sender		    ? ""
+		      : is_sent_by_task(&v) ? ", by several tasks"
+					    : ", by the kernel or a timer");
+	return true;
+}
