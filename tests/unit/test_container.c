@@ -23,6 +23,7 @@ static const struct {
 	{"/kubepods/burstable/pod12ab/" ID, "pod12ab-0123456789ab"},
 	{"/system.slice/containerd.service/kubepods-besteffort-pod12.slice:cri-containerd:" ID,
 	 "kubepods-besteffort-pod12.slice:cri-containerd-0123456789ab"},
+	{"/kubepods/pod12--/" ID, "pod12-0123456789ab"},
 	{"/" ID, "0123456789ab"},
 	{"/lxc.payload.web/init.scope", "lxc-web"},
 	{"/machine.slice/machine-web.scope", "machine-web"},
@@ -35,6 +36,7 @@ static const struct {
 	{"/user.slice/user-1000.slice/session-2.scope", NULL},
 	{"/machine.slice", NULL},
 	{"/machine.slice/machine-.scope", NULL},
+	{"/machine.slice/machine-web.service", NULL},
 	{"/lxc.payload.", NULL},
 	/* digits of another length are no id */
 	{"/docker/" ID "0", NULL},

@@ -40,14 +40,11 @@ static bool name(struct words *w)
 	return true;
 }
 
-/* 10, 0x1f, 1UL */
+/* 10, 0x1f, 1UL, from its first digit on. */
 static bool tpwords_number(struct words *w)
 {
 	size_t len;
 
-	tpwords_skip(w);
-	if (*w->p < '0' || *w->p > '9')
-		return false;
 	len = w->p[0] == '0' && (w->p[1] == 'x' || w->p[1] == 'X') ? 2 + strspn(w->p + 2, DIGITS "abcdefABCDEF")
 								   : strspn(w->p, DIGITS);
 	if (len > 20 || (len == 2 && (w->p[1] == 'x' || w->p[1] == 'X')))
@@ -178,9 +175,8 @@ static bool primary(struct words *w)
 		w->p += 3;
 		return true;
 	}
-	if (tpwords_number(w))
-		return true;
-	tpwords_skip(w);
+	if (*w->p >= '0' && *w->p <= '9')
+		return tpwords_number(w);
 	fn = w->p;
 	if (!name(w))
 		return false;
