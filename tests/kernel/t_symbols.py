@@ -8,7 +8,8 @@ import re
 import subprocess
 import time
 
-from frtest import SAMPLES, Skip, check, dump, equal, fr, fr_json, helper, main, mono_ns, replay, run, shared, test
+from frtest import SAMPLES, Skip, check, dump, equal, fr, fr_json, helper, main, mono_ns, program, replay, run, shared, test
+from hangfs import hangfs
 
 SPIN = helper("spin")
 
@@ -168,6 +169,21 @@ def ended():
     equal([m for m in t["mapping"] if m["pid"] == p.pid], [], "mappings of the dead")
     check_spinner(t, sampled(file, p.pid))
     check(fr_json("info", file)["names"]["stacks"] > 0, "info counts stacks by build-id")
+
+
+@test("a program's file is gone: it is looked for beside the snapshot, where of a directory on another disk nothing is asked")
+def beside():
+    name, file = shared(*SAMPLES), program("frt-removed", "spin")
+    run(file, "end", "0.2")
+    os.unlink(file)
+    with hangfs() as disk:
+        snap = dump(name)
+        equal(os.path.dirname(disk.dir), os.path.dirname(snap), "where both are")
+        disk.asked()
+        rows = replay(snap, "--symbols", "-f", 'event == cpu_sample && comm == "frt-removed" && ustack_id != 0')
+        equal(disk.asked(), {}, "who asked, and for what")
+    named = [r["ustack_sym"][0] for r in rows if r["ustack_sym"]]
+    check(named and not any(n.startswith("spin_") for n in named), f"its functions have no names: {named[:5]}")
 
 
 def named_in(name, begin):

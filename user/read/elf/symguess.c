@@ -128,7 +128,8 @@ static void add_files_of(struct fr_symguess *g, const char *dir, const char *par
 	while (d && (e = readdir(d)) && g->cnt < GUESS_MAX) {
 		int len = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "", e->d_name);
 
-		if (strstr(e->d_name, part) && len > 0 && len < (int)sizeof(path))
+		/* of a directory nothing is asked: its disk may not answer */
+		if (e->d_type != DT_DIR && strstr(e->d_name, part) && len > 0 && len < (int)sizeof(path))
 			symguess_put(g, path, len);
 	}
 	if (d)
