@@ -16,6 +16,7 @@
 #include "live/recorder/record.h"
 #include "live/snapshot/askdir.h"
 #include "sys/nss.h"
+#include "sys/patience.h"
 #include "sys/safepath.h"
 
 #define FILE_MAX (128u << 10)
@@ -72,7 +73,7 @@ static bool is_wrong_file(int err)
 /* Its disk may not answer, and a recorder has more to do than to wait. s: as fr_askfile(). 0; or as config_read_all(). */
 static int ask_for_it(struct fr_sess *s, const char *path, struct content *c)
 {
-	return fr_askfile(s, path, FR_OUT_DIR_NS, read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
+	return fr_askfile(s, path, fr_patience_ns(FR_OUT_DIR_NS), read_plain, (void *)path, c, sizeof(*c)) ?: c->err;
 }
 
 /* 0 and *out, to be freed; -EINVAL: the file is wrong; or why it could not be read now. */

@@ -101,7 +101,7 @@ static int soon_ask(struct fr_cgroup_soon *c, struct asking *a)
 	if (fr_errand_run(&e))
 		return -EIO;
 	if (a->err == -ETIMEDOUT)
-		c->quiet_until_ns = fr_now_ns(CLOCK_MONOTONIC) + FR_CGROUP_QUIET_NS;
+		c->quiet_until_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(FR_CGROUP_QUIET_NS);
 	return a->err;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "sys/errand.h"
+#include "sys/patience.h"
 
 /* A question, and what a runner told. */
 struct asking {
@@ -72,8 +73,8 @@ static int nss_ask(struct asking *a, void (*leave)(void *arg), void *leave_arg)
 	const struct fr_errand e = {
 		.job = &job,
 		.job_cnt = 1,
-		.item_ns = FR_NSS_NS,
-		.all_ns = FR_NSS_NS,
+		.item_ns = fr_patience_ns(FR_NSS_NS),
+		.all_ns = fr_patience_ns(FR_NSS_NS),
 		.left = left_behind,
 		.leave = leave,
 		.leave_arg = leave_arg,

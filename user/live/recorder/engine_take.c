@@ -15,6 +15,7 @@
 #include "live/snapshot/name.h"
 #include "live/snapshot/store.h"
 #include "sys/now.h"
+#include "sys/patience.h"
 
 #define NAME_TRIES 100
 #define TAKE_TRIES 2 /* one more where a writer was killed */
@@ -329,10 +330,12 @@ static void engine_take_on_look(void *arg, u32 events);
 /* Only while it writes: a recorder with nothing to do sleeps. */
 static void look_after(struct fr_engine *e, bool busy)
 {
+	const u64 look_ns = fr_patience_ns(LOOK_NS);
+
 	if (busy == (e->look_fd >= 0))
 		return;
 	if (busy) {
-		e->look_fd = fr_daemon_timer(e->d, LOOK_NS, LOOK_NS, engine_take_on_look, e);
+		e->look_fd = fr_daemon_timer(e->d, look_ns, look_ns, engine_take_on_look, e);
 		return;
 	}
 	fr_daemon_drop(e->d, &e->look_fd);
@@ -535,7 +538,7 @@ void fr_engine_wait(struct fr_engine *e)
 	fr_engine_kick(e);
 	while (engine_take_is_busy(e)) {
 		p.fd = fr_writer_fd(e->writer);
-		poll(&p, 1, LOOK_NS / FR_MSEC_NS);
+		poll(&p, 1, fr_patience_ms(LOOK_NS / FR_MSEC_NS));
 		engine_take_take_answer(e);
 		fr_engine_kick(e);
 	}

@@ -17,6 +17,7 @@
 #include "live/session/hits.h"
 #include "sys/cpus.h"
 #include "sys/now.h"
+#include "sys/patience.h"
 
 #define MEASURE_NS     1000000000ULL
 #define ASK_TIMEOUT_MS 1000
@@ -210,7 +211,7 @@ static void check_writer(struct fr_live *l)
 	u32 cnt = l->waiting_cnt;
 	char still[32];
 
-	if (l->store.known && l->store.still_ns >= STILL_NS)
+	if (l->store.known && l->store.still_ns >= fr_patience_ns(STILL_NS))
 		add_problem(
 			l, "writer",
 			"the process that writes snapshots has stood still for %s: it is stopped, or its disk does not answer; "
