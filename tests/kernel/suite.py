@@ -26,7 +26,7 @@ SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessio
 
 # Those that share a session stand side by side, so that it lives for a short time, and those that need any session behind: the rest comes
 # behind, by name. clock and service begin in their own way what others share.
-BESIDE = ("clock", "status", "waits", "commands", "report", "tasks", "takeover", "storage", "attack", "kill", "truth", "deaths", "event",
+BESIDE = ("clock", "status", "waits", "states", "commands", "report", "tasks", "takeover", "storage", "attack", "kill", "truth", "deaths", "event",
           "runtimes", "latency", "rehearse", "places", "symbols", "profile", "incidents", "tail", "governor", "watch", "keys", "service",
           "daemon", "control", "stderr", "deaths_recorded", "reload", "writer")
 
@@ -41,6 +41,7 @@ NEEDS = {
     frtest.SYSCALLS: r"SYSCALLS",
     frtest.FULL: r"FULL",
     frtest.WATCHED: r"WATCHED",
+    frtest.WAITS: r"WAITS",
     frtest.FILTERED: r"FILTERED",
     frtest.CALLS: r"CALLS",
     frtest.SAMPLES: r"SAMPLES",

@@ -8,11 +8,9 @@ import subprocess
 import sys
 import tempfile
 
-from frtest import MINIMAL, TMP, Skip, check, dump, equal, fr, fr_json, main, path, replay, run, shared, state, test, wait_for
+from frtest import MINIMAL, TMP, WAITS, Skip, check, dump, equal, fr, fr_json, main, path, replay, run, shared, state, test, wait_for
 from hangfs import hangfs
 
-# Waits alone: their table knows since when.
-WAITS = ("-p", "minimal", "-e", "wait", "-m", "4M")
 LETTERS = {0: "R", 1: "S", 2: "D", 4: "T", 8: "t", 16: "X", 32: "Z", 64: "P", 128: "I"}
 
 
