@@ -149,6 +149,40 @@ static void as_json(void **state)
 	   "\"since_ns\":null,\"lost\":{\"late\":0,\"full\":0},\"load\":{\"late\":0.00,\"full\":0.00}");
 }
 
+static const void *tags_of(const struct fr_at *at, u32 i)
+{
+	const char *const *text = at->rec;
+
+	return i ? NULL : *text;
+}
+
+static bool next_tag(const struct fr_at *at, const char **pos, const char **name, int *len, u64 *nr)
+{
+	(void)at;
+	*name = *pos;
+	*len = strcspn(*pos, "=");
+	if (!**pos)
+		return false;
+	*nr = strtoull(*pos + *len + 1, (char **)pos, 10);
+	return true;
+}
+
+/* Names that only the record knows; none at all, and no map. */
+static void json_of_names(void **state)
+{
+	static const struct fr_column columns[] = {FR_MAP_MADE(tags_of, "tags", NULL, "by tag", .next = next_tag), {}};
+	static const struct fr_table kind = {"tagged", "It has tags.", columns};
+	static const char *const text[] = {"red=7blue=0", "", NULL};
+	struct fr_jsonw w = {.o = &out};
+	u32 i;
+
+	(void)state;
+	fr_out_init_mem(&out);
+	for (i = 0; i < 3; i++)
+		fr_json_record(&w, &kind, NULL, &text[i]);
+	is("\"tags\":{\"red\":7,\"blue\":0},\"tags\":{}");
+}
+
 static void json_of_parts(void **state)
 {
 	static struct host none = {.nr = 2};
@@ -267,10 +301,9 @@ static void as_reference(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_json),	cmocka_unit_test(json_of_parts),
-		cmocka_unit_test(as_table),	cmocka_unit_test(as_wide_as_cells),
-		cmocka_unit_test(as_lines),	cmocka_unit_test(as_metrics),
-		cmocka_unit_test(as_reference), cmocka_unit_test(unknown_is_no_label),
+		cmocka_unit_test(as_json),    cmocka_unit_test(json_of_parts),	  cmocka_unit_test(json_of_names),
+		cmocka_unit_test(as_table),   cmocka_unit_test(as_wide_as_cells), cmocka_unit_test(as_lines),
+		cmocka_unit_test(as_metrics), cmocka_unit_test(as_reference),	  cmocka_unit_test(unknown_is_no_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

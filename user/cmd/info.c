@@ -39,6 +39,7 @@ static const struct fr_options options = {
 		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 		"Example: flightrec info --json x.flight | jq '.trigger, .cpus[].lost'\n",
 	.words = "@snapshot",
+	.table = &fr_info_kind,
 };
 
 const char *fr_info_fact(const struct fr_info *s, const char *name)

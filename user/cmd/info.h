@@ -3,6 +3,7 @@
 #ifndef FR_CMD_INFO_H
 #define FR_CMD_INFO_H
 
+#include "base/show/table.h"
 #include "base/text/out.h"
 #include "lib/flightrec.h"
 
@@ -13,7 +14,8 @@ struct fr_info {
 	bool each_cpu; /* as text: a line for each, however many there are */
 };
 
-/* All of it, as one JSON object (docs/json.md); as text. */
+/* All of it, as one JSON object; as text. */
+extern const struct fr_table fr_info_kind;
 void fr_info_json(struct fr_out *o, const struct fr_info *s);
 void fr_info_text(struct fr_out *o, const struct fr_info *s);
 
@@ -36,9 +38,7 @@ void fr_info_label(struct fr_out *o, const char *label);
 void fr_info_put(struct fr_out *o, const struct fr_info *s, const char *before, const char *fact, const char *after);
 
 /* What was cut away, and which files it was merged from; prints nothing for other files. */
-struct fr_jsonw;
 void fr_info_cut_text(struct fr_out *o, const struct fr_info *s);
-void fr_info_cut_json(struct fr_jsonw *w, const struct fr_info *s);
 
 /* "7 cmdline late;9 files died": the next thing that was not read, at *at, moved behind it. False at the end. */
 struct fr_info_unread {

@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "base/text/escape.h"
-#include "base/text/jsonw.h"
 #include "cmd/info.h"
 
 static void cut_put_cut(struct fr_out *o, const struct fr_info *s)
@@ -63,33 +62,4 @@ void fr_info_cut_text(struct fr_out *o, const struct fr_info *s)
 		put_merge(o, s);
 		put_uncertainty(o, s);
 	}
-}
-
-static void json_num(struct fr_jsonw *w, const struct fr_info *s, const char *key, const char *fact)
-{
-	int64_t v;
-
-	if (flightrec_fact_s64(s->fr, s->file, fact, &v))
-		fr_jsonw_text(w, key, NULL);
-	else
-		fr_jsonw_s64(w, key, v);
-}
-
-void fr_info_cut_json(struct fr_jsonw *w, const struct fr_info *s)
-{
-	if (fr_info_fact(s, "cut_from")) {
-		fr_jsonw_open(w, "cut", '{');
-		fr_jsonw_text(w, "from", fr_info_fact(s, "cut_from"));
-		json_num(w, s, "since_ns", "cut_since");
-		json_num(w, s, "until_ns", "cut_until");
-		fr_jsonw_text(w, "cpu", fr_info_fact(s, "cut_cpu"));
-		fr_jsonw_text(w, "pid", fr_info_fact(s, "cut_pid"));
-		fr_jsonw_text(w, "cgroup", fr_info_fact(s, "cut_cgroup"));
-		fr_jsonw_text(w, "filter", fr_info_fact(s, "cut_filter"));
-		json_num(w, s, "away", "cut_away");
-		json_num(w, s, "damage", "cut_damage");
-		fr_jsonw_close(w, '}');
-	}
-	if (fr_info_fact(s, "merge_cnt"))
-		json_num(w, s, "merge_cnt", "merge_cnt");
 }

@@ -1,404 +1,516 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* info_json: what `info --json` prints of a snapshot: facts of the file, and cells of the library's tables. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "alert.h"
-#include "base/schema/schema.h"
+#include "base/incident.h"
+#include "base/show/table.h"
 #include "base/text/counts.h"
-#include "base/text/jsonw.h"
 #include "cmd/info.h"
 
-/* The fact as a number if it is one, else null. */
-static void info_json_put_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
+/* What all getters are given. */
+struct info_page {
+	const struct fr_info *s;
+	unsigned ring; /* the next: rings come in the order of their CPUs */
+};
+
+struct info_row {
+	enum flightrec_table table;
+	size_t nr;
+};
+
+static struct info_page *info_page(const struct fr_at *at)
+{
+	return (struct info_page *)at->of;
+}
+
+static const struct fr_info *info_of(const struct fr_at *at)
+{
+	return info_page(at)->s;
+}
+
+/* ---- facts: column->arg is the name ---- */
+
+static const char *info_arg(const struct fr_at *at)
+{
+	return fr_info_fact(info_of(at), at->column->arg);
+}
+
+static struct fr_value info_text(const struct fr_at *at)
+{
+	return fr_value_text(info_arg(at));
+}
+
+static struct fr_value info_num(const struct fr_at *at)
 {
 	int64_t v;
 
-	if (flightrec_fact_s64(s->fr, s->file, fact, &v))
-		fr_jsonw_text(w, key, NULL);
-	else
-		fr_jsonw_s64(w, key, v);
+	if (flightrec_fact_s64(info_of(at)->fr, info_of(at)->file, at->column->arg, &v))
+		return fr_value_null();
+	return fr_value_snr(v);
 }
 
-static void info_json_put_fact(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
+static struct fr_value info_text_if(const struct fr_at *at)
 {
-	fr_jsonw_text(w, key, fr_info_fact(s, fact));
+	return info_arg(at) ? info_text(at) : fr_value_absent();
 }
 
-static void put_if_num(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
+static struct fr_value info_num_if(const struct fr_at *at)
 {
-	if (fr_info_fact(s, fact))
-		info_json_put_num(w, key, s, fact);
+	return info_arg(at) ? info_num(at) : fr_value_absent();
 }
 
-static void put_if_fact(struct fr_jsonw *w, const char *key, const struct fr_info *s, const char *fact)
+/* A part that is there if the fact is; or always. */
+static const void *info_part(const struct fr_at *at, u32 i)
 {
-	if (fr_info_fact(s, fact))
-		info_json_put_fact(w, key, s, fact);
+	return i || (at->column->arg && !info_arg(at)) ? NULL : at->of;
 }
 
 /* "matched=3;taken=1;dedupe=2" */
-static void info_json_put_counts(struct fr_jsonw *w, const char *what, const char *at)
+static const void *info_counts(const struct fr_at *at, u32 i)
 {
-	const char *name;
-	char key[FR_NAME_MAX + 1];
-	int len;
-	u64 v;
-
-	fr_jsonw_open(w, what, '{');
-	while (fr_counts_next(&at, &name, &len, &v)) {
-		snprintf(key, sizeof(key), "%.*s", len, name);
-		fr_jsonw_u64(w, key, v);
-	}
-	fr_jsonw_close(w, '}');
+	(void)i;
+	return info_arg(at) ?: "";
 }
 
-/* How much it became since the recording began, by the kernel's own count; absent if that is not known. */
-static void info_json_put_since(struct fr_jsonw *w, const struct fr_info *s, const char *what, const char *begin_fact)
+static const void *info_counts_if(const struct fr_at *at, u32 i)
 {
-	const char *at = fr_info_fact(s, what), *begin = fr_info_fact(s, begin_fact), *name;
-	char key[64];
-	int len;
-	u64 v;
-
-	if (!at || !begin)
-		return;
-	fr_jsonw_open(w, what, '{');
-	while (fr_counts_since(begin, &at, &name, &len, &v)) {
-		snprintf(key, sizeof(key), "%.*s", len, name);
-		fr_jsonw_u64(w, key, v);
-	}
-	fr_jsonw_close(w, '}');
+	(void)i;
+	return info_arg(at);
 }
 
-/* How many tasks have one, and what became of those there were; if there are none, perhaps why. */
-static void info_json_put_states(struct fr_jsonw *w, const struct fr_info *s)
+static bool info_next(const struct fr_at *at, const char **pos, const char **name, int *len, u64 *v)
 {
-	fr_jsonw_open(w, "task_states", '{');
-	fr_jsonw_u64(w, "count", fr_info_sum(s, "states"));
-	if (fr_info_fact(s, "states"))
-		info_json_put_counts(w, "of", fr_info_fact(s, "states"));
-	put_if_num(w, "begin_ns", s, "states_ns");
-	put_if_num(w, "cpu_ns", s, "states_cpu_ns");
-	put_if_fact(w, "missing", s, "states_missing");
-	fr_jsonw_close(w, '}');
+	(void)at;
+	return fr_counts_next(pos, name, len, v);
 }
 
-/* The recorder's rules, and the verdicts of their moments since its previous snapshot. */
-static void put_rules(struct fr_jsonw *w, const struct fr_info *s)
+/* How much it became since the recording began, by the kernel's own count. */
+static const char *info_begin_of(const struct fr_at *at)
 {
-	char name[32], since[32];
-	u32 i;
+	char name[32];
 
-	if (!fr_info_fact(s, "rule_0"))
-		return;
-	fr_jsonw_open(w, "rules", '[');
-	for (i = 0; i < FR_TRIGGER_MAX; i++) {
-		snprintf(name, sizeof(name), "rule_%u", i);
-		snprintf(since, sizeof(since), "rule_%u_since", i);
-		if (!fr_info_fact(s, name))
-			break;
-		fr_jsonw_open(w, NULL, '{');
-		info_json_put_fact(w, "rule", s, name);
-		info_json_put_counts(w, "since", fr_info_fact(s, since));
-		fr_jsonw_close(w, '}');
-	}
-	fr_jsonw_close(w, ']');
+	snprintf(name, sizeof(name), "%s_begin", at->column->arg);
+	return fr_info_fact(info_of(at), name);
 }
 
-/* Columns of a row, NULL behind the last, each under its name. */
-static void put_columns(struct fr_jsonw *w, const struct fr_info *s, enum flightrec_table table, size_t row,
-			const char *const *column)
+static const void *info_since_if(const struct fr_at *at, u32 i)
 {
+	(void)i;
+	return info_begin_of(at) ? info_arg(at) : NULL;
+}
+
+static bool info_since(const struct fr_at *at, const char **pos, const char **name, int *len, u64 *v)
+{
+	return fr_counts_since(info_begin_of(at), pos, name, len, v);
+}
+
+/* ---- tables of the library: column->off is the table of a list or a part ---- */
+
+static struct fr_value info_value(const struct fr_at *at, enum flightrec_table table, size_t row, const char *column)
+{
+	const struct fr_info *s = info_of(at);
+	const char *text = flightrec_table_text(s->fr, s->file, table, row, column);
 	uint64_t v;
 
-	for (; *column; column++) {
-		const char *text = flightrec_table_text(s->fr, s->file, table, row, *column);
-
-		if (text || flightrec_table_u64(s->fr, s->file, table, row, *column, &v))
-			fr_jsonw_text(w, *column, text);
-		else
-			fr_jsonw_u64(w, *column, v);
-	}
+	if (text || flightrec_table_u64(s->fr, s->file, table, row, column, &v))
+		return fr_value_text(text);
+	return fr_value_nr(v);
 }
 
-/* All rows of a table, as objects in an array. */
-static void info_json_put_table(struct fr_jsonw *w, const char *key, const struct fr_info *s, enum flightrec_table table,
-				const char *const *column)
+static const void *info_row(const struct fr_at *at, u32 i)
 {
-	size_t cnt = flightrec_table_rows(s->fr, s->file, table), row;
+	struct info_row *r = (struct info_row *)at->room;
 
-	fr_jsonw_open(w, key, '[');
-	for (row = 0; row < cnt; row++) {
-		fr_jsonw_open(w, NULL, '{');
-		put_columns(w, s, table, row, column);
-		fr_jsonw_close(w, '}');
-	}
-	fr_jsonw_close(w, ']');
+	*r = (struct info_row){at->column->off, i};
+	return i < flightrec_table_rows(info_of(at)->fr, info_of(at)->file, r->table) ? r : NULL;
 }
 
-static void info_json_put_trigger(struct fr_jsonw *w, const struct fr_info *s)
+static struct fr_value info_cell(const struct fr_at *at)
 {
-	fr_jsonw_open(w, "trigger", '{');
-	info_json_put_fact(w, "reason", s, "trigger_reason");
-	info_json_put_num(w, "pid", s, "trigger_pid");
-	info_json_put_fact(w, "comm", s, "trigger_comm");
-	info_json_put_num(w, "sig", s, "trigger_sig");
-	info_json_put_num(w, "ts", s, "trigger_ts");
-	put_if_num(w, "tid", s, "trigger_tid");
-	put_if_num(w, "ns_pid", s, "trigger_ns_pid");
-	put_if_num(w, "uid", s, "trigger_uid");
-	put_if_fact(w, "exe", s, "trigger_exe");
-	put_if_fact(w, "cgroup", s, "trigger_cgroup");
-	put_if_num(w, "cgroup_id", s, "trigger_cgroup_id");
-	put_if_num(w, "start_ns", s, "trigger_start_ns");
-	put_if_num(w, "code", s, "trigger_code");
-	put_if_num(w, "status", s, "trigger_status");
-	put_if_fact(w, "addr", s, "trigger_addr");
-	put_if_fact(w, "ip", s, "trigger_ip");
-	put_if_fact(w, "sp", s, "trigger_sp");
-	put_if_fact(w, "latency", s, "trigger_latency");
-	put_if_num(w, "what", s, "trigger_what");
-	put_if_num(w, "value_ns", s, "trigger_value_ns");
-	put_if_num(w, "limit_ns", s, "trigger_limit_ns");
-	put_if_fact(w, "text", s, "trigger_text");
-	put_if_fact(w, "rule", s, "trigger_rule");
-	put_if_num(w, "rule_nr", s, "trigger_rule_nr");
-	put_rules(w, s);
-	fr_jsonw_close(w, '}');
+	const struct info_row *r = at->rec;
+
+	return info_value(at, r->table, r->nr, at->column->name);
 }
 
-static void info_json_put_clock(struct fr_jsonw *w, const struct fr_info *s)
+static struct fr_value info_sum(const struct fr_at *at)
 {
-	static const char *const health[] = {"ties", "ahead", "losers", NULL};
-	static const char *const sample[] = {"ts", "mono_ns", "boot_ns", "tai_ns", "real_ns", "uncertainty_ns", NULL};
-
-	fr_jsonw_open(w, "clock", '{');
-	info_json_put_fact(w, "mode", s, "clock_mode");
-	info_json_put_num(w, "grain_ns", s, "clock_grain_ns");
-	put_columns(w, s, FLIGHTREC_TABLE_SUMMARY, 0, health);
-	info_json_put_table(w, "samples", s, FLIGHTREC_TABLE_CLOCKS, sample);
-	fr_jsonw_close(w, '}');
+	return info_value(at, FLIGHTREC_TABLE_SUMMARY, 0, at->column->arg ?: at->column->name);
 }
 
-static void put_ring_lost(struct fr_jsonw *w, const struct flightrec_ring *r)
+static struct fr_value info_horizon(const struct fr_at *at)
 {
-	unsigned i;
-
-	fr_jsonw_open(w, "lost", '{');
-	for (i = 0; flightrec_loss_name(i); i++)
-		fr_jsonw_u64(w, flightrec_loss_name(i), flightrec_ring_lost(r, i));
-	fr_jsonw_close(w, '}');
+	return fr_value_nr(flightrec_horizon_ns(info_of(at)->fr, info_of(at)->file, "main"));
 }
 
-static void info_json_put_ring(struct fr_jsonw *w, const struct flightrec_ring *r)
+static struct fr_value info_known(const struct fr_at *at)
 {
-	fr_jsonw_open(w, NULL, '{');
-	if (flightrec_ring_tier(r))
-		fr_jsonw_text(w, "name", flightrec_ring_tier(r));
-	else
-		fr_jsonw_u64(w, "name", flightrec_ring_get(r, FLIGHTREC_RING_TIER));
-	fr_jsonw_u64(w, "events", flightrec_ring_get(r, FLIGHTREC_RING_EVENTS));
-	fr_jsonw_u64(w, "first_ts", flightrec_ring_get(r, FLIGHTREC_RING_FIRST_NS));
-	fr_jsonw_u64(w, "last_ts", flightrec_ring_get(r, FLIGHTREC_RING_LAST_NS));
-	fr_jsonw_u64(w, "horizon_ns", flightrec_ring_get(r, FLIGHTREC_RING_HORIZON_NS));
-	if (flightrec_ring_get(r, FLIGHTREC_RING_END_NS))
-		fr_jsonw_u64(w, "end_ns", flightrec_ring_get(r, FLIGHTREC_RING_END_NS));
-	if (flightrec_ring_get(r, FLIGHTREC_RING_HOLDER))
-		fr_jsonw_u64(w, "holder", flightrec_ring_get(r, FLIGHTREC_RING_HOLDER) - 1);
-	fr_jsonw_u64(w, "written", flightrec_ring_get(r, FLIGHTREC_RING_WRITTEN));
-	fr_jsonw_u64(w, "overwritten", flightrec_ring_get(r, FLIGHTREC_RING_OVERWRITTEN));
-	fr_jsonw_u64(w, "present", flightrec_ring_get(r, FLIGHTREC_RING_PRESENT));
-	put_ring_lost(w, r);
-	fr_jsonw_u64(w, "holes", flightrec_ring_get(r, FLIGHTREC_RING_HOLES));
-	fr_jsonw_u64(w, "first_seq", flightrec_ring_get(r, FLIGHTREC_RING_FIRST_SEQ));
-	fr_jsonw_u64(w, "last_seq", flightrec_ring_get(r, FLIGHTREC_RING_LAST_SEQ));
-	fr_jsonw_u64(w, "slots", flightrec_ring_get(r, FLIGHTREC_RING_SLOTS));
-	fr_jsonw_u64(w, "subbuf_bytes", flightrec_ring_get(r, FLIGHTREC_RING_SUBBUF_BYTES));
-	fr_jsonw_close(w, '}');
+	return fr_value_nr(flightrec_table_rows(info_of(at)->fr, info_of(at)->file, FLIGHTREC_TABLE_TASKS));
 }
 
-static void put_cpu_lost(struct fr_jsonw *w, const struct fr_info *s, size_t row)
+/* ---- rules ---- */
+
+struct info_rule {
+	char name[16], since[24]; /* its facts */
+};
+
+static const void *info_rule(const struct fr_at *at, u32 i)
 {
+	struct info_rule *r = (struct info_rule *)at->room;
+
+	snprintf(r->name, sizeof(r->name), "rule_%u", i);
+	snprintf(r->since, sizeof(r->since), "rule_%u_since", i);
+	return i < FR_TRIGGER_MAX && fr_info_fact(info_of(at), r->name) ? r : NULL;
+}
+
+static struct fr_value info_rule_text(const struct fr_at *at)
+{
+	return fr_value_text(fr_info_fact(info_of(at), ((const struct info_rule *)at->rec)->name));
+}
+
+static const void *info_rule_since(const struct fr_at *at, u32 i)
+{
+	(void)i;
+	return fr_info_fact(info_of(at), ((const struct info_rule *)at->rec)->since) ?: "";
+}
+
+/* ---- CPUs and rings: column->off is which number of a ring ---- */
+
+static const void *info_ring(const struct fr_at *at, u32 i)
+{
+	const struct info_row *r = at->rec;
+	u64 cpu = fr_info_num(info_of(at), r->table, r->nr, "cpu");
+	const struct flightrec_ring *ring = flightrec_ring(info_of(at)->fr, info_of(at)->file, info_page(at)->ring);
+
+	(void)i;
+	if (!ring || flightrec_ring_get(ring, FLIGHTREC_RING_CPU) != cpu)
+		return NULL;
+	info_page(at)->ring++;
+	return ring;
+}
+
+static struct fr_value info_ring_tier(const struct fr_at *at)
+{
+	const char *name = flightrec_ring_tier(at->rec);
+
+	return name ? fr_value_text(name) : fr_value_nr(flightrec_ring_get(at->rec, FLIGHTREC_RING_TIER));
+}
+
+static struct fr_value ring_number(const struct fr_at *at)
+{
+	return fr_value_nr(flightrec_ring_get(at->rec, at->column->off));
+}
+
+static struct fr_value ring_number_if(const struct fr_at *at)
+{
+	u64 v = flightrec_ring_get(at->rec, at->column->off);
+
+	return !v ? fr_value_absent() : fr_value_nr(v - (at->column->off == FLIGHTREC_RING_HOLDER));
+}
+
+static const void *ring_lost(const struct fr_at *at, u32 nr)
+{
+	u64 *lost = (u64 *)at->room;
+	u32 i;
+
+	for (i = 0; flightrec_loss_name(i) && i < sizeof(*at->room) / sizeof(*lost); i++)
+		lost[i] = flightrec_ring_lost(at->rec, i);
+	return nr ? NULL : lost;
+}
+
+static const void *info_cpu_lost(const struct fr_at *at, u32 nr)
+{
+	const struct info_row *r = at->rec;
+	u64 *lost = (u64 *)at->room;
 	char column[64];
-	unsigned i;
+	u32 i;
 
-	fr_jsonw_open(w, "lost", '{');
-	for (i = 0; flightrec_loss_name(i); i++) {
+	for (i = 0; flightrec_loss_name(i) && i < sizeof(*at->room) / sizeof(*lost); i++) {
 		snprintf(column, sizeof(column), "lost_%s", flightrec_loss_name(i));
-		fr_jsonw_u64(w, flightrec_loss_name(i), fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, column));
+		lost[i] = fr_info_num(info_of(at), r->table, r->nr, column);
 	}
-	fr_jsonw_close(w, '}');
+	return nr ? NULL : lost;
 }
 
-/* A CPU, and its rings from number *ring on, which is moved past them. */
-static void info_json_put_cpu(struct fr_jsonw *w, const struct fr_info *s, size_t row, unsigned *ring)
+/* ---- what was not read; incidents ---- */
+
+static const void *info_unread(const struct fr_at *at, u32 i)
 {
-	static const char *const sums[] = {"cpu", "events", "first_ts", "last_ts", "overwritten", NULL};
-	u64 cpu = fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, "cpu");
-	const struct flightrec_ring *r;
+	struct fr_info_unread *u = (struct fr_info_unread *)at->room;
+	const char *text = fr_info_fact(info_of(at), "unread");
+	bool any = fr_info_unread(&text, u);
 
-	fr_jsonw_open(w, NULL, '{');
-	put_columns(w, s, FLIGHTREC_TABLE_CPUS, row, sums);
-	put_cpu_lost(w, s, row);
-	fr_jsonw_u64(w, "holes", fr_info_num(s, FLIGHTREC_TABLE_CPUS, row, "holes"));
-	fr_jsonw_open(w, "tiers", '[');
-	for (; (r = flightrec_ring(s->fr, s->file, *ring)) && flightrec_ring_get(r, FLIGHTREC_RING_CPU) == cpu; ++*ring)
-		info_json_put_ring(w, r);
-	fr_jsonw_close(w, ']');
-	fr_jsonw_close(w, '}');
+	while (any && i--)
+		any = fr_info_unread(&text, u);
+	return any ? u : NULL;
 }
 
-static void info_json_put_cpus(struct fr_jsonw *w, const struct fr_info *s)
+static struct fr_value info_unread_what(const struct fr_at *at)
 {
-	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_CPUS), row;
-	unsigned ring = 0;
+	const struct fr_info_unread *u = at->rec;
 
-	fr_jsonw_open(w, "cpus", '[');
-	for (row = 0; row < cnt; row++)
-		info_json_put_cpu(w, s, row, &ring);
-	fr_jsonw_close(w, ']');
+	return fr_value_mem(u->what, u->what_len);
 }
 
-/* Counters that do not belong to a ring. */
-static void info_json_put_lacks(struct fr_jsonw *w, const struct fr_info *s)
+static struct fr_value info_unread_why(const struct fr_at *at)
 {
-	fr_jsonw_open(w, "tasks", '{');
-	fr_jsonw_u64(w, "known", flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TASKS));
-	info_json_put_num(w, "evicted", s, "task_evicted");
-	info_json_put_num(w, "lost", s, "task_lost");
-	fr_jsonw_close(w, '}');
-	fr_jsonw_open(w, "samples", '{');
-	info_json_put_fact(w, "event", s, "sample_event");
-	info_json_put_num(w, "hz", s, "sample_hz");
-	info_json_put_num(w, "expected", s, "sample_expected");
-	info_json_put_num(w, "taken", s, "sample_taken");
-	fr_jsonw_close(w, '}');
-	if (fr_info_fact(s, "wait_min_ns")) {
-		fr_jsonw_open(w, "waits", '{');
-		info_json_put_num(w, "min_ns", s, "wait_min_ns");
-		info_json_put_counts(w, "since_begin", fr_info_fact(s, "waits"));
-		fr_jsonw_close(w, '}');
-	}
-	info_json_put_since(w, s, "softirqs", "softirqs_begin");
-	info_json_put_since(w, s, "softirq_ms", "softirq_ms_begin");
-	info_json_put_states(w, s);
-	info_json_put_num(w, "no_ring", s, "no_ring");
-	info_json_put_counts(w, "missed", fr_info_fact(s, "missed"));
-	info_json_put_counts(w, "thinned", fr_info_fact(s, "thinned"));
-	info_json_put_fact(w, "events_recorded", s, "events");
-	info_json_put_fact(w, "events_missing", s, "events_missing");
-	if (fr_info_fact(s, "events_held"))
-		info_json_put_fact(w, "events_held", s, "events_held");
-	if (fr_info_fact(s, "recovered"))
-		info_json_put_counts(w, "recovered", fr_info_fact(s, "recovered"));
-	fr_jsonw_u64(w, "damage", fr_info_sum(s, "damage"));
+	const struct fr_info_unread *u = at->rec;
+
+	return fr_value_mem(u->why, u->why_len);
 }
 
-static void info_json_put_profile(struct fr_jsonw *w, const struct fr_info *s)
+static const void *info_log(const struct fr_at *at, u32 i)
 {
-	static const char *const columns[] = {"begin_ns", "end_ns", "hz", "taken_ever", "lost_ever", "keys", "stackless", NULL};
+	const struct fr_info *s = info_of(at);
 
-	if (!flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_PROFILE))
-		return;
-	fr_jsonw_open(w, "cpu_profile", '{');
-	put_columns(w, s, FLIGHTREC_TABLE_PROFILE, 0, columns);
-	fr_jsonw_close(w, '}');
+	return !i && (fr_info_incidents(s, NULL) || fr_info_fact(s, "incidents_recorded")) ? at->of : NULL;
 }
 
-static void info_json_put_names(struct fr_jsonw *w, const struct fr_info *s)
+static struct fr_value info_incidents(const struct fr_at *at)
 {
-	static const char *const columns[] = {"kernel", "vdso", "jit", "mappings", "processes", "stacks", NULL};
-
-	fr_jsonw_open(w, "names", '{');
-	put_columns(w, s, FLIGHTREC_TABLE_NAMES, 0, columns);
-	info_json_put_fact(w, "kernel_symbols", s, "kernel_symbols");
-	info_json_put_fact(w, "kernel_build_id", s, "kernel_build_id");
-	info_json_put_fact(w, "kernel_stext", s, "kernel_stext");
-	put_if_fact(w, "left_out", s, "symbols_left_out");
-	fr_jsonw_close(w, '}');
+	return fr_value_nr(fr_info_incidents(info_of(at), NULL));
 }
 
-static void info_json_put_unread(struct fr_jsonw *w, const struct fr_info *s)
+static const char *info_kind_name(u32 i)
 {
-	const char *at = fr_info_fact(s, "unread");
-	struct fr_info_unread u;
-
-	if (!at)
-		return;
-	fr_jsonw_open(w, "unread", '{');
-	info_json_put_num(w, "count", s, "unread_cnt");
-	info_json_put_num(w, "helpers_left", s, "helpers_left");
-	fr_jsonw_open(w, "items", '[');
-	while (fr_info_unread(&at, &u)) {
-		fr_jsonw_open(w, NULL, '{');
-		fr_jsonw_u64(w, "pid", u.pid);
-		fr_jsonw_mem(w, "what", u.what, u.what_len);
-		fr_jsonw_mem(w, "why", u.why, u.why_len);
-		fr_jsonw_close(w, '}');
-	}
-	fr_jsonw_close(w, ']');
-	fr_jsonw_close(w, '}');
+	return i + 1 < FR_INCIDENT_KIND_END ? fr_incident_kind(i + 1) : NULL;
 }
 
-static void info_json_put_incidents(struct fr_jsonw *w, const struct fr_info *s)
+_Static_assert(FR_INCIDENT_KIND_END * sizeof(u64) <= sizeof(union fr_room), "all kinds have room");
+
+static const void *info_kinds(const struct fr_at *at, u32 nr)
 {
-	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS), row;
-	u64 sum = fr_info_incidents(s, NULL);
+	u64 *of_kind = (u64 *)at->room;
+	u32 i;
 
-	if (!sum && !fr_info_fact(s, "incidents_recorded"))
-		return;
-	fr_jsonw_open(w, "incidents", '{');
-	fr_jsonw_u64(w, "count", sum);
-	info_json_put_num(w, "recorded", s, "incidents_recorded");
-	info_json_put_num(w, "dropped", s, "incidents_dropped");
-	info_json_put_num(w, "squeezed", s, "incidents_squeezed");
-	info_json_put_num(w, "pending", s, "incidents_pending");
-	info_json_put_fact(w, "missing", s, "incidents_missing");
-	fr_jsonw_open(w, "kinds", '{');
-	for (row = 1; row < cnt; row++)
-		fr_jsonw_u64(w, flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_INCIDENTS, row, "kind"),
-			     fr_info_num(s, FLIGHTREC_TABLE_INCIDENTS, row, "count"));
-	fr_jsonw_close(w, '}');
-	fr_jsonw_close(w, '}');
+	for (i = 1; i < FR_INCIDENT_KIND_END; i++)
+		of_kind[i - 1] = fr_info_num(info_of(at), FLIGHTREC_TABLE_INCIDENTS, i, "count");
+	return nr ? NULL : of_kind;
 }
+
+/* ---- the kinds ---- */
+
+/* clang-format off */
+#define TEXT(fact, name, meaning) FR_COLUMN_MADE(info_text, name, TEXT, meaning, .arg = fact)
+#define NUM(fact, name, unit, meaning) FR_COLUMN_MADE(info_num, name, unit, meaning, .arg = fact)
+#define TEXT_IF(fact, name, meaning) FR_COLUMN_MADE(info_text_if, name, TEXT, meaning, .arg = fact)
+#define NUM_IF(fact, name, unit, meaning) FR_COLUMN_MADE(info_num_if, name, unit, meaning, .arg = fact)
+#define COUNTS(find, fact, name, meaning) FR_MAP_MADE(find, name, NULL, meaning, .arg = fact, .next = info_next)
+#define SINCE(fact, meaning) FR_MAP_MADE(info_since_if, fact, NULL, meaning, .arg = fact, .next = info_since)
+#define PART(fact, name, kind, meaning) FR_PART_MADE(info_part, name, kind, meaning, .arg = fact)
+#define SUM(name, unit, meaning) FR_COLUMN_MADE(info_sum, name, unit, meaning)
+#define CELL(name, unit, meaning) FR_COLUMN_MADE(info_cell, name, unit, meaning)
+#define ROWS(table, name, kind, meaning) FR_LIST(info_row, name, kind, meaning, .off = FLIGHTREC_TABLE_##table)
+#define ROW(table, name, kind, meaning) FR_PART_MADE(info_row, name, kind, meaning, .off = FLIGHTREC_TABLE_##table)
+#define RING(number, name, unit, meaning) FR_COLUMN_MADE(ring_number, name, unit, meaning, .off = FLIGHTREC_RING_##number)
+#define RING_IF(number, name, unit, meaning) FR_COLUMN_MADE(ring_number_if, name, unit, meaning, .off = FLIGHTREC_RING_##number)
+#define KIND(name, meaning, ...) static const struct fr_table info_##name = {#name, meaning, (const struct fr_column[]){__VA_ARGS__, {}}}
+
+KIND(tier, "A tier of rings.",
+	CELL("name", TEXT, "`main`, `life`, `stack`, `wait`"),
+	CELL("horizon_ns", CLOCK, "complete from here on"),
+	CELL("events", COUNT, "records in the file"));
+KIND(rule_of, "A rule in force.",
+	FR_COLUMN_MADE(info_rule_text, "rule", TEXT, "as given"),
+	FR_MAP_MADE(info_rule_since, "since", NULL, "since the snapshot before: `matched`, `full` (the queue), [verdicts](triggers.md#verdicts)", .next = info_next));
+KIND(rules, "Rules.", FR_LIST(info_rule, "rules", &info_rule_of, "each rule in force; absent if none was"));
+KIND(trigger, "What it was taken for.",
+	TEXT("trigger_reason", "reason", "why it was taken: `crash`, `latency`, `command`, ..."),
+	NUM("trigger_pid", "pid", NUMBER, "the process it is about"),
+	TEXT("trigger_comm", "comm", "its name"),
+	NUM("trigger_sig", "sig", NUMBER, "the signal"),
+	NUM("trigger_ts", "ts", CLOCK, "the moment"),
+	NUM_IF("trigger_tid", "tid", NUMBER, "the task; absent if not known"),
+	NUM_IF("trigger_ns_pid", "ns_pid", NUMBER, "the process in its own pid namespace, if it has another number there"),
+	NUM_IF("trigger_uid", "uid", NUMBER, "the task's user; absent if not known"),
+	TEXT_IF("trigger_exe", "exe", "path of its program; absent if not known"),
+	TEXT_IF("trigger_cgroup", "cgroup", "path of its cgroup; absent if not known"),
+	NUM_IF("trigger_cgroup_id", "cgroup_id", NUMBER, "its id (+ 2^52: of the memory controller's v1 hierarchy); absent if not known"),
+	NUM_IF("trigger_start_ns", "start_ns", NS, "when the process began, on CLOCK_MONOTONIC; absent if not known"),
+	NUM_IF("trigger_code", "code", NUMBER, "`crash`: code of the signal; absent for others"),
+	NUM_IF("trigger_status", "status", NUMBER, "`exit:STATUS`; absent for others"),
+	TEXT_IF("trigger_addr", "addr", "`crash`: address of the signal, in hexadecimal; absent for others"),
+	TEXT_IF("trigger_ip", "ip", "`crash`: instruction pointer, in hexadecimal; absent for others"),
+	TEXT_IF("trigger_sp", "sp", "`crash`: stack pointer, in hexadecimal; absent for others"),
+	TEXT_IF("trigger_latency", "latency", "`latency`: `wakeup`, `syscall`, ...; absent for others"),
+	NUM_IF("trigger_what", "what", NUMBER, "`latency`: the call, interrupt, softirq or device; absent for others"),
+	NUM_IF("trigger_value_ns", "value_ns", NS, "`latency`, `hung`, `holdoff`: how long it took. `psi`: the limit. Absent for others"),
+	NUM_IF("trigger_limit_ns", "limit_ns", NS, "`latency`, `hung`, `holdoff`: the rule's limit. Absent for others"),
+	TEXT_IF("trigger_text", "text", "`kernel`: line of the report; `holdoff`: what happened; absent for others"),
+	TEXT_IF("trigger_rule", "rule", "the rule; absent without one"),
+	NUM_IF("trigger_rule_nr", "rule_nr", NUMBER, "its place among all, from 0; absent without one"),
+	PART("rule_0", NULL, &info_rules, NULL));
+KIND(sample, "All clocks at one moment.",
+	CELL("ts", CLOCK, "the recording clock"),
+	CELL("mono_ns", NS, "CLOCK_MONOTONIC"),
+	CELL("boot_ns", NS, "CLOCK_BOOTTIME"),
+	CELL("tai_ns", NS, "CLOCK_TAI, 0: not known"),
+	CELL("real_ns", WALL, "CLOCK_REALTIME"),
+	CELL("uncertainty_ns", NS, "how far apart they may have been read"));
+KIND(clock, "The recording clock.",
+	TEXT("clock_mode", "mode", "as in [status](#status-stop)"),
+	NUM("clock_grain_ns", "grain_ns", NS, "as in [status](#status-stop)"),
+	SUM("ties", COUNT, "as in [status](#status-stop)"),
+	SUM("ahead", COUNT, "as in [status](#status-stop)"),
+	SUM("losers", COUNT, "times an event's time was not made later than another CPU's, since that CPU's clock moved in each try"),
+	ROWS(CLOCKS, "samples", &info_sample, NULL));
+KIND(ring_of, "A ring.",
+	FR_COLUMN_MADE(info_ring_tier, "name", TEXT, "its tier; its number, if this version does not know it"),
+	RING(EVENTS, "events", COUNT, "records in the file"),
+	RING(FIRST_NS, "first_ts", CLOCK, "the first of them"),
+	RING(LAST_NS, "last_ts", CLOCK, "the last of them"),
+	RING(HORIZON_NS, "horizon_ns", CLOCK, "the ring is complete from here on"),
+	RING_IF(END_NS, "end_ns", CLOCK, "and up to here, when it was copied; absent: up to the file's last event"),
+	RING_IF(HOLDER, "holder", NUMBER, "of `main`: the task that had the CPU when the ring was copied, 0 if it was idle; absent: not known"),
+	RING(WRITTEN, "written", COUNT, "records ever written, until the ring was copied. What is neither overwritten nor present is in a hole, or was left out by `--last` or `cut`"),
+	RING(OVERWRITTEN, "overwritten", COUNT, "of these, overwritten before they could be copied"),
+	RING(PRESENT, "present", COUNT, "of these, in the file; if it is damaged, there may be fewer"),
+	FR_MAP_MADE(ring_lost, "lost", flightrec_loss_name, "records that were lost, for this reason"),
+	RING(HOLES, "holes", COUNT, "holes of this ring"),
+	RING(FIRST_SEQ, "first_seq", NUMBER, "its first lap in the file"),
+	RING(LAST_SEQ, "last_seq", NUMBER, "its last lap in the file"),
+	RING(SLOTS, "slots", COUNT, "sub-buffers"),
+	RING(SUBBUF_BYTES, "subbuf_bytes", SIZE, "size of each"));
+KIND(cpu, "A CPU.",
+	CELL("cpu", NUMBER, "its number"),
+	CELL("events", COUNT, "its events, stacks not counted, as in the next five"),
+	CELL("first_ts", CLOCK, "its first event"),
+	CELL("last_ts", CLOCK, "its last event"),
+	CELL("overwritten", COUNT, "records of its rings that had been overwritten"),
+	FR_MAP_MADE(info_cpu_lost, "lost", flightrec_loss_name, "records that were lost, for this reason: `wrap`, `retry`, `broken`"),
+	CELL("holes", COUNT, "its holes: see `holes[]`"),
+	FR_LIST(info_ring, "tiers", &info_ring_of, "its rings"));
+KIND(hole, "Laps that should be in the file and are not.",
+	CELL("cpu", NUMBER, "of which ring: its CPU"),
+	CELL("tier", TEXT, "and its tier"),
+	CELL("why", TEXT, "`overwritten`, `inflight`, `damaged`, `cut`, as [`gap`](replay.md#what-is-missing---gaps)"),
+	CELL("first_seq", NUMBER, "from which lap"),
+	CELL("last_seq", NUMBER, "to which"),
+	CELL("since_ns", CLOCK, "after which time"),
+	CELL("until_ns", CLOCK, "and before which; 0: what follows is not there"));
+KIND(names, "Where the names of addresses come from.",
+	CELL("kernel", COUNT, "functions of the kernel with names in the file"),
+	CELL("vdso", COUNT, "functions that the kernel maps into processes (vdso(7)), of each process"),
+	CELL("jit", COUNT, "functions made at run time, likewise"),
+	CELL("mappings", COUNT, "mappings of files in the file"),
+	CELL("processes", COUNT, "and of how many processes"),
+	CELL("stacks", COUNT, "user stacks whose files are known"),
+	TEXT("kernel_symbols", "kernel_symbols", "`ok`, or why the kernel's functions have no names"),
+	TEXT("kernel_build_id", "kernel_build_id", "the kernel's build-id, in hexadecimal"),
+	TEXT("kernel_stext", "kernel_stext", "address of `_stext`, in hexadecimal"),
+	TEXT_IF("symbols_left_out", "left_out", "`processes=N;addresses=N` for which there was no room; absent if none were left out"));
+KIND(unread_item, "Something that was not told in time.",
+	FR_COLUMN(struct fr_info_unread, pid, "pid", NUMBER, "of this process; 0: of none"),
+	FR_COLUMN_MADE(info_unread_what, "what", TEXT, "what: a word of the format"),
+	FR_COLUMN_MADE(info_unread_why, "why", TEXT, "why not: a word of the format"));
+KIND(unread_all, "What other processes and files [did not tell in time](format.md#what-was-not-read); absent if they told all.",
+	NUM("unread_cnt", "count", COUNT, "so many things"),
+	NUM("helpers_left", "helpers_left", COUNT, "helper processes that waited for one of them when the snapshot was written, 2 at most"),
+	FR_LIST(info_unread, "items", &info_unread_item, NULL));
+KIND(profile, "[The profile](profile.md); absent if the file has none.",
+	CELL("begin_ns", CLOCK, "what it covers, from here"),
+	CELL("end_ns", CLOCK, "to here"),
+	CELL("hz", RATE, "samples of a CPU"),
+	CELL("taken_ever", COUNT, "since the session began: samples taken"),
+	CELL("lost_ever", COUNT, "of these without room"),
+	CELL("keys", COUNT, "different tasks and stacks"),
+	CELL("stackless", COUNT, "since the session began: samples whose stacks found no room"));
+KIND(incident_log, "[Incidents](incidents.md#in-snapshots); absent if the session had no log, and the file has none.",
+	FR_COLUMN_MADE(info_incidents, "count", COUNT, "in the file, all that a record [stands for](incidents.md#floods)"),
+	NUM("incidents_recorded", "recorded", COUNT, "records in the session until then"),
+	NUM("incidents_dropped", "dropped", COUNT, "incidents that found the log full"),
+	NUM("incidents_squeezed", "squeezed", COUNT, "incidents in the session until then that were beyond their share"),
+	NUM("incidents_pending", "pending", COUNT, "incidents that were in no record yet"),
+	TEXT("incidents_missing", "missing", "tracepoints of the log that the kernel lacks"),
+	FR_MAP_MADE(info_kinds, "kinds", info_kind_name, "in the file, of this kind"));
+KIND(tasks, "The task table.",
+	FR_COLUMN_MADE(info_known, "known", COUNT, "tasks in the file"),
+	NUM("task_evicted", "evicted", COUNT, "dead tasks that left the task table to make room"),
+	NUM("task_lost", "lost", COUNT, "tasks that found no room in it"));
+KIND(samples, "Samples of CPUs.",
+	TEXT("sample_event", "event", "what took them"),
+	NUM("sample_hz", "hz", RATE, "how often on each CPU"),
+	NUM("sample_expected", "expected", COUNT, "due since the session began"),
+	NUM("sample_taken", "taken", COUNT, "taken since then"));
+KIND(waits, "Long waits; absent where none were recorded.",
+	NUM("wait_min_ns", "min_ns", NS, "waits at least this long were recorded"),
+	COUNTS(info_counts, "waits", "since_begin", "what became of them, as fact `waits` in [format.md](format.md) has it"));
+KIND(states, "Of how many tasks the file says [how they were](format.md#states-of-tasks) when it was taken.",
+	FR_COLUMN_MADE(info_sum, "count", COUNT, "in the file", .arg = "states"),
+	COUNTS(info_counts_if, "states", "of", "`seen`: tasks that there were. Each is one of those that follow: `taken`: their state was taken; `brief`: they had waited for less than 100 ms; `many`: they were beyond the 20,000 most important ones; `late`: the processor time was up; `gone`: they ended meanwhile. Absent if they were not looked at"),
+	NUM_IF("states_ns", "begin_ns", CLOCK, "when looking began"),
+	NUM_IF("states_cpu_ns", "cpu_ns", NS, "processor time that it took"),
+	TEXT_IF("states_missing", "missing", "why there are none; absent if that is not known"));
+KIND(cut, "What [`cut`](replay.md#cut) left out; absent if nothing was cut.",
+	TEXT("cut_from", "from", "name of the file it was cut from"),
+	NUM("cut_since", "since_ns", CLOCK, "the window, from here"),
+	NUM("cut_until", "until_ns", CLOCK, "to here"),
+	TEXT("cut_cpu", "cpu", "the option, as given; `null`: not given"),
+	TEXT("cut_pid", "pid", "likewise"),
+	TEXT("cut_cgroup", "cgroup", "likewise"),
+	TEXT("cut_filter", "filter", "likewise"),
+	NUM("cut_away", "away", COUNT, "events that were left out; `null` in a file that was merged of cuts"),
+	NUM("cut_damage", "damage", COUNT, "damaged parts of the file it was cut from; `null`: none"));
+
+static const struct fr_column info_columns[] = {
+	SUM("events", COUNT, "events in the snapshot, stacks not counted"),
+	SUM("bytes", SIZE, "of the file"),
+	SUM("raw_bytes", SIZE, "that the events had in the rings"),
+	FR_COLUMN_MADE(info_horizon, "horizon_ns", CLOCK, "the history of tier main is complete on every CPU from here on"),
+	ROWS(TIERS, "tiers", &info_tier, NULL),
+	SUM("start_ns", CLOCK, "first event"),
+	SUM("end_ns", CLOCK, "last event"),
+	PART(NULL, "trigger", &info_trigger, NULL),
+	PART(NULL, "clock", &info_clock, NULL),
+	ROWS(CPUS, "cpus", &info_cpu, NULL),
+	ROWS(HOLES, "holes", &info_hole, NULL),
+	TEXT("host", "host", "where it was recorded: name of the machine"),
+	TEXT("kernel", "kernel", "its kernel's release"),
+	TEXT("arch", "arch", "its architecture"),
+	TEXT("boot_id", "boot_id", "identifies the boot"),
+	TEXT("version", "version", "version of flightrec"),
+	TEXT("session", "session", "name of the session"),
+	NUM("epoch", "epoch", NUMBER, "identifies the session"),
+	TEXT("profile", "profile", "`minimal`, `default` or `full`"),
+	TEXT("settings", "settings", "as in [status](#status-stop); `null`: the file does not tell"),
+	TEXT("command", "command", "the command of `record -- COMMAND`; `null`: there was none"),
+	NUM("begin_ns", "begin_ns", CLOCK, "when the session began"),
+	NUM("snapshot_ns", "snapshot_ns", CLOCK, "when the snapshot was taken"),
+	ROW(NAMES, "names", &info_names, NULL),
+	NUM_IF("redacted", "redacted", COUNT, "values of secret keys in command lines and log lines that [were not written](format.md#what-is-secret); absent: it is not known"),
+	PART("unread", "unread", &info_unread_all, NULL),
+	ROW(PROFILE, "cpu_profile", &info_profile, NULL),
+	FR_PART_MADE(info_log, "incidents", &info_incident_log, NULL),
+	PART(NULL, "tasks", &info_tasks, NULL),
+	PART(NULL, "samples", &info_samples, NULL),
+	PART("wait_min_ns", "waits", &info_waits, NULL),
+	SINCE("softirqs", "softirqs by the kernel's own count, from the recording's begin until the file was written, of this vector; whether they were recorded or not"),
+	SINCE("softirq_ms", "how long they ran on this CPU, in ms, as the kernel has it: as a rule by the tick that found one running, so in steps of a tick (10 ms as a rule). A CPU that was offline when the recording began or the file was written is absent"),
+	PART(NULL, "task_states", &info_states, NULL),
+	NUM("no_ring", "no_ring", COUNT, "events on CPUs that had no ring"),
+	COUNTS(info_counts, "missed", "missed", "runs of this program that the kernel refused; those with 0 are absent"),
+	COUNTS(info_counts, "thinned", "thinned", "events beyond the rate of this [tracepoint](tracepoints.md#rates); those with 0 are absent"),
+	TEXT("events", "events_recorded", "events that were recorded, with commas between; `null`: the file does not say"),
+	TEXT("events_missing", "events_missing", "as in [status](#status-stop)"),
+	TEXT_IF("events_held", "events_held", "events that the governor had turned off; absent if none were"),
+	COUNTS(info_counts_if, "recovered", "recovered", "of a snapshot that was [recovered](panic.md) from a crash dump: `pages` of rings, and whole `rings`, that were not in it; absent in other files. Only where any were missing, `incidents` that the log had, or 1 for `logs`: nothing told how many it had; and 1 for `profiles`: it was there only in part"),
+	SUM("damage", COUNT, "damaged parts of the file"),
+	PART("cut_from", "cut", &info_cut, NULL),
+	NUM_IF("merge_cnt", "merge_cnt", COUNT, "snapshots it was made of; absent if it was not merged"),
+	{},
+};
+/* clang-format on */
+
+const struct fr_table fr_info_kind = {"info", "A snapshot.", info_columns};
 
 void fr_info_json(struct fr_out *o, const struct fr_info *s)
 {
-	static const char *const sizes[] = {"events", "bytes", "raw_bytes", NULL};
-	static const char *const tier[] = {"name", "horizon_ns", "events", NULL};
-	static const char *const times[] = {"start_ns", "end_ns", NULL};
-	static const char *const hole[] = {"cpu", "tier", "why", "first_seq", "last_seq", "since_ns", "until_ns", NULL};
+	struct info_page page = {.s = s};
 	struct fr_jsonw w = {.o = o};
 
 	fr_jsonw_open(&w, NULL, '{');
-	put_columns(&w, s, FLIGHTREC_TABLE_SUMMARY, 0, sizes);
-	fr_jsonw_u64(&w, "horizon_ns", flightrec_horizon_ns(s->fr, s->file, "main"));
-	info_json_put_table(&w, "tiers", s, FLIGHTREC_TABLE_TIERS, tier);
-	put_columns(&w, s, FLIGHTREC_TABLE_SUMMARY, 0, times);
-	info_json_put_trigger(&w, s);
-	info_json_put_clock(&w, s);
-	info_json_put_cpus(&w, s);
-	info_json_put_table(&w, "holes", s, FLIGHTREC_TABLE_HOLES, hole);
-	info_json_put_fact(&w, "host", s, "host");
-	info_json_put_fact(&w, "kernel", s, "kernel");
-	info_json_put_fact(&w, "arch", s, "arch");
-	info_json_put_fact(&w, "boot_id", s, "boot_id");
-	info_json_put_fact(&w, "version", s, "version");
-	info_json_put_fact(&w, "session", s, "session");
-	info_json_put_num(&w, "epoch", s, "epoch");
-	info_json_put_fact(&w, "profile", s, "profile");
-	info_json_put_fact(&w, "settings", s, "settings");
-	info_json_put_fact(&w, "command", s, "command");
-	info_json_put_num(&w, "begin_ns", s, "begin_ns");
-	info_json_put_num(&w, "snapshot_ns", s, "snapshot_ns");
-	info_json_put_names(&w, s);
-	if (fr_info_fact(s, "redacted"))
-		info_json_put_num(&w, "redacted", s, "redacted");
-	info_json_put_unread(&w, s);
-	info_json_put_profile(&w, s);
-	info_json_put_incidents(&w, s);
-	info_json_put_lacks(&w, s);
-	fr_info_cut_json(&w, s);
+	fr_json_record(&w, &fr_info_kind, &page, &page);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <stdio.h>
+
+#include "base/schema/schema.h"
 #include "base/show/table.h"
 
 static void json_buckets(struct fr_jsonw *w, const struct fr_hist *h)
@@ -63,14 +66,21 @@ static void json_map(struct fr_jsonw *w, const struct fr_at *at)
 {
 	const struct fr_column *c = at->column;
 	const void *nr = fr_column_part(at, 0);
-	const char *key;
+	const char *key, *pos = nr;
+	char text[FR_NAME_MAX + 1];
+	int len;
+	u64 v;
 	u32 i;
 
 	if (!nr)
 		return;
 	if (c->name)
 		fr_jsonw_open(w, c->name, '{');
-	for (i = 0; (key = c->key(i)); i++) {
+	while (c->next && c->next(at, &pos, &key, &len, &v)) {
+		snprintf(text, sizeof(text), "%.*s", len, key);
+		fr_jsonw_u64(w, text, v);
+	}
+	for (i = 0; c->key && (key = c->key(i)); i++) {
 		if (c->from == FR_FROM_REAL)
 			fr_jsonw_real(w, key, ((const double *)nr)[i], c->digits);
 		else

@@ -132,6 +132,10 @@ struct fr_column {
 	 * returns. */
 	const char *(*key)(u32 i);
 
+	/* MAP without key(): the next name and number of the text that find() returns, from *pos on, which is moved; false:
+	 * none. */
+	bool (*next)(const struct fr_at *at, const char **pos, const char **name, int *len, u64 *nr);
+
 	struct {
 		u8 place;	  /* among the columns in text, from 1; 0: text does not have it */
 		const char *head; /* its heading; NULL: it takes the place of others, where these are absent */
