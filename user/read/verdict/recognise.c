@@ -32,6 +32,7 @@ static const struct {
 	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu},
 	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood},
 	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm},
+	{"accept_spin", "accept() in vain and without end, as at the limit of open files", fr_recognise_accept_spin},
 	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server},
 	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop},
 };

@@ -100,6 +100,62 @@ bool fr_recognise_large_fork(struct fr_case *k)
 	return true;
 }
 
+/* ---- accept() in vain ---- */
+
+#define ACCEPT_LEAST 5u /* samples in it: if it accepted, some would be where that is done */
+
+/* Is the sample in accept(), in the library's function or the kernel's? */
+static bool is_in_accept(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	struct fr_symbol y;
+
+	return (!s->user && (fr_clues_kernel_at(c, s->kstack_id, "__sys_accept4") >= 0 ||
+			     fr_clues_kernel_at(c, s->kstack_id, "__x64_sys_accept4") >= 0 ||
+			     fr_clues_kernel_at(c, s->kstack_id, "__x64_sys_accept") >= 0)) ||
+	       (fr_clues_user_frame(c, s->tid, s->ts, s->ustack_id, 0, &y) && y.name &&
+		(!strcmp(y.name, "accept") || !strcmp(y.name, "accept4")));
+}
+
+/* The kernel takes a descriptor before it comes here. */
+static bool is_accepting(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	static const char *const names[] = {"do_accept", "sock_alloc", "inet_accept", "inet_csk_accept", "unix_accept"};
+	u32 i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (fr_clues_kernel_at(c, s->kstack_id, names[i]) >= 0)
+			return true;
+	return false;
+}
+
+/* Who never slept, called accept() over and over, and accepted nothing. */
+bool fr_recognise_accept_spin(struct fr_case *k)
+{
+	const struct fr_clue_sample *s = k->c->sample.at;
+	u32 all = 0, in = 0, accepting = 0;
+	struct busy b;
+	size_t i;
+
+	if (!find_busy(k, &b))
+		return false;
+	for (i = 0; i < k->c->sample.cnt; i++) {
+		if (s[i].tid != b.tid || s[i].ts < b.from_ns || s[i].ts > b.to_ns)
+			continue;
+		all++;
+		in += is_in_accept(k->c, &s[i]);
+		accepting += is_accepting(k->c, &s[i]);
+	}
+	if (in < ACCEPT_LEAST || in < all / 20 || accepting)
+		return false;
+	fr_case_cause(
+		k, "wait, sched_switch, cpu_sample",
+		"%s called accept() over and over, and accepted nothing: it had a CPU for %s of these %s, %u of its %u samples "
+		"are in that call, and none where a connection is taken: as at the limit of open files (EMFILE), with a "
+		"listener that stays ready",
+		fr_word_who(k, b.tid, b.to_ns), fr_word_ns(k, b.ran_ns), fr_word_ns(k, b.to_ns - b.from_ns), in, all);
+	return true;
+}
+
 /* ---- a server that computes ---- */
 
 /* The call in which it waits for events otherwise; NULL: it is not known to have such a loop. */

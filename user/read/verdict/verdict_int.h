@@ -49,6 +49,7 @@ bool fr_recognise_delayed_ack(struct fr_case *k);
 bool fr_recognise_unanswered_syn(struct fr_case *k);
 bool fr_recognise_retransmit(struct fr_case *k);
 bool fr_recognise_large_fork(struct fr_case *k);
+bool fr_recognise_accept_spin(struct fr_case *k);
 bool fr_recognise_busy_server(struct fr_case *k);
 bool fr_recognise_signal_storm(struct fr_case *k);
 bool fr_recognise_event_loop(struct fr_case *k);
