@@ -183,6 +183,7 @@ static void take_victim(struct fr_clues *c, const struct fr_row *r)
 	if (v)
 		*v = (struct fr_clue_victim){.ts = r->ts,
 					     .tid = fr_sub_num(s, r, 0),
+					     .asker = r->tid,
 					     .rss_kib = fr_sub_num(s, r, 1) + fr_sub_num(s, r, 2) + fr_sub_num(s, r, 3)};
 }
 

@@ -56,7 +56,7 @@ struct fr_clue_fault {
 
 struct fr_clue_victim {
 	u64 ts, rss_kib; /* anonymous, file and shared memory */
-	u32 tid;
+	u32 tid, asker;	 /* in whose call the kernel chose it */
 };
 
 struct fr_clue_sample {

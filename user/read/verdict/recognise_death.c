@@ -175,6 +175,16 @@ static const struct fr_clue_victim *victim_of(const struct fr_clues *c)
 	return NULL;
 }
 
+/* Was it chosen since another process asked for memory? Not where a kernel worker did so for somebody, as for SysRq. */
+static bool is_bystander(const struct fr_clues *c, const struct fr_clue_victim *v)
+{
+	char comm[FR_CLUE_WHO_SZ];
+	s32 asker = v->asker ? fr_clues_pid(c, v->asker, v->ts) : -1, pid = fr_clues_pid(c, v->tid, v->ts);
+
+	return asker > 0 && pid > 0 && asker != pid &&
+	       strncmp(fr_clues_comm(c, v->asker, v->ts, comm), "kworker/", strlen("kworker/"));
+}
+
 /* The kernel says whom it chose, and how much memory that had. */
 bool fr_recognise_oom(struct fr_case *k)
 {
@@ -182,16 +192,20 @@ bool fr_recognise_oom(struct fr_case *k)
 	bool is_kill = is_crash(k) && fr_case_fact(k, "trigger_sig", 0) == SIGKILL;
 	const struct fr_clue_victim *v;
 	char rss[32];
+	bool beside;
 
 	if (!c->tid || c->pid <= 0 || (!is_kill && (!c->reason || strcmp(c->reason, "oom"))))
 		return false;
 	v = victim_of(c);
 	if (!v)
 		return false;
-	fr_case_cause(k, "mark_victim",
-		      "memory ran out, of the host or of a cgroup: the out-of-memory killer chose %s, which had %s, %s before",
-		      fr_word_who(k, v->tid, v->ts), fr_show_size(v->rss_kib << 10, rss, sizeof(rss)),
-		      fr_word_ns(k, c->at_ns - v->ts));
+	beside = is_bystander(c, v);
+	fr_case_cause(
+		k, "mark_victim",
+		"memory ran out, of the host or of a cgroup%s%s: the out-of-memory killer chose %s, which had %s, %s before",
+		beside ? ", when it was asked for by " : "", beside ? fr_word_who(k, v->asker, v->ts) : "",
+		fr_word_who(k, v->tid, v->ts), fr_show_size(v->rss_kib << 10, rss, sizeof(rss)),
+		fr_word_ns(k, c->at_ns - v->ts));
 	return true;
 }
 
