@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/rows/subscribe.h"
+#include "base/set/idmap.h"
+#include "base/set/vec.h"
 
 _Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_ids), "numbers begin at the same place");
 
@@ -13,87 +15,52 @@ _Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_i
 #define OFF_BITS       56u
 #define OFF_MASK       ((1ULL << OFF_BITS) - 1)
 
-/* Where numbers of a stack are in the pool; no stack has id 0. */
+/* Where numbers of a stack are in the pool. */
 struct entry {
-	u64 id;
 	size_t at, cnt;
 	u32 frame_cnt; /* in a table of origins: words before the build-ids */
 };
 
-/* Numbers by stack id: an open hash, at most half full. */
+/* Numbers by stack id. */
 struct table {
-	struct entry *entry;
-	size_t cap, cnt; /* cap is a power of two */
-	u64 *pool;
-	size_t pool_cnt, pool_cap;
+	struct fr_idmap entry;
+	struct fr_vec pool; /* u64 */
 };
 
 struct fr_stacks {
 	struct table frames, origins;
 };
 
+static void stacks_init(struct table *t)
+{
+	fr_idmap_init(&t->entry, sizeof(struct entry));
+	t->pool.item_sz = sizeof(u64);
+}
+
+static void stacks_drop(struct table *t)
+{
+	fr_idmap_free(&t->entry);
+	fr_vec_free(&t->pool);
+}
+
 struct fr_stacks *fr_stacks_new(void)
 {
-	return calloc(1, sizeof(struct fr_stacks));
+	struct fr_stacks *s = calloc(1, sizeof(*s));
+
+	if (s) {
+		stacks_init(&s->frames);
+		stacks_init(&s->origins);
+	}
+	return s;
 }
 
 void fr_stacks_free(struct fr_stacks *s)
 {
 	if (!s)
 		return;
-	free(s->frames.entry);
-	free(s->frames.pool);
-	free(s->origins.entry);
-	free(s->origins.pool);
+	stacks_drop(&s->frames);
+	stacks_drop(&s->origins);
 	free(s);
-}
-
-static struct entry *stacks_slot(const struct table *t, u64 id)
-{
-	size_t i = (id * 0x9e3779b97f4a7c15ULL) >> 20;
-
-	for (;; i++) {
-		struct entry *e = &t->entry[i & (t->cap - 1)];
-
-		if (!e->id || e->id == id)
-			return e;
-	}
-}
-
-static int stacks_grow(struct table *t)
-{
-	struct table bigger = *t;
-	size_t i;
-
-	if (t->cnt * 2 < t->cap)
-		return 0;
-	bigger.cap = t->cap ? t->cap * 2 : 1024;
-	bigger.entry = calloc(bigger.cap, sizeof(*bigger.entry));
-	if (!bigger.entry)
-		return -ENOMEM;
-	for (i = 0; i < t->cap; i++) {
-		if (t->entry[i].id)
-			*stacks_slot(&bigger, t->entry[i].id) = t->entry[i];
-	}
-	free(t->entry);
-	*t = bigger;
-	return 0;
-}
-
-static int stacks_keep(struct table *t, const u64 *frame, size_t cnt)
-{
-	if (t->pool_cnt + cnt > t->pool_cap) {
-		size_t cap = (t->pool_cnt + cnt) * 2;
-		u64 *pool = realloc(t->pool, cap * sizeof(*pool));
-
-		if (!pool)
-			return -ENOMEM;
-		t->pool = pool;
-		t->pool_cap = cap;
-	}
-	memcpy(t->pool + t->pool_cnt, frame, cnt * sizeof(*frame));
-	t->pool_cnt += cnt;
-	return 0;
 }
 
 /*
@@ -102,30 +69,15 @@ static int stacks_keep(struct table *t, const u64 *frame, size_t cnt)
  */
 static int stacks_add(struct table *t, u64 id, const u64 *frame, size_t cnt, u32 frame_cnt)
 {
-	struct entry *e;
+	struct entry *e = fr_idmap_find(&t->entry, id);
 
-	if (!id || !cnt)
+	if (!id || !cnt || (e && (frame_cnt ? frame_cnt <= e->frame_cnt : cnt <= e->cnt)))
 		return 0;
-	if (stacks_grow(t))
+	e = fr_vec_add(&t->pool, frame, cnt) ? NULL : fr_idmap_get(&t->entry, id);
+	if (!e)
 		return -ENOMEM;
-	e = stacks_slot(t, id);
-	if (e->id && (frame_cnt ? frame_cnt <= e->frame_cnt : cnt <= e->cnt))
-		return 0;
-	if (stacks_keep(t, frame, cnt))
-		return -ENOMEM;
-	t->cnt += !e->id;
-	*e = (struct entry){.id = id, .at = t->pool_cnt - cnt, .cnt = cnt, .frame_cnt = frame_cnt};
+	*e = (struct entry){.at = t->pool.cnt - cnt, .cnt = cnt, .frame_cnt = frame_cnt};
 	return 0;
-}
-
-static const struct entry *stacks_find(const struct table *t, u64 id)
-{
-	const struct entry *e;
-
-	if (!id || !t->cap)
-		return NULL;
-	e = stacks_slot(t, id);
-	return e->id ? e : NULL;
 }
 
 /* The events that hold numbers of a stack. */
@@ -182,12 +134,12 @@ int fr_stacks_add_record(struct fr_stacks *s, const struct fr_rec *rec, size_t s
 
 const u64 *fr_stacks_find(const struct fr_stacks *s, u64 id, size_t *cnt)
 {
-	const struct entry *e = stacks_find(&s->frames, id);
+	const struct entry *e = fr_idmap_find(&s->frames.entry, id);
 
 	if (!e)
 		return NULL;
 	*cnt = e->cnt;
-	return s->frames.pool + e->at;
+	return (const u64 *)s->frames.pool.at + e->at;
 }
 
 /* The kernel pads shorter ones with zeros: linkers make 8 and 16 bytes besides 20. */
@@ -202,8 +154,9 @@ static u8 build_id_size(const u8 *id)
 
 bool fr_stacks_origin(const struct fr_stacks *s, u64 id, u32 nr, struct fr_origin *out)
 {
-	const struct entry *e = stacks_find(&s->origins, id);
-	u64 word = e && nr < e->frame_cnt ? s->origins.pool[e->at + nr] : 0;
+	const struct entry *e = fr_idmap_find(&s->origins.entry, id);
+	const u64 *pool = s->origins.pool.at;
+	u64 word = e && nr < e->frame_cnt ? pool[e->at + nr] : 0;
 	size_t at = word >> OFF_BITS; /* of the build-id's words after the frames'; 0: none */
 
 	if (!at)
@@ -211,7 +164,7 @@ bool fr_stacks_origin(const struct fr_stacks *s, u64 id, u32 nr, struct fr_origi
 	at = e->frame_cnt + (at - 1) * BUILD_ID_WORDS;
 	if (at + BUILD_ID_WORDS > e->cnt)
 		return false;
-	memcpy(out->build_id, s->origins.pool + e->at + at, sizeof(out->build_id));
+	memcpy(out->build_id, pool + e->at + at, sizeof(out->build_id));
 	out->build_id_sz = build_id_size(out->build_id);
 	out->file_off = word & OFF_MASK;
 	return out->build_id_sz != 0;
@@ -219,5 +172,5 @@ bool fr_stacks_origin(const struct fr_stacks *s, u64 id, u32 nr, struct fr_origi
 
 size_t fr_stacks_origin_cnt(const struct fr_stacks *s)
 {
-	return s->origins.cnt;
+	return s->origins.entry.cnt;
 }

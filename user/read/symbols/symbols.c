@@ -7,17 +7,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/set/idmap.h"
 #include "base/text/demangle.h"
 #include "base/text/units.h"
 #include "read/symbols/symbols_int.h"
 
 #define FUNC_MAX_SZ (1u << 20) /* bytes of a function whose end is not known */
-
-/* Names as they are shown, found by the address of the raw name: demangling costs more than a look-up. */
-struct shown {
-	const char *raw; /* NULL: free */
-	char *text;	 /* NULL: raw is shown */
-};
 
 struct fr_symbols {
 	const struct fr_snap *snap;
@@ -26,44 +21,15 @@ struct fr_symbols {
 	struct fr_symobjs objs;
 	struct fr_symguesses *guesses; /* made when the first object without a path is needed */
 	bool mapped;		       /* objects of mappings are in objs */
-	struct shown *shown;
-	u32 shown_cnt, shown_cap; /* cap is a power of two */
-	bool no_memory;		  /* to store a name or paths, or to read a file */
+	/* a char *, NULL: the raw name, by whose address it is found: demangling costs more than a look-up */
+	struct fr_idmap shown;
+	bool no_memory; /* to store a name or paths, or to read a file */
 	u64 stext;
 	const char *kernel_missing;
 	u64 kernel_cnt, kernel_named; /* kernel addresses that were looked up, and those that got a name */
 };
 
 /* ---- names ---- */
-
-static struct shown *shown_slot(struct shown *s, u32 cap, const char *raw)
-{
-	u32 i = ((u64)(uintptr_t)raw * 0x9e3779b97f4a7c15ull) >> 40;
-
-	while (s[i & (cap - 1)].raw && s[i & (cap - 1)].raw != raw)
-		i++;
-	return &s[i & (cap - 1)];
-}
-
-static bool grow_shown(struct fr_symbols *y)
-{
-	u32 cap = y->shown_cap ? y->shown_cap * 2 : 1024, i;
-	struct shown *bigger;
-
-	if (y->shown_cnt * 2 < y->shown_cap)
-		return true;
-	bigger = calloc(cap, sizeof(*bigger));
-	if (!bigger)
-		return false;
-	for (i = 0; i < y->shown_cap; i++) {
-		if (y->shown[i].raw)
-			*shown_slot(bigger, cap, y->shown[i].raw) = y->shown[i];
-	}
-	free(y->shown);
-	y->shown = bigger;
-	y->shown_cap = cap;
-	return true;
-}
 
 char *fr_symbol_shown(const char *raw)
 {
@@ -79,20 +45,20 @@ char *fr_symbol_shown(const char *raw)
 /* The name to show for raw, which must live as long as y. */
 static const char *symbols_shown(struct fr_symbols *y, const char *raw)
 {
-	struct shown *s;
+	char **text;
 
 	if (!raw || y->opts.raw)
 		return raw;
-	if (!grow_shown(y)) {
-		y->no_memory = true;
-		return raw;
+	text = fr_idmap_find(&y->shown, (uintptr_t)raw);
+	if (!text) {
+		text = fr_idmap_get(&y->shown, (uintptr_t)raw);
+		if (!text) {
+			y->no_memory = true;
+			return raw;
+		}
+		*text = fr_symbol_shown(raw);
 	}
-	s = shown_slot(y->shown, y->shown_cap, raw);
-	if (!s->raw) {
-		*s = (struct shown){.raw = raw, .text = fr_symbol_shown(raw)};
-		y->shown_cnt++;
-	}
-	return s->text ? s->text : raw;
+	return *text ?: raw;
 }
 
 /* ---- names in the snapshot: of the kernel, its functions in processes, and JITed code ---- */
@@ -549,6 +515,7 @@ int fr_symbols_new(const struct fr_snap *snap, const struct fr_symbols_opts *opt
 	}
 	y->snap = snap;
 	y->opts = *opts;
+	fr_idmap_init(&y->shown, sizeof(char *));
 	symbols_read_facts(y);
 	*out = y;
 	return 0;
@@ -559,15 +526,22 @@ int fr_symbols_error(const struct fr_symbols *y)
 	return y->no_memory || y->objs.no_memory ? -ENOMEM : 0;
 }
 
+static bool symbols_drop_shown(void *arg, u64 key, void *record)
+{
+	char **text = record;
+
+	(void)arg;
+	(void)key;
+	free(*text);
+	return true;
+}
+
 void fr_symbols_free(struct fr_symbols *y)
 {
-	u32 i;
-
 	if (!y)
 		return;
-	for (i = 0; i < y->shown_cap; i++)
-		free(y->shown[i].text);
-	free(y->shown);
+	fr_idmap_sweep(&y->shown, symbols_drop_shown, NULL);
+	fr_idmap_free(&y->shown);
 	fr_symobjs_free(&y->objs);
 	fr_symguesses_free(y->guesses);
 	fr_symfind_free(y->find);

@@ -20,6 +20,7 @@
 #include <zlib.h>
 
 #include "base/err.h"
+#include "base/set/idmap.h"
 #include "base/text/jsonw.h"
 #include "read/replay/focus.h"
 #include "read/replay/gaps.h"
@@ -46,12 +47,6 @@ PART(fr_page_main, "main.js");
 
 #define PUT_PART(o, name) fr_out_mem(o, name, name##_end - name)
 
-/* Stacks that are already in the list. */
-struct seen {
-	u64 *id; /* 0 free */
-	size_t cnt, cap;
-};
-
 struct page {
 	struct fr_page_columns *columns;
 	struct fr_timeline *timeline;
@@ -59,7 +54,7 @@ struct page {
 	const struct fr_schema *schema;
 	struct fr_out stacks; /* in memory: the members of an object */
 	struct fr_jsonw stack_list;
-	struct seen seen;
+	struct fr_idmap seen;	    /* stacks that are already in the list */
 	const struct fr_wall *wall; /* NULL until the first row */
 	u64 origin_ns, end_ns;
 };
@@ -105,44 +100,12 @@ static int html_put_rows(struct fr_export *x)
 
 #define STACKS_AGAIN 3 /* html_put_rest(): in a text that grows, and packed */
 
-static u64 *find_seen(const struct seen *s, u64 id)
-{
-	size_t i = id * 0x9e3779b97f4a7c15ull >> 20;
-
-	while (s->id[i & (s->cap - 1)] && s->id[i & (s->cap - 1)] != id)
-		i++;
-	return &s->id[i & (s->cap - 1)];
-}
-
-static int grow_seen(struct seen *s)
-{
-	struct seen bigger = {calloc(s->cap ? 2 * s->cap : 1024, sizeof(u64)), s->cnt, s->cap ? 2 * s->cap : 1024};
-	size_t i;
-
-	if (!bigger.id)
-		return -ENOMEM;
-	for (i = 0; i < s->cap; i++) {
-		if (s->id[i])
-			*find_seen(&bigger, s->id[i]) = s->id[i];
-	}
-	free(s->id);
-	*s = bigger;
-	return 0;
-}
-
 /* Is this stack new? 1, 0 or -ENOMEM. */
-static int is_new_stack(struct seen *s, u64 id)
+static int is_new_stack(struct fr_idmap *seen, u64 id)
 {
-	u64 *slot;
-
-	if (2 * s->cnt >= s->cap && grow_seen(s))
-		return -ENOMEM;
-	slot = find_seen(s, id);
-	if (*slot)
+	if (fr_idmap_find(seen, id))
 		return 0;
-	*slot = id;
-	s->cnt++;
-	return 1;
+	return fr_idmap_get(seen, id) ? 1 : -ENOMEM;
 }
 
 /* Its frames as text, or, without symbols, as numbers. */
@@ -424,6 +387,7 @@ static int html_begin(struct fr_export *x)
 	if (!p || x->ask->verdict_err)
 		return x->ask->verdict_err ?: -ENOMEM;
 	fr_out_init_mem(&p->stacks);
+	fr_idmap_init(&p->seen, 1);
 	p->stack_list.o = &p->stacks;
 	fr_replay_window(x->replay, &p->origin_ns, &p->end_ns);
 	p->schema = fr_replay_schema(x->replay, 0);
@@ -521,7 +485,7 @@ static void html_release(struct fr_export *x)
 	fr_page_columns_free(p->columns);
 	fr_timeline_free(p->timeline);
 	fr_page_ended_free(&p->ended);
-	free(p->seen.id);
+	fr_idmap_free(&p->seen);
 	free(fr_out_take_mem(&p->stacks, NULL));
 }
 
