@@ -9,6 +9,7 @@
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
  *	state TID NS PRIO POLICY	how a task was when the file was made
+ *	clock NS REAL_NS		wall time then
  *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
@@ -32,6 +33,7 @@ static struct fr_snap_task task[MAX];
 static struct fr_snap_hole hole[MAX];
 static struct fr_snap_symbol symbol[MAX];
 static struct fr_snap_state state[MAX];
+static struct fr_snap_clock at_clock;
 static u64 horizon[CPU_CNT], copied[CPU_CNT], complete[FR_TIER_CNT];
 static u32 holder[CPU_CNT];
 static u32 fact_cnt, task_cnt, hole_cnt, symbol_cnt, state_cnt;
@@ -199,6 +201,8 @@ static void read_line(char *line)
 	else if (hole_cnt < MAX && sscanf(line, "hole %u %llu %llu", &cpu, &ns, &until_ns) == 3)
 		hole[hole_cnt++] = (struct fr_snap_hole){
 			.cpu = cpu % CPU_CNT, .why = FR_HOLE_overwritten, .since_ns = ns, .until_ns = until_ns};
+	else if (sscanf(line, "clock %llu %llu", &ns, &until_ns) == 2)
+		at_clock = (struct fr_snap_clock){.ts = ns, .real_ns = until_ns};
 	else if (state_cnt < MAX && sscanf(line, "state %u %llu %d %u", &tid, &ns, &prio, &policy) == 4)
 		state[state_cnt++] = (struct fr_snap_state){
 			.tid = tid, .at_ns = ns, .prio = prio, .policy = policy, .id = -1, .in = 255, .object = ""};
@@ -259,6 +263,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < fact_cnt && !err; i++)
 		err = fr_snap_put_fact(w, fact[i].name, "%s", fact[i].value);
 	err = err ?: fr_snap_put_tasks(w, task, task_cnt);
+	err = err || !at_clock.ts ? err : fr_snap_put_clocks(w, &at_clock, 1);
 	err = err ?: fr_snap_put_procs(w, procs, strlen(procs));
 	err = err ?: fr_snap_put_states(w, state, state_cnt);
 	err = err ?: fr_snap_put_symbols(w, symbol, symbol_cnt);

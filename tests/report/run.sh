@@ -169,7 +169,7 @@ top_is_top() {
 	EOF
 }
 usage() {
-	status 2 report && status 2 report "$snap" "$snap" && status 2 report --top x "$snap" && status 2 report --moment 5 "$snap" &&
+	status 2 report && status 2 report --top x "$snap" && status 2 report --moment 5 "$snap" &&
 		status 2 report --task 0 "$snap" && status 2 report -f 'nonsense ==' "$snap" && status 2 report --since never "$snap" &&
 		status 1 report "$tmp/none" && status 0 report --help
 }
@@ -495,6 +495,43 @@ beside_each_other() {
 	! grep -E 'other-|far-|junk-|soon.flight:' "$tmp/out" && status 0 report "$dir/soon.flight" && ! grep '^  beside' "$tmp/out"
 }
 
+# Several snapshots are one report: what each is about, by wall time; what each says; its evidence. What cannot be read is told.
+several_in_one() {
+	local name host at real files=()
+	while read -r name host at real; do
+		printf '%s\n' "fact boot_id $host" "fact host $host" 'fact arch x86_64' "fact trigger_reason crash" "fact trigger_comm $name" "fact trigger_ts $at" 'fact trigger_pid 7' \
+			"clock $at $real" 'horizon 0 0' "event $at 0 sched_switch 7 next_pid=0" | made "$tmp/of-$name.flight" || return
+		files+=("$tmp/of-$name.flight")
+	done <<- 'EOF'
+		late web-2 1000000000 1769868134500000000
+		early web-1 9000000000 1769868131500000000
+		soon web-1 9250000000 1769868131750000000
+	EOF
+	printf '%s\n' 'fact host old' 'fact arch x86_64' 'event 1 0 sched_switch 7 next_pid=0' | made "$tmp/of-none.flight" || return
+	status 0 report "${files[@]:0:2}" "$tmp/of-none.flight" "${files[2]}" && [[ ! -s $tmp/err ]] && sed "s|$tmp|DIR|" "$tmp/out" > "$tmp/page" && head -n 6 "$tmp/page" | diff - <(cat <<- 'EOF'
+		4 snapshots of 3 hosts, in the order of their moments by each host's own wall clock
+		  2026-01-31 14:02:11.500000000  web-1            crash of early               DIR/of-early.flight
+		                   250 ms later  web-1            crash of soon                DIR/of-soon.flight
+		                   3.00 s later  web-2            crash of late                DIR/of-late.flight
+		                      not known  old              no trigger                   DIR/of-none.flight
+
+	EOF
+	) || return
+	grep -E '^(DIR/of-|Evidence of )' "$tmp/page" | diff - <(printf '%s\n' DIR/of-{early,soon,late,none}.flight 'Evidence of DIR/of-'{early,soon,late,none}.flight) &&
+		(($(grep -c '^  beside' "$tmp/out") == 0 && $(grep -c '^  verdict' "$tmp/out") == 4)) || return
+	# each is what it is alone
+	for name in late early; do
+		status 0 report "$tmp/of-$name.flight" && grep -v '^  beside' "$tmp/out" | sed "s|$tmp|DIR|" > "$tmp/alone"
+		awk -v file="DIR/of-$name.flight" '/^(DIR|Evidence of DIR)/ { on = $NF == file } on && !/^Evidence of/' "$tmp/page" | grep -v '^$' | diff - <(grep -v '^$' "$tmp/alone") || return
+	done
+	status 0 report --json "${files[@]}" && [[ ! -s $tmp/err ]] && jq -c '[.reports[] | [.file[-11:], .host, .boot_id]]' "$tmp/out" > "$tmp/page" &&
+		jq -c '.reports[2].report' "$tmp/out" > "$tmp/one" && status 0 report --json "${files[0]}" && jq -c . "$tmp/out" | diff - "$tmp/one" &&
+		diff "$tmp/page" - <<< '[["arly.flight","web-1","web-1"],["soon.flight","web-1","web-1"],["late.flight","web-2","web-2"]]' || return
+	echo junk > "$tmp/junk.flight"
+	status 3 report "${files[1]}" "$tmp/junk.flight" && grep -q "junk.flight: not a snapshot" "$tmp/err" && prints '^1 snapshot of 1 host,' && prints '^  verdict' && status 1 report "${files[1]}" "$tmp/no.flight" && prints '^  verdict' &&
+		status 2 report -f 'nonsense ==' "${files[@]}" && (($(wc -l < "$tmp/err") < 6)) && [[ ! -s $tmp/out ]] && status 3 report --json "$tmp/junk.flight" "$tmp/junk.flight" && [[ ! -s $tmp/out ]]
+}
+
 sorted_by() {
 	local sort key
 	while read -r sort key; do
@@ -660,6 +697,7 @@ check "a task by its name" task_by_name
 check "bars and stacks" shows_the_moment
 check "disks have names" disks_have_names
 check "files of one moment" beside_each_other
+check "several snapshots in one report" several_in_one
 check "--sort" sorted_by
 check "stat: all keys and functions" recomputed "$snap"
 check "stat: waits" stat_of_waits

@@ -101,9 +101,10 @@ static const struct fr_option table[] = {
 };
 
 static const struct fr_options options = {
-	.head = "Usage: flightrec report [options] FILE\n"
+	.head = "Usage: flightrec report [options] FILE...\n"
 		"What happened, in a minute: what triggered the snapshot, the last moments of\n"
 		"its task and of each CPU, who waited for whom, where time went, what is missing.\n"
+		"Of several snapshots, of one incident or of several hosts, it is one report.\n"
 		"\n",
 	.option = table,
 	.table = &fr_report_kind,
@@ -135,17 +136,14 @@ int fr_cmd_report(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (optind + 1 < argc) {
-		fr_err("a report is on one snapshot: merge those of one session with `flightrec merge -o ALL FILE...`, "
-		       "compare two with `flightrec diff A B`");
-		return FR_EXIT_USAGE;
-	}
 	if (optind == argc) {
-		fr_err("name one snapshot: flightrec report FILE");
+		fr_err("name a snapshot: flightrec report FILE...");
 		return FR_EXIT_USAGE;
 	}
 	report_decide(&a);
-	a.ask.path = argv[optind];
 	fr_pageopts_begin();
+	if (optind + 1 < argc)
+		return fr_report_several(&a.ask, (const char *const *)argv + optind, argc - optind);
+	a.ask.path = argv[optind];
 	return fr_report(&a.ask);
 }

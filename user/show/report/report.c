@@ -105,21 +105,33 @@ static int report_gather(struct fr_report *r)
 	return err ?: fr_report_functions(r);
 }
 
+static void report_put_object(struct fr_report *r, struct fr_jsonw *w, const char *key)
+{
+	fr_jsonw_open(w, key, '{');
+	fr_json_record(w, &fr_report_kind, r, r);
+	fr_report_json_waits(w, r);
+	fr_report_json_states(w, r);
+	fr_jsonw_close(w, '}');
+}
+
 static void report_print_json(struct fr_report *r)
 {
 	struct fr_jsonw w = {.o = r->out};
 
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_report_kind, r, r);
-	fr_report_json_waits(&w, r);
-	fr_report_json_states(&w, r);
-	fr_jsonw_close(&w, '}');
+	if (r->ask->into) {
+		report_put_object(r, r->ask->into->json, "report");
+		return;
+	}
+	report_put_object(r, &w, NULL);
 	fr_out_char(r->out, '\n');
 }
 
 static void report_print(struct fr_report *r)
 {
-	fr_out_init(r->out, STDOUT_FILENO);
+	if (r->ask->into)
+		r->ask->into->done = true;
+	else
+		fr_out_init(r->out, STDOUT_FILENO);
 	if (r->ask->json)
 		report_print_json(r);
 	else
@@ -179,7 +191,8 @@ static void close_all(struct fr_report *r)
 	fr_analyze_free(r->analyze);
 	fr_summary_free(r->sum);
 	fr_replay_close(r->replay);
-	free(r->out);
+	if (!r->ask->into)
+		free(r->out);
 	free(r);
 }
 
@@ -188,7 +201,7 @@ static struct fr_report *new_report(const struct fr_report_ask *ask)
 	struct fr_report *r = calloc(1, sizeof(*r));
 
 	if (r)
-		r->out = calloc(1, sizeof(*r->out));
+		r->out = ask->into ? ask->into->out : calloc(1, sizeof(*r->out));
 	if (r && r->out) {
 		r->ask = ask;
 		return r;
@@ -216,20 +229,27 @@ int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, c
 	return err;
 }
 
+int fr_report_open(const struct fr_report_ask *ask, struct fr_replay **r)
+{
+	int err = fr_replay_open(&ask->path, 1, &ask->opts, r);
+
+	if (err)
+		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
+	return fr_replay_say_sessions(*r, "a report") ? FR_EXIT_USAGE : FR_EXIT_OK;
+}
+
 static int report_on(const struct fr_report_ask *ask)
 {
 	struct fr_report *r = new_report(ask);
-	int err, status;
+	int status;
 
 	if (!r) {
 		fr_err_memory();
 		return FR_EXIT_FAIL;
 	}
-	err = fr_replay_open(&ask->path, 1, &ask->opts, &r->replay);
-	if (err)
-		status = err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
-	else
-		status = fr_replay_say_sessions(r->replay, "a report") ? FR_EXIT_USAGE : report(r);
+	status = fr_report_open(ask, &r->replay);
+	if (status == FR_EXIT_OK)
+		status = report(r);
 	close_all(r);
 	return status;
 }

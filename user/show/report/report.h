@@ -14,8 +14,19 @@
 
 #define FR_REPORT_MOMENT_NS 10000000ULL /* before the trigger: what is looked at closely, unless asked otherwise */
 
+struct fr_jsonw;
+
+/* A report that is one of several. */
+struct fr_report_into {
+	struct fr_out *out;
+	char **evidence;       /* malloc'ed: what follows the verdict and what the snapshot is; NULL stays if there is none */
+	struct fr_jsonw *json; /* with JSON: key `report` of its open object */
+	bool done;	       /* it was made */
+};
+
 struct fr_report_ask {
 	const char *path;
+	struct fr_report_into *into; /* NULL: it is the only one, and goes to standard output */
 	struct fr_replay_opts opts;
 	struct fr_analyze_opts analyze;
 	const struct fr_symbols_opts *symbols; /* NULL: print raw addresses */
@@ -29,6 +40,9 @@ struct fr_report_ask {
 /* Returns the exit status; messages are printed. */
 int fr_report(const struct fr_report_ask *ask);
 
+/* One report of several snapshots, each as ask says but for path. A file that cannot be read is told and left out. Likewise. */
+int fr_report_several(const struct fr_report_ask *ask, const char *const *path, u32 cnt);
+
 /*
  * The verdict alone, on a snapshot's trigger, as the members of the object that `report --json` has: malloc'ed. 0 or -errno;
  * what is wrong with the file is printed. symbols may be NULL.
@@ -36,6 +50,9 @@ int fr_report(const struct fr_report_ask *ask);
 int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, char **json);
 
 /* ---- shared by its parts ---- */
+
+/* Open the snapshot of a session. Returns the exit status; messages are printed. *r is to be closed in any case. */
+int fr_report_open(const struct fr_report_ask *ask, struct fr_replay **r);
 
 #define FR_REPORT_CALL_MAX FR_AN_LAST_MAX
 #define FR_REPORT_ARG_MAX  6
@@ -143,8 +160,6 @@ void fr_report_last_free(struct fr_report_last *l);
 int fr_report_cgroups_read(struct fr_report *r);
 void fr_report_cgroups_free(struct fr_report *r);
 const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
-
-struct fr_jsonw;
 
 /* Write the long waits: a key of the open object. */
 void fr_report_json_waits(struct fr_jsonw *w, struct fr_report *r);

@@ -172,6 +172,37 @@ static void report_put_incidents(struct fr_report_page *p)
 	fr_out_str(p->o, ": `flightrec incidents FILE`\n");
 }
 
+static void put_evidence(struct fr_report_page *p)
+{
+	put_fitting(p, fr_report_put_states);
+	put_fitting(p, fr_report_put_waits);
+	fr_report_put_focus(p);
+	put_fitting(p, fr_report_put_timeline);
+	put_fitting(p, fr_report_put_tables);
+	fr_report_put_samples(p);
+	fr_report_put_health(p);
+}
+
+/* Of one of several it is shown when all have said what they are. */
+static void keep_evidence(struct fr_report_page *p)
+{
+	struct fr_out *to = p->o, *mem = malloc(sizeof(*mem));
+
+	if (!mem) {
+		fr_out_fail(to, -ENOMEM);
+		return;
+	}
+	fr_out_init_mem(mem);
+	mem->color = to->color;
+	p->o = mem;
+	put_evidence(p);
+	p->o = to;
+	*p->r->ask->into->evidence = fr_out_take_mem(mem, NULL);
+	if (!*p->r->ask->into->evidence)
+		fr_out_fail(to, -ENOMEM);
+	free(mem);
+}
+
 void fr_report_text(struct fr_report *r)
 {
 	struct fr_report_page p = {.r = r, .o = r->out};
@@ -181,17 +212,15 @@ void fr_report_text(struct fr_report *r)
 	fr_report_put_verdict(&p);
 	put_host(&p);
 	fr_report_put_trigger(&p);
-	fr_report_put_beside(&p);
+	if (!r->ask->into)
+		fr_report_put_beside(&p);
 	report_put_window(&p);
 	report_put_left_out(&p);
 	report_put_incidents(&p);
 	fr_report_put_task(&p);
 	fr_report_put_waits_line(&p);
-	put_fitting(&p, fr_report_put_states);
-	put_fitting(&p, fr_report_put_waits);
-	fr_report_put_focus(&p);
-	put_fitting(&p, fr_report_put_timeline);
-	put_fitting(&p, fr_report_put_tables);
-	fr_report_put_samples(&p);
-	fr_report_put_health(&p);
+	if (r->ask->into)
+		keep_evidence(&p);
+	else
+		put_evidence(&p);
 }
