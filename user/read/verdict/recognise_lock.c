@@ -40,6 +40,18 @@ static u32 others_at(const struct fr_case *k, const struct fr_waited *w)
 	return cnt;
 }
 
+/* " and 2 others of the process", or nothing: beside this one. */
+static const char *others_word(struct fr_case *k, const struct fr_waited *w)
+{
+	u32 others = others_at(k, w);
+	char text[FR_WORD_SZ];
+
+	if (!others)
+		return "";
+	snprintf(text, sizeof(text), " and %u other%s of the process", others, fr_plural(others));
+	return fr_word_text(k, text, strlen(text));
+}
+
 /* The thread that let a lock go at last. */
 struct holder {
 	u32 tid;
@@ -84,19 +96,15 @@ static const struct fr_waited *wait_of_holder(struct fr_case *k, const struct fr
 bool fr_recognise_lock_holder(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait, *of;
-	u32 others;
 
 	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2)
 		return false;
 	of = wait_of_holder(k, w);
 	if (!of || fr_waited_was_runnable(of) || is_in_futex(k, of))
 		return false;
-	others = others_at(k, w);
-	fr_case_cause(k, "wait",
-		      "%s kept the lock (futex 0x%llx) while it was asleep for %s %s%s; %s and %u other%s of the process "
-		      "waited for it",
+	fr_case_cause(k, "wait", "%s kept the lock (futex 0x%llx) while it was asleep for %s %s%s; %s%s waited for it",
 		      fr_word_who(k, of->tid, of->ts), w->arg[0], fr_word_ns(k, of->off_ns), fr_word_call(k, of),
-		      fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others, others == 1 ? "" : "s");
+		      fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others_word(k, w));
 	return true;
 }
 
@@ -151,7 +159,6 @@ bool fr_recognise_lock_preempted(struct fr_case *k)
 	struct holder h;
 	const char *hog;
 	u64 queued_ns, hog_ns;
-	u32 others;
 
 	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2 || !find_holder(k, w, &h))
 		return false;
@@ -161,13 +168,12 @@ bool fr_recognise_lock_preempted(struct fr_case *k)
 	hog = busy_with(k, of->cpu, fr_waited_woken_ns(of), of->ts, &hog_ns);
 	if (!hog)
 		return false;
-	others = others_at(k, w);
 	fr_case_cause(
 		k, "wait, sched_switch",
 		"the lock's holder was preempted: %s kept the lock (futex 0x%llx) while it was runnable without a CPU for "
-		"%s, in which CPU %u had %s for %s of %s; %s and %u other%s of the process waited for it",
+		"%s, in which CPU %u had %s for %s of %s; %s%s waited for it",
 		fr_word_who(k, h.tid, h.woke_ns), w->arg[0], fr_word_ns(k, queued_ns), of->cpu, hog, fr_word_ns(k, hog_ns),
-		fr_word_ns(k, of->queued_ns), fr_word_comm(k, w->tid, w->ts), others, others == 1 ? "" : "s");
+		fr_word_ns(k, of->queued_ns), fr_word_comm(k, w->tid, w->ts), others_word(k, w));
 	return true;
 }
 
