@@ -8,22 +8,32 @@
 
 #include "record.bpf.h"
 #include "tp.h"
+#include "watch.h"
 
 const volatile struct fr_tp fr_tp_conf[FR_TP_MAX] SEC(".rodata") = {};
 
-/* Twice what is copied, so that the verifier sees that a bounded part behind a bounded part is within. */
-#define TP_MASK 2047u
-
-struct tp_buf {
-	u64 word[2 * (TP_MASK + 1) / sizeof(u64)];
-};
-
+/*
+ * Where a record is made: as it will be in a ring, so that a condition is evaluated where it is. Nothing nests, so one is
+ * enough.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct tp_buf);
-} fr_tp_buf SEC(".maps");
+	__type(value, struct fr_watch_work);
+} fr_watch_works SEC(".maps");
+
+FR_INLINE struct fr_watch_work *fr_watch_work(u32 nr)
+{
+	return bpf_map_lookup_elem(&fr_watch_works, &nr);
+}
+
+#include "watch_run.bpf.h"
+
+/* What is copied, at most; the buffer has room for twice that, so that the verifier sees that a bounded part behind a bounded
+ * part is within. */
+#define TP_MASK 2047u
+_Static_assert(FR_TP_REC_SZ + 2 * TP_MASK <= FR_WATCH_AREA_SZ + 16, "twice");
 
 /* By number from FR_TP_FIRST on; sized by who loads. */
 struct {
@@ -63,7 +73,7 @@ FR_INLINE bool tp_may_pass(u32 nr, const volatile struct fr_tp *t)
 
 /* Where the last of the texts ends, in bytes behind FR_TP_HEAD_SZ; fixed_sz: there is none. A word that cannot be is passed
  * over. */
-FR_INLINE u32 tp_end(const struct tp_buf *buf, const volatile struct fr_tp *t, u32 fixed_sz)
+FR_INLINE u32 tp_end(const u8 *buf, const volatile struct fr_tp *t, u32 fixed_sz)
 {
 	u32 end = fixed_sz, i;
 
@@ -72,7 +82,7 @@ FR_INLINE u32 tp_end(const struct tp_buf *buf, const volatile struct fr_tp *t, u
 
 		if (off > TP_MASK - sizeof(word))
 			continue;
-		word = *(const u32 *)((const char *)buf->word + off);
+		word = *(const u32 *)(buf + off);
 		at = word & 0xffff;
 		at += t->loc[i] & FR_TP_REL ? off + sizeof(word) : 0 - FR_TP_HEAD_SZ;
 		if (at >= fixed_sz && at <= 0xffff && at + (word >> 16) > end)
@@ -82,11 +92,11 @@ FR_INLINE u32 tp_end(const struct tp_buf *buf, const volatile struct fr_tp *t, u
 }
 
 /* Copy the record at from, all of whose bytes there are. Returns how many, *cut: not all. */
-FR_INLINE u32 tp_copy(struct tp_buf *buf, const void *from, const volatile struct fr_tp *t, u32 *cut)
+FR_INLINE u32 tp_copy(u8 *buf, const void *from, const volatile struct fr_tp *t, u32 *cut)
 {
 	u32 fixed_sz = t->fixed_sz & TP_MASK, end, more, last;
 
-	bpf_probe_read_kernel(buf->word, fixed_sz, from);
+	bpf_probe_read_kernel(buf, fixed_sz, from);
 	end = tp_end(buf, t, fixed_sz);
 	*cut = end > FR_TP_ROOM_SZ ? FR_TP_CUT : 0;
 	if (*cut)
@@ -95,20 +105,37 @@ FR_INLINE u32 tp_copy(struct tp_buf *buf, const void *from, const volatile struc
 	asm volatile("" : "+r"(more));
 	more &= TP_MASK;
 	if (more)
-		bpf_probe_read_kernel((char *)buf->word + fixed_sz, more, from + fixed_sz);
+		bpf_probe_read_kernel(buf + fixed_sz, more, from + fixed_sz);
 	last = end / sizeof(u64) & (TP_MASK / sizeof(u64));
 	if (end % sizeof(u64)) /* what is left of the word is of an earlier record */
-		buf->word[last] &= (1ULL << end % sizeof(u64) * 8) - 1;
+		((u64 *)buf)[last] &= (1ULL << end % sizeof(u64) * 8) - 1;
 	return end;
+}
+
+/* Does its condition hold for the record that is there? */
+FR_INLINE bool tp_holds(struct fr_watch_work *w, const volatile struct fr_tp *t, u32 sz, u32 cut)
+{
+	struct fr_rec *rec = (void *)w->rec;
+	u64 id = bpf_get_current_pid_tgid();
+
+	if (!t->cond_cnt)
+		return true;
+	w->tid = id;
+	w->pid = id >> 32;
+	w->cpu = bpf_get_smp_processor_id();
+	w->rec_sz = FR_TP_REC_SZ + sz;
+	rec->task = (w->tid & FR_TID_MASK) | cut << 24;
+	return fr_watch_holds(0, t->cond);
 }
 
 SEC("tracepoint")
 int tp(void *ctx)
 {
 	u32 event = bpf_get_attach_cookie(ctx), nr = event - FR_TP_FIRST, zero = 0, sz, cut, i;
+	struct fr_watch_work *work;
 	struct fr_writing w;
 	struct fr_rec_tp *rec;
-	struct tp_buf *buf;
+	const u64 *word;
 
 	if (nr >= FR_TP_MAX)
 		return 0;
@@ -119,19 +146,24 @@ int tp(void *ctx)
 		return fr_filtered(FR_FILTERED_off);
 	if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32))
 		return fr_filtered(FR_FILTERED_task);
-	if (!tp_may_pass(nr, &fr_tp_conf[nr]))
-		return tp_leave(nr, FR_TP_thinned);
-	buf = bpf_map_lookup_elem(&fr_tp_buf, &zero);
-	if (!buf)
+	work = bpf_map_lookup_elem(&fr_watch_works, &zero);
+	if (!work)
 		return 0;
-	sz = tp_copy(buf, ctx + FR_TP_HEAD_SZ, &fr_tp_conf[nr], &cut);
+	if (!fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr])) /* nothing need be copied */
+		return tp_leave(nr, FR_TP_thinned);
+	sz = tp_copy(work->rec + FR_TP_REC_SZ, ctx + FR_TP_HEAD_SZ, &fr_tp_conf[nr], &cut);
+	if (!tp_holds(work, &fr_tp_conf[nr], sz, cut))
+		return tp_leave(nr, FR_TP_unmatched);
+	if (fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
+		return tp_leave(nr, FR_TP_thinned);
 	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, event, FR_TP_REC_SZ + sz, sizeof(*rec), (u32)bpf_get_current_pid_tgid(),
 		       cut);
 	if (!rec)
 		return 0;
 	rec->sz = FR_TP_HEAD_SZ + sz;
+	word = (const u64 *)(work->rec + FR_TP_REC_SZ);
 	for (i = 0; i < FR_TP_ROOM_SZ / FR_UNIT_SZ && i * FR_UNIT_SZ < sz; i++)
-		fr_put(&w, FR_TP_REC_SZ / FR_UNIT_SZ + i, buf->word[i]);
+		fr_put(&w, FR_TP_REC_SZ / FR_UNIT_SZ + i, word[i]);
 	return fr_commit(&w);
 }
 

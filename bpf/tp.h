@@ -32,11 +32,15 @@ struct fr_tp {
 	u16 fixed_sz; /* bytes of the fields, from FR_TP_HEAD_SZ on, at most FR_TP_ROOM_SZ */
 	u16 loc_cnt;
 	u16 loc[FR_TP_LOC_MAX]; /* offsets, in the kernel's record, of words that say where a text is; FR_TP_REL */
+	u16 cond_cnt;		/* 1: it has a condition, */
+	u32 cond;		/* this program of watch.h */
 	struct fr_rate rate;	/* of what is recorded, on all CPUs together */
 };
 
 /* Why an event of a tracepoint has no record: what the program itself decides. Names of facts. */
-#define FR_TP_WHYS(W) W(thinned, "more than its rate (`@N/T`) lets pass")
+#define FR_TP_WHYS(W)                                       \
+	W(thinned, "more than its rate (`@N/T`) lets pass") \
+	W(unmatched, "its condition (`if`) does not hold")
 
 enum fr_tp_why {
 #define W(name, doc) FR_TP_##name,

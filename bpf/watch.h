@@ -21,10 +21,10 @@
 
 #include "event.h"
 
-#define FR_WATCH_INSN_MAX  256u /* of a program */
-#define FR_WATCH_SLOT_MAX  16u	/* powers of two, for masks */
-#define FR_WATCH_REC_SZ	   512u /* of a record that is watched */
-#define FR_WATCH_AREA_SZ   1024u
+#define FR_WATCH_INSN_MAX  256u	 /* of a program */
+#define FR_WATCH_SLOT_MAX  16u	 /* powers of two, for masks */
+#define FR_WATCH_REC_SZ	   2048u /* of a record that is watched */
+#define FR_WATCH_AREA_SZ   4096u
 #define FR_WATCH_TEXT_MAX  256u /* bytes of a text that are compared */
 #define FR_WATCH_STATE_MAX 63u	/* elements of a pattern */
 #define FR_WATCH_TABLE_MAX 32u
@@ -63,6 +63,7 @@ enum fr_watch_type {
 	FR_WATCH_u16,
 	FR_WATCH_u32,
 	FR_WATCH_u64,
+	FR_WATCH_s8,
 	FR_WATCH_s16,
 	FR_WATCH_s32,
 	FR_WATCH_s64,
@@ -123,7 +124,7 @@ struct fr_watch_work {
 			u32 rec_sz;
 			char comm[FR_COMM_SZ];
 		};
-		u8 area[FR_WATCH_AREA_SZ + 8];
+		u8 area[FR_WATCH_AREA_SZ + 16];
 	};
 	struct fr_watch_value slot[FR_WATCH_SLOT_MAX];
 };
@@ -270,6 +271,9 @@ FR_INLINE void fr_watch_load(const struct fr_watch_work *w, const struct fr_watc
 	case FR_WATCH_u64:
 		fr_watch_set(d, *(const fr_watch_u64 *)p, 0);
 		d->known = in->off >= FR_WATCH_REC_SZ || in->off + 8u <= w->rec_sz;
+		break;
+	case FR_WATCH_s8:
+		fr_watch_set_signed(d, (s8)*p);
 		break;
 	case FR_WATCH_s16:
 		fr_watch_set_signed(d, (s16) * (const fr_watch_u16 *)p);

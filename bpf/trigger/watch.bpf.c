@@ -6,20 +6,7 @@
 #define FR_WATCH
 #include "record.bpf.h"
 
-/* Filled, and sized, by user/live/trig/trig_watch.c before the programs are attached. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct fr_watch_prog);
-} fr_watch_progs SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct fr_watch_table);
-} fr_watch_tables SEC(".maps");
+#include "watch_run.bpf.h"
 
 const volatile struct fr_watch_of fr_watch_of[FR_EVENT_MAX] SEC(".rodata") __weak = {};
 
@@ -40,46 +27,6 @@ __noinline u32 fr_watch_take(u32 sz, u32 tid)
 	}
 	fr_count(&fr_triggers.unwatched, 1);
 	return FR_WATCH_WORK_NONE;
-}
-
-/* Execute instruction pc of a program. Returns the next instruction's number. */
-__noinline u32 fr_watch_do(u32 work, u32 prog, u32 pc)
-{
-	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);
-	const struct fr_watch_table *table = NULL;
-	struct fr_watch_work *w = fr_watch_work(work);
-	const struct fr_watch_insn *in;
-	u32 nr;
-
-	if (!w || !p)
-		return FR_WATCH_INSN_MAX;
-	in = &p->insn[pc % FR_WATCH_INSN_MAX];
-	if (fr_watch_takes_table(in)) {
-		nr = in->lo;
-		table = bpf_map_lookup_elem(&fr_watch_tables, &nr);
-	}
-	return fr_watch_step(w, in, table, pc);
-}
-
-__noinline u32 fr_watch_holds(u32 work, u32 prog)
-{
-	const struct fr_watch_prog *p = bpf_map_lookup_elem(&fr_watch_progs, &prog);
-	struct fr_watch_work *w = fr_watch_work(work);
-	u32 pc = 0, i;
-
-	if (!w || !p)
-		return 0;
-	if (p->needs & FR_WATCH_NEEDS_COMM)
-		bpf_get_current_comm(w->comm, sizeof(w->comm));
-	if (p->needs & FR_WATCH_NEEDS_TIME)
-		w->ts = fr_now();
-	fr_watch_begin(w);
-	for (i = 0; i < FR_WATCH_INSN_MAX; i++) {
-		if (pc >= p->insn_cnt)
-			break;
-		pc = fr_watch_do(work, prog, pc);
-	}
-	return fr_watch_result(w);
 }
 
 /* Run one program of an event. Returns its rule's bit if an alert is due. */

@@ -9,7 +9,16 @@ from frtest import TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
 POINTS = ("sched:sched_process_exec", "syscalls:sys_enter_openat", "syscalls:sys_exit_openat", "signal:signal_generate", "task:task_rename")
 RARE = "syscalls:sys_enter_sched_getscheduler"  # few call it besides
-TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h")
+# Conditions, ours and the kernel's of the same meaning: in a set, of flags, of a sign, in words, of a text, of two bytes.
+CONDS = (
+    ("syscalls:sys_enter_kill", "sig in (SIGUSR1, SIGUSR2) && pid != 1", "sig == 10 || sig == 12"),
+    ("signal:signal_deliver", "sig == SIGUSR2 || sa_flags & 0x80000000", "sig == 12 || sa_flags & 0x80000000"),
+    ("syscalls:sys_exit_kill", "ret < 0", "ret < 0"),
+    ("sock:inet_sock_set_state", "newstate == TCP_LISTEN && sport != 0", "newstate == 10 && sport != 0"),
+    ("task:task_newtask", 'target_comm ~ "frt-*" && target_pid > 0', 'comm ~ "frt-*" && pid > 0'),
+)
+TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h",
+       *(word for point, ours, _ in CONDS for word in ("-e", f"tp:{point} if {ours}")))
 
 # What a process of this name does that these tracepoints tell of, each as often as it says.
 ACTS = """
@@ -52,8 +61,9 @@ def of_kernel(text, pid):
 
 def of_replay(file, pid):
     row = re.compile(rf"\S+ \[\d+\] .{{15}}\s+{pid} tp:\w+:(\w+)\s+(.*)")
+    mine = {point.split(":")[1] for point in POINTS}
     found = (row.match(line) for line in fr("replay", "-f", f"tid == {pid} && event ~ \"tp:*\"", file).stdout.splitlines())
-    return [(m[1], words_of(m[1], m[2])) for m in found if m]
+    return [(m[1], words_of(m[1], m[2])) for m in found if m and m[1] in mine]
 
 
 def missed(file):
@@ -68,12 +78,14 @@ def is_part(few, many):
 
 
 @contextlib.contextmanager
-def traced(*points):
+def traced(*points, filters=None):
     """These tracepoints in an instance of tracefs: whoever traces besides is not disturbed. Gives its directory."""
     dir = f"{tracefs()}/instances/frtest-{os.getpid()}"
     os.mkdir(dir)
     try:
-        for file, text in (("buffer_size_kb", "4096"), *((f"events/{point.replace(':', '/')}/enable", "1") for point in points)):
+        for file, text in (("buffer_size_kb", "4096"), 
+                           *((f"events/{point.replace(':', '/')}/filter", text) for point, text in (filters or {}).items()),
+                           *((f"events/{point.replace(':', '/')}/enable", "1") for point in points)):
             with open(f"{dir}/{file}", "w") as f:
                 f.write(text)
         yield dir
@@ -146,6 +158,52 @@ def rate():
     check(live["thinned"] >= thinned, f"status tells: {live}")
 
 
+# Each of it both ways: what a condition takes, and what it leaves.
+CHOICES = """
+import os, signal, socket
+open("/proc/self/comm", "w").write("frt-cond")
+for sig in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+    signal.signal(sig, lambda *a: 0)
+for i in range(7):
+    for sig in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGHUP):
+        os.kill(os.getpid(), sig)
+    try:
+        os.kill(0x3ffffff, 0)
+    except OSError:
+        pass
+for comm in ("frt-cond", "other"):
+    s = socket.socket()
+    s.bind(("127.0.0.1", 0))
+    s.listen()
+    c = socket.create_connection(s.getsockname())
+    open("/proc/self/comm", "w").write(comm)
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+@test("a condition lets pass what the kernel's own filter of the same meaning lets pass; the others are counted")
+def conditions():
+    name = shared(*TPS)
+    before = dump(name)
+    with traced(*(point for point, _, _ in CONDS), filters={point: theirs for point, _, theirs in CONDS}) as dir:
+        pid = int(run("/bin/sh", "-c", 'echo $$; exec /usr/bin/python3 -S -c "$0"', CHOICES).stdout)
+        file = dump(name)
+        with open(f"{dir}/trace") as f:
+            rows = [point for point, _ in of_kernel(f.read(), pid)]
+    for point, ours, _ in CONDS:
+        theirs = rows.count(point.split(":")[1])
+        got = len(replay(file, "-f", f'tid == {pid} && event == "tp:{point}"'))
+        left = unrecorded(file, "unmatched", point) - unrecorded(before, "unmatched", point)
+        check(theirs > 0, f"tracefs saw none of {point}: {rows}")
+        check(0 <= theirs - got <= missed(file) - missed(before), f"{point} if {ours}: {theirs} of tracefs, {got} here")
+        check(left > 0, f"{point} if {ours}: none was left")
+    live = {t["name"]: t for t in fr_json("status", "-n", name, "--json")["tracepoints"]}
+    check(live["tp:syscalls:sys_enter_kill"]["unmatched"] >= 7, live)
+
+
 @test("events lists this kernel's tracepoints with their fields; a name that is none gets the nearest")
 def listing():
     tracefs()
@@ -163,7 +221,9 @@ def listing():
 @test("what cannot be recorded of tracepoints is refused, with the reason")
 def refusals():
     for what, why in (("tp:sched", "SYSTEM:NAME"), ("tp", "SYSTEM:NAME"), ("tp:skb:kfree_skb{reason}", "not supported"),
-                      ("tp:skb:kfree_skb if reason > 2", "not supported"), ("tp:skb:kfree_skb@10", "a rate is @N/T"),
+                      ("tp:skb:kfree_skb@10", "a rate is @N/T"),
+                      ("tp:skb:kfree_skb if raeson > 2", "did you mean reason?"), ("tp:skb:kfree_skb if reason == NO_SUCH", "no value called"),
+                      ("tp:sched:sched_process_exec if filename == \"x\"", "a text of any length"),
                       ("tp:nobody:*", "no such tracepoint"), ("tp:*:*", "more than 130")):
         refused(fr("record", "-n", new_name(), "-e", what, "--detach", status=2), why)
 

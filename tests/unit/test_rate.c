@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/tp/tpask.h"
 
@@ -116,7 +117,12 @@ static void what_is_asked_has_parts(void **state)
 					  "tp:tcp:",
 					  "tp:a:b:c",
 					  "tp:a:b{c}",
-					  "tp:a:b if c > 2",
+					  "tp:a:b if",
+					  "tp:a:b ifc > 2",
+					  "tp:a:b@1/s if c@1/s",
+					  "tp:a:b if @1/s",
+					  "-tp:a:b if c",
+					  "tp:a:b if c @1",
 					  "tp:a:b@",
 					  "tp:a:b@10",
 					  "tp:a:b@0/s",
@@ -153,6 +159,15 @@ static void what_is_asked_has_parts(void **state)
 	assert_int_equal(ask.rate.step_ns, SEC / 500);
 	assert_int_equal(fr_tpask_parse("tp:skb:*@7/m", &ask, why), 0);
 	assert_int_equal(ask.rate.step_ns, (60 * SEC + 6) / 7);
+	assert_int_equal(fr_tpask_parse("tp:skb:kfree_skb@10/s if reason > 2 ", &ask, why), 0);
+	assert_string_equal(ask.pattern, "skb:kfree_skb");
+	assert_int_equal(ask.rate.step_ns, SEC / 10);
+	assert_int_equal(ask.cond_sz, strlen("reason > 2"));
+	assert_memory_equal(ask.cond, "reason > 2", ask.cond_sz);
+	assert_int_equal(fr_tpask_parse("tp:a:b if(name == \"x@y\\\"\") @10/s", &ask, why), 0);
+	assert_memory_equal(ask.cond, "(name == \"x@y\\\"\")", ask.cond_sz);
+	assert_int_equal(ask.cond_sz, strlen("(name == \"x@y\\\"\")"));
+	assert_int_equal(ask.rate.step_ns, SEC / 10);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		*why = 0;
 		assert_true(fr_tpask_is(bad[i]));

@@ -75,6 +75,7 @@ int fr_filter_new_beside(const char *expr, const struct fr_filter_file *file, u3
 	f->arch = file[which].arch;
 	f->beside = file;
 	f->beside_cnt = cnt;
+	f->file = &file[which];
 	f->error = error;
 	err = fr_filter_parse(f, expr);
 	if (!err)
@@ -82,6 +83,7 @@ int fr_filter_new_beside(const char *expr, const struct fr_filter_file *file, u3
 	f->error = NULL;
 	f->beside = NULL;
 	f->beside_cnt = 0;
+	f->file = NULL;
 	if (err) {
 		err = f->no_memory ? -ENOMEM : err;
 		fr_filter_free(f);

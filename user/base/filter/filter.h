@@ -54,6 +54,10 @@ void fr_filter_free(struct fr_filter *f); /* NULL is fine */
 struct fr_filter_file {
 	const struct fr_schema *schema;
 	const char *arch;
+	/* The number that a field's value of this name is, beside those that the schema gives: 0, -EINVAL. NULL: there are
+	 * none. */
+	int (*value)(const void *of, const char *field, const char *name, s64 *v);
+	const void *of;
 };
 
 /* The same, for one of cnt files that are read together: a name that only others know is one that its events lack. */

@@ -262,6 +262,11 @@ static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		if (field->field[nr])
 			find_symbol(f->arch, field->field[nr], n->text, &s[nr]);
+		if (field->field[nr] && !s[nr].known[0] && f->file->value &&
+		    !f->file->value(f->file->of, field->text, n->text, &s[nr].v[0])) {
+			s[nr].v[1] = s[nr].v[0];
+			s[nr].known[0] = s[nr].known[1] = true;
+		}
 		any |= s[nr].known[0] || s[nr].known[1];
 	}
 	n->symbol = s;

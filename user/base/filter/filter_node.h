@@ -101,6 +101,7 @@ struct fr_filter {
 	const char *arch;
 	const struct fr_filter_file *beside; /* while compiling: whose names are no mistake */
 	u32 beside_cnt;
+	const struct fr_filter_file *file; /* while compiling: its own */
 	struct fr_node *root;
 	struct fr_node *node[FR_NODE_MAX]; /* all nodes */
 	u32 node_cnt;

@@ -85,6 +85,44 @@ static int take_rate(const char **at, struct fr_tpask *out, char why[FR_TPASK_WH
 	return 0;
 }
 
+/* The last @ outside of quotes, or the end. */
+static const char *rate_behind(const char *at)
+{
+	const char *found = NULL;
+	bool quoted = false;
+
+	for (; *at; at++) {
+		if (*at == '\\' && at[1])
+			at++;
+		else if (*at == '"')
+			quoted = !quoted;
+		else if (*at == '@' && !quoted)
+			found = at;
+	}
+	return found ?: at;
+}
+
+/* "if CONDITION", perhaps with a rate behind it */
+static int take_condition(const char **at, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
+{
+	const char *from = *at + 2, *end;
+
+	from += strspn(from, " \t");
+	end = rate_behind(from);
+	*at = end;
+	while (end > from && (end[-1] == ' ' || end[-1] == '\t'))
+		end--;
+	if (end == from)
+		return tpask_fail(why, "a condition is missing behind if, like: if reason > 2");
+	out->cond = from;
+	out->cond_sz = end - from;
+	if (!**at)
+		return 0;
+	if (out->rate.step_ns)
+		return tpask_fail(why, "a rate stands before the condition or behind it, once");
+	return take_rate(at, out, why);
+}
+
 int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
 {
 	const char *at = what + (*what == '-');
@@ -100,12 +138,14 @@ int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY
 	at += strspn(at, " \t");
 	if (!err && *at && out->removes)
 		return tpask_fail(why, "what is removed has a name, and nothing else");
+	if (!err && *at == '{')
+		return tpask_fail(why, "a choice of fields is not supported: record the whole event, and use replay -f");
 	if (!err && *at == '@')
 		err = take_rate(&at, out, why);
 	at += strspn(at, " \t");
+	if (!err && !strncmp(at, "if", 2) && strchr(" \t(", at[2]))
+		err = take_condition(&at, out, why);
 	if (!err && *at)
-		return tpask_fail(why,
-				  "fields and conditions of tracepoints are not supported: record the whole event, and use "
-				  "replay -f");
+		return tpask_fail(why, "behind the name stand @N/T, if CONDITION, or nothing: '%.20s' is neither", at);
 	return err;
 }

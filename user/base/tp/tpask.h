@@ -2,10 +2,11 @@
 /*
  * tpask: what a -e asks of tracepoints, in its parts. Pure.
  *
- *	tp:SYSTEM:NAME [@N/T]		the ones whose names match; each of them at most N times in T
- *	-tp:SYSTEM:NAME			none of those
+ *	tp:SYSTEM:NAME [@N/T] [if CONDITION]	the ones whose names match; each of them at most N times in T; if the condition
+ *						holds, in the language of filters
+ *	-tp:SYSTEM:NAME				none of those
  *
- * T: s, m, h, or a duration (100ms).
+ * T: s, m, h, or a duration (100ms). A rate may also stand behind the condition.
  */
 #ifndef FR_TPASK_H
 #define FR_TPASK_H
@@ -21,6 +22,8 @@ struct fr_tpask {
 	bool removes;
 	char pattern[2 * FR_NAME_MAX + 2]; /* SYSTEM:NAME, with * ? [...] */
 	struct fr_rate rate;
+	const char *cond; /* in the text, cond_sz bytes; NULL: none */
+	size_t cond_sz;
 };
 
 /* Is a -e about tracepoints: tp:..., -tp:..., or tp alone, which is wrong? */

@@ -64,4 +64,7 @@ const char *fr_tpformat_text(struct fr_tpformat *t, const void *rec, size_t sz);
  * next call. */
 const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v);
 
+/* The number that has this word in the field that the schema calls so. 0 and *v; -EINVAL: none has it, or several have. */
+int fr_tpformat_value(const struct fr_tpformat *t, const char *field, const char *word, s64 *v);
+
 #endif

@@ -13,6 +13,7 @@ struct fr_watch_build {
 	const char *arch;
 	struct fr_watch_prog *prog;
 	struct fr_filter_error *error;
+	bool alone; /* it is about this event: what that lacks is a mistake */
 	bool failed;
 };
 

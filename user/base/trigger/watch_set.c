@@ -75,7 +75,7 @@ static struct fr_watch_prog *new_prog(struct fr_watch_build *b, const struct fr_
 	struct fr_watch_prog *more;
 
 	if (s->prog_cnt == FR_WATCH_PROG_MAX) {
-		fr_watch_fail(b, n, "event rules watch too many events: %u at most, counted for each rule", FR_WATCH_PROG_MAX);
+		fr_watch_fail(b, n, "too many events are watched: %u at most, counted for each rule", FR_WATCH_PROG_MAX);
 		return NULL;
 	}
 	more = fr_vec_more(&s->prog, s->prog_cnt);
@@ -187,6 +187,38 @@ int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char 
 	watch_add_events(&b, f, rule);
 	if (b.failed)
 		s->table_cnt = tables;
+	fr_filter_free(f);
+	return b.failed ? -EINVAL : 0;
+}
+
+int fr_watch_add_for(struct fr_watch_set *s, u32 nr, const char *expr, const struct fr_filter_file *file, u32 *prog,
+		     struct fr_filter_error *error)
+{
+	struct fr_watch_build b = {
+		.set = s, .ev = fr_schema_event(file->schema, nr), .arch = file->arch, .error = error, .alone = true};
+	enum fr_watch_truth truth = FR_WATCH_FALSE;
+	u32 tables = s->table_cnt;
+	struct fr_filter *f;
+	int err = fr_filter_new_beside(expr, file, 1, 0, &f, error);
+
+	if (err)
+		return err;
+	b.prog = new_prog(&b, f->root);
+	if (b.prog) {
+		b.prog->event = nr;
+		truth = fr_watch_truth(&b, f->root, 0);
+	}
+	if (!b.failed && truth == FR_WATCH_FALSE)
+		fr_watch_fail(&b, f->root, "this never holds");
+	if (b.failed) {
+		s->table_cnt = tables;
+	} else if (truth == FR_WATCH_TRUE) {
+		*prog = FR_WATCH_ALWAYS;
+	} else {
+		thread_jumps(b.prog);
+		find_guard(b.prog);
+		*prog = s->prog_cnt++;
+	}
 	fr_filter_free(f);
 	return b.failed ? -EINVAL : 0;
 }

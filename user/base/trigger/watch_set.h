@@ -29,6 +29,15 @@ struct fr_watch_set {
  */
 int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char *arch, struct fr_filter_error *error);
 
+/*
+ * Add a condition on event nr of a schema, whose fields alone it may use. Returns 0 and in *prog its number in the set, or
+ * FR_WATCH_ALWAYS: it holds for each; -EINVAL and *error: wrong, or BPF cannot decide it, or it never holds; -ENOMEM. file: its
+ * schema, machine and words.
+ */
+#define FR_WATCH_ALWAYS (~0u)
+int fr_watch_add_for(struct fr_watch_set *s, u32 nr, const char *expr, const struct fr_filter_file *file, u32 *prog,
+		     struct fr_filter_error *error);
+
 /* All are added: sort them, so that of[event] names an event's programs. */
 void fr_watch_ready(struct fr_watch_set *s);
 

@@ -24,7 +24,7 @@ static int add_table(struct fr_watch_build *b, const struct fr_node *n, const st
 		if (!memcmp(&s->table[i], t, sizeof(*t)))
 			return i;
 	if (s->table_cnt == FR_WATCH_TABLE_MAX) {
-		fr_watch_fail(b, n, "event rules have too many texts: %u different ones at most", FR_WATCH_TABLE_MAX);
+		fr_watch_fail(b, n, "there are too many texts: %u different ones at most", FR_WATCH_TABLE_MAX);
 		return -1;
 	}
 	more = fr_vec_more(&s->table, s->table_cnt);

@@ -2,6 +2,7 @@
 /* watch_value: the values in an expression being compiled: fields, constants, arithmetic. */
 #include <string.h>
 
+#include "base/filter/nearest.h"
 #include "base/rows/view.h"
 #include "base/trigger/watch_int.h"
 
@@ -68,8 +69,9 @@ static const struct {
 } loads[FR_TYPE_CNT] = {
 	[FR_TYPE_u8] = {FR_WATCH_u8, 0, UINT8_MAX},	      [FR_TYPE_u16] = {FR_WATCH_u16, 0, UINT16_MAX},
 	[FR_TYPE_u32] = {FR_WATCH_u32, 0, UINT32_MAX},	      [FR_TYPE_u64] = {FR_WATCH_u64, 0, WORD_MAX},
-	[FR_TYPE_s16] = {FR_WATCH_s16, INT16_MIN, INT16_MAX}, [FR_TYPE_s32] = {FR_WATCH_s32, INT32_MIN, INT32_MAX},
-	[FR_TYPE_s64] = {FR_WATCH_s64, INT64_MIN, INT64_MAX}, [FR_TYPE_u64s] = {FR_WATCH_u64, 0, WORD_MAX},
+	[FR_TYPE_s8] = {FR_WATCH_s8, INT8_MIN, INT8_MAX},     [FR_TYPE_s16] = {FR_WATCH_s16, INT16_MIN, INT16_MAX},
+	[FR_TYPE_s32] = {FR_WATCH_s32, INT32_MIN, INT32_MAX}, [FR_TYPE_s64] = {FR_WATCH_s64, INT64_MIN, INT64_MAX},
+	[FR_TYPE_u64s] = {FR_WATCH_u64, 0, WORD_MAX},
 };
 
 static struct fr_watch_operand watch_load(struct fr_watch_build *b, const struct fr_node *n, u32 off, enum fr_type type,
@@ -149,12 +151,45 @@ static struct fr_watch_operand watch_derived(struct fr_watch_build *b, const str
 	return none;
 }
 
+/* The event that is meant has no such field: which one was meant? */
+static void watch_lacks(struct fr_watch_build *b, const struct fr_node *n)
+{
+	struct fr_nearest near = {.to = n->text};
+	const char *name;
+	u32 i;
+
+	for (i = 0; i < b->ev->field_cnt; i++)
+		if (!fr_field_is_inner(&b->ev->fields[i]))
+			fr_nearest_consider(&near, b->ev->fields[i].name);
+	name = fr_nearest_close(&near);
+	fr_watch_fail(b, n, "%s has no field %s%s%s: `flightrec events %s` lists them", b->ev->name, n->text,
+		      name ? ": did you mean " : "", name ?: "", b->ev->name);
+}
+
+/* What records of tracepoints alone have: texts and arrays. */
+static struct fr_watch_operand watch_of_tracepoint(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f)
+{
+	if (f->rule != FR_RULE_LOC && f->type == FR_TYPE_array && f->elem == FR_TYPE_str)
+		return area(f->off, f->elem_cnt);
+	fr_watch_fail(b, n,
+		      f->elem == FR_TYPE_str
+			      ? "%s is a text of any length, which BPF does not compare: record all, and use replay -f"
+			      : "%s is an array, which BPF does not compare: record all, and use replay -f",
+		      f->name);
+	return none;
+}
+
 static struct fr_watch_operand watch_field(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
 	const struct fr_field *f = n->field[b->ev->nr];
 
-	if (!f)
+	if (!f) {
+		if (b->alone)
+			watch_lacks(b, n);
 		return none;
+	}
+	if (f->rule == FR_RULE_LOC || f->type == FR_TYPE_array || f->type == FR_TYPE_data)
+		return watch_of_tracepoint(b, n, f);
 	if (f->kind == FR_KIND_DERIVED)
 		return watch_derived(b, n, f, dst);
 	if (f->off + n->index * 8ULL + 8 > FR_WATCH_REC_SZ)

@@ -261,6 +261,8 @@ static int size_maps(struct load *l)
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
+	bpf_map__set_max_entries(l->skel->maps.fr_watch_progs, tp_cnt(l) ? l->conf->tp->cond.prog_cnt ?: 1 : 1);
+	bpf_map__set_max_entries(l->skel->maps.fr_watch_tables, tp_cnt(l) ? l->conf->tp->cond.table_cnt ?: 1 : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_incidents, 1 + l->conf->incident_cnt);
 	return 0;
 }
@@ -293,7 +295,10 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 waits = conf->wait_min_ns ? FR_WAIT_CNT * sizeof(struct fr_wait) : 0;
 	u64 states = FR_STATES_WANTED_WORDS * sizeof(u64);
 	u64 tps = conf->tp ? conf->tp->cnt : 0;
-	u64 formats = conf->tp ? conf->tp->formats_sz + tps * sizeof(struct fr_tp_due) : 0;
+	u64 formats = conf->tp ? conf->tp->formats_sz + tps * sizeof(struct fr_tp_due) +
+					 conf->tp->cond.prog_cnt * sizeof(struct fr_watch_prog) +
+					 conf->tp->cond.table_cnt * sizeof(struct fr_watch_table)
+			       : 0;
 
 	return tasks + dead + triggers + incidents + waits + states + formats +
 	       (per_cpu + tps * sizeof(struct fr_tp_counts)) * cpu_cnt + profile + 32 * FR_PAGE_SZ;
@@ -359,6 +364,21 @@ static int fill_filters(const struct load *l)
 			       FR_PID_FILTER_MAX);
 			return -errno;
 		}
+	return 0;
+}
+
+/* Of tracepoints, before these are attached. */
+static int fill_conditions(const struct load *l)
+{
+	const struct fr_watch_set *set = tp_cnt(l) ? &l->conf->tp->cond : NULL;
+	u32 i;
+
+	for (i = 0; set && i < set->prog_cnt; i++)
+		if (bpf_map_update_elem(bpf_map__fd(l->skel->maps.fr_watch_progs), &i, &set->prog[i], BPF_ANY))
+			return -errno;
+	for (i = 0; set && i < set->table_cnt; i++)
+		if (bpf_map_update_elem(bpf_map__fd(l->skel->maps.fr_watch_tables), &i, &set->table[i], BPF_ANY))
+			return -errno;
 	return 0;
 }
 
@@ -756,6 +776,7 @@ static int load_run(struct load *l)
 	err = load_add_rings(l);
 	err = err ?: fr_incident_init(bpf_map__fd(l->skel->maps.fr_incidents), l->conf->incident_cnt, l->conf->epoch);
 	err = err ?: fill_filters(l);
+	err = err ?: fill_conditions(l);
 	err = err ?: pin_maps(l);
 	err = err ?: l->conf->profile ? pin_profile(l) : 0;
 	err = err ?: pin_programs(l);

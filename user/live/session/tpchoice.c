@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/err.h"
 #include "base/filter/nearest.h"
@@ -17,7 +18,8 @@
 /* How one is recorded: as the last -e that named it says. */
 struct chosen {
 	bool on;
-	struct fr_rate rate;
+	struct fr_tpask ask;
+	const char *what; /* that -e */
 };
 
 /* What this kernel has, and which of it is chosen. */
@@ -74,7 +76,7 @@ static int tpchoice_apply(struct choosing *c, const char *what)
 		snprintf(full, sizeof(full), "%s:%s", c->all[i].system, c->all[i].name);
 		if (fnmatch(ask.pattern, full, 0))
 			continue;
-		c->to[i] = (struct chosen){.on = !ask.removes, .rate = ask.rate};
+		c->to[i] = (struct chosen){.on = !ask.removes, .ask = ask, .what = what};
 		found = true;
 	}
 	if (!found)
@@ -93,6 +95,59 @@ static int tpchoice_refuse(const struct fr_tracefs_event *ev, int err)
 	return err == -E2BIG ? -EINVAL : err;
 }
 
+/* A schema with this event alone: a condition may use its fields, and no other event's. NULL: no memory. */
+static struct fr_schema *tpchoice_schema_of(const struct fr_tpformat *format, u32 nr)
+{
+	struct fr_schema *schema = NULL;
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char *text;
+	size_t sz;
+
+	if (!f)
+		return NULL;
+	fputs(FR_SCHEMA_TITLE "\n", f);
+	fr_tpformat_put_schema(format, nr, f);
+	text = fr_memfile_end(&m, &sz);
+	if (text)
+		fr_schema_parse(text, sz, &schema);
+	free(text);
+	return schema;
+}
+
+static int tpchoice_value_of(const void *of, const char *field, const char *name, s64 *v)
+{
+	return fr_tpformat_value(of, field, name, v);
+}
+
+/* With a message. */
+static int add_condition(struct fr_tpchoice *out, struct fr_tpchosen *to, const struct chosen *how, struct fr_tpformat *format)
+{
+	char *expr = strndup(how->ask.cond, how->ask.cond_sz), option[3 * FR_NAME_MAX];
+	struct fr_schema *schema = expr ? tpchoice_schema_of(format, to->nr) : NULL;
+	struct fr_filter_file file = {.schema = schema, .value = tpchoice_value_of, .of = format};
+	struct fr_filter_error error;
+	struct utsname un;
+	u32 prog = 0;
+	int err;
+
+	uname(&un);
+	file.arch = un.machine;
+	err = schema ? fr_watch_add_for(&out->cond, to->nr, expr, &file, &prog, &error) : -ENOMEM;
+	if (err == -EINVAL) {
+		snprintf(option, sizeof(option), "condition of %s", fr_schema_event(schema, to->nr)->name);
+		fr_filter_say_at(option, error.text, expr, error.at);
+	} else if (err) {
+		fr_err_errno(err, "-e %s", how->what);
+	} else if (prog != FR_WATCH_ALWAYS) {
+		to->conf.cond = prog;
+		to->conf.cond_cnt = 1;
+	}
+	fr_schema_free(schema);
+	free(expr);
+	return err;
+}
+
 /* The format, the event of the schema that it becomes, and what the program is told. */
 static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, const struct chosen *how, FILE *schema,
 			FILE *formats)
@@ -101,6 +156,7 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	struct fr_tpformat *format = NULL;
 	struct fr_tps_item item = {};
 	char *text = NULL;
+	bool told = false;
 	int err = fr_tracefs_format(ev, &text, &item.sz);
 
 	if (strlen(ev->system) > FR_NAME_MAX || strlen(ev->name) > FR_NAME_MAX)
@@ -109,8 +165,12 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	to->nr = FR_TP_FIRST + out->cnt;
 	err = err ?: fr_tpformat_conf(format, &to->conf);
 	err = err ?: fr_tpformat_put_schema(format, to->nr, schema);
+	if (!err && how->ask.cond) {
+		err = add_condition(out, to, how, format);
+		told = err;
+	}
 	if (!err) {
-		to->conf.rate = how->rate;
+		to->conf.rate = how->ask.rate;
 		snprintf(to->system, sizeof(to->system), "%s", ev->system);
 		snprintf(to->name, sizeof(to->name), "%s", ev->name);
 		memcpy(item.system, to->system, sizeof(item.system));
@@ -121,7 +181,7 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	}
 	fr_tpformat_free(format);
 	free(text);
-	return err ? tpchoice_refuse(ev, err) : 0;
+	return err && !told ? tpchoice_refuse(ev, err) : err;
 }
 
 /* A schema that its own reader refuses would make a session that nobody can read. */
@@ -197,4 +257,5 @@ void fr_tpchoice_free(struct fr_tpchoice *c)
 	free(c->formats);
 	c->schema = c->formats = NULL;
 	c->cnt = 0;
+	fr_watch_free(&c->cond);
 }

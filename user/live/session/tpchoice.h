@@ -4,6 +4,7 @@
 #define FR_TPCHOICE_H
 
 #include "base/schema/schema.h"
+#include "base/trigger/watch_set.h"
 #include "tp.h"
 
 /* One that is recorded. */
@@ -19,6 +20,7 @@ struct fr_tpchoice {
 	char *schema;  /* the built-in one and theirs, text; NULL: cnt is 0 */
 	char *formats; /* base/tp/tps.h */
 	size_t formats_sz;
+	struct fr_watch_set cond; /* their conditions */
 };
 
 /*

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Conditions of tracepoints: from a format and a text to a program that decides on a record; what is refused, and why. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/memfile.h"
+#include "base/tp/tpformat.h"
+#include "base/trigger/watch_set.h"
+
+#define FORMAT                                                                                                                \
+	"name: it\nID: 77\nformat:\n"                                                                                         \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                        \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"                                                          \
+	"\tfield:const void * addr;\toffset:8;\tsize:8;\tsigned:0;\n"                                                         \
+	"\tfield:__data_loc char[] name;\toffset:16;\tsize:4;\tsigned:0;\n"                                                   \
+	"\tfield:pid_t pid;\toffset:20;\tsize:4;\tsigned:1;\n"                                                                \
+	"\tfield:__u8 saddr[4];\toffset:24;\tsize:4;\tsigned:0;\n"                                                            \
+	"\tfield:char comm[16];\toffset:28;\tsize:16;\tsigned:0;\n"                                                           \
+	"\tfield:s8 layer;\toffset:44;\tsize:1;\tsigned:1;\n"                                                                 \
+	"\tfield:u8 kind;\toffset:45;\tsize:1;\tsigned:0;\n"                                                                  \
+	"\tfield:short port;\toffset:46;\tsize:2;\tsigned:1;\n"                                                               \
+	"\tfield:long ret;\toffset:48;\tsize:8;\tsigned:1;\n\n"                                                               \
+	"print fmt: \"%s %s %s\", __print_symbolic(REC->kind, {1, \"ONE\"}, {200, \"MANY\"}, {3, \"SAME\"}, {4, \"SAME\"}), " \
+	"__print_flags(REC->ret, \"|\", {0x10, \"BIG\"}), __print_symbolic(REC->pid, {4711, \"KOELSCH\"})\n"
+#define REC_SZ 56u
+
+struct tried {
+	struct fr_tpformat *format;
+	struct fr_schema *schema;
+	struct fr_watch_set set;
+	struct fr_filter_error error;
+	u32 prog;
+};
+
+static int value_of(const void *of, const char *field, const char *name, s64 *v)
+{
+	return fr_tpformat_value(of, field, name, v);
+}
+
+static int tried(struct tried *t, const char *cond)
+{
+	struct fr_filter_file file = {.arch = "x86_64", .value = value_of};
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char *text;
+	size_t sz;
+
+	memset(t, 0, sizeof(*t));
+	assert_int_equal(fr_tpformat_new("sys", "it", FORMAT, strlen(FORMAT), &t->format), 0);
+	fputs(FR_SCHEMA_TITLE "\n", f);
+	assert_int_equal(fr_tpformat_put_schema(t->format, FR_TP_FIRST, f), 0);
+	text = fr_memfile_end(&m, &sz);
+	assert_int_equal(fr_schema_parse(text, sz, &t->schema), 0);
+	free(text);
+	file.schema = t->schema;
+	file.of = t->format;
+	return fr_watch_add_for(&t->set, FR_TP_FIRST, cond, &file, &t->prog, &t->error);
+}
+
+static void tried_free(struct tried *t)
+{
+	fr_watch_free(&t->set);
+	fr_schema_free(t->schema);
+	fr_tpformat_free(t->format);
+}
+
+/* A record as the program has it: ours begins 8 bytes before the kernel's fields. */
+static void fill(struct fr_watch_work *w)
+{
+	const u64 addr = 0xffff888812345678ULL;
+	const s64 ret = -22;
+	const u32 pid = 4711;
+	const s16 port = -2;
+
+	memset(w, 0xa5, sizeof(*w)); /* what is behind the record is not its own */
+	memcpy(w->rec + 8 + 8, &addr, 8);
+	memcpy(w->rec + 20 + 8, &pid, 4);
+	memcpy(w->rec + 28 + 8, "sixteen_letters_", 16); /* without an end */
+	w->rec[44 + 8] = 0xfd;
+	w->rec[45 + 8] = 200;
+	memcpy(w->rec + 46 + 8, &port, 2);
+	memcpy(w->rec + 48 + 8, &ret, 8);
+	w->rec_sz = REC_SZ + 8;
+	w->pid = 17;
+	w->tid = 18;
+	w->cpu = 1;
+	memcpy(w->comm, "worker\0\0\0\0\0\0\0\0\0", FR_COMM_SZ);
+}
+
+static bool holds(const char *cond)
+{
+	struct fr_watch_work *w = malloc(sizeof(*w));
+	const struct fr_watch_prog *p;
+	struct tried t;
+	u32 pc = 0;
+	bool is;
+
+	if (tried(&t, cond))
+		fail_msg("%s: %s", cond, t.error.text);
+	fill(w);
+	if (t.prog == FR_WATCH_ALWAYS) {
+		is = true;
+	} else {
+		p = &t.set.prog[t.prog];
+		fr_watch_begin(w);
+		while (pc < p->insn_cnt)
+			pc = fr_watch_step(w, &p->insn[pc],
+					   fr_watch_takes_table(&p->insn[pc]) ? &t.set.table[p->insn[pc].lo] : NULL, pc);
+		is = fr_watch_result(w);
+	}
+	tried_free(&t);
+	free(w);
+	return is;
+}
+
+static void numbers_have_their_size_and_sign(void **state)
+{
+	static const char *const yes[] = {"layer == -3",
+					  "layer < 0 && layer > -4",
+					  "kind == 200",
+					  "kind > 199 && kind < 201",
+					  "port == -2",
+					  "port < -1",
+					  "ret == -22",
+					  "ret < 0",
+					  "ret == -EINVAL",
+					  "addr == 0xffff888812345678",
+					  "addr > 0xffff000000000000",
+					  "addr > 0",
+					  "target_pid == 4711",
+					  "pid == 17 && tid == 18",
+					  "cpu == 1",
+					  "target_pid in (1, 4711)",
+					  "!(target_pid == 1)",
+					  "kind & 8 && !(kind & 1)",
+					  "ret + 22 == 0",
+					  "target_pid % 100 == 11",
+					  "pid == 1 || layer == -3",
+					  "tp_cut == 0 || 1 == 1"};
+	static const char *const no[] = {"layer == 253",
+					 "layer > 0",
+					 "kind < 0",
+					 "kind == -56",
+					 "port == 65534",
+					 "port > 0",
+					 "ret > 0",
+					 "ret == 4294967274",
+					 "addr < 0",
+					 "target_pid == 17",
+					 "target_pid != 4711",
+					 "pid == 4711",
+					 "kind == 200 && layer == 3"};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(yes) / sizeof(yes[0]); i++)
+		if (!holds(yes[i]))
+			fail_msg("%s does not hold", yes[i]);
+	for (i = 0; i < sizeof(no) / sizeof(no[0]); i++)
+		if (holds(no[i]))
+			fail_msg("%s holds", no[i]);
+}
+
+static void texts_of_a_length_end_there(void **state)
+{
+	(void)state;
+	assert_true(holds("target_comm == \"sixteen_letters_\""));
+	assert_true(holds("target_comm ~ \"six*_\""));
+	assert_false(holds("target_comm == \"sixteen_letters\""));
+	assert_false(holds("target_comm ~ \"*x\""));
+	assert_true(holds("comm == \"worker\""));
+}
+
+static void words_are_the_kernels(void **state)
+{
+	(void)state;
+	assert_true(holds("kind == MANY"));
+	assert_true(holds("kind == \"MANY\" && kind != ONE"));
+	assert_true(holds("ret != BIG"));
+	assert_true(holds("target_pid == KOELSCH"));
+	assert_false(holds("kind in (ONE, 3)"));
+}
+
+static void what_cannot_be_decided_is_refused(void **state)
+{
+	static const struct {
+		const char *cond, *why;
+	} bad[] = {
+		{"knd == 1", "did you mean kind?"},
+		{"prev_pid == 1", "tp:sys:it has no field prev_pid"},
+		{"kind == FEW", "no value called FEW"},
+		{"kind == SAME", "no value called SAME"}, /* two numbers have it */
+		{"name == \"x\"", "a text of any length"},
+		{"saddr[0] == 127", "an array"},
+		{"tp_data ~ \"x*\"", "an array"},
+		{"cgroup == \"/\"", "known on replay only"},
+		{"tier == main", "leave it out"},
+		{"kind == 1 &&", "is missing"},
+		{"1 == 2", "never holds"},
+		{"target_comm == 3", ""},
+	};
+	struct tried t;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(tried(&t, bad[i].cond), -EINVAL);
+		if (!strstr(t.error.text, bad[i].why))
+			fail_msg("%s: %s", bad[i].cond, t.error.text);
+		assert_int_equal(t.set.prog_cnt, 0);
+		tried_free(&t);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_have_their_size_and_sign),
+		cmocka_unit_test(texts_of_a_length_end_there),
+		cmocka_unit_test(words_are_the_kernels),
+		cmocka_unit_test(what_cannot_be_decided_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
