@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/set/foldset.h"
+#include "base/set/hashed.h"
 #include "base/set/idmap.h"
 #include "base/set/ranges.h"
 #include "base/set/spans.h"
@@ -303,6 +304,35 @@ static void texts_with_weights(void **state)
 	fr_foldset_free(NULL);
 }
 
+static bool has_text(const void *of, u32 nr, const void *key)
+{
+	char buf[16] = {};
+
+	assert_ptr_equal(of, &has_text);
+	text_of(nr - 1, buf);
+	return !strcmp(buf, key);
+}
+
+/* All have one of three hashes: keys alone tell them apart. */
+static void numbers_of_texts(void **state)
+{
+	struct fr_hashed h = {};
+	u32 *nr, i;
+
+	(void)state;
+	for (i = 0; i < 2 * TEXTS; i++) {
+		char buf[16] = {};
+
+		text_of(i % TEXTS, buf);
+		nr = fr_hashed_at(&h, (u64)(i % 3) << 32 | 7, has_text, &has_text, buf);
+		assert_non_null(nr);
+		assert_int_equal(*nr, i < TEXTS ? 0 : i % TEXTS + 1);
+		*nr = i % TEXTS + 1;
+	}
+	assert_int_equal(h.cnt, TEXTS);
+	free(h.slot);
+}
+
 /* A frame is no two, whatever it is called, nor is a line. */
 static void folded_lines(void **state)
 {
@@ -324,6 +354,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_list),     cmocka_unit_test(as_many_ranges_as_fit),
 		cmocka_unit_test(records_by_key),      cmocka_unit_test(records_come_and_go),
 		cmocka_unit_test(texts_with_weights),  cmocka_unit_test(folded_lines),
+		cmocka_unit_test(numbers_of_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

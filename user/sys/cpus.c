@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/set/vec.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
 
@@ -18,16 +19,13 @@ struct fr_cpus {
 
 static int add_range(struct fr_cpus *c, u32 first, u32 last)
 {
-	u32 *more, i;
-
 	if (last < first || last > 0xffff)
 		return -EINVAL;
-	more = realloc(c->nr, (c->cnt + last - first + 1) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	c->nr = more;
-	for (i = first; i <= last; i++)
-		c->nr[c->cnt++] = i;
+	for (; first <= last; first++) {
+		if (!fr_vec_more(&c->nr, c->cnt))
+			return -ENOMEM;
+		c->nr[c->cnt++] = first;
+	}
 	return 0;
 }
 

@@ -262,17 +262,12 @@ static struct fr_pair_plan *plan_of(struct fr_pairs *p, const struct fr_schema *
 
 static bool pair_have_cpu(struct fr_pairs *p, u16 cpu)
 {
-	struct fr_pair_cpu **more;
-
-	if (cpu < p->cpu_cnt)
-		return true;
-	more = realloc(p->cpu, (cpu + 1u) * sizeof(struct fr_pair_cpu *));
-	if (!more)
-		return false;
-	p->cpu = more;
 	while (p->cpu_cnt <= cpu) {
-		more[p->cpu_cnt] = calloc(1, sizeof(**more));
-		if (!more[p->cpu_cnt])
+		struct fr_pair_cpu **more = fr_vec_more(&p->cpu, p->cpu_cnt);
+
+		if (more)
+			*more = calloc(1, sizeof(**more));
+		if (!more || !*more)
 			return false;
 		p->cpu_cnt++;
 	}

@@ -19,6 +19,7 @@
 
 #include "base/config/default.h"
 #include "base/err.h"
+#include "base/set/vec.h"
 #include "base/text/units.h"
 #include "live/snapshot/clock_sample.h"
 #include "read/snapfile/incfile.h"
@@ -352,25 +353,19 @@ int fr_inclog_look(struct fr_sess *s, bool unsaved_only, struct fr_incident_item
 
 struct list {
 	struct fr_incident_item *item;
-	size_t cnt, cap;
+	size_t cnt;
 	int err;
 };
 
 static void inclog_add_item(void *arg, const char *line, size_t len)
 {
 	struct list *l = arg;
-	struct fr_incident_item *more;
+	struct fr_incident_item *more = fr_vec_more(&l->item, l->cnt);
 
-	if (l->cnt == l->cap) {
-		more = realloc(l->item, 2 * (l->cap + 64) * sizeof(*more));
-		if (!more) {
-			l->err = -ENOMEM;
-			return;
-		}
-		l->item = more;
-		l->cap = 2 * (l->cap + 64);
-	}
-	l->cnt += !fr_incident_parse(line, len, &l->item[l->cnt]);
+	if (more)
+		l->cnt += !fr_incident_parse(line, len, more);
+	else
+		l->err = -ENOMEM;
 }
 
 int fr_inclog_journal(const char *dir, struct fr_incident_item **out, size_t *cnt, u64 *bad)

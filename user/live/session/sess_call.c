@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/set/vec.h"
 #include "live/session/current.h"
 #include "live/session/sess_int.h"
 #include "sys/dir.h"
@@ -234,22 +235,17 @@ static void take_task(struct fr_snap_task *out, const struct fr_task_key *key, c
 int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt)
 {
 	struct fr_task_key key, *prev = NULL;
-	struct fr_snap_task *list = NULL, *more;
+	struct fr_snap_task *list = NULL;
 	struct fr_task task;
-	size_t n = 0, room = 0;
+	size_t n = 0;
 	int fd = fr_sess_get_pin(s, "tasks");
 
 	if (fd < 0)
 		return fd;
 	/* tasks come and go meanwhile, and a deleted key restarts the walk: bound it */
 	while (n < 1u << 20 && !bpf_map_get_next_key(fd, prev, &key)) {
-		if (n == room) {
-			room = room ? room * 2 : 1024;
-			more = realloc(list, room * sizeof(*list));
-			if (!more)
-				break;
-			list = more;
-		}
+		if (!fr_vec_more(&list, n))
+			break;
 		if (!bpf_map_lookup_elem(fd, &key, &task))
 			take_task(&list[n++], &key, &task);
 		prev = &key;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/set/vec.h"
 #include "read/analyze/analyze_int.h"
 #include "sys/memory.h"
 
@@ -41,10 +42,9 @@ void fr_an_tasks_free(struct fr_analyze *a)
 
 static void *task_own(struct fr_analyze *a, size_t sz)
 {
-	void **owned = realloc(a->owned, (a->owned_cnt + 1) * sizeof(*owned));
+	void **owned = fr_vec_more(&a->owned, a->owned_cnt);
 	void *p = owned ? calloc(FR_AN_BLOCK_SZ, sz) : NULL;
 
-	a->owned = owned ?: a->owned;
 	if (p)
 		a->owned[a->owned_cnt++] = p;
 	return p;

@@ -3,6 +3,7 @@
 #ifndef FR_SYMBOLS_INT_H
 #define FR_SYMBOLS_INT_H
 
+#include "base/set/hashed.h"
 #include "read/elf/symfind.h"
 #include "read/elf/symline.h"
 #include "read/symbols/symbols.h"
@@ -26,9 +27,8 @@ struct fr_symobj {
 struct fr_symobjs {
 	struct fr_symobj **obj;
 	u32 cnt;
-	u32 *slot; /* open hash of indices in obj, + 1; slot_cnt is a power of two */
-	u32 slot_cnt;
-	bool no_memory; /* for some object */
+	struct fr_hashed slots; /* indices in obj, + 1 */
+	bool no_memory;		/* for some object */
 };
 
 /*

@@ -6,63 +6,26 @@
 
 #include "base/err.h"
 #include "base/set/hash.h"
+#include "base/set/vec.h"
 #include "read/symbols/symbols_int.h"
 
 /* ---- the table ---- */
 
-static u64 object_hash_of(const void *p, size_t sz)
-{
-	u64 h = fr_hash(FR_HASH_SEED, p, sz);
+struct object_key {
+	const u8 *id;
+	size_t id_sz; /* 0: by path */
+	const char *path;
+	bool gone;
+};
 
-	return h ^ h >> 32;
-}
-
-static u64 object_hash_key(const u8 *id, size_t id_sz, const char *path)
+static bool object_has_key(const void *of, u32 nr, const void *key)
 {
-	return id_sz ? object_hash_of(id, id_sz) : object_hash_of(path, strlen(path));
-}
+	const struct fr_symobj *o = ((const struct fr_symobjs *)of)->obj[nr - 1];
+	const struct object_key *k = key;
 
-static bool is_key(const struct fr_symobj *o, const u8 *id, size_t id_sz, const char *path, bool gone)
-{
-	if (o->want.build_id_sz != id_sz)
+	if (o->want.build_id_sz != k->id_sz)
 		return false;
-	return id_sz ? !memcmp(o->want.build_id, id, id_sz) : o->want.gone == gone && !strcmp(o->label, path);
-}
-
-static u32 *object_slot_of(const struct fr_symobjs *o, const u8 *id, size_t id_sz, const char *path, bool gone)
-{
-	u32 i = object_hash_key(id, id_sz, path) & (o->slot_cnt - 1);
-
-	while (o->slot[i] && !is_key(o->obj[o->slot[i] - 1], id, id_sz, path, gone))
-		i = (i + 1) & (o->slot_cnt - 1);
-	return &o->slot[i];
-}
-
-/* Make room for one more object, and keep half of the hash table free. */
-static bool object_grow(struct fr_symobjs *o)
-{
-	struct fr_symobjs bigger = *o;
-	struct fr_symobj **obj;
-	u32 i;
-
-	if (o->cnt * 2 < o->slot_cnt)
-		return true;
-	bigger.slot_cnt = o->slot_cnt ? o->slot_cnt * 2 : 64;
-	obj = realloc(o->obj, bigger.slot_cnt * sizeof(*obj));
-	if (!obj)
-		return false;
-	o->obj = bigger.obj = obj;
-	bigger.slot = calloc(bigger.slot_cnt, sizeof(*bigger.slot));
-	if (!bigger.slot)
-		return false;
-	for (i = 0; i < o->cnt; i++) {
-		const struct fr_symwant *w = &obj[i]->want;
-
-		*object_slot_of(&bigger, w->build_id, w->build_id_sz, obj[i]->label, w->gone) = i + 1;
-	}
-	free(o->slot);
-	*o = bigger;
-	return true;
+	return k->id_sz ? !memcmp(o->want.build_id, k->id, k->id_sz) : o->want.gone == k->gone && !strcmp(o->label, k->path);
 }
 
 /* ---- an object ---- */
@@ -124,23 +87,23 @@ static struct fr_symobj *new_object(const u8 *id, size_t id_sz, const char *path
 
 static struct fr_symobj *object_get(struct fr_symobjs *o, const u8 *build_id, size_t build_id_sz, const char *path, bool gone)
 {
-	struct fr_symobj *x;
-	u32 *slot;
+	const struct object_key key = {build_id, build_id_sz, path, gone};
+	u64 hash = build_id_sz ? fr_hash(FR_HASH_SEED, build_id, build_id_sz) : fr_hash(FR_HASH_SEED, path, strlen(path));
+	u32 *nr = fr_hashed_at(&o->slots, hash, object_has_key, o, &key);
+	struct fr_symobj **to, *x;
 
-	if (!object_grow(o))
-		return NULL;
-	slot = object_slot_of(o, build_id, build_id_sz, path, gone);
-	if (*slot) {
-		x = o->obj[*slot - 1];
+	if (nr && *nr) {
+		x = o->obj[*nr - 1];
 		if (path && !x->want.path && x->label[0] == '[' && fr_symobj_set_path(x, path))
 			return NULL;
 		return x;
 	}
-	x = new_object(build_id, build_id_sz, path, gone);
+	to = nr ? fr_vec_more(&o->obj, o->cnt) : NULL;
+	x = to ? new_object(build_id, build_id_sz, path, gone) : NULL;
 	if (!x)
 		return NULL;
-	o->obj[o->cnt++] = x;
-	*slot = o->cnt;
+	*to = x;
+	*nr = ++o->cnt;
 	return x;
 }
 
@@ -162,7 +125,7 @@ void fr_symobjs_free(struct fr_symobjs *o)
 	for (i = 0; i < o->cnt; i++)
 		free_object(o->obj[i]);
 	free(o->obj);
-	free(o->slot);
+	free(o->slots.slot);
 	*o = (struct fr_symobjs){0};
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <string.h>
 
+#include "base/set/vec.h"
 #include "read/replay/focus.h"
 #include "read/replay/gaps.h"
 #include "read/replay/holder.h"
@@ -43,13 +44,12 @@ static int timeline_cpu_nr(struct fr_timeline *t, u32 boot, u16 cpu, u32 *nr)
 	if (!*known) {
 		if (t->cpu_cnt > 0xffff)
 			return -ENOMEM;
-		more = realloc(t->cpu, (t->cpu_cnt + 1) * sizeof(*more));
+		more = fr_vec_more(&t->cpu, t->cpu_cnt);
 		if (!more)
 			return -ENOMEM;
-		t->cpu = more;
-		more[t->cpu_cnt] = (struct fr_tl_cpu){.nr = cpu, .boot = boot};
-		more[t->cpu_cnt].pair = fr_pairs_cpu(t->work->boot[boot].pairs, cpu);
-		if (!more[t->cpu_cnt].pair)
+		*more = (struct fr_tl_cpu){.nr = cpu, .boot = boot};
+		more->pair = fr_pairs_cpu(t->work->boot[boot].pairs, cpu);
+		if (!more->pair)
 			return -ENOMEM;
 		*known = ++t->cpu_cnt;
 	}
@@ -113,10 +113,9 @@ static int timeline_add_hole(struct fr_timeline *t, u32 to, u32 boot, const stru
 	u32 nr;
 	int err = timeline_cpu_nr(t, boot, gap->cpu, &nr);
 
-	hole = err ? NULL : realloc(t->hole, (t->hole_cnt + 1) * sizeof(*hole));
-	if (!hole)
+	if (err || !fr_vec_more(&t->hole, t->hole_cnt))
 		return -ENOMEM;
-	t->hole = hole;
+	hole = t->hole;
 	memmove(hole + to + 1, hole + to, (t->hole_cnt++ - to) * sizeof(*hole));
 	hole[to] = (struct fr_tl_hole){
 		.since = at_of(t, boot, gap->since_ns),

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/set/hash.h"
+#include "base/set/hashed.h"
+#include "base/set/vec.h"
 #include "show/export/page_column.h"
 
 #define NAMED_MIN (-4096) /* numbers that may have a name begin here */
@@ -32,70 +34,41 @@ struct fr_page_columns {
 	struct event_cols *of[FR_EVENT_MAX];
 	struct fr_page_bytes plain, packed;
 	struct fr_page_text *text;
-	size_t text_cnt, text_cap;
-	u32 *slot; /* hash table: index of a text, 0 free */
-	size_t slot_cnt;
+	size_t text_cnt;
+	struct fr_hashed slots;		  /* indices of texts */
 	u8 *named[FR_STYLE_CNT][ABI_CNT]; /* bits of numbers seen */
 };
 
 /* ---- texts ---- */
 
-static u32 *columns_find_slot(const struct fr_page_columns *p, const char *s, size_t len)
+static bool columns_has_text(const void *of, u32 nr, const void *key)
 {
-	size_t i = fr_hash(FR_HASH_SEED, s, len) & (p->slot_cnt - 1);
+	const struct fr_page_text *t = &((const struct fr_page_columns *)of)->text[nr], *k = key;
 
-	while (p->slot[i]) {
-		const struct fr_page_text *t = &p->text[p->slot[i]];
-
-		if (t->len == len && !memcmp(t->s, s, len))
-			break;
-		i = (i + 1) & (p->slot_cnt - 1);
-	}
-	return &p->slot[i];
-}
-
-/* At least twice as many slots as texts. */
-static int grow_texts(struct fr_page_columns *p)
-{
-	size_t cap = p->text_cap ? 2 * p->text_cap : 1024, i;
-	struct fr_page_text *text = realloc(p->text, cap * sizeof(*text));
-	u32 *slot;
-
-	if (!text)
-		return -ENOMEM;
-	p->text = text;
-	slot = calloc(2 * cap, sizeof(*slot));
-	if (!slot)
-		return -ENOMEM;
-	free(p->slot);
-	p->slot = slot;
-	p->slot_cnt = 2 * cap;
-	p->text_cap = cap;
-	for (i = 1; i < p->text_cnt; i++)
-		*columns_find_slot(p, p->text[i].s, p->text[i].len) = i;
-	return 0;
+	return t->len == k->len && !memcmp(t->s, k->s, k->len);
 }
 
 /* The index of a text; < 0: no memory. */
 static s64 columns_text_nr(struct fr_page_columns *p, const char *s, size_t len)
 {
-	u32 *slot;
+	const struct fr_page_text key = {s, len};
+	struct fr_page_text *text;
 	char *copy;
+	u32 *nr;
 
 	if (!s)
 		return 0;
-	if (p->text_cnt == p->text_cap && grow_texts(p))
-		return -ENOMEM;
-	slot = columns_find_slot(p, s, len);
-	if (*slot)
-		return *slot;
-	copy = malloc(len + 1);
+	nr = fr_hashed_at(&p->slots, fr_hash(FR_HASH_SEED, s, len), columns_has_text, p, &key);
+	if (nr && *nr)
+		return *nr;
+	text = nr ? fr_vec_more(&p->text, p->text_cnt) : NULL;
+	copy = text ? malloc(len + 1) : NULL;
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, s, len);
 	copy[len] = 0;
-	p->text[p->text_cnt] = (struct fr_page_text){copy, len};
-	*slot = p->text_cnt;
+	*text = (struct fr_page_text){copy, len};
+	*nr = p->text_cnt;
 	return p->text_cnt++;
 }
 
@@ -282,7 +255,7 @@ struct fr_page_columns *fr_page_columns_new(const struct fr_schema *s, u64 origi
 		return NULL;
 	p->schema = s;
 	p->origin_ns = origin_ns;
-	if (grow_texts(p)) {
+	if (!fr_vec_more(&p->text, p->text_cnt)) {
 		fr_page_columns_free(p);
 		return NULL;
 	}
@@ -324,6 +297,6 @@ void fr_page_columns_free(struct fr_page_columns *p)
 	free(p->plain.p);
 	free(p->packed.p);
 	free(p->text);
-	free(p->slot);
+	free(p->slots.slot);
 	free(p);
 }

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/set/hash.h"
+#include "base/set/vec.h"
 #include "read/replay/replay.h"
 #include "show/export/export.h"
 
@@ -71,63 +72,35 @@ static void profile_sum_up(struct fr_profile *p)
 
 /* ---- functions ---- */
 
-static u64 profile_hash_text(u64 h, const char *s)
+struct func_key {
+	const char *name, *module;
+};
+
+static bool profile_has_key(const void *of, u32 nr, const void *key)
 {
-	return fr_hash(h, s, s ? strlen(s) : 0) * 31;
-}
+	const struct fr_profile_func *f = &((const struct fr_profile *)of)->func[nr - 1];
+	const struct func_key *k = key;
 
-static u32 *profile_slot_of(const struct fr_profile *p, const char *name, const char *module)
-{
-	u32 i = profile_hash_text(profile_hash_text(7, name), module) % (2 * p->func_cap), nr;
-
-	for (; (nr = p->slot[i]); i = (i + 1) % (2 * p->func_cap)) {
-		const struct fr_profile_func *f = &p->func[nr - 1];
-
-		if (!strcmp(f->name, name) && !strcmp(f->module ?: "", module ?: ""))
-			break;
-	}
-	return &p->slot[i];
-}
-
-static int profile_grow(struct fr_profile *p)
-{
-	u32 cap = p->func_cap ? 2 * p->func_cap : 1024, i;
-	struct fr_profile_func *func;
-	u32 *slot;
-
-	if (p->func_cnt < p->func_cap)
-		return 0;
-	func = realloc(p->func, cap * sizeof(*func));
-	if (!func)
-		return -ENOMEM;
-	p->func = func;
-	slot = calloc(2 * cap, sizeof(*slot));
-	if (!slot)
-		return -ENOMEM;
-	free(p->slot);
-	p->slot = slot;
-	p->func_cap = cap;
-	for (i = 0; i < p->func_cnt; i++)
-		*profile_slot_of(p, func[i].name, func[i].module) = i + 1;
-	return 0;
+	return !strcmp(f->name, k->name) && !strcmp(f->module ?: "", k->module ?: "");
 }
 
 /* The index of a function, -1: no memory. */
 static int func_of(struct fr_profile *p, const char *name, const char *module)
 {
-	u32 *slot;
+	const struct func_key key = {name, module};
+	u64 hash = fr_hash(fr_hash(FR_HASH_SEED, name, strlen(name) + 1), module ?: "", module ? strlen(module) : 0);
+	u32 *nr = fr_hashed_at(&p->slots, hash, profile_has_key, p, &key);
+	struct fr_profile_func *func;
 	char *copy;
 
-	if (profile_grow(p))
-		return -1;
-	slot = profile_slot_of(p, name, module);
-	if (*slot)
-		return *slot - 1;
-	copy = strdup(name);
+	if (nr && *nr)
+		return *nr - 1;
+	func = nr ? fr_vec_more(&p->func, p->func_cnt) : NULL;
+	copy = func ? strdup(name) : NULL;
 	if (!copy)
 		return -1;
-	p->func[p->func_cnt] = (struct fr_profile_func){.name = copy, .module = module};
-	*slot = ++p->func_cnt;
+	*func = (struct fr_profile_func){.name = copy, .module = module};
+	*nr = ++p->func_cnt;
 	return p->func_cnt - 1;
 }
 
@@ -264,7 +237,7 @@ static void profile_release(struct fr_profile *p)
 	for (i = 0; i < p->stack_cnt; i++)
 		free(p->stack[i].func);
 	free(p->func);
-	free(p->slot);
+	free(p->slots.slot);
 	free(p->stack);
 	free(p->hits);
 	fr_symbols_free(p->symbols);

@@ -9,6 +9,7 @@
 #ifndef FR_PROFILE_H
 #define FR_PROFILE_H
 
+#include "base/set/hashed.h"
 #include "base/show/table.h"
 #include "base/text/out.h"
 #include "read/symbols/symbols.h"
@@ -60,8 +61,8 @@ struct fr_profile {
 	struct fr_symbols *symbols; /* NULL: none wanted */
 	struct fr_profile_sum sum[FR_PROFILE_WINDOWS];
 	struct fr_profile_func *func;
-	u32 func_cnt, func_cap;
-	u32 *slot;			/* hash of functions: numbers from 1; 2 * func_cap slots */
+	u32 func_cnt;
+	struct fr_hashed slots;		/* of functions: numbers from 1 */
 	struct fr_profile_stack *stack; /* of each key that was hit, except idle and other */
 	u32 stack_cnt;
 	u32 (*hits)[FR_PROFILE_WINDOWS]; /* of each key */
