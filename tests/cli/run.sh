@@ -689,6 +689,14 @@ hungry_stat() { hungry stat; }
 hungry_top() { hungry top; }
 hungry_diff() { hungry diff; }
 hungry_view() { hungry view; }
+# One page, by either name: with what `report` says of the file.
+view_is_an_export() {
+	status 0 "$flightrec" view -o "$tmp/page.html" "$snap" && status 0 "$flightrec" export --to html -o "$tmp/same.html" "$snap" && cmp "$tmp/page.html" "$tmp/same.html" &&
+		python3 -c '
+import base64, json, re, sys, zlib
+rest = re.search(r"<script type=\"text/x-rest\">([^<]*)<", open(sys.argv[1]).read())[1]
+assert json.loads(zlib.decompress(base64.b64decode(rest)))["verdict"] == json.load(sys.stdin)["verdict"]' "$tmp/same.html" < <("$flightrec" report --json "$snap" 2> /dev/null)
+}
 hungry_cut() { hungry cut; }
 hungry_rings() { hungry rings; }
 hungry_pairs() { hungry pairs; }
@@ -1017,6 +1025,7 @@ check "--memory: stat adds up what has no group, and says so" hungry_stat
 check "--memory: top ends early, and says so" hungry_top
 check "--memory: diff adds up what has no place, and says so" hungry_diff
 check "--memory: view ends early, and says so" hungry_view
+check "view is export --to html" view_is_an_export
 check "--memory: cut and merge are complete or refuse" hungry_cut
 check "--memory: rings that need more are refused first" hungry_rings
 check "--memory: pairs are forgotten, not made up" hungry_pairs

@@ -6,6 +6,7 @@
 #include "cmd/export_each.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
+#include "cmd/page.h"
 #include "cmd/say.h"
 
 static bool export_format(u32 i, const char **name, const char **what)
@@ -74,7 +75,7 @@ static int refuse_symbols(const struct fr_exporter *e)
 	return FR_EXIT_USAGE;
 }
 
-static int export(const struct fr_exportopts *x)
+static int export(struct fr_exportopts *x)
 {
 	const struct fr_exporter *e = fr_exporter_find(x->ask.format);
 
@@ -94,6 +95,8 @@ static int export(const struct fr_exportopts *x)
 	}
 	if (x->symbols.on && !e->stacks)
 		return refuse_symbols(e);
+	if (e == &fr_export_html)
+		return fr_page(&x->ask);
 	return e->by_library ? fr_export_each(x) : fr_export(&x->ask);
 }
 
