@@ -49,23 +49,23 @@ class Governed(Recorder):
     def held(self):
         return {e for e in self.state()["held"].split(",") if e}
 
-    def steps(self, what):
-        """Those of this test, as the history has them."""
-        found = replay(dump(self.name), "-f", "event == governor")
-        return [e["action"] for e in found if e["ts"] >= self.begin_ns and e["what"] == what]
+    def steps(self):
+        """Those of this test, as the history has them: of system calls, of samples."""
+        found = [e for e in replay(dump(self.name), "-f", "event == governor") if e["ts"] >= self.begin_ns]
+        return [[e["action"] for e in found if e["what"] == what] for what in ("syscall", "sample")]
 
     def calls(self):
-        """System calls that begin from now on are recorded."""
+        """How many system calls that begin from now on are recorded."""
         now = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         run("true")
-        return [e for e in replay(dump(self.name, "--last", "1s"), "-f", "event == sys_enter") if e["ts"] >= now]
+        return int(fr("replay", "--count", "--since", str(now), "-f", "event == sys_enter", dump(self.name, "--last", "1s")).stdout)
 
     def wait_whole(self):
         """Everything is recorded again."""
         wait_for(lambda: not self.state()["step"], lambda: f"everything is recorded again: {self.state()}")
         equal(self.held(), set(), "what is left out")
         check(self.calls(), "no system calls are recorded")
-        equal([self.steps(what)[-1:] for what in ("syscall", "sample")], [["on"], ["on"]], "the last steps")
+        equal([steps[-1:] for steps in self.steps()], [["on"], ["on"]], "the last steps")
 
 
 @contextlib.contextmanager
@@ -83,17 +83,16 @@ def governed(*args, **kw):
 def off_and_on():
     with governed(NONE) as r, busy():
         before = r.state()["steps"]
-        equal((r.state()["budget_percent"], r.steps("syscall")), (0, []), "without a budget")
+        equal((r.state()["budget_percent"], r.steps()), (0, [[], []]), "without a budget")
         r.change(LEAST)
         wait_for(lambda: r.held() == HELD, "all is left out")
-        equal(r.steps("sample"), ["thin", "thin", "thin", "off"], "steps of samples")
-        equal(r.steps("syscall"), ["off"], "steps of system calls")
+        equal(r.steps(), [["off"], ["thin", "thin", "thin", "off"]], "steps of system calls, and of samples")
         s = status(r.name)
         equal((s["governor"]["budget_percent"], s["governor"]["step"], s["governor"]["steps"] - before), (0.001, 5, 5), f"{s['governor']}")
         check(s["governor"]["cost_percent"] > 0, f"{s['governor']}")
         held = s["governor"]["held"]
         check(f"not recorded now: {held}\n" in fr("status", "-n", r.name).stdout, "status does not say what is left out")
-        equal(r.calls(), [], "system calls that are recorded")
+        equal(r.calls(), 0, "system calls that are recorded")
         file = dump(r.name)
         equal(fr_json("info", file)["events_held"], held, "events that a snapshot tells of")
         check(f"governor had turned off when it was taken: {held}\n" in fr("info", file).stdout, "info does not say what it lacks")
@@ -117,7 +116,7 @@ def killed():
         check("sys_enter" in r.held() and r.state()["step"], f"status does not know that something is left out: {r.state()}")
         with governed(NONE) as next_one:
             wait_for(lambda: not next_one.state()["step"], "it is released")
-            equal((next_one.held(), next_one.steps("syscall")[-1:]), (set(), ["on"]), "what is left out, and the last step")
+            equal((next_one.held(), next_one.steps()[0][-1:]), (set(), ["on"]), "what is left out, and the last step")
             check(next_one.calls(), "no system calls are recorded")
 
 
@@ -138,7 +137,7 @@ def triggers():
         check("of it triggers" in fr("status", "-n", r.name).stdout, "status does not say so")
         r.change(ALL)
         wait_for(lambda: r.state()["trigger_cost_percent"] == 0, "they are gone again")
-        equal((r.state()["step"], r.steps("syscall"), r.steps("sample")), (0, [], []), "steps")
+        equal((r.state()["step"], r.steps()), (0, [[], []]), "steps")
         check(r.calls(), "no system calls")
 
 
