@@ -247,7 +247,7 @@ def beside_a_hog():
             naps = [int(subprocess.run([helper("waits"), "sleep", f"frt-nap{ms}", str(ms), "20"], stdout=subprocess.PIPE, text=True, check=True,
                                        preexec_fn=lambda: os.sched_setaffinity(0, {cpu})).stdout) for ms in (8, 1)]
             file = dump(name)
-            events, told = replay(file), []
+            events, told = replay(file, "-f", f"event == wait || (event == sched_waking && tid == {hog})"), []
             if all(by_hog(events, tid) for tid in naps):
                 break
     for tid, recorded in zip(naps, (True, False)):
@@ -303,11 +303,11 @@ def loopback():
             c.sendall(b"PING\r\n")
             equal(c.recv(100), b"+PONG\r\n", "its answer")
         file = dump(name)
-    events = replay(file)
-    waits = [e for e in events if e["event"] == "wait" and e["tid"] == server and e["blocked"]]
+    events = replay(file, "-f", f"(event == wait && tid == {server}) || (event == sched_waking && target_pid == {server})")
+    waits = [e for e in events if e["event"] == "wait" and e["blocked"]]
     mine = [e for e in waits if (e["waker"], e["waker_pid"]) == (TASK, me)]
     check(mine, f"waits that the client ended: {[(e['waker'], e['waker_pid']) for e in waits]}")
-    softirqs = [e for e in events if e["event"] == "sched_waking" and e["target_pid"] == server and e["tid"] == me and e["waker"] == SOFTIRQ]
+    softirqs = [e for e in events if e["event"] == "sched_waking" and e["tid"] == me and e["waker"] == SOFTIRQ]
     check(softirqs, "the waking itself says: a softirq")
     said = wakers_by_outputs(file, server)
     equal({k: v for k, v in said.items() if me not in v and k not in ("report, states", "report, chain", "report, page")}, {}, "outputs that do not name the client")
