@@ -200,6 +200,7 @@ def conditions():
         check(theirs > 0, f"tracefs saw none of {point}: {rows}")
         check(0 <= theirs - got <= missed(file) - missed(before), f"{point} if {ours}: {theirs} of tracefs, {got} here")
         check(left > 0, f"{point} if {ours}: none was left")
+        equal(len(replay(file, "-f", f'tid == {pid} && event == "tp:{point}" && ({ours})')), got, f"replay takes those that were recorded: {ours}")
     live = {t["name"]: t for t in fr_json("status", "-n", name, "--json")["tracepoints"]}
     check(live["tp:syscalls:sys_enter_kill"]["unmatched"] >= 7, live)
 

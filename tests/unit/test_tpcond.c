@@ -42,8 +42,9 @@ struct tried {
 	u32 prog;
 };
 
-static int value_of(const void *of, const char *field, const char *name, s64 *v)
+static int value_of(const void *of, u32 event, const char *field, const char *name, s64 *v)
 {
+	(void)event;
 	return fr_tpformat_value(of, field, name, v);
 }
 

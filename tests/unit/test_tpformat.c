@@ -110,8 +110,8 @@ static void test_words(void **state)
 			      &t),
 			 0);
 	assert_string_equal(fr_tpformat_text(t, rec, sz), "a.txt pid=4711 comm=sleeper koelsch A|B|0x1264 at 127.0.0.1");
-	assert_string_equal(fr_tpformat_symbol(t, "pid", 1), "one"); /* by the first that is about the field */
-	assert_null(fr_tpformat_symbol(t, "pid", 3));
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 1), "one"); /* by the first that is about the field */
+	assert_null(fr_tpformat_symbol(t, "target_pid", 3));
 	assert_null(fr_tpformat_symbol(t, "saddr", 3));
 	fr_tpformat_free(t);
 }

@@ -54,9 +54,8 @@ void fr_filter_free(struct fr_filter *f); /* NULL is fine */
 struct fr_filter_file {
 	const struct fr_schema *schema;
 	const char *arch;
-	/* The number that a field's value of this name is, beside those that the schema gives: 0, -EINVAL. NULL: there are
-	 * none. */
-	int (*value)(const void *of, const char *field, const char *name, s64 *v);
+	/* The number that has this name in a field of an event, beside those that the schema knows: 0, -EINVAL. NULL: none. */
+	int (*value)(const void *of, u32 event, const char *field, const char *name, s64 *v);
 	const void *of;
 };
 

@@ -186,6 +186,18 @@ static void find_symbol(const char *arch, const struct fr_field *f, const char *
 	}
 }
 
+/* The same by what the file itself says, not the schema. */
+static void find_own_word(const struct fr_filter_file *file, u32 nr, const char *field, const char *name,
+			  struct fr_filter_name *s)
+{
+	s64 v;
+
+	if (s->known[0] || s->known[1] || !file->value || file->value(file->of, nr, field, name, &v))
+		return;
+	s->v[0] = s->v[1] = v;
+	s->known[0] = s->known[1] = true;
+}
+
 /* ---- names that mean something in a file beside this one ---- */
 
 static bool is_name_in(const struct fr_filter_file *file, const char *name)
@@ -204,8 +216,10 @@ static bool is_value_in(const struct fr_filter_file *file, const char *field, co
 		const struct fr_event *ev = fr_schema_event(file->schema, nr);
 		const struct fr_field *f = ev ? fr_event_field(ev, field) : NULL;
 
-		if (f)
+		if (f) {
 			find_symbol(file->arch, f, name, &s);
+			find_own_word(file, nr, field, name, &s);
+		}
 		if (s.known[0] || s.known[1])
 			return true;
 	}
@@ -262,11 +276,8 @@ static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		if (field->field[nr])
 			find_symbol(f->arch, field->field[nr], n->text, &s[nr]);
-		if (field->field[nr] && !s[nr].known[0] && f->file->value &&
-		    !f->file->value(f->file->of, field->text, n->text, &s[nr].v[0])) {
-			s[nr].v[1] = s[nr].v[0];
-			s[nr].known[0] = s[nr].known[1] = true;
-		}
+		if (field->field[nr])
+			find_own_word(f->file, nr, field->text, n->text, &s[nr]);
 		any |= s[nr].known[0] || s[nr].known[1];
 	}
 	n->symbol = s;

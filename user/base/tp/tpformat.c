@@ -628,10 +628,20 @@ static const struct tep_print_arg *tpformat_bare(const struct tep_print_arg *arg
 	return arg;
 }
 
-static bool tpformat_is_of(const struct tep_print_arg *arg, const char *field)
+/* Is it about the field that the schema calls so? */
+static bool tpformat_is_of(const struct fr_tpformat *t, const struct tep_print_arg *arg, const char *field)
 {
+	char name[FR_NAME_MAX + 1];
+	u32 i;
+
 	arg = tpformat_bare(arg);
-	return arg && arg->type == TEP_PRINT_FIELD && !strcmp(arg->field.name, field);
+	for (i = 0; arg && arg->type == TEP_PRINT_FIELD && i < t->field_cnt; i++) {
+		struct fr_tpfield f = fr_tpformat_field(t, i);
+
+		if (!strcmp(f.name, arg->field.name))
+			return tpformat_name_of(&f, name) && !strcmp(name, field);
+	}
+	return false;
 }
 
 static u64 tpformat_number(const char *text)
@@ -680,28 +690,12 @@ const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v)
 		return NULL;
 	for (arg = t->ev->print_fmt.args; arg; arg = arg->next) {
 		at = tpformat_bare(arg);
-		if (at && at->type == TEP_PRINT_SYMBOL && tpformat_is_of(at->symbol.field, field))
+		if (at && at->type == TEP_PRINT_SYMBOL && tpformat_is_of(t, at->symbol.field, field))
 			return symbol_of(at->symbol.symbols, v);
-		if (at && at->type == TEP_PRINT_FLAGS && tpformat_is_of(at->flags.field, field))
+		if (at && at->type == TEP_PRINT_FLAGS && tpformat_is_of(t, at->flags.field, field))
 			return flags_of(t, &at->flags, v);
 	}
 	return NULL;
-}
-
-/* Is it about the field that the schema calls so? */
-static bool tpformat_is_called(const struct fr_tpformat *t, const struct tep_print_arg *arg, const char *field)
-{
-	char name[FR_NAME_MAX + 1];
-	u32 i;
-
-	arg = tpformat_bare(arg);
-	for (i = 0; arg && arg->type == TEP_PRINT_FIELD && i < t->field_cnt; i++) {
-		struct fr_tpfield f = fr_tpformat_field(t, i);
-
-		if (!strcmp(f.name, arg->field.name))
-			return tpformat_name_of(&f, name) && !strcmp(name, field);
-	}
-	return false;
 }
 
 int fr_tpformat_value(const struct fr_tpformat *t, const char *field, const char *word, s64 *v)
@@ -713,7 +707,7 @@ int fr_tpformat_value(const struct fr_tpformat *t, const char *field, const char
 	for (arg = t->ev->flags & TEP_EVENT_FL_FAILED ? NULL : t->ev->print_fmt.args; arg; arg = arg->next) {
 		at = tpformat_bare(arg);
 		if (!at || (at->type != TEP_PRINT_SYMBOL && at->type != TEP_PRINT_FLAGS) ||
-		    !tpformat_is_called(t, at->type == TEP_PRINT_SYMBOL ? at->symbol.field : at->flags.field, field))
+		    !tpformat_is_of(t, at->type == TEP_PRINT_SYMBOL ? at->symbol.field : at->flags.field, field))
 			continue;
 		for (s = at->type == TEP_PRINT_SYMBOL ? at->symbol.symbols : at->flags.flags; s; s = s->next) {
 			if (!s->str || strcmp(s->str, word))

@@ -60,8 +60,8 @@ int fr_tpformat_conf(const struct fr_tpformat *t, struct fr_tp *out);
  */
 const char *fr_tpformat_text(struct fr_tpformat *t, const void *rec, size_t sz);
 
-/* The kernel's word for the value of a field of its, by __print_symbolic() or __print_flags(); NULL: it has none. Until the
- * next call. */
+/* The kernel's word for the value of the field that the schema calls so, by __print_symbolic() or __print_flags(); NULL: it has
+ * none. Until the next call. */
 const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v);
 
 /* The number that has this word in the field that the schema calls so. 0 and *v; -EINVAL: none has it, or several have. */

@@ -149,3 +149,10 @@ const char *fr_tps_symbol(struct fr_tps *t, const struct fr_row *r, const struct
 
 	return format ? fr_tpformat_symbol(format, f->name, v) : NULL;
 }
+
+int fr_tps_value(const void *tps, u32 nr, const char *field, const char *word, s64 *v)
+{
+	const struct fr_tpformat *format = fr_tps_format(tps, nr);
+
+	return format ? fr_tpformat_value(format, field, word, v) : -EINVAL;
+}

@@ -39,6 +39,9 @@ const char *fr_tps_text(struct fr_tps *t, const struct fr_row *r);
 /* The kernel's word for a number; NULL: it has none. */
 const char *fr_tps_symbol(struct fr_tps *t, const struct fr_row *r, const struct fr_field *f, u64 v);
 
+/* The number that has this word in a field of event nr; tps: a struct fr_tps, NULL has none. 0 and *v; -EINVAL. */
+int fr_tps_value(const void *tps, u32 nr, const char *field, const char *word, s64 *v);
+
 /* The record of a row as the kernel had it: its bytes in to, of FR_TPS_RECORD_SZ. Returns how many. */
 #define FR_TPS_RECORD_SZ (FR_TP_HEAD_SZ + FR_TP_ROOM_SZ)
 size_t fr_tps_record(const struct fr_row *r, u8 *to);

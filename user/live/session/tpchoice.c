@@ -115,8 +115,9 @@ static struct fr_schema *tpchoice_schema_of(const struct fr_tpformat *format, u3
 	return schema;
 }
 
-static int tpchoice_value_of(const void *of, const char *field, const char *name, s64 *v)
+static int tpchoice_value_of(const void *of, u32 event, const char *field, const char *name, s64 *v)
 {
+	(void)event;
 	return fr_tpformat_value(of, field, name, v);
 }
 

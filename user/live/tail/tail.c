@@ -72,12 +72,13 @@ static int read_clock(struct fr_tail *t)
 
 static int tail_make_filter(struct fr_tail *t)
 {
+	struct fr_filter_file file = {.schema = t->schema, .arch = t->host.machine, .value = fr_tps_value, .of = t->view.tps};
 	struct fr_filter_error error;
 	int err;
 
 	if (!t->opts.filter)
 		return 0;
-	err = fr_filter_new(t->opts.filter, t->schema, t->host.machine, &t->filter, &error);
+	err = fr_filter_new_beside(t->opts.filter, &file, 1, 0, &t->filter, &error);
 	if (err == -EINVAL)
 		fr_filter_say(t->opts.filter, &error);
 	if (err || !fr_filter_uses_pairs(t->filter))
