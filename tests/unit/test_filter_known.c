@@ -128,7 +128,7 @@ static struct fr_schema *schema_with(const char *event)
 static void test_beside(void **state)
 {
 	struct fr_schema *other = schema_with("event 250 novel main mark something new\nfield u32 nosuch DEC a number\n");
-	struct fr_filter_file both[] = {{fr_schema_builtin(), "x86_64"}, {other, "x86_64"}};
+	struct fr_filter_file both[] = {{.schema = fr_schema_builtin(), .arch = "x86_64"}, {.schema = other, .arch = "x86_64"}};
 	static const struct {
 		const char *expr;
 		enum fr_verdict enter;
@@ -195,7 +195,9 @@ static void test_each_name(void **state)
 	struct fr_schema *second = schema_with("event 251 second main mark something new\nfield u32 two DEC a number\n"
 					       "field u32 call SYSCALL a number\n");
 	/* of these machines only one has open() */
-	struct fr_filter_file all[] = {{first, "aarch64"}, {second, "x86_64"}, {fr_schema_builtin(), "aarch64"}};
+	struct fr_filter_file all[] = {{.schema = first, .arch = "aarch64"},
+				       {.schema = second, .arch = "x86_64"},
+				       {.schema = fr_schema_builtin(), .arch = "aarch64"}};
 	struct fr_filter_error e;
 	struct fr_filter *f;
 	u32 i, which;
