@@ -410,9 +410,9 @@ static void test_symbols(void **state)
 						"__print_symbolic(REC->pid, {1, \"eins\"})\n",
 			      &t),
 			 0);
-	assert_string_equal(fr_tpformat_symbol(t, "pid", 1), "one");
-	assert_string_equal(fr_tpformat_symbol(t, "pid", 2), "two");
-	assert_null(fr_tpformat_symbol(t, "pid", 0));
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 1), "one");
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 2), "two");
+	assert_null(fr_tpformat_symbol(t, "target_pid", 0));
 	assert_null(fr_tpformat_symbol(t, "saddr", 1));
 	assert_string_equal(fr_tpformat_symbol(t, "more", 0), "none");
 	assert_string_equal(fr_tpformat_symbol(t, "more", 1), "A");
@@ -421,7 +421,7 @@ static void test_symbols(void **state)
 	assert_string_equal(fr_tpformat_symbol(t, "more", 16), "0x10");
 	fr_tpformat_free(t);
 	assert_int_equal(make(HEAD FIELDS PRINT "\"%s\", __print_flags(REC->pid, \"|\", {1, \"A\"})\n", &t), 0);
-	assert_null(fr_tpformat_symbol(t, "pid", 0));
+	assert_null(fr_tpformat_symbol(t, "target_pid", 0));
 	fr_tpformat_free(t);
 }
 
