@@ -28,25 +28,32 @@
 #define FR_KERNEL_GAP_NS    1000000000ULL /* of a kernel rule: a report has many lines, and the console may be slow */
 
 /*
- * What pulls a trigger: number, name in `--on` and in the trigger event's reason (at most 8 bytes), meaning. Both `exit` and
- * `status` are written `exit` in --on: with a status it is a process that ends, without one the recorder.
+ * What pulls a trigger, an entry each: number; name in `--on` and in the trigger event's reason (at most 8 bytes); what follows
+ * the name in `--on`: ARG_arg() of user/base/trigger/trigger_kind.c reads it, none: nobody writes this name; what it may have
+ * (enum fr_trigger_has); the least time between two alerts of a rule, 0: each is reported; meaning. Both `exit` and `status`
+ * are written `exit` in --on: with a status it is a process that ends, without one the recorder.
+ *
+ * Programs of bpf/trigger/ that are named fr_NAME_* are loaded for the rules of this kind; one whose name ends in _look is
+ * an iterator over tasks. Ends of processes are all reported, whatever caused them: each may be the one.
  */
 /* clang-format off */
 #define FR_TRIGGERS(T) \
-	T(1, crash,   "a process dies of a signal") \
-	T(2, status,  "a process ends with a status") \
-	T(3, oom,     "the out-of-memory killer chose a victim") \
-	T(4, hung,    "a task has not run for too long") \
-	T(5, latency, "something took too long") \
-	T(6, event,   "an event matched an expression") \
-	T(7, kernel,  "the kernel reports an error of its own") \
-	T(8, psi,     "tasks stall for want of a resource") \
-	T(9, signal,  "SIGUSR1 to the recorder") \
-	T(10, exit,   "the recorder ends") \
-	T(11, every,  "the time has come") \
-	T(12, command, "the dump command") \
-	T(13, end,    "the recorded command ended") \
-	T(14, holdoff, "`flightrec watch` found that a CPU was not to be had")
+	T(1, crash,   crash,   FR_HAS_TASK | FR_HAS_SAME,	       0, "a process dies of a signal") \
+	T(2, status,  none,    FR_HAS_TASK | FR_HAS_SAME,	       0, "a process ends with a status") \
+	T(3, oom,     no,      FR_HAS_TASK | FR_HAS_SAME,	       0, "the out-of-memory killer chose a victim") \
+	T(4, hung,    time,    FR_HAS_TASK | FR_HAS_KEY | FR_HAS_LOOK, FR_LAT_GAP_NS, "a task has not run for too long") \
+	T(5, latency, latency, FR_HAS_TASK | FR_HAS_KEY,	       FR_LAT_GAP_NS, "something took too long") \
+	T(6, event,   event,   FR_HAS_OWNER | FR_HAS_POST | FR_HAS_KEY, FR_LAT_GAP_NS, "an event matched an expression") \
+	T(7, kernel,  no,      FR_HAS_POST | FR_HAS_SAME,	       FR_KERNEL_GAP_NS, "the kernel reports an error of its own") \
+	T(8, psi,     psi,     FR_HAS_POST,			       0, "tasks stall for want of a resource") \
+	T(9, signal,  no,      FR_HAS_PULL,			       0, "SIGUSR1 to the recorder") \
+	T(10, exit,   exit,    FR_HAS_LAST,			       0, "the recorder ends") \
+	T(11, every,  every,   FR_HAS_LAST | FR_HAS_MAX | FR_HAS_WAIT, 0, "the time has come") \
+	T(12, command, no,     FR_HAS_PULL,			       0, "the dump command") \
+	T(13, end,    none,    0,				       0, "the recorded command ended") \
+	T(14, holdoff, time,   FR_HAS_COMM | FR_HAS_COOL | FR_HAS_SAME, 0, "`flightrec watch` found that a CPU was not to be had") \
+	T(15, asleep, time,    FR_HAS_TASK | FR_HAS_KEY | FR_HAS_LOOK, FR_LAT_GAP_NS, "a task waits for too long") \
+	T(16, busy,   time,    FR_HAS_TASK | FR_HAS_KEY | FR_HAS_LOOK, FR_LAT_GAP_NS, "a task has not slept for too long")
 
 /* What latency:WHAT measures, from and to. */
 #define FR_LATENCIES(L) \
@@ -70,8 +77,29 @@
 	V(8, failed,   "the snapshot could not be written")
 /* clang-format on */
 
+/* What a rule of a kind may have: filters, options, and what else its kind decides. */
+enum fr_trigger_has {
+	FR_HAS_COMM = 1 << 0,	/* comm= */
+	FR_HAS_FILTER = 1 << 1, /* exe=, cgroup=, uid= */
+	FR_HAS_OWNER = 1 << 2,	/* its moments are a task's, which has a share of the snapshots */
+	FR_HAS_WAIT = 1 << 3,	/* post= */
+	FR_HAS_LAST = 1 << 4,	/* last= */
+	FR_HAS_MAX = 1 << 5,	/* max= */
+	FR_HAS_PAUSE = 1 << 6,	/* cooldown= */
+	FR_HAS_COOLS = 1 << 7,	/* has a cooldown if none is given */
+	FR_HAS_KEY = 1 << 8,	/* dedupe= */
+	FR_HAS_DEDUPE = 1 << 9, /* dedupe=yes unless it is said */
+	FR_HAS_LOOK = 1 << 10,	/* the recorder looks at all tasks (an iterator), each quarter of its T */
+
+	FR_HAS_SAME = FR_HAS_KEY | FR_HAS_DEDUPE,
+	FR_HAS_PULL = FR_HAS_WAIT | FR_HAS_LAST | FR_HAS_MAX | FR_HAS_PAUSE,
+	FR_HAS_COOL = FR_HAS_LAST | FR_HAS_MAX | FR_HAS_PAUSE | FR_HAS_COOLS,
+	FR_HAS_POST = FR_HAS_COOL | FR_HAS_WAIT,
+	FR_HAS_TASK = FR_HAS_COMM | FR_HAS_FILTER | FR_HAS_OWNER | FR_HAS_POST,
+};
+
 enum fr_trigger_kind {
-#define T(nr, name, doc) FR_TRIGGER_##name = nr,
+#define T(nr, name, arg, has, gap_ns, doc) FR_TRIGGER_##name = nr,
 	FR_TRIGGERS(T)
 #undef T
 		FR_TRIGGER_KIND_CNT
@@ -95,11 +123,11 @@ enum fr_trigger_verdict {
 struct fr_trigger_rule {
 	u32 kind;     /* enum fr_trigger_kind, 0: no rule */
 	u32 latency;  /* enum fr_latency */
-	u64 limit_ns; /* of latency and hung */
+	u64 limit_ns; /* of those that are written NAME>T, and of latency */
 	u64 gap_ns;   /* least time between two alerts, 0: no limit */
 	u64 sig_set;  /* crash: FR_SIG() of the signals that count */
 	s32 status;   /* of status: 0 to 255 */
-	s32 id;	      /* latency syscall: its number, -1: all */
+	s32 id;	      /* latency syscall, asleep: the call's number, -1: all */
 	u32 all;      /* crash: deaths without core, too */
 	u32 uid;      /* ~0: any */
 	/*
@@ -110,6 +138,8 @@ struct fr_trigger_rule {
 	 */
 	u64 comm_text[2];
 	u64 comm_mask[2];
+	u64 exe_text[2]; /* likewise, of asleep and busy: how the program's name begins, without directories */
+	u64 exe_mask[2];
 };
 
 /* A rule's counters. They outlive recorders and are found again by the rule's text. In .data.triggers. */
@@ -138,8 +168,9 @@ struct fr_alert {
 	s32 code;
 	s32 exit_code;	  /* status, and deaths without core: as wait() gives it */
 	u64 addr, ip, sp; /* latency of block: addr is the sector */
-	u64 value_ns;	  /* latency, hung: how long it took */
+	u64 value_ns;	  /* latency, hung, asleep, busy: how long it took */
 	u64 what;	  /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number;
+			   * asleep: { call:32 | prev_state:32 }; busy: ns on a CPU of it;
 			   * kernel: of the report (report.h) */
 	u64 cgroup;	  /* its id */
 	u64 start_ns;	  /* the task's, monotonic */
@@ -186,7 +217,7 @@ struct fr_triggers {
 	u64 marks;	/* records written by programs of bpf/trigger/: moments, frames of their stacks */
 	u64 mark_lost;	/* records that they could not write */
 	u64 unwatched;	/* events that event rules missed: too many at once on a CPU, nested */
-	u64 untracked;	/* tasks or requests that latency and hung rules could not follow: the table was full */
+	u64 untracked;	/* tasks or requests that latency, hung, asleep and busy rules could not follow: the table was full */
 	/* user space: the last alert handled, in case a recorder is killed before it takes it out of the queue */
 	u64 handled_ts;
 	u64 handled_who; /* { kind:32 | tid:32 } */
@@ -196,7 +227,7 @@ struct fr_triggers {
 	struct fr_granted granted[FR_GRANTED_MAX];
 };
 
-_Static_assert(sizeof(struct fr_trigger_rule) == 80, "in a map");
+_Static_assert(sizeof(struct fr_trigger_rule) == 112, "in a map");
 _Static_assert(sizeof(struct fr_alert) % 8 == 0, "in a queue");
 
 #endif

@@ -47,6 +47,18 @@ FR_INLINE u32 fr_rule_is_for_hung(const volatile struct fr_trigger_rule *r, u64 
 	return r->kind == FR_TRIGGER_hung && value_ns > r->limit_ns;
 }
 
+/* Is the rule for a task that a look found like this for so long? call: the number of a native call, -1: it is in none. */
+FR_INLINE u32 fr_rule_is_for_look(const volatile struct fr_trigger_rule *r, u32 kind, u64 value_ns, s32 call)
+{
+	return r->kind == kind && value_ns > r->limit_ns && (r->id < 0 || r->id == call);
+}
+
+/* Can the rule's filter by program allow this one? exe: the first bytes of its name without directories, padded with zeros. */
+FR_INLINE u32 fr_rule_exe_fits(const volatile struct fr_trigger_rule *r, const u64 exe[2])
+{
+	return (exe[0] & r->exe_mask[0]) == r->exe_text[0] && (exe[1] & r->exe_mask[1]) == r->exe_text[1];
+}
+
 /* Users have gaps of their own, root one for itself, others by their number: who fills gaps fills only few. */
 FR_INLINE u32 fr_gap_of(u32 owner)
 {

@@ -805,7 +805,7 @@ new_ones_build() {
 	[[ -x $tree/build/flightrec ]] && return
 	mkdir -p "$tree/build" "$tree/docs" && cp -a Makefile .ci bpf completion user vmlinux "$tree" && cp -a docs/man docs/json.md docs/report.md "$tree/docs" &&
 		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
-		new_event && new_column && new_option && new_format && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
+		new_event && new_column && new_option && new_format && new_trigger && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
 	# the manual and the documents are out of date, each that a new one is in, until they are made anew
 	(cd "$tree" && ! python3 -B "$here/../tree/man.py" > "$tmp/outdated" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py")
 }
@@ -813,6 +813,11 @@ new_ones_build() {
 new_event() {
 	{ grep -v '^#undef' bpf/events.def; cat "$here/new_event/entry.def"; grep '^#undef' bpf/events.def; } > "$tree/bpf/events.def" &&
 		cp "$here/new_event/new_event.bpf.c" "$tree/bpf/"
+}
+# of a trigger, an entry in the table and a BPF function
+new_trigger() {
+	awk -v entry="$(tail -n 1 "$here/new_trigger/entry.def")" '/^#define FR_TRIGGERS\(T\)/ { table = 1 }
+		table && !/\\$/ { print $0 " \\"; print entry; table = 0; next } { print }' bpf/alert.h > "$tree/bpf/alert.h" && cp "$here/new_trigger/proof.bpf.c" "$tree/bpf/trigger/"
 }
 # of a column, one: of a table of the report; and of status
 new_column() {
@@ -899,6 +904,22 @@ new_format_is_everywhere() {
 	status 0 "$new" export --help && grep -q "^  *proof  *one name a line$" "$tmp/out" && status 2 "$new" export --to prof "$snap" && says "did you mean proof" &&
 		status 0 "$new" export --to proof "$snap" && cmp -s "$tmp/out" <("$flightrec" replay --json "$snap" | jq -r '"proof " + .event') &&
 		[[ -s $tmp/out ]]
+}
+
+# A new trigger is in the parser, in its messages and limits, and is loaded, pulled and counted.
+new_trigger_is_taken() {
+	local new=$tree/build/flightrec
+	new_ones_build || return
+	status 0 "$new" record --check-config -o "$tmp" --on 'proof>1s:comm=x*,exe=y,post=1s,max=2/1h' || return
+	status 2 "$new" record --check-config -o "$tmp" --on 'proff>1s' && says "did you mean proof" || return
+	status 2 "$new" record --check-config -o "$tmp" --on 'zzz' && says ", proof" || return
+	status 2 "$new" record --check-config -o "$tmp" --on proof && says "proof needs a time" || return
+	status 2 "$new" record --check-config -o "$tmp" --on 'proof>1s,sig=9' && says "sig makes no sense for proof" || return
+	status 2 "$flightrec" record --check-config -o "$tmp" --on 'proof>1s' && says "there is no trigger 'proof'" || return
+	"$new" doctor > /dev/null 2>&1 || { echo "no session can be recorded here: see flightrec doctor"; return 77; }
+	mkdir -p "$tmp/pulled" && cp /bin/true "$tmp/frt-proof" &&
+		status 0 "$new" record -n "cli-proof-$$" -p minimal --on 'proof>1ns:comm=frt-proof' --on 'proof>1ns:comm=frt-none' -o "$tmp/pulled" -- "$tmp/frt-proof" || return
+	"$new" info --json "$tmp"/pulled/*-proof-*.flight | jq -e '.trigger.reason == "proof" and .trigger.comm == "frt-proof"' || { ls "$tmp/pulled"; return 1; }
 }
 
 # keys SECTION FLIGHTREC ARGUMENT...: each key that it prints is in this section of docs/json.md. What is wrong with a file or with the
@@ -1088,6 +1109,7 @@ check "filters, fuzzed" fuzzed_filters
 check "a new event builds" new_event_builds
 check "a new event is recorded" new_event_is_recorded
 check "a new column is in text, JSON and the reference" new_column_is_everywhere
+check "a new trigger is taken, said and pulled" new_trigger_is_taken
 check "a new option is in help, manual, completion and parser" new_option_is_everywhere
 check "a new format of export is one file and one name" new_format_is_everywhere
 finish

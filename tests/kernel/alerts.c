@@ -159,6 +159,16 @@ static void show_counters(struct test *t)
 	fr_out_char(&t->out, '\n');
 }
 
+/* The kinds of rules for which the recorder would look. */
+static u32 look_kinds(const struct test *t)
+{
+	u32 kinds = 0, i;
+
+	for (i = 0; i < t->cnt; i++)
+		kinds |= (u32)fr_trigger_has(t->rules[i].kind, FR_HAS_LOOK) << t->rules[i].kind;
+	return kinds;
+}
+
 /* Until standard input ends, and then what is left in the queue. */
 static int follow(struct test *t)
 {
@@ -173,7 +183,7 @@ static int follow(struct test *t)
 		end = p[1].revents && read(STDIN_FILENO, line, sizeof(line)) <= 0;
 		err = fr_alerts_take(t->alerts, show, t);
 		if (!end && p[1].revents)
-			err = line[0] == 'l' ? fr_trig_look_for_hung(t->s) : load(t);
+			err = line[0] == 'l' ? fr_trig_look(t->s, look_kinds(t)) : load(t);
 		fr_out_flush(&t->out);
 	}
 	return err < 0 ? err : 0;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Triggers that BPF decides: latencies, hung tasks, the kernel's own reports. Real ones, by programs that wait as they are told.
+"""Triggers that BPF decides: latencies, hung, asleep and busy tasks, the kernel's own reports. Real ones, by programs that wait as they are told.
 
 Limits are far from what happens: a wait of 100 ms is more than 50 ms on any machine, and less than a minute. Rules are for the
 names of the test's own tasks, so that what else the machine does is not counted.
@@ -9,6 +9,7 @@ import glob
 import json
 import os
 import platform
+import signal
 import subprocess
 import sys
 import time
@@ -414,6 +415,151 @@ def kernel_kinds():
             verdicts[want] = verdicts.get(want, 0) + 1
             rule = r.wait_seen("kernel,cooldown=1h", sum(verdicts.values()))
             equal({k: v for k, v in rule["verdicts"].items() if v}, verdicts, f"verdicts after {text}")
+
+
+
+# ---- asleep, busy: looks at all tasks. What must not fire may have had reason to on a busy machine: its recorded switches tell ----
+
+LOOKED_MS = 300
+WAITS = ("-p", "minimal", "-e", "wait", "-m", "4M")
+
+WAYS = """
+import ctypes, os, select, signal, sys, threading, time
+with open("/proc/self/comm", "w") as f:
+    f.write(sys.argv[1])
+def futex():
+    word = ctypes.c_int(0)
+    ctypes.CDLL(None).syscall(%d, ctypes.byref(word), 0, 0, None)
+def spin():
+    while True:
+        pass
+def touch():
+    # it runs, and sleeps for a microsecond in between
+    while True:
+        for _ in range(10000):
+            pass
+        time.sleep(1e-6)
+def naps():
+    while True:
+        time.sleep(0.005)
+ways = {
+    "pipe": lambda: os.read(os.pipe()[0], 1), "futex": futex, "poll": lambda: select.poll().poll(),
+    "stop": lambda: os.kill(os.getpid(), signal.SIGSTOP), "spin": spin, "touch": touch, "naps": naps,
+}
+print(os.getpid(), flush=True)
+ways[sys.argv[2]]()
+""" % {"x86_64": 202, "aarch64": 98}[os.uname().machine]
+
+
+@contextlib.contextmanager
+def tasks(*ways):
+    """A process of the name frt-WAY for each. Gives their pids by way."""
+    with contextlib.ExitStack() as stack:
+        pids = {}
+        for way in ways:
+            p = stack.enter_context(subprocess.Popen([sys.executable, "-c", WAYS, f"frt-{way}", way], stdout=subprocess.PIPE, text=True))
+            stack.callback(os.kill, p.pid, signal.SIGKILL)
+            pids[way] = int(p.stdout.readline())
+        yield pids
+
+
+def awake_ms(events, tid):
+    """How long it went at most without sleeping, by its switches, in ms."""
+    since, longest = None, 0
+    for e in events:
+        if e["next_pid"] == tid and since is None:
+            since = e["ts"]
+        if e["prev_pid"] == tid and since is not None:
+            longest = max(longest, e["ts"] - since)
+            if e["prev_state"] & 0xff:
+                since = None
+    return longest / MS
+
+
+def away_ms(events, tid):
+    """How long it was off the CPU at most, in ms."""
+    left, longest = None, 0
+    for e in events:
+        if e["prev_pid"] == tid:
+            left = e["ts"]
+        elif e["next_pid"] == tid and left is not None:
+            longest = max(longest, e["ts"] - left)
+            left = None
+    return longest / MS
+
+
+@test("asleep: a task that waits in a pipe, a futex, a poll, or is stopped, once each; by name, call and program")
+def asleep():
+    texts = [f"asleep>{LOOKED_MS}ms:comm=frt-{way}" for way in ("pipe", "futex", "poll", "stop")]
+    texts += [f"asleep>{LOOKED_MS}ms:comm=frt-*,syscall=futex", f"asleep>{LOOKED_MS}ms:comm=frt-*,syscall=openat",
+              f"asleep>{LOOKED_MS}ms:comm=frt-*,exe=python3*", f"asleep>{LOOKED_MS}ms:comm=frt-*,exe=pythonx*", "asleep>1h"]
+    with tasks("pipe", "futex", "poll", "stop") as pids, rules(*texts, of=CALLS) as (a, name):
+        look_until(a, lambda: all(a.of(i) for i in (0, 1, 2, 3, 4)), "each is found")
+        for _ in range(3):
+            a.look()
+        file = dump(name)
+    calls = {"pipe": 0, "futex": 202, "poll": 7} if platform.machine() == "x86_64" else {}
+    for i, (way, pid) in enumerate(pids.items()):
+        equal([x["tid"] for x in a.of(i)], [pid], f"alerts of {way}")
+        check(a.of(i)[0]["value_ns"] > LOOKED_MS * MS, f"it waited {a.of(i)[0]['value_ns']} ns")
+        event = list(replay(file, "--symbols", "-f", f"event == asleep && target_pid == {pid}"))
+        check(event, f"no event of {way}")
+        if way in calls:
+            equal(event[0]["id"], calls[way], f"its call: {event[0]}")
+        equal({e["value"] for e in event} <= {x["value_ns"] for x in a.alerts() if x["tid"] == pid}, True, "values")
+    check_where(replay(file, "--symbols", "-f", "event == asleep"), pids["futex"], "futex")
+    equal({x["tid"] for x in a.of(4)}, {pids["futex"]}, "who waits in a futex")
+    equal([a.matched()[i] for i in (5, 7, 8)], [0, 0, 0], "times that the rules held that must not")
+    equal({x["tid"] for x in a.of(6)} >= set(pids.values()), True, "those of the program")
+
+
+@test("asleep: many short waits are not a long one")
+def many_naps():
+    with tasks("naps", "pipe") as pids, rules(f"asleep>{LOOKED_MS}ms:comm=frt-naps", f"asleep>{LOOKED_MS}ms:comm=frt-pipe", of=CALLS) as (a, name):
+        look_until(a, lambda: a.of(1), "the other is found")
+        for _ in range(10):
+            a.look()
+            time.sleep(0.05)
+        events = list(replay(dump(name), "-f", "event == sched_switch"))
+    equal(bool(a.of(0)) and away_ms(events, pids["naps"]) <= LOOKED_MS, False, f"it was told, and was away for {away_ms(events, pids['naps'])} ms")
+
+
+@test("asleep: a task that waits since before the rule is known with its whole wait, where waits are recorded")
+def before():
+    name = shared(*WAITS)
+    with tasks("pipe") as pids:
+        def left():
+            return [e for e in replay(dump(name), "-f", f"event == sched_switch && prev_pid == {pids['pipe']}")][-1:]
+        wait_for(lambda: " S " in open(f"/proc/{pids['pipe']}/stat", encoding="ascii").read(), "it sleeps")
+        time.sleep(LOOKED_MS / 1000)
+        switch = left()
+        check(switch, "its switch is recorded")
+        with rules(f"asleep>{LOOKED_MS}ms:comm=frt-pipe", of=WAITS) as (a, _):
+            a.look()
+            wait_for(a.alerts, "one look finds it")
+            file = dump(name)
+        event = list(replay(file, "-f", f"event == asleep && target_pid == {pids['pipe']}"))
+    equal(len(event), 1, "events")
+    check(LOOKED_MS * MS < event[0]["value"] <= event[0]["ts"] - switch[0]["ts"], f"{event[0]}, since {switch[0]['ts']}")
+
+
+@test("busy: a task that never sleeps, once; one that sleeps a microsecond in between, or waits, is not")
+def busy():
+    texts = [f"busy>{LOOKED_MS}ms:comm=frt-{way}" for way in ("spin", "touch", "pipe")] + ["busy>1h"]
+    with tasks("spin", "touch", "pipe") as pids, rules(*texts, of=CALLS) as (a, name):
+        look_until(a, lambda: a.of(0), "it is found")
+        for _ in range(3):
+            a.look()
+            time.sleep(0.05)
+        file = dump(name)
+    equal([x["tid"] for x in a.of(0)], [pids["spin"]], "alerts of the one that spins")
+    event = list(replay(file, "-f", f"event == busy && target_pid == {pids['spin']}"))
+    equal(len(event), 1, "events")
+    check(LOOKED_MS * MS < event[0]["value"] and 0 < event[0]["ran"], f"{event[0]}")
+    equal([a.matched()[i] for i in (2, 3)], [0, 0], "times that the rules held that must not")
+    events = list(replay(file, "-f", "event == sched_switch"))
+    equal(bool(a.of(1)) and awake_ms(events, pids["touch"]) <= LOOKED_MS, False,
+          f"it was told, and was awake for {awake_ms(events, pids['touch'])} ms")
 
 
 if __name__ == "__main__":

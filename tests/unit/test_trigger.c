@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fatal.h"
@@ -335,6 +336,31 @@ static void test_errors(void **state)
 			fail_msg("%s: %d at %zu: %s", errors[i].text, err, e.at, e.text);
 		/* untouched on error */
 		assert_int_equal(t.kind, 0x55555555);
+	}
+}
+
+/* Whoever misspells a trigger sees all that there are. */
+static void test_all_named(void **state)
+{
+	static const char *const names[] = {
+#define T(nr, name, arg, has, gap_ns, doc) #name,
+		FR_TRIGGERS(T)
+#undef T
+	};
+	struct fr_trigger_error unknown = {}, missing = {};
+	struct fr_trigger t;
+	char name[16];
+	size_t i;
+
+	(void)state;
+	fr_trigger_parse("zzz", "x86_64", &t, &unknown);
+	fr_trigger_parse("", "x86_64", &t, &missing);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bool taken = strcmp(names[i], "status") && strcmp(names[i], "end");
+
+		snprintf(name, sizeof(name), " %s", names[i]);
+		if (!strstr(unknown.text, name) != !taken || !strstr(missing.text, name) != !taken)
+			fail_msg("%s: %s; %s", names[i], unknown.text, missing.text);
 	}
 }
 
@@ -681,13 +707,13 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	    cmocka_unit_test(test_defaults), cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_psi),	    cmocka_unit_test(test_filters),  cmocka_unit_test(test_options),
-		cmocka_unit_test(test_expressions), cmocka_unit_test(test_errors),   cmocka_unit_test(test_user_by_name),
-		cmocka_unit_test(test_lengths),	    cmocka_unit_test(test_machines), cmocka_unit_test(test_matches),
-		cmocka_unit_test(test_no_core),	    cmocka_unit_test(test_unknown),  cmocka_unit_test(test_cut_path),
-		cmocka_unit_test(test_values),	    cmocka_unit_test(test_stacks),   cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_fatal),	    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_kinds),	     cmocka_unit_test(test_defaults), cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_psi),	     cmocka_unit_test(test_filters),  cmocka_unit_test(test_options),
+		cmocka_unit_test(test_expressions),  cmocka_unit_test(test_errors),   cmocka_unit_test(test_all_named),
+		cmocka_unit_test(test_user_by_name), cmocka_unit_test(test_lengths),  cmocka_unit_test(test_machines),
+		cmocka_unit_test(test_matches),	     cmocka_unit_test(test_no_core),  cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_cut_path),     cmocka_unit_test(test_values),   cmocka_unit_test(test_stacks),
+		cmocka_unit_test(test_keys),	     cmocka_unit_test(test_fatal),    cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,6 +149,8 @@ static void offer_triggers(const struct typed *t)
 		"exit:2",
 		"oom",
 		"hung>30s",
+		"asleep>30s:comm=",
+		"busy>1s:comm=",
 		"kernel",
 		"signal",
 		"command",

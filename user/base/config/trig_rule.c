@@ -6,24 +6,6 @@
 #include "base/config/select.h"
 #include "fatal.h"
 
-/*
- * The minimum gap between two alerts; 0: report each. Ends of processes are all reported, whatever caused them: each may be the
- * one.
- */
-static u64 gap_ns(enum fr_trigger_kind kind)
-{
-	switch (kind) {
-	case FR_TRIGGER_latency:
-	case FR_TRIGGER_hung:
-	case FR_TRIGGER_event:
-		return FR_LAT_GAP_NS;
-	case FR_TRIGGER_kernel:
-		return FR_KERNEL_GAP_NS;
-	default:
-		return 0;
-	}
-}
-
 static u64 sig_set(const struct fr_trigger *t)
 {
 	u64 set = t->sig_set ?: ~0ULL;
@@ -42,17 +24,37 @@ static void rule_set_comm(const char *glob, struct fr_trigger_rule *out)
 	memcpy(out->comm_mask, f.mask, sizeof(f.mask));
 }
 
+/*
+ * What a pattern says of how a program's name begins, without directories: nothing if it has alternatives, or if it is a path
+ * with wildcards, which match slashes, too.
+ */
+static void rule_set_exe(const char *glob, struct fr_trigger_rule *out)
+{
+	const char *slash = strrchr(glob, '/'), *name = slash ? slash + 1 : glob;
+	size_t len = strcspn(name, "*?["), i;
+	unsigned char *text = (unsigned char *)out->exe_text, *mask = (unsigned char *)out->exe_mask;
+	bool whole = !name[len];
+
+	if (!*name || strpbrk(glob, "|\\") || (slash && strpbrk(glob, "*?[")))
+		return;
+	for (i = 0; i < sizeof(out->exe_text) - 1 && i < len + whole; i++) {
+		text[i] = name[i];
+		mask[i] = 0xff;
+	}
+}
+
 void fr_trig_rule(const struct fr_trigger *t, struct fr_trigger_rule *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->kind = t->kind;
 	out->latency = t->latency;
 	out->limit_ns = t->limit_ns;
-	out->gap_ns = gap_ns(t->kind);
+	out->gap_ns = fr_trigger_gap_ns(t->kind);
 	out->sig_set = sig_set(t);
 	out->status = t->status;
 	out->id = t->call_nr;
 	out->all = t->all;
 	out->uid = t->uid;
 	rule_set_comm(t->comm, out);
+	rule_set_exe(t->exe, out);
 }

@@ -239,10 +239,8 @@ static bool cools_rule(const struct fr_trigger *t, const struct times *rule, str
 
 struct fr_gate_from fr_gate_from(const struct fr_moment *m)
 {
-	bool is_task = m->kind == FR_TRIGGER_crash || m->kind == FR_TRIGGER_status || m->kind == FR_TRIGGER_oom ||
-		       m->kind == FR_TRIGGER_hung || m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_event;
-
-	return is_task ? (struct fr_gate_from){fr_trigger_program(m), m->owner} : FR_GATE_FROM_NONE;
+	return fr_trigger_has(m->kind, FR_HAS_OWNER) ? (struct fr_gate_from){fr_trigger_program(m), m->owner}
+						     : FR_GATE_FROM_NONE;
 }
 
 /*

@@ -15,11 +15,12 @@
 
 struct fr_trig_lat {
 	u64 min_ns[FR_LATENCY_CNT]; /* ~0: no rule */
-	u64 hung_min_ns;
+	u64 hung_min_ns, asleep_min_ns, busy_min_ns;
 	bool call_all;
 	u64 call_set[FR_SYSCALL_MAX / 64]; /* bit N: system call N is measured */
 	u32 task_cnt;			   /* entries of the tables: 1 if none is needed */
 	u32 request_cnt;
+	u32 look_cnt; /* tasks that looks of asleep and busy know, likewise */
 };
 
 /* What must be measured for these cnt rules, and how large the tables for it are. */

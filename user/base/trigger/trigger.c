@@ -18,12 +18,34 @@
 const char *fr_trigger_kind_name(u32 kind)
 {
 	static const char *const name[FR_TRIGGER_KIND_CNT] = {
-#define T(nr, name, doc) [nr] = #name,
+#define T(nr, name, arg, has, gap_ns, doc) [nr] = #name,
 		FR_TRIGGERS(T)
 #undef T
 	};
 
 	return kind < FR_TRIGGER_KIND_CNT && name[kind] ? name[kind] : "?";
+}
+
+bool fr_trigger_has(u32 kind, u32 has)
+{
+	static const u32 of[FR_TRIGGER_KIND_CNT] = {
+#define T(nr, name, arg, has, gap_ns, doc) [nr] = has,
+		FR_TRIGGERS(T)
+#undef T
+	};
+
+	return kind < FR_TRIGGER_KIND_CNT && of[kind] & has;
+}
+
+u64 fr_trigger_gap_ns(u32 kind)
+{
+	static const u64 of[FR_TRIGGER_KIND_CNT] = {
+#define T(nr, name, arg, has, gap_ns, doc) [nr] = gap_ns,
+		FR_TRIGGERS(T)
+#undef T
+	};
+
+	return kind < FR_TRIGGER_KIND_CNT ? of[kind] : 0;
 }
 
 const char *fr_trigger_reason(u32 kind)
@@ -142,13 +164,10 @@ static bool kind_fits(const struct fr_trigger *t, const struct fr_moment *m)
 		return t->all || m->core;
 	case FR_TRIGGER_status:
 		return t->status == m->status;
-	case FR_TRIGGER_hung:
-	case FR_TRIGGER_holdoff:
-		return m->value_ns > t->limit_ns;
 	case FR_TRIGGER_latency:
 		return latency_fits(t, m);
 	default:
-		return true;
+		return !t->limit_ns || m->value_ns > t->limit_ns;
 	}
 }
 

@@ -10,13 +10,15 @@
  *	exit:STATUS		a process ends with this status (a Go panic is 2); exit alone: the recorder ends
  *	oom  kernel  signal  command
  *	hung>T			a task in D, or runnable without running, for longer than T (also hung:T)
+ *	asleep>T		a task off the CPU for longer than T, in any state, and still so
+ *	busy>T			a task that has not slept for longer than T
  *	latency:WHAT>T		WHAT: wakeup offcpu block softirq irq syscall syscall:NAME
  *	event:EXPR		an expression as in -f; options follow it after a comma
  *	psi:RESOURCE:SHARE%	cpu, memory or io: some tasks stalled for this share of a second; RESOURCE.full: all of them
  *	every:T
  *	holdoff>T		nobody could have a CPU for longer than T (also holdoff:T): found by `flightrec watch`
  *
- *	filters			comm=GLOB exe=GLOB cgroup=GLOB uid=N|NAME sig=SEGV|11 (crash, status, oom, hung, latency)
+ *	filters			comm=GLOB exe=GLOB cgroup=GLOB uid=N|NAME sig=SEGV|11 syscall=NAME (FR_TRIGGERS: what has which)
  *	options			post=T last=T cooldown=T max=N/T dedupe=yes|no
  *
  * Commas within parentheses, brackets or quotes do not separate.
@@ -41,7 +43,7 @@ struct fr_trigger {
 	s32 status;   /* exit:STATUS */
 	u64 limit_ns; /* hung, latency, holdoff */
 	enum fr_latency latency;
-	char call[32]; /* latency:syscall:NAME, "": all */
+	char call[32]; /* latency:syscall:NAME, asleep's syscall=; "": all */
 	s32 call_nr;   /* its number on this machine, -1: all */
 	u64 every_ns;
 	char expr[FR_TRIGGER_TEXT_MAX]; /* event */
@@ -68,7 +70,7 @@ struct fr_trigger {
 
 struct fr_trigger_error {
 	size_t at; /* byte in the text */
-	char text[200];
+	char text[280];
 };
 
 /*
@@ -128,6 +130,10 @@ u64 fr_trigger_program(const struct fr_moment *m);
 
 /* Its own name ("crash", "status"), "?": none. */
 const char *fr_trigger_kind_name(u32 kind);
+/* May rules of this kind have one of these (enum fr_trigger_has)? */
+bool fr_trigger_has(u32 kind, u32 has);
+/* The least time between two alerts of a rule of this kind, 0: each is reported. */
+u64 fr_trigger_gap_ns(u32 kind);
 /*
  * Its name in a snapshot, in the snapshot's name and in the trigger event: as --on has it, so exit:STATUS is "exit"; that one
  * has a pid.

@@ -194,6 +194,11 @@ static int set_max(struct fr_tp *p, struct fr_tp_span s)
 	return fr_tp_some_time(p, span_from(s, slash + 1), "max", &p->t.max_ns);
 }
 
+static int set_syscall(struct fr_tp *p, struct fr_tp_span s)
+{
+	return fr_tp_call(p, s, "syscall: a system call's name is missing or too long: syscall=futex", "syscall");
+}
+
 static int set_dedupe(struct fr_tp *p, struct fr_tp_span s)
 {
 	p->t.dedupe = span_is(s, "yes");
@@ -210,29 +215,37 @@ static int set_all(struct fr_tp *p, struct fr_tp_span s)
 	return 0;
 }
 
+#define KIND(name) (1u << FR_TRIGGER_##name)
+
 static const struct key {
 	const char *name;
-	u32 kinds;
+	u32 has;   /* for kinds that have this (enum fr_trigger_has) ... */
+	u32 kinds; /* ... or are one of these */
 	bool bare; /* may have no value: then it is yes */
 	int (*set)(struct fr_tp *p, struct fr_tp_span value);
 	const char *form;
 } keys[] = {
-	{"comm", FR_TP_FILTERED | FR_TP_KIND(holdoff), false, key_set_comm, "comm=GLOB"},
-	{"exe", FR_TP_FILTERED, false, set_exe, "exe=GLOB"},
-	{"cgroup", FR_TP_FILTERED, false, set_cgroup, "cgroup=GLOB"},
-	{"uid", FR_TP_FILTERED, false, set_uid, "uid=NUMBER or uid=NAME"},
-	{"sig", FR_TP_KIND(crash), false, set_sig, "sig=SEGV|BUS"},
-	{"signal", FR_TP_KIND(crash), false, set_sig, "sig=SEGV|BUS"},
-	{"all", FR_TP_KIND(crash), true, set_all, "crash:all"},
-	{"post", FR_TP_LATER | FR_TP_PULLED | FR_TP_KIND(every), false, set_post, "post=DURATION"},
-	{"last", FR_TP_COOLED | FR_TP_PULLED | FR_TP_KIND(every) | FR_TP_KIND(exit), false, set_last, "last=DURATION"},
-	{"cooldown", FR_TP_COOLED | FR_TP_PULLED, false, set_cooldown, "cooldown=DURATION"},
-	{"max", FR_TP_COOLED | FR_TP_PULLED | FR_TP_KIND(every), false, set_max, "max=N/DURATION"},
-	{"dedupe", FR_TP_DEDUPED | FR_TP_KIND(hung) | FR_TP_KIND(latency) | FR_TP_KIND(event), true, set_dedupe,
-	 "dedupe=yes or dedupe=no"},
+	{"comm", FR_HAS_COMM, 0, false, key_set_comm, "comm=GLOB"},
+	{"exe", FR_HAS_FILTER, 0, false, set_exe, "exe=GLOB"},
+	{"cgroup", FR_HAS_FILTER, 0, false, set_cgroup, "cgroup=GLOB"},
+	{"syscall", 0, KIND(asleep), false, set_syscall, "syscall=NAME"},
+	{"uid", FR_HAS_FILTER, 0, false, set_uid, "uid=NUMBER or uid=NAME"},
+	{"sig", 0, KIND(crash), false, set_sig, "sig=SEGV|BUS"},
+	{"signal", 0, KIND(crash), false, set_sig, "sig=SEGV|BUS"},
+	{"all", 0, KIND(crash), true, set_all, "crash:all"},
+	{"post", FR_HAS_WAIT, 0, false, set_post, "post=DURATION"},
+	{"last", FR_HAS_LAST, 0, false, set_last, "last=DURATION"},
+	{"cooldown", FR_HAS_PAUSE, 0, false, set_cooldown, "cooldown=DURATION"},
+	{"max", FR_HAS_MAX, 0, false, set_max, "max=N/DURATION"},
+	{"dedupe", FR_HAS_KEY, 0, true, set_dedupe, "dedupe=yes or dedupe=no"},
 };
 
 #define KEY_CNT (sizeof(keys) / sizeof(keys[0]))
+
+static bool key_is_for(const struct key *key, u32 kind)
+{
+	return fr_trigger_has(kind, key->has) || key->kinds >> kind & 1;
+}
 
 static const struct key *key_find_key(struct fr_tp_span name)
 {
@@ -259,13 +272,13 @@ static int key_unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
 
 	span_copy((struct fr_tp_span){name.at, name.sz < FR_TP_WORD_MAX ? name.sz : FR_TP_WORD_MAX - 1}, buf, sizeof(buf));
 	for (i = 0; i < KEY_CNT; i++)
-		if (keys[i].kinds & 1u << p->t.kind)
+		if (key_is_for(&keys[i], p->t.kind))
 			fr_nearest_consider(&near, keys[i].name);
 	if (fr_nearest_likely(&near))
 		return fr_tp_fail(p, name.at, "there is no option '%.*s': did you mean %s?", FR_TP_SHOWN(name), near.name);
 	if (valued)
 		return fr_tp_fail(p, name.at,
-				  "there is no option '%.*s': filters are comm, exe, cgroup, uid, sig; "
+				  "there is no option '%.*s': filters are comm, exe, cgroup, uid, sig, syscall; "
 				  "options post, last, cooldown, max, dedupe",
 				  FR_TP_SHOWN(name));
 	return fr_tp_fail(p, name.at,
@@ -274,15 +287,15 @@ static int key_unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
 			  FR_TP_SHOWN(name));
 }
 
-/* "crash, hung" of these bits */
-static const char *kinds_shown(u32 kinds, char *buf, size_t sz)
+/* "crash, hung": what the key is for */
+static const char *kinds_shown(const struct key *key, char *buf, size_t sz)
 {
 	size_t len = 0;
 	u32 kind;
 
 	*buf = 0;
 	for (kind = 1; kind < FR_TRIGGER_KIND_CNT; kind++)
-		if (kinds >> kind & 1 && len < sz)
+		if (key_is_for(key, kind) && len < sz)
 			len += snprintf(buf + len, sz - len, "%s%s", len ? ", " : "", fr_tp_kind_shown(kind));
 	return buf;
 }
@@ -313,9 +326,9 @@ static int key_set_key(struct fr_tp *p, struct fr_tp_span name, const struct fr_
 
 	if (!key)
 		return key_unknown_key(p, name, value);
-	if (!(key->kinds & 1u << p->t.kind))
+	if (!key_is_for(key, p->t.kind))
 		return fr_tp_fail(p, name.at, "%s makes no sense for %s: it is for %s", key->name, fr_tp_kind_shown(p->t.kind),
-				  kinds_shown(key->kinds, buf, sizeof(buf)));
+				  kinds_shown(key, buf, sizeof(buf)));
 	if (check_latency(p, name, key))
 		return -EINVAL;
 	if (p->seen & bit)

@@ -62,18 +62,14 @@ static int exit_arg(struct fr_tp *p, struct fr_tp_span arg)
 	return 0;
 }
 
-static int hung_arg(struct fr_tp *p, struct fr_tp_span arg)
+/* NAME>T, NAME:T */
+static int time_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
-	if (!arg.at)
-		return fr_tp_fail(p, FR_TP_PLACE(p), "hung needs a time: hung>20s");
-	return fr_tp_some_time(p, arg, "hung", &p->t.limit_ns);
-}
+	const char *name = fr_trigger_kind_name(p->t.kind);
 
-static int holdoff_arg(struct fr_tp *p, struct fr_tp_span arg)
-{
 	if (!arg.at)
-		return fr_tp_fail(p, FR_TP_PLACE(p), "holdoff needs a time: holdoff>5ms");
-	return fr_tp_some_time(p, arg, "holdoff", &p->t.limit_ns);
+		return fr_tp_fail(p, FR_TP_PLACE(p), "%s needs a time: %s>20s", name, name);
+	return fr_tp_some_time(p, arg, name, &p->t.limit_ns);
 }
 
 static int every_arg(struct fr_tp *p, struct fr_tp_span arg)
@@ -88,32 +84,29 @@ static int every_arg(struct fr_tp *p, struct fr_tp_span arg)
 	return err;
 }
 
-static int kind_call_name(struct fr_tp *p, struct fr_tp_span name)
+int fr_tp_call(struct fr_tp *p, struct fr_tp_span name, const char *missing, const char *what)
 {
+	struct fr_nearest near = {.to = p->t.call};
 	u64 nr;
 
 	if (!name.sz || !span_copy(name, p->t.call, sizeof(p->t.call)))
-		return fr_tp_fail(p, name.at,
-				  "latency: a system call's name is missing or too long: latency:syscall:openat>10ms");
+		return fr_tp_fail(p, name.at, "%s", missing);
 	if (fr_tp_number(name, &nr)) {
 		p->t.call_nr = nr;
-		return nr <= 0x7fffffff ? 0
-					: fr_tp_fail(p, name.at, "latency: %.*s is no system call's number", FR_TP_SHOWN(name));
+		return nr <= 0x7fffffff
+			       ? 0
+			       : fr_tp_fail(p, name.at, "%s: %.*s is no system call's number", what, FR_TP_SHOWN(name));
 	}
 	p->t.call_nr = fr_syscall_nr(p->arch ? p->arch : "", 0, p->t.call);
-	if (p->t.call_nr < 0) {
-		struct fr_nearest near = {.to = p->t.call};
-
-		for (nr = 0; nr < 1024; nr++)
-			if (fr_syscall_name(p->arch ? p->arch : "", 0, nr))
-				fr_nearest_consider(&near, fr_syscall_name(p->arch, 0, nr));
-		if (near.name)
-			return fr_tp_fail(p, name.at, "latency: there is no system call '%s': did you mean %s?", p->t.call,
-					  near.name);
-		return fr_tp_fail(p, name.at, "latency: system calls of %s have no names here: give the number",
-				  p->arch ?: "this machine");
-	}
-	return 0;
+	if (p->t.call_nr >= 0)
+		return 0;
+	for (nr = 0; nr < 1024; nr++)
+		if (fr_syscall_name(p->arch ? p->arch : "", 0, nr))
+			fr_nearest_consider(&near, fr_syscall_name(p->arch, 0, nr));
+	if (near.name)
+		return fr_tp_fail(p, name.at, "%s: there is no system call '%s': did you mean %s?", what, p->t.call, near.name);
+	return fr_tp_fail(p, name.at, "%s: system calls of %s have no names here: give the number", what,
+			  p->arch ?: "this machine");
 }
 
 static int latency_what(struct fr_tp *p, struct fr_tp_span what)
@@ -155,7 +148,9 @@ static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 	if (!err && colon && p->t.latency != FR_LATENCY_syscall)
 		return fr_tp_fail(p, colon, "latency: %s takes no name: only syscall does", fr_latency_name(p->t.latency));
 	if (!err && colon)
-		err = kind_call_name(p, span_from(what, colon + 1));
+		err = fr_tp_call(p, span_from(what, colon + 1),
+				 "latency: a system call's name is missing or too long: latency:syscall:openat>10ms",
+				 "latency");
 	if (!err && above[1] == '=')
 		return fr_tp_fail(p, above, "latency: write > without =");
 	return err ?: fr_tp_some_time(p, span_from(arg, above + 1), "latency", &p->t.limit_ns);
@@ -258,14 +253,30 @@ static int psi_arg(struct fr_tp *p, struct fr_tp_span arg)
 	return psi_who(p, span_until(arg, mid)) ?: psi_share(p, span_from(arg, mid + 1));
 }
 
+#define none_arg NULL
 static const struct fr_tp_kind kinds[] = {
-	{FR_TRIGGER_crash, crash_arg, 0}, {FR_TRIGGER_exit, exit_arg, 0},	{FR_TRIGGER_oom, no_arg, 0},
-	{FR_TRIGGER_hung, hung_arg, '>'}, {FR_TRIGGER_latency, latency_arg, 0}, {FR_TRIGGER_event, event_arg, 0},
-	{FR_TRIGGER_kernel, no_arg, 0},	  {FR_TRIGGER_psi, psi_arg, 0},		{FR_TRIGGER_signal, no_arg, 0},
-	{FR_TRIGGER_every, every_arg, 0}, {FR_TRIGGER_command, no_arg, 0},	{FR_TRIGGER_holdoff, holdoff_arg, '>'},
+#define T(nr, name, arg, has, gap_ns, doc) {FR_TRIGGER_##name, arg##_arg},
+	FR_TRIGGERS(T)
+#undef T
 };
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
+
+bool fr_tp_takes_above(const struct fr_tp_kind *kind)
+{
+	return kind->arg == time_arg;
+}
+
+const char *fr_tp_kinds_shown(char *buf, size_t sz)
+{
+	size_t len = 0, i;
+
+	*buf = 0;
+	for (i = 0; i < KIND_CNT; i++)
+		if (kinds[i].arg && len < sz)
+			len += snprintf(buf + len, sz - len, "%s%s", len ? ", " : "", fr_trigger_kind_name(kinds[i].kind));
+	return buf;
+}
 
 /* What others call such a moment. A name that looks like it is that of another one: segfault and signal, oops and oom. */
 static const char *other_word(struct fr_tp_span word)
@@ -294,12 +305,14 @@ int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_
 {
 	const char *other = other_word(name);
 	u32 sig = fr_tp_signal(p, name);
-	char buf[FR_TP_WORD_MAX] = "";
+	char buf[FR_TP_WORD_MAX] = "", all[FR_TP_KINDS_SZ];
 	struct fr_nearest near = {.to = buf};
 	size_t i;
 
 	span_copy(name, buf, sizeof(buf));
 	for (i = 0; i < KIND_CNT; i++) {
+		if (!kinds[i].arg)
+			continue;
 		if (span_is(name, fr_trigger_kind_name(kinds[i].kind))) {
 			*kind = &kinds[i];
 			return 0;
@@ -312,8 +325,5 @@ int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_
 		other = fr_nearest_likely(&near);
 	if (other)
 		return fr_tp_fail(p, name.at, "there is no trigger '%s': did you mean %s?", buf, other);
-	return fr_tp_fail(p, name.at,
-			  "there is no trigger '%.*s': crash, exit, oom, hung, latency, event, kernel, psi, signal, every, "
-			  "command",
-			  FR_TP_SHOWN(name));
+	return fr_tp_fail(p, name.at, "there is no trigger '%.*s': %s", FR_TP_SHOWN(name), fr_tp_kinds_shown(all, sizeof(all)));
 }

@@ -70,8 +70,8 @@ static int next_part(struct fr_tp *p, const char *at, struct fr_tp_span *part)
 
 static void set_defaults(struct fr_trigger *t)
 {
-	t->cooldown_ns = FR_TP_COOLED >> t->kind & 1 ? FR_TRIGGER_COOLDOWN_NS : 0;
-	t->dedupe = FR_TP_DEDUPED >> t->kind & 1;
+	t->cooldown_ns = fr_trigger_has(t->kind, FR_HAS_COOLS) ? FR_TRIGGER_COOLDOWN_NS : 0;
+	t->dedupe = fr_trigger_has(t->kind, FR_HAS_DEDUPE);
 }
 
 /* KIND, KIND:ARG, hung>T. *rest is what follows. */
@@ -80,13 +80,12 @@ static int parse_head(struct fr_tp *p, const char **rest)
 	const char *at = p->text + strspn(p->text, " \t"), *behind;
 	struct fr_tp_span part, arg = {};
 	const struct fr_tp_kind *kind;
+	char kinds[FR_TP_KINDS_SZ];
 	int err;
 
 	behind = at + strcspn(at, ":>,= \t");
 	if (behind == at)
-		return fr_tp_fail(
-			p, at,
-			"a trigger is missing: crash, exit, oom, hung, latency, event, kernel, psi, signal, every, command");
+		return fr_tp_fail(p, at, "a trigger is missing: %s", fr_tp_kinds_shown(kinds, sizeof(kinds)));
 	err = fr_tp_find_kind(p, (struct fr_tp_span){at, behind - at}, &kind);
 	if (err)
 		return err;
@@ -94,7 +93,7 @@ static int parse_head(struct fr_tp *p, const char **rest)
 	behind += strspn(behind, " \t");
 	*rest = behind;
 	if ((*behind == ':' && (p->t.kind == FR_TRIGGER_event || !key_follows(behind + 1))) ||
-	    (*behind && *behind == kind->also)) {
+	    (*behind == '>' && fr_tp_takes_above(kind))) {
 		err = next_part(p, behind + 1, &part);
 		if (err)
 			return err;

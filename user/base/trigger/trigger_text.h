@@ -15,15 +15,8 @@
 #include "base/trigger/trigger.h"
 
 #define FR_TP_WORD_MAX 64u
+#define FR_TP_KINDS_SZ 160u			       /* for the names of all kinds */
 #define FR_TP_PLACE(p) ((p)->text + strlen((p)->text)) /* the end: something is missing there */
-
-/* Sets of kinds. */
-#define FR_TP_KIND(name) (1u << FR_TRIGGER_##name)
-#define FR_TP_FILTERED	 (FR_TP_KIND(crash) | FR_TP_KIND(status) | FR_TP_KIND(oom) | FR_TP_KIND(hung) | FR_TP_KIND(latency))
-#define FR_TP_DEDUPED	 (FR_TP_KIND(crash) | FR_TP_KIND(status) | FR_TP_KIND(oom) | FR_TP_KIND(kernel) | FR_TP_KIND(holdoff))
-#define FR_TP_LATER	 (FR_TP_FILTERED | FR_TP_KIND(event) | FR_TP_KIND(kernel) | FR_TP_KIND(psi))
-#define FR_TP_COOLED	 (FR_TP_LATER | FR_TP_KIND(holdoff))
-#define FR_TP_PULLED	 (FR_TP_KIND(signal) | FR_TP_KIND(command))
 
 /* A piece of the text. */
 struct fr_tp_span {
@@ -59,7 +52,11 @@ const char *span_find_last(struct fr_tp_span s, char c);
 int fr_tp_some_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns); /* not zero */
 int fr_tp_any_time(struct fr_tp *p, struct fr_tp_span s, const char *what, u64 *ns);  /* 0 needs no unit */
 bool fr_tp_number(struct fr_tp_span s, u64 *out);
-const char *fr_tp_kind_shown(u32 kind); /* "crash", "exit:STATUS" */
+const char *fr_tp_kind_shown(u32 kind);		     /* "crash", "exit:STATUS" */
+const char *fr_tp_kinds_shown(char *buf, size_t sz); /* "crash, oom": the names of all that --on takes. Returns buf */
+
+/* A system call by name or number, into p's call. what: how other errors begin. */
+int fr_tp_call(struct fr_tp *p, struct fr_tp_span name, const char *missing, const char *what);
 
 /* ---- keys ---- */
 
@@ -71,9 +68,10 @@ u32 fr_tp_signal(const struct fr_tp *p, struct fr_tp_span name); /* of SEGV, SIG
 
 struct fr_tp_kind {
 	enum fr_trigger_kind kind;
-	int (*arg)(struct fr_tp *p, struct fr_tp_span arg); /* arg.at NULL: none was given */
-	char also;					    /* may precede the argument, as : does */
+	int (*arg)(struct fr_tp *p, struct fr_tp_span arg); /* arg.at NULL: none was given; NULL: --on does not take it */
 };
+
+bool fr_tp_takes_above(const struct fr_tp_kind *kind); /* may > precede the argument, as : does? */
 
 /* The kind of that name. 0 and *kind, which is static; or -EINVAL, with p's message, which names the nearest one. */
 int fr_tp_find_kind(struct fr_tp *p, struct fr_tp_span name, const struct fr_tp_kind **kind);

@@ -6,7 +6,7 @@
 #include "types.h"
 
 struct fr_blind {
-	int hung_err; /* why hung tasks were not looked for the last time: -errno, 0: they were */
+	int hung_err; /* why tasks were not looked at the last time: -errno, 0: they were */
 	u32 psi_cnt;  /* rules of psi whose watch the kernel has ended */
 };
 

@@ -75,7 +75,7 @@ static u64 engine_take_key_of(const struct fr_alert *a)
 
 u64 fr_engine_signature(const struct fr_alert *a)
 {
-	return a->kind <= FR_TRIGGER_kernel ? engine_take_key_of(a) : 0;
+	return fr_trigger_has(a->kind, FR_HAS_KEY) ? engine_take_key_of(a) : 0;
 }
 
 /* A waiting snapshot will contain this moment. One being taken may have passed it. */

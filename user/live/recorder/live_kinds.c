@@ -381,7 +381,7 @@ const struct fr_table fr_live_kind_rule = {"triggers", "A rule.", rule_columns};
 static const struct fr_column moments_columns[] = {
 	MOMENTS(marks, "written", COUNT, "events that triggers wrote to the ring: moments, and frames of their stacks"),
 	MOMENTS(mark_lost, "lost", COUNT, "those that could not be written"),
-	MOMENTS(untracked, "untracked", COUNT, "tasks or requests that `latency` and `hung` could not follow, their table being full"),
+	MOMENTS(untracked, "untracked", COUNT, "tasks or requests that `latency`, `hung`, `asleep` and `busy` could not follow, their table being full"),
 	{},
 };
 static const struct fr_table kind_moments = {"moments", "What triggers wrote; absent in sessions that cannot have triggers.", moments_columns};

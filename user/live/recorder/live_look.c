@@ -328,7 +328,8 @@ static void check_triggers(struct fr_live *l)
 static void check_blind(struct fr_live *l)
 {
 	if (l->blind.hung_err)
-		add_problem(l, "blind", "hung tasks are not looked for, so rules of hung> see only pauses that end: %s",
+		add_problem(l, "blind",
+			    "tasks are not looked at, so rules of hung>, asleep> and busy> miss what does not end: %s",
 			    strerror(-l->blind.hung_err));
 	if (l->blind.psi_cnt)
 		add_problem(l, "blind",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* sources: moments of rules that no BPF program sees: pressure, time; and the periodic look for hung tasks. */
+/* sources: moments of rules that no BPF program sees: pressure, time; and the periodic look at all tasks. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -34,8 +34,9 @@ struct fr_sources {
 	struct fr_engine *e;
 	struct source src[FR_TRIGGER_MAX];
 	u32 cnt;
-	u64 hung_ns; /* period of the look; 0: no rule needs it */
-	int hung_fd;
+	u64 look_ns;	/* period of the look; 0: no rule needs it */
+	u32 look_kinds; /* bit K: rules of kind K need it */
+	int look_fd;
 	struct fr_blind blind;
 };
 
@@ -145,29 +146,45 @@ static void on_every(void *arg, u32 events)
 	fr_engine_pull_rule(src->e, src->nr, 0, "");
 }
 
+/* "hung, asleep": the kinds of these bits. Returns buf. */
+static const char *sources_kinds(u32 kinds, char *buf, size_t sz)
+{
+	size_t len = 0;
+	u32 kind;
+
+	*buf = 0;
+	for (kind = 1; kind < FR_TRIGGER_KIND_CNT; kind++)
+		if (kinds >> kind & 1 && len < sz)
+			len += snprintf(buf + len, sz - len, "%s%s", len ? ", " : "", fr_trigger_kind_name(kind));
+	return buf;
+}
+
 /* Said when it changes: it would fail each time. */
 static void sources_on_look(void *arg, u32 events)
 {
 	struct fr_sources *all = arg;
-	int err = fr_trig_look_for_hung(all->e->s), was = all->blind.hung_err;
+	int err = fr_trig_look(all->e->s, all->look_kinds), was = all->blind.hung_err;
+	char kinds[64];
 
 	(void)events;
 	all->blind.hung_err = err;
+	sources_kinds(all->look_kinds, kinds, sizeof(kinds));
 	if (err && err != was)
 		fr_warn_errno(
 			err,
-			"cannot look for hung tasks, so rules of hung> see only pauses that end; tried again every %llu ms",
-			(all->hung_ns / FR_MSEC_NS));
+			"cannot look for %s tasks, so rules of this kind miss what does not end; tried again every %llu ms",
+			kinds, (all->look_ns / FR_MSEC_NS));
 	else if (!err && was)
-		fr_say("hung tasks are looked for again");
+		fr_say("%s tasks are looked for again", kinds);
 }
 
-static void look_for_hung(struct fr_sources *all, u64 limit_ns)
+static void want_look(struct fr_sources *all, const struct fr_trigger *t)
 {
-	u64 each_ns = fr_trigger_look_ns(limit_ns);
+	u64 each_ns = fr_trigger_look_ns(t->limit_ns);
 
-	if (!all->hung_ns || each_ns < all->hung_ns)
-		all->hung_ns = each_ns;
+	all->look_kinds |= 1u << t->kind;
+	if (!all->look_ns || each_ns < all->look_ns)
+		all->look_ns = each_ns;
 }
 
 /* ---- all of them ---- */
@@ -185,10 +202,9 @@ static int add_source(struct fr_sources *all, const struct fr_trigger *t, u32 nr
 		src->every_ns = t->every_ns;
 		all->cnt++;
 		return 0;
-	case FR_TRIGGER_hung:
-		look_for_hung(all, t->limit_ns);
-		return 0;
 	default:
+		if (fr_trigger_has(t->kind, FR_HAS_LOOK))
+			want_look(all, t);
 		return 0;
 	}
 }
@@ -202,7 +218,7 @@ int fr_sources_new(struct fr_engine *e, const struct fr_trigger *rule, u32 cnt, 
 	if (!all)
 		return -ENOMEM;
 	all->e = e;
-	all->hung_fd = -1;
+	all->look_fd = -1;
 	for (i = 0; i < cnt && i < FR_TRIGGER_MAX && !err; i++)
 		err = add_source(all, &rule[i], i);
 	if (err) {
@@ -230,9 +246,9 @@ int fr_sources_start(struct fr_sources *all)
 
 	for (i = 0; i < all->cnt && !err; i++)
 		err = start_source(&all->src[i]);
-	if (!err && all->hung_ns) {
-		all->hung_fd = fr_daemon_timer(all->e->d, all->hung_ns, all->hung_ns, sources_on_look, all);
-		err = all->hung_fd < 0 ? all->hung_fd : 0;
+	if (!err && all->look_ns) {
+		all->look_fd = fr_daemon_timer(all->e->d, all->look_ns, all->look_ns, sources_on_look, all);
+		err = all->look_fd < 0 ? all->look_fd : 0;
 	}
 	if (err)
 		fr_err_errno(err, "cannot watch what triggers need");
@@ -252,6 +268,6 @@ void fr_sources_free(struct fr_sources *all)
 		return;
 	for (i = 0; i < all->cnt; i++)
 		fr_daemon_drop(all->e->d, &all->src[i].fd);
-	fr_daemon_drop(all->e->d, &all->hung_fd);
+	fr_daemon_drop(all->e->d, &all->look_fd);
 	free(all);
 }

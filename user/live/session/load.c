@@ -398,6 +398,7 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.fr_life, "rings-life"},
 		{l->skel->maps.fr_stack, "rings-stack"},
 		{l->skel->maps.fr_wait, "rings-wait"},
+		{l->skel->maps.fr_waits, "wait-table"},
 		{l->skel->maps.data_triggers, "triggers"},
 		{l->skel->maps.fr_alerts, "alerts"},
 		{l->skel->maps.fr_dying, "dying"},

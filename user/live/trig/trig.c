@@ -25,23 +25,19 @@
 #include "sys/memcg.h"
 #include "triggers.skel.h"
 
-/* Which programs a rule needs. latency ANY: whichever it measures. */
-#define ANY	      (-1)
-#define HUNG_ITERATOR "fr_hung_look"
-#define PROG_MAX      64 /* in one object */
+/* Which programs a rule needs, besides those that have its kind's name: fr_KIND_*. latency ANY: whichever it measures. */
+#define ANY	 (-1)
+#define PROG_MAX 64 /* in one object */
 
 static const struct {
 	enum fr_trigger_kind kind;
 	int latency;
 	const char *prog;
 } needs[] = {
-	{FR_TRIGGER_crash, ANY, "fr_crash_deliver"},
 	{FR_TRIGGER_crash, ANY, "fr_process_exit"},
 	{FR_TRIGGER_crash, ANY, "fr_fault_deliver"},
 	{FR_TRIGGER_status, ANY, "fr_process_exit"},
 	{FR_TRIGGER_status, ANY, "fr_fault_deliver"},
-	{FR_TRIGGER_oom, ANY, "fr_oom_victim"},
-	{FR_TRIGGER_oom, ANY, "fr_oom_signal"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, "fr_lat_switch"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, "fr_lat_waking"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, "fr_lat_wakeup_new"},
@@ -62,7 +58,8 @@ static const struct {
 	{FR_TRIGGER_hung, ANY, "fr_lat_waking"},
 	{FR_TRIGGER_hung, ANY, "fr_lat_wakeup_new"},
 	{FR_TRIGGER_hung, ANY, "fr_lat_free"},
-	{FR_TRIGGER_hung, ANY, HUNG_ITERATOR},
+	{FR_TRIGGER_asleep, ANY, "fr_look_free"},
+	{FR_TRIGGER_busy, ANY, "fr_look_free"},
 	{FR_TRIGGER_kernel, ANY, "fr_console"},
 	{FR_TRIGGER_kernel, ANY, "fr_error_report_end"},
 };
@@ -105,13 +102,33 @@ static bool cannot_know_exe(const struct trig *t, const struct fr_trigger *r)
 	return r->kind == FR_TRIGGER_status && *r->exe && !fr_kbtf_exit_has_mm(t->btf);
 }
 
+/* Is it one of the kind's own? */
+static bool has_name_of(const char *prog, enum fr_trigger_kind kind)
+{
+	char prefix[16];
+	int len = snprintf(prefix, sizeof(prefix), "fr_%s_", fr_trigger_kind_name(kind));
+
+	return !strncmp(prog, prefix, len);
+}
+
+static int want_program(struct trig *t, struct bpf_program *prog, const char *name, char why[WHY_SZ])
+{
+	const char *tracepoint = prog ? trig_tracepoint_of(prog) : NULL;
+
+	if (!prog || (tracepoint && !fr_kbtf_has(t->btf, tracepoint))) {
+		snprintf(why, WHY_SZ, "this kernel has no tracepoint %s", tracepoint ?: name);
+		return -ENOTSUP;
+	}
+	bpf_program__set_autoload(prog, true);
+	return 0;
+}
+
 /* Have the programs of a rule loaded. Returns how many it has; or -errno, and why if that says more. */
 static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 {
 	const struct fr_trigger *r = &t->rules[rule];
 	struct bpf_program *prog;
-	const char *tracepoint;
-	int cnt = 0;
+	int cnt = 0, err = 0;
 	size_t i;
 
 	if (r->kind == FR_TRIGGER_event)
@@ -121,19 +138,23 @@ static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 			 "before 6.16 a kernel does not say which program an ending process was: use comm= or cgroup=");
 		return -ENOTSUP;
 	}
-	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-		if (!needs_prog(r, i) || is_superfluous(t, needs[i].prog))
+	for (i = 0; i < sizeof(needs) / sizeof(needs[0]) && !err; i++) {
+		if (!needs_prog(r, i))
 			continue;
 		prog = bpf_object__find_program_by_name(t->skel->obj, needs[i].prog);
-		tracepoint = prog ? trig_tracepoint_of(prog) : NULL;
-		if (!prog || (tracepoint && !fr_kbtf_has(t->btf, tracepoint))) {
-			snprintf(why, WHY_SZ, "this kernel has no tracepoint %s", tracepoint ?: needs[i].prog);
-			return -ENOTSUP;
-		}
-		bpf_program__set_autoload(prog, true);
+		err = want_program(t, prog, needs[i].prog, why);
 		cnt++;
 	}
-	return cnt;
+	bpf_object__for_each_program(prog, t->skel->obj)
+	{
+		const char *name = bpf_program__name(prog);
+
+		if (err || !has_name_of(name, r->kind) || is_superfluous(t, name))
+			continue;
+		err = want_program(t, prog, name, why);
+		cnt++;
+	}
+	return err ?: cnt;
 }
 
 static int trig_choose_programs(struct trig *t)
@@ -196,6 +217,7 @@ static int reuse_maps(struct trig *t)
 		{t->skel->maps.fr_life, "rings-life"},
 		{t->skel->maps.fr_stack, "rings-stack"},
 		{t->skel->maps.fr_wait, "rings-wait"},
+		{t->skel->maps.fr_waits, "wait-table"},
 		{t->skel->maps.fr_incidents, "incidents"},
 		{t->skel->maps.fr_incident_bell, "incident-bell"},
 		{t->skel->maps.fr_incident_share, "incident-share"},
@@ -220,7 +242,8 @@ static int reuse_maps(struct trig *t)
 			fr_err("session '%s' has no usable map %s: %s: end it with `flightrec stop -n %s`", fr_sess_name(t->s),
 			       maps[i].pin, strerror(-err), fr_sess_name(t->s));
 	}
-	return err;
+	t->skel->rodata->fr_look_has_waits = bpf_map__max_entries(t->skel->maps.fr_waits) == FR_WAIT_CNT;
+	return err ?: bpf_map__set_autocreate(t->skel->maps.fr_wait_looks_of, false);
 }
 
 static u64 grain_ns(const struct fr_sess *s)
@@ -270,11 +293,14 @@ static void set_latency(struct trig *t)
 	fr_trig_lat(t->rules, t->cnt, &lat);
 	memcpy((void *)t->skel->rodata->fr_lat_min_ns, lat.min_ns, sizeof(lat.min_ns));
 	t->skel->rodata->fr_hung_min_ns = lat.hung_min_ns;
+	t->skel->rodata->fr_asleep_min_ns = lat.asleep_min_ns;
+	t->skel->rodata->fr_busy_min_ns = lat.busy_min_ns;
 	t->skel->rodata->fr_lat_call_all = lat.call_all;
 	memcpy((void *)t->skel->rodata->fr_lat_call_set, lat.call_set, sizeof(lat.call_set));
 	t->skel->rodata->fr_lat_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	bpf_map__set_max_entries(t->skel->maps.fr_lat_tasks, lat.task_cnt);
 	bpf_map__set_max_entries(t->skel->maps.fr_lat_requests, lat.request_cnt);
+	bpf_map__set_max_entries(t->skel->maps.fr_looks, lat.look_cnt);
 }
 
 static void trig_set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
@@ -546,7 +572,7 @@ struct fr_triggers *fr_trig_shared(struct fr_sess *s)
 	return s->triggers;
 }
 
-/* ---- hung: run the task iterator ---- */
+/* ---- looks: run iterators over tasks ---- */
 
 /* Reading an iterator's file to its end runs it. */
 static int run_iterator(int link_fd)
@@ -566,18 +592,30 @@ static int run_iterator(int link_fd)
 	return err;
 }
 
-int fr_trig_look_for_hung(struct fr_sess *s)
+static int look_for(struct fr_sess *s, u32 kind)
 {
 	char name[128];
 	int fd, err;
 
-	if (!s->triggers)
-		return -ENOENT;
-	snprintf(name, sizeof(name), "trig-%u-" HUNG_ITERATOR, s->triggers->generation);
+	snprintf(name, sizeof(name), "trig-%u-fr_%s_look", s->triggers->generation, fr_trigger_kind_name(kind));
 	fd = fr_sess_get_pin(s, name);
 	if (fd < 0)
 		return fd;
 	err = run_iterator(fd);
 	close(fd);
+	return err;
+}
+
+int fr_trig_look(struct fr_sess *s, u32 kinds)
+{
+	int err = 0, one;
+	u32 kind;
+
+	if (!s->triggers)
+		return -ENOENT;
+	for (kind = 1; kind < FR_TRIGGER_KIND_CNT; kind++) {
+		one = kinds >> kind & 1 ? look_for(s, kind) : 0;
+		err = err ?: one;
+	}
 	return err;
 }

@@ -43,7 +43,10 @@ int fr_alerts_fd(const struct fr_alerts *a);
 typedef void (*fr_alert_fn)(void *arg, const struct fr_alert *a);
 int fr_alerts_take(struct fr_alerts *a, fr_alert_fn fn, void *arg);
 
-/* Look once for tasks that match a hung rule: runs the iterator, which alerts. 0 or -errno. */
-int fr_trig_look_for_hung(struct fr_sess *s);
+/*
+ * Look once at all tasks for rules of these kinds (bits; those that have FR_HAS_LOOK): runs their iterators, which alert. 0 or
+ * -errno; the others are run all the same.
+ */
+int fr_trig_look(struct fr_sess *s, u32 kinds);
 
 #endif

@@ -245,6 +245,11 @@ static void check_kind(struct fr_rehearse *h, u32 rule)
 	case FR_TRIGGER_psi:
 		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: pressure is measured by the kernel, and not recorded", never);
 		break;
+	case FR_TRIGGER_asleep:
+	case FR_TRIGGER_busy:
+		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: it is what looks at all tasks find; hung> and latency:offcpu> can be",
+		     never);
+		break;
 	case FR_TRIGGER_signal:
 		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: it is a person's SIGUSR1 to the recorder", never);
 		break;

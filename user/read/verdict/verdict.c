@@ -322,7 +322,7 @@ static bool is_ended_by_signal(const struct fr_clues *c, const struct fr_waited 
 static void verdict_find_wait(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
-	bool took = verdict_is_reason(c, "latency") || verdict_is_reason(c, "hung");
+	bool took = verdict_is_reason(c, "latency") || verdict_is_reason(c, "hung") || verdict_is_reason(c, "asleep");
 	u64 from_ns = c->at_ns - (took ? c->value_ns : ENDED_BY_NS), to_ns = c->at_ns;
 
 	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns))

@@ -140,6 +140,14 @@ static void tell_hung(struct what *h)
 		 fr_word_when(k, k->v->since_ns));
 }
 
+static void tell_busy(struct what *h)
+{
+	struct fr_case *k = h->k;
+
+	what_say(h, "trigger", "%s did not sleep for %s, from %s on", h->who, fr_word_ns(k, k->c->value_ns),
+		 fr_word_when(k, k->v->since_ns));
+}
+
 static void tell_latency(struct what *h)
 {
 	struct fr_case *k = h->k;
@@ -191,8 +199,8 @@ static const struct {
 	const char *reason;
 	void (*tell)(struct what *h);
 } kinds[] = {
-	{"crash", tell_crash}, {"exit", tell_exit},	  {"oom", tell_oom},	 {"kernel", tell_kernel},
-	{"hung", tell_hung},   {"latency", tell_latency}, {"event", tell_event}, {"psi", tell_pressure},
+	{"asleep", tell_hung},	 {"busy", tell_busy}, {"crash", tell_crash},	 {"exit", tell_exit},	{"oom", tell_oom},
+	{"kernel", tell_kernel}, {"hung", tell_hung}, {"latency", tell_latency}, {"event", tell_event}, {"psi", tell_pressure},
 };
 
 void fr_case_what(struct fr_case *k)
