@@ -50,9 +50,6 @@ int fr_recover_put_kernel(struct fr_recover *r, struct fr_dump *d);
 /* Add what was in the incident log, and write the facts about it. 0 or -errno. */
 int fr_recover_find_incidents(struct fr_recover *r, struct fr_dump *d, struct fr_meta *m);
 
-/* Find the profile, malloc'ed, and have its addresses looked up; *prof NULL: there is none. 0 or -errno. */
-int fr_recover_find_profile(struct fr_recover *r, struct fr_dump *d, struct fr_prof **prof);
-
 /* Write everything beside the events. 0 or -errno. */
 int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d);
 

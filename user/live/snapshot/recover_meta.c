@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/text/pages.h"
 #include "live/snapshot/recover_int.h"
 
 /* The last event that the dump has. */
@@ -34,6 +35,34 @@ static int recover_meta_find_clocks(const struct fr_recover *r, struct fr_meta *
 	struct fr_snap_clock c[FR_DUMP_CLOCKS_MOST];
 
 	return fr_vec_add(&m->clock, c, fr_dump_clocks(r->chosen->text, &r->chosen->shared, end_ns, c));
+}
+
+static bool recover_meta_has_page(const struct fr_recover *r, struct fr_mark mark)
+{
+	size_t i;
+
+	for (i = 0; i < r->found.text_cnt; i++)
+		if (r->found.text[i].mark.magic == mark.magic && r->found.text[i].mark.epoch == mark.epoch)
+			return true;
+	return false;
+}
+
+/*
+ * The merged profile, malloc'ed, as its last reader had stored it; what CPUs have counted since then is not in it. Without a
+ * page of it, there was none, or nobody had read it yet: *prof stays NULL. 0 or -errno.
+ */
+static int recover_meta_find_profile(struct fr_recover *r, struct fr_dump *d, struct fr_prof **prof)
+{
+	const struct fr_mark mark = {FR_PROFILE_MAGIC, r->chosen->epoch};
+	size_t sz;
+	u8 *bytes = fr_pages_get_as(r->found.text, r->found.text_cnt, mark, &sz);
+	int err = bytes ? fr_prof_read(bytes, sz, prof) : 0;
+
+	free(bytes);
+	r->profile_missing = err == -EBADMSG || (!bytes && recover_meta_has_page(r, mark));
+	if (*prof && d->addrs)
+		fr_dump_add_profile_addrs(d->addrs, *prof);
+	return err == -EBADMSG ? 0 : err;
 }
 
 /* "a,b": events that the governor had turned off */
@@ -92,7 +121,7 @@ int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)
 	err = err ?: recover_meta_find_tasks(r, &m);
 	err = err ?: recover_meta_find_clocks(r, &m, end_ns);
 	err = err ?: fr_recover_find_incidents(r, d, &m);
-	err = err ?: fr_recover_find_profile(r, d, &prof);
+	err = err ?: recover_meta_find_profile(r, d, &prof);
 	m.prof = prof;
 	err = err ?: fr_meta_put(&m, d->w);
 	err = err ?: fr_recover_put_kernel(r, d);
