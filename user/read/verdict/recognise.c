@@ -19,6 +19,7 @@ static const struct {
 	{"idle_transaction", "a session of a database is idle in a transaction, and others wait for a lock",
 	 fr_recognise_database_lock},
 	{"frozen_file_system", "the file system is frozen", fr_recognise_frozen},
+	{"stopped", "it, or whom it waited for, was stopped by a signal", fr_recognise_stopped},
 	{"kernel_place", "it waited in a place of the kernel that tells for what", fr_recognise_place},
 	{"delayed_ack", "small writes, held back until a delayed acknowledgment", fr_recognise_delayed_ack},
 	{"unanswered_syn", "a connect within the host whose first SYN was dropped, as by a full listen queue",
@@ -33,6 +34,7 @@ static const struct {
 	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood},
 	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm},
 	{"accept_spin", "accept() in vain and without end, as at the limit of open files", fr_recognise_accept_spin},
+	{"resolver", "a time-out of poll() that is the C library's resolver's", fr_recognise_resolver},
 	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server},
 	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop},
 };

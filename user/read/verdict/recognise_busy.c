@@ -13,8 +13,8 @@
 
 /* Who kept the trigger's task waiting, and when. */
 struct busy {
-	u32 tid;
-	u64 from_ns, to_ns; /* it is known that A waited for it */
+	u32 tid, woke;	    /* whom it woke: A, or one that A waited for */
+	u64 from_ns, to_ns; /* that one waited */
 	u64 ran_ns;	    /* so long it had a CPU */
 };
 
@@ -40,7 +40,8 @@ static bool find_busy(struct fr_case *k, struct busy *b)
 		if (w->blocked_ns < w->off_ns / 2 || w->blocked_ns < BUSY_LEAST_NS || w->waker != FR_WAKER_task ||
 		    !w->waker_pid || w->waker_pid == k->wait->tid)
 			return false;
-		*b = (struct busy){.tid = w->waker_pid, .from_ns = fr_waited_began_ns(w), .to_ns = fr_waited_woken_ns(w)};
+		*b = (struct busy){
+			.tid = w->waker_pid, .woke = w->tid, .from_ns = fr_waited_began_ns(w), .to_ns = fr_waited_woken_ns(w)};
 		w = fr_case_wait_of_waker(k, w);
 		if (w)
 			continue;
@@ -210,8 +211,7 @@ bool fr_recognise_busy_server(struct fr_case *k)
 		snprintf(turned, sizeof(turned), ": its event loop was blocked (otherwise it waits in %s)", loop);
 	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch",
 		      "%s had a CPU for %s of these %s, and woke %s only then%s%s%s", fr_word_who(k, b.tid, b.to_ns),
-		      fr_word_ns(k, b.ran_ns), fr_word_ns(k, b.to_ns - b.from_ns),
-		      b.to_ns == fr_waited_woken_ns(k->wait) ? fr_word_comm(k, k->wait->tid, b.to_ns) : "who woke it", turned,
+		      fr_word_ns(k, b.ran_ns), fr_word_ns(k, b.to_ns - b.from_ns), fr_word_comm(k, b.woke, b.to_ns), turned,
 		      *in ? "; its samples are in " : "", in);
 	return true;
 }

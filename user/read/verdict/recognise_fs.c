@@ -66,7 +66,6 @@ static const struct {
 	{"sk_stream_wait_memory", "for room in its socket's send buffer: the peer does not take what was sent"},
 	{"folio_wait_writeback", "for a page that is being written to disk"},
 	{"do_swap_page", "for a page that is read back from swap"},
-	{"do_signal_stop", "for SIGCONT: a signal had stopped it"},
 	{"__refrigerator", "to be thawed: its cgroup, or the host, was frozen"},
 	{"handle_userfault", "for the handler of a page fault in another program (userfaultfd)"},
 	{"wait_for_vfork_done", "for its child of vfork() to execute a program"},

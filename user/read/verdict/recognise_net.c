@@ -207,6 +207,44 @@ bool fr_recognise_retransmit(struct fr_case *k)
 	return true;
 }
 
+/* ---- a resolver ---- */
+
+#define RESOLVER_MS	  5000u /* the C library's time-out, unless resolv.conf has another one */
+#define RESOLVER_WAIT_NS  (4950 * FR_MSEC_NS)
+#define RESOLVER_TRY_MOST 2u
+
+/* poll() of one descriptor with the resolver's time-out, which ended it: nothing came. */
+static bool is_like_resolver(const struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ];
+
+	return w->in == FR_WAITED_call && !fr_waited_was_runnable(w) && w->waker == FR_WAKER_timer && w->arg[1] == 1 &&
+	       w->arg[2] == RESOLVER_MS && w->blocked_ns >= RESOLVER_WAIT_NS &&
+	       !strcmp(fr_waited_call(w, k->c->arch, call), "poll");
+}
+
+/* It says what is known, and what waits so: an object would tell, which poll() does not have. */
+bool fr_recognise_resolver(struct fr_case *k)
+{
+	const struct fr_waited *w;
+	u32 cnt = 0;
+	size_t i;
+
+	if (!k->wait || !is_like_resolver(k, k->wait))
+		return false;
+	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) /* who does so again and again has a time-out of its own */
+		cnt += w->tid == k->wait->tid && w->in == FR_WAITED_call && w->id == k->wait->id && w->arg[2] == RESOLVER_MS;
+	if (cnt > RESOLVER_TRY_MOST)
+		return false;
+	w = k->wait;
+	fr_case_cause(
+		k, "wait",
+		"nothing came: %s waited in poll for one descriptor, until its time-out of 5 s ended that. So does the C "
+		"library's resolver (getaddrinfo) when a name server does not answer; what the descriptor is, is not recorded",
+		fr_word_who(k, w->tid, w->ts));
+	return true;
+}
+
 /* ---- an event loop that ended ---- */
 
 #define LOOPS_LEAST 3u

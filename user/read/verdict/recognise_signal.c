@@ -1,11 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* recognise_signal: signals by the thousand. */
+/* recognise_signal: signals that stopped a task, and signals by the thousand. */
 #include <signal.h>
 
 #include "base/schema/sysnames.h"
 #include "base/set/hash.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
+
+/* ---- stopped ---- */
+
+#define STOPS_NS FR_SEC_NS /* from a signal to the stop of its receiver, at most */
+
+/* The signal that stopped a task which was stopped from then on; NULL: not known. */
+static const struct fr_clue_signal *stop_of(const struct fr_clues *c, const struct fr_waited *w)
+{
+	const struct fr_clue_signal *s = c->signal.at;
+	size_t i = c->signal.cnt;
+
+	while (i--)
+		if ((s[i].sig == SIGSTOP || s[i].sig == SIGTSTP || s[i].sig == SIGTTIN || s[i].sig == SIGTTOU) &&
+		    s[i].ts <= fr_waited_began_ns(w) && s[i].ts + STOPS_NS >= fr_waited_began_ns(w) && !s[i].result &&
+		    (s[i].target == w->tid || fr_clues_pid(c, s[i].target, s[i].ts) == w->pid))
+			return &s[i];
+	return NULL;
+}
+
+/* It was stopped, or who should have woken it was, and so on. */
+bool fr_recognise_stopped(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const struct fr_clue_signal *s;
+	u32 i;
+
+	for (i = 0; w && !(w->state & FR_PREV_STATE_STOPPED) && i < FR_VERDICT_LINK_MAX; i++)
+		w = w->waker == FR_WAKER_task && w->waker_pid && w->waker_pid != w->tid ? fr_case_wait_of_waker(k, w) : NULL;
+	s = w && w->state & FR_PREV_STATE_STOPPED ? stop_of(k->c, w) : NULL;
+	if (!s || !s->sender)
+		return false;
+	fr_case_cause(k, "wait, signal_generate", "%s was stopped for %s, %s: %s came from %s%s%s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->off_ns), fr_word_ender(k, w), fr_signal_name(s->sig),
+		      fr_word_who(k, s->sender, s->ts), w == k->wait ? "" : "; so long it did not answer ",
+		      w == k->wait ? "" : fr_word_comm(k, k->wait->tid, w->ts));
+	return true;
+}
+
+/* ---- a storm ---- */
 
 #define SIGNALS_NS    FR_SEC_NS
 #define SIGNALS_LEAST 1000u /* in that time: more than any timer or profiler that is meant so */

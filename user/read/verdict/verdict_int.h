@@ -52,6 +52,8 @@ bool fr_recognise_large_fork(struct fr_case *k);
 bool fr_recognise_accept_spin(struct fr_case *k);
 bool fr_recognise_busy_server(struct fr_case *k);
 bool fr_recognise_signal_storm(struct fr_case *k);
+bool fr_recognise_stopped(struct fr_case *k);
+bool fr_recognise_resolver(struct fr_case *k);
 bool fr_recognise_event_loop(struct fr_case *k);
 bool fr_recognise_flood(struct fr_case *k);
 bool fr_recognise_kept_cpu(struct fr_case *k);
