@@ -146,6 +146,12 @@ static inline u64 fr_waited_began_ns(const struct fr_waited *w)
 	return w->ts > w->off_ns ? w->ts - w->off_ns : 0;
 }
 
+/* When it was woken; of one that was runnable all the time, when it began. */
+static inline u64 fr_waited_woken_ns(const struct fr_waited *w)
+{
+	return w->ts > w->queued_ns ? w->ts - w->queued_ns : 0;
+}
+
 /* How long two stretches of time have in common. */
 static inline u64 fr_overlap_ns(u64 from_a, u64 to_a, u64 from_b, u64 to_b)
 {
@@ -193,6 +199,9 @@ int fr_clues_programs(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns,
 
 /* The wait of this task that has most in common with a time: at least `least_ns`. NULL: none. */
 const struct fr_waited *fr_clues_wait_in(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, u64 least_ns);
+
+/* How long it was runnable without a CPU in a time, as its long waits tell; *longest: the one that took most of it, or NULL. */
+u64 fr_clues_queued(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, const struct fr_waited **longest);
 
 /* The task that forked this one, the last time before ts; 0: not known. *ns, if not NULL: when. */
 u32 fr_clues_parent(const struct fr_clues *c, u32 tid, u64 ts, u64 *ns);

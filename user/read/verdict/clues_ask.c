@@ -182,6 +182,21 @@ const struct fr_waited *fr_clues_wait_in(const struct fr_clues *c, u32 tid, u64 
 	return best;
 }
 
+u64 fr_clues_queued(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, const struct fr_waited **longest)
+{
+	const struct fr_waited *w;
+	u64 ns = 0, most_ns = 0, part_ns;
+	size_t i;
+
+	for (i = 0, *longest = NULL; (w = fr_clues_wait(c, i)); i++) {
+		part_ns = w->tid == tid ? fr_overlap_ns(fr_waited_woken_ns(w), w->ts, from_ns, to_ns) : 0;
+		ns += part_ns;
+		if (part_ns > most_ns)
+			most_ns = part_ns, *longest = w;
+	}
+	return ns;
+}
+
 u32 fr_clues_parent(const struct fr_clues *c, u32 tid, u64 ts, u64 *ns)
 {
 	const struct fr_clue_fork *fork = c->fork.at;

@@ -13,9 +13,9 @@
 
 /* Who kept the trigger's task waiting, and when. */
 struct busy {
-	u32 tid, woke;	    /* whom it woke: A, or one that A waited for */
-	u64 from_ns, to_ns; /* that one waited */
-	u64 ran_ns;	    /* so long it had a CPU */
+	u32 tid, woke;	       /* whom it woke: A, or one that A waited for */
+	u64 from_ns, to_ns;    /* that one waited */
+	u64 ran_ns, queued_ns; /* so long it had a CPU, and wanted one */
 };
 
 /* How long it was asleep in this time, as far as its long waits tell. */
@@ -43,13 +43,26 @@ static bool find_busy(struct fr_case *k, struct busy *b)
 		*b = (struct busy){
 			.tid = w->waker_pid, .woke = w->tid, .from_ns = fr_waited_began_ns(w), .to_ns = fr_waited_woken_ns(w)};
 		w = fr_case_wait_of_waker(k, w);
-		if (w)
+		if (w && w->queued_ns < w->off_ns / 2) /* without a CPU, it waited for nobody */
 			continue;
 		b->ran_ns = fr_clues_ran(k->c, b->tid, b->from_ns, b->to_ns);
-		return b->ran_ns >= (b->to_ns - b->from_ns) / 2 &&
+		b->queued_ns = fr_clues_queued(k->c, b->tid, b->from_ns, b->to_ns, &w);
+		return b->ran_ns >= (b->to_ns - b->from_ns) / 10 &&
+		       b->ran_ns + b->queued_ns >= (b->to_ns - b->from_ns) / 4 * 3 &&
 		       asleep_ns(k->c, b->tid, b->from_ns, b->to_ns) <= (b->to_ns - b->from_ns) / 10;
 	}
 	return false;
+}
+
+/* "had a CPU for X of these Y", and how long it wanted one */
+static const char *busy_words(struct fr_case *k, const struct busy *b)
+{
+	char text[FR_WORD_SZ];
+	int len = snprintf(text, sizeof(text), "had a CPU for %s%s%s of these %s", fr_word_ns(k, b->ran_ns),
+			   b->queued_ns >= FR_MSEC_NS ? " and wanted one for " : "",
+			   b->queued_ns >= FR_MSEC_NS ? fr_word_ns(k, b->queued_ns) : "", fr_word_ns(k, b->to_ns - b->from_ns));
+
+	return fr_word_text(k, text, len);
 }
 
 /* ---- a fork ---- */
@@ -148,16 +161,30 @@ bool fr_recognise_accept_spin(struct fr_case *k)
 	}
 	if (in < ACCEPT_LEAST || in < all / 20 || accepting)
 		return false;
-	fr_case_cause(
-		k, "wait, sched_switch, cpu_sample",
-		"%s called accept() over and over, and accepted nothing: it had a CPU for %s of these %s, %u of its %u samples "
-		"are in that call, and none where a connection is taken: as at the limit of open files (EMFILE), with a "
-		"listener that stays ready",
-		fr_word_who(k, b.tid, b.to_ns), fr_word_ns(k, b.ran_ns), fr_word_ns(k, b.to_ns - b.from_ns), in, all);
+	fr_case_cause(k, "wait, sched_switch, cpu_sample",
+		      "%s called accept() over and over, and accepted nothing: it %s, %u of its %u samples "
+		      "are in that call, and none where a connection is taken: as at the limit of open files (EMFILE), with a "
+		      "listener that stays ready",
+		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), in, all);
 	return true;
 }
 
 /* ---- a server that computes ---- */
+
+/* Did it ask for events in this time, without waiting? Then its loop went round. */
+static bool asked_for_events(const struct fr_clues *c, const struct busy *b)
+{
+	static const char *const names[] = {"do_epoll_wait", "do_sys_poll", "do_select"};
+	const struct fr_clue_sample *s = c->sample.at;
+	size_t i, n;
+
+	for (i = 0; i < c->sample.cnt; i++)
+		for (n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+			if (s[i].tid == b->tid && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns && !s[i].user &&
+			    fr_clues_kernel_at(c, s[i].kstack_id, names[n]) >= 0)
+				return true;
+	return false;
+}
 
 /* The call in which it waits for events otherwise; NULL: it is not known to have such a loop. */
 static const char *loop_of(struct fr_case *k, u32 tid)
@@ -178,21 +205,25 @@ static const char *loop_of(struct fr_case *k, u32 tid)
 	return NULL;
 }
 
-/* Its own functions in which most samples are; "": not known. */
+/* "; 30 of its 32 samples are in ...": its own function that most of them are in, and its callers. "": not known. */
 static const char *busy_functions(struct fr_case *k, const struct busy *b)
 {
+	const struct fr_whose who = {.tid = b->tid, .from_ns = b->from_ns, .to_ns = b->to_ns};
 	const struct fr_clue_sample *s = k->c->sample.at;
+	char text[FR_WORD_SZ];
 	struct fr_symbol y;
 	const char *name;
 	u32 cnt, all;
 	size_t i;
 
-	name = fr_case_hot(k, &(struct fr_whose){.tid = b->tid, .from_ns = b->from_ns, .to_ns = b->to_ns}, fr_sample_function,
-			   &cnt, &all);
+	name = fr_case_hot(k, &who, fr_sample_function, &cnt, &all);
 	for (i = 0; name && i < k->c->sample.cnt; i++)
 		if (s[i].tid == b->tid && s[i].user && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns &&
-		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name))
-			return fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id);
+		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name)) {
+			snprintf(text, sizeof(text), "; %u of its %u samples are in %.180s", cnt, all,
+				 fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id));
+			return fr_word_text(k, text, strlen(text));
+		}
 	return "";
 }
 
@@ -205,13 +236,11 @@ bool fr_recognise_busy_server(struct fr_case *k)
 
 	if (!find_busy(k, &b))
 		return false;
-	loop = loop_of(k, b.tid);
+	loop = asked_for_events(k->c, &b) ? NULL : loop_of(k, b.tid);
 	in = busy_functions(k, &b);
 	if (loop)
 		snprintf(turned, sizeof(turned), ": its event loop was blocked (otherwise it waits in %s)", loop);
-	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch",
-		      "%s had a CPU for %s of these %s, and woke %s only then%s%s%s", fr_word_who(k, b.tid, b.to_ns),
-		      fr_word_ns(k, b.ran_ns), fr_word_ns(k, b.to_ns - b.from_ns), fr_word_comm(k, b.woke, b.to_ns), turned,
-		      *in ? "; its samples are in " : "", in);
+	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch", "%s %s, and woke %s only then%s%s",
+		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), fr_word_comm(k, b.woke, b.to_ns), turned, in);
 	return true;
 }

@@ -110,22 +110,6 @@ bool fr_recognise_lock_holder(struct fr_case *k)
 
 /* ---- a holder without a CPU ---- */
 
-/* How long it was runnable without a CPU in this time; *longest: the one of these waits that took most of it. */
-static u64 queued_of(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, const struct fr_waited **longest)
-{
-	const struct fr_waited *w;
-	u64 ns = 0, most_ns = 0, part_ns;
-	size_t i;
-
-	for (i = 0, *longest = NULL; (w = fr_clues_wait(c, i)); i++) {
-		part_ns = w->tid == tid ? fr_overlap_ns(fr_waited_woken_ns(w), w->ts, from_ns, to_ns) : 0;
-		ns += part_ns;
-		if (part_ns > most_ns)
-			most_ns = part_ns, *longest = w;
-	}
-	return ns;
-}
-
 /* The program that had this CPU most in a time in which it was never idle for long; *ns: so long. */
 static const char *busy_with(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, u64 *ns)
 {
@@ -162,7 +146,7 @@ bool fr_recognise_lock_preempted(struct fr_case *k)
 
 	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2 || !find_holder(k, w, &h))
 		return false;
-	queued_ns = queued_of(k->c, h.tid, fr_waited_began_ns(w), h.woke_ns, &of);
+	queued_ns = fr_clues_queued(k->c, h.tid, fr_waited_began_ns(w), h.woke_ns, &of);
 	if (queued_ns < w->blocked_ns / 2 || queued_ns < PREEMPTED_LEAST_NS)
 		return false;
 	hog = busy_with(k, of->cpu, fr_waited_woken_ns(of), of->ts, &hog_ns);

@@ -123,9 +123,4 @@ s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);
 
 #define FR_RT_PRIO_CNT 100 /* below it, the kernel's priorities are of real time */
 
-static inline u64 fr_waited_woken_ns(const struct fr_waited *w)
-{
-	return w->ts > w->queued_ns ? w->ts - w->queued_ns : 0;
-}
-
 #endif
