@@ -242,7 +242,7 @@ static void test_styles(void **state)
 	mb_row(&w->m, 1, 71, "sys_enter");
 	mb_num(&w->m, "id", 257);
 	mb_nums(&w->m, "args", args, 2);
-	assert_non_null(strstr(text(w), " sys_enter          id=openat args=[0x3 0x1000]\n"));
+	assert_non_null(strstr(text(w), " sys_enter          id=openat args=[dfd=3 filename=0x1000]\n"));
 	mb_row(&w->m, 1, 71, "sys_exit");
 	mb_num(&w->m, "id", 4);
 	mb_num(&w->m, "abi", 1);

@@ -17,6 +17,7 @@
 struct cell {
 	int field;
 	enum flightrec_kind kind;
+	bool is_args; /* an array: of a system call */
 };
 
 /* Columns: names of fields, each once. */
@@ -70,6 +71,12 @@ static int add_columns(struct csv *c, unsigned file)
 	return 0;
 }
 
+static void csv_bind_cell(struct cell *cell, const struct flightrec_field *f)
+{
+	cell->kind = flightrec_field_kind(f);
+	cell->is_args = cell->kind == FLIGHTREC_ARRAY && !strcmp(flightrec_field_style(f), "ARG");
+}
+
 static void csv_bind(struct csv *c, unsigned file)
 {
 	const struct flightrec_type *t = NULL;
@@ -81,7 +88,7 @@ static void csv_bind(struct csv *c, unsigned file)
 
 			cell->field = flightrec_type_find(t, c->name[i]);
 			if (cell->field >= 0)
-				cell->kind = flightrec_field_kind(flightrec_type_field(t, cell->field));
+				csv_bind_cell(cell, flightrec_type_field(t, cell->field));
 		}
 	}
 	c->file = file;
@@ -130,13 +137,25 @@ static void csv_put_cell(struct fr_out *o, const struct flightrec_event *ev, con
 	}
 }
 
+/* Arguments of a system call, by their names: dfd=AT_FDCWD filename=0x7ffd310cb070 flags=O_RDONLY mode=0 */
+static bool csv_put_args(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
+{
+	const char *words = flightrec_value_words(ev, c->field);
+	size_t sz = words ? strlen(words) : 0;
+
+	if (sz < 3 || !isalpha((unsigned char)words[1]))
+		return false;
+	fr_csv_text(o, words + 1, sz - 2);
+	return true;
+}
+
 /* What text output shows of a number, where that is a name: digits are left to the number. */
 static bool csv_put_word(struct fr_out *o, const struct flightrec_event *ev, const struct cell *c)
 {
 	const char *word;
 
 	if (c->kind != FLIGHTREC_U64 && c->kind != FLIGHTREC_S64)
-		return false;
+		return c->is_args && csv_put_args(o, ev, c);
 	word = flightrec_value_words(ev, c->field);
 	if (!word || !isalpha((unsigned char)word[*word == '-']))
 		return false;

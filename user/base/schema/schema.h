@@ -59,6 +59,7 @@ enum fr_style {
 	FR_STYLE_VERDICT,
 	FR_STYLE_WAITEDIN,
 	FR_STYLE_WAKER,
+	FR_STYLE_ARG,	 /* an argument of the call that the field of style SYSCALL names; all of them, if it is an array */
 	FR_STYLE_LOC,	 /* of a tracepoint: where in the record a text or an array is, offset | bytes << 16 */
 	FR_STYLE_RELLOC, /* the same from the end of this word on */
 	FR_STYLE_CNT
@@ -129,6 +130,12 @@ u32 fr_type_sz(u32 type);
 static inline bool fr_field_is_inner(const struct fr_field *f)
 {
 	return f->style == FR_STYLE_LOC || f->style == FR_STYLE_RELLOC || f->type == FR_TYPE_data;
+}
+
+/* Is a number that has no name in this style written in hex? */
+static inline bool fr_style_is_hex(u32 style)
+{
+	return style == FR_STYLE_HEX || style == FR_STYLE_HANDLER || style == FR_STYLE_ARG;
 }
 
 /* A field of an event by name, NULL: none. */

@@ -6,7 +6,9 @@
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* clang-format off */
-#define SYSCALL(nr, name, args) [nr] = {#name, sizeof(#name) - 1, args},
+#define fr_signature_unknown no_signature
+static const struct fr_signature no_signature;
+#define SYSCALL(nr, name, args, signature) [nr] = {#name, sizeof(#name) - 1, args, &FR_SIGNATURE(signature)},
 static const struct fr_syscall x86_64[] = {
 #include "base/schema/syscalls_x86_64.def"
 };
@@ -19,6 +21,7 @@ static const struct fr_syscall aarch64[] = {
 #include "base/schema/syscalls_aarch64.def"
 };
 #undef SYSCALL
+#undef fr_signature_unknown
 /* clang-format on */
 
 static const struct fr_syscalls tables[] = {

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/schema/callwords.h"
 #include "types.h"
 
 #define FR_SYSCALL_ABIS 2u
@@ -20,6 +21,7 @@ struct fr_syscall {
 	const char *name; /* NULL: no call has this number */
 	u8 len;		  /* of the name */
 	s8 args;
+	const struct fr_signature *signature; /* its args are NULL: unknown */
 };
 
 /* The calls of a machine and ABI, by number. */

@@ -90,7 +90,7 @@ static void perf_put_val(struct fr_out *o, const struct fr_trc_field *f, const s
 		return;
 	else if (style == FR_STYLE_STATE)
 		perf_put_state(o, v->num);
-	else if (style == FR_STYLE_HEX || style == FR_STYLE_HANDLER)
+	else if (fr_style_is_hex(style))
 		fr_out_hex(o, v->num);
 	else if (v->is_signed)
 		fr_out_s64(o, v->num);

@@ -404,7 +404,7 @@ static void tracecmd_format_put_fields(FILE *out, const struct fr_trc_event *e)
 
 static const char *print_of(const struct fr_trc_field *f)
 {
-	bool hex = f->field && (f->field->style == FR_STYLE_HEX || f->field->style == FR_STYLE_HANDLER);
+	bool hex = f->field && fr_style_is_hex(f->field->style);
 
 	return hex && f->kind == FR_TRC_U64 ? "0x%lx" : hex && f->kind == FR_TRC_U32 ? "0x%x" : kinds[f->kind].print;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rows/callargs.h"
 #include "base/text/escape.h"
 #include "base/tp/tps.h"
 #include "show/format/format_pair.h"
@@ -206,14 +207,55 @@ static void format_json_put_pos(struct fr_out *o, const struct fr_row *r)
 	fr_out_char(o, '}');
 }
 
+/* An argument that has words, or its number. */
+static void format_json_put_arg(struct fr_out *o, const struct fr_callargs *a, u32 i)
+{
+	char text[FR_CALLWORDS_SZ];
+	size_t sz = i < a->known_cnt ? fr_callwords_put_named(a->signature, a->v, a->cnt, i, text) - text : 0;
+
+	if (sz)
+		format_json_put_text(o, text, sz);
+	else
+		fr_out_u64(o, a->v[i]);
+}
+
+/* Arguments of a system call, ["AT_FDCWD",140726425350256,"O_RDONLY|O_CLOEXEC",0], or one of them. False: the call has no
+ * names. */
+static bool format_json_put_args(struct fr_out *o, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f,
+				 const struct fr_val *val)
+{
+	struct fr_callargs a;
+	u32 i;
+
+	if (!fr_callargs_of(r, fr_callargs_call(v, r), &a))
+		return false;
+	if (val->kind == FR_VAL_NUM) {
+		i = fr_callargs_at(r, f);
+		if (i < a.cnt)
+			format_json_put_arg(o, &a, i);
+		return i < a.cnt;
+	}
+	fr_out_char(o, '[');
+	for (i = 0; i < a.cnt; i++) {
+		if (i)
+			fr_out_char(o, ',');
+		format_json_put_arg(o, &a, i);
+	}
+	fr_out_char(o, ']');
+	return true;
+}
+
 /* A number's name, as text shows it. False: it has none. */
 static bool format_json_put_word(struct fr_out *o, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f,
 				 const struct fr_val *val)
 {
 	struct fr_sys sys = fr_view_sys(v, r);
 	char room[FR_SYSNAME_SZ];
-	const char *name = val->kind == FR_VAL_NUM ? fr_sysname_text(&sys, f->style, val->num, room) : NULL;
+	const char *name;
 
+	if (f->style == FR_STYLE_ARG)
+		return format_json_put_args(o, v, r, f, val);
+	name = val->kind == FR_VAL_NUM ? fr_sysname_text(&sys, f->style, val->num, room) : NULL;
 	if (!name && val->kind == FR_VAL_NUM && r->ev->group == FR_GROUP_TP)
 		name = fr_tps_symbol(v->tps, r, f, val->num);
 

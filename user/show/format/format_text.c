@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/rows/callargs.h"
 #include "base/text/dev.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
@@ -201,6 +202,7 @@ static char *format_put_num(const struct line *l, char *p, const struct fr_field
 	case FR_STYLE_TID:
 		return put_plain(p, f, v);
 	case FR_STYLE_HEX:
+	case FR_STYLE_ARG:
 		return fr_digits_hex(p, v);
 	case FR_STYLE_RET:
 		return format_put_ret(l->o, p, v);
@@ -232,7 +234,7 @@ static void put_few_hex(struct fr_out *o, const u64 *num, size_t cnt)
 
 static void format_put_nums(struct fr_out *o, const struct fr_field *f, const struct fr_val *v)
 {
-	bool hex = f->style == FR_STYLE_HEX || f->kind == FR_KIND_DERIVED;
+	bool hex = fr_style_is_hex(f->style) || f->kind == FR_KIND_DERIVED;
 	size_t i;
 
 	if (hex && v->len <= FEW) {
@@ -249,6 +251,52 @@ static void format_put_nums(struct fr_out *o, const struct fr_field *f, const st
 			fr_out_u64(o, v->nums[i]);
 	}
 	fr_out_char(o, ']');
+}
+
+/* ---- arguments of a system call ---- */
+
+static bool format_callargs(const struct line *l, struct fr_callargs *a)
+{
+	return fr_callargs_of(l->r, fr_callargs_call(l->view, l->r), a);
+}
+
+static void format_put_arg(struct fr_out *o, const struct fr_callargs *a, u32 i)
+{
+	char text[FR_CALLWORDS_SZ];
+
+	fr_out_any(o, text, fr_callwords_put(a->signature, a->v, a->cnt, i, text) - text);
+}
+
+/* [dfd=AT_FDCWD filename=0x7ffd310cb070 flags=O_RDONLY|O_CLOEXEC mode=0] */
+static void format_put_args(struct fr_out *o, const struct fr_callargs *a, u32 cnt)
+{
+	u32 i;
+
+	fr_out_char(o, '[');
+	for (i = 0; i < cnt; i++) {
+		if (i)
+			fr_out_char(o, ' ');
+		if (i < a->known_cnt) {
+			fr_out_any(o, a->signature->args[i].name, a->signature->args[i].name_len);
+			fr_out_char(o, '=');
+			format_put_arg(o, a, i);
+		} else {
+			fr_out_hex(o, a->v[i]);
+		}
+	}
+	fr_out_char(o, ']');
+}
+
+/* The arguments of the call that it waited in, which are fields of their own. False: it has no names for them. */
+static __attribute__((noinline)) bool format_put_wait_args(const struct line *l)
+{
+	struct fr_callargs a;
+
+	if (!format_callargs(l, &a))
+		return false;
+	fr_out_str(l->o, " args=");
+	format_put_args(l->o, &a, a.known_cnt);
+	return true;
 }
 
 /* No name has a ; in it. */
@@ -269,8 +317,13 @@ static void format_put_array(const struct line *l, const struct fr_field *f, con
 {
 	const struct fr_stacktexts *stacks = &l->t->stacks;
 	const char *const *text = NULL;
+	struct fr_callargs a;
 	u32 cnt = 0;
 
+	if (f->style == FR_STYLE_ARG && format_callargs(l, &a)) {
+		format_put_args(l->o, &a, a.cnt);
+		return;
+	}
 	if (stacks->of && fr_is_stack(f))
 		text = stacks->of(stacks->arg, l->r, f, &cnt);
 	if (text && cnt)
@@ -298,7 +351,13 @@ void fr_text_value(struct fr_text *t, struct fr_out *o, const struct fr_view *v,
 {
 	struct line l = {.t = t, .o = o, .view = v, .r = r};
 	struct fr_val val = fr_view_field(v, r, f);
+	struct fr_callargs a;
 
+	if (f->style == FR_STYLE_ARG && val.kind == FR_VAL_NUM && format_callargs(&l, &a) &&
+	    fr_callargs_at(r, f) < a.known_cnt) {
+		format_put_arg(o, &a, fr_callargs_at(r, f));
+		return;
+	}
 	format_put_value(&l, f, &val);
 }
 
@@ -534,15 +593,21 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 	const struct line l = {.t = t, .o = o, .view = v, .r = r};
 	const struct fr_field *f = r->ev->fields, *end = f + r->ev->field_cnt;
 	bool is_tp = r->ev->group == FR_GROUP_TP;
+	enum { ARGS_UNSEEN, ARGS_IN_WORDS, ARGS_AS_NUMBERS } has_args = ARGS_UNSEEN; /* those that are fields of their own */
 
 	format_put_when(&l);
 	format_put_who(&l);
 	put_what(&l);
 	if (is_tp && format_put_words(&l))
 		f = end;
-	for (; f < end; f++)
+	for (; f < end; f++) {
+		if (f->style == FR_STYLE_ARG && fr_is_stored_num(f) && !has_args)
+			has_args = format_put_wait_args(&l) ? ARGS_IN_WORDS : ARGS_AS_NUMBERS;
+		if (has_args == ARGS_IN_WORDS && f->style == FR_STYLE_ARG)
+			continue;
 		if (!is_tp || !fr_field_is_inner(f))
 			format_put_field(&l, f);
+	}
 	if (v->shows_pairs)
 		fr_pair_text(o, fr_view_pair(v, r));
 	if (t->with_pos)

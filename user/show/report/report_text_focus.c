@@ -211,6 +211,19 @@ static void focus_put_ret(struct fr_report_page *p, const struct fr_report_call 
 	}
 }
 
+static void focus_put_arg(struct fr_report_page *p, const struct fr_report_call *c, u32 i)
+{
+	const struct fr_syscall *call = fr_syscalls_at(fr_syscalls_find(p->r->view->arch, c->abi), c->id);
+	char text[FR_CALLWORDS_SZ];
+
+	if (call && call->signature->args && i < (u32)call->args)
+		fr_out_any(p->o, text, fr_callwords_put(call->signature, c->arg, c->arg_cnt, i, text) - text);
+	else if (c->arg[i] < 4096)
+		fr_out_u64(p->o, c->arg[i]);
+	else
+		fr_out_hex(p->o, c->arg[i]);
+}
+
 static void focus_put_call(struct fr_report_page *p, const struct fr_report_call *c)
 {
 	u32 i;
@@ -223,10 +236,7 @@ static void focus_put_call(struct fr_report_page *p, const struct fr_report_call
 	for (i = 0; i < c->arg_cnt; i++) {
 		if (i)
 			fr_out_str(p->o, ", ");
-		if (c->arg[i] < 4096)
-			fr_out_u64(p->o, c->arg[i]);
-		else
-			fr_out_hex(p->o, c->arg[i]);
+		focus_put_arg(p, c, i);
 	}
 	fr_out_char(p->o, ')');
 	focus_put_ret(p, c);

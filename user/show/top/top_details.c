@@ -346,7 +346,7 @@ static void details_put_field(struct page *p, const struct fr_view *view, const 
 	details_put_label(p, f->name);
 	if (v.kind == FR_VAL_TEXT)
 		details_put(p, FR_INK_BOLD, v.text, v.len);
-	if (v.kind == FR_VAL_NUM && (f->style == FR_STYLE_HEX || f->style == FR_STYLE_HANDLER))
+	if (v.kind == FR_VAL_NUM && fr_style_is_hex(f->style))
 		snprintf(buf, sizeof(buf), "0x%llx", v.num);
 	else if (v.kind == FR_VAL_NUM && v.is_signed)
 		snprintf(buf, sizeof(buf), "%lld", (s64)v.num);
