@@ -103,6 +103,8 @@ static int put_facts(struct fr_snap_writer *w)
 		{"epoch", "2882343476"},
 		{"states", "seen=7;taken=2;brief=1;many=1;late=1;gone=2"},
 		{"states_ns", "1899000"},
+		{"kmsg", "older=5;lost=0"},
+		{"redacted", "2"},
 	};
 	size_t i;
 	int err = 0;
@@ -152,10 +154,25 @@ static int put_meta(struct fr_snap_writer *w)
 		 .waker = 1,
 		 .object = "ext4:/srv/wal"},
 		{.tid = 101, .start_ns = 6, .at_ns = 1900100, .id = -1, .in = 255, .prio = 98, .policy = 1, .flags = 1}};
+	struct fr_snap_klog klog[] = {{.seq = 7,
+				       .ts = 1002000000,
+				       .uncertainty_ns = 1042,
+				       .stamp_ns = 1001990000,
+				       .level = 3,
+				       .text = "Out of \x1b[31mmemory"},
+				      {.seq = 8,
+				       .ts = 1003000000,
+				       .uncertainty_ns = FR_KLOG_UNJOINED,
+				       .stamp_ns = 1003000000,
+				       .facility = 1,
+				       .level = 6,
+				       .flags = 1,
+				       .text = ""}};
 
 	return put_facts(w) || small_put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||
 	       fr_snap_put_tasks(w, task, 2) || fr_snap_put_holes(w, &hole, 1) || fr_snap_put_procs(w, "{\"pid\":100}\n", 12) ||
-	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, state, 2);
+	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, state, 2) ||
+	       fr_snap_put_klog(w, klog, 2);
 }
 
 int main(int argc, char **argv)

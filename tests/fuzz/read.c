@@ -88,6 +88,7 @@ static void look_at_names(const struct fr_snap *s)
 	const struct fr_snap_mapping *m;
 	const struct fr_snap_symbol *y;
 	const struct fr_snap_state *t;
+	const struct fr_snap_klog *l;
 	struct fr_snap_frame frame;
 	size_t n, i;
 
@@ -112,6 +113,12 @@ static void look_at_names(const struct fr_snap *s)
 		if (!t[i].tid || t[i].since_ns > t[i].at_ns || t[i].state & (t[i].state - 1))
 			abort();
 		if (i && (t[i].tid < t[i - 1].tid || (t[i].tid == t[i - 1].tid && t[i].at_ns < t[i - 1].at_ns)))
+			abort();
+	}
+	l = fr_snap_klog(s, &n);
+	for (i = 0; i < n; i++) {
+		look(l[i].text, strlen(l[i].text) + 1);
+		if (l[i].level > 7 || (i && l[i].ts < l[i - 1].ts))
 			abort();
 	}
 	sum += fr_snap_frame_stack_cnt(s) + fr_snap_frame(s, 1, 0, &frame);

@@ -9,6 +9,7 @@
 
 #include "base/config/config.h"
 #include "base/incident.h"
+#include "base/text/kmsg.h"
 #include "base/text/redact.h"
 #include "base/trigger/trigger.h"
 
@@ -90,6 +91,15 @@ static void try_redact(const char *text, size_t sz, enum fr_redact_form form)
 	free(less);
 }
 
+/* A record of the kernel's log: its text ends where it says. */
+static void try_kmsg(const char *text, size_t sz)
+{
+	struct fr_kmsg k;
+
+	if (!fr_kmsg_parse(text, sz, &k) && (strlen(k.text) != k.len || k.level > 7 || !fr_kmsg_facility(k.facility)))
+		abort();
+}
+
 /* A copy of exactly its size, so that a byte read behind it is seen. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 {
@@ -103,6 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	memcpy(text, data, sz);
 	try_config(text, sz);
 	try_incident(text, sz);
+	try_kmsg(text, sz);
 	try_redact(text, sz, FR_REDACT_LINE);
 	try_redact(text, sz, FR_REDACT_ARGS);
 	free(text);

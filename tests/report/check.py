@@ -392,6 +392,19 @@ def pid_of(tid, rows):
     return next((row["pid"] for row in rows if tid and row["tid"] == tid and row["pid"] is not None), None)
 
 
+def check_klog(c, rep, info, file):
+    """Records around the moment, found in what replay prints."""
+    got, at = rep["kernel_log"], rep["trigger"]["at_ns"]
+    if got is None:
+        c.equal("the kernel's log", info["kernel_log"], None)
+        return
+    c.equal("records of the kernel's log", got["records"], info["kernel_log"]["records"])
+    keys = ("ts", "kmsg", "level", "facility", "seq", "uncertainty_ns")
+    every = [row for row in map(json.loads, lines(run("replay", "--json", "--kmsg", file))) if "kmsg" in row]
+    near = [row for row in every if at - 10**10 <= row["ts"] + (row["uncertainty_ns"] or 0) and row["ts"] - (row["uncertainty_ns"] or 0) <= at + 10**9]
+    c.equal("records around the moment", [{key: row[key] for key in keys} for row in got["around"]], near)
+
+
 def main(file, args):
     window, filt, task = options_of(args)
     looked = set()
@@ -427,6 +440,7 @@ def main(file, args):
     counts = [row for row in rows if counted is None or place(row) in counted]
     check_long_waits(c, rep, info, counts, focus, pid_of(focus, everything), [texts[place(row)] for row in counts])
     check_still(c, rep, info)
+    check_klog(c, rep, info, file)
     check_verdict(c, rep, everything)
     check_changes(c, rep, everything)
     if not c.wrong:

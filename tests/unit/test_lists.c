@@ -488,6 +488,54 @@ static void test_states_come_back_whole(void **state)
 	assert_memory_equal(&got[1], &s[1], sizeof(got[1]));
 }
 
+static int check_klog(struct fr_klog_entry e)
+{
+	return check_texts(FR_CHUNK_KLOG, sizeof(e), &e, sizeof(e), texts, sizeof(texts));
+}
+
+static void test_records_are_checked(void **state)
+{
+	const struct fr_klog_entry good = {
+		.seq = 1, .ts = ~0ULL, .uncertainty_ns = ~0ULL, .text = 5, .facility = 0xffff, .level = 7};
+	struct fr_klog_entry e = good;
+
+	(void)state;
+	assert_int_equal(check_klog(good), 0);
+	e.level = 8;
+	assert_int_equal(check_klog(e), -EBADMSG);
+	e = good;
+	e.text = sizeof(texts) - 1;
+	assert_int_equal(check_klog(e), 0);
+	e.text++;
+	assert_int_equal(check_klog(e), -EBADMSG);
+}
+
+/* They sort by time, then by number. */
+static void test_records_come_back_whole(void **state)
+{
+	const struct fr_snap_klog l[3] = {
+		{.seq = 9, .ts = 50, .text = ""},
+		{.seq = 8, .ts = 50, .uncertainty_ns = 1, .stamp_ns = 2, .facility = 3, .level = 4, .flags = 1, .text = "a\nb"},
+		{.seq = 10, .ts = 40, .uncertainty_ns = FR_KLOG_UNJOINED, .text = "x"},
+	};
+	const struct fr_text_kind *k = fr_text_kind(FR_CHUNK_KLOG);
+	struct fr_snap_klog got[3];
+	size_t sz, cnt, texts_sz;
+	u8 buf[1024];
+
+	(void)state;
+	assert_int_equal(fr_text_write(k, l, 3, buf, sizeof(buf), &sz), 3);
+	assert_int_equal(fr_text_check(k, buf, sz, &cnt, &texts_sz), 0);
+	fr_text_items(k, buf, (const char *)buf + sz - texts_sz, got);
+	fr_text_sort(k, got, 3);
+	assert_int_equal(got[0].seq, 10);
+	assert_int_equal(got[2].seq, 9);
+	assert_string_equal(got[1].text, "a\nb");
+	assert_true(got[1].seq == 8 && got[1].ts == 50 && got[1].uncertainty_ns == 1 && got[1].stamp_ns == 2);
+	assert_true(got[1].facility == 3 && got[1].level == 4 && got[1].flags == 1);
+	assert_true(got[0].uncertainty_ns == FR_KLOG_UNJOINED);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -497,6 +545,7 @@ int main(void)
 		cmocka_unit_test(test_symbols_are_checked),	cmocka_unit_test(test_texts_are_checked),
 		cmocka_unit_test(test_symbols_fill_a_chunk),	cmocka_unit_test(test_mappings_come_back_whole),
 		cmocka_unit_test(test_states_are_checked),	cmocka_unit_test(test_states_come_back_whole),
+		cmocka_unit_test(test_records_are_checked),	cmocka_unit_test(test_records_come_back_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

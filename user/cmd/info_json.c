@@ -272,6 +272,14 @@ static struct fr_value info_incidents(const struct fr_at *at)
 	return fr_value_nr(fr_info_incidents(info_of(at), NULL));
 }
 
+/* Whether it was recorded. */
+static const void *info_klog(const struct fr_at *at, u32 i)
+{
+	const struct fr_info *s = info_of(at);
+
+	return !i && (fr_info_sum(s, "kmsgs") || fr_info_fact(s, "kmsg")) ? at->of : NULL;
+}
+
 static const char *info_kind_name(u32 i)
 {
 	return i + 1 < FR_INCIDENT_KIND_END ? fr_incident_kind(i + 1) : NULL;
@@ -400,6 +408,9 @@ KIND(names, "Where the names of addresses come from.",
 	TEXT("kernel_build_id", "kernel_build_id", "the kernel's build-id, in hexadecimal"),
 	TEXT("kernel_stext", "kernel_stext", "address of `_stext`, in hexadecimal"),
 	TEXT_IF("symbols_left_out", "left_out", "`processes=N;addresses=N` for which there was no room; absent if none were left out"));
+KIND(klog_all, "[The kernel's log](format.md#the-kernels-log).",
+	FR_COLUMN_MADE(info_sum, "records", COUNT, "records in the file", .arg = "kmsgs"),
+	COUNTS(info_counts_if, "kmsg", "left_out", "`older`: records before those; `lost`: how often the kernel overwrote some while they were read"));
 KIND(unread_item, "Something that was not told in time.",
 	FR_COLUMN(struct fr_info_unread, pid, "pid", NUMBER, "of this process; 0: of none"),
 	FR_COLUMN_MADE(info_unread_what, "what", TEXT, "what: a word of the format"),
@@ -479,6 +490,7 @@ static const struct fr_column info_columns[] = {
 	NUM("snapshot_ns", "snapshot_ns", CLOCK, "when the snapshot was taken"),
 	ROW(NAMES, "names", &info_names, NULL),
 	NUM_IF("redacted", "redacted", COUNT, "values of secret keys in command lines and log lines that [were not written](format.md#what-is-secret); absent: it is not known"),
+	FR_PART_MADE(info_klog, "kernel_log", &info_klog_all, "`null`: not recorded", .null = true),
 	PART("unread", "unread", &info_unread_all, NULL),
 	ROW(PROFILE, "cpu_profile", &info_profile, NULL),
 	FR_PART_MADE(info_log, "incidents", &info_incident_log, NULL),

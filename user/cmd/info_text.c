@@ -398,6 +398,19 @@ static u64 fact_count(const struct fr_info *s, const char *name)
 	return !flightrec_fact_s64(s->fr, s->file, name, &v) && v > 0 ? (u64)v : 0;
 }
 
+static void info_put_klog(struct fr_out *o, const struct fr_info *s)
+{
+	u64 cnt = fr_info_sum(s, "kmsgs");
+
+	fr_info_label(o, "kernel log");
+	if (!cnt && !fr_info_fact(s, "kmsg")) {
+		fr_out_str(o, "not recorded\n");
+		return;
+	}
+	put_count(o, cnt);
+	fr_out_printf(o, " record%s: `flightrec replay --kmsg`\n", fr_plural(cnt));
+}
+
 /* Values of secret keys in command lines and log lines. */
 static void info_put_redacted(struct fr_out *o, const struct fr_info *s)
 {
@@ -554,6 +567,7 @@ void fr_info_text(struct fr_out *o, const struct fr_info *s)
 	info_put_softirqs(o, s);
 	info_put_states(o, s);
 	info_put_incidents(o, s);
+	info_put_klog(o, s);
 	info_put_redacted(o, s);
 	put_horizons(o, s);
 	for (tier = 0; tier < tier_cnt; tier++)

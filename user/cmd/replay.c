@@ -30,6 +30,7 @@ struct ask {
 	bool pos;
 	bool pairs;
 	bool gaps;
+	bool kmsg;
 	bool json, count;
 	bool words, wall; /* with json */
 	double speed;	  /* 0: at once */
@@ -81,6 +82,14 @@ static void show_gaps(struct show *s)
 		s->write_err = flightrec_print_gap(s->printer, gap);
 }
 
+static void show_kmsg(struct show *s)
+{
+	const struct flightrec_kmsg *kmsg;
+
+	while (!s->write_err && flightrec_next_kmsg(s->fr, &kmsg) > 0)
+		s->write_err = flightrec_print_kmsg(s->printer, kmsg);
+}
+
 /* 0 to continue; or the result of printing. */
 static int show_event(struct show *s, const struct flightrec_event *ev)
 {
@@ -88,6 +97,8 @@ static int show_event(struct show *s, const struct flightrec_event *ev)
 		cmd_replay_wait_for(s, ev);
 	if (s->ask->gaps)
 		show_gaps(s);
+	if (s->ask->kmsg)
+		show_kmsg(s);
 	if (!s->write_err)
 		s->write_err = flightrec_print(s->printer, ev);
 	return s->write_err;
@@ -140,6 +151,8 @@ static int cmd_replay_finish(struct show *s, int got)
 
 	if (s->ask->gaps && !got)
 		show_gaps(s);
+	if (s->ask->kmsg && !got)
+		show_kmsg(s);
 	err = flightrec_printer_flush(s->printer);
 	flightrec_warn_symbols(s->fr);
 	if (!s->ask->gaps && !err && !s->write_err)
@@ -182,6 +195,8 @@ static int cmd_replay_show(const struct ask *ask)
 		fr_pageopts_begin();
 	if (flightrec_printer_new(s.fr, format, print_flags(ask), STDOUT_FILENO, &s.printer))
 		return FR_EXIT_FAIL;
+	if (ask->kmsg && !flightrec_has_kmsg(s.fr))
+		fr_warn("the kernel's log was not recorded: `flightrec info` may say why");
 	if (ask->step && fr_step_new(ask->step, &s.step))
 		status = FR_EXIT_USAGE;
 	else
@@ -296,6 +311,11 @@ static const struct fr_option table[] = {
 		  .more = "The line says from when, and until when; in JSON it is "
 			  "`{\"ts\":N,\"cpu\":N,\"gap\":\"overwritten\",\"until_ns\":N}`. Without this option, a warning says "
 			  "in how many places."),
+	FR_OPTION(0, "kmsg", NULL, "also what the kernel logged, a line each", fr_option_flag, offsetof(struct ask, kmsg),
+		  .more = "Records come by time between the events, those of the window, whatever `-f` selects; in JSON as "
+			  "`{\"ts\":N,\"kmsg\":\"TEXT\",\"level\":\"err\",\"facility\":\"kern\",\"seq\":N,\"uncertainty_ns\":N}"
+			  "`. The log has a "
+			  "clock of its own: its time may be off by that much, and text says so from 1 ms on."),
 	FR_OPTION(0, "pairs", NULL,
 		  "what each event ends, where that is known: latency, time off\n"
 		  "and on the CPU, who woke the task",
@@ -352,6 +372,10 @@ static int cmd_replay_check(const struct ask *ask)
 	}
 	if (ask->gaps && (ask->mode == COUNT || ask->on.cnt)) {
 		fr_err("--gaps shows places between events: it cannot be used with --count or --on");
+		return -1;
+	}
+	if (ask->kmsg && (ask->mode == COUNT || ask->on.cnt)) {
+		fr_err("--kmsg shows lines between events: it cannot be used with --count or --on");
 		return -1;
 	}
 	if ((ask->words || ask->wall) && (!ask->json || ask->on.cnt)) {

@@ -44,6 +44,7 @@ struct flightrec;	  /* one or several snapshots, opened to be read in one order 
 struct flightrec_event;	  /* an event; valid until the next one is read */
 struct flightrec_type;	  /* a kind of event, like sched_switch; of the file's schema, lives as long as the handle */
 struct flightrec_field;	  /* a field of such a kind, like next_pid; lives as long as the handle */
+struct flightrec_kmsg;	  /* a record of the kernel's log; valid until the next one is asked for */
 struct flightrec_gap;	  /* where events of a CPU are missing; valid until the next one is asked for */
 struct flightrec_filter;  /* a compiled expression */
 struct flightrec_stack;	  /* a stack in words */
@@ -192,6 +193,23 @@ const char *flightrec_gap_why(const struct flightrec_gap *gap);	  /* "overwritte
  */
 int flightrec_gap_cnt(struct flightrec *fr, uint64_t *cnt);
 
+/* ---- the kernel's log ---- */
+
+/*
+ * The next record that was logged before the event which flightrec_next() returned last; after the last event, any. Returns 1
+ * and *kmsg; 0: there is none now; -EINVAL, -ENOMEM. Each comes once, of the window, whatever the filter.
+ */
+int flightrec_next_kmsg(struct flightrec *fr, const struct flightrec_kmsg **kmsg);
+
+int flightrec_has_kmsg(struct flightrec *fr); /* 1: a file has the log, be it empty; 0: it was not recorded */
+
+unsigned flightrec_kmsg_file(const struct flightrec_kmsg *kmsg); /* its times are of that file's clock */
+uint64_t flightrec_kmsg_ts(const struct flightrec_kmsg *kmsg);
+uint64_t flightrec_kmsg_uncertainty_ns(const struct flightrec_kmsg *kmsg); /* of that; all ones: the clocks were not compared */
+uint64_t flightrec_kmsg_seq(const struct flightrec_kmsg *kmsg);		   /* the kernel's number of it */
+const char *flightrec_kmsg_level(const struct flightrec_kmsg *kmsg);	   /* "err" */
+const char *flightrec_kmsg_text(const struct flightrec_kmsg *kmsg);	   /* as it was logged: anybody may have chosen it */
+
 /* ---- values of its fields, by number (flightrec_type_find()) ---- */
 
 enum flightrec_kind {
@@ -312,7 +330,8 @@ void flightrec_printer_free(struct flightrec_printer *p); /* without flushing; N
  * in words is incomplete for want of memory.
  */
 int flightrec_print(struct flightrec_printer *p, const struct flightrec_event *ev);
-int flightrec_print_gap(struct flightrec_printer *p, const struct flightrec_gap *gap); /* likewise */
+int flightrec_print_gap(struct flightrec_printer *p, const struct flightrec_gap *gap);	  /* likewise */
+int flightrec_print_kmsg(struct flightrec_printer *p, const struct flightrec_kmsg *kmsg); /* likewise */
 int flightrec_printer_flush(struct flightrec_printer *p);
 
 /* What was printed since the last call, NUL-terminated, *sz bytes (or NULL); valid until the next call. NULL: no memory. */

@@ -110,6 +110,7 @@ void flightrec_free(struct flightrec *fr)
 	flightrec_printer_free(fr->json);
 	free(fr_out_take_mem(&fr->words, NULL));
 	fr_missing_free(fr->missing);
+	fr_klogs_clear(&fr->klogs);
 	free_summaries(fr);
 	fr_frames_free(fr->frames);
 	fr_replay_close(fr->replay);

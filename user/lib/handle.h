@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/text/out.h"
 #include "lib/flightrec.h"
+#include "read/replay/klogs.h"
 #include "read/replay/missing.h"
 #include "read/replay/replay.h"
 #include "read/replay/summary.h"
@@ -31,6 +32,11 @@ struct flightrec_gap {
 	u32 file;
 };
 
+struct flightrec_kmsg {
+	struct flightrec *fr;
+	const struct fr_klogs_item *item;
+};
+
 struct flightrec_stack {
 	const struct fr_frame *frame;
 	u32 cnt;
@@ -40,7 +46,7 @@ struct flightrec_stack {
 /* A row of a table that has no struct of its own in the snapshot. */
 union fr_lib_row {
 	struct {
-		u64 events, bytes, raw_bytes, start_ns, end_ns, lost, holes, damage, ties, ahead, losers, states;
+		u64 events, bytes, raw_bytes, start_ns, end_ns, lost, holes, damage, ties, ahead, losers, states, kmsgs;
 	} summary;
 	struct {
 		const char *name, *value;
@@ -88,6 +94,9 @@ struct flightrec {
 	struct flightrec_event event;
 	struct fr_missing *missing; /* NULL until needed */
 	struct flightrec_gap gap;
+	struct fr_klogs klogs; /* none until asked for */
+	size_t klog_at;
+	struct flightrec_kmsg kmsg;
 	struct fr_summary **summary; /* by file, NULL until asked for */
 	struct fr_frames *frames;    /* NULL until asked for */
 	int stacks_err;		     /* -ENOMEM: a stack printed in words is incomplete */

@@ -8,6 +8,7 @@
 #include "lib/handle.h"
 #include "show/format/format_gap.h"
 #include "show/format/format_json.h"
+#include "show/format/format_kmsg.h"
 #include "show/format/format_text.h"
 
 #define PRINT_FLAGS                                                                                           \
@@ -217,6 +218,21 @@ int flightrec_print_gap(struct flightrec_printer *p, const struct flightrec_gap 
 	if (p->taken)
 		print_begin(p);
 	print_put_gap(p, gap);
+	return fr_out_error(&p->out);
+}
+
+int flightrec_print_kmsg(struct flightrec_printer *p, const struct flightrec_kmsg *kmsg)
+{
+	const struct fr_klogs_item *i = kmsg->item;
+
+	if (kmsg->fr != p->fr)
+		return -EINVAL;
+	if (p->taken)
+		print_begin(p);
+	if (p->format == FLIGHTREC_FORMAT_JSON)
+		fr_kmsg_line_json(&p->out, i->line);
+	else
+		fr_kmsg_line_text(&p->text, &p->out, fr_replay_view(p->fr->replay, i->file), i->line);
 	return fr_out_error(&p->out);
 }
 

@@ -4,6 +4,14 @@
 #include "read/incident/incsnap.h"
 #include "read/snapfile/snapfile_rows.h"
 
+static u64 kmsg_cnt(const struct fr_snap *s)
+{
+	size_t cnt;
+
+	fr_snap_klog(s, &cnt);
+	return cnt;
+}
+
 static size_t state_cnt(const struct fr_snap *s)
 {
 	size_t cnt;
@@ -32,6 +40,7 @@ static const void *summary_row(struct flightrec *fr, unsigned file)
 					     .ahead = m->ahead,
 					     .losers = m->losers,
 					     .states = state_cnt(s),
+					     .kmsgs = kmsg_cnt(s),
 				     }};
 	return &fr->row;
 }

@@ -10,7 +10,7 @@
  *		seccomp			denies what no recorder needs: mounts, modules, ptrace, clocks, swap, reboot, ...
  *	writer	CAP_SYS_PTRACE		read /proc/PID of processes of other users: exe, maps, root
  *		CAP_DAC_READ_SEARCH	likewise, and the directories of their programs
- *		CAP_SYSLOG		addresses of kernel symbols where kptr_restrict=1
+ *		CAP_SYSLOG		addresses of kernel symbols (kptr_restrict=1), the kernel log (dmesg_restrict=1)
  *		CAP_BPF			look-ups by pinned maps, TEST_RUN of pinned programs
  *		CAP_DAC_OVERRIDE	only if the directory of snapshots belongs to another user and needs it
  *		seccomp			allows what copying and writing need; bpf() without PROG_LOAD, MAP_CREATE,

@@ -30,7 +30,7 @@
 #define PIPE_SZ (1 << 20)
 
 /* Beside what run() tells, whose kinds are below. */
-enum { MSG_BEGIN = 256, MSG_STEP, MSG_END, MSG_FAILED, MSG_NO_TIME, MSG_WAITED };
+enum { MSG_BEGIN = 256, MSG_STEP, MSG_END, MSG_FAILED, MSG_DENIED, MSG_NO_TIME, MSG_WAITED };
 
 struct message {
 	u32 kind, job, item, sz;
@@ -38,15 +38,16 @@ struct message {
 
 struct fr_errand_out {
 	u32 job, item;
-	bool failed;		 /* fr_errand_fail(), of this item */
+	bool failed, denied;	 /* fr_errand_fail() and fr_errand_deny(), of this item */
 	u64 waited[FR_LEFT_MAX]; /* what runners that are left behind wait for, as of the fork; 0: none */
 };
 
 const char *fr_errand_why_text(enum fr_errand_why why)
 {
 	static const char *const text[FR_ERRAND_WHY_CNT] = {
-		[FR_ERRAND_LATE] = "late", [FR_ERRAND_DIED] = "died", [FR_ERRAND_WAITED] = "waited", [FR_ERRAND_LEFT] = "left",
-		[FR_ERRAND_TIME] = "time", [FR_ERRAND_FORK] = "fork", [FR_ERRAND_FAILED] = "failed",
+		[FR_ERRAND_LATE] = "late",     [FR_ERRAND_DIED] = "died",     [FR_ERRAND_WAITED] = "waited",
+		[FR_ERRAND_LEFT] = "left",     [FR_ERRAND_TIME] = "time",     [FR_ERRAND_FORK] = "fork",
+		[FR_ERRAND_FAILED] = "failed", [FR_ERRAND_DENIED] = "denied",
 	};
 
 	return text[why];
@@ -76,6 +77,11 @@ void fr_errand_tell(struct fr_errand_out *out, u32 kind, const void *data, size_
 void fr_errand_fail(struct fr_errand_out *out)
 {
 	out->failed = true;
+}
+
+void fr_errand_deny(struct fr_errand_out *out)
+{
+	out->denied = true;
 }
 
 /* A confined asker may not kill: the runner sees to it itself, a little after the asker has given the item up. */
@@ -136,9 +142,9 @@ static void run_item(const struct fr_errand_job *job, struct fr_errand_out *out,
 		errand_tell(out, MSG_WAITED, NULL, 0);
 	} else {
 		errand_tell(out, MSG_BEGIN, NULL, 0);
-		out->failed = false;
+		out->failed = out->denied = false;
 		job->run(job->arg, out->item, out);
-		errand_tell(out, out->failed ? MSG_FAILED : MSG_END, NULL, 0);
+		errand_tell(out, out->denied ? MSG_DENIED : out->failed ? MSG_FAILED : MSG_END, NULL, 0);
 	}
 }
 
@@ -306,8 +312,8 @@ static void take_state(struct asking *a, u32 kind)
 		if (job->end)
 			job->end(job->arg, a->item);
 		errand_next(a);
-	} else if (kind == MSG_FAILED) {
-		errand_miss(a, FR_ERRAND_FAILED);
+	} else if (kind == MSG_FAILED || kind == MSG_DENIED) {
+		errand_miss(a, kind == MSG_DENIED ? FR_ERRAND_DENIED : FR_ERRAND_FAILED);
 	} else if (kind == MSG_NO_TIME || kind == MSG_WAITED) {
 		errand_miss(a, kind == MSG_WAITED ? FR_ERRAND_WAITED : FR_ERRAND_TIME);
 	}

@@ -33,6 +33,7 @@ enum fr_errand_why {
 	FR_ERRAND_TIME,	  /* all time was up before its turn */
 	FR_ERRAND_FORK,	  /* no process, memory or descriptor for a runner */
 	FR_ERRAND_FAILED, /* the runner says so: fr_errand_fail() */
+	FR_ERRAND_DENIED, /* likewise, it has no right to: fr_errand_deny() */
 	FR_ERRAND_WHY_CNT
 };
 
@@ -68,6 +69,7 @@ void fr_errand_tell(struct fr_errand_out *out, u32 kind, const void *data, size_
 
 /* Something of this step could not be read: when run() returns, the item is missing from there on, but for what was told. */
 void fr_errand_fail(struct fr_errand_out *out);
+void fr_errand_deny(struct fr_errand_out *out); /* likewise, for lack of a right */
 
 /* Do all jobs, one after the other: each item ends or is missing. 0, or -errno: why there was no runner (FR_ERRAND_FORK). */
 int fr_errand_run(const struct fr_errand *e);

@@ -29,6 +29,7 @@
 #include "live/snapshot/askdir.h"
 #include "live/snapshot/clock_sample.h"
 #include "live/snapshot/dump.h"
+#include "live/snapshot/klog.h"
 #include "live/snapshot/name.h"
 #include "sys/cpus.h"
 #include "sys/memcg.h"
@@ -246,6 +247,15 @@ static void record_put_clock(FILE *f, struct fr_sess *s)
 	fr_facts_put(f, "begin_clock", "%s", text);
 }
 
+static void put_klog_clock(FILE *f)
+{
+	struct fr_logclock c;
+	char text[80];
+
+	if (!fr_logclock_sample(&c) && !fr_klog_clock_show(&c, text, sizeof(text)))
+		fr_facts_put(f, "klog_clock", "%s", text);
+}
+
 /* A path may be another cgroup's by and by. */
 static void show_cgroups(const struct fr_load_conf *l, char *buf, size_t sz)
 {
@@ -313,6 +323,7 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 		fr_facts_put(f, "redact", "%s", ask->redact);
 	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
 	record_put_clock(f, s);
+	put_klog_clock(f);
 	put_command(f, ask->command);
 	return fr_memfile_end(&m, NULL);
 }

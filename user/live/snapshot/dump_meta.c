@@ -17,6 +17,7 @@
 #include "live/session/sess_incident.h"
 #include "live/snapshot/clock_sample.h"
 #include "live/snapshot/dump_int.h"
+#include "live/snapshot/klog.h"
 #include "live/snapshot/procs.h"
 #include "sys/bootid.h"
 #include "sys/disks.h"
@@ -387,6 +388,8 @@ struct others {
 	struct fr_dump_unwound *unwound;
 	struct fr_dump_symbols *symbols;
 	struct fr_procs *procs;
+	struct fr_klog *klog;
+	struct fr_logclock clock;
 };
 
 /* In the runner: copies of rings, and the profile's tables. */
@@ -397,6 +400,20 @@ static void meta_leave(void *arg)
 	if (d->sampler)
 		fr_hits_close(fr_sampler_hits(d->sampler));
 	fr_dump_room_free(&d->room);
+}
+
+/* The log's clock now; a confined writer may not ask, and has what the session's beginning says. */
+static const struct fr_logclock *klog_clock(const struct fr_dump *d, struct fr_logclock *c)
+{
+	char *begin;
+	int err;
+
+	if (!fr_logclock_sample(c))
+		return c;
+	begin = fr_sess_fact(d->s, "klog_clock");
+	err = begin ? fr_klog_clock_parse(begin, c) : -ENOENT;
+	free(begin);
+	return err ? NULL : c;
 }
 
 static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt, struct others *o)
@@ -410,8 +427,11 @@ static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size
 		.unread = &d->unread,
 		.redact = redact,
 	};
+	const struct fr_klog_ask klog = {.unread = &d->unread, .redact = redact, .clock = klog_clock(d, &o->clock)};
 	u32 cnt = 0;
 
+	o->klog = fr_klog_new(&klog, &job[cnt]);
+	cnt += o->klog ? FR_KLOG_JOB_CNT : 0;
 	o->unwound = fr_dump_unwound_new(d, &job[cnt]);
 	cnt += o->unwound ? FR_DUMP_UNWOUND_JOB_CNT : 0;
 	o->symbols = fr_dump_symbols_new(d, task, task_cnt, &job[cnt]);
@@ -427,6 +447,7 @@ static void free_others(struct others *o)
 	fr_dump_unwound_free(o->unwound);
 	fr_dump_symbols_free(o->symbols);
 	fr_procs_free(o->procs);
+	fr_klog_free(o->klog);
 }
 
 /* Command lines are optional; the events are the purpose of a snapshot. */
@@ -452,6 +473,24 @@ static int meta_put_procs(struct fr_dump *d, const struct fr_procs *p)
 	return err;
 }
 
+static int meta_put_klog(struct fr_dump *d, struct fr_klog *k)
+{
+	const struct fr_snap_klog *line;
+	struct fr_klog_counts c;
+	size_t cnt;
+	int err;
+
+	if (!k) {
+		fr_warn_errno(-ENOMEM, "the kernel's log is not in the snapshot");
+		return 0;
+	}
+	if (!fr_klog_get(k, &line, &cnt, &c))
+		return 0;
+	d->redacted_cnt += c.redacted;
+	err = fr_snap_put_klog(d->w, line, cnt);
+	return err ?: fr_snap_put_fact(d->w, "kmsg", "older=%llu;lost=%llu", c.older, c.lost);
+}
+
 static int meta_put_unread(struct fr_dump *d)
 {
 	const struct fr_unread *u = &d->unread;
@@ -472,6 +511,7 @@ static int put_others(struct fr_dump *d, const struct others *o)
 
 	err = err ?: fr_dump_put_symbols(d, o->symbols);
 	err = err ?: meta_put_procs(d, o->procs);
+	err = err ?: meta_put_klog(d, o->klog);
 	err = err ?: fr_dump_put_redacted(d);
 	return err ?: meta_put_unread(d);
 }

@@ -30,6 +30,7 @@ void fr_meta_init(struct fr_meta *m)
 		.symbol.item_sz = sizeof(struct fr_snap_symbol),
 		.mapping.item_sz = sizeof(struct fr_snap_mapping),
 		.state.item_sz = sizeof(struct fr_snap_state),
+		.klog.item_sz = sizeof(struct fr_snap_klog),
 		.line.item_sz = sizeof(struct line),
 		.formats.item_sz = 1,
 	};
@@ -45,6 +46,7 @@ void fr_meta_free(struct fr_meta *m)
 	fr_vec_free(&m->symbol);
 	fr_vec_free(&m->mapping);
 	fr_vec_free(&m->state);
+	fr_vec_free(&m->klog);
 	fr_vec_free(&m->line);
 	fr_vec_free(&m->formats);
 }
@@ -212,10 +214,13 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 	size_t cnt;
 	const struct fr_snap_clock *clock = fr_snap_clocks(s, &cnt);
 	const struct fr_snap_incident *incident;
+	const struct fr_snap_klog *klog;
 	int err = fr_vec_add(&m->clock, clock, cnt);
 
 	incident = fr_snap_incidents(s, &cnt);
 	err = err ?: fr_vec_add(&m->incident, incident, cnt);
+	klog = fr_snap_klog(s, &cnt);
+	err = err ?: fr_vec_add(&m->klog, klog, cnt);
 	err = err ?: take_tasks(m, s, keep);
 	err = err ?: take_symbols(m, s, keep);
 	err = err ?: take_mappings(m, s, keep);
@@ -302,6 +307,29 @@ static int by_state(const void *a, const void *b)
 	return 0;
 }
 
+/* A record's number and stamp are the kernel's; when that was on the recording clock, each file may say a little differently.
+ */
+static int by_record(const void *a, const void *b)
+{
+	const struct fr_snap_klog *x = a, *y = b;
+
+	LESS(x->seq, y->seq);
+	LESS(x->stamp_ns, y->stamp_ns);
+	return 0;
+}
+
+/* The best known first. */
+static int by_record_known(const void *a, const void *b)
+{
+	const struct fr_snap_klog *x = a, *y = b;
+	int order = by_record(a, b);
+
+	if (order)
+		return order;
+	LESS(x->uncertainty_ns, y->uncertainty_ns);
+	return 0;
+}
+
 static int meta_by_process(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -374,6 +402,7 @@ void fr_meta_unite(struct fr_meta *m)
 	thin(&m->symbol, by_symbol, by_symbol);
 	thin(&m->mapping, by_mapping, by_mapping);
 	thin(&m->state, by_state, by_state);
+	thin(&m->klog, by_record_known, by_record);
 	thin(&m->line, by_line, meta_by_process);
 	m->united = true;
 }
@@ -416,6 +445,7 @@ int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
 	err = err ?: fr_snap_put_symbols(w, m->symbol.at, m->symbol.cnt);
 	err = err ?: fr_snap_put_mappings(w, m->mapping.at, m->mapping.cnt);
 	err = err ?: fr_snap_put_states(w, m->state.at, m->state.cnt);
+	err = err ?: fr_snap_put_klog(w, m->klog.at, m->klog.cnt);
 	err = err ?: fr_snap_put_formats(w, m->formats.at, m->formats.cnt);
 	if (m->prof)
 		err = err ?: fr_snap_put_profile(w, m->prof);

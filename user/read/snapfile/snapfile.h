@@ -96,6 +96,19 @@ struct fr_snap_state {
 	const char *object; /* what its call is about, empty: not known */
 };
 
+/* A record of the kernel's log. */
+struct fr_snap_klog {
+	u64 seq;	    /* the kernel's number of it, since the machine began */
+	u64 ts;		    /* recording clock */
+	u64 uncertainty_ns; /* by which ts may be off; FR_KLOG_UNJOINED: the clocks were not compared, ts is the stamp */
+	u64 stamp_ns;	    /* the log's own clock */
+	u16 facility;	    /* 0: the kernel's own */
+	u8 level;	    /* 0 to 7 */
+	u8 flags;	    /* FR_KMSG_* (base/text/kmsg.h) */
+	const char *text;
+};
+#define FR_KLOG_UNJOINED (~0ULL)
+
 #define FR_BUILD_ID_MAX 20
 
 /*
@@ -167,6 +180,7 @@ int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
 int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
 int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt);
 int fr_snap_put_states(struct fr_snap_writer *w, const struct fr_snap_state *t, size_t cnt);
+int fr_snap_put_klog(struct fr_snap_writer *w, const struct fr_snap_klog *l, size_t cnt);
 
 /* One lap, copied out of a ring: com units of a sub-buffer, sz bytes at buf. Oldest first for each ring. */
 struct fr_snap_lap {
@@ -255,6 +269,7 @@ const char *fr_snap_formats(const struct fr_snap *s, size_t *sz);		      /* NULL
 const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cnt);   /* sorted by (pid, addr) */
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
 const struct fr_snap_state *fr_snap_states(const struct fr_snap *s, size_t *cnt);     /* sorted by (tid, at_ns) */
+const struct fr_snap_klog *fr_snap_klog(const struct fr_snap *s, size_t *cnt);	      /* sorted by (ts, seq) */
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
 const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
 			       size_t *cnt); /* places, as file_off, of event chunks without a header */

@@ -43,6 +43,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_INCIDENTS = 13, /* list */
 	FR_CHUNK_STATES = 14,	 /* list with texts */
 	FR_CHUNK_FORMATS = 15,	 /* text: base/tp/tps.h */
+	FR_CHUNK_KLOG = 16,	 /* list with texts */
 };
 
 /* Limits of a reader. A writer keeps well below. */
@@ -213,6 +214,13 @@ struct fr_state_entry {
 	u8 reserved[3];
 };
 
+struct fr_klog_entry {
+	u64 seq, ts, uncertainty_ns, stamp_ns;
+	u32 text;
+	u16 facility;
+	u8 level, flags;
+};
+
 _Static_assert(sizeof(struct fr_part_head) == 24, "on disk");
 _Static_assert(sizeof(struct fr_file_head) == 48, "on disk");
 _Static_assert(sizeof(struct fr_chunk_head) == 56, "on disk");
@@ -229,6 +237,7 @@ _Static_assert(sizeof(struct fr_mapping_entry) == 56, "on disk");
 _Static_assert(sizeof(struct fr_incident_entry) == 264, "on disk");
 _Static_assert(sizeof(struct fr_symbol_entry) == 32, "on disk");
 _Static_assert(sizeof(struct fr_state_entry) == 128, "on disk");
+_Static_assert(sizeof(struct fr_klog_entry) == 40, "on disk");
 _Static_assert(FR_LOST_CNT <= FR_LOST_ROOM && FR_FILTERED_CNT <= FR_FILTERED_ROOM, "room for all reasons");
 
 #endif

@@ -16,7 +16,16 @@ struct fr_snap_texts {
 
 static struct fr_snap_list *symbols_list_of(struct fr_snap *s, u32 kind)
 {
-	return kind == FR_CHUNK_SYMBOLS ? &s->symbols : kind == FR_CHUNK_STATES ? &s->states : &s->mappings;
+	switch (kind) {
+	case FR_CHUNK_SYMBOLS:
+		return &s->symbols;
+	case FR_CHUNK_STATES:
+		return &s->states;
+	case FR_CHUNK_KLOG:
+		return &s->klog;
+	default:
+		return &s->mappings;
+	}
 }
 
 /* A copy of a chunk's texts, owned by the snapshot. NULL: no memory. */
@@ -54,6 +63,7 @@ void fr_snap_sort_texts(struct fr_snap *s)
 	fr_text_sort(fr_text_kind(FR_CHUNK_SYMBOLS), s->symbols.items, s->symbols.cnt);
 	fr_text_sort(fr_text_kind(FR_CHUNK_MAPPINGS), s->mappings.items, s->mappings.cnt);
 	fr_text_sort(fr_text_kind(FR_CHUNK_STATES), s->states.items, s->states.cnt);
+	fr_text_sort(fr_text_kind(FR_CHUNK_KLOG), s->klog.items, s->klog.cnt);
 }
 
 void fr_snap_free_texts(struct fr_snap *s)
@@ -67,6 +77,7 @@ void fr_snap_free_texts(struct fr_snap *s)
 	free(s->mappings.items);
 	free(s->symbols.items);
 	free(s->states.items);
+	free(s->klog.items);
 	fr_stacks_free(s->stacks);
 }
 
@@ -80,6 +91,12 @@ const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *
 {
 	*cnt = s->mappings.cnt;
 	return s->mappings.items;
+}
+
+const struct fr_snap_klog *fr_snap_klog(const struct fr_snap *s, size_t *cnt)
+{
+	*cnt = s->klog.cnt;
+	return s->klog.items;
 }
 
 const struct fr_snap_state *fr_snap_states(const struct fr_snap *s, size_t *cnt)

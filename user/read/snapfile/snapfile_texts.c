@@ -238,6 +238,60 @@ static int compare_states(const void *a, const void *b)
 	return compare_place(x->tid, x->at_ns, y->tid, y->at_ns);
 }
 
+/* ---- the kernel's log ---- */
+
+static void klog_to_entry(void *entry, const void *item, struct texts *t)
+{
+	const struct fr_snap_klog *l = item;
+	struct fr_klog_entry e = {
+		.seq = l->seq,
+		.ts = l->ts,
+		.uncertainty_ns = l->uncertainty_ns,
+		.stamp_ns = l->stamp_ns,
+		.text = texts_put_text(t, l->text),
+		.facility = l->facility,
+		.level = l->level,
+		.flags = l->flags,
+	};
+
+	memcpy(entry, &e, sizeof(e));
+}
+
+static bool klog_is_good(const void *entry, const char *texts, size_t texts_sz)
+{
+	struct fr_klog_entry e;
+
+	(void)texts;
+	memcpy(&e, entry, sizeof(e));
+	return e.text < texts_sz && e.level <= 7;
+}
+
+static void entry_to_klog(void *item, const void *entry, const char *texts)
+{
+	struct fr_klog_entry e;
+
+	memcpy(&e, entry, sizeof(e));
+	*(struct fr_snap_klog *)item = (struct fr_snap_klog){
+		.seq = e.seq,
+		.ts = e.ts,
+		.uncertainty_ns = e.uncertainty_ns,
+		.stamp_ns = e.stamp_ns,
+		.facility = e.facility,
+		.level = e.level,
+		.flags = e.flags,
+		.text = texts + e.text,
+	};
+}
+
+static int compare_klog(const void *a, const void *b)
+{
+	const struct fr_snap_klog *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
 /* ---- all ---- */
 
 static const struct fr_text_kind kinds[] = {
@@ -247,6 +301,8 @@ static const struct fr_text_kind kinds[] = {
 	 entry_to_symbol, compare_symbols},
 	{FR_CHUNK_STATES, sizeof(struct fr_state_entry), sizeof(struct fr_snap_state), state_to_entry, state_is_good,
 	 entry_to_state, compare_states},
+	{FR_CHUNK_KLOG, sizeof(struct fr_klog_entry), sizeof(struct fr_snap_klog), klog_to_entry, klog_is_good, entry_to_klog,
+	 compare_klog},
 };
 
 const struct fr_text_kind *fr_text_kind(u32 kind)

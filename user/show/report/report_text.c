@@ -217,6 +217,7 @@ void fr_report_text(struct fr_report *r)
 	report_put_window(&p);
 	report_put_left_out(&p);
 	report_put_incidents(&p);
+	put_fitting(&p, fr_report_put_klog);
 	fr_report_put_task(&p);
 	fr_report_put_waits_line(&p);
 	if (r->ask->into)

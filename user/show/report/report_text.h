@@ -41,6 +41,7 @@ void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w); 
 void fr_report_put_verdict(struct fr_report_page *p);
 void fr_report_put_trigger(struct fr_report_page *p);
 void fr_report_put_beside(struct fr_report_page *p); /* other snapshots of this moment */
+void fr_report_put_klog(struct fr_report_page *p);   /* around the trigger (report_klog.c) */
 void fr_report_put_task(struct fr_report_page *p);
 void fr_report_put_waits_line(struct fr_report_page *p); /* how many there are, and what is not known of others */
 void fr_report_put_states(struct fr_report_page *p);
