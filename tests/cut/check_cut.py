@@ -279,14 +279,17 @@ def cut_refused():
 
 def cut_hosts():
     """A window of several hosts is on each host's own clock, and so is the time from which on each one's history is complete."""
-    out, whole, triggers = merge("a.flight", "random.flight", "b.flight"), {}, []
+    out, whole, triggers, shift = merge("a.flight", "random.flight", "b.flight"), {}, [], {}
     for host in "boot-1", "boot-2":
         run("cut", "-o", fresh("whole.flight"), "--host", host, out)
         said = info("whole.flight")
         whole[host] = sorted(json.loads(l)["ts"] for l in rows("whole.flight")), said["horizon_ns"]
         triggers.append((said["trigger"]["ts"], host))
-    # boot-2's clock is ahead. A window of both is of the whole file: from the first host's first event to the last host's last
-    ahead = {"boot-1": 0, "boot-2": 450_000_000}
+        sample = said["clock"]["samples"][0]
+        shift[host] = sample["ts"] - sample["real_ns"]
+    ahead = {host: ns - shift["boot-1"] for host, ns in shift.items()}
+    assert ahead["boot-2"], "one clock shows nothing"
+    # A window of both is of the whole file: from the first host's first event to the last host's last
     edges = [[every[nr] - ahead[host] for host, (every, _) in whole.items()] for nr in (0, -1)]
     begin, end, both = min(edges[0]), max(edges[1]), (max(edges[0]), min(edges[1]))  # within the latter there are rows of each
     last = triggers[0][0] - ahead[triggers[0][1]]  # -10ms is before the first host's trigger, on both clocks

@@ -213,10 +213,12 @@ static int put_old_holes(struct fr_snap_writer *w)
 	return err ? err : fr_snap_put_holes(w, hole, 2);
 }
 
+static u64 b_end_ns; /* when b was taken */
+
 static int dump(const char *dir, const char *name, const char *boot, u64 skip)
 {
-	/* the second host has been up for longer, so the same moment has another time there */
-	u64 boot_ns = strcmp(boot, "boot-1") ? 450 * MS : 0;
+	/* the second host's clock is another one, by which its last event is a little behind those of b, whatever is random */
+	u64 boot_ns = strcmp(boot, "boot-1") ? host_clock_ns - b_end_ns - 5 * MS : 0;
 	const struct fr_snap_clock clock = {.ts = host_clock_ns,
 					    .mono_ns = host_clock_ns,
 					    .real_ns = REAL_NS - boot_ns + host_clock_ns,
@@ -338,6 +340,7 @@ static int put_session(const char *dir)
 	err = err ? err : dump_last(dir, "mid");
 	put_turns(1350, 1600);
 	err = err ? err : dump(dir, "b", "boot-1", lap);
+	b_end_ns = host_clock_ns;
 	err = err ? err : dump(dir, "end", "boot-1", last_whole_lap() + 1);
 	err = err ? err : dump_versions(dir);
 	put_turns(1600, 2900);

@@ -207,29 +207,35 @@ static struct flightrec *open_it(const u8 *data, unsigned flags)
 	return NULL;
 }
 
+/* What was printed since is one line; none if that failed. */
+static void take_line(struct flightrec_printer *p)
+{
+	size_t sz;
+	const char *line = flightrec_printer_take(p, &sz);
+
+	if (line && (!sz || strchr(line, '\n') != line + sz - 1))
+		abort();
+}
+
 /* Those that are due now; none if they were not asked for. */
 static void look_at_gaps(struct flightrec *fr, struct flightrec_printer *p)
 {
 	const struct flightrec_kmsg *kmsg;
 	const struct flightrec_gap *gap;
-	const char *line;
-	size_t sz;
 
 	while (flightrec_next_kmsg(fr, &kmsg) > 0) {
 		if (!flightrec_kmsg_level(kmsg) || flightrec_kmsg_file(kmsg) >= flightrec_file_cnt(fr))
 			abort();
 		look_at_text(flightrec_kmsg_text(kmsg));
-		flightrec_print_kmsg(p, kmsg);
+		if (!flightrec_print_kmsg(p, kmsg))
+			take_line(p);
 	}
 	while (flightrec_next_gap(fr, &gap) > 0) {
 		if (flightrec_gap_file(gap) >= flightrec_file_cnt(fr) || !flightrec_gap_why(gap) ||
 		    (flightrec_gap_until_ns(gap) && flightrec_gap_until_ns(gap) < flightrec_gap_since_ns(gap)))
 			abort();
-		if (flightrec_print_gap(p, gap))
-			continue;
-		line = flightrec_printer_take(p, &sz);
-		if (line && (!sz || strchr(line, '\n') != line + sz - 1))
-			abort();
+		if (!flightrec_print_gap(p, gap))
+			take_line(p);
 	}
 }
 
