@@ -129,4 +129,5 @@ def same_words():
     check(not wrong, f"{len(wrong)} of {len(calls)} calls have other words:\n" + "\n".join(wrong[:20]))
 
 
-main()
+if __name__ == "__main__":
+    main()
