@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "show/report/report.h"
 #include "sys/fd.h"
 
@@ -87,6 +88,11 @@ int fr_page(struct fr_export_ask *ask)
 	char *verdict = page_verdict(ask, &ask->verdict_err);
 	int status;
 
+	if (ask->verdict_err == -EPROTO) {
+		fr_err("the verdict was not found: its process ended too early, as one does that is killed for want of memory: "
+		       "give less by --memory");
+		return FR_EXIT_FAIL;
+	}
 	ask->verdict = verdict;
 	status = fr_export(ask);
 	ask->verdict = NULL;
