@@ -40,26 +40,35 @@ static void klog_put_when(struct fr_report_page *p, const struct fr_snap_klog *l
 	fr_out_printf(p->o, "  %c%-10s ", later ? '+' : '-', text);
 }
 
+void fr_report_put_klog_line(struct fr_report_page *p)
+{
+	size_t cnt, from, to;
+	const struct fr_snap_klog *l = fr_snap_klog(p->r->snap, &cnt);
+
+	fr_report_label(p, "kernel log");
+	if (!fr_klogs_has(p->r->snap)) {
+		fr_out_str(p->o, "not recorded\n");
+		return;
+	}
+	to = klog_around(p->r, l, cnt, &from);
+	if (from == to)
+		fr_out_str(p->o, "nothing");
+	else
+		fr_out_printf(p->o, "%zu record%s", to - from, fr_plural(to - from));
+	fr_out_printf(p->o, " from 10 s before %s to 1 s after it: `flightrec replay --kmsg` has all\n",
+		      fr_report_moment_name(p));
+}
+
 void fr_report_put_klog(struct fr_report_page *p)
 {
 	size_t cnt, from, to, i;
 	const struct fr_snap_klog *l = fr_snap_klog(p->r->snap, &cnt);
 	char note[120];
 
-	if (!fr_klogs_has(p->r->snap)) {
-		fr_report_label(p, "kernel log");
-		fr_out_str(p->o, "not recorded\n");
-		return;
-	}
 	to = klog_around(p->r, l, cnt, &from);
-	if (from == to) {
-		fr_report_label(p, "kernel log");
-		fr_out_printf(p->o, "nothing within 10 s before %s: `flightrec replay --kmsg` has all\n",
-			      fr_report_moment_name(p));
+	if (from == to)
 		return;
-	}
-	snprintf(note, sizeof(note), "around %s; %zu record%s, `flightrec replay --kmsg` has all", fr_report_moment_name(p),
-		 to - from, fr_plural(to - from));
+	snprintf(note, sizeof(note), "time beside %s", fr_report_moment_name(p));
 	fr_report_title(p, "Kernel log", note);
 	for (i = p->r->ask->top && to - from > SHOWN ? to - SHOWN : from; i < to; i++) {
 		klog_put_when(p, &l[i]);

@@ -40,8 +40,9 @@ void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w); 
 /* In this order on the page; each prints nothing where there is nothing to say. */
 void fr_report_put_verdict(struct fr_report_page *p);
 void fr_report_put_trigger(struct fr_report_page *p);
-void fr_report_put_beside(struct fr_report_page *p); /* other snapshots of this moment */
-void fr_report_put_klog(struct fr_report_page *p);   /* around the trigger (report_klog.c) */
+void fr_report_put_beside(struct fr_report_page *p);	/* other snapshots of this moment */
+void fr_report_put_klog_line(struct fr_report_page *p); /* what there is of the kernel log (report_klog.c) */
+void fr_report_put_klog(struct fr_report_page *p);	/* its lines around the trigger */
 void fr_report_put_task(struct fr_report_page *p);
 void fr_report_put_waits_line(struct fr_report_page *p); /* how many there are, and what is not known of others */
 void fr_report_put_states(struct fr_report_page *p);

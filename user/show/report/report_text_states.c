@@ -242,9 +242,11 @@ void fr_report_put_states(struct fr_report_page *p)
 	}
 	cnt = find_groups(p, &g);
 	states_put_title(p);
-	fr_out_paint(p->o, FR_PAINT_DIM);
-	fr_out_str(p->o, "       for state task                  in\n");
-	fr_out_paint(p->o, FR_PAINT_NONE);
+	if (cnt) {
+		fr_out_paint(p->o, FR_PAINT_DIM);
+		fr_out_str(p->o, "       for state task                  in\n");
+		fr_out_paint(p->o, FR_PAINT_NONE);
+	}
 	for (part = 0; part < PART_CNT; part++) {
 		for (to = from; to < cnt && g[to].part == part; to++)
 			;
