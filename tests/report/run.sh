@@ -527,6 +527,10 @@ several_in_one() {
 	status 0 report --json "${files[@]}" && [[ ! -s $tmp/err ]] && jq -c '[.reports[] | [.file[-11:], .host, .boot_id]]' "$tmp/out" > "$tmp/page" &&
 		jq -c '.reports[2].report' "$tmp/out" > "$tmp/one" && status 0 report --json "${files[0]}" && jq -c . "$tmp/out" | diff - "$tmp/one" &&
 		diff "$tmp/page" - <<< '[["arly.flight","web-1","web-1"],["soon.flight","web-1","web-1"],["late.flight","web-2","web-2"]]' || return
+	for name in "" --json; do # what cannot be written is told once
+		"$FLIGHTREC" report ${name:+"$name"} "${files[@]}" > /dev/full 2> "$tmp/err"
+		[[ $? == 1 && $(grep -c 'No space left' "$tmp/err") == 1 ]] || { cat "$tmp/err"; return 1; }
+	done
 	echo junk > "$tmp/junk.flight"
 	status 3 report "${files[1]}" "$tmp/junk.flight" && grep -q "junk.flight: not a snapshot" "$tmp/err" && prints '^1 snapshot of 1 host,' && prints '^  verdict' && status 1 report "${files[1]}" "$tmp/no.flight" && prints '^  verdict' &&
 		status 2 report -f 'nonsense ==' "${files[@]}" && (($(wc -l < "$tmp/err") < 6)) && [[ ! -s $tmp/out ]] && status 3 report --json "$tmp/junk.flight" "$tmp/junk.flight" && [[ ! -s $tmp/out ]]

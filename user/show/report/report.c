@@ -160,7 +160,7 @@ static int verdict_json(struct fr_report *r, char **json)
 
 static int report(struct fr_report *r)
 {
-	int err = report_gather(r);
+	int err = report_gather(r), status;
 
 	if (err) {
 		fr_err_errno(err, "cannot report on %s", r->ask->path);
@@ -169,7 +169,8 @@ static int report(struct fr_report *r)
 	report_print(r);
 	if (fr_an_left_any(r->res))
 		fr_warn("some tables are not complete, for lack of memory: left out says what: %s", fr_err_cure(-ENOMEM, NULL));
-	return fr_err_finish(r->out, fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK);
+	status = fr_replay_say_damage(r->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
+	return r->ask->into ? status : fr_err_finish(r->out, status); /* of several, the output ends once */
 }
 
 static void close_all(struct fr_report *r)

@@ -51,34 +51,40 @@ static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
 	}
 }
 
-/* A part of the page is made in memory, then cut to the page's width. */
+/* A part of the page, made in memory: malloc'ed, *sz bytes. NULL: no memory, and the page has failed. */
+static char *in_memory(struct fr_report_page *p, void (*put)(struct fr_report_page *p), size_t *sz)
+{
+	struct fr_out *to = p->o, *mem = malloc(sizeof(*mem));
+	char *text = NULL;
+
+	if (mem) {
+		fr_out_init_mem(mem);
+		mem->color = to->color;
+		p->o = mem;
+		put(p);
+		p->o = to;
+		text = fr_out_take_mem(mem, sz);
+	}
+	if (!text)
+		fr_out_fail(to, -ENOMEM);
+	free(mem);
+	return text;
+}
+
+/* Cut to the page's width. */
 static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_page *p))
 {
-	struct fr_out *to = p->o, *mem;
-	size_t sz = 0;
+	size_t sz;
 	char *text;
 
 	if (!p->fits) {
 		put(p);
 		return;
 	}
-	mem = malloc(sizeof(*mem));
-	if (!mem) {
-		fr_out_fail(to, -ENOMEM);
-		return;
-	}
-	fr_out_init_mem(mem);
-	mem->color = to->color;
-	p->o = mem;
-	put(p);
-	p->o = to;
-	text = fr_out_take_mem(mem, &sz);
+	text = in_memory(p, put, &sz);
 	if (text)
-		put_narrow(to, text, sz, p->width);
-	else
-		fr_out_fail(to, -ENOMEM);
+		put_narrow(p->o, text, sz, p->width);
 	free(text);
-	free(mem);
 }
 
 /* ---- the page ---- */
@@ -184,29 +190,10 @@ static void put_evidence(struct fr_report_page *p)
 	fr_report_put_health(p);
 }
 
-/* Of one of several it is shown when all have said what they are. */
-static void keep_evidence(struct fr_report_page *p)
-{
-	struct fr_out *to = p->o, *mem = malloc(sizeof(*mem));
-
-	if (!mem) {
-		fr_out_fail(to, -ENOMEM);
-		return;
-	}
-	fr_out_init_mem(mem);
-	mem->color = to->color;
-	p->o = mem;
-	put_evidence(p);
-	p->o = to;
-	*p->r->ask->into->evidence = fr_out_take_mem(mem, NULL);
-	if (!*p->r->ask->into->evidence)
-		fr_out_fail(to, -ENOMEM);
-	free(mem);
-}
-
 void fr_report_text(struct fr_report *r)
 {
 	struct fr_report_page p = {.r = r, .o = r->out};
+	size_t sz;
 
 	report_find_width(&p);
 	put_path(&p);
@@ -221,8 +208,8 @@ void fr_report_text(struct fr_report *r)
 	fr_report_put_klog_line(&p);
 	fr_report_put_task(&p);
 	fr_report_put_waits_line(&p);
-	if (r->ask->into)
-		keep_evidence(&p);
+	if (r->ask->into) /* it is shown when all have said what they are */
+		*r->ask->into->evidence = in_memory(&p, put_evidence, &sz);
 	else
 		put_evidence(&p);
 }
