@@ -411,12 +411,14 @@ void fr_clues_free(struct fr_clues *c)
 }
 
 /* Whoever has a CPU has had it until the window's end, or the copying of its ring. */
-void fr_clues_end(struct fr_clues *c, const struct fr_an_result *res, bool is_focus, struct fr_symbols *symbols)
+void fr_clues_end(struct fr_clues *c, const struct fr_an_result *res, bool is_focus, struct fr_symbols *symbols,
+		  const struct fr_states *states)
 {
 	u32 i;
 
 	c->focus = is_focus ? &res->focus : NULL;
 	c->symbols = symbols;
+	c->states = states;
 	/* what was read of a damaged file has gaps that no list of holes tells */
 	if (fr_snap_damage(c->snap))
 		c->is_full = true;

@@ -23,6 +23,7 @@
 #include "read/analyze/analyze.h"
 #include "read/replay/replay.h"
 #include "read/replay/summary.h"
+#include "read/states/states.h"
 #include "read/symbols/symbols.h"
 #include "read/waits/waited.h"
 
@@ -106,6 +107,7 @@ struct fr_clues {
 	/* once all rows are read */
 	const struct fr_an_focus *focus; /* of this task, NULL: the report is about another one */
 	struct fr_symbols *symbols;	 /* NULL: none are asked for */
+	const struct fr_states *states;	 /* how tasks were when the file was made */
 	/* of the reading */
 	struct fr_sub sub[FR_CLUE_EVENT_CNT];
 	u8 kind[FR_EVENT_MAX]; /* enum fr_clue_event by the event's number */
@@ -128,8 +130,9 @@ void fr_clues_want(const struct fr_clues *c, struct fr_wants *w);
 /* Take the next rows, whatever a filter says: the verdict is on what happened. 0 or -ENOMEM. */
 int fr_clues_run(struct fr_clues *c, const struct fr_replay_run *run);
 
-/* No more rows come. is_focus: the result's focus is the trigger's task. symbols may be NULL. */
-void fr_clues_end(struct fr_clues *c, const struct fr_an_result *res, bool is_focus, struct fr_symbols *symbols);
+/* No more rows come. is_focus: the result's focus is the trigger's task. symbols may be NULL; states has taken all rows. */
+void fr_clues_end(struct fr_clues *c, const struct fr_an_result *res, bool is_focus, struct fr_symbols *symbols,
+		  const struct fr_states *states);
 
 /* ---- questions (clues_ask.c) ---- */
 
@@ -199,6 +202,9 @@ int fr_clues_programs(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns,
 
 /* The wait of this task that has most in common with a time: at least `least_ns`. NULL: none. */
 const struct fr_waited *fr_clues_wait_in(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, u64 least_ns);
+
+/* What a task still waits for since before the trigger, up to that: false: it does not, or that is not known. */
+bool fr_clues_still(const struct fr_clues *c, u32 tid, struct fr_still *out);
 
 /* How long it was runnable without a CPU in a time, as its long waits tell; *longest: the one that took most of it, or NULL. */
 u64 fr_clues_queued(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, const struct fr_waited **longest);

@@ -182,6 +182,22 @@ const struct fr_waited *fr_clues_wait_in(const struct fr_clues *c, u32 tid, u64 
 	return best;
 }
 
+/* It was looked at after the trigger, and has been as it is since before: so it was at the trigger. */
+bool fr_clues_still(const struct fr_clues *c, u32 tid, struct fr_still *out)
+{
+	const struct fr_snap_state *t = fr_states_of(c->snap, tid);
+
+	if (!t || !t->state || t->flags & (FR_STATE_RUNS | FR_STATE_MOVED) || t->at_ns < c->at_ns || t->in == FR_STATE_IN_NONE)
+		return false;
+	fr_states_read(c->states, c->view, t, out);
+	if (!out->since_ns || out->since_ns >= c->at_ns)
+		return false;
+	out->wait.ts = c->at_ns;
+	out->wait.off_ns = out->wait.blocked_ns = c->at_ns - out->since_ns;
+	out->wait.queued_ns = 0;
+	return true;
+}
+
 u64 fr_clues_queued(const struct fr_clues *c, u32 tid, u64 from_ns, u64 to_ns, const struct fr_waited **longest)
 {
 	const struct fr_waited *w;

@@ -1,51 +1,99 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise: the table of rules of thumb. The first one that is sure has the word, so those that are surest come first. */
+#include <stdio.h>
+
 #include "read/verdict/verdict_int.h"
+
+/* What it looks at: more of the trigger than its wait; or the wait alone, so that one of whom the task waited for will do, too.
+ */
+enum recognise_of { OF_TRIGGER, OF_WAITS };
 
 static const struct {
 	const char *name, *meaning;
 	fr_recognise_fn fn;
+	enum recognise_of of;
 } table[] = {
-	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock},
-	{"killed", "another process sent the signal that ended it", fr_recognise_killer},
-	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom},
-	{"stack_overflow", "its stack overflowed by a function that calls itself", fr_recognise_stack_overflow},
-	{"null_pointer", "it followed a pointer that is not set", fr_recognise_null_pointer},
-	{"heap", "the C library found its heap damaged", fr_recognise_heap},
+	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock, OF_TRIGGER},
+	{"killed", "another process sent the signal that ended it", fr_recognise_killer, OF_TRIGGER},
+	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom, OF_TRIGGER},
+	{"stack_overflow", "its stack overflowed by a function that calls itself", fr_recognise_stack_overflow, OF_TRIGGER},
+	{"null_pointer", "it followed a pointer that is not set", fr_recognise_null_pointer, OF_TRIGGER},
+	{"heap", "the C library found its heap damaged", fr_recognise_heap, OF_TRIGGER},
 	{"handled_fault", "a fault that the program handles itself, as runtimes do, and that became its end",
-	 fr_recognise_handled_fault},
-	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder},
-	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted},
+	 fr_recognise_handled_fault, OF_TRIGGER},
+	{"abort", "it aborted itself: the C or C++ library's function says why", fr_recognise_abort, OF_TRIGGER},
+	{"wild_call", "it went on where there is no code: a wrong function pointer", fr_recognise_wild_call, OF_TRIGGER},
+	{"signal_code", "the signal's code says what it did", fr_recognise_signal_code, OF_TRIGGER},
+	{"broken_pipe", "it wrote where nobody reads any more", fr_recognise_broken_pipe, OF_TRIGGER},
+	{"own_alarm", "a timer that it had set ended it", fr_recognise_own_alarm, OF_TRIGGER},
+	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder, OF_WAITS},
+	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted,
+	 OF_WAITS},
 	{"idle_transaction", "a session of a database is idle in a transaction, and others wait for a lock",
-	 fr_recognise_database_lock},
-	{"frozen_file_system", "the file system is frozen", fr_recognise_frozen},
-	{"stopped", "it, or whom it waited for, was stopped by a signal", fr_recognise_stopped},
-	{"kernel_place", "it waited in a place of the kernel that tells for what", fr_recognise_place},
-	{"delayed_ack", "small writes, held back until a delayed acknowledgment", fr_recognise_delayed_ack},
+	 fr_recognise_database_lock, OF_TRIGGER},
+	{"frozen_file_system", "the file system is frozen", fr_recognise_frozen, OF_WAITS},
+	{"stopped", "it, or whom it waited for, was stopped by a signal", fr_recognise_stopped, OF_TRIGGER},
+	{"kernel_place", "it waited in a place of the kernel that tells for what", fr_recognise_place, OF_WAITS},
+	{"delayed_ack", "small writes, held back until a delayed acknowledgment", fr_recognise_delayed_ack, OF_WAITS},
 	{"unanswered_syn", "a connect within the host whose first SYN was dropped, as by a full listen queue",
-	 fr_recognise_unanswered_syn},
-	{"retransmit", "data within the host that arrived by a timer only, as after a loss", fr_recognise_retransmit},
-	{"signal_storm", "signals by the thousand", fr_recognise_signal_storm},
-	{"large_fork", "a process with much memory forked: its page tables are copied", fr_recognise_large_fork},
-	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled},
-	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog},
-	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker},
-	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu},
-	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood},
-	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm},
-	{"accept_spin", "accept() in vain and without end, as at the limit of open files", fr_recognise_accept_spin},
-	{"resolver", "a time-out of poll() that is the C library's resolver's", fr_recognise_resolver},
-	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server},
-	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop},
+	 fr_recognise_unanswered_syn, OF_WAITS},
+	{"retransmit", "data within the host that arrived by a timer only, as after a loss", fr_recognise_retransmit, OF_WAITS},
+	{"signal_storm", "signals by the thousand", fr_recognise_signal_storm, OF_TRIGGER},
+	{"large_fork", "a process with much memory forked: its page tables are copied", fr_recognise_large_fork, OF_TRIGGER},
+	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled, OF_WAITS},
+	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog, OF_WAITS},
+	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker, OF_WAITS},
+	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu, OF_WAITS},
+	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood, OF_TRIGGER},
+	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm, OF_WAITS},
+	{"accept_spin", "accept() in vain and without end, as at the limit of open files", fr_recognise_accept_spin,
+	 OF_TRIGGER},
+	{"resolver", "a time-out of poll() that is the C library's resolver's", fr_recognise_resolver, OF_WAITS},
+	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server, OF_TRIGGER},
+	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop, OF_TRIGGER},
+	{"silent_exit", "it ended by itself, with success, and none of its threads had work", fr_recognise_silent_exit,
+	 OF_TRIGGER},
 };
 
-void fr_case_recognise(struct fr_case *k)
+static void recognise_ask(struct fr_case *k, bool of_waits)
 {
 	u32 i;
 
 	for (i = 0; i < sizeof(table) / sizeof(table[0]) && !k->v->cause_id; i++)
-		if (table[i].fn(k))
+		if ((!of_waits || table[i].of == OF_WAITS) && table[i].fn(k))
 			k->v->cause_id = table[i].name;
+}
+
+/* What kept whom the task waited for is the cause of its wait, too: the same rules, from waker to waker. */
+static void recognise_behind(struct fr_case *k)
+{
+	const struct fr_waited *first = k->wait, *of = first;
+	const char *from = k->wait_from;
+	size_t len;
+	u32 i;
+
+	for (i = 1; i < FR_VERDICT_LINK_MAX && of && !k->v->cause_id && of->waker == FR_WAKER_task && of->waker_pid; i++) {
+		of = of->queued_ns < of->off_ns / 2 ? fr_case_wait_of_waker(k, of) : NULL;
+		if (!of || of->tid == first->tid)
+			break;
+		k->wait = of;
+		k->wait_from = "wait";
+		recognise_ask(k, true);
+	}
+	if (first && k->v->cause_id) {
+		len = strlen(k->v->cause.text);
+		snprintf(k->v->cause.text + len, sizeof(k->v->cause.text) - len, "; %s waited for that, until %s woke it",
+			 fr_word_comm(k, first->tid, first->ts), fr_word_who(k, first->waker_pid, fr_waited_woken_ns(first)));
+	}
+	k->wait = first;
+	k->wait_from = from;
+}
+
+void fr_case_recognise(struct fr_case *k)
+{
+	recognise_ask(k, false);
+	if (!k->v->cause_id)
+		recognise_behind(k);
 }
 
 const char *fr_verdict_cause_name(u32 i, const char **meaning)

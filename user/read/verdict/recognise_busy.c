@@ -54,6 +54,24 @@ static bool find_busy(struct fr_case *k, struct busy *b)
 	return false;
 }
 
+/* It, where the rule is about a task that does not sleep; else whom the trigger's task waited for. */
+static bool find_spinner(struct fr_case *k, struct busy *b)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_waited *w;
+
+	if (!c->reason || strcmp(c->reason, "busy"))
+		return find_busy(k, b);
+	if (!c->tid || !c->value_ns || c->value_ns > c->at_ns)
+		return false;
+	*b = (struct busy){.tid = c->tid, .woke = c->tid, .from_ns = c->at_ns - c->value_ns, .to_ns = c->at_ns};
+	if (b->from_ns < c->begin_ns)
+		b->from_ns = c->begin_ns;
+	b->ran_ns = fr_clues_ran(c, b->tid, b->from_ns, b->to_ns);
+	b->queued_ns = fr_clues_queued(c, b->tid, b->from_ns, b->to_ns, &w);
+	return fr_clues_covers_most(c, FR_CLUES_ALL_CPUS, b->from_ns, b->to_ns);
+}
+
 /* "had a CPU for X of these Y", and how long it wanted one */
 static const char *busy_words(struct fr_case *k, const struct busy *b)
 {
@@ -150,7 +168,7 @@ bool fr_recognise_accept_spin(struct fr_case *k)
 	struct busy b;
 	size_t i;
 
-	if (!find_busy(k, &b))
+	if (!find_spinner(k, &b))
 		return false;
 	for (i = 0; i < k->c->sample.cnt; i++) {
 		if (s[i].tid != b.tid || s[i].ts < b.from_ns || s[i].ts > b.to_ns)
@@ -242,5 +260,32 @@ bool fr_recognise_busy_server(struct fr_case *k)
 		snprintf(turned, sizeof(turned), ": its event loop was blocked (otherwise it waits in %s)", loop);
 	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch", "%s %s, and woke %s only then%s%s",
 		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), fr_word_comm(k, b.woke, b.to_ns), turned, in);
+	return true;
+}
+
+/* ---- a task that does not sleep ---- */
+
+#define SPIN_LEAST 10u /* samples */
+
+/* A rule said so, and samples say what it does. */
+bool fr_recognise_spin(struct fr_case *k)
+{
+	struct busy b;
+	const char *in, *call;
+	char calls[FR_WORD_SZ] = "";
+	u32 cnt, all;
+
+	if (!k->c->reason || strcmp(k->c->reason, "busy") || !find_spinner(k, &b))
+		return false;
+	call = fr_case_hot(k, &(struct fr_whose){.tid = b.tid, .from_ns = b.from_ns, .to_ns = b.to_ns}, fr_sample_call, &cnt, &all);
+	if (all < SPIN_LEAST)
+		return false;
+	if (call && cnt >= all / 4)
+		snprintf(calls, sizeof(calls), "; %u of them are in system call %.40s", cnt, call);
+	in = busy_functions(k, &b);
+	if (!*in && !*calls)
+		return false;
+	fr_case_cause(k, "sched_switch, cpu_sample", "%s %s, and never slept: it has %u samples%s%s", fr_word_who(k, b.tid, b.to_ns),
+		      busy_words(k, &b), all, fr_word_text(k, calls, strlen(calls)), in);
 	return true;
 }

@@ -452,7 +452,7 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 #define FLOOD_SAMPLES 10u
 
 /* The call that the sample is in; NULL: none, or not known. */
-static const char *cpu_call_of(const struct fr_clues *c, const struct fr_clue_sample *s)
+const char *fr_sample_call(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
 	struct fr_symbol y;
 	u32 i;
@@ -465,7 +465,7 @@ static const char *cpu_call_of(const struct fr_clues *c, const struct fr_clue_sa
 
 static const char *sending_call(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
-	const char *softirq = fr_sample_softirq(c, s), *call = softirq && !strcmp(softirq, "NET_RX") ? cpu_call_of(c, s) : NULL;
+	const char *softirq = fr_sample_softirq(c, s), *call = softirq && !strcmp(softirq, "NET_RX") ? fr_sample_call(c, s) : NULL;
 
 	return call && (strstr(call, "send") || strstr(call, "write")) ? call : NULL;
 }
@@ -523,5 +523,41 @@ bool fr_recognise_flood(struct fr_case *k)
 		      "within its own %s: packets that it sends within the host",
 		      fr_word_comm(k, top.tid, top.ts), top.task_cnt, top.task_cnt == 1 ? "" : "s", fr_word_ns(k, top.ns),
 		      fr_word_ns(k, who.to_ns - who.from_ns), cnt, all, fr_word_text(k, call, strlen(call)));
+	return true;
+}
+
+/* ---- others ---- */
+
+/* Nobody of its own kind kept the CPU from it: others had it, and who most. The last word on a queue. */
+bool fr_recognise_shared_cpu(struct fr_case *k)
+{
+	u64 from_ns, to_ns, idle_ns = 0;
+	struct fr_clue_program top = {0};
+	struct fr_tally t;
+	u32 i, others = 0;
+
+	if (!fr_case_is_queued(k, &from_ns, &to_ns) || to_ns - from_ns < QUEUED_LEAST_NS ||
+	    !fr_clues_covers_most(k->c, k->wait->cpu, from_ns, to_ns))
+		return false;
+	if (fr_clues_programs(k->c, k->wait->cpu, from_ns, to_ns, &t)) {
+		k->failed = true;
+		return false;
+	}
+	for (i = 0; i < t.cnt; i++) {
+		const struct fr_clue_program *p = fr_tally_at(&t, i);
+
+		if (!p->key)
+			idle_ns = p->ns;
+		else if (!top.key)
+			top = *p;
+		else
+			others++;
+	}
+	fr_tally_free(&t);
+	if (!top.key || idle_ns > (to_ns - from_ns) / 10)
+		return false;
+	fr_case_cause(k, from_queue(k, ""), "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s",
+		      fr_word_comm(k, top.tid, top.ts), top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
+		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns), others ? "; others had the rest" : "");
 	return true;
 }

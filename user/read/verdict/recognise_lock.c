@@ -214,3 +214,69 @@ bool fr_recognise_orphan_lock(struct fr_case *k)
 		      fr_word_who(k, birth->parent, birth->ts), fr_word_ns(k, w->ts - birth->ts));
 	return true;
 }
+
+/* ---- each waits for the other ---- */
+
+/* Of a process, as its tasks were when the file was made. */
+struct standstill {
+	u32 cnt, locks; /* threads; of them those that wait for a lock */
+	struct fr_still a, b; /* two that wait for different ones */
+};
+
+/* A futex of the process's own, without a time-out: only one of its threads can end that. */
+static bool is_own_futex(const struct fr_case *k, const struct fr_waited *w)
+{
+	u32 op = (u32)w->arg[1] & FUTEX_CMD_MASK;
+
+	return is_in_futex(k, w) && w->arg[1] & FUTEX_PRIVATE_FLAG && !w->arg[3] && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET);
+}
+
+/* pthread_join() waits for the word that the kernel clears at a thread's end, and that has its tid until then. */
+static bool is_join(const struct fr_case *k, const struct fr_waited *w)
+{
+	u32 op = (u32)w->arg[1] & FUTEX_CMD_MASK;
+
+	return is_in_futex(k, w) && !w->arg[3] && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) && w->arg[2] > CONTENDED &&
+	       fr_clues_pid(k->c, (u32)w->arg[2], w->ts) == w->pid;
+}
+
+/* Do all its threads wait for each other? False, too, where one of them is not known. */
+static bool stands_still(const struct fr_case *k, s32 pid, struct standstill *st)
+{
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
+
+	*st = (struct standstill){0};
+	for (i = 0; i < cnt; i++) {
+		struct fr_still one;
+
+		if (fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != pid)
+			continue;
+		if (!fr_clues_still(k->c, t[i].tid, &one) || (!is_own_futex(k, &one.wait) && !is_join(k, &one.wait)))
+			return false;
+		st->cnt++;
+		if (!is_for_lock(k, &one.wait))
+			continue;
+		if (!st->locks++)
+			st->a = one;
+		else if (!st->b.state && one.wait.arg[0] != st->a.wait.arg[0])
+			st->b = one;
+	}
+	return st->b.state && !fr_states_count(k->c->snap, "left");
+}
+
+/* Nobody of the process is left to release anything: two of them wait for a lock each, which nobody else can have. */
+bool fr_recognise_deadlock(struct fr_case *k)
+{
+	struct standstill st;
+	s32 pid = k->wait ? k->wait->pid : -1;
+
+	if (pid <= 0 || !stands_still(k, pid, &st))
+		return false;
+	fr_case_cause(k, "states",
+		      "a deadlock: all %u threads of the process wait for each other, without a time-out: %s for futex 0x%llx for %s, %s "
+		      "for futex 0x%llx for %s, and none is left that could release these",
+		      st.cnt, fr_word_who(k, st.a.wait.tid, st.a.wait.ts), st.a.wait.arg[0], fr_word_ns(k, st.a.wait.off_ns),
+		      fr_word_who(k, st.b.wait.tid, st.b.wait.ts), st.b.wait.arg[0], fr_word_ns(k, st.b.wait.off_ns));
+	return true;
+}

@@ -150,13 +150,14 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 	    !is_within_host(&e))
 		return false;
 	cnt = connects_like(k, &e);
-	fr_case_cause(
-		k, "wait",
-		"nobody answered the first SYN: %s connected to %s, within the host, only after %s, by a timer, as when a SYN "
-		"is dropped since the listen queue is full (accept() comes too late), and sent again after 1 s; %u connect%s "
-		"like this in the %s before",
-		fr_word_who(k, w->tid, w->ts), fr_word_text(k, e.peer, e.peer_len), fr_word_ns(k, w->blocked_ns), cnt,
-		cnt == 1 ? "" : "s", fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+	fr_case_cause(k, "wait",
+		      "nobody answered the first SYN: connect() of %s to %s, within the host, ended only after %s, and not "
+		      "within the call, "
+		      "as when a SYN is dropped since the listen queue is full (accept() comes too late), and sent again after "
+		      "1 s; %u "
+		      "connect%s like this in the %s before",
+		      fr_word_who(k, w->tid, w->ts), fr_word_text(k, e.peer, e.peer_len), fr_word_ns(k, w->blocked_ns), cnt,
+		      cnt == 1 ? "" : "s", fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
 	return true;
 }
 
@@ -199,11 +200,11 @@ bool fr_recognise_retransmit(struct fr_case *k)
 		return false;
 	fr_case_cause(
 		k, "wait",
-		"what was sent to %s arrived late: it waited %s%s, until a timer ended that and no send, while %s waited for "
+		"what was sent to %s arrived late: it waited %s%s, until %s ended that and no send, while %s waited for "
 		"the other end, on the same host: as when a packet is lost, and TCP's retransmission time-out (200 ms, then "
 		"twice as long) sends it again",
 		fr_word_who(k, late->tid, late->ts), fr_word_ns(k, late->blocked_ns), fr_word_object(k, late),
-		fr_word_who(k, late == w ? of->tid : w->tid, late->ts));
+		fr_waker_words(late->waker), fr_word_who(k, late == w ? of->tid : w->tid, late->ts));
 	return true;
 }
 
@@ -294,5 +295,51 @@ bool fr_recognise_event_loop(struct fr_case *k)
 		      "nothing was left that it waited for, or it was told to",
 		      cnt, fr_word_comm(k, last->tid, last->ts), fr_word_call(k, last) + 3, fr_word_ender(k, last),
 		      fr_word_ns(k, c->at_ns - last->ts));
+	return true;
+}
+
+/* ---- an end without a word ---- */
+
+#define END_NS (100 * FR_MSEC_NS) /* in which a process that ends tells its threads so */
+
+/* Its other threads waited until the first one, which ended the process, told them to end: how many, one in epoll. */
+static u32 idle_threads(const struct fr_case *k, const struct fr_waited **loop)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_waited *w;
+	u32 cnt = 0;
+	size_t i;
+
+	for (i = 0, *loop = NULL; (w = fr_clues_wait(c, i)); i++) {
+		if (w->pid != c->pid || w->tid == c->tid || w->ts > c->at_ns + END_NS || w->ts + END_NS < c->at_ns ||
+		    fr_waited_was_runnable(w) || w->waker != FR_WAKER_task || w->waker_pid != c->tid)
+			continue;
+		cnt++;
+		if (is_in_epoll(k, w))
+			*loop = w;
+	}
+	return cnt;
+}
+
+/* Nothing made it end but itself, and nobody of it had work. */
+bool fr_recognise_silent_exit(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_waited *loop;
+	u32 cnt;
+
+	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || fr_case_fact(k, "trigger_status", -1) ||
+	    (s32)c->tid != c->pid)
+		return false;
+	cnt = idle_threads(k, &loop);
+	if (!loop)
+		return false;
+	fr_case_cause(k, "wait, trigger",
+		      "it ended by itself, with success, as when an event loop has nothing left to wait for: of its other "
+		      "threads %s had "
+		      "waited %s %s, and no event ended that but %s itself, %s before the end%s",
+		      fr_word_who(k, loop->tid, loop->ts), fr_word_ns(k, loop->blocked_ns), fr_word_call(k, loop),
+		      fr_word_who(k, c->tid, c->at_ns), loop->ts < c->at_ns ? fr_word_ns(k, c->at_ns - loop->ts) : "0 ns",
+		      cnt > 1 ? ", as it did for others" : "");
 	return true;
 }

@@ -306,6 +306,19 @@ static bool wait_by_steps(struct fr_case *k)
 	return ran ? woken || fr_waited_was_runnable(w) : true;
 }
 
+/* What it still waits for, as its state when the file was made tells: the call, what that is about, and where. */
+static bool wait_by_state(struct fr_case *k)
+{
+	struct fr_still still;
+
+	if (!fr_clues_still(k->c, k->c->tid, &still))
+		return false;
+	k->by_steps = still.wait;
+	k->knows_call = k->is_going = true;
+	k->wait_from = still.from == FR_SINCE_TABLE ? "states" : "sched_switch, states";
+	return true;
+}
+
 /* What a signal ended, of which its sender is the waker. */
 static bool is_ended_by_signal(const struct fr_clues *c, const struct fr_waited *w)
 {
@@ -319,6 +332,47 @@ static bool is_ended_by_signal(const struct fr_clues *c, const struct fr_waited 
 	return false;
 }
 
+#define BESIDE_NS 50000u /* a program takes its time a bit before or after the event's */
+
+/*
+ * The task is said to have waited in this time. Does something tell that it ran meanwhile, although no switch to it does? A
+ * kernel may hide switches of a task from all tracers; whoever measures from one it saw to the next one then measures too much.
+ * Who leaves a CPU has had it, and who is woken again has slept. may_wake: it was asleep first, and may be woken once.
+ */
+static bool verdict_lacks_switch(const struct fr_case *k, u64 from_ns, u64 to_ns, bool may_wake)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	u64 i = f && f->step_cnt > FR_AN_STEP_MAX ? f->step_cnt - FR_AN_STEP_MAX : 0;
+	u32 woken = 0;
+
+	for (; f && i < f->step_cnt; i++) {
+		const struct fr_an_step *s = &f->step[i % FR_AN_STEP_MAX];
+
+		if (s->ts <= from_ns + BESIDE_NS || s->ts + BESIDE_NS >= to_ns)
+			continue;
+		if (s->did != FR_AN_WOKEN)
+			return true;
+		woken++;
+	}
+	return woken > may_wake;
+}
+
+/* Is it about a time without a CPU? */
+static bool verdict_is_off_cpu(const struct fr_clues *c)
+{
+	const char *kind = fr_snap_fact(c->snap, "trigger_latency");
+
+	return !verdict_is_reason(c, "latency") || (kind && (!strcmp(kind, "wakeup") || !strcmp(kind, "offcpu")));
+}
+
+/* From its waking on? */
+static bool verdict_is_wakeup(const struct fr_clues *c)
+{
+	const char *kind = fr_snap_fact(c->snap, "trigger_latency");
+
+	return verdict_is_reason(c, "latency") && kind && !strcmp(kind, "wakeup");
+}
+
 static void verdict_find_wait(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
@@ -328,17 +382,26 @@ static void verdict_find_wait(struct fr_case *k)
 	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns))
 		return;
 	k->wait_from = "wait";
+	k->lacks_switch = took && verdict_is_off_cpu(c) && verdict_lacks_switch(k, from_ns, to_ns, !verdict_is_wakeup(c));
+	if (k->lacks_switch)
+		return;
 	if (took)
 		k->wait = fr_clues_wait_in(c, c->tid, from_ns, to_ns, c->value_ns / 2);
 	else
 		k->wait = fr_clues_wait_in(c, c->tid, from_ns, to_ns, 1);
 	if (!took && k->wait && !is_ended_by_signal(c, k->wait))
 		k->wait = NULL;
-	if (k->wait || !took || !wait_by_steps(k) ||
-	    fr_overlap_ns(k->by_steps.ts - k->by_steps.off_ns, k->by_steps.ts, from_ns, to_ns) < c->value_ns / 2)
+	if (k->wait || !took)
 		return;
-	k->wait = &k->by_steps;
-	k->wait_from = k->wait->kstack_id ? "sched_switch, hung" : k->is_going ? "sched_switch" : "sched_switch, sched_waking";
+	if (!wait_by_state(k)) {
+		if (!wait_by_steps(k))
+			return;
+		k->wait_from = k->by_steps.kstack_id ? "sched_switch, hung"
+			       : k->is_going	     ? "sched_switch"
+						     : "sched_switch, sched_waking";
+	}
+	if (fr_overlap_ns(fr_waited_began_ns(&k->by_steps), k->by_steps.ts, from_ns, to_ns) >= c->value_ns / 2)
+		k->wait = &k->by_steps;
 }
 
 int fr_verdict_make(const struct fr_clues *c, struct fr_finding *v)

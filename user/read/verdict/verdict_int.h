@@ -26,6 +26,7 @@ struct fr_case {
 	struct fr_waited by_steps; /* it, if there is no record */
 	bool knows_call, is_going; /* by_steps: in what call it waits; its wait has not ended */
 	const char *wait_from;	   /* the events that tell of it */
+	bool lacks_switch;	   /* how long it waited is not known: it ran meanwhile, and no switch to it is there */
 	/* words of sentences: the last FR_WORD_CNT are there */
 	char word[FR_WORD_CNT][FR_WORD_SZ];
 	u32 word_at;
@@ -40,6 +41,11 @@ bool fr_recognise_fork_storm(struct fr_case *k);
 bool fr_recognise_kworker(struct fr_case *k);
 bool fr_recognise_killer(struct fr_case *k);
 bool fr_recognise_handled_fault(struct fr_case *k);
+bool fr_recognise_abort(struct fr_case *k);
+bool fr_recognise_wild_call(struct fr_case *k);
+bool fr_recognise_signal_code(struct fr_case *k);
+bool fr_recognise_broken_pipe(struct fr_case *k);
+bool fr_recognise_own_alarm(struct fr_case *k);
 bool fr_recognise_heap(struct fr_case *k);
 bool fr_recognise_lock_holder(struct fr_case *k);
 bool fr_recognise_lock_preempted(struct fr_case *k);
@@ -51,10 +57,17 @@ bool fr_recognise_retransmit(struct fr_case *k);
 bool fr_recognise_large_fork(struct fr_case *k);
 bool fr_recognise_accept_spin(struct fr_case *k);
 bool fr_recognise_busy_server(struct fr_case *k);
+bool fr_recognise_spin(struct fr_case *k);
+bool fr_recognise_shared_cpu(struct fr_case *k);
+bool fr_recognise_own_sleep(struct fr_case *k);
+bool fr_recognise_deadlock(struct fr_case *k);
+bool fr_recognise_no_program(struct fr_case *k);
+bool fr_recognise_pressure(struct fr_case *k);
 bool fr_recognise_signal_storm(struct fr_case *k);
 bool fr_recognise_stopped(struct fr_case *k);
 bool fr_recognise_resolver(struct fr_case *k);
 bool fr_recognise_event_loop(struct fr_case *k);
+bool fr_recognise_silent_exit(struct fr_case *k);
 bool fr_recognise_flood(struct fr_case *k);
 bool fr_recognise_kept_cpu(struct fr_case *k);
 bool fr_recognise_place(struct fr_case *k);
@@ -114,6 +127,7 @@ typedef const char *(*fr_sample_fn)(const struct fr_clues *c, const struct fr_cl
 const char *fr_sample_work(const struct fr_clues *c, const struct fr_clue_sample *s);	  /* the work of a kernel worker */
 const char *fr_sample_function(const struct fr_clues *c, const struct fr_clue_sample *s); /* the program's, innermost */
 const char *fr_sample_softirq(const struct fr_clues *c, const struct fr_clue_sample *s);  /* NET_RX, ... */
+const char *fr_sample_call(const struct fr_clues *c, const struct fr_clue_sample *s);	  /* the system call that it is in */
 
 /* What most of the samples count for, *cnt of *all; NULL: none counts. */
 const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample_fn name_of, u32 *cnt, u32 *all);

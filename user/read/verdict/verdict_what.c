@@ -88,13 +88,25 @@ static const char *ended_in(struct what *h, enum fr_an_stack of)
 
 /* ---- by the kind of trigger ---- */
 
+/* A signal that dumps no core is delivered to all threads as SIGKILL: the code that came with that is not its own. */
+static bool has_own_code(s64 sig)
+{
+	static const u8 dumps_core[] = {SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGXCPU, SIGXFSZ, SIGSYS};
+	size_t i;
+
+	for (i = 0; i < sizeof(dumps_core); i++)
+		if (dumps_core[i] == sig)
+			return true;
+	return false;
+}
+
 static void tell_crash(struct what *h)
 {
 	struct fr_case *k = h->k;
 	const struct fr_sys sys = {0};
 	s64 sig = fr_case_fact(k, "trigger_sig", 0), code = fr_case_fact(k, "trigger_code", 0);
 	const char *name = fr_signal_name(sig), *in;
-	const char *why = sig == SIGKILL ? NULL : fr_sysname(&sys, FR_STYLE_SICODE, code); /* SIGKILL's is not known there */
+	const char *why = has_own_code(sig) ? fr_sysname(&sys, FR_STYLE_SICODE, code) : NULL;
 	char number[32];
 
 	snprintf(number, sizeof(number), "signal %lld", sig);
@@ -131,10 +143,26 @@ static void tell_kernel(struct what *h)
 		 text ? fr_word_text(h->k, text, strlen(text)) : "its words are not known");
 }
 
+/* The rule measured from one switch of the task to another, and some are missing. */
+static bool tell_unknown(struct what *h)
+{
+	struct fr_case *k = h->k;
+
+	if (k->lacks_switch)
+		what_say(h, "trigger, sched_switch, sched_waking",
+			 "%s was seen to run again only %s after %s; switches of it are missing in between, so how long it "
+			 "waited is "
+			 "not known",
+			 h->who, fr_word_ns(k, k->c->value_ns), fr_word_when(k, k->v->since_ns));
+	return k->lacks_switch;
+}
+
 static void tell_hung(struct what *h)
 {
 	struct fr_case *k = h->k;
 
+	if (tell_unknown(h))
+		return;
 	tell_wait(h);
 	what_say(h, "trigger", "%s did not run for %s, from %s on", h->who, fr_word_ns(k, k->c->value_ns),
 		 fr_word_when(k, k->v->since_ns));
@@ -156,6 +184,8 @@ static void tell_latency(struct what *h)
 	const struct fr_sys sys = {.arch = k->c->arch};
 	s64 nr = fr_case_fact(k, "trigger_what", 0);
 
+	if (tell_unknown(h))
+		return;
 	if (!strcmp(kind, "wakeup")) {
 		tell_wait(h);
 		what_say(h, "trigger", "%s waited %s for a CPU after it had been woken at %s", h->who, took, since);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* recognise_abort: ends whose reason the signal and its code tell, or the C library's function on the way to abort(). */
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/schema/sysnames.h"
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+static bool abort_is_crash(const struct fr_case *k)
+{
+	return k->c->tid && k->c->pid > 0 && k->c->reason && !strcmp(k->c->reason, "crash");
+}
+
+static const struct fr_an_focus *abort_stack(const struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+
+	return f && f->stack_of == FR_AN_STACK_CRASH ? f : NULL;
+}
+
+static u64 hex_fact(const struct fr_case *k, const char *name)
+{
+	const char *text = fr_snap_fact(k->c->snap, name);
+
+	return text ? strtoull(text, NULL, 16) : 0;
+}
+
+/* ---- the way to abort() ---- */
+
+static const struct {
+	const char *frame, *what;
+} reasons[] = {
+	{"__assert_fail", "an assertion of its own failed"},
+	{"__assert_fail_base", "an assertion of its own failed"},
+	{"__assert_perror_fail", "an assertion of its own failed"},
+	{"__stack_chk_fail", "its stack was overwritten: a write went behind the end of a local buffer (stack smashing)"},
+	{"__chk_fail", "the C library refused a write behind the end of a buffer (fortify)"},
+	{"std::terminate()", "an exception was not caught, or thrown where none may be"},
+	{"__cxa_pure_virtual", "a virtual function was called that the class does not have (pure virtual)"},
+	{"rust_panic", "it panicked"},
+};
+
+static const char *reason_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (!strcmp(name, reasons[i].frame))
+			return reasons[i].what;
+	return NULL;
+}
+
+/* The library that aborts has a function for each reason; who called that is named. */
+bool fr_recognise_abort(struct fr_case *k)
+{
+	const struct fr_an_focus *f = abort_is_crash(k) ? abort_stack(k) : NULL;
+	const char *what = NULL, *frame = NULL, *module = NULL, *in;
+	struct fr_symbol s;
+	char text[FR_WORD_SZ];
+	u32 i;
+
+	if (!f || fr_case_fact(k, "trigger_sig", 0) != SIGABRT)
+		return false;
+	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s); i++) {
+		const char *now = s.name ? reason_of(s.name) : NULL;
+
+		if (what && (!s.module || strcmp(s.module, module)))
+			break;
+		if (now)
+			what = now, frame = fr_word_text(k, s.name, strlen(s.name)), module = s.module ?: "";
+	}
+	if (!what)
+		return false;
+	in = s.name ? s.name : "";
+	snprintf(text, sizeof(text), "%s%.100s", *in ? ", called from " : "", in);
+	fr_case_cause(k, "crash", "%s: %s was in %s%s", what, fr_word_comm(k, k->c->tid, k->c->at_ns), frame,
+		      fr_word_text(k, text, strlen(text)));
+	return true;
+}
+
+/* ---- a call of what is no function ---- */
+
+/* The instruction that could not be fetched is the address itself: a function was called there, or returned to. */
+bool fr_recognise_wild_call(struct fr_case *k)
+{
+	const struct fr_an_focus *f = abort_is_crash(k) ? abort_stack(k) : NULL;
+	u64 addr = hex_fact(k, "trigger_addr"), ip = hex_fact(k, "trigger_ip");
+	s64 code = fr_case_fact(k, "trigger_code", 0);
+	struct fr_symbol s = {0};
+
+	if (!abort_is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || !addr || addr != ip ||
+	    (code != SEGV_MAPERR && code != SEGV_ACCERR))
+		return false;
+	if (f)
+		fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, 1, &s);
+	fr_case_cause(
+		k, s.name ? "trigger, crash" : "trigger",
+		"it went on at address 0x%llx, where there is no code%s: a wrong function pointer, as of an object that was "
+		"freed, or an overwritten return address%s%s",
+		addr, code == SEGV_ACCERR ? " that may be executed" : "", s.name ? "; the frame around it is " : "",
+		s.name ? fr_word_text(k, s.name, strlen(s.name)) : "");
+	return true;
+}
+
+/* ---- what a signal's code says ---- */
+
+#define ANY_CODE 0x7fff
+
+static const struct {
+	u8 sig;
+	s16 code;
+	const char *what;
+} codes[] = {
+	{SIGBUS, BUS_ADRERR,
+	 "it used a page of a mapped file that is not there: the file is shorter than its mapping (truncated), or its disk or "
+	 "tmpfs "
+	 "is full"},
+	{SIGBUS, BUS_ADRALN, "it used an address that is not aligned as the machine wants it"},
+	{SIGBUS, 4, "memory is broken there: the kernel found an error of the hardware"},
+	{SIGBUS, 5, "memory is broken there: the kernel found an error of the hardware"},
+	{SIGFPE, FPE_INTDIV, "an integer was divided by zero"},
+	{SIGFPE, FPE_INTOVF, "an integer overflowed"},
+	{SIGSYS, 1, "its seccomp filter forbids a system call that it made"},
+	{SIGILL, ILL_ILLOPN,
+	 "an instruction that this CPU does not have, or that a compiler put where nothing may come (trap)"},
+	{SIGILL, ILL_ILLOPC,
+	 "an instruction that this CPU does not have, or that a compiler put where nothing may come (trap)"},
+	{SIGSEGV, SEGV_ACCERR,
+	 "it used memory in a way that its mapping forbids, as a write to what is read-only, or behind a guard page"},
+	{SIGSEGV, 0x80,
+	 "the processor refused an access and told no address: a pointer that was overwritten, as in an object that was freed, "
+	 "data "
+	 "that is not aligned as its instruction wants it, or an instruction that is not for programs"},
+	{SIGXCPU, ANY_CODE, "it used up the CPU time that it may (RLIMIT_CPU)"},
+	{SIGXFSZ, ANY_CODE, "a file would have become larger than it may write (RLIMIT_FSIZE)"},
+};
+
+/* The first function of the program or its libraries at the end, and its callers. */
+static const char *abort_in(struct fr_case *k)
+{
+	const struct fr_an_focus *f = abort_stack(k);
+
+	return f ? fr_word_frames(k, f->tid, f->stack_ns, f->ustack_id) : "";
+}
+
+/* Was it sent by another task, or by nobody that is known? Then it says nothing of the receiver. */
+static bool is_sent(const struct fr_case *k, s64 sig)
+{
+	const struct fr_clue_signal *s = k->c->signal.at;
+	size_t i = k->c->signal.cnt;
+
+	while (i--)
+		if (s[i].sig == sig && s[i].ts <= k->c->at_ns &&
+		    (s[i].target == k->c->tid || fr_clues_pid(k->c, s[i].target, s[i].ts) == k->c->pid))
+			return s[i].code <= 0 && s[i].sender != k->c->tid;
+	return true;
+}
+
+bool fr_recognise_signal_code(struct fr_case *k)
+{
+	s64 sig = fr_case_fact(k, "trigger_sig", 0), code = fr_case_fact(k, "trigger_code", 0);
+	const char *in;
+	size_t i;
+
+	if (!abort_is_crash(k))
+		return false;
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		if (codes[i].sig != sig || (codes[i].code != ANY_CODE && codes[i].code != code) ||
+		    (codes[i].code == ANY_CODE && is_sent(k, sig)))
+			continue;
+		in = abort_in(k);
+		fr_case_cause(k, *in ? "trigger, crash" : "trigger", "%s (%s, code %lld)%s%s", codes[i].what,
+			      fr_signal_name(sig), code, *in ? "; it was in " : "", in);
+		return true;
+	}
+	return false;
+}
+
+/* ---- a pipe that nobody reads ---- */
+
+/* The kernel sends it on behalf of the writer itself, in its write. */
+bool fr_recognise_broken_pipe(struct fr_case *k)
+{
+	const struct fr_clue_signal *s = k->c->signal.at;
+	size_t i = k->c->signal.cnt;
+	const char *in;
+
+	if (!abort_is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGPIPE)
+		return false;
+	while (i-- && (s[i].sig != SIGPIPE || s[i].ts > k->c->at_ns || s[i].target != k->c->tid))
+		;
+	if (i == (size_t)-1 || s[i].sender != k->c->tid)
+		return false;
+	in = abort_in(k);
+	fr_case_cause(k, "trigger, signal_generate",
+		      "it wrote to a pipe or a socket whose other end was closed (SIGPIPE, in its own call)%s%s",
+		      *in ? "; it was in " : "", in);
+	return true;
+}
+
+/* ---- its own timer ---- */
+
+/* alarm() and setitimer(): the kernel sends the signal when time is up, on top of whatever task runs. */
+bool fr_recognise_own_alarm(struct fr_case *k)
+{
+	s64 sig = fr_case_fact(k, "trigger_sig", 0);
+	const struct fr_clue_signal *s = k->c->signal.at;
+	size_t i = k->c->signal.cnt;
+
+	if (!abort_is_crash(k) || (sig != SIGALRM && sig != SIGVTALRM && sig != SIGPROF))
+		return false;
+	while (i-- && (s[i].sig != sig || s[i].ts > k->c->at_ns ||
+		       (s[i].target != k->c->tid && fr_clues_pid(k->c, s[i].target, s[i].ts) != k->c->pid)))
+		;
+	if (i == (size_t)-1 || s[i].code != 0x80) /* SI_KERNEL */
+		return false;
+	fr_case_cause(k, "signal_generate",
+		      "a timer that it had set itself, as by alarm(), was up: the kernel sent %s, which it does not handle",
+		      fr_signal_name(sig));
+	return true;
+}
