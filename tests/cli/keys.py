@@ -32,8 +32,9 @@ def sections():
 
 
 def kinds(section):
-    """Of a section that has a table for each kind of record: {kind: {key: the kind that it leads to, or None}}, the first: of all."""
-    found, now, inside = {}, None, False
+    """Of a section that has a table for each kind of record: {kind: {key: the kind that it leads to, or None}}, the first: of all. A kind
+    whose row names no key is a part of the record itself."""
+    found, parts, now, inside = {}, [], None, False
     for line in read("docs/json.md").splitlines():
         if line.startswith("## "):
             inside = line[3:] == section
@@ -42,6 +43,11 @@ def kinds(section):
         elif inside and now is not None and (m := re.match(r"\| `([^`]+)` \| ([^|]*) \|", line)):
             link = re.search(r"\(#(\w+)\)", m[2])
             now[m[1]] = link and link[1]
+        elif inside and now is not None and (m := re.match(r"\| \| \[\w+\]\(#(\w+)\) \|", line)):
+            parts.append((now, m[1]))
+    for whole, part in reversed(parts):
+        for key, kind in found[part].items():
+            whole[key] = whole.get(key) or kind
     return found
 
 

@@ -101,7 +101,7 @@ static char *json_of(const struct fr_culprits *c)
 
 	fr_out_init_mem(o);
 	fr_jsonw_open(&j, NULL, '{');
-	fr_culprits_json(c, &j);
+	fr_json_record(&j, &fr_culprits_kind, c, c);
 	fr_jsonw_close(&j, '}');
 	text = fr_out_take_mem(o, NULL);
 	free(o);

@@ -167,6 +167,45 @@ static bool next_tag(const struct fr_at *at, const char **pos, const char **name
 	return true;
 }
 
+static const void *word_at(const struct fr_at *at, u32 i)
+{
+	const char *const *word = at->rec;
+
+	return i < 2 && word[i] ? word[i] : NULL;
+}
+
+/* Texts without a kind of their own; none, which one column calls not known; and a member of another record. */
+static void lists_of_texts(void **state)
+{
+	static const struct fr_column columns[] = {
+		FR_LIST(word_at, "words", NULL, "said", .from = FR_FROM_TEXT),
+		FR_LIST(word_at, "known", NULL, "of these", .from = FR_FROM_TEXT, .null = true),
+		{},
+	};
+	static const struct fr_table kind = {"speech", "It was said.", columns};
+	static const char *const said[][2] = {{"a", "b\""}, {NULL}};
+	const struct fr_at at = {.column = &disk_columns[0], .rec = &host.disk[0]};
+	struct fr_jsonw w = {.o = &out};
+	char *got;
+
+	(void)state;
+	fr_out_init_mem(&out);
+	fr_json_record(&w, &kind, NULL, said[0]);
+	is("\"words\":[\"a\",\"b\\\"\"],\"known\":[\"a\",\"b\\\"\"]");
+	fr_out_init_mem(&out);
+	w = (struct fr_jsonw){.o = &out};
+	fr_json_record(&w, &kind, NULL, said[1]);
+	is("\"words\":[],\"known\":null");
+	fr_out_init_mem(&out);
+	fr_table_paths(&out, &kind);
+	fr_table_reference(&out, &kind);
+	got = fr_out_take_mem(&out, NULL);
+	assert_non_null(strstr(got, "| `words[]` | texts | said |\n"));
+	assert_non_null(strstr(got, "| `known` | list of texts | of these |\n"));
+	free(got);
+	assert_int_equal(fr_column_member(&at, &host.disk[1]).nr, 9);
+}
+
 /* Names that only the record knows; none at all, and no map. */
 static void json_of_names(void **state)
 {
@@ -301,9 +340,11 @@ static void as_reference(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_json),    cmocka_unit_test(json_of_parts),	  cmocka_unit_test(json_of_names),
-		cmocka_unit_test(as_table),   cmocka_unit_test(as_wide_as_cells), cmocka_unit_test(as_lines),
-		cmocka_unit_test(as_metrics), cmocka_unit_test(as_reference),	  cmocka_unit_test(unknown_is_no_label),
+		cmocka_unit_test(as_json),	 cmocka_unit_test(json_of_parts),
+		cmocka_unit_test(json_of_names), cmocka_unit_test(lists_of_texts),
+		cmocka_unit_test(as_table),	 cmocka_unit_test(as_wide_as_cells),
+		cmocka_unit_test(as_lines),	 cmocka_unit_test(as_metrics),
+		cmocka_unit_test(as_reference),	 cmocka_unit_test(unknown_is_no_label),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/escape.h"
 #include "base/text/units.h"
 
 #define SHOWN 10u
-#define NS_SZ 32u
 
 /* NULL: it is new, and there is no room. */
 static struct fr_culprit *culprits_find(struct fr_culprits *c, const char *name)
@@ -50,40 +48,53 @@ void fr_culprits_sort(struct fr_culprits *c)
 	qsort(c->of, c->cnt, sizeof(c->of[0]), by_sum);
 }
 
+/* ---- what is shown ---- */
+
+/* clang-format off */
+#define CULPRIT(member, name, unit, meaning, ...) FR_COLUMN(struct fr_culprit, member, name, unit, meaning, __VA_ARGS__)
+/* clang-format on */
+
+static const struct fr_column culprit_columns[] = {
+	CULPRIT(name, "who", TEXT, "what ran longest in a holdoff: `hog[27529]`, `softirq RCU`",
+		FR_TEXT(4, NULL, 0, .lead = "  ")),
+	CULPRIT(cnt, "holdoffs", COUNT, "those holdoffs", FR_TEXT(1, NULL, 8, .plain = true)),
+	CULPRIT(sum_ns, "sum_ns", NS, "their length in all", FR_TEXT(2, NULL, 9, .lead = "  ", .none = "0 ns")),
+	CULPRIT(max_ns, "max_ns", NS, "and the longest one's",
+		FR_TEXT(3, NULL, 9, .lead = " in all, longest ", .none = "0 ns")),
+	{},
+};
+
+static const struct fr_table culprit_kind = {"culprit", "What held off others. At most 256 of them are kept.", culprit_columns};
+
+static const void *culprits_one(const struct fr_at *at, u32 i)
+{
+	const struct fr_culprits *c = at->rec;
+
+	return i < c->cnt ? &c->of[i] : NULL;
+}
+
+static const struct fr_column culprits_columns[] = {
+	FR_LIST(culprits_one, "due_to", &culprit_kind, "what held off others; what did longest comes first"),
+	FR_COLUMN(struct fr_culprits, other_cnt, "due_to_others", COUNT, "holdoffs due to what found no room there"),
+	{},
+};
+
+const struct fr_table fr_culprits_kind = {"culprits", "All that held off others.", culprits_columns};
+
 void fr_culprits_text(const struct fr_culprits *c, struct fr_out *o)
 {
-	char sum[NS_SZ], max[NS_SZ];
+	struct fr_layout l;
 	u32 i;
 
+	fr_layout_init(&l, &culprit_kind, ~0u);
 	if (c->cnt)
 		fr_out_str(o, "\n  due to\n");
-	for (i = 0; i < c->cnt && i < SHOWN; i++) {
-		fr_out_printf(o, "  %8llu  %9s in all, longest %9s  ", c->of[i].cnt,
-			      fr_show_duration(c->of[i].sum_ns, sum, NS_SZ), fr_show_duration(c->of[i].max_ns, max, NS_SZ));
-		fr_escape_text(o, c->of[i].name, strlen(c->of[i].name));
-		fr_out_char(o, '\n');
-	}
+	for (i = 0; i < c->cnt && i < SHOWN; i++)
+		fr_layout_row(&l, o, c, &c->of[i]);
 	if (c->cnt > SHOWN)
 		fr_out_printf(o, "            and %u other%s", c->cnt - SHOWN, fr_plural(c->cnt - SHOWN));
 	if (c->other_cnt)
 		fr_out_printf(o, "; %llu holdoff%s due to still more", c->other_cnt, fr_plural(c->other_cnt));
 	if (c->cnt > SHOWN)
 		fr_out_char(o, '\n');
-}
-
-void fr_culprits_json(const struct fr_culprits *c, struct fr_jsonw *j)
-{
-	u32 i;
-
-	fr_jsonw_open(j, "due_to", '[');
-	for (i = 0; i < c->cnt; i++) {
-		fr_jsonw_open(j, NULL, '{');
-		fr_jsonw_text(j, "who", c->of[i].name);
-		fr_jsonw_u64(j, "holdoffs", c->of[i].cnt);
-		fr_jsonw_u64(j, "sum_ns", c->of[i].sum_ns);
-		fr_jsonw_u64(j, "max_ns", c->of[i].max_ns);
-		fr_jsonw_close(j, '}');
-	}
-	fr_jsonw_close(j, ']');
-	fr_jsonw_u64(j, "due_to_others", c->other_cnt);
 }

@@ -3,7 +3,7 @@
 #ifndef FR_CULPRITS_H
 #define FR_CULPRITS_H
 
-#include "base/text/jsonw.h"
+#include "base/show/table.h"
 
 #define FR_CULPRIT_MAX	   256u
 #define FR_CULPRIT_NAME_SZ 64u
@@ -29,7 +29,6 @@ void fr_culprits_sort(struct fr_culprits *c);
 /* For people: the first ten, and how many more. Nothing if there are none. */
 void fr_culprits_text(const struct fr_culprits *c, struct fr_out *o);
 
-/* Members of an object: due_to, due_to_others. */
-void fr_culprits_json(const struct fr_culprits *c, struct fr_jsonw *j);
+extern const struct fr_table fr_culprits_kind; /* struct fr_culprits */
 
 #endif

@@ -173,6 +173,8 @@ static const struct fr_options options = {
 	.foot = "\n"
 		"Example: flightrec watch --threshold 500us --interval 200us --on 'holdoff>5ms'\n",
 	.none = "see --help; what a recorder does is shown by `flightrec follow`",
+	.table = &fr_holdwatch_kind,
+	.by_kind = true,
 };
 
 /* A holdoff below the threshold is not examined, so no rule sees it. */

@@ -110,18 +110,23 @@ static void json_part(struct fr_jsonw *w, const struct fr_at *at, bool brief)
 
 static void json_list(struct fr_jsonw *w, const struct fr_at *at, bool brief)
 {
-	const void *part;
+	const struct fr_column *c = at->column;
+	const void *part = fr_column_part(at, 0);
 	u32 i;
 
-	fr_jsonw_open(w, at->column->name, '[');
-	for (i = 0; (part = fr_column_part(at, i)); i++) {
-		if (!at->column->kind) {
+	if (!part && c->null)
+		return fr_jsonw_text(w, c->name, NULL);
+	fr_jsonw_open(w, c->name, '[');
+	for (i = 1; part; part = fr_column_part(at, i++)) {
+		if (!c->kind && c->from == FR_FROM_TEXT) {
+			fr_jsonw_text(w, NULL, part);
+		} else if (!c->kind) {
 			fr_jsonw_u64(w, NULL, *(const u64 *)part);
-			continue;
+		} else {
+			fr_jsonw_open(w, NULL, '{');
+			json_columns(w, c->kind->column, at->of, part, brief);
+			fr_jsonw_close(w, '}');
 		}
-		fr_jsonw_open(w, NULL, '{');
-		json_columns(w, at->column->kind->column, at->of, part, brief);
-		fr_jsonw_close(w, '}');
 	}
 	fr_jsonw_close(w, ']');
 }

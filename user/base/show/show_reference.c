@@ -32,7 +32,7 @@ static void reference_form(struct fr_out *o, const struct fr_column *c)
 
 	fr_out_str(o, c->unit == FR_UNIT_MAP && c->from == FR_FROM_REAL ? "number" : words[c->unit]);
 	if (c->unit == FR_UNIT_LIST && !c->kind)
-		fr_out_str(o, " numbers");
+		fr_out_str(o, c->from == FR_FROM_TEXT ? " texts" : " numbers");
 	if (!c->kind)
 		return;
 	if (c->unit == FR_UNIT_LIST)
@@ -79,7 +79,8 @@ static void paths_inner(struct fr_out *o, const struct fr_column *c, const char 
 		return;
 	}
 	if (!c->kind) {
-		fr_out_printf(o, "| `%s%s[]` | numbers | %s |\n", prefix, c->name, meaning);
+		fr_out_printf(o, "| `%s%s[]` | %s | %s |\n", prefix, c->name, c->from == FR_FROM_TEXT ? "texts" : "numbers",
+			      meaning);
 		return;
 	}
 	fr_out_printf(o, "| `%s%s%s` | | %s |\n", prefix, c->name, brackets, meaning);

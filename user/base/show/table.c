@@ -23,13 +23,11 @@ static s64 column_signed(const void *p, size_t sz)
 	return (s64)(column_unsigned(p, sz) << unused) >> unused;
 }
 
-struct fr_value fr_column_value(const struct fr_at *at)
+struct fr_value fr_column_member(const struct fr_at *at, const void *rec)
 {
 	const struct fr_column *c = at->column;
-	const void *p = (const char *)at->rec + c->off;
+	const void *p = (const char *)rec + c->off;
 
-	if (c->get)
-		return c->get(at);
 	switch (c->from) {
 	case FR_FROM_UNSIGNED:
 		return fr_value_nr(column_unsigned(p, c->sz));
@@ -59,6 +57,11 @@ struct fr_value fr_column_value(const struct fr_at *at)
 		return fr_value_nr(((const struct fr_hist *)p)->max);
 	}
 	return fr_value_absent();
+}
+
+struct fr_value fr_column_value(const struct fr_at *at)
+{
+	return at->column->get ? at->column->get(at) : fr_column_member(at, at->rec);
 }
 
 const void *fr_column_part(const struct fr_at *at, u32 i)

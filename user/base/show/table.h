@@ -118,11 +118,11 @@ struct fr_column {
 	struct fr_value (*get)(const struct fr_at *at); /* instead of the member */
 	const char *arg;				/* for get() */
 	u8 digits;					/* behind the point in JSON, of a number that is not whole */
-	bool null;					/* JSON has null for 0, or for a part that is not there */
+	bool null; /* JSON has null for 0, or for a part that is not there, or a list of none */
 
 	/*
 	 * PART, LIST: of this kind, in the record at off, or what find() returns for 0 (LIST: and 1, 2, ...); NULL: no more. A
-	 * list of no kind has numbers, u64 each.
+	 * list of no kind has numbers, u64 each, or texts (from = TEXT).
 	 */
 	const struct fr_table *kind;
 	const void *(*find)(const struct fr_at *at, u32 i);
@@ -247,6 +247,9 @@ static inline struct fr_value fr_value_text(const char *text)
 
 /* The column's value of at->rec; a text of it may be in at->room. */
 struct fr_value fr_column_value(const struct fr_at *at);
+
+/* The column's member of another record than at->rec, for get(). */
+struct fr_value fr_column_member(const struct fr_at *at, const void *rec);
 
 /* The i-th record of a part or list; NULL: none. */
 const void *fr_column_part(const struct fr_at *at, u32 i);

@@ -113,7 +113,7 @@ static void look_for_stop(struct fr_holdwatch *w)
 static void tell_stop(struct fr_holdwatch *w, struct fr_holdstop *s, const struct fr_holdoff *h)
 {
 	if (!s->told)
-		printer(w)->stopped(w, h->at_ns, h->length_ns);
+		printer(w)->stopped(w, h);
 	s->told = true;
 }
 
@@ -140,10 +140,11 @@ static void holdwatch_take_one(struct fr_holdwatch *w, struct fr_holdwatch_cpu *
 static void holdwatch_tell_missed(struct fr_holdwatch *w, struct fr_holdwatch_cpu *cpu)
 {
 	const struct fr_sleeper_stats *st = &cpu->stats;
+	const struct fr_holdwatch_missed m = {
+		.cpu = fr_sleeper_cpu(cpu->sleeper), .cnt = st->missed - cpu->told_missed, .max_ns = st->missed_max_ns};
 
-	if (st->missed == cpu->told_missed)
-		return;
-	printer(w)->missed(w, fr_sleeper_cpu(cpu->sleeper), st->missed - cpu->told_missed, st->missed_max_ns);
+	if (m.cnt)
+		printer(w)->missed(w, &m);
 	cpu->told_missed = st->missed;
 }
 

@@ -9,6 +9,7 @@
 #define FR_HOLDWATCH_H
 
 #include "base/set/ranges.h"
+#include "base/show/table.h"
 #include "base/text/out.h"
 #include "base/trigger/trigger.h"
 #include "live/watch/holdsess.h"
@@ -25,6 +26,8 @@ struct fr_holdwatch_ask {
 	const struct fr_trigger *rule; /* holdoff>T */
 	u32 rule_cnt;
 };
+
+extern const struct fr_table fr_holdwatch_kind; /* what it prints as JSON */
 
 /* Returns the exit status; messages are printed. */
 int fr_holdwatch(const struct fr_holdwatch_ask *ask, struct fr_out *o);

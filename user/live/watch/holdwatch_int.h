@@ -5,7 +5,7 @@
  *	holdwatch.c	  start, loop, end
  *	holdwatch_name.c  the culprit, and its stacks
  *	holdwatch_text.c  output for people
- *	holdwatch_json.c  output for programs
+ *	holdwatch_kinds.c output for programs
  *	holdwatch_take.c  snapshots
  */
 #ifndef FR_HOLDWATCH_INT_H
@@ -90,13 +90,34 @@ u64 fr_holdwatch_wall_ns(const struct fr_holdwatch *w, u64 ts); /* ns since 1970
 /* The lateness that all but ppm millionths of the wakeups stay within, by buckets; 0 without wakeups. */
 u64 fr_holdwatch_late(const struct fr_sleeper_stats *st, u32 ppm);
 
+/* Holdoffs of a CPU that were only counted. */
+struct fr_holdwatch_missed {
+	u32 cpu;
+	u64 cnt, max_ns;
+};
+
+/* What came of a rule. */
+struct fr_holdwatch_snapshot {
+	const char *rule, *verdict;
+	const char *file; /* NULL: there is none */
+};
+
+/* A line for programs: a record of this kind. */
+struct fr_holdwatch_line {
+	struct fr_holdwatch *w;
+	const struct fr_table *kind;
+	const void *rec;
+};
+
+extern const struct fr_table fr_holdwatch_cpu_kind; /* struct fr_holdwatch_cpu */
+
 /* What holdwatch.c reports; one set for people, one for programs. */
 struct fr_holdwatch_printer {
 	void (*begin)(struct fr_holdwatch *w);
 	void (*holdoff)(struct fr_holdwatch *w, const struct fr_holdoff *h);
-	void (*missed)(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns);
-	void (*stopped)(struct fr_holdwatch *w, u64 ts, u64 ns);
-	void (*snapshot)(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file);
+	void (*missed)(struct fr_holdwatch *w, const struct fr_holdwatch_missed *m);
+	void (*stopped)(struct fr_holdwatch *w, const struct fr_holdoff *h); /* it was the watch that was stopped */
+	void (*snapshot)(struct fr_holdwatch *w, const struct fr_holdwatch_snapshot *s);
 	void (*end)(struct fr_holdwatch *w);
 };
 

@@ -98,13 +98,13 @@ static void holdwatch_take_mark(const struct about *a, u32 nr, u32 verdict)
 /* Does this moment have a snapshot now? */
 static bool act(struct about *a, u32 nr, u32 verdict, u64 key, const struct fr_holdwatch_printer *p)
 {
-	const char *rule = a->w->ask->rule[nr].text;
+	struct fr_holdwatch_snapshot told = {.rule = a->w->ask->rule[nr].text, .verdict = fr_trigger_verdict_name(verdict)};
 	struct fr_dump_done *done;
 	int err;
 
 	holdwatch_take_mark(a, nr, verdict);
 	if (verdict != FR_TRIGGER_VERDICT_taken) {
-		p->snapshot(a->w, rule, fr_trigger_verdict_name(verdict), NULL);
+		p->snapshot(a->w, &told);
 		return false;
 	}
 	done = malloc(sizeof(*done));
@@ -112,11 +112,12 @@ static bool act(struct about *a, u32 nr, u32 verdict, u64 key, const struct fr_h
 	if (err) {
 		a->w->failed_cnt++;
 		fr_gate_undo(a->w->gate, nr, key, a->asked_ns);
-		p->snapshot(a->w, rule, fr_trigger_verdict_name(FR_TRIGGER_VERDICT_failed), NULL);
+		told.verdict = fr_trigger_verdict_name(FR_TRIGGER_VERDICT_failed);
 	} else {
 		a->w->snapshot_cnt++;
-		p->snapshot(a->w, rule, fr_trigger_verdict_name(verdict), done->path);
+		told.file = done->path;
 	}
+	p->snapshot(a->w, &told);
 	free(done);
 	return !err;
 }

@@ -165,32 +165,33 @@ static void holdwatch_text_put_holdoff(struct fr_holdwatch *w, const struct fr_h
 	holdwatch_text_put_stack(w, h);
 }
 
-static void holdwatch_text_put_missed(struct fr_holdwatch *w, u32 cpu, u64 cnt, u64 max_ns)
+static void holdwatch_text_put_missed(struct fr_holdwatch *w, const struct fr_holdwatch_missed *m)
 {
 	char a[NS_SZ];
 
 	fr_out_paint(w->o, FR_PAINT_RED);
 	fr_out_printf(w->o,
 		      "cpu %u: %llu more came while nothing was read here, and were only counted; the longest ever had %s\n",
-		      cpu, cnt, ns_text(max_ns, a));
+		      m->cpu, m->cnt, ns_text(m->max_ns, a));
 	fr_out_paint(w->o, FR_PAINT_NONE);
 }
 
-static void holdwatch_text_put_stopped(struct fr_holdwatch *w, u64 ts, u64 ns)
+static void holdwatch_text_put_stopped(struct fr_holdwatch *w, const struct fr_holdoff *h)
 {
 	char a[NS_SZ];
 
-	holdwatch_text_put_time(w, ts);
-	fr_out_printf(w->o, "  the watch itself was stopped (SIGSTOP, ^Z) for %s, and looked at nothing\n", ns_text(ns, a));
+	holdwatch_text_put_time(w, h->at_ns);
+	fr_out_printf(w->o, "  the watch itself was stopped (SIGSTOP, ^Z) for %s, and looked at nothing\n",
+		      ns_text(h->length_ns, a));
 }
 
-static void holdwatch_text_put_snapshot(struct fr_holdwatch *w, const char *rule, const char *verdict, const char *file)
+static void holdwatch_text_put_snapshot(struct fr_holdwatch *w, const struct fr_holdwatch_snapshot *s)
 {
-	fr_out_printf(w->o, "%36s%s: ", "", rule);
-	if (file)
-		holdwatch_text_put_text(w->o, file);
+	fr_out_printf(w->o, "%36s%s: ", "", s->rule);
+	if (s->file)
+		holdwatch_text_put_text(w->o, s->file);
 	else
-		fr_out_printf(w->o, "no snapshot: %s", verdict);
+		fr_out_printf(w->o, "no snapshot: %s", s->verdict);
 	fr_out_char(w->o, '\n');
 }
 
@@ -220,20 +221,14 @@ static void put_lengths(struct fr_holdwatch *w)
 
 static void holdwatch_text_put_cpus(struct fr_holdwatch *w)
 {
-	char a[NS_SZ], b[NS_SZ], c[NS_SZ], d[NS_SZ], e[NS_SZ];
+	struct fr_layout l;
 	u32 i;
 
-	fr_out_str(w->o, "\n  cpu    woke       of   late: p50      p99    p99.9       max   holdoffs   longest   missed\n");
-	for (i = 0; i < w->cpu_cnt; i++) {
-		const struct fr_holdwatch_cpu *x = &w->cpu[i];
-		const struct fr_sleeper_stats *st = &x->stats;
-
-		fr_out_printf(w->o, "  %-4u%7llu  %7llu  %9s  %7s  %7s  %8s  %9llu  %8s  %7llu\n", fr_sleeper_cpu(x->sleeper),
-			      st->woke, st->expected, ns_text(fr_holdwatch_late(st, 500000), a),
-			      ns_text(fr_holdwatch_late(st, 990000), b), ns_text(fr_holdwatch_late(st, 999000), c),
-			      ns_text(st->late_max_ns, d), (st->found - x->stop_cnt), x->cnt ? ns_text(x->max_ns, e) : "-",
-			      st->missed);
-	}
+	fr_layout_init(&l, &fr_holdwatch_cpu_kind, ~0u);
+	fr_out_char(w->o, '\n');
+	fr_layout_head(&l, w->o);
+	for (i = 0; i < w->cpu_cnt; i++)
+		fr_layout_row(&l, w->o, w, &w->cpu[i]);
 }
 
 static void holdwatch_text_end(struct fr_holdwatch *w)
