@@ -46,25 +46,46 @@ void fr_kmsg_line_text(struct fr_text *t, struct fr_out *o, const struct fr_view
 	fr_out_char(o, '\n');
 }
 
-void fr_kmsg_members(struct fr_jsonw *w, const struct fr_snap_klog *l)
+static struct fr_value kmsg_level(const struct fr_at *at)
 {
-	fr_jsonw_u64(w, "ts", l->ts);
-	fr_jsonw_text(w, "kmsg", l->text);
-	fr_jsonw_text(w, "level", fr_kmsg_level(l->level));
-	fr_jsonw_text(w, "facility", fr_kmsg_facility(l->facility));
-	fr_jsonw_u64(w, "seq", l->seq);
-	if (l->uncertainty_ns == FR_KLOG_UNJOINED)
-		fr_jsonw_text(w, "uncertainty_ns", NULL);
-	else
-		fr_jsonw_u64(w, "uncertainty_ns", l->uncertainty_ns);
+	return fr_value_text(fr_kmsg_level(((const struct fr_snap_klog *)at->rec)->level));
 }
+
+static struct fr_value kmsg_facility(const struct fr_at *at)
+{
+	return fr_value_text(fr_kmsg_facility(((const struct fr_snap_klog *)at->rec)->facility));
+}
+
+static struct fr_value kmsg_uncertainty(const struct fr_at *at)
+{
+	u64 ns = ((const struct fr_snap_klog *)at->rec)->uncertainty_ns;
+
+	return ns == FR_KLOG_UNJOINED ? fr_value_null() : fr_value_nr(ns);
+}
+
+/* clang-format off */
+#define KLOG(member, name, unit, meaning) FR_COLUMN(struct fr_snap_klog, member, name, unit, meaning)
+/* clang-format on */
+
+static const struct fr_column kmsg_columns[] = {
+	KLOG(ts, "ts", CLOCK, "when it was logged"),
+	KLOG(text, "kmsg", TEXT, "what was logged"),
+	FR_COLUMN_MADE(kmsg_level, "level", TEXT, "`emerg` to `debug`"),
+	FR_COLUMN_MADE(kmsg_facility, "facility", TEXT, "`kern`: the kernel itself"),
+	KLOG(seq, "seq", NUMBER, "the kernel's number of it"),
+	FR_COLUMN_MADE(kmsg_uncertainty, "uncertainty_ns", NS,
+		       "by which `ts` may be off; `null`: the clocks were not compared"),
+	{},
+};
+
+const struct fr_table fr_kmsg_kind = {"kmsg", "A record of the kernel's log.", kmsg_columns};
 
 void fr_kmsg_line_json(struct fr_out *o, const struct fr_snap_klog *l)
 {
 	struct fr_jsonw w = {.o = o};
 
 	fr_jsonw_open(&w, NULL, '{');
-	fr_kmsg_members(&w, l);
+	fr_json_record(&w, &fr_kmsg_kind, l, l);
 	fr_jsonw_close(&w, '}');
 	fr_out_char(o, '\n');
 }

@@ -10,7 +10,7 @@
 #ifndef FR_FORMAT_KMSG_H
 #define FR_FORMAT_KMSG_H
 
-#include "base/text/jsonw.h"
+#include "base/show/table.h"
 #include "read/snapfile/snapfile.h"
 #include "show/format/format_text.h"
 
@@ -21,7 +21,7 @@ void fr_kmsg_line_json(struct fr_out *o, const struct fr_snap_klog *l);
 /* Its level and text, behind its time: without a newline. */
 void fr_kmsg_said(struct fr_out *o, const struct fr_snap_klog *l);
 
-/* The members of the object that JSON has for it. */
-void fr_kmsg_members(struct fr_jsonw *w, const struct fr_snap_klog *l);
+/* The object that JSON has for it: struct fr_snap_klog. */
+extern const struct fr_table fr_kmsg_kind;
 
 #endif

@@ -109,9 +109,6 @@ static void report_put_object(struct fr_report *r, struct fr_jsonw *w, const cha
 {
 	fr_jsonw_open(w, key, '{');
 	fr_json_record(w, &fr_report_kind, r, r);
-	fr_report_json_waits(w, r);
-	fr_report_json_states(w, r);
-	fr_report_json_klog(w, r);
 	fr_jsonw_close(w, '}');
 }
 

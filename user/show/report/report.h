@@ -161,18 +161,6 @@ int fr_report_cgroups_read(struct fr_report *r);
 void fr_report_cgroups_free(struct fr_report *r);
 const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
 
-/* Write the long waits: a key of the open object. */
-void fr_report_json_waits(struct fr_jsonw *w, struct fr_report *r);
-
-/* Write how all tasks were when the snapshot was taken: likewise. */
-void fr_report_json_states(struct fr_jsonw *w, struct fr_report *r);
-
-/* Write what the kernel logged around the moment: likewise. */
-void fr_report_json_klog(struct fr_jsonw *w, struct fr_report *r);
-
-/* The kernel functions of a stack, innermost first: key `kernel` of the open object. */
-void fr_report_json_kernel(struct fr_jsonw *w, struct fr_report *r, u64 kstack_id);
-
 /* Print all as a page. */
 void fr_report_text(struct fr_report *r);
 

@@ -9,6 +9,7 @@
 
 #include "base/schema/reasons.h"
 #include "base/text/dev.h"
+#include "read/replay/klogs.h"
 #include "sys/memory.h"
 
 #define NAME_COLS 15 /* of a comm */
@@ -1053,6 +1054,27 @@ static const void *report_focus(const struct fr_at *at, u32 i)
 	return !i && r->res->focus.tid ? &r->res->focus : NULL;
 }
 
+static const void *report_long_waits(const struct fr_at *at, u32 i)
+{
+	const struct fr_report *r = at->of;
+
+	return !i && r->waits.recorded ? &r->waits : NULL;
+}
+
+static const void *report_still(const struct fr_at *at, u32 i)
+{
+	const struct fr_report *r = at->of;
+
+	return !i && (fr_snap_fact(r->snap, "states") || r->states.cnt) ? r : NULL;
+}
+
+static const void *report_klog(const struct fr_at *at, u32 i)
+{
+	const struct fr_report *r = at->of;
+
+	return !i && fr_klogs_has(r->snap) ? r : NULL;
+}
+
 /* clang-format off */
 static const struct fr_column trigger_columns[] = {
 	FACT("trigger_reason", "reason", "why the snapshot was taken: `crash`, `latency`, `command`, ..."),
@@ -1108,6 +1130,9 @@ static const struct fr_column report_columns[] = {
 	FR_PART_MADE(report_result, "lost", &kind_lost, NULL),
 	FR_PART_MADE(report_cut, "cut", &kind_cut, "`null`: nothing", .null = true),
 	FR_PART_MADE(report_sum, "clock", &kind_clock, NULL),
+	FR_PART_MADE(report_long_waits, "long_waits", &fr_report_kind_waits, "`null`: they were not recorded", .null = true),
+	FR_PART_MADE(report_still, "still_waiting", &fr_report_kind_states, "`null`: the file does not say", .null = true),
+	FR_PART_MADE(report_klog, "kernel_log", &fr_report_kind_klog, "`null`: the log was not recorded", .null = true),
 	{},
 };
 const struct fr_table fr_report_kind = {"report", "All of a report.", report_columns};

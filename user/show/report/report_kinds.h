@@ -14,7 +14,10 @@ extern const struct fr_table fr_report_kind_task, fr_report_kind_process, fr_rep
 extern const struct fr_table fr_report_kind_focus;   /* struct fr_an_focus */
 extern const struct fr_table fr_report_kind_verdict; /* struct fr_finding */
 extern const struct fr_table fr_report_kind_changes; /* struct fr_changes */
-extern const struct fr_table fr_report_kind;	     /* struct fr_report: all of it */
+extern const struct fr_table fr_report_kind_waits;   /* struct fr_waits */
+extern const struct fr_table fr_report_kind_states;  /* of the report itself, as the next one */
+extern const struct fr_table fr_report_kind_klog;
+extern const struct fr_table fr_report_kind; /* struct fr_report: all of it */
 
 /* What a task was in when it left its CPU. */
 struct fr_report_in {

@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/jsonw.h"
 #include "base/text/units.h"
 #include "read/replay/klogs.h"
 #include "show/format/format_kmsg.h"
+#include "show/report/report_kinds.h"
 #include "show/report/report_text.h"
 
 #define BEFORE_NS (10 * FR_SEC_NS)
@@ -77,24 +77,41 @@ void fr_report_put_klog(struct fr_report_page *p)
 	}
 }
 
-void fr_report_json_klog(struct fr_jsonw *w, struct fr_report *r)
-{
-	size_t cnt, from, to, i;
-	const struct fr_snap_klog *l = fr_snap_klog(r->snap, &cnt);
+/* Where those around the moment are, and the next one. */
+struct klog_shown {
+	const struct fr_snap_klog *l;
+	size_t to;
+};
 
-	if (!fr_klogs_has(r->snap)) {
-		fr_jsonw_text(w, "kernel_log", NULL);
-		return;
+static const void *klog_around_one(const struct fr_at *at, u32 i)
+{
+	struct fr_report *r = (struct fr_report *)at->of;
+	struct klog_shown *s = (struct klog_shown *)at->room;
+	size_t cnt, from;
+
+	if (!i) {
+		s->l = fr_snap_klog(r->snap, &cnt);
+		s->to = klog_around(r, s->l, cnt, &from);
+		s->l += from;
+		s->to -= from;
 	}
-	to = klog_around(r, l, cnt, &from);
-	fr_jsonw_open(w, "kernel_log", '{');
-	fr_jsonw_u64(w, "records", cnt);
-	fr_jsonw_open(w, "around", '[');
-	for (i = from; i < to; i++) {
-		fr_jsonw_open(w, NULL, '{');
-		fr_kmsg_members(w, &l[i]);
-		fr_jsonw_close(w, '}');
-	}
-	fr_jsonw_close(w, ']');
-	fr_jsonw_close(w, '}');
+	return i < s->to ? &s->l[i] : NULL;
 }
+
+static struct fr_value klog_records(const struct fr_at *at)
+{
+	size_t cnt;
+
+	fr_snap_klog(((const struct fr_report *)at->of)->snap, &cnt);
+	return fr_value_nr(cnt);
+}
+
+static const struct fr_column klog_columns[] = {
+	FR_COLUMN_MADE(klog_records, "records", COUNT, "those that the file has"),
+	FR_LIST(klog_around_one, "around", &fr_kmsg_kind, "from 10 s before the moment to 1 s after it"),
+	{},
+};
+const struct fr_table fr_report_kind_klog = {"kernel_log",
+					     "What the kernel logged ([format.md](format.md#the-kernels-log)). It is evidence: "
+					     "the verdict does not read it. Text shows the last 8 of them, `--top 0` all.",
+					     klog_columns};
