@@ -5,6 +5,9 @@ import sys
 import time
 import traceback
 
+# Seconds after which what a test waits for is taken to hang: so far that no test fails by it where the machine is merely busy. What is tested
+# to come late, or not at all, has times of its own.
+LIMIT_S = int(os.environ.get("FR_LIMIT", "300"))
 _tests = []
 
 

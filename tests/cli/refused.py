@@ -13,6 +13,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import LIMIT_S  # noqa: E402
+
 FLIGHTREC, SESSIONS = sys.argv[1], "/sys/fs/bpf/flightrec"
 NAME = f"frcli-{os.getpid()}"
 MINIMAL = ("-p", "minimal", "-m", "2M")
@@ -27,7 +30,7 @@ def check(ok, text):
 
 
 def run(*args, status=None):
-    p = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
+    p = subprocess.run(args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S, check=False)
     check(status in (None, p.returncode), f"{args}: exit status {p.returncode}, not {status}: {p.stdout}{p.stderr}")
     return p
 

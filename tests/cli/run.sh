@@ -252,7 +252,7 @@ head = struct.pack("<II", magic, 15 << 20) + whole[at + 8:at + 24]
 with open(sys.argv[2], "wb") as f:
     f.write(whole[:at] + head * 500000 + bytes(16 << 20))
 EOF
-	status 3 timeout 100 "$flightrec" info "$tmp/trap.flight" && grep -q "not a part of a snapshot" "$tmp/out" "$tmp/err"
+	status 3 timeout 600 "$flightrec" info "$tmp/trap.flight" && grep -q "not a part of a snapshot" "$tmp/out" "$tmp/err"
 }
 # A snapshot is read at several places, so it can be neither read from a pipe nor written into one.
 pipes() {

@@ -15,7 +15,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
-from frtest import (FLIGHTREC, check, dump, ended, equal, fr, fr_json, main, new_name, path, program, run, session, status,  # noqa: E402
+from frtest import (FLIGHTREC, LIMIT_S, check, dump, ended, equal, fr, fr_json, main, new_name, path, program, run, session, status,  # noqa: E402
                     test, wait_for, written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
@@ -81,7 +81,7 @@ class Place:
         """A dump in which something fails; gives its process and how many calls failed."""
         self.control.set(*fault, **kw)
         p = subprocess.run([FLIGHTREC, "dump", "-n", self.name, "-o", self.new], env=self.control.env, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120, errors="replace")
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S, errors="replace")
         return p, self.control.get()
 
     def judge(self, p, what, err, may_leave=False, says=True):
@@ -219,7 +219,7 @@ READERS = ("report", "report --json", "replay --json --symbols", "replay --symbo
 
 def reading(control, argv):
     p = subprocess.run([FLIGHTREC, *argv], env=control.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                       stderr=subprocess.PIPE, timeout=120)
+                       stderr=subprocess.PIPE, timeout=LIMIT_S)
     return p, control.get()
 
 
@@ -416,7 +416,7 @@ def doctor():
 
     def grades():
         p = subprocess.run([FLIGHTREC, "doctor", "--json"], env=control.env, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                           timeout=120, check=False)
+                           timeout=LIMIT_S, check=False)
         return p, {c["what"]: c for c in json.loads(p.stdout)["checks"]} if p.stdout else {}
 
     control.set("malloc")
@@ -750,7 +750,7 @@ def rates():
                         equal(json.loads(begin)["sample_hz"], own, f"{what}: rate that the watch has")
                         check_rate(name, own, f"{what}, beside the watch")
                         p.send_signal(signal.SIGINT)
-                    _, err_text = p.communicate(timeout=120)  # of its keeper, too
+                    _, err_text = p.communicate(timeout=LIMIT_S)  # of its keeper, too
                 equal(p.returncode, err if err < 0 else 0, f"{what}: exit status; {err_text}")
                 check(err < 0 or os.strerror(err) in err_text, f"{what}: {err_text}")
                 wait_for(lambda: not marks(), f"{what}: the rate is put back")
@@ -759,7 +759,7 @@ def rates():
         with watch() as p:
             equal(json.loads(p.stdout.readline())["sample_hz"], HZ, "rate of a watch after these")
             p.send_signal(signal.SIGINT)
-            p.communicate(timeout=120)
+            p.communicate(timeout=LIMIT_S)
         equal((p.returncode, marks(), status(name)["cpu_profile"]["hz"]), (0, [], own), "exit status, marks and rate at the end")
 
 
@@ -769,7 +769,7 @@ def deaf():
     with session(*WATCHABLE) as name:
         control.set("signalfd", 1, errno.EMFILE)
         p = subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "3s"], env=control.env, stdin=subprocess.DEVNULL,
-                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
         equal((p.returncode, control.get()[1]), (1, 1), f"exit status, calls that failed: {p.stderr}")
         check("signalfd: Too many open files" in p.stderr, p.stderr)
 
@@ -779,7 +779,7 @@ def short_watch():
     control = Control()
     with session(*WATCHABLE) as name:
         def watch():
-            return subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "1ms"], env=control.env, text=True, timeout=120,
+            return subprocess.run([FLIGHTREC, "watch", "-n", name, "--duration", "1ms"], env=control.env, text=True, timeout=LIMIT_S,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         control.set("malloc")
         p = watch()
@@ -857,7 +857,7 @@ def killed_deciding():
         with daemon(rules=(before, asks)) as d:
             d.control.set("pipe2", 1, -signal.SIGKILL)
             run(file, "-c", "kill -SEGV $$", status=None)
-            equal(d.p.wait(120), -signal.SIGKILL, f"exit status: {d.said()}")
+            equal(d.p.wait(LIMIT_S), -signal.SIGKILL, f"exit status: {d.said()}")
             equal(d.control.get()[1], 1, "deaths in pipe2")
             d.control.set()
             p = subprocess.Popen(d.p.args, env=d.control.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -868,7 +868,7 @@ def killed_deciding():
 
                 wait_for(lambda: all(verdicts()) or p.poll() is not None, f"both rules' verdicts: {status(d.name)['triggers']}")
                 p.send_signal(signal.SIGTERM)
-                equal(p.wait(120), 0, "exit status of the next")
+                equal(p.wait(LIMIT_S), 0, "exit status of the next")
                 equal(verdicts(), [{verdict: 1}, {"filtered": 1}], "verdicts")
                 equal(len(d.files()), verdict == "taken", "snapshots")
             finally:

@@ -49,7 +49,7 @@ atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 
 sys.path.insert(0, os.path.join(ROOT, "tests"))
 import cases  # noqa: E402
-from cases import Failed, Skip, check, equal, forget_tests, run_tests  # noqa: E402,F401: for those who import this
+from cases import LIMIT_S, Failed, Skip, check, equal, forget_tests, run_tests  # noqa: E402,F401: for those who import this
 
 MINIMAL = ("-p", "minimal", "-m", "2M")
 SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
@@ -138,7 +138,7 @@ def need_compat_calls():
 
 def run(*args, status=0, **kw):
     """Run a program; its exit status must be this one (None: any). How long it takes is not tested: what hangs is ended."""
-    kw.setdefault("timeout", 180)
+    kw.setdefault("timeout", LIMIT_S)
     kw.setdefault("stdin", subprocess.DEVNULL)
     kw.setdefault("stdout", subprocess.PIPE)
     kw.setdefault("stderr", subprocess.PIPE)
@@ -449,7 +449,7 @@ def recorder(name, *options, command=None):
 
 def wait_said(p, word):
     """Read what a recorder says on standard error, up to a line with this word."""
-    limit = threading.Timer(120, p.kill)
+    limit = threading.Timer(LIMIT_S, p.kill)
     limit.start()
     try:
         said = []
@@ -462,7 +462,7 @@ def wait_said(p, word):
         limit.cancel()
 
 
-def wait_for(fn, what, seconds=120):
+def wait_for(fn, what, seconds=LIMIT_S):
     """
     Wait until fn() is true: on a busy machine, or one whose disk stands still, things take their time, so the limit is far. What is
     waited for may be a function, called when it did not come.

@@ -283,7 +283,7 @@ def hangfs():
         yield Mounted(p, dir)
     finally:
         p.stdin.close()
-        p.wait(60)
+        p.wait(300)
         p.stdout.close()
         subprocess.run(["umount", "-l", dir], stderr=subprocess.DEVNULL)
 

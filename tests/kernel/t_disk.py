@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from frtest import FLIGHTREC, Skip, check, dump, equal, exists, fr, impatient, main, path, run, status, test, wait_for
+from frtest import FLIGHTREC, LIMIT_S, Skip, check, dump, equal, exists, fr, impatient, main, path, run, status, test, wait_for
 from hangfs import hangfs
 from recorder import TAG, Recorder, configured, crash, kill, last_configured, send_reload, trigger, write_config, writer_of
 
@@ -289,9 +289,9 @@ def stops_without_disk():
             check(re.search(r"going on without the snapshot .* over 1(\.0+)? ms ago", said), f"stop does not wait for the dump for longer than it is told: {said}")
             check(disk.waiting(), "the disk hangs still")
             check(not exists(name), "the session has ended")
-            equal(r.p.wait(60), 0, f"exit status of the recorder: {r.said()}")
+            equal(r.p.wait(LIMIT_S), 0, f"exit status of the recorder: {r.said()}")
             disk.go()
-            said = late.communicate(timeout=60)[1]
+            said = late.communicate(timeout=LIMIT_S)[1]
             equal(late.returncode, 4, f"exit status of the dump: {said}")
             equal([f for f in os.listdir(disk.dir) if f.endswith(".flight")], [], "files")
         finally:

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from deadly import Names, die
-from frtest import MINIMAL, Skip, check, dump, equal, helper, main, need_compat_calls, path, replay, run, shared, test
+from frtest import LIMIT_S, MINIMAL, Skip, check, dump, equal, helper, main, need_compat_calls, path, replay, run, shared, test
 from matrix import alerts
 
 FRAMES_MAX = 64  # of an alert
@@ -151,7 +151,7 @@ def ends(way):
     names, name = Names(path("frt-ends")), shared(*MINIMAL)
     with alerts(name, "exit:3:comm=frt-ends") as a:
         p = subprocess.Popen([path("frt-ends"), way])
-        equal(p.wait(60), 3, "exit status")
+        equal(p.wait(LIMIT_S), 3, "exit status")
         events = replay(dump(name), "-f", f"event == failure && pid == {p.pid}")
         alert, = (x for x in a.finish()[0] if x["pid"] == p.pid)
     if not events:

@@ -14,13 +14,12 @@ import termios
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from cases import equal, main, test  # noqa: E402
+from cases import LIMIT_S, equal, main, test  # noqa: E402
 
 FLIGHTREC, MAKE = os.environ["FLIGHTREC"], sys.argv[1]
 TMP = tempfile.mkdtemp(prefix="rehearse-")
 atexit.register(shutil.rmtree, TMP, ignore_errors=True)
 MS, S = 1_000_000, 1_000_000_000
-DEADLINE = 60  # seconds; for what is there at once unless the machine is busy
 FACTS = {"arch": "x86_64", "boot_id": "b", "begin_ns": 1 * S, "clock_mode": "global"}
 EVENTS = ("sched_switch,sched_waking,sched_wakeup_new,sched_process_fork,sched_process_exec,sched_process_exit,mark_victim,"
           "signal_generate,signal_deliver,irq_handler_entry,irq_handler_exit,softirq_entry,softirq_exit,sys_enter,sys_exit,"
@@ -57,7 +56,7 @@ class Made:
 
 def fr(*args, status=0):
     p = subprocess.run([FLIGHTREC, "replay", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                       text=True, timeout=DEADLINE)
+                       text=True, timeout=LIMIT_S)
     equal(p.returncode, status, f"exit status of {args}: {p.stderr}")
     return p
 
@@ -344,7 +343,7 @@ def damage_costs_no_more_than_itself():
         with open(wrong, "wb") as f:
             f.write(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1:])
         status = [subprocess.run([FLIGHTREC, "replay", "--count", *rule, wrong], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.DEVNULL, timeout=DEADLINE).returncode for rule in ([], ["--on", "crash"])]
+                                 stderr=subprocess.DEVNULL, timeout=LIMIT_S).returncode for rule in ([], ["--on", "crash"])]
         equal(status[1], status[0], f"exit status with --on, byte {at} of {len(data)}")
         seen.add(status[0])
     assert 3 in seen, seen
@@ -388,7 +387,7 @@ def nobody_reads():
     p = subprocess.Popen([FLIGHTREC, "replay", "--speed", "1x", file], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert "irq=1" in p.stdout.readline()
     p.stdout.close()  # and the next event is hours away
-    equal((p.wait(DEADLINE), p.stderr.read()), (0, ""), "it ends")
+    equal((p.wait(LIMIT_S), p.stderr.read()), (0, ""), "it ends")
 
 
 # ---- --step ----
@@ -408,7 +407,7 @@ class Terminal:
 
     def lines(self, cnt):
         """So many more lines."""
-        until = time.monotonic() + DEADLINE
+        until = time.monotonic() + LIMIT_S
         while self.text.count(b"\n") < cnt:
             assert select.select([self.p.stdout], [], [], max(0, until - time.monotonic()))[0], f"no more than {self.text}"
             more = os.read(self.p.stdout.fileno(), 65536)
@@ -421,7 +420,7 @@ class Terminal:
         return not termios.tcgetattr(self.slave)[3] & termios.ICANON
 
     def end(self, status=0):
-        rest = self.text + self.p.communicate(timeout=DEADLINE)[0]
+        rest = self.text + self.p.communicate(timeout=LIMIT_S)[0]
         equal(self.p.returncode, status, "exit status")
         equal(termios.tcgetattr(self.slave), self.was, "the terminal")
         os.close(self.master)

@@ -60,7 +60,7 @@ caught() { # NAME PROGRAM HOW_LONG ARGS
 	name=$1 program=$2 long=$3
 	shift 3
 	for times in 1 2 4 6; do
-		timeout 90 "$program" $((long * times)) "$@" >"$dir/out" 2>&1
+		timeout 600 "$program" $((long * times)) "$@" >"$dir/out" 2>&1
 		status=$?
 		[ $status -eq 0 ] || break
 	done

@@ -13,7 +13,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from cases import Skip, equal, main, test  # noqa: E402
+from cases import LIMIT_S, Skip, equal, main, test  # noqa: E402
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 MAKE_STACKS = os.environ.get("MAKE_STACKS", "build/tests/symbols/make_stacks")
@@ -84,7 +84,7 @@ class Env:
 
     def run(self, *args, status=0, cwd=None, **env):
         r = subprocess.run([os.path.abspath(FLIGHTREC), *args], capture_output=True, stdin=subprocess.DEVNULL, text=True, cwd=cwd,
-                           env={**self.vars, **env}, timeout=120)
+                           env={**self.vars, **env}, timeout=LIMIT_S)
         assert r.returncode == status, f"{args}: status {r.returncode}: {r.stderr}"
         self.err = r.stderr
         return r.stdout
@@ -258,7 +258,7 @@ def whatever_is_named_disguises_no_line(e):
     for args in (["replay"], ["report"], ["info"], ["symbols"], ["verify"], ["diff", s], ["top", "--once"], ["replay", "--on", "crash"],
                  ["list", "-o", e.dir], ["incidents"], ["info", "--json"], ["replay", "--json"], ["report", "--json"], ["symbols", "--json"]):
         files = [s] * (args[0] != "list")
-        r = subprocess.run([FLIGHTREC, *args, *files], capture_output=True, stdin=subprocess.DEVNULL, env={**e.vars, "COLUMNS": "400"}, timeout=120)
+        r = subprocess.run([FLIGHTREC, *args, *files], capture_output=True, stdin=subprocess.DEVNULL, env={**e.vars, "COLUMNS": "400"}, timeout=LIMIT_S)
         assert r.returncode in (0, 3), (args, r.stderr)
         is_json = "--json" in args
         for text in (r.stdout.decode(), r.stderr.decode()):

@@ -11,10 +11,13 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 
-DEADLINE = int(os.environ.get("FR_DEADLINE", "120"))  # seconds; machines are busy
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import LIMIT_S  # noqa: E402
+
 SEQUENCE = re.compile(r"\x1b(?:\[([?>!]?)([0-9;:]*)([@-~])|([()])(.)|([=>78DMHEc])|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
@@ -243,7 +246,7 @@ class Terminal:
 
     def wait(self, what, is_so):
         """Until is_so(text of the screen), which is given back."""
-        end = time.monotonic() + DEADLINE
+        end = time.monotonic() + LIMIT_S
         while True:
             while self.read(0):
                 pass
@@ -264,7 +267,7 @@ class Terminal:
 
     def end(self):
         """Wait for its end: the exit status, negative if a signal was it; all output has been read."""
-        end = time.monotonic() + DEADLINE
+        end = time.monotonic() + LIMIT_S
         while self.process.poll() is None and time.monotonic() < end:
             self.read(0.05)
         if self.process.poll() is None:

@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from cases import check, equal, main, test  # noqa: E402
+from cases import LIMIT_S, check, equal, main, test  # noqa: E402
 from terminal import Terminal  # noqa: E402
 
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
@@ -200,7 +200,7 @@ def restored(snap):
     t = top(snap)
     t.wait("a screen", ready)
     os.close(t.master)
-    t.process.wait(timeout=100)
+    t.process.wait(timeout=LIMIT_S)
     os.close(t.slave)
     os.close(t.errors)
 
