@@ -8,9 +8,9 @@
  *	thread TID PID START_NS COMM
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
- *	state TID NS PRIO POLICY	how a task was when the file was made
- *	clock NS REAL_NS		wall time then
- *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
+ *	state TID NS PRIO POLICY	how a task was when the file was made; [STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK]: what
+ *it waited in clock NS REAL_NS		wall time then symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0);
+ *MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
  * which ~ stands; arrays are numbers with commas between them. A waking is its task's, if it does not say otherwise.
@@ -167,6 +167,22 @@ static bool read_thread(const char *line)
 	return true;
 }
 
+static bool read_state(const char *line, struct fr_snap_state *t)
+{
+	unsigned state = 0, in = FR_STATE_IN_NONE;
+	int got;
+
+	*t = (struct fr_snap_state){.id = -1, .object = ""};
+	got = sscanf(line, "state %u %llu %d %hhu %u %d %lli %lli %lli %llu %lli", &t->tid, &t->at_ns, &t->prio, &t->policy,
+		     &state, &t->id, (s64 *)&t->arg[0], (s64 *)&t->arg[1], (s64 *)&t->arg[2], &t->since_ns,
+		     (s64 *)&t->kstack_id);
+	if (got > 4)
+		in = t->id < 0 ? FR_WAITED_user : FR_WAITED_call;
+	t->state = state;
+	t->in = in;
+	return got >= 4;
+}
+
 static bool read_symbol(const char *line)
 {
 	struct fr_snap_symbol *y = &symbol[symbol_cnt];
@@ -186,8 +202,8 @@ static bool read_symbol(const char *line)
 static void read_line(char *line)
 {
 	unsigned long long ns, until_ns;
-	u32 cpu, tid, policy;
-	int got, prio;
+	u32 cpu, tid;
+	int got;
 
 	if (fact_cnt < MAX && sscanf(line, "fact %63s %1023[^\n]", fact[fact_cnt].name, fact[fact_cnt].value) == 2)
 		fact_cnt++;
@@ -203,9 +219,8 @@ static void read_line(char *line)
 			.cpu = cpu % CPU_CNT, .why = FR_HOLE_overwritten, .since_ns = ns, .until_ns = until_ns};
 	else if (sscanf(line, "clock %llu %llu", &ns, &until_ns) == 2)
 		at_clock = (struct fr_snap_clock){.ts = ns, .real_ns = until_ns};
-	else if (state_cnt < MAX && sscanf(line, "state %u %llu %d %u", &tid, &ns, &prio, &policy) == 4)
-		state[state_cnt++] = (struct fr_snap_state){
-			.tid = tid, .at_ns = ns, .prio = prio, .policy = policy, .id = -1, .in = 255, .object = ""};
+	else if (state_cnt < MAX && read_state(line, &state[state_cnt]))
+		state_cnt++;
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
 	else if (read_process(line) || read_thread(line) || read_symbol(line))

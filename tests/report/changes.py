@@ -2,6 +2,7 @@
 """What changed before the trigger, of `report --json`: made again from the rows. Which part a tier is complete in is taken from the report and
 only checked against the horizon; all sums, and which of them are told, are found here."""
 import collections
+import re
 
 EVENTS = {"cpu": "sched_switch", "waits": "wait", "processes": "sched_process_fork", "signals": "signal_generate", "errors": "sys_exit"}
 TIMES = {"cpu", "waits"}
@@ -88,3 +89,8 @@ def check_changes(c, rep, rows):
     sums.add(rows)
     keys = ("what", "program", "before", "last", "before_rate", "last_rate")
     c.equal("what moved", [{key: x[key] for key in keys} for x in changes["moved"]], sums.moved())
+    for x in changes["moved"]:
+        all_cnt = sum(r["event"] == "cpu_sample" and r["comm"] == x["program"] and changes["since_ns"] <= r["ts"] <= until for r in rows)
+        said = re.findall(r"in (\d+) of (\d+) samples", x["doing"] or "")
+        c.equal(f"what {x['program']} did", x["doing"] is None or x["what"] == "cpu" and bool(said), True)
+        c.equal(f"samples of {x['program']}", [(5 <= int(cnt) <= int(of), int(of)) for cnt, of in said], [(True, all_cnt)] * len(said))

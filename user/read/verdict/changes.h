@@ -28,12 +28,16 @@ struct fr_change_kind {
 
 extern const struct fr_change_kind fr_change_kinds[FR_CHANGE_CNT];
 
+#define FR_CHANGE_DOING_SZ 96u
+
 struct fr_change {
 	u64 key;
 	u64 before, last;	    /* sums over the parts: ns, or how many */
 	u64 before_rate, last_rate; /* a second */
 	enum fr_change_of of;
-	char program[FR_CLUE_WHO_SZ]; /* escaped */
+	char program[FR_CLUE_WHO_SZ];	/* escaped */
+	char doing[FR_CHANGE_DOING_SZ]; /* of time on CPUs: the kernel's work that its samples of the last part are in; or empty
+					 */
 };
 
 struct fr_changes {

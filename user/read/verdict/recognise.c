@@ -14,6 +14,7 @@ static const struct {
 	enum recognise_of of;
 } table[] = {
 	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock, OF_TRIGGER},
+	{"deadlock", "the threads of a process wait for each other", fr_recognise_deadlock, OF_TRIGGER},
 	{"killed", "another process sent the signal that ended it", fr_recognise_killer, OF_TRIGGER},
 	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom, OF_TRIGGER},
 	{"stack_overflow", "its stack overflowed by a function that calls itself", fr_recognise_stack_overflow, OF_TRIGGER},
@@ -26,6 +27,7 @@ static const struct {
 	{"signal_code", "the signal's code says what it did", fr_recognise_signal_code, OF_TRIGGER},
 	{"broken_pipe", "it wrote where nobody reads any more", fr_recognise_broken_pipe, OF_TRIGGER},
 	{"own_alarm", "a timer that it had set ended it", fr_recognise_own_alarm, OF_TRIGGER},
+	{"exit_status", "its exit status says why, by convention", fr_recognise_exit_status, OF_TRIGGER},
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder, OF_WAITS},
 	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted,
 	 OF_WAITS},
@@ -46,13 +48,17 @@ static const struct {
 	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu, OF_WAITS},
 	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood, OF_TRIGGER},
 	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm, OF_WAITS},
+	{"shared_cpu", "others had the CPU for which it waited", fr_recognise_shared_cpu, OF_WAITS},
 	{"accept_spin", "accept() in vain and without end, as at the limit of open files", fr_recognise_accept_spin,
 	 OF_TRIGGER},
+	{"spin", "it does not sleep: what it does instead", fr_recognise_spin, OF_TRIGGER},
 	{"resolver", "a time-out of poll() that is the C library's resolver's", fr_recognise_resolver, OF_WAITS},
 	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server, OF_TRIGGER},
+	{"own_sleep", "it, or whom it waited for, slept as long as it had asked for", fr_recognise_own_sleep, OF_WAITS},
 	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop, OF_TRIGGER},
 	{"silent_exit", "it ended by itself, with success, and none of its threads had work", fr_recognise_silent_exit,
 	 OF_TRIGGER},
+	{"pressure", "a rule on pressure: who had the CPUs, or waited for memory or a disk", fr_recognise_pressure, OF_TRIGGER},
 };
 
 static void recognise_ask(struct fr_case *k, bool of_waits)

@@ -220,3 +220,52 @@ bool fr_recognise_own_alarm(struct fr_case *k)
 		      fr_signal_name(sig));
 	return true;
 }
+
+/* ---- what an exit status means by convention ---- */
+
+#define NOT_EXECUTABLE 126
+#define NOT_FOUND      127
+#define BY_SIGNAL      128 /* and the signal's number */
+#define CHILD_NS       FR_SEC_NS
+
+/* The signal that a process was sent which it had started; NULL: none is known. */
+static const struct fr_clue_signal *sent_to_child(const struct fr_case *k, u32 sig)
+{
+	const struct fr_clue_signal *s = k->c->signal.at;
+	size_t i = k->c->signal.cnt;
+
+	while (i--)
+		if (s[i].sig == sig && !s[i].result && s[i].ts <= k->c->at_ns && s[i].ts + CHILD_NS >= k->c->at_ns &&
+		    fr_clues_parent(k->c, s[i].target, s[i].ts, NULL) == k->c->tid)
+			return &s[i];
+	return NULL;
+}
+
+bool fr_recognise_exit_status(struct fr_case *k)
+{
+	s64 status = fr_case_fact(k, "trigger_status", 0);
+	const struct fr_clue_signal *s;
+	const char *name, *comm;
+
+	if (!k->c->tid || !k->c->reason || strcmp(k->c->reason, "exit"))
+		return false;
+	comm = fr_word_comm(k, k->c->tid, k->c->at_ns);
+	if (status == NOT_FOUND || status == NOT_EXECUTABLE) {
+		fr_case_cause(k, "trigger",
+			      "exit status %lld: so a shell or another launcher ends that %s the program it was to execute "
+			      "(by convention; %s did not say which)",
+			      status, status == NOT_FOUND ? "does not find" : "may not execute", comm);
+		return true;
+	}
+	name = status > BY_SIGNAL ? fr_signal_name(status - BY_SIGNAL) : NULL;
+	s = name ? sent_to_child(k, status - BY_SIGNAL) : NULL;
+	if (!s)
+		return false;
+	fr_case_cause(k, "trigger, signal_generate, sched_process_fork",
+		      "its child %s was sent %s by %s, %s before: exit status %lld is 128 and that signal's number, as a shell "
+		      "ends whose "
+		      "command died of it",
+		      fr_word_who(k, s->target, s->ts), name, fr_word_who(k, s->sender, s->ts),
+		      fr_word_ns(k, k->c->at_ns - s->ts), status);
+	return true;
+}

@@ -179,7 +179,7 @@ bool fr_recognise_accept_spin(struct fr_case *k)
 	}
 	if (in < ACCEPT_LEAST || in < all / 20 || accepting)
 		return false;
-	fr_case_cause(k, "wait, sched_switch, cpu_sample",
+	fr_case_cause(k, k->wait ? "wait, sched_switch, cpu_sample" : "sched_switch, cpu_sample",
 		      "%s called accept() over and over, and accepted nothing: it %s, %u of its %u samples "
 		      "are in that call, and none where a connection is taken: as at the limit of open files (EMFILE), with a "
 		      "listener that stays ready",
@@ -277,7 +277,8 @@ bool fr_recognise_spin(struct fr_case *k)
 
 	if (!k->c->reason || strcmp(k->c->reason, "busy") || !find_spinner(k, &b))
 		return false;
-	call = fr_case_hot(k, &(struct fr_whose){.tid = b.tid, .from_ns = b.from_ns, .to_ns = b.to_ns}, fr_sample_call, &cnt, &all);
+	call = fr_case_hot(k, &(struct fr_whose){.tid = b.tid, .from_ns = b.from_ns, .to_ns = b.to_ns}, fr_sample_call, &cnt,
+			   &all);
 	if (all < SPIN_LEAST)
 		return false;
 	if (call && cnt >= all / 4)
@@ -285,7 +286,7 @@ bool fr_recognise_spin(struct fr_case *k)
 	in = busy_functions(k, &b);
 	if (!*in && !*calls)
 		return false;
-	fr_case_cause(k, "sched_switch, cpu_sample", "%s %s, and never slept: it has %u samples%s%s", fr_word_who(k, b.tid, b.to_ns),
-		      busy_words(k, &b), all, fr_word_text(k, calls, strlen(calls)), in);
+	fr_case_cause(k, "sched_switch, cpu_sample", "%s %s, and never slept: it has %u samples%s%s",
+		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), all, fr_word_text(k, calls, strlen(calls)), in);
 	return true;
 }

@@ -465,7 +465,8 @@ const char *fr_sample_call(const struct fr_clues *c, const struct fr_clue_sample
 
 static const char *sending_call(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
-	const char *softirq = fr_sample_softirq(c, s), *call = softirq && !strcmp(softirq, "NET_RX") ? fr_sample_call(c, s) : NULL;
+	const char *softirq = fr_sample_softirq(c, s),
+		   *call = softirq && !strcmp(softirq, "NET_RX") ? fr_sample_call(c, s) : NULL;
 
 	return call && (strstr(call, "send") || strstr(call, "write")) ? call : NULL;
 }
@@ -531,10 +532,11 @@ bool fr_recognise_flood(struct fr_case *k)
 /* Nobody of its own kind kept the CPU from it: others had it, and who most. The last word on a queue. */
 bool fr_recognise_shared_cpu(struct fr_case *k)
 {
-	u64 from_ns, to_ns, idle_ns = 0;
+	u64 from_ns, to_ns, idle_ns = 0, others_ns = 0;
 	struct fr_clue_program top = {0};
+	const char *comm;
 	struct fr_tally t;
-	u32 i, others = 0;
+	u32 i;
 
 	if (!fr_case_is_queued(k, &from_ns, &to_ns) || to_ns - from_ns < QUEUED_LEAST_NS ||
 	    !fr_clues_covers_most(k->c, k->wait->cpu, from_ns, to_ns))
@@ -551,13 +553,16 @@ bool fr_recognise_shared_cpu(struct fr_case *k)
 		else if (!top.key)
 			top = *p;
 		else
-			others++;
+			others_ns += p->ns;
 	}
 	fr_tally_free(&t);
-	if (!top.key || idle_ns > (to_ns - from_ns) / 10)
+	comm = top.key ? fr_word_comm(k, top.tid, top.ts) : "?";
+	if (*comm == '?' || idle_ns > (to_ns - from_ns) / 10)
 		return false;
-	fr_case_cause(k, from_queue(k, ""), "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s",
-		      fr_word_comm(k, top.tid, top.ts), top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
-		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns), others ? "; others had the rest" : "");
+	fr_case_cause(k, from_queue(k, ""),
+		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s", comm,
+		      top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
+		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns),
+		      others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "");
 	return true;
 }

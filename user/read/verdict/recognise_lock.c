@@ -219,7 +219,7 @@ bool fr_recognise_orphan_lock(struct fr_case *k)
 
 /* Of a process, as its tasks were when the file was made. */
 struct standstill {
-	u32 cnt, locks; /* threads; of them those that wait for a lock */
+	u32 cnt, locks;	      /* threads; of them those that wait for a lock */
 	struct fr_still a, b; /* two that wait for different ones */
 };
 
@@ -228,7 +228,8 @@ static bool is_own_futex(const struct fr_case *k, const struct fr_waited *w)
 {
 	u32 op = (u32)w->arg[1] & FUTEX_CMD_MASK;
 
-	return is_in_futex(k, w) && w->arg[1] & FUTEX_PRIVATE_FLAG && !w->arg[3] && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET);
+	return is_in_futex(k, w) && w->arg[1] & FUTEX_PRIVATE_FLAG && !w->arg[3] &&
+	       (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET);
 }
 
 /* pthread_join() waits for the word that the kernel clears at a thread's end, and that has its tid until then. */
@@ -238,6 +239,18 @@ static bool is_join(const struct fr_case *k, const struct fr_waited *w)
 
 	return is_in_futex(k, w) && !w->arg[3] && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) && w->arg[2] > CONTENDED &&
 	       fr_clues_pid(k->c, (u32)w->arg[2], w->ts) == w->pid;
+}
+
+/* Of the trigger's process the file has all tasks, unless it says that some were left out. */
+static bool has_all_threads(const struct fr_case *k, s32 pid)
+{
+	static const char *const left_out[] = {"many", "late", "gone"};
+	size_t i;
+
+	for (i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+		if (fr_states_count(k->c->snap, left_out[i]))
+			return false;
+	return pid > 0 && pid == k->c->pid;
 }
 
 /* Do all its threads wait for each other? False, too, where one of them is not known. */
@@ -262,7 +275,7 @@ static bool stands_still(const struct fr_case *k, s32 pid, struct standstill *st
 		else if (!st->b.state && one.wait.arg[0] != st->a.wait.arg[0])
 			st->b = one;
 	}
-	return st->b.state && !fr_states_count(k->c->snap, "left");
+	return st->b.state;
 }
 
 /* Nobody of the process is left to release anything: two of them wait for a lock each, which nobody else can have. */
@@ -271,10 +284,11 @@ bool fr_recognise_deadlock(struct fr_case *k)
 	struct standstill st;
 	s32 pid = k->wait ? k->wait->pid : -1;
 
-	if (pid <= 0 || !stands_still(k, pid, &st))
+	if (!has_all_threads(k, pid) || !stands_still(k, pid, &st))
 		return false;
 	fr_case_cause(k, "states",
-		      "a deadlock: all %u threads of the process wait for each other, without a time-out: %s for futex 0x%llx for %s, %s "
+		      "a deadlock: all %u threads of the process wait for each other, without a time-out: %s for futex 0x%llx "
+		      "for %s, %s "
 		      "for futex 0x%llx for %s, and none is left that could release these",
 		      st.cnt, fr_word_who(k, st.a.wait.tid, st.a.wait.ts), st.a.wait.arg[0], fr_word_ns(k, st.a.wait.off_ns),
 		      fr_word_who(k, st.b.wait.tid, st.b.wait.ts), st.b.wait.arg[0], fr_word_ns(k, st.b.wait.off_ns));

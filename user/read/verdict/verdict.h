@@ -40,6 +40,10 @@ struct fr_finding {
 /* After fr_clues_end(). 0 or -ENOMEM. */
 int fr_verdict_make(const struct fr_clues *c, struct fr_finding *v);
 
+/* Say what programs did that had the CPUs for longer or shorter, where it is work of the kernel. 0 or -ENOMEM. */
+struct fr_changes;
+int fr_verdict_tell_doing(const struct fr_clues *c, struct fr_changes *g);
+
 /* The names of all recognisers, from 0 on; NULL: no more. meaning may be NULL. */
 const char *fr_verdict_cause_name(u32 i, const char **meaning);
 

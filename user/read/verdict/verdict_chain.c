@@ -9,7 +9,9 @@
  */
 #include <stdio.h>
 
+#include "base/set/hash.h"
 #include "base/text/units.h"
+#include "read/verdict/changes.h"
 #include "read/verdict/verdict_int.h"
 
 /* ---- the chain ---- */
@@ -37,6 +39,55 @@ static const char *doing(struct fr_case *k, const struct fr_clue_program *p, u64
 		return name;
 	name = fr_case_hot(k, &who, fr_sample_softirq, &cnt, &all);
 	return name && cnt * 2 > all ? name : NULL;
+}
+
+#define DOING_LEAST 5u /* samples */
+
+/* What the kernel did for a program: a name, and how many of its samples say so; one in `part` of them at least. */
+struct part {
+	fr_sample_fn name_of;
+	const char *before;
+	u32 part;
+};
+
+/* Each that many of its samples are in: a kernel worker's work, a system call, a softirq. */
+static void tell_parts(struct fr_case *k, struct fr_change *ch)
+{
+	static const struct part parts[] = {
+		{fr_sample_work, "", 3}, {fr_sample_call, "", 2}, {fr_sample_softirq, "softirq ", 5}};
+	struct fr_whose who = {.program = fr_hash(FR_HASH_SEED, ch->program, strlen(ch->program)) ?: 1,
+			       .from_ns = k->c->begin_ns,
+			       .to_ns = k->c->at_ns};
+	size_t i, len = 0;
+	u32 cnt, all;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *name = fr_case_hot(k, &who, parts[i].name_of, &cnt, &all);
+
+		if (name && cnt >= DOING_LEAST && cnt * parts[i].part >= all && len < sizeof(ch->doing))
+			len += snprintf(ch->doing + len, sizeof(ch->doing) - len, "%s%s%.28s in %u of %u samples",
+					len ? ", " : "", parts[i].before, name, cnt, all);
+	}
+}
+
+int fr_verdict_tell_doing(const struct fr_clues *c, struct fr_changes *g)
+{
+	struct fr_case *k = calloc(1, sizeof(*k));
+	bool failed;
+	u32 i;
+
+	if (!k)
+		return -ENOMEM;
+	k->c = c;
+	for (i = 0; i < g->sum.cnt; i++) {
+		struct fr_change *ch = fr_tally_at(&g->sum, i);
+
+		if (ch->of == FR_CHANGE_CPU && ch->last)
+			tell_parts(k, ch);
+	}
+	failed = k->failed;
+	free(k);
+	return failed ? -ENOMEM : 0;
 }
 
 #define PROGRAMS_SHOWN 3u

@@ -85,7 +85,7 @@ static int report_judge(struct fr_report *r)
 	bool is_focus = !r->ask->analyze.focus_tid;
 
 	fr_clues_end(r->clues, r->res, is_focus, r->symbols, &r->states);
-	return fr_verdict_make(r->clues, &r->verdict);
+	return fr_verdict_make(r->clues, &r->verdict) ?: fr_verdict_tell_doing(r->clues, &r->changes);
 }
 
 static int report_gather(struct fr_report *r)

@@ -84,6 +84,13 @@ static struct fr_value moved_program(const struct fr_at *at)
 	return fr_value_text(((const struct fr_change *)at->rec)->program);
 }
 
+static struct fr_value moved_doing(const struct fr_at *at)
+{
+	const struct fr_change *ch = at->rec;
+
+	return ch->doing[0] ? fr_value_text(ch->doing) : fr_value_null();
+}
+
 /* clang-format off */
 static const struct fr_column compared_columns[] = {
 	FR_COLUMN(struct fr_change_kind, name, "what", TEXT, "`cpu`: time on CPUs, ns; `waits`: time off a CPU in the part, of waits that have ended, ns; `processes` started, `signals` sent but SIGCHLD, `errors` of calls: how many"),
@@ -100,6 +107,7 @@ static const struct fr_column moved_columns[] = {
 	FR_COLUMN(struct fr_change, last, "last", NUMBER, "sum over the last part"),
 	FR_COLUMN(struct fr_change, before_rate, "before_rate", NUMBER, "a second of it"),
 	FR_COLUMN(struct fr_change, last_rate, "last_rate", NUMBER, "a second of it"),
+	FR_COLUMN_MADE(moved_doing, "doing", TEXT, "`cpu`: the kernel worker's work, the system call, the softirq that many of its samples of the last part are in: a third, half, a fifth, and five at least; `null`: none"),
 	{},
 };
 static const struct fr_table kind_moved = {"moved", "A rate that moved: by 20 ms a second and a half at least, or by 5 events a second and to twice as many or half. The four largest of each kind.", moved_columns};

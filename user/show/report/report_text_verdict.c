@@ -92,6 +92,7 @@ static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char
 	const struct fr_changes *g = &p->r->changes;
 	struct fr_verdict_line line = {0};
 	const struct fr_change *ch;
+	bool sampled = false;
 	size_t len = 0;
 	u32 i;
 
@@ -100,18 +101,20 @@ static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char
 
 		if (ch->of != of)
 			continue;
+		sampled |= ch->doing[0] != 0;
 		verdict_put_rate(before, sizeof(before), of, ch->before_rate);
 		verdict_put_rate(last, sizeof(last), of, ch->last_rate);
 		if (!len)
 			len += snprintf(line.text, sizeof(line.text), "%s a second:", fr_change_kinds[of].words);
-		len += snprintf(line.text + len, sizeof(line.text) - len, "%s %s %s -> %s",
-				line.text[len - 1] == ':' ? "" : ",", ch->program, before, last);
+		len += snprintf(line.text + len, sizeof(line.text) - len, "%s %s %s -> %s%s%s%s",
+				line.text[len - 1] == ':' ? "" : ",", ch->program, before, last, ch->doing[0] ? " (" : "",
+				ch->doing, ch->doing[0] ? ")" : "");
 		if (len >= sizeof(line.text))
 			break;
 	}
 	if (!len)
 		return false;
-	snprintf(line.from, sizeof(line.from), "%s", fr_change_kinds[of].want.event);
+	snprintf(line.from, sizeof(line.from), "%s%s", fr_change_kinds[of].want.event, sampled ? ", cpu_sample" : "");
 	verdict_put_line(p, label, &line);
 	return true;
 }
