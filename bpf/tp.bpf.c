@@ -14,11 +14,13 @@ const volatile struct fr_tp fr_tp_conf[FR_TP_MAX] SEC(".rodata") = {};
 
 /*
  * Where a record is made: as it will be in a ring, so that a condition is evaluated where it is. Nothing nests, so one is
- * enough.
+ * enough, and another one for the fields that are chosen of it.
  */
+#define TP_WHOLE  0u
+#define TP_CHOSEN 1u
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, 2);
 	__type(key, u32);
 	__type(value, struct fr_watch_work);
 } fr_watch_works SEC(".maps");
@@ -71,6 +73,14 @@ FR_INLINE bool tp_may_pass(u32 nr, const volatile struct fr_tp *t)
 	return !due || fr_rate_take(&due->due_ns, &t->rate, bpf_ktime_get_ns());
 }
 
+/* Where the text is that a word names, in bytes behind FR_TP_HEAD_SZ; i: of loc[]. */
+FR_INLINE u32 tp_text_at(const volatile struct fr_tp *t, u32 i, u32 word)
+{
+	u32 off = (t->loc[i] & ~FR_TP_REL) - FR_TP_HEAD_SZ, at = word & 0xffff;
+
+	return at + (t->loc[i] & FR_TP_REL ? off + sizeof(word) : 0 - FR_TP_HEAD_SZ);
+}
+
 /* Where the last of the texts ends, in bytes behind FR_TP_HEAD_SZ; fixed_sz: there is none. A word that cannot be is passed
  * over. */
 FR_INLINE u32 tp_end(const u8 *buf, const volatile struct fr_tp *t, u32 fixed_sz)
@@ -83,8 +93,7 @@ FR_INLINE u32 tp_end(const u8 *buf, const volatile struct fr_tp *t, u32 fixed_sz
 		if (off > TP_MASK - sizeof(word))
 			continue;
 		word = *(const u32 *)(buf + off);
-		at = word & 0xffff;
-		at += t->loc[i] & FR_TP_REL ? off + sizeof(word) : 0 - FR_TP_HEAD_SZ;
+		at = tp_text_at(t, i, word);
 		if (at >= fixed_sz && at <= 0xffff && at + (word >> 16) > end)
 			end = at + (word >> 16);
 	}
@@ -112,6 +121,64 @@ FR_INLINE u32 tp_copy(u8 *buf, const void *from, const volatile struct fr_tp *t,
 	return end;
 }
 
+/* Put the text of a word that stays behind what is there, end bytes. Returns where it ends; *cut: not all was there. */
+FR_INLINE u32 tp_choose_text(u8 *to, const u8 *from, u32 sz, const volatile struct fr_tp *t, u32 i, u32 end, u32 *cut)
+{
+	u32 off = (t->loc_to[i] - FR_TP_HEAD_SZ) & TP_MASK, word, at, len;
+
+	if (off > TP_MASK - sizeof(word) || end > FR_TP_ROOM_SZ)
+		return end;
+	word = *(u32 *)(to + off);
+	at = tp_text_at(t, i, word);
+	len = word >> 16;
+	if (at > sz || at < t->fixed_sz) {
+		*cut |= len ? FR_TP_CUT : 0;
+		len = 0;
+	} else if (len > sz - at) {
+		*cut |= FR_TP_CUT;
+		len = sz - at;
+	}
+	if (len > FR_TP_ROOM_SZ - end) {
+		*cut |= FR_TP_CUT;
+		len = FR_TP_ROOM_SZ - end;
+	}
+	*(u32 *)(to + off) = (FR_TP_HEAD_SZ + end) | len << 16;
+	asm volatile("" : "+r"(len), "+r"(end), "+r"(at));
+	bpf_probe_read_kernel(to + (end & TP_MASK), len & TP_MASK, from + (at & TP_MASK));
+	return end + len;
+}
+
+/*
+ * Of the record of sz bytes that is in the one buffer, put the fields that are chosen into the other. Returns how many bytes
+ * they take; bit 16: FR_TP_CUT.
+ */
+__noinline u32 fr_tp_choose(u32 nr, u32 sz)
+{
+	struct fr_watch_work *whole = fr_watch_work(TP_WHOLE), *chosen = fr_watch_work(TP_CHOSEN);
+	const volatile struct fr_tp *t;
+	u32 end, cut = 0, i;
+	const u8 *from;
+	u8 *to;
+
+	if (nr >= FR_TP_MAX || !whole || !chosen)
+		return 0;
+	t = &fr_tp_conf[nr];
+	from = whole->rec + FR_TP_REC_SZ;
+	to = chosen->rec + FR_TP_REC_SZ;
+	end = t->kept_sz & TP_MASK;
+	for (i = 0; i <= TP_MASK / sizeof(u64) && i * sizeof(u64) < end; i++) /* between fields is nothing */
+		((volatile u64 *)to)[i] = 0;
+	for (i = 0; i < FR_TP_PIECE_MAX && i < t->piece_cnt; i++)
+		bpf_probe_read_kernel(to + (t->piece[i].to & TP_MASK), t->piece[i].sz & TP_MASK,
+				      from + (t->piece[i].from & TP_MASK));
+	for (i = 0; i < FR_TP_LOC_MAX && i < t->loc_cnt; i++)
+		if (t->loc_to[i])
+			end = tp_choose_text(to, from, sz, t, i, end, &cut);
+	if (end % sizeof(u64))
+		((u64 *)to)[end / sizeof(u64) & (TP_MASK / sizeof(u64))] &= (1ULL << end % sizeof(u64) * 8) - 1;
+	return end | cut << 16;
+}
+
 /* Does its condition hold for the record that is there? */
 FR_INLINE bool tp_holds(struct fr_watch_work *w, const volatile struct fr_tp *t, u32 sz, u32 cut)
 {
@@ -131,7 +198,7 @@ FR_INLINE bool tp_holds(struct fr_watch_work *w, const volatile struct fr_tp *t,
 SEC("tracepoint")
 int tp(void *ctx)
 {
-	u32 event = bpf_get_attach_cookie(ctx), nr = event - FR_TP_FIRST, zero = 0, sz, cut, i;
+	u32 event = bpf_get_attach_cookie(ctx), nr = event - FR_TP_FIRST, buffer = TP_WHOLE, sz, cut, i;
 	struct fr_watch_work *work;
 	struct fr_writing w;
 	struct fr_rec_tp *rec;
@@ -146,7 +213,7 @@ int tp(void *ctx)
 		return fr_filtered(FR_FILTERED_off);
 	if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32))
 		return fr_filtered(FR_FILTERED_task);
-	work = bpf_map_lookup_elem(&fr_watch_works, &zero);
+	work = bpf_map_lookup_elem(&fr_watch_works, &buffer);
 	if (!work)
 		return 0;
 	if (!fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr])) /* nothing need be copied */
@@ -156,6 +223,15 @@ int tp(void *ctx)
 		return tp_leave(nr, FR_TP_unmatched);
 	if (fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
 		return tp_leave(nr, FR_TP_thinned);
+	if (fr_tp_conf[nr].piece_cnt) {
+		sz = fr_tp_choose(nr, sz);
+		cut = sz >> 16 & FR_TP_CUT;
+		sz &= TP_MASK;
+		buffer = TP_CHOSEN;
+		work = bpf_map_lookup_elem(&fr_watch_works, &buffer);
+		if (!work)
+			return 0;
+	}
 	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, event, FR_TP_REC_SZ + sz, sizeof(*rec), (u32)bpf_get_current_pid_tgid(),
 		       cut);
 	if (!rec)

@@ -9,6 +9,9 @@
  * The first 8 bytes are not the record's own while a program runs, so they are left out, and each field is FR_TP_AHEAD_SZ
  * further back. Only the format knows how long a record is: its fields end at fixed_sz. Behind them are texts and arrays, which
  * words among the fields name by offset and bytes. What is behind the last of them is not the record's, and is not copied.
+ *
+ * If fields are chosen ({}), pieces of the copy are put side by side, as if the kernel's record had these fields alone; then
+ *the texts of the words among them, which tell their new place.
  */
 #ifndef FR_TP_H
 #define FR_TP_H
@@ -16,25 +19,36 @@
 #include "event.h"
 #include "rate.h"
 
-#define FR_TP_FIRST    100u
-#define FR_TP_LAST     229u /* behind it are short forms */
-#define FR_TP_MAX      (FR_TP_LAST - FR_TP_FIRST + 1)
-#define FR_TP_LOC_MAX  7u
-#define FR_TP_REL      0x8000u /* in loc[]: the offset counts from the end of the word */
-#define FR_TP_HEAD_SZ  8u      /* of the kernel's record, not copied */
-#define FR_TP_REC_SZ   16u     /* of ours, before the fields */
-#define FR_TP_AHEAD_SZ (FR_TP_REC_SZ - FR_TP_HEAD_SZ)
-#define FR_TP_ROOM_SZ  (FR_REC_MAX_SZ - FR_TP_REC_SZ) /* the most that is copied */
-#define FR_TP_CUT      1u			      /* flags: it was longer, and the end is missing */
+#define FR_TP_FIRST	100u
+#define FR_TP_LAST	229u /* behind it are short forms */
+#define FR_TP_MAX	(FR_TP_LAST - FR_TP_FIRST + 1)
+#define FR_TP_LOC_MAX	7u
+#define FR_TP_REL	0x8000u /* in loc[]: the offset counts from the end of the word */
+#define FR_TP_HEAD_SZ	8u	/* of the kernel's record, not copied */
+#define FR_TP_REC_SZ	16u	/* of ours, before the fields */
+#define FR_TP_AHEAD_SZ	(FR_TP_REC_SZ - FR_TP_HEAD_SZ)
+#define FR_TP_ROOM_SZ	(FR_REC_MAX_SZ - FR_TP_REC_SZ) /* the most that is copied */
+#define FR_TP_CUT	1u			       /* flags: it was longer, and the end is missing */
+#define FR_TP_PIECE_MAX 16u
+
+/* Bytes that stay: sz of them, from FR_TP_HEAD_SZ + from of the kernel's record, FR_TP_HEAD_SZ + to of one that has them alone.
+ */
+struct fr_tp_piece {
+	u16 from, to, sz;
+};
 
 /* What the program knows of a tracepoint's records. */
 struct fr_tp {
 	u16 fixed_sz; /* bytes of the fields, from FR_TP_HEAD_SZ on, at most FR_TP_ROOM_SZ */
 	u16 loc_cnt;
-	u16 loc[FR_TP_LOC_MAX]; /* offsets, in the kernel's record, of words that say where a text is; FR_TP_REL */
-	u16 cond_cnt;		/* 1: it has a condition, */
-	u32 cond;		/* this program of watch.h */
-	struct fr_rate rate;	/* of what is recorded, on all CPUs together */
+	u16 loc[FR_TP_LOC_MAX];	   /* offsets, in the kernel's record, of words that say where a text is; FR_TP_REL */
+	u16 cond_cnt;		   /* 1: it has a condition, */
+	u32 cond;		   /* this program of watch.h */
+	struct fr_rate rate;	   /* of what is recorded, on all CPUs together */
+	u16 piece_cnt;		   /* 0: all fields stay */
+	u16 kept_sz;		   /* bytes of the fields that stay, as fixed_sz */
+	u16 loc_to[FR_TP_LOC_MAX]; /* of loc[]: where its word is among those that stay, 0: it does not */
+	struct fr_tp_piece piece[FR_TP_PIECE_MAX];
 };
 
 /* Why an event of a tracepoint has no record: what the program itself decides. Names of facts. */

@@ -20,6 +20,7 @@
 #define FR_WATCH_H
 
 #include "event.h"
+#include "tp.h"
 
 #define FR_WATCH_INSN_MAX  256u	 /* of a program */
 #define FR_WATCH_SLOT_MAX  16u	 /* powers of two, for masks */
@@ -30,6 +31,11 @@
 #define FR_WATCH_TABLE_MAX 32u
 #define FR_WATCH_PROG_MAX  64u	/* of all rules */
 #define FR_WATCH_IMM	   255u /* as operand b: the immediate */
+
+/* Operand b of texts: what is at off. */
+#define FR_WATCH_AT  0u /* the text */
+#define FR_WATCH_LOC 1u /* a word of a tracepoint's record that tells where it is (tp.h), */
+#define FR_WATCH_REL 2u /* from the end of the word on */
 
 enum fr_watch_op {
 	FR_WATCH_LOAD,	/* dst = number of this type at off; unknown if it is behind the record */
@@ -49,9 +55,9 @@ enum fr_watch_op {
 	FR_WATCH_GT,
 	FR_WATCH_GE,
 	FR_WATCH_RANGE, /* dst = lo <= a <= hi (signed), and the ABI is one of b's: bit 0 native, bit 1 32-bit */
-	FR_WATCH_TEXT,	/* dst = text at off is table lo, of length hi */
-	FR_WATCH_GLOB,	/* dst = text at off matches table lo */
-	FR_WATCH_SOME,	/* dst = text at off is not empty */
+	FR_WATCH_TEXT,	/* dst = text at off is table lo, of length hi; b: FR_WATCH_AT or another */
+	FR_WATCH_GLOB,	/* dst = text at off matches table lo; b likewise */
+	FR_WATCH_SOME,	/* dst = text at off is not empty; b likewise */
 	FR_WATCH_NOT,	/* dst = a is unknown or 0 */
 	FR_WATCH_TRUTH, /* dst = a is known and not 0 */
 	FR_WATCH_JF,	/* jump to instruction off if a is unknown or 0 */
@@ -286,25 +292,33 @@ FR_INLINE void fr_watch_load(const struct fr_watch_work *w, const struct fr_watc
 	}
 }
 
-/* The most bytes that the text of an instruction can have. */
-FR_INLINE u32 fr_watch_room(const struct fr_watch_work *w, const struct fr_watch_insn *in)
+/* Where the text of an instruction is in the area, and the most bytes that it can have. */
+FR_INLINE u32 fr_watch_room(const struct fr_watch_work *w, const struct fr_watch_insn *in, u32 *off)
 {
-	u32 room = in->type;
+	u32 room = in->type, left, word;
 
-	if (!room)
-		room = w->rec_sz > in->off ? w->rec_sz - in->off : 0;
+	*off = in->off;
+	if (in->b != FR_WATCH_AT) {
+		word = *(const fr_watch_u32 *)&w->area[in->off & (FR_WATCH_AREA_SZ - 1)];
+		*off = (word & 0xffff) + (in->b == FR_WATCH_REL ? in->off + (u32)sizeof(word) : FR_TP_AHEAD_SZ);
+		room = word >> 16;
+	}
+	if (!room || in->b != FR_WATCH_AT) {
+		left = w->rec_sz > *off ? w->rec_sz - *off : 0;
+		room = in->b == FR_WATCH_AT || room > left ? left : room;
+	}
 	return room < FR_WATCH_TEXT_MAX ? room : FR_WATCH_TEXT_MAX;
 }
 
 FR_INLINE u64 fr_watch_text(const struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_table *t)
 {
-	u32 room = fr_watch_room(w, in), i, len = 0, c;
+	u32 off, room = fr_watch_room(w, in, &off), i, len = 0, c;
 	u64 differ = 0;
 
 	for (i = 0; i < FR_WATCH_TEXT_MAX; i++) {
 		if (i >= room)
 			break;
-		c = w->area[(in->off + i) & (FR_WATCH_AREA_SZ - 1)];
+		c = w->area[(off + i) & (FR_WATCH_AREA_SZ - 1)];
 		if (!c)
 			break;
 		differ |= c ^ (u8)t->text[i];
@@ -315,13 +329,13 @@ FR_INLINE u64 fr_watch_text(const struct fr_watch_work *w, const struct fr_watch
 
 FR_INLINE u64 fr_watch_glob(const struct fr_watch_work *w, const struct fr_watch_insn *in, const struct fr_watch_table *t)
 {
-	u32 room = fr_watch_room(w, in), i, c;
+	u32 off, room = fr_watch_room(w, in, &off), i, c;
 	u64 state = 1, star = t->star;
 
 	for (i = 0; i < FR_WATCH_TEXT_MAX; i++) {
 		if (i >= room)
 			break;
-		c = w->area[(in->off + i) & (FR_WATCH_AREA_SZ - 1)];
+		c = w->area[(off + i) & (FR_WATCH_AREA_SZ - 1)];
 		if (!c)
 			break;
 		state = (state << 1 & t->set[c & 0xff]) | (state & star);
@@ -331,7 +345,9 @@ FR_INLINE u64 fr_watch_glob(const struct fr_watch_work *w, const struct fr_watch
 
 FR_INLINE u64 fr_watch_is_text(const struct fr_watch_work *w, const struct fr_watch_insn *in)
 {
-	return fr_watch_room(w, in) && w->area[in->off & (FR_WATCH_AREA_SZ - 1)];
+	u32 off;
+
+	return fr_watch_room(w, in, &off) && w->area[off & (FR_WATCH_AREA_SZ - 1)];
 }
 
 /* ---- a program ---- */

@@ -16,8 +16,12 @@ CONDS = (
     ("syscalls:sys_exit_kill", "ret < 0", "ret < 0"),
     ("sock:inet_sock_set_state", "newstate == TCP_LISTEN && sport != 0", "newstate == 10 && sport != 0"),
     ("task:task_newtask", 'target_comm ~ "frt-*" && target_pid > 0', 'comm ~ "frt-*" && pid > 0'),
+    ("sched:sched_process_exit", 'target_comm in ("frt-cond", "other")', 'comm == "frt-cond" || comm == "other"'),
 )
+# Some fields alone: a text that moves, a number; of what a field that is left out decides.
+FORKS = "sched:sched_process_fork"
 TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h",
+       "-e", f'tp:{FORKS}{{child_comm, child_pid}}@100000/s if parent_pid != 1 && parent_comm ~ "frt-*"',
        *(word for point, ours, _ in CONDS for word in ("-e", f"tp:{point} if {ours}")))
 
 # What a process of this name does that these tracepoints tell of, each as often as it says.
@@ -33,6 +37,11 @@ for i in range(20):
     os.kill(os.getpid(), signal.SIGUSR1)
 os.execv("/bin/true", ["true"])
 """
+
+
+def session():
+    tracefs()
+    return shared(*TPS)
 
 
 def spawn():
@@ -95,7 +104,7 @@ def traced(*points, filters=None):
 
 @test("five tracepoints tell what tracefs tells of the same process: as many, in that order, in the same words, or they are counted as missed")
 def as_tracefs():
-    name = shared(*TPS)
+    name = session()
     before = missed(dump(name))
     with traced(*POINTS) as dir:
         pid = spawn()
@@ -111,7 +120,7 @@ def as_tracefs():
 
 @test("fields are typed, symbols are words, filters take them; cut and merge keep all of it")
 def fields():
-    name = shared(*TPS)
+    name = session()
     pid = spawn()
     file = dump(name)
     mine = f'pid == {pid} && event'
@@ -138,7 +147,7 @@ def unrecorded(file, why, point):
 
 @test("a rate lets its burst pass and no more; what is beyond is counted by name, as many as tracefs saw, and all outputs tell")
 def rate():
-    name = shared(*TPS)
+    name = session()
     at_first = dump(name)
     with traced(RARE) as dir:
         run("/usr/bin/python3", "-S", "-c", "import os\nfor i in range(40): os.sched_getscheduler(0)")
@@ -186,7 +195,7 @@ for comm in ("frt-cond", "other"):
 
 @test("a condition lets pass what the kernel's own filter of the same meaning lets pass; the others are counted")
 def conditions():
-    name = shared(*TPS)
+    name = session()
     before = dump(name)
     with traced(*(point for point, _, _ in CONDS), filters={point: theirs for point, _, theirs in CONDS}) as dir:
         pid = int(run("/bin/sh", "-c", 'echo $$; exec /usr/bin/python3 -S -c "$0"', CHOICES).stdout)
@@ -205,6 +214,41 @@ def conditions():
     check(live["tp:syscalls:sys_enter_kill"]["unmatched"] >= 7, live)
 
 
+FORKING = """
+import os
+for name in ("frt-a", "frt-longer-nam", "other", "frt-b"):
+    open("/proc/self/comm", "w").write(name)
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+"""
+
+
+@test("of chosen fields a text and a number are tracefs'; what was not chosen is in no output, and a filter says so; less room is taken")
+def chosen():
+    name = session()
+    with traced(FORKS) as dir:
+        pid = int(run("/bin/sh", "-c", 'echo $$; exec /usr/bin/python3 -S -c "$0"', FORKING).stdout)
+        file = dump(name)
+        with open(f"{dir}/trace") as f:
+            theirs = re.findall(rf"sched_process_fork: comm=(frt-\S*) pid={pid} child_comm=(\S+) child_pid=(\d+)", f.read())
+    check(len(theirs) == 3, f"tracefs saw them: {theirs}")
+    ours = replay(file, "-f", f'tid == {pid} && event == "tp:{FORKS}"')
+    got = [(e["child_comm"], str(e["child_pid"])) for e in ours]
+    check(is_part(got, [(comm, child) for _, comm, child in theirs]), f"{got} of {theirs}")
+    check(len(theirs) - len(got) <= missed(file), f"{len(got)} of {len(theirs)}")
+    equal({key for e in ours for key in e if "parent" in key}, set(), "what is left out")
+    text = fr("replay", "-f", f'tid == {pid} && event == "tp:{FORKS}"', file).stdout
+    check("child_comm=" in text and "parent" not in text, f"as text, field by field: {text[:300]}")
+    of_it = f'event == "tp:{FORKS}" && child_pid > 0 && parent_pid == 1'
+    refused(fr("replay", "-f", of_it, file, status=2), f"parent_pid was not recorded: other fields of tp:{FORKS} were chosen")
+    cut = f"{TMP}/tp-chosen.flight"
+    fr("cut", "-f", f'tid == {pid} && event == "tp:{FORKS}"', "-o", cut, file)
+    equal(replay(cut), ours, "cut")
+    refused(fr("replay", "-f", of_it, cut, status=2), "was not recorded")
+
+
 @test("events lists this kernel's tracepoints with their fields; a name that is none gets the nearest")
 def listing():
     tracefs()
@@ -221,10 +265,11 @@ def listing():
 
 @test("what cannot be recorded of tracepoints is refused, with the reason")
 def refusals():
-    for what, why in (("tp:sched", "SYSTEM:NAME"), ("tp", "SYSTEM:NAME"), ("tp:skb:kfree_skb{reason}", "not supported"),
+    for what, why in (("tp:sched", "SYSTEM:NAME"), ("tp", "SYSTEM:NAME"), ("tp:skb:kfree_skb{raeson}", "did you mean reason?"), ("tp:skb:kfree_skb{}", "no field is chosen"),
+                      ("tp:skb:kfree_skb{reason", "has no end"), ("tp:skb:*{reason}", "fields of skb:consume_skb: it has no field reason"),
                       ("tp:skb:kfree_skb@10", "a rate is @N/T"),
                       ("tp:skb:kfree_skb if raeson > 2", "did you mean reason?"), ("tp:skb:kfree_skb if reason == NO_SUCH", "no value called"),
-                      ("tp:sched:sched_process_exec if filename == \"x\"", "a text of any length"),
+                      ("tp:sched:sched_process_exec if filename ~ /x/", "no regular expressions"),
                       ("tp:nobody:*", "no such tracepoint"), ("tp:*:*", "more than 130")):
         refused(fr("record", "-n", new_name(), "-e", what, "--detach", status=2), why)
 

@@ -29,10 +29,12 @@
 	"\tfield:s8 layer;\toffset:44;\tsize:1;\tsigned:1;\n"                                                                 \
 	"\tfield:u8 kind;\toffset:45;\tsize:1;\tsigned:0;\n"                                                                  \
 	"\tfield:short port;\toffset:46;\tsize:2;\tsigned:1;\n"                                                               \
-	"\tfield:long ret;\toffset:48;\tsize:8;\tsigned:1;\n\n"                                                               \
+	"\tfield:long ret;\toffset:48;\tsize:8;\tsigned:1;\n"                                                                 \
+	"\tfield:__rel_loc char[] dev;\toffset:56;\tsize:4;\tsigned:0;\n"                                                     \
+	"\tfield:__data_loc u32[] list;\toffset:60;\tsize:4;\tsigned:0;\n\n"                                                  \
 	"print fmt: \"%s %s %s\", __print_symbolic(REC->kind, {1, \"ONE\"}, {200, \"MANY\"}, {3, \"SAME\"}, {4, \"SAME\"}), " \
 	"__print_flags(REC->ret, \"|\", {0x10, \"BIG\"}), __print_symbolic(REC->pid, {4711, \"KOELSCH\"})\n"
-#define REC_SZ 56u
+#define REC_SZ 64u
 
 struct tried {
 	struct fr_tpformat *format;
@@ -76,7 +78,15 @@ static void tried_free(struct tried *t)
 }
 
 /* A record as the program has it: ours begins 8 bytes before the kernel's fields. */
-static void fill(struct fr_watch_work *w)
+static void put_text(struct fr_watch_work *w, u32 word_at, u32 at, u32 loc, const char *text)
+{
+	const u32 word = loc | (u32)(strlen(text) + 1) << 16;
+
+	memcpy(w->rec + word_at + 8, &word, sizeof(word));
+	strcpy((char *)w->rec + at + 8, text);
+}
+
+static void fill(struct fr_watch_work *w, const char *name)
 {
 	const u64 addr = 0xffff888812345678ULL;
 	const s64 ret = -22;
@@ -91,14 +101,16 @@ static void fill(struct fr_watch_work *w)
 	w->rec[45 + 8] = 200;
 	memcpy(w->rec + 46 + 8, &port, 2);
 	memcpy(w->rec + 48 + 8, &ret, 8);
-	w->rec_sz = REC_SZ + 8;
+	put_text(w, 16, REC_SZ, REC_SZ, name);
+	put_text(w, 56, REC_SZ + strlen(name) + 1, strlen(name) + 1 + 4, "eth0");
+	w->rec_sz = (REC_SZ + 8 + strlen(name) + 1 + sizeof("eth0") + 7) / 8 * 8;
 	w->pid = 17;
 	w->tid = 18;
 	w->cpu = 1;
 	memcpy(w->comm, "worker\0\0\0\0\0\0\0\0\0", FR_COMM_SZ);
 }
 
-static bool holds(const char *cond)
+static bool holds_of(const char *cond, const char *name)
 {
 	struct fr_watch_work *w = malloc(sizeof(*w));
 	const struct fr_watch_prog *p;
@@ -108,7 +120,7 @@ static bool holds(const char *cond)
 
 	if (tried(&t, cond))
 		fail_msg("%s: %s", cond, t.error.text);
-	fill(w);
+	fill(w, name);
 	if (t.prog == FR_WATCH_ALWAYS) {
 		is = true;
 	} else {
@@ -122,6 +134,11 @@ static bool holds(const char *cond)
 	tried_free(&t);
 	free(w);
 	return is;
+}
+
+static bool holds(const char *cond)
+{
+	return holds_of(cond, "redis-server");
 }
 
 static void numbers_have_their_size_and_sign(void **state)
@@ -182,6 +199,73 @@ static void texts_of_a_length_end_there(void **state)
 	assert_true(holds("comm == \"worker\""));
 }
 
+/* Where a word of the record says: from its beginning, or from the word on. */
+static void texts_of_any_length_are_where_their_word_says(void **state)
+{
+	char longest[600];
+
+	(void)state;
+	assert_true(holds("name == \"redis-server\""));
+	assert_true(holds("name ~ \"redis*\" && name ~ \"*server\" && name ~ \"r*-s[a-e]rver\""));
+	assert_true(holds("name in (\"nginx\", \"redis-server\")"));
+	assert_true(holds("name && name != \"redis\""));
+	assert_true(holds("name !~ \"nginx*\""));
+	assert_false(holds("name == \"redis-serve\""));
+	assert_false(holds("name == \"redis-server2\""));
+	assert_false(holds("name ~ \"*eth0*\"")); /* what is behind it is another's */
+	assert_true(holds("dev == \"eth0\""));
+	assert_true(holds("dev ~ \"eth?\""));
+	assert_false(holds("dev == \"redis-server\""));
+	assert_false(holds_of("name", ""));
+	assert_true(holds_of("name == \"\"", ""));
+	assert_true(holds_of("dev == \"eth0\"", ""));
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = 0;
+	longest[300] = 'y'; /* 256 bytes are compared */
+	assert_true(holds_of("name ~ \"xxx*\"", longest));
+	assert_false(holds_of("name ~ \"*y*\"", longest));
+	assert_true(holds_of("dev == \"eth0\"", longest));
+}
+
+/* A word that leads out of the record leads to nothing, whatever is there; behind: its offset is that of the record's end. */
+static bool holds_with_word(const char *cond, u32 word, bool behind)
+{
+	struct fr_watch_work *w = malloc(sizeof(*w));
+	const struct fr_watch_insn *in;
+	struct tried t;
+	u32 pc = 0;
+	bool is;
+
+	assert_int_equal(tried(&t, cond), 0);
+	fill(w, "x");
+	word |= behind ? w->rec_sz - 8 : 0;
+	memcpy(w->rec + 16 + 8, &word, sizeof(word));
+	strcpy((char *)w->rec + w->rec_sz, "secret");
+	fr_watch_begin(w);
+	while (pc < t.set.prog[t.prog].insn_cnt) {
+		in = &t.set.prog[t.prog].insn[pc];
+		pc = fr_watch_step(w, in, fr_watch_takes_table(in) ? &t.set.table[in->lo] : NULL, pc);
+	}
+	is = fr_watch_result(w);
+	tried_free(&t);
+	free(w);
+	return is;
+}
+
+static void words_that_lead_out_name_nothing(void **state)
+{
+	static const u32 words[] = {0xffff0000, 0xffffffff, 0x0010ffff, 0x00100000 | (REC_SZ + 200), 0x0004fff8};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		assert_false(holds_with_word("name ~ \"*secret*\"", words[i], false));
+	assert_false(holds_with_word("name == \"secret\"", 7u << 16, true));
+	assert_false(holds_with_word("name ~ \"s*\"", 7u << 16, true));
+	assert_false(holds_with_word("name", 7u << 16, true));
+	assert_true(holds_with_word("name == \"\"", 7u << 16, true));
+}
+
 static void words_are_the_kernels(void **state)
 {
 	(void)state;
@@ -201,8 +285,9 @@ static void what_cannot_be_decided_is_refused(void **state)
 		{"prev_pid == 1", "tp:sys:it has no field prev_pid"},
 		{"kind == FEW", "no value called FEW"},
 		{"kind == SAME", "no value called SAME"}, /* two numbers have it */
-		{"name == \"x\"", "a text of any length"},
 		{"saddr[0] == 127", "an array"},
+		{"list[0] == 1", "an array"},
+		{"name ~ /x+/", "no regular expressions"},
 		{"tp_data ~ \"x*\"", "an array"},
 		{"cgroup == \"/\"", "known on replay only"},
 		{"tier == main", "leave it out"},
@@ -228,6 +313,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_have_their_size_and_sign),
 		cmocka_unit_test(texts_of_a_length_end_there),
+		cmocka_unit_test(texts_of_any_length_are_where_their_word_says),
+		cmocka_unit_test(words_that_lead_out_name_nothing),
 		cmocka_unit_test(words_are_the_kernels),
 		cmocka_unit_test(what_cannot_be_decided_is_refused),
 	};

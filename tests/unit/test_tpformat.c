@@ -229,11 +229,95 @@ static void test_texts(void **state)
 		assert_false(fr_tps_is_good(bad[i], strlen(bad[i])));
 }
 
+/* ---- some fields alone ---- */
+
+static struct fr_schema *chosen_of(const char *names, struct fr_tpformat **t, struct fr_tp *conf)
+{
+	struct fr_schema *s = NULL;
+	char why[200] = "", *text;
+
+	assert_int_equal(make(HEAD FIELDS "print fmt: \"%s pid=%d\", __get_str(name), REC->pid\n", t), 0);
+	assert_int_equal(fr_tpformat_choose(*t, names, strlen(names), why, sizeof(why)), 0);
+	text = schema_of(*t);
+	assert_int_equal(fr_schema_parse(text, strlen(text), &s), 0);
+	free(text);
+	assert_int_equal(fr_tpformat_conf(*t, conf), 0);
+	return s;
+}
+
+static void test_chosen(void **state)
+{
+	static const char *const there[] = {"name", "target_comm", "layer"};
+	static const char *const left[] = {"addr", "target_pid", "saddr"};
+	struct fr_tpformat *t = NULL;
+	struct fr_schema *s;
+	struct fr_tp conf;
+	const struct fr_event *ev;
+	u32 i;
+
+	(void)state;
+	s = chosen_of(" layer,name, comm", &t, &conf); /* whatever the order, the kernel's name or the schema's */
+	ev = fr_schema_find(s, "tp:sys:it");
+	assert_non_null(ev);
+	for (i = 0; i < 3; i++) {
+		assert_non_null(fr_event_field(ev, there[i]));
+		assert_null(fr_event_field(ev, left[i]));
+	}
+	/* side by side: the word, then comm and layer, which were so */
+	assert_int_equal(fr_event_field(ev, "name_loc")->off, FR_TP_REC_SZ);
+	assert_int_equal(fr_event_field(ev, "target_comm")->off, FR_TP_REC_SZ + 4);
+	assert_int_equal(fr_event_field(ev, "layer")->off, FR_TP_REC_SZ + 20);
+	assert_int_equal(conf.fixed_sz, END_OFF - FR_TP_HEAD_SZ);
+	assert_int_equal(conf.kept_sz, 21);
+	assert_int_equal(conf.piece_cnt, 2);
+	assert_int_equal(conf.piece[0].from, 16 - 8);
+	assert_int_equal(conf.piece[0].to, 0);
+	assert_int_equal(conf.piece[0].sz, 4);
+	assert_int_equal(conf.piece[1].from, 28 - 8);
+	assert_int_equal(conf.piece[1].to, 4);
+	assert_int_equal(conf.piece[1].sz, 17);
+	assert_int_equal(conf.loc_cnt, 1);
+	assert_int_equal(conf.loc_to[0], FR_TP_HEAD_SZ);
+	fr_tpformat_free(t);
+	/* read back: what is missing is known by name, and words that need it are none */
+	assert_int_equal(make(HEAD FIELDS "print fmt: \"pid=%d\", REC->pid\n", &t), 0);
+	assert_int_equal(fr_tpformat_read_as(t, ev), 0);
+	assert_true(fr_tpformat_is_part(t));
+	for (i = 0; i < 3; i++) {
+		assert_false(fr_tpformat_lacks(t, there[i]));
+		assert_true(fr_tpformat_lacks(t, left[i]));
+	}
+	assert_null(fr_tpformat_text(t, "", 0));
+	fr_tpformat_free(t);
+	assert_int_equal(make(HEAD FIELDS "print fmt: \"%s %s\", __get_str(name), REC->comm\n", &t), 0);
+	assert_int_equal(fr_tpformat_read_as(t, ev), 0);
+	assert_non_null(fr_tpformat_text(t, "", 0));
+	fr_tpformat_free(t);
+	fr_schema_free(s);
+}
+
+static void test_unchosen(void **state)
+{
+	struct fr_tpformat *t = NULL;
+	char why[200] = "";
+
+	(void)state;
+	assert_int_equal(make(HEAD FIELDS "print fmt: \"pid=%d\", REC->pid\n", &t), 0);
+	assert_int_equal(fr_tpformat_choose(t, "pid,laier", 9, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "no field laier: did you mean layer?"));
+	fr_tpformat_free(t);
+	assert_int_equal(make(HEAD FIELDS "print fmt: \"pid=%d\", REC->pid\n", &t), 0);
+	assert_int_equal(fr_tpformat_choose(t, "zzzzzzzzz", 9, why, sizeof(why)), -EINVAL);
+	assert_null(strstr(why, "did you mean"));
+	fr_tpformat_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),	cmocka_unit_test(test_words), cmocka_unit_test(test_lost_words),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_deep),  cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_fields),	cmocka_unit_test(test_words),	 cmocka_unit_test(test_lost_words),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_deep),	 cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_chosen),	cmocka_unit_test(test_unchosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,8 @@ struct fr_config_list {
 	  O('e', "event", "WHAT", "@choice", \
 	    "`flightrec events` lists groups and events. `tp:SYSTEM:NAME` is a tracepoint of this kernel, and *, ? and [] stand for " \
 	    "anything in it: `flightrec events 'tcp:*'` lists those. `tp:SYSTEM:NAME@1000/s` records it at most a thousand times a " \
-	    "second, `tp:SYSTEM:NAME if CONDITION` where that holds, in the language of `-f` on its fields."), \
+	    "second, `tp:SYSTEM:NAME if CONDITION` where that holds, in the language of `-f` on its fields, and " \
+	    "`tp:SYSTEM:NAME{FIELD,...}` has these of its fields alone."), \
 	  "add a group or an event to the profile; -WHAT removes it") \
 	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, \
 	  O('m', "memory", "SIZE", "8M 32M 128M", \

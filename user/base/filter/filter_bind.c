@@ -668,6 +668,31 @@ static int bind_tree(struct fr_filter *f, struct fr_node *n)
 	return err ? err : bind_op(f, n);
 }
 
+/* The events that a chain of && names, NULL: it names none. */
+static const bool *events_of_chain(const struct fr_node *n)
+{
+	if (!n || n->op == FR_OP_EVENTS)
+		return n ? n->events : NULL;
+	return n->op == FR_OP_AND ? events_of_chain(n->a) ?: events_of_chain(n->b) : NULL;
+}
+
+/* A field that the events in question would have, had it been recorded, is a mistake, though others have one of that name. */
+static int check_lacking(struct fr_filter *f, const struct fr_node *n, const bool *events)
+{
+	bool any = false;
+	u32 nr;
+
+	if (!n)
+		return 0;
+	if (n->op == FR_OP_AND)
+		events = events_of_chain(n) ?: events;
+	for (nr = 0; n->op == FR_OP_FIELD && nr < FR_EVENT_MAX; nr++)
+		any |= events && events[nr] && n->field[nr];
+	if (n->op == FR_OP_FIELD && events && !any && fr_filter_is_lacking(f, n, events))
+		return -EINVAL;
+	return check_lacking(f, n->a, events) ?: check_lacking(f, n->b, events) ?: check_lacking(f, n->next, events);
+}
+
 int fr_filter_bind(struct fr_filter *f)
 {
 	u32 i, nr;
@@ -681,6 +706,8 @@ int fr_filter_bind(struct fr_filter *f)
 		err = bind_tree(f, f->root);
 	if (!err)
 		err = bind_check_name(f, NULL, f->root);
+	if (!err && f->file && f->file->lacks)
+		err = check_lacking(f, f->root, NULL);
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++)
 		f->verdict[nr] = fr_node_verdict(f->root, nr);
 	return err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* filter_nearest: what was perhaps meant, and where it is in the expression. */
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -124,10 +125,27 @@ int fr_filter_unknown_call(struct fr_filter *f, const struct fr_node *n)
 	return fr_filter_fail(f, n->at, "no system call is called %.63s: did you mean " CALL "%s?", near.to, near.name);
 }
 
+bool fr_filter_is_lacking(struct fr_filter *f, const struct fr_node *n, const bool *events)
+{
+	u32 nr;
+
+	for (nr = 0; f->file && f->file->lacks && nr < FR_EVENT_MAX; nr++) {
+		const struct fr_event *ev = !events || events[nr] ? fr_schema_event(f->schema, nr) : NULL;
+
+		if (!ev || !f->file->lacks(f->file->of, nr, n->text))
+			continue;
+		fr_filter_fail(f, n->at, "%s was not recorded: other fields of %s were chosen, by {}", n->text, ev->name);
+		return true;
+	}
+	return false;
+}
+
 int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n)
 {
 	const char *ours = synonym_of(n->text);
 
+	if (fr_filter_is_lacking(f, n, NULL))
+		return -EINVAL;
 	if (fr_filter_is_call(n->text))
 		return fr_filter_unknown_call(f, n);
 	if (fr_schema_find(f->schema, n->text))

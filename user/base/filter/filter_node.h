@@ -124,6 +124,9 @@ int fr_filter_parse(struct fr_filter *f, const char *expr);
 /* Report that nothing of this kind has that name, and which one is nearest. Returns -EINVAL. */
 int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest);
 
+/* Does one of these events (NULL: of all) have a field of this name that was not recorded? Then that is reported. */
+bool fr_filter_is_lacking(struct fr_filter *f, const struct fr_node *n, const bool *events);
+
 /* The same for a name that is neither a field nor anything else: what it is, or which one was meant. Returns -EINVAL. */
 int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n);
 

@@ -48,6 +48,21 @@ static int take_pattern(const char **at, struct fr_tpask *out, char why[FR_TPASK
 	return 0;
 }
 
+/* "{reason,location}": which fields there are is the format's to say */
+static int take_fields(const char **at, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
+{
+	const char *from = *at + 1, *end = from + strcspn(from, "{}");
+
+	if (*end != '}')
+		return tpask_fail(why, "the choice of fields has no end: {reason,location}");
+	if (strspn(from, " \t,") >= (size_t)(end - from))
+		return tpask_fail(why, "no field is chosen: {reason,location}, or leave {} out for all of them");
+	out->fields = from;
+	out->fields_sz = end - from;
+	*at = end + 1;
+	return 0;
+}
+
 /* "s", "m", "h", or "100ms" */
 static bool take_time(const char *text, u64 *ns)
 {
@@ -139,13 +154,15 @@ int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY
 	if (!err && *at && out->removes)
 		return tpask_fail(why, "what is removed has a name, and nothing else");
 	if (!err && *at == '{')
-		return tpask_fail(why, "a choice of fields is not supported: record the whole event, and use replay -f");
+		err = take_fields(&at, out, why);
+	at += strspn(at, " \t");
 	if (!err && *at == '@')
 		err = take_rate(&at, out, why);
 	at += strspn(at, " \t");
 	if (!err && !strncmp(at, "if", 2) && strchr(" \t(", at[2]))
 		err = take_condition(&at, out, why);
 	if (!err && *at)
-		return tpask_fail(why, "behind the name stand @N/T, if CONDITION, or nothing: '%.20s' is neither", at);
+		return tpask_fail(
+			why, "behind the name stand {FIELD,...}, @N/T, if CONDITION, in this order, or nothing: '%.20s'", at);
 	return err;
 }

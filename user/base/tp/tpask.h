@@ -2,9 +2,9 @@
 /*
  * tpask: what a -e asks of tracepoints, in its parts. Pure.
  *
- *	tp:SYSTEM:NAME [@N/T] [if CONDITION]	the ones whose names match; each of them at most N times in T; if the condition
- *						holds, in the language of filters
- *	-tp:SYSTEM:NAME				none of those
+ *	tp:SYSTEM:NAME [{FIELD,...}] [@N/T] [if CONDITION]
+ *						the ones whose names match; of each these fields alone, at most N times in T, if
+ *the condition holds, in the language of filters -tp:SYSTEM:NAME				none of those
  *
  * T: s, m, h, or a duration (100ms). A rate may also stand behind the condition.
  */
@@ -21,6 +21,8 @@
 struct fr_tpask {
 	bool removes;
 	char pattern[2 * FR_NAME_MAX + 2]; /* SYSTEM:NAME, with * ? [...] */
+	const char *fields;		   /* in the text, fields_sz bytes: names with commas; NULL: all */
+	size_t fields_sz;
 	struct fr_rate rate;
 	const char *cond; /* in the text, cond_sz bytes; NULL: none */
 	size_t cond_sz;

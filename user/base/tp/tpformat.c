@@ -7,6 +7,7 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
+#include "base/filter/nearest.h"
 #include "base/tp/tpwords.h"
 
 /*
@@ -28,6 +29,8 @@ struct fr_tpformat {
 	struct tep_event *ev; /* of tep */
 	struct tep_format_field **field;
 	u32 field_cnt;
+	bool *chosen;	/* [field_cnt] of those that are recorded; NULL: all are */
+	bool *lacking;	/* [field_cnt] of those that a file's event has not; NULL: it has all */
 	bool has_words; /* the text's own may be printed */
 	struct trace_seq seq;
 	u8 *room; /* [RECORD_ROOM_SZ + BEHIND_SZ] */
@@ -133,9 +136,22 @@ static bool fields_are_good(const struct tep_format_field *f)
 	return true;
 }
 
+static bool is_lacking(const struct fr_tpformat *t, const struct tep_format_field *f)
+{
+	u32 i;
+
+	for (i = 0; t->lacking && i < t->field_cnt; i++)
+		if (t->lacking[i] && t->field[i] == f)
+			return true;
+	return false;
+}
+
+/* What is not recorded is not found. */
 static const struct tep_format_field *tpformat_find(const struct fr_tpformat *t, const char *name)
 {
-	return name ? tep_find_any_field(t->ev, name) : NULL;
+	const struct tep_format_field *f = name ? tep_find_any_field(t->ev, name) : NULL;
+
+	return f && is_lacking(t, f) ? NULL : f;
 }
 
 /* A number in the text; -1: it is none. */
@@ -208,7 +224,8 @@ static bool arg_is_safe(const struct fr_tpformat *t, const struct tep_print_arg 
 		return is_word_of(t, arg->bitmask.bitmask, TEP_FIELD_IS_DYNAMIC);
 	case TEP_PRINT_DYNAMIC_ARRAY:
 	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
-		return arg->dynarray.field && arg->dynarray.field->flags & TEP_FIELD_IS_DYNAMIC && !arg->dynarray.index;
+		return arg->dynarray.field && arg->dynarray.field->flags & TEP_FIELD_IS_DYNAMIC && !arg->dynarray.index &&
+		       !is_lacking(t, arg->dynarray.field);
 	case TEP_PRINT_OP:
 		return op_is_safe(t, arg);
 	default:
@@ -404,6 +421,8 @@ void fr_tpformat_free(struct fr_tpformat *t)
 	if (t->tep)
 		tep_free(t->tep);
 	free(t->field);
+	free(t->chosen);
+	free(t->lacking);
 	free(t->room);
 	free(t->system);
 	free(t->name);
@@ -486,10 +505,10 @@ static bool tpformat_name_of(const struct fr_tpfield *f, char name[FR_NAME_MAX +
 	return len > 0 && len < (int)(FR_NAME_MAX + 1 - sizeof("_loc"));
 }
 
-static void tpformat_put_field(FILE *out, const struct fr_tpfield *f, const char *name)
+static void tpformat_put_field(const struct fr_tpformat *t, FILE *out, const struct fr_tpfield *f, const char *name)
 {
 	if (f->is_loc) {
-		fprintf(out, "field u32 %s_loc %s where %s is\n", name, f->is_rel ? "RELLOC" : "LOC", name);
+		fprintf(out, "field u32 %s_loc %s where %s is\n", name, f->is_rel && !t->chosen ? "RELLOC" : "LOC", name);
 		fprintf(out, "derived %s LOC:%s %s_loc %s\n", name, elem_type(f), name, f->type);
 	} else if (f->elem_sz) {
 		fprintf(out, "field %s[%u] %s %s %s\n", elem_type(f), f->sz / f->elem_sz, name, f->is_text ? "TEXT" : "DEC",
@@ -500,8 +519,8 @@ static void tpformat_put_field(FILE *out, const struct fr_tpfield *f, const char
 	}
 }
 
-/* The schema's rules put each field where the kernel has it: in order, naturally aligned. */
-static bool is_in_place(const struct fr_tpfield *f, u32 *end)
+/* Where a schema's rules put the next field: in order, naturally aligned. */
+static u32 tpformat_place(const struct fr_tpfield *f, u32 *end)
 {
 	u32 align = f->elem_sz ? f->elem_sz : f->sz, at;
 
@@ -509,7 +528,138 @@ static bool is_in_place(const struct fr_tpfield *f, u32 *end)
 		align = f->sz;
 	at = (*end + align - 1) / align * align;
 	*end = at + f->sz;
-	return at == f->off;
+	return at;
+}
+
+static bool is_recorded(const struct fr_tpformat *t, u32 i)
+{
+	return !t->chosen || t->chosen[i];
+}
+
+bool fr_tpformat_find(const struct fr_tpformat *t, const char *name, struct fr_tpfield *out)
+{
+	char its[FR_NAME_MAX + 1];
+	u32 i;
+
+	for (i = 0; i < t->field_cnt; i++) {
+		struct fr_tpfield f = fr_tpformat_field(t, i);
+
+		if (tpformat_name_of(&f, its) && !strcmp(its, name)) {
+			*out = f;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The number of the field of this name, the schema's or the kernel's; field_cnt: there is none, *near is like it. */
+static u32 tpformat_number_of(const struct fr_tpformat *t, const char *name, struct fr_nearest *near)
+{
+	char its[FR_NAME_MAX + 1];
+	u32 i;
+
+	for (i = 0; i < t->field_cnt; i++) {
+		struct fr_tpfield f = fr_tpformat_field(t, i);
+
+		if (!strcmp(f.name, name) || (tpformat_name_of(&f, its) && !strcmp(its, name)))
+			return i;
+		fr_nearest_consider(near, f.name);
+	}
+	return i;
+}
+
+static int choose_one(struct fr_tpformat *t, const char *name, size_t len, char *why, size_t why_sz)
+{
+	char copy[FR_NAME_MAX + 1] = "";
+	struct fr_nearest near = {.to = copy};
+	const char *like;
+	u32 i;
+
+	snprintf(copy, sizeof(copy), "%.*s", (int)(len < sizeof(copy) ? len : sizeof(copy) - 1), name);
+	i = tpformat_number_of(t, copy, &near);
+	if (i < t->field_cnt) {
+		t->chosen[i] = true;
+		return 0;
+	}
+	like = fr_nearest_close(&near);
+	if (like)
+		snprintf(why, why_sz, "it has no field %s: did you mean %s?", copy, like);
+	else
+		snprintf(why, why_sz, "it has no field %s: `flightrec events %s:%s` lists them", copy, t->system, t->name);
+	return -EINVAL;
+}
+
+int fr_tpformat_choose(struct fr_tpformat *t, const char *names, size_t sz, char *why, size_t why_sz)
+{
+	const char *end = names + sz, *at;
+	size_t len;
+	int err = 0;
+
+	t->chosen = calloc(t->field_cnt + 1, sizeof(*t->chosen));
+	if (!t->chosen)
+		return -ENOMEM;
+	for (at = names; at < end && !err; at += len) {
+		len = 0;
+		while (at < end && strchr(", \t", *at))
+			at++;
+		while (at + len < end && !strchr(", \t", at[len]))
+			len++;
+		if (len)
+			err = choose_one(t, at, len, why, why_sz);
+	}
+	return err;
+}
+
+int fr_tpformat_read_as(struct fr_tpformat *t, const struct fr_event *ev)
+{
+	bool *lacking = calloc(t->field_cnt + 1, sizeof(*lacking)), any = false;
+	char name[FR_NAME_MAX + 1];
+	u32 i;
+
+	if (!lacking)
+		return -ENOMEM;
+	for (i = 0; i < t->field_cnt; i++) {
+		struct fr_tpfield f = fr_tpformat_field(t, i);
+
+		lacking[i] = !tpformat_name_of(&f, name) || !fr_event_field(ev, name);
+		any |= lacking[i];
+	}
+	if (!any) {
+		free(lacking);
+		return 0;
+	}
+	t->lacking = lacking;
+	t->has_words = t->has_words && words_are_good(t);
+	return 0;
+}
+
+bool fr_tpformat_is_part(const struct fr_tpformat *t)
+{
+	return t->lacking;
+}
+
+bool fr_tpformat_lacks(const struct fr_tpformat *t, const char *name)
+{
+	char its[FR_NAME_MAX + 1];
+	u32 i;
+
+	for (i = 0; t->lacking && i < t->field_cnt; i++) {
+		struct fr_tpfield f = fr_tpformat_field(t, i);
+
+		if (t->lacking[i] && tpformat_name_of(&f, its) && !strcmp(its, name))
+			return true;
+	}
+	return false;
+}
+
+u32 fr_tpformat_fixed_sz(const struct fr_tpformat *t)
+{
+	u32 end = FR_TP_HEAD_SZ, i;
+
+	for (i = 0; i < t->field_cnt; i++)
+		if ((u32)(t->field[i]->offset + t->field[i]->size) > end)
+			end = t->field[i]->offset + t->field[i]->size;
+	return end;
 }
 
 static void tpformat_begin_event(const struct fr_tpformat *t, u32 nr, FILE *out)
@@ -531,36 +681,74 @@ int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, FILE *out)
 	for (i = 0; i < t->field_cnt; i++) {
 		struct fr_tpfield f = fr_tpformat_field(t, i);
 
-		if (!tpformat_name_of(&f, name) || !is_in_place(&f, &end))
+		if (!is_recorded(t, i))
+			continue;
+		if (!tpformat_name_of(&f, name) || (tpformat_place(&f, &end) != f.off && !t->chosen))
 			return -EINVAL;
 		cnt += f.is_loc ? 2 : 1;
 		has_loc |= f.is_loc;
 		if (cnt > FR_FIELD_MAX)
 			return -E2BIG;
-		tpformat_put_field(out, &f, name);
+		tpformat_put_field(t, out, &f, name);
 	}
 	if (has_loc)
 		fprintf(out, "field data " FR_TP_DATA_NAME " HEX texts and arrays\n");
 	return 0;
 }
 
+/* One more field that stays; what was and is side by side is one piece. */
+static int add_piece(struct fr_tp *out, const struct fr_tpfield *f, u32 at)
+{
+	struct fr_tp_piece *p = out->piece + out->piece_cnt;
+	u32 from = f->off - FR_TP_HEAD_SZ, to = at - FR_TP_HEAD_SZ;
+
+	if (out->piece_cnt && p[-1].from + p[-1].sz == from && p[-1].to + p[-1].sz == to) {
+		p[-1].sz += f->sz;
+		return 0;
+	}
+	if (out->piece_cnt == FR_TP_PIECE_MAX)
+		return -E2BIG;
+	*p = (struct fr_tp_piece){.from = from, .to = to, .sz = f->sz};
+	out->piece_cnt++;
+	return 0;
+}
+
+static int conf_chosen(const struct fr_tpformat *t, struct fr_tp *out)
+{
+	u32 end = FR_TP_HEAD_SZ, loc = 0, i, at;
+	int err = 0;
+
+	for (i = 0; i < t->field_cnt && !err; i++) {
+		struct fr_tpfield f = fr_tpformat_field(t, i);
+
+		at = is_recorded(t, i) ? tpformat_place(&f, &end) : 0;
+		if (f.is_loc)
+			out->loc_to[loc++] = at;
+		if (at)
+			err = add_piece(out, &f, at);
+	}
+	out->kept_sz = end - FR_TP_HEAD_SZ;
+	return err;
+}
+
 int fr_tpformat_conf(const struct fr_tpformat *t, struct fr_tp *out)
 {
-	u32 end = FR_TP_HEAD_SZ, i;
+	u32 i;
 
 	*out = (struct fr_tp){};
 	for (i = 0; i < t->field_cnt; i++) {
 		const struct tep_format_field *f = t->field[i];
 
-		end = (u32)(f->offset + f->size) > end ? (u32)(f->offset + f->size) : end;
 		if (!(f->flags & TEP_FIELD_IS_DYNAMIC))
 			continue;
 		if (out->loc_cnt == FR_TP_LOC_MAX)
 			return -E2BIG;
 		out->loc[out->loc_cnt++] = f->offset | (f->flags & TEP_FIELD_IS_RELATIVE ? FR_TP_REL : 0);
 	}
-	out->fixed_sz = end - FR_TP_HEAD_SZ;
-	return out->fixed_sz > FR_TP_ROOM_SZ ? -E2BIG : 0;
+	out->fixed_sz = fr_tpformat_fixed_sz(t) - FR_TP_HEAD_SZ;
+	if (out->fixed_sz > FR_TP_ROOM_SZ)
+		return -E2BIG;
+	return t->chosen ? conf_chosen(t, out) : 0;
 }
 
 /* ---- words ---- */

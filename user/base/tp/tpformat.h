@@ -45,6 +45,25 @@ u32 fr_tpformat_field_cnt(const struct fr_tpformat *t);
 struct fr_tpfield fr_tpformat_field(const struct fr_tpformat *t, u32 i);
 
 /*
+ * Record these of its fields alone: names with commas, the kernel's or the schema's. What follows (schema, conf) is about a
+ * record that has nothing else. 0; -EINVAL and why: it has no such field; -ENOMEM.
+ */
+int fr_tpformat_choose(struct fr_tpformat *t, const char *names, size_t sz, char *why, size_t why_sz);
+
+/* Its records are rows of this event, which may lack fields: words that need one are none. 0 or -ENOMEM. */
+int fr_tpformat_read_as(struct fr_tpformat *t, const struct fr_event *ev);
+
+/* Does the event that it is read as lack any field; this one, by the schema's name for it? */
+bool fr_tpformat_is_part(const struct fr_tpformat *t);
+bool fr_tpformat_lacks(const struct fr_tpformat *t, const char *name);
+
+/* The field that the schema calls so. False: none. */
+bool fr_tpformat_find(const struct fr_tpformat *t, const char *name, struct fr_tpfield *out);
+
+/* Bytes of the kernel's record before its texts. */
+u32 fr_tpformat_fixed_sz(const struct fr_tpformat *t);
+
+/*
  * The lines of a schema (docs/format.md) that describe it as event nr. Fields that each event has by their name (pid, comm,
  * ...) are called target_NAME. 0; -E2BIG: too many fields, or its records are longer than one of a ring; -EINVAL: a name that a
  * schema cannot have.

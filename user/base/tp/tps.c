@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/rows/rows.h"
+
 #define PID_OFF 4u /* of common_pid in a record */
 
 struct fr_tps {
@@ -71,13 +73,17 @@ struct fr_tps *fr_tps_new(const struct fr_schema *s, const char *text, size_t sz
 	struct fr_tps_item item;
 	const struct fr_event *ev;
 	size_t pos = 0;
+	int err;
 
 	while (t && fr_tps_next(text, sz, &pos, &item)) {
 		snprintf(name, sizeof(name), FR_TP_PREFIX "%s:%s", item.system, item.name);
 		ev = fr_schema_find(s, name);
 		if (!ev || t->of[ev->nr])
 			continue;
-		if (fr_tpformat_new(item.system, item.name, item.text, item.sz, &t->of[ev->nr]) == -ENOMEM) {
+		err = fr_tpformat_new(item.system, item.name, item.text, item.sz, &t->of[ev->nr]);
+		if (!err)
+			err = fr_tpformat_read_as(t->of[ev->nr], ev);
+		if (err == -ENOMEM) {
 			fr_tps_free(t);
 			return NULL;
 		}
@@ -101,9 +107,69 @@ struct fr_tpformat *fr_tps_format(const struct fr_tps *t, u32 nr)
 
 /* ---- rows ---- */
 
-size_t fr_tps_record(const struct fr_row *r, u8 *to)
+/* Put sz bytes at a place, as far as there is room. Returns where they end. */
+static size_t tps_put_bytes(u8 *to, size_t at, const void *from, size_t sz)
+{
+	if (at >= FR_TPS_RECORD_SZ)
+		return 0;
+	sz = sz > FR_TPS_RECORD_SZ - at ? FR_TPS_RECORD_SZ - at : sz;
+	memcpy(to + at, from, sz);
+	return at + sz;
+}
+
+/* The text or array that the word f of a row says is somewhere among its data. */
+static const void *tps_named(const struct fr_row *r, const struct fr_field *f, size_t *sz)
+{
+	const struct fr_field *data = fr_event_tail(r->ev);
+	size_t all, at = (fr_row_num(r, f) & 0xffff) + FR_TP_AHEAD_SZ, len = fr_row_num(r, f) >> 16 & 0xffff;
+	const u8 *bytes = data && data->type == FR_TYPE_data ? fr_row_bytes(r, data, &all) : NULL;
+
+	*sz = 0;
+	if (!bytes || at < data->off || at - data->off > all)
+		return "";
+	at -= data->off;
+	*sz = len < all - at ? len : all - at;
+	return bytes + at;
+}
+
+/* Of a part of the fields: each where the format has it, texts behind them. */
+static size_t tps_record_of_part(const struct fr_tpformat *t, const struct fr_row *r, u8 *to)
+{
+	size_t end = fr_tpformat_fixed_sz(t), sz;
+	char name[FR_NAME_MAX + 1];
+	struct fr_tpfield its;
+	const void *from;
+	u64 num;
+	u32 i;
+
+	for (i = 0; i < r->ev->field_cnt; i++) {
+		const struct fr_field *f = &r->ev->fields[i];
+		bool is_loc = f->style == FR_STYLE_LOC;
+
+		snprintf(name, sizeof(name), "%.*s", (int)(f->name_len - (is_loc ? strlen("_loc") : 0)), f->name);
+		if (f->kind != FR_KIND_FIELD || f->off < FR_TP_REC_SZ || !fr_tpformat_find(t, name, &its) ||
+		    is_loc != its.is_loc)
+			continue;
+		if (is_loc) {
+			from = tps_named(r, f, &sz);
+			num = (end - (its.is_rel ? its.off + its.sz : 0)) | sz << 16;
+			end = tps_put_bytes(to, end, from, sz) ?: end;
+			tps_put_bytes(to, its.off, &num, its.sz);
+		} else if (f->type <= FR_TYPE_s64) {
+			num = fr_row_num(r, f);
+			tps_put_bytes(to, its.off, &num, fr_field_sz(f));
+		} else if (f->type == FR_TYPE_array) {
+			from = fr_row_bytes(r, f, &sz);
+			tps_put_bytes(to, its.off, from, sz < its.sz ? sz : its.sz);
+		}
+	}
+	return end;
+}
+
+size_t fr_tps_record(const struct fr_tps *t, const struct fr_row *r, u8 *to)
 {
 	const struct fr_event *ev = r->ev;
+	const struct fr_tpformat *format = fr_tps_format(t, ev->nr);
 	size_t end = FR_TP_HEAD_SZ, at, sz;
 	u32 i, tid = r->tid;
 	const void *from;
@@ -111,6 +177,8 @@ size_t fr_tps_record(const struct fr_row *r, u8 *to)
 
 	memset(to, 0, FR_TPS_RECORD_SZ);
 	memcpy(to + PID_OFF, &tid, sizeof(tid));
+	if (format && fr_tpformat_is_part(format))
+		return tps_record_of_part(format, r, to);
 	for (i = 0; i < ev->field_cnt; i++) {
 		const struct fr_field *f = &ev->fields[i];
 
@@ -126,11 +194,8 @@ size_t fr_tps_record(const struct fr_row *r, u8 *to)
 		} else {
 			continue;
 		}
-		sz = at < FR_TPS_RECORD_SZ && sz > FR_TPS_RECORD_SZ - at ? FR_TPS_RECORD_SZ - at : sz;
-		if (at >= FR_TPS_RECORD_SZ)
-			continue;
-		memcpy(to + at, from, sz);
-		end = at + sz > end ? at + sz : end;
+		at = tps_put_bytes(to, at, from, sz);
+		end = at > end ? at : end;
 	}
 	return end;
 }
@@ -140,7 +205,7 @@ const char *fr_tps_text(struct fr_tps *t, const struct fr_row *r)
 	struct fr_tpformat *format = fr_tps_format(t, r->ev->nr);
 	u8 rec[FR_TPS_RECORD_SZ];
 
-	return format ? fr_tpformat_text(format, rec, fr_tps_record(r, rec)) : NULL;
+	return format ? fr_tpformat_text(format, rec, fr_tps_record(t, r, rec)) : NULL;
 }
 
 const char *fr_tps_symbol(struct fr_tps *t, const struct fr_row *r, const struct fr_field *f, u64 v)
@@ -148,6 +213,13 @@ const char *fr_tps_symbol(struct fr_tps *t, const struct fr_row *r, const struct
 	struct fr_tpformat *format = fr_tps_format(t, r->ev->nr);
 
 	return format ? fr_tpformat_symbol(format, f->name, v) : NULL;
+}
+
+bool fr_tps_lacks(const void *tps, u32 nr, const char *field)
+{
+	const struct fr_tpformat *format = fr_tps_format(tps, nr);
+
+	return format && fr_tpformat_lacks(format, field);
 }
 
 int fr_tps_value(const void *tps, u32 nr, const char *field, const char *word, s64 *v)

@@ -42,9 +42,13 @@ const char *fr_tps_symbol(struct fr_tps *t, const struct fr_row *r, const struct
 /* The number that has this word in a field of event nr; tps: a struct fr_tps, NULL has none. 0 and *v; -EINVAL. */
 int fr_tps_value(const void *tps, u32 nr, const char *field, const char *word, s64 *v);
 
-/* The record of a row as the kernel had it: its bytes in to, of FR_TPS_RECORD_SZ. Returns how many. */
+/* Has event nr a field that is called so, which was not recorded (`{}`)? tps as above. */
+bool fr_tps_lacks(const void *tps, u32 nr, const char *field);
+
+/* The record of a row as the kernel had it: its bytes in to, of FR_TPS_RECORD_SZ. Returns how many. Of a part of the fields
+ * (`{}`), the others are 0. */
 #define FR_TPS_RECORD_SZ (FR_TP_HEAD_SZ + FR_TP_ROOM_SZ)
-size_t fr_tps_record(const struct fr_row *r, u8 *to);
+size_t fr_tps_record(const struct fr_tps *t, const struct fr_row *r, u8 *to);
 
 /* The format of an event, NULL: none. */
 struct fr_tpformat *fr_tps_format(const struct fr_tps *t, u32 nr);

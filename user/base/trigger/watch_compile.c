@@ -52,13 +52,12 @@ static enum fr_watch_truth same_text(struct fr_watch_build *b, const struct fr_n
 	struct fr_watch_insn *in;
 	int table;
 
-	if (memchr(y->text, 0, y->len) || y->len > (x->room ?: FR_WATCH_TEXT_MAX))
+	if (memchr(y->text, 0, y->len) || y->len > (x->room ?: FR_WATCH_TEXT_MAX - 1))
 		return FR_WATCH_FALSE;
 	table = fr_watch_add_text(b, n, y->text, y->len);
 	in = table < 0 ? NULL : fr_watch_emit(b, n, FR_WATCH_TEXT, dst);
 	if (in) {
-		in->off = x->off;
-		in->type = x->room;
+		fr_watch_aim(in, x);
 		in->lo = table;
 		in->hi = y->len;
 	}
@@ -186,8 +185,7 @@ static enum fr_watch_truth compile_is_match(struct fr_watch_build *b, const stru
 	in = table < 0 ? NULL : fr_watch_emit(b, n, FR_WATCH_GLOB, dst);
 	t = FR_WATCH_ASK;
 	if (in) {
-		in->off = x.off;
-		in->type = x.room;
+		fr_watch_aim(in, &x);
 		in->lo = table;
 	}
 	return n->op == FR_OP_GLOB ? t : negated(b, n, t, dst);
@@ -206,8 +204,8 @@ static enum fr_watch_truth compile_is_something(struct fr_watch_build *b, const 
 	in = fr_watch_emit(b, n, x.kind == FR_WATCH_IS_SLOT ? FR_WATCH_TRUTH : FR_WATCH_SOME, dst);
 	if (in) {
 		in->a = dst;
-		in->off = x.off;
-		in->type = x.room;
+		if (x.kind == FR_WATCH_IS_AREA)
+			fr_watch_aim(in, &x);
 	}
 	return FR_WATCH_ASK;
 }

@@ -28,6 +28,7 @@ struct fr_watch_operand {
 	const char *text; /* TEXT: len bytes */
 	size_t len;
 	u16 off, room; /* AREA; room 0: to the record's end */
+	u8 how;	       /* AREA: FR_WATCH_AT or another */
 };
 
 /* Report what is wrong, once. */
@@ -47,6 +48,9 @@ void fr_watch_operands(struct fr_watch_build *b, const struct fr_node *n, u32 ds
 /* Is it a number, known or in a slot? Which instruction does this operator of two numbers? */
 bool fr_watch_is_number(const struct fr_watch_operand *o);
 enum fr_watch_op fr_watch_two_op(enum fr_op op);
+
+/* Have an instruction look at a text in the area. */
+void fr_watch_aim(struct fr_watch_insn *in, const struct fr_watch_operand *area);
 
 /* Put a known number into a slot. */
 void fr_watch_put(struct fr_watch_build *b, const struct fr_node *n, const struct fr_watch_operand *o, u32 dst);

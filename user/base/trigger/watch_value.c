@@ -91,6 +91,13 @@ static struct fr_watch_operand area(u32 off, u32 room)
 	return (struct fr_watch_operand){.kind = FR_WATCH_IS_AREA, .off = off, .room = room};
 }
 
+void fr_watch_aim(struct fr_watch_insn *in, const struct fr_watch_operand *area)
+{
+	in->off = area->off;
+	in->type = area->room;
+	in->b = area->how;
+}
+
 static struct fr_watch_operand comm(struct fr_watch_build *b)
 {
 	b->prog->needs |= FR_WATCH_NEEDS_COMM;
@@ -169,13 +176,15 @@ static void watch_lacks(struct fr_watch_build *b, const struct fr_node *n)
 /* What records of tracepoints alone have: texts and arrays. */
 static struct fr_watch_operand watch_of_tracepoint(struct fr_watch_build *b, const struct fr_node *n, const struct fr_field *f)
 {
-	if (f->rule != FR_RULE_LOC && f->type == FR_TYPE_array && f->elem == FR_TYPE_str)
-		return area(f->off, f->elem_cnt);
-	fr_watch_fail(b, n,
-		      f->elem == FR_TYPE_str
-			      ? "%s is a text of any length, which BPF does not compare: record all, and use replay -f"
-			      : "%s is an array, which BPF does not compare: record all, and use replay -f",
-		      f->name);
+	bool is_text = f->elem == FR_TYPE_str && f->type != FR_TYPE_data, is_loc = f->rule == FR_RULE_LOC;
+	const struct fr_field *word = is_text && is_loc ? &b->ev->fields[f->from_idx] : f;
+	struct fr_watch_operand text = area(word->off, is_loc ? 0 : f->elem_cnt);
+
+	if (is_text && (is_loc || f->type == FR_TYPE_array)) {
+		text.how = !is_loc ? FR_WATCH_AT : word->style == FR_STYLE_RELLOC ? FR_WATCH_REL : FR_WATCH_LOC;
+		return text;
+	}
+	fr_watch_fail(b, n, "%s is an array, which BPF does not compare: record all, and use replay -f", f->name);
 	return none;
 }
 

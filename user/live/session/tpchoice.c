@@ -149,7 +149,21 @@ static int add_condition(struct fr_tpchoice *out, struct fr_tpchosen *to, const 
 	return err;
 }
 
-/* The format, the event of the schema that it becomes, and what the program is told. */
+/* With a message. */
+static int choose_fields(const struct fr_tracefs_event *ev, const struct chosen *how, struct fr_tpformat *format)
+{
+	char why[3 * FR_TPASK_WHY_SZ];
+	int err = fr_tpformat_choose(format, how->ask.fields, how->ask.fields_sz, why, sizeof(why));
+
+	if (err == -EINVAL)
+		fr_err("-e %s: fields of %s:%s: %s", how->what, ev->system, ev->name, why);
+	else if (err)
+		fr_err_errno(err, "-e %s", how->what);
+	return err;
+}
+
+/* The format, the event of the schema that it becomes, and what the program is told. A condition may be about fields that are
+ * not chosen. */
 static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, const struct chosen *how, FILE *schema,
 			FILE *formats)
 {
@@ -158,19 +172,25 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	struct fr_tps_item item = {};
 	char *text = NULL;
 	bool told = false;
+	u32 cond, cond_cnt;
 	int err = fr_tracefs_format(ev, &text, &item.sz);
 
 	if (strlen(ev->system) > FR_NAME_MAX || strlen(ev->name) > FR_NAME_MAX)
 		err = err ?: -EINVAL;
 	err = err ?: fr_tpformat_new(ev->system, ev->name, text, item.sz, &format);
 	to->nr = FR_TP_FIRST + out->cnt;
-	err = err ?: fr_tpformat_conf(format, &to->conf);
-	err = err ?: fr_tpformat_put_schema(format, to->nr, schema);
-	if (!err && how->ask.cond) {
-		err = add_condition(out, to, how, format);
+	if (!err) {
+		err = how->ask.cond ? add_condition(out, to, how, format) : 0;
+		err = err ?: how->ask.fields ? choose_fields(ev, how, format) : 0;
 		told = err;
 	}
+	cond = to->conf.cond;
+	cond_cnt = to->conf.cond_cnt;
+	err = err ?: fr_tpformat_conf(format, &to->conf);
+	err = err ?: fr_tpformat_put_schema(format, to->nr, schema);
 	if (!err) {
+		to->conf.cond = cond;
+		to->conf.cond_cnt = cond_cnt;
 		to->conf.rate = how->ask.rate;
 		snprintf(to->system, sizeof(to->system), "%s", ev->system);
 		snprintf(to->name, sizeof(to->name), "%s", ev->name);
