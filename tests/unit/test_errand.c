@@ -32,6 +32,7 @@ struct rig {
 	enum does does[ITEM_MAX];
 	char got[ITEM_MAX][64];
 	int fds;	/* that the runner had open */
+	bool waits;	/* who takes what the first item told: until the runner has ended */
 	pid_t slow_but; /* other processes than this one take their time to count: the runner also at its end */
 	u32 slow_us;
 };
@@ -120,7 +121,10 @@ static void run(void *arg, u32 item, struct fr_errand_out *out)
 static void take(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct rig *r = arg;
+	siginfo_t info;
 
+	if (kind == 'b' && !item && r->waits)
+		waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
 	if (kind == 'f' && sz == sizeof(r->fds))
 		memcpy(&r->fds, data, sz);
 	else
@@ -189,6 +193,19 @@ static void hangs(void)
 	assert_string_equal(r.got[3], "a!late1");
 	assert_string_equal(r.got[4], "ab.");
 	assert_int_equal(waitpid(-1, NULL, 0), -1);
+}
+
+/* An asker that does not get the CPU: what was told meanwhile is there, and who ended itself since it was late has not died of
+ * it. */
+static void asker_is_late(void)
+{
+	struct rig r = {.cnt = 4, .does = {READS, READS, HANGS, READS}, .waits = true};
+
+	do_all(&r, 2 * FR_SEC_NS, NULL);
+	assert_string_equal(r.got[0], "ab.");
+	assert_string_equal(r.got[1], "ab.");
+	assert_string_equal(r.got[2], "a!late0");
+	assert_string_equal(r.got[3], "ab.");
 }
 
 static void dies(void)
@@ -375,6 +392,7 @@ static void no_descriptor(void)
 
 RUNS(ends)
 RUNS(hangs)
+RUNS(asker_is_late)
 RUNS(dies)
 RUNS(all_time)
 RUNS(cpu_time)
@@ -388,11 +406,17 @@ RUNS(no_descriptor)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ends),	      cmocka_unit_test(test_hangs),
-		cmocka_unit_test(test_dies),	      cmocka_unit_test(test_all_time),
-		cmocka_unit_test(test_cpu_time),      cmocka_unit_test(test_keeps_no_descriptor),
-		cmocka_unit_test(test_one_is_left),   cmocka_unit_test(test_two_are_left),
-		cmocka_unit_test(test_runners_stay),  cmocka_unit_test(test_pid_is_lent),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_hangs),
+		cmocka_unit_test(test_asker_is_late),
+		cmocka_unit_test(test_dies),
+		cmocka_unit_test(test_all_time),
+		cmocka_unit_test(test_cpu_time),
+		cmocka_unit_test(test_keeps_no_descriptor),
+		cmocka_unit_test(test_one_is_left),
+		cmocka_unit_test(test_two_are_left),
+		cmocka_unit_test(test_runners_stay),
+		cmocka_unit_test(test_pid_is_lent),
 		cmocka_unit_test(test_no_descriptor),
 	};
 

@@ -35,7 +35,7 @@ static void wait_by_looking(pid_t pid, int ms)
 }
 
 /* A signal cuts the wait short, which is as good as a time limit to a caller. */
-bool fr_child_wait(pid_t pid, int ms)
+bool fr_child_wait_how(pid_t pid, int ms, int *status)
 {
 	struct pollfd p = {.events = POLLIN};
 
@@ -46,7 +46,12 @@ bool fr_child_wait(pid_t pid, int ms)
 	} else {
 		wait_by_looking(pid, ms);
 	}
-	return waitpid(pid, NULL, WNOHANG) != 0;
+	return waitpid(pid, status, WNOHANG) != 0;
+}
+
+bool fr_child_wait(pid_t pid, int ms)
+{
+	return fr_child_wait_how(pid, ms, NULL);
 }
 
 bool fr_child_end(pid_t pid, int ms)

@@ -235,6 +235,7 @@ struct asking {
 	u64 until_ns, all_until_ns;
 	pid_t pid;
 	int fd;
+	int how; /* the runner ended, as waitpid() tells */
 	u8 *buf;
 };
 
@@ -276,7 +277,10 @@ static void miss_rest(struct asking *a, enum fr_errand_why why)
 		errand_miss(a, why);
 }
 
-/* Read all sz bytes by until_ns. 0; -ETIME; or -EPIPE: the runner has ended. */
+/*
+ * Read all sz bytes by until_ns. 0; -ETIME; or -EPIPE: the runner has ended. What is there is taken behind an item's time, too:
+ * it may be the asker that did not get the CPU.
+ */
 static int read_by(const struct asking *a, void *to, u32 sz)
 {
 	u64 until_ns = a->until_ns < a->all_until_ns ? a->until_ns : a->all_until_ns, now_ns;
@@ -286,7 +290,7 @@ static int read_by(const struct asking *a, void *to, u32 sz)
 
 	while (sz) {
 		now_ns = fr_now_ns(CLOCK_MONOTONIC);
-		n = now_ns < until_ns ? poll(&p, 1, (until_ns - now_ns) / FR_MSEC_NS + 1) : 0;
+		n = now_ns < a->all_until_ns ? poll(&p, 1, now_ns < until_ns ? (until_ns - now_ns) / FR_MSEC_NS + 1 : 0) : 0;
 		if (!n && fr_now_ns(CLOCK_MONOTONIC) >= until_ns)
 			return -ETIME;
 		n = n > 0 ? read(a->fd, at, sz) : -1;
@@ -379,10 +383,17 @@ static int errand_begin(struct asking *a, struct fr_left *place)
 static bool end_runner(struct asking *a, bool is_done)
 {
 	close(a->fd);
-	if (fr_child_wait(a->pid, is_done ? a->e->item_ns / FR_MSEC_NS : 0))
+	a->how = 0;
+	if (fr_child_wait_how(a->pid, is_done ? a->e->item_ns / FR_MSEC_NS : 0, &a->how))
 		return true;
 	kill(a->pid, SIGKILL); /* refused where the asker is confined: end_behind() */
-	return fr_child_wait(a->pid, REAP_MS);
+	return fr_child_wait_how(a->pid, REAP_MS, &a->how);
+}
+
+/* A runner that is late ends itself (end_behind()), which an asker that did not get the CPU sees before its own limit. */
+static bool errand_has_died(const struct asking *a)
+{
+	return !WIFSIGNALED(a->how) || WTERMSIG(a->how) != SIGALRM;
 }
 
 /* One runner: it does all, or until an item is missed. */
@@ -401,7 +412,7 @@ static void run_one(struct asking *a, struct fr_left *place)
 	if (fr_now_ns(CLOCK_MONOTONIC) >= a->all_until_ns)
 		errand_miss(a, a->begun ? FR_ERRAND_LATE : FR_ERRAND_TIME);
 	else
-		errand_miss(a, err == -EPIPE ? FR_ERRAND_DIED : FR_ERRAND_LATE);
+		errand_miss(a, err == -EPIPE && errand_has_died(a) ? FR_ERRAND_DIED : FR_ERRAND_LATE);
 }
 
 /* 0, or -errno: why no runner could be begun. */
