@@ -3,13 +3,17 @@
 import base64
 import json
 import os
+import re
 import shutil
-import socket
 import subprocess
+import sys
 import tempfile
-import time
+import threading
 import urllib.error
 import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from cases import LIMIT_S  # noqa: E402
 
 
 def missing():
@@ -20,37 +24,36 @@ def missing():
 class Browser:
     def __init__(self, width=1400, height=900, dark=False):
         self.home = tempfile.mkdtemp()
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
-        self.base = f"http://127.0.0.1:{port}"
         env = {**os.environ, "HOME": self.home, "TMPDIR": self.home}
-        self.driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+        # it takes a free port itself: one that we find to be free may be another's when it begins
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env, text=True)
         self.session = None
         args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", f"--window-size={width},{height}",
                 f"--user-data-dir={self.home}/profile"] + (["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else [])
-        self.wait_ready()
+        self.base = f"http://127.0.0.1:{self.port()}"
         options = {"goog:chromeOptions": {"args": args, "binary": shutil.which("chromium")}, "goog:loggingPrefs": {"browser": "ALL"}}
         self.session = self.call("POST", "/session", {"capabilities": {"alwaysMatch": options}})["sessionId"]
-        self.call("POST", f"/session/{self.session}/timeouts", {"script": 300000, "pageLoad": 300000})
+        self.call("POST", f"/session/{self.session}/timeouts", {"script": 1000 * LIMIT_S, "pageLoad": 1000 * LIMIT_S})
 
-    def wait_ready(self):
-        deadline = time.monotonic() + 120
-        while True:
-            try:
-                if self.call("GET", "/status")["ready"]:
-                    return
-            except (urllib.error.URLError, ConnectionError):
-                pass
-            if time.monotonic() > deadline:
-                raise TimeoutError("chromedriver does not answer")
-            time.sleep(0.1)
+    def port(self):
+        """Where chromedriver listens; it says so when it does."""
+        limit = threading.Timer(LIMIT_S, self.driver.kill)
+        limit.start()
+        try:
+            said = ""
+            for line in self.driver.stdout:
+                said += line
+                if found := re.search(r"started successfully on port (\d+)", line):
+                    return int(found[1])
+            raise RuntimeError(f"chromedriver does not say on which port it is: {said}")
+        finally:
+            limit.cancel()
 
     def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=400) as answer:
+            with urllib.request.urlopen(request, timeout=LIMIT_S + 100) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as e:
             raise RuntimeError(json.load(e)["value"]["message"].splitlines()[0]) from e
