@@ -53,7 +53,8 @@
 	T(13, end,    none,    0,				       0, "the recorded command ended") \
 	T(14, holdoff, time,   FR_HAS_COMM | FR_HAS_COOL | FR_HAS_SAME, 0, "`flightrec watch` found that a CPU was not to be had") \
 	T(15, asleep, time,    FR_HAS_TASK | FR_HAS_KEY | FR_HAS_LOOK, FR_LAT_GAP_NS, "a task waits for too long") \
-	T(16, busy,   time,    FR_HAS_TASK | FR_HAS_KEY | FR_HAS_LOOK, FR_LAT_GAP_NS, "a task has not slept for too long")
+	T(16, busy,   time,    FR_HAS_TASK | FR_HAS_KEY | FR_HAS_LOOK, FR_LAT_GAP_NS, "a task has not slept for too long") \
+	T(17, rate,   rate,    FR_HAS_TASK | FR_HAS_KEY,	       0, "more of something in a time than a rule allows")
 
 /* What latency:WHAT measures, from and to. */
 #define FR_LATENCIES(L) \
@@ -63,6 +64,13 @@
 	L(3, block,   "block_rq_issue to block_rq_complete") \
 	L(4, softirq, "softirq_entry to softirq_exit") \
 	L(5, irq,     "irq_handler_entry to irq_handler_exit")
+
+/* What rate:WHAT counts: as a sentence has it, and whose each is. */
+#define FR_RATES(R) \
+	R(0, fork,   "tasks were made", "the task that makes it") \
+	R(1, exit,   "tasks ended",     "the task that ends") \
+	R(2, signal, "signals were sent", "the task that it is sent to") \
+	R(3, error,  "calls failed",    "the task that calls")
 
 /* What became of a moment: written to the trigger event and counted in the rule's slot. */
 #define FR_VERDICTS(V) \
@@ -112,6 +120,13 @@ enum fr_latency {
 		FR_LATENCY_CNT
 };
 
+enum fr_rate_what {
+#define R(nr, name, doc, whose) FR_RATE_##name = nr,
+	FR_RATES(R)
+#undef R
+		FR_RATE_CNT
+};
+
 enum fr_trigger_verdict {
 #define V(nr, name, doc) FR_TRIGGER_VERDICT_##name = nr,
 	FR_VERDICTS(V)
@@ -125,9 +140,9 @@ struct fr_trigger_rule {
 	u32 latency;  /* enum fr_latency */
 	u64 limit_ns; /* of those that are written NAME>T, and of latency */
 	u64 gap_ns;   /* least time between two alerts, 0: no limit */
-	u64 sig_set;  /* crash: FR_SIG() of the signals that count */
-	s32 status;   /* of status: 0 to 255 */
-	s32 id;	      /* latency syscall, asleep: the call's number, -1: all */
+	u64 sig_set;  /* crash, rate of signals: FR_SIG() of those that count */
+	s32 status;   /* of status: 0 to 255; rate of errors: the errno, 0: any */
+	s32 id;	      /* latency syscall, asleep, rate of errors: the call's number, -1: all */
 	u32 all;      /* crash: deaths without core, too */
 	u32 uid;      /* ~0: any */
 	/*
@@ -138,8 +153,12 @@ struct fr_trigger_rule {
 	 */
 	u64 comm_text[2];
 	u64 comm_mask[2];
-	u64 exe_text[2]; /* likewise, of asleep and busy: how the program's name begins, without directories */
+	u64 exe_text[2]; /* likewise, of asleep, busy and rate: how the program's name begins, without directories */
 	u64 exe_mask[2];
+	u64 rate_max;	  /* rate: so many are allowed ... */
+	u64 rate_part_ns; /* ... within eight of these */
+	u32 rate;	  /* of what: enum fr_rate_what */
+	u32 pad;
 };
 
 /* A rule's counters. They outlive recorders and are found again by the rule's text. In .data.triggers. */
@@ -168,9 +187,9 @@ struct fr_alert {
 	s32 code;
 	s32 exit_code;	  /* status, and deaths without core: as wait() gives it */
 	u64 addr, ip, sp; /* latency of block: addr is the sector */
-	u64 value_ns;	  /* latency, hung, asleep, busy: how long it took */
+	u64 value_ns;	  /* latency, hung, asleep, busy: how long it took; rate: within this time */
 	u64 what;	  /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number;
-			   * asleep: { call:32 | prev_state:32 }; busy: ns on a CPU of it;
+			   * asleep: { call:32 | prev_state:32 }; busy: ns on a CPU of it; rate: how many;
 			   * kernel: of the report (report.h) */
 	u64 cgroup;	  /* its id */
 	u64 start_ns;	  /* the task's, monotonic */
@@ -227,7 +246,7 @@ struct fr_triggers {
 	struct fr_granted granted[FR_GRANTED_MAX];
 };
 
-_Static_assert(sizeof(struct fr_trigger_rule) == 112, "in a map");
+_Static_assert(sizeof(struct fr_trigger_rule) == 136, "in a map");
 _Static_assert(sizeof(struct fr_alert) % 8 == 0, "in a queue");
 
 #endif

@@ -53,6 +53,30 @@ FR_INLINE u32 fr_rule_is_for_look(const volatile struct fr_trigger_rule *r, u32 
 	return r->kind == kind && value_ns > r->limit_ns && (r->id < 0 || r->id == call);
 }
 
+/* Is it a rule that counts such a thing? id: of a signal its number, of an error the number of the native call. */
+FR_INLINE u32 fr_rule_is_for_rate(const volatile struct fr_trigger_rule *r, u32 what, u32 id, u32 error)
+{
+	if (r->kind != FR_TRIGGER_rate || r->rate != what)
+		return 0;
+	if (what == FR_RATE_signal)
+		return fr_sig_in(id, r->sig_set);
+	return what != FR_RATE_error || (r->id == (s32)id && (!r->status || r->status == (s32)error));
+}
+
+#define FR_ERROR_MAX	 4095u
+#define FR_RESTART_FIRST 512u /* ERESTARTSYS to ERESTART_RESTARTBLOCK: the caller never sees them */
+#define FR_RESTART_LAST	 516u
+
+/* The error that a call returns, 0: none that its caller sees. */
+FR_INLINE u32 fr_rule_error_of(s64 ret)
+{
+	u64 error = 0 - (u64)ret;
+
+	if (!error || error > FR_ERROR_MAX || (error >= FR_RESTART_FIRST && error <= FR_RESTART_LAST))
+		return 0;
+	return error;
+}
+
 /* Can the rule's filter by program allow this one? exe: the first bytes of its name without directories, padded with zeros. */
 FR_INLINE u32 fr_rule_exe_fits(const volatile struct fr_trigger_rule *r, const u64 exe[2])
 {

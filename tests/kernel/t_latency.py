@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from frtest import CALLS, MINIMAL, SESSIONS, Failed, Skip, check, dump, equal, fr_json, helper, main, need_compat_calls, path, replay, shared, test, wait_for
+from frtest import CALLS, MINIMAL, SESSIONS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, need_compat_calls, path, replay, shared, test, wait_for
 from recorder import recording
 
 CANNOT = 77
@@ -560,6 +560,64 @@ def busy():
     events = list(replay(file, "-f", "event == sched_switch"))
     equal(bool(a.of(1)) and awake_ms(events, pids["touch"]) <= LOOKED_MS, False,
           f"it was told, and was awake for {awake_ms(events, pids['touch'])} ms")
+
+
+RATES = """
+import os, signal, sys
+MANY, missing = 12, f"/no/such/{os.getpid()}"
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+print(os.getpid(), flush=True)
+sys.stdin.readline()
+with open("/proc/self/comm", "w") as f:
+    f.write(sys.argv[1])
+for _ in range(MANY):
+    pid = os.fork()
+    if not pid:
+        os._exit(0)
+    os.waitpid(pid, 0)
+for _ in range(MANY):
+    os.kill(os.getpid(), signal.SIGUSR1)
+    try:
+        os.open(missing, os.O_RDONLY)
+    except FileNotFoundError:
+        pass
+for _ in range(3):
+    try:
+        os.open("/", os.O_WRONLY)
+    except IsADirectoryError:
+        pass
+"""
+OPENAT = {"x86_64": 257, "aarch64": 56}
+
+
+@test("rate: the fork, end, signal or error that is one too many, once, of the rule's own tasks; replay --on finds the same")
+def rate():
+    name = f"frt-r{os.getpid() % 100000}"
+    ours = [f"rate:{what}>10/1h:comm={name}" for what in ("fork", "exit", "signal", "signal:USR1", "error:openat:ENOENT", "error:openat")]
+    ours.append(f"rate:fork>10/1h:comm={name},exe=python3*")
+    others = [f"rate:{what}>10/1h:comm={name}" for what in ("signal:USR2", "error:openat:EISDIR", "error:close")]
+    others += [f"rate:fork>12/1h:comm={name}", f"rate:fork>10/1h:comm={name}x", f"rate:fork>10/1h:comm={name},exe=pythonx*"]
+    texts = ours + others
+    shared(*CALLS)  # before the process, so that its program is in the file
+    with subprocess.Popen([sys.executable, "-c", RATES, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+        pid = int(p.stdout.readline())
+        with rules(*texts, f"rate:fork>10/1h:comm={name},uid=1", of=CALLS) as (a, session):
+            p.communicate("go\n", timeout=120)
+            file = dump(session)
+    equal(p.returncode, 0, "exit status")
+    none = len(others) + 1
+    equal([[x["what"] for x in a.of(i)] for i in range(len(texts) + 1)], [[11]] * len(ours) + [[]] * none, "how many, by rule")
+    equal(a.matched(), [1] * len(ours) + [0] * none, "times that the rules held")
+    for i, text in enumerate(ours):
+        equal(a.of(i)[0]["tid"] == pid, "exit" not in text, f"whose the one too many is, of {text}: an end's is a child")
+    events = list(replay(file, "-f", f'event == rate && target_comm == "{name}"'))
+    call = OPENAT[platform.machine()]
+    equal(sorted((e["value"], e["limit"], e["what"], e["id"], e["errno"]) for e in events),
+          sorted([(11, 10, "fork", 0, 0)] * 2 + [(11, 10, "exit", 0, 0), (11, 10, "signal", int(signal.SIGUSR1), 0), (11, 10, "signal", int(signal.SIGCHLD), 0)] + [(11, 10, "error", call, 2)] * 2), "events")
+    args = [arg for text in texts for arg in ("--on", text)]
+    lines = [json.loads(x) for x in fr("replay", "--json", *args, file).stdout.splitlines()]
+    moments = [(x["rule"], x["tid"], x["cnt"]) for x in lines if x["type"] == "moment"]
+    equal(sorted(moments), [(i, a.of(i)[0]["tid"], 11) for i in range(len(ours))], "what replay --on finds")
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ static void test_kinds(void **state)
 		{"event:event == mark_victim", FR_TRIGGER_event},
 		{"psi:memory:20%", FR_TRIGGER_psi},
 		{"every:10m", FR_TRIGGER_every},
+		{"rate:fork>500/s", FR_TRIGGER_rate},
 	};
 	size_t i;
 
@@ -98,6 +99,32 @@ static void test_arguments(void **state)
 	assert_int_equal(t.limit_ns, 10 * MS);
 	assert_int_equal(t.post_ns, SEC);
 	assert_int_equal(parsed("latency:syscall:257>10ms").call_nr, 257);
+}
+
+static void test_rate(void **state)
+{
+	struct fr_trigger t = parsed("rate:fork>500/s,comm=sh,post=1s");
+
+	(void)state;
+	assert_int_equal(t.rate, FR_RATE_fork);
+	assert_int_equal(t.rate_max, 500);
+	assert_int_equal(t.rate_ns, SEC);
+	assert_int_equal(t.limit_ns, 0);
+	assert_false(t.dedupe);
+	assert_int_equal(t.cooldown_ns, 60 * SEC);
+	assert_int_equal(parsed("rate:exit > 1/100ms").rate_ns, 100 * MS);
+	assert_int_equal(parsed("rate:exit>1/m:exe=post*").rate_ns, 60 * SEC);
+	assert_int_equal(parsed("rate:signal>1000000000/1h").rate, FR_RATE_signal);
+	assert_int_equal(parsed("rate:signal>5/s").sig_set, 0);
+	assert_int_equal(parsed("rate:signal:TERM>5/10s,uid=7").sig_set, 1 << 14);
+	assert_int_equal(parsed("rate:signal:34>5/s").sig_set, 1ULL << 33);
+	t = parsed("rate:error:openat>5/s");
+	assert_int_equal(t.rate, FR_RATE_error);
+	assert_int_equal(t.call_nr, 257);
+	assert_int_equal(t.rate_errno, 0);
+	assert_int_equal(parsed("rate:error:openat:ENOENT>5/s").rate_errno, 2);
+	assert_int_equal(parsed("rate:error:2:24>5/s").rate_errno, 24);
+	assert_int_equal(parsed("rate:error:2:24>5/s").call_nr, 2);
 }
 
 static void test_psi(void **state)
@@ -278,6 +305,37 @@ static const struct {
 	{"latency:irq>1ms:comm=x", 16, "no task's"},
 	{"latency:softirq>1ms,uid=0", 20, "no task's"},
 	{"latency:block>1ms:exe=x", 18, "only comm and uid"},
+	{"rate", 4, "rate:WHAT>N/T"},
+	{"rate:fork", 5, "rate:WHAT>N/T"},
+	{"rate:frok>5/s", 5, "did you mean fork"},
+	{"rate:>5/s", 5, "fork, exit"},
+	{"rate:fork>5", 10, "not N/T"},
+	{"rate:fork>=5/s", 9, "without ="},
+	{"rate:fork>0/s", 10, "1 to"},
+	{"rate:fork>1000000001/s", 10, "1 to 1000000000"},
+	{"rate:fork>99999999999999999999/s", 10, "1 to"},
+	{"rate:fork>x/s", 10, "1 to"},
+	{"rate:fork>5/", 12, "missing"},
+	{"rate:fork>5/x", 12, "not a time"},
+	{"rate:fork>5/5", 12, "duration"},
+	{"rate:fork>5/1ms", 12, "100ms"},
+	{"rate:fork>5/2h", 12, "1h"},
+	{"rate:fork:x>5/s", 9, "takes no name"},
+	{"rate:signal:>5/s", 12, "no signal"},
+	{"rate:signal:TERN>5/s", 12, "no signal"},
+	{"rate:signal:65>5/s", 12, "1 to 64"},
+	{"rate:error>5/s", 10, "rate:error:openat"},
+	{"rate:error:>5/s", 11, "missing"},
+	{"rate:error:opennat>5/s", 11, "openat"},
+	{"rate:error:openat:ENOPE>5/s", 18, "no error"},
+	{"rate:error:openat:0>5/s", 18, "no error"},
+	{"rate:error:4096>5/s", 11, "not counted"},
+	{"rate:fork>5/s,sig=TERM", 14, "makes no sense"},
+	{"rate:fork>5/s,cgroup=x", 21, "comm=, exe= or uid="},
+	{"rate:fork>5/s,comm=a|b", 19, "PREFIX*"},
+	{"rate:fork>5/s,comm=*a", 19, "PREFIX*"},
+	{"rate:fork>5/s,exe=/bin/sh", 18, "exe=sh"},
+	{"rate:fork>5/s,exe=a-name-of-fifte", 18, "15 bytes"},
 	{"event", 5, "event:"},
 	{"event:", 6, "missing"},
 	{"event:tid = 5", 10, "=="},
@@ -707,13 +765,14 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	     cmocka_unit_test(test_defaults), cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_psi),	     cmocka_unit_test(test_filters),  cmocka_unit_test(test_options),
-		cmocka_unit_test(test_expressions),  cmocka_unit_test(test_errors),   cmocka_unit_test(test_all_named),
-		cmocka_unit_test(test_user_by_name), cmocka_unit_test(test_lengths),  cmocka_unit_test(test_machines),
-		cmocka_unit_test(test_matches),	     cmocka_unit_test(test_no_core),  cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_cut_path),     cmocka_unit_test(test_values),   cmocka_unit_test(test_stacks),
-		cmocka_unit_test(test_keys),	     cmocka_unit_test(test_fatal),    cmocka_unit_test(test_names),
+		cmocka_unit_test(test_kinds),	  cmocka_unit_test(test_defaults),     cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_psi),	  cmocka_unit_test(test_rate),	       cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_options),	  cmocka_unit_test(test_expressions),  cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_all_named), cmocka_unit_test(test_user_by_name), cmocka_unit_test(test_lengths),
+		cmocka_unit_test(test_machines),  cmocka_unit_test(test_matches),      cmocka_unit_test(test_no_core),
+		cmocka_unit_test(test_unknown),	  cmocka_unit_test(test_cut_path),     cmocka_unit_test(test_values),
+		cmocka_unit_test(test_stacks),	  cmocka_unit_test(test_keys),	       cmocka_unit_test(test_fatal),
+		cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

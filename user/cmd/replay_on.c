@@ -131,6 +131,8 @@ static void put_values(struct fr_out *o, const struct fr_rehearsed *r)
 		fr_out_printf(o, " %llu", m->what);
 	if (m->kind == FR_TRIGGER_hung)
 		fr_out_str(o, m->what ? " in D" : " runnable");
+	if (m->kind == FR_TRIGGER_rate)
+		fr_out_printf(o, ": %llu %s within", m->what, fr_rate_doc(m->rate));
 	if (m->value_ns) {
 		fr_out_char(o, ' ');
 		replay_put_duration(o, m->value_ns);
@@ -187,7 +189,11 @@ static void put_json_values(struct fr_jsonw *w, const struct fr_rehearsed *r)
 	}
 	if (m->kind == FR_TRIGGER_hung)
 		fr_jsonw_u64(w, "state", m->what);
-	if (m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_hung)
+	if (m->kind == FR_TRIGGER_rate) {
+		fr_jsonw_text(w, "what", fr_rate_name(m->rate));
+		fr_jsonw_u64(w, "cnt", m->what);
+	}
+	if (m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_hung || m->kind == FR_TRIGGER_rate)
 		fr_jsonw_u64(w, "value_ns", m->value_ns);
 	if (r->text)
 		fr_jsonw_text(w, m->kind == FR_TRIGGER_event ? "event" : "text", r->text);

@@ -5,12 +5,13 @@
 
 #include "base/config/select.h"
 #include "fatal.h"
+#include "window.h"
 
 static u64 sig_set(const struct fr_trigger *t)
 {
 	u64 set = t->sig_set ?: ~0ULL;
 
-	return t->all ? set : set & FR_SIG_CORE;
+	return t->all || t->kind == FR_TRIGGER_rate ? set : set & FR_SIG_CORE;
 }
 
 /* BPF can check a name or PREFIX*. A name longer than the kernel's never matches there. */
@@ -51,10 +52,13 @@ void fr_trig_rule(const struct fr_trigger *t, struct fr_trigger_rule *out)
 	out->limit_ns = t->limit_ns;
 	out->gap_ns = fr_trigger_gap_ns(t->kind);
 	out->sig_set = sig_set(t);
-	out->status = t->status;
+	out->status = t->kind == FR_TRIGGER_rate ? (s32)t->rate_errno : t->status;
 	out->id = t->call_nr;
 	out->all = t->all;
 	out->uid = t->uid;
+	out->rate = t->rate;
+	out->rate_max = t->rate_max;
+	out->rate_part_ns = t->rate_ns / FR_WINDOW_PARTS;
 	rule_set_comm(t->comm, out);
 	rule_set_exe(t->exe, out);
 }

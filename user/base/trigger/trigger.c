@@ -80,6 +80,42 @@ const char *fr_latency_name(u32 latency)
 	return latency < FR_LATENCY_CNT ? name[latency] : "?";
 }
 
+const char *fr_rate_name(u32 rate)
+{
+	static const char *const name[FR_RATE_CNT] = {
+#define R(nr, name, doc, whose) [nr] = #name,
+		FR_RATES(R)
+#undef R
+	};
+
+	return rate < FR_RATE_CNT ? name[rate] : "?";
+}
+
+u32 fr_rate_find(const char *name)
+{
+	u32 rate = 0;
+
+	while (rate < FR_RATE_CNT && strcmp(name, fr_rate_name(rate)))
+		rate++;
+	return rate;
+}
+
+const char *fr_rate_doc(u32 rate)
+{
+	static const char *const text[FR_RATE_CNT] = {
+#define R(nr, name, doc, whose) [nr] = doc,
+		FR_RATES(R)
+#undef R
+	};
+
+	return rate < FR_RATE_CNT ? text[rate] : "of something";
+}
+
+u32 fr_trigger_part(const struct fr_trigger *t)
+{
+	return t->kind == FR_TRIGGER_rate ? t->rate : t->latency;
+}
+
 /* ---- matching ---- */
 
 /* Length of the first of several patterns, separated by |. */
@@ -142,7 +178,7 @@ static bool filters_fit(const struct fr_trigger *t, const struct fr_moment *m)
 {
 	if (t->uid != ~0u && t->uid != m->uid)
 		return false;
-	if (t->sig_set && !fr_sig_in(m->sig, t->sig_set))
+	if (t->sig_set && t->kind != FR_TRIGGER_rate && !fr_sig_in(m->sig, t->sig_set))
 		return false;
 	return one_fits(t->comm, m->comm, name_fits) && one_fits(t->exe, m->exe, path_fits) &&
 	       one_fits(t->cgroup, m->cgroup, path_fits);

@@ -13,6 +13,7 @@
  *	asleep>T		a task off the CPU for longer than T, in any state, and still so
  *	busy>T			a task that has not slept for longer than T
  *	latency:WHAT>T		WHAT: wakeup offcpu block softirq irq syscall syscall:NAME
+ *	rate:WHAT>N/T		more than N in the time T; WHAT: fork exit signal signal:NAME error:CALL error:CALL:ERRNO
  *	event:EXPR		an expression as in -f; options follow it after a comma
  *	psi:RESOURCE:SHARE%	cpu, memory or io: some tasks stalled for this share of a second; RESOURCE.full: all of them
  *	every:T
@@ -43,8 +44,12 @@ struct fr_trigger {
 	s32 status;   /* exit:STATUS */
 	u64 limit_ns; /* hung, latency, holdoff */
 	enum fr_latency latency;
-	char call[32]; /* latency:syscall:NAME, asleep's syscall=; "": all */
-	s32 call_nr;   /* its number on this machine, -1: all */
+	char call[32];		/* latency:syscall:NAME, rate:error:NAME, asleep's syscall=; "": all */
+	s32 call_nr;		/* its number on this machine, -1: all */
+	enum fr_rate_what rate; /* rate: of what ... */
+	u32 rate_errno;		/* ... with this error, 0: any; of signals see sig_set */
+	u64 rate_max;		/* more than so many ... */
+	u64 rate_ns;		/* ... within this time */
 	u64 every_ns;
 	char expr[FR_TRIGGER_TEXT_MAX]; /* event */
 	char psi[8];			/* cpu, memory, io */
@@ -99,6 +104,7 @@ struct fr_moment {
 	u64 value_ns;
 	u64 what; /* as in struct fr_alert */
 	enum fr_latency latency;
+	enum fr_rate_what rate;
 	bool core; /* crash: of a signal that dumps core */
 	const char *comm;
 	const char *exe;
@@ -142,5 +148,11 @@ const char *fr_trigger_reason(u32 kind);
 const char *fr_trigger_verdict_name(u32 verdict);
 const char *fr_trigger_verdict_doc(u32 verdict); /* what it means, as part of a sentence */
 const char *fr_latency_name(u32 latency);
+const char *fr_rate_name(u32 rate);
+u32 fr_rate_find(const char *name); /* of that name; FR_RATE_CNT: none */
+const char *fr_rate_doc(u32 rate);  /* "tasks were made": follows a number in a sentence */
+
+/* What of several things a rule of such a kind is about: latency:WHAT, rate:WHAT. */
+u32 fr_trigger_part(const struct fr_trigger *t);
 
 #endif

@@ -58,19 +58,27 @@ static int glob(struct fr_tp *p, struct fr_tp_span s, const char *key, char *out
 	return check_sets(p, s, key);
 }
 
+/* A pattern that the kind may have. */
+static int key_pattern(struct fr_tp *p, struct fr_tp_span s, const char *key, char *out)
+{
+	int err = glob(p, s, key, out);
+
+	return err || p->t.kind != FR_TRIGGER_rate ? err : fr_tp_rate_check(p, s, key, out);
+}
+
 static int key_set_comm(struct fr_tp *p, struct fr_tp_span s)
 {
-	return glob(p, s, "comm", p->t.comm) ?: key_check_comm(p, s);
+	return key_pattern(p, s, "comm", p->t.comm) ?: key_check_comm(p, s);
 }
 
 static int set_exe(struct fr_tp *p, struct fr_tp_span s)
 {
-	return glob(p, s, "exe", p->t.exe);
+	return key_pattern(p, s, "exe", p->t.exe);
 }
 
 static int set_cgroup(struct fr_tp *p, struct fr_tp_span s)
 {
-	return glob(p, s, "cgroup", p->t.cgroup);
+	return key_pattern(p, s, "cgroup", p->t.cgroup);
 }
 
 /* Users' names are this machine's, as are the uids that BPF sees: fr_trigger_find_user() looks there. */

@@ -253,6 +253,11 @@ static int psi_arg(struct fr_tp *p, struct fr_tp_span arg)
 	return psi_who(p, span_until(arg, mid)) ?: psi_share(p, span_from(arg, mid + 1));
 }
 
+static int rate_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	return fr_tp_rate(p, arg);
+}
+
 #define none_arg NULL
 static const struct fr_tp_kind kinds[] = {
 #define T(nr, name, arg, has, gap_ns, doc) {FR_TRIGGER_##name, arg##_arg},

@@ -113,7 +113,7 @@ static int parse_head(struct fr_tp *p, const char **rest)
 /* Check what only the whole rule shows. */
 static int check_whole(struct fr_tp *p)
 {
-	u64 not_core = p->t.sig_set & ~FR_SIG_CORE;
+	u64 not_core = p->t.kind == FR_TRIGGER_crash ? p->t.sig_set & ~FR_SIG_CORE : 0;
 	u32 nr;
 
 	if (not_core & FR_SIG_HARMLESS) {

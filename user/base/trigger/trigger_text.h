@@ -4,6 +4,7 @@
  *
  *	trigger_parse.c		parts, the kind, the whole
  *	trigger_kind.c		what follows the kind
+ *	trigger_rate.c		what follows rate
  *	trigger_key.c		filters and options
  *	trigger_text.c		pieces of text and simple values
  */
@@ -70,6 +71,10 @@ struct fr_tp_kind {
 	enum fr_trigger_kind kind;
 	int (*arg)(struct fr_tp *p, struct fr_tp_span arg); /* arg.at NULL: none was given; NULL: --on does not take it */
 };
+
+/* What follows rate:, and whether it may have such a filter: exe, comm or cgroup, whose pattern is this. trigger_rate.c. */
+int fr_tp_rate(struct fr_tp *p, struct fr_tp_span arg);
+int fr_tp_rate_check(struct fr_tp *p, struct fr_tp_span value, const char *key, const char *pattern);
 
 bool fr_tp_takes_above(const struct fr_tp_kind *kind); /* may > precede the argument, as : does? */
 

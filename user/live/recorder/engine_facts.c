@@ -55,6 +55,11 @@ static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger
 		fr_facts_put(f, "trigger_latency", "%s", fr_latency_name(t->latency));
 		fr_facts_put(f, "trigger_what", "%llu", a->what);
 	}
+	if (a->kind == FR_TRIGGER_rate && t) {
+		fr_facts_put(f, "trigger_rate", "%s", fr_rate_name(t->rate));
+		fr_facts_put(f, "trigger_cnt", "%llu", a->what);
+		fr_facts_put(f, "trigger_limit_cnt", "%llu", t->rate_max);
+	}
 	facts_put_num(f, "trigger_value_ns", a->value_ns);
 	if (t)
 		facts_put_num(f, "trigger_limit_ns", t->limit_ns);

@@ -23,15 +23,17 @@
 #include "live/trig/trig_watch.h"
 #include "read/elf/kbtf.h"
 #include "sys/memcg.h"
+#include "window.h"
+
 #include "triggers.skel.h"
 
-/* Which programs a rule needs, besides those that have its kind's name: fr_KIND_*. latency ANY: whichever it measures. */
+/* Which programs a rule needs, besides those that have its kind's name: fr_KIND_*. part ANY: whichever it is about. */
 #define ANY	 (-1)
 #define PROG_MAX 64 /* in one object */
 
 static const struct {
 	enum fr_trigger_kind kind;
-	int latency;
+	int part; /* fr_trigger_part() */
 	const char *prog;
 } needs[] = {
 	{FR_TRIGGER_crash, ANY, "fr_process_exit"},
@@ -60,6 +62,10 @@ static const struct {
 	{FR_TRIGGER_hung, ANY, "fr_lat_free"},
 	{FR_TRIGGER_asleep, ANY, "fr_look_free"},
 	{FR_TRIGGER_busy, ANY, "fr_look_free"},
+	{FR_TRIGGER_rate, FR_RATE_fork, "fr_rates_fork"},
+	{FR_TRIGGER_rate, FR_RATE_exit, "fr_rates_exit"},
+	{FR_TRIGGER_rate, FR_RATE_signal, "fr_rates_signal"},
+	{FR_TRIGGER_rate, FR_RATE_error, "fr_rates_error"},
 	{FR_TRIGGER_kernel, ANY, "fr_console"},
 	{FR_TRIGGER_kernel, ANY, "fr_error_report_end"},
 };
@@ -80,7 +86,7 @@ struct trig {
 
 static bool needs_prog(const struct fr_trigger *rule, size_t i)
 {
-	return needs[i].kind == rule->kind && (needs[i].latency == ANY || needs[i].latency == (int)rule->latency);
+	return needs[i].kind == rule->kind && (needs[i].part == ANY || needs[i].part == (int)fr_trigger_part(rule));
 }
 
 /* Needed only where mark_victim provides no more than a pid. */
@@ -303,6 +309,16 @@ static void set_latency(struct trig *t)
 	bpf_map__set_max_entries(t->skel->maps.fr_looks, lat.look_cnt);
 }
 
+static void set_rates(struct trig *t)
+{
+	u64 *set = (void *)t->skel->rodata->fr_rate_call_set;
+	u32 i;
+
+	for (i = 0; i < t->cnt; i++)
+		if (t->rules[i].kind == FR_TRIGGER_rate && t->rules[i].rate == FR_RATE_error)
+			set[t->rules[i].call_nr / 64] |= 1ULL << t->rules[i].call_nr % 64;
+}
+
 static void trig_set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX])
 {
 	struct fr_trigger_rule *rules = (void *)t->skel->rodata->fr_rules;
@@ -310,6 +326,7 @@ static void trig_set_constants(struct trig *t, const u32 slot_of[FR_TRIGGER_MAX]
 
 	set_session_constants(t);
 	set_latency(t);
+	set_rates(t);
 	set_watch(t);
 	t->skel->rodata->fr_exit_has_mm = fr_kbtf_exit_has_mm(t->btf);
 	t->skel->rodata->fr_victim_is_task = fr_kbtf_victim_is_task(t->btf);

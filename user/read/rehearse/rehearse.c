@@ -158,6 +158,7 @@ static int on_row(void *arg, const struct fr_replay_run *run, const struct fr_ro
 	if (!err && what) {
 		err = fr_re_deaths_row(re, s, what, r);
 		err = err ?: fr_re_lat_row(re, s, what, r);
+		err = err ?: fr_re_rate_row(re, s, what, r);
 	}
 	if (!err && what == FR_RE_REPORT)
 		err = on_report(re, s, r);

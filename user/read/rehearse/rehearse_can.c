@@ -15,7 +15,7 @@
 /* What a kind of rule needs, and what it is without it; NULL: nothing. */
 static const struct {
 	enum fr_trigger_kind kind;
-	int latency;
+	int part; /* fr_trigger_part() */
 	enum fr_re_what what;
 	const char *without;
 } needs[] = {
@@ -38,6 +38,10 @@ static const struct {
 	{FR_TRIGGER_latency, FR_LATENCY_softirq, FR_RE_SOFTIRQ_EXIT, NULL},
 	{FR_TRIGGER_latency, FR_LATENCY_irq, FR_RE_IRQ_ENTRY, NULL},
 	{FR_TRIGGER_latency, FR_LATENCY_irq, FR_RE_IRQ_EXIT, NULL},
+	{FR_TRIGGER_rate, FR_RATE_fork, FR_RE_FORK, NULL},
+	{FR_TRIGGER_rate, FR_RATE_exit, FR_RE_EXIT, NULL},
+	{FR_TRIGGER_rate, FR_RATE_signal, FR_RE_SIGNAL, NULL},
+	{FR_TRIGGER_rate, FR_RATE_error, FR_RE_SYS_EXIT, NULL},
 };
 
 /* The worst comes first. */
@@ -101,7 +105,7 @@ static void check_needs(struct fr_rehearse *h, u32 rule)
 	size_t i;
 
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-		if (needs[i].kind == t->kind && (needs[i].latency == ANY || needs[i].latency == (int)t->latency)) {
+		if (needs[i].kind == t->kind && (needs[i].part == ANY || needs[i].part == (int)fr_trigger_part(t))) {
 			can_need(h, rule, fr_re_event_name(needs[i].what), needs[i].without);
 			need_fields(h, rule, needs[i].what, needs[i].without);
 		}
@@ -128,7 +132,7 @@ static void check_choice(struct fr_rehearse *h, u32 rule)
 	if (!settings)
 		return;
 	if (t->kind == FR_TRIGGER_event || (t->kind == FR_TRIGGER_latency && t->latency == FR_LATENCY_syscall) ||
-	    strstr(settings, "-f "))
+	    (t->kind == FR_TRIGGER_rate && t->rate >= FR_RATE_signal) || strstr(settings, "-f "))
 		note(h, rule, FR_REHEARSE_PART, "only what was chosen was recorded, and live rules see all: record %s",
 		     settings);
 }

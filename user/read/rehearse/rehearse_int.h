@@ -6,6 +6,7 @@
  *	rehearse_tell.c		from a rule that holds to its verdict: gap, filters, gate, pending snapshots
  *	rehearse_death.c	crash, exit:STATUS, oom
  *	rehearse_lat.c		latency, hung
+ *	rehearse_rate.c		rate
  *	rehearse_known.c	when all CPUs' events are known
  *	rehearse_who.c		names, programs, cgroups
  *	rehearse_row.c		fields of rows by number, rows of the life tier
@@ -20,6 +21,7 @@
 #include "latency.h"
 #include "read/rehearse/rehearse.h"
 #include "rule.h"
+#include "window.h"
 
 /* ---- rehearse_row.c: the events used, and their fields ---- */
 
@@ -32,6 +34,7 @@ enum fr_re_what {
 	FR_RE_EXEC,
 	FR_RE_EXIT,
 	FR_RE_VICTIM,
+	FR_RE_SIGNAL,
 	FR_RE_DELIVER,
 	FR_RE_CRASH,
 	FR_RE_FAILURE,
@@ -105,8 +108,9 @@ struct fr_re {
 	struct fr_re_who *who;
 	struct fr_re_deaths *deaths;
 	struct fr_re_lat *lat;
-	u64 report_cnt;		    /* kernel reports in its files */
-	struct fr_re_moment moment; /* the current one */
+	struct fr_window window[FR_TRIGGER_MAX]; /* of rate rules */
+	u64 report_cnt;				 /* kernel reports in its files */
+	struct fr_re_moment moment;		 /* the current one */
 };
 
 struct fr_rehearse {
@@ -169,6 +173,11 @@ void fr_re_lat_free(struct fr_re_lat *l);
 int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r);
 int fr_re_lat_look(struct fr_re *re, u64 now_ns); /* for hung tasks */
 u64 fr_re_lat_known_ns(const struct fr_re_lat *l);
+
+/* ---- rehearse_rate.c ---- */
+
+/* Count a row for the rules of rates. 0, or what telling a moment returned. */
+int fr_re_rate_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r);
 
 /* ---- rehearse_known.c ---- */
 

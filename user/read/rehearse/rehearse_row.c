@@ -16,6 +16,7 @@ static const struct fr_sub_want re_wants[FR_RE_WHAT_CNT] = {
 	[FR_RE_EXEC] = {"sched_process_exec", {FR_SUB_NUM("old_pid"), FR_SUB_TEXT("filename")}},
 	[FR_RE_EXIT] = {"sched_process_exit", {FR_SUB_NUM("exit_code"), FR_SUB_NUM("group_dead")}},
 	[FR_RE_VICTIM] = {"mark_victim", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("uid"), FR_SUB_NUM("total_vm")}},
+	[FR_RE_SIGNAL] = {"signal_generate", {FR_SUB_NUM("target_pid"), FR_SUB_NUM("sig")}},
 	[FR_RE_DELIVER] = {"signal_deliver", {FR_SUB_NUM("sig"), FR_SUB_NUM("fatal"), FR_SUB_NUM("ip")}},
 	[FR_RE_CRASH] = {"crash", {FR_SUB_NUM("sig"), FR_SUB_NUM("late"), FR_SUB_NUM("ip"), FR_SUB_NUM("uid")}},
 	[FR_RE_FAILURE] = {"failure", {FR_SUB_NUM("sig")}},

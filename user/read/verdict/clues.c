@@ -35,8 +35,8 @@ static void find_time(struct fr_clues *c, const struct fr_replay *r)
 
 	fr_replay_window(r, &window_ns, &c->end_ns);
 	c->at_ns = fr_snap_fact_num(c->snap, "trigger_ts", &v) && v > 0 ? (u64)v : c->end_ns;
-	if (fr_snap_fact_num(c->snap, "trigger_value_ns", &v) && v > 0)
-		c->value_ns = v;
+	if (fr_snap_fact_num(c->snap, "trigger_value_ns", &v) && v > 0 && !fr_snap_fact(c->snap, "trigger_rate"))
+		c->value_ns = v; /* a rate's is what it was counted in: nothing took so long */
 	if (c->value_ns > before_ns)
 		before_ns = c->value_ns < MOST_NS ? c->value_ns : MOST_NS;
 	c->begin_ns = c->at_ns > before_ns ? c->at_ns - before_ns : 0;

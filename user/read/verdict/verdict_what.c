@@ -6,6 +6,7 @@
 
 #include "base/schema/sysnames.h"
 #include "base/text/units.h"
+#include "base/trigger/trigger.h"
 #include "read/verdict/verdict_int.h"
 
 struct what {
@@ -208,6 +209,17 @@ static void tell_latency(struct what *h)
 	}
 }
 
+static void what_tell_rate(struct what *h)
+{
+	struct fr_case *k = h->k;
+	const char *rate = fr_snap_fact(k->c->snap, "trigger_rate");
+
+	what_say(h, "trigger", "%lld %s within %s until %s, and a rule allows %lld; the last was of %s",
+		 fr_case_fact(k, "trigger_cnt", 0), fr_rate_doc(rate ? fr_rate_find(rate) : FR_RATE_CNT),
+		 fr_word_ns(k, fr_case_fact(k, "trigger_value_ns", 0)), h->when, fr_case_fact(k, "trigger_limit_cnt", 0),
+		 h->who);
+}
+
 static void tell_event(struct what *h)
 {
 	const char *rule = fr_snap_fact(h->k->c->snap, "trigger_rule");
@@ -229,8 +241,9 @@ static const struct {
 	const char *reason;
 	void (*tell)(struct what *h);
 } kinds[] = {
-	{"asleep", tell_hung},	 {"busy", tell_busy}, {"crash", tell_crash},	 {"exit", tell_exit},	{"oom", tell_oom},
-	{"kernel", tell_kernel}, {"hung", tell_hung}, {"latency", tell_latency}, {"event", tell_event}, {"psi", tell_pressure},
+	{"asleep", tell_hung}, {"busy", tell_busy},	{"crash", tell_crash},	  {"exit", tell_exit},
+	{"oom", tell_oom},     {"kernel", tell_kernel}, {"hung", tell_hung},	  {"latency", tell_latency},
+	{"event", tell_event}, {"psi", tell_pressure},	{"rate", what_tell_rate},
 };
 
 void fr_case_what(struct fr_case *k)

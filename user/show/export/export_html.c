@@ -165,13 +165,14 @@ static int html_put_stacks(struct fr_export *x, const struct fr_view *v, const s
 
 static void html_put_facts(struct fr_jsonw *w, const struct fr_snap *s)
 {
-	static const char *const names[] = {"host",	   "kernel",	   "arch",
-					    "version",	   "session",	   "profile",
-					    "boot_id",	   "cpus",	   "trigger_reason",
-					    "trigger_ts",  "trigger_rule", "trigger_pid",
-					    "trigger_tid", "trigger_comm", "trigger_exe",
-					    "trigger_sig", "trigger_code", "trigger_addr",
-					    "trigger_ip",  "trigger_what", "trigger_value_ns"};
+	static const char *const names[] = {"host",	    "kernel",	    "arch",
+					    "version",	    "session",	    "profile",
+					    "boot_id",	    "cpus",	    "trigger_reason",
+					    "trigger_ts",   "trigger_rule", "trigger_pid",
+					    "trigger_tid",  "trigger_comm", "trigger_exe",
+					    "trigger_sig",  "trigger_code", "trigger_addr",
+					    "trigger_ip",   "trigger_what", "trigger_value_ns",
+					    "trigger_rate", "trigger_cnt"};
 	u32 i;
 
 	fr_jsonw_open(w, "facts", '{');

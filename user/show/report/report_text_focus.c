@@ -6,6 +6,7 @@
 
 #include "alert.h"
 #include "base/text/escape.h"
+#include "base/trigger/trigger.h"
 #include "fatal.h"
 #include "show/format/format_text.h"
 #include "show/report/report_kinds.h"
@@ -48,10 +49,28 @@ static void focus_put_signal(struct fr_report_page *p)
 		fr_out_printf(p->o, " (%s)", name);
 }
 
+/* How many of what within which time. */
+static void focus_put_rate(struct fr_report_page *p, const char *rate)
+{
+	s64 cnt = 0, max = 0, ns = 0;
+
+	fr_snap_fact_num(p->r->snap, "trigger_cnt", &cnt);
+	fr_snap_fact_num(p->r->snap, "trigger_limit_cnt", &max);
+	fr_snap_fact_num(p->r->snap, "trigger_value_ns", &ns);
+	fr_out_printf(p->o, ", %lld %s within ", cnt, fr_rate_doc(fr_rate_find(rate)));
+	fr_report_duration(p->o, ns, 0);
+	fr_out_printf(p->o, ", allowed %lld", max);
+}
+
 static void focus_put_limits(struct fr_report_page *p)
 {
+	const char *rate = fr_snap_fact(p->r->snap, "trigger_rate");
 	s64 v;
 
+	if (rate) {
+		focus_put_rate(p, rate);
+		return;
+	}
 	focus_put_fact(p, ", ", "trigger_latency");
 	if (fr_snap_fact_num(p->r->snap, "trigger_value_ns", &v) && v > 0) {
 		fr_out_str(p->o, " took ");

@@ -215,7 +215,8 @@ class Panel {
 		put("task", f.trigger_comm && `${f.trigger_comm} ${f.trigger_tid || f.trigger_pid || ""}${f.trigger_pid ? `, process ${f.trigger_pid}` : ""}`);
 		put("program", f.trigger_exe);
 		put("signal", f.trigger_sig && +f.trigger_sig > 0 && (signal ? signal[3] : f.trigger_sig));
-		put("took", f.trigger_value_ns && duration(+f.trigger_value_ns));
+		put("counted", f.trigger_rate && `${f.trigger_cnt} (${f.trigger_rate})`);
+		put(f.trigger_rate ? "within" : "took", f.trigger_value_ns && duration(+f.trigger_value_ns));
 		put("host", f.host && `${f.host}, Linux ${f.kernel} ${f.arch}`);
 		put("session", f.session && `${f.session}, profile ${f.profile}, flightrec ${f.version}`);
 		return rows;
