@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -539,7 +540,7 @@ static int find_own(void *arg, const struct fr_procmap *m)
 
 	o->cnt++;
 	if (here >= m->begin && here < m->end)
-		o->sz = fr_proc_build_id(o->p, m, o->id);
+		o->sz = fr_proc_build_id(o->p, m, o->id, NULL);
 	return 0;
 }
 
@@ -562,6 +563,52 @@ static void test_own_build_id(void **state)
 	close(fd);
 	fd = file_of("\177ELF");
 	assert_int_equal(fr_build_id_of(fd, id, NULL), 0);
+	close(fd);
+}
+
+/* A mapped file that cannot be opened, for want of descriptors: that its build-id is not known is a failure, and told as one.
+ */
+struct mapped {
+	struct fr_proc *p;
+	u64 begin;
+	int err, gone_err;
+};
+
+static int find_mapped(void *arg, const struct fr_procmap *m)
+{
+	struct rlimit was, none = {};
+	struct mapped *o = arg;
+	u8 id[FR_BUILD_ID_MAX];
+
+	if (m->begin != o->begin)
+		return 0;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none.rlim_max = was.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_int_equal(fr_proc_build_id(o->p, m, id, &o->err), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(fr_proc_build_id(o->p, m, id, &o->gone_err), 0);
+	return 1;
+}
+
+static void test_unread_build_id(void **state)
+{
+	int fd = file_of("not a program");
+	struct mapped o = {};
+	struct fr_proc p;
+	void *at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	(void)state;
+	if (at == MAP_FAILED)
+		skip(); /* a file system without programs */
+	o.begin = (u64)(unsigned long)at;
+	assert_int_equal(fr_proc_open(getpid(), &p), 0);
+	o.p = &p;
+	assert_int_equal(fr_proc_maps(&p, find_mapped, &o), 1);
+	assert_int_equal(o.err, -EMFILE);
+	assert_int_equal(o.gone_err, 0);
+	fr_proc_close(&p);
+	munmap(at, 4096);
 	close(fd);
 }
 
@@ -647,6 +694,7 @@ int main(void)
 		cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_own_build_id),
+		cmocka_unit_test(test_unread_build_id),
 		cmocka_unit_test(test_unread_file),
 		cmocka_unit_test(test_short_head),
 		cmocka_unit_test(test_perf_map_of_this_process),

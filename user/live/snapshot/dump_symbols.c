@@ -303,7 +303,9 @@ struct finds {
 	size_t jit_cnt;
 	struct fr_vdso *vdso; /* NULL: no frame was in it, or ours cannot be read */
 	bool vdso_asked;
-	u64 unseen_cnt; /* processes, for want of descriptors or time */
+	bool file_failed; /* the runner's: a file of this process could not be read */
+	u64 unseen_cnt;	  /* processes, for want of descriptors or time */
+	u32 short_pid;	  /* the last process of which something found no room */
 };
 
 /* Let *items have room for one more, up to max. 0, or -ENOMEM. */
@@ -324,13 +326,26 @@ static int symbols_grow(void *items, size_t cnt, size_t *room, size_t item_sz, s
 
 /* ---- what the runner tells of a process, and what becomes of it ---- */
 
+/* The file's build-id. What could not be read is missing, and said. */
+static u8 symbols_build_id(struct finds *f, const struct fr_procmap *m, u8 *id)
+{
+	int err = 0;
+	u8 sz = fr_proc_build_id(&f->proc, m, id, &err);
+
+	if (err) {
+		f->file_failed = true;
+		fr_errand_fail(f->out);
+	}
+	return sz;
+}
+
 static void tell_mapping(struct finds *f, const struct fr_procmap *m)
 {
 	struct told_mapping told = {.begin = m->begin, .end = m->end, .off = m->off, .deleted = m->deleted};
 	size_t path_sz = strnlen(m->path, TEXT_MAX);
 	u8 buf[sizeof(told) + TEXT_MAX];
 
-	told.build_id_sz = fr_proc_build_id(&f->proc, m, told.build_id);
+	told.build_id_sz = symbols_build_id(f, m, told.build_id);
 	/* without a build-id nothing else tells it from a file of that path here */
 	told.deleted |= !told.build_id_sz && fr_procmap_is_gone(m);
 	memcpy(buf, &told, sizeof(told));
@@ -345,6 +360,15 @@ static void tell_symbol(struct finds *f, const struct fr_snap_symbol *y)
 	tell_texts(f->out, TOLD_SYMBOL, &told, y->name, y->module);
 }
 
+/* Something of a process has no room, or no memory: said once of each. */
+static void symbols_short(struct finds *f, u32 pid)
+{
+	if (f->short_pid == pid)
+		return;
+	f->short_pid = pid;
+	fr_unread_add(&f->d->unread, pid, "files", FR_ERRAND_FAILED);
+}
+
 static void take_mapping(struct finds *f, u32 pid, const void *data, u32 sz)
 {
 	struct fr_snap_mapping *to;
@@ -354,12 +378,15 @@ static void take_mapping(struct finds *f, u32 pid, const void *data, u32 sz)
 	if (sz <= sizeof(told) || sz > sizeof(told) + TEXT_MAX)
 		return;
 	memcpy(&told, data, sizeof(told));
-	if (told.begin >= told.end || told.off > ~0ULL - (told.end - told.begin) || told.build_id_sz > FR_BUILD_ID_MAX ||
-	    symbols_grow(&f->mapping, f->mapping_cnt, &f->mapping_room, sizeof(*f->mapping), MAPPING_MAX))
+	if (told.begin >= told.end || told.off > ~0ULL - (told.end - told.begin) || told.build_id_sz > FR_BUILD_ID_MAX)
 		return;
-	path = strndup((const char *)data + sizeof(told), sz - sizeof(told));
-	if (!path)
+	path = symbols_grow(&f->mapping, f->mapping_cnt, &f->mapping_room, sizeof(*f->mapping), MAPPING_MAX)
+		       ? NULL
+		       : strndup((const char *)data + sizeof(told), sz - sizeof(told));
+	if (!path) {
+		symbols_short(f, pid);
 		return;
+	}
 	to = &f->mapping[f->mapping_cnt++];
 	*to = (struct fr_snap_mapping){
 		.pid = pid,
@@ -378,8 +405,11 @@ static void take_symbol(struct finds *f, u32 pid, const void *data, u32 sz)
 	char *name = NULL, *module = NULL;
 	struct told_symbol y;
 
-	if (told_texts(data, sz, &y, &name, &module) &&
-	    !symbols_grow(&f->symbol, f->symbol_cnt, &f->symbol_room, sizeof(*f->symbol), SYMBOL_MAX)) {
+	if (!told_texts(data, sz, &y, &name, &module)) {
+		; /* it is none */
+	} else if (symbols_grow(&f->symbol, f->symbol_cnt, &f->symbol_room, sizeof(*f->symbol), SYMBOL_MAX)) {
+		symbols_short(f, pid);
+	} else {
 		f->symbol[f->symbol_cnt++] = (struct fr_snap_symbol){
 			.pid = pid,
 			.addr = y.addr,
@@ -453,7 +483,7 @@ static bool symbols_is_wanted(struct finds *f, const struct fr_procmap *m)
 
 	if (!f->prof || f->found_cnt == f->prof->file_cnt || !m->inode || !m->path[0] || was_seen(f, m))
 		return false;
-	sz = fr_proc_build_id(&f->proc, m, id);
+	sz = symbols_build_id(f, m, id);
 	if (sz)
 		find_file(f, id, sz);
 	return f->found_cnt > before;
@@ -487,6 +517,8 @@ static void keep_jit_addrs(struct finds *f, u32 from, u32 to)
 {
 	for (; from < to && f->jit_cnt < JIT_MAX; from++)
 		f->jit[f->jit_cnt++] = (struct fr_jit_sym){.addr = f->addrs->addr[from]};
+	if (from < to) /* too many */
+		fr_errand_fail(f->out);
 }
 
 /* Memory without a file, or of a file without a name (memfd, as some runtimes do for their code). */
@@ -558,13 +590,15 @@ static void look_at_living(struct finds *f)
 	int fd, err;
 
 	f->jit_cnt = 0;
+	f->file_failed = false;
 	err = fr_proc_maps(&f->proc, symbols_take_map, f);
 	if (err && err != -ESRCH) { /* else it has ended meanwhile */
 		fr_errand_fail(f->out);
 		fr_proc_close(&f->proc);
 		return;
 	}
-	fr_errand_step(f->out, STEP_JIT);
+	if (!f->file_failed) /* what is said to be missing from here on includes what failed */
+		fr_errand_step(f->out, STEP_JIT);
 	fd = f->jit_cnt ? fr_proc_perf_map(&f->proc) : -1;
 	if (fd >= 0)
 		tell_names(f, fd);

@@ -252,6 +252,15 @@ static size_t list_cgroups(const struct fr_snap_task *task, size_t task_cnt, u64
 	return cnt;
 }
 
+/* A path that is not known is missing, unless the cgroup is gone or this process sees only another part of them. */
+static void fail_cgroup(struct fr_errand_out *to, int err)
+{
+	if (err == -EPERM || err == -EACCES)
+		fr_errand_deny(to);
+	else if (err != -ENOENT && err != -ESTALE)
+		fr_errand_fail(to);
+}
+
 /*
  * Nobody may live in a cgroup any more whose dead are in the events: of living processes alone, its path would not be known.
  * Where there is no such directory any more, nothing can be said.
@@ -263,12 +272,18 @@ static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 	char path[4096];
 	u64 *id;
 	size_t cnt = list_cgroups(p->ask.task, p->ask.task_cnt, &id), i;
+	int err;
 
 	(void)item;
+	if (!id || cnt > CGROUPS_MAX)
+		fr_errand_fail(to);
 	fr_cgroup_open_roots(&roots);
 	for (i = 0; i < cnt && i < CGROUPS_MAX; i++) {
-		if (fr_cgroup_path_at(&roots, id[i], path, sizeof(path)))
+		err = fr_cgroup_path_at(&roots, id[i], path, sizeof(path));
+		if (err) {
+			fail_cgroup(to, err);
 			continue;
+		}
 		fr_out_init_mem(p->out);
 		fr_out_printf(p->out, "{\"" FR_PROC_CGROUP_ID "\":%llu", id[i]);
 		procs_put(p->out, "cgroup", path, strlen(path));
@@ -392,9 +407,11 @@ static void take_pids(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 
 static void take_cgroups(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
+	struct fr_procs *p = arg;
+
 	(void)item;
-	if (kind == TOLD_CGROUPS)
-		procs_add_text(arg, data, sz);
+	if (kind == TOLD_CGROUPS && procs_add_text(p, data, sz) && p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "cgroups", FR_ERRAND_FAILED);
 }
 
 static u32 procs_one(void *arg)

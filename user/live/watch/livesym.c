@@ -317,7 +317,7 @@ static int livesym_take_map(void *arg, const struct fr_procmap *m)
 	to->is_vdso = y->vdso && fr_vdso_is(y->vdso, m);
 	if (!m->path[0])
 		return 0;
-	id_sz = fr_proc_build_id(&r->proc, m, id);
+	id_sz = fr_proc_build_id(&r->proc, m, id, NULL);
 	to->obj = fr_symobjs_get(&y->objs, id, id_sz, m->path, !id_sz && fr_procmap_is_gone(m));
 	if (to->obj && m->off < to->obj->first_off)
 		to->obj->first_off = m->off;

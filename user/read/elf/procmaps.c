@@ -185,7 +185,14 @@ static bool ask_kernel(const struct fr_proc *p, const struct fr_procmap *m, u8 *
 	return true;
 }
 
-u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id)
+/* It is gone, is another file, or is none that we may open: nothing failed. */
+static bool is_no_failure(int err)
+{
+	return err == -ENOENT || err == -ESTALE || err == -ESRCH || err == -EPERM || err == -EACCES || err == -ENOTDIR ||
+	       err == -ELOOP || err == -ENAMETOOLONG;
+}
+
+u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id, int *err)
 {
 	u8 sz = 0;
 	int fd;
@@ -195,9 +202,12 @@ u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id)
 	if (ask_kernel(p, m, id, &sz) && sz)
 		return sz;
 	fd = open_mapped(p, m);
-	if (fd < 0)
+	if (fd < 0) {
+		if (err && !is_no_failure(fd))
+			*err = fd;
 		return 0;
-	sz = fr_build_id_of(fd, id, NULL);
+	}
+	sz = fr_build_id_of(fd, id, err);
 	close(fd);
 	return sz;
 }

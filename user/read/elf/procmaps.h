@@ -38,9 +38,10 @@ int fr_proc_maps(struct fr_proc *p, fr_procmap_fn fn, void *arg);
 
 /*
  * The build-id of a mapping's file: from the kernel (Linux 6.11), or from the file, if it is still the one that is mapped.
- * Returns its size, 0: unknown.
+ * Returns its size, 0: unknown. If that is because the system failed to read it, *err (NULL is fine) is -errno, otherwise
+ * untouched: not if the file is gone, is another one, or may not be opened.
  */
-u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id);
+u8 fr_proc_build_id(const struct fr_proc *p, const struct fr_procmap *m, u8 *id, int *err);
 
 /*
  * Open a file that a process had mapped which died at died_ns (CLOCK_MONOTONIC), by its path below dir: if that leads to this
