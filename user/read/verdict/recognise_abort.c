@@ -19,6 +19,19 @@ static const struct fr_an_focus *abort_stack(const struct fr_case *k)
 	return f && f->stack_of == FR_AN_STACK_CRASH ? f : NULL;
 }
 
+/* Of an end that a program or its runtime chose: an abort, or an exit with an error. */
+static const struct fr_an_focus *chosen_stack(const struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+
+	if (abort_is_crash(k))
+		return fr_case_fact(k, "trigger_sig", 0) == SIGABRT ? abort_stack(k) : NULL;
+	return k->c->tid && k->c->reason && !strcmp(k->c->reason, "exit") && fr_case_fact(k, "trigger_status", 0) && f &&
+			       f->stack_of == FR_AN_STACK_EXIT
+		       ? f
+		       : NULL;
+}
+
 static u64 hex_fact(const struct fr_case *k, const char *name)
 {
 	const char *text = fr_snap_fact(k->c->snap, name);
@@ -39,6 +52,9 @@ static const struct {
 	{"std::terminate()", "an exception was not caught, or thrown where none may be"},
 	{"__cxa_pure_virtual", "a virtual function was called that the class does not have (pure virtual)"},
 	{"rust_panic", "it panicked"},
+	{"runtime.fatal", "Go's runtime found an error that ends a program at once, as concurrent writes to a map"},
+	{"runtime.throw", "Go's runtime found an error that ends a program at once"},
+	{"runtime.gopanic", "it panicked, and nothing recovered from that"},
 };
 
 static const char *reason_of(const char *name)
@@ -51,21 +67,31 @@ static const char *reason_of(const char *name)
 	return NULL;
 }
 
+/* Go's runtime is linked into the program, so that names tell it from that; libraries are files of their own. */
+#define GO_RUNTIME "runtime."
+
+static bool is_outside(const struct fr_symbol *s, const char *frame, const char *module)
+{
+	if (!strncmp(frame, GO_RUNTIME, strlen(GO_RUNTIME)))
+		return !s->name || strncmp(s->name, GO_RUNTIME, strlen(GO_RUNTIME));
+	return !s->module || strcmp(s->module, module);
+}
+
 /* The library that aborts has a function for each reason; who called that is named. */
 bool fr_recognise_abort(struct fr_case *k)
 {
-	const struct fr_an_focus *f = abort_is_crash(k) ? abort_stack(k) : NULL;
+	const struct fr_an_focus *f = chosen_stack(k);
 	const char *what = NULL, *frame = NULL, *module = NULL, *in;
 	struct fr_symbol s;
 	char text[FR_WORD_SZ];
 	u32 i;
 
-	if (!f || fr_case_fact(k, "trigger_sig", 0) != SIGABRT)
+	if (!f)
 		return false;
 	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s); i++) {
 		const char *now = s.name ? reason_of(s.name) : NULL;
 
-		if (what && (!s.module || strcmp(s.module, module)))
+		if (what && !now && is_outside(&s, frame, module))
 			break;
 		if (now)
 			what = now, frame = fr_word_text(k, s.name, strlen(s.name)), module = s.module ?: "";
@@ -74,8 +100,8 @@ bool fr_recognise_abort(struct fr_case *k)
 		return false;
 	in = s.name ? s.name : "";
 	snprintf(text, sizeof(text), "%s%.100s", *in ? ", called from " : "", in);
-	fr_case_cause(k, "crash", "%s: %s was in %s%s", what, fr_word_comm(k, k->c->tid, k->c->at_ns), frame,
-		      fr_word_text(k, text, strlen(text)));
+	fr_case_cause(k, f->stack_of == FR_AN_STACK_EXIT ? "failure" : "crash", "%s: %s was in %s%s", what,
+		      fr_word_comm(k, k->c->tid, k->c->at_ns), frame, fr_word_text(k, text, strlen(text)));
 	return true;
 }
 

@@ -290,3 +290,70 @@ bool fr_recognise_spin(struct fr_case *k)
 		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), all, fr_word_text(k, calls, strlen(calls)), in);
 	return true;
 }
+
+/* ---- a call that does not wait ---- */
+
+static const struct {
+	const char *frame, *what;
+} works[] = {
+	{"try_to_free_mem_cgroup_pages", "it frees memory of its cgroup, which is at its limit"},
+	{"try_to_free_pages", "it frees memory of the host, which is short of it"},
+	{"try_to_compact_pages", "it moves memory about, so that a large page finds room"},
+	{"dup_mmap", "it copies page tables, as a fork does"},
+	{"exit_mmap", "it gives back the memory of a process that ended"},
+	{"do_coredump", "it writes a core dump"},
+	{"zap_pte_range", "it gives back memory that was unmapped"},
+	{"clear_huge_page", "it clears huge pages"},
+	{"iterate_dir", "it reads a directory"},
+};
+
+static const char *sample_of_work(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	size_t i;
+
+	for (i = 0; !s->user && i < sizeof(works) / sizeof(works[0]); i++)
+		if (fr_clues_kernel_at(c, s->kstack_id, works[i].frame) >= 0)
+			return works[i].frame;
+	return NULL;
+}
+
+static const char *sample_kernel_function(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	struct fr_symbol y;
+
+	return !s->user && fr_clues_kernel_frame(c, s->kstack_id, 0, &y) ? y.name : NULL;
+}
+
+#define WORK_LEAST 3u /* samples */
+
+/* It had a CPU for most of the call, so the kernel worked for it: at what. */
+bool fr_recognise_call_ran(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const char *kind = fr_snap_fact(c->snap, "trigger_latency"), *name, *what = "";
+	u64 from_ns = c->at_ns - c->value_ns, ran_ns;
+	struct fr_whose who = {.tid = c->tid, .from_ns = from_ns, .to_ns = c->at_ns};
+	u32 cnt, all;
+	size_t i;
+
+	if (!c->tid || !kind || strcmp(kind, "syscall") || !c->value_ns || c->value_ns > c->at_ns ||
+	    !fr_clues_covers_most(c, FR_CLUES_ALL_CPUS, from_ns, c->at_ns))
+		return false;
+	ran_ns = fr_clues_ran(c, c->tid, from_ns, c->at_ns);
+	if (ran_ns < c->value_ns / 2)
+		return false;
+	name = fr_case_hot(k, &who, sample_of_work, &cnt, &all);
+	if (!name || cnt < all / 2)
+		name = fr_case_hot(k, &who, sample_kernel_function, &cnt, &all);
+	if (!name || cnt < WORK_LEAST)
+		return false;
+	for (i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		if (!strcmp(name, works[i].frame))
+			what = works[i].what;
+	fr_case_cause(k, "sched_switch, cpu_sample",
+		      "the call did not wait but work: %s had a CPU for %s of these %s; %u of its %u samples are in "
+		      "%s%s%s",
+		      fr_word_who(k, c->tid, c->at_ns), fr_word_ns(k, ran_ns), fr_word_ns(k, c->value_ns), cnt, all,
+		      fr_word_text(k, name, strlen(name)), *what ? ": " : "", what);
+	return true;
+}

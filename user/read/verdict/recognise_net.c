@@ -139,6 +139,20 @@ static u32 connects_like(const struct fr_case *k, const struct ends *to)
 	return cnt;
 }
 
+/* To another host: there the answer takes as long as the way, but hardly ever a second. */
+static void tell_far_syn(struct fr_case *k, const struct ends *to)
+{
+	const struct fr_waited *w = k->wait;
+
+	fr_case_cause(
+		k, k->wait_from,
+		"no answer came to a connect for %s: %s waited for %s, which is not its own address%s, as when that host is "
+		"down, packets "
+		"are dropped on the way (a firewall), or its listen queue is full; a SYN is sent again after 1 s, 3 s, 7 s",
+		fr_word_ns(k, w->blocked_ns), fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len),
+		w == &k->by_steps && k->is_going ? ", and still does" : "");
+}
+
 /* Within a host, a SYN is answered within the call that sends it. Here the answer came by a timer of a second or more. */
 bool fr_recognise_unanswered_syn(struct fr_case *k)
 {
@@ -146,9 +160,13 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 	struct ends e;
 	u32 cnt;
 
-	if (!w || !is_in_connect(k, w) || w->blocked_ns < SYN_LEAST_NS || !is_ended_by_nobody(w) || !ends_of(w, &e) ||
-	    !is_within_host(&e))
+	if (!w || !is_in_connect(k, w) || w->blocked_ns < SYN_LEAST_NS || !ends_of(w, &e) ||
+	    !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going)))
 		return false;
+	if (!is_within_host(&e)) {
+		tell_far_syn(k, &e);
+		return true;
+	}
 	cnt = connects_like(k, &e);
 	fr_case_cause(k, "wait",
 		      "nobody answered the first SYN: connect() of %s to %s, within the host, ended only after %s, and not "
@@ -224,13 +242,52 @@ static bool is_like_resolver(const struct fr_case *k, const struct fr_waited *w)
 	       !strcmp(fr_waited_call(w, k->c->arch, call), "poll");
 }
 
-/* It says what is known, and what waits so: an object would tell, which poll() does not have. */
+#define NAME_SERVER_PORT ":53"
+#define NO_ANSWER_NS	 (900 * FR_MSEC_NS) /* resolv.conf has whole seconds */
+
+/* The other end of "udp:MINE-PEER" is a name server's port. False: there is no object, or another one. */
+static bool asks_name_server(const struct fr_waited *w, struct ends *e)
+{
+	struct fr_waited as_tcp = *w;
+	char text[FR_WAITED_OBJECT_SZ];
+	size_t port_len = strlen(NAME_SERVER_PORT);
+
+	if (w->object_len < 5 || w->object_len >= sizeof(text) || memcmp(w->object, "udp:", 4))
+		return false;
+	memcpy(text, w->object, w->object_len);
+	memcpy(text, "tcp:", 4);
+	as_tcp.object = text;
+	if (!ends_of(&as_tcp, e))
+		return false;
+	e->peer = w->object + (e->peer - text); /* the copy ends here */
+	e->mine = w->object + (e->mine - text);
+	return e->peer_len > port_len && !memcmp(e->peer + e->peer_len - port_len, NAME_SERVER_PORT, port_len);
+}
+
+/* It asked a name server, and its time was up. */
+static bool is_unanswered_name(struct fr_case *k, const struct fr_waited *w)
+{
+	struct ends e;
+
+	if (w->waker != FR_WAKER_timer || fr_waited_was_runnable(w) || w->blocked_ns < NO_ANSWER_NS || !asks_name_server(w, &e))
+		return false;
+	fr_case_cause(
+		k, "wait",
+		"the name server (DNS) at %s did not answer: %s waited for it for %s %s, until its own time-out ended that",
+		fr_word_text(k, e.peer, e.peer_len), fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns),
+		fr_word_call(k, w));
+	return true;
+}
+
+/* An object tells, where poll() has one; else it says what is known, and what waits so. */
 bool fr_recognise_resolver(struct fr_case *k)
 {
 	const struct fr_waited *w;
 	u32 cnt = 0;
 	size_t i;
 
+	if (k->wait && k->wait->object_len)
+		return is_unanswered_name(k, k->wait);
 	if (!k->wait || !is_like_resolver(k, k->wait))
 		return false;
 	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) /* who does so again and again has a time-out of its own */

@@ -152,8 +152,11 @@ static bool tell_busy(struct fr_case *k)
 /* What tasks were stalled for is in the rule: psi:RESOURCE:... */
 bool fr_recognise_pressure(struct fr_case *k)
 {
-	const char *rule = fr_snap_fact(k->c->snap, "trigger_rule");
+	const char *rule = fr_snap_fact(k->c->snap, "trigger_rule"), *kind = fr_snap_fact(k->c->snap, "trigger_latency");
 
+	if (k->c->reason && !strcmp(k->c->reason, "latency") && kind &&
+	    !strcmp(kind, "block")) /* it names a disk, and no task */
+		return tell_stalled(k, io_place, "a disk");
 	if (!k->c->reason || strcmp(k->c->reason, "psi") || !rule)
 		return false;
 	if (!strncmp(rule, "psi:cpu:", 8))

@@ -201,6 +201,8 @@ const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w)
 		return "runnable all the time";
 	if (w == &k->by_steps && k->is_going)
 		return "and goes on";
+	if (w == &k->by_steps)
+		return "and was woken, by what is not recorded";
 	if (w->waker == FR_WAKER_task && w->waker_pid)
 		snprintf(word, FR_WORD_SZ, "woken by %s", fr_word_who(k, w->waker_pid, fr_waited_woken_ns(w)));
 	else

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/schema/sysnames.h"
+#include "base/text/dev.h"
 #include "base/text/units.h"
 #include "base/trigger/trigger.h"
 #include "read/verdict/verdict_int.h"
@@ -184,6 +185,7 @@ static void tell_latency(struct what *h)
 	const char *took = fr_word_ns(k, k->c->value_ns), *since = fr_word_when(k, k->v->since_ns);
 	const struct fr_sys sys = {.arch = k->c->arch};
 	s64 nr = fr_case_fact(k, "trigger_what", 0);
+	char disk[FR_DEV_NAME_SZ];
 
 	if (tell_unknown(h))
 		return;
@@ -202,8 +204,8 @@ static void tell_latency(struct what *h)
 		what_say(h, "trigger", "softirq %s took %s, from %s on%s%s", name ?: "of an unknown kind", took, since,
 			 k->c->tid ? ", on top of " : "", k->c->tid ? h->who : "");
 	} else if (!strcmp(kind, "block")) {
-		what_say(h, "trigger", "a request to block device %lld,%lld took %s, from %s on", nr >> 20, nr & 0xfffff, took,
-			 since);
+		what_say(h, "trigger", "a request to block device %s took %s, from %s on",
+			 fr_dev_name(k->c->view->disks, nr, disk), took, since);
 	} else {
 		what_say(h, "trigger", "interrupt %lld took %s, from %s on", nr, took, since);
 	}
