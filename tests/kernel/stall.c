@@ -22,6 +22,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define CANNOT	 77
@@ -160,8 +161,11 @@ static void *read_first(void *arg)
 	return NULL;
 }
 
+static pid_t mapper_tid; /* 0: it does not run yet */
+
 static void *map_first(void *arg)
 {
+	__atomic_store_n(&mapper_tid, gettid(), __ATOMIC_RELEASE);
 	if (mmap(NULL, PAGE_SZ, PROT_READ, MAP_PRIVATE, *(int *)arg, 0) == MAP_FAILED)
 		perror("stall: mmap");
 	return NULL;
@@ -178,6 +182,30 @@ static int lock_page(int *fd)
 	return 0;
 }
 
+/* Is a thread in mmap(), and neither runs nor can be woken by a signal? Then it waits for the page. */
+static int waits_in_mmap(pid_t tid)
+{
+	char path[64], text[512];
+	const char *behind;
+	long nr = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	f = tid ? fopen(path, "re") : NULL;
+	if (!f)
+		return 0;
+	if (fscanf(f, "%ld", &nr) != 1) /* "running" */
+		nr = -1;
+	fclose(f);
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	f = nr == SYS_mmap ? fopen(path, "re") : NULL;
+	if (!f)
+		return 0;
+	behind = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+	fclose(f);
+	return behind && !strncmp(behind, ") D", 3);
+}
+
 /* An mmap() that must throw the page out of the cache waits for it, with the memory's lock. */
 static int hold_lock(const char *dir)
 {
@@ -190,7 +218,8 @@ static int hold_lock(const char *dir)
 		return cannot("open");
 	if (pthread_create(&mapper, NULL, map_first, &direct))
 		return cannot("thread");
-	usleep(200000);
+	while (!waits_in_mmap(__atomic_load_n(&mapper_tid, __ATOMIC_ACQUIRE)))
+		usleep(1000);
 	return 0;
 }
 
