@@ -59,6 +59,9 @@ WATCHED = ("-e", "softirq", "-m", "16M")  # what a watch needs
 WAITS = ("-p", "minimal", "-e", "wait", "--wait-min", "4ms", "-m", "8M", "--tier", "stack=1M", "--clock", "local", "--clock", "global:0")
 # Nothing but samples, births and deaths: there is room for all samples of some minutes.
 SAMPLED = ("-p", "minimal", "-e", "-sched", "-e", "sample", "-m", "16M", "--hz", "499")
+# The fastest samples, and system calls, of which the governor takes something away; afterwards the profile's tables fill in it.
+GOVERNED_HZ = 1999  # an eighth of it costs more than the least budget
+GOVERNED = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "-e", "sample", "--hz", str(GOVERNED_HZ), "-m", "4M")
 CHOICE = '(event == "sys_enter" || event == "cpu_sample") && comm == "frt-middle"'
 FILTERED = ("-p", "minimal", "-e", "syscall", "-e", "sample", "-e", "wait", "--wait-min", "0", "-m", "2M", "-f", CHOICE)
 # System calls and faults of programs that a test calls frt-...: whatever runs besides, those are kept, each of them. CALLS has the exact

@@ -27,7 +27,7 @@ SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessio
 # Those that share a session stand side by side, so that it lives for a short time, and those that need any session behind: the rest comes
 # behind, by name. clock and service begin in their own way what others share.
 BESIDE = ("clock", "status", "waits", "states", "commands", "report", "tasks", "takeover", "storage", "attack", "kill", "truth", "deaths", "event",
-          "runtimes", "latency", "rehearse", "places", "symbols", "profile", "incidents", "tail", "governor", "watch", "keys", "service",
+          "runtimes", "latency", "rehearse", "places", "symbols", "governor", "profile", "incidents", "tail", "watch", "keys", "service",
           "daemon", "control", "stderr", "deaths_recorded", "reload", "writer")
 
 LAST = ("disk",)  # which ends the recorders' session
@@ -49,6 +49,7 @@ NEEDS = {
     frtest.TINY: r"TINY",
     LAPPED: r"lapped",
     frtest.SAMPLED: r"SAMPLED",
+    frtest.GOVERNED: r"GOVERNED",
     recorder.RECORDED: r"RECORDED|recording|configured|expendable",
     recorder.ATTENDED: r"ATTENDED|attended|by_options",
 }

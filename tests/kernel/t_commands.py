@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -18,6 +19,7 @@ from frtest import (CALLS, FLIGHTREC, FULL, MINIMAL, SAMPLES, SESSIONS, SYSCALLS
 from recorder import RECORDED
 
 LONG = bool(os.environ.get("FR_LONG"))  # try each limit, not only some
+TIMER = 5  # who woke (bpf/wait.h)
 
 
 @test("two dumps at once: the second waits, both files are sound")
@@ -597,21 +599,58 @@ def interrupted():
         refused(fr("dump", "-n", name, "-o", "-", status=2), "a snapshot is written to a file")
 
 
-@test("record -- COMMAND on a full disk: the session goes on, and a snapshot taken elsewhere names the command; the next one ends it",
-      own="begun and ended by `record -- COMMAND`")
+def softirqs_of_kernel():
+    """By the kernel's own count, of all CPUs: by vector."""
+    with open("/proc/softirqs", encoding="ascii") as f:
+        return {line.split(":")[0].strip(): sum(map(int, line.split(":")[1].split())) for line in f.readlines()[1:]}
+
+
+def records_default(name, before):
+    """
+    A session that has just begun, with the default profile, records waits, and no softirqs, of which the kernel's own count is told, from
+    its beginning on: from `before` at the earliest. Full records them. Returns a snapshot.
+    """
+    begun = softirqs_of_kernel()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        s.bind(("127.0.0.1", 0))
+        for _ in range(100):
+            s.sendto(b"x", s.getsockname())
+            s.recv(1)
+    run("sleep", "0.05")
+    ended = softirqs_of_kernel()
+    file = dump(name)
+    after = softirqs_of_kernel()
+    info = fr_json("info", file)
+    recorded = set(info["events_recorded"].split(","))
+    equal(recorded & {"wait", "softirq_entry", "softirq_exit"}, {"wait"}, "recorded by default")
+    check(replay(file, "-f", f"event == wait && comm == \"sleep\" && off >= 50ms && waker == {TIMER}"), "the sleep is a wait that a timer ended")
+    check(set(info["softirqs"]) == set(begun), f"vectors: {info['softirqs']}")
+    for vec, cnt in info["softirqs"].items():
+        check(ended[vec] - begun[vec] <= cnt <= after[vec] - before[vec],
+              f"{vec}: {cnt}, and the kernel counted {ended[vec] - begun[vec]} to {after[vec] - before[vec]}")
+    check(info["softirqs"]["NET_RX"] >= 100, "datagrams came in softirqs")
+    equal(set(info["softirq_ms"]), {str(c["cpu"]) for c in info["cpus"]}, "CPUs with a time in softirqs")
+    recorded = set(fr_json("status", "-n", shared(*FULL))["events"].split(","))
+    equal({"wait", "softirq_entry", "softirq_exit"} - recorded, set(), "not recorded by full")
+    return file
+
+
+@test("record -- COMMAND on a full disk, with the default profile: the session goes on, it records what it should, and a snapshot taken "
+      "elsewhere names the command; the next one ends it", own="begun and ended by `record -- COMMAND`")
 def unsaved():
-    name = new_name()
-    with ended(name), small_disk("200k") as dir:
-        fill = f"head -c 190000 /dev/zero > {dir}/fill; kill -TERM $$ # it's"
-        got = fr("record", "-n", name, "-o", dir, *MINIMAL, "--", "sh", "-c", fill, "", status=128 + 15)
+    name, options = new_name(), ("-m", "2M")
+    with ended(name), small_disk("16m") as dir:
+        fill = f"head -c 20000000 /dev/zero > {dir}/fill; kill -TERM $$ # it's"
+        before = softirqs_of_kernel()
+        got = fr("record", "-n", name, "-o", dir, *options, "--", "sh", "-c", fill, "", status=128 + 15)
         check(f"`flightrec dump -n {name} -o FILE` takes it elsewhere" in got.stderr, got.stderr)
         check(exists(name), "the session is gone")
-        file = dump(name)
+        file = records_default(name, before)
         check("sched_process_exit" in fr("replay", "-f", 'comm == "sh"', file).stdout, "what was recorded")
         quoted = fill.replace("'", r"'\''")
         equal(fr_json("info", file)["command"], f"sh -c '{quoted}' ''", "the command that the session was begun for")
         os.unlink(f"{dir}/fill")
-        fr("record", "-n", name, "-o", dir, *MINIMAL, "--", "sh", "-c", "exit 3", status=3)  # takes it over
+        fr("record", "-n", name, "-o", dir, *options, "--", "sh", "-c", "exit 3", status=3)  # takes it over
         equal(len(snapshots(dir)), 1, "snapshots of the next command")
         check(not exists(name), "the session is still there")
         for option, value, word in (("--max-files", "3", "--max-files"), ("--on", "crash", "'crash'"), ("--on", "exit", "'exit'"),

@@ -10,12 +10,10 @@ import signal
 import subprocess
 import time
 
-from frtest import (MINIMAL, TMP, busy, check, dump, equal, fr, fr_json, helper, impatient, main, path, replay, run, shared, status, test, wait_for,
-                    written)
+from frtest import (GOVERNED, GOVERNED_HZ, MINIMAL, TMP, busy, check, dump, equal, fr, fr_json, helper, impatient, main, path, replay, run,
+                    shared, status, test, wait_for, written)
 from recorder import Recorder, kill, send_reload
 
-HZ = 3997  # an eighth of it costs more than the least budget
-WHAT = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "-e", "sample", "--hz", str(HZ), "-m", "4M")
 NONE, LEAST, ALL = "0%", "0.001%", "100%"
 HELD = {"sys_enter", "sys_exit", "cpu_sample", "stack", "stack_build_ids"}
 
@@ -28,7 +26,7 @@ def settings(name, budget, interval="1s", on=""):
 
 
 class Governed(Recorder):
-    def __init__(self, budget, interval="1s", what=WHAT, under=()):
+    def __init__(self, budget, interval="1s", what=GOVERNED, under=()):
         self.begin_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         name, dir = shared(*what), f"{TMP}/shared"  # which stays the session's, with its journal
         super().__init__(name, dir, "-n", name, *what, "-o", dir, "--keep", "--config", settings(name, budget, interval), under=under)
@@ -100,7 +98,7 @@ def off_and_on():
         equal(status(r.name)["cpu_profile"]["hz"], 0, "their rate")
         r.change(NONE)
         r.wait_whole()
-        equal(status(r.name)["cpu_profile"]["hz"], HZ, "their rate")
+        equal(status(r.name)["cpu_profile"]["hz"], GOVERNED_HZ, "their rate")
         check("events_held" not in fr_json("info", dump(r.name)), "nothing is turned off any more")
         for words in ("governor: syscall off: recording costs", "governor: sample thin: ", "governor: syscall on: "):
             check(words in r.said(), r.said())
@@ -166,7 +164,7 @@ def incidents():
 def no_helper():
     # one that has no use for the helper; one whose helper has not the capability, and ended
     for under, what, why in (((), MINIMAL, "Operation not permitted"),
-                             (("setpriv", "--bounding-set", "-sys_admin"), WHAT, "the helper process has ended")):
+                             (("setpriv", "--bounding-set", "-sys_admin"), GOVERNED, "the helper process has ended")):
         with governed(NONE, what=what, under=under) as r:
             r.change("2%")
             r.says(f"no overhead governor: BPF run-time statistics are unavailable: {why}")

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import time
 
-from frtest import CALLS, MINIMAL, SESSIONS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, need_compat_calls, path, replay, shared, test, wait_for
+from frtest import (CALLS, MINIMAL, SESSIONS, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, need_compat_calls, path,
+                    replay, shared, test, wait_for)
 from recorder import recording
 
 CANNOT = 77
@@ -421,7 +422,6 @@ def kernel_kinds():
 # ---- asleep, busy: looks at all tasks. What must not fire may have had reason to on a busy machine: its recorded switches tell ----
 
 LOOKED_MS = 300
-WAITS = ("-p", "minimal", "-e", "wait", "-m", "4M")
 
 WAYS = """
 import ctypes, os, select, signal, sys, threading, time

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """
 The always-on profile on this kernel: each sample taken is counted once, or as lost, whatever readers and recorders do, and what it counts
-are the samples of the ring. Two sessions: one that is spoiled (its tables are full, its readers killed), and one of which a snapshot is
-taken when its sampling has ended, so that its ring, its profile and the snapshot tell of the same samples. What shares and ages, and
-what goes where room ends, is in tests/unit/test_prof.c, test_due.c, test_sampling.c and tests/cli.
+are the samples of the ring. Two sessions: one that is spoiled (its tables are full, its readers killed), in which the governor has turned
+samples off and on before, and one of which a snapshot is taken when its sampling has ended, so that its ring, its profile and the snapshot
+tell of the same samples. What shares and ages, and what goes where room ends, is in tests/unit/test_prof.c, test_due.c, test_sampling.c
+and tests/cli.
 """
 import contextlib
 import functools
@@ -15,12 +16,10 @@ import tempfile
 import time
 
 import frtest
-from frtest import (FLIGHTREC, MINIMAL, SAMPLED, TMP, at_end, chance, check, dump, end, equal, fr, fr_json, last_of, main, program, replay,
-                    run, shared, test, wait_for)
+from frtest import (FLIGHTREC, GOVERNED, MINIMAL, SAMPLED, TMP, at_end, chance, check, dump, end, equal, fr, fr_json, last_of, main, program,
+                    replay, run, shared, test, wait_for)
 from recorder import Recorder, kill
 
-FAST = (*SAMPLED[:-1], "1999")
-SPOILED = "its tables fill, readers and recorders of it are killed, and it is left without samplers: by one test after the other"
 PROGRAM = "frshare"
 SHARES = ("share_much", "share_little")
 
@@ -156,7 +155,7 @@ def ended_one():
     """A snapshot of a session whose sampling had ended, its profile, what the session itself showed, and its count of idle samples."""
     with last_of(*SAMPLED) as name:
         with keeping(name, *SAMPLED), burning():
-            run(gone_program(), timeout=60)
+            run(gone_program())
             wait_seen(name, 200)
             stop_sampling(name)
             file, live = dump(name), of_live(name, "--since", "1h")
@@ -263,15 +262,17 @@ _spoiled = []
 
 
 def spoiled():
-    """The session that is spoiled, while it samples: a detached one."""
+    """
+    The session that is spoiled, while it samples, by one test after the other: its tables fill, readers and recorders of it are killed,
+    and it is left without samplers. It is that of the governor's tests, which need it no more.
+    """
     if not _spoiled:
-        _spoiled.append(frtest.new_name())
+        _spoiled.append(frtest.take_shared(GOVERNED))
         at_end(lambda: _spoiled and end(_spoiled.pop()))
-        fr("record", "-n", _spoiled[0], "-o", TMP, "--detach", *FAST)
     return _spoiled[0]
 
 
-@test("without a reader tables fill: what finds no room is counted as lost, status says so, and a reader gets the rest", own=SPOILED)
+@test("without a reader tables fill: what finds no room is counted as lost, status says so, and a reader gets the rest")
 def full():
     name = spoiled()
     with new_stacks():
@@ -291,7 +292,7 @@ def full():
     return f"{p['taken_ever']} taken, {p['lost_ever']} lost"
 
 
-@test("flips without pause, with all CPUs busy: each reading is of its moment, and so is what a snapshot says was taken", own=SPOILED)
+@test("flips without pause, with all CPUs busy: each reading is of its moment, and so is what a snapshot says was taken")
 def flips():
     name = spoiled()
     with burning(os.cpu_count()):
@@ -312,7 +313,7 @@ def rows_of(file):
     return gone + int(fr("replay", "--count", file, "-f", "event == cpu_sample").stdout)
 
 
-@test("a reader is killed at any moment: the next one puts it right", own=SPOILED)
+@test("a reader is killed at any moment: the next one puts it right")
 def killed():
     name, rng = spoiled(), chance()
     ever = 0
@@ -330,18 +331,18 @@ def killed():
     return f"{ever} samples"
 
 
-@test("the recorder keeps the profile, says who reads it, and the one after it goes on where it was", own=SPOILED)
+@test("the recorder keeps the profile, says who reads it, and the one after it goes on where it was")
 def restart():
     name, ever = spoiled(), 0
     for _ in range(2):
-        with keeping(name, *FAST):
+        with keeping(name, *GOVERNED):
             check("read when one fills and every 10 s" in fr("status", "-n", name).stdout, "status does not say who reads")
             wait_for(lambda: of_live(name, "--no-symbols")["taken_ever"] > ever, "it counts on")
         ever = between(name, lambda: of_live(name, "--since", "1h", "--no-symbols"))["taken_ever"]
     return f"{ever} samples"
 
 
-@test("after all that, when sampling has ended: each sample taken is counted once, or as lost, and is in the ring, or was idle", own=SPOILED)
+@test("after all that, when sampling has ended: each sample taken is counted once, or as lost, and is in the ring, or was idle")
 def accounts():
     name = spoiled()
     wait_for(lambda: taken(name), "a sample")

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FILTERED, FULL, ROOT, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session,
+from frtest import (FILTERED, ROOT, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session,
                     shared, test, wait_for)
 
 WAIT_MIN_NS = 4_000_000
@@ -482,41 +482,6 @@ def none():
     file = dump(shared(*FILTERED))
     check("waits" not in fr_json("info", file), "no waits")
     equal(replay(file, "-f", "event == wait"), [], "no records")
-
-
-def softirqs_of_kernel():
-    """By the kernel's own count, of all CPUs: by vector."""
-    with open("/proc/softirqs", encoding="ascii") as f:
-        return {line.split(":")[0].strip(): sum(map(int, line.split(":")[1].split())) for line in f.readlines()[1:]}
-
-
-@test("the default profile records waits, and no softirqs, of which the kernel's own count is told; full records them",
-      own="what a session of its own begins with is counted from then on")
-def of_default():
-    before = softirqs_of_kernel()
-    with session("-m", "2M") as name:
-        begun = softirqs_of_kernel()
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
-            s.bind(("127.0.0.1", 0))
-            for _ in range(100):
-                s.sendto(b"x", s.getsockname())
-                s.recv(1)
-        subprocess.run(["sleep", "0.05"], check=True)
-        ended = softirqs_of_kernel()
-        file = dump(name)
-        after = softirqs_of_kernel()
-    info = fr_json("info", file)
-    recorded = set(info["events_recorded"].split(","))
-    equal(recorded & {"wait", "softirq_entry", "softirq_exit"}, {"wait"}, "recorded by default")
-    check(replay(file, "-f", f"event == wait && comm == \"sleep\" && off >= 50ms && waker == {TIMER}"), "the sleep is a wait that a timer ended")
-    check(set(info["softirqs"]) == set(begun), f"vectors: {info['softirqs']}")
-    for vec, cnt in info["softirqs"].items():
-        check(ended[vec] - begun[vec] <= cnt <= after[vec] - before[vec],
-              f"{vec}: {cnt}, and the kernel counted {ended[vec] - begun[vec]} to {after[vec] - before[vec]}")
-    check(info["softirqs"]["NET_RX"] >= 100, "datagrams came in softirqs")
-    equal(set(info["softirq_ms"]), {str(c["cpu"]) for c in info["cpus"]}, "CPUs with a time in softirqs")
-    recorded = set(fr_json("status", "-n", shared(*FULL))["events"].split(","))
-    equal({"wait", "softirq_entry", "softirq_exit"} - recorded, set(), "not recorded by full")
 
 
 if __name__ == "__main__":
