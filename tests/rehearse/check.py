@@ -196,6 +196,57 @@ def a_gap_is_kept_and_all_are_counted():
     equal((sums[0]["matched"], sums[0]["alerted"]), (5, 3), "counted")
 
 
+def long_waits():
+    """Of the tasks 400 to 403, one waits in a call, one is awake, one naps, and a thread of the kernel has nothing to do."""
+    m = Made().born(5, 400, "waits").born(5, 401, "spins").born(5, 402, "naps").born(5, 403, "kworker/0:1", parent=2)
+    m.switch(20.0, 0, 403).switch(20.1, 403, 0, 128)
+    m.switch(30.0, 0, 400).at(30.05, "sys_enter", 400, id=202).switch(30.1, 400, 0)
+    m.at(33.0, "sched_waking", 402, 1, target_pid=400)  # queued from then on: off the CPU all the same
+    m.switch(50.0, 0, 400).switch(50.1, 400, 401)
+    m.switch(55.0, 401, 0, 256).switch(58.0, 0, 401)  # preempted: it does not sleep
+    m.switch(70.0, 401, 0).at(70.5, "sched_waking", 402, 1, target_pid=401).switch(71.0, 0, 401).switch(72.0, 401, 0)
+    for t in range(40, 60):
+        m.switch(t - 0.5, 0, 402, 0, 1).switch(t + 0.4, 402, 0, 1, 1)  # it runs at each look, and sleeps in between
+    return m.switch(100.0, 0, 401)
+
+
+@test
+def tasks_that_wait_or_do_not_sleep_are_found_by_looks():
+    # looks are at odd seconds: every 2 s from the first event on
+    rules = ("asleep>8s:comm=waits", "asleep>8s,syscall=futex", "asleep>8s,syscall=openat", "asleep>30s:comm=waits", "busy>8s:comm=spins",
+             "busy>8s:comm=n*", "busy>30s", "asleep>8s:comm=naps", "asleep>8s:comm=kworker*")
+    moments, sums = on(long_waits().write("looks"), *(f"{r},cooldown=0" for r in rules))
+    got = sorted((m["rule"], m["tid"], m["ts"] // S, m["value_ns"] // S) for m in moments)
+    equal(got, [(0, 400, 39, 8), (0, 400, 59, 8), (1, 400, 39, 8), (1, 400, 59, 8), (3, 400, 81, 30), (4, 401, 61, 10), (7, 402, 69, 9)], "moments")
+    equal([s["evaluated"] for s in sums], ["yes"] * len(rules), "evaluated")
+    _, sums = on(Made(events="sched_switch,sched_waking").write("no calls"), "asleep>8s,syscall=futex", "busy>1s", status=1)
+    equal([s["evaluated"] for s in sums], ["no", "yes"], "calls were not recorded")
+
+
+def many():
+    m = Made().born(5, 500, "forks").at(5.5, "sched_process_exec", 500, filename="/usr/bin/forks-much", old_pid=500)
+    for i in range(30):
+        m.born(10 + i * 0.01, 600 + i, "child", parent=500)
+        m.at(20 + i * 0.01, "sched_process_exit", 600 + i, exit_code=0, group_dead=1)
+        m.at(30 + i * 0.01, "signal_generate", 501, target_pid=500, sig=10 if i % 3 else 15)
+        m.at(40 + i * 0.01, "sys_exit", 500, id=257, ret=(-2 if i % 2 else 3) % 2**64)
+        m.at(9 + i * 0.01, "sys_exit", 500, id=257, ret=-512 % 2**64)  # begun again: no error of the caller's
+    return m
+
+
+@test
+def rates_are_counted_in_their_time():
+    rules = ("rate:fork>20/s", "rate:fork>30/s", "rate:exit>20/s:comm=child", "rate:exit>5/s:comm=other", "rate:signal>20/s", "rate:signal:TERM>9/s",
+             "rate:error:openat>10/s", "rate:error:openat:EACCES>1/s", "rate:error:openat>14/1h", "rate:fork>20/s,exe=forks*", "rate:fork>20/s,exe=forks")
+    moments, sums = on(many().write("rates"), *(f"{r},cooldown=0" for r in rules))
+    got = sorted((m["rule"], m["tid"], m["ts"] // MS, m["what"], m["cnt"]) for m in moments)
+    equal(got, [(0, 500, 10200, "fork", 21), (2, 620, 20200, "exit", 21), (4, 500, 30200, "signal", 21), (5, 500, 30270, "signal", 10),
+                (6, 500, 40210, "error", 11), (8, 500, 40290, "error", 15), (9, 500, 10200, "fork", 21)], "moments")
+    equal([s["matched"] for s in sums], [1, 0, 1, 0, 1, 1, 1, 0, 1, 1, 0], "times that they held")
+    text = fr("--on", rules[0], many().write("rates")).stdout
+    assert "rate: 21 tasks were made within " in text and " of forks 500" in text, text
+
+
 @test
 def hung_tasks_are_found_by_looks_and_when_they_run():
     moments, _ = on(waits().write("hung"), "hung>10s,cooldown=0", "hung>5s:comm=starves,cooldown=0", "hung>1h")

@@ -193,7 +193,7 @@ static void put_json_values(struct fr_jsonw *w, const struct fr_rehearsed *r)
 		fr_jsonw_text(w, "what", fr_rate_name(m->rate));
 		fr_jsonw_u64(w, "cnt", m->what);
 	}
-	if (m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_hung || m->kind == FR_TRIGGER_rate)
+	if (m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_rate || fr_trigger_has(m->kind, FR_HAS_LOOK))
 		fr_jsonw_u64(w, "value_ns", m->value_ns);
 	if (r->text)
 		fr_jsonw_text(w, m->kind == FR_TRIGGER_event ? "event" : "text", r->text);
@@ -321,7 +321,7 @@ static bool measures(const struct on *on)
 	u32 i;
 
 	for (i = 0; i < on->ask->cnt; i++)
-		if (on->rule[i].kind == FR_TRIGGER_latency || on->rule[i].kind == FR_TRIGGER_hung)
+		if (on->rule[i].kind == FR_TRIGGER_latency || fr_trigger_has(on->rule[i].kind, FR_HAS_LOOK))
 			return true;
 	return false;
 }

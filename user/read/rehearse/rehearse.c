@@ -29,7 +29,7 @@ static void start_timers(struct fr_re *re, u64 now_ns)
 
 	re->begin_ns = now_ns;
 	for (i = 0; i < h->rule_cnt; i++) {
-		u64 each_ns = h->rule[i].kind == FR_TRIGGER_hung ? fr_trigger_look_ns(h->rule[i].limit_ns) : 0;
+		u64 each_ns = fr_trigger_has(h->rule[i].kind, FR_HAS_LOOK) ? fr_trigger_look_ns(h->rule[i].limit_ns) : 0;
 
 		re->every_ns[i] = h->rule[i].kind == FR_TRIGGER_every ? rehearse_later(now_ns, h->rule[i].every_ns) : NEVER;
 		if (each_ns && (!re->look_each_ns || each_ns < re->look_each_ns))
@@ -80,7 +80,7 @@ static int pass_time(struct fr_re *re, u64 now_ns)
 		if (re->every_ns[rule] != NEVER && re->every_ns[rule] <= re->look_ns && re->every_ns[rule] <= now_ns) {
 			err = ring(re, rule);
 		} else if (re->look_ns != NEVER && re->look_ns <= now_ns) {
-			err = fr_re_lat_look(re, re->look_ns);
+			err = fr_re_lat_look(re, re->look_ns) ?: fr_re_look_all(re, re->look_ns);
 			re->look_ns = rehearse_later(re->look_ns, re->look_each_ns);
 		} else {
 			break;
@@ -158,6 +158,7 @@ static int on_row(void *arg, const struct fr_replay_run *run, const struct fr_ro
 	if (!err && what) {
 		err = fr_re_deaths_row(re, s, what, r);
 		err = err ?: fr_re_lat_row(re, s, what, r);
+		err = err ?: fr_re_look_row(re, s, what, r);
 		err = err ?: fr_re_rate_row(re, s, what, r);
 	}
 	if (!err && what == FR_RE_REPORT)
@@ -180,6 +181,7 @@ static void free_boot(struct fr_re *re)
 	fr_re_who_free(re->who);
 	fr_re_deaths_free(re->deaths);
 	fr_re_lat_free(re->lat);
+	fr_re_look_free(re->look);
 }
 
 static int rehearse_new_boot(struct fr_rehearse *h, u32 boot)
@@ -198,7 +200,8 @@ static int rehearse_new_boot(struct fr_rehearse *h, u32 boot)
 	err = fr_gate_new(&conf, &re->gate);
 	err = err ?: fr_re_who_new(re, &re->who);
 	err = err ?: fr_re_deaths_new(re, &re->deaths);
-	return err ?: fr_re_lat_new(re, &re->lat);
+	err = err ?: fr_re_lat_new(re, &re->lat);
+	return err ?: fr_re_look_new(re, &re->look);
 }
 
 static int rehearse_new_filter(struct fr_rehearse *h, u32 file, u32 rule)

@@ -26,6 +26,9 @@ static const struct {
 	{FR_TRIGGER_hung, ANY, FR_RE_SWITCH, NULL},
 	{FR_TRIGGER_hung, ANY, FR_RE_WAKING, NULL},
 	{FR_TRIGGER_hung, ANY, FR_RE_WAKEUP_NEW, "new tasks are not seen before they first run"},
+	{FR_TRIGGER_asleep, ANY, FR_RE_SWITCH, NULL},
+	{FR_TRIGGER_busy, ANY, FR_RE_SWITCH, NULL},
+	{FR_TRIGGER_busy, ANY, FR_RE_WAKING, "a task counts as awake from its run on, not from its waking"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, FR_RE_SWITCH, NULL},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, FR_RE_WAKING, NULL},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, FR_RE_WAKEUP_NEW, "first wakings of new tasks are not seen"},
@@ -250,9 +253,8 @@ static void check_kind(struct fr_rehearse *h, u32 rule)
 		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: pressure is measured by the kernel, and not recorded", never);
 		break;
 	case FR_TRIGGER_asleep:
-	case FR_TRIGGER_busy:
-		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: it is what looks at all tasks find; hung> and latency:offcpu> can be",
-		     never);
+		if (*h->rule[rule].call)
+			can_need(h, rule, "sys_enter", NULL);
 		break;
 	case FR_TRIGGER_signal:
 		note(h, rule, FR_REHEARSE_NO_EVENT, "%s: it is a person's SIGUSR1 to the recorder", never);

@@ -7,6 +7,7 @@
  *	rehearse_death.c	crash, exit:STATUS, oom
  *	rehearse_lat.c		latency, hung
  *	rehearse_rate.c		rate
+ *	rehearse_look.c		asleep, busy
  *	rehearse_known.c	when all CPUs' events are known
  *	rehearse_who.c		names, programs, cgroups
  *	rehearse_row.c		fields of rows by number, rows of the life tier
@@ -90,6 +91,7 @@ struct fr_re_pending {
 struct fr_re_who;
 struct fr_re_deaths;
 struct fr_re_lat;
+struct fr_re_look;
 
 /* One boot's recorder. */
 struct fr_re {
@@ -103,11 +105,12 @@ struct fr_re {
 	struct fr_re_pending pending[FR_PENDING_MAX];
 	u32 pending_cnt;
 	u64 every_ns[FR_TRIGGER_MAX]; /* next time of a periodic rule, ~0 none */
-	u64 look_ns, look_each_ns;    /* next look for hung tasks, and the period; 0: none */
+	u64 look_ns, look_each_ns;    /* next look at all tasks, and the period; 0: none */
 	u64 begin_ns, end_ns;	      /* first event, last event so far; 0: none yet */
 	struct fr_re_who *who;
 	struct fr_re_deaths *deaths;
 	struct fr_re_lat *lat;
+	struct fr_re_look *look;
 	struct fr_window window[FR_TRIGGER_MAX]; /* of rate rules */
 	u64 report_cnt;				 /* kernel reports in its files */
 	struct fr_re_moment moment;		 /* the current one */
@@ -133,6 +136,9 @@ struct fr_rehearse {
 
 /* The rules of this kind that hold in the kernel for this user and name (fr_rule_user_fits(), fr_rule_name_fits()). */
 u32 fr_re_passing(const struct fr_re *re, u32 rules, const char *comm, u32 uid);
+
+/* The same by program (fr_rule_exe_fits()), of the moment in re->moment, which is of a task. */
+u32 fr_re_exe_passing(struct fr_re *re, u32 rules);
 
 /*
  * Process the moment in re->moment, for which these rules hold: gap, verdict, count, report. 0 or what the caller's fn
@@ -178,6 +184,13 @@ u64 fr_re_lat_known_ns(const struct fr_re_lat *l);
 
 /* Count a row for the rules of rates. 0, or what telling a moment returned. */
 int fr_re_rate_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r);
+
+/* ---- rehearse_look.c ---- */
+
+int fr_re_look_new(struct fr_re *re, struct fr_re_look **out); /* 0 or -ENOMEM */
+void fr_re_look_free(struct fr_re_look *l);		       /* NULL is fine */
+int fr_re_look_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r);
+int fr_re_look_all(struct fr_re *re, u64 now_ns); /* at each task, for asleep and busy */
 
 /* ---- rehearse_known.c ---- */
 

@@ -3,8 +3,6 @@
  * rehearse_rate: more of something in a time than a rule allows, as bpf/trigger/rate.bpf.c counts, by the same bpf/window.h.
  * Where events are missing, fewer are counted: what is told is so, and something may be missing.
  */
-#include <string.h>
-
 #include "read/rehearse/rehearse_int.h"
 
 #define ABI_NATIVE 0u
@@ -51,27 +49,6 @@ static u32 rate_rules(const struct fr_rehearse *h, const struct counted *c)
 	return set;
 }
 
-/* Those of the rules whose filter by program lets it pass. */
-static u32 rate_passing(struct fr_re *re, u32 set, const struct fr_moment *m)
-{
-	const char *path = NULL, *slash;
-	u64 exe[2] = {};
-	u32 i;
-
-	for (i = 0; i < re->h->rule_cnt; i++) {
-		if (!(set >> i & 1) || !re->h->bpf[i].exe_mask[0])
-			continue;
-		if (!path && m->pid) {
-			path = fr_re_exe(re->who, m->pid, m->ts);
-			slash = strrchr(path, '/');
-			strncpy((char *)exe, slash ? slash + 1 : path, sizeof(exe) - 1);
-		}
-		if (!fr_rule_exe_fits(&re->h->bpf[i], exe))
-			set &= ~(1u << i);
-	}
-	return set;
-}
-
 int fr_re_rate_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r)
 {
 	struct fr_moment *m;
@@ -85,7 +62,7 @@ int fr_re_rate_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_wh
 	if (!set)
 		return 0;
 	m = fr_re_moment(re, FR_TRIGGER_rate, r->ts, c.tid, r->cpu);
-	set = rate_passing(re, fr_re_passing(re, set, re->moment.comm, m->uid), m);
+	set = fr_re_exe_passing(re, fr_re_passing(re, set, re->moment.comm, m->uid));
 	if (!set || fr_re_is_self(re->who, m->pid, r->ts))
 		return 0;
 	for (i = 0; i < re->h->rule_cnt && !err; i++) {

@@ -21,6 +21,28 @@ u32 fr_re_passing(const struct fr_re *re, u32 rules, const char *comm, u32 uid)
 	return rules;
 }
 
+u32 fr_re_exe_passing(struct fr_re *re, u32 rules)
+{
+	const struct fr_moment *m = &re->moment.m;
+	const char *path = NULL, *slash;
+	u64 exe[2] = {};
+	u32 i;
+
+	for (i = 0; i < re->h->rule_cnt; i++) {
+		if (!(rules >> i & 1) || !re->h->bpf[i].exe_mask[0])
+			continue;
+		if (!path && m->pid) {
+			path = fr_re_exe(re->who, m->pid, m->ts);
+			slash = strrchr(path, '/');
+			slash = slash ? slash + 1 : path;
+			memcpy(exe, slash, strnlen(slash, sizeof(exe) - 1));
+		}
+		if (!fr_rule_exe_fits(&re->h->bpf[i], exe))
+			rules &= ~(1u << i);
+	}
+	return rules;
+}
+
 static void tell_copy_comm(char *to, struct fr_who who)
 {
 	u32 len = who.comm ? who.len : 0;
