@@ -12,7 +12,7 @@
 #define FR_COMM_FILTER_MAX   16
 #define FR_CGROUP_FILTER_MAX 16
 #define FR_STACK_DEPTH_MAX   127
-#define FR_FILENAME_MAX	     256
+#define FR_EXEC_TEXT_MAX     256
 #define FR_SESS_NAME_MAX     63	 /* characters of a session's name */
 #define FR_SYSCALL_MAX	     512 /* numbers whose argument count is known */
 #define FR_ARG_CNT_MAX	     6

@@ -29,8 +29,9 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	return fr_commit(&w);
 }
 
-struct filename_buf {
-	u64 text[FR_FILENAME_MAX / FR_UNIT_SZ];
+union exec_text {
+	u64 unit[FR_EXEC_TEXT_MAX / FR_UNIT_SZ];
+	char byte[FR_EXEC_TEXT_MAX];
 };
 
 /* Too large for the stack. Per CPU: exec does not nest. */
@@ -38,17 +39,26 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct filename_buf);
-} fr_filename SEC(".maps");
+	__type(value, union exec_text);
+} fr_exec_text SEC(".maps");
+
+/* Write sz bytes of text behind a record's fixed part. */
+FR_INLINE void put_exec_text(const struct fr_writing *w, u32 fixed_sz, const union exec_text *text, u32 sz)
+{
+	u32 i;
+
+	for (i = 0; i < FR_EXEC_TEXT_MAX / FR_UNIT_SZ && i * FR_UNIT_SZ < sz; i++)
+		fr_put(w, fixed_sz / FR_UNIT_SZ + i, text->unit[i]);
+}
 
 /* A thread that calls exec takes over its process's tid and start time: it becomes the leader. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
 	struct fr_rec_sched_process_exec *rec;
-	struct filename_buf *buf;
+	union exec_text *text;
 	struct fr_writing w;
-	u32 zero = 0, i;
+	u32 zero = 0;
 	long len = 0;
 
 	fr_task_get(task);
@@ -57,17 +67,62 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, pid_t old_pid, struct
 	else
 		fr_self_gone(task->tgid);
 	FR_CHECK_ENABLED(sched_process_exec);
-	buf = bpf_map_lookup_elem(&fr_filename, &zero);
-	if (buf)
-		len = bpf_probe_read_kernel_str(buf->text, sizeof(buf->text), bprm->filename);
-	if (len < 1 || len > FR_FILENAME_MAX)
+	text = bpf_map_lookup_elem(&fr_exec_text, &zero);
+	if (text)
+		len = bpf_probe_read_kernel_str(text, sizeof(*text), bprm->filename);
+	if (len < 1 || len > FR_EXEC_TEXT_MAX)
 		len = 0;
 	rec = fr_begin(&w, &fr_life, FR_TIER_LIFE, FR_EV_sched_process_exec, sizeof(*rec) + len, sizeof(*rec), task->pid, 0);
 	if (!rec)
 		return 0;
 	rec->old_pid = old_pid;
-	for (i = 0; buf && i < FR_FILENAME_MAX / FR_UNIT_SZ && i * FR_UNIT_SZ < len; i++)
-		fr_put(&w, sizeof(*rec) / FR_UNIT_SZ + i, buf->text[i]);
+	if (text)
+		put_exec_text(&w, sizeof(*rec), text, len);
+	return fr_commit(&w);
+}
+
+/*
+ * What follows a ring keeps the NUL behind each argument, since what is secret goes by arguments (base/rows/argv.h). Rules see
+ * what readers see: a blank between them.
+ */
+FR_INLINE void join_argv(union exec_text *text)
+{
+#ifdef FR_WATCH
+	char behind = 0;
+	s32 i;
+
+	for (i = FR_EXEC_TEXT_MAX - 1; i >= 0; i--) {
+		behind |= text->byte[i];
+		if (!text->byte[i] && behind)
+			text->byte[i] = ' ';
+	}
+#endif
+}
+
+/* The arguments as the new program got them, in its memory: exec has just put them there, so that no page is missing. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(exec_argv, struct task_struct *task)
+{
+	u64 begin = BPF_CORE_READ(task, mm, arg_start), end = BPF_CORE_READ(task, mm, arg_end);
+	u64 all_sz = end > begin ? end - begin : 0;
+	u32 zero = 0, sz = all_sz < FR_EXEC_TEXT_MAX ? all_sz : FR_EXEC_TEXT_MAX;
+	struct fr_rec_exec_argv *rec;
+	union exec_text *text;
+	struct fr_writing w;
+
+	FR_CHECK_ENABLED(exec_argv);
+	text = bpf_map_lookup_elem(&fr_exec_text, &zero);
+	if (!text)
+		return 0;
+	__builtin_memset(text, 0, sizeof(*text));
+	if (sz > FR_EXEC_TEXT_MAX || bpf_probe_read_user(text, sz, (const void *)begin))
+		sz = 0;
+	join_argv(text);
+	rec = fr_begin(&w, &fr_life, FR_TIER_LIFE, FR_EV_exec_argv, sizeof(*rec) + sz, sizeof(*rec), task->pid, 0);
+	if (!rec)
+		return 0;
+	rec->argv_sz = all_sz;
+	put_exec_text(&w, sizeof(*rec), text, sz);
 	return fr_commit(&w);
 }
 

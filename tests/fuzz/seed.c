@@ -37,7 +37,7 @@ static int save_content(const char *dir)
 	rows.schema = fr_schema_builtin();
 	host_ring_fill(h, 100);
 	for (i = 0; host_ring_lap(h, i, &lap); i++)
-		fr_rows_add(&rows, &(struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0}, 0);
+		fr_rows_add(&rows, &(struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL}, 0);
 	sz = fr_encode_rows(enc, &rows, buf);
 	memset(&head, 0, sizeof(head));
 	head.epoch = rows.epoch;

@@ -30,7 +30,7 @@ open("/dev/null").close()                                   # not O_CREAT
 for sig in (signal.SIGUSR2, signal.SIGUSR1, signal.SIGUSR2):
     os.kill(os.getpid(), sig)
 for i in range(2):
-    os.waitpid(os.posix_spawn(program, [program], {}), 0)   # in D until the child has another program
+    os.waitpid(os.posix_spawn(program, [program, "a x", "b"], {}), 0)   # in D until the child has another program
 os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
 """
 
@@ -44,6 +44,7 @@ RULES = (
     (f'event == sched_process_exit && exit_code ~ "SIG*" && comm == "{COMM}"', 0),
     (f'event == signal_generate && sig == SIGUSR2 && comm ~ "frtw-[0-9]*{COMM[-1]}"', 2),
     (f'event == sched_process_exec && filename ~ "*/frtw-e?ec-{os.getpid()}"', 2),
+    (f'event == exec_argv && argv ~ "*frtw-e?ec-{os.getpid()} a x b" && comm ~ "frtw-exec*"', 2),
     (f'event == sched_switch && prev_state == D && prev_comm == "{COMM}"', None),
     (f'event == sys_exit && ret == -ENOENT && comm == "{COMM}x"', 0),
     (f'event == sys_enter && args[5] / 0 == 1 && comm == "{COMM}"', 0),

@@ -52,6 +52,26 @@ def ended_before():
     check("frt-ended" not in before, "it had its name before it took it")
 
 
+@test("arguments of executed programs are those of /proc, with blanks between them, also once the program has ended; long ones are cut")
+def arguments():
+    name = shared(*CALLS)
+    given = (["-c", "read x", "one two", "", "\x1b[31m;=1"], ["-c", "read x", "a" * 300], ["-c", "read x", "b" * 100, "c" * 200, "d"])
+    seen = []
+    for args in given:
+        p = subprocess.Popen([program("frt-argv", "/bin/sh"), *args], stdin=subprocess.PIPE)
+        wait_for(lambda: open(f"/proc/{p.pid}/comm").read() == "frt-argv\n", "its program")
+        with open(f"/proc/{p.pid}/cmdline", "rb") as f:
+            seen.append((p.pid, f.read()))
+        p.communicate()
+    file = dump(name)
+    for pid, cmdline in seen:
+        events = replay(file, "-f", f"event in (exec_argv, sched_process_exec) && tid == {pid}")
+        equal([e["event"] for e in events], ["sched_process_exec", "exec_argv"], "events of its exec, in order")
+        equal(events[1]["argv_sz"], len(cmdline), "bytes of the arguments")
+        want = cmdline[:256].removesuffix(b"\0") if len(cmdline) <= 256 else cmdline[:256]
+        equal(events[1]["argv"], want.replace(b"\0", b" ").decode(), "arguments")
+
+
 def main_ring(name, cpu):
     return next(t for c in status(name)["cpus"] if c["cpu"] == cpu for t in c["tiers"] if t["name"] == "main")
 

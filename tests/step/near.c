@@ -156,7 +156,7 @@ static bool check(struct fr_rows *rows)
 	if (run.lost)
 		return false;
 	for (i = 0; host_ring_lap(run.ring, i, &lap); i++) {
-		struct fr_rows_lap in = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+		struct fr_rows_lap in = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 
 		fr_rows_clear(rows);
 		if (fr_rows_add(rows, &in, 0) || rows->lap[0].damaged_pages)

@@ -131,7 +131,7 @@ static void check_all(struct fixture *f)
 	u64 units;
 
 	for (i = 0; host_ring_lap(f->ring, i, &lap); i++) {
-		struct fr_rows_lap in = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+		struct fr_rows_lap in = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 
 		fr_rows_clear(&f->rows);
 		assert_int_equal(fr_rows_add(&f->rows, &in, 0), 0);

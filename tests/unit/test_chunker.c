@@ -66,7 +66,7 @@ static void forget(struct got *g)
 
 static struct fr_rows_lap lap_of(const struct fr_snap_lap *l)
 {
-	return (struct fr_rows_lap){l->buf, l->sz, l->epoch, l->cpu, l->tier, l->seq, 0};
+	return (struct fr_rows_lap){l->buf, l->sz, l->epoch, l->cpu, l->tier, l->seq, 0, NULL};
 }
 
 static void put(struct fr_chunker *c, const struct fr_rows_lap *lap, uintptr_t tag, struct got *g)

@@ -56,7 +56,7 @@ static void add_ring(struct fixture *f, const struct host_ring *h)
 	u32 i;
 
 	for (i = 0; host_ring_lap(h, i, &lap); i++) {
-		struct fr_rows_lap l = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+		struct fr_rows_lap l = {lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 
 		assert_int_equal(fr_rows_add(&f->rows, &l, 0), 0);
 	}

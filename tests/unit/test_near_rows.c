@@ -19,7 +19,7 @@ static u32 damaged_pages(struct fixture *f)
 	struct fr_rows_lap in;
 
 	assert_true(host_ring_lap(f->ring, 0, &lap));
-	in = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+	in = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 	assert_int_equal(fr_rows_add(&f->rows, &in, 0), 0);
 	return f->rows.lap[0].damaged_pages;
 }
@@ -126,7 +126,7 @@ static void test_more_than_a_lap_can_have(void **state)
 			put_near(&f, 2);
 	}
 	assert_true(host_ring_lap(f.ring, 0, &lap));
-	in = (struct fr_rows_lap){lap.buf, FR_LAP_MAX_SZ, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+	in = (struct fr_rows_lap){lap.buf, FR_LAP_MAX_SZ, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 	assert_int_equal(fr_rows_add(&f.rows, &in, 0), 0);
 	assert_in_range(f.rows.cnt, 65000, 65536);
 	assert_in_range(f.rows.lap[0].damaged_pages, 50, 70);
@@ -153,7 +153,7 @@ static void test_rows_are_gathered_while_there_is_room(void **state)
 	}
 	for (i = 0; i < 2; i++) {
 		assert_true(host_ring_lap(f.ring, i, &lap));
-		in[i] = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+		in[i] = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 	}
 	assert_int_equal(fr_rows_add(&f.rows, &in[0], 0), 0);
 	assert_false(fr_rows_takes(&f.rows, &in[1]));

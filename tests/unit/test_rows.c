@@ -89,7 +89,7 @@ static int set_up_ring(void **state, void (*fill)(struct host_ring *h, u32 cnt))
 	if (!host_ring_lap(f->ring, 0, &lap) || lap.sz != SUBBUF_SZ)
 		return -1;
 	memcpy(f->copy, lap.buf, lap.sz);
-	f->lap = (struct fr_rows_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+	f->lap = (struct fr_rows_lap){f->copy, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 	for (i = 0; f->ring->rec[i].seq != lap.seq; i++)
 		;
 	f->first = &f->ring->rec[i];
@@ -355,7 +355,7 @@ static void check_room(struct fixture *f, u32 event, const u64 *short_rec, u32 s
 		assert_true(host_ring_lap(h, 0, &lap));
 	} while (lap.sz < FR_LAP_MAX_SZ);
 	fr_rows_clear(&f->rows);
-	f->lap = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0};
+	f->lap = (struct fr_rows_lap){lap.buf, lap.sz, lap.epoch, lap.cpu, lap.tier, lap.seq, 0, NULL};
 	assert_int_equal(fr_rows_add(&f->rows, &f->lap, 0), 0);
 	assert_int_equal(f->rows.lap[0].damaged_pages, 0);
 	assert_true(f->rows.cnt > FR_LAP_MAX_SZ / sz / 50 * 49);

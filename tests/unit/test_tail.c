@@ -37,7 +37,7 @@ static int set_up(void **state)
 
 	f->ring = host_ring_new(3, FR_TIER_MAIN, SLOTS, PAGES);
 	f->map = host_ring_map(f->ring);
-	f->lapbatch = fr_lapbatch_new(fr_schema_builtin(), PAGES * FR_PAGE_SZ);
+	f->lapbatch = fr_lapbatch_new(fr_schema_builtin(), NULL, PAGES * FR_PAGE_SZ);
 	*state = f;
 	return !f->lapbatch;
 }

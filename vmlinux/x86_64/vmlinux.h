@@ -369,6 +369,8 @@ struct mm_struct {
 	long unsigned int total_vm;
 	struct percpu_counter rss_stat[4];
 	atomic_long_t pgtables_bytes;
+	long unsigned int arg_start;
+	long unsigned int arg_end;
 	struct file *exe_file;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/faulted.h"
 #include "base/offbound.h"
+#include "base/rows/argv.h"
 
 #define REC_TASK_OFF 8u
 
@@ -268,6 +269,8 @@ static int walk_record(struct walk *w)
 	if (w->r->cnt == fr_row_cap(w->r->raw_cap)) /* more than a lap can count: no recorder wrote them */
 		return -1;
 	w->last_ts = ts;
+	if (ev->nr == FR_EV_exec_argv)
+		fr_argv_join((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
 	if (ts >= w->since_ns)
 		list_row(w, ev, rec, sz, ts);
 	w->off += ring_sz;

@@ -25,7 +25,8 @@ struct fr_rows_lap {
 	u16 cpu;
 	u8 tier;
 	u64 seq;
-	u32 from_off; /* rows before this are counted separately */
+	u32 from_off;		    /* rows before this are counted separately */
+	struct fr_secrets *secrets; /* NULL: secret keys have no further words, what is redacted is not counted */
 };
 
 /* What became of each lap. */

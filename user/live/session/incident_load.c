@@ -9,19 +9,9 @@
 
 #include "read/elf/kbtf.h"
 
-#define SECTION "tp_btf/"
-
-/* The section's tracepoint, NULL: it has none. */
-static const char *load_tracepoint_of(const struct bpf_program *prog)
-{
-	const char *section = bpf_program__section_name(prog);
-
-	return strncmp(section, SECTION, sizeof(SECTION) - 1) ? NULL : section + sizeof(SECTION) - 1;
-}
-
 bool fr_incident_is_prog(const struct bpf_program *prog)
 {
-	return !strncmp(bpf_program__name(prog), "fr_incident_", 12) && load_tracepoint_of(prog);
+	return !strncmp(bpf_program__name(prog), "fr_incident_", 12) && fr_kbtf_tracepoint_of(prog);
 }
 
 void fr_incident_choose(struct bpf_object *obj, const struct btf *btf, char *missing, size_t sz)
@@ -35,9 +25,9 @@ void fr_incident_choose(struct bpf_object *obj, const struct btf *btf, char *mis
 	{
 		if (!fr_incident_is_prog(prog))
 			continue;
-		there = fr_kbtf_has(btf, load_tracepoint_of(prog));
+		there = fr_kbtf_has(btf, fr_kbtf_tracepoint_of(prog));
 		if (!there && len < sz)
-			len += snprintf(missing + len, sz - len, "%s%s", len ? "," : "", load_tracepoint_of(prog));
+			len += snprintf(missing + len, sz - len, "%s%s", len ? "," : "", fr_kbtf_tracepoint_of(prog));
 		/* only where mark_victim provides no more than a pid */
 		if (!strcmp(bpf_program__name(prog), "fr_incident_oom_signal") && fr_kbtf_victim_is_task(btf))
 			there = false;

@@ -209,7 +209,7 @@ static void load_choose_programs(struct load *l)
 		if (!ev)
 			continue;
 		wanted = l->conf->enable[ev->nr];
-		there = bpf_program__type(prog) == BPF_PROG_TYPE_PERF_EVENT || fr_kbtf_has(l->btf, ev->name);
+		there = bpf_program__type(prog) == BPF_PROG_TYPE_PERF_EVENT || fr_kbtf_has(l->btf, fr_kbtf_tracepoint_of(prog));
 		l->res->missing[ev->nr] = wanted && !there;
 		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr) || sees_waits(l, ev->nr)));
 	}
@@ -282,7 +282,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu =
-		FR_FILENAME_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 15 * 1024; /* stacks seen, places, states, tp */
+		FR_EXEC_TEXT_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 15 * 1024; /* stacks seen, places, states, tp */
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);

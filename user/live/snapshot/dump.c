@@ -138,6 +138,7 @@ void fr_dump_free(struct fr_dump *d)
 	free(d->copied);
 	free(d->hole);
 	free(d->addrs);
+	free((char *)d->secrets.words);
 	fr_dump_free_mappings(d->dead, d->dead_cnt);
 	fr_dump_states_free(d->states);
 	fr_sampler_close(d->sampler);
@@ -246,6 +247,7 @@ int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_don
 	if (ask->stop)
 		pthread_sigmask(SIG_BLOCK, ask->stop, &was); /* threads inherit it */
 	fr_sess_be_self(s, false, NULL);
+	d.secrets.words = fr_sess_fact(s, "redact");
 	err = dump_locked(&d);
 	fr_dump_free(&d);
 	say_beside(&d, err);

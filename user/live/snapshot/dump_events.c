@@ -85,6 +85,7 @@ static int encode_lap(struct fr_dump *d, struct fr_dump_lap *c)
 		.cpu = c->src->map->cpu,
 		.tier = c->src->map->tier,
 		.seq = c->lap.seq,
+		.secrets = &d->secrets,
 		.tag = c,
 	};
 

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/rows/argv.h"
 #include "live/ring/ring_read.h"
 #include "live/session/sampler.h"
 #include "live/snapshot/dump.h"
@@ -71,7 +72,7 @@ struct fr_dump {
 	struct fr_snap_mapping *dead; /* of processes that died, with frames of their last stacks */
 	size_t dead_cnt;
 	struct fr_unread unread;
-	u32 redacted_cnt;	       /* values that were not written */
+	struct fr_secrets secrets;     /* words of secret keys, which are ours, and values that were not written */
 	struct fr_dump_states *states; /* NULL: not looked at */
 	struct fr_sampler *sampler;
 	const struct fr_prof *prof; /* the sampler's, NULL none */

@@ -136,7 +136,6 @@ static int find_incidents(struct fr_dump *d, struct fr_meta *m)
 	struct fr_incident_counts c;
 	struct fr_incident *rec;
 	size_t cnt, i;
-	char *redact;
 	int err;
 
 	fr_sess_flush_incidents(d->s); /* if it fails, they stay pending */
@@ -150,13 +149,11 @@ static int find_incidents(struct fr_dump *d, struct fr_meta *m)
 	err = err ?: fr_sess_incidents(d->s, 0, &rec, &cnt);
 	if (err)
 		return err;
-	redact = fr_sess_fact(d->s, "redact");
 	for (i = 0; i < cnt && !err; i++) {
 		item = (struct fr_snap_incident){.epoch = c.epoch, .rec = rec[i]};
-		fr_incident_redact(&item.rec, redact, &d->redacted_cnt);
+		fr_incident_redact(&item.rec, d->secrets.words, &d->secrets.cnt);
 		err = fr_vec_add(&m->incident, &item, 1);
 	}
-	free(redact);
 	free(rec);
 	return err;
 }
@@ -167,14 +164,14 @@ static bool is_line(const char *key)
 	return !strcmp(key, "command") || !strcmp(key, "trigger_text");
 }
 
-static int put_line(struct fr_dump *d, const char *key, const char *line, const char *words)
+static int put_line(struct fr_dump *d, const char *key, const char *line)
 {
 	size_t room = strlen(line) * (1 + strlen(FR_REDACTED)) + 1;
 	char *text = malloc(room);
 	int err = -ENOMEM;
 
 	if (text) {
-		text[fr_redact(words, FR_REDACT_LINE, line, strlen(line), text, room - 1, &d->redacted_cnt)] = 0;
+		text[fr_redact(d->secrets.words, FR_REDACT_LINE, line, strlen(line), text, room - 1, &d->secrets.cnt)] = 0;
 		err = fr_snap_put_fact(d->w, key, "%s", text);
 	}
 	free(text);
@@ -183,11 +180,10 @@ static int put_line(struct fr_dump *d, const char *key, const char *line, const 
 
 int fr_dump_put_redacted(struct fr_dump *d)
 {
-	return fr_snap_put_fact(d->w, "redacted", "%u", d->redacted_cnt);
+	return fr_snap_put_fact(d->w, "redacted", "%u", d->secrets.cnt);
 }
 
-/* words: the session's, of secret keys. */
-static int put_some_facts(struct fr_dump *d, const char *text, const char *words)
+int fr_dump_put_facts(struct fr_dump *d, const char *text)
 {
 	const char *name, *value;
 	size_t pos = 0, name_len, value_len;
@@ -201,7 +197,7 @@ static int put_some_facts(struct fr_dump *d, const char *text, const char *words
 		key[name_len] = 0;
 		plain = fr_facts_get(text, key);
 		if (plain && is_line(key))
-			err = put_line(d, key, plain, words);
+			err = put_line(d, key, plain);
 		else
 			err = plain ? fr_snap_put_fact(d->w, key, "%s", plain) : -ENOMEM;
 		free(plain);
@@ -209,19 +205,9 @@ static int put_some_facts(struct fr_dump *d, const char *text, const char *words
 	return err;
 }
 
-int fr_dump_put_facts(struct fr_dump *d, const char *text)
-{
-	char *words = fr_facts_get(text, "redact");
-	int err = put_some_facts(d, text, words);
-
-	free(words);
-	return err;
-}
-
 static int put_trigger_facts(struct fr_dump *d)
 {
 	const struct fr_dump_ask *ask = d->ask;
-	char *words;
 	int err = fr_snap_put_fact(d->w, "trigger_reason", "%s", ask->reason);
 
 	err = err ?: fr_snap_put_fact(d->w, "trigger_ts", "%llu", d->trigger_ts);
@@ -231,11 +217,8 @@ static int put_trigger_facts(struct fr_dump *d)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_pid", "%u", ask->pid);
 	if (ask->sig)
 		err = err ?: fr_snap_put_fact(d->w, "trigger_sig", "%d", ask->sig);
-	if (ask->facts && !err) {
-		words = fr_sess_fact(d->s, "redact");
-		err = put_some_facts(d, ask->facts, words);
-		free(words);
-	}
+	if (ask->facts && !err)
+		err = fr_dump_put_facts(d, ask->facts);
 	return err;
 }
 
@@ -419,15 +402,14 @@ static const struct fr_logclock *klog_clock(const struct fr_dump *d, struct fr_l
 static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt, struct others *o)
 {
 	struct fr_errand_job job[FR_OTHERS_JOB_MAX];
-	char *redact = fr_sess_fact(d->s, "redact");
 	const struct fr_procs_ask ask = {
 		.cgroup_here = d->ask->cgroup_here,
 		.task = task,
 		.task_cnt = task_cnt,
 		.unread = &d->unread,
-		.redact = redact,
+		.redact = d->secrets.words,
 	};
-	const struct fr_klog_ask klog = {.unread = &d->unread, .redact = redact, .clock = klog_clock(d, &o->clock)};
+	const struct fr_klog_ask klog = {.unread = &d->unread, .redact = d->secrets.words, .clock = klog_clock(d, &o->clock)};
 	u32 cnt = 0;
 
 	o->klog = fr_klog_new(&klog, &job[cnt]);
@@ -439,7 +421,6 @@ static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size
 	o->procs = fr_procs_new(&ask, &job[cnt]);
 	cnt += o->procs ? FR_PROCS_JOB_CNT : 0;
 	fr_others_run(d->s, job, cnt, meta_leave, d);
-	free(redact);
 }
 
 static void free_others(struct others *o)
@@ -463,7 +444,7 @@ static int meta_put_procs(struct fr_dump *d, const struct fr_procs *p)
 		return 0;
 	}
 	text = fr_procs_text(p, &sz, &lack);
-	d->redacted_cnt += fr_procs_redacted(p);
+	d->secrets.cnt += fr_procs_redacted(p);
 	err = fr_snap_put_procs(d->w, text, sz);
 	if (lack.err)
 		fr_warn_errno(lack.err, "of %u process%s, command line or cgroup is not in the snapshot", lack.cnt,
@@ -486,7 +467,7 @@ static int meta_put_klog(struct fr_dump *d, struct fr_klog *k)
 	}
 	if (!fr_klog_get(k, &line, &cnt, &c))
 		return 0;
-	d->redacted_cnt += c.redacted;
+	d->secrets.cnt += c.redacted;
 	err = fr_snap_put_klog(d->w, line, cnt);
 	return err ?: fr_snap_put_fact(d->w, "kmsg", "older=%llu;lost=%llu", c.older, c.lost);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/schema/facts.h"
 #include "base/text/units.h"
 #include "live/snapshot/recover_int.h"
 #include "sys/now.h"
@@ -131,6 +132,7 @@ static int recover(struct fr_recover *r)
 	int err;
 
 	d.begun_ns = fr_now_ns(CLOCK_MONOTONIC);
+	d.secrets.words = fr_facts_get(r->chosen->text, "redact");
 	snprintf(done.path, sizeof(done.path), "%s", ask.path);
 	err = recover_prepare(r, &d) ?: recover_create(&d) ?: recover_write_file(r, &d);
 	fr_dump_free(&d);

@@ -9,7 +9,6 @@
 
 static int add_records(const struct fr_recover *r, struct fr_dump *d, const struct fr_carved_log *log, struct fr_meta *m)
 {
-	char *redact = fr_facts_get(r->chosen->text, "redact");
 	struct fr_snap_incident item;
 	int err = 0;
 	size_t i;
@@ -17,10 +16,9 @@ static int add_records(const struct fr_recover *r, struct fr_dump *d, const stru
 	for (i = 0; i < log->cnt && !err; i++) {
 		item = (struct fr_snap_incident){.epoch = r->chosen->epoch, .rec = log->rec[i]};
 		fr_incident_tidy(&item.rec);
-		fr_incident_redact(&item.rec, redact, &d->redacted_cnt);
+		fr_incident_redact(&item.rec, d->secrets.words, &d->secrets.cnt);
 		err = fr_vec_add(&m->incident, &item, 1);
 	}
-	free(redact);
 	return err;
 }
 

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/rows/argv.h"
 #include "base/text/units.h"
 #include "base/tp/tps.h"
 #include "live/snapshot/clock_sample.h"
@@ -32,6 +33,7 @@ struct fr_tail {
 	struct fr_filter *filter; /* NULL: all */
 	struct utsname host;
 	struct fr_wall wall;
+	struct fr_secrets secrets; /* its words are ours */
 	struct fr_lapbatch *lapbatch;
 	struct fr_know know;
 	struct fr_view view;
@@ -261,7 +263,8 @@ static int tail_set_up(struct fr_tail *t)
 		return err;
 	fr_sess_be_self(t->s, false, NULL);
 	fr_sess_only_read(t->s);
-	t->lapbatch = fr_lapbatch_new(t->schema, lap_max_sz(t));
+	t->secrets.words = fr_sess_fact(t->s, "redact");
+	t->lapbatch = fr_lapbatch_new(t->schema, &t->secrets, lap_max_sz(t));
 	t->know = (struct fr_know){.s = t->s, .lapbatch = t->lapbatch};
 	t->know.with_cgroups = t->filter && fr_filter_uses_cgroups(t->filter);
 	err = t->lapbatch ? tail_open_rings(t, t->opts.last_ns ? t->since_ns : FR_RING_FOLLOW_NOW) : -ENOMEM;
@@ -306,6 +309,7 @@ void fr_tail_close(struct fr_tail *t)
 	free(t->ring);
 	fr_know_free(&t->know);
 	fr_lapbatch_free(t->lapbatch);
+	free((char *)t->secrets.words);
 	fr_filter_free(t->filter);
 	fr_tps_free(t->view.tps);
 	fr_schema_free(t->schema);

@@ -95,13 +95,6 @@ static bool is_superfluous(const struct trig *t, const char *prog)
 	return !strcmp(prog, "fr_oom_signal") && fr_kbtf_victim_is_task(t->btf);
 }
 
-static const char *trig_tracepoint_of(const struct bpf_program *prog)
-{
-	const char *section = bpf_program__section_name(prog);
-
-	return strncmp(section, "tp_btf/", 7) ? NULL : section + 7;
-}
-
 /* Here the filter could never hold, which is worse than no filter. */
 static bool cannot_know_exe(const struct trig *t, const struct fr_trigger *r)
 {
@@ -119,7 +112,7 @@ static bool has_name_of(const char *prog, enum fr_trigger_kind kind)
 
 static int want_program(struct trig *t, struct bpf_program *prog, const char *name, char why[WHY_SZ])
 {
-	const char *tracepoint = prog ? trig_tracepoint_of(prog) : NULL;
+	const char *tracepoint = prog ? fr_kbtf_tracepoint_of(prog) : NULL;
 
 	if (!prog || (tracepoint && !fr_kbtf_has(t->btf, tracepoint))) {
 		snprintf(why, WHY_SZ, "this kernel has no tracepoint %s", tracepoint ?: name);

@@ -19,7 +19,7 @@ static bool want_event(struct bpf_object *obj, const struct btf *btf, u32 nr)
 	const struct fr_event *ev = fr_schema_event(fr_schema_builtin(), nr);
 	struct bpf_program *prog = ev ? bpf_object__find_program_by_name(obj, ev->name) : NULL;
 
-	if (!prog || !fr_kbtf_has(btf, ev->name))
+	if (!prog || !fr_kbtf_has(btf, fr_kbtf_tracepoint_of(prog)))
 		return false;
 	bpf_program__set_autoload(prog, true);
 	return true;

@@ -8,12 +8,13 @@
 
 struct fr_lapbatch {
 	const struct fr_schema *schema;
+	struct fr_secrets *secrets;
 	struct fr_rows rows;
 	struct fr_encoder *encoder;
 	u8 *content;
 };
 
-struct fr_lapbatch *fr_lapbatch_new(const struct fr_schema *s, size_t lap_max_sz)
+struct fr_lapbatch *fr_lapbatch_new(const struct fr_schema *s, struct fr_secrets *secrets, size_t lap_max_sz)
 {
 	struct fr_lapbatch *l = calloc(1, sizeof(*l));
 
@@ -25,6 +26,7 @@ struct fr_lapbatch *fr_lapbatch_new(const struct fr_schema *s, size_t lap_max_sz
 		return NULL;
 	}
 	l->schema = l->rows.schema = s;
+	l->secrets = secrets;
 	return l;
 }
 
@@ -56,7 +58,7 @@ static struct fr_rows_head lapbatch_head_of(const struct fr_rows *r)
 int fr_lapbatch_read(struct fr_lapbatch *l, const struct fr_snap_lap *lap, u32 from_off, u64 since_ns, struct fr_batch *out,
 		     u32 *first_row)
 {
-	const struct fr_rows_lap one = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, from_off};
+	const struct fr_rows_lap one = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, from_off, l->secrets};
 	struct fr_rows_head head;
 	u32 unknown;
 	size_t sz;

@@ -11,8 +11,11 @@
 
 struct fr_lapbatch; /* opaque: scratch memory */
 
-/* For laps of up to lap_max_sz bytes with events of s, which must live as long. NULL: no memory. */
-struct fr_lapbatch *fr_lapbatch_new(const struct fr_schema *s, size_t lap_max_sz);
+/*
+ * For laps of up to lap_max_sz bytes with events of s; it and secrets (NULL: no further words) must live as long. NULL: no
+ * memory.
+ */
+struct fr_lapbatch *fr_lapbatch_new(const struct fr_schema *s, struct fr_secrets *secrets, size_t lap_max_sz);
 void fr_lapbatch_free(struct fr_lapbatch *l); /* NULL is fine */
 
 /*

@@ -30,6 +30,13 @@ bool fr_kbtf_has(const struct btf *btf, const char *tracepoint)
 	return proto(btf, tracepoint) != NULL;
 }
 
+const char *fr_kbtf_tracepoint_of(const struct bpf_program *prog)
+{
+	const char *section = bpf_program__section_name(prog);
+
+	return strncmp(section, "tp_btf/", 7) ? NULL : section + 7;
+}
+
 /* The type of a tracepoint's parameter nr as BPF sees it; 0 is the context. NULL: no such parameter or tracepoint. */
 static const struct btf_type *param(const struct btf *btf, const char *tracepoint, u32 nr)
 {

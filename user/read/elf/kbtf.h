@@ -9,9 +9,13 @@
 
 struct btf;
 struct bpf_object;
+struct bpf_program;
 
 /* Does the kernel have this tracepoint? */
 bool fr_kbtf_has(const struct btf *btf, const char *tracepoint);
+
+/* The tracepoint that a program is for (its section is tp_btf/NAME), NULL: for none. */
+const char *fr_kbtf_tracepoint_of(const struct bpf_program *prog);
 
 /* Is mark_victim's parameter a task? Before 72ba14deb40a (6.8, and some stable kernels) it is a pid. */
 bool fr_kbtf_victim_is_task(const struct btf *btf);

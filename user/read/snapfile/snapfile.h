@@ -190,7 +190,8 @@ struct fr_snap_lap {
 	u16 cpu;
 	u8 tier;
 	u64 seq;
-	void *tag; /* the caller's, for struct fr_snap_lap_rows */
+	struct fr_secrets *secrets; /* as in struct fr_rows_lap */
+	void *tag;		    /* the caller's, for struct fr_snap_lap_rows */
 };
 
 /*

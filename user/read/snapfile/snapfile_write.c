@@ -390,7 +390,7 @@ static int snapfile_make_room(struct fr_snap_writer *w)
 
 int fr_snap_put_lap(struct fr_snap_writer *w, const struct fr_snap_lap *lap, u64 since_ns)
 {
-	const struct fr_rows_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, 0};
+	const struct fr_rows_lap l = {lap->buf, lap->sz, lap->epoch, lap->cpu, lap->tier, lap->seq, 0, lap->secrets};
 	int err = w->err;
 
 	if (!w->schema)
