@@ -354,6 +354,11 @@ def begin_test(script, fn):
     _taken.clear()
 
 
+def running():
+    """The test that runs: its script and its function; empty: none does."""
+    return _test_name
+
+
 def end_test(failed=False):
     """The shared sessions are as the test found them. One that is not is no more shared: the next test begins another."""
     for options, name in list(_shared.items()):

@@ -67,11 +67,12 @@ compile() {
 	done
 }
 
-# run_tests COMMAND...: count the tests it prints; a program that exits with an error but prints no FAIL counts as one failure
+# run_tests COMMAND...: count the tests it prints; a program that exits with an error but prints no FAIL counts as one failure. Who is told
+# to end, with all its group, says which test ran, and ends its sessions: tee and this shell wait for that.
 run_tests() {
 	local log status p f s
 	log=$(mktemp)
-	"$@" 2>&1 | tee "$log"
+	"$@" 2>&1 | (trap '' TERM && exec tee "$log")
 	status=${PIPESTATUS[0]}
 	p=$(grep -c '^ok ' "$log") f=$(grep -c '^FAIL ' "$log") s=$(grep -c '^SKIP ' "$log")
 	if ((status && !f)) || ((p + f + s == 0)); then
@@ -90,6 +91,7 @@ if ! compile; then
 	finish
 fi
 trap sweep EXIT
+trap 'exit 143' TERM
 sweep
 if [[ $# == 0 || " $* " == *" late "* ]]; then
 	echo "# late"

@@ -147,9 +147,15 @@ def end_unneeded(to_come, counts):
     attempt(frtest.end_left, LEFT_MOST if any(re.search(TAKES_LEFT, text_of(script)) for script in to_come) else 0, "sessions that are left")
 
 
+def told_to_end(_, frame):
+    """By a time limit, most likely: a test that hangs is not to be found by what is missing behind the last line."""
+    print(f"FAIL {frtest.running() or 'suite'}: told to end while it ran:\n{''.join(traceback.format_stack(frame))}", flush=True)
+    sys.exit(143)
+
+
 def main(args):
     """Returns how many passed, failed and were skipped."""
-    signal.signal(signal.SIGTERM, lambda sig, frame: sys.exit(143))
+    signal.signal(signal.SIGTERM, told_to_end)
     # a shell's job in the background ignores the first two, what nohup starts the third, and so would all we start
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
