@@ -56,6 +56,7 @@ static const struct {
 	{"resolver", "a time-out of poll() that is the C library's resolver's", fr_recognise_resolver, OF_WAITS},
 	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server, OF_TRIGGER},
 	{"own_sleep", "it, or whom it waited for, slept as long as it had asked for", fr_recognise_own_sleep, OF_WAITS},
+	{"in_vain", "what it waited for did not come, and a signal ended the wait", fr_recognise_in_vain, OF_TRIGGER},
 	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop, OF_TRIGGER},
 	{"silent_exit", "it ended by itself, with success, and none of its threads had work", fr_recognise_silent_exit,
 	 OF_TRIGGER},

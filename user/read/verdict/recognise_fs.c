@@ -24,6 +24,7 @@ bool fr_recognise_frozen(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 	s32 at = w ? fr_clues_kernel_at(k->c, w->kstack_id, "percpu_rwsem_wait") : -1, i;
+	bool goes_on = w == &k->by_steps && k->is_going;
 	struct fr_symbol s;
 
 	if (at < 0 || w->state != FR_PREV_STATE_BLOCKED || w->queued_ns > w->off_ns / 2)
@@ -31,11 +32,11 @@ bool fr_recognise_frozen(struct fr_case *k)
 	for (i = at + 1; i <= at + NEAR && fr_clues_kernel_frame(k->c, w->kstack_id, i, &s) && s.name; i++) {
 		if (!begins_write(s.name))
 			continue;
-		fr_case_cause(
-			k, k->wait_from,
-			"the file system is frozen: %s writes to it%s in %s, and waits until somebody thaws it (%s so far)",
-			fr_word_who(k, w->tid, w->ts), fr_word_object(k, w), fr_word_text(k, s.name, strlen(s.name)),
-			fr_word_ns(k, w->blocked_ns));
+		fr_case_cause(k, k->wait_from,
+			      "the file system is frozen: %s writes to it%s in %s, and waits until somebody thaws it (%s%s%s)",
+			      fr_word_who(k, w->tid, w->ts), fr_word_object(k, w), fr_word_text(k, s.name, strlen(s.name)),
+			      fr_word_ns(k, w->blocked_ns), goes_on ? " so far" : ", then ",
+			      goes_on ? "" : fr_word_ender(k, w));
 		return true;
 	}
 	return false;

@@ -161,7 +161,7 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 	u32 cnt;
 
 	if (!w || !is_in_connect(k, w) || w->blocked_ns < SYN_LEAST_NS || !ends_of(w, &e) ||
-	    !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going)))
+	    !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going) || fr_case_ended_by_signal(k, w)))
 		return false;
 	if (!is_within_host(&e)) {
 		tell_far_syn(k, &e);

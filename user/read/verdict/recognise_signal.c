@@ -151,3 +151,27 @@ bool fr_recognise_signal_storm(struct fr_case *k)
 					    : ", by the kernel or a timer");
 	return true;
 }
+
+/* ---- a wait that a signal ended ---- */
+
+#define IN_VAIN_NS (100 * FR_MSEC_NS)
+
+/* What it waited for did not come; somebody else put an end to that. */
+bool fr_recognise_in_vain(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const struct fr_clue_signal *s;
+	const char *name;
+
+	if (!w || fr_waited_was_runnable(w) || w->blocked_ns < IN_VAIN_NS || w->waker != FR_WAKER_task)
+		return false;
+	s = fr_case_ended_by_signal(k, w);
+	name = s ? fr_signal_name(s->sig) : NULL;
+	if (!name || fr_clues_pid(k->c, s->sender, s->ts) == w->pid)
+		return false;
+	fr_case_cause(k, "wait, signal_generate",
+		      "it waited in vain: what %s waited for %s%s did not come for %s, until %s of %s ended that",
+		      fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns),
+		      name, fr_word_who(k, s->sender, s->ts));
+	return true;
+}

@@ -321,17 +321,17 @@ static bool wait_by_state(struct fr_case *k)
 	return true;
 }
 
-/* What a signal ended, of which its sender is the waker. */
-static bool is_ended_by_signal(const struct fr_clues *c, const struct fr_waited *w)
+const struct fr_clue_signal *fr_case_ended_by_signal(const struct fr_case *k, const struct fr_waited *w)
 {
+	const struct fr_clues *c = k->c;
 	const struct fr_clue_signal *s = c->signal.at;
 	size_t i;
 
 	for (i = 0; w->waker_pid && i < c->signal.cnt; i++)
 		if (s[i].sender == w->waker_pid && s[i].ts <= w->ts && s[i].ts >= fr_waited_began_ns(w) &&
 		    (s[i].target == w->tid || fr_clues_pid(c, s[i].target, s[i].ts) == w->pid))
-			return true;
-	return false;
+			return &s[i];
+	return NULL;
 }
 
 #define BESIDE_NS 50000u /* a program takes its time a bit before or after the event's */
@@ -391,7 +391,7 @@ static void verdict_find_wait(struct fr_case *k)
 		k->wait = fr_clues_wait_in(c, c->tid, from_ns, to_ns, c->value_ns / 2);
 	else
 		k->wait = fr_clues_wait_in(c, c->tid, from_ns, to_ns, 1);
-	if (!took && k->wait && !is_ended_by_signal(c, k->wait))
+	if (!took && k->wait && !fr_case_ended_by_signal(k, k->wait))
 		k->wait = NULL;
 	if (k->wait || !took)
 		return;

@@ -136,7 +136,7 @@ static void link_run(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns)
 	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
 		return;
 	ran_ns = fr_clues_ran(k->c, tid, from_ns, to_ns);
-	if (ran_ns >= (to_ns - from_ns) / 2)
+	if (ran_ns >= (to_ns - from_ns) / 10)
 		fr_case_link(k, "sched_switch", "%s ran meanwhile, for %s of these %s", fr_word_who(k, tid, to_ns),
 			     fr_word_ns(k, ran_ns), fr_word_ns(k, to_ns - from_ns));
 }

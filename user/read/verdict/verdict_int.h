@@ -58,6 +58,7 @@ bool fr_recognise_large_fork(struct fr_case *k);
 bool fr_recognise_accept_spin(struct fr_case *k);
 bool fr_recognise_busy_server(struct fr_case *k);
 bool fr_recognise_call_ran(struct fr_case *k);
+bool fr_recognise_in_vain(struct fr_case *k);
 bool fr_recognise_spin(struct fr_case *k);
 bool fr_recognise_shared_cpu(struct fr_case *k);
 bool fr_recognise_own_sleep(struct fr_case *k);
@@ -114,6 +115,9 @@ bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct
 
 /* The wait that kept a waker busy for most of the wait that it ended; NULL: none. */
 const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const struct fr_waited *w);
+
+/* The signal that ended a wait, of which its sender is the waker; NULL: none is known. */
+const struct fr_clue_signal *fr_case_ended_by_signal(const struct fr_case *k, const struct fr_waited *w);
 
 /* Samples of a task, or of a program, in a time. */
 struct fr_whose {
