@@ -8,9 +8,10 @@
  *	thread TID PID START_NS COMM
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
- *	state TID NS PRIO POLICY	how a task was when the file was made; [STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK]: what
- *it waited in clock NS REAL_NS		wall time then symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0);
- *MODULE "-": none
+ *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
+ *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK]
+ *	clock NS REAL_NS		wall time then
+ *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
  * which ~ stands; arrays are numbers with commas between them. A waking is its task's, if it does not say otherwise.

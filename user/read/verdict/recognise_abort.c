@@ -140,8 +140,7 @@ static const struct {
 } codes[] = {
 	{SIGBUS, BUS_ADRERR,
 	 "it used a page of a mapped file that is not there: the file is shorter than its mapping (truncated), or its disk or "
-	 "tmpfs "
-	 "is full"},
+	 "tmpfs is full"},
 	{SIGBUS, BUS_ADRALN, "it used an address that is not aligned as the machine wants it"},
 	{SIGBUS, 4, "memory is broken there: the kernel found an error of the hardware"},
 	{SIGBUS, 5, "memory is broken there: the kernel found an error of the hardware"},
@@ -156,8 +155,7 @@ static const struct {
 	 "it used memory in a way that its mapping forbids, as a write to what is read-only, or behind a guard page"},
 	{SIGSEGV, 0x80,
 	 "the processor refused an access and told no address: a pointer that was overwritten, as in an object that was freed, "
-	 "data "
-	 "that is not aligned as its instruction wants it, or an instruction that is not for programs"},
+	 "data that is not aligned as its instruction wants it, or an instruction that is not for programs"},
 	{SIGXCPU, ANY_CODE, "it used up the CPU time that it may (RLIMIT_CPU)"},
 	{SIGXFSZ, ANY_CODE, "a file would have become larger than it may write (RLIMIT_FSIZE)"},
 };
@@ -289,8 +287,7 @@ bool fr_recognise_exit_status(struct fr_case *k)
 		return false;
 	fr_case_cause(k, "trigger, signal_generate, sched_process_fork",
 		      "its child %s was sent %s by %s, %s before: exit status %lld is 128 and that signal's number, as a shell "
-		      "ends whose "
-		      "command died of it",
+		      "ends whose command died of it",
 		      fr_word_who(k, s->target, s->ts), name, fr_word_who(k, s->sender, s->ts),
 		      fr_word_ns(k, k->c->at_ns - s->ts), status);
 	return true;

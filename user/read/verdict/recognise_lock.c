@@ -254,7 +254,7 @@ static bool has_all_threads(const struct fr_case *k, s32 pid)
 }
 
 /* Do all its threads wait for each other? False, too, where one of them is not known. */
-static bool stands_still(const struct fr_case *k, s32 pid, struct standstill *st)
+static bool lock_stands_still(const struct fr_case *k, s32 pid, struct standstill *st)
 {
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
@@ -284,12 +284,11 @@ bool fr_recognise_deadlock(struct fr_case *k)
 	struct standstill st;
 	s32 pid = k->wait ? k->wait->pid : -1;
 
-	if (!has_all_threads(k, pid) || !stands_still(k, pid, &st))
+	if (!has_all_threads(k, pid) || !lock_stands_still(k, pid, &st))
 		return false;
 	fr_case_cause(k, "states",
 		      "a deadlock: all %u threads of the process wait for each other, without a time-out: %s for futex 0x%llx "
-		      "for %s, %s "
-		      "for futex 0x%llx for %s, and none is left that could release these",
+		      "for %s, %s for futex 0x%llx for %s, and none is left that could release these",
 		      st.cnt, fr_word_who(k, st.a.wait.tid, st.a.wait.ts), st.a.wait.arg[0], fr_word_ns(k, st.a.wait.off_ns),
 		      fr_word_who(k, st.b.wait.tid, st.b.wait.ts), st.b.wait.arg[0], fr_word_ns(k, st.b.wait.off_ns));
 	return true;

@@ -172,8 +172,7 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 		      "nobody answered the first SYN: connect() of %s to %s, within the host, ended only after %s, and not "
 		      "within the call, "
 		      "as when a SYN is dropped since the listen queue is full (accept() comes too late), and sent again after "
-		      "1 s; %u "
-		      "connect%s like this in the %s before",
+		      "1 s; %u connect%s like this in the %s before",
 		      fr_word_who(k, w->tid, w->ts), fr_word_text(k, e.peer, e.peer_len), fr_word_ns(k, w->blocked_ns), cnt,
 		      cnt == 1 ? "" : "s", fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
 	return true;
@@ -393,8 +392,7 @@ bool fr_recognise_silent_exit(struct fr_case *k)
 		return false;
 	fr_case_cause(k, "wait, trigger",
 		      "it ended by itself, with success, as when an event loop has nothing left to wait for: of its other "
-		      "threads %s had "
-		      "waited %s %s, and no event ended that but %s itself, %s before the end%s",
+		      "threads %s had waited %s %s, and no event ended that but %s itself, %s before the end%s",
 		      fr_word_who(k, loop->tid, loop->ts), fr_word_ns(k, loop->blocked_ns), fr_word_call(k, loop),
 		      fr_word_who(k, c->tid, c->at_ns), loop->ts < c->at_ns ? fr_word_ns(k, c->at_ns - loop->ts) : "0 ns",
 		      cnt > 1 ? ", as it did for others" : "");

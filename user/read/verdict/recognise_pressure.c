@@ -26,7 +26,7 @@ static int stalled_by_ns(const void *a, const void *b)
 /* A function of the wait's stack by which it counts; NULL: it does not. */
 typedef const char *(*place_fn)(struct fr_case *k, const struct fr_waited *w);
 
-static const char *first_of(struct fr_case *k, const struct fr_waited *w, const char *const *names)
+static const char *pressure_first_of(struct fr_case *k, const struct fr_waited *w, const char *const *names)
 {
 	for (; *names; names++)
 		if (fr_clues_kernel_at(k->c, w->kstack_id, *names) >= 0)
@@ -44,7 +44,7 @@ static const char *memory_place(struct fr_case *k, const struct fr_waited *w)
 					    "do_swap_page",
 					    NULL};
 
-	return first_of(k, w, names);
+	return pressure_first_of(k, w, names);
 }
 
 static const char *io_place(struct fr_case *k, const struct fr_waited *w)
@@ -53,7 +53,7 @@ static const char *io_place(struct fr_case *k, const struct fr_waited *w)
 		"jbd2_log_wait_commit", "balance_dirty_pages",	 "rq_qos_wait", "blk_mq_get_tag",      "folio_wait_writeback",
 		"submit_bio_wait",	"folio_wait_bit_common", "io_schedule", "io_schedule_timeout", NULL};
 
-	return first_of(k, w, names);
+	return pressure_first_of(k, w, names);
 }
 
 /* The program that waited longest so, of all that did. */

@@ -153,8 +153,7 @@ static bool tell_unknown(struct what *h)
 	if (k->lacks_switch)
 		what_say(h, "trigger, sched_switch, sched_waking",
 			 "%s was seen to run again only %s after %s; switches of it are missing in between, so how long it "
-			 "waited is "
-			 "not known",
+			 "waited is not known",
 			 h->who, fr_word_ns(k, k->c->value_ns), fr_word_when(k, k->v->since_ns));
 	return k->lacks_switch;
 }
