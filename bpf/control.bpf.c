@@ -193,6 +193,9 @@ int fr_peek(struct bpf_raw_tracepoint_args *ctx)
 	case FR_TIER_WAIT:
 		peek(&fr_wait, FR_TIER_WAIT);
 		break;
+	case FR_TIER_RARE:
+		peek(&fr_rare, FR_TIER_RARE);
+		break;
 	}
 	return give_turn(&fr_call.turn, ticket);
 }

@@ -35,7 +35,8 @@
 	T(0, MAIN, main, "everything frequent")                                                             \
 	T(1, LIFE, life, "rare and precious: fork, exec, exit, names, fatal signals, OOM, triggers, marks") \
 	T(2, STACK, stack, "frames of stacks: of samples, of waits")                                        \
-	T(3, WAIT, wait, "long waits")
+	T(3, WAIT, wait, "long waits")                                                                      \
+	T(4, RARE, rare, "rare tracepoints that are recorded by default, each within its rate")
 
 enum fr_tier {
 #define T(nr, TIER, name, doc) FR_TIER_##TIER = nr,

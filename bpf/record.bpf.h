@@ -50,12 +50,14 @@ FR_TIER_PARTS(main)
 FR_TIER_PARTS(life)
 FR_TIER_PARTS(stack)
 FR_TIER_PARTS(wait)
+FR_TIER_PARTS(rare)
 
 /* The part of the ring's tier, a constant where this is inlined. */
 #define FR_OF_TIER(tier, part, ...)                               \
 	((tier) == FR_TIER_MAIN	  ? fr_##part##_main(__VA_ARGS__) \
 	 : (tier) == FR_TIER_LIFE ? fr_##part##_life(__VA_ARGS__) \
 	 : (tier) == FR_TIER_WAIT ? fr_##part##_wait(__VA_ARGS__) \
+	 : (tier) == FR_TIER_RARE ? fr_##part##_rare(__VA_ARGS__) \
 				  : fr_##part##_stack(__VA_ARGS__))
 #define FR_RING_OPEN(r, nr, seq)	    FR_OF_TIER((r)->tier, open, nr, seq)
 #define FR_RING_TRY(r, units, p)	    FR_OF_TIER((r)->tier, try, units, p)
@@ -102,6 +104,7 @@ FR_RINGS(fr_main, fr_main_ring);
 FR_RINGS(fr_life, fr_life_ring);
 FR_RINGS(fr_stack, fr_stack_ring);
 FR_RINGS(fr_wait, fr_wait_ring);
+FR_RINGS(fr_rare, fr_rare_ring);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -223,6 +226,7 @@ FR_TIER_SLOW(main, MAIN)
 FR_TIER_SLOW(life, LIFE)
 FR_TIER_SLOW(stack, STACK)
 FR_TIER_SLOW(wait, WAIT)
+FR_TIER_SLOW(rare, RARE)
 
 FR_INLINE int fr_filtered(enum fr_filtered why)
 {

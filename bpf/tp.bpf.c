@@ -52,6 +52,36 @@ struct {
 	__type(value, struct fr_tp_due);
 } fr_tp_due SEC(".maps");
 
+/* What has begun and is recorded; by the span's number and the tid. Sized by who loads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, u8);
+} fr_tp_open SEC(".maps");
+
+FR_INLINE u64 tp_span_key(const volatile struct fr_tp *t)
+{
+	return (u64)t->span_nr << 32 | (u32)bpf_get_current_pid_tgid();
+}
+
+/* It begins something, and will be recorded: its end will be, too. False: there are too many. */
+FR_INLINE bool tp_open(const volatile struct fr_tp *t)
+{
+	u64 key = tp_span_key(t);
+	u8 one = 1;
+
+	return t->span != FR_TP_BEGINS || !bpf_map_update_elem(&fr_tp_open, &key, &one, BPF_ANY);
+}
+
+/* It ends something: did that have a record? */
+FR_INLINE bool tp_was_open(const volatile struct fr_tp *t)
+{
+	u64 key = tp_span_key(t);
+
+	return t->span != FR_TP_ENDS || !bpf_map_delete_elem(&fr_tp_open, &key);
+}
+
 /* It has no record. */
 FR_INLINE int tp_leave(u32 nr, enum fr_tp_why why)
 {
@@ -216,12 +246,16 @@ int tp(void *ctx)
 	work = bpf_map_lookup_elem(&fr_watch_works, &buffer);
 	if (!work)
 		return 0;
+	if (!tp_was_open(&fr_tp_conf[nr]))
+		return tp_leave(nr, FR_TP_unmatched);
 	if (!fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr])) /* nothing need be copied */
 		return tp_leave(nr, FR_TP_thinned);
 	sz = tp_copy(work->rec + FR_TP_REC_SZ, ctx + FR_TP_HEAD_SZ, &fr_tp_conf[nr], &cut);
 	if (!tp_holds(work, &fr_tp_conf[nr], sz, cut))
 		return tp_leave(nr, FR_TP_unmatched);
 	if (fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
+		return tp_leave(nr, FR_TP_thinned);
+	if (!tp_open(&fr_tp_conf[nr]))
 		return tp_leave(nr, FR_TP_thinned);
 	if (fr_tp_conf[nr].piece_cnt) {
 		sz = fr_tp_choose(nr, sz);
@@ -232,8 +266,12 @@ int tp(void *ctx)
 		if (!work)
 			return 0;
 	}
-	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, event, FR_TP_REC_SZ + sz, sizeof(*rec), (u32)bpf_get_current_pid_tgid(),
-		       cut);
+	if (fr_tp_conf[nr].tier == FR_TIER_RARE)
+		rec = fr_begin(&w, &fr_rare, FR_TIER_RARE, event, FR_TP_REC_SZ + sz, sizeof(*rec),
+			       (u32)bpf_get_current_pid_tgid(), cut);
+	else
+		rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, event, FR_TP_REC_SZ + sz, sizeof(*rec),
+			       (u32)bpf_get_current_pid_tgid(), cut);
 	if (!rec)
 		return 0;
 	rec->sz = FR_TP_HEAD_SZ + sz;

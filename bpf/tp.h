@@ -49,12 +49,23 @@ struct fr_tp {
 	u16 kept_sz;		   /* bytes of the fields that stay, as fixed_sz */
 	u16 loc_to[FR_TP_LOC_MAX]; /* of loc[]: where its word is among those that stay, 0: it does not */
 	struct fr_tp_piece piece[FR_TP_PIECE_MAX];
+	u8 tier;     /* FR_TIER_MAIN or FR_TIER_RARE */
+	u8 span;     /* enum fr_tp_span */
+	u16 span_nr; /* the same for what begins and what ends */
 };
+
+/*
+ * Of a tracepoint that begins something, and one that ends it in the same task: what ends is recorded if, and only if, what
+ * began was, whatever condition and rate that has. So no end is taken for another beginning's.
+ */
+enum fr_tp_span { FR_TP_WHOLE, FR_TP_BEGINS, FR_TP_ENDS };
+
+#define FR_TP_OPEN_MAX 1024u /* that have begun, and not ended */
 
 /* Why an event of a tracepoint has no record: what the program itself decides. Names of facts. */
 #define FR_TP_WHYS(W)                                       \
 	W(thinned, "more than its rate (`@N/T`) lets pass") \
-	W(unmatched, "its condition (`if`) does not hold")
+	W(unmatched, "its condition (`if`) does not hold, or its beginning has no record")
 
 enum fr_tp_why {
 #define W(name, doc) FR_TP_##name,

@@ -656,7 +656,7 @@ info_json() {
 	jq -e '
 		.events == 14 and .raw_bytes > 0 and .bytes == '"$(stat -c %s "$snap")"' and .start_ns == 10001000000 and
 		.end_ns == 10009000000 and .horizon_ns == 10004000000 and
-		([.tiers[] | .name] == ["main", "life", "stack", "wait"]) and .tiers[0].horizon_ns == 10004000000 and
+		([.tiers[] | .name] == ["main", "life", "stack", "wait", "rare"]) and .tiers[0].horizon_ns == 10004000000 and
 		.tiers[1].horizon_ns == 9900000000 and .cpus[1].tiers[0].horizon_ns == 10003500000 and
 		.trigger == {"reason": "crash", "pid": 101, "comm": "w x", "sig": 11, "ts": 10005000000} and
 		.clock.mode == "global" and .clock.grain_ns == 10000 and .clock.ties == 5 and

@@ -34,7 +34,7 @@ static void look_at_schema(const struct fr_tpformat *t)
 	if (!f)
 		abort();
 	fputs(FR_SCHEMA_TITLE "\n", f);
-	err = fr_tpformat_put_schema(t, FR_TP_FIRST, f);
+	err = fr_tpformat_put_schema(t, FR_TP_FIRST, FR_TIER_MAIN, f);
 	text = fr_memfile_end(&m, &sz);
 	if (!err && !fr_schema_parse(text, sz, &schema) && !fr_schema_event(schema, FR_TP_FIRST))
 		abort();

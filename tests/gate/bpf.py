@@ -221,7 +221,7 @@ def set_up(path, fresh):
     def put(name, off, fmt, *values):
         obj.store(obj.address(name) + off, struct.calcsize(fmt), int.from_bytes(struct.pack(fmt, *values), "little"))
 
-    for tier in range(4):
+    for tier in range(5):
         put("fr_geometry", tier * 8, "<II", SLOTS, PAGES)
     put("fr_generation", 0, "<I", 1)
     put("fr_grain_ns", 0, "<Q", 10000)

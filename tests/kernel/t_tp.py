@@ -265,7 +265,7 @@ def listing():
 
 @test("what cannot be recorded of tracepoints is refused, with the reason")
 def refusals():
-    for what, why in (("tp:sched", "SYSTEM:NAME"), ("tp", "SYSTEM:NAME"), ("tp:skb:kfree_skb{raeson}", "did you mean reason?"), ("tp:skb:kfree_skb{}", "no field is chosen"),
+    for what, why in (("tp:sched", "SYSTEM:NAME"), ("tp:skb:kfree_skb{raeson}", "did you mean reason?"), ("tp:skb:kfree_skb{}", "no field is chosen"),
                       ("tp:skb:kfree_skb{reason", "has no end"), ("tp:skb:*{reason}", "fields of skb:consume_skb: it has no field reason"),
                       ("tp:skb:kfree_skb@10", "a rate is @N/T"),
                       ("tp:skb:kfree_skb if raeson > 2", "did you mean reason?"), ("tp:skb:kfree_skb if reason == NO_SUCH", "no value called"),

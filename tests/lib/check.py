@@ -82,7 +82,7 @@ def rings(cpus, library):
             l = next(got)
             assert l["cpu"] == cpu["cpu"] and l["tier"] == c["name"] and l["by"] == c["lost"], (c, l)
             assert l["lost"] == sum(c["lost"].values()), l
-            assert ["main", "life", "stack", "wait"][l["tier_nr"]] == l["tier"], l
+            assert ["main", "life", "stack", "wait", "rare"][l["tier_nr"]] == l["tier"], l
             for ours, its in (("first_ns", "first_ts"), ("last_ns", "last_ts")):
                 assert l[ours] == c[its], (c, l)
             for key in ("events", "horizon_ns", "written", "overwritten", "present", "holes", "first_seq", "last_seq", "slots", "subbuf_bytes"):

@@ -180,6 +180,10 @@ static void test_given_parts(void **state)
 	ask.tier_sz[FR_TIER_STACK] = 20 << 10; /* the smallest there is */
 	assert_int_equal(fr_plan(&ask, geo, &why), 0);
 	assert_int_equal(fr_plan_tier_sz(&geo[FR_TIER_STACK]), 20 << 10);
+	assert_int_equal(fr_plan_tier_sz(&geo[FR_TIER_RARE]), 20 << 10); /* nothing is recorded into it */
+	ask.rare = true;
+	assert_int_equal(fr_plan(&ask, geo, &why), 0);
+	assert_in_range(fr_plan_tier_sz(&geo[FR_TIER_RARE]), (256 - 64) << 10, 256 << 10);
 }
 
 static void test_refused(void **state)

@@ -5,11 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/tp/rare.h"
 #include "base/tp/tpask.h"
 
 #define SEC 1000000000ULL
@@ -109,14 +111,12 @@ static void no_rate_lets_all_pass(void **state)
 
 static void what_is_asked_has_parts(void **state)
 {
-	static const char *const bad[] = {"tp",
-					  "-tp",
-					  "tp:",
+	static const char *const bad[] = {"tp:",
 					  "tp:tcp",
 					  "tp::x",
 					  "tp:tcp:",
 					  "tp:a:b:c",
-					  "tp:a:b{c}",
+					  "tp:a:b{c",
 					  "tp:a:b if",
 					  "tp:a:b ifc > 2",
 					  "tp:a:b@1/s if c@1/s",
@@ -178,12 +178,48 @@ static void what_is_asked_has_parts(void **state)
 	assert_false(fr_tpask_is("-task"));
 }
 
+/* What the table says must be what -e takes: a session with the default profile would be refused. */
+static void what_is_recorded_by_default_can_be_asked(void **state)
+{
+	char text[512], why[FR_TPASK_WHY_SZ];
+	const struct fr_rare *r, *begin;
+	struct fr_tpask ask;
+	int at;
+	u32 i;
+
+	(void)state;
+	for (i = 0; (r = fr_rare_get(i)); i++) {
+		snprintf(text, sizeof(text), "tp:%s %s", r->name, r->how);
+		assert_int_equal(fr_tpask_parse(text, &ask, why), 0);
+		assert_string_equal(ask.pattern, r->name);
+		assert_int_equal(fr_rare_find(r->name), i);
+		/* each is bound by a rate: its own, or that of its beginning */
+		assert_true(!*r->begin == (ask.rate.step_ns != 0));
+		if (!*r->begin)
+			continue;
+		at = fr_rare_find(r->begin);
+		assert_true(at >= 0);
+		begin = fr_rare_get(at);
+		assert_string_equal(begin->begin, "");
+	}
+	assert_true(i > 20 && i <= 64);
+	assert_int_equal(fr_rare_find("tcp:tcp_probe"), -1);
+	assert_int_equal(fr_tpask_parse("tp", &ask, why), 0);
+	assert_true(ask.table && !ask.removes);
+	assert_int_equal(fr_tpask_parse("-tp", &ask, why), 0);
+	assert_true(ask.table && ask.removes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_of_a_burst_pass),	 cmocka_unit_test(who_comes_within_the_rate_always_passes),
-		cmocka_unit_test(no_stretch_has_more),	 cmocka_unit_test(a_clock_that_goes_back_gives_nothing),
-		cmocka_unit_test(no_rate_lets_all_pass), cmocka_unit_test(what_is_asked_has_parts),
+		cmocka_unit_test(all_of_a_burst_pass),
+		cmocka_unit_test(who_comes_within_the_rate_always_passes),
+		cmocka_unit_test(no_stretch_has_more),
+		cmocka_unit_test(a_clock_that_goes_back_gives_nothing),
+		cmocka_unit_test(no_rate_lets_all_pass),
+		cmocka_unit_test(what_is_asked_has_parts),
+		cmocka_unit_test(what_is_recorded_by_default_can_be_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

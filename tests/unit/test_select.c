@@ -21,18 +21,20 @@
 
 static void test_profiles(void **state)
 {
-	bool on[FR_EVENT_MAX];
+	bool on[FR_EVENT_MAX], rare = true;
 
 	(void)state;
-	assert_int_equal(fr_select_profile("minimal", on), 0);
+	assert_int_equal(fr_select_profile("minimal", on, &rare), 0);
+	assert_false(rare);
 	assert_true(on[FR_EV_sched_switch] && on[FR_EV_signal_deliver] && on[FR_EV_trigger]);
 	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_sys_enter] || on[FR_EV_wait]);
-	assert_int_equal(fr_select_profile("default", on), 0);
+	assert_int_equal(fr_select_profile("default", on, &rare), 0);
+	assert_true(rare);
 	assert_true(on[FR_EV_wait] && on[FR_EV_cpu_sample] && on[FR_EV_block_rq_issue] && on[FR_EV_irq_handler_entry]);
 	assert_false(on[FR_EV_softirq_entry] || on[FR_EV_softirq_exit] || on[FR_EV_sys_enter] || on[FR_EV_page_fault_user]);
-	assert_int_equal(fr_select_profile("full", on), 0);
+	assert_int_equal(fr_select_profile("full", on, NULL), 0);
 	assert_true(on[FR_EV_sys_enter] && on[FR_EV_page_fault_user] && on[FR_EV_softirq_entry] && on[FR_EV_wait]);
-	assert_int_equal(fr_select_profile("none", on), -EINVAL);
+	assert_int_equal(fr_select_profile("none", on, NULL), -EINVAL);
 }
 
 static void test_events(void **state)
@@ -41,7 +43,7 @@ static void test_events(void **state)
 	const char *nearest = NULL;
 
 	(void)state;
-	fr_select_profile("default", on);
+	fr_select_profile("default", on, NULL);
 	assert_int_equal(fr_select_event("syscall", on, &nearest), 0);
 	assert_true(on[FR_EV_sys_enter] && on[FR_EV_sys_exit]);
 	assert_int_equal(fr_select_event("-sys_exit", on, &nearest), 0);

@@ -61,7 +61,7 @@ static int tried(struct tried *t, const char *cond)
 	memset(t, 0, sizeof(*t));
 	assert_int_equal(fr_tpformat_new("sys", "it", FORMAT, strlen(FORMAT), &t->format), 0);
 	fputs(FR_SCHEMA_TITLE "\n", f);
-	assert_int_equal(fr_tpformat_put_schema(t->format, FR_TP_FIRST, f), 0);
+	assert_int_equal(fr_tpformat_put_schema(t->format, FR_TP_FIRST, FR_TIER_MAIN, f), 0);
 	text = fr_memfile_end(&m, &sz);
 	assert_int_equal(fr_schema_parse(text, sz, &t->schema), 0);
 	free(text);

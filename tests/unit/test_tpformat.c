@@ -41,7 +41,7 @@ static char *schema_of(const struct fr_tpformat *t)
 	FILE *f = fr_memfile_open(&m);
 
 	fputs(FR_SCHEMA_TITLE "\n", f);
-	assert_int_equal(fr_tpformat_put_schema(t, FR_TP_FIRST, f), 0);
+	assert_int_equal(fr_tpformat_put_schema(t, FR_TP_FIRST, FR_TIER_MAIN, f), 0);
 	return fr_memfile_end(&m, NULL);
 }
 

@@ -195,7 +195,7 @@ static int schema_of(const struct fr_tpformat *t, char **text)
 {
 	struct fr_memfile m;
 	FILE *f = fr_memfile_open(&m);
-	int err = fr_tpformat_put_schema(t, 100, f);
+	int err = fr_tpformat_put_schema(t, 100, FR_TIER_MAIN, f);
 
 	*text = fr_memfile_end(&m, NULL);
 	return err;

@@ -387,7 +387,7 @@ def complete(_, folder):
             equal(browser.open(file + ".html"), "", "what the page says")
             origin = int(browser.run("return flightrec.data.origin"))
             want = [[c["cpu"], nr, max(t["horizon_ns"] - origin, 0)] for c in info["cpus"] for t in c["tiers"]
-                    for nr in [["main", "life", "stack", "wait"].index(t["name"])]]
+                    for nr in [["main", "life", "stack", "wait", "rare"].index(t["name"])]]
             equal(sorted(browser.run("return flightrec.data.rings.map(r => [r.cpu, r.tier, r.horizon])")), sorted(want), f"{name}: horizons")
             browser.keys("6")
             text = browser.run("return document.getElementById('health').textContent")

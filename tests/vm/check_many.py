@@ -56,7 +56,7 @@ def status():
 @test("many CPUs: the screen of status has rows for tiers, not for CPUs, and their sums")
 def screen():
     sums = {tier: int(n) for tier, n in re.findall(r"^  all  (\w+) +[#.]{10} .* (\d+) +\d+ +\d+$", text("screen.out"), re.M)}
-    equal(set(sums), {"main", "life", "stack", "wait"}, "tiers")
+    equal(set(sums), {"main", "life", "stack", "wait", "rare"}, "tiers")
     for tier, shown in sums.items():
         before, after = (sum(t["written"] for c in json.loads(text(f))["cpus"] for t in c["tiers"] if t["name"] == tier)
                          for f in ("status.out", "status2.out"))

@@ -6,6 +6,7 @@
 
 #include "base/filter/nearest.h"
 #include "base/text/jsonw.h"
+#include "base/tp/rare.h"
 #include "cmd/cmd.h"
 #include "cmd/events_tp.h"
 #include "cmd/options.h"
@@ -207,6 +208,45 @@ static void md_event(struct fr_out *o, const struct flightrec_type *t)
 		md_field(o, f);
 }
 
+/* ---- tracepoints that are recorded by default ---- */
+
+static void events_text_rare(struct fr_out *o)
+{
+	const struct fr_rare *r;
+	u32 i;
+
+	fr_out_str(
+		o,
+		"\nTracepoints that the profiles default and full record, where the kernel has them (`flightrec doctor`):\n");
+	for (i = 0; (r = fr_rare_get(i)); i++) {
+		fr_out_paint(o, group_paint("tp"));
+		fr_out_printf(o, FR_TP_PREFIX "%-41s", r->name);
+		fr_out_paint(o, FR_PAINT_NONE);
+		fr_out_printf(o, " %s\n", r->doc);
+	}
+}
+
+static void md_rare(struct fr_out *o)
+{
+	const struct fr_rare *r;
+	u32 i;
+
+	fr_out_str(o, "\n## Tracepoints that are recorded by default\n\n"
+		      "The profiles `default` and `full` record these where the kernel has them: "
+		      "[tracepoints.md](tracepoints.md#by-default). Group `tp`, tier `rare`; fields are the kernel's.\n\n"
+		      "| tracepoint | rate, condition | |\n|---|---|---|\n");
+	for (i = 0; (r = fr_rare_get(i)); i++) {
+		fr_out_printf(o, "| `" FR_TP_PREFIX "%s` | ", r->name);
+		if (*r->begin)
+			fr_out_str(o, "as its beginning");
+		else
+			fr_out_printf(o, "`%s`", r->how);
+		fr_out_str(o, " | ");
+		md_cell(o, r->doc);
+		fr_out_str(o, " |\n");
+	}
+}
+
 /* ---- all ---- */
 
 /* The event of this version after t, the first after NULL. */
@@ -263,6 +303,10 @@ static int print_events(struct fr_out *o, enum form form, char *const *name, int
 		else
 			md_event(o, t);
 	}
+	if (!cnt && form == TEXT)
+		events_text_rare(o);
+	if (!cnt && form == MARKDOWN)
+		md_rare(o);
 	if (wants_tp(name, cnt))
 		status = fr_events_tp(o, form == JSON ? &w : NULL, name, cnt);
 	if (form == JSON) {

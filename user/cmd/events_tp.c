@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/filter/nearest.h"
 #include "base/text/memfile.h"
+#include "base/tp/rare.h"
 #include "base/tp/tpformat.h"
 #include "sys/tracefs.h"
 
@@ -55,7 +56,7 @@ static int tp_schema_of(const struct fr_tracefs_event *ev, struct fr_schema **ou
 	f = err ? NULL : fr_memfile_open(&m);
 	if (f) {
 		fputs(FR_SCHEMA_TITLE "\n", f);
-		err = fr_tpformat_conf(format, &conf) ?: fr_tpformat_put_schema(format, FR_TP_FIRST, f);
+		err = fr_tpformat_conf(format, &conf) ?: fr_tpformat_put_schema(format, FR_TP_FIRST, FR_TIER_MAIN, f);
 		text = fr_memfile_end(&m, &sz);
 	}
 	if (!err)
@@ -93,6 +94,8 @@ static void tp_text_event(struct fr_out *o, const char *full, const struct fr_ev
 	u32 i;
 
 	fr_out_printf(o, FR_TP_PREFIX "%s", full);
+	if (fr_rare_find(full) >= 0)
+		fr_out_str(o, "  is recorded by default");
 	if (err)
 		fr_out_printf(o, "  cannot be recorded: %s", tp_why(err));
 	fr_out_char(o, '\n');

@@ -337,6 +337,17 @@ static const char *info_tier_name(const struct fr_info *s, size_t row)
 	return flightrec_table_text(s->fr, s->file, FLIGHTREC_TABLE_TIERS, row, "name");
 }
 
+/* Was any event recorded into this tier? */
+static bool info_tier_has_type(const struct fr_info *s, const char *tier)
+{
+	const struct flightrec_type *t = NULL;
+
+	while ((t = flightrec_type_next(s->fr, s->file, t)))
+		if (!strcmp(flightrec_type_tier(t), tier))
+			return true;
+	return false;
+}
+
 static void put_horizons(struct fr_out *o, const struct fr_info *s)
 {
 	size_t cnt = flightrec_table_rows(s->fr, s->file, FLIGHTREC_TABLE_TIERS), row;
@@ -351,6 +362,8 @@ static void put_horizons(struct fr_out *o, const struct fr_info *s)
 			continue;
 		/* it is complete, and has none */
 		if (!strcmp(info_tier_name(s, row), "wait") && !fr_info_fact(s, "wait_min_ns"))
+			continue;
+		if (!strcmp(info_tier_name(s, row), "rare") && !info_tier_has_type(s, "rare"))
 			continue;
 		fr_out_str(o, any ? "; " : "");
 		fr_out_printf(o, "%s: the last ", info_tier_name(s, row));

@@ -160,10 +160,11 @@ static int select_events(struct fr_record_opts *o)
 {
 	const struct fr_config_list *event = &o->session.event;
 	const char *nearest;
+	bool rare;
 	int err;
 	u32 i;
 
-	if (fr_select_profile(o->ask.profile, o->ask.load.enable)) {
+	if (fr_select_profile(o->ask.profile, o->ask.load.enable, &rare)) {
 		fr_err("no profile '%s': minimal, default or full", o->ask.profile);
 		return -EINVAL;
 	}
@@ -172,11 +173,13 @@ static int select_events(struct fr_record_opts *o)
 			fr_err("no event or group '%s': `flightrec events` lists all", event->item[i]);
 			return -EINVAL;
 		}
-	err = fr_tpchoice_make(event->item, event->cnt, &o->tp);
+	err = fr_tpchoice_make(rare, event->item, event->cnt, &o->tp);
 	if (err)
 		return err;
-	for (i = 0; i < o->tp.cnt; i++)
+	for (i = 0; i < o->tp.cnt; i++) {
 		o->ask.load.enable[o->tp.chosen[i].nr] = true;
+		o->ask.plan.rare |= o->tp.chosen[i].conf.tier == FR_TIER_RARE;
+	}
 	o->ask.load.tp = &o->tp;
 	return 0;
 }

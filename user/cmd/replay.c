@@ -335,8 +335,8 @@ static const struct fr_option table[] = {
 			  "this option. The status is 1 if a rule cannot be evaluated from these files (psi, signal, exit, "
 			  "command; events that were not recorded), or would be refused when recording; the other rules are "
 			  "evaluated all the same."),
-	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack,wait or all\n(default: all but stack)", replay_tiers, 0,
-		  .words = "main life stack wait all"),
+	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack,wait,rare or all\n(default: all but stack)",
+		  replay_tiers, 0, .words = "main life stack wait all"),
 	FR_OPTION(0, "life", NULL, "as --tier life: births, deaths, names, fatal signals, marks", replay_life, 0),
 	FR_OPTION(0, "symbols", NULL, "with --json: stacks in words too, as kstack_sym, ustack_sym", fr_symopts_on,
 		  offsetof(struct ask, symopts)),

@@ -49,8 +49,8 @@ static const struct fr_option table[] = {
 		  "NDJSON: an object a line, as `flightrec replay --json`;\n"
 		  "{\"skipped\":N,\"cpu\":N,...} where N events were; counts at the end",
 		  fr_option_flag, offsetof(struct ask, json)),
-	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack,wait or all\n(default: all but stack)", tail_tiers, 0,
-		  .words = "main life stack wait all"),
+	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack,wait,rare or all\n(default: all but stack)", tail_tiers,
+		  0, .words = "main life stack wait all"),
 	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
 		  offsetof(struct ask, pos)),
 	FR_OPTION_GROUP(fr_coloropts, 0),

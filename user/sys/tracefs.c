@@ -7,12 +7,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 #include "base/set/vec.h"
 #include "sys/dir.h"
 
 #define FORMAT_MAX_SZ (64u << 10)
+
+/*
+ * Mounted nowhere: for this process alone, by a descriptor that it keeps. Its path; NULL: not allowed, or the kernel has no
+ * such file system.
+ */
+static const char *tracefs_alone(void)
+{
+	static char path[32];
+	int fs, fd = -1;
+
+	if (*path)
+		return path;
+	fs = fsopen("tracefs", FSOPEN_CLOEXEC);
+	if (fs >= 0 && !fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
+	if (fs >= 0)
+		close(fs);
+	if (fd < 0)
+		return NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
 
 int fr_tracefs_root(const char **root)
 {
@@ -30,6 +53,8 @@ int fr_tracefs_root(const char **root)
 		if (errno == EACCES || errno == EPERM)
 			err = -EACCES;
 	}
+	if (err == -ENOENT && (*root = tracefs_alone()))
+		return 0;
 	return err;
 }
 

@@ -17,7 +17,7 @@ static inline const char *fr_tracefs_cure(int err)
 	return err == -EACCES || err == -EPERM ? "run as root" : FR_TRACEFS_MOUNT;
 }
 
-/* Where it is mounted; -ENOENT: nowhere; -EACCES: this process may not look. */
+/* Where it is mounted, or how it is reached without (CAP_SYS_ADMIN); -ENOENT: nowhere; -EACCES: this process may not look. */
 int fr_tracefs_root(const char **root);
 
 /* A tracepoint that can be recorded; other events of tracefs (function, print) are the tracer's own. */

@@ -73,9 +73,10 @@ struct fr_config_list {
 	    "A multiple of 4K, up to 1M. The default is less where the ring would have fewer than 8 of them, or more where it " \
 	    "would have too many."), \
 	  "size of the main tier's sub-buffers") \
-	K(Session, Tier, list, tier, R, "", O(0, "tier", "NAME=SIZE", "main= life= stack= wait=", \
-	    "Unless given, `life` and `stack` get a 16th each of the whole, `wait` a quarter if waits are recorded, `main` the rest."), \
-	  "NAME=SIZE: memory of one tier (main, life, stack, wait) per CPU") \
+	K(Session, Tier, list, tier, R, "", O(0, "tier", "NAME=SIZE", "main= life= stack= wait= rare=", \
+	    "Unless given, `life` and `stack` get a 16th each of the whole, `wait` a quarter if waits are recorded, `rare` a 32nd if rare " \
+	    "tracepoints are, `main` the rest."), \
+	  "NAME=SIZE: memory of one tier (main, life, stack, wait, rare) per CPU") \
 	K(Session, Clock, text, clock, R, "global", \
 	  O(0, "clock", "MODE", "global local", \
 	    "With `global`, timestamps of different CPUs never run backwards by more than the grain, a duration of less than 1ms; 0 " \

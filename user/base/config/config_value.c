@@ -75,7 +75,7 @@ static int check_profile(const struct value *v)
 {
 	bool enable[FR_EVENT_MAX];
 
-	return fr_select_profile(v->text, enable) ? fail(v, "no profile '%.40s': minimal, default or full", v->text) : 0;
+	return fr_select_profile(v->text, enable, NULL) ? fail(v, "no profile '%.40s': minimal, default or full", v->text) : 0;
 }
 
 static int config_value_check_event(const struct value *v)

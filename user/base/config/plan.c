@@ -9,6 +9,7 @@
 
 #define SMALL_TIER_SHARE 16u /* life and stack each get this share of the whole */
 #define WAIT_TIER_SHARE	 4u  /* the waits, if there are any */
+#define RARE_TIER_SHARE	 32u /* rare tracepoints, if there are any */
 #define SMALL_TIER_MIN	 (8u * FR_PAGE_SZ)
 #define SUBBUF_PAGES	 (FR_DEF_SUBBUF_KIB * 1024 / FR_PAGE_SZ)
 #define SUBBUF_CNT_MIN	 (FR_SLOT_MIN + 1)
@@ -98,9 +99,11 @@ static int check_tiers(const struct fr_plan_ask *ask, const char **why)
 /* What a tier other than the main one gets if nobody says. */
 static u64 usual_tier_sz(const struct fr_plan_ask *ask, u32 tier)
 {
-	u64 sz = ask->cpu_sz / (tier == FR_TIER_WAIT ? WAIT_TIER_SHARE : SMALL_TIER_SHARE);
+	u64 sz = ask->cpu_sz / (tier == FR_TIER_WAIT   ? WAIT_TIER_SHARE
+				: tier == FR_TIER_RARE ? RARE_TIER_SHARE
+						       : SMALL_TIER_SHARE);
 
-	if (tier == FR_TIER_WAIT && !ask->waits)
+	if ((tier == FR_TIER_WAIT && !ask->waits) || (tier == FR_TIER_RARE && !ask->rare))
 		return TIER_SZ_MIN;
 	return sz > SMALL_TIER_MIN ? sz : SMALL_TIER_MIN;
 }

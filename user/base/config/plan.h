@@ -14,6 +14,7 @@ struct fr_plan_ask {
 	u64 subbuf_sz;		  /* of the main tier */
 	u64 tier_sz[FR_TIER_CNT]; /* of a tier, including its spare and control pages */
 	bool waits;		  /* waits are recorded: their tier gets its share, otherwise the least there is */
+	bool rare;		  /* likewise rare tracepoints */
 };
 
 /*

@@ -21,7 +21,7 @@ static void enable_group(bool enable[FR_EVENT_MAX], u32 group, bool on)
 	}
 }
 
-int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX])
+int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX], bool *rare)
 {
 	static const struct {
 		const char *name;
@@ -41,6 +41,8 @@ int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX])
 		for (group = 0; group < FR_GROUP_CNT; group++)
 			enable_group(enable, group, profiles[i].groups >> group & 1);
 		enable_group(enable, FR_GROUP_MARK, true);
+		if (rare)
+			*rare = profiles[i].groups >> FR_GROUP_TP & 1;
 		return 0;
 	}
 	return -EINVAL;

@@ -99,7 +99,7 @@ int fr_setting_tier(const char *text, u32 *tier, u64 *sz, struct fr_setting_erro
 		if (!strncmp(text, fr_tier_name(*tier), len) && text[len] == '=' && !fr_parse_size(text + len + 1, sz) && *sz)
 			return 0;
 	}
-	return fail(why, "'%.40s' is not NAME=SIZE, like life=2M: the tiers are main, life, stack and wait", text);
+	return fail(why, "'%.40s' is not NAME=SIZE, like life=2M: the tiers are main, life, stack, wait and rare", text);
 }
 
 int fr_setting_clock(const char *text, bool *given, u64 *grain_ns, struct fr_setting_error *why)

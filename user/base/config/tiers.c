@@ -34,7 +34,7 @@ int fr_tiers_parse(const char *option, const char *text, u32 *tiers)
 		if (len == 3 && !memcmp(name, "all", len)) {
 			*tiers = ~0u;
 		} else if (tier < 0) {
-			fr_err("%sthere is no tier '%.*s': give main, life, stack, wait or all", option, (int)len, name);
+			fr_err("%sthere is no tier '%.*s': give main, life, stack, wait, rare or all", option, (int)len, name);
 			return -EINVAL;
 		} else {
 			*tiers |= 1u << tier;

@@ -144,10 +144,10 @@ int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY
 	int err;
 
 	*out = (struct fr_tpask){.removes = at > what};
-	if (!strcmp(at, fr_group_name(FR_GROUP_TP)))
-		return tpask_fail(why,
-				  "name tracepoints as tp:SYSTEM:NAME, where * stands for anything: `flightrec events '*:*'` "
-				  "lists all");
+	if (!strcmp(at, fr_group_name(FR_GROUP_TP))) {
+		out->table = true;
+		return 0;
+	}
 	at += strlen(FR_TP_PREFIX);
 	err = take_pattern(&at, out, why);
 	at += strspn(at, " \t");

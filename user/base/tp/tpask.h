@@ -4,7 +4,9 @@
  *
  *	tp:SYSTEM:NAME [{FIELD,...}] [@N/T] [if CONDITION]
  *						the ones whose names match; of each these fields alone, at most N times in T, if
- *the condition holds, in the language of filters -tp:SYSTEM:NAME				none of those
+ *						the condition holds, in the language of filters
+ *	-tp:SYSTEM:NAME				none of those
+ *	tp, -tp					those of rare.def, as it says; none at all
  *
  * T: s, m, h, or a duration (100ms). A rate may also stand behind the condition.
  */
@@ -20,6 +22,7 @@
 
 struct fr_tpask {
 	bool removes;
+	bool table;			   /* tp alone: all of rare.def, and of what is removed any; no pattern */
 	char pattern[2 * FR_NAME_MAX + 2]; /* SYSTEM:NAME, with * ? [...] */
 	const char *fields;		   /* in the text, fields_sz bytes: names with commas; NULL: all */
 	size_t fields_sz;
@@ -28,7 +31,7 @@ struct fr_tpask {
 	size_t cond_sz;
 };
 
-/* Is a -e about tracepoints: tp:..., -tp:..., or tp alone, which is wrong? */
+/* Is a -e about tracepoints: tp:..., -tp:..., or tp alone? */
 bool fr_tpask_is(const char *what);
 
 /* Which tracepoints there are is the kernel's to say. 0 and *out; -EINVAL and why. */

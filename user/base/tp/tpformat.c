@@ -662,14 +662,15 @@ u32 fr_tpformat_fixed_sz(const struct fr_tpformat *t)
 	return end;
 }
 
-static void tpformat_begin_event(const struct fr_tpformat *t, u32 nr, FILE *out)
+static void tpformat_begin_event(const struct fr_tpformat *t, u32 nr, u32 tier, FILE *out)
 {
-	fprintf(out, "event %u " FR_TP_PREFIX "%s:%s main tp tracepoint of the kernel\n", nr, t->system, t->name);
+	fprintf(out, "event %u " FR_TP_PREFIX "%s:%s %s tp tracepoint of the kernel\n", nr, t->system, t->name,
+		fr_tier_name(tier));
 	fprintf(out, "flags " FR_TP_CUT_NAME " DEC 1: the record was longer than one of a ring, and its end is missing\n");
 	fprintf(out, "field u32 " FR_TP_SZ_NAME " LOC bytes of the kernel's record\n");
 }
 
-int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, FILE *out)
+int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, u32 tier, FILE *out)
 {
 	char name[FR_NAME_MAX + 1];
 	u32 end = FR_TP_HEAD_SZ, i, cnt = 3;
@@ -677,7 +678,7 @@ int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, FILE *out)
 
 	if (strlen(t->system) + strlen(t->name) + sizeof(FR_TP_PREFIX) > FR_NAME_MAX)
 		return -EINVAL;
-	tpformat_begin_event(t, nr, out);
+	tpformat_begin_event(t, nr, tier, out);
 	for (i = 0; i < t->field_cnt; i++) {
 		struct fr_tpfield f = fr_tpformat_field(t, i);
 

@@ -64,11 +64,12 @@ bool fr_tpformat_find(const struct fr_tpformat *t, const char *name, struct fr_t
 u32 fr_tpformat_fixed_sz(const struct fr_tpformat *t);
 
 /*
- * The lines of a schema (docs/format.md) that describe it as event nr. Fields that each event has by their name (pid, comm,
+ * The lines of a schema (docs/format.md) that describe it as event nr of a tier. Fields that each event has by their name (pid,
+ * comm,
  * ...) are called target_NAME. 0; -E2BIG: too many fields, or its records are longer than one of a ring; -EINVAL: a name that a
  * schema cannot have.
  */
-int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, FILE *f);
+int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, u32 tier, FILE *f);
 
 /* What the recording program must know of it. 0; -E2BIG. */
 int fr_tpformat_conf(const struct fr_tpformat *t, struct fr_tp *out);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "base/text/units.h"
 #include "live/ring/percpu.h"
 #include "live/session/probe.h"
+#include "live/session/tpchoice.h"
 #include "sys/cgroup.h"
 #include "sys/memcg.h"
 #include "sys/ns.h"
@@ -205,6 +207,25 @@ static void tracepoints(struct doctor *d)
 		   fr_tracefs_cure(err));
 }
 
+/* Those of the default profile. No kernel has all of them. */
+static void rare(struct doctor *d)
+{
+	struct fr_tpchoice *c = calloc(1, sizeof(*c));
+	char text[sizeof(c->rare_missing) + 80];
+	const char *root;
+	u32 cnt = 0;
+
+	if (c && !fr_tracefs_root(&root) && !fr_tpchoice_make(true, NULL, 0, c)) {
+		while (fr_rare_get(cnt))
+			cnt++;
+		snprintf(text, sizeof(text), "%u of %u%s%s", c->cnt, cnt, *c->rare_missing ? ", without " : "",
+			 c->rare_missing);
+		doctor_say(d, GRADE_OK, "rare ones by default", text, "");
+		fr_tpchoice_free(c);
+	}
+	free(c);
+}
+
 static void tracing(struct doctor *d)
 {
 	int ret = fr_probe_tracing();
@@ -241,6 +262,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	cgroups(&d);
 	kernel_names(&d);
 	tracepoints(&d);
+	rare(&d);
 	doctor_ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(),
 		   "a damaged ring cannot be healed: end such a session");
 	events(&d);

@@ -152,7 +152,7 @@ static struct fr_value samples_taken(const struct fr_at *at)
 
 /* clang-format off */
 static const struct fr_column tier_columns[] = {
-	FR_COLUMN_MADE(kinds_tier_name, "name", TEXT, "`main`, `life`, `stack`, `wait`"),
+	FR_COLUMN_MADE(kinds_tier_name, "name", TEXT, "`main`, `life`, `stack`, `wait`, `rare`"),
 	FR_COLUMN_MADE(tier_horizon, "horizon_ns", CLOCK, "as `horizon_ns`, for this tier"),
 	{},
 };

@@ -303,6 +303,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	record_put_names(f, "events", l, l->enable);
 	record_put_names(f, "events_missing", l, res->missing);
 	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
+	if (*res->rare_missing)
+		fr_facts_put(f, "rare_missing", "%s", res->rare_missing);
 	if (*res->states_missing)
 		fr_facts_put(f, "states_missing", "%s", res->states_missing);
 	fr_facts_put(f, "clock_mode", "%s", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
@@ -448,7 +450,8 @@ static void warn_missing(const struct fr_load_result *res)
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		if (res->missing[nr] && nr != FR_EV_cpu_sample) /* loading said why */
+		if (res->missing[nr] && nr != FR_EV_cpu_sample &&
+		    fr_schema_event(fr_schema_builtin(), nr)) /* loading said why */
 			fr_warn("this kernel offers no %s: left out", fr_schema_event(fr_schema_builtin(), nr)->name);
 }
 

@@ -107,6 +107,13 @@ enum fr_sample_event fr_percpu_choose_event(u32 cpu, u32 hz)
 	return fr_sample_event_choose(&ops, cpu, hz);
 }
 
+int fr_percpu_open_tp(u32 id, u32 cpu)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .config = id, .size = sizeof(attr)};
+
+	return percpu_open_event(&attr, cpu);
+}
+
 int fr_percpu_open_event(enum fr_sample_event ev, u32 cpu, u32 hz)
 {
 	return fr_sample_event_open(&ops, ev, cpu, hz);

@@ -23,6 +23,9 @@ int fr_percpu_init_ring(int fd, const struct fr_percpu_ring *r);
 /* The event that samples this CPU: cycles if they count here, else a timer. */
 enum fr_sample_event fr_percpu_choose_event(u32 cpu, u32 hz);
 
+/* The event of a tracepoint, by its id. It is of all CPUs if a program is attached to it, whatever its own is. Or -errno. */
+int fr_percpu_open_tp(u32 id, u32 cpu);
+
 /* Open a CPU's event at hz samples per second. Returns its fd, or -errno. The CPU must be online. */
 int fr_percpu_open_event(enum fr_sample_event ev, u32 cpu, u32 hz);
 

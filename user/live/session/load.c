@@ -261,6 +261,7 @@ static int size_maps(struct load *l)
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
+	bpf_map__set_max_entries(l->skel->maps.fr_tp_open, tp_cnt(l) ? FR_TP_OPEN_MAX : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_watch_progs, tp_cnt(l) ? l->conf->tp->cond.prog_cnt ?: 1 : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_watch_tables, tp_cnt(l) ? l->conf->tp->cond.table_cnt ?: 1 : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_incidents, 1 + l->conf->incident_cnt);
@@ -296,6 +297,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 states = FR_STATES_WANTED_WORDS * sizeof(u64);
 	u64 tps = conf->tp ? conf->tp->cnt : 0;
 	u64 formats = conf->tp ? conf->tp->formats_sz + tps * sizeof(struct fr_tp_due) +
+					 FR_TP_OPEN_MAX * (48 + 32 + 16) /* fr_tp_open */ +
 					 conf->tp->cond.prog_cnt * sizeof(struct fr_watch_prog) +
 					 conf->tp->cond.table_cnt * sizeof(struct fr_watch_table)
 			       : 0;
@@ -398,6 +400,7 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.fr_life, "rings-life"},
 		{l->skel->maps.fr_stack, "rings-stack"},
 		{l->skel->maps.fr_wait, "rings-wait"},
+		{l->skel->maps.fr_rare, "rings-rare"},
 		{l->skel->maps.fr_waits, "wait-table"},
 		{l->skel->maps.data_triggers, "triggers"},
 		{l->skel->maps.fr_alerts, "alerts"},
@@ -494,16 +497,33 @@ static bool is_tracepoint(const struct bpf_program *prog)
 	return bpf_program__type(prog) == BPF_PROG_TYPE_TRACING && bpf_program__expected_attach_type(prog) == BPF_TRACE_RAW_TP;
 }
 
+/* One that is recorded by default may not be attached: others are. */
+static void load_lacks(const struct load *l, const struct fr_tpchosen *t)
+{
+	size_t len = strlen(l->res->rare_missing);
+
+	l->res->missing[t->nr] = true;
+	snprintf(l->res->rare_missing + len, sizeof(l->res->rare_missing) - len, "%s" FR_TP_PREFIX "%s:%s", len ? "," : "",
+		 t->system, t->name);
+}
+
 /* One program for all; its name in the list of programs is that of the pins up to the second dash. */
 static int attach_tp(const struct load *l, const struct fr_tpchosen *t)
 {
-	LIBBPF_OPTS(bpf_tracepoint_opts, opts, .bpf_cookie = t->nr);
-	struct bpf_link *link = bpf_program__attach_tracepoint_opts(l->skel->progs.tp, t->system, t->name, &opts);
+	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = t->nr);
+	int fd = fr_percpu_open_tp(t->id, fr_cpus_nr(l->cpus, 0)), err = fd < 0 ? fd : 0;
+	struct bpf_link *link = err ? NULL : bpf_program__attach_perf_event_opts(l->skel->progs.tp, fd, &opts);
 	char name[64];
-	int err;
 
-	if (!link) {
+	if (!err && !link) {
 		err = -errno;
+		close(fd);
+	}
+	if (err && t->rare && !fr_load_is_passing(err)) {
+		load_lacks(l, t);
+		return 0;
+	}
+	if (err) {
 		fr_err("cannot attach to tracepoint %s:%s: %s: %s", t->system, t->name, strerror(-err),
 		       fr_err_bpf_cure(
 			       err, "tracepoints need Linux 5.15, and CAP_PERFMON or `sysctl kernel.perf_event_paranoid=-1`"));
@@ -803,6 +823,8 @@ int fr_load_session(const struct fr_load_conf *conf, struct fr_load_result *res)
 	for (tier = 0; tier < FR_TIER_CNT; tier++)
 		l.template_fd[tier] = -1;
 	memset(res, 0, sizeof(*res));
+	if (conf->tp)
+		strcpy(res->rare_missing, conf->tp->rare_missing);
 	err = fr_cpus_online(&l.cpus);
 	if (!err)
 		err = load_run(&l);

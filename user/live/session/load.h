@@ -43,6 +43,7 @@ struct fr_load_result {
 	u32 cpu_cnt;		     /* rings made */
 	u64 fixed_sz;		     /* bytes of maps beside the rings */
 	char incidents_missing[128]; /* tracepoints of the incident log that this kernel lacks */
+	char rare_missing[2048];     /* tracepoints of rare.def that this kernel lacks, or may not be attached; "all" */
 	char states_missing[128];    /* why snapshots will not have the states of tasks; empty: they will */
 };
 

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/filter/nearest.h"
 #include "base/text/memfile.h"
+#include "base/tp/rare.h"
 #include "base/tp/tpask.h"
 #include "base/tp/tps.h"
 #include "live/session/sess.h"
@@ -19,27 +20,118 @@
 struct chosen {
 	bool on;
 	struct fr_tpask ask;
-	const char *what; /* that -e */
+	const char *what;	    /* that -e */
+	const struct fr_rare *rare; /* it is chosen as rare.def says; NULL: by its name */
+	u8 tier, span;
+	u16 span_nr;
 };
 
 /* What this kernel has, and which of it is chosen. */
 struct choosing {
 	struct fr_tracefs_event *all;
 	size_t cnt;
-	struct chosen *to; /* [cnt] */
+	struct chosen *to;		  /* [cnt] */
+	char *rare[FR_TPCHOICE_RARE_MAX]; /* entries of rare.def as a -e would say them */
+	bool lacks[FR_TPCHOICE_RARE_MAX]; /* chosen, and this kernel has it not, or cannot record it so */
 };
 
-static int list_all(struct choosing *c, const char *what)
+static int list_all(struct choosing *c)
 {
 	int err = fr_tracefs_list(&c->all, &c->cnt);
 
-	if (err) {
-		fr_err("-e %s: the kernel's tracepoints cannot be read: %s: %s", what, strerror(-err), fr_tracefs_cure(err));
+	if (err)
 		return err;
-	}
 	c->to = calloc(c->cnt + 1, sizeof(*c->to));
 	return c->to ? 0 : -ENOMEM;
 }
+
+static struct chosen *tpchoice_find(const struct choosing *c, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++)
+		if (!strncmp(c->all[i].system, name, colon - name) && !c->all[i].system[colon - name] &&
+		    !strcmp(c->all[i].name, colon + 1))
+			return &c->to[i];
+	return NULL;
+}
+
+/* ---- rare.def ---- */
+
+static int tpchoice_add_rare(struct choosing *c)
+{
+	char why[FR_TPASK_WHY_SZ];
+	const struct fr_rare *r;
+	u32 i;
+
+	for (i = 0; (r = fr_rare_get(i)); i++) {
+		struct chosen *to = tpchoice_find(c, r->name);
+		struct fr_tpask ask;
+
+		c->lacks[i] = !to;
+		if (!c->rare[i] && asprintf(&c->rare[i], FR_TP_PREFIX "%s %s", r->name, r->how) < 0) {
+			c->rare[i] = NULL;
+			return -ENOMEM;
+		}
+		if (!to)
+			continue;
+		if (fr_tpask_parse(c->rare[i], &ask, why)) {
+			fr_err("%s: %s", c->rare[i], why);
+			return -EINVAL;
+		}
+		*to = (struct chosen){.on = true, .ask = ask, .what = c->rare[i], .rare = r, .tier = FR_TIER_RARE};
+	}
+	return 0;
+}
+
+/* Of those that this kernel has not. True: the pattern is the name of one, so it may be removed. */
+static bool tpchoice_forget_rare(struct choosing *c, const char *pattern)
+{
+	bool found = false;
+	u32 i;
+
+	for (i = 0; fr_rare_get(i); i++)
+		if (!fnmatch(pattern, fr_rare_get(i)->name, 0)) {
+			c->lacks[i] = false;
+			found = true;
+		}
+	return found;
+}
+
+/* What ends something is recorded where and when its beginning is. */
+static void tpchoice_pair(struct choosing *c)
+{
+	struct chosen *begin;
+	u16 nr = 0;
+	size_t i;
+
+	for (i = 0; i < c->cnt; i++) {
+		if (!c->to[i].on || !c->to[i].rare || !*c->to[i].rare->begin)
+			continue;
+		begin = tpchoice_find(c, c->to[i].rare->begin);
+		c->to[i].on = begin && begin->on;
+		if (!c->to[i].on)
+			continue;
+		begin->span = FR_TP_BEGINS;
+		c->to[i].span = FR_TP_ENDS;
+		c->to[i].tier = begin->tier;
+		c->to[i].span_nr = begin->span_nr = nr++;
+	}
+}
+
+static void tpchoice_put_lacks(const struct choosing *c, struct fr_tpchoice *out)
+{
+	size_t len = 0;
+	u32 i;
+
+	for (i = 0; fr_rare_get(i); i++)
+		if (c->lacks[i] && len < sizeof(out->rare_missing))
+			len += snprintf(out->rare_missing + len, sizeof(out->rare_missing) - len, "%s" FR_TP_PREFIX "%s",
+					len ? "," : "", fr_rare_get(i)->name);
+}
+
+/* ---- by name ---- */
 
 static void tpchoice_say_none(const struct choosing *c, const char *what, const char *pattern)
 {
@@ -72,6 +164,12 @@ static int tpchoice_apply(struct choosing *c, const char *what)
 		fr_err("-e %s: %s", what, why);
 		return -EINVAL;
 	}
+	if (ask.table && !ask.removes)
+		return tpchoice_add_rare(c);
+	if (ask.table)
+		strcpy(ask.pattern, "*");
+	if (ask.removes)
+		found = tpchoice_forget_rare(c, ask.pattern) || ask.table;
 	for (i = 0; i < c->cnt; i++) {
 		snprintf(full, sizeof(full), "%s:%s", c->all[i].system, c->all[i].name);
 		if (fnmatch(ask.pattern, full, 0))
@@ -107,7 +205,7 @@ static struct fr_schema *tpchoice_schema_of(const struct fr_tpformat *format, u3
 	if (!f)
 		return NULL;
 	fputs(FR_SCHEMA_TITLE "\n", f);
-	fr_tpformat_put_schema(format, nr, f);
+	fr_tpformat_put_schema(format, nr, FR_TIER_MAIN, f);
 	text = fr_memfile_end(&m, &sz);
 	if (text)
 		fr_schema_parse(text, sz, &schema);
@@ -121,7 +219,7 @@ static int tpchoice_value_of(const void *of, u32 event, const char *field, const
 	return fr_tpformat_value(of, field, name, v);
 }
 
-/* With a message. */
+/* With a message, but of what is recorded by default: where a kernel has other words, it lacks that. */
 static int add_condition(struct fr_tpchoice *out, struct fr_tpchosen *to, const struct chosen *how, struct fr_tpformat *format)
 {
 	char *expr = strndup(how->ask.cond, how->ask.cond_sz), option[3 * FR_NAME_MAX];
@@ -135,7 +233,9 @@ static int add_condition(struct fr_tpchoice *out, struct fr_tpchosen *to, const 
 	uname(&un);
 	file.arch = un.machine;
 	err = schema ? fr_watch_add_for(&out->cond, to->nr, expr, &file, &prog, &error) : -ENOMEM;
-	if (err == -EINVAL) {
+	if (err == -EINVAL && how->rare) {
+		/* it is among those that are missing */
+	} else if (err == -EINVAL) {
 		snprintf(option, sizeof(option), "condition of %s", fr_schema_event(schema, to->nr)->name);
 		fr_filter_say_at(option, error.text, expr, error.at);
 	} else if (err) {
@@ -162,6 +262,27 @@ static int choose_fields(const struct fr_tracefs_event *ev, const struct chosen 
 	return err;
 }
 
+static u32 tpchoice_id(const char *text)
+{
+	const char *at = strstr(text, "\nID: ");
+
+	return at ? strtoul(at + strlen("\nID: "), NULL, 10) : 0;
+}
+
+/* As text, so that nothing of one that cannot be recorded is in the schema. */
+static int tpchoice_put_schema(const struct fr_tpformat *format, u32 nr, u32 tier, FILE *schema)
+{
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	int err = f ? fr_tpformat_put_schema(format, nr, tier, f) : -ENOMEM;
+	char *text = f ? fr_memfile_end(&m, NULL) : NULL;
+
+	if (!err && text)
+		fputs(text, schema);
+	free(text);
+	return err ?: text ? 0 : -ENOMEM;
+}
+
 /* The format, the event of the schema that it becomes, and what the program is told. A condition may be about fields that are
  * not chosen. */
 static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, const struct chosen *how, FILE *schema,
@@ -178,7 +299,7 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	if (strlen(ev->system) > FR_NAME_MAX || strlen(ev->name) > FR_NAME_MAX)
 		err = err ?: -EINVAL;
 	err = err ?: fr_tpformat_new(ev->system, ev->name, text, item.sz, &format);
-	to->nr = FR_TP_FIRST + out->cnt;
+	*to = (struct fr_tpchosen){.nr = FR_TP_FIRST + out->cnt};
 	if (!err) {
 		err = how->ask.cond ? add_condition(out, to, how, format) : 0;
 		err = err ?: how->ask.fields ? choose_fields(ev, how, format) : 0;
@@ -187,10 +308,15 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	cond = to->conf.cond;
 	cond_cnt = to->conf.cond_cnt;
 	err = err ?: fr_tpformat_conf(format, &to->conf);
-	err = err ?: fr_tpformat_put_schema(format, to->nr, schema);
+	err = err ?: tpchoice_put_schema(format, to->nr, how->tier, schema);
 	if (!err) {
 		to->conf.cond = cond;
 		to->conf.cond_cnt = cond_cnt;
+		to->id = tpchoice_id(text);
+		to->conf.tier = how->tier;
+		to->conf.span = how->span;
+		to->conf.span_nr = how->span_nr;
+		to->rare = how->rare;
 		to->conf.rate = how->ask.rate;
 		snprintf(to->system, sizeof(to->system), "%s", ev->system);
 		snprintf(to->name, sizeof(to->name), "%s", ev->name);
@@ -202,7 +328,7 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	}
 	fr_tpformat_free(format);
 	free(text);
-	return err && !told ? tpchoice_refuse(ev, err) : err;
+	return err && !told && !how->rare ? tpchoice_refuse(ev, err) : err;
 }
 
 /* A schema that its own reader refuses would make a session that nobody can read. */
@@ -221,7 +347,7 @@ static int check_schema(const struct fr_tpchoice *out)
 	return err;
 }
 
-static int add_all(const struct choosing *c, struct fr_tpchoice *out)
+static int add_all(struct choosing *c, struct fr_tpchoice *out)
 {
 	char *builtin = fr_schema_write(fr_schema_builtin(), NULL);
 	struct fr_memfile s, m;
@@ -240,6 +366,10 @@ static int add_all(const struct choosing *c, struct fr_tpchoice *out)
 			err = -EINVAL;
 		}
 		err = err ?: tpchoice_add(out, &c->all[i], &c->to[i], schema, formats);
+		if (err && err != -ENOMEM && c->to[i].rare) { /* others are recorded without it */
+			c->lacks[fr_rare_find(c->to[i].rare->name)] = true;
+			err = 0;
+		}
 	}
 	out->schema = schema ? fr_memfile_end(&s, NULL) : NULL;
 	out->formats = formats ? fr_memfile_end(&m, &out->formats_sz) : NULL;
@@ -248,25 +378,54 @@ static int add_all(const struct choosing *c, struct fr_tpchoice *out)
 	return err ?: check_schema(out);
 }
 
-int fr_tpchoice_make(char *const *event, u32 cnt, struct fr_tpchoice *out)
+/* The first -e that adds tracepoints; NULL: none does. */
+static const char *tpchoice_adds(char *const *event, u32 cnt)
 {
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		if (*event[i] != '-' && fr_tpask_is(event[i]))
+			return event[i];
+	return NULL;
+}
+
+/* Who asked for none is not told that there are none. */
+static int tpchoice_unread(int err, const char *adds, struct fr_tpchoice *out)
+{
+	if (adds) {
+		fr_err("-e %s: the kernel's tracepoints cannot be read: %s: %s", adds, strerror(-err), fr_tracefs_cure(err));
+		return err;
+	}
+	snprintf(out->rare_missing, sizeof(out->rare_missing), "all");
+	return 0;
+}
+
+int fr_tpchoice_make(bool rare, char *const *event, u32 cnt, struct fr_tpchoice *out)
+{
+	const char *adds = tpchoice_adds(event, cnt);
 	struct choosing c = {};
-	bool any = false;
-	int err = 0;
+	int err;
 	u32 i;
 
 	*out = (struct fr_tpchoice){};
-	for (i = 0; i < cnt && !err; i++) {
-		if (!fr_tpask_is(event[i]))
-			continue;
-		err = any ? 0 : list_all(&c, event[i]);
-		any = true;
-		err = err ?: tpchoice_apply(&c, event[i]);
-	}
-	if (any)
+	if (!rare && !adds)
+		return 0;
+	err = list_all(&c);
+	if (err && err != -ENOMEM) {
+		err = tpchoice_unread(err, adds, out);
+	} else if (!err) {
+		err = rare ? tpchoice_add_rare(&c) : 0;
+		for (i = 0; i < cnt && !err; i++)
+			if (fr_tpask_is(event[i]))
+				err = tpchoice_apply(&c, event[i]);
+		tpchoice_pair(&c);
 		err = err ?: add_all(&c, out);
+		tpchoice_put_lacks(&c, out);
+	}
 	fr_tracefs_free(c.all, c.cnt);
 	free(c.to);
+	for (i = 0; i < FR_TPCHOICE_RARE_MAX; i++)
+		free(c.rare[i]);
 	if (err || !out->cnt)
 		fr_tpchoice_free(out);
 	return err;

@@ -4,15 +4,20 @@
 #define FR_TPCHOICE_H
 
 #include "base/schema/schema.h"
+#include "base/tp/rare.h"
 #include "base/trigger/watch_set.h"
 #include "tp.h"
 
 /* One that is recorded. */
 struct fr_tpchosen {
 	char system[FR_NAME_MAX + 1], name[FR_NAME_MAX + 1];
-	u8 nr; /* of its event */
+	u8 nr;	/* of its event */
+	u32 id; /* the kernel's */
 	struct fr_tp conf;
+	const struct fr_rare *rare; /* chosen as rare.def says; NULL: by its name */
 };
+
+#define FR_TPCHOICE_RARE_MAX 64u /* entries of rare.def, at most */
 
 struct fr_tpchoice {
 	struct fr_tpchosen chosen[FR_TP_MAX];
@@ -21,14 +26,16 @@ struct fr_tpchoice {
 	char *formats; /* base/tp/tps.h */
 	size_t formats_sz;
 	struct fr_watch_set cond; /* their conditions */
+	char rare_missing[2048];  /* of rare.def, chosen and not there, with commas; "all": tracefs cannot be read */
 };
 
 /*
- * Apply each of cnt -e values that begins with tp: or -tp:, in order: patterns (fnmatch) add to what is chosen or remove from
- * it. 0 and *out, to be freed with fr_tpchoice_free(); -EINVAL: no tracepoint has that name, there are too many, or one cannot
- * be recorded; -errno; with a message.
+ * Begin with the tracepoints of rare.def, if rare, that this kernel has. Then apply each of cnt -e values that is about
+ * tracepoints (base/tp/tpask.h), in order: patterns (fnmatch) add to what is chosen or remove from it. 0 and *out, to be freed
+ * with fr_tpchoice_free(); -EINVAL: no tracepoint has that name, there are too many, or one cannot be recorded; -errno; with a
+ * message.
  */
-int fr_tpchoice_make(char *const *event, u32 cnt, struct fr_tpchoice *out);
+int fr_tpchoice_make(bool rare, char *const *event, u32 cnt, struct fr_tpchoice *out);
 void fr_tpchoice_free(struct fr_tpchoice *c);
 
 #endif

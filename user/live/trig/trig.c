@@ -216,6 +216,7 @@ static int reuse_maps(struct trig *t)
 		{t->skel->maps.fr_life, "rings-life"},
 		{t->skel->maps.fr_stack, "rings-stack"},
 		{t->skel->maps.fr_wait, "rings-wait"},
+		{t->skel->maps.fr_rare, "rings-rare"},
 		{t->skel->maps.fr_waits, "wait-table"},
 		{t->skel->maps.fr_incidents, "incidents"},
 		{t->skel->maps.fr_incident_bell, "incident-bell"},

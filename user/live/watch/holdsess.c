@@ -81,7 +81,7 @@ static int own_selection(struct fr_load_conf *l)
 {
 	const char *nearest;
 	size_t i;
-	int err = fr_select_profile("default", l->enable);
+	int err = fr_select_profile("default", l->enable, NULL);
 
 	for (i = 0; i < sizeof(own_events) / sizeof(own_events[0]); i++)
 		err = err ?: fr_select_event(own_events[i], l->enable, &nearest);

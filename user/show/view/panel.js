@@ -430,7 +430,7 @@ class Panel {
 		s.append(el("h2", {}, "what is complete, and what was lost"));
 		s.append(el("p", {}, this.model.horizon > 0 ? `All CPUs are complete from ${this.when(this.model.horizon)}.` : "All CPUs are complete from the start."));
 		s.append(rowsTable(["CPU", "tier", "complete from", "lost", "overwritten"],
-				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "start"), num(r.lost), num(r.overwritten)])));
+				   d.rings.map(r => [String(r.cpu), ["main", "life", "stack", "wait", "rare"][r.tier] || String(r.tier), num(r.horizon ? duration(r.horizon) : "start"), num(r.lost), num(r.overwritten)])));
 		if (d.left_out)
 			s.append(el("p", { class: "bad" }, `${many(d.left_out, "later event")} left out, as the program that made this page had no more memory (--memory)`));
 		if (d.damage)
