@@ -405,6 +405,39 @@ def check_klog(c, rep, info, file):
     c.equal("records around the moment", [{key: row[key] for key in keys} for row in got["around"]], near)
 
 
+def check_rare(c, rep, file, args):
+    """What begins and what ends is one event; counts, the last one, and how long, from the rows of replay."""
+    got = rep["rare"]
+    if got is None:
+        return
+    rows = [row for row in map(json.loads, lines(run("replay", "--json", "--tier", "rare", *args, file)))]
+    names = {g["event"] for g in got["groups"]}
+    count, took, last, since, long = {}, {}, {}, {}, {}
+    by_place = {(row["event"], row["ts"], row["tid"]): row for row in rows}
+    for row in rows:
+        begin = row["event"].removesuffix("_end").removesuffix("_exit")
+        begin = next((name for name in (begin + "_begin", begin + "_enter") if begin != row["event"] and name in names), None)
+        if begin:
+            key, at = (begin, row["tid"]), since.pop((begin, row["tid"]), None)
+            if at is not None and at >= got["horizon_ns"]:
+                took[begin] = took.get(begin, 0) + row["ts"] - at
+                long.setdefault(begin, []).append(row["ts"] - at)
+            continue
+        since[row["event"], row["tid"]] = row["ts"]
+        count[row["event"]] = count.get(row["event"], 0) + 1
+        last[row["event"]] = row["ts"]
+    c.equal("rare events", got["events"], sum(count[name] for name in names))
+    for name in names:
+        mine = [g for g in got["groups"] if g["event"] == name]
+        c.equal(f"{name}: count", sum(g["count"] for g in mine), count[name])
+        c.equal(f"{name}: the last", max(g["last_ts"] for g in mine), last[name])
+        c.equal(f"{name}: how long", sum(g["took_ns"] for g in mine), took.get(name, 0))
+        c.equal(f"{name}: ended", sum(g["ended"] for g in mine), len(long.get(name, ())))
+        c.equal(f"{name}: the longest", max(g["longest_ns"] for g in mine), max(long.get(name, (0,))))
+        c.equal(f"{name}: whose", [by_place[name, g["last_ts"], g["last_tid"]]["comm"] for g in mine], [g["last_comm"] for g in mine])
+        c.equal(f"{name}: apart", len({g["about"] or g["last_comm"] for g in mine}), len(mine))
+
+
 def main(file, args):
     window, filt, task = options_of(args)
     looked = set()
@@ -441,6 +474,7 @@ def main(file, args):
     check_long_waits(c, rep, info, counts, focus, pid_of(focus, everything), [texts[place(row)] for row in counts])
     check_still(c, rep, info)
     check_klog(c, rep, info, file)
+    check_rare(c, rep, file, window)
     check_verdict(c, rep, everything)
     check_changes(c, rep, everything)
     if not c.wrong:

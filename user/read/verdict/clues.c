@@ -314,6 +314,7 @@ int fr_clues_run(struct fr_clues *c, const struct fr_replay_run *run)
 	int err = 0;
 	u32 i;
 
+	fr_rares_run(&c->rares, run);
 	if (run->from == run->to || clues_is_before(c, run))
 		return 0;
 	if (clues_have_cpu(c, b->cpu))
@@ -344,6 +345,7 @@ void fr_clues_want(const struct fr_clues *c, struct fr_wants *w)
 			if (c->sub[i].field[k])
 				w->cols[c->sub[i].ev->nr] |= 1u << c->sub[i].field[k]->col;
 	fr_waited_want(&c->fields, w);
+	fr_rares_want(&c->rares, w);
 }
 
 /* ---- life ---- */
@@ -381,6 +383,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	clues_find_trigger(c, tid);
 	find_time(c, r);
 	clues_bind(c, r);
+	fr_rares_init(&c->rares, r, sum);
 	err = clues_add_cpus(c, sum);
 	if (err) {
 		fr_clues_free(c);
@@ -406,6 +409,7 @@ void fr_clues_free(struct fr_clues *c)
 	fr_vec_free(&c->victim);
 	fr_vec_free(&c->fault);
 	fr_vec_free(&c->sample);
+	fr_rares_free(&c->rares);
 	free(c->cpu);
 	free(c);
 }

@@ -21,6 +21,7 @@
 #include "base/set/tally.h"
 #include "base/set/vec.h"
 #include "read/analyze/analyze.h"
+#include "read/rare/rares.h"
 #include "read/replay/replay.h"
 #include "read/replay/summary.h"
 #include "read/states/states.h"
@@ -103,6 +104,7 @@ struct fr_clues {
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
 	bool is_picked;		     /* switches were cut away */
 	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */
+	struct fr_rares rares;	     /* of the whole window */
 	u64 life_ns, wait_ns;	     /* births, ends, OOM kills; waits: complete from then on */
 	/* once all rows are read */
 	const struct fr_an_focus *focus; /* of this task, NULL: the report is about another one */

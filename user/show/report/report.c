@@ -98,6 +98,7 @@ static int report_gather(struct fr_report *r)
 	err = err ?: analyze(r);
 	err = err ?: report_open_symbols(r);
 	err = err ?: report_judge(r);
+	err = err ?: fr_report_rare_read(r);
 	err = err ?: fr_report_cgroups_read(r);
 	err = err ?: fr_report_last_read(r);
 	err = err ?: fr_report_rank(r);
@@ -182,6 +183,7 @@ static void close_all(struct fr_report *r)
 	fr_report_last_free(&r->last);
 	fr_report_cgroups_free(r);
 	fr_waits_free(&r->waits);
+	fr_tally_free(&r->rare);
 	fr_clues_free(r->clues);
 	fr_changes_free(&r->changes);
 	fr_states_free(&r->states);

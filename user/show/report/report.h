@@ -148,6 +148,7 @@ struct fr_report {
 	struct fr_report_stack stack[2]; /* of the focus task, in the kernel and in user space, innermost first */
 	struct fr_report_fn *fn;	 /* samples by function, the most first */
 	u32 fn_cnt;
+	struct fr_tally rare; /* rare events that are about the same (report_rare.c) */
 	const struct fr_view *view;
 	struct fr_out *out;
 };
@@ -155,6 +156,9 @@ struct fr_report {
 /* Read the events before the trigger that the page shows, into r->last. 0, -ENOMEM, or -errno of reading. */
 int fr_report_last_read(struct fr_report *r);
 void fr_report_last_free(struct fr_report_last *l);
+
+/* Put rare events that are about the same together: r->rare. 0 or -ENOMEM. */
+int fr_report_rare_read(struct fr_report *r);
 
 /* the cgroups of living processes; call once. 0 or -ENOMEM */
 int fr_report_cgroups_read(struct fr_report *r);

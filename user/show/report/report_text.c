@@ -183,6 +183,7 @@ static void put_evidence(struct fr_report_page *p)
 	put_fitting(p, fr_report_put_states);
 	put_fitting(p, fr_report_put_waits);
 	put_fitting(p, fr_report_put_klog);
+	put_fitting(p, fr_report_put_rare);
 	fr_report_put_focus(p);
 	put_fitting(p, fr_report_put_timeline);
 	put_fitting(p, fr_report_put_tables);
@@ -206,6 +207,7 @@ void fr_report_text(struct fr_report *r)
 	report_put_left_out(&p);
 	report_put_incidents(&p);
 	fr_report_put_klog_line(&p);
+	fr_report_put_rare_line(&p);
 	fr_report_put_task(&p);
 	fr_report_put_waits_line(&p);
 	if (r->ask->into) /* it is shown when all have said what they are */

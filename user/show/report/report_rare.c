@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report_rare: tracepoints that are recorded by default, in the window: of what, how often, how long it took. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/set/hash.h"
+#include "base/text/escape.h"
+#include "base/text/units.h"
+#include "read/verdict/clues.h"
+#include "show/report/report_kinds.h"
+#include "show/report/report_text.h"
+
+#define SHOWN 12u /* of a page */
+
+/* Events of one tracepoint that are about the same; of what begins and ends, and has no more to say, of tasks of one name. */
+struct rare_group {
+	u64 key;
+	const struct fr_rares_item *last;
+	u64 cnt, took_ns, longest_ns, known; /* known: of how many it is known how long they took */
+};
+
+static const struct fr_rares *rares_of(const struct fr_report *r)
+{
+	return &r->clues->rares;
+}
+
+static u64 rare_key(const struct fr_report *r, const struct fr_rares_item *it)
+{
+	struct fr_who who = fr_names_who(r->view->names, it->tid, it->ts, it->cpu);
+	u64 key = fr_hash(FR_HASH_SEED, &it->entry, sizeof(it->entry));
+
+	return *it->what ? fr_hash(key, it->what, strlen(it->what)) : fr_hash(key, who.comm, who.len);
+}
+
+static int rare_by_entry(const void *a, const void *b)
+{
+	const struct rare_group *x = a, *y = b;
+
+	if (x->last->entry != y->last->entry)
+		return x->last->entry < y->last->entry ? -1 : 1;
+	if (x->cnt != y->cnt)
+		return x->cnt > y->cnt ? -1 : 1;
+	return x->last->ts < y->last->ts ? -1 : x->last->ts > y->last->ts;
+}
+
+/* In the order of rare.def, the most frequent first. */
+int fr_report_rare_read(struct fr_report *r)
+{
+	const struct fr_rares_item *it;
+	size_t i;
+
+	r->rare = (struct fr_tally){.rec_sz = sizeof(struct rare_group)};
+	for (i = 0; (it = fr_rares_at(rares_of(r), i)); i++) {
+		struct rare_group *g = fr_tally_get(&r->rare, rare_key(r, it));
+
+		if (!g)
+			return -ENOMEM;
+		g->last = it;
+		g->cnt++;
+		if (it->took_ns == FR_RARES_UNKNOWN)
+			continue;
+		g->known++;
+		g->took_ns += it->took_ns;
+		if (it->took_ns > g->longest_ns)
+			g->longest_ns = it->took_ns;
+	}
+	fr_tally_sort(&r->rare, rare_by_entry);
+	return 0;
+}
+
+/* "tcp_retransmit_skb"; of a beginning that has an end, what the two are called: "mm_vmscan_memcg_reclaim" */
+static void rare_name(const struct rare_group *g, char name[FR_NAME_MAX + 1])
+{
+	const char *full = fr_rare_get(g->last->entry)->name;
+	size_t len;
+
+	snprintf(name, FR_NAME_MAX + 1, "%s", strchr(full, ':') + 1);
+	len = strlen(name);
+	if (g->known && len > 6 && !strcmp(name + len - 6, "_begin"))
+		name[len - 6] = 0;
+}
+
+void fr_report_put_rare_line(struct fr_report_page *p)
+{
+	const struct fr_rares *s = rares_of(p->r);
+	char text[32];
+
+	fr_report_label(p, "rare events");
+	if (!s->any)
+		fr_out_str(p->o, "not recorded\n");
+	else if (!s->item.cnt)
+		fr_out_str(p->o, "none: retransmits, drops, reclaim, cgroups ... (`flightrec events`)\n");
+	else
+		fr_out_printf(p->o, "%s in this window: `flightrec replay --tier rare` has all\n",
+			      fr_show_count(s->item.cnt, text, sizeof(text)));
+}
+
+static void rare_put_group(struct fr_report_page *p, const struct rare_group *g)
+{
+	u64 at_ns = p->r->res->focus.at_ns;
+	bool later = g->last->ts > at_ns;
+	char name[FR_NAME_MAX + 1], text[32];
+
+	rare_name(g, name);
+	fr_report_count(p->o, g->cnt, 7);
+	fr_show_duration(later ? g->last->ts - at_ns : at_ns - g->last->ts, text, sizeof(text));
+	fr_out_printf(p->o, "  %c%-9s %-24s ", later ? '+' : '-', text, name);
+	if (*g->last->what)
+		fr_escape_text_to(p->o, g->last->what, strlen(g->last->what), p->fits && p->width > 60 ? p->width - 46 : 200);
+	else
+		fr_report_who(p, g->last->tid, g->last->ts, g->last->cpu);
+	if (g->known) {
+		fr_out_printf(p->o, ", %s in all", fr_show_duration(g->took_ns, text, sizeof(text)));
+		fr_out_printf(p->o, ", the longest %s", fr_show_duration(g->longest_ns, text, sizeof(text)));
+		if (g->known < g->cnt)
+			fr_out_printf(p->o, "; of %llu it is not known how long", g->cnt - g->known);
+	}
+	fr_out_char(p->o, '\n');
+}
+
+void fr_report_put_rare(struct fr_report_page *p)
+{
+	const struct fr_tally *groups = &p->r->rare;
+	char note[80];
+	u32 i;
+
+	if (!groups->cnt)
+		return;
+	snprintf(note, sizeof(note), "how often, the last one beside %s%s", fr_report_moment_name(p),
+		 rares_of(p->r)->is_full ? "; some are left out" : "");
+	fr_report_title(p, "Rare events", note);
+	for (i = 0; i < groups->cnt && (!p->r->ask->top || i < SHOWN); i++)
+		rare_put_group(p, fr_tally_at(groups, i));
+	if (i < groups->cnt)
+		fr_out_printf(p->o, "  %u more lines: --top 0\n", groups->cnt - i);
+}
+
+/* ---- JSON ---- */
+
+static struct fr_value rare_event(const struct fr_at *at)
+{
+	const struct rare_group *g = at->rec;
+
+	snprintf(at->room->text, sizeof(at->room->text), FR_TP_PREFIX "%s", fr_rare_get(g->last->entry)->name);
+	return fr_value_text(at->room->text);
+}
+
+static struct fr_value rare_about(const struct fr_at *at)
+{
+	const struct rare_group *g = at->rec;
+
+	return fr_value_text(*g->last->what ? g->last->what : NULL);
+}
+
+static struct fr_value rare_last_ts(const struct fr_at *at)
+{
+	return fr_value_nr(((const struct rare_group *)at->rec)->last->ts);
+}
+
+static struct fr_value rare_last_tid(const struct fr_at *at)
+{
+	return fr_value_nr(((const struct rare_group *)at->rec)->last->tid);
+}
+
+static struct fr_value rare_last_comm(const struct fr_at *at)
+{
+	const struct fr_rares_item *it = ((const struct rare_group *)at->rec)->last;
+
+	return fr_report_comm(at->of, it->tid, it->ts, it->cpu);
+}
+
+static const void *rare_group_at(const struct fr_at *at, u32 i)
+{
+	const struct fr_report *r = at->of;
+
+	return i < r->rare.cnt ? fr_tally_at(&r->rare, i) : NULL;
+}
+
+static struct fr_value rare_events(const struct fr_at *at)
+{
+	return fr_value_nr(rares_of(at->of)->item.cnt);
+}
+
+static struct fr_value rare_horizon(const struct fr_at *at)
+{
+	return fr_value_nr(rares_of(at->of)->horizon_ns);
+}
+
+/* clang-format off */
+#define GROUP(member, ...) FR_COLUMN(struct rare_group, member, __VA_ARGS__)
+static const struct fr_column rare_group_columns[] = {
+	FR_COLUMN_MADE(rare_event, "event", TEXT, "the tracepoint; of what begins and ends its beginning"),
+	FR_COLUMN_MADE(rare_about, "about", TEXT, "addresses and ports, of a packet that was dropped the reason, else the kernel's words; `null`: tasks of one name"),
+	GROUP(cnt, "count", COUNT, "events"),
+	FR_COLUMN_MADE(rare_last_ts, "last_ts", CLOCK, "the last one"),
+	FR_COLUMN_MADE(rare_last_tid, "last_tid", NUMBER, "in whose context that was"),
+	FR_COLUMN_MADE(rare_last_comm, "last_comm", TEXT, "its name"),
+	GROUP(known, "ended", COUNT, "of how many it is known how long they took"),
+	GROUP(took_ns, "took_ns", NS, "these together"),
+	GROUP(longest_ns, "longest_ns", NS, "the longest of them"),
+	{},
+};
+static const struct fr_table kind_rare_group = {"rare_group", "Events of a tracepoint that are about the same.", rare_group_columns};
+
+static const struct fr_column rare_columns[] = {
+	FR_COLUMN_MADE(rare_events, "events", COUNT, "in the window"),
+	FR_COLUMN_MADE(rare_horizon, "horizon_ns", CLOCK, "complete from then on, but for what rates hold back"),
+	FR_LIST(rare_group_at, "groups", &kind_rare_group, "in the order of the table of tracepoints"),
+	{},
+};
+/* clang-format on */
+const struct fr_table fr_report_kind_rare = {
+	"rare", "[Tracepoints that are recorded by default](tracepoints.md#by-default). Text shows 12 lines, `--top 0` all.",
+	rare_columns};
