@@ -35,7 +35,7 @@ BPF_SRC		:= $(sort $(wildcard bpf/*.bpf.c))
 TRIGGER_SRC	:= $(sort $(wildcard bpf/trigger/*.bpf.c))
 STATES_SRC	:= $(wildcard bpf/states/*.bpf.c)
 # Event programs that event rules can watch. They are compiled a second time, into the triggers' object.
-WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c bpf/tp.bpf.c,$(BPF_SRC))
+WATCH_SRC	:= $(filter-out bpf/control.bpf.c bpf/sample.bpf.c bpf/incident.bpf.c,$(BPF_SRC))
 USER_SRC	:= $(sort $(wildcard user/*/*.c user/*/*/*.c))
 HEADERS		:= $(wildcard bpf/*.h bpf/*/*.h bpf/*.def user/*.h user/*/*.h user/*/*/*.h user/*/*/*.def tests/*/*.h)
 MAIN_SRC	:= user/cmd/main.c

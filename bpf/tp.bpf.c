@@ -23,14 +23,22 @@ struct {
 	__uint(max_entries, 2);
 	__type(key, u32);
 	__type(value, struct fr_watch_work);
-} fr_watch_works SEC(".maps");
+} fr_tp_works SEC(".maps");
 
+FR_INLINE struct fr_watch_work *tp_work(u32 nr)
+{
+	return bpf_map_lookup_elem(&fr_tp_works, &nr);
+}
+
+/* With FR_WATCH, rules have conditions of their own, which fr_commit() evaluates. */
+#ifndef FR_WATCH
 FR_INLINE struct fr_watch_work *fr_watch_work(u32 nr)
 {
-	return bpf_map_lookup_elem(&fr_watch_works, &nr);
+	return tp_work(nr);
 }
 
 #include "watch_run.bpf.h"
+#endif
 
 /* What is copied, at most; the buffer has room for twice that, so that the verifier sees that a bounded part behind a bounded
  * part is within. */
@@ -184,7 +192,7 @@ FR_INLINE u32 tp_choose_text(u8 *to, const u8 *from, u32 sz, const volatile stru
  */
 __noinline u32 fr_tp_choose(u32 nr, u32 sz)
 {
-	struct fr_watch_work *whole = fr_watch_work(TP_WHOLE), *chosen = fr_watch_work(TP_CHOSEN);
+	struct fr_watch_work *whole = tp_work(TP_WHOLE), *chosen = tp_work(TP_CHOSEN);
 	const volatile struct fr_tp *t;
 	u32 end, cut = 0, i;
 	const u8 *from;
@@ -222,7 +230,11 @@ FR_INLINE bool tp_holds(struct fr_watch_work *w, const volatile struct fr_tp *t,
 	w->cpu = bpf_get_smp_processor_id();
 	w->rec_sz = FR_TP_REC_SZ + sz;
 	rec->task = (w->tid & FR_TID_MASK) | cut << 24;
-	return fr_watch_holds(0, t->cond);
+#ifdef FR_WATCH
+	return true;
+#else
+	return fr_watch_holds(TP_WHOLE, t->cond);
+#endif
 }
 
 SEC("tracepoint")
@@ -241,9 +253,11 @@ int tp(void *ctx)
 	event &= FR_EVENT_MAX - 1;
 	if (!fr_enabled(event))
 		return fr_filtered(FR_FILTERED_off);
+#ifndef FR_WATCH
 	if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32))
 		return fr_filtered(FR_FILTERED_task);
-	work = bpf_map_lookup_elem(&fr_watch_works, &buffer);
+#endif
+	work = tp_work(buffer);
 	if (!work)
 		return 0;
 	if (!tp_was_open(&fr_tp_conf[nr]))
@@ -262,7 +276,7 @@ int tp(void *ctx)
 		cut = sz >> 16 & FR_TP_CUT;
 		sz &= TP_MASK;
 		buffer = TP_CHOSEN;
-		work = bpf_map_lookup_elem(&fr_watch_works, &buffer);
+		work = tp_work(buffer);
 		if (!work)
 			return 0;
 	}

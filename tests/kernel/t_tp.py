@@ -4,7 +4,8 @@ import contextlib
 import os
 import re
 
-from frtest import TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name, refused, replay, run, shared, test, tracefs
+from frtest import SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name, refused, replay, run, shared, test, tracefs
+from matrix import alerts
 
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
 POINTS = ("sched:sched_process_exec", "syscalls:sys_enter_openat", "syscalls:sys_exit_openat", "signal:signal_generate", "task:task_rename")
@@ -247,6 +248,46 @@ def chosen():
     fr("cut", "-f", f'tid == {pid} && event == "tp:{FORKS}"', "-o", cut, file)
     equal(replay(cut), ours, "cut")
     refused(fr("replay", "-f", of_it, cut, status=2), "was not recorded")
+
+
+# Rules about tracepoints: one that fields are chosen of, which the rule is not about; one that has no condition where it is recorded.
+PULLED = ((f'event:tp:{FORKS} if parent_comm == "frt-a"', 1), (f'event:tp:{FORKS} if parent_comm ~ "frt-*" && child_pid > 1', 3),
+          ('event:tp:signal:signal_generate if sig == SIGUSR1 && target_comm == "frt-tp"', 20),
+          ('event:tp:sched:sched_process_exec if comm == "true" && filename ~ "*/true"', 1), (f'event:tp:{FORKS} if parent_comm == "frt-none"', 0))
+
+
+@test("a recorded tracepoint pulls a trigger as often as its condition holds; replay --on finds the same, or says what was not recorded")
+def pulls():
+    name = session()
+    with alerts(name, *(rule for rule, _ in PULLED)) as a:
+        before = missed(dump(name))
+        run("/usr/bin/python3", "-S", "-c", FORKING)
+        pid = spawn()
+        file = dump(name)
+        told, counters = a.finish()
+    lost = missed(file) - before
+    for i, (rule, times) in enumerate(PULLED):
+        got = counters["rules"][i]
+        check(0 <= times - got["matched"] <= lost, f"{rule}: {got}, not {times}")
+        check(bool(got["alerted"]) == bool(got["matched"]), f"{rule}: {got}")
+    signal = next(e for e in told if e["rule_set"] >> 2 & 1)
+    equal((signal["kind"], signal["comm"], signal["pid"]), ("event", "frt-tp", pid), "who is told")
+    equal([pin for pin in os.listdir(f"{SESSIONS}/{name}") if pin.startswith("trig-")], [], "nothing is left")
+    of_signals = fr("replay", "--on", PULLED[2][0] + ",cooldown=1h", file).stdout
+    check("event" in of_signals and "tp:signal:signal_generate" in of_signals, of_signals[:600])
+    of_forks = fr("replay", "--on", PULLED[0][0], file, status=None)
+    check("parent_comm was not recorded" in of_forks.stdout + of_forks.stderr, of_forks.stdout[:600])
+
+
+@test("a trigger about a tracepoint that is not recorded, or has no such field, is refused")
+def not_pulled():
+    tracefs()
+    for rule, why in ((f"event:tp:{FORKS}", f"add -e tp:{FORKS}"), ("event:tp:sched:*", "without * ? ["), (f"event:tp:{FORKS}@10/s", "cooldown="),
+                      (f"event:tp:{FORKS} if a ==", "is missing")):
+        p = fr("record", "-n", new_name(), "-p", "minimal", "-o", TMP, "--on", rule, status=None)
+        check(p.returncode and why in p.stderr, f"{rule}: {p.stderr}")
+    p = fr("record", "-n", new_name(), "-p", "minimal", "-e", f"tp:{FORKS}", "-o", TMP, "--on", f"event:tp:{FORKS} if parent_com == 3", status=None)
+    check(p.returncode and "did you mean parent_comm" in p.stderr, p.stderr)
 
 
 @test("events lists this kernel's tracepoints with their fields; a name that is none gets the nearest")

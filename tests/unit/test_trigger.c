@@ -215,6 +215,13 @@ static void test_expressions(void **state)
 	assert_int_equal(t.post_ns, SEC);
 	assert_string_equal(parsed("event:comm == \"x:post=1s\\\",\"").expr, "comm == \"x:post=1s\\\",\"");
 	assert_string_equal(parsed("event: args[0] == 5 ").expr, "args[0] == 5");
+	/* a tracepoint: what it is about, and an expression */
+	t = parsed("event:tp:skb:kfree_skb if reason in (2, 3) && protocol == 0x800,post=1s");
+	assert_string_equal(t.tp, "tp:skb:kfree_skb");
+	assert_string_equal(t.expr, "event == \"tp:skb:kfree_skb\" && (reason in (2, 3) && protocol == 0x800)");
+	assert_int_equal(t.post_ns, SEC);
+	assert_string_equal(parsed("event:tp:skb:kfree_skb").expr, "event == \"tp:skb:kfree_skb\"");
+	assert_string_equal(parsed("event:tid == 5").tp, "");
 }
 
 static const struct {
@@ -339,6 +346,11 @@ static const struct {
 	{"event", 5, "event:"},
 	{"event:", 6, "missing"},
 	{"event:tid = 5", 10, "=="},
+	{"event:tp:skb", 6, "SYSTEM:NAME"},
+	{"event:tp:skb:*", 6, "without * ? ["},
+	{"event:tp:skb:kfree_skb@5/s", 6, "cooldown="},
+	{"event:tp:skb:kfree_skb{reason}", 6, "cooldown="},
+	{"event:tp:skb:kfree_skb if reason = 5", 33, "=="},
 	{"event:nxt_pid == 5", 6, "next_pid"},
 	{"event:tid == 5,comm=x", 15, "makes no sense"},
 	{"event:tid in (5,post=1s", 13, "bracket"},

@@ -218,7 +218,7 @@ static int config_check_watch(const struct fr_trigger *rule, const char *arch, s
 	struct fr_filter_error wrong;
 	int err;
 
-	if (rule->kind != FR_TRIGGER_event)
+	if (rule->kind != FR_TRIGGER_event || *rule->tp) /* of a tracepoint, who loads it knows the fields */
 		return 0;
 	err = fr_watch_check(rule->expr, arch, &wrong);
 	if (err) {

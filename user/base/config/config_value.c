@@ -183,7 +183,7 @@ static int check_on(const struct value *v)
 		*host.machine = 0;
 	if (fr_trigger_parse(v->text, host.machine, &trigger, &error))
 		return fail(v, "%s (at character %zu)", error.text, error.at + 1);
-	return trigger.kind == FR_TRIGGER_event ? config_value_check_watch(v, trigger.expr, host.machine) : 0;
+	return trigger.kind == FR_TRIGGER_event && !*trigger.tp ? config_value_check_watch(v, trigger.expr, host.machine) : 0;
 }
 
 static int check_path(const struct value *v)

@@ -101,6 +101,21 @@ int fr_filter_new(const char *expr, const struct fr_schema *s, const char *arch,
 	return fr_filter_new_beside(expr, &file, 1, 0, out, error);
 }
 
+int fr_filter_check(const char *expr, struct fr_filter_error *error)
+{
+	struct fr_filter *f = calloc(1, sizeof(*f));
+	int err;
+
+	memset(error, 0, sizeof(*error));
+	if (!f)
+		return -ENOMEM;
+	f->schema = fr_schema_builtin();
+	f->error = error;
+	err = fr_filter_parse(f, expr);
+	fr_filter_free(f);
+	return err;
+}
+
 /* Not where the event has a field of that name, nor where its name alone decides. */
 static bool uses_pair(const struct fr_filter *f, const struct fr_node *n)
 {

@@ -65,6 +65,9 @@ struct fr_filter_file {
 int fr_filter_new_beside(const char *expr, const struct fr_filter_file *file, u32 cnt, u32 which, struct fr_filter **out,
 			 struct fr_filter_error *error);
 
+/* Is it an expression at all, whatever its names mean? 0, -EINVAL and *error, -ENOMEM. */
+int fr_filter_check(const char *expr, struct fr_filter_error *error);
+
 enum fr_verdict fr_filter_verdict(const struct fr_filter *f, u8 event);
 
 /* Which of an event's rows a filter accepts. */

@@ -15,6 +15,8 @@
  *	latency:WHAT>T		WHAT: wakeup offcpu block softirq irq syscall syscall:NAME
  *	rate:WHAT>N/T		more than N in the time T; WHAT: fork exit signal signal:NAME error:CALL error:CALL:ERRNO
  *	event:EXPR		an expression as in -f; options follow it after a comma
+ *	event:tp:SYSTEM:NAME [if CONDITION]
+ *				a tracepoint that is recorded, with a condition on its fields
  *	psi:RESOURCE:SHARE%	cpu, memory or io: some tasks stalled for this share of a second; RESOURCE.full: all of them
  *	every:T
  *	holdoff>T		nobody could have a CPU for longer than T (also holdoff:T): found by `flightrec watch`
@@ -30,6 +32,7 @@
 #include <stdbool.h>
 
 #include "alert.h"
+#include "base/schema/schema.h"
 
 #define FR_TRIGGER_GLOB_MAX    128u
 #define FR_TRIGGER_USER_MAX    64u
@@ -52,7 +55,8 @@ struct fr_trigger {
 	u64 rate_ns;		/* ... within this time */
 	u64 every_ns;
 	char expr[FR_TRIGGER_TEXT_MAX]; /* event */
-	char psi[8];			/* cpu, memory, io */
+	char tp[FR_NAME_MAX + 1]; /* event: the tracepoint that it is about, tp:SYSTEM:NAME; "": an expression about events */
+	char psi[8];		  /* cpu, memory, io */
 	bool psi_full;
 	u64 psi_stall_us; /* of psi_window_us */
 	u64 psi_window_us;

@@ -7,6 +7,7 @@
 #include "base/filter/nearest.h"
 #include "base/schema/syscalls.h"
 #include "base/text/units.h"
+#include "base/tp/tpask.h"
 #include "base/trigger/trigger_text.h"
 #include "fatal.h"
 
@@ -156,6 +157,35 @@ static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 	return err ?: fr_tp_some_time(p, span_from(arg, above + 1), "latency", &p->t.limit_ns);
 }
 
+/* tp:SYSTEM:NAME [if CONDITION]: as an expression. Which fields it has, the session's format says. */
+static int tracepoint_arg(struct fr_tp *p, struct fr_tp_span arg)
+{
+	char text[FR_TRIGGER_TEXT_MAX], cond[FR_TRIGGER_TEXT_MAX] = "", why[FR_TPASK_WHY_SZ];
+	struct fr_filter_error error;
+	struct fr_tpask ask;
+	int len;
+
+	span_copy(arg, text, sizeof(text));
+	if (fr_tpask_parse(text, &ask, why))
+		return fr_tp_fail(p, arg.at, "event: %s", why);
+	if (strpbrk(ask.pattern, "*?["))
+		return fr_tp_fail(p, arg.at, "event: a trigger is about one tracepoint: name it without * ? [");
+	if (ask.fields || ask.rate.step_ns)
+		return fr_tp_fail(
+			p, arg.at,
+			"event: a trigger has no {FIELD,...} and no @N/T: cooldown= and max= say how often, behind a comma");
+	if (strlen(FR_TP_PREFIX) + strlen(ask.pattern) > FR_NAME_MAX)
+		return fr_tp_fail(p, arg.at, "event: this name is longer than any tracepoint's");
+	snprintf(p->t.tp, sizeof(p->t.tp), FR_TP_PREFIX "%.*s", (int)(FR_NAME_MAX - strlen(FR_TP_PREFIX)), ask.pattern);
+	if (ask.cond) {
+		memcpy(cond, ask.cond, ask.cond_sz);
+		if (fr_filter_check(cond, &error))
+			return fr_tp_fail(p, arg.at + (ask.cond - text) + error.at, "%s", error.text);
+	}
+	len = snprintf(p->t.expr, sizeof(p->t.expr), ask.cond ? "event == \"%s\" && (%s)" : "event == \"%s\"", p->t.tp, cond);
+	return len < (int)sizeof(p->t.expr) ? 0 : fr_tp_fail(p, arg.at, "event: this condition is too long");
+}
+
 static int event_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	struct fr_filter_error error;
@@ -164,6 +194,8 @@ static int event_arg(struct fr_tp *p, struct fr_tp_span arg)
 
 	if (!arg.at || !arg.sz)
 		return fr_tp_fail(p, arg.at ?: FR_TP_PLACE(p), "event needs an expression: event:'event == oom'");
+	if (arg.sz > strlen(FR_TP_PREFIX) && !memcmp(arg.at, FR_TP_PREFIX, strlen(FR_TP_PREFIX)))
+		return tracepoint_arg(p, arg);
 	span_copy(arg, p->t.expr, sizeof(p->t.expr));
 	err = fr_filter_new(p->t.expr, fr_schema_builtin(), p->arch, &filter, &error);
 	if (err == -EINVAL)

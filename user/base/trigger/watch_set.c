@@ -174,14 +174,15 @@ static void watch_add_events(struct fr_watch_build *b, const struct fr_filter *f
 		b->set->prog_cnt = before;
 }
 
-int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char *arch, struct fr_filter_error *error)
+static int watch_add_of(struct fr_watch_set *s, u32 rule, const char *expr, const struct fr_filter_file *file, bool alone,
+			struct fr_filter_error *error)
 {
-	struct fr_watch_build b = {.set = s, .arch = arch, .error = error};
+	struct fr_watch_build b = {.set = s, .arch = file->arch, .error = error, .alone = alone};
 	struct fr_filter *f;
 	u32 tables = s->table_cnt;
 	int err;
 
-	err = fr_filter_new(expr, fr_schema_builtin(), arch, &f, error);
+	err = fr_filter_new_beside(expr, file, 1, 0, &f, error);
 	if (err)
 		return err;
 	watch_add_events(&b, f, rule);
@@ -189,6 +190,19 @@ int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char 
 		s->table_cnt = tables;
 	fr_filter_free(f);
 	return b.failed ? -EINVAL : 0;
+}
+
+int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char *arch, struct fr_filter_error *error)
+{
+	const struct fr_filter_file file = {.schema = fr_schema_builtin(), .arch = arch};
+
+	return watch_add_of(s, rule, expr, &file, false, error);
+}
+
+int fr_watch_add_one(struct fr_watch_set *s, u32 rule, const char *expr, const struct fr_filter_file *file,
+		     struct fr_filter_error *error)
+{
+	return watch_add_of(s, rule, expr, file, true, error);
 }
 
 int fr_watch_add_for(struct fr_watch_set *s, u32 nr, const char *expr, const struct fr_filter_file *file, u32 *prog,

@@ -29,6 +29,10 @@ struct fr_watch_set {
  */
 int fr_watch_add(struct fr_watch_set *s, u32 rule, const char *expr, const char *arch, struct fr_filter_error *error);
 
+/* The same of a schema that has one event alone; its machine and words are the file's. */
+int fr_watch_add_one(struct fr_watch_set *s, u32 rule, const char *expr, const struct fr_filter_file *file,
+		     struct fr_filter_error *error);
+
 /*
  * Add a condition on event nr of a schema, whose fields alone it may use. Returns 0 and in *prog its number in the set, or
  * FR_WATCH_ALWAYS: it holds for each; -EINVAL and *error: wrong, or BPF cannot decide it, or it never holds; -ENOMEM. file: its

@@ -70,7 +70,7 @@ static const struct {
 	{FR_TRIGGER_kernel, ANY, "fr_error_report_end"},
 };
 
-#define WHY_SZ 120
+#define WHY_SZ 240
 
 struct trig {
 	struct fr_sess *s;
@@ -78,6 +78,7 @@ struct trig {
 	u32 cnt;
 	u32 generation;
 	struct fr_watch_set watch;
+	struct fr_trig_tps tps;
 	struct triggers *skel;
 	struct btf *btf;
 };
@@ -130,6 +131,8 @@ static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 	int cnt = 0, err = 0;
 	size_t i;
 
+	if (r->kind == FR_TRIGGER_event && *r->tp)
+		return fr_trig_watch_want_tp(t->s, &t->tps, &t->watch, r, rule, why, WHY_SZ);
 	if (r->kind == FR_TRIGGER_event)
 		return fr_trig_watch_want(t->skel->obj, t->btf, &t->watch, r, rule, why, WHY_SZ);
 	if (cannot_know_exe(t, r)) {
@@ -173,6 +176,7 @@ static int trig_choose_programs(struct trig *t)
 		}
 		cnt += one > 0 ? one : 0;
 	}
+	bpf_program__set_autoload(t->skel->progs.tp, t->tps.cnt);
 	return err ?: cnt;
 }
 
@@ -278,7 +282,12 @@ static void set_session_constants(struct trig *t)
 /* What the session's event programs were built for, and which rules apply to which program. */
 static void set_watch(struct trig *t)
 {
+	u32 i;
+
 	memcpy((void *)t->skel->rodata->fr_watch_of, t->watch.of, sizeof(t->watch.of));
+	for (i = 0; i < t->tps.cnt; i++)
+		memcpy((void *)&t->skel->rodata->fr_tp_conf[t->tps.tp[i].nr - FR_TP_FIRST], &t->tps.tp[i].conf,
+		       sizeof(t->tps.tp[i].conf));
 	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
 	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	fr_preempt_offsets(t->btf, (s64 *)&t->skel->rodata->fr_preempt_task_off, (s64 *)&t->skel->rodata->fr_preempt_off);
@@ -426,22 +435,46 @@ static int trig_refused(int err)
 	return fr_load_refused(err, WHOSE, "leave triggers out (--on, On=)");
 }
 
-static int trig_attach_one(const struct trig *t, const struct bpf_program *prog)
+/* link NULL: errno says why. name: of the pin, and for messages. */
+static int trig_pin_link(const struct trig *t, struct bpf_link *link, const char *name)
 {
-	struct bpf_link *link = bpf_program__attach(prog);
-	char path[320];
+	char path[512];
 	int err;
 
 	if (!link) {
 		err = -errno;
-		fr_err_errno(err, "cannot attach trigger program %s", bpf_program__name(prog));
+		fr_err_errno(err, "cannot attach trigger program %s", name);
 		return err;
 	}
-	snprintf(path, sizeof(path), "%s/trig-%u-%s", t->s->dir, t->generation, bpf_program__name(prog));
+	snprintf(path, sizeof(path), "%s/trig-%u-%s", t->s->dir, t->generation, name);
 	err = bpf_link__pin(link, path);
 	if (err)
 		fr_err_errno(err, "cannot pin %s", path);
 	bpf_link__destroy(link);
+	return err;
+}
+
+static int trig_attach_one(const struct trig *t, const struct bpf_program *prog)
+{
+	return trig_pin_link(t, bpf_program__attach(prog), bpf_program__name(prog));
+}
+
+/* One program for all tracepoints, which knows each by the link's cookie. */
+static int trig_attach_tps(const struct trig *t)
+{
+	LIBBPF_OPTS(bpf_tracepoint_opts, opts);
+	char name[32];
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < t->tps.cnt && !err; i++) {
+		opts.bpf_cookie = t->tps.tp[i].nr;
+		snprintf(name, sizeof(name), "tp-%u", t->tps.tp[i].nr);
+		err = trig_pin_link(
+			t,
+			bpf_program__attach_tracepoint_opts(t->skel->progs.tp, t->tps.tp[i].system, t->tps.tp[i].name, &opts),
+			name);
+	}
 	return err;
 }
 
@@ -452,7 +485,9 @@ static int attach(const struct trig *t)
 
 	bpf_object__for_each_program(prog, t->skel->obj)
 	{
-		if (bpf_program__autoload(prog))
+		if (prog == t->skel->progs.tp)
+			err = trig_attach_tps(t);
+		else if (bpf_program__autoload(prog))
 			err = trig_attach_one(t, prog);
 		if (err)
 			break;
@@ -486,7 +521,7 @@ static void warn_of_unrecorded(const struct trig *t)
 	const char *name;
 	u32 nr;
 
-	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+	for (nr = 0; nr < FR_TP_FIRST; nr++) { /* tracepoints are recorded, or refused */
 		name = t->watch.of[nr].cnt ? fr_schema_event(fr_schema_builtin(), nr)->name : NULL;
 		if (name && !session->enable[nr])
 			fr_warn("%s pulls a trigger, but is not recorded: add -e %s to see it in snapshots", name, name);

@@ -5,9 +5,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/text/memfile.h"
+#include "base/tp/tps.h"
+#include "live/session/sess_int.h"
 #include "read/elf/kbtf.h"
 
 #define PROGS  "fr_watch_progs"
@@ -45,6 +49,108 @@ int fr_trig_watch_want(struct bpf_object *obj, const struct btf *btf, struct fr_
 		return cnt;
 	snprintf(why, why_sz, "this kernel has no tracepoint for it");
 	return -ENOTSUP;
+}
+
+/* The format of a tracepoint in the session's text. NULL: it has none that is sound. */
+static struct fr_tpformat *format_of(const char *text, size_t sz, const char *tp)
+{
+	struct fr_tpformat *format = NULL;
+	char name[3 * FR_NAME_MAX];
+	struct fr_tps_item item;
+	size_t pos = 0;
+
+	while (fr_tps_next(text, sz, &pos, &item)) {
+		snprintf(name, sizeof(name), FR_TP_PREFIX "%s:%s", item.system, item.name);
+		if (!strcmp(name, tp))
+			return fr_tpformat_new(item.system, item.name, item.text, item.sz, &format) ? NULL : format;
+	}
+	return NULL;
+}
+
+/* A schema with this event alone, whole: where fields are chosen for the ring, a rule may be about others. */
+static struct fr_schema *whole_schema(const struct fr_tpformat *format, u32 nr)
+{
+	struct fr_schema *schema = NULL;
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char *text;
+	size_t sz;
+
+	if (!f)
+		return NULL;
+	fputs(FR_SCHEMA_TITLE "\n", f);
+	fr_tpformat_put_schema(format, nr, FR_TIER_MAIN, f);
+	text = fr_memfile_end(&m, &sz);
+	if (text)
+		fr_schema_parse(text, sz, &schema);
+	free(text);
+	return schema;
+}
+
+static int trig_watch_value(const void *of, u32 event, const char *field, const char *name, s64 *v)
+{
+	(void)event;
+	return fr_tpformat_value(of, field, name, v);
+}
+
+/* What its program is told, once for all rules about it. */
+static int note_tp(struct fr_trig_tps *tps, const char *tp, u32 nr, const struct fr_tpformat *format)
+{
+	const char *system = tp + strlen(FR_TP_PREFIX), *colon = strchr(system, ':');
+	u32 i = 0;
+
+	while (i < tps->cnt && tps->tp[i].nr != nr)
+		i++;
+	if (i < tps->cnt)
+		return 0;
+	tps->tp[i].nr = nr;
+	snprintf(tps->tp[i].system, sizeof(tps->tp[i].system), "%.*s", (int)(colon - system), system);
+	snprintf(tps->tp[i].name, sizeof(tps->tp[i].name), "%s", colon + 1);
+	tps->cnt++;
+	return fr_tpformat_conf(format, &tps->tp[i].conf);
+}
+
+int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, struct fr_watch_set *set,
+			  const struct fr_trigger *rule, u32 nr, char *why, size_t why_sz)
+{
+	struct fr_schema *schema = NULL, *whole = NULL;
+	struct fr_filter_file file = {.value = trig_watch_value};
+	struct fr_tpformat *format = NULL;
+	const struct fr_event *ev = NULL;
+	struct fr_filter_error error;
+	struct utsname un;
+	char *text = NULL;
+	size_t sz;
+	int err;
+
+	uname(&un);
+	err = fr_schema_parse(s->schema, s->schema_sz, &schema) ?: fr_sess_formats(s, &text, &sz);
+	ev = err ? NULL : fr_schema_find(schema, rule->tp);
+	if (!err && !ev) {
+		snprintf(why, why_sz, "%s is not recorded, which this trigger needs: add -e %s", rule->tp, rule->tp);
+		err = -ENOTSUP;
+	}
+	format = err ? NULL : format_of(text, sz, rule->tp);
+	whole = format ? whole_schema(format, ev->nr) : NULL;
+	if (!err && !whole) {
+		snprintf(why, why_sz, "the format of %s cannot be used", rule->tp);
+		err = -ENOTSUP;
+	}
+	if (!err) {
+		file.schema = whole;
+		file.arch = un.machine;
+		file.of = format;
+		err = fr_watch_add_one(set, nr, rule->expr, &file, &error);
+		if (err == -EINVAL)
+			snprintf(why, why_sz, "%s", error.text);
+		err = err == -EINVAL ? -ENOTSUP : err;
+	}
+	err = err ?: note_tp(tps, rule->tp, ev->nr, format);
+	fr_tpformat_free(format);
+	fr_schema_free(whole);
+	fr_schema_free(schema);
+	free(text);
+	return err ?: 1;
 }
 
 int fr_trig_watch_size(struct bpf_object *obj, struct fr_watch_set *set)

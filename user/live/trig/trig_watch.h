@@ -8,6 +8,17 @@
 
 struct bpf_object;
 struct btf;
+struct fr_sess;
+
+/* The tracepoints that rules are about: each once, by its number in the session. */
+struct fr_trig_tps {
+	u32 cnt;
+	struct {
+		char system[FR_NAME_MAX + 1], name[FR_NAME_MAX + 1];
+		u32 nr;
+		struct fr_tp conf;
+	} tp[FR_TRIGGER_MAX];
+};
 
 /*
  * Compile an event rule into set and have the programs of its events loaded. Returns how many events it watches; or -ENOTSUP
@@ -15,6 +26,11 @@ struct btf;
  */
 int fr_trig_watch_want(struct bpf_object *obj, const struct btf *btf, struct fr_watch_set *set, const struct fr_trigger *rule,
 		       u32 nr, char *why, size_t why_sz);
+
+/* The same of a rule about a tracepoint (rule->tp), which the session has to record: its event's number and format are there.
+ */
+int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, struct fr_watch_set *set,
+			  const struct fr_trigger *rule, u32 nr, char *why, size_t why_sz);
 
 /* Before load: set the maps' sizes and sort the set. After it: fill the maps. 0 or -errno. */
 int fr_trig_watch_size(struct bpf_object *obj, struct fr_watch_set *set);

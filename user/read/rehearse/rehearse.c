@@ -7,6 +7,7 @@
 
 #include "base/config/default.h"
 #include "base/config/trig_rule.h"
+#include "base/tp/tps.h"
 #include "base/trigger/watch_set.h"
 #include "read/rehearse/rehearse_int.h"
 #include "report.h"
@@ -204,6 +205,14 @@ static int rehearse_new_boot(struct fr_rehearse *h, u32 boot)
 	return err ?: fr_re_look_new(re, &re->look);
 }
 
+int fr_re_filter(const struct fr_trigger *t, const struct fr_view *v, struct fr_filter **out, struct fr_filter_error *why)
+{
+	const struct fr_filter_file file = {
+		.schema = v->schema, .arch = v->arch, .value = fr_tps_value, .lacks = fr_tps_lacks, .of = v->tps};
+
+	return fr_filter_new_beside(t->expr, &file, 1, 0, out, why);
+}
+
 static int rehearse_new_filter(struct fr_rehearse *h, u32 file, u32 rule)
 {
 	const struct fr_view *v = fr_replay_view(h->replay, file);
@@ -212,7 +221,7 @@ static int rehearse_new_filter(struct fr_rehearse *h, u32 file, u32 rule)
 
 	if (h->rule[rule].kind != FR_TRIGGER_event)
 		return 0;
-	err = fr_filter_new(h->rule[rule].expr, v->schema, v->arch, &h->filter[file * FR_TRIGGER_MAX + rule], &why);
+	err = fr_re_filter(&h->rule[rule], v, &h->filter[file * FR_TRIGGER_MAX + rule], &why);
 	return err == -EINVAL ? 0 : err; /* an older file lacks some events: rehearse_can.c reports that */
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/schema/reasons.h"
 #include "base/trigger/watch_set.h"
 #include "read/rehearse/rehearse_int.h"
 
@@ -197,6 +198,22 @@ static void check_events(struct fr_rehearse *h, u32 rule, u32 file)
 		note(h, rule, FR_REHEARSE_PART, "%s %s not recorded", names, missing > 1 ? "were" : "was");
 }
 
+/* Of a tracepoint that a rule is about, did the recording leave events that the rule would have seen? */
+static void check_left(struct fr_rehearse *h, u32 rule, u32 file)
+{
+	char of[FR_NAME_MAX + 2];
+	const char *left;
+	u32 why;
+
+	snprintf(of, sizeof(of), "%s=", h->rule[rule].tp);
+	for (why = 0; why < FR_TP_WHY_CNT; why++) {
+		left = fr_snap_fact(fr_replay_snap(h->replay, file), fr_tp_why_name(why));
+		if (left && strstr(left, of))
+			note(h, rule, FR_REHEARSE_PART, "not each %s was recorded (%s), and live rules see all",
+			     h->rule[rule].tp, fr_tp_why_name(why));
+	}
+}
+
 static void check_event_rule(struct fr_rehearse *h, u32 rule)
 {
 	const struct fr_trigger *t = &h->rule[rule];
@@ -206,7 +223,7 @@ static void check_event_rule(struct fr_rehearse *h, u32 rule)
 	struct fr_filter *f;
 	u32 file;
 
-	if (fr_watch_check(t->expr, v->arch, &why))
+	if (!*t->tp && fr_watch_check(t->expr, v->arch, &why))
 		note(h, rule, FR_REHEARSE_REFUSED, "live would refuse: column %zu: %s", (at ? at - t->text : 0) + why.at + 1,
 		     why.text);
 	else
@@ -215,7 +232,9 @@ static void check_event_rule(struct fr_rehearse *h, u32 rule)
 		v = fr_replay_view(h->replay, file);
 		if (h->filter[file * FR_TRIGGER_MAX + rule]) {
 			check_events(h, rule, file);
-		} else if (!fr_filter_new(t->expr, v->schema, v->arch, &f, &why)) {
+			if (*t->tp)
+				check_left(h, rule, file);
+		} else if (!fr_re_filter(t, v, &f, &why)) {
 			fr_filter_free(f);
 		} else {
 			note(h, rule, FR_REHEARSE_CANNOT, "cannot fire: not in this file's events: %s", why.text);

@@ -16,6 +16,7 @@
 #ifndef FR_REHEARSE_INT_H
 #define FR_REHEARSE_INT_H
 
+#include "base/filter/filter.h"
 #include "base/rows/subscribe.h"
 #include "base/set/idmap.h"
 #include "base/trigger/gate.h"
@@ -131,6 +132,11 @@ struct fr_rehearse {
 	fr_rehearsed_fn fn;
 	void *arg;
 };
+
+/* ---- rehearse.c ---- */
+
+/* The filter of an event rule for a file. Returns as fr_filter_new(). */
+int fr_re_filter(const struct fr_trigger *t, const struct fr_view *v, struct fr_filter **out, struct fr_filter_error *why);
 
 /* ---- rehearse_tell.c ---- */
 
