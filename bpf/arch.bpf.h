@@ -72,6 +72,22 @@ FR_INLINE u32 fr_syscall_execs(s32 nr, u32 abi)
 	return abi == FR_ABI_COMPAT ? nr == 11 || nr == 358 : nr == 59 || nr == 322;
 }
 
+/* Is this futex, poll or ppoll, select or pselect6? Native ones. */
+FR_INLINE u32 fr_syscall_is_futex(s32 nr)
+{
+	return nr == 202;
+}
+
+FR_INLINE u32 fr_syscall_polls(s32 nr)
+{
+	return nr == 7 || nr == 271;
+}
+
+FR_INLINE u32 fr_syscall_selects(s32 nr)
+{
+	return nr == 23 || nr == 270;
+}
+
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 {
 	return regs->ip;
@@ -245,6 +261,21 @@ FR_INLINE u32 fr_syscall_exits(s32 nr, u32 abi)
 FR_INLINE u32 fr_syscall_execs(s32 nr, u32 abi)
 {
 	return abi == FR_ABI_COMPAT ? nr == 11 || nr == 387 : nr == 221 || nr == 281;
+}
+
+FR_INLINE u32 fr_syscall_is_futex(s32 nr)
+{
+	return nr == 98;
+}
+
+FR_INLINE u32 fr_syscall_polls(s32 nr)
+{
+	return nr == 73;
+}
+
+FR_INLINE u32 fr_syscall_selects(s32 nr)
+{
+	return nr == 72;
 }
 
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)

@@ -51,8 +51,23 @@ FR_INLINE void fr_call_of(struct task_struct *task, struct task_call *call)
 	call->arg[5] = fr_syscall_arg(regs, call->abi, 5);
 }
 
-/* What the call is about, in the object's room. Returns its length with a NUL, 0: it is not known. */
-FR_INLINE u32 fr_object_of(struct task_struct *task, const struct task_call *call)
+/* Did the call tell, by its memory, of one descriptor, or of a lock (said.bpf.h)? */
+FR_INLINE bool fr_call_polls(const struct task_call *call)
+{
+	return call->in == FR_WAITED_call && call->abi == FR_ABI_NATIVE &&
+	       (fr_syscall_polls(call->id) || fr_syscall_selects(call->id));
+}
+
+FR_INLINE u32 fr_call_owner(const struct task_call *call, u32 said)
+{
+	return call->in == FR_WAITED_call && call->abi == FR_ABI_NATIVE && fr_syscall_is_futex(call->id) ? said : 0;
+}
+
+/*
+ * What the call is about, in the object's room. said: what the task's memory said of it, 0: nothing. Returns its length with a
+ * NUL, 0: it is not known.
+ */
+FR_INLINE u32 fr_object_of(struct task_struct *task, const struct task_call *call, u32 said)
 {
 	u32 nr = call->id, word;
 
@@ -60,6 +75,8 @@ FR_INLINE u32 fr_object_of(struct task_struct *task, const struct task_call *cal
 		return task->flags & PF_WQ_WORKER ? fr_object_work(FR_ADDRESS(task)) : 0;
 	if (call->in == FR_WAITED_call && fr_syscall_restarts(call->id, call->abi))
 		return fr_object_restart(FR_ADDRESS(task));
+	if (said && fr_call_polls(call))
+		return fr_object_fd(FR_ADDRESS(task), said - 1);
 	if (call->in != FR_WAITED_call || nr >= FR_SYSCALL_MAX)
 		return 0;
 	word = nr / 64;

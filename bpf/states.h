@@ -45,6 +45,7 @@ struct fr_state_rec {
 	u64 since_ns; /* 0: not known */
 	u64 woken_ns; /* when it was last woken, 0: not known */
 	u64 cgroup;
+	u64 switch_cnt; /* how often it has left a CPU: as long as that stands, so does this wait */
 	u64 arg[FR_ARG_CNT_MAX];
 	u32 tid, tgid, ppid;
 	u32 waker_tid; /* 0: no task is known to have woken it */

@@ -37,6 +37,7 @@ FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next
 #else
 
 #include "call.bpf.h"
+#include "said.bpf.h"
 #include "wait_map.bpf.h"
 
 /* Set by the loader: waits at least this long are recorded; 0: none are. */
@@ -49,6 +50,8 @@ struct wait_cpu {
 	u64 look_ns, look_cnt;	   /* since when looks are counted, and how many there were */
 	u32 depth, told;       /* of the user stack that was taken: frames; whether the kernel was not asked where they are */
 	u64 ustack_id;	       /* of the task that now gets the CPU, from when it left; 0: none */
+	u32 said;	       /* likewise, what its memory said: ... */
+	u32 owner, polled;     /* ... who held the lock that it waited for, or the descriptor that it polled, + 1 */
 	struct task_call call; /* in which the task waited that now gets the CPU ... */
 	u32 object_sz;	       /* ... and the length of its object, with a NUL; 0: it is not known */
 };
@@ -232,6 +235,7 @@ FR_COLD int look_at(struct task_struct *task, struct fr_wait *e, u64 now_ns)
 	depth = take_user_stack(task);
 	l->tid = task->pid;
 	l->left_ns = now_ns;
+	l->said = fr_said(FR_ADDRESS(task));
 	l->ustack_id = depth ? fr_wait_user_known(depth) : 0;
 	if (l->ustack_id || !depth)
 		return 0;
@@ -346,7 +350,9 @@ FR_COLD int find_call(struct task_struct *task)
 	if (!c)
 		return 0;
 	fr_call_of(task, &c->call);
-	c->object_sz = fr_object_of(task, &c->call);
+	c->object_sz = fr_object_of(task, &c->call, c->said);
+	c->owner = fr_call_owner(&c->call, c->said);
+	c->polled = fr_call_polls(&c->call) ? c->said : 0;
 	return 0;
 }
 
@@ -357,8 +363,10 @@ FR_COLD int find_look(const struct task_struct *task, struct fr_wait *e, u64 lef
 	const struct fr_wait_look *l = fr_wait_looked(look_of(task->pid), task->pid, left_ns);
 	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
 
-	if (c)
+	if (c) {
 		c->ustack_id = l ? l->ustack_id : 0;
+		c->said = l ? l->said : 0;
+	}
 	fr_wait_ration(e, l != NULL);
 	return 0;
 }
@@ -381,6 +389,8 @@ FR_COLD int tell_wait(struct task_struct *task, const struct fr_wait_len *len, u
 		return 0;
 	}
 	rec->waker_pid = fr_wait_waker_tid(waker);
+	rec->owner_pid = c->owner;
+	rec->polled_fd = c->polled - 1;
 	rec->off = len->off_ns;
 	rec->blocked = len->blocked_ns;
 	rec->queued = len->queued_ns;
@@ -430,8 +440,8 @@ FR_INLINE void fr_wait_switch(struct task_struct *prev, struct task_struct *next
 	e = next->pid ? bpf_map_lookup_elem(&fr_waits, &next_at) : NULL;
 	if (e && fr_wait_runs(e, next->pid, now_ns, &len) && len.off_ns >= fr_wait_min_ns &&
 	    is_due(next, &len, e->state, now_ns)) {
-		find_call(next);
 		find_look(next, e, now_ns - len.off_ns);
+		find_call(next);
 		tell_wait(next, &len, fr_wait_woken_by(e, next->pid), e->state, stack_of(next));
 	}
 }

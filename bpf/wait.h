@@ -114,7 +114,7 @@ struct fr_wait_look {
 	u64 left_ns; /* the wait that it is about began then */
 	u64 ustack_id;
 	u32 tid;
-	u32 pad;
+	u32 said; /* of the call, by its memory: said.bpf.h */
 };
 
 /* What became of waits of at least WaitMin, by CPU. Every such wait is one of these, or in an entry that was taken. */

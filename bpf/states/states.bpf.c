@@ -120,6 +120,18 @@ FR_INLINE void fill_wait(struct task_struct *task, bool on_cpu, struct fr_state_
 	r->waker_tid = fr_wait_waker_tid(waker);
 }
 
+/* What its memory said of the wait that goes on, if it was looked at when it left. */
+FR_INLINE u32 said_of(struct task_struct *task)
+{
+	struct fr_wait *e = wait_of(task);
+	u32 at = task->pid & (FR_WAIT_LOOK_CNT - 1);
+	struct fr_wait_look *l = bpf_map_lookup_elem(&fr_wait_looks_of, &at);
+
+	if (!e || !l || e->tid != (u32)task->pid || !fr_wait_looked(l, task->pid, fr_load(&e->left_ns)))
+		return 0;
+	return l->said;
+}
+
 FR_INLINE void fill_call(struct task_struct *task, struct fr_state_rec *r)
 {
 	struct task_call call;
@@ -129,7 +141,7 @@ FR_INLINE void fill_call(struct task_struct *task, struct fr_state_rec *r)
 	r->abi = call.abi;
 	r->in = call.in;
 	__builtin_memcpy(r->arg, call.arg, sizeof(r->arg));
-	r->object_sz = fr_object_of(task, &call);
+	r->object_sz = fr_object_of(task, &call, said_of(task));
 }
 
 FR_INLINE void forget_place(struct fr_state_rec *r)
@@ -152,6 +164,7 @@ FR_INLINE void fill(struct task_struct *task, struct state_room *room)
 
 	__builtin_memset(r, 0, sizeof(*r));
 	fill_who(task, r);
+	r->switch_cnt = before;
 	r->state = state_of(task);
 	on_cpu = task->on_cpu;
 	r->flags = fr_state_look(&r->state, on_cpu);

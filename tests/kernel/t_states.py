@@ -198,6 +198,10 @@ def deadlock():
                 equal((got[tid]["call"], got[tid]["about"], got[tid]["pid"]), ("futex", f"futex {hex(word)}", p.pid), "what it waits for")
                 check(got[tid]["kernel"][0].startswith("futex"), f"function: {got[tid]['kernel']}")
                 check(got[tid]["since_ns"] or got[tid]["since_from"] is None, "since when: known, or not; never 0")
+                holder, = words.keys() - {tid}
+                equal((got[tid]["owner_tid"], got[tid]["owner_comm"]), (holder, name_of(holder)), "who holds the lock")
+            page = fr("report", "--task", str(tid), file).stdout
+            check(f"on futex {hex(word)} held by {name_of(holder)}/{holder}" in page, f"the page says who holds it: {page}")
 
 
 @test("every task is accounted for: seen = taken + left out for a reason; who runs has neither call nor stack")
@@ -217,7 +221,7 @@ def accounts():
         equal(got[spins.pid]["state_name"], "R", "a task that spins")
         for t in got.values():
             if t["runs"]:
-                equal((t["state"], t["in"], t["id"], t["kernel"]), (0, None, None, []), f"who has a CPU: {t}")
+                equal((t["state"], t["in"], t["id"], t["kernel"]), (0, None, None, None), f"who has a CPU: {t}")
         known = {t["tid"]: t for t in rep["tasks"] if t["pid"] is not None and t["comm"]}
         equal(set(known), set(got), "tasks with a name and a process")
         ours = got[p.pid]

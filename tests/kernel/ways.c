@@ -263,10 +263,37 @@ static void wait_poll(void)
 	must(poll(&p, 1, -1) == 1, "poll");
 }
 
-static void begin_unix_poll(void)
+static void wait_select(void)
 {
-	begin_unix();
-	*object = 0; /* the call's descriptors are in the process's memory */
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(fd[0], &set);
+	must(select(fd[0] + 1, &set, NULL, NULL, NULL) == 1, "select");
+}
+
+static void begin_two(void)
+{
+	begin_pipe();
+	*object = 0; /* one is said, or none */
+}
+
+static void wait_poll_two(void)
+{
+	struct pollfd p[] = {{fd[0], POLLIN, 0}, {fd[1], POLLPRI, 0}};
+
+	must(poll(p, 2, -1) == 1, "poll");
+}
+
+static void wait_select_two(void)
+{
+	fd_set in, bad;
+
+	FD_ZERO(&in);
+	FD_ZERO(&bad);
+	FD_SET(fd[0], &in);
+	FD_SET(fd[1], &bad);
+	must(select(fd[1] + 1, &in, NULL, &bad, NULL) == 1, "select");
 }
 
 static int listen_unix(void)
@@ -577,7 +604,11 @@ static const struct way {
 	{"epoll", BY_US, begin_epoll_event, wait_epoll, wake_event, nothing},
 	{"inotify", BY_US, begin_inotify, wait_inotify, wake_inotify, nothing},
 	{"unix-recv", BY_US, begin_unix, wait_recv, wake_write, nothing},
-	{"unix-poll", BY_US, begin_unix_poll, wait_poll, wake_write, nothing},
+	{"unix-poll-fd", BY_US, begin_unix, wait_poll, wake_write, nothing},
+	{"pipe-poll-fd", BY_US, begin_pipe, wait_poll, wake_write, nothing},
+	{"select-poll-fd", BY_US, begin_pipe, wait_select, wake_write, nothing},
+	{"poll-two", BY_US, begin_two, wait_poll_two, wake_write, nothing},
+	{"select-two", BY_US, begin_two, wait_select_two, wake_write, nothing},
 	{"unix-accept", BY_US, begin_accept, wait_accept, wake_accept, nothing},
 	{"unix-client", BY_US, begin_unix_client, wait_recv, wake_write, nothing},
 	{"tcp-recv", BY_US, begin_tcp, wait_recv, wake_write, nothing},

@@ -74,10 +74,12 @@ def check_part(c, what, got, rows, texts):
         r, text = by_end[x["ts"], x["tid"]][0]
         c.equal(what + " one", [x[k] for k in ("cpu", "pid", "off_ns", "blocked_ns", "queued_ns", "state", "waker_tid")],
                 [r["cpu"], r["pid"], r["off"], r["blocked"], r["queued"], r["state"], r["waker_pid"] or None])
+        c.equal(what + " owner", (x["owner_tid"], x["owner_comm"]), (r["owner_pid"] or None, (r["owner_comm"] or None) if r["owner_pid"] else None))
         c.equal(what + " state", x["state_name"], re.search(r" state=(\S+)", text)[1] if x["state_name"] else None)
         c.equal(what + " kind", kind_of(x), kind(r, text))
-        c.equal(what + " stack", list(x["kernel"]) == [] or bool(r.get("kstack_id")), True)
+        c.equal(what + " stack", x["kernel"] is None or (x["kernel"] != [] and bool(r.get("kstack_id"))), True)
         c.equal(what + " user stack", x["user"] is None or list(x["user"]) != [], True)
+        c.equal(what + " user stack of its record", (r["ustack_id"], r["ustack"])[not r["ustack_id"]], r["ustack_id"] or None)
         c.equal(what + " user stack, none", x["user"] is None, not r.get("ustack"))
     sums = collections.defaultdict(list)
     for r, text in zip(rows, texts):
@@ -89,7 +91,7 @@ def check_part(c, what, got, rows, texts):
         c.equal(what + " longest of a sum", s["longest_ns"], max((r["off"] for r in mine), default=None))
         c.equal(what + " when", s["longest_ts"] in [r["ts"] for r in mine if r["off"] == s["longest_ns"]], True)
         c.equal(what + " user stack of a sum", s["user"] is None, not any(r.get("ustack") and r["ts"] == s["longest_ts"] for r in mine))
-        c.equal(what + " stack of a sum", list(s["kernel"]) == [] or any(r.get("kstack_id") for r in mine), True)
+        c.equal(what + " stack of a sum", s["kernel"] is None or (s["kernel"] != [] and any(r.get("kstack_id") for r in mine)), True)
     order = [s["off_ns"] for s in got["sums"]]
     c.equal(what + " order", order, sorted(order)[::-1])
 
@@ -119,13 +121,14 @@ def check_still_one(c, t):
     c.equal(what + ": since", t["since_ns"] is None, t["since_from"] is None)
     c.equal(what + ": times", [ns <= t["at_ns"] for ns in (t["since_ns"], t["woken_ns"]) if ns], [True] * len([1 for ns in (t["since_ns"], t["woken_ns"]) if ns]))
     c.equal(what + ": waker", t["woken_ns"] is None, t["waker"] is None)
-    c.equal(what + ": runs", t["runs"] and (t["state"], t["in"], t["kernel"] != []), t["runs"] and (0, None, False))
-    c.equal(what + ": moved", t["moved"] and (t["in"], t["kernel"] != []), t["moved"] and (None, False))
+    c.equal(what + ": runs", t["runs"] and (t["state"], t["in"], t["kernel"] is None), t["runs"] and (0, None, True))
+    c.equal(what + ": moved", t["moved"] and (t["in"], t["kernel"] is None), t["moved"] and (None, True))
+    c.equal(what + ": owner", t["owner_tid"] is None or (t["call"], t["runs"]) == ("futex", False), True)
     if t["in"] == "call":
         c.equal(what + ": arguments", (len(t["args"]), t["abi"] in (0, 1)), (6, True))
     c.equal(what + ": object", t["object"] is None or t["about"] == t["object"] or t["state"] == 0, True)
     c.equal(what + ": numbers", [type(t[k]) for k in ("pid", "start_ns", "cpu", "prio", "policy", "cgroup_id")], [int] * 6)
-    c.equal(what + ": names", [t[k] is None or bool(t[k]) for k in ("comm", "waker_comm", "waker_tid")], [True] * 3)
+    c.equal(what + ": names", [t[k] is None or bool(t[k]) for k in ("comm", "waker_comm", "waker_tid", "owner_comm", "owner_tid")], [True] * 5)
 
 
 def check_still(c, rep, info):

@@ -54,7 +54,7 @@ waited() {
 	waited 400000000 200 0 5000000 id=-1 waited_in=1 off=5000000 state=256
 	word=0 waited 500000000 200 300 2000 id=45 arg0=3 off=4000000 blocked=3998000 state=1 object=tcp:127.0.0.1:4000-127.0.0.1:80
 	waited 600000000 400 200 2000 id=61 arg0=200 off=3000000 blocked=2998000 state=1 waker=1 waker_pid=200
-	word=2 waited 800000000 101 100 1000000 id=202 arg0=0x5000 off=700000000 blocked=699000000 state=1 waker=1 waker_pid=100
+	word=2 waited 800000000 101 100 1000000 id=202 arg0=0x5000 off=700000000 blocked=699000000 state=1 waker=1 waker_pid=100 owner_pid=100 polled_fd=-1
 	word=3 waited 850000000 101 300 2000 id=7 arg1=3 off=2000000 blocked=1998000 state=1 waker=5
 } > "$tmp/lines"
 made "$snap" < "$tmp/lines" || exit
@@ -87,12 +87,18 @@ figures() {
 	/usr/bin/python3 tests/report/check.py "$untold" && /usr/bin/python3 tests/report/check.py "$untold" --task 101 || return
 	/usr/bin/python3 tests/report/check.py "$snap" && /usr/bin/python3 tests/report/check.py "$snap" --task 200
 }
+# Who held the lock can be asked for.
+held() {
+	status 0 "$FLIGHTREC" replay -f 'owner_comm == "server"' "$snap" && [[ $(wc -l < "$tmp/out") == 1 ]] &&
+		prints 'worker +101 wait .* owner_pid=100 owner_comm=server ' || return
+	status 0 report --json "$snap" && holds '.long_waits.task.longest | map(select(.owner_tid)) == map(select(.call == "futex")) and length > 0'
+}
 # The trigger's task comes first, then its process, then all.
 in_this_order() {
 	status 0 report "$snap" && grep -nE '^(It|Its process|Which tasks) waited longest' "$tmp/out" | cut -d: -f2 | cut -d' ' -f1-2 > "$tmp/page"
 	printf '%s\n' 'It waited' 'Its process' 'Which tasks' | diff - "$tmp/page" || return
 	prints '^  waits +8 of at least WaitMin, 1 ms; shorter ones are not known; all of the last 750 ms$' &&
-		prints '^  -   49.5 ms    700 ms      1 ms  S +worker/101 +futex +server/100$' && prints '^ +on futex 0x5000$' &&
+		prints '^  -   49.5 ms    700 ms      1 ms  S +worker/101 +futex +server/100$' && prints '^ +on futex 0x5000 held by server/100$' &&
 		prints ' server/100 +clock_nanosleep +an interrupt or timer$' && prints ' client +recvfrom +an unknown cause$' &&
 		prints ' client +user code +nobody: runnable$'
 }
@@ -139,7 +145,7 @@ not_ended() {
 			.waker_tid, .waker_comm, .cpu, .prio, .policy, .cgroup_id, .kernel] == [100, 100, "one", "D", 900000, "table", "call", "read", 0,
 			[7, 140724603453440, 4096, 4, 5, 6], "ext4:/srv/wal", "ext4:/srv/wal", 900000, "task", 101, "two; 2", 1, 120, 0, 1, ["0x401020", "0x401100", "0x7f0000001234"]]' &&
 		holds '.still_waiting.tasks[1] | [.tid, .state_name, .runs, .since_ns, .in, .call, .object, .woken_ns, .waker, .prio, .policy, .kernel] == [101, "R", true, null, null,
-			null, null, null, null, 98, 1, []]' || { jq -c .still_waiting "$tmp/out"; return 1; }
+			null, null, null, null, 98, 1, null]' || { jq -c .still_waiting "$tmp/out"; return 1; }
 	status 0 report tests/files/golden/all.flight && prints '^Still waiting  when it was taken: 2 tasks looked at, 1 in D, 1 runnable; 5 others not$' &&
 		prints '^    900 us  D   one/100 +read +$' && prints '^ +on ext4:/srv/wal, in 0x401020 < 0x401100 < 0x7f0000001234$' || { cat "$tmp/out"; return 1; }
 	status 0 report --json "$snap" && holds '.still_waiting == null' && status 0 report "$snap" && prints '^  states +of tasks are not in this file$'
@@ -268,6 +274,7 @@ view_blames_nobody() {
 check "the waits of the task, its process, and all" whose_waits
 check "sums by program, call, object and waker" sums_by_four
 check "figures, made again" figures
+check "who held a lock" held
 check "the trigger's task comes first" in_this_order
 check "a filter and a window choose" as_asked
 check "replay -f finds them" replay_finds

@@ -566,7 +566,7 @@ static void name_number(const struct env *e, const struct fr_field *f, struct fr
 	struct fr_sys sys = fr_view_sys(e->view, e->row);
 	s64 v = (s64)out->num;
 
-	out->is_hex = f->style == FR_STYLE_HEX || f->style == FR_STYLE_ARG;
+	out->is_hex = f->style == FR_STYLE_HEX || f->style == FR_STYLE_ARG || f->style == FR_STYLE_TAKEN;
 	if (f->style == FR_STYLE_DEV) {
 		out->text = fr_dev_name(e->view->disks, v, out->room);
 	} else if (v == out->num) {

@@ -63,7 +63,7 @@ static struct fr_val comm_of(const struct fr_view *v, const struct fr_row *r, co
 	return (struct fr_val){.kind = FR_VAL_TEXT, .text = who.comm, .len = who.len};
 }
 
-/* Id 0: no stack was taken, which is known, and empty. */
+/* Id 0: there was no stack, which is known, and empty. */
 static struct fr_val view_stack_of(const struct fr_view *v, u64 id)
 {
 	struct fr_val val = {.kind = FR_VAL_NUMS};
@@ -149,6 +149,8 @@ static struct fr_val view_derived(const struct fr_view *v, const struct fr_row *
 	case FR_RULE_COMM:
 		return comm_of(v, r, f, num);
 	case FR_RULE_STACK:
+		if (!num && r->ev->fields[f->from_idx].style == FR_STYLE_TAKEN)
+			return (struct fr_val){.kind = FR_VAL_NONE};
 		return view_stack_of(v, num);
 	case FR_RULE_LOC:
 		return loc_of(r, f, num);

@@ -62,6 +62,7 @@ enum fr_style {
 	FR_STYLE_ARG,	 /* an argument of the call that the field of style SYSCALL names; all of them, if it is an array */
 	FR_STYLE_LOC,	 /* of a tracepoint: where in the record a text or an array is, offset | bytes << 16 */
 	FR_STYLE_RELLOC, /* the same from the end of this word on */
+	FR_STYLE_TAKEN,	 /* HEX, the id of a stack; 0: it was not taken, which does not say that there was none */
 	FR_STYLE_CNT
 };
 
@@ -135,7 +136,7 @@ static inline bool fr_field_is_inner(const struct fr_field *f)
 /* Is a number that has no name in this style written in hex? */
 static inline bool fr_style_is_hex(u32 style)
 {
-	return style == FR_STYLE_HEX || style == FR_STYLE_HANDLER || style == FR_STYLE_ARG;
+	return style == FR_STYLE_HEX || style == FR_STYLE_HANDLER || style == FR_STYLE_ARG || style == FR_STYLE_TAKEN;
 }
 
 /* A field of an event by name, NULL: none. */

@@ -696,6 +696,7 @@ static int load_states(const struct load *l)
 		.dir = l->conf->dir,
 		.btf = l->btf,
 		.waits_fd = bpf_map__fd(l->skel->maps.fr_waits),
+		.looks_fd = bpf_map__fd(l->skel->maps.fr_wait_looks_of),
 		.clock_fd = bpf_map__fd(l->skel->maps.data_clock),
 		.grain_ns = l->conf->grain_ns,
 	};

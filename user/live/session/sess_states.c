@@ -38,12 +38,14 @@ static int choose_maps(struct states *skel, const struct fr_states_conf *conf)
 
 	bpf_object__for_each_map(map, skel->obj)
 	{
-		bool used = map == skel->maps.fr_waits || map == skel->maps.fr_state_room || map == skel->maps.fr_object_room;
+		bool used = map == skel->maps.fr_waits || map == skel->maps.fr_wait_looks_of ||
+			    map == skel->maps.fr_state_room || map == skel->maps.fr_object_room;
 
 		if (!used && !bpf_map__is_internal(map))
 			err = err ?: bpf_map__set_autocreate(map, false);
 	}
 	err = err ?: bpf_map__reuse_fd(skel->maps.fr_waits, conf->waits_fd);
+	err = err ?: bpf_map__reuse_fd(skel->maps.fr_wait_looks_of, conf->looks_fd);
 	return err ?: bpf_map__reuse_fd(skel->maps.data_clock, conf->clock_fd);
 }
 

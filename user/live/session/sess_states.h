@@ -22,6 +22,7 @@ struct fr_states_conf {
 	const char *dir; /* bpffs directory to pin in */
 	const struct btf *btf;
 	int waits_fd; /* the table of waits, */
+	int looks_fd; /* what was found when tasks left, */
 	int clock_fd; /* and the clock's word */
 	u64 grain_ns;
 };

@@ -169,6 +169,7 @@ void fr_dump_find_states(struct fr_dump *d);
 int fr_dump_add_states(struct fr_dump *d, struct fr_meta *m);
 int fr_dump_put_state_stacks(struct fr_dump *d);
 int fr_dump_put_state_facts(struct fr_dump *d);
+int fr_dump_put_states(struct fr_dump *d);	    /* once their owners are known */
 void fr_dump_states_free(struct fr_dump_states *t); /* NULL is fine */
 
 /*
@@ -176,6 +177,26 @@ void fr_dump_states_free(struct fr_dump_states *t); /* NULL is fine */
  * written, and what was mapped where their frames are is kept in dead. NULL: there are none, or no memory. _put(): 0 or -errno
  * of the writer.
  */
+/* A lock that a task still waited for when it was looked at. */
+struct fr_dump_lock {
+	u64 addr;
+	u64 switch_cnt; /* the task has left a CPU so often */
+	u32 tid, tgid;
+	u32 op, val;  /* the call's */
+	size_t state; /* which one it is */
+};
+
+/* Those whose memory may say who holds them. 0 or -ENOMEM. */
+int fr_dump_find_locks(const struct fr_dump *d, struct fr_vec *lock);
+
+/* This task holds the lock that a state's task waits for. */
+void fr_dump_state_is_owned(struct fr_dump *d, size_t state, u32 owner);
+
+/* dump_owners.c: who holds them. NULL: no memory. */
+#define FR_DUMP_OWNERS_JOB_CNT 1
+struct fr_dump_owners *fr_dump_owners_new(struct fr_dump *d, struct fr_errand_job job[FR_DUMP_OWNERS_JOB_CNT]);
+void fr_dump_owners_free(struct fr_dump_owners *o); /* NULL is fine */
+
 #define FR_DUMP_UNWOUND_JOB_CNT 1
 struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_job job[FR_DUMP_UNWOUND_JOB_CNT]);
 int fr_dump_put_unwound(struct fr_dump *d, struct fr_dump_unwound *n); /* NULL is fine */

@@ -372,6 +372,7 @@ struct others {
 	struct fr_dump_symbols *symbols;
 	struct fr_procs *procs;
 	struct fr_klog *klog;
+	struct fr_dump_owners *owners;
 	struct fr_logclock clock;
 };
 
@@ -420,6 +421,8 @@ static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size
 	cnt += o->symbols ? FR_DUMP_SYMBOLS_JOB_CNT : 0;
 	o->procs = fr_procs_new(&ask, &job[cnt]);
 	cnt += o->procs ? FR_PROCS_JOB_CNT : 0;
+	o->owners = fr_dump_owners_new(d, &job[cnt]);
+	cnt += o->owners ? FR_DUMP_OWNERS_JOB_CNT : 0;
 	fr_others_run(d->s, job, cnt, meta_leave, d);
 }
 
@@ -429,6 +432,7 @@ static void free_others(struct others *o)
 	fr_dump_symbols_free(o->symbols);
 	fr_procs_free(o->procs);
 	fr_klog_free(o->klog);
+	fr_dump_owners_free(o->owners);
 }
 
 /* Command lines are optional; the events are the purpose of a snapshot. */
@@ -493,6 +497,7 @@ static int put_others(struct fr_dump *d, const struct others *o)
 	err = err ?: fr_dump_put_symbols(d, o->symbols);
 	err = err ?: meta_put_procs(d, o->procs);
 	err = err ?: meta_put_klog(d, o->klog);
+	err = err ?: fr_dump_put_states(d);
 	err = err ?: fr_dump_put_redacted(d);
 	return err ?: meta_put_unread(d);
 }

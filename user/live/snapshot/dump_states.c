@@ -12,13 +12,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/err.h"
+#include "base/schema/syscalls.h"
 #include "base/set/idmap.h"
 #include "base/set/vec.h"
 #include "live/session/sess_states.h"
 #include "live/snapshot/dump_int.h"
 #include "live/snapshot/states_order.h"
+#include "owner.h"
 #include "stackbuf.h"
 #include "sys/now.h"
 #include "wait.h"
@@ -28,8 +31,10 @@
 struct fr_dump_states {
 	struct fr_vec brief;  /* struct fr_state_brief: all, then those chosen first */
 	struct fr_vec state;  /* struct fr_snap_state; object: where its text is in texts, until all is read */
+	struct fr_vec lock;   /* struct fr_dump_lock: of those that wait for one whose memory may tell who holds it */
 	struct fr_vec task;   /* struct fr_snap_task: who they are, one for each */
 	struct fr_vec texts;  /* char */
+	s32 futex_nr;	      /* -1: not known */
 	struct fr_vec frames; /* u64 */
 	struct fr_idmap stacks;
 	struct fr_states_counts cnt;
@@ -148,6 +153,24 @@ static void fill_task(const struct fr_state_rec *r, struct fr_snap_task *task)
 	memcpy(task->task.first_comm, r->comm, FR_COMM_SZ - 1);
 }
 
+/* It waits in futex(), and the lock's memory may say who holds it. */
+static int states_keep_lock(struct fr_dump_states *t, const struct fr_state_rec *r)
+{
+	const struct fr_dump_lock l = {
+		.addr = r->arg[0],
+		.switch_cnt = r->switch_cnt,
+		.tid = r->tid,
+		.tgid = r->tgid,
+		.op = r->arg[1],
+		.val = r->arg[2],
+		.state = t->state.cnt,
+	};
+
+	bool in_futex = r->in == FR_WAITED_call && !r->abi && r->id == t->futex_nr && r->state;
+
+	return in_futex && fr_owner_sz(l.op, l.val) ? fr_vec_add(&t->lock, &l, 1) : 0;
+}
+
 /* Texts begin at 1: 0 is none. */
 static int states_keep(struct fr_dump_states *t, const struct fr_state_rec *r, const char *object, const u64 *pc)
 {
@@ -163,7 +186,7 @@ static int states_keep(struct fr_dump_states *t, const struct fr_state_rec *r, c
 		err = fr_vec_add(&t->texts, object, strnlen(object, r->object_sz - 1)) ?: fr_vec_add(&t->texts, "", 1);
 	if (r->frame_cnt)
 		err = err ?: states_keep_stack(t, pc, r->frame_cnt, &s.kstack_id);
-	err = err ?: fr_vec_add(&t->state, &s, 1);
+	err = err ?: states_keep_lock(t, r) ?: fr_vec_add(&t->state, &s, 1);
 	return err ?: fr_vec_add(&t->task, &task, 1);
 }
 
@@ -256,11 +279,14 @@ static int states_take(const struct fr_sess *s, struct fr_dump_states *t, size_t
 static struct fr_dump_states *states_new(void)
 {
 	struct fr_dump_states *t = calloc(1, sizeof(*t));
+	struct utsname un;
 
 	if (!t)
 		return NULL;
+	t->futex_nr = uname(&un) ? -1 : fr_syscall_nr(un.machine, 0, "futex");
 	t->brief.item_sz = sizeof(struct fr_state_brief);
 	t->state.item_sz = sizeof(struct fr_snap_state);
+	t->lock.item_sz = sizeof(struct fr_dump_lock);
 	t->task.item_sz = sizeof(struct fr_snap_task);
 	t->texts.item_sz = 1;
 	t->frames.item_sz = sizeof(u64);
@@ -275,6 +301,7 @@ void fr_dump_states_free(struct fr_dump_states *t)
 		return;
 	fr_vec_free(&t->brief);
 	fr_vec_free(&t->state);
+	fr_vec_free(&t->lock);
 	fr_vec_free(&t->task);
 	fr_vec_free(&t->texts);
 	fr_vec_free(&t->frames);
@@ -382,12 +409,27 @@ static int states_add_tasks(const struct fr_dump_states *t, struct fr_vec *task)
 int fr_dump_add_states(struct fr_dump *d, struct fr_meta *m)
 {
 	const struct fr_dump_states *t = d->states;
-	int err;
 
-	if (!t || t->missing)
-		return 0;
-	err = states_add_tasks(t, &m->task);
-	return err ?: fr_vec_add(&m->state, t->state.at, t->state.cnt);
+	return t && !t->missing ? states_add_tasks(t, &m->task) : 0;
+}
+
+int fr_dump_find_locks(const struct fr_dump *d, struct fr_vec *lock)
+{
+	const struct fr_dump_states *t = d->states;
+
+	return t && !t->missing && t->lock.cnt ? fr_vec_add(lock, t->lock.at, t->lock.cnt) : 0;
+}
+
+void fr_dump_state_is_owned(struct fr_dump *d, size_t state, u32 owner)
+{
+	((struct fr_snap_state *)d->states->state.at)[state].owner_tid = owner;
+}
+
+int fr_dump_put_states(struct fr_dump *d)
+{
+	const struct fr_dump_states *t = d->states;
+
+	return t && !t->missing ? fr_snap_put_states(d->w, t->state.at, t->state.cnt) : 0;
 }
 
 static int states_put_stack(struct fr_dump *d, u64 ts, u64 id, u64 *pc, u32 cnt)

@@ -85,6 +85,7 @@ struct fr_snap_state {
 	u64 arg[FR_ARG_CNT_MAX];
 	s32 id;	       /* of its system call, -1: none */
 	u32 waker_tid; /* 0: no task is known to have woken it */
+	u32 owner_tid; /* who held the lock that it waits for, by the lock's own memory; 0: not known */
 	s32 prio;      /* the kernel's: 0 to 99 real time, 120 is nice 0; below 0 deadline */
 	u16 state;     /* FR_PREV_STATE_*, 0: runnable, or it runs */
 	u16 cpu;

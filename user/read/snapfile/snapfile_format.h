@@ -211,7 +211,7 @@ struct fr_state_entry {
 	s32 prio;
 	u16 state, cpu;
 	u8 abi, in, waker, policy, flags;
-	u8 reserved[3];
+	u8 owner_tid[3]; /* little endian */
 };
 
 struct fr_klog_entry {

@@ -177,10 +177,16 @@ static void state_to_entry(void *entry, const void *item, struct texts *t)
 		.waker = s->waker,
 		.policy = s->policy,
 		.flags = s->flags,
+		.owner_tid = {s->owner_tid, s->owner_tid >> 8, s->owner_tid >> 16},
 	};
 
 	memcpy(e.arg, s->arg, sizeof(e.arg));
 	memcpy(entry, &e, sizeof(e));
+}
+
+static u32 state_owner(const struct fr_state_entry *e)
+{
+	return e->owner_tid[0] | e->owner_tid[1] << 8 | (u32)e->owner_tid[2] << 16;
 }
 
 static bool is_state(u16 state)
@@ -199,7 +205,7 @@ static bool state_is_good(const void *entry, const char *texts, size_t texts_sz)
 	in = e.in <= FR_WAITED_kernel || e.in == FR_STATE_IN_NONE;
 	return e.object < texts_sz && e.tid && e.tid <= FR_TID_MASK && e.waker_tid <= FR_TID_MASK && is_state(e.state) && in &&
 	       e.id >= -1 && (e.in == FR_WAITED_call) == (e.id >= 0) && e.since_ns <= e.at_ns && e.woken_ns <= e.at_ns &&
-	       e.waker <= FR_WAKER_timer && e.abi <= 1;
+	       e.waker <= FR_WAKER_timer && e.abi <= 1 && state_owner(&e) <= FR_TID_MASK;
 }
 
 static void entry_to_state(void *item, const void *entry, const char *texts)
@@ -226,6 +232,7 @@ static void entry_to_state(void *item, const void *entry, const char *texts)
 		.waker = e.waker,
 		.policy = e.policy,
 		.flags = e.flags,
+		.owner_tid = state_owner(&e),
 		.object = texts + e.object,
 	};
 	memcpy(s->arg, e.arg, sizeof(s->arg));

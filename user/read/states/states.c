@@ -173,7 +173,7 @@ static void states_states_put_name(struct fr_waited_name *n, const struct fr_who
 
 void fr_states_read(const struct fr_states *st, const struct fr_view *v, const struct fr_snap_state *t, struct fr_still *out)
 {
-	struct fr_who who = fr_names_who(v->names, t->tid, t->at_ns, t->cpu), waker;
+	struct fr_who who = fr_names_who(v->names, t->tid, t->at_ns, t->cpu), waker, owner;
 	struct fr_waited *w = &out->wait;
 
 	*out = (struct fr_still){.state = t};
@@ -186,6 +186,7 @@ void fr_states_read(const struct fr_states *st, const struct fr_view *v, const s
 		.off_ns = out->since_ns ? t->at_ns - out->since_ns : 0,
 		.kstack_id = t->kstack_id,
 		.waker_pid = t->waker_tid,
+		.owner_pid = t->owner_tid,
 		.id = t->id,
 		.abi = t->abi,
 		.state = t->state,
@@ -196,6 +197,10 @@ void fr_states_read(const struct fr_states *st, const struct fr_view *v, const s
 	};
 	memcpy(w->arg, t->arg, sizeof(w->arg));
 	states_states_put_name(&w->comm, &who);
+	if (t->owner_tid) {
+		owner = fr_names_who(v->names, t->owner_tid, t->at_ns, t->cpu);
+		states_states_put_name(&w->owner_comm, &owner);
+	}
 	if (!t->waker_tid)
 		return;
 	waker = fr_names_who(v->names, t->waker_tid, t->woken_ns ?: t->at_ns, t->cpu);

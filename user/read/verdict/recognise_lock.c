@@ -80,12 +80,28 @@ static bool find_holder(struct fr_case *k, const struct fr_waited *w, struct hol
 	return false;
 }
 
+/*
+ * The lock's memory said who held it when w left. If that one was asleep already, and was for most of the time, it had the lock
+ * as long as it slept.
+ */
+static const struct fr_waited *wait_of_owner(struct fr_case *k, const struct fr_waited *w)
+{
+	u64 began_ns = fr_waited_began_ns(w), woken_ns = fr_waited_woken_ns(w);
+	const struct fr_waited *of = NULL;
+
+	if (w->owner_pid)
+		of = fr_clues_wait_in(k->c, w->owner_pid, began_ns, woken_ns, w->blocked_ns / 2);
+	return of && of->pid == w->pid && fr_waited_began_ns(of) <= began_ns && of->ts <= woken_ns ? of : NULL;
+}
+
 /* What kept it for most of the time in which w waited; NULL: nothing that is known. */
 static const struct fr_waited *wait_of_holder(struct fr_case *k, const struct fr_waited *w)
 {
-	const struct fr_waited *of;
+	const struct fr_waited *of = wait_of_owner(k, w);
 	struct holder h;
 
+	if (of)
+		return of;
 	if (!find_holder(k, w, &h))
 		return NULL;
 	of = fr_clues_wait_in(k->c, h.tid, fr_waited_began_ns(w), h.woke_ns, w->blocked_ns / 2);

@@ -121,6 +121,17 @@ const char *fr_word_object(struct fr_case *k, const struct fr_waited *w)
 	return word;
 }
 
+const char *fr_word_owner(struct fr_case *k, const struct fr_waited *w)
+{
+	char *word;
+
+	if (!w->owner_pid)
+		return "";
+	word = new_word(k);
+	snprintf(word, FR_WORD_SZ, " held by %s", fr_word_who(k, w->owner_pid, fr_waited_began_ns(w)));
+	return word;
+}
+
 #define FRAMES_SHOWN 4u
 
 const char *fr_word_place(struct fr_case *k, const struct fr_waited *w)

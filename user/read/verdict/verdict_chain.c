@@ -22,10 +22,10 @@ static void link_wait(struct fr_case *k, const struct fr_waited *w)
 
 	const char *place = w == &k->by_steps ? fr_word_place(k, w) : "";
 
-	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s, %s%s%s%s", fr_word_who(k, w->tid, w->ts),
+	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s%s, %s%s%s%s", fr_word_who(k, w->tid, w->ts),
 		     w->state & FR_PREV_STATE_STOPPED ? "was stopped (T) for" : "waited", fr_word_ns(k, w->off_ns),
-		     fr_word_call(k, w), fr_word_object(k, w), *place ? ", in " : "", place, fr_word_ender(k, w),
-		     queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "");
+		     fr_word_call(k, w), fr_word_object(k, w), fr_word_owner(k, w), *place ? ", in " : "", place,
+		     fr_word_ender(k, w), queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "");
 }
 
 /* What a program did on the CPU, if most of its samples tell: a kernel worker's work, a softirq; NULL: not known. */

@@ -101,6 +101,7 @@ const char *fr_word_when(struct fr_case *k, u64 ts); /* wall time of day, or how
 const char *fr_word_text(struct fr_case *k, const char *text, size_t len);
 const char *fr_word_call(struct fr_case *k, const struct fr_waited *w);	  /* "in futex", "in user code", "in the kernel" */
 const char *fr_word_object(struct fr_case *k, const struct fr_waited *w); /* " on futex 0x..", or nothing */
+const char *fr_word_owner(struct fr_case *k, const struct fr_waited *w);  /* " held by x/1", or nothing */
 const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a < b < c": kernel functions; "": not known */
 const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id); /* "a < b < c": user functions; "": not known */
 const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);       /* "woken by x/1", "ended by a timer" */

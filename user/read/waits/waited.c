@@ -26,6 +26,7 @@ static bool bind_numbers(struct fr_waited_fields *f, const struct fr_event *ev)
 	f->kstack = waited_number(ev, "kstack_id");
 	f->ustack = waited_number(ev, "ustack_id");
 	f->waker_pid = waited_number(ev, "waker_pid");
+	f->owner_pid = waited_number(ev, "owner_pid");
 	f->id = waited_number(ev, "id");
 	f->abi = waited_number(ev, "abi");
 	f->state = waited_number(ev, "state");
@@ -82,6 +83,7 @@ void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, c
 		.kstack_id = fr_row_num(r, f->kstack),
 		.ustack_id = f->ustack ? fr_row_num(r, f->ustack) : 0,
 		.waker_pid = fr_row_num(r, f->waker_pid),
+		.owner_pid = f->owner_pid ? fr_row_num(r, f->owner_pid) : 0,
 		.id = fr_row_num(r, f->id),
 		.abi = fr_row_num(r, f->abi),
 		.state = fr_row_num(r, f->state),
@@ -94,6 +96,10 @@ void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, c
 	if (out->waker_pid) {
 		waker = fr_names_who(v->names, out->waker_pid, r->ts, r->cpu);
 		waited_put_name(&out->waker_comm, &waker);
+	}
+	if (out->owner_pid) {
+		waker = fr_names_who(v->names, out->owner_pid, r->ts - out->off_ns, r->cpu);
+		waited_put_name(&out->owner_comm, &waker);
 	}
 	if (f->object) {
 		out->object = fr_row_text(r, f->object, &len);
@@ -217,13 +223,22 @@ const char *fr_waker_words(u32 waker)
 	return waker < sizeof(words) / sizeof(words[0]) ? words[waker] : words[FR_WAKER_unknown];
 }
 
+static const char *waited_who(const struct fr_waited_name *comm, u32 tid, char text[FR_WAITED_WAKER_SZ])
+{
+	snprintf(text, FR_WAITED_WAKER_SZ, "%.*s/%u", comm->len ? comm->len : 1, comm->len ? comm->text : "?", tid);
+	return text;
+}
+
+const char *fr_waited_owner(const struct fr_waited *w, char text[FR_WAITED_WAKER_SZ])
+{
+	return w->owner_pid ? waited_who(&w->owner_comm, w->owner_pid, text) : "";
+}
+
 const char *fr_waited_waker(const struct fr_waited *w, char text[FR_WAITED_WAKER_SZ])
 {
 	if (fr_waited_was_runnable(w))
 		return "nobody: runnable";
 	if (w->waker != FR_WAKER_task || !w->waker_pid)
 		return fr_waker_words(w->waker);
-	snprintf(text, FR_WAITED_WAKER_SZ, "%.*s/%u", w->waker_comm.len ? w->waker_comm.len : 1,
-		 w->waker_comm.len ? w->waker_comm.text : "?", w->waker_pid);
-	return text;
+	return waited_who(&w->waker_comm, w->waker_pid, text);
 }

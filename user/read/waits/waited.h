@@ -5,6 +5,7 @@
  *	call	futex			the system call it was in, by name; "user code", "kernel"
  *	about	ext4:/var/log/x		the object that was recorded or, where the call's registers tell, "futex 0x7f..",
  *					"child 4711", "3 descriptors", "a timer"
+ *	owner	load/104		who held the lock that it waited for
  *	waker	redis-server/71		a task; or the context that the waking came from, of which no task is to blame
  */
 #ifndef FR_WAITED_H
@@ -31,11 +32,13 @@ struct fr_waited {
 	u32 tid;
 	s32 pid;       /* -1: not known */
 	u32 waker_pid; /* 0: no task is known to be the waker */
+	u32 owner_pid; /* it held the lock when the wait began, as the lock's memory said; of a state, at its look. 0: not known
+			*/
 	s32 id;
 	u16 state; /* FR_PREV_STATE_* */
 	u16 cpu;
 	u8 abi, in, waker; /* in: enum fr_waited_in; waker: enum fr_waker */
-	struct fr_waited_name comm, waker_comm;
+	struct fr_waited_name comm, waker_comm, owner_comm;
 	const char *object; /* object_len bytes, escape them; lives as long as what it was read from */
 	u32 object_len;	    /* 0: none */
 };
@@ -45,7 +48,7 @@ struct fr_waited_fields {
 	const struct fr_schema *schema;
 	const struct fr_event *ev; /* NULL: it has none that can be read */
 	const struct fr_field *off, *blocked, *queued, *kstack, *ustack, *arg[FR_WAITED_ARGS], *waker_pid, *id, *abi, *state,
-		*in, *waker, *object;
+		*in, *waker, *object, *owner_pid; /* owner_pid, ustack, object: NULL if it has none */
 };
 
 void fr_waited_bind(struct fr_waited_fields *f, const struct fr_schema *s);
@@ -65,6 +68,7 @@ static inline bool fr_waited_was_runnable(const struct fr_waited *w)
 /* The words above; text is returned. about may be empty. Names of tasks and objects are as programs chose them: escape them. */
 const char *fr_waited_call(const struct fr_waited *w, const char *arch, char text[FR_WAITED_CALL_SZ]);
 const char *fr_waited_about(const struct fr_waited *w, const char *arch, char text[FR_WAITED_OBJECT_SZ]);
+const char *fr_waited_owner(const struct fr_waited *w, char text[FR_WAITED_WAKER_SZ]); /* empty: not known */
 const char *fr_waited_waker(const struct fr_waited *w, char text[FR_WAITED_WAKER_SZ]);
 
 /* What a waking's context is called where no task is to blame; never NULL. */

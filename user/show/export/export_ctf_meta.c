@@ -102,7 +102,7 @@ static const char *ctf_meta_type_of(const struct fr_field *f)
 {
 	if (fr_field_signed(f))
 		return "int64_t";
-	return f->style == FR_STYLE_HEX || f->style == FR_STYLE_ARG ? "xuint64_t" : "uint64_t";
+	return f->style == FR_STYLE_HEX || f->style == FR_STYLE_ARG || f->style == FR_STYLE_TAKEN ? "xuint64_t" : "uint64_t";
 }
 
 static void ctf_meta_put_field(FILE *f, const struct fr_event *ev, const struct fr_field *field)

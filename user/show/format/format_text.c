@@ -203,6 +203,7 @@ static char *format_put_num(const struct line *l, char *p, const struct fr_field
 		return put_plain(p, f, v);
 	case FR_STYLE_HEX:
 	case FR_STYLE_ARG:
+	case FR_STYLE_TAKEN:
 		return fr_digits_hex(p, v);
 	case FR_STYLE_RET:
 		return format_put_ret(l->o, p, v);

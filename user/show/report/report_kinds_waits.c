@@ -74,6 +74,11 @@ static struct fr_value waits_waker_comm(const struct fr_at *at)
 	return waits_name(&waits_one(at)->waker_comm);
 }
 
+static struct fr_value waits_owner_comm(const struct fr_at *at)
+{
+	return waits_name(&waits_one(at)->owner_comm);
+}
+
 /* ---- stacks ---- */
 
 _Static_assert(FR_WAITED_CALL_SZ <= sizeof(union fr_room) && FR_WAITED_OBJECT_SZ <= sizeof(union fr_room), "");
@@ -113,8 +118,9 @@ static const void *waits_user(const struct fr_at *at, u32 i)
 }
 
 static const struct fr_column stacks_columns[] = {
-	FR_LIST(waits_kernel, "kernel", NULL, "functions of the kernel, innermost first, without the scheduler's",
-		.from = FR_FROM_TEXT),
+	FR_LIST(waits_kernel, "kernel", NULL,
+		"functions of the kernel, innermost first, without the scheduler's; `null`: not recorded", .from = FR_FROM_TEXT,
+		.null = true),
 	FR_LIST(waits_user, "user", NULL, "the program's; `null`: not recorded", .from = FR_FROM_TEXT, .null = true),
 	{},
 };
@@ -167,6 +173,9 @@ static const struct fr_column one_columns[] = {
 	FR_COLUMN_MADE(waits_state_name, "state_name", TEXT, "the same as a letter"),
 	FR_PART_MADE(waits_itself, NULL, &kind_what, NULL),
 	WAITED(waker_pid, "waker_tid", NUMBER, "the task that woke it; `null`: none, or not known", .null = true),
+	WAITED(owner_pid, "owner_tid", NUMBER,
+	       "the task that held the lock when the wait began, as the lock's memory said; `null`: not known", .null = true),
+	FR_COLUMN_MADE(waits_owner_comm, "owner_comm", TEXT, "its name"),
 	FR_PART_MADE(waits_itself, NULL, &kind_stacks, NULL),
 	{},
 };
@@ -317,6 +326,7 @@ OF_WAIT(in)
 OF_WAIT(call)
 OF_WAIT(about)
 OF_WAIT(waker_comm)
+OF_WAIT(owner_comm)
 OF_WAIT(state_name)
 
 #define STATE(member, name, unit, meaning, ...) \
@@ -357,11 +367,16 @@ static const struct fr_column still_columns[] = {
 	FR_COLUMN_MADE(states_waker, "waker", TEXT, "`task`, `timer`, ..."),
 	FR_COLUMN(struct fr_still, wait.waker_pid, "waker_tid", NUMBER, "the task that woke it", .null = true),
 	FR_COLUMN_MADE(states_waker_comm, "waker_comm", TEXT, "its name"),
+	FR_COLUMN(struct fr_still, wait.owner_pid, "owner_tid", NUMBER,
+		  "the task that holds the lock that it waits for, as the lock's memory says; `null`: not known", .null = true),
+	FR_COLUMN_MADE(states_owner_comm, "owner_comm", TEXT, "its name"),
 	STATE(cpu, "cpu", NUMBER, "where it runs, or ran last"),
 	STATE(prio, "prio", NUMBER, "the kernel's: below 100 real time, 120 is nice 0"),
 	STATE(policy, "policy", NUMBER, "the kernel's"),
 	STATE(cgroup, "cgroup_id", NUMBER, "id of its cgroup"),
-	FR_LIST(states_kernel, "kernel", NULL, "functions, innermost first, without the scheduler's", .from = FR_FROM_TEXT),
+	FR_LIST(states_kernel, "kernel", NULL,
+		"functions, innermost first, without the scheduler's; `null`: none are known, as of a task that had a CPU",
+		.from = FR_FROM_TEXT, .null = true),
 	{},
 };
 static const struct fr_table kind_still = {"still", "How a task was.", still_columns};

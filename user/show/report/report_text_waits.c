@@ -65,7 +65,7 @@ static void text_waits_put_user(struct fr_report_page *p, const struct fr_waited
 void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w)
 {
 	struct fr_waitstack s = fr_waitstack_find(p->r->symbols, p->r->view->stacks, w->kstack_id);
-	char about[FR_WAITED_OBJECT_SZ], frame[20];
+	char about[FR_WAITED_OBJECT_SZ], frame[20], owner[FR_WAITED_WAKER_SZ];
 	u32 i, to = s.to - s.from > FRAMES_SHOWN ? s.from + FRAMES_SHOWN : s.to;
 
 	fr_waited_about(w, p->r->waits.arch, about);
@@ -75,6 +75,11 @@ void fr_report_wait_place(struct fr_report_page *p, const struct fr_waited *w)
 	if (about[0]) {
 		fr_out_str(p->o, "on ");
 		fr_escape_text(p->o, about, strlen(about));
+	}
+	if (about[0] && w->owner_pid) {
+		fr_out_str(p->o, " held by ");
+		fr_waited_owner(w, owner);
+		fr_escape_text(p->o, owner, strlen(owner));
 	}
 	for (i = s.from; i < to; i++) {
 		const char *name = fr_waitstack_name(p->r->symbols, s.ip[i], frame);

@@ -228,7 +228,7 @@ class Data {
 		const name = this.nameOf.get(`${field.style} ${abi} ${v}`);
 		if (name)
 			return name;
-		return ["HEX", "HANDLER", "ARG"].includes(field.style) ? hex(v) : field.style === "NS" ? duration(Number(v)) : String(v);
+		return ["HEX", "HANDLER", "ARG", "TAKEN"].includes(field.style) ? hex(v) : field.style === "NS" ? duration(Number(v)) : String(v);
 	}
 	// A system call's name.
 	call(id, abi) {
