@@ -210,6 +210,18 @@ folded_has_calls() {
 	status 0 "$FLIGHTREC" export --to folded --off-cpu "$snap" && prints '^server;\[S\];fsync 199993800$' && prints '^server;\[S\];fsync;\[runnable\] 4000$' &&
 		prints '^client;\[S\];recvfrom [0-9]+$' && prints '^worker;\[S\];poll [0-9]+$' && prints '^server;\[S\] [0-9]+$'
 }
+# Blocked time by program, call and stacks, added up again from the records, of all the file and of its last part.
+profile_has_waits() {
+	local since
+	for since in 1h 500ms; do
+		status 0 "$FLIGHTREC" profile --off-cpu --no-symbols --since "$since" --to folded "$snap" && mv "$tmp/out" "$tmp/folded" || return
+		"$FLIGHTREC" replay --json "$snap" > "$tmp/rows" && /usr/bin/python3 tests/waits/blocked.py "$tmp/rows" "$since" < "$tmp/folded" || return
+	done
+	status 0 "$FLIGHTREC" profile --off-cpu --since 1h "$snap" && prints '^7 waits of at least 1 ms that ended then, blocked for [0-9]+ ms;' &&
+		prints '^ +699 ms +1 +699 ms  worker in futex$' && prints '^ +50 ms +2 +30 ms  server in fsync$' && is_silent 'user code' || { cat "$tmp/out"; return 1; }
+	head_lines | made "$tmp/none.flight" && status 1 "$FLIGHTREC" profile --off-cpu "$tmp/none.flight" && grep -q 'recorded without them: record -e wait' "$tmp/err" &&
+		status 2 "$FLIGHTREC" profile --off-cpu --diff "$snap" && status 2 "$FLIGHTREC" profile --off-cpu
+}
 diff_by_object() {
 	status 0 "$FLIGHTREC" diff --json --window-a 0%..40% --window-b 40%..100% "$snap" &&
 		holds '[.long_waits[] | select(.a.count > 0) | [.name, .a.count, .a.ns]] | sort == [["server: clock_nanosleep a timer", 1, 51000000], ["server: fsync ext4:/var/wal/1", 2, 50000000]]' &&
@@ -275,6 +287,7 @@ check "the waits of the task, its process, and all" whose_waits
 check "sums by program, call, object and waker" sums_by_four
 check "figures, made again" figures
 check "who held a lock" held
+check "a profile of blocked time, added up again" profile_has_waits
 check "the trigger's task comes first" in_this_order
 check "a filter and a window choose" as_asked
 check "replay -f finds them" replay_finds

@@ -24,6 +24,7 @@ struct asked {
 	struct fr_profile_ask ask;
 	struct fr_symopts symbols;
 	const char *session; /* NULL: not given */
+	bool off_cpu;
 };
 
 static int profile_format(const struct fr_option *option, void *to, const char *value)
@@ -64,6 +65,14 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "diff", NULL, "what became hotter in that time than in the time before it: text, json", fr_option_flag,
 		  offsetof(struct asked, ask.diff),
 		  .more = "Also what became cooler, by function and by stack, in percent of all CPUs' time."),
+	FR_OPTION(
+		0, "off-cpu", NULL,
+		"of a snapshot: where tasks were blocked instead, by its long waits:\n"
+		"text, folded",
+		fr_option_flag, offsetof(struct asked, off_cpu),
+		.more = "By program, system call and stacks, the program's and the kernel's. The weight of a line of folded is "
+			"the time in ns. Waits are records, and go back only as far as their tier does; the output says how "
+			"far. Shorter ones than --wait-min of record have none."),
 	FR_OPTION('t', "to", "FORMAT", "text (default), folded for flame graphs, json, perfetto", profile_format, 0,
 		  .words = "text folded json perfetto",
 		  .more = "In folded, samples that had no room, not even for their tasks, have a line `[other]`. In perfetto, "
@@ -164,6 +173,10 @@ int fr_cmd_profile(int argc, char **argv)
 		       a.ask.format);
 		return FR_EXIT_USAGE;
 	}
+	if (a.off_cpu && (a.ask.diff || optind == argc || !strcmp(a.ask.format, "json") || !strcmp(a.ask.format, "perfetto"))) {
+		fr_err("--off-cpu is of a snapshot, as text or folded: flightrec profile --off-cpu FILE");
+		return FR_EXIT_USAGE;
+	}
 	if (!strcmp(a.ask.format, "perfetto") && !a.ask.output && isatty(STDOUT_FILENO)) {
 		fr_err("perfetto's format is not for a terminal: give a file with -o");
 		return FR_EXIT_USAGE;
@@ -173,5 +186,5 @@ int fr_cmd_profile(int argc, char **argv)
 	if (optind == argc)
 		return profile_session(&a);
 	a.ask.path = a.ask.name = argv[optind];
-	return fr_profile(&a.ask);
+	return a.off_cpu ? fr_profile_off(&a.ask) : fr_profile(&a.ask);
 }

@@ -4,6 +4,7 @@
  * than before.
  *
  *	profile.c	opens it, sums up a window, names frames
+ *	profile_off.c	where tasks were blocked: from events, not from the profile
  *	profile_text.c, profile_diff.c, profile_json.c, profile_perfetto.c, profile_folded.c	print it
  */
 #ifndef FR_PROFILE_H
@@ -73,6 +74,9 @@ extern const struct fr_table fr_profile_kind; /* struct fr_profile: all of it */
 
 /* Print it. Returns the exit status; messages are printed. */
 int fr_profile(const struct fr_profile_ask *ask);
+
+/* The same of where tasks were blocked, by the long waits of a snapshot: format is text or folded, diff is not looked at. */
+int fr_profile_off(const struct fr_profile_ask *ask);
 
 void fr_profile_text(struct fr_profile *p);
 void fr_profile_diff(struct fr_profile *p);
