@@ -9,7 +9,7 @@
  *	{"cmd":"dump","last_ns":N}	takes a snapshot; the answer comes once it exists
  *	{"cmd":"stop"} {"cmd":"reload"}
  */
-#include "live/recorder/control_int.h"
+#include "live/recorder/control.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include "base/config/config.h"
@@ -27,10 +28,24 @@
 #include "live/ctl/ctl_server.h"
 #include "live/recorder/daemon.h"
 #include "live/recorder/engine.h"
+#include "live/recorder/live.h"
+#include "live/snapshot/store.h"
 #include "sys/now.h"
 #include "sys/nss.h"
 
 #define NO_GROUP ((gid_t)-1)
+
+struct fr_ctl {
+	struct fr_daemon *d;
+	struct fr_ctl_server *server; /* NULL: Socket=no */
+	bool running;		      /* a request is being answered: the server must stay until then */
+	gid_t status_gid, dump_gid;   /* (gid_t)-1: none */
+	bool has_looked;
+	struct fr_store_usage seen; /* when somebody last had a look at the directory */
+	u64 dumped_ns;		    /* last snapshot requested by a group; CLOCK_MONOTONIC, 0 none */
+	struct fr_out *out;	    /* an answer is built in it */
+	struct fr_jsonw json;
+};
 
 enum right { MAY_LOOK = 1, MAY_DUMP = 2, MAY_RULE = 4 };
 
@@ -66,9 +81,9 @@ static const char *control_refuse(void *arg, const struct fr_ctl_peer *peer)
 	       "of its DumpGroup also for snapshots\"}";
 }
 
-/* ---- answers ---- */
+/* ---- answers: one at a time ---- */
 
-struct fr_jsonw *fr_control_answer_begin(struct fr_ctl *c)
+static struct fr_jsonw *control_answer_begin(struct fr_ctl *c)
 {
 	fr_out_init_mem(c->out);
 	c->json = (struct fr_jsonw){.o = c->out};
@@ -82,7 +97,7 @@ static char *answer_take(struct fr_ctl *c, size_t *sz)
 	return fr_out_take_mem(c->out, sz);
 }
 
-void fr_control_answer_end(struct fr_ctl *c, struct fr_ctl_client *to)
+static void control_answer_end(struct fr_ctl *c, struct fr_ctl_client *to)
 {
 	static const char oom[] = "{\"ok\":false,\"error\":\"out of memory\",\"code\":\"memory\",\"cure\":\"ask again\"}";
 	size_t sz;
@@ -97,14 +112,15 @@ void fr_control_answer_end(struct fr_ctl *c, struct fr_ctl_client *to)
 
 static void answer_ok(struct fr_ctl *c, struct fr_ctl_client *to)
 {
-	fr_jsonw_bool(fr_control_answer_begin(c), "ok", true);
-	fr_control_answer_end(c, to);
+	fr_jsonw_bool(control_answer_begin(c), "ok", true);
+	control_answer_end(c, to);
 }
 
-void fr_control_answer_error(struct fr_ctl *c, struct fr_ctl_client *to, const char *code, const char *cure, const char *fmt,
-			     ...)
+/* {"ok":false, ...}: fmt says what is wrong, code says it for programs, and cure what to do. */
+__attribute__((format(printf, 5, 6))) static void control_answer_error(struct fr_ctl *c, struct fr_ctl_client *to,
+								       const char *code, const char *cure, const char *fmt, ...)
 {
-	struct fr_jsonw *w = fr_control_answer_begin(c);
+	struct fr_jsonw *w = control_answer_begin(c);
 	char text[512];
 	va_list ap;
 
@@ -115,7 +131,7 @@ void fr_control_answer_error(struct fr_ctl *c, struct fr_ctl_client *to, const c
 	fr_jsonw_text(w, "error", text);
 	fr_jsonw_text(w, "code", code);
 	fr_jsonw_text(w, "cure", cure);
-	fr_control_answer_end(c, to);
+	control_answer_end(c, to);
 }
 
 /* ---- watch ---- */
@@ -124,8 +140,7 @@ static void do_watch(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr
 {
 	(void)ask;
 	if (fr_ctl_watch(to))
-		fr_control_answer_error(c, to, "clients", "end another `flightrec follow`", "%u watch already",
-					FR_CTL_WATCH_MAX);
+		control_answer_error(c, to, "clients", "end another `flightrec follow`", "%u watch already", FR_CTL_WATCH_MAX);
 	else
 		answer_ok(c, to);
 }
@@ -169,7 +184,7 @@ void fr_control_decided(struct fr_ctl *c, const struct fr_trigger *rule, const s
 
 	if (!c || !c->server || !fr_ctl_watchers(c->server))
 		return;
-	w = fr_control_answer_begin(c);
+	w = control_answer_begin(c);
 	fr_jsonw_text(w, "watch", "trigger");
 	fr_jsonw_text(w, "reason", fr_trigger_reason(a->kind));
 	fr_jsonw_text(w, "verdict", fr_trigger_verdict_name(verdict));
@@ -238,18 +253,161 @@ static void control_on_taken(void *arg, const struct fr_taken *t, u64 cookie)
 		return;
 	asked = cookie ? fr_ctl_find(c->server, cookie) : NULL;
 	if (asked) {
-		w = fr_control_answer_begin(c);
+		w = control_answer_begin(c);
 		fr_jsonw_bool(w, "ok", !t->err);
 		put_taken(c, w, t);
-		fr_control_answer_end(c, asked);
+		control_answer_end(c, asked);
 	}
 	if (!fr_ctl_watchers(c->server))
 		return;
-	w = fr_control_answer_begin(c);
+	w = control_answer_begin(c);
 	fr_jsonw_text(w, "watch", "snapshot");
 	fr_jsonw_bool(w, "ok", !t->err);
 	put_taken(c, w, t);
 	control_tell_end(c);
+}
+
+/* ---- status, store ---- */
+
+/* A process looks at the directory for whoever may have one forked. */
+static void status_look(struct fr_ctl *c, struct fr_ctl_client *to, struct fr_store *st, struct fr_store_usage *out)
+{
+	if (fr_ctl_may_look(to) || !c->has_looked)
+		fr_store_usage_soon(fr_daemon_sess(c->d), st, &c->seen);
+	c->has_looked = true;
+	*out = c->seen;
+}
+
+static void read_store(struct fr_ctl *c, struct fr_ctl_client *to, struct fr_live_store *out)
+{
+	struct fr_engine *engine = fr_daemon_engine(c->d);
+	const struct fr_config *conf = fr_daemon_config(c->d);
+	struct fr_store *st = fr_daemon_store(c->d);
+
+	*out = (struct fr_live_store){
+		.known = st != NULL,
+		.max_files = conf->max_files,
+		.max_sz = conf->max_sz,
+		.max_age_ns = conf->max_age_ns,
+		.keep_free = conf->keep_free,
+		.still_ns = fr_engine_still_ns(engine),
+		.failed_err = fr_engine_failed_err(engine),
+		.unruled_failed = fr_engine_unruled(engine, FR_TRIGGER_VERDICT_failed),
+		.unruled_space = fr_engine_unruled(engine, FR_TRIGGER_VERDICT_space),
+	};
+	if (!st)
+		return;
+	status_look(c, to, st, &out->usage);
+	out->usage.removed = fr_engine_removed(engine);
+}
+
+static void put_connections(struct fr_ctl *c, struct fr_jsonw *w)
+{
+	const struct fr_ctl_counts *n = fr_ctl_server_counts(c->server);
+
+	fr_jsonw_u64(w, "connections_served", n->served);
+	fr_jsonw_u64(w, "connections_denied", n->denied);
+	fr_jsonw_u64(w, "connections_full", n->full);
+	fr_jsonw_u64(w, "connections_rate", n->rate);
+	fr_jsonw_u64(w, "connections_failed", n->failed);
+}
+
+static void control_store(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
+{
+	const struct fr_blind blind = fr_engine_blind(fr_daemon_engine(c->d));
+	struct fr_live_store s;
+	struct fr_jsonw *w;
+
+	(void)ask;
+	read_store(c, to, &s);
+	w = control_answer_begin(c);
+	fr_jsonw_bool(w, "ok", true);
+	if (s.known) {
+		if (fr_live_store_seen(&s)) {
+			fr_jsonw_u64(w, "files", s.usage.files);
+			fr_jsonw_u64(w, "marked", s.usage.marked);
+			fr_jsonw_u64(w, "bytes", s.usage.sz);
+			fr_jsonw_u64(w, "free_bytes", s.usage.free_sz);
+			fr_jsonw_u64(w, "fs_bytes", s.usage.fs_sz);
+		}
+		fr_jsonw_u64(w, "removed", s.usage.removed);
+		fr_jsonw_u64(w, "errno", s.usage.err < 0 ? -s.usage.err : s.usage.err);
+		fr_jsonw_u64(w, "max_files", s.max_files);
+		fr_jsonw_u64(w, "max_bytes", s.max_sz);
+		fr_jsonw_u64(w, "max_age_ns", s.max_age_ns);
+		fr_jsonw_u64(w, "keep_free", s.keep_free);
+		fr_jsonw_u64(w, "still_ns", s.still_ns);
+		fr_jsonw_u64(w, "failed_errno", -s.failed_err);
+		fr_jsonw_u64(w, "unruled_failed", s.unruled_failed);
+		fr_jsonw_u64(w, "unruled_space", s.unruled_space);
+	}
+	fr_jsonw_u64(w, "hung_errno", -blind.hung_err);
+	fr_jsonw_u64(w, "psi_ended", blind.psi_cnt);
+	put_connections(c, w);
+	control_answer_end(c, to);
+}
+
+/* The state in a text format, malloc'ed; NULL: it could not be read. */
+static char *show_state(struct fr_ctl *c, struct fr_ctl_client *to, const char *format, u32 columns, size_t *sz)
+{
+	struct fr_live l;
+	char *text = NULL;
+
+	if (!fr_live_read(fr_daemon_sess(c->d), &l)) {
+		read_store(c, to, &l.store);
+		l.blind = fr_engine_blind(fr_daemon_engine(c->d));
+		l.socket = (struct fr_live_socket){.known = true, .counts = *fr_ctl_server_counts(c->server)};
+		l.owned = true;
+		fr_live_look(&l);
+		fr_out_init_mem(c->out);
+		if (!strcmp(format, "text"))
+			fr_live_text(&l, c->out, columns);
+		else if (!strcmp(format, "metrics"))
+			fr_live_metrics(&l, c->out);
+		else
+			fr_live_json(&l, c->out);
+		text = fr_out_take_mem(c->out, sz);
+	}
+	fr_live_free(&l);
+	return text;
+}
+
+/* {...}\n becomes {"ok":true,...} */
+static void answer_json(struct fr_ctl_client *to, const char *json)
+{
+	char *line;
+	int len = asprintf(&line, "{\"ok\":true,%.*s", (int)strcspn(json + 1, "\n"), json + 1);
+
+	if (len < 0)
+		return;
+	fr_ctl_reply(to, line, len);
+	free(line);
+}
+
+static void control_status(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask)
+{
+	const char *format = fr_jsonr_text(ask, "format", "json");
+	u64 columns = fr_jsonr_u64(ask, "columns", 0);
+	struct fr_jsonw *w;
+	char *text;
+	size_t sz;
+
+	if (strcmp(format, "json") && strcmp(format, "text") && strcmp(format, "metrics")) {
+		control_answer_error(c, to, "request", "formats are json, text and metrics", "there is no such format");
+		return;
+	}
+	text = show_state(c, to, format, columns > 10000 ? 10000 : columns, &sz);
+	if (!text) {
+		control_answer_error(c, to, "failed", "ask again", "the counters cannot be read");
+	} else if (!strcmp(format, "json")) {
+		answer_json(to, text);
+	} else {
+		w = control_answer_begin(c);
+		fr_jsonw_bool(w, "ok", true);
+		fr_jsonw_mem(w, "text", text, sz);
+		control_answer_end(c, to);
+	}
+	free(text);
 }
 
 /* ---- dump, stop, reload ---- */
@@ -262,16 +420,16 @@ static bool too_early(struct fr_ctl *c, struct fr_ctl_client *to)
 
 	if (!fr_ctl_client_peer(to)->uid || !c->dumped_ns || now - c->dumped_ns >= interval)
 		return false;
-	fr_control_answer_error(c, to, "interval", "ask again then, or as root", "snapshots are taken every %s, the next in %s",
-				fr_show_duration(interval, a, sizeof(a)),
-				fr_show_duration(interval - (now - c->dumped_ns), b, sizeof(b)));
+	control_answer_error(c, to, "interval", "ask again then, or as root", "snapshots are taken every %s, the next in %s",
+			     fr_show_duration(interval, a, sizeof(a)),
+			     fr_show_duration(interval - (now - c->dumped_ns), b, sizeof(b)));
 	return true;
 }
 
 /* If there is a rule for dumps its options apply, as for any rule. */
 static void say_refused(struct fr_ctl *c, struct fr_ctl_client *to, u32 verdict)
 {
-	fr_control_answer_error(
+	control_answer_error(
 		c, to, fr_trigger_verdict_name(verdict),
 		"ask again later, or change that rule or the limits of [Trigger]; root's `dump -o FILE` always works",
 		"the rule `command` refuses: %s", fr_trigger_verdict_doc(verdict));
@@ -297,9 +455,9 @@ static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 	int err;
 
 	if (!is_duration(ask, "last_ns")) {
-		fr_control_answer_error(c, to, "request",
-					"give a number of nanoseconds, as in \"last_ns\":5000000000; all without it",
-					"last_ns is not a number above 0");
+		control_answer_error(c, to, "request",
+				     "give a number of nanoseconds, as in \"last_ns\":5000000000; all without it",
+				     "last_ns is not a number above 0");
 		return;
 	}
 	if (too_early(c, to))
@@ -307,12 +465,12 @@ static void do_dump(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_
 	fr_ctl_defer(to);
 	err = fr_engine_pull(fr_daemon_engine(c->d), &moment);
 	if (err == -EBUSY) {
-		fr_control_answer_error(c, to, "busy", "ask again in a moment", "another snapshot is being taken");
+		control_answer_error(c, to, "busy", "ask again in a moment", "another snapshot is being taken");
 	} else if (err == -EAGAIN && verdict < FR_TRIGGER_VERDICT_CNT) {
 		say_refused(c, to, verdict);
 	} else if (err) {
-		fr_control_answer_error(c, to, "failed", "see the recorder's messages", "no snapshot could be taken: %s",
-					strerror(-err));
+		control_answer_error(c, to, "failed", "see the recorder's messages", "no snapshot could be taken: %s",
+				     strerror(-err));
 	} else if (fr_ctl_client_peer(to)->uid) {
 		c->dumped_ns = fr_now_ns(CLOCK_MONOTONIC);
 	}
@@ -335,8 +493,7 @@ static void do_reload(struct fr_ctl *c, struct fr_ctl_client *to, const struct f
 	if (err == -EOPNOTSUPP)
 		hint = "start the recorder with --config FILE";
 	if (err)
-		fr_control_answer_error(c, to, "refused", hint, "the old configuration stays: %s",
-					why[0] ? why : strerror(-err));
+		control_answer_error(c, to, "refused", hint, "the old configuration stays: %s", why[0] ? why : strerror(-err));
 	else
 		answer_ok(c, to);
 }
@@ -349,8 +506,8 @@ static const struct {
 	void (*run)(struct fr_ctl *c, struct fr_ctl_client *to, const struct fr_jsonr *ask);
 	const char *key[KEY_MAX]; /* beside cmd, NULL: no more */
 } commands[] = {
-	{"status", MAY_LOOK, fr_control_status, {"format", "columns"}},
-	{"store", MAY_LOOK, fr_control_store, {}},
+	{"status", MAY_LOOK, control_status, {"format", "columns"}},
+	{"store", MAY_LOOK, control_store, {}},
 	{"watch", MAY_LOOK, do_watch, {}},
 	{"dump", MAY_DUMP, do_dump, {"last_ns"}},
 	{"stop", MAY_RULE, do_stop, {"session"}},
@@ -382,7 +539,7 @@ static bool has_unknown(struct fr_ctl *c, struct fr_ctl_client *to, size_t cmd, 
 		return false;
 	snprintf(cure, sizeof(cure), "%s takes %s%s%s", commands[cmd].name, a ?: "no other key than cmd", b ? " and " : "",
 		 b ?: "");
-	fr_control_answer_error(c, to, "request", cure, "there is no key '%.100s'", ask->member[i].key);
+	control_answer_error(c, to, "request", cure, "there is no key '%.100s'", ask->member[i].key);
 	return true;
 }
 
@@ -394,13 +551,12 @@ static void run_command(struct fr_ctl *c, struct fr_ctl_client *from, const stru
 	for (i = 0; i < COMMAND_CNT && strcmp(commands[i].name, name); i++)
 		;
 	if (i == COMMAND_CNT)
-		fr_control_answer_error(c, from, "request", "commands are status, store, watch, dump, stop and reload",
-					"there is no such command");
+		control_answer_error(c, from, "request", "commands are status, store, watch, dump, stop and reload",
+				     "there is no such command");
 	else if (!(rights(c, fr_ctl_client_peer(from)) & commands[i].right))
-		fr_control_answer_error(c, from, "denied",
-					commands[i].right == MAY_DUMP ? "ask as root or as a member of DumpGroup"
-								      : "ask as root",
-					"%s is not permitted to you", name);
+		control_answer_error(c, from, "denied",
+				     commands[i].right == MAY_DUMP ? "ask as root or as a member of DumpGroup" : "ask as root",
+				     "%s is not permitted to you", name);
 	else if (!has_unknown(c, from, i, ask))
 		commands[i].run(c, from, ask);
 }
@@ -413,8 +569,8 @@ static void request(void *arg, struct fr_ctl_client *from, const char *line, siz
 	int err = fr_jsonr_parse(line, sz, &ask, &why);
 
 	if (err) {
-		fr_control_answer_error(c, from, "request", "send one JSON object a line: {\"cmd\":\"status\"}",
-					"not a request: %s", err == -EINVAL ? why : strerror(-err));
+		control_answer_error(c, from, "request", "send one JSON object a line: {\"cmd\":\"status\"}",
+				     "not a request: %s", err == -EINVAL ? why : strerror(-err));
 		return;
 	}
 	run_command(c, from, &ask);
