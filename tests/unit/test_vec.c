@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Arrays that grow: what they hold survives each growth, room is room, and a size that no memory has is refused. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,9 +120,30 @@ static void one_more(void **state)
 	free(array);
 }
 
+/* By number: what was there stays, what is new is zero whatever the memory held; fewer are never taken away. */
+static void items_up_to_a_number(void **state)
+{
+	uint64_t *item = NULL;
+	uint32_t cnt, i;
+
+	(void)state;
+	mallopt(M_PERTURB, 0x5a);
+	for (cnt = 0; cnt < 300; cnt += 7) {
+		assert_int_equal(fr_vec_upto(&item, cnt, cnt + 7), 0);
+		assert_int_equal(fr_vec_upto(&item, cnt + 7, cnt), 0);
+		for (i = 0; i < cnt + 7; i++)
+			assert_int_equal(item[i], i < cnt ? i + 1 : 0);
+		for (i = cnt; i < cnt + 7; i++)
+			item[i] = i + 1;
+	}
+	mallopt(M_PERTURB, 0);
+	free(item);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(items_up_to_a_number),
 		cmocka_unit_test(items_stay),
 		cmocka_unit_test(room_is_room),
 		cmocka_unit_test(too_many_are_refused),

@@ -6,17 +6,20 @@
 #include <string.h>
 
 #include "base/set/hash.h"
+#include "base/set/hashed.h"
+#include "base/set/vec.h"
 
-struct entry {
-	u64 hash;
+struct fold {
 	u64 weight;
 	size_t sz;
-	char text[];
+	char *text;
 };
 
 struct fr_foldset {
-	struct entry **slot; /* cap is a power of two, at most half are used */
-	size_t cnt, cap, size;
+	struct fr_hashed by_text; /* index in fold + 1 */
+	struct fold *fold;
+	u32 cnt;
+	size_t texts_sz; /* with malloc()'s overhead */
 };
 
 struct fr_foldset *fr_foldset_new(void)
@@ -26,12 +29,11 @@ struct fr_foldset *fr_foldset_new(void)
 
 static void foldset_forget(struct fr_foldset *s)
 {
-	size_t i;
-
-	for (i = 0; i < s->cap; i++)
-		free(s->slot[i]);
-	free(s->slot);
-	*s = (struct fr_foldset){0};
+	while (s->cnt)
+		free(s->fold[--s->cnt].text);
+	free(s->fold);
+	free(s->by_text.slot);
+	*s = (struct fr_foldset){};
 }
 
 void fr_foldset_free(struct fr_foldset *s)
@@ -41,67 +43,47 @@ void fr_foldset_free(struct fr_foldset *s)
 	free(s);
 }
 
-/* The slot of a text: that of its entry, or the one where it belongs. */
-static struct entry **foldset_find(struct entry **slot, size_t cap, u64 hash, const char *text, size_t sz)
+static bool foldset_is(const void *of, u32 nr, const void *key)
 {
-	size_t i = (hash ^ hash >> 32) & (cap - 1);
+	const struct fold *f = &((const struct fr_foldset *)of)->fold[nr - 1], *want = key;
 
-	while (slot[i] && (slot[i]->hash != hash || slot[i]->sz != sz || memcmp(slot[i]->text, text, sz)))
-		i = (i + 1) & (cap - 1);
-	return &slot[i];
+	return f->sz == want->sz && !memcmp(f->text, want->text, f->sz);
 }
 
-static int foldset_grow(struct fr_foldset *s)
+static int foldset_append(struct fr_foldset *s, const struct fold *like)
 {
-	size_t cap = s->cap ? s->cap * 2 : 1024, i;
-	struct entry **slot;
+	struct fold *to = fr_vec_more(&s->fold, s->cnt);
+	char *text = to ? malloc(like->sz + !like->sz) : NULL;
 
-	if (s->cnt * 2 < s->cap)
-		return 0;
-	slot = calloc(cap, sizeof(*slot));
-	if (!slot)
+	if (!text)
 		return -ENOMEM;
-	for (i = 0; i < s->cap; i++) {
-		if (s->slot[i])
-			*foldset_find(slot, cap, s->slot[i]->hash, s->slot[i]->text, s->slot[i]->sz) = s->slot[i];
-	}
-	free(s->slot);
-	s->size += (cap - s->cap) * sizeof(*slot);
-	s->slot = slot;
-	s->cap = cap;
+	*to = (struct fold){.sz = like->sz, .text = memcpy(text, like->text, like->sz)};
+	s->cnt++;
+	s->texts_sz += like->sz + 16;
 	return 0;
 }
 
 int fr_foldset_add(struct fr_foldset *s, const char *text, size_t sz, u64 weight)
 {
-	u64 hash = fr_hash(FR_HASH_SEED, text, sz);
-	struct entry **at, *e;
+	const struct fold want = {.sz = sz, .text = (char *)text};
+	u32 *nr = fr_hashed_at(&s->by_text, fr_hash(FR_HASH_SEED, text, sz), foldset_is, s, &want);
 
-	if (foldset_grow(s))
+	if (!nr || (!*nr && foldset_append(s, &want)))
 		return -ENOMEM;
-	at = foldset_find(s->slot, s->cap, hash, text, sz);
-	if (!*at) {
-		e = malloc(sizeof(*e) + sz);
-		if (!e)
-			return -ENOMEM;
-		*e = (struct entry){.hash = hash, .sz = sz};
-		memcpy(e->text, text, sz);
-		*at = e;
-		s->cnt++;
-		s->size += sizeof(*e) + sz + 16; /* and malloc()'s overhead */
-	}
-	(*at)->weight += weight;
+	if (!*nr)
+		*nr = s->cnt;
+	s->fold[*nr - 1].weight += weight;
 	return 0;
 }
 
 size_t fr_foldset_size(const struct fr_foldset *s)
 {
-	return s->size;
+	return s->by_text.cap * sizeof(*s->by_text.slot) + s->cnt * sizeof(*s->fold) + s->texts_sz;
 }
 
 static int foldset_by_text(const void *a, const void *b)
 {
-	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
+	const struct fold *x = a, *y = b;
 	int order = memcmp(x->text, y->text, x->sz < y->sz ? x->sz : y->sz);
 
 	return order ? order : x->sz < y->sz ? -1 : x->sz > y->sz;
@@ -109,18 +91,11 @@ static int foldset_by_text(const void *a, const void *b)
 
 void fr_foldset_take(struct fr_foldset *s, void (*put)(void *arg, const char *text, size_t sz, u64 weight), void *arg)
 {
-	size_t i, cnt = 0;
+	u32 i;
 
-	for (i = 0; i < s->cap; i++) {
-		struct entry *e = s->slot[i];
-
-		s->slot[i] = NULL;
-		if (e)
-			s->slot[cnt++] = e;
-	}
-	if (cnt)
-		qsort(s->slot, cnt, sizeof(*s->slot), foldset_by_text);
-	for (i = 0; i < cnt; i++)
-		put(arg, s->slot[i]->text, s->slot[i]->sz, s->slot[i]->weight);
+	if (s->cnt)
+		qsort(s->fold, s->cnt, sizeof(*s->fold), foldset_by_text);
+	for (i = 0; i < s->cnt; i++)
+		put(arg, s->fold[i].text, s->fold[i].sz, s->fold[i].weight);
 	foldset_forget(s);
 }

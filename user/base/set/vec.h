@@ -4,6 +4,7 @@
  *
  *	struct fr_vec		items of one size, owned
  *	fr_vec_more(&p, cnt)	one more item of a plain array, whose room follows from its count: the next power of two
+ *	fr_vec_upto(&p, cnt, n)	a plain array by number, such as of CPUs, with n items: new ones are zero
  */
 #ifndef FR_VEC_H
 #define FR_VEC_H
@@ -81,5 +82,24 @@ static inline void *fr_vec_more_of(void *array, size_t cnt, size_t item_sz)
  * NULL: no memory, and the array is as it was.
  */
 #define fr_vec_more(array, cnt) ((__typeof__(*(array)))fr_vec_more_of((array), (cnt), sizeof(**(array))))
+
+/* For fr_vec_upto(). */
+static inline int fr_vec_upto_of(void *array, size_t cnt, size_t want, size_t item_sz)
+{
+	char *p;
+
+	if (want <= cnt)
+		return 0;
+	memcpy(&p, array, sizeof(p));
+	p = realloc(p, want * item_sz);
+	if (!p)
+		return -ENOMEM;
+	memset(p + cnt * item_sz, 0, (want - cnt) * item_sz);
+	memcpy(array, &p, sizeof(p));
+	return 0;
+}
+
+/* Let *array, of cnt items, have at least want, new ones all zero; the caller counts them. 0, or -ENOMEM: it is as it was. */
+#define fr_vec_upto(array, cnt, want) fr_vec_upto_of((array), (cnt), (want), sizeof(**(array)))
 
 #endif

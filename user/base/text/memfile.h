@@ -9,10 +9,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/set/vec.h"
+
 struct fr_memfile {
 	FILE *f; /* NULL: not open */
-	char *text;
-	size_t len, cap;
+	struct fr_vec text;
 };
 
 /* The stream, which only fr_memfile_end() may close; it has no position. NULL: no memory. */

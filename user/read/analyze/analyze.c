@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/set/vec.h"
 #include "read/replay/focus.h"
 #include "read/replay/gaps.h"
 #include "read/replay/lacks.h"
@@ -89,13 +90,9 @@ static int analyze_have_cpu(struct fr_analyze *a, u16 nr)
 	u32 cnt = nr + 1u, was = a->res.cpu_cnt, i;
 	struct fr_an_cpu *cpu;
 
-	if (cnt <= was)
-		return 0;
-	cpu = realloc(a->res.cpu, cnt * sizeof(*cpu));
-	if (!cpu)
+	if (fr_vec_upto(&a->res.cpu, was, cnt))
 		return -ENOMEM;
-	a->res.cpu = cpu;
-	memset(cpu + was, 0, (cnt - was) * sizeof(*cpu));
+	cpu = a->res.cpu;
 	for (i = was; i < cnt; i++) {
 		cpu[i].state = calloc(1, sizeof(*cpu[i].state));
 		if (!cpu[i].state)

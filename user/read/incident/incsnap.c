@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/set/vec.h"
 #include "base/text/wall.h"
 #include "read/snapfile/snapfile_members.h"
 
@@ -58,10 +59,9 @@ size_t fr_incsnap_count(const struct fr_snap *s, u64 of_kind[FR_INCIDENT_KIND_MA
 	return cnt;
 }
 
-static int add_member(const char *path, const struct fr_members *m, size_t nr, struct fr_incident_item **out, size_t *cnt,
-		      bool *damaged)
+static int add_member(const char *path, const struct fr_members *m, size_t nr, struct fr_vec *all, bool *damaged)
 {
-	struct fr_incident_item *item, *more;
+	struct fr_incident_item *item;
 	struct fr_snap *s;
 	size_t n;
 	int err = fr_snap_open_member(path, m, nr, &s);
@@ -73,27 +73,21 @@ static int add_member(const char *path, const struct fr_members *m, size_t nr, s
 	fr_snap_close(s);
 	if (err)
 		return err;
-	more = realloc(*out, (*cnt + n + 1) * sizeof(*more));
-	if (more) {
-		memcpy(more + *cnt, item, n * sizeof(*item));
-		*out = more;
-		*cnt += n;
-	}
+	err = fr_vec_add(all, item, n);
 	free(item);
-	return more ? 0 : -ENOMEM;
+	return err;
 }
 
 int fr_incsnap_file(const char *path, struct fr_incident_item **out, size_t *cnt, bool *damaged)
 {
+	struct fr_vec all = {.item_sz = sizeof(struct fr_incident_item)};
 	struct fr_members m;
 	int err = fr_members_find(path, &m);
 	size_t i, lost = 0; /* those that could not be opened */
 
-	*out = NULL;
-	*cnt = 0;
 	*damaged = false;
 	for (i = 0; !err && i < m.cnt; i++) {
-		err = add_member(path, &m, i, out, cnt, damaged);
+		err = add_member(path, &m, i, &all, damaged);
 		lost += err == -EBADMSG;
 		err = err == -EBADMSG ? 0 : err; /* those after it are usable */
 	}
@@ -101,10 +95,9 @@ int fr_incsnap_file(const char *path, struct fr_incident_item **out, size_t *cnt
 		err = -EBADMSG;
 	*damaged |= lost > 0;
 	fr_members_free(&m);
-	if (err) {
-		free(*out);
-		*out = NULL;
-		*cnt = 0;
-	}
+	if (err)
+		fr_vec_free(&all);
+	*out = all.at;
+	*cnt = all.cnt;
 	return err;
 }

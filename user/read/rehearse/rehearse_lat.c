@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/schema/syscalls.h"
+#include "base/set/vec.h"
 #include "base/trigger/trig_lat.h"
 #include "read/rehearse/rehearse_int.h"
 #include "task_state.h"
@@ -105,16 +106,9 @@ void fr_re_lat_free(struct fr_re_lat *l)
 static int make_cpus(struct fr_re_lat *l, u16 cpu)
 {
 	u32 cnt = cpu + 1;
-	struct fr_lat_cpu *more = realloc(l->cpu, cnt * sizeof(*more));
-	u32 *runs = more ? realloc(l->runs, cnt * sizeof(*runs)) : NULL;
 
-	if (more)
-		l->cpu = more;
-	if (!runs)
+	if (fr_vec_upto(&l->cpu, l->cpu_cnt, cnt) || fr_vec_upto(&l->runs, l->cpu_cnt, cnt))
 		return -ENOMEM;
-	l->runs = runs;
-	memset(l->cpu + l->cpu_cnt, 0, (cnt - l->cpu_cnt) * sizeof(*more));
-	memset(l->runs + l->cpu_cnt, 0, (cnt - l->cpu_cnt) * sizeof(*runs));
 	l->cpu_cnt = cnt;
 	return 0;
 }

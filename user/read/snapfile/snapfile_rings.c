@@ -30,36 +30,28 @@ static size_t snapfile_rings_find_ring(const struct fr_snap *s, const struct fr_
 	return i;
 }
 
-static void *snapfile_rings_add_item(struct fr_snap_list *l, size_t sz)
+static int snapfile_rings_add_hole(struct fr_snap *s, struct fr_snap_list *l, struct fr_snap_hole hole)
 {
-	char *more = realloc(l->items, (l->cnt + 1) * sz);
+	void *to;
+	int err = fr_snap_add_items(s, l, 1, sizeof(hole), &to);
 
-	if (!more)
-		return NULL;
-	l->items = more;
-	return more + l->cnt++ * sz;
-}
-
-static int snapfile_rings_add_hole(struct fr_snap_list *l, struct fr_snap_hole hole)
-{
-	struct fr_snap_hole *h = snapfile_rings_add_item(l, sizeof(*h));
-
-	if (h)
-		*h = hole;
-	return h ? 0 : -ENOMEM;
+	if (!err)
+		memcpy(to, &hole, sizeof(hole));
+	return err;
 }
 
 static int snapfile_rings_add_ring(const struct guess *g, const struct fr_chunk *c)
 {
-	struct fr_snap_ring *r = snapfile_rings_add_item(&g->s->rings, sizeof(*r));
-	struct fr_snap_hole *h = r ? snapfile_rings_add_item(&g->s->holes, sizeof(*h)) : NULL;
+	struct fr_snap_ring r = {.cpu = c->cpu, .tier = c->tier, .first_seq = c->first_seq};
+	const struct fr_snap_hole h = {.cpu = c->cpu, .tier = c->tier, .why = FR_HOLE_damaged};
+	void *to;
+	int err = fr_snap_add_items(g->s, &g->s->rings, 1, sizeof(r), &to);
 
-	if (!h)
-		return -ENOMEM;
-	*r = (struct fr_snap_ring){.cpu = c->cpu, .tier = c->tier, .first_seq = c->first_seq};
-	r->horizon_ns = c->first_ts > g->attached_ns ? c->first_ts : g->attached_ns;
-	*h = (struct fr_snap_hole){.cpu = c->cpu, .tier = c->tier, .why = FR_HOLE_damaged};
-	return 0;
+	if (err)
+		return err;
+	r.horizon_ns = c->first_ts > g->attached_ns ? c->first_ts : g->attached_ns;
+	memcpy(to, &r, sizeof(r));
+	return snapfile_rings_add_hole(g->s, &g->s->holes, h);
 }
 
 /* Laps that are missing in a chunk or before it are a hole; as a recorder has it, the ring is complete behind that. */
@@ -75,7 +67,7 @@ static int snapfile_rings_skip(struct guess *g, struct fr_snap_ring *r, const st
 	h.since_ns = r->present ? end->since_ns : c->first_ts;
 	h.until_ns = c->skips ? c->last_ts : c->first_ts;
 	r->horizon_ns = h.until_ns > r->horizon_ns ? h.until_ns : r->horizon_ns;
-	return snapfile_rings_add_hole(&g->skipped, h);
+	return snapfile_rings_add_hole(g->s, &g->skipped, h);
 }
 
 /* A ring's chunks are in its order. The last lap may go on in what was lost. */
@@ -130,7 +122,8 @@ static int snapfile_rings_add_holes(struct fr_snap *s, struct fr_snap_ring r)
 		else if (c->first_seq <= before.last_seq)
 			before.last_seq = c->first_seq - 1;
 	}
-	return (has_before ? snapfile_rings_add_hole(&s->holes, before) : 0) ?: snapfile_rings_add_hole(&s->holes, behind);
+	return (has_before ? snapfile_rings_add_hole(s, &s->holes, before) : 0)
+		       ?: snapfile_rings_add_hole(s, &s->holes, behind);
 }
 
 /* As far as accounts are there. */
@@ -162,7 +155,7 @@ int fr_snap_guess_rings(struct fr_snap *s)
 	}
 	skipped = g.skipped.items;
 	for (i = 0; i < g.skipped.cnt && !err; i++)
-		err = snapfile_rings_add_hole(&s->holes, skipped[i]);
+		err = snapfile_rings_add_hole(s, &s->holes, skipped[i]);
 	free(g.skipped.items);
 	return err;
 }

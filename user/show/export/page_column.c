@@ -24,30 +24,13 @@ int fr_page_nums_grow(struct fr_page_nums *n)
 	return 0;
 }
 
-int fr_page_room(struct fr_page_bytes *b, size_t sz)
-{
-	size_t cap = b->cap ? b->cap : 1 << 16;
-	u8 *p;
-
-	while (cap < b->sz + sz)
-		cap *= 2;
-	if (cap == b->cap)
-		return 0;
-	p = realloc(b->p, cap);
-	if (!p)
-		return -ENOMEM;
-	b->p = p;
-	b->cap = cap;
-	return 0;
-}
-
 /* ---- columns ---- */
 
-void fr_page_u32(struct fr_page_bytes *b, u32 v)
+void fr_page_u32(struct fr_pbuf *b, u32 v)
 {
 	v = htole32(v);
-	memcpy(b->p + b->sz, &v, sizeof(v));
-	b->sz += sizeof(v);
+	memcpy(b->p + b->len, &v, sizeof(v));
+	b->len += sizeof(v);
 }
 
 static bool column_is_plain(const struct fr_page_nums *n)
@@ -63,7 +46,7 @@ static bool column_is_plain(const struct fr_page_nums *n)
 	return true;
 }
 
-static void put_varints(struct fr_page_bytes *b, const struct fr_page_nums *n)
+static void put_varints(struct fr_pbuf *b, const struct fr_page_nums *n)
 {
 	u64 last = 0, v;
 	u32 i;
@@ -73,53 +56,53 @@ static void put_varints(struct fr_page_bytes *b, const struct fr_page_nums *n)
 		last = n->v[i];
 		v = v << 1 ^ (u64)((s64)v >> 63);
 		for (; v > 0x7f; v >>= 7)
-			b->p[b->sz++] = v | 0x80;
-		b->p[b->sz++] = v;
+			b->p[b->len++] = v | 0x80;
+		b->p[b->len++] = v;
 	}
 }
 
-static void column_put_wide(struct fr_page_bytes *b, const struct fr_page_nums *n)
+static void column_put_wide(struct fr_pbuf *b, const struct fr_page_nums *n)
 {
 	u64 v;
 	u32 i;
 
 	for (i = 0; i < n->cnt; i++) {
 		v = htole64(n->v[i]);
-		memcpy(b->p + b->sz, &v, sizeof(v));
-		b->sz += sizeof(v);
+		memcpy(b->p + b->len, &v, sizeof(v));
+		b->len += sizeof(v);
 	}
 }
 
 /* Also clears its numbers for the next piece. */
-int fr_page_column(struct fr_page_bytes *b, struct fr_page_nums *n)
+int fr_page_column(struct fr_pbuf *b, struct fr_page_nums *n)
 {
 	size_t at;
 	u32 sz;
 
-	if (fr_page_room(b, 5 + 10 * (size_t)n->cnt))
+	if (fr_pbuf_room(b, 5 + 10 * (size_t)n->cnt))
 		return -ENOMEM;
-	b->p[b->sz++] = !column_is_plain(n);
-	at = b->sz;
-	b->sz += sizeof(sz);
+	b->p[b->len++] = !column_is_plain(n);
+	at = b->len;
+	b->len += sizeof(sz);
 	if (b->p[at - 1])
 		column_put_wide(b, n);
 	else
 		put_varints(b, n);
-	sz = htole32(b->sz - at - sizeof(sz));
+	sz = htole32(b->len - at - sizeof(sz));
 	memcpy(b->p + at, &sz, sizeof(sz));
 	n->cnt = 0;
 	return 0;
 }
 
-int fr_page_pack(const struct fr_page_bytes *plain, struct fr_page_bytes *packed)
+int fr_page_pack(const struct fr_pbuf *plain, struct fr_pbuf *packed)
 {
-	uLongf sz = compressBound(plain->sz);
+	uLongf sz = compressBound(plain->len);
 
-	packed->sz = 0;
-	if (fr_page_room(packed, sz))
+	packed->len = 0;
+	if (fr_pbuf_room(packed, sz))
 		return -ENOMEM;
-	if (compress2(packed->p, &sz, plain->p, plain->sz, FAST_LEVEL) != Z_OK)
+	if (compress2(packed->p, &sz, plain->p, plain->len, FAST_LEVEL) != Z_OK)
 		return -ENOMEM;
-	packed->sz = sz;
+	packed->len = sz;
 	return 0;
 }

@@ -11,16 +11,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/rows/pbuf.h"
 #include "types.h"
 
 struct fr_page_nums {
 	u64 *v;
 	u32 cnt, cap;
-};
-
-struct fr_page_bytes {
-	u8 *p;
-	size_t sz, cap;
 };
 
 /* Twice as much room as there was. 0 or -ENOMEM. */
@@ -36,16 +32,13 @@ static inline int fr_page_num(struct fr_page_nums *n, u64 v)
 	return err;
 }
 
-/* Room for so many more bytes. 0 or -ENOMEM. */
-int fr_page_room(struct fr_page_bytes *b, size_t sz);
-
 /* There must be room for it. */
-void fr_page_u32(struct fr_page_bytes *b, u32 v);
+void fr_page_u32(struct fr_pbuf *b, u32 v);
 
 /* Its numbers as a column; they are gone then. 0 or -ENOMEM. */
-int fr_page_column(struct fr_page_bytes *b, struct fr_page_nums *n);
+int fr_page_column(struct fr_pbuf *b, struct fr_page_nums *n);
 
 /* A piece: one zlib stream. 0 or -ENOMEM. */
-int fr_page_pack(const struct fr_page_bytes *plain, struct fr_page_bytes *packed);
+int fr_page_pack(const struct fr_pbuf *plain, struct fr_pbuf *packed);
 
 #endif

@@ -32,7 +32,7 @@ struct fr_page_columns {
 	u32 cnt;
 	struct fr_page_nums ev, ts, cpu, tid, comm;
 	struct event_cols *of[FR_EVENT_MAX];
-	struct fr_page_bytes plain, packed;
+	struct fr_pbuf plain, packed;
 	struct fr_page_text *text;
 	size_t text_cnt;
 	struct fr_hashed slots;		  /* indices of texts */
@@ -194,12 +194,12 @@ static int columns_put_event(struct fr_page_columns *p, u32 nr)
 {
 	const struct fr_event *ev = fr_schema_event(p->schema, nr);
 	struct event_cols *of = p->of[nr];
-	int err = fr_page_room(&p->plain, 5);
+	int err = fr_pbuf_room(&p->plain, 5);
 	u32 i;
 
 	if (err)
 		return err;
-	p->plain.p[p->plain.sz++] = nr;
+	p->plain.p[p->plain.len++] = nr;
 	fr_page_u32(&p->plain, of->cnt);
 	of->cnt = 0;
 	for (i = 0; i < ev->field_cnt && !err; i++) {
@@ -212,7 +212,7 @@ static int columns_put_event(struct fr_page_columns *p, u32 nr)
 
 static int columns_put_piece(struct fr_page_columns *p)
 {
-	int err = fr_page_room(&p->plain, sizeof(u32));
+	int err = fr_pbuf_room(&p->plain, sizeof(u32));
 	u32 nr;
 
 	if (err)
@@ -237,11 +237,11 @@ int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz)
 	*sz = 0;
 	if (!p->cnt)
 		return 0;
-	p->plain.sz = 0;
+	p->plain.len = 0;
 	err = columns_put_piece(p) ?: fr_page_pack(&p->plain, &p->packed);
 	p->cnt = 0;
 	*out = p->packed.p;
-	*sz = p->packed.sz;
+	*sz = p->packed.len;
 	return err;
 }
 

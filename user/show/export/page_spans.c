@@ -9,7 +9,7 @@
 /* Columns being filled side by side. */
 struct cols {
 	struct fr_page_nums col[COLS_MAX];
-	struct fr_page_bytes *to;
+	struct fr_pbuf *to;
 };
 
 static int cols_put(struct cols *c, u32 cnt, const u64 *v)
@@ -163,7 +163,7 @@ void fr_page_ended_free(struct fr_page_ended *e)
 		free(e->wait[i].v);
 }
 
-static int spans_put_ended(struct fr_page_bytes *to, struct fr_page_ended *e)
+static int spans_put_ended(struct fr_pbuf *to, struct fr_page_ended *e)
 {
 	u32 i;
 	int err = 0;
@@ -177,10 +177,10 @@ static int spans_put_ended(struct fr_page_bytes *to, struct fr_page_ended *e)
 
 int fr_page_spans(const struct fr_timeline *t, struct fr_page_ended *e, u8 **out, size_t *sz)
 {
-	struct fr_page_bytes plain = {0}, packed = {0};
+	struct fr_pbuf plain = {0}, packed = {0};
 	struct cols c = {.to = &plain};
 	u32 i, cnt = 0;
-	int err = fr_page_room(&plain, 4 * sizeof(u32));
+	int err = fr_pbuf_room(&plain, 4 * sizeof(u32));
 
 	for (i = 0; i < t->task_cnt; i++)
 		cnt += spans_has_any(&t->task[i]);
@@ -200,6 +200,6 @@ int fr_page_spans(const struct fr_timeline *t, struct fr_page_ended *e, u8 **out
 	if (err)
 		free(packed.p);
 	*out = err ? NULL : packed.p;
-	*sz = packed.sz;
+	*sz = packed.len;
 	return err;
 }
