@@ -45,6 +45,33 @@ static void test_kinds(void **state)
 			fail_msg("%s", cases[i].text);
 }
 
+/* Each kind that --on takes has examples, and each of them, ended if it is a beginning, is a rule of its kind. */
+static void test_examples(void **state)
+{
+	char text[80], rule[128];
+	bool seen[FR_TRIGGER_KIND_CNT] = {};
+	struct fr_trigger_error error;
+	struct fr_trigger t;
+	size_t len;
+	u32 nr, kind;
+
+	(void)state;
+	for (nr = 0; fr_trigger_example(nr, text, sizeof(text)); nr++) {
+		len = strlen(text);
+		snprintf(rule, sizeof(rule), "%s%s", text,
+			 text[len - 1] == '='	? "x"
+			 : text[len - 1] == ':' ? "event == mark_victim"
+						: "");
+		if (fr_trigger_parse(rule, "x86_64", &t, &error))
+			fail_msg("%s: %s", rule, error.text);
+		seen[t.kind] = true;
+	}
+	for (kind = 1; kind < FR_TRIGGER_KIND_CNT; kind++)
+		if (seen[kind] == (kind == FR_TRIGGER_end || kind == FR_TRIGGER_holdoff))
+			fail_msg("%s", fr_trigger_kind_name(kind));
+	assert_null(fr_trigger_example(nr + 1, text, sizeof(text)));
+}
+
 /* What nobody asked for. */
 static void test_defaults(void **state)
 {
@@ -777,14 +804,14 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kinds),	  cmocka_unit_test(test_defaults),     cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_psi),	  cmocka_unit_test(test_rate),	       cmocka_unit_test(test_filters),
-		cmocka_unit_test(test_options),	  cmocka_unit_test(test_expressions),  cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_all_named), cmocka_unit_test(test_user_by_name), cmocka_unit_test(test_lengths),
-		cmocka_unit_test(test_machines),  cmocka_unit_test(test_matches),      cmocka_unit_test(test_no_core),
-		cmocka_unit_test(test_unknown),	  cmocka_unit_test(test_cut_path),     cmocka_unit_test(test_values),
-		cmocka_unit_test(test_stacks),	  cmocka_unit_test(test_keys),	       cmocka_unit_test(test_fatal),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_kinds),	  cmocka_unit_test(test_examples),  cmocka_unit_test(test_defaults),
+		cmocka_unit_test(test_arguments), cmocka_unit_test(test_psi),	    cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_filters),	  cmocka_unit_test(test_options),   cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_errors),	  cmocka_unit_test(test_all_named), cmocka_unit_test(test_user_by_name),
+		cmocka_unit_test(test_lengths),	  cmocka_unit_test(test_machines),  cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_no_core),	  cmocka_unit_test(test_unknown),   cmocka_unit_test(test_cut_path),
+		cmocka_unit_test(test_values),	  cmocka_unit_test(test_stacks),    cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_fatal),	  cmocka_unit_test(test_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@
 
 #include "base/filter/filter_node.h"
 #include "base/schema/schema.h"
+#include "base/trigger/trigger.h"
 #include "cmd/options.h"
 #include "live/session/sess.h"
 #include "read/stat/stat.h"
@@ -140,42 +141,13 @@ static void offer_keys(const struct typed *t)
 /* Kinds, with an example of what they take. */
 static void offer_triggers(const struct typed *t)
 {
-	static const char *const words[] = {
-		"crash",
-		"crash:all",
-		"crash:comm=",
-		"crash:sig=SEGV|BUS",
-		"exit",
-		"exit:2",
-		"oom",
-		"hung>30s",
-		"asleep>30s:comm=",
-		"busy>1s:comm=",
-		"rate:fork>500/s",
-		"rate:exit>500/s",
-		"rate:signal>1000/s",
-		"rate:error:openat>1000/s",
-		"kernel",
-		"signal",
-		"command",
-		"every:10m",
-		"event:",
-		"psi:memory:20%",
-		"psi:io:20%",
-		"psi:cpu:40%",
-		"latency:wakeup>10ms",
-		"latency:offcpu>1s",
-		"latency:syscall>1s",
-		"latency:block>500ms",
-		"latency:softirq>10ms",
-		"latency:irq>10ms",
-	};
 	static const char event[] = "event:";
 	struct typed name = *t;
-	size_t i;
+	char word[80];
+	u32 i;
 
-	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		complete_offer(t, words[i]);
+	for (i = 0; fr_trigger_example(i, word, sizeof(word)); i++)
+		complete_offer(t, word);
 	if (strncmp(t->begin, event, sizeof(event) - 1))
 		return;
 	name.stays = t->stays_len ? t->stays : t->begin;

@@ -138,6 +138,12 @@ u64 fr_trigger_key(const struct fr_moment *m);
 /* The program of a moment that is a task's, hashed: by its file, its path or its name. Never 0. */
 u64 fr_trigger_program(const struct fr_moment *m);
 
+/*
+ * The nr-th example of what --on takes, from 0, made of the table of triggers: each with what may follow its name. One that
+ * ends with `:` or `=` is a beginning. Returns buf; NULL: there are no more.
+ */
+const char *fr_trigger_example(u32 nr, char *buf, size_t sz);
+
 /* Its own name ("crash", "status"), "?": none. */
 const char *fr_trigger_kind_name(u32 kind);
 /* May rules of this kind have one of these (enum fr_trigger_has)? */

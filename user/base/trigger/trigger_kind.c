@@ -299,6 +299,54 @@ static const struct fr_tp_kind kinds[] = {
 
 #define KIND_CNT (sizeof(kinds) / sizeof(kinds[0]))
 
+/* What may follow the name, by how that is parsed, separated by spaces; of one that is not here, a colon. */
+static const struct {
+	int (*arg)(struct fr_tp *p, struct fr_tp_span arg);
+	const char *words;
+} follows[] = {
+	{no_arg, ""},
+	{crash_arg, " :all :comm= :sig=SEGV|BUS"},
+	{exit_arg, " :2"},
+	{time_arg, ">30s >30s:comm="},
+	{every_arg, ":10m"},
+	{psi_arg, ":memory:20% :io:20% :cpu:40%"},
+	{rate_arg, ":fork>500/s :exit>500/s :signal>1000/s :error:openat>1000/s"},
+#define L(nr, name, doc) ":" #name ">10ms "
+	{latency_arg, FR_LATENCIES(L)},
+#undef L
+};
+
+static const char *kind_words(const struct fr_tp_kind *kind)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(follows) / sizeof(follows[0]); i++)
+		if (follows[i].arg == kind->arg)
+			return follows[i].words;
+	return ":";
+}
+
+const char *fr_trigger_example(u32 nr, char *buf, size_t sz)
+{
+	const char *words, *end;
+	size_t i;
+
+	for (i = 0; i < KIND_CNT; i++) {
+		if (!kinds[i].arg || kinds[i].kind == FR_TRIGGER_holdoff) /* which `watch` alone has */
+			continue;
+		for (words = kind_words(&kinds[i]);; words = end + 1) {
+			end = words + strcspn(words, " ");
+			if (!nr--) {
+				snprintf(buf, sz, "%s%.*s", fr_trigger_kind_name(kinds[i].kind), (int)(end - words), words);
+				return buf;
+			}
+			if (!*end || !end[1])
+				break;
+		}
+	}
+	return NULL;
+}
+
 bool fr_tp_takes_above(const struct fr_tp_kind *kind)
 {
 	return kind->arg == time_arg;
