@@ -27,10 +27,11 @@
  * A crash dump of the kernel has pages, but does not say of what (user/read/vmcore/carve.h finds them): those that do not begin
  * with one of the words above have a mark at a place that never changes. Set by user space before the page is used.
  */
-#define FR_WRITER_MAGIC	 0x54495257u /* "WRIT": the writer's page */
-#define FR_SESSION_MAGIC 0x53534553u /* "SESS": struct fr_session */
-#define FR_TEXT_MAGIC	 0x54584554u /* "TEXT": part of a text, struct fr_text_page */
-#define FR_PROFILE_MAGIC 0x464f5250u /* "PROF": part of a merged profile, likewise */
+#define FR_WRITER_MAGIC	  0x54495257u /* "WRIT": the writer's page */
+#define FR_SESSION_MAGIC  0x53534553u /* "SESS": struct fr_session */
+#define FR_TEXT_MAGIC	  0x54584554u /* "TEXT": part of a text, struct fr_text_page */
+#define FR_PROFILE_MAGIC  0x464f5250u /* "PROF": part of a merged profile, likewise */
+#define FR_COUNTERS_MAGIC 0x544e4f43u /* "CONT": part of the host's counters, likewise */
 struct fr_mark {
 	u32 magic;
 	u32 epoch; /* the session's */

@@ -4,11 +4,12 @@ import contextlib
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
 
-from frtest import FLIGHTREC, MINIMAL, Skip, check, dump, equal, fr, fr_json, main, path, run, shared, test
+from frtest import FLIGHTREC, MINIMAL, Skip, check, dump, equal, fr, fr_json, main, path, run, shared, test, wait_for
 from t_attack import command_lines
 
 SLEEPS = "import sys, time; sys.stdout.write('x'); sys.stdout.flush(); time.sleep(600)"
@@ -111,6 +112,98 @@ def log_denied():
     equal(fr_json("report", file)["kernel_log"], None, "report's kernel_log")
     check("kernel log not recorded" in fr("report", file).stdout, "the report says so")
     check("was not recorded" in fr("replay", "--kmsg", file).stderr, "replay says so")
+
+
+def of_host():
+    """The counts of the host's files, by the names that snapshots have."""
+    told = {}
+    for name in ("netstat", "snmp"):
+        with open(f"/proc/1/net/{name}") as f:
+            lines = [line.split() for line in f]
+        for names, values in zip(lines[::2], lines[1::2]):
+            told.update({f"{name}.{names[0][:-1]}{key}": int(v) for key, v in zip(names[1:], values[1:])})
+    for name in ("vmstat", "stat"):
+        with open(f"/proc/{name}") as f:
+            told.update({f"{name}.{w[0]}": int(w[1]) for w in map(str.split, f) if len(w) == 2})
+    with open("/proc/diskstats") as f:
+        for w in map(str.split, f):
+            told.update({f"disk.reads {w[2]}": int(w[3]), f"disk.writes {w[2]}": int(w[7])})
+    for what in ("cpu", "memory", "io"):
+        with open(f"/proc/pressure/{what}") as f:
+            told.update({f"pressure.{what}.{w[0]}": int(w[-1][len("total="):]) for w in map(str.split, f)})
+    return told
+
+
+def counted(file):
+    """{"NAME OBJECT": (kind, times, values)} of a snapshot's counters."""
+    return {" ".join(filter(None, (c["name"], c["object"]))): (c["kind"], c["ts"], c["values"]) for c in fr_json("info", "--counters", file)["counters"]}
+
+
+@test("counters of the host are what its files say at that moment; cut and merge keep them, each once")
+def counters():
+    name = shared(*MINIMAL)
+    before, one = of_host(), dump(name)
+    between, two = of_host(), dump(name)
+    after = of_host()
+    has = counted(two)
+    for had, file, then in ((before, counted(one), between), (between, has, after)):
+        both = [key for key, (kind, _, _) in file.items() if key in had and kind == "count" and not key.startswith(("vmstat.pgpg", "stat.softirq"))]
+        check(len(both) > 50, f"only {both}")
+        wrong = {key: (had[key], file[key][2][-1], then[key]) for key in both if not had[key] <= file[key][2][-1] <= then[key]}
+        equal(wrong, {}, "counters that are not between what /proc said before and after")
+    short, merged = path("counters-short.flight"), path("counters-both.flight")
+    fr("cut", "-o", short, "-f", "event == trigger", two)
+    equal(counted(short), has, "counters of the cut file")
+    fr("merge", "-o", merged, one, two)
+    all = counted(merged)
+    for key, (kind, times, values) in counted(one).items():
+        expected = {**dict(zip(times, values)), **(dict(zip(*has[key][1:])) if key in has else {})}
+        equal(dict(zip(*all[key][1:])), expected, f"{key} of the merged file")
+    for file in (short, merged):
+        fr("verify", file)
+
+
+@contextlib.contextmanager
+def full_listener():
+    """A listening socket whose queue is full, and a function that has a connection dropped there."""
+    with socket.socket() as server, contextlib.ExitStack() as clients:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+
+        def connect():
+            c = clients.enter_context(socket.socket())
+            c.setblocking(False)
+            c.connect_ex(server.getsockname())
+
+        connect()
+        yield connect
+
+
+@test("connections that a full queue drops move ListenOverflows by as much as the kernel says")
+def overflows():
+    key, name = "netstat.TcpExtListenOverflows", shared(*MINIMAL)
+
+    def at_rest():
+        """A snapshot between two readings that say the same, and what they say."""
+        for _ in range(20):
+            before = of_host()[key]
+            file = dump(name)
+            if of_host()[key] == before:
+                return file, before
+        raise Skip("somebody else's queue overflows all the time")
+
+    with full_listener() as connect:
+        one, had = at_rest()
+        for _ in range(8):
+            connect()
+        wait_for(lambda: of_host()[key] > had, "a connection is dropped")
+        # what is dropped is sent again, at times of its own
+        two, has = at_rest()
+    equal([counted(one)[key][2][-1], counted(two)[key][2][-1]], [had, has], "ListenOverflows of both snapshots")
+    both = path("overflows.flight")
+    fr("merge", "-o", both, one, two)
+    values = counted(both)[key][2]
+    equal(values[-1] - values[-2], has - had, "by how much it moved")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def at_rest(pid):
     for child in children(pid):
         with contextlib.suppress(OSError), open(f"/proc/{child}/comm") as f:
             names.add(f.read().strip())
-    return names <= {"flightrec-write", "flightrec-log"}
+    return names <= {"flightrec-write", "flightrec-log", "flightrec-count"}
 
 
 def holds(pid):

@@ -167,7 +167,7 @@ completion_fish() {
 }
 
 events_reference() {
-	build/flightrec events --md | diff - docs/events.md
+	build/flightrec events --md | diff - docs/events.md && build/flightrec events --counters --md | diff - docs/counters.md
 }
 
 benchmarks_notice() {

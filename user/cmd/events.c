@@ -8,6 +8,7 @@
 #include "base/text/jsonw.h"
 #include "base/tp/rare.h"
 #include "cmd/cmd.h"
+#include "cmd/events_counters.h"
 #include "cmd/events_tp.h"
 #include "cmd/options.h"
 #include "cmd/pageopts.h"
@@ -15,6 +16,11 @@
 #include "show/format/format_text.h"
 
 enum form { TEXT, JSON, MARKDOWN };
+
+struct ask {
+	enum form form; /* first: events_form() */
+	bool counters;
+};
 
 /* at: the form. */
 static int events_form(const struct fr_option *option, void *to, const char *value)
@@ -33,6 +39,8 @@ static int events_form(const struct fr_option *option, void *to, const char *val
 static const struct fr_option table[] = {
 	FR_OPTION(0, "json", NULL, "as JSON", events_form, JSON),
 	FR_OPTION(0, "md", NULL, "as Markdown: the reference in docs/events.md", events_form, MARKDOWN),
+	FR_OPTION(0, "counters", NULL, "instead, the counters of the host that snapshots have", fr_option_flag,
+		  offsetof(struct ask, counters)),
 	FR_OPTION_GROUP(fr_pageopts, 0),
 	{},
 };
@@ -316,6 +324,16 @@ static int print_events(struct fr_out *o, enum form form, char *const *name, int
 	return status;
 }
 
+static void put_counters(struct fr_out *o, enum form form)
+{
+	if (form == JSON)
+		fr_events_counters_json(o);
+	else if (form == MARKDOWN)
+		fr_events_counters_md(o);
+	else
+		fr_events_counters_text(o);
+}
+
 /* Is this an event or a group? If not, *near knows the nearest. */
 static bool events_is_known(const char *name, struct fr_nearest *near)
 {
@@ -352,19 +370,27 @@ static int check_names(char *const *name, int cnt)
 int fr_cmd_events(int argc, char **argv)
 {
 	static struct fr_out out;
-	enum form form = TEXT;
-	int status = fr_options_parse(&options, argc, argv, &form);
+	struct ask ask = {.form = TEXT};
+	int status = fr_options_parse(&options, argc, argv, &ask);
 
 	if (status >= 0)
 		return status;
+	if (ask.counters && optind < argc) {
+		fr_err("--counters lists all: it takes no name");
+		return FR_EXIT_USAGE;
+	}
 	if (check_names(argv + optind, argc - optind))
 		return FR_EXIT_USAGE;
-	if (form == MARKDOWN && wants_tp(argv + optind, argc - optind)) {
+	if (ask.form == MARKDOWN && wants_tp(argv + optind, argc - optind)) {
 		fr_err("--md is the reference of flightrec's own events: list tracepoints as text, or with --json");
 		return FR_EXIT_USAGE;
 	}
 	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
-	status = print_events(&out, form, argv + optind, argc - optind);
+	if (ask.counters) {
+		put_counters(&out, ask.form);
+		return fr_err_finish(&out, FR_EXIT_OK);
+	}
+	status = print_events(&out, ask.form, argv + optind, argc - optind);
 	return status == FR_EXIT_USAGE ? status : fr_err_finish(&out, status);
 }

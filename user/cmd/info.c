@@ -15,11 +15,14 @@
 #include "incident_layout.h"
 
 struct ask {
-	bool each_cpu, json;
+	bool each_cpu, json, counters;
 };
 
 static const struct fr_option table[] = {
 	FR_OPTION('v', "verbose", NULL, "a line for each CPU", fr_option_flag, offsetof(struct ask, each_cpu)),
+	FR_OPTION(0, "counters", NULL, "the host's counters, per ten seconds", fr_option_flag, offsetof(struct ask, counters),
+		  .more = "Those of the ten minutes before the snapshot. Text leaves out what did not move. See "
+			  "docs/counters.md."),
 	FR_OPTION(0, "json", NULL, "as JSON, each CPU", fr_option_flag, offsetof(struct ask, json)),
 	FR_OPTION_GROUP(fr_pageopts, 0),
 	FR_OPTION_GROUP(fr_memopts, 0),
@@ -127,10 +130,10 @@ static void info_say(void *failed, int level, const char *text)
 }
 
 /* Each snapshot in the file. Returns the exit status. */
-static int info_put_all(struct flightrec *fr, bool each_cpu, bool json)
+static int info_put_all(struct flightrec *fr, const struct ask *ask)
 {
 	static struct fr_out out;
-	struct fr_info s = {.fr = fr, .each_cpu = each_cpu};
+	struct fr_info s = {.fr = fr, .each_cpu = ask->each_cpu};
 	bool failed = false;
 	int status;
 
@@ -138,9 +141,11 @@ static int info_put_all(struct flightrec *fr, bool each_cpu, bool json)
 	fr_pageopts_begin();
 	fr_out_init(&out, STDOUT_FILENO);
 	for (; s.file < flightrec_file_cnt(fr); s.file++) {
-		if (s.file && !json)
+		if (s.file && !ask->json)
 			fr_out_char(&out, '\n');
-		if (json)
+		if (ask->counters)
+			fr_info_counters(&out, &s, ask->json);
+		else if (ask->json)
 			fr_info_json(&out, &s);
 		else
 			fr_info_text(&out, &s);
@@ -149,7 +154,7 @@ static int info_put_all(struct flightrec *fr, bool each_cpu, bool json)
 	return fr_err_finish(&out, failed ? FR_EXIT_FAIL : status);
 }
 
-static int info(const char *path, bool each_cpu, bool json)
+static int info(const char *path, const struct ask *ask)
 {
 	struct flightrec *fr = flightrec_new();
 	int err, status;
@@ -163,7 +168,7 @@ static int info(const char *path, bool each_cpu, bool json)
 	if (err)
 		status = err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	else
-		status = info_put_all(fr, each_cpu, json);
+		status = info_put_all(fr, ask);
 	flightrec_free(fr);
 	return status;
 }
@@ -179,5 +184,5 @@ int fr_cmd_info(int argc, char **argv)
 		fr_err("name one snapshot: flightrec info FILE");
 		return FR_EXIT_USAGE;
 	}
-	return info(argv[optind], ask.each_cpu, ask.json);
+	return info(argv[optind], &ask);
 }

@@ -19,6 +19,9 @@ extern const struct fr_table fr_info_kind;
 void fr_info_json(struct fr_out *o, const struct fr_info *s);
 void fr_info_text(struct fr_out *o, const struct fr_info *s);
 
+/* The host's counters, as JSON or text: per ten seconds. */
+void fr_info_counters(struct fr_out *o, const struct fr_info *s, bool json);
+
 /* Of a tier: from when on each CPU's history is complete. Prints nothing of one without events. */
 void fr_info_rings_text(struct fr_out *o, const struct fr_info *s, const char *tier);
 

@@ -419,6 +419,7 @@ enum flightrec_table {
 	FLIGHTREC_TABLE_NAMES,	   /* one row: what is known of addresses. Reads the stacks */
 	FLIGHTREC_TABLE_PROFILE,   /* one row: the profile of the last hour, or none */
 	FLIGHTREC_TABLE_INCIDENTS, /* kinds of incidents, and the number of each */
+	FLIGHTREC_TABLE_COUNTERS,  /* the host's counters: one at one moment; those of a counter follow each other */
 };
 
 const char *flightrec_table_name(enum flightrec_table table);		     /* "summary"; NULL: no such table */

@@ -65,6 +65,10 @@ union fr_lib_row {
 		const char *kind;
 		u64 count;
 	} incidents;
+	struct {
+		const char *name, *object, *kind, *unit, *meaning;
+		u64 ts, value;
+	} counters;
 };
 
 struct flightrec {

@@ -118,6 +118,11 @@ static const struct fr_column profile[] = {
 
 static const struct fr_column incidents[] = {MADE(incidents, kind, TEXT), MADE(incidents, count, NUMBER), {}};
 
+static const struct fr_column counters[] = {
+	MADE(counters, name, TEXT), MADE(counters, object, TEXT),  MADE(counters, kind, TEXT),	  MADE(counters, unit, TEXT),
+	MADE(counters, ts, NUMBER), MADE(counters, value, NUMBER), MADE(counters, meaning, TEXT), {},
+};
+
 static const struct fr_table tables[] = {
 	[FLIGHTREC_TABLE_SUMMARY] = {"summary", NULL, summary},
 	[FLIGHTREC_TABLE_FACTS] = {"facts", NULL, facts},
@@ -130,6 +135,7 @@ static const struct fr_table tables[] = {
 	[FLIGHTREC_TABLE_NAMES] = {"names", NULL, names},
 	[FLIGHTREC_TABLE_PROFILE] = {"profile", NULL, profile},
 	[FLIGHTREC_TABLE_INCIDENTS] = {"incidents", NULL, incidents},
+	[FLIGHTREC_TABLE_COUNTERS] = {"counters", NULL, counters},
 };
 
 #define TABLE_CNT (sizeof(tables) / sizeof(tables[0]))

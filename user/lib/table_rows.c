@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* table_rows: the rows of tables that are not in the snapshot in this form. */
+#include "base/counter/counter.h"
 #include "lib/table.h"
 #include "read/incident/incsnap.h"
 #include "read/snapfile/snapfile_rows.h"
@@ -144,6 +145,37 @@ static const void *incident_row(struct flightrec *fr, unsigned file, size_t nr)
 	return &fr->row;
 }
 
+/* The counter a row is of, and which of its points. */
+static const void *counter_row(struct flightrec *fr, unsigned file, size_t nr)
+{
+	const struct fr_counters *all = fr_snap_counters(fr_replay_snap(fr->replay, file));
+	const struct fr_counter_series *s = all->series.at;
+	const struct fr_counter_point *p;
+	const struct fr_counter *c;
+
+	for (; nr >= s->point.cnt; s++)
+		nr -= s->point.cnt;
+	p = (const struct fr_counter_point *)s->point.at + nr;
+	c = fr_counter_find(s->name);
+	fr->row = (union fr_lib_row){.counters = {
+					     .name = s->name,
+					     .object = *s->object ? s->object : NULL,
+					     .kind = fr_counter_kind_name(s->kind),
+					     .unit = c ? fr_counter_unit_name(c->unit) : NULL,
+					     .meaning = c ? c->meaning : NULL,
+					     .ts = p->ts,
+					     .value = p->value,
+				     }};
+	return &fr->row;
+}
+
+static size_t counter_row_cnt(const struct fr_snap *s)
+{
+	const struct fr_counters *all = fr_snap_counters(s);
+
+	return all ? all->point_cnt : 0;
+}
+
 size_t flightrec_table_rows(struct flightrec *fr, unsigned file, enum flightrec_table table)
 {
 	const struct fr_snap *s = fr_lib_has_file(fr, file) ? fr_replay_snap(fr->replay, file) : NULL;
@@ -179,6 +211,8 @@ size_t flightrec_table_rows(struct flightrec *fr, unsigned file, enum flightrec_
 		return rows_profile_of(fr, file) ? 1 : 0;
 	case FLIGHTREC_TABLE_INCIDENTS:
 		return FR_INCIDENT_KIND_END;
+	case FLIGHTREC_TABLE_COUNTERS:
+		return counter_row_cnt(s);
 	}
 	return 0;
 }
@@ -214,6 +248,8 @@ const void *fr_lib_table_row(struct flightrec *fr, unsigned file, enum flightrec
 		return profile_row(fr, file);
 	case FLIGHTREC_TABLE_INCIDENTS:
 		return incident_row(fr, file, row);
+	case FLIGHTREC_TABLE_COUNTERS:
+		return counter_row(fr, file, row);
 	}
 	return NULL;
 }

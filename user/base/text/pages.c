@@ -39,9 +39,16 @@ void fr_pages_put_as(struct fr_text_page *page, struct fr_mark mark, u64 made_ns
 /* 0: it is no such page. */
 static u32 max_sz(const struct fr_text_page *page)
 {
-	if (page->mark.magic == FR_TEXT_MAGIC)
+	switch (page->mark.magic) {
+	case FR_TEXT_MAGIC:
 		return FR_TEXT_MAX_SZ;
-	return page->mark.magic == FR_PROFILE_MAGIC ? FR_PAGES_PROFILE_MAX_SZ : 0;
+	case FR_PROFILE_MAGIC:
+		return FR_PAGES_PROFILE_MAX_SZ;
+	case FR_COUNTERS_MAGIC:
+		return FR_PAGES_COUNTERS_MAX_SZ;
+	default:
+		return 0;
+	}
 }
 
 bool fr_pages_is(const struct fr_text_page *page)

@@ -8,9 +8,10 @@
 
 #include "layout.h"
 
-#define FR_TEXT_MAX_SZ		(192u << 10) /* of a text that is believed */
-#define FR_PAGES_PROFILE_MAX_SZ (800u << 10) /* of a profile */
-#define FR_PAGES_PART_SZ	sizeof(((struct fr_text_page *)0)->text)
+#define FR_TEXT_MAX_SZ		 (192u << 10) /* of a text that is believed */
+#define FR_PAGES_PROFILE_MAX_SZ	 (800u << 10) /* of a profile */
+#define FR_PAGES_COUNTERS_MAX_SZ (128u << 10) /* of the host's counters */
+#define FR_PAGES_PART_SZ	 sizeof(((struct fr_text_page *)0)->text)
 
 /* How many pages a text of sz bytes takes, at least 1. */
 u32 fr_pages_cnt(size_t sz);

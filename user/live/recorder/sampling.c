@@ -7,12 +7,14 @@
 #include <sys/epoll.h>
 
 #include "base/err.h"
+#include "live/recorder/counting.h"
 #include "live/recorder/daemon.h"
 #include "live/session/sampler.h"
 
 struct fr_sampling {
 	struct fr_daemon *d;
 	struct fr_sampler *sp;
+	struct fr_counting *counting; /* NULL: none */
 	int timer_fd;
 	bool said;
 };
@@ -24,6 +26,7 @@ static void read_now(struct fr_sampling *m)
 	int err = fr_sampler_read(m->sp, 0, NULL, &what);
 
 	fr_daemon_timer_again(m->timer_fd, FR_SAMPLER_INTERVAL_NS);
+	fr_counting_read(m->counting);
 	if ((err && err != -EWOULDBLOCK) || what.damaged) {
 		if (!m->said)
 			fr_warn("the profile cannot be read: %s: some of it is missing",
@@ -72,6 +75,8 @@ int fr_sampling_new(struct fr_daemon *d, struct fr_sampling **out)
 		fr_sampling_free(m);
 		return err == -ENOENT ? 0 : err;
 	}
+	m->counting = fr_counting_new(fr_daemon_sess(d));
+	fr_counting_read(m->counting);
 	*out = m;
 	return 0;
 }
@@ -80,6 +85,7 @@ void fr_sampling_free(struct fr_sampling *m)
 {
 	if (!m)
 		return;
+	fr_counting_free(m->counting);
 	fr_daemon_drop(m->d, &m->timer_fd);
 	if (m->sp) {
 		fr_daemon_unwatch(m->d, fr_hits_calls_fd(fr_sampler_hits(m->sp)));

@@ -20,6 +20,7 @@
 #include "flightrec.skel.h"
 #include "flood.h"
 #include "live/ring/percpu.h"
+#include "live/session/counterstore.h"
 #include "live/session/current.h"
 #include "live/session/hits.h"
 #include "live/session/incident_load.h"
@@ -277,7 +278,7 @@ u32 fr_load_possible_cnt(void)
 
 u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 {
-	u64 task_cnt = conf->task_cnt, profile = conf->profile ? fr_hits_sz(fr_load_possible_cnt()) : 0;
+	u64 task_cnt = conf->task_cnt, profile = conf->profile ? fr_hits_sz(fr_load_possible_cnt()) + fr_counterstore_sz() : 0;
 
 	/* kernel/bpf/hashtab.c: a header of 48 bytes per element and a bucket of 16 to 32; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
@@ -431,10 +432,11 @@ static int pin_maps(const struct load *l)
 	return 0;
 }
 
-/* The profile: tables and calls, room for the merged profile, and a directory to lock. */
+/* The profile: tables and calls, room for the merged profile, and a directory to lock; and the counters, read beside it. */
 static int pin_profile(const struct load *l)
 {
-	int store = fr_hits_make_store(), err = store < 0 ? store : 0;
+	int store = fr_hits_make_store(), counters = fr_counterstore_make();
+	int err = store < 0 ? store : counters < 0 ? counters : 0;
 	const struct {
 		int fd;
 		const char *name;
@@ -442,6 +444,7 @@ static int pin_profile(const struct load *l)
 		{bpf_map__fd(l->skel->maps.fr_hits), "hits"},
 		{bpf_map__fd(l->skel->maps.fr_hits_calls), "hits-calls"},
 		{store, "profile-pages"},
+		{counters, "counters"},
 	};
 	char path[256];
 	u32 i;
@@ -456,6 +459,8 @@ static int pin_profile(const struct load *l)
 		err = -errno;
 	if (store >= 0)
 		close(store);
+	if (counters >= 0)
+		close(counters);
 	if (err)
 		fr_err("cannot keep the profile in %s: %s: leave it out with --cpu-profile no", l->conf->dir, strerror(-err));
 	return err;

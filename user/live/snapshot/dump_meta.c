@@ -16,6 +16,7 @@
 #include "base/text/units.h"
 #include "live/session/sess_incident.h"
 #include "live/snapshot/clock_sample.h"
+#include "live/snapshot/dump_counters.h"
 #include "live/snapshot/dump_int.h"
 #include "live/snapshot/klog.h"
 #include "live/snapshot/procs.h"
@@ -373,6 +374,7 @@ struct others {
 	struct fr_procs *procs;
 	struct fr_klog *klog;
 	struct fr_dump_owners *owners;
+	struct fr_dump_counters *counters;
 	struct fr_logclock clock;
 };
 
@@ -402,7 +404,8 @@ static const struct fr_logclock *klog_clock(const struct fr_dump *d, struct fr_l
 
 static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size_t task_cnt, struct others *o)
 {
-	struct fr_errand_job job[FR_OTHERS_JOB_MAX];
+	struct fr_errand_job job[FR_DUMP_COUNTERS_JOB_CNT + FR_KLOG_JOB_CNT + FR_DUMP_UNWOUND_JOB_CNT +
+				 FR_DUMP_SYMBOLS_JOB_CNT + FR_PROCS_JOB_CNT + FR_DUMP_OWNERS_JOB_CNT];
 	const struct fr_procs_ask ask = {
 		.cgroup_here = d->ask->cgroup_here,
 		.task = task,
@@ -411,8 +414,13 @@ static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size
 		.redact = d->secrets.words,
 	};
 	const struct fr_klog_ask klog = {.unread = &d->unread, .redact = d->secrets.words, .clock = klog_clock(d, &o->clock)};
+	char *cgroup = d->ask->facts ? fr_facts_get(d->ask->facts, "trigger_cgroup_id") : NULL;
+	const struct fr_dump_counters_ask counters = {
+		.s = d->s, .unread = &d->unread, .trigger_cgroup = cgroup ? strtoull(cgroup, NULL, 10) : 0};
 	u32 cnt = 0;
 
+	o->counters = fr_dump_counters_new(&counters, &job[cnt]); /* first: the moment passes */
+	cnt += o->counters ? FR_DUMP_COUNTERS_JOB_CNT : 0;
 	o->klog = fr_klog_new(&klog, &job[cnt]);
 	cnt += o->klog ? FR_KLOG_JOB_CNT : 0;
 	o->unwound = fr_dump_unwound_new(d, &job[cnt]);
@@ -424,6 +432,7 @@ static void read_others(struct fr_dump *d, const struct fr_snap_task *task, size
 	o->owners = fr_dump_owners_new(d, &job[cnt]);
 	cnt += o->owners ? FR_DUMP_OWNERS_JOB_CNT : 0;
 	fr_others_run(d->s, job, cnt, meta_leave, d);
+	free(cgroup);
 }
 
 static void free_others(struct others *o)
@@ -433,6 +442,7 @@ static void free_others(struct others *o)
 	fr_procs_free(o->procs);
 	fr_klog_free(o->klog);
 	fr_dump_owners_free(o->owners);
+	fr_dump_counters_free(o->counters);
 }
 
 /* Command lines are optional; the events are the purpose of a snapshot. */
@@ -476,6 +486,16 @@ static int meta_put_klog(struct fr_dump *d, struct fr_klog *k)
 	return err ?: fr_snap_put_fact(d->w, "kmsg", "older=%llu;lost=%llu", c.older, c.lost);
 }
 
+/* Those that a recorder has kept are there even if those of the moment could not be read in time. */
+static int meta_put_counters(struct fr_dump *d, struct fr_dump_counters *c)
+{
+	const struct fr_counters *all = c ? fr_dump_counters_get(c) : NULL;
+
+	if (!all)
+		fr_warn_errno(-ENOMEM, "the host's counters are not in the snapshot");
+	return all && all->point_cnt ? fr_snap_put_counters(d->w, all) : 0;
+}
+
 static int meta_put_unread(struct fr_dump *d)
 {
 	const struct fr_unread *u = &d->unread;
@@ -498,6 +518,7 @@ static int put_others(struct fr_dump *d, const struct others *o)
 	err = err ?: meta_put_procs(d, o->procs);
 	err = err ?: meta_put_klog(d, o->klog);
 	err = err ?: fr_dump_put_states(d);
+	err = err ?: meta_put_counters(d, o->counters);
 	err = err ?: fr_dump_put_redacted(d);
 	return err ?: meta_put_unread(d);
 }

@@ -8,7 +8,6 @@
 
 #define FR_OTHERS_ITEM_NS 1000000000ULL /* for a process, or a dead one's stack */
 #define FR_OTHERS_ALL_NS  5000000000ULL
-#define FR_OTHERS_JOB_MAX 8
 
 /* leave: in the runner, which closes the session itself: give up other memory that it shares; NULL: there is none. */
 void fr_others_run(struct fr_sess *s, const struct fr_errand_job *job, u32 cnt, void (*leave)(void *arg), void *arg);

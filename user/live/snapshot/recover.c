@@ -120,7 +120,9 @@ static bool recover_say_missing(const struct fr_recover *r)
 		fr_warn("the head of the incident log is not in the crash dump: how many incidents are missing is not known");
 	if (r->profile_missing)
 		fr_warn("the profile is not whole in the crash dump: it is left out");
-	missing |= r->log_missing || r->profile_missing;
+	if (r->counters_missing)
+		fr_warn("the host's counters are not whole in the crash dump: they are left out");
+	missing |= r->log_missing || r->profile_missing || r->counters_missing;
 	return missing;
 }
 

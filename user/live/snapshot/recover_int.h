@@ -34,6 +34,7 @@ struct fr_recover {
 	u64 incident_missing_cnt; /* incidents that the log had */
 	bool log_missing;	  /* the log's head, which says how many it had */
 	bool profile_missing;	  /* parts of it */
+	bool counters_missing;	  /* likewise */
 };
 
 /* List the sessions, and choose the one that is asked for. 0, or the exit status with a message. */

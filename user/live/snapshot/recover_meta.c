@@ -65,6 +65,20 @@ static int recover_meta_find_profile(struct fr_recover *r, struct fr_dump *d, st
 	return err == -EBADMSG ? 0 : err;
 }
 
+/* The host's counters, as they were stored last; without a page of them, there were none. 0 or -ENOMEM. */
+static int recover_meta_find_counters(struct fr_recover *r, struct fr_meta *m)
+{
+	const struct fr_mark mark = {FR_COUNTERS_MAGIC, r->chosen->epoch};
+	size_t sz;
+	u8 *bytes = fr_pages_get_as(r->found.text, r->found.text_cnt, mark, &sz);
+	int err = bytes ? fr_counters_decode(&m->counters, bytes, sz) : 0;
+
+	free(bytes);
+	m->has_counters = !err && m->counters.point_cnt;
+	r->counters_missing = err == -EBADMSG || (!bytes && recover_meta_has_page(r, mark));
+	return err == -EBADMSG ? 0 : err;
+}
+
 /* "a,b": events that the governor had turned off */
 static int recover_meta_put_held(const struct fr_recover *r, struct fr_dump *d)
 {
@@ -81,7 +95,7 @@ static int recover_meta_put_held(const struct fr_recover *r, struct fr_dump *d)
 	return len ? fr_snap_put_fact(d->w, "events_held", "%s", text) : 0;
 }
 
-/* What was missing; of the log and the profile only if anything was. */
+/* What was missing; of the log, the profile and the counters only if anything was. */
 static int recover_meta_put_missing(const struct fr_recover *r, struct fr_dump *d)
 {
 	char log[64] = "";
@@ -90,8 +104,9 @@ static int recover_meta_put_missing(const struct fr_recover *r, struct fr_dump *
 		snprintf(log, sizeof(log), ";logs=1");
 	else if (r->incident_missing_cnt)
 		snprintf(log, sizeof(log), ";incidents=%llu", r->incident_missing_cnt);
-	return fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u%s%s", (r->missing_cnt + r->differ_cnt), r->headless_cnt,
-				log, r->profile_missing ? ";profiles=1" : "");
+	return fr_snap_put_fact(d->w, "recovered", "pages=%llu;rings=%u%s%s%s", (r->missing_cnt + r->differ_cnt),
+				r->headless_cnt, log, r->profile_missing ? ";profiles=1" : "",
+				r->counters_missing ? ";counters=1" : "");
 }
 
 static int recover_meta_put_facts(const struct fr_recover *r, struct fr_dump *d, u64 end_ns)
@@ -123,6 +138,7 @@ int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)
 	err = err ?: fr_recover_find_incidents(r, d, &m);
 	err = err ?: recover_meta_find_profile(r, d, &prof);
 	m.prof = prof;
+	err = err ?: recover_meta_find_counters(r, &m);
 	err = err ?: fr_meta_put(&m, d->w);
 	err = err ?: fr_recover_put_kernel(r, d);
 	err = err ?: recover_meta_put_facts(r, d, end_ns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "read/cut/meta.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/rows/cgroups.h"
@@ -34,6 +35,7 @@ void fr_meta_init(struct fr_meta *m)
 		.line.item_sz = sizeof(struct line),
 		.formats.item_sz = 1,
 	};
+	fr_counters_init(&m->counters);
 }
 
 void fr_meta_free(struct fr_meta *m)
@@ -49,6 +51,7 @@ void fr_meta_free(struct fr_meta *m)
 	fr_vec_free(&m->klog);
 	fr_vec_free(&m->line);
 	fr_vec_free(&m->formats);
+	fr_counters_free(&m->counters);
 }
 
 /* ---- taking: lists ---- */
@@ -209,6 +212,16 @@ static int take_formats(struct fr_meta *m, const struct fr_snap *s)
 	return err;
 }
 
+/* Of a moment that several have, each point comes once; the oldest are missing if there are more than a file may have. */
+static int take_counters(struct fr_meta *m, const struct fr_snap *s)
+{
+	const struct fr_counters *c = fr_snap_counters(s);
+	int err = c ? fr_counters_join(&m->counters, c) : 0;
+
+	m->has_counters |= c != NULL;
+	return err == -E2BIG ? 0 : err;
+}
+
 int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
 {
 	size_t cnt;
@@ -227,6 +240,7 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 	err = err ?: meta_take_states(m, s, keep);
 	err = err ?: take_lines(m, s, keep);
 	err = err ?: take_formats(m, s);
+	err = err ?: take_counters(m, s);
 	m->taken_cnt++;
 	return err;
 }
@@ -447,6 +461,8 @@ int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
 	err = err ?: fr_snap_put_states(w, m->state.at, m->state.cnt);
 	err = err ?: fr_snap_put_klog(w, m->klog.at, m->klog.cnt);
 	err = err ?: fr_snap_put_formats(w, m->formats.at, m->formats.cnt);
+	if (m->has_counters)
+		err = err ?: fr_snap_put_counters(w, &m->counters);
 	if (m->prof)
 		err = err ?: fr_snap_put_profile(w, m->prof);
 	return err ?: put_lines(m, w);

@@ -21,8 +21,10 @@
 struct fr_meta {
 	/* items of the writer's structs (read/snapfile/snapfile.h) */
 	struct fr_vec ring, hole, task, clock, incident, symbol, mapping, state, klog;
-	struct fr_vec line;	    /* about processes and cgroups, of one or several snapshots */
-	struct fr_vec formats;	    /* text: of tracepoints */
+	struct fr_vec line;	     /* about processes and cgroups, of one or several snapshots */
+	struct fr_vec formats;	     /* text: of tracepoints */
+	struct fr_counters counters; /* of the host */
+	bool has_counters;
 	const struct fr_prof *prof; /* the caller's, NULL: none */
 	u32 taken_cnt;		    /* snapshots */
 	bool united;
@@ -33,8 +35,8 @@ void fr_meta_free(struct fr_meta *m);
 
 /*
  * Add what a snapshot has, but its rings, holes and profile. keep: only what belongs to these tasks, and what belongs to
- * nobody: the kernel's symbols and log, clocks, and incidents, which must not be forgotten; NULL: everything. The snapshot must
- * outlive m. 0 or -ENOMEM.
+ * nobody: the kernel's symbols and log, counters, clocks, and incidents, which must not be forgotten; NULL: everything. The
+ * snapshot must outlive m. 0 or -ENOMEM.
  */
 int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep);
 

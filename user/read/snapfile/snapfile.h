@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "base/counter/counters.h"
 #include "base/profile/prof.h"
 #include "base/rows/batch.h"
 #include "incident_layout.h"
@@ -177,6 +178,7 @@ int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz);
 /* Formats of tracepoints, one after the other (base/tp/tps.h). */
 int fr_snap_put_formats(struct fr_snap_writer *w, const char *text, size_t sz);
 int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
+int fr_snap_put_counters(struct fr_snap_writer *w, const struct fr_counters *c);
 /* In any order. Texts longer than 4095 bytes are truncated. */
 int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
 int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt);
@@ -277,7 +279,8 @@ const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
 			       size_t *cnt); /* places, as file_off, of event chunks without a header */
 /* A ring's: their numbers in fr_snap_chunks(), by their places in the ring. */
 const size_t *fr_snap_chunks_of(const struct fr_snap *s, u32 epoch, u16 cpu, u8 tier, size_t *cnt);
-const struct fr_prof *fr_snap_profile(const struct fr_snap *s); /* NULL: there is none */
+const struct fr_prof *fr_snap_profile(const struct fr_snap *s);	     /* NULL: there is none */
+const struct fr_counters *fr_snap_counters(const struct fr_snap *s); /* NULL: they were not recorded */
 
 /* Is the file's end lost, with the accounts of rings? Then there may have been CPUs of which it has nothing. */
 bool fr_snap_lost_end(const struct fr_snap *s);

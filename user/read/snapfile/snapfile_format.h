@@ -44,6 +44,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_STATES = 14,	 /* list with texts */
 	FR_CHUNK_FORMATS = 15,	 /* text: base/tp/tps.h */
 	FR_CHUNK_KLOG = 16,	 /* list with texts */
+	FR_CHUNK_COUNTERS = 17,	 /* base/counter/counters.h */
 };
 
 /* Limits of a reader. A writer keeps well below. */

@@ -11,6 +11,7 @@
  *	snapfile_rings.c rings whose accounts or holes were lost
  *	snapfile_rows.c	 what else is needed to make another snapshot of it
  *	snapfile_profile.c  of these, the profile
+ *	snapfile_counters.c and the host's counters
  *	snapfile_symbols.c  of these, what addresses mean
  */
 #ifndef FR_SNAPFILE_INT_H
@@ -62,6 +63,8 @@ struct fr_snap {
 	struct fr_stacks *stacks;    /* NULL: not requested yet */
 	struct fr_snap_list facts;   /* struct fact */
 	struct fr_prof *profile;     /* NULL: none */
+	struct fr_counters counters; /* if has_counters */
+	bool has_counters;
 	char *facts_text, *procs, *formats;
 	size_t facts_sz, procs_sz, formats_sz;
 	size_t meta_sz, items_sz; /* taken so far: decoded; of it, lists in memory */
@@ -160,6 +163,12 @@ int fr_snap_guess_rings(struct fr_snap *s);
 
 /* Take s->own.content, sz bytes, as a profile; only the first counts. 0, -EBADMSG, -ENOMEM. */
 int fr_snap_take_profile(struct fr_snap *s, size_t sz);
+
+/* ---- snapfile_counters.c ---- */
+
+/* Add s->own.content, sz bytes, to the counters. 0, -EBADMSG, -ENOMEM. */
+int fr_snap_take_counters(struct fr_snap *s, size_t sz);
+void fr_snap_free_counters(struct fr_snap *s);
 
 /* ---- snapfile_symbols.c ---- */
 

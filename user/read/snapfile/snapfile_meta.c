@@ -127,6 +127,8 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 		return add_facts(s, sz);
 	if (kind == FR_CHUNK_PROFILE)
 		return fr_snap_take_profile(s, sz);
+	if (kind == FR_CHUNK_COUNTERS)
+		return fr_snap_take_counters(s, sz);
 	if (kind == FR_CHUNK_PROCS)
 		return memchr(s->own.content, 0, sz) ? -EBADMSG : meta_add_text(&s->procs, &s->procs_sz, s->own.content, sz);
 	if (kind == FR_CHUNK_FORMATS)
@@ -137,7 +139,7 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 bool fr_snap_is_meta(u32 kind)
 {
 	return kind == FR_CHUNK_SCHEMA || kind == FR_CHUNK_FACTS || kind == FR_CHUNK_PROCS || kind == FR_CHUNK_PROFILE ||
-	       kind == FR_CHUNK_FORMATS || fr_list_kind(kind) || fr_text_kind(kind);
+	       kind == FR_CHUNK_FORMATS || kind == FR_CHUNK_COUNTERS || fr_list_kind(kind) || fr_text_kind(kind);
 }
 
 int fr_snap_split_facts(struct fr_snap *s)
@@ -206,6 +208,7 @@ void fr_snap_free_meta(struct fr_snap *s)
 	free(s->procs);
 	free(s->formats);
 	free(s->profile);
+	fr_snap_free_counters(s);
 	fr_schema_free(s->schema);
 }
 

@@ -61,6 +61,27 @@ int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
 	return !content ? -ENOMEM : fr_snap_put_content(w, FR_CHUNK_PROFILE, content, sz);
 }
 
+/* As many moments as a chunk has room for; all in one, mostly. */
+int fr_snap_put_counters(struct fr_snap_writer *w, const struct fr_counters *c)
+{
+	size_t moment_cnt, at, cnt, sz;
+	u64 *moment = fr_counters_moments(c, &moment_cnt);
+	u8 *bytes;
+	int err = moment ? 0 : -ENOMEM;
+
+	for (at = 0; at < moment_cnt && !err; at += cnt) {
+		for (cnt = moment_cnt - at, sz = 0; cnt && !sz && !err; cnt -= sz ? 0 : (cnt + 1) / 2)
+			err = fr_counters_encode_part(c, moment[at], moment[at + cnt - 1], FR_CONTENT_MAX_SZ, &bytes, &sz);
+		if (sz && !err) {
+			err = fr_snap_put_content(w, FR_CHUNK_COUNTERS, bytes, sz);
+			free(bytes);
+		}
+		cnt = cnt ?: 1;
+	}
+	free(moment);
+	return err;
+}
+
 int fr_snap_put_incidents(struct fr_snap_writer *w, const struct fr_snap_incident *inc, size_t cnt)
 {
 	return put_list(w, FR_CHUNK_INCIDENTS, inc, cnt);

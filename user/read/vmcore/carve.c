@@ -219,7 +219,7 @@ int fr_carve_page(void *arg, u64 place, const void *page)
 		return add_page(c, place, page);
 	if (begin->magic == FR_RING_MAGIC)
 		return add_slots(c, place, page);
-	if (begin->magic == FR_TEXT_MAGIC || begin->magic == FR_PROFILE_MAGIC)
+	if (begin->magic == FR_TEXT_MAGIC || begin->magic == FR_PROFILE_MAGIC || begin->magic == FR_COUNTERS_MAGIC)
 		return carve_add_text(c, page);
 	if (writer->magic == FR_WRITER_MAGIC)
 		return add_writer(c, place, page);

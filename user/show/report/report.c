@@ -178,6 +178,7 @@ static void close_all(struct fr_report *r)
 	for (i = 0; i < FR_RANK_CNT; i++)
 		free(r->rank[i].rec);
 	free(r->fn);
+	free(r->notable);
 	free(r->stack[0].frame);
 	free(r->stack[1].frame);
 	fr_report_last_free(&r->last);

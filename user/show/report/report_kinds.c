@@ -1082,6 +1082,13 @@ static const void *report_rare(const struct fr_at *at, u32 i)
 	return !i && r->clues->rares.any ? r : NULL;
 }
 
+static const void *report_counters(const struct fr_at *at, u32 i)
+{
+	const struct fr_report *r = at->of;
+
+	return !i && fr_snap_counters(r->snap) ? r : NULL;
+}
+
 /* clang-format off */
 static const struct fr_column trigger_columns[] = {
 	FACT("trigger_reason", "reason", "why the snapshot was taken: `crash`, `latency`, `command`, ..."),
@@ -1144,6 +1151,7 @@ static const struct fr_column report_columns[] = {
 	FR_PART_MADE(report_still, "still_waiting", &fr_report_kind_states, "`null`: the file does not say", .null = true),
 	FR_PART_MADE(report_klog, "kernel_log", &fr_report_kind_klog, "`null`: the log was not recorded", .null = true),
 	FR_PART_MADE(report_rare, "rare", &fr_report_kind_rare, "`null`: not recorded", .null = true),
+	FR_PART_MADE(report_counters, "counters", &fr_report_kind_counters, "`null`: they were not recorded", .null = true),
 	{},
 };
 const struct fr_table fr_report_kind = {"report", "All of a report.", report_columns};

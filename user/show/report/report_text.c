@@ -184,6 +184,7 @@ static void put_evidence(struct fr_report_page *p)
 	put_fitting(p, fr_report_put_waits);
 	put_fitting(p, fr_report_put_klog);
 	put_fitting(p, fr_report_put_rare);
+	put_fitting(p, fr_report_put_counters);
 	fr_report_put_focus(p);
 	put_fitting(p, fr_report_put_timeline);
 	put_fitting(p, fr_report_put_tables);

@@ -42,6 +42,7 @@ void fr_report_put_verdict(struct fr_report_page *p);
 void fr_report_put_trigger(struct fr_report_page *p);
 void fr_report_put_beside(struct fr_report_page *p);	/* other snapshots of this moment */
 void fr_report_put_klog_line(struct fr_report_page *p); /* what there is of the kernel log (report_klog.c) */
+void fr_report_put_counters(struct fr_report_page *p);	/* those that moved notably around the trigger (report_counters.c) */
 void fr_report_put_klog(struct fr_report_page *p);	/* its lines around the trigger */
 void fr_report_put_rare_line(struct fr_report_page *p); /* what there is of rare events (report_rare.c) */
 void fr_report_put_rare(struct fr_report_page *p);	/* of what, how often, how long */
