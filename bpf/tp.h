@@ -11,7 +11,7 @@
  * words among the fields name by offset and bytes. What is behind the last of them is not the record's, and is not copied.
  *
  * If fields are chosen ({}), pieces of the copy are put side by side, as if the kernel's record had these fields alone; then
- *the texts of the words among them, which tell their new place.
+ * the texts of the words among them, which tell their new place.
  */
 #ifndef FR_TP_H
 #define FR_TP_H

@@ -531,7 +531,7 @@ static u32 tpformat_place(const struct fr_tpfield *f, u32 *end)
 	return at;
 }
 
-static bool is_recorded(const struct fr_tpformat *t, u32 i)
+static bool tpformat_is_recorded(const struct fr_tpformat *t, u32 i)
 {
 	return !t->chosen || t->chosen[i];
 }
@@ -568,7 +568,7 @@ static u32 tpformat_number_of(const struct fr_tpformat *t, const char *name, str
 	return i;
 }
 
-static int choose_one(struct fr_tpformat *t, const char *name, size_t len, char *why, size_t why_sz)
+static int tpformat_choose_one(struct fr_tpformat *t, const char *name, size_t len, char *why, size_t why_sz)
 {
 	char copy[FR_NAME_MAX + 1] = "";
 	struct fr_nearest near = {.to = copy};
@@ -605,7 +605,7 @@ int fr_tpformat_choose(struct fr_tpformat *t, const char *names, size_t sz, char
 		while (at + len < end && !strchr(", \t", at[len]))
 			len++;
 		if (len)
-			err = choose_one(t, at, len, why, why_sz);
+			err = tpformat_choose_one(t, at, len, why, why_sz);
 	}
 	return err;
 }
@@ -682,7 +682,7 @@ int fr_tpformat_put_schema(const struct fr_tpformat *t, u32 nr, u32 tier, FILE *
 	for (i = 0; i < t->field_cnt; i++) {
 		struct fr_tpfield f = fr_tpformat_field(t, i);
 
-		if (!is_recorded(t, i))
+		if (!tpformat_is_recorded(t, i))
 			continue;
 		if (!tpformat_name_of(&f, name) || (tpformat_place(&f, &end) != f.off && !t->chosen))
 			return -EINVAL;
@@ -722,7 +722,7 @@ static int conf_chosen(const struct fr_tpformat *t, struct fr_tp *out)
 	for (i = 0; i < t->field_cnt && !err; i++) {
 		struct fr_tpfield f = fr_tpformat_field(t, i);
 
-		at = is_recorded(t, i) ? tpformat_place(&f, &end) : 0;
+		at = tpformat_is_recorded(t, i) ? tpformat_place(&f, &end) : 0;
 		if (f.is_loc)
 			out->loc_to[loc++] = at;
 		if (at)

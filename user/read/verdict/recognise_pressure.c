@@ -107,7 +107,7 @@ static bool tell_stalled(struct fr_case *k, place_fn place, const char *what)
 #define PROGRAMS_TOLD 3u
 
 /* Who had the CPUs in the time before, if they were hardly ever idle. */
-static bool tell_busy(struct fr_case *k)
+static bool pressure_tell_busy(struct fr_case *k)
 {
 	u64 from_ns = k->c->begin_ns, to_ns = k->c->at_ns, all_ns = 0, idle_ns = 0;
 	char text[FR_WORD_SZ] = "", born[48] = "";
@@ -160,7 +160,7 @@ bool fr_recognise_pressure(struct fr_case *k)
 	if (!k->c->reason || strcmp(k->c->reason, "psi") || !rule)
 		return false;
 	if (!strncmp(rule, "psi:cpu:", 8))
-		return tell_busy(k);
+		return pressure_tell_busy(k);
 	if (!strncmp(rule, "psi:memory:", 11))
 		return tell_stalled(k, memory_place, "memory");
 	if (!strncmp(rule, "psi:io:", 7))
