@@ -129,7 +129,7 @@ def head_error(line, e):
     if not m:
         return f"no head of an event: {line!r}"
     us = int(m[5]) * 10**6 + int(m[6])
-    if (int(m[3]), int(m[4]), us) != (e["tid"], e["cpu"], e["ts"] // 1000) or (m[9] or "cpu_sample") != e["event"]:
+    if (int(m[3]), int(m[4]), us) != (e["tid"], e["cpu"], e["ts"] // 1000) or (m[9] or "cpu_sample") != e["event"].removeprefix("tp:"):
         return f"{line!r} is not {e}"
     if is_plain(e["comm"]) and m[1] != (e["comm"] or ":-1"):
         return f"{line!r} has another name than {e['comm']}"

@@ -370,7 +370,7 @@ def test_perfetto(folder, flight, events):
 
 # ---- CTF ----
 
-LINE = re.compile(r"^\[(\d+)\.(\d{9})\] \(.*?\) \S+ ([^ :]+): \{ cpu_id = (\d+) \}, "
+LINE = re.compile(r"^\[(\d+)\.(\d{9})\] \(.*?\) \S+ ([^ ]+): \{ cpu_id = (\d+) \}, "
                   r"\{ tid = (-?\d+), pid = (-?\d+), procname = \"(.*?)\" \}, \{ (.*) \}$")
 
 

@@ -59,7 +59,7 @@ def row_error(line, e, names):
     if not m:
         return f"trace-cmd prints {line!r}"
     comm, tid, cpu, ts, name = m[1], int(m[2]), int(m[3]), int(m[4]) * 10**9 + int(m[5]), m[6]
-    if (tid, cpu, ts, name) != (e["tid"], e["cpu"], e["ts"], e["event"]):
+    if (tid, cpu, ts, name) != (e["tid"], e["cpu"], e["ts"], e["event"].rpartition(":")[2]):  # a tracepoint's system is its own column
         return f"{line!r} is not {e}"
     want = "<idle>" if not tid else names[tid] or "<...>"
     if comm != want and "\\x" not in want:

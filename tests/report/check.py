@@ -324,7 +324,8 @@ def check_file(c, rep, info):
     c.equal("layout", rep["report"], 1)
     for key in ("reason", "pid", "comm", "sig", "ts"):
         c.equal("trigger " + key, rep["trigger"][key], info["trigger"][key])
-    for key in ("tid", "rule", "exe", "cgroup", "addr", "ip", "code", "status", "latency", "what", "value_ns", "limit_ns", "text"):
+    for key in ("tid", "rule", "exe", "cgroup", "addr", "ip", "code", "status", "latency", "what", "rate", "cnt", "limit_cnt", "value_ns",
+                "limit_ns", "text"):
         c.equal("trigger " + key, rep["trigger"][key], info["trigger"].get(key))
     c.equal("trigger sig_name", rep["trigger"]["sig_name"], signal_name(info["trigger"]["sig"]))
     for why in ("wrap", "retry", "broken"):
@@ -405,11 +406,30 @@ def check_klog(c, rep, info, file):
     c.equal("records around the moment", [{key: row[key] for key in keys} for row in got["around"]], near)
 
 
-def check_rare(c, rep, file, args):
+def check_counters(c, rep, file):
+    """What is said to have moved, from the readings that info prints."""
+    got, every = rep["counters"], json.loads(run("info", "--counters", "--json", file))["counters"]
+    if got is None:
+        c.equal("counters", every, None)
+        return
+    c.equal("readings", got["readings"], max(len(s["ts"]) for s in every))
+    series = {(s["name"], s["object"]): s for s in every}
+    for moved in got["moved"]:
+        s = series[moved["name"], moved["object"]]
+        value = dict(zip(s["ts"], s["values"]))
+        c.equal(f"{moved['name']}: unit", moved["unit"], s["unit"])
+        for move in (moved["last"], moved["before"]):
+            if move:
+                c.equal(f"{moved['name']} {moved['object']}: how much", move["delta"], value[move["to_ns"]] - value[move["from_ns"]])
+
+
+def check_rare(c, rep, info, file, args):
     """What begins and what ends is one event; counts, the last one, and how long, from the rows of replay."""
     got = rep["rare"]
     if got is None:
         return
+    c.equal("rare events: complete from", got["horizon_ns"],
+            max(t["horizon_ns"] for cpu in info["cpus"] for t in cpu["tiers"] if t["name"] == "rare"))
     rows = [row for row in map(json.loads, lines(run("replay", "--json", "--tier", "rare", *args, file)))]
     names = {g["event"] for g in got["groups"]}
     count, took, last, since, long = {}, {}, {}, {}, {}
@@ -474,7 +494,8 @@ def main(file, args):
     check_long_waits(c, rep, info, counts, focus, pid_of(focus, everything), [texts[place(row)] for row in counts])
     check_still(c, rep, info)
     check_klog(c, rep, info, file)
-    check_rare(c, rep, file, window)
+    check_counters(c, rep, file)
+    check_rare(c, rep, info, file, window)
     check_verdict(c, rep, everything)
     check_changes(c, rep, everything)
     if not c.wrong:
