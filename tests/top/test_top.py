@@ -636,7 +636,7 @@ def flame(snap):
 @test("losses: horizon, holes, rings")
 def losses(snap):
     r, info = report(snap), json.loads(run("info", "--json", snap)[0])
-    text = "\n".join(once(snap, "--panel", "info", "--size", "140x40"))
+    text = "\n".join(once(snap, "--panel", "info", "--size", "140x50"))
     check(f"holes {r['lost']['holes']}" in text, text)
     horizon = r["trigger"]["at_ns"] - r["window"]["horizon_ns"]
     check(f"all CPUs complete from -{duration(horizon)}" in text, f"{horizon}\n{text}")
