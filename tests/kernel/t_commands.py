@@ -349,11 +349,11 @@ def damaged_laps():
         begins.setdefault(e["pos"]["seq"], e["ts"])
         ends[e["pos"]["seq"]] = e["ts"]
     n = max(begins)
-    check(n - 17 in begins, f"laps {min(begins)} to {n} only")
+    check(n - 16 in begins, f"laps {min(begins)} to {n} only")
     pin = f"{SESSIONS}/{name}/ring-{cpu}-main"
-    run(helper("spoil"), pin, 1, n - 16, n - 9, n - 8, n - 5)
-    run(helper("spoil"), pin, 0, n - 12)  # this one is found while the ring is copied, the others later
-    runs = [(n - 16, n - 16), (n - 12, n - 12), (n - 9, n - 8), (n - 5, n - 5)]
+    run(helper("spoil"), pin, 1, n - 15, n - 8, n - 7, n - 4)
+    run(helper("spoil"), pin, 0, n - 11)  # this one is found while the ring is copied, the others later
+    runs = [(n - 15, n - 15), (n - 11, n - 11), (n - 8, n - 7), (n - 4, n - 4)]
     got, late = fr("dump", "-n", name, "-o", path("spoilt.flight")), path("spoilt-late.flight")
     info = fr_json("info", path("spoilt.flight"))
     time.sleep(0.02)

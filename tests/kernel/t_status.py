@@ -74,7 +74,7 @@ def metrics():
     equal(total(got, "flightrec_memory_rings_bytes"), before["memory"]["rings"], "memory")
     equal(total(got, "flightrec_store_file_system_bytes"), before["quota"]["fs_bytes"], "the disk, to the byte")
     equal(total(got, "flightrec_recorder_up"), 0, "recorder")
-    equal(len([1 for n, _ in got if n == "flightrec_records_lost_total"]), len(before["cpus"]) * 4 * 3, "losses: CPU, tier, reason")
+    equal(len([1 for n, _ in got if n == "flightrec_records_lost_total"]), len(before["cpus"]) * 5 * 3, "losses: CPU, tier, reason")
     check(total(got, "flightrec_history_seconds", 'cpu="0"', 'tier="main"') > 0, "history")
     equal(len([1 for n, _ in got if n == "flightrec_events_per_second"]), len(before["rates"]), "rates, by group")
     check(all(f'session="{name}"' in labels for _, labels in got), "label of the session")

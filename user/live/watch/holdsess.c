@@ -33,7 +33,7 @@ static bool holdsess_is_there(const char *name)
 	return !access(path, F_OK);
 }
 
-/* Do its event numbers match this version's? 0 and *same, or -ENOMEM. */
+/* Do its event numbers match this version's? Tracepoints come behind them. 0 and *same, or -ENOMEM. */
 static int compare_schema(const struct fr_sess *s, bool *same)
 {
 	size_t sz, own_sz;
@@ -42,7 +42,7 @@ static int compare_schema(const struct fr_sess *s, bool *same)
 
 	if (!own)
 		return -ENOMEM;
-	*same = sz == own_sz && !memcmp(text, own, sz);
+	*same = sz >= own_sz && !memcmp(text, own, own_sz);
 	free(own);
 	return 0;
 }
