@@ -63,9 +63,14 @@ def told(file, what):
         return what in f.read()
 
 
-def make_moments(name, followed):
-    """Something for each kind of line: a crash, a snapshot, time in which a CPU is not to be had."""
-    run("bash", "-c", "printf frtkeys > /proc/$$/comm; sleep 0.1; kill -SEGV $$", status=-signal.SIGSEGV)
+def make_moments(name, followed, dir):
+    """Something for each kind of line: snapshots, one after the other, of which the last is a crash's; a CPU that is not to be had."""
+    name_it = "open('/proc/self/comm', 'w').write('frtkeys')"
+    for reason, command, status in (("event", ("sleep", "0"), 0),
+                                    ("latency", (sys.executable, "-c", f"import time; {name_it}; time.sleep(0.1)"), 0),
+                                    ("crash", (sys.executable, "-c", f"import os; {name_it}; os.kill(os.getpid(), 11)"), -signal.SIGSEGV)):
+        run(*command, status=status)
+        wait_for(lambda reason=reason: any(f"-{reason}" in f for f in snapshots(dir)), f"a snapshot of {reason}")
     if run(helper("hog"), min(os.sched_getaffinity(0)), 80, 3, 20, 60, status=None).returncode == 77:
         raise Skip("no right to real-time priority here")
     fr("dump", "-n", name)
@@ -86,7 +91,7 @@ def keys():
             for printed in (tailed, watched):
                 wait_for(lambda: os.path.getsize(printed), f"{printed} begins")
             wait_for(lambda: ask(name, '{"cmd":"dump"}') and os.path.getsize(followed), "follow begins")
-            make_moments(name, followed)
+            make_moments(name, followed, dir)
             wait_for(lambda: told(watched, '"watch":"holdoff"'), "a holdoff is told")
         for section, printed, last in (("follow", followed, "verdict"), ("watch", watched, "due_to"), ("tail, replay", tailed, "rings")):
             check(told(printed, f'"{last}"'), f"{section}: no {last}")
