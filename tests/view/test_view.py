@@ -704,7 +704,12 @@ def flame_graph(page):
     comm, cnt = collections.Counter(e["comm"] for e in samples).most_common(1)[0]
     check([comm, str(cnt)] in [t[:2] for t in titles], f"{comm} has {cnt} samples: {titles[:20]}")
     page.js("[...document.querySelectorAll('#flame rect')].find(r => r.textContent.startsWith(arguments[0] + '  ')).onclick()", comm)
-    equal(page.js("return document.querySelector('#flame title').textContent.split('  ')")[:2], [comm, str(cnt)], "the new root")
+    root = "return document.querySelector('#flame title').textContent.split('  ')"
+    equal(page.js(root)[:2], [comm, str(cnt)], "the new root")
+    page.js("flightrec.panel.fill()")
+    equal(page.js(root)[:2], [comm, str(cnt)], "the root, once the panel was filled anew")
+    page.js("document.querySelector('#flame rect').onclick()")
+    equal(page.js(root)[0], "all", "the root, by a click on it")
 
 
 @test("a real recording: all events, who ran for how long, calls, samples")

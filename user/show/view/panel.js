@@ -342,7 +342,7 @@ class Panel {
 				if ((!tid || of === tid) && w.slept && w.until > from && w.at < to)
 					fn(w.row, Math.min(w.until, to) - Math.max(w.at, from));
 	}
-	// As a tree: { name, kernel, cnt, kids }. Upside down: callers hang below what they called.
+	// As a tree: { name, kernel, cnt, kids, parent }. Upside down: callers hang below what they called.
 	tree(from, to, tid) {
 		const root = { name: "all", cnt: 0, n: 0, kids: new Map() };
 		this.eachCounted(from, to, tid, (i, weight) => {
@@ -353,7 +353,7 @@ class Panel {
 			for (const [name, kernel] of this.flameOf.inverted ? [...frames.reverse(), of] : [of, ...frames]) {
 				let kid = at.kids.get(name);
 				if (!kid)
-					at.kids.set(name, kid = { name, kernel, cnt: 0, kids: new Map() });
+					at.kids.set(name, kid = { name, kernel, cnt: 0, kids: new Map(), parent: at });
 				kid.cnt += weight;
 				at = kid;
 			}
@@ -377,8 +377,15 @@ class Panel {
 			    " ", el("button", { onclick: () => this.wide(), title: "the whole width (x)" }, "wide"), " ", find, " ", el("span", { id: "flame-found", "aria-live": "polite" })));
 		s.append(el("p", { class: "dim" }, el("i", { class: "key user" }), "user ", el("i", { class: "key kernel" }), "kernel"));
 		if (all.cnt)
-			this.drawFlame(s, all, all);
+			this.drawFlame(s, all, this.flameRoot(all));
 		this.markFlame(s, all);
+	}
+	// The frame that was made the root, also once the panel is filled anew; all, if there is none such.
+	flameRoot(all) {
+		let n = all;
+		for (const name of this.flameOf.path || [])
+			n = n && n.kids.get(name);
+		return n || all;
 	}
 	// Those with the word in their names are marked; how much of all is in or below them, each counted once.
 	markFlame(s, all) {
@@ -410,7 +417,10 @@ class Panel {
 			r.append(make("title", {}, `${n.name}  ${amount}  ${(n.cnt / all.cnt * 100).toFixed(1)} %`));
 			r.onclick = () => {
 				svg.remove();
-				this.drawFlame(s, all, n === root ? all : n);
+				this.flameOf.path = [];
+				for (let of = n === root ? all : n; of.parent; of = of.parent)
+					this.flameOf.path.unshift(of.name);
+				this.drawFlame(s, all, this.flameRoot(all));
 				this.markFlame(s, all);
 			};
 			svg.append(r);
