@@ -138,6 +138,15 @@ FR_INLINE u32 tp_end(const u8 *buf, const volatile struct fr_tp *t, u32 fixed_sz
 	return end;
 }
 
+/* The word that byte at is in. Clang knows that it is within, and would leave out the bound that the verifier must see. */
+FR_INLINE u32 tp_word_of(u32 at)
+{
+	u32 word = at / sizeof(u64);
+
+	asm volatile("" : "+r"(word));
+	return word & (TP_MASK / sizeof(u64));
+}
+
 /* Copy the record at from, all of whose bytes there are. Returns how many, *cut: not all. */
 FR_INLINE u32 tp_copy(u8 *buf, const void *from, const volatile struct fr_tp *t, u32 *cut)
 {
@@ -153,7 +162,7 @@ FR_INLINE u32 tp_copy(u8 *buf, const void *from, const volatile struct fr_tp *t,
 	more &= TP_MASK;
 	if (more)
 		bpf_probe_read_kernel(buf + fixed_sz, more, from + fixed_sz);
-	last = end / sizeof(u64) & (TP_MASK / sizeof(u64));
+	last = tp_word_of(end);
 	if (end % sizeof(u64)) /* what is left of the word is of an earlier record */
 		((u64 *)buf)[last] &= (1ULL << end % sizeof(u64) * 8) - 1;
 	return end;
@@ -213,7 +222,7 @@ __noinline u32 fr_tp_choose(u32 nr, u32 sz)
 		if (t->loc_to[i])
 			end = tp_choose_text(to, from, sz, t, i, end, &cut);
 	if (end % sizeof(u64))
-		((u64 *)to)[end / sizeof(u64) & (TP_MASK / sizeof(u64))] &= (1ULL << end % sizeof(u64) * 8) - 1;
+		((u64 *)to)[tp_word_of(end)] &= (1ULL << end % sizeof(u64) * 8) - 1;
 	return end | cut << 16;
 }
 

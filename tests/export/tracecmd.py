@@ -38,7 +38,8 @@ def is_value(text, value):
 
 
 def find_field(name, text):
-    return re.search(r"(?:^| )" + name + r"=(.*?)(?= \w+=|$)", text)
+    rest = name == "argv"  # the last one, which may have such names in it
+    return re.search(r"(?:^| )" + name + ("=(.*)$" if rest else r"=(.*?)(?= \w+=|$)"), text)
 
 
 def field_error(e, text):

@@ -13,9 +13,9 @@
 #include "base/schema/schema.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
+#include "base/tp/rare.h"
 #include "live/ring/percpu.h"
 #include "live/session/probe.h"
-#include "live/session/tpchoice.h"
 #include "sys/cgroup.h"
 #include "sys/memcg.h"
 #include "sys/ns.h"
@@ -185,8 +185,9 @@ static void events(struct doctor *d)
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		ev = fr_schema_event(schema, nr);
-		/* those have no tracepoint: we make them, by timers, and of switches */
-		if (!ev || ev->group == FR_GROUP_MARK || ev->group == FR_GROUP_SAMPLE || ev->group == FR_GROUP_WAIT)
+		/* those have no tracepoint of their own: we make them, by timers, of switches, and at exec */
+		if (!ev || ev->group == FR_GROUP_MARK || ev->group == FR_GROUP_SAMPLE || ev->group == FR_GROUP_WAIT ||
+		    nr == FR_EV_exec_argv)
 			continue;
 		ret = fr_probe_tracepoint(ev->name);
 		if (ret < 0)
@@ -207,23 +208,33 @@ static void tracepoints(struct doctor *d)
 		   fr_tracefs_cure(err));
 }
 
+static bool has_tracepoint(const char *root, const char *name)
+{
+	const char *colon = strchr(name, ':');
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/events/%.*s/%s/format", root, (int)(colon - name), name, colon + 1);
+	return !access(path, F_OK);
+}
+
 /* Those of the default profile. No kernel has all of them. */
 static void rare(struct doctor *d)
 {
-	struct fr_tpchoice *c = calloc(1, sizeof(*c));
-	char text[sizeof(c->rare_missing) + 80];
+	char text[2048], lacks[1900] = "";
+	const struct fr_rare *r;
 	const char *root;
-	u32 cnt = 0;
+	u32 i, cnt = 0;
+	size_t len = 0;
 
-	if (c && !fr_tracefs_root(&root) && !fr_tpchoice_make(true, NULL, 0, c)) {
-		while (fr_rare_get(cnt))
+	if (fr_tracefs_root(&root))
+		return;
+	for (i = 0; (r = fr_rare_get(i)); i++)
+		if (has_tracepoint(root, r->name))
 			cnt++;
-		snprintf(text, sizeof(text), "%u of %u%s%s", c->cnt, cnt, *c->rare_missing ? ", without " : "",
-			 c->rare_missing);
-		doctor_say(d, GRADE_OK, "rare ones by default", text, "");
-		fr_tpchoice_free(c);
-	}
-	free(c);
+		else if (len < sizeof(lacks))
+			len += snprintf(lacks + len, sizeof(lacks) - len, "%s%s", len ? ", " : ", without ", r->name);
+	snprintf(text, sizeof(text), "%u of %u%s", cnt, i, lacks);
+	doctor_say(d, GRADE_OK, "rare ones by default", text, "");
 }
 
 static void tracing(struct doctor *d)

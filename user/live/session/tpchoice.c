@@ -328,7 +328,7 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	}
 	fr_tpformat_free(format);
 	free(text);
-	return err && !told && !how->rare ? tpchoice_refuse(ev, err) : err;
+	return err && err != -ENOMEM && !told && !how->rare ? tpchoice_refuse(ev, err) : err;
 }
 
 /* A schema that its own reader refuses would make a session that nobody can read. */
@@ -426,6 +426,8 @@ int fr_tpchoice_make(bool rare, char *const *event, u32 cnt, struct fr_tpchoice 
 	free(c.to);
 	for (i = 0; i < FR_TPCHOICE_RARE_MAX; i++)
 		free(c.rare[i]);
+	if (err == -ENOMEM)
+		fr_err_errno(err, "cannot choose tracepoints");
 	if (err || !out->cnt)
 		fr_tpchoice_free(out);
 	return err;
