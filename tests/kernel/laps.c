@@ -245,8 +245,8 @@ static u64 mix_field(u64 h, const struct fr_row *r, const struct fr_field *f)
 		v = fr_row_nums(r, f, &cnt);
 		for (i = 0; i < cnt; i++)
 			h = mix(h, v[i]);
-	} else if (f->type == FR_TYPE_str || f->type == FR_TYPE_comm) {
-		text = fr_row_text(r, f, &cnt);
+	} else if (f->type == FR_TYPE_str || f->type == FR_TYPE_comm || f->type == FR_TYPE_array || f->type == FR_TYPE_data) {
+		text = f->type == FR_TYPE_str || f->type == FR_TYPE_comm ? fr_row_text(r, f, &cnt) : fr_row_bytes(r, f, &cnt);
 		for (i = 0; i < cnt; i++)
 			h = mix(h, (u8)text[i]);
 	} else {

@@ -96,6 +96,7 @@ def runs_accounted():
     marks = 3 * live["snapshots"]  # trigger, begin, end: written by control programs
     want = sum(t["written"] + sum(t["lost"].values()) for t in kept) - marks + live["no_ring"]
     want += sum(sum(c["filtered"].values()) for c in live["cpus"])
+    want += sum(t["unmatched"] + t["thinned"] for t in live["tracepoints"] or ())
     want -= waits(seen["final"])  # written by the programs of switches, beside those
     runs = sum(p["run_cnt"] for p in live["programs"])
     check(runs == want, f"{runs} runs of the event programs, {want} accounted for: {json.dumps(live)}")
