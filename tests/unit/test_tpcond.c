@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text/memfile.h"
 #include "base/tp/tpformat.h"
 #include "base/trigger/watch_set.h"
 
@@ -44,27 +43,14 @@ struct tried {
 	u32 prog;
 };
 
-static int value_of(const void *of, u32 event, const char *field, const char *name, s64 *v)
-{
-	(void)event;
-	return fr_tpformat_value(of, field, name, v);
-}
-
 static int tried(struct tried *t, const char *cond)
 {
-	struct fr_filter_file file = {.arch = "x86_64", .value = value_of};
-	struct fr_memfile m;
-	FILE *f = fr_memfile_open(&m);
-	char *text;
-	size_t sz;
+	struct fr_filter_file file = {.arch = "x86_64", .value = fr_tpformat_value};
 
 	memset(t, 0, sizeof(*t));
 	assert_int_equal(fr_tpformat_new("sys", "it", FORMAT, strlen(FORMAT), &t->format), 0);
-	fputs(FR_SCHEMA_TITLE "\n", f);
-	assert_int_equal(fr_tpformat_put_schema(t->format, FR_TP_FIRST, FR_TIER_MAIN, f), 0);
-	text = fr_memfile_end(&m, &sz);
-	assert_int_equal(fr_schema_parse(text, sz, &t->schema), 0);
-	free(text);
+	t->schema = fr_tpformat_schema(t->format, FR_TP_FIRST);
+	assert_non_null(t->schema);
 	file.schema = t->schema;
 	file.of = t->format;
 	return fr_watch_add_for(&t->set, FR_TP_FIRST, cond, &file, &t->prog, &t->error);

@@ -8,6 +8,7 @@
 #include <traceevent/trace-seq.h>
 
 #include "base/filter/nearest.h"
+#include "base/text/memfile.h"
 #include "base/tp/tpwords.h"
 
 /*
@@ -887,12 +888,14 @@ const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v)
 	return NULL;
 }
 
-int fr_tpformat_value(const struct fr_tpformat *t, const char *field, const char *word, s64 *v)
+int fr_tpformat_value(const void *format, u32 event, const char *field, const char *word, s64 *v)
 {
+	const struct fr_tpformat *t = format;
 	const struct tep_print_arg *arg, *at;
 	const struct tep_print_flag_sym *s;
 	bool found = false;
 
+	(void)event;
 	for (arg = t->ev->flags & TEP_EVENT_FL_FAILED ? NULL : t->ev->print_fmt.args; arg; arg = arg->next) {
 		at = tpformat_bare(arg);
 		if (!at || (at->type != TEP_PRINT_SYMBOL && at->type != TEP_PRINT_FLAGS) ||
@@ -908,4 +911,24 @@ int fr_tpformat_value(const struct fr_tpformat *t, const char *field, const char
 		}
 	}
 	return found ? 0 : -EINVAL;
+}
+
+struct fr_schema *fr_tpformat_schema(const struct fr_tpformat *t, u32 nr)
+{
+	struct fr_schema *schema = NULL;
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	char *text;
+	size_t sz;
+	int err;
+
+	if (!f)
+		return NULL;
+	fputs(FR_SCHEMA_TITLE "\n", f);
+	err = fr_tpformat_put_schema(t, nr, FR_TIER_MAIN, f);
+	text = fr_memfile_end(&m, &sz);
+	if (text && !err)
+		fr_schema_parse(text, sz, &schema);
+	free(text);
+	return schema;
 }

@@ -84,7 +84,16 @@ const char *fr_tpformat_text(struct fr_tpformat *t, const void *rec, size_t sz);
  * none. Until the next call. */
 const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v);
 
-/* The number that has this word in the field that the schema calls so. 0 and *v; -EINVAL: none has it, or several have. */
-int fr_tpformat_value(const struct fr_tpformat *t, const char *field, const char *word, s64 *v);
+/*
+ * The number that has this word in the field that the schema calls so. 0 and *v; -EINVAL: none has it, or several have. Filters
+ * about this event alone ask it (struct fr_filter_file): format is a struct fr_tpformat, event is not looked at.
+ */
+int fr_tpformat_value(const void *format, u32 event, const char *field, const char *word, s64 *v);
+
+/*
+ * A schema with this event alone, as nr, so that a condition may use its fields and no other event's. Free it with
+ * fr_schema_free(). NULL: no memory, or fr_tpformat_put_schema() refuses it.
+ */
+struct fr_schema *fr_tpformat_schema(const struct fr_tpformat *t, u32 nr);
 
 #endif

@@ -226,5 +226,5 @@ int fr_tps_value(const void *tps, u32 nr, const char *field, const char *word, s
 {
 	const struct fr_tpformat *format = fr_tps_format(tps, nr);
 
-	return format ? fr_tpformat_value(format, field, word, v) : -EINVAL;
+	return format ? fr_tpformat_value(format, nr, field, word, v) : -EINVAL;
 }

@@ -193,38 +193,12 @@ static int tpchoice_refuse(const struct fr_tracefs_event *ev, int err)
 	return err == -E2BIG ? -EINVAL : err;
 }
 
-/* A schema with this event alone: a condition may use its fields, and no other event's. NULL: no memory. */
-static struct fr_schema *tpchoice_schema_of(const struct fr_tpformat *format, u32 nr)
-{
-	struct fr_schema *schema = NULL;
-	struct fr_memfile m;
-	FILE *f = fr_memfile_open(&m);
-	char *text;
-	size_t sz;
-
-	if (!f)
-		return NULL;
-	fputs(FR_SCHEMA_TITLE "\n", f);
-	fr_tpformat_put_schema(format, nr, FR_TIER_MAIN, f);
-	text = fr_memfile_end(&m, &sz);
-	if (text)
-		fr_schema_parse(text, sz, &schema);
-	free(text);
-	return schema;
-}
-
-static int tpchoice_value_of(const void *of, u32 event, const char *field, const char *name, s64 *v)
-{
-	(void)event;
-	return fr_tpformat_value(of, field, name, v);
-}
-
 /* With a message, but of what is recorded by default: where a kernel has other words, it lacks that. */
 static int add_condition(struct fr_tpchoice *out, struct fr_tpchosen *to, const struct chosen *how, struct fr_tpformat *format)
 {
 	char *expr = strndup(how->ask.cond, how->ask.cond_sz), option[3 * FR_NAME_MAX];
-	struct fr_schema *schema = expr ? tpchoice_schema_of(format, to->nr) : NULL;
-	struct fr_filter_file file = {.schema = schema, .value = tpchoice_value_of, .of = format};
+	struct fr_schema *schema = expr ? fr_tpformat_schema(format, to->nr) : NULL;
+	struct fr_filter_file file = {.schema = schema, .value = fr_tpformat_value, .of = format};
 	struct fr_filter_error error;
 	struct utsname un;
 	u32 prog = 0;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "base/text/memfile.h"
 #include "base/tp/tps.h"
 #include "live/session/sess_int.h"
 #include "read/elf/kbtf.h"
@@ -67,32 +66,6 @@ static struct fr_tpformat *format_of(const char *text, size_t sz, const char *tp
 	return NULL;
 }
 
-/* A schema with this event alone, whole: where fields are chosen for the ring, a rule may be about others. */
-static struct fr_schema *whole_schema(const struct fr_tpformat *format, u32 nr)
-{
-	struct fr_schema *schema = NULL;
-	struct fr_memfile m;
-	FILE *f = fr_memfile_open(&m);
-	char *text;
-	size_t sz;
-
-	if (!f)
-		return NULL;
-	fputs(FR_SCHEMA_TITLE "\n", f);
-	fr_tpformat_put_schema(format, nr, FR_TIER_MAIN, f);
-	text = fr_memfile_end(&m, &sz);
-	if (text)
-		fr_schema_parse(text, sz, &schema);
-	free(text);
-	return schema;
-}
-
-static int trig_watch_value(const void *of, u32 event, const char *field, const char *name, s64 *v)
-{
-	(void)event;
-	return fr_tpformat_value(of, field, name, v);
-}
-
 /* What its program is told, once for all rules about it. */
 static int note_tp(struct fr_trig_tps *tps, const char *tp, u32 nr, const struct fr_tpformat *format)
 {
@@ -114,7 +87,7 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 			  const struct fr_trigger *rule, u32 nr, char *why, size_t why_sz)
 {
 	struct fr_schema *schema = NULL, *whole = NULL;
-	struct fr_filter_file file = {.value = trig_watch_value};
+	struct fr_filter_file file = {.value = fr_tpformat_value};
 	struct fr_tpformat *format = NULL;
 	const struct fr_event *ev = NULL;
 	struct fr_filter_error error;
@@ -131,7 +104,8 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 		err = -ENOTSUP;
 	}
 	format = err ? NULL : format_of(text, sz, rule->tp);
-	whole = format ? whole_schema(format, ev->nr) : NULL;
+	/* where fields are chosen for the ring, a rule may be about others */
+	whole = format ? fr_tpformat_schema(format, ev->nr) : NULL;
 	if (!err && !whole) {
 		snprintf(why, why_sz, "the format of %s cannot be used", rule->tp);
 		err = -ENOTSUP;
