@@ -69,6 +69,8 @@ static void test_forgets(void **state)
 	(void)state;
 	for (i = 0; i < 10; i++)
 		take(&w, BEGIN + i * MS, 10);
+	assert_int_equal(fr_window_sum(&w, BEGIN / PART + FR_WINDOW_PARTS - 1), 10);
+	assert_int_equal(fr_window_sum(&w, BEGIN / PART + FR_WINDOW_PARTS), 0);
 	assert_int_equal(take(&w, BEGIN + WINDOW, 10), 0);
 	assert_int_equal(fr_window_sum(&w, (BEGIN + WINDOW) / PART), 1);
 	for (i = 0; i < 9; i++)
