@@ -276,9 +276,9 @@ def pairs():
 
 def waits():
     """Waits whose object has no room are counted, without a sum. Where there is none for who did not wake, that is said."""
-    path, bound = hungry("waits", 2, 150), 20 * MIB
+    path, bound = hungry("waits", 2, 150), 32 * MIB
     free = Ran("report", "--json", path).must(0)
-    ran = below(Ran("report", "--json", "--memory", "24M", path), 24 * MIB).must(0, "for lack of memory", "--memory")
+    ran = below(Ran("report", "--json", "--memory", "32M", path), bound).must(0, "for lack of memory", "--memory")
     assert free.peak > bound + OTHERS, f"the file takes {free.peak >> 20} MiB only, so a bound of {bound >> 20} shows nothing"
     every, some = (json.loads(r.out)["long_waits"]["all"] for r in (free, ran))
     assert every["left_out"] == 0 and every["count"] == amount(every["sums"], "count"), every["left_out"]
