@@ -62,6 +62,9 @@ def refused_connection():
     drops = [e for e in replay(file, "--words", "-f", f'event == "tp:skb:kfree_skb" && pid == {os.getpid()} && ts >= {got[0]["ts"] - 10**9}')
              if packet and int(packet[1], 16) == e["skbaddr"] and e["ts"] < got[0]["ts"]]
     check([e["reason"] for e in drops][-1:] == ["NO_SOCKET"], f"drops of that packet: {drops}")
+    drop = f'event == "tp:skb:kfree_skb" && pid == {os.getpid()} && ts == {drops[-1]["ts"]}'
+    for say in "reason == NO_SOCKET", 'reason == "NO_SOCKET"', 'reason ~ "NO_S*"', "reason == 3 || reason in (NO_SOCKET)":
+        check([e["ts"] for e in replay(file, "-f", f"{drop} && ({say})")] == [drops[-1]["ts"]], f"-f {say} does not find the drop")
 
 
 def syns(port):

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/filter/filter.h"
+#include "make_batch.h"
 
 static int make(const char *expr, struct fr_filter **f, struct fr_filter_error *e)
 {
@@ -218,11 +219,63 @@ static void test_each_name(void **state)
 	fr_schema_free(second);
 }
 
+static int value_of_drop(const void *of, u32 event, const char *field, const char *name, s64 *v)
+{
+	(void)of;
+	if (event != 250 || strcmp(field, "reason") || strcmp(name, "NO_SOCKET"))
+		return -EINVAL;
+	*v = 3;
+	return 0;
+}
+
+/* A field that is a number in one event and a text in another: a word is what the event has. */
+static void test_number_and_text(void **state)
+{
+	struct fr_schema *s = schema_with("event 250 drop main mark x\nfield u32 reason DEC x\n"
+					  "event 251 told main mark x\nfield str reason TEXT x\n");
+	struct fr_filter_file file = {.schema = s, .arch = "x86_64", .value = value_of_drop};
+	struct fr_view view = {.schema = s, .arch = "x86_64"};
+	static const struct {
+		const char *expr;
+		bool drop, told;
+	} ask[] = {
+		{"reason == NO_SOCKET", true, false},  {"reason == \"NO_SOCKET\"", true, false},
+		{"NO_SOCKET == reason", true, false},  {"reason in (NO_SOCKET, \"crash\")", true, true},
+		{"reason != NO_SOCKET", false, true},  {"reason == \"crash\"", false, true},
+		{"reason == \"other\"", false, false}, {"reason not in (\"other\", NO_SOCKET)", false, true},
+		{"reason == 3", true, false},
+	};
+	struct fr_filter_error e;
+	struct make_batch m;
+	struct fr_filter *f;
+	struct fr_row drop, told;
+	size_t i;
+
+	(void)state;
+	mb_init(&m, s, 0, FR_TIER_MAIN);
+	mb_row(&m, 1000, 1, "drop");
+	mb_num(&m, "reason", 3);
+	mb_row(&m, 2000, 1, "told");
+	mb_text(&m, "reason", "crash");
+	drop = mb_at(&m, 0);
+	told = mb_at(&m, 1);
+	for (i = 0; i < sizeof(ask) / sizeof(ask[0]); i++) {
+		if (fr_filter_new_beside(ask[i].expr, &file, 1, 0, &f, &e))
+			fail_msg("%s: %s", ask[i].expr, e.text);
+		if (fr_filter_match(f, &view, &drop) != ask[i].drop || fr_filter_match(f, &view, &told) != ask[i].told)
+			fail_msg("%s", ask[i].expr);
+		fr_filter_free(f);
+	}
+	assert_int_equal(fr_filter_new_beside("reason == NO_WORD", &file, 1, 0, &f, &e), -EINVAL);
+	mb_free(&m);
+	fr_schema_free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_uses),   cmocka_unit_test(test_verdicts),	 cmocka_unit_test(test_takes),
-		cmocka_unit_test(test_beside), cmocka_unit_test(test_each_name),
+		cmocka_unit_test(test_beside), cmocka_unit_test(test_each_name), cmocka_unit_test(test_number_and_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

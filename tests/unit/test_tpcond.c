@@ -274,6 +274,7 @@ static void what_cannot_be_decided_is_refused(void **state)
 		{"saddr[0] == 127", "an array"},
 		{"list[0] == 1", "an array"},
 		{"name ~ /x+/", "no regular expressions"},
+		{"kind ~ \"O*\"", "no pattern with a tracepoint's words"},
 		{"tp_data ~ \"x*\"", "an array"},
 		{"cgroup == \"/\"", "known on replay only"},
 		{"tier == main", "leave it out"},

@@ -9,6 +9,7 @@
 
 #include "base/filter/filter_node.h"
 #include "base/text/dev.h"
+#include "base/tp/tps.h"
 
 /* ---- life ---- */
 
@@ -328,6 +329,8 @@ static struct value filter_symbol(const struct env *e, const struct fr_node *n)
 	const struct fr_filter_name *s = &n->symbol[e->row->ev->nr];
 	u32 abi = 0;
 
+	if (s->is_text)
+		return text(n->text, n->len);
 	if (s->known[0] != s->known[1] || s->v[0] != s->v[1])
 		abi = fr_view_sys(e->view, e->row).abi & 1;
 	return s->known[abi] ? filter_number(s->v[abi]) : none;
@@ -468,13 +471,15 @@ static bool filter_is_not_in(const struct env *e, const struct fr_node *n)
 	return true;
 }
 
-/* The name of a number, as text prints it. */
+/* The name of a number, as text prints it; of a tracepoint's, as its format has it. */
 static struct value filter_name_of(const struct env *e, const struct fr_node *n, s64 v, char room[FR_SYSNAME_SZ])
 {
 	const struct fr_field *f = n->field ? n->field[e->row->ev->nr] : NULL;
 	struct fr_sys sys = fr_view_sys(e->view, e->row);
 	const char *name = f ? fr_sysname_text(&sys, f->style, v, room) : NULL;
 
+	if (f && !name && e->view->tps)
+		name = fr_tps_symbol(e->view->tps, e->row, f, v);
 	return name ? text(name, strlen(name)) : none;
 }
 

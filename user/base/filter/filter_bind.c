@@ -7,6 +7,7 @@
 
 #include "base/filter/filter_node.h"
 #include "base/schema/flagnames.h"
+#include "tp.h"
 
 #define KIND(k) (1u << (k))
 #define NUM	KIND(FR_VAL_NUM)
@@ -264,7 +265,10 @@ static int fail_value(struct fr_filter *f, const struct fr_node *field, const st
 	return fr_filter_fail(f, n->at, "%s has no value called %s", field->text, n->text);
 }
 
-/* Turn a word that is compared with a field into its number, event by event. */
+/*
+ * Turn a word that is compared with a field into its number, event by event. Events may share a name for a number and a text,
+ * as reason of a trigger and of kfree_skb: where it is a text, the word is one.
+ */
 static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct fr_node *n)
 {
 	struct fr_filter_name *s = calloc(FR_EVENT_MAX, sizeof(*s));
@@ -278,9 +282,12 @@ static int bind_symbol(struct fr_filter *f, const struct fr_node *field, struct 
 			find_symbol(f->arch, field->field[nr], n->text, &s[nr]);
 		if (field->field[nr])
 			find_own_word(f->file, nr, field->text, n->text, &s[nr]);
+		s[nr].is_text = field->field[nr] && fr_field_kind(field->field[nr]) == FR_VAL_TEXT;
 		any |= s[nr].known[0] || s[nr].known[1];
 	}
 	n->symbol = s;
+	if (!any && field->kinds & TEXT)
+		return 0; /* a text it is, or a mistake that is found later */
 	if (!any && !is_known_beside(f, field, n))
 		return fail_value(f, field, n);
 	n->op = FR_OP_SYMBOL;
@@ -347,7 +354,7 @@ static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_
 		return 0;
 	if (is_builtin(with, FR_BI_tier))
 		return bind_tier(f, n);
-	if (with->op == FR_OP_FIELD && (!with->kinds || with->kinds & NUM) && !(with->kinds & TEXT))
+	if (with->op == FR_OP_FIELD && (!with->kinds || with->kinds & NUM))
 		return bind_symbol(f, with, n);
 	if (with->op == FR_OP_BUILTIN && with->kinds)
 		return bind_symbol(f, with, n);
@@ -554,13 +561,15 @@ static int check_pair(struct fr_filter *f, const struct fr_node *n, struct fr_no
 	return check_length(f, n->a, b) ?: check_length(f, b, n->a);
 }
 
+/* Tracepoints' formats have names for some: which, the row tells. */
 static bool has_names(const struct fr_node *n)
 {
 	bool any = n->op == FR_OP_FIELD && !n->kinds;
 	u32 nr;
 
 	for (nr = 0; n->field && nr < FR_EVENT_MAX; nr++)
-		any |= n->field[nr] && (fr_sysname_style(n->field[nr]->style) || n->field[nr]->style == FR_STYLE_EXIT);
+		any |= n->field[nr] && (fr_sysname_style(n->field[nr]->style) || n->field[nr]->style == FR_STYLE_EXIT ||
+					(nr >= FR_TP_FIRST && nr <= FR_TP_LAST));
 	return any;
 }
 

@@ -75,6 +75,7 @@ extern const char *const fr_builtin_names[FR_BI_CNT];
 struct fr_filter_name {
 	s64 v[2];
 	bool known[2];
+	bool is_text; /* here the field is a text: it is compared with the word itself */
 };
 
 struct fr_node {

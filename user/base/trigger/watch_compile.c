@@ -7,6 +7,7 @@
 
 #include "base/rows/view.h"
 #include "base/trigger/watch_int.h"
+#include "tp.h"
 
 /* ---- comparisons ---- */
 
@@ -160,6 +161,12 @@ static enum fr_watch_truth compile_has_name(struct fr_watch_build *b, const stru
 	const struct fr_field *f = n->a->op == FR_OP_FIELD ? n->a->field[b->ev->nr] : NULL;
 	struct fr_watch_insn *in;
 
+	if (f && b->ev->nr >= FR_TP_FIRST && b->ev->nr <= FR_TP_LAST) {
+		fr_watch_fail(b, n,
+			      "BPF matches no pattern with a tracepoint's words: compare with words, as %s in (ONE, OTHER)",
+			      f->name);
+		return FR_WATCH_FALSE;
+	}
 	if (!f || !fr_watch_names(b, n, f, dst, dst + 1))
 		return FR_WATCH_FALSE;
 	in = fr_watch_emit(b, n, FR_WATCH_TRUTH, dst);

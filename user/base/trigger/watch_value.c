@@ -225,6 +225,8 @@ static struct fr_watch_operand watch_symbol(struct fr_watch_build *b, const stru
 	const struct fr_filter_name *s = &n->symbol[b->ev->nr];
 	struct fr_watch_insn *in;
 
+	if (s->is_text)
+		return (struct fr_watch_operand){.kind = FR_WATCH_IS_TEXT, .text = n->text, .len = n->len};
 	if (!has_abi(b->ev) || (s->known[0] == s->known[1] && s->v[0] == s->v[1]))
 		return s->known[0] ? watch_number(s->v[0]) : none;
 	in = fr_watch_emit(b, n, FR_WATCH_ABI, dst);
