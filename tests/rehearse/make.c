@@ -11,6 +11,10 @@
  *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
  *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK]
  *	clock NS REAL_NS		wall time then
+ *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
+ *	tp SYSTEM:NAME TYPE:FIELD[N]...	a tracepoint that is recorded by default, before its events (tp:SYSTEM:NAME); TYPE as in
+ *C,
+ *		[| "FORMAT", ARGS]	without spaces, and the kernel's words for it
  *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
@@ -19,6 +23,12 @@
 #include "unit/host_ring.h"
 
 #include <stdio.h>
+
+#include "base/counter/counter.h"
+#include "base/counter/counters.h"
+#include "base/text/memfile.h"
+#include "base/tp/tps.h"
+#include "tp.h"
 
 #define BUDGET_SZ (16u << 20)
 #define CPU_CNT	  2
@@ -39,6 +49,10 @@ static u64 horizon[CPU_CNT], copied[CPU_CNT], complete[FR_TIER_CNT];
 static u32 holder[CPU_CNT];
 static u32 fact_cnt, task_cnt, hole_cnt, symbol_cnt, state_cnt;
 static char procs[4096]; /* what /proc said */
+static struct fr_counters counters;
+static struct fr_memfile formats_m, schema_m;
+static FILE *formats, *schema_text; /* of tracepoints; the schema: that of the build, and theirs */
+static struct fr_schema *schema;
 
 static void die(const char *what)
 {
@@ -86,6 +100,15 @@ static u32 put_numbers(u8 *rec, const struct fr_field *f, char *text)
 	return off;
 }
 
+static void put_bytes(u8 *rec, const struct fr_field *f, char *text)
+{
+	char *save, *one = strtok_r(text, ",", &save);
+	u32 i;
+
+	for (i = 0; one && i < fr_field_sz(f); one = strtok_r(NULL, ",", &save))
+		rec[f->off + i++] = strtoul(one, NULL, 0);
+}
+
 static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 {
 	char *value = strchr(text, '=');
@@ -104,6 +127,8 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 		return f->off + strlen(value) + 1;
 	} else if (f->type == FR_TYPE_u64s) {
 		return put_numbers(rec, f, value);
+	} else if (f->type == FR_TYPE_array) {
+		put_bytes(rec, f, value);
 	} else if (f->type >= FR_TYPE_text8) {
 		strncpy((char *)rec + f->off, value, f->type == FR_TYPE_comm ? FR_COMM_SZ : 8);
 	} else if (f->bit_cnt) {
@@ -114,11 +139,125 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 	return ev->fixed_sz;
 }
 
+/* ---- tracepoints ---- */
+
+#define TP_MOST 32u
+
+/* A number that no event has; they rise. */
+static u32 free_nr(void)
+{
+	static u32 nr = FR_EVENT_MAX - TP_MOST - 1;
+
+	while (fr_schema_event(fr_schema_builtin(), ++nr))
+		;
+	return nr;
+}
+
+static u32 c_type_sz(const char *type)
+{
+	static const char *const names[] = {"u8", "u16", "u32", "u64", "s32", "s64"};
+	static const u8 sz[] = {1, 2, 4, 8, 4, 8};
+	size_t i;
+
+	for (i = 0; i < sizeof(sz); i++)
+		if (!strcmp(type, names[i]))
+			return sz[i];
+	die(type);
+	return 0;
+}
+
+/* Its format as the kernel's file would tell it: "NAME TYPE:FIELD... | WORDS". */
+static void put_format(FILE *f, const char *name, char *fields)
+{
+	char *words = strstr(fields, " | "), *save, *field;
+	u32 off = FR_TP_HEAD_SZ, cnt = 1, sz;
+
+	if (words) {
+		*words = 0;
+		words += strlen(" | ");
+	}
+	fprintf(f,
+		"name: %s\nID: 1\nformat:\n"
+		"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+		"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+		"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+		"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n",
+		name);
+	for (field = strtok_r(fields, " \n", &save); field; field = strtok_r(NULL, " \n", &save)) {
+		char *of = strchr(field, ':'), *array = of ? strchr(of, '[') : NULL;
+
+		if (!of)
+			die(field);
+		*of++ = 0;
+		sz = c_type_sz(field);
+		cnt = array ? strtoul(array + 1, NULL, 10) : 1;
+		off = (off + sz - 1) / sz * sz;
+		fprintf(f, "\tfield:%s %s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", field, of, off, sz * cnt, *field == 's');
+		off += sz * cnt;
+	}
+	fprintf(f, "\nprint fmt: %s\n", words ?: "\"\"");
+}
+
+static void read_tp(char *args)
+{
+	struct fr_tps_item item = {0};
+	struct fr_tpformat *t = NULL;
+	struct fr_memfile m;
+	char *fields = strchr(args, ' '), *text;
+	FILE *f = fr_memfile_open(&m);
+
+	if (schema || !fields || !f || sscanf(args, "%31[^:]:%31s", item.system, item.name) != 2)
+		die("tp SYSTEM:NAME TYPE:FIELD...");
+	put_format(f, item.name, fields + 1);
+	item.text = text = fr_memfile_end(&m, &item.sz);
+	if (!schema_text) {
+		size_t sz;
+		char *built = fr_schema_write(fr_schema_builtin(), &sz);
+
+		schema_text = fr_memfile_open(&schema_m);
+		formats = fr_memfile_open(&formats_m);
+		fwrite(built, 1, sz, schema_text);
+		free(built);
+	}
+	if (fr_tpformat_new(item.system, item.name, text, item.sz, &t) || fr_tps_put(formats, &item) ||
+	    fr_tpformat_put_schema(t, free_nr(), FR_TIER_RARE, schema_text))
+		die("a format");
+	fr_tpformat_free(t);
+	free(text);
+}
+
+/* Whole with the first event, or at the end. */
+static const struct fr_schema *make_schema(void)
+{
+	char *text;
+	size_t sz;
+
+	if (schema_text && !schema) {
+		text = fr_memfile_end(&schema_m, &sz);
+		if (fr_schema_parse(text, sz, &schema))
+			die("the schema");
+		free(text);
+	}
+	return schema ?: fr_schema_builtin();
+}
+
+static bool read_counter(const char *line)
+{
+	char name[64], object[256];
+	unsigned long long ns, value;
+	const struct fr_counter *c;
+
+	if (sscanf(line, "counter %63s %255s %llu %llu", name, object, &ns, &value) != 4)
+		return false;
+	c = fr_counter_find(name);
+	return c && !fr_counters_add(&counters, name, strcmp(object, "-") ? object : "", c->kind, ns, value);
+}
+
 static void put_event(char *args)
 {
 	char *at = strtok(args, " \n"), *cpu = strtok(NULL, " \n"), *name = strtok(NULL, " \n"), *tid = strtok(NULL, " \n"),
 	     *field;
-	const struct fr_event *ev = name ? fr_schema_find(fr_schema_builtin(), name) : NULL;
+	const struct fr_event *ev = name ? fr_schema_find(make_schema(), name) : NULL;
 	u8 rec[FR_REC_MAX_SZ] = {0};
 	u32 sz, now, id;
 
@@ -224,8 +363,10 @@ static void read_line(char *line)
 		state_cnt++;
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
-	else if (read_process(line) || read_thread(line) || read_symbol(line))
+	else if (read_process(line) || read_thread(line) || read_symbol(line) || read_counter(line))
 		;
+	else if (!strncmp(line, "tp ", 3))
+		read_tp(line + 3);
 	else if (!strncmp(line, "proc ", 5) && strlen(procs) + strlen(line) < sizeof(procs))
 		strcat(procs, line + 5);
 	else if (!strncmp(line, "event ", 6))
@@ -261,6 +402,16 @@ static int put_rings(struct fr_snap_writer *w)
 	return err || !hole_cnt ? err : fr_snap_put_holes(w, hole, hole_cnt);
 }
 
+static int put_formats(struct fr_snap_writer *w)
+{
+	size_t sz;
+	char *text = fr_memfile_end(&formats_m, &sz);
+	int err = fr_snap_put_formats(w, text, sz);
+
+	free(text);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	struct fr_snap_writer *w;
@@ -273,9 +424,14 @@ int main(int argc, char **argv)
 	for (cpu = 0; cpu < CPU_CNT; cpu++)
 		for (tier = 0; tier < FR_TIER_CNT; tier++)
 			ring[cpu][tier] = host_ring_new(cpu, tier, 4, 16);
+	fr_counters_init(&counters);
 	while (fgets(line, sizeof(line), stdin))
 		read_line(line);
-	err = fr_snap_put_schema(w, fr_schema_builtin());
+	err = fr_snap_put_schema(w, make_schema());
+	if (schema && !err)
+		err = put_formats(w);
+	if (counters.series.cnt && !err)
+		err = fr_snap_put_counters(w, &counters);
 	for (i = 0; i < fact_cnt && !err; i++)
 		err = fr_snap_put_fact(w, fact[i].name, "%s", fact[i].value);
 	err = err ?: fr_snap_put_tasks(w, task, task_cnt);

@@ -24,6 +24,7 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 			    {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("anon_rss"), FR_SUB_MAY_NUM("file_rss"),
 			     FR_SUB_MAY_NUM("shmem_rss")}},
 	[FR_CLUE_FAULT] = {"failure", {FR_SUB_NUM("sig"), FR_SUB_NUM("addr"), FR_SUB_NUM("ustack_id")}},
+	[FR_CLUE_IO] = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}},
 };
 
 /* ---- what is looked at ---- */
@@ -200,6 +201,21 @@ static void take_fault(struct fr_clues *c, const struct fr_row *r)
 					    .ustack_id = fr_sub_num(s, r, 2)};
 }
 
+static void clues_take_io(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_IO];
+	struct fr_clue_io *io = r->ts < c->begin_ns ? NULL : clues_room(c, &c->io, LIST_MOST);
+	size_t len;
+	const char *rwbs = fr_sub_text(s, r, 2, &len);
+
+	if (io)
+		*io = (struct fr_clue_io){.ts = r->ts,
+					  .tid = r->tid,
+					  .dev = fr_sub_num(s, r, 0),
+					  .bytes = fr_sub_num(s, r, 1),
+					  .is_write = memchr(rwbs, 'W', len)};
+}
+
 static void clues_take_sample(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_SAMPLE];
@@ -281,6 +297,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 		break;
 	case FR_CLUE_SAMPLE:
 		clues_take_sample(c, r);
+		break;
+	case FR_CLUE_IO:
+		clues_take_io(c, r);
 		break;
 	case FR_CLUE_VICTIM:
 		take_victim(c, r);
@@ -376,6 +395,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->victim.item_sz = sizeof(struct fr_clue_victim);
 	c->fault.item_sz = sizeof(struct fr_clue_fault);
 	c->sample.item_sz = sizeof(struct fr_clue_sample);
+	c->io.item_sz = sizeof(struct fr_clue_io);
 	c->text.rec_sz = sizeof(struct text);
 	c->is_picked = fr_cut_is_picked(c->snap);
 	c->life_ns = fr_summary_horizon(sum, FR_TIER_LIFE);
@@ -409,6 +429,7 @@ void fr_clues_free(struct fr_clues *c)
 	fr_vec_free(&c->victim);
 	fr_vec_free(&c->fault);
 	fr_vec_free(&c->sample);
+	fr_vec_free(&c->io);
 	fr_rares_free(&c->rares);
 	free(c->cpu);
 	free(c);

@@ -17,6 +17,7 @@
 #ifndef FR_CLUES_H
 #define FR_CLUES_H
 
+#include "base/counter/counters.h"
 #include "base/rows/oncpu.h"
 #include "base/set/tally.h"
 #include "base/set/vec.h"
@@ -74,6 +75,13 @@ struct fr_clue_cpu {
 	bool seen;
 };
 
+/* A task asked a disk for something. */
+struct fr_clue_io {
+	u64 ts, bytes;
+	u32 tid, dev;
+	bool is_write;
+};
+
 /* Events that it reads, beside waits. */
 enum fr_clue_event {
 	FR_CLUE_SWITCH = 1,
@@ -83,6 +91,7 @@ enum fr_clue_event {
 	FR_CLUE_SAMPLE,
 	FR_CLUE_VICTIM,
 	FR_CLUE_FAULT,
+	FR_CLUE_IO,
 	FR_CLUE_WAIT,
 	FR_CLUE_EVENT_CNT
 };
@@ -98,8 +107,8 @@ struct fr_clues {
 	u64 at_ns, value_ns;
 	/* the time that is looked at */
 	u64 begin_ns, end_ns;
-	struct fr_vec run, wait, fork, signal, victim, fault,
-		sample; /* struct fr_clue_..., struct fr_waited; each in order of time */
+	struct fr_vec run, wait, fork, signal, victim, fault, sample,
+		io; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
 	bool is_picked;		     /* switches were cut away */
@@ -137,6 +146,28 @@ void fr_clues_end(struct fr_clues *c, const struct fr_an_result *res, bool is_fo
 		  const struct fr_states *states);
 
 /* ---- questions (clues_ask.c) ---- */
+
+/*
+ * By how much a count of the host (base/counter/counter.h) rose around the time that is looked at: from the last reading before
+ * it to the first one at or after the trigger. object: "" of the host. False: it is not known.
+ */
+bool fr_clues_moved(const struct fr_clues *c, const char *name, const char *object, struct fr_counter_move *out);
+
+/* What a gauge was at the first reading at or after the trigger, else at the last one. False: it is not known. */
+bool fr_clues_gauge(const struct fr_clues *c, const char *name, const char *object, u64 *value);
+
+/* The object, as a cgroup, of which this count rose most; *out: so much. NULL: it rose of none. */
+const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, struct fr_counter_move *out);
+
+/* Bytes that one program's tasks wrote to a disk. */
+struct fr_clue_writer {
+	u64 key; /* program and disk */
+	u64 bytes, ts;
+	u32 tid, dev; /* one of them, at ts */
+};
+
+/* Who wrote most to one disk in a time; *all: how much all did there. False: nobody did, or it is not known. */
+bool fr_clues_writer(const struct fr_clues *c, u64 from_ns, u64 to_ns, struct fr_clue_writer *out, u64 *all);
 
 #define FR_CLUES_ALL_CPUS 0xffffu
 #define FR_CLUE_WHO_SZ	  80u

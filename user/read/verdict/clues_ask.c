@@ -273,3 +273,105 @@ s32 fr_clues_kernel_at(const struct fr_clues *c, u64 stack_id, const char *name)
 			return i;
 	return -1;
 }
+
+/* ---- the host's counters ---- */
+
+/* The first reading at or after the trigger; else the last one. NULL: there is none. */
+static const struct fr_counter_point *point_at(const struct fr_clues *c, const struct fr_counter_series *s)
+{
+	const struct fr_counter_point *p = s->point.at;
+	size_t i = 0;
+
+	while (i + 1 < s->point.cnt && p[i].ts < c->at_ns)
+		i++;
+	return s->point.cnt ? &p[i] : NULL;
+}
+
+static const struct fr_counter_series *ask_series(const struct fr_clues *c, const char *name, const char *object)
+{
+	const struct fr_counters *all = fr_snap_counters(c->snap);
+
+	return all ? fr_counters_find(all, name, object) : NULL;
+}
+
+static bool series_moved(const struct fr_clues *c, const struct fr_counter_series *s, struct fr_counter_move *out)
+{
+	const struct fr_counter_point *end = point_at(c, s);
+
+	return end && fr_counter_moved(s, c->begin_ns, end->ts, out);
+}
+
+bool fr_clues_moved(const struct fr_clues *c, const char *name, const char *object, struct fr_counter_move *out)
+{
+	const struct fr_counter_series *s = ask_series(c, name, object);
+
+	return s && series_moved(c, s, out);
+}
+
+bool fr_clues_gauge(const struct fr_clues *c, const char *name, const char *object, u64 *value)
+{
+	const struct fr_counter_series *s = ask_series(c, name, object);
+	const struct fr_counter_point *end = s ? point_at(c, s) : NULL;
+
+	if (end)
+		*value = end->value;
+	return end;
+}
+
+const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, struct fr_counter_move *out)
+{
+	const struct fr_counters *all = fr_snap_counters(c->snap);
+	const struct fr_counter_series *s = all ? all->series.at : NULL;
+	const char *object = NULL;
+	struct fr_counter_move m;
+	size_t i;
+
+	*out = (struct fr_counter_move){0};
+	for (i = 0; all && i < all->series.cnt; i++)
+		if (!strcmp(s[i].name, name) && series_moved(c, &s[i], &m) && m.delta > out->delta) {
+			*out = m;
+			object = s[i].object;
+		}
+	return object;
+}
+
+/* ---- disks ---- */
+
+bool fr_clues_writer(const struct fr_clues *c, u64 from_ns, u64 to_ns, struct fr_clue_writer *out, u64 *all)
+{
+	const struct fr_clue_io *io = c->io.at;
+	struct fr_tally t = {.rec_sz = sizeof(*out)};
+	size_t i;
+	u32 k;
+
+	*out = (struct fr_clue_writer){0};
+	*all = 0;
+	for (i = 0; i < c->io.cnt; i++) {
+		struct fr_clue_writer *w;
+
+		if (!io[i].is_write || !io[i].bytes || io[i].ts < from_ns || io[i].ts > to_ns)
+			continue;
+		w = fr_tally_get(&t, fr_hash(fr_clues_program(c, io[i].tid, io[i].ts), &io[i].dev, sizeof(io[i].dev)));
+		if (!w) {
+			fr_tally_free(&t);
+			return false;
+		}
+		w->bytes += io[i].bytes;
+		w->tid = io[i].tid;
+		w->ts = io[i].ts;
+		w->dev = io[i].dev;
+	}
+	for (k = 0; k < t.cnt; k++) {
+		const struct fr_clue_writer *w = fr_tally_at(&t, k);
+
+		if (w->bytes > out->bytes)
+			*out = *w;
+	}
+	for (k = 0; k < t.cnt; k++) {
+		const struct fr_clue_writer *w = fr_tally_at(&t, k);
+
+		*all += w->dev == out->dev ? w->bytes : 0;
+	}
+	fr_tally_free(&t);
+	return out->bytes;
+}

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_fs: a task waited in a place of the kernel that tells what for: a file system, memory. */
+#include <stdio.h>
+
+#include "base/text/dev.h"
+#include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
 /* Functions that begin a write to a file system, and wait in percpu_rwsem_wait() only while that is frozen. */
@@ -42,40 +46,118 @@ bool fr_recognise_frozen(struct fr_case *k)
 	return false;
 }
 
+/* ---- who filled a disk's queue ---- */
+
+#define WRITER_LEAST_SZ (1u << 20)
+
+/* Somebody else than who waited, who wrote half of what was written to its disk or more. */
+const char *fr_word_writer(struct fr_case *k, u64 from_ns, u64 to_ns)
+{
+	struct fr_clue_writer w;
+	char text[FR_WORD_SZ], some[32], sum[32], disk[FR_DEV_NAME_SZ];
+	u64 all;
+
+	if (!fr_clues_writer(k->c, from_ns, to_ns, &w, &all) || w.bytes < WRITER_LEAST_SZ || w.bytes < all / 2)
+		return "";
+	snprintf(text, sizeof(text), "; of %s that were written to %s in the %s before, %s wrote %s",
+		 fr_show_size(all, sum, sizeof(sum)), fr_dev_name(k->c->view->disks, w.dev, disk),
+		 fr_word_ns(k, to_ns - from_ns), fr_word_who(k, w.tid, w.ts), fr_show_size(w.bytes, some, sizeof(some)));
+	return fr_word_text(k, text, strlen(text));
+}
+
 /* ---- places that tell ---- */
+
+/* What else is told of a place. */
+enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER };
 
 static const struct {
 	const char *frame, *what;
+	enum place_of of;
 } places[] = {
-	{"request_wait_answer", "for the daemon of a FUSE file system, which does not answer"},
-	{"jbd2_log_wait_commit", "for a commit of its file system's journal (jbd2)"},
-	{"wait_transaction_locked", "for a transaction of its file system's journal (jbd2)"},
-	{"add_transaction_credits", "for room in its file system's journal (jbd2)"},
-	{"mem_cgroup_handle_over_high", "because its memory cgroup is over its high limit"},
-	{"try_to_free_mem_cgroup_pages", "for memory that its cgroup, at its limit, has to give back"},
-	{"mem_cgroup_oom_synchronize", "because its memory cgroup is out of memory"},
-	{"reclaim_throttle", "for memory: reclaim was held back, since too little could be freed"},
-	{"try_to_free_pages", "for memory that the host, short of it, has to give back"},
-	{"balance_dirty_pages", "until enough of what was written is on disk (dirty pages)"},
-	{"rpc_wait_bit_killable", "for an answer of an NFS server"},
-	{"rq_qos_wait", "for its turn at a disk whose queue is full"},
-	{"blk_mq_get_tag", "for a free place in a disk's queue"},
-	{"do_coredump", "for its core dump to be written"},
-	{"locks_lock_inode_wait", "for a file lock (flock) that somebody else has"},
-	{"fcntl_setlk", "for a file lock (fcntl) that somebody else has"},
-	{"unix_wait_for_peer", "for room in the queue of a unix socket, whose process does not take what is there"},
-	{"sk_stream_wait_memory", "for room in its socket's send buffer: the peer does not take what was sent"},
-	{"folio_wait_writeback", "for a page that is being written to disk"},
-	{"do_swap_page", "for a page that is read back from swap"},
-	{"__refrigerator", "to be thawed: its cgroup, or the host, was frozen"},
-	{"handle_userfault", "for the handler of a page fault in another program (userfaultfd)"},
-	{"wait_for_vfork_done", "for its child of vfork() to execute a program"},
+	{"request_wait_answer", "for the daemon of a FUSE file system, which does not answer", OF_ITSELF},
+	{"jbd2_log_wait_commit", "for a commit of its file system's journal (jbd2)", OF_DISK},
+	{"wait_transaction_locked", "for a transaction of its file system's journal (jbd2)", OF_DISK},
+	{"add_transaction_credits", "for room in its file system's journal (jbd2)", OF_DISK},
+	{"xlog_wait_on_iclog", "for its file system's log (xfs) to be written", OF_DISK},
+	{"xlog_grant_head_wait", "for room in its file system's log (xfs)", OF_DISK},
+	{"btrfs_commit_transaction", "for a commit of its file system (btrfs)", OF_DISK},
+	{"mem_cgroup_handle_over_high", "because its memory cgroup is over its high limit", OF_CGROUP},
+	{"try_to_free_mem_cgroup_pages", "for memory that its cgroup, at its limit, has to give back", OF_CGROUP},
+	{"mem_cgroup_oom_synchronize", "because its memory cgroup is out of memory", OF_CGROUP},
+	{"reclaim_throttle", "for memory: reclaim was held back, since too little could be freed", OF_ITSELF},
+	{"try_to_free_pages", "for memory that the host, short of it, has to give back", OF_ITSELF},
+	{"balance_dirty_pages", "until enough of what was written is on disk (dirty pages)", OF_DISK},
+	{"rpc_wait_bit_killable", "for an answer of an NFS server", OF_ITSELF},
+	{"nfs_wait_bit_killable", "for an answer of an NFS server", OF_ITSELF},
+	{"rq_qos_wait", "for its turn at a disk whose queue is full", OF_DISK},
+	{"blk_mq_get_tag", "for a free place in a disk's queue", OF_DISK},
+	{"blk_mq_freeze_queue_wait", "for a disk's queue to become empty", OF_DISK},
+	{"do_coredump", "for its core dump to be written", OF_ITSELF},
+	{"locks_lock_inode_wait", "for a file lock (flock) that somebody else has", OF_WAKER},
+	{"fcntl_setlk", "for a file lock (fcntl) that somebody else has", OF_WAKER},
+	{"do_semtimedop", "for a semaphore of System V (semop)", OF_WAKER},
+	{"unix_wait_for_peer", "for room in the queue of a unix socket, whose process does not take what is there", OF_WAKER},
+	{"sock_alloc_send_pskb", "for room in its socket's send buffer: the receiver does not take what was sent", OF_WAKER},
+	{"sk_stream_wait_memory", "for room in its socket's send buffer: the peer does not take what was sent", OF_ITSELF},
+	{"anon_pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
+	{"pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
+	{"n_tty_write", "for room in its terminal, whose other end does not take what was written, or has stopped it",
+	 OF_WAKER},
+	{"folio_wait_writeback", "for a page that is being written to disk", OF_DISK},
+	{"do_swap_page", "for a page that is read back from swap", OF_ITSELF},
+	{"__refrigerator", "to be thawed: its cgroup, or the host, was frozen", OF_ITSELF},
+	{"do_freezer_trap", "to be thawed: its cgroup was frozen", OF_ITSELF},
+	{"handle_userfault", "for the handler of a page fault in another program (userfaultfd)", OF_ITSELF},
+	{"seccomp_do_user_notification", "for the program that decides on its system calls (seccomp)", OF_ITSELF},
+	{"ptrace_stop", "for its tracer: it is stopped by ptrace, as by a debugger", OF_ITSELF},
+	{"autofs_wait", "for the automounter", OF_ITSELF},
+	{"wait_for_random_bytes", "for the kernel's generator of random numbers, which has too little entropy yet", OF_ITSELF},
+	{"wait_for_vfork_done", "for its child of vfork() to execute a program", OF_ITSELF},
+	{"call_usermodehelper_exec", "for a helper program that the kernel started, as modprobe", OF_ITSELF},
+	{"idempotent_wait_for_completion", "for another task that loads the same kernel module", OF_ITSELF},
+	{"wait_rcu_gp", "for all CPUs to pass a grace period (RCU)", OF_ITSELF},
+	{"__wait_rcu_gp", "for all CPUs to pass a grace period (RCU)", OF_ITSELF},
+	{"synchronize_rcu_expedited", "for all CPUs to pass a grace period (RCU)", OF_ITSELF},
+	{"lru_add_drain_all", "for all CPUs to take part in moving pages", OF_ITSELF},
+	{"cgroup_kn_lock_live", "for the kernel's lock of all cgroups", OF_WAKER},
+	{"rtnl_lock", "for the kernel's lock of the network's configuration (rtnl)", OF_WAKER},
+	{"lock_mm_and_find_vma", "for its process's memory map (mmap_lock), which another thread had locked", OF_WAKER},
+	{"submit_bio_wait", "for a disk to answer a request", OF_DISK},
+	{"blkdev_issue_flush", "for a disk to write what it has cached (flush)", OF_DISK},
+	{"__wait_on_buffer", "for a block that is read from disk", OF_DISK},
+	{"filemap_update_page", "for a page of a file that is read from disk", OF_DISK},
+	{"filemap_fault", "for a page of a mapped file to be there, as from disk", OF_DISK},
+	{"mutex_lock", "for a lock of the kernel (mutex) that somebody else had", OF_WAKER},
+	{"__mutex_lock_slowpath", "for a lock of the kernel (mutex) that somebody else had", OF_WAKER},
+	{"rwsem_down_write_slowpath", "for a lock of the kernel (rwsem) that somebody else had", OF_WAKER},
+	{"rwsem_down_read_slowpath", "for a lock of the kernel (rwsem) that somebody else had", OF_WAKER},
 };
+
+/* What else is known of it. */
+static const char *place_more(struct fr_case *k, enum place_of of)
+{
+	const char *limit;
+	char text[FR_WORD_SZ];
+	u64 from_ns = fr_waited_began_ns(k->wait);
+
+	if (of == OF_DISK)
+		return fr_word_writer(k, from_ns < k->c->begin_ns ? from_ns : k->c->begin_ns, k->wait->ts);
+	if (of == OF_WAKER && k->wait->waker == FR_WAKER_task && k->wait->waker_pid) {
+		snprintf(text, sizeof(text), "; %s ended that",
+			 fr_word_who(k, k->wait->waker_pid, fr_waited_woken_ns(k->wait)));
+		return fr_word_text(k, text, strlen(text));
+	}
+	limit = of == OF_CGROUP ? fr_word_cgroup_limit(k) : "";
+	snprintf(text, sizeof(text), "; %s", limit);
+	return *limit ? fr_word_text(k, text, strlen(text)) : "";
+}
 
 /* A place that only waits for one thing. */
 bool fr_recognise_place(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
+	char from[FR_VERDICT_FROM_SZ];
+	const char *more;
 	u32 i;
 
 	if (!w || fr_waited_was_runnable(w) || w->queued_ns > w->off_ns / 2)
@@ -83,9 +165,14 @@ bool fr_recognise_place(struct fr_case *k)
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (fr_clues_kernel_at(k->c, w->kstack_id, places[i].frame) < 0)
 			continue;
-		fr_case_cause(k, k->wait_from, "%s waited %s %s%s %s: it was in %s", fr_word_who(k, w->tid, w->ts),
+		more = place_more(k, places[i].of);
+		snprintf(from, sizeof(from), "%.64s%s", k->wait_from,
+			 !*more || places[i].of == OF_WAKER ? ""
+			 : places[i].of == OF_DISK	    ? ", block_io_start"
+							    : ", counters");
+		fr_case_cause(k, from, "%s waited %s %s%s %s: it was in %s%s", fr_word_who(k, w->tid, w->ts),
 			      fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), places[i].what,
-			      places[i].frame);
+			      places[i].frame, more);
 		return true;
 	}
 	return false;

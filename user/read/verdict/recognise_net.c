@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_net: a task waited for a peer. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text/units.h"
@@ -125,6 +126,59 @@ static bool is_within_host(const struct ends *e)
 	       is_same_end(e->mine, mine - e->mine, e->peer, peer - e->peer);
 }
 
+/* ---- what the kernel told of a connection ---- */
+
+/* What TCP sent again of one connection, in either direction, in a time. */
+struct again {
+	u32 cnt;
+	u64 last_ns;
+	bool by_peer; /* the last one */
+};
+
+#define RETRANSMIT "tcp:tcp_retransmit_skb"
+#define SYN_SENT   2u
+
+/* Does it begin with "FROM -> TO"? */
+static bool is_between(const char *what, const char *from, size_t from_len, const char *to, size_t to_len)
+{
+	char both[FR_RARES_WHAT_SZ];
+	int len = snprintf(both, sizeof(both), "%.*s -> %.*s", (int)from_len, from, (int)to_len, to);
+
+	return len > 0 && len < (int)sizeof(both) && !strncmp(what, both, len) && (!what[len] || what[len] == ' ');
+}
+
+/* syn: of the connection's first segment, or of what comes after that? */
+static struct again sent_again(const struct fr_clues *c, const struct ends *e, u64 from_ns, u64 to_ns, bool syn)
+{
+	const struct fr_rares_item *it;
+	struct again a = {0};
+	size_t i = 0;
+
+	while ((it = fr_rares_next(&c->rares, &i, RETRANSMIT, from_ns, to_ns))) {
+		bool by_peer = is_between(it->what, e->peer, e->peer_len, e->mine, e->mine_len);
+
+		if ((it->state == SYN_SENT) == syn &&
+		    (by_peer || is_between(it->what, e->mine, e->mine_len, e->peer, e->peer_len)))
+			a = (struct again){a.cnt + 1, it->ts, by_peer};
+	}
+	return a;
+}
+
+/* Who of another process waited at this end of a connection, or listened there; NULL: it is not known. */
+static const struct fr_waited *served_by(const struct fr_clues *c, const struct fr_waited *w, const struct ends *to)
+{
+	const struct fr_waited *of;
+	struct ends x;
+	size_t i;
+
+	for (i = c->wait.cnt; i--;) {
+		of = fr_clues_wait(c, i);
+		if (of->pid != w->pid && ends_of(of, &x) && is_same_end(x.mine, x.mine_len, to->peer, to->peer_len))
+			return of;
+	}
+	return NULL;
+}
+
 /* How many connects to the same end took as long. */
 static u32 connects_like(const struct fr_case *k, const struct ends *to)
 {
@@ -143,14 +197,60 @@ static u32 connects_like(const struct fr_case *k, const struct ends *to)
 static void tell_far_syn(struct fr_case *k, const struct ends *to)
 {
 	const struct fr_waited *w = k->wait;
+	u64 end_ns = w->ts > k->c->at_ns ? w->ts : k->c->at_ns;
+	struct again syn = sent_again(k->c, to, fr_waited_began_ns(w), end_ns + 1, true);
+	char from[FR_VERDICT_FROM_SZ], again[64] = "";
 
+	snprintf(from, sizeof(from), "%.40s%s", k->wait_from, syn.cnt ? ", tp:" RETRANSMIT : "");
+	if (syn.cnt)
+		snprintf(again, sizeof(again), "; its SYN was sent again %u time%s", syn.cnt, fr_plural(syn.cnt));
 	fr_case_cause(
-		k, k->wait_from,
+		k, from,
 		"no answer came to a connect for %s: %s waited for %s, which is not its own address%s, as when that host is "
 		"down, packets "
-		"are dropped on the way (a firewall), or its listen queue is full; a SYN is sent again after 1 s, 3 s, 7 s",
+		"are dropped on the way (a firewall), or its listen queue is full%s",
 		fr_word_ns(k, w->blocked_ns), fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len),
-		w == &k->by_steps && k->is_going ? ", and still does" : "");
+		w == &k->by_steps && k->is_going ? ", and still does" : "",
+		syn.cnt ? again : "; a SYN is sent again after 1 s, 3 s, 7 s");
+}
+
+#define OVERFLOWS "netstat.TcpExtListenOverflows"
+
+/* Behind the sentence: why nobody answered, who listens, how many others there were. */
+static void tell_near_syn(struct fr_case *k, const struct ends *to)
+{
+	const struct fr_waited *w = k->wait, *of = served_by(k->c, w, to);
+	u64 end_ns = w->ts > k->c->at_ns ? w->ts : k->c->at_ns;
+	struct again syn = sent_again(k->c, to, fr_waited_began_ns(w), end_ns + 1, true);
+	struct fr_counter_move full = {0};
+	bool is_full = fr_clues_moved(k->c, OVERFLOWS, "", &full) && full.delta, goes_on = w == &k->by_steps && k->is_going;
+	u32 cnt = connects_like(k, to);
+	char again[64] = "", why[FR_WORD_SZ], like[64] = "";
+
+	if (syn.cnt)
+		snprintf(again, sizeof(again), "; its SYN was sent again %u time%s", syn.cnt, fr_plural(syn.cnt));
+	if (is_full)
+		snprintf(why, sizeof(why),
+			 ": the listen queue was full, since accept() came too late: the kernel dropped %s connection%s for "
+			 "that in the %s up to the reading behind the trigger",
+			 fr_word_cnt(k, full.delta), fr_plural(full.delta), fr_word_ns(k, full.to_ns - full.from_ns));
+	else
+		snprintf(why, sizeof(why),
+			 ", as when a SYN is dropped since the listen queue is full (accept() comes too late), and sent again "
+			 "after 1 s");
+	if (cnt > 1)
+		snprintf(like, sizeof(like), "; %u connects like this in the %.16s before", cnt,
+			 fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+	fr_case_cause(k,
+		      syn.cnt && is_full ? "wait, tp:" RETRANSMIT ", counters"
+		      : is_full		 ? "wait, counters"
+		      : syn.cnt		 ? "wait, tp:" RETRANSMIT
+					 : k->wait_from,
+		      "nobody answered the first SYN: connect() of %s to %s%s%s, within the host, %s %s, and not within the "
+		      "call%s%s%s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len), of ? ", which is of " : "",
+		      of ? fr_word_who(k, of->tid, of->ts) : "", goes_on ? "has gone on for" : "ended only after",
+		      fr_word_ns(k, w->blocked_ns), again, fr_word_text(k, why, strlen(why)), like);
 }
 
 /* Within a host, a SYN is answered within the call that sends it. Here the answer came by a timer of a second or more. */
@@ -158,23 +258,14 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 	struct ends e;
-	u32 cnt;
 
 	if (!w || !is_in_connect(k, w) || w->blocked_ns < SYN_LEAST_NS || !ends_of(w, &e) ||
 	    !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going) || fr_case_ended_by_signal(k, w)))
 		return false;
-	if (!is_within_host(&e)) {
+	if (is_within_host(&e))
+		tell_near_syn(k, &e);
+	else
 		tell_far_syn(k, &e);
-		return true;
-	}
-	cnt = connects_like(k, &e);
-	fr_case_cause(k, "wait",
-		      "nobody answered the first SYN: connect() of %s to %s, within the host, ended only after %s, and not "
-		      "within the call, "
-		      "as when a SYN is dropped since the listen queue is full (accept() comes too late), and sent again after "
-		      "1 s; %u connect%s like this in the %s before",
-		      fr_word_who(k, w->tid, w->ts), fr_word_text(k, e.peer, e.peer_len), fr_word_ns(k, w->blocked_ns), cnt,
-		      cnt == 1 ? "" : "s", fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
 	return true;
 }
 
@@ -197,6 +288,53 @@ static bool is_retransmit_long(const struct fr_waited *w)
 	return is_ended_by_nobody(w) && w->blocked_ns >= RTO_LEAST_NS;
 }
 
+#define LOST_LEAST_NS (20 * FR_MSEC_NS)
+
+/* " (dropped on this host meanwhile: NETFILTER_DROP, 3 packets)": the reason that the kernel named most often, or nothing. */
+static const char *drops_word(struct fr_case *k, u64 from_ns, u64 to_ns)
+{
+	const struct fr_rares_item *it, *most = NULL;
+	u32 cnt, most_cnt = 0;
+	size_t i = 0, n;
+	char text[FR_WORD_SZ];
+
+	while ((it = fr_rares_next(&k->c->rares, &i, "skb:kfree_skb", from_ns, to_ns))) {
+		for (n = i, cnt = 1; (most = fr_rares_next(&k->c->rares, &n, "skb:kfree_skb", from_ns, to_ns));)
+			cnt += !strcmp(most->what, it->what);
+		if (cnt <= most_cnt)
+			continue;
+		most_cnt = cnt;
+		snprintf(text, sizeof(text), " (dropped on this host meanwhile: %u packet%s, reason %.80s)", cnt,
+			 fr_plural(cnt), it->what);
+	}
+	return most_cnt ? fr_word_text(k, text, strlen(text)) : "";
+}
+
+/* TCP itself says that it sent something again, for as long as nothing came: the last time shortly before it did. */
+static bool is_sent_again(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	bool goes_on = w == &k->by_steps && k->is_going;
+	u64 began_ns = fr_waited_began_ns(w), woken_ns = goes_on ? k->c->at_ns : fr_waited_woken_ns(w);
+	const char *drops;
+	struct again a;
+	struct ends e;
+
+	if (w->blocked_ns < LOST_LEAST_NS || !ends_of(w, &e))
+		return false;
+	a = sent_again(k->c, &e, began_ns, woken_ns + 1, false);
+	if (!a.cnt || woken_ns - a.last_ns > w->blocked_ns / 4 * (goes_on ? 3 : 1))
+		return false;
+	drops = drops_word(k, began_ns, woken_ns);
+	fr_case_cause(k, *drops ? "wait, tp:" RETRANSMIT ", tp:skb:kfree_skb" : "wait, tp:" RETRANSMIT,
+		      "packets were lost: while %s waited %s for what comes from %s, TCP sent data again %u time%s (a "
+		      "retransmission, after a time-out of 200 ms or more, then twice as long), the last time %s, %s %s%s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_text(k, e.peer, e.peer_len), a.cnt,
+		      fr_plural(a.cnt), a.by_peer ? "from there" : "from here", fr_word_ns(k, woken_ns - a.last_ns),
+		      goes_on ? "before the trigger" : "before that ended", drops);
+	return true;
+}
+
 /*
  * Both ends are on the host, and wait for each other: what one has sent did not arrive within its call, as it does there, but
  * by a timer later. late: who got it.
@@ -205,7 +343,11 @@ bool fr_recognise_retransmit(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait, *of, *late = NULL;
 
-	if (!w || fr_waited_was_runnable(w) || is_in_connect(k, w) || w->blocked_ns < RTO_LEAST_NS)
+	if (!w || fr_waited_was_runnable(w) || is_in_connect(k, w))
+		return false;
+	if (is_sent_again(k))
+		return true;
+	if (w->blocked_ns < RTO_LEAST_NS)
 		return false;
 	of = wait_of_peer(k->c, w);
 	if (of && is_retransmit_long(w))
@@ -222,6 +364,38 @@ bool fr_recognise_retransmit(struct fr_case *k)
 		"twice as long) sends it again",
 		fr_word_who(k, late->tid, late->ts), fr_word_ns(k, late->blocked_ns), fr_word_object(k, late),
 		fr_waker_words(late->waker), fr_word_who(k, late == w ? of->tid : w->tid, late->ts));
+	return true;
+}
+
+/* ---- a connection that was refused ---- */
+
+#define REFUSED_NS FR_SEC_NS /* before its end */
+
+/*
+ * An end with an error, soon after one of its own connects was answered by a reset. Within a host, that comes in the call that
+ * connects.
+ */
+bool fr_recognise_refused(struct fr_case *k)
+{
+	const struct fr_rares_item *it, *last = NULL;
+	const char *to;
+	size_t i = 0;
+
+	if (!k->c->tid || !k->c->reason || strcmp(k->c->reason, "exit") || fr_case_fact(k, "trigger_status", 0) <= 0)
+		return false;
+	while ((it = fr_rares_next(&k->c->rares, &i, "tcp:tcp_receive_reset",
+				   k->c->at_ns > REFUSED_NS ? k->c->at_ns - REFUSED_NS : 0, k->c->at_ns + 1)))
+		if (it->state == SYN_SENT && (it->tid == k->c->tid || fr_clues_pid(k->c, it->tid, it->ts) == k->c->pid))
+			last = it;
+	to = last ? strstr(last->what, " -> ") : NULL;
+	if (!to)
+		return false;
+	to += strlen(" -> ");
+	fr_case_cause(k, "tp:tcp:tcp_receive_reset, trigger",
+		      "a connection was refused (ECONNREFUSED): nobody listens at %s, to which %s connected %s before it ended "
+		      "with that status",
+		      fr_word_text(k, to, strcspn(to, " ")), fr_word_who(k, last->tid, last->ts),
+		      fr_word_ns(k, k->c->at_ns - last->ts));
 	return true;
 }
 

@@ -162,7 +162,7 @@ bool fr_recognise_pressure(struct fr_case *k)
 	if (!strncmp(rule, "psi:cpu:", 8))
 		return pressure_tell_busy(k);
 	if (!strncmp(rule, "psi:memory:", 11))
-		return tell_stalled(k, memory_place, "memory");
+		return tell_stalled(k, memory_place, "memory") || fr_case_tell_reclaim(k);
 	if (!strncmp(rule, "psi:io:", 7))
 		return tell_stalled(k, io_place, "a disk");
 	return false;

@@ -345,7 +345,8 @@ const struct fr_clue_signal *fr_case_ended_by_signal(const struct fr_case *k, co
 	return NULL;
 }
 
-#define BESIDE_NS 50000u /* a program takes its time a bit before or after the event's */
+#define BESIDE_NS  50000u     /* a program takes its time a bit before or after the event's */
+#define GOES_ON_NS FR_MSEC_NS /* from the switch that ended it to the trigger, where interrupts come in between */
 
 /*
  * The task is said to have waited in this time. Does something tell that it ran meanwhile, although no switch to it does? A
@@ -361,7 +362,7 @@ static bool verdict_lacks_switch(const struct fr_case *k, u64 from_ns, u64 to_ns
 	for (; f && i < f->step_cnt; i++) {
 		const struct fr_an_step *s = &f->step[i % FR_AN_STEP_MAX];
 
-		if (s->ts <= from_ns + BESIDE_NS || s->ts + BESIDE_NS >= to_ns)
+		if (s->ts <= from_ns + BESIDE_NS || s->ts + (s->did == FR_AN_RUNS ? GOES_ON_NS : BESIDE_NS) >= to_ns)
 			continue;
 		if (s->did != FR_AN_WOKEN)
 			return true;

@@ -78,6 +78,8 @@ bool fr_recognise_stack_overflow(struct fr_case *k);
 bool fr_recognise_null_pointer(struct fr_case *k);
 bool fr_recognise_frozen(struct fr_case *k);
 bool fr_recognise_database_lock(struct fr_case *k);
+bool fr_recognise_reclaim(struct fr_case *k);
+bool fr_recognise_refused(struct fr_case *k);
 
 /* The first recogniser that is sure writes k->v->cause. */
 void fr_case_recognise(struct fr_case *k);
@@ -105,6 +107,10 @@ const char *fr_word_owner(struct fr_case *k, const struct fr_waited *w);  /* " h
 const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a < b < c": kernel functions; "": not known */
 const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id); /* "a < b < c": user functions; "": not known */
 const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);       /* "woken by x/1", "ended by a timer" */
+
+const char *fr_word_cgroup_limit(struct fr_case *k); /* "cgroup /x ran into its limit of 60 MiB 3 times in ..."; "": none did */
+/* "; of 40 MiB that were written to sda in the 1 s before, x/1 wrote 39 MiB": who filled a disk's queue, or nothing */
+const char *fr_word_writer(struct fr_case *k, u64 from_ns, u64 to_ns);
 
 /* ---- what several ask ---- */
 
@@ -137,6 +143,9 @@ const char *fr_sample_call(const struct fr_clues *c, const struct fr_clue_sample
 
 /* What most of the samples count for, *cnt of *all; NULL: none counts. */
 const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample_fn name_of, u32 *cnt, u32 *all);
+
+/* A rule on pressure for memory: the program that freed most of it, or the cgroup at its limit. */
+bool fr_case_tell_reclaim(struct fr_case *k);
 
 /* A fact of the file that is a number; `otherwise` where it has none. */
 s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);
