@@ -21,6 +21,7 @@ OTHERS = "a program of another layout begins it"
 NET_RX = 3  # a softirq, in the kernel's interrupt.h
 TASK = 1  # the context of a waking
 OTHER = 77  # the other program's layout
+SENT = 100  # datagrams
 
 
 # In a source file: what it is compiled to depends on how the other program is built. The last two are headers with such code.
@@ -97,19 +98,34 @@ def send_to_self(cnt):
             s.recv(1)
 
 
+def recorded(program, act):
+    """
+    What act() returns, and its softirqs and wakings in a snapshot of the program's session. That is one in which nothing of them was overwritten, by
+    the rings' own account: beside much else they wrap before the snapshot is taken, now and then.
+    """
+    name, file = session_of(program), path("whose.flight")
+
+    def whole():
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(file)
+        since, got = mono_ns(), act()
+        run(program, "dump", "-n", name, "-o", file)
+        tiers = [t for c in json.loads(run(program, "info", "--json", file).stdout)["cpus"] for t in c["tiers"] if t["name"] == "main"]
+        check(tiers, "the snapshot has no ring of these events")
+        return all(t["horizon_ns"] <= since for t in tiers) and (since, got)
+    since, got = wait_for(whole, "rings that have all of it")
+    return got, replay(file, "--since", str(since), "-f", "event in (softirq_entry, softirq_exit, sched_waking)")
+
+
 def whose(program):
     """What a program records of softirqs and wakeups: of whom?"""
-    name, since = session_of(program), mono_ns()
-    file = path(f"whose-{layout(name)}.flight")
-    send_to_self(500)
-    pair = json.loads(run(helper("pingpong"), "500").stdout)
-    run(program, "dump", "-n", name, "-o", file)
-    events = replay(file, "--since", str(since), "-f", "event in (softirq_entry, softirq_exit, sched_waking)")
+    _, events = recorded(program, lambda: send_to_self(SENT))
     mine = collections.Counter(e["event"] for e in events if e["tid"] == os.getpid() and e.get("vec") == NET_RX)
     late = sum(e["event"] == "softirq_entry" and e.get("vec") == NET_RX and (e["comm"] or "").startswith("ksoftirqd/") for e in events)
     # each is there before the next is sent: by a softirq of who sends, or, now and then, of ksoftirqd
-    check(mine["softirq_entry"] and mine["softirq_entry"] + late >= 500, f"softirqs of who sends: {mine}, of ksoftirqd: {late}")
+    check(mine["softirq_entry"] and mine["softirq_entry"] + late >= SENT, f"softirqs of who sends: {mine}, of ksoftirqd: {late}")
     equal(mine["softirq_exit"], mine["softirq_entry"], "ends of its softirqs")
+    pair, events = recorded(program, lambda: json.loads(run(helper("pingpong"), "30").stdout))
     for a, b in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
         wakers = [e["tid"] for e in events if e["event"] == "sched_waking" and e["target_pid"] == b and e["waker"] == TASK]
         check(a in wakers, f"{a} wakes {b}, at least once: {wakers}")
