@@ -261,10 +261,10 @@ def rings():
 def pairs():
     """Calls and waits in progress are forgotten when there is no room for more: times are unknown then, and never wrong."""
     path = hungry("all", 4, 250)
-    bound = 64 * MIB
+    bound = 22 * MIB  # a seventh of all waits is forgotten: with 64, only 15 of 245,000 are
     asked = ["replay", "--pairs", "--json", "-f", "event == sched_switch", path]
     free = Ran(*asked).must(0)
-    ran = below(Ran(*asked, "--memory", "64M"), bound).must(0, "have no times, for lack of memory")
+    ran = below(Ran(*asked, "--memory", "22M"), bound).must(0, "have no times, for lack of memory")
     assert free.peak > bound + OTHERS and not free.err, (free.peak >> 20, free.err)
     unknown = 0
     for line, whole in zip(ran.out.splitlines(), free.out.splitlines(), strict=True):
