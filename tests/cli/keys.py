@@ -42,7 +42,7 @@ def kinds(section):
             now = found.setdefault(line[4:], {})
         elif inside and now is not None and (m := re.match(r"\| `([^`]+)` \| ([^|]*) \|", line)):
             link = re.search(r"\(#(\w+)\)", m[2])
-            now[m[1]] = link and link[1]
+            now[m[1].split(".")[0]] = link and link[1]
         elif inside and now is not None and (m := re.match(r"\| \| \[\w+\]\(#(\w+)\) \|", line)):
             parts.append((now, m[1]))
     for whole, part in reversed(parts):

@@ -193,9 +193,7 @@ void fr_incident_json(struct fr_out *o, const struct fr_incident_item *item)
 {
 	struct fr_jsonw w = {.o = o};
 
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_incident_table, item, item);
-	fr_jsonw_close(&w, '}');
+	fr_json_object(&w, NULL, &fr_incident_table, item, item);
 }
 
 static s32 take_s32(const struct fr_jsonr *j, const char *key)

@@ -24,6 +24,7 @@ static const struct fr_options options = {
 	.foot = "\n"
 		"Example: flightrec doctor\n",
 	.none = "see --help",
+	.table = &fr_doctor_kind,
 };
 
 int fr_cmd_doctor(int argc, char **argv)

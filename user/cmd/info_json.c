@@ -523,10 +523,6 @@ const struct fr_table fr_info_kind = {"info", "A snapshot.", info_columns};
 void fr_info_json(struct fr_out *o, const struct fr_info *s)
 {
 	struct info_page page = {.s = s};
-	struct fr_jsonw w = {.o = o};
 
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_info_kind, &page, &page);
-	fr_jsonw_close(&w, '}');
-	fr_out_char(o, '\n');
+	fr_json_line(o, &fr_info_kind, &page, &page);
 }

@@ -276,10 +276,6 @@ void fr_list_text(struct fr_out *o, const char *dir, const struct fr_stored *s, 
 void fr_list_json(struct fr_out *o, const char *dir, const struct fr_stored *s, size_t cnt)
 {
 	struct list_page p = {.dir = dir, .s = s, .cnt = cnt};
-	struct fr_jsonw w = {.o = o};
 
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_stored_dir, &p, &p);
-	fr_jsonw_close(&w, '}');
-	fr_out_char(o, '\n');
+	fr_json_line(o, &fr_stored_dir, &p, &p);
 }

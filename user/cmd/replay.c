@@ -356,6 +356,8 @@ static const struct fr_options options = {
 		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read was printed.\n"
 		"Example: flightrec replay x.flight --since -10ms -f 'comm ~ \"nginx*\"'\n",
 	.words = "@snapshot",
+	.table = &fr_replay_on_kind,
+	.by_kind = true,
 };
 
 /* Options that make sense only with certain others, or without them. */

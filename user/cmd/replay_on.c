@@ -10,9 +10,9 @@
 #include "base/filter/filter.h"
 #include "base/schema/syscalls.h"
 #include "base/schema/sysnames.h"
+#include "base/show/table.h"
 #include "base/text/dev.h"
 #include "base/text/escape.h"
-#include "base/text/jsonw.h"
 #include "base/text/units.h"
 #include "cmd/pace.h"
 #include "read/rehearse/rehearse.h"
@@ -172,65 +172,228 @@ static void show_text(struct on *on, const struct fr_rehearsed *r)
 	fr_out_char(o, '\n');
 }
 
-static void put_json_values(struct fr_jsonw *w, const struct fr_rehearsed *r)
-{
-	const struct fr_moment *m = r->m;
+/* ---- JSON: a moment. Its columns are of a struct on ---- */
 
-	if (m->kind == FR_TRIGGER_crash) {
-		fr_jsonw_s64(w, "sig", m->sig);
-		fr_jsonw_u64(w, "ip", m->ip);
-	}
-	if (m->kind == FR_TRIGGER_status)
-		fr_jsonw_s64(w, "status", m->status);
-	if (m->kind == FR_TRIGGER_latency) {
-		fr_jsonw_text(w, "what", fr_latency_name(m->latency));
-		fr_jsonw_u64(w, "id", m->what);
-		fr_jsonw_text(w, "id_name", name_of_what(r));
-	}
-	if (m->kind == FR_TRIGGER_hung)
-		fr_jsonw_u64(w, "state", m->what);
-	if (m->kind == FR_TRIGGER_rate) {
-		fr_jsonw_text(w, "what", fr_rate_name(m->rate));
-		fr_jsonw_u64(w, "cnt", m->what);
-	}
-	if (m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_rate || fr_trigger_has(m->kind, FR_HAS_LOOK))
-		fr_jsonw_u64(w, "value_ns", m->value_ns);
-	if (r->text)
-		fr_jsonw_text(w, m->kind == FR_TRIGGER_event ? "event" : "text", r->text);
+/* A member of the moment; if arg is given, only of moments of this kind. */
+static struct fr_value on_member(const struct fr_at *at)
+{
+	const struct fr_moment *m = ((const struct fr_rehearsed *)at->rec)->m;
+	struct fr_value v;
+
+	if (at->column->arg && strcmp(at->column->arg, fr_trigger_reason(m->kind)))
+		return fr_value_absent();
+	v = fr_column_member(at, m);
+	return v.kind == FR_VALUE_TEXT && !v.text_sz ? fr_value_null() : v;
 }
 
-static const char *or_null(const char *text)
+/* A member of its rule. */
+static struct fr_value on_rule(const struct fr_at *at)
 {
-	return text && *text ? text : NULL;
+	return fr_column_member(at, &((const struct on *)at->of)->rule[((const struct fr_rehearsed *)at->rec)->rule]);
 }
 
-static void show_json(struct on *on, const struct fr_rehearsed *r)
+static struct fr_value on_option(const struct fr_at *at)
 {
-	const struct fr_trigger *t = &on->rule[r->rule];
-	struct fr_jsonw w = {.o = &on->out};
-	const struct fr_moment *m = r->m;
+	const struct fr_rehearsed *r = at->rec;
 
-	fr_jsonw_open(&w, NULL, '{');
-	fr_jsonw_text(&w, "type", "moment");
-	fr_jsonw_u64(&w, "ts", m->ts);
-	fr_jsonw_u64(&w, "real_ns", fr_wall_real(r->view->wall, m->ts));
-	fr_jsonw_u64(&w, "rule", r->rule);
-	fr_jsonw_text(&w, "trigger", t->text);
-	fr_jsonw_text(&w, "reason", fr_trigger_reason(m->kind));
-	fr_jsonw_text(&w, "verdict", fr_trigger_verdict_name(r->verdict));
-	fr_jsonw_u64(&w, "pid", m->pid);
-	fr_jsonw_u64(&w, "tid", m->tid);
-	fr_jsonw_text(&w, "comm", or_null(m->comm));
-	fr_jsonw_text(&w, "exe", or_null(m->exe));
-	fr_jsonw_text(&w, "cgroup", or_null(m->cgroup));
-	put_json_values(&w, r);
-	if (r->verdict == FR_TRIGGER_VERDICT_taken) {
-		fr_jsonw_u64(&w, "post_ns", t->post_ns);
-		fr_jsonw_u64(&w, "last_ns", t->last_ns);
-	}
-	fr_jsonw_close(&w, '}');
-	fr_out_char(&on->out, '\n');
+	return r->verdict == FR_TRIGGER_VERDICT_taken ? on_rule(at) : fr_value_absent();
 }
+
+static struct fr_value on_real(const struct fr_at *at)
+{
+	const struct fr_rehearsed *r = at->rec;
+
+	return fr_value_nr(fr_wall_real(r->view->wall, r->m->ts));
+}
+
+static struct fr_value on_reason(const struct fr_at *at)
+{
+	return fr_value_text(fr_trigger_reason(((const struct fr_rehearsed *)at->rec)->m->kind));
+}
+
+static struct fr_value on_verdict(const struct fr_at *at)
+{
+	return fr_value_text(fr_trigger_verdict_name(((const struct fr_rehearsed *)at->rec)->verdict));
+}
+
+static struct fr_value on_what(const struct fr_at *at)
+{
+	const struct fr_moment *m = ((const struct fr_rehearsed *)at->rec)->m;
+
+	return m->kind == FR_TRIGGER_latency ? fr_value_text(fr_latency_name(m->latency))
+	       : m->kind == FR_TRIGGER_rate  ? fr_value_text(fr_rate_name(m->rate))
+					     : fr_value_absent();
+}
+
+static struct fr_value on_id_name(const struct fr_at *at)
+{
+	const struct fr_rehearsed *r = at->rec;
+
+	return r->m->kind == FR_TRIGGER_latency ? fr_value_text(name_of_what(r)) : fr_value_absent();
+}
+
+static struct fr_value on_measured(const struct fr_at *at)
+{
+	const struct fr_moment *m = ((const struct fr_rehearsed *)at->rec)->m;
+
+	return m->kind == FR_TRIGGER_latency || m->kind == FR_TRIGGER_rate || fr_trigger_has(m->kind, FR_HAS_LOOK)
+		       ? fr_column_member(at, m)
+		       : fr_value_absent();
+}
+
+/* Of moments of event rules, or of all others. */
+static struct fr_value on_said(const struct fr_at *at)
+{
+	const struct fr_rehearsed *r = at->rec;
+	bool of_event = r->m->kind == FR_TRIGGER_event;
+
+	return r->text && of_event == !strcmp(at->column->name, "event") ? fr_value_text(r->text) : fr_value_absent();
+}
+
+/* clang-format off */
+#define MOMENT(member, name, unit, meaning, ...) \
+	FR_COLUMN(struct fr_moment, member, name, unit, meaning, .get = on_member, __VA_ARGS__)
+#define OPTION(member, name, meaning) FR_COLUMN(struct fr_trigger, member, name, NS, meaning, .get = on_option)
+/* clang-format on */
+
+static const struct fr_column moment_columns[] = {
+	MOMENT(ts, "ts", CLOCK, "when"),
+	FR_COLUMN_MADE(on_real, "real_ns", WALL, "the same moment"),
+	FR_COLUMN(struct fr_rehearsed, rule, "rule", NUMBER, "the rule: its place among `--on`, from 0"),
+	FR_COLUMN(struct fr_trigger, text, "trigger", TEXT, "the rule, as given", .get = on_rule),
+	FR_COLUMN_MADE(on_reason, "reason", TEXT, "kind of the trigger"),
+	FR_COLUMN_MADE(on_verdict, "verdict", TEXT, "what the recorder [would have decided](triggers.md#verdicts)"),
+	MOMENT(pid, "pid", NUMBER, "the process it is about; 0: none, or not known"),
+	MOMENT(tid, "tid", NUMBER, "its task; 0: likewise"),
+	MOMENT(comm, "comm", TEXT, "its name; `null`: not known"),
+	MOMENT(exe, "exe", TEXT, "its program; `null`: not known"),
+	MOMENT(cgroup, "cgroup", TEXT, "path of its cgroup; `null`: not known"),
+	MOMENT(sig, "sig", NUMBER, "of `crash`: the signal", .arg = "crash"),
+	MOMENT(ip, "ip", NUMBER, "of `crash`: address of the instruction; 0: not known", .arg = "crash"),
+	MOMENT(status, "status", NUMBER, "of `exit:STATUS`", .arg = "exit"),
+	FR_COLUMN_MADE(on_what, "what", TEXT,
+		       "of `latency`: `wakeup`, `syscall`, ...; of `rate`: `fork`, `exit`, `signal`, `error`"),
+	MOMENT(what, "id", NUMBER, "of `latency`: the call, interrupt, softirq or device (major << 20 \\| minor)",
+	       .arg = "latency"),
+	FR_COLUMN_MADE(on_id_name, "id_name", TEXT, "of `latency`: name of the call or softirq; else `null`"),
+	MOMENT(what, "state", NUMBER, "of `hung`: state of the task, as `prev_state`; 0: runnable", .arg = "hung"),
+	MOMENT(what, "cnt", COUNT, "of `rate`: so many", .arg = "rate"),
+	FR_COLUMN(struct fr_moment, value_ns, "value_ns", NS,
+		  "of `latency`, `hung`, `asleep`, `busy`: how long it took; of `rate`: within this time", .get = on_measured),
+	FR_COLUMN_MADE(on_said, "event", TEXT, "of `event`: name of the event"),
+	FR_COLUMN_MADE(on_said, "text", TEXT, "of `kernel`: line of the report"),
+	OPTION(post_ns, "post_ns", "if `taken`: the rule's `post=`; 0: none"),
+	OPTION(last_ns, "last_ns", "if `taken`: the rule's `last=`; 0: none"),
+	{},
+};
+
+static const struct fr_table moment_kind = {"moment", "A moment at which a rule held.", moment_columns};
+
+/* ---- JSON: totals, the window ---- */
+
+struct on_total {
+	u32 rule;
+	struct fr_rehearse_total sums;
+	const struct fr_rehearse_notes *notes;
+};
+
+static struct fr_value on_total_trigger(const struct fr_at *at)
+{
+	return fr_column_member(at, &((const struct on *)at->of)->rule[((const struct on_total *)at->rec)->rule]);
+}
+
+static struct fr_value on_can(const struct fr_at *at)
+{
+	static const char *const names[] = {
+		[FR_REHEARSE_CAN] = "yes",   [FR_REHEARSE_PART] = "part",   [FR_REHEARSE_REFUSED] = "refused",
+		[FR_REHEARSE_CANNOT] = "no", [FR_REHEARSE_NO_EVENT] = "no",
+	};
+
+	return fr_value_text(names[((const struct on_total *)at->rec)->notes->can]);
+}
+
+static const char *on_note_of(const struct fr_rehearse_notes *n, u32 i)
+{
+	return i < n->cnt && i < sizeof(n->text) / sizeof(n->text[0]) ? n->text[i] : NULL;
+}
+
+static const void *on_note(const struct fr_at *at, u32 i)
+{
+	return on_note_of(((const struct on_total *)at->rec)->notes, i);
+}
+
+static const void *on_verdicts(const struct fr_at *at, u32 i)
+{
+	(void)i;
+	return ((const struct on_total *)at->rec)->sums.verdict;
+}
+
+/* Those that are not 0. */
+static bool on_next_verdict(const struct fr_at *at, const char **pos, const char **name, int *len, u64 *nr)
+{
+	const u64 *first = on_verdicts(at, 0);
+	u32 i = (const u64 *)*pos - first;
+
+	while (i < FR_TRIGGER_VERDICT_CNT && !first[i])
+		i++;
+	if (i == FR_TRIGGER_VERDICT_CNT)
+		return false;
+	*name = fr_trigger_verdict_name(i);
+	*len = strlen(*name);
+	*nr = first[i];
+	*pos = (const char *)&first[i + 1];
+	return true;
+}
+
+/* clang-format off */
+#define SUM(member, name, meaning) FR_COLUMN(struct on_total, sums.member, name, COUNT, meaning)
+#define WINDOW(member, name, meaning) FR_COLUMN(struct on_window, member, name, CLOCK, meaning)
+/* clang-format on */
+
+static const struct fr_column rule_columns[] = {
+	FR_COLUMN(struct on_total, rule, "rule", NUMBER, "the rule: its place among `--on`, from 0"),
+	FR_COLUMN(struct fr_trigger, text, "trigger", TEXT, "the rule, as given", .get = on_total_trigger),
+	FR_COLUMN_MADE(on_can, "evaluated", TEXT,
+		       "`yes`; `part`: something is missing; `refused`: yes, but a recorder would refuse the rule; `no`"),
+	FR_LIST(on_note, "notes", NULL, "what these files cannot show", .from = FR_FROM_TEXT),
+	SUM(matched, "matched", "moments at which its condition held"),
+	SUM(alerted, "alerted", "of these, told to the recorder"),
+	FR_MAP_MADE(on_verdicts, "verdicts", NULL, "moments with this [verdict](triggers.md#verdicts); those with 0 are absent",
+		    .next = on_next_verdict),
+	{},
+};
+
+static const struct fr_table rule_kind = {"rule", "What became of a rule.", rule_columns};
+
+struct on_window {
+	u64 begin_ns, end_ns, known_ns;
+};
+
+static const struct fr_column window_columns[] = {
+	WINDOW(begin_ns, "begin_ns", "first event"),
+	WINDOW(end_ns, "end_ns", "last event"),
+	WINDOW(known_ns, "known_ns", "from here on it is known when what rules measure began"),
+	{},
+};
+
+static const struct fr_table window_kind = {"window", "The last line.", window_columns};
+
+static const struct fr_column on_columns[] = {
+	FR_COLUMN_MADE(fr_one_name, "type", TEXT, "the kind of the line, whose columns follow"),
+	FR_ONE_OF(&moment_kind, "each moment, as it comes"),
+	FR_ONE_OF(&rule_kind, "then each rule"),
+	FR_ONE_OF(&window_kind, "and at the end"),
+	{},
+};
+
+const struct fr_table fr_replay_on_kind = {"rehearsal", "What `replay --on` prints, a line each.", on_columns};
+
+static void on_put_json(struct on *on, const struct fr_table *kind, const void *rec)
+{
+	fr_json_line(&on->out, &fr_replay_on_kind, on, &(struct fr_one){kind, rec});
+}
+
+/* ---- lines ---- */
 
 static int replay_show(void *arg, const struct fr_rehearsed *r)
 {
@@ -240,80 +403,37 @@ static int replay_show(void *arg, const struct fr_rehearsed *r)
 		return 0;
 	fr_pace_wait(&on->pace, &on->out, r->m->ts + r->shift_ns);
 	if (on->ask->json)
-		show_json(on, r);
+		on_put_json(on, &moment_kind, r);
 	else
 		show_text(on, r);
 	return fr_out_error(&on->out);
 }
 
-/* ---- totals ---- */
-
-static const char *can_name(enum fr_rehearse_can can)
+static void total_text(struct on *on, const struct on_total *t)
 {
-	switch (can) {
-	case FR_REHEARSE_CAN:
-		return "yes";
-	case FR_REHEARSE_PART:
-		return "part";
-	case FR_REHEARSE_REFUSED:
-		return "refused";
-	default:
-		return "no";
-	}
-}
-
-static void total_text(struct on *on, u32 rule, const struct fr_rehearse_total *t)
-{
-	const struct fr_rehearse_notes *n = fr_rehearse_notes(on->h, rule);
 	struct fr_out *o = &on->out;
-	const char *before = ": ";
+	const char *before = ": ", *note;
 	u32 i;
 
-	fr_out_printf(o, "rule %-2u ", rule);
+	fr_out_printf(o, "rule %-2u ", t->rule);
 	fr_out_paint(o, FR_PAINT_BOLD);
-	fr_escape_text(o, on->rule[rule].text, strlen(on->rule[rule].text));
+	fr_escape_text(o, on->rule[t->rule].text, strlen(on->rule[t->rule].text));
 	fr_out_paint(o, FR_PAINT_NONE);
-	if (n->can < FR_REHEARSE_CANNOT) {
-		fr_out_printf(o, "  matched %llu, alerted %llu", t->matched, t->alerted);
+	if (t->notes->can < FR_REHEARSE_CANNOT) {
+		fr_out_printf(o, "  matched %llu, alerted %llu", t->sums.matched, t->sums.alerted);
 		for (i = 0; i < FR_TRIGGER_VERDICT_CNT; i++) {
-			if (!t->verdict[i])
+			if (!t->sums.verdict[i])
 				continue;
-			fr_out_printf(o, "%s%s %llu", before, fr_trigger_verdict_name(i), t->verdict[i]);
+			fr_out_printf(o, "%s%s %llu", before, fr_trigger_verdict_name(i), t->sums.verdict[i]);
 			before = ", ";
 		}
 	}
 	fr_out_char(o, '\n');
-	for (i = 0; i < n->cnt && i < sizeof(n->text) / sizeof(n->text[0]); i++) {
+	for (i = 0; (note = on_note_of(t->notes, i)); i++) {
 		fr_out_str(o, "        ");
-		fr_escape_text(o, n->text[i], strlen(n->text[i]));
+		fr_escape_text(o, note, strlen(note));
 		fr_out_char(o, '\n');
 	}
-}
-
-static void total_json(struct on *on, u32 rule, const struct fr_rehearse_total *t)
-{
-	const struct fr_rehearse_notes *n = fr_rehearse_notes(on->h, rule);
-	struct fr_jsonw w = {.o = &on->out};
-	u32 i;
-
-	fr_jsonw_open(&w, NULL, '{');
-	fr_jsonw_text(&w, "type", "rule");
-	fr_jsonw_u64(&w, "rule", rule);
-	fr_jsonw_text(&w, "trigger", on->rule[rule].text);
-	fr_jsonw_text(&w, "evaluated", can_name(n->can));
-	fr_jsonw_open(&w, "notes", '[');
-	for (i = 0; i < n->cnt && i < sizeof(n->text) / sizeof(n->text[0]); i++)
-		fr_jsonw_text(&w, NULL, n->text[i]);
-	fr_jsonw_close(&w, ']');
-	fr_jsonw_u64(&w, "matched", t->matched);
-	fr_jsonw_u64(&w, "alerted", t->alerted);
-	fr_jsonw_open(&w, "verdicts", '{');
-	for (i = 0; i < FR_TRIGGER_VERDICT_CNT; i++)
-		if (t->verdict[i])
-			fr_jsonw_u64(&w, fr_trigger_verdict_name(i), t->verdict[i]);
-	fr_jsonw_close(&w, '}');
-	fr_jsonw_close(&w, '}');
-	fr_out_char(&on->out, '\n');
 }
 
 static bool measures(const struct on *on)
@@ -329,25 +449,16 @@ static bool measures(const struct on *on)
 /* From when on what rules measure can be known, and the assumptions made. */
 static void show_window(struct on *on)
 {
-	u64 begin_ns, end_ns, known_ns = fr_rehearse_known_ns(on->h);
-	struct fr_jsonw w = {.o = &on->out};
+	struct on_window w = {.known_ns = fr_rehearse_known_ns(on->h)};
 	struct fr_out *o = &on->out;
 
-	fr_replay_window(on->replay, &begin_ns, &end_ns);
-	known_ns = known_ns > begin_ns ? known_ns : begin_ns;
+	fr_replay_window(on->replay, &w.begin_ns, &w.end_ns);
+	w.known_ns = w.known_ns > w.begin_ns ? w.known_ns : w.begin_ns;
 	if (on->ask->json) {
-		fr_jsonw_open(&w, NULL, '{');
-		fr_jsonw_text(&w, "type", "window");
-		fr_jsonw_u64(&w, "begin_ns", begin_ns);
-		fr_jsonw_u64(&w, "end_ns", end_ns);
-		fr_jsonw_u64(&w, "known_ns", known_ns);
-		fr_jsonw_close(&w, '}');
-		fr_out_char(o, '\n');
-		return;
-	}
-	if (measures(on)) {
+		on_put_json(on, &window_kind, &w);
+	} else if (measures(on)) {
 		fr_out_str(o, "what began before ");
-		replay_put_time(o, fr_replay_view(on->replay, 0)->wall, known_ns);
+		replay_put_time(o, fr_replay_view(on->replay, 0)->wall, w.known_ns);
 		fr_out_str(o, " is not known: such latencies and pauses are missing\n");
 	}
 }
@@ -355,17 +466,18 @@ static void show_window(struct on *on)
 /* Is there a rule that these files cannot answer, or that could not be deployed as it is? */
 static bool show_totals(struct on *on)
 {
-	struct fr_rehearse_total total;
 	bool fails = false;
 	u32 i;
 
 	for (i = 0; i < on->ask->cnt; i++) {
-		fr_rehearse_total(on->h, i, &total);
+		struct on_total total = {.rule = i, .notes = fr_rehearse_notes(on->h, i)};
+
+		fr_rehearse_total(on->h, i, &total.sums);
 		if (on->ask->json)
-			total_json(on, i, &total);
+			on_put_json(on, &rule_kind, &total);
 		else
-			total_text(on, i, &total);
-		fails |= fr_rehearse_notes(on->h, i)->can >= FR_REHEARSE_REFUSED;
+			total_text(on, &total);
+		fails |= total.notes->can >= FR_REHEARSE_REFUSED;
 	}
 	show_window(on);
 	return fails;

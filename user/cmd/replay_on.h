@@ -20,4 +20,6 @@ int fr_replay_on_add(struct fr_replay_on *on, const char *text);
 /* An exit status: 1 also if a rule could not be evaluated from these files, or would be refused live. */
 int fr_replay_on_run(const struct fr_replay_on *on, const struct fr_replay_opts *opts, const char *const *path, u32 cnt);
 
+extern const struct fr_table fr_replay_on_kind; /* its JSON: a struct fr_one */
+
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/show/table.h"
 #include "base/text/escape.h"
-#include "base/text/jsonw.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "cmd/options.h"
@@ -33,6 +33,27 @@ static const struct fr_option table[] = {
 	{},
 };
 
+/* clang-format off */
+#define OBJECT(member, name, unit, meaning) FR_COLUMN(struct fr_symbols_object, member, name, unit, meaning)
+/* clang-format on */
+
+static const struct fr_column object_columns[] = {
+	OBJECT(path, "path", TEXT, "the program or library, as it was mapped; `[kernel]`; `null`: not known"),
+	OBJECT(build_id, "build_id", TEXT, "in hexadecimal; `null`: it has none"),
+	OBJECT(frame_cnt, "frames", COUNT, "frames of stacks in it"),
+	OBJECT(named_cnt, "named", COUNT, "of these, with a name"),
+	OBJECT(found, "found", TEXT, "file that the names come from; `null`: none"),
+	OBJECT(where, "where", TEXT,
+	       "where that was: `snapshot` (in the file itself), `beside the snapshot`, `--symfs`, `cache`, ...; `null`: "
+	       "nowhere"),
+	OBJECT(missing, "missing", TEXT,
+	       "why names are missing: `stripped`, `build-id differs`, `file not found`, ...; `null`: none are"),
+	OBJECT(differs, "differs", TEXT, "a file that was found, but is another version; `null`: none"),
+	{},
+};
+
+static const struct fr_table object_kind = {"object", "A program or library.", object_columns};
+
 static const struct fr_options options = {
 	.head = "Usage: flightrec symbols [options] FILE...\n"
 		"The programs and libraries that the stacks of snapshots need for names: where each\n"
@@ -43,6 +64,7 @@ static const struct fr_options options = {
 		"Exit status: 0, also if something is missing; 1 failure; 2 usage; 3 damaged.\n"
 		"Example: flightrec symbols x.flight --symfs /mnt/web1\n",
 	.words = "@snapshot",
+	.table = &object_kind,
 };
 
 /* ---- what is there ---- */
@@ -105,29 +127,15 @@ static void print_line(struct fr_out *o, const struct fr_symbols_object *x)
 	fr_out_char(o, '\n');
 }
 
-static void symbols_print_json(struct fr_out *o, const struct fr_symbols_object *x)
-{
-	struct fr_jsonw w = {.o = o};
-
-	fr_jsonw_open(&w, NULL, '{');
-	fr_jsonw_text(&w, "path", x->path);
-	fr_jsonw_text(&w, "build_id", x->build_id);
-	fr_jsonw_u64(&w, "frames", x->frame_cnt);
-	fr_jsonw_u64(&w, "named", x->named_cnt);
-	fr_jsonw_text(&w, "found", x->found);
-	fr_jsonw_text(&w, "where", x->where);
-	fr_jsonw_text(&w, "missing", x->missing);
-	fr_jsonw_text(&w, "differs", x->differs);
-	fr_jsonw_close(&w, '}');
-	fr_out_char(o, '\n');
-}
-
 /* *cnt: how many there were before. */
 static void print_object(struct fr_out *o, const struct fr_symbols_object *x, bool json, u32 *cnt)
 {
 	if (!json && !*cnt)
 		fr_out_str(o, "STATE               NAMED       OBJECT\n");
-	(json ? symbols_print_json : print_line)(o, x);
+	if (json)
+		fr_json_line(o, &object_kind, NULL, x);
+	else
+		print_line(o, x);
 	++*cnt;
 }
 

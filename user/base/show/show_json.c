@@ -153,3 +153,18 @@ void fr_json_record(struct fr_jsonw *w, const struct fr_table *kind, const void 
 {
 	json_columns(w, kind->column, of, rec, false);
 }
+
+void fr_json_object(struct fr_jsonw *w, const char *key, const struct fr_table *kind, const void *of, const void *rec)
+{
+	fr_jsonw_open(w, key, '{');
+	fr_json_record(w, kind, of, rec);
+	fr_jsonw_close(w, '}');
+}
+
+void fr_json_line(struct fr_out *o, const struct fr_table *kind, const void *of, const void *rec)
+{
+	struct fr_jsonw w = {.o = o};
+
+	fr_json_object(&w, NULL, kind, of, rec);
+	fr_out_char(o, '\n');
+}

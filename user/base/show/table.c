@@ -72,3 +72,15 @@ const void *fr_column_part(const struct fr_at *at, u32 i)
 		return c->find(at, i);
 	return i ? NULL : (const char *)at->rec + c->off;
 }
+
+const void *fr_one_part(const struct fr_at *at, u32 i)
+{
+	const struct fr_one *one = at->rec;
+
+	return i || one->kind != at->column->kind ? NULL : one->rec;
+}
+
+struct fr_value fr_one_name(const struct fr_at *at)
+{
+	return fr_value_text(((const struct fr_one *)at->rec)->kind->name);
+}

@@ -192,6 +192,7 @@ struct fr_table {
 	{.name = (name_), .unit = FR_UNIT_PART, .meaning = (meaning_), .find = (find_), .kind = (kind_), __VA_ARGS__}
 #define FR_LIST(find_, name_, kind_, meaning_, ...) \
 	{.name = (name_), .unit = FR_UNIT_LIST, .meaning = (meaning_), .find = (find_), .kind = (kind_), __VA_ARGS__}
+#define FR_ONE_OF(kind_, meaning_) FR_PART_MADE(fr_one_part, NULL, kind_, meaning_)
 #define FR_MAP(type, member, name_, key_, meaning_, ...) \
 	{.name = (name_), .unit = FR_UNIT_MAP, .meaning = (meaning_), FR_MEMBER(type, member), .key = (key_), __VA_ARGS__}
 #define FR_MAP_MADE(find_, name_, key_, meaning_, ...) \
@@ -254,10 +255,22 @@ struct fr_value fr_column_member(const struct fr_at *at, const void *rec);
 /* The i-th record of a part or list; NULL: none. */
 const void *fr_column_part(const struct fr_at *at, u32 i);
 
+/* A record of one of several kinds: its table has FR_ONE_OF() each, and a column made by fr_one_name(), if that is told. */
+struct fr_one {
+	const struct fr_table *kind;
+	const void *rec;
+};
+const void *fr_one_part(const struct fr_at *at, u32 i);
+struct fr_value fr_one_name(const struct fr_at *at);
+
 /* ---- JSON ---- */
 
 /* Write all columns that have names as members of the object that is open. */
 void fr_json_record(struct fr_jsonw *w, const struct fr_table *kind, const void *of, const void *rec);
+
+/* The same as an object of its own; and as a line of its own. */
+void fr_json_object(struct fr_jsonw *w, const char *key, const struct fr_table *kind, const void *of, const void *rec);
+void fr_json_line(struct fr_out *o, const struct fr_table *kind, const void *of, const void *rec);
 
 /* ---- text ---- */
 

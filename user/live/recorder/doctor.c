@@ -28,16 +28,35 @@ static const enum fr_paint grade_paint[] = {FR_PAINT_GREEN, FR_PAINT_YELLOW, FR_
 
 struct doctor {
 	struct fr_out *o;
-	bool json, able;
-	unsigned cnt;
+	struct fr_jsonw *json; /* NULL: text */
+	bool able;
 };
 
-static void json_text(struct fr_out *o, const char *key, const char *text)
-{
-	fr_out_printf(o, "\"%s\":\"", key);
-	fr_escape_json(o, text, strlen(text));
-	fr_out_char(o, '"');
-}
+struct check {
+	const char *grade, *what, *found, *cure;
+};
+
+/* clang-format off */
+#define CHECK(member, name, meaning) FR_COLUMN(struct check, member, name, TEXT, meaning)
+/* clang-format on */
+
+static const struct fr_column check_columns[] = {
+	CHECK(grade, "grade", "`ok`; `missing`: something cannot be recorded; `fatal`: nothing can"),
+	CHECK(what, "what", "what was looked at; for each event its name"),
+	CHECK(found, "found", "what was found"),
+	CHECK(cure, "cure", "what to do; empty if `ok`"),
+	{},
+};
+
+static const struct fr_table check_kind = {"check", "A look at the host.", check_columns};
+
+static const struct fr_column doctor_columns[] = {
+	FR_LIST(NULL, "checks", &check_kind, NULL),
+	FR_COLUMN(struct doctor, able, "able", BOOL, "a session can be recorded here"),
+	{},
+};
+
+const struct fr_table fr_doctor_kind = {"doctor", "What a host offers.", doctor_columns};
 
 static void doctor_say(struct doctor *d, enum grade grade, const char *what, const char *found, const char *cure)
 {
@@ -45,16 +64,9 @@ static void doctor_say(struct doctor *d, enum grade grade, const char *what, con
 
 	if (grade == GRADE_FATAL)
 		d->able = false;
-	if (d->json) {
-		fr_out_printf(o, "%s{\"grade\":\"%s\",", d->cnt++ ? "," : "", grade_name[grade]);
-		json_text(o, "what", what);
-		fr_out_char(o, ',');
-		json_text(o, "found", found);
-		fr_out_char(o, ',');
-		json_text(o, "cure", grade == GRADE_OK ? "" : cure);
-		fr_out_char(o, '}');
-		return;
-	}
+	if (d->json)
+		return fr_json_object(d->json, NULL, &check_kind, NULL,
+				      &(struct check){grade_name[grade], what, found, grade == GRADE_OK ? "" : cure});
 	fr_out_paint(o, grade_paint[grade]);
 	fr_out_printf(o, "%-8s", grade_name[grade]);
 	fr_out_paint(o, FR_PAINT_NONE);
@@ -249,10 +261,13 @@ static void tracing(struct doctor *d)
 
 bool fr_doctor(struct fr_out *o, bool json)
 {
-	struct doctor d = {.o = o, .json = json, .able = true};
+	struct fr_jsonw w = {.o = o};
+	struct doctor d = {.o = o, .json = json ? &w : NULL, .able = true};
 
-	if (json)
-		fr_out_str(o, "{\"checks\":[");
+	if (json) {
+		fr_jsonw_open(&w, NULL, '{');
+		fr_jsonw_open(&w, "checks", '[');
+	}
 	kernel(&d);
 	permissions(&d);
 	lockdown(&d);
@@ -277,10 +292,14 @@ bool fr_doctor(struct fr_out *o, bool json)
 	doctor_ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(),
 		   "a damaged ring cannot be healed: end such a session");
 	events(&d);
-	if (json)
-		fr_out_printf(o, "],\"able\":%s}\n", d.able ? "true" : "false");
-	else
+	if (json) {
+		fr_jsonw_close(&w, ']');
+		fr_jsonw_bool(&w, "able", d.able);
+		fr_jsonw_close(&w, '}');
+		fr_out_char(o, '\n');
+	} else {
 		fr_out_printf(o, d.able ? "A session can be recorded here: `flightrec record`\n"
 					: "No session can be recorded here until what is fatal above is fixed\n");
+	}
 	return d.able;
 }

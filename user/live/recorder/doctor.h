@@ -6,9 +6,11 @@
 #ifndef FR_DOCTOR_H
 #define FR_DOCTOR_H
 
-#include "base/text/out.h"
+#include "base/show/table.h"
 
 /* Print all findings. True: this host can record a session. */
 bool fr_doctor(struct fr_out *o, bool json);
+
+extern const struct fr_table fr_doctor_kind; /* its JSON */
 
 #endif

@@ -951,12 +951,7 @@ const struct fr_table fr_live_kind = {"status", "A session.", live_columns};
 
 void fr_live_json(const struct fr_live *l, struct fr_out *o)
 {
-	struct fr_jsonw w = {.o = o};
-
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_live_kind, l, l);
-	fr_jsonw_close(&w, '}');
-	fr_out_char(o, '\n');
+	fr_json_line(o, &fr_live_kind, l, l);
 }
 
 void fr_live_metrics(const struct fr_live *l, struct fr_out *o)

@@ -104,9 +104,8 @@ struct fr_holdwatch_snapshot {
 
 /* A line for programs: a record of this kind. */
 struct fr_holdwatch_line {
+	struct fr_one one;
 	struct fr_holdwatch *w;
-	const struct fr_table *kind;
-	const void *rec;
 };
 
 extern const struct fr_table fr_holdwatch_cpu_kind; /* struct fr_holdwatch_cpu */

@@ -11,7 +11,7 @@ static struct fr_holdwatch *kinds_watch(const struct fr_at *at)
 
 static const struct fr_holdoff *kinds_holdoff(const struct fr_at *at)
 {
-	return ((const struct fr_holdwatch_line *)at->of)->rec;
+	return ((const struct fr_holdwatch_line *)at->of)->one.rec;
 }
 
 /* ---- the begin ---- */
@@ -456,27 +456,14 @@ static const struct fr_table end_kind = {"end", "The last line.", end_columns};
 
 /* ---- a line ---- */
 
-static const void *line_part(const struct fr_at *at, u32 i)
-{
-	const struct fr_holdwatch_line *line = at->rec;
-
-	(void)i;
-	return line->kind == at->column->kind ? line->rec : NULL;
-}
-
-static struct fr_value line_what(const struct fr_at *at)
-{
-	return fr_value_text(((const struct fr_holdwatch_line *)at->rec)->kind->name);
-}
-
 static const struct fr_column line_columns[] = {
-	FR_COLUMN_MADE(line_what, "watch", TEXT, "the kind of the line, whose columns follow"),
-	FR_PART_MADE(line_part, NULL, &begin_kind, NULL),
-	FR_PART_MADE(line_part, NULL, &holdoff_kind, NULL),
-	FR_PART_MADE(line_part, NULL, &missed_kind, NULL),
-	FR_PART_MADE(line_part, NULL, &stopped_kind, NULL),
-	FR_PART_MADE(line_part, NULL, &snapshot_kind, NULL),
-	FR_PART_MADE(line_part, NULL, &end_kind, NULL),
+	FR_COLUMN_MADE(fr_one_name, "watch", TEXT, "the kind of the line, whose columns follow"),
+	FR_ONE_OF(&begin_kind, NULL),
+	FR_ONE_OF(&holdoff_kind, NULL),
+	FR_ONE_OF(&missed_kind, NULL),
+	FR_ONE_OF(&stopped_kind, NULL),
+	FR_ONE_OF(&snapshot_kind, NULL),
+	FR_ONE_OF(&end_kind, NULL),
 	{},
 };
 
@@ -484,13 +471,9 @@ const struct fr_table fr_holdwatch_kind = {"line", "What `watch` prints, a line 
 
 static void kinds_put(struct fr_holdwatch *w, const struct fr_table *kind, const void *rec)
 {
-	const struct fr_holdwatch_line line = {.w = w, .kind = kind, .rec = rec};
-	struct fr_jsonw j = {.o = w->o};
+	const struct fr_holdwatch_line line = {{kind, rec}, w};
 
-	fr_jsonw_open(&j, NULL, '{');
-	fr_json_record(&j, &fr_holdwatch_kind, &line, &line);
-	fr_jsonw_close(&j, '}');
-	fr_out_char(w->o, '\n');
+	fr_json_line(w->o, &fr_holdwatch_kind, &line, &line.one);
 }
 
 static void kinds_put_begin(struct fr_holdwatch *w)

@@ -503,10 +503,5 @@ const struct fr_table fr_diff_table = {"comparison", "What `diff` prints.", diff
 
 void fr_diff_json(struct fr_out *o, const struct fr_diff *d)
 {
-	struct fr_jsonw w = {.o = o};
-
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_diff_table, d, d);
-	fr_jsonw_close(&w, '}');
-	fr_out_char(o, '\n');
+	fr_json_line(o, &fr_diff_table, d, d);
 }

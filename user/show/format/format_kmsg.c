@@ -82,10 +82,5 @@ const struct fr_table fr_kmsg_kind = {"kmsg", "A record of the kernel's log.", k
 
 void fr_kmsg_line_json(struct fr_out *o, const struct fr_snap_klog *l)
 {
-	struct fr_jsonw w = {.o = o};
-
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_kmsg_kind, l, l);
-	fr_jsonw_close(&w, '}');
-	fr_out_char(o, '\n');
+	fr_json_line(o, &fr_kmsg_kind, l, l);
 }

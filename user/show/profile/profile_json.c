@@ -163,10 +163,5 @@ const struct fr_table fr_profile_kind = {"profile", "Who used the CPUs.", profil
 
 void fr_profile_json(struct fr_profile *p)
 {
-	struct fr_jsonw w = {.o = p->out};
-
-	fr_jsonw_open(&w, NULL, '{');
-	fr_json_record(&w, &fr_profile_kind, p, p);
-	fr_jsonw_close(&w, '}');
-	fr_out_char(p->out, '\n');
+	fr_json_line(p->out, &fr_profile_kind, p, p);
 }

@@ -106,23 +106,12 @@ static int report_gather(struct fr_report *r)
 	return err ?: fr_report_functions(r);
 }
 
-static void report_put_object(struct fr_report *r, struct fr_jsonw *w, const char *key)
-{
-	fr_jsonw_open(w, key, '{');
-	fr_json_record(w, &fr_report_kind, r, r);
-	fr_jsonw_close(w, '}');
-}
-
 static void report_print_json(struct fr_report *r)
 {
-	struct fr_jsonw w = {.o = r->out};
-
-	if (r->ask->into) {
-		report_put_object(r, r->ask->into->json, "report");
-		return;
-	}
-	report_put_object(r, &w, NULL);
-	fr_out_char(r->out, '\n');
+	if (r->ask->into)
+		fr_json_object(r->ask->into->json, "report", &fr_report_kind, r, r);
+	else
+		fr_json_line(r->out, &fr_report_kind, r, r);
 }
 
 static void report_print(struct fr_report *r)

@@ -342,9 +342,7 @@ static void show_put_names(struct fr_jsonw *j, const char *key, const struct sho
 
 static void show_put_record(struct fr_jsonw *j, const char *key, struct show *w, const struct line *line, bool with_keys)
 {
-	fr_jsonw_open(j, key, '{');
-	fr_json_record(j, &(struct fr_table){.column = &w->column[with_keys ? 0 : w->s->ask->key_cnt]}, w, line);
-	fr_jsonw_close(j, '}');
+	fr_json_object(j, key, &(struct fr_table){.column = &w->column[with_keys ? 0 : w->s->ask->key_cnt]}, w, line);
 }
 
 static void as_json(struct show *w, struct fr_out *o)
