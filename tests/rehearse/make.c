@@ -11,6 +11,7 @@
  *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
  *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK]
  *	clock NS REAL_NS		wall time then
+ *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
  *	tp SYSTEM:NAME TYPE:FIELD[N]...	a tracepoint that is recorded by default, before its events (tp:SYSTEM:NAME); TYPE as in
  *C,
@@ -50,6 +51,8 @@ static u32 holder[CPU_CNT];
 static u32 fact_cnt, task_cnt, hole_cnt, symbol_cnt, state_cnt;
 static char procs[4096]; /* what /proc said */
 static struct fr_counters counters;
+static struct fr_snap_incident incident[MAX];
+static u32 incident_cnt;
 static struct fr_memfile formats_m, schema_m;
 static FILE *formats, *schema_text; /* of tracepoints; the schema: that of the build, and theirs */
 static struct fr_schema *schema;
@@ -175,6 +178,7 @@ static void put_format(FILE *f, const char *name, char *fields)
 	if (words) {
 		*words = 0;
 		words += strlen(" | ");
+		words[strcspn(words, "\n")] = 0;
 	}
 	fprintf(f,
 		"name: %s\nID: 1\nformat:\n"
@@ -239,6 +243,23 @@ static const struct fr_schema *make_schema(void)
 		free(text);
 	}
 	return schema ?: fr_schema_builtin();
+}
+
+static bool read_incident(const char *line)
+{
+	struct fr_snap_incident *inc = &incident[incident_cnt];
+	char comm[FR_COMM_SZ];
+	unsigned long long ns, sender;
+
+	*inc = (struct fr_snap_incident){.epoch = 1, .rec = {.done = incident_cnt + 1, .kind = FR_INCIDENT_signal}};
+	if (sscanf(line, "incident %llu %u %d %llu %15s", &ns, &inc->rec.pid, &inc->rec.sig, &sender, comm) != 5)
+		return false;
+	inc->rec.ts = ns;
+	inc->rec.value = sender;
+	inc->rec.count = 1;
+	memcpy(inc->rec.text + FR_INCIDENT_SENDER_AT, comm, strlen(comm));
+	incident_cnt++;
+	return true;
 }
 
 static bool read_counter(const char *line)
@@ -363,7 +384,8 @@ static void read_line(char *line)
 		state_cnt++;
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
-	else if (read_process(line) || read_thread(line) || read_symbol(line) || read_counter(line))
+	else if (read_process(line) || read_thread(line) || read_symbol(line) || read_counter(line) ||
+		 (incident_cnt < MAX && read_incident(line)))
 		;
 	else if (!strncmp(line, "tp ", 3))
 		read_tp(line + 3);
@@ -430,6 +452,8 @@ int main(int argc, char **argv)
 	err = fr_snap_put_schema(w, make_schema());
 	if (schema && !err)
 		err = put_formats(w);
+	if (incident_cnt && !err)
+		err = fr_snap_put_incidents(w, incident, incident_cnt);
 	if (counters.series.cnt && !err)
 		err = fr_snap_put_counters(w, &counters);
 	for (i = 0; i < fact_cnt && !err; i++)

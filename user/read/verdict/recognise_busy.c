@@ -47,7 +47,7 @@ static bool find_busy(struct fr_case *k, struct busy *b)
 			continue;
 		b->ran_ns = fr_clues_ran(k->c, b->tid, b->from_ns, b->to_ns);
 		b->queued_ns = fr_clues_queued(k->c, b->tid, b->from_ns, b->to_ns, &w);
-		return b->ran_ns >= (b->to_ns - b->from_ns) / 10 &&
+		return b->ran_ns >= (b->to_ns - b->from_ns) / 20 &&
 		       b->ran_ns + b->queued_ns >= (b->to_ns - b->from_ns) / 4 * 3 &&
 		       asleep_ns(k->c, b->tid, b->from_ns, b->to_ns) <= (b->to_ns - b->from_ns) / 10;
 	}
@@ -105,6 +105,43 @@ static const char *sample_of_fork(const struct fr_clues *c, const struct fr_clue
 
 #define COPY_LEAST 2u /* samples */
 
+/* Since when it was in the call that forks, as a wait in it tells: it had to leave its CPU there. 0: not known. */
+static u64 in_fork_since(struct fr_case *k, const struct busy *b, const struct fr_clue_fork *fork)
+{
+	static const char *const calls[] = {"clone", "clone3", "fork", "vfork"};
+	const struct fr_waited *w;
+	char call[FR_WAITED_CALL_SZ];
+	size_t i, n;
+
+	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) {
+		if (w->tid != b->tid || w->in != FR_WAITED_call || !fr_waited_was_runnable(w) || w->ts > fork->ts ||
+		    fr_waited_began_ns(w) < b->from_ns)
+			continue;
+		fr_waited_call(w, k->c->arch, call);
+		for (n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
+			if (!strcmp(call, calls[n]))
+				return fr_waited_began_ns(w);
+	}
+	return 0;
+}
+
+/* It was in that call for half of the time, whether it had a CPU or not. */
+static bool tell_long_fork(struct fr_case *k, const struct busy *b, const struct fr_clue_fork *fork)
+{
+	u64 since_ns = in_fork_since(k, b, fork);
+
+	if (!since_ns || fork->ts - since_ns < (b->to_ns - b->from_ns) / 2)
+		return false;
+	fr_case_cause(k, "wait, sched_switch, sched_process_fork",
+		      "a fork took long: %s was in it, where page tables are copied, the longer the more memory a process has, "
+		      "for %s or more of these %s, %s of that with a CPU, until its child %s was there%s%s",
+		      fr_word_who(k, b->tid, fork->ts), fr_word_ns(k, fork->ts - since_ns),
+		      fr_word_ns(k, b->to_ns - b->from_ns), fr_word_ns(k, fr_clues_ran(k->c, b->tid, since_ns, fork->ts)),
+		      fr_word_who(k, fork->child, fork->ts), b->tid != k->c->tid ? "; meanwhile it did not answer " : "",
+		      b->tid != k->c->tid ? fr_word_comm(k, k->c->tid, b->to_ns) : "");
+	return true;
+}
+
 /* It copied what a process maps, page table by page table: so long, that is a process with much memory. */
 bool fr_recognise_large_fork(struct fr_case *k)
 {
@@ -117,6 +154,8 @@ bool fr_recognise_large_fork(struct fr_case *k)
 	if (!b.tid || !k->c->value_ns || k->c->value_ns > k->c->at_ns)
 		return false;
 	fork = fork_by(k->c, b.tid, b.from_ns, b.to_ns);
+	if (fork && tell_long_fork(k, &b, fork))
+		return true;
 	if (!fork ||
 	    !fr_case_hot(k, &(struct fr_whose){.tid = b.tid, .from_ns = b.from_ns, .to_ns = fork->ts}, sample_of_fork, &cnt,
 			 &all) ||

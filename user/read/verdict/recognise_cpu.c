@@ -493,6 +493,52 @@ static bool is_softirq_rule(const struct fr_case *k)
 	return kind && !strcmp(kind, "softirq");
 }
 
+#define FULL_LEAST 50u /* packets that found a receive buffer full */
+
+/* The next packet that was dropped for a full receive buffer in the time that is looked at, from *i on. */
+static const struct fr_rares_item *next_full(const struct fr_clues *c, size_t *i)
+{
+	int queue = fr_rare_find("sock:sock_rcvqueue_full"), freed = fr_rare_find("skb:kfree_skb");
+	const struct fr_rares_item *it;
+
+	while ((it = fr_rares_at(&c->rares, (*i)++)))
+		if (it->ts >= c->begin_ns && it->ts <= c->at_ns &&
+		    (it->entry == queue || (it->entry == freed && !strcmp(it->what, "SOCKET_RCVBUFF"))))
+			return it;
+	return NULL;
+}
+
+/* The kernel says that packets were dropped in the context of one program's tasks, and samples that it sends within the host.
+ */
+static bool tell_full_buffers(struct fr_case *k)
+{
+	const struct fr_rares_item *it;
+	struct fr_whose who = {.from_ns = k->c->begin_ns, .to_ns = k->c->at_ns};
+	u64 from_ns, to_ns;
+	u32 cnt = 0, all = 0, sending, samples;
+	size_t i = 0, last = 0;
+
+	if (!fr_case_is_queued(k, &from_ns, &to_ns) || to_ns - from_ns < QUEUED_LEAST_NS)
+		return false;
+	while (next_full(k->c, &i))
+		last = i;
+	it = last ? fr_rares_at(&k->c->rares, last - 1) : NULL;
+	who.program = it ? fr_clues_program(k->c, it->tid, it->ts) : 0;
+	for (i = 0; who.program && (it = next_full(k->c, &i)); all++)
+		cnt += fr_clues_program(k->c, it->tid, it->ts) == who.program;
+	if (cnt < FULL_LEAST || cnt < all / 10 * 9 || !fr_case_hot(k, &who, sending_call, &sending, &samples))
+		return false;
+	it = fr_rares_at(&k->c->rares, last - 1);
+	fr_case_cause(
+		k, "tp:skb:kfree_skb, cpu_sample",
+		"a flood of packets within the host: %u or more that %s sent in the %s before found a receive buffer full, "
+		"and were dropped; %u of its %u samples are in softirq NET_RX within its own sending call, while %s was "
+		"queued for a CPU",
+		cnt, fr_word_comm(k, it->tid, it->ts), fr_word_ns(k, k->c->at_ns - k->c->begin_ns), sending, samples,
+		fr_word_comm(k, k->wait->tid, k->wait->ts));
+	return true;
+}
+
 /* A sender within the host receives in its own call what it sends: its packets are what keeps the CPU in the softirq. */
 bool fr_recognise_flood(struct fr_case *k)
 {
@@ -506,7 +552,7 @@ bool fr_recognise_flood(struct fr_case *k)
 	if (!is_softirq_rule(k) && !(fr_case_is_queued(k, &from_ns, &to_ns) && to_ns - from_ns >= QUEUED_LEAST_NS))
 		return false;
 	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns))
-		return false;
+		return tell_full_buffers(k);
 	if (fr_clues_programs(k->c, FR_CLUES_ALL_CPUS, k->c->begin_ns, k->c->at_ns, &t)) {
 		k->failed = true;
 		return false;
@@ -518,7 +564,7 @@ bool fr_recognise_flood(struct fr_case *k)
 	call = top.key ? fr_case_hot(k, &who, sending_call, &cnt, &all) : NULL;
 	in = samples_in(k->c, "NET_RX", who.from_ns, who.to_ns);
 	if (!call || cnt < FLOOD_SAMPLES || cnt < in / 2 || cnt < all / 4)
-		return false;
+		return tell_full_buffers(k);
 	fr_case_cause(k, "sched_switch, cpu_sample",
 		      "%s, %u task%s, had most of the CPUs: %s in the %s before; %u of its %u samples are in softirq NET_RX "
 		      "within its own %s: packets that it sends within the host",

@@ -2,6 +2,7 @@
 /* recognise_death: why a process ended. */
 #include <signal.h>
 
+#include "base/incident.h"
 #include "base/schema/sysnames.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
@@ -9,6 +10,18 @@
 static bool is_crash(const struct fr_case *k)
 {
 	return k->c->tid && k->c->pid > 0 && k->c->reason && !strcmp(k->c->reason, "crash");
+}
+
+/* The out-of-memory killer's choice of it; NULL: it did not choose it. */
+static const struct fr_clue_victim *victim_of(const struct fr_clues *c)
+{
+	const struct fr_clue_victim *v = c->victim.at;
+	size_t i = c->victim.cnt;
+
+	while (i--)
+		if (v[i].ts <= c->at_ns && (v[i].tid == c->tid || fr_clues_pid(c, v[i].tid, v[i].ts) == c->pid))
+			return &v[i];
+	return NULL;
 }
 
 /* ---- who killed it ---- */
@@ -30,6 +43,39 @@ static const struct fr_clue_signal *sent_by_other(const struct fr_case *k, s64 s
 	return NULL;
 }
 
+/* Do the rings tell of this signal to the process, whoever sent it? */
+static bool has_signal(const struct fr_clues *c, s64 sig)
+{
+	const struct fr_clue_signal *s = c->signal.at;
+	size_t i = c->signal.cnt;
+
+	while (i--)
+		if (s[i].sig == sig && (s[i].target == c->tid || fr_clues_pid(c, s[i].target, s[i].ts) == c->pid))
+			return true;
+	return false;
+}
+
+/* The log of incidents knows the sender where the signal itself is not in the rings any more. */
+static bool is_killed_by_log(struct fr_case *k, s64 sig)
+{
+	size_t cnt, i;
+	const struct fr_snap_incident *inc = fr_snap_incidents(k->c->snap, &cnt);
+
+	for (i = 0; i < cnt; i++) {
+		const struct fr_incident *rec = &inc[i].rec;
+		const char *sender = fr_incident_sender(rec);
+
+		if (rec->kind != FR_INCIDENT_signal || (s32)rec->pid != k->c->pid || rec->sig != sig || !sender || !*sender ||
+		    !rec->value || rec->value == rec->pid || fr_incident_is_sum(rec) || rec->ts + FR_SEC_NS < k->c->at_ns ||
+		    rec->ts > k->c->at_ns + FR_SEC_NS)
+			continue;
+		fr_case_cause(k, "incidents", "%s was sent by %s/%llu, as the log of incidents says", fr_signal_name(sig),
+			      fr_word_text(k, sender, strlen(sender)), rec->value);
+		return true;
+	}
+	return false;
+}
+
 /* Code 0 or less: a process asked for it, in its own call. The kernel's own signals have another one. */
 bool fr_recognise_killer(struct fr_case *k)
 {
@@ -40,8 +86,10 @@ bool fr_recognise_killer(struct fr_case *k)
 	u32 parent;
 	u64 ts;
 
-	if (!s || !name)
+	if (!name || !is_crash(k))
 		return false;
+	if (!s)
+		return !has_signal(k->c, sig) && !victim_of(k->c) && is_killed_by_log(k, sig);
 	sender = fr_clues_pid(k->c, s->sender, s->ts);
 	parent = fr_clues_parent(k->c, sender > 0 ? (u32)sender : s->sender, s->ts, &ts);
 	fr_case_cause(k, parent ? "signal_generate, sched_process_fork" : "signal_generate",
@@ -164,17 +212,6 @@ bool fr_recognise_handled_fault(struct fr_case *k)
 
 /* ---- memory ---- */
 
-static const struct fr_clue_victim *victim_of(const struct fr_clues *c)
-{
-	const struct fr_clue_victim *v = c->victim.at;
-	size_t i = c->victim.cnt;
-
-	while (i--)
-		if (v[i].ts <= c->at_ns && (v[i].tid == c->tid || fr_clues_pid(c, v[i].tid, v[i].ts) == c->pid))
-			return &v[i];
-	return NULL;
-}
-
 /* Was it chosen since another process asked for memory? Not where a kernel worker did so for somebody, as for SysRq. */
 static bool is_bystander(const struct fr_clues *c, const struct fr_clue_victim *v)
 {
@@ -191,6 +228,7 @@ bool fr_recognise_oom(struct fr_case *k)
 	const struct fr_clues *c = k->c;
 	bool is_kill = is_crash(k) && fr_case_fact(k, "trigger_sig", 0) == SIGKILL;
 	const struct fr_clue_victim *v;
+	const char *cgroup;
 	char rss[32];
 	bool beside;
 
@@ -200,12 +238,12 @@ bool fr_recognise_oom(struct fr_case *k)
 	if (!v)
 		return false;
 	beside = is_bystander(c, v);
-	fr_case_cause(
-		k, "mark_victim",
-		"memory ran out, of the host or of a cgroup%s%s: the out-of-memory killer chose %s, which had %s, %s before",
-		beside ? ", when it was asked for by " : "", beside ? fr_word_who(k, v->asker, v->ts) : "",
-		fr_word_who(k, v->tid, v->ts), fr_show_size(v->rss_kib << 10, rss, sizeof(rss)),
-		fr_word_ns(k, c->at_ns - v->ts));
+	cgroup = fr_word_oom_cgroup(k);
+	fr_case_cause(k, *cgroup ? "mark_victim, counters" : "mark_victim",
+		      "memory ran out, of %s%s%s: the out-of-memory killer chose %s, which had %s, %s before",
+		      *cgroup ? cgroup : "the host or of a cgroup", beside ? ", when it was asked for by " : "",
+		      beside ? fr_word_who(k, v->asker, v->ts) : "", fr_word_who(k, v->tid, v->ts),
+		      fr_show_size(v->rss_kib << 10, rss, sizeof(rss)), fr_word_ns(k, c->at_ns - v->ts));
 	return true;
 }
 

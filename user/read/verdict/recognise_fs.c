@@ -68,13 +68,13 @@ const char *fr_word_writer(struct fr_case *k, u64 from_ns, u64 to_ns)
 /* ---- places that tell ---- */
 
 /* What else is told of a place. */
-enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER };
+enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER, OF_DAEMON };
 
 static const struct {
 	const char *frame, *what;
 	enum place_of of;
 } places[] = {
-	{"request_wait_answer", "for the daemon of a FUSE file system, which does not answer", OF_ITSELF},
+	{"request_wait_answer", "for the daemon of a FUSE file system, which does not answer", OF_DAEMON},
 	{"jbd2_log_wait_commit", "for a commit of its file system's journal (jbd2)", OF_DISK},
 	{"wait_transaction_locked", "for a transaction of its file system's journal (jbd2)", OF_DISK},
 	{"add_transaction_credits", "for room in its file system's journal (jbd2)", OF_DISK},
@@ -147,9 +147,22 @@ static const char *place_more(struct fr_case *k, enum place_of of)
 			 fr_word_who(k, k->wait->waker_pid, fr_waited_woken_ns(k->wait)));
 		return fr_word_text(k, text, strlen(text));
 	}
+	if (of == OF_DAEMON)
+		return fr_word_stopped(k);
 	limit = of == OF_CGROUP ? fr_word_cgroup_limit(k) : "";
 	snprintf(text, sizeof(text), "; %s", limit);
 	return *limit ? fr_word_text(k, text, strlen(text)) : "";
+}
+
+static const char *place_from(const struct fr_case *k, enum place_of of, const char *more)
+{
+	const char *states = strstr(k->wait_from, "states") ? "" : ", states";
+
+	if (!*more || of == OF_WAKER)
+		return "";
+	if (of == OF_DAEMON)
+		return !strstr(more, ", by ") ? states : *states ? ", states, signal_generate" : ", signal_generate";
+	return of == OF_DISK ? ", block_io_start" : ", counters";
 }
 
 /* A place that only waits for one thing. */
@@ -166,10 +179,7 @@ bool fr_recognise_place(struct fr_case *k)
 		if (fr_clues_kernel_at(k->c, w->kstack_id, places[i].frame) < 0)
 			continue;
 		more = place_more(k, places[i].of);
-		snprintf(from, sizeof(from), "%.64s%s", k->wait_from,
-			 !*more || places[i].of == OF_WAKER ? ""
-			 : places[i].of == OF_DISK	    ? ", block_io_start"
-							    : ", counters");
+		snprintf(from, sizeof(from), "%.48s%s", k->wait_from, place_from(k, places[i].of, more));
 		fr_case_cause(k, from, "%s waited %s %s%s %s: it was in %s%s", fr_word_who(k, w->tid, w->ts),
 			      fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), places[i].what,
 			      places[i].frame, more);

@@ -40,6 +40,34 @@ const char *fr_word_cgroup_limit(struct fr_case *k)
 	return "";
 }
 
+/* " of X": of memory that a cgroup has, and may have; "" where that is not known */
+static void say_full(const struct fr_case *k, const char *object, char *text, size_t sz)
+{
+	char limit[32], used[32];
+	u64 used_sz, limit_sz;
+
+	text[0] = 0;
+	if (fr_clues_gauge(k->c, "cgroup.memory_max", object, &limit_sz) &&
+	    fr_clues_gauge(k->c, "cgroup.memory", object, &used_sz))
+		snprintf(text, sz, ", whose limit is %s, and which had %s when that was read",
+			 fr_show_size(limit_sz, limit, sizeof(limit)), fr_show_size(used_sz, used, sizeof(used)));
+}
+
+/* Somebody was killed in it, and it ran into its limit. */
+const char *fr_word_oom_cgroup(struct fr_case *k)
+{
+	struct fr_counter_move kills, full;
+	const char *object = fr_clues_moved_most(k->c, "cgroup.oom_kill", &kills);
+	char path[FR_CLUE_WHO_SZ], more[120], text[FR_WORD_SZ];
+
+	if (!object || !fr_clues_moved(k->c, "cgroup.memory_events_max", object, &full) || !full.delta)
+		return "";
+	path[fr_escape_mem(path, sizeof(path) - 1, object, strlen(object))] = 0;
+	say_full(k, object, more, sizeof(more));
+	snprintf(text, sizeof(text), "cgroup %s%s", path, more);
+	return fr_word_text(k, text, strlen(text));
+}
+
 /* ---- memory that a task frees itself ---- */
 
 static const struct {

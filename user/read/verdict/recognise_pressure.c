@@ -143,9 +143,9 @@ static bool pressure_tell_busy(struct fr_case *k)
 	if (forks)
 		snprintf(born, sizeof(born), "; %u process%s started", forks, forks == 1 ? " was" : "es were");
 	fr_case_cause(k, forks ? "sched_switch, sched_process_fork" : "sched_switch",
-		      "the CPUs were idle for %s only of %s in the %s before: %s%s%s", fr_word_ns(k, idle_ns),
-		      fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns), fr_word_text(k, text, strlen(text)),
-		      cnt > PROGRAMS_TOLD + 1 ? ", others less" : "", born);
+		      "the CPUs were busy: of their %s in the %s before they were idle for %s only; they were had by %s%s%s",
+		      fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns), fr_word_ns(k, idle_ns),
+		      fr_word_text(k, text, strlen(text)), cnt > PROGRAMS_TOLD + 1 ? ", others less" : "", born);
 	return true;
 }
 

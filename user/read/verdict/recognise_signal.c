@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_signal: signals that stopped a task, and signals by the thousand. */
 #include <signal.h>
+#include <stdio.h>
 
 #include "base/schema/sysnames.h"
 #include "base/set/hash.h"
@@ -23,6 +24,32 @@ static const struct fr_clue_signal *stop_of(const struct fr_clues *c, const stru
 		    (s[i].target == w->tid || fr_clues_pid(c, s[i].target, s[i].ts) == w->pid))
 			return &s[i];
 	return NULL;
+}
+
+/* ---- stopped processes beside it ---- */
+
+/* "; meanwhile bindfs/77 is stopped (T), by SIGSTOP of sh/8": the one process that is, when the file was made; or nothing. */
+const char *fr_word_stopped(struct fr_case *k)
+{
+	const struct fr_clue_signal *s;
+	struct fr_still still;
+	char text[FR_WORD_SZ];
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt), *one = NULL;
+
+	for (i = 0; i < cnt; i++) {
+		if (!(t[i].state & FR_PREV_STATE_STOPPED) || t[i].at_ns < k->c->at_ns)
+			continue;
+		if (one && fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != fr_clues_pid(k->c, one->tid, one->at_ns))
+			return "";
+		one = one ?: &t[i];
+	}
+	if (!one)
+		return "";
+	s = fr_clues_still(k->c, one->tid, &still) ? stop_of(k->c, &still.wait) : NULL;
+	snprintf(text, sizeof(text), "; %s is stopped (T)%s%s%s%s", fr_word_who(k, one->tid, one->at_ns), s ? ", by " : "",
+		 s ? fr_signal_name(s->sig) : "", s ? " of " : "", s ? fr_word_who(k, s->sender, s->ts) : "");
+	return fr_word_text(k, text, strlen(text));
 }
 
 /* It was stopped, or who should have woken it was, and so on. */
