@@ -374,7 +374,29 @@ def unread_programs(control):
             equal(json.loads(p.stdout)["missing"], os.strerror(errno.EIO), f"reads from {nth} of {cnt} on fail")
             done += 1
     check(done, "no read is one of the program")
-    return done
+    return done + unread_guesses(control)
+
+
+def unread_guesses(control):
+    """Likewise where only its build-id is known, and what was executed may be it."""
+    snap, lib = library_and_stack(), path("reading.so")
+    with open(path("guess.txt"), "w") as f:
+        f.write(f"fact arch x86_64\ntask 100 100 prog\nexec 100 {lib}\nstack 11 400000\nids 11 0123456789abcdef:0\nsample 100 0 11\n")
+    os.unlink(snap)
+    with open(path("guess.txt")) as f:
+        run(MAKE_STACKS, snap, stdin=f)
+
+    def missing(*fault):
+        control.set(*fault)
+        p, (cnt, _) = reading(control, ["symbols", "--json", snap])
+        return (json.loads(p.stdout)["missing"] if p.returncode == 0 else None), cnt  # else the snapshot was not read
+    why, cnt = missing("pread")
+    equal(why, None, "it is found")
+    told = [missing("pread", nth, errno.EIO, 1 << 30)[0] for nth in range(1, cnt + 1)]
+    told = [t for t in told if t is not None]
+    check(told, "no read is one of a program")
+    equal(set(told), {os.strerror(errno.EIO)}, "programs that could not be read")
+    return len(told)
 
 
 @test("readdir fails while a snapshot is taken: no ring is left out without a word")

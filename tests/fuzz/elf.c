@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t sz)
 	if (ftruncate(fd, 0) || pwrite(fd, data, sz, 0) != (ssize_t)sz)
 		abort();
 	try_frames(fd);
-	fr_symfile_read_id(NULL, path, id);
+	fr_symfile_read_id(NULL, path, id, NULL);
 	if (fr_symfile_open(NULL, path, &f))
 		return 0;
 	try_file(f);

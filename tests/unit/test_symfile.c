@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "read/elf/symfile_int.h"
+#include "read/elf/symguess.h"
 #include "read/elf/vdso.h"
 
 #define VADDR	0x401000u /* of the code, which is at 0x1000 in the file */
@@ -297,6 +299,37 @@ static void functions_the_kernel_maps(void **state)
 	fr_vdso_close(v);
 }
 
+/* Without a descriptor left, what may be the file is not read: not the same as that it is another one, or gone. */
+static void what_cannot_be_read(void **state)
+{
+	static const u8 other[20] = {1};
+	struct rlimit was, none = {};
+	struct fr_symguess *g = fr_symguess_new(NULL), *dir = fr_symguess_new(NULL);
+	struct file f;
+	struct fr_symfile *s;
+	static const char gone[] = "/nowhere/at/all";
+
+	(void)state;
+	set_up_file(&f);
+	assert_int_equal(open_bytes(&f, sizeof(f), &s), 0);
+	fr_symfile_close(s);
+	fr_symguess_add(g, gone, strlen(gone));
+	fr_symguess_add_dir(g, gone);
+	assert_null(fr_symguess_find(g, other, sizeof(other), false));
+	assert_int_equal(fr_symguess_err(g), 0);
+	fr_symguess_add(g, path, strlen(path));
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none.rlim_max = was.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_null(fr_symguess_find(g, f.note.id, sizeof(f.note.id), false));
+	fr_symguess_add_dir(dir, "/");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(fr_symguess_err(g), -EMFILE);
+	assert_int_equal(fr_symguess_err(dir), -EMFILE);
+	fr_symguess_free(g);
+	fr_symguess_free(dir);
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -318,6 +351,7 @@ int main(void)
 		cmocka_unit_test(a_stripped_file),	cmocka_unit_test(lies),
 		cmocka_unit_test(what_is_refused),	cmocka_unit_test(any_byte_may_be_wrong),
 		cmocka_unit_test(a_file_in_memory),	cmocka_unit_test(functions_the_kernel_maps),
+		cmocka_unit_test(what_cannot_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

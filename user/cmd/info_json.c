@@ -407,7 +407,7 @@ KIND(names, "Where the names of addresses come from.",
 	CELL("mappings", COUNT, "mappings of files in the file"),
 	CELL("processes", COUNT, "and of how many processes"),
 	CELL("stacks", COUNT, "user stacks whose files are known"),
-	TEXT("kernel_symbols", "kernel_symbols", "`ok`, or why the kernel's functions have no names"),
+	TEXT("kernel_symbols", "kernel_symbols", "`ok`, or why the kernel's functions, or some of them, have no names"),
 	TEXT("kernel_build_id", "kernel_build_id", "the kernel's build-id, in hexadecimal"),
 	TEXT("kernel_stext", "kernel_stext", "address of `_stext`, in hexadecimal"),
 	TEXT_IF("symbols_left_out", "left_out", "`processes=N;addresses=N` for which there was no room; absent if none were left out"));

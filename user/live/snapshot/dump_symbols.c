@@ -85,11 +85,14 @@ static int put_build_id(struct fr_dump *d, const struct fr_dump_kernel *kernel)
 	return *text ? fr_snap_put_fact(d->w, "kernel_build_id", "%s", text) : 0;
 }
 
+/* "ok", or why some addresses have no names; of `beyond` nobody was asked. */
 static int put_kernel_facts(struct fr_dump *d, const struct fr_dump_kernel *kernel, const struct fr_kallsyms_info *info,
-			    int found)
+			    int found, size_t beyond)
 {
-	const char *why = found ? strerror(-found) : info->hidden ? "hidden: kptr_restrict" : "ok";
-	int err = fr_snap_put_fact(d->w, "kernel_symbols", "%s", kernel->why_not ?: why);
+	const char *why = found ? strerror(-found) : info->hidden ? "hidden: kptr_restrict" : beyond ? NULL : "ok";
+	int err = kernel->why_not || why
+			  ? fr_snap_put_fact(d->w, "kernel_symbols", "%s", kernel->why_not ?: why)
+			  : fr_snap_put_fact(d->w, "kernel_symbols", "no room: %zu addresses beyond %u", beyond, KERNEL_MAX);
 
 	if (info->stext)
 		err = err ?: fr_snap_put_fact(d->w, "kernel_stext", "0x%llx", info->stext);
@@ -105,8 +108,8 @@ static size_t kernel_cnt(const struct fr_addrs *a)
 
 int fr_dump_put_kernel(struct fr_dump *d, const struct fr_dump_kernel *kernel)
 {
-	const struct fr_addrs *a = d->addrs;
-	size_t cnt = kernel_cnt(a), i;
+	struct fr_addrs *a = d->addrs;
+	size_t cnt = kernel_cnt(a), beyond = a->addr_cnt - a->kernel_at - cnt, i;
 	struct fr_kallsyms_info info = {};
 	struct fr_ksym *k;
 	int err, found;
@@ -117,7 +120,10 @@ int fr_dump_put_kernel(struct fr_dump *d, const struct fr_dump_kernel *kernel)
 	for (i = 0; k && i < cnt; i++)
 		k[i].addr = a->addr[a->kernel_at + i];
 	found = !k ? -ENOMEM : kernel->why_not ? 0 : kernel->find(kernel->arg, k, cnt, &info);
-	err = put_kernel_facts(d, kernel, &info, found);
+	a->dropped += beyond;
+	if (beyond)
+		fr_unread_add(&d->unread, 0, "kernel", FR_ERRAND_FAILED);
+	err = put_kernel_facts(d, kernel, &info, found, beyond);
 	if (k && !info.hidden)
 		err = err ?: put_kernel_symbols(d, k, cnt);
 	fr_kallsyms_free(k, k ? cnt : 0);

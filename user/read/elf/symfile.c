@@ -183,18 +183,23 @@ static size_t read_any_id(int fd, u8 to[FR_BUILD_ID_MAX_SZ])
 	return f.build_id_sz;
 }
 
-size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ])
+size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ], int *err)
 {
-	int fd = fr_symfile_fd(root, path);
-	size_t sz;
+	int fd = fr_symfile_fd(root, path), why = fd < 0 ? fd : 0;
+	size_t sz = 0;
 
-	if (fd < 0)
-		return 0;
 	/* finding a library takes thousands of these: use libelf only where a few reads are not enough */
-	sz = fr_build_id_of(fd, to, NULL);
-	if (!sz)
+	if (fd >= 0)
+		sz = fr_build_id_of(fd, to, &why);
+	if (fd >= 0 && !sz && !why) {
+		errno = 0;
 		sz = read_any_id(fd, to);
-	close(fd);
+		why = errno == EIO ? -EIO : 0; /* to libelf it is not there then */
+	}
+	if (fd >= 0)
+		close(fd);
+	if (!sz && why && err)
+		*err = why;
 	return sz;
 }
 

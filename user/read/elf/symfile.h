@@ -42,8 +42,11 @@ int fr_symfile_real(const char *root, const char *path, char *to, size_t sz);
 /* A directory below root, likewise. */
 int fr_symfile_dir(const char *root, const char *path);
 
-/* Read only the build-id of a file, which is quicker. Returns its size; 0: none, or no such file. */
-size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ]);
+/*
+ * Read only the build-id of a file, which is quicker. Returns its size; 0: none, or the file cannot be opened or read: *err
+ * (NULL is fine) is -errno then, otherwise untouched.
+ */
+size_t fr_symfile_read_id(const char *root, const char *path, u8 to[FR_BUILD_ID_MAX_SZ], int *err);
 
 /* *sz bytes; NULL and 0 if there is none. */
 const u8 *fr_symfile_build_id(const struct fr_symfile *f, size_t *sz);

@@ -2,6 +2,7 @@
 #include "read/elf/symguess.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,23 @@ struct fr_symguess {
 	struct guess *guess;
 	u32 cnt;
 	bool has_libraries;
+	int err; /* the first one of reading */
 };
+
+/* That it is not there, none, or not for us tells nothing: nothing need be there. */
+static void symguess_note(struct fr_symguess *g, int err)
+{
+	bool is_failure = err && err != -ENOENT && err != -ENOTDIR && err != -EBADMSG && err != -ENAMETOOLONG &&
+			  err != -EACCES && err != -EPERM && err != -ELOOP;
+
+	if (is_failure && !g->err)
+		g->err = err;
+}
+
+int fr_symguess_err(const struct fr_symguess *g)
+{
+	return g->err;
+}
 
 struct fr_symguess *fr_symguess_new(const char *root)
 {
@@ -73,10 +90,12 @@ static void symguess_put(struct fr_symguess *g, const char *path, size_t len)
 {
 	struct guess *to = fr_vec_more(&g->guess, g->cnt);
 
-	if (!to)
-		return;
-	*to = (struct guess){.path = strndup(path, len)};
-	g->cnt += to->path != NULL;
+	if (to)
+		*to = (struct guess){.path = strndup(path, len)};
+	if (to && to->path)
+		g->cnt++;
+	else
+		symguess_note(g, -ENOMEM);
 }
 
 void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len)
@@ -87,14 +106,27 @@ void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len)
 
 /* ---- directories of libraries ---- */
 
-static DIR *symguess_open_dir(const struct fr_symguess *g, const char *dir)
+static DIR *symguess_open_dir(struct fr_symguess *g, const char *dir)
 {
 	int fd = fr_symfile_dir(g->root, dir);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
+	if (!d)
+		symguess_note(g, fd < 0 ? fd : -errno);
 	if (fd >= 0 && !d)
 		close(fd);
 	return d;
+}
+
+static struct dirent *symguess_next(struct fr_symguess *g, DIR *d)
+{
+	struct dirent *e;
+
+	errno = 0;
+	e = readdir(d);
+	if (!e)
+		symguess_note(g, -errno);
+	return e;
 }
 
 static bool is_new(struct dirs *seen, DIR *d)
@@ -125,7 +157,7 @@ static void add_files_of(struct fr_symguess *g, const char *dir, const char *par
 		closedir(d);
 		return;
 	}
-	while (d && (e = readdir(d)) && g->cnt < GUESS_MAX) {
+	while (d && (e = symguess_next(g, d)) && g->cnt < GUESS_MAX) {
 		int len = snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") ? dir : "", e->d_name);
 
 		/* of a directory nothing is asked: its disk may not answer */
@@ -154,7 +186,7 @@ static void add_files_below(struct fr_symguess *g, const char *dir, struct dirs 
 	struct dirent *e;
 	char path[PROGRAM_SZ + NAME_MAX];
 
-	while (d && (e = readdir(d)) && seen->cnt < DIRS_MAX) {
+	while (d && (e = symguess_next(g, d)) && seen->cnt < DIRS_MAX) {
 		if (e->d_name[0] == '.' || (e->d_type != DT_DIR && e->d_type != DT_UNKNOWN))
 			continue;
 		if (snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) < (int)sizeof(path))
@@ -215,7 +247,7 @@ static void add_libraries(struct fr_symguess *g)
 		add_files_of(g, dir[i], ".so", &seen);
 	for (i = 0; i < sizeof(parent) / sizeof(parent[0]); i++) {
 		d = symguess_open_dir(g, parent[i]);
-		while (d && (e = readdir(d))) {
+		while (d && (e = symguess_next(g, d))) {
 			int len = snprintf(path, sizeof(path), "%s/%s", parent[i], e->d_name);
 
 			if (strstr(e->d_name, "-linux-") && len > 0 && len < (int)sizeof(path))
@@ -234,9 +266,11 @@ static const char *find_from(struct fr_symguess *g, u32 first, const u8 *build_i
 
 	for (i = first; i < g->cnt; i++) {
 		struct guess *x = &g->guess[i];
+		int err = 0;
 
 		if (!x->looked)
-			x->build_id_sz = fr_symfile_read_id(g->root, x->path, x->build_id);
+			x->build_id_sz = fr_symfile_read_id(g->root, x->path, x->build_id, &err);
+		symguess_note(g, err);
 		x->looked = true;
 		if (x->build_id_sz == sz && !memcmp(x->build_id, build_id, sz))
 			return x->path;

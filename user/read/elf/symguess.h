@@ -24,9 +24,12 @@ void fr_symguess_add(struct fr_symguess *g, const char *path, size_t len);
 void fr_symguess_add_dir(struct fr_symguess *g, const char *dir);
 
 /*
- * The path of the file with this build-id, NULL: unknown; libraries: also search those of the programs that were added, and
- * installed ones. Valid as long as g.
+ * The path of the file with this build-id, NULL: unknown, and fr_symguess_err() tells if all was read; libraries: also search
+ * those of the programs that were added, and installed ones. Valid as long as g.
  */
 const char *fr_symguess_find(struct fr_symguess *g, const u8 *build_id, size_t sz, bool libraries);
+
+/* Why the first of what may have been the file, or its directory, could not be read: -errno; 0: all that is there was. */
+int fr_symguess_err(const struct fr_symguess *g);
 
 #endif

@@ -187,6 +187,14 @@ static const char *guess_find(struct fr_symguess *g, const struct fr_symwant *w,
 	return g ? fr_symguess_find(g, w->build_id, w->build_id_sz, libraries) : NULL;
 }
 
+static int guess_err(const struct fr_symguesses *g)
+{
+	int err = g->symfs ? fr_symguess_err(g->symfs) : 0;
+
+	err = err ?: fr_symguess_err(g->here);
+	return err ?: (g->beside ? fr_symguess_err(g->beside) : 0);
+}
+
 /* What was executed first, then libraries, of which there are thousands. */
 int fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o)
 {
@@ -199,5 +207,9 @@ int fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o)
 	}
 	if (beside)
 		o->want.name = strrchr(beside, '/') + 1;
+	if (!path && !beside)
+		o->guess_err = guess_err(g);
+	if (o->guess_err == -ENOMEM)
+		return -ENOMEM;
 	return path ? fr_symobj_set_path(o, path) : 0;
 }

@@ -17,6 +17,7 @@ struct fr_symobj {
 	char *no_path;	 /* [build-id], once it has been asked for; NULL */
 	bool has_copies; /* it was mapped from several paths */
 	bool looked;
+	int guess_err; /* -errno why a file that may be this one was not read; 0: none */
 	struct fr_symgot got;
 	bool lines_looked;
 	struct fr_symlines *lines;
@@ -67,7 +68,7 @@ struct fr_symguesses; /* opaque */
 struct fr_symguesses *fr_symguesses_new(const struct fr_snap *s, const struct fr_symbols_opts *opts);
 void fr_symguesses_free(struct fr_symguesses *g); /* NULL is fine */
 
-/* Find the object's path, if possible. 0 or -ENOMEM. */
+/* Find the object's path, if possible; otherwise set its guess_err. 0 or -ENOMEM. */
 int fr_symguesses_look(struct fr_symguesses *g, struct fr_symobj *o);
 
 #endif

@@ -144,6 +144,11 @@ void fr_symobj_look(struct fr_symobj *o, struct fr_symfind *find)
 		return;
 	o->looked = true;
 	fr_symfind(find, &o->want, &o->got);
+	/* it may have been in what could not be read */
+	if (o->guess_err && (o->got.why == FR_SYM_NO_FILE || o->got.why == FR_SYM_DIFFERS)) {
+		o->got.why = FR_SYM_UNREAD;
+		o->got.err = o->guess_err;
+	}
 }
 
 bool fr_symobj_vaddr(const struct fr_symobj *o, u64 file_off, u64 *vaddr)
