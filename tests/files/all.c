@@ -3,6 +3,9 @@
  * all FILE: a snapshot with every event and every kind of chunk that this build writes, some of each: what golden/all.flight
  * was made by, and the exporters' fuzzer begins with. A stack that a sample names is there, and where its frames lay.
  */
+#include "base/counter/counters.h"
+#include "base/text/memfile.h"
+#include "base/tp/tps.h"
 #include "files/hour.h"
 #include "files/small.h"
 
@@ -15,6 +18,100 @@ static void put_rec(struct host_ring *h, u32 nr, const void *fixed, u32 fixed_sz
 {
 	host_clock_ns += 1000;
 	host_ring_put_nums(h, nr, fixed, fixed_sz, nums, cnt);
+}
+
+/* ---- a tracepoint, in the tier of those that are recorded by default ---- */
+
+static const char format[] = "name: it\nID: 77\nformat:\n"
+			     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
+			     "\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"
+			     "\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"
+			     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+			     "\tfield:__data_loc char[] name;\toffset:8;\tsize:4;\tsigned:0;\n"
+			     "\tfield:int state;\toffset:12;\tsize:4;\tsigned:1;\n"
+			     "\tfield:__u8 addr[4];\toffset:16;\tsize:4;\tsigned:0;\n\n"
+			     "print fmt: \"%s %s %pI4\", __get_str(name), "
+			     "__print_symbolic(REC->state, { 1, \"OPEN\" }, { 2, \"SHUT\" }), REC->addr\n";
+
+/* As the kernel has it, but for its first eight bytes. */
+struct tp_rec {
+	u64 head, task;
+	u32 name; /* where it is, and its size */
+	s32 state;
+	u8 addr[4];
+	char text[12];
+};
+
+static void put_tp(struct host_ring *h)
+{
+	struct tp_rec rec = {.task = 100, .addr = {127, 0, 0, 1}, .text = "left\x1b"};
+	u32 i;
+
+	rec.name = (offsetof(struct tp_rec, text) - 8) | 6u << 16;
+	for (i = 0; i < PER_EVENT; i++) {
+		host_clock_ns += 1000;
+		rec.state = i;
+		host_ring_put(h, FR_TP_FIRST, &rec, sizeof(rec));
+	}
+}
+
+/* The schema of all that is built in, and of this. */
+static struct fr_schema *schema_with_tp(void)
+{
+	struct fr_tpformat *t = NULL;
+	struct fr_schema *s = NULL;
+	struct fr_memfile m;
+	char *builtin, *text;
+	size_t sz;
+	FILE *f;
+
+	if (fr_tpformat_new("sys", "it", format, sizeof(format) - 1, &t))
+		abort();
+	builtin = fr_schema_write(fr_schema_builtin(), &sz);
+	f = fr_memfile_open(&m);
+	fwrite(builtin, 1, sz, f);
+	if (fr_tpformat_put_schema(t, FR_TP_FIRST, FR_TIER_RARE, f))
+		abort();
+	text = fr_memfile_end(&m, &sz);
+	if (fr_schema_parse(text, sz, &s))
+		abort();
+	free(text);
+	free(builtin);
+	fr_tpformat_free(t);
+	return s;
+}
+
+static int put_formats(struct fr_snap_writer *w)
+{
+	const struct fr_tps_item item = {.system = "sys", .name = "it", .text = format, .sz = sizeof(format) - 1};
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+	int err = fr_tps_put(f, &item);
+	size_t sz;
+	char *text = fr_memfile_end(&m, &sz);
+
+	err = err ?: fr_snap_put_formats(w, text, sz);
+	free(text);
+	return err;
+}
+
+static int put_counters(struct fr_snap_writer *w)
+{
+	struct fr_counters c;
+	int err = 0;
+	u32 i;
+
+	fr_counters_init(&c);
+	for (i = 0; i < 4 && !err; i++) {
+		err = fr_counters_add(&c, "netstat.TcpExtListenOverflows", "", 0, 1000000 + i * 10000000000ull,
+				      i > 2 ? 900 : i);
+		err = err ?: fr_counters_add(&c, "disk.busy_us", "sda", 0, 1000000 + i * 10000000000ull, i * 1000);
+		if (i % 2)
+			err = err ?: fr_counters_add(&c, "cgroup.cpu_us", "/a\nb", 0, 1000000 + i * 10000000000ull, 1ull << 63);
+	}
+	err = err ?: fr_snap_put_counters(w, &c);
+	fr_counters_free(&c);
+	return err;
 }
 
 /* Of a struct fr_rec_NAME, as it is. */
@@ -83,6 +180,8 @@ static u64 put_ring(struct fr_snap_writer *w, u16 cpu, u8 tier)
 		put_stack(h);
 	if (tier == FR_TIER_MAIN)
 		put_story(h);
+	if (tier == FR_TIER_RARE)
+		put_tp(h);
 	cnt = put_laps(w, h);
 	host_ring_free(h);
 	return cnt;
@@ -172,30 +271,34 @@ static int put_meta(struct fr_snap_writer *w)
 	return put_facts(w) || small_put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||
 	       fr_snap_put_tasks(w, task, 2) || fr_snap_put_holes(w, &hole, 1) || fr_snap_put_procs(w, "{\"pid\":100}\n", 12) ||
 	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, state, 2) ||
-	       fr_snap_put_klog(w, klog, 2);
+	       fr_snap_put_klog(w, klog, 2) || put_formats(w) || put_counters(w);
 }
 
 int main(int argc, char **argv)
 {
 	struct fr_snap_ring ring[2 * FR_TIER_CNT] = {0};
 	struct fr_snap_writer *w;
+	struct fr_schema *s;
 	u32 i;
 	int err;
 
 	(void)small_write;
 	if (argc != 2 || fr_snap_create(argv[1], 64u << 20, 1, &w))
 		return 1;
-	err = fr_snap_put_schema(w, fr_schema_builtin()) || put_meta(w);
+	s = schema_with_tp();
+	err = fr_snap_put_schema(w, s) || put_meta(w);
 	for (i = 0; i < 2 * FR_TIER_CNT && !err; i++) {
 		ring[i] = (struct fr_snap_ring){
 			.cpu = i / FR_TIER_CNT, .tier = i % FR_TIER_CNT, .slot_cnt = 4, .subbuf_sz = 4 * FR_PAGE_SZ};
 		ring[i].horizon_ns = i == FR_TIER_CNT ? 300000 : 0;
 		ring[i].present = ring[i].written = put_ring(w, ring[i].cpu, ring[i].tier);
-		err = !ring[i].present && ring[i].tier != FR_TIER_RARE; /* which has tracepoints alone */
+		err = !ring[i].present;
 	}
 	err = err || fr_snap_put_rings(w, ring, 2 * FR_TIER_CNT);
-	if (!err)
-		return fr_snap_finish(w) != 0;
-	fr_snap_abort(w);
-	return 1;
+	if (err)
+		fr_snap_abort(w);
+	else
+		err = fr_snap_finish(w) != 0;
+	fr_schema_free(s);
+	return err;
 }
