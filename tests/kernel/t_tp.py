@@ -76,6 +76,15 @@ def of_replay(file, pid):
     return [(m[1], words_of(m[1], m[2])) for m in found if m and m[1] in mine]
 
 
+def of_tracecmd(file, pid):
+    """The same of trace-cmd, which decodes trace.dat by the formats in it alone."""
+    out = f"{TMP}/tp-native.dat"
+    fr("export", "--to", "trace-cmd", "-f", f'tid == {pid} && event ~ "tp:*"', "-o", out, file)
+    row = re.compile(rf"\s*\S.*-{pid}\s+\[\d+\] +[\d.]+: (\w+): +(.*)")
+    found = (row.match(line) for line in run("trace-cmd", "report", "-N", "-t", out).stdout.splitlines())
+    return [(m[1], m[2].strip()) for m in found if m]
+
+
 def missed(file):
     """Runs that the kernel refused because another program ran there."""
     return fr_json("info", "--json", file).get("missed", {}).get("tp", 0)
@@ -117,6 +126,18 @@ def as_tracefs():
     check(sum(point == "signal_generate" for point, _ in theirs) >= 20, "each signal")
     check(is_part(ours, theirs), f"none that tracefs has not: {[one for one in ours if one not in theirs][:3]} of {theirs[:3]}")
     check(len(theirs) - len(ours) <= lost, f"{len(theirs)} of tracefs, {len(ours)} here, {lost} counted as missed")
+
+
+@test("trace-cmd decodes them as the kernel's own, in the words of replay; of those that were recorded in part, the fields")
+def native():
+    name = session()
+    pid = spawn()
+    file = dump(name)
+    row = re.compile(rf"\S+ \[\d+\] .{{15}}\s+{pid} tp:\w+:(\w+)\s+(.*)")
+    found = (row.match(line) for line in fr("replay", "-f", f'tid == {pid} && event ~ "tp:*"', file).stdout.splitlines())
+    ours = [(m[1], m[2].strip()) for m in found if m]
+    check({point.split(":")[1] for point in POINTS} <= {point for point, _ in ours}, f"all five: { {point for point, _ in ours} }")
+    equal(of_tracecmd(file, pid), ours, "words")
 
 
 @test("fields are typed, symbols are words, filters take them; cut and merge keep all of it")

@@ -793,6 +793,16 @@ static bool take_record(struct fr_tpformat *t, const void *rec, size_t sz)
 	return true;
 }
 
+bool fr_tpformat_has_words(const struct fr_tpformat *t)
+{
+	return t->has_words;
+}
+
+const void *fr_tpformat_hold(struct fr_tpformat *t, const void *rec, size_t sz)
+{
+	return take_record(t, rec, sz) ? t->room : NULL;
+}
+
 const char *fr_tpformat_text(struct fr_tpformat *t, const void *rec, size_t sz)
 {
 	struct tep_record r = {.data = t->room, .size = sz};

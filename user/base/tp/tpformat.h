@@ -80,6 +80,12 @@ int fr_tpformat_conf(const struct fr_tpformat *t, struct fr_tp *out);
  */
 const char *fr_tpformat_text(struct fr_tpformat *t, const void *rec, size_t sz);
 
+/* Has it words at all: is what stands behind "print fmt:" sound? */
+bool fr_tpformat_has_words(const struct fr_tpformat *t);
+
+/* The record as any reader may take it: words that lead out of it lead nowhere. As above; sz bytes until the next call. */
+const void *fr_tpformat_hold(struct fr_tpformat *t, const void *rec, size_t sz);
+
 /* The kernel's word for the value of the field that the schema calls so, by __print_symbolic() or __print_flags(); NULL: it has
  * none. Until the next call. */
 const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v);

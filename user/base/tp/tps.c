@@ -10,7 +10,8 @@
 #define PID_OFF 4u /* of common_pid in a record */
 
 struct fr_tps {
-	struct fr_tpformat *of[FR_EVENT_MAX]; /* by event number */
+	struct fr_tpformat *of[FR_EVENT_MAX];  /* by event number */
+	struct fr_tps_item item[FR_EVENT_MAX]; /* the same, as text */
 };
 
 /* ---- the text ---- */
@@ -83,6 +84,7 @@ struct fr_tps *fr_tps_new(const struct fr_schema *s, const char *text, size_t sz
 		err = fr_tpformat_new(item.system, item.name, item.text, item.sz, &t->of[ev->nr]);
 		if (!err)
 			err = fr_tpformat_read_as(t->of[ev->nr], ev);
+		t->item[ev->nr] = item;
 		if (err == -ENOMEM) {
 			fr_tps_free(t);
 			return NULL;
@@ -198,6 +200,25 @@ size_t fr_tps_record(const struct fr_tps *t, const struct fr_row *r, u8 *to)
 		end = at > end ? at : end;
 	}
 	return end;
+}
+
+const char *fr_tps_whole_text(const struct fr_tps *t, u32 nr, size_t *sz)
+{
+	const struct fr_tpformat *format = fr_tps_format(t, nr);
+
+	if (!format || !fr_tpformat_has_words(format) || fr_tpformat_is_part(format))
+		return NULL;
+	*sz = t->item[nr].sz;
+	return t->item[nr].text;
+}
+
+const void *fr_tps_whole_record(struct fr_tps *t, const struct fr_row *r, size_t *sz)
+{
+	struct fr_tpformat *format = fr_tps_format(t, r->ev->nr);
+	u8 rec[FR_TPS_RECORD_SZ];
+
+	*sz = format ? fr_tps_record(t, r, rec) : 0;
+	return format ? fr_tpformat_hold(format, rec, *sz) : NULL;
 }
 
 const char *fr_tps_text(struct fr_tps *t, const struct fr_row *r)

@@ -50,6 +50,15 @@ bool fr_tps_lacks(const void *tps, u32 nr, const char *field);
 #define FR_TPS_RECORD_SZ (FR_TP_HEAD_SZ + FR_TP_ROOM_SZ)
 size_t fr_tps_record(const struct fr_tps *t, const struct fr_row *r, u8 *to);
 
+/*
+ * The text of an event's format, *sz bytes of the text that was given, for readers that print by it: NULL if there is none, it
+ * is not sound, or its rows lack fields.
+ */
+const char *fr_tps_whole_text(const struct fr_tps *t, u32 nr, size_t *sz);
+
+/* The record of a row of such an event, *sz bytes until the next call: no word in it leads out of it. NULL: none. */
+const void *fr_tps_whole_record(struct fr_tps *t, const struct fr_row *r, size_t *sz);
+
 /* The format of an event, NULL: none. */
 struct fr_tpformat *fr_tps_format(const struct fr_tps *t, u32 nr);
 

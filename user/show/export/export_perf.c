@@ -271,7 +271,7 @@ static void perf_bind_all(struct perf *p, const struct fr_schema *s)
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		if (fr_schema_event(s, nr))
-			fr_trc_bind(&p->event[nr], fr_schema_event(s, nr));
+			fr_trc_bind(&p->event[nr], fr_schema_event(s, nr), NULL);
 	}
 	p->schema = s;
 }

@@ -115,13 +115,13 @@ static void tracecmd_put_event(struct cpu *c, u64 ts, const u8 *data, u32 sz)
 
 /* ---- rows ---- */
 
-static void tracecmd_bind_all(struct tracecmd *t, const struct fr_schema *s)
+static void tracecmd_bind_all(struct tracecmd *t, const struct fr_schema *s, const struct fr_tps *tps)
 {
 	u32 nr;
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		if (fr_schema_event(s, nr))
-			fr_trc_bind(&t->event[nr], fr_schema_event(s, nr));
+			fr_trc_bind(&t->event[nr], fr_schema_event(s, nr), tps);
 	}
 	t->schema = s;
 }
@@ -327,6 +327,21 @@ static void write_names(FILE *f, const void *arg)
 	}
 }
 
+static bool is_symbol_written(const struct fr_snap_symbol *y)
+{
+	return *y->name && !strpbrk(y->name, " \t\n[]");
+}
+
+/*
+ * Readers give an address the last name before it. The file has names for a few functions only: where the next one does not
+ * follow at once, a name ends what it ends.
+ */
+static void write_end_of_symbol(FILE *f, const struct fr_snap_symbol *y, const struct fr_snap_symbol *next)
+{
+	if (y->sz && y->addr + y->sz > y->addr && (!next || !is_symbol_written(next) || next->addr > y->addr + y->sz))
+		fprintf(f, "%016llx t unknown\n", y->addr + y->sz);
+}
+
 /* Like /proc/kallsyms; names come from a file. */
 static void write_symbols(FILE *f, const void *arg)
 {
@@ -334,7 +349,7 @@ static void write_symbols(FILE *f, const void *arg)
 	const struct fr_snap_symbol *y = fr_snap_symbols(arg, &cnt);
 
 	for (i = 0; i < cnt && !y[i].pid; i++) {
-		if (!*y[i].name || strpbrk(y[i].name, " \t\n[]"))
+		if (!is_symbol_written(&y[i]))
 			continue;
 		fprintf(f, "%016llx t ", y[i].addr);
 		write_masked(f, y[i].name, strlen(y[i].name));
@@ -344,6 +359,7 @@ static void write_symbols(FILE *f, const void *arg)
 			fputc(']', f);
 		}
 		fputc('\n', f);
+		write_end_of_symbol(f, &y[i], i + 1 < cnt && !y[i + 1].pid ? &y[i + 1] : NULL);
 	}
 }
 
@@ -440,7 +456,7 @@ static int tracecmd_begin(struct fr_export *x)
 	t->seen = calloc((FR_TID_MASK + 1) / TID_BLOCK, sizeof(*t->seen));
 	if (!t->cpu || !t->seen)
 		return -ENOMEM;
-	tracecmd_bind_all(t, fr_replay_schema(x->replay, 0));
+	tracecmd_bind_all(t, fr_replay_schema(x->replay, 0), fr_replay_view(x->replay, 0)->tps);
 	t->spool_fd = fr_spool_open(x->path);
 	return t->spool_fd < 0 ? t->spool_fd : 0;
 }

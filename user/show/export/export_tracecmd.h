@@ -7,6 +7,7 @@
 #define FR_EXPORT_TRACECMD_H
 
 #include "base/rows/pbuf.h"
+#include "base/tp/tps.h"
 #include "show/export/export.h"
 
 #define FR_TRC_FIELD_MAX 40u   /* fields of an event: a schema's most, plus the kernel's additional ones */
@@ -53,10 +54,13 @@ struct fr_trc_event {
 	struct fr_trc_field field[FR_TRC_FIELD_MAX];
 	u32 cnt;
 	u32 fixed_sz;
+	const char *kernels; /* the kernel's format of a tracepoint, from "format:" on: rows are its records; NULL: not so */
+	size_t kernels_sz;
 };
 
-/* Lay out an event of a schema. */
-void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev);
+/* Lay out an event of a schema. tps: the file's tracepoints, whose records are written as the kernel's, NULL: field by field.
+ */
+void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev, const struct fr_tps *tps);
 
 /* The value of a field in a row; FR_VAL_NONE: unknown. */
 struct fr_val fr_trc_value(const struct fr_trc_field *f, const struct fr_view *v, const struct fr_row *r);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The layout of events in a trace.dat file, and the format texts that describe it. Kernel events have the kernel's system,
+ * The layout of events in a trace.dat file, and the format texts that describe it. A tracepoint that was recorded whole is the
+ * kernel's record and format, so that readers decode it as they do the kernel's own. Kernel events have the kernel's system,
  * field names and types, as expected by plugins of trace-cmd and KernelShark; our additional fields follow, under our names. An
  * event that is not in the table below is laid out according to its schema, in the system "flightrec".
  */
@@ -11,6 +12,7 @@
 
 #define COMMON_SZ 8u /* common_type, common_flags, common_preempt_count, common_pid */
 #define ID_FIRST  1000u
+#define FORMAT	  "\nformat:\n"
 
 /* type: as in the format text; array: follows the name; print: %-format and its argument */
 static const struct kind {
@@ -263,13 +265,26 @@ static void name_tracepoint(struct fr_trc_event *e)
 	e->name = colon + 1;
 }
 
-void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev)
+static void take_kernels(struct fr_trc_event *e, const struct fr_tps *tps)
+{
+	size_t sz = 0;
+	const char *text = fr_tps_whole_text(tps, e->ev->nr, &sz),
+		   *from = text ? memmem(text, sz, FORMAT, strlen(FORMAT)) : NULL;
+
+	if (!from)
+		return;
+	e->kernels = from + 1;
+	e->kernels_sz = text + sz - e->kernels;
+}
+
+void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev, const struct fr_tps *tps)
 {
 	const struct map *m = tracecmd_format_map_of(ev);
 	u32 i;
 
 	*e = (struct fr_trc_event){.ev = ev, .system = m ? m->system : "flightrec", .name = ev->name, .fixed_sz = COMMON_SZ};
 	name_tracepoint(e);
+	take_kernels(e, tps);
 	if (m) {
 		e->print = m->print;
 		add_mapped(e, m);
@@ -361,14 +376,39 @@ static void tracecmd_format_put_field(const struct fr_trc_field *f, const struct
 	}
 }
 
+/* As it was; behind a text that was cut is a NUL. */
+static u32 put_kernels(const struct fr_view *v, const struct fr_row *r, u8 *buf)
+{
+	size_t sz;
+	const void *rec = fr_tps_whole_record(v->tps, r, &sz);
+
+	if (!rec)
+		return 0;
+	memcpy(buf, rec, sz);
+	while (sz < COMMON_SZ || sz % 4 || buf[sz - 1])
+		buf[sz++] = 0;
+	return sz;
+}
+
+static void put_common(const struct fr_trc_event *e, const struct fr_row *r, u8 *buf)
+{
+	u16 id = id_of(e->ev);
+
+	memcpy(buf, &id, sizeof(id));
+	memcpy(buf + 4, &r->tid, sizeof(r->tid));
+}
+
 u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r, u8 *buf)
 {
 	u32 end = e->fixed_sz, i;
-	u16 id = id_of(e->ev);
 
+	if (e->kernels) {
+		end = put_kernels(v, r, buf);
+		put_common(e, r, buf);
+		return end;
+	}
 	memset(buf, 0, e->fixed_sz);
-	memcpy(buf, &id, sizeof(id));
-	memcpy(buf + 4, &r->tid, sizeof(r->tid));
+	put_common(e, r, buf);
 	for (i = 0; i < e->cnt; i++) {
 		struct fr_val val = fr_trc_value(&e->field[i], v, r);
 
@@ -458,7 +498,12 @@ static void put_print(FILE *out, const struct fr_trc_event *e)
 
 void fr_trc_format(FILE *out, const struct fr_trc_event *e)
 {
-	fprintf(out, "name: %s\nID: %u\nformat:\n", e->name, id_of(e->ev));
+	fprintf(out, "name: %s\nID: %u\n", e->name, id_of(e->ev));
+	if (e->kernels) {
+		fwrite(e->kernels, 1, e->kernels_sz, out);
+		return;
+	}
+	fputs("format:\n", out);
 	tracecmd_format_put_fields(out, e);
 	fputc('\n', out);
 	put_print(out, e);
