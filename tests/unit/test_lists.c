@@ -149,7 +149,7 @@ static void check_there_and_back(enum fr_chunk_kind kind, const void *entry, siz
 	assert_true(k->struct_sz <= sizeof(item) && sz <= sizeof(back));
 	memset(item, 0xff, sizeof(item));
 	fr_list_items(k, content, item);
-	k->to_entry(back, item);
+	k->to_entry(back, item, NULL);
 	assert_memory_equal(back, entry, sz);
 	free(content);
 }

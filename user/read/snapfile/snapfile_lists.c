@@ -6,232 +6,44 @@
 
 #define ENTRY_MAX_SZ 4096u
 
-static void task_to_entry(void *entry, const void *item)
-{
-	const struct fr_snap_task *t = item;
-	struct fr_task_entry e = {
-		.tid = t->tid,
-		.tgid = t->task.tgid,
-		.ppid = t->task.ppid,
-		.flags = t->task.flags,
-		.exit_code = t->task.exit_code,
-		.start_ns = t->start_ns,
-		.cgroup = t->task.cgroup,
-		.exit_ns = t->task.exit_ns,
-		.renamed_ns = t->task.renamed_ns,
-	};
+/* clang-format off */
+#define TASK(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(tid, tid) NUMBER(tgid, task.tgid) NUMBER(ppid, task.ppid) NUMBER(flags, task.flags) NUMBER(exit_code, task.exit_code) \
+	NUMBER(start_ns, start_ns) NUMBER(cgroup, task.cgroup) NUMBER(exit_ns, task.exit_ns) NUMBER(renamed_ns, task.renamed_ns) \
+	NAME(comm, task.comm) NAME(first_comm, task.first_comm)
+FR_ENTRY(task, fr_task_entry, fr_snap_task, TASK)
 
-	memcpy(e.comm, t->task.comm, FR_COMM_SZ);
-	memcpy(e.first_comm, t->task.first_comm, FR_COMM_SZ);
-	memcpy(entry, &e, sizeof(e));
-}
+#define RING(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(cpu, cpu) NUMBER(tier, tier) NUMBER(slot_cnt, slot_cnt) NUMBER(subbuf_sz, subbuf_sz) NUMBER(holder, holder) \
+	NUMBER(written, written) NUMBER(overwritten, overwritten) NUMBER(present, present) NUMBER(horizon_ns, horizon_ns) \
+	NUMBER(end_ns, end_ns) NUMBER(first_seq, first_seq) NUMBER(last_seq, last_seq) NUMBER(ties, ties) NUMBER(ahead, ahead) \
+	NUMBER(losers, losers) ARRAY(lost, lost) ARRAY(filtered, filtered)
+FR_ENTRY(ring, fr_ring_entry, fr_snap_ring, RING)
 
-static void entry_to_task(void *item, const void *entry)
-{
-	struct fr_snap_task *t = item;
-	struct fr_task_entry e;
+#define HOLE(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(cpu, cpu) NUMBER(tier, tier) \
+	OTHER(e.why = i->why, i->why = e.why < FR_HOLE_CNT ? e.why : FR_HOLE_damaged) /* a later version's reason */ \
+	NUMBER(first_seq, first_seq) NUMBER(last_seq, last_seq) NUMBER(since_ns, since_ns) NUMBER(until_ns, until_ns)
+FR_ENTRY(hole, fr_hole_entry, fr_snap_hole, HOLE)
 
-	memcpy(&e, entry, sizeof(e));
-	*t = (struct fr_snap_task){
-		.tid = e.tid,
-		.task = {.tgid = e.tgid,
-			 .ppid = e.ppid,
-			 .flags = e.flags,
-			 .exit_code = e.exit_code,
-			 .cgroup = e.cgroup,
-			 .exit_ns = e.exit_ns,
-			 .renamed_ns = e.renamed_ns},
-		.start_ns = e.start_ns,
-	};
-	memcpy(t->task.comm, e.comm, FR_COMM_SZ);
-	memcpy(t->task.first_comm, e.first_comm, FR_COMM_SZ);
-	/* Users treat names as strings. */
-	t->task.comm[FR_COMM_SZ - 1] = 0;
-	t->task.first_comm[FR_COMM_SZ - 1] = 0;
-}
+#define CLOCK(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(ts, ts) NUMBER(mono_ns, mono_ns) NUMBER(boot_ns, boot_ns) NUMBER(tai_ns, tai_ns) NUMBER(real_ns, real_ns) \
+	NUMBER(uncertainty_ns, uncertainty_ns)
+FR_ENTRY(clock, fr_clock_entry, fr_snap_clock, CLOCK)
 
-static void ring_to_entry(void *entry, const void *item)
-{
-	const struct fr_snap_ring *r = item;
-	struct fr_ring_entry e = {
-		.cpu = r->cpu,
-		.tier = r->tier,
-		.slot_cnt = r->slot_cnt,
-		.subbuf_sz = r->subbuf_sz,
-		.holder = r->holder,
-		.written = r->written,
-		.overwritten = r->overwritten,
-		.present = r->present,
-		.horizon_ns = r->horizon_ns,
-		.end_ns = r->end_ns,
-		.first_seq = r->first_seq,
-		.last_seq = r->last_seq,
-		.ties = r->ties,
-		.ahead = r->ahead,
-		.losers = r->losers,
-	};
+#define INCIDENT(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	OTHER(e.seq = i->rec.done - 1, i->rec.done = e.seq + 1) \
+	NUMBER(ts, rec.ts) NUMBER(addr, rec.addr) NUMBER(ip, rec.ip) NUMBER(value, rec.value) NUMBER(count, rec.count) \
+	NUMBER(cgroup, rec.cgroup) NUMBER(start_ns, rec.start_ns) NUMBER(kind, rec.kind) NUMBER(cpu, rec.cpu) NUMBER(pid, rec.pid) \
+	NUMBER(tid, rec.tid) NUMBER(uid, rec.uid) NUMBER(sig, rec.sig) NUMBER(code, rec.code) NUMBER(flags, rec.flags) \
+	NAME(comm, rec.comm) NAME(text, rec.text) NUMBER(epoch, epoch)
+FR_ENTRY(incident, fr_incident_entry, fr_snap_incident, INCIDENT)
 
-	memcpy(e.lost, r->lost, sizeof(r->lost));
-	memcpy(e.filtered, r->filtered, sizeof(r->filtered));
-	memcpy(entry, &e, sizeof(e));
-}
-
-static void entry_to_ring(void *item, const void *entry)
-{
-	struct fr_snap_ring *r = item;
-	struct fr_ring_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*r = (struct fr_snap_ring){
-		.cpu = e.cpu,
-		.tier = e.tier,
-		.slot_cnt = e.slot_cnt,
-		.subbuf_sz = e.subbuf_sz,
-		.holder = e.holder,
-		.written = e.written,
-		.overwritten = e.overwritten,
-		.present = e.present,
-		.horizon_ns = e.horizon_ns,
-		.end_ns = e.end_ns,
-		.first_seq = e.first_seq,
-		.last_seq = e.last_seq,
-		.ties = e.ties,
-		.ahead = e.ahead,
-		.losers = e.losers,
-	};
-	memcpy(r->lost, e.lost, sizeof(r->lost));
-	memcpy(r->filtered, e.filtered, sizeof(r->filtered));
-}
-
-static void hole_to_entry(void *entry, const void *item)
-{
-	const struct fr_snap_hole *h = item;
-	struct fr_hole_entry e = {
-		.cpu = h->cpu,
-		.tier = h->tier,
-		.why = h->why,
-		.first_seq = h->first_seq,
-		.last_seq = h->last_seq,
-		.since_ns = h->since_ns,
-		.until_ns = h->until_ns,
-	};
-
-	memcpy(entry, &e, sizeof(e));
-}
-
-static void entry_to_hole(void *item, const void *entry)
-{
-	struct fr_snap_hole *h = item;
-	struct fr_hole_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*h = (struct fr_snap_hole){
-		.cpu = e.cpu,
-		.tier = e.tier,
-		.why = e.why < FR_HOLE_CNT ? e.why : FR_HOLE_damaged, /* a later version's reason */
-		.first_seq = e.first_seq,
-		.last_seq = e.last_seq,
-		.since_ns = e.since_ns,
-		.until_ns = e.until_ns,
-	};
-}
-
-static void clock_to_entry(void *entry, const void *item)
-{
-	const struct fr_snap_clock *c = item;
-	struct fr_clock_entry e = {
-		.ts = c->ts,
-		.mono_ns = c->mono_ns,
-		.boot_ns = c->boot_ns,
-		.tai_ns = c->tai_ns,
-		.real_ns = c->real_ns,
-		.uncertainty_ns = c->uncertainty_ns,
-	};
-
-	memcpy(entry, &e, sizeof(e));
-}
-
-static void entry_to_clock(void *item, const void *entry)
-{
-	struct fr_snap_clock *c = item;
-	struct fr_clock_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*c = (struct fr_snap_clock){
-		.ts = e.ts,
-		.mono_ns = e.mono_ns,
-		.boot_ns = e.boot_ns,
-		.tai_ns = e.tai_ns,
-		.real_ns = e.real_ns,
-		.uncertainty_ns = e.uncertainty_ns,
-	};
-}
-
-static void incident_to_entry(void *entry, const void *item)
-{
-	const struct fr_snap_incident *i = item;
-	const struct fr_incident *r = &i->rec;
-	struct fr_incident_entry e = {
-		.seq = r->done - 1,
-		.ts = r->ts,
-		.addr = r->addr,
-		.ip = r->ip,
-		.value = r->value,
-		.count = r->count,
-		.cgroup = r->cgroup,
-		.start_ns = r->start_ns,
-		.kind = r->kind,
-		.cpu = r->cpu,
-		.pid = r->pid,
-		.tid = r->tid,
-		.uid = r->uid,
-		.sig = r->sig,
-		.code = r->code,
-		.flags = r->flags,
-		.epoch = i->epoch,
-	};
-
-	memcpy(e.comm, r->comm, sizeof(e.comm));
-	memcpy(e.text, r->text, sizeof(e.text));
-	memcpy(entry, &e, sizeof(e));
-}
-
-static void entry_to_incident(void *item, const void *entry)
-{
-	struct fr_snap_incident *i = item;
-	struct fr_incident_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*i = (struct fr_snap_incident){
-		.epoch = e.epoch,
-		.rec = {.done = e.seq + 1,
-			.ts = e.ts,
-			.addr = e.addr,
-			.ip = e.ip,
-			.value = e.value,
-			.count = e.count,
-			.cgroup = e.cgroup,
-			.start_ns = e.start_ns,
-			.kind = e.kind,
-			.cpu = e.cpu,
-			.pid = e.pid,
-			.tid = e.tid,
-			.uid = e.uid,
-			.sig = e.sig,
-			.code = e.code,
-			.flags = e.flags},
-	};
-	memcpy(i->rec.comm, e.comm, sizeof(e.comm) - 1);
-	memcpy(i->rec.text, e.text, sizeof(e.text) - 1);
-}
+#define KIND(chunk, noun) {FR_CHUNK_##chunk, sizeof(struct fr_##noun##_entry), sizeof(struct fr_snap_##noun), noun##_to_entry, noun##_to_item}
+/* clang-format on */
 
 static const struct fr_list_kind kinds[] = {
-	{FR_CHUNK_TASKS, sizeof(struct fr_task_entry), sizeof(struct fr_snap_task), task_to_entry, entry_to_task},
-	{FR_CHUNK_RINGS, sizeof(struct fr_ring_entry), sizeof(struct fr_snap_ring), ring_to_entry, entry_to_ring},
-	{FR_CHUNK_HOLES, sizeof(struct fr_hole_entry), sizeof(struct fr_snap_hole), hole_to_entry, entry_to_hole},
-	{FR_CHUNK_CLOCKS, sizeof(struct fr_clock_entry), sizeof(struct fr_snap_clock), clock_to_entry, entry_to_clock},
-	{FR_CHUNK_INCIDENTS, sizeof(struct fr_incident_entry), sizeof(struct fr_snap_incident), incident_to_entry,
-	 entry_to_incident},
+	KIND(TASKS, task), KIND(RINGS, ring), KIND(HOLES, hole), KIND(CLOCKS, clock), KIND(INCIDENTS, incident),
 };
 
 const struct fr_list_kind *fr_list_kind(u32 kind)
@@ -268,6 +80,6 @@ void fr_list_items(const struct fr_list_kind *k, const u8 *buf, void *items)
 	sz = head.entry_sz < k->entry_sz ? head.entry_sz : k->entry_sz;
 	for (i = 0; i < head.cnt; i++) {
 		memcpy(entry, buf + sizeof(head) + (size_t)i * head.entry_sz, sz);
-		k->to_item((char *)items + (size_t)i * k->struct_sz, entry);
+		k->to_item((char *)items + (size_t)i * k->struct_sz, entry, NULL);
 	}
 }

@@ -3,6 +3,7 @@
 #ifndef FR_SNAPFILE_LISTS_H
 #define FR_SNAPFILE_LISTS_H
 
+#include "read/snapfile/entry.h"
 #include "read/snapfile/snapfile.h"
 #include "read/snapfile/snapfile_format.h"
 
@@ -11,8 +12,8 @@ struct fr_list_kind {
 	enum fr_chunk_kind kind;
 	u32 entry_sz;  /* in the file, as written by this version */
 	u32 struct_sz; /* of the tools' struct */
-	void (*to_entry)(void *entry, const void *item);
-	void (*to_item)(void *item, const void *entry);
+	void (*to_entry)(void *entry, const void *item, struct fr_texts *none);
+	void (*to_item)(void *item, const void *entry, const char *none);
 };
 
 /* The kind of list of a chunk, NULL if it is no list. */

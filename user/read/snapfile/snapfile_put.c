@@ -27,7 +27,7 @@ static int put_list(struct fr_snap_writer *w, enum fr_chunk_kind kind, const voi
 		memcpy(p, &head, sizeof(head));
 		p += sizeof(head);
 		for (j = 0; j < head.cnt; j++, p += k->entry_sz)
-			k->to_entry(p, (const char *)items + (i + j) * k->struct_sz);
+			k->to_entry(p, (const char *)items + (i + j) * k->struct_sz, NULL);
 		err = fr_snap_put_content(w, kind, content, p - content);
 	}
 	return err;

@@ -8,43 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/snapfile/entry.h"
 #include "task_state.h"
 #include "wait.h"
 
 #define ENTRY_MIN_SZ 24u /* up to the members that a valid entry needs: a small file must not claim a long list */
 #define ENTRY_MAX_SZ 4096u
-#define TEXT_MAX     4095u
-
-/* Texts while they are written: offset 0 is the empty text. */
-struct texts {
-	char *at; /* NULL: only count */
-	u32 sz;
-};
 
 struct fr_text_kind {
 	enum fr_chunk_kind kind;
 	u32 entry_sz;  /* as written by this version */
 	u32 struct_sz; /* of the tools' struct */
-	void (*to_entry)(void *entry, const void *item, struct texts *t);
+	void (*to_entry)(void *entry, const void *item, struct fr_texts *t);
 	bool (*is_good)(const void *entry, const char *texts, size_t texts_sz);
 	void (*to_item)(void *item, const void *entry, const char *texts);
 	int (*compare)(const void *a, const void *b);
 };
-
-static u32 texts_put_text(struct texts *t, const char *text)
-{
-	size_t len = text ? strnlen(text, TEXT_MAX) : 0;
-	u32 off = t->sz;
-
-	if (!len)
-		return 0;
-	if (t->at) {
-		memcpy(t->at + off, text, len);
-		t->at[off + len] = 0;
-	}
-	t->sz += len + 1;
-	return off;
-}
 
 static int compare_place(u32 pid_a, u64 addr_a, u32 pid_b, u64 addr_b)
 {
@@ -55,22 +34,14 @@ static int compare_place(u32 pid_a, u64 addr_a, u32 pid_b, u64 addr_b)
 
 /* ---- mappings ---- */
 
-static void mapping_to_entry(void *entry, const void *item, struct texts *t)
-{
-	const struct fr_snap_mapping *m = item;
-	struct fr_mapping_entry e = {
-		.pid = m->pid,
-		.path = texts_put_text(t, m->path),
-		.begin = m->begin,
-		.end = m->end,
-		.file_off = m->file_off,
-		.build_id_sz = m->build_id_sz < FR_BUILD_ID_MAX ? m->build_id_sz : FR_BUILD_ID_MAX,
-		.deleted = m->deleted,
-	};
-
-	memcpy(e.build_id, m->build_id, e.build_id_sz);
-	memcpy(entry, &e, sizeof(e));
-}
+/* clang-format off */
+#define MAPPING(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(pid, pid) TEXT(path, path) NUMBER(begin, begin) NUMBER(end, end) NUMBER(file_off, file_off) \
+	OTHER(e.build_id_sz = i->build_id_sz < FR_BUILD_ID_MAX ? i->build_id_sz : FR_BUILD_ID_MAX, i->build_id_sz = e.build_id_sz) \
+	NUMBER(deleted, deleted) \
+	OTHER(memcpy(e.build_id, i->build_id, e.build_id_sz), memcpy(i->build_id, e.build_id, e.build_id_sz))
+FR_ENTRY(mapping, fr_mapping_entry, fr_snap_mapping, MAPPING)
+/* clang-format on */
 
 static bool mapping_is_good(const void *entry, const char *texts, size_t texts_sz)
 {
@@ -82,24 +53,6 @@ static bool mapping_is_good(const void *entry, const char *texts, size_t texts_s
 	       e.file_off <= ~0ULL - (e.end - e.begin);
 }
 
-static void entry_to_mapping(void *item, const void *entry, const char *texts)
-{
-	struct fr_snap_mapping *m = item;
-	struct fr_mapping_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*m = (struct fr_snap_mapping){
-		.pid = e.pid,
-		.begin = e.begin,
-		.end = e.end,
-		.file_off = e.file_off,
-		.path = texts + e.path,
-		.build_id_sz = e.build_id_sz,
-		.deleted = e.deleted,
-	};
-	memcpy(m->build_id, e.build_id, e.build_id_sz);
-}
-
 static int compare_mappings(const void *a, const void *b)
 {
 	const struct fr_snap_mapping *x = a, *y = b;
@@ -109,19 +62,12 @@ static int compare_mappings(const void *a, const void *b)
 
 /* ---- symbols ---- */
 
-static void symbol_to_entry(void *entry, const void *item, struct texts *t)
-{
-	const struct fr_snap_symbol *y = item;
-	struct fr_symbol_entry e = {
-		.pid = y->pid,
-		.name = texts_put_text(t, y->name),
-		.addr = y->addr,
-		.sz = y->sz,
-		.module = texts_put_text(t, y->module),
-	};
-
-	memcpy(entry, &e, sizeof(e));
-}
+/* clang-format off */
+#define SYMBOL(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(pid, pid) TEXT(name, name) NUMBER(addr, addr) NUMBER(sz, sz) \
+	OTHER(e.module = fr_texts_put(texts, i->module), i->module = e.module ? texts + e.module : NULL)
+FR_ENTRY(symbol, fr_symbol_entry, fr_snap_symbol, SYMBOL)
+/* clang-format on */
 
 /* A name is not empty, wherever among the texts it stands. */
 static bool symbol_is_good(const void *entry, const char *texts, size_t texts_sz)
@@ -130,20 +76,6 @@ static bool symbol_is_good(const void *entry, const char *texts, size_t texts_sz
 
 	memcpy(&e, entry, sizeof(e));
 	return e.name < texts_sz && texts[e.name] && e.module < texts_sz && e.sz <= ~0ULL - e.addr;
-}
-
-static void entry_to_symbol(void *item, const void *entry, const char *texts)
-{
-	struct fr_symbol_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*(struct fr_snap_symbol *)item = (struct fr_snap_symbol){
-		.pid = e.pid,
-		.addr = e.addr,
-		.sz = e.sz,
-		.name = texts + e.name,
-		.module = e.module ? texts + e.module : NULL,
-	};
 }
 
 static int compare_symbols(const void *a, const void *b)
@@ -155,39 +87,27 @@ static int compare_symbols(const void *a, const void *b)
 
 /* ---- states ---- */
 
-static void state_to_entry(void *entry, const void *item, struct texts *t)
-{
-	const struct fr_snap_state *s = item;
-	struct fr_state_entry e = {
-		.tid = s->tid,
-		.object = texts_put_text(t, s->object),
-		.start_ns = s->start_ns,
-		.at_ns = s->at_ns,
-		.since_ns = s->since_ns,
-		.woken_ns = s->woken_ns,
-		.kstack_id = s->kstack_id,
-		.cgroup = s->cgroup,
-		.id = s->id,
-		.waker_tid = s->waker_tid,
-		.prio = s->prio,
-		.state = s->state,
-		.cpu = s->cpu,
-		.abi = s->abi,
-		.in = s->in,
-		.waker = s->waker,
-		.policy = s->policy,
-		.flags = s->flags,
-		.owner_tid = {s->owner_tid, s->owner_tid >> 8, s->owner_tid >> 16},
-	};
-
-	memcpy(e.arg, s->arg, sizeof(e.arg));
-	memcpy(entry, &e, sizeof(e));
-}
-
 static u32 state_owner(const struct fr_state_entry *e)
 {
 	return e->owner_tid[0] | e->owner_tid[1] << 8 | (u32)e->owner_tid[2] << 16;
 }
+
+static void state_put_owner(struct fr_state_entry *e, u32 tid)
+{
+	u32 i;
+
+	for (i = 0; i < sizeof(e->owner_tid); i++)
+		e->owner_tid[i] = tid >> 8 * i;
+}
+
+/* clang-format off */
+#define STATE(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(tid, tid) TEXT(object, object) NUMBER(start_ns, start_ns) NUMBER(at_ns, at_ns) NUMBER(since_ns, since_ns) \
+	NUMBER(woken_ns, woken_ns) NUMBER(kstack_id, kstack_id) NUMBER(cgroup, cgroup) NUMBER(id, id) NUMBER(waker_tid, waker_tid) \
+	NUMBER(prio, prio) NUMBER(state, state) NUMBER(cpu, cpu) NUMBER(abi, abi) NUMBER(in, in) NUMBER(waker, waker) \
+	NUMBER(policy, policy) NUMBER(flags, flags) OTHER(state_put_owner(&e, i->owner_tid), i->owner_tid = state_owner(&e)) ARRAY(arg, arg)
+FR_ENTRY(state, fr_state_entry, fr_snap_state, STATE)
+/* clang-format on */
 
 static bool is_state(u16 state)
 {
@@ -208,36 +128,6 @@ static bool state_is_good(const void *entry, const char *texts, size_t texts_sz)
 	       e.waker <= FR_WAKER_timer && e.abi <= 1 && state_owner(&e) <= FR_TID_MASK;
 }
 
-static void entry_to_state(void *item, const void *entry, const char *texts)
-{
-	struct fr_snap_state *s = item;
-	struct fr_state_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*s = (struct fr_snap_state){
-		.tid = e.tid,
-		.start_ns = e.start_ns,
-		.at_ns = e.at_ns,
-		.since_ns = e.since_ns,
-		.woken_ns = e.woken_ns,
-		.kstack_id = e.kstack_id,
-		.cgroup = e.cgroup,
-		.id = e.id,
-		.waker_tid = e.waker_tid,
-		.prio = e.prio,
-		.state = e.state,
-		.cpu = e.cpu,
-		.abi = e.abi,
-		.in = e.in,
-		.waker = e.waker,
-		.policy = e.policy,
-		.flags = e.flags,
-		.owner_tid = state_owner(&e),
-		.object = texts + e.object,
-	};
-	memcpy(s->arg, e.arg, sizeof(s->arg));
-}
-
 static int compare_states(const void *a, const void *b)
 {
 	const struct fr_snap_state *x = a, *y = b;
@@ -247,22 +137,12 @@ static int compare_states(const void *a, const void *b)
 
 /* ---- the kernel's log ---- */
 
-static void klog_to_entry(void *entry, const void *item, struct texts *t)
-{
-	const struct fr_snap_klog *l = item;
-	struct fr_klog_entry e = {
-		.seq = l->seq,
-		.ts = l->ts,
-		.uncertainty_ns = l->uncertainty_ns,
-		.stamp_ns = l->stamp_ns,
-		.text = texts_put_text(t, l->text),
-		.facility = l->facility,
-		.level = l->level,
-		.flags = l->flags,
-	};
-
-	memcpy(entry, &e, sizeof(e));
-}
+/* clang-format off */
+#define KLOG(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(seq, seq) NUMBER(ts, ts) NUMBER(uncertainty_ns, uncertainty_ns) NUMBER(stamp_ns, stamp_ns) TEXT(text, text) \
+	NUMBER(facility, facility) NUMBER(level, level) NUMBER(flags, flags)
+FR_ENTRY(klog, fr_klog_entry, fr_snap_klog, KLOG)
+/* clang-format on */
 
 static bool klog_is_good(const void *entry, const char *texts, size_t texts_sz)
 {
@@ -271,23 +151,6 @@ static bool klog_is_good(const void *entry, const char *texts, size_t texts_sz)
 	(void)texts;
 	memcpy(&e, entry, sizeof(e));
 	return e.text < texts_sz && e.level <= 7;
-}
-
-static void entry_to_klog(void *item, const void *entry, const char *texts)
-{
-	struct fr_klog_entry e;
-
-	memcpy(&e, entry, sizeof(e));
-	*(struct fr_snap_klog *)item = (struct fr_snap_klog){
-		.seq = e.seq,
-		.ts = e.ts,
-		.uncertainty_ns = e.uncertainty_ns,
-		.stamp_ns = e.stamp_ns,
-		.facility = e.facility,
-		.level = e.level,
-		.flags = e.flags,
-		.text = texts + e.text,
-	};
 }
 
 static int compare_klog(const void *a, const void *b)
@@ -301,15 +164,16 @@ static int compare_klog(const void *a, const void *b)
 
 /* ---- all ---- */
 
+/* clang-format off */
+#define KIND(chunk, noun, compare) \
+	{FR_CHUNK_##chunk, sizeof(struct fr_##noun##_entry), sizeof(struct fr_snap_##noun), noun##_to_entry, noun##_is_good, noun##_to_item, compare}
+/* clang-format on */
+
 static const struct fr_text_kind kinds[] = {
-	{FR_CHUNK_MAPPINGS, sizeof(struct fr_mapping_entry), sizeof(struct fr_snap_mapping), mapping_to_entry, mapping_is_good,
-	 entry_to_mapping, compare_mappings},
-	{FR_CHUNK_SYMBOLS, sizeof(struct fr_symbol_entry), sizeof(struct fr_snap_symbol), symbol_to_entry, symbol_is_good,
-	 entry_to_symbol, compare_symbols},
-	{FR_CHUNK_STATES, sizeof(struct fr_state_entry), sizeof(struct fr_snap_state), state_to_entry, state_is_good,
-	 entry_to_state, compare_states},
-	{FR_CHUNK_KLOG, sizeof(struct fr_klog_entry), sizeof(struct fr_snap_klog), klog_to_entry, klog_is_good, entry_to_klog,
-	 compare_klog},
+	KIND(MAPPINGS, mapping, compare_mappings),
+	KIND(SYMBOLS, symbol, compare_symbols),
+	KIND(STATES, state, compare_states),
+	KIND(KLOG, klog, compare_klog),
 };
 
 const struct fr_text_kind *fr_text_kind(u32 kind)
@@ -335,7 +199,7 @@ static const void *item_at(const struct fr_text_kind *k, const void *items, size
 /* How many of the items fit in cap bytes, with their texts. */
 static size_t count_fitting(const struct fr_text_kind *k, const void *items, size_t cnt, size_t cap)
 {
-	struct texts t = {.sz = 1};
+	struct fr_texts t = {.sz = 1};
 	u8 entry[ENTRY_MAX_SZ];
 	size_t i;
 
@@ -351,7 +215,7 @@ size_t fr_text_write(const struct fr_text_kind *k, const void *items, size_t cnt
 {
 	struct fr_list_head head = {k->entry_sz, count_fitting(k, items, cnt, cap)};
 	u8 *p = buf + sizeof(head);
-	struct texts t = {(char *)p + (size_t)head.cnt * k->entry_sz, 1};
+	struct fr_texts t = {(char *)p + (size_t)head.cnt * k->entry_sz, 1};
 	u32 i;
 
 	memcpy(buf, &head, sizeof(head));
