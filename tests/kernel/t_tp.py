@@ -4,7 +4,7 @@ import contextlib
 import os
 import re
 
-from frtest import SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name, refused, replay, run, shared, test, tracefs
+from frtest import MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name, refused, replay, run, shared, test, tracefs
 from matrix import alerts
 
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
@@ -303,12 +303,13 @@ def pulls():
 @test("a trigger about a tracepoint that is not recorded, or has no such field, is refused")
 def not_pulled():
     tracefs()
-    for rule, why in ((f"event:tp:{FORKS}", f"add -e tp:{FORKS}"), ("event:tp:sched:*", "without * ? ["), (f"event:tp:{FORKS}@10/s", "cooldown="),
-                      (f"event:tp:{FORKS} if a ==", "is missing")):
+    for name, options, rule, why in ((shared(*MINIMAL), MINIMAL, f"event:tp:{FORKS}", f"add -e tp:{FORKS}"),
+                                     (session(), TPS, f"event:tp:{FORKS} if parent_com == 3", "did you mean parent_comm")):
+        p = fr("record", "-n", name, *options, "--keep", "-o", f"{TMP}/shared", "--on", rule, status=None)
+        check(p.returncode and "adopted" in p.stderr and why in p.stderr, f"{rule}: {p.stderr}")
+    for rule, why in (("event:tp:sched:*", "without * ? ["), (f"event:tp:{FORKS}@10/s", "cooldown="), (f"event:tp:{FORKS} if a ==", "is missing")):
         p = fr("record", "-n", new_name(), "-p", "minimal", "-o", TMP, "--on", rule, status=None)
         check(p.returncode and why in p.stderr, f"{rule}: {p.stderr}")
-    p = fr("record", "-n", new_name(), "-p", "minimal", "-e", f"tp:{FORKS}", "-o", TMP, "--on", f"event:tp:{FORKS} if parent_com == 3", status=None)
-    check(p.returncode and "did you mean parent_comm" in p.stderr, p.stderr)
 
 
 @test("events lists this kernel's tracepoints with their fields; a name that is none gets the nearest")
