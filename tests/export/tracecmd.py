@@ -6,7 +6,7 @@ import subprocess
 LINE = re.compile(r"^ *(.*)-(\d+) +\[(\d+)\] (?:\S{4,6} )? *(\d+)\.(\d{9}): (\w+): +(.*)$")
 # the kernel's name of a field where ours is another
 RENAMED = {"target_comm": "comm", "target_pid": "pid"}
-NOT_SHOWN = {"ts", "cpu", "event", "pid", "tid", "comm", "args"}
+NOT_SHOWN = {"ts", "cpu", "event", "pid", "tid", "comm", "args", "tp_cut"}  # tp_cut: the kernel's format of a tracepoint has no such field
 
 
 def report(path, *args):
@@ -34,7 +34,9 @@ def is_value(text, value):
         return text == value or "\\x" in value or not value.isprintable()
     if isinstance(value, list):
         return len(re.findall("[0-9a-f]{2}", text)) == 8 * len(value) or text.startswith("ARRAY")
-    return value & 2**64 - 1 in numbers(text)
+    if value >= 1 << 63 and re.fullmatch(r"[\w.]+\+0x[0-9a-f]+", text):
+        return True  # an address in the kernel, of a tracepoint: in the function that has it, or in none that is known
+    return value & 2**64 - 1 in (numbers(text) if text != "(nil)" else {0})
 
 
 def find_field(name, text):
