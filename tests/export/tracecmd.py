@@ -33,7 +33,10 @@ def is_value(text, value):
     if isinstance(value, str):
         return text == value or "\\x" in value or not value.isprintable()
     if isinstance(value, list):
-        return len(re.findall("[0-9a-f]{2}", text)) == 8 * len(value) or text.startswith("ARRAY")
+        if len(re.findall("[0-9a-f]{2}", text)) == 8 * len(value) or text.startswith("ARRAY"):
+            return True
+        # libtraceevent takes bytes for a text
+        return max(value, default=0) < 256 and text.encode(errors="surrogateescape") == bytes(value).partition(b"\0")[0]
     if value >= 1 << 63 and re.fullmatch(r"[\w.]+\+0x[0-9a-f]+", text):
         return True  # an address in the kernel, of a tracepoint: in the function that has it, or in none that is known
     return value & 2**64 - 1 in (numbers(text) if text != "(nil)" else {0})
