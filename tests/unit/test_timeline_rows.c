@@ -380,6 +380,19 @@ static void calls_end_at_holes(void **state)
 	spans_are(&task(100)->calls, "open", "call", "10-200 open 0, 310-320 call 1");
 }
 
+/* exit_group does not return: its call ends as its task does, also where a hole follows. */
+static void calls_end_with_their_task(void **state)
+{
+	(void)state;
+	SWITCH(0, CPU1, 0, 0, 103);
+	SWITCH(0, CPU0, 0, 0, 100);
+	PUT(10, CPU0, sys_enter, 100, .id = 231);
+	SWITCH(50, CPU0, 100, FR_PREV_STATE_ZOMBIE, 0);
+	PUT(300, CPU0, sys_exit, 102, .id = 0);
+	load(0, &hole);
+	spans_are(&task(100)->calls, "open", "call", "10-50 open 231");
+}
+
 static void a_cpu_that_was_cut_away_is_not_known(void **state)
 {
 	(void)state;
@@ -459,6 +472,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_task_sleeps_through_a_hole, begin, end),
 		cmocka_unit_test_setup_teardown(no_task_sleeps_before_the_horizon, begin, end),
 		cmocka_unit_test_setup_teardown(calls_end_at_holes, begin, end),
+		cmocka_unit_test_setup_teardown(calls_end_with_their_task, begin, end),
 		cmocka_unit_test_setup_teardown(a_cpu_that_was_cut_away_is_not_known, begin, end),
 		cmocka_unit_test_setup_teardown(the_life_tier_goes_on, begin, end),
 		cmocka_unit_test_setup_teardown(calls_begin_and_end, begin, end),

@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // node model.mjs PAGE...: what the model of each page says, without a browser: a line of JSON each. Runs of CPUs and states of tasks as
 // [begin, end, tid or state], ns behind the window's begin.
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import vm from "node:vm";
 
 const spans = s => Array.from({ length: s.n }, (_, i) => [s.at.a[i], s.until.a[i], s.kind.a[i]]);
 
-for (const path of process.argv.slice(2)) {
+// What the scripts of a page need of a browser.
+export function context(path) {
 	const html = readFileSync(path, "utf8"), of = kind => [...html.matchAll(new RegExp(`<script type="text/x-${kind}">([^<]*)</script>`, "g"))]
 		.map(m => ({ textContent: m[1], remove() {} }));
 	const kindOf = selector => /text\/x-(\w+)/.exec(selector)[1];
 	const document = { querySelector: s => of(kindOf(s))[0], querySelectorAll: s => of(kindOf(s)) };
-	const context = vm.createContext({ document, atob, Blob, Response, DecompressionStream, TextDecoder, setTimeout });
-	const code = ["data.js", "model.js"].map(name => readFileSync(new URL(`../../user/show/view/${name}`, import.meta.url), "utf8")).join("\n");
-	const m = await vm.runInContext(`${code}\nData.load(() => {}).then(d => new Model(d))`, context);
+	return vm.createContext({ document, atob, Blob, Response, DecompressionStream, TextDecoder, setTimeout });
+}
+
+export function source(names) {
+	return names.map(name => readFileSync(new URL(`../../user/show/view/${name}`, import.meta.url), "utf8")).join("\n");
+}
+
+async function tell(path) {
+	const m = await vm.runInContext(`${source(["data.js", "model.js"])}\nData.load(() => {}).then(d => new Model(d))`, context(path));
 	const list = w => Array.from({ length: w.at.n }, (_, i) => [w.at.a[i], w.tid.a[i], w.ns.a[i]]);
 	console.log(JSON.stringify({
 		origin: m.data.origin, span: m.data.span, events: m.data.n, holes: m.data.holes,
@@ -25,3 +33,7 @@ for (const path of process.argv.slice(2)) {
 		wokenBy: Object.fromEntries([...m.longWaits].map(([tid, of]) => [tid, of.map(w => m.wokenBy(w))])),
 	}));
 }
+
+if (realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+	for (const path of process.argv.slice(2))
+		await tell(path);

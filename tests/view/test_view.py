@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -101,7 +102,7 @@ const plain = v => typeof v === "bigint" ? v.toString() : typeof v === "object" 
 for (let i = from; i < to; i++) {
 	const ev = d.schemaOf[d.ev[i]], fields = {};
 	ev.fields.forEach((f, nr) => {
-		if (f.rule === "STACK")
+		if (f.rule === "STACK" || f.hidden)
 			return;
 		const v = d.value(i, nr);
 		fields[f.name] = ["comm", "str", "text8"].includes(f.type) ? { text: d.texts[v] } : plain(v);
@@ -344,6 +345,163 @@ def search(small, _):
         equal(page.js("return flightrec.timeline.selected.row"), 7, "n")
         page.browser.keys("nN")
         equal(page.js("return flightrec.timeline.selected.row"), 7, "n, N around the end")
+
+
+# What the page's search takes of the language of -f, and in which of these it is wrong there, too.
+EXPRESSIONS = """
+event == sched_switch
+event != sched_switch && cpu == 1
+event in (sys_enter, sys_exit) && tid < 105
+event not in (sys_enter, sys_exit, sched_switch)
+event ~ "sched_*"
+event !~ "s*"
+event == "sys_enter"
+event == sys_exit && id == openat && latency > 1ms
+latency > 100us
+latency > 0 && event == sched_switch
+event == block_rq_complete && latency > 0.1ms
+queued > 10us
+ret == -ENOENT
+ret == ENOENT
+ret != -ENOENT
+ret != ENOENT
+ret in (-ENOENT, 0)
+ret not in (-ENOENT, 0)
+ret > -100 && ret < 0
+ret ~ "-E*"
+ret == -EXDEV
+ret != -EXDEV
+ret != EXDEV
+sig in (SIGSEGV, SIGBUS)
+sig != SIGBUS
+prev_state == D
+prev_state != S
+event == sched_switch && !(prev_state == S || prev_state == D)
+prev_state ~ "*"
+next_pid != 5
+!(next_pid == 5)
+comm ~ "s*"
+comm !~ "[a-s]*"
+comm != "x"
+comm has "er"
+comm in ("child", "swapper/1")
+next_comm == "child"
+pid == 103
+pid != 103
+tid not in (101, 102)
+!tid && cpu != 3
+args[0] == 3
+args[0] == -1
+args[0] != -1
+args[0] in (-1, 3)
+args[1] > 0x1000
+args[2] has 0x40
+args[2] && 1
+id ~ "open*"
+id !~ "open*"
+id == openat
+id in (openat, read)
+id not in (openat, read)
+id == SYS_read
+filename ~ "*"
+vec == NET_RX
+vec != TIMER
+bytes >= 4k
+bytes > 1.5k && rwbs has "W"
+prev_prio == next_prio
+prev_pid == tid
+ts > 1 && tid == 0x65
+tid == 0145 || ip > 0xffffffff00000000
+(cpu == 0 || cpu == 1) && event ~ "*_e?it"
+"""
+WRONG = ["event == foo", "comm == foo", "args == 1", "cpu[0] == 1", "comm > \"a\"", "latncy > 1", "tid == 1 == 2", "(tid == 1", "comm == \"a", "id == openatt", "tid = 1",
+         "sys_enter == 1", "tid == ", "ts > 1.5", "comm == \"\\q\"", "tid == 1 tid == 2", "event < sys_enter", "cpu ~ \"1\"", "comm ~ \"[a\"", "tid in 5"]
+# Right, and more than the page knows: the word that its message begins with.
+BEYOND = {"offcpu > 1ms": "offcpu", "cgroup ~ \"*\"": "cgroup", "waker == 7": "waker", "blocked > 1": "blocked", "oncpu > 1": "oncpu", "tier == life": "tier",
+          "comm =~ \"a\"": "=~", "comm ~ /a/": "/", "args[0] & 1": "&", "tid + 1 == 2": "+", "tid - 1 == 2": "-", "tid | 1 == 2": "|", "tid << 1 == 2": "<<", "~tid == 2": "~",
+          "exit_code ~ \"SIG*\"": "exit_code"}
+
+
+@test("search takes the language of -f: it finds what replay -f finds, and refuses by name what it cannot decide")
+def expressions(_, folder):
+    flight, html = "tests/gate/load.flight", os.path.join(folder, "load.html")
+    flightrec("view", "-o", html, flight)
+    right = [line for line in EXPRESSIONS.splitlines() if line]
+    said = subprocess.run(["node", "tests/view/query.mjs", html], input=json.dumps(right + WRONG + list(BEYOND)), capture_output=True, text=True, check=True).stdout
+    said = [json.loads(line) for line in said.splitlines()]
+    events, some = flightrec("replay", "--json", flight).splitlines(), 0
+    for text, page in zip(right, said):
+        check("rows" in page, f"{text}: {page}")
+        equal([events[i] for i in page["rows"]], flightrec("replay", "--json", "-f", text, flight).splitlines(), text)
+        some += 0 < len(page["rows"]) < len(events)
+    check(some > len(right) * 3 / 4, f"{some} of {len(right)} find some events, and not all")
+    for text, page in zip(WRONG, said[len(right):]):
+        equal(subprocess.run([FLIGHTREC, "replay", "-f", text, flight], capture_output=True).returncode, 2, f"replay -f '{text}'")
+        check(page.get("refused") and 0 <= page["at"] <= len(text), f"{text} is a mistake here, too: {page}")
+    for (text, word), page in zip(BEYOND.items(), said[len(right + WRONG):]):
+        equal(subprocess.run([FLIGHTREC, "replay", "-f", text, flight], capture_output=True).returncode, 0, f"replay -f '{text}'")
+        check(page.get("refused", "").startswith(word) and "replay -f" in page["refused"], f"{text}: {page}")
+
+
+@test("an expression that is refused is shown with its reason, until another is searched for; one that is not steps as words do")
+def refused(small, _):
+    with Page(small) as page:
+        page.find("latency > 1ms && offcpu > 1")
+        check("offcpu" in page.text("#refused mark") and "replay -f" in page.text("#refused"), page.text("#refused"))
+        equal(page.js("return flightrec.timeline.matches"), None, "nothing is found")
+        page.find("event == sys_exit || event == sys_enter")
+        check(page.js("return document.getElementById('refused').hidden"), "the message is gone")
+        equal(page.js("return Array.from(flightrec.timeline.matches.rows)"), [i for i, e in enumerate(page.events) if e["event"] in ("sys_enter", "sys_exit")], "rows")
+        page.browser.keys("n")
+        equal(page.js("return flightrec.timeline.selected.row"), 7, "n goes on")
+
+
+@test("processes fold their threads; the order of tasks is as asked for; all of it by keys")
+def processes(_, folder):
+    flight = os.path.join(folder, "processes.flight")
+    shutil.copy("tests/gate/load.flight", flight)
+    with Page(flight) as page:
+        page.browser.keys("f")
+        page.js("flightrec.select(null)")
+        threads = collections.defaultdict(set)
+        last = {e["tid"]: e["tid"] for e in page.events} | {e["tid"]: e["pid"] for e in page.events if e["pid"] is not None}  # a number's last owner
+        for tid, pid in last.items():
+            threads[pid].add(tid)
+        del threads[0]
+        tracks = "return flightrec.timeline.tracks.filter(t => t.shown%s)"
+        procs = page.js(tracks % " && t.proc" + ".map(t => [t.proc.pid, t.proc.threads.map(x => x.tid)])")
+        for pid, tids in procs:
+            check(threads[pid] <= set(tids) and len(tids) > 1, f"process {pid} has {tids}, in events {threads[pid]}")
+        equal({pid for pid, _ in procs}, {pid for pid, tids in threads.items() if len(tids) > 1}, "processes that have several threads")
+        wanted = set(page.js("return [flightrec.data.focus, ...flightrec.model.involved]"))
+        pid, tids = next((pid, tids) for pid, tids in procs if not wanted & set(tids))
+        of = f"return flightrec.timeline.tracks.filter(t => t.shown && t.task && {tids}.includes(t.task.tid)).map(t => t.task.tid)"
+        equal(page.js(of), [], "its threads are folded")
+        page.js(f"flightrec.selectTrack(flightrec.timeline.tracks.find(t => t.proc && t.proc.pid === {pid}))")
+        check(str(pid) in page.text("#sel-name"), "the process's details")
+        page.browser.keys("o")
+        equal(set(page.js(of)), set(tids), "o: they are shown")
+        page.browser.keys("j")
+        equal(page.js("return flightrec.timeline.selected.tid"), page.js(of)[0], "j: the track below")
+        page.browser.keys("ok")
+        equal(page.js("return [flightrec.timeline.selected.pid, flightrec.timeline.open.size]"), [pid, 0], "o folds them, k: the process")
+        x, y = page.js(f"""const t = flightrec.timeline, r = t.canvas.getBoundingClientRect(), track = t.tracks.find(t => t.proc && t.proc.pid === {pid});
+            t.reveal(t.from, track); return [r.x + 20, r.y + track.y - t.scroll + RULER_H + 8]""")
+        page.browser.click(x, y)
+        equal(set(page.js(of)), set(tids), "a click on its name shows them")
+        page.browser.keys("OO")
+        equal(page.js("return flightrec.timeline.open.size"), 0, "O: all, and none")
+        page.browser.keys("O")
+        everyone = sorted(page.js(tracks % " && t.task" + ".map(t => t.task.tid)"))
+        ran = dict(page.js("return [...flightrec.model.tasks.values()].map(t => [t.tid, t.ran])"))
+        for sort, key in {"ran": lambda tids: -sum(ran[t] for t in tids), "number": min, "name": None}.items():
+            page.js("const s = document.getElementById('sort'); s.value = arguments[0]; s.dispatchEvent(new Event('change'))", sort)
+            got = page.js(tracks % " && t.task" + ".map(t => t.task.tid)")
+            equal(sorted(got), everyone, f"by {sort}: the same tasks")
+            groups = page.js("return [...flightrec.model.sorted(arguments[0])].map(p => [p.pid, p.name, p.threads.map(t => t.tid)])", sort)
+            equal([t for _, _, g in groups for t in g if t in set(got)], got, f"by {sort}: threads stay with their process")
+            keys = [name for _, name, _ in groups] if sort == "name" else [key(tids) for _, _, tids in groups] if sort == "ran" else [pid for pid, _, _ in groups]
+            equal(keys, sorted(keys), f"by {sort}")
 
 
 @test("light and dark, as the system says and as asked for")
@@ -718,9 +876,10 @@ def real(_, folder):
         raise Skip("it needs root to record")
     out = os.path.join(folder, "real")
     os.mkdir(out)
-    flightrec("record", "-n", f"view{os.getpid()}", "-p", "full", "-m", "1M", "-o", out, "--", "sh", "-c", WORK)
+    flightrec("record", "-n", f"view{os.getpid()}", "-p", "full", "-e", "tp:sched:sched_process_exec", "-m", "1M", "-o", out, "--", "sh", "-c", WORK)
     with Page(glob.glob(f"{out}/*.flight")[0]) as page:
         compare_all(page)
+        check(any(e["event"] == "tp:sched:sched_process_exec" and e["filename"] for e in page.events), "a tracepoint's text is there")
         info = json.loads(flightrec("info", "--json", glob.glob(f"{out}/*.flight")[0]))
         equal(int(page.js("return flightrec.data.origin")) + page.js("return flightrec.model.horizon"),
               max(info["horizon_ns"], page.events[0]["ts"]), "the common horizon")

@@ -100,6 +100,15 @@ static int lose_track(struct fr_timeline *t, const struct fr_tl_fed *f)
 	return 0;
 }
 
+/* The task has ended, or its call may have, unseen, and another of the same number begun. */
+static int leave_call(struct fr_tl_task *k, u64 at)
+{
+	bool was_in = k->in_call;
+
+	k->in_call = false;
+	return was_in ? span(&k->calls, k->call_at, at, k->call_row, k->call | FR_TL_OPEN) : 0;
+}
+
 static int rows_leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
 {
 	const struct fr_tl_changes *runs = &t->cpu[f->cpu].runs;
@@ -109,6 +118,8 @@ static int rows_leaves(struct fr_timeline *t, const struct fr_tl_fed *f)
 
 	if (runs->cnt && now(runs) != who && now(runs) != FR_TL_RUN_UNKNOWN)
 		err = lose_track(t, f);
+	if (f->v[1] & FR_PREV_STATE_ENDED)
+		err = err ?: leave_call(&t->task[f->task], f->at);
 	if (to != FR_TL_UNKNOWN && is_blind(t, f)) /* one that has ended runs nowhere */
 		return err ?: become(t, f->task, f, FR_TL_UNKNOWN);
 	return err ?: become(t, f->task, f, fr_tl_what(to, FR_TL_BY_NOBODY, to == FR_TL_WAITS ? 0 : state & 0xffffff));
@@ -188,15 +199,6 @@ static int rows_migrates(struct fr_timeline *t, const struct fr_tl_fed *f)
 	if (!err)
 		t->task[target].seen_ts = f->row->ts;
 	return err;
-}
-
-/* A call that was under way may have ended unseen, and another of the same number begun. */
-static int leave_call(struct fr_tl_task *k, u64 at)
-{
-	bool was_in = k->in_call;
-
-	k->in_call = false;
-	return was_in ? span(&k->calls, k->call_at, at, k->call_row, k->call | FR_TL_OPEN) : 0;
 }
 
 /* fields: child_pid. A tid is lent: whoever had it before has ended, unseen. */

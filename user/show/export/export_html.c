@@ -43,6 +43,7 @@ PART(fr_page_data, "data.js");
 PART(fr_page_model, "model.js");
 PART(fr_page_draw, "draw.js");
 PART(fr_page_panel, "panel.js");
+PART(fr_page_query, "query.js");
 PART(fr_page_main, "main.js");
 
 #define PUT_PART(o, name) fr_out_mem(o, name, name##_end - name)
@@ -389,6 +390,7 @@ static int html_begin(struct fr_export *x)
 		return x->ask->verdict_err ?: -ENOMEM;
 	fr_out_init_mem(&p->stacks);
 	fr_idmap_init(&p->seen, 1);
+	fr_page_ended_init(&p->ended);
 	p->stack_list.o = &p->stacks;
 	fr_replay_window(x->replay, &p->origin_ns, &p->end_ns);
 	p->schema = fr_replay_schema(x->replay, 0);
@@ -471,6 +473,7 @@ static int html_end(struct fr_export *x)
 	PUT_PART(x->out, fr_page_model);
 	PUT_PART(x->out, fr_page_draw);
 	PUT_PART(x->out, fr_page_panel);
+	PUT_PART(x->out, fr_page_query);
 	PUT_PART(x->out, fr_page_main);
 	fr_out_str(x->out, "</script>\n");
 	say_left_out(x);

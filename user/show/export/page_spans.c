@@ -142,12 +142,39 @@ static int spans_add_call(struct fr_page_ended *e, const struct fr_row *r, const
 	return err ?: fr_page_num(&e->call[3], other ? p->call_abi : spans_num_of(r, "abi"));
 }
 
+void fr_page_ended_init(struct fr_page_ended *e)
+{
+	*e = (struct fr_page_ended){0};
+	fr_idmap_init(&e->pid_of, sizeof(s64));
+}
+
+/* A task's process, where it is not what it was, or not known yet. Idle tasks of all CPUs are one. */
+static int spans_add_pid(struct fr_page_ended *e, const struct fr_view *v, const struct fr_row *r, u64 nr)
+{
+	s64 pid = fr_view_who(v, r).pid, *known = fr_idmap_find(&e->pid_of, r->tid);
+
+	if (known ? *known == pid : pid < 0)
+		return 0;
+	known = known ?: fr_idmap_get(&e->pid_of, r->tid);
+	if (!known)
+		return -ENOMEM;
+	*known = pid;
+	return fr_page_num(&e->pid[0], nr) ?: fr_page_num(&e->pid[1], pid);
+}
+
 int fr_page_ended_add(struct fr_page_ended *e, const struct fr_view *v, const struct fr_row *r, u64 nr)
 {
 	const struct fr_pair *p = fr_view_pair(v, r);
+	int err = spans_add_pid(e, v, r, nr);
 
+	if (err)
+		return err;
 	if (p && r->ev->nr == FR_EV_sys_exit && p->latency_ns)
 		return spans_add_call(e, r, p, nr);
+	if (p && p->latency_ns)
+		err = fr_page_num(&e->took[0], nr) ?: fr_page_num(&e->took[1], p->latency_ns);
+	if (err)
+		return err;
 	if (p && r->ev->nr == FR_EV_sched_switch && p->queued_ns)
 		return fr_page_num(&e->wait[0], nr) ?: fr_page_num(&e->wait[1], p->queued_ns);
 	return 0;
@@ -159,8 +186,12 @@ void fr_page_ended_free(struct fr_page_ended *e)
 
 	for (i = 0; i < 4; i++)
 		free(e->call[i].v);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
 		free(e->wait[i].v);
+		free(e->took[i].v);
+		free(e->pid[i].v);
+	}
+	fr_idmap_free(&e->pid_of);
 }
 
 static int spans_put_ended(struct fr_pbuf *to, struct fr_page_ended *e)
@@ -172,6 +203,10 @@ static int spans_put_ended(struct fr_pbuf *to, struct fr_page_ended *e)
 		err = fr_page_column(to, &e->call[i]);
 	for (i = 0; i < 2 && !err; i++)
 		err = fr_page_column(to, &e->wait[i]);
+	for (i = 0; i < 2 && !err; i++)
+		err = fr_page_column(to, &e->took[i]);
+	for (i = 0; i < 2 && !err; i++)
+		err = fr_page_column(to, &e->pid[i]);
 	return err;
 }
 
@@ -180,7 +215,7 @@ int fr_page_spans(const struct fr_timeline *t, struct fr_page_ended *e, u8 **out
 	struct fr_pbuf plain = {0}, packed = {0};
 	struct cols c = {.to = &plain};
 	u32 i, cnt = 0;
-	int err = fr_pbuf_room(&plain, 4 * sizeof(u32));
+	int err = fr_pbuf_room(&plain, 6 * sizeof(u32));
 
 	for (i = 0; i < t->task_cnt; i++)
 		cnt += spans_has_any(&t->task[i]);
@@ -189,6 +224,8 @@ int fr_page_spans(const struct fr_timeline *t, struct fr_page_ended *e, u8 **out
 		fr_page_u32(&plain, cnt);
 		fr_page_u32(&plain, e->call[0].cnt);
 		fr_page_u32(&plain, e->wait[0].cnt);
+		fr_page_u32(&plain, e->took[0].cnt);
+		fr_page_u32(&plain, e->pid[0].cnt);
 	}
 	err = err ?: spans_put_cpus(&c, t);
 	err = err ?: spans_put_tasks(&c, t);

@@ -3,7 +3,7 @@
  * page_spans: who had each CPU, what each task was doing, as read/timeline found it, and what rows end, as replay --pairs tells
  * it. The page draws and counts these. Times are ns after the window's begin; what is not known has no span.
  *
- *	piece	u32 CPUs, tasks, calls that ended, waits that ended, then columns (page_column.h):
+ *	piece	u32 CPUs, tasks, calls that ended, waits that ended, others that ended, pids, then columns (page_column.h):
  *		of each CPU	its number, how many runs
  *		of each run	begin, length, tid (0 idle), row
  *		of each task	tid, how many states, how many calls; those that have none are left out
@@ -11,18 +11,24 @@
  *		of each call	begin, length, row
  *		of each call that ended	its end's row, how long it took, id, abi; as replay --pairs tells it
  *		of each wait that ended	row of the switch, how long the next task was runnable; likewise
+ *		of each other one	its row, its latency_ns; likewise
+ *		of each pid	row from which on its task is of it; -1: not known
  *	row	number of the event that began it among the page's, -1: it is not there
  */
 #ifndef FR_PAGE_SPANS_H
 #define FR_PAGE_SPANS_H
 
+#include "base/set/idmap.h"
 #include "read/timeline/timeline.h"
 #include "show/export/page_column.h"
 
-/* What rows end; zero it first. */
+/* What rows end, and of which process their tasks are; begin with fr_page_ended_init(). */
 struct fr_page_ended {
-	struct fr_page_nums call[4], wait[2];
+	struct fr_page_nums call[4], wait[2], took[2], pid[2];
+	struct fr_idmap pid_of; /* s64 by tid: as of the last row */
 };
+
+void fr_page_ended_init(struct fr_page_ended *e);
 
 /* What row nr of the page ends, if that is known. 0 or -ENOMEM. */
 int fr_page_ended_add(struct fr_page_ended *e, const struct fr_view *v, const struct fr_row *r, u64 nr);

@@ -4,6 +4,12 @@
 //	data.ts[i] data.ev[i] data.cpu[i] data.tid[i] data.comm[i]	each event: ns since the window's begin, numbers
 //	data.column(i, "field")						any other value of it, decoded when it is asked for
 
+// What a column has of a stored field: numbers, arrays of them ("u64s"), or texts.
+function typeOf(word) {
+	const [, type, isArray] = /^(\w+)(?::[^[]*)?(\[)?/.exec(word);
+	return type === "data" || (isArray && type === "char") ? "str" : isArray ? "u64s" : type;
+}
+
 function parseSchema(text) {
 	const events = [];
 	let ev = null;
@@ -15,10 +21,10 @@ function parseSchema(text) {
 		} else if (w[0] === "flags") {
 			ev.fields.push({ name: w[1], style: w[2], type: "u8", doc: w.slice(3).join(" ") });
 		} else if (w[0] === "field") {
-			ev.fields.push({ type: w[1], name: w[2], style: w[3], doc: w.slice(4).join(" ") });
+			ev.fields.push({ type: typeOf(w[1]), name: w[2], style: w[3], hidden: w[1] === "data" || /LOC$/.test(w[3]), doc: w.slice(4).join(" ") });
 		} else if (w[0] === "derived") {
-			const type = { COMM: "comm", STACK: "u64s", TID: "s32" }[w[2]] || "s64";
-			ev.fields.push({ name: w[1], rule: w[2], from: w[3], type, style: w[2] === "TID" ? "TID" : "TEXT", doc: w.slice(4).join(" ") });
+			const [rule, elem] = w[2].split(":"), type = rule === "LOC" ? typeOf(`${elem || "char"}[]`) : { COMM: "comm", STACK: "u64s", TID: "s32" }[rule] || "s64";
+			ev.fields.push({ name: w[1], rule, from: w[3], type, style: rule === "TID" ? "TID" : "TEXT", doc: w.slice(4).join(" ") });
 		}
 	}
 	return events;
@@ -78,7 +84,7 @@ class Columns {
 // Who had each CPU, what each task was doing: user/show/export/page_spans.h. Of each CPU and task lists of [begin, length, ...] columns;
 // calls and waits that ended, as columns.
 function parseSpans(bytes) {
-	const c = new Columns(bytes), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
+	const c = new Columns(bytes), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), tookCnt = c.u32(), pidCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
 	const lists = (counts, number) => {
 		const cols = c.take(sum(counts), number);
 		let at = 0;
@@ -94,6 +100,8 @@ function parseSpans(bytes) {
 		tasks: states.map((_, i) => ({ tid: tid[i], states: states[i], calls: calls[i] })),
 		calls: c.take(callCnt, 4),
 		waits: c.take(waitCnt, 2),
+		took: c.take(tookCnt, 2),
+		pids: c.take(pidCnt, 2),
 	};
 }
 
@@ -236,7 +244,7 @@ class Data {
 		return this.nameOf.get(`${f.style} ${abi} ${id}`) || String(id);
 	}
 	words(i) {
-		return this.schemaOf[this.ev[i]].fields.map((f, nr) => [f.name, this.word(i, nr)]).filter(([, w]) => w !== "");
+		return this.schemaOf[this.ev[i]].fields.map((f, nr) => [f.name, f.hidden ? "" : this.word(i, nr)]).filter(([, w]) => w !== "");
 	}
 	stack(id) {
 		return id ? this.stacks[String(id)] : undefined;

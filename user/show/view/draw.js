@@ -3,7 +3,7 @@
 // it shows, so that five million events are drawn as quickly as five.
 
 const FONT = "11px system-ui, sans-serif";
-const CPU_H = 40, TASK_H = 26, LABEL_W = 150, RULER_H = 22, GAP = 3;
+const CPU_H = 40, TASK_H = 26, PROC_H = 18, LABEL_W = 150, RULER_H = 22, GAP = 3;
 const ARROW_MAX = 400; // wake arrows drawn at once
 const OPENS_NS = 5e7;  // before and behind the trigger
 
@@ -32,11 +32,13 @@ class Timeline {
 		for (const c of model.cpus)
 			if (c)
 				this.tracks.push({ cpu: c, h: CPU_H });
-		for (const t of model.order)
-			this.tracks.push({ task: t, h: TASK_H });
-		this.all = this.tracks;
+		this.cpuTracks = this.tracks;
+		this.taskTracks = new Map(model.order.map(t => [t.tid, { task: t, h: TASK_H }]));
+		this.procTracks = new Map();
 		this.pinned = new Set();
-		this.lay();
+		this.open = new Set(); // processes whose threads are shown
+		this.sort = "verdict";
+		this.filter("");
 		this.colors();
 		this.resize();
 	}
@@ -48,12 +50,17 @@ class Timeline {
 	isIn(t) {
 		return t >= this.from && t <= this.to;
 	}
-	isShown(track) {
-		const t = track.task;
-		return !t || t.tid === this.data.focus || this.model.involved.has(t.tid) || this.pinned.has(t.tid) ||
-			(this.selected && this.selected.tid === t.tid) || this.isThere(t);
+	// Shown also where its process is folded, or it has nothing in the window.
+	isWanted(t) {
+		return t.tid === this.data.focus || this.model.involved.has(t.tid) || this.pinned.has(t.tid) || (this.selected && this.selected.tid === t.tid);
 	}
-	// Tracks one below the other; tasks that have ended, or are not there yet, fold away.
+	isShown(track) {
+		const t = track.task, p = track.proc || track.of;
+		if (track.proc)
+			return p.threads.some(thread => this.isWanted(thread) || this.isThere(thread)) || (this.selected && this.selected.pid === p.pid);
+		return !t || this.isWanted(t) || ((!p || this.open.has(p.pid)) && this.isThere(t));
+	}
+	// Tracks one below the other; tasks that have ended, or are not there yet, fold away, and so do threads in their process.
 	lay() {
 		let y = 0;
 		this.folded = 0;
@@ -61,24 +68,66 @@ class Timeline {
 			t.shown = this.isShown(t);
 			t.y = y;
 			y += t.shown ? t.h + GAP : 0;
-			this.folded += !t.shown;
+			this.folded += !t.shown && !(t.of && !this.open.has(t.of.pid));
 		}
 		this.height = y + (this.folded ? TASK_H : 0);
 	}
-	// Of the tasks only those that have all words in name or number, or are pinned; these come first.
+	// Of the tasks only those that have all words in name or number, or are pinned; these come first. Of a process with several threads,
+	// itself with those of them below it.
 	filter(text) {
-		const words = text.toLowerCase().split(/\s+/).filter(w => w), tasks = this.all.filter(t => t.task);
-		const pinned = tasks.filter(t => this.pinned.has(t.task.tid));
-		const others = tasks.filter(t => !this.pinned.has(t.task.tid) && words.every(w => `${this.model.name(t.task.tid)} ${t.task.pid}`.toLowerCase().includes(w)));
-		this.tracks = [...this.all.filter(t => t.cpu), ...pinned, ...others];
+		const words = text.toLowerCase().split(/\s+/).filter(w => w), has = (...of) => words.every(w => of.join(" ").toLowerCase().includes(w));
+		const pinned = [], others = [], track = (t, of) => Object.assign(this.taskTracks.get(t.tid), { of });
+		for (const p of this.model.sorted(this.sort)) {
+			const threads = p.threads.filter(t => {
+				if (this.pinned.has(t.tid))
+					pinned.push(track(t, null));
+				return !this.pinned.has(t.tid) && has(this.model.name(t.tid), t.pid, p.name);
+			});
+			if (threads.length && p.threads.length > 1) {
+				const proc = this.procTracks.get(p.pid) || { h: PROC_H };
+				this.procTracks.set(p.pid, proc);
+				others.push(Object.assign(proc, { proc: { ...p, threads } }));
+			}
+			others.push(...threads.map(t => track(t, p.threads.length > 1 ? p : null)));
+		}
+		this.tracks = [...this.cpuTracks, ...pinned, ...others];
 		this.words = text;
 		this.lay();
-		this.scrollTo(Math.min(this.scroll, this.height));
+		if (this.h)
+			this.scrollTo(Math.min(this.scroll, this.height));
+	}
+	sortBy(sort) {
+		this.sort = sort;
+		this.filter(this.words);
 	}
 	pin(tid) {
 		if (!this.pinned.delete(tid))
 			this.pinned.add(tid);
-		this.filter(this.words || "");
+		this.filter(this.words);
+	}
+	// A process's threads are shown, or no more.
+	fold(pid) {
+		if (!this.open.delete(pid))
+			this.open.add(pid);
+		this.lay();
+		this.scrollTo(this.scroll);
+	}
+	// All of them: shown if any was not.
+	foldAll() {
+		const all = this.tracks.filter(t => t.proc).map(t => t.proc.pid), shut = all.some(pid => !this.open.has(pid));
+		this.open = new Set(shut ? all : []);
+		this.lay();
+		this.scrollTo(this.scroll);
+	}
+	// The process of what is selected, if it has several threads.
+	processOf(sel) {
+		return sel && (sel.pid || (this.taskTracks.get(sel.tid)?.of || {}).pid);
+	}
+	// The shown track before or behind the selected one.
+	nextTrack(by) {
+		const shown = this.tracks.filter(t => t.shown), sel = this.selected, now = sel && (sel.track && sel.track.shown ? sel.track : this.trackOfTask(sel.tid));
+		const at = shown.indexOf(now);
+		return shown[Math.min(Math.max(at < 0 ? (by > 0 ? 0 : shown.length - 1) : at + by, 0), shown.length - 1)];
 	}
 	colors() {
 		this.dark = document.documentElement.classList.contains("dark");
@@ -146,7 +195,7 @@ class Timeline {
 		this.show();
 	}
 	trackOfTask(tid) {
-		return this.tracks.find(t => t.task && t.task.tid === tid);
+		return this.taskTracks.get(tid);
 	}
 	trackOfCpu(nr) {
 		return this.tracks.find(t => t.cpu && t.cpu.nr === nr);
@@ -265,14 +314,46 @@ class Timeline {
 			this.drawLosses(g, c.nr, y, t.h);
 			return;
 		}
+		if (t.proc) {
+			this.drawProcess(g, t, y);
+			return;
+		}
 		const tid = t.task.tid, focus = tid === this.data.focus;
 		g.fillStyle = focus ? this.c.accent : this.c.fg;
 		g.font = (focus || this.model.involved.has(tid) ? "bold " : "") + FONT;
-		g.fillText(this.cut(g, this.model.name(tid), LABEL_W - 14), 8, y + 13);
+		const left = t.of ? 22 : 8;
+		g.fillText(this.cut(g, this.model.name(tid), LABEL_W - left - 6), left, y + 13);
 		g.font = FONT;
 		this.drawSpans(g, t.task.states, y, 15, s => this.state[s]);
 		this.drawSpans(g, t.task.calls, y + 16, 10, () => this.c.call);
 		this.drawLabels(g, t.task.calls, y + 24, (id, i) => this.callName(t.task.calls.row.a[i]));
+	}
+	// What a process does: in each pixel what weighs most of its threads' states. Threads that have tracks of their own are in it, too.
+	drawProcess(g, t, y) {
+		const p = t.proc, w = Math.ceil(this.w), most = new Uint8Array(w), scale = this.w / (this.to - this.from);
+		for (const { states: s } of p.threads)
+			for (let i = s.first(this.from); i < s.n && s.at.a[i] < this.to;) {
+				const x0 = Math.max(0, Math.floor((s.at.a[i] - this.from) * scale)), x1 = Math.min(w, Math.max(x0 + 1, Math.ceil((s.until.a[i] - this.from) * scale)));
+				const weight = STATE_WEIGHT[s.kind.a[i]];
+				for (let x = x0; x < x1; x++)
+					most[x] = Math.max(most[x], weight);
+				i = x1 - x0 > 1 ? i + 1 : Math.max(i + 1, s.first(this.from + (x0 + 1) / scale));
+			}
+		for (let x = 0, end; x < w; x = end) {
+			for (end = x + 1; end < w && most[end] === most[x]; end++)
+				;
+			if (!most[x])
+				continue;
+			g.fillStyle = this.state[STATE_WEIGHT.indexOf(most[x])];
+			g.fillRect(LABEL_W + x, y + 1, end - x, PROC_H - 4);
+		}
+		g.fillStyle = this.c.fg;
+		g.font = "bold " + FONT;
+		g.fillText(this.cut(g, `${this.open.has(p.pid) ? "▾" : "▸"} ${p.name || "?"} ${p.pid} (${p.threads.length})`, LABEL_W - 14), 8, y + 13);
+		g.font = FONT;
+	}
+	processName(p) {
+		return `${p.name || "?"} ${p.pid}, ${many(p.threads.length, "thread")}`;
 	}
 	callName(row) {
 		return row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
@@ -482,6 +563,8 @@ class Timeline {
 	// What is at a point: { track, tid, at, until, row, text }
 	hit(x, y) {
 		const track = this.trackAt(y);
+		if (track && track.proc)
+			return this.hitProcess(track, x);
 		if (!track || x < LABEL_W)
 			return track && track.task ? { track, tid: track.task.tid, text: this.model.name(track.task.tid) } : null;
 		const t = this.time(x), dy = y + this.scroll - RULER_H - track.y;
@@ -509,6 +592,21 @@ class Timeline {
 			return { track };
 		const row = track.cpu.rows.a[i];
 		return { track, tid: this.data.tid[row], row, text: `${this.data.schemaOf[this.data.ev[row]].name}  ${this.data.commOf(row)} ${this.data.tid[row]}` };
+	}
+	// The thread whose state weighs most there.
+	hitProcess(track, x) {
+		const p = track.proc, t = this.time(x);
+		let best = null;
+		for (const { tid, states: s } of x < LABEL_W ? [] : p.threads) {
+			const i = s.find(t), weight = i < 0 ? 0 : STATE_WEIGHT[s.kind.a[i]];
+			if (weight > (best ? best.weight : 0))
+				best = { weight, tid, i, s };
+		}
+		if (!best)
+			return { track, pid: p.pid, text: this.processName(p) };
+		const { s, i, tid } = best, row = s.row.a[i], name = STATE_NAME[s.kind.a[i]];
+		return { track: this.trackOfTask(tid), tid, kind: s.kind.a[i], row: row >= 0 ? row : undefined, at: s.at.a[i], until: s.until.a[i], dy: 0, dh: 15, name,
+			 text: `${this.model.name(tid)}: ${name}  ${duration(s.until.a[i] - s.at.a[i])}` };
 	}
 	interruptName(row) {
 		if (row < 0)

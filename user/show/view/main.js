@@ -1,77 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// main: puts it together: search, mouse, keys.
-
-// Rows that match all words: a number is a tid or pid, pid:N tid:N cpu:N just that; else part of a name, an event, a text, the
-// name of a system call, signal or error. A word's rows are a byte each, 1 for a match.
-class Search {
-	constructor(data, model) {
-		Object.assign(this, { data, model });
-	}
-	rowsOf(word) {
-		const d = this.data, hit = new Uint8Array(d.n), m = /^(pid|tid|cpu):(\d+)$/.exec(word);
-		if (m && m[1] !== "pid")
-			d[m[1]].forEach((v, i) => { hit[i] = v === +m[2]; });
-		else if (m || /^\d+$/.test(word))
-			this.ofPid(hit, +(m ? m[2] : word));
-		else
-			this.ofText(hit, word.toLowerCase());
-		return hit;
-	}
-	ofPid(hit, pid) {
-		const tids = new Set([...this.model.tasks.values()].filter(t => t.pid === pid || t.tid === pid).map(t => t.tid)).add(pid);
-		this.data.tid.forEach((tid, i) => { hit[i] = tids.has(tid); });
-	}
-	ofText(hit, word) {
-		const d = this.data, texts = new Uint8Array(d.texts.length), events = new Uint8Array(256);
-		d.texts.forEach((t, nr) => { texts[nr] = t.toLowerCase().includes(word); });
-		d.schemaOf.forEach(ev => { events[ev.nr] = ev.name.includes(word); });
-		for (let i = 0; i < d.n; i++)
-			hit[i] = texts[d.comm[i]] | events[d.ev[i]];
-		const named = new Set(d.names.filter(([, , , name]) => name.toLowerCase().includes(word)).map(([style, abi, v]) => `${style} ${abi} ${v}`));
-		const styles = new Set([...named].map(n => n.split(" ")[0]));
-		const texty = f => ["comm", "str", "text8"].includes(f.type) && texts.includes(1);
-		d.schemaOf.forEach(ev => ev.fields.forEach(f => {
-			if (texty(f))
-				d.each(ev.name, [f.name], (i, v) => { hit[i] |= texts[v]; });
-			else if (styles.has(f.style) && f.type !== "u64s")
-				this.ofNames(hit, ev, f, named);
-		}));
-	}
-	// A number's answer is asked for once.
-	ofNames(hit, ev, f, named) {
-		const has32 = ev.fields.some(g => g.name === "abi"), known = [new Map(), new Map()];
-		this.data.each(ev.name, has32 ? [f.name, "abi"] : [f.name], (i, v, abi = 0) => {
-			let yes = known[abi & 1].get(v);
-			if (yes === undefined)
-				known[abi & 1].set(v, yes = named.has(`${f.style} ${abi} ${v}`));
-			hit[i] |= yes;
-		});
-	}
-	find(text) {
-		const words = text.trim().split(/\s+/).filter(w => w);
-		if (!words.length)
-			return null;
-		const all = this.rowsOf(words[0]), n = this.data.n;
-		for (const word of words.slice(1)) {
-			const more = this.rowsOf(word);
-			for (let i = 0; i < n; i++)
-				all[i] &= more[i];
-		}
-		return { ...this.rowsIn(all), at: -1 };
-	}
-	rowsIn(hit) {
-		let cnt = 0;
-		for (let i = 0; i < hit.length; i++)
-			cnt += hit[i];
-		const rows = new Uint32Array(cnt), ts = new Float64Array(cnt);
-		for (let i = 0, k = 0; k < cnt; i++)
-			if (hit[i]) {
-				rows[k] = i;
-				ts[k++] = this.data.ts[i];
-			}
-		return { rows, ts };
-	}
-}
+// main: puts it together: mouse, keys.
 
 class App {
 	constructor(data) {
@@ -156,6 +84,19 @@ class App {
 		this.select({ tid, track });
 		this.timeline.reveal(this.timeline.from, track);
 	}
+	// On a process's name its threads are shown, or fold away.
+	click(x, y) {
+		const hit = this.timeline.hit(x, y);
+		if (hit && hit.pid && x < LABEL_W)
+			this.timeline.fold(hit.pid);
+		this.select(hit);
+	}
+	selectTrack(track) {
+		if (!track)
+			return;
+		this.select(track.proc ? { pid: track.proc.pid, track } : track.task ? { tid: track.task.tid, track } : { track });
+		this.timeline.reveal(this.timeline.from, track);
+	}
 	// The row before or behind the selected one: of its task, or of all.
 	step(by, ofTask) {
 		const sel = this.timeline.selected;
@@ -171,7 +112,18 @@ class App {
 			this.selectRow(t.rows.a[k]);
 	}
 	find(text) {
-		const m = this.timeline.matches = this.search.find(text);
+		const refused = document.getElementById("refused");
+		let m = null;
+		refused.hidden = true;
+		try {
+			m = this.search.find(text);
+		} catch (e) {
+			if (!(e instanceof Refused))
+				throw e;
+			refused.replaceChildren(el("code", {}, text.slice(0, e.at), el("mark", {}, text.slice(e.at) || " ")), " ", e.message);
+			refused.hidden = false;
+		}
+		this.timeline.matches = m;
 		document.getElementById("found").textContent = m ? `${m.rows.length} found` : "";
 		this.timeline.show();
 		if (this.panel.tab === "events")
@@ -254,7 +206,7 @@ class App {
 			else if (drag && drag.mark && drag.moved)
 				tl.view(Math.min(...tl.mark), Math.max(...tl.mark));
 			else if (drag && !drag.moved)
-				this.select(tl.hit(e.offsetX, e.offsetY));
+				this.click(e.offsetX, e.offsetY);
 			tl.mark = drag = null;
 			tl.show();
 		});
@@ -274,6 +226,7 @@ class App {
 		o.addEventListener("pointermove", e => e.buttons && to(e));
 	}
 	buttons() {
+		const tl = this.timeline;
 		const on = (id, fn) => { document.getElementById(id).onclick = fn; };
 		on("next", () => this.match(1));
 		on("prev", () => this.match(-1));
@@ -284,6 +237,11 @@ class App {
 		const tracks = document.getElementById("tracks");
 		tracks.addEventListener("input", () => this.timeline.filter(tracks.value));
 		tracks.addEventListener("keydown", e => ["Enter", "Escape"].includes(e.key) && this.timeline.canvas.focus());
+		const sort = document.getElementById("sort");
+		sort.append(...Object.entries(SORTS).map(([value, words]) => el("option", { value }, words)));
+		sort.addEventListener("change", () => this.timeline.sortBy(sort.value));
+		sort.addEventListener("keydown", e => e.key === "Escape" && tl.canvas.focus());
+		on("fold", () => tl.foldAll());
 		const s = document.getElementById("search");
 		s.addEventListener("change", () => this.find(s.value));
 		s.addEventListener("keydown", e => {
@@ -312,7 +270,7 @@ class App {
 	}
 	key(e) {
 		const tl = this.timeline, middle = LABEL_W + tl.w / 2;
-		if (e.target.matches("input, dialog, dialog *") || document.getElementById("help").open || e.ctrlKey || e.metaKey || e.altKey)
+		if (e.target.matches("input, select, dialog, dialog *") || document.getElementById("help").open || e.ctrlKey || e.metaKey || e.altKey)
 			return;
 		this.leave();
 		const keys = {
@@ -324,6 +282,8 @@ class App {
 			"/": () => document.getElementById("search").select(), "n": () => this.match(1), "N": () => this.match(-1),
 			"t": () => this.toTrigger(), "f": () => this.fit(), "z": () => this.toSelection(), "l": () => this.theme(),
 			"?": () => document.getElementById("help").showModal(), "Escape": () => this.escape(),
+			"j": () => this.selectTrack(tl.nextTrack(1)), "k": () => this.selectTrack(tl.nextTrack(-1)),
+			"o": () => tl.processOf(tl.selected) && tl.fold(tl.processOf(tl.selected)), "O": () => tl.foldAll(),
 			"p": () => tl.selected && tl.selected.tid && tl.pin(tl.selected.tid), "x": () => this.panel.wide(),
 		};
 		["detail", "events", "tasks", "hist", "flame", "health"].forEach((tab, i) => { keys[i + 1] = () => this.panel.open(tab); });

@@ -6,6 +6,17 @@ const WAITS = 0xff; // states in which a task is not runnable: FR_PREV_STATE_WAI
 const WAKER = { UNKNOWN: 0, TASK: 1 }; // enum fr_waker
 const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)", "stopped or idle"];
 
+// Of several threads, what is shown of their process: running, runnable, blocked, another, asleep; 0: nothing is known.
+const STATE_WEIGHT = [0, 5, 4, 1, 3, 2];
+
+// Of which sum of a task the time in a state is a part.
+const SUMS = { [STATE.RUNS]: "ran", [STATE.WAITS]: "waited", [STATE.BLOCKED]: "blocked", [STATE.UNKNOWN]: "other", [STATE.SLEEPS]: "other", [STATE.OTHER]: "other" };
+
+// In which order tasks, and processes by the sums of their threads, can be.
+const SORTS = {
+	verdict: "trigger's first", ran: "ran longest", waited: "runnable longest", blocked: "blocked longest", events: "most events", name: "name", number: "number", begin: "first seen",
+};
+
 // An array of numbers that grows.
 class Nums {
 	constructor(Type = Float64Array) {
@@ -87,7 +98,7 @@ class Model {
 	task(tid) {
 		let t = this.tasks.get(tid);
 		if (!t) {
-			t = { tid, pid: 0, comm: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), ran: 0 };
+			t = { tid, pid: 0, comm: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), ran: 0, waited: 0, blocked: 0, other: 0 };
 			this.tasks.set(tid, t);
 		}
 		return t;
@@ -100,6 +111,10 @@ class Model {
 		for (const [tid, pid, comm] of d.tasks)
 			if (!this.tasks.has(tid) || comm)
 				Object.assign(this.task(tid), { pid, name: comm });
+		const [row, pid] = d.spans.pids;
+		for (let k = 0; k < row.length; k++)
+			if (pid[k] >= 0)
+				this.task(d.tid[row[k]]).pid = pid[k];
 		for (const r of d.rings)
 			this.cpuOf(r.cpu);
 		for (let i = 0; i < d.n; i++) {
@@ -122,7 +137,7 @@ class Model {
 			t.states.add([at, length, row, state]);
 			t.calls.add(calls);
 			for (let i = 0; i < at.length; i++)
-				t.ran += state[i] === STATE.RUNS ? length[i] : 0;
+				t[SUMS[state[i]]] += length[i];
 		}
 	}
 	// Calls and waits that ended, where they did, with all their time, also if they began before the window.
@@ -253,9 +268,36 @@ class Model {
 	orderTasks() {
 		const who = this.data.focus, v = this.data.verdict;
 		this.involved = new Set(v ? [...v.chain, ...(v.cause ? [v.cause] : []), v.headline].flatMap(line => this.named(line.text)) : []);
-		const rank = new Map([...this.involved].map((tid, i) => [tid, i])), rankOf = t => rank.get(t.tid) ?? rank.size;
-		this.order = [...this.tasks.values()].filter(t => t.tid && (t.rows.n || t.states.n))
-			.sort((a, b) => (b.tid === who) - (a.tid === who) || rankOf(a) - rankOf(b) || b.ran - a.ran || b.rows.n - a.rows.n || a.tid - b.tid);
+		const rank = new Map([who, ...this.involved].map((tid, i) => [tid, i]).reverse());
+		this.rankOf = tid => rank.get(tid) ?? rank.size + 1;
+		this.processes = new Map();
+		for (const t of this.tasks.values())
+			if (t.tid && (t.rows.n || t.states.n)) {
+				const pid = t.pid || t.tid, p = this.processes.get(pid) || { pid, threads: [] };
+				p.threads.push(t);
+				this.processes.set(pid, p);
+			}
+		for (const p of this.processes.values())
+			p.name = (this.tasks.get(p.pid) || p.threads[0]).name || p.threads[0].name;
+		this.order = this.sorted("verdict").flatMap(p => p.threads);
+	}
+	// What a task is sorted by; the least first.
+	keyOf(t, sort) {
+		const d = this.data, first = Math.min(t.rows.n ? d.ts[t.rows.a[0]] : Infinity, t.states.n ? t.states.at.a[0] : Infinity);
+		return { verdict: this.rankOf(t.tid), ran: -t.ran, waited: -t.waited, blocked: -t.blocked, events: -t.rows.n, name: t.name, number: t.tid, begin: first }[sort];
+	}
+	// Processes, and the threads of each, in an order of SORTS: a process is where the sum of its threads belongs, or else its first one.
+	sorted(sort) {
+		const sums = ["ran", "waited", "blocked", "events"].includes(sort), less = (x, y) => x < y ? -1 : x > y ? 1 : 0;
+		const of = [...this.processes.values()].map(p => {
+			const tasks = p.threads.map(t => ({ t, key: this.keyOf(t, sort) }));
+			tasks.sort((a, b) => less(a.key, b.key) || b.t.ran - a.t.ran || b.t.rows.n - a.t.rows.n || a.t.tid - b.t.tid);
+			const sum = (n, get) => tasks.reduce((s, x) => s + get(x), n);
+			return { p, threads: tasks.map(x => x.t), key: sums ? sum(0, x => x.key) : sort === "name" ? p.name : sort === "number" ? p.pid : tasks[0].key,
+				 ran: sum(0, x => x.t.ran), rows: sum(0, x => x.t.rows.n) };
+		});
+		of.sort((a, b) => less(a.key, b.key) || b.ran - a.ran || b.rows - a.rows || a.p.pid - b.p.pid);
+		return of.map(({ p, threads }) => ({ ...p, threads }));
 	}
 	name(tid) {
 		const t = this.tasks.get(tid);

@@ -158,6 +158,13 @@ class Panel {
 		}
 		if (sel.tid)
 			this.ofTask(s, sel.tid);
+		if (sel.pid)
+			this.ofProcess(s, sel.track.proc);
+	}
+	ofProcess(s, p) {
+		s.append(el("h2", { id: "sel-name" }, `process ${p.name || "?"} ${p.pid}`), el("p", { class: "dim" }, `${many(p.threads.length, "thread")}; o shows them`));
+		s.append(rowsTable(["thread", "ran", "runnable", "blocked", "events"], p.threads.map(t =>
+			[this.model.name(t.tid), num(duration(t.ran)), num(duration(t.waited)), num(duration(t.blocked)), num(t.rows.n)]), i => this.ontask(p.threads[i].tid)));
 	}
 	// What the task waited for in the span, and who ended it.
 	ofWait(s, wait) {
