@@ -31,7 +31,8 @@ LEAST_MISSES = 5
 SOCKET = "s32:state u16:sport u16:dport u16:family u8:saddr[4] u8:daddr[4] u8:saddr_v6[16] u8:daddr_v6[16]"
 TRACEPOINTS = {
     "tcp:tcp_retransmit_skb": SOCKET,
-    "tcp:tcp_receive_reset": SOCKET,
+    "tcp:tcp_receive_reset": "u16:sport u16:dport u16:family u8:saddr[4] u8:daddr[4] u8:saddr_v6[16] u8:daddr_v6[16]",
+    "tcp:tcp_send_reset": "s32:state u8:saddr[28] u8:daddr[28]",
     "skb:kfree_skb": 'u32:reason | "reason: %s", __print_symbolic(REC->reason, { 3, "NO_SOCKET" }, { 7, "SOCKET_RCVBUFF" }, { 9, "NETFILTER_DROP" })',
     "sock:sock_rcvqueue_full": "s32:rmem_alloc u32:truesize s32:sk_rcvbuf",
     "vmscan:mm_vmscan_memcg_reclaim_begin": "s32:order",

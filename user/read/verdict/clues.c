@@ -2,6 +2,7 @@
 #include "read/verdict/clues.h"
 
 #include "base/set/hash.h"
+#include "base/text/escape.h"
 #include "base/text/units.h"
 #include "read/replay/lacks.h"
 #include "sys/memory.h"
@@ -25,6 +26,7 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 			     FR_SUB_MAY_NUM("shmem_rss")}},
 	[FR_CLUE_FAULT] = {"failure", {FR_SUB_NUM("sig"), FR_SUB_NUM("addr"), FR_SUB_NUM("ustack_id")}},
 	[FR_CLUE_IO] = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}},
+	[FR_CLUE_ARGV] = {"exec_argv", {FR_SUB_TEXT("argv")}},
 };
 
 /* ---- what is looked at ---- */
@@ -201,6 +203,15 @@ static void take_fault(struct fr_clues *c, const struct fr_row *r)
 					    .ustack_id = fr_sub_num(s, r, 2)};
 }
 
+static void clues_take_argv(struct fr_clues *c, const struct fr_row *r)
+{
+	size_t len;
+	const char *argv = fr_sub_text(&c->sub[FR_CLUE_ARGV], r, 0, &len);
+
+	if (c->pid > 0 && r->ts <= c->at_ns && (r->tid == (u32)c->pid || fr_view_who(c->view, r).pid == c->pid))
+		c->argv[fr_escape_mem(c->argv, sizeof(c->argv) - 1, argv, len)] = 0;
+}
+
 static void clues_take_io(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_IO];
@@ -300,6 +311,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 		break;
 	case FR_CLUE_IO:
 		clues_take_io(c, r);
+		break;
+	case FR_CLUE_ARGV:
+		clues_take_argv(c, r);
 		break;
 	case FR_CLUE_VICTIM:
 		take_victim(c, r);

@@ -82,6 +82,8 @@ struct fr_clue_io {
 	bool is_write;
 };
 
+#define FR_CLUE_ARGV_SZ 200u
+
 /* Events that it reads, beside waits. */
 enum fr_clue_event {
 	FR_CLUE_SWITCH = 1,
@@ -92,6 +94,7 @@ enum fr_clue_event {
 	FR_CLUE_VICTIM,
 	FR_CLUE_FAULT,
 	FR_CLUE_IO,
+	FR_CLUE_ARGV,
 	FR_CLUE_WAIT,
 	FR_CLUE_EVENT_CNT
 };
@@ -114,6 +117,7 @@ struct fr_clues {
 	bool is_picked;		     /* switches were cut away */
 	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */
 	struct fr_rares rares;	     /* of the whole window */
+	char argv[FR_CLUE_ARGV_SZ];  /* of the program that the trigger's process executed last, escaped; empty: not known */
 	u64 life_ns, wait_ns;	     /* births, ends, OOM kills; waits: complete from then on */
 	/* once all rows are read */
 	const struct fr_an_focus *focus; /* of this task, NULL: the report is about another one */

@@ -28,7 +28,7 @@ static const struct {
 	{"broken_pipe", "it wrote where nobody reads any more", fr_recognise_broken_pipe, OF_TRIGGER},
 	{"own_alarm", "a timer that it had set ended it", fr_recognise_own_alarm, OF_TRIGGER},
 	{"exit_status", "its exit status says why, by convention", fr_recognise_exit_status, OF_TRIGGER},
-	{"refused", "a connection of it was refused just before it ended", fr_recognise_refused, OF_TRIGGER},
+	{"refused", "a connection of it was refused or reset just before it ended", fr_recognise_refused, OF_TRIGGER},
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder, OF_WAITS},
 	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted,
 	 OF_WAITS},

@@ -269,16 +269,18 @@ bool fr_recognise_exit_status(struct fr_case *k)
 {
 	s64 status = fr_case_fact(k, "trigger_status", 0);
 	const struct fr_clue_signal *s;
-	const char *name, *comm;
+	const char *name;
 
 	if (!k->c->tid || !k->c->reason || strcmp(k->c->reason, "exit"))
 		return false;
-	comm = fr_word_comm(k, k->c->tid, k->c->at_ns);
 	if (status == NOT_FOUND || status == NOT_EXECUTABLE) {
-		fr_case_cause(k, "trigger",
-			      "exit status %lld: so a shell or another launcher ends that %s the program it was to execute "
-			      "(by convention; %s did not say which)",
-			      status, status == NOT_FOUND ? "does not find" : "may not execute", comm);
+		fr_case_cause(
+			k, *k->c->argv ? "trigger, exec_argv" : "trigger",
+			"exit status %lld: so a shell or another launcher ends that %s the program it was to execute%s (by "
+			"convention)%s%s",
+			status, status == NOT_FOUND ? "does not find" : "may not execute",
+			status == NOT_FOUND ? ", and a program of which a library is not found" : "",
+			*k->c->argv ? "; it was called as: " : "", k->c->argv);
 		return true;
 	}
 	name = status > BY_SIGNAL ? fr_signal_name(status - BY_SIGNAL) : NULL;

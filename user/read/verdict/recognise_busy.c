@@ -199,30 +199,84 @@ static bool is_accepting(const struct fr_clues *c, const struct fr_clue_sample *
 	return false;
 }
 
+/* Samples of one task in a time: in accept(), and whether it took a connection there. */
+struct accepts {
+	u64 key; /* tid */
+	u32 all, in, accepting;
+};
+
+static bool is_accept_in_vain(const struct accepts *a)
+{
+	return a->in >= ACCEPT_LEAST && a->in >= a->all / 20 && !a->accepting;
+}
+
+/* tid 0: whoever is there most often, and in vain. */
+static bool count_accepts(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns, struct accepts *out)
+{
+	const struct fr_clue_sample *s = k->c->sample.at;
+	struct fr_tally t = {.rec_sz = sizeof(*out)};
+	size_t i;
+	u32 n;
+
+	*out = (struct accepts){0};
+	for (i = 0; i < k->c->sample.cnt; i++) {
+		struct accepts *a;
+
+		if ((tid && s[i].tid != tid) || !s[i].tid || s[i].ts < from_ns || s[i].ts > to_ns)
+			continue;
+		a = fr_tally_get(&t, s[i].tid);
+		if (!a) {
+			k->failed = true;
+			break;
+		}
+		a->all++;
+		a->in += is_in_accept(k->c, &s[i]);
+		a->accepting += is_accepting(k->c, &s[i]);
+	}
+	for (n = 0; n < t.cnt; n++) {
+		const struct accepts *a = fr_tally_at(&t, n);
+
+		if (is_accept_in_vain(a) && a->in > out->in)
+			*out = *a;
+	}
+	fr_tally_free(&t);
+	return out->in;
+}
+
+#define AS_AT_LIMIT "as at the limit of open files (EMFILE), with a listener that stays ready"
+
+/* Nobody of the host answered its connection, while somebody accepted none. */
+static bool is_not_accepted(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	struct accepts a;
+
+	if (!w || !fr_case_is_local_tcp(w) || fr_waited_was_runnable(w) ||
+	    (w->waker == FR_WAKER_task && w->waker_pid && !fr_case_ended_by_signal(k, w)) ||
+	    !count_accepts(k, 0, fr_waited_began_ns(w), fr_waited_woken_ns(w), &a) || a.key == w->tid)
+		return false;
+	fr_case_cause(k, "wait, cpu_sample",
+		      "nobody served its connection: while %s waited %s%s, %s called accept() over and over, and accepted "
+		      "nothing: %u of its %u samples are in that call, and none where a connection is taken: " AS_AT_LIMIT,
+		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_object(k, w),
+		      fr_word_who(k, a.key, w->ts), a.in, a.all);
+	return true;
+}
+
 /* Who never slept, called accept() over and over, and accepted nothing. */
 bool fr_recognise_accept_spin(struct fr_case *k)
 {
-	const struct fr_clue_sample *s = k->c->sample.at;
-	u32 all = 0, in = 0, accepting = 0;
+	struct accepts a;
 	struct busy b;
-	size_t i;
 
 	if (!find_spinner(k, &b))
-		return false;
-	for (i = 0; i < k->c->sample.cnt; i++) {
-		if (s[i].tid != b.tid || s[i].ts < b.from_ns || s[i].ts > b.to_ns)
-			continue;
-		all++;
-		in += is_in_accept(k->c, &s[i]);
-		accepting += is_accepting(k->c, &s[i]);
-	}
-	if (in < ACCEPT_LEAST || in < all / 20 || accepting)
+		return is_not_accepted(k);
+	if (!count_accepts(k, b.tid, b.from_ns, b.to_ns, &a))
 		return false;
 	fr_case_cause(k, k->wait ? "wait, sched_switch, cpu_sample" : "sched_switch, cpu_sample",
 		      "%s called accept() over and over, and accepted nothing: it %s, %u of its %u samples "
-		      "are in that call, and none where a connection is taken: as at the limit of open files (EMFILE), with a "
-		      "listener that stays ready",
-		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), in, all);
+		      "are in that call, and none where a connection is taken: " AS_AT_LIMIT,
+		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), a.in, a.all);
 	return true;
 }
 

@@ -126,6 +126,13 @@ static bool is_within_host(const struct ends *e)
 	       is_same_end(e->mine, mine - e->mine, e->peer, peer - e->peer);
 }
 
+bool fr_case_is_local_tcp(const struct fr_waited *w)
+{
+	struct ends e;
+
+	return ends_of(w, &e) && is_within_host(&e);
+}
+
 /* ---- what the kernel told of a connection ---- */
 
 /* What TCP sent again of one connection, in either direction, in a time. */
@@ -369,32 +376,47 @@ bool fr_recognise_retransmit(struct fr_case *k)
 
 /* ---- a connection that was refused ---- */
 
-#define REFUSED_NS FR_SEC_NS /* before its end */
+#define REFUSED_NS FR_SEC_NS	     /* before its end */
+#define ANSWER_NS  (10 * FR_MSEC_NS) /* from a reset that is sent to its arrival within the host */
+
+/* The reset that the host itself sent for want of a socket, and that came as this one: of the other end. NULL: there is none.
+ */
+static const struct fr_rares_item *sent_reset(const struct fr_clues *c, const struct fr_rares_item *got)
+{
+	u64 from_ns = got->ts > ANSWER_NS ? got->ts - ANSWER_NS : 0;
+	const char *to = strstr(got->what, " -> ");
+	const struct fr_rares_item *it;
+	size_t i = 0;
+
+	while (to && (it = fr_rares_next(&c->rares, &i, "tcp:tcp_send_reset", from_ns, got->ts + 1)))
+		if (!it->state && is_between(it->what, to + 4, strcspn(to + 4, " "), got->what, to - got->what))
+			return it;
+	return NULL;
+}
 
 /*
- * An end with an error, soon after one of its own connects was answered by a reset. Within a host, that comes in the call that
- * connects.
+ * An end with an error, soon after a packet of its own was answered by a reset, as there was no socket. Within the host all of
+ * that is done in the call that sends.
  */
 bool fr_recognise_refused(struct fr_case *k)
 {
 	const struct fr_rares_item *it, *last = NULL;
+	u64 from_ns = k->c->at_ns > REFUSED_NS ? k->c->at_ns - REFUSED_NS : 0;
 	const char *to;
 	size_t i = 0;
 
 	if (!k->c->tid || !k->c->reason || strcmp(k->c->reason, "exit") || fr_case_fact(k, "trigger_status", 0) <= 0)
 		return false;
-	while ((it = fr_rares_next(&k->c->rares, &i, "tcp:tcp_receive_reset",
-				   k->c->at_ns > REFUSED_NS ? k->c->at_ns - REFUSED_NS : 0, k->c->at_ns + 1)))
-		if (it->state == SYN_SENT && (it->tid == k->c->tid || fr_clues_pid(k->c, it->tid, it->ts) == k->c->pid))
+	while ((it = fr_rares_next(&k->c->rares, &i, "tcp:tcp_receive_reset", from_ns, k->c->at_ns + 1)))
+		if ((it->tid == k->c->tid || fr_clues_pid(k->c, it->tid, it->ts) == k->c->pid) && sent_reset(k->c, it))
 			last = it;
-	to = last ? strstr(last->what, " -> ") : NULL;
-	if (!to)
+	if (!last)
 		return false;
-	to += strlen(" -> ");
-	fr_case_cause(k, "tp:tcp:tcp_receive_reset, trigger",
-		      "a connection was refused (ECONNREFUSED): nobody listens at %s, to which %s connected %s before it ended "
-		      "with that status",
-		      fr_word_text(k, to, strcspn(to, " ")), fr_word_who(k, last->tid, last->ts),
+	to = strstr(last->what, " -> ") + 4;
+	fr_case_cause(k, "tp:tcp:tcp_receive_reset, tp:tcp:tcp_send_reset, trigger",
+		      "what %s sent to %s was answered by a reset of this host, which has no such socket: nobody listens there "
+		      "(connection refused), or the peer has closed it; it ended with that status %s later",
+		      fr_word_who(k, last->tid, last->ts), fr_word_text(k, to, strcspn(to, " ")),
 		      fr_word_ns(k, k->c->at_ns - last->ts));
 	return true;
 }

@@ -149,6 +149,9 @@ const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample
 /* A rule on pressure for memory: the program that freed most of it, or the cgroup at its limit. */
 bool fr_case_tell_reclaim(struct fr_case *k);
 
+/* Is it for a TCP connection within the host? */
+bool fr_case_is_local_tcp(const struct fr_waited *w);
+
 /* A fact of the file that is a number; `otherwise` where it has none. */
 s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);
 

@@ -17,6 +17,7 @@
 #include "show/report/report_text.h"
 
 #define SHOWN	8u  /* of a page */
+#define FIRST	3u  /* in the lines of what changed */
 #define NOTABLE 64u /* of JSON */
 
 static u32 counters_find(struct fr_report *r, struct fr_counter_notable *n, u32 most)
@@ -64,6 +65,33 @@ static void counters_put(struct fr_out *o, const struct fr_counter_notable *n)
 	if (c)
 		fr_out_printf(o, ": %s", c->meaning);
 	fr_out_char(o, '\n');
+}
+
+/* The first of them, for the lines of what changed: "NAME +6 in 13 s, 0 before: meaning; ...". "": none moved notably. */
+void fr_report_counters_words(struct fr_report *r, char *text, size_t sz)
+{
+	struct fr_counter_notable n[FIRST];
+	u32 cnt = counters_find(r, n, FIRST), i;
+	size_t len = 0;
+
+	*text = 0;
+	for (i = 0; i < cnt && len < sz; i++) {
+		const struct fr_counter *c = fr_counter_find(n[i].series->name);
+		char object[80] = "", last[40], took[32], before[48] = "before not known", value[40], length[32];
+
+		if (!c || !c->trouble)
+			continue;
+		object[fr_escape_mem(object, sizeof(object) - 1, n[i].series->object, strlen(n[i].series->object))] = 0;
+		counters_show(c, n[i].last.delta, last, sizeof(last));
+		fr_show_duration(n[i].last.to_ns - n[i].last.from_ns, took, sizeof(took));
+		if (n[i].before.to_ns)
+			snprintf(before, sizeof(before), "%s in %s before",
+				 counters_show(c, n[i].before.delta, value, sizeof(value)),
+				 fr_show_duration(n[i].before.to_ns - n[i].before.from_ns, length, sizeof(length)));
+		len += snprintf(text + len, sz - len, "%s%s%s%s +%s in %s, %s (%s)",
+				len ? "; " : "counters: ", n[i].series->name, *object ? " " : "", object, last, took, before,
+				c->meaning);
+	}
 }
 
 void fr_report_put_counters(struct fr_report_page *p)

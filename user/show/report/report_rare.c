@@ -97,6 +97,38 @@ void fr_report_put_rare_line(struct fr_report_page *p)
 			      fr_show_count(s->item.cnt, text, sizeof(text)));
 }
 
+#define FIRST 4u /* in the lines of what changed */
+
+/* Those of a time, for the lines of what changed: "tcp_retransmit_skb 4 (A -> B), ...", the last of each. "": there were none.
+ */
+void fr_report_rare_words(struct fr_report *r, u64 from_ns, u64 to_ns, char *text, size_t sz)
+{
+	const struct fr_rares *s = rares_of(r);
+	const struct fr_rares_item *it;
+	u32 e, told = 0;
+	size_t len = 0;
+
+	*text = 0;
+	for (e = 0; fr_rare_get(e) && told < FIRST && len < sz; e++) {
+		const struct fr_rares_item *last = NULL;
+		struct fr_who who;
+		char what[FR_RARES_WHAT_SZ * 4];
+		size_t i = 0;
+		u32 cnt = 0;
+
+		while ((it = fr_rares_next(s, &i, fr_rare_get(e)->name, from_ns, to_ns)))
+			last = it, cnt++;
+		if (!last)
+			continue;
+		who = fr_names_who(r->view->names, last->tid, last->ts, last->cpu);
+		what[fr_escape_mem(what, sizeof(what) - 1, *last->what ? last->what : who.comm ?: "",
+				   *last->what ? strlen(last->what) : who.len)] = 0;
+		len += snprintf(text + len, sz - len, "%s%s %u%s%.90s%s",
+				told++ ? ", " : "rare events: ", strchr(fr_rare_get(e)->name, ':') + 1, cnt,
+				*what ? " (the last: " : "", what, *what ? ")" : "");
+	}
+}
+
 static void rare_put_group(struct fr_report_page *p, const struct rare_group *g)
 {
 	u64 at_ns = p->r->res->focus.at_ns;

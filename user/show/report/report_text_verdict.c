@@ -119,6 +119,24 @@ static bool put_moves(struct fr_report_page *p, enum fr_change_of of, const char
 	return true;
 }
 
+/* What is of no program, or of the kernel's own words: it is told even where what programs did before is not known. */
+static bool put_signs(struct fr_report_page *p)
+{
+	const struct fr_clues *c = p->r->clues;
+	struct fr_verdict_line line = {.from = "counters"};
+	bool any;
+
+	fr_report_counters_words(p->r, line.text, sizeof(line.text));
+	any = line.text[0];
+	if (any)
+		verdict_put_line(p, "", &line);
+	snprintf(line.from, sizeof(line.from), "tier rare");
+	fr_report_rare_words(p->r, c->begin_ns, c->at_ns + 1, line.text, sizeof(line.text));
+	if (line.text[0])
+		verdict_put_line(p, "", &line);
+	return any || line.text[0];
+}
+
 static void put_changes(struct fr_report_page *p)
 {
 	const struct fr_changes *g = &p->r->changes;
@@ -134,6 +152,7 @@ static void put_changes(struct fr_report_page *p)
 	if (from_ns == ~0ULL) {
 		fr_out_str(p->o,
 			   "not known: the file has no complete history of half a second before the time around the trigger\n");
+		put_signs(p);
 		return;
 	}
 	fr_show_duration(g->at_ns - g->split_ns, last, sizeof(last));
@@ -141,6 +160,7 @@ static void put_changes(struct fr_report_page *p)
 	fr_out_printf(p->o, "in the last %s, against up to %s before, as far as each is known\n", last, before);
 	for (i = 0; i < FR_CHANGE_CNT; i++)
 		any |= put_moves(p, i, "");
+	any |= put_signs(p);
 	if (!any) {
 		fr_report_label(p, "");
 		fr_out_str(p->o, "no program moved much in what was recorded of both\n");
