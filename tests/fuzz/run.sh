@@ -3,7 +3,7 @@
 # run.sh [TARGET...]: give each fuzz target, built by gcc with ASan and UBSan, its kept corpus, the golden snapshots if it reads snapshots,
 # crash dumps that make_cores writes, and COUNT mutations of each, always the same ones (replay.c), or those from FR_FIRST on.
 # `commands` gives what it reads to all commands, and knows what they have to agree on. FR_LONG=1: FR_COMMANDS (8000) mutations of each
-# golden snapshot go through it, and it tells how many commands that were; the others search with libFuzzer, which needs clang, for
+# golden snapshot go through it, others with each FR_SEED, and it tells how many commands that were; the others search with libFuzzer, which needs clang, for
 # FR_SECONDS (60): the reader of snapshots; the exporters, the library, `top` and `recover` for a third of it; the parsers of triggers and
 # configurations, and of ELF files, for a quarter. FR_SEED says where chance begins.
 # No root.
@@ -132,7 +132,7 @@ run top 10 $third -close_fd_mask=3
 # a whole session is larger than most inputs are
 run vmcore 50 $third -close_fd_mask=3 -max_len=98304
 if [[ -n $long ]]; then
-	long='' FR_ONE=1 run commands "${FR_COMMANDS:-8000}" 0
+	long='' FR_ONE=1 FR_FIRST=${FR_FIRST:-$((seed % 100000 * 40000 + 1))} run commands "${FR_COMMANDS:-8000}" 0
 else
 	FR_ONE=1 run commands 2 0
 	# ASan gives no address twice; without it, what one file leaves behind may be found where another one's is

@@ -525,6 +525,111 @@ def floods_incidents():
     equal((info["squeezed"], info["pending"], info["kinds"]["squeezed"]), (sum(by.values()), 0, sum(by.values())), f"info: {info}")
 
 
+# ---- taking all snapshots ----
+
+
+def crashed_as(uid, file, pid_of):
+    """A crash as this user; it is told whose."""
+    p = subprocess.Popen([*as_user(uid), file], stdout=subprocess.DEVNULL)
+    p.wait()
+    pid_of[p.pid] = uid
+
+
+@test("another user's crashes in the storm's time take half of the snapshots at most: somebody else's has one; each is decided", own=COPYS)
+def storms():
+    name, _ = by_copy()
+    flood, mine = program(f"strm-a{TAG}"), program(f"strm-v{TAG}")
+    may_enter(os.path.dirname(flood))
+    dir, file = tempfile.mkdtemp(dir=TMP), path(f"{name}.conf")
+    rule, count, uid_of = f"crash:comm=strm-?{TAG},cooldown=0s", 6, {}
+    write_config(file, name, dir, rule)
+    with open(file) as f:
+        text = f.read()
+    with open(file, "w") as f:
+        f.write(text.replace("StormCount=0", f"StormCount={count}\nStormTime=1h"))
+    r = Recorder(name, dir, "--config", file)
+    try:
+        r.armed()
+        # one after the other: none is refused since another one is being written
+        for nr in range(1, 11):
+            crashed_as(ATTACKER, flood, uid_of)
+            r.wait_seen(rule, nr)
+            r.wait_files(min(nr, count // 2))
+        crashed_as(VICTIM, mine, uid_of)
+        verdicts = r.wait_seen(rule, 11)["verdicts"]
+        files = r.wait_files(count // 2 + 1)
+    finally:
+        kill(r)
+    equal((verdicts["taken"], verdicts["storm"]), (count // 2 + 1, 10 - count // 2), f"verdicts: {verdicts}")
+    got = [fr_json("info", f)["trigger"]["uid"] for f in files]
+    equal(sorted(got), [ATTACKER] * (count // 2) + [VICTIM], "whose snapshots")
+
+
+# ---- flooding the life tier ----
+
+# Takes as many names as it is told, then has as many children.
+RENAMER = """
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	int i;
+
+	for (i = 0; i < atoi(argv[1]); i++)
+		prctl(PR_SET_NAME, i % 2 ? "fra-renamed" : "fra-renamer");
+	for (i = 0; i < atoi(argv[2]); i++) {
+		if (!fork())
+			_exit(0);
+		wait(NULL);
+	}
+	return argc - 3;
+}
+"""
+
+
+def life_of(file):
+    return [(c["cpu"], t) for c in fr_json("info", file)["cpus"] for t in c["tiers"] if t["name"] == "life"]
+
+
+@test("another user's flood of names and forks: what it overwrites is counted, whose records have the room is told, who lives has its name",
+      own=COPYS)
+def floods_life():
+    name, _ = by_copy()
+    with open(path("renamer.c"), "w") as f:
+        f.write(RENAMER)
+    run("gcc", "-o", path("renamer"), path("renamer.c"))
+    may_enter(os.path.dirname(path("renamer")))
+    names = program("fra-names", of="names")
+    victim = subprocess.Popen([*as_user(VICTIM), names, "wait", "fra-victim"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: "(fra-victim)" in open(f"/proc/{victim.pid}/stat").read(), "it has its name")
+        before = {cpu: t["overwritten"] for cpu, t in life_of(dump(name))}
+        # on each CPU, until its ring has gone round: a record of a name takes 32 bytes at least
+        for cpu in sorted(os.sched_getaffinity(0)):
+            cnt = next(t["slots"] * t["subbuf_bytes"] for c, t in life_of(dump(name)) if c == cpu) // 32 + 1000
+            run("taskset", "-c", str(cpu), *as_user(ATTACKER), path("renamer"), str(cnt), "100")
+    finally:
+        victim.stdin.close()
+        victim.wait()
+    file = dump(name)
+    fr("verify", file)
+    for cpu, t in life_of(file):
+        equal(t["written"], t["present"] + t["overwritten"], f"CPU {cpu}: written")
+        check(t["overwritten"] > before[cpu], f"CPU {cpu}: what was overwritten is counted: {t}")
+    events = replay(file, "--life")
+    ends = [e for e in events if e["event"] == "sched_process_exit" and e["pid"] == victim.pid]
+    equal([e["comm"] for e in ends], ["fra-victim"], "the name of who lived through it")
+    check(not any(e["event"] == "sched_process_fork" and e["child_pid"] == victim.pid for e in events), "its birth is overwritten")
+    told = {r["comm"]: r["count()"] for r in fr_json("stat", "--by", "comm", "-f", "tier == life", file)["rows"]}
+    seen = {who: sum(e["comm"] == who for e in events) for who in ("fra-renamer", "fra-renamed")}
+    equal({who: told.get(who, 0) for who in seen}, seen, "records of the flood, by its names")
+    check(all(seen.values()), f"it has records: {seen}")
+
+
 # ---- having a rule for oneself ----
 
 # Sleeps of so many ms, under a name; without a number for ever.
