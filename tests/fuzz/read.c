@@ -42,6 +42,9 @@ static void look_at_field(const struct fr_row *row, const struct fr_field *f)
 	if (f->type == FR_TYPE_u64s) {
 		p = fr_row_nums(row, f, &n);
 		look(p, n * 8);
+	} else if (f->type == FR_TYPE_array || f->type == FR_TYPE_data) {
+		p = fr_row_bytes(row, f, &n);
+		look(p, n);
 	} else if (f->type == FR_TYPE_str || f->type == FR_TYPE_comm || f->type == FR_TYPE_text8) {
 		p = fr_row_text(row, f, &n);
 		look(p, n);
