@@ -86,7 +86,7 @@ def duration(ns):
         return "%.3g us" % (ns / 1e3)
     if ns < 1e9:
         return "%.3g ms" % (ns / 1e6)
-    return "%.*f s" % (2 if ns < 1e10 else 1, ns / 1e9)
+    return "%.*f s" % (2 if ns < 9.995e9 else 1 if ns < 9.995e10 else 0, ns / 1e9)
 
 
 def time_or_dash(ns):

@@ -134,6 +134,10 @@ static void test_shown(void **state)
 	assert_string_equal(fr_show_duration(2 * 86400000000000ULL, buf, sizeof(buf)), "2.0 d");
 	assert_string_equal(fr_show_duration(90 * 60000000000ULL, buf, sizeof(buf)), "90.0 min");
 	assert_string_equal(fr_show_duration(36 * 3600000000000ULL, buf, sizeof(buf)), "36.0 h");
+	assert_string_equal(fr_show_duration(394900000000ULL, buf, sizeof(buf)), "395 s");
+	assert_string_equal(fr_show_duration(9996000000ULL, buf, sizeof(buf)), "10.0 s");
+	assert_string_equal(fr_show_duration(110 * 60000000000ULL, buf, sizeof(buf)), "110 min");
+	assert_string_equal(fr_show_duration(200 * 86400000000000ULL, buf, sizeof(buf)), "200 d");
 	assert_string_equal(fr_show_duration(30 * 86400000000000ULL, buf, sizeof(buf)), "30.0 d");
 }
 

@@ -105,6 +105,12 @@ static const char *with_point(char *buf)
 	return buf;
 }
 
+/* Three digits, of what is 1 or more, and less than 1000. */
+static int units_decimals(double v)
+{
+	return v < 9.995 ? 2 : v < 99.95 ? 1 : 0;
+}
+
 const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 {
 	if (ns < 1000)
@@ -114,13 +120,13 @@ const char *fr_show_duration(u64 ns, char *buf, size_t sz)
 	else if (ns < 999500000)
 		snprintf(buf, sz, "%.3g ms", ns / 1e6);
 	else if (ns < 600000000000)
-		snprintf(buf, sz, "%.*f s", ns < 10000000000 ? 2 : 1, ns / 1e9);
+		snprintf(buf, sz, "%.*f s", units_decimals(ns / 1e9), ns / 1e9);
 	else if (ns < 2 * 3600000000000ULL)
-		snprintf(buf, sz, "%.1f min", ns / 6e10);
+		snprintf(buf, sz, "%.*f min", units_decimals(ns / 6e10), ns / 6e10);
 	else if (ns < 2 * 86400000000000ULL)
 		snprintf(buf, sz, "%.1f h", ns / 3.6e12);
 	else
-		snprintf(buf, sz, "%.1f d", ns / 8.64e13);
+		snprintf(buf, sz, "%.*f d", ns < 99 * 86400000000000ULL ? 1 : 0, ns / 8.64e13);
 	return with_point(buf);
 }
 
