@@ -2,8 +2,7 @@
 /*
  * engine_int: shared by the parts of the engine.
  *
- *	engine.c	a moment: match it, grant it or not, count it, mark it
- *	engine_take.c	a granted snapshot: wait for its post time, write it, report it
+ *	engine.c	a moment: match it, grant it or not, count it, mark it; a granted snapshot: wait, write it, report it
  *	engine_facts.c	the facts in the file about its trigger
  *	sources.c	moments seen by user space: psi, every; looking for hung tasks
  *
@@ -95,11 +94,7 @@ struct fr_engine {
 
 /* ---- engine.c ---- */
 
-u64 fr_engine_now(struct fr_engine *e);					    /* the recording clock; 0: it cannot be read */
-u32 fr_engine_rule_of_slot(const struct fr_engine *e, u32 slot);	    /* its number, FR_RULE_NONE */
 const struct fr_trigger *fr_engine_rule(const struct fr_engine *e, u32 nr); /* NULL: none */
-void fr_engine_count(struct fr_engine *e, struct fr_entry *n, u32 slot, u32 verdict);
-void fr_engine_mark(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict, u64 *ts);
 
 /* A moment of rule nr, seen by user space. text: details, "" none. */
 int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *text);
@@ -107,36 +102,13 @@ int fr_engine_pull_rule(struct fr_engine *e, u32 nr, u64 value_ns, const char *t
 /* The path of a moment's cgroup: true and buf, or false and "": there is none, or it is not known. */
 bool fr_engine_cgroup(struct fr_engine *e, const struct fr_alert *a, char buf[FR_ENGINE_CGROUP_SZ]);
 
-/* ---- engine_take.c ---- */
-
-/* Keep a granted moment until its snapshot is taken, once the entry is committed. Its index, or -errno. */
-int fr_engine_grant(struct fr_engine *e, struct fr_entry *n, const struct fr_alert *a, u32 nr, u64 now_ns, u64 cookie);
-bool fr_engine_is_waiting(const struct fr_engine *e, const struct fr_alert *a);		 /* exactly this moment */
-bool fr_engine_waits_for(const struct fr_engine *e, const struct fr_alert *a, u32 slot); /* one of the same key */
-u32 fr_engine_waiting_cnt(const struct fr_engine *e);
-void fr_engine_kick(struct fr_engine *e);    /* begin the next one if it is due */
-void fr_engine_wait(struct fr_engine *e);    /* until all that are due are taken */
-void fr_engine_recover(struct fr_engine *e); /* what a previous recorder left */
-int fr_engine_start_writer(struct fr_engine *e);
-
-/* ---- engine_tell.c ---- */
-
-/*
- * Write to the incident log what was decided of a moment (verdict: enum fr_trigger_verdict) of rule nr. Equal ones of a user
- * soon after each other are held back and counted; _held() writes those.
- */
-void fr_engine_tell(struct fr_engine *e, const struct fr_alert *a, u32 nr, u32 verdict);
-void fr_engine_tell_held(struct fr_engine *e);
-
-/* ---- engine_facts.c ---- */
-
 /* What equal failures have in common, fr_trigger_key(); 0: nothing failed, somebody asked. */
 u64 fr_engine_signature(const struct fr_alert *a);
 
+/* ---- engine_facts.c ---- */
+
 /* name=value lines about a moment and the counters of all rules; malloc'ed, NULL: no memory. */
 char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr);
-
-void fr_engine_moment(const struct fr_alert *a, const char *cgroup, struct fr_moment *m); /* as rules and keys see it */
 
 /* ---- sources.c ---- */
 

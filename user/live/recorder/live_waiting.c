@@ -6,7 +6,7 @@
 #include "base/trigger/trigger.h"
 #include "live/recorder/live.h"
 
-/* The next one behind this order, and its order; 0: there is none. Pairs with set_order() in engine_take.c. */
+/* The next one behind this order, and its order; 0: there is none. Pairs with set_order() in engine.c. */
 static u64 next_one(const struct fr_live *l, u64 behind, struct fr_pending *out)
 {
 	u64 order, first = 0;
