@@ -13,9 +13,8 @@
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
- *	tp SYSTEM:NAME TYPE:FIELD[N]...	a tracepoint that is recorded by default, before its events (tp:SYSTEM:NAME); TYPE as in
- *C,
- *		[| "FORMAT", ARGS]	without spaces, and the kernel's words for it
+ *	tp SYSTEM:NAME TYPE:FIELD[N]...	a tracepoint that is recorded by default, before its events (tp:SYSTEM:NAME);
+ *		[| "FORMAT", ARGS]	TYPE as in C, without spaces, and the kernel's words for it
  *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for

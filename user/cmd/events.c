@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/filter/nearest.h"
 #include "base/text/jsonw.h"
+#include "base/text/nearest.h"
 #include "base/tp/rare.h"
 #include "cmd/cmd.h"
 #include "cmd/events_counters.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/filter/nearest.h"
 #include "base/text/memfile.h"
+#include "base/text/nearest.h"
 #include "base/tp/rare.h"
 #include "base/tp/tpformat.h"
 #include "sys/tracefs.h"

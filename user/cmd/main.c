@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
 #include "live/session/load.h"

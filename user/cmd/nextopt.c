@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 
 #define NAME_SZ	   64u
 #define MATCHES_SZ 256u

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/filter/filter.h"
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/config/config_int.h"
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 
 #define TEXT_MAX_SZ (1u << 20)
 #define NAME_MAX_SZ 64u

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 #include "base/tp/tpask.h"
 
 static void enable_group(bool enable[FR_EVENT_MAX], u32 group, bool on)

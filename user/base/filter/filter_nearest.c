@@ -8,8 +8,8 @@
 
 #include "base/err.h"
 #include "base/filter/filter_node.h"
-#include "base/filter/nearest.h"
 #include "base/schema/flagnames.h"
+#include "base/text/nearest.h"
 
 /* Numbers that have names are between these: SI_* and results of calls are below zero. */
 #define VALUE_FIRST (-1024)

@@ -7,8 +7,8 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
-#include "base/filter/nearest.h"
 #include "base/text/memfile.h"
+#include "base/text/nearest.h"
 #include "base/tp/tpwords.h"
 
 /*

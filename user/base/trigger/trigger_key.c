@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/filter/filter.h"
-#include "base/filter/nearest.h"
 #include "base/schema/sysnames.h"
+#include "base/text/nearest.h"
 #include "base/trigger/trigger_text.h"
 #include "fatal.h"
 

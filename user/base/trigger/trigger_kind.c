@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/filter/filter.h"
-#include "base/filter/nearest.h"
 #include "base/schema/syscalls.h"
+#include "base/text/nearest.h"
 #include "base/text/units.h"
 #include "base/tp/tpask.h"
 #include "base/trigger/trigger_text.h"

@@ -2,8 +2,8 @@
 /* rate:WHAT>N/T, and what its filters may be: all of them are decided in the kernel, before it counts. */
 #include <errno.h>
 
-#include "base/filter/nearest.h"
 #include "base/schema/sysnames.h"
+#include "base/text/nearest.h"
 #include "base/text/units.h"
 #include "base/trigger/trigger_text.h"
 #include "fatal.h"

@@ -2,8 +2,8 @@
 /* watch_value: the values in an expression being compiled: fields, constants, arithmetic. */
 #include <string.h>
 
-#include "base/filter/nearest.h"
 #include "base/rows/view.h"
+#include "base/text/nearest.h"
 #include "base/trigger/watch_int.h"
 
 #define WORD_MAX  ((fr_wide)UINT64_MAX)

@@ -8,8 +8,8 @@
 #include <sys/utsname.h>
 
 #include "base/err.h"
-#include "base/filter/nearest.h"
 #include "base/text/memfile.h"
+#include "base/text/nearest.h"
 #include "base/tp/rare.h"
 #include "base/tp/tpask.h"
 #include "base/tp/tps.h"

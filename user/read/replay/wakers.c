@@ -125,7 +125,7 @@ static void wakers_sort(struct fr_wakers *w)
 }
 
 /* A command may look twice, for pairs and for what it makes of them. */
-static void say_full(void)
+static void wakers_say_full(void)
 {
 	static bool said;
 
@@ -153,7 +153,7 @@ int fr_wakers_add(struct fr_wakers **wakers, struct fr_snap *s)
 		return err;
 	wakers_sort(w);
 	if (w->full)
-		say_full();
+		wakers_say_full();
 	return 0;
 }
 

@@ -10,10 +10,10 @@
 
 #include "base/err.h"
 #include "base/filter/filter_node.h"
-#include "base/filter/nearest.h"
 #include "base/set/hash.h"
 #include "base/set/hist.h"
 #include "base/set/idmap.h"
+#include "base/text/nearest.h"
 #include "read/replay/missing.h"
 #include "read/replay/summary.h"
 #include "read/stat/stat_int.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 #include "base/text/units.h"
 #include "read/stat/stat.h"
 

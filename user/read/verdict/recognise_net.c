@@ -214,8 +214,7 @@ static void tell_far_syn(struct fr_case *k, const struct ends *to)
 	fr_case_cause(
 		k, from,
 		"no answer came to a connect for %s: %s waited for %s, which is not its own address%s, as when that host is "
-		"down, packets "
-		"are dropped on the way (a firewall), or its listen queue is full%s",
+		"down, packets are dropped on the way (a firewall), or its listen queue is full%s",
 		fr_word_ns(k, w->blocked_ns), fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len),
 		w == &k->by_steps && k->is_going ? ", and still does" : "",
 		syn.cnt ? again : "; a SYN is sent again after 1 s, 3 s, 7 s");

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 #include "base/text/units.h"
 #include "read/replay/holder.h"
 #include "read/snapfile/newdir.h"

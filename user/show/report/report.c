@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/filter/nearest.h"
+#include "base/text/nearest.h"
 #include "read/replay/focus.h"
 #include "read/replay/summary.h"
 #include "show/report/report_kinds.h"
