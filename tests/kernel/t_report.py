@@ -89,7 +89,7 @@ def exits():
     comm = f"frt-exit-{os.getpid() % 1000}"
     program = path(comm)
     os.symlink(sys.executable, program)
-    with attached(FULL, f"exit:7:comm={comm},last=2s") as r:
+    with attached(FULL, f"exit:7:comm={comm},last=500ms") as r:
         p = subprocess.run([program, "-c", EXITS], stdout=subprocess.PIPE, text=True)
         file = r.wait_files(1)[0]
     rep = json.loads(fr("report", "--json", file).stdout)
