@@ -663,7 +663,8 @@ def unsaved():
 def read_only():
     name = shared(*MINIMAL)
     with put_back(name, MINIMAL), small_disk("1m") as dir:
-        fr("record", "-n", name, "-o", dir, *MINIMAL, "--detach")
+        said = fr("record", "-n", name, "-o", dir, *MINIMAL, "--detach").stderr
+        check("no crash takes a snapshot" in said and "lose samples" in said, f"what --detach does not do is said: {said}")
         check("read-only" not in str(status(name)["problems"]), str(status(name)["problems"]))
         run("mount", "-o", "remount,ro", dir)
         check("read-only" in str(status(name)["problems"]), str(status(name)["problems"]))

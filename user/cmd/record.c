@@ -48,7 +48,9 @@ static const struct fr_option own[] = {
 	FR_OPTION(0, "detach", NULL, "leave the session recording, and return at once", fr_option_flag,
 		  offsetof(struct fr_record_opts, ask.detach),
 		  .more = "Nobody is left then to act on a trigger, a quota, `--exec` or `--budget`, or to wait for a "
-			  "command: they are refused beside it, as is `--config`."),
+			  "command: they are refused beside it, as is `--config`. No crash takes a snapshot, incidents are not "
+			  "saved, "
+			  "the host's counters are not read, and once the profile's tables are full, samples are lost."),
 	FR_OPTION(0, "keep", NULL, "leave it recording when interrupted, or when COMMAND has ended", fr_option_flag,
 		  offsetof(struct fr_record_opts, ask.keep)),
 	FR_OPTION('v', "verbose", NULL, "the kernel's own message when it refuses a program", set_verbose, 0),

@@ -561,6 +561,10 @@ static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
 	fr_cost_show(s);
 	fprintf(stderr, "session '%s' records: `flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends it\n",
 		ask->name, ask->name, ask->name);
+	fputs("nobody stays with it: no crash takes a snapshot, incidents are not saved, counters of the host are not read, "
+	      "and "
+	      "full tables of the profile lose samples: `flightrec record` without --detach, or the service, does all that\n",
+	      stderr);
 	return FR_EXIT_OK;
 }
 

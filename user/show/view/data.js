@@ -31,7 +31,9 @@ function parseSchema(text) {
 }
 
 async function inflate(text) {
-	const packed = Uint8Array.from(atob(text), c => c.charCodeAt(0));
+	const plain = atob(text), packed = new Uint8Array(plain.length);
+	for (let i = 0; i < plain.length; i++) // a function for each byte takes ten times as long
+		packed[i] = plain.charCodeAt(i);
 	const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
 	return new Uint8Array(await new Response(stream).arrayBuffer());
 }
