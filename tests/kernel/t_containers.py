@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The recorder in a container: in namespaces of its own what it says of cgroups and processes is the machine's, or is not said."""
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -9,6 +10,7 @@ import tempfile
 
 from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, Skip, check, ended, equal, fr, fr_json, gone, helper, main, mono_ns, new_name, path,
                     replay, run, shared, snapshots, test, wait_for)
+from hangfs import hangfs
 
 
 def hierarchy():
@@ -189,6 +191,76 @@ def pids():
         check(replay(file, "-f", f"pid == {mine.pid}"), "the process with that pid was recorded")
         equal(replay(file, "--since", str(since), "-f", f'pid == {mine.pid} && cgroup == "{pod}"'), [], "events of it in the container's cgroup")
         check("--pid=host" in text, f"it is not said that processes are missing: {text}")
+
+
+ENGINES = "/var/lib"  # what a mount namespace has there instead
+
+
+def ids(n):
+    return [f"{i:x}" * 64 for i in range(1, n + 1)]
+
+
+def put_docker(root, id, **config):
+    file = f"{root}/docker/containers/{id}/config.v2.json"
+    os.makedirs(os.path.dirname(file))
+    with open(file, "w") as f:
+        json.dump(config, f)
+    return file
+
+
+@test("containers: their names are their engine's files', a rigged file costs the names of its own")
+def names():
+    uid = "12345678-9abc-def0-1234-56789abcdef0"
+    web, app, bare, fifo, link, huge, broken, hung = ids(8)
+    with cgroups() as (root, _, other), hangfs() as disk, contextlib.ExitStack() as ends:
+        engines = tempfile.mkdtemp(dir=TMP)
+        os.chmod(engines, 0o755)
+        put_docker(engines, web, Name="/web", Config={"Image": "nginx:1"})
+        put_docker(engines, app, Config={"Image": "api:2", "Labels": {f"io.kubernetes.{k}": v for k, v in {
+            "container.name": "app", "pod.name": "api-0", "pod.namespace": "prod", "pod.uid": uid}.items()}})
+        for id in fifo, link, huge, broken:
+            os.makedirs(f"{engines}/docker/containers/{id}")
+        os.mkfifo(f"{engines}/docker/containers/{fifo}/config.v2.json")
+        os.symlink("/dev/zero", f"{engines}/docker/containers/{link}/config.v2.json")
+        with open(f"{engines}/docker/containers/{huge}/config.v2.json", "w") as f:
+            f.truncate(1 << 30)
+        with open(f"{engines}/docker/containers/{broken}/config.v2.json", "wb") as f:
+            f.write(b'{"Name":"/\xff\xfe"}')
+        os.symlink(f"{disk.dir}/x", f"{engines}/docker/containers/{hung}")
+        disk.hang()
+        places = {id: f"{root}{other}/{f'pod{uid}' if id in (app, bare) else 'docker'}/{id}" for id in ids(8)}
+        pids = {}
+        ends.callback(lambda: [wait_for(lambda d=d: gone(d), f"{d} is empty") for d in {os.path.dirname(d) for d in places.values()}])
+        for id, dir in places.items():
+            os.makedirs(dir)
+            ends.callback(lambda d=dir: wait_for(lambda: gone(d), f"{d} is empty"))
+            p = subprocess.Popen([*enter(dir), "sh", "-c", "while :; do sleep 0.1; done"])
+            ends.callback(lambda p=p: (p.kill(), p.wait()))
+            pids[id] = p.pid
+        wait_for(lambda: all(id in pathlib.Path(f"/proc/{p}/cgroup").read_text() for id, p in pids.items()), "all are in their cgroups")
+        name, file = shared(*MINIMAL), path("names.flight")
+
+        # a machine that is busy may be late with others, too
+        def only_one_hangs():
+            pathlib.Path(file).unlink(missing_ok=True)
+            run("unshare", "-m", "sh", "-c", f'mount --bind {engines} {ENGINES} && exec "$@"', "sh", FLIGHTREC, "dump", "-n", name, "-o",
+                file)
+            missing = [u["why"] for u in fr_json("info", file)["unread"]["items"] if u["what"] in ("containers", "cgroups", "process")]
+            return missing == ["late"] and set(pids.values()) <= {e["pid"] for e in replay(file)}
+
+        wait_for(only_one_hangs, "all have events, the one that hangs is missing, and no other")
+        disk.go()
+    tasks = {t["pid"]: t for t in fr_json("report", file)["processes"]}
+    keys = "container", "container_id", "pod", "namespace", "image"
+    told = {id: tuple(tasks[pid][k] for k in keys) for id, pid in pids.items() if pid in tasks}
+    wanted = {web: ("web", web, None, None, "nginx:1"), app: ("app", app, "api-0", "prod", "api:2"),
+              bare: (bare[:12], bare, "api-0", "prod", None)}
+    wanted |= {id: (f"docker-{id[:12]}", id, None, None, None) for id in (fifo, link, huge, broken, hung)}
+    for id in wanted:
+        equal(told.get(id), wanted[id], f"whose {id[:4]} is")
+    equal({e["pid"] for e in replay(file, "-f", 'pod ~ "api-*"')} & set(pids.values()), {pids[app], pids[bare]}, "events of the pod")
+    for id in ids(8):
+        equal({e["pid"] for e in replay(file, "-f", f'container_id == "{id}"')} & set(pids.values()), {pids[id]}, f"events of {id}")
 
 
 if __name__ == "__main__":

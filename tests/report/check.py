@@ -141,6 +141,15 @@ def check_cgroup_paths(c, rep, file, window, filt):
             c.equal(f"tasks of cgroup {group['path']}", {row["tid"] for row in rows} <= tids, True)
 
 
+def check_whose(c, rep):
+    """Whose a cgroup is follows from its path, of which these files have none: so nothing is said, of none (t_containers has some)."""
+    c.equal("paths of cgroups", {g["path"] for g in rep["cgroups"]}, {None} if rep["cgroups"] else set())
+    for what in "cgroups", "tasks", "processes":
+        for one in rep[what]:
+            for key in ("container", "container_id", "pod", "namespace", "image", "unit"):
+                c.equal(f"{what} {key}", one[key], None)
+
+
 # What is not known of a CPU where this event was not recorded
 OF_EVENT = {"irq_ns": "irq_handler_exit", "softirq_ns": "softirq_exit", "syscalls": "sys_enter", "faults": "page_fault_user"}
 
@@ -484,6 +493,7 @@ def main(file, args):
     pairs = check_tasks(c, rep, t)
     check_groups(c, rep, t, pairs)
     check_cgroup_paths(c, rep, file, window, filt)
+    check_whose(c, rep)
     check_cpus(c, rep, t)
     check_total(c, rep, t)
     check_syscalls(c, rep, t, words)

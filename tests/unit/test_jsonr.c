@@ -149,12 +149,94 @@ static void test_damaged(void **state)
 		}
 }
 
+static int note(void *arg, const struct fr_jsonr_at *at, const char *text)
+{
+	char *to = arg;
+	u32 i;
+
+	for (i = 0; i < at->depth; i++)
+		sprintf(to + strlen(to), "%s%s", i ? "." : "", at->key[i] ?: "[]");
+	sprintf(to + strlen(to), "=%s;", text);
+	return !strcmp(text, "stop") ? 7 : 0;
+}
+
+static int walk(const char *text, size_t sz, char *told)
+{
+	char *copy = malloc(sz ? sz : 1); /* nothing behind the end */
+	int err;
+
+	*told = 0;
+	memcpy(copy, text, sz);
+	err = fr_jsonr_walk(copy, sz, note, told);
+	free(copy);
+	return err;
+}
+
+static void test_walks(void **state)
+{
+	static const struct {
+		const char *text, *told;
+	} good[] = {
+		{"\"a\"", "=a;"},
+		{" 1.5e-3 ", ""},
+		{"{}", ""},
+		{"[]", ""},
+		{"[[],{},[[]]]", ""},
+		{"{\"a\":{\"b\":[\"x\",1,[\"y\"]],\"c\":\"z\"},\"d\":\"\\u0041\"}", "a.b.[]=x;a.b.[].[]=y;a.c=z;d=A;"},
+		{"[{\"id\":\"1\"},{\"id\":\"2\"}]", "[].id=1;[].id=2;"},
+		{"{\"a\":\"1\",\"a\":\"2\"}", "a=1;a=2;"},
+	};
+	static const char *const bad[] = {
+		"",	      "{",    "[",   "{\"a\"}", "{\"a\":}", "[1 2]",	  "[1,]",
+		"{\"a\":1,}", "[1]]", "[1}", "{1:2}",	"\"\xff\"", "{\"a\":\"b", "[,1]",
+	};
+	static const char nul[] = "[1\0]";
+	char told[1024], deep[2 * FR_JSONR_DEPTH + 2];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		if (walk(good[i].text, strlen(good[i].text), told) || strcmp(told, good[i].told))
+			fail_msg("%s: %s", good[i].text, told);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (walk(bad[i], strlen(bad[i]), told) != -EINVAL)
+			fail_msg("taken: %s", bad[i]);
+	assert_int_equal(walk(nul, sizeof(nul) - 1, told), -EINVAL);
+	assert_int_equal(walk("[\"go\",\"stop\",\"no\"]", 18, told), 7);
+	assert_string_equal(told, "[]=go;[]=stop;");
+	memset(deep, '[', FR_JSONR_DEPTH);
+	memset(deep + FR_JSONR_DEPTH, ']', FR_JSONR_DEPTH);
+	assert_int_equal(walk(deep, 2 * FR_JSONR_DEPTH, told), 0);
+	memset(deep, '[', FR_JSONR_DEPTH + 1);
+	memset(deep + FR_JSONR_DEPTH + 1, ']', FR_JSONR_DEPTH + 1);
+	assert_int_equal(walk(deep, 2 * FR_JSONR_DEPTH + 2, told), -EINVAL);
+}
+
+/* Each prefix of a document is none, and each byte of it may be any other without harm. */
+static void test_walk_damaged(void **state)
+{
+	static const char text[] = "{\"a\":{\"b\":[\"x\",1,[\"y\"]],\"c\":\"\\ud83d\\ude00\"},\"d\":null}";
+	char copy[sizeof(text)], told[4096];
+	size_t i;
+	int c;
+
+	(void)state;
+	for (i = 0; i < sizeof(text) - 1; i++)
+		assert_int_equal(walk(text, i, told), -EINVAL);
+	for (i = 0; i < sizeof(text) - 1; i++)
+		for (c = 0; c < 256; c++) {
+			memcpy(copy, text, sizeof(text));
+			copy[i] = c;
+			walk(copy, sizeof(text) - 1, told);
+		}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_takes),
-		cmocka_unit_test(test_refuses),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_takes), cmocka_unit_test(test_refuses),	   cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_walks), cmocka_unit_test(test_walk_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

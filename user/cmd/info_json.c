@@ -422,6 +422,9 @@ KIND(unread_all, "What other processes and files [did not tell in time](format.m
 	NUM("unread_cnt", "count", COUNT, "so many things"),
 	NUM("helpers_left", "helpers_left", COUNT, "helper processes that waited for one of them when the snapshot was written, 2 at most"),
 	FR_LIST(info_unread, "items", &info_unread_item, NULL));
+KIND(containers, "Containers that the paths of cgroups tell ([whose it is](format.md#whose-it-is)); absent if their names were not looked for.",
+	NUM("containers", "count", COUNT, "different ids"),
+	NUM("containers_named", "named", COUNT, "of these, whose engine's files told a name"));
 KIND(profile, "[The profile](profile.md); absent if the file has none.",
 	CELL("begin_ns", CLOCK, "what it covers, from here"),
 	CELL("end_ns", CLOCK, "to here"),
@@ -495,6 +498,7 @@ static const struct fr_column info_columns[] = {
 	NUM_IF("redacted", "redacted", COUNT, "values of secret keys in command lines and log lines that [were not written](format.md#what-is-secret); absent: it is not known"),
 	FR_PART_MADE(info_klog, "kernel_log", &info_klog_all, "`null`: not recorded", .null = true),
 	PART("unread", "unread", &info_unread_all, NULL),
+	PART("containers", "containers", &info_containers, NULL),
 	ROW(PROFILE, "cpu_profile", &info_profile, NULL),
 	FR_PART_MADE(info_log, "incidents", &info_incident_log, NULL),
 	PART(NULL, "tasks", &info_tasks, NULL),

@@ -267,6 +267,26 @@ static void info_put_names(struct fr_out *o, const struct fr_info *s)
 	fr_out_printf(o, " user stack%s by build-id\n", fr_plural(stacks));
 }
 
+static u64 fact_count(const struct fr_info *s, const char *name)
+{
+	int64_t v;
+
+	return !flightrec_fact_s64(s->fr, s->file, name, &v) && v > 0 ? (u64)v : 0;
+}
+
+static void info_put_containers(struct fr_out *o, const struct fr_info *s)
+{
+	u64 cnt = fact_count(s, "containers"), named_cnt = fact_count(s, "containers_named");
+
+	if (!cnt)
+		return;
+	fr_info_label(o, "containers");
+	put_count(o, cnt);
+	fr_out_str(o, ", ");
+	put_count(o, named_cnt);
+	fr_out_str(o, " of them with names\n");
+}
+
 /* By the kernel's own count, whether they were recorded or not. */
 static void info_put_softirqs(struct fr_out *o, const struct fr_info *s)
 {
@@ -404,13 +424,6 @@ static void put_lack_names(struct fr_out *o, bool *any, const struct fr_info *s,
 		info_put_title(o, "What it lacks");
 	*any = true;
 	fr_info_put(o, s, what, fact, "\n");
-}
-
-static u64 fact_count(const struct fr_info *s, const char *name)
-{
-	int64_t v;
-
-	return !flightrec_fact_s64(s->fr, s->file, name, &v) && v > 0 ? (u64)v : 0;
 }
 
 static void info_put_klog(struct fr_out *o, const struct fr_info *s)
@@ -578,6 +591,7 @@ void fr_info_text(struct fr_out *o, const struct fr_info *s)
 	put_session(o, s);
 	put_contents(o, s);
 	info_put_names(o, s);
+	info_put_containers(o, s);
 	info_put_profile(o, s);
 	info_put_softirqs(o, s);
 	info_put_states(o, s);

@@ -144,7 +144,7 @@ bool fr_filter_uses_cgroups(const struct fr_filter *f)
 	u32 i;
 
 	for (i = 0; i < f->node_cnt; i++)
-		uses |= f->node[i]->op == FR_OP_BUILTIN && f->node[i]->builtin == FR_BI_cgroup;
+		uses |= f->node[i]->op == FR_OP_BUILTIN && fr_builtin_is_cgroup(f->node[i]->builtin);
 	return uses;
 }
 
@@ -305,6 +305,10 @@ static struct value filter_builtin(const struct env *e, enum fr_builtin b)
 	}
 	if (fr_builtin_is_pair(b))
 		return pair(e, b);
+	if (fr_builtin_is_belongs(b)) {
+		path = fr_view_belongs(e->view, e->row, b - FR_BI_container);
+		return path ? text(path, strlen(path)) : none;
+	}
 	who = fr_view_who(e->view, e->row);
 	if (b == FR_BI_pid)
 		return who.pid < 0 ? none : filter_number(who.pid);

@@ -15,7 +15,7 @@
 #define NUMS	KIND(FR_VAL_NUMS)
 
 const char *const fr_builtin_names[FR_BI_CNT] = {
-#define B(name) [FR_BI_##name] = #name,
+#define B(name, ...) [FR_BI_##name] = #name,
 	FR_BUILTINS(B)
 #undef B
 };
@@ -64,22 +64,6 @@ static int find_own_fields(struct fr_filter *f, struct fr_node *n)
 	return 0;
 }
 
-static bool find_builtin(struct fr_filter *f, struct fr_node *n)
-{
-	u8 i;
-
-	for (i = 0; i < FR_BI_CNT; i++) {
-		if (!strcmp(n->text, fr_builtin_names[i])) {
-			n->builtin = i;
-			if (fr_builtin_is_pair(i) && (find_pair_events(f, n) || find_own_fields(f, n)))
-				return false;
-			n->op = FR_OP_BUILTIN;
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Find the field in each event of s that has it. Returns their kinds; by_event may be NULL. */
 static u8 find_fields(const struct fr_schema *s, const char *name, const struct fr_field **by_event)
 {
@@ -96,6 +80,25 @@ static u8 find_fields(const struct fr_schema *s, const char *name, const struct 
 			by_event[nr] = f;
 	}
 	return kinds;
+}
+
+static bool find_builtin(struct fr_filter *f, struct fr_node *n)
+{
+	u8 i;
+
+	for (i = 0; i < FR_BI_CNT; i++) {
+		if (!strcmp(n->text, fr_builtin_names[i])) {
+			/* a tracepoint's own field of that name is what is meant */
+			if (fr_builtin_is_belongs(i) && find_fields(f->schema, n->text, NULL))
+				return false;
+			n->builtin = i;
+			if (fr_builtin_is_pair(i) && (find_pair_events(f, n) || find_own_fields(f, n)))
+				return false;
+			n->op = FR_OP_BUILTIN;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* A field of this build's events that the file's events lack is valid, and never there. */
@@ -485,7 +488,7 @@ u8 fr_node_kinds(const struct fr_node *n)
 		return TEXT;
 	case FR_OP_BUILTIN:
 		return n->builtin == FR_BI_comm || n->builtin == FR_BI_tier || n->builtin == FR_BI_event ||
-				       n->builtin == FR_BI_cgroup
+				       fr_builtin_is_cgroup(n->builtin)
 			       ? TEXT
 			       : NUM;
 	case FR_OP_FIELD:

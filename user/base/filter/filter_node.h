@@ -54,11 +54,11 @@ enum fr_op {
 	FR_OP_OR,
 };
 
-/* What every event has, then what it ends (struct fr_pair): the first and the last of these. */
-#define FR_BUILTINS(B) B(event) B(ts) B(cpu) B(pid) B(tid) B(comm) B(cgroup) B(tier) FR_PAIR_TIMES(B) B(waker)
+/* What every event has, then what it ends (struct fr_pair): the first and the last of these; whose it is, likewise. */
+#define FR_BUILTINS(B) B(event) B(ts) B(cpu) B(pid) B(tid) B(comm) B(cgroup) B(tier) FR_PAIR_TIMES(B) B(waker) FR_BELONGS(B)
 
 enum fr_builtin {
-#define B(name) FR_BI_##name,
+#define B(name, ...) FR_BI_##name,
 	FR_BUILTINS(B)
 #undef B
 		FR_BI_CNT
@@ -67,6 +67,17 @@ enum fr_builtin {
 static inline bool fr_builtin_is_pair(u8 b)
 {
 	return b >= FR_BI_latency && b <= FR_BI_waker;
+}
+
+static inline bool fr_builtin_is_belongs(u8 b)
+{
+	return b >= FR_BI_container;
+}
+
+/* What the cgroup of an event's task tells. */
+static inline bool fr_builtin_is_cgroup(u8 b)
+{
+	return b == FR_BI_cgroup || fr_builtin_is_belongs(b);
 }
 
 extern const char *const fr_builtin_names[FR_BI_CNT];

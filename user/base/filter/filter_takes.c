@@ -26,7 +26,7 @@ static bool is_of_task(const struct fr_node *n)
 	case FR_OP_TEXT:
 		return true;
 	case FR_OP_BUILTIN:
-		return n->builtin == FR_BI_pid || n->builtin == FR_BI_tid || n->builtin == FR_BI_cgroup;
+		return n->builtin == FR_BI_pid || n->builtin == FR_BI_tid || fr_builtin_is_cgroup(n->builtin);
 	case FR_OP_NAME:
 	case FR_OP_FIELD:
 	case FR_OP_SYMBOL:

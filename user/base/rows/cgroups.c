@@ -5,16 +5,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/set/hash.h"
+#include "base/set/hashed.h"
 #include "base/set/idmap.h"
 #include "base/set/vec.h"
+#include "base/text/container.h"
 #include "base/text/jsonr.h"
+
+/* A path of a cgroup, and whose it is as far as that tells. */
+struct place {
+	struct fr_container of;
+	struct fr_belongs belongs;
+	char container[FR_CONTAINER_SZ]; /* where its name is not known */
+	char unit[256];
+	char container_id[FR_CONTAINER_ID_LEN + 1];
+	char path[];
+};
+
+/* What the files of its engine say of a container. NULL: they do not say it. */
+struct named {
+	const char *id, *pod_uid;
+	struct fr_belongs belongs;
+	char *mem;
+};
 
 /* A process. */
 struct proc {
 	u64 start_ns;
 	u64 cgroup;
-	const char *path; /* NULL: unknown */
-	u32 past;	  /* who had the pid before, numbered as in struct last */
+	const struct place *place; /* NULL: unknown */
+	u32 past;		   /* who had the pid before, numbered as in struct last */
 };
 
 /* The latest process of a pid, number + 1; 0: none. */
@@ -32,7 +52,7 @@ struct living {
  * one path; a vote for another counts against it, and takes its place when it has none left.
  */
 struct group {
-	const char *path;
+	const struct place *place;
 	u32 votes;
 	bool is_told;
 };
@@ -43,8 +63,12 @@ struct fr_cgroups {
 	struct fr_idmap last;	/* by pid */
 	struct fr_idmap living; /* by pid */
 	struct fr_idmap groups; /* by id */
-	char **path;		/* all paths */
-	size_t path_cnt;
+	struct place **place;	/* all */
+	u32 place_cnt;
+	struct fr_hashed by_path;
+	struct named *named;
+	u32 named_cnt;
+	struct fr_hashed by_id, by_uid;
 };
 
 struct fr_cgroups *fr_cgroups_new(void)
@@ -61,13 +85,19 @@ struct fr_cgroups *fr_cgroups_new(void)
 
 void fr_cgroups_free(struct fr_cgroups *c)
 {
-	size_t i;
+	u32 i;
 
 	if (!c)
 		return;
-	for (i = 0; i < c->path_cnt; i++)
-		free(c->path[i]);
-	free(c->path);
+	for (i = 0; i < c->place_cnt; i++)
+		free(c->place[i]);
+	for (i = 0; i < c->named_cnt; i++)
+		free(c->named[i].mem);
+	free(c->place);
+	free(c->named);
+	free(c->by_path.slot);
+	free(c->by_id.slot);
+	free(c->by_uid.slot);
 	free(c->proc);
 	fr_idmap_free(&c->last);
 	fr_idmap_free(&c->living);
@@ -131,18 +161,58 @@ int fr_cgroups_add_task(struct fr_cgroups *c, u32 tid, u64 start_ns, const struc
 
 /* ---- where they are ---- */
 
-static char *cgroups_keep(struct fr_cgroups *c, const char *path)
+static u64 hash_text(const char *text)
 {
-	char **to = fr_vec_more(&c->path, c->path_cnt), *copy = to ? strdup(path) : NULL;
-
-	if (!copy)
-		return NULL;
-	*to = copy;
-	c->path_cnt++;
-	return copy;
+	return fr_hash(FR_HASH_SEED, text, strlen(text));
 }
 
-static int vote(struct fr_cgroups *c, u64 cgroup, const char *path)
+static bool place_is(const void *of, u32 nr, const void *key)
+{
+	const struct fr_cgroups *c = of;
+
+	return !strcmp(c->place[nr - 1]->path, key);
+}
+
+/* What the path alone tells: text of parts of it. */
+static void place_parse(struct place *p)
+{
+	struct fr_belongs *w = &p->belongs;
+
+	fr_container_of(p->path, &p->of);
+	if (fr_container_name(&p->of, p->container))
+		w->text[FR_BELONGS_container] = p->container;
+	w->is_named = p->of.name && !p->of.is_id;
+	if (p->of.is_id) {
+		memcpy(p->container_id, p->of.name, FR_CONTAINER_ID_LEN);
+		w->text[FR_BELONGS_container_id] = p->container_id;
+	}
+	if (p->of.unit && p->of.unit_len < sizeof(p->unit)) { /* a name in a file system has no more */
+		memcpy(p->unit, p->of.unit, p->of.unit_len);
+		w->text[FR_BELONGS_unit] = p->unit;
+	}
+}
+
+/* The place of a path, the same of equal ones. NULL: no memory. */
+static const struct place *cgroups_keep(struct fr_cgroups *c, const char *path)
+{
+	struct place **to = fr_vec_more(&c->place, c->place_cnt), *p;
+	u32 *nr = to ? fr_hashed_at(&c->by_path, hash_text(path), place_is, c, path) : NULL;
+
+	if (!nr)
+		return NULL;
+	if (*nr)
+		return c->place[*nr - 1];
+	p = calloc(1, sizeof(*p) + strlen(path) + 1);
+	if (!p)
+		return NULL;
+	strcpy(p->path, path);
+	place_parse(p);
+	*to = p;
+	*nr = ++c->place_cnt;
+	return p;
+}
+
+static int vote(struct fr_cgroups *c, u64 cgroup, const struct place *place)
 {
 	struct group *g = cgroup ? fr_idmap_get(&c->groups, cgroup) : NULL;
 
@@ -151,8 +221,8 @@ static int vote(struct fr_cgroups *c, u64 cgroup, const char *path)
 	if (g->is_told)
 		return 0;
 	if (!g->votes)
-		g->path = path;
-	if (!strcmp(g->path, path))
+		g->place = place;
+	if (g->place == place)
 		g->votes++;
 	else
 		g->votes--;
@@ -162,11 +232,11 @@ static int vote(struct fr_cgroups *c, u64 cgroup, const char *path)
 static int add_group(struct fr_cgroups *c, u64 cgroup, const char *path)
 {
 	struct group *g = fr_idmap_get(&c->groups, cgroup);
-	const char *copy = g ? cgroups_keep(c, path) : NULL;
+	const struct place *place = g ? cgroups_keep(c, path) : NULL;
 
-	if (!copy)
+	if (!place)
 		return -ENOMEM;
-	*g = (struct group){.path = copy, .is_told = true};
+	*g = (struct group){.place = place, .is_told = true};
 	return 0;
 }
 
@@ -180,15 +250,82 @@ static int cgroups_add_proc(struct fr_cgroups *c, const struct fr_jsonr *j)
 
 	if (!p || p->start_ns != start_ns || !path)
 		return 0;
-	p->path = cgroups_keep(c, path);
-	return p->path ? vote(c, p->cgroup, p->path) : -ENOMEM;
+	p->place = cgroups_keep(c, path);
+	return p->place ? vote(c, p->cgroup, p->place) : -ENOMEM;
 }
 
-static int cgroups_add_line(struct fr_cgroups *c, const struct fr_jsonr *j)
+/* ---- names of containers ---- */
+
+static bool named_has_id(const void *of, u32 nr, const void *key)
 {
+	const struct fr_cgroups *c = of;
+
+	return !strcmp(c->named[nr - 1].id, key);
+}
+
+static bool named_has_uid(const void *of, u32 nr, const void *key)
+{
+	const struct fr_cgroups *c = of;
+
+	return !strcmp(c->named[nr - 1].pod_uid, key);
+}
+
+/* A line about a container, belongs texts it takes. The first one of a container counts. */
+static int cgroups_add_named(struct fr_cgroups *c, struct fr_jsonr *j, const char *id)
+{
+	const char *uid = fr_jsonr_text(j, FR_PROC_POD_UID, "");
+	struct named *n = fr_vec_more(&c->named, c->named_cnt);
+	u32 *by_id = n ? fr_hashed_at(&c->by_id, hash_text(id), named_has_id, c, id) : NULL, *by_uid = NULL, i;
+
+	if (!by_id)
+		return -ENOMEM;
+	if (*by_id || !fr_container_is_id(id, strlen(id)))
+		return 0;
+	*n = (struct named){.id = id, .pod_uid = uid, .mem = j->mem};
+	for (i = 0; i < FR_BELONGS_CNT; i++)
+		n->belongs.text[i] = fr_jsonr_text(j, fr_belongs_names[i], NULL);
+	j->mem = NULL;
+	*by_id = ++c->named_cnt;
+	if (!n->belongs.text[FR_BELONGS_pod] || !*uid)
+		return 0;
+	by_uid = fr_hashed_at(&c->by_uid, hash_text(uid), named_has_uid, c, uid);
+	if (by_uid && !*by_uid)
+		*by_uid = c->named_cnt;
+	return by_uid ? 0 : -ENOMEM;
+}
+
+static void belongs_take(struct fr_belongs *w, const struct fr_belongs *from, enum fr_belongs_what what)
+{
+	w->text[what] = from->text[what] ?: w->text[what];
+}
+
+/* Add what is told by name. A pod is that of any of its containers. */
+static void place_name(const struct fr_cgroups *c, struct place *p)
+{
+	static const enum fr_belongs_what all[] = {FR_BELONGS_container, FR_BELONGS_image, FR_BELONGS_pod,
+						   FR_BELONGS_namespace};
+	struct fr_belongs *w = &p->belongs;
+	const char *id = w->text[FR_BELONGS_container_id], *uid = p->of.pod_uid;
+	u32 nr = id ? fr_hashed_find(&c->by_id, hash_text(id), named_has_id, c, id) : 0, i;
+
+	for (i = 0; nr && i < sizeof(all) / sizeof(all[0]); i++)
+		belongs_take(w, &c->named[nr - 1].belongs, all[i]);
+	w->is_named |= nr && c->named[nr - 1].belongs.text[FR_BELONGS_container];
+	nr = *uid && !w->text[FR_BELONGS_pod] ? fr_hashed_find(&c->by_uid, hash_text(uid), named_has_uid, c, uid) : 0;
+	if (nr) {
+		belongs_take(w, &c->named[nr - 1].belongs, FR_BELONGS_pod);
+		belongs_take(w, &c->named[nr - 1].belongs, FR_BELONGS_namespace);
+	}
+}
+
+static int cgroups_add_line(struct fr_cgroups *c, struct fr_jsonr *j)
+{
+	const char *id = fr_jsonr_text(j, FR_PROC_CONTAINER_ID, NULL);
 	u64 cgroup = fr_jsonr_u64(j, FR_PROC_CGROUP_ID, 0);
 	const char *path = fr_jsonr_text(j, "cgroup", NULL);
 
+	if (id)
+		return cgroups_add_named(c, j, id);
 	return cgroup && path ? add_group(c, cgroup, path) : cgroups_add_proc(c, j);
 }
 
@@ -197,6 +334,7 @@ int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
 	const char *end = text + sz, *next, *why;
 	struct fr_jsonr j;
 	int err = 0;
+	u32 i;
 
 	for (; text < end && (!err || err == -EINVAL); text = next + 1) {
 		next = memchr(text, '\n', end - text) ?: end;
@@ -207,16 +345,38 @@ int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz)
 		fr_jsonr_free(&j);
 	}
 	fr_idmap_clear(&c->living);
-	return err == -EINVAL ? 0 : err;
+	err = err == -EINVAL ? 0 : err;
+	for (i = 0; i < c->place_cnt && !err; i++)
+		place_name(c, c->place[i]);
+	return err;
 }
 
-const char *fr_cgroups_path(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup)
+static const struct place *cgroups_place(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup)
 {
 	const struct proc *p = pid > 0 ? cgroups_find(c, pid, ts) : NULL;
 	const struct group *g;
 
-	if (p && p->path)
-		return p->path;
+	if (p && p->place)
+		return p->place;
 	g = cgroup ? fr_idmap_find(&c->groups, cgroup) : NULL;
-	return g ? g->path : NULL;
+	return g ? g->place : NULL;
+}
+
+const char *fr_cgroups_path(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup)
+{
+	const struct place *p = cgroups_place(c, pid, ts, cgroup);
+
+	return p ? p->path : NULL;
+}
+
+const struct fr_belongs *fr_cgroups_belongs(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup)
+{
+	const struct place *p = cgroups_place(c, pid, ts, cgroup);
+
+	return p ? &p->belongs : NULL;
+}
+
+u32 fr_cgroups_named_cnt(const struct fr_cgroups *c)
+{
+	return c->named_cnt;
 }

@@ -11,10 +11,13 @@
 
 #include <stddef.h>
 
+#include "base/rows/belongs.h"
 #include "session.h"
 
-#define FR_PROC_START	  "start_ns"  /* in a line about a process: tells it from others of that pid */
-#define FR_PROC_CGROUP_ID "cgroup_id" /* a line about a cgroup, not about a process */
+#define FR_PROC_START	     "start_ns"	    /* in a line about a process: tells it from others of that pid */
+#define FR_PROC_CGROUP_ID    "cgroup_id"    /* a line about a cgroup, not about a process */
+#define FR_PROC_CONTAINER_ID "container_id" /* a line about a container: what its engine's files call it */
+#define FR_PROC_POD_UID	     "pod_uid"	    /* in such a line */
 
 struct fr_cgroups; /* opaque; of one boot of one machine */
 
@@ -31,5 +34,11 @@ int fr_cgroups_add_procs(struct fr_cgroups *c, const char *text, size_t sz);
 
 /* The path of process pid (-1: unknown) at time ts. cgroup: the id it was born in, 0: unknown. NULL: unknown. */
 const char *fr_cgroups_path(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup);
+
+/* The same: whose that cgroup is. NULL: its path is unknown. */
+const struct fr_belongs *fr_cgroups_belongs(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup);
+
+/* So many containers were told by name; in a file that an earlier version made, none. */
+u32 fr_cgroups_named_cnt(const struct fr_cgroups *c);
 
 #endif

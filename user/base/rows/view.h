@@ -89,4 +89,13 @@ static inline const char *fr_view_cgroup(const struct fr_view *v, const struct f
 	return v->cgroups ? fr_cgroups_path(v->cgroups, who.pid, r->ts, who.cgroup) : NULL;
 }
 
+/* Whose that cgroup is, in one respect (base/rows/belongs.h), NULL: unknown. */
+static inline const char *fr_view_belongs(const struct fr_view *v, const struct fr_row *r, enum fr_belongs_what what)
+{
+	struct fr_who who = fr_view_who(v, r);
+	const struct fr_belongs *w = v->cgroups ? fr_cgroups_belongs(v->cgroups, who.pid, r->ts, who.cgroup) : NULL;
+
+	return w ? w->text[what] : NULL;
+}
+
 #endif

@@ -46,3 +46,8 @@ u32 *fr_hashed_at(struct fr_hashed *s, u64 hash, fr_hashed_fn has_key, const voi
 	}
 	return &slot->nr;
 }
+
+u32 fr_hashed_find(const struct fr_hashed *s, u64 hash, fr_hashed_fn has_key, const void *of, const void *key)
+{
+	return s->cap ? hashed_find(s, hash ^ hash >> 32, has_key, of, key)->nr : 0;
+}

@@ -27,4 +27,7 @@ typedef bool (*fr_hashed_fn)(const void *of, u32 nr, const void *key);
  */
 u32 *fr_hashed_at(struct fr_hashed *s, u64 hash, fr_hashed_fn has_key, const void *of, const void *key);
 
+/* The number of the thing with this key, 0: there is none. */
+u32 fr_hashed_find(const struct fr_hashed *s, u64 hash, fr_hashed_fn has_key, const void *of, const void *key);
+
 #endif

@@ -6,10 +6,25 @@
 
 #include "types.h"
 
-#define ID_LEN	 64u /* hexadecimal digits of an id */
-#define SHOWN_ID 12  /* of them, as engines show it */
+#define SHOWN_ID 12 /* digits of an id, as engines show it */
 #define HEX	 "0123456789abcdef"
+#define UID_LEN	 (FR_CONTAINER_UID_SZ - 1)
 
+/* A part of the path. */
+struct part {
+	const char *at;
+	size_t len;
+};
+
+/* What stands before an id: a word of the same part, or the part above. */
+static const struct {
+	const char *word, *engine;
+} engines[] = {
+	{"docker", "docker"}, {"cri-containerd", "containerd"}, {"nerdctl", "containerd"}, {"crio", "crio"},
+	{"libpod", "podman"}, {"libpod-payload", "podman"},	{"buildah", "podman"},
+};
+
+/* Containers with a name of their own. */
 static const struct {
 	const char *begin, *end, *engine;
 } named[] = {
@@ -18,66 +33,191 @@ static const struct {
 	{"systemd-nspawn@", ".service", "nspawn"},
 };
 
-/* Where the id begins in a part of the path; NULL: it has none. */
-static const char *find_id(const char *part, size_t len)
-{
-	size_t i, run = 0;
+static const char *const units[] = {".service", ".scope", ".socket", ".mount", ".swap"};
 
-	for (i = 0; i < len; i++) {
-		run = strchr(HEX, part[i]) ? run + 1 : 0;
-		if (run == ID_LEN && (i + 1 == len || !strchr(HEX, part[i + 1])))
-			return part + i + 1 - ID_LEN;
-	}
-	return NULL;
+static bool part_is(struct part p, const char *word)
+{
+	return p.len == strlen(word) && !memcmp(p.at, word, p.len);
 }
 
-/* The engine is what stands before the id, or else the part above. */
-static bool by_id(const char *part, size_t len, const char *above, size_t above_len, char name[FR_CONTAINER_SZ])
+static bool part_ends(struct part p, const char *end)
 {
-	const char *id = find_id(part, len), *engine = part;
-	size_t engine_len = id ? id - part : 0;
+	size_t len = strlen(end);
 
-	if (!id)
-		return false;
-	if (!engine_len) {
-		engine = above;
-		engine_len = above_len;
-	}
-	while (engine_len && strchr("-:", engine[engine_len - 1]))
-		engine_len--;
-	snprintf(name, FR_CONTAINER_SZ, "%.*s%s%.*s", (int)engine_len, engine, engine_len ? "-" : "", SHOWN_ID, id);
-	return true;
+	return p.len > len && !memcmp(p.at + p.len - len, end, len);
 }
 
-static bool container_by_name(const char *part, size_t len, char name[FR_CONTAINER_SZ])
+static bool is_hex(const char *text, size_t len)
 {
 	size_t i;
 
+	for (i = 0; i < len; i++)
+		if (!text[i] || !strchr(HEX, text[i]))
+			return false;
+	return true;
+}
+
+bool fr_container_is_id(const char *text, size_t len)
+{
+	return len == FR_CONTAINER_ID_LEN && is_hex(text, len);
+}
+
+/* 8-4-4-4-12 digits; dash: what the path has for a dash. */
+static bool is_uid(const char *text, size_t len, char dash)
+{
+	static const u8 group[] = {8, 4, 4, 4, 12};
+	size_t i;
+
+	if (len == FR_CONTAINER_UID_BARE)
+		return is_hex(text, len);
+	for (i = 0; len == UID_LEN && i < sizeof(group); i++) {
+		if (!is_hex(text, group[i]) || (i + 1 < sizeof(group) && text[group[i]] != dash))
+			return false;
+		text += group[i] + 1;
+	}
+	return len == UID_LEN;
+}
+
+bool fr_container_is_uid(const char *text, size_t len)
+{
+	return is_uid(text, len, '-');
+}
+
+/* ---- pods ---- */
+
+static void container_set_uid(struct fr_container *c, const char *text, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		c->pod_uid[i] = text[i] == '_' ? '-' : text[i];
+	c->pod_uid[len] = 0;
+}
+
+/* podUID, or kubepods-burstable-podUID.slice: systemd's names have no dashes but between those of slices. */
+static bool take_pod(struct fr_container *c, struct part p)
+{
+	static const char slice[] = ".slice", pod[] = "pod";
+	char dash = '-';
+
+	if (part_ends(p, slice)) {
+		const char *last = memrchr(p.at, '-', p.len);
+
+		p.len -= strlen(slice);
+		p.len -= last ? last + 1 - p.at : 0;
+		p.at = last ? last + 1 : p.at;
+		dash = '_';
+	}
+	if (p.len <= strlen(pod) || memcmp(p.at, pod, strlen(pod)) || !is_uid(p.at + strlen(pod), p.len - strlen(pod), dash))
+		return false;
+	container_set_uid(c, p.at + strlen(pod), p.len - strlen(pod));
+	return true;
+}
+
+/* ---- containers ---- */
+
+static const char *engine_of(struct part word)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
+		if (part_is(word, engines[i].word))
+			return engines[i].engine;
+	return "";
+}
+
+static void set_container(struct fr_container *c, const char *engine, const char *name, size_t len, bool is_id)
+{
+	c->engine = engine;
+	c->name = name;
+	c->name_len = len;
+	c->is_id = is_id;
+	c->unit = NULL;
+	c->unit_len = 0;
+}
+
+/* ID, docker-ID.scope, or, where kubelet and containerd disagree on who makes cgroups, kubepods-podUID.slice:cri-containerd:ID.
+ */
+static bool container_take_id(struct fr_container *c, struct part p, struct part above)
+{
+	struct part word = p;
+	const char *colon;
+
+	if (part_ends(p, ".scope"))
+		p.len -= strlen(".scope");
+	if (p.len < FR_CONTAINER_ID_LEN || !is_hex(p.at + p.len - FR_CONTAINER_ID_LEN, FR_CONTAINER_ID_LEN))
+		return false;
+	word.len = p.len - FR_CONTAINER_ID_LEN;
+	if (word.len && word.at[word.len - 1] != '-' && word.at[word.len - 1] != ':')
+		return false;
+	word.len -= word.len ? 1 : 0;
+	if (part_ends(word, "-conmon"))
+		return false;
+	colon = memrchr(word.at, ':', word.len);
+	if (colon) {
+		take_pod(c, (struct part){word.at, colon - word.at});
+		word.len -= colon + 1 - word.at;
+		word.at = colon + 1;
+	}
+	set_container(c, engine_of(p.len > FR_CONTAINER_ID_LEN ? word : above), p.at + p.len - FR_CONTAINER_ID_LEN,
+		      FR_CONTAINER_ID_LEN, true);
+	return true;
+}
+
+static bool container_take_named(struct fr_container *c, struct part p, struct part above)
+{
+	size_t i;
+
+	if (part_is(above, "lxc") && p.len) {
+		set_container(c, "lxc", p.at, p.len, false);
+		return true;
+	}
 	for (i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
 		size_t begin = strlen(named[i].begin), end = strlen(named[i].end);
 
-		if (len <= begin + end || strncmp(part, named[i].begin, begin) || strncmp(part + len - end, named[i].end, end))
+		if (p.len <= begin + end || memcmp(p.at, named[i].begin, begin) ||
+		    memcmp(p.at + p.len - end, named[i].end, end))
 			continue;
-		snprintf(name, FR_CONTAINER_SZ, "%s-%.*s", named[i].engine, (int)(len - begin - end), part + begin);
+		set_container(c, named[i].engine, p.at + begin, p.len - begin - end, false);
 		return true;
 	}
 	return false;
 }
 
-/* The innermost one counts. */
-bool fr_container_name(const char *path, char name[FR_CONTAINER_SZ])
+/* ---- units ---- */
+
+static void take_unit(struct fr_container *c, struct part p)
 {
-	const char *above = path;
-	size_t above_len = 0;
-	bool found = false;
+	size_t i;
 
-	while (*path) {
-		size_t len = strcspn(path, "/");
-
-		found |= by_id(path, len, above, above_len, name) || container_by_name(path, len, name);
-		above = path;
-		above_len = len;
-		path += len + !!path[len];
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (part_ends(p, units[i])) {
+			c->unit = p.at;
+			c->unit_len = p.len;
+		}
 	}
-	return found;
+}
+
+void fr_container_of(const char *path, struct fr_container *out)
+{
+	struct part above = {path, 0};
+
+	*out = (struct fr_container){.engine = ""};
+	while (*path) {
+		struct part p = {path, strcspn(path, "/")};
+
+		if (!take_pod(out, p) && !container_take_id(out, p, above) && !container_take_named(out, p, above))
+			take_unit(out, p);
+		above = p.len ? p : above;
+		path += p.len + !!path[p.len];
+	}
+}
+
+bool fr_container_name(const struct fr_container *c, char name[FR_CONTAINER_SZ])
+{
+	int len = c->is_id ? SHOWN_ID : c->name_len < FR_CONTAINER_SZ ? (int)c->name_len : (int)FR_CONTAINER_SZ;
+
+	if (c->name)
+		snprintf(name, FR_CONTAINER_SZ, "%s%s%.*s", c->engine, *c->engine ? "-" : "", len, c->name);
+	return c->name != NULL;
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * container: the container that a cgroup's path tells, by the names that engines give their cgroups. Pure.
+ * container: whose a cgroup is, as far as its path tells: the names that container engines, kubelets and systemd give. Pure.
  *
- *	/system.slice/docker-0a1b...ef.scope		docker-0a1b2c3d4e5f
- *	/docker/0a1b...ef/child				docker-0a1b2c3d4e5f
- *	/kubepods/burstable/pod12ab/0a1b...ef		pod12ab-0a1b2c3d4e5f
- *	/lxc.payload.web/init.scope			lxc-web
- *	/machine.slice/machine-web.scope		machine-web
+ *	/system.slice/docker-0a1b...ef.scope			docker, 0a1b...ef
+ *	/docker/0a1b...ef/child					docker, 0a1b...ef
+ *	/kubepods/burstable/pod12345678-.../0a1b...ef		engine not told, 0a1b...ef, pod 12345678-...
+ *	/kubepods.slice/kubepods-pod12345678_....slice/crio-0a1b...ef.scope
+ *								crio, 0a1b...ef, pod 12345678-...
+ *	/lxc.payload.web/system.slice/cron.service		lxc, web, unit cron.service
+ *	/system.slice/nginx.service				unit nginx.service
+ *
+ * The innermost container counts, and the innermost pod; a unit is one of that container, or of the host where there is none.
+ * What watches a container from outside (conmon, lxc.monitor) is not in it.
  */
 #ifndef FR_CONTAINER_H
 #define FR_CONTAINER_H
@@ -14,9 +19,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define FR_CONTAINER_SZ 96u
+#define FR_CONTAINER_SZ	      96u
+#define FR_CONTAINER_ID_LEN   64u /* hexadecimal digits */
+#define FR_CONTAINER_UID_SZ   37u /* of a pod, as kubelets write it, with a NUL */
+#define FR_CONTAINER_UID_BARE 32u /* of a pod that its node's files declare: digits alone */
 
-/* Its name, perhaps cut off. False: the path tells none. */
-bool fr_container_name(const char *path, char name[FR_CONTAINER_SZ]);
+struct fr_container {
+	const char *engine;		   /* docker, containerd, crio, podman, lxc, machine, nspawn; "": not told */
+	const char *name;		   /* its id or name, within the path; NULL: no container */
+	size_t name_len;		   /* FR_CONTAINER_ID_LEN of an id */
+	bool is_id;			   /* no name that somebody gave */
+	char pod_uid[FR_CONTAINER_UID_SZ]; /* "": none */
+	const char *unit;		   /* of systemd, within the path; NULL: none */
+	size_t unit_len;
+};
+
+/* Any bytes will do. *out points into path. */
+void fr_container_of(const char *path, struct fr_container *out);
+
+/* How a container is called whose name is not known: docker-0a1b2c3d4e5f, lxc-web; perhaps cut off. False: there is none. */
+bool fr_container_name(const struct fr_container *c, char name[FR_CONTAINER_SZ]);
+
+/* Is it an id? A pod's uid? */
+bool fr_container_is_id(const char *text, size_t len);
+bool fr_container_is_uid(const char *text, size_t len);
 
 #endif

@@ -295,3 +295,99 @@ bool fr_jsonr_bool(const struct fr_jsonr *j, const char *key, bool otherwise)
 
 	return m && m->type == FR_JSONR_BOOL ? m->number != 0 : otherwise;
 }
+
+/* ---- documents of any form ---- */
+
+struct walk {
+	struct reader r;
+	struct fr_jsonr_at at;
+	char close[FR_JSONR_DEPTH]; /* of each object and array that is open */
+	int (*take)(void *arg, const struct fr_jsonr_at *at, const char *text);
+	void *arg;
+};
+
+static bool walk_is_plain(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '+' || c == '-' || c == '.' || c == 'E';
+}
+
+/* A word or a number: nobody asks for its value. */
+static int walk_pass(struct walk *w)
+{
+	const char *begin = w->r.p;
+
+	while (w->r.p < w->r.end && walk_is_plain(*w->r.p))
+		w->r.p++;
+	return w->r.p > begin ? 0 : bad(&w->r, "a value was expected");
+}
+
+/* The name of a member, of an object; of an array there is none. */
+static int jsonr_walk_key(struct walk *w)
+{
+	u32 i = w->at.depth - 1;
+	int err;
+
+	w->at.key[i] = NULL;
+	if (w->close[i] == ']')
+		return 0;
+	if (!jsonr_take(&w->r, '"'))
+		return bad(&w->r, "a member's name was expected");
+	err = jsonr_take_text(&w->r, &w->at.key[i]);
+	return err ?: jsonr_take(&w->r, ':') ? 0 : bad(&w->r, "a colon was expected");
+}
+
+/* Behind a value: what ends here, ends; then the next one's name. */
+static int jsonr_walk_behind(struct walk *w)
+{
+	while (w->at.depth && jsonr_take(&w->r, w->close[w->at.depth - 1]))
+		w->at.depth--;
+	if (!w->at.depth)
+		return 0;
+	return jsonr_take(&w->r, ',') ? jsonr_walk_key(w) : bad(&w->r, "a comma, } or ] was expected");
+}
+
+static int jsonr_walk_open(struct walk *w, char close)
+{
+	if (w->at.depth == FR_JSONR_DEPTH)
+		return bad(&w->r, "too many objects and arrays in each other");
+	w->close[w->at.depth++] = close;
+	if (!jsonr_take(&w->r, close))
+		return jsonr_walk_key(w);
+	w->at.depth--;
+	return jsonr_walk_behind(w);
+}
+
+static int jsonr_walk_value(struct walk *w)
+{
+	const char *text;
+	int err;
+
+	if (jsonr_take(&w->r, '{'))
+		return jsonr_walk_open(w, '}');
+	if (jsonr_take(&w->r, '['))
+		return jsonr_walk_open(w, ']');
+	if (jsonr_take(&w->r, '"'))
+		err = jsonr_take_text(&w->r, &text) ?: w->take(w->arg, &w->at, text);
+	else
+		err = walk_pass(w);
+	return err ?: jsonr_walk_behind(w);
+}
+
+int fr_jsonr_walk(const char *s, size_t sz, int (*take)(void *arg, const struct fr_jsonr_at *at, const char *text), void *arg)
+{
+	struct walk w = {.r = {.p = s, .end = s + sz}, .take = take, .arg = arg};
+	char *mem = malloc(sz + 1);
+	int err;
+
+	if (!mem)
+		return -ENOMEM;
+	w.r.to = mem;
+	do {
+		err = jsonr_walk_value(&w);
+	} while (!err && w.at.depth);
+	skip_space(&w.r);
+	if (!err && w.r.p < w.r.end)
+		err = bad(&w.r, "something after the document");
+	free(mem);
+	return err;
+}

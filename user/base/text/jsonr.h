@@ -42,4 +42,19 @@ const char *fr_jsonr_text(const struct fr_jsonr *j, const char *key, const char 
 u64 fr_jsonr_u64(const struct fr_jsonr *j, const char *key, u64 otherwise);
 bool fr_jsonr_bool(const struct fr_jsonr *j, const char *key, bool otherwise);
 
+/*
+ * Documents of other programs, of any form: each text in them, with what leads to it: names of members, from the outermost;
+ * NULL of an element of an array. As strict, but for numbers, whose form is not looked at, names that come twice, and at most
+ * FR_JSONR_DEPTH objects and arrays in each other. take() returns 0, or anything else to end the walk. text has no NUL in it.
+ */
+#define FR_JSONR_DEPTH 32u
+
+struct fr_jsonr_at {
+	const char *key[FR_JSONR_DEPTH];
+	u32 depth;
+};
+
+/* 0; what take() returned; -EINVAL: it is no such document, and what was told so far is not to be trusted; -ENOMEM. */
+int fr_jsonr_walk(const char *s, size_t sz, int (*take)(void *arg, const struct fr_jsonr_at *at, const char *text), void *arg);
+
 #endif

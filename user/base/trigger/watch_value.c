@@ -124,6 +124,10 @@ static struct fr_watch_operand watch_builtin(struct fr_watch_build *b, const str
 		fr_watch_fail(b, n, "a cgroup's path is known on replay only: choose what is recorded by --cgroup");
 		return none;
 	default:
+		if (fr_builtin_is_belongs(n->builtin)) {
+			fr_watch_fail(b, n, "%s is known on replay only: choose what is recorded by --cgroup", n->text);
+			return none;
+		}
 		if (fr_builtin_is_pair(n->builtin)) {
 			fr_watch_fail(b, n, "%s is found out on replay: for a trigger take latency:WHAT>T or hung>T", n->text);
 			return none;

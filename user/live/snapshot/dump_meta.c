@@ -449,6 +449,7 @@ static void free_others(struct others *o)
 static int meta_put_procs(struct fr_dump *d, const struct fr_procs *p)
 {
 	struct fr_procs_lack lack;
+	u32 container_cnt, named_cnt;
 	const char *text;
 	size_t sz;
 	int err;
@@ -459,7 +460,10 @@ static int meta_put_procs(struct fr_dump *d, const struct fr_procs *p)
 	}
 	text = fr_procs_text(p, &sz, &lack);
 	d->secrets.cnt += fr_procs_redacted(p);
+	container_cnt = fr_procs_containers(p, &named_cnt);
 	err = fr_snap_put_procs(d->w, text, sz);
+	err = err ?: fr_snap_put_fact(d->w, "containers", "%u", container_cnt);
+	err = err ?: fr_snap_put_fact(d->w, "containers_named", "%u", named_cnt);
 	if (lack.err)
 		fr_warn_errno(lack.err, "of %u process%s, command line or cgroup is not in the snapshot", lack.cnt,
 			      lack.cnt == 1 ? "" : "es");

@@ -10,26 +10,37 @@
 #include <unistd.h>
 
 #include "base/rows/cgroups.h"
+#include "base/set/hash.h"
+#include "base/set/hashed.h"
+#include "base/set/vec.h"
 #include "base/text/escape.h"
 #include "base/text/out.h"
 #include "base/text/redact.h"
 #include "sys/cgroup.h"
+#include "sys/ctfiles.h"
 #include "sys/dir.h"
 #include "sys/fd.h"
 #include "sys/ns.h"
 
-#define VALUE_MAX    1024	 /* bytes of a command line, path or cgroup that are kept */
-#define CMDLINE_MAX  4096	 /* that are read: with a secret's end, most of the time */
-#define PROCS_MAX_SZ (16u << 20) /* of all processes together: about 50,000 */
-#define CGROUPS_MAX  4096u	 /* some 10 us each */
+#define VALUE_MAX      1024	   /* bytes of a command line, path or cgroup that are kept */
+#define CMDLINE_MAX    4096	   /* that are read: with a secret's end, most of the time */
+#define PROCS_MAX_SZ   (16u << 20) /* of all processes together: about 50,000 */
+#define CGROUPS_MAX    4096u	   /* some 10 us each */
+#define CONTAINERS_MAX 4096u	   /* some 100 us each */
 
 /* Kinds of what the runner tells (sys/errand.h). */
-enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_REDACTED, TOLD_LACK, TOLD_CGROUPS };
+enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_REDACTED, TOLD_LACK, TOLD_CGROUPS, TOLD_CONTAINER, TOLD_NAMED };
 
 /* What is read of a process, the last thing last that may wait for it. */
 enum { STEP_LINKS, STEP_CMDLINE };
 
 #define PIDS_TOLD 1024u /* in a message */
+
+/* As a path of a cgroup tells. */
+struct container {
+	char id[FR_CONTAINER_ID_LEN + 1];
+	char pod_uid[FR_CONTAINER_UID_SZ];
+};
 
 struct fr_procs {
 	struct fr_procs_ask ask;
@@ -37,6 +48,9 @@ struct fr_procs {
 	struct fr_out *out; /* the runner's */
 	u32 *pid;
 	u32 pid_cnt, pid_room;
+	struct container *container;
+	u32 container_cnt, named_cnt;
+	struct fr_hashed by_id;
 	char *cmdline, *links; /* of the process being told of, NULL: nothing */
 	size_t cmdline_sz, links_sz;
 	char *text;
@@ -102,20 +116,6 @@ static void put_link(struct fr_procs *p, int dir, const char *name, u32 *secret_
 		procs_put(p->out, name, kept, fr_redact(p->ask.redact, FR_REDACT_LINE, buf, n, kept, sizeof(kept), secret_cnt));
 }
 
-/* Nothing is told if the text was cut off. As above. */
-static int put_cgroup(struct fr_out *o, int dir, const struct fr_cgroup_here *here)
-{
-	char buf[16 * VALUE_MAX], path[8 * VALUE_MAX];
-	ssize_t n = procs_read_at(dir, "cgroup", buf, sizeof(buf) - 1);
-
-	if (n <= 0 || n == sizeof(buf) - 1)
-		return n < 0 ? n : 0;
-	buf[n] = 0;
-	if (fr_cgroup_of_text(here, buf, path, sizeof(path)))
-		procs_put(o, "cgroup", path, strlen(path));
-	return 0;
-}
-
 static const struct fr_cgroup_here *cgroup_here(struct fr_procs *p)
 {
 	if (!p->ask.cgroup_here) {
@@ -123,6 +123,64 @@ static const struct fr_cgroup_here *cgroup_here(struct fr_procs *p)
 		p->ask.cgroup_here = &p->here;
 	}
 	return p->ask.cgroup_here;
+}
+
+/* ---- containers: both sides keep the list ---- */
+
+static bool container_has_id(const void *of, u32 nr, const void *key)
+{
+	const struct fr_procs *p = of;
+
+	return !strcmp(p->container[nr - 1].id, key);
+}
+
+/* Is it new? */
+static bool add_container(struct fr_procs *p, const struct container *c)
+{
+	u64 hash = fr_hash(FR_HASH_SEED, c->id, strlen(c->id));
+	struct container *to;
+	u32 *nr;
+
+	if (p->container_cnt == CONTAINERS_MAX || fr_hashed_find(&p->by_id, hash, container_has_id, p, c->id))
+		return false;
+	to = fr_vec_more(&p->container, p->container_cnt);
+	nr = to ? fr_hashed_at(&p->by_id, hash, container_has_id, p, c->id) : NULL;
+	if (!nr)
+		return false;
+	*to = *c;
+	*nr = ++p->container_cnt;
+	return true;
+}
+
+static void tell_container(struct fr_procs *p, struct fr_errand_out *to, const char *cgroup)
+{
+	struct container c = {};
+	struct fr_container of;
+
+	fr_container_of(cgroup, &of);
+	if (!of.is_id)
+		return;
+	memcpy(c.id, of.name, FR_CONTAINER_ID_LEN);
+	memcpy(c.pod_uid, of.pod_uid, sizeof(c.pod_uid));
+	if (add_container(p, &c))
+		fr_errand_tell(to, TOLD_CONTAINER, &c, sizeof(c));
+}
+
+/* Nothing is told if the text was cut off. As above. */
+static int put_cgroup(struct fr_procs *p, int dir, struct fr_errand_out *to)
+{
+	const struct fr_cgroup_here *here = cgroup_here(p);
+	char buf[16 * VALUE_MAX], path[8 * VALUE_MAX];
+	ssize_t n = procs_read_at(dir, "cgroup", buf, sizeof(buf) - 1);
+
+	if (n <= 0 || n == sizeof(buf) - 1)
+		return n < 0 ? n : 0;
+	buf[n] = 0;
+	if (!fr_cgroup_of_text(here, buf, path, sizeof(path)))
+		return 0;
+	procs_put(p->out, "cgroup", path, strlen(path));
+	tell_container(p, to, path);
+	return 0;
 }
 
 /* What was put to memory since fr_out_init_mem(). */
@@ -160,7 +218,7 @@ static void procs_look_at_proc(void *arg, u32 item, struct fr_errand_out *to)
 	fr_out_init_mem(p->out);
 	put_link(p, dir, "exe", &secret_cnt);
 	put_link(p, dir, "cwd", &secret_cnt);
-	err = put_cgroup(p->out, dir, cgroup_here(p));
+	err = put_cgroup(p, dir, to);
 	tell_text(to, TOLD_LINKS, p->out);
 	fr_errand_step(to, STEP_CMDLINE);
 	fr_out_init_mem(p->out);
@@ -289,9 +347,40 @@ static void look_at_cgroups(void *arg, u32 item, struct fr_errand_out *to)
 		procs_put(p->out, "cgroup", path, strlen(path));
 		fr_out_str(p->out, "}\n");
 		tell_text(to, TOLD_CGROUPS, p->out);
+		tell_container(p, to, path);
 	}
 	fr_cgroup_close_roots(&roots);
 	free(id);
+}
+
+/* ---- names of containers ---- */
+
+static void put_name(struct fr_out *o, const char *key, const char *value)
+{
+	if (*value)
+		procs_put(o, key, value, strlen(value));
+}
+
+static void look_at_container(void *arg, u32 item, struct fr_errand_out *to)
+{
+	struct fr_procs *p = arg;
+	const struct container *c = &p->container[item];
+	struct fr_ctnames n = {};
+
+	memcpy(n.pod_uid, c->pod_uid, sizeof(n.pod_uid));
+	if (fr_ctfiles_names("", c->id, c->pod_uid, &n))
+		fr_errand_fail(to);
+	if (!*n.container && !*n.pod && !*n.image)
+		return;
+	fr_out_init_mem(p->out);
+	fr_out_printf(p->out, "{\"" FR_PROC_CONTAINER_ID "\":\"%s\"", c->id);
+	put_name(p->out, fr_belongs_names[FR_BELONGS_container], n.container);
+	put_name(p->out, FR_PROC_POD_UID, n.pod_uid);
+	put_name(p->out, fr_belongs_names[FR_BELONGS_pod], n.pod);
+	put_name(p->out, fr_belongs_names[FR_BELONGS_namespace], n.namespace);
+	put_name(p->out, fr_belongs_names[FR_BELONGS_image], n.image);
+	fr_out_str(p->out, "}\n");
+	tell_text(to, TOLD_NAMED, p->out);
 }
 
 /* ---- the asker ---- */
@@ -380,11 +469,26 @@ static void take_redacted(struct fr_procs *p, const void *data, u32 sz)
 	p->redacted_cnt += cnt;
 }
 
+/* From either of the two that find some. True: it was one. */
+static bool take_container(struct fr_procs *p, u32 kind, const void *data, u32 sz)
+{
+	struct container c;
+
+	if (kind != TOLD_CONTAINER || sz != sizeof(c))
+		return kind == TOLD_CONTAINER;
+	memcpy(&c, data, sizeof(c));
+	if (!c.id[FR_CONTAINER_ID_LEN] && fr_container_is_id(c.id, strlen(c.id)) && memchr(c.pod_uid, 0, sizeof(c.pod_uid)))
+		add_container(p, &c);
+	return true;
+}
+
 static void take_proc(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct fr_procs *p = arg;
 
 	(void)item;
+	if (take_container(p, kind, data, sz))
+		return;
 	if (kind == TOLD_LINKS) {
 		keep_part(&p->links, &p->links_sz, data, sz);
 	} else if (kind == TOLD_CMDLINE) {
@@ -410,8 +514,37 @@ static void take_cgroups(void *arg, u32 item, u32 kind, const void *data, u32 sz
 	struct fr_procs *p = arg;
 
 	(void)item;
+	if (take_container(p, kind, data, sz))
+		return;
 	if (kind == TOLD_CGROUPS && procs_add_text(p, data, sz) && p->ask.unread)
 		fr_unread_add(p->ask.unread, 0, "cgroups", FR_ERRAND_FAILED);
+}
+
+static void procs_take_named(void *arg, u32 item, u32 kind, const void *data, u32 sz)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	if (kind != TOLD_NAMED)
+		return;
+	if (!procs_add_text(p, data, sz))
+		p->named_cnt++;
+	else if (p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "containers", FR_ERRAND_FAILED);
+}
+
+static u32 container_cnt(void *arg)
+{
+	return ((struct fr_procs *)arg)->container_cnt;
+}
+
+/* Digits enough of its id. */
+static u64 container_key(void *arg, u32 item)
+{
+	char digits[17] = "";
+
+	memcpy(digits, ((struct fr_procs *)arg)->container[item].id, sizeof(digits) - 1);
+	return strtoull(digits, NULL, 16) | 1ULL << 63; /* no pid */
 }
 
 static u32 procs_one(void *arg)
@@ -450,6 +583,16 @@ static void miss_cgroups(void *arg, u32 item, u32 step, enum fr_errand_why why)
 		fr_unread_add(p->ask.unread, 0, "cgroups", why);
 }
 
+static void miss_container(void *arg, u32 item, u32 step, enum fr_errand_why why)
+{
+	struct fr_procs *p = arg;
+
+	(void)item;
+	(void)step;
+	if (p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "containers", why);
+}
+
 struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_job job[FR_PROCS_JOB_CNT])
 {
 	struct fr_procs *p = calloc(1, sizeof(*p));
@@ -473,6 +616,14 @@ struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_j
 	};
 	job[2] = (struct fr_errand_job){
 		.arg = p, .cnt = procs_one, .run = look_at_cgroups, .take = take_cgroups, .miss = miss_cgroups};
+	job[3] = (struct fr_errand_job){
+		.arg = p,
+		.cnt = container_cnt,
+		.key = container_key,
+		.run = look_at_container,
+		.take = procs_take_named,
+		.miss = miss_container,
+	};
 	return p;
 }
 
@@ -483,6 +634,8 @@ void fr_procs_free(struct fr_procs *p)
 	forget_parts(p);
 	free(p->out);
 	free(p->pid);
+	free(p->container);
+	free(p->by_id.slot);
 	free(p->text);
 	free(p);
 }
@@ -490,6 +643,12 @@ void fr_procs_free(struct fr_procs *p)
 u32 fr_procs_redacted(const struct fr_procs *p)
 {
 	return p->redacted_cnt;
+}
+
+u32 fr_procs_containers(const struct fr_procs *p, u32 *named_cnt)
+{
+	*named_cnt = p->named_cnt;
+	return p->container_cnt;
 }
 
 const char *fr_procs_text(const struct fr_procs *p, size_t *sz, struct fr_procs_lack *lack)

@@ -4,8 +4,10 @@
  *
  * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cwd":"/","cgroup":"/"}; what cannot be read is left
  * out. Then a line a cgroup that is still there, whether anybody lives in it or not; of the 4096 youngest:
- * {"cgroup_id":7,"cgroup":"/x"}. 16 MiB at most, some 50,000 processes; the youngest are left out. Of the machine's first pid
- * namespace, whose pids events have; in another one nothing is read of processes.
+ * {"cgroup_id":7,"cgroup":"/x"}. Then, of each container whose id a cgroup's path has, what its engine's files call it
+ * (sys/ctfiles.h): {"container_id":"0a1b...","container":"web","pod":"api-0","namespace":"prod","image":"nginx:1"}. 16 MiB at
+ * most, some 50,000 processes; the youngest are left out. Of the machine's first pid namespace, whose pids events have; in
+ * another one nothing is read of processes.
  */
 #ifndef FR_PROCS_H
 #define FR_PROCS_H
@@ -33,12 +35,14 @@ struct fr_procs_lack {
 };
 
 /* Jobs for an errand. NULL: no memory. ask's memory must live as long. */
-#define FR_PROCS_JOB_CNT 3
+#define FR_PROCS_JOB_CNT 4
 struct fr_procs *fr_procs_new(const struct fr_procs_ask *ask, struct fr_errand_job job[FR_PROCS_JOB_CNT]);
 void fr_procs_free(struct fr_procs *p); /* NULL is fine */
 
 /* Once the errand is done: so many values were redacted; and the lines, which are p's. */
 u32 fr_procs_redacted(const struct fr_procs *p);
+u32 fr_procs_containers(const struct fr_procs *p,
+			u32 *named_cnt); /* so many there are, and of so many is told what they are called */
 const char *fr_procs_text(const struct fr_procs *p, size_t *sz, struct fr_procs_lack *lack);
 
 #endif

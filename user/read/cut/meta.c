@@ -5,15 +5,20 @@
 #include <stdio.h>
 
 #include "base/rows/cgroups.h"
+#include "base/set/hash.h"
+#include "base/set/hashed.h"
+#include "base/text/container.h"
+#include "base/text/digits.h"
 #include "base/tp/tps.h"
 #include "read/replay/living.h"
 
-/* A line about a process or a cgroup, as a snapshot has it. */
+/* A line about a process, a cgroup or a container, as a snapshot has it. */
 struct line {
 	unsigned long pid;
-	u64 cgroup;   /* id, 0: it is about a process */
-	u64 start_ns; /* 0: not known */
-	u32 file;     /* how late it was written */
+	u64 cgroup;	       /* id, 0: it is about none */
+	const char *container; /* its id, FR_CONTAINER_ID_LEN digits; NULL: it is about none */
+	u64 start_ns;	       /* 0: not known */
+	u32 file;	       /* how late it was written */
 	const char *text;
 	size_t len;
 	size_t head;  /* bytes to the end of the pid, 0: it names none */
@@ -127,11 +132,25 @@ static u64 line_number(const struct line *l, const char *key, size_t *end)
 	return v;
 }
 
+/* The id in a line about a container; NULL: it has none. */
+static const char *line_container(const struct line *l)
+{
+	static const char key[] = "{\"" FR_PROC_CONTAINER_ID "\":\"";
+	size_t len = strlen(key);
+
+	if (l->len < len + FR_CONTAINER_ID_LEN || memcmp(l->text, key, len))
+		return NULL;
+	return fr_container_is_id(l->text + len, FR_CONTAINER_ID_LEN) ? l->text + len : NULL;
+}
+
 static void line_parse(struct line *l, const struct fr_idmap *start)
 {
 	size_t end = 0;
 	const u64 *ns;
 
+	l->container = line_container(l);
+	if (l->container)
+		return;
 	l->cgroup = line_number(l, "\"" FR_PROC_CGROUP_ID "\":", &end);
 	end = 0;
 	l->pid = line_number(l, "\"pid\":", &l->head);
@@ -163,9 +182,73 @@ static int meta_find_cgroups(const struct fr_snap *s, const struct fr_keep *keep
 	return 0;
 }
 
+/* Ids that occur in lines. */
+struct ids {
+	struct fr_hashed by_id;
+	struct fr_vec id; /* const char *, within the lines */
+};
+
+static bool ids_has(const void *of, u32 nr, const void *key)
+{
+	const struct ids *ids = of;
+
+	return !memcmp(((const char **)ids->id.at)[nr - 1], key, FR_CONTAINER_ID_LEN);
+}
+
+static u64 ids_hash(const char *id)
+{
+	return fr_hash(FR_HASH_SEED, id, FR_CONTAINER_ID_LEN);
+}
+
+static int ids_add(struct ids *ids, const char *id)
+{
+	u32 *nr;
+
+	if (fr_hashed_find(&ids->by_id, ids_hash(id), ids_has, ids, id))
+		return 0;
+	nr = fr_hashed_at(&ids->by_id, ids_hash(id), ids_has, ids, id);
+	if (!nr || fr_vec_add(&ids->id, &id, 1))
+		return -ENOMEM;
+	*nr = ids->id.cnt;
+	return 0;
+}
+
+/* All places where so many digits follow each other. */
+static int ids_add_line(struct ids *ids, const struct line *l)
+{
+	size_t i, run = 0;
+	int err = 0;
+
+	for (i = 0; i < l->len && !err; i++) {
+		run = fr_hex_digit(l->text[i]) >= 0 ? run + 1 : 0;
+		if (run >= FR_CONTAINER_ID_LEN)
+			err = ids_add(ids, l->text + i + 1 - FR_CONTAINER_ID_LEN);
+	}
+	return err;
+}
+
+/* Of the lines from that one on, leave out those about containers that nothing which is kept was in. */
+static int drop_containers(struct fr_vec *v, size_t from)
+{
+	struct line *l = (struct line *)v->at + from;
+	struct ids ids = {.id.item_sz = sizeof(char *)};
+	size_t cnt = v->cnt - from, i, kept = 0;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		err = l[i].container ? 0 : ids_add_line(&ids, &l[i]);
+	for (i = 0; i < cnt && !err; i++)
+		if (!l[i].container || fr_hashed_find(&ids.by_id, ids_hash(l[i].container), ids_has, &ids, l[i].container))
+			l[kept++] = l[i];
+	v->cnt = err ? v->cnt : from + kept;
+	free(ids.by_id.slot);
+	fr_vec_free(&ids.id);
+	return err;
+}
+
 static int take_lines(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
 {
-	size_t sz, at = 0;
+	size_t sz, at = 0, from = m->line.cnt;
 	const char *text = fr_snap_procs(s, &sz);
 	struct fr_idmap start, cgroups;
 	int err = fr_living_find(s, &start);
@@ -182,6 +265,8 @@ static int take_lines(struct fr_meta *m, const struct fr_snap *s, const struct f
 			err = fr_vec_add(&m->line, &l, 1);
 		at += l.len;
 	}
+	if (keep)
+		err = err ?: drop_containers(&m->line, from);
 	fr_idmap_free(&start);
 	fr_idmap_free(&cgroups);
 	return err;
@@ -344,21 +429,22 @@ static int by_record_known(const void *a, const void *b)
 	return 0;
 }
 
-static int meta_by_process(const void *a, const void *b)
+static int meta_by_subject(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
 	LESS(x->pid, y->pid);
 	LESS(x->cgroup, y->cgroup);
 	LESS(x->start_ns, y->start_ns);
-	return 0;
+	LESS(!!x->container, !!y->container);
+	return x->container ? memcmp(x->container, y->container, FR_CONTAINER_ID_LEN) : 0;
 }
 
 /* Of one, the latest first. */
 static int by_line(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
-	int order = meta_by_process(a, b);
+	int order = meta_by_subject(a, b);
 
 	if (order)
 		return order;
@@ -417,7 +503,7 @@ void fr_meta_unite(struct fr_meta *m)
 	thin(&m->mapping, by_mapping, by_mapping);
 	thin(&m->state, by_state, by_state);
 	thin(&m->klog, by_record_known, by_record);
-	thin(&m->line, by_line, meta_by_process);
+	thin(&m->line, by_line, meta_by_subject);
 	m->united = true;
 }
 

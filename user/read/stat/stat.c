@@ -493,13 +493,16 @@ static int read_rows(struct fr_stat *s)
 
 bool fr_stat_by_task(const struct fr_stat_ask *ask)
 {
-	static const char *const own[] = {"comm", "pid", "tid", "cgroup", "program", "container"};
+	static const char *const own[] = {"comm", "pid", "tid", "cgroup", "program"};
 	u32 i, k;
 
 	for (i = 0; i < ask->key_cnt; i++)
 		for (k = 0; k < sizeof(own) / sizeof(own[0]); k++)
 			if (!strcmp(ask->key[i].label, own[k]))
 				return true;
+	for (i = 0; i < ask->key_cnt; i++)
+		if (fr_belongs_find(ask->key[i].label) < FR_BELONGS_CNT)
+			return true;
 	return false;
 }
 
@@ -529,7 +532,8 @@ static void stat_need(const struct fr_stat_ask *ask, struct fr_replay_opts *opts
 	opts->pairs |= stat_asks(ask, "call") || stat_asks(ask, "syscall");
 	for (i = 0; i < FR_BI_CNT; i++)
 		opts->pairs |= fr_builtin_is_pair(i) && stat_asks(ask, fr_builtin_names[i]);
-	opts->cgroups = stat_asks(ask, "cgroup") || (ask->keys && stat_has_word(ask->keys, "container"));
+	for (i = 0; i < FR_BI_CNT; i++)
+		opts->cgroups |= fr_builtin_is_cgroup(i) && stat_asks(ask, fr_builtin_names[i]);
 	opts->names = true;
 }
 

@@ -29,7 +29,6 @@ enum fr_stat_by {
 	FR_STAT_BY_call,
 	FR_STAT_BY_object,
 	FR_STAT_BY_program,
-	FR_STAT_BY_container,
 	FR_STAT_BY_host,
 	FR_STAT_BY_boot,
 	FR_STAT_BY_file,

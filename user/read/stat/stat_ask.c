@@ -28,7 +28,6 @@ static const struct {
 	{"call", FR_STAT_BY_call, "system call by name; of a wait also \"user code\", \"kernel\""},
 	{"syscall", FR_STAT_BY_call, "the same"},
 	{"object", FR_STAT_BY_object, "what a wait was for, in words"},
-	{"container", FR_STAT_BY_container, "by the cgroup's path"},
 	{"host", FR_STAT_BY_host, "the file's"},
 	{"boot", FR_STAT_BY_boot, "the file's boot_id"},
 	{"file", FR_STAT_BY_file, "its path, as given"},

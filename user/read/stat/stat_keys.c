@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text/container.h"
 #include "read/replay/summary.h"
 #include "read/stat/stat_int.h"
 
@@ -99,14 +98,6 @@ static u8 *put_object(u8 *to, const struct fr_stat_file *f, const struct fr_view
 	return stat_put_text(to, fr_waited_about(&w, v->arch, text));
 }
 
-static u8 *put_container(u8 *to, const struct fr_view *v, const struct fr_row *r)
-{
-	const char *path = fr_view_cgroup(v, r);
-	char name[FR_CONTAINER_SZ];
-
-	return stat_put_text(to, path && fr_container_name(path, name) ? name : NULL);
-}
-
 u32 fr_stat_put_keys(struct fr_stat *s, const struct fr_replay_run *run, const struct fr_row *r)
 {
 	const struct fr_stat_file *f = &s->run->file[run->file];
@@ -131,9 +122,6 @@ u32 fr_stat_put_keys(struct fr_stat *s, const struct fr_replay_run *run, const s
 			break;
 		case FR_STAT_BY_program:
 			to = put_program(to, run->view, r);
-			break;
-		case FR_STAT_BY_container:
-			to = put_container(to, run->view, r);
 			break;
 		case FR_STAT_BY_host:
 			to = stat_put_text(to, f->host);

@@ -13,7 +13,8 @@
 struct what {
 	struct fr_case *k;
 	const char *who, *when;
-	char state[FR_VERDICT_TEXT_SZ]; /* behind it, or empty */
+	char who_of[FR_VERDICT_TEXT_SZ]; /* with its container */
+	char state[FR_VERDICT_TEXT_SZ];	 /* behind it, or empty */
 	const char *state_from;
 };
 
@@ -247,6 +248,22 @@ static const struct {
 	{"event", tell_event}, {"psi", tell_pressure},	{"rate", what_tell_rate},
 };
 
+/* The trigger's task, and its container or pod, if its name is known. */
+static void what_find_who(struct what *h)
+{
+	const struct fr_clues *c = h->k->c;
+	struct fr_who who = fr_names_who(c->view->names, c->tid, c->at_ns, 0);
+	const struct fr_belongs *b =
+		c->view->cgroups ? fr_cgroups_belongs(c->view->cgroups, who.pid, c->at_ns, who.cgroup) : NULL;
+	char words[FR_WORD_SZ];
+
+	h->who = c->tid ? fr_word_who(h->k, c->tid, c->at_ns) : "an unknown task";
+	if (!c->tid || !b || !fr_belongs_words(b, words, sizeof(words)))
+		return;
+	snprintf(h->who_of, sizeof(h->who_of), "%s (%s)", h->who, fr_word_text(h->k, words, strlen(words)));
+	h->who = h->who_of;
+}
+
 void fr_case_what(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
@@ -254,7 +271,7 @@ void fr_case_what(struct fr_case *k)
 	struct what h = {.k = k, .when = fr_word_when(k, c->at_ns)};
 	u32 i;
 
-	h.who = c->tid ? fr_word_who(k, c->tid, c->at_ns) : "an unknown task";
+	what_find_who(&h);
 	if (c->value_ns && c->value_ns <= c->at_ns)
 		k->v->since_ns = c->at_ns - c->value_ns;
 	else if (c->reason && fr_case_fact(k, "trigger_ts", 0) > 0)

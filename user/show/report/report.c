@@ -99,7 +99,6 @@ static int report_gather(struct fr_report *r)
 	err = err ?: report_open_symbols(r);
 	err = err ?: report_judge(r);
 	err = err ?: fr_report_rare_read(r);
-	err = err ?: fr_report_cgroups_read(r);
 	err = err ?: fr_report_last_read(r);
 	err = err ?: fr_report_rank(r);
 	err = err ?: fr_report_stacks(r);
@@ -171,7 +170,6 @@ static void close_all(struct fr_report *r)
 	free(r->stack[0].frame);
 	free(r->stack[1].frame);
 	fr_report_last_free(&r->last);
-	fr_report_cgroups_free(r);
 	fr_waits_free(&r->waits);
 	fr_tally_free(&r->rare);
 	fr_clues_free(r->clues);
@@ -205,7 +203,7 @@ int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, c
 {
 	const struct fr_report_ask ask = {
 		.path = path,
-		.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
+		.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true, .cgroups = true},
 		.analyze = {.moment_ns = FR_REPORT_MOMENT_NS},
 		.symbols = symbols,
 	};
@@ -222,7 +220,11 @@ int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, c
 
 int fr_report_open(const struct fr_report_ask *ask, struct fr_replay **r)
 {
-	int err = fr_replay_open(&ask->path, 1, &ask->opts, r);
+	struct fr_replay_opts opts = ask->opts;
+	int err;
+
+	opts.cgroups = true;
+	err = fr_replay_open(&ask->path, 1, &opts, r);
 
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;

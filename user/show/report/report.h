@@ -141,7 +141,6 @@ struct fr_report {
 	struct fr_states states;
 	struct fr_wants wants; /* columns that all of it reads */
 	struct fr_report_last last;
-	struct fr_cgroups *paths;   /* as far as the snapshot knows them */
 	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
 	char *beside;		    /* the snapshot's directory, for symbols */
 	struct fr_report_rank rank[FR_RANK_CNT];
@@ -161,11 +160,6 @@ void fr_report_last_free(struct fr_report_last *l);
 
 /* Put rare events that are about the same together: r->rare. 0 or -ENOMEM. */
 int fr_report_rare_read(struct fr_report *r);
-
-/* the cgroups of living processes; call once. 0 or -ENOMEM */
-int fr_report_cgroups_read(struct fr_report *r);
-void fr_report_cgroups_free(struct fr_report *r);
-const char *fr_report_cgroup_path(const struct fr_report *r, u64 id); /* NULL unknown */
 
 /* Print all as a page. */
 void fr_report_text(struct fr_report *r);

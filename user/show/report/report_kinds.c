@@ -148,12 +148,54 @@ static const struct fr_column sums_columns[] = {
 };
 static const struct fr_table kind_sums = {"sums", "What is added up of tasks, processes and cgroups.", sums_columns};
 
+/* ---- whose they are ---- */
+
+#define BELONGS(name, meaning) \
+	FR_COLUMN(struct fr_belongs, text[FR_BELONGS_##name], #name, TEXT, meaning "; `null`: none, or not known"),
+static const struct fr_column belongs_columns[] = {FR_BELONGS(BELONGS){}};
+#undef BELONGS
+static const struct fr_table kind_belongs = {"belongs", "Whose a task, process or cgroup is.", belongs_columns};
+/* clang-format on */
+
+/* pid -1: of whoever is in that cgroup. Never NULL: JSON has all keys. */
+static const void *kinds_belongs(const struct fr_report *r, s32 pid, u64 ts, u64 cgroup)
+{
+	static const struct fr_belongs nobody;
+
+	return fr_cgroups_belongs(r->view->cgroups, pid, ts, cgroup) ?: &nobody;
+}
+
+static const void *task_belongs(const struct fr_at *at, u32 i)
+{
+	const struct fr_an_task *t = at->rec;
+
+	return i ? NULL : kinds_belongs(at->of, t->pid, t->seen_ns, t->cgroup);
+}
+
+static const void *process_belongs(const struct fr_at *at, u32 i)
+{
+	const struct fr_report *r = at->of;
+	const struct fr_an_group *g = at->rec;
+	const struct fr_an_task *t = r->res->task[g->task];
+
+	return i ? NULL : kinds_belongs(r, t->pid, t->seen_ns, t->cgroup);
+}
+
+static const void *cgroup_belongs(const struct fr_at *at, u32 i)
+{
+	const struct fr_an_group *g = at->rec;
+
+	return i ? NULL : kinds_belongs(at->of, -1, 0, g->key);
+}
+
+/* clang-format off */
 static const struct fr_column task_columns[] = {
 	FR_COLUMN(struct fr_an_task, nr, "nr", NUMBER, "of the task, for `waits`"),
 	FR_COLUMN(struct fr_an_task, tid, "tid", NUMBER, "its number", FR_TEXT(2, "tid", 8)),
 	FR_COLUMN_MADE(kinds_task_pid, "pid", NUMBER, "its process; `null`: not known"),
 	FR_COLUMN_MADE(kinds_task_comm, "comm", TEXT, "its last name; `null`: not known", FR_TEXT(1, "task", -NAME_COLS, .none = "<...>")),
 	FR_COLUMN(struct fr_an_task, cgroup, "cgroup", NUMBER, "id of its cgroup; 0: not known"),
+	FR_PART_MADE(task_belongs, NULL, &kind_belongs, NULL),
 	FR_PART(struct fr_an_task, sum, NULL, &kind_sums, NULL),
 	{},
 };
@@ -187,13 +229,20 @@ static struct fr_value process_comm_text(const struct fr_at *at)
 	return g->key == ~0ULL ? fr_value_text("(not known)") : process_comm(at);
 }
 
-/* The end of a path tells more. A character is shown whole or not at all. */
+static const char *kinds_cgroup_path(const struct fr_report *r, u64 id)
+{
+	return fr_cgroups_path(r->view->cgroups, -1, 0, id);
+}
+
+/* What people call it; else the path, whose end tells more. A character is shown whole or not at all. */
 static struct fr_value cgroup_text(const struct fr_at *at)
 {
 	const struct fr_an_group *g = at->rec;
-	const char *path = fr_report_cgroup_path(at->of, g->key);
+	const char *path = kinds_cgroup_path(at->of, g->key);
 	size_t len = path ? strlen(path) : 0, cut = len > NAME_COLS + 7 ? len - NAME_COLS - 7 : 0;
 
+	if (path && fr_belongs_words(kinds_belongs(at->of, -1, 0, g->key), at->room->text, sizeof(at->room->text)))
+		return fr_value_text(at->room->text);
 	for (; cut < len && ((u8)path[cut] & 0xc0) == 0x80; cut++)
 		;
 	if (path)
@@ -208,7 +257,7 @@ static struct fr_value cgroup_path(const struct fr_at *at)
 {
 	const struct fr_an_group *g = at->rec;
 
-	return fr_value_text(fr_report_cgroup_path(at->of, g->key));
+	return fr_value_text(kinds_cgroup_path(at->of, g->key));
 }
 
 /* clang-format off */
@@ -217,6 +266,7 @@ static const struct fr_column process_columns[] = {
 	FR_COLUMN_MADE(process_comm, "comm", TEXT, "name of one of its tasks; `null`: not known",
 		       FR_TEXT(1, "process", -NAME_COLS, .none = "<...>", .say = process_comm_text)),
 	FR_COLUMN(struct fr_an_group, task_cnt, "tasks", COUNT, "its tasks"),
+	FR_PART_MADE(process_belongs, NULL, &kind_belongs, NULL),
 	FR_PART(struct fr_an_group, sum, NULL, &kind_sums, NULL),
 	{},
 };
@@ -226,6 +276,7 @@ static const struct fr_column cgroup_columns[] = {
 	FR_COLUMN(struct fr_an_group, key, "cgroup", NUMBER, "its id (+ 2^52: of the memory controller's v1 hierarchy); 0: not known"),
 	FR_COLUMN_MADE(cgroup_path, "path", TEXT, "its path; `null`: not known", FR_TEXT(1, "cgroup", -NAME_COLS - 8, .say = cgroup_text)),
 	FR_COLUMN(struct fr_an_group, task_cnt, "tasks", COUNT, "its tasks"),
+	FR_PART_MADE(cgroup_belongs, NULL, &kind_belongs, NULL),
 	FR_PART(struct fr_an_group, sum, NULL, &kind_sums, NULL),
 	{},
 };
