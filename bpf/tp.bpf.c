@@ -8,6 +8,7 @@
 
 #include "record.bpf.h"
 #include "tp.h"
+#include "up.h"
 #include "watch.h"
 
 const volatile struct fr_tp fr_tp_conf[FR_TP_MAX] SEC(".rodata") = {};
@@ -18,9 +19,10 @@ const volatile struct fr_tp fr_tp_conf[FR_TP_MAX] SEC(".rodata") = {};
  */
 #define TP_WHOLE  0u
 #define TP_CHOSEN 1u
+#define UP_WORK	  FR_TP_WORK_CNT /* and the next: programs' probes may be preempted, so one that runs takes one that is free */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 2);
+	__uint(max_entries, FR_TP_WORK_CNT); /* of programs' probes more, by who loads */
 	__type(key, u32);
 	__type(value, struct fr_watch_work);
 } fr_tp_works SEC(".maps");
@@ -227,7 +229,7 @@ __noinline u32 fr_tp_choose(u32 nr, u32 sz)
 }
 
 /* Does its condition hold for the record that is there? */
-FR_INLINE bool tp_holds(struct fr_watch_work *w, const volatile struct fr_tp *t, u32 sz, u32 cut)
+FR_INLINE bool tp_holds(u32 buffer, struct fr_watch_work *w, const volatile struct fr_tp *t, u32 sz, u32 cut)
 {
 	struct fr_rec *rec = (void *)w->rec;
 	u64 id = bpf_get_current_pid_tgid();
@@ -242,7 +244,7 @@ FR_INLINE bool tp_holds(struct fr_watch_work *w, const volatile struct fr_tp *t,
 #ifdef FR_WATCH
 	return true;
 #else
-	return fr_watch_holds(TP_WHOLE, t->cond);
+	return fr_watch_holds(buffer, t->cond);
 #endif
 }
 
@@ -274,7 +276,7 @@ int tp(void *ctx)
 	if (!fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr])) /* nothing need be copied */
 		return tp_leave(nr, FR_TP_thinned);
 	sz = tp_copy(work->rec + FR_TP_REC_SZ, ctx + FR_TP_HEAD_SZ, &fr_tp_conf[nr], &cut);
-	if (!tp_holds(work, &fr_tp_conf[nr], sz, cut))
+	if (!tp_holds(TP_WHOLE, work, &fr_tp_conf[nr], sz, cut))
 		return tp_leave(nr, FR_TP_unmatched);
 	if (fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
 		return tp_leave(nr, FR_TP_thinned);
@@ -302,6 +304,281 @@ int tp(void *ctx)
 	for (i = 0; i < FR_TP_ROOM_SZ / FR_UNIT_SZ && i * FR_UNIT_SZ < sz; i++)
 		fr_put(&w, FR_TP_REC_SZ / FR_UNIT_SZ + i, word[i]);
 	return fr_commit(&w);
+}
+
+/* ---- programs ---- */
+
+/* Set by the loader. */
+const volatile struct fr_up fr_up_conf[FR_UP_MAX] SEC(".rodata") = {};
+const volatile bool fr_up_may_sleep SEC(".rodata") = false; /* the program is loaded as one that may: memory is paged in */
+
+/* Sized by who loads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct fr_up_call);
+	__type(value, struct fr_up_begun);
+} fr_up_calls SEC(".maps");
+
+#if defined(__TARGET_ARCH_x86)
+#define UP_SP	  offsetof(struct pt_regs, sp)
+#define UP_POP_SZ 8u /* that a return takes from the stack */
+#else
+#define UP_SP	  offsetof(struct pt_regs, sp)
+#define UP_POP_SZ 0u
+#endif
+
+/* What a site's argument, or the record, came to: bytes in the lower half. */
+#define UP_END(v)  ((v)&0xffffu)
+#define UP_FAULTED 0x10000u /* this text */
+#define UP_CUT	   0x20000u
+#define UP_UNREAD  0x40000u /* a number */
+
+FR_INLINE u64 up_reg(const void *ctx, u32 off)
+{
+	u64 v = 0;
+
+	bpf_probe_read_kernel(&v, sizeof(v), ctx + off);
+	return v;
+}
+
+FR_INLINE void up_call_of(struct fr_up_call *call, u32 event, u64 sp)
+{
+	call->sp = sp;
+	call->tid = bpf_get_current_pid_tgid();
+	call->event = event;
+}
+
+/* A function that is asked how long it takes begins. */
+SEC("uprobe")
+int up_begin(void *ctx)
+{
+	struct fr_up_begun begun = {.ns = bpf_ktime_get_ns()};
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct fr_up_call call;
+
+	up_call_of(&call, bpf_get_attach_cookie(ctx), up_reg(ctx, UP_SP));
+	begun.start_ns = BPF_CORE_READ(task, start_time);
+	bpf_map_update_elem(&fr_up_calls, &call, &begun, BPF_ANY);
+	return 0;
+}
+
+/* It returns: how long it took; 0: its beginning was not seen. */
+FR_INLINE u64 up_lasted(const void *ctx, u32 event)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct fr_up_begun *begun;
+	struct fr_up_call call;
+	u64 ns = 0;
+
+	up_call_of(&call, event, up_reg(ctx, UP_SP) - UP_POP_SZ);
+	begun = bpf_map_lookup_elem(&fr_up_calls, &call);
+	if (!begun)
+		return 0;
+	if (begun->start_ns == BPF_CORE_READ(task, start_time))
+		ns = bpf_ktime_get_ns() - begun->ns ?: 1;
+	bpf_map_delete_elem(&fr_up_calls, &call);
+	return ns;
+}
+
+/* Extend a number of sz bytes. */
+FR_INLINE u64 up_extend(u64 v, u32 sz, bool is_signed)
+{
+	u32 shift = 64 - sz * 8;
+
+	if (sz >= sizeof(v) || !sz)
+		return v;
+	v <<= shift & 63;
+	return is_signed ? (u64)((s64)v >> (shift & 63)) : v >> (shift & 63);
+}
+
+/* Memory of the program that is not there yet, as a text that it has not looked at: have it brought in. False: it cannot be. */
+FR_INLINE bool up_page_in(u64 from, u32 sz)
+{
+	u8 byte;
+
+	if (!fr_up_may_sleep || bpf_copy_from_user(&byte, sizeof(byte), (const void *)from))
+		return false;
+	bpf_copy_from_user(&byte, sizeof(byte), (const void *)(from + sz - 1)); /* a text may end before it */
+	return true;
+}
+
+/* Put the text at an address of the program behind what is there, end bytes. */
+FR_INLINE u32 up_text(u8 *rec, u32 to, u64 from, u32 end)
+{
+	static const char fault[FR_UP_TEXT_SZ / 32] = FR_UP_FAULT;
+	u32 out = 0, at = end;
+	long len;
+
+	if (end > FR_TP_ROOM_SZ - FR_UP_TEXT_SZ)
+		return end | UP_CUT;
+	asm volatile("" : "+r"(at));
+	at &= TP_MASK;
+	/* one byte more than is kept tells a text that is longer */
+	len = bpf_probe_read_user_str(rec + at, FR_UP_TEXT_SZ + 1, (const void *)from);
+	if (len < 0 && up_page_in(from, FR_UP_TEXT_SZ + 1))
+		len = bpf_probe_read_user_str(rec + at, FR_UP_TEXT_SZ + 1, (const void *)from);
+	if (len < 0) {
+		__builtin_memcpy(rec + at, fault, sizeof(fault));
+		len = sizeof(fault);
+		out = UP_FAULTED;
+	} else if (len > (long)FR_UP_TEXT_SZ) {
+		rec[at + FR_UP_TEXT_SZ - 1] = 0;
+		len = FR_UP_TEXT_SZ;
+		out = UP_CUT;
+	}
+	*(u32 *)(rec + to) = (FR_TP_HEAD_SZ + end) | (u32)len << 16;
+	return (end + (u32)len) | out;
+}
+
+/* Read argument i of a site into a buffer; v: its register, or what it is. Returns where the record's texts end, and UP_*. */
+__noinline u32 fr_up_read(u32 buffer, u32 site, u32 i, u64 v, u32 end)
+{
+	struct fr_watch_work *work = tp_work(buffer);
+	const volatile struct fr_up_arg *a;
+	u64 room[2] = {};
+	u32 to, sz;
+	u8 *rec;
+
+	if (!work || site >= FR_UP_MAX || i >= FR_UP_ARG_MAX)
+		return end | UP_UNREAD;
+	a = &fr_up_conf[site].arg[i];
+	rec = work->rec + FR_TP_REC_SZ;
+	to = a->to & (FR_UP_FIXED_SZ - 1);
+	sz = a->sz & 15;
+	if (a->from == FR_UP_MEM) {
+		v += a->off;
+		if (bpf_probe_read_user(room, sz, (const void *)v) &&
+		    (!up_page_in(v, sz) || bpf_probe_read_user(room, sz, (const void *)v)))
+			return end | UP_UNREAD;
+		v = room[0];
+	} else if (a->from == FR_UP_CONST) {
+		v = a->off;
+	}
+	v = up_extend(v, sz, a->is_signed);
+	if (!a->to_sz)
+		return up_text(rec, to, v, end);
+	if (a->to_sz == 1)
+		rec[to] = v;
+	else if (a->to_sz == 2)
+		*(u16 *)(rec + to) = v;
+	else if (a->to_sz == 4)
+		*(u32 *)(rec + to) = v;
+	else
+		*(u64 *)(rec + to) = v;
+	return end;
+}
+
+/* Make the record. Returns its bytes, and UP_*. */
+FR_INLINE u32 up_make(const void *ctx, u32 buffer, struct fr_watch_work *work, u32 site, u64 lasted_ns)
+{
+	const volatile struct fr_up *up = &fr_up_conf[site];
+	u32 end = up->fixed_sz & (FR_UP_FIXED_SZ - 1), faulted = 0, out = 0, i, got;
+	u8 *rec = work->rec + FR_TP_REC_SZ;
+
+	for (i = 0; i < FR_UP_FIXED_SZ / sizeof(u64); i++) /* between fields is nothing */
+		((volatile u64 *)rec)[i] = 0;
+	for (i = 0; i < FR_UP_ARG_MAX && i < up->arg_cnt; i++) {
+		u64 v = up->arg[i].from == FR_UP_LASTED ? lasted_ns : up_reg(ctx, up->arg[i].reg);
+
+		got = fr_up_read(buffer, site, i, v, end);
+		end = UP_END(got);
+		out |= got & (UP_CUT | UP_UNREAD);
+		if (got & UP_FAULTED)
+			faulted |= 1u << i;
+	}
+	if (up->faulted)
+		*(u32 *)(rec + (up->faulted & (FR_UP_FIXED_SZ - 1) & ~3u)) = faulted;
+	return end | out;
+}
+
+/* What its texts leave of their last word is of an earlier record. */
+FR_INLINE void up_close(struct fr_watch_work *work, u32 end)
+{
+	if (end % sizeof(u64))
+		((u64 *)(work->rec + FR_TP_REC_SZ))[tp_word_of(end)] &= (1ULL << end % sizeof(u64) * 8) - 1;
+}
+
+FR_INLINE int up_record(const void *ctx, u32 event, u32 site, u32 buffer, u64 lasted_ns)
+{
+	u32 nr = event - FR_TP_FIRST, sz, cut, i;
+	struct fr_watch_work *work = tp_work(buffer);
+	struct fr_rec_tp *rec;
+	struct fr_writing w;
+	const u64 *word;
+
+	if (!work || nr >= FR_TP_MAX || site >= FR_UP_MAX)
+		return 0;
+	sz = up_make(ctx, buffer, work, site, lasted_ns);
+	if (sz & UP_UNREAD)
+		return tp_leave(nr, FR_TP_unreadable);
+	cut = sz & UP_CUT ? FR_TP_CUT : 0;
+	sz = UP_END(sz);
+	if (sz > FR_TP_ROOM_SZ)
+		return 0;
+	up_close(work, sz);
+	if (!tp_holds(buffer, work, &fr_tp_conf[nr], sz, cut))
+		return tp_leave(nr, FR_TP_unmatched);
+	if (fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
+		return tp_leave(nr, FR_TP_thinned);
+	rec = fr_begin(&w, &fr_main, FR_TIER_MAIN, event, FR_TP_REC_SZ + sz, sizeof(*rec), (u32)bpf_get_current_pid_tgid(),
+		       cut);
+	if (!rec)
+		return 0;
+	rec->sz = FR_TP_HEAD_SZ + sz;
+	word = (const u64 *)(work->rec + FR_TP_REC_SZ);
+	for (i = 0; i < FR_TP_ROOM_SZ / FR_UNIT_SZ && i * FR_UNIT_SZ < sz; i++)
+		fr_put(&w, FR_TP_REC_SZ / FR_UNIT_SZ + i, word[i]);
+	return fr_commit(&w);
+}
+
+/* Take a buffer. 0: all are taken, by programs that this one preempted. */
+__noinline u32 fr_up_take(void)
+{
+	struct fr_watch_work *work;
+	u32 i;
+
+	for (i = UP_WORK; i < UP_WORK + FR_UP_WORK_CNT; i++) {
+		work = tp_work(i);
+		if (work && !fr_cas(&work->busy, 0, 1))
+			return i;
+	}
+	return 0;
+}
+
+/* A place of a program is reached, or a function of it returns. */
+SEC("uprobe")
+int up(void *ctx)
+{
+	u64 cookie = bpf_get_attach_cookie(ctx), lasted_ns = 0;
+	u32 event = (u32)cookie, site = cookie >> 32, nr = event - FR_TP_FIRST, buffer;
+	struct fr_watch_work *work;
+
+	if (nr >= FR_TP_MAX || site >= FR_UP_MAX)
+		return 0;
+	asm volatile("" : "+r"(event));
+	event &= FR_EVENT_MAX - 1;
+	if (!fr_enabled(event))
+		return fr_filtered(FR_FILTERED_off);
+	if (fr_up_conf[site].is_return) {
+		lasted_ns = up_lasted(ctx, event);
+		if (!lasted_ns)
+			return tp_leave(nr, FR_TP_unmatched);
+	}
+#ifndef FR_WATCH
+	if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32))
+		return fr_filtered(FR_FILTERED_task);
+#endif
+	if (!fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
+		return tp_leave(nr, FR_TP_thinned);
+	buffer = fr_up_take();
+	if (!buffer)
+		return tp_leave(nr, FR_TP_unreadable);
+	up_record(ctx, event, site, buffer, lasted_ns);
+	work = tp_work(buffer);
+	if (work)
+		fr_store(&work->busy, 0);
+	return 0;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

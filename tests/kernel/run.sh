@@ -63,7 +63,7 @@ compile() {
 		is_current "$FR_KERNEL_BIN/$(basename "$src" .c)" "$src" && continue
 		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_KERNEL_BIN" "$src" \
 			-Wl,--start-group "$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group \
-			-lbpf -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
+			-lbpf -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
 	done
 }
 

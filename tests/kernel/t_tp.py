@@ -4,7 +4,8 @@ import contextlib
 import os
 import re
 
-from frtest import MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, main, new_name, refused, replay, run, shared, test, tracefs
+from frtest import (MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, refused, replay, run, shared,
+                    test, tracefs)
 from matrix import alerts
 
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
@@ -21,9 +22,13 @@ CONDS = (
 )
 # Some fields alone: a text that moves, a number; of what a field that is left out decides.
 FORKS = "sched:sched_process_fork"
+PROBED = helper("probed")
+CALL, RETURN, NESTED = "uprobe:probed__fr_probed_call", "uretprobe:probed__fr_probed_call", "uretprobe:probed__fr_probed_nested"
+PROBES = (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64, arg2:str, arg3:s32}}", f"uretprobe:{PROBED}:fr_probed_call if ret > 8589934592",
+          f"uretprobe:{PROBED}:fr_probed_nested{{ret:s32}}", f"uprobe:{PROBED}:fr_probed_nested@3/h")
 TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h",
        "-e", f'tp:{FORKS}{{child_comm, child_pid}}@100000/s if parent_pid != 1 && parent_comm ~ "frt-*"',
-       *(word for point, ours, _ in CONDS for word in ("-e", f"tp:{point} if {ours}")))
+       *(word for point, ours, _ in CONDS for word in ("-e", f"tp:{point} if {ours}")), *(word for probe in PROBES for word in ("-e", probe)))
 
 # What a process of this name does that these tracepoints tell of, each as often as it says.
 ACTS = """
@@ -88,6 +93,27 @@ def of_tracecmd(file, pid):
 def missed(file):
     """Runs that the kernel refused because another program ran there."""
     return fr_json("info", "--json", file).get("missed", {}).get("tp", 0)
+
+
+def told_kernel(file, line):
+    """One write, without a seek."""
+    fd = os.open(file, os.O_WRONLY | os.O_APPEND)
+    try:
+        os.write(fd, line.encode())
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def traced_place(path, offset):
+    """A probe of the kernel's own, in an instance of tracefs."""
+    group, points = f"frt{os.getpid()}", f"{tracefs()}/uprobe_events"
+    told_kernel(points, f"p:{group}/frt_place {path}:{offset:#x}\n")
+    try:
+        with traced(f"{group}:frt_place") as dir:
+            yield dir
+    finally:
+        told_kernel(points, f"-:{group}/frt_place\n")
 
 
 def is_part(few, many):
@@ -163,8 +189,12 @@ def fields():
         equal(replay(made, "-f", f'{mine} ~ "tp:*"'), replay(file, "-f", f'{mine} ~ "tp:*"'), f"fields in {made}")
 
 
+def unrecorded_of(file, why, event):
+    return fr_json("info", "--json", file)[why].get(event, 0)
+
+
 def unrecorded(file, why, point):
-    return fr_json("info", "--json", file)[why].get(f"tp:{point}", 0)
+    return unrecorded_of(file, why, f"tp:{point}")
 
 
 @test("a rate lets its burst pass and no more; what is beyond is counted by name, as many as tracefs saw, and all outputs tell")
@@ -274,6 +304,7 @@ def chosen():
 # Rules about tracepoints: one that fields are chosen of, which the rule is not about; one that has no condition where it is recorded.
 PULLED = ((f'event:tp:{FORKS} if parent_comm == "frt-a"', 1), (f'event:tp:{FORKS} if parent_comm ~ "frt-*" && child_pid > 1', 3),
           ('event:tp:signal:signal_generate if sig == SIGUSR1 && target_comm == "frt-tp"', 20),
+          (f'event:{CALL} if arg3 == -5 && arg2 == "not looked at before"', 1), (f"event:{NESTED} if ret >= 6", 3),
           ('event:tp:sched:sched_process_exec if comm == "true" && filename ~ "*/true"', 1), (f'event:tp:{FORKS} if parent_comm == "frt-none"', 0))
 
 
@@ -283,6 +314,7 @@ def pulls():
     with alerts(name, *(rule for rule, _ in PULLED)) as a:
         before = missed(dump(name))
         run("/usr/bin/python3", "-S", "-c", FORKING)
+        run(PROBED)
         pid = spawn()
         file = dump(name)
         told, counters = a.finish()
@@ -324,6 +356,83 @@ def listing():
     equal([(f["name"], f["type"]) for f in one["fields"]], [("filename", "text"), ("target_pid", "s32"), ("old_pid", "s32")], "its fields")
     refused(fr("events", "sched:sched_swich", status=2), "did you mean sched:sched_switch")
     refused(fr("record", "-n", new_name(), "-e", "tp:sched:sched_swich", "--detach", status=2), "did you mean tp:sched:sched_switch")
+
+
+def probed():
+    """Run it; gives its calls as it tells them, and its pid."""
+    lines = [line.split(" ", 1) for line in run(PROBED).stdout.splitlines()]
+    calls = [re.fullmatch(r"(\d+) (.+) (-?\d+)", rest).groups() for word, rest in lines if word == "call"]
+    return [(int(a), text, int(b)) for a, text, b in calls], int(dict(lines)["pid"])
+
+
+@test("a program's calls and returns are recorded as it counts them: numbers, texts that it never looked at, cut ones, none where none can be read")
+def programs():
+    name = session()
+    before = dump(name)
+    calls, pid = probed()
+    file = dump(name)
+    equal(len(calls), 12, "calls")
+    ours = replay(file, "-f", f'pid == {pid} && event == "{CALL}"')
+    can_sleep = any(e["arg2"] == "not looked at before" for e in ours)  # Linux 6.0 on: memory that is not there yet is brought in
+    for e, (first, text, third) in zip(ours, calls, strict=True):
+        equal((e["arg1"], e["arg3"]), (first, third), "numbers")
+        if text == "-" or (not can_sleep and e["faulted"]):
+            equal((e["arg2"], e["faulted"]), ("(fault)", 4), "no text")
+        else:
+            equal((e["arg2"], e["faulted"], e["tp_cut"]), (text[:255], 0, int(len(text) > 255)), "a text")
+    check(len({e["ip"] for e in ours}) == 1, "one place")
+    back = replay(file, "-f", f'pid == {pid} && event == "{RETURN}"')
+    equal([e["ret"] for e in back], [2 * a + b for a, _, b in calls if 2 * a + b > 1 << 33], "returns, of which a condition takes some")
+    left = unrecorded_of(file, "unmatched", RETURN) - unrecorded_of(before, "unmatched", RETURN)
+    equal(left, 12 - len(back), "the others are counted")
+    nested = replay(file, "-f", f'pid == {pid} && event == "{NESTED}"')
+    equal([e["ret"] for e in nested], [1, 2, 6, 24, 120], "each return of a function that calls itself")
+    lasted = [e["duration_ns"] for e in nested]
+    check(lasted == sorted(lasted) and all(e["duration_ns"] > 0 for e in back), f"a call lasts as long as those in it: {lasted}")
+    equal(len(replay(file, "-f", 'event == "uprobe:probed__fr_probed_nested"')), 3, "a rate")
+    words = fr("replay", "-f", f'pid == {pid} && event == "{CALL}" && arg3 == -3', file).stdout
+    check('arg2="(fault)"' in words and "faulted=arg2" in words, words)
+    cut = f"{TMP}/tp-programs.flight"
+    fr("cut", "-f", f'pid == {pid} && event == "{CALL}"', "-o", cut, file)
+    equal(replay(cut), ours, "cut")
+    links = [pin for pin in os.listdir(f"{SESSIONS}/{name}") if "up_begin" in pin]
+    equal(len(links), 2, "only returns need a beginning")
+
+
+@test("perf's own probe of the same function sees as many calls")
+def programs_by_perf():
+    name = session()
+    offset = next(line.split()[0] for line in run("nm", PROBED).stdout.splitlines() if line.endswith(" T fr_probed_call"))
+    with traced_place(PROBED, int(offset, 16)) as dir:
+        _, pid = probed()
+        file = dump(name)
+        with open(f"{dir}/trace") as f:
+            theirs = sum(f"-{pid} " in line and "frt_place" in line for line in f)
+    equal(len(replay(file, "-f", f'pid == {pid} && event == "{CALL}"')), theirs, "calls")
+
+
+def inner_byte(symbol):
+    """An offset of the function at which no instruction begins."""
+    starts = [int(at, 16) for at in re.findall(r"^ *([0-9a-f]+):\t", run("objdump", "-d", f"--disassemble={symbol}", PROBED).stdout, re.M)]
+    return next(at - starts[0] + 1 for at, after in zip(starts, starts[1:]) if after - at > 1)
+
+
+@test("places of programs that cannot be are refused, with the nearest name; events lists functions")
+def places():
+    go = f"{TMP}/tp-go"
+    run("objcopy", "--add-section", ".gopclntab=/dev/null", PROBED, go)
+    for what, why in (("uprobe:/none:main", "/none: No such file"), ("uprobe:probed:main", "begins with /"), (f"uprobe:{PROBED}", "no place is named"),
+                      (f"uprobe:{PROBED}:fr_probed_cal", "did you mean fr_probed_call?"), ("uprobe:/etc/passwd:main", "no program or library"),
+                      (f"uprobe:{PROBED}:fr_probed_call{{arg9:u64}}", "arg1 to arg"), (f"uprobe:{PROBED}:fr_probed_call{{arg1:u46}}", "no type 'u46'"),
+                      (f"uprobe:{PROBED}:fr_probed_call{{arg1}}", "has no type"), (f"uprobe:{PROBED}:fr_probed_call+0x7000", "is not in it"),
+                      (f"uprobe:{PROBED}:fr_probed_nested+{inner_byte('fr_probed_nested')}", "crash the program"), (f"uretprobe:{PROBED}:main+4", "leave the offset out"),
+                      (f"uretprobe:{PROBED}:main{{arg1:u64}}", "no 'arg1' where a function returns"), (f"uretprobe:{go}:main", "crashes a Go program"),
+                      (f"uprobe:{go}:main{{arg1:u64}}", "not where those of C are"),
+                      (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64}} if arg2 == 3", "did you mean arg1")):
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
+    listed = fr("events", f"uprobe:{PROBED}:fr_probed_*").stdout.splitlines()
+    equal(listed, [f"uprobe:{PROBED}:fr_probed_{one}" for one in ("call", "nested")], "functions")
+    refused(fr("events", f"uprobe:{PROBED}:none*", status=2), "has no function")
 
 
 @test("what cannot be recorded of tracepoints is refused, with the reason")

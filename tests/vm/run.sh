@@ -65,7 +65,7 @@ prepare() {
 # program ARCH BUILD BIN SOURCE
 program() {
 	cc_for "$1" -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "$4" -Wl,--start-group "$2/libfrcore.a" \
-		"$2/libfrcore_bpf.a" -Wl,--end-group -lbpf -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp -lpthread -o "$3/$(basename "$4" .c)"
+		"$2/libfrcore_bpf.a" -Wl,--end-group -lbpf -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp -lpthread -o "$3/$(basename "$4" .c)"
 }
 
 # compile ARCH: the programs that run in a guest, and laps, which looks at its snapshots here

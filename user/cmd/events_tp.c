@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/schema/tpname.h"
 #include "base/text/memfile.h"
 #include "base/text/nearest.h"
 #include "base/tp/rare.h"
 #include "base/tp/tpformat.h"
+#include "cmd/events_up.h"
 #include "sys/tracefs.h"
 
 struct listing {
@@ -23,6 +25,11 @@ struct listing {
 bool fr_events_is_tp(const char *name)
 {
 	return strchr(name, ':');
+}
+
+static bool is_of_kernel(const char *pattern)
+{
+	return fr_events_is_tp(pattern) && fr_up_kind_of(pattern) == FR_UP_KIND_CNT;
 }
 
 static const char *tp_bare(const char *pattern)
@@ -193,7 +200,7 @@ static int tp_check(const struct listing *l, char *const *pattern, int cnt)
 	int k;
 
 	for (k = 0; k < cnt; k++) {
-		if (!fr_events_is_tp(pattern[k]))
+		if (!is_of_kernel(pattern[k]))
 			continue;
 		for (i = 0; i < l->cnt && !tp_matches(&l->all[i], pattern[k]); i++)
 			;
@@ -213,17 +220,27 @@ static int tp_put_all(const struct listing *l, char *const *pattern, int cnt)
 	int k, err = 0;
 
 	for (i = 0; i < l->cnt && !err; i++) {
-		for (k = 0; k < cnt && !(fr_events_is_tp(pattern[k]) && tp_matches(&l->all[i], pattern[k])); k++)
+		for (k = 0; k < cnt && !(is_of_kernel(pattern[k]) && tp_matches(&l->all[i], pattern[k])); k++)
 			;
 		err = k < cnt ? tp_put_event(l, &l->all[i]) : 0;
 	}
 	return err;
 }
 
+/* Of programs, then of the kernel, which is not asked if none of its tracepoints is meant. */
 int fr_events_tp(struct fr_out *o, struct fr_jsonw *w, char *const *pattern, int cnt)
 {
 	struct listing l = {.o = o, .w = w};
-	int err = fr_tracefs_list(&l.all, &l.cnt), status;
+	int status = FR_EXIT_OK, of_kernel = 0, err, k;
+
+	for (k = 0; k < cnt && status == FR_EXIT_OK; k++) {
+		of_kernel += is_of_kernel(pattern[k]);
+		if (fr_up_kind_of(pattern[k]) < FR_UP_KIND_CNT)
+			status = fr_events_up(o, w, pattern[k]);
+	}
+	if (status != FR_EXIT_OK || !of_kernel)
+		return status;
+	err = fr_tracefs_list(&l.all, &l.cnt);
 
 	if (err) {
 		fr_err("the kernel's tracepoints cannot be read: %s: %s", strerror(-err), fr_tracefs_cure(err));

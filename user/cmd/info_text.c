@@ -467,16 +467,16 @@ static void info_put_missed(struct fr_out *o, bool *any, const struct fr_info *s
 	}
 }
 
-static void info_put_thinned(struct fr_out *o, bool *any, const struct fr_info *s)
+static void info_put_left(struct fr_out *o, bool *any, const struct fr_info *s, const char *fact, const char *why)
 {
-	const char *at = fr_info_fact(s, "thinned"), *name;
-	char what[FR_NAME_MAX + 64];
+	const char *at = fr_info_fact(s, fact), *name;
+	char what[FR_NAME_MAX + 80];
 	int len;
 	u64 v;
 
 	while (fr_counts_next(&at, &name, &len, &v)) {
-		snprintf(what, sizeof(what), "event(s) of %.*s: more than its rate (@N/T) lets pass",
-			 len < (int)FR_NAME_MAX ? len : (int)FR_NAME_MAX, name);
+		snprintf(what, sizeof(what), "event(s) of %.*s: %s", len < (int)FR_NAME_MAX ? len : (int)FR_NAME_MAX, name,
+			 why);
 		put_lack(o, any, v, what);
 	}
 }
@@ -568,7 +568,8 @@ static void info_put_lacks(struct fr_out *o, const struct fr_info *s)
 	if (fr_sample_event_find(fr_info_fact(s, "sample_event")) == FR_SAMPLE_CLOCK && expected > taken + expected / 20)
 		put_lack(o, &any, expected - taken, "sample(s) fewer than the timer should have taken");
 	info_put_missed(o, &any, s);
-	info_put_thinned(o, &any, s);
+	info_put_left(o, &any, s, "thinned", "more than its rate (@N/T) lets pass");
+	info_put_left(o, &any, s, "unreadable", "what it tells could not be read");
 	put_unrecovered(o, &any, s);
 	put_lack_names(o, &any, s, "  events this kernel does not have: ", "events_missing");
 	put_lack_names(o, &any, s, "  events that the governor had turned off when it was taken: ", "events_held");

@@ -7,6 +7,7 @@
  * whole text invalid.
  */
 #include "base/schema/schema.h"
+#include "base/schema/tpname.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -478,7 +479,7 @@ static char *next_word(char **line)
 /* Names are printed unescaped and typed by users: small letters, digits, _; those of tracepoints are the kernel's. */
 static bool name_is_good(const char *name)
 {
-	bool is_tp = !strncmp(name, FR_TP_PREFIX, strlen(FR_TP_PREFIX));
+	bool is_tp = fr_tp_is_name(name);
 	size_t len = strspn(name, is_tp ? NAME_BYTES "ABCDEFGHIJKLMNOPQRSTUVWXYZ:-" : NAME_BYTES);
 
 	return len && len <= FR_NAME_MAX && !name[len] && (name[0] < '0' || name[0] > '9');

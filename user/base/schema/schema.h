@@ -13,7 +13,7 @@
 #include "bits.h"
 
 #define FR_NAME_MAX	63    /* length of an event's or a field's name: [a-z0-9_] only, so it needs no escapes anywhere */
-#define FR_TP_PREFIX	"tp:" /* of events that are tracepoints, tp:SYSTEM:NAME: their names may also have [A-Z:-] */
+#define FR_TP_PREFIX	"tp:" /* of events that are tracepoints, tp:SYSTEM:NAME (tpname.h): names may also have [A-Z:-] */
 #define FR_SCHEMA_TITLE "flightrec-schema 1" /* the first line of a schema as text */
 #define FR_FIELD_MAX	32		     /* fields of one event, derived ones included */
 

@@ -16,7 +16,7 @@
 bool fr_tpask_is(const char *what)
 {
 	what += *what == '-';
-	return !strncmp(what, FR_TP_PREFIX, strlen(FR_TP_PREFIX)) || !strcmp(what, fr_group_name(FR_GROUP_TP));
+	return fr_tp_is_name(what) || !strcmp(what, fr_group_name(FR_GROUP_TP));
 }
 
 static int tpask_fail(char why[FR_TPASK_WHY_SZ], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -45,6 +45,26 @@ static int take_pattern(const char **at, struct fr_tpask *out, char why[FR_TPASK
 				  "a tracepoint is tp:SYSTEM:NAME, where * stands for anything: `flightrec events '*:*'` lists "
 				  "all");
 	*at += len;
+	return 0;
+}
+
+/* "PATH:SYMBOL+0x10": which there are is the file's to say. A path has no colon, but perhaps spaces. */
+static int take_place(const char **at, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
+{
+	const char *kind = fr_up_kind_name(out->kind), *path = *at + strlen(kind) + 1, *colon = strchr(path, ':'), *c;
+
+	if (*path != '/')
+		return tpask_fail(why, "a place in a program is %s:PATH:SYMBOL, and its path begins with /", kind);
+	out->path = path;
+	out->path_sz = colon ? (size_t)(colon - path) : 0;
+	out->place = colon ? colon + 1 : NULL;
+	out->place_sz = colon ? strcspn(out->place, ENDS) : 0;
+	if (!out->place_sz)
+		return tpask_fail(why, "no place is named: %s:PATH:SYMBOL, where PATH has no colon", kind);
+	for (c = path; c < colon; c++)
+		if ((u8)*c < 0x20 || *c == 0x7f)
+			return tpask_fail(why, "this path has bytes that cannot be printed: use a link to it");
+	*at = out->place + out->place_sz;
 	return 0;
 }
 
@@ -138,22 +158,15 @@ static int take_condition(const char **at, struct fr_tpask *out, char why[FR_TPA
 	return take_rate(at, out, why);
 }
 
-int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
+/* What is behind the name, which at begins with. */
+static int take_rest(const char *at, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
 {
-	const char *at = what + (*what == '-');
-	int err;
+	int err = 0;
 
-	*out = (struct fr_tpask){.removes = at > what};
-	if (!strcmp(at, fr_group_name(FR_GROUP_TP))) {
-		out->table = true;
-		return 0;
-	}
-	at += strlen(FR_TP_PREFIX);
-	err = take_pattern(&at, out, why);
 	at += strspn(at, " \t");
-	if (!err && *at && out->removes)
+	if (*at && out->removes)
 		return tpask_fail(why, "what is removed has a name, and nothing else");
-	if (!err && *at == '{')
+	if (*at == '{')
 		err = take_fields(&at, out, why);
 	at += strspn(at, " \t");
 	if (!err && *at == '@')
@@ -165,4 +178,35 @@ int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY
 		return tpask_fail(
 			why, "behind the name stand {FIELD,...}, @N/T, if CONDITION, in this order, or nothing: '%.20s'", at);
 	return err;
+}
+
+int fr_tpask_parse_event(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
+{
+	const char *at = what;
+	int err;
+
+	*out = (struct fr_tpask){.kind = fr_up_kind_of(what)};
+	if (out->kind == FR_UP_KIND_CNT)
+		at += strlen(FR_TP_PREFIX);
+	err = take_pattern(&at, out, why);
+	return err ?: take_rest(at, out, why);
+}
+
+int fr_tpask_parse(const char *what, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
+{
+	const char *at = what + (*what == '-');
+	int err;
+
+	*out = (struct fr_tpask){.removes = at > what, .kind = fr_up_kind_of(at)};
+	if (!strcmp(at, fr_group_name(FR_GROUP_TP))) {
+		out->table = true;
+		return 0;
+	}
+	if (out->kind < FR_UP_KIND_CNT) {
+		err = take_place(&at, out, why);
+	} else {
+		at += strlen(FR_TP_PREFIX);
+		err = take_pattern(&at, out, why);
+	}
+	return err ?: take_rest(at, out, why);
 }

@@ -7,6 +7,7 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
+#include "base/schema/tpname.h"
 #include "base/text/memfile.h"
 #include "base/text/nearest.h"
 #include "base/tp/tpwords.h"
@@ -25,7 +26,7 @@
 #define LEN_MAX	       2048u /* elements that a record may have */
 
 struct fr_tpformat {
-	char *system, *name;
+	char *system, *name, *doc;
 	struct tep_handle *tep;
 	struct tep_event *ev; /* of tep */
 	struct tep_format_field **field;
@@ -427,6 +428,7 @@ void fr_tpformat_free(struct fr_tpformat *t)
 	free(t->room);
 	free(t->system);
 	free(t->name);
+	free(t->doc);
 	free(t);
 }
 
@@ -611,6 +613,17 @@ int fr_tpformat_choose(struct fr_tpformat *t, const char *names, size_t sz, char
 	return err;
 }
 
+int fr_tpformat_say(struct fr_tpformat *t, const char *doc)
+{
+	char *copy = strdup(doc);
+
+	if (!copy)
+		return -ENOMEM;
+	free(t->doc);
+	t->doc = copy;
+	return 0;
+}
+
 int fr_tpformat_read_as(struct fr_tpformat *t, const struct fr_event *ev)
 {
 	bool *lacking = calloc(t->field_cnt + 1, sizeof(*lacking)), any = false;
@@ -665,8 +678,10 @@ u32 fr_tpformat_fixed_sz(const struct fr_tpformat *t)
 
 static void tpformat_begin_event(const struct fr_tpformat *t, u32 nr, u32 tier, FILE *out)
 {
-	fprintf(out, "event %u " FR_TP_PREFIX "%s:%s %s tp tracepoint of the kernel\n", nr, t->system, t->name,
-		fr_tier_name(tier));
+	char name[3 * FR_NAME_MAX];
+
+	fr_tp_name(name, sizeof(name), t->system, t->name);
+	fprintf(out, "event %u %s %s tp %s\n", nr, name, fr_tier_name(tier), t->doc ?: "tracepoint of the kernel");
 	fprintf(out, "flags " FR_TP_CUT_NAME " DEC 1: the record was longer than one of a ring, and its end is missing\n");
 	fprintf(out, "field u32 " FR_TP_SZ_NAME " LOC bytes of the kernel's record\n");
 }

@@ -50,6 +50,9 @@ struct fr_tpfield fr_tpformat_field(const struct fr_tpformat *t, u32 i);
  */
 int fr_tpformat_choose(struct fr_tpformat *t, const char *names, size_t sz, char *why, size_t why_sz);
 
+/* What the schema says that the event is: one line. By default that it is a tracepoint of the kernel. 0 or -ENOMEM. */
+int fr_tpformat_say(struct fr_tpformat *t, const char *doc);
+
 /* Its records are rows of this event, which may lack fields: words that need one are none. 0 or -ENOMEM. */
 int fr_tpformat_read_as(struct fr_tpformat *t, const struct fr_event *ev);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/rows/rows.h"
+#include "base/schema/tpname.h"
 
 #define PID_OFF 4u /* of common_pid in a record */
 
@@ -77,7 +78,7 @@ struct fr_tps *fr_tps_new(const struct fr_schema *s, const char *text, size_t sz
 	int err;
 
 	while (t && fr_tps_next(text, sz, &pos, &item)) {
-		snprintf(name, sizeof(name), FR_TP_PREFIX "%s:%s", item.system, item.name);
+		fr_tp_name(name, sizeof(name), item.system, item.name);
 		ev = fr_schema_find(s, name);
 		if (!ev || t->of[ev->nr])
 			continue;

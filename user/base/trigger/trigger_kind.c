@@ -157,7 +157,8 @@ static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 	return err ?: fr_tp_some_time(p, span_from(arg, above + 1), "latency", &p->t.limit_ns);
 }
 
-/* tp:SYSTEM:NAME [if CONDITION]: as an expression. Which fields it has, the session's format says. */
+/* tp:SYSTEM:NAME [if CONDITION], or of a program's probe KIND:NAME: as an expression. Which fields it has, the session's format
+ * says. */
 static int tracepoint_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
 	char text[FR_TRIGGER_TEXT_MAX], cond[FR_TRIGGER_TEXT_MAX] = "", why[FR_TPASK_WHY_SZ];
@@ -166,7 +167,7 @@ static int tracepoint_arg(struct fr_tp *p, struct fr_tp_span arg)
 	int len;
 
 	span_copy(arg, text, sizeof(text));
-	if (fr_tpask_parse(text, &ask, why))
+	if (fr_tpask_parse_event(text, &ask, why))
 		return fr_tp_fail(p, arg.at, "event: %s", why);
 	if (strpbrk(ask.pattern, "*?["))
 		return fr_tp_fail(p, arg.at, "event: a trigger is about one tracepoint: name it without * ? [");
@@ -176,7 +177,8 @@ static int tracepoint_arg(struct fr_tp *p, struct fr_tp_span arg)
 			"event: a trigger has no {FIELD,...} and no @N/T: cooldown= and max= say how often, behind a comma");
 	if (strlen(FR_TP_PREFIX) + strlen(ask.pattern) > FR_NAME_MAX)
 		return fr_tp_fail(p, arg.at, "event: this name is longer than any tracepoint's");
-	snprintf(p->t.tp, sizeof(p->t.tp), FR_TP_PREFIX "%.*s", (int)(FR_NAME_MAX - strlen(FR_TP_PREFIX)), ask.pattern);
+	snprintf(p->t.tp, sizeof(p->t.tp), "%s%.*s", ask.kind < FR_UP_KIND_CNT ? "" : FR_TP_PREFIX,
+		 (int)(FR_NAME_MAX - strlen(FR_TP_PREFIX)), ask.pattern);
 	if (ask.cond) {
 		memcpy(cond, ask.cond, ask.cond_sz);
 		if (fr_filter_check(cond, &error))
@@ -194,9 +196,9 @@ static int event_arg(struct fr_tp *p, struct fr_tp_span arg)
 
 	if (!arg.at || !arg.sz)
 		return fr_tp_fail(p, arg.at ?: FR_TP_PLACE(p), "event needs an expression: event:'event == oom'");
-	if (arg.sz > strlen(FR_TP_PREFIX) && !memcmp(arg.at, FR_TP_PREFIX, strlen(FR_TP_PREFIX)))
-		return tracepoint_arg(p, arg);
 	span_copy(arg, p->t.expr, sizeof(p->t.expr));
+	if (fr_tp_is_name(p->t.expr))
+		return tracepoint_arg(p, arg);
 	err = fr_filter_new(p->t.expr, fr_schema_builtin(), p->arch, &filter, &error);
 	if (err == -EINVAL)
 		return fr_tp_fail(p, arg.at + error.at, "%s", error.text);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/rows/view.h"
+#include "base/schema/tpname.h"
 #include "base/text/nearest.h"
 #include "base/trigger/watch_int.h"
 
@@ -173,8 +174,12 @@ static void watch_lacks(struct fr_watch_build *b, const struct fr_node *n)
 		if (!fr_field_is_inner(&b->ev->fields[i]))
 			fr_nearest_consider(&near, b->ev->fields[i].name);
 	name = fr_nearest_close(&near);
-	fr_watch_fail(b, n, "%s has no field %s%s%s: `flightrec events %s` lists them", b->ev->name, n->text,
-		      name ? ": did you mean " : "", name ?: "", b->ev->name);
+	if (fr_up_kind_of(b->ev->name) < FR_UP_KIND_CNT)
+		fr_watch_fail(b, n, "%s has no field %s%s%s: it has those that its -e asks for", b->ev->name, n->text,
+			      name ? ": did you mean " : "", name ?: "");
+	else
+		fr_watch_fail(b, n, "%s has no field %s%s%s: `flightrec events %s` lists them", b->ev->name, n->text,
+			      name ? ": did you mean " : "", name ?: "", b->ev->name);
 }
 
 /* What records of tracepoints alone have: texts and arrays. */

@@ -220,6 +220,14 @@ static void tracepoints(struct doctor *d)
 		   fr_tracefs_cure(err));
 }
 
+static void probes(struct doctor *d)
+{
+	int type = fr_percpu_up_type();
+
+	doctor_say(d, type < 0 ? GRADE_MISSING : GRADE_OK, "probes (-e uprobe:...)", type < 0 ? strerror(-type) : "yes",
+		   "use a kernel with CONFIG_UPROBE_EVENTS");
+}
+
 static bool has_tracepoint(const char *root, const char *name)
 {
 	const char *colon = strchr(name, ':');
@@ -288,6 +296,7 @@ bool fr_doctor(struct fr_out *o, bool json)
 	cgroups(&d);
 	kernel_names(&d);
 	tracepoints(&d);
+	probes(&d);
 	rare(&d);
 	doctor_ask(&d, GRADE_MISSING, "membarrier", fr_probe_membarrier(),
 		   "a damaged ring cannot be healed: end such a session");

@@ -890,7 +890,7 @@ static const struct fr_table kind_prog = {"programs", "A program.", prog_columns
 #define TP(member, ...) FR_COLUMN(struct fr_sess_tp, member, __VA_ARGS__)
 static const struct fr_column tp_columns[] = {
 	TP(name, "name", TEXT, "a [tracepoint](tracepoints.md) that is recorded", FR_LABEL("tracepoint")),
-	FR_MAP(struct fr_sess_tp, counts, NULL, fr_tp_why_name, "its events without a record: `thinned`, more than its rate (`@N/T`) lets pass; `unmatched`, its condition (`if`) does not hold, or its beginning has no record",
+	FR_MAP(struct fr_sess_tp, counts, NULL, fr_tp_why_name, "its events without a record: `thinned`, more than its rate (`@N/T`) lets pass; `unmatched`, its condition (`if`) does not hold, or its beginning has no record; `unreadable`, of a [program's probe](probes.md#what-may-be-missing), what it tells could not be read",
 	       FR_COUNTER("tracepoint_unrecorded", "Events of tracepoints that have no record, by reason", .label = "reason")),
 	{},
 };

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/schema/facts.h"
+#include "base/schema/tpname.h"
 #include "base/text/memfile.h"
 #include "base/text/units.h"
 #include "live/incident/inclog.h"
@@ -217,7 +218,7 @@ static const char *name_of_event(const struct fr_load_conf *l, u32 nr, char *buf
 	if (ev || !l->tp || nr < FR_TP_FIRST || nr - FR_TP_FIRST >= l->tp->cnt)
 		return ev ? ev->name : NULL;
 	t = &l->tp->chosen[nr - FR_TP_FIRST];
-	snprintf(buf, sz, FR_TP_PREFIX "%s:%s", t->system, t->name);
+	fr_tp_name(buf, sz, t->system, t->name);
 	return buf;
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,6 +112,42 @@ int fr_percpu_open_tp(u32 id, u32 cpu)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .config = id, .size = sizeof(attr)};
 
+	return percpu_open_event(&attr, cpu);
+}
+
+#define UP_DIR "/sys/bus/event_source/devices/uprobe"
+
+/* A number behind a prefix, -errno. */
+static int percpu_read_number(const char *path, const char *prefix)
+{
+	char line[64];
+	FILE *f = fopen(path, "re");
+	int nr = f ? -EINVAL : -errno;
+
+	if (f && fgets(line, sizeof(line), f) && !strncmp(line, prefix, strlen(prefix)))
+		nr = atoi(line + strlen(prefix));
+	if (f)
+		fclose(f);
+	return nr;
+}
+
+int fr_percpu_up_type(void)
+{
+	return percpu_read_number(UP_DIR "/type", "");
+}
+
+int fr_percpu_open_up(const char *path, u64 off, u32 counter, bool is_return, u32 cpu)
+{
+	int type = fr_percpu_up_type(), bit = percpu_read_number(UP_DIR "/format/retprobe", "config:");
+	int shift = counter ? percpu_read_number(UP_DIR "/format/ref_ctr_offset", "config:") : 0;
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+
+	if (type < 0 || bit < 0 || shift < 0)
+		return type < 0 ? type : bit < 0 ? bit : shift;
+	attr.type = type;
+	attr.config = (u64)is_return << bit | (u64)counter << shift;
+	attr.uprobe_path = (u64)(unsigned long)path;
+	attr.probe_offset = off;
 	return percpu_open_event(&attr, cpu);
 }
 

@@ -26,6 +26,15 @@ enum fr_sample_event fr_percpu_choose_event(u32 cpu, u32 hz);
 /* The event of a tracepoint, by its id. It is of all CPUs if a program is attached to it, whatever its own is. Or -errno. */
 int fr_percpu_open_tp(u32 id, u32 cpu);
 
+/* The number by which perf knows probes of programs. -ENOENT: this kernel has none. */
+int fr_percpu_up_type(void);
+
+/*
+ * The perf event of a place in a program's file, for whoever runs it, now or later: off bytes from its start; is_return: of the
+ * function's return. counter: where in the file the semaphore of a static mark is, 0: it has none. A descriptor, or -errno.
+ */
+int fr_percpu_open_up(const char *path, u64 off, u32 counter, bool is_return, u32 cpu);
+
 /* Open a CPU's event at hz samples per second. Returns its fd, or -errno. The CPU must be online. */
 int fr_percpu_open_event(enum fr_sample_event ev, u32 cpu, u32 hz);
 

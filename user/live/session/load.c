@@ -27,6 +27,7 @@
 #include "live/session/returns.h"
 #include "live/session/sess_states.h"
 #include "live/session/tpchoice.h"
+#include "live/session/upattach.h"
 #include "read/elf/kallsyms.h"
 #include "read/elf/kbtf.h"
 #include "sys/cpus.h"
@@ -74,6 +75,16 @@ static int pin_path(char *buf, size_t sz, const struct load *l, const char *name
 static u32 tp_cnt(const struct load *l)
 {
 	return l->conf->tp ? l->conf->tp->cnt : 0;
+}
+
+/* Of the tracepoints, those of programs; of these, functions whose return is recorded. */
+static u32 up_cnt(const struct fr_tpchoice *tp, bool returns)
+{
+	u32 cnt = 0, i;
+
+	for (i = 0; tp && i < tp->cnt; i++)
+		cnt += tp->chosen[i].up.path && (!returns || tp->chosen[i].up.site->conf.is_return);
+	return cnt;
 }
 
 static bool keeps_table(u32 nr)
@@ -169,6 +180,18 @@ static void set_wake_text(struct load *l)
 	}
 }
 
+/* Sites are numbered in the order of their events. */
+static void load_set_sites(struct load *l)
+{
+	u32 nr = 0, i, k;
+
+	l->skel->rodata->fr_up_may_sleep = up_cnt(l->conf->tp, false) && fr_up_may_sleep();
+	for (i = 0; i < tp_cnt(l); i++)
+		for (k = 0; k < l->conf->tp->chosen[i].up.site_cnt; k++, nr++)
+			memcpy((void *)&l->skel->rodata->fr_up_conf[nr], &l->conf->tp->chosen[i].up.site[k].conf,
+			       sizeof(struct fr_up));
+}
+
 static void load_set_constants(struct load *l)
 {
 	const struct fr_load_conf *c = l->conf;
@@ -192,6 +215,7 @@ static void load_set_constants(struct load *l)
 	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
 	for (i = 0; i < tp_cnt(l); i++)
 		memcpy((void *)&l->skel->rodata->fr_tp_conf[i], &c->tp->chosen[i].conf, sizeof(c->tp->chosen[i].conf));
+	load_set_sites(l);
 	set_wake_text(l);
 	set_drift(l);
 }
@@ -214,7 +238,11 @@ static void load_choose_programs(struct load *l)
 		l->res->missing[ev->nr] = wanted && !there;
 		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr) || sees_waits(l, ev->nr)));
 	}
-	bpf_program__set_autoload(l->skel->progs.tp, tp_cnt(l));
+	bpf_program__set_autoload(l->skel->progs.tp, tp_cnt(l) > up_cnt(l->conf->tp, false));
+	bpf_program__set_autoload(l->skel->progs.up, up_cnt(l->conf->tp, false));
+	if (l->skel->rodata->fr_up_may_sleep)
+		fr_up_let_sleep(l->skel->progs.up);
+	bpf_program__set_autoload(l->skel->progs.up_begin, up_cnt(l->conf->tp, true));
 	fr_incident_choose(l->skel->obj, l->btf, l->res->incidents_missing, sizeof(l->res->incidents_missing));
 	bpf_program__set_autoload(l->skel->progs.fr_seed_tasks,
 				  btf__find_by_name_kind(l->btf, "bpf_iter__task", BTF_KIND_STRUCT) > 0);
@@ -261,6 +289,9 @@ static int size_maps(struct load *l)
 		bpf_map__set_max_entries(l->skel->maps.fr_wait_looks_of, FR_WAIT_LOOK_CNT);
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
+	if (up_cnt(l->conf->tp, false))
+		bpf_map__set_max_entries(l->skel->maps.fr_tp_works, FR_TP_WORK_CNT + FR_UP_WORK_CNT);
+	bpf_map__set_max_entries(l->skel->maps.fr_up_calls, up_cnt(l->conf->tp, true) ? FR_UP_OPEN_MAX : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_open, tp_cnt(l) ? FR_TP_OPEN_MAX : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_watch_progs, tp_cnt(l) ? l->conf->tp->cond.prog_cnt ?: 1 : 1);
@@ -299,10 +330,13 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 tps = conf->tp ? conf->tp->cnt : 0;
 	u64 formats = conf->tp ? conf->tp->formats_sz + tps * sizeof(struct fr_tp_due) +
 					 FR_TP_OPEN_MAX * (48 + 32 + 16) /* fr_tp_open */ +
+					 (up_cnt(conf->tp, true) ? FR_UP_OPEN_MAX * (64 + 16 + 16 + 16) : 0) /* fr_up_calls */ +
 					 conf->tp->cond.prog_cnt * sizeof(struct fr_watch_prog) +
 					 conf->tp->cond.table_cnt * sizeof(struct fr_watch_table)
 			       : 0;
 
+	if (up_cnt(conf->tp, false))
+		per_cpu += FR_UP_WORK_CNT * sizeof(struct fr_watch_work);
 	return tasks + dead + triggers + incidents + waits + states + formats +
 	       (per_cpu + tps * sizeof(struct fr_tp_counts)) * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
@@ -540,14 +574,33 @@ static int attach_tp(const struct load *l, const struct fr_tpchosen *t)
 	return err;
 }
 
+static int attach_up(const struct load *l, const struct fr_tpchosen *t, u32 nr)
+{
+	const struct fr_up_attach to = {
+		.up = l->skel->progs.up,
+		.begin = l->skel->progs.up_begin,
+		.event = t->nr,
+		.first = nr,
+		.cpu = fr_cpus_nr(l->cpus, 0),
+		.dir = l->conf->dir,
+		.prefix = "link-",
+	};
+
+	return fr_up_attach(&to, &t->up);
+}
+
 static int attach_tps(const struct load *l)
 {
-	u32 i;
+	const struct fr_tpchosen *t;
+	u32 i, site = 0;
 	int err = 0;
 
-	for (i = 0; i < tp_cnt(l) && !err; i++)
-		if (l->conf->enable[l->conf->tp->chosen[i].nr])
-			err = attach_tp(l, &l->conf->tp->chosen[i]);
+	for (i = 0; i < tp_cnt(l) && !err; i++) {
+		t = &l->conf->tp->chosen[i];
+		if (l->conf->enable[t->nr])
+			err = t->up.path ? attach_up(l, t, site) : attach_tp(l, t);
+		site += t->up.site_cnt;
+	}
 	return err;
 }
 

@@ -30,7 +30,9 @@ struct chosen {
 struct choosing {
 	struct fr_tracefs_event *all;
 	size_t cnt;
-	struct chosen *to;		  /* [cnt] */
+	struct chosen *to;	     /* [cnt] */
+	struct chosen up[FR_TP_MAX]; /* places in programs */
+	u32 up_cnt;
 	char *rare[FR_TPCHOICE_RARE_MAX]; /* entries of rare.def as a -e would say them */
 	bool lacks[FR_TPCHOICE_RARE_MAX]; /* chosen, and this kernel has it not, or cannot record it so */
 };
@@ -153,6 +155,32 @@ static void tpchoice_say_none(const struct choosing *c, const char *what, const 
 	free(full);
 }
 
+static bool is_same_place(const struct fr_tpask *a, const struct fr_tpask *b)
+{
+	return a->kind == b->kind && a->path_sz == b->path_sz && a->place_sz == b->place_sz &&
+	       !memcmp(a->path, b->path, a->path_sz) && !memcmp(a->place, b->place, a->place_sz);
+}
+
+/* A place in a program: the last -e that names it counts, and keeps its turn. */
+static int tpchoice_apply_place(struct choosing *c, const char *what, const struct fr_tpask *ask)
+{
+	u32 i;
+
+	for (i = 0; i < c->up_cnt && !is_same_place(&c->up[i].ask, ask); i++)
+		;
+	if (i == c->up_cnt && ask->removes) {
+		fr_err("-e %s: nothing before it records this place", what);
+		return -EINVAL;
+	}
+	if (i == FR_TP_MAX) {
+		fr_err("-e %s: these are more than %u places, the most that a session records", what, FR_TP_MAX);
+		return -EINVAL;
+	}
+	c->up[i] = (struct chosen){.on = !ask->removes, .ask = *ask, .what = what};
+	c->up_cnt += i == c->up_cnt;
+	return 0;
+}
+
 static int tpchoice_apply(struct choosing *c, const char *what)
 {
 	char full[2 * FR_NAME_MAX + 2], why[FR_TPASK_WHY_SZ];
@@ -164,6 +192,8 @@ static int tpchoice_apply(struct choosing *c, const char *what)
 		fr_err("-e %s: %s", what, why);
 		return -EINVAL;
 	}
+	if (ask.kind < FR_UP_KIND_CNT)
+		return tpchoice_apply_place(c, what, &ask);
 	if (ask.table && !ask.removes)
 		return tpchoice_add_rare(c);
 	if (ask.table)
@@ -182,14 +212,25 @@ static int tpchoice_apply(struct choosing *c, const char *what)
 	return found ? 0 : -EINVAL;
 }
 
-static int tpchoice_refuse(const struct fr_tracefs_event *ev, int err)
+/* Where a format comes from: the kernel, or a probe of a program. */
+struct source {
+	const char *system, *name;
+	const char *text;
+	size_t sz;
+	const struct fr_upfound *up; /* NULL: the kernel's */
+};
+
+static int tpchoice_refuse(const struct source *ev, int err)
 {
 	const char *why = err == -E2BIG	   ? "its records have more fields, or are longer, than one of a ring"
 			  : err == -EINVAL ? "its format is none that flightrec knows"
 					   : strerror(-err);
 
-	fr_err("tracepoint tp:%s:%s cannot be recorded: %s: leave it out with -e -tp:%s:%s", ev->system, ev->name, why,
-	       ev->system, ev->name);
+	if (ev->up)
+		fr_err("-e %s cannot be recorded: %s", ev->up->doc, why);
+	else
+		fr_err("tracepoint tp:%s:%s cannot be recorded: %s: leave it out with -e -tp:%s:%s", ev->system, ev->name, why,
+		       ev->system, ev->name);
 	return err == -E2BIG ? -EINVAL : err;
 }
 
@@ -224,7 +265,7 @@ static int add_condition(struct fr_tpchoice *out, struct fr_tpchosen *to, const 
 }
 
 /* With a message. */
-static int choose_fields(const struct fr_tracefs_event *ev, const struct chosen *how, struct fr_tpformat *format)
+static int choose_fields(const struct source *ev, const struct chosen *how, struct fr_tpformat *format)
 {
 	char why[3 * FR_TPASK_WHY_SZ];
 	int err = fr_tpformat_choose(format, how->ask.fields, how->ask.fields_sz, why, sizeof(why));
@@ -258,25 +299,22 @@ static int tpchoice_put_schema(const struct fr_tpformat *format, u32 nr, u32 tie
 }
 
 /* The format, the event of the schema that it becomes, and what the program is told. A condition may be about fields that are
- * not chosen. */
-static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *ev, const struct chosen *how, FILE *schema,
-			FILE *formats)
+ * not chosen. Of a program's probe the fields have been chosen before. */
+static int tpchoice_add(struct fr_tpchoice *out, const struct source *ev, const struct chosen *how, FILE *schema, FILE *formats)
 {
 	struct fr_tpchosen *to = &out->chosen[out->cnt];
 	struct fr_tpformat *format = NULL;
-	struct fr_tps_item item = {};
-	char *text = NULL;
+	struct fr_tps_item item = {.text = ev->text, .sz = ev->sz};
 	bool told = false;
 	u32 cond, cond_cnt;
-	int err = fr_tracefs_format(ev, &text, &item.sz);
+	int err = strlen(ev->system) > FR_NAME_MAX || strlen(ev->name) > FR_NAME_MAX ? -EINVAL : 0;
 
-	if (strlen(ev->system) > FR_NAME_MAX || strlen(ev->name) > FR_NAME_MAX)
-		err = err ?: -EINVAL;
-	err = err ?: fr_tpformat_new(ev->system, ev->name, text, item.sz, &format);
+	err = err ?: fr_tpformat_new(ev->system, ev->name, ev->text, ev->sz, &format);
+	err = err ?: ev->up ? fr_tpformat_say(format, ev->up->doc) : 0;
 	*to = (struct fr_tpchosen){.nr = FR_TP_FIRST + out->cnt};
 	if (!err) {
 		err = how->ask.cond ? add_condition(out, to, how, format) : 0;
-		err = err ?: how->ask.fields ? choose_fields(ev, how, format) : 0;
+		err = err ?: how->ask.fields && !ev->up ? choose_fields(ev, how, format) : 0;
 		told = err;
 	}
 	cond = to->conf.cond;
@@ -286,7 +324,7 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 	if (!err) {
 		to->conf.cond = cond;
 		to->conf.cond_cnt = cond_cnt;
-		to->id = tpchoice_id(text);
+		to->id = tpchoice_id(ev->text);
 		to->conf.tier = how->tier;
 		to->conf.span = how->span;
 		to->conf.span_nr = how->span_nr;
@@ -296,13 +334,78 @@ static int tpchoice_add(struct fr_tpchoice *out, const struct fr_tracefs_event *
 		snprintf(to->name, sizeof(to->name), "%s", ev->name);
 		memcpy(item.system, to->system, sizeof(item.system));
 		memcpy(item.name, to->name, sizeof(item.name));
-		item.text = text;
 		err = fr_tps_put(formats, &item);
 		out->cnt++;
 	}
 	fr_tpformat_free(format);
-	free(text);
 	return err && err != -ENOMEM && !told && !how->rare ? tpchoice_refuse(ev, err) : err;
+}
+
+static int tpchoice_add_point(struct fr_tpchoice *out, const struct fr_tracefs_event *at, const struct chosen *how,
+			      FILE *schema, FILE *formats)
+{
+	struct source ev = {.system = at->system, .name = at->name};
+	char *text = NULL;
+	int err = fr_tracefs_format(at, &text, &ev.sz);
+
+	ev.text = text;
+	if (err)
+		err = err != -ENOMEM && !how->rare ? tpchoice_refuse(&ev, err) : err;
+	else
+		err = tpchoice_add(out, &ev, how, schema, formats);
+	free(text);
+	return err;
+}
+
+/* ---- places in programs ---- */
+
+#define UP_ID 60000u /* of the first one's format: the kernel numbers its own from below, by tens of bits */
+
+/* Is there an event of this name? Two files may be called the same, and have a function of the same name. */
+static const struct fr_tpchosen *tpchoice_named(const struct fr_tpchoice *out, const char *system, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < out->cnt; i++)
+		if (out->chosen[i].up.path && !strcmp(out->chosen[i].system, system) && !strcmp(out->chosen[i].name, name))
+			return &out->chosen[i];
+	return NULL;
+}
+
+static int tpchoice_add_place(struct fr_tpchoice *out, const struct chosen *how, FILE *schema, FILE *formats)
+{
+	char why[FR_UPCHOICE_WHY_SZ];
+	struct fr_upfound up;
+	struct source ev = {.system = fr_up_kind_name(how->ask.kind), .up = &up};
+	const struct fr_tpchosen *other;
+	u32 nr = out->cnt;
+	int err = fr_upchoice_find(&how->ask, UP_ID + nr, &up, why);
+
+	if (err) {
+		fr_err("-e %s: %s", how->what, why);
+		return err == -ENOMEM ? err : -EINVAL;
+	}
+	ev.name = up.name;
+	ev.text = up.format;
+	ev.sz = up.format_sz;
+	other = tpchoice_named(out, ev.system, ev.name);
+	if (other) {
+		fr_err("-e %s: its event would be called %s:%s, as that of %s is: use a link with another name", how->what,
+		       ev.system, ev.name, other->up.doc);
+		err = -EINVAL;
+	} else if (out->site_cnt + up.site_cnt > FR_UP_MAX) {
+		fr_err("-e %s: these are more than %u places in programs, the most that a session records", how->what,
+		       FR_UP_MAX);
+		err = -EINVAL;
+	}
+	err = err ?: tpchoice_add(out, &ev, how, schema, formats);
+	if (err) {
+		fr_upfound_free(&up);
+		return err;
+	}
+	out->chosen[nr].up = up;
+	out->site_cnt += up.site_cnt;
+	return 0;
 }
 
 /* A schema that its own reader refuses would make a session that nobody can read. */
@@ -321,6 +424,14 @@ static int check_schema(const struct fr_tpchoice *out)
 	return err;
 }
 
+static int check_room(const struct fr_tpchoice *out)
+{
+	if (out->cnt < FR_TP_MAX)
+		return 0;
+	fr_err("these are more than %u tracepoints, the most that a session records: give narrower patterns", FR_TP_MAX);
+	return -EINVAL;
+}
+
 static int add_all(struct choosing *c, struct fr_tpchoice *out)
 {
 	char *builtin = fr_schema_write(fr_schema_builtin(), NULL);
@@ -334,17 +445,15 @@ static int add_all(struct choosing *c, struct fr_tpchoice *out)
 	for (i = 0; i < c->cnt && !err; i++) {
 		if (!c->to[i].on)
 			continue;
-		if (out->cnt == FR_TP_MAX) {
-			fr_err("these are more than %u tracepoints, the most that a session records: give narrower patterns",
-			       FR_TP_MAX);
-			err = -EINVAL;
-		}
-		err = err ?: tpchoice_add(out, &c->all[i], &c->to[i], schema, formats);
+		err = check_room(out) ?: tpchoice_add_point(out, &c->all[i], &c->to[i], schema, formats);
 		if (err && err != -ENOMEM && c->to[i].rare) { /* others are recorded without it */
 			c->lacks[fr_rare_find(c->to[i].rare->name)] = true;
 			err = 0;
 		}
 	}
+	for (i = 0; i < c->up_cnt && !err; i++)
+		if (c->up[i].on)
+			err = check_room(out) ?: tpchoice_add_place(out, &c->up[i], schema, formats);
 	out->schema = schema ? fr_memfile_end(&s, NULL) : NULL;
 	out->formats = formats ? fr_memfile_end(&m, &out->formats_sz) : NULL;
 	free(builtin);
@@ -352,13 +461,13 @@ static int add_all(struct choosing *c, struct fr_tpchoice *out)
 	return err ?: check_schema(out);
 }
 
-/* The first -e that adds tracepoints; NULL: none does. */
-static const char *tpchoice_adds(char *const *event, u32 cnt)
+/* The first -e that adds tracepoints, or places in programs; NULL: none does. */
+static const char *tpchoice_adds(char *const *event, u32 cnt, bool places)
 {
 	u32 i;
 
 	for (i = 0; i < cnt; i++)
-		if (*event[i] != '-' && fr_tpask_is(event[i]))
+		if (*event[i] != '-' && fr_tpask_is(event[i]) && (fr_up_kind_of(event[i]) < FR_UP_KIND_CNT) == places)
 			return event[i];
 	return NULL;
 }
@@ -374,32 +483,45 @@ static int tpchoice_unread(int err, const char *adds, struct fr_tpchoice *out)
 	return 0;
 }
 
+/* What is there to choose from. Places in programs need nothing of tracefs. */
+static int tpchoice_list(struct choosing *c, bool *rare, const char *adds, struct fr_tpchoice *out)
+{
+	int err = *rare || adds ? list_all(c) : 0;
+
+	if (!err || err == -ENOMEM)
+		return err;
+	*rare = false;
+	return tpchoice_unread(err, adds, out);
+}
+
 int fr_tpchoice_make(bool rare, char *const *event, u32 cnt, struct fr_tpchoice *out)
 {
-	const char *adds = tpchoice_adds(event, cnt);
-	struct choosing c = {};
+	const char *adds = tpchoice_adds(event, cnt, false);
+	struct choosing *c;
 	int err;
 	u32 i;
 
 	*out = (struct fr_tpchoice){};
-	if (!rare && !adds)
+	if (!rare && !adds && !tpchoice_adds(event, cnt, true))
 		return 0;
-	err = list_all(&c);
-	if (err && err != -ENOMEM) {
-		err = tpchoice_unread(err, adds, out);
-	} else if (!err) {
-		err = rare ? tpchoice_add_rare(&c) : 0;
-		for (i = 0; i < cnt && !err; i++)
-			if (fr_tpask_is(event[i]))
-				err = tpchoice_apply(&c, event[i]);
-		tpchoice_pair(&c);
-		err = err ?: add_all(&c, out);
-		tpchoice_put_lacks(&c, out);
+	c = calloc(1, sizeof(*c));
+	err = c ? tpchoice_list(c, &rare, adds, out) : -ENOMEM;
+	err = err ?: rare ? tpchoice_add_rare(c) : 0;
+	for (i = 0; i < cnt && !err; i++)
+		if (fr_tpask_is(event[i]) && (c->all || fr_up_kind_of(event[i] + (*event[i] == '-')) < FR_UP_KIND_CNT))
+			err = tpchoice_apply(c, event[i]);
+	if (!err) {
+		tpchoice_pair(c);
+		err = add_all(c, out);
+		tpchoice_put_lacks(c, out);
 	}
-	fr_tracefs_free(c.all, c.cnt);
-	free(c.to);
-	for (i = 0; i < FR_TPCHOICE_RARE_MAX; i++)
-		free(c.rare[i]);
+	if (c) {
+		fr_tracefs_free(c->all, c->cnt);
+		free(c->to);
+		for (i = 0; i < FR_TPCHOICE_RARE_MAX; i++)
+			free(c->rare[i]);
+	}
+	free(c);
 	if (err == -ENOMEM)
 		fr_err_errno(err, "cannot choose tracepoints");
 	if (err || !out->cnt)
@@ -409,9 +531,13 @@ int fr_tpchoice_make(bool rare, char *const *event, u32 cnt, struct fr_tpchoice 
 
 void fr_tpchoice_free(struct fr_tpchoice *c)
 {
+	u32 i;
+
+	for (i = 0; i < c->cnt; i++)
+		fr_upfound_free(&c->chosen[i].up);
 	free(c->schema);
 	free(c->formats);
 	c->schema = c->formats = NULL;
-	c->cnt = 0;
+	c->cnt = c->site_cnt = 0;
 	fr_watch_free(&c->cond);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* tpchoice: from `-e tp:SYSTEM:NAME` to the tracepoints of this kernel that a session records, with numbers and formats. */
+/*
+ * tpchoice: from `-e tp:SYSTEM:NAME` to the tracepoints of this kernel that a session records, with numbers and formats; and
+ * the programs' probes, which are numbered and described like them (upchoice.h).
+ */
 #ifndef FR_TPCHOICE_H
 #define FR_TPCHOICE_H
 
 #include "base/schema/schema.h"
 #include "base/tp/rare.h"
 #include "base/trigger/watch_set.h"
+#include "live/session/upchoice.h"
 #include "tp.h"
 
 /* One that is recorded. */
@@ -15,6 +19,7 @@ struct fr_tpchosen {
 	u32 id; /* the kernel's */
 	struct fr_tp conf;
 	const struct fr_rare *rare; /* chosen as rare.def says; NULL: by its name */
+	struct fr_upfound up;	    /* of a program's probe, which has no id; path NULL: of the kernel */
 };
 
 #define FR_TPCHOICE_RARE_MAX 64u /* entries of rare.def, at most */
@@ -22,6 +27,7 @@ struct fr_tpchosen {
 struct fr_tpchoice {
 	struct fr_tpchosen chosen[FR_TP_MAX];
 	u32 cnt;
+	u32 site_cnt;  /* of programs' probes */
 	char *schema;  /* the built-in one and theirs, text; NULL: cnt is 0 */
 	char *formats; /* base/tp/tps.h */
 	size_t formats_sz;
@@ -32,8 +38,8 @@ struct fr_tpchoice {
 /*
  * Begin with the tracepoints of rare.def, if rare, that this kernel has. Then apply each of cnt -e values that is about
  * tracepoints (base/tp/tpask.h), in order: patterns (fnmatch) add to what is chosen or remove from it. 0 and *out, to be freed
- * with fr_tpchoice_free(); -EINVAL: no tracepoint has that name, there are too many, or one cannot be recorded; -errno; with a
- * message.
+ * with fr_tpchoice_free(); -EINVAL: no tracepoint or place in a program has that name, there are too many, or one cannot be
+ * recorded; -errno; with a message.
  */
 int fr_tpchoice_make(bool rare, char *const *event, u32 cnt, struct fr_tpchoice *out);
 void fr_tpchoice_free(struct fr_tpchoice *c);

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "live/session/current.h"
 #include "live/session/load.h"
 #include "live/session/sess_int.h"
+#include "live/session/upattach.h"
 #include "live/session/ustacks.h"
 #include "live/trig/trig_watch.h"
 #include "read/elf/kbtf.h"
@@ -176,7 +178,17 @@ static int trig_choose_programs(struct trig *t)
 		}
 		cnt += one > 0 ? one : 0;
 	}
-	bpf_program__set_autoload(t->skel->progs.tp, t->tps.cnt);
+	for (i = 0; i < t->tps.cnt; i++) {
+		const struct fr_upfound *up = &t->tps.tp[i].up;
+
+		bpf_program__set_autoload(up->path ? t->skel->progs.up : t->skel->progs.tp, true);
+		if (up->path)
+			bpf_map__set_max_entries(t->skel->maps.fr_tp_works, FR_TP_WORK_CNT + FR_UP_WORK_CNT);
+		if (up->path && up->site->conf.is_return) {
+			bpf_program__set_autoload(t->skel->progs.up_begin, true);
+			bpf_map__set_max_entries(t->skel->maps.fr_up_calls, FR_UP_OPEN_MAX);
+		}
+	}
 	return err ?: cnt;
 }
 
@@ -282,12 +294,19 @@ static void set_session_constants(struct trig *t)
 /* What the session's event programs were built for, and which rules apply to which program. */
 static void set_watch(struct trig *t)
 {
-	u32 i;
+	u32 site = 0, i, k;
 
 	memcpy((void *)t->skel->rodata->fr_watch_of, t->watch.of, sizeof(t->watch.of));
 	for (i = 0; i < t->tps.cnt; i++)
 		memcpy((void *)&t->skel->rodata->fr_tp_conf[t->tps.tp[i].nr - FR_TP_FIRST], &t->tps.tp[i].conf,
 		       sizeof(t->tps.tp[i].conf));
+	t->skel->rodata->fr_up_may_sleep = bpf_program__autoload(t->skel->progs.up) && fr_up_may_sleep();
+	if (t->skel->rodata->fr_up_may_sleep)
+		fr_up_let_sleep(t->skel->progs.up);
+	for (i = 0; i < t->tps.cnt; i++)
+		for (k = 0; k < t->tps.tp[i].up.site_cnt && site < FR_UP_MAX; k++)
+			memcpy((void *)&t->skel->rodata->fr_up_conf[site++], &t->tps.tp[i].up.site[k].conf,
+			       sizeof(struct fr_up));
 	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
 	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	fr_preempt_offsets(t->btf, (s64 *)&t->skel->rodata->fr_preempt_task_off, (s64 *)&t->skel->rodata->fr_preempt_off);
@@ -468,12 +487,35 @@ static int trig_attach_tps(const struct trig *t)
 	u32 i;
 
 	for (i = 0; i < t->tps.cnt && !err; i++) {
+		if (t->tps.tp[i].up.path)
+			continue;
 		opts.bpf_cookie = t->tps.tp[i].nr;
 		snprintf(name, sizeof(name), "tp-%u", t->tps.tp[i].nr);
 		err = trig_pin_link(
 			t,
 			bpf_program__attach_tracepoint_opts(t->skel->progs.tp, t->tps.tp[i].system, t->tps.tp[i].name, &opts),
 			name);
+	}
+	return err;
+}
+
+/* The same of places in programs. */
+static int trig_attach_ups(const struct trig *t)
+{
+	char prefix[32];
+	struct fr_up_attach to = {.up = t->skel->progs.up,
+				  .begin = t->skel->progs.up_begin,
+				  .dir = t->s->dir,
+				  .prefix = prefix,
+				  .cpu = sched_getcpu()};
+	int err = 0;
+	u32 i;
+
+	snprintf(prefix, sizeof(prefix), "trig-%u-", t->generation);
+	for (i = 0; i < t->tps.cnt && !err; i++) {
+		to.event = t->tps.tp[i].nr;
+		err = t->tps.tp[i].up.path ? fr_up_attach(&to, &t->tps.tp[i].up) : 0;
+		to.first += t->tps.tp[i].up.site_cnt;
 	}
 	return err;
 }
@@ -487,6 +529,10 @@ static int attach(const struct trig *t)
 	{
 		if (prog == t->skel->progs.tp)
 			err = trig_attach_tps(t);
+		else if (prog == t->skel->progs.up)
+			err = trig_attach_ups(t);
+		else if (prog == t->skel->progs.up_begin)
+			continue;
 		else if (bpf_program__autoload(prog))
 			err = trig_attach_one(t, prog);
 		if (err)
@@ -609,6 +655,7 @@ int fr_trig_load(struct fr_sess *s, const struct fr_trigger *rules, u32 cnt, u32
 	remove_other_pins(s, sh->generation);
 	triggers__destroy(t.skel);
 	fr_watch_free(&t.watch);
+	fr_trig_tps_free(&t.tps);
 	btf__free(t.btf);
 	return err == -EPERM ? -ENOTSUP : err;
 }

@@ -59,28 +59,46 @@ static struct fr_tpformat *format_of(const char *text, size_t sz, const char *tp
 	size_t pos = 0;
 
 	while (fr_tps_next(text, sz, &pos, &item)) {
-		snprintf(name, sizeof(name), FR_TP_PREFIX "%s:%s", item.system, item.name);
+		fr_tp_name(name, sizeof(name), item.system, item.name);
 		if (!strcmp(name, tp))
 			return fr_tpformat_new(item.system, item.name, item.text, item.sz, &format) ? NULL : format;
 	}
 	return NULL;
 }
 
-/* What its program is told, once for all rules about it. */
-static int note_tp(struct fr_trig_tps *tps, const char *tp, u32 nr, const struct fr_tpformat *format)
+/* What its program is told, once for all rules about it. A probe's place is found again by what the session says of it. */
+static int note_tp(struct fr_trig_tps *tps, const struct fr_event *ev, const struct fr_tpformat *format, char *why,
+		   size_t why_sz)
 {
-	const char *system = tp + strlen(FR_TP_PREFIX), *colon = strchr(system, ':');
+	char place_why[FR_UPCHOICE_WHY_SZ];
+	const char *name;
 	u32 i = 0;
+	int err;
 
-	while (i < tps->cnt && tps->tp[i].nr != nr)
+	while (i < tps->cnt && tps->tp[i].nr != ev->nr)
 		i++;
 	if (i < tps->cnt)
 		return 0;
-	tps->tp[i].nr = nr;
-	snprintf(tps->tp[i].system, sizeof(tps->tp[i].system), "%.*s", (int)(colon - system), system);
-	snprintf(tps->tp[i].name, sizeof(tps->tp[i].name), "%s", colon + 1);
+	err = fr_tpformat_conf(format, &tps->tp[i].conf);
+	if (!err && fr_up_kind_of(ev->name) < FR_UP_KIND_CNT) {
+		err = fr_upchoice_again(ev->doc, &tps->tp[i].up, place_why);
+		if (err)
+			snprintf(why, why_sz, "%s: %s", ev->doc, place_why);
+	}
+	if (err || !fr_tp_split(ev->name, tps->tp[i].system, &name))
+		return err ?: -EINVAL;
+	tps->tp[i].nr = ev->nr;
+	snprintf(tps->tp[i].name, sizeof(tps->tp[i].name), "%s", name);
 	tps->cnt++;
-	return fr_tpformat_conf(format, &tps->tp[i].conf);
+	return 0;
+}
+
+void fr_trig_tps_free(struct fr_trig_tps *tps)
+{
+	u32 i;
+
+	for (i = 0; i < tps->cnt; i++)
+		fr_upfound_free(&tps->tp[i].up);
 }
 
 int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, struct fr_watch_set *set,
@@ -100,7 +118,9 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 	err = fr_schema_parse(s->schema, s->schema_sz, &schema) ?: fr_sess_formats(s, &text, &sz);
 	ev = err ? NULL : fr_schema_find(schema, rule->tp);
 	if (!err && !ev) {
-		snprintf(why, why_sz, "%s is not recorded, which this trigger needs: add -e %s", rule->tp, rule->tp);
+		snprintf(why, why_sz, "%s is not recorded, which this trigger needs: add -e %s%s", rule->tp,
+			 fr_up_kind_of(rule->tp) < FR_UP_KIND_CNT ? "KIND:PATH:SYMBOL, which makes an event of that name" : "",
+			 fr_up_kind_of(rule->tp) < FR_UP_KIND_CNT ? "" : rule->tp);
 		err = -ENOTSUP;
 	}
 	format = err ? NULL : format_of(text, sz, rule->tp);
@@ -119,7 +139,8 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 			snprintf(why, why_sz, "%s", error.text);
 		err = err == -EINVAL ? -ENOTSUP : err;
 	}
-	err = err ?: note_tp(tps, rule->tp, ev->nr, format);
+	err = err ?: note_tp(tps, ev, format, why, why_sz);
+	err = err == -EINVAL ? -ENOTSUP : err;
 	fr_tpformat_free(format);
 	fr_schema_free(whole);
 	fr_schema_free(schema);

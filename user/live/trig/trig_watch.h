@@ -5,6 +5,7 @@
 
 #include "base/trigger/trigger.h"
 #include "base/trigger/watch_set.h"
+#include "live/session/upchoice.h"
 
 struct bpf_object;
 struct btf;
@@ -17,8 +18,11 @@ struct fr_trig_tps {
 		char system[FR_NAME_MAX + 1], name[FR_NAME_MAX + 1];
 		u32 nr;
 		struct fr_tp conf;
+		struct fr_upfound up; /* of a program's probe; path NULL: of the kernel */
 	} tp[FR_TRIGGER_MAX];
 };
+
+void fr_trig_tps_free(struct fr_trig_tps *tps);
 
 /*
  * Compile an event rule into set and have the programs of its events loaded. Returns how many events it watches; or -ENOTSUP

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 
+#include "base/schema/tpname.h"
 #include "base/text/escape.h"
 #include "show/export/export_tracecmd.h"
 
@@ -256,13 +257,8 @@ static bool is_bound(const struct fr_trc_event *e, const struct fr_field *field)
 /* tp:SYSTEM:NAME has the kernel's system and name; "system" refers to e, which stays where it is. */
 static void name_tracepoint(struct fr_trc_event *e)
 {
-	const char *system = e->ev->name + strlen(FR_TP_PREFIX), *colon = strchr(system, ':');
-
-	if (e->ev->group != FR_GROUP_TP || strncmp(e->ev->name, FR_TP_PREFIX, strlen(FR_TP_PREFIX)) || !colon)
-		return;
-	memcpy(e->own_system, system, colon - system);
-	e->system = e->own_system;
-	e->name = colon + 1;
+	if (e->ev->group == FR_GROUP_TP && fr_tp_split(e->ev->name, e->own_system, &e->name))
+		e->system = e->own_system;
 }
 
 static void take_kernels(struct fr_trc_event *e, const struct fr_tps *tps)

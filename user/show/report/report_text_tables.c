@@ -171,16 +171,16 @@ static void report_text_put_lost(struct fr_report_page *p)
 }
 
 /* "thinned    1,200 of tp:skb:kfree_skb" */
-static void report_text_put_thinned(struct fr_report_page *p)
+static void report_text_put_left(struct fr_report_page *p, const char *fact, const char *why)
 {
-	const char *at = fr_snap_fact(p->r->snap, "thinned"), *name;
+	const char *at = fr_snap_fact(p->r->snap, fact), *name;
 	int len;
 	u64 v;
 
 	while (fr_counts_next(&at, &name, &len, &v)) {
-		fr_report_label(p, "thinned");
+		fr_report_label(p, fact);
 		fr_report_count(p->o, v, 0);
-		fr_out_printf(p->o, " of %.*s: more than its rate lets pass, since the recording began\n", len, name);
+		fr_out_printf(p->o, " of %.*s: %s, since the recording began\n", len, name, why);
 	}
 }
 
@@ -281,7 +281,8 @@ void fr_report_put_health(struct fr_report_page *p)
 	fr_report_title(p, "What is missing", NULL);
 	report_text_put_complete(p);
 	report_text_put_lost(p);
-	report_text_put_thinned(p);
+	report_text_put_left(p, "thinned", "more than its rate lets pass");
+	report_text_put_left(p, "unreadable", "what they tell could not be read");
 	put_choice(p);
 	report_text_put_cut(p);
 	put_each_issue(p);

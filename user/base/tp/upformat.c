@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "base/tp/upformat.h"
+
+#include <asm/ptrace.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text/memfile.h"
+#include "base/text/nearest.h"
+
+#if defined(__x86_64__)
+#define REG(name) offsetof(struct pt_regs, name)
+static const u16 arg_reg[] = {REG(rdi), REG(rsi), REG(rdx), REG(rcx), REG(r8), REG(r9)};
+#define RET_REG REG(rax)
+#define PC_REG	REG(rip)
+#elif defined(__aarch64__)
+#define REG(name) offsetof(struct user_pt_regs, name)
+static const u16 arg_reg[] = {REG(regs[0]), REG(regs[1]), REG(regs[2]), REG(regs[3]),
+			      REG(regs[4]), REG(regs[5]), REG(regs[6]), REG(regs[7])};
+#define RET_REG	  REG(regs[0])
+#define PC_REG	  REG(pc)
+#else
+#error "which registers have a function's arguments?"
+#endif
+
+#define ARG_CNT (sizeof(arg_reg) / sizeof(arg_reg[0]))
+
+static const struct type {
+	const char *name, *c, *conv;
+	u8 sz;
+	bool is_signed;
+} types[FR_UP_TYPE_CNT] = {
+#define T(name, c, sz, is_signed, conv) [FR_UP_TYPE_##name] = {#name, c, conv, sz, is_signed},
+	FR_UP_TYPES(T)
+#undef T
+};
+
+/* ---- which ---- */
+
+static int up_fail(char why[FR_UP_WHY_SZ], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static int up_fail(char why[FR_UP_WHY_SZ], const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, FR_UP_WHY_SZ, fmt, ap);
+	va_end(ap);
+	return -EINVAL;
+}
+
+static void up_add(struct fr_up_field *field, u32 *cnt, const char *name, u32 type, u32 from, u32 reg)
+{
+	struct fr_up_field *f = &field[(*cnt)++];
+
+	*f = (struct fr_up_field){.type = type};
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->arg = (struct fr_up_arg){
+		.from = from, .reg = reg, .sz = types[type].sz ?: sizeof(u64), .is_signed = types[type].is_signed};
+}
+
+static int up_type_of(const char *word, u32 *type, char why[FR_UP_WHY_SZ])
+{
+	struct fr_nearest near = {.to = word};
+	const char *like;
+
+	for (*type = 0; *type < FR_UP_TYPE_CNT; ++*type) {
+		if (!strcmp(types[*type].name, word))
+			return 0;
+		fr_nearest_consider(&near, types[*type].name);
+	}
+	like = fr_nearest_likely(&near);
+	return up_fail(why, "no type '%s'%s%s: u8 to u64, s8 to s64, ptr, or str, a text that it points to", word,
+		       like ? ": did you mean " : "", like ?: "");
+}
+
+/* "arg2:str" */
+static int up_take(u32 kind, char *word, struct fr_up_field *field, u32 *cnt, char why[FR_UP_WHY_SZ])
+{
+	char *colon = strchr(word, ':');
+	u32 type, i;
+	int err;
+
+	if (!colon || !colon[1])
+		return up_fail(why, "'%s' has no type: %s", word, kind == FR_UP_uprobe ? "{arg1:u64, arg2:str}" : "{ret:s32}");
+	*colon = 0;
+	err = up_type_of(colon + 1, &type, why);
+	if (err)
+		return err;
+	for (i = 0; i < *cnt; i++)
+		if (!strcmp(field[i].name, word))
+			return up_fail(why, "%s is there twice", word);
+	if (kind == FR_UP_uretprobe) {
+		if (strcmp(word, "ret") != 0)
+			return up_fail(why, "no '%s' where a function returns: {ret:s32}; its arguments are a uprobe's", word);
+		up_add(field, cnt, word, type, FR_UP_REG, RET_REG);
+		return 0;
+	}
+	if (strncmp(word, "arg", 3) || word[3] < '1' || word[3] > '0' + (int)ARG_CNT || word[4])
+		return up_fail(why, "no '%s' where a function is called: arg1 to arg%zu, which are in registers", word,
+			       ARG_CNT);
+	if (*cnt == FR_UP_ARG_MAX)
+		return up_fail(why, "these are too many");
+	up_add(field, cnt, word, type, FR_UP_REG, arg_reg[word[3] - '1']);
+	return 0;
+}
+
+int fr_up_fields(u32 kind, const char *text, size_t sz, struct fr_up_field field[FR_UP_ARG_MAX], u32 *cnt,
+		 char why[FR_UP_WHY_SZ])
+{
+	char copy[256], *word, *save = NULL;
+	u32 texts = 0, i;
+	int err = 0;
+
+	*cnt = 0;
+	if (sz >= sizeof(copy))
+		return up_fail(why, "the choice of fields is too long");
+	memcpy(copy, text ?: "", sz);
+	copy[sz] = 0;
+	up_add(field, cnt, kind == FR_UP_uretprobe ? "caller" : "ip", FR_UP_TYPE_ptr, FR_UP_REG, PC_REG);
+	if (kind == FR_UP_uretprobe)
+		up_add(field, cnt, "duration_ns", FR_UP_TYPE_u64, FR_UP_LASTED, 0);
+	if (kind == FR_UP_uretprobe && !sz)
+		up_add(field, cnt, "ret", FR_UP_TYPE_s64, FR_UP_REG, RET_REG);
+	for (word = strtok_r(copy, ", \t", &save); word && !err; word = strtok_r(NULL, ", \t", &save))
+		err = up_take(kind, word, field, cnt, why);
+	for (i = 0; i < *cnt; i++)
+		texts += field[i].type == FR_UP_TYPE_str;
+	if (!err && texts > FR_UP_TEXT_CNT)
+		return up_fail(why, "these are more than %u texts", FR_UP_TEXT_CNT);
+	return err;
+}
+
+/* ---- a record ---- */
+
+static u32 up_place(u32 *end, u32 sz)
+{
+	u32 at = (*end + sz - 1) / sz * sz;
+
+	*end = at + sz;
+	return at;
+}
+
+int fr_up_layout(const struct fr_up_field *field, u32 cnt, struct fr_up *out)
+{
+	u32 end = 0, texts = 0, i;
+
+	*out = (struct fr_up){.arg_cnt = cnt};
+	for (i = 0; i < cnt; i++) {
+		const struct type *t = &types[field[i].type];
+
+		out->arg[i] = field[i].arg;
+		out->arg[i].to_sz = t->sz;
+		out->arg[i].to = up_place(&end, t->sz ?: sizeof(u32));
+		out->is_return |= field[i].arg.from == FR_UP_LASTED;
+		texts += !t->sz;
+	}
+	if (texts)
+		out->faulted = up_place(&end, sizeof(u32));
+	out->fixed_sz = end;
+	return end < FR_UP_FIXED_SZ && texts <= FR_UP_TEXT_CNT ? 0 : -E2BIG;
+}
+
+static void up_put_field(FILE *f, const char *type, const char *name, u32 at, u32 sz, bool is_signed)
+{
+	fprintf(f, "\tfield:%s %s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", type, name, at, sz, is_signed);
+}
+
+static void up_put_fields(FILE *f, const struct fr_up_field *field, u32 cnt, const struct fr_up *up)
+{
+	u32 i;
+
+	up_put_field(f, "unsigned short", "common_type", 0, 2, false);
+	up_put_field(f, "unsigned char", "common_flags", 2, 1, false);
+	up_put_field(f, "unsigned char", "common_preempt_count", 3, 1, false);
+	up_put_field(f, "int", "common_pid", 4, 4, true);
+	fputc('\n', f);
+	for (i = 0; i < cnt; i++) {
+		const struct type *t = &types[field[i].type];
+
+		up_put_field(f, t->c, field[i].name, FR_TP_HEAD_SZ + up->arg[i].to, t->sz ?: sizeof(u32), t->is_signed);
+	}
+	if (up->faulted)
+		up_put_field(f, "u32", "faulted", FR_TP_HEAD_SZ + up->faulted, sizeof(u32), false);
+}
+
+static void up_put_words(FILE *f, const struct fr_up_field *field, u32 cnt, const struct fr_up *up)
+{
+	const char *delim = "";
+	u32 i;
+
+	fputs("\nprint fmt: \"", f);
+	for (i = 0; i < cnt; i++)
+		fprintf(f, "%s%s=%s", i ? " " : "", field[i].name, types[field[i].type].conv);
+	fputs(up->faulted ? " faulted=%s\"" : "\"", f);
+	for (i = 0; i < cnt; i++)
+		fprintf(f, field[i].type == FR_UP_TYPE_str ? ", __get_str(%s)" : ", REC->%s", field[i].name);
+	if (up->faulted) {
+		fputs(", __print_flags(REC->faulted, \"|\", ", f);
+		for (i = 0; i < cnt; i++)
+			if (field[i].type == FR_UP_TYPE_str) {
+				fprintf(f, "%s{ 0x%x, \"%s\" }", delim, 1u << i, field[i].name);
+				delim = ", ";
+			}
+		fputc(')', f);
+	}
+	fputc('\n', f);
+}
+
+char *fr_up_format(const char *name, u32 id, const struct fr_up_field *field, u32 cnt, const struct fr_up *up, size_t *sz)
+{
+	struct fr_memfile m;
+	FILE *f = fr_memfile_open(&m);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "name: %s\nID: %u\nformat:\n", name, id);
+	up_put_fields(f, field, cnt, up);
+	up_put_words(f, field, cnt, up);
+	return fr_memfile_end(&m, sz);
+}
+
+/* ---- its name ---- */
+
+#define HASH_LEN 9u /* _ and eight digits */
+
+static u32 up_hash(u32 hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (u8)*text) * 16777619u;
+	return hash;
+}
+
+void fr_up_name(u32 kind, const char *path, const char *place, char to[FR_NAME_MAX + 1])
+{
+	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	size_t room = FR_NAME_MAX - strlen(fr_up_kind_name(kind)) - sizeof(FR_TP_PREFIX), len, i;
+	char full[1024];
+
+	len = snprintf(full, sizeof(full), "%s%.*s__%s", *base >= '0' && *base <= '9' ? "_" : "", (int)strcspn(base, "."), base,
+		       place);
+	if (len >= sizeof(full))
+		len = sizeof(full) - 1;
+	for (i = 0; i < len; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", full[i]))
+			full[i] = '_';
+	if (len > room)
+		snprintf(full + room - HASH_LEN, HASH_LEN + 1, "_%08x", up_hash(up_hash(2166136261u, base), place));
+	snprintf(to, FR_NAME_MAX + 1, "%.*s", FR_NAME_MAX, full);
+}

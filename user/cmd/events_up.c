@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "cmd/events_up.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/schema/tpname.h"
+#include "read/elf/upfile.h"
+
+struct functions {
+	char **name;
+	size_t cnt, room;
+	const char *pattern;
+};
+
+static int add_function(void *arg, const char *symbol)
+{
+	struct functions *f = arg;
+	char **more;
+
+	if (fnmatch(f->pattern, symbol, 0))
+		return 0;
+	if (f->cnt == f->room) {
+		more = realloc(f->name, (f->room * 2 + 64) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		f->name = more;
+		f->room = f->room * 2 + 64;
+	}
+	f->name[f->cnt] = strdup(symbol);
+	return f->name[f->cnt++] ? 0 : -ENOMEM;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void up_put(struct fr_out *o, struct fr_jsonw *w, const char *kind, const char *path, const char *symbol)
+{
+	char *full;
+
+	if (asprintf(&full, "%s:%s:%s", kind, path, symbol) < 0)
+		return;
+	if (w) {
+		fr_jsonw_open(w, NULL, '{');
+		fr_jsonw_text(w, "name", full);
+		fr_jsonw_text(w, "group", fr_group_name(FR_GROUP_TP));
+		fr_jsonw_text(w, "tier", fr_tier_name(FR_TIER_MAIN));
+		fr_jsonw_close(w, '}');
+	} else {
+		fr_out_str(o, full);
+		fr_out_char(o, '\n');
+	}
+	free(full);
+}
+
+static int up_list(struct fr_out *o, struct fr_jsonw *w, const char *kind, const char *path, const char *pattern)
+{
+	struct functions f = {.pattern = pattern};
+	char why[FR_UPFILE_WHY_SZ];
+	struct fr_upfile *file;
+	int err = fr_upfile_open(path, &file, why);
+	size_t i;
+
+	if (err) {
+		fr_err("%s", why);
+		return FR_EXIT_USAGE;
+	}
+	if (strcmp(kind, fr_up_kind_name(FR_UP_uretprobe)) != 0 || !fr_upfile_is_go(file))
+		err = fr_upfile_each(file, add_function, &f);
+	fr_upfile_close(file);
+	if (f.cnt)
+		qsort(f.name, f.cnt, sizeof(*f.name), by_name);
+	for (i = 0; i < f.cnt && !err; i++)
+		if (!i || strcmp(f.name[i], f.name[i - 1]) != 0)
+			up_put(o, w, kind, path, f.name[i]);
+	if (err)
+		fr_err_errno(err, "cannot list the functions of %s", path);
+	else if (!f.cnt)
+		fr_err("%s has no function '%s' of which %s: can be: `flightrec events 'uprobe:%s:*'` lists all", path, pattern,
+		       kind, path);
+	for (i = 0; i < f.cnt; i++)
+		free(f.name[i]);
+	free(f.name);
+	return err ? FR_EXIT_FAIL : f.cnt ? FR_EXIT_OK : FR_EXIT_USAGE;
+}
+
+int fr_events_up(struct fr_out *o, struct fr_jsonw *w, const char *what)
+{
+	const char *kind = fr_up_kind_name(fr_up_kind_of(what)), *path = what + strlen(kind) + 1, *colon = strchr(path, ':');
+	char *copy = strndup(path, colon ? (size_t)(colon - path) : strlen(path));
+	int status = FR_EXIT_FAIL;
+
+	if (copy)
+		status = up_list(o, w, kind, copy, colon ? colon + 1 : "*");
+	else
+		fr_err_errno(-ENOMEM, "cannot list functions");
+	free(copy);
+	return status;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/elf/upfile.h"
+
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/text/nearest.h"
+#include "read/elf/symfile.h"
+
+#if defined(__x86_64__)
+#define MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define MACHINE EM_AARCH64
+#endif
+
+#define VERSION_HIDDEN 0x8000u /* of a symbol: an old version, which only old programs use */
+
+struct fr_upfile {
+	int fd;
+	Elf *elf;
+	bool go;
+};
+
+static int upfile_fail(char why[FR_UPFILE_WHY_SZ], int err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static int upfile_fail(char why[FR_UPFILE_WHY_SZ], int err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, FR_UPFILE_WHY_SZ, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* ---- a file ---- */
+
+static bool has_go_section(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	size_t strings;
+	GElf_Shdr s;
+	const char *name;
+
+	if (elf_getshdrstrndx(elf, &strings))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		name = gelf_getshdr(scn, &s) ? elf_strptr(elf, strings, s.sh_name) : NULL;
+		if (name && (strstr(name, "gopclntab") || strstr(name, "go.buildinfo") || strstr(name, "note.go.buildid")))
+			return true;
+	}
+	return false;
+}
+
+int fr_upfile_open(const char *path, struct fr_upfile **out, char why[FR_UPFILE_WHY_SZ])
+{
+	struct fr_upfile *f = calloc(1, sizeof(*f));
+	GElf_Ehdr head;
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	elf_version(EV_CURRENT);
+	f->fd = fr_symfile_fd(NULL, path);
+	if (f->fd < 0) {
+		err = upfile_fail(why, f->fd, "%s: %s", path, f->fd == -EBADMSG ? "it is no file" : strerror(-f->fd));
+		free(f);
+		return err;
+	}
+	f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
+	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &head)) {
+		err = upfile_fail(why, -EINVAL, "%s is no program or library", path);
+	} else if (gelf_getclass(f->elf) != ELFCLASS64 || head.e_machine != MACHINE ||
+		   (head.e_type != ET_EXEC && head.e_type != ET_DYN)) {
+		err = upfile_fail(why, -EINVAL, "%s is no 64-bit program or library of this machine's kind", path);
+	} else {
+		f->go = has_go_section(f->elf);
+		*out = f;
+		return 0;
+	}
+	fr_upfile_close(f);
+	return err;
+}
+
+void fr_upfile_close(struct fr_upfile *f)
+{
+	if (!f)
+		return;
+	elf_end(f->elf);
+	close(f->fd);
+	free(f);
+}
+
+bool fr_upfile_is_go(const struct fr_upfile *f)
+{
+	return f->go;
+}
+
+/* ---- its functions ---- */
+
+struct symbol {
+	const char *name;
+	GElf_Sym sym;
+	bool old; /* another of this name is what programs are linked with now */
+};
+
+typedef int (*symbol_fn)(void *arg, const struct symbol *s);
+
+static bool upfile_is_func(const GElf_Sym *sym)
+{
+	u32 type = GELF_ST_TYPE(sym->st_info);
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC) && sym->st_shndx != SHN_UNDEF && sym->st_value;
+}
+
+static Elf_Data *versions_of(Elf *elf)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr s;
+
+	while ((scn = elf_nextscn(elf, scn)))
+		if (gelf_getshdr(scn, &s) && s.sh_type == SHT_GNU_versym)
+			return elf_getdata(scn, NULL);
+	return NULL;
+}
+
+static int walk_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *s, symbol_fn fn, void *arg)
+{
+	Elf_Data *data = elf_getdata(scn, NULL), *versions = s->sh_type == SHT_DYNSYM ? versions_of(elf) : NULL;
+	size_t one = gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT), i, cnt;
+	struct symbol symbol;
+	GElf_Versym version;
+	int ret = 0;
+
+	if (!data || !data->d_buf || data->d_type != ELF_T_SYM || !one)
+		return 0;
+	cnt = data->d_size / one;
+	for (i = 0; i < cnt && i <= INT32_MAX && !ret; i++) {
+		if (!gelf_getsym(data, i, &symbol.sym) || !upfile_is_func(&symbol.sym))
+			continue;
+		symbol.name = elf_strptr(elf, s->sh_link, symbol.sym.st_name);
+		symbol.old = versions && gelf_getversym(versions, i, &version) && version & VERSION_HIDDEN;
+		if (symbol.name && *symbol.name)
+			ret = fn(arg, &symbol);
+	}
+	return ret;
+}
+
+static int walk_symbols(struct fr_upfile *f, symbol_fn fn, void *arg)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr s;
+	int ret = 0;
+
+	while (!ret && (scn = elf_nextscn(f->elf, scn)))
+		if (gelf_getshdr(scn, &s) && (s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM))
+			ret = walk_table(f->elf, scn, &s, fn, arg);
+	return ret;
+}
+
+struct each {
+	int (*fn)(void *arg, const char *symbol);
+	void *arg;
+};
+
+static int each_symbol(void *arg, const struct symbol *s)
+{
+	const struct each *e = arg;
+
+	return e->fn(e->arg, s->name);
+}
+
+int fr_upfile_each(struct fr_upfile *f, int (*fn)(void *arg, const char *symbol), void *arg)
+{
+	struct each e = {fn, arg};
+
+	return walk_symbols(f, each_symbol, &e);
+}
+
+/* ---- one of them ---- */
+
+struct want {
+	const char *name;
+	GElf_Sym sym;
+	u32 cnt; /* addresses that have the name */
+	bool old;
+	size_t all;
+	struct fr_nearest near;
+};
+
+static int upfile_consider(void *arg, const struct symbol *s)
+{
+	struct want *w = arg;
+
+	w->all++;
+	if (strcmp(s->name, w->name) != 0) {
+		fr_nearest_consider(&w->near, s->name);
+		return 0;
+	}
+	if (w->cnt && w->sym.st_value == s->sym.st_value)
+		return 0;
+	if (w->cnt && s->old)
+		return 0;
+	if (w->cnt && w->old)
+		w->cnt = 0;
+	w->sym = s->sym;
+	w->old = s->old;
+	w->cnt++;
+	return 0;
+}
+
+/* The offset in the file of code at an address. False: it is in no segment of code. */
+static bool offset_of(Elf *elf, u64 addr, u64 *off)
+{
+	GElf_Phdr p;
+	size_t cnt, i;
+
+	if (elf_getphdrnum(elf, &cnt))
+		return false;
+	for (i = 0; i < cnt; i++)
+		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X && addr >= p.p_vaddr &&
+		    addr - p.p_vaddr < p.p_filesz) {
+			*off = addr - p.p_vaddr + p.p_offset;
+			return true;
+		}
+	return false;
+}
+
+/* A row of the call frame data begins behind an instruction. */
+static bool frame_begins(Elf *elf, Dwarf *dw, u64 addr)
+{
+	Dwarf_CFI *cfi[2] = {dwarf_getcfi_elf(elf), dw ? dwarf_getcfi(dw) : NULL};
+	Dwarf_Addr begin, end;
+	Dwarf_Frame *frame;
+	bool begins = false, is_signal;
+	u32 i;
+
+	for (i = 0; i < 2 && !begins; i++) {
+		if (!cfi[i] || dwarf_cfi_addrframe(cfi[i], addr, &frame))
+			continue;
+		begins = dwarf_frame_info(frame, &begin, &end, &is_signal) >= 0 && begin == addr;
+		free(frame);
+	}
+	dwarf_cfi_end(cfi[0]);
+	return begins;
+}
+
+/* A row of the line table is an instruction's. */
+static bool line_begins(Dwarf *dw, u64 addr)
+{
+	Dwarf_Off off = 0, next;
+	size_t head;
+	Dwarf_Die unit;
+	Dwarf_Line *line;
+	Dwarf_Addr at;
+
+	for (; dw && !dwarf_nextcu(dw, off, &next, &head, NULL, NULL, NULL); off = next) {
+		line = dwarf_offdie(dw, off + head, &unit) ? dwarf_getsrc_die(&unit, addr) : NULL;
+		if (line && !dwarf_lineaddr(line, &at) && at == addr)
+			return true;
+	}
+	return false;
+}
+
+static bool upfile_is_proven(Elf *elf, u64 addr)
+{
+	Dwarf *dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	bool is = frame_begins(elf, dw, addr) || line_begins(dw, addr);
+
+	dwarf_end(dw);
+	return is;
+}
+
+static int upfile_say_none(struct want *w, char why[FR_UPFILE_WHY_SZ])
+{
+	const char *like = fr_nearest_close(&w->near);
+
+	if (!w->all)
+		return upfile_fail(why, -EINVAL, "it has no symbols: its functions have no names in it");
+	if (like)
+		return upfile_fail(why, -EINVAL, "it has no function %.80s: did you mean %.80s?", w->name, like);
+	return upfile_fail(why, -EINVAL, "it has no function %.80s (of C++, the mangled name, as `nm` shows it)", w->name);
+}
+
+int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_off, char why[FR_UPFILE_WHY_SZ])
+{
+	struct want w = {.name = symbol, .near = {.to = symbol}};
+
+	walk_symbols(f, upfile_consider, &w);
+	if (!w.cnt)
+		return upfile_say_none(&w, why);
+	if (w.cnt > 1)
+		return upfile_fail(why, -EINVAL,
+				   "more than one of its functions is called %.80s: it is not known which is meant", symbol);
+	if (GELF_ST_TYPE(w.sym.st_info) == STT_GNU_IFUNC)
+		return upfile_fail(why, -EINVAL,
+				   "%.80s is chosen when a program starts (an ifunc): name the one that is chosen, "
+				   "`gdb -p PID -batch -ex 'info symbol %.80s'` tells it",
+				   symbol, symbol);
+	if (off && off >= w.sym.st_size)
+		return upfile_fail(why, -EINVAL, "%.80s has %llu bytes, so +0x%llx is not in it", symbol,
+				   (unsigned long long)w.sym.st_size, (unsigned long long)off);
+	if (off && !upfile_is_proven(f->elf, w.sym.st_value + off))
+		return upfile_fail(
+			why, -EINVAL,
+			"neither its lines nor its frames say that an instruction begins at %.80s+0x%llx, and a probe "
+			"elsewhere would crash the program",
+			symbol, (unsigned long long)off);
+	if (!offset_of(f->elf, w.sym.st_value + off, file_off))
+		return upfile_fail(why, -EINVAL, "%.80s is not in its code", symbol);
+	return 0;
+}
