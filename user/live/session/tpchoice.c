@@ -155,7 +155,7 @@ static void tpchoice_say_none(const struct choosing *c, const char *what, const 
 	free(full);
 }
 
-static bool is_same_place(const struct fr_tpask *a, const struct fr_tpask *b)
+static bool tpchoice_is_same_place(const struct fr_tpask *a, const struct fr_tpask *b)
 {
 	return a->kind == b->kind && a->path_sz == b->path_sz && a->place_sz == b->place_sz &&
 	       !memcmp(a->path, b->path, a->path_sz) && !memcmp(a->place, b->place, a->place_sz);
@@ -166,7 +166,7 @@ static int tpchoice_apply_place(struct choosing *c, const char *what, const stru
 {
 	u32 i;
 
-	for (i = 0; i < c->up_cnt && !is_same_place(&c->up[i].ask, ask); i++)
+	for (i = 0; i < c->up_cnt && !tpchoice_is_same_place(&c->up[i].ask, ask); i++)
 		;
 	if (i == c->up_cnt && ask->removes) {
 		fr_err("-e %s: nothing before it records this place", what);
@@ -424,7 +424,7 @@ static int check_schema(const struct fr_tpchoice *out)
 	return err;
 }
 
-static int check_room(const struct fr_tpchoice *out)
+static int tpchoice_check_room(const struct fr_tpchoice *out)
 {
 	if (out->cnt < FR_TP_MAX)
 		return 0;
@@ -445,7 +445,7 @@ static int add_all(struct choosing *c, struct fr_tpchoice *out)
 	for (i = 0; i < c->cnt && !err; i++) {
 		if (!c->to[i].on)
 			continue;
-		err = check_room(out) ?: tpchoice_add_point(out, &c->all[i], &c->to[i], schema, formats);
+		err = tpchoice_check_room(out) ?: tpchoice_add_point(out, &c->all[i], &c->to[i], schema, formats);
 		if (err && err != -ENOMEM && c->to[i].rare) { /* others are recorded without it */
 			c->lacks[fr_rare_find(c->to[i].rare->name)] = true;
 			err = 0;
@@ -453,7 +453,7 @@ static int add_all(struct choosing *c, struct fr_tpchoice *out)
 	}
 	for (i = 0; i < c->up_cnt && !err; i++)
 		if (c->up[i].on)
-			err = check_room(out) ?: tpchoice_add_place(out, &c->up[i], schema, formats);
+			err = tpchoice_check_room(out) ?: tpchoice_add_place(out, &c->up[i], schema, formats);
 	out->schema = schema ? fr_memfile_end(&s, NULL) : NULL;
 	out->formats = formats ? fr_memfile_end(&m, &out->formats_sz) : NULL;
 	free(builtin);

@@ -17,7 +17,7 @@ static int upchoice_fail(char why[FR_UPCHOICE_WHY_SZ], const char *text)
 }
 
 /* "main+0x10" */
-static int take_symbol(const struct fr_tpask *ask, char symbol[SYMBOL_MAX], u64 *off, char why[FR_UPCHOICE_WHY_SZ])
+static int upchoice_take_symbol(const struct fr_tpask *ask, char symbol[SYMBOL_MAX], u64 *off, char why[FR_UPCHOICE_WHY_SZ])
 {
 	char *plus, *end;
 
@@ -44,7 +44,7 @@ static int upchoice_place(const struct fr_tpask *ask, struct fr_upfound *out, ch
 	struct fr_upfile *file = NULL;
 	char symbol[SYMBOL_MAX];
 	u64 off;
-	int err = take_symbol(ask, symbol, &off, why) ?: fr_upfile_open(out->path, &file, why);
+	int err = upchoice_take_symbol(ask, symbol, &off, why) ?: fr_upfile_open(out->path, &file, why);
 
 	if (!err && fr_upfile_is_go(file) && ask->kind == FR_UP_uretprobe)
 		err = upchoice_fail(why, "a probe of a return crashes a Go program, whose stacks move: use uprobe:");
