@@ -389,7 +389,8 @@ def programs():
     equal([e["ret"] for e in nested], [1, 2, 6, 24, 120], "each return of a function that calls itself")
     lasted = [e["duration_ns"] for e in nested]
     check(lasted == sorted(lasted) and all(e["duration_ns"] > 0 for e in back), f"a call lasts as long as those in it: {lasted}")
-    equal(len(replay(file, "-f", 'event == "uprobe:probed__fr_probed_nested"')), 3, "a rate")
+    held = "uprobe:probed__fr_probed_nested"
+    check(unrecorded_of(file, "thinned", held) - unrecorded_of(before, "thinned", held) in (2, 5), "a rate lets the first three pass")
     words = fr("replay", "-f", f'pid == {pid} && event == "{CALL}" && arg3 == -3', file).stdout
     check('arg2="(fault)"' in words and "faulted=arg2" in words, words)
     cut = f"{TMP}/tp-programs.flight"
