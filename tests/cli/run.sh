@@ -791,7 +791,7 @@ fuzzed_filters() {
 		{ echo "clang cannot link with libFuzzer: install libclang-rt-dev"; return 77; }
 	make -s -j2 fuzzed-base &&
 		clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
-			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libfrbase.a -o $out/filter || return
+			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libfrbase.a -ltraceevent -o $out/filter || return
 	grep -ohP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter*.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"
 	mkdir "$tmp/corpus" && mv "$tmp"/seed-* "$tmp/corpus"
 	$out/filter -seed=1 -runs=40000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
