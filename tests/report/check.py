@@ -141,13 +141,17 @@ def check_cgroup_paths(c, rep, file, window, filt):
             c.equal(f"tasks of cgroup {group['path']}", {row["tid"] for row in rows} <= tids, True)
 
 
-def check_whose(c, rep):
-    """Whose a cgroup is follows from its path, of which these files have none: so nothing is said, of none (t_containers has some)."""
-    c.equal("paths of cgroups", {g["path"] for g in rep["cgroups"]}, {None} if rep["cgroups"] else set())
+def check_whose(c, rep, info):
+    """Whose a cgroup is follows from its path, of which id and unit are parts: t_containers has what names follow."""
+    known = info.get("containers", {}).get("count", 0)
+    paths = [one["path"] for one in rep["cgroups"] if one["path"]]
     for what in "cgroups", "tasks", "processes":
         for one in rep[what]:
-            for key in ("container", "container_id", "pod", "namespace", "image", "unit"):
+            for key in ("container", "pod", "namespace", "image") if not known else ():
                 c.equal(f"{what} {key}", one[key], None)
+            for key in "container_id", "unit":
+                of = paths if what != "cgroups" else [one["path"] or ""]
+                c.equal(f"{what} {key}", one[key], one[key] if one[key] and any(one[key] in path for path in of) else None)
 
 
 # What is not known of a CPU where this event was not recorded
@@ -493,7 +497,7 @@ def main(file, args):
     pairs = check_tasks(c, rep, t)
     check_groups(c, rep, t, pairs)
     check_cgroup_paths(c, rep, file, window, filt)
-    check_whose(c, rep)
+    check_whose(c, rep, info)
     check_cpus(c, rep, t)
     check_total(c, rep, t)
     check_syscalls(c, rep, t, words)
