@@ -155,6 +155,21 @@ def block():
         shows(one("block_io_done"), "block_io_done", **{**want, "nr_sector": 0, "bytes": 0})
 
 
+@test("a program's calls, as it counts them, and returns one in the other")
+def probes():
+    got = dict(line.split() for line in text("statuses").splitlines())
+    for name in "probes", "probed", "probes_dump", "probes_stop":
+        equal(got[name], "0", f"{name}: {text(name + '.err')}")
+    told = [line.split(" ")[1:] for line in text("probed.out").splitlines() if line.startswith("call ")]
+    seen = replay(os.path.join(GOT, "probed.flight"))
+    calls = [e for e in seen if e["event"] == "uprobe:probed__fr_probed_call"]
+    equal([(e["arg1"], e["arg3"]) for e in calls], [(int(first), int(third)) for first, _, third in told], "numbers")
+    for e, (_, what, _) in zip(calls, told, strict=True):
+        check((e["arg2"], e["faulted"]) in (("(fault)", 4), (what[:255], 0)), f"a text that is {what}: {e}")
+    equal([e["ret"] for e in seen if e["event"] == "uretprobe:probed__fr_probed_nested"], [1, 2, 6, 24, 120], "returns")
+    return f"{sum(e['faulted'] > 0 for e in calls)} of {len(calls)} texts could not be read"
+
+
 @test("OOM: the victim, and its memory where the kernel tells")
 def oom():
     pid = int(text("eat.out"))
