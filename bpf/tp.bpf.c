@@ -507,6 +507,8 @@ FR_INLINE int up_record(const void *ctx, u32 event, u32 site, u32 buffer, u64 la
 	struct fr_writing w;
 	const u64 *word;
 
+	/* one register from here on: Linux 6.1's verifier takes clang's copies for other numbers */
+	asm volatile("" : "+r"(nr));
 	if (!work || nr >= FR_TP_MAX || site >= FR_UP_MAX)
 		return 0;
 	sz = up_make(ctx, buffer, work, site, lasted_ns);

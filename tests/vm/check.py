@@ -160,7 +160,8 @@ def probes():
     got = dict(line.split() for line in text("statuses").splitlines())
     for name in "probes", "probed", "probes_dump", "probes_stop":
         equal(got[name], "0", f"{name}: {text(name + '.err')}")
-    told = [line.split(" ")[1:] for line in text("probed.out").splitlines() if line.startswith("call ")]
+    told = [one.groups() for one in map(re.compile(r"call (\d+) (.+) (-?\d+)").fullmatch, text("probed.out").splitlines()) if one]
+    equal(len(told), 12, "calls that it tells")
     seen = replay(os.path.join(GOT, "probed.flight"))
     calls = [e for e in seen if e["event"] == "uprobe:probed__fr_probed_call"]
     equal([(e["arg1"], e["arg3"]) for e in calls], [(int(first), int(third)) for first, _, third in told], "numbers")
