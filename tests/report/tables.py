@@ -64,7 +64,7 @@ class Tables:
         self.rows, self.counted = rows, counted  # counted: places of the rows that count; None: all
         self.w, self.info, self.focus, self.focus_pid = window, info, focus, focus_pid
         self.at_ns = self.find_at()
-        self.owner, self.all_tasks = {}, []
+        self.owner, self.all_tasks, self.renamed = {}, [], collections.defaultdict(set)
         self.cpus = {}
         self.events, self.rated_events = collections.Counter(), collections.Counter()
         self.calls = collections.defaultdict(Call)
