@@ -174,11 +174,8 @@ def check_cpus(c, rep, t):
         c.equal(what + " ran", [(s["ts"], s["tid"]) for s in got["ran"]], ran)
         comms = [s["comm"] for s in got["ran"]]
         if want.first is not None:
-            # what it is called as the moment begins: its name at its switch, or one that it took since
-            first = want.first_comm if isinstance(want.first_comm, set) else {want.first_comm}
-            names = first | {w.comm for w in t.all_tasks if w.tid == want.first} | t.renamed[want.first]
-            name = comms.pop(0)
-            c.equal(what + " ran first, name", name if name in names else [name], name if name in names else sorted(names, key=str))
+            name, names = comms.pop(0), t.first_names(nr, want)
+            c.equal(what + " ran first, name", name, name if name in names else sorted(names, key=str))
         c.equal(what + " ran, names", len(comms), len(want.ran_comms))
         c.equal(what + " ran, names", [(g, w) for g, w in zip(comms, want.ran_comms) if g != w and not (isinstance(w, set) and (g in w or not w))], [])
 
@@ -491,11 +488,6 @@ def main(file, args):
     t = Tables(before + rows, counted, rep["window"], info, focus, None if task else info["trigger"]["pid"], later, before)
     texts = dict(zip(map(place, everything), lines(run("replay", "--no-symbols", file))))
     words = Words(everything, texts)
-    for row in everything:
-        if row["event"] == "task_rename":  # as an exec renames, too
-            t.renamed[row["target_pid"]] |= {row["oldcomm"], row["newcomm"]}
-        if row["event"] == "sched_switch" and not row["next_pid"]:  # the idle tasks of all CPUs share a tid, and its names
-            t.renamed[0].add(row["next_comm"])
     c = Check()
     check_file(c, rep, info)
     check_window(c, rep, info, rows)

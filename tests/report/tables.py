@@ -49,7 +49,7 @@ class Cpu:
         self.since_ns, self.tid = since_ns, None
         self.gap_ns = 0
         self.irq = self.softirq = None
-        self.first, self.first_comm, self.ran, self.ran_comms = None, None, [], []
+        self.first, self.first_comm, self.first_ns, self.ran, self.ran_comms = None, None, None, [], []
 
 
 class Call:
@@ -64,7 +64,7 @@ class Tables:
         self.rows, self.counted = rows, counted  # counted: places of the rows that count; None: all
         self.w, self.info, self.focus, self.focus_pid = window, info, focus, focus_pid
         self.at_ns = self.find_at()
-        self.owner, self.all_tasks, self.renamed = {}, [], collections.defaultdict(set)
+        self.owner, self.all_tasks = {}, []
         self.cpus = {}
         self.events, self.rated_events = collections.Counter(), collections.Counter()
         self.calls = collections.defaultdict(Call)
@@ -188,6 +188,17 @@ class Tables:
         """A task that a later row names may have had another name then; what no row names, the table of tasks may."""
         return {row["comm"] for row in self.rows if row["tid"] == tid} | {row["next_comm"] for row in self.rows if row.get("next_pid") == tid}
 
+    def first_names(self, nr, c):
+        """What the task that has CPU nr as the moment begins may be called: the name that it took last, by an exec, too."""
+        if not c.first:
+            return {f"swapper/{nr}"}
+        took = [row for row in self.later(None) if row["event"] == "task_rename" and row["target_pid"] == c.first and row["ts"] <= self.w["moment_begin_ns"]]
+        since = [row["newcomm"] for row in took if row["ts"] > c.first_ns]
+        if since:
+            return {since[-1]}
+        known = {row["newcomm"] for row in took} | c.first_comm if isinstance(c.first_comm, set) else {c.first_comm}
+        return known | {task.comm for task in self.all_tasks if task.tid == c.first}
+
     def is_before(self, ts):
         """Rows before the window only tell what is so when it begins."""
         return ts < self.since_ns
@@ -263,7 +274,7 @@ class Tables:
         if self.is_picked():
             return
         if ts < self.w["moment_begin_ns"]:
-            c.first, c.first_comm = tid, comm
+            c.first, c.first_comm, c.first_ns = tid, comm, ts
         elif ts <= self.w["moment_end_ns"]:
             c.ran.append((ts, tid))
             c.ran_comms.append(comm)
