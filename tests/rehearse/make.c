@@ -9,7 +9,7 @@
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
  *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
- *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK]
+ *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK [WAKER WAKER_TID]], by what it was last woken
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
@@ -333,9 +333,9 @@ static bool read_state(const char *line, struct fr_snap_state *t)
 	int got;
 
 	*t = (struct fr_snap_state){.id = -1, .object = ""};
-	got = sscanf(line, "state %u %llu %d %hhu %u %d %lli %lli %lli %llu %lli", &t->tid, &t->at_ns, &t->prio, &t->policy,
-		     &state, &t->id, (s64 *)&t->arg[0], (s64 *)&t->arg[1], (s64 *)&t->arg[2], &t->since_ns,
-		     (s64 *)&t->kstack_id);
+	got = sscanf(line, "state %u %llu %d %hhu %u %d %lli %lli %lli %llu %lli %hhu %u", &t->tid, &t->at_ns, &t->prio,
+		     &t->policy, &state, &t->id, (s64 *)&t->arg[0], (s64 *)&t->arg[1], (s64 *)&t->arg[2], &t->since_ns,
+		     (s64 *)&t->kstack_id, &t->waker, &t->waker_tid);
 	if (got > 4)
 		in = t->id < 0 ? FR_WAITED_user : FR_WAITED_call;
 	t->state = state;

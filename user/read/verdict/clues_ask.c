@@ -195,6 +195,10 @@ bool fr_clues_still(const struct fr_clues *c, u32 tid, struct fr_still *out)
 	out->wait.ts = c->at_ns;
 	out->wait.off_ns = out->wait.blocked_ns = c->at_ns - out->since_ns;
 	out->wait.queued_ns = 0;
+	/* the state has who woke it last, from a wait before: nobody has ended this one */
+	out->wait.waker = FR_WAKER_unknown;
+	out->wait.waker_pid = 0;
+	out->wait.waker_comm.len = 0;
 	return true;
 }
 
