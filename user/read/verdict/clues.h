@@ -160,8 +160,17 @@ bool fr_clues_moved(const struct fr_clues *c, const char *name, const char *obje
 /* What a gauge was at the first reading at or after the trigger, else at the last one. False: it is not known. */
 bool fr_clues_gauge(const struct fr_clues *c, const char *name, const char *object, u64 *value);
 
-/* The object, as a cgroup, of which this count rose most; *out: so much. NULL: it rose of none. */
-const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, struct fr_counter_move *out);
+/* The path of the cgroup that a task was in; NULL: it is not known. */
+const char *fr_clues_cgroup(const struct fr_clues *c, u32 tid, u64 ts);
+
+/*
+ * The same of a cgroup itself: a count of events has those of the cgroups below, too, which are taken off. False: it did not
+ * rise, or those of a cgroup below may be all of it.
+ */
+bool fr_clues_moved_own(const struct fr_clues *c, const char *name, const char *cgroup, struct fr_counter_move *out);
+
+/* The cgroup whose own count rose most, of those that have this gauge; *out: so much. NULL: it rose of none. */
+const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, const char *gauge, struct fr_counter_move *out);
 
 /* Bytes that one program's tasks wrote to a disk. */
 struct fr_clue_writer {

@@ -32,6 +32,13 @@ s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts)
 	return fr_names_who(c->view->names, tid, ts, 0).pid;
 }
 
+const char *fr_clues_cgroup(const struct fr_clues *c, u32 tid, u64 ts)
+{
+	struct fr_who who = fr_names_who(c->view->names, tid, ts, 0);
+
+	return c->view->cgroups ? fr_cgroups_path(c->view->cgroups, who.pid, ts, who.cgroup) : NULL;
+}
+
 /* ---- CPUs ---- */
 
 static bool ask_is_of(const struct fr_clue_run *run, u32 cpu)
@@ -322,17 +329,75 @@ bool fr_clues_gauge(const struct fr_clues *c, const char *name, const char *obje
 	return end;
 }
 
-const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, struct fr_counter_move *out)
+/* Is a cgroup strictly below another one? */
+static bool ask_is_below(const char *path, const char *above)
+{
+	size_t len = strlen(above);
+
+	return !strncmp(path, above, len) && path[len] == '/' && path[len + 1];
+}
+
+/* Does the file tell this count of a cgroup between the two? Then that one's has what is below it. */
+static bool has_between(const struct fr_counters *all, const char *name, const char *above, const char *below)
+{
+	const struct fr_counter_series *s = all->series.at;
+	size_t i;
+
+	for (i = 0; i < all->series.cnt; i++)
+		if (!strcmp(s[i].name, name) && ask_is_below(s[i].object, above) && ask_is_below(below, s[i].object))
+			return true;
+	return false;
+}
+
+/* What came at most of the cgroups below one: of a new one, all that it ever counted. */
+static u64 moved_below(const struct fr_clues *c, const struct fr_counters *all, const char *name, const char *above)
+{
+	const struct fr_counter_series *s = all->series.at;
+	const struct fr_counter_point *end;
+	struct fr_counter_move m;
+	u64 sum = 0;
+	size_t i;
+
+	for (i = 0; i < all->series.cnt; i++) {
+		if (strcmp(s[i].name, name) || !ask_is_below(s[i].object, above) || has_between(all, name, above, s[i].object))
+			continue;
+		end = point_at(c, &s[i]);
+		sum += series_moved(c, &s[i], &m) ? m.delta : end ? end->value : 0;
+	}
+	return sum;
+}
+
+/* In v1, a cgroup counts its own only; this gauge is of v1 alone. */
+static bool counts_its_own(const struct fr_clues *c, const char *cgroup)
+{
+	return ask_series(c, "cgroup.under_oom", cgroup);
+}
+
+bool fr_clues_moved_own(const struct fr_clues *c, const char *name, const char *cgroup, struct fr_counter_move *out)
+{
+	const struct fr_counters *all = fr_snap_counters(c->snap);
+	u64 below;
+
+	if (!fr_clues_moved(c, name, cgroup, out))
+		return false;
+	below = counts_its_own(c, cgroup) ? 0 : moved_below(c, all, name, cgroup);
+	out->delta -= below < out->delta ? below : out->delta;
+	return out->delta;
+}
+
+const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, const char *gauge, struct fr_counter_move *out)
 {
 	const struct fr_counters *all = fr_snap_counters(c->snap);
 	const struct fr_counter_series *s = all ? all->series.at : NULL;
 	const char *object = NULL;
 	struct fr_counter_move m;
+	u64 v;
 	size_t i;
 
 	*out = (struct fr_counter_move){0};
 	for (i = 0; all && i < all->series.cnt; i++)
-		if (!strcmp(s[i].name, name) && series_moved(c, &s[i], &m) && m.delta > out->delta) {
+		if (!strcmp(s[i].name, name) && *s[i].object && fr_clues_gauge(c, gauge, s[i].object, &v) &&
+		    fr_clues_moved_own(c, name, s[i].object, &m) && m.delta > out->delta) {
 			*out = m;
 			object = s[i].object;
 		}

@@ -389,7 +389,7 @@ bool fr_recognise_spin(struct fr_case *k)
 static const struct {
 	const char *frame, *what;
 } works[] = {
-	{"try_to_free_mem_cgroup_pages", "it frees memory of its cgroup, which is at its limit"},
+	{"try_to_free_mem_cgroup_pages", "it frees memory of a cgroup, as at its limit"},
 	{"try_to_free_pages", "it frees memory of the host, which is short of it"},
 	{"try_to_compact_pages", "it moves memory about, so that a large page finds room"},
 	{"dup_mmap", "it copies page tables, as a fork does"},

@@ -238,7 +238,7 @@ bool fr_recognise_oom(struct fr_case *k)
 	if (!v)
 		return false;
 	beside = is_bystander(c, v);
-	cgroup = fr_word_oom_cgroup(k);
+	cgroup = fr_word_oom_cgroup(k, v);
 	fr_case_cause(k, *cgroup ? "mark_victim, counters" : "mark_victim",
 		      "memory ran out, of %s%s%s: the out-of-memory killer chose %s, which had %s, %s before",
 		      *cgroup ? cgroup : "the host or of a cgroup", beside ? ", when it was asked for by " : "",

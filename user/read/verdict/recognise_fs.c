@@ -82,7 +82,7 @@ static const struct {
 	{"xlog_grant_head_wait", "for room in its file system's log (xfs)", OF_DISK},
 	{"btrfs_commit_transaction", "for a commit of its file system (btrfs)", OF_DISK},
 	{"mem_cgroup_handle_over_high", "because its memory cgroup is over its high limit", OF_CGROUP},
-	{"try_to_free_mem_cgroup_pages", "for memory that its cgroup, at its limit, has to give back", OF_CGROUP},
+	{"try_to_free_mem_cgroup_pages", "for memory that a cgroup, as at its limit, has to give back", OF_CGROUP},
 	{"mem_cgroup_oom_synchronize", "because its memory cgroup is out of memory", OF_CGROUP},
 	{"reclaim_throttle", "for memory: reclaim was held back, since too little could be freed", OF_ITSELF},
 	{"try_to_free_pages", "for memory that the host, short of it, has to give back", OF_ITSELF},
@@ -149,9 +149,8 @@ static const char *place_more(struct fr_case *k, enum place_of of)
 	}
 	if (of == OF_DAEMON)
 		return fr_word_stopped(k);
-	limit = of == OF_CGROUP ? fr_word_cgroup_limit(k) : "";
-	snprintf(text, sizeof(text), "; %s", limit);
-	return *limit ? fr_word_text(k, text, strlen(text)) : "";
+	limit = of == OF_CGROUP ? fr_word_cgroup_limit(k, k->wait->tid, k->wait->ts) : "";
+	return *limit ? fr_word(k, "; %s", limit) : "";
 }
 
 static const char *place_from(const struct fr_case *k, enum place_of of, const char *more)

@@ -3,7 +3,8 @@
  * recognise_memory: a task had to free memory itself, or to wait until others did: what the kernel tells of it in rare events
  * (base/tp/rare.def), and which cgroup was at its limit, by the host's counters.
  */
-#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/text/escape.h"
 #include "base/text/units.h"
@@ -18,68 +19,124 @@ static const struct {
 	{"cgroup.memory_events_high", "cgroup.memory_high", "its high limit"},
 };
 
-const char *fr_word_cgroup_limit(struct fr_case *k)
+#define PATH_SHOWN_SZ 80u
+
+/* The limit that a cgroup ran into, by its own count; "": not this one, or it is not known. */
+static const char *say_limit(struct fr_case *k, u32 which, const char *cgroup)
 {
 	struct fr_counter_move m;
-	char path[FR_CLUE_WHO_SZ], limit[32], used[32], text[FR_WORD_SZ];
-	const char *object;
+	char path[PATH_SHOWN_SZ], limit[32], used[32];
 	u64 limit_sz, used_sz;
-	size_t i;
 
-	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		object = fr_clues_moved_most(k->c, limits[i].count, &m);
-		if (!object || !fr_clues_gauge(k->c, limits[i].limit, object, &limit_sz) ||
-		    !fr_clues_gauge(k->c, "cgroup.memory", object, &used_sz))
-			continue;
-		path[fr_escape_mem(path, sizeof(path) - 1, object, strlen(object))] = 0;
-		snprintf(text, sizeof(text), "cgroup %s ran into %s of %s %s time%s in %s, and had %s then", path,
-			 limits[i].what, fr_show_size(limit_sz, limit, sizeof(limit)), fr_word_cnt(k, m.delta),
-			 fr_plural(m.delta), fr_word_ns(k, m.to_ns - m.from_ns), fr_show_size(used_sz, used, sizeof(used)));
-		return fr_word_text(k, text, strlen(text));
-	}
-	return "";
+	if (!fr_clues_moved_own(k->c, limits[which].count, cgroup, &m) ||
+	    !fr_clues_gauge(k->c, limits[which].limit, cgroup, &limit_sz) ||
+	    !fr_clues_gauge(k->c, "cgroup.memory", cgroup, &used_sz))
+		return "";
+	return fr_word(k, "cgroup %s ran into %s of %s %s time%s in %s, and had %s then",
+		       fr_escape_str(path, sizeof(path), cgroup), limits[which].what,
+		       fr_show_size(limit_sz, limit, sizeof(limit)), fr_word_cnt(k, m.delta), fr_plural(m.delta),
+		       fr_word_ns(k, m.to_ns - m.from_ns), fr_show_size(used_sz, used, sizeof(used)));
 }
 
-/* " of X": of memory that a cgroup has, and may have; "" where that is not known */
-static void say_full(const struct fr_case *k, const char *object, char *text, size_t sz)
+#define LIMIT_CNT (sizeof(limits) / sizeof(limits[0]))
+
+/* The one above it; false: that is the root. */
+static bool memory_cgroup_above(char *path)
+{
+	char *last = strrchr(path, '/');
+
+	if (last)
+		*last = 0;
+	return last && *path;
+}
+
+/* The innermost that has a limit, and ran into it: of the cgroup that a task was in and those around it. */
+const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts)
+{
+	const char *of = fr_clues_cgroup(k->c, tid, ts), *word = "";
+	char *path = of && *of ? strdup(of) : NULL;
+	u32 i;
+
+	k->failed |= of && *of && !path;
+	if (path)
+		do
+			for (i = 0; i < LIMIT_CNT && !*word; i++)
+				word = say_limit(k, i, path);
+		while (!*word && memory_cgroup_above(path));
+	free(path);
+	return word;
+}
+
+/* Of all cgroups: the one that ran into its limit most often. */
+static const char *any_limit(struct fr_case *k)
+{
+	struct fr_counter_move m;
+	const char *cgroup, *word = "";
+	u32 i;
+
+	for (i = 0; i < LIMIT_CNT && !*word; i++) {
+		cgroup = fr_clues_moved_most(k->c, limits[i].count, limits[i].limit, &m);
+		word = cgroup ? say_limit(k, i, cgroup) : "";
+	}
+	return word;
+}
+
+/* ", whose limit is X, and which had Y when that was read": of a cgroup's memory; nothing where that is not known. */
+static const char *say_full(struct fr_case *k, const char *object)
 {
 	char limit[32], used[32];
 	u64 used_sz, limit_sz;
 
-	text[0] = 0;
-	if (fr_clues_gauge(k->c, "cgroup.memory_max", object, &limit_sz) &&
-	    fr_clues_gauge(k->c, "cgroup.memory", object, &used_sz))
-		snprintf(text, sz, ", whose limit is %s, and which had %s when that was read",
-			 fr_show_size(limit_sz, limit, sizeof(limit)), fr_show_size(used_sz, used, sizeof(used)));
+	if (!fr_clues_gauge(k->c, "cgroup.memory_max", object, &limit_sz) ||
+	    !fr_clues_gauge(k->c, "cgroup.memory", object, &used_sz))
+		return "";
+	return fr_word(k, ", whose limit is %s, and which had %s when that was read",
+		       fr_show_size(limit_sz, limit, sizeof(limit)), fr_show_size(used_sz, used, sizeof(used)));
 }
 
-/* Somebody was killed in it, and it ran into its limit. */
-const char *fr_word_oom_cgroup(struct fr_case *k)
+/* Did memory run out in this cgroup itself, and was somebody killed for that? What the host lacks counts as killed only. */
+static bool ran_out(const struct fr_clues *c, const char *cgroup)
 {
-	struct fr_counter_move kills, full;
-	const char *object = fr_clues_moved_most(k->c, "cgroup.oom_kill", &kills);
-	char path[FR_CLUE_WHO_SZ], more[120], text[FR_WORD_SZ];
+	struct fr_counter_move out, kills;
 
-	if (!object || !fr_clues_moved(k->c, "cgroup.memory_events_max", object, &full) || !full.delta)
-		return "";
-	path[fr_escape_mem(path, sizeof(path) - 1, object, strlen(object))] = 0;
-	say_full(k, object, more, sizeof(more));
-	snprintf(text, sizeof(text), "cgroup %s%s", path, more);
-	return fr_word_text(k, text, strlen(text));
+	return fr_clues_moved_own(c, "cgroup.oom", cgroup, &out) && fr_clues_moved(c, "cgroup.oom_kill", cgroup, &kills) &&
+	       kills.delta;
+}
+
+/* Is this path the cgroup, or below it? Unknown is. */
+static bool memory_is_within(const char *path, const char *cgroup)
+{
+	size_t len = strlen(cgroup);
+
+	return !path || (!strncmp(path, cgroup, len) && (!path[len] || path[len] == '/'));
+}
+
+/* The innermost that ran out of memory, of the cgroup that the chosen one was in and those around it: who asked was in it, too.
+ */
+const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v)
+{
+	const char *of = fr_clues_cgroup(k->c, v->tid, v->ts), *by = fr_clues_cgroup(k->c, v->asker, v->ts), *word = "";
+	char *path = of && *of ? strdup(of) : NULL, shown[PATH_SHOWN_SZ];
+
+	k->failed |= of && *of && !path;
+	if (path)
+		do
+			if (ran_out(k->c, path) && memory_is_within(by, path))
+				word = fr_word(k, "cgroup %s%s", fr_escape_str(shown, sizeof(shown), path), say_full(k, path));
+		while (!*word && memory_cgroup_above(path));
+	free(path);
+	return word;
 }
 
 /* ---- memory that a task frees itself ---- */
 
 static const struct {
-	const char *begin, *from, *what;
+	const char *begin, *what;
 	bool of_cgroup;
 } efforts[] = {
-	{"vmscan:mm_vmscan_memcg_reclaim_begin", "tp:vmscan:mm_vmscan_memcg_reclaim_begin",
-	 "freed memory of its cgroup, which is at its limit", true},
-	{"vmscan:mm_vmscan_direct_reclaim_begin", "tp:vmscan:mm_vmscan_direct_reclaim_begin",
-	 "freed memory of the host, which is short of it", false},
-	{"compaction:mm_compaction_begin", "tp:compaction:mm_compaction_begin",
-	 "moved memory together, so that a large piece finds room (compaction)", false},
+	{"vmscan:mm_vmscan_memcg_reclaim_begin", "freed memory of a cgroup, as at its limit", true},
+	{"vmscan:mm_vmscan_direct_reclaim_begin", "freed memory of the host, which is short of it", false},
+	{"compaction:mm_compaction_begin", "moved memory together, so that a large piece finds room (compaction)", false},
 };
 
 struct effort {
@@ -93,13 +150,15 @@ static struct effort effort_of(const struct fr_clues *c, const char *begin, u32 
 	const struct fr_rares_item *it;
 	struct effort e = {0};
 	size_t i = 0;
+	u64 ns;
 
 	while ((it = fr_rares_next(&c->rares, &i, begin, from_ns, to_ns))) {
 		if (it->took_ns == FR_RARES_UNKNOWN || (tid ? it->tid != tid : fr_clues_program(c, it->tid, it->ts) != program))
 			continue;
+		ns = fr_overlap_ns(it->ts, it->ts + it->took_ns, from_ns, to_ns);
 		e.cnt++;
-		e.ns += it->took_ns;
-		e.most_ns = it->took_ns > e.most_ns ? it->took_ns : e.most_ns;
+		e.ns += ns;
+		e.most_ns = ns > e.most_ns ? ns : e.most_ns;
 	}
 	return e;
 }
@@ -111,9 +170,16 @@ static bool memory_time(const struct fr_case *k, u32 *tid, u64 *from_ns, u64 *to
 	*from_ns = k->wait ? fr_waited_began_ns(k->wait) : k->c->at_ns - k->c->value_ns;
 	*to_ns = k->wait ? k->wait->ts : k->c->at_ns;
 	if (*tid == k->c->tid && k->c->value_ns && k->c->value_ns <= k->c->at_ns &&
-	    k->c->at_ns - k->c->value_ns < *from_ns) /* of a call the whole of it, not its longest wait */
+	    k->c->at_ns - k->c->value_ns < *from_ns) { /* of a call the whole of it, not its longest wait */
 		*from_ns = k->c->at_ns - k->c->value_ns;
+		*to_ns = k->c->at_ns;
+	}
 	return *tid && *from_ns < *to_ns && (k->wait || k->c->value_ns);
+}
+
+static const char *effort_from(struct fr_case *k, const char *begin, const char *limit)
+{
+	return fr_word(k, "tp:%s%s", begin, *limit ? ", counters" : "");
 }
 
 /* A third of its time went there. */
@@ -128,11 +194,11 @@ bool fr_recognise_reclaim(struct fr_case *k)
 	if (!memory_time(k, &tid, &from_ns, &to_ns))
 		return false;
 	for (i = 0; i < sizeof(efforts) / sizeof(efforts[0]); i++) {
-		e = effort_of(k->c, efforts[i].begin, tid, 0, from_ns, to_ns + 1);
+		e = effort_of(k->c, efforts[i].begin, tid, 0, from_ns, to_ns);
 		if (!e.ns || e.ns < (to_ns - from_ns) / 3)
 			continue;
-		limit = efforts[i].of_cgroup ? fr_word_cgroup_limit(k) : "";
-		fr_case_cause(k, *limit ? "tp:vmscan:mm_vmscan_memcg_reclaim_begin, counters" : efforts[i].from,
+		limit = efforts[i].of_cgroup ? fr_word_cgroup_limit(k, tid, to_ns) : "";
+		fr_case_cause(k, effort_from(k, efforts[i].begin, limit),
 			      "%s %s: %u time%s, for %s of these %s, the longest %s%s%s", fr_word_who(k, tid, to_ns),
 			      efforts[i].what, e.cnt, fr_plural(e.cnt), fr_word_ns(k, e.ns), fr_word_ns(k, to_ns - from_ns),
 			      fr_word_ns(k, e.most_ns), *limit ? "; " : "", limit);
@@ -156,7 +222,7 @@ static bool top_effort(const struct fr_case *k, const char *begin, struct effort
 
 		if (out->cnt && fr_clues_program(c, it->tid, it->ts) == fr_clues_program(c, (*who)->tid, (*who)->ts))
 			continue;
-		e = effort_of(c, begin, 0, fr_clues_program(c, it->tid, it->ts), c->begin_ns, c->at_ns + 1);
+		e = effort_of(c, begin, 0, fr_clues_program(c, it->tid, it->ts), c->begin_ns, c->at_ns);
 		if (e.ns > out->ns)
 			*out = e, *who = it;
 	}
@@ -173,15 +239,15 @@ bool fr_case_tell_reclaim(struct fr_case *k)
 	for (i = 0; i < sizeof(efforts) / sizeof(efforts[0]); i++) {
 		if (!top_effort(k, efforts[i].begin, &e, &who) || e.ns < FR_MSEC_NS)
 			continue;
-		limit = efforts[i].of_cgroup ? fr_word_cgroup_limit(k) : "";
-		fr_case_cause(k, *limit ? "tp:vmscan:mm_vmscan_memcg_reclaim_begin, counters" : efforts[i].from,
+		limit = efforts[i].of_cgroup ? fr_word_cgroup_limit(k, who->tid, who->ts) : "";
+		fr_case_cause(k, effort_from(k, efforts[i].begin, limit),
 			      "%s %s: %u time%s in the %s before, for %s, the longest %s%s%s",
 			      fr_word_who(k, who->tid, who->ts), efforts[i].what, e.cnt, fr_plural(e.cnt),
 			      fr_word_ns(k, k->c->at_ns - k->c->begin_ns), fr_word_ns(k, e.ns), fr_word_ns(k, e.most_ns),
 			      *limit ? "; " : "", limit);
 		return true;
 	}
-	limit = fr_word_cgroup_limit(k);
+	limit = any_limit(k);
 	if (!*limit)
 		return false;
 	fr_case_cause(k, "counters", "memory had to be freed first: %s", limit);

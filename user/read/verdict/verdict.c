@@ -55,6 +55,17 @@ static char *new_word(struct fr_case *k)
 	return k->word[k->word_at++ % FR_WORD_CNT];
 }
 
+const char *fr_word(struct fr_case *k, const char *fmt, ...)
+{
+	char *word = new_word(k);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(word, FR_WORD_SZ, fmt, ap);
+	va_end(ap);
+	return word;
+}
+
 const char *fr_word_who(struct fr_case *k, u32 tid, u64 ts)
 {
 	return fr_clues_who(k->c, tid, ts, new_word(k));

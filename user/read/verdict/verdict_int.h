@@ -94,7 +94,9 @@ void fr_case_cause(struct fr_case *k, const char *from, const char *fmt, ...) __
 void fr_case_link(struct fr_case *k, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void fr_case_not(struct fr_case *k, const char *from, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Words for them. */
+/* Words for them: each escapes what is not the program's own. */
+const char *fr_word(struct fr_case *k, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));		      /* as it is, of such words */
 const char *fr_word_who(struct fr_case *k, u32 tid, u64 ts);  /* comm/tid */
 const char *fr_word_comm(struct fr_case *k, u32 tid, u64 ts); /* comm */
 const char *fr_word_ns(struct fr_case *k, u64 ns);
@@ -108,9 +110,12 @@ const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a 
 const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id); /* "a < b < c": user functions; "": not known */
 const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);       /* "woken by x/1", "ended by a timer" */
 
-const char *fr_word_stopped(struct fr_case *k);	     /* "; x/1 is stopped (T), by SIGSTOP of y/2"; "": none, or several are */
-const char *fr_word_oom_cgroup(struct fr_case *k);   /* "cgroup /x, whose limit is 60 MiB, ..."; "": not known */
-const char *fr_word_cgroup_limit(struct fr_case *k); /* "cgroup /x ran into its limit of 60 MiB 3 times in ..."; "": none did */
+const char *fr_word_stopped(struct fr_case *k); /* "; x/1 is stopped (T), by SIGSTOP of y/2"; "": none, or several are */
+/* "cgroup /x, whose limit is 60 MiB, ...": in which memory ran out, so that v was chosen; "": in none, or it is not known */
+const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v);
+/* "cgroup /x ran into its limit of 60 MiB 3 times in ...": that of a task, or one around it; "": none did, or it is not known
+ */
+const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts);
 /* "; of 40 MiB that were written to sda in the 1 s before, x/1 wrote 39 MiB": who filled a disk's queue, or nothing */
 const char *fr_word_writer(struct fr_case *k, u64 from_ns, u64 to_ns);
 
