@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """measure.py FILE.html: how long a page takes to load, to draw and to search in headless Chromium, and its memory. No test."""
 import glob
+import os
 import sys
 import time
 
@@ -27,23 +28,25 @@ STEPS = {
 }
 
 
-def most_memory(root):
-    """MiB, of the largest of a process's descendants: the page's."""
-    kids, peak = {}, {}
+def page_costs(root):
+    """Of the largest of a process's descendants, the page's: MiB at most, seconds of CPUs, which a busy machine does not change much."""
+    kids, costs = {}, {}
     for path in glob.glob("/proc/[0-9]*/status"):
         try:
             with open(path) as f:
                 said = dict(line.split(":", 1) for line in f)
+            with open(path.replace("status", "stat")) as f:
+                stat = f.read().rpartition(")")[2].split()
         except OSError:
             continue
         kids.setdefault(int(said["PPid"]), []).append(int(said["Pid"]))
-        peak[int(said["Pid"])] = int(said.get("VmHWM", "0").split()[0])
-    todo, most = [root], 0
+        costs[int(said["Pid"])] = int(said.get("VmHWM", "0").split()[0]) // 1024, (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+    todo, most = [root], (0, 0)
     while todo:
         pid = todo.pop()
         todo += kids.get(pid, [])
-        most = max(most, peak.get(pid, 0))
-    return most // 1024
+        most = max(most, costs.get(pid, (0, 0)))
+    return most
 
 
 def main():
@@ -55,11 +58,12 @@ def main():
         said = browser.open(sys.argv[1])
         if said:
             sys.exit(said)
-        print(f"{browser.run('return flightrec.data.n'):,} events, loaded in {time.monotonic() - begun:.1f} s, {most_memory(browser.driver.pid)} MiB")
+        mib, spent = page_costs(browser.driver.pid)
+        print(f"{browser.run('return flightrec.data.n'):,} events, loaded in {time.monotonic() - begun:.1f} s, {spent:.1f} s of CPUs, {mib} MiB")
         for name, script in STEPS.items():
             did, drawn = browser.run(DO % script, wait=True)
             print(f"{name:20} {did:8.0f} ms, drawn after {drawn:8.0f} ms")
-        print(f"{most_memory(browser.driver.pid)} MiB at most")
+        print(f"{page_costs(browser.driver.pid)[0]} MiB at most")
     finally:
         browser.close()
 

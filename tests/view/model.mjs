@@ -13,7 +13,7 @@ export function context(path) {
 		.map(m => ({ textContent: m[1], remove() {} }));
 	const kindOf = selector => /text\/x-(\w+)/.exec(selector)[1];
 	const document = { querySelector: s => of(kindOf(s))[0], querySelectorAll: s => of(kindOf(s)) };
-	return vm.createContext({ document, atob, Blob, Response, DecompressionStream, TextDecoder, setTimeout });
+	return vm.createContext({ document, atob, Blob, Response, DecompressionStream, TextDecoder, setTimeout, performance });
 }
 
 export function source(names) {

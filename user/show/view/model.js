@@ -25,7 +25,7 @@ class Nums {
 	}
 	push(v) {
 		if (this.n === this.a.length) {
-			const a = new this.a.constructor(2 * this.n);
+			const a = new this.a.constructor(2 * this.n || 64);
 			a.set(this.a);
 			this.a = a;
 		}
@@ -33,6 +33,11 @@ class Nums {
 	}
 	last() {
 		return this.a[this.n - 1];
+	}
+	// These, and no others.
+	set(a) {
+		this.a = a;
+		this.n = a.length;
 	}
 }
 
@@ -143,13 +148,23 @@ class Model {
 	// Calls and waits that ended, where they did, with all their time, also if they began before the window.
 	callsOf() {
 		const d = this.data, c = this.calls, [row, ns, id, abi] = d.spans.calls;
-		for (let k = 0; k < row.length; k++)
-			[[c.at, d.ts[row[k]]], [c.ns, ns[k]], [c.id, id[k]], [c.abi, abi[k]], [c.ret, Number(d.get(row[k], "ret"))], [c.tid, d.tid[row[k]]]].forEach(([to, v]) => to.push(v));
+		this.endsAt(row, c.at, c.tid);
+		[[c.ns, ns], [c.id, new Int32Array(id)], [c.abi, new Uint8Array(abi)], [c.ret, d.column(row, "sys_exit", "ret")]].forEach(([to, a]) => to.set(a));
 	}
 	waitsOf() {
-		const d = this.data, w = this.waits, [row, ns] = d.spans.waits;
-		for (let k = 0; k < row.length; k++)
-			[[w.at, d.ts[row[k]]], [w.ns, ns[k]], [w.tid, d.get(row[k], "next_pid")]].forEach(([to, v]) => to.push(v));
+		const w = this.waits, [row, ns] = this.data.spans.waits;
+		this.endsAt(row, w.at);
+		[[w.ns, ns], [w.tid, new Uint32Array(this.data.column(row, "sched_switch", "next_pid"))]].forEach(([to, a]) => to.set(a));
+	}
+	// When these rows are, and of whom.
+	endsAt(row, at, tid) {
+		const d = this.data, n = row.length, ats = new Float64Array(n), tids = new Uint32Array(n);
+		for (let k = 0; k < n; k++) {
+			ats[k] = d.ts[row[k]];
+			tids[k] = d.tid[row[k]];
+		}
+		at.set(ats);
+		tid?.set(tids);
 	}
 	longWaitsOf() {
 		const d = this.data;
