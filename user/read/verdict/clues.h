@@ -177,6 +177,7 @@ struct fr_clue_writer {
 	u64 key; /* program and disk */
 	u64 bytes, ts;
 	u32 tid, dev; /* one of them, at ts */
+	bool are_several;
 };
 
 /* Who wrote most to one disk in a time; *all: how much all did there. False: nobody did, or it is not known. */

@@ -425,6 +425,7 @@ bool fr_clues_writer(const struct fr_clues *c, u64 from_ns, u64 to_ns, struct fr
 			fr_tally_free(&t);
 			return false;
 		}
+		w->are_several |= w->bytes && w->tid != io[i].tid;
 		w->bytes += io[i].bytes;
 		w->tid = io[i].tid;
 		w->ts = io[i].ts;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_fs: a task waited in a place of the kernel that tells what for: a file system, memory. */
-#include <stdio.h>
+#include <string.h>
 
 #include "base/text/dev.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
+#include "read/waits/waitstack.h"
 
 /* Functions that begin a write to a file system, and wait in percpu_rwsem_wait() only while that is frozen. */
 static bool begins_write(const char *name)
@@ -50,19 +51,22 @@ bool fr_recognise_frozen(struct fr_case *k)
 
 #define WRITER_LEAST_SZ (1u << 20)
 
-/* Somebody else than who waited, who wrote half of what was written to its disk or more. */
-const char *fr_word_writer(struct fr_case *k, u64 from_ns, u64 to_ns)
+/* Somebody else than who waited, who asked one disk to write half of what it was asked to, or more. */
+const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 {
+	u64 from_ns = k->c->begin_ns, all;
 	struct fr_clue_writer w;
-	char text[FR_WORD_SZ], some[32], sum[32], disk[FR_DEV_NAME_SZ];
-	u64 all;
+	char some[32], sum[32], disk[FR_DEV_NAME_SZ];
 
-	if (!fr_clues_writer(k->c, from_ns, to_ns, &w, &all) || w.bytes < WRITER_LEAST_SZ || w.bytes < all / 2)
+	if (k->c->is_picked || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) ||
+	    !fr_clues_writer(k->c, from_ns, to_ns, &w, &all) || w.bytes < WRITER_LEAST_SZ || w.bytes < all / 2 ||
+	    (!w.are_several && w.tid == k->wait->tid))
 		return "";
-	snprintf(text, sizeof(text), "; of %s that were written to %s in the %s before, %s wrote %s",
-		 fr_show_size(all, sum, sizeof(sum)), fr_dev_name(k->c->view->disks, w.dev, disk),
-		 fr_word_ns(k, to_ns - from_ns), fr_word_who(k, w.tid, w.ts), fr_show_size(w.bytes, some, sizeof(some)));
-	return fr_word_text(k, text, strlen(text));
+	return fr_word(
+		k, "; of %s that %s was asked to write in the %s before, %s asked for %s", fr_show_size(all, sum, sizeof(sum)),
+		fr_dev_name(k->c->view->disks, w.dev, disk), fr_word_ns(k, to_ns - from_ns),
+		w.are_several ? fr_word(k, "tasks called %s", fr_word_comm(k, w.tid, w.ts)) : fr_word_who(k, w.tid, w.ts),
+		fr_show_size(w.bytes, some, sizeof(some)));
 }
 
 /* ---- places that tell ---- */
@@ -86,7 +90,7 @@ static const struct {
 	{"mem_cgroup_oom_synchronize", "because its memory cgroup is out of memory", OF_CGROUP},
 	{"reclaim_throttle", "for memory: reclaim was held back, since too little could be freed", OF_ITSELF},
 	{"try_to_free_pages", "for memory that the host, short of it, has to give back", OF_ITSELF},
-	{"balance_dirty_pages", "until enough of what was written is on disk (dirty pages)", OF_DISK},
+	{"balance_dirty_pages", "until enough of what was written has left memory, as to disk (dirty pages)", OF_DISK},
 	{"rpc_wait_bit_killable", "for an answer of an NFS server", OF_ITSELF},
 	{"nfs_wait_bit_killable", "for an answer of an NFS server", OF_ITSELF},
 	{"rq_qos_wait", "for its turn at a disk whose queue is full", OF_DISK},
@@ -103,7 +107,7 @@ static const struct {
 	{"pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
 	{"n_tty_write", "for room in its terminal, whose other end does not take what was written, or has stopped it",
 	 OF_WAKER},
-	{"folio_wait_writeback", "for a page that is being written to disk", OF_DISK},
+	{"folio_wait_writeback", "for a page that is being written, as to disk", OF_DISK},
 	{"do_swap_page", "for a page that is read back from swap", OF_ITSELF},
 	{"__refrigerator", "to be thawed: its cgroup, or the host, was frozen", OF_ITSELF},
 	{"do_freezer_trap", "to be thawed: its cgroup was frozen", OF_ITSELF},
@@ -124,64 +128,88 @@ static const struct {
 	{"lock_mm_and_find_vma", "for its process's memory map (mmap_lock), which another thread had locked", OF_WAKER},
 	{"submit_bio_wait", "for a disk to answer a request", OF_DISK},
 	{"blkdev_issue_flush", "for a disk to write what it has cached (flush)", OF_DISK},
-	{"__wait_on_buffer", "for a block that is read from disk", OF_DISK},
-	{"filemap_update_page", "for a page of a file that is read from disk", OF_DISK},
-	{"filemap_fault", "for a page of a mapped file to be there, as from disk", OF_DISK},
+	{"__wait_on_buffer", "for a block to be read from disk, or written to it", OF_DISK},
+	{"filemap_update_page", "for a page of a file to be read", OF_ITSELF},
+	{"filemap_fault", "for a page of a mapped file to be there, as from disk", OF_ITSELF},
 	{"mutex_lock", "for a lock of the kernel (mutex) that somebody else had", OF_WAKER},
 	{"__mutex_lock_slowpath", "for a lock of the kernel (mutex) that somebody else had", OF_WAKER},
 	{"rwsem_down_write_slowpath", "for a lock of the kernel (rwsem) that somebody else had", OF_WAKER},
 	{"rwsem_down_read_slowpath", "for a lock of the kernel (rwsem) that somebody else had", OF_WAKER},
 };
 
-/* What else is known of it. */
-static const char *place_more(struct fr_case *k, enum place_of of)
-{
-	const char *limit;
-	char text[FR_WORD_SZ];
-	u64 from_ns = fr_waited_began_ns(k->wait);
+/* Functions that may wait for something else on their way, a lock or memory: for what is told, where they sleep themselves. */
+static const char *const sleepers[] = {"do_semtimedop", "sock_alloc_send_pskb", "anon_pipe_write",
+				       "pipe_write",	"n_tty_write",		NULL};
+/* Their helpers, which sleep in their name. */
+static const char *const sleep_helpers[] = {"__do_semtimedop", "sock_wait_for_wmem", "pipe_wait", "wait_woken", NULL};
 
-	if (of == OF_DISK)
-		return fr_word_writer(k, from_ns < k->c->begin_ns ? from_ns : k->c->begin_ns, k->wait->ts);
-	if (of == OF_WAKER && k->wait->waker == FR_WAKER_task && k->wait->waker_pid) {
-		snprintf(text, sizeof(text), "; %s ended that",
-			 fr_word_who(k, k->wait->waker_pid, fr_waited_woken_ns(k->wait)));
-		return fr_word_text(k, text, strlen(text));
-	}
-	if (of == OF_DAEMON)
-		return fr_word_stopped(k);
-	limit = of == OF_CGROUP ? fr_word_cgroup_limit(k, k->wait->tid, k->wait->ts) : "";
-	return *limit ? fr_word(k, "; %s", limit) : "";
+static bool fs_is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
 }
 
-static const char *place_from(const struct fr_case *k, enum place_of of, const char *more)
+/* Is nothing but the scheduler between this frame and the sleep? */
+static bool is_next_to_sleep(const struct fr_case *k, u64 kstack_id, s32 at)
 {
-	const char *states = strstr(k->wait_from, "states") ? "" : ", states";
+	struct fr_waitstack s = fr_waitstack_find(k->c->symbols, k->c->view->stacks, kstack_id);
+	char frame[20];
 
-	if (!*more || of == OF_WAKER)
-		return "";
-	if (of == OF_DAEMON)
-		return !strstr(more, ", by ") ? states : *states ? ", states, signal_generate" : ", signal_generate";
-	return of == OF_DISK ? ", block_io_start" : ", counters";
+	for (; (s32)s.from < at; s.from++)
+		if (!fs_is_one_of(fr_waitstack_name(k->c->symbols, s.ip[s.from], frame), sleep_helpers))
+			return false;
+	return true;
+}
+
+/* What else is known of it; *from: the events that tell of that. */
+static const char *place_more(struct fr_case *k, enum place_of of, const char **from)
+{
+	const struct fr_waited *w = k->wait;
+	const char *more = "";
+
+	switch (of) {
+	case OF_DISK:
+		more = fr_word_writer(k, w->ts);
+		*from = *more ? ", block_io_start" : "";
+		break;
+	case OF_WAKER:
+		if (w->waker == FR_WAKER_task && w->waker_pid)
+			more = fr_word(k, "; %s ended that", fr_word_who(k, w->waker_pid, fr_waited_woken_ns(w)));
+		break;
+	case OF_DAEMON:
+		more = fr_word_stopped(k, w, from);
+		break;
+	case OF_CGROUP:
+		more = fr_word_cgroup_limit(k, w->tid, w->ts);
+		*from = *more ? ", counters" : "";
+		more = *more ? fr_word(k, "; %s", more) : "";
+		break;
+	case OF_ITSELF:
+		break;
+	}
+	return more;
 }
 
 /* A place that only waits for one thing. */
 bool fr_recognise_place(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
-	char from[FR_VERDICT_FROM_SZ];
-	const char *more;
+	const char *more, *more_from = "";
+	s32 at;
 	u32 i;
 
 	if (!w || fr_waited_was_runnable(w) || w->queued_ns > w->off_ns / 2)
 		return false;
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (fr_clues_kernel_at(k->c, w->kstack_id, places[i].frame) < 0)
+		at = fr_clues_kernel_at(k->c, w->kstack_id, places[i].frame);
+		if (at < 0 || (fs_is_one_of(places[i].frame, sleepers) && !is_next_to_sleep(k, w->kstack_id, at)))
 			continue;
-		more = place_more(k, places[i].of);
-		snprintf(from, sizeof(from), "%.48s%s", k->wait_from, place_from(k, places[i].of, more));
-		fr_case_cause(k, from, "%s waited %s %s%s %s: it was in %s%s", fr_word_who(k, w->tid, w->ts),
-			      fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), places[i].what,
-			      places[i].frame, more);
+		more = place_more(k, places[i].of, &more_from);
+		fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, more_from), "%s waited %s %s%s %s: it was in %s%s",
+			      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w),
+			      fr_word_object(k, w), places[i].what, places[i].frame, more);
 		return true;
 	}
 	return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_signal: signals that stopped a task, and signals by the thousand. */
 #include <signal.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/schema/sysnames.h"
 #include "base/set/hash.h"
@@ -28,28 +28,57 @@ static const struct fr_clue_signal *stop_of(const struct fr_clues *c, const stru
 
 /* ---- stopped processes beside it ---- */
 
-/* "; meanwhile bindfs/77 is stopped (T), by SIGSTOP of sh/8": the one process that is, when the file was made; or nothing. */
-const char *fr_word_stopped(struct fr_case *k)
+/* The one process that is stopped when the file is made: a task of it; NULL: none, or several are. */
+static const struct fr_snap_state *stopped_one(const struct fr_clues *c)
 {
-	const struct fr_clue_signal *s;
-	struct fr_still still;
-	char text[FR_WORD_SZ];
+	const struct fr_snap_state *one = NULL;
 	size_t cnt, i;
-	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt), *one = NULL;
+	const struct fr_snap_state *t = fr_snap_states(c->snap, &cnt);
 
 	for (i = 0; i < cnt; i++) {
-		if (!(t[i].state & FR_PREV_STATE_STOPPED) || t[i].at_ns < k->c->at_ns)
+		if (!(t[i].state & FR_PREV_STATE_STOPPED) || t[i].at_ns < c->at_ns)
 			continue;
-		if (one && fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != fr_clues_pid(k->c, one->tid, one->at_ns))
-			return "";
+		if (one && fr_clues_pid(c, t[i].tid, t[i].at_ns) != fr_clues_pid(c, one->tid, one->at_ns))
+			return NULL;
 		one = one ?: &t[i];
 	}
+	return one;
+}
+
+/* Has a process ended a wait of this task, the last one or an earlier one? */
+static bool has_woken(const struct fr_clues *c, u32 tid, s32 pid)
+{
+	const struct fr_snap_state *t = fr_states_of(c->snap, tid);
+	const struct fr_waited *w;
+	size_t i;
+
+	if (t && t->waker == FR_WAKER_task && t->waker_tid && fr_clues_pid(c, t->waker_tid, t->woken_ns ?: t->at_ns) == pid)
+		return pid > 0;
+	for (i = 0; (w = fr_clues_wait(c, i)); i++)
+		if (w->tid == tid && w->waker == FR_WAKER_task && w->waker_pid &&
+		    fr_clues_pid(c, w->waker_pid, fr_waited_woken_ns(w)) == pid)
+			return pid > 0;
+	return false;
+}
+
+/* A shell's job may be stopped (^Z) beside any wait: it is told of what somebody stopped by SIGSTOP, or what has served w. */
+const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const char **from)
+{
+	const struct fr_snap_state *one = stopped_one(k->c);
+	const struct fr_clue_signal *s;
+	struct fr_still still;
+	bool knows_states = strstr(k->wait_from, "states");
+
 	if (!one)
 		return "";
 	s = fr_clues_still(k->c, one->tid, &still) ? stop_of(k->c, &still.wait) : NULL;
-	snprintf(text, sizeof(text), "; %s is stopped (T)%s%s%s%s", fr_word_who(k, one->tid, one->at_ns), s ? ", by " : "",
-		 s ? fr_signal_name(s->sig) : "", s ? " of " : "", s ? fr_word_who(k, s->sender, s->ts) : "");
-	return fr_word_text(k, text, strlen(text));
+	if (!(s && s->sig == SIGSTOP) && !has_woken(k->c, w->tid, fr_clues_pid(k->c, one->tid, one->at_ns)))
+		return "";
+	*from = s && knows_states ? ", signal_generate" : s ? ", states, signal_generate" : knows_states ? "" : ", states";
+	if (!s)
+		return fr_word(k, "; %s is stopped (T)", fr_word_who(k, one->tid, one->at_ns));
+	return fr_word(k, "; %s is stopped (T), by %s of %s", fr_word_who(k, one->tid, one->at_ns), fr_signal_name(s->sig),
+		       fr_word_who(k, s->sender, s->ts));
 }
 
 /* It was stopped, or who should have woken it was, and so on. */

@@ -110,14 +110,15 @@ const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a 
 const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id); /* "a < b < c": user functions; "": not known */
 const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);       /* "woken by x/1", "ended by a timer" */
 
-const char *fr_word_stopped(struct fr_case *k); /* "; x/1 is stopped (T), by SIGSTOP of y/2"; "": none, or several are */
+/* "; x/1 is stopped (T), by SIGSTOP of y/2": what may be why w goes on; "": nothing. *from: of which events, behind others */
+const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const char **from);
 /* "cgroup /x, whose limit is 60 MiB, ...": in which memory ran out, so that v was chosen; "": in none, or it is not known */
 const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v);
 /* "cgroup /x ran into its limit of 60 MiB 3 times in ...": that of a task, or one around it; "": none did, or it is not known
  */
 const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts);
-/* "; of 40 MiB that were written to sda in the 1 s before, x/1 wrote 39 MiB": who filled a disk's queue, or nothing */
-const char *fr_word_writer(struct fr_case *k, u64 from_ns, u64 to_ns);
+/* "; of 40 MiB that sda was asked to write in the 1 s before, x/1 asked for 39 MiB": not who waits; or nothing */
+const char *fr_word_writer(struct fr_case *k, u64 to_ns);
 
 /* ---- what several ask ---- */
 
