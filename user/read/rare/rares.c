@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/rows/view.h"
+#include "base/text/counts.h"
 #include "base/tp/tps.h"
 #include "sys/memory.h"
 
@@ -277,6 +278,19 @@ bool fr_rares_has(const struct fr_rares *s, const char *name)
 	int entry = fr_rare_find(name);
 
 	return entry >= 0 && s->has[entry];
+}
+
+bool fr_rares_has_all(const struct fr_rares *s, const char *name, u64 from_ns)
+{
+	const char *at = fr_snap_fact(s->snap, "thinned"), *of;
+	int len;
+	u64 cnt;
+
+	while (fr_counts_next(&at, &of, &len, &cnt))
+		if (cnt && len == (int)(strlen(FR_TP_PREFIX) + strlen(name)) &&
+		    !strncmp(of, FR_TP_PREFIX, strlen(FR_TP_PREFIX)) && !strncmp(of + strlen(FR_TP_PREFIX), name, strlen(name)))
+			return false;
+	return fr_rares_has(s, name) && !s->is_full && s->horizon_ns <= from_ns;
 }
 
 const struct fr_rares_item *fr_rares_next(const struct fr_rares *s, size_t *i, const char *name, u64 from_ns, u64 to_ns)

@@ -64,6 +64,9 @@ static inline const struct fr_rares_item *fr_rares_at(const struct fr_rares *s, 
 /* Was this tracepoint recorded, so that none of it means none? */
 bool fr_rares_has(const struct fr_rares *s, const char *name);
 
+/* Are all items of this tracepoint since from_ns there? Not if its rate has held some back since the recording began. */
+bool fr_rares_has_all(const struct fr_rares *s, const char *name, u64 from_ns);
+
 /* The next item of this tracepoint with ts in [from_ns, to_ns), from *i on, which moves behind it. NULL: no more. */
 const struct fr_rares_item *fr_rares_next(const struct fr_rares *s, size_t *i, const char *name, u64 from_ns, u64 to_ns);
 

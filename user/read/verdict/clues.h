@@ -162,6 +162,7 @@ bool fr_clues_gauge(const struct fr_clues *c, const char *name, const char *obje
 
 /* The path of the cgroup that a task was in; NULL: it is not known. */
 const char *fr_clues_cgroup(const struct fr_clues *c, u32 tid, u64 ts);
+const struct fr_belongs *fr_clues_belongs(const struct fr_clues *c, u32 tid, u64 ts); /* whose that is; NULL: likewise */
 
 /*
  * The same of a cgroup itself: a count of events has those of the cgroups below, too, which are taken off. False: it did not

@@ -39,6 +39,13 @@ const char *fr_clues_cgroup(const struct fr_clues *c, u32 tid, u64 ts)
 	return c->view->cgroups ? fr_cgroups_path(c->view->cgroups, who.pid, ts, who.cgroup) : NULL;
 }
 
+const struct fr_belongs *fr_clues_belongs(const struct fr_clues *c, u32 tid, u64 ts)
+{
+	struct fr_who who = fr_names_who(c->view->names, tid, ts, 0);
+
+	return c->view->cgroups ? fr_cgroups_belongs(c->view->cgroups, who.pid, ts, who.cgroup) : NULL;
+}
+
 /* ---- CPUs ---- */
 
 static bool ask_is_of(const struct fr_clue_run *run, u32 cpu)

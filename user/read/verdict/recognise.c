@@ -41,7 +41,7 @@ static const struct {
 	{"delayed_ack", "small writes, held back until a delayed acknowledgment", fr_recognise_delayed_ack, OF_WAITS},
 	{"unanswered_syn", "a connect whose first SYN was not answered, as by a full listen queue", fr_recognise_unanswered_syn,
 	 OF_WAITS},
-	{"retransmit", "packets were lost, or data within the host arrived by a timer only, as after a loss",
+	{"retransmit", "TCP sent data again, or data within the host arrived by a timer only, as after a loss",
 	 fr_recognise_retransmit, OF_WAITS},
 	{"signal_storm", "signals by the thousand", fr_recognise_signal_storm, OF_TRIGGER},
 	{"large_fork", "a process with much memory forked: its page tables are copied", fr_recognise_large_fork, OF_TRIGGER},

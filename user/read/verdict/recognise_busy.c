@@ -4,6 +4,7 @@
  *
  *	A waited for B	while B waited for C	while C had a CPU for most of A's wait, and slept for none of it
  */
+#include <linux/sched.h>
 #include <stdio.h>
 
 #include "base/text/units.h"
@@ -105,32 +106,35 @@ static const char *sample_of_fork(const struct fr_clues *c, const struct fr_clue
 
 #define COPY_LEAST 2u /* samples */
 
-/* Since when it was in the call that forks, as a wait in it tells: it had to leave its CPU there. 0: not known. */
+/*
+ * Since when it was in the call that copies its memory, as a wait in it tells: it had to leave its CPU there. 0: not known.
+ * vfork() copies none, nor does clone3(), of which its flags are not known: the C library asks by that for threads and for
+ * posix_spawn().
+ */
 static u64 in_fork_since(struct fr_case *k, const struct busy *b, const struct fr_clue_fork *fork)
 {
-	static const char *const calls[] = {"clone", "clone3", "fork", "vfork"};
 	const struct fr_waited *w;
 	char call[FR_WAITED_CALL_SZ];
-	size_t i, n;
+	size_t i;
 
 	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) {
 		if (w->tid != b->tid || w->in != FR_WAITED_call || !fr_waited_was_runnable(w) || w->ts > fork->ts ||
 		    fr_waited_began_ns(w) < b->from_ns)
 			continue;
 		fr_waited_call(w, k->c->arch, call);
-		for (n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
-			if (!strcmp(call, calls[n]))
-				return fr_waited_began_ns(w);
+		if (!strcmp(call, "fork") || (!strcmp(call, "clone") && !(w->arg[0] & CLONE_VM)))
+			return fr_waited_began_ns(w);
 	}
 	return 0;
 }
 
-/* It was in that call for half of the time, whether it had a CPU or not. */
+/* It was in that call for half of the time, and had a CPU for half of that: who has none does not copy. */
 static bool tell_long_fork(struct fr_case *k, const struct busy *b, const struct fr_clue_fork *fork)
 {
 	u64 since_ns = in_fork_since(k, b, fork);
 
-	if (!since_ns || fork->ts - since_ns < (b->to_ns - b->from_ns) / 2)
+	if (!since_ns || fork->ts - since_ns < (b->to_ns - b->from_ns) / 2 ||
+	    fr_clues_ran(k->c, b->tid, since_ns, fork->ts) < (fork->ts - since_ns) / 2)
 		return false;
 	fr_case_cause(k, "wait, sched_switch, sched_process_fork",
 		      "a fork took long: %s was in it, where page tables are copied, the longer the more memory a process has, "
@@ -245,18 +249,31 @@ static bool count_accepts(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns, st
 
 #define AS_AT_LIMIT "as at the limit of open files (EMFILE), with a listener that stays ready"
 
-/* Nobody of the host answered its connection, while somebody accepted none. */
+/*
+ * Did nobody answer it for sure? A softirq, too, may bring what a task has sent; of a waker that is not known nothing is known.
+ */
+static bool is_unanswered(const struct fr_case *k, const struct fr_waited *w)
+{
+	if (w == &k->by_steps)
+		return k->is_going;
+	return w->waker == FR_WAKER_timer || (w->waker == FR_WAKER_task && fr_case_ended_by_signal(k, w));
+}
+
+/* Nothing came on its connection, while somebody accepted none; who serves it, if that is known, is the same. */
 static bool is_not_accepted(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
+	const struct fr_waited *of;
 	struct accepts a;
 
-	if (!w || !fr_case_is_local_tcp(w) || fr_waited_was_runnable(w) ||
-	    (w->waker == FR_WAKER_task && w->waker_pid && !fr_case_ended_by_signal(k, w)) ||
+	if (!w || !fr_case_is_local_tcp(w) || fr_waited_was_runnable(w) || !is_unanswered(k, w) ||
 	    !count_accepts(k, 0, fr_waited_began_ns(w), fr_waited_woken_ns(w), &a) || a.key == w->tid)
 		return false;
-	fr_case_cause(k, "wait, cpu_sample",
-		      "nobody served its connection: while %s waited %s%s, %s called accept() over and over, and accepted "
+	of = fr_case_served_by(k, w);
+	if (of && of->pid != fr_clues_pid(k->c, a.key, w->ts))
+		return false;
+	fr_case_cause(k, fr_word(k, "%s, cpu_sample", k->wait_from),
+		      "nothing came on its connection: while %s waited %s%s, %s called accept() over and over, and accepted "
 		      "nothing: %u of its %u samples are in that call, and none where a connection is taken: " AS_AT_LIMIT,
 		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_object(k, w),
 		      fr_word_who(k, a.key, w->ts), a.in, a.all);

@@ -495,15 +495,23 @@ static bool is_softirq_rule(const struct fr_case *k)
 
 #define FULL_LEAST 50u /* packets that found a receive buffer full */
 
+#define FULL_QUEUE "sock:sock_rcvqueue_full"
+#define DROPPED	   "skb:kfree_skb"
+
+/* One packet may fire both: where the reason of its drop is recorded, that is asked for alone. */
+static const char *full_tracepoint(const struct fr_clues *c)
+{
+	return fr_rares_has(&c->rares, DROPPED) ? DROPPED : FULL_QUEUE;
+}
+
 /* The next packet that was dropped for a full receive buffer in the time that is looked at, from *i on. */
 static const struct fr_rares_item *next_full(const struct fr_clues *c, size_t *i)
 {
-	int queue = fr_rare_find("sock:sock_rcvqueue_full"), freed = fr_rare_find("skb:kfree_skb");
+	const char *name = full_tracepoint(c);
 	const struct fr_rares_item *it;
 
-	while ((it = fr_rares_at(&c->rares, (*i)++)))
-		if (it->ts >= c->begin_ns && it->ts <= c->at_ns &&
-		    (it->entry == queue || (it->entry == freed && !strcmp(it->what, "SOCKET_RCVBUFF"))))
+	while ((it = fr_rares_next(&c->rares, i, name, c->begin_ns, c->at_ns + 1)))
+		if (strcmp(name, DROPPED) || !strcmp(it->what, "SOCKET_RCVBUFF"))
 			return it;
 	return NULL;
 }
@@ -512,29 +520,28 @@ static const struct fr_rares_item *next_full(const struct fr_clues *c, size_t *i
  */
 static bool tell_full_buffers(struct fr_case *k)
 {
-	const struct fr_rares_item *it;
+	const struct fr_rares_item *it, *last = NULL;
 	struct fr_whose who = {.from_ns = k->c->begin_ns, .to_ns = k->c->at_ns};
 	u64 from_ns, to_ns;
 	u32 cnt = 0, all = 0, sending, samples;
-	size_t i = 0, last = 0;
+	size_t i = 0;
 
 	if (!fr_case_is_queued(k, &from_ns, &to_ns) || to_ns - from_ns < QUEUED_LEAST_NS)
 		return false;
-	while (next_full(k->c, &i))
-		last = i;
-	it = last ? fr_rares_at(&k->c->rares, last - 1) : NULL;
-	who.program = it ? fr_clues_program(k->c, it->tid, it->ts) : 0;
+	while ((it = next_full(k->c, &i)))
+		last = it;
+	who.program = last ? fr_clues_program(k->c, last->tid, last->ts) : 0;
 	for (i = 0; who.program && (it = next_full(k->c, &i)); all++)
 		cnt += fr_clues_program(k->c, it->tid, it->ts) == who.program;
-	if (cnt < FULL_LEAST || cnt < all / 10 * 9 || !fr_case_hot(k, &who, sending_call, &sending, &samples))
+	if (cnt < FULL_LEAST || cnt < all / 10 * 9 || !fr_case_hot(k, &who, sending_call, &sending, &samples) ||
+	    sending < FLOOD_SAMPLES || sending < samples_in(k->c, "NET_RX", who.from_ns, who.to_ns) / 2)
 		return false;
-	it = fr_rares_at(&k->c->rares, last - 1);
 	fr_case_cause(
-		k, "tp:skb:kfree_skb, cpu_sample",
+		k, fr_word(k, "tp:%s, cpu_sample", full_tracepoint(k->c)),
 		"a flood of packets within the host: %u or more that %s sent in the %s before found a receive buffer full, "
 		"and were dropped; %u of its %u samples are in softirq NET_RX within its own sending call, while %s was "
 		"queued for a CPU",
-		cnt, fr_word_comm(k, it->tid, it->ts), fr_word_ns(k, k->c->at_ns - k->c->begin_ns), sending, samples,
+		cnt, fr_word_comm(k, last->tid, last->ts), fr_word_ns(k, k->c->at_ns - k->c->begin_ns), sending, samples,
 		fr_word_comm(k, k->wait->tid, k->wait->ts));
 	return true;
 }

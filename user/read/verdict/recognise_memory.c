@@ -142,6 +142,7 @@ static const struct {
 struct effort {
 	u64 ns, most_ns;
 	u32 cnt;
+	bool lacks; /* those of which it is not known how long they took */
 };
 
 /* What one task, or one program's tasks, spent on it in a time, as far as it is known. */
@@ -153,7 +154,10 @@ static struct effort effort_of(const struct fr_clues *c, const char *begin, u32 
 	u64 ns;
 
 	while ((it = fr_rares_next(&c->rares, &i, begin, from_ns, to_ns))) {
-		if (it->took_ns == FR_RARES_UNKNOWN || (tid ? it->tid != tid : fr_clues_program(c, it->tid, it->ts) != program))
+		if (tid ? it->tid != tid : fr_clues_program(c, it->tid, it->ts) != program)
+			continue;
+		e.lacks |= it->took_ns == FR_RARES_UNKNOWN;
+		if (it->took_ns == FR_RARES_UNKNOWN)
 			continue;
 		ns = fr_overlap_ns(it->ts, it->ts + it->took_ns, from_ns, to_ns);
 		e.cnt++;
@@ -182,6 +186,11 @@ static const char *effort_from(struct fr_case *k, const char *begin, const char 
 	return fr_word(k, "tp:%s%s", begin, *limit ? ", counters" : "");
 }
 
+static const char *effort_more(const struct fr_case *k, const char *begin, const struct effort *e, u64 from_ns)
+{
+	return e->lacks ? " or more" : fr_word_or_more(k, begin, from_ns);
+}
+
 /* A third of its time went there. */
 bool fr_recognise_reclaim(struct fr_case *k)
 {
@@ -199,9 +208,10 @@ bool fr_recognise_reclaim(struct fr_case *k)
 			continue;
 		limit = efforts[i].of_cgroup ? fr_word_cgroup_limit(k, tid, to_ns) : "";
 		fr_case_cause(k, effort_from(k, efforts[i].begin, limit),
-			      "%s %s: %u time%s, for %s of these %s, the longest %s%s%s", fr_word_who(k, tid, to_ns),
-			      efforts[i].what, e.cnt, fr_plural(e.cnt), fr_word_ns(k, e.ns), fr_word_ns(k, to_ns - from_ns),
-			      fr_word_ns(k, e.most_ns), *limit ? "; " : "", limit);
+			      "%s %s: %u time%s%s, for %s of these %s, the longest %s%s%s", fr_word_who(k, tid, to_ns),
+			      efforts[i].what, e.cnt, fr_plural(e.cnt), effort_more(k, efforts[i].begin, &e, from_ns),
+			      fr_word_ns(k, e.ns), fr_word_ns(k, to_ns - from_ns), fr_word_ns(k, e.most_ns), *limit ? "; " : "",
+			      limit);
 		return true;
 	}
 	return false;
@@ -241,10 +251,10 @@ bool fr_case_tell_reclaim(struct fr_case *k)
 			continue;
 		limit = efforts[i].of_cgroup ? fr_word_cgroup_limit(k, who->tid, who->ts) : "";
 		fr_case_cause(k, effort_from(k, efforts[i].begin, limit),
-			      "%s %s: %u time%s in the %s before, for %s, the longest %s%s%s",
+			      "%s %s: %u time%s%s in the %s before, for %s, the longest %s%s%s",
 			      fr_word_who(k, who->tid, who->ts), efforts[i].what, e.cnt, fr_plural(e.cnt),
-			      fr_word_ns(k, k->c->at_ns - k->c->begin_ns), fr_word_ns(k, e.ns), fr_word_ns(k, e.most_ns),
-			      *limit ? "; " : "", limit);
+			      effort_more(k, efforts[i].begin, &e, k->c->begin_ns), fr_word_ns(k, k->c->at_ns - k->c->begin_ns),
+			      fr_word_ns(k, e.ns), fr_word_ns(k, e.most_ns), *limit ? "; " : "", limit);
 		return true;
 	}
 	limit = any_limit(k);

@@ -115,6 +115,11 @@ static bool starts_with(const char *text, size_t len, const char *start)
 	return len >= strlen(start) && !memcmp(text, start, strlen(start));
 }
 
+static bool is_loopback(const struct ends *e)
+{
+	return starts_with(e->peer, e->peer_len, "127.") || starts_with(e->peer, e->peer_len, "[::1]");
+}
+
 /* Is this end's address one of the host's own: of its loopback, or the same as the other end's? */
 static bool is_within_host(const struct ends *e)
 {
@@ -122,8 +127,7 @@ static bool is_within_host(const struct ends *e)
 
 	if (!mine || !peer)
 		return false;
-	return starts_with(e->peer, e->peer_len, "127.") || starts_with(e->peer, e->peer_len, "[::1]") ||
-	       is_same_end(e->mine, mine - e->mine, e->peer, peer - e->peer);
+	return is_loopback(e) || is_same_end(e->mine, mine - e->mine, e->peer, peer - e->peer);
 }
 
 bool fr_case_is_local_tcp(const struct fr_waited *w)
@@ -171,16 +175,37 @@ static struct again sent_again(const struct fr_clues *c, const struct ends *e, u
 	return a;
 }
 
-/* Who of another process waited at this end of a connection, or listened there; NULL: it is not known. */
-static const struct fr_waited *served_by(const struct fr_clues *c, const struct fr_waited *w, const struct ends *to)
+static bool net_is_same_text(const struct fr_belongs *a, const struct fr_belongs *b, enum fr_belongs_what what)
+{
+	return a->text[what] && b->text[what] && !strcmp(a->text[what], b->text[what]);
+}
+
+/* Have two processes one network? Of the host, of one container, or of one pod they do; of others it is not known. */
+static bool is_same_net(const struct fr_clues *c, const struct fr_waited *a, const struct fr_waited *b)
+{
+	const struct fr_belongs *x = fr_clues_belongs(c, a->tid, a->ts), *y = fr_clues_belongs(c, b->tid, b->ts);
+	enum fr_belongs_what what;
+
+	if (!x || !y)
+		return false;
+	what = x->text[FR_BELONGS_container_id] ? FR_BELONGS_container_id : FR_BELONGS_container;
+	if (!x->text[FR_BELONGS_container] && !y->text[FR_BELONGS_container])
+		return true;
+	return net_is_same_text(x, y, what) ||
+	       (net_is_same_text(x, y, FR_BELONGS_pod) && net_is_same_text(x, y, FR_BELONGS_namespace));
+}
+
+/* Each network has a loopback of its own: the same address may be another process's there. */
+const struct fr_waited *fr_case_served_by(const struct fr_case *k, const struct fr_waited *w)
 {
 	const struct fr_waited *of;
-	struct ends x;
+	struct ends e, x;
 	size_t i;
 
-	for (i = c->wait.cnt; i--;) {
-		of = fr_clues_wait(c, i);
-		if (of->pid != w->pid && ends_of(of, &x) && is_same_end(x.mine, x.mine_len, to->peer, to->peer_len))
+	for (i = ends_of(w, &e) ? k->c->wait.cnt : 0; i--;) {
+		of = fr_clues_wait(k->c, i);
+		if (of->pid != w->pid && ends_of(of, &x) && is_same_end(x.mine, x.mine_len, e.peer, e.peer_len) &&
+		    (!is_loopback(&e) || is_same_net(k->c, w, of)))
 			return of;
 	}
 	return NULL;
@@ -200,24 +225,27 @@ static u32 connects_like(const struct fr_case *k, const struct ends *to)
 	return cnt;
 }
 
+static const char *syn_word(struct fr_case *k, const struct again *syn)
+{
+	return syn->cnt ? fr_word(k, "; its SYN was sent again %u time%s%s", syn->cnt, fr_plural(syn->cnt),
+				  fr_word_or_more(k, RETRANSMIT, fr_waited_began_ns(k->wait)))
+			: "";
+}
+
 /* To another host: there the answer takes as long as the way, but hardly ever a second. */
 static void tell_far_syn(struct fr_case *k, const struct ends *to)
 {
 	const struct fr_waited *w = k->wait;
 	u64 end_ns = w->ts > k->c->at_ns ? w->ts : k->c->at_ns;
 	struct again syn = sent_again(k->c, to, fr_waited_began_ns(w), end_ns + 1, true);
-	char from[FR_VERDICT_FROM_SZ], again[64] = "";
 
-	snprintf(from, sizeof(from), "%.40s%s", k->wait_from, syn.cnt ? ", tp:" RETRANSMIT : "");
-	if (syn.cnt)
-		snprintf(again, sizeof(again), "; its SYN was sent again %u time%s", syn.cnt, fr_plural(syn.cnt));
 	fr_case_cause(
-		k, from,
+		k, fr_word(k, "%s%s", k->wait_from, syn.cnt ? ", tp:" RETRANSMIT : ""),
 		"no answer came to a connect for %s: %s waited for %s, which is not its own address%s, as when that host is "
 		"down, packets are dropped on the way (a firewall), or its listen queue is full%s",
 		fr_word_ns(k, w->blocked_ns), fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len),
 		w == &k->by_steps && k->is_going ? ", and still does" : "",
-		syn.cnt ? again : "; a SYN is sent again after 1 s, 3 s, 7 s");
+		syn.cnt ? syn_word(k, &syn) : "; a SYN is sent again after 1 s, 3 s, 7 s");
 }
 
 #define OVERFLOWS "netstat.TcpExtListenOverflows"
@@ -225,28 +253,24 @@ static void tell_far_syn(struct fr_case *k, const struct ends *to)
 /* Behind the sentence: why nobody answered, who listens, how many others there were. */
 static void tell_near_syn(struct fr_case *k, const struct ends *to)
 {
-	const struct fr_waited *w = k->wait, *of = served_by(k->c, w, to);
+	const struct fr_waited *w = k->wait, *of = fr_case_served_by(k, w);
 	u64 end_ns = w->ts > k->c->at_ns ? w->ts : k->c->at_ns;
 	struct again syn = sent_again(k->c, to, fr_waited_began_ns(w), end_ns + 1, true);
 	struct fr_counter_move full = {0};
 	bool is_full = fr_clues_moved(k->c, OVERFLOWS, "", &full) && full.delta, goes_on = w == &k->by_steps && k->is_going;
 	u32 cnt = connects_like(k, to);
-	char again[64] = "", why[FR_WORD_SZ], like[64] = "";
+	const char *why = ", as when a SYN is dropped since the listen queue is full (accept() comes too late), and sent again "
+			  "after 1 s",
+		   *like = "";
 
-	if (syn.cnt)
-		snprintf(again, sizeof(again), "; its SYN was sent again %u time%s", syn.cnt, fr_plural(syn.cnt));
 	if (is_full)
-		snprintf(why, sizeof(why),
-			 ": the listen queue was full, since accept() came too late: the kernel dropped %s connection%s for "
-			 "that in the %s up to the reading behind the trigger",
-			 fr_word_cnt(k, full.delta), fr_plural(full.delta), fr_word_ns(k, full.to_ns - full.from_ns));
-	else
-		snprintf(why, sizeof(why),
-			 ", as when a SYN is dropped since the listen queue is full (accept() comes too late), and sent again "
-			 "after 1 s");
+		why = fr_word(
+			k,
+			", as when the listen queue is full (accept() comes too late): the kernel dropped %s connection%s "
+			"of this host for that in the %s up to the reading behind the trigger",
+			fr_word_cnt(k, full.delta), fr_plural(full.delta), fr_word_ns(k, full.to_ns - full.from_ns));
 	if (cnt > 1)
-		snprintf(like, sizeof(like), "; %u connects like this in the %.16s before", cnt,
-			 fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
+		like = fr_word(k, "; %u connects like this in the %s before", cnt, fr_word_ns(k, k->c->at_ns - k->c->begin_ns));
 	fr_case_cause(k,
 		      syn.cnt && is_full ? "wait, tp:" RETRANSMIT ", counters"
 		      : is_full		 ? "wait, counters"
@@ -256,7 +280,7 @@ static void tell_near_syn(struct fr_case *k, const struct ends *to)
 		      "call%s%s%s",
 		      fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len), of ? ", which is of " : "",
 		      of ? fr_word_who(k, of->tid, of->ts) : "", goes_on ? "has gone on for" : "ended only after",
-		      fr_word_ns(k, w->blocked_ns), again, fr_word_text(k, why, strlen(why)), like);
+		      fr_word_ns(k, w->blocked_ns), syn_word(k, &syn), why, like);
 }
 
 /* Within a host, a SYN is answered within the call that sends it. Here the answer came by a timer of a second or more. */
@@ -295,25 +319,24 @@ static bool is_retransmit_long(const struct fr_waited *w)
 }
 
 #define LOST_LEAST_NS (20 * FR_MSEC_NS)
+#define DROP	      "skb:kfree_skb"
 
 /* " (dropped on this host meanwhile: NETFILTER_DROP, 3 packets)": the reason that the kernel named most often, or nothing. */
 static const char *drops_word(struct fr_case *k, u64 from_ns, u64 to_ns)
 {
-	const struct fr_rares_item *it, *most = NULL;
+	const struct fr_rares_item *it, *other, *most = NULL;
 	u32 cnt, most_cnt = 0;
 	size_t i = 0, n;
-	char text[FR_WORD_SZ];
 
-	while ((it = fr_rares_next(&k->c->rares, &i, "skb:kfree_skb", from_ns, to_ns))) {
-		for (n = i, cnt = 1; (most = fr_rares_next(&k->c->rares, &n, "skb:kfree_skb", from_ns, to_ns));)
-			cnt += !strcmp(most->what, it->what);
-		if (cnt <= most_cnt)
-			continue;
-		most_cnt = cnt;
-		snprintf(text, sizeof(text), " (dropped on this host meanwhile: %u packet%s, reason %.80s)", cnt,
-			 fr_plural(cnt), it->what);
+	while ((it = fr_rares_next(&k->c->rares, &i, DROP, from_ns, to_ns))) {
+		for (n = i, cnt = 1; (other = fr_rares_next(&k->c->rares, &n, DROP, from_ns, to_ns));)
+			cnt += !strcmp(other->what, it->what);
+		if (cnt > most_cnt)
+			most = it, most_cnt = cnt;
 	}
-	return most_cnt ? fr_word_text(k, text, strlen(text)) : "";
+	return most ? fr_word(k, " (dropped on this host meanwhile: %u packet%s%s, reason %s)", most_cnt, fr_plural(most_cnt),
+			      fr_word_or_more(k, DROP, from_ns), fr_word_text(k, most->what, strlen(most->what)))
+		    : "";
 }
 
 /* TCP itself says that it sent something again, for as long as nothing came: the last time shortly before it did. */
@@ -332,12 +355,16 @@ static bool is_sent_again(struct fr_case *k)
 	if (!a.cnt || woken_ns - a.last_ns > w->blocked_ns / 4 * (goes_on ? 3 : 1))
 		return false;
 	drops = drops_word(k, began_ns, woken_ns);
-	fr_case_cause(k, *drops ? "wait, tp:" RETRANSMIT ", tp:skb:kfree_skb" : "wait, tp:" RETRANSMIT,
-		      "packets were lost: while %s waited %s for what comes from %s, TCP sent data again %u time%s (a "
-		      "retransmission, after a time-out of 200 ms or more, then twice as long), the last time %s, %s %s%s",
-		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_text(k, e.peer, e.peer_len), a.cnt,
-		      fr_plural(a.cnt), a.by_peer ? "from there" : "from here", fr_word_ns(k, woken_ns - a.last_ns),
-		      goes_on ? "before the trigger" : "before that ended", drops);
+	fr_case_cause(
+		k, fr_word(k, "%s, tp:" RETRANSMIT "%s", k->wait_from, *drops ? ", tp:" DROP : ""),
+		"TCP sent data again, as after a loss: while %s waited %s for what comes from %s, it did so %u time%s%s%s, "
+		"the last time %s, %s %s%s",
+		fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_text(k, e.peer, e.peer_len), a.cnt,
+		fr_plural(a.cnt), fr_word_or_more(k, RETRANSMIT, began_ns),
+		w->blocked_ns >= RTO_LEAST_NS ? " (a retransmission, after a time-out of 200 ms or more, then twice as long)"
+					      : "",
+		a.by_peer ? "from there" : "from here", fr_word_ns(k, woken_ns - a.last_ns),
+		goes_on ? "before the trigger" : "before that ended", drops);
 	return true;
 }
 

@@ -94,6 +94,11 @@ const char *fr_word_text(struct fr_case *k, const char *text, size_t len)
 	return word;
 }
 
+const char *fr_word_or_more(const struct fr_case *k, const char *tracepoint, u64 from_ns)
+{
+	return fr_rares_has_all(&k->c->rares, tracepoint, from_ns) ? "" : " or more";
+}
+
 const char *fr_word_when(struct fr_case *k, u64 ts)
 {
 	u64 real_ns = fr_wall_real(k->c->view->wall, ts), at_ns = k->c->at_ns;

@@ -103,6 +103,8 @@ const char *fr_word_ns(struct fr_case *k, u64 ns);
 const char *fr_word_cnt(struct fr_case *k, u64 cnt);
 const char *fr_word_when(struct fr_case *k, u64 ts); /* wall time of day, or how long before the trigger */
 const char *fr_word_text(struct fr_case *k, const char *text, size_t len);
+/* " or more": behind a number of a tracepoint's events since from_ns, where some may be missing (base/tp/rare.def has rates) */
+const char *fr_word_or_more(const struct fr_case *k, const char *tracepoint, u64 from_ns);
 const char *fr_word_call(struct fr_case *k, const struct fr_waited *w);	  /* "in futex", "in user code", "in the kernel" */
 const char *fr_word_object(struct fr_case *k, const struct fr_waited *w); /* " on futex 0x..", or nothing */
 const char *fr_word_owner(struct fr_case *k, const struct fr_waited *w);  /* " held by x/1", or nothing */
@@ -157,6 +159,9 @@ bool fr_case_tell_reclaim(struct fr_case *k);
 
 /* Is it for a TCP connection within the host? */
 bool fr_case_is_local_tcp(const struct fr_waited *w);
+
+/* A wait of another process at the other end of w's TCP connection, or of its listener; NULL: it is not known. */
+const struct fr_waited *fr_case_served_by(const struct fr_case *k, const struct fr_waited *w);
 
 /* A fact of the file that is a number; `otherwise` where it has none. */
 s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);
