@@ -308,8 +308,15 @@ int tp(void *ctx)
 
 /* ---- programs ---- */
 
+/* By site; sized and filled by who loads. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_up);
+} fr_up_sites SEC(".maps");
+
 /* Set by the loader. */
-const volatile struct fr_up fr_up_conf[FR_UP_MAX] SEC(".rodata") = {};
 const volatile bool fr_up_may_sleep SEC(".rodata") = false; /* the program is loaded as one that may: memory is paged in */
 
 /* Sized by who loads. */
@@ -435,14 +442,15 @@ FR_INLINE u32 up_text(u8 *rec, u32 to, u64 from, u32 end)
 __noinline u32 fr_up_read(u32 buffer, u32 site, u32 i, u64 v, u32 end)
 {
 	struct fr_watch_work *work = tp_work(buffer);
-	const volatile struct fr_up_arg *a;
+	const struct fr_up *up = bpf_map_lookup_elem(&fr_up_sites, &site);
+	const struct fr_up_arg *a;
 	u64 room[2] = {};
 	u32 to, sz;
 	u8 *rec;
 
-	if (!work || site >= FR_UP_MAX || i >= FR_UP_ARG_MAX)
+	if (!work || !up || i >= FR_UP_ARG_MAX)
 		return end | UP_UNREAD;
-	a = &fr_up_conf[site].arg[i];
+	a = &up->arg[i];
 	rec = work->rec + FR_TP_REC_SZ;
 	to = a->to & (FR_UP_FIXED_SZ - 1);
 	sz = a->sz & 15;
@@ -470,9 +478,8 @@ __noinline u32 fr_up_read(u32 buffer, u32 site, u32 i, u64 v, u32 end)
 }
 
 /* Make the record. Returns its bytes, and UP_*. */
-FR_INLINE u32 up_make(const void *ctx, u32 buffer, struct fr_watch_work *work, u32 site, u64 lasted_ns)
+FR_INLINE u32 up_make(const void *ctx, u32 buffer, struct fr_watch_work *work, const struct fr_up *up, u32 site, u64 lasted_ns)
 {
-	const volatile struct fr_up *up = &fr_up_conf[site];
 	u32 end = up->fixed_sz & (FR_UP_FIXED_SZ - 1), faulted = 0, out = 0, i, got;
 	u8 *rec = work->rec + FR_TP_REC_SZ;
 
@@ -499,7 +506,7 @@ FR_INLINE void up_close(struct fr_watch_work *work, u32 end)
 		((u64 *)(work->rec + FR_TP_REC_SZ))[tp_word_of(end)] &= (1ULL << end % sizeof(u64) * 8) - 1;
 }
 
-FR_INLINE int up_record(const void *ctx, u32 event, u32 site, u32 buffer, u64 lasted_ns)
+FR_INLINE int up_record(const void *ctx, u32 event, const struct fr_up *up, u32 site, u32 buffer, u64 lasted_ns)
 {
 	u32 nr = event - FR_TP_FIRST, sz, cut, i;
 	struct fr_watch_work *work = tp_work(buffer);
@@ -509,9 +516,9 @@ FR_INLINE int up_record(const void *ctx, u32 event, u32 site, u32 buffer, u64 la
 
 	/* one register from here on: Linux 6.1's verifier takes clang's copies for other numbers */
 	asm volatile("" : "+r"(nr));
-	if (!work || nr >= FR_TP_MAX || site >= FR_UP_MAX)
+	if (!work || nr >= FR_TP_MAX)
 		return 0;
-	sz = up_make(ctx, buffer, work, site, lasted_ns);
+	sz = up_make(ctx, buffer, work, up, site, lasted_ns);
 	if (sz & UP_UNREAD)
 		return tp_leave(nr, FR_TP_unreadable);
 	cut = sz & UP_CUT ? FR_TP_CUT : 0;
@@ -554,15 +561,16 @@ int up(void *ctx)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx), lasted_ns = 0;
 	u32 event = (u32)cookie, site = cookie >> 32, nr = event - FR_TP_FIRST, buffer;
+	const struct fr_up *up = bpf_map_lookup_elem(&fr_up_sites, &site);
 	struct fr_watch_work *work;
 
-	if (nr >= FR_TP_MAX || site >= FR_UP_MAX)
+	if (nr >= FR_TP_MAX || !up)
 		return 0;
 	asm volatile("" : "+r"(event));
 	event &= FR_EVENT_MAX - 1;
 	if (!fr_enabled(event))
 		return fr_filtered(FR_FILTERED_off);
-	if (fr_up_conf[site].is_return) {
+	if (up->is_return) {
 		lasted_ns = up_lasted(ctx, event);
 		if (!lasted_ns)
 			return tp_leave(nr, FR_TP_unmatched);
@@ -576,7 +584,7 @@ int up(void *ctx)
 	buffer = fr_up_take();
 	if (!buffer)
 		return tp_leave(nr, FR_TP_unreadable);
-	up_record(ctx, event, site, buffer, lasted_ns);
+	up_record(ctx, event, up, site, buffer, lasted_ns);
 	work = tp_work(buffer);
 	if (work)
 		fr_store(&work->busy, 0);

@@ -5,14 +5,14 @@
  *
  *	| head, 8 | task, 4 | sz, 4 | fields, naturally aligned | texts |
  *
- * A link's cookie is the event's number and, in its upper half, the site's in fr_up_conf: several sites may be one event.
+ * A link's cookie is the event's number and, in its upper half, the site's in fr_up_sites: several sites may be one event.
  */
 #ifndef FR_UP_H
 #define FR_UP_H
 
 #include "tp.h"
 
-#define FR_UP_MAX		  64u  /* sites of a session */
+#define FR_UP_MAX		  256u /* sites of a session */
 #define FR_UP_ARG_MAX		  14u  /* fields that are read; a static mark has up to 12 arguments */
 #define FR_UP_TEXT_SZ		  256u /* of a text, its NUL included */
 #define FR_UP_TEXT_CNT		  6u
@@ -23,8 +23,8 @@
 /* Where a value comes from. */
 enum fr_up_from {
 	FR_UP_REG,    /* a register */
-	FR_UP_MEM,    /* memory of the program, at a register + off */
-	FR_UP_CONST,  /* off */
+	FR_UP_MEM,    /* memory of the program, at a register + off: of static marks (base/tp/upspec.h) */
+	FR_UP_CONST,  /* off, likewise */
 	FR_UP_LASTED, /* ns since the function began */
 };
 

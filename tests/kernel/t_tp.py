@@ -26,9 +26,12 @@ PROBED = helper("probed")
 CALL, RETURN, NESTED = "uprobe:probed__fr_probed_call", "uretprobe:probed__fr_probed_call", "uretprobe:probed__fr_probed_nested"
 PROBES = (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64, arg2:str, arg3:s32}}", f"uretprobe:{PROBED}:fr_probed_call if ret > 8589934592",
           f"uretprobe:{PROBED}:fr_probed_nested{{ret:s32}}", f"uprobe:{PROBED}:fr_probed_nested@3/h")
+MARKED = helper("marked")
+MARKS = (f"usdt:{MARKED}:frt:call{{arg3:str, arg1, arg2}}", f"usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:guarded if arg1 > 2",
+         f"-usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:odd")
 TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h",
        "-e", f'tp:{FORKS}{{child_comm, child_pid}}@100000/s if parent_pid != 1 && parent_comm ~ "frt-*"',
-       *(word for point, ours, _ in CONDS for word in ("-e", f"tp:{point} if {ours}")), *(word for probe in PROBES for word in ("-e", probe)))
+       *(word for point, ours, _ in CONDS for word in ("-e", f"tp:{point} if {ours}")), *(word for probe in PROBES + MARKS for word in ("-e", probe)))
 
 # What a process of this name does that these tracepoints tell of, each as often as it says.
 ACTS = """
@@ -305,6 +308,7 @@ def chosen():
 PULLED = ((f'event:tp:{FORKS} if parent_comm == "frt-a"', 1), (f'event:tp:{FORKS} if parent_comm ~ "frt-*" && child_pid > 1', 3),
           ('event:tp:signal:signal_generate if sig == SIGUSR1 && target_comm == "frt-tp"', 20),
           (f'event:{CALL} if arg3 == -5 && arg2 == "not looked at before"', 1), (f"event:{NESTED} if ret >= 6", 3),
+          ('event:usdt:marked__frt_call if arg1 == -7 && arg3 == "odd" || arg1 == -2', 4),
           ('event:tp:sched:sched_process_exec if comm == "true" && filename ~ "*/true"', 1), (f'event:tp:{FORKS} if parent_comm == "frt-none"', 0))
 
 
@@ -315,6 +319,7 @@ def pulls():
         before = missed(dump(name))
         run("/usr/bin/python3", "-S", "-c", FORKING)
         run(PROBED)
+        run(MARKED)
         pid = spawn()
         file = dump(name)
         told, counters = a.finish()
@@ -434,6 +439,61 @@ def places():
     listed = fr("events", f"uprobe:{PROBED}:fr_probed_*").stdout.splitlines()
     equal(listed, [f"uprobe:{PROBED}:fr_probed_{one}" for one in ("call", "nested")], "functions")
     refused(fr("events", f"uprobe:{PROBED}:none*", status=2), "has no function")
+
+
+@test("a program's static marks are recorded as it tells them, at each of their places: arguments in registers, in memory, constant; listened to where it asks for that")
+def static_marks():
+    name = session()
+    lines = [line.split(" ", 3) for line in run(MARKED).stdout.splitlines()]
+    pid = int(next(line[1] for line in lines if line[0] == "pid"))
+    file = dump(name)
+    told = {mark: [line[1:] for line in lines if line[0] == mark] for mark in ("call", "odd", "guarded")}
+    ours = {mark: replay(file, "-f", f'pid == {pid} && event == "usdt:marked__frt_{mark}"') for mark in told}
+    equal([[str(e["arg1"]), str(e["arg2"]), e["arg3"]] for e in ours["call"]], told["call"], "of two places")
+    equal(len({e["ip"] for e in ours["call"]}), 2, "places")
+    equal([[str(e["arg1"]), str(e["arg4"])] for e in ours["odd"]], told["odd"], "what is understood")
+    equal({key for e in ours["odd"] for key in e if key.startswith("arg")}, {"arg1", "arg4"}, "and nothing else")
+    equal([int(line[0]) for line in told["guarded"]], list(range(6)), "it sees that someone listens")
+    equal([e["arg1"] for e in ours["guarded"]], [3, 4, 5], "of which a condition takes some")
+    cut = f"{TMP}/tp-marks.flight"
+    fr("cut", "-f", f'pid == {pid} && event ~ "usdt:*"', "-o", cut, file)
+    equal(replay(cut), replay(file, "-f", f'pid == {pid} && event ~ "usdt:*"'), "cut")
+
+
+@test("a mark that asks who listens is passed by where nobody does")
+def unheard():
+    alone = f"{TMP}/tp-marked"
+    run("cp", MARKED, alone)
+    check("guarded" not in run(alone).stdout, "nobody listens to this file")
+
+
+@test("static marks that cannot be are refused, with the nearest name; events lists them with their arguments")
+def marks_of_files():
+    for what, why in ((f"usdt:{MARKED}:frt:cal", "did you mean frt:call?"), (f"usdt:{MARKED}:call", "usdt:PATH:PROVIDER:NAME"),
+                      (f"usdt:{PROBED}:frt:call", "no static marks"), (f"usdt:{MARKED}:frt:odd{{arg2}}", "no arg2: where it is, is not understood"),
+                      (f"usdt:{MARKED}:frt:odd{{arg5}}", "no arg5: it has 4 arguments"), (f"usdt:{MARKED}:frt:odd{{arg1:str}}", "no text's address"),
+                      (f"usdt:{MARKED}:frt:call{{ret}}", "arg1 to arg12"), (f"usdt:{MARKED}:frt:call if arg4 == 1", "did you mean arg")):
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
+    told = fr_json("events", "--json", f"usdt:{MARKED}:frt:*")
+    equal([(e["name"].rsplit(":", 1)[1], e["places"], [f.get("type") for f in e["fields"]]) for e in told],
+          [("call", 2, ["s32", "u64", "u64"]), ("guarded", 1, ["s32"]), ("odd", 1, ["s8", None, None, "u16"])], "marks")
+    check("is not understood" in fr("events", f"usdt:{MARKED}:*odd").stdout, "what is left out is said")
+    p = fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{MARKED}:frt:odd", "-e", f"usdt:{MARKED}:frt:none", "--detach", status=2)
+    check("not recorded of it: arg2:" in p.stderr, p.stderr)
+
+
+@test("notes of marks that are of another program, or damaged, are refused before anything is attached")
+def marks_damaged():
+    with open(MARKED, "rb") as f:
+        good = f.read()
+    note = good.index(b"stapsdt\0") + 8
+    for what, at, with_, why in (("moved", note, (int.from_bytes(good[note:note + 8], "little") + 1).to_bytes(8, "little"), "no nop is where"),
+                                 ("outside", note, b"\xff" * 8, "is not in its code"), ("counter", note + 16, b"\x01", "is not in its data"),
+                                 ("size", note - 16, b"\xff" * 4, "are damaged")):
+        file = f"{TMP}/tp-marks-{what}"
+        with open(file, "wb") as f:
+            f.write(good[:at] + with_ + good[at + len(with_):])
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{file}:frt:call", "--detach", status=2), why)
 
 
 @test("what cannot be recorded of tracepoints is refused, with the reason")

@@ -10,7 +10,7 @@ import sys
 
 OURS = ("bpf/", "user/", "tests/", "docs/", "vmlinux/", "dist/", "cmd/", "live/", "show/", "read/", "sys/", "base/")
 CODE = (".c", ".h", ".def")
-OTHERS = {"oom_kill.c", "interrupt.h", "mine.c", "fr_something"}  # the kernel's, a reader's, a pattern
+OTHERS = {"oom_kill.c", "interrupt.h", "sys/sdt.h", "mine.c", "fr_something"}  # the kernel's, SystemTap's, a reader's, a pattern
 
 
 def read(path):

@@ -171,6 +171,19 @@ def probes():
     return f"{sum(e['faulted'] > 0 for e in calls)} of {len(calls)} texts could not be read"
 
 
+@test("a program's static marks, as it counts them, with their arguments; one that asks who listens is passed")
+def marks():
+    equal(dict(line.split() for line in text("statuses").splitlines())["marked"], "0", text("marked.err"))
+    told = [line.split(" ", 3) for line in text("marked.out").splitlines()]
+    seen = replay(os.path.join(GOT, "probed.flight"))
+    calls = [e for e in seen if e["event"] == "usdt:marked__frt_call"]
+    equal([(e["arg1"], e["arg2"]) for e in calls], [(int(line[1]), int(line[2])) for line in told if line[0] == "call"], "numbers")
+    for e, line in zip(calls, (line for line in told if line[0] == "call"), strict=True):
+        check((e["arg3"], e["faulted"]) in (("(fault)", 8), (line[3], 0)), f"a text that is {line[3]}: {e}")
+    equal([(e["arg1"], e["arg4"]) for e in seen if e["event"] == "usdt:marked__frt_odd"], [(-i, 65535) for i in range(6)], "bytes")
+    equal([e["arg1"] for e in seen if e["event"] == "usdt:marked__frt_guarded"], list(range(6)), "listened to")
+
+
 @test("OOM: the victim, and its memory where the kernel tells")
 def oom():
     pid = int(text("eat.out"))

@@ -15,7 +15,7 @@ guests=(
 	"many-cpus amd64 linux-image-6.12-amd64 72 3G many check_many.py check_flood.py"
 	"panic amd64 linux-image-6.12-amd64 2 512M panic check_panic.py"
 )
-programs=(guest crash flood final alerts deaths deaths_group survivals probed)
+programs=(guest crash flood final alerts deaths deaths_group survivals probed marked)
 build=$(dirname "$FLIGHTREC")
 out=$build/vm
 boot_limit=1500 # seconds: for a guest that hangs, not for a machine that is busy
@@ -73,7 +73,7 @@ compile() {
 	local src bin
 	bin=$(bin_of "$1")
 	mkdir -p "$bin"
-	for src in tests/vm/guest.c tests/demo/crash.c tests/kernel/{flood,final,alerts,deaths,deaths_group,survivals,probed}.c; do
+	for src in tests/vm/guest.c tests/demo/crash.c tests/kernel/{flood,final,alerts,deaths,deaths_group,survivals,probed,marked}.c; do
 		program "$1" "$(build_of "$1")" "$bin" "$src" || return
 	done
 	program amd64 "$build" "$bin" tests/kernel/laps.c

@@ -49,7 +49,8 @@ static const struct fr_options options = {
 	.head = "Usage: flightrec events [options] [NAME|GROUP|SYSTEM:NAME]...\n"
 		"All events and their fields: what -e of record and -f of replay take. With a colon:\n"
 		"tracepoints of this kernel, in which * stands for anything; -e tp:SYSTEM:NAME records them.\n"
-		"uprobe:PATH:PATTERN: functions of a program or library that -e uprobe: and uretprobe: record.\n"
+		"uprobe:PATH:PATTERN: functions of a program or library that -e uprobe: and uretprobe: record,\n"
+		"usdt:PATH:PATTERN: its static marks, with their arguments.\n"
 		"\n",
 	.option = table,
 	.foot = "\n"

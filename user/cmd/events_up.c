@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/schema/tpname.h"
+#include "base/tp/upformat.h"
 #include "read/elf/upfile.h"
 
 struct functions {
@@ -90,6 +91,119 @@ static int up_list(struct fr_out *o, struct fr_jsonw *w, const char *kind, const
 	return err ? FR_EXIT_FAIL : f.cnt ? FR_EXIT_OK : FR_EXIT_USAGE;
 }
 
+/* ---- static marks ---- */
+
+struct mark {
+	char name[2 * 256]; /* PROVIDER:NAME */
+	struct fr_up_args args;
+};
+
+struct all_marks {
+	struct mark *mark;
+	size_t cnt, room, seen;
+	const char *pattern;
+};
+
+static int events_add_mark(void *arg, const struct fr_upmark *m)
+{
+	struct all_marks *all = arg;
+	char name[sizeof(all->mark->name)];
+	struct mark *more;
+	size_t i;
+
+	all->seen++;
+	snprintf(name, sizeof(name), "%s:%s", m->provider, m->name);
+	if (fnmatch(all->pattern, name, 0))
+		return 0;
+	for (i = 0; i < all->cnt && strcmp(all->mark[i].name, name) != 0; i++)
+		;
+	if (i == all->room) {
+		more = realloc(all->mark, (all->room * 2 + 16) * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		all->mark = more;
+		all->room = all->room * 2 + 16;
+	}
+	if (i == all->cnt) {
+		all->mark[i] = (struct mark){};
+		memcpy(all->mark[i].name, name, sizeof(name));
+		all->cnt++;
+	}
+	fr_up_args_add(&all->mark[i].args, FR_UP_ARCH_HERE, m->args);
+	return 0;
+}
+
+static int events_by_mark(const void *a, const void *b)
+{
+	return strcmp(((const struct mark *)a)->name, ((const struct mark *)b)->name);
+}
+
+/* As it would be recorded without {}. */
+static void events_put_mark(struct fr_out *o, struct fr_jsonw *w, const char *path, const struct mark *m)
+{
+	char what[16], why[FR_UP_ARGS_WHY_SZ], *full;
+	u32 type, i;
+
+	if (w) {
+		if (asprintf(&full, "%s:%s:%s", fr_up_kind_name(FR_UP_usdt), path, m->name) < 0)
+			return;
+		fr_jsonw_open(w, NULL, '{');
+		fr_jsonw_text(w, "name", full);
+		free(full);
+		fr_jsonw_text(w, "group", fr_group_name(FR_GROUP_TP));
+		fr_jsonw_text(w, "tier", fr_tier_name(FR_TIER_MAIN));
+		fr_jsonw_u64(w, "places", m->args.site_cnt);
+		fr_jsonw_open(w, "fields", '[');
+	} else {
+		fr_out_printf(o, "%s:%s:%s\n", fr_up_kind_name(FR_UP_usdt), path, m->name);
+	}
+	for (i = 1; i <= m->args.cnt; i++) {
+		snprintf(what, sizeof(what), "arg%u", i);
+		type = fr_up_mark_type(&m->args, i, why);
+		if (!w) {
+			fr_out_printf(o, "    %-18s %s\n", what, fr_up_type_name(type) ?: why);
+			continue;
+		}
+		fr_jsonw_open(w, NULL, '{');
+		fr_jsonw_text(w, "name", what);
+		fr_jsonw_text(w, fr_up_type_name(type) ? "type" : "error", fr_up_type_name(type) ?: why);
+		fr_jsonw_close(w, '}');
+	}
+	if (w) {
+		fr_jsonw_close(w, ']');
+		fr_jsonw_close(w, '}');
+	}
+}
+
+static int mark_list(struct fr_out *o, struct fr_jsonw *w, const char *path, const char *pattern)
+{
+	struct all_marks all = {.pattern = pattern};
+	char why[FR_UPFILE_WHY_SZ];
+	struct fr_upfile *file;
+	int err = fr_upfile_open(path, &file, why);
+	size_t i;
+
+	if (err) {
+		fr_err("%s", why);
+		return FR_EXIT_USAGE;
+	}
+	*why = 0;
+	err = fr_upfile_marks(file, events_add_mark, &all, why);
+	if (all.cnt)
+		qsort(all.mark, all.cnt, sizeof(*all.mark), events_by_mark);
+	for (i = 0; i < all.cnt && !err; i++)
+		events_put_mark(o, w, path, &all.mark[i]);
+	if (err)
+		fr_err("cannot list the marks of %s: %s", path, *why ? why : strerror(-err));
+	else if (!all.seen)
+		fr_err("%s has no static marks (notes of .note.stapsdt)", path);
+	else if (!all.cnt)
+		fr_err("%s has no mark '%s': `flightrec events 'usdt:%s:*'` lists all", path, pattern, path);
+	fr_upfile_close(file);
+	free(all.mark);
+	return err ? FR_EXIT_FAIL : all.cnt ? FR_EXIT_OK : FR_EXIT_USAGE;
+}
+
 int fr_events_up(struct fr_out *o, struct fr_jsonw *w, const char *what)
 {
 	const char *kind = fr_up_kind_name(fr_up_kind_of(what)), *path = what + strlen(kind) + 1, *colon = strchr(path, ':');
@@ -97,7 +211,8 @@ int fr_events_up(struct fr_out *o, struct fr_jsonw *w, const char *what)
 	int status = FR_EXIT_FAIL;
 
 	if (copy)
-		status = up_list(o, w, kind, copy, colon ? colon + 1 : "*");
+		status = fr_up_kind_of(what) == FR_UP_usdt ? mark_list(o, w, copy, colon ? colon + 1 : "*")
+							   : up_list(o, w, kind, copy, colon ? colon + 1 : "*");
 	else
 		fr_err_errno(-ENOMEM, "cannot list functions");
 	free(copy);

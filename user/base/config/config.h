@@ -61,8 +61,8 @@ struct fr_config_list {
 	    "anything in it: `flightrec events 'tcp:*'` lists those. `tp:SYSTEM:NAME@1000/s` records it at most a thousand times a " \
 	    "second, `tp:SYSTEM:NAME if CONDITION` where that holds, in the language of `-f` on its fields, and " \
 	    "`tp:SYSTEM:NAME{FIELD,...}` has these of its fields alone. `uprobe:PATH:SYMBOL{arg1:u64, arg2:str}` is a function of a " \
-	    "program or library that is called, `uretprobe:PATH:SYMBOL{ret:s32}` one that returned, with its duration; a rate " \
-	    "and a condition stand behind them, too."), \
+	    "program or library that is called, `uretprobe:PATH:SYMBOL{ret:s32}` one that returned, with its duration, " \
+	    "`usdt:PATH:PROVIDER:NAME{arg1, arg2:str}` a static mark; a rate and a condition stand behind them, too."), \
 	  "add a group or an event to the profile; -WHAT removes it") \
 	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, \
 	  O('m', "memory", "SIZE", "8M 32M 128M", \

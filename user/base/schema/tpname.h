@@ -8,9 +8,10 @@
 
 #include "base/schema/schema.h"
 
-#define FR_UP_KINDS(K)                                 \
-	K(uprobe, "a function of a program is called") \
-	K(uretprobe, "a function of a program returned")
+#define FR_UP_KINDS(K)                                   \
+	K(uprobe, "a function of a program is called")   \
+	K(uretprobe, "a function of a program returned") \
+	K(usdt, "a program passed a static mark")
 
 enum fr_up_kind {
 #define K(name, doc) FR_UP_##name,

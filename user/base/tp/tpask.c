@@ -52,15 +52,18 @@ static int take_pattern(const char **at, struct fr_tpask *out, char why[FR_TPASK
 static int take_place(const char **at, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
 {
 	const char *kind = fr_up_kind_name(out->kind), *path = *at + strlen(kind) + 1, *colon = strchr(path, ':'), *c;
+	bool is_mark = out->kind == FR_UP_usdt;
+	const char *place = is_mark ? "PROVIDER:NAME" : "SYMBOL";
 
 	if (*path != '/')
-		return tpask_fail(why, "a place in a program is %s:PATH:SYMBOL, and its path begins with /", kind);
+		return tpask_fail(why, "a place in a program is %s:PATH:%s, and its path begins with /", kind, place);
 	out->path = path;
 	out->path_sz = colon ? (size_t)(colon - path) : 0;
 	out->place = colon ? colon + 1 : NULL;
 	out->place_sz = colon ? strcspn(out->place, ENDS) : 0;
-	if (!out->place_sz)
-		return tpask_fail(why, "no place is named: %s:PATH:SYMBOL, where PATH has no colon", kind);
+	c = out->place_sz ? memchr(out->place, ':', out->place_sz) : NULL;
+	if (!out->place_sz || (is_mark && (!c || c == out->place || c + 1 == out->place + out->place_sz)))
+		return tpask_fail(why, "no place is named: %s:PATH:%s, where PATH has no colon", kind, place);
 	for (c = path; c < colon; c++)
 		if ((u8)*c < 0x20 || *c == 0x7f)
 			return tpask_fail(why, "this path has bytes that cannot be printed: use a link to it");

@@ -8,6 +8,7 @@
  *	-tp:SYSTEM:NAME				none of those
  *	uprobe:PATH:SYMBOL[+OFF] [{ARG:TYPE,...}] ...
  *						a place in a program or library, in the same way; so uretprobe:
+ *	usdt:PATH:PROVIDER:NAME ...		and a static mark of it
  *	-uprobe:PATH:SYMBOL[+OFF]		not that one
  *	tp, -tp					those of rare.def, as it says; none at all
  *

@@ -77,22 +77,29 @@ static int up_type_of(const char *word, u32 *type, char why[FR_UP_WHY_SZ])
 		       like ? ": did you mean " : "", like ?: "");
 }
 
+static int up_check_new(const char *word, const struct fr_up_field *field, u32 cnt, char why[FR_UP_WHY_SZ])
+{
+	u32 i;
+
+	for (i = 0; i < cnt; i++)
+		if (!strcmp(field[i].name, word))
+			return up_fail(why, "%s is there twice", word);
+	return cnt == FR_UP_ARG_MAX ? up_fail(why, "these are too many") : 0;
+}
+
 /* "arg2:str" */
 static int up_take(u32 kind, char *word, struct fr_up_field *field, u32 *cnt, char why[FR_UP_WHY_SZ])
 {
 	char *colon = strchr(word, ':');
-	u32 type, i;
+	u32 type;
 	int err;
 
 	if (!colon || !colon[1])
 		return up_fail(why, "'%s' has no type: %s", word, kind == FR_UP_uprobe ? "{arg1:u64, arg2:str}" : "{ret:s32}");
 	*colon = 0;
-	err = up_type_of(colon + 1, &type, why);
+	err = up_type_of(colon + 1, &type, why) ?: up_check_new(word, field, *cnt, why);
 	if (err)
 		return err;
-	for (i = 0; i < *cnt; i++)
-		if (!strcmp(field[i].name, word))
-			return up_fail(why, "%s is there twice", word);
 	if (kind == FR_UP_uretprobe) {
 		if (strcmp(word, "ret") != 0)
 			return up_fail(why, "no '%s' where a function returns: {ret:s32}; its arguments are a uprobe's", word);
@@ -102,17 +109,23 @@ static int up_take(u32 kind, char *word, struct fr_up_field *field, u32 *cnt, ch
 	if (strncmp(word, "arg", 3) || word[3] < '1' || word[3] > '0' + (int)ARG_CNT || word[4])
 		return up_fail(why, "no '%s' where a function is called: arg1 to arg%zu, which are in registers", word,
 			       ARG_CNT);
-	if (*cnt == FR_UP_ARG_MAX)
-		return up_fail(why, "these are too many");
 	up_add(field, cnt, word, type, FR_UP_REG, arg_reg[word[3] - '1']);
 	return 0;
+}
+
+static int up_check_texts(const struct fr_up_field *field, u32 cnt, char why[FR_UP_WHY_SZ])
+{
+	u32 texts = 0, i;
+
+	for (i = 0; i < cnt; i++)
+		texts += field[i].type == FR_UP_TYPE_str;
+	return texts > FR_UP_TEXT_CNT ? up_fail(why, "these are more than %u texts", FR_UP_TEXT_CNT) : 0;
 }
 
 int fr_up_fields(u32 kind, const char *text, size_t sz, struct fr_up_field field[FR_UP_ARG_MAX], u32 *cnt,
 		 char why[FR_UP_WHY_SZ])
 {
 	char copy[256], *word, *save = NULL;
-	u32 texts = 0, i;
 	int err = 0;
 
 	*cnt = 0;
@@ -127,11 +140,117 @@ int fr_up_fields(u32 kind, const char *text, size_t sz, struct fr_up_field field
 		up_add(field, cnt, "ret", FR_UP_TYPE_s64, FR_UP_REG, RET_REG);
 	for (word = strtok_r(copy, ", \t", &save); word && !err; word = strtok_r(NULL, ", \t", &save))
 		err = up_take(kind, word, field, cnt, why);
-	for (i = 0; i < *cnt; i++)
-		texts += field[i].type == FR_UP_TYPE_str;
-	if (!err && texts > FR_UP_TEXT_CNT)
-		return up_fail(why, "these are more than %u texts", FR_UP_TEXT_CNT);
-	return err;
+	return err ?: up_check_texts(field, *cnt, why);
+}
+
+/* ---- of a mark ---- */
+
+static u32 up_type_with(u8 sz, bool is_signed)
+{
+	u32 type;
+
+	for (type = 0; type < FR_UP_TYPE_CNT; type++) /* a number comes before the address of its size */
+		if (types[type].sz == sz && types[type].is_signed == is_signed)
+			break;
+	return type;
+}
+
+u32 fr_up_mark_type(const struct fr_up_args *args, u32 nr, char why[FR_UP_ARGS_WHY_SZ])
+{
+	bool is_signed;
+	u8 sz;
+
+	if (!fr_up_args_are_known(args, nr - 1, why) || !fr_up_args_type(args, nr - 1, &sz, &is_signed, why))
+		return FR_UP_TYPE_CNT;
+	return up_type_with(sz, is_signed);
+}
+
+static void up_add_arg(struct fr_up_field *field, u32 *cnt, u32 nr, u32 type)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "arg%u", nr);
+	up_add(field, cnt, name, type, FR_UP_CONST, 0);
+	field[*cnt - 1].nr = nr;
+}
+
+/* "arg2", as its notes have it, or "arg2:str" */
+static int up_take_arg(const struct fr_up_args *args, char *word, struct fr_up_field *field, u32 *cnt, char why[FR_UP_WHY_SZ])
+{
+	char *colon = strchr(word, ':'), *end = word, about[FR_UP_ARGS_WHY_SZ];
+	u32 type = FR_UP_TYPE_CNT;
+	u64 nr = 0;
+	int err;
+
+	if (colon)
+		*colon = 0;
+	err = up_check_new(word, field, *cnt, why) ?: colon ? up_type_of(colon + 1, &type, why) : 0;
+	if (err)
+		return err;
+	if (!strncmp(word, "arg", 3) && word[3] >= '1' && word[3] <= '9')
+		nr = strtoull(word + 3, &end, 10);
+	if (!nr || *end || nr > FR_UP_SPEC_MAX)
+		return up_fail(why, "no '%s' of a mark: arg1 to arg%u", word, FR_UP_SPEC_MAX);
+	if (colon && !fr_up_args_are_known(args, nr - 1, about))
+		return up_fail(why, "no %s: %s", word, about);
+	if (!colon)
+		type = fr_up_mark_type(args, nr, about);
+	if (type == FR_UP_TYPE_CNT)
+		return up_fail(why, "no %s: %s", word, about);
+	if (type == FR_UP_TYPE_str && args->arg[nr - 1].least_sz < sizeof(u64))
+		return up_fail(why, "%s has %u bytes, so it is no text's address", word, args->arg[nr - 1].least_sz);
+	up_add_arg(field, cnt, nr, type);
+	return 0;
+}
+
+static void up_take_all(const struct fr_up_args *args, struct fr_up_field *field, u32 *cnt, fr_up_lacks_fn lacks, void *arg)
+{
+	char why[FR_UP_ARGS_WHY_SZ];
+	u32 i, type;
+
+	for (i = 1; i <= args->cnt; i++) {
+		type = fr_up_mark_type(args, i, why);
+		if (type == FR_UP_TYPE_CNT)
+			lacks(arg, i, why);
+		else
+			up_add_arg(field, cnt, i, type);
+	}
+}
+
+int fr_up_mark_fields(const struct fr_up_args *args, const char *text, size_t sz, struct fr_up_field field[FR_UP_ARG_MAX],
+		      u32 *cnt, fr_up_lacks_fn lacks, void *arg, char why[FR_UP_WHY_SZ])
+{
+	char copy[256], *word, *save = NULL;
+	int err = 0;
+
+	*cnt = 0;
+	up_add(field, cnt, "ip", FR_UP_TYPE_ptr, FR_UP_REG, PC_REG);
+	if (!text) {
+		up_take_all(args, field, cnt, lacks, arg);
+		return 0;
+	}
+	if (sz >= sizeof(copy))
+		return up_fail(why, "the choice of fields is too long");
+	memcpy(copy, text, sz);
+	copy[sz] = 0;
+	for (word = strtok_r(copy, ", \t", &save); word && !err; word = strtok_r(NULL, ", \t", &save))
+		err = up_take_arg(args, word, field, cnt, why);
+	return err ?: up_check_texts(field, *cnt, why);
+}
+
+void fr_up_mark_place(struct fr_up_field *field, u32 cnt, const char *args)
+{
+	struct fr_up_spec spec[FR_UP_SPEC_MAX];
+	u32 there = fr_up_specs(FR_UP_ARCH_HERE, args, spec), i;
+
+	for (i = 0; i < cnt; i++)
+		if (field[i].nr && field[i].nr <= there)
+			field[i].arg = spec[field[i].nr - 1].arg;
+}
+
+const char *fr_up_type_name(u32 type)
+{
+	return type < FR_UP_TYPE_CNT ? types[type].name : NULL;
 }
 
 /* ---- a record ---- */

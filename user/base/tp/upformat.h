@@ -5,6 +5,7 @@
  *
  *	uprobe		ip, and the arguments that are asked for, arg1 to arg6: integers and pointers, as the ABI passes them
  *	uretprobe	caller, duration_ns, ret
+ *	usdt		ip, and the mark's arguments, arg1 to arg12, as its notes say where they are
  *
  * Behind them, where there are texts: faulted, one bit for each that could not be read.
  */
@@ -12,6 +13,7 @@
 #define FR_UPFORMAT_H
 
 #include "base/schema/tpname.h"
+#include "base/tp/upspec.h"
 #include "up.h"
 
 /* u64 to s8, ptr, str: name, the format's type, bytes (0: a text), signed, conversion. */
@@ -37,6 +39,7 @@ enum fr_up_type {
 struct fr_up_field {
 	char name[16];
 	u32 type;	      /* enum fr_up_type */
+	u32 nr;		      /* of a mark: which of its arguments, from 1 on; 0: none */
 	struct fr_up_arg arg; /* where it comes from: from, sz, is_signed, reg, off */
 };
 
@@ -48,6 +51,19 @@ struct fr_up_field {
  */
 int fr_up_fields(u32 kind, const char *text, size_t sz, struct fr_up_field field[FR_UP_ARG_MAX], u32 *cnt,
 		 char why[FR_UP_WHY_SZ]);
+
+/* The same of a mark with these arguments. text NULL: all that can be recorded; for each of the others, lacks is called. */
+typedef void (*fr_up_lacks_fn)(void *arg, u32 nr, const char *why);
+int fr_up_mark_fields(const struct fr_up_args *args, const char *text, size_t sz, struct fr_up_field field[FR_UP_ARG_MAX],
+		      u32 *cnt, fr_up_lacks_fn lacks, void *arg, char why[FR_UP_WHY_SZ]);
+
+/* Where they are at one site of it, whose note has these arguments. */
+void fr_up_mark_place(struct fr_up_field *field, u32 cnt, const char *args);
+
+/* The type that argument nr, from 1 on, has there unless told otherwise; FR_UP_TYPE_CNT and why: it is not recorded. */
+u32 fr_up_mark_type(const struct fr_up_args *args, u32 nr, char why[FR_UP_ARGS_WHY_SZ]);
+
+const char *fr_up_type_name(u32 type);
 
 /* Lay out a record of these fields. 0; -E2BIG: it has no room for them. */
 int fr_up_layout(const struct fr_up_field *field, u32 cnt, struct fr_up *out);

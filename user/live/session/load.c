@@ -180,18 +180,6 @@ static void set_wake_text(struct load *l)
 	}
 }
 
-/* Sites are numbered in the order of their events. */
-static void load_set_sites(struct load *l)
-{
-	u32 nr = 0, i, k;
-
-	l->skel->rodata->fr_up_may_sleep = up_cnt(l->conf->tp, false) && fr_up_may_sleep();
-	for (i = 0; i < tp_cnt(l); i++)
-		for (k = 0; k < l->conf->tp->chosen[i].up.site_cnt; k++, nr++)
-			memcpy((void *)&l->skel->rodata->fr_up_conf[nr], &l->conf->tp->chosen[i].up.site[k].conf,
-			       sizeof(struct fr_up));
-}
-
 static void load_set_constants(struct load *l)
 {
 	const struct fr_load_conf *c = l->conf;
@@ -215,7 +203,7 @@ static void load_set_constants(struct load *l)
 	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
 	for (i = 0; i < tp_cnt(l); i++)
 		memcpy((void *)&l->skel->rodata->fr_tp_conf[i], &c->tp->chosen[i].conf, sizeof(c->tp->chosen[i].conf));
-	load_set_sites(l);
+	l->skel->rodata->fr_up_may_sleep = up_cnt(l->conf->tp, false) && fr_up_may_sleep();
 	set_wake_text(l);
 	set_drift(l);
 }
@@ -291,6 +279,7 @@ static int size_maps(struct load *l)
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
 	if (up_cnt(l->conf->tp, false))
 		bpf_map__set_max_entries(l->skel->maps.fr_tp_works, FR_TP_WORK_CNT + FR_UP_WORK_CNT);
+	bpf_map__set_max_entries(l->skel->maps.fr_up_sites, l->conf->tp && l->conf->tp->site_cnt ? l->conf->tp->site_cnt : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_up_calls, up_cnt(l->conf->tp, true) ? FR_UP_OPEN_MAX : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_open, tp_cnt(l) ? FR_TP_OPEN_MAX : 1);
@@ -330,6 +319,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 tps = conf->tp ? conf->tp->cnt : 0;
 	u64 formats = conf->tp ? conf->tp->formats_sz + tps * sizeof(struct fr_tp_due) +
 					 FR_TP_OPEN_MAX * (48 + 32 + 16) /* fr_tp_open */ +
+					 conf->tp->site_cnt * sizeof(struct fr_up) +
 					 (up_cnt(conf->tp, true) ? FR_UP_OPEN_MAX * (64 + 16 + 16 + 16) : 0) /* fr_up_calls */ +
 					 conf->tp->cond.prog_cnt * sizeof(struct fr_watch_prog) +
 					 conf->tp->cond.table_cnt * sizeof(struct fr_watch_table)
@@ -579,6 +569,7 @@ static int attach_up(const struct load *l, const struct fr_tpchosen *t, u32 nr)
 	const struct fr_up_attach to = {
 		.up = l->skel->progs.up,
 		.begin = l->skel->progs.up_begin,
+		.sites = l->skel->maps.fr_up_sites,
 		.event = t->nr,
 		.first = nr,
 		.cpu = fr_cpus_nr(l->cpus, 0),

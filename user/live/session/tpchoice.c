@@ -403,6 +403,8 @@ static int tpchoice_add_place(struct fr_tpchoice *out, const struct chosen *how,
 		fr_upfound_free(&up);
 		return err;
 	}
+	if (up.lacks)
+		fr_warn("-e %s: not recorded of it: %s", how->what, up.lacks);
 	out->chosen[nr].up = up;
 	out->site_cnt += up.site_cnt;
 	return 0;

@@ -47,7 +47,7 @@ static int attach_prog(const struct fr_up_attach *to, const struct fr_upfound *a
 	const struct bpf_program *prog = begins ? to->begin : to->up;
 	const struct fr_upsite *s = &at->site[site];
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = begins ? to->event : FR_UP_COOKIE(to->event, to->first + site));
-	int fd = fr_percpu_open_up(at->path, s->off, 0, s->conf.is_return && !begins, to->cpu), err = fd < 0 ? fd : 0;
+	int fd = fr_percpu_open_up(at->path, s->off, s->counter, s->conf.is_return && !begins, to->cpu), err = fd < 0 ? fd : 0;
 	struct bpf_link *link = err ? NULL : bpf_program__attach_perf_event_opts(prog, fd, &opts);
 	char path[512];
 
@@ -67,10 +67,16 @@ static int attach_prog(const struct fr_up_attach *to, const struct fr_upfound *a
 
 int fr_up_attach(const struct fr_up_attach *to, const struct fr_upfound *at)
 {
-	u32 i;
+	u32 i, nr;
 	int err = 0;
 
 	for (i = 0; i < at->site_cnt && !err; i++) {
+		nr = to->first + i;
+		if (bpf_map_update_elem(bpf_map__fd(to->sites), &nr, &at->site[i].conf, BPF_ANY)) {
+			err = -errno;
+			fr_err_errno(err, "cannot tell the BPF program of %s", at->doc);
+			break;
+		}
 		err = at->site[i].conf.is_return ? attach_prog(to, at, i, true) : 0;
 		err = err ?: attach_prog(to, at, i, false);
 	}

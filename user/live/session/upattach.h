@@ -9,6 +9,7 @@ struct bpf_program;
 
 struct fr_up_attach {
 	const struct bpf_program *up, *begin; /* loaded */
+	const struct bpf_map *sites;	      /* what they read at a site */
 	u32 event;			      /* its number */
 	u32 first;			      /* the number of its first site */
 	u32 cpu;			      /* any that is online */
@@ -19,8 +20,8 @@ struct fr_up_attach {
 bool fr_up_may_sleep(void);
 void fr_up_let_sleep(struct bpf_program *up);
 
-/* Attach all sites of an event, the beginnings of functions before their returns, and pin the links. 0 or -errno, with a
- * message. */
+/* Tell the programs of all sites of an event, attach them, the beginnings of functions before their returns, and pin the links.
+ * 0 or -errno, with a message. */
 int fr_up_attach(const struct fr_up_attach *to, const struct fr_upfound *at);
 
 #endif

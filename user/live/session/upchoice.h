@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * upchoice: from `-e uprobe:PATH:SYMBOL` to where in the file the probe is, and what it records. The text is kept as what the
- * schema says of the event, so a trigger about it finds the same place by the same function.
+ * upchoice: from `-e uprobe:PATH:SYMBOL`, or usdt:PATH:PROVIDER:NAME, to where in the file the probe is, and what it records.
+ * The text is kept as what the schema says of the event, so a trigger about it finds the same place by the same function.
  */
 #ifndef FR_UPCHOICE_H
 #define FR_UPCHOICE_H
@@ -14,6 +14,7 @@
 /* A place in a file. */
 struct fr_upsite {
 	u64 off;
+	u32 counter; /* where the file counts who listens (ref_ctr_offset); 0: nowhere */
 	struct fr_up conf;
 };
 
@@ -26,6 +27,7 @@ struct fr_upfound {
 	size_t format_sz;
 	struct fr_upsite *site;
 	u32 site_cnt;
+	char *lacks; /* arguments that are left out, and why, as a sentence; NULL: none */
 };
 
 /* Find what a -e asks for (its kind is that of a program's probe). id: of its format. 0 and *out, to be freed; -EINVAL and why:

@@ -166,7 +166,7 @@ static int trig_choose_programs(struct trig *t)
 	struct bpf_program *prog;
 	char why[WHY_SZ];
 	int cnt = 0, one, err = 0;
-	u32 i;
+	u32 sites = 0, i;
 
 	bpf_object__for_each_program(prog, t->skel->obj) bpf_program__set_autoload(prog, false);
 	for (i = 0; i < t->cnt; i++) {
@@ -181,6 +181,7 @@ static int trig_choose_programs(struct trig *t)
 	for (i = 0; i < t->tps.cnt; i++) {
 		const struct fr_upfound *up = &t->tps.tp[i].up;
 
+		sites += up->site_cnt;
 		bpf_program__set_autoload(up->path ? t->skel->progs.up : t->skel->progs.tp, true);
 		if (up->path)
 			bpf_map__set_max_entries(t->skel->maps.fr_tp_works, FR_TP_WORK_CNT + FR_UP_WORK_CNT);
@@ -189,6 +190,7 @@ static int trig_choose_programs(struct trig *t)
 			bpf_map__set_max_entries(t->skel->maps.fr_up_calls, FR_UP_OPEN_MAX);
 		}
 	}
+	bpf_map__set_max_entries(t->skel->maps.fr_up_sites, sites ?: 1);
 	return err ?: cnt;
 }
 
@@ -294,7 +296,7 @@ static void set_session_constants(struct trig *t)
 /* What the session's event programs were built for, and which rules apply to which program. */
 static void set_watch(struct trig *t)
 {
-	u32 site = 0, i, k;
+	u32 i;
 
 	memcpy((void *)t->skel->rodata->fr_watch_of, t->watch.of, sizeof(t->watch.of));
 	for (i = 0; i < t->tps.cnt; i++)
@@ -303,10 +305,6 @@ static void set_watch(struct trig *t)
 	t->skel->rodata->fr_up_may_sleep = bpf_program__autoload(t->skel->progs.up) && fr_up_may_sleep();
 	if (t->skel->rodata->fr_up_may_sleep)
 		fr_up_let_sleep(t->skel->progs.up);
-	for (i = 0; i < t->tps.cnt; i++)
-		for (k = 0; k < t->tps.tp[i].up.site_cnt && site < FR_UP_MAX; k++)
-			memcpy((void *)&t->skel->rodata->fr_up_conf[site++], &t->tps.tp[i].up.site[k].conf,
-			       sizeof(struct fr_up));
 	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
 	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	fr_preempt_offsets(t->btf, (s64 *)&t->skel->rodata->fr_preempt_task_off, (s64 *)&t->skel->rodata->fr_preempt_off);
@@ -505,6 +503,7 @@ static int trig_attach_ups(const struct trig *t)
 	char prefix[32];
 	struct fr_up_attach to = {.up = t->skel->progs.up,
 				  .begin = t->skel->progs.up_begin,
+				  .sites = t->skel->maps.fr_up_sites,
 				  .dir = t->s->dir,
 				  .prefix = prefix,
 				  .cpu = sched_getcpu()};

@@ -119,7 +119,7 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 	ev = err ? NULL : fr_schema_find(schema, rule->tp);
 	if (!err && !ev) {
 		snprintf(why, why_sz, "%s is not recorded, which this trigger needs: add -e %s%s", rule->tp,
-			 fr_up_kind_of(rule->tp) < FR_UP_KIND_CNT ? "KIND:PATH:SYMBOL, which makes an event of that name" : "",
+			 fr_up_kind_of(rule->tp) < FR_UP_KIND_CNT ? "KIND:PATH:PLACE, which makes an event of that name" : "",
 			 fr_up_kind_of(rule->tp) < FR_UP_KIND_CNT ? "" : rule->tp);
 		err = -ENOTSUP;
 	}

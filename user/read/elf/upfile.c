@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text/nearest.h"
+#include "base/tp/upnote.h"
 #include "read/elf/symfile.h"
 
 #if defined(__x86_64__)
@@ -20,6 +21,12 @@
 #endif
 
 #define VERSION_HIDDEN 0x8000u /* of a symbol: an old version, which only old programs use */
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ORDER ELFDATA2LSB
+#else
+#define ORDER ELFDATA2MSB
+#endif
 
 struct fr_upfile {
 	int fd;
@@ -75,7 +82,7 @@ int fr_upfile_open(const char *path, struct fr_upfile **out, char why[FR_UPFILE_
 	f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &head)) {
 		err = upfile_fail(why, -EINVAL, "%s is no program or library", path);
-	} else if (gelf_getclass(f->elf) != ELFCLASS64 || head.e_machine != MACHINE ||
+	} else if (gelf_getclass(f->elf) != ELFCLASS64 || head.e_ident[EI_DATA] != ORDER || head.e_machine != MACHINE ||
 		   (head.e_type != ET_EXEC && head.e_type != ET_DYN)) {
 		err = upfile_fail(why, -EINVAL, "%s is no 64-bit program or library of this machine's kind", path);
 	} else {
@@ -214,8 +221,8 @@ static int upfile_consider(void *arg, const struct symbol *s)
 	return 0;
 }
 
-/* The offset in the file of code at an address. False: it is in no segment of code. */
-static bool offset_of(Elf *elf, u64 addr, u64 *off)
+/* The offset in the file of what is at an address. False: it is in no segment of these flags. */
+static bool offset_in(Elf *elf, u64 addr, u32 flags, u64 *off)
 {
 	GElf_Phdr p;
 	size_t cnt, i;
@@ -223,12 +230,17 @@ static bool offset_of(Elf *elf, u64 addr, u64 *off)
 	if (elf_getphdrnum(elf, &cnt))
 		return false;
 	for (i = 0; i < cnt; i++)
-		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X && addr >= p.p_vaddr &&
+		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_LOAD && p.p_flags & flags && addr >= p.p_vaddr &&
 		    addr - p.p_vaddr < p.p_filesz) {
 			*off = addr - p.p_vaddr + p.p_offset;
 			return true;
 		}
 	return false;
+}
+
+static bool offset_of(Elf *elf, u64 addr, u64 *off)
+{
+	return offset_in(elf, addr, PF_X, off);
 }
 
 /* A row of the call frame data begins behind an instruction. */
@@ -314,4 +326,105 @@ int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_o
 	if (!offset_of(f->elf, w.sym.st_value + off, file_off))
 		return upfile_fail(why, -EINVAL, "%.80s is not in its code", symbol);
 	return 0;
+}
+
+/* ---- its static marks ---- */
+
+struct marks {
+	struct fr_upfile *f;
+	u64 base; /* where .stapsdt.base is; 0: there is none */
+	int (*fn)(void *arg, const struct fr_upmark *m);
+	void *arg;
+};
+
+/* Names come from the file, and go where a -e has them. */
+static bool is_mark_name(const char *name)
+{
+	const char *c;
+
+	for (c = name; *c > ' ' && *c <= '~' && !strchr(":{}@*?[", *c); c++)
+		;
+	return c > name && !*c && c - name < 256;
+}
+
+/* What a mark has in its place. */
+static bool is_nop(const u8 *code, size_t sz)
+{
+#if defined(__x86_64__)
+	return (sz >= 1 && code[0] == 0x90) || (sz >= 5 && !memcmp(code, "\x0f\x1f\x44\0\0", 5));
+#else
+	return sz >= 4 && !memcmp(code, "\x1f\x20\x03\xd5", 4);
+#endif
+}
+
+static bool nop_is_at(const struct fr_upfile *f, u64 off)
+{
+	u8 code[5];
+	ssize_t got = pread(f->fd, code, sizeof(code), off);
+
+	return got > 0 && is_nop(code, got);
+}
+
+static int mark_take(const struct marks *m, const struct fr_upnote *note, char why[FR_UPFILE_WHY_SZ])
+{
+	struct fr_upmark mark = {.provider = note->provider, .name = note->name, .args = note->args};
+	u64 moved = m->base && note->base ? m->base - note->base : 0, counter = 0;
+
+	if (!is_mark_name(note->provider) || !is_mark_name(note->name))
+		return 0;
+	if (!offset_of(m->f->elf, note->addr + moved, &mark.off))
+		return upfile_fail(why, -EINVAL, "the mark %.80s:%.80s is not in its code: the file's notes are damaged",
+				   note->provider, note->name);
+	if (!nop_is_at(m->f, mark.off))
+		return upfile_fail(
+			why, -EINVAL,
+			"no nop is where the mark %.80s:%.80s should be, so a probe would crash the program: the file's "
+			"notes are of another one",
+			note->provider, note->name);
+	/* the kernel counts in the program's memory: nothing but data that the program writes, too */
+	if (note->counter &&
+	    (!offset_in(m->f->elf, note->counter + moved, PF_W, &counter) ||
+	     offset_in(m->f->elf, note->counter + moved, PF_X, &counter) || counter > UINT32_MAX || counter % 2))
+		return upfile_fail(why, -EINVAL,
+				   "the counter of the mark %.80s:%.80s is not in its data: its notes are damaged",
+				   note->provider, note->name);
+	mark.counter = counter;
+	return m->fn(m->arg, &mark);
+}
+
+static int walk_notes(const struct marks *m, Elf_Scn *scn, char why[FR_UPFILE_WHY_SZ])
+{
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	struct fr_upnote note;
+	size_t pos = 0;
+	int got, ret = 0;
+
+	if (!data || !data->d_buf)
+		return upfile_fail(why, -EINVAL, "its notes of marks are not all in the file");
+	while (!ret && (got = fr_upnote_next(data->d_buf, data->d_size, &pos, &note))) {
+		if (got < 0)
+			return upfile_fail(why, -EINVAL, "its notes of marks are damaged");
+		ret = mark_take(m, &note, why);
+	}
+	return ret;
+}
+
+int fr_upfile_marks(struct fr_upfile *f, int (*fn)(void *arg, const struct fr_upmark *m), void *arg, char why[FR_UPFILE_WHY_SZ])
+{
+	struct marks m = {.f = f, .fn = fn, .arg = arg};
+	Elf_Scn *scn = NULL, *notes = NULL;
+	size_t strings;
+	const char *name;
+	GElf_Shdr s;
+
+	if (elf_getshdrstrndx(f->elf, &strings))
+		return 0;
+	while ((scn = elf_nextscn(f->elf, scn))) {
+		name = gelf_getshdr(scn, &s) ? elf_strptr(f->elf, strings, s.sh_name) : NULL;
+		if (name && !strcmp(name, ".note.stapsdt") && s.sh_type == SHT_NOTE)
+			notes = scn;
+		else if (name && !strcmp(name, ".stapsdt.base"))
+			m.base = s.sh_addr;
+	}
+	return notes ? walk_notes(&m, notes, why) : 0;
 }

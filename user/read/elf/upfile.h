@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * upfile: where in a program or library a probe may be. A probe overwrites an instruction, so each place is proven to be the
- * start of one: a function's own start, or where the file's line table or its call frame data say that one begins.
+ * start of one: a function's own start, or where the file's line table or its call frame data say that one begins; a static
+ * mark is where a nop is, which a note names.
  */
 #ifndef FR_UPFILE_H
 #define FR_UPFILE_H
@@ -28,6 +29,21 @@ bool fr_upfile_is_go(const struct fr_upfile *f);
  * it has no such function, several have this name, or no probe may be there.
  */
 int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_off, char why[FR_UPFILE_WHY_SZ]);
+
+/* A static mark's site. */
+struct fr_upmark {
+	const char *provider, *name; /* printable, without a colon, until the file is closed, as args */
+	const char *args;
+	u64 off;     /* in the file */
+	u32 counter; /* of those who listen: likewise; 0: it has none */
+};
+
+/*
+ * Each site of the file's static marks, in the order of its notes; those whose names cannot be written in a -e are passed over.
+ * fn returns 0 to continue. 0, or what it returned; -EINVAL and why: the notes are damaged, or a site is none.
+ */
+int fr_upfile_marks(struct fr_upfile *f, int (*fn)(void *arg, const struct fr_upmark *m), void *arg,
+		    char why[FR_UPFILE_WHY_SZ]);
 
 /* Each function, in the order of the file's tables; a name may come twice. Returns what fn does, which is 0 to continue. */
 int fr_upfile_each(struct fr_upfile *f, int (*fn)(void *arg, const char *symbol), void *arg);

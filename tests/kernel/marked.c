@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * marked: a program with static marks, as sys/sdt.h makes them, whose arguments are in registers, in memory, constant, and
+ * where no reader understands them. Prints a line for each that it passes, as a second observer: "NAME VALUE...". Then its pid.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define NOP	"nop"
+#define INT(n)	"-4@%k" #n
+#define BYTE(n) "-1@%b" #n
+#define FIX(n)	"$" #n
+#else
+#define NOP	"nop"
+#define INT(n)	"-4@%w" #n
+#define BYTE(n) "-1@%w" #n
+#define FIX(n)	#n
+#endif
+#define LONG(n) "8@%" #n
+
+#define MARK(name, counter, args, ...)                                                          \
+	asm volatile("990: " NOP "\n"                                                           \
+		     ".pushsection .note.stapsdt,\"\",\"note\"\n"                               \
+		     ".balign 4\n.4byte 992f-991f,994f-993f,3\n"                                \
+		     "991: .asciz \"stapsdt\"\n992: .balign 4\n"                                \
+		     "993: .8byte 990b,_.stapsdt.base," counter "\n"                            \
+		     ".asciz \"frt\"\n.asciz \"" name "\"\n.asciz \"" args "\"\n"               \
+		     "994: .balign 4\n.popsection\n"                                            \
+		     ".ifndef _.stapsdt.base\n"                                                 \
+		     ".pushsection .stapsdt.base,\"aG\",\"progbits\",.stapsdt.base,comdat\n"    \
+		     ".weak _.stapsdt.base\n.hidden _.stapsdt.base\n_.stapsdt.base: .space 1\n" \
+		     ".size _.stapsdt.base,1\n.popsection\n.endif\n" ::__VA_ARGS__)
+
+#define KEPT __attribute__((noinline, noclone, used))
+
+unsigned short fr_marked_counter __attribute__((section(".probes"), used));
+
+KEPT void fr_marked_regs(int number, uint64_t big, const char *text)
+{
+	MARK("call", "0", INT(0) " " LONG(1) " " LONG(2), "r"(number), "r"(big), "r"(text));
+	printf("call %d %llu %s\n", number, (unsigned long long)big, text);
+}
+
+/* The same mark, whose arguments are elsewhere. */
+KEPT void fr_marked_memory(uint64_t big, const char *text)
+{
+	volatile uint64_t at = big;
+
+	MARK("call", "0", "-4@" FIX(-7) " " LONG(0) " " LONG(1), "m"(at), "r"(text));
+	printf("call -7 %llu %s\n", (unsigned long long)big, text);
+}
+
+/* A byte with a sign; what is at an index, or in a register of floats, is not understood. */
+KEPT void fr_marked_odd(int8_t byte, const uint32_t *array, uint64_t index)
+{
+#if defined(__x86_64__)
+	MARK("odd", "0", BYTE(0) " 4@(%1,%2,4) 8f@%%xmm0 2@" FIX(65535), "r"(byte), "r"(array), "r"(index));
+#else
+	MARK("odd", "0", BYTE(0) " 4@[%1, %2, lsl 2] 8f@d0 2@" FIX(65535), "r"(byte), "r"(array), "r"(index));
+#endif
+	printf("odd %d 65535\n", byte);
+}
+
+/* Passed only while someone listens, whom the kernel counts. */
+KEPT void fr_marked_guarded(int number)
+{
+	if (!*(volatile unsigned short *)&fr_marked_counter)
+		return;
+	MARK("guarded", "fr_marked_counter", INT(0), "r"(number));
+	printf("guarded %d\n", number);
+}
+
+int main(void)
+{
+	static const uint32_t array[4] = {1, 2, 3, 4};
+	static const char text[] = "not looked at before";
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		fr_marked_regs(-i, (uint64_t)i << 40, text);
+		fr_marked_memory(UINT64_MAX - i, i % 2 ? "odd" : "even");
+		fr_marked_odd(-i, array, i % 4);
+		fr_marked_guarded(i);
+	}
+	printf("pid %d\n", getpid());
+	return 0;
+}
