@@ -24,7 +24,7 @@ tiers_apart() {
 		'event 100000008000000 1 sched_process_exit 8 exit_code=0' 'event 100000009000000 0 sched_waking 7 target_pid=8' \
 		'event 100000011000000 1 sched_process_exit 9 exit_code=0' 'event 100000021000000 1 stack 0 stack_id=6' | build/tests/rehearse/make "$tmp/tiers.flight"
 }
-make -s build/tests/cut/make{,_tasks} build/tests/rehearse/make && tiers_apart && build/tests/cut/make "$tmp" && build/tests/cut/make_tasks "$tmp/tasks.flight" && broken_procs || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+make -s build/tests/cut/make{,_tasks,_names} build/tests/rehearse/make && tiers_apart && build/tests/cut/make "$tmp" && build/tests/cut/make_tasks "$tmp/tasks.flight" && build/tests/cut/make_names "$tmp/names.flight" one && build/tests/cut/make_names "$tmp/names2.flight" two && broken_procs || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 for test in $(grep -oP '^def \K((cut|merge|diff|lost)_\w+|damaged)(?=\(\))' tests/cut/check_*.py); do
 	python3 -B "${test%%:*}" "$flightrec" "$tmp" "${test#*:}" > "$tmp/log" 2>&1
 	case $? in

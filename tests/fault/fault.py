@@ -274,7 +274,7 @@ def each_allocation(commands, snap):
     return done
 
 
-WRITERS = ("cut -o % @", "merge -o % @", "merge -o % @ @", "view -o % @", "export --to ctf -o % @", "export --to perfetto -o % @",
+WRITERS = ("cut -o % @", "cut --redact --redact-key tests/cut/run.sh -o % @", "merge -o % @", "merge -o % @ @", "view -o % @", "export --to ctf -o % @", "export --to perfetto -o % @",
            "export --to csv -o % @")
 
 

@@ -117,6 +117,7 @@ static const struct command commands[] = {
 	{"diff --json @ @", fr_cmd_diff, STATUS, false, false},
 	{"diff @ @", fr_cmd_diff, STATUS, false, false},
 	{"cut -o % @", fr_cmd_cut, MAKES, true, false},
+	{"cut --redact -o % @", fr_cmd_cut, MAKES, true, false},
 	{"cut --window 10%..60% --cpu 0-3 -o % @", fr_cmd_cut, STATUS, true, true},
 	{"merge -o % @", fr_cmd_merge, MAKES, false, false},
 	{"merge -o % @ @", fr_cmd_merge, STATUS, false, true},

@@ -59,6 +59,11 @@ static const struct fr_option table[] = {
 	FR_OPTION(0, "host", "GLOB", "only matching hosts, of a file that merge made of several", cut_glob,
 		  offsetof(struct ask, cut.host)),
 	FR_OPTION_GROUP(fr_option_matching, offsetof(struct ask, cut.opts.filter)),
+	FR_OPTION(0, "redact", NULL, "replace names by aliases, one for each wherever it stands, and secrets by [redacted]",
+		  fr_option_flag, offsetof(struct ask, cut.redacts)),
+	FR_OPTION(0, "redact-key", "FILE",
+		  "with --redact: files that are cut with the same FILE have the same aliases; else nobody can tell",
+		  fr_option_text, offsetof(struct ask, cut.key), .words = "@file"),
 	FR_OPTION_GROUP(fr_memopts, 0),
 	{},
 };
@@ -66,12 +71,14 @@ static const struct fr_option table[] = {
 static const struct fr_options options = {
 	.head = "Usage: flightrec cut [options] -o OUT FILE\n"
 		"Write a smaller snapshot: the events that match, and what names them.\n"
+		"With --redact, write one that can be given away.\n"
 		"\n",
 	.option = table,
 	.foot = "\n"
 		"All options must match. If no event is left, no file is written: status 1.\n"
 		"Exit status: 0; 1 failure; 2 usage; 3 FILE is damaged: what could be read was cut.\n"
-		"Example: flightrec cut --since -100ms --pid 4711 -o small.flight x.flight\n",
+		"Example: flightrec cut --since -100ms --pid 4711 -o small.flight x.flight\n"
+		"         flightrec cut --redact -o public.flight x.flight\n",
 	.words = "@snapshot",
 };
 
@@ -89,6 +96,10 @@ int fr_cmd_cut(int argc, char **argv)
 	}
 	if (optind + 1 != argc) {
 		fr_err("name one snapshot to be cut: flightrec cut -o %s FILE", cut->out);
+		return FR_EXIT_USAGE;
+	}
+	if (cut->key && !cut->redacts) {
+		fr_err("--redact-key says how names are replaced: give --redact, too");
 		return FR_EXIT_USAGE;
 	}
 	cut->path = argv[optind];

@@ -496,6 +496,7 @@ static const struct fr_column info_columns[] = {
 	NUM("snapshot_ns", "snapshot_ns", CLOCK, "when the snapshot was taken"),
 	ROW(NAMES, "names", &info_names, NULL),
 	NUM_IF("redacted", "redacted", COUNT, "values of secret keys in command lines and log lines that [were not written](format.md#what-is-secret); absent: it is not known"),
+	NUM_IF("aliases", "aliases", COUNT, "names that [stand for others](format.md#what-cut---redact-replaces); absent: `cut --redact` has not been here"),
 	FR_PART_MADE(info_klog, "kernel_log", &info_klog_all, "`null`: not recorded", .null = true),
 	PART("unread", "unread", &info_unread_all, NULL),
 	PART("containers", "containers", &info_containers, NULL),

@@ -439,16 +439,22 @@ static void info_put_klog(struct fr_out *o, const struct fr_info *s)
 	fr_out_printf(o, " record%s: `flightrec replay --kmsg`\n", fr_plural(cnt));
 }
 
-/* Values of secret keys in command lines and log lines. */
+/* Values of secret keys in command lines and log lines; names that are others' now. */
 static void info_put_redacted(struct fr_out *o, const struct fr_info *s)
 {
-	u64 cnt = fact_count(s, "redacted");
+	u64 cnt = fact_count(s, "redacted"), alias_cnt = fact_count(s, "aliases");
 
-	if (!cnt)
+	if (!cnt && !fr_info_fact(s, "aliases"))
 		return;
 	fr_info_label(o, "redacted");
 	put_count(o, cnt);
 	fr_out_printf(o, " value%s of keys like password and token, in command lines and log lines\n", fr_plural(cnt));
+	if (!fr_info_fact(s, "aliases"))
+		return;
+	fr_info_label(o, "aliases");
+	put_count(o, alias_cnt);
+	fr_out_printf(o, " name%s: ~ABCDEFGH and the like stand for %s (`cut --redact`)\n", fr_plural(alias_cnt),
+		      alias_cnt == 1 ? "it" : "them");
 }
 
 static void info_put_missed(struct fr_out *o, bool *any, const struct fr_info *s)

@@ -28,11 +28,16 @@ static u32 last_end(const struct fr_rows *r)
 	return run->off + (u32)(r->raw_sz - first);
 }
 
+/*
+ * Is it behind the last listed row? That one may reach beyond the place of this one: a text that was replaced may be longer
+ * than it was in the ring.
+ */
 static bool is_later(const struct fr_rows *r, u64 ts, u64 seq, u32 off)
 {
-	u64 last_seq = r->run[r->run_cnt - 1].seq;
+	const struct fr_pos_run *run = &r->run[r->run_cnt - 1];
+	u32 last = run->off + (r->rec[r->cnt - 1] - r->rec[run->row]);
 
-	return ts >= r->ts[r->cnt - 1] && (seq > last_seq || (seq == last_seq && off >= last_end(r)));
+	return ts >= r->ts[r->cnt - 1] && (seq > run->seq || (seq == run->seq && off > last));
 }
 
 bool fr_rows_takes_row(const struct fr_rows *r, const struct fr_row *row, u64 seq, u32 off)

@@ -2,10 +2,12 @@
 #include "read/cut/compose.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/err.h"
 #include "base/rows/unfold.h"
 #include "base/set/idmap.h"
+#include "read/replay/summary.h"
 #include "read/snapfile/snapfile_members.h"
 #include "read/snapfile/snapfile_rows.h"
 
@@ -20,6 +22,32 @@ int fr_compose_row(struct fr_snap_writer *w, const struct fr_row *r, bool contex
 	return err == -EBADMSG ? 0 : err;
 }
 
+int fr_compose_fact(const struct fr_part *p, struct fr_snap_writer *w, const char *name, const char *value)
+{
+	value = p->clean ? fr_clean_fact(p->clean, name, value) : value;
+	return value ? fr_snap_put_fact(w, name, "%s", value) : -ENOMEM;
+}
+
+/* Facts that follow from what is cleaned. */
+static bool compose_counts(const struct fr_part *p, const char *fact)
+{
+	return p->clean && (!strcmp(fact, "redacted") || !strcmp(fact, "aliases"));
+}
+
+int fr_compose_rows(const struct fr_part *p, struct fr_snap_writer *w, struct fr_batch *b, const bool *leaves, bool context)
+{
+	int err = p->clean ? fr_clean_batch(p->clean, b, leaves) : 0;
+	u32 i;
+
+	for (i = 0; i < b->row_cnt && !err; i++) {
+		struct fr_row r = fr_batch_row(b, i);
+
+		if (!leaves[i])
+			err = fr_compose_row(w, &r, context);
+	}
+	return err;
+}
+
 static int compose_facts(const struct fr_part *p, const struct fr_compose *how, struct fr_snap_writer *w)
 {
 	const char *name, *value;
@@ -27,9 +55,23 @@ static int compose_facts(const struct fr_part *p, const struct fr_compose *how, 
 	size_t i;
 
 	for (i = 0; !err && (value = fr_snap_fact_at(p->src[p->src_cnt - 1], i, &name)); i++)
-		if (!how->leaves_out(p, name))
-			err = fr_snap_put_fact(w, name, "%s", value);
+		if (!how->leaves_out(p, name) && !compose_counts(p, name))
+			err = fr_compose_fact(p, w, name, value);
 	return err ?: how->put_facts(p, w);
+}
+
+/* What is known once everything has been cleaned. */
+static int compose_counted(const struct fr_part *p, u64 secret_cnt, struct fr_snap_writer *w)
+{
+	s64 before;
+
+	if (!p->clean)
+		return 0;
+	if (!fr_snap_fact_num(p->src[p->src_cnt - 1], "redacted", &before))
+		before = 0;
+	secret_cnt = fr_clean_secret_cnt(p->clean) - secret_cnt;
+	return fr_snap_put_fact(w, "redacted", "%llu", before + secret_cnt)
+		       ?: fr_snap_put_fact(w, "aliases", "%llu", fr_clean_name_cnt(p->clean));
 }
 
 /* ---- context: rows that are not kept, but needed for names and stacks ---- */
@@ -46,27 +88,36 @@ static int compose_is_new(const struct fr_row *r, struct fr_idmap *seen, bool *i
 	return !*is_new || fr_idmap_get(seen, key) ? 0 : -ENOMEM;
 }
 
-static int compose_context_of(struct fr_part *p, const struct fr_compose *how, const struct fr_batch *b, bool context,
+static int compose_needs(struct fr_part *p, const struct fr_compose *how, const struct fr_row *r, bool context,
+			 struct fr_idmap *seen, bool *is_needed)
+{
+	*is_needed = false;
+	if (p->keep && fr_keep_has(p->keep, r->b->chunk, r->i))
+		return 0;
+	if (how->leave)
+		how->leave(p, r);
+	if (!p->keep)
+		return compose_is_new(r, seen, is_needed);
+	*is_needed = fr_keep_explains(p->keep, r, context);
+	return 0;
+}
+
+static int compose_context_of(struct fr_part *p, const struct fr_compose *how, struct fr_batch *b, bool context,
 			      struct fr_idmap *seen, struct fr_snap_writer *w)
 {
-	int err = 0;
+	bool *leaves = malloc(b->row_cnt);
+	int err = leaves ? 0 : -ENOMEM;
 	u32 i;
 
 	for (i = 0; i < b->row_cnt && !err; i++) {
 		struct fr_row r = fr_batch_row(b, i);
 		bool is_needed;
 
-		if (p->keep && fr_keep_has(p->keep, b->chunk, i))
-			continue;
-		if (how->leave)
-			how->leave(p, &r);
-		if (p->keep)
-			is_needed = fr_keep_explains(p->keep, &r, context);
-		else
-			err = compose_is_new(&r, seen, &is_needed);
-		if (!err && is_needed)
-			err = fr_compose_row(w, &r, true);
+		err = compose_needs(p, how, &r, context, seen, &is_needed);
+		leaves[i] = !is_needed;
 	}
+	err = err ?: fr_compose_rows(p, w, b, leaves, true);
+	free(leaves);
 	return err;
 }
 
@@ -116,6 +167,9 @@ static int compose_meta(const struct fr_part *p, const struct fr_compose *how, s
 		err = fr_meta_take(&m, p->src[i], p->keep);
 	if (!err && !p->keep)
 		fr_meta_unite(&m);
+	if (p->clean)
+		err = err ?: fr_clean_meta(p->clean, &m);
+	m.clean = p->clean;
 	err = err ?: fr_meta_put(&m, w);
 	fr_meta_free(&m);
 	return err;
@@ -130,12 +184,20 @@ int fr_compose(const char *out, struct fr_part *const *part, u32 cnt, const stru
 	if (err)
 		return err;
 	for (i = 0; i < cnt && !err; i++) {
-		err = i ? fr_snap_next_member(w) : 0;
-		err = err ?: fr_snap_put_schema(w, part[i]->schema);
+		const struct fr_schema *schema = part[i]->schema;
+		u64 secret_cnt = part[i]->clean ? fr_clean_secret_cnt(part[i]->clean) : 0;
+
+		if (part[i]->clean)
+			schema = fr_clean_schema(part[i]->clean, schema);
+		err = schema ? 0 : -ENOMEM;
+		if (i)
+			err = err ?: fr_snap_next_member(w);
+		err = err ?: fr_snap_put_schema(w, schema);
 		err = err ?: compose_facts(part[i], how, w);
 		err = err ?: how->put_events(part[i], w);
 		err = err ?: compose_context(part[i], how, w);
 		err = err ?: compose_meta(part[i], how, w);
+		err = err ?: compose_counted(part[i], secret_cnt, w);
 	}
 	if (!err)
 		return fr_snap_finish(w);

@@ -10,6 +10,7 @@
 #ifndef FR_COMPOSE_H
 #define FR_COMPOSE_H
 
+#include "read/cut/clean.h"
 #include "read/cut/meta.h"
 
 /* A snapshot of the file that is written. */
@@ -17,8 +18,9 @@ struct fr_part {
 	struct fr_snap **src; /* oldest first: facts and profile are the latest one's */
 	u32 src_cnt;
 	const struct fr_schema *schema;
-	struct fr_keep *keep; /* what is kept of its only source; NULL: everything, and what several have once */
-	bool is_of_tasks;     /* of some only: what was normal before, of the whole machine, is left out */
+	struct fr_keep *keep;	/* what is kept of its only source; NULL: everything, and what several have once */
+	bool is_of_tasks;	/* of some only: what was normal before, of the whole machine, is left out */
+	struct fr_clean *clean; /* names and secrets are replaced; NULL: they stay */
 };
 
 /* What cut and merge do in ways of their own. */
@@ -37,6 +39,12 @@ int fr_compose(const char *out, struct fr_part *const *part, u32 cnt, const stru
 
 /* For put_events: a record longer than any recorder writes is damage that decoding did not see, and is left out. */
 int fr_compose_row(struct fr_snap_writer *w, const struct fr_row *r, bool context);
+
+/* The rows of a batch, cleaned if the part is, but for those that are left. */
+int fr_compose_rows(const struct fr_part *p, struct fr_snap_writer *w, struct fr_batch *b, const bool *leaves, bool context);
+
+/* A fact for put_facts: names in it are replaced as everywhere. 0 or -errno. */
+int fr_compose_fact(const struct fr_part *p, struct fr_snap_writer *w, const char *name, const char *value);
 
 /* The exit status of an error, with a message where there is none yet. whose: of which file a part was too large. */
 int fr_compose_status(int err, const char *out, const char *whose, const char *less);

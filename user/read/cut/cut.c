@@ -32,7 +32,8 @@ struct cut_part {
 struct cut {
 	const struct fr_cut_ask *ask;
 	struct fr_replay *replay;
-	char *filter; /* including what --cgroup asks for */
+	char *filter;		/* including what --cgroup asks for */
+	struct fr_clean *clean; /* NULL: nothing is redacted */
 	struct cut_part *part;
 	u32 part_cnt;
 };
@@ -122,20 +123,23 @@ static int find_kept(struct cut *c, u64 *cnt)
 
 /* ---- writing ---- */
 
-static int cut_put_chunk(const struct cut_part *p, const struct fr_batch *b, struct fr_snap_writer *w)
+static int cut_put_chunk(const struct cut_part *p, struct fr_batch *b, struct fr_snap_writer *w)
 {
-	int err = 0;
+	bool *leaves = malloc(b->row_cnt);
+	int err = leaves ? 0 : -ENOMEM;
 	u32 i;
 
 	for (i = 0; i < b->row_cnt && !err; i++) {
 		struct fr_row r;
 
-		if (!fr_keep_has(p->keep, b->chunk, i))
+		leaves[i] = !fr_keep_has(p->keep, b->chunk, i);
+		if (leaves[i])
 			continue;
 		r = fr_batch_row(b, i);
 		fr_keep_told(p->keep, &r);
-		err = fr_compose_row(w, &r, false);
 	}
+	err = err ?: fr_compose_rows(&p->made, w, b, leaves, false);
+	free(leaves);
 	return err;
 }
 
@@ -183,13 +187,17 @@ static u64 cut_number(const struct fr_snap *s, const char *name, u64 none)
 }
 
 /* What was asked for, after what was asked for when the file itself was cut. */
-static int cut_put_asked(const struct fr_snap *s, struct fr_snap_writer *w, const char *name, const char *text)
+static int cut_put_asked(const struct fr_part *p, struct fr_snap_writer *w, const char *name, const char *text)
 {
-	const char *before = fr_snap_fact(s, name);
+	const char *before = fr_snap_fact(p->src[0], name);
+	char *both = NULL;
+	int err;
 
-	if (text && before)
-		return fr_snap_put_fact(w, name, "(%s) && (%s)", before, text);
-	return text || before ? fr_snap_put_fact(w, name, "%s", text ? text : before) : 0;
+	if (!text || !before)
+		return text || before ? fr_compose_fact(p, w, name, text ? text : before) : 0;
+	err = asprintf(&both, "(%s) && (%s)", before, text) < 0 ? -ENOMEM : fr_compose_fact(p, w, name, both);
+	free(both);
+	return err;
 }
 
 static u64 chunk_events(const struct fr_snap *s)
@@ -251,15 +259,14 @@ static int cut_put_facts(const struct fr_part *part, struct fr_snap_writer *w)
 {
 	const struct cut_part *p = (const struct cut_part *)part;
 	const struct fr_cut_ask *ask = p->cut->ask;
-	const struct fr_snap *s = p->snap;
 	const char *name = strrchr(ask->path, '/');
-	int err = fr_snap_put_fact(w, "cut_from", "%s", name ? name + 1 : ask->path);
+	int err = fr_compose_fact(part, w, "cut_from", name ? name + 1 : ask->path);
 
 	err = err ? err : cut_put_window(p, w);
-	err = err ? err : cut_put_asked(s, w, "cut_cpu", ask->cpu_text);
-	err = err ? err : cut_put_asked(s, w, "cut_pid", ask->pid_text);
-	err = err ? err : cut_put_asked(s, w, "cut_cgroup", ask->cgroup);
-	return err ? err : cut_put_asked(s, w, "cut_filter", ask->opts.filter);
+	err = err ? err : cut_put_asked(part, w, "cut_cpu", ask->cpu_text);
+	err = err ? err : cut_put_asked(part, w, "cut_pid", ask->pid_text);
+	err = err ? err : cut_put_asked(part, w, "cut_cgroup", ask->cgroup);
+	return err ? err : cut_put_asked(part, w, "cut_filter", ask->opts.filter);
 }
 
 /* Facts that are known once all events have been read. */
@@ -473,7 +480,8 @@ static int make_part(struct cut *c, u32 i)
 				   .src_cnt = 1,
 				   .schema = fr_snap_schema(p->snap),
 				   .keep = p->keep,
-				   .is_of_tasks = c->ask->pid_text || c->ask->cgroup};
+				   .is_of_tasks = c->ask->pid_text || c->ask->cgroup,
+				   .clean = c->clean};
 	return p->keep ? 0 : -ENOMEM;
 }
 
@@ -487,6 +495,8 @@ static int cut_set_up(struct cut *c)
 	opts.names = true;
 	c->filter = cut_make_filter(c->ask, &err);
 	opts.filter = c->filter;
+	if (!err && c->ask->redacts)
+		err = fr_clean_new(c->ask->key, &c->clean);
 	err = err ? err : fr_replay_open(&c->ask->path, 1, &opts, &c->replay);
 	if (err)
 		return err;
@@ -495,6 +505,9 @@ static int cut_set_up(struct cut *c)
 	err = c->part ? 0 : -ENOMEM;
 	for (i = 0; i < c->part_cnt && !err; i++)
 		err = make_part(c, i);
+	for (i = 0; i < c->part_cnt && !err && c->clean; i++)
+		if (!c->part[i].left_out)
+			err = fr_clean_learn(c->clean, c->part[i].snap);
 	return err;
 }
 
@@ -506,6 +519,7 @@ static void cut_tear_down(struct cut *c)
 		fr_keep_free(c->part[i].keep);
 	free(c->part);
 	free(c->filter);
+	fr_clean_free(c->clean);
 	fr_replay_close(c->replay);
 }
 

@@ -16,6 +16,8 @@ struct fr_cut_ask {
 	struct fr_ranges pids;	    /* processes; empty: all */
 	const char *cpu_text, *pid_text;
 	const char *cgroup; /* glob, or NULL */
+	bool redacts;	    /* replace names and secrets */
+	const char *key;    /* file by which names are replaced, NULL: none that anybody knows */
 	const char *host;   /* glob: in a file of several snapshots, only those of matching hosts; or NULL */
 };
 

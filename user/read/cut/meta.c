@@ -10,6 +10,7 @@
 #include "base/text/container.h"
 #include "base/text/digits.h"
 #include "base/tp/tps.h"
+#include "read/cut/clean.h"
 #include "read/replay/living.h"
 
 /* A line about a process, a cgroup or a container, as a snapshot has it. */
@@ -529,6 +530,8 @@ static int put_lines(const struct fr_meta *m, struct fr_snap_writer *w)
 
 	for (i = 0; i < m->line.cnt && !err; i++)
 		err = meta_put_line(&text, &l[i], m->united);
+	if (m->clean)
+		err = err ?: fr_clean_lines(m->clean, &text);
 	err = err ?: fr_snap_put_procs(w, text.at, text.cnt);
 	fr_vec_free(&text);
 	return err;

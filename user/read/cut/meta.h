@@ -26,6 +26,7 @@ struct fr_meta {
 	struct fr_counters counters; /* of the host */
 	bool has_counters;
 	const struct fr_prof *prof; /* the caller's, NULL: none */
+	struct fr_clean *clean;	    /* the lines are cleaned when they are put; NULL: they are not */
 	u32 taken_cnt;		    /* snapshots */
 	bool united;
 };

@@ -1,0 +1,867 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "read/cut/clean.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "alert.h"
+#include "base/err.h"
+#include "base/incident.h"
+#include "base/rows/cgroups.h"
+#include "base/rows/rows.h"
+#include "base/schema/tpname.h"
+#include "base/text/escape.h"
+#include "base/text/jsonr.h"
+#include "base/text/pseudo.h"
+#include "read/snapfile/snapfile_rows.h"
+#include "tp.h"
+
+struct fr_clean {
+	struct fr_pseudo *names;
+	struct fr_vec text;   /* char *: texts of the metadata */
+	struct fr_vec column; /* void *: texts of the last batch */
+	struct fr_vec schema; /* struct fr_schema * */
+	struct fr_prof *prof;
+	bool learns;
+	/* of the batch that is being cleaned */
+	const bool *leaves;	 /* by row: it is not written, and nothing of it counts; NULL: all are */
+	u32 *row;		 /* by event and place in its columns: the row */
+	u32 first[FR_EVENT_MAX]; /* of each event, in row */
+};
+
+/* ---- which form a text has ---- */
+
+#define CLEAN_KEEP (-1) /* it names nothing */
+
+struct clean_form {
+	const char *name;
+	int form; /* enum fr_pseudo_form, or CLEAN_KEEP */
+};
+
+/* clang-format off */
+static const struct clean_form clean_facts[] = {
+	{"host", FR_PSEUDO_NAME}, {"session", FR_PSEUDO_NAME}, {"trigger_comm", FR_PSEUDO_NAME},
+	{"dir", FR_PSEUDO_PATH}, {"trigger_exe", FR_PSEUDO_PATH}, {"trigger_cgroup", FR_PSEUDO_PATH}, {"cut_from", FR_PSEUDO_PATH},
+	{"trigger_text", FR_PSEUDO_TEXT},
+	{"kernel", CLEAN_KEEP}, {"arch", CLEAN_KEEP}, {"boot_id", CLEAN_KEEP}, {"version", CLEAN_KEEP}, {"profile", CLEAN_KEEP},
+	{"layout", CLEAN_KEEP}, {"events", CLEAN_KEEP}, {"events_missing", CLEAN_KEEP}, {"events_held", CLEAN_KEEP},
+	{"clock_mode", CLEAN_KEEP}, {"begin_clock", CLEAN_KEEP}, {"sample_event", CLEAN_KEEP}, {"recovered", CLEAN_KEEP},
+	{"cpu_profile", CLEAN_KEEP}, {"missed", CLEAN_KEEP}, {"thinned", CLEAN_KEEP}, {"unmatched", CLEAN_KEEP},
+	{"unreadable", CLEAN_KEEP}, {"rare_missing", CLEAN_KEEP}, {"waits", CLEAN_KEEP}, {"states", CLEAN_KEEP},
+	{"states_missing", CLEAN_KEEP}, {"softirqs", CLEAN_KEEP}, {"softirqs_begin", CLEAN_KEEP}, {"softirq_ms", CLEAN_KEEP},
+	{"softirq_ms_begin", CLEAN_KEEP}, {"disks", CLEAN_KEEP}, {"incidents_missing", CLEAN_KEEP}, {"kernel_build_id", CLEAN_KEEP},
+	{"kernel_stext", CLEAN_KEEP}, {"kernel_symbols", CLEAN_KEEP}, {"symbols_left_out", CLEAN_KEEP}, {"unread", CLEAN_KEEP},
+	{"kmsg", CLEAN_KEEP}, {"klog_clock", CLEAN_KEEP}, {"redact", CLEAN_KEEP}, {"cut_cpu", CLEAN_KEEP}, {"cut_pid", CLEAN_KEEP},
+	{"trigger_reason", CLEAN_KEEP}, {"trigger_signature", CLEAN_KEEP}, {"trigger_what", CLEAN_KEEP}, {"trigger_rate", CLEAN_KEEP},
+	{"trigger_latency", CLEAN_KEEP}, {"trigger_addr", CLEAN_KEEP}, {"trigger_ip", CLEAN_KEEP}, {"trigger_sp", CLEAN_KEEP},
+	{}
+};
+
+/* Of lines about processes, cgroups and containers. */
+static const struct clean_form clean_keys[] = {
+	{"cmdline", FR_PSEUDO_WORDS}, {"exe", FR_PSEUDO_PATH}, {"cwd", FR_PSEUDO_PATH}, {"cgroup", FR_PSEUDO_PATH},
+	{"container", FR_PSEUDO_NAME}, {"pod", FR_PSEUDO_NAME}, {"namespace", FR_PSEUDO_NAME}, {"image", FR_PSEUDO_NAME},
+	{FR_PROC_CONTAINER_ID, FR_PSEUDO_TEXT}, {FR_PROC_POD_UID, FR_PSEUDO_TEXT},
+	{}
+};
+
+/* Of events that are built in; of others, all are command lines but for names of tasks. */
+static const struct clean_form clean_fields[] = {
+	{"sched_process_exec.filename", FR_PSEUDO_PATH}, {"wait.object", FR_PSEUDO_OBJECT}, {"kernel_report.text", FR_PSEUDO_TEXT},
+	{"irq_handler_entry.name", FR_PSEUDO_TEXT},
+	{}
+};
+/* clang-format on */
+
+static int clean_form_of(const struct clean_form *table, const char *name)
+{
+	while (table->name && strcmp(table->name, name))
+		table++;
+	return table->name ? table->form : FR_PSEUDO_WORDS;
+}
+
+/* Facts of a merged file repeat those of its parts behind a number. */
+static int clean_fact_form(const char *name)
+{
+	const char *since = strstr(name, "_since"), *bare = name;
+
+	if (!strncmp(name, "merge_", 6)) {
+		bare = name + 6 + strspn(name + 6, "0123456789");
+		if (!*bare)
+			return FR_PSEUDO_PATH;
+		bare++;
+	}
+	return since && !since[6] && !strncmp(name, "rule_", 5) ? CLEAN_KEEP : clean_form_of(clean_facts, bare);
+}
+
+static int clean_field_form(const struct fr_event *ev, const struct fr_field *f)
+{
+	char name[2 * FR_NAME_MAX + 2];
+
+	if (strstr(f->name, "comm"))
+		return FR_PSEUDO_NAME;
+	snprintf(name, sizeof(name), "%s.%s", ev->name, f->name);
+	return clean_form_of(clean_fields, name);
+}
+
+/* ---- texts one by one ---- */
+
+/* Learn a text, or have *text point to what it becomes. */
+static int clean_text(struct fr_clean *c, enum fr_pseudo_form form, const char **text)
+{
+	const char *is;
+	char *kept;
+	size_t sz;
+
+	if (!*text || !**text)
+		return 0;
+	if (c->learns)
+		return fr_pseudo_learn(c->names, form, *text, strlen(*text));
+	is = fr_pseudo_put(c->names, form, *text, strlen(*text), &sz);
+	kept = is ? strdup(is) : NULL;
+	if (!kept || fr_vec_add(&c->text, &kept, 1)) {
+		free(kept);
+		return -ENOMEM;
+	}
+	*text = kept;
+	return 0;
+}
+
+/* The same where the text has a place of its own. */
+static int clean_in(struct fr_clean *c, enum fr_pseudo_form form, char *at, size_t room, bool ends)
+{
+	if (c->learns)
+		return fr_pseudo_learn(c->names, form, at, strnlen(at, room));
+	return fr_pseudo_put_in(c->names, form, at, room, ends);
+}
+
+const char *fr_clean_fact(struct fr_clean *c, const char *name, const char *value)
+{
+	int form = clean_fact_form(name);
+	size_t sz;
+
+	return form == CLEAN_KEEP ? value : fr_pseudo_put(c->names, form, value, strlen(value), &sz);
+}
+
+/* ---- rows ---- */
+
+static bool clean_is_text(const struct fr_field *f)
+{
+	return f->type == FR_TYPE_comm || f->type == FR_TYPE_str || (f->type == FR_TYPE_array && f->elem == FR_TYPE_str);
+}
+
+/* Is row k of an event not written? */
+static bool clean_leaves(const struct fr_clean *c, const struct fr_event *ev, u32 k)
+{
+	return c->leaves && c->leaves[c->row[c->first[ev->nr] + k]];
+}
+
+/* Texts that have a place of fixed size. */
+static int clean_places(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *f, struct fr_type_cols *t)
+{
+	size_t sz = f->type == FR_TYPE_comm ? FR_COMM_SZ : fr_field_sz(f);
+	char *at = t->col[f->col].text;
+	int err = 0;
+	u32 k;
+
+	for (k = 0; k < t->cnt && !err && at; k++)
+		if (!clean_leaves(c, ev, k))
+			err = clean_in(c, clean_field_form(ev, f), at + k * sz, sz, true);
+	return err;
+}
+
+/* Put cleaned texts of any length where the column's were. */
+static int clean_strings(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *f, struct fr_type_cols *t)
+{
+	struct fr_col *col = &t->col[f->col];
+	struct fr_vec text = {.item_sz = 1};
+	size_t room = FR_REC_MAX_SZ - ev->fixed_sz - 1, sz;
+	u32 *off = malloc((t->cnt + 1) * sizeof(*off)), k;
+	int err = off ? fr_vec_add(&c->column, &off, 1) : -ENOMEM;
+
+	for (k = 0; k < t->cnt && !err; k++) {
+		size_t len = col->off[k + 1] - col->off[k] - 1;
+		const char *is = clean_leaves(c, ev, k)
+					 ? ""
+					 : fr_pseudo_put(c->names, clean_field_form(ev, f), col->text + col->off[k], len, &sz);
+
+		off[k] = text.cnt;
+		sz = is && !*is ? 0 : sz;
+		sz = is && sz > room ? room : sz;
+		err = is ? fr_vec_add(&text, is, sz) : -ENOMEM;
+		err = err ?: fr_vec_add(&text, "", 1);
+	}
+	err = err ?: fr_vec_add(&c->column, &text.at, 1);
+	if (err) {
+		fr_vec_free(&text);
+		return err;
+	}
+	off[t->cnt] = text.cnt;
+	col->off = off;
+	col->text = text.at;
+	return 0;
+}
+
+static int learn_strings(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *f, const struct fr_type_cols *t)
+{
+	const struct fr_col *col = &t->col[f->col];
+	int err = 0;
+	u32 k;
+
+	for (k = 0; k < t->cnt && !err; k++)
+		err = fr_pseudo_learn(c->names, clean_field_form(ev, f), col->text + col->off[k],
+				      col->off[k + 1] - col->off[k] - 1);
+	return err;
+}
+
+/* Addresses in network order, as tracepoints of the network have them; or struct sockaddr. */
+static void clean_addresses(struct fr_clean *c, const struct fr_field *f, struct fr_type_cols *t)
+{
+	u8 *at = (u8 *)t->col[f->col].text;
+	size_t sz = fr_field_sz(f);
+	u16 family;
+	u32 k;
+
+	for (k = 0; k < t->cnt && at; k++, at += sz) {
+		if (sz == FR_ALIAS_IP4 || sz == FR_ALIAS_IP6) {
+			fr_pseudo_address(c->names, at, sz);
+			continue;
+		}
+		memcpy(&family, at, sizeof(family));
+		if (family == 2 && sz >= 8)
+			fr_pseudo_address(c->names, at + 4, FR_ALIAS_IP4);
+		else if (family == 10 && sz >= 24)
+			fr_pseudo_address(c->names, at + 8, FR_ALIAS_IP6);
+		else
+			memset(at, 0, sz);
+	}
+}
+
+static bool clean_is_address(const struct fr_field *f)
+{
+	return f->type == FR_TYPE_array && (f->elem == FR_TYPE_u8 || f->elem == FR_TYPE_s8) && fr_field_sz(f) >= 4 &&
+	       strstr(f->name, "addr");
+}
+
+/* What lies in data: texts are replaced where they are; what no field finds, and bytes that are no numbers, are zeroed. */
+static int clean_data_of(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *data, struct fr_row *r)
+{
+	char is[FR_REC_MAX_SZ] = "", *at = (char *)fr_row_bytes(r, data, &(size_t){0});
+	size_t sz, place, len;
+	int err = 0;
+	u32 i;
+
+	fr_row_bytes(r, data, &sz);
+	sz = sz < sizeof(is) ? sz : sizeof(is);
+	for (i = 0; i < ev->field_cnt && !err; i++) {
+		const struct fr_field *f = &ev->fields[i], *word;
+		u64 loc;
+
+		if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_LOC || f->from_idx < 0 || f->elem == FR_TYPE_u8)
+			continue;
+		word = &ev->fields[f->from_idx];
+		loc = fr_row_num(r, word);
+		place = (loc & 0xffff) + (word->style == FR_STYLE_RELLOC ? word->off + sizeof(u32) : FR_TP_AHEAD_SZ);
+		len = loc >> 16 & 0xffff;
+		if (place < data->off || place - data->off > sz)
+			continue;
+		place -= data->off;
+		len = len < sz - place ? len : sz - place;
+		memcpy(is + place, at + place, len);
+		if (f->elem == FR_TYPE_str)
+			err = clean_in(c, clean_field_form(ev, f), is + place, len, true);
+	}
+	if (!c->learns)
+		memcpy(at, is, sz);
+	return err;
+}
+
+static int clean_data(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *f, const struct fr_batch *b)
+{
+	struct fr_row r = {.b = b, .ev = ev};
+	int err = 0;
+
+	for (r.k = 0; r.k < b->type[ev->nr].cnt && !err; r.k++)
+		if (!clean_leaves(c, ev, r.k))
+			err = clean_data_of(c, ev, f, &r);
+	return err;
+}
+
+static int clean_column(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *f, struct fr_batch *b)
+{
+	struct fr_type_cols *t = &b->type[ev->nr];
+
+	if (f->type == FR_TYPE_str)
+		return c->learns ? learn_strings(c, ev, f, t) : clean_strings(c, ev, f, t);
+	if (clean_is_text(f))
+		return clean_places(c, ev, f, t);
+	if (f->type == FR_TYPE_data)
+		return clean_data(c, ev, f, b);
+	if (!c->learns && clean_is_address(f))
+		clean_addresses(c, f, t);
+	return 0;
+}
+
+static void clean_drop_columns(struct fr_clean *c)
+{
+	void **at = c->column.at;
+	size_t i;
+
+	for (i = 0; i < c->column.cnt; i++)
+		free(at[i]);
+	c->column.cnt = 0;
+}
+
+/* The rows of each event. */
+static int clean_list_rows(struct fr_clean *c, const struct fr_batch *b)
+{
+	u32 nr, i, cnt = 0;
+
+	c->row = malloc(b->row_cnt * sizeof(*c->row));
+	if (!c->row || fr_vec_add(&c->column, &c->row, 1)) {
+		free(c->row);
+		return -ENOMEM;
+	}
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		c->first[nr] = cnt;
+		cnt += b->type[nr].cnt;
+	}
+	for (i = 0; i < b->row_cnt; i++)
+		c->row[c->first[b->ev[i]] + b->in_type[i]] = i;
+	return 0;
+}
+
+/* Where rows are follows from the sizes of those before them: before these change, each row gets a run of its own. */
+static int clean_keep_places(struct fr_clean *c, struct fr_batch *b)
+{
+	struct fr_pos_run *run = malloc(b->row_cnt * sizeof(*run));
+	u32 i;
+
+	if (!run || fr_vec_add(&c->column, &run, 1)) {
+		free(run);
+		return -ENOMEM;
+	}
+	for (i = 0; i < b->row_cnt; i++) {
+		run[i].row = i;
+		fr_batch_pos(b, i, &run[i].seq, &run[i].off);
+	}
+	b->run = run;
+	b->run_cnt = b->row_cnt;
+	*b->walk = (struct fr_pos_walk){.off = run[0].off};
+	return 0;
+}
+
+int fr_clean_batch(struct fr_clean *c, struct fr_batch *b, const bool *leaves)
+{
+	int err = 0;
+	u32 nr, i;
+
+	clean_drop_columns(c);
+	c->leaves = leaves;
+	if (leaves)
+		err = clean_list_rows(c, b);
+	if (!c->learns)
+		err = err ?: clean_keep_places(c, b);
+	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
+		const struct fr_event *ev = b->type[nr].cnt ? fr_schema_event(b->schema, nr) : NULL;
+
+		for (i = 0; ev && i < ev->field_cnt && !err; i++)
+			if (ev->fields[i].kind == FR_KIND_FIELD)
+				err = clean_column(c, ev, &ev->fields[i], b);
+	}
+	return err;
+}
+
+/* ---- the schema ---- */
+
+/* A line about a probe of a program: its sentence is what was asked for. */
+static int clean_schema_line(struct fr_clean *c, struct fr_vec *out, const char *line, size_t len)
+{
+	const char *at = line, *is;
+	size_t sz;
+	u32 word;
+
+	for (word = 0; word < 5 && at; word++) {
+		at = memchr(at, ' ', line + len - at);
+		at = at ? at + 1 : NULL;
+		if (word == 1 && (!at || strncmp(line, "event ", 6) || fr_up_kind_of(at) == FR_UP_KIND_CNT))
+			return fr_vec_add(out, line, len);
+	}
+	if (!at || at == line + len)
+		return fr_vec_add(out, line, len);
+	is = fr_pseudo_put(c->names, FR_PSEUDO_WORDS, at, line + len - at, &sz);
+	if (!is)
+		return -ENOMEM;
+	return fr_vec_add(out, line, at - line) ?: fr_vec_add(out, is, sz);
+}
+
+const struct fr_schema *fr_clean_schema(struct fr_clean *c, const struct fr_schema *s)
+{
+	size_t sz, at = 0;
+	char *text = fr_schema_write(s, &sz);
+	struct fr_vec out = {.item_sz = 1};
+	struct fr_schema *made = NULL;
+	int err = text ? 0 : -ENOMEM;
+
+	while (at < sz && !err) {
+		const char *end = memchr(text + at, '\n', sz - at);
+		size_t len = end ? (size_t)(end - text) - at : sz - at;
+
+		err = clean_schema_line(c, &out, text + at, len);
+		err = err ?: fr_vec_add(&out, "\n", 1);
+		at += len + 1;
+	}
+	err = err ?: fr_schema_parse(out.at, out.cnt, &made);
+	if (!err && fr_vec_add(&c->schema, &made, 1)) {
+		fr_schema_free(made);
+		err = -ENOMEM;
+	}
+	free(text);
+	fr_vec_free(&out);
+	return err ? NULL : made;
+}
+
+/* ---- metadata ---- */
+
+static bool clean_is_kernel(const struct fr_snap_task *t)
+{
+	return t->task.flags & FR_TASK_KTHREAD;
+}
+
+static int clean_tasks(struct fr_clean *c, struct fr_snap_task *t, size_t cnt)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < cnt && !err; i++) {
+		err = clean_in(c, FR_PSEUDO_NAME, t[i].task.comm, FR_COMM_SZ, true);
+		err = err ?: clean_in(c, FR_PSEUDO_NAME, t[i].task.first_comm, FR_COMM_SZ, true);
+	}
+	return err;
+}
+
+static int clean_incidents(struct fr_clean *c, struct fr_snap_incident *inc, size_t cnt)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < cnt && !err; i++) {
+		struct fr_incident *rec = &inc[i].rec;
+		char *sender = (char *)fr_incident_sender(rec);
+		enum fr_pseudo_form form = FR_PSEUDO_WORDS;
+
+		if (rec->kind == FR_INCIDENT_kernel)
+			form = FR_PSEUDO_TEXT;
+		else if (rec->kind == FR_INCIDENT_signal || rec->kind == FR_INCIDENT_oom || rec->kind == FR_INCIDENT_hung)
+			form = FR_PSEUDO_PATH;
+		err = clean_in(c, FR_PSEUDO_NAME, rec->comm, sizeof(rec->comm), true);
+		err = err ?: clean_in(c, form, rec->text, sender ? FR_INCIDENT_SENDER_AT : sizeof(rec->text), true);
+		if (sender)
+			err = err ?: clean_in(c, FR_PSEUDO_NAME, sender, FR_COMM_SZ, true);
+	}
+	return err;
+}
+
+/* What processes made for themselves: names of their own code. */
+static int clean_symbols(struct fr_clean *c, struct fr_snap_symbol *y, size_t cnt)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (y[i].pid && !y[i].module)
+			err = clean_text(c, FR_PSEUDO_NAME, &y[i].name);
+	return err;
+}
+
+static int clean_mappings(struct fr_clean *c, struct fr_snap_mapping *m, size_t cnt)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (m[i].path && m[i].path[0] != '[')
+			err = clean_text(c, FR_PSEUDO_PATH, &m[i].path);
+	return err;
+}
+
+static int clean_states(struct fr_clean *c, struct fr_snap_state *t, size_t cnt)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < cnt && !err; i++)
+		err = clean_text(c, FR_PSEUDO_OBJECT, &t[i].object);
+	return err;
+}
+
+/* What programs wrote to the kernel's log is theirs. */
+static int clean_klog(struct fr_clean *c, struct fr_snap_klog *l, size_t cnt)
+{
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < cnt && !err; i++)
+		err = clean_text(c, l[i].facility ? FR_PSEUDO_WORDS : FR_PSEUDO_TEXT, &l[i].text);
+	return err;
+}
+
+static int clean_counters(struct fr_clean *c, struct fr_counters *counters)
+{
+	struct fr_counter_series *s = counters->series.at;
+	size_t i, sz;
+
+	for (i = 0; i < counters->series.cnt; i++) {
+		const char *is;
+
+		if (s[i].object[0] != '/')
+			continue;
+		is = fr_pseudo_put(c->names, FR_PSEUDO_PATH, s[i].object, strlen(s[i].object), &sz);
+		is = is ? strndup(is, FR_COUNTERS_OBJECT_MAX) : NULL;
+		if (!is)
+			return -ENOMEM;
+		free(s[i].object);
+		s[i].object = (char *)is;
+	}
+	return 0;
+}
+
+static int clean_profile(struct fr_clean *c, struct fr_meta *m)
+{
+	int err = 0;
+	u32 i;
+
+	if (!m->prof)
+		return 0;
+	free(c->prof);
+	c->prof = malloc(sizeof(*c->prof));
+	if (!c->prof)
+		return -ENOMEM;
+	memcpy(c->prof, m->prof, sizeof(*c->prof));
+	for (i = 0; i < c->prof->key_cnt && !err; i++)
+		err = clean_in(c, FR_PSEUDO_NAME, c->prof->key[i].comm, sizeof(c->prof->key[i].comm), true);
+	m->prof = c->prof;
+	return err;
+}
+
+int fr_clean_meta(struct fr_clean *c, struct fr_meta *m)
+{
+	int err = clean_tasks(c, m->task.at, m->task.cnt);
+
+	err = err ?: clean_incidents(c, m->incident.at, m->incident.cnt);
+	err = err ?: clean_symbols(c, m->symbol.at, m->symbol.cnt);
+	err = err ?: clean_mappings(c, m->mapping.at, m->mapping.cnt);
+	err = err ?: clean_states(c, m->state.at, m->state.cnt);
+	err = err ?: clean_klog(c, m->klog.at, m->klog.cnt);
+	err = err ?: clean_profile(c, m);
+	return err ?: clean_counters(c, &m->counters);
+}
+
+/* ---- lines about processes, cgroups and containers ---- */
+
+static int clean_member(struct fr_clean *c, struct fr_out *o, const struct fr_jsonr_member *m)
+{
+	int form = clean_form_of(clean_keys, m->key);
+	const char *is;
+	size_t sz;
+
+	if (c->learns)
+		return m->type == FR_JSONR_TEXT ? fr_pseudo_learn(c->names, form, m->text, strlen(m->text)) : 0;
+	fr_out_char(o, '"');
+	fr_escape_json(o, m->key, strlen(m->key));
+	fr_out_str(o, "\":");
+	if (m->type == FR_JSONR_TEXT) {
+		is = fr_pseudo_put(c->names, form, m->text, strlen(m->text), &sz);
+		if (!is)
+			return -ENOMEM;
+		fr_out_char(o, '"');
+		fr_escape_json(o, is, sz);
+		fr_out_char(o, '"');
+	} else if (m->type == FR_JSONR_INT) {
+		fr_out_str(o, m->negative ? "-" : "");
+		fr_out_u64(o, m->number);
+	} else {
+		fr_out_str(o, m->type == FR_JSONR_NULL ? "null" : m->number ? "true" : "false");
+	}
+	return 0;
+}
+
+/* A line that cannot be read is left out: nobody knows what names it has. */
+static int clean_line(struct fr_clean *c, struct fr_out *o, const char *line, size_t len)
+{
+	struct fr_jsonr j;
+	const char *why;
+	int err = fr_jsonr_parse(line, len, &j, &why);
+	u32 i;
+
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	for (i = 0; i < j.cnt && !err; i++) {
+		if (!c->learns)
+			fr_out_char(o, i ? ',' : '{');
+		err = clean_member(c, o, &j.member[i]);
+	}
+	if (!c->learns && j.cnt)
+		fr_out_str(o, "}\n");
+	fr_jsonr_free(&j);
+	return err;
+}
+
+static int clean_each_line(struct fr_clean *c, struct fr_out *o, const char *text, size_t sz)
+{
+	size_t at = 0;
+	int err = 0;
+
+	while (at < sz && !err) {
+		const char *end = memchr(text + at, '\n', sz - at);
+		size_t len = end ? (size_t)(end - text) - at : sz - at;
+
+		err = clean_line(c, o, text + at, len);
+		at += len + 1;
+	}
+	return err;
+}
+
+int fr_clean_lines(struct fr_clean *c, struct fr_vec *text)
+{
+	struct fr_out *o = malloc(sizeof(*o));
+	char *is = NULL;
+	size_t sz;
+	int err;
+
+	if (!o)
+		return -ENOMEM;
+	fr_out_init_mem(o);
+	err = clean_each_line(c, o, text->at, text->cnt);
+	is = fr_out_take_mem(o, &sz);
+	err = is ? err : -ENOMEM;
+	if (!err) {
+		fr_vec_free(text);
+		fr_vec_own(text, is, sz);
+	} else {
+		free(is);
+	}
+	free(o);
+	return err;
+}
+
+/* ---- learning ---- */
+
+static int learn_facts(struct fr_clean *c, const struct fr_snap *s)
+{
+	const char *name, *value;
+	int err = 0, form;
+	size_t i;
+
+	for (i = 0; !err && (value = fr_snap_fact_at(s, i, &name)); i++) {
+		form = clean_fact_form(name);
+		if (form != CLEAN_KEEP && form != FR_PSEUDO_TEXT)
+			err = fr_pseudo_learn(c->names, form, value, strlen(value));
+	}
+	return err;
+}
+
+/* Names of kernel threads, events and fields are everybody's. */
+static int learn_kept(struct fr_clean *c, const struct fr_snap *s)
+{
+	const struct fr_schema *schema = fr_snap_schema(s);
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(s, &cnt);
+	int err = 0;
+	u32 nr, f;
+
+	for (i = 0; i < cnt && !err; i++) {
+		if (!clean_is_kernel(&t[i]))
+			continue;
+		err = fr_pseudo_keep(c->names, t[i].task.comm, strnlen(t[i].task.comm, FR_COMM_SZ));
+		err = err ?: fr_pseudo_keep(c->names, t[i].task.first_comm, strnlen(t[i].task.first_comm, FR_COMM_SZ));
+	}
+	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
+		const struct fr_event *ev = fr_schema_event(schema, nr);
+
+		if (!ev)
+			continue;
+		err = fr_pseudo_keep(c->names, ev->name, strlen(ev->name));
+		for (f = 0; f < ev->field_cnt && !err; f++)
+			err = fr_pseudo_keep(c->names, ev->fields[f].name, strlen(ev->fields[f].name));
+	}
+	return err;
+}
+
+static int learn_rows(struct fr_clean *c, struct fr_snap *s)
+{
+	size_t first, context_cnt, cnt, i;
+	struct fr_batch b = {0};
+	int err = 0;
+
+	fr_snap_chunks(s, &cnt);
+	fr_snap_context(s, &first, &context_cnt);
+	for (i = 0; i < (context_cnt ? first + context_cnt : cnt) && !err; i++) {
+		err = fr_snap_read_chunk(s, i, &b);
+		err = err ?: fr_clean_batch(c, &b, NULL);
+		err = err == -EBADMSG ? 0 : err;
+	}
+	fr_batch_free(&b);
+	return err;
+}
+
+/* Further words of secret keys, as when it was recorded; that nothing was to be redacted then does not count. */
+static const char *clean_secrets(const struct fr_snap *s)
+{
+	const char *words = fr_snap_fact(s, "redact");
+
+	return words && strcmp(words, "no") != 0 ? words : NULL;
+}
+
+int fr_clean_learn(struct fr_clean *c, struct fr_snap *s)
+{
+	struct fr_meta m;
+	size_t sz;
+	const char *lines = fr_snap_procs(s, &sz);
+	int err = learn_kept(c, s);
+
+	c->learns = true;
+	fr_pseudo_secrets(c->names, clean_secrets(s));
+	fr_meta_init(&m);
+	err = err ?: fr_meta_take(&m, s, NULL);
+	m.counters.series.cnt = err ? 0 : m.counters.series.cnt;
+	err = err ?: learn_facts(c, s);
+	err = err ?: clean_tasks(c, m.task.at, m.task.cnt);
+	err = err ?: clean_incidents(c, m.incident.at, m.incident.cnt);
+	err = err ?: clean_symbols(c, m.symbol.at, m.symbol.cnt);
+	err = err ?: clean_mappings(c, m.mapping.at, m.mapping.cnt);
+	err = err ?: clean_states(c, m.state.at, m.state.cnt);
+	err = err ?: clean_klog(c, m.klog.at, m.klog.cnt);
+	err = err ?: clean_each_line(c, NULL, lines, sz);
+	err = err ?: learn_rows(c, s);
+	fr_meta_free(&m);
+	c->learns = false;
+	return err;
+}
+
+/* ---- life ---- */
+
+static int clean_read_key(const char *path, struct fr_alias_key *key)
+{
+	char bytes[FR_CLEAN_KEY_MOST + 1];
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err;
+	size_t sz = 0;
+	ssize_t n = -1;
+
+	while (fd >= 0 && sz < sizeof(bytes) && (n = read(fd, bytes + sz, sizeof(bytes) - sz)) > 0)
+		sz += n;
+	err = n < 0 ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	if (err) {
+		fr_err_errno(err, "--redact-key: cannot read %s", path);
+		return err;
+	}
+	if (sz < FR_CLEAN_KEY_LEAST || sz > FR_CLEAN_KEY_MOST) {
+		fr_err("--redact-key: %s has %s than %u bytes: make one with `head -c 32 /dev/urandom > FILE`, and keep it "
+		       "secret",
+		       path, sz < FR_CLEAN_KEY_LEAST ? "fewer" : "more",
+		       sz < FR_CLEAN_KEY_LEAST ? FR_CLEAN_KEY_LEAST : FR_CLEAN_KEY_MOST);
+		return -EINVAL;
+	}
+	fr_alias_key_of(bytes, sz, key);
+	explicit_bzero(bytes, sizeof(bytes));
+	return 0;
+}
+
+/* Words that rules, filters and options are made of. */
+static int clean_keep_words(struct fr_pseudo *names)
+{
+	static const char *const word[] = {
+#define T(nr, name, ...) #name,
+		FR_TRIGGERS(T)
+#undef T
+			"event",
+		"comm",
+		"pid",
+		"tid",
+		"cpu",
+		"tier",
+		"ts",
+		"sig",
+		"core",
+		"uprobe",
+		"uretprobe",
+		"usdt",
+		"tp",
+		"main",
+		"life",
+		"stack",
+		"wait",
+		"rare",
+		"all",
+		"minimal",
+		"default",
+		"full",
+		"deleted",
+	};
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(word) / sizeof(word[0]) && !err; i++)
+		err = fr_pseudo_keep(names, word[i], strlen(word[i]));
+	return err;
+}
+
+int fr_clean_new(const char *key_path, struct fr_clean **out)
+{
+	struct fr_clean *c = calloc(1, sizeof(*c));
+	struct fr_alias_key key;
+	int err = c ? 0 : -ENOMEM;
+
+	if (!err && key_path)
+		err = clean_read_key(key_path, &key);
+	else if (!err)
+		err = getrandom(&key, sizeof(key), 0) == sizeof(key) ? 0 : -errno;
+	if (!err) {
+		c->text.item_sz = c->column.item_sz = c->schema.item_sz = sizeof(void *);
+		c->names = fr_pseudo_new(&key);
+		err = c->names ? clean_keep_words(c->names) : -ENOMEM;
+	}
+	if (err) {
+		fr_clean_free(c);
+		return err;
+	}
+	*out = c;
+	return 0;
+}
+
+void fr_clean_free(struct fr_clean *c)
+{
+	char **text;
+	struct fr_schema **schema;
+	size_t i;
+
+	if (!c)
+		return;
+	clean_drop_columns(c);
+	for (i = 0, text = c->text.at; i < c->text.cnt; i++)
+		free(text[i]);
+	for (i = 0, schema = c->schema.at; i < c->schema.cnt; i++)
+		fr_schema_free(schema[i]);
+	fr_vec_free(&c->text);
+	fr_vec_free(&c->column);
+	fr_vec_free(&c->schema);
+	fr_pseudo_free(c->names);
+	free(c->prof);
+	free(c);
+}
+
+u64 fr_clean_secret_cnt(const struct fr_clean *c)
+{
+	return fr_pseudo_secret_cnt(c->names);
+}
+
+u64 fr_clean_name_cnt(const struct fr_clean *c)
+{
+	return fr_pseudo_name_cnt(c->names);
+}
