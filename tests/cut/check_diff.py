@@ -106,12 +106,16 @@ def diff_unrecorded():
     d = json.loads(run("diff", "--json", "tasks.flight", "a.flight").stdout)
     unrecorded = d["a"]["unrecorded"].split(",")
     assert {"cpu_sample", "task_rename", "page_fault_user"} <= set(unrecorded) and not d["b"]["unrecorded"], d["a"]
-    assert not {i["name"] for i in d["events"] if i["a"]["count"]} & set(unrecorded)
+    here = {i["name"]: i["a"] for i in d["events"]}
+    assert here["cpu_sample"] is None and here["sched_switch"]["count"] > 0, here
+    assert {name for name in here if here[name] is None} == set(here) & set(unrecorded), here
     text = run("diff", "--top", "0", "tasks.flight", "a.flight").stdout.decode()
     missing = [line.split(": ")[1].split(", ") for line in text.splitlines() if line.startswith("   not recorded: ")]
     assert len(missing) == 1 and set(missing[0]) == {"cpu_sample", "task_rename"}, missing
     change = {line.split()[0]: line.split()[3] for line in text.split("\n\n")[1].splitlines()[1:]}
     assert change["cpu_sample"] == "-" and change["block_io_done"] == "gone", change
+    rates = {line.split()[0]: line.split()[1:3] for line in text.split("\n\n")[1].splitlines()[1:]}
+    assert rates["cpu_sample"][0] == "-" and float(rates["cpu_sample"][1]) > 0 and float(rates["block_io_done"][1]) == 0, rates
     text = run("diff", "--top", "0", "a.flight", "tasks.flight").stdout.decode()
     change = {line.split()[0]: line.split()[3] for line in text.split("\n\n")[1].splitlines()[1:]}
     assert change["cpu_sample"] == "-" and change["block_io_done"] == "new", change

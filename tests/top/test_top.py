@@ -722,6 +722,23 @@ def hosts_in_a_window(snap):
                 check(lane, f"{window}: not all of the window is known: {line!r}")
 
 
+@test("what was not recorded is not 0")
+def not_recorded(snap):
+    lines = ["fact arch x86_64", "fact boot_id b", "fact begin_ns 1", "horizon 0 1", "thread 7 7 1 work"]
+    lines += [f"event {ns} 0 sched_switch {prev} next_pid={to} prev_state=1" for ns, prev, to in ((1000, 0, 7), (5000, 7, 0), (9000, 0, 7))]
+    switches = "sched_switch,sched_waking"
+    with tempfile.TemporaryDirectory() as d:
+        for events, want in (switches, "-"), (switches + ",sys_enter,sys_exit,page_fault_user,page_fault_kernel", "0"):
+            file = f"{d}/{want}.flight"
+            subprocess.run([f"{sys.argv[1]}/tests/rehearse/make", file], input="\n".join([*lines, f"fact events {events}"]) + "\n", text=True, check=True)
+            for panel, row, heads in ("tasks", "work", ("calls", "errors", "faults")), ("cpus", "0", ("calls", "faults")):
+                page = once(file, "--size", "200x40", "--panel", panel, "--keys", "f")
+                head = next(line for line in page if "calls" in line and "on-CPU" in line)
+                line = next(line for line in page[page.index(head) + 1:] if line.split()[:1] == [row])
+                # a number ends where its head ends
+                equal([line[:head.index(name) + len(name)].split()[-1] for name in heads], [want] * len(heads), f"{panel}: {head}\n{line}")
+
+
 @test("no event, one event, 192 CPUs, odd names, several hosts")
 def awkward(snap):
     with tempfile.TemporaryDirectory() as d:

@@ -112,15 +112,25 @@ static u32 name_width(u8 kind, u32 numbers_w, u32 width)
 	return room < NAME_W ? room : NAME_W;
 }
 
+static void put_failed_of(struct fr_out *o, const struct fr_diff_count *c, bool known)
+{
+	if (known)
+		fr_out_printf(o, "%.1f%%", c->cnt ? 100.0 * (double)c->error_cnt / (double)c->cnt : 0);
+	else
+		fr_out_char(o, '-');
+}
+
 /* used: columns of the line so far. On a terminal that has no room left for it, a line of its own. */
-static void put_failed(struct fr_out *o, const struct fr_diff_count *side, u32 used)
+static void put_failed(struct fr_out *o, const struct fr_diff_item *it, const bool *known, u32 used)
 {
 	u32 cols = fr_out_columns(o);
 
 	if (cols && used + FAILED_W > cols)
 		fr_out_str(o, "\n  ");
-	fr_out_printf(o, "  failed %.1f%% -> %.1f%%", side[0].cnt ? 100.0 * (double)side[0].error_cnt / (double)side[0].cnt : 0,
-		      side[1].cnt ? 100.0 * (double)side[1].error_cnt / (double)side[1].cnt : 0);
+	fr_out_str(o, "  failed ");
+	put_failed_of(o, &it->side[0], known[0]);
+	fr_out_str(o, " -> ");
+	put_failed_of(o, &it->side[1], known[1]);
 }
 
 /* Is a value, as of nothing, not known to be that? */
@@ -131,14 +141,23 @@ static bool is_unknown(const struct fr_diff *d, const struct fr_diff_item *it, u
 	return (late && v <= 0) || fr_diff_is_unrecorded(d, it, side);
 }
 
+static void diff_put_known(struct fr_out *o, double v, bool known)
+{
+	if (known)
+		diff_put_rate(o, v);
+	else
+		fr_out_printf(o, "%12s", "-");
+}
+
 static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_diff_item *it, u32 name_w, bool latencies)
 {
 	double a = diff_shown(d, it, 0), b = diff_shown(d, it, 1);
+	const bool known[2] = {!is_unknown(d, it, 0, a), !is_unknown(d, it, 1, b)};
 
 	diff_put_name(o, it, name_w);
-	diff_put_rate(o, a);
-	diff_put_rate(o, b);
-	if (is_unknown(d, it, 0, a) || is_unknown(d, it, 1, b))
+	diff_put_known(o, a, known[0]);
+	diff_put_known(o, b, known[1]);
+	if (!known[0] || !known[1])
 		fr_out_printf(o, "%10s", "-"); /* an unknown value has not changed */
 	else
 		put_change(o, a, b, it->kind == FR_DIFF_RUNQ);
@@ -153,7 +172,7 @@ static void put_item(struct fr_out *o, const struct fr_diff *d, const struct fr_
 			fr_out_printf(o, "%10s", "-");
 	}
 	if (it->side[0].error_cnt || it->side[1].error_cnt)
-		put_failed(o, it->side, name_w + (latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W));
+		put_failed(o, it, known, name_w + (latencies ? NUMBERS_W + LATENCY_W : NUMBERS_W));
 	fr_out_char(o, '\n');
 }
 
@@ -306,12 +325,12 @@ static const void *diff_on(const struct fr_at *at, u32 side)
 
 static const void *diff_on_a(const struct fr_at *at, u32 i)
 {
-	return i ? NULL : diff_on(at, 0);
+	return i || fr_diff_is_unrecorded(at->of, at->rec, 0) ? NULL : diff_on(at, 0);
 }
 
 static const void *diff_on_b(const struct fr_at *at, u32 i)
 {
-	return i ? NULL : diff_on(at, 1);
+	return i || fr_diff_is_unrecorded(at->of, at->rec, 1) ? NULL : diff_on(at, 1);
 }
 
 static const struct fr_diff_count *diff_count(const struct fr_at *at)
@@ -390,8 +409,9 @@ static struct fr_value item_name(const struct fr_at *at)
 
 static const struct fr_column item_columns[] = {
 	FR_COLUMN_MADE(item_name, "name", TEXT, "the event, task, call, ...; not of what was left out"),
-	FR_PART_MADE(diff_on_a, "a", &count_kind, "its figures on the first side"),
-	FR_PART_MADE(diff_on_b, "b", &count_kind, "and on the second"),
+	FR_PART_MADE(diff_on_a, "a", &count_kind, "its figures on the first side; `null`: it does not record what they need",
+		     .null = true),
+	FR_PART_MADE(diff_on_b, "b", &count_kind, "and on the second, likewise", .null = true),
 	{},
 };
 
@@ -476,8 +496,7 @@ static const struct fr_column side_columns[] = {
 	SIDE(wait_begin_ns, "wait_begin_ns", CLOCK,
 	     "the part that counts for long waits begins here: they have a history of their own"),
 	FR_COLUMN_MADE(side_waits_complete, "waits_complete", BOOL, "as `complete`, of them"),
-	SIDE(unrecorded, "unrecorded", TEXT,
-	     "events that were not recorded, separated by commas; a count of 0 that needs one of them means nothing"),
+	SIDE(unrecorded, "unrecorded", TEXT, "events that were not recorded, separated by commas"),
 	{},
 };
 

@@ -23,6 +23,27 @@ static void columns_put_text(struct fr_top_val *v, const char *text)
 	v->len = len < (int)sizeof(v->buf) ? (size_t)len : sizeof(v->buf) - 1;
 }
 
+static bool columns_is_recorded(const struct fr_top *t, const char *event)
+{
+	u32 i;
+
+	for (i = 0; i < fr_replay_file_cnt(t->replay); i++)
+		if (fr_snap_records(fr_replay_snap(t->replay, i), event))
+			return true;
+	return false;
+}
+
+/* Of an event that may not have been recorded, which is not 0. */
+#define GET_IF(name, type, event, expr)                                     \
+	static void name(const struct fr_top_cell *c, struct fr_top_val *v) \
+	{                                                                   \
+		const struct type *r = c->rec;                              \
+                                                                            \
+		v->num = (expr);                                            \
+		if (!columns_is_recorded(c->top, event))                    \
+			columns_put_text(v, "-");                           \
+	}
+
 /* ---- lists ---- */
 
 static const void **columns_list_tally(const struct fr_tally *t, u32 *cnt)
@@ -141,9 +162,9 @@ GET_WAKEUP(task_wake99, fr_hist_quantile(&r->sum.wakeup, 990000))
 GET_WAKEUP(task_wakemax, r->sum.wakeup.max)
 GET(task_blocked, fr_an_task, r->sum.blocked_ns)
 GET(task_offcpu, fr_an_task, r->sum.offcpu_ns)
-GET(task_calls, fr_an_task, r->sum.call_cnt)
-GET(task_errors, fr_an_task, r->sum.error_cnt)
-GET(task_faults, fr_an_task, r->sum.fault_user + r->sum.fault_kernel)
+GET_IF(task_calls, fr_an_task, "sys_enter", r->sum.call_cnt)
+GET_IF(task_errors, fr_an_task, "sys_exit", r->sum.error_cnt)
+GET_IF(task_faults, fr_an_task, "page_fault_user", r->sum.fault_user + r->sum.fault_kernel)
 GET(task_events, fr_an_task, r->sum.event_cnt)
 
 static const struct fr_an_task *task_of_task(const struct fr_an_result *res, const void *rec)
@@ -171,8 +192,8 @@ GET(cpu_irq, fr_an_cpu, r->irq_ns)
 GET(cpu_soft, fr_an_cpu, r->softirq_ns)
 GET(cpu_switches, fr_an_cpu, r->switch_cnt)
 GET(cpu_wake99, fr_an_cpu, fr_hist_quantile(&r->wakeup, 990000))
-GET(cpu_calls, fr_an_cpu, r->call_cnt)
-GET(cpu_faults, fr_an_cpu, r->fault_cnt)
+GET_IF(cpu_calls, fr_an_cpu, "sys_enter", r->call_cnt)
+GET_IF(cpu_faults, fr_an_cpu, "page_fault_user", r->fault_cnt)
 GET(cpu_events, fr_an_cpu, r->event_cnt)
 
 static const struct fr_top_column cpu_columns[] = {

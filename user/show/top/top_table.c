@@ -122,6 +122,11 @@ static void table_put_val(struct fr_grid *g, u32 x, u32 y, u32 width, const stru
 {
 	char buf[40];
 
+	if (c->kind != FR_TOP_TEXT && v->len) {
+		snprintf(buf, sizeof(buf), "%.*s", (int)v->len, table_text_of(v));
+		table_put_number(g, x, y, width, buf, FR_INK_DIM);
+		return;
+	}
 	switch (c->kind) {
 	case FR_TOP_TEXT:
 		if (v->len)

@@ -25,7 +25,7 @@ enum fr_top_kind { FR_TOP_TEXT, FR_TOP_COUNT, FR_TOP_NS, FR_TOP_SIZE, FR_TOP_SHA
 struct fr_top_val {
 	u64 num;	  /* SHARE: thousandths */
 	const char *text; /* TEXT: len bytes, untrusted; NULL: they are in buf */
-	size_t len;	  /* 0: not known */
+	size_t len;	  /* TEXT: 0: not known; of numbers: it stands in the number's place */
 	char buf[40];
 };
 
