@@ -589,6 +589,17 @@ static __attribute__((noinline)) bool format_put_words(const struct line *l)
 	return true;
 }
 
+/* The frames of a stack, or the id that they are found by. */
+static bool format_is_of_stack(const struct fr_event *ev, const struct fr_field *f)
+{
+	u32 i;
+
+	for (i = 0; i < ev->field_cnt; i++)
+		if (fr_is_stack(&ev->fields[i]) && (f == &ev->fields[i] || ev->fields[i].from_idx == f - ev->fields))
+			return true;
+	return false;
+}
+
 void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, const struct fr_row *r)
 {
 	const struct line l = {.t = t, .o = o, .view = v, .r = r};
@@ -605,6 +616,8 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 		if (f->style == FR_STYLE_ARG && fr_is_stored_num(f) && !has_args)
 			has_args = format_put_wait_args(&l) ? ARGS_IN_WORDS : ARGS_AS_NUMBERS;
 		if (has_args == ARGS_IN_WORDS && f->style == FR_STYLE_ARG)
+			continue;
+		if (t->without_stacks && format_is_of_stack(r->ev, f))
 			continue;
 		if (!is_tp || !fr_field_is_inner(f))
 			format_put_field(&l, f);

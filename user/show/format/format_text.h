@@ -46,6 +46,7 @@ struct fr_text_what {
 struct fr_text {
 	bool with_date;
 	bool with_pos;
+	bool without_stacks; /* neither frames nor ids: who reads the line has them in words elsewhere */
 	u64 sec;
 	char clock[24]; /* of sec, preceded by its date if requested */
 	u32 clock_len;

@@ -34,7 +34,7 @@ const char *fr_report_moment_name(const struct fr_report_page *p)
 void fr_report_label(struct fr_report_page *p, const char *label)
 {
 	fr_out_paint(p->o, FR_PAINT_DIM);
-	fr_out_printf(p->o, "  %-10s ", label);
+	fr_out_printf(p->o, "  %-*s ", FR_REPORT_LABEL_COLS - 3, label);
 	fr_out_paint(p->o, FR_PAINT_NONE);
 }
 

@@ -179,6 +179,7 @@ int fr_report_last_read(struct fr_report *r)
 	rd->ts = ts;
 	rd->cnt = list_times(&r->res->focus, ts);
 	fr_text_init(&rd->text, false, false);
+	rd->text.without_stacks = true;
 	fr_out_init_mem(&rd->out);
 	err = last_walk(r, rd);
 	r->last.text = fr_out_take_mem(&rd->out, NULL);

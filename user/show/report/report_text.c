@@ -28,7 +28,8 @@ static void report_find_width(struct fr_report_page *p)
 
 /* ---- what would be wider than the page ---- */
 
-#define ESCAPE 0x1b
+#define ESCAPE	  0x1b
+#define RULED_OUT "  ruled out:"
 
 /* Cuts lines at a width. Colours take no column, and all bytes of one character take one. */
 static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
@@ -48,6 +49,46 @@ static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
 		if (code || cols <= width)
 			fr_out_char(o, c);
 		code &= c != 'm';
+	}
+}
+
+/*
+ * Breaks lines at blanks where the page ends. What follows begins in column hang, a word that is longer than a line has one of
+ * its own, and the line that begins "  ruled out:" stays one: whoever looks for a cause can leave it out.
+ */
+static void put_broken(struct fr_out *o, const char *text, size_t sz, u32 width, u32 hang)
+{
+	const char *end = text + sz, *line = text;
+	u32 cols = 0;
+
+	while (text < end) {
+		const char *word = text;
+		bool code = false, whole = !strncmp(line, RULED_OUT, sizeof(RULED_OUT) - 1);
+		u32 blanks, word_cols = 0;
+
+		while (text < end && *text == ' ')
+			text++;
+		blanks = text - word;
+		for (; text < end && *text != '\n' && (*text != ' ' || code); text++) {
+			code |= *text == ESCAPE;
+			word_cols += !code && ((u8)*text & 0xc0) != 0x80;
+			code &= *text != 'm';
+		}
+		if (!word_cols && text > word && (text == end || *text == '\n'))
+			continue; /* blanks at the end of a line */
+		if (!whole && cols > hang && cols + blanks + word_cols > width) {
+			fr_out_printf(o, "\n%*s", hang, "");
+			cols = hang;
+			word += blanks;
+			blanks = 0;
+		}
+		fr_out_mem(o, word, text - word);
+		cols += blanks + word_cols;
+		if (text < end && *text == '\n') {
+			fr_out_char(o, *text++);
+			line = text;
+			cols = 0;
+		}
 	}
 }
 
@@ -84,6 +125,22 @@ static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_p
 	text = in_memory(p, put, &sz);
 	if (text)
 		put_narrow(p->o, text, sz, p->width);
+	free(text);
+}
+
+/* Broken where the page ends; hang: the columns before what continues a line. */
+static void put_wrapped(struct fr_report_page *p, void (*put)(struct fr_report_page *p), u32 hang)
+{
+	size_t sz;
+	char *text;
+
+	if (!p->fits) {
+		put(p);
+		return;
+	}
+	text = in_memory(p, put, &sz);
+	if (text)
+		put_broken(p->o, text, sz, p->width, hang);
 	free(text);
 }
 
@@ -185,11 +242,27 @@ static void put_evidence(struct fr_report_page *p)
 	put_fitting(p, fr_report_put_klog);
 	put_fitting(p, fr_report_put_rare);
 	put_fitting(p, fr_report_put_counters);
-	fr_report_put_focus(p);
+	put_wrapped(p, fr_report_put_focus, 6);
 	put_fitting(p, fr_report_put_timeline);
 	put_fitting(p, fr_report_put_tables);
-	fr_report_put_samples(p);
-	fr_report_put_health(p);
+	put_wrapped(p, fr_report_put_samples, 27);
+	put_wrapped(p, fr_report_put_health, FR_REPORT_LABEL_COLS);
+}
+
+static void put_head(struct fr_report_page *p)
+{
+	fr_report_put_verdict(p);
+	put_host(p);
+	fr_report_put_trigger(p);
+	if (!p->r->ask->into)
+		fr_report_put_beside(p);
+	report_put_window(p);
+	report_put_left_out(p);
+	report_put_incidents(p);
+	fr_report_put_klog_line(p);
+	fr_report_put_rare_line(p);
+	fr_report_put_task(p);
+	fr_report_put_waits_line(p);
 }
 
 void fr_report_text(struct fr_report *r)
@@ -199,18 +272,7 @@ void fr_report_text(struct fr_report *r)
 
 	report_find_width(&p);
 	put_path(&p);
-	fr_report_put_verdict(&p);
-	put_host(&p);
-	fr_report_put_trigger(&p);
-	if (!r->ask->into)
-		fr_report_put_beside(&p);
-	report_put_window(&p);
-	report_put_left_out(&p);
-	report_put_incidents(&p);
-	fr_report_put_klog_line(&p);
-	fr_report_put_rare_line(&p);
-	fr_report_put_task(&p);
-	fr_report_put_waits_line(&p);
+	put_wrapped(&p, put_head, FR_REPORT_LABEL_COLS);
 	if (r->ask->into) /* it is shown when all have said what they are */
 		*r->ask->into->evidence = in_memory(&p, put_evidence, &sz);
 	else

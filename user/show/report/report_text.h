@@ -6,6 +6,8 @@
 
 #include "show/report/report.h"
 
+#define FR_REPORT_LABEL_COLS 13u /* of a label at the begin of a line */
+
 struct fr_report_page {
 	struct fr_report *r;
 	struct fr_out *o;

@@ -7,7 +7,7 @@
 
 #include "show/report/report_text.h"
 
-#define INDENT 13u /* of a label */
+#define INDENT FR_REPORT_LABEL_COLS
 
 static void put_break(struct fr_report_page *p)
 {
