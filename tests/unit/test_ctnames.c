@@ -63,6 +63,12 @@ static const struct {
 	 "\"app\","
 	 "\"io.kubernetes.pod.namespace\":\"prod\",\"io.kubernetes.pod.uid\":\"" POD "\"}},\"Name\":\"/k8s_app_api-0_prod\"}",
 	 "app|api-0|prod|i|" POD},
+	/* a place that has no name hides none that comes behind it */
+	{FR_CTNAMES_docker,
+	 "{\"Config\":{\"Labels\":{\"io.kubernetes.container.name\":\"\",\"io.kubernetes.pod.name\":\"a "
+	 "b\"}},\"Name\":\"/web\"}",
+	 "web||||"},
+	{FR_CTNAMES_oci, OCI("\"io.kubernetes.cri.container-name\":\"a b\",\"nerdctl/name\":\"web\""), "web||||"},
 	{FR_CTNAMES_storage,
 	 "[{\"id\":\"" OTHER "\",\"names\":[\"other\"],\"metadata\":\"{\\\"image-name\\\":\\\"no\\\"}\"},"
 	 "{\"id\":\"" ID
@@ -196,12 +202,18 @@ static void put_file(const char *path, const char *content)
 	fclose(f);
 }
 
+/* And whether something may be missing. */
+static const char *file_names_but(int err)
+{
+	struct fr_ctnames n = {.pod_uid = POD};
+
+	assert_int_equal(fr_ctfiles_names(root, ID, &n), err);
+	return all_of(&n);
+}
+
 static const char *file_names(void)
 {
-	struct fr_ctnames n = {};
-
-	assert_int_equal(fr_ctfiles_names(root, ID, POD, &n), 0);
-	return all_of(&n);
+	return file_names_but(0);
 }
 
 #define DOCKER	"/var/lib/docker/containers/" ID "/config.v2.json"
@@ -213,25 +225,43 @@ static void test_files(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(root));
 	chmod(root, 0755);
-	assert_string_equal(file_names(), "||||");
+	assert_string_equal(file_names(), "||||" POD);
 	put_file("/var/log/pods/prod_api-0_" POD "/app/0.log", "");
-	assert_string_equal(file_names(), "|api-0|prod||");
+	assert_string_equal(file_names(), "|api-0|prod||" POD);
 	put_file("/var/log/containers/api-1_prod_app-" ID ".log", "");
-	assert_string_equal(file_names(), "app|api-1|prod||");
-	put_file(STORAGE, texts[7].text);
-	assert_string_equal(file_names(), "web|api-1|prod|alpine:3|");
+	assert_string_equal(file_names(), "app|api-1|prod||" POD);
+	put_file(STORAGE, texts[9].text);
+	assert_string_equal(file_names(), "web|api-1|prod|alpine:3|" POD);
 	put_file(CRI, texts[0].text);
 	assert_string_equal(file_names(), texts[0].names);
 	unlink(in_root(CRI));
 	unlink(in_root(STORAGE));
 	put_file(DOCKER, texts[5].text);
-	assert_string_equal(file_names(), "web|api-1|prod|nginx:1|");
+	assert_string_equal(file_names(), "web|api-1|prod|nginx:1|" POD);
+}
+
+/* A file that we have no right to look for may have names: that is said, and the others' are taken. */
+static void test_denied(void **state)
+{
+	bool is_root = !geteuid();
+
+	(void)state;
+	put_file("/run/containers/storage/overlay-containers/" ID "/userdata/config.json", texts[0].text);
+	chmod(in_root("/var/lib/docker"), 0700);
+	if (is_root)
+		assert_int_equal(seteuid(65534), 0);
+	else
+		chmod(in_root("/var/lib/docker"), 0);
+	assert_string_equal(file_names_but(-EACCES), texts[0].names);
+	assert_int_equal(is_root ? seteuid(0) : 0, 0);
+	chmod(in_root("/var/lib/docker"), 0755);
+	unlink(in_root("/run/containers/storage/overlay-containers/" ID "/userdata/config.json"));
 }
 
 /* What is no regular file of root's, or too large, is as if it was not there; nothing is waited for. */
 static void test_rigged(void **state)
 {
-	static const char without[] = "app|api-1|prod||";
+	static const char without[] = "app|api-1|prod||" POD;
 
 	(void)state;
 	chmod(in_root(DOCKER), 0666);
@@ -260,7 +290,7 @@ static void test_rigged(void **state)
 		assert_string_equal(file_names(), without);
 	}
 	chmod(in_root("/var/log/containers"), 0777);
-	assert_string_equal(file_names(), geteuid() ? "web|api-0|prod|nginx:1|" : "|api-0|prod||");
+	assert_string_equal(file_names(), geteuid() ? "web|api-0|prod|nginx:1|" POD : "|api-0|prod||" POD);
 }
 
 static int remove_root(void **state)
@@ -275,8 +305,9 @@ static int remove_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_texts), cmocka_unit_test(test_long),  cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_logs),  cmocka_unit_test(test_files), cmocka_unit_test(test_rigged),
+		cmocka_unit_test(test_texts),  cmocka_unit_test(test_long),  cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_logs),   cmocka_unit_test(test_files), cmocka_unit_test(test_denied),
+		cmocka_unit_test(test_rigged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, remove_root);

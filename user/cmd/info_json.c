@@ -423,7 +423,7 @@ KIND(unread_all, "What other processes and files [did not tell in time](format.m
 	NUM("helpers_left", "helpers_left", COUNT, "helper processes that waited for one of them when the snapshot was written, 2 at most"),
 	FR_LIST(info_unread, "items", &info_unread_item, NULL));
 KIND(containers, "Containers that the paths of cgroups tell ([whose it is](format.md#whose-it-is)); absent if their names were not looked for.",
-	NUM("containers", "count", COUNT, "different ids"),
+	NUM("containers", "count", COUNT, "different ids; beyond 4096 [they are not told](format.md#what-was-not-read)"),
 	NUM("containers_named", "named", COUNT, "of these, whose engine's files told a name"));
 KIND(profile, "[The profile](profile.md); absent if the file has none.",
 	CELL("begin_ns", CLOCK, "what it covers, from here"),

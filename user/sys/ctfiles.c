@@ -38,11 +38,12 @@ static const struct {
 #define LOGS "/var/log/containers"
 #define PODS "/var/log/pods"
 
-/* Is it not there, or not one that counts? */
+/* Is it not there, or not one that counts? -EPERM is the word for one that others may change; that we may not look is -EACCES.
+ */
 static bool ctfiles_is_none(int err)
 {
-	return err == -ENOENT || err == -ENOTDIR || err == -EPERM || err == -EACCES || err == -ELOOP || err == -EINVAL ||
-	       err == -EISDIR || err == -ENXIO || err == -EFBIG;
+	return err == -ENOENT || err == -ENOTDIR || err == -EPERM || err == -ELOOP || err == -EINVAL || err == -EISDIR ||
+	       err == -ENXIO || err == -EFBIG;
 }
 
 /* All of it; malloc'ed. Its size, or -errno. */
@@ -102,10 +103,16 @@ static int each_name(const char *root, const char *dir, void (*take)(const char 
 	fd = fr_safepath_dir(path);
 	if (fd < 0)
 		return ctfiles_is_none(fd) ? 0 : fd;
-	d = !fstat(fd, &st) && fr_safepath_is_ours(&st) ? fdopendir(fd) : NULL;
-	if (!d) {
+	err = fstat(fd, &st) ? -errno : 0;
+	if (err || !fr_safepath_is_ours(&st)) {
 		close(fd);
-		return 0;
+		return err;
+	}
+	d = fdopendir(fd);
+	if (!d) {
+		err = -errno;
+		close(fd);
+		return err;
 	}
 	for (i = 0; i < LOGS_MOST && (e = fr_dir_next(d, &err)); i++)
 		take(e->d_name, key, names);
@@ -113,22 +120,41 @@ static int each_name(const char *root, const char *dir, void (*take)(const char 
 	return err;
 }
 
-int fr_ctfiles_names(const char *root, const char *id, const char *pod_uid, struct fr_ctnames *names)
+/* One engine's files may be closed to us, those of the one that has the container open: go on, and say so behind the last. */
+static int ctfiles_may(int *denied, int err)
+{
+	if (err != -EACCES)
+		return err;
+	*denied = err;
+	return 0;
+}
+
+/* Is there something that a file of this form could add? */
+static bool ctfiles_may_add(enum fr_ctnames_form form, const struct fr_ctnames *names)
+{
+	bool lacks_own = !*names->container || !*names->image;
+
+	return lacks_own || (form != FR_CTNAMES_storage && !*names->pod);
+}
+
+int fr_ctfiles_names(const char *root, const char *id, struct fr_ctnames *names)
 {
 	char path[PATH_MAX];
-	int err = 0;
+	int err = 0, denied = 0;
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]) && !err; i++) {
 		bool has_id = files[i].behind;
 
+		if (!ctfiles_may_add(files[i].form, names))
+			continue;
 		if ((size_t)snprintf(path, sizeof(path), "%s%s%s%s", root, files[i].before, has_id ? id : "",
 				     has_id ? files[i].behind : "") < sizeof(path))
-			err = ctfiles_take(path, files[i].form, id, names);
+			err = ctfiles_may(&denied, ctfiles_take(path, files[i].form, id, names));
 	}
 	if (!err && (!*names->container || !*names->pod))
-		err = each_name(root, LOGS, fr_ctnames_of_log, id, names);
-	if (!err && !*names->pod && *pod_uid)
-		err = each_name(root, PODS, fr_ctnames_of_pod, pod_uid, names);
-	return err;
+		err = ctfiles_may(&denied, each_name(root, LOGS, fr_ctnames_of_log, id, names));
+	if (!err && !*names->pod && *names->pod_uid)
+		err = ctfiles_may(&denied, each_name(root, PODS, fr_ctnames_of_pod, names->pod_uid, names));
+	return err ?: denied;
 }

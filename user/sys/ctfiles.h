@@ -13,9 +13,10 @@
 #include "base/text/ctnames.h"
 
 /*
- * What the files say of the container with this id, of the pod with this uid ("": not known). root: "", or in tests a directory
- * that has the files. 0 even if nothing is known; -ENOMEM; -EMFILE, -EIO...: a file that is there could not be read.
+ * What the files say of the container with this id, where names lacks it; of its pod, if names has its uid. root: "", or in
+ * tests a directory that has the files. 0 even if nothing is known; else something may be missing: -EACCES: for lack of a right
+ * to read it; -ENOMEM; -EMFILE, -EIO...: a file that is there could not be read.
  */
-int fr_ctfiles_names(const char *root, const char *id, const char *pod_uid, struct fr_ctnames *names);
+int fr_ctfiles_names(const char *root, const char *id, struct fr_ctnames *names);
 
 #endif

@@ -284,7 +284,7 @@ static struct value pair(const struct env *e, enum fr_builtin b)
 static struct value filter_builtin(const struct env *e, enum fr_builtin b)
 {
 	struct fr_who who;
-	const char *path;
+	const char *found;
 
 	switch (b) {
 	case FR_BI_event:
@@ -298,16 +298,16 @@ static struct value filter_builtin(const struct env *e, enum fr_builtin b)
 	case FR_BI_tier:
 		return fr_tier_name(e->row->tier) ? text(fr_tier_name(e->row->tier), strlen(fr_tier_name(e->row->tier))) : none;
 	case FR_BI_cgroup:
-		path = fr_view_cgroup(e->view, e->row);
-		return path ? text(path, strlen(path)) : none;
+		found = fr_view_cgroup(e->view, e->row);
+		return found ? text(found, strlen(found)) : none;
 	default:
 		break;
 	}
 	if (fr_builtin_is_pair(b))
 		return pair(e, b);
 	if (fr_builtin_is_belongs(b)) {
-		path = fr_view_belongs(e->view, e->row, b - FR_BI_container);
-		return path ? text(path, strlen(path)) : none;
+		found = fr_view_belongs(e->view, e->row, b - FR_BI_container);
+		return found ? text(found, strlen(found)) : none;
 	}
 	who = fr_view_who(e->view, e->row);
 	if (b == FR_BI_pid)

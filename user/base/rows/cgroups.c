@@ -274,12 +274,17 @@ static bool named_has_uid(const void *of, u32 nr, const void *key)
 static int cgroups_add_named(struct fr_cgroups *c, struct fr_jsonr *j, const char *id)
 {
 	const char *uid = fr_jsonr_text(j, FR_PROC_POD_UID, "");
-	struct named *n = fr_vec_more(&c->named, c->named_cnt);
-	u32 *by_id = n ? fr_hashed_at(&c->by_id, hash_text(id), named_has_id, c, id) : NULL, *by_uid = NULL, i;
+	struct named *n;
+	u32 *by_id, *by_uid, i;
 
+	/* what is asked for is counted as there: no place for what gets no number */
+	if (!fr_container_is_id(id, strlen(id)))
+		return 0;
+	n = fr_vec_more(&c->named, c->named_cnt);
+	by_id = n ? fr_hashed_at(&c->by_id, hash_text(id), named_has_id, c, id) : NULL;
 	if (!by_id)
 		return -ENOMEM;
-	if (*by_id || !fr_container_is_id(id, strlen(id)))
+	if (*by_id)
 		return 0;
 	*n = (struct named){.id = id, .pod_uid = uid, .mem = j->mem};
 	for (i = 0; i < FR_BELONGS_CNT; i++)

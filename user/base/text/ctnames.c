@@ -60,8 +60,8 @@ struct finding {
 	struct fr_ctnames names;
 };
 
-/* The engine's own form: docker has a slash before a name. */
-static void ctnames_put(struct fr_ctnames *names, size_t off, size_t sz, const char *text, size_t len)
+/* The engine's own form: docker has a slash before a name. False: it is no name. */
+static bool ctnames_put(struct fr_ctnames *names, size_t off, size_t sz, const char *text, size_t len)
 {
 	char *to = (char *)names + off;
 
@@ -70,9 +70,10 @@ static void ctnames_put(struct fr_ctnames *names, size_t off, size_t sz, const c
 		len--;
 	}
 	if (!len || len >= sz || memchr(text, ' ', len) || !fr_is_plain(text, len))
-		return;
+		return false;
 	memcpy(to, text, len);
 	to[len] = 0;
+	return true;
 }
 
 static bool ctnames_holds(const struct place *p, const struct fr_jsonr_at *at)
@@ -131,8 +132,8 @@ static int ctnames_take(void *arg, const struct fr_jsonr_at *at, const char *tex
 		first = ctnames_first(i);
 		if (f->rank[first] && f->rank[first] <= i + 1)
 			continue;
-		ctnames_put(&f->names, places[i].off, places[i].sz, text, strlen(text));
-		f->rank[first] = i + 1;
+		if (ctnames_put(&f->names, places[i].off, places[i].sz, text, strlen(text)))
+			f->rank[first] = i + 1;
 	}
 	return 0;
 }

@@ -29,7 +29,7 @@
 #define CONTAINERS_MAX 4096u	   /* some 100 us each */
 
 /* Kinds of what the runner tells (sys/errand.h). */
-enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_REDACTED, TOLD_LACK, TOLD_CGROUPS, TOLD_CONTAINER, TOLD_NAMED };
+enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_REDACTED, TOLD_LACK, TOLD_CGROUPS, TOLD_CONTAINER, TOLD_NO_ROOM, TOLD_NAMED };
 
 /* What is read of a process, the last thing last that may wait for it. */
 enum { STEP_LINKS, STEP_CMDLINE };
@@ -50,6 +50,7 @@ struct fr_procs {
 	u32 pid_cnt, pid_room;
 	struct container *container;
 	u32 container_cnt, named_cnt;
+	bool lacks_containers; /* it is said that some have no room in the list */
 	struct fr_hashed by_id;
 	char *cmdline, *links; /* of the process being told of, NULL: nothing */
 	size_t cmdline_sz, links_sz;
@@ -134,36 +135,44 @@ static bool container_has_id(const void *of, u32 nr, const void *key)
 	return !strcmp(p->container[nr - 1].id, key);
 }
 
-/* Is it new? */
-static bool add_container(struct fr_procs *p, const struct container *c)
+/* 1: it is new, 0: it is known; -ENOSPC: there are as many as may be; -ENOMEM. */
+static int add_container(struct fr_procs *p, const struct container *c)
 {
 	u64 hash = fr_hash(FR_HASH_SEED, c->id, strlen(c->id));
 	struct container *to;
 	u32 *nr;
 
-	if (p->container_cnt == CONTAINERS_MAX || fr_hashed_find(&p->by_id, hash, container_has_id, p, c->id))
-		return false;
+	if (fr_hashed_find(&p->by_id, hash, container_has_id, p, c->id))
+		return 0;
+	if (p->container_cnt == CONTAINERS_MAX)
+		return -ENOSPC;
 	to = fr_vec_more(&p->container, p->container_cnt);
 	nr = to ? fr_hashed_at(&p->by_id, hash, container_has_id, p, c->id) : NULL;
 	if (!nr)
-		return false;
+		return -ENOMEM;
 	*to = *c;
 	*nr = ++p->container_cnt;
-	return true;
+	return 1;
 }
 
 static void tell_container(struct fr_procs *p, struct fr_errand_out *to, const char *cgroup)
 {
 	struct container c = {};
 	struct fr_container of;
+	int added;
 
 	fr_container_of(cgroup, &of);
 	if (!of.is_id)
 		return;
 	memcpy(c.id, of.name, FR_CONTAINER_ID_LEN);
 	memcpy(c.pod_uid, of.pod_uid, sizeof(c.pod_uid));
-	if (add_container(p, &c))
+	added = add_container(p, &c);
+	if (added > 0)
 		fr_errand_tell(to, TOLD_CONTAINER, &c, sizeof(c));
+	/* not the item's failure: of the process that lives in it, or of the other cgroups, nothing is missing */
+	if (added < 0 && !p->lacks_containers)
+		fr_errand_tell(to, TOLD_NO_ROOM, NULL, 0);
+	p->lacks_containers |= added < 0;
 }
 
 /* Nothing is told if the text was cut off. As above. */
@@ -366,9 +375,13 @@ static void look_at_container(void *arg, u32 item, struct fr_errand_out *to)
 	struct fr_procs *p = arg;
 	const struct container *c = &p->container[item];
 	struct fr_ctnames n = {};
+	int err;
 
 	memcpy(n.pod_uid, c->pod_uid, sizeof(n.pod_uid));
-	if (fr_ctfiles_names("", c->id, c->pod_uid, &n))
+	err = fr_ctfiles_names("", c->id, &n);
+	if (err == -EACCES)
+		fr_errand_deny(to);
+	else if (err)
 		fr_errand_fail(to);
 	if (!*n.container && !*n.pod && !*n.image)
 		return;
@@ -469,16 +482,28 @@ static void take_redacted(struct fr_procs *p, const void *data, u32 sz)
 	p->redacted_cnt += cnt;
 }
 
+/* Once, however many there are. */
+static void procs_lack_containers(struct fr_procs *p)
+{
+	if (!p->lacks_containers && p->ask.unread)
+		fr_unread_add(p->ask.unread, 0, "containers", FR_ERRAND_FAILED);
+	p->lacks_containers = true;
+}
+
 /* From either of the two that find some. True: it was one. */
 static bool take_container(struct fr_procs *p, u32 kind, const void *data, u32 sz)
 {
 	struct container c;
 
+	if (kind == TOLD_NO_ROOM)
+		procs_lack_containers(p);
 	if (kind != TOLD_CONTAINER || sz != sizeof(c))
-		return kind == TOLD_CONTAINER;
+		return kind == TOLD_CONTAINER || kind == TOLD_NO_ROOM;
 	memcpy(&c, data, sizeof(c));
-	if (!c.id[FR_CONTAINER_ID_LEN] && fr_container_is_id(c.id, strlen(c.id)) && memchr(c.pod_uid, 0, sizeof(c.pod_uid)))
-		add_container(p, &c);
+	if (c.id[FR_CONTAINER_ID_LEN] || !fr_container_is_id(c.id, strlen(c.id)) || !memchr(c.pod_uid, 0, sizeof(c.pod_uid)))
+		return true;
+	if (add_container(p, &c) < 0)
+		procs_lack_containers(p);
 	return true;
 }
 

@@ -4,10 +4,10 @@
  *
  * NDJSON, a line a process: {"pid":1,"cmdline":"init","exe":"/sbin/init","cwd":"/","cgroup":"/"}; what cannot be read is left
  * out. Then a line a cgroup that is still there, whether anybody lives in it or not; of the 4096 youngest:
- * {"cgroup_id":7,"cgroup":"/x"}. Then, of each container whose id a cgroup's path has, what its engine's files call it
- * (sys/ctfiles.h): {"container_id":"0a1b...","container":"web","pod":"api-0","namespace":"prod","image":"nginx:1"}. 16 MiB at
- * most, some 50,000 processes; the youngest are left out. Of the machine's first pid namespace, whose pids events have; in
- * another one nothing is read of processes.
+ * {"cgroup_id":7,"cgroup":"/x"}. Then, of each container whose id a cgroup's path has, 4096 at most, what its engine's files
+ * call it (sys/ctfiles.h): {"container_id":"0a1b...","container":"web","pod":"api-0","namespace":"prod","image":"nginx:1"}. 16
+ * MiB at most, some 50,000 processes; the youngest are left out. Of the machine's first pid namespace, whose pids events have;
+ * in another one nothing is read of processes.
  */
 #ifndef FR_PROCS_H
 #define FR_PROCS_H
@@ -25,7 +25,7 @@ struct fr_procs_ask {
 		*cgroup_here;		 /* what paths of cgroups are relative to (sys/cgroup.h), NULL: it is asked for */
 	const struct fr_snap_task *task; /* the cgroups they were born in are named */
 	size_t task_cnt;
-	struct fr_unread *unread; /* what was not read in time */
+	struct fr_unread *unread; /* what was not read in time, or had no room */
 	const char *redact;	  /* words of secret keys (base/text/redact.h), NULL: no further ones */
 };
 
