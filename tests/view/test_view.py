@@ -369,11 +369,18 @@ ret in (-ENOENT, 0)
 ret not in (-ENOENT, 0)
 ret > -100 && ret < 0
 ret ~ "-E*"
+ret >= -EAGAIN
+ret > -EXDEV && ret < -EPERM
+ret in (-EXDEV, -ENOENT)
 ret == -EXDEV
 ret != -EXDEV
 ret != EXDEV
 sig in (SIGSEGV, SIGBUS)
 sig != SIGBUS
+sig == SIGXFSZ
+sig > SIGHUP
+sig has SIGHUP
+sig not in (SIGXFSZ, SIGRTMIN+3)
 prev_state == D
 prev_state != S
 event == sched_switch && !(prev_state == S || prev_state == D)
@@ -415,15 +422,27 @@ tid == 0145 || ip > 0xffffffff00000000
 (cpu == 0 || cpu == 1) && event ~ "*_e?it"
 """
 WRONG = ["event == foo", "comm == foo", "args == 1", "cpu[0] == 1", "comm > \"a\"", "latncy > 1", "tid == 1 == 2", "(tid == 1", "comm == \"a", "id == openatt", "tid = 1",
-         "sys_enter == 1", "tid == ", "ts > 1.5", "comm == \"\\q\"", "tid == 1 tid == 2", "event < sys_enter", "cpu ~ \"1\"", "comm ~ \"[a\"", "tid in 5"]
+         "sys_enter == 1", "tid == ", "ts > 1.5", "comm == \"\\q\"", "tid == 1 tid == 2", "event < sys_enter", "cpu ~ \"1\"", "comm ~ \"[a\"", "tid in 5", "ret == -ENOENTT", "ret == ENOENTT", "sig == SIGSEVG", "sig != SIGSEVG",
+         "tid == 5constructor", "event == constructor", "toString == 1", "ret == toString"]
 # Right, and more than the page knows: the word that its message begins with.
 BEYOND = {"offcpu > 1ms": "offcpu", "cgroup ~ \"*\"": "cgroup", "waker == 7": "waker", "blocked > 1": "blocked", "oncpu > 1": "oncpu", "tier == life": "tier",
           "comm =~ \"a\"": "=~", "comm ~ /a/": "/", "args[0] & 1": "&", "tid + 1 == 2": "+", "tid - 1 == 2": "-", "tid | 1 == 2": "|", "tid << 1 == 2": "<<", "~tid == 2": "~",
-          "exit_code ~ \"SIG*\"": "exit_code"}
+          "exit_code ~ \"SIG*\"": "exit_code", "container == \"web\"": "container", "container_id ~ \"0*\"": "container_id", "pod ~ \"api-*\"": "pod",
+          "namespace == \"prod\"": "namespace", "image has \"nginx\"": "image", "comm == \"a\" && unit != \"nginx.service\"": "unit"}
+
+
+@test("the table in docs/view.md has the names that the page decides, and those that it leaves to replay")
+def documented(*_):
+    lists = {what: re.findall(r'"(\w+)"', names) for what, names in re.findall(r"^const (OF_\w+) = (.*);$", open("user/show/view/query.js").read(), re.M)}
+    decides, leaves = re.search(r"^\| (`event`.*?) \| (.*?) \|$", open("docs/view.md").read(), re.M).groups()
+    equal(re.findall(r"`(\w+)`", decides), ["event", *lists["OF_ROWS"]], "decided")
+    equal(re.findall(r"`(\w+)`", leaves), lists["OF_REPLAY"] + lists["OF_REPLAY_OR_FIELD"], "left to replay")
 
 
 @test("search takes the language of -f: it finds what replay -f finds, and refuses by name what it cannot decide")
 def expressions(_, folder):
+    if not shutil.which("node"):
+        raise Skip("node is not installed")
     flight, html = "tests/gate/load.flight", os.path.join(folder, "load.html")
     flightrec("view", "-o", html, flight)
     right = [line for line in EXPRESSIONS.splitlines() if line]

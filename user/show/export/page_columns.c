@@ -14,6 +14,7 @@
 #define NAMED_MIN (-4096) /* numbers that may have a name begin here */
 #define NAMED_MAX 65536
 #define NAMED_CNT (NAMED_MAX - NAMED_MIN)
+#define ALL_CNT	  (128 - NAMED_MIN) /* errors are above -4096, signals below 128 */
 #define ABI_CNT	  2u
 
 struct field_cols {
@@ -106,6 +107,12 @@ static const char *columns_name_of(const struct fr_sys *sys, enum fr_style style
 	return buf;
 }
 
+/* Whose numbers all have their names there: a search is to tell an error that did not occur from one that there is not. */
+static bool columns_has_all(enum fr_style style, u32 abi)
+{
+	return !abi && (style == FR_STYLE_RET || style == FR_STYLE_SIG);
+}
+
 void fr_page_columns_names(const struct fr_page_columns *p, const char *arch,
 			   void (*fn)(void *arg, enum fr_style style, u32 abi, s64 v, const char *name), void *arg)
 {
@@ -115,11 +122,14 @@ void fr_page_columns_names(const struct fr_page_columns *p, const char *arch,
 	for (style = 0; style < FR_STYLE_CNT; style++) {
 		for (abi = 0; abi < ABI_CNT; abi++) {
 			const u8 *bits = p->named[style][abi];
+			bool has_all = columns_has_all(style, abi);
+			u32 cnt = bits ? NAMED_CNT : has_all ? ALL_CNT : 0;
 			struct fr_sys sys = {arch, abi};
 
-			for (i = 0; bits && i < NAMED_CNT; i++) {
+			for (i = 0; i < cnt; i++) {
 				s64 v = (s64)i + NAMED_MIN;
-				const char *name = bits[i / 8] >> i % 8 & 1 ? columns_name_of(&sys, style, v, buf) : NULL;
+				bool is_named = (has_all && i < ALL_CNT) || (bits && bits[i / 8] >> i % 8 & 1);
+				const char *name = is_named ? columns_name_of(&sys, style, v, buf) : NULL;
 
 				if (name)
 					fn(arg, style, abi, v, name);

@@ -9,10 +9,15 @@ class Refused extends Error {
 	}
 }
 
+// Each by its own name only: an object has names that no unit has (`constructor`).
 const UNITS = { ns: 1, us: 1e3, ms: 1e6, s: 1e9, m: 6e10, min: 6e10, h: 36e11, d: 864e11, k: 2 ** 10, K: 2 ** 10, KiB: 2 ** 10, M: 2 ** 20, MiB: 2 ** 20,
 		G: 2 ** 30, GiB: 2 ** 30, T: 2 ** 40, TiB: 2 ** 40 };
 const ONLY_REPLAY = "the page does not know it: replay -f does";
 const TEXT_TYPES = ["comm", "str", "text8"];
+// Names beside an event's fields: what the page tells of each row, and what replay alone does; of the last ones if no event has a field of that name.
+const OF_ROWS = ["ts", "cpu", "tid", "pid", "comm", "latency", "queued"];
+const OF_REPLAY = ["cgroup", "tier", "offcpu", "blocked", "oncpu", "waker"];
+const OF_REPLAY_OR_FIELD = ["container", "container_id", "pod", "namespace", "image", "unit"];
 
 // ---- from text to tree: { op, at, a, b, list }, leaves { op: "num" | "text" | "name", at, v, index } ----
 
@@ -143,7 +148,7 @@ class Parser {
 		const m = /^(0x[0-9a-fA-F]+|0[0-7]+|\d+)(\.\d+)?([A-Za-z]*)$/.exec(s);
 		if (!m || (/^0\d/.test(s) && !/^0[0-7]+$/.test(m[1])))
 			this.fail(`${s} is no number`);
-		const unit = m[3] ? UNITS[m[3]] : m[2] ? this.fail("only a duration or a size can have a fraction: 1.5ms, 1.5k") : 1;
+		const unit = m[3] ? Object.hasOwn(UNITS, m[3]) && UNITS[m[3]] : m[2] ? this.fail("only a duration or a size can have a fraction: 1.5ms, 1.5k") : 1;
 		if (!unit)
 			this.fail(`${m[3]} is no unit`);
 		const whole = BigInt(/^0[0-7]+$/.test(m[1]) ? "0o" + m[1].slice(1) : m[1]) * BigInt(unit), part = m[2] ? m[2].slice(1, 16) : "";
@@ -203,7 +208,10 @@ class Meaning {
 		return this.data.schemaOf.some(ev => ev.fields.some(f => f.name === name));
 	}
 	isValue(n) {
-		return n.op === "name" && (["ts", "cpu", "tid", "pid", "comm", "latency", "queued"].includes(n.v) || this.isField(n.v));
+		return n.op === "name" && (OF_ROWS.includes(n.v) || this.isField(n.v));
+	}
+	isReplays(name) {
+		return OF_REPLAY.includes(name) || (OF_REPLAY_OR_FIELD.includes(name) && !this.isField(name));
 	}
 	fieldsOf(n) {
 		return this.data.schemaOf.flatMap(ev => ev.fields.filter(f => f.name === n.v));
@@ -228,7 +236,7 @@ class Meaning {
 		this.checkCompare(n, n.list || [n.b]);
 	}
 	checkName(n) {
-		if (["cgroup", "tier", "offcpu", "blocked", "oncpu", "waker"].includes(n.v))
+		if (this.isReplays(n.v))
 			throw new Refused(n.at, `${n.v}: ${ONLY_REPLAY}`);
 		if (!this.isValue(n))
 			throw new Refused(n.at, n.v === "event" ? "event is compared with a name: event == sched_switch" : `${n.v}: no event of this page has a field of that name`);
@@ -244,14 +252,14 @@ class Meaning {
 			if (order || n.op === "has")
 				throw new Refused(n.at, "events have no order and no parts: compare with == != ~ !~ in");
 			for (const b of right)
-				if (!pattern && !(["name", "text"].includes(b.op) && this.data.nrOf[b.v] !== undefined))
+				if (!pattern && !(["name", "text"].includes(b.op) && Object.hasOwn(this.data.nrOf, b.v)))
 					throw new Refused(b.at, `no event of this page is called ${b.v}`);
 			return;
 		}
 		this.check(n.a);
 		for (const b of right) {
 			const neg = b.op === "-" ? b.a : b;
-			if (!pattern && neg.op === "name" && !this.isValue(neg) && !["event", "cgroup", "tier", "offcpu", "blocked", "oncpu", "waker"].includes(neg.v)) {
+			if (!pattern && neg.op === "name" && !this.isValue(neg) && neg.v !== "event" && !this.isReplays(neg.v)) {
 				if (n.a.op !== "name" || !this.symbols(n.a, b).size)
 					throw new Refused(b.at, this.isText(n.a) ? `a text needs quotes: "${neg.v}"` : `${neg.v}: no ${n.a.v || "value"} of this page is called so`);
 				if (["!=", "not in"].includes(n.op) && this.symbols(n.a, b).size === 1 && this.hasBothAbis(n.a))
@@ -286,12 +294,6 @@ class Meaning {
 					if (v !== undefined && (name !== `-${word}` || f.style === "RET"))
 						out.set(`${f.style} ${abi}`, v);
 				}
-		if (out.size)
-			return out;
-		// no error or signal of this name happened: it equals nothing here
-		const styles = new Set(this.fieldsOf(field).map(f => f.style)), absent = /^-?E[A-Z0-9]{2,}$/.test(word) ? "RET" : /^SIG[A-Z]/.test(word) ? "SIG" : "";
-		if (absent === "RET" ? styles.has("RET") : absent && styles.size === 1 && styles.has("SIG"))
-			out.set(`${absent} 0`, NaN);
 		return out;
 	}
 	// A column that changes with each piece.
@@ -332,7 +334,7 @@ class Meaning {
 		if (n.v === "queued" && ev.fields.some(f => f.name === "queued"))
 			return this.field(n, ev);
 		const origin = BigInt(d.origin);
-		const own = { ts: i => origin + BigInt(d.ts[i]), cpu: i => d.cpu[i], tid: i => d.tid[i], comm: i => d.texts[d.comm[i]] || undefined,
+		const own = { __proto__: null, ts: i => origin + BigInt(d.ts[i]), cpu: i => d.cpu[i], tid: i => d.tid[i], comm: i => d.texts[d.comm[i]] || undefined,
 			      pid: i => this.pids()[i] < 0 ? undefined : this.pids()[i], latency: i => this.took()[i] || undefined, queued: i => this.queued()[i] || undefined }[n.v];
 		return own ? { f: own } : this.field(n, ev);
 	}
