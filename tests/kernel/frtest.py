@@ -324,6 +324,11 @@ def check_account(name, file=None):
         os.unlink(taken)
 
 
+def unrecorded_of(file, why, event):
+    """How many events of this name a snapshot counts to have no record, for that reason: thinned, unmatched, ..."""
+    return fr_json("info", file).get(why, {}).get(event, 0)
+
+
 def check_users(name):
     """The account of a shared session, which others need no more, by a snapshot taken now."""
     try:

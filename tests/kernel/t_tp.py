@@ -5,7 +5,7 @@ import os
 import re
 
 from frtest import (MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, refused, replay, run, shared,
-                    test, tracefs)
+                    test, tracefs, unrecorded_of)
 from matrix import alerts
 
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
@@ -190,10 +190,6 @@ def fields():
         fr("verify", made)
         equal(of_replay(made, pid), of_replay(file, pid), f"words in {made}")
         equal(replay(made, "-f", f'{mine} ~ "tp:*"'), replay(file, "-f", f'{mine} ~ "tp:*"'), f"fields in {made}")
-
-
-def unrecorded_of(file, why, event):
-    return fr_json("info", "--json", file)[why].get(event, 0)
 
 
 def unrecorded(file, why, point):

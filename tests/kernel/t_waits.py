@@ -13,8 +13,8 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FILTERED, ROOT, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, replay, run, session,
-                    shared, test, wait_for)
+from frtest import (FILTERED, ROOT, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, mono_ns, new_name, path, program, replay, run,
+                    session, shared, test, wait_for)
 
 WAIT_MIN_NS = 4_000_000
 CALL, USER, KERNEL = 0, 1, 2
@@ -199,9 +199,11 @@ def agrees_with_switches():
 
 # ---- who woke whom, by all outputs ----
 
-def dump_since(name, begun):
-    """A snapshot of what is since this moment of time.monotonic(), and a little before: what was earlier would be told by all outputs, too."""
-    return dump(name, "--last", f"{int(1000 * (time.monotonic() - begun)) + 500}ms")
+def dump_since(name, begun_ns):
+    """A snapshot of what is since this moment of the recording's clock: what was earlier would be told by all outputs, too."""
+    file = path(f"since-{begun_ns}.flight")
+    fr("cut", "--since", str(begun_ns), "-o", file, dump(name))
+    return file
 
 
 @functools.cache
@@ -266,10 +268,10 @@ def beside_a_hog():
     by_hog = lambda events, tid: [e for e in events if e["event"] == "sched_waking" and e["target_pid"] == tid and e["tid"] == hog]
     with hog_on(cpu) as hog:
         def slept():
-            begun = time.monotonic()
+            begun_ns = mono_ns()
             naps = [int(subprocess.run([helper("waits"), "sleep", f"frt-nap{ms}", str(ms), "20"], stdout=subprocess.PIPE, text=True, check=True,
                                        preexec_fn=lambda: os.sched_setaffinity(0, {cpu})).stdout) for ms in (8, 1)]
-            file = dump_since(name, begun)
+            file = dump_since(name, begun_ns)
             events = replay(file, "-f", f"event == wait || (event == sched_waking && tid == {hog})")
             return all(by_hog(events, tid) for tid in naps) and (naps, file, events)
         naps, file, events = wait_for(slept, "timers of both come on top of the hog")  # others may have that CPU, now and then
@@ -321,12 +323,12 @@ def redis():
 def loopback():
     name, me = shared(*WAITS), os.getpid()
     with redis() as (server, c):
-        begun = time.monotonic()
+        begun_ns = mono_ns()
         for _ in range(20):
             time.sleep(2 * WAIT_MIN_NS / 1e9)  # so that the server's wait is a long one
             c.sendall(b"PING\r\n")
             equal(c.recv(100), b"+PONG\r\n", "its answer")
-        file = dump_since(name, begun)
+        file = dump_since(name, begun_ns)
     events = replay(file, "-f", f"(event == wait && tid == {server}) || (event == sched_waking && target_pid == {server})")
     waits = [e for e in events if e["event"] == "wait" and e["blocked"]]
     mine = [e for e in waits if (e["waker"], e["waker_pid"]) == (TASK, me)]

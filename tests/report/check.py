@@ -142,17 +142,50 @@ def check_cgroup_paths(c, rep, file, window, filt):
             c.equal(f"tasks of cgroup {group['path']}", {row["tid"] for row in rows} <= tids, True)
 
 
-def check_whose(c, rep, info):
+UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
+NAMED = {"lxc": r"lxc\.payload\.(.+)", "machine": r"machine-(.+)\.scope", "nspawn": r"systemd-nspawn@(.+)\.service"}
+
+
+def whose(path):
+    """What a cgroup's path tells: its innermost container's id, that one's innermost unit, and its container's name if it has no id."""
+    id, unit, name, above = None, None, None, ""
+    for part in (path or "").split("/"):
+        has_id = re.fullmatch(r"(?:(.*)[-:])?([0-9a-f]{64})", part.removesuffix(".scope"), re.S)
+        names = [f"{engine}-{m[1]}" for engine, form in NAMED.items() if (m := re.fullmatch(form, part, re.S))]
+        if has_id and not (has_id[1] or "").endswith("-conmon"):
+            id, unit, name = has_id[2], None, None
+        elif part and (above == "lxc" or names):
+            id, unit, name = None, None, f"lxc-{part}" if above == "lxc" else names[0]
+        elif part.endswith(UNITS) and part not in UNITS:
+            unit = part
+        above = part or above
+    return id, unit, name
+
+
+def told_by(key, file):
+    """Of each task, or process, what the paths of the cgroups tell that its events were in."""
+    told = collections.defaultdict(set)
+    for row in json.loads(run("stat", "--json", "--top", "0", "--by", f"{key},cgroup", file))["rows"]:
+        told[row[key]].add(whose(row["cgroup"]))
+    return told
+
+
+def check_whose(c, rep, info, file):
     """Whose a cgroup is follows from its path, of which id and unit are parts: t_containers has what names follow."""
     known = info.get("containers", {}).get("count", 0)
-    paths = [one["path"] for one in rep["cgroups"] if one["path"]]
+    keys = ("container_id", "unit") if known else ("container_id", "unit", "container")
+    told = {what: told_by(key, file) for what, key in (("tasks", "tid"), ("processes", "pid"))}
+    every = {whose(one["path"]) for one in rep["cgroups"]}.union(*(all for of in told.values() for all in of.values()))
     for what in "cgroups", "tasks", "processes":
         for one in rep[what]:
-            for key in ("container", "pod", "namespace", "image") if not known else ():
+            for key in ("pod", "namespace", "image") if not known else ():
                 c.equal(f"{what} {key}", one[key], None)
-            for key in "container_id", "unit":
-                of = paths if what != "cgroups" else [one["path"] or ""]
-                c.equal(f"{what} {key}", one[key], one[key] if one[key] and any(one[key] in path for path in of) else None)
+            # who has no event of its own, but is switched to, is in any
+            nr, want = (one["cgroup"], {whose(one["path"])}) if what == "cgroups" else (
+                nr := one["tid" if what == "tasks" else "pid"], told[what].get(nr) or every)
+            want = sorted({of[:len(keys)] for of in want}, key=str)
+            got = tuple(one[key] for key in keys)
+            c.equal(f"{what} {nr}: {', '.join(keys)}", got, got if got in want else want)
 
 
 # What is not known where this event was not recorded
@@ -503,7 +536,7 @@ def main(file, args):
     pairs = check_tasks(c, rep, t)
     check_groups(c, rep, t, pairs)
     check_cgroup_paths(c, rep, file, window, filt)
-    check_whose(c, rep, info)
+    check_whose(c, rep, info, file)
     check_cpus(c, rep, t)
     check_total(c, rep, t)
     check_syscalls(c, rep, t, words)
