@@ -88,12 +88,26 @@ static int report_judge(struct fr_report *r)
 	return fr_verdict_make(r->clues, &r->verdict) ?: fr_verdict_tell_doing(r->clues, &r->changes);
 }
 
+static void report_take_file(struct fr_report *r)
+{
+	static const char *const events[] = {
+#define X(event) #event,
+		FR_REPORT_EVENTS(X)
+#undef X
+	};
+	u32 i;
+
+	r->snap = fr_replay_snap(r->replay, 0);
+	r->view = fr_replay_view(r->replay, 0); /* needed even if there is no event to bring one */
+	for (i = 0; i < FR_REPORT_OF_CNT; i++)
+		r->recorded[i] = fr_snap_records(r->snap, events[i]);
+}
+
 static int report_gather(struct fr_report *r)
 {
 	int err;
 
-	r->snap = fr_replay_snap(r->replay, 0);
-	r->view = fr_replay_view(r->replay, 0); /* needed even if there is no event to bring one */
+	report_take_file(r);
 	err = fr_summary_new(r->snap, &r->sum);
 	err = err ?: analyze(r);
 	err = err ?: report_open_symbols(r);
@@ -132,8 +146,7 @@ static int verdict_json(struct fr_report *r, char **json)
 	struct fr_jsonw w = {.o = r->out};
 	int err;
 
-	r->snap = fr_replay_snap(r->replay, 0);
-	r->view = fr_replay_view(r->replay, 0);
+	report_take_file(r);
 	err = fr_summary_new(r->snap, &r->sum) ?: analyze(r);
 	err = err ?: report_open_symbols(r) ?: report_judge(r);
 	if (err)

@@ -127,6 +127,20 @@ struct fr_report_rank {
 	u32 all;
 };
 
+/* Events that figures follow from. Where the file says that one was not recorded, its figures are not known, which is not 0. */
+/* clang-format off */
+#define FR_REPORT_EVENTS(X) \
+	X(sched_switch) X(sched_waking) X(sched_migrate_task) X(sys_enter) X(sys_exit) X(page_fault_user) X(page_fault_kernel) \
+	X(block_io_start) X(cpu_sample) X(irq_handler_exit) X(softirq_exit)
+/* clang-format on */
+
+enum fr_report_of {
+#define X(event) FR_REPORT_OF_##event,
+	FR_REPORT_EVENTS(X)
+#undef X
+		FR_REPORT_OF_CNT
+};
+
 struct fr_report {
 	const struct fr_report_ask *ask;
 	struct fr_replay *replay;
@@ -151,6 +165,7 @@ struct fr_report {
 	struct fr_counter_notable *notable; /* counters that moved notably; NULL: not looked for yet */
 	u32 notable_cnt;
 	const struct fr_view *view;
+	bool recorded[FR_REPORT_OF_CNT];
 	struct fr_out *out;
 };
 

@@ -113,54 +113,57 @@ static struct fr_value sums_share(const struct fr_at *at)
 /* What was not recorded is not 0. */
 #define NOT_RECORDED "; `null`: not recorded"
 
-static struct fr_value kinds_count_if(const struct fr_at *at, const char *event, u64 v)
+static struct fr_value kinds_count_if(const struct fr_at *at, enum fr_report_of event, u64 v)
 {
-	return fr_snap_records(((const struct fr_report *)at->of)->snap, event) ? fr_value_nr(v) : fr_value_null();
+	return ((const struct fr_report *)at->of)->recorded[event] ? fr_value_nr(v) : fr_value_null();
 }
 
-/* The member, where the event of the column's arg was recorded. */
-static struct fr_value kinds_recorded(const struct fr_at *at)
-{
-	return kinds_count_if(at, at->column->arg, *(const u64 *)((const char *)at->rec + at->column->off));
-}
+/* The member, where this event was recorded. */
+#define X(event)                                                                                                          \
+	static struct fr_value recorded_##event(const struct fr_at *at)                                                   \
+	{                                                                                                                 \
+		return kinds_count_if(at, FR_REPORT_OF_##event, *(const u64 *)((const char *)at->rec + at->column->off)); \
+	}
+FR_REPORT_EVENTS(X)
+#undef X
 
 /* Those of both rooms are recorded together. */
 static struct fr_value sums_faults(const struct fr_at *at)
 {
 	const struct fr_an_sums *s = at->rec;
 
-	return kinds_count_if(at, "page_fault_user", s->fault_user + s->fault_kernel);
+	return kinds_count_if(at, FR_REPORT_OF_page_fault_user, s->fault_user + s->fault_kernel);
 }
 
 /* clang-format off */
 #define SUM(member, ...) FR_COLUMN(struct fr_an_sums, member, __VA_ARGS__)
 #define SUM_IF(event, member, name, unit, meaning, ...) \
-	SUM(member, name, unit, meaning NOT_RECORDED, .get = kinds_recorded, .arg = (event), __VA_ARGS__)
+	SUM(member, name, unit, meaning NOT_RECORDED, .get = recorded_##event, __VA_ARGS__)
 /* Text has them by importance: a narrow page has the first ones. */
 static const struct fr_column sums_columns[] = {
 	SUM(event_cnt, "events", COUNT, "its events"),
 	FR_COLUMN_MADE(sums_share, NULL, SHARE, "time on a CPU, of the rated time", FR_TEXT(11, "cpu", 7)),
-	SUM_IF("sched_switch", oncpu_ns, "oncpu_ns", NS, "time on a CPU", FR_TEXT(12, "on-CPU", 10, .least = 42)),
-	SUM_IF("sched_switch", rated_oncpu_ns, "rated_oncpu_ns", NS, "of this, in the rated part of the window"),
-	SUM_IF("sched_switch", run_cnt, "runs", COUNT, "times it got a CPU"),
-	SUM_IF("sched_switch", preempt_cnt, "preempted", COUNT, "times it left one while still runnable"),
-	SUM_IF("sched_switch", offcpu_ns, "offcpu_ns", NS, "time off its CPU, until it ran again"),
-	SUM_IF("sched_switch", queued_ns, "queued_ns", NS, "of this, runnable", FR_TEXT(13, "queued", 10, .least = 52)),
-	SUM_IF("sched_switch", blocked_ns, "blocked_ns", NS, "of this, in D", FR_TEXT(15, "blocked", 10, .least = 72)),
+	SUM_IF(sched_switch, oncpu_ns, "oncpu_ns", NS, "time on a CPU", FR_TEXT(12, "on-CPU", 10, .least = 42)),
+	SUM_IF(sched_switch, rated_oncpu_ns, "rated_oncpu_ns", NS, "of this, in the rated part of the window"),
+	SUM_IF(sched_switch, run_cnt, "runs", COUNT, "times it got a CPU"),
+	SUM_IF(sched_switch, preempt_cnt, "preempted", COUNT, "times it left one while still runnable"),
+	SUM_IF(sched_switch, offcpu_ns, "offcpu_ns", NS, "time off its CPU, until it ran again"),
+	SUM_IF(sched_switch, queued_ns, "queued_ns", NS, "of this, runnable", FR_TEXT(13, "queued", 10, .least = 52)),
+	SUM_IF(sched_switch, blocked_ns, "blocked_ns", NS, "of this, in D", FR_TEXT(15, "blocked", 10, .least = 72)),
 	FR_COLUMN_MADE(sums_wakeup, "wakeup", HIST, "run-queue latency: from being woken to running"),
 	FR_COLUMN_MADE(sums_wakeup_p99, NULL, NS, NULL, FR_TEXT(14, "wake p99", 10, .least = 62, .none = "?")),
 	FR_COLUMN_MADE(sums_wakeup_p50, NULL, NS, NULL, FR_TEXT(19, "wake p50", 10, .least = 115, .none = "?")),
-	SUM_IF("sched_waking", wake_cnt, "wakes", COUNT, "times it woke another task"),
-	SUM_IF("sched_migrate_task", migrate_cnt, "migrations", COUNT, "times it moved to another CPU"),
-	SUM_IF("sys_enter", call_cnt, "syscalls", COUNT, "system calls begun", FR_TEXT(16, "syscalls", 12, .least = 84)),
-	SUM_IF("sys_exit", call_ns, "syscall_ns", NS, "time in those that ended"),
-	SUM_IF("sys_exit", error_cnt, "errors", COUNT, "system calls that failed", FR_TEXT(17, "errors", 11, .least = 95)),
-	SUM_IF("page_fault_user", fault_user, "faults_user", COUNT, "page faults in user space"),
-	SUM_IF("page_fault_kernel", fault_kernel, "faults_kernel", COUNT, "page faults in the kernel"),
+	SUM_IF(sched_waking, wake_cnt, "wakes", COUNT, "times it woke another task"),
+	SUM_IF(sched_migrate_task, migrate_cnt, "migrations", COUNT, "times it moved to another CPU"),
+	SUM_IF(sys_enter, call_cnt, "syscalls", COUNT, "system calls begun", FR_TEXT(16, "syscalls", 12, .least = 84)),
+	SUM_IF(sys_exit, call_ns, "syscall_ns", NS, "time in those that ended"),
+	SUM_IF(sys_exit, error_cnt, "errors", COUNT, "system calls that failed", FR_TEXT(17, "errors", 11, .least = 95)),
+	SUM_IF(page_fault_user, fault_user, "faults_user", COUNT, "page faults in user space"),
+	SUM_IF(page_fault_kernel, fault_kernel, "faults_kernel", COUNT, "page faults in the kernel"),
 	FR_COLUMN_MADE(sums_faults, NULL, COUNT, NULL, FR_TEXT(18, "faults", 10, .least = 105)),
-	SUM_IF("block_io_start", io_cnt, "ios", COUNT, "block I/O begun, as its process sees it"),
-	SUM_IF("block_io_start", io_bytes, "io_bytes", SIZE, "of these"),
-	SUM_IF("cpu_sample", sample_cnt, "samples", COUNT, "CPU samples taken in it"),
+	SUM_IF(block_io_start, io_cnt, "ios", COUNT, "block I/O begun, as its process sees it"),
+	SUM_IF(block_io_start, io_bytes, "io_bytes", SIZE, "of these"),
+	SUM_IF(cpu_sample, sample_cnt, "samples", COUNT, "CPU samples taken in it"),
 	{},
 };
 static const struct fr_table kind_sums = {"sums", "What is added up of tasks, processes and cgroups.", sums_columns};
@@ -829,7 +832,7 @@ static const struct fr_table kind_ran = {"ran", "Who had a CPU in the moment.", 
 
 #define CPU(member, ...) FR_COLUMN(struct fr_an_cpu, member, __VA_ARGS__)
 #define CPU_IF(event, member, name, unit, meaning, ...) \
-	CPU(member, name, unit, meaning NOT_RECORDED, .get = kinds_recorded, .arg = (event), __VA_ARGS__)
+	CPU(member, name, unit, meaning NOT_RECORDED, .get = recorded_##event, __VA_ARGS__)
 #define WIDE 98 /* a narrower page has less columns */
 static const struct fr_column cpu_columns[] = {
 	FR_COLUMN_MADE(kinds_cpu_nr, "cpu", NUMBER, "the CPU", FR_TEXT(1, "CPU", 4)),
@@ -841,10 +844,10 @@ static const struct fr_column cpu_columns[] = {
 	CPU(idle_ns, "idle_ns", NS, "it was idle"),
 	CPU(rated_busy_ns, "rated_busy_ns", NS, "of `busy_ns`, in the rated part of the window"),
 	CPU(rated_idle_ns, "rated_idle_ns", NS, "of `idle_ns`, likewise"),
-	CPU_IF("irq_handler_exit", irq_ns, "irq_ns", NS, "in handlers of interrupts", FR_TEXT(4, "in irq", 10)),
-	CPU_IF("softirq_exit", softirq_ns, "softirq_ns", NS, "in softirqs", FR_TEXT(5, "softirq", 10)),
-	CPU_IF("sys_enter", call_cnt, "syscalls", COUNT, "system calls begun", FR_TEXT(9, "syscalls", 12, .least = WIDE)),
-	CPU_IF("page_fault_user", fault_cnt, "faults", COUNT, "page faults", FR_TEXT(10, "faults", 10, .least = WIDE)),
+	CPU_IF(irq_handler_exit, irq_ns, "irq_ns", NS, "in handlers of interrupts", FR_TEXT(4, "in irq", 10)),
+	CPU_IF(softirq_exit, softirq_ns, "softirq_ns", NS, "in softirqs", FR_TEXT(5, "softirq", 10)),
+	CPU_IF(sys_enter, call_cnt, "syscalls", COUNT, "system calls begun", FR_TEXT(9, "syscalls", 12, .least = WIDE)),
+	CPU_IF(page_fault_user, fault_cnt, "faults", COUNT, "page faults", FR_TEXT(10, "faults", 10, .least = WIDE)),
 	FR_COLUMN_OF(P99, struct fr_an_cpu, wakeup, NULL, NS, NULL, FR_TEXT(7, "wake p99", 10)),
 	CPU(wakeup, "wakeup", HIST, "run-queue latency of the tasks that ran here"),
 	FR_COLUMN_MADE(cpu_complete, NULL, NS, NULL, FR_TEXT(8, "complete", 10)),
