@@ -109,11 +109,11 @@ def history(lines):
     return out
 
 
-def judged(lines, directory):
+def reported(text, directory):
+    """What the report says of a history, as JSON (--json) and as a page (None)."""
     file = os.path.join(directory, "case.flight")
     if os.path.exists(file):
         os.unlink(file)
-    text = history(lines)
     subprocess.run([MAKE, file], input="\n".join(text) + "\n", text=True, check=True)
     out = {}
     for form in ("--json", None):
@@ -121,6 +121,12 @@ def judged(lines, directory):
         if p.returncode:
             sys.exit(f"report {form or ''}: exit status {p.returncode}: {p.stderr}")
         out[form] = p.stdout
+    return out
+
+
+def judged(lines, directory):
+    text = history(lines)
+    out = reported(text, directory)
     verdict = json.loads(out["--json"])["verdict"]
     check_names(verdict, text)
     check_page(verdict, out[None])

@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from case import judged  # noqa: E402
+from case import history, judged, reported  # noqa: E402
 
 TASKS = ["process 100 1 0 0 srv", "thread 101 100 1 work", "fact trigger_pid 100", "fact trigger_tid 101", "fact trigger_ts 2000000000"]
 RUNS = ["event 1000000 0 sched_switch 0 next_pid=101 prev_prio=120 next_prio=120", "event 2000500 0 sched_switch 101 next_pid=0 prev_state=1"]
@@ -69,6 +69,26 @@ CASES = [
     (None, RUNS, r"^no trigger was pulled: the snapshot was taken at [^(]*$", ""),
 ]
 
+RARE = ["tcp:tcp_retransmit_skb", "tcp:tcp_receive_reset", "skb:kfree_skb", "sock:sock_rcvqueue_full", "vmscan:mm_vmscan_direct_reclaim_begin",
+        "vmscan:mm_vmscan_memcg_reclaim_begin"]
+# what stands on the page
+PAGES = [
+    # names are escaped once
+    (["fact trigger_reason psi", "fact trigger_rule psi:cpu:40%", "fact trigger_ts 2000000000", "process 100 1 0 0 d\\xb", "process 200 1 0 0 log",
+      "event 1000000 0 sched_switch 0 next_pid=100", "event 1000000 1 sched_switch 0 next_pid=200"],
+     r"who had them: (log \(1 task\) 1.00 s, )?d\\x5cxb \(1 task\) 1.00 s"),
+    # of many kinds those with most events, and how many others there were
+    (RUNS + TASKS + [f"tp {name}" for name in RARE] +
+     [f"event {1500000 + 10 * i} 0 tp:tcp:tcp_retransmit_skb 101 state=1 sport=4000 dport=80 family=2 saddr=10,0,0,1 daddr=10,0,0,{i}" for i in range(1)] +
+     [f"event {1510000 + 10 * i} 0 tp:tcp:tcp_receive_reset 101 sport=4000 dport=80 family=2 saddr=10,0,0,1 daddr=10,0,0,{i}" for i in range(2)] +
+     [f"event {1520000 + 10 * i} 0 tp:skb:kfree_skb 101 reason=9" for i in range(5)] +
+     [f"event {1530000 + 10 * i} 0 tp:sock:sock_rcvqueue_full 101 rmem_alloc={i}" for i in range(4)] +
+     [f"event {1540000 + 10 * i} 0 tp:vmscan:mm_vmscan_direct_reclaim_begin 101 order=0" for i in range(3)] +
+     ["event 1550000 0 tp:vmscan:mm_vmscan_memcg_reclaim_begin 101 order=0"],
+     r"rare events of that time: kfree_skb 5 \(the last: NETFILTER_DROP\), sock_rcvqueue_full 4 .*, mm_vmscan_direct_reclaim_begin 3 \(the last: work\), "
+     r"tcp_receive_reset 2 \(the last: 10\.0\.0\.1:4000 -> 10\.0\.0\.1:80\), 2 others"),
+]
+
 
 def main():
     with tempfile.TemporaryDirectory() as directory:
@@ -77,6 +97,10 @@ def main():
             what = verdict["headline"]
             if not re.search(want, what["text"]) or what["from"] != events or verdict["cause"]:
                 sys.exit(f"{reason}: expected {want!r} from {events!r}, and no cause; saw {verdict}")
+        for lines, want in PAGES:
+            page = re.sub(r"\s+", " ", reported(history(lines), directory)[None])
+            if not re.search(want, page):
+                sys.exit(f"expected {want!r} on the page; saw {page[:2000]}")
 
 
 if __name__ == "__main__":

@@ -159,6 +159,8 @@ static void take_fork(struct fr_clues *c, const struct fr_row *r)
 	const struct fr_sub *s = &c->sub[FR_CLUE_FORK];
 	struct fr_clue_fork *fork = clues_room(c, &c->fork, LIST_MOST);
 
+	if (c->pid > 0 && fr_sub_num(s, r, 0) == (u32)c->pid && r->ts <= c->at_ns) /* what had its pid before was another one */
+		c->argv[0] = 0;
 	if (fork)
 		*fork = (struct fr_clue_fork){
 			.ts = r->ts, .parent = r->tid, .child = fr_sub_num(s, r, 0), .pid = fr_sub_num(s, r, 1)};

@@ -83,7 +83,6 @@ bool fr_recognise_abort(struct fr_case *k)
 	const struct fr_an_focus *f = chosen_stack(k);
 	const char *what = NULL, *frame = NULL, *module = NULL, *in;
 	struct fr_symbol s;
-	char text[FR_WORD_SZ];
 	u32 i;
 
 	if (!f)
@@ -99,9 +98,9 @@ bool fr_recognise_abort(struct fr_case *k)
 	if (!what)
 		return false;
 	in = s.name ? s.name : "";
-	snprintf(text, sizeof(text), "%s%.100s", *in ? ", called from " : "", in);
 	fr_case_cause(k, f->stack_of == FR_AN_STACK_EXIT ? "failure" : "crash", "%s: %s was in %s%s", what,
-		      fr_word_comm(k, k->c->tid, k->c->at_ns), frame, fr_word_text(k, text, strlen(text)));
+		      fr_word_comm(k, k->c->tid, k->c->at_ns), frame,
+		      *in ? fr_word(k, ", called from %s", fr_word_text(k, in, strlen(in))) : "");
 	return true;
 }
 

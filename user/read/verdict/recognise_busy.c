@@ -5,7 +5,7 @@
  *	A waited for B	while B waited for C	while C had a CPU for most of A's wait, and slept for none of it
  */
 #include <linux/sched.h>
-#include <stdio.h>
+#include <string.h>
 
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
@@ -76,12 +76,9 @@ static bool find_spinner(struct fr_case *k, struct busy *b)
 /* "had a CPU for X of these Y", and how long it wanted one */
 static const char *busy_words(struct fr_case *k, const struct busy *b)
 {
-	char text[FR_WORD_SZ];
-	int len = snprintf(text, sizeof(text), "had a CPU for %s%s%s of these %s", fr_word_ns(k, b->ran_ns),
-			   b->queued_ns >= FR_MSEC_NS ? " and wanted one for " : "",
-			   b->queued_ns >= FR_MSEC_NS ? fr_word_ns(k, b->queued_ns) : "", fr_word_ns(k, b->to_ns - b->from_ns));
-
-	return fr_word_text(k, text, len);
+	return fr_word(k, "had a CPU for %s%s%s of these %s", fr_word_ns(k, b->ran_ns),
+		       b->queued_ns >= FR_MSEC_NS ? " and wanted one for " : "",
+		       b->queued_ns >= FR_MSEC_NS ? fr_word_ns(k, b->queued_ns) : "", fr_word_ns(k, b->to_ns - b->from_ns));
 }
 
 /* ---- a fork ---- */
@@ -338,7 +335,6 @@ static const char *busy_functions(struct fr_case *k, const struct busy *b)
 {
 	const struct fr_whose who = {.tid = b->tid, .from_ns = b->from_ns, .to_ns = b->to_ns};
 	const struct fr_clue_sample *s = k->c->sample.at;
-	char text[FR_WORD_SZ];
 	struct fr_symbol y;
 	const char *name;
 	u32 cnt, all;
@@ -347,11 +343,9 @@ static const char *busy_functions(struct fr_case *k, const struct busy *b)
 	name = fr_case_hot(k, &who, fr_sample_function, &cnt, &all);
 	for (i = 0; name && i < k->c->sample.cnt; i++)
 		if (s[i].tid == b->tid && s[i].user && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns &&
-		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name)) {
-			snprintf(text, sizeof(text), "; %u of its %u samples are in %.180s", cnt, all,
-				 fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id));
-			return fr_word_text(k, text, strlen(text));
-		}
+		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name))
+			return fr_word(k, "; %u of its %u samples are in %s", cnt, all,
+				       fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id));
 	return "";
 }
 
@@ -359,15 +353,14 @@ static const char *busy_functions(struct fr_case *k, const struct busy *b)
 bool fr_recognise_busy_server(struct fr_case *k)
 {
 	struct busy b;
-	const char *loop, *in;
-	char turned[FR_WAITED_CALL_SZ + 64] = "";
+	const char *loop, *in, *turned = "";
 
 	if (!find_busy(k, &b))
 		return false;
 	loop = asked_for_events(k->c, &b) ? NULL : loop_of(k, b.tid);
 	in = busy_functions(k, &b);
 	if (loop)
-		snprintf(turned, sizeof(turned), ": its event loop was blocked (otherwise it waits in %s)", loop);
+		turned = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);
 	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch", "%s %s, and woke %s only then%s%s",
 		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), fr_word_comm(k, b.woke, b.to_ns), turned, in);
 	return true;
@@ -381,8 +374,7 @@ bool fr_recognise_busy_server(struct fr_case *k)
 bool fr_recognise_spin(struct fr_case *k)
 {
 	struct busy b;
-	const char *in, *call;
-	char calls[FR_WORD_SZ] = "";
+	const char *in, *call, *calls = "";
 	u32 cnt, all;
 
 	if (!k->c->reason || strcmp(k->c->reason, "busy") || !find_spinner(k, &b))
@@ -392,12 +384,12 @@ bool fr_recognise_spin(struct fr_case *k)
 	if (all < SPIN_LEAST)
 		return false;
 	if (call && cnt >= all / 4)
-		snprintf(calls, sizeof(calls), "; %u of them are in system call %.40s", cnt, call);
+		calls = fr_word(k, "; %u of them are in system call %s", cnt, fr_word_text(k, call, strlen(call)));
 	in = busy_functions(k, &b);
 	if (!*in && !*calls)
 		return false;
 	fr_case_cause(k, "sched_switch, cpu_sample", "%s %s, and never slept: it has %u samples%s%s",
-		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), all, fr_word_text(k, calls, strlen(calls)), in);
+		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), all, calls, in);
 	return true;
 }
 

@@ -19,10 +19,7 @@ static bool find_hog(struct fr_case *k, u64 *from_ns, u64 *to_ns, struct fr_clue
 /* Events that tell of the wait, and of who had the CPU. */
 static const char *from_queue(struct fr_case *k, const char *more)
 {
-	char from[FR_VERDICT_FROM_SZ];
-	int len = snprintf(from, sizeof(from), "%s%s%s", k->wait_from, k->wait == &k->by_steps ? "" : ", sched_switch", more);
-
-	return fr_word_text(k, from, len < (int)sizeof(from) ? (size_t)len : sizeof(from) - 1);
+	return fr_word(k, "%s%s%s", k->wait_from, k->wait == &k->by_steps ? "" : ", sched_switch", more);
 }
 
 /* The priority at which a task left a CPU, or had it last; false: it did not run. */

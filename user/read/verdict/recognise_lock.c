@@ -44,12 +44,8 @@ static u32 others_at(const struct fr_case *k, const struct fr_waited *w)
 static const char *others_word(struct fr_case *k, const struct fr_waited *w)
 {
 	u32 others = others_at(k, w);
-	char text[FR_WORD_SZ];
 
-	if (!others)
-		return "";
-	snprintf(text, sizeof(text), " and %u other%s of the process", others, fr_plural(others));
-	return fr_word_text(k, text, strlen(text));
+	return others ? fr_word(k, " and %u other%s of the process", others, fr_plural(others)) : "";
 }
 
 /* The thread that let a lock go at last. */

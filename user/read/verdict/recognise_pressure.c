@@ -110,7 +110,7 @@ static bool tell_stalled(struct fr_case *k, place_fn place, const char *what)
 static bool pressure_tell_busy(struct fr_case *k)
 {
 	u64 from_ns = k->c->begin_ns, to_ns = k->c->at_ns, all_ns = 0, idle_ns = 0;
-	char text[FR_WORD_SZ] = "", born[48] = "";
+	char text[FR_VERDICT_TEXT_SZ] = "", born[48] = "";
 	struct fr_tally t;
 	size_t len = 0;
 	u32 i, told = 0, forks = 0, cnt;
@@ -128,7 +128,7 @@ static bool pressure_tell_busy(struct fr_case *k)
 		if (!p->key)
 			idle_ns = p->ns;
 		else if (told < PROGRAMS_TOLD && len < sizeof(text))
-			len += snprintf(text + len, sizeof(text) - len, "%s%.24s (%u task%s) %s", told++ ? ", " : "",
+			len += snprintf(text + len, sizeof(text) - len, "%s%s (%u task%s) %s", told++ ? ", " : "",
 					fr_word_comm(k, p->tid, p->ts), p->task_cnt, fr_plural(p->task_cnt),
 					fr_word_ns(k, p->ns));
 	}
@@ -143,9 +143,9 @@ static bool pressure_tell_busy(struct fr_case *k)
 	if (forks)
 		snprintf(born, sizeof(born), "; %u process%s started", forks, forks == 1 ? " was" : "es were");
 	fr_case_cause(k, forks ? "sched_switch, sched_process_fork" : "sched_switch",
-		      "the CPUs were busy: of their %s in the %s before they were idle for %s only; they were had by %s%s%s",
-		      fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns), fr_word_ns(k, idle_ns),
-		      fr_word_text(k, text, strlen(text)), cnt > PROGRAMS_TOLD + 1 ? ", others less" : "", born);
+		      "the CPUs were busy: of their %s in the %s before they were idle for %s only; who had them: %s%s%s",
+		      fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns), fr_word_ns(k, idle_ns), text,
+		      cnt > PROGRAMS_TOLD + 1 ? ", others less" : "", born);
 	return true;
 }
 

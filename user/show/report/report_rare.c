@@ -99,34 +99,63 @@ void fr_report_put_rare_line(struct fr_report_page *p)
 
 #define FIRST 4u /* in the lines of what changed */
 
-/* Those of a time, for the lines of what changed: "tcp_retransmit_skb 4 (A -> B), ...", the last of each. "": there were none.
+/* Events of one tracepoint in a time. */
+struct rare_kind {
+	const struct fr_rares_item *last;
+	u32 cnt;
+};
+
+/* Of each tracepoint; returns how many there were in all. */
+static u32 rare_count(const struct fr_rares *s, u64 from_ns, u64 to_ns, struct rare_kind kind[FR_RARES_ENTRY_MAX])
+{
+	const struct fr_rares_item *it;
+	u32 all = 0;
+	size_t i;
+
+	memset(kind, 0, FR_RARES_ENTRY_MAX * sizeof(*kind));
+	for (i = 0; (it = fr_rares_at(s, i)); i++)
+		if (it->ts >= from_ns && it->ts < to_ns && it->entry < FR_RARES_ENTRY_MAX)
+			kind[it->entry] = (struct rare_kind){.last = it, .cnt = kind[it->entry].cnt + 1}, all++;
+	return all;
+}
+
+/* The one that there were most of; NULL: there were none. */
+static struct rare_kind *rare_top(struct rare_kind kind[FR_RARES_ENTRY_MAX])
+{
+	struct rare_kind *top = kind;
+	u32 e;
+
+	for (e = 1; e < FR_RARES_ENTRY_MAX; e++)
+		top = kind[e].cnt > top->cnt ? &kind[e] : top;
+	return top->cnt ? top : NULL;
+}
+
+/*
+ * Those of a time, for the lines of what changed: "rare events of that time: tcp_retransmit_skb 4 (the last: A -> B), ..., 7
+ * others", the most frequent first. "": there were none.
  */
 void fr_report_rare_words(struct fr_report *r, u64 from_ns, u64 to_ns, char *text, size_t sz)
 {
-	const struct fr_rares *s = rares_of(r);
-	const struct fr_rares_item *it;
-	u32 e, told = 0;
+	struct rare_kind kind[FR_RARES_ENTRY_MAX], *top;
+	u32 left = rare_count(rares_of(r), from_ns, to_ns, kind), told;
 	size_t len = 0;
 
 	*text = 0;
-	for (e = 0; fr_rare_get(e) && told < FIRST && len < sz; e++) {
-		const struct fr_rares_item *last = NULL;
-		struct fr_who who;
-		char what[FR_RARES_WHAT_SZ * 4];
-		size_t i = 0;
-		u32 cnt = 0;
+	for (told = 0; told < FIRST && (top = rare_top(kind)) && len < sz; told++) {
+		const struct fr_rares_item *last = top->last;
+		struct fr_who who = fr_names_who(r->view->names, last->tid, last->ts, last->cpu);
+		char what[64];
 
-		while ((it = fr_rares_next(s, &i, fr_rare_get(e)->name, from_ns, to_ns)))
-			last = it, cnt++;
-		if (!last)
-			continue;
-		who = fr_names_who(r->view->names, last->tid, last->ts, last->cpu);
 		what[fr_escape_mem(what, sizeof(what) - 1, *last->what ? last->what : who.comm ?: "",
 				   *last->what ? strlen(last->what) : who.len)] = 0;
-		len += snprintf(text + len, sz - len, "%s%s %u%s%.90s%s",
-				told++ ? ", " : "rare events: ", strchr(fr_rare_get(e)->name, ':') + 1, cnt,
-				*what ? " (the last: " : "", what, *what ? ")" : "");
+		len += snprintf(text + len, sz - len, "%s%s %u%s%s%s",
+				told ? ", " : "rare events of that time: ", strchr(fr_rare_get(last->entry)->name, ':') + 1,
+				top->cnt, *what ? " (the last: " : "", what, *what ? ")" : "");
+		left -= top->cnt;
+		top->cnt = 0;
 	}
+	if (left && len < sz)
+		snprintf(text + len, sz - len, ", %u other%s", left, fr_plural(left));
 }
 
 static void rare_put_group(struct fr_report_page *p, const struct rare_group *g)
