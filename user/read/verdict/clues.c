@@ -27,6 +27,7 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 	[FR_CLUE_FAULT] = {"failure", {FR_SUB_NUM("sig"), FR_SUB_NUM("addr"), FR_SUB_NUM("ustack_id")}},
 	[FR_CLUE_IO] = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}},
 	[FR_CLUE_ARGV] = {"exec_argv", {FR_SUB_TEXT("argv")}},
+	[FR_CLUE_CALL] = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("ret"), FR_SUB_MAY_NUM("abi")}},
 };
 
 /* ---- what is looked at ---- */
@@ -52,6 +53,8 @@ static void clues_bind(struct fr_clues *c, struct fr_replay *r)
 	u32 i;
 
 	for (i = 1; i < FR_CLUE_WAIT; i++) {
+		if (i == FR_CLUE_CALL && (!c->tid || !c->reason || strcmp(c->reason, "exit")))
+			continue;
 		c->has[i] = !fr_replay_subscribe(r, 0, &wants[i], &c->sub[i]) && fr_snap_records(c->snap, wants[i].event);
 		if (c->sub[i].ev)
 			c->kind[c->sub[i].ev->nr] = i;
@@ -214,6 +217,15 @@ static void clues_take_argv(struct fr_clues *c, const struct fr_row *r)
 		c->argv[fr_escape_mem(c->argv, sizeof(c->argv) - 1, argv, len)] = 0;
 }
 
+static void clues_take_call(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_CALL];
+
+	if (r->tid == c->tid && r->ts <= c->at_ns)
+		c->call[c->call_cnt++ % FR_CLUE_CALLS] = (struct fr_clue_call){
+			.ts = r->ts, .id = fr_sub_num(s, r, 0), .ret = fr_sub_num(s, r, 1), .abi = fr_sub_num(s, r, 2)};
+}
+
 static void clues_take_io(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_IO];
@@ -316,6 +328,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 		break;
 	case FR_CLUE_ARGV:
 		clues_take_argv(c, r);
+		break;
+	case FR_CLUE_CALL:
+		clues_take_call(c, r);
 		break;
 	case FR_CLUE_VICTIM:
 		take_victim(c, r);

@@ -84,6 +84,16 @@ struct fr_clue_io {
 
 #define FR_CLUE_ARGV_SZ 200u
 
+/* A system call that ended. */
+struct fr_clue_call {
+	u64 ts;
+	s64 ret;
+	s32 id;
+	u8 abi;
+};
+
+#define FR_CLUE_CALLS 64u
+
 /* Events that it reads, beside waits. */
 enum fr_clue_event {
 	FR_CLUE_SWITCH = 1,
@@ -95,6 +105,7 @@ enum fr_clue_event {
 	FR_CLUE_FAULT,
 	FR_CLUE_IO,
 	FR_CLUE_ARGV,
+	FR_CLUE_CALL, /* where the trigger is the end of a process */
 	FR_CLUE_WAIT,
 	FR_CLUE_EVENT_CNT
 };
@@ -118,7 +129,9 @@ struct fr_clues {
 	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */
 	struct fr_rares rares;	     /* of the whole window */
 	char argv[FR_CLUE_ARGV_SZ];  /* of the program that the trigger's process executed last, escaped; empty: not known */
-	u64 life_ns, wait_ns;	     /* births, ends, OOM kills; waits: complete from then on */
+	struct fr_clue_call call[FR_CLUE_CALLS]; /* of the trigger's task up to that: a ring; call_cnt counts all */
+	u64 call_cnt;
+	u64 life_ns, wait_ns; /* births, ends, OOM kills; waits: complete from then on */
 	/* once all rows are read */
 	const struct fr_an_focus *focus; /* of this task, NULL: the report is about another one */
 	struct fr_symbols *symbols;	 /* NULL: none are asked for */

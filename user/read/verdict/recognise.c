@@ -29,6 +29,7 @@ static const struct {
 	{"own_alarm", "a timer that it had set ended it", fr_recognise_own_alarm, OF_TRIGGER},
 	{"exit_status", "its exit status says why, by convention", fr_recognise_exit_status, OF_TRIGGER},
 	{"refused", "a connection of it was refused or reset just before it ended", fr_recognise_refused, OF_TRIGGER},
+	{"failed_call", "a call of it failed right before it ended with an error", fr_recognise_failed_call, OF_TRIGGER},
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder, OF_WAITS},
 	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted,
 	 OF_WAITS},

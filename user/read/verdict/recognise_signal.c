@@ -126,13 +126,24 @@ struct concerned {
 	s32 pid, hog_pid;
 };
 
+/* A rule on a task that does not sleep, or on how many signals there are: it is about no wait. */
+static bool is_of_no_wait(const struct fr_case *k)
+{
+	const char *reason = k->c->reason ?: "", *rate = fr_snap_fact(k->c->snap, "trigger_rate");
+
+	return !k->wait && (!strcmp(reason, "busy") || (!strcmp(reason, "rate") && rate && !strcmp(rate, "signal")));
+}
+
 static struct concerned who_is_concerned(struct fr_case *k)
 {
-	struct concerned is = {.pid = k->wait && k->c->pid > 0 ? k->c->pid : -1, .hog_pid = -1};
+	bool of_no_wait = is_of_no_wait(k);
+	struct concerned is = {.pid = (k->wait || of_no_wait) && k->c->pid > 0 ? k->c->pid : -1, .hog_pid = -1};
 	u64 from_ns, to_ns;
 	struct fr_clue_use hog;
 
-	if (fr_case_is_queued(k, &from_ns, &to_ns) && fr_case_top_user(k, k->wait->cpu, from_ns, to_ns, &hog))
+	if (of_no_wait) /* it may be the one that sends them */
+		is.hog_pid = is.pid;
+	else if (fr_case_is_queued(k, &from_ns, &to_ns) && fr_case_top_user(k, k->wait->cpu, from_ns, to_ns, &hog))
 		is.hog_pid = fr_clues_pid(k->c, hog.key, to_ns);
 	return is;
 }
@@ -193,7 +204,7 @@ bool fr_recognise_signal_storm(struct fr_case *k)
 	const char *name;
 	bool is_sender;
 
-	if (!k->wait || !find_volley(k, &v))
+	if ((!k->wait && !is_of_no_wait(k)) || !find_volley(k, &v))
 		return false;
 	name = fr_signal_name(v.sig);
 	is_sender = is_sent_by_task(&v) && v.same_cnt >= v.cnt / 10 * 9;
@@ -212,6 +223,22 @@ bool fr_recognise_signal_storm(struct fr_case *k)
 
 #define IN_VAIN_NS (100 * FR_MSEC_NS)
 
+/* Is a signal what it waited for? */
+static bool is_for_signal(const struct fr_case *k, const struct fr_waited *w, u8 sig)
+{
+	static const char *const calls[] = {"pause", "rt_sigsuspend", "rt_sigtimedwait", "sigsuspend"};
+	char call[FR_WAITED_CALL_SZ];
+	size_t i;
+
+	if (w->in != FR_WAITED_call)
+		return false;
+	fr_waited_call(w, k->c->arch, call);
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(call, calls[i]))
+			return true;
+	return sig == SIGCHLD && !strncmp(call, "wait", 4); /* a child has ended */
+}
+
 /* What it waited for did not come; somebody else put an end to that. */
 bool fr_recognise_in_vain(struct fr_case *k)
 {
@@ -223,7 +250,7 @@ bool fr_recognise_in_vain(struct fr_case *k)
 		return false;
 	s = fr_case_ended_by_signal(k, w);
 	name = s ? fr_signal_name(s->sig) : NULL;
-	if (!name || fr_clues_pid(k->c, s->sender, s->ts) == w->pid)
+	if (!name || fr_clues_pid(k->c, s->sender, s->ts) == w->pid || is_for_signal(k, w, s->sig))
 		return false;
 	fr_case_cause(k, "wait, signal_generate",
 		      "it waited in vain: what %s waited for %s%s did not come for %s, until %s of %s ended that",

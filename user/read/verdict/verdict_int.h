@@ -64,6 +64,7 @@ bool fr_recognise_shared_cpu(struct fr_case *k);
 bool fr_recognise_own_sleep(struct fr_case *k);
 bool fr_recognise_deadlock(struct fr_case *k);
 bool fr_recognise_exit_status(struct fr_case *k);
+bool fr_recognise_failed_call(struct fr_case *k);
 bool fr_recognise_pressure(struct fr_case *k);
 bool fr_recognise_signal_storm(struct fr_case *k);
 bool fr_recognise_stopped(struct fr_case *k);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* recognise_call: a process ended with an error right after a system call of it had failed. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/schema/sysnames.h"
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+#define RIGHT_AFTER_NS (100 * FR_MSEC_NS) /* from the error to the end: a message is written in between */
+#define FAILED_MOST    3u		  /* different errors that are told */
+
+/* The same call with the same error. */
+struct failed {
+	const char *call, *error;
+	u32 cnt;
+	u64 ts; /* the last one */
+};
+
+static bool call_is_one_of(const char *name, const char *const *names)
+{
+	for (; *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
+/* After an error, a program says so and tidies up: that these succeed is no sign that it got over the error. */
+static bool is_tidying_up(const char *call)
+{
+	static const char *const names[] = {"write",   "writev", "close",     "fstat",	      "newfstatat",
+					    "lseek",   "ioctl",	 "fcntl",     "dup",	      "mmap",
+					    "munmap",  "brk",	 "getrandom", "rt_sigaction", "rt_sigprocmask",
+					    "futex",   "getpid", "gettid",    "getrusage",    "sigaltstack",
+					    "madvise", NULL};
+
+	return call_is_one_of(call, names);
+}
+
+/* Errors that are answers, and no trouble: there is nothing yet, it is no terminal, no file, no child. */
+static bool is_everyday(const char *call, s64 ret)
+{
+	return ret == -EAGAIN || ret == -EINTR || ret == -EINPROGRESS || (ret == -ENOTTY && !strcmp(call, "ioctl")) ||
+	       (ret == -ESPIPE && !strcmp(call, "lseek")) || (ret == -ECHILD && !strncmp(call, "wait", 4));
+}
+
+/* One more, before those that are there already. False: there is no room for another kind. */
+static bool call_add(struct failed *f, u32 *cnt, const char *call, const char *error, u64 ts)
+{
+	u32 i;
+
+	for (i = 0; i < *cnt; i++)
+		if (!strcmp(f[i].call, call) && !strcmp(f[i].error, error)) {
+			f[i].cnt++;
+			return true;
+		}
+	if (*cnt == FAILED_MOST)
+		return false;
+	f[(*cnt)++] = (struct failed){.call = call, .error = error, .cnt = 1, .ts = ts};
+	return true;
+}
+
+/*
+ * The errors before the end, the last one first, back to a call that succeeded; *from_ns: the first of them. 0: there are none,
+ * or too many different ones: which of them it ended for is anybody's guess.
+ */
+static u32 failed_before_end(const struct fr_clues *c, struct failed f[FAILED_MOST], u64 *from_ns)
+{
+	u64 i = c->call_cnt, last = i > FR_CLUE_CALLS ? i - FR_CLUE_CALLS : 0;
+	u32 cnt = 0;
+
+	while (i-- > last) {
+		const struct fr_clue_call *one = &c->call[i % FR_CLUE_CALLS];
+		const struct fr_sys sys = {.arch = c->arch, .abi = one->abi};
+		const char *call = fr_sysname(&sys, FR_STYLE_SYSCALL, one->id), *error = fr_ret_error(one->ret);
+
+		if (one->ts + RIGHT_AFTER_NS < c->at_ns)
+			return cnt;
+		if (!call || (!error && !fr_ret_is_error(one->ret) && !is_tidying_up(call)))
+			return cnt;
+		if (!error || is_everyday(call, one->ret))
+			continue;
+		if (!call_add(f, &cnt, call, error, one->ts))
+			return 0;
+		*from_ns = one->ts;
+	}
+	return last ? 0 : cnt;
+}
+
+/* "connect with ECONNREFUSED, then openat with ENOENT (4 times)" */
+static const char *failed_words(struct fr_case *k, const struct failed *f, u32 cnt)
+{
+	const char *words = "";
+
+	while (cnt--)
+		words = fr_word(k, "%s%s%s with %s%s", words, *words ? ", then " : "", f[cnt].call, f[cnt].error,
+				f[cnt].cnt > 1 ? fr_word(k, " (%u times)", f[cnt].cnt) : "");
+	return words;
+}
+
+/* Nothing but messages and tidying up came between the error and the end. */
+bool fr_recognise_failed_call(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	s64 status = fr_case_fact(k, "trigger_status", 0);
+	struct failed f[FAILED_MOST];
+	u64 from_ns = 0;
+	u32 cnt;
+
+	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || status <= 0 || !c->has[FR_CLUE_CALL] || c->is_picked)
+		return false;
+	cnt = failed_before_end(c, f, &from_ns);
+	if (!cnt || !fr_clues_covers_most(c, FR_CLUES_ALL_CPUS, from_ns, c->at_ns))
+		return false;
+	fr_case_cause(k, "trigger, sys_exit", "%s ended with status %lld right after %s of it failed: %s, %s before the end",
+		      fr_word_who(k, c->tid, c->at_ns), status, cnt > 1 || f[0].cnt > 1 ? "calls" : "a call",
+		      failed_words(k, f, cnt), fr_word_ns(k, c->at_ns - f[0].ts));
+	return true;
+}
