@@ -203,12 +203,13 @@ static u64 ids_hash(const char *id)
 
 static int ids_add(struct ids *ids, const char *id)
 {
-	u32 *nr;
+	u32 *nr = fr_hashed_at(&ids->by_id, ids_hash(id), ids_has, ids, id);
 
-	if (fr_hashed_find(&ids->by_id, ids_hash(id), ids_has, ids, id))
+	if (!nr)
+		return -ENOMEM;
+	if (*nr)
 		return 0;
-	nr = fr_hashed_at(&ids->by_id, ids_hash(id), ids_has, ids, id);
-	if (!nr || fr_vec_add(&ids->id, &id, 1))
+	if (fr_vec_add(&ids->id, &id, 1))
 		return -ENOMEM;
 	*nr = ids->id.cnt;
 	return 0;

@@ -212,11 +212,20 @@ static struct fr_report *new_report(const struct fr_report_ask *ask)
 	return NULL;
 }
 
+/* Whatever it shows, it says whose that is. */
+static int report_replay_open(const struct fr_report_ask *ask, struct fr_replay **r)
+{
+	struct fr_replay_opts opts = ask->opts;
+
+	opts.cgroups = true;
+	return fr_replay_open(&ask->path, 1, &opts, r);
+}
+
 int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, char **json)
 {
 	const struct fr_report_ask ask = {
 		.path = path,
-		.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true, .cgroups = true},
+		.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
 		.analyze = {.moment_ns = FR_REPORT_MOMENT_NS},
 		.symbols = symbols,
 	};
@@ -226,18 +235,14 @@ int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, c
 	*json = NULL;
 	if (!r)
 		return -ENOMEM;
-	err = fr_replay_open(&ask.path, 1, &ask.opts, &r->replay) ?: verdict_json(r, json);
+	err = report_replay_open(&ask, &r->replay) ?: verdict_json(r, json);
 	close_all(r);
 	return err;
 }
 
 int fr_report_open(const struct fr_report_ask *ask, struct fr_replay **r)
 {
-	struct fr_replay_opts opts = ask->opts;
-	int err;
-
-	opts.cgroups = true;
-	err = fr_replay_open(&ask->path, 1, &opts, r);
+	int err = report_replay_open(ask, r);
 
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
