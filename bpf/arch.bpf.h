@@ -98,23 +98,6 @@ FR_INLINE u64 fr_regs_sp(const struct pt_regs *regs)
 	return regs->sp;
 }
 
-/* The frame pointer, if the program keeps one. */
-FR_INLINE u64 fr_regs_fp(const struct pt_regs *regs)
-{
-	return regs->bp;
-}
-
-/* The registers that the first six arguments of a function are passed in. */
-FR_INLINE u64 fr_regs_arg(const struct pt_regs *regs, u32 nr)
-{
-	return nr == 0	 ? regs->di
-	       : nr == 1 ? regs->si
-	       : nr == 2 ? regs->dx
-	       : nr == 3 ? regs->cx
-	       : nr == 4 ? regs->r8
-			 : regs->r9;
-}
-
 FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)
 {
 	return ctx->regs.ip;
@@ -286,18 +269,6 @@ FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 FR_INLINE u64 fr_regs_sp(const struct pt_regs *regs)
 {
 	return regs->sp;
-}
-
-/* The frame pointer, if the program keeps one. */
-FR_INLINE u64 fr_regs_fp(const struct pt_regs *regs)
-{
-	return regs->regs[29];
-}
-
-/* The registers that the first six arguments of a function are passed in. */
-FR_INLINE u64 fr_regs_arg(const struct pt_regs *regs, u32 nr)
-{
-	return regs->regs[nr];
 }
 
 FR_INLINE u64 fr_perf_ip(struct bpf_perf_event_data *ctx)

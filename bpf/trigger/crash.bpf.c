@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* crash: a process dies of a signal, seen at its delivery. */
+#include "regs.h"
 #include "trigger/death.bpf.h"
 
 FR_INLINE u32 holds(u32 rule, u32 kind, u32 value, u32 uid, u64 named)
@@ -42,20 +43,21 @@ __noinline u32 fr_death_is_first(u32 tgid, u64 start_ns)
 	return fr_dying_is_first(&fr_dying, tgid, start_ns);
 }
 
-#define REG_CNT	 9u
-#define CRASH_SZ (sizeof(struct fr_rec_crash) + REG_CNT * sizeof(u64))
+#if defined(__TARGET_ARCH_x86)
+#define REGS(R) FR_REGS_x86_64(R)
+#else
+#define REGS(R) FR_REGS_aarch64(R)
+#endif
+
+#define REG(name, member) +1u
+#define REG_CNT		  (0u REGS(REG))
+#define CRASH_SZ	  (sizeof(struct fr_rec_crash) + REG_CNT * sizeof(u64))
 
 FR_INLINE void put_regs(u64 *out, const struct pt_regs *regs)
 {
-	out[0] = fr_regs_ip(regs);
-	out[1] = fr_regs_sp(regs);
-	out[2] = fr_regs_fp(regs);
-	out[3] = fr_regs_arg(regs, 0);
-	out[4] = fr_regs_arg(regs, 1);
-	out[5] = fr_regs_arg(regs, 2);
-	out[6] = fr_regs_arg(regs, 3);
-	out[7] = fr_regs_arg(regs, 4);
-	out[8] = fr_regs_arg(regs, 5);
+#define R(name, member) *out++ = regs->member;
+	REGS(R)
+#undef R
 }
 
 __noinline int fr_crash_write(u32 nr, u32 late, u64 kstack_id, u64 ustack_id)

@@ -26,6 +26,16 @@ static volatile unsigned long nowhere = 0x10;
 __attribute__((noinline)) static void die(void)
 {
 	signal(SIGTERM, SIG_DFL);
+#ifdef __x86_64__
+	/* each register has a value of its own as it dies */
+	asm volatile("mov $0x5a00, %%eax; mov $0x5a01, %%ebx; mov $0x5a02, %%ecx; mov $0x5a03, %%edx; mov $0x5a04, %%esi;"
+		     "mov $0x5a05, %%edi; mov $0x5a08, %%r8d; mov $0x5a09, %%r9d; mov $0x5a10, %%r10d; mov $0x5a11, %%r11d;"
+		     "mov $0x5a12, %%r12d; mov $0x5a13, %%r13d; mov $0x5a14, %%r14d; mov $0x5a15, %%r15d; movl $1, 0x10"
+		     :
+		     :
+		     : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+		       "memory");
+#endif
 	*(volatile int *)nowhere = 1;
 }
 

@@ -44,6 +44,14 @@ def crash():
     trigger, focus = rep["trigger"], rep["focus"]
     equal((trigger["reason"], trigger["pid"], trigger["sig_name"]), ("crash", p.pid, "SIGSEGV"), "trigger")
     equal((focus["tid"], focus["comm"], focus["stack"]["from"]), (p.pid, comm, "crash"), "its task")
+    regs = {r["name"]: r["value"] for r in focus["stack"]["registers"]}
+    event = next(json.loads(l) for l in fr("replay", "--json", "--no-symbols", "-f", f"event == crash && pid == {p.pid}", file).stdout.splitlines())
+    equal(list(regs.values()), event["regs"], "registers")
+    if os.uname().machine == "x86_64":  # crasher.c
+        names = {"rax": 0, "rbx": 1, "rcx": 2, "rdx": 3, "rsi": 4, "rdi": 5, **{f"r{n}": int(str(n), 16) for n in range(8, 16)}}
+        equal({n: regs[n] for n in names}, {n: 0x5a00 + v for n, v in names.items()}, "registers of the crash")
+        equal((regs["rip"], regs["rsp"], regs["orig_rax"]), (event["ip"], event["sp"], 2**64 - 1), "where it was, in no call")
+        check(f"r15      0x{0x5a15:016x}" in fr("report", file).stdout, "registers on the page")
     check(any(e["event"] == "signal_deliver" for e in focus["events"]), f"its last events: {focus['events']}")
     check(any(c["name"] == "prlimit64" and c["ret"] == 0 for c in focus["syscalls"]), f"its calls: {focus['syscalls']}")
     page = fr("report", file).stdout

@@ -347,6 +347,10 @@ def check_focus_words(c, got, about, words):
         words.check_by(c, "wake chain", x)
 
 
+REGISTERS = {"x86_64": "rip rsp rbp rdi rsi rdx rcx r8 r9 rax rbx r10 r11 r12 r13 r14 r15 rflags orig_rax".split(),
+             "aarch64": "pc sp x29 x0 x1 x2 x3 x4 x5".split() + [f"x{n}" for n in range(6, 29)] + ["x30", "pstate"]}
+
+
 def check_focus(c, rep, t, texts, words):
     got = rep["focus"]
     c.equal("focus", got and got["tid"], t.focus or None)
@@ -369,6 +373,7 @@ def check_focus(c, rep, t, texts, words):
     for f in s["kernel"] + s["user"]:
         c.equal("frame without symbols", [f[k] for k in ("name", "off", "module", "missing", "file", "line", "inlined", "recorder")],
                 [None, 0, None, None, None, None, False, False])
+    c.equal("registers", [(r["name"], r["value"]) for r in s["registers"]], list(zip(REGISTERS.get(t.info["arch"], ()), t.registers)))
     c.equal("stack", (s["from"], s["ts"], [f["ip"] for f in s["kernel"]], [f["ip"] for f in s["user"]]), t.stack or (None, None, [], []))
 
 

@@ -78,7 +78,7 @@ class Tables:
         self.offcpu, self.queued, self.blocked, self.oncpu = [], [], [], []
         self.steps, self.about, self.chain, self.chained = [], [], [], False
         self.chain_state = None
-        self.stack = None
+        self.stack, self.registers = None, []
         self.pairs = Pairs(info["arch"], self.lacks())
         self.wakers = Wakers(later(None))
         self.task(0)
@@ -446,6 +446,7 @@ class Tables:
             return
         if tid == self.focus and not self.is_before(row["ts"]) and row["ts"] <= self.w["moment_end_ns"] and (row.get("kstack_id") or row.get("ustack_id")):
             self.stack = (row["event"], row["ts"], row.get("kstack") or [], row.get("ustack") or [])
+            self.registers = row.get("regs", []) if row["event"] == "crash" else []
 
     # ---- block, interrupts ----
 

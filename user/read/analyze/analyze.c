@@ -67,6 +67,7 @@ static int analyze_bind_pairs(struct fr_analyze *a, const struct fr_schema *s)
 		for (i = e->col_cnt; i < FR_AN_FEW; i++)
 			e->col[i] = e->col[0];
 	}
+	fr_an_fault_bind(a, s);
 	return 0;
 }
 

@@ -20,6 +20,7 @@
 #include "base/set/tally.h"
 #include "read/replay/replay.h"
 #include "read/replay/summary.h"
+#include "regs.h"
 
 #define FR_AN_IDLE 0u /* number of the idle tasks in the list of tasks */
 
@@ -207,6 +208,8 @@ struct fr_an_focus {
 	enum fr_an_chain chain_of;
 	u64 kstack_id, ustack_id, stack_ns; /* of the last moment with stacks, or else the last sample, 0 none */
 	enum fr_an_stack stack_of;
+	u64 reg[FR_REGS_MAX]; /* of a stack that is a crash's: its registers (bpf/regs.h) */
+	u32 reg_cnt;
 };
 
 /* What there may be no room for; the words are those of JSON, and of messages. */

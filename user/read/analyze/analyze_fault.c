@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* analyze_fault: page faults, samples, and the stacks and signals of the focus task. */
 #include <errno.h>
+#include <string.h>
 
 #include "read/analyze/analyze_int.h"
 #include "sys/memory.h"
@@ -45,6 +46,7 @@ static void fault_keep_stack(struct fr_analyze *a, u64 ts, u32 tid, u64 kstack_i
 	f->ustack_id = ustack_id;
 	f->stack_ns = ts;
 	f->stack_of = of;
+	f->reg_cnt = 0;
 }
 
 static u64 fault_mix(u64 a, u64 b)
@@ -79,10 +81,28 @@ static int fault_samples(struct fr_analyze *a, const struct fr_an_row *r)
 	return 0;
 }
 
+void fr_an_fault_bind(struct fr_analyze *a, const struct fr_schema *s)
+{
+	static const struct fr_sub_want crash = {"crash", {FR_SUB_NUMS("regs")}};
+
+	if (!fr_subscribe(s, &crash, &a->crash))
+		a->wants.cols[a->crash.ev->nr] |= 1u << a->crash.col[0];
+}
+
 /* fields: kstack_id, ustack_id */
 static int crashes(struct fr_analyze *a, const struct fr_an_row *r)
 {
+	struct fr_an_focus *f = &a->res.focus;
+	struct fr_row row = fr_batch_row(r->run->b, r->i);
+	const u64 *reg;
+	size_t cnt;
+
 	fault_keep_stack(a, r->in.ts, r->in.tid, r->v[0], r->v[1], FR_AN_STACK_CRASH);
+	if (f->stack_of != FR_AN_STACK_CRASH || f->stack_ns != r->in.ts || r->in.tid != f->tid || row.ev != a->crash.ev)
+		return 0;
+	reg = fr_row_nums(&row, a->crash.field[0], &cnt);
+	f->reg_cnt = cnt < FR_REGS_MAX ? cnt : FR_REGS_MAX;
+	memcpy(f->reg, reg, f->reg_cnt * sizeof(*reg));
 	return 0;
 }
 

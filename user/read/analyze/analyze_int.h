@@ -106,6 +106,7 @@ struct fr_analyze {
 	u32 lacks;   /* what is unknown about pairs, see fr_pairs_lack() */
 	struct fr_an_event event[FR_EVENT_MAX];
 	struct fr_wants wants; /* all columns that are read */
+	struct fr_sub crash;   /* its registers */
 	/* tasks */
 	struct fr_an_task **task;
 	u32 task_cap;
@@ -126,6 +127,9 @@ struct fr_analyze {
 	bool chained; /* the moment is over */
 	u64 due_ns;   /* a hole or the end of the moment comes after it */
 };
+
+/* Arrays that are read beside the rules' numbers. */
+void fr_an_fault_bind(struct fr_analyze *a, const struct fr_schema *s);
 
 /* Those of each subject. */
 extern const struct fr_an_rule fr_an_sched_rules[], fr_an_syscall_rules[], fr_an_block_rules[], fr_an_irq_rules[],

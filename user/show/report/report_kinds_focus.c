@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* report_kinds_focus: the kinds of what is told of the task in focus: its last events, calls and states, wakers, stack. */
+#include "base/text/regnames.h"
 #include "show/report/report_kinds.h"
 
 /* ---- last events and calls ---- */
@@ -209,6 +210,24 @@ static const void *stack_user(const struct fr_at *at, u32 i)
 	return focus_stack_frame(at, true, i);
 }
 
+/* A register, of the record fr_an_focus. */
+struct focus_reg {
+	const char *name;
+	u64 value;
+};
+
+static const void *stack_reg(const struct fr_at *at, u32 i)
+{
+	const struct fr_an_focus *f = at->rec;
+	const char *name = i < f->reg_cnt ? fr_reg_name(((const struct fr_report *)at->of)->view->arch, i) : NULL;
+	struct focus_reg *reg = (struct focus_reg *)at->room;
+
+	if (!name)
+		return NULL;
+	*reg = (struct focus_reg){name, f->reg[i]};
+	return reg;
+}
+
 static struct fr_value frame_line(const struct fr_at *at)
 {
 	const struct fr_report_frame *f = at->rec;
@@ -243,11 +262,19 @@ static const struct fr_column frame_columns[] = {
 };
 static const struct fr_table kind_frame = {"frame", "A frame of a stack.", frame_columns};
 
+static const struct fr_column reg_columns[] = {
+	FR_COLUMN(struct focus_reg, name, "name", TEXT, "as debuggers call it"),
+	FR_COLUMN(struct focus_reg, value, "value", NUMBER, "what it had"),
+	{},
+};
+static const struct fr_table kind_reg = {"register", "A register of user code.", reg_columns};
+
 static const struct fr_column stack_columns[] = {
 	FR_COLUMN(struct fr_an_focus, stack_ns, "ts", CLOCK, "when it was taken; `null`: there is none", .null = true),
 	FR_COLUMN_MADE(stack_from, "from", TEXT, "the event that it is of: `crash`, `failure`, `hung`, `latency` or `cpu_sample`; `null`: there is none"),
 	FR_LIST(stack_kernel, "kernel", &kind_frame, "innermost first"),
 	FR_LIST(stack_user, "user", &kind_frame, "innermost first"),
+	FR_LIST(stack_reg, "registers", &kind_reg, "of `crash`, as its process entered the kernel for the last time; empty: not recorded"),
 	{},
 };
 static const struct fr_table kind_stack = {"stack", "Its stack.", stack_columns};

@@ -6,6 +6,7 @@
 
 #include "alert.h"
 #include "base/text/escape.h"
+#include "base/text/regnames.h"
 #include "base/trigger/trigger.h"
 #include "fatal.h"
 #include "show/format/format_text.h"
@@ -17,6 +18,7 @@
 #define CALLS_SHOWN  10u
 #define STEPS_SHOWN  12u
 #define FRAMES_SHOWN 24u
+#define REGS_WIDTH   31u /* of one */
 #define FAR_NS	     10000000000ULL
 
 /* ---- trigger ---- */
@@ -444,6 +446,22 @@ static bool is_of_moment(const struct fr_report_page *p)
 	       (res->focus.stack_ns >= res->moment_begin_ns && res->focus.stack_ns <= res->moment_end_ns);
 }
 
+/* What user code had in its registers when it entered the kernel for the last time. */
+static void focus_put_regs(struct fr_report_page *p)
+{
+	const struct fr_an_focus *f = &p->r->res->focus;
+	u32 in_line = (p->width ?: REGS_WIDTH) / REGS_WIDTH, i;
+	const char *name;
+
+	for (i = 0; i < f->reg_cnt && (name = fr_reg_name(p->r->view->arch, i)); i++) {
+		if (i % in_line == 0)
+			fr_out_str(p->o, i ? "\n" : "    registers\n");
+		fr_out_printf(p->o, "    %-8s 0x%016llx", name, f->reg[i]);
+	}
+	if (i)
+		fr_out_char(p->o, '\n');
+}
+
 static void focus_put_stack(struct fr_report_page *p)
 {
 	static const char *const when[] = {[FR_AN_STACK_SAMPLE] = "of its last sample, ",
@@ -460,6 +478,7 @@ static void focus_put_stack(struct fr_report_page *p)
 	fr_out_char(p->o, '\n');
 	focus_put_frames(p, false);
 	focus_put_frames(p, true);
+	focus_put_regs(p);
 }
 
 void fr_report_put_task(struct fr_report_page *p)
