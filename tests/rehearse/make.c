@@ -143,16 +143,14 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 
 /* ---- tracepoints ---- */
 
-#define TP_MOST 32u
-
-/* A number that no event has; they rise. */
+/* A number that tracepoints have; they rise. */
 static u32 free_nr(void)
 {
-	static u32 nr = FR_EVENT_MAX - TP_MOST - 1;
+	static u32 nr = FR_TP_FIRST;
 
-	while (fr_schema_event(fr_schema_builtin(), ++nr))
-		;
-	return nr;
+	if (nr > FR_TP_LAST)
+		die("so many tracepoints");
+	return nr++;
 }
 
 static u32 c_type_sz(const char *type)

@@ -248,7 +248,7 @@ static int walk_take_hex(struct pseudo_walk *w, const char *text, size_t len)
 /* The hexadecimal digits of an id or a uid at text: how many characters; 0: neither. */
 static size_t pseudo_id_len(const char *text, size_t len)
 {
-	size_t n, digits = 0;
+	size_t n;
 
 	for (n = 0; n < len && n < FR_CONTAINER_ID_LEN + 1 && fr_hex_digit(text[n]) >= 0; n++)
 		;
@@ -261,7 +261,6 @@ static size_t pseudo_id_len(const char *text, size_t len)
 
 		if (is_between ? text[n] != '-' && text[n] != '_' : fr_hex_digit(text[n]) < 0)
 			return 0;
-		digits += !is_between;
 	}
 	return n < len && pseudo_is_alnum(text[n]) ? 0 : n;
 }
