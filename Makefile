@@ -139,6 +139,13 @@ $(O)/flightrec: $(call obj,$(MAIN_SRC)) $(LIB) $(LIB_BPF)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) $< -Wl,--start-group $(LIB) $(LIB_BPF) -Wl,--end-group $(LDLIBS) -o $@
 
+# The same, whose pages have many tiles: pieces of 64 rows.
+$(O)/tests/view/flightrec: user/show/export/page_columns.c $(O)/flightrec $(HEADERS) Makefile
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(USER_FLAGS) -DFR_PAGE_ROWS=64u $< $(LDFLAGS) $(call obj,$(MAIN_SRC)) -Wl,--start-group $(LIB) $(LIB_BPF) -Wl,--end-group \
+		$(LDLIBS) -o $@
+
 # ---- the library for other programs: only what user/lib/ needs, exporting only the names in its header ----
 LIB_NAME	:= libflightrec.so.1
 LIB_LIBS	:= -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -liberty

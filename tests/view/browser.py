@@ -61,16 +61,23 @@ class Browser:
     def post(self, path, body):
         return self.call("POST", f"/session/{self.session}{path}", body)
 
-    def open(self, file):
-        """And wait until the page has read its data, or says why not."""
+    def open(self, file, part=False):
+        """And wait until the page has read its data, or the part of it that it is shown with, or says why not."""
         self.post("/url", {"url": "about:blank"})  # or another place in the same page would only be gone to
         self.post("/url", {"url": "file://" + os.path.abspath(file)})
+        return self.until("window.flightrec" + ("" if part else " && flightrec.data.whole"))
+
+    def whole(self):
+        """Until the page has read all of its data, or says why not."""
+        return self.until("flightrec.data.whole")
+
+    def until(self, what):
         return self.run("""const done = arguments[arguments.length - 1];
             (function look() {
                 const said = document.getElementById("loading-text");
-                if (window.flightrec || said.className === "bad") done(window.flightrec ? "" : said.textContent);
+                if (said.className === "bad" || %s) done(said.className === "bad" ? said.textContent : "");
                 else setTimeout(look, 50);
-            })();""", wait=True)
+            })();""" % what, wait=True)
 
     def run(self, script, *args, wait=False):
         return self.post("/execute/" + ("async" if wait else "sync"), {"script": script, "args": list(args)})

@@ -27,6 +27,22 @@ STEPS = {
     "search dd": "flightrec.find('dd')",
 }
 
+# Fifty steps to and fro, each drawn: ms each, and the longest.
+PAN = """const t = flightrec.timeline, at = [], span = t.to - t.from, from = t.from;
+for (let k = 0; k < 50; k++) {
+    t.view(from + span * (k % 10 - 5) / 50, from + span * (k % 10 - 5) / 50 + span);
+    const begun = performance.now();
+    t.draw();
+    at.push(performance.now() - begun);
+}
+t.view(from, from + span);
+return [at.reduce((a, b) => a + b) / at.length, Math.max(...at)]"""
+
+
+def pan(browser, what):
+    mean, most = browser.run(PAN)
+    print(f"panning {what}: {mean:.1f} ms a frame, {most:.1f} ms at most")
+
 
 def page_costs(root):
     """Of the largest of a process's descendants, the page's: MiB at most, seconds of CPUs, which a busy machine does not change much."""
@@ -55,11 +71,19 @@ def main():
     browser = Browser()
     try:
         begun = time.monotonic()
-        said = browser.open(sys.argv[1])
+        said = browser.open(sys.argv[1], part=True)
         if said:
             sys.exit(said)
+        shown, after = browser.run("return [flightrec.data.n, performance.now()]")
+        mib, spent = page_costs(browser.driver.pid)
+        print(f"shown after {after / 1000:.1f} s with {shown:,} events, {spent:.1f} s of CPUs, {mib} MiB")
+        pan(browser, "while all is being read")
+        browser.whole()
         mib, spent = page_costs(browser.driver.pid)
         print(f"{browser.run('return flightrec.data.n'):,} events, loaded in {time.monotonic() - begun:.1f} s, {spent:.1f} s of CPUs, {mib} MiB")
+        pan(browser, "around the trigger")
+        browser.run("flightrec.fit()")
+        pan(browser, "in the whole window")
         for name, script in STEPS.items():
             did, drawn = browser.run(DO % script, wait=True)
             print(f"{name:20} {did:8.0f} ms, drawn after {drawn:8.0f} ms")
@@ -68,4 +92,5 @@ def main():
         browser.close()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,7 @@ import browser as browsers  # noqa: E402
 from browser import missing  # noqa: E402
 from cases import Skip, check, equal, main, test  # noqa: E402
 
+TILED = "build/tests/view/flightrec"  # its pages have many tiles
 FLIGHTREC = os.environ.get("FLIGHTREC", "build/flightrec")
 WORK = "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; cat /etc/passwd > /dev/null; done; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; sleep 0.1"
 M64 = (1 << 64) - 1
@@ -122,9 +123,13 @@ def same(got, want):
 
 
 def compare_all(page):
-    equal(page.js("return flightrec.data.n"), len(page.events), "events")
-    for base in range(0, len(page.events), 20000):
-        for got, want in zip(page.js(ALL, base, base + 20000), page.events[base:]):
+    compare_rows(page.js, page.events)
+
+
+def compare_rows(js, events):
+    equal(js("return flightrec.data.n"), len(events), "events")
+    for base in range(0, len(events), 20000):
+        for got, want in zip(js(ALL, base, base + 20000), events[base:]):
             head = [str(want["ts"]), want["cpu"], want["event"], want["tid"], want["comm"] or ""]
             equal(got[:5], head, "event")
             for name, value in got[5].items():
@@ -534,6 +539,119 @@ def themes(small, _):
         check(page.js(color) != light, "the system's")
 
 
+TELL = """const d = flightrec.data, m = flightrec.model, list = o => Object.values(o).map(v => [...v.a.slice(0, v.n)]);
+    const spans = s => Array.from({ length: s.n }, (_, i) => [s.at.a[i], s.until.a[i], s.kind.a[i], s.row.a[i] === NOT_READ ? null : s.row.a[i] < 0 ? -1 : s.row.a[i] + d.base]);
+    return {
+        have: d.have, base: d.base, n: d.n,
+        cpus: m.cpus.map(c => [c.nr, spans(c.runs)]), irqs: m.cpus.map(c => [c.nr, spans(c.irqs)]),
+        tasks: [...m.tasks.values()].map(t => [t.tid, spans(t.states), spans(t.calls)]).sort((a, b) => a[0] - b[0]),
+        heads: [...m.tasks.values()].map(t => [t.tid, t.pid, t.name, t.events, t.sums, t.first]).sort((a, b) => a[0] - b[0]), order: m.order.map(t => t.tid),
+        rows: [...m.tasks.values()].map(t => [t.tid, [...t.rows.a.slice(0, t.rows.n)]]).sort((a, b) => a[0] - b[0]),
+        calls: list(m.calls), waits: list(m.waits), wakes: list(m.wakes), samples: list(m.samples), longWaits: [...m.longWaits],
+    }"""
+SAYS = """if (!window.said) {
+        window.said = [];
+        const put = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...at) { said.push(text); put.call(this, text, ...at); };
+    }
+    said.length = 0;
+    flightrec.timeline.draw();
+    return said;"""
+
+
+def changed(html, to, what, by):
+    """A page whose script is another one in one place."""
+    with open(html, encoding="utf-8", errors="surrogateescape") as f:
+        text = f.read()
+    equal(text.count(what), 1, f"{what} in the page's script")
+    with open(to, "w", encoding="utf-8", errors="surrogateescape") as f:
+        f.write(text.replace(what, by))
+    return to
+
+
+def near(spans, begin, end):
+    return [s for s in spans if s[1] > begin and s[0] < end]
+
+
+def equal_spans(part, whole, begin, end, what):
+    """In what is read, spans are those of the whole; of a row that is not read, only that is told."""
+    part, whole = near(part, begin, end), near(whole, begin, end)
+    equal([s[:3] for s in part], [s[:3] for s in whole], what)
+    for p, w in zip(part, whole):
+        check(p[3] in (None, w[3]), f"{what}: row {p}, not {w}")
+
+
+def unread(js):
+    """What needs all of the page says that it is not read yet."""
+    for tab in "events", "tasks", "hist", "flame":
+        js("flightrec.panel.open(arguments[0])", tab)
+        check(js("return document.getElementById(arguments[0]).textContent", tab).startswith("loading"), f"{tab}, of a part")
+    js("flightrec.panel.open('detail')")
+    check("loading" in js("return document.getElementById('detail').textContent"), "details, of a part")
+    js("flightrec.find('cpu:1')")
+    equal(js("return flightrec.timeline.matches"), None, "a search, of a part")
+
+
+@test("a page of many tiles is shown when those around the trigger are read, and says what is not; in a worker or without one, it becomes what it is at once")
+def tiles(_, folder):
+    load, html = "tests/gate/load.flight", os.path.join(folder, "tiles.html")
+    events = [json.loads(line) for line in flightrec("replay", "--json", load).splitlines()]
+    subprocess.run([TILED, "view", "-o", html, load], check=True, stderr=subprocess.DEVNULL)
+    held = changed(html, os.path.join(folder, "held.html"), "await readAll(", "await new Promise(r => { window.goOn = r; });\n\t\tawait readAll(")
+    slices = changed(html, os.path.join(folder, "slices.html"), "new Worker(url)", "new NoWorker(url)")
+    once = changed(html, os.path.join(folder, "once.html"), "const NEAR_TILES = 4;", "const NEAR_TILES = 1e9;")
+    browser = Browser()
+    js = browser.run
+    try:
+        equal(browser.open(once), "", "what the page says")
+        whole = js(TELL)
+        equal(browser.open(f"{held}#event={len(events) - 1}", part=True), "", "what the page says of a part")
+        part = js(TELL)
+        begin, end = part["have"]
+        check(0 < part["base"] and 0 < part["n"] < len(events) / 2 and begin > 0 and end, f"a part: {part['base']} {part['n']} {part['have']}")
+        check(f"{len(events):,} events" in js("return document.getElementById('what').textContent"), "how many there are")
+        compare_rows(js, events[part["base"]:part["base"] + part["n"]])
+        for key in "heads", "order":
+            equal(part[key], whole[key], f"{key}, of a part")
+        for (nr, p), (_, w) in zip(part["cpus"], whole["cpus"]):
+            equal_spans(p, w, begin, end, f"CPU {nr}")
+        for (tid, states, its_calls), (_, all_states, all_calls) in zip(part["tasks"], whole["tasks"]):
+            equal_spans(states, all_states, begin, end, f"states of {tid}")
+            equal_spans(its_calls, all_calls, begin, end, f"calls of {tid}")
+        check(not any(spans for _, spans in part["irqs"]) and any(spans for _, spans in whole["irqs"]), "handlers of a part are not known")
+        js("flightrec.timeline.view(arguments[0], arguments[1])", begin + 1, end - 1)
+        check("loading" not in js(SAYS), "what is read is not said to be loading")
+        js("flightrec.timeline.view(arguments[0], arguments[1])", begin - 1000, end - 1)
+        check(not js("return flightrec.timeline.isRead()"), "a window that is not read to its end")
+        js("flightrec.fit()")
+        said = js(SAYS)
+        check(said.count("loading") == 2, f"what is not read is said to be loading: {said}")
+        check(any("what is read of this window" in s for s in said) or not js("return flightrec.timeline.folded"), f"what folds away, folds away of that: {said}")
+        unread(js)
+        row = part["n"] // 2
+        js("flightrec.selectRow(arguments[0])", row)
+        check(f"event={part['base'] + row}&" in js("return flightrec.place()"), "its place is that in the page")
+        js("goOn()")
+        equal(browser.whole(), "", "what the page says of all")
+        equal([js("return flightrec.data.by"), js(TELL)], ["worker", whole], "by the worker")
+        equal(js("return Array.from(flightrec.timeline.matches.rows)"), [i for i, e in enumerate(events) if e["cpu"] == 1], "what was searched for")
+        check("loading" not in js(SAYS), "nothing is said to be loading")
+        compare_rows(js, events)
+        equal(browser.open(f"{held}#event={len(events) - 1}", part=True), "", "what the page says of a part")
+        js("goOn()")
+        browser.whole()
+        equal(js("return flightrec.timeline.selected.row"), len(events) - 1, "the event of the address")
+        equal(browser.open(f"{held}", part=True), "", "what the page says of a part")
+        js("flightrec.selectRow(arguments[0]); goOn()", row)
+        browser.whole()
+        equal(js("return flightrec.timeline.selected.row"), part["base"] + row, "what was selected")
+        equal(browser.open(slices), "", "what the page says without a worker")
+        equal([js("return flightrec.data.by"), js(TELL)], ["slices", whole], "without a worker")
+        equal(browser.errors(), [], "what the browser's console says")
+    finally:
+        browser.close()
+
+
 @test("a page that was cut off says so")
 def cut(small, folder):
     page = open(small + ".html", encoding="utf-8", errors="surrogateescape").read()
@@ -908,6 +1026,10 @@ def real(_, folder):
         equal([by_page[tid] for tid in top], [ran[tid] for tid in top], f"time on CPUs of {top}")
         equal_calls(page.js, glob.glob(f"{out}/*.flight")[0])
         equal(page.js("return flightrec.model.samples.at.n"), sum(e["event"] == "cpu_sample" for e in page.events), "samples")
+        tiled = page.html + ".tiled"
+        subprocess.run([TILED, "view", "-o", tiled, glob.glob(f"{out}/*.flight")[0]], check=True, stderr=subprocess.DEVNULL)
+        models = subprocess.run(["node", "tests/view/model.mjs", page.html, tiled], capture_output=True, text=True, check=True).stdout.splitlines()
+        check(models[0] == models[1], "the model of many tiles is that of a few")
         page.browser.keys("f345")
         flame_graph(page)
         off_cpu(page)

@@ -4,7 +4,8 @@
  *
  *	head, style		user/show/view/page.html up to its mark, style.css
  *	<script type=x>	events in pieces (user/show/export/page_columns.h), as they come: zlib, base64
- *	<script type=x>	who had each CPU, what each task was doing (user/show/export/page_spans.h): zlib, base64
+ *	<script type=x>	who had each CPU, what each task was doing (user/show/export/page_spans.h), by tiles: zlib, base64
+ *	<script type=x>	how many pieces and tasks there are (user/show/export/page_index.h): zlib, base64
  *	<script type=x>	the rest as JSON: schema, texts, names, stacks, tasks, rings, holes, facts: zlib, base64
  *	<script>		the scripts of user/show/view
  *
@@ -40,6 +41,7 @@
 PART(fr_page_html, "page.html");
 PART(fr_page_css, "style.css");
 PART(fr_page_data, "data.js");
+PART(fr_page_load, "load.js");
 PART(fr_page_model, "model.js");
 PART(fr_page_draw, "draw.js");
 PART(fr_page_panel, "panel.js");
@@ -436,18 +438,25 @@ static int html_lost(struct fr_export *x, const struct fr_replay_lost *lost)
 	return fr_timeline_lost(p->timeline, lost);
 }
 
-static int put_spans(struct fr_export *x)
+static int html_put_made(struct fr_export *x, const char *kind, u8 *piece, size_t sz)
 {
-	struct page *p = x->state;
-	u8 *piece;
-	size_t sz;
-	int err = fr_timeline_end(p->timeline) ?: fr_page_spans(p->timeline, &p->ended, &piece, &sz);
-
-	if (err)
-		return err;
-	html_put_piece(x->out, "spans", piece, sz);
+	html_put_piece(x->out, kind, piece, sz);
 	free(piece);
 	return 0;
+}
+
+static int html_put_spans(struct fr_export *x)
+{
+	struct page *p = x->state;
+	struct fr_page_index *index = fr_page_columns_index(p->columns);
+	u32 tile, cnt = fr_page_index_tiles(index);
+	u8 *piece;
+	size_t sz;
+	int err = fr_timeline_end(p->timeline);
+
+	for (tile = 0; tile < cnt && !err; tile++)
+		err = fr_page_spans(p->timeline, &p->ended, index, tile, &piece, &sz) ?: html_put_made(x, "spans", piece, sz);
+	return err ?: fr_page_index_pack(index, p->timeline, p->ended.pid, &piece, &sz) ?: html_put_made(x, "index", piece, sz);
 }
 
 static void say_left_out(const struct fr_export *x)
@@ -464,12 +473,13 @@ static int html_end(struct fr_export *x)
 {
 	int err = html_put_rows(x);
 
-	err = err ?: put_spans(x);
+	err = err ?: html_put_spans(x);
 	err = err ?: html_put_rest(x);
 	if (err)
 		return err;
 	fr_out_str(x->out, "<script>\n\"use strict\";\n");
 	PUT_PART(x->out, fr_page_data);
+	PUT_PART(x->out, fr_page_load);
 	PUT_PART(x->out, fr_page_model);
 	PUT_PART(x->out, fr_page_draw);
 	PUT_PART(x->out, fr_page_panel);

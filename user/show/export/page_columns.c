@@ -33,6 +33,7 @@ struct fr_page_columns {
 	u32 cnt;
 	struct fr_page_nums ev, ts, cpu, tid, comm;
 	struct event_cols *of[FR_EVENT_MAX];
+	struct fr_page_index index;
 	struct fr_pbuf plain, packed;
 	struct fr_page_text *text;
 	size_t text_cnt;
@@ -195,6 +196,7 @@ int fr_page_columns_add(struct fr_page_columns *p, const struct fr_view *v, cons
 	err = err ?: fr_page_num(&p->tid, r->tid);
 	err = err ?: fr_page_num(&p->comm, comm);
 	err = err ?: columns_put_fields(p, v, r);
+	err = err ?: fr_page_index_row(&p->index, r->tid, r->ts - p->origin_ns, comm);
 	return err ?: ++p->cnt == FR_PAGE_ROWS;
 }
 
@@ -248,11 +250,17 @@ int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz)
 	if (!p->cnt)
 		return 0;
 	p->plain.len = 0;
-	err = columns_put_piece(p) ?: fr_page_pack(&p->plain, &p->packed);
+	err = fr_page_index_piece(&p->index, p->cnt, p->ts.v[0]);
+	err = err ?: columns_put_piece(p) ?: fr_page_pack(&p->plain, &p->packed);
 	p->cnt = 0;
 	*out = p->packed.p;
 	*sz = p->packed.len;
 	return err;
+}
+
+struct fr_page_index *fr_page_columns_index(struct fr_page_columns *p)
+{
+	return &p->index;
 }
 
 /* ---- life ---- */
@@ -265,6 +273,7 @@ struct fr_page_columns *fr_page_columns_new(const struct fr_schema *s, u64 origi
 		return NULL;
 	p->schema = s;
 	p->origin_ns = origin_ns;
+	fr_page_index_init(&p->index);
 	if (!fr_vec_more(&p->text, p->text_cnt)) {
 		fr_page_columns_free(p);
 		return NULL;
@@ -299,6 +308,7 @@ void fr_page_columns_free(struct fr_page_columns *p)
 		free(p->named[style][0]);
 		free(p->named[style][1]);
 	}
+	fr_page_index_free(&p->index);
 	free(p->ev.v);
 	free(p->ts.v);
 	free(p->cpu.v);

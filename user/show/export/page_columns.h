@@ -11,8 +11,11 @@
 #define FR_PAGE_COLUMNS_H
 
 #include "base/rows/view.h"
+#include "show/export/page_index.h"
 
+#ifndef FR_PAGE_ROWS	    /* tests of tiles have small ones */
 #define FR_PAGE_ROWS 16384u /* per piece */
+#endif
 
 struct fr_page_columns; /* opaque */
 
@@ -28,6 +31,9 @@ int fr_page_columns_add(struct fr_page_columns *p, const struct fr_view *v, cons
  * or -ENOMEM.
  */
 int fr_page_columns_take(struct fr_page_columns *p, const u8 **out, size_t *sz);
+
+/* Of its pieces and rows; it goes with p. */
+struct fr_page_index *fr_page_columns_index(struct fr_page_columns *p);
 
 /* The texts that rows refer to, [0] is "": *cnt of them, each len bytes. */
 struct fr_page_text {

@@ -39,21 +39,49 @@ static u64 spans_row_of(u32 row)
 	return row == FR_TL_NO_ROW ? ~0ULL : row;
 }
 
-/* Each change that lasts until the next one, if it is known and takes any time. */
+/* What is put, and where: rows and time from one border up to another. */
+struct tile {
+	const struct fr_timeline *t;
+	struct fr_page_border from, end;
+};
+
+/* Each change that lasts until the next one, if it is known and takes any time: those that are in the tile. */
 typedef int (*span_fn)(struct cols *c, const struct fr_timeline *t, const struct fr_tl_change *v, u64 until, u32 *cnt);
 
-static int each_change(struct cols *c, const struct fr_timeline *t, const struct fr_tl_changes *l, span_fn fn, u32 *cnt)
+static int each_change(struct cols *c, const struct tile *tile, const struct fr_tl_changes *l, span_fn fn, u32 *cnt)
 {
-	u32 i;
+	const struct fr_tl_change *first = fr_tl_change_at(l, tile->from.at);
+	u32 i = first ? first - l->v : 0;
 	int err = 0;
 
-	for (i = 0; i < l->cnt && !err; i++) {
-		u64 until = fr_tl_change_end(t, l, &l->v[i]);
+	while (i && l->v[i - 1].at >= tile->from.at)
+		i--;
+	for (; i < l->cnt && l->v[i].at < tile->end.at && !err; i++) {
+		u64 until = fr_tl_change_end(tile->t, l, &l->v[i]);
 
 		if (until > l->v[i].at)
-			err = fn(c, t, &l->v[i], until, cnt);
+			err = fn(c, tile->t, &l->v[i], until, cnt);
 	}
 	return err;
+}
+
+/* The first call that is in the tile, or behind it: also one that takes no time. */
+static u32 spans_first_call(const struct tile *tile, const struct fr_tl_spans *s)
+{
+	u32 i = fr_tl_span_from(s, tile->from.at);
+
+	while (i && s->v[i - 1].at >= tile->from.at)
+		i--;
+	return i;
+}
+
+static u32 spans_calls_cnt(const struct tile *tile, const struct fr_tl_spans *s)
+{
+	u32 first = spans_first_call(tile, s), i = first;
+
+	while (i < s->cnt && s->v[i].at < tile->end.at)
+		i++;
+	return i - first;
 }
 
 static int put_run(struct cols *c, const struct fr_timeline *t, const struct fr_tl_change *v, u64 until, u32 *cnt)
@@ -75,51 +103,73 @@ static int spans_put_state(struct cols *c, const struct fr_timeline *t, const st
 	return c ? PUT(c, v->at, until - v->at, fr_tl_state(v->what), spans_row_of(v->row)) : 0;
 }
 
-static int spans_put_cpus(struct cols *c, const struct fr_timeline *t)
+static int spans_put_cpus(struct cols *c, const struct tile *tile)
 {
+	const struct fr_timeline *t = tile->t;
 	u32 i, cnt;
 	int err = 0;
 
 	for (i = 0; i < t->cpu_cnt && !err; i++) {
 		cnt = 0;
-		each_change(NULL, t, &t->cpu[i].runs, put_run, &cnt);
+		each_change(NULL, tile, &t->cpu[i].runs, put_run, &cnt);
 		err = PUT(c, t->cpu[i].nr, cnt);
 	}
 	err = err ?: cols_end(c, 2);
 	for (i = 0; i < t->cpu_cnt && !err; i++)
-		err = each_change(c, t, &t->cpu[i].runs, put_run, &cnt);
+		err = each_change(c, tile, &t->cpu[i].runs, put_run, &cnt);
 	return err ?: cols_end(c, 4);
 }
 
-static bool spans_has_any(const struct fr_tl_task *k)
+bool fr_page_spans_has_any(const struct fr_tl_task *k)
 {
 	return k->tid && (k->states.cnt || k->calls.cnt);
 }
 
-static int spans_put_tasks(struct cols *c, const struct fr_timeline *t)
+/* Those that have anything in the tile. */
+static int spans_put_tasks_cnt(struct cols *c, const struct tile *tile, u32 *task_cnt)
 {
-	u32 i, j, cnt;
+	u32 i, cnt, calls;
 	int err = 0;
 
-	for (i = 0; i < t->task_cnt && !err; i++) {
-		const struct fr_tl_task *k = &t->task[i];
+	for (i = 0; i < tile->t->task_cnt && !err; i++) {
+		const struct fr_tl_task *k = &tile->t->task[i];
 
+		if (!fr_page_spans_has_any(k))
+			continue;
 		cnt = 0;
-		each_change(NULL, t, &k->states, spans_put_state, &cnt);
-		if (spans_has_any(k))
-			err = PUT(c, k->tid, cnt, k->calls.cnt);
+		each_change(NULL, tile, &k->states, spans_put_state, &cnt);
+		calls = spans_calls_cnt(tile, &k->calls);
+		if (!cnt && !calls)
+			continue;
+		err = PUT(c, k->tid, cnt, calls);
+		++*task_cnt;
 	}
-	err = err ?: cols_end(c, 3);
+	return err;
+}
+
+static int spans_put_calls(struct cols *c, const struct tile *tile, const struct fr_tl_spans *calls)
+{
+	u32 i = spans_first_call(tile, calls);
+	int err = 0;
+
+	for (; i < calls->cnt && calls->v[i].at < tile->end.at && !err; i++)
+		err = PUT(c, calls->v[i].at, calls->v[i].until - calls->v[i].at, spans_row_of(calls->v[i].row));
+	return err;
+}
+
+static int spans_put_tasks(struct cols *c, const struct tile *tile)
+{
+	const struct fr_timeline *t = tile->t;
+	u32 i, cnt = 0;
+	int err = cols_end(c, 3);
+
 	for (i = 0; i < t->task_cnt && !err; i++)
-		if (spans_has_any(&t->task[i]))
-			err = each_change(c, t, &t->task[i].states, spans_put_state, &cnt);
+		if (fr_page_spans_has_any(&t->task[i]))
+			err = each_change(c, tile, &t->task[i].states, spans_put_state, &cnt);
 	err = err ?: cols_end(c, 4);
 	for (i = 0; i < t->task_cnt && !err; i++)
-		for (j = 0; spans_has_any(&t->task[i]) && j < t->task[i].calls.cnt && !err; j++) {
-			const struct fr_tl_span *s = &t->task[i].calls.v[j];
-
-			err = PUT(c, s->at, s->until - s->at, spans_row_of(s->row));
-		}
+		if (fr_page_spans_has_any(&t->task[i]))
+			err = spans_put_calls(c, tile, &t->task[i].calls);
 	return err ?: cols_end(c, 3);
 }
 
@@ -159,7 +209,7 @@ static int spans_add_pid(struct fr_page_ended *e, const struct fr_view *v, const
 	if (!known)
 		return -ENOMEM;
 	*known = pid;
-	return fr_page_num(&e->pid[0], nr) ?: fr_page_num(&e->pid[1], pid);
+	return fr_page_num(&e->pid[0], nr) ?: fr_page_num(&e->pid[1], pid) ?: fr_page_num(&e->pid[2], r->tid);
 }
 
 int fr_page_ended_add(struct fr_page_ended *e, const struct fr_view *v, const struct fr_row *r, u64 nr)
@@ -189,47 +239,75 @@ void fr_page_ended_free(struct fr_page_ended *e)
 	for (i = 0; i < 2; i++) {
 		free(e->wait[i].v);
 		free(e->took[i].v);
-		free(e->pid[i].v);
 	}
+	for (i = 0; i < 3; i++)
+		free(e->pid[i].v);
 	fr_idmap_free(&e->pid_of);
 }
 
-static int spans_put_ended(struct fr_pbuf *to, struct fr_page_ended *e)
-{
-	u32 i;
-	int err = 0;
+/* The numbers of a list's rows that are in the tile: [from, end). */
+struct part {
+	u32 from, end;
+};
 
-	for (i = 0; i < 4 && !err; i++)
-		err = fr_page_column(to, &e->call[i]);
-	for (i = 0; i < 2 && !err; i++)
-		err = fr_page_column(to, &e->wait[i]);
-	for (i = 0; i < 2 && !err; i++)
-		err = fr_page_column(to, &e->took[i]);
-	for (i = 0; i < 2 && !err; i++)
-		err = fr_page_column(to, &e->pid[i]);
-	return err;
+static u32 spans_row_at(const struct fr_page_nums *row, u32 nr)
+{
+	u32 lo = 0, hi = row->cnt, mid;
+
+	while (lo < hi) {
+		mid = lo + (hi - lo) / 2;
+		if (row->v[mid] < nr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
-int fr_page_spans(const struct fr_timeline *t, struct fr_page_ended *e, u8 **out, size_t *sz)
+static struct part spans_part(const struct tile *tile, const struct fr_page_nums *row)
 {
+	return (struct part){spans_row_at(row, tile->from.row), spans_row_at(row, tile->end.row)};
+}
+
+static int spans_put_part(struct cols *c, const struct fr_page_nums *of, u32 col_cnt, struct part p)
+{
+	u32 i, k;
+	int err = 0;
+
+	for (i = 0; i < col_cnt && !err; i++)
+		for (k = p.from; k < p.end && !err; k++)
+			err = fr_page_num(&c->col[i], of[i].v[k]);
+	return err ?: cols_end(c, col_cnt);
+}
+
+int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, const struct fr_page_index *x, u32 nr, u8 **out,
+		  size_t *sz)
+{
+	const struct tile tile = {t, fr_page_index_border(x, nr), fr_page_index_border(x, nr + 1)};
+	const struct part call = spans_part(&tile, e->call), wait = spans_part(&tile, e->wait),
+			  took = spans_part(&tile, e->took);
 	struct fr_pbuf plain = {0}, packed = {0};
 	struct cols c = {.to = &plain};
 	u32 i, cnt = 0;
-	int err = fr_pbuf_room(&plain, 6 * sizeof(u32));
+	int err = fr_pbuf_room(&plain, 5 * sizeof(u32));
 
-	for (i = 0; i < t->task_cnt; i++)
-		cnt += spans_has_any(&t->task[i]);
+	/* tasks are counted into columns, which follow those of CPUs */
+	err = err ?: spans_put_tasks_cnt(&c, &tile, &cnt);
+	for (i = 0; i < COLS_MAX; i++)
+		c.col[i].cnt = 0;
 	if (!err) {
 		fr_page_u32(&plain, t->cpu_cnt);
 		fr_page_u32(&plain, cnt);
-		fr_page_u32(&plain, e->call[0].cnt);
-		fr_page_u32(&plain, e->wait[0].cnt);
-		fr_page_u32(&plain, e->took[0].cnt);
-		fr_page_u32(&plain, e->pid[0].cnt);
+		fr_page_u32(&plain, call.end - call.from);
+		fr_page_u32(&plain, wait.end - wait.from);
+		fr_page_u32(&plain, took.end - took.from);
 	}
-	err = err ?: spans_put_cpus(&c, t);
-	err = err ?: spans_put_tasks(&c, t);
-	err = err ?: spans_put_ended(&plain, e);
+	err = err ?: spans_put_cpus(&c, &tile);
+	err = err ?: spans_put_tasks_cnt(&c, &tile, &cnt);
+	err = err ?: spans_put_tasks(&c, &tile);
+	err = err ?: spans_put_part(&c, e->call, 4, call);
+	err = err ?: spans_put_part(&c, e->wait, 2, wait);
+	err = err ?: spans_put_part(&c, e->took, 2, took);
 	err = err ?: fr_page_pack(&plain, &packed);
 	for (i = 0; i < COLS_MAX; i++)
 		free(c.col[i].v);

@@ -2,7 +2,10 @@
 // data: the snapshot as columns. Pieces are those of user/show/export/page_columns.h.
 //
 //	data.ts[i] data.ev[i] data.cpu[i] data.tid[i] data.comm[i]	each event: ns since the window's begin, numbers
-//	data.column(i, "field")						any other value of it, decoded when it is asked for
+//	data.get(i, "field")						any other value of it, decoded when it is asked for
+//
+// What is read is all of it (data.whole), or some tiles of it (user/show/export/page_index.h): rows are numbered from data.base of the page's
+// on then, and only what lies between data.have[0] and data.have[1] is known.
 
 const DRAW_MS = 50; // while it reads, it lets the browser draw that often
 
@@ -108,10 +111,10 @@ class Columns {
 	}
 }
 
-// Who had each CPU, what each task was doing: user/show/export/page_spans.h. Of each CPU and task lists of [begin, length, ...] columns;
-// calls and waits that ended, as columns.
+// Who had each CPU, what each task was doing in a tile: user/show/export/page_spans.h. Of each CPU and task lists of [begin, length, ...]
+// columns; calls and waits that ended, as columns.
 function parseSpans(bytes) {
-	const c = new Columns(bytes), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), tookCnt = c.u32(), pidCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
+	const c = new Columns(bytes), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), tookCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
 	const lists = (counts, number) => {
 		const cols = c.take(sum(counts), number);
 		let at = 0;
@@ -123,13 +126,49 @@ function parseSpans(bytes) {
 	const [nr, runCnt] = c.take(cpuCnt, 2), runs = lists(runCnt, 4);
 	const [tid, stateCnts, callCnts] = c.take(taskCnt, 3), states = lists(stateCnts, 4), calls = lists(callCnts, 3);
 	return {
-		cpus: runs.map((_, i) => ({ nr: nr[i], runs: runs[i] })),
-		tasks: states.map((_, i) => ({ tid: tid[i], states: states[i], calls: calls[i] })),
+		runs: runs.map((cols, i) => [nr[i], cols]),
+		states: states.map((cols, i) => [tid[i], cols]),
+		taskCalls: calls.map((cols, i) => [tid[i], cols]),
 		calls: c.take(callCnt, 4),
 		waits: c.take(waitCnt, 2),
 		took: c.take(tookCnt, 2),
-		pids: c.take(pidCnt, 2),
 	};
+}
+
+// How many pieces and tasks there are: user/show/export/page_index.h.
+function parseIndex(bytes) {
+	const c = new Columns(bytes), perTile = c.u32(), pieceCnt = c.u32(), taskCnt = c.u32(), sumCnt = c.u32(), pidCnt = c.u32();
+	const [rows, at] = c.take(pieceCnt, 2), [tid, cnt, first, text] = c.take(taskCnt, 4), [sumTid, begin, ...sums] = c.take(sumCnt, 7), pids = c.take(pidCnt, 3);
+	return { perTile, rows, at, tasks: { tid, cnt, first, text }, sums: { tid: sumTid, begin, sums }, pids, tileCnt: Math.max(1, Math.ceil(pieceCnt / perTile)) };
+}
+
+// Arrays of one type as one.
+function joined(arrays) {
+	if (arrays.length === 1)
+		return arrays[0];
+	const out = new Float64Array(arrays.reduce((n, a) => n + a.length, 0));
+	let at = 0;
+	for (const a of arrays) {
+		out.set(a, at);
+		at += a.length;
+	}
+	return out;
+}
+
+const NOT_READ = -2; // a row that is on the page, in a tile that is not read
+
+// The texts of the page's pieces, by kind and number: "events 0".
+function pageTexts() {
+	const of = {}, list = kind => of[kind] ||= [...document.querySelectorAll(`script[type="text/x-${kind}"]`)];
+	const text = key => {
+		const [kind, nr] = key.split(" "), piece = list(kind)[nr];
+		if (!piece)
+			throw new Error(`this file is not whole: it lacks ${key}`);
+		return piece.textContent;
+	};
+	const keys = () => ["rest", "index", "spans", "events"].flatMap(kind => list(kind).map((_, nr) => `${kind} ${nr}`));
+	const forget = () => Object.values(of).flat().forEach(s => s.remove());
+	return { text, keys, forget };
 }
 
 class Piece extends Columns {
@@ -164,52 +203,105 @@ class Piece extends Columns {
 }
 
 class Data {
-	// progress(part of 1)
-	static async load(progress) {
+	// All of it; progress(part of 1)
+	static async load(progress, texts = pageTexts()) {
+		const d = await Data.head(texts);
+		await d.read(0, d.index.tileCnt, texts, progress);
+		texts.forget?.();
+		return d;
+	}
+	// What is known beside the tiles; texts: where they are, as pageTexts().
+	static async head(texts) {
 		const d = new Data();
-		const rest = document.querySelector('script[type="text/x-rest"]');
-		Object.assign(d, JSON.parse(new TextDecoder().decode(await inflate(rest.textContent))));
-		rest.remove();
-		const spans = document.querySelector('script[type="text/x-spans"]');
-		d.spans = parseSpans(await inflate(spans.textContent));
-		spans.remove();
+		Object.assign(d, JSON.parse(new TextDecoder().decode(await inflate(await texts.text("rest 0")))));
+		d.index = parseIndex(await inflate(await texts.text("index 0")));
 		d.schemaOf = parseSchema(d.schema);
 		d.nrOf = {};
 		d.schemaOf.forEach(ev => { d.nrOf[ev.name] = ev.nr; });
 		d.nameOf = new Map(d.names.map(([style, abi, v, name]) => [`${style} ${abi} ${v}`, name]));
-		const scripts = [...document.querySelectorAll('script[type="text/x-events"]')];
-		d.n = d.events;
-		d.ts = new Float64Array(d.n);
-		d.ev = new Uint8Array(d.n);
-		d.cpu = new Uint16Array(d.n);
-		d.tid = new Uint32Array(d.n);
-		d.comm = new Uint32Array(d.n);
-		d.k = new Uint32Array(d.n); // the row's number among those of its event in its piece
-		d.pieces = [];
-		d.starts = [];
-		let at = 0, drawn = performance.now();
-		for (const s of scripts) {
-			const p = new Piece(await inflate(s.textContent), d.schemaOf);
-			s.remove();
-			const base = p.base.map(c => decodeColumn(c, p.rows));
-			const seen = new Uint32Array(256);
+		const rows = d.index.rows.reduce((n, r) => n + r, 0), last = d.index.at.at(-1) || 0;
+		if (rows !== d.events)
+			throw new Error(`this file is not whole: ${rows} of ${many(d.events, "event")}`);
+		d.span = Math.max(d.span, last, 1);
+		return d;
+	}
+	// Where a tile's rows and its time begin.
+	border(tile) {
+		const x = this.index, nr = tile * x.perTile;
+		return { row: x.rows.subarray(0, nr).reduce((n, r) => n + r, 0), at: !tile ? 0 : nr < x.at.length ? x.at[nr] : Infinity };
+	}
+	// The tile that a moment is in.
+	tileAt(t) {
+		let tile = 0;
+		while (tile + 1 < this.index.tileCnt && this.border(tile + 1).at <= t)
+			tile++;
+		return tile;
+	}
+	// Tiles [a, b) are what is known.
+	async read(a, b, texts, progress) {
+		const x = this.index, from = this.border(a), until = this.border(b), n = until.row - from.row, end = Math.min(b * x.perTile, x.rows.length);
+		const d = { base: from.row, n, whole: a === 0 && b === x.tileCnt, have: [a ? from.at : -1, until.at], pieces: [], starts: [],
+			    ts: new Float64Array(n), ev: new Uint8Array(n), cpu: new Uint16Array(n), tid: new Uint32Array(n), comm: new Uint32Array(n),
+			    k: new Uint32Array(n) }; // k: the row's number among those of its event in its piece
+		const steps = b - a + end - a * x.perTile, tiles = [];
+		let at = 0, drawn = performance.now(), done = 0;
+		const pause = async () => {
+			done++;
+			if (performance.now() - drawn < DRAW_MS)
+				return;
+			progress?.(done / steps);
+			await new Promise(r => setTimeout(r)); // 4 ms, so not for each piece
+			drawn = performance.now();
+		};
+		for (let nr = a; nr < b; nr++, await pause())
+			tiles.push(parseSpans(await inflate(await texts.text(`spans ${nr}`))));
+		d.spans = this.joinTiles(tiles, a, d);
+		for (let nr = a * x.perTile; nr < end; nr++, await pause()) {
+			const p = new Piece(await inflate(await texts.text(`events ${nr}`)), this.schemaOf);
+			if (p.rows !== x.rows[nr])
+				throw new Error(`this file is not whole: ${p.rows} of ${many(x.rows[nr], "event")} of a piece`);
+			const base = p.base.map(c => decodeColumn(c, p.rows)), seen = new Uint32Array(256), [ev] = base;
 			[d.ev, d.ts, d.cpu, d.tid, d.comm].forEach((to, c) => to.set(base[c], at));
 			for (let i = 0; i < p.rows; i++)
-				d.k[at + i] = seen[base[0][i]]++;
-			p.base = null;
+				d.k[at + i] = seen[ev[i]]++;
 			d.pieces.push(p);
 			d.starts.push(at);
 			at += p.rows;
-			if (performance.now() - drawn < DRAW_MS)
-				continue;
-			progress(at / d.n);
-			await new Promise(r => setTimeout(r)); // 4 ms, so not for each piece
-			drawn = performance.now();
 		}
-		if (at !== d.n)
-			throw new Error(`this file is not whole: ${at} of ${many(d.n, "event")}`);
-		d.span = Math.max(d.span, d.n ? d.ts[d.n - 1] : 0, 1);
-		return d;
+		Object.assign(this, d);
+		if (d.whole)
+			this.span = Math.max(this.span, n ? this.ts[n - 1] : 0);
+	}
+	// The spans of tiles from a on as those of one: what goes on from a tile into the next is in both.
+	joinTiles(tiles, a, { base, n, whole }) {
+		const row = i => i < 0 ? i : i >= base && i < base + n ? i - base : NOT_READ;
+		const lists = (kind, rowCol) => {
+			const of = new Map();
+			tiles.forEach((tile, i) => {
+				const begin = i ? this.border(a + i).at : -Infinity;
+				for (const [nr, cols] of tile[kind]) {
+					let again = 0;
+					while (again < cols[0].length && cols[0][again] < begin)
+						again++;
+					const all = of.get(nr) || cols.map(() => []);
+					of.set(nr, all);
+					cols.forEach((col, c) => all[c].push(!again ? col : col.subarray(again)));
+				}
+				tile[kind] = null;
+			});
+			for (const [nr, all] of of) {
+				const cols = all.map(joined);
+				of.set(nr, whole ? cols : cols.map((col, c) => c === rowCol ? col.map(row) : col));
+			}
+			return of;
+		};
+		const ended = kind => {
+			const cols = tiles[0][kind].map((_, c) => joined(tiles.map(t => t[kind][c])));
+			tiles.forEach(t => { t[kind] = null; });
+			return whole ? cols : cols.map((col, c) => c ? col : col.map(row));
+		};
+		return { runs: lists("runs", 3), states: lists("states", 3), taskCalls: lists("taskCalls", 2), calls: ended("calls"), waits: ended("waits"), took: ended("took"),
+			 pids: this.index.pids };
 	}
 	field(nr, name) {
 		const ev = this.schemaOf[nr];

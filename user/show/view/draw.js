@@ -5,7 +5,6 @@
 const FONT = "11px system-ui, sans-serif";
 const CPU_H = 40, TASK_H = 26, PROC_H = 18, LABEL_W = 150, RULER_H = 22, GAP = 3;
 const ARROW_MAX = 400; // wake arrows drawn at once
-const OPENS_NS = 5e7;  // before and behind the trigger
 
 function css(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -18,13 +17,7 @@ function taskColor(tid, dark) {
 class Timeline {
 	constructor(canvas, overview, data, model) {
 		Object.assign(this, { canvas, overview, data, model });
-		// what all CPUs have, but for holes; before it there is the life tier's longer history
-		this.from = model.begin < data.span * 0.999 ? model.begin : 0;
-		this.to = data.span;
-		if (model.trigger >= 0) {
-			this.from = Math.max(0, model.trigger - OPENS_NS);
-			this.to = Math.min(data.span, Math.max(model.trigger + OPENS_NS, this.from + 50));
-		}
+		[this.from, this.to] = opensAt(data, model.begin);
 		this.scroll = 0;
 		this.selected = null; // { row } or { tid, at, until }
 		this.matches = null;
@@ -41,6 +34,27 @@ class Timeline {
 		this.filter("");
 		this.colors();
 		this.resize();
+	}
+	// All is read: the tracks are those that there were, of the whole model.
+	whole() {
+		const d = this.data, sel = this.selected;
+		for (const t of this.cpuTracks)
+			t.cpu = this.model.cpus[t.cpu.nr];
+		for (const [tid, t] of this.taskTracks)
+			t.task = this.model.tasks.get(tid);
+		this.density = null;
+		this.filter(this.words);
+		if (sel && sel.row === undefined && sel.lane) {
+			const spans = sel.lane(sel.track), i = lower(spans.at.a, sel.at, spans.n), row = i < spans.n ? spans.row.a[i] : -1;
+			sel.row = row >= 0 ? row : undefined;
+		} else if (sel && sel.row !== undefined) {
+			sel.row += sel.base - d.base;
+		}
+		this.resize();
+	}
+	// Is all of the window read?
+	isRead(from = this.from, to = this.to) {
+		return this.data.whole || (from > this.data.have[0] && to < this.data.have[1]);
 	}
 	// Has a task anything in the window: is it known to have been there?
 	isThere(t) {
@@ -309,7 +323,7 @@ class Timeline {
 			g.fillText(`CPU ${c.nr}`, 8, y + 14);
 			this.drawSpans(g, c.runs, y, 18, tid => tid ? this.colorOf(tid) : null);
 			this.drawLabels(g, c.runs, y + 13, tid => tid ? this.model.name(tid) : "");
-			this.drawSpans(g, c.irqs, y + 19, 7, kind => kind ? this.c.s5 : this.c.irq);
+			this.drawIrqs(g, c, y + 19);
 			this.drawDensity(g, c.ts.a, c.ts.n, y + 27, 13);
 			this.drawLosses(g, c.nr, y, t.h);
 			return;
@@ -356,7 +370,7 @@ class Timeline {
 		return `${p.name || "?"} ${p.pid}, ${many(p.threads.length, "thread")}`;
 	}
 	callName(row) {
-		return row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
+		return row === NOT_READ ? "a call that is not read yet" : row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
 	}
 	drawLosses(g, cpu, y, h) {
 		const d = this.data;
@@ -367,6 +381,37 @@ class Timeline {
 		for (const hole of d.holes)
 			if (hole.cpu === cpu)
 				this.hatch(g, Math.max(hole.since, this.from), Math.min(hole.until, this.to), y, h, this.c.accent);
+	}
+	// What is not read yet is not said to be empty.
+	drawUnread(g) {
+		if (this.isRead())
+			return;
+		const [begin, end] = this.data.have, h = this.h - RULER_H;
+		for (const [from, to] of [[this.from, Math.min(begin, this.to)], [Math.max(end, this.from), this.to]]) {
+			if (to <= from)
+				continue;
+			const x0 = this.x(from), x1 = this.x(to), text = "loading";
+			g.fillStyle = this.c.line;
+			g.globalAlpha = 0.85; // no hatching, which means that there is nothing to be read
+			g.fillRect(x0, RULER_H, x1 - x0, h);
+			g.globalAlpha = 1;
+			g.fillStyle = this.c.fg;
+			if (g.measureText(text).width < x1 - x0)
+				g.fillText(text, (x0 + x1 - g.measureText(text).width) / 2, RULER_H + 40);
+		}
+	}
+	// Of a part, handlers are not known: some began, or end, outside it.
+	drawIrqs(g, c, y) {
+		if (this.data.whole) {
+			this.drawSpans(g, c.irqs, y, 7, kind => kind ? this.c.s5 : this.c.irq);
+			return;
+		}
+		g.fillStyle = this.c.line;
+		g.fillRect(LABEL_W, y, this.w, 7);
+		g.fillStyle = this.c.fg;
+		g.font = "7px system-ui, sans-serif";
+		g.fillText("interrupts: loading", LABEL_W + 4, y + 6);
+		g.font = FONT;
 	}
 	hatch(g, from, to, y, h, color) {
 		if (to <= from)
@@ -393,6 +438,11 @@ class Timeline {
 		this.arrowsCut = 0;
 		if (!only)
 			return;
+		if (!this.data.whole) { // who did a waking, a record tells that comes behind it
+			g.fillStyle = this.c.fg;
+			g.fillText("loading: wakeups have no arrows yet", LABEL_W + 4, this.h - 6);
+			return;
+		}
 		const y = tid => {
 			const t = this.trackOfTask(tid);
 			return t && t.shown ? t.y - this.scroll + RULER_H + 8 : undefined;
@@ -502,8 +552,9 @@ class Timeline {
 		}
 		if (this.folded) {
 			g.fillStyle = this.c.dim;
-			g.fillText(`${many(this.folded, "task")} without anything in this window`, 8, this.height - this.scroll + RULER_H - 10);
+			g.fillText(`${many(this.folded, "task")} without anything in ${this.isRead() ? "" : "what is read of "}this window`, 8, this.height - this.scroll + RULER_H - 10);
 		}
+		this.drawUnread(g);
 		this.drawArrows(g);
 		g.restore();
 		this.drawMatches(g);
@@ -530,10 +581,22 @@ class Timeline {
 		if (this.density && this.density.length === w)
 			return this.density;
 		this.density = new Float64Array(w);
+		if (!this.data.whole)
+			return this.densityOfPieces(w);
 		for (let px = 0, i = 0; px < w; px++) {
 			const end = px === w - 1 ? this.data.n : lower(this.data.ts, (px + 1) / w * this.data.span);
 			this.density[px] = end - i;
 			i = end;
+		}
+		return this.density;
+	}
+	// Before all is read: what each piece has, evenly from its first event to the next one's.
+	densityOfPieces(w) {
+		const { rows, at } = this.data.index, scale = w / this.data.span;
+		for (let k = 0; k < rows.length; k++) {
+			const x0 = Math.min(at[k] * scale, w - 1), x1 = Math.max(Math.min((k + 1 < at.length ? at[k + 1] : this.data.span) * scale, w), x0 + 1e-9);
+			for (let px = Math.floor(x0); px < x1; px++)
+				this.density[px] += rows[k] * Math.max(0, Math.min(x1, px + 1) - Math.max(x0, px)) / (x1 - x0);
 		}
 		return this.density;
 	}
@@ -582,7 +645,8 @@ class Timeline {
 				return { track };
 			const row = spans.row.a[i], kind = spans.kind.a[i];
 			const tid = track.task ? track.task.tid : top ? 0 : kind;
-			return { track, tid, kind, row: row >= 0 ? row : undefined, at: spans.at.a[i], until: spans.until.a[i], dy: top, dh: h, name: name(kind, row),
+			const lane = t => t.cpu ? top ? t.cpu.irqs : t.cpu.runs : top ? t.task.calls : t.task.states; // once all is read
+			return { track, tid, kind, lane, row: row >= 0 ? row : undefined, at: spans.at.a[i], until: spans.until.a[i], dy: top, dh: h, name: name(kind, row),
 				 text: `${name(kind, row)}  ${duration(spans.until.a[i] - spans.at.a[i])}` };
 		}
 		if (!track.cpu)
@@ -605,7 +669,7 @@ class Timeline {
 		if (!best)
 			return { track, pid: p.pid, text: this.processName(p) };
 		const { s, i, tid } = best, row = s.row.a[i], name = STATE_NAME[s.kind.a[i]];
-		return { track: this.trackOfTask(tid), tid, kind: s.kind.a[i], row: row >= 0 ? row : undefined, at: s.at.a[i], until: s.until.a[i], dy: 0, dh: 15, name,
+		return { track: this.trackOfTask(tid), tid, kind: s.kind.a[i], lane: t => t.task.states, row: row >= 0 ? row : undefined, at: s.at.a[i], until: s.until.a[i], dy: 0, dh: 15, name,
 			 text: `${this.model.name(tid)}: ${name}  ${duration(s.until.a[i] - s.at.a[i])}` };
 	}
 	interruptName(row) {

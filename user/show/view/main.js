@@ -21,13 +21,36 @@ class App {
 		this.panel.open("detail");
 		this.goTo(location.hash);
 		addEventListener("hashchange", () => location.hash !== this.hash && this.goTo(location.hash));
+		if (!data.whole)
+			this.reading(0);
+	}
+	// How much of the page is read. What needs all of it says so until then.
+	reading(part) {
+		this.panel.read = this.read = `loading ${Math.floor(part * 100)} %`;
+		document.getElementById("found").textContent = this.waiting === undefined ? this.read : `${this.read}, then it is searched`;
+		document.querySelectorAll(".loading").forEach(e => { e.textContent = this.read; });
+	}
+	// All is read; what waited for it is done.
+	whole() {
+		const { waiting, event } = this;
+		document.getElementById("found").textContent = "";
+		this.search = new Search(this.data, this.model);
+		this.timeline.whole();
+		this.waiting = this.event = undefined;
+		if (event !== undefined && !this.timeline.selected)
+			this.select({ row: event, tid: this.data.tid[event], track: this.timeline.trackOfTask(this.data.tid[event]) || this.timeline.trackOfCpu(this.data.cpu[event]) });
+		this.panel.fill();
+		if (waiting !== undefined)
+			this.find(waiting);
 	}
 	// What is looked at, as a part of the page's address that can be sent: ns of the recording clock, task or event, panel.
 	place() {
 		const tl = this.timeline, sel = tl.selected, on = t => (BigInt(this.data.origin) + BigInt(Math.round(t))).toString();
 		const parts = [`t=${on(tl.from)}-${on(tl.to)}`];
 		if (sel && sel.row >= 0 && sel.until === undefined)
-			parts.push(`event=${sel.row}`);
+			parts.push(`event=${sel.row + this.data.base}`);
+		else if (this.event !== undefined && !sel)
+			parts.push(`event=${this.event}`);
 		else if (sel && sel.tid)
 			parts.push(`task=${sel.tid}`);
 		parts.push(`panel=${this.panel.tab}`);
@@ -47,13 +70,16 @@ class App {
 		}, 300);
 	}
 	goTo(hash) {
-		const of = Object.fromEntries(hash.slice(1).split("&").map(p => p.split("="))), t = /^(\d{1,20})-(\d{1,20})$/.exec(of.t || "");
-		if (/^\d+$/.test(of.event || "") && +of.event < this.data.n)
-			this.selectRow(+of.event);
+		const d = this.data, of = Object.fromEntries(hash.slice(1).split("&").map(p => p.split("="))), t = windowOf(hash, d);
+		const event = /^\d+$/.test(of.event || "") && +of.event < d.events ? +of.event : -1;
+		if (event >= d.base && event < d.base + d.n)
+			this.selectRow(event - d.base);
+		else if (event >= 0)
+			this.event = event; // once it is read
 		else if (/^\d+$/.test(of.task || "") && this.timeline.trackOfTask(+of.task))
 			this.selectTask(+of.task);
 		if (t)
-			this.timeline.view(...[t[1], t[2]].map(v => Number(BigInt(v) - BigInt(this.data.origin))));
+			this.timeline.view(...t);
 		if (["detail", "events", "tasks", "hist", "flame", "health"].includes(of.panel))
 			this.panel.open(of.panel);
 	}
@@ -61,11 +87,14 @@ class App {
 		const f = this.data.facts;
 		document.title = `flightrec ${f.host || ""} ${f.trigger_reason || ""}`;
 		document.getElementById("what").textContent = [f.host, f.kernel, f.trigger_reason && `trigger: ${f.trigger_reason} ${f.trigger_comm || ""} ${f.trigger_pid || ""}`,
-			`${many(this.data.n, "event")}, ${duration(this.data.span)}`,
+			`${many(this.data.events, "event")}, ${duration(this.data.span)}`,
 			this.data.left_out && `${this.data.left_out.toLocaleString("en")} later ones left out: --memory`].filter(x => x).join(" · ");
 		document.getElementById("trigger").hidden = this.model.trigger < 0;
 	}
 	select(sel) {
+		if (sel)
+			sel.base = this.data.base; // what its row counts from
+		this.event = undefined;
 		this.timeline.selected = sel;
 		this.timeline.lay();
 		this.timeline.show();
@@ -115,6 +144,10 @@ class App {
 		const refused = document.getElementById("refused");
 		let m = null;
 		refused.hidden = true;
+		if (!this.data.whole) {
+			this.waiting = text;
+			return;
+		}
 		try {
 			m = this.search.find(text);
 		} catch (e) {
@@ -294,20 +327,30 @@ class App {
 	}
 }
 
-(async () => {
+async function show() {
 	const said = document.getElementById("loading-text");
 	if (matchMedia("(prefers-color-scheme: dark)").matches)
 		document.documentElement.classList.add("dark");
 	try {
-		const data = await Data.load(part => {
+		const data = await readNear(part => {
 			document.getElementById("progress").value = part;
 			said.textContent = `reading ${Math.round(part * 100)} %`;
 		});
 		document.getElementById("loading").hidden = true;
-		window.flightrec = new App(data);
+		const app = window.flightrec = new App(data);
+		if (data.whole)
+			return;
+		await readAll(data, app.model, part => app.reading(part));
+		app.whole();
 	} catch (e) {
+		document.getElementById("loading").hidden = false;
 		said.textContent = `cannot show this file: ${e.message}`;
 		said.className = "bad";
 		throw e;
 	}
-})();
+}
+
+if (typeof document === "undefined")
+	workAll();
+else
+	show();

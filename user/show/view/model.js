@@ -9,9 +9,6 @@ const STATE_NAME = ["unknown", "running", "runnable", "sleeping", "blocked (D)",
 // Of several threads, what is shown of their process: running, runnable, blocked, another, asleep; 0: nothing is known.
 const STATE_WEIGHT = [0, 5, 4, 1, 3, 2];
 
-// Of which sum of a task the time in a state is a part.
-const SUMS = { [STATE.RUNS]: "ran", [STATE.WAITS]: "waited", [STATE.BLOCKED]: "blocked", [STATE.UNKNOWN]: "other", [STATE.SLEEPS]: "other", [STATE.OTHER]: "other" };
-
 // In which order tasks, and processes by the sums of their threads, can be.
 const SORTS = {
 	verdict: "trigger's first", ran: "ran longest", waited: "runnable longest", blocked: "blocked longest", events: "most events", name: "name", number: "number", begin: "first seen",
@@ -55,9 +52,12 @@ class Spans {
 		this.kind.push(kind);
 		this.row.push(row);
 	}
-	add([at, length, row, kind]) {
-		for (let i = 0; i < at.length; i++)
-			this.push(at[i], at[i] + length[i], kind ? kind[i] : 0, row[i]);
+	// These, and no others.
+	set([at, length, row, kind]) {
+		const n = at.length, until = new Float64Array(n);
+		for (let i = 0; i < n; i++)
+			until[i] = at[i] + length[i];
+		[[this.at, at], [this.until, until], [this.kind, kind ? new Int32Array(kind) : new Int32Array(n)], [this.row, new Int32Array(row)]].forEach(([to, v]) => to.set(v));
 	}
 	get n() {
 		return this.at.n;
@@ -73,8 +73,16 @@ class Spans {
 	}
 }
 
+// What is made of the data, one after the other: each asks for those before it.
+const MAKES = ["taskHeads", "rowsOf", "spansOf", "callsOf", "waitsOf", "longWaitsOf", "interruptsOf", "wakesOf", "samplesOf", "orderTasks"];
+
+// From there on all CPUs' histories have begun, and may have holes.
+function beginOf(data) {
+	return Math.max(0, ...data.rings.filter(r => r.tier === 0).map(r => r.begin));
+}
+
 class Model {
-	constructor(data) {
+	constructor(data, makes = MAKES) {
 		this.data = data;
 		this.tasks = new Map();
 		this.cpus = [];
@@ -84,26 +92,25 @@ class Model {
 		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
 		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
 		const rings = data.rings.filter(r => r.tier === 0);
-		this.begin = Math.max(0, ...rings.map(r => r.begin)); // all CPUs' histories have begun, and may have holes
+		this.begin = beginOf(data);
 		this.horizon = Math.max(0, ...rings.map(r => r.horizon)); // behind the holes
-		this.rowsOf();
-		this.spansOf();
-		this.callsOf();
-		this.waitsOf();
-		this.longWaitsOf();
-		this.interruptsOf();
-		this.wakesOf();
-		data.each("cpu_sample", ["ip"], i => {
-			this.samples.at.push(data.ts[i]);
-			this.samples.row.push(i);
-		});
-		this.orderTasks();
 		this.trigger = data.trigger >= 0 && data.trigger <= data.span ? data.trigger : -1; // in the window, else -1
+		makes.forEach(make => this[make]());
+	}
+	// The same, with a pause behind each part.
+	static async slowly(data) {
+		const m = new Model(data, []);
+		for (const make of MAKES) {
+			m[make]();
+			await new Promise(r => setTimeout(r));
+		}
+		return m;
 	}
 	task(tid) {
 		let t = this.tasks.get(tid);
 		if (!t) {
-			t = { tid, pid: 0, comm: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), ran: 0, waited: 0, blocked: 0, other: 0 };
+			// events, sums of states and first: of the whole page, whatever is read of it
+			t = { tid, pid: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), events: 0, sums: [0, 0, 0, 0, 0, 0], first: Infinity };
 			this.tasks.set(tid, t);
 		}
 		return t;
@@ -111,39 +118,57 @@ class Model {
 	cpuOf(nr) {
 		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums() };
 	}
-	rowsOf() {
-		const d = this.data;
+	// What the index has of each task.
+	taskHeads() {
+		const d = this.data, { tasks, sums, pids: [row, pid, pidTid] } = d.index;
 		for (const [tid, pid, comm] of d.tasks)
 			if (!this.tasks.has(tid) || comm)
 				Object.assign(this.task(tid), { pid, name: comm });
-		const [row, pid] = d.spans.pids;
 		for (let k = 0; k < row.length; k++)
 			if (pid[k] >= 0)
-				this.task(d.tid[row[k]]).pid = pid[k];
+				this.task(pidTid[k]).pid = pid[k];
+		for (let k = 0; k < tasks.tid.length; k++) {
+			if (!tasks.tid[k])
+				continue;
+			const t = this.task(tasks.tid[k]);
+			[t.events, t.first] = [tasks.cnt[k], tasks.first[k]];
+			if (tasks.text[k])
+				t.name = d.texts[tasks.text[k]];
+		}
+		for (let k = 0; k < sums.tid.length; k++) {
+			const t = this.task(sums.tid[k]);
+			t.sums = [0, ...sums.sums.map(col => col[k])];
+			t.first = Math.min(t.first, sums.begin[k] < 0 ? Infinity : sums.begin[k]);
+		}
+		for (const t of this.tasks.values())
+			[t.ran, t.waited, t.blocked] = [t.sums[STATE.RUNS], t.sums[STATE.WAITS], t.sums[STATE.BLOCKED]];
+	}
+	rowsOf() {
+		const d = this.data;
 		for (const r of d.rings)
 			this.cpuOf(r.cpu);
 		for (let i = 0; i < d.n; i++) {
 			const c = this.cpuOf(d.cpu[i]);
 			c.rows.push(i);
 			c.ts.push(d.ts[i]);
-			if (d.tid[i]) {
-				const t = this.task(d.tid[i]);
-				t.rows.push(i);
-				if (d.comm[i])
-					t.name = d.texts[d.comm[i]];
-			}
+			if (d.tid[i])
+				this.task(d.tid[i]).rows.push(i);
 		}
 	}
 	spansOf() {
-		for (const { nr, runs: [at, length, tid, row] } of this.data.spans.cpus)
-			this.cpuOf(nr).runs.add([at, length, row, tid]);
-		for (const { tid, states: [at, length, state, row], calls } of this.data.spans.tasks) {
-			const t = this.task(tid);
-			t.states.add([at, length, row, state]);
-			t.calls.add(calls);
-			for (let i = 0; i < at.length; i++)
-				t[SUMS[state[i]]] += length[i];
-		}
+		const { runs, states, taskCalls } = this.data.spans;
+		for (const [nr, [at, length, tid, row]] of runs)
+			this.cpuOf(nr).runs.set([at, length, row, tid]);
+		for (const [tid, [at, length, state, row]] of states)
+			this.task(tid).states.set([at, length, row, state]);
+		for (const [tid, cols] of taskCalls)
+			this.task(tid).calls.set(cols);
+	}
+	samplesOf() {
+		this.data.each("cpu_sample", ["ip"], i => {
+			this.samples.at.push(this.data.ts[i]);
+			this.samples.row.push(i);
+		});
 	}
 	// Calls and waits that ended, where they did, with all their time, also if they began before the window.
 	callsOf() {
@@ -229,6 +254,8 @@ class Model {
 	}
 	interruptsOf() {
 		const d = this.data;
+		if (!d.whole)
+			return; // a handler, or what it is in, may have begun in a tile that is not read
 		const open = this.cpus.map(() => new Map());
 		const kinds = [["irq_handler_entry", "irq_handler_exit", "irq", 0], ["softirq_entry", "softirq_exit", "vec", 1]];
 		const spans = this.cpus.map(() => []), holes = [...d.holes].sort((a, b) => a.since - b.since);
@@ -287,7 +314,7 @@ class Model {
 		this.rankOf = tid => rank.get(tid) ?? rank.size + 1;
 		this.processes = new Map();
 		for (const t of this.tasks.values())
-			if (t.tid && (t.rows.n || t.states.n)) {
+			if (t.tid && t.first < Infinity) {
 				const pid = t.pid || t.tid, p = this.processes.get(pid) || { pid, threads: [] };
 				p.threads.push(t);
 				this.processes.set(pid, p);
@@ -298,18 +325,17 @@ class Model {
 	}
 	// What a task is sorted by; the least first.
 	keyOf(t, sort) {
-		const d = this.data, first = Math.min(t.rows.n ? d.ts[t.rows.a[0]] : Infinity, t.states.n ? t.states.at.a[0] : Infinity);
-		return { verdict: this.rankOf(t.tid), ran: -t.ran, waited: -t.waited, blocked: -t.blocked, events: -t.rows.n, name: t.name, number: t.tid, begin: first }[sort];
+		return { verdict: this.rankOf(t.tid), ran: -t.ran, waited: -t.waited, blocked: -t.blocked, events: -t.events, name: t.name, number: t.tid, begin: t.first }[sort];
 	}
 	// Processes, and the threads of each, in an order of SORTS: a process is where the sum of its threads belongs, or else its first one.
 	sorted(sort) {
 		const sums = ["ran", "waited", "blocked", "events"].includes(sort), less = (x, y) => x < y ? -1 : x > y ? 1 : 0;
 		const of = [...this.processes.values()].map(p => {
 			const tasks = p.threads.map(t => ({ t, key: this.keyOf(t, sort) }));
-			tasks.sort((a, b) => less(a.key, b.key) || b.t.ran - a.t.ran || b.t.rows.n - a.t.rows.n || a.t.tid - b.t.tid);
+			tasks.sort((a, b) => less(a.key, b.key) || b.t.ran - a.t.ran || b.t.events - a.t.events || a.t.tid - b.t.tid);
 			const sum = (n, get) => tasks.reduce((s, x) => s + get(x), n);
 			return { p, threads: tasks.map(x => x.t), key: sums ? sum(0, x => x.key) : sort === "name" ? p.name : sort === "number" ? p.pid : tasks[0].key,
-				 ran: sum(0, x => x.t.ran), rows: sum(0, x => x.t.rows.n) };
+				 ran: sum(0, x => x.t.ran), rows: sum(0, x => x.t.events) };
 		});
 		of.sort((a, b) => less(a.key, b.key) || b.ran - a.ran || b.rows - a.rows || a.p.pid - b.p.pid);
 		return of.map(({ p, threads }) => ({ ...p, threads }));

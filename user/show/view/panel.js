@@ -48,7 +48,7 @@ class Panel {
 			b.onclick = () => this.open(b.dataset.tab);
 		this.list = document.getElementById("events");
 		this.verdict();
-		this.list.onscroll = () => this.tab === "events" && this.drawRows();
+		this.list.onscroll = () => this.tab === "events" && this.data.whole && this.drawRows();
 	}
 	open(tab) {
 		this.tab = tab;
@@ -67,7 +67,14 @@ class Panel {
 	fill() {
 		const fill = { detail: () => this.detail(), events: () => this.events(), tasks: () => this.tasks(), hist: () => this.hist(),
 			       flame: () => this.flame(), health: () => this.health() }[this.tab];
-		fill();
+		if (!this.data.whole && ["events", "tasks", "hist", "flame"].includes(this.tab))
+			this.unread(this.section());
+		else
+			fill();
+	}
+	// What needs more than is read says so.
+	unread(s) {
+		s.append(el("p", { class: "loading dim" }, this.read || "loading"));
 	}
 	// The window moved: what is of the window only is told anew, at leisure.
 	moved() {
@@ -125,6 +132,8 @@ class Panel {
 	}
 	// What was measured.
 	ofRange(s, from, to) {
+		if (!this.timeline.isRead(from, to))
+			return this.unread(s);
 		const d = this.data, a = lower(d.ts, from), b = upper(d.ts, to), cnt = new Map(), w = this.model.waits;
 		for (let i = a; i < b; i++)
 			cnt.set(d.ev[i], (cnt.get(d.ev[i]) || 0) + 1);
@@ -148,6 +157,8 @@ class Panel {
 		const wait = sel.tid && sel.at !== undefined && sel.until !== undefined && this.model.longWait(sel.tid, sel.until);
 		if (wait)
 			this.ofWait(s, wait);
+		else if (!d.whole && sel.until !== undefined)
+			this.unread(s); // a wait's record comes at its end
 		if (sel.row !== undefined && sel.row >= 0) {
 			const i = sel.row, ev = d.schemaOf[d.ev[i]];
 			s.append(el("h2", { id: "ev-name" }, ev.name), el("p", { class: "dim" }, ev.doc), el("p", { class: "dim" }, this.when(d.ts[i])));
@@ -164,7 +175,7 @@ class Panel {
 	ofProcess(s, p) {
 		s.append(el("h2", { id: "sel-name" }, `process ${p.name || "?"} ${p.pid}`), el("p", { class: "dim" }, `${many(p.threads.length, "thread")}; o shows them`));
 		s.append(rowsTable(["thread", "ran", "runnable", "blocked", "events"], p.threads.map(t =>
-			[this.model.name(t.tid), num(duration(t.ran)), num(duration(t.waited)), num(duration(t.blocked)), num(t.rows.n)]), i => this.ontask(p.threads[i].tid)));
+			[this.model.name(t.tid), num(duration(t.ran)), num(duration(t.waited)), num(duration(t.blocked)), num(t.events)]), i => this.ontask(p.threads[i].tid)));
 	}
 	// What the task waited for in the span, and who ended it.
 	ofWait(s, wait) {
@@ -185,18 +196,17 @@ class Panel {
 		const t = this.model.tasks.get(tid);
 		if (!t)
 			return;
-		const sum = [0, 0, 0, 0, 0, 0], st = t.states;
-		for (let i = 0; i < st.n; i++)
-			sum[st.kind.a[i]] += st.until.a[i] - st.at.a[i];
 		s.append(el("h3", {}, `task ${this.model.name(tid)}${t.pid ? `, process ${t.pid}` : ""}`));
-		s.append(rowsTable(["state", "time"], sum.map((ns, k) => [STATE_NAME[k], num(duration(ns))]).filter((r, k) => sum[k])));
-		s.append(el("p", {}, el("button", { onclick: () => this.open("events") }, `its ${many(t.rows.n, "event")}`)));
+		s.append(rowsTable(["state", "time"], t.sums.map((ns, k) => [STATE_NAME[k], num(duration(ns))]).filter((r, k) => t.sums[k])));
+		s.append(el("p", {}, el("button", { onclick: () => this.open("events") }, `its ${many(t.events, "event")}`)));
 	}
 	// Of the trigger's task: its wait, its stack, its last events.
 	ofFocus(s) {
 		const d = this.data, t = this.model.tasks.get(d.focus), at = this.model.trigger;
 		if (!t || at < 0)
 			return;
+		if (!d.whole) // its wait and its last events may lie far off
+			return this.unread(s);
 		const end = upper(d.ts, at), n = lower(t.rows.a, end, t.rows.n), wait = this.model.longWait(d.focus, at);
 		if (wait)
 			this.ofWait(s, wait);
@@ -234,7 +244,7 @@ class Panel {
 		s.append(rowsTable(["", ""], this.triggerRows()));
 		this.ofFocus(s);
 		s.append(el("details", {}, el("summary", {}, "all facts"), rowsTable(["", ""], Object.entries(f))));
-		s.append(el("p", { class: "dim" }, `${many(this.data.n, "event")} in ${duration(this.data.span)}. Click into the timeline, or press ? for keys.`));
+		s.append(el("p", { class: "dim" }, `${many(this.data.events, "event")} in ${duration(this.data.span)}. Click into the timeline, or press ? for keys.`));
 	}
 
 	// ---- events: only the rows that can be seen are there ----
