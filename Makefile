@@ -258,7 +258,7 @@ dest		= $(call shell_word,$(DESTDIR)$(PREFIX)/$(1))
 man_dest	= share/man/man$(subst .,,$(suffix $(1)))/$(notdir $(1))
 sed_to		= sed -e $(call shell_word,s|$(1)|$(call sed_text,$(2))|)
 
-LIB_DESTS	:= include/flightrec.h lib/$(LIB_NAME) lib/libflightrec.so lib/libflightrec.a lib/pkgconfig/flightrec.pc \
+LIB_DESTS	:= include/flightrec.h include/flightrec_mark.h lib/$(LIB_NAME) lib/libflightrec.so lib/libflightrec.a lib/pkgconfig/flightrec.pc \
 		   share/doc/flightrec/examples/slow.c
 DESTS		:= $(LIB_DESTS) bin/flightrec share/bash-completion/completions/flightrec \
 		   share/zsh/site-functions/_flightrec share/fish/vendor_completions.d/flightrec.fish lib/systemd/system/flightrec.service lib/flightrec/kdump-hook \
@@ -280,6 +280,7 @@ install: all lib
 	$(call sed_to,=/usr/bin/flightrec,=$(call shell_word,$(PREFIX)/bin/flightrec)) dist/kdump-hook > \
 		$(call dest,lib/flightrec/kdump-hook)
 	install -D -m 644 user/lib/flightrec.h $(call dest,include/flightrec.h)
+	install -D -m 644 user/lib/flightrec_mark.h $(call dest,include/flightrec_mark.h)
 	install -D -m 755 $(O)/$(LIB_NAME) $(call dest,lib/$(LIB_NAME))
 	ln -sf $(LIB_NAME) $(call dest,lib/libflightrec.so)
 	install -D -m 644 $(O)/libflightrec.a $(call dest,lib/libflightrec.a)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/flightrec_mark.h"
+
 #if defined(__x86_64__)
 #define NOP	"nop"
 #define INT(n)	"-4@%k" #n
@@ -73,6 +75,23 @@ KEPT void fr_marked_guarded(int number)
 	printf("guarded %d\n", number);
 }
 
+/* The marks of flightrec_mark.h. */
+KEPT void fr_marked_ours(int number)
+{
+	unsigned long long id = (1ULL << 63) + number;
+	char text[32];
+
+	snprintf(text, sizeof(text), "number %d", number);
+	flightrec_begin("request", id);
+	printf("begin request %llu\n", id);
+	flightrec_mark(text);
+	printf("mark %s\n", text);
+	flightrec_counter("queue", -number);
+	printf("counter queue %d\n", -number);
+	flightrec_end("request", id);
+	printf("end request %llu\n", id);
+}
+
 int main(void)
 {
 	static const uint32_t array[4] = {1, 2, 3, 4};
@@ -84,6 +103,7 @@ int main(void)
 		fr_marked_memory(UINT64_MAX - i, i % 2 ? "odd" : "even");
 		fr_marked_odd(-i, array, i % 4);
 		fr_marked_guarded(i);
+		fr_marked_ours(i);
 	}
 	printf("pid %d\n", getpid());
 	return 0;

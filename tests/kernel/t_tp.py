@@ -4,8 +4,8 @@ import contextlib
 import os
 import re
 
-from frtest import (MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, refused, replay, run, shared,
-                    test, tracefs, unrecorded_of)
+from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, refused, replay, run,
+                    shared, test, tracefs, unrecorded_of)
 from matrix import alerts
 
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
@@ -27,8 +27,9 @@ CALL, RETURN, NESTED = "uprobe:probed__fr_probed_call", "uretprobe:probed__fr_pr
 PROBES = (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64, arg2:str, arg3:s32}}", f"uretprobe:{PROBED}:fr_probed_call if ret > 8589934592",
           f"uretprobe:{PROBED}:fr_probed_nested{{ret:s32}}", f"uprobe:{PROBED}:fr_probed_nested@3/h")
 MARKED = helper("marked")
+LIBRARY = f"{os.path.dirname(FLIGHTREC)}/libflightrec.so.1"
 MARKS = (f"usdt:{MARKED}:frt:call{{arg3:str, arg1, arg2}}", f"usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:guarded if arg1 > 2",
-         f"-usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:odd")
+         f"-usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:odd", f"mark:{MARKED}", f"mark:{FLIGHTREC}", f"mark:{LIBRARY}")
 TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h",
        "-e", f'tp:{FORKS}{{child_comm, child_pid}}@100000/s if parent_pid != 1 && parent_comm ~ "frt-*"',
        *(word for point, ours, _ in CONDS for word in ("-e", f"tp:{point} if {ours}")), *(word for probe in PROBES + MARKS for word in ("-e", probe)))
@@ -454,6 +455,47 @@ def static_marks():
     cut = f"{TMP}/tp-marks.flight"
     fr("cut", "-f", f'pid == {pid} && event ~ "usdt:*"', "-o", cut, file)
     equal(replay(cut), replay(file, "-f", f'pid == {pid} && event ~ "usdt:*"'), "cut")
+
+
+# By the library's functions, as any language calls them.
+BY_LIBRARY = """
+import ctypes, sys
+fr = ctypes.CDLL(sys.argv[1])
+fr.flightrec_begin(b"request", ctypes.c_uint64(7))
+fr.flightrec_mark("caf\u00e9".encode())
+fr.flightrec_counter(b"queue", ctypes.c_int64(-1 << 40))
+fr.flightrec_end(b"request", ctypes.c_uint64(7))
+"""
+
+
+def told_marks(file, filter):
+    """Each as its program tells it."""
+    found = replay(file, "-f", f'event ~ "mark:*" && {filter}')
+    return [" ".join([e["event"].rpartition("__")[2], *(str(e[key]) for key in ("text", "name", "id", "value") if key in e)]) for e in found]
+
+
+@test("marks, spans and counters of flightrec_mark.h, of the library from Python, and of flightrec mark are recorded as they are told, in that order")
+def our_marks():
+    name = session()
+    lines = run(MARKED).stdout.splitlines()
+    run("/usr/bin/python3", "-S", "-c", BY_LIBRARY, LIBRARY)
+    fr("mark", "backup begins")
+    file = dump(name)
+    pid = int(next(line.split()[1] for line in lines if line.startswith("pid ")))
+    told = [line for line in lines if line.split()[0] in ("begin", "mark", "counter", "end")]
+    equal(len(told), 24, "it tells")
+    equal(told_marks(file, f"pid == {pid}"), told, "of the header")
+    equal(told_marks(file, 'event ~ "mark:libflightrec__*"')[-4:], ["begin request 7", "mark caf\u00e9", f"counter queue {-1 << 40}", "end request 7"], "of the library")
+    equal(told_marks(file, 'event == "mark:flightrec__mark"')[-1:], ["mark backup begins"], "of the command")
+    equal(len(replay(file, "-f", f'pid == {pid} && event ~ "mark:*__begin" && name == "request" && id == {(1 << 63) + 3}')), 1, "a request")
+    refused(fr("mark", status=2), "one text is needed")
+    refused(fr("mark", "x" * 256, status=2), "longer than the 255 bytes")
+    for what, why in ((f"mark:{PROBED}", "no marks of flightrec_mark.h"), (f"mark:{MARKED}:begn", "did you mean flightrec:begin?"),
+                      (f"mark:{MARKED}:begin{{arg1}}", "leave {} out"), ("mark:marked", "begins with /"), (f"mark:{MARKED} if id == 1", "has no field id")):
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
+    equal([(e["name"].rsplit(":", 1)[1], [(f["name"], f["type"]) for f in e["fields"]]) for e in fr_json("events", "--json", f"mark:{MARKED}")],
+          [("begin", [("name", "str"), ("id", "u64")]), ("counter", [("name", "str"), ("value", "s64")]), ("end", [("name", "str"), ("id", "u64")]),
+           ("mark", [("text", "str")])], "events lists them")
 
 
 @test("a mark that asks who listens is passed by where nobody does")

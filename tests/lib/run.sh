@@ -94,6 +94,44 @@ cxx_links() {
 	compile g++ "$tmp/cc" "$tmp/use.cc" && LD_LIBRARY_PATH=$tmp/root/lib "$tmp/cc" "$tmp/load.flight"
 }
 
+# The marks need nothing but their header; each compiler's notes are read again, also of functions that several files have, and where
+# the linker drops some.
+marks_are_plain() {
+	local compiler language flags=("-O0" "-O2 -ffunction-sections -Wl,--gc-sections" "-O2 -fPIE -pie")
+	cat > "$tmp/marks.h" <<- 'EOF'
+		#include <flightrec_mark.h>
+		#ifdef __cplusplus
+		inline void shared(const char *what) { flightrec_mark(what); }
+		#else
+		static void shared(const char *what) { flightrec_mark(what); }
+		#endif
+	EOF
+	printf '#include "marks.h"\nvoid other(void);\nvoid other(void) { shared("other"); }\nvoid unused(void);\nvoid unused(void) { flightrec_mark("never"); }\n' > "$tmp/other.c"
+	cat > "$tmp/mark.c" <<- 'EOF'
+		#include "marks.h"
+		void other(void);
+		int main(int argc, char **argv)
+		{
+			flightrec_begin(argv[0], 1);
+			flightrec_end("x", (unsigned long long)argc);
+			flightrec_counter("y", -1);
+			other();
+			shared("z");
+			return 0;
+		}
+	EOF
+	for compiler in "gcc -std=c99" "clang -std=c99" "g++ -std=c++11" "clang++ -std=c++17"; do
+		language=c
+		[[ $compiler != *++* ]] || language=c++
+		for flag in "${flags[@]}"; do
+			# shellcheck disable=SC2086
+			$compiler $warnings $flag -I"$tmp/root/include" -I"$tmp" -x $language "$tmp/mark.c" "$tmp/other.c" -o "$tmp/mark" && "$tmp/mark" || return
+			"$build/flightrec" events "mark:$tmp/mark" | sed -n 's/^mark:.*://p' | paste -sd' ' > "$tmp/out"
+			[[ $(cat "$tmp/out") == "begin counter end mark" ]] || { echo "$compiler $flag: $(cat "$tmp/out")"; return 1; }
+		done
+	done
+}
+
 # Programs are linked with these names: new ones may be added, none may be removed.
 symbols_are_stable() {
 	nm -D --defined-only --with-symbol-versions "$build/libflightrec.so.1" | awk '$2 == "T" { print $3 }' | sort > "$tmp/symbols"
@@ -103,7 +141,7 @@ symbols_are_stable() {
 
 # The library exports exactly what the header declares.
 header_is_complete() {
-	grep -oE '\bflightrec_[a-z0-9_]+\(' "$tmp/root/include/flightrec.h" | tr -d '(' | sort -u > "$tmp/declared"
+	grep -ohE '\bflightrec_[a-z0-9_]+\(' "$tmp/root/include/flightrec.h" "$tmp/root/include/flightrec_mark.h" | tr -d '(' | sort -u > "$tmp/declared"
 	sed 's/@.*//' tests/lib/symbols.txt | diff "$tmp/declared" -
 }
 
@@ -297,6 +335,7 @@ for program in use ask refuse threads tables; do
 done
 check "the header, by four compilers" header_is_plain
 check "a C++ program" cxx_links
+check "marks, by four compilers" marks_are_plain
 check "the archive" example_is_static
 check "names are stable" symbols_are_stable
 check "the header has all names" header_is_complete

@@ -33,8 +33,9 @@ __attribute__((noinline, used)) int fr_test_place(int n)
 static void test_asks(void **state)
 {
 	static const char good[] = "uprobe:/opt/my tools@1/a.out:main+0x10 {arg1:u64} @10/s if arg1 > 2";
-	static const char *const bad[] = {"uprobe:a.out:main",	 "uprobe:/a.out",     "uprobe:/a.out:",
-					  "uprobe:/a.out:main{", "-uprobe:/a:f @1/s", "uretprobe:/a\n:f"};
+	static const char *const bad[] = {"uprobe:a.out:main", "uprobe:/a.out",	   "uprobe:/a.out:", "uprobe:/a.out:main{",
+					  "-uprobe:/a:f @1/s", "uretprobe:/a\n:f", "usdt:/a:p",	     "usdt:/a:p:",
+					  "usdt:/a::n",	       "mark:a",	   "mark:/a:",	     "mark:/a\n"};
 	char why[FR_TPASK_WHY_SZ];
 	struct fr_tpask ask;
 	u32 i;
@@ -49,6 +50,13 @@ static void test_asks(void **state)
 	assert_true(ask.rate.step_ns);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(fr_tpask_parse(bad[i], &ask, why), -EINVAL);
+	assert_int_equal(fr_tpask_parse("usdt:/a:p:n{arg1} @1/s", &ask, why), 0);
+	assert_memory_equal(ask.place, "p:n", ask.place_sz);
+	assert_int_equal(fr_tpask_parse("mark:/opt/a @1/s if name == \"x:y\"", &ask, why), 0);
+	assert_int_equal(ask.path_sz, strlen("/opt/a"));
+	assert_int_equal(ask.place_sz, 0);
+	assert_int_equal(fr_tpask_parse("mark:/opt/a:begin", &ask, why), 0);
+	assert_memory_equal(ask.place, "begin", ask.place_sz);
 	assert_int_equal(fr_tpask_parse_event("uprobe:a__main if arg1 == 1", &ask, why), 0);
 	assert_string_equal(ask.pattern, "uprobe:a__main");
 	assert_int_equal(fr_tpask_parse_event("tp:sched:sched_switch", &ask, why), 0);

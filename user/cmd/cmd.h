@@ -13,6 +13,7 @@ int fr_cmd_profile(int argc, char **argv);
 int fr_cmd_follow(int argc, char **argv);
 int fr_cmd_watch(int argc, char **argv);
 int fr_cmd_reload(int argc, char **argv);
+int fr_cmd_mark(int argc, char **argv);
 int fr_cmd_stop(int argc, char **argv);
 int fr_cmd_tail(int argc, char **argv);
 int fr_cmd_replay(int argc, char **argv);

@@ -50,7 +50,7 @@ static const struct fr_options options = {
 		"All events and their fields: what -e of record and -f of replay take. With a colon:\n"
 		"tracepoints of this kernel, in which * stands for anything; -e tp:SYSTEM:NAME records them.\n"
 		"uprobe:PATH:PATTERN: functions of a program or library that -e uprobe: and uretprobe: record,\n"
-		"usdt:PATH:PATTERN: its static marks, with their arguments.\n"
+		"usdt:PATH:PATTERN: its static marks, with their arguments; mark:PATH: those of flightrec_mark.h.\n"
 		"\n",
 	.option = table,
 	.foot = "\n"

@@ -101,6 +101,7 @@ struct mark {
 struct all_marks {
 	struct mark *mark;
 	size_t cnt, room, seen;
+	u32 kind;
 	const char *pattern;
 };
 
@@ -113,7 +114,9 @@ static int events_add_mark(void *arg, const struct fr_upmark *m)
 
 	all->seen++;
 	snprintf(name, sizeof(name), "%s:%s", m->provider, m->name);
-	if (fnmatch(all->pattern, name, 0))
+	if (all->kind == FR_UP_mark && strcmp(m->provider, FR_MARK_PROVIDER) != 0)
+		return 0;
+	if (fnmatch(all->pattern, all->kind == FR_UP_mark ? m->name : name, 0))
 		return 0;
 	for (i = 0; i < all->cnt && strcmp(all->mark[i].name, name) != 0; i++)
 		;
@@ -138,14 +141,28 @@ static int events_by_mark(const void *a, const void *b)
 	return strcmp(((const struct mark *)a)->name, ((const struct mark *)b)->name);
 }
 
-/* As it would be recorded without {}. */
-static void events_put_mark(struct fr_out *o, struct fr_jsonw *w, const char *path, const struct mark *m)
+static void events_put_arg(struct fr_out *o, struct fr_jsonw *w, const char *name, const char *type, const char *why)
 {
-	char what[16], why[FR_UP_ARGS_WHY_SZ], *full;
-	u32 type, i;
+	if (!w) {
+		fr_out_printf(o, "    %-18s %s\n", name, type ?: why);
+		return;
+	}
+	fr_jsonw_open(w, NULL, '{');
+	fr_jsonw_text(w, "name", name);
+	fr_jsonw_text(w, type ? "type" : "error", type ?: why);
+	fr_jsonw_close(w, '}');
+}
+
+/* As it would be recorded without {}. */
+static void events_put_mark(struct fr_out *o, struct fr_jsonw *w, u32 kind, const char *path, const struct mark *m)
+{
+	const char *name = kind == FR_UP_mark ? strchr(m->name, ':') + 1 : m->name;
+	struct fr_up_field field[FR_UP_ARG_MAX];
+	char what[16], why[FR_UP_WHY_SZ], *full;
+	u32 cnt, i;
 
 	if (w) {
-		if (asprintf(&full, "%s:%s:%s", fr_up_kind_name(FR_UP_usdt), path, m->name) < 0)
+		if (asprintf(&full, "%s:%s:%s", fr_up_kind_name(kind), path, name) < 0)
 			return;
 		fr_jsonw_open(w, NULL, '{');
 		fr_jsonw_text(w, "name", full);
@@ -155,19 +172,16 @@ static void events_put_mark(struct fr_out *o, struct fr_jsonw *w, const char *pa
 		fr_jsonw_u64(w, "places", m->args.site_cnt);
 		fr_jsonw_open(w, "fields", '[');
 	} else {
-		fr_out_printf(o, "%s:%s:%s\n", fr_up_kind_name(FR_UP_usdt), path, m->name);
+		fr_out_printf(o, "%s:%s:%s\n", fr_up_kind_name(kind), path, name);
 	}
-	for (i = 1; i <= m->args.cnt; i++) {
-		snprintf(what, sizeof(what), "arg%u", i);
-		type = fr_up_mark_type(&m->args, i, why);
-		if (!w) {
-			fr_out_printf(o, "    %-18s %s\n", what, fr_up_type_name(type) ?: why);
-			continue;
+	if (kind == FR_UP_mark && !fr_mark_fields(fr_mark_find(name, strlen(name)), &m->args, field, &cnt, why)) {
+		for (i = 1; i < cnt; i++) /* behind ip */
+			events_put_arg(o, w, field[i].name, fr_up_type_name(field[i].type), NULL);
+	} else {
+		for (i = 1; i <= m->args.cnt; i++) {
+			snprintf(what, sizeof(what), "arg%u", i);
+			events_put_arg(o, w, what, fr_up_type_name(fr_up_mark_type(&m->args, i, why)), why);
 		}
-		fr_jsonw_open(w, NULL, '{');
-		fr_jsonw_text(w, "name", what);
-		fr_jsonw_text(w, fr_up_type_name(type) ? "type" : "error", fr_up_type_name(type) ?: why);
-		fr_jsonw_close(w, '}');
 	}
 	if (w) {
 		fr_jsonw_close(w, ']');
@@ -175,9 +189,9 @@ static void events_put_mark(struct fr_out *o, struct fr_jsonw *w, const char *pa
 	}
 }
 
-static int mark_list(struct fr_out *o, struct fr_jsonw *w, const char *path, const char *pattern)
+static int mark_list(struct fr_out *o, struct fr_jsonw *w, u32 kind, const char *path, const char *pattern)
 {
-	struct all_marks all = {.pattern = pattern};
+	struct all_marks all = {.pattern = pattern, .kind = kind};
 	char why[FR_UPFILE_WHY_SZ];
 	struct fr_upfile *file;
 	int err = fr_upfile_open(path, &file, why);
@@ -192,7 +206,7 @@ static int mark_list(struct fr_out *o, struct fr_jsonw *w, const char *path, con
 	if (all.cnt)
 		qsort(all.mark, all.cnt, sizeof(*all.mark), events_by_mark);
 	for (i = 0; i < all.cnt && !err; i++)
-		events_put_mark(o, w, path, &all.mark[i]);
+		events_put_mark(o, w, kind, path, &all.mark[i]);
 	if (err)
 		fr_err("cannot list the marks of %s: %s", path, *why ? why : strerror(-err));
 	else if (!all.seen)
@@ -206,13 +220,14 @@ static int mark_list(struct fr_out *o, struct fr_jsonw *w, const char *path, con
 
 int fr_events_up(struct fr_out *o, struct fr_jsonw *w, const char *what)
 {
-	const char *kind = fr_up_kind_name(fr_up_kind_of(what)), *path = what + strlen(kind) + 1, *colon = strchr(path, ':');
+	u32 nr = fr_up_kind_of(what);
+	const char *kind = fr_up_kind_name(nr), *path = what + strlen(kind) + 1, *colon = strchr(path, ':');
 	char *copy = strndup(path, colon ? (size_t)(colon - path) : strlen(path));
 	int status = FR_EXIT_FAIL;
 
 	if (copy)
-		status = fr_up_kind_of(what) == FR_UP_usdt ? mark_list(o, w, copy, colon ? colon + 1 : "*")
-							   : up_list(o, w, kind, copy, colon ? colon + 1 : "*");
+		status = nr == FR_UP_usdt || nr == FR_UP_mark ? mark_list(o, w, nr, copy, colon ? colon + 1 : "*")
+							      : up_list(o, w, kind, copy, colon ? colon + 1 : "*");
 	else
 		fr_err_errno(-ENOMEM, "cannot list functions");
 	free(copy);

@@ -32,6 +32,7 @@ static const struct {
 	{"status", "flightrec status", fr_cmd_status, "what sessions record, lose and cost", SMALL, OTHER},
 	{"follow", "flightrec follow", fr_cmd_follow, "follow a recorder: triggers and snapshots as they come", SMALL, OTHER},
 	{"reload", "flightrec reload", fr_cmd_reload, "make a recorder read its configuration again", SMALL, OTHER},
+	{"mark", "flightrec mark", fr_cmd_mark, "mark this moment in the sessions that record such marks", SMALL, OTHER},
 	{"stop", "flightrec stop", fr_cmd_stop, "end a session", SMALL, OTHER},
 	{"report", "flightrec report", fr_cmd_report, "what happened, in a minute", LARGE, READS},
 	{"stat", "flightrec stat", fr_cmd_stat, "count and add up events: by program, call, time, file", LARGE, READS},

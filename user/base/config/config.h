@@ -62,7 +62,8 @@ struct fr_config_list {
 	    "second, `tp:SYSTEM:NAME if CONDITION` where that holds, in the language of `-f` on its fields, and " \
 	    "`tp:SYSTEM:NAME{FIELD,...}` has these of its fields alone. `uprobe:PATH:SYMBOL{arg1:u64, arg2:str}` is a function of a " \
 	    "program or library that is called, `uretprobe:PATH:SYMBOL{ret:s32}` one that returned, with its duration, " \
-	    "`usdt:PATH:PROVIDER:NAME{arg1, arg2:str}` a static mark; a rate and a condition stand behind them, too."), \
+	    "`usdt:PATH:PROVIDER:NAME{arg1, arg2:str}` a static mark; a rate and a condition stand behind them, too. `mark:PATH` has all " \
+	    "marks of flightrec_mark.h in a file."), \
 	  "add a group or an event to the profile; -WHAT removes it") \
 	K(Session, Memory, size, memory_sz, R, FR_DEF_MEMORY, \
 	  O('m', "memory", "SIZE", "8M 32M 128M", \

@@ -11,7 +11,8 @@
 #define FR_UP_KINDS(K)                                   \
 	K(uprobe, "a function of a program is called")   \
 	K(uretprobe, "a function of a program returned") \
-	K(usdt, "a program passed a static mark")
+	K(usdt, "a program passed a static mark")        \
+	K(mark, "a program passed a mark of flightrec_mark.h")
 
 enum fr_up_kind {
 #define K(name, doc) FR_UP_##name,

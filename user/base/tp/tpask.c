@@ -53,18 +53,23 @@ static int take_place(const char **at, struct fr_tpask *out, char why[FR_TPASK_W
 {
 	const char *kind = fr_up_kind_name(out->kind), *path = *at + strlen(kind) + 1, *colon = strchr(path, ':'), *c;
 	bool is_mark = out->kind == FR_UP_usdt;
-	const char *place = is_mark ? "PROVIDER:NAME" : "SYMBOL";
+	const char *place = is_mark ? "PROVIDER:NAME" : out->kind == FR_UP_mark ? "NAME" : "SYMBOL";
 
 	if (*path != '/')
 		return tpask_fail(why, "a place in a program is %s:PATH:%s, and its path begins with /", kind, place);
 	out->path = path;
-	out->path_sz = colon ? (size_t)(colon - path) : 0;
-	out->place = colon ? colon + 1 : NULL;
-	out->place_sz = colon ? strcspn(out->place, ENDS) : 0;
-	c = out->place_sz ? memchr(out->place, ':', out->place_sz) : NULL;
-	if (!out->place_sz || (is_mark && (!c || c == out->place || c + 1 == out->place + out->place_sz)))
-		return tpask_fail(why, "no place is named: %s:PATH:%s, where PATH has no colon", kind, place);
-	for (c = path; c < colon; c++)
+	if (out->kind == FR_UP_mark && (!colon || strcspn(path, ENDS) < (size_t)(colon - path))) { /* all of them */
+		out->path_sz = strcspn(path, ENDS);
+		out->place = path + out->path_sz;
+	} else {
+		out->path_sz = colon ? (size_t)(colon - path) : 0;
+		out->place = colon ? colon + 1 : NULL;
+		out->place_sz = colon ? strcspn(out->place, ENDS) : 0;
+		c = out->place_sz ? memchr(out->place, ':', out->place_sz) : NULL;
+		if (!out->place_sz || (is_mark && (!c || c == out->place || c + 1 == out->place + out->place_sz)))
+			return tpask_fail(why, "no place is named: %s:PATH:%s, where PATH has no colon", kind, place);
+	}
+	for (c = path; c < path + out->path_sz; c++)
 		if ((u8)*c < 0x20 || *c == 0x7f)
 			return tpask_fail(why, "this path has bytes that cannot be printed: use a link to it");
 	*at = out->place + out->place_sz;

@@ -9,6 +9,7 @@
  *	uprobe:PATH:SYMBOL[+OFF] [{ARG:TYPE,...}] ...
  *						a place in a program or library, in the same way; so uretprobe:
  *	usdt:PATH:PROVIDER:NAME ...		and a static mark of it
+ *	mark:PATH[:NAME] ...			and its marks of flightrec_mark.h; place_sz 0: all of them
  *	-uprobe:PATH:SYMBOL[+OFF]		not that one
  *	tp, -tp					those of rare.def, as it says; none at all
  *

@@ -238,6 +238,47 @@ int fr_up_mark_fields(const struct fr_up_args *args, const char *text, size_t sz
 	return err ?: up_check_texts(field, *cnt, why);
 }
 
+static const struct mark {
+	const char *name, *fields, *called[2];
+} marks[] = {
+#define M(name, fields, first, second) {#name, fields, {first, second}},
+	FR_MARKS(M)
+#undef M
+};
+
+#define MARK_CNT (sizeof(marks) / sizeof(marks[0]))
+
+const char *fr_mark_name(u32 i)
+{
+	return i < MARK_CNT ? marks[i].name : NULL;
+}
+
+u32 fr_mark_find(const char *name, size_t len)
+{
+	u32 i;
+
+	for (i = 0; i < MARK_CNT && (strlen(marks[i].name) != len || memcmp(marks[i].name, name, len) != 0); i++)
+		;
+	return i;
+}
+
+int fr_mark_fields(u32 i, const struct fr_up_args *args, struct fr_up_field field[FR_UP_ARG_MAX], u32 *cnt,
+		   char why[FR_UP_WHY_SZ])
+{
+	const char *fields = i < MARK_CNT ? marks[i].fields : NULL;
+	int err;
+	u32 k;
+
+	*cnt = 0;
+	if (!fields)
+		return up_fail(why, "flightrec_mark.h has no mark of this name");
+	err = fr_up_mark_fields(args, fields, strlen(fields), field, cnt, NULL, NULL, why);
+	for (k = 0; k < *cnt && !err; k++)
+		if (field[k].nr)
+			snprintf(field[k].name, sizeof(field[k].name), "%s", marks[i].called[field[k].nr - 1]);
+	return err;
+}
+
 void fr_up_mark_place(struct fr_up_field *field, u32 cnt, const char *args)
 {
 	struct fr_up_spec spec[FR_UP_SPEC_MAX];

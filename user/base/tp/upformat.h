@@ -57,6 +57,24 @@ typedef void (*fr_up_lacks_fn)(void *arg, u32 nr, const char *why);
 int fr_up_mark_fields(const struct fr_up_args *args, const char *text, size_t sz, struct fr_up_field field[FR_UP_ARG_MAX],
 		      u32 *cnt, fr_up_lacks_fn lacks, void *arg, char why[FR_UP_WHY_SZ]);
 
+/* The marks of flightrec_mark.h: name, arguments as a -e would ask for them, what these are called. */
+#define FR_MARK_PROVIDER "flightrec"
+#define FR_MARKS(M)                                 \
+	M(mark, "arg1:str", "text", "")             \
+	M(begin, "arg1:str arg2:u64", "name", "id") \
+	M(end, "arg1:str arg2:u64", "name", "id")   \
+	M(counter, "arg1:str arg2:s64", "name", "value")
+
+/* The name of the i-th, NULL: there is none. */
+const char *fr_mark_name(u32 i);
+
+/* Which has this name; as many as there are: none. */
+u32 fr_mark_find(const char *name, size_t len);
+
+/* The fields of the i-th. 0, *cnt; -EINVAL and why: there is none, or the file's notes have other arguments. */
+int fr_mark_fields(u32 i, const struct fr_up_args *args, struct fr_up_field field[FR_UP_ARG_MAX], u32 *cnt,
+		   char why[FR_UP_WHY_SZ]);
+
 /* Where they are at one site of it, whose note has these arguments. */
 void fr_up_mark_place(struct fr_up_field *field, u32 cnt, const char *args);
 

@@ -181,6 +181,27 @@ static int tpchoice_apply_place(struct choosing *c, const char *what, const stru
 	return 0;
 }
 
+/* All marks of a file: those that it has, or of what is removed those that are chosen. */
+static int tpchoice_apply_marks(struct choosing *c, const char *what, const struct fr_tpask *ask)
+{
+	char why[FR_UPCHOICE_WHY_SZ] = "";
+	struct fr_tpask one = *ask;
+	u32 set = 0, i;
+	int err = fr_upchoice_marks(ask, &set, why);
+
+	if (err) {
+		fr_err("-e %s: %s", what, *why ? why : strerror(-err));
+		return err == -ENOMEM ? err : -EINVAL;
+	}
+	for (i = 0; fr_mark_name(i) && !err; i++) {
+		one.place = fr_mark_name(i);
+		one.place_sz = strlen(one.place);
+		if (set >> i & 1)
+			err = tpchoice_apply_place(c, what, &one);
+	}
+	return err;
+}
+
 static int tpchoice_apply(struct choosing *c, const char *what)
 {
 	char full[2 * FR_NAME_MAX + 2], why[FR_TPASK_WHY_SZ];
@@ -192,6 +213,8 @@ static int tpchoice_apply(struct choosing *c, const char *what)
 		fr_err("-e %s: %s", what, why);
 		return -EINVAL;
 	}
+	if (ask.kind == FR_UP_mark && !ask.place_sz)
+		return tpchoice_apply_marks(c, what, &ask);
 	if (ask.kind < FR_UP_KIND_CNT)
 		return tpchoice_apply_place(c, what, &ask);
 	if (ask.table && !ask.removes)

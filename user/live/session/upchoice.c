@@ -160,6 +160,16 @@ static int mark_say_none(const struct mark_sites *m, char why[FR_UPCHOICE_WHY_SZ
 	return -EINVAL;
 }
 
+static int upchoice_mark_fields(const struct fr_tpask *ask, const struct mark_sites *m, struct fr_up_field *field, u32 *cnt,
+				char why[FR_UPCHOICE_WHY_SZ])
+{
+	if (ask->kind == FR_UP_usdt)
+		return fr_up_mark_fields(&m->args, ask->fields, ask->fields_sz, field, cnt, mark_lacks, m->out, why);
+	if (ask->fields)
+		return upchoice_fail(why, "the fields of these marks are fixed: leave {} out");
+	return fr_mark_fields(fr_mark_find(ask->place, ask->place_sz), &m->args, field, cnt, why);
+}
+
 static int upchoice_mark(const struct fr_tpask *ask, struct fr_upfile *file, struct fr_upfound *out, struct fr_up_field *field,
 			 u32 *cnt, char why[FR_UPCHOICE_WHY_SZ])
 {
@@ -167,13 +177,14 @@ static int upchoice_mark(const struct fr_tpask *ask, struct fr_upfile *file, str
 	u32 i;
 	int err = 0;
 
-	if (ask->place_sz >= SYMBOL_MAX)
+	if (sizeof(FR_MARK_PROVIDER) + ask->place_sz >= SYMBOL_MAX)
 		return upchoice_fail(why, "this name is longer than any that is taken");
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
 	m->out = out;
-	memcpy(m->full, ask->place, ask->place_sz);
+	snprintf(m->full, sizeof(m->full), "%s%.*s", ask->kind == FR_UP_mark ? FR_MARK_PROVIDER ":" : "", (int)ask->place_sz,
+		 ask->place);
 	m->near.to = m->full;
 	err = fr_upfile_marks(file, mark_add, m, why);
 	if (err == -E2BIG) {
@@ -181,7 +192,7 @@ static int upchoice_mark(const struct fr_tpask *ask, struct fr_upfile *file, str
 		err = -EINVAL;
 	}
 	err = err ?: out->site_cnt ? 0 : mark_say_none(m, why);
-	err = err ?: fr_up_mark_fields(&m->args, ask->fields, ask->fields_sz, field, cnt, mark_lacks, out, why);
+	err = err ?: upchoice_mark_fields(ask, m, field, cnt, why);
 	for (i = 0; i < out->site_cnt && !err; i++) {
 		fr_up_mark_place(field, *cnt, m->args_of[i]);
 		err = fr_up_layout(field, *cnt, &out->site[i].conf);
@@ -190,7 +201,37 @@ static int upchoice_mark(const struct fr_tpask *ask, struct fr_upfile *file, str
 	return err;
 }
 
-/* ---- either ---- */
+struct mark_names {
+	u32 set;
+};
+
+static int mark_note_name(void *arg, const struct fr_upmark *mark)
+{
+	struct mark_names *n = arg;
+	u32 i;
+
+	for (i = 0; fr_mark_name(i) && !strcmp(mark->provider, FR_MARK_PROVIDER); i++)
+		n->set |= !strcmp(mark->name, fr_mark_name(i)) ? 1u << i : 0;
+	return 0;
+}
+
+int fr_upchoice_marks(const struct fr_tpask *ask, u32 *set, char why[FR_UPCHOICE_WHY_SZ])
+{
+	char *path = strndup(ask->path, ask->path_sz);
+	struct fr_upfile *file = NULL;
+	struct mark_names names = {};
+	int err = path ? fr_upfile_open(path, &file, why) : -ENOMEM;
+
+	err = err ?: fr_upfile_marks(file, mark_note_name, &names, why);
+	if (!err && !names.set)
+		err = upchoice_fail(why, "the file has no marks of flightrec_mark.h");
+	fr_upfile_close(file);
+	free(path);
+	*set = names.set;
+	return err;
+}
+
+/* ---- any ---- */
 
 static int upchoice_describe(const struct fr_tpask *ask, u32 id, struct fr_upfound *out, char why[FR_UPCHOICE_WHY_SZ])
 {
@@ -199,7 +240,7 @@ static int upchoice_describe(const struct fr_tpask *ask, u32 id, struct fr_upfou
 	u32 cnt = 0;
 	int err = fr_upfile_open(out->path, &file, why);
 
-	if (!err && ask->kind == FR_UP_usdt)
+	if (!err && (ask->kind == FR_UP_usdt || ask->kind == FR_UP_mark))
 		err = upchoice_mark(ask, file, out, field, &cnt, why);
 	else if (!err)
 		err = upchoice_function(ask, file, out, field, &cnt, why) ?: fr_up_layout(field, cnt, &out->site->conf);

@@ -35,6 +35,9 @@ struct fr_upfound {
 int fr_upchoice_find(const struct fr_tpask *ask, u32 id, struct fr_upfound *out, char why[FR_UPCHOICE_WHY_SZ]);
 void fr_upfound_free(struct fr_upfound *u);
 
+/* Which of the marks of flightrec_mark.h does a file have? Bits by fr_mark_name(), at least one. 0; -errno, and why. */
+int fr_upchoice_marks(const struct fr_tpask *ask, u32 *set, char why[FR_UPCHOICE_WHY_SZ]);
+
 /* The event's name. */
 void fr_upchoice_name(const struct fr_tpask *ask, char to[FR_NAME_MAX + 1]);
 

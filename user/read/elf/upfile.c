@@ -370,8 +370,8 @@ static int mark_take(const struct marks *m, const struct fr_upnote *note, char w
 	struct fr_upmark mark = {.provider = note->provider, .name = note->name, .args = note->args};
 	u64 moved = m->base && note->base ? m->base - note->base : 0, counter = 0;
 
-	if (!is_mark_name(note->provider) || !is_mark_name(note->name))
-		return 0;
+	if (!note->addr || !is_mark_name(note->provider) || !is_mark_name(note->name))
+		return 0; /* address 0: the linker dropped the code */
 	if (!offset_of(m->f->elf, note->addr + moved, &mark.off))
 		return upfile_fail(why, -EINVAL, "the mark %.80s:%.80s is not in its code: the file's notes are damaged",
 				   note->provider, note->name);
