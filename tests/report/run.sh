@@ -293,6 +293,22 @@ not_recorded() {
 	printf '%s\n' "${facts[@]}" 'fact events sched_switch,softirq_entry,softirq_exit' | made "$tmp/few.flight" &&
 		status 0 report "$tmp/few.flight" && ! prints 'NET_RX|not recorded \(-e' > /dev/null
 }
+# What began before the window belongs to it no more than what ended behind it.
+rare_of_a_window() {
+	local window
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1' 'horizon 0 1' 'tp cgroup:cgroup_mkdir u32:id' \
+		'tp vmscan:mm_vmscan_memcg_reclaim_begin s32:order' 'tp vmscan:mm_vmscan_memcg_reclaim_end u64:nr_reclaimed' \
+		'event 1000 0 sched_switch 0 next_pid=7' 'event 1500 0 tp:cgroup:cgroup_mkdir 7 id=1' \
+		'event 1600 0 tp:vmscan:mm_vmscan_memcg_reclaim_begin 7 order=0' 'event 2600 0 tp:vmscan:mm_vmscan_memcg_reclaim_end 7 nr_reclaimed=1' \
+		'event 2700 0 tp:cgroup:cgroup_mkdir 7 id=2' 'event 2800 0 tp:vmscan:mm_vmscan_memcg_reclaim_begin 7 order=0' \
+		'event 2900 0 tp:vmscan:mm_vmscan_memcg_reclaim_end 7 nr_reclaimed=1' 'event 3000 0 sched_switch 7 next_pid=0' |
+		made "$tmp/rare.flight" || return
+	for window in 0%..100% 50%..100% 27%..83% 50%..75%; do
+		/usr/bin/python3 tests/report/check.py "$tmp/rare.flight" --window "$window" || return
+	done
+	status 0 report --window 50%..100% "$tmp/rare.flight" && prints '^  rare events 2 in this window' || return
+	status 0 report --json --window 27%..83% "$tmp/rare.flight" && jq -e '.rare | .events == 1 and .groups[0].took_ns == 1000' "$tmp/out" > "$tmp/page"
+}
 # Rings that have their first event are complete since all programs were attached, at 2 s: what began before that is not known.
 replay_agrees() {
 	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 2000000000' 'horizon 0 0' 'horizon 1 0' \
@@ -687,6 +703,7 @@ check "a snapshot of some CPUs" cut_away --cpu 1,3
 check "a snapshot that was cut" cut_away --window 20%..90% -f 'event != sys_exit'
 check "a snapshot of some processes" tasks_cut_away --pid 102,106
 check "a snapshot of what a filter took" tasks_cut_away -f 'event != sched_switch || next_pid > 110'
+check "rare events are those of the window" rare_of_a_window
 check "what was not recorded is not 0, and the kernel's own count of softirqs is told" not_recorded
 check "a snapshot of switches and wakings" cut_away -f 'event ~ "sched_*" || event ~ "irq*" || event == softirq_entry'
 check "a snapshot of a process and a filter" cut_away --pid 102,106 -f 'event != sys_exit'

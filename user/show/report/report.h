@@ -161,7 +161,8 @@ struct fr_report {
 	struct fr_report_stack stack[2]; /* of the focus task, in the kernel and in user space, innermost first */
 	struct fr_report_fn *fn;	 /* samples by function, the most first */
 	u32 fn_cnt;
-	struct fr_tally rare;		    /* rare events that are about the same (report_rare.c) */
+	struct fr_tally rare;		    /* rare events of the window that are about the same (report_rare.c) */
+	u64 rare_cnt;			    /* events of these */
 	struct fr_counter_notable *notable; /* counters that moved notably; NULL: not looked for yet */
 	u32 notable_cnt;
 	const struct fr_view *view;

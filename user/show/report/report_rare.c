@@ -48,15 +48,20 @@ static int rare_by_entry(const void *a, const void *b)
 /* In the order of rare.def, the most frequent first. */
 int fr_report_rare_read(struct fr_report *r)
 {
+	u64 since_ns = fr_replay_since(r->replay, 0); /* the verdict reads what was before the window, too */
 	const struct fr_rares_item *it;
 	size_t i;
 
 	r->rare = (struct fr_tally){.rec_sz = sizeof(struct rare_group)};
 	for (i = 0; (it = fr_rares_at(rares_of(r), i)); i++) {
-		struct rare_group *g = fr_tally_get(&r->rare, rare_key(r, it));
+		struct rare_group *g;
 
+		if (it->ts < since_ns)
+			continue;
+		g = fr_tally_get(&r->rare, rare_key(r, it));
 		if (!g)
 			return -ENOMEM;
+		r->rare_cnt++;
 		g->last = it;
 		g->cnt++;
 		if (it->took_ns == FR_RARES_UNKNOWN)
@@ -90,11 +95,11 @@ void fr_report_put_rare_line(struct fr_report_page *p)
 	fr_report_label(p, "rare events");
 	if (!s->any)
 		fr_out_str(p->o, "not recorded\n");
-	else if (!s->item.cnt)
+	else if (!p->r->rare_cnt)
 		fr_out_str(p->o, "none: retransmits, drops, reclaim, cgroups ... (`flightrec events`)\n");
 	else
 		fr_out_printf(p->o, "%s in this window: `flightrec replay --tier rare` has all\n",
-			      fr_show_count(s->item.cnt, text, sizeof(text)));
+			      fr_show_count(p->r->rare_cnt, text, sizeof(text)));
 }
 
 #define FIRST 4u /* in the lines of what changed */
@@ -241,7 +246,7 @@ static const void *rare_group_at(const struct fr_at *at, u32 i)
 
 static struct fr_value rare_events(const struct fr_at *at)
 {
-	return fr_value_nr(rares_of(at->of)->item.cnt);
+	return fr_value_nr(((const struct fr_report *)at->of)->rare_cnt);
 }
 
 static struct fr_value rare_horizon(const struct fr_at *at)
