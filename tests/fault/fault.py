@@ -7,6 +7,7 @@ import hashlib
 import json
 import mmap
 import os
+import re
 import shutil
 import signal
 import struct
@@ -897,6 +898,57 @@ def killed_deciding():
                 if p.poll() is None:
                     p.kill()
                 p.wait()
+
+
+def calling(name):
+    """A program that calls a function of its own, fr_called, nine times, built anew under this name."""
+    file, text = path(name), path(f"{name}.c")
+    with open(text, "w") as f:
+        f.write("__attribute__((noinline)) int fr_called(volatile int *n) { return ++*n; }\n"
+                "int main(void) { volatile int n = 0; while (n < 9) fr_called((int *)&n); return 0; }\n")
+    run("gcc", "-O1", "-g", "-o", file, text)
+    return file
+
+
+@test("another file has the name of a probed program before the kernel is told of it: the one that was looked at is probed")
+def renamed_program():
+    control, file, kept, name = Control(), calling("frt-renamed"), path("frt-kept"), new_name()
+    os.link(file, kept)
+    with ended(name):
+        control.set("perf_event", 1, -signal.SIGSTOP)
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *SMALL, "-o", path(""), "--detach", "-e", f"uprobe:{file}:fr_called"], env=control.env,
+                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        _, how = os.waitpid(p.pid, os.WUNTRACED)
+        check(os.WIFSTOPPED(how), f"it stands still before its first probe: {how}")
+        shutil.copy("/bin/true", f"{file}.new")
+        os.rename(f"{file}.new", file)
+        control.set()
+        p.send_signal(signal.SIGCONT)
+        said = p.communicate(timeout=LIMIT_S)[1].decode()
+        equal(p.returncode, 0, f"record: {said}")
+        run(file)
+        run(kept)
+        calls = fr("replay", "--json", "-f", 'event == "uprobe:frt_renamed__fr_called"', dump(name)).stdout.splitlines()
+        equal(len(calls), 9, "calls")
+
+
+@test("each read of a program's file fails: its functions are not listed in part, nor said not to be there, and no place in it is recorded")
+def unread_places():
+    control, file, done = Control(), calling("frt-unread"), 0
+    inner = re.findall(r"^ *([0-9a-f]+):\t", run("objdump", "-d", "--disassemble=main", file).stdout, re.M)
+    inner = int(inner[1], 16) - int(inner[0], 16)
+    done += each_read(control, "pread", ["events", f"uprobe:{file}:*"], path("none"), 3)
+    for place in "fr_called", f"main+{inner}":
+        argv = ["record", "-n", new_name(), *SMALL, "--detach", "-e", f"uprobe:{file}:{place}", "-e", "uprobe:/none:main"]
+        control.set("pread")
+        whole, (cnt, _) = reading(control, argv)
+        check(b"/none: No such file" in whole.stderr, f"{place} is found: {whole.stderr}")
+        for nth in range(1, cnt + 1):
+            control.set("pread", nth, errno.EIO, last=1 << 30)
+            p, _ = reading(control, argv)
+            check(p.returncode == 1 and os.strerror(errno.EIO).encode() in p.stderr, f"{place}: from read {nth} of {cnt} on: {p.returncode} {p.stderr}")
+            done += 1
+    return f"{done} failures"
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ static int up_list(struct fr_out *o, struct fr_jsonw *w, const char *kind, const
 
 	if (err) {
 		fr_err("%s", why);
-		return FR_EXIT_USAGE;
+		return err == -EIO || err == -ENOMEM ? FR_EXIT_FAIL : FR_EXIT_USAGE;
 	}
 	if (strcmp(kind, fr_up_kind_name(FR_UP_uretprobe)) != 0 || !fr_upfile_is_go(file))
 		err = fr_upfile_each(file, add_function, &f);

@@ -13,6 +13,7 @@
 #include "base/tp/rare.h"
 #include "base/tp/tpask.h"
 #include "base/tp/tps.h"
+#include "live/session/load.h"
 #include "live/session/sess.h"
 #include "sys/tracefs.h"
 
@@ -406,7 +407,7 @@ static int tpchoice_add_place(struct fr_tpchoice *out, const struct chosen *how,
 
 	if (err) {
 		fr_err("-e %s: %s", how->what, why);
-		return err == -ENOMEM ? err : -EINVAL;
+		return fr_load_is_passing(err) || err == -EIO ? err : -EINVAL;
 	}
 	ev.name = up.name;
 	ev.text = up.format;

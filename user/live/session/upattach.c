@@ -30,7 +30,7 @@ void fr_up_let_sleep(struct bpf_program *up)
 
 static int upattach_refused(const struct fr_upfound *at, int err)
 {
-	const char *why = err == -ENOENT   ? "this kernel has no probes of programs (CONFIG_UPROBE_EVENTS), or the file is gone"
+	const char *why = err == -ENOENT   ? "this kernel has no probes of programs (CONFIG_UPROBE_EVENTS)"
 			  : err == -EINVAL ? "the kernel refuses the place"
 			  : err == -EOPNOTSUPP || err == -524
 				  ? "the kernel cannot have a probe at this instruction, or on this file system"
@@ -47,10 +47,14 @@ static int attach_prog(const struct fr_up_attach *to, const struct fr_upfound *a
 	const struct bpf_program *prog = begins ? to->begin : to->up;
 	const struct fr_upsite *s = &at->site[site];
 	LIBBPF_OPTS(bpf_perf_event_opts, opts, .bpf_cookie = begins ? to->event : FR_UP_COOKIE(to->event, to->first + site));
-	int fd = fr_percpu_open_up(at->path, s->off, s->counter, s->conf.is_return && !begins, to->cpu), err = fd < 0 ? fd : 0;
-	struct bpf_link *link = err ? NULL : bpf_program__attach_perf_event_opts(prog, fd, &opts);
+	struct bpf_link *link;
 	char path[512];
+	int fd, err;
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", at->fd);
+	fd = fr_percpu_open_up(path, s->off, s->counter, s->conf.is_return && !begins, to->cpu);
+	err = fd < 0 ? fd : 0;
+	link = err ? NULL : bpf_program__attach_perf_event_opts(prog, fd, &opts);
 	if (!err && !link) {
 		err = -errno;
 		close(fd);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/text/nearest.h"
 #include "read/elf/upfile.h"
@@ -244,6 +245,10 @@ static int upchoice_describe(const struct fr_tpask *ask, u32 id, struct fr_upfou
 		err = upchoice_mark(ask, file, out, field, &cnt, why);
 	else if (!err)
 		err = upchoice_function(ask, file, out, field, &cnt, why) ?: fr_up_layout(field, cnt, &out->site->conf);
+	if (!err) {
+		out->fd = fr_upfile_fd(file);
+		err = out->fd < 0 ? out->fd : 0;
+	}
 	fr_upfile_close(file);
 	if (err == -E2BIG)
 		return upchoice_fail(why, "these are more fields than a record has room for");
@@ -259,7 +264,7 @@ int fr_upchoice_find(const struct fr_tpask *ask, u32 id, struct fr_upfound *out,
 	int err;
 
 	*why = 0;
-	*out = (struct fr_upfound){.path = strndup(ask->path, ask->path_sz)};
+	*out = (struct fr_upfound){.path = strndup(ask->path, ask->path_sz), .fd = -1};
 	if (asprintf(&out->doc, "%s:%.*s:%.*s%s%.*s%s", fr_up_kind_name(ask->kind), (int)ask->path_sz, ask->path,
 		     (int)ask->place_sz, ask->place, ask->fields ? "{" : "", (int)ask->fields_sz, ask->fields ?: "",
 		     ask->fields ? "}" : "") < 0)
@@ -278,6 +283,8 @@ int fr_upchoice_find(const struct fr_tpask *ask, u32 id, struct fr_upfound *out,
 
 void fr_upfound_free(struct fr_upfound *u)
 {
+	if (u->path && u->fd >= 0)
+		close(u->fd);
 	free(u->path);
 	free(u->doc);
 	free(u->format);

@@ -20,7 +20,8 @@ struct fr_upsite {
 
 /* One event, at one place or several. */
 struct fr_upfound {
-	char *path;
+	char *path;		    /* NULL: it is none */
+	int fd;			    /* the file in which the place was proven: what has the path later may be another one */
 	char *doc;		    /* KIND:PATH:PLACE{FIELD,...} */
 	char name[FR_NAME_MAX + 1]; /* of the event, behind KIND: */
 	char *format;

@@ -3,6 +3,7 @@
 
 #include <elfutils/libdw.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,6 +48,15 @@ static int upfile_fail(char why[FR_UPFILE_WHY_SZ], int err, const char *fmt, ...
 
 /* ---- a file ---- */
 
+/* To libelf, a part that cannot be read is one that is not there. Since errno was 0: 0, or that error, and why. To be asked
+ * before anything else may set errno. */
+static int upfile_unread(const char *what, char why[FR_UPFILE_WHY_SZ])
+{
+	int err = errno == EIO || errno == ENOMEM ? -errno : 0;
+
+	return err ? upfile_fail(why, err, "%s cannot be read: %s", what, strerror(-err)) : 0;
+}
+
 static bool has_go_section(Elf *elf)
 {
 	Elf_Scn *scn = NULL;
@@ -71,7 +81,7 @@ int fr_upfile_open(const char *path, struct fr_upfile **out, char why[FR_UPFILE_
 	int err;
 
 	if (!f)
-		return -ENOMEM;
+		return upfile_fail(why, -ENOMEM, "%s", strerror(ENOMEM));
 	elf_version(EV_CURRENT);
 	f->fd = fr_symfile_fd(NULL, path);
 	if (f->fd < 0) {
@@ -79,14 +89,18 @@ int fr_upfile_open(const char *path, struct fr_upfile **out, char why[FR_UPFILE_
 		free(f);
 		return err;
 	}
-	f->elf = elf_begin(f->fd, ELF_C_READ_MMAP, NULL);
+	errno = 0;
+	f->elf = elf_begin(f->fd, ELF_C_READ, NULL); /* not mapped: whoever shortens the file would end this process */
 	if (!f->elf || elf_kind(f->elf) != ELF_K_ELF || !gelf_getehdr(f->elf, &head)) {
-		err = upfile_fail(why, -EINVAL, "%s is no program or library", path);
+		err = upfile_unread(path, why) ?: upfile_fail(why, -EINVAL, "%s is no program or library", path);
 	} else if (gelf_getclass(f->elf) != ELFCLASS64 || head.e_ident[EI_DATA] != ORDER || head.e_machine != MACHINE ||
 		   (head.e_type != ET_EXEC && head.e_type != ET_DYN)) {
 		err = upfile_fail(why, -EINVAL, "%s is no 64-bit program or library of this machine's kind", path);
 	} else {
 		f->go = has_go_section(f->elf);
+		err = upfile_unread(path, why);
+	}
+	if (!err) {
 		*out = f;
 		return 0;
 	}
@@ -101,6 +115,13 @@ void fr_upfile_close(struct fr_upfile *f)
 	elf_end(f->elf);
 	close(f->fd);
 	free(f);
+}
+
+int fr_upfile_fd(const struct fr_upfile *f)
+{
+	int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
 }
 
 bool fr_upfile_is_go(const struct fr_upfile *f)
@@ -158,16 +179,18 @@ static int walk_table(Elf *elf, Elf_Scn *scn, const GElf_Shdr *s, symbol_fn fn, 
 	return ret;
 }
 
-static int walk_symbols(struct fr_upfile *f, symbol_fn fn, void *arg)
+/* Returns what fn does; -errno and why: not all could be read. */
+static int walk_symbols(struct fr_upfile *f, symbol_fn fn, void *arg, char why[FR_UPFILE_WHY_SZ])
 {
 	Elf_Scn *scn = NULL;
 	GElf_Shdr s;
 	int ret = 0;
 
+	errno = 0;
 	while (!ret && (scn = elf_nextscn(f->elf, scn)))
 		if (gelf_getshdr(scn, &s) && (s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM))
 			ret = walk_table(f->elf, scn, &s, fn, arg);
-	return ret;
+	return ret ?: upfile_unread("it", why);
 }
 
 struct each {
@@ -185,8 +208,9 @@ static int each_symbol(void *arg, const struct symbol *s)
 int fr_upfile_each(struct fr_upfile *f, int (*fn)(void *arg, const char *symbol), void *arg)
 {
 	struct each e = {fn, arg};
+	char why[FR_UPFILE_WHY_SZ];
 
-	return walk_symbols(f, each_symbol, &e);
+	return walk_symbols(f, each_symbol, &e, why);
 }
 
 /* ---- one of them ---- */
@@ -279,13 +303,19 @@ static bool line_begins(Dwarf *dw, u64 addr)
 	return false;
 }
 
-static bool upfile_is_proven(Elf *elf, u64 addr)
+/* 0; -EINVAL; -errno and why: what could prove it could not be read. */
+static int upfile_prove(Elf *elf, u64 addr, char why[FR_UPFILE_WHY_SZ])
 {
-	Dwarf *dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	bool is = frame_begins(elf, dw, addr) || line_begins(dw, addr);
+	Dwarf *dw;
+	int err;
 
+	errno = 0;
+	dw = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
+	err = upfile_unread("it", why);
+	if (!err)
+		err = frame_begins(elf, dw, addr) || line_begins(dw, addr) ? 0 : upfile_unread("it", why) ?: -EINVAL;
 	dwarf_end(dw);
-	return is;
+	return err;
 }
 
 static int upfile_say_none(struct want *w, char why[FR_UPFILE_WHY_SZ])
@@ -302,8 +332,10 @@ static int upfile_say_none(struct want *w, char why[FR_UPFILE_WHY_SZ])
 int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_off, char why[FR_UPFILE_WHY_SZ])
 {
 	struct want w = {.name = symbol, .near = {.to = symbol}};
+	int err = walk_symbols(f, upfile_consider, &w, why);
 
-	walk_symbols(f, upfile_consider, &w);
+	if (err)
+		return err;
 	if (!w.cnt)
 		return upfile_say_none(&w, why);
 	if (w.cnt > 1)
@@ -317,15 +349,19 @@ int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_o
 	if (off && off >= w.sym.st_size)
 		return upfile_fail(why, -EINVAL, "%.80s has %llu bytes, so +0x%llx is not in it", symbol,
 				   (unsigned long long)w.sym.st_size, (unsigned long long)off);
-	if (off && !upfile_is_proven(f->elf, w.sym.st_value + off))
+	err = off ? upfile_prove(f->elf, w.sym.st_value + off, why) : 0;
+	if (err == -EINVAL)
 		return upfile_fail(
 			why, -EINVAL,
 			"neither its lines nor its frames say that an instruction begins at %.80s+0x%llx, and a probe "
 			"elsewhere would crash the program",
 			symbol, (unsigned long long)off);
-	if (!offset_of(f->elf, w.sym.st_value + off, file_off))
-		return upfile_fail(why, -EINVAL, "%.80s is not in its code", symbol);
-	return 0;
+	if (err)
+		return err;
+	errno = 0;
+	if (offset_of(f->elf, w.sym.st_value + off, file_off))
+		return 0;
+	return upfile_unread("it", why) ?: upfile_fail(why, -EINVAL, "%.80s is not in its code", symbol);
 }
 
 /* ---- its static marks ---- */
@@ -375,12 +411,14 @@ static int mark_take(const struct marks *m, const struct fr_upnote *note, char w
 	if (!offset_of(m->f->elf, note->addr + moved, &mark.off))
 		return upfile_fail(why, -EINVAL, "the mark %.80s:%.80s is not in its code: the file's notes are damaged",
 				   note->provider, note->name);
+	errno = 0;
 	if (!nop_is_at(m->f, mark.off))
-		return upfile_fail(
-			why, -EINVAL,
-			"no nop is where the mark %.80s:%.80s should be, so a probe would crash the program: the file's "
-			"notes are of another one",
-			note->provider, note->name);
+		return upfile_unread("it", why)
+			       ?: upfile_fail(why, -EINVAL,
+					      "no nop is where the mark %.80s:%.80s should be, so a probe would crash the "
+					      "program: the file's "
+					      "notes are of another one",
+					      note->provider, note->name);
 	/* the kernel counts in the program's memory: nothing but data that the program writes, too */
 	if (note->counter &&
 	    (!offset_in(m->f->elf, note->counter + moved, PF_W, &counter) ||
@@ -400,7 +438,7 @@ static int walk_notes(const struct marks *m, Elf_Scn *scn, char why[FR_UPFILE_WH
 	int got, ret = 0;
 
 	if (!data || !data->d_buf)
-		return upfile_fail(why, -EINVAL, "its notes of marks are not all in the file");
+		return upfile_unread("it", why) ?: upfile_fail(why, -EINVAL, "its notes of marks are not all in the file");
 	while (!ret && (got = fr_upnote_next(data->d_buf, data->d_size, &pos, &note))) {
 		if (got < 0)
 			return upfile_fail(why, -EINVAL, "its notes of marks are damaged");
@@ -417,8 +455,9 @@ int fr_upfile_marks(struct fr_upfile *f, int (*fn)(void *arg, const struct fr_up
 	const char *name;
 	GElf_Shdr s;
 
+	errno = 0;
 	if (elf_getshdrstrndx(f->elf, &strings))
-		return 0;
+		return upfile_unread("it", why);
 	while ((scn = elf_nextscn(f->elf, scn))) {
 		name = gelf_getshdr(scn, &s) ? elf_strptr(f->elf, strings, s.sh_name) : NULL;
 		if (name && !strcmp(name, ".note.stapsdt") && s.sh_type == SHT_NOTE)
