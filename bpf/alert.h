@@ -235,7 +235,7 @@ struct fr_triggers {
 	u32 ended;	/* user space: bit i: the rule of slot i is no longer in force, only its counters remain */
 	u64 marks;	/* records written by programs of bpf/trigger/: moments, frames of their stacks */
 	u64 mark_lost;	/* records that they could not write */
-	u64 unwatched;	/* events that event rules missed: too many at once on a CPU, nested */
+	u64 unwatched;	/* events that event rules missed: too many at once on a CPU, or a program's that could not be made */
 	u64 untracked;	/* tasks or requests that latency, hung, asleep and busy rules could not follow: the table was full */
 	/* user space: the last alert handled, in case a recorder is killed before it takes it out of the queue */
 	u64 handled_ts;

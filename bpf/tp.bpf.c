@@ -341,6 +341,17 @@ struct {
 #define UP_CUT	   0x20000u
 #define UP_UNREAD  0x40000u /* a number */
 
+/* An event that could not be made has no record: a rule has missed it. */
+FR_INLINE int up_leave(u32 nr)
+{
+#ifdef FR_WATCH
+	fr_count(&fr_triggers.unwatched, 1);
+	return 0;
+#else
+	return tp_leave(nr, FR_TP_unmade);
+#endif
+}
+
 FR_INLINE u64 up_reg(const void *ctx, u32 off)
 {
 	u64 v = 0;
@@ -356,15 +367,42 @@ FR_INLINE void up_call_of(struct fr_up_call *call, u32 event, u64 sp)
 	call->event = event;
 }
 
+/*
+ * From Linux 6.13 on, programs of this type that need more than a few words of stack have one for each CPU, since none of them
+ * is begun while it runs there. Of programs' probes this is not so: they are preempted, and sleep, and the next one would write
+ * over what they keep. A program with a tail call, though it is never made, has its task's stack.
+ */
+const volatile bool fr_up_never SEC(".rodata") = false;
+
+FR_INLINE void up_want_own_stack(void *ctx)
+{
+	if (fr_up_never)
+		bpf_tail_call(ctx, NULL, 0);
+}
+
+/* Is what this task does recorded? */
+FR_INLINE bool up_is_chosen(void)
+{
+#ifdef FR_WATCH
+	return true;
+#else
+	return !fr_filter_all || fr_task_chosen(bpf_get_current_pid_tgid() >> 32);
+#endif
+}
+
 /* A function that is asked how long it takes begins. */
 SEC("uprobe")
 int up_begin(void *ctx)
 {
 	struct fr_up_begun begun = {.ns = bpf_ktime_get_ns()};
 	struct task_struct *task = (void *)bpf_get_current_task();
+	u32 event = bpf_get_attach_cookie(ctx);
 	struct fr_up_call call;
 
-	up_call_of(&call, bpf_get_attach_cookie(ctx), up_reg(ctx, UP_SP));
+	up_want_own_stack(ctx);
+	if (!fr_enabled(event & (FR_EVENT_MAX - 1)) || !up_is_chosen()) /* counted when it returns */
+		return 0;
+	up_call_of(&call, event, up_reg(ctx, UP_SP));
 	begun.start_ns = BPF_CORE_READ(task, start_time);
 	bpf_map_update_elem(&fr_up_calls, &call, &begun, BPF_ANY);
 	return 0;
@@ -399,16 +437,68 @@ FR_INLINE u64 up_extend(u64 v, u32 sz, bool is_signed)
 	return is_signed ? (u64)((s64)v >> (shift & 63)) : v >> (shift & 63);
 }
 
-/* Memory of the program that is not there yet, as a text that it has not looked at: have it brought in. False: it cannot be. */
-FR_INLINE bool up_page_in(u64 from, u32 sz)
-{
-	u8 byte;
+/* ---- memory that is not there yet, as a text that the program has not looked at ---- */
 
-	if (!fr_up_may_sleep || bpf_copy_from_user(&byte, sizeof(byte), (const void *)from))
-		return false;
-	bpf_copy_from_user(&byte, sizeof(byte), (const void *)(from + sz - 1)); /* a text may end before it */
-	return true;
+/* Where texts go that are only looked for: what is in it nobody reads, so programs that preempt each other may share it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u8[FR_UP_LOOK_SZ]);
+} fr_up_looks SEC(".maps");
+
+/* Can the text at an address be read, as far as it is kept? */
+FR_INLINE bool up_text_is_there(u64 from)
+{
+	u32 first = 0;
+	void *room = bpf_map_lookup_elem(&fr_up_looks, &first);
+
+	return !room || bpf_probe_read_user_str(room, FR_UP_LOOK_SZ, (const void *)from) >= 0;
 }
+
+/*
+ * Have what argument i of a site names brought in, as the program's own look at it would, and no page behind it. v: its
+ * register. This may wait for as long as a file system does not answer, so who calls it holds no buffer.
+ */
+__noinline u32 fr_up_bring_in(u32 site, u32 i, u64 v)
+{
+	const struct fr_up *up = bpf_map_lookup_elem(&fr_up_sites, &site);
+	const struct fr_up_arg *a;
+	u64 room[2] = {};
+	u8 byte;
+	u32 sz;
+
+	if (!fr_up_may_sleep || !up || i >= FR_UP_ARG_MAX)
+		return 0;
+	a = &up->arg[i];
+	sz = a->sz & 15;
+	if (a->from == FR_UP_MEM) {
+		v += a->off;
+		if (bpf_probe_read_user(room, sz, (const void *)v) && bpf_copy_from_user(room, sz, (const void *)v))
+			return 0;
+		v = room[0];
+	}
+	v = up_extend(v, sz, a->is_signed);
+	if (a->to_sz || up_text_is_there(v) || bpf_copy_from_user(&byte, sizeof(byte), (const void *)v))
+		return 0;
+	if (!up_text_is_there(v)) /* it goes on on the next page */
+		bpf_copy_from_user(&byte, sizeof(byte), (const void *)(v + FR_UP_LOOK_SZ - 1));
+	return 0;
+}
+
+/* The same of all arguments that are in memory. */
+FR_INLINE void up_bring_in(const void *ctx, const struct fr_up *up, u32 site)
+{
+	u32 i;
+
+	if (!fr_up_may_sleep)
+		return;
+	for (i = 0; i < FR_UP_ARG_MAX && i < up->arg_cnt; i++)
+		if (!up->arg[i].to_sz || up->arg[i].from == FR_UP_MEM)
+			fr_up_bring_in(site, i, up_reg(ctx, up->arg[i].reg));
+}
+
+/* ---- a record ---- */
 
 /* Put the text at an address of the program behind what is there, end bytes. */
 FR_INLINE u32 up_text(u8 *rec, u32 to, u64 from, u32 end)
@@ -421,10 +511,7 @@ FR_INLINE u32 up_text(u8 *rec, u32 to, u64 from, u32 end)
 		return end | UP_CUT;
 	asm volatile("" : "+r"(at));
 	at &= TP_MASK;
-	/* one byte more than is kept tells a text that is longer */
-	len = bpf_probe_read_user_str(rec + at, FR_UP_TEXT_SZ + 1, (const void *)from);
-	if (len < 0 && up_page_in(from, FR_UP_TEXT_SZ + 1))
-		len = bpf_probe_read_user_str(rec + at, FR_UP_TEXT_SZ + 1, (const void *)from);
+	len = bpf_probe_read_user_str(rec + at, FR_UP_LOOK_SZ, (const void *)from);
 	if (len < 0) {
 		__builtin_memcpy(rec + at, fault, sizeof(fault));
 		len = sizeof(fault);
@@ -456,8 +543,7 @@ __noinline u32 fr_up_read(u32 buffer, u32 site, u32 i, u64 v, u32 end)
 	sz = a->sz & 15;
 	if (a->from == FR_UP_MEM) {
 		v += a->off;
-		if (bpf_probe_read_user(room, sz, (const void *)v) &&
-		    (!up_page_in(v, sz) || bpf_probe_read_user(room, sz, (const void *)v)))
+		if (bpf_probe_read_user(room, sz, (const void *)v))
 			return end | UP_UNREAD;
 		v = room[0];
 	} else if (a->from == FR_UP_CONST) {
@@ -520,7 +606,7 @@ FR_INLINE int up_record(const void *ctx, u32 event, const struct fr_up *up, u32 
 		return 0;
 	sz = up_make(ctx, buffer, work, up, site, lasted_ns);
 	if (sz & UP_UNREAD)
-		return tp_leave(nr, FR_TP_unreadable);
+		return up_leave(nr);
 	cut = sz & UP_CUT ? FR_TP_CUT : 0;
 	sz = UP_END(sz);
 	if (sz > FR_TP_ROOM_SZ)
@@ -564,26 +650,26 @@ int up(void *ctx)
 	const struct fr_up *up = bpf_map_lookup_elem(&fr_up_sites, &site);
 	struct fr_watch_work *work;
 
+	up_want_own_stack(ctx);
 	if (nr >= FR_TP_MAX || !up)
 		return 0;
 	asm volatile("" : "+r"(event));
 	event &= FR_EVENT_MAX - 1;
 	if (!fr_enabled(event))
 		return fr_filtered(FR_FILTERED_off);
+	if (!up_is_chosen())
+		return fr_filtered(FR_FILTERED_task);
 	if (up->is_return) {
 		lasted_ns = up_lasted(ctx, event);
 		if (!lasted_ns)
-			return tp_leave(nr, FR_TP_unmatched);
+			return up_leave(nr);
 	}
-#ifndef FR_WATCH
-	if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32))
-		return fr_filtered(FR_FILTERED_task);
-#endif
 	if (!fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
 		return tp_leave(nr, FR_TP_thinned);
+	up_bring_in(ctx, up, site);
 	buffer = fr_up_take();
 	if (!buffer)
-		return tp_leave(nr, FR_TP_unreadable);
+		return up_leave(nr);
 	up_record(ctx, event, up, site, buffer, lasted_ns);
 	work = tp_work(buffer);
 	if (work)

@@ -63,11 +63,11 @@ enum fr_tp_span { FR_TP_WHOLE, FR_TP_BEGINS, FR_TP_ENDS };
 #define FR_TP_OPEN_MAX 1024u /* that have begun, and not ended */
 
 /* Why an event of a tracepoint has no record: what the program itself decides. Names of facts. */
-#define FR_TP_WHYS(W)                                                                      \
-	W(thinned, "more than its rate (`@N/T`) lets pass")                                \
-	W(unmatched, "its condition (`if`) does not hold, or its beginning has no record") \
-	W(unreadable,                                                                      \
-	  "of a program's probe: a number was in memory that could not be read, or four others were under way on its CPU")
+#define FR_TP_WHYS(W)                                                                                                      \
+	W(thinned, "more than its rate (`@N/T`) lets pass")                                                                \
+	W(unmatched, "its condition (`if`) does not hold, or its beginning has no record")                                 \
+	W(unmade, "of a program's probe: a return whose call was not seen, a number in memory that could not be read, or " \
+		  "four others were under way on its CPU")
 
 enum fr_tp_why {
 #define W(name, doc) FR_TP_##name,

@@ -12,9 +12,10 @@
 
 #include "tp.h"
 
-#define FR_UP_MAX		  256u /* sites of a session */
-#define FR_UP_ARG_MAX		  14u  /* fields that are read; a static mark has up to 12 arguments */
-#define FR_UP_TEXT_SZ		  256u /* of a text, its NUL included */
+#define FR_UP_MAX		  256u		      /* sites of a session */
+#define FR_UP_ARG_MAX		  14u		      /* fields that are read; a static mark has up to 12 arguments */
+#define FR_UP_TEXT_SZ		  256u		      /* of a text, its NUL included */
+#define FR_UP_LOOK_SZ		  (FR_UP_TEXT_SZ + 1) /* read of one: a byte more than is kept tells one that is longer */
 #define FR_UP_TEXT_CNT		  6u
 #define FR_UP_FIXED_SZ		  128u	    /* of the fields, at most */
 #define FR_UP_FAULT		  "(fault)" /* the kernel's word in place of a text that cannot be read */

@@ -3,9 +3,12 @@
 import contextlib
 import os
 import re
+import subprocess
 
-from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, refused, replay, run,
-                    shared, test, tracefs, unrecorded_of)
+from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, refused,
+                    replay, run, shared, test, tracefs, unrecorded_of, wait_for, waits_in)
+from frtest import session as session_of
+from hangfs import hangfs
 from matrix import alerts
 
 # Texts by __data_loc, arrays of text, flags by name, numbers with and without sign.
@@ -24,8 +27,10 @@ CONDS = (
 FORKS = "sched:sched_process_fork"
 PROBED = helper("probed")
 CALL, RETURN, NESTED = "uprobe:probed__fr_probed_call", "uretprobe:probed__fr_probed_call", "uretprobe:probed__fr_probed_nested"
+DEEP = "uretprobe:probed__fr_probed_deep"
+UNMADE = "unmade"
 PROBES = (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64, arg2:str, arg3:s32}}", f"uretprobe:{PROBED}:fr_probed_call if ret > 8589934592",
-          f"uretprobe:{PROBED}:fr_probed_nested{{ret:s32}}", f"uprobe:{PROBED}:fr_probed_nested@3/h")
+          f"uretprobe:{PROBED}:fr_probed_nested{{ret:s32}}", f"uprobe:{PROBED}:fr_probed_nested@3/h", f"uretprobe:{PROBED}:fr_probed_deep{{ret:s32}}")
 MARKED = helper("marked")
 LIBRARY = f"{os.path.dirname(FLIGHTREC)}/libflightrec.so.1"
 MARKS = (f"usdt:{MARKED}:frt:call{{arg3:str, arg1, arg2}}", f"usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:guarded if arg1 > 2",
@@ -399,7 +404,69 @@ def programs():
     fr("cut", "-f", f'pid == {pid} && event == "{CALL}"', "-o", cut, file)
     equal(replay(cut), ours, "cut")
     links = [pin for pin in os.listdir(f"{SESSIONS}/{name}") if "up_begin" in pin]
-    equal(len(links), 2, "only returns need a beginning")
+    equal(len(links), 3, "only returns need a beginning")
+
+
+def on_one_cpu():
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+
+@test("texts in a file whose file system does not answer hold no other program's probe up; when it answers, they are recorded, and pull rules")
+def held_texts():
+    name, cnt = session(), 6
+    with hangfs() as disk, alerts(name, f"event:{CALL} if arg3 <= 0") as a:
+        with open(f"{disk.dir}/texts", "wb") as f:
+            f.write(b"".join((b"text %d" % i).ljust(1 << 20, b"\0") for i in range(cnt)))
+        before = dump(name)
+        disk.hang("read")
+        with subprocess.Popen([PROBED, "texts", f"{disk.dir}/texts", str(cnt)], stdout=subprocess.PIPE, text=True, preexec_fn=on_one_cpu) as p:
+            try:
+                wait_for(lambda: sum(what == "read" for _, what in disk.waiting()) == cnt, "all their probes wait for the disk")
+                beside = run(PROBED, preexec_fn=on_one_cpu).stdout
+                file = dump(name)
+            finally:
+                disk.go()
+            held = int(p.communicate()[0].split()[1])
+        after = dump(name)
+        _, counters = a.finish()
+    pid = int(re.search(r"pid (\d+)", beside)[1])
+    equal(len(replay(file, "-f", f'pid == {pid} && event == "{CALL}"')), 12, "calls beside")
+    equal(sorted((e["arg1"], e["arg2"]) for e in replay(after, "-f", f'pid == {held} && event == "{CALL}"')), [(i, f"text {i}") for i in range(cnt)], "texts")
+    equal(unrecorded_of(after, UNMADE, CALL) - unrecorded_of(before, UNMADE, CALL), 0, "calls that could not be recorded")
+    equal((counters["rules"][0]["matched"], counters["unwatched"]), (12 + cnt, 0), "calls that pulled the rule, and that it missed")
+
+
+@test("of more calls under way than are kept, each return has a record, or is counted as one that has none; a rule likewise counts what it missed")
+def deep():
+    name, cnt, each = session(), 300, 60
+    before = dump(name)
+    with alerts(name, f"event:{DEEP} if ret >= 0") as a:
+        pid = int(run(PROBED, "deep", str(cnt)).stdout.split()[1])
+        file = dump(name)
+        _, counters = a.finish()
+    got, left = len(replay(file, "-f", f'pid == {pid} && event == "{DEEP}"')), unrecorded_of(file, UNMADE, DEEP) - unrecorded_of(before, UNMADE, DEEP)
+    equal(got + left, cnt * each, f"returns: {got} recorded, {left} not")
+    check(left >= cnt * each - 16384, f"{left} not recorded: {cnt * each} were under way")
+    equal(unrecorded_of(file, "unmatched", DEEP), 0, "it has no condition")
+    rule = counters["rules"][0]
+    equal(rule["matched"] + counters["unwatched"], cnt * each, f"returns: {rule}, {counters['unwatched']} missed")
+
+
+@test("calls of tasks that are not recorded take no room from those that are", own="the filter is its own")
+def unchosen_calls():
+    held = program("frt-held", "probed")
+    with session_of("-p", "minimal", "-e", "-sched", "-m", "2M", "-f", 'comm == "frt-held"', "-e", f"uretprobe:{held}:fr_probed_deep{{ret:s32}}") as name:
+        with subprocess.Popen([held, "held"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as p:
+            equal(p.stdout.readline(), "in\n", "it begins")
+            wait_for(lambda: waits_in(p.pid, "pipe"), "a call is under way")
+            os.link(held, path("frt-unheld"))
+            run(path("frt-unheld"), "deep", "300")
+            p.communicate()
+        file = dump(name)
+    event = "uretprobe:frt_held__fr_probed_deep"
+    got = [(e["pid"], e["ret"]) for e in replay(file, "-f", f'event == "{event}"')]
+    check(got == [(p.pid, 0)], f"the call alone: {got[:3]}")
+    equal(unrecorded_of(file, UNMADE, event), 0, "returns without a record")
 
 
 @test("perf's own probe of the same function sees as many calls")
@@ -434,7 +501,7 @@ def places():
                       (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64}} if arg2 == 3", "did you mean arg1")):
         refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
     listed = fr("events", f"uprobe:{PROBED}:fr_probed_*").stdout.splitlines()
-    equal(listed, [f"uprobe:{PROBED}:fr_probed_{one}" for one in ("call", "nested")], "functions")
+    equal(listed, [f"uprobe:{PROBED}:fr_probed_{one}" for one in ("call", "deep", "nested")], "functions")
     refused(fr("events", f"uprobe:{PROBED}:none*", status=2), "has no function")
 
 

@@ -512,7 +512,7 @@ static const struct fr_column info_columns[] = {
 	COUNTS(info_counts, "missed", "missed", "runs of this program that the kernel refused; those with 0 are absent"),
 	COUNTS(info_counts, "thinned", "thinned", "events beyond the rate of this [tracepoint](tracepoints.md#rates); those with 0 are absent"),
 	COUNTS(info_counts, "unmatched", "unmatched", "events of it for which its [condition](tracepoints.md#conditions) did not hold, or whose beginning has no record; they are no loss"),
-	COUNTS(info_counts, "unreadable", "unreadable", "events of this [program's probe](probes.md#what-may-be-missing) that could not be read; those with 0 are absent"),
+	COUNTS(info_counts, "unmade", "unmade", "events of this [program's probe](probes.md#what-may-be-missing) that could not be made: a return whose call was not seen, a number in memory that could not be read, or four others were under way on its CPU; those with 0 are absent"),
 	TEXT("events", "events_recorded", "events that were recorded, with commas between; `null`: the file does not say"),
 	TEXT("events_missing", "events_missing", "as in [status](#status-stop)"),
 	TEXT_IF("events_held", "events_held", "events that the governor had turned off; absent if none were"),

@@ -575,7 +575,8 @@ static void info_put_lacks(struct fr_out *o, const struct fr_info *s)
 		put_lack(o, &any, expected - taken, "sample(s) fewer than the timer should have taken");
 	info_put_missed(o, &any, s);
 	info_put_left(o, &any, s, "thinned", "more than its rate (@N/T) lets pass");
-	info_put_left(o, &any, s, "unreadable", "what it tells could not be read");
+	info_put_left(o, &any, s, "unmade",
+		      "its call was not seen, a number of it could not be read, or four others were under way on its CPU");
 	put_unrecovered(o, &any, s);
 	put_lack_names(o, &any, s, "  events this kernel does not have: ", "events_missing");
 	put_lack_names(o, &any, s, "  events that the governor had turned off when it was taken: ", "events_held");

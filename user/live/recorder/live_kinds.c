@@ -381,6 +381,7 @@ const struct fr_table fr_live_kind_rule = {"triggers", "A rule.", rule_columns};
 static const struct fr_column moments_columns[] = {
 	MOMENTS(marks, "written", COUNT, "events that triggers wrote to the ring: moments, and frames of their stacks"),
 	MOMENTS(mark_lost, "lost", COUNT, "those that could not be written"),
+	MOMENTS(unwatched, "unwatched", COUNT, "events that rules of kind `event` missed: too many were under way on a CPU, each interrupting the next, or a [program's probe](probes.md#what-may-be-missing) could not be recorded"),
 	MOMENTS(untracked, "untracked", COUNT, "tasks or requests that `latency`, `hung`, `asleep` and `busy` could not follow, their table being full"),
 	{},
 };
@@ -890,7 +891,7 @@ static const struct fr_table kind_prog = {"programs", "A program.", prog_columns
 #define TP(member, ...) FR_COLUMN(struct fr_sess_tp, member, __VA_ARGS__)
 static const struct fr_column tp_columns[] = {
 	TP(name, "name", TEXT, "a [tracepoint](tracepoints.md) that is recorded", FR_LABEL("tracepoint")),
-	FR_MAP(struct fr_sess_tp, counts, NULL, fr_tp_why_name, "its events without a record: `thinned`, more than its rate (`@N/T`) lets pass; `unmatched`, its condition (`if`) does not hold, or its beginning has no record; `unreadable`, of a [program's probe](probes.md#what-may-be-missing), what it tells could not be read",
+	FR_MAP(struct fr_sess_tp, counts, NULL, fr_tp_why_name, "its events without a record: `thinned`, more than its rate (`@N/T`) lets pass; `unmatched`, its condition (`if`) does not hold, or its beginning has no record; `unmade`, of a [program's probe](probes.md#what-may-be-missing), its call was not seen, a number of it could not be read, or four others were under way on its CPU",
 	       FR_COUNTER("tracepoint_unrecorded", "Events of tracepoints that have no record, by reason", .label = "reason")),
 	{},
 };

@@ -326,7 +326,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 			       : 0;
 
 	if (up_cnt(conf->tp, false))
-		per_cpu += FR_UP_WORK_CNT * sizeof(struct fr_watch_work);
+		per_cpu += FR_UP_WORK_CNT * sizeof(struct fr_watch_work) + FR_UP_LOOK_SZ;
 	return tasks + dead + triggers + incidents + waits + states + formats +
 	       (per_cpu + tps * sizeof(struct fr_tp_counts)) * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }

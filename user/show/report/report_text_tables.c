@@ -282,7 +282,9 @@ void fr_report_put_health(struct fr_report_page *p)
 	report_text_put_complete(p);
 	report_text_put_lost(p);
 	report_text_put_left(p, "thinned", "more than its rate lets pass");
-	report_text_put_left(p, "unreadable", "what they tell could not be read");
+	report_text_put_left(
+		p, "unmade",
+		"their calls were not seen, numbers of them could not be read, or four others were under way on their CPU");
 	put_choice(p);
 	report_text_put_cut(p);
 	put_each_issue(p);
