@@ -92,6 +92,21 @@ KEPT void fr_marked_ours(int number)
 	printf("end request %llu\n", id);
 }
 
+/* It calls nothing, so it may keep what it works with below its stack pointer, where a probe must not write. */
+KEPT uint64_t fr_marked_leaf(uint64_t number)
+{
+	volatile uint64_t kept[8];
+	uint64_t same = 0;
+	int i;
+
+	for (i = 0; i < 8; i++)
+		kept[i] = number + i;
+	flightrec_counter("leaf", number);
+	for (i = 0; i < 8; i++)
+		same += kept[i] == number + i;
+	return same;
+}
+
 int main(void)
 {
 	static const uint32_t array[4] = {1, 2, 3, 4};
@@ -105,6 +120,8 @@ int main(void)
 		fr_marked_guarded(i);
 		fr_marked_ours(i);
 	}
+	for (i = 0; i < 100; i++) /* the kernel takes some to find out that a place is worth a call */
+		printf("kept %llu\ncounter leaf %d\n", (unsigned long long)fr_marked_leaf(i), i);
 	printf("pid %d\n", getpid());
 	return 0;
 }

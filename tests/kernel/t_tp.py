@@ -550,7 +550,8 @@ def our_marks():
     file = dump(name)
     pid = int(next(line.split()[1] for line in lines if line.startswith("pid ")))
     told = [line for line in lines if line.split()[0] in ("begin", "mark", "counter", "end")]
-    equal(len(told), 24, "it tells")
+    equal(len(told), 124, "it tells")
+    equal({line for line in lines if line.startswith("kept")}, {"kept 8"}, "what a function keeps below its stack pointer")
     equal(told_marks(file, f"pid == {pid}"), told, "of the header")
     equal(told_marks(file, 'event ~ "mark:libflightrec__*"')[-4:], ["begin request 7", "mark caf\u00e9", f"counter queue {-1 << 40}", "end request 7"], "of the library")
     equal(told_marks(file, 'event == "mark:flightrec__mark"')[-1:], ["mark backup begins"], "of the command")
@@ -592,6 +593,13 @@ def marks_damaged():
     with open(MARKED, "rb") as f:
         good = f.read()
     note = good.index(b"stapsdt\0") + 8
+    with open(MARKED, "rb") as f:
+        guarded = f.read().replace(b"\x48\x8d\x64\x24\x80", b"\x48\x8d\x64\x24\x00")
+    if os.uname().machine == "x86_64":
+        file = f"{TMP}/tp-marks-red"
+        with open(file, "wb") as f:
+            f.write(guarded)
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}", "--detach", status=2), "a nop of five bytes")
     for what, at, with_, why in (("moved", note, (int.from_bytes(good[note:note + 8], "little") + 1).to_bytes(8, "little"), "no nop is where"),
                                  ("outside", note, b"\xff" * 8, "is not in its code"), ("counter", note + 16, b"\x01", "is not in its data"),
                                  ("size", note - 16, b"\xff" * 4, "are damaged")):

@@ -8,7 +8,7 @@
  *	flightrec_end("request", id);
  *	flightrec_counter("queue", length);
  *
- * Each is an instruction that does nothing (5 bytes on x86-64), and a note in the file that says where it is. A recorder that
+ * Each is an instruction that does nothing (three on x86-64), and a note in the file that says where it is. A recorder that
  * is told so, with -e mark:/usr/bin/mine, records what passes it, also in processes that run already. Texts are read only then:
  * up to 255 bytes of each. See docs/probes.md of flightrec.
  *
@@ -17,36 +17,40 @@
 #ifndef FLIGHTREC_MARK_H
 #define FLIGHTREC_MARK_H
 
+/*
+ * Linux 6.18 turns the nop of x86-64 into a call, so that no trap is taken. A call writes below the stack pointer, where a
+ * function may keep what it works with: the stack pointer is moved beyond that, the 128 bytes of the ABI's red zone.
+ */
 #if defined(__x86_64__)
-#define FLIGHTREC_MARK_NOP ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n" /* which Linux 6.18 turns into a call: no trap is taken */
+#define FLIGHTREC_MARK_PLACE "lea -128(%%rsp), %%rsp\n990: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\nlea 128(%%rsp), %%rsp\n"
 #elif defined(__aarch64__)
-#define FLIGHTREC_MARK_NOP "nop\n"
+#define FLIGHTREC_MARK_PLACE "990: nop\n"
 #endif
 
 /* Compilers other than these, and machines other than those, have marks that do nothing. */
-#if defined(FLIGHTREC_MARK_NOP) && defined(__GNUC__) && defined(__ELF__)
-#define FLIGHTREC_MARK_SITE(name, args, first, second)                                                   \
-	__asm__ __volatile__("990: " FLIGHTREC_MARK_NOP ".pushsection .note.stapsdt, \"?\", \"note\"\n"  \
-			     ".balign 4\n"                                                               \
-			     ".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
-			     "991: .asciz \"stapsdt\"\n"                                                 \
-			     "992: .balign 4\n"                                                          \
-			     "993: .8byte 990b, _.stapsdt.base, 0\n"                                     \
-			     ".asciz \"flightrec\"\n"                                                    \
-			     ".asciz \"" name "\"\n"                                                     \
-			     ".asciz \"" args "\"\n"                                                     \
-			     "994: .balign 4\n"                                                          \
-			     ".popsection\n"                                                             \
-			     ".ifndef _.stapsdt.base\n"                                                  \
-			     ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
-			     ".weak _.stapsdt.base\n"                                                    \
-			     ".hidden _.stapsdt.base\n"                                                  \
-			     "_.stapsdt.base: .space 1\n"                                                \
-			     ".size _.stapsdt.base, 1\n"                                                 \
-			     ".popsection\n"                                                             \
-			     ".endif\n"                                                                  \
-			     :                                                                           \
-			     : "r"(first), "r"(second)                                                   \
+#if defined(FLIGHTREC_MARK_PLACE) && defined(__GNUC__) && defined(__ELF__)
+#define FLIGHTREC_MARK_SITE(name, args, first, second)                                                                        \
+	__asm__ __volatile__(FLIGHTREC_MARK_PLACE ".pushsection .note.stapsdt, \"?\", \"note\"\n"                             \
+						  ".balign 4\n"                                                               \
+						  ".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
+						  "991: .asciz \"stapsdt\"\n"                                                 \
+						  "992: .balign 4\n"                                                          \
+						  "993: .8byte 990b, _.stapsdt.base, 0\n"                                     \
+						  ".asciz \"flightrec\"\n"                                                    \
+						  ".asciz \"" name "\"\n"                                                     \
+						  ".asciz \"" args "\"\n"                                                     \
+						  "994: .balign 4\n"                                                          \
+						  ".popsection\n"                                                             \
+						  ".ifndef _.stapsdt.base\n"                                                  \
+						  ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
+						  ".weak _.stapsdt.base\n"                                                    \
+						  ".hidden _.stapsdt.base\n"                                                  \
+						  "_.stapsdt.base: .space 1\n"                                                \
+						  ".size _.stapsdt.base, 1\n"                                                 \
+						  ".popsection\n"                                                             \
+						  ".endif\n"                                                                  \
+			     :                                                                                                \
+			     : "r"(first), "r"(second)                                                                        \
 			     : "memory")
 #else
 #define FLIGHTREC_MARK_SITE(name, args, first, second) ((void)(first), (void)(second))

@@ -329,10 +329,69 @@ static int upfile_say_none(struct want *w, char why[FR_UPFILE_WHY_SZ])
 	return upfile_fail(why, -EINVAL, "it has no function %.80s (of C++, the mangled name, as `nm` shows it)", w->name);
 }
 
+/*
+ * Linux 6.18 and later make a call of a nop of five bytes on x86-64, and a call writes below the stack pointer, where a
+ * function that calls nothing may keep what it works with (the red zone of the ABI). Seen: a recorded program computed
+ * something else. So such a nop is no place but at the begin of a function, or behind the instruction that leaves the red zone
+ * free, as flightrec_mark.h has it.
+ */
+#if defined(__x86_64__)
+#define UPFILE_NOP_SZ 5u
+#define RED_ZONE_FREE "\x48\x8d\x64\x24\x80" /* lea -128(%rsp), %rsp */
+
+/* Bytes of the nop that begins here; 0: it is none, or has no end here. */
+static u32 upfile_nop_sz(const u8 *code, u32 sz)
+{
+	u32 at = 0, mod, rm;
+
+	while (at < sz && (strchr("\x66\x2e\x36\x3e\x26\x64\x65", code[at]) || (code[at] & 0xf0) == 0x40) && code[at])
+		at++;
+	if (at < sz && code[at] == 0x90)
+		return at + 1;
+	if (at + 3 > sz || code[at] != 0x0f || code[at + 1] != 0x1f)
+		return 0;
+	mod = code[at + 2] >> 6;
+	rm = code[at + 2] & 7;
+	at += 3;
+	if (mod != 3 && rm == 4)
+		rm = at < sz ? code[at++] & 7 : 4;
+	at += mod == 1 ? 1 : mod == 2 || (mod == 0 && rm == 5) ? 4 : 0;
+	return at <= sz ? at : 0;
+}
+
+static bool upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
+{
+	u8 code[2 * UPFILE_NOP_SZ];
+	ssize_t got = off < UPFILE_NOP_SZ ? 0 : pread(f->fd, code, sizeof(code), off - UPFILE_NOP_SZ);
+
+	return got == sizeof(code) && upfile_nop_sz(code + UPFILE_NOP_SZ, UPFILE_NOP_SZ) == UPFILE_NOP_SZ &&
+	       memcmp(code, RED_ZONE_FREE, UPFILE_NOP_SZ) != 0;
+}
+#else
+static bool upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
+{
+	(void)f;
+	(void)off;
+	return false;
+}
+#endif
+
+/* 0; -EINVAL and why. */
+static int upfile_check_red_zone(const struct fr_upfile *f, u64 off, const char *what, char why[FR_UPFILE_WHY_SZ])
+{
+	if (!upfile_needs_red_zone(f, off))
+		return 0;
+	return upfile_fail(why, -EINVAL,
+			   "%.120s is a nop of five bytes, which the kernel may turn into a call: that writes below the stack "
+			   "pointer, where the function may have what it works with, and would crash the program",
+			   what);
+}
+
 int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_off, char why[FR_UPFILE_WHY_SZ])
 {
 	struct want w = {.name = symbol, .near = {.to = symbol}};
 	int err = walk_symbols(f, upfile_consider, &w, why);
+	char place[112];
 
 	if (err)
 		return err;
@@ -359,8 +418,10 @@ int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_o
 	if (err)
 		return err;
 	errno = 0;
-	if (offset_of(f->elf, w.sym.st_value + off, file_off))
-		return 0;
+	if (offset_of(f->elf, w.sym.st_value + off, file_off)) {
+		snprintf(place, sizeof(place), "%.80s+0x%llx", symbol, (unsigned long long)off);
+		return off ? upfile_check_red_zone(f, *file_off, place, why) : 0;
+	}
 	return upfile_unread("it", why) ?: upfile_fail(why, -EINVAL, "%.80s is not in its code", symbol);
 }
 
@@ -405,6 +466,8 @@ static int mark_take(const struct marks *m, const struct fr_upnote *note, char w
 {
 	struct fr_upmark mark = {.provider = note->provider, .name = note->name, .args = note->args};
 	u64 moved = m->base && note->base ? m->base - note->base : 0, counter = 0;
+	char place[112];
+	int err;
 
 	if (!note->addr || !is_mark_name(note->provider) || !is_mark_name(note->name))
 		return 0; /* address 0: the linker dropped the code */
@@ -419,6 +482,10 @@ static int mark_take(const struct marks *m, const struct fr_upnote *note, char w
 					      "program: the file's "
 					      "notes are of another one",
 					      note->provider, note->name);
+	snprintf(place, sizeof(place), "the mark %.48s:%.48s", note->provider, note->name);
+	err = upfile_check_red_zone(m->f, mark.off, place, why);
+	if (err)
+		return err;
 	/* the kernel counts in the program's memory: nothing but data that the program writes, too */
 	if (note->counter &&
 	    (!offset_in(m->f->elf, note->counter + moved, PF_W, &counter) ||
