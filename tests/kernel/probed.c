@@ -3,9 +3,9 @@
  * probed: what probes of programs are tried on (t_tp.py). Calls functions, and prints a line for each call of fr_probed_call,
  * as a second observer: "call NUMBER TEXT NUMBER"; TEXT is "-" where the address is none. Then its pid.
  *
- *	probed deep CNT		CNT threads, each in DEEP calls of fr_probed_deep, one in the other, all at once; then they
- *return probed held		a call of fr_probed_deep that returns when standard input ends; prints "in" before probed texts
- *FILE CNT	CNT threads call fr_probed_call, each with a text of the file, APART bytes from the next
+ *	probed deep CNT		CNT threads, each in DEEP calls of fr_probed_deep, one in the other, all at once
+ *	probed held		prints "in"; a call of fr_probed_deep that returns when standard input ends
+ *	probed texts FILE CNT	CNT threads call fr_probed_call, each with a text of FILE, APART bytes from the next
  */
 #include <err.h>
 #include <fcntl.h>

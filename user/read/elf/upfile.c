@@ -475,15 +475,15 @@ static int mark_take(const struct marks *m, const struct fr_upnote *note, char w
 		return upfile_fail(why, -EINVAL, "the mark %.80s:%.80s is not in its code: the file's notes are damaged",
 				   note->provider, note->name);
 	errno = 0;
-	if (!nop_is_at(m->f, mark.off))
-		return upfile_unread("it", why)
-			       ?: upfile_fail(why, -EINVAL,
-					      "no nop is where the mark %.80s:%.80s should be, so a probe would crash the "
-					      "program: the file's "
-					      "notes are of another one",
-					      note->provider, note->name);
+	err = nop_is_at(m->f, mark.off) ? 0 : upfile_unread("it", why) ?: -EINVAL;
+	if (err == -EINVAL)
+		return upfile_fail(
+			why, -EINVAL,
+			"no nop is where the mark %.80s:%.80s should be, so a probe would crash the program: the file's "
+			"notes are of another one",
+			note->provider, note->name);
 	snprintf(place, sizeof(place), "the mark %.48s:%.48s", note->provider, note->name);
-	err = upfile_check_red_zone(m->f, mark.off, place, why);
+	err = err ?: upfile_check_red_zone(m->f, mark.off, place, why);
 	if (err)
 		return err;
 	/* the kernel counts in the program's memory: nothing but data that the program writes, too */
