@@ -146,6 +146,10 @@ static void test_hostile(void **state)
 		HEAD "\tfield:int x;\toffset:-8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->x\n",
 		HEAD "\tfield:int x;\toffset:8;\tsize:2000000000;\tsigned:1;\n\nprint fmt: \"%d\", REC->x\n",
 		HEAD "\tfield:__data_loc char[] x;\toffset:8;\tsize:2;\tsigned:1;\n\nprint fmt: \"%s\", __get_str(x)\n",
+		"name: it\nID: 77\nformat:\n\tfield:unsigned short common_type;\toffset:4;\tsize:2;\tsigned:0;\n\n" FIELDS
+		"print fmt: \"\"\n",
+		"name: it\nID: 77\nformat:\n\tfield:unsigned int common_type;\toffset:0;\tsize:4;\tsigned:0;\n\n" FIELDS
+		"print fmt: \"\"\n",
 	};
 	static const char *const wordless[] = {
 		"print fmt: \"%d\", REC->pid / 0\n",

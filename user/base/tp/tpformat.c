@@ -390,6 +390,14 @@ static int tpformat_parse(struct fr_tpformat *t, const char *text, size_t sz)
 	return err;
 }
 
+/* A record begins with its event's number, which ours lacks and take_record() sets. */
+static bool has_type_first(const struct fr_tpformat *t)
+{
+	const struct tep_format_field *type = tpformat_find(t, "common_type");
+
+	return type && type->offset == 0 && type->size == sizeof(u16);
+}
+
 int fr_tpformat_new(const char *system, const char *name, const char *text, size_t sz, struct fr_tpformat **out)
 {
 	struct fr_tpformat *t = calloc(1, sizeof(*t));
@@ -403,7 +411,7 @@ int fr_tpformat_new(const char *system, const char *name, const char *text, size
 	t->room = calloc(1, RECORD_ROOM_SZ + BEHIND_SZ);
 	err = t->system && t->name && t->room ? tpformat_parse(t, text, sz) : -ENOMEM;
 	if (!err && (!fields_are_good(t->ev->format.fields) || !fields_are_good(t->ev->format.common_fields) ||
-		     !tpformat_find(t, "common_type") || strcmp(t->ev->name, name)))
+		     !has_type_first(t) || strcmp(t->ev->name, name)))
 		err = -EINVAL;
 	err = err ?: list_fields(t);
 	if (err) {
@@ -794,15 +802,12 @@ static void hold_words(struct fr_tpformat *t, u32 sz)
 
 static bool take_record(struct fr_tpformat *t, const void *rec, size_t sz)
 {
-	const struct tep_format_field *type = tpformat_find(t, "common_type");
 	u16 id = t->ev->id;
 
 	if (sz > RECORD_ROOM_SZ)
 		return false;
 	memset(t->room, 0, RECORD_ROOM_SZ + BEHIND_SZ);
 	memcpy(t->room, rec, sz);
-	if (type->offset != 0 || type->size != sizeof(id))
-		return false;
 	memcpy(t->room, &id, sizeof(id));
 	hold_words(t, sz);
 	return true;
