@@ -17,8 +17,8 @@ static double spent_ns(void)
 }
 
 /* The same with a nop of one byte, as most static marks have: recorded by a trap, -e usdt:PATH:flightrec:end. */
-#undef FLIGHTREC_MARK_NOP
-#define FLIGHTREC_MARK_NOP "nop\n"
+#undef FLIGHTREC_MARK_PLACE
+#define FLIGHTREC_MARK_PLACE "990: nop\n"
 
 enum { BARE, MARK, TRAP };
 
