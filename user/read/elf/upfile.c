@@ -359,27 +359,34 @@ static u32 upfile_nop_sz(const u8 *code, u32 sz)
 	return at <= sz ? at : 0;
 }
 
-static bool upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
+/* 1, 0; -errno: it cannot be read. */
+static int upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
 {
-	u8 code[2 * UPFILE_NOP_SZ];
+	u8 code[2 * UPFILE_NOP_SZ] = {0};
 	ssize_t got = off < UPFILE_NOP_SZ ? 0 : pread(f->fd, code, sizeof(code), off - UPFILE_NOP_SZ);
 
-	return got == sizeof(code) && upfile_nop_sz(code + UPFILE_NOP_SZ, UPFILE_NOP_SZ) == UPFILE_NOP_SZ &&
+	if (got < 0)
+		return -errno;
+	return upfile_nop_sz(code + UPFILE_NOP_SZ, UPFILE_NOP_SZ) == UPFILE_NOP_SZ &&
 	       memcmp(code, RED_ZONE_FREE, UPFILE_NOP_SZ) != 0;
 }
 #else
-static bool upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
+static int upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
 {
 	(void)f;
 	(void)off;
-	return false;
+	return 0;
 }
 #endif
 
-/* 0; -EINVAL and why. */
+/* 0; -EINVAL and why; -errno and why: it cannot be read. */
 static int upfile_check_red_zone(const struct fr_upfile *f, u64 off, const char *what, char why[FR_UPFILE_WHY_SZ])
 {
-	if (!upfile_needs_red_zone(f, off))
+	int needs = upfile_needs_red_zone(f, off);
+
+	if (needs < 0)
+		return upfile_fail(why, needs, "it cannot be read: %s", strerror(-needs));
+	if (!needs)
 		return 0;
 	return upfile_fail(why, -EINVAL,
 			   "%.120s is a nop of five bytes, which the kernel may turn into a call: that writes below the stack "
