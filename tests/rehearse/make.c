@@ -8,7 +8,7 @@
  *	thread TID PID START_NS COMM
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
- *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
+ *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in, last object=TEXT:
  *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK [WAKER WAKER_TID]], by what it was last woken
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
@@ -328,9 +328,14 @@ static bool read_thread(const char *line)
 static bool read_state(const char *line, struct fr_snap_state *t)
 {
 	unsigned state = 0, in = FR_STATE_IN_NONE;
+	const char *object = strstr(line, " object=");
 	int got;
 
 	*t = (struct fr_snap_state){.id = -1, .object = ""};
+	if (object) {
+		object += strlen(" object=");
+		t->object = strndup(object, strcspn(object, "\n"));
+	}
 	got = sscanf(line, "state %u %llu %d %hhu %u %d %lli %lli %lli %llu %lli %hhu %u", &t->tid, &t->at_ns, &t->prio,
 		     &t->policy, &state, &t->id, (s64 *)&t->arg[0], (s64 *)&t->arg[1], (s64 *)&t->arg[2], &t->since_ns,
 		     (s64 *)&t->kstack_id, &t->waker, &t->waker_tid);
@@ -345,9 +350,9 @@ static bool read_symbol(const char *line)
 {
 	struct fr_snap_symbol *y = &symbol[symbol_cnt];
 	unsigned long long addr, sz;
-	char name[64], module[64];
+	char name[256], module[64];
 
-	if (symbol_cnt == MAX || sscanf(line, "symbol %u %llx %llx %63s %63s", &y->pid, &addr, &sz, name, module) != 5)
+	if (symbol_cnt == MAX || sscanf(line, "symbol %u %llx %llx %255s %63s", &y->pid, &addr, &sz, name, module) != 5)
 		return false;
 	y->addr = addr;
 	y->sz = sz;

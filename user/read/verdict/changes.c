@@ -20,7 +20,7 @@
 
 const struct fr_change_kind fr_change_kinds[FR_CHANGE_CNT] = {
 	[FR_CHANGE_CPU] = {"cpu", "CPU time", true, FR_TIER_MAIN, {"sched_switch", {FR_SUB_NUM("next_pid")}}},
-	[FR_CHANGE_WAITS] = {"waits", "time in long waits", true, FR_TIER_WAIT, {"wait", {FR_SUB_NUM("off")}}},
+	[FR_CHANGE_WAITS] = {"waits", "time in ended long waits", true, FR_TIER_WAIT, {"wait", {FR_SUB_NUM("off")}}},
 	[FR_CHANGE_PROCESSES] = {"processes",
 				 "processes started",
 				 false,

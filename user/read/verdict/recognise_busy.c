@@ -336,16 +336,17 @@ static const char *busy_functions(struct fr_case *k, const struct busy *b)
 	const struct fr_whose who = {.tid = b->tid, .from_ns = b->from_ns, .to_ns = b->to_ns};
 	const struct fr_clue_sample *s = k->c->sample.at;
 	struct fr_symbol y;
-	const char *name;
+	const char *name, *in;
 	u32 cnt, all;
 	size_t i;
 
 	name = fr_case_hot(k, &who, fr_sample_function, &cnt, &all);
 	for (i = 0; name && i < k->c->sample.cnt; i++)
 		if (s[i].tid == b->tid && s[i].user && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns &&
-		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name))
-			return fr_word(k, "; %u of its %u samples are in %s", cnt, all,
-				       fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id));
+		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name)) {
+			in = fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id);
+			return *in ? fr_word(k, "; %u of its %u samples are in %s", cnt, all, in) : "";
+		}
 	return "";
 }
 
@@ -363,6 +364,95 @@ bool fr_recognise_busy_server(struct fr_case *k)
 		turned = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);
 	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch", "%s %s, and woke %s only then%s%s",
 		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), fr_word_comm(k, b.woke, b.to_ns), turned, in);
+	return true;
+}
+
+/* ---- a server that waits again and again ---- */
+
+#define TURNS_LEAST 3u
+
+/* Waits of one task in one call, within a time. */
+struct turn {
+	u64 key; /* of the call */
+	u64 ns, longest_ns;
+	u32 cnt;
+	const struct fr_waited *longest;
+};
+
+bool fr_case_turns(struct fr_case *k, const struct fr_waited *w, struct fr_turns *out)
+{
+	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w), ns;
+	struct fr_tally t = {.rec_sz = sizeof(struct turn)};
+	const struct fr_waited *of;
+	struct turn most = {0};
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
+		struct turn *turn;
+
+		ns = of->tid == w->waker_pid ? fr_overlap_ns(fr_waited_began_ns(of), fr_waited_woken_ns(of), from_ns, to_ns)
+					     : 0;
+		if (!ns || fr_waited_was_runnable(of))
+			continue;
+		turn = fr_tally_get(&t, ((u64)of->in << 40 | (u64)of->abi << 32 | (u32)of->id) + 1);
+		if (!turn) {
+			k->failed = true;
+			break;
+		}
+		turn->ns += ns;
+		turn->cnt++;
+		if (ns > turn->longest_ns)
+			turn->longest_ns = ns, turn->longest = of;
+		if (turn->ns > most.ns)
+			most = *turn;
+	}
+	fr_tally_free(&t);
+	*out = (struct fr_turns){
+		.tid = w->waker_pid, .cnt = most.cnt, .ns = most.ns, .all_ns = to_ns - from_ns, .longest = most.longest};
+	return !k->failed && most.cnt >= TURNS_LEAST && most.ns >= (to_ns - from_ns) / 2;
+}
+
+/* There it waits for its next work: that is no reason why somebody waits for it. */
+static bool is_for_work(const struct fr_case *k, const struct fr_waited *w)
+{
+	static const char *const calls[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll",    "ppoll",	       "select",
+					    "pselect6",	  "futex",	 "accept",	 "accept4", "rt_sigtimedwait", "pause"};
+	char call[FR_WAITED_CALL_SZ];
+	size_t i;
+
+	if (w->in != FR_WAITED_call)
+		return true;
+	fr_waited_call(w, k->c->arch, call);
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(call, calls[i]))
+			return true;
+	return false;
+}
+
+/* Whom it waited for had many short waits in one call, one after the other, and woke it only then. */
+bool fr_recognise_many_waits(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait, *next;
+	const char *place;
+	struct fr_turns t;
+	u32 i;
+
+	for (i = 0; w && i < FR_VERDICT_LINK_MAX; i++, w = next) {
+		if (w->blocked_ns < w->off_ns / 2 || w->blocked_ns < BUSY_LEAST_NS || w->waker != FR_WAKER_task ||
+		    !w->waker_pid || w->waker_pid == k->wait->tid || fr_case_ended_by_signal(k, w))
+			return false;
+		next = fr_case_wait_of_waker(k, w);
+		if (!next)
+			break;
+	}
+	if (!w || !fr_case_turns(k, w, &t) || is_for_work(k, t.longest))
+		return false;
+	place = fr_word_place(k, t.longest);
+	fr_case_cause(
+		k, "wait", "%s woke %s only after %u waits of its own %s, %s of these %s in all; the longest took %s%s, %s%s%s",
+		fr_word_who(k, t.tid, fr_waited_woken_ns(w)), fr_word_comm(k, w->tid, w->ts), t.cnt, fr_word_call(k, t.longest),
+		fr_word_ns(k, t.ns), fr_word_ns(k, t.all_ns), fr_word_ns(k, t.longest->blocked_ns),
+		fr_word_object(k, t.longest), fr_word_ender(k, t.longest), *place ? ", in " : "", place);
 	return true;
 }
 

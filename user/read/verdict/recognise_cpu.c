@@ -280,17 +280,15 @@ static bool is_in_throttle(const struct fr_clues *c, const struct fr_waited *w)
 	return false;
 }
 
-/* How long its CPU was idle while it was runnable there. */
-static u64 idle_meanwhile(const struct fr_clues *c, const struct fr_waited *w)
+/* How long a CPU was idle in a time. */
+static u64 cpu_idle_ns(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns)
 {
 	const struct fr_clue_run *run = c->run.at;
 	u64 ns = 0;
 	size_t i;
 
 	for (i = 0; i < c->run.cnt; i++)
-		ns += !run[i].tid && run[i].cpu == w->cpu
-			      ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, fr_waited_began_ns(w), w->ts)
-			      : 0;
+		ns += !run[i].tid && run[i].cpu == cpu ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
 	return ns;
 }
 
@@ -339,7 +337,7 @@ bool fr_recognise_throttled(struct fr_case *k)
 	if (!w || !fr_waited_was_runnable(w) || w->off_ns < QUEUED_LEAST_NS || !is_in_throttle(k->c, w))
 		return false;
 	if (fr_clues_covers_most(k->c, w->cpu, fr_waited_began_ns(w), w->ts) && left_from(k->c, w))
-		idle_ns = idle_meanwhile(k->c, w);
+		idle_ns = cpu_idle_ns(k->c, w->cpu, fr_waited_began_ns(w), w->ts);
 	mate = throttled_mate(k->c, w);
 	if (idle_ns >= IDLE_LEAST_NS)
 		fr_case_cause(k, from_queue(k, ""), "%s %s %s, but did not run on CPU %u, which was idle for %s of it",
@@ -579,6 +577,27 @@ bool fr_recognise_flood(struct fr_case *k)
 
 /* ---- others ---- */
 
+#define FREE_LEAST_NS (20 * FR_MSEC_NS) /* the scheduler fills a CPU that is idle for longer, where it may */
+
+/* "; CPU 0 was idle for 30 ms of that: ...": another CPU was, for most of the time in which it was queued; or nothing. */
+static const char *cpu_free_word(struct fr_case *k, u64 from_ns, u64 to_ns)
+{
+	u64 most_ns = 0, ns;
+	u32 cpu, at = 0;
+
+	for (cpu = 0; cpu < k->c->cpu_cnt; cpu++) {
+		if (cpu == k->wait->cpu || !fr_clues_covers_most(k->c, cpu, from_ns, to_ns))
+			continue;
+		ns = cpu_idle_ns(k->c, cpu, from_ns, to_ns);
+		if (ns > most_ns)
+			most_ns = ns, at = cpu;
+	}
+	if (most_ns < FREE_LEAST_NS || most_ns < (to_ns - from_ns) / 4 * 3)
+		return "";
+	return fr_word(k, "; CPU %u was idle for %s of that, as where affinity or a cpuset keeps tasks from it", at,
+		       fr_word_ns(k, most_ns));
+}
+
 /* Nobody of its own kind kept the CPU from it: others had it, and who most. The last word on a queue. */
 bool fr_recognise_shared_cpu(struct fr_case *k)
 {
@@ -610,9 +629,9 @@ bool fr_recognise_shared_cpu(struct fr_case *k)
 	if (*comm == '?' || idle_ns > (to_ns - from_ns) / 10)
 		return false;
 	fr_case_cause(k, from_queue(k, ""),
-		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s", comm,
+		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s", comm,
 		      top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
 		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns),
-		      others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "");
+		      others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "", cpu_free_word(k, from_ns, to_ns));
 	return true;
 }

@@ -252,42 +252,85 @@ bool fr_recognise_oom(struct fr_case *k)
 #define GUARD_SZ   (1u << 20) /* a frame may be as large; the kernel's gap below a stack is as large */
 #define SAME_LEAST 8u
 
-/* The function that most of the innermost frames are in, if it is one that calls itself. */
-static const char *recursion_of(const struct fr_case *k, u32 *cnt)
+#define CIRCLE_MOST 4u /* functions that call each other */
+#define ABOVE_MOST  3u /* frames of functions that they called last: helpers */
+
+/* Functions that call themselves, one or several in a circle. */
+struct recursion {
+	const char *name[ABOVE_MOST + CIRCLE_MOST]; /* of the innermost frames */
+	u32 at, cnt;				    /* the circle begins at that frame, and has so many functions */
+	u32 frames;				    /* that are theirs, one on the other */
+};
+
+static bool death_frame_is(const struct fr_case *k, u32 i, const char *name)
 {
 	const struct fr_an_focus *f = k->c->focus;
-	const char *name = NULL;
+	struct fr_symbol s;
+
+	return fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s) && s.name && !strcmp(s.name, name);
+}
+
+static u32 death_names(const struct fr_case *k, struct recursion *r)
+{
+	const struct fr_an_focus *f = k->c->focus;
 	struct fr_symbol s;
 	u32 i;
 
-	*cnt = 0;
-	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s) && s.name; i++) {
-		if (i && strcmp(s.name, name))
-			break;
-		name = s.name;
-		++*cnt;
-	}
-	return *cnt >= SAME_LEAST ? name : NULL;
+	for (i = 0; i < sizeof(r->name) / sizeof(r->name[0]) &&
+		    fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s) && s.name;
+	     i++)
+		r->name[i] = s.name;
+	return i;
+}
+
+/* Each function of the circle is there three times: two that were called twice by chance are none. */
+static bool find_recursion(const struct fr_case *k, struct recursion *r)
+{
+	u32 names = death_names(k, r);
+
+	for (r->at = 0; r->at <= ABOVE_MOST; r->at++)
+		for (r->cnt = 1; r->cnt <= CIRCLE_MOST && r->at + r->cnt <= names; r->cnt++) {
+			for (r->frames = 0; death_frame_is(k, r->at + r->frames, r->name[r->at + r->frames % r->cnt]);
+			     r->frames++)
+				;
+			if (r->frames >= SAME_LEAST && r->frames >= 3 * r->cnt)
+				return true;
+		}
+	return false;
+}
+
+/* "f called itself", "f, g and h called each other" */
+static const char *recursion_words(struct fr_case *k, const struct recursion *r)
+{
+	const char *words = fr_word_text(k, r->name[r->at], strlen(r->name[r->at]));
+	u32 i;
+
+	for (i = 1; i < r->cnt; i++)
+		words = fr_word(k, "%s%s%s", words, i + 1 == r->cnt ? " and " : ", ",
+				fr_word_text(k, r->name[r->at + i], strlen(r->name[r->at + i])));
+	return fr_word(k, "%s called %s", words, r->cnt == 1 ? "itself" : "each other");
 }
 
 /* It touched memory right at its stack pointer, which is not there: only the end of a stack is like this. */
 bool fr_recognise_stack_overflow(struct fr_case *k)
 {
 	const struct fr_an_focus *f = k->c->focus;
-	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr"), *sp = fr_snap_fact(k->c->snap, "trigger_sp"), *fn;
+	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr"), *sp = fr_snap_fact(k->c->snap, "trigger_sp");
 	u64 a = addr ? strtoull(addr, NULL, 16) : 0, p = sp ? strtoull(sp, NULL, 16) : 0;
-	u32 cnt;
+	struct recursion r;
 
 	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || fr_case_fact(k, "trigger_code", 0) <= 0 || !a ||
 	    !p || !f || f->stack_of != FR_AN_STACK_CRASH || (a > p ? a - p : p - a) > GUARD_SZ)
 		return false;
-	fn = recursion_of(k, &cnt);
-	if (!fn)
+	if (!find_recursion(k, &r))
 		return false;
 	fr_case_cause(k, "trigger, crash",
-		      "its stack overflowed: %s called itself, %u times in the frames that are known, and address %s is %s the "
+		      "its stack overflowed: %s, %u of the innermost frames are %s, and address %s is %s the "
 		      "stack pointer",
-		      fr_word_text(k, fn, strlen(fn)), cnt, fr_word_text(k, addr, strlen(addr)), a < p ? "below" : "at");
+		      recursion_words(k, &r), r.frames, r.cnt == 1 ? "its" : "theirs", fr_word_text(k, addr, strlen(addr)),
+		      a < p    ? "below"
+		      : a == p ? "at"
+			       : "above");
 	return true;
 }
 

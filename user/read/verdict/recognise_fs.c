@@ -78,7 +78,7 @@ static const struct {
 	const char *frame, *what;
 	enum place_of of;
 } places[] = {
-	{"request_wait_answer", "for the daemon of a FUSE file system, which does not answer", OF_DAEMON},
+	{"request_wait_answer", "for an answer of a FUSE file system's daemon", OF_DAEMON},
 	{"jbd2_log_wait_commit", "for a commit of its file system's journal (jbd2)", OF_DISK},
 	{"wait_transaction_locked", "for a transaction of its file system's journal (jbd2)", OF_DISK},
 	{"add_transaction_credits", "for room in its file system's journal (jbd2)", OF_DISK},
@@ -105,6 +105,7 @@ static const struct {
 	{"sk_stream_wait_memory", "for room in its socket's send buffer: the peer does not take what was sent", OF_ITSELF},
 	{"anon_pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
 	{"pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
+	{"n_tty_read", "for input from its terminal, from a person or a program at its other end", OF_ITSELF},
 	{"n_tty_write", "for room in its terminal, whose other end does not take what was written, or has stopped it",
 	 OF_WAKER},
 	{"folio_wait_writeback", "for a page that is being written, as to disk", OF_DISK},
@@ -126,6 +127,9 @@ static const struct {
 	{"cgroup_kn_lock_live", "for the kernel's lock of all cgroups", OF_WAKER},
 	{"rtnl_lock", "for the kernel's lock of the network's configuration (rtnl)", OF_WAKER},
 	{"lock_mm_and_find_vma", "for its process's memory map (mmap_lock), which another thread had locked", OF_WAKER},
+	{"__iomap_dio_rw", "for what it reads or writes past the cache (O_DIRECT), as from or to disk", OF_DISK},
+	{"__blkdev_direct_IO_simple", "for what it reads or writes past the cache (O_DIRECT), as from or to disk", OF_DISK},
+	{"fsync_buffers_list", "for blocks of a file to be written, as to disk", OF_DISK},
 	{"submit_bio_wait", "for a disk to answer a request", OF_DISK},
 	{"blkdev_issue_flush", "for a disk to write what it has cached (flush)", OF_DISK},
 	{"__wait_on_buffer", "for a block to be read from disk, or written to it", OF_DISK},
@@ -135,11 +139,12 @@ static const struct {
 	{"__mutex_lock_slowpath", "for a lock of the kernel (mutex) that somebody else had", OF_WAKER},
 	{"rwsem_down_write_slowpath", "for a lock of the kernel (rwsem) that somebody else had", OF_WAKER},
 	{"rwsem_down_read_slowpath", "for a lock of the kernel (rwsem) that somebody else had", OF_WAKER},
+	{"filemap_get_pages", "for a page of a file to be read", OF_ITSELF},
 };
 
 /* Functions that may wait for something else on their way, a lock or memory: for what is told, where they sleep themselves. */
-static const char *const sleepers[] = {"do_semtimedop", "sock_alloc_send_pskb", "anon_pipe_write",
-				       "pipe_write",	"n_tty_write",		NULL};
+static const char *const sleepers[] = {
+	"do_semtimedop", "sock_alloc_send_pskb", "anon_pipe_write", "pipe_write", "n_tty_write", "n_tty_read", NULL};
 /* Their helpers, which sleep in their name. */
 static const char *const sleep_helpers[] = {"__do_semtimedop", "sock_wait_for_wmem", "pipe_wait", "wait_woken", NULL};
 
@@ -163,6 +168,14 @@ static bool is_next_to_sleep(const struct fr_case *k, u64 kstack_id, s32 at)
 	return true;
 }
 
+/* "; x/1 ended that", or nothing */
+static const char *place_ender(struct fr_case *k, const struct fr_waited *w)
+{
+	return w->waker == FR_WAKER_task && w->waker_pid
+		       ? fr_word(k, "; %s ended that", fr_word_who(k, w->waker_pid, fr_waited_woken_ns(w)))
+		       : "";
+}
+
 /* What else is known of it; *from: the events that tell of that. */
 static const char *place_more(struct fr_case *k, enum place_of of, const char **from)
 {
@@ -175,11 +188,11 @@ static const char *place_more(struct fr_case *k, enum place_of of, const char **
 		*from = *more ? ", block_io_start" : "";
 		break;
 	case OF_WAKER:
-		if (w->waker == FR_WAKER_task && w->waker_pid)
-			more = fr_word(k, "; %s ended that", fr_word_who(k, w->waker_pid, fr_waited_woken_ns(w)));
+		more = w == &k->by_steps && k->is_going ? fr_word_stopped(k, w, from) : place_ender(k, w);
 		break;
 	case OF_DAEMON:
 		more = fr_word_stopped(k, w, from);
+		more = *more ? more : place_ender(k, w);
 		break;
 	case OF_CGROUP:
 		more = fr_word_cgroup_limit(k, w->tid, w->ts);

@@ -305,3 +305,57 @@ bool fr_recognise_deadlock(struct fr_case *k)
 		      fr_word_who(k, st.b.wait.tid, st.b.wait.ts), st.b.wait.arg[0], fr_word_ns(k, st.b.wait.off_ns));
 	return true;
 }
+
+/* ---- none of its threads has woken it ---- */
+
+#define MATES_TOLD 3u
+
+/* "b/2 has been in read for 2 s, ...": what other threads of the process do, those first that wait for no futex; *others of
+ * them. NULL: that is not known of all. */
+static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 *others)
+{
+	const char *words = "";
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
+	u32 pass, told = 0;
+
+	for (pass = *others = 0; pass < 2; pass++)
+		for (i = 0; i < cnt; i++) {
+			struct fr_still one;
+
+			if (t[i].tid == w->tid || fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != w->pid)
+				continue;
+			if (!fr_clues_still(k->c, t[i].tid, &one))
+				return NULL;
+			*others += !pass;
+			if (is_in_futex(k, &one.wait) != pass || told == MATES_TOLD)
+				continue;
+			told++;
+			words = fr_word(k, "%s%s%s has been %s%s for %s", words, *words ? ", " : "",
+					fr_word_who(k, one.wait.tid, one.wait.ts), fr_word_call(k, &one.wait),
+					fr_word_object(k, &one.wait), fr_word_ns(k, one.wait.off_ns));
+		}
+	return told ? words : NULL;
+}
+
+/* A private futex without a time-out, as of a condition or a queue: one of its own threads has to do something, and none has.
+ */
+bool fr_recognise_own_threads(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const char *mates;
+	u32 others;
+
+	if (!w || w != &k->by_steps || !k->is_going || !is_own_futex(k, w) || w->blocked_ns < FOR_EVER_NS ||
+	    !has_all_threads(k, w->pid))
+		return false;
+	mates = mates_word(k, w, &others);
+	if (!mates)
+		return false;
+	fr_case_cause(
+		k, k->wait_from,
+		"%s waits for another thread of its process, without a time-out: only one of these wakes who waits for futex "
+		"0x%llx, and none has for %s; of the %u other%s, %s",
+		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), others, fr_plural(others), mates);
+	return true;
+}

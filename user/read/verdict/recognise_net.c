@@ -211,6 +211,25 @@ const struct fr_waited *fr_case_served_by(const struct fr_case *k, const struct 
 	return NULL;
 }
 
+/* Does it wait for its connection to be there, in connect() or as one that does not wait in that: its SYN was sent again? */
+static bool is_connecting(const struct fr_case *k, const struct fr_waited *w)
+{
+	static const char *const calls[] = {"poll", "ppoll", "select", "pselect6"};
+	u64 end_ns = w->ts > k->c->at_ns ? w->ts : k->c->at_ns;
+	char call[FR_WAITED_CALL_SZ];
+	struct ends e;
+	u32 i = 0;
+
+	if (is_in_connect(k, w) || w->in != FR_WAITED_call || !ends_of(w, &e))
+		return is_in_connect(k, w);
+	fr_waited_call(w, k->c->arch, call);
+	while (i < sizeof(calls) / sizeof(calls[0]) && strcmp(call, calls[i]))
+		i++;
+	if (i == sizeof(calls) / sizeof(calls[0]))
+		return false;
+	return sent_again(k->c, &e, fr_waited_began_ns(w), (w == &k->by_steps ? end_ns : w->ts) + 1, true).cnt;
+}
+
 /* How many connects to the same end took as long. */
 static u32 connects_like(const struct fr_case *k, const struct ends *to)
 {
@@ -220,7 +239,7 @@ static u32 connects_like(const struct fr_case *k, const struct ends *to)
 	u32 cnt = 0;
 
 	for (i = 0; (w = fr_clues_wait(k->c, i)); i++)
-		cnt += is_in_connect(k, w) && w->blocked_ns >= SYN_LEAST_NS && is_ended_by_nobody(w) && ends_of(w, &e) &&
+		cnt += is_connecting(k, w) && w->blocked_ns >= SYN_LEAST_NS && is_ended_by_nobody(w) && ends_of(w, &e) &&
 		       is_same_end(e.peer, e.peer_len, to->peer, to->peer_len);
 	return cnt;
 }
@@ -258,11 +277,15 @@ static void tell_near_syn(struct fr_case *k, const struct ends *to)
 	struct again syn = sent_again(k->c, to, fr_waited_began_ns(w), end_ns + 1, true);
 	struct fr_counter_move full = {0};
 	bool is_full = fr_clues_moved(k->c, OVERFLOWS, "", &full) && full.delta, goes_on = w == &k->by_steps && k->is_going;
+	bool calls = is_in_connect(k, w);
 	u32 cnt = connects_like(k, to);
+	const char *waits = goes_on ? "has gone on for" : "ended only after";
 	const char *why = ", as when a SYN is dropped since the listen queue is full (accept() comes too late), and sent again "
 			  "after 1 s",
 		   *like = "";
 
+	if (!calls)
+		waits = fr_word(k, "had it wait %s for", fr_word_call(k, w));
 	if (is_full)
 		why = fr_word(
 			k,
@@ -276,11 +299,10 @@ static void tell_near_syn(struct fr_case *k, const struct ends *to)
 		      : is_full		 ? "wait, counters"
 		      : syn.cnt		 ? "wait, tp:" RETRANSMIT
 					 : k->wait_from,
-		      "nobody answered the first SYN: connect() of %s to %s%s%s, within the host, %s %s, and not within the "
-		      "call%s%s%s",
-		      fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len), of ? ", which is of " : "",
-		      of ? fr_word_who(k, of->tid, of->ts) : "", goes_on ? "has gone on for" : "ended only after",
-		      fr_word_ns(k, w->blocked_ns), syn_word(k, &syn), why, like);
+		      "nobody answered the first SYN: %s of %s to %s%s%s, within the host, %s %s, and not within %s%s%s%s",
+		      calls ? "connect()" : "a connect", fr_word_who(k, w->tid, w->ts), fr_word_text(k, to->peer, to->peer_len),
+		      of ? ", which is of " : "", of ? fr_word_who(k, of->tid, of->ts) : "", waits,
+		      fr_word_ns(k, w->blocked_ns), calls ? "the call" : "connect() itself", syn_word(k, &syn), why, like);
 }
 
 /* Within a host, a SYN is answered within the call that sends it. Here the answer came by a timer of a second or more. */
@@ -289,7 +311,7 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 	const struct fr_waited *w = k->wait;
 	struct ends e;
 
-	if (!w || !is_in_connect(k, w) || w->blocked_ns < SYN_LEAST_NS || !ends_of(w, &e) ||
+	if (!w || fr_waited_was_runnable(w) || w->blocked_ns < SYN_LEAST_NS || !is_connecting(k, w) || !ends_of(w, &e) ||
 	    !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going) || fr_case_ended_by_signal(k, w)))
 		return false;
 	if (is_within_host(&e))
@@ -485,19 +507,30 @@ static bool asks_name_server(const struct fr_waited *w, struct ends *e)
 	return e->peer_len > port_len && !memcmp(e->peer + e->peer_len - port_len, NAME_SERVER_PORT, port_len);
 }
 
-/* It asked a name server, and its time was up. */
+/* It asked a name server, and its time was up, or nothing has come yet, or nothing did for long. */
 static bool is_unanswered_name(struct fr_case *k, const struct fr_waited *w)
 {
+	bool goes_on = w == &k->by_steps && k->is_going;
+	const char *who, *at;
 	struct ends e;
 
-	if (w->waker != FR_WAKER_timer || fr_waited_was_runnable(w) || w->blocked_ns < NO_ANSWER_NS || !asks_name_server(w, &e))
+	if (fr_waited_was_runnable(w) || w->blocked_ns < NO_ANSWER_NS || !asks_name_server(w, &e))
 		return false;
-	fr_case_cause(
-		k, "wait",
-		"the name server (DNS) at %s did not answer: %s waited for it for %s %s, until its own time-out ended that",
-		fr_word_text(k, e.peer, e.peer_len), fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns),
-		fr_word_call(k, w));
-	return true;
+	who = fr_word_who(k, w->tid, w->ts);
+	at = fr_word_text(k, e.peer, e.peer_len);
+	if (goes_on)
+		fr_case_cause(k, k->wait_from,
+			      "the name server (DNS) at %s has not answered yet: %s has waited for it for %s %s", at, who,
+			      fr_word_ns(k, w->blocked_ns), fr_word_call(k, w));
+	else if (w->waker == FR_WAKER_timer)
+		fr_case_cause(k, "wait",
+			      "the name server (DNS) at %s did not answer: %s waited for it for %s %s, until its own time-out "
+			      "ended that",
+			      at, who, fr_word_ns(k, w->blocked_ns), fr_word_call(k, w));
+	else if (w->waker == FR_WAKER_softirq || w->waker == FR_WAKER_irq)
+		fr_case_cause(k, "wait", "nothing came from the name server (DNS) at %s for %s: %s waited for that %s", at,
+			      fr_word_ns(k, w->blocked_ns), who, fr_word_call(k, w));
+	return k->v->cause.text[0] != 0;
 }
 
 /* An object tells, where poll() has one; else it says what is known, and what waits so. */

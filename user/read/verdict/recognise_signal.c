@@ -81,6 +81,31 @@ const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const 
 		       fr_word_who(k, s->sender, s->ts));
 }
 
+/* Nobody has ended the wait yet, and one process that ended waits of it before stands still: somebody stopped that. */
+static bool tell_stopped_peer(struct fr_case *k)
+{
+	const struct fr_snap_state *one = k->is_going ? stopped_one(k->c) : NULL;
+	const struct fr_waited *w = k->wait;
+	const struct fr_clue_signal *s;
+	struct fr_still still;
+	s32 pid;
+
+	if (!one || w != &k->by_steps || !fr_clues_still(k->c, one->tid, &still))
+		return false;
+	pid = fr_clues_pid(k->c, one->tid, one->at_ns);
+	s = stop_of(k->c, &still.wait);
+	if (!s || s->sig != SIGSTOP || !s->sender || pid == w->pid || !has_woken(k->c, w->tid, pid))
+		return false;
+	fr_case_cause(
+		k, fr_word(k, "%s%s, signal_generate", k->wait_from, strstr(k->wait_from, "states") ? "" : ", states"),
+		"%s was stopped %s before the trigger, by SIGSTOP of %s, and still is: before that it had woken %s, which "
+		"waits %s%s for %s so far",
+		fr_word_who(k, one->tid, one->at_ns), fr_word_ns(k, k->c->at_ns - fr_waited_began_ns(&still.wait)),
+		fr_word_who(k, s->sender, s->ts), fr_word_comm(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w),
+		fr_word_ns(k, w->off_ns));
+	return true;
+}
+
 /* It was stopped, or who should have woken it was, and so on. */
 bool fr_recognise_stopped(struct fr_case *k)
 {
@@ -92,7 +117,7 @@ bool fr_recognise_stopped(struct fr_case *k)
 		w = w->waker == FR_WAKER_task && w->waker_pid && w->waker_pid != w->tid ? fr_case_wait_of_waker(k, w) : NULL;
 	s = w && w->state & FR_PREV_STATE_STOPPED ? stop_of(k->c, w) : NULL;
 	if (!s || !s->sender)
-		return false;
+		return !w && tell_stopped_peer(k);
 	fr_case_cause(k, "wait, signal_generate", "%s was stopped for %s, %s: %s came from %s%s%s",
 		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->off_ns), fr_word_ender(k, w), fr_signal_name(s->sig),
 		      fr_word_who(k, s->sender, s->ts), w == k->wait ? "" : "; so long it did not answer ",

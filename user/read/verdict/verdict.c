@@ -199,9 +199,46 @@ static bool is_of_every_end(const char *name)
 	return false;
 }
 
+#define NAME_LONG 60u
+
+/* A long C++ name without its result, template's arguments and parameters; all others as they are, but for what does not fit.
+ */
+static void frame_short(const char *name, char *out, size_t sz)
+{
+	static const char anonymous[] = "(anonymous namespace)::";
+	size_t len = 0;
+	u32 depth = 0;
+	const char *at;
+
+	snprintf(out, sz, "%s", name);
+	if (strlen(name) <= NAME_LONG || !strstr(name, "::") || strstr(name, "operator") || *name == '<')
+		return;
+	for (at = name; *at && len + 1 < sz; at++) {
+		if (!depth && !strncmp(at, anonymous, sizeof(anonymous) - 1)) {
+			at += sizeof(anonymous) - 2;
+			continue;
+		}
+		if (!depth && *at == '(' && at[1] == '*') /* Go's */
+			break;
+		if (!depth && *at == '(' && len) {
+			out[len] = 0;
+			return;
+		}
+		if (*at == '<')
+			depth++;
+		else if (*at == '>' && depth)
+			depth--;
+		else if (*at == ' ' && !depth)
+			len = 0;
+		else if (!depth)
+			out[len++] = *at;
+	}
+	snprintf(out, sz, "%s", name);
+}
+
 const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id)
 {
-	char *word = new_word(k), last[128] = "";
+	char *word = new_word(k), last[128] = "", text[128];
 	struct fr_symbol s;
 	size_t len = 0;
 	u32 i, shown = 0;
@@ -211,10 +248,11 @@ const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id)
 		if ((!shown && is_of_every_end(s.name)) || !strncmp(last, s.name, sizeof(last) - 1)) /* a recursion */
 			continue;
 		snprintf(last, sizeof(last), "%s", s.name);
-		if (len + strlen(" < ") + 4 * strlen(last) >= FR_WORD_SZ)
+		frame_short(s.name, text, sizeof(text));
+		if (shown && len + strlen(" < ") + 4 * strlen(text) >= FR_WORD_SZ)
 			break;
 		len += snprintf(word + len, FR_WORD_SZ - len, "%s", shown++ ? " < " : "");
-		len += fr_escape_mem(word + len, FR_WORD_SZ - 1 - len, last, strlen(last));
+		len += fr_escape_mem(word + len, FR_WORD_SZ - 1 - len, text, strlen(text));
 		word[len] = 0;
 	}
 	return word;

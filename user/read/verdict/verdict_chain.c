@@ -21,11 +21,14 @@ static void link_wait(struct fr_case *k, const struct fr_waited *w)
 	const char *queued = w->queued_ns >= FR_MSEC_NS && !fr_waited_was_runnable(w) ? fr_word_ns(k, w->queued_ns) : NULL;
 
 	const char *place = w == &k->by_steps ? fr_word_place(k, w) : "";
+	const struct fr_clue_signal *sig = w->waker == FR_WAKER_task ? fr_case_ended_by_signal(k, w) : NULL;
+	const char *signal = sig ? fr_signal_name(sig->sig) : NULL;
 
-	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s%s, %s%s%s%s", fr_word_who(k, w->tid, w->ts),
+	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s%s, %s%s%s%s%s", fr_word_who(k, w->tid, w->ts),
 		     w->state & FR_PREV_STATE_STOPPED ? "was stopped (T) for" : "waited", fr_word_ns(k, w->off_ns),
 		     fr_word_call(k, w), fr_word_object(k, w), fr_word_owner(k, w), *place ? ", in " : "", place,
-		     fr_word_ender(k, w), queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "");
+		     fr_word_ender(k, w), signal ? fr_word(k, " (%s)", signal) : "", queued ? ", of it " : "", queued ?: "",
+		     queued ? " for a CPU" : "");
 }
 
 /* What a program did on the CPU, if most of its samples tell: a kernel worker's work, a softirq; NULL: not known. */
@@ -141,6 +144,16 @@ static void link_run(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns)
 			     fr_word_ns(k, ran_ns), fr_word_ns(k, to_ns - from_ns));
 }
 
+/* What woke it had many waits meanwhile, none of which took most of that time. */
+static void link_turns(struct fr_case *k, const struct fr_waited *w)
+{
+	struct fr_turns t;
+
+	if (fr_case_turns(k, w, &t))
+		fr_case_link(k, "wait", "%s had %u waits %s meanwhile, %s of these %s", fr_word_who(k, t.tid, w->ts), t.cnt,
+			     fr_word_call(k, t.longest), fr_word_ns(k, t.ns), fr_word_ns(k, t.all_ns));
+}
+
 void fr_case_chain(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
@@ -152,9 +165,14 @@ void fr_case_chain(struct fr_case *k)
 		if (w->queued_ns >= w->off_ns / 2) {
 			link_cpu(k, w->cpu, fr_waited_woken_ns(w), w->ts);
 		} else if (w->waker == FR_WAKER_task && w->waker_pid && w->waker_pid != w->tid) {
+			/* who sends a signal ends the wait: it was for something else */
+			if (fr_case_ended_by_signal(k, w))
+				break;
 			next = fr_case_wait_of_waker(k, w);
-			if (!next)
+			if (!next) {
 				link_run(k, w->waker_pid, fr_waited_began_ns(w), fr_waited_woken_ns(w));
+				link_turns(k, w);
+			}
 		}
 		w = next;
 	}
@@ -169,8 +187,8 @@ static void rule_out_for_wait(struct fr_case *k)
 	if (fr_waited_was_runnable(w))
 		fr_case_not(k, k->wait_from, "a lock, a disk or a peer (it was runnable)");
 	else if (w->queued_ns < w->off_ns / 20)
-		fr_case_not(k, k->wait_from, "want of a CPU (queued for %s of %s)", fr_word_ns(k, w->queued_ns),
-			    fr_word_ns(k, w->off_ns));
+		fr_case_not(k, k->wait_from, "a want of a CPU of %s's own (queued for %s of %s)",
+			    fr_word_comm(k, w->tid, w->ts), fr_word_ns(k, w->queued_ns), fr_word_ns(k, w->off_ns));
 	else if (w->queued_ns > w->off_ns / 20 * 19)
 		fr_case_not(k, k->wait_from, "a lock, a disk or a peer (asleep for %s of %s)", fr_word_ns(k, w->blocked_ns),
 			    fr_word_ns(k, w->off_ns));
@@ -197,7 +215,7 @@ static void rule_out_for_death(struct fr_case *k)
 
 void fr_case_rule_out(struct fr_case *k)
 {
-	if (k->wait && !chain_is_reason(k, "crash"))
+	if (k->wait && !chain_is_reason(k, "crash") && !chain_is_reason(k, "oom"))
 		rule_out_for_wait(k);
 	if (chain_is_reason(k, "crash") || chain_is_reason(k, "exit"))
 		rule_out_for_death(k);

@@ -57,12 +57,14 @@ bool fr_recognise_retransmit(struct fr_case *k);
 bool fr_recognise_large_fork(struct fr_case *k);
 bool fr_recognise_accept_spin(struct fr_case *k);
 bool fr_recognise_busy_server(struct fr_case *k);
+bool fr_recognise_many_waits(struct fr_case *k);
 bool fr_recognise_call_ran(struct fr_case *k);
 bool fr_recognise_in_vain(struct fr_case *k);
 bool fr_recognise_spin(struct fr_case *k);
 bool fr_recognise_shared_cpu(struct fr_case *k);
 bool fr_recognise_own_sleep(struct fr_case *k);
 bool fr_recognise_deadlock(struct fr_case *k);
+bool fr_recognise_own_threads(struct fr_case *k);
 bool fr_recognise_exit_status(struct fr_case *k);
 bool fr_recognise_failed_call(struct fr_case *k);
 bool fr_recognise_pressure(struct fr_case *k);
@@ -133,6 +135,16 @@ bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct
 
 /* The wait that kept a waker busy for most of the wait that it ended; NULL: none. */
 const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const struct fr_waited *w);
+
+/* Waits of w's waker in one call, while w waited. */
+struct fr_turns {
+	u32 tid, cnt;
+	u64 ns, all_ns; /* these, within w's time; that */
+	const struct fr_waited *longest;
+};
+
+/* The call in which a waker waited several times, half of the time or more. False: there is none, or it is not known. */
+bool fr_case_turns(struct fr_case *k, const struct fr_waited *w, struct fr_turns *out);
 
 /* The signal that ended a wait, of which its sender is the waker; NULL: none is known. */
 const struct fr_clue_signal *fr_case_ended_by_signal(const struct fr_case *k, const struct fr_waited *w);
