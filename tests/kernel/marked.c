@@ -92,6 +92,18 @@ KEPT void fr_marked_ours(int number)
 	printf("end request %llu\n", id);
 }
 
+/* Its text is where its stack pointer points to. */
+KEPT void fr_marked_top(int number)
+{
+	char text[16];
+
+	text[0] = 't';
+	text[1] = '0' + number;
+	text[2] = 0;
+	flightrec_mark(text);
+	printf("mark t%d\n", number);
+}
+
 /* It calls nothing, so it may keep what it works with below its stack pointer, where a probe must not write. */
 KEPT uint64_t fr_marked_leaf(uint64_t number)
 {
@@ -120,6 +132,8 @@ int main(void)
 		fr_marked_guarded(i);
 		fr_marked_ours(i);
 	}
+	for (i = 0; i < 4; i++)
+		fr_marked_top(i);
 	for (i = 0; i < 100; i++) /* the kernel takes some to find out that a place is worth a call */
 		printf("kept %llu\ncounter leaf %d\n", (unsigned long long)fr_marked_leaf(i), i);
 	printf("pid %d\n", getpid());

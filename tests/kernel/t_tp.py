@@ -550,7 +550,7 @@ def our_marks():
     file = dump(name)
     pid = int(next(line.split()[1] for line in lines if line.startswith("pid ")))
     told = [line for line in lines if line.split()[0] in ("begin", "mark", "counter", "end")]
-    equal(len(told), 124, "it tells")
+    equal(len(told), 128, "it tells")
     equal({line for line in lines if line.startswith("kept")}, {"kept 8"}, "what a function keeps below its stack pointer")
     equal(told_marks(file, f"pid == {pid}"), told, "of the header")
     equal(told_marks(file, 'event ~ "mark:libflightrec__*"')[-4:], ["begin request 7", "mark caf\u00e9", f"counter queue {-1 << 40}", "end request 7"], "of the library")

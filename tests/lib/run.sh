@@ -98,6 +98,7 @@ cxx_links() {
 # the linker drops some.
 marks_are_plain() {
 	local compiler language flags=("-O0" "-O2 -ffunction-sections -Wl,--gc-sections" "-O2 -fPIE -pie")
+	[[ $(uname -m) != x86_64 ]] || flags+=("-O2 -masm=intel")
 	cat > "$tmp/marks.h" <<- 'EOF'
 		#include <flightrec_mark.h>
 		#ifdef __cplusplus
@@ -110,8 +111,22 @@ marks_are_plain() {
 	cat > "$tmp/mark.c" <<- 'EOF'
 		#include "marks.h"
 		void other(void);
+		/* Texts at the top of the stack and others, across calls: no register may be taken but those that are asked for */
+		static void texts(int number)
+		{
+			char first[32], second[32];
+			first[0] = second[0] = (char)('0' + number);
+			first[1] = second[1] = 0;
+			flightrec_mark(first);
+			other();
+			flightrec_mark(second);
+			other();
+			flightrec_mark(first);
+			flightrec_mark(second);
+		}
 		int main(int argc, char **argv)
 		{
+			texts(argc);
 			flightrec_begin(argv[0], 1);
 			flightrec_end("x", (unsigned long long)argc);
 			flightrec_counter("y", -1);
@@ -128,6 +143,9 @@ marks_are_plain() {
 			$compiler $warnings $flag -I"$tmp/root/include" -I"$tmp" -x $language "$tmp/mark.c" "$tmp/other.c" -o "$tmp/mark" && "$tmp/mark" || return
 			"$build/flightrec" events "mark:$tmp/mark" | sed -n 's/^mark:.*://p' | paste -sd' ' > "$tmp/out"
 			[[ $(cat "$tmp/out") == "begin counter end mark" ]] || { echo "$compiler $flag: $(cat "$tmp/out")"; return 1; }
+			# newer compilers take the stack pointer for what is at the top of the stack, and a mark on x86-64 moves it
+			[[ $(uname -m) != x86_64 ]] || ! readelf -n "$tmp/mark" | grep Arguments: | grep -vE '^ *Arguments: 8@%r[abcd]x( -?8@%r[abcd]x)?$' ||
+				{ echo "$compiler $flag: a mark's argument in another register than the header says"; return 1; }
 		done
 	done
 }

@@ -19,17 +19,27 @@
 
 /*
  * Linux 6.18 turns the nop of x86-64 into a call, so that no trap is taken. A call writes below the stack pointer, where a
- * function may keep what it works with: the stack pointer is moved beyond that, the 128 bytes of the ABI's red zone.
+ * function may keep what it works with: the stack pointer is moved beyond that, the 128 bytes of the ABI's red zone. So no
+ * argument may be in it, which "r" allows: what is at the top of a stack is. "Q" are the registers a, b, c and d.
  */
 #if defined(__x86_64__)
-#define FLIGHTREC_MARK_PLACE "lea -128(%%rsp), %%rsp\n990: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\nlea 128(%%rsp), %%rsp\n"
+#define FLIGHTREC_MARK_REG "Q"
+#define FLIGHTREC_MARK_OF  "@{|%%}" /* -masm=intel leaves out what a note must have */
+/* lea -128(%rsp), %rsp; nopl 0(%rax, %rax); lea 128(%rsp), %rsp: as bytes, for either syntax */
+#define FLIGHTREC_MARK_PLACE                                                            \
+	".byte 0x48, 0x8d, 0x64, 0x24, 0x80\n990: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n" \
+	".byte 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00\n"
 #elif defined(__aarch64__)
+#define FLIGHTREC_MARK_REG   "r"
+#define FLIGHTREC_MARK_OF    "@"
 #define FLIGHTREC_MARK_PLACE "990: nop\n"
 #endif
 
 /* Compilers other than these, and machines other than those, have marks that do nothing. */
 #if defined(FLIGHTREC_MARK_PLACE) && defined(__GNUC__) && defined(__ELF__)
-#define FLIGHTREC_MARK_SITE(name, args, first, second)                                                                        \
+#define FLIGHTREC_MARK_ONE(first)	  FLIGHTREC_MARK_REG(first)
+#define FLIGHTREC_MARK_TWO(first, second) FLIGHTREC_MARK_REG(first), FLIGHTREC_MARK_REG(second)
+#define FLIGHTREC_MARK_SITE(name, args, inputs)                                                                               \
 	__asm__ __volatile__(FLIGHTREC_MARK_PLACE ".pushsection .note.stapsdt, \"?\", \"note\"\n"                             \
 						  ".balign 4\n"                                                               \
 						  ".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
@@ -50,10 +60,12 @@
 						  ".popsection\n"                                                             \
 						  ".endif\n"                                                                  \
 			     :                                                                                                \
-			     : "r"(first), "r"(second)                                                                        \
+			     : inputs                                                                                         \
 			     : "memory")
 #else
-#define FLIGHTREC_MARK_SITE(name, args, first, second) ((void)(first), (void)(second))
+#define FLIGHTREC_MARK_ONE(first)		(void)(first)
+#define FLIGHTREC_MARK_TWO(first, second)	(void)(first), (void)(second)
+#define FLIGHTREC_MARK_SITE(name, args, inputs) (inputs)
 #endif
 
 #ifndef FLIGHTREC_MARK_FUNCTION
@@ -63,25 +75,25 @@
 /* This happened. */
 FLIGHTREC_MARK_FUNCTION void flightrec_mark(const char *text)
 {
-	FLIGHTREC_MARK_SITE("mark", "8@%0", text, 0L);
+	FLIGHTREC_MARK_SITE("mark", "8" FLIGHTREC_MARK_OF "%0", FLIGHTREC_MARK_ONE(text));
 }
 
 /* Something of this name begins, for the request or the like that has this number. */
 FLIGHTREC_MARK_FUNCTION void flightrec_begin(const char *name, unsigned long long id)
 {
-	FLIGHTREC_MARK_SITE("begin", "8@%0 8@%1", name, id);
+	FLIGHTREC_MARK_SITE("begin", "8" FLIGHTREC_MARK_OF "%0 8" FLIGHTREC_MARK_OF "%1", FLIGHTREC_MARK_TWO(name, id));
 }
 
 /* It ends. */
 FLIGHTREC_MARK_FUNCTION void flightrec_end(const char *name, unsigned long long id)
 {
-	FLIGHTREC_MARK_SITE("end", "8@%0 8@%1", name, id);
+	FLIGHTREC_MARK_SITE("end", "8" FLIGHTREC_MARK_OF "%0 8" FLIGHTREC_MARK_OF "%1", FLIGHTREC_MARK_TWO(name, id));
 }
 
 /* What is counted or measured under this name is so many now. */
 FLIGHTREC_MARK_FUNCTION void flightrec_counter(const char *name, long long value)
 {
-	FLIGHTREC_MARK_SITE("counter", "8@%0 -8@%1", name, value);
+	FLIGHTREC_MARK_SITE("counter", "8" FLIGHTREC_MARK_OF "%0 -8" FLIGHTREC_MARK_OF "%1", FLIGHTREC_MARK_TWO(name, value));
 }
 
 #endif
