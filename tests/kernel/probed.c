@@ -8,6 +8,7 @@
  *	probed texts FILE CNT	CNT threads call fr_probed_call, each with a text of FILE, APART bytes from the next
  */
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -81,13 +82,15 @@ static int in_threads(int cnt, void *(*fn)(void *))
 {
 	pthread_t *thread = calloc(cnt, sizeof(*thread));
 	pthread_attr_t small;
+	int error;
 	long i;
 
-	if (!thread || pthread_attr_init(&small) || pthread_attr_setstacksize(&small, 1 << 16))
-		err(1, "threads");
-	for (i = 0; i < cnt; i++)
-		if (pthread_create(&thread[i], &small, fn, (void *)i))
-			err(1, "thread %ld", i);
+	error = thread ? pthread_attr_init(&small) ?: pthread_attr_setstacksize(&small, 1 << 18) : ENOMEM;
+	for (i = 0; !error && i < cnt; i++)
+		error = pthread_create(&thread[i], &small, fn, (void *)i);
+	errno = error;
+	if (error)
+		err(1, "%ld of %d threads", i, cnt);
 	for (i = 0; i < cnt; i++)
 		pthread_join(thread[i], NULL);
 	printf("pid %d\n", getpid());

@@ -170,6 +170,9 @@ static void test_format(void **state)
 	memcpy(rec + FR_TP_HEAD_SZ + up.faulted, &word, 4);
 	assert_string_equal(fr_tpformat_text(t, rec, FR_TP_HEAD_SZ + up.fixed_sz + 3),
 			    "ip=0x1234 arg3=-3 arg1=1099511627776 arg2=\"hi\" arg4=0x0 arg5=0 faulted=arg2");
+	memset(rec + FR_TP_HEAD_SZ + up.faulted, 0, 4);
+	assert_string_equal(fr_tpformat_text(t, rec, FR_TP_HEAD_SZ + up.fixed_sz + 3),
+			    "ip=0x1234 arg3=-3 arg1=1099511627776 arg2=\"hi\" arg4=0x0 arg5=0");
 	fr_tpformat_free(t);
 	free(format);
 

@@ -355,11 +355,11 @@ static void up_put_words(FILE *f, const struct fr_up_field *field, u32 cnt, cons
 	fputs("\nprint fmt: \"", f);
 	for (i = 0; i < cnt; i++)
 		fprintf(f, "%s%s=%s", i ? " " : "", field[i].name, types[field[i].type].conv);
-	fputs(up->faulted ? " faulted=%s\"" : "\"", f);
+	fputs(up->faulted ? "%s%s\"" : "\"", f);
 	for (i = 0; i < cnt; i++)
 		fprintf(f, field[i].type == FR_UP_TYPE_str ? ", __get_str(%s)" : ", REC->%s", field[i].name);
 	if (up->faulted) {
-		fputs(", __print_flags(REC->faulted, \"|\", ", f);
+		fputs(", REC->faulted ? \" faulted=\" : \"\", __print_flags(REC->faulted, \"|\", ", f);
 		for (i = 0; i < cnt; i++)
 			if (field[i].type == FR_UP_TYPE_str) {
 				fprintf(f, "%s{ 0x%x, \"%s\" }", delim, 1u << i, field[i].name);
