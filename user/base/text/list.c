@@ -21,6 +21,14 @@ bool fr_list_has(const char *list, const char *name)
 	return text_list_find(list, name);
 }
 
+bool fr_is_one_of(const char *name, const char *const *names)
+{
+	for (; name && *names; names++)
+		if (!strcmp(name, *names))
+			return true;
+	return false;
+}
+
 bool fr_list_drop(char *list, const char *name)
 {
 	const char *found = text_list_find(list, name);

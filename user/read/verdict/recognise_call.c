@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/schema/sysnames.h"
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -17,14 +18,6 @@ struct failed {
 	u64 ts; /* the last one */
 };
 
-static bool call_is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (!strcmp(name, *names))
-			return true;
-	return false;
-}
-
 /* After an error, a program says so and tidies up: that these succeed is no sign that it got over the error. */
 static bool is_tidying_up(const char *call)
 {
@@ -34,7 +27,7 @@ static bool is_tidying_up(const char *call)
 					    "futex",   "getpid", "gettid",    "getrusage",    "sigaltstack",
 					    "madvise", NULL};
 
-	return call_is_one_of(call, names);
+	return fr_is_one_of(call, names);
 }
 
 /* Errors that are answers, and no trouble: there is nothing yet, it is no terminal, no file, no child. */

@@ -4,6 +4,7 @@
 
 #include "base/incident.h"
 #include "base/schema/sysnames.h"
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -101,14 +102,6 @@ bool fr_recognise_killer(struct fr_case *k)
 
 /* ---- the heap ---- */
 
-static bool death_is_one_of(const char *name, const char *const *names)
-{
-	for (; name && *names; names++)
-		if (!strcmp(name, *names))
-			return true;
-	return false;
-}
-
 /* The C library's functions that find a damaged heap, and those that they are called by. */
 static const char *const heap_calls[] = {"free",
 					 "cfree",
@@ -151,10 +144,10 @@ bool fr_recognise_heap(struct fr_case *k)
 		return false;
 	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s); i++) {
 		if (!library)
-			library = death_is_one_of(s.name, aborts) ? s.module : NULL;
+			library = fr_is_one_of(s.name, aborts) ? s.module : NULL;
 		else if (!s.module || strcmp(s.module, library))
 			break;
-		else if (death_is_one_of(s.name, heap_calls))
+		else if (fr_is_one_of(s.name, heap_calls))
 			in = s.name;
 	}
 	if (!in)

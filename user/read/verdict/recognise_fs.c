@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text/dev.h"
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 #include "read/waits/waitstack.h"
@@ -148,14 +149,6 @@ static const char *const sleepers[] = {
 /* Their helpers, which sleep in their name. */
 static const char *const sleep_helpers[] = {"__do_semtimedop", "sock_wait_for_wmem", "pipe_wait", "wait_woken", NULL};
 
-static bool fs_is_one_of(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (!strcmp(name, *names))
-			return true;
-	return false;
-}
-
 /* Is nothing but the scheduler between this frame and the sleep? */
 static bool is_next_to_sleep(const struct fr_case *k, u64 kstack_id, s32 at)
 {
@@ -163,7 +156,7 @@ static bool is_next_to_sleep(const struct fr_case *k, u64 kstack_id, s32 at)
 	char frame[20];
 
 	for (; (s32)s.from < at; s.from++)
-		if (!fs_is_one_of(fr_waitstack_name(k->c->symbols, s.ip[s.from], frame), sleep_helpers))
+		if (!fr_is_one_of(fr_waitstack_name(k->c->symbols, s.ip[s.from], frame), sleep_helpers))
 			return false;
 	return true;
 }
@@ -217,7 +210,7 @@ bool fr_recognise_place(struct fr_case *k)
 		return false;
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		at = fr_clues_kernel_at(k->c, w->kstack_id, places[i].frame);
-		if (at < 0 || (fs_is_one_of(places[i].frame, sleepers) && !is_next_to_sleep(k, w->kstack_id, at)))
+		if (at < 0 || (fr_is_one_of(places[i].frame, sleepers) && !is_next_to_sleep(k, w->kstack_id, at)))
 			continue;
 		more = place_more(k, places[i].of, &more_from);
 		fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, more_from), "%s waited %s %s%s %s: it was in %s%s",

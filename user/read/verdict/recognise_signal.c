@@ -5,6 +5,7 @@
 
 #include "base/schema/sysnames.h"
 #include "base/set/hash.h"
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -251,17 +252,14 @@ bool fr_recognise_signal_storm(struct fr_case *k)
 /* Is a signal what it waited for? */
 static bool is_for_signal(const struct fr_case *k, const struct fr_waited *w, u8 sig)
 {
-	static const char *const calls[] = {"pause", "rt_sigsuspend", "rt_sigtimedwait", "sigsuspend"};
+	static const char *const calls[] = {"pause", "rt_sigsuspend", "rt_sigtimedwait", "sigsuspend", NULL};
 	char call[FR_WAITED_CALL_SZ];
-	size_t i;
 
 	if (w->in != FR_WAITED_call)
 		return false;
 	fr_waited_call(w, k->c->arch, call);
-	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
-		if (!strcmp(call, calls[i]))
-			return true;
-	return sig == SIGCHLD && !strncmp(call, "wait", 4); /* a child has ended */
+	/* a child has ended */
+	return fr_is_one_of(call, calls) || (sig == SIGCHLD && !strncmp(call, "wait", 4));
 }
 
 /* What it waited for did not come; somebody else put an end to that. */
