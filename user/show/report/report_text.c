@@ -112,36 +112,26 @@ static char *in_memory(struct fr_report_page *p, void (*put)(struct fr_report_pa
 	return text;
 }
 
-/* Cut to the page's width. */
-static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_page *p))
+/* A part of the page within its width: lines are broken, and go on in column hang; 0: they are cut. */
+static void put_within(struct fr_report_page *p, void (*put)(struct fr_report_page *p), u32 hang)
 {
 	size_t sz;
-	char *text;
+	char *text = in_memory(p, put, &sz);
 
-	if (!p->fits) {
-		put(p);
-		return;
-	}
-	text = in_memory(p, put, &sz);
-	if (text)
+	if (text && hang)
+		put_broken(p->o, text, sz, p->width, hang);
+	else if (text)
 		put_narrow(p->o, text, sz, p->width);
 	free(text);
 }
 
-/* Broken where the page ends; hang: the columns before what continues a line. */
-static void put_wrapped(struct fr_report_page *p, void (*put)(struct fr_report_page *p), u32 hang)
+/* The same where the output has a width; else as it is, for who looks for something in its lines. */
+static void put_fitting(struct fr_report_page *p, void (*put)(struct fr_report_page *p), u32 hang)
 {
-	size_t sz;
-	char *text;
-
-	if (!p->fits) {
+	if (p->fits)
+		put_within(p, put, hang);
+	else
 		put(p);
-		return;
-	}
-	text = in_memory(p, put, &sz);
-	if (text)
-		put_broken(p->o, text, sz, p->width, hang);
-	free(text);
 }
 
 /* ---- the page ---- */
@@ -237,21 +227,20 @@ static void report_put_incidents(struct fr_report_page *p)
 
 static void put_evidence(struct fr_report_page *p)
 {
-	put_fitting(p, fr_report_put_states);
-	put_fitting(p, fr_report_put_waits);
-	put_fitting(p, fr_report_put_klog);
-	put_fitting(p, fr_report_put_rare);
-	put_fitting(p, fr_report_put_counters);
-	put_wrapped(p, fr_report_put_focus, 6);
-	put_fitting(p, fr_report_put_timeline);
-	put_fitting(p, fr_report_put_tables);
-	put_wrapped(p, fr_report_put_samples, 27);
-	put_wrapped(p, fr_report_put_health, FR_REPORT_LABEL_COLS);
+	put_fitting(p, fr_report_put_states, 0);
+	put_fitting(p, fr_report_put_waits, 0);
+	put_fitting(p, fr_report_put_klog, 0);
+	put_fitting(p, fr_report_put_rare, 0);
+	put_fitting(p, fr_report_put_counters, 0);
+	put_fitting(p, fr_report_put_focus, 6);
+	put_fitting(p, fr_report_put_timeline, 0);
+	put_fitting(p, fr_report_put_tables, 0);
+	put_fitting(p, fr_report_put_samples, 27);
+	put_fitting(p, fr_report_put_health, FR_REPORT_LABEL_COLS);
 }
 
-static void put_head(struct fr_report_page *p)
+static void put_facts(struct fr_report_page *p)
 {
-	fr_report_put_verdict(p);
 	put_host(p);
 	fr_report_put_trigger(p);
 	if (!p->r->ask->into)
@@ -272,7 +261,8 @@ void fr_report_text(struct fr_report *r)
 
 	report_find_width(&p);
 	put_path(&p);
-	put_wrapped(&p, put_head, FR_REPORT_LABEL_COLS);
+	put_within(&p, fr_report_put_verdict, FR_REPORT_LABEL_COLS); /* sentences, whoever reads them */
+	put_fitting(&p, put_facts, FR_REPORT_LABEL_COLS);
 	if (r->ask->into) /* it is shown when all have said what they are */
 		*r->ask->into->evidence = in_memory(&p, put_evidence, &sz);
 	else

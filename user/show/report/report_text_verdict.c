@@ -7,55 +7,20 @@
 
 #include "show/report/report_text.h"
 
-#define INDENT FR_REPORT_LABEL_COLS
-
-static void put_break(struct fr_report_page *p)
+static void verdict_put_from(struct fr_report_page *p, const char *from)
 {
-	fr_out_printf(p->o, "\n%*s", INDENT, "");
-}
-
-/* Words, broken where the page ends. Texts are escaped, and mostly ASCII: where they are not, a line may be a bit short. */
-static u32 verdict_put_words(struct fr_report_page *p, const char *text, u32 col)
-{
-	while (*text) {
-		size_t len = strcspn(text, " ");
-
-		if (col > INDENT && col + len > p->width) {
-			put_break(p);
-			col = INDENT;
-		}
-		fr_out_mem(p->o, text, len);
-		col += len;
-		text += len;
-		if (*text == ' ') {
-			fr_out_char(p->o, ' ');
-			col++;
-			text++;
-		}
-	}
-	return col;
-}
-
-static void put_from(struct fr_report_page *p, const char *from, u32 col)
-{
-	if (!*from) {
-		fr_out_char(p->o, '\n');
-		return;
-	}
-	if (col + strlen(from) + 3 > p->width)
-		put_break(p);
-	else
-		fr_out_char(p->o, ' ');
 	fr_out_paint(p->o, FR_PAINT_DIM);
-	fr_out_printf(p->o, "[%s]", from);
+	fr_out_printf(p->o, " [%s]", from);
 	fr_out_paint(p->o, FR_PAINT_NONE);
-	fr_out_char(p->o, '\n');
 }
 
 static void verdict_put_line(struct fr_report_page *p, const char *label, const struct fr_verdict_line *line)
 {
 	fr_report_label(p, label);
-	put_from(p, line->from, verdict_put_words(p, line->text, INDENT));
+	fr_out_str(p->o, line->text);
+	if (*line->from)
+		verdict_put_from(p, line->from);
+	fr_out_char(p->o, '\n');
 }
 
 /* One line, however long: whoever looks for a cause can leave it out. */
@@ -69,9 +34,7 @@ static void put_not(struct fr_report_page *p, const struct fr_finding *v)
 	for (i = 0; i < v->not_cnt; i++) {
 		fr_out_str(p->o, i ? "; " : "");
 		fr_out_str(p->o, v->not_it[i].text);
-		fr_out_paint(p->o, FR_PAINT_DIM);
-		fr_out_printf(p->o, " [%s]", v->not_it[i].from);
-		fr_out_paint(p->o, FR_PAINT_NONE);
+		verdict_put_from(p, v->not_it[i].from);
 	}
 	fr_out_char(p->o, '\n');
 }
