@@ -78,7 +78,13 @@ class Check:
     def sums(self, what, got, sums, more=()):
         for key in sums.COUNTS:
             self.equal(f"{what} {key}", got[key], sums.n[key] if is_known(self.info, key) else None)
-        self.hist(what + " wakeup", got["wakeup"], sums.wakeup)
+        self.wakeup(what, got["wakeup"], sums.wakeup)
+
+    def wakeup(self, what, got, values):
+        if is_known(self.info, "wakeup"):
+            self.hist(what + " wakeup", got, values)
+        else:
+            self.equal(what + " wakeup", got, None)
 
     def table(self, what, got, want, compare):
         """got and want are dicts with the same keys."""
@@ -189,14 +195,17 @@ def check_whose(c, rep, info, file):
 
 
 # What is not known where this event was not recorded
-OF_EVENT = {"irq_ns": "irq_handler_exit", "softirq_ns": "softirq_exit", "syscalls": "sys_enter", "faults": "page_fault_user",
+OF_EVENT = {"irq_ns": "irq_handler_exit", "softirq_ns": "softirq_exit", "syscalls": "sys_enter", "wakeup": "sched_waking",
             "syscall_ns": "sys_exit", "errors": "sys_exit", "faults_user": "page_fault_user", "faults_kernel": "page_fault_kernel",
             "ios": "block_io_start", "io_bytes": "block_io_start", "samples": "cpu_sample", "wakes": "sched_waking",
             "migrations": "sched_migrate_task",
-            **dict.fromkeys(("oncpu_ns", "rated_oncpu_ns", "runs", "preempted", "offcpu_ns", "queued_ns", "blocked_ns"), "sched_switch")}
+            **dict.fromkeys(("oncpu_ns", "rated_oncpu_ns", "runs", "preempted", "offcpu_ns", "queued_ns", "blocked_ns", "switches",
+                            "busy_ns", "idle_ns", "rated_busy_ns", "rated_idle_ns"), "sched_switch")}
 
 
 def is_known(info, key):
+    if key == "faults":
+        return is_known(info, "faults_user") and is_known(info, "faults_kernel")
     return info["events_recorded"] is None or OF_EVENT.get(key, "") in ["", *info["events_recorded"].split(",")]
 
 
@@ -209,7 +218,7 @@ def check_cpus(c, rep, t):
                     "faults"):
             c.equal(f"{what} {key}", got[key], want.n[key] if is_known(t.info, key) else None)
         c.equal(what + " horizon", got["horizon_ns"], t.horizon.get(nr, 0))
-        c.hist(what + " wakeup", got["wakeup"], want.wakeup)
+        c.wakeup(what, got["wakeup"], want.wakeup)
         ran = ([(t.w["moment_begin_ns"], want.first)] if want.first is not None else []) + want.ran
         c.equal(what + " ran", [(s["ts"], s["tid"]) for s in got["ran"]], ran)
         comms = [s["comm"] for s in got["ran"]]

@@ -289,6 +289,13 @@ not_recorded() {
 		prints '^  time in them, in steps of a tick: CPU 0 1.20 s, CPU 1 0 ns$' || return
 	status 0 "$FLIGHTREC" info --json "$tmp/few.flight" && jq -e '.softirqs == {NET_RX: 4711, TIMER: 0, RCU: 1} and .softirq_ms == {"0": 1200, "1": 0} and
 		.events_recorded == "sched_switch,sched_waking,irq_handler_exit"' "$tmp/out" > "$tmp/page" || return
+	# of samples alone nobody knows who ran when, or was woken; and of half of the faults, not how many there were
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1000000000' 'horizon 0 0' 'event 1000000000 0 cpu_sample 7 ip=1' \
+		'event 1000000100 0 page_fault_user 7 ip=1' 'fact events cpu_sample,page_fault_user' | made "$tmp/few.flight" &&
+		/usr/bin/python3 tests/report/check.py "$tmp/few.flight" && status 0 report --json "$tmp/few.flight" &&
+		jq -e '(.cpus[0] | .busy_ns == null and .idle_ns == null and .switches == null and .wakeup == null and .faults == null) and
+			(.tasks[0] | .oncpu_ns == null and .wakeup == null and .samples == 1 and .faults_user == 1 and .faults_kernel == null)' "$tmp/out" > "$tmp/page" || return
+	COLUMNS=120 status 0 report "$tmp/few.flight" && prints '^     0 +- +- ' && ! prints '[^0-9]0\.0%|[0-9] switch' > /dev/null || return
 	# where they were recorded, the table of events alone tells
 	printf '%s\n' "${facts[@]}" 'fact events sched_switch,softirq_entry,softirq_exit' | made "$tmp/few.flight" &&
 		status 0 report "$tmp/few.flight" && ! prints 'NET_RX|not recorded \(-e' > /dev/null

@@ -82,11 +82,36 @@ struct fr_value fr_report_fact_nr(const struct fr_at *at)
 
 /* ---- tasks, processes, cgroups ---- */
 
+/* What was not recorded is not 0. */
+#define NOT_RECORDED "; `null`: not recorded"
+
+static bool kinds_has(const struct fr_at *at, enum fr_report_of event)
+{
+	return ((const struct fr_report *)at->of)->recorded[event];
+}
+
+static struct fr_value kinds_count_if(const struct fr_at *at, enum fr_report_of event, u64 v)
+{
+	return kinds_has(at, event) ? fr_value_nr(v) : fr_value_null();
+}
+
+static struct fr_value kinds_wakeup(const struct fr_at *at, const struct fr_hist *h)
+{
+	return kinds_has(at, FR_REPORT_OF_sched_waking) ? (struct fr_value){.kind = FR_VALUE_HIST, .hist = h} : fr_value_null();
+}
+
+/* Of both rooms. */
+static struct fr_value kinds_faults(const struct fr_at *at, u64 v)
+{
+	return kinds_has(at, FR_REPORT_OF_page_fault_user) ? kinds_count_if(at, FR_REPORT_OF_page_fault_kernel, v)
+							   : fr_value_null();
+}
+
 static struct fr_value sums_wakeup(const struct fr_at *at)
 {
 	const struct fr_an_sums *s = at->rec;
 
-	return s->wakeup_left_out ? fr_value_null() : (struct fr_value){.kind = FR_VALUE_HIST, .hist = &s->wakeup};
+	return s->wakeup_left_out ? fr_value_null() : kinds_wakeup(at, &s->wakeup);
 }
 
 static struct fr_value sums_wakeup_p50(const struct fr_at *at)
@@ -107,15 +132,8 @@ static struct fr_value sums_share(const struct fr_at *at)
 {
 	const struct fr_an_sums *s = at->rec;
 
-	return kinds_share(s->rated_oncpu_ns, kinds_rated_ns(at->of));
-}
-
-/* What was not recorded is not 0. */
-#define NOT_RECORDED "; `null`: not recorded"
-
-static struct fr_value kinds_count_if(const struct fr_at *at, enum fr_report_of event, u64 v)
-{
-	return ((const struct fr_report *)at->of)->recorded[event] ? fr_value_nr(v) : fr_value_null();
+	return kinds_has(at, FR_REPORT_OF_sched_switch) ? kinds_share(s->rated_oncpu_ns, kinds_rated_ns(at->of))
+							: fr_value_null();
 }
 
 /* The member, where this event was recorded. */
@@ -127,12 +145,11 @@ static struct fr_value kinds_count_if(const struct fr_at *at, enum fr_report_of 
 FR_REPORT_EVENTS(X)
 #undef X
 
-/* Those of both rooms are recorded together. */
 static struct fr_value sums_faults(const struct fr_at *at)
 {
 	const struct fr_an_sums *s = at->rec;
 
-	return kinds_count_if(at, FR_REPORT_OF_page_fault_user, s->fault_user + s->fault_kernel);
+	return kinds_faults(at, s->fault_user + s->fault_kernel);
 }
 
 /* clang-format off */
@@ -150,7 +167,7 @@ static const struct fr_column sums_columns[] = {
 	SUM_IF(sched_switch, offcpu_ns, "offcpu_ns", NS, "time off its CPU, until it ran again"),
 	SUM_IF(sched_switch, queued_ns, "queued_ns", NS, "of this, runnable", FR_TEXT(13, "queued", 10, .least = 52)),
 	SUM_IF(sched_switch, blocked_ns, "blocked_ns", NS, "of this, in D", FR_TEXT(15, "blocked", 10, .least = 72)),
-	FR_COLUMN_MADE(sums_wakeup, "wakeup", HIST, "run-queue latency: from being woken to running"),
+	FR_COLUMN_MADE(sums_wakeup, "wakeup", HIST, "run-queue latency: from being woken to running; `null`: not recorded, or no room for it"),
 	FR_COLUMN_MADE(sums_wakeup_p99, NULL, NS, NULL, FR_TEXT(14, "wake p99", 10, .least = 62, .none = "?")),
 	FR_COLUMN_MADE(sums_wakeup_p50, NULL, NS, NULL, FR_TEXT(19, "wake p50", 10, .least = 115, .none = "?")),
 	SUM_IF(sched_waking, wake_cnt, "wakes", COUNT, "times it woke another task"),
@@ -769,7 +786,19 @@ static struct fr_value cpu_busy(const struct fr_at *at)
 {
 	const struct fr_an_cpu *c = at->rec;
 
+	if (!kinds_has(at, FR_REPORT_OF_sched_switch))
+		return fr_value_null();
 	return kinds_share(c->rated_busy_ns, c->rated_busy_ns + c->rated_idle_ns ? c->rated_known_ns : 0);
+}
+
+static struct fr_value cpu_faults(const struct fr_at *at)
+{
+	return kinds_faults(at, ((const struct fr_an_cpu *)at->rec)->fault_cnt);
+}
+
+static struct fr_value cpu_wakeup(const struct fr_at *at)
+{
+	return kinds_wakeup(at, &((const struct fr_an_cpu *)at->rec)->wakeup);
 }
 
 static struct fr_value cpu_complete(const struct fr_at *at)
@@ -838,18 +867,18 @@ static const struct fr_column cpu_columns[] = {
 	FR_COLUMN_MADE(kinds_cpu_nr, "cpu", NUMBER, "the CPU", FR_TEXT(1, "CPU", 4)),
 	CPU(horizon_ns, "horizon_ns", CLOCK, "its history is complete from here on"),
 	CPU(event_cnt, "events", COUNT, "its events"),
-	CPU(switch_cnt, "switches", COUNT, "from one task to another", FR_TEXT(6, "switches", 10)),
+	CPU_IF(sched_switch, switch_cnt, "switches", COUNT, "from one task to another", FR_TEXT(6, "switches", 10)),
 	FR_COLUMN_MADE(cpu_busy, NULL, SHARE, NULL, FR_TEXT(2, "busy", 7)),
-	CPU(busy_ns, "busy_ns", NS, "a task had it", FR_TEXT(3, "on-CPU", 10)),
-	CPU(idle_ns, "idle_ns", NS, "it was idle"),
-	CPU(rated_busy_ns, "rated_busy_ns", NS, "of `busy_ns`, in the rated part of the window"),
-	CPU(rated_idle_ns, "rated_idle_ns", NS, "of `idle_ns`, likewise"),
+	CPU_IF(sched_switch, busy_ns, "busy_ns", NS, "a task had it", FR_TEXT(3, "on-CPU", 10)),
+	CPU_IF(sched_switch, idle_ns, "idle_ns", NS, "it was idle"),
+	CPU_IF(sched_switch, rated_busy_ns, "rated_busy_ns", NS, "of `busy_ns`, in the rated part of the window"),
+	CPU_IF(sched_switch, rated_idle_ns, "rated_idle_ns", NS, "of `idle_ns`, likewise"),
 	CPU_IF(irq_handler_exit, irq_ns, "irq_ns", NS, "in handlers of interrupts", FR_TEXT(4, "in irq", 10)),
 	CPU_IF(softirq_exit, softirq_ns, "softirq_ns", NS, "in softirqs", FR_TEXT(5, "softirq", 10)),
 	CPU_IF(sys_enter, call_cnt, "syscalls", COUNT, "system calls begun", FR_TEXT(9, "syscalls", 12, .least = WIDE)),
-	CPU_IF(page_fault_user, fault_cnt, "faults", COUNT, "page faults", FR_TEXT(10, "faults", 10, .least = WIDE)),
+	FR_COLUMN_MADE(cpu_faults, "faults", COUNT, "page faults" NOT_RECORDED, FR_TEXT(10, "faults", 10, .least = WIDE)),
 	FR_COLUMN_OF(P99, struct fr_an_cpu, wakeup, NULL, NS, NULL, FR_TEXT(7, "wake p99", 10)),
-	CPU(wakeup, "wakeup", HIST, "run-queue latency of the tasks that ran here"),
+	FR_COLUMN_MADE(cpu_wakeup, "wakeup", HIST, "run-queue latency of the tasks that ran here" NOT_RECORDED),
 	FR_COLUMN_MADE(cpu_complete, NULL, NS, NULL, FR_TEXT(8, "complete", 10)),
 	FR_LIST(cpu_ran, "ran", &kind_ran, "in the moment"),
 	{},

@@ -63,7 +63,9 @@ static void put_lane(struct fr_report_page *p, u32 nr, u32 *labels, u32 *label_c
 		if (is_focus)
 			fr_out_paint(p->o, FR_PAINT_NONE);
 	}
-	fr_out_printf(p->o, " %u switch%s\n", cnt, cnt == 1 ? "" : "es");
+	if (p->r->recorded[FR_REPORT_OF_sched_switch])
+		fr_out_printf(p->o, " %u switch%s", cnt, cnt == 1 ? "" : "es");
+	fr_out_char(p->o, '\n');
 }
 
 /* Is its lane nothing but dots, or question marks? */

@@ -144,7 +144,7 @@ static void task_tid(const struct fr_top_cell *c, struct fr_top_val *v)
 	columns_put_text(v, text);
 }
 
-GET(task_share, fr_an_task, part_of(r->sum.oncpu_ns, c->res))
+GET_IF(task_share, fr_an_task, "sched_switch", part_of(r->sum.oncpu_ns, c->res))
 GET(task_oncpu, fr_an_task, r->sum.oncpu_ns)
 GET(task_queued, fr_an_task, r->sum.queued_ns)
 /* "?": not kept. */
@@ -186,11 +186,12 @@ static const struct fr_top_column task_columns[] = {
 /* ---- CPUs ---- */
 
 GET(cpu_nr, fr_an_cpu, (u64)(r - c->res->cpu))
-GET(cpu_busy, fr_an_cpu, r->busy_ns + r->idle_ns ? (u64)((unsigned __int128)r->busy_ns * 1000 / (r->busy_ns + r->idle_ns)) : 0)
+GET_IF(cpu_busy, fr_an_cpu, "sched_switch",
+       r->busy_ns + r->idle_ns ? (u64)((unsigned __int128)r->busy_ns * 1000 / (r->busy_ns + r->idle_ns)) : 0)
 GET(cpu_oncpu, fr_an_cpu, r->busy_ns)
 GET(cpu_irq, fr_an_cpu, r->irq_ns)
 GET(cpu_soft, fr_an_cpu, r->softirq_ns)
-GET(cpu_switches, fr_an_cpu, r->switch_cnt)
+GET_IF(cpu_switches, fr_an_cpu, "sched_switch", r->switch_cnt)
 GET(cpu_wake99, fr_an_cpu, fr_hist_quantile(&r->wakeup, 990000))
 GET_IF(cpu_calls, fr_an_cpu, "sys_enter", r->call_cnt)
 GET_IF(cpu_faults, fr_an_cpu, "page_fault_user", r->fault_cnt)
