@@ -16,7 +16,8 @@ static double spent_ns(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-/* The same with a nop of one byte, as most static marks have: recorded by a trap, -e usdt:PATH:flightrec:end. */
+/* The same with a nop of one byte, as most static marks have: recorded by a trap. Its note is called `end`, so -e mark: takes
+ * it. */
 #undef FLIGHTREC_MARK_PLACE
 #define FLIGHTREC_MARK_PLACE "990: nop\n"
 

@@ -6,9 +6,12 @@ fr=${FLIGHTREC:-build/flightrec}
 marks=$(dirname "$fr")/tests/bench/marks
 name=markcost-$$
 make -s O="$(dirname "$fr")" "$marks"
-trap '$fr stop -n $name >/dev/null 2>&1 || :' EXIT
+dir=$(mktemp -d)
+trap '$fr stop -n $name >/dev/null 2>&1 || :; rm -rf "$dir"' EXIT
 echo "nobody records:"
 for _ in 1 2 3; do "$marks" 100000000; done
-$fr record -n $name -p minimal -e -sched -e "mark:$(realpath "$marks")" -o /tmp --detach 2>/dev/null
+$fr record -n $name -p minimal -e -sched -e "mark:$(realpath "$marks")" -o /tmp --detach
 echo "recorded:"
 for _ in 1 2 3; do "$marks" 300000; done
+$fr dump -n $name -o "$dir/marks.flight" >/dev/null
+echo "of them in the rings: $($fr replay --count -f 'event ~ "mark:*"' "$dir/marks.flight")"
