@@ -11,12 +11,10 @@
 #include "lib/flightrec_mark.h"
 
 #if defined(__x86_64__)
-#define NOP	"nop"
 #define INT(n)	"-4@%k" #n
 #define BYTE(n) "-1@%b" #n
 #define FIX(n)	"$" #n
 #else
-#define NOP	"nop"
 #define INT(n)	"-4@%w" #n
 #define BYTE(n) "-1@%w" #n
 #define FIX(n)	#n
@@ -24,7 +22,7 @@
 #define LONG(n) "8@%" #n
 
 #define MARK(name, counter, args, ...)                                                          \
-	asm volatile("990: " NOP "\n"                                                           \
+	asm volatile("990: nop\n"                                                               \
 		     ".pushsection .note.stapsdt,\"\",\"note\"\n"                               \
 		     ".balign 4\n.4byte 992f-991f,994f-993f,3\n"                                \
 		     "991: .asciz \"stapsdt\"\n992: .balign 4\n"                                \
