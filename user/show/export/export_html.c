@@ -59,7 +59,7 @@ struct page {
 	struct fr_jsonw stack_list;
 	struct fr_idmap seen;	    /* stacks that are already in the list */
 	const struct fr_wall *wall; /* NULL until the first row */
-	u64 origin_ns, end_ns;
+	u64 origin_ns;
 };
 
 /* ---- base64 (RFC 4648) ---- */
@@ -293,7 +293,7 @@ static void put_times(struct fr_jsonw *w, const struct page *p, const struct fr_
 
 	snprintf(origin, sizeof(origin), "%llu", p->origin_ns);
 	fr_jsonw_text(w, "origin", origin);
-	fr_jsonw_u64(w, "span", p->timeline->full ? p->timeline->span : html_behind(p, p->end_ns));
+	fr_jsonw_u64(w, "span", p->timeline->span);
 	if (p->wall)
 		fr_jsonw_u64(w, "wall_us", fr_wall_real(p->wall, p->origin_ns) / 1000);
 	if (trigger)
@@ -386,6 +386,7 @@ static int html_put_rest(struct fr_export *x)
 static int html_begin(struct fr_export *x)
 {
 	struct page *p = calloc(1, sizeof(*p));
+	u64 end_ns;
 
 	x->state = p;
 	if (!p || x->ask->verdict_err)
@@ -394,7 +395,7 @@ static int html_begin(struct fr_export *x)
 	fr_idmap_init(&p->seen, 1);
 	fr_page_ended_init(&p->ended);
 	p->stack_list.o = &p->stacks;
-	fr_replay_window(x->replay, &p->origin_ns, &p->end_ns);
+	fr_replay_window(x->replay, &p->origin_ns, &end_ns);
 	p->schema = fr_replay_schema(x->replay, 0);
 	p->columns = fr_page_columns_new(p->schema, p->origin_ns);
 	if (!p->columns || fr_timeline_new(x->replay, true, &p->timeline))
@@ -438,25 +439,25 @@ static int html_lost(struct fr_export *x, const struct fr_replay_lost *lost)
 	return fr_timeline_lost(p->timeline, lost);
 }
 
-static int html_put_made(struct fr_export *x, const char *kind, u8 *piece, size_t sz)
+static void html_put_tile(void *out, const u8 *piece, size_t sz)
 {
-	html_put_piece(x->out, kind, piece, sz);
-	free(piece);
-	return 0;
+	html_put_piece(out, "spans", piece, sz);
 }
 
 static int html_put_spans(struct fr_export *x)
 {
 	struct page *p = x->state;
 	struct fr_page_index *index = fr_page_columns_index(p->columns);
-	u32 tile, cnt = fr_page_index_tiles(index);
-	u8 *piece;
+	u8 *piece = NULL;
 	size_t sz;
 	int err = fr_timeline_end(p->timeline);
 
-	for (tile = 0; tile < cnt && !err; tile++)
-		err = fr_page_spans(p->timeline, &p->ended, index, tile, &piece, &sz) ?: html_put_made(x, "spans", piece, sz);
-	return err ?: fr_page_index_pack(index, p->timeline, p->ended.pid, &piece, &sz) ?: html_put_made(x, "index", piece, sz);
+	err = err ?: fr_page_spans(p->timeline, &p->ended, index, html_put_tile, x->out);
+	err = err ?: fr_page_index_pack(index, p->timeline, p->ended.pid, &piece, &sz);
+	if (!err)
+		html_put_piece(x->out, "index", piece, sz);
+	free(piece);
+	return err;
 }
 
 static void say_left_out(const struct fr_export *x)

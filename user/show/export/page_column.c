@@ -94,6 +94,16 @@ int fr_page_column(struct fr_pbuf *b, struct fr_page_nums *n)
 	return 0;
 }
 
+int fr_page_columns_put(struct fr_pbuf *b, struct fr_page_nums *n, u32 cnt)
+{
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		err = fr_page_column(b, &n[i]);
+	return err;
+}
+
 int fr_page_pack(const struct fr_pbuf *plain, struct fr_pbuf *packed)
 {
 	uLongf sz = compressBound(plain->len);

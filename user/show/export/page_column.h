@@ -38,6 +38,9 @@ void fr_page_u32(struct fr_pbuf *b, u32 v);
 /* Its numbers as a column; they are gone then. 0 or -ENOMEM. */
 int fr_page_column(struct fr_pbuf *b, struct fr_page_nums *n);
 
+/* Each of these as a column. 0 or -ENOMEM. */
+int fr_page_columns_put(struct fr_pbuf *b, struct fr_page_nums *n, u32 cnt);
+
 /* A piece: one zlib stream. 0 or -ENOMEM. */
 int fr_page_pack(const struct fr_pbuf *plain, struct fr_pbuf *packed);
 

@@ -96,16 +96,6 @@ static int index_sum_task(const struct fr_timeline *t, const struct fr_tl_task *
 	return err;
 }
 
-static int index_put_cols(struct fr_pbuf *to, struct fr_page_nums *col, u32 cnt)
-{
-	u32 i;
-	int err = 0;
-
-	for (i = 0; i < cnt && !err; i++)
-		err = fr_page_column(to, &col[i]);
-	return err;
-}
-
 int fr_page_index_pack(struct fr_page_index *x, const struct fr_timeline *t, struct fr_page_nums pid[3], u8 **out, size_t *sz)
 {
 	struct fr_page_nums sum[SUM_COLS] = {0};
@@ -123,10 +113,10 @@ int fr_page_index_pack(struct fr_page_index *x, const struct fr_timeline *t, str
 		fr_page_u32(&plain, sum[0].cnt);
 		fr_page_u32(&plain, pid[0].cnt);
 	}
-	err = err ?: index_put_cols(&plain, x->piece, 2);
-	err = err ?: index_put_cols(&plain, x->task, 4);
-	err = err ?: index_put_cols(&plain, sum, SUM_COLS);
-	err = err ?: index_put_cols(&plain, pid, 3);
+	err = err ?: fr_page_columns_put(&plain, x->piece, 2);
+	err = err ?: fr_page_columns_put(&plain, x->task, 4);
+	err = err ?: fr_page_columns_put(&plain, sum, SUM_COLS);
+	err = err ?: fr_page_columns_put(&plain, pid, 3);
 	err = err ?: fr_page_pack(&plain, &packed);
 	for (i = 0; i < SUM_COLS; i++)
 		free(sum[i].v);

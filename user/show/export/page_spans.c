@@ -26,12 +26,7 @@ static int cols_put(struct cols *c, u32 cnt, const u64 *v)
 
 static int cols_end(struct cols *c, u32 cnt)
 {
-	u32 i;
-	int err = 0;
-
-	for (i = 0; i < cnt && !err; i++)
-		err = fr_page_column(c->to, &c->col[i]);
-	return err;
+	return fr_page_columns_put(c->to, c->col, cnt);
 }
 
 static u64 spans_row_of(u32 row)
@@ -43,6 +38,7 @@ static u64 spans_row_of(u32 row)
 struct tile {
 	const struct fr_timeline *t;
 	struct fr_page_border from, end;
+	u32 nr;
 };
 
 /* Each change that lasts until the next one, if it is known and takes any time: those that are in the tile. */
@@ -125,26 +121,94 @@ bool fr_page_spans_has_any(const struct fr_tl_task *k)
 	return k->tid && (k->states.cnt || k->calls.cnt);
 }
 
-/* Those that have anything in the tile. */
-static int spans_put_tasks_cnt(struct cols *c, const struct tile *tile, u32 *task_cnt)
+/* ---- tasks: those that have anything in a tile, found without a look at all others for each tile ---- */
+
+struct spans_task {
+	u64 begin; /* of its first state or call */
+	u32 nr;
+};
+
+struct spans_there {
+	u32 nr, state_cnt, call_cnt;
+};
+
+struct spans_tasks {
+	struct spans_task *v; /* by begin; those that have begun and go on are in front of those that have ended */
+	u32 cnt, begun_cnt, open_cnt;
+	struct spans_there *there; /* in the tile */
+	u32 there_cnt;
+};
+
+static int spans_cmp_begin(const void *x, const void *y)
 {
-	u32 i, cnt, calls;
-	int err = 0;
+	const struct spans_task *a = x, *b = y;
 
-	for (i = 0; i < tile->t->task_cnt && !err; i++) {
-		const struct fr_tl_task *k = &tile->t->task[i];
+	return a->begin != b->begin ? (a->begin < b->begin ? -1 : 1) : a->nr < b->nr ? -1 : a->nr > b->nr;
+}
 
-		if (!fr_page_spans_has_any(k))
-			continue;
-		cnt = 0;
-		each_change(NULL, tile, &k->states, spans_put_state, &cnt);
-		calls = spans_calls_cnt(tile, &k->calls);
-		if (!cnt && !calls)
-			continue;
-		err = PUT(c, k->tid, cnt, calls);
-		++*task_cnt;
+static int spans_cmp_there(const void *x, const void *y)
+{
+	const struct spans_there *a = x, *b = y;
+
+	return a->nr < b->nr ? -1 : a->nr > b->nr;
+}
+
+static int spans_tasks_init(struct spans_tasks *ts, const struct fr_timeline *t)
+{
+	u32 i;
+
+	*ts = (struct spans_tasks){0};
+	ts->v = malloc((t->task_cnt + 1) * sizeof(*ts->v));
+	ts->there = malloc((t->task_cnt + 1) * sizeof(*ts->there));
+	if (!ts->v || !ts->there)
+		return -ENOMEM;
+	for (i = 0; i < t->task_cnt; i++) {
+		const struct fr_tl_task *k = &t->task[i];
+		u64 state = k->states.cnt ? k->states.v[0].at : ~0ULL, call = k->calls.cnt ? k->calls.v[0].at : ~0ULL;
+
+		if (fr_page_spans_has_any(k))
+			ts->v[ts->cnt++] = (struct spans_task){state < call ? state : call, i};
 	}
-	return err;
+	qsort(ts->v, ts->cnt, sizeof(*ts->v), spans_cmp_begin);
+	return 0;
+}
+
+static void spans_tasks_free(struct spans_tasks *ts)
+{
+	free(ts->v);
+	free(ts->there);
+}
+
+/* Has it anything at `at`, or behind it? */
+static bool spans_goes_on(const struct fr_tl_task *k, u64 at)
+{
+	const struct fr_tl_change *state = k->states.cnt ? &k->states.v[k->states.cnt - 1] : NULL;
+	const struct fr_tl_span *call = k->calls.cnt ? &k->calls.v[k->calls.cnt - 1] : NULL;
+
+	return (state && (state->at >= at || fr_tl_state(state->what) != FR_TL_UNKNOWN)) ||
+	       (call && (call->at >= at || call->until > at));
+}
+
+/* Tiles come in order: a task is asked from the one on in which it begins until it has nothing more. */
+static void spans_find_tasks(struct spans_tasks *ts, const struct tile *tile)
+{
+	u32 i, open_cnt = 0;
+
+	ts->there_cnt = 0;
+	while (ts->begun_cnt < ts->cnt && ts->v[ts->begun_cnt].begin < tile->end.at)
+		ts->v[ts->open_cnt++] = ts->v[ts->begun_cnt++];
+	for (i = 0; i < ts->open_cnt; i++) {
+		const struct fr_tl_task *k = &tile->t->task[ts->v[i].nr];
+		struct spans_there there = {ts->v[i].nr, 0, spans_calls_cnt(tile, &k->calls)};
+
+		each_change(NULL, tile, &k->states, spans_put_state, &there.state_cnt);
+		if (there.state_cnt || there.call_cnt)
+			ts->there[ts->there_cnt++] = there;
+		if (spans_goes_on(k, tile->end.at))
+			ts->v[open_cnt++] = ts->v[i];
+	}
+	ts->open_cnt = open_cnt;
+	qsort(ts->there, ts->there_cnt, sizeof(*ts->there), spans_cmp_there);
 }
 
 static int spans_put_calls(struct cols *c, const struct tile *tile, const struct fr_tl_spans *calls)
@@ -157,19 +221,20 @@ static int spans_put_calls(struct cols *c, const struct tile *tile, const struct
 	return err;
 }
 
-static int spans_put_tasks(struct cols *c, const struct tile *tile)
+static int spans_put_tasks(struct cols *c, const struct tile *tile, const struct spans_tasks *ts)
 {
-	const struct fr_timeline *t = tile->t;
+	const struct fr_tl_task *task = tile->t->task;
 	u32 i, cnt = 0;
-	int err = cols_end(c, 3);
+	int err = 0;
 
-	for (i = 0; i < t->task_cnt && !err; i++)
-		if (fr_page_spans_has_any(&t->task[i]))
-			err = each_change(c, tile, &t->task[i].states, spans_put_state, &cnt);
+	for (i = 0; i < ts->there_cnt && !err; i++)
+		err = PUT(c, task[ts->there[i].nr].tid, ts->there[i].state_cnt, ts->there[i].call_cnt);
+	err = err ?: cols_end(c, 3);
+	for (i = 0; i < ts->there_cnt && !err; i++)
+		err = each_change(c, tile, &task[ts->there[i].nr].states, spans_put_state, &cnt);
 	err = err ?: cols_end(c, 4);
-	for (i = 0; i < t->task_cnt && !err; i++)
-		if (fr_page_spans_has_any(&t->task[i]))
-			err = spans_put_calls(c, tile, &t->task[i].calls);
+	for (i = 0; i < ts->there_cnt && !err; i++)
+		err = spans_put_calls(c, tile, &task[ts->there[i].nr].calls);
 	return err ?: cols_end(c, 3);
 }
 
@@ -280,41 +345,48 @@ static int spans_put_part(struct cols *c, const struct fr_page_nums *of, u32 col
 	return err ?: cols_end(c, col_cnt);
 }
 
-int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, const struct fr_page_index *x, u32 nr, u8 **out,
-		  size_t *sz)
+static int spans_put_tile(struct cols *c, const struct tile *tile, const struct fr_page_ended *e, const struct spans_tasks *ts)
 {
-	const struct tile tile = {t, fr_page_index_border(x, nr), fr_page_index_border(x, nr + 1)};
-	const struct part call = spans_part(&tile, e->call), wait = spans_part(&tile, e->wait),
-			  took = spans_part(&tile, e->took);
+	const struct part call = spans_part(tile, e->call), wait = spans_part(tile, e->wait), took = spans_part(tile, e->took);
+	int err = fr_pbuf_room(c->to, 6 * sizeof(u32));
+
+	if (err)
+		return err;
+	fr_page_u32(c->to, tile->nr);
+	fr_page_u32(c->to, tile->t->cpu_cnt);
+	fr_page_u32(c->to, ts->there_cnt);
+	fr_page_u32(c->to, call.end - call.from);
+	fr_page_u32(c->to, wait.end - wait.from);
+	fr_page_u32(c->to, took.end - took.from);
+	err = spans_put_cpus(c, tile);
+	err = err ?: spans_put_tasks(c, tile, ts);
+	err = err ?: spans_put_part(c, e->call, 4, call);
+	err = err ?: spans_put_part(c, e->wait, 2, wait);
+	return err ?: spans_put_part(c, e->took, 2, took);
+}
+
+int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, const struct fr_page_index *x,
+		  void (*put)(void *arg, const u8 *piece, size_t sz), void *arg)
+{
 	struct fr_pbuf plain = {0}, packed = {0};
 	struct cols c = {.to = &plain};
-	u32 i, cnt = 0;
-	int err = fr_pbuf_room(&plain, 5 * sizeof(u32));
+	struct spans_tasks tasks;
+	u32 i, nr, cnt = fr_page_index_tiles(x);
+	int err = spans_tasks_init(&tasks, t);
 
-	/* tasks are counted into columns, which follow those of CPUs */
-	err = err ?: spans_put_tasks_cnt(&c, &tile, &cnt);
-	for (i = 0; i < COLS_MAX; i++)
-		c.col[i].cnt = 0;
-	if (!err) {
-		fr_page_u32(&plain, t->cpu_cnt);
-		fr_page_u32(&plain, cnt);
-		fr_page_u32(&plain, call.end - call.from);
-		fr_page_u32(&plain, wait.end - wait.from);
-		fr_page_u32(&plain, took.end - took.from);
+	for (nr = 0; nr < cnt && !err; nr++) {
+		const struct tile tile = {t, fr_page_index_border(x, nr), fr_page_index_border(x, nr + 1), nr};
+
+		plain.len = 0;
+		spans_find_tasks(&tasks, &tile);
+		err = spans_put_tile(&c, &tile, e, &tasks) ?: fr_page_pack(&plain, &packed);
+		if (!err)
+			put(arg, packed.p, packed.len);
 	}
-	err = err ?: spans_put_cpus(&c, &tile);
-	err = err ?: spans_put_tasks_cnt(&c, &tile, &cnt);
-	err = err ?: spans_put_tasks(&c, &tile);
-	err = err ?: spans_put_part(&c, e->call, 4, call);
-	err = err ?: spans_put_part(&c, e->wait, 2, wait);
-	err = err ?: spans_put_part(&c, e->took, 2, took);
-	err = err ?: fr_page_pack(&plain, &packed);
+	spans_tasks_free(&tasks);
 	for (i = 0; i < COLS_MAX; i++)
 		free(c.col[i].v);
 	free(plain.p);
-	if (err)
-		free(packed.p);
-	*out = err ? NULL : packed.p;
-	*sz = packed.len;
+	free(packed.p);
 	return err;
 }

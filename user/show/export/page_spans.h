@@ -4,7 +4,8 @@
  * it. The page draws and counts these. Times are ns after the window's begin; what is not known has no span. There is a piece
  * for each tile (page_index.h): what begins in its time, and what had begun and goes on into it, which its begin tells.
  *
- *	piece	u32 CPUs, tasks, calls that ended, waits that ended, others that ended, then columns (page_column.h):
+ *	piece	u32 the tile's number, how many CPUs, tasks, calls that ended, waits that ended, others that ended, then
+ *		columns (page_column.h):
  *		of each CPU	its number, how many runs
  *		of each run	begin, length, tid (0 idle), row
  *		of each task	tid, how many states, how many calls; those that have none here are left out
@@ -38,8 +39,8 @@ void fr_page_ended_free(struct fr_page_ended *e);
 /* Has this task anything to be shown? */
 bool fr_page_spans_has_any(const struct fr_tl_task *k);
 
-/* The piece of a tile, packed: malloc'ed *out, *sz bytes. 0 or -ENOMEM. The timeline has ended. */
-int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, const struct fr_page_index *x, u32 tile, u8 **out,
-		  size_t *sz);
+/* Give put() the piece of each tile, packed, in order. 0 or -ENOMEM. The timeline has ended. */
+int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, const struct fr_page_index *x,
+		  void (*put)(void *arg, const u8 *piece, size_t sz), void *arg);
 
 #endif

@@ -114,7 +114,7 @@ class Columns {
 // Who had each CPU, what each task was doing in a tile: user/show/export/page_spans.h. Of each CPU and task lists of [begin, length, ...]
 // columns; calls and waits that ended, as columns.
 function parseSpans(bytes) {
-	const c = new Columns(bytes), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), tookCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
+	const c = new Columns(bytes), tile = c.u32(), cpuCnt = c.u32(), taskCnt = c.u32(), callCnt = c.u32(), waitCnt = c.u32(), tookCnt = c.u32(), sum = a => a.reduce((x, y) => x + y, 0);
 	const lists = (counts, number) => {
 		const cols = c.take(sum(counts), number);
 		let at = 0;
@@ -126,6 +126,7 @@ function parseSpans(bytes) {
 	const [nr, runCnt] = c.take(cpuCnt, 2), runs = lists(runCnt, 4);
 	const [tid, stateCnts, callCnts] = c.take(taskCnt, 3), states = lists(stateCnts, 4), calls = lists(callCnts, 3);
 	return {
+		tile,
 		runs: runs.map((cols, i) => [nr[i], cols]),
 		states: states.map((cols, i) => [tid[i], cols]),
 		taskCalls: calls.map((cols, i) => [tid[i], cols]),
