@@ -75,7 +75,8 @@ class Browser:
         return self.run("""const done = arguments[arguments.length - 1];
             (function look() {
                 const said = document.getElementById("loading-text");
-                if (said.className === "bad" || %s) done(said.className === "bad" ? said.textContent : "");
+                const why = said.className === "bad" ? said.textContent : window.flightrec && flightrec.data.failed;
+                if (why || (%s)) done(why || "");
                 else setTimeout(look, 50);
             })();""" % what, wait=True)
 

@@ -78,7 +78,8 @@ def main():
         mib, spent = page_costs(browser.driver.pid)
         print(f"shown after {after / 1000:.1f} s with {shown:,} events, {spent:.1f} s of CPUs, {mib} MiB")
         pan(browser, "while all is being read")
-        browser.whole()
+        if said := browser.whole():
+            sys.exit(said)
         mib, spent = page_costs(browser.driver.pid)
         print(f"{browser.run('return flightrec.data.n'):,} events, loaded in {time.monotonic() - begun:.1f} s, {spent:.1f} s of CPUs, {mib} MiB")
         pan(browser, "around the trigger")

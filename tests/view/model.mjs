@@ -20,8 +20,15 @@ export function source(names) {
 	return names.map(name => readFileSync(new URL(`../../user/show/view/${name}`, import.meta.url), "utf8")).join("\n");
 }
 
+// All data of a page.
+export const WHOLE = `(async texts => {
+	const d = await Data.head(texts);
+	await d.read(0, d.index.tileCnt, texts);
+	return d;
+})(pageTexts())`;
+
 async function tell(path) {
-	const m = await vm.runInContext(`${source(["data.js", "model.js"])}\nData.load(() => {}).then(d => new Model(d))`, context(path));
+	const m = await vm.runInContext(`${source(["data.js", "model.js"])}\n${WHOLE}.then(d => new Model(d))`, context(path));
 	const list = w => Array.from({ length: w.at.n }, (_, i) => [w.at.a[i], w.tid.a[i], w.ns.a[i]]);
 	console.log(JSON.stringify({
 		origin: m.data.origin, span: m.data.span, events: m.data.n, holes: m.data.holes,

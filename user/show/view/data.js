@@ -8,6 +8,7 @@
 // on then, and only what lies between data.have[0] and data.have[1] is known.
 
 const DRAW_MS = 50; // while it reads, it lets the browser draw that often
+const AHEAD = 16;   // pieces that are asked for before they are needed: a worker's come from the page
 
 // What a column has of a stored field: numbers, arrays of them ("u64s"), or texts.
 function typeOf(word) {
@@ -45,9 +46,24 @@ function unbase64(text) {
 	return packed;
 }
 
-async function inflate(text) {
-	const stream = new Blob([unbase64(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
-	return new Uint8Array(await new Response(stream).arrayBuffer());
+// What a browser says of a bad piece is not for readers: "Failed to fetch".
+async function inflate(key, text) {
+	try {
+		const stream = new Blob([unbase64(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
+		return new Uint8Array(await new Response(stream).arrayBuffer());
+	} catch (cause) {
+		throw new Error(`this file is damaged, or memory is short: ${key} cannot be unpacked`, { cause });
+	}
+}
+
+// The pieces [a, b) of a kind, one after the other.
+async function* inflated(kind, a, b, texts) {
+	const asked = [], key = nr => `${kind} ${nr}`;
+	for (let nr = a; nr < b; nr++) {
+		while (asked.length < AHEAD && nr + asked.length < b)
+			asked.push(texts.text(key(nr + asked.length)));
+		yield await inflate(key(nr), await asked.shift());
+	}
 }
 
 // A varint of more than four bytes, of which low is what the first four have: more than integers hold. [value, how many bytes more].
@@ -91,6 +107,12 @@ function decodeColumn(bytes, cnt) {
 	return out;
 }
 
+// The same as doubles: times and lengths of more than 2^53 ns are rounded, rows and numbers of tasks are below.
+function decodeDoubles(bytes, cnt) {
+	const col = decodeColumn(bytes, cnt);
+	return col instanceof BigUint64Array ? Float64Array.from(col, v => Number(BigInt.asIntN(64, v))) : col;
+}
+
 class Columns {
 	constructor(bytes) {
 		this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -107,7 +129,7 @@ class Columns {
 		return this.bytes.subarray(from, this.at);
 	}
 	take(cnt, number) {
-		return Array.from({ length: number }, () => decodeColumn(this.skip(), cnt));
+		return Array.from({ length: number }, () => decodeDoubles(this.skip(), cnt));
 	}
 }
 
@@ -143,10 +165,8 @@ function parseIndex(bytes) {
 	return { perTile, rows, at, tasks: { tid, cnt, first, text }, sums: { tid: sumTid, begin, sums }, pids, tileCnt: Math.max(1, Math.ceil(pieceCnt / perTile)) };
 }
 
-// Arrays of one type as one.
+// Arrays of doubles as one.
 function joined(arrays) {
-	if (arrays.length === 1)
-		return arrays[0];
 	const out = new Float64Array(arrays.reduce((n, a) => n + a.length, 0));
 	let at = 0;
 	for (const a of arrays) {
@@ -167,9 +187,8 @@ function pageTexts() {
 			throw new Error(`this file is not whole: it lacks ${key}`);
 		return piece.textContent;
 	};
-	const keys = () => ["rest", "index", "spans", "events"].flatMap(kind => list(kind).map((_, nr) => `${kind} ${nr}`));
 	const forget = () => Object.values(of).flat().forEach(s => s.remove());
-	return { text, keys, forget };
+	return { text, forget };
 }
 
 class Piece extends Columns {
@@ -204,26 +223,18 @@ class Piece extends Columns {
 }
 
 class Data {
-	// All of it; progress(part of 1)
-	static async load(progress, texts = pageTexts()) {
-		const d = await Data.head(texts);
-		await d.read(0, d.index.tileCnt, texts, progress);
-		texts.forget?.();
-		return d;
-	}
 	// What is known beside the tiles; texts: where they are, as pageTexts().
 	static async head(texts) {
-		const d = new Data();
-		Object.assign(d, JSON.parse(new TextDecoder().decode(await inflate(await texts.text("rest 0")))));
-		d.index = parseIndex(await inflate(await texts.text("index 0")));
+		const d = new Data(), plain = async key => inflate(key, await texts.text(key));
+		Object.assign(d, JSON.parse(new TextDecoder().decode(await plain("rest 0"))));
+		d.index = parseIndex(await plain("index 0"));
 		d.schemaOf = parseSchema(d.schema);
 		d.nrOf = {};
 		d.schemaOf.forEach(ev => { d.nrOf[ev.name] = ev.nr; });
 		d.nameOf = new Map(d.names.map(([style, abi, v, name]) => [`${style} ${abi} ${v}`, name]));
-		const rows = d.index.rows.reduce((n, r) => n + r, 0), last = d.index.at.at(-1) || 0;
+		const rows = d.index.rows.reduce((n, r) => n + r, 0);
 		if (rows !== d.events)
 			throw new Error(`this file is not whole: ${rows} of ${many(d.events, "event")}`);
-		d.span = Math.max(d.span, last, 1);
 		return d;
 	}
 	// Where a tile's rows and its time begin.
@@ -238,14 +249,14 @@ class Data {
 			tile++;
 		return tile;
 	}
-	// Tiles [a, b) are what is known.
+	// Tiles [a, b) are what is known; progress(part of 1).
 	async read(a, b, texts, progress) {
 		const x = this.index, from = this.border(a), until = this.border(b), n = until.row - from.row, end = Math.min(b * x.perTile, x.rows.length);
 		const d = { base: from.row, n, whole: a === 0 && b === x.tileCnt, have: [a ? from.at : -1, until.at], pieces: [], starts: [],
 			    ts: new Float64Array(n), ev: new Uint8Array(n), cpu: new Uint16Array(n), tid: new Uint32Array(n), comm: new Uint32Array(n),
 			    k: new Uint32Array(n) }; // k: the row's number among those of its event in its piece
 		const steps = b - a + end - a * x.perTile, tiles = [];
-		let at = 0, drawn = performance.now(), done = 0;
+		let at = 0, nr = a * x.perTile, drawn = performance.now(), done = 0;
 		const pause = async () => {
 			done++;
 			if (performance.now() - drawn < DRAW_MS)
@@ -254,24 +265,29 @@ class Data {
 			await new Promise(r => setTimeout(r)); // 4 ms, so not for each piece
 			drawn = performance.now();
 		};
-		for (let nr = a; nr < b; nr++, await pause())
-			tiles.push(parseSpans(await inflate(await texts.text(`spans ${nr}`))));
+		for await (const bytes of inflated("spans", a, b, texts)) {
+			tiles.push(parseSpans(bytes));
+			if (tiles.at(-1).tile !== a + tiles.length - 1)
+				throw new Error(`this file is not whole: spans ${a + tiles.length - 1} are others`);
+			await pause();
+		}
 		d.spans = this.joinTiles(tiles, a, d);
-		for (let nr = a * x.perTile; nr < end; nr++, await pause()) {
-			const p = new Piece(await inflate(await texts.text(`events ${nr}`)), this.schemaOf);
+		for await (const bytes of inflated("events", nr, end, texts)) {
+			const p = new Piece(bytes, this.schemaOf), base = p.base.map(c => decodeDoubles(c, p.rows)), seen = new Uint32Array(256), [ev, ts] = base;
 			if (p.rows !== x.rows[nr])
 				throw new Error(`this file is not whole: ${p.rows} of ${many(x.rows[nr], "event")} of a piece`);
-			const base = p.base.map(c => decodeColumn(c, p.rows)), seen = new Uint32Array(256), [ev] = base;
+			if (ts[0] !== x.at[nr]) // most have as many rows as this one
+				throw new Error(`this file is not whole: events ${nr} are others`);
 			[d.ev, d.ts, d.cpu, d.tid, d.comm].forEach((to, c) => to.set(base[c], at));
 			for (let i = 0; i < p.rows; i++)
 				d.k[at + i] = seen[ev[i]]++;
 			d.pieces.push(p);
 			d.starts.push(at);
 			at += p.rows;
+			nr++;
+			await pause();
 		}
 		Object.assign(this, d);
-		if (d.whole)
-			this.span = Math.max(this.span, n ? this.ts[n - 1] : 0);
 	}
 	// The spans of tiles from a on as those of one: what goes on from a tile into the next is in both.
 	joinTiles(tiles, a, { base, n, whole }) {
@@ -301,8 +317,11 @@ class Data {
 			tiles.forEach(t => { t[kind] = null; });
 			return whole ? cols : cols.map((col, c) => c ? col : col.map(row));
 		};
-		return { runs: lists("runs", 3), states: lists("states", 3), taskCalls: lists("taskCalls", 2), calls: ended("calls"), waits: ended("waits"), took: ended("took"),
-			 pids: this.index.pids };
+		return { runs: lists("runs", 3), states: lists("states", 3), taskCalls: lists("taskCalls", 2), calls: ended("calls"), waits: ended("waits"), took: ended("took") };
+	}
+	// What stands for what is not read: it is being read, or will not be.
+	get unread() {
+		return this.failed ? "not read" : "loading";
 	}
 	field(nr, name) {
 		const ev = this.schemaOf[nr];

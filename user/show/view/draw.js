@@ -50,6 +50,8 @@ class Timeline {
 		} else if (sel && sel.row !== undefined) {
 			sel.row += sel.base - d.base;
 		}
+		if (sel && sel.naming) // its row may have been none that was read
+			sel.name = sel.naming(sel.kind, sel.row ?? -1);
 		this.resize();
 	}
 	// Is all of the window read?
@@ -370,7 +372,7 @@ class Timeline {
 		return `${p.name || "?"} ${p.pid}, ${many(p.threads.length, "thread")}`;
 	}
 	callName(row) {
-		return row === NOT_READ ? "a call that is not read yet" : row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
+		return row === NOT_READ ? "a call that is not read" : row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
 	}
 	drawLosses(g, cpu, y, h) {
 		const d = this.data;
@@ -382,7 +384,7 @@ class Timeline {
 			if (hole.cpu === cpu)
 				this.hatch(g, Math.max(hole.since, this.from), Math.min(hole.until, this.to), y, h, this.c.accent);
 	}
-	// What is not read yet is not said to be empty.
+	// What is not read is not said to be empty.
 	drawUnread(g) {
 		if (this.isRead())
 			return;
@@ -390,13 +392,13 @@ class Timeline {
 		for (const [from, to] of [[this.from, Math.min(begin, this.to)], [Math.max(end, this.from), this.to]]) {
 			if (to <= from)
 				continue;
-			const x0 = this.x(from), x1 = this.x(to), text = "loading";
+			const x0 = this.x(from), x1 = this.x(to), text = this.cut(g, this.data.unread, x1 - x0);
 			g.fillStyle = this.c.line;
 			g.globalAlpha = 0.85; // no hatching, which means that there is nothing to be read
 			g.fillRect(x0, RULER_H, x1 - x0, h);
 			g.globalAlpha = 1;
 			g.fillStyle = this.c.fg;
-			if (g.measureText(text).width < x1 - x0)
+			if (g.measureText(text).width <= x1 - x0)
 				g.fillText(text, (x0 + x1 - g.measureText(text).width) / 2, RULER_H + 40);
 		}
 	}
@@ -408,9 +410,12 @@ class Timeline {
 		}
 		g.fillStyle = this.c.line;
 		g.fillRect(LABEL_W, y, this.w, 7);
+		const from = Math.max(this.from, this.data.have[0]), to = Math.min(this.to, this.data.have[1]);
+		if (to <= from)
+			return;
 		g.fillStyle = this.c.fg;
 		g.font = "7px system-ui, sans-serif";
-		g.fillText("interrupts: loading", LABEL_W + 4, y + 6);
+		g.fillText(this.cut(g, `interrupts: ${this.data.unread}`, this.x(to) - this.x(from) - 4), this.x(from) + 4, y + 6);
 		g.font = FONT;
 	}
 	hatch(g, from, to, y, h, color) {
@@ -440,7 +445,7 @@ class Timeline {
 			return;
 		if (!this.data.whole) { // who did a waking, a record tells that comes behind it
 			g.fillStyle = this.c.fg;
-			g.fillText("loading: wakeups have no arrows yet", LABEL_W + 4, this.h - 6);
+			g.fillText(`wakeups without arrows: ${this.data.unread}`, LABEL_W + 4, this.h - 6);
 			return;
 		}
 		const y = tid => {
@@ -550,11 +555,11 @@ class Timeline {
 				g.lineWidth = 1;
 			}
 		}
+		this.drawUnread(g);
 		if (this.folded) {
 			g.fillStyle = this.c.dim;
 			g.fillText(`${many(this.folded, "task")} without anything in ${this.isRead() ? "" : "what is read of "}this window`, 8, this.height - this.scroll + RULER_H - 10);
 		}
-		this.drawUnread(g);
 		this.drawArrows(g);
 		g.restore();
 		this.drawMatches(g);
@@ -646,7 +651,7 @@ class Timeline {
 			const row = spans.row.a[i], kind = spans.kind.a[i];
 			const tid = track.task ? track.task.tid : top ? 0 : kind;
 			const lane = t => t.cpu ? top ? t.cpu.irqs : t.cpu.runs : top ? t.task.calls : t.task.states; // once all is read
-			return { track, tid, kind, lane, row: row >= 0 ? row : undefined, at: spans.at.a[i], until: spans.until.a[i], dy: top, dh: h, name: name(kind, row),
+			return { track, tid, kind, lane, row: row >= 0 ? row : undefined, at: spans.at.a[i], until: spans.until.a[i], dy: top, dh: h, name: name(kind, row), naming: name,
 				 text: `${name(kind, row)}  ${duration(spans.until.a[i] - spans.at.a[i])}` };
 		}
 		if (!track.cpu)

@@ -4,7 +4,6 @@
 
 const NEAR_TILES = 4;  // read before the page is shown
 const OPENS_NS = 5e7;  // before and behind the trigger
-const SEND_MS = 8;     // texts are sent to the worker for that long without a pause
 const SOURCE = typeof document === "undefined" ? "" : document.currentScript?.textContent || "";
 
 // The window that a page opens with: around the trigger, or what all CPUs have but for holes; before that there is the life tier's longer history.
@@ -19,7 +18,7 @@ function opensAt(data, begin) {
 // The window that a part of the address says, null: none.
 function windowOf(hash, data) {
 	const t = /^#(?:.*&)?t=(\d{1,20})-(\d{1,20})(?:&|$)/.exec(hash);
-	return t && [t[1], t[2]].map(v => Number(BigInt(v) - BigInt(data.origin)));
+	return t && [t[1], t[2]].map(v => Number(BigInt(v) - BigInt(data.origin))).sort((a, b) => a - b);
 }
 
 // The tiles [a, b) of a window, and one beside it at each end; of a long window those in its middle.
@@ -50,29 +49,29 @@ async function readNear(progress) {
 
 // ---- the worker ----
 
+const SPAN_PARTS = ["calls", "waits", "took"]; // the others are in the model, too
 const DATA_PARTS = ["base", "n", "whole", "have", "starts", "ts", "ev", "cpu", "tid", "comm", "k"];
 const MODEL_PARTS = ["tasks", "cpus", "waits", "calls", "longWaits", "wakes", "samples"];
 const parts = (of, names) => Object.fromEntries(names.map(name => [name, of[name]]));
 
-// In the worker: texts come one by one.
+// In the worker: it asks the page for each text.
 async function workAll() {
-	const come = new Map(), wanted = new Map();
-	const text = key => {
-		const t = come.get(key);
-		come.delete(key);
-		return t !== undefined ? t : new Promise(r => wanted.set(key, r));
-	};
-	onmessage = ({ data: [key, t] }) => {
-		if (!wanted.has(key))
-			return come.set(key, t);
+	const wanted = new Map();
+	const text = want => new Promise(r => {
+		wanted.set(want, r);
+		postMessage({ want });
+	});
+	self.onmessage = ({ data: [key, t] }) => {
 		wanted.get(key)(t);
 		wanted.delete(key);
 	};
+	self.onmessageerror = () => postMessage({ error: "what the page sent cannot be taken over" });
 	try {
 		const d = await Data.head({ text });
 		await d.read(0, d.index.tileCnt, { text }, part => postMessage({ part }));
-		const m = new Model(d), { calls, waits, took } = d.spans;
-		const all = { data: { ...parts(d, DATA_PARTS), pieces: d.pieces.map(p => p.bytes), spans: { calls, waits, took } }, model: parts(m, MODEL_PARTS) };
+		postMessage({ part: 1 });
+		const m = new Model(d);
+		const all = { data: { ...parts(d, DATA_PARTS), pieces: d.pieces.map(p => p.bytes), spans: parts(d.spans, SPAN_PARTS) }, model: parts(m, MODEL_PARTS) };
 		postMessage({ all }, [...buffersOf(all)]);
 	} catch (e) {
 		postMessage({ error: e.message });
@@ -115,18 +114,6 @@ function revived(model) {
 	return model;
 }
 
-// Every text to the worker, with pauses in which the page is drawn.
-async function sendAll(worker, texts) {
-	let begun = performance.now();
-	for (const key of texts.keys()) {
-		worker.postMessage([key, texts.text(key)]);
-		if (performance.now() - begun < SEND_MS)
-			continue;
-		await new Promise(r => setTimeout(r));
-		begun = performance.now();
-	}
-}
-
 // All that the worker made, as parts of data and model. An error: there is no worker, or it failed.
 function byWorker(data, texts, progress) {
 	return new Promise((done, fail) => {
@@ -140,34 +127,40 @@ function byWorker(data, texts, progress) {
 			e.preventDefault();
 			end(fail, new Error(e.message || "no worker"));
 		};
+		worker.onmessageerror = () => end(fail, new Error("what the worker read cannot be taken over"));
 		worker.onmessage = ({ data: said }) => {
-			if (said.all) {
-				const pieces = said.all.data.pieces.map(bytes => new Piece(bytes, data.schemaOf));
-				end(done, [{ ...said.all.data, pieces, spans: { ...said.all.data.spans, pids: data.index.pids } }, revived(said.all.model)]);
-			} else if (said.error) {
-				end(fail, new Error(said.error));
-			} else {
-				progress(said.part);
+			try {
+				if (said.want)
+					worker.postMessage([said.want, texts.text(said.want)]);
+				else if (said.all)
+					end(done, [{ ...said.all.data, pieces: said.all.data.pieces.map(bytes => new Piece(bytes, data.schemaOf)) }, revived(said.all.model)]);
+				else if (said.error)
+					end(fail, new Error(said.error));
+				else
+					progress(said.part);
+			} catch (e) {
+				end(fail, e);
 			}
 		};
-		sendAll(worker, texts).catch(e => end(fail, e));
 	});
 }
 
-async function bySlices(texts, progress) {
-	const d = await Data.head(texts);
+async function bySlices(data, texts, progress) {
+	const d = Object.assign(new Data(), data);
 	await d.read(0, d.index.tileCnt, texts, progress);
+	progress(1);
 	const m = await Model.slowly(d);
-	return [{ ...parts(d, DATA_PARTS), pieces: d.pieces, spans: d.spans }, parts(m, MODEL_PARTS)];
+	return [{ ...parts(d, DATA_PARTS), pieces: d.pieces, spans: parts(d.spans, SPAN_PARTS) }, parts(m, MODEL_PARTS)];
 }
 
 // Reads all into a page that is shown.
 async function readAll(data, model, progress) {
 	const texts = pageTexts();
 	let by = "worker";
-	const [d, m] = await byWorker(data, texts, progress).catch(() => {
+	const [d, m] = await byWorker(data, texts, progress).catch(e => {
+		console.warn(`no worker: ${e.message}`);
 		by = "slices";
-		return bySlices(texts, progress);
+		return bySlices(data, texts, progress);
 	});
 	texts.forget();
 	Object.assign(data, d, { by });

@@ -7,7 +7,6 @@ class App {
 		this.model = new Model(data);
 		this.timeline = new Timeline(document.getElementById("timeline"), document.getElementById("overview"), data, this.model);
 		this.panel = new Panel(this.timeline, data, this.model);
-		this.search = new Search(data, this.model);
 		this.timeline.onview = () => this.moved();
 		this.panel.onopen = () => this.moved();
 		this.panel.onrow = i => this.selectRow(i);
@@ -26,17 +25,30 @@ class App {
 	}
 	// How much of the page is read. What needs all of it says so until then.
 	reading(part) {
-		this.panel.read = this.read = `loading ${Math.floor(part * 100)} %`;
-		document.getElementById("found").textContent = this.waiting === undefined ? this.read : `${this.read}, then it is searched`;
-		document.querySelectorAll(".loading").forEach(e => { e.textContent = this.read; });
+		this.say(part < 1 ? `loading ${Math.floor(part * 100)} %` : "loading: putting it together");
+	}
+	// No more of it can be read.
+	failed(why) {
+		const said = document.getElementById("failed");
+		this.data.failed = why;
+		said.textContent = `only a part of this file can be read: ${why}`;
+		said.hidden = false;
+		this.say(this.data.unread);
+		this.timeline.resize();
+	}
+	// What stands where something needs all of the page; what waits for it is told beside the search.
+	say(read) {
+		const searched = this.data.failed ? "; a search needs all of it" : ", then it is searched";
+		this.panel.read = this.read = read;
+		document.getElementById("found").textContent = [read, this.waiting !== undefined ? searched : "", this.beyond ? `; ${this.beyond}` : ""].join("");
+		document.querySelectorAll(".loading").forEach(e => { e.textContent = read; });
 	}
 	// All is read; what waited for it is done.
 	whole() {
 		const { waiting, event } = this;
 		document.getElementById("found").textContent = "";
-		this.search = new Search(this.data, this.model);
 		this.timeline.whole();
-		this.waiting = this.event = undefined;
+		this.waiting = this.event = this.beyond = undefined;
 		if (event !== undefined && !this.timeline.selected)
 			this.select({ row: event, tid: this.data.tid[event], track: this.timeline.trackOfTask(this.data.tid[event]) || this.timeline.trackOfCpu(this.data.cpu[event]) });
 		this.panel.fill();
@@ -74,9 +86,10 @@ class App {
 		const event = /^\d+$/.test(of.event || "") && +of.event < d.events ? +of.event : -1;
 		if (event >= d.base && event < d.base + d.n)
 			this.selectRow(event - d.base);
-		else if (event >= 0)
+		else if (event >= 0) {
+			this.select(null);
 			this.event = event; // once it is read
-		else if (/^\d+$/.test(of.task || "") && this.timeline.trackOfTask(+of.task))
+		} else if (/^\d+$/.test(of.task || "") && this.timeline.trackOfTask(+of.task))
 			this.selectTask(+of.task);
 		if (t)
 			this.timeline.view(...t);
@@ -95,6 +108,10 @@ class App {
 		if (sel)
 			sel.base = this.data.base; // what its row counts from
 		this.event = undefined;
+		if (this.beyond) {
+			this.beyond = undefined;
+			this.say(this.read);
+		}
 		this.timeline.selected = sel;
 		this.timeline.lay();
 		this.timeline.show();
@@ -131,25 +148,26 @@ class App {
 		const sel = this.timeline.selected;
 		if (!sel || sel.row === undefined)
 			return;
-		const t = ofTask && this.model.tasks.get(this.data.tid[sel.row]);
-		if (!t) {
-			this.selectRow(Math.min(Math.max(sel.row + by, 0), this.data.n - 1));
-			return;
+		const d = this.data, t = ofTask && this.model.tasks.get(d.tid[sel.row]);
+		const [k, cnt, all] = t ? [lower(t.rows.a, sel.row, t.rows.n) + by, t.rows.n, t.events] : [sel.row + by, d.n, d.events];
+		if (k >= 0 && k < cnt) {
+			this.selectRow(t ? t.rows.a[k] : k);
+		} else if (cnt < all && (by < 0 ? d.base > 0 : d.base + d.n < d.events)) {
+			this.beyond = `what comes ${by < 0 ? "before" : "after"} is not read`;
+			this.say(this.read);
 		}
-		const k = lower(t.rows.a, sel.row, t.rows.n) + by;
-		if (k >= 0 && k < t.rows.n)
-			this.selectRow(t.rows.a[k]);
 	}
 	find(text) {
 		const refused = document.getElementById("refused");
 		let m = null;
 		refused.hidden = true;
 		if (!this.data.whole) {
-			this.waiting = text;
+			this.waiting = text.trim() ? text : undefined;
+			this.say(this.read);
 			return;
 		}
 		try {
-			m = this.search.find(text);
+			m = new Search(this.data, this.model).find(text);
 		} catch (e) {
 			if (!(e instanceof Refused))
 				throw e;
@@ -329,6 +347,7 @@ class App {
 
 async function show() {
 	const said = document.getElementById("loading-text");
+	let app;
 	if (matchMedia("(prefers-color-scheme: dark)").matches)
 		document.documentElement.classList.add("dark");
 	try {
@@ -337,17 +356,22 @@ async function show() {
 			said.textContent = `reading ${Math.round(part * 100)} %`;
 		});
 		document.getElementById("loading").hidden = true;
-		const app = window.flightrec = new App(data);
-		if (data.whole)
-			return;
-		await readAll(data, app.model, part => app.reading(part));
-		app.whole();
+		app = window.flightrec = new App(data);
 	} catch (e) {
 		document.getElementById("loading").hidden = false;
 		said.textContent = `cannot show this file: ${e.message}`;
 		said.className = "bad";
 		throw e;
 	}
+	if (app.data.whole)
+		return;
+	try {
+		await readAll(app.data, app.model, part => app.reading(part));
+	} catch (e) {
+		app.failed(e.message);
+		throw e;
+	}
+	app.whole();
 }
 
 if (typeof document === "undefined")

@@ -97,12 +97,12 @@ class Model {
 		this.trigger = data.trigger >= 0 && data.trigger <= data.span ? data.trigger : -1; // in the window, else -1
 		makes.forEach(make => this[make]());
 	}
-	// The same, with a pause behind each part.
+	// The same, with a pause before each part.
 	static async slowly(data) {
 		const m = new Model(data, []);
 		for (const make of MAKES) {
-			m[make]();
 			await new Promise(r => setTimeout(r));
+			m[make]();
 		}
 		return m;
 	}
@@ -137,7 +137,7 @@ class Model {
 		}
 		for (let k = 0; k < sums.tid.length; k++) {
 			const t = this.task(sums.tid[k]);
-			t.sums = [0, ...sums.sums.map(col => col[k])];
+			sums.sums.forEach((col, s) => { t.sums[s + 1] += col[k]; }); // a number may have been that of several tasks
 			t.first = Math.min(t.first, sums.begin[k] < 0 ? Infinity : sums.begin[k]);
 		}
 		for (const t of this.tasks.values())

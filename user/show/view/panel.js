@@ -74,7 +74,7 @@ class Panel {
 	}
 	// What needs more than is read says so.
 	unread(s) {
-		s.append(el("p", { class: "loading dim" }, this.read || "loading"));
+		s.append(el("p", { class: "loading dim" }, this.read || this.data.unread));
 	}
 	// The window moved: what is of the window only is told anew, at leisure.
 	moved() {

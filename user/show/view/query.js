@@ -342,7 +342,7 @@ class Meaning {
 	pids() {
 		if (this.pidOf)
 			return this.pidOf;
-		const d = this.data, now = new Map(), [row, pid] = d.spans.pids, out = new Int32Array(d.n).fill(-1);
+		const d = this.data, now = new Map(), [row, pid] = d.index.pids, out = new Int32Array(d.n).fill(-1);
 		for (let i = 0, k = 0; i < d.n; i++) {
 			if (row[k] === i)
 				now.set(d.tid[i], pid[k++]);
