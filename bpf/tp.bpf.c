@@ -437,6 +437,26 @@ FR_INLINE u64 up_extend(u64 v, u32 sz, bool is_signed)
 	return is_signed ? (u64)((s64)v >> (shift & 63)) : v >> (shift & 63);
 }
 
+/* Make of an argument's register what the argument is. bring_in: where that is in memory that is not there yet, have it there,
+ * which only a program that may sleep can. False: it cannot be read. */
+FR_INLINE bool up_value(const struct fr_up_arg *a, u64 *v, bool bring_in)
+{
+	u32 sz = a->sz & 15;
+	u64 room[2] = {};
+	const void *at;
+
+	if (a->from == FR_UP_MEM) {
+		at = (const void *)(*v + a->off);
+		if (bpf_probe_read_user(room, sz, at) && (!bring_in || bpf_copy_from_user(room, sz, at)))
+			return false;
+		*v = room[0];
+	} else if (a->from == FR_UP_CONST) {
+		*v = a->off;
+	}
+	*v = up_extend(*v, sz, a->is_signed);
+	return true;
+}
+
 /* ---- memory that is not there yet, as a text that the program has not looked at ---- */
 
 /* Where texts go that are only looked for: what is in it nobody reads, so programs that preempt each other may share it. */
@@ -463,23 +483,13 @@ FR_INLINE bool up_text_is_there(u64 from)
 __noinline u32 fr_up_bring_in(u32 site, u32 i, u64 v)
 {
 	const struct fr_up *up = bpf_map_lookup_elem(&fr_up_sites, &site);
-	const struct fr_up_arg *a;
-	u64 room[2] = {};
 	u8 byte;
-	u32 sz;
 
 	if (!fr_up_may_sleep || !up || i >= FR_UP_ARG_MAX)
 		return 0;
-	a = &up->arg[i];
-	sz = a->sz & 15;
-	if (a->from == FR_UP_MEM) {
-		v += a->off;
-		if (bpf_probe_read_user(room, sz, (const void *)v) && bpf_copy_from_user(room, sz, (const void *)v))
-			return 0;
-		v = room[0];
-	}
-	v = up_extend(v, sz, a->is_signed);
-	if (a->to_sz || up_text_is_there(v) || bpf_copy_from_user(&byte, sizeof(byte), (const void *)v))
+	if (!up_value(&up->arg[i], &v, true))
+		return 0;
+	if (up->arg[i].to_sz || up_text_is_there(v) || bpf_copy_from_user(&byte, sizeof(byte), (const void *)v))
 		return 0;
 	if (!up_text_is_there(v)) /* it goes on on the next page */
 		bpf_copy_from_user(&byte, sizeof(byte), (const void *)(v + FR_UP_LOOK_SZ - 1));
@@ -531,8 +541,7 @@ __noinline u32 fr_up_read(u32 buffer, u32 site, u32 i, u64 v, u32 end)
 	struct fr_watch_work *work = tp_work(buffer);
 	const struct fr_up *up = bpf_map_lookup_elem(&fr_up_sites, &site);
 	const struct fr_up_arg *a;
-	u64 room[2] = {};
-	u32 to, sz;
+	u32 to;
 	u8 *rec;
 
 	if (!work || !up || i >= FR_UP_ARG_MAX)
@@ -540,16 +549,8 @@ __noinline u32 fr_up_read(u32 buffer, u32 site, u32 i, u64 v, u32 end)
 	a = &up->arg[i];
 	rec = work->rec + FR_TP_REC_SZ;
 	to = a->to & (FR_UP_FIXED_SZ - 1);
-	sz = a->sz & 15;
-	if (a->from == FR_UP_MEM) {
-		v += a->off;
-		if (bpf_probe_read_user(room, sz, (const void *)v))
-			return end | UP_UNREAD;
-		v = room[0];
-	} else if (a->from == FR_UP_CONST) {
-		v = a->off;
-	}
-	v = up_extend(v, sz, a->is_signed);
+	if (!up_value(a, &v, false))
+		return end | UP_UNREAD;
 	if (!a->to_sz)
 		return up_text(rec, to, v, end);
 	if (a->to_sz == 1)

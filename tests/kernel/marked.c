@@ -5,19 +5,24 @@
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/flightrec_mark.h"
 
+#define WORDS_(n) #n
+#define WORDS(n)  WORDS_(n)
+
 #if defined(__x86_64__)
 #define INT(n)	"-4@%k" #n
 #define BYTE(n) "-1@%b" #n
-#define FIX(n)	"$" #n
+#define FIX(n)	"$" WORDS(n)
 #else
 #define INT(n)	"-4@%w" #n
 #define BYTE(n) "-1@%w" #n
-#define FIX(n)	#n
+#define FIX(n)	WORDS(n)
 #endif
 #define LONG(n) "8@%" #n
 
@@ -71,6 +76,24 @@ KEPT void fr_marked_guarded(int number)
 		return;
 	MARK("guarded", "fr_marked_counter", INT(0), "r"(number));
 	printf("guarded %d\n", number);
+}
+
+#define FIXED 536870912
+
+/* A text whose address is a constant, in memory that nobody has looked at; the registers hold nothing of it. */
+KEPT void fr_marked_fixed(void)
+{
+	static const char text[] = "at a constant address";
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, sizeof(text)) != sizeof(text) ||
+	    mmap((void *)FIXED, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0) != (void *)FIXED) {
+		perror("memory at " WORDS(FIXED));
+		exit(1);
+	}
+	close(fd);
+	MARK("fixed", "0", "8@" FIX(FIXED), "i"(0));
+	printf("fixed %s\n", text);
 }
 
 /* The marks of flightrec_mark.h. */
@@ -134,6 +157,7 @@ int main(void)
 		fr_marked_top(i);
 	for (i = 0; i < 100; i++) /* the kernel takes some to find out that a place is worth a call */
 		printf("kept %llu\ncounter leaf %d\n", (unsigned long long)fr_marked_leaf(i), i);
+	fr_marked_fixed();
 	printf("pid %d\n", getpid());
 	return 0;
 }

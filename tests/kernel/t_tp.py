@@ -33,7 +33,7 @@ PROBES = (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64, arg2:str, arg3:s32}}", f"u
           f"uretprobe:{PROBED}:fr_probed_nested{{ret:s32}}", f"uprobe:{PROBED}:fr_probed_nested@3/h", f"uretprobe:{PROBED}:fr_probed_deep{{ret:s32}}")
 MARKED = helper("marked")
 LIBRARY = f"{os.path.dirname(FLIGHTREC)}/libflightrec.so.1"
-MARKS = (f"usdt:{MARKED}:frt:call{{arg3:str, arg1, arg2}}", f"usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:guarded if arg1 > 2",
+MARKS = (f"usdt:{MARKED}:frt:call{{arg3:str, arg1, arg2}}", f"usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:guarded if arg1 > 2", f"usdt:{MARKED}:frt:fixed{{arg1:str}}",
          f"-usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:odd", f"mark:{MARKED}", f"mark:{FLIGHTREC}", f"mark:{LIBRARY}")
 TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h",
        "-e", f'tp:{FORKS}{{child_comm, child_pid}}@100000/s if parent_pid != 1 && parent_comm ~ "frt-*"',
@@ -512,7 +512,7 @@ def static_marks():
     lines = [line.split(" ", 3) for line in run(MARKED).stdout.splitlines()]
     pid = int(next(line[1] for line in lines if line[0] == "pid"))
     file = dump(name)
-    told = {mark: [line[1:] for line in lines if line[0] == mark] for mark in ("call", "odd", "guarded")}
+    told = {mark: [line[1:] for line in lines if line[0] == mark] for mark in ("call", "odd", "guarded", "fixed")}
     ours = {mark: replay(file, "-f", f'pid == {pid} && event == "usdt:marked__frt_{mark}"') for mark in told}
     equal([[str(e["arg1"]), str(e["arg2"]), e["arg3"]] for e in ours["call"]], told["call"], "of two places")
     equal(len({e["ip"] for e in ours["call"]}), 2, "places")
@@ -520,6 +520,7 @@ def static_marks():
     equal({key for e in ours["odd"] for key in e if key.startswith("arg")}, {"arg1", "arg4"}, "and nothing else")
     equal([int(line[0]) for line in told["guarded"]], list(range(6)), "it sees that someone listens")
     equal([e["arg1"] for e in ours["guarded"]], [3, 4, 5], "of which a condition takes some")
+    equal([(e["arg1"], e["faulted"]) for e in ours["fixed"]], [(" ".join(words), 0) for words in told["fixed"]], "at a constant address")
     cut = f"{TMP}/tp-marks.flight"
     fr("cut", "-f", f'pid == {pid} && event ~ "usdt:*"', "-o", cut, file)
     equal(replay(cut), replay(file, "-f", f'pid == {pid} && event ~ "usdt:*"'), "cut")
@@ -583,7 +584,7 @@ def marks_of_files():
         refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
     told = fr_json("events", "--json", f"usdt:{MARKED}:frt:*")
     equal([(e["name"].rsplit(":", 1)[1], e["places"], [f.get("type") for f in e["fields"]]) for e in told],
-          [("call", 2, ["s32", "u64", "u64"]), ("guarded", 1, ["s32"]), ("odd", 1, ["s8", None, None, "u16"])], "marks")
+          [("call", 2, ["s32", "u64", "u64"]), ("fixed", 1, ["u64"]), ("guarded", 1, ["s32"]), ("odd", 1, ["s8", None, None, "u16"])], "marks")
     check("is not understood" in fr("events", f"usdt:{MARKED}:*odd").stdout, "what is left out is said")
     p = fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{MARKED}:frt:odd", "-e", f"usdt:{MARKED}:frt:none", "--detach", status=2)
     check("not recorded of it: arg2:" in p.stderr, p.stderr)
