@@ -343,6 +343,7 @@ def pulls():
 def not_pulled():
     tracefs()
     for name, options, rule, why in ((shared(*MINIMAL), MINIMAL, f"event:tp:{FORKS}", f"add -e tp:{FORKS}"),
+                                     (shared(*MINIMAL), MINIMAL, "event:mark:none__begin", "add -e mark:PATH:PLACE, which makes an event of that name"),
                                      (session(), TPS, f"event:tp:{FORKS} if parent_com == 3", "did you mean parent_comm")):
         p = fr("record", "-n", name, *options, "--keep", "-o", f"{TMP}/shared", "--on", rule, status=None)
         check(p.returncode and "adopted" in p.stderr and why in p.stderr, f"{rule}: {p.stderr}")
@@ -588,6 +589,28 @@ def marks_of_files():
     check("is not understood" in fr("events", f"usdt:{MARKED}:*odd").stdout, "what is left out is said")
     p = fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{MARKED}:frt:odd", "-e", f"usdt:{MARKED}:frt:none", "--detach", status=2)
     check("not recorded of it: arg2:" in p.stderr, p.stderr)
+
+
+
+@test("a rule about a mark whose arguments are others in the file by now is refused: it would read the session's records as those",
+      own="another file gets the name of the one that it records")
+def another_layout():
+    file = program("frt-layout", "marked")
+    rule = "event:usdt:frt_layout__frt_odd if arg4 == 65535"
+    with open(file, "rb") as f:
+        good = f.read()
+    options = ("-p", "minimal", "-e", "-sched", "-m", "2M", "-e", f"usdt:{file}:frt:odd")
+    with session_of(*options) as name:
+        for data in good, re.sub(rb"2@(\$?65535)", rb"4@\1", good):
+            with open(f"{file}.new", "wb") as f:
+                f.write(data)
+            os.rename(f"{file}.new", file)
+            if data == good:
+                with alerts(name, rule) as a:
+                    a.finish()
+            else:
+                p = fr("record", "-n", name, *options, "--keep", "-o", f"{TMP}/shared", "--on", rule, status=None, timeout=60)
+                check(p.returncode and "other arguments there now than the session records: record anew" in p.stderr, p.stderr)
 
 
 @test("notes of marks that are of another program, or damaged, are refused before anything is attached")

@@ -50,27 +50,57 @@ int fr_trig_watch_want(struct bpf_object *obj, const struct btf *btf, struct fr_
 	return -ENOTSUP;
 }
 
-/* The format of a tracepoint in the session's text. NULL: it has none that is sound. */
-static struct fr_tpformat *format_of(const char *text, size_t sz, const char *tp)
+/* The format of a tracepoint in the session's text, and *item, which that is from. NULL: it has none that is sound. */
+static struct fr_tpformat *format_of(const char *text, size_t sz, const char *tp, struct fr_tps_item *item)
 {
 	struct fr_tpformat *format = NULL;
 	char name[3 * FR_NAME_MAX];
-	struct fr_tps_item item;
 	size_t pos = 0;
 
-	while (fr_tps_next(text, sz, &pos, &item)) {
-		fr_tp_name(name, sizeof(name), item.system, item.name);
+	while (fr_tps_next(text, sz, &pos, item)) {
+		fr_tp_name(name, sizeof(name), item->system, item->name);
 		if (!strcmp(name, tp))
-			return fr_tpformat_new(item.system, item.name, item.text, item.sz, &format) ? NULL : format;
+			return fr_tpformat_new(item->system, item->name, item->text, item->sz, &format) ? NULL : format;
 	}
 	return NULL;
 }
 
-/* What its program is told, once for all rules about it. A probe's place is found again by what the session says of it. */
-static int note_tp(struct fr_trig_tps *tps, const struct fr_event *ev, const struct fr_tpformat *format, char *why,
-		   size_t why_sz)
+/* Behind its name and number, which are a session's own. */
+static size_t watch_fields(const char *text, size_t sz, const char **at)
+{
+	static const char head[] = "\nformat:\n";
+
+	*at = memmem(text, sz, head, strlen(head));
+	return *at ? text + sz - *at : 0;
+}
+
+/* Find a probe's place again by what the session says of it. A rule reads records as the session's format has them, so the file
+ * that has the path now must make such. */
+static int watch_find_place(const struct fr_event *ev, const struct fr_tps_item *item, struct fr_upfound *up, char *why,
+			    size_t why_sz)
 {
 	char place_why[FR_UPCHOICE_WHY_SZ];
+	const char *now, *then;
+	size_t now_sz, then_sz;
+	int err = fr_upchoice_again(ev->doc, up, place_why);
+
+	if (err) {
+		snprintf(why, why_sz, "%s: %s", ev->doc, place_why);
+		return err;
+	}
+	now_sz = watch_fields(up->format, up->format_sz, &now);
+	then_sz = watch_fields(item->text, item->sz, &then);
+	if (now && then && now_sz == then_sz && !memcmp(now, then, now_sz))
+		return 0;
+	fr_upfound_free(up);
+	snprintf(why, why_sz, "%s: the file has other arguments there now than the session records: record anew", ev->doc);
+	return -EINVAL;
+}
+
+/* What its program is told, once for all rules about it. */
+static int note_tp(struct fr_trig_tps *tps, const struct fr_event *ev, const struct fr_tpformat *format,
+		   const struct fr_tps_item *item, char *why, size_t why_sz)
+{
 	const char *name;
 	u32 i = 0;
 	int err;
@@ -80,13 +110,12 @@ static int note_tp(struct fr_trig_tps *tps, const struct fr_event *ev, const str
 	if (i < tps->cnt)
 		return 0;
 	err = fr_tpformat_conf(format, &tps->tp[i].conf);
-	if (!err && fr_up_kind_of(ev->name) < FR_UP_KIND_CNT) {
-		err = fr_upchoice_again(ev->doc, &tps->tp[i].up, place_why);
-		if (err)
-			snprintf(why, why_sz, "%s: %s", ev->doc, place_why);
-	}
-	if (err || !fr_tp_split(ev->name, tps->tp[i].system, &name))
-		return err ?: -EINVAL;
+	if (!err && !fr_tp_split(ev->name, tps->tp[i].system, &name))
+		err = -EINVAL;
+	if (!err && fr_up_kind_of(ev->name) < FR_UP_KIND_CNT)
+		err = watch_find_place(ev, item, &tps->tp[i].up, why, why_sz);
+	if (err)
+		return err;
 	tps->tp[i].nr = ev->nr;
 	snprintf(tps->tp[i].name, sizeof(tps->tp[i].name), "%s", name);
 	tps->cnt++;
@@ -106,9 +135,11 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 {
 	struct fr_schema *schema = NULL, *whole = NULL;
 	struct fr_filter_file file = {.value = fr_tpformat_value};
+	const char *kind = fr_up_kind_name(fr_up_kind_of(rule->tp));
 	struct fr_tpformat *format = NULL;
 	const struct fr_event *ev = NULL;
 	struct fr_filter_error error;
+	struct fr_tps_item item;
 	struct utsname un;
 	char *text = NULL;
 	size_t sz;
@@ -118,12 +149,11 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 	err = fr_schema_parse(s->schema, s->schema_sz, &schema) ?: fr_sess_formats(s, &text, &sz);
 	ev = err ? NULL : fr_schema_find(schema, rule->tp);
 	if (!err && !ev) {
-		snprintf(why, why_sz, "%s is not recorded, which this trigger needs: add -e %s%s", rule->tp,
-			 fr_up_kind_of(rule->tp) < FR_UP_KIND_CNT ? "KIND:PATH:PLACE, which makes an event of that name" : "",
-			 fr_up_kind_of(rule->tp) < FR_UP_KIND_CNT ? "" : rule->tp);
+		snprintf(why, why_sz, "%s is not recorded, which this trigger needs: add -e %s%s", rule->tp, kind ?: rule->tp,
+			 kind ? ":PATH:PLACE, which makes an event of that name" : "");
 		err = -ENOTSUP;
 	}
-	format = err ? NULL : format_of(text, sz, rule->tp);
+	format = err ? NULL : format_of(text, sz, rule->tp, &item);
 	/* where fields are chosen for the ring, a rule may be about others */
 	whole = format ? fr_tpformat_schema(format, ev->nr) : NULL;
 	if (!err && !whole) {
@@ -139,7 +169,7 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 			snprintf(why, why_sz, "%s", error.text);
 		err = err == -EINVAL ? -ENOTSUP : err;
 	}
-	err = err ?: note_tp(tps, ev, format, why, why_sz);
+	err = err ?: note_tp(tps, ev, format, &item, why, why_sz);
 	err = err == -EINVAL ? -ENOTSUP : err;
 	fr_tpformat_free(format);
 	fr_schema_free(whole);
