@@ -591,6 +591,14 @@ def marks_of_files():
     check("not recorded of it: arg2:" in p.stderr, p.stderr)
 
 
+@test("all marks of a file are removed, though it has gone, or was given one of them alone; where none is recorded, this is said")
+def marks_removed():
+    for *what, why in ((f"mark:{MARKED}:begin", f"-mark:{MARKED}", "/none: No such file"), (f"mark:{MARKED}", f"-mark:{MARKED}", "/none: No such file"),
+                       ("mark:/gone:begin", "-mark:/gone", "/none: No such file"), (f"mark:{MARKED}:begin", "-mark:/gone", "nothing before it records this place"),
+                       (f"mark:{MARKED}:begin", f"-mark:{MARKED}:end", "nothing before it records this place")):
+        options = [word for one in (*what, "uprobe:/none:main") for word in ("-e", one)]
+        refused(fr("record", "-n", new_name(), "-p", "minimal", *options, "--detach", status=2), why)
+
 
 @test("a rule about a mark whose arguments are others in the file by now is refused: it would read the session's records as those",
       own="another file gets the name of the one that it records")

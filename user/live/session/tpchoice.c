@@ -13,7 +13,6 @@
 #include "base/tp/rare.h"
 #include "base/tp/tpask.h"
 #include "base/tp/tps.h"
-#include "live/session/load.h"
 #include "live/session/sess.h"
 #include "sys/tracefs.h"
 
@@ -162,6 +161,12 @@ static bool tpchoice_is_same_place(const struct fr_tpask *a, const struct fr_tpa
 	       !memcmp(a->path, b->path, a->path_sz) && !memcmp(a->place, b->place, a->place_sz);
 }
 
+static int tpchoice_removes_nothing(const char *what)
+{
+	fr_err("-e %s: nothing before it records this place", what);
+	return -EINVAL;
+}
+
 /* A place in a program: the last -e that names it counts, and keeps its turn. */
 static int tpchoice_apply_place(struct choosing *c, const char *what, const struct fr_tpask *ask)
 {
@@ -169,10 +174,8 @@ static int tpchoice_apply_place(struct choosing *c, const char *what, const stru
 
 	for (i = 0; i < c->up_cnt && !tpchoice_is_same_place(&c->up[i].ask, ask); i++)
 		;
-	if (i == c->up_cnt && ask->removes) {
-		fr_err("-e %s: nothing before it records this place", what);
-		return -EINVAL;
-	}
+	if (i == c->up_cnt && ask->removes)
+		return tpchoice_removes_nothing(what);
 	if (i == FR_TP_MAX) {
 		fr_err("-e %s: these are more than %u places, the most that a session records", what, FR_TP_MAX);
 		return -EINVAL;
@@ -182,7 +185,22 @@ static int tpchoice_apply_place(struct choosing *c, const char *what, const stru
 	return 0;
 }
 
-/* All marks of a file: those that it has, or of what is removed those that are chosen. */
+/* All marks of a file, which may have gone: those that are chosen. */
+static int tpchoice_remove_marks(struct choosing *c, const char *what, const struct fr_tpask *ask)
+{
+	u32 found = 0, i;
+
+	for (i = 0; i < c->up_cnt; i++) {
+		if (c->up[i].ask.kind != ask->kind || c->up[i].ask.path_sz != ask->path_sz ||
+		    memcmp(c->up[i].ask.path, ask->path, ask->path_sz) != 0)
+			continue;
+		c->up[i].on = false;
+		found++;
+	}
+	return found ? 0 : tpchoice_removes_nothing(what);
+}
+
+/* All that the file has. */
 static int tpchoice_apply_marks(struct choosing *c, const char *what, const struct fr_tpask *ask)
 {
 	char why[FR_UPCHOICE_WHY_SZ] = "";
@@ -192,7 +210,7 @@ static int tpchoice_apply_marks(struct choosing *c, const char *what, const stru
 
 	if (err) {
 		fr_err("-e %s: %s", what, *why ? why : strerror(-err));
-		return err == -ENOMEM ? err : -EINVAL;
+		return fr_upchoice_is_final(err) ? -EINVAL : err;
 	}
 	for (i = 0; fr_mark_name(i) && !err; i++) {
 		one.place = fr_mark_name(i);
@@ -215,7 +233,7 @@ static int tpchoice_apply(struct choosing *c, const char *what)
 		return -EINVAL;
 	}
 	if (ask.kind == FR_UP_mark && !ask.place_sz)
-		return tpchoice_apply_marks(c, what, &ask);
+		return ask.removes ? tpchoice_remove_marks(c, what, &ask) : tpchoice_apply_marks(c, what, &ask);
 	if (ask.kind < FR_UP_KIND_CNT)
 		return tpchoice_apply_place(c, what, &ask);
 	if (ask.table && !ask.removes)
@@ -407,7 +425,7 @@ static int tpchoice_add_place(struct fr_tpchoice *out, const struct chosen *how,
 
 	if (err) {
 		fr_err("-e %s: %s", how->what, why);
-		return fr_load_is_passing(err) || err == -EIO ? err : -EINVAL;
+		return fr_upchoice_is_final(err) ? -EINVAL : err;
 	}
 	ev.name = up.name;
 	ev.text = up.format;

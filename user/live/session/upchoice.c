@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/text/nearest.h"
+#include "live/session/load.h"
 #include "read/elf/upfile.h"
 
 #define SYMBOL_MAX 512u
@@ -291,6 +292,11 @@ void fr_upfound_free(struct fr_upfound *u)
 	free(u->site);
 	free(u->lacks);
 	*u = (struct fr_upfound){};
+}
+
+bool fr_upchoice_is_final(int err)
+{
+	return !fr_load_is_passing(err) && err != -EIO;
 }
 
 int fr_upchoice_again(const char *doc, struct fr_upfound *out, char why[FR_UPCHOICE_WHY_SZ])

@@ -39,6 +39,9 @@ void fr_upfound_free(struct fr_upfound *u);
 /* Which of the marks of flightrec_mark.h does a file have? Bits by fr_mark_name(), at least one. 0; -errno, and why. */
 int fr_upchoice_marks(const struct fr_tpask *ask, u32 *set, char why[FR_UPCHOICE_WHY_SZ]);
 
+/* Of what could not be found: is the file so, and will be no different the next time? Else it could not be read now. */
+bool fr_upchoice_is_final(int err);
+
 /* The event's name. */
 void fr_upchoice_name(const struct fr_tpask *ask, char to[FR_NAME_MAX + 1]);
 
