@@ -626,8 +626,7 @@ def marks_damaged():
     with open(MARKED, "rb") as f:
         good = f.read()
     note = good.index(b"stapsdt\0") + 8
-    with open(MARKED, "rb") as f:
-        guarded = f.read().replace(b"\x48\x8d\x64\x24\x80", b"\x48\x8d\x64\x24\x00")
+    guarded = good.replace(b"\x48\x8d\x64\x24\x80", b"\x48\x8d\x64\x24\x00")
     if os.uname().machine == "x86_64":
         file = f"{TMP}/tp-marks-red"
         with open(file, "wb") as f:
@@ -640,6 +639,35 @@ def marks_damaged():
         with open(file, "wb") as f:
             f.write(good[:at] + with_ + good[at + len(with_):])
         refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{file}:frt:call", "--detach", status=2), why)
+        if what == "size":
+            refused(fr("events", f"usdt:{file}:*", status=2), why)
+            continue
+        listed = {e["name"].rsplit(":", 1)[1]: e.get("error", "") for e in fr_json("events", "--json", f"usdt:{file}:*")}
+        check(why in listed.pop("call") and not any(listed.values()), f"{what}: events says it of this one alone: {listed}")
+        check(why in fr("events", f"usdt:{file}:frt:call").stdout, "as text")
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}", "-e", "uprobe:/none:main", "--detach", status=2), "/none: No such file")
+
+
+def place_of(data, mark):
+    """Where in a file the place of the first mark of flightrec_mark.h that is called so is noted."""
+    return data.index(b"flightrec\0" + mark + b"\0") - 24
+
+
+@test("marks at one place, as a linker leaves them of functions that are alike, are refused, and so are marks with other arguments than theirs; events says why")
+def marks_alike():
+    with open(MARKED, "rb") as f:
+        good = f.read()
+    begin, end = place_of(good, b"begin"), place_of(good, b"end")
+    for what, data, names, why in (("folded", good[:end] + good[begin:begin + 8] + good[end + 8:], {"begin", "end"}, "is where another one is, too"),
+                                   ("other", good.replace(b"\0begin\x008@", b"\0begin\x004@"), {"begin"}, "")):
+        file = f"{TMP}/tp-marks-{what}"
+        with open(file, "wb") as f:
+            f.write(data)
+        listed = {e["name"].rsplit(":", 1)[1]: (e.get("error"), e["fields"]) for e in fr_json("events", "--json", f"mark:{file}")}
+        equal({one for one, (bad, _) in listed.items() if bad and why in bad}, names, f"{what}: {listed}")
+        equal({one for one, (_, fields) in listed.items() if not fields}, names, f"{what}: {listed}")
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}:begin", "--detach", status=2), listed["begin"][0])
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}:mark", "-e", "uprobe:/none:main", "--detach", status=2), "/none: No such file")
 
 
 @test("what cannot be recorded of tracepoints is refused, with the reason")

@@ -125,6 +125,8 @@ static int mark_add(void *arg, const struct fr_upmark *mark)
 		mark_consider(m, name);
 		return 0;
 	}
+	if (mark->bad)
+		return -EINVAL;
 	if (mark_has_site(m, mark->off))
 		return 0;
 	if (m->out->site_cnt == FR_UP_MAX)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/set/vec.h"
 #include "base/text/nearest.h"
 #include "base/tp/upnote.h"
 #include "read/elf/symfile.h"
@@ -267,6 +268,21 @@ static bool offset_of(Elf *elf, u64 addr, u64 *off)
 	return offset_in(elf, addr, PF_X, off);
 }
 
+/* Where the file's code begins. 0: it has none. */
+static u64 upfile_code(Elf *elf)
+{
+	u64 first = UINT64_MAX;
+	GElf_Phdr p;
+	size_t cnt, i;
+
+	if (elf_getphdrnum(elf, &cnt))
+		return 0;
+	for (i = 0; i < cnt; i++)
+		if (gelf_getphdr(elf, i, &p) && p.p_type == PT_LOAD && p.p_flags & PF_X && p.p_vaddr < first)
+			first = p.p_vaddr;
+	return first == UINT64_MAX ? 0 : first;
+}
+
 /* A row of the call frame data begins behind an instruction. */
 static bool frame_begins(Elf *elf, Dwarf *dw, u64 addr)
 {
@@ -434,9 +450,16 @@ int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_o
 
 /* ---- its static marks ---- */
 
+struct mark_place {
+	u64 addr;
+	const char *provider, *name;
+};
+
 struct marks {
 	struct fr_upfile *f;
-	u64 base; /* where .stapsdt.base is; 0: there is none */
+	u64 base;	      /* where .stapsdt.base is; 0: there is none */
+	u64 code;	      /* where code begins */
+	struct fr_vec places; /* struct mark_place, by address */
 	int (*fn)(void *arg, const struct fr_upmark *m);
 	void *arg;
 };
@@ -469,65 +492,144 @@ static bool nop_is_at(const struct fr_upfile *f, u64 off)
 	return got > 0 && is_nop(code, got);
 }
 
-static int mark_take(const struct marks *m, const struct fr_upnote *note, char why[FR_UPFILE_WHY_SZ])
+static u64 mark_addr(const struct marks *m, const struct fr_upnote *note)
 {
-	struct fr_upmark mark = {.provider = note->provider, .name = note->name, .args = note->args};
-	u64 moved = m->base && note->base ? m->base - note->base : 0, counter = 0;
+	return note->addr + (m->base && note->base ? m->base - note->base : 0);
+}
+
+/* Do notes of two marks name one place? Then it is not known which is passed there. */
+static bool mark_is_shared(const struct marks *m, const struct fr_upnote *note)
+{
+	const struct mark_place *place = m->places.at;
+	size_t from = 0, to = m->places.cnt, mid;
+	u64 addr = mark_addr(m, note);
+
+	while (from < to) {
+		mid = from + (to - from) / 2;
+		if (place[mid].addr < addr)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	for (; from < m->places.cnt && place[from].addr == addr; from++)
+		if (strcmp(place[from].provider, note->provider) != 0 || strcmp(place[from].name, note->name) != 0)
+			return true;
+	return false;
+}
+
+/* 0; -EINVAL and why: no probe may be there; -errno and why: it cannot be read. */
+static int mark_prove(const struct marks *m, const struct fr_upnote *note, struct fr_upmark *mark, char why[FR_UPFILE_WHY_SZ])
+{
+	u64 addr = mark_addr(m, note), at, counter = 0;
 	char place[112];
 	int err;
 
-	if (!note->addr || !is_mark_name(note->provider) || !is_mark_name(note->name))
-		return 0; /* address 0: the linker dropped the code */
-	if (!offset_of(m->f->elf, note->addr + moved, &mark.off))
-		return upfile_fail(why, -EINVAL, "the mark %.80s:%.80s is not in its code: the file's notes are damaged",
-				   note->provider, note->name);
 	errno = 0;
-	err = nop_is_at(m->f, mark.off) ? 0 : upfile_unread("it", why) ?: -EINVAL;
+	if (!offset_of(m->f->elf, addr, &mark->off))
+		return upfile_unread("it", why)
+			       ?: upfile_fail(why, -EINVAL,
+					      "the mark %.80s:%.80s is not in its code: the file's notes are damaged",
+					      note->provider, note->name);
+	errno = 0;
+	err = nop_is_at(m->f, mark->off) ? 0 : upfile_unread("it", why) ?: -EINVAL;
 	if (err == -EINVAL)
 		return upfile_fail(
 			why, -EINVAL,
 			"no nop is where the mark %.80s:%.80s should be, so a probe would crash the program: the file's "
 			"notes are of another one",
 			note->provider, note->name);
+	if (mark_is_shared(m, note))
+		return upfile_fail(why, -EINVAL,
+				   "the mark %.80s:%.80s is where another one is, too, and which of them is passed is not "
+				   "known: the linker made one of functions that are alike (--icf=none leaves them)",
+				   note->provider, note->name);
 	snprintf(place, sizeof(place), "the mark %.48s:%.48s", note->provider, note->name);
-	err = err ?: upfile_check_red_zone(m->f, mark.off, place, why);
-	if (err)
+	err = err ?: upfile_check_red_zone(m->f, mark->off, place, why);
+	if (err || !note->counter)
 		return err;
 	/* the kernel counts in the program's memory: nothing but data that the program writes, too */
-	if (note->counter &&
-	    (!offset_in(m->f->elf, note->counter + moved, PF_W, &counter) ||
-	     offset_in(m->f->elf, note->counter + moved, PF_X, &counter) || counter > UINT32_MAX || counter % 2))
+	at = addr - note->addr + note->counter;
+	if (!offset_in(m->f->elf, at, PF_W, &counter) || offset_in(m->f->elf, at, PF_X, &counter) || counter > UINT32_MAX ||
+	    counter % 2)
 		return upfile_fail(why, -EINVAL,
 				   "the counter of the mark %.80s:%.80s is not in its data: its notes are damaged",
 				   note->provider, note->name);
-	mark.counter = counter;
-	return m->fn(m->arg, &mark);
+	mark->counter = counter;
+	return 0;
 }
 
-static int walk_notes(const struct marks *m, Elf_Scn *scn, char why[FR_UPFILE_WHY_SZ])
+static int mark_take(struct marks *m, const struct fr_upnote *note, char why[FR_UPFILE_WHY_SZ])
 {
-	Elf_Data *data = elf_rawdata(scn, NULL);
+	struct fr_upmark mark = {.provider = note->provider, .name = note->name, .args = note->args};
+	int err = mark_prove(m, note, &mark, why);
+
+	if (err && err != -EINVAL)
+		return err;
+	mark.bad = err ? why : NULL;
+	err = m->fn(m->arg, &mark);
+	if (err != -EINVAL)
+		*why = 0; /* it is not why */
+	return err;
+}
+
+static int mark_take_place(struct marks *m, const struct fr_upnote *note, char why[FR_UPFILE_WHY_SZ])
+{
+	const struct mark_place place = {mark_addr(m, note), note->provider, note->name};
+	int err = fr_vec_add(&m->places, &place, 1);
+
+	return err ? upfile_fail(why, err, "%s", strerror(-err)) : 0;
+}
+
+static int mark_by_addr(const void *a, const void *b)
+{
+	const struct mark_place *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/*
+ * Each note of a mark that has a place, and a name that can be written. Of code that it drops, a linker leaves the notes: GNU
+ * ld with address 0, lld with the offset in what was dropped. Both are below all code.
+ */
+static int mark_each(struct marks *m, const Elf_Data *data, int (*take)(struct marks *, const struct fr_upnote *, char *),
+		     char why[FR_UPFILE_WHY_SZ])
+{
 	struct fr_upnote note;
 	size_t pos = 0;
 	int got, ret = 0;
 
-	if (!data || !data->d_buf)
-		return upfile_unread("it", why) ?: upfile_fail(why, -EINVAL, "its notes of marks are not all in the file");
 	while (!ret && (got = fr_upnote_next(data->d_buf, data->d_size, &pos, &note))) {
 		if (got < 0)
 			return upfile_fail(why, -EINVAL, "its notes of marks are damaged");
-		ret = mark_take(m, &note, why);
+		if (note.addr && mark_addr(m, &note) >= m->code && is_mark_name(note.provider) && is_mark_name(note.name))
+			ret = take(m, &note, why);
 	}
 	return ret;
 }
 
+static int walk_notes(struct marks *m, Elf_Scn *scn, char why[FR_UPFILE_WHY_SZ])
+{
+	Elf_Data *data = elf_rawdata(scn, NULL);
+	int err;
+
+	if (!data || !data->d_buf)
+		return upfile_unread("it", why) ?: upfile_fail(why, -EINVAL, "its notes of marks are not all in the file");
+	err = mark_each(m, data, mark_take_place, why);
+	if (m->places.cnt)
+		qsort(m->places.at, m->places.cnt, m->places.item_sz, mark_by_addr);
+	err = err ?: mark_each(m, data, mark_take, why);
+	fr_vec_free(&m->places);
+	return err;
+}
+
 int fr_upfile_marks(struct fr_upfile *f, int (*fn)(void *arg, const struct fr_upmark *m), void *arg, char why[FR_UPFILE_WHY_SZ])
 {
-	struct marks m = {.f = f, .fn = fn, .arg = arg};
+	struct marks m = {.f = f, .places = {.item_sz = sizeof(struct mark_place)}, .fn = fn, .arg = arg};
 	Elf_Scn *scn = NULL, *notes = NULL;
 	size_t strings;
 	const char *name;
 	GElf_Shdr s;
+	int err;
 
 	errno = 0;
 	if (elf_getshdrstrndx(f->elf, &strings))
@@ -539,5 +641,7 @@ int fr_upfile_marks(struct fr_upfile *f, int (*fn)(void *arg, const struct fr_up
 		else if (name && !strcmp(name, ".stapsdt.base"))
 			m.base = s.sh_addr;
 	}
-	return notes ? walk_notes(&m, notes, why) : 0;
+	m.code = upfile_code(f->elf);
+	err = upfile_unread("it", why);
+	return err || !notes ? err : walk_notes(&m, notes, why);
 }

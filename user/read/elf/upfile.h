@@ -37,14 +37,15 @@ int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_o
 struct fr_upmark {
 	const char *provider, *name; /* printable, without a colon, until the file is closed, as args */
 	const char *args;
-	u64 off;     /* in the file */
-	u32 counter; /* of those who listen: likewise; 0: it has none */
+	u64 off;	 /* in the file */
+	u32 counter;	 /* of those who listen: likewise; 0: it has none */
+	const char *bad; /* why no probe may be there, until fn returns; NULL: one may */
 };
 
 /*
  * Each site of the file's static marks, in the order of its notes; those whose names cannot be written in a -e are passed over.
- * fn returns 0 to continue. 0, or what it returned; -EINVAL and why: the notes are damaged, or a site is none; -EIO, -ENOMEM
- * and why: they cannot be read.
+ * fn returns 0 to continue; -EINVAL of a site that is bad, why says it then. 0, or what it returned; -EINVAL and why: the notes
+ * are damaged; -EIO, -ENOMEM and why: they cannot be read.
  */
 int fr_upfile_marks(struct fr_upfile *f, int (*fn)(void *arg, const struct fr_upmark *m), void *arg,
 		    char why[FR_UPFILE_WHY_SZ]);
