@@ -561,7 +561,7 @@ def our_marks():
     equal(len(replay(file, "-f", f'pid == {pid} && event ~ "mark:*__begin" && name == "request" && id == {(1 << 63) + 3}')), 1, "a request")
     refused(fr("mark", status=2), "one text is needed")
     refused(fr("mark", "x" * 256, status=2), "longer than the 255 bytes")
-    for what, why in ((f"mark:{PROBED}", "no marks of flightrec_mark.h"), (f"mark:{MARKED}:begn", "did you mean flightrec:begin?"),
+    for what, why in ((f"mark:{PROBED}", "no marks of flightrec_mark.h"), (f"mark:{MARKED}:begn", f"did you mean begin? `flightrec events 'mark:{MARKED}'`"),
                       (f"mark:{MARKED}:begin{{arg1}}", "leave {} out"), ("mark:marked", "begins with /"), (f"mark:{MARKED} if id == 1", "has no field id")):
         refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
     equal([(e["name"].rsplit(":", 1)[1], [(f["name"], f["type"]) for f in e["fields"]]) for e in fr_json("events", "--json", f"mark:{MARKED}")],
@@ -581,7 +581,8 @@ def marks_of_files():
     for what, why in ((f"usdt:{MARKED}:frt:cal", "did you mean frt:call?"), (f"usdt:{MARKED}:call", "usdt:PATH:PROVIDER:NAME"),
                       (f"usdt:{PROBED}:frt:call", "no static marks"), (f"usdt:{MARKED}:frt:odd{{arg2}}", "no arg2: where it is, is not understood"),
                       (f"usdt:{MARKED}:frt:odd{{arg5}}", "no arg5: it has 4 arguments"), (f"usdt:{MARKED}:frt:odd{{arg1:str}}", "no text's address"),
-                      (f"usdt:{MARKED}:frt:call{{ret}}", "arg1 to arg12"), (f"usdt:{MARKED}:frt:call if arg4 == 1", "did you mean arg")):
+                      (f"usdt:{MARKED}:frt:call{{ret}}", "arg1 to arg12"), (f"usdt:{MARKED}:flightrec:begn", "did you mean flightrec:begin?"),
+                      (f"usdt:{MARKED}:frt:call if arg4 == 1", "did you mean arg")):
         refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
     told = fr_json("events", "--json", f"usdt:{MARKED}:frt:*")
     equal([(e["name"].rsplit(":", 1)[1], e["places"], [f.get("type") for f in e["fields"]]) for e in told],

@@ -88,7 +88,8 @@ struct mark_sites {
 	struct fr_upfound *out;
 	struct fr_up_args args;
 	const char *args_of[FR_UP_MAX];
-	u32 all; /* sites of the file */
+	u32 all;      /* sites of the file */
+	bool is_ours; /* of flightrec_mark.h, which are called by their name alone */
 	char full[SYMBOL_MAX];
 	struct fr_nearest near;
 	char nearest[SYMBOL_MAX];
@@ -122,7 +123,10 @@ static int mark_add(void *arg, const struct fr_upmark *mark)
 	m->all++;
 	snprintf(name, sizeof(name), "%s:%s", mark->provider, mark->name);
 	if (strcmp(name, m->full) != 0) {
-		mark_consider(m, name);
+		if (!m->is_ours)
+			mark_consider(m, name);
+		else if (!strcmp(mark->provider, FR_MARK_PROVIDER))
+			mark_consider(m, mark->name);
 		return 0;
 	}
 	if (mark->bad)
@@ -159,8 +163,9 @@ static int mark_say_none(const struct mark_sites *m, char why[FR_UPCHOICE_WHY_SZ
 
 	if (!m->all)
 		return upchoice_fail(why, "the file has no static marks (notes of .note.stapsdt)");
-	snprintf(why, FR_UPCHOICE_WHY_SZ, "it has no mark %.80s: %s%.80s%s`flightrec events 'usdt:%.200s:*'` lists all",
-		 m->full, like ? "did you mean " : "", like ?: "", like ? "? " : "", m->out->path);
+	snprintf(why, FR_UPCHOICE_WHY_SZ, "it has no mark %.80s: %s%.80s%s`flightrec events '%s:%.200s%s'` lists all",
+		 m->near.to, like ? "did you mean " : "", like ?: "", like ? "? " : "",
+		 fr_up_kind_name(m->is_ours ? FR_UP_mark : FR_UP_usdt), m->out->path, m->is_ours ? "" : ":*");
 	return -EINVAL;
 }
 
@@ -187,9 +192,9 @@ static int upchoice_mark(const struct fr_tpask *ask, struct fr_upfile *file, str
 	if (!m)
 		return -ENOMEM;
 	m->out = out;
-	snprintf(m->full, sizeof(m->full), "%s%.*s", ask->kind == FR_UP_mark ? FR_MARK_PROVIDER ":" : "", (int)ask->place_sz,
-		 ask->place);
-	m->near.to = m->full;
+	m->is_ours = ask->kind == FR_UP_mark;
+	snprintf(m->full, sizeof(m->full), "%s%.*s", m->is_ours ? FR_MARK_PROVIDER ":" : "", (int)ask->place_sz, ask->place);
+	m->near.to = m->is_ours ? strchr(m->full, ':') + 1 : m->full;
 	err = fr_upfile_marks(file, mark_add, m, why);
 	if (err == -E2BIG) {
 		snprintf(why, FR_UPCHOICE_WHY_SZ, "it is at more than %u places, the most that a session records", FR_UP_MAX);
