@@ -347,7 +347,8 @@ def not_pulled():
                                      (session(), TPS, f"event:tp:{FORKS} if parent_com == 3", "did you mean parent_comm")):
         p = fr("record", "-n", name, *options, "--keep", "-o", f"{TMP}/shared", "--on", rule, status=None)
         check(p.returncode and "adopted" in p.stderr and why in p.stderr, f"{rule}: {p.stderr}")
-    for rule, why in (("event:tp:sched:*", "without * ? ["), (f"event:tp:{FORKS}@10/s", "cooldown="), (f"event:tp:{FORKS} if a ==", "is missing")):
+    for rule, why in (("event:tp:sched:*", "without * ? ["), (f"event:tp:{FORKS}@10/s", "cooldown="), (f"event:tp:{FORKS} if a ==", "is missing"),
+                      ("event:mark:/opt/x", "as in mark:FILE__PLACE"), ("event:uprobe:/opt/x:f", "as in uprobe:FILE__PLACE")):
         p = fr("record", "-n", new_name(), "-p", "minimal", "-o", TMP, "--on", rule, status=None)
         check(p.returncode and why in p.stderr, f"{rule}: {p.stderr}")
 

@@ -38,6 +38,8 @@ static void test_asks(void **state)
 	static const char *const bad[] = {"uprobe:a.out:main", "uprobe:/a.out",	   "uprobe:/a.out:", "uprobe:/a.out:main{",
 					  "-uprobe:/a:f @1/s", "uretprobe:/a\n:f", "usdt:/a:p",	     "usdt:/a:p:",
 					  "usdt:/a::n",	       "mark:a",	   "mark:/a:",	     "mark:/a\n"};
+	static const char *const spaced[] = {"mark:/opt/my tools/a", "mark:/opt/my tools/a:begin", "mark:/opt/a}b",
+					     "-mark:/opt/my tools/a", "mark:/opt/iffy if/a"};
 	char why[FR_TPASK_WHY_SZ];
 	struct fr_tpask ask;
 	u32 i;
@@ -52,6 +54,10 @@ static void test_asks(void **state)
 	assert_true(ask.rate.step_ns);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(fr_tpask_parse(bad[i], &ask, why), -EINVAL);
+	for (i = 0; i < sizeof(spaced) / sizeof(spaced[0]); i++) {
+		assert_int_equal(fr_tpask_parse(spaced[i], &ask, why), -EINVAL);
+		assert_string_equal(why, "a path of mark: has no spaces, @, {, }: use a link to it");
+	}
 	assert_int_equal(fr_tpask_parse("usdt:/a:p:n{arg1} @1/s", &ask, why), 0);
 	assert_memory_equal(ask.place, "p:n", ask.place_sz);
 	assert_int_equal(fr_tpask_parse("mark:/opt/a @1/s if name == \"x:y\"", &ask, why), 0);
@@ -61,6 +67,10 @@ static void test_asks(void **state)
 	assert_memory_equal(ask.place, "begin", ask.place_sz);
 	assert_int_equal(fr_tpask_parse_event("uprobe:a__main if arg1 == 1", &ask, why), 0);
 	assert_string_equal(ask.pattern, "uprobe:a__main");
+	assert_int_equal(fr_tpask_parse_event("uprobe:/opt/x:f", &ask, why), -EINVAL);
+	assert_non_null(strstr(why, "as in uprobe:FILE__PLACE"));
+	assert_int_equal(fr_tpask_parse_event("mark:/opt/x", &ask, why), -EINVAL);
+	assert_non_null(strstr(why, "as in mark:FILE__PLACE"));
 	assert_int_equal(fr_tpask_parse_event("tp:sched:sched_switch", &ask, why), 0);
 	assert_string_equal(ask.pattern, "sched:sched_switch");
 	assert_int_equal(ask.kind, FR_UP_KIND_CNT);

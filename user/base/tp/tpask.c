@@ -48,12 +48,20 @@ static int take_pattern(const char **at, struct fr_tpask *out, char why[FR_TPASK
 	return 0;
 }
 
-/* "PATH:SYMBOL+0x10": which there are is the file's to say. A path has no colon, but perhaps spaces. */
+static bool tpask_is_condition(const char *at)
+{
+	return !strncmp(at, "if", 2) && strchr(" \t(", at[2]);
+}
+
+/*
+ * "PATH:SYMBOL+0x10": which there are is the file's to say. A path has no colon, but perhaps spaces. That of mark:, behind
+ * which there need be no place, ends where something else may begin.
+ */
 static int take_place(const char **at, struct fr_tpask *out, char why[FR_TPASK_WHY_SZ])
 {
 	const char *kind = fr_up_kind_name(out->kind), *path = *at + strlen(kind) + 1, *colon = strchr(path, ':'), *c;
-	bool is_mark = out->kind == FR_UP_usdt;
-	const char *place = is_mark ? "PROVIDER:NAME" : out->kind == FR_UP_mark ? "NAME" : "SYMBOL";
+	bool is_usdt = out->kind == FR_UP_usdt;
+	const char *place = is_usdt ? "PROVIDER:NAME" : out->kind == FR_UP_mark ? "NAME" : "SYMBOL";
 
 	if (*path != '/')
 		return tpask_fail(why, "a place in a program is %s:PATH:%s, and its path begins with /", kind, place);
@@ -61,12 +69,15 @@ static int take_place(const char **at, struct fr_tpask *out, char why[FR_TPASK_W
 	if (out->kind == FR_UP_mark && (!colon || strcspn(path, ENDS) < (size_t)(colon - path))) { /* all of them */
 		out->path_sz = strcspn(path, ENDS);
 		out->place = path + out->path_sz;
+		c = out->place + strspn(out->place, " \t");
+		if (*c && *c != '{' && *c != '@' && !tpask_is_condition(c))
+			return tpask_fail(why, "a path of mark: has no spaces, @, {, }: use a link to it");
 	} else {
 		out->path_sz = colon ? (size_t)(colon - path) : 0;
 		out->place = colon ? colon + 1 : NULL;
 		out->place_sz = colon ? strcspn(out->place, ENDS) : 0;
 		c = out->place_sz ? memchr(out->place, ':', out->place_sz) : NULL;
-		if (!out->place_sz || (is_mark && (!c || c == out->place || c + 1 == out->place + out->place_sz)))
+		if (!out->place_sz || (is_usdt && (!c || c == out->place || c + 1 == out->place + out->place_sz)))
 			return tpask_fail(why, "no place is named: %s:PATH:%s, where PATH has no colon", kind, place);
 	}
 	for (c = path; c < path + out->path_sz; c++)
@@ -180,7 +191,7 @@ static int take_rest(const char *at, struct fr_tpask *out, char why[FR_TPASK_WHY
 	if (!err && *at == '@')
 		err = take_rate(&at, out, why);
 	at += strspn(at, " \t");
-	if (!err && !strncmp(at, "if", 2) && strchr(" \t(", at[2]))
+	if (!err && tpask_is_condition(at))
 		err = take_condition(&at, out, why);
 	if (!err && *at)
 		return tpask_fail(
@@ -196,6 +207,9 @@ int fr_tpask_parse_event(const char *what, struct fr_tpask *out, char why[FR_TPA
 	*out = (struct fr_tpask){.kind = fr_up_kind_of(what)};
 	if (out->kind == FR_UP_KIND_CNT)
 		at += strlen(FR_TP_PREFIX);
+	else if (at[strlen(fr_up_kind_name(out->kind)) + 1] == '/')
+		return tpask_fail(why, "a trigger names the event, as in %s:FILE__PLACE, and not the place in a file",
+				  fr_up_kind_name(out->kind));
 	err = take_pattern(&at, out, why);
 	return err ?: take_rest(at, out, why);
 }
