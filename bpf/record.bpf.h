@@ -15,9 +15,9 @@
  *		return fr_commit(&w);
  *	}
  *
- * Rules: only tp_btf, raw_tp and perf_event programs (while a tp program runs, all nested perf_event programs are silently
- * suppressed). Each run of an event's program ends as exactly one of written, lost or filtered. Read what can be read
- * before FR_BEGIN: the record is in flight from there to fr_commit.
+ * Rules: only tp_btf, raw_tp and perf_event programs, but in tp.bpf.c (while a tp program runs, all nested perf_event programs
+ * are silently suppressed). Each run of an event's program ends as exactly one of written, lost or filtered. Read what can be
+ * read before FR_BEGIN: the record is in flight from there to fr_commit.
  *
  * With FR_WATCH the same programs are compiled a second time, into the triggers' object: they fill a buffer instead of a ring,
  * and fr_commit() evaluates event rules on it (trigger/watch.bpf.h). So the fields are known in one place, and recording is not

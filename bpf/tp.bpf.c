@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * tp: copies the record of any tracepoint (tp.h). The kernel runs no such program while another of a tracepoint or of perf runs
- * on that CPU, and counts that: nothing here nests.
+ * tp: copies the record of any tracepoint (tp.h), and makes that of a place in a program (up.h). The kernel runs no program of
+ * a tracepoint while another of one or of perf runs on that CPU, and counts that: these do not nest. Those of programs' places
+ * do: they are preempted, and sleep.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -14,8 +15,8 @@
 const volatile struct fr_tp fr_tp_conf[FR_TP_MAX] SEC(".rodata") = {};
 
 /*
- * Where a record is made: as it will be in a ring, so that a condition is evaluated where it is. Nothing nests, so one is
- * enough, and another one for the fields that are chosen of it.
+ * Where a record is made: as it will be in a ring, so that a condition is evaluated where it is. Of tracepoints one is
+ * enough, since their programs do not nest, and another one for the fields that are chosen of it.
  */
 #define TP_WHOLE  0u
 #define TP_CHOSEN 1u
@@ -149,10 +150,17 @@ FR_INLINE u32 tp_word_of(u32 at)
 	return word & (TP_MASK / sizeof(u64));
 }
 
+/* What a record of end bytes leaves of its last word is of an earlier one. */
+FR_INLINE void tp_close(u8 *buf, u32 end)
+{
+	if (end % sizeof(u64))
+		((u64 *)buf)[tp_word_of(end)] &= (1ULL << end % sizeof(u64) * 8) - 1;
+}
+
 /* Copy the record at from, all of whose bytes there are. Returns how many, *cut: not all. */
 FR_INLINE u32 tp_copy(u8 *buf, const void *from, const volatile struct fr_tp *t, u32 *cut)
 {
-	u32 fixed_sz = t->fixed_sz & TP_MASK, end, more, last;
+	u32 fixed_sz = t->fixed_sz & TP_MASK, end, more;
 
 	bpf_probe_read_kernel(buf, fixed_sz, from);
 	end = tp_end(buf, t, fixed_sz);
@@ -164,9 +172,7 @@ FR_INLINE u32 tp_copy(u8 *buf, const void *from, const volatile struct fr_tp *t,
 	more &= TP_MASK;
 	if (more)
 		bpf_probe_read_kernel(buf + fixed_sz, more, from + fixed_sz);
-	last = tp_word_of(end);
-	if (end % sizeof(u64)) /* what is left of the word is of an earlier record */
-		((u64 *)buf)[last] &= (1ULL << end % sizeof(u64) * 8) - 1;
+	tp_close(buf, end);
 	return end;
 }
 
@@ -223,8 +229,7 @@ __noinline u32 fr_tp_choose(u32 nr, u32 sz)
 	for (i = 0; i < FR_TP_LOC_MAX && i < t->loc_cnt; i++)
 		if (t->loc_to[i])
 			end = tp_choose_text(to, from, sz, t, i, end, &cut);
-	if (end % sizeof(u64))
-		((u64 *)to)[tp_word_of(end)] &= (1ULL << end % sizeof(u64) * 8) - 1;
+	tp_close(to, end);
 	return end | cut << 16;
 }
 
@@ -248,14 +253,25 @@ FR_INLINE bool tp_holds(u32 buffer, struct fr_watch_work *w, const volatile stru
 #endif
 }
 
+/* Put the sz bytes that are in a buffer into the record that has begun. */
+FR_INLINE int tp_put(struct fr_writing *w, struct fr_rec_tp *rec, const struct fr_watch_work *work, u32 sz)
+{
+	const u64 *word = (const u64 *)(work->rec + FR_TP_REC_SZ);
+	u32 i;
+
+	rec->sz = FR_TP_HEAD_SZ + sz;
+	for (i = 0; i < FR_TP_ROOM_SZ / FR_UNIT_SZ && i * FR_UNIT_SZ < sz; i++)
+		fr_put(w, FR_TP_REC_SZ / FR_UNIT_SZ + i, word[i]);
+	return fr_commit(w);
+}
+
 SEC("tracepoint")
 int tp(void *ctx)
 {
-	u32 event = bpf_get_attach_cookie(ctx), nr = event - FR_TP_FIRST, buffer = TP_WHOLE, sz, cut, i;
+	u32 event = bpf_get_attach_cookie(ctx), nr = event - FR_TP_FIRST, buffer = TP_WHOLE, sz, cut;
 	struct fr_watch_work *work;
 	struct fr_writing w;
 	struct fr_rec_tp *rec;
-	const u64 *word;
 
 	if (nr >= FR_TP_MAX)
 		return 0;
@@ -299,11 +315,7 @@ int tp(void *ctx)
 			       (u32)bpf_get_current_pid_tgid(), cut);
 	if (!rec)
 		return 0;
-	rec->sz = FR_TP_HEAD_SZ + sz;
-	word = (const u64 *)(work->rec + FR_TP_REC_SZ);
-	for (i = 0; i < FR_TP_ROOM_SZ / FR_UNIT_SZ && i * FR_UNIT_SZ < sz; i++)
-		fr_put(&w, FR_TP_REC_SZ / FR_UNIT_SZ + i, word[i]);
-	return fr_commit(&w);
+	return tp_put(&w, rec, work, sz);
 }
 
 /* ---- programs ---- */
@@ -327,11 +339,10 @@ struct {
 	__type(value, struct fr_up_begun);
 } fr_up_calls SEC(".maps");
 
+#define UP_SP offsetof(struct pt_regs, sp)
 #if defined(__TARGET_ARCH_x86)
-#define UP_SP	  offsetof(struct pt_regs, sp)
 #define UP_POP_SZ 8u /* that a return takes from the stack */
 #else
-#define UP_SP	  offsetof(struct pt_regs, sp)
 #define UP_POP_SZ 0u
 #endif
 
@@ -513,7 +524,7 @@ FR_INLINE void up_bring_in(const void *ctx, const struct fr_up *up, u32 site)
 /* Put the text at an address of the program behind what is there, end bytes. */
 FR_INLINE u32 up_text(u8 *rec, u32 to, u64 from, u32 end)
 {
-	static const char fault[FR_UP_TEXT_SZ / 32] = FR_UP_FAULT;
+	static const char fault[] = FR_UP_FAULT;
 	u32 out = 0, at = end;
 	long len;
 
@@ -586,20 +597,12 @@ FR_INLINE u32 up_make(const void *ctx, u32 buffer, struct fr_watch_work *work, c
 	return end | out;
 }
 
-/* What its texts leave of their last word is of an earlier record. */
-FR_INLINE void up_close(struct fr_watch_work *work, u32 end)
-{
-	if (end % sizeof(u64))
-		((u64 *)(work->rec + FR_TP_REC_SZ))[tp_word_of(end)] &= (1ULL << end % sizeof(u64) * 8) - 1;
-}
-
 FR_INLINE int up_record(const void *ctx, u32 event, const struct fr_up *up, u32 site, u32 buffer, u64 lasted_ns)
 {
-	u32 nr = event - FR_TP_FIRST, sz, cut, i;
+	u32 nr = event - FR_TP_FIRST, sz, cut;
 	struct fr_watch_work *work = tp_work(buffer);
 	struct fr_rec_tp *rec;
 	struct fr_writing w;
-	const u64 *word;
 
 	/* one register from here on: Linux 6.1's verifier takes clang's copies for other numbers */
 	asm volatile("" : "+r"(nr));
@@ -612,7 +615,7 @@ FR_INLINE int up_record(const void *ctx, u32 event, const struct fr_up *up, u32 
 	sz = UP_END(sz);
 	if (sz > FR_TP_ROOM_SZ)
 		return 0;
-	up_close(work, sz);
+	tp_close(work->rec + FR_TP_REC_SZ, sz);
 	if (!tp_holds(buffer, work, &fr_tp_conf[nr], sz, cut))
 		return tp_leave(nr, FR_TP_unmatched);
 	if (fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))
@@ -621,11 +624,7 @@ FR_INLINE int up_record(const void *ctx, u32 event, const struct fr_up *up, u32 
 		       cut);
 	if (!rec)
 		return 0;
-	rec->sz = FR_TP_HEAD_SZ + sz;
-	word = (const u64 *)(work->rec + FR_TP_REC_SZ);
-	for (i = 0; i < FR_TP_ROOM_SZ / FR_UNIT_SZ && i * FR_UNIT_SZ < sz; i++)
-		fr_put(&w, FR_TP_REC_SZ / FR_UNIT_SZ + i, word[i]);
-	return fr_commit(&w);
+	return tp_put(&w, rec, work, sz);
 }
 
 /* Take a buffer. 0: all are taken, by programs that this one preempted. */

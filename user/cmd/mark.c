@@ -5,12 +5,13 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "lib/flightrec_mark.h"
+#include "up.h"
 
 static const struct fr_option table[] = {
 	{},
 };
 
-#define MARK_MAX 255u /* bytes of a text that are recorded */
+#define MARK_MAX (FR_UP_TEXT_SZ - 1) /* bytes of a text that are recorded */
 
 static const struct fr_options options = {
 	.head = "Usage: flightrec mark TEXT\n"

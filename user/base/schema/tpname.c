@@ -7,23 +7,12 @@
 const char *fr_up_kind_name(u32 kind)
 {
 	static const char *const names[FR_UP_KIND_CNT] = {
-#define K(name, doc) [FR_UP_##name] = #name,
+#define K(name) [FR_UP_##name] = #name,
 		FR_UP_KINDS(K)
 #undef K
 	};
 
 	return kind < FR_UP_KIND_CNT ? names[kind] : NULL;
-}
-
-const char *fr_up_kind_doc(u32 kind)
-{
-	static const char *const docs[FR_UP_KIND_CNT] = {
-#define K(name, doc) [FR_UP_##name] = doc,
-		FR_UP_KINDS(K)
-#undef K
-	};
-
-	return kind < FR_UP_KIND_CNT ? docs[kind] : NULL;
 }
 
 u32 fr_up_kind_of(const char *text)

@@ -8,21 +8,17 @@
 
 #include "base/schema/schema.h"
 
-#define FR_UP_KINDS(K)                                   \
-	K(uprobe, "a function of a program is called")   \
-	K(uretprobe, "a function of a program returned") \
-	K(usdt, "a program passed a static mark")        \
-	K(mark, "a program passed a mark of flightrec_mark.h")
+/* A function of a program is called; it returned; a program passed a static mark, or one of flightrec_mark.h. */
+#define FR_UP_KINDS(K) K(uprobe) K(uretprobe) K(usdt) K(mark)
 
 enum fr_up_kind {
-#define K(name, doc) FR_UP_##name,
+#define K(name) FR_UP_##name,
 	FR_UP_KINDS(K)
 #undef K
 		FR_UP_KIND_CNT
 };
 
 const char *fr_up_kind_name(u32 kind);
-const char *fr_up_kind_doc(u32 kind);
 
 /* Which kind of probe a text begins with, KIND:; FR_UP_KIND_CNT: none. */
 u32 fr_up_kind_of(const char *text);

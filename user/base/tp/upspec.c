@@ -13,7 +13,6 @@
 /* ---- registers: where they are in the kernel's struct pt_regs, on either machine ---- */
 
 #define X86_SP 152u
-#define X86_IP 128u
 
 /* Of 8, 4, 2 and 1 bytes; %ah and the like, which are no register's beginning, are not among them. */
 static const struct x86_reg {
@@ -32,7 +31,7 @@ static const struct x86_reg {
 
 #if defined(__x86_64__)
 _Static_assert(offsetof(struct pt_regs, rdi) == 112 && offsetof(struct pt_regs, r15) == 0, "as the table has them");
-_Static_assert(offsetof(struct pt_regs, rsp) == X86_SP && offsetof(struct pt_regs, rip) == X86_IP, "and these");
+_Static_assert(offsetof(struct pt_regs, rsp) == X86_SP, "and this");
 #elif defined(__aarch64__)
 _Static_assert(offsetof(struct user_pt_regs, regs[30]) == 30 * 8 && offsetof(struct user_pt_regs, sp) == ARM_SP, "arm64");
 #endif

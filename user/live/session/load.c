@@ -203,7 +203,6 @@ static void load_set_constants(struct load *l)
 	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
 	for (i = 0; i < tp_cnt(l); i++)
 		memcpy((void *)&l->skel->rodata->fr_tp_conf[i], &c->tp->chosen[i].conf, sizeof(c->tp->chosen[i].conf));
-	l->skel->rodata->fr_up_may_sleep = up_cnt(l->conf->tp, false) && fr_up_may_sleep();
 	set_wake_text(l);
 	set_drift(l);
 }
@@ -211,6 +210,11 @@ static void load_set_constants(struct load *l)
 /* Choose the programs: those of enabled events that this kernel has, those that maintain the task table, and the controls. */
 static void load_choose_programs(struct load *l)
 {
+	const struct fr_up_parts up = {.up = l->skel->progs.up,
+				       .begin = l->skel->progs.up_begin,
+				       .works = l->skel->maps.fr_tp_works,
+				       .sites = l->skel->maps.fr_up_sites,
+				       .calls = l->skel->maps.fr_up_calls};
 	const struct fr_schema *schema = fr_schema_builtin();
 	struct bpf_program *prog;
 
@@ -227,10 +231,8 @@ static void load_choose_programs(struct load *l)
 		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr) || sees_waits(l, ev->nr)));
 	}
 	bpf_program__set_autoload(l->skel->progs.tp, tp_cnt(l) > up_cnt(l->conf->tp, false));
-	bpf_program__set_autoload(l->skel->progs.up, up_cnt(l->conf->tp, false));
-	if (l->skel->rodata->fr_up_may_sleep)
-		fr_up_let_sleep(l->skel->progs.up);
-	bpf_program__set_autoload(l->skel->progs.up_begin, up_cnt(l->conf->tp, true));
+	l->skel->rodata->fr_up_may_sleep = fr_up_prepare(&up, up_cnt(l->conf->tp, false), up_cnt(l->conf->tp, true),
+							 l->conf->tp ? l->conf->tp->site_cnt : 0);
 	fr_incident_choose(l->skel->obj, l->btf, l->res->incidents_missing, sizeof(l->res->incidents_missing));
 	bpf_program__set_autoload(l->skel->progs.fr_seed_tasks,
 				  btf__find_by_name_kind(l->btf, "bpf_iter__task", BTF_KIND_STRUCT) > 0);
@@ -277,10 +279,6 @@ static int size_maps(struct load *l)
 		bpf_map__set_max_entries(l->skel->maps.fr_wait_looks_of, FR_WAIT_LOOK_CNT);
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
-	if (up_cnt(l->conf->tp, false))
-		bpf_map__set_max_entries(l->skel->maps.fr_tp_works, FR_TP_WORK_CNT + FR_UP_WORK_CNT);
-	bpf_map__set_max_entries(l->skel->maps.fr_up_sites, l->conf->tp && l->conf->tp->site_cnt ? l->conf->tp->site_cnt : 1);
-	bpf_map__set_max_entries(l->skel->maps.fr_up_calls, up_cnt(l->conf->tp, true) ? FR_UP_OPEN_MAX : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_open, tp_cnt(l) ? FR_TP_OPEN_MAX : 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_watch_progs, tp_cnt(l) ? l->conf->tp->cond.prog_cnt ?: 1 : 1);

@@ -401,7 +401,7 @@ static int tpchoice_add_point(struct fr_tpchoice *out, const struct fr_tracefs_e
 
 /* ---- places in programs ---- */
 
-#define UP_ID 60000u /* of the first one's format: the kernel numbers its own from below, by tens of bits */
+#define UP_ID 60000u /* of the first one's format: the kernel counts its own upwards, in 16 bits */
 
 /* Is there an event of this name? Two files may be called the same, and have a function of the same name. */
 static const struct fr_tpchosen *tpchoice_named(const struct fr_tpchoice *out, const char *system, const char *name)

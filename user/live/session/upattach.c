@@ -11,7 +11,8 @@
 #include "base/err.h"
 #include "live/ring/percpu.h"
 
-bool fr_up_may_sleep(void)
+/* May such a program sleep? Linux 6.0 on. */
+static bool upattach_may_sleep(void)
 {
 	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
 					   {.code = BPF_JMP | BPF_EXIT}};
@@ -23,9 +24,19 @@ bool fr_up_may_sleep(void)
 	return fd >= 0;
 }
 
-void fr_up_let_sleep(struct bpf_program *up)
+bool fr_up_prepare(const struct fr_up_parts *of, u32 cnt, u32 returns, u32 sites)
 {
-	bpf_program__set_flags(up, bpf_program__flags(up) | BPF_F_SLEEPABLE);
+	bool sleeps = cnt && upattach_may_sleep();
+
+	bpf_program__set_autoload(of->up, cnt);
+	bpf_program__set_autoload(of->begin, returns);
+	if (sleeps)
+		bpf_program__set_flags(of->up, bpf_program__flags(of->up) | BPF_F_SLEEPABLE);
+	if (cnt)
+		bpf_map__set_max_entries(of->works, FR_TP_WORK_CNT + FR_UP_WORK_CNT);
+	bpf_map__set_max_entries(of->sites, sites ?: 1);
+	bpf_map__set_max_entries(of->calls, returns ? FR_UP_OPEN_MAX : 1);
+	return sleeps;
 }
 
 static int upattach_refused(const struct fr_upfound *at, int err)

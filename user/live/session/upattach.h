@@ -5,6 +5,7 @@
 
 #include "live/session/upchoice.h"
 
+struct bpf_map;
 struct bpf_program;
 
 struct fr_up_attach {
@@ -16,9 +17,15 @@ struct fr_up_attach {
 	const char *dir, *prefix;	      /* pins are PREFIX PROGRAM - EVENT - SITE, in that directory */
 };
 
-/* May such a program sleep, so that it reads memory that is not there yet? Linux 6.0 on. Before load: has up do so. */
-bool fr_up_may_sleep(void);
-void fr_up_let_sleep(struct bpf_program *up);
+/* The programs and their maps in an object that is not loaded yet. */
+struct fr_up_parts {
+	struct bpf_program *up, *begin;
+	struct bpf_map *works, *sites, *calls;
+};
+
+/* Have what so many events take, of which some are returns of functions, at so many sites. Returns what fr_up_may_sleep is: may
+ * the program sleep, so that it reads memory that is not there yet? */
+bool fr_up_prepare(const struct fr_up_parts *of, u32 cnt, u32 returns, u32 sites);
 
 /* Tell the programs of all sites of an event, attach them, the beginnings of functions before their returns, and pin the links.
  * 0 or -errno, with a message. */

@@ -161,12 +161,33 @@ static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 	return err ?: cnt;
 }
 
+/* Those of tracepoints, and of programs' probes. */
+static void trig_choose_tps(struct trig *t)
+{
+	const struct fr_up_parts parts = {.up = t->skel->progs.up,
+					  .begin = t->skel->progs.up_begin,
+					  .works = t->skel->maps.fr_tp_works,
+					  .sites = t->skel->maps.fr_up_sites,
+					  .calls = t->skel->maps.fr_up_calls};
+	u32 cnt = 0, returns = 0, sites = 0, i;
+
+	for (i = 0; i < t->tps.cnt; i++) {
+		const struct fr_upfound *up = &t->tps.tp[i].up;
+
+		cnt += up->path != NULL;
+		returns += up->path && up->site->conf.is_return;
+		sites += up->site_cnt;
+	}
+	bpf_program__set_autoload(t->skel->progs.tp, t->tps.cnt > cnt);
+	t->skel->rodata->fr_up_may_sleep = fr_up_prepare(&parts, cnt, returns, sites);
+}
+
 static int trig_choose_programs(struct trig *t)
 {
 	struct bpf_program *prog;
 	char why[WHY_SZ];
 	int cnt = 0, one, err = 0;
-	u32 sites = 0, i;
+	u32 i;
 
 	bpf_object__for_each_program(prog, t->skel->obj) bpf_program__set_autoload(prog, false);
 	for (i = 0; i < t->cnt; i++) {
@@ -178,19 +199,7 @@ static int trig_choose_programs(struct trig *t)
 		}
 		cnt += one > 0 ? one : 0;
 	}
-	for (i = 0; i < t->tps.cnt; i++) {
-		const struct fr_upfound *up = &t->tps.tp[i].up;
-
-		sites += up->site_cnt;
-		bpf_program__set_autoload(up->path ? t->skel->progs.up : t->skel->progs.tp, true);
-		if (up->path)
-			bpf_map__set_max_entries(t->skel->maps.fr_tp_works, FR_TP_WORK_CNT + FR_UP_WORK_CNT);
-		if (up->path && up->site->conf.is_return) {
-			bpf_program__set_autoload(t->skel->progs.up_begin, true);
-			bpf_map__set_max_entries(t->skel->maps.fr_up_calls, FR_UP_OPEN_MAX);
-		}
-	}
-	bpf_map__set_max_entries(t->skel->maps.fr_up_sites, sites ?: 1);
+	trig_choose_tps(t);
 	return err ?: cnt;
 }
 
@@ -302,9 +311,6 @@ static void set_watch(struct trig *t)
 	for (i = 0; i < t->tps.cnt; i++)
 		memcpy((void *)&t->skel->rodata->fr_tp_conf[t->tps.tp[i].nr - FR_TP_FIRST], &t->tps.tp[i].conf,
 		       sizeof(t->tps.tp[i].conf));
-	t->skel->rodata->fr_up_may_sleep = bpf_program__autoload(t->skel->progs.up) && fr_up_may_sleep();
-	if (t->skel->rodata->fr_up_may_sleep)
-		fr_up_let_sleep(t->skel->progs.up);
 	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
 	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	fr_preempt_offsets(t->btf, (s64 *)&t->skel->rodata->fr_preempt_task_off, (s64 *)&t->skel->rodata->fr_preempt_off);
