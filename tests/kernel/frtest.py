@@ -326,7 +326,7 @@ def check_account(name, file=None):
 
 def unrecorded_of(file, why, event):
     """How many events of this name a snapshot counts to have no record, for that reason: thinned, unmatched, ..."""
-    return fr_json("info", file).get(why, {}).get(event, 0)
+    return fr_json("info", file)[why].get(event, 0)
 
 
 def check_users(name):

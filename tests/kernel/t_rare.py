@@ -163,7 +163,7 @@ def floods():
                         ("cgroup:cgroup_rmdir", f"id == {ino}")):
         equal([e.get("path", e.get("dst_path")) for e in rare(file, point, cond)], [path], f"{point} behind the floods")
     resets = len(rare(file, "tcp:tcp_receive_reset", f"dport == {port}"))
-    thinned = {f: fr_json("info", f).get("thinned", {}).get("tp:tcp:tcp_receive_reset", 0) for f in (first, file)}
+    thinned = {f: unrecorded_of(f, "thinned", "tp:tcp:tcp_receive_reset") for f in (first, file)}
     check(0 < resets < 1500, f"{resets} resets recorded")
     check(resets + thinned[file] - thinned[first] >= 1500, f"{resets} resets recorded, {thinned} held back, of 1500")
     equal(sum(t for (_, tier), t in tiers("overwritten").items() if tier == "rare"), 0, "events of the tier rare that are overwritten")
