@@ -8,8 +8,9 @@
  *	thread TID PID START_NS COMM
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
- *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in, last object=TEXT:
- *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK [WAKER WAKER_TID]], by what it was last woken
+ *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
+ *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK [WAKER WAKER_TID]], by what it was last woken;
+ *		[owner=TID] of the lock [object=TEXT]
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
@@ -328,7 +329,7 @@ static bool read_thread(const char *line)
 static bool read_state(const char *line, struct fr_snap_state *t)
 {
 	unsigned state = 0, in = FR_STATE_IN_NONE;
-	const char *object = strstr(line, " object=");
+	const char *object = strstr(line, " object="), *owner;
 	int got;
 
 	*t = (struct fr_snap_state){.id = -1, .object = ""};
@@ -341,6 +342,9 @@ static bool read_state(const char *line, struct fr_snap_state *t)
 		     (s64 *)&t->kstack_id, &t->waker, &t->waker_tid);
 	if (got > 4)
 		in = t->id < 0 ? FR_WAITED_user : FR_WAITED_call;
+	owner = strstr(line, " owner=");
+	if (owner)
+		t->owner_tid = strtoul(owner + strlen(" owner="), NULL, 0);
 	t->state = state;
 	t->in = in;
 	return got >= 4;

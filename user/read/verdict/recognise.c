@@ -64,6 +64,7 @@ static const struct {
 	{"own_sleep", "it, or whom it waited for, slept as long as it had asked for", fr_recognise_own_sleep, OF_WAITS},
 	{"in_vain", "what it waited for did not come, and a signal ended the wait", fr_recognise_in_vain, OF_TRIGGER},
 	{"own_threads", "it waits for a thread of its own process: what these do", fr_recognise_own_threads, OF_TRIGGER},
+	{"silent_peer", "the other end of its connection sent nothing", fr_recognise_silent_peer, OF_WAITS},
 	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop, OF_TRIGGER},
 	{"silent_exit", "it ended by itself, with success, and none of its threads had work", fr_recognise_silent_exit,
 	 OF_TRIGGER},
@@ -104,10 +105,37 @@ static void recognise_behind(struct fr_case *k)
 	k->wait_from = from;
 }
 
+/* The same of a wait that goes on: what those wait for who have to end it. */
+static void recognise_ahead(struct fr_case *k)
+{
+	const struct fr_waited first = k->by_steps;
+	const char *from = k->wait_from;
+	struct fr_still s;
+	size_t len;
+	u32 i;
+
+	for (i = 1; i < FR_VERDICT_LINK_MAX && !k->v->cause_id && fr_case_goes_on_for(k, k->wait, &s); i++) {
+		k->by_steps = s.wait;
+		k->wait_from = "states";
+		recognise_ask(k, true);
+	}
+	if (k->v->cause_id) {
+		len = strlen(k->v->cause.text);
+		snprintf(k->v->cause.text + len, sizeof(k->v->cause.text) - len, "; %s waits for that",
+			 fr_word_comm(k, first.tid, first.ts));
+	}
+	k->by_steps = first;
+	k->wait_from = from;
+}
+
 void fr_case_recognise(struct fr_case *k)
 {
 	recognise_ask(k, false);
-	if (!k->v->cause_id)
+	if (k->v->cause_id)
+		return;
+	if (k->wait && k->wait == &k->by_steps && k->is_going)
+		recognise_ahead(k);
+	else
 		recognise_behind(k);
 }
 

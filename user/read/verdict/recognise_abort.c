@@ -53,17 +53,30 @@ static const struct {
 	{"__cxa_pure_virtual", "a virtual function was called that the class does not have (pure virtual)"},
 	{"rust_panic", "it panicked"},
 	{"runtime.fatal", "Go's runtime found an error that ends a program at once, as concurrent writes to a map"},
+	{"runtime.checkdead", "Go's runtime found that all goroutines wait, so that none can go on: a deadlock"},
+	{"node::errors::TriggerUncaughtException", "an exception of its JavaScript was not caught, or a promise's rejection"},
 	{"runtime.throw", "Go's runtime found an error that ends a program at once"},
 	{"runtime.gopanic", "it panicked, and nothing recovered from that"},
 };
 
-static const char *reason_of(const char *name)
+/* A name may have its parameters behind it. */
+static bool is_function(const char *name, const char *function)
+{
+	size_t len = strlen(function);
+
+	return !strncmp(name, function, len) && (!name[len] || name[len] == '(');
+}
+
+/* *frame: the function without its parameters */
+static const char *reason_of(const char *name, const char **frame)
 {
 	size_t i;
 
 	for (i = 0; name && i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (!strcmp(name, reasons[i].frame))
+		if (is_function(name, reasons[i].frame)) {
+			*frame = reasons[i].frame;
 			return reasons[i].what;
+		}
 	return NULL;
 }
 
@@ -81,23 +94,24 @@ static bool is_outside(const struct fr_symbol *s, const char *frame, const char 
 bool fr_recognise_abort(struct fr_case *k)
 {
 	const struct fr_an_focus *f = chosen_stack(k);
-	const char *what = NULL, *frame = NULL, *module = NULL, *in;
+	const char *what = NULL, *frame = NULL, *module = NULL, *in = "";
 	struct fr_symbol s;
 	u32 i;
 
 	if (!f)
 		return false;
 	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s); i++) {
-		const char *now = s.name ? reason_of(s.name) : NULL;
+		const char *now_in, *now = reason_of(s.name, &now_in);
 
-		if (what && !now && is_outside(&s, frame, module))
+		if (what && !now && is_outside(&s, frame, module)) {
+			in = s.name ?: "";
 			break;
+		}
 		if (now)
-			what = now, frame = fr_word_text(k, s.name, strlen(s.name)), module = s.module ?: "";
+			what = now, frame = now_in, module = s.module ?: "";
 	}
 	if (!what)
 		return false;
-	in = s.name ? s.name : "";
 	fr_case_cause(k, f->stack_of == FR_AN_STACK_EXIT ? "failure" : "crash", "%s: %s was in %s%s", what,
 		      fr_word_comm(k, k->c->tid, k->c->at_ns), frame,
 		      *in ? fr_word(k, ", called from %s", fr_word_text(k, in, strlen(in))) : "");

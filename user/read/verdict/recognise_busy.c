@@ -412,8 +412,7 @@ bool fr_case_turns(struct fr_case *k, const struct fr_waited *w, struct fr_turns
 	return !k->failed && most.cnt >= TURNS_LEAST && most.ns >= (to_ns - from_ns) / 2;
 }
 
-/* There it waits for its next work: that is no reason why somebody waits for it. */
-static bool is_for_work(const struct fr_case *k, const struct fr_waited *w)
+bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w)
 {
 	static const char *const calls[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll",    "ppoll",	       "select",
 					    "pselect6",	  "futex",	 "accept",	 "accept4", "rt_sigtimedwait", "pause"};
@@ -427,6 +426,53 @@ static bool is_for_work(const struct fr_case *k, const struct fr_waited *w)
 		if (!strcmp(call, calls[i]))
 			return true;
 	return false;
+}
+
+/* The other thread of its process that had a CPU for a quarter of a time or more, and most; NULL: none, or it is not known. */
+static const char *mate_that_ran(struct fr_case *k, const struct fr_waited *of, u64 from_ns, u64 to_ns, u64 *ns)
+{
+	const struct fr_clue_use *use;
+	const char *who = NULL;
+	struct fr_tally t;
+	u32 i;
+
+	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
+		return NULL;
+	if (fr_clues_use(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns, &t)) {
+		k->failed = true;
+		return NULL;
+	}
+	for (i = 0; i < t.cnt && !who; i++) {
+		use = fr_tally_at(&t, i);
+		if (use->ns < (to_ns - from_ns) / 4)
+			break;
+		if (use->key && use->key != of->tid && of->pid > 0 && fr_clues_pid(k->c, use->key, to_ns) == of->pid)
+			who = fr_word_who(k, use->key, to_ns), *ns = use->ns;
+	}
+	fr_tally_free(&t);
+	return who;
+}
+
+/* It came to work by the way of a lock that another thread has, which computes, as of an interpreter that runs one thread at a
+ * time. */
+static bool tell_short_locks(struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t)
+{
+	char call[FR_WAITED_CALL_SZ];
+	const char *mate;
+	u64 ns;
+
+	if (t->longest->in != FR_WAITED_call || strcmp(fr_waited_call(t->longest, k->c->arch, call), "futex"))
+		return false;
+	mate = mate_that_ran(k, t->longest, fr_waited_began_ns(w), fr_waited_woken_ns(w), &ns);
+	if (!mate)
+		return false;
+	fr_case_cause(
+		k, "wait, sched_switch",
+		"%s woke %s only after %u waits of its own in futex, %s of these %s in all; meanwhile %s of its process had a "
+		"CPU for %s, as one that has a lock of both (in Python: the GIL)",
+		fr_word_who(k, t->tid, fr_waited_woken_ns(w)), fr_word_comm(k, w->tid, w->ts), t->cnt, fr_word_ns(k, t->ns),
+		fr_word_ns(k, t->all_ns), mate, fr_word_ns(k, ns));
+	return true;
 }
 
 /* Whom it waited for had many short waits in one call, one after the other, and woke it only then. */
@@ -445,8 +491,10 @@ bool fr_recognise_many_waits(struct fr_case *k)
 		if (!next)
 			break;
 	}
-	if (!w || !fr_case_turns(k, w, &t) || is_for_work(k, t.longest))
+	if (!w || !fr_case_turns(k, w, &t))
 		return false;
+	if (fr_case_is_for_work(k, t.longest))
+		return tell_short_locks(k, w, &t);
 	place = fr_word_place(k, t.longest);
 	fr_case_cause(
 		k, "wait", "%s woke %s only after %u waits of its own %s, %s of these %s in all; the longest took %s%s, %s%s%s",

@@ -108,13 +108,20 @@ static const struct fr_waited *wait_of_holder(struct fr_case *k, const struct fr
 bool fr_recognise_lock_holder(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait, *of;
+	struct fr_still still;
 
 	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2)
 		return false;
 	of = wait_of_holder(k, w);
+	/* nobody has let it go yet */
+	if (!of && w == &k->by_steps && k->is_going && w->owner_pid && fr_clues_still(k->c, w->owner_pid, &still) &&
+	    still.wait.pid == w->pid)
+		of = &still.wait;
 	if (!of || fr_waited_was_runnable(of) || is_in_futex(k, of))
 		return false;
-	fr_case_cause(k, "wait", "%s kept the lock (futex 0x%llx) while it was asleep for %s %s%s; %s%s waited for it",
+	fr_case_cause(k, of == &still.wait ? "states" : "wait",
+		      of == &still.wait ? "%s keeps the lock (futex 0x%llx), and has been asleep for %s %s%s; %s%s waits for it"
+					: "%s kept the lock (futex 0x%llx) while it was asleep for %s %s%s; %s%s waited for it",
 		      fr_word_who(k, of->tid, of->ts), w->arg[0], fr_word_ns(k, of->off_ns), fr_word_call(k, of),
 		      fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others_word(k, w));
 	return true;

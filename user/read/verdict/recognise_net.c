@@ -230,6 +230,33 @@ static bool is_connecting(const struct fr_case *k, const struct fr_waited *w)
 	return sent_again(k->c, &e, fr_waited_began_ns(w), (w == &k->by_steps ? end_ns : w->ts) + 1, true).cnt;
 }
 
+/* Who waited last at the other end of this very connection; 0: it is not known. */
+u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *of;
+	size_t i = k->c->wait.cnt;
+
+	while (i--) {
+		of = fr_clues_wait(k->c, i);
+		if (of->tid != w->tid && are_ends(w, of))
+			return of->tid;
+	}
+	return 0;
+}
+
+/* Does it wait at the port of w's peer, for this connection or for another one's client? */
+bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w)
+{
+	struct ends x, e;
+	const char *port, *peer;
+
+	if (!ends_of(of, &x) || !ends_of(w, &e))
+		return false;
+	port = memrchr(x.mine, ':', x.mine_len);
+	peer = memrchr(e.peer, ':', e.peer_len);
+	return port && peer && is_same_end(port, x.mine + x.mine_len - port, peer, e.peer + e.peer_len - peer);
+}
+
 /* How many connects to the same end took as long. */
 static u32 connects_like(const struct fr_case *k, const struct ends *to)
 {
@@ -651,5 +678,46 @@ bool fr_recognise_silent_exit(struct fr_case *k)
 		      fr_word_who(k, loop->tid, loop->ts), fr_word_ns(k, loop->blocked_ns), fr_word_call(k, loop),
 		      fr_word_who(k, c->tid, c->at_ns), loop->ts < c->at_ns ? fr_word_ns(k, c->at_ns - loop->ts) : "0 ns",
 		      cnt > 1 ? ", as it did for others" : "");
+	return true;
+}
+
+/* ---- a peer that says nothing ---- */
+
+#define SILENT_LEAST_NS (10 * FR_MSEC_NS)
+
+static bool is_in_receive(const struct fr_case *k, const struct fr_waited *w)
+{
+	static const char *const calls[] = {"recvfrom", "recvmsg", "recvmmsg", "read", "readv", "poll", "ppoll"};
+	char call[FR_WAITED_CALL_SZ];
+	size_t i;
+
+	if (w->in != FR_WAITED_call || fr_waited_was_runnable(w))
+		return false;
+	fr_waited_call(w, k->c->arch, call);
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (!strcmp(call, calls[i]))
+			return true;
+	return false;
+}
+
+/* It waited for what the other end had to send. */
+bool fr_recognise_silent_peer(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	bool goes_on = w && w == &k->by_steps && k->is_going;
+	struct fr_still s;
+	struct ends e;
+
+	if (goes_on && fr_case_goes_on_for(k, w, &s)) /* what that one waits for says more */
+		return false;
+	if (!w || w->blocked_ns < w->off_ns / 2 || w->blocked_ns < SILENT_LEAST_NS || !is_in_receive(k, w) || !ends_of(w, &e) ||
+	    (!goes_on &&
+	     (is_within_host(&e) || fr_case_peer(k, w) || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq))))
+		return false; /* of a peer that is known here, it is said what that did */
+	fr_case_cause(k, k->wait_from, "%s%s sent nothing for %s: so long %s %s in %s for that, %s%s",
+		      fr_word_text(k, e.peer, e.peer_len), is_within_host(&e) ? "" : ", which is not its own address,",
+		      fr_word_ns(k, w->blocked_ns), fr_word_who(k, w->tid, w->ts), goes_on ? "has waited" : "waited",
+		      fr_word_call(k, w) + strlen("in "), fr_word_ender(k, w),
+		      goes_on ? "" : ": what that host did is not recorded here");
 	return true;
 }

@@ -323,6 +323,44 @@ const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const str
 	return of && of->ts <= woken_ns ? of : NULL;
 }
 
+/* The child that it waits for: that of the call, or the only one that is known to live; 0: it is not known. */
+static u32 verdict_child(const struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ];
+	const struct fr_snap_state *t;
+	u32 child = 0, parent;
+	size_t cnt, i;
+
+	if (w->in != FR_WAITED_call || strcmp(fr_waited_call(w, k->c->arch, call), "wait4"))
+		return 0;
+	if ((s32)w->arg[0] > 0)
+		return w->arg[0];
+	if ((s32)w->arg[0] != -1)
+		return 0;
+	for (t = fr_snap_states(k->c->snap, &cnt), i = 0; i < cnt; i++) {
+		parent = fr_clues_pid(k->c, t[i].tid, t[i].at_ns) == (s32)t[i].tid
+				 ? fr_clues_parent(k->c, t[i].tid, t[i].at_ns, NULL)
+				 : 0;
+		if (!parent || fr_clues_pid(k->c, parent, t[i].at_ns) != w->pid)
+			continue;
+		if (child)
+			return 0;
+		child = t[i].tid;
+	}
+	return child;
+}
+
+bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out)
+{
+	u32 tid = w->owner_pid ?: verdict_child(k, w), peer = tid ? 0 : fr_case_peer(k, w);
+
+	tid = tid ?: peer;
+	if (!tid || tid == w->tid || tid == k->c->tid || !fr_clues_still(k->c, tid, out))
+		return false;
+	/* a server's thread may have left the answer to another one, and wait for its next work */
+	return !peer || !(fr_case_is_for_work(k, &out->wait) || fr_case_is_at_peer(&out->wait, w));
+}
+
 /* ---- the wait that it is about ---- */
 
 #define ENDED_BY_NS (10 * FR_MSEC_NS) /* a signal's receiver runs so soon after it was sent, or the wait was another one's */

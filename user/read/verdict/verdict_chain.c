@@ -154,6 +154,22 @@ static void link_turns(struct fr_case *k, const struct fr_waited *w)
 			     fr_word_call(k, t.longest), fr_word_ns(k, t.ns), fr_word_ns(k, t.all_ns));
 }
 
+/* It goes on: for whom, who waits, too, and so on. */
+static void link_going(struct fr_case *k)
+{
+	struct fr_waited w = *k->wait;
+	struct fr_still s;
+	const char *place;
+
+	while (k->v->chain_cnt < FR_VERDICT_LINK_MAX && fr_case_goes_on_for(k, &w, &s)) {
+		w = s.wait;
+		place = fr_word_place(k, &w);
+		fr_case_link(k, "states", "%s has waited for %s %s%s%s%s%s, and goes on", fr_word_who(k, w.tid, w.ts),
+			     fr_word_ns(k, w.off_ns), fr_word_call(k, &w), fr_word_object(k, &w), fr_word_owner(k, &w),
+			     *place ? ", in " : "", place);
+	}
+}
+
 void fr_case_chain(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
@@ -176,6 +192,8 @@ void fr_case_chain(struct fr_case *k)
 		}
 		w = next;
 	}
+	if (k->wait && k->wait == &k->by_steps && k->is_going)
+		link_going(k);
 }
 
 /* ---- what it was not ---- */

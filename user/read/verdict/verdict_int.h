@@ -82,6 +82,7 @@ bool fr_recognise_null_pointer(struct fr_case *k);
 bool fr_recognise_frozen(struct fr_case *k);
 bool fr_recognise_database_lock(struct fr_case *k);
 bool fr_recognise_reclaim(struct fr_case *k);
+bool fr_recognise_silent_peer(struct fr_case *k);
 bool fr_recognise_refused(struct fr_case *k);
 
 /* The first recogniser that is sure writes k->v->cause. */
@@ -175,6 +176,17 @@ bool fr_case_is_local_tcp(const struct fr_waited *w);
 
 /* A wait of another process at the other end of w's TCP connection, or of its listener; NULL: it is not known. */
 const struct fr_waited *fr_case_served_by(const struct fr_case *k, const struct fr_waited *w);
+
+bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w);
+/* In a call in which it waits for its next work? That is no reason why somebody waits for it. */
+bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w);
+u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w); /* who waited last at the other end of it; 0: not known */
+
+/*
+ * For whom a wait goes on that nobody has ended, and how that one waits itself: who has the lock, the child that it waits for,
+ * who is at the other end of its connection. False: it is not known, or that one does not wait.
+ */
+bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out);
 
 /* A fact of the file that is a number; `otherwise` where it has none. */
 s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);
