@@ -250,7 +250,8 @@ def names():
 
         wait_for(only_one_hangs, "all have events, the one that hangs is missing, and no other")
         disk.go()
-    tasks = {t["pid"]: t for t in fr_json("report", file)["processes"]}
+    report = fr_json("report", file)
+    tasks = {t["pid"]: t for t in report["processes"]}
     keys = "container", "container_id", "pod", "namespace", "image"
     told = {id: tuple(tasks[pid][k] for k in keys) for id, pid in pids.items() if pid in tasks}
     wanted = {web: ("web", web, None, None, "nginx:1"), app: ("app", app, "api-0", "prod", "api:2"),
@@ -258,6 +259,14 @@ def names():
     wanted |= {id: (f"docker-{id[:12]}", id, None, None, None) for id in (fifo, link, huge, broken, hung)}
     for id in wanted:
         equal(told.get(id), wanted[id], f"whose {id[:4]} is")
+    of_id = {c["container_id"]: c for c in report["containers"]}
+    for id in wanted:
+        members = [t for t in report["processes"] if t["container_id"] == id]
+        equal((of_id[id]["container"], of_id[id]["processes"], of_id[id]["events"]), (wanted[id][0], len(members), sum(t["events"] for t in members)),
+              f"processes of {id[:4]}, added up")
+    words = fr("report", "--by", "container", "--top", "0", file).stdout
+    for what in "web", "prod/api-0/app", f"prod/api-0/{bare[:12]}", f"docker-{fifo[:12]}", "(none)":
+        check(f"\n  {what} " in words, f"{what} is a line of:\n{words}")
     equal({e["pid"] for e in replay(file, "-f", 'pod ~ "api-*"')} & set(pids.values()), {pids[app], pids[bare]}, "events of the pod")
     for id in ids(8):
         equal({e["pid"] for e in replay(file, "-f", f'container_id == "{id}"')} & set(pids.values()), {pids[id]}, f"events of {id}")

@@ -138,6 +138,38 @@ def check_groups(c, rep, t, pairs):
         c.equal(f"pid {process['pid']} comm", not names or process["comm"] in names, True)
 
 
+def check_process_groups(c, rep, pairs):
+    """Programs are the processes of one name; containers those of one id, or name if it has none."""
+    whose = {process["pid"]: process for process in rep["processes"]}
+    keys = {"programs": lambda process: process["comm"] if process["pid"] is not None else None,
+            "containers": lambda process: process["container_id"] or process["container"]}
+    for name, key in keys.items():
+        want, processes, rows = {}, collections.Counter(), collections.defaultdict(list)
+        for g, w in pairs:
+            of = whose[g["pid"]]
+            want.setdefault(key(of), type(w.sums)()).add(w.sums)
+        for process in rep["processes"]:
+            processes[key(process)] += process["pid"] is not None
+        for row in rep[name]:
+            rows[row["program"] if name == "programs" else key({"pid": 0, **row})].append(row)
+        c.equal(f"{name}: keys", sorted(map(str, rows)), sorted(map(str, {*want, *processes})))
+        for of, found in rows.items():
+            c.equal(f"{name} {of}: processes", sum(row["processes"] or 0 for row in found), processes[of])
+            c.equal(f"{name} {of}: rows", len(found) <= (1 if of or name == "programs" else 2), True)
+            if len(found) == 1 and of in want:
+                c.sums(f"{name} {of}", found[0], want[of])
+            elif of in want: # in none, and where that is not known
+                c.equal(f"{name} {of} events", sum(row["events"] for row in found), want[of].n["events"])
+        for row in rep[name] if name == "containers" else ():
+            of = key({"pid": 0, **row})
+            c.equal(f"container {of} known", row["known"], bool(of) or row["known"])
+            members = [process for process in rep["processes"] if key(process) == of]
+            for what in ("container", "container_id", "pod", "namespace", "image", "unit"):
+                told = {process[what] for process in members}
+                c.equal(f"container {of} {what}", row[what] in told or not row["known"] and row[what] is None, True)
+        c.equal(f"{name}: tasks", sum(row["tasks"] for row in rep[name]), sum(process["tasks"] for process in rep["processes"]))
+
+
 def check_cgroup_paths(c, rep, file, window, filt):
     """The tasks whose counted events `cgroup == "PATH"` selects are those that the report has in the cgroup of that path."""
     counted = f"({filt[1]}) && " if filt else ""
@@ -549,6 +581,7 @@ def main(file, args):
     check_wall(c, rep, info)
     pairs = check_tasks(c, rep, t)
     check_groups(c, rep, t, pairs)
+    check_process_groups(c, rep, pairs)
     check_cgroup_paths(c, rep, file, window, filt)
     check_whose(c, rep, info, file)
     check_cpus(c, rep, t)

@@ -563,6 +563,17 @@ several_in_one() {
 		status 2 report -f 'nonsense ==' "${files[@]}" && (($(wc -l < "$tmp/err") < 6)) && [[ ! -s $tmp/out ]] && status 3 report --json "$tmp/junk.flight" "$tmp/junk.flight" && [[ ! -s $tmp/out ]]
 }
 
+# What processes of one name did is one line, and which lines there are is chosen.
+added_up_by() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1000000000' 'horizon 0 0' 'process 7 1 0 0 worker' 'process 8 1 0 0 worker' 'process 9 1 0 0 other' \
+		'event 1000000000 0 sched_switch 9 next_pid=7' 'event 1000001000 0 sched_switch 7 next_pid=8' 'event 1000004000 0 sched_switch 8 next_pid=9' |
+		made "$tmp/two.flight" && status 0 report --json "$tmp/two.flight" &&
+		jq -e '[.programs[] | [.program, .processes, .tasks, .oncpu_ns, .runs]] == [["worker", 2, 2, 4000, 2], ["other", 1, 1, 0, 1]]' "$tmp/out" > "$tmp/page" || return
+	COLUMNS=100 status 0 report --by program,container "$tmp/two.flight" && prints '^  worker +2 +100.0% +4 us ' && prints '^Programs$' && prints '^Containers$' &&
+		! prints '^(Tasks|Processes|Cgroups)' > /dev/null || return
+	status 0 report "$tmp/two.flight" && prints '^Tasks$' && prints '^Processes$' && ! prints '^(Programs|Containers)' > /dev/null || return
+	status 2 report --by prog "$snap" && grep -q "no 'prog': give task, process" "$tmp/err" && status 2 report --by task, "$snap"
+}
 sorted_by() {
 	local sort key
 	while read -r sort key; do
@@ -731,6 +742,7 @@ check "disks have names" disks_have_names
 check "files of one moment" beside_each_other
 check "several snapshots in one report" several_in_one
 check "--sort" sorted_by
+check "--by" added_up_by
 check "stat: all keys and functions" recomputed "$snap"
 check "stat: waits" stat_of_waits
 check "stat: several files" stat_of_several

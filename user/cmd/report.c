@@ -72,6 +72,29 @@ static int report_sort(const struct fr_option *option, void *to, const char *val
 	return -EINVAL;
 }
 
+static int report_by(const struct fr_option *option, void *to, const char *value)
+{
+	struct asked *a = to;
+	const char *name, *what;
+	size_t len;
+	u32 i;
+
+	for (a->ask.by = 0;; value += len + 1) {
+		len = strcspn(value, ",");
+		for (i = 0; fr_report_by_name(i, &name, &what) && (strlen(name) != len || memcmp(name, value, len)); i++)
+			;
+		if (!fr_report_by_name(i, &name, &what)) {
+			fr_err("--%s: there is no '%.*s': give task, process, cgroup, program or container, or several with "
+			       "commas between them",
+			       option->name, (int)len, value);
+			return -EINVAL;
+		}
+		a->ask.by |= 1u << i;
+		if (!value[len])
+			return 0;
+	}
+}
+
 static const struct fr_option table[] = {
 	FR_OPTION('f', "filter", "EXPR", "count only events that match, as in replay", fr_option_filter,
 		  offsetof(struct asked, ask.opts.filter), .words = "@filter",
@@ -82,8 +105,10 @@ static const struct fr_option table[] = {
 		  0,
 		  .more = "Of several tasks of a name it is the one that was the last to have an event before the trigger. "
 			  "Where a name is a number, write it as a glob: `[4]711`."),
-	FR_OPTION(0, "sort", "KEY", "tasks, processes and cgroups in the order of this", report_sort, 0,
+	FR_OPTION(0, "sort", "KEY", "tasks, processes, cgroups and such in the order of this", report_sort, 0,
 		  .value = fr_report_sort_name),
+	FR_OPTION(0, "by", "LIST", "times and counts are added up by these (default: task,process,cgroup)", report_by, 0,
+		  .value = fr_report_by_name, .more = "With `--json` all of them are there."),
 	FR_OPTION(0, "histograms", NULL, "how long waits for a CPU, off it and on it were, as bars", fr_option_flag,
 		  offsetof(struct asked, ask.histograms)),
 	FR_OPTION(0, "moment", "TIME", "how long the last moments are (default: 10ms)", fr_option_duration,
@@ -131,6 +156,7 @@ int fr_cmd_report(int argc, char **argv)
 		.ask.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
 		.ask.analyze = {.moment_ns = FR_REPORT_MOMENT_NS},
 		.ask.top = TOP_NOT_GIVEN,
+		.ask.by = FR_REPORT_BY_USUAL,
 	};
 	int status = fr_options_parse(&options, argc, argv, &a);
 

@@ -373,6 +373,7 @@ int fr_analyze_run(struct fr_analyze *a, const struct fr_replay_run *run)
 	r.in.cpu = r.cpu->state->pair;
 	a->filtered = run->filter;
 	a->names = run->view->names;
+	a->cgroups = run->view->cgroups;
 	for (i = run->from; i < run->to && !err; i++)
 		err = analyze_take(a, b, i, &r);
 	return err;
@@ -424,6 +425,7 @@ static void init_tallies(struct fr_an_result *res)
 	res->irqs.rec_sz = res->softirqs.rec_sz = sizeof(struct fr_an_irq);
 	res->samples.rec_sz = sizeof(struct fr_an_sample);
 	res->processes.rec_sz = res->cgroups.rec_sz = sizeof(struct fr_an_group);
+	res->programs.rec_sz = res->containers.rec_sz = sizeof(struct fr_an_group);
 }
 
 static int find_focus(struct fr_analyze *a, struct fr_replay *r, u32 tid)
@@ -524,6 +526,8 @@ static void free_tallies(struct fr_an_result *res)
 	free_irqs(&res->softirqs);
 	free_groups(&res->processes);
 	free_groups(&res->cgroups);
+	free_groups(&res->programs);
+	free_groups(&res->containers);
 	fr_tally_free(&res->errors);
 	fr_tally_free(&res->waits);
 	fr_tally_free(&res->samples);
@@ -594,6 +598,8 @@ int fr_analyze_end(struct fr_analyze *a, const struct fr_an_result **out)
 	fr_tally_sort(&res->samples, by_key);
 	fr_tally_sort(&res->processes, by_key);
 	fr_tally_sort(&res->cgroups, by_key);
+	fr_tally_sort(&res->programs, by_key);
+	fr_tally_sort(&res->containers, by_key);
 	*out = res;
 	return 0;
 }

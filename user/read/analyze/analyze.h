@@ -56,11 +56,17 @@ struct fr_an_task {
 	struct fr_an_state *state; /* internal to the module */
 };
 
-/* A process (key: pid, ~0 unknown) or a cgroup (key: its id, 0 unknown). */
+#define FR_AN_NO_PROCESS (~0ULL)
+
+/*
+ * A process (key: pid, FR_AN_NO_PROCESS unknown), a cgroup (key: its id, 0 unknown), or processes of one program or container
+ * (key: a number in the order of their names, 0 unknown).
+ */
 struct fr_an_group {
 	u64 key;
 	u32 task_cnt;
-	u32 task; /* number of one of its tasks, for the name */
+	u32 process_cnt; /* of a program or container: those that are known */
+	u32 task;	 /* number of one of its tasks, for the name */
 	struct fr_an_sums sum;
 };
 
@@ -227,6 +233,8 @@ struct fr_an_focus {
 	X(lanes, "switches of the last moments")               \
 	X(processes, "tasks in their processes")               \
 	X(cgroups, "tasks in their cgroups")                   \
+	X(programs, "processes in their programs")             \
+	X(containers, "processes in their containers")         \
 	X(forgotten, "times that all tasks' calls and waits in progress were forgotten")
 
 #define FR_AN_LEFT_ENUM(name, words) FR_AN_LEFT_##name,
@@ -246,7 +254,8 @@ struct fr_an_result {
 	struct fr_an_task *const *task;
 	struct fr_an_sums all; /* of all tasks but the idle tasks */
 	struct fr_hist offcpu, queued, blocked, oncpu;
-	struct fr_tally calls, errors, reasons, waits, blocks, irqs, softirqs, samples, processes, cgroups;
+	struct fr_tally calls, errors, reasons, waits, blocks, irqs, softirqs, samples, processes, cgroups, programs,
+		containers;
 	bool each_issue; /* completions were cut away: a request that is issued again counts again */
 	struct fr_an_focus focus;
 	u64 left_out[FR_AN_LEFT_CNT]; /* in no table, for lack of memory */

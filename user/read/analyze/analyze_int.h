@@ -96,6 +96,7 @@ struct fr_an_rest {
 struct fr_analyze {
 	struct fr_an_result res;
 	struct fr_names *names;
+	const struct fr_cgroups *cgroups; /* NULL: nobody asked for them */
 	struct fr_snap *snap;
 	struct fr_pairs *pairs;
 	struct fr_wakers *wakers;	/* what waits say of wakings; NULL: nothing */
@@ -163,6 +164,8 @@ void fr_an_tasks_free(struct fr_analyze *a);
 /* The tid's next owner, in a row of its own or of another task. */
 struct fr_an_task *fr_an_new_task(struct fr_analyze *a, u32 tid, bool own, bool is_born);
 int fr_an_tasks_end(struct fr_analyze *a);
+/* Of all tasks, and each group of them (analyze_groups.c). Needs their names and cgroups. */
+int fr_an_sum_up(struct fr_analyze *a);
 void fr_an_sums_free(struct fr_an_sums *s);
 
 /* The current owner of this tid; NULL: none is known. */

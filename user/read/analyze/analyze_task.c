@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * analyze_task: the tasks. A tid belongs to one task until a fork gives it to another. Tasks are allocated in blocks and never
- * move. Names, processes and cgroups are looked up at the end, once per task.
+ * move. Names and cgroups are looked up at the end, once per task.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -203,84 +203,10 @@ static void task_find_names(struct fr_analyze *a)
 	}
 }
 
-/* ---- sums ---- */
-
-static int add_sums(struct fr_an_sums *to, const struct fr_an_sums *s)
-{
-	to->event_cnt += s->event_cnt;
-	to->oncpu_ns += s->oncpu_ns;
-	to->rated_oncpu_ns += s->rated_oncpu_ns;
-	to->run_cnt += s->run_cnt;
-	to->preempt_cnt += s->preempt_cnt;
-	to->offcpu_ns += s->offcpu_ns;
-	to->queued_ns += s->queued_ns;
-	to->blocked_ns += s->blocked_ns;
-	to->wake_cnt += s->wake_cnt;
-	to->migrate_cnt += s->migrate_cnt;
-	to->call_cnt += s->call_cnt;
-	to->call_ns += s->call_ns;
-	to->error_cnt += s->error_cnt;
-	to->fault_user += s->fault_user;
-	to->fault_kernel += s->fault_kernel;
-	to->io_cnt += s->io_cnt;
-	to->io_bytes += s->io_bytes;
-	to->sample_cnt += s->sample_cnt;
-	return fr_hist_merge(&to->wakeup, &s->wakeup);
-}
-
-/* Some of its times from being woken to running are not to be had. */
-static void leave_out_wakeup(struct fr_an_sums *s)
-{
-	s->wakeup_left_out = true;
-	fr_hist_free(&s->wakeup);
-}
-
-static int add_to_group(struct fr_analyze *a, enum fr_an_left what, u64 key, u32 nr, const struct fr_an_sums *s)
-{
-	struct fr_tally *groups = what == FR_AN_LEFT_processes ? &a->res.processes : &a->res.cgroups;
-	struct fr_an_group *g = fr_an_get(a, what, groups, key, &a->rest.group, FR_MEMORY_SUMS);
-	struct fr_an_sums without_wakeup = *s;
-	u64 more;
-
-	if (!g)
-		return -ENOMEM;
-	if (!g->task_cnt++)
-		g->task = nr;
-	more = fr_hist_merge_sz(&g->sum.wakeup, &s->wakeup);
-	if (!s->wakeup_left_out && !g->sum.wakeup_left_out && (!more || fr_memory_has_room(more, FR_MEMORY_SUMS)))
-		return add_sums(&g->sum, s);
-	leave_out_wakeup(&g->sum);
-	without_wakeup.wakeup = (struct fr_hist){};
-	return add_sums(&g->sum, &without_wakeup);
-}
-
-static int task_sum_up(struct fr_analyze *a)
-{
-	struct fr_an_group *process;
-	u32 i;
-	int err = 0;
-
-	for (i = FR_AN_IDLE + 1; i < a->res.task_cnt && !err; i++) {
-		const struct fr_an_task *t = a->task[i];
-
-		err = add_sums(&a->res.all, &t->sum);
-		err = err ?: add_to_group(a, FR_AN_LEFT_processes, t->pid < 0 ? ~0ULL : (u64)t->pid, i, &t->sum);
-		err = err ?: add_to_group(a, FR_AN_LEFT_cgroups, t->cgroup, i, &t->sum);
-		/* the process's first thread, which has its name */
-		process = err || t->pid != (s32)t->tid ? NULL : fr_tally_find(&a->res.processes, t->pid);
-		if (process)
-			process->task = i;
-	}
-	err = err ?: add_sums(&a->res.all, &a->rest.own.sum);
-	err = err ?: add_sums(&a->res.all, &a->rest.other.sum);
-	a->res.left_event_cnt = a->rest.own.sum.event_cnt;
-	return err;
-}
-
 int fr_an_tasks_end(struct fr_analyze *a)
 {
 	int err = task_find_cgroups(a);
 
 	task_find_names(a);
-	return err ?: task_sum_up(a);
+	return err ?: fr_an_sum_up(a);
 }

@@ -35,7 +35,10 @@ struct fr_report_ask {
 	bool json;
 	bool histograms; /* text has their bars */
 	u32 top;	 /* lines of each table, 0: all */
+	u32 by;		 /* text has these tables of sums: bit i of fr_report_by_name(i) */
 };
+
+#define FR_REPORT_BY_USUAL 0x7u /* task, process, cgroup */
 
 /* Returns the exit status; messages are printed. */
 int fr_report(const struct fr_report_ask *ask);
@@ -111,6 +114,8 @@ enum fr_rank {
 	FR_RANK_TASKS,
 	FR_RANK_PROCESSES,
 	FR_RANK_CGROUPS,
+	FR_RANK_PROGRAMS,
+	FR_RANK_CONTAINERS,
 	FR_RANK_CALLS,
 	FR_RANK_ERRORS,
 	FR_RANK_REASONS,
@@ -190,6 +195,10 @@ int fr_report_stacks(struct fr_report *r);
 
 /* The i-th figure of tasks, processes and cgroups that may order them, and what it is. False: no more. */
 bool fr_report_sort_name(u32 i, const char **name, const char **what);
+
+/* The same of what ask->by is of; and does the text have this table? */
+bool fr_report_by_name(u32 i, const char **name, const char **what);
+bool fr_report_has(const struct fr_report_ask *ask, enum fr_rank what);
 
 /* Find all of r->rank. 0 or -ENOMEM. */
 int fr_report_rank(struct fr_report *r);

@@ -183,7 +183,7 @@ static const struct fr_column sums_columns[] = {
 	SUM_IF(cpu_sample, sample_cnt, "samples", COUNT, "CPU samples taken in it"),
 	{},
 };
-static const struct fr_table kind_sums = {"sums", "What is added up of tasks, processes and cgroups.", sums_columns};
+static const struct fr_table kind_sums = {"sums", "What is added up of tasks, and of groups of them.", sums_columns};
 
 /* ---- whose they are ---- */
 
@@ -263,7 +263,7 @@ static struct fr_value process_comm_text(const struct fr_at *at)
 {
 	const struct fr_an_group *g = at->rec;
 
-	return g->key == ~0ULL ? fr_value_text("(not known)") : process_comm(at);
+	return g->key == FR_AN_NO_PROCESS ? fr_value_text("(not known)") : process_comm(at);
 }
 
 static const char *kinds_cgroup_path(const struct fr_report *r, u64 id)
@@ -297,6 +297,50 @@ static struct fr_value cgroup_path(const struct fr_at *at)
 	return fr_value_text(kinds_cgroup_path(at->of, g->key));
 }
 
+/* Of a program or container that is not known, nothing is. */
+static bool group_is_known(const struct fr_at *at)
+{
+	return ((const struct fr_an_group *)at->rec)->key;
+}
+
+static struct fr_value program_name(const struct fr_at *at)
+{
+	return group_is_known(at) ? process_comm(at) : fr_value_null();
+}
+
+static struct fr_value group_processes(const struct fr_at *at)
+{
+	const struct fr_an_group *g = at->rec;
+
+	return group_is_known(at) || g->process_cnt ? fr_value_nr(g->process_cnt) : fr_value_null();
+}
+
+static const void *container_belongs(const struct fr_at *at, u32 i)
+{
+	static const struct fr_belongs nobody;
+
+	return i ? NULL : group_is_known(at) ? process_belongs(at, 0) : &nobody;
+}
+
+/* NAMESPACE/POD/CONTAINER, of which containers have what they have. */
+static struct fr_value container_text(const struct fr_at *at)
+{
+	const struct fr_belongs *b = container_belongs(at, 0);
+	const char *name = b->text[FR_BELONGS_container] ?: b->text[FR_BELONGS_container_id], *pod = b->text[FR_BELONGS_pod];
+	const char *namespace = pod ? b->text[FR_BELONGS_namespace] : NULL;
+
+	if (!group_is_known(at) || !name)
+		return fr_value_text(group_is_known(at) ? "(none)" : "(not known)");
+	snprintf(at->room->text, sizeof(at->room->text), "%s%s%s%s%s", namespace ?: "", namespace ? "/" : "", pod ?: "",
+		 pod ? "/" : "", name);
+	return fr_value_text(at->room->text);
+}
+
+static struct fr_value container_is_known(const struct fr_at *at)
+{
+	return fr_value_bool(group_is_known(at));
+}
+
 /* clang-format off */
 static const struct fr_column process_columns[] = {
 	FR_COLUMN_MADE(process_pid, "pid", NUMBER, "its number; `null`: of tasks whose process is not known", FR_TEXT(2, "pid", 8, .none = "")),
@@ -318,6 +362,27 @@ static const struct fr_column cgroup_columns[] = {
 	{},
 };
 const struct fr_table fr_report_kind_cgroup = {"cgroups", "A cgroup, of the tasks in `tasks`.", cgroup_columns};
+
+static const struct fr_column program_columns[] = {
+	FR_COLUMN_MADE(program_name, "program", TEXT, "name of its processes' first threads; `null`: not known",
+		       FR_TEXT(1, "program", -NAME_COLS, .none = "(not known)")),
+	FR_COLUMN_MADE(group_processes, "processes", COUNT, "its processes; `null`: not known", FR_TEXT(2, "procs", 8, .none = "")),
+	FR_COLUMN(struct fr_an_group, task_cnt, "tasks", COUNT, "their tasks"),
+	FR_PART(struct fr_an_group, sum, NULL, &kind_sums, NULL),
+	{},
+};
+const struct fr_table fr_report_kind_program = {"programs", "The `processes` of one name.", program_columns};
+
+static const struct fr_column container_columns[] = {
+	FR_COLUMN_MADE(container_is_known, "known", BOOL, "is it known whether these processes are in a container?"),
+	FR_COLUMN_MADE(container_text, NULL, TEXT, NULL, FR_TEXT(1, "container", -2 * NAME_COLS)),
+	FR_COLUMN_MADE(group_processes, "processes", COUNT, "its processes; `null`: not known"),
+	FR_COLUMN(struct fr_an_group, task_cnt, "tasks", COUNT, "their tasks"),
+	FR_PART_MADE(container_belongs, NULL, &kind_belongs, NULL),
+	FR_PART(struct fr_an_group, sum, NULL, &kind_sums, NULL),
+	{},
+};
+const struct fr_table fr_report_kind_container = {"containers", "The `processes` of one container, or of none.", container_columns};
 /* clang-format on */
 
 /* ---- system calls ---- */
@@ -946,7 +1011,7 @@ static const struct fr_column left_columns[] = {
 	FR_COLUMN_MADE(kinds_left_memory, "memory", SIZE, "the limit"),
 	FR_MAP(struct fr_an_result, left_out, NULL, left_key,
 	       "how many have no place: `tasks`; `wakeups`: tasks without a histogram `wakeup`; `calls`, `blocks`, `irqs`, `softirqs`: begins "
-	       "and ends; `errors`, `samples`; `offcpu`, `waits`: times; `lanes`: switches of the moment; `processes`, `cgroups`: tasks; "
+	       "and ends; `errors`, `samples`; `offcpu`, `waits`: times; `lanes`: switches of the moment; `processes`, `cgroups`: tasks; `programs`, `containers`: processes; "
 	       "`forgotten`: times that all calls and waits in progress were forgotten"),
 	RES(left_event_cnt, "events_of_tasks", COUNT, "of the tasks that have none"),
 	{},
@@ -1226,6 +1291,8 @@ static const struct fr_column report_columns[] = {
 	TABLE(TASKS, "tasks", task, .brief = true),
 	TABLE(PROCESSES, "processes", process, .brief = true),
 	TABLE(CGROUPS, "cgroups", cgroup, .brief = true),
+	TABLE(PROGRAMS, "programs", program, .brief = true),
+	TABLE(CONTAINERS, "containers", container, .brief = true),
 	TABLE(WAITS, "waits", wait),
 	TABLE(REASONS, "offcpu", reason),
 	TABLE(CALLS, "syscalls", call),

@@ -7,9 +7,9 @@
 #include "show/report/report.h"
 
 /* Records: the struct fr_an_... of that name. */
-extern const struct fr_table fr_report_kind_task, fr_report_kind_process, fr_report_kind_cgroup, fr_report_kind_wait,
-	fr_report_kind_reason, fr_report_kind_call, fr_report_kind_error, fr_report_kind_block, fr_report_kind_irq,
-	fr_report_kind_softirq, fr_report_kind_cpu;
+extern const struct fr_table fr_report_kind_task, fr_report_kind_process, fr_report_kind_cgroup, fr_report_kind_program,
+	fr_report_kind_container, fr_report_kind_wait, fr_report_kind_reason, fr_report_kind_call, fr_report_kind_error,
+	fr_report_kind_block, fr_report_kind_irq, fr_report_kind_softirq, fr_report_kind_cpu;
 
 extern const struct fr_table fr_report_kind_focus;   /* struct fr_an_focus */
 extern const struct fr_table fr_report_kind_verdict; /* struct fr_finding */

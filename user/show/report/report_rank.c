@@ -48,6 +48,38 @@ bool fr_report_sort_name(u32 i, const char **name, const char **what)
 	return true;
 }
 
+static const struct {
+	const char *name, *what;
+	enum fr_rank rank;
+} groups[] = {
+	/* the usual ones */
+	{"task", "each task", FR_RANK_TASKS},
+	{"process", "each process", FR_RANK_PROCESSES},
+	{"cgroup", "those of one cgroup", FR_RANK_CGROUPS},
+	/* others */
+	{"program", "the processes of one name", FR_RANK_PROGRAMS},
+	{"container", "those of one container, and those of none", FR_RANK_CONTAINERS},
+};
+
+bool fr_report_by_name(u32 i, const char **name, const char **what)
+{
+	if (i >= sizeof(groups) / sizeof(groups[0]))
+		return false;
+	*name = groups[i].name;
+	*what = groups[i].what;
+	return true;
+}
+
+bool fr_report_has(const struct fr_report_ask *ask, enum fr_rank what)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++)
+		if (groups[i].rank == what)
+			return ask->by >> i & 1;
+	return true;
+}
+
 static void weigh_sums(struct item *i, const struct fr_an_sums *s, u32 sort)
 {
 	memcpy(&i->weight, (const char *)s + sorts[sort].at, sizeof(i->weight));
@@ -68,6 +100,8 @@ static void rank_weigh(struct item *i, enum fr_rank what, u32 sort)
 	switch (what) {
 	case FR_RANK_PROCESSES:
 	case FR_RANK_CGROUPS:
+	case FR_RANK_PROGRAMS:
+	case FR_RANK_CONTAINERS:
 		weigh_sums(i, &((const struct fr_an_group *)i->rec)->sum, sort);
 		break;
 	case FR_RANK_CALLS:
@@ -94,9 +128,10 @@ static void rank_weigh(struct item *i, enum fr_rank what, u32 sort)
 static const struct fr_tally *tally_of(const struct fr_an_result *res, enum fr_rank what)
 {
 	const struct fr_tally *tally[FR_RANK_CNT] = {
-		[FR_RANK_PROCESSES] = &res->processes, [FR_RANK_CGROUPS] = &res->cgroups, [FR_RANK_CALLS] = &res->calls,
-		[FR_RANK_ERRORS] = &res->errors,       [FR_RANK_REASONS] = &res->reasons, [FR_RANK_WAITS] = &res->waits,
-		[FR_RANK_BLOCKS] = &res->blocks,       [FR_RANK_IRQS] = &res->irqs,	  [FR_RANK_SOFTIRQS] = &res->softirqs,
+		[FR_RANK_PROCESSES] = &res->processes, [FR_RANK_CGROUPS] = &res->cgroups,	[FR_RANK_CALLS] = &res->calls,
+		[FR_RANK_ERRORS] = &res->errors,       [FR_RANK_REASONS] = &res->reasons,	[FR_RANK_WAITS] = &res->waits,
+		[FR_RANK_PROGRAMS] = &res->programs,   [FR_RANK_CONTAINERS] = &res->containers, [FR_RANK_BLOCKS] = &res->blocks,
+		[FR_RANK_IRQS] = &res->irqs,	       [FR_RANK_SOFTIRQS] = &res->softirqs,
 	};
 
 	return tally[what];

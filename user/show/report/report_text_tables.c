@@ -42,7 +42,9 @@ static const struct {
 } tables[] = {
 	{FR_RANK_TASKS, "Tasks", &fr_report_kind_task},
 	{FR_RANK_PROCESSES, "Processes", &fr_report_kind_process},
+	{FR_RANK_PROGRAMS, "Programs", &fr_report_kind_program},
 	{FR_RANK_CGROUPS, "Cgroups", &fr_report_kind_cgroup},
+	{FR_RANK_CONTAINERS, "Containers", &fr_report_kind_container},
 	{FR_RANK_WAITS, "Who waited for whom", &fr_report_kind_wait},
 	{FR_RANK_REASONS, "Off the CPU, by state and system call", &fr_report_kind_reason},
 	{FR_RANK_CALLS, "System calls", &fr_report_kind_call},
@@ -144,7 +146,8 @@ void fr_report_put_tables(struct fr_report_page *p)
 	report_text_put_cpus(p);
 	put_hists(p);
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		report_text_put_table(p, tables[i].what, tables[i].title, tables[i].kind);
+		if (fr_report_has(p->r->ask, tables[i].what))
+			report_text_put_table(p, tables[i].what, tables[i].title, tables[i].kind);
 	report_text_put_softirqs(p);
 }
 
