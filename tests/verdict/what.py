@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """what.py: the first sentence of the verdict, for each kind of trigger, of histories made by hand. None has a cause that is known."""
+import json
 import os
 import re
 import sys
@@ -97,6 +98,12 @@ def main():
             what = verdict["headline"]
             if not re.search(want, what["text"]) or what["from"] != events or verdict["cause"]:
                 sys.exit(f"{reason}: expected {want!r} from {events!r}, and no cause; saw {verdict}")
+        lines = [line.replace("work", r"d\xb") for line in TASKS] + ["fact trigger_reason crash", "fact trigger_sig 11", "event 2000000 0 crash 101 sig=11"]
+        out = reported(history(lines), directory)
+        if r"d\x5cxb/101 died" not in out[None]:
+            sys.exit(f"a name is escaped on the page; saw {out[None][:2000]}")
+        if not json.loads(out["--json"])["verdict"]["headline"]["text"].startswith(r"d\x5cxb/101 died"):
+            sys.exit(f"a name is escaped once in JSON; saw {out['--json'][:2000]}")
         for lines, want in PAGES:
             page = re.sub(r"\s+", " ", reported(history(lines), directory)[None])
             if not re.search(want, page):

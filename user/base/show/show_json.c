@@ -56,7 +56,7 @@ static void json_value(struct fr_jsonw *w, const struct fr_at *at, bool brief)
 	case FR_VALUE_BOOL:
 		return fr_jsonw_bool(w, key, v.yes);
 	case FR_VALUE_TEXT:
-		return fr_jsonw_mem(w, key, v.text, v.text_sz);
+		return (at->column->escaped ? fr_jsonw_escaped : fr_jsonw_mem)(w, key, v.text, v.text_sz);
 	case FR_VALUE_HIST:
 		return json_hist(w, key, v.hist, brief);
 	}

@@ -118,7 +118,8 @@ struct fr_column {
 	struct fr_value (*get)(const struct fr_at *at); /* instead of the member */
 	const char *arg;				/* for get() */
 	u8 digits;					/* behind the point in JSON, of a number that is not whole */
-	bool null; /* JSON has null for 0, or for a part that is not there, or a list of none */
+	bool null;    /* JSON has null for 0, or for a part that is not there, or a list of none */
+	bool escaped; /* the text has been through fr_escape_text() */
 
 	/*
 	 * PART, LIST: of this kind, in the record at off, or what find() returns for 0 (LIST: and 1, 2, ...); NULL: no more. A

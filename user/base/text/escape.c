@@ -150,10 +150,10 @@ static void put_unicode(struct fr_out *o, u32 ch)
 	put_unit(o, ch);
 }
 
-/* Write what cannot be in a JSON string as it is. */
-static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t len)
+/* Write what cannot be in a JSON string as it is; of a text that is escaped already, \xNN was a byte once, and stays that. */
+static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t len, bool is_escaped)
 {
-	if (!len || is_backslash_x(s, sz))
+	if (!len || (!is_escaped && is_backslash_x(s, sz)))
 		escape_put_hex(o, "\\\\x", 3, s[0]);
 	else if (s[0] == '"' || s[0] == '\\')
 		fr_out_mem(o, (char[]){'\\', s[0]}, 2);
@@ -163,7 +163,7 @@ static void escape_json_char(struct fr_out *o, const char *s, size_t sz, size_t 
 		fr_out_mem(o, s, len);
 }
 
-void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
+static void escape_json(struct fr_out *o, const char *s, size_t sz, bool is_escaped)
 {
 	size_t i = 0;
 
@@ -182,9 +182,19 @@ void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
 		if (i == sz)
 			return;
 		len = fr_utf8_len(s + i, sz - i);
-		escape_json_char(o, s + i, sz - i, len);
+		escape_json_char(o, s + i, sz - i, len, is_escaped);
 		i += len ? len : 1;
 	}
+}
+
+void fr_escape_json(struct fr_out *o, const char *s, size_t sz)
+{
+	escape_json(o, s, sz, false);
+}
+
+void fr_escape_json_again(struct fr_out *o, const char *s, size_t sz)
+{
+	escape_json(o, s, sz, true);
 }
 
 void fr_escape_mask(char *s, size_t sz)

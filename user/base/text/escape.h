@@ -32,6 +32,10 @@ size_t fr_escape_text_to(struct fr_out *o, const char *s, size_t sz, size_t most
 /* As the inside of a JSON string: without the quotes. */
 void fr_escape_json(struct fr_out *o, const char *s, size_t sz);
 
+/* The same of what fr_escape_text() made, such as a sentence with names in it: its \xNN stay that, and are not escaped again.
+ */
+void fr_escape_json_again(struct fr_out *o, const char *s, size_t sz);
+
 /*
  * For strings in binary formats, whose readers print them as they are and whose size may be fixed: each byte that text would
  * not show as it is becomes '?', in place.

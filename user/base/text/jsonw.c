@@ -64,6 +64,14 @@ void fr_jsonw_mem(struct fr_jsonw *w, const char *key, const char *s, size_t sz)
 	quoted(w->o, s, sz);
 }
 
+void fr_jsonw_escaped(struct fr_jsonw *w, const char *key, const char *s, size_t sz)
+{
+	jsonw_begin(w, key);
+	fr_out_char(w->o, '"');
+	fr_escape_json_again(w->o, s, sz);
+	fr_out_char(w->o, '"');
+}
+
 void fr_jsonw_text(struct fr_jsonw *w, const char *key, const char *s)
 {
 	if (s) {

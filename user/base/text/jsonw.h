@@ -18,5 +18,6 @@ void fr_jsonw_real(struct fr_jsonw *w, const char *key, double v, u32 digits);
 void fr_jsonw_bool(struct fr_jsonw *w, const char *key, bool v);
 void fr_jsonw_text(struct fr_jsonw *w, const char *key, const char *s); /* NULL: null */
 void fr_jsonw_mem(struct fr_jsonw *w, const char *key, const char *s, size_t sz);
+void fr_jsonw_escaped(struct fr_jsonw *w, const char *key, const char *s, size_t sz); /* as fr_escape_text() made it */
 
 #endif

@@ -25,7 +25,7 @@ static const void *verdict_not(const struct fr_at *at, u32 i)
 
 /* clang-format off */
 static const struct fr_column line_columns[] = {
-	FR_COLUMN(struct fr_verdict_line, text, "text", TEXT, "the sentence"),
+	FR_COLUMN(struct fr_verdict_line, text, "text", TEXT, "the sentence, as it is shown: each byte of a name that text does not show as it is is `\\xNN`", .escaped = true),
 	FR_COLUMN(struct fr_verdict_line, from, "from", TEXT, "the events that it follows from, separated by commas; `trigger`: what the file says of it; `processes`: what it has of living ones; empty: none was pulled"),
 	{},
 };
@@ -102,7 +102,7 @@ static const struct fr_table kind_compared = {"compared", "What was counted of e
 
 static const struct fr_column moved_columns[] = {
 	FR_COLUMN_MADE(moved_what, "what", TEXT, "what was counted"),
-	FR_COLUMN_MADE(moved_program, "program", TEXT, "tasks of this name"),
+	FR_COLUMN_MADE(moved_program, "program", TEXT, "tasks of this name, as it is shown", .escaped = true),
 	FR_COLUMN(struct fr_change, before, "before", NUMBER, "sum over the part before: ns, or how many"),
 	FR_COLUMN(struct fr_change, last, "last", NUMBER, "sum over the last part"),
 	FR_COLUMN(struct fr_change, before_rate, "before_rate", NUMBER, "a second of it"),
