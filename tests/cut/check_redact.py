@@ -59,7 +59,10 @@ def cut_redacts_every_text():
     out = redact("names.flight")
     left = re.search(rb".{0,40}" + MARK + rb".{0,20}", content(out).lower(), re.S)
     assert not left, left
-    assert b"kthread/7" in content(out), "a kernel thread's name says nothing"
+    assert b"kthread/7" in content(out), "a kernel thread's kind stays"
+    assert b"10.9.8." in content("names.flight") and b"10.9.8." not in content(out), "an address, as text"
+    alias = re.search(rb"([0-9.]+)-manage:", content(out))[1]
+    assert content(out).count(alias) == 2, "in a kernel thread's name as in a line"
     with open(os.path.join(dir, out), "rb") as f:
         assert MARK not in f.read(), "beside the chunks"
 
@@ -68,6 +71,7 @@ def cut_redacts_each_part():
     run("merge", "-o", fresh("both.flight"), "names.flight", "names2.flight")
     out = redact("both.flight")
     assert MARK not in content(out).lower()
+    assert content(out).count(b"zip=[redacted] zap=[redacted]") == 2, "words of secret keys are those of all parts"
     hosts = re.findall(rb"\nhost=(.*)\n", b"\n" + content(out))
     assert len(hosts) == 2 and hosts[0] == hosts[1] and re.fullmatch(ALIAS, hosts[0].decode()), hosts
 
@@ -77,6 +81,17 @@ def cut_redact_asks_with_names():
     said = info(out)["cut"]
     assert MARK not in content(out).lower() and len(rows(out)) > 0
     assert "exec_argv" in said["filter"] and re.search(ALIAS, said["filter"]), said
+
+
+def cut_redact_keeps_rules():
+    """What a rule is made of stays, so that it is one; and an event's name is no command line."""
+    out = redact("names.flight")
+    fact = dict(re.findall(rb"^((?:rule_\d+|unmade))=(.*)$", content(out), re.M))
+    assert fact[b"rule_2"] == b"latency:syscall:read>1ms" and fact[b"unmade"] == b"uprobe:prog__go=3", fact
+    for name, want in (b"rule_0", "crash,comm=@"), (b"rule_1", "crash:all,exe=/@/*,cooldown=1m"), (b"rule_3", 'event:event == mark_victim && comm == "@"'):
+        assert re.fullmatch(re.escape(want).replace("@", ALIAS), fact[name].decode()), fact
+    for name in b"rule_0", b"rule_1", b"rule_2", b"rule_3":
+        run("replay", "--on", fact[name].decode(), out)
 
 
 def cut_redact_leaves_numbers():
@@ -109,7 +124,13 @@ def cut_redact_gives_one_alias():
     assert log[0].startswith(f"Killed process 100 ({one}), not kthread/7; file /srv/~") and "10.9.8.7" not in log[0], log
     assert re.fullmatch(f"{ALIAS} {ALIAS} {ALIAS} {ALIAS} {ALIAS}=\\[redacted\\]", log[1]), log
     tp = next(json.loads(l) for l in rows(out) if b'"tp:sys:it"' in l)
-    assert log[0].endswith("from " + ".".join(map(str, tp["saddr"]))), (log, tp)
+    address = {name: ".".join(map(str, tp[name])) for name in ("saddr", "dst")}
+    assert log[0].endswith("from " + address["saddr"]), (log, tp)
+    states = re.findall(rb"tcp:([0-9.]+):80-([0-9.]+):4711", content(out))
+    assert states == [(address["saddr"].encode(), address["dst"].encode())], (states, tp)
+    assert tp["gw6"][:2] == [1, 0] and tp["peer"] == [10, 0, 1, 0xbb, 0, 0, 0, 0] + tp["gw6"] + [0] * 4 and not any(tp["bssid"]), tp
+    unit = said["trigger"]["cgroup"].split("/")[-1]
+    assert re.fullmatch(f"[0-9.]+-manage: {ALIAS} in {ALIAS}, {unit}; zip=\\[redacted\\] zap=78", log[2]), log
 
 
 def cut_redact_keeps_forms():
@@ -145,7 +166,7 @@ def cut_redact_counts():
     before = rows("names.flight")
     secrets = sum(l.count(b"--password=" + MARK) for l in before)
     assert secrets and b"--password=[redacted]" in b"".join(before), "arguments had been redacted before"
-    assert said["redacted"] == 3 + secrets + 5, (said["redacted"], secrets)  # in facts, lines, incidents and the log
+    assert said["redacted"] == 3 + secrets + 6, (said["redacted"], secrets)  # in facts, lines, incidents and the log
     assert said["aliases"] > 30 and info(redact("names.flight", "-f", "event == task_rename", out="some.flight"))["aliases"] < said["aliases"]
     text = run("info", out).stdout.decode()
     assert f"aliases    {said['aliases']} names: ~ABCDEFGH and the like stand for them (`cut --redact`)" in text, text

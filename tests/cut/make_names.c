@@ -18,7 +18,11 @@ static const char format[] = "name: it\nID: 77\nformat:\n"
 			     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 			     "\tfield:__data_loc char[] name;\toffset:8;\tsize:4;\tsigned:0;\n"
 			     "\tfield:char comm[16];\toffset:12;\tsize:16;\tsigned:0;\n"
-			     "\tfield:__u8 saddr[4];\toffset:28;\tsize:4;\tsigned:0;\n\n"
+			     "\tfield:__u8 saddr[4];\toffset:28;\tsize:4;\tsigned:0;\n"
+			     "\tfield:__u8 dst[4];\toffset:32;\tsize:4;\tsigned:0;\n"
+			     "\tfield:__u8 gw6[16];\toffset:36;\tsize:16;\tsigned:0;\n"
+			     "\tfield:__u8 peer[28];\toffset:52;\tsize:28;\tsigned:0;\n"
+			     "\tfield:__u8 bssid[6];\toffset:80;\tsize:6;\tsigned:0;\n\n"
 			     "print fmt: \"%s\", __get_str(name)\n";
 
 /* As the kernel has it, but for its first eight bytes. What no field finds is there, too. */
@@ -26,14 +30,22 @@ struct tp_rec {
 	u64 head, task;
 	u32 name;
 	char comm[16];
-	u8 saddr[4];
+	u8 saddr[4], dst[4], gw6[16], peer[28];
+	u8 bssid[6];
 	char text[24], behind[16];
 };
 
 static void put_tp(struct host_ring *h)
 {
-	struct tp_rec rec = {
-		.task = 100, .comm = NAME "70tp", .saddr = {10, 9, 8, 7}, .text = "eth " NAME "71dev", .behind = NAME "72hid"};
+	struct tp_rec rec = {.task = 100,
+			     .comm = NAME "70tp",
+			     .saddr = {10, 9, 8, 7},
+			     .dst = {10, 9, 8, 6},
+			     .gw6 = {0xfd, 7, [15] = 0x17},
+			     .peer = {[0] = 10, [2] = 1, [3] = 0xbb, [8] = 0xfd, 7, [23] = 0x17},
+			     .bssid = "qzxqz",
+			     .text = "eth " NAME "71dev",
+			     .behind = NAME "72hid"};
 
 	rec.name = (offsetof(struct tp_rec, text) - 8) | 20u << 16;
 	host_clock_ns += 1000;
@@ -151,8 +163,14 @@ static int put_facts(struct fr_snap_writer *w, const char *boot)
 		{"trigger_exe", "srv/" NAME "0one"},
 		{"trigger_cgroup", "/system.slice/" NAME "6unit.service"},
 		{"trigger_text", "oops in " NAME "0one, secret=" NAME "6s"},
-		{"rule_cnt", "1"},
+		{"arch", "x86_64"},
+		{"rule_cnt", "4"},
 		{"rule_0", "crash,comm=" NAME "7rule"},
+		{"rule_1", "crash:all,exe=/" NAME "13/*,cooldown=1m"},
+		{"rule_2", "latency:syscall:read>1ms"},
+		{"rule_3", "event:event == mark_victim && comm == \"" NAME "14\""},
+		{"unmade", "uprobe:prog__go=3"},
+		{"redact", strcmp(boot, "one") ? "zap" : "zip,NO,-token,-secret"},
 		{"rule_0_since", "matched=5;taken=1"},
 		{"merge_0", NAME "8.flight"},
 		{"merge_0_trigger_comm", NAME "9comm"},
@@ -242,21 +260,30 @@ static int put_meta(struct fr_snap_writer *w, const char *boot)
 		{.tid = 100,
 		 .start_ns = 5,
 		 .task = {.tgid = 100, .ppid = 1, .comm = NAME "0one", .first_comm = NAME " 52", .cgroup = 7}},
-		{.tid = 101, .start_ns = 6, .task = {.tgid = 101, .comm = "kthread/7", .first_comm = "kthread/7", .flags = 1}}};
+		{.tid = 101, .start_ns = 6, .task = {.tgid = 101, .comm = "kthread/7", .first_comm = "kthread/7", .flags = 1}},
+		{.tid = 102,
+		 .start_ns = 6,
+		 .task = {.tgid = 102, .comm = "10.9.8.5-manage", .first_comm = "kthread", .flags = 1}}};
 	struct fr_snap_clock clock = {1000000000, 1000000000, 1500000000, 1000000000, 1767225600000000000ull, 50};
 	struct fr_snap_symbol symbol[] = {{.addr = 0xffffffff81000000, .sz = 4096, .name = "do_syscall_64"},
 					  {.pid = 100, .addr = 0x7f0000001000, .sz = 4096, .name = "Lcom/" NAME "53;::run"}};
 	struct fr_snap_mapping map = {.pid = 100, .begin = 0x401000, .end = 0x402000, .path = "/srv/" NAME "54/a b"};
-	struct fr_snap_state state = {.tid = 100, .start_ns = 5, .at_ns = 1900000, .object = "ext4:/srv/" NAME "55 x/wal"};
+	struct fr_snap_state state[] = {
+		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .object = "ext4:/srv/" NAME "55 x/wal"},
+		{.tid = 101, .start_ns = 6, .at_ns = 1900000, .object = "tcp:10.9.8.7:80-10.9.8.6:4711"},
+		{.tid = 102, .start_ns = 6, .at_ns = 1900000, .object = "[eventpoll]"}};
 	struct fr_snap_klog klog[] = {
 		{.seq = 7,
 		 .ts = 1002000000,
 		 .text = "Killed process 100 (" NAME "0one), not kthread/7; file /srv/" NAME "56, from 10.9.8.7"},
-		{.seq = 8, .ts = 1003000000, .facility = 3, .text = "Started unit of " NAME "57 apikey=" NAME "57s"}};
+		{.seq = 8, .ts = 1003000000, .facility = 3, .text = "Started unit of " NAME "57 apikey=" NAME "57s"},
+		{.seq = 9,
+		 .ts = 1003000001,
+		 .text = "10.9.8.5-manage: " NAME "50prof in " NAME "51, " NAME "6unit.service; zip=77 zap=78"}};
 
 	return put_facts(w, boot) || put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||
-	       fr_snap_put_tasks(w, task, 2) || put_lines(w) || fr_snap_put_symbols(w, symbol, 2) ||
-	       fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, &state, 1) || fr_snap_put_klog(w, klog, 2) ||
+	       fr_snap_put_tasks(w, task, 3) || put_lines(w) || fr_snap_put_symbols(w, symbol, 2) ||
+	       fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, state, 3) || fr_snap_put_klog(w, klog, 3) ||
 	       put_formats(w) || put_counters(w);
 }
 

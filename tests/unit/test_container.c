@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text/container.h"
+#include "base/text/pseudo.h"
 
 #define ID   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID2  "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
@@ -170,12 +171,45 @@ static void test_long(void **state)
 	assert_int_equal(strlen(name), FR_CONTAINER_SZ - 1);
 }
 
+/* Whose it is follows from the path with aliases, too. */
+static void test_aliases(void **state)
+{
+	static const struct fr_alias_key key = {{1, 2}};
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	struct fr_container was, is;
+	size_t i, sz;
+
+	(void)state;
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		const char *path = paths[i].path;
+
+		if (!strcmp(path, "/-" ID)) /* of no engine that is known: one name */
+			continue;
+		print_message("%s\n", path);
+		fr_container_of(path, &was);
+		path = fr_pseudo_put(p, FR_PSEUDO_PATH, path, strlen(path), &sz);
+		assert_non_null(path);
+		print_message("%s\n", path);
+		fr_container_of(path, &is);
+		assert_string_equal(is.engine, was.engine);
+		assert_int_equal(is.name != NULL, was.name != NULL);
+		assert_int_equal(is.is_id, was.is_id);
+		assert_int_equal(strlen(is.pod_uid), strlen(was.pod_uid));
+		assert_int_equal(is.unit != NULL, was.unit != NULL);
+		assert_true(!was.name || strncmp(is.name, was.name, was.name_len) != 0);
+		assert_true(!*was.pod_uid || strcmp(is.pod_uid, was.pod_uid) != 0);
+		assert_null(strstr(path, "0123456789abcdef"));
+	}
+	fr_pseudo_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_cut),
 		cmocka_unit_test(test_long),
+		cmocka_unit_test(test_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Names in texts: what is replaced, by the form of the text, and what stays. */
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,6 +55,25 @@ static void learn(struct fr_pseudo *p, enum fr_pseudo_form form, const char *tex
 static void keep(struct fr_pseudo *p, const char *text)
 {
 	assert_int_equal(fr_pseudo_keep(p, text, strlen(text)), 0);
+}
+
+static void keep_in_rules(struct fr_pseudo *p, const char *text)
+{
+	assert_int_equal(fr_pseudo_keep_in_rules(p, text, strlen(text)), 0);
+}
+
+/* The alias of an address; valid for three more calls. */
+static const char *ip(const char *text)
+{
+	static char as[4][INET6_ADDRSTRLEN];
+	static u32 nr;
+	u8 address[16];
+	char *out = as[nr++ % 4];
+
+	assert_int_equal(inet_pton(AF_INET, text, address), 1);
+	fr_alias_address(&key, address, 4);
+	assert_non_null(inet_ntop(AF_INET, address, out, INET6_ADDRSTRLEN));
+	return out;
 }
 
 static void names_are_replaced_whole(void **state)
@@ -193,6 +213,140 @@ static void objects_by_scheme(void **state)
 	fr_pseudo_free(p);
 }
 
+/* What is one name, or one word, may be an address as well. */
+static void addresses_are_no_numbers(void **state)
+{
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	char text[ROOM];
+
+	(void)state;
+	snprintf(text, sizeof(text), "tcp:%s:80-%s:4711", ip("10.1.2.3"), ip("10.4.5.6"));
+	check(p, FR_PSEUDO_OBJECT, "tcp:10.1.2.3:80-10.4.5.6:4711", text);
+	snprintf(text, sizeof(text), "udp:%s:53-%s:0", ip("10.1.2.3"), ip("10.4.5.6"));
+	check(p, FR_PSEUDO_OBJECT, "udp:10.1.2.3:53-10.4.5.6:0", text);
+	check(p, FR_PSEUDO_NAME, "10.1.2.3", ip("10.1.2.3"));
+	snprintf(text, sizeof(text), "/srv/%s/@x@", ip("10.1.2.3"));
+	check(p, FR_PSEUDO_PATH, "/srv/10.1.2.3/x", text);
+	snprintf(text, sizeof(text), "/srv/%s", ip("10.1.2.3"));
+	check(p, FR_PSEUDO_WORDS, "/srv/10.1.2.3", text);
+	check(p, FR_PSEUDO_TEXT, "10.1.2.3-x", strcat(strcpy(text, ip("10.1.2.3")), "-x"));
+	check(p, FR_PSEUDO_NAME, "ip-10-1-2-3", "@ip-10-1-2-3@");
+	check(p, FR_PSEUDO_WORDS, "10-1-2-3 1.2.3 -5.25 0-3", "@10-1-2-3@ 1.2.3 -5.25 0-3");
+	fr_pseudo_free(p);
+}
+
+/* The value of an option of one letter is a word. */
+static void options_have_values(void **state)
+{
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	char text[ROOM];
+
+	(void)state;
+	check(p, FR_PSEUDO_WORDS, "mysql -ualice -pSesame -hdb.acme.example",
+	      "@mysql@ -u@alice@ -p@Sesame@ -h@db.acme.example@");
+	check(p, FR_PSEUDO_WORDS, "gcc -Iacme -I/srv/acme -n5 -O2 -v --acme -",
+	      "@gcc@ -I@acme@ -I/srv/@acme@ -n5 -O2 -v --acme -");
+	snprintf(text, sizeof(text), "-h%s -x.", ip("10.1.2.3"));
+	check(p, FR_PSEUDO_WORDS, "-h10.1.2.3 -x.", text);
+	fr_pseudo_free(p);
+}
+
+static void rules_keep_their_words(void **state)
+{
+	static const char *const word[] = {"crash",  "all",  "exe", "cooldown", "comm",
+					   "memory", "full", "psi", "syscalls", "events"};
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(word) / sizeof(word[0]); i++)
+		keep_in_rules(p, word[i]);
+	check(p, FR_PSEUDO_RULE, "crash:all,exe=/x/*,cooldown=1m", "crash:all,exe=/@x@/*,cooldown=1m");
+	check(p, FR_PSEUDO_RULE, "psi:memory.full>10%/1s", "psi:memory.full>10%/1s");
+	check(p, FR_PSEUDO_RULE, "crash:comm=all,cooldown=1m", "crash:comm=@all@,cooldown=1m");
+	check(p, FR_PSEUDO_RULE, "crash:comm=all:exe=crash", "crash:comm=@all@:exe=@crash@");
+	check(p, FR_PSEUDO_RULE, "comm == \"all\" && crash || acme", "comm == \"@all@\" && crash || @acme@");
+	check(p, FR_PSEUDO_RULE, "--events -syscalls,+psi,+acme", "--events -syscalls,+psi,@+acme@");
+	check(p, FR_PSEUDO_NAME, "crash", "@crash@");
+	check(p, FR_PSEUDO_WORDS, "all crash", "@all@ @crash@");
+	learn(p, FR_PSEUDO_NAME, "a b");
+	learn(p, FR_PSEUDO_WORDS, "crash all");
+	check(p, FR_PSEUDO_RULE, "crash:all,comm=all", "crash:all,comm=@all@");
+	check(p, FR_PSEUDO_TEXT, "crash of a b", "@crash@ of @a b@");
+	fr_pseudo_free(p);
+}
+
+/* A name is the same one without what systemd puts behind it, and in any text. */
+static void units_are_names_everywhere(void **state)
+{
+	static const char unit[] = "/system.slice/foo@bar.service";
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	char path[ROOM], text[ROOM];
+	size_t sz;
+
+	(void)state;
+	learn(p, FR_PSEUDO_PATH, "/system.slice/nginx.service");
+	check(p, FR_PSEUDO_TEXT, "nginx.service failed: nginx.", "@nginx@.service failed: @nginx@.");
+	learn(p, FR_PSEUDO_PATH, "/system.slice/dev-a\\x2db.mount");
+	learn(p, FR_PSEUDO_PATH, unit);
+	check(p, FR_PSEUDO_TEXT, "nginx.service failed: nginx.", "@nginx@.service failed: @nginx@.");
+	check(p, FR_PSEUDO_WORDS, "nginx.service", "@nginx@.service");
+	check(p, FR_PSEUDO_PATH, "/nginx.swap", "/@nginx@.swap");
+	check(p, FR_PSEUDO_TEXT, "of /dev-a\\x2db.mount", "of /@dev-a\\x2db@.mount");
+	check(p, FR_PSEUDO_TEXT, "dev-a\\x2db.mount, dev-a\\x2db.mountx.", "@dev-a\\x2db@.mount, dev-a\\x2db.mountx.");
+	strcpy(path, fr_pseudo_put(p, FR_PSEUDO_PATH, unit, strlen(unit), &sz));
+	assert_null(strstr(path, "bar"));
+	assert_string_equal(fr_pseudo_put(p, FR_PSEUDO_TEXT, unit, strlen(unit), &sz), path);
+	strcpy(text, fr_pseudo_put(p, FR_PSEUDO_TEXT, "foo@bar.service", strlen("foo@bar.service"), &sz));
+	assert_string_equal(text, strrchr(path, '/') + 1);
+	fr_pseudo_free(p);
+}
+
+static void kernels_paths_end_where_names_begin(void **state)
+{
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+
+	(void)state;
+	check(p, FR_PSEUDO_PATH, "/dev/vg/lv", "/dev/@vg@/@lv@");
+	check(p, FR_PSEUDO_PATH, "/dev/zvol/pool/set", "/dev/@zvol@/@pool@/@set@");
+	check(p, FR_PSEUDO_PATH, "/dev/mapper/vg-lv", "/dev/mapper/@vg-lv@");
+	check(p, FR_PSEUDO_PATH, "/dev/pts/3", "/dev/pts/3");
+	check(p, FR_PSEUDO_PATH, "/dev/bus/usb/001/002", "/dev/bus/usb/001/002");
+	check(p, FR_PSEUDO_PATH, "/dev/input/by-id/x", "/dev/input/@by-id@/@x@");
+	check(p, FR_PSEUDO_PATH, "/proc/12/root/srv/acme", "/proc/12/root/srv/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/12/task/13/cwd/acme", "/proc/12/task/13/cwd/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/1/root/proc/2/stat", "/proc/1/root/proc/2/stat");
+	check(p, FR_PSEUDO_PATH, "/sys/class/net/acme0/mtu", "/sys/class/net/@acme0@/@mtu@");
+	check(p, FR_PSEUDO_PATH, "/proc/sys/net/ipv4/conf/acme0/mtu", "/proc/sys/net/ipv4/conf/@acme0@/@mtu@");
+	check(p, FR_PSEUDO_PATH, "proc/acme", "proc/@acme@");
+	check(p, FR_PSEUDO_TEXT, "in /dev/vg/lv, /dev/sda", "in /dev/@vg@/@lv@, /dev/sda");
+	fr_pseudo_free(p);
+}
+
+/* The kind stays; whom a thread works for does not. */
+static void kernel_threads_by_kind(void **state)
+{
+	static const char *const name[] = {"kworker/0:1", "10.1.2.3-manage", "nfsd/acme", "nfsd", "kthread/7"};
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	char text[ROOM];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		assert_int_equal(fr_pseudo_keep_kernel(p, name[i], strlen(name[i])), 0);
+	for (i = 0; i < sizeof(name) / sizeof(name[0]); i++)
+		learn(p, FR_PSEUDO_NAME, name[i]);
+	learn(p, FR_PSEUDO_NAME, "acme");
+	check(p, FR_PSEUDO_NAME, "kworker/0:1", "kworker/0:1");
+	check(p, FR_PSEUDO_NAME, "kthread/7", "kthread/7");
+	check(p, FR_PSEUDO_NAME, "nfsd", "nfsd");
+	check(p, FR_PSEUDO_NAME, "nfsd/acme", "nfsd/@acme@");
+	snprintf(text, sizeof(text), "%s-manage", ip("10.1.2.3"));
+	check(p, FR_PSEUDO_NAME, "10.1.2.3-manage", text);
+	check(p, FR_PSEUDO_TEXT, "not kthread/7", "not kthread/7");
+	fr_pseudo_free(p);
+}
+
 static void places_have_their_size(void **state)
 {
 	char place[16] = "sh", small[4] = "abc", want[ROOM];
@@ -237,6 +391,12 @@ int main(void)
 		cmocka_unit_test(objects_by_scheme),
 		cmocka_unit_test(places_have_their_size),
 		cmocka_unit_test(names_are_counted_once),
+		cmocka_unit_test(addresses_are_no_numbers),
+		cmocka_unit_test(options_have_values),
+		cmocka_unit_test(rules_keep_their_words),
+		cmocka_unit_test(units_are_names_everywhere),
+		cmocka_unit_test(kernels_paths_end_where_names_begin),
+		cmocka_unit_test(kernel_threads_by_kind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

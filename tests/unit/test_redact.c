@@ -172,12 +172,44 @@ static void room_is_kept(void **state)
 	}
 }
 
+/* Of a list of words those that add, in a list that may have some already. */
+static void words_that_add(void **state)
+{
+	static const struct {
+		const char *words, *want;
+	} cases[] = {
+		{NULL, ""},
+		{"no", ""},
+		{"NO", ""},
+		{"-token", ""},
+		{"x", "x"},
+		{"x,no", "x"},
+		{"no,x,-token,y", "x,y"},
+		{"-token,nobody", "nobody"},
+	};
+	struct fr_vec to = {.item_sz = 1};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		to.cnt = 0;
+		assert_int_equal(fr_redact_adds(cases[i].words, &to), 0);
+		assert_int_equal(to.cnt, strlen(cases[i].want));
+		assert_memory_equal(to.cnt ? to.at : "", cases[i].want, to.cnt);
+	}
+	to.cnt = 0;
+	assert_int_equal(fr_redact_adds("a,b", &to) ?: fr_redact_adds("-c", &to) ?: fr_redact_adds("d", &to), 0);
+	assert_int_equal(to.cnt, 5);
+	assert_memory_equal(to.at, "a,b,d", 5);
+	fr_vec_free(&to);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_are_redacted),	  cmocka_unit_test(addresses_are_redacted),
 		cmocka_unit_test(arguments_are_redacted), cmocka_unit_test(words_are_chosen),
-		cmocka_unit_test(room_is_kept),
+		cmocka_unit_test(room_is_kept),		  cmocka_unit_test(words_that_add),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

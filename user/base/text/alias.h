@@ -8,7 +8,8 @@
  *	fd00::17		100::5c1e:90d2:7a44:e1b3	likewise (100::/64)
  *	0a1b2c...		77e1d0...	as many hexadecimal digits: ids of containers, uids of pods
  *
- * An alias has 48 bits: of 100,000 names, two have the same one with a probability of 1 in 50,000.
+ * A name's alias has 48 bits: of 100,000 names, two have the same one with a probability of 1 in 50,000. An IPv4 address's has
+ * 28: two of 10,000 do with one of 17 %, and two of 100,000 for certain.
  */
 #ifndef FR_ALIAS_H
 #define FR_ALIAS_H

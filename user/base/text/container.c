@@ -35,6 +35,20 @@ static const struct {
 
 static const char *const units[] = {".service", ".scope", ".socket", ".mount", ".swap"};
 
+/* Of no use as a unit, but a name's end in a path. */
+static const char *const others[] = {".slice", ".timer"};
+
+/* What stands before a pod's uid. */
+static const char *const pods[] = {
+	"pod",
+	"kubepods-pod",
+	"kubepods-burstable-pod",
+	"kubepods-besteffort-pod",
+	"kubelet-kubepods-pod",
+	"kubelet-kubepods-burstable-pod",
+	"kubelet-kubepods-besteffort-pod",
+};
+
 static bool part_is(struct part p, const char *word)
 {
 	return p.len == strlen(word) && !memcmp(p.at, word, p.len);
@@ -211,6 +225,70 @@ void fr_container_of(const char *path, struct fr_container *out)
 		above = p.len ? p : above;
 		path += p.len + !!path[p.len];
 	}
+}
+
+/* ---- frames ---- */
+
+/* Is all between the frame an id, or a uid as it is written there? */
+static bool frame_has_id(struct part p, size_t head)
+{
+	return p.len > head && (fr_container_is_id(p.at + head, p.len - head) || is_uid(p.at + head, p.len - head, '-') ||
+				is_uid(p.at + head, p.len - head, '_'));
+}
+
+static bool part_begins(struct part p, const char *begin)
+{
+	return p.len > strlen(begin) && !memcmp(p.at, begin, strlen(begin));
+}
+
+static size_t frame_end(struct part p)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (part_ends(p, units[i]))
+			return strlen(units[i]);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (part_ends(p, others[i]))
+			return strlen(others[i]);
+	return 0;
+}
+
+/* Before an id: of a container of one's own name the frame is known by its begin alone. */
+static size_t frame_head(struct part p)
+{
+	size_t i, len;
+
+	for (i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		len = strlen(engines[i].word);
+		if (part_begins(p, engines[i].word) && p.at[len] == '-' && frame_has_id(p, len + 1))
+			return len + 1;
+	}
+	for (i = 0; i < sizeof(pods) / sizeof(pods[0]); i++)
+		if (part_begins(p, pods[i]) && frame_has_id(p, strlen(pods[i])))
+			return strlen(pods[i]);
+	return 0;
+}
+
+void fr_container_frame(const char *part, size_t len, size_t *head, size_t *end)
+{
+	struct part p = {part, len};
+	size_t i;
+
+	for (i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		*head = strlen(named[i].begin);
+		*end = strlen(named[i].end);
+		if (len > *head + *end && part_begins(p, named[i].begin) && !memcmp(part + len - *end, named[i].end, *end))
+			return;
+	}
+	*end = frame_end(p);
+	p.len -= *end;
+	*head = frame_head(p);
+}
+
+bool fr_container_is_engine(const char *text, size_t len)
+{
+	return *engine_of((struct part){text, len});
 }
 
 bool fr_container_name(const struct fr_container *c, char name[FR_CONTAINER_SZ])

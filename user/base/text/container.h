@@ -40,6 +40,15 @@ void fr_container_of(const char *path, struct fr_container *out);
 /* How a container is called whose name is not known: docker-0a1b2c3d4e5f, lxc-web; perhaps cut off. False: there is none. */
 bool fr_container_name(const struct fr_container *c, char name[FR_CONTAINER_SZ]);
 
+/*
+ * What engines and systemd put around a name, an id or a uid in a part of a path: *head bytes before it, *end behind; 0:
+ * nothing. docker-ID.scope has 7 and 6, nginx.service 0 and 8.
+ */
+void fr_container_frame(const char *part, size_t len, size_t *head, size_t *end);
+
+/* Does an engine name a directory, or what precedes an id, like that? */
+bool fr_container_is_engine(const char *text, size_t len);
+
 /* Is it an id? A pod's uid? */
 bool fr_container_is_id(const char *text, size_t len);
 bool fr_container_is_uid(const char *text, size_t len);

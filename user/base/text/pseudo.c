@@ -2,6 +2,7 @@
 #include "base/text/pseudo.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #define PSEUDO_TEXT_MAX 256u /* of a name of several words that is looked for in texts */
 #define PSEUDO_UID_LEN	36u  /* of a pod, with four characters between its digits */
 
-enum pseudo_what { PSEUDO_KEPT = 1, PSEUDO_KNOWN = 2, PSEUDO_USED = 4 };
+enum pseudo_what { PSEUDO_KEPT = 1, PSEUDO_KNOWN = 2, PSEUDO_USED = 4, PSEUDO_KERNEL = 8, PSEUDO_RULE = 16 };
 
 struct pseudo_name {
 	size_t at, len; /* in text */
@@ -42,10 +43,13 @@ struct pseudo_walk {
 	const char *text;
 	size_t len, at;
 	bool learns;
-	bool in_path;
-	u32 depth;     /* components of the path so far */
-	bool is_whole; /* the text is a path: blanks belong to it */
-	u8 of_kernel;  /* the path leads where all names are the kernel's: enum pseudo_root */
+	size_t begin;	/* a word or a path begins there, whatever precedes it */
+	u32 depth;	/* components of the path so far */
+	bool is_quoted; /* of a rule */
+	bool is_value;	/* of a rule: of a filter that names somebody */
+	bool is_whole;	/* the text is a path: blanks belong to it */
+	bool is_rooted; /* the path begins with a slash: it is no end of one */
+	u8 of_kernel;	/* the path leads where all names are the kernel's: enum pseudo_root */
 };
 
 enum pseudo_root { ROOT_NONE, ROOT_PROC, ROOT_DEV, ROOT_SYS };
@@ -88,7 +92,7 @@ static const char *const pseudo_dirs[] = {
 	"system.slice",
 	"user.slice",
 	"init.scope",
-	"docker",
+	"lxc",
 	"machine.slice",
 	"kubepods",
 	"kubepods.slice",
@@ -102,12 +106,6 @@ static const char *const pseudo_dirs[] = {
 	"kubepods-burstable.slice",
 	"kubepods-besteffort.slice",
 };
-
-/* What systemd and engines put around names and ids. */
-static const char *const pseudo_ends[] = {".service", ".scope", ".slice", ".socket", ".mount", ".timer"};
-static const char *const pseudo_heads[] = {
-	"docker-", "crio-", "cri-containerd-", "libpod-", "kubepods-pod", "kubepods-burstable-pod", "kubepods-besteffort-pod",
-	"pod"};
 
 /* ---- the set of names ---- */
 
@@ -172,11 +170,13 @@ static bool pseudo_is_one_of(const char *const *list, size_t cnt, const char *te
 	return false;
 }
 
-/* Digits, with a sign, points, a unit of up to two letters; or a hexadecimal number. An address, which has three points, is
- * none. */
+/*
+ * Digits, with a sign, points, a unit of up to two letters; or a hexadecimal number. Four numbers in a row are none: an
+ * address, or a host that is named after one.
+ */
 static bool pseudo_is_number(const char *text, size_t len)
 {
-	size_t i = 0, digit_cnt = 0, letter_cnt = 0;
+	size_t i = 0, digit_cnt = 0, joint_cnt = 0, letter_cnt = 0;
 
 	if (len > 2 && text[0] == '0' && (text[1] | 32) == 'x') {
 		for (i = 2; i < len; i++)
@@ -186,8 +186,12 @@ static bool pseudo_is_number(const char *text, size_t len)
 	}
 	while (i < len && strchr("+-", text[i]))
 		i++;
-	for (; i < len && ((text[i] >= '0' && text[i] <= '9') || text[i] == '.' || text[i] == '%' || text[i] == '-'); i++)
-		digit_cnt += text[i] != '.';
+	for (; i < len && ((text[i] >= '0' && text[i] <= '9') || text[i] == '.' || text[i] == '%' || text[i] == '-'); i++) {
+		digit_cnt += text[i] >= '0' && text[i] <= '9';
+		joint_cnt += text[i] == '.' || text[i] == '-';
+	}
+	if (digit_cnt && joint_cnt > 2)
+		return false;
 	for (; i < len && ((text[i] | 32) >= 'a' && (text[i] | 32) <= 'z'); i++)
 		letter_cnt++;
 	return i == len && letter_cnt <= 2 && (digit_cnt || !letter_cnt);
@@ -195,9 +199,34 @@ static bool pseudo_is_number(const char *text, size_t len)
 
 /* ---- what becomes of a piece ---- */
 
+static int walk_line(struct pseudo_walk *w);
+static int walk_address(struct pseudo_walk *w, bool *took);
+static int walk_address_whole(struct pseudo_walk *w, bool *took);
+
 static int walk_emit(struct pseudo_walk *w, const char *text, size_t len)
 {
 	return w->learns ? 0 : fr_vec_add(&w->p->out, text, len);
+}
+
+/* A kernel thread's name: its kind stays, kworker; what is behind that may be an address, or somebody's name. */
+static int walk_kernel(struct pseudo_walk *w, const char *text, size_t len)
+{
+	struct pseudo_walk in = {.p = w->p, .form = FR_PSEUDO_TEXT, .text = text, .len = len};
+	bool took;
+	int err = w->learns ? 0 : walk_address(&in, &took);
+
+	if (w->learns)
+		return 0;
+	while (!took && in.at < len && (pseudo_is_alnum(text[in.at]) || text[in.at] == '_'))
+		in.at++;
+	if (!took)
+		err = err ?: walk_emit(w, text, in.at);
+	if (in.at < len && !err) {
+		err = walk_emit(w, text + in.at, 1);
+		in.at++;
+	}
+	in.begin = in.at;
+	return err ?: walk_line(&in);
 }
 
 /* Replace, or learn. */
@@ -214,6 +243,8 @@ static int walk_take_name(struct pseudo_walk *w, const char *text, size_t len)
 		return -ENOMEM;
 	if (n->what & PSEUDO_KEPT)
 		return walk_emit(w, text, len);
+	if (n->what & PSEUDO_KERNEL)
+		return walk_kernel(w, text, len);
 	if (w->learns) {
 		n->what |= PSEUDO_KNOWN;
 		for (i = 0; i < len && pseudo_is_word(text[i]); i++)
@@ -231,7 +262,7 @@ static int walk_take_name(struct pseudo_walk *w, const char *text, size_t len)
 /* Replace a piece that is as long as its alias, made in a copy. */
 static int walk_take_hex(struct pseudo_walk *w, const char *text, size_t len)
 {
-	size_t at = w->p->out.cnt;
+	size_t at = w->p->out.cnt, i;
 	struct pseudo_name *n;
 
 	if (w->learns)
@@ -242,6 +273,10 @@ static int walk_take_hex(struct pseudo_walk *w, const char *text, size_t len)
 	w->p->name_cnt += !(n->what & PSEUDO_USED);
 	n->what |= PSEUDO_USED;
 	fr_alias_hex(&w->p->key, (char *)w->p->out.at + at, len);
+	for (i = 0; i < len && !(text[i] >= 'A' && text[i] <= 'F'); i++)
+		;
+	for (at += i < len ? 0 : len; at < w->p->out.cnt; at++) /* an id has small letters: what was none is none */
+		((char *)w->p->out.at)[at] = toupper(((char *)w->p->out.at)[at]);
 	return 0;
 }
 
@@ -265,89 +300,155 @@ static size_t pseudo_id_len(const char *text, size_t len)
 	return n < len && pseudo_is_alnum(text[n]) ? 0 : n;
 }
 
-/* A word or a component that is an id, with what engines put around it. *took: whether it is one. */
-static int walk_take_id(struct pseudo_walk *w, const char *text, size_t len, bool *took)
-{
-	size_t head = 0, id, i, end;
-	int err;
+/* A word or a component without what engines and systemd put around names and ids, which stays: a name, an id, a number. */
+struct pseudo_framed {
+	const char *text;
+	size_t len, head, end; /* all of it; of these so much belongs to the frame */
+};
 
-	id = pseudo_id_len(text, len);
-	for (i = 0; !id && i < sizeof(pseudo_heads) / sizeof(pseudo_heads[0]); i++) {
-		head = strlen(pseudo_heads[i]);
-		if (len > head && !memcmp(text, pseudo_heads[i], head))
-			id = pseudo_id_len(text + head, len - head);
-	}
-	head = id ? (pseudo_id_len(text, len) ? 0 : head) : 0;
-	end = head + id;
-	*took = id && (end == len ||
-		       pseudo_is_one_of(pseudo_ends, sizeof(pseudo_ends) / sizeof(pseudo_ends[0]), text + end, len - end));
-	if (!*took)
-		return 0;
-	err = walk_emit(w, text, head);
-	err = err ?: walk_take_hex(w, text + head, id);
-	return err ?: walk_emit(w, text + end, len - end);
+static struct pseudo_framed pseudo_frame(const char *text, size_t len)
+{
+	struct pseudo_framed f = {.text = text, .len = len};
+
+	fr_container_frame(text, len, &f.head, &f.end);
+	return f;
 }
 
-/* The suffix that is no part of a name's own: how many bytes. */
-static size_t pseudo_end_len(const char *text, size_t len)
+/* What is in the frame, as what it is: a name, or an id; it stays if it is neither. */
+static int walk_take_framed(struct pseudo_walk *w, const struct pseudo_framed *f, bool is_name)
 {
-	size_t i;
+	const char *in = f->text + f->head;
+	size_t len = f->len - f->head - f->end;
+	int err = walk_emit(w, f->text, f->head);
 
-	for (i = 0; i < sizeof(pseudo_ends) / sizeof(pseudo_ends[0]); i++) {
-		size_t n = strlen(pseudo_ends[i]);
-
-		if (len > n && !memcmp(text + len - n, pseudo_ends[i], n))
-			return n;
-	}
-	return 0;
+	if (pseudo_id_len(in, len) == len && len)
+		err = err ?: walk_take_hex(w, in, len);
+	else
+		err = err ?: is_name ? walk_take_name(w, in, len) : walk_emit(w, in, len);
+	return err ?: walk_emit(w, in + len, f->end);
 }
 
 /* ---- paths ---- */
 
-/* Note where the path leads: from its first and second component. */
-static void walk_path_enter(struct pseudo_walk *w, const char *text, size_t len)
+static bool pseudo_piece_is(const char *text, size_t len, const char *word)
+{
+	return strlen(word) == len && !memcmp(word, text, len);
+}
+
+/* Of /dev the devices themselves, and those in directories that the kernel makes; not what is called after somebody's volumes.
+ */
+static bool walk_is_device(const struct pseudo_walk *w, const char *text, size_t len, bool is_last)
+{
+	static const char *const dir[] = {"pts", "input", "snd", "bus", "cpu", "dri", "net", "vfio", "fd", "block", "char"};
+
+	if (w->depth == 2)
+		return is_last || pseudo_is_one_of(dir, sizeof(dir) / sizeof(dir[0]), text, len);
+	return len < 3 || memcmp(text, "by-", 3) != 0; /* by-id: serial numbers */
+}
+
+/* Note where the path leads: a component, and whether it is the last. */
+static void walk_path_enter(struct pseudo_walk *w, const char *text, size_t len, bool is_last)
 {
 	static const char *const root[] = {[ROOT_PROC] = "proc", [ROOT_DEV] = "dev", [ROOT_SYS] = "sys"};
 	u8 i;
 
 	w->depth++;
-	if (w->depth == 1)
+	if (w->depth == 1 && w->is_rooted) {
 		for (i = ROOT_PROC; i <= ROOT_SYS; i++)
-			if (strlen(root[i]) == len && !memcmp(root[i], text, len))
+			if (pseudo_piece_is(text, len, root[i]))
 				w->of_kernel = i;
-	if (w->depth != 2)
-		return;
-	if (w->of_kernel == ROOT_SYS && len == 2 && !memcmp(text, "fs", 2))
+	} else if (w->of_kernel == ROOT_SYS && w->depth == 2 && pseudo_piece_is(text, len, "fs")) {
 		w->of_kernel = ROOT_NONE;
-	if (w->of_kernel == ROOT_DEV && ((len == 3 && !memcmp(text, "shm", 3)) || (len == 6 && !memcmp(text, "mapper", 6)) ||
-					 (len == 4 && !memcmp(text, "disk", 4)) || (len == 6 && !memcmp(text, "mqueue", 6))))
+	} else if (w->of_kernel == ROOT_DEV && !walk_is_device(w, text, len, is_last)) {
 		w->of_kernel = ROOT_NONE;
+	}
 }
 
-static int walk_component(struct pseudo_walk *w, const char *text, size_t len)
+/* Of what the kernel names itself, where names follow that somebody gave; or, anew, any path. */
+static const struct {
+	u8 root;
+	const char *name;
+	bool anew;
+} pseudo_leads[] = {
+	{ROOT_PROC, "root", true},				 /* of a process or a thread */
+	{ROOT_PROC, "cwd", true},    {ROOT_PROC, "conf", false}, /* of interfaces of the network, as are the next */
+	{ROOT_PROC, "neigh", false}, {ROOT_PROC, "dev_snmp6", false}, {ROOT_PROC, "vlan", false},
+	{ROOT_SYS, "net", false},    {ROOT_SYS, "config", false},     {ROOT_SYS, "instances", false}, /* of tracefs */
+};
+
+static void walk_path_leave(struct pseudo_walk *w, const char *text, size_t len)
 {
-	size_t end = pseudo_end_len(text, len);
-	bool is_id;
+	size_t i;
+
+	for (i = 0; i < sizeof(pseudo_leads) / sizeof(pseudo_leads[0]); i++) {
+		if (w->depth < 3 || pseudo_leads[i].root != w->of_kernel || !pseudo_piece_is(text, len, pseudo_leads[i].name))
+			continue;
+		w->of_kernel = ROOT_NONE;
+		w->depth = pseudo_leads[i].anew ? 0 : w->depth;
+		return;
+	}
+}
+
+/* A component, or a piece of one that colons separate. */
+static int walk_path_piece(struct pseudo_walk *w, const char *text, size_t len)
+{
+	struct pseudo_framed f = pseudo_frame(text, len);
+	struct pseudo_walk in = *w;
+	bool took = false;
 	int err;
 
-	walk_path_enter(w, text, len);
-	if (w->of_kernel || pseudo_is_number(text, len) ||
+	if (pseudo_is_number(text, len) || fr_container_is_engine(text, len) ||
 	    pseudo_is_one_of(pseudo_dirs, sizeof(pseudo_dirs) / sizeof(pseudo_dirs[0]), text, len))
 		return walk_emit(w, text, len);
-	err = walk_take_id(w, text, len, &is_id);
-	if (err || is_id)
-		return err;
-	err = walk_take_name(w, text, len - end);
-	return err ?: walk_emit(w, text + len - end, end);
+	in.text = text;
+	in.len = len;
+	in.at = 0;
+	err = walk_address_whole(&in, &took);
+	return err || took ? err : walk_take_framed(w, &f, true);
 }
 
-/* A path from here on, up to its end: what is not a word's character, or the text's end if it is a path as a whole. */
+/* kubepods-podUID.slice:cri-containerd:ID has a frame in each piece; any other component is one name. */
+static int walk_component(struct pseudo_walk *w, const char *text, size_t len, bool is_last)
+{
+	const char *colon = memrchr(text, ':', len);
+	size_t n;
+	int err = 0;
+
+	walk_path_enter(w, text, len, is_last);
+	if (w->of_kernel) {
+		err = walk_emit(w, text, len);
+		walk_path_leave(w, text, len);
+		return err;
+	}
+	n = colon ? text + len - colon - 1 : 0;
+	if (n != FR_CONTAINER_ID_LEN || pseudo_id_len(colon + 1, n) != n)
+		return walk_path_piece(w, text, len);
+	while (len && !err) {
+		colon = memchr(text, ':', len);
+		n = colon ? (size_t)(colon - text) : len;
+		err = n ? walk_path_piece(w, text, n) : 0;
+		if (colon)
+			err = err ?: walk_emit(w, ":", 1);
+		text += n + !!colon;
+		len -= n + !!colon;
+	}
+	return err;
+}
+
+/* Units have these in their names, user@1000.service. */
+static bool pseudo_is_component(char c)
+{
+	return pseudo_is_word(c) || c == '@' || c == '\\';
+}
+
+/* A path from here on, up to its end: what does not belong to a component, or the text's end if it is a path as a whole. */
 static int walk_path(struct pseudo_walk *w)
 {
 	int err = 0;
 
 	w->depth = 0;
 	w->of_kernel = ROOT_NONE;
+	w->is_rooted = w->at < w->len && w->text[w->at] == '/';
 	while (!err && w->at < w->len) {
 		size_t from = w->at;
 
@@ -356,11 +457,11 @@ static int walk_path(struct pseudo_walk *w)
 			w->at++;
 			continue;
 		}
-		while (w->at < w->len && w->text[w->at] != '/' && (w->is_whole || pseudo_is_word(w->text[w->at])))
+		while (w->at < w->len && w->text[w->at] != '/' && (w->is_whole || pseudo_is_component(w->text[w->at])))
 			w->at++;
 		if (w->at == from)
 			break;
-		err = walk_component(w, w->text + from, w->at - from);
+		err = walk_component(w, w->text + from, w->at - from, w->at == w->len || w->text[w->at] != '/');
 	}
 	return err;
 }
@@ -384,33 +485,59 @@ static int walk_emit_address(struct pseudo_walk *w, int family, u8 *address, siz
 	return walk_emit(w, text, strlen(text));
 }
 
-/* An address from here on: *took says whether there is one. */
-static int walk_address(struct pseudo_walk *w, bool *took)
+/* How long the address is that is at text, 0: there is none. */
+static size_t pseudo_address_len(const char *from, size_t left, int *family, u8 address[FR_ALIAS_IP6])
 {
-	const char *from = w->text + w->at;
-	size_t len = 0, left = w->len - w->at;
-	u8 address[FR_ALIAS_IP6];
 	char text[INET6_ADDRSTRLEN + 1];
-	int family = AF_INET;
+	size_t len = 0;
 
-	*took = false;
 	while (len < left && (fr_hex_digit(from[len]) >= 0 || from[len] == '.' || from[len] == ':'))
 		len++;
 	/* what is no part of it: the point that ends a sentence, the colon before a port */
-	for (; len > 2 && !*took; len--) {
+	for (; len > 2; len--) {
 		if (len >= sizeof(text) || (len < left && pseudo_is_alnum(from[len])))
 			continue;
 		memcpy(text, from, len);
 		text[len] = 0;
-		family = strchr(text, ':') ? AF_INET6 : AF_INET;
-		*took = inet_pton(family, text, address) == 1;
-		if (*took)
-			break;
+		*family = strchr(text, ':') ? AF_INET6 : AF_INET;
+		if (inet_pton(*family, text, address) == 1)
+			return len;
 	}
+	return 0;
+}
+
+/* An address from here on: *took says whether there is one. */
+static int walk_address(struct pseudo_walk *w, bool *took)
+{
+	u8 address[FR_ALIAS_IP6];
+	int family;
+	size_t len = pseudo_address_len(w->text + w->at, w->len - w->at, &family, address);
+
+	*took = len;
 	if (!*took)
 		return 0;
 	w->at += len;
 	return walk_emit_address(w, family, address, family == AF_INET ? FR_ALIAS_IP4 : FR_ALIAS_IP6);
+}
+
+/* The same if it is all that is left. */
+static int walk_address_whole(struct pseudo_walk *w, bool *took)
+{
+	u8 address[FR_ALIAS_IP6];
+	int family;
+
+	*took = pseudo_address_len(w->text + w->at, w->len - w->at, &family, address) == w->len - w->at && w->at < w->len;
+	return *took ? walk_address(w, took) : 0;
+}
+
+/* Does one begin within a word? Behind what is neither a letter nor a digit: the peer's of a socket follows a dash. */
+static bool walk_has_address(const char *text, size_t len, size_t at)
+{
+	u8 address[FR_ALIAS_IP6];
+	int family;
+
+	return at && !pseudo_is_alnum(text[at - 1]) && (text[at - 1] != '.' || at < 2 || !pseudo_is_alnum(text[at - 2])) &&
+	       pseudo_address_len(text + at, len - at, &family, address);
 }
 
 /* ---- words ---- */
@@ -421,8 +548,40 @@ static bool walk_goes_on(const char *at, size_t left)
 	return left && pseudo_is_word(at[-1]) && pseudo_is_word(at[0]) && (at[0] != '.' || (left > 1 && pseudo_is_word(at[1])));
 }
 
-/* A known name of several words that begins here: its length, the longest; 0: none. */
-static size_t walk_odd(const struct pseudo_walk *w)
+/* How much of what systemd gives a name is behind one that ends at len, foo@bar.service, if nothing else of the word is. */
+static size_t walk_end_len(const char *text, size_t len, size_t left)
+{
+	size_t all = len, head, end;
+
+	while (all < left && pseudo_is_word(text[all]))
+		all++;
+	while (all > len && text[all - 1] == '.')
+		all--;
+	fr_container_frame(text, all, &head, &end);
+	return all - len == end ? end : 0;
+}
+
+/* Words that rules are made of, where they are that: memory.full, +syscalls, RTMIN+3. */
+static bool walk_is_of_rule(const struct pseudo_walk *w, const char *text, size_t len)
+{
+	const char *end = text + len;
+	const struct pseudo_name *n;
+	size_t i;
+
+	if (w->form != FR_PSEUDO_RULE || w->is_quoted || w->is_value)
+		return false;
+	for (; text < end; text += i + 1) {
+		for (i = 0; text + i < end && text[i] != '.' && text[i] != '+'; i++)
+			;
+		n = pseudo_find(w->p, text, i);
+		if (!pseudo_is_number(text, i) && !(n && n->what & PSEUDO_RULE))
+			return false;
+	}
+	return true;
+}
+
+/* A known name of several words that begins here: its length, the longest; 0: none. *end: how much stays behind it. */
+static size_t walk_odd(const struct pseudo_walk *w, size_t *end)
 {
 	size_t left = w->len - w->at, len = w->p->odd_max < left ? w->p->odd_max : left;
 	const char *from = w->text + w->at;
@@ -430,65 +589,135 @@ static size_t walk_odd(const struct pseudo_walk *w)
 	for (; len > 1; len--) {
 		const struct pseudo_name *n;
 
-		if (walk_goes_on(from + len, left - len))
+		*end = walk_goes_on(from + len, left - len) ? walk_end_len(from, len, left) : 0;
+		if ((!*end && walk_goes_on(from + len, left - len)) || walk_is_of_rule(w, from, len))
 			continue;
 		n = pseudo_find(w->p, from, len);
-		if (n && n->what & PSEUDO_KNOWN)
+		if (n && n->what & PSEUDO_KNOWN && !(n->what & PSEUDO_KERNEL))
 			return len;
 	}
 	return 0;
 }
 
+/* A name elsewhere in the file. */
+static bool walk_is_known(const struct pseudo_walk *w, const char *text, size_t len)
+{
+	const struct pseudo_name *n = len > 1 ? pseudo_find(w->p, text, len) : NULL;
+
+	return n && n->what & PSEUDO_KNOWN && !(n->what & PSEUDO_KERNEL);
+}
+
 /* Is a word of a line replaced? */
 static bool walk_is_name(const struct pseudo_walk *w, const char *text, size_t len)
 {
-	const struct pseudo_name *n;
-
-	if (pseudo_is_number(text, len))
+	if (pseudo_is_number(text, len) || walk_is_of_rule(w, text, len))
 		return false;
-	if (w->form == FR_PSEUDO_WORDS)
-		return text[0] != '-';
-	n = pseudo_find(w->p, text, len);
-	return n && n->what & PSEUDO_KNOWN && len > 1;
+	return w->form == FR_PSEUDO_WORDS || w->form == FR_PSEUDO_RULE || walk_is_known(w, text, len);
+}
+
+/* Of a rule: does a value that names somebody begin behind this word, comm=VALUE? Not in an expression, comm == "...". */
+static bool walk_begins_value(const struct pseudo_walk *w, const char *text, size_t len)
+{
+	static const char *const key[] = {"comm", "exe", "cgroup", "uid"};
+	const char *end = w->text + w->len, *at = text + len;
+
+	if (!pseudo_is_one_of(key, sizeof(key) / sizeof(key[0]), text, len))
+		return false;
+	while (at < end && *at == ' ')
+		at++;
+	return at < end && *at == '=' && (at + 1 == end || at[1] != '=');
+}
+
+/* And is it over? Before a comma, before :KEY=, and before another option. */
+static bool walk_ends_value(const struct pseudo_walk *w)
+{
+	const char *at = w->text + w->at, *end = w->text + w->len;
+
+	if (*at == ',')
+		return true;
+	if (*at == ' ')
+		return at + 1 < end && at[1] == '-';
+	if (*at != ':')
+		return false;
+	do
+		at++;
+	while (at < end && *at >= 'a' && *at <= 'z');
+	return at < end && *at == '=';
+}
+
+/* A character between words. */
+static int walk_between(struct pseudo_walk *w)
+{
+	char c = w->text[w->at];
+
+	if (c == '"' && (!w->at || w->text[w->at - 1] != '\\'))
+		w->is_quoted = !w->is_quoted;
+	else if (!w->is_quoted && walk_ends_value(w))
+		w->is_value = false;
+	w->at++;
+	return walk_emit(w, c ? &c : " ", 1);
+}
+
+/*
+ * How much of a word is an option, which stays: all of --port, of -v, and of what is no word at all. What follows one letter is
+ * its value, -pSecret: a word of its own.
+ */
+static size_t walk_option_len(const struct pseudo_walk *w, const char *text, size_t len)
+{
+	if (text[0] != '-' || pseudo_is_number(text, len) || walk_is_known(w, text, len))
+		return 0;
+	if (len > 1 && walk_is_of_rule(w, text + 1, len - 1))
+		return 1; /* what is taken out of a list, -syscalls */
+	if (len < 2 || text[1] == '-')
+		return len;
+	return pseudo_is_alnum(text[1]) ? 2 : 1;
 }
 
 /* A word from here on. Points at its end are a sentence's. */
 static int walk_word(struct pseudo_walk *w)
 {
 	const char *from = w->text + w->at;
-	size_t len = 0, end;
-	bool is_id;
+	size_t left = w->len - w->at, len = 0, end, option;
+	struct pseudo_framed f;
 	int err;
 
-	while (w->at + len < w->len && pseudo_is_word(from[len]))
+	while (len < left && pseudo_is_word(from[len]) && !walk_has_address(from, left, len))
 		len++;
-	w->at += len;
 	for (end = len; end > 1 && from[end - 1] == '.'; end--)
 		;
-	err = walk_take_id(w, from, end, &is_id);
-	if (!err && !is_id)
-		err = walk_is_name(w, from, end) ? walk_take_name(w, from, end) : walk_emit(w, from, end);
+	option = walk_option_len(w, from, end);
+	if (option) {
+		w->at += option;
+		w->begin = from[1] == '-' ? w->begin : w->at;
+		return walk_emit(w, from, option);
+	}
+	w->at += len;
+	if (len < left && pseudo_is_word(from[len]))
+		w->begin = w->at;
+	f = walk_is_known(w, from, end) ? (struct pseudo_framed){from, end, 0, 0} : pseudo_frame(from, end);
+	err = walk_take_framed(w, &f, walk_is_name(w, from + f.head, end - f.head - f.end));
+	w->is_value |= walk_begins_value(w, from, end);
 	return err ?: walk_emit(w, from + end, len - end);
 }
 
 static int walk_line(struct pseudo_walk *w)
 {
-	size_t sz = strlen(FR_REDACTED), odd;
+	size_t sz = strlen(FR_REDACTED), odd, end;
 	int err = 0;
 
 	while (!err && w->at < w->len) {
 		const char *from = w->text + w->at;
-		bool begins = !w->at || !pseudo_is_word(from[-1]), took = false;
+		bool begins = w->at == w->begin || !pseudo_is_word(from[-1]), took = false;
 
 		if (w->len - w->at >= sz && !memcmp(from, FR_REDACTED, sz)) {
 			err = walk_emit(w, from, sz);
 			w->at += sz;
 			continue;
 		}
-		odd = begins && !w->learns ? walk_odd(w) : 0;
+		odd = begins && !w->learns ? walk_odd(w, &end) : 0;
 		if (odd) {
-			err = walk_take_name(w, from, odd);
-			w->at += odd;
+			err = walk_take_name(w, from, odd) ?: walk_emit(w, from + odd, end);
+			w->at += odd + end;
 			continue;
 		}
 		if (begins)
@@ -500,8 +729,7 @@ static int walk_line(struct pseudo_walk *w)
 		} else if (pseudo_is_word(*from)) {
 			err = walk_word(w);
 		} else {
-			err = walk_emit(w, *from ? from : " ", 1);
-			w->at++;
+			err = walk_between(w);
 		}
 	}
 	return err;
@@ -548,12 +776,22 @@ static int walk_object(struct pseudo_walk *w)
 	return err ?: walk_path(w);
 }
 
+/* One name, or an address that is used as one. */
+static int walk_name(struct pseudo_walk *w)
+{
+	bool took;
+	int err = walk_address_whole(w, &took);
+
+	if (err || took)
+		return err;
+	return pseudo_is_number(w->text, w->len) ? walk_emit(w, w->text, w->len) : walk_take_name(w, w->text, w->len);
+}
+
 static int walk_all(struct pseudo_walk *w)
 {
 	switch (w->form) {
 	case FR_PSEUDO_NAME:
-		w->at = w->len;
-		return pseudo_is_number(w->text, w->len) ? walk_emit(w, w->text, w->len) : walk_take_name(w, w->text, w->len);
+		return walk_name(w);
 	case FR_PSEUDO_PATH:
 		w->is_whole = true;
 		return walk_path(w);
@@ -595,13 +833,28 @@ void fr_pseudo_secrets(struct fr_pseudo *p, const char *words)
 	p->secrets = words;
 }
 
-int fr_pseudo_keep(struct fr_pseudo *p, const char *text, size_t len)
+static int pseudo_mark(struct fr_pseudo *p, const char *text, size_t len, u8 what)
 {
 	struct pseudo_name *n = len ? pseudo_get(p, text, len) : NULL;
 
 	if (n)
-		n->what |= PSEUDO_KEPT;
+		n->what |= what;
 	return n || !len ? 0 : -ENOMEM;
+}
+
+int fr_pseudo_keep(struct fr_pseudo *p, const char *text, size_t len)
+{
+	return pseudo_mark(p, text, len, PSEUDO_KEPT);
+}
+
+int fr_pseudo_keep_kernel(struct fr_pseudo *p, const char *text, size_t len)
+{
+	return pseudo_mark(p, text, len, PSEUDO_KERNEL);
+}
+
+int fr_pseudo_keep_in_rules(struct fr_pseudo *p, const char *text, size_t len)
+{
+	return pseudo_mark(p, text, len, PSEUDO_RULE);
 }
 
 /* The text without secrets, in p->bare. */

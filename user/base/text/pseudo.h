@@ -7,7 +7,11 @@
  *	form	learned						replaced
  *	NAME	all of it					all of it
  *	PATH	each component					each component
- *	WORDS	each word, but options and numbers		the same
+ *	WORDS	each word, but options (--port, the -p of	the same
+ *		-pSecret) and numbers
+ *	RULE	as WORDS, but the words of rules themselves,	the same
+ *		where they are neither in quotes nor a value
+ *		of comm=, exe=, cgroup= or uid=
  *	OBJECT	by its scheme, as PATH, NAME or TEXT		the same
  *	TEXT	nothing						words that are a name elsewhere
  *
@@ -22,7 +26,7 @@
 
 #include "base/text/alias.h"
 
-enum fr_pseudo_form { FR_PSEUDO_NAME, FR_PSEUDO_PATH, FR_PSEUDO_WORDS, FR_PSEUDO_OBJECT, FR_PSEUDO_TEXT };
+enum fr_pseudo_form { FR_PSEUDO_NAME, FR_PSEUDO_PATH, FR_PSEUDO_WORDS, FR_PSEUDO_RULE, FR_PSEUDO_OBJECT, FR_PSEUDO_TEXT };
 
 struct fr_pseudo; /* opaque */
 
@@ -34,6 +38,15 @@ void fr_pseudo_secrets(struct fr_pseudo *p, const char *words);
 
 /* This text is no name, whatever it stands in. 0 or -ENOMEM. */
 int fr_pseudo_keep(struct fr_pseudo *p, const char *text, size_t len);
+
+/*
+ * This text is a kernel thread's name: its kind stays, the first word of it. What follows may be somebody's (an NFS server's
+ * address), and is TEXT.
+ */
+int fr_pseudo_keep_kernel(struct fr_pseudo *p, const char *text, size_t len);
+
+/* This text is no name in RULEs, but may be one elsewhere. 0 or -ENOMEM. */
+int fr_pseudo_keep_in_rules(struct fr_pseudo *p, const char *text, size_t len);
 
 /* Learn the names in it. 0 or -ENOMEM. */
 int fr_pseudo_learn(struct fr_pseudo *p, enum fr_pseudo_form form, const char *text, size_t len);

@@ -67,13 +67,18 @@ static bool is_taken_out(const char *words, const char *word, size_t len)
 	return false;
 }
 
+static bool redact_is_no(const char *item, size_t len)
+{
+	return len == 2 && !strncasecmp(item, "no", 2);
+}
+
 static bool redact_off(const char *words)
 {
 	const char *item;
 	size_t n;
 
 	while (redact_next_word(&words, &item, &n))
-		if (n == 2 && !strncasecmp(item, "no", 2))
+		if (redact_is_no(item, n))
 			return true;
 	return false;
 }
@@ -124,6 +129,21 @@ bool fr_redact_is_good(const char *words, size_t *at)
 				return false;
 	}
 	return true;
+}
+
+int fr_redact_adds(const char *words, struct fr_vec *to)
+{
+	const char *item;
+	size_t n;
+	int err = 0;
+
+	while (!err && redact_next_word(&words, &item, &n)) {
+		if (!n || *item == '-' || redact_is_no(item, n))
+			continue;
+		err = to->cnt ? fr_vec_add(to, ",", 1) : 0;
+		err = err ?: fr_vec_add(to, item, n);
+	}
+	return err;
 }
 
 /* ---- text ---- */

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/set/vec.h"
 #include "types.h"
 
 #define FR_REDACTED "[redacted]" /* in the value's place */
@@ -31,6 +32,9 @@
  * is redacted. NULL: none. Is an item neither? Then *at is where it begins.
  */
 bool fr_redact_is_good(const char *words, size_t *at);
+
+/* To a list of words, text without a NUL, those of a list that add. 0 or -ENOMEM. */
+int fr_redact_adds(const char *words, struct fr_vec *to);
 
 enum fr_redact_form {
 	FR_REDACT_LINE, /* text */

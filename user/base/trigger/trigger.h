@@ -95,6 +95,11 @@ int fr_trigger_parse(const char *text, const char *arch, struct fr_trigger *out,
 int fr_trigger_find_user(struct fr_trigger *t, int (*find)(void *arg, const char *name, u32 *uid), void *arg,
 			 struct fr_trigger_error *error);
 
+/* Names of filters and options, of what psi is about, and further ones of latencies. NULL: no more. */
+const char *fr_trigger_key_name(u32 i);
+const char *fr_trigger_psi_name(u32 i);
+const char *fr_trigger_latency_other(u32 i);
+
 /* A moment that a rule may apply to. Made from an fr_alert when live, from events when offline. Texts may be "" if unknown. */
 struct fr_moment {
 	enum fr_trigger_kind kind;

@@ -250,6 +250,11 @@ static const struct key {
 
 #define KEY_CNT (sizeof(keys) / sizeof(keys[0]))
 
+const char *fr_trigger_key_name(u32 i)
+{
+	return i < KEY_CNT ? keys[i].name : NULL;
+}
+
 static bool key_is_for(const struct key *key, u32 kind)
 {
 	return fr_trigger_has(kind, key->has) || key->kinds >> kind & 1;

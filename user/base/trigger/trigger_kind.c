@@ -110,16 +110,25 @@ int fr_tp_call(struct fr_tp *p, struct fr_tp_span name, const char *missing, con
 			  p->arch ?: "this machine");
 }
 
+/* Other names of latencies. */
+static const char *const latency_others[][2] = {{"hardirq", "irq"}, {"off-cpu", "offcpu"}};
+
+#define LATENCY_OTHER_CNT (sizeof(latency_others) / sizeof(latency_others[0]))
+
+const char *fr_trigger_latency_other(u32 i)
+{
+	return i < LATENCY_OTHER_CNT ? latency_others[i][0] : NULL;
+}
+
 static int latency_what(struct fr_tp *p, struct fr_tp_span what)
 {
-	static const char *const other[][2] = {{"hardirq", "irq"}, {"off-cpu", "offcpu"}};
 	char buf[FR_TP_WORD_MAX] = "";
 	struct fr_nearest near = {.to = buf};
 	u32 i;
 
-	for (i = 0; i < sizeof(other) / sizeof(other[0]); i++)
-		if (span_is(what, other[i][0]))
-			what = (struct fr_tp_span){other[i][1], strlen(other[i][1])};
+	for (i = 0; i < LATENCY_OTHER_CNT; i++)
+		if (span_is(what, latency_others[i][0]))
+			what = (struct fr_tp_span){latency_others[i][1], strlen(latency_others[i][1])};
 	span_copy(what, buf, sizeof(buf));
 	for (i = 0; i < FR_LATENCY_CNT; i++) {
 		if (!strcmp(buf, fr_latency_name(i))) {
@@ -240,20 +249,28 @@ static int psi_share(struct fr_tp *p, struct fr_tp_span s)
 	return 0;
 }
 
+static const char *const psi_names[] = {"cpu", "memory", "io"};
+
+#define PSI_CNT (sizeof(psi_names) / sizeof(psi_names[0]))
+
+const char *fr_trigger_psi_name(u32 i)
+{
+	return i < PSI_CNT ? psi_names[i] : NULL;
+}
+
 static int psi_resource(struct fr_tp *p, struct fr_tp_span s)
 {
-	static const char *const known[] = {"cpu", "memory", "io"};
 	char buf[FR_TP_WORD_MAX] = "";
 	struct fr_nearest near = {.to = buf};
 	u32 i;
 
 	span_copy(s, buf, sizeof(buf));
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (!strcmp(buf, known[i])) {
-			strcpy(p->t.psi, known[i]);
+	for (i = 0; i < PSI_CNT; i++) {
+		if (!strcmp(buf, psi_names[i])) {
+			strcpy(p->t.psi, psi_names[i]);
 			return 0;
 		}
-		fr_nearest_consider(&near, known[i]);
+		fr_nearest_consider(&near, psi_names[i]);
 	}
 	if (*buf && fr_nearest_likely(&near))
 		return fr_tp_fail(p, s.at, "psi: there is no '%s': did you mean %s?", buf, near.name);

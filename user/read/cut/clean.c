@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "read/cut/clean.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "alert.h"
@@ -13,10 +15,14 @@
 #include "base/incident.h"
 #include "base/rows/cgroups.h"
 #include "base/rows/rows.h"
+#include "base/schema/syscalls.h"
+#include "base/schema/sysnames.h"
 #include "base/schema/tpname.h"
 #include "base/text/escape.h"
 #include "base/text/jsonr.h"
 #include "base/text/pseudo.h"
+#include "base/text/redact.h"
+#include "base/trigger/trigger.h"
 #include "read/snapfile/snapfile_rows.h"
 #include "tp.h"
 
@@ -25,6 +31,7 @@ struct fr_clean {
 	struct fr_vec text;   /* char *: texts of the metadata */
 	struct fr_vec column; /* void *: texts of the last batch */
 	struct fr_vec schema; /* struct fr_schema * */
+	struct fr_vec secret; /* text: further words of secret keys, of all parts */
 	struct fr_prof *prof;
 	bool learns;
 	/* of the batch that is being cleaned */
@@ -44,14 +51,17 @@ struct clean_form {
 
 /* clang-format off */
 static const struct clean_form clean_facts[] = {
+#define W(name, doc) {#name, CLEAN_KEEP},
+	FR_TP_WHYS(W)
+#undef W
 	{"host", FR_PSEUDO_NAME}, {"session", FR_PSEUDO_NAME}, {"trigger_comm", FR_PSEUDO_NAME},
 	{"dir", FR_PSEUDO_PATH}, {"trigger_exe", FR_PSEUDO_PATH}, {"trigger_cgroup", FR_PSEUDO_PATH}, {"cut_from", FR_PSEUDO_PATH},
 	{"trigger_text", FR_PSEUDO_TEXT},
+	{"settings", FR_PSEUDO_RULE}, {"trigger_rule", FR_PSEUDO_RULE}, {"cut_filter", FR_PSEUDO_RULE},
 	{"kernel", CLEAN_KEEP}, {"arch", CLEAN_KEEP}, {"boot_id", CLEAN_KEEP}, {"version", CLEAN_KEEP}, {"profile", CLEAN_KEEP},
 	{"layout", CLEAN_KEEP}, {"events", CLEAN_KEEP}, {"events_missing", CLEAN_KEEP}, {"events_held", CLEAN_KEEP},
 	{"clock_mode", CLEAN_KEEP}, {"begin_clock", CLEAN_KEEP}, {"sample_event", CLEAN_KEEP}, {"recovered", CLEAN_KEEP},
-	{"cpu_profile", CLEAN_KEEP}, {"missed", CLEAN_KEEP}, {"thinned", CLEAN_KEEP}, {"unmatched", CLEAN_KEEP},
-	{"unreadable", CLEAN_KEEP}, {"rare_missing", CLEAN_KEEP}, {"waits", CLEAN_KEEP}, {"states", CLEAN_KEEP},
+	{"cpu_profile", CLEAN_KEEP}, {"missed", CLEAN_KEEP}, {"rare_missing", CLEAN_KEEP}, {"waits", CLEAN_KEEP}, {"states", CLEAN_KEEP},
 	{"states_missing", CLEAN_KEEP}, {"softirqs", CLEAN_KEEP}, {"softirqs_begin", CLEAN_KEEP}, {"softirq_ms", CLEAN_KEEP},
 	{"softirq_ms_begin", CLEAN_KEEP}, {"disks", CLEAN_KEEP}, {"incidents_missing", CLEAN_KEEP}, {"kernel_build_id", CLEAN_KEEP},
 	{"kernel_stext", CLEAN_KEEP}, {"kernel_symbols", CLEAN_KEEP}, {"symbols_left_out", CLEAN_KEEP}, {"unread", CLEAN_KEEP},
@@ -95,7 +105,9 @@ static int clean_fact_form(const char *name)
 			return FR_PSEUDO_PATH;
 		bare++;
 	}
-	return since && !since[6] && !strncmp(name, "rule_", 5) ? CLEAN_KEEP : clean_form_of(clean_facts, bare);
+	if (!strncmp(bare, "rule_", 5) && bare[5] >= '0' && bare[5] <= '9')
+		return since && !since[6] ? CLEAN_KEEP : FR_PSEUDO_RULE;
+	return clean_form_of(clean_facts, bare);
 }
 
 static int clean_field_form(const struct fr_event *ev, const struct fr_field *f)
@@ -185,13 +197,13 @@ static int clean_strings(struct fr_clean *c, const struct fr_event *ev, const st
 
 	for (k = 0; k < t->cnt && !err; k++) {
 		size_t len = col->off[k + 1] - col->off[k] - 1;
-		const char *is = clean_leaves(c, ev, k)
-					 ? ""
-					 : fr_pseudo_put(c->names, clean_field_form(ev, f), col->text + col->off[k], len, &sz);
+		const char *is = "";
 
 		off[k] = text.cnt;
-		sz = is && !*is ? 0 : sz;
-		sz = is && sz > room ? room : sz;
+		sz = 0;
+		if (!clean_leaves(c, ev, k))
+			is = fr_pseudo_put(c->names, clean_field_form(ev, f), col->text + col->off[k], len, &sz);
+		sz = sz > room ? room : sz;
 		err = is ? fr_vec_add(&text, is, sz) : -ENOMEM;
 		err = err ?: fr_vec_add(&text, "", 1);
 	}
@@ -218,50 +230,75 @@ static int learn_strings(struct fr_clean *c, const struct fr_event *ev, const st
 	return err;
 }
 
-/* Addresses in network order, as tracepoints of the network have them; or struct sockaddr. */
-static void clean_addresses(struct fr_clean *c, const struct fr_field *f, struct fr_type_cols *t)
+static bool clean_is_byte(u32 elem)
+{
+	return elem == FR_TYPE_u8 || elem == FR_TYPE_s8;
+}
+
+/* Where an address is in an array of sz bytes, and how long: all of it, or in a struct sockaddr. 0: nowhere. */
+static size_t clean_address_at(const u8 *bytes, size_t sz, size_t *at)
+{
+	u16 family = AF_UNSPEC;
+
+	*at = 0;
+	if (sz == FR_ALIAS_IP4 || sz == FR_ALIAS_IP6)
+		return sz;
+	if (sz >= sizeof(family))
+		memcpy(&family, bytes, sizeof(family));
+	*at = family == AF_INET ? 4 : 8;
+	if (family == AF_INET && sz >= *at + FR_ALIAS_IP4)
+		return FR_ALIAS_IP4;
+	return family == AF_INET6 && sz >= *at + FR_ALIAS_IP6 ? FR_ALIAS_IP6 : 0;
+}
+
+/* An array of bytes: of a struct sockaddr the family, the port and the address are left. */
+static void clean_bytes(struct fr_clean *c, u8 *bytes, size_t sz)
+{
+	u8 address[FR_ALIAS_IP6];
+	size_t at, len = clean_address_at(bytes, sz, &at), head = len && at ? 2 * sizeof(u16) : 0;
+
+	memcpy(address, bytes + at, len);
+	if (len)
+		fr_pseudo_address(c->names, address, len);
+	memset(bytes + head, 0, sz - head);
+	memcpy(bytes + at, address, len);
+}
+
+static void clean_arrays(struct fr_clean *c, const struct fr_field *f, struct fr_type_cols *t)
 {
 	u8 *at = (u8 *)t->col[f->col].text;
 	size_t sz = fr_field_sz(f);
-	u16 family;
 	u32 k;
 
-	for (k = 0; k < t->cnt && at; k++, at += sz) {
-		if (sz == FR_ALIAS_IP4 || sz == FR_ALIAS_IP6) {
-			fr_pseudo_address(c->names, at, sz);
-			continue;
-		}
-		memcpy(&family, at, sizeof(family));
-		if (family == 2 && sz >= 8)
-			fr_pseudo_address(c->names, at + 4, FR_ALIAS_IP4);
-		else if (family == 10 && sz >= 24)
-			fr_pseudo_address(c->names, at + 8, FR_ALIAS_IP6);
-		else
-			memset(at, 0, sz);
-	}
+	for (k = 0; k < t->cnt && at; k++)
+		clean_bytes(c, at + k * sz, sz);
 }
 
-static bool clean_is_address(const struct fr_field *f)
+/*
+ * Which arrays may be of somebody: all of bytes, whatever their fields are called. With the size of an address it is one, in
+ * network order; the name of a wireless network or a device's address is zeroed. Of words an address alone.
+ */
+static bool clean_is_array(const struct fr_field *f)
 {
-	return f->type == FR_TYPE_array && (f->elem == FR_TYPE_u8 || f->elem == FR_TYPE_s8) && fr_field_sz(f) >= 4 &&
-	       strstr(f->name, "addr");
+	bool is_words = f->elem == FR_TYPE_u32 && fr_field_sz(f) == FR_ALIAS_IP6 && strstr(f->name, "addr");
+
+	return f->type == FR_TYPE_array && (clean_is_byte(f->elem) || is_words);
 }
 
 /* What lies in data: texts are replaced where they are; what no field finds, and bytes that are no numbers, are zeroed. */
 static int clean_data_of(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *data, struct fr_row *r)
 {
-	char is[FR_REC_MAX_SZ] = "", *at = (char *)fr_row_bytes(r, data, &(size_t){0});
 	size_t sz, place, len;
+	char is[FR_REC_MAX_SZ] = "", *at = (char *)fr_row_bytes(r, data, &sz);
 	int err = 0;
 	u32 i;
 
-	fr_row_bytes(r, data, &sz);
 	sz = sz < sizeof(is) ? sz : sizeof(is);
 	for (i = 0; i < ev->field_cnt && !err; i++) {
 		const struct fr_field *f = &ev->fields[i], *word;
 		u64 loc;
 
-		if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_LOC || f->from_idx < 0 || f->elem == FR_TYPE_u8)
+		if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_LOC || f->from_idx < 0 || clean_is_byte(f->elem))
 			continue;
 		word = &ev->fields[f->from_idx];
 		loc = fr_row_num(r, word);
@@ -301,8 +338,8 @@ static int clean_column(struct fr_clean *c, const struct fr_event *ev, const str
 		return clean_places(c, ev, f, t);
 	if (f->type == FR_TYPE_data)
 		return clean_data(c, ev, f, b);
-	if (!c->learns && clean_is_address(f))
-		clean_addresses(c, f, t);
+	if (!c->learns && clean_is_array(f))
+		clean_arrays(c, f, t);
 	return 0;
 }
 
@@ -361,6 +398,8 @@ int fr_clean_batch(struct fr_clean *c, struct fr_batch *b, const bool *leaves)
 	u32 nr, i;
 
 	clean_drop_columns(c);
+	if (!b->row_cnt) /* all rows of a chunk may be of events that the schema lacks */
+		return 0;
 	c->leaves = leaves;
 	if (leaves)
 		err = clean_list_rows(c, b);
@@ -393,7 +432,7 @@ static int clean_schema_line(struct fr_clean *c, struct fr_vec *out, const char 
 	}
 	if (!at || at == line + len)
 		return fr_vec_add(out, line, len);
-	is = fr_pseudo_put(c->names, FR_PSEUDO_WORDS, at, line + len - at, &sz);
+	is = fr_pseudo_put(c->names, FR_PSEUDO_RULE, at, line + len - at, &sz);
 	if (!is)
 		return -ENOMEM;
 	return fr_vec_add(out, line, at - line) ?: fr_vec_add(out, is, sz);
@@ -467,46 +506,56 @@ static int clean_incidents(struct fr_clean *c, struct fr_snap_incident *inc, siz
 }
 
 /* What processes made for themselves: names of their own code. */
-static int clean_symbols(struct fr_clean *c, struct fr_snap_symbol *y, size_t cnt)
+static int form_of_symbol(const void *item)
 {
-	int err = 0;
-	size_t i;
+	const struct fr_snap_symbol *y = item;
 
-	for (i = 0; i < cnt && !err; i++)
-		if (y[i].pid && !y[i].module)
-			err = clean_text(c, FR_PSEUDO_NAME, &y[i].name);
-	return err;
+	return y->pid && !y->module ? FR_PSEUDO_NAME : CLEAN_KEEP;
 }
 
-static int clean_mappings(struct fr_clean *c, struct fr_snap_mapping *m, size_t cnt)
+static int form_of_mapping(const void *item)
 {
-	int err = 0;
-	size_t i;
+	const struct fr_snap_mapping *m = item;
 
-	for (i = 0; i < cnt && !err; i++)
-		if (m[i].path && m[i].path[0] != '[')
-			err = clean_text(c, FR_PSEUDO_PATH, &m[i].path);
-	return err;
+	return m->path && m->path[0] == '[' ? CLEAN_KEEP : FR_PSEUDO_PATH;
 }
 
-static int clean_states(struct fr_clean *c, struct fr_snap_state *t, size_t cnt)
+static int form_of_state(const void *item)
 {
-	int err = 0;
-	size_t i;
-
-	for (i = 0; i < cnt && !err; i++)
-		err = clean_text(c, FR_PSEUDO_OBJECT, &t[i].object);
-	return err;
+	(void)item;
+	return FR_PSEUDO_OBJECT;
 }
 
 /* What programs wrote to the kernel's log is theirs. */
-static int clean_klog(struct fr_clean *c, struct fr_snap_klog *l, size_t cnt)
+static int form_of_klog(const void *item)
 {
-	int err = 0;
+	return ((const struct fr_snap_klog *)item)->facility ? FR_PSEUDO_WORDS : FR_PSEUDO_TEXT;
+}
+
+/* Lists whose items have a text. */
+static const struct clean_list {
+	size_t list, text; /* in struct fr_meta, a vector; in its items, a const char * */
+	int (*form_of)(const void *item);
+} clean_lists[] = {
+	{offsetof(struct fr_meta, symbol), offsetof(struct fr_snap_symbol, name), form_of_symbol},
+	{offsetof(struct fr_meta, mapping), offsetof(struct fr_snap_mapping, path), form_of_mapping},
+	{offsetof(struct fr_meta, state), offsetof(struct fr_snap_state, object), form_of_state},
+	{offsetof(struct fr_meta, klog), offsetof(struct fr_snap_klog, text), form_of_klog},
+};
+
+static int clean_list(struct fr_clean *c, const struct clean_list *l, struct fr_meta *m)
+{
+	const struct fr_vec *v = (const struct fr_vec *)((char *)m + l->list);
+	int err = 0, form;
 	size_t i;
 
-	for (i = 0; i < cnt && !err; i++)
-		err = clean_text(c, l[i].facility ? FR_PSEUDO_WORDS : FR_PSEUDO_TEXT, &l[i].text);
+	for (i = 0; i < v->cnt && !err; i++) {
+		char *item = (char *)v->at + i * v->item_sz;
+
+		form = l->form_of(item);
+		if (form != CLEAN_KEEP)
+			err = clean_text(c, form, (const char **)(item + l->text));
+	}
 	return err;
 }
 
@@ -520,6 +569,11 @@ static int clean_counters(struct fr_clean *c, struct fr_counters *counters)
 
 		if (s[i].object[0] != '/')
 			continue;
+		if (c->learns) {
+			if (fr_pseudo_learn(c->names, FR_PSEUDO_PATH, s[i].object, strlen(s[i].object)))
+				return -ENOMEM;
+			continue;
+		}
 		is = fr_pseudo_put(c->names, FR_PSEUDO_PATH, s[i].object, strlen(s[i].object), &sz);
 		is = is ? strndup(is, FR_COUNTERS_OBJECT_MAX) : NULL;
 		if (!is)
@@ -551,12 +605,11 @@ static int clean_profile(struct fr_clean *c, struct fr_meta *m)
 int fr_clean_meta(struct fr_clean *c, struct fr_meta *m)
 {
 	int err = clean_tasks(c, m->task.at, m->task.cnt);
+	size_t i;
 
 	err = err ?: clean_incidents(c, m->incident.at, m->incident.cnt);
-	err = err ?: clean_symbols(c, m->symbol.at, m->symbol.cnt);
-	err = err ?: clean_mappings(c, m->mapping.at, m->mapping.cnt);
-	err = err ?: clean_states(c, m->state.at, m->state.cnt);
-	err = err ?: clean_klog(c, m->klog.at, m->klog.cnt);
+	for (i = 0; i < sizeof(clean_lists) / sizeof(clean_lists[0]); i++)
+		err = err ?: clean_list(c, &clean_lists[i], m);
 	err = err ?: clean_profile(c, m);
 	return err ?: clean_counters(c, &m->counters);
 }
@@ -665,9 +718,28 @@ static int learn_facts(struct fr_clean *c, const struct fr_snap *s)
 	return err;
 }
 
-/* Names of kernel threads, events and fields are everybody's. */
+static int keep_word(struct fr_clean *c, const char *word)
+{
+	return word ? fr_pseudo_keep_in_rules(c->names, word, strlen(word)) : 0;
+}
+
+/* In a rule it has several words, tp:sys:it. */
+static int keep_event_name(struct fr_clean *c, const char *name)
+{
+	int err = 0;
+	size_t len;
+
+	for (; *name && !err; name += len + !!name[len]) {
+		len = strcspn(name, ":");
+		err = fr_pseudo_keep_in_rules(c->names, name, len);
+	}
+	return err;
+}
+
+/* Kinds of kernel threads are everybody's; in rules, names of events, fields and calls. */
 static int learn_kept(struct fr_clean *c, const struct fr_snap *s)
 {
+	const char *arch = fr_snap_fact(s, "arch") ?: "";
 	const struct fr_schema *schema = fr_snap_schema(s);
 	size_t cnt, i;
 	const struct fr_snap_task *t = fr_snap_tasks(s, &cnt);
@@ -677,18 +749,20 @@ static int learn_kept(struct fr_clean *c, const struct fr_snap *s)
 	for (i = 0; i < cnt && !err; i++) {
 		if (!clean_is_kernel(&t[i]))
 			continue;
-		err = fr_pseudo_keep(c->names, t[i].task.comm, strnlen(t[i].task.comm, FR_COMM_SZ));
-		err = err ?: fr_pseudo_keep(c->names, t[i].task.first_comm, strnlen(t[i].task.first_comm, FR_COMM_SZ));
+		err = fr_pseudo_keep_kernel(c->names, t[i].task.comm, strnlen(t[i].task.comm, FR_COMM_SZ));
+		err = err ?: fr_pseudo_keep_kernel(c->names, t[i].task.first_comm, strnlen(t[i].task.first_comm, FR_COMM_SZ));
 	}
 	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
 		const struct fr_event *ev = fr_schema_event(schema, nr);
 
 		if (!ev)
 			continue;
-		err = fr_pseudo_keep(c->names, ev->name, strlen(ev->name));
+		err = keep_event_name(c, ev->name);
 		for (f = 0; f < ev->field_cnt && !err; f++)
-			err = fr_pseudo_keep(c->names, ev->fields[f].name, strlen(ev->fields[f].name));
+			err = keep_word(c, ev->fields[f].name);
 	}
+	for (i = 0; i < 2 * FR_SYSCALL_MAX && !err; i++)
+		err = keep_word(c, fr_syscall_name(arch, i / FR_SYSCALL_MAX, i % FR_SYSCALL_MAX));
 	return err;
 }
 
@@ -709,12 +783,15 @@ static int learn_rows(struct fr_clean *c, struct fr_snap *s)
 	return err;
 }
 
-/* Further words of secret keys, as when it was recorded; that nothing was to be redacted then does not count. */
-static const char *clean_secrets(const struct fr_snap *s)
+int fr_clean_secrets(struct fr_clean *c, const struct fr_snap *s)
 {
-	const char *words = fr_snap_fact(s, "redact");
+	int err = fr_redact_adds(fr_snap_fact(s, "redact"), &c->secret) ?: fr_vec_add(&c->secret, "", 1);
 
-	return words && strcmp(words, "no") != 0 ? words : NULL;
+	if (err)
+		return err;
+	c->secret.cnt--; /* the NUL, which the next part's words replace */
+	fr_pseudo_secrets(c->names, c->secret.at);
+	return 0;
 }
 
 int fr_clean_learn(struct fr_clean *c, struct fr_snap *s)
@@ -725,17 +802,11 @@ int fr_clean_learn(struct fr_clean *c, struct fr_snap *s)
 	int err = learn_kept(c, s);
 
 	c->learns = true;
-	fr_pseudo_secrets(c->names, clean_secrets(s));
 	fr_meta_init(&m);
 	err = err ?: fr_meta_take(&m, s, NULL);
-	m.counters.series.cnt = err ? 0 : m.counters.series.cnt;
+	m.prof = fr_snap_profile(s);
 	err = err ?: learn_facts(c, s);
-	err = err ?: clean_tasks(c, m.task.at, m.task.cnt);
-	err = err ?: clean_incidents(c, m.incident.at, m.incident.cnt);
-	err = err ?: clean_symbols(c, m.symbol.at, m.symbol.cnt);
-	err = err ?: clean_mappings(c, m.mapping.at, m.mapping.cnt);
-	err = err ?: clean_states(c, m.state.at, m.state.cnt);
-	err = err ?: clean_klog(c, m.klog.at, m.klog.cnt);
+	err = err ?: fr_clean_meta(c, &m);
 	err = err ?: clean_each_line(c, NULL, lines, sz);
 	err = err ?: learn_rows(c, s);
 	fr_meta_free(&m);
@@ -773,43 +844,72 @@ static int clean_read_key(const char *path, struct fr_alias_key *key)
 	return 0;
 }
 
-/* Words that rules, filters and options are made of. */
-static int clean_keep_words(struct fr_pseudo *names)
+/* A signal's name as rules may have it: SIGSEGV, SEGV, segv. */
+static int clean_keep_signal(struct fr_clean *c, const char *name)
 {
-	static const char *const word[] = {
-#define T(nr, name, ...) #name,
-		FR_TRIGGERS(T)
-#undef T
-			"event",
-		"comm",
-		"pid",
-		"tid",
-		"cpu",
-		"tier",
-		"ts",
-		"sig",
-		"core",
-		"uprobe",
-		"uretprobe",
-		"usdt",
-		"tp",
-		"main",
-		"life",
-		"stack",
-		"wait",
-		"rare",
-		"all",
-		"minimal",
-		"default",
-		"full",
-		"deleted",
-	};
+	char small[FR_NAME_MAX + 1] = "";
+	size_t i;
+
+	for (i = 0; name[i] && i < sizeof(small) - 1; i++)
+		small[i] = tolower(name[i]);
+	return keep_word(c, name) ?: keep_word(c, name + 3) ?: keep_word(c, small) ?: keep_word(c, small + 3);
+}
+
+/* Names of signals and errors. */
+static int clean_keep_numbers(struct fr_clean *c)
+{
+	int err = clean_keep_signal(c, "SIGRTMIN");
+	s64 nr;
+
+	for (nr = 1; nr < 32 && !err; nr++)
+		err = fr_signal_name(nr) ? clean_keep_signal(c, fr_signal_name(nr)) : 0;
+	for (nr = 1; nr <= FR_ERRNO_MAX && !err; nr++)
+		err = keep_word(c, fr_errno_name(nr));
+	return err;
+}
+
+/* Those of a list, up to its end; the name of a number that is none may be NULL. */
+static int clean_keep_list(struct fr_clean *c, const char *(*name)(u32 nr), u32 first, u32 cnt)
+{
 	int err = 0;
+	u32 i;
+
+	for (i = first; i < cnt && !err; i++)
+		err = keep_word(c, name(i));
+	return err;
+}
+
+static int clean_keep_all(struct fr_clean *c, const char *(*name)(u32 i))
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; name(i) && !err; i++)
+		err = keep_word(c, name(i));
+	return err;
+}
+
+/* Words that rules, filters and options are made of, beside those that have a list. */
+static int clean_keep_words(struct fr_clean *c)
+{
+	static const char *const word[] = {"event", "comm", "pid", "tid",     "cpu",	 "tier", "ts",	    "tp", "if",
+					   "in",    "yes",  "no",  "all",     "some",	 "ns",	 "us",	    "ms", "s",
+					   "m",	    "h",    "d",   "minimal", "default", "full", "defaults"};
+	int err = fr_pseudo_keep(c->names, "deleted", strlen("deleted")); /* behind a file's name */
 	size_t i;
 
 	for (i = 0; i < sizeof(word) / sizeof(word[0]) && !err; i++)
-		err = fr_pseudo_keep(names, word[i], strlen(word[i]));
-	return err;
+		err = keep_word(c, word[i]);
+	err = err ?: clean_keep_list(c, fr_trigger_kind_name, 1, FR_TRIGGER_KIND_CNT);
+	err = err ?: clean_keep_list(c, fr_latency_name, 0, FR_LATENCY_CNT);
+	err = err ?: clean_keep_list(c, fr_rate_name, 0, FR_RATE_CNT);
+	err = err ?: clean_keep_list(c, fr_up_kind_name, 0, FR_UP_KIND_CNT);
+	err = err ?: clean_keep_list(c, fr_tier_name, 0, FR_TIER_CNT);
+	err = err ?: clean_keep_list(c, fr_group_name, 0, FR_GROUP_CNT);
+	err = err ?: clean_keep_all(c, fr_trigger_key_name);
+	err = err ?: clean_keep_all(c, fr_trigger_psi_name);
+	err = err ?: clean_keep_all(c, fr_trigger_latency_other);
+	return err ?: clean_keep_numbers(c);
 }
 
 int fr_clean_new(const char *key_path, struct fr_clean **out)
@@ -824,8 +924,9 @@ int fr_clean_new(const char *key_path, struct fr_clean **out)
 		err = getrandom(&key, sizeof(key), 0) == sizeof(key) ? 0 : -errno;
 	if (!err) {
 		c->text.item_sz = c->column.item_sz = c->schema.item_sz = sizeof(void *);
+		c->secret.item_sz = 1;
 		c->names = fr_pseudo_new(&key);
-		err = c->names ? clean_keep_words(c->names) : -ENOMEM;
+		err = c->names ? clean_keep_words(c) : -ENOMEM;
 	}
 	if (err) {
 		fr_clean_free(c);
@@ -851,6 +952,7 @@ void fr_clean_free(struct fr_clean *c)
 	fr_vec_free(&c->text);
 	fr_vec_free(&c->column);
 	fr_vec_free(&c->schema);
+	fr_vec_free(&c->secret);
 	fr_pseudo_free(c->names);
 	free(c->prof);
 	free(c);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * clean: what a snapshot says without the names and secrets in it (base/text/pseudo.h): for `cut --redact`. Each kind of text
- * that a snapshot has is named here once, with its form; what is not named is taken for a command line, of which no word stays.
+ * that a snapshot has is named here once, with its form; what is not named is taken for a command line, of which options and
+ * numbers stay.
  */
 #ifndef FR_CLEAN_H
 #define FR_CLEAN_H
@@ -19,7 +20,10 @@ struct fr_clean; /* opaque */
 int fr_clean_new(const char *key_path, struct fr_clean **out);
 void fr_clean_free(struct fr_clean *c); /* NULL is fine */
 
-/* First of all snapshots of the file, which must outlive c: which names it has. 0 or -errno. */
+/* First of all snapshots of the file: the words of secret keys that it was recorded with are those of all. 0 or -ENOMEM. */
+int fr_clean_secrets(struct fr_clean *c, const struct fr_snap *s);
+
+/* Then of all of them, which must outlive c: which names the file has. 0 or -errno. */
 int fr_clean_learn(struct fr_clean *c, struct fr_snap *s);
 
 /*

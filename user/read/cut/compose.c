@@ -60,7 +60,7 @@ static int compose_facts(const struct fr_part *p, const struct fr_compose *how, 
 	return err ?: how->put_facts(p, w);
 }
 
-/* What is known once everything has been cleaned. */
+/* What is known once everything has been cleaned: secrets of this part, and names so far in the file. */
 static int compose_counted(const struct fr_part *p, u64 secret_cnt, struct fr_snap_writer *w)
 {
 	s64 before;

@@ -485,6 +485,21 @@ static int make_part(struct cut *c, u32 i)
 	return p->keep ? 0 : -ENOMEM;
 }
 
+/* What is replaced, before anything is. */
+static int cut_learn(struct cut *c)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < c->part_cnt && !err; i++)
+		if (!c->part[i].left_out)
+			err = fr_clean_secrets(c->clean, c->part[i].snap);
+	for (i = 0; i < c->part_cnt && !err; i++)
+		if (!c->part[i].left_out)
+			err = fr_clean_learn(c->clean, c->part[i].snap);
+	return err;
+}
+
 static int cut_set_up(struct cut *c)
 {
 	struct fr_replay_opts opts = c->ask->opts;
@@ -505,10 +520,7 @@ static int cut_set_up(struct cut *c)
 	err = c->part ? 0 : -ENOMEM;
 	for (i = 0; i < c->part_cnt && !err; i++)
 		err = make_part(c, i);
-	for (i = 0; i < c->part_cnt && !err && c->clean; i++)
-		if (!c->part[i].left_out)
-			err = fr_clean_learn(c->clean, c->part[i].snap);
-	return err;
+	return err ?: c->clean ? cut_learn(c) : 0;
 }
 
 static void cut_tear_down(struct cut *c)
