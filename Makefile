@@ -69,7 +69,7 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all help lib deps bpf-arm64 unit replays asan fuzzed fuzzed-base shared clang-check check check-long bench bench-quick demo man format check-format install uninstall clean
+.PHONY: all help lib deps bpf-arm64 unit replays asan fuzzed fuzzed-some shared clang-check check check-long bench bench-quick demo man format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -129,8 +129,7 @@ $(call obj,user/show/export/export_html.c): $(wildcard user/show/view/*)
 
 $(LIB): $(call obj,$(PLAIN_SRC))
 $(LIB_BPF): $(call obj,$(LIBBPF_SRC))
-$(O)/libfrbase.a: $(call obj,$(filter user/base/%,$(PLAIN_SRC)))
-$(LIB) $(LIB_BPF) $(O)/libfrbase.a:
+$(LIB) $(LIB_BPF):
 	@rm -f $@
 	$(call say,AR)
 	$(Q)$(AR) rcs $@ $^
@@ -198,10 +197,13 @@ replays: $(REPLAYS)
 asan: $(SKELETONS)
 	$(MAKE) O=$(O)/asan SKEL=$(O) SANITIZE=address,undefined CFLAGS='-O1 -g' unit replays
 
-# The archive that targets of libFuzzer link; fuzzed-base: one of user/base alone, which needs nothing else.
-fuzzed fuzzed-base:
+# The archive that targets of libFuzzer link; fuzzed-some: the objects of SOURCES alone.
+fuzzed fuzzed-some:
 	$(MAKE) O=$(O)/fuzz CC=$(CLANG) CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' SANITIZE=address,undefined \
-		$(O)/fuzz/$(if $(findstring base,$@),libfrbase.a,libfrcore.a)
+		$(if $(findstring some,$@),$(patsubst %.c,$(O)/fuzz/obj/%.o,$(SOURCES)),$(O)/fuzz/libfrcore.a)
+# Each letter of each name is compared with what was mistyped: to tell libFuzzer of it takes four times what all else does, and shows it
+# nothing that its dictionary has not.
+$(O)/obj/user/base/text/nearest.o: SAN_FLAGS += $(if $(findstring fuzzer,$(CFLAGS)),-fno-sanitize-coverage=trace-cmp)
 
 # What several suites need, made beforehand, as they run beside each other (tests/run.sh).
 MAKERS		:= $(patsubst %.c,$(O)/%,$(wildcard tests/*/make*.c))

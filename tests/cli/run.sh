@@ -169,24 +169,7 @@ cut_file() {
 	status 3 "$flightrec" info "$tmp/cut.flight" && status 3 "$flightrec" info --json "$tmp/cut.flight" && jq -e '.damage > 0' "$tmp/out"
 }
 # Damage in any byte is reported. No event is printed that is not in the sound file. Only names may differ.
-damaged_file() {
-	local at size
-	size=$(stat -c %s "$snap")
-	jq -c '[.ts, .cpu, .event, .tid]' "$here/expected.json" > "$tmp/sound"
-	for ((at = 0; at < size; at += 41)); do
-		cp "$snap" "$tmp/bad.flight"
-		printf '\xa5' | dd of="$tmp/bad.flight" bs=1 seek=$at conv=notrunc status=none
-		cmp -s "$snap" "$tmp/bad.flight" && continue
-		status 3 "$flightrec" replay "$tmp/bad.flight" || return
-		[[ -s $tmp/err ]] || { echo "byte $at: nothing said"; return 1; }
-		"$flightrec" replay --json "$tmp/bad.flight" 2> /dev/null | jq -c '[.ts, .cpu, .event, .tid]' > "$tmp/out"
-		diff "$tmp/sound" "$tmp/out" | grep '^>' && return 1
-		status 3 "$flightrec" verify "$tmp/bad.flight" && status 3 "$flightrec" replay --count "$tmp/bad.flight" || return
-		[[ -s $tmp/err ]] || { echo "byte $at: nothing said with the count"; return 1; }
-		status 3 "$flightrec" info --json "$tmp/bad.flight" && [[ -s $tmp/err ]] && jq -e .damage "$tmp/out" > "$tmp/damage" || return
-		status 3 "$flightrec" info "$tmp/bad.flight" && ! grep "Nothing was lost" "$tmp/out" || return
-	done
-}
+damaged_file() { python3 -B "$here/damaged.py" "$flightrec" "$snap" "$here/expected.json" "$tmp/bad.flight"; }
 # Where a part of the file that is gone said something, its label is not left alone.
 facts_are_missing() {
 	local command tiny="$here/../files/golden/tiny.flight"
@@ -784,14 +767,17 @@ without_root() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/flightrec" replay "$snap" | diff "$here/expected.txt" -
 }
 
-# The filter's own part of the code is searched, which is made by itself. The seed is fixed, so the texts are the same each time.
+# The filter's own part of the code is searched: what its target takes from the archive is made for libFuzzer, by itself. The seed is fixed,
+# so the texts are the same each time.
 fuzzed_filters() {
-	local out=build/fuzz
+	local out=build/fuzz flags=(-std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -Ibpf -Iuser -Itests) sources
 	echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | clang -fsanitize=fuzzer -x c - -o /dev/null 2> /dev/null ||
 		{ echo "clang cannot link with libFuzzer: install libclang-rt-dev"; return 77; }
-	make -s -j2 fuzzed-base &&
-		clang -std=gnu11 -D_GNU_SOURCE= -O1 -g -Wall -Wextra -Werror -fsanitize=fuzzer,address,undefined \
-			-fno-sanitize-recover=all -Ibpf -Iuser -Itests tests/cli/fuzz_filter.c $out/libfrbase.a -ltraceevent -o $out/filter || return
+	gcc "${flags[@]}" -r tests/cli/fuzz_filter.c build/libfrcore.a -Wl,-Map="$tmp/taken.map" -o "$tmp/taken.o" || return
+	sources=$(grep -oP 'libfrcore\.a\(\K[^)]+(?=\.o\))' "$tmp/taken.map" | sort -u | while read -r name; do find user/base -name "$name.c"; done)
+	make -s -j2 fuzzed-some SOURCES="$sources" &&
+		clang "${flags[@]}" -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all tests/cli/fuzz_filter.c \
+			$(sed "s|\(.*\)\.c|$out/obj/\1.o|" <<< "$sources") -ltraceevent -o $out/filter || return
 	grep -ohP '^\s*\{"\K.*(?=", ")' tests/unit/test_filter*.c | sed 's/\\"/"/g' | split -l 1 - "$tmp/seed-"
 	mkdir "$tmp/corpus" && mv "$tmp"/seed-* "$tmp/corpus"
 	$out/filter -seed=1 -runs=40000 -max_len=200 -dict=tests/cli/filter.dict -artifact_prefix=$out/ "$tmp/corpus"
