@@ -130,5 +130,9 @@ def named(new, *args, want=0):
     return new
 
 
+def horizons_of(i):
+    return [main_ring(i, cpu)["horizon_ns"] for cpu in (0, 1)]
+
+
 def horizons(path):
-    return [main_ring(info(path), cpu)["horizon_ns"] for cpu in (0, 1)]
+    return horizons_of(info(path))
