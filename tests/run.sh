@@ -11,7 +11,8 @@
 # (of the parts: times-long). Parts that begin with chance begin at FR_SEED, which is printed.
 set -u
 cd "$(dirname "$0")/.." || exit
-export PATH=$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec FLIGHTREC_PAGER=cat
+# First what packages install: a wrapper that finds a version of python takes longer than most that it starts.
+export PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec FLIGHTREC_PAGER=cat
 
 # How it runs if all are run, name, seconds after which it counts as hung, command. The limit is at least four times what the suite
 # takes, since machines may be busy.
