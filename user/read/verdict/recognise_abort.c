@@ -262,7 +262,6 @@ bool fr_recognise_own_alarm(struct fr_case *k)
 
 #define NOT_EXECUTABLE 126
 #define NOT_FOUND      127
-#define RUST_PANIC     101
 #define BY_SIGNAL      128 /* and the signal's number */
 #define CHILD_NS       FR_SEC_NS
 
@@ -295,14 +294,6 @@ bool fr_recognise_exit_status(struct fr_case *k)
 			status, status == NOT_FOUND ? "does not find" : "may not execute",
 			status == NOT_FOUND ? ", and a program of which a library is not found" : "",
 			*k->c->argv ? "; it was called as: " : "", k->c->argv);
-		return true;
-	}
-	if (status == RUST_PANIC) {
-		fr_case_cause(
-			k, "trigger",
-			"exit status %lld: so a program in Rust ends whose main thread panicked (by convention); the panic's "
-			"message went to its standard error",
-			status);
 		return true;
 	}
 	name = status > BY_SIGNAL ? fr_signal_name(status - BY_SIGNAL) : NULL;
