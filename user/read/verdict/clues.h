@@ -239,6 +239,12 @@ bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns);
 #define FR_CLUES_UNKNOWN_PART 20u
 bool fr_clues_covers_most(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns);
 
+/*
+ * The CPU beside this one that was idle longest in a time, of those that fr_clues_covers_most(); *ns: so long, 0: none was, or
+ * it is not known. 0 or -ENOMEM.
+ */
+int fr_clues_idlest(const struct fr_clues *c, u32 beside, u64 from_ns, u64 to_ns, u32 *cpu, u64 *ns);
+
 /* How long one of these tasks had a CPU in this time. */
 struct fr_clue_use {
 	u64 key; /* tid */

@@ -53,7 +53,13 @@ static bool ask_is_of(const struct fr_clue_run *run, u32 cpu)
 	return cpu == FR_CLUES_ALL_CPUS || run->cpu == cpu;
 }
 
-/* How long it is known who had this CPU, or all; *all_ns: of so long. Not known at all where items are missing. */
+/* Is it known at all who had a CPU when? Not where items are missing. */
+static bool can_know(const struct fr_clues *c, u64 from_ns, u64 to_ns)
+{
+	return !c->is_full && c->has[FR_CLUE_SWITCH] && to_ns > from_ns;
+}
+
+/* How long it is known who had this CPU, or all; *all_ns: of so long, 0: not at all. */
 static u64 known_ns(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, u64 *all_ns)
 {
 	const struct fr_clue_run *run = c->run.at;
@@ -61,7 +67,7 @@ static u64 known_ns(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns, u
 	size_t i;
 
 	*all_ns = 0;
-	if (c->is_full || !c->has[FR_CLUE_SWITCH] || to_ns <= from_ns)
+	if (!can_know(c, from_ns, to_ns))
 		return 0;
 	for (i = 0; i < c->run.cnt; i++)
 		ns += ask_is_of(&run[i], cpu) ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
@@ -78,11 +84,49 @@ bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns)
 	return all_ns && ns == all_ns;
 }
 
+static bool is_most(u64 ns, u64 all_ns)
+{
+	return all_ns && ns <= all_ns && all_ns - ns <= all_ns / FR_CLUES_UNKNOWN_PART;
+}
+
 bool fr_clues_covers_most(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns)
 {
 	u64 all_ns, ns = known_ns(c, cpu, from_ns, to_ns, &all_ns);
 
-	return all_ns && ns <= all_ns && all_ns - ns <= all_ns / FR_CLUES_UNKNOWN_PART;
+	return is_most(ns, all_ns);
+}
+
+struct ask_cpu {
+	u64 known_ns, idle_ns;
+};
+
+/* One pass: CPUs and runs are many. */
+int fr_clues_idlest(const struct fr_clues *c, u32 beside, u64 from_ns, u64 to_ns, u32 *cpu, u64 *ns)
+{
+	const struct fr_clue_run *run = c->run.at;
+	struct ask_cpu *of;
+	size_t i;
+
+	*cpu = 0;
+	*ns = 0;
+	if (!can_know(c, from_ns, to_ns) || !c->cpu_cnt)
+		return 0;
+	of = calloc(c->cpu_cnt, sizeof(*of));
+	if (!of)
+		return -ENOMEM;
+	for (i = 0; i < c->run.cnt; i++) {
+		u64 part_ns = run[i].cpu < c->cpu_cnt ? fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns) : 0;
+
+		if (!part_ns)
+			continue;
+		of[run[i].cpu].known_ns += part_ns;
+		of[run[i].cpu].idle_ns += run[i].tid ? 0 : part_ns;
+	}
+	for (i = 0; i < c->cpu_cnt; i++)
+		if (i != beside && of[i].idle_ns > *ns && is_most(of[i].known_ns, to_ns - from_ns))
+			*ns = of[i].idle_ns, *cpu = i;
+	free(of);
+	return 0;
 }
 
 static int by_ns(const void *a, const void *b)

@@ -582,15 +582,12 @@ bool fr_recognise_flood(struct fr_case *k)
 /* "; CPU 0 was idle for 30 ms of that: ...": another CPU was, for most of the time in which it was queued; or nothing. */
 static const char *cpu_free_word(struct fr_case *k, u64 from_ns, u64 to_ns)
 {
-	u64 most_ns = 0, ns;
-	u32 cpu, at = 0;
+	u64 most_ns;
+	u32 at;
 
-	for (cpu = 0; cpu < k->c->cpu_cnt; cpu++) {
-		if (cpu == k->wait->cpu || !fr_clues_covers_most(k->c, cpu, from_ns, to_ns))
-			continue;
-		ns = cpu_idle_ns(k->c, cpu, from_ns, to_ns);
-		if (ns > most_ns)
-			most_ns = ns, at = cpu;
+	if (fr_clues_idlest(k->c, k->wait->cpu, from_ns, to_ns, &at, &most_ns)) {
+		k->failed = true;
+		return "";
 	}
 	if (most_ns < FREE_LEAST_NS || most_ns < (to_ns - from_ns) / 4 * 3)
 		return "";
