@@ -37,13 +37,19 @@ static bool is_same_end(const char *a, size_t a_len, const char *b, size_t b_len
 	return a_len == b_len && !memcmp(a, b, a_len);
 }
 
+/* A socket that listens, or is not connected yet, has port 0 there: nobody. */
+static bool has_peer(const struct ends *e)
+{
+	return e->peer_len < 2 || memcmp(e->peer + e->peer_len - 2, ":0", 2);
+}
+
 /* Are these the two ends of one connection? Then it does not leave the host. */
 static bool are_ends(const struct fr_waited *a, const struct fr_waited *b)
 {
 	struct ends x, y;
 
-	return ends_of(a, &x) && ends_of(b, &y) && is_same_end(x.mine, x.mine_len, y.peer, y.peer_len) &&
-	       is_same_end(x.peer, x.peer_len, y.mine, y.mine_len);
+	return ends_of(a, &x) && ends_of(b, &y) && has_peer(&x) && has_peer(&y) &&
+	       is_same_end(x.mine, x.mine_len, y.peer, y.peer_len) && is_same_end(x.peer, x.peer_len, y.mine, y.mine_len);
 }
 
 static bool is_delack_long(const struct fr_waited *w)
@@ -244,13 +250,44 @@ u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w)
 	return 0;
 }
 
+#define REQUEST_NS (10 * FR_MSEC_NS) /* from a task's own wait to that what it has sent is there, either way */
+
+/*
+ * Who got at the other end what w's task sent right before it waited, and has not waited there since; 0: it is not known. Who
+ * read there some time ago need not be who does now. A loopback's address may be another network's, but for who was woken by
+ * w's task itself.
+ */
+u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w)
+{
+	u64 began_ns = fr_waited_began_ns(w), woken_ns;
+	const struct fr_waited *of;
+	size_t i = k->c->wait.cnt;
+	struct ends e;
+
+	while (i--) {
+		of = fr_clues_wait(k->c, i);
+		if (of->tid == w->tid || !are_ends(w, of))
+			continue;
+		woken_ns = fr_waited_woken_ns(of);
+		if (fr_waited_was_runnable(of) ||
+		    (woken_ns > began_ns ? woken_ns - began_ns : began_ns - woken_ns) > REQUEST_NS)
+			return 0;
+		if (of->waker == FR_WAKER_task && of->waker_pid == w->tid)
+			return of->tid;
+		return of->waker == FR_WAKER_softirq && ends_of(w, &e) && (!is_loopback(&e) || is_same_net(k->c, w, of))
+			       ? of->tid
+			       : 0;
+	}
+	return 0;
+}
+
 /* Does it wait at the port of w's peer, for this connection or for another one's client? */
 bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w)
 {
 	struct ends x, e;
 	const char *port, *peer;
 
-	if (!ends_of(of, &x) || !ends_of(w, &e))
+	if (!ends_of(of, &x) || !ends_of(w, &e) || !has_peer(&e))
 		return false;
 	port = memrchr(x.mine, ':', x.mine_len);
 	peer = memrchr(e.peer, ':', e.peer_len);
@@ -266,8 +303,9 @@ static u32 connects_like(const struct fr_case *k, const struct ends *to)
 	u32 cnt = 0;
 
 	for (i = 0; (w = fr_clues_wait(k->c, i)); i++)
-		cnt += is_connecting(k, w) && w->blocked_ns >= SYN_LEAST_NS && is_ended_by_nobody(w) && ends_of(w, &e) &&
-		       is_same_end(e.peer, e.peer_len, to->peer, to->peer_len);
+		cnt += w->blocked_ns >= SYN_LEAST_NS && is_ended_by_nobody(w) && ends_of(w, &e) &&
+		       is_same_end(e.peer, e.peer_len, to->peer, to->peer_len) &&
+		       is_connecting(k, w); /* goes through all that was sent again */
 	return cnt;
 }
 
@@ -338,8 +376,8 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 	const struct fr_waited *w = k->wait;
 	struct ends e;
 
-	if (!w || fr_waited_was_runnable(w) || w->blocked_ns < SYN_LEAST_NS || !is_connecting(k, w) || !ends_of(w, &e) ||
-	    !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going) || fr_case_ended_by_signal(k, w)))
+	if (!w || w->state != FR_PREV_STATE_SLEEPING || w->blocked_ns < SYN_LEAST_NS || !is_connecting(k, w) ||
+	    !ends_of(w, &e) || !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going) || fr_case_ended_by_signal(k, w)))
 		return false;
 	if (is_within_host(&e))
 		tell_near_syn(k, &e);
@@ -534,26 +572,29 @@ static bool asks_name_server(const struct fr_waited *w, struct ends *e)
 	return e->peer_len > port_len && !memcmp(e->peer + e->peer_len - port_len, NAME_SERVER_PORT, port_len);
 }
 
-/* It asked a name server, and its time was up, or nothing has come yet, or nothing did for long. */
+/*
+ * It asked a name server, and its time was up, or nothing has come yet, or nothing did for long. An answer may have come
+ * before: there are two, of an IPv4 and an IPv6 address, on one socket.
+ */
 static bool is_unanswered_name(struct fr_case *k, const struct fr_waited *w)
 {
 	bool goes_on = w == &k->by_steps && k->is_going;
 	const char *who, *at;
 	struct ends e;
 
-	if (fr_waited_was_runnable(w) || w->blocked_ns < NO_ANSWER_NS || !asks_name_server(w, &e))
+	if (w->state != FR_PREV_STATE_SLEEPING || w->blocked_ns < NO_ANSWER_NS || !asks_name_server(w, &e))
 		return false;
 	who = fr_word_who(k, w->tid, w->ts);
 	at = fr_word_text(k, e.peer, e.peer_len);
 	if (goes_on)
 		fr_case_cause(k, k->wait_from,
-			      "the name server (DNS) at %s has not answered yet: %s has waited for it for %s %s", at, who,
-			      fr_word_ns(k, w->blocked_ns), fr_word_call(k, w));
+			      "nothing has come from the name server (DNS) at %s for %s so far: %s has waited for that %s", at,
+			      fr_word_ns(k, w->blocked_ns), who, fr_word_call(k, w));
 	else if (w->waker == FR_WAKER_timer)
 		fr_case_cause(k, "wait",
-			      "the name server (DNS) at %s did not answer: %s waited for it for %s %s, until its own time-out "
-			      "ended that",
-			      at, who, fr_word_ns(k, w->blocked_ns), fr_word_call(k, w));
+			      "nothing came from the name server (DNS) at %s for %s: %s waited for that %s, until its own "
+			      "time-out ended that",
+			      at, fr_word_ns(k, w->blocked_ns), who, fr_word_call(k, w));
 	else if (w->waker == FR_WAKER_softirq || w->waker == FR_WAKER_irq)
 		fr_case_cause(k, "wait", "nothing came from the name server (DNS) at %s for %s: %s waited for that %s", at,
 			      fr_word_ns(k, w->blocked_ns), who, fr_word_call(k, w));
@@ -685,13 +726,14 @@ bool fr_recognise_silent_exit(struct fr_case *k)
 
 #define SILENT_LEAST_NS (10 * FR_MSEC_NS)
 
+/* Asleep in a call that receives: poll() may wait for room to send. Who is stopped in that call is not asleep. */
 static bool is_in_receive(const struct fr_case *k, const struct fr_waited *w)
 {
-	static const char *const calls[] = {"recvfrom", "recvmsg", "recvmmsg", "read", "readv", "poll", "ppoll"};
+	static const char *const calls[] = {"recvfrom", "recvmsg", "recvmmsg", "read", "readv"};
 	char call[FR_WAITED_CALL_SZ];
 	size_t i;
 
-	if (w->in != FR_WAITED_call || fr_waited_was_runnable(w))
+	if (w->in != FR_WAITED_call || w->state != FR_PREV_STATE_SLEEPING)
 		return false;
 	fr_waited_call(w, k->c->arch, call);
 	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
@@ -700,7 +742,10 @@ static bool is_in_receive(const struct fr_case *k, const struct fr_waited *w)
 	return false;
 }
 
-/* It waited for what the other end had to send. */
+/*
+ * It waited for what the other end had to send. What that did is not known: it may have sent it, and a segment was lost on the
+ * way; and it may be a task of this host, as where addresses are translated.
+ */
 bool fr_recognise_silent_peer(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
@@ -711,13 +756,12 @@ bool fr_recognise_silent_peer(struct fr_case *k)
 	if (goes_on && fr_case_goes_on_for(k, w, &s)) /* what that one waits for says more */
 		return false;
 	if (!w || w->blocked_ns < w->off_ns / 2 || w->blocked_ns < SILENT_LEAST_NS || !is_in_receive(k, w) || !ends_of(w, &e) ||
+	    !has_peer(&e) ||
 	    (!goes_on &&
 	     (is_within_host(&e) || fr_case_peer(k, w) || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq))))
 		return false; /* of a peer that is known here, it is said what that did */
-	fr_case_cause(k, k->wait_from, "%s%s sent nothing for %s: so long %s %s in %s for that, %s%s",
-		      fr_word_text(k, e.peer, e.peer_len), is_within_host(&e) ? "" : ", which is not its own address,",
-		      fr_word_ns(k, w->blocked_ns), fr_word_who(k, w->tid, w->ts), goes_on ? "has waited" : "waited",
-		      fr_word_call(k, w) + strlen("in "), fr_word_ender(k, w),
-		      goes_on ? "" : ": what that host did is not recorded here");
+	fr_case_cause(k, k->wait_from, "what %s %s come from %s for %s: so long it %s %s, %s", fr_word_who(k, w->tid, w->ts),
+		      goes_on ? "waits for has not" : "waited for did not", fr_word_text(k, e.peer, e.peer_len),
+		      fr_word_ns(k, w->blocked_ns), goes_on ? "has waited" : "waited", fr_word_call(k, w), fr_word_ender(k, w));
 	return true;
 }

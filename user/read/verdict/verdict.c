@@ -352,7 +352,7 @@ static u32 verdict_child(const struct fr_case *k, const struct fr_waited *w)
 
 bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out)
 {
-	u32 tid = w->owner_pid ?: verdict_child(k, w), peer = tid ? 0 : fr_case_peer(k, w);
+	u32 tid = w->owner_pid ?: verdict_child(k, w), peer = tid ? 0 : fr_case_asked(k, w);
 
 	tid = tid ?: peer;
 	if (!tid || tid == w->tid || tid == k->c->tid || !fr_clues_still(k->c, tid, out))

@@ -181,6 +181,7 @@ bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w);
 /* In a call in which it waits for its next work? That is no reason why somebody waits for it. */
 bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w);
 u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w); /* who waited last at the other end of it; 0: not known */
+u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who got there what w's task sent; 0: likewise */
 
 /*
  * For whom a wait goes on that nobody has ended, and how that one waits itself: who has the lock, the child that it waits for,
