@@ -287,7 +287,7 @@ bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w)
 	struct ends x, e;
 	const char *port, *peer;
 
-	if (!ends_of(of, &x) || !ends_of(w, &e) || !has_peer(&e))
+	if (!ends_of(of, &x) || !ends_of(w, &e))
 		return false;
 	port = memrchr(x.mine, ':', x.mine_len);
 	peer = memrchr(e.peer, ':', e.peer_len);
