@@ -360,6 +360,7 @@ static bool read_symbol(const char *line)
 		return false;
 	y->addr = addr;
 	y->sz = sz;
+	put_str(name, name);
 	y->name = strdup(name);
 	y->module = strcmp(module, "-") ? strdup(module) : NULL;
 	symbol_cnt++;

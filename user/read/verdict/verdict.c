@@ -201,37 +201,50 @@ static bool is_of_every_end(const char *name)
 
 #define NAME_LONG 60u
 
-/* A long C++ name without its result, template's arguments and parameters; all others as they are, but for what does not fit.
+/* Behind the parenthesis that ends what begins here; NULL: none does. */
+static const char *frame_closed(const char *at)
+{
+	u32 depth = 0;
+
+	do
+		depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+	while (depth && *++at);
+	return *at ? at + 1 : NULL;
+}
+
+/*
+ * A long C++ name without its result, template's arguments and parameters; all others as they are, but for what does not fit.
+ * So are those of what is within a function, whose own names come behind its parameters.
  */
 static void frame_short(const char *name, char *out, size_t sz)
 {
 	static const char anonymous[] = "(anonymous namespace)::";
+	u32 templates = 0, parens = 0;
+	const char *at, *behind;
 	size_t len = 0;
-	u32 depth = 0;
-	const char *at;
 
 	snprintf(out, sz, "%s", name);
 	if (strlen(name) <= NAME_LONG || !strstr(name, "::") || strstr(name, "operator") || *name == '<')
 		return;
 	for (at = name; *at && len + 1 < sz; at++) {
-		if (!depth && !strncmp(at, anonymous, sizeof(anonymous) - 1)) {
+		if (templates) {
+			parens += *at == '(' ? 1 : *at == ')' && parens ? -1 : 0;
+			templates += parens ? 0 : *at == '<' ? 1 : *at == '>' ? -1 : 0;
+		} else if (!strncmp(at, anonymous, sizeof(anonymous) - 1)) {
 			at += sizeof(anonymous) - 2;
-			continue;
-		}
-		if (!depth && *at == '(' && at[1] == '*') /* Go's */
-			break;
-		if (!depth && *at == '(' && len) {
+		} else if (*at == '(') {
+			behind = len && at[1] != '*' /* Go's */ ? frame_closed(at) : NULL;
+			if (!behind || strstr(behind, "::") || strchr(behind, '('))
+				break;
 			out[len] = 0;
 			return;
-		}
-		if (*at == '<')
-			depth++;
-		else if (*at == '>' && depth)
-			depth--;
-		else if (*at == ' ' && !depth)
+		} else if (*at == '<') {
+			templates++;
+		} else if (*at == ' ') {
 			len = 0;
-		else if (!depth)
+		} else {
 			out[len++] = *at;
+		}
 	}
 	snprintf(out, sz, "%s", name);
 }
