@@ -452,7 +452,7 @@ static int html_put_spans(struct fr_export *x)
 	size_t sz;
 	int err = fr_timeline_end(p->timeline);
 
-	err = err ?: fr_page_spans(p->timeline, &p->ended, index, html_put_tile, x->out);
+	err = err ?: fr_page_spans(p->timeline, &p->ended, index, html_put_tile, x->out, NULL);
 	err = err ?: fr_page_index_pack(index, p->timeline, p->ended.pid, &piece, &sz);
 	if (!err)
 		html_put_piece(x->out, "index", piece, sz);

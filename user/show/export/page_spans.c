@@ -135,6 +135,7 @@ struct spans_there {
 struct spans_tasks {
 	struct spans_task *v; /* by begin; those that have begun and go on are in front of those that have ended */
 	u32 cnt, begun_cnt, open_cnt;
+	u64 asked_cnt;		   /* tasks, once for each tile in which one is asked */
 	struct spans_there *there; /* in the tile */
 	u32 there_cnt;
 };
@@ -197,6 +198,7 @@ static void spans_find_tasks(struct spans_tasks *ts, const struct tile *tile)
 	ts->there_cnt = 0;
 	while (ts->begun_cnt < ts->cnt && ts->v[ts->begun_cnt].begin < tile->end.at)
 		ts->v[ts->open_cnt++] = ts->v[ts->begun_cnt++];
+	ts->asked_cnt += ts->open_cnt;
 	for (i = 0; i < ts->open_cnt; i++) {
 		const struct fr_tl_task *k = &tile->t->task[ts->v[i].nr];
 		struct spans_there there = {ts->v[i].nr, 0, spans_calls_cnt(tile, &k->calls)};
@@ -366,7 +368,7 @@ static int spans_put_tile(struct cols *c, const struct tile *tile, const struct 
 }
 
 int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, const struct fr_page_index *x,
-		  void (*put)(void *arg, const u8 *piece, size_t sz), void *arg)
+		  void (*put)(void *arg, const u8 *piece, size_t sz), void *arg, u64 *asked_cnt)
 {
 	struct fr_pbuf plain = {0}, packed = {0};
 	struct cols c = {.to = &plain};
@@ -383,6 +385,8 @@ int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, co
 		if (!err)
 			put(arg, packed.p, packed.len);
 	}
+	if (asked_cnt)
+		*asked_cnt = tasks.asked_cnt;
 	spans_tasks_free(&tasks);
 	for (i = 0; i < COLS_MAX; i++)
 		free(c.col[i].v);

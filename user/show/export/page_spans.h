@@ -39,8 +39,11 @@ void fr_page_ended_free(struct fr_page_ended *e);
 /* Has this task anything to be shown? */
 bool fr_page_spans_has_any(const struct fr_tl_task *k);
 
-/* Give put() the piece of each tile, packed, in order. 0 or -ENOMEM. The timeline has ended. */
+/*
+ * Give put() the piece of each tile, packed, in order. 0 or -ENOMEM. The timeline has ended. *asked_cnt, which may be NULL: how
+ * often a task was looked at, most of what it takes.
+ */
 int fr_page_spans(const struct fr_timeline *t, const struct fr_page_ended *e, const struct fr_page_index *x,
-		  void (*put)(void *arg, const u8 *piece, size_t sz), void *arg);
+		  void (*put)(void *arg, const u8 *piece, size_t sz), void *arg, u64 *asked_cnt);
 
 #endif
