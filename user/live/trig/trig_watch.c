@@ -65,13 +65,14 @@ static struct fr_tpformat *format_of(const char *text, size_t sz, const char *tp
 	return NULL;
 }
 
-/* Behind its name and number, which are a session's own. */
+/* Behind its name and number, which are a session's own; without the words in which records are printed. */
 static size_t watch_fields(const char *text, size_t sz, const char **at)
 {
-	static const char head[] = "\nformat:\n";
+	static const char head[] = "\nformat:\n", words[] = "\nprint fmt:";
+	const char *end = memmem(text, sz, words, strlen(words)) ?: text + sz;
 
-	*at = memmem(text, sz, head, strlen(head));
-	return *at ? text + sz - *at : 0;
+	*at = memmem(text, end - text, head, strlen(head));
+	return *at ? end - *at : 0;
 }
 
 /* Find a probe's place again by what the session says of it. A rule reads records as the session's format has them, so the file

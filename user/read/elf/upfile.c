@@ -459,7 +459,7 @@ struct marks {
 	struct fr_upfile *f;
 	u64 base;	      /* where .stapsdt.base is; 0: there is none */
 	u64 code;	      /* where code begins */
-	struct fr_vec places; /* struct mark_place, by address */
+	struct fr_vec places; /* struct mark_place, by address, then by name */
 	int (*fn)(void *arg, const struct fr_upmark *m);
 	void *arg;
 };
@@ -497,12 +497,11 @@ static u64 mark_addr(const struct marks *m, const struct fr_upnote *note)
 	return note->addr + (m->base && note->base ? m->base - note->base : 0);
 }
 
-/* Do notes of two marks name one place? Then it is not known which is passed there. */
-static bool mark_is_shared(const struct marks *m, const struct fr_upnote *note)
+/* The first place at this address or behind it. */
+static size_t mark_place_from(const struct marks *m, u64 addr)
 {
 	const struct mark_place *place = m->places.at;
 	size_t from = 0, to = m->places.cnt, mid;
-	u64 addr = mark_addr(m, note);
 
 	while (from < to) {
 		mid = from + (to - from) / 2;
@@ -511,10 +510,18 @@ static bool mark_is_shared(const struct marks *m, const struct fr_upnote *note)
 		else
 			to = mid;
 	}
-	for (; from < m->places.cnt && place[from].addr == addr; from++)
-		if (strcmp(place[from].provider, note->provider) != 0 || strcmp(place[from].name, note->name) != 0)
-			return true;
-	return false;
+	return from;
+}
+
+/* Do notes of two marks name one place? Then it is not known which is passed there. Those of a place are in order of names. */
+static bool mark_is_shared(const struct marks *m, const struct fr_upnote *note)
+{
+	u64 addr = mark_addr(m, note);
+	size_t from = mark_place_from(m, addr), to = addr + 1 ? mark_place_from(m, addr + 1) : m->places.cnt;
+	const struct mark_place *first = (const struct mark_place *)m->places.at + from;
+	const struct mark_place *last = (const struct mark_place *)m->places.at + to - 1;
+
+	return from < to && (strcmp(first->provider, last->provider) != 0 || strcmp(first->name, last->name) != 0);
 }
 
 /* 0; -EINVAL and why: no probe may be there; -errno and why: it cannot be read. */
@@ -584,7 +591,9 @@ static int mark_by_addr(const void *a, const void *b)
 {
 	const struct mark_place *x = a, *y = b;
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return strcmp(x->provider, y->provider) ?: strcmp(x->name, y->name);
 }
 
 /*
