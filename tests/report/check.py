@@ -138,8 +138,14 @@ def check_groups(c, rep, t, pairs):
         c.equal(f"pid {process['pid']} comm", not names or process["comm"] in names, True)
 
 
-def check_process_groups(c, rep, pairs):
-    """Programs are the processes of one name; containers those of one id, or name if it has none."""
+def check_process_groups(c, rep, pairs, file):
+    """Programs are the processes of one name, that of their first threads; containers those of one id, or name if it has none."""
+    told = collections.defaultdict(set)
+    for row in json.loads(run("stat", "--json", "--top", "0", "--by", "pid,program", file))["rows"]:
+        told[row["pid"]].add(row["program"])
+    for process in rep["processes"]:
+        names = told[process["pid"]] - {None}
+        c.equal(f"process {process['pid']}: its first thread's name", process["comm"] in names or not names or process["pid"] is None, True)
     whose = {process["pid"]: process for process in rep["processes"]}
     keys = {"programs": lambda process: process["comm"] if process["pid"] is not None else None,
             "containers": lambda process: process["container_id"] or process["container"]}
@@ -581,7 +587,7 @@ def main(file, args):
     check_wall(c, rep, info)
     pairs = check_tasks(c, rep, t)
     check_groups(c, rep, t, pairs)
-    check_process_groups(c, rep, pairs)
+    check_process_groups(c, rep, pairs, file)
     check_cgroup_paths(c, rep, file, window, filt)
     check_whose(c, rep, info, file)
     check_cpus(c, rep, t)

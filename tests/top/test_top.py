@@ -728,15 +728,19 @@ def not_recorded(snap):
     lines += [f"event {ns} 0 sched_switch {prev} next_pid={to} prev_state=1" for ns, prev, to in ((1000, 0, 7), (5000, 7, 0), (9000, 0, 7))]
     switches = "sched_switch,sched_waking"
     with tempfile.TemporaryDirectory() as d:
-        for events, want in (switches, "-"), (switches + ",sys_enter,sys_exit,page_fault_user,page_fault_kernel", "0"):
-            file = f"{d}/{want}.flight"
-            subprocess.run([f"{sys.argv[1]}/tests/rehearse/make", file], input="\n".join([*lines, f"fact events {events}"]) + "\n", text=True, check=True)
-            for panel, row, heads in ("tasks", "work", ("calls", "errors", "faults")), ("cpus", "0", ("calls", "faults")):
+        calls = ("calls", "errors", "faults"), ("calls", "faults")
+        runs = ("cpu", "on-CPU", "queued", "faults"), ("busy", "on-CPU", "switches", "faults")
+        samples = lines[:-3] + ["event 1000 0 cpu_sample 7 ip=1"]
+        for of, events, want, (of_task, of_cpu) in ((lines, switches, "-", calls), (lines, switches + ",sys_enter,sys_exit,page_fault_user,page_fault_kernel", "0", calls),
+                                                    (samples, "cpu_sample,page_fault_user", "-", runs)):
+            file = f"{d}/{len(events)}.flight"
+            subprocess.run([f"{sys.argv[1]}/tests/rehearse/make", file], input="\n".join([*of, f"fact events {events}"]) + "\n", text=True, check=True)
+            for panel, row, heads in ("tasks", "work", of_task), ("cpus", "0", of_cpu):
                 page = once(file, "--size", "200x40", "--panel", panel, "--keys", "f")
-                head = next(line for line in page if "calls" in line and "on-CPU" in line)
+                head = next(line for line in page if "faults" in line and "on-CPU" in line)
                 line = next(line for line in page[page.index(head) + 1:] if line.split()[:1] == [row])
-                # a number ends where its head ends
-                equal([line[:head.index(name) + len(name)].split()[-1] for name in heads], [want] * len(heads), f"{panel}: {head}\n{line}")
+                # a number ends where its head ends, or the mark of the column that is sorted by
+                equal([line[:re.search(f" {re.escape(name)}[v^]?", head).end()].split()[-1] for name in heads], [want] * len(heads), f"{panel}: {head}\n{line}")
 
 
 @test("no event, one event, 192 CPUs, odd names, several hosts")

@@ -65,8 +65,10 @@ struct fr_an_task {
 struct fr_an_group {
 	u64 key;
 	u32 task_cnt;
-	u32 process_cnt; /* of a program or container: those that are known */
-	u32 task;	 /* number of one of its tasks, for the name */
+	u32 process_cnt;  /* of a program or container: those that are known */
+	u32 task;	  /* number of one of its tasks */
+	const char *comm; /* of a process or program: name of its first thread, comm_len bytes; NULL: not known */
+	u32 comm_len;
 	struct fr_an_sums sum;
 };
 

@@ -91,13 +91,11 @@ static int groups_by_name(const void *a, const void *b)
 	return groups_compare(x, y) ?: x->process->key < y->process->key ? -1 : x->process->key > y->process->key;
 }
 
-/* The name of its first thread, as far as it is known. */
 static void groups_program(const struct fr_analyze *a, struct groups_named *n)
 {
-	const struct fr_an_task *t = a->task[n->process->task];
-
-	n->name = t->comm;
-	n->len = t->comm ? t->comm_len : 0;
+	(void)a;
+	n->name = n->process->comm;
+	n->len = n->process->comm_len;
 }
 
 /* What no other container has: its id, or else its name. Empty: it is in none. */
@@ -134,13 +132,32 @@ static int groups_of_processes(struct fr_analyze *a, enum fr_an_left what, struc
 			err = -ENOMEM;
 			break;
 		}
-		if (!g->task_cnt)
+		if (!g->task_cnt) {
 			g->task = n[i].process->task;
+			g->comm = n[i].process->comm;
+			g->comm_len = n[i].process->comm_len;
+		}
 		g->task_cnt += n[i].process->task_cnt;
 		g->process_cnt += n[i].process->key != FR_AN_NO_PROCESS;
 	}
 	free(n);
 	return err;
+}
+
+/* First threads may have no row in the window, and be no task of it. */
+static void groups_find_names(struct fr_analyze *a)
+{
+	u32 i;
+
+	for (i = 0; i < a->res.processes.cnt && a->names; i++) {
+		struct fr_an_group *g = fr_tally_at(&a->res.processes, i);
+		struct fr_who who = {0};
+
+		if (g->key != FR_AN_NO_PROCESS)
+			who = fr_names_who(a->names, g->key, a->task[g->task]->seen_ns, 0);
+		g->comm = who.comm;
+		g->comm_len = who.comm ? who.len : 0;
+	}
 }
 
 int fr_an_sum_up(struct fr_analyze *a)
@@ -158,11 +175,12 @@ int fr_an_sum_up(struct fr_analyze *a)
 			      ?: groups_add_task(a, FR_AN_LEFT_processes, &res->processes,
 						 t->pid < 0 ? FR_AN_NO_PROCESS : (u64)t->pid, i);
 		err = err ?: groups_add_task(a, FR_AN_LEFT_cgroups, &res->cgroups, t->cgroup, i);
-		/* the process's first thread, which has its name */
+		/* the process's first thread, if it is a task of the window */
 		process = err || t->pid != (s32)t->tid ? NULL : fr_tally_find(&res->processes, t->pid);
 		if (process)
 			process->task = i;
 	}
+	groups_find_names(a);
 	err = err ?: groups_of_processes(a, FR_AN_LEFT_programs, &res->programs, groups_program);
 	if (a->cgroups)
 		err = err ?: groups_of_processes(a, FR_AN_LEFT_containers, &res->containers, groups_container);

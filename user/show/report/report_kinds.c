@@ -256,7 +256,9 @@ static struct fr_value process_pid(const struct fr_at *at)
 
 static struct fr_value process_comm(const struct fr_at *at)
 {
-	return process_get(at, kinds_task_comm);
+	const struct fr_an_group *g = at->rec;
+
+	return g->comm ? fr_value_mem(g->comm, g->comm_len) : process_get(at, kinds_task_comm);
 }
 
 static struct fr_value process_comm_text(const struct fr_at *at)
@@ -344,7 +346,7 @@ static struct fr_value container_is_known(const struct fr_at *at)
 /* clang-format off */
 static const struct fr_column process_columns[] = {
 	FR_COLUMN_MADE(process_pid, "pid", NUMBER, "its number; `null`: of tasks whose process is not known", FR_TEXT(2, "pid", 8, .none = "")),
-	FR_COLUMN_MADE(process_comm, "comm", TEXT, "name of one of its tasks; `null`: not known",
+	FR_COLUMN_MADE(process_comm, "comm", TEXT, "name of its first thread, or of another if that is not known; `null`: not known",
 		       FR_TEXT(1, "process", -NAME_COLS, .none = "<...>", .say = process_comm_text)),
 	FR_COLUMN(struct fr_an_group, task_cnt, "tasks", COUNT, "its tasks"),
 	FR_PART_MADE(process_belongs, NULL, &kind_belongs, NULL),

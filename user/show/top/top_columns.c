@@ -33,16 +33,20 @@ static bool columns_is_recorded(const struct fr_top *t, const char *event)
 	return false;
 }
 
-/* Of an event that may not have been recorded, which is not 0. */
-#define GET_IF(name, type, event, expr)                                     \
+/* Of what may not have been recorded, which is not 0. (A time of 0 is "-" in any case.) */
+#define GET_KNOWN(name, type, known, expr)                                  \
 	static void name(const struct fr_top_cell *c, struct fr_top_val *v) \
 	{                                                                   \
 		const struct type *r = c->rec;                              \
                                                                             \
 		v->num = (expr);                                            \
-		if (!columns_is_recorded(c->top, event))                    \
+		if (!(known))                                               \
 			columns_put_text(v, "-");                           \
 	}
+#define GET_IF(name, type, event, expr) GET_KNOWN(name, type, columns_is_recorded(c->top, event), expr)
+#define GET_FAULTS(name, type, expr) \
+	GET_KNOWN(name, type,        \
+		  columns_is_recorded(c->top, "page_fault_user") && columns_is_recorded(c->top, "page_fault_kernel"), expr)
 
 /* ---- lists ---- */
 
@@ -164,7 +168,7 @@ GET(task_blocked, fr_an_task, r->sum.blocked_ns)
 GET(task_offcpu, fr_an_task, r->sum.offcpu_ns)
 GET_IF(task_calls, fr_an_task, "sys_enter", r->sum.call_cnt)
 GET_IF(task_errors, fr_an_task, "sys_exit", r->sum.error_cnt)
-GET_IF(task_faults, fr_an_task, "page_fault_user", r->sum.fault_user + r->sum.fault_kernel)
+GET_FAULTS(task_faults, fr_an_task, r->sum.fault_user + r->sum.fault_kernel)
 GET(task_events, fr_an_task, r->sum.event_cnt)
 
 static const struct fr_an_task *task_of_task(const struct fr_an_result *res, const void *rec)
@@ -194,7 +198,7 @@ GET(cpu_soft, fr_an_cpu, r->softirq_ns)
 GET_IF(cpu_switches, fr_an_cpu, "sched_switch", r->switch_cnt)
 GET(cpu_wake99, fr_an_cpu, fr_hist_quantile(&r->wakeup, 990000))
 GET_IF(cpu_calls, fr_an_cpu, "sys_enter", r->call_cnt)
-GET_IF(cpu_faults, fr_an_cpu, "page_fault_user", r->fault_cnt)
+GET_FAULTS(cpu_faults, fr_an_cpu, r->fault_cnt)
 GET(cpu_events, fr_an_cpu, r->event_cnt)
 
 static const struct fr_top_column cpu_columns[] = {
