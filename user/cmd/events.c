@@ -47,7 +47,7 @@ static const struct fr_option table[] = {
 
 static const struct fr_options options = {
 	.head = "Usage: flightrec events [options] "
-		"[NAME|GROUP|SYSTEM:NAME|uprobe:PATH:PATTERN|usdt:PATH:PATTERN|mark:PATH]...\n"
+		"[NAME|GROUP|SYSTEM:NAME|KIND:PATH:PATTERN|mark:PATH]...\n"
 		"All events and their fields: what -e of record and -f of replay take. With a colon:\n"
 		"tracepoints of this kernel, in which * stands for anything; -e tp:SYSTEM:NAME records them.\n"
 		"uprobe:PATH:PATTERN: functions of a program or library that -e uprobe: and uretprobe: record,\n"
