@@ -17,6 +17,12 @@
 /* The state of a task; if the file has several moments, the last one. NULL: there is none. Its fields: snapfile.h. */
 const struct fr_snap_state *fr_states_of(const struct fr_snap *s, u32 tid);
 
+/* Is it that of its task? By fr_snap_states(), in which the moments of a task stand together. */
+static inline bool fr_states_is_last(const struct fr_snap_state *t, size_t cnt, size_t i)
+{
+	return i + 1 == cnt || t[i + 1].tid != t[i].tid;
+}
+
 /* From where it is known since when. */
 enum fr_state_since { FR_SINCE_UNKNOWN, FR_SINCE_TABLE, FR_SINCE_SWITCHES };
 

@@ -292,16 +292,26 @@ static bool find_recursion(const struct fr_case *k, struct recursion *r)
 	return false;
 }
 
-/* "f called itself", "f, g and h called each other" */
+#define NAMES_ROOM 200u
+
+/* One of so many; of a long one its begin. */
+static const char *recursion_name(struct fr_case *k, const char *name, u32 cnt)
+{
+	size_t most = NAMES_ROOM / cnt;
+
+	return strlen(name) <= most ? fr_word_text(k, name, strlen(name)) : fr_word(k, "%s...", fr_word_text(k, name, most));
+}
+
+/* "f", "f, g and h" */
 static const char *recursion_words(struct fr_case *k, const struct recursion *r)
 {
-	const char *words = fr_word_text(k, r->name[r->at], strlen(r->name[r->at]));
+	const char *words = recursion_name(k, r->name[r->at], r->cnt);
 	u32 i;
 
 	for (i = 1; i < r->cnt; i++)
 		words = fr_word(k, "%s%s%s", words, i + 1 == r->cnt ? " and " : ", ",
-				fr_word_text(k, r->name[r->at + i], strlen(r->name[r->at + i])));
-	return fr_word(k, "%s called %s", words, r->cnt == 1 ? "itself" : "each other");
+				recursion_name(k, r->name[r->at + i], r->cnt));
+	return words;
 }
 
 /* It touched memory right at its stack pointer, which is not there: only the end of a stack is like this. */
@@ -318,9 +328,10 @@ bool fr_recognise_stack_overflow(struct fr_case *k)
 	if (!find_recursion(k, &r))
 		return false;
 	fr_case_cause(k, "trigger, crash",
-		      "its stack overflowed: %s, %u of the innermost frames are %s, and address %s is %s the "
+		      "its stack overflowed: %s called %s, %u of the innermost frames are %s, and address %s is %s the "
 		      "stack pointer",
-		      recursion_words(k, &r), r.frames, r.cnt == 1 ? "its" : "theirs", fr_word_text(k, addr, strlen(addr)),
+		      recursion_words(k, &r), r.cnt == 1 ? "itself" : "each other", r.frames, r.cnt == 1 ? "its" : "theirs",
+		      fr_word_text(k, addr, strlen(addr)),
 		      a < p    ? "below"
 		      : a == p ? "at"
 			       : "above");

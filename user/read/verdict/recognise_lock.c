@@ -85,7 +85,7 @@ static const struct fr_waited *wait_of_owner(struct fr_case *k, const struct fr_
 	u64 began_ns = fr_waited_began_ns(w), woken_ns = fr_waited_woken_ns(w);
 	const struct fr_waited *of = NULL;
 
-	if (w->owner_pid)
+	if (w->owner_pid && w != &k->by_steps) /* of a state, at its look */
 		of = fr_clues_wait_in(k->c, w->owner_pid, began_ns, woken_ns, w->blocked_ns / 2);
 	return of && of->pid == w->pid && fr_waited_began_ns(of) <= began_ns && of->ts <= woken_ns ? of : NULL;
 }
@@ -123,7 +123,7 @@ bool fr_recognise_lock_holder(struct fr_case *k)
 		      of == &still.wait ? "%s keeps the lock (futex 0x%llx), and has been asleep for %s %s%s; %s%s waits for it"
 					: "%s kept the lock (futex 0x%llx) while it was asleep for %s %s%s; %s%s waited for it",
 		      fr_word_who(k, of->tid, of->ts), w->arg[0], fr_word_ns(k, of->off_ns), fr_word_call(k, of),
-		      fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), others_word(k, w));
+		      fr_word_object(k, of), fr_word_comm(k, w->tid, w->ts), of == &still.wait ? "" : others_word(k, w));
 	return true;
 }
 
@@ -282,7 +282,7 @@ static bool lock_stands_still(const struct fr_case *k, s32 pid, struct standstil
 	for (i = 0; i < cnt; i++) {
 		struct fr_still one;
 
-		if (fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != pid)
+		if (!fr_states_is_last(t, cnt, i) || fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != pid)
 			continue;
 		if (!fr_clues_still(k->c, t[i].tid, &one) || (!is_own_futex(k, &one.wait) && !is_join(k, &one.wait)))
 			return false;
@@ -315,13 +315,24 @@ bool fr_recognise_deadlock(struct fr_case *k)
 
 /* ---- none of its threads has woken it ---- */
 
-#define MATES_TOLD 3u
+#define MATES_TOLD   3u
+#define OBJECT_SHORT 60u
+
+/* "b/2 has been in read for 2 s", with what that is about where it is short. */
+static const char *mate_word(struct fr_case *k, const struct fr_waited *w)
+{
+	const char *object = fr_word_object(k, w);
+
+	return fr_word(k, "%s has been %s%s%s for %s", fr_word_who(k, w->tid, w->ts),
+		       w->state & (FR_PREV_STATE_STOPPED | FR_PREV_STATE_TRACED) ? "stopped " : "", fr_word_call(k, w),
+		       strlen(object) <= OBJECT_SHORT ? object : "", fr_word_ns(k, w->off_ns));
+}
 
 /* "b/2 has been in read for 2 s, ...": what other threads of the process do, those first that wait for no futex; *others of
  * them. NULL: that is not known of all. */
 static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 *others)
 {
-	const char *words = "";
+	const char *words = "", *mate;
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
 	u32 pass, told = 0;
@@ -330,17 +341,19 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 
 		for (i = 0; i < cnt; i++) {
 			struct fr_still one;
 
-			if (t[i].tid == w->tid || fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != w->pid)
+			if (t[i].tid == w->tid || !fr_states_is_last(t, cnt, i) ||
+			    fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != w->pid)
 				continue;
 			if (!fr_clues_still(k->c, t[i].tid, &one))
 				return NULL;
 			*others += !pass;
 			if (is_in_futex(k, &one.wait) != pass || told == MATES_TOLD)
 				continue;
+			mate = mate_word(k, &one.wait);
+			if (strlen(words) + strlen(", ") + strlen(mate) >= FR_WORD_SZ)
+				continue;
 			told++;
-			words = fr_word(k, "%s%s%s has been %s%s for %s", words, *words ? ", " : "",
-					fr_word_who(k, one.wait.tid, one.wait.ts), fr_word_call(k, &one.wait),
-					fr_word_object(k, &one.wait), fr_word_ns(k, one.wait.off_ns));
+			words = fr_word(k, "%s%s%s", words, *words ? ", " : "", mate);
 		}
 	return told ? words : NULL;
 }
@@ -353,8 +366,9 @@ bool fr_recognise_own_threads(struct fr_case *k)
 	const char *mates;
 	u32 others;
 
-	if (!w || w != &k->by_steps || !k->is_going || !is_own_futex(k, w) || w->blocked_ns < FOR_EVER_NS ||
-	    !has_all_threads(k, w->pid))
+	/* who is stopped may have been woken: it is not seen to leave the call */
+	if (!w || w != &k->by_steps || !k->is_going || !(w->state & (FR_PREV_STATE_SLEEPING | FR_PREV_STATE_BLOCKED)) ||
+	    !is_own_futex(k, w) || w->blocked_ns < FOR_EVER_NS || !has_all_threads(k, w->pid))
 		return false;
 	mates = mates_word(k, w, &others);
 	if (!mates)
