@@ -12,6 +12,7 @@ in one thing, on which it must not. FILE is called after the recogniser:
 	  s/A/B/		in each line
 	  d/A/			without the lines that match
 	  LINE			with this line, too
+	  ~ REGEX		what a link of the chain must match then
 	  => NAME [REGEX]	who speaks of it then, and what the sentence must match; without: there is no cause at all
 
 Of each history, all that the verdict names has to be there: tasks, and the events that a line follows from.
@@ -44,7 +45,7 @@ TRACEPOINTS = {
 
 class Miss:
     def __init__(self, words):
-        self.words, self.edits, self.cause, self.says = words, [], None, ""
+        self.words, self.edits, self.cause, self.says, self.links = words, [], None, "", []
 
 
 def read(path):
@@ -61,6 +62,8 @@ def read(path):
                 misses.append(Miss(line[2:]))
             elif line.startswith("  => "):
                 misses[-1].cause, _, misses[-1].says = line[5:].strip().partition(" ")
+            elif line.startswith("  ~ "):
+                misses[-1].links.append(line[4:])
             elif line.startswith("  "):
                 misses[-1].edits.append(line[2:])
             elif misses:
@@ -174,6 +177,16 @@ def check_page(verdict, page):
         sys.exit(f"ruled out, on the page: {said}")
 
 
+def check_links(words, verdict, links):
+    """Each of these matches a link, and none says what another one has said."""
+    said = [link["text"] for link in verdict["chain"]]
+    for want in links:
+        if not any(re.search(want, text) for text in said):
+            sys.exit(f"{words}: no link {want}: {said}")
+    if len(set(said)) < len(said):
+        sys.exit(f"{words}: a link is there twice: {said}")
+
+
 def main(path):
     name = os.path.splitext(os.path.basename(path))[0]
     lines, says, links, misses = read(path)
@@ -184,13 +197,13 @@ def main(path):
         cause = verdict["cause"]
         if not cause or cause["id"] != name or not all(re.search(x, cause["text"]) for x in says):
             sys.exit(f"of the case: {cause}\n{json.dumps(verdict, indent=1)}")
-        for want in links:
-            if not any(re.search(want, link["text"]) for link in verdict["chain"]):
-                sys.exit(f"no link {want}: {verdict['chain']}")
+        check_links("the case", verdict, links)
         for miss in misses:
-            cause = judged(edited(lines, miss.edits), directory)["cause"]
+            verdict = judged(edited(lines, miss.edits), directory)
+            cause = verdict["cause"]
             if (cause and cause["id"]) != miss.cause or (cause and not re.search(miss.says, cause["text"])):
                 sys.exit(f"{miss.words}: {cause}")
+            check_links(miss.words, verdict, miss.links)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,10 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 	[FR_CLUE_SWITCH] = {"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_MAY_NUM("prev_prio"), FR_SUB_MAY_NUM("next_prio")}},
 	[FR_CLUE_FORK] = {"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_tgid")}},
 	[FR_CLUE_EXEC] = {"sched_process_exec", {FR_SUB_NUM("old_pid")}},
+	[FR_CLUE_END] = {"sched_process_exit", {FR_SUB_NUM("group_dead")}},
 	[FR_CLUE_SIGNAL] = {"signal_generate",
-			    {FR_SUB_NUM("target_pid"), FR_SUB_NUM("code"), FR_SUB_NUM("sig"), FR_SUB_MAY_NUM("result")}},
+			    {FR_SUB_NUM("target_pid"), FR_SUB_NUM("code"), FR_SUB_NUM("sig"), FR_SUB_MAY_NUM("result"),
+			     FR_SUB_MAY_NUM("group")}},
 	[FR_CLUE_SAMPLE] = {"cpu_sample",
 			    {FR_SUB_NUM("user"), FR_SUB_NUM("ip"), FR_SUB_MAY_NUM("kstack_id"), FR_SUB_MAY_NUM("ustack_id")}},
 	[FR_CLUE_VICTIM] = {"mark_victim",
@@ -169,6 +171,14 @@ static void take_fork(struct fr_clues *c, const struct fr_row *r)
 			.ts = r->ts, .parent = r->tid, .child = fr_sub_num(s, r, 0), .pid = fr_sub_num(s, r, 1)};
 }
 
+static void clues_take_end(struct fr_clues *c, const struct fr_row *r)
+{
+	struct fr_clue_end *end = fr_sub_num(&c->sub[FR_CLUE_END], r, 0) ? clues_room(c, &c->end, LIST_MOST) : NULL;
+
+	if (end)
+		*end = (struct fr_clue_end){.ts = r->ts, .tid = r->tid};
+}
+
 static void clues_take_signal(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_SIGNAL];
@@ -180,7 +190,8 @@ static void clues_take_signal(struct fr_clues *c, const struct fr_row *r)
 					       .target = fr_sub_num(s, r, 0),
 					       .code = fr_sub_num(s, r, 1),
 					       .sig = fr_sub_num(s, r, 2),
-					       .result = fr_sub_num(s, r, 3)};
+					       .result = fr_sub_num(s, r, 3),
+					       .group = fr_sub_num(s, r, 4)};
 }
 
 static void take_victim(struct fr_clues *c, const struct fr_row *r)
@@ -314,6 +325,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 	case FR_CLUE_EXEC:
 		fr_oncpu_exec(&c->cpu[r->cpu].on, fr_sub_num(&c->sub[FR_CLUE_EXEC], r, 0), r->tid);
 		break;
+	case FR_CLUE_END:
+		clues_take_end(c, r);
+		break;
 	case FR_CLUE_SIGNAL:
 		clues_take_signal(c, r);
 		break;
@@ -422,6 +436,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->run.item_sz = sizeof(struct fr_clue_run);
 	c->wait.item_sz = sizeof(struct fr_waited);
 	c->fork.item_sz = sizeof(struct fr_clue_fork);
+	c->end.item_sz = sizeof(struct fr_clue_end);
 	c->signal.item_sz = sizeof(struct fr_clue_signal);
 	c->victim.item_sz = sizeof(struct fr_clue_victim);
 	c->fault.item_sz = sizeof(struct fr_clue_fault);
@@ -456,6 +471,7 @@ void fr_clues_free(struct fr_clues *c)
 	fr_vec_free(&c->run);
 	fr_vec_free(&c->wait);
 	fr_vec_free(&c->fork);
+	fr_vec_free(&c->end);
 	fr_vec_free(&c->signal);
 	fr_vec_free(&c->victim);
 	fr_vec_free(&c->fault);

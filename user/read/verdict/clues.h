@@ -43,11 +43,18 @@ struct fr_clue_fork {
 	u32 pid; /* the child's process: child, or it is a thread of that */
 };
 
+/* The last thread of a process ended. */
+struct fr_clue_end {
+	u64 ts;
+	u32 tid; /* that thread */
+};
+
 struct fr_clue_signal {
 	u64 ts;
 	u32 sender, target;
 	s32 code;
 	u8 sig, result;
+	bool group; /* to the process: the kernel chooses one of its threads; false: to the target alone, or it is not known */
 };
 
 /* A fault that a process handled itself: its handler went on. */
@@ -99,6 +106,7 @@ enum fr_clue_event {
 	FR_CLUE_SWITCH = 1,
 	FR_CLUE_FORK,
 	FR_CLUE_EXEC,
+	FR_CLUE_END,
 	FR_CLUE_SIGNAL,
 	FR_CLUE_SAMPLE,
 	FR_CLUE_VICTIM,
@@ -121,7 +129,7 @@ struct fr_clues {
 	u64 at_ns, value_ns;
 	/* the time that is looked at */
 	u64 begin_ns, end_ns;
-	struct fr_vec run, wait, fork, signal, victim, fault, sample,
+	struct fr_vec run, wait, fork, end, signal, victim, fault, sample,
 		io; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */

@@ -111,11 +111,12 @@ static void recognise_ahead(struct fr_case *k)
 {
 	const struct fr_waited first = k->by_steps;
 	const char *from = k->wait_from;
+	struct fr_seen seen = {0};
 	struct fr_still s;
 	size_t len;
-	u32 i;
 
-	for (i = 1; i < FR_VERDICT_LINK_MAX && !k->v->cause_id && fr_case_goes_on_for(k, k->wait, &s); i++) {
+	while (seen.cnt + 1 < FR_VERDICT_LINK_MAX && !k->v->cause_id && fr_case_goes_on_for(k, k->wait, &s) &&
+	       fr_seen_add(&seen, s.wait.tid)) {
 		k->by_steps = s.wait;
 		k->wait_from = "states";
 		recognise_ask(k, true);

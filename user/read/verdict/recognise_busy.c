@@ -4,6 +4,7 @@
  *
  *	A waited for B	while B waited for C	while C had a CPU for most of A's wait, and slept for none of it
  */
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <string.h>
 
@@ -407,8 +408,12 @@ bool fr_case_turns(struct fr_case *k, const struct fr_waited *w, struct fr_turns
 			most = *turn;
 	}
 	fr_tally_free(&t);
-	*out = (struct fr_turns){
-		.tid = w->waker_pid, .cnt = most.cnt, .ns = most.ns, .all_ns = to_ns - from_ns, .longest = most.longest};
+	*out = (struct fr_turns){.tid = w->waker_pid,
+				 .cnt = most.cnt,
+				 .ns = most.ns,
+				 .all_ns = to_ns - from_ns,
+				 .longest_ns = most.longest_ns,
+				 .longest = most.longest};
 	return !k->failed && most.cnt >= TURNS_LEAST && most.ns >= (to_ns - from_ns) / 2;
 }
 
@@ -428,50 +433,58 @@ bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w)
 	return false;
 }
 
-/* The other thread of its process that had a CPU for a quarter of a time or more, and most; NULL: none, or it is not known. */
-static const char *mate_that_ran(struct fr_case *k, const struct fr_waited *of, u64 from_ns, u64 to_ns, u64 *ns)
-{
-	const struct fr_clue_use *use;
-	const char *who = NULL;
-	struct fr_tally t;
-	u32 i;
+#define FUTEX_NEAR 64u /* bytes: the words of one lock or condition */
 
-	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
-		return NULL;
-	if (fr_clues_use(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns, &t)) {
-		k->failed = true;
-		return NULL;
+/*
+ * A futex of its process's own, by whose words it waited each time: another thread of the process ended the last of these waits
+ * or several, and a timer the others. That thread; 0: others did, or it is not known.
+ */
+static u32 turns_ended_by(const struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t, u32 *cnt)
+{
+	const struct fr_waited *l = t->longest, *of;
+	u32 mate = 0, op;
+	size_t i;
+
+	for (i = *cnt = 0; (of = fr_clues_wait(k->c, i)); i++) {
+		if (of->tid != t->tid || of->in != l->in || of->abi != l->abi || of->id != l->id ||
+		    fr_waited_was_runnable(of) ||
+		    !fr_overlap_ns(fr_waited_began_ns(of), fr_waited_woken_ns(of), fr_waited_began_ns(w),
+				   fr_waited_woken_ns(w)))
+			continue;
+		op = (u32)of->arg[1] & FUTEX_CMD_MASK;
+		if (!(of->arg[1] & FUTEX_PRIVATE_FLAG) || (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) ||
+		    of->arg[0] - l->arg[0] + FUTEX_NEAR > 2ull * FUTEX_NEAR)
+			return 0;
+		if (of->waker == FR_WAKER_timer || of->waker == FR_WAKER_irq)
+			continue;
+		if (of->waker != FR_WAKER_task || !of->waker_pid || (mate && of->waker_pid != mate))
+			return 0;
+		mate = of->waker_pid;
+		(*cnt)++;
 	}
-	for (i = 0; i < t.cnt && !who; i++) {
-		use = fr_tally_at(&t, i);
-		if (use->ns < (to_ns - from_ns) / 4)
-			break;
-		if (use->key && use->key != of->tid && of->pid > 0 && fr_clues_pid(k->c, use->key, to_ns) == of->pid)
-			who = fr_word_who(k, use->key, to_ns), *ns = use->ns;
-	}
-	fr_tally_free(&t);
-	return who;
+	return mate && mate != t->tid && l->pid > 0 && fr_clues_pid(k->c, mate, w->ts) == l->pid ? mate : 0;
 }
 
-/* It came to work by the way of a lock that another thread has, which computes, as of an interpreter that runs one thread at a
- * time. */
+/* It came to work only where another thread let it, which computes, as of an interpreter that runs one thread at a time. */
 static bool tell_short_locks(struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t)
 {
+	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w), ran_ns;
 	char call[FR_WAITED_CALL_SZ];
-	const char *mate;
-	u64 ns;
+	u32 mate, cnt;
 
-	if (t->longest->in != FR_WAITED_call || strcmp(fr_waited_call(t->longest, k->c->arch, call), "futex"))
+	if (t->longest->in != FR_WAITED_call || t->longest->abi ||
+	    strcmp(fr_waited_call(t->longest, k->c->arch, call), "futex") ||
+	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
 		return false;
-	mate = mate_that_ran(k, t->longest, fr_waited_began_ns(w), fr_waited_woken_ns(w), &ns);
-	if (!mate)
+	mate = turns_ended_by(k, w, t, &cnt);
+	ran_ns = mate ? fr_clues_ran(k->c, mate, from_ns, to_ns) : 0;
+	if (!mate || ran_ns < (to_ns - from_ns) / 4)
 		return false;
-	fr_case_cause(
-		k, "wait, sched_switch",
-		"%s woke %s only after %u waits of its own in futex, %s of these %s in all; meanwhile %s of its process had a "
-		"CPU for %s, as one that has a lock of both (in Python: the GIL)",
-		fr_word_who(k, t->tid, fr_waited_woken_ns(w)), fr_word_comm(k, w->tid, w->ts), t->cnt, fr_word_ns(k, t->ns),
-		fr_word_ns(k, t->all_ns), mate, fr_word_ns(k, ns));
+	fr_case_cause(k, "wait, sched_switch",
+		      "%s woke %s only after at least %u waits of its own in futex, %s of these %s in all; %s of its process "
+		      "ended %u of them, and had a CPU for %s meanwhile (in Python it may have had the GIL)",
+		      fr_word_who(k, t->tid, to_ns), fr_word_comm(k, w->tid, w->ts), t->cnt, fr_word_ns(k, t->ns),
+		      fr_word_ns(k, t->all_ns), fr_word_who(k, mate, to_ns), cnt, fr_word_ns(k, ran_ns));
 	return true;
 }
 
@@ -485,22 +498,24 @@ bool fr_recognise_many_waits(struct fr_case *k)
 
 	for (i = 0; w && i < FR_VERDICT_LINK_MAX; i++, w = next) {
 		if (w->blocked_ns < w->off_ns / 2 || w->blocked_ns < BUSY_LEAST_NS || w->waker != FR_WAKER_task ||
-		    !w->waker_pid || w->waker_pid == k->wait->tid || fr_case_ended_by_signal(k, w))
+		    !w->waker_pid || w->waker_pid == k->wait->tid ||
+		    (!fr_case_is_for_signal(k, w) && fr_case_ended_by_signal(k, w)))
 			return false;
 		next = fr_case_wait_of_waker(k, w);
 		if (!next)
 			break;
 	}
-	if (!w || !fr_case_turns(k, w, &t))
+	if (!w || i == FR_VERDICT_LINK_MAX || !fr_case_turns(k, w, &t))
 		return false;
 	if (fr_case_is_for_work(k, t.longest))
 		return tell_short_locks(k, w, &t);
 	place = fr_word_place(k, t.longest);
-	fr_case_cause(
-		k, "wait", "%s woke %s only after %u waits of its own %s, %s of these %s in all; the longest took %s%s, %s%s%s",
-		fr_word_who(k, t.tid, fr_waited_woken_ns(w)), fr_word_comm(k, w->tid, w->ts), t.cnt, fr_word_call(k, t.longest),
-		fr_word_ns(k, t.ns), fr_word_ns(k, t.all_ns), fr_word_ns(k, t.longest->blocked_ns),
-		fr_word_object(k, t.longest), fr_word_ender(k, t.longest), *place ? ", in " : "", place);
+	fr_case_cause(k, "wait",
+		      "%s woke %s only after at least %u waits of its own %s, %s of these %s in all; the longest took %s of "
+		      "that%s, %s%s%s",
+		      fr_word_who(k, t.tid, fr_waited_woken_ns(w)), fr_word_comm(k, w->tid, w->ts), t.cnt,
+		      fr_word_call(k, t.longest), fr_word_ns(k, t.ns), fr_word_ns(k, t.all_ns), fr_word_ns(k, t.longest_ns),
+		      fr_word_object(k, t.longest), fr_word_ender(k, t.longest), *place ? ", in " : "", place);
 	return true;
 }
 

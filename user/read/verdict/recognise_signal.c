@@ -249,19 +249,6 @@ bool fr_recognise_signal_storm(struct fr_case *k)
 
 #define IN_VAIN_NS (100 * FR_MSEC_NS)
 
-/* Is a signal what it waited for? */
-static bool is_for_signal(const struct fr_case *k, const struct fr_waited *w, u8 sig)
-{
-	static const char *const calls[] = {"pause", "rt_sigsuspend", "rt_sigtimedwait", "sigsuspend", NULL};
-	char call[FR_WAITED_CALL_SZ];
-
-	if (w->in != FR_WAITED_call)
-		return false;
-	fr_waited_call(w, k->c->arch, call);
-	/* a child has ended */
-	return fr_is_one_of(call, calls) || (sig == SIGCHLD && !strncmp(call, "wait", 4));
-}
-
 /* What it waited for did not come; somebody else put an end to that. */
 bool fr_recognise_in_vain(struct fr_case *k)
 {
@@ -273,7 +260,7 @@ bool fr_recognise_in_vain(struct fr_case *k)
 		return false;
 	s = fr_case_ended_by_signal(k, w);
 	name = s ? fr_signal_name(s->sig) : NULL;
-	if (!name || fr_clues_pid(k->c, s->sender, s->ts) == w->pid || is_for_signal(k, w, s->sig))
+	if (!name || fr_clues_pid(k->c, s->sender, s->ts) == w->pid || fr_case_is_for_signal(k, w))
 		return false;
 	fr_case_cause(k, "wait, signal_generate",
 		      "it waited in vain: what %s waited for %s%s did not come for %s, until %s of %s ended that",

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "read/verdict/verdict_int.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 
 #include "base/text/escape.h"
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/waits/waitstack.h"
 
@@ -336,31 +338,80 @@ const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const str
 	return of && of->ts <= woken_ns ? of : NULL;
 }
 
-/* The child that it waits for: that of the call, or the only one that is known to live; 0: it is not known. */
+/* The fork that made this process, the last one before ts; NULL: it is not known. */
+static const struct fr_clue_fork *verdict_birth(const struct fr_clues *c, u32 pid, u64 ts)
+{
+	const struct fr_clue_fork *fork = c->fork.at;
+	size_t i = c->fork.cnt;
+
+	while (i--)
+		if (fork[i].child == pid && fork[i].pid == pid && fork[i].ts <= ts)
+			return &fork[i];
+	return NULL;
+}
+
+struct child {
+	u64 key; /* pid */
+	bool lives;
+};
+
+/* Of the processes that this one forked, the only one that has not ended; 0: there are several, or none. */
+static u32 verdict_only_child(const struct fr_clues *c, s32 pid, u64 born_ns)
+{
+	const struct fr_clue_fork *fork = c->fork.at;
+	const struct fr_clue_end *end = c->end.at;
+	struct fr_tally t = {.rec_sz = sizeof(struct child)};
+	struct child *one;
+	u32 n, cnt = 0, child = 0;
+	size_t i, e;
+
+	for (i = e = 0; i < c->fork.cnt || e < c->end.cnt;) {
+		if (i == c->fork.cnt || (e < c->end.cnt && end[e].ts <= fork[i].ts)) {
+			one = fr_tally_find(&t, (u32)fr_clues_pid(c, end[e].tid, end[e].ts));
+			if (one)
+				one->lives = false;
+			e++;
+			continue;
+		}
+		if (fork[i].child == fork[i].pid && fork[i].ts >= born_ns &&
+		    fr_clues_pid(c, fork[i].parent, fork[i].ts) == pid) {
+			one = fr_tally_get(&t, fork[i].child);
+			if (!one) {
+				fr_tally_free(&t);
+				return 0;
+			}
+			one->lives = true;
+		}
+		i++;
+	}
+	for (n = 0; n < t.cnt; n++) {
+		one = fr_tally_at(&t, n);
+		cnt += one->lives;
+		child = one->lives ? one->key : child;
+	}
+	fr_tally_free(&t);
+	return cnt == 1 ? child : 0;
+}
+
+/*
+ * The child that it waits for: that of the call, or the only one, where all that it ever forked is known. 0: it is not known.
+ * In a container the call counts processes from 1: another one of the host may have that number, but is not its child.
+ */
 static u32 verdict_child(const struct fr_case *k, const struct fr_waited *w)
 {
+	const struct fr_clues *c = k->c;
 	char call[FR_WAITED_CALL_SZ];
-	const struct fr_snap_state *t;
-	u32 child = 0, parent;
-	size_t cnt, i;
+	const struct fr_clue_fork *birth;
+	s32 pid = w->arg[0];
 
-	if (w->in != FR_WAITED_call || strcmp(fr_waited_call(w, k->c->arch, call), "wait4"))
+	if (w->in != FR_WAITED_call || w->pid <= 0 || strcmp(fr_waited_call(w, c->arch, call), "wait4"))
 		return 0;
-	if ((s32)w->arg[0] > 0)
-		return w->arg[0];
-	if ((s32)w->arg[0] != -1)
-		return 0;
-	for (t = fr_snap_states(k->c->snap, &cnt), i = 0; i < cnt; i++) {
-		parent = fr_clues_pid(k->c, t[i].tid, t[i].at_ns) == (s32)t[i].tid
-				 ? fr_clues_parent(k->c, t[i].tid, t[i].at_ns, NULL)
-				 : 0;
-		if (!parent || fr_clues_pid(k->c, parent, t[i].at_ns) != w->pid)
-			continue;
-		if (child)
-			return 0;
-		child = t[i].tid;
+	if (pid > 0) {
+		birth = verdict_birth(c, pid, w->ts);
+		return birth && fr_clues_pid(c, birth->parent, birth->ts) == w->pid ? pid : 0;
 	}
-	return child;
+	birth = pid == -1 && !c->is_full ? verdict_birth(c, w->pid, w->ts) : NULL;
+	return birth && birth->ts >= c->life_ns ? verdict_only_child(c, w->pid, birth->ts) : 0;
 }
 
 bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out)
@@ -372,6 +423,19 @@ bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, str
 		return false;
 	/* a server's thread may have left the answer to another one, and wait for its next work */
 	return !peer || !(fr_case_is_for_work(k, &out->wait) || fr_case_is_at_peer(&out->wait, w));
+}
+
+bool fr_seen_add(struct fr_seen *s, u32 tid)
+{
+	u32 i;
+
+	for (i = 0; i < s->cnt; i++)
+		if (s->tid[i] == tid)
+			return false;
+	if (s->cnt == FR_VERDICT_LINK_MAX)
+		return false;
+	s->tid[s->cnt++] = tid;
+	return true;
 }
 
 /* ---- the wait that it is about ---- */
@@ -437,17 +501,47 @@ static bool wait_by_state(struct fr_case *k)
 	return true;
 }
 
+/* The waking is a part of the sending: its event is right behind that. */
+#define SENT_BEFORE_NS FR_MSEC_NS
+#define SENT_AFTER_NS  (FR_MSEC_NS / 5)
+
+static bool verdict_is_sent_at(const struct fr_clue_signal *s, u64 woken_ns)
+{
+	return s->ts + SENT_BEFORE_NS >= woken_ns && s->ts <= woken_ns + SENT_AFTER_NS;
+}
+
+static bool verdict_is_for_child(const struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ];
+
+	return w->in == FR_WAITED_call && !strncmp(fr_waited_call(w, k->c->arch, call), "wait", 4);
+}
+
 const struct fr_clue_signal *fr_case_ended_by_signal(const struct fr_case *k, const struct fr_waited *w)
 {
 	const struct fr_clues *c = k->c;
 	const struct fr_clue_signal *s = c->signal.at;
 	size_t i;
 
-	for (i = 0; w->waker_pid && i < c->signal.cnt; i++)
-		if (s[i].sender == w->waker_pid && s[i].ts <= w->ts && s[i].ts >= fr_waited_began_ns(w) &&
-		    (s[i].target == w->tid || fr_clues_pid(c, s[i].target, s[i].ts) == w->pid))
+	for (i = 0; w->waker_pid && i < c->signal.cnt; i++) {
+		if (s[i].sender != w->waker_pid || s[i].result || s[i].ts < fr_waited_began_ns(w) ||
+		    !verdict_is_sent_at(&s[i], fr_waited_woken_ns(w)))
+			continue;
+		/* a child's end ends that, whatever SIGCHLD does */
+		if (s[i].sig == SIGCHLD && verdict_is_for_child(k, w))
+			continue;
+		if (s[i].target == w->tid || (s[i].group && fr_clues_pid(c, s[i].target, s[i].ts) == w->pid))
 			return &s[i];
+	}
 	return NULL;
+}
+
+bool fr_case_is_for_signal(const struct fr_case *k, const struct fr_waited *w)
+{
+	static const char *const calls[] = {"pause", "rt_sigsuspend", "rt_sigtimedwait", "sigsuspend", NULL};
+	char call[FR_WAITED_CALL_SZ];
+
+	return w->in == FR_WAITED_call && fr_is_one_of(fr_waited_call(w, k->c->arch, call), calls);
 }
 
 #define BESIDE_NS  50000u     /* a program takes its time a bit before or after the event's */

@@ -150,23 +150,24 @@ static void link_turns(struct fr_case *k, const struct fr_waited *w)
 	struct fr_turns t;
 
 	if (fr_case_turns(k, w, &t))
-		fr_case_link(k, "wait", "%s had %u waits %s meanwhile, %s of these %s", fr_word_who(k, t.tid, w->ts), t.cnt,
-			     fr_word_call(k, t.longest), fr_word_ns(k, t.ns), fr_word_ns(k, t.all_ns));
+		fr_case_link(k, "wait", "%s had at least %u waits %s meanwhile, %s of these %s", fr_word_who(k, t.tid, w->ts),
+			     t.cnt, fr_word_call(k, t.longest), fr_word_ns(k, t.ns), fr_word_ns(k, t.all_ns));
 }
 
 /* It goes on: for whom, who waits, too, and so on. */
 static void link_going(struct fr_case *k)
 {
 	struct fr_waited w = *k->wait;
+	struct fr_seen seen = {0};
 	struct fr_still s;
 	const char *place;
 
-	while (k->v->chain_cnt < FR_VERDICT_LINK_MAX && fr_case_goes_on_for(k, &w, &s)) {
+	while (k->v->chain_cnt < FR_VERDICT_LINK_MAX && fr_case_goes_on_for(k, &w, &s) && fr_seen_add(&seen, s.wait.tid)) {
 		w = s.wait;
 		place = fr_word_place(k, &w);
-		fr_case_link(k, "states", "%s has waited for %s %s%s%s%s%s, and goes on", fr_word_who(k, w.tid, w.ts),
-			     fr_word_ns(k, w.off_ns), fr_word_call(k, &w), fr_word_object(k, &w), fr_word_owner(k, &w),
-			     *place ? ", in " : "", place);
+		fr_case_link(k, "states", "%s has %s for %s %s%s%s%s%s, and goes on", fr_word_who(k, w.tid, w.ts),
+			     w.state & FR_PREV_STATE_STOPPED ? "been stopped (T)" : "waited", fr_word_ns(k, w.off_ns),
+			     fr_word_call(k, &w), fr_word_object(k, &w), fr_word_owner(k, &w), *place ? ", in " : "", place);
 	}
 }
 
@@ -181,8 +182,8 @@ void fr_case_chain(struct fr_case *k)
 		if (w->queued_ns >= w->off_ns / 2) {
 			link_cpu(k, w->cpu, fr_waited_woken_ns(w), w->ts);
 		} else if (w->waker == FR_WAKER_task && w->waker_pid && w->waker_pid != w->tid) {
-			/* who sends a signal ends the wait: it was for something else */
-			if (fr_case_ended_by_signal(k, w))
+			/* who sends a signal ends the wait: it was for something else, unless it was for signals */
+			if (!fr_case_is_for_signal(k, w) && fr_case_ended_by_signal(k, w))
 				break;
 			next = fr_case_wait_of_waker(k, w);
 			if (!next) {

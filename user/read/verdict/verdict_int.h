@@ -141,6 +141,7 @@ const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const str
 struct fr_turns {
 	u32 tid, cnt;
 	u64 ns, all_ns; /* these, within w's time; that */
+	u64 longest_ns; /* likewise, of the one that took most of it */
 	const struct fr_waited *longest;
 };
 
@@ -149,6 +150,8 @@ bool fr_case_turns(struct fr_case *k, const struct fr_waited *w, struct fr_turns
 
 /* The signal that ended a wait, of which its sender is the waker; NULL: none is known. */
 const struct fr_clue_signal *fr_case_ended_by_signal(const struct fr_case *k, const struct fr_waited *w);
+/* Is a signal what it waited for? */
+bool fr_case_is_for_signal(const struct fr_case *k, const struct fr_waited *w);
 
 /* Samples of a task, or of a program, in a time. */
 struct fr_whose {
@@ -188,6 +191,13 @@ u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who go
  * who is at the other end of its connection. False: it is not known, or that one does not wait.
  */
 bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out);
+
+/* Those that a walk by it has come to: they may wait for each other. */
+struct fr_seen {
+	u32 tid[FR_VERDICT_LINK_MAX], cnt;
+};
+
+bool fr_seen_add(struct fr_seen *s, u32 tid); /* false: it is one of them, or there is no room */
 
 /* A fact of the file that is a number; `otherwise` where it has none. */
 s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise);
