@@ -5,7 +5,6 @@
 
 #include "base/schema/sysnames.h"
 #include "base/set/hash.h"
-#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
