@@ -22,16 +22,19 @@ static const char format[] = "name: it\nID: 77\nformat:\n"
 			     "\tfield:__u8 dst[4];\toffset:32;\tsize:4;\tsigned:0;\n"
 			     "\tfield:__u8 gw6[16];\toffset:36;\tsize:16;\tsigned:0;\n"
 			     "\tfield:__u8 peer[28];\toffset:52;\tsize:28;\tsigned:0;\n"
-			     "\tfield:__u8 bssid[6];\toffset:80;\tsize:6;\tsigned:0;\n\n"
+			     "\tfield:__u8 bssid[6];\toffset:80;\tsize:6;\tsigned:0;\n"
+			     "\tfield:__data_loc u32[] more;\toffset:88;\tsize:4;\tsigned:0;\n\n"
 			     "print fmt: \"%s\", __get_str(name)\n";
 
-/* As the kernel has it, but for its first eight bytes. What no field finds is there, too. */
+/* As the kernel has it, but for its first eight bytes. What no field finds is there, too; and numbers over a text, if damaged.
+ */
 struct tp_rec {
 	u64 head, task;
 	u32 name;
 	char comm[16];
 	u8 saddr[4], dst[4], gw6[16], peer[28];
 	u8 bssid[6];
+	u32 more;
 	char text[24], behind[16];
 };
 
@@ -48,6 +51,7 @@ static void put_tp(struct host_ring *h)
 			     .behind = NAME "72hid"};
 
 	rec.name = (offsetof(struct tp_rec, text) - 8) | 20u << 16;
+	rec.more = rec.name;
 	host_clock_ns += 1000;
 	host_ring_put(h, FR_TP_FIRST, &rec, sizeof(rec));
 }
@@ -170,7 +174,7 @@ static int put_facts(struct fr_snap_writer *w, const char *boot)
 		{"rule_2", "latency:syscall:read>1ms"},
 		{"rule_3", "event:event == mark_victim && comm == \"" NAME "14\""},
 		{"unmade", "uprobe:prog__go=3"},
-		{"redact", strcmp(boot, "one") ? "zap" : "zip,NO,-token,-secret"},
+		{"redact", strcmp(boot, "one") ? "zap" : "zip,NO,-token,-secret," NAME "15word"},
 		{"rule_0_since", "matched=5;taken=1"},
 		{"merge_0", NAME "8.flight"},
 		{"merge_0_trigger_comm", NAME "9comm"},

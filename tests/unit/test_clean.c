@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/filter/filter.h"
 #include "read/cut/clean.h"
 #include "unit/parsed.h"
 
@@ -52,6 +54,55 @@ static void rules_stay(void **state)
 		assert_string_equal(fr_clean_fact(c, "rule_12", rule[i]), rule[i]);
 		assert_string_equal(fr_clean_fact(c, "merge_1_rule_0", rule[i]), rule[i]);
 	}
+	fr_clean_free(c);
+}
+
+/* Of a filter, all stays but what is in quotes, there even its own words. */
+static void filters_stay(void **state)
+{
+	static const char *const filter[] = {
+		"tid in (1, 2) && !(cpu not in (3))",
+		"event == 7 && latency > 5ms || offcpu >= 2s || blocked == 7",
+		"cpu == D && cpu == SI_TKILL && cpu == NET_RX || cpu == SIG_IGN",
+		"ts > 1m && tier == rare && container_id has 1 && cpu & 0x40",
+	};
+	struct fr_filter_error error;
+	struct fr_clean *c = made();
+	const char *is;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(filter) / sizeof(filter[0]); i++) {
+		is = fr_clean_fact(c, "cut_filter", filter[i]);
+		assert_string_equal(is, filter[i]);
+		assert_int_equal(fr_filter_check(is, &error), 0);
+	}
+	is = fr_clean_fact(c, "cut_filter",
+			   "pod == \"has\" && image has \"acme\" || namespace ~ \"not\" && unit == 5 && container != D");
+	assert_int_equal(fr_filter_check(is, &error), 0);
+	assert_int_equal(strncmp(is, "pod == \"~", 9), 0);
+	assert_non_null(strstr(is, "\" && image has \"~"));
+	assert_non_null(strstr(is, "\" || namespace ~ \"~"));
+	assert_non_null(strstr(is, "\" && unit == 5"));
+	assert_non_null(strstr(is, " && container != D"));
+	assert_null(strstr(is, "acme"));
+	assert_null(strstr(is, "\"has"));
+	assert_null(strstr(is, "not"));
+	fr_clean_free(c);
+}
+
+/* Words of secret keys that a user gave tell of him as all he gave does, and are the same wherever they stand. */
+static void secret_words_go(void **state)
+{
+	struct fr_clean *c = made();
+	char is[256];
+
+	(void)state;
+	snprintf(is, sizeof(is), "--redact %s", fr_clean_fact(c, "redact", "acmekey,globex_pin"));
+	assert_null(strstr(is, "acme"));
+	assert_null(strstr(is, "globex"));
+	assert_string_equal(fr_clean_fact(c, "settings", "--redact acmekey,globex_pin"), is);
+	assert_string_equal(fr_clean_fact(c, "redact", "no"), "no");
 	fr_clean_free(c);
 }
 
@@ -120,10 +171,8 @@ static void no_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rules_stay),
-		cmocka_unit_test(rules_lose_names),
-		cmocka_unit_test(losses_stay),
-		cmocka_unit_test(no_rows),
+		cmocka_unit_test(rules_stay),	    cmocka_unit_test(filters_stay), cmocka_unit_test(secret_words_go),
+		cmocka_unit_test(rules_lose_names), cmocka_unit_test(losses_stay),  cmocka_unit_test(no_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -266,6 +266,8 @@ static void rules_keep_their_words(void **state)
 	check(p, FR_PSEUDO_RULE, "crash:comm=all,cooldown=1m", "crash:comm=@all@,cooldown=1m");
 	check(p, FR_PSEUDO_RULE, "crash:comm=all:exe=crash", "crash:comm=@all@:exe=@crash@");
 	check(p, FR_PSEUDO_RULE, "comm == \"all\" && crash || acme", "comm == \"@all@\" && crash || @acme@");
+	check(p, FR_PSEUDO_RULE, "comm == \"--acme-x\" || comm == \"-bash\"", "comm == \"@--acme-x@\" || comm == \"@-bash@\"");
+	check(p, FR_PSEUDO_RULE, "crash:comm=--acme,exe=-x", "crash:comm=@--acme@,exe=@-x@");
 	check(p, FR_PSEUDO_RULE, "--events -syscalls,+psi,+acme", "--events -syscalls,+psi,@+acme@");
 	check(p, FR_PSEUDO_NAME, "crash", "@crash@");
 	check(p, FR_PSEUDO_WORDS, "all crash", "@all@ @crash@");
@@ -319,14 +321,80 @@ static void kernels_paths_end_where_names_begin(void **state)
 	check(p, FR_PSEUDO_PATH, "/sys/class/net/acme0/mtu", "/sys/class/net/@acme0@/@mtu@");
 	check(p, FR_PSEUDO_PATH, "/proc/sys/net/ipv4/conf/acme0/mtu", "/proc/sys/net/ipv4/conf/@acme0@/@mtu@");
 	check(p, FR_PSEUDO_PATH, "proc/acme", "proc/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/net/bonding/acme", "/proc/net/bonding/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/spl/kstat/zfs/acme/io", "/proc/spl/kstat/zfs/@acme@/@io@");
+	check(p, FR_PSEUDO_PATH, "/proc/sys/fs/binfmt_misc/acme", "/proc/sys/fs/binfmt_misc/@acme@");
+	check(p, FR_PSEUDO_PATH, "/sys/kernel/security/apparmor/policy/profiles/acme",
+	      "/sys/kernel/security/apparmor/policy/profiles/@acme@");
+	check(p, FR_PSEUDO_PATH, "/sys/kernel/tracing/events/acme/go", "/sys/kernel/tracing/events/@acme@/@go@");
+	check(p, FR_PSEUDO_PATH, "/sys/kernel/debug/acme", "/sys/kernel/debug/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/self/fd/7/srv/acme", "/proc/self/fd/7/srv/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/1/task/2/fd/7/acme", "/proc/1/task/2/fd/7/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/thread-self/fd/7/proc/acme", "/proc/thread-self/fd/7/proc/@acme@");
+	check(p, FR_PSEUDO_PATH, "/proc/1/cwd/proc/acme", "/proc/1/cwd/proc/@acme@");
+	check(p, FR_PSEUDO_PATH, "/dev/fd/7/srv/acme", "/dev/fd/7/srv/@acme@");
+	check(p, FR_PSEUDO_PATH, "/dev/fd/7", "/dev/fd/7");
+	check(p, FR_PSEUDO_TEXT, "/proc/self/fd/7/acme", "/proc/self/fd/7/@acme@");
 	check(p, FR_PSEUDO_TEXT, "in /dev/vg/lv, /dev/sda", "in /dev/@vg@/@lv@, /dev/sda");
+	fr_pseudo_free(p);
+}
+
+/* Of /dev, what no machine but somebody's has goes, wherever it stands in the path. */
+static void devices_by_form(void **state)
+{
+	static const char *const kept[] = {
+		"null",		 "log",	      "sda",	   "sdb12",	     "vda1",	   "xvdb",
+		"nvme0",	 "nvme0n1p2", "nvme0c1n1", "dm-3",	     "loop7",	   "loop0p1",
+		"md127",	 "ttyS0",     "ttyUSB1",   "i2c-7",	     "cpu/3/msr",  "pts/ptmx",
+		"snd/pcmC0D0p",	 "snd/seq",   "net/tun",   "dri/renderD128", "block/8:16", "input/event3",
+		"tty7",		 "zram0",     "mmcblk0p1", "vfio/12",	     "bus",	   "input/mice",
+		"snd/controlC0", "char/1:3",
+	};
+	static const char *const gone[] = {
+		"acmevg",   "acmedb", "acme.sock", "sdacme",  "hdfs",	  "md_acme",
+		"nvmeacme", "sd",     "dm-acme",   "md0acme", "i2c-acme",
+	};
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	char text[ROOM], want[ROOM];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		snprintf(text, sizeof(text), "/dev/%s", kept[i]);
+		check(p, FR_PSEUDO_PATH, text, text);
+	}
+	for (i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+		snprintf(text, sizeof(text), "/dev/%s", gone[i]);
+		snprintf(want, sizeof(want), "/dev/@%s@", gone[i]);
+		check(p, FR_PSEUDO_PATH, text, want);
+	}
+	check(p, FR_PSEUDO_PATH, "/dev/input/acme", "/dev/input/@acme@");
+	check(p, FR_PSEUDO_PATH, "/dev/snd/12:", "/dev/snd/@12:@");
+	check(p, FR_PSEUDO_OBJECT, "unix:/dev/acme.sock", "unix:/dev/@acme.sock@");
+	check(p, FR_PSEUDO_TEXT, "ls /dev/acmevg, /dev/acmevg/lv", "ls /dev/@acmevg@, /dev/@acmevg@/@lv@");
+	fr_pseudo_free(p);
+}
+
+/* No text makes a redaction take for ever: each dot of this one may begin an address. */
+static void dots_take_no_time(void **state)
+{
+	static char dots[1 << 18];
+	struct fr_pseudo *p = fr_pseudo_new(&key);
+	size_t sz;
+
+	(void)state;
+	memset(dots, '.', sizeof(dots));
+	assert_non_null(fr_pseudo_put(p, FR_PSEUDO_TEXT, dots, sizeof(dots), &sz));
+	assert_int_equal(sz, sizeof(dots));
 	fr_pseudo_free(p);
 }
 
 /* The kind stays; whom a thread works for does not. */
 static void kernel_threads_by_kind(void **state)
 {
-	static const char *const name[] = {"kworker/0:1", "10.1.2.3-manage", "nfsd/acme", "nfsd", "kthread/7"};
+	static const char *const name[] = {"kworker/0:1",     "10.1.2.3-manage", "nfsd/acme",	    "nfsd",
+					   "kthread/7",	      "md_acme_raid1",	 "drbd_r_globex",   "md127_raid1",
+					   "2001:db8:85a3:8", "fe80::1%acme0-",	 "2001:db8:85a3::", "drbd_r_"};
 	struct fr_pseudo *p = fr_pseudo_new(&key);
 	char text[ROOM];
 	size_t i;
@@ -344,6 +412,14 @@ static void kernel_threads_by_kind(void **state)
 	snprintf(text, sizeof(text), "%s-manage", ip("10.1.2.3"));
 	check(p, FR_PSEUDO_NAME, "10.1.2.3-manage", text);
 	check(p, FR_PSEUDO_TEXT, "not kthread/7", "not kthread/7");
+	check(p, FR_PSEUDO_NAME, "md_acme_raid1", "md_@acme_raid1@");
+	check(p, FR_PSEUDO_TEXT, "md_acme_raid1 and md127_raid1.", "md_@acme_raid1@ and md127_raid1.");
+	check(p, FR_PSEUDO_NAME, "md127_raid1", "md127_raid1");
+	check(p, FR_PSEUDO_NAME, "drbd_r_globex", "drbd_r_@globex@");
+	check(p, FR_PSEUDO_NAME, "drbd_r_", "drbd_r_");
+	check(p, FR_PSEUDO_NAME, "2001:db8:85a3:8", "@2001:db8:85a3:8@");
+	check(p, FR_PSEUDO_TEXT, "of 2001:db8:85a3:8.", "of @2001:db8:85a3:8@.");
+	check(p, FR_PSEUDO_NAME, "fe80::1%acme0-", "@fe80::1%acme0-@");
 	fr_pseudo_free(p);
 }
 
@@ -396,6 +472,8 @@ int main(void)
 		cmocka_unit_test(rules_keep_their_words),
 		cmocka_unit_test(units_are_names_everywhere),
 		cmocka_unit_test(kernels_paths_end_where_names_begin),
+		cmocka_unit_test(devices_by_form),
+		cmocka_unit_test(dots_take_no_time),
 		cmocka_unit_test(kernel_threads_by_kind),
 	};
 

@@ -65,6 +65,10 @@ struct fr_filter_file {
 int fr_filter_new_beside(const char *expr, const struct fr_filter_file *file, u32 cnt, u32 which, struct fr_filter **out,
 			 struct fr_filter_error *error);
 
+/* The words that expressions are made of beside names of events, fields and numbers: of all events, and of operators; NULL: i
+ * is too large. */
+const char *fr_filter_word(u32 i);
+
 /* Is it an expression at all, whatever its names mean? 0, -EINVAL and *error, -ENOMEM. */
 int fr_filter_check(const char *expr, struct fr_filter_error *error);
 

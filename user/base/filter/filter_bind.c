@@ -20,6 +20,16 @@ const char *const fr_builtin_names[FR_BI_CNT] = {
 #undef B
 };
 
+const char *fr_filter_word(u32 i)
+{
+	static const char *const operators[] = {"in", "not", "has"};
+
+	if (i < FR_BI_CNT)
+		return fr_builtin_names[i];
+	i -= FR_BI_CNT;
+	return i < sizeof(operators) / sizeof(operators[0]) ? operators[i] : NULL;
+}
+
 /* ---- names ---- */
 
 /* The events that have this value: latency in all that end something, the others in switches only. */

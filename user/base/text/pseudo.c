@@ -200,6 +200,7 @@ static bool pseudo_is_number(const char *text, size_t len)
 /* ---- what becomes of a piece ---- */
 
 static int walk_line(struct pseudo_walk *w);
+static int walk_take_name(struct pseudo_walk *w, const char *text, size_t len);
 static int walk_address(struct pseudo_walk *w, bool *took);
 static int walk_address_whole(struct pseudo_walk *w, bool *took);
 
@@ -208,15 +209,39 @@ static int walk_emit(struct pseudo_walk *w, const char *text, size_t len)
 	return w->learns ? 0 : fr_vec_add(&w->p->out, text, len);
 }
 
+/* Kinds of kernel threads behind which there is nothing but somebody's name, of an array, a resource, a cluster, an interface.
+ */
+static const char *const pseudo_owned[] = {
+	"md_", "drbd_r_", "drbd_w_", "drbd_a_", "drbd_s_", "drbd_as_", "gfs2_logd/", "gfs2_quotad/", "napi/", "wg-crypt-",
+};
+
+/* Where that name begins in a kernel thread's, 0: nowhere. */
+static size_t pseudo_owner_at(const char *text, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(pseudo_owned) / sizeof(pseudo_owned[0]); i++) {
+		size_t at = strlen(pseudo_owned[i]);
+
+		if (len > at && !memcmp(text, pseudo_owned[i], at))
+			return at;
+	}
+	return 0;
+}
+
 /* A kernel thread's name: its kind stays, kworker; what is behind that may be an address, or somebody's name. */
 static int walk_kernel(struct pseudo_walk *w, const char *text, size_t len)
 {
+	size_t owner = w->learns ? 0 : pseudo_owner_at(text, len);
 	struct pseudo_walk in = {.p = w->p, .form = FR_PSEUDO_TEXT, .text = text, .len = len};
 	bool took;
-	int err = w->learns ? 0 : walk_address(&in, &took);
+	int err;
 
 	if (w->learns)
 		return 0;
+	if (owner)
+		return walk_emit(w, text, owner) ?: walk_take_name(w, text + owner, len - owner);
+	err = walk_address(&in, &took);
 	while (!took && in.at < len && (pseudo_is_alnum(text[in.at]) || text[in.at] == '_'))
 		in.at++;
 	if (!took)
@@ -335,19 +360,103 @@ static bool pseudo_piece_is(const char *text, size_t len, const char *word)
 	return strlen(word) == len && !memcmp(word, text, len);
 }
 
-/* Of /dev the devices themselves, and those in directories that the kernel makes; not what is called after somebody's volumes.
- */
-static bool walk_is_device(const struct pseudo_walk *w, const char *text, size_t len, bool is_last)
-{
-	static const char *const dir[] = {"pts", "input", "snd", "bus", "cpu", "dri", "net", "vfio", "fd", "block", "char"};
+/* Directories of /dev that the kernel makes. */
+static const char *const pseudo_device_dirs[] = {"pts", "input", "snd", "bus",	 "cpu", "dri",
+						 "net", "vfio",	 "fd",	"block", "char"};
 
-	if (w->depth == 2)
-		return is_last || pseudo_is_one_of(dir, sizeof(dir) / sizeof(dir[0]), text, len);
-	return len < 3 || memcmp(text, "by-", 3) != 0; /* by-id: serial numbers */
+/* Devices there is one of on each machine; in /dev itself, and in the directories. */
+static const char *const pseudo_devices[] = {
+	"null",	       "zero",		"full",	    "random", "urandom",      "kmsg",
+	"mem",	       "port",		"console",  "tty",    "ptmx",	      "stdin",
+	"stdout",      "stderr",	"log",	    "core",   "kvm",	      "fuse",
+	"cuse",	       "hpet",		"rtc",	    "nvram",  "rfkill",	      "uinput",
+	"uhid",	       "vsock",		"autofs",   "mcelog", "loop-control", "vhost-net",
+	"vhost-vsock", "btrfs-control", "udmabuf",  "cdrom",  "userfaultfd",  "cpu_dma_latency",
+	"sgx_enclave", "sgx_provision", "watchdog", "usb",    "mice",	      "seq",
+	"timer",       "tun",		"msr",	    "cpuid",  "microcode",
+};
+
+/* What stands before a device's number. */
+static const char *const pseudo_numbered[] = {
+	"nvme",	  "mmcblk", "md",  "dm-", "loop",  "ram",    "zram",	 "nbd",	     "rbd",   "zd",	  "drbd",
+	"sr",	  "sg",	    "st",  "nst", "tty",   "ttyS",   "ttyUSB",	 "ttyACM",   "hvc",   "vcs",	  "vcsa",
+	"vcsu",	  "rtc",    "tpm", "fb",  "tpmrm", "hidraw", "watchdog", "i2c-",     "video", "gpiochip", "ptp",
+	"pps",	  "mei",    "uio", "js",  "event", "mouse",  "card",	 "renderD",  "pcmC",  "midiC",	  "hwC",
+	"nvidia", "spidev", "lp",  "ppp", "ipmi",  "bsg",    "ng",	 "controlC",
+};
+
+static bool pseudo_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
 }
 
-/* Note where the path leads: a component, and whether it is the last. */
-static void walk_path_enter(struct pseudo_walk *w, const char *text, size_t len, bool is_last)
+/* Numbers, with a letter for what each but the first counts. */
+static bool pseudo_are_numbers(const char *text, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && (pseudo_is_digit(text[i]) || (i && strchr("npcD", text[i]))); i++)
+		;
+	return len && i == len;
+}
+
+/* sda1: of a disk, a letter. */
+static bool pseudo_is_disk(const char *text, size_t len)
+{
+	size_t head = len && text[0] == 'x', i = head + 3;
+
+	if (len < i || (text[head] != 's' && text[head] != 'v' && text[head] != 'h') || text[head + 1] != 'd' ||
+	    text[head + 2] < 'a' || text[head + 2] > 'z')
+		return false;
+	return len == i || pseudo_are_numbers(text + i, len - i);
+}
+
+/* nvme0n1p2, pcmC0D0p */
+static bool pseudo_is_numbered(const char *text, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(pseudo_numbered) / sizeof(pseudo_numbered[0]); i++) {
+		size_t head = strlen(pseudo_numbered[i]);
+
+		if (len > head && !memcmp(text, pseudo_numbered[i], head) && pseudo_are_numbers(text + head, len - head))
+			return true;
+	}
+	return false;
+}
+
+/* 8:0, in /dev/block: major and minor. */
+static bool pseudo_is_major(const char *text, size_t len)
+{
+	const char *colon = memchr(text, ':', len);
+	size_t i;
+
+	for (i = 0; i < len && (pseudo_is_digit(text[i]) || text + i == colon); i++)
+		;
+	return colon && i == len && colon > text && colon < text + len - 1;
+}
+
+/*
+ * Has a device this name on any machine? Others are called after volumes, or somebody's rules of udev call them something: of
+ * what has neither a name nor a form from here, nobody can tell.
+ */
+static bool pseudo_is_device(const char *text, size_t len)
+{
+	return pseudo_is_one_of(pseudo_devices, sizeof(pseudo_devices) / sizeof(pseudo_devices[0]), text, len) ||
+	       pseudo_is_disk(text, len) || pseudo_is_numbered(text, len) || pseudo_is_major(text, len);
+}
+
+/* Is a component below /dev the kernel's? */
+static bool walk_is_device(const struct pseudo_walk *w, const char *text, size_t len)
+{
+	size_t cnt = sizeof(pseudo_device_dirs) / sizeof(pseudo_device_dirs[0]);
+
+	return (w->depth == 2 && pseudo_is_one_of(pseudo_device_dirs, cnt, text, len)) || pseudo_is_device(text, len) ||
+	       (w->depth > 2 && pseudo_is_number(text, len));
+}
+
+/* Note where the path leads: a component. */
+static void walk_path_enter(struct pseudo_walk *w, const char *text, size_t len)
 {
 	static const char *const root[] = {[ROOT_PROC] = "proc", [ROOT_DEV] = "dev", [ROOT_SYS] = "sys"};
 	u8 i;
@@ -359,21 +468,28 @@ static void walk_path_enter(struct pseudo_walk *w, const char *text, size_t len,
 				w->of_kernel = i;
 	} else if (w->of_kernel == ROOT_SYS && w->depth == 2 && pseudo_piece_is(text, len, "fs")) {
 		w->of_kernel = ROOT_NONE;
-	} else if (w->of_kernel == ROOT_DEV && !walk_is_device(w, text, len, is_last)) {
+	} else if (w->of_kernel == ROOT_DEV && !walk_is_device(w, text, len)) {
 		w->of_kernel = ROOT_NONE;
 	}
 }
 
-/* Of what the kernel names itself, where names follow that somebody gave; or, anew, any path. */
+/*
+ * Of what the kernel names itself, where names follow that somebody gave. Behind a process's root any path begins anew; what is
+ * behind an open or a working directory is no such path: its "proc" may be anybody's.
+ */
 static const struct {
 	u8 root;
 	const char *name;
 	bool anew;
 } pseudo_leads[] = {
-	{ROOT_PROC, "root", true},				 /* of a process or a thread */
-	{ROOT_PROC, "cwd", true},    {ROOT_PROC, "conf", false}, /* of interfaces of the network, as are the next */
-	{ROOT_PROC, "neigh", false}, {ROOT_PROC, "dev_snmp6", false}, {ROOT_PROC, "vlan", false},
-	{ROOT_SYS, "net", false},    {ROOT_SYS, "config", false},     {ROOT_SYS, "instances", false}, /* of tracefs */
+	{ROOT_PROC, "root", true},	 {ROOT_PROC, "cwd", false},	{ROOT_PROC, "fd", false},
+	{ROOT_DEV, "fd", false},	 {ROOT_PROC, "conf", false},	{ROOT_PROC, "neigh", false},
+	{ROOT_PROC, "dev_snmp6", false}, /* interfaces */
+	{ROOT_PROC, "vlan", false},	 {ROOT_SYS, "net", false},	{ROOT_SYS, "config", false},
+	{ROOT_SYS, "instances", false}, /* of tracefs */
+	{ROOT_SYS, "events", false},	/* there: of probes that somebody made; whose a group is, its name does not tell */
+	{ROOT_SYS, "debug", false},	 {ROOT_SYS, "profiles", false}, {ROOT_SYS, "dlm", false},
+	{ROOT_PROC, "bonding", false},	 {ROOT_PROC, "zfs", false},	{ROOT_PROC, "binfmt_misc", false},
 };
 
 static void walk_path_leave(struct pseudo_walk *w, const char *text, size_t len)
@@ -381,7 +497,7 @@ static void walk_path_leave(struct pseudo_walk *w, const char *text, size_t len)
 	size_t i;
 
 	for (i = 0; i < sizeof(pseudo_leads) / sizeof(pseudo_leads[0]); i++) {
-		if (w->depth < 3 || pseudo_leads[i].root != w->of_kernel || !pseudo_piece_is(text, len, pseudo_leads[i].name))
+		if (pseudo_leads[i].root != w->of_kernel || !pseudo_piece_is(text, len, pseudo_leads[i].name))
 			continue;
 		w->of_kernel = ROOT_NONE;
 		w->depth = pseudo_leads[i].anew ? 0 : w->depth;
@@ -408,13 +524,13 @@ static int walk_path_piece(struct pseudo_walk *w, const char *text, size_t len)
 }
 
 /* kubepods-podUID.slice:cri-containerd:ID has a frame in each piece; any other component is one name. */
-static int walk_component(struct pseudo_walk *w, const char *text, size_t len, bool is_last)
+static int walk_component(struct pseudo_walk *w, const char *text, size_t len)
 {
 	const char *colon = memrchr(text, ':', len);
 	size_t n;
 	int err = 0;
 
-	walk_path_enter(w, text, len, is_last);
+	walk_path_enter(w, text, len);
 	if (w->of_kernel) {
 		err = walk_emit(w, text, len);
 		walk_path_leave(w, text, len);
@@ -461,7 +577,7 @@ static int walk_path(struct pseudo_walk *w)
 			w->at++;
 		if (w->at == from)
 			break;
-		err = walk_component(w, w->text + from, w->at - from, w->at == w->len || w->text[w->at] != '/');
+		err = walk_component(w, w->text + from, w->at - from);
 	}
 	return err;
 }
@@ -491,7 +607,8 @@ static size_t pseudo_address_len(const char *from, size_t left, int *family, u8 
 	char text[INET6_ADDRSTRLEN + 1];
 	size_t len = 0;
 
-	while (len < left && (fr_hex_digit(from[len]) >= 0 || from[len] == '.' || from[len] == ':'))
+	/* no further than the longest: a text may have MiB of dots, and each asks */
+	while (len < left && len < sizeof(text) && (fr_hex_digit(from[len]) >= 0 || from[len] == '.' || from[len] == ':'))
 		len++;
 	/* what is no part of it: the point that ends a sentence, the colon before a port */
 	for (; len > 2; len--) {
@@ -570,6 +687,8 @@ static bool walk_is_of_rule(const struct pseudo_walk *w, const char *text, size_
 
 	if (w->form != FR_PSEUDO_RULE || w->is_quoted || w->is_value)
 		return false;
+	if (len == 1 && *text == '~') /* an operator */
+		return true;
 	for (; text < end; text += i + 1) {
 		for (i = 0; text + i < end && text[i] != '.' && text[i] != '+'; i++)
 			;
@@ -604,7 +723,9 @@ static bool walk_is_known(const struct pseudo_walk *w, const char *text, size_t 
 {
 	const struct pseudo_name *n = len > 1 ? pseudo_find(w->p, text, len) : NULL;
 
-	return n && n->what & PSEUDO_KNOWN && !(n->what & PSEUDO_KERNEL);
+	if (n && n->what & PSEUDO_KERNEL)
+		return pseudo_owner_at(text, len);
+	return n && n->what & PSEUDO_KNOWN;
 }
 
 /* Is a word of a line replaced? */
@@ -664,6 +785,8 @@ static int walk_between(struct pseudo_walk *w)
  */
 static size_t walk_option_len(const struct pseudo_walk *w, const char *text, size_t len)
 {
+	if (w->is_quoted || w->is_value) /* a name that is asked for, comm == "-bash" */
+		return 0;
 	if (text[0] != '-' || pseudo_is_number(text, len) || walk_is_known(w, text, len))
 		return 0;
 	if (len > 1 && walk_is_of_rule(w, text + 1, len - 1))
@@ -847,8 +970,26 @@ int fr_pseudo_keep(struct fr_pseudo *p, const char *text, size_t len)
 	return pseudo_mark(p, text, len, PSEUDO_KEPT);
 }
 
+/*
+ * Does a kernel thread's name begin with a piece of an address? It has 15 bytes: of "2001:db8:85a3:8d3::1-manager", whose kind
+ * is behind the address, too few to know it as one. Behind a whole one, %NAME is of an interface.
+ */
+static bool pseudo_is_cut_address(const char *text, size_t len)
+{
+	u8 address[FR_ALIAS_IP6];
+	size_t i, colon_cnt = 0, whole;
+	int family;
+
+	for (i = 0; i < len && (fr_hex_digit(text[i]) >= 0 || text[i] == ':'); i++)
+		colon_cnt += text[i] == ':';
+	whole = pseudo_address_len(text, len, &family, address);
+	return colon_cnt > 1 && (!whole || whole < i || (whole < len && text[whole] == '%'));
+}
+
 int fr_pseudo_keep_kernel(struct fr_pseudo *p, const char *text, size_t len)
 {
+	if (pseudo_is_cut_address(text, len))
+		return 0;
 	return pseudo_mark(p, text, len, PSEUDO_KERNEL);
 }
 

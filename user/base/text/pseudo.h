@@ -41,7 +41,8 @@ int fr_pseudo_keep(struct fr_pseudo *p, const char *text, size_t len);
 
 /*
  * This text is a kernel thread's name: its kind stays, the first word of it. What follows may be somebody's (an NFS server's
- * address), and is TEXT.
+ * address), and is TEXT; behind some kinds (md_, drbd_r_) it is somebody's for certain, and NAME. A piece of an address is no
+ * kind: then nothing is kept.
  */
 int fr_pseudo_keep_kernel(struct fr_pseudo *p, const char *text, size_t len);
 

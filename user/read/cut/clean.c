@@ -12,6 +12,7 @@
 
 #include "alert.h"
 #include "base/err.h"
+#include "base/filter/filter.h"
 #include "base/incident.h"
 #include "base/rows/cgroups.h"
 #include "base/rows/rows.h"
@@ -42,7 +43,8 @@ struct fr_clean {
 
 /* ---- which form a text has ---- */
 
-#define CLEAN_KEEP (-1) /* it names nothing */
+#define CLEAN_KEEP	   (-1) /* it names nothing */
+#define CLEAN_CONSTANT_MAX 1024 /* numbers of fields with names are below */
 
 struct clean_form {
 	const char *name;
@@ -58,6 +60,7 @@ static const struct clean_form clean_facts[] = {
 	{"dir", FR_PSEUDO_PATH}, {"trigger_exe", FR_PSEUDO_PATH}, {"trigger_cgroup", FR_PSEUDO_PATH}, {"cut_from", FR_PSEUDO_PATH},
 	{"trigger_text", FR_PSEUDO_TEXT},
 	{"settings", FR_PSEUDO_RULE}, {"trigger_rule", FR_PSEUDO_RULE}, {"cut_filter", FR_PSEUDO_RULE},
+	{"redact", FR_PSEUDO_RULE},
 	{"kernel", CLEAN_KEEP}, {"arch", CLEAN_KEEP}, {"boot_id", CLEAN_KEEP}, {"version", CLEAN_KEEP}, {"profile", CLEAN_KEEP},
 	{"layout", CLEAN_KEEP}, {"events", CLEAN_KEEP}, {"events_missing", CLEAN_KEEP}, {"events_held", CLEAN_KEEP},
 	{"clock_mode", CLEAN_KEEP}, {"begin_clock", CLEAN_KEEP}, {"sample_event", CLEAN_KEEP}, {"recovered", CLEAN_KEEP},
@@ -65,7 +68,7 @@ static const struct clean_form clean_facts[] = {
 	{"states_missing", CLEAN_KEEP}, {"softirqs", CLEAN_KEEP}, {"softirqs_begin", CLEAN_KEEP}, {"softirq_ms", CLEAN_KEEP},
 	{"softirq_ms_begin", CLEAN_KEEP}, {"disks", CLEAN_KEEP}, {"incidents_missing", CLEAN_KEEP}, {"kernel_build_id", CLEAN_KEEP},
 	{"kernel_stext", CLEAN_KEEP}, {"kernel_symbols", CLEAN_KEEP}, {"symbols_left_out", CLEAN_KEEP}, {"unread", CLEAN_KEEP},
-	{"kmsg", CLEAN_KEEP}, {"klog_clock", CLEAN_KEEP}, {"redact", CLEAN_KEEP}, {"cut_cpu", CLEAN_KEEP}, {"cut_pid", CLEAN_KEEP},
+	{"kmsg", CLEAN_KEEP}, {"klog_clock", CLEAN_KEEP}, {"cut_cpu", CLEAN_KEEP}, {"cut_pid", CLEAN_KEEP},
 	{"trigger_reason", CLEAN_KEEP}, {"trigger_signature", CLEAN_KEEP}, {"trigger_what", CLEAN_KEEP}, {"trigger_rate", CLEAN_KEEP},
 	{"trigger_latency", CLEAN_KEEP}, {"trigger_addr", CLEAN_KEEP}, {"trigger_ip", CLEAN_KEEP}, {"trigger_sp", CLEAN_KEEP},
 	{}
@@ -193,8 +196,12 @@ static int clean_strings(struct fr_clean *c, const struct fr_event *ev, const st
 	struct fr_vec text = {.item_sz = 1};
 	size_t room = FR_REC_MAX_SZ - ev->fixed_sz - 1, sz;
 	u32 *off = malloc((t->cnt + 1) * sizeof(*off)), k;
-	int err = off ? fr_vec_add(&c->column, &off, 1) : -ENOMEM;
+	int err = 0;
 
+	if (!off || fr_vec_add(&c->column, &off, 1)) {
+		free(off);
+		return -ENOMEM;
+	}
 	for (k = 0; k < t->cnt && !err; k++) {
 		size_t len = col->off[k + 1] - col->off[k] - 1;
 		const char *is = "";
@@ -285,35 +292,63 @@ static bool clean_is_array(const struct fr_field *f)
 	return f->type == FR_TYPE_array && (clean_is_byte(f->elem) || is_words);
 }
 
-/* What lies in data: texts are replaced where they are; what no field finds, and bytes that are no numbers, are zeroed. */
+/* A row's data on its way. */
+struct clean_data {
+	struct fr_clean *c;
+	const struct fr_event *ev;
+	const struct fr_field *field;
+	struct fr_row *row;
+	const char *was; /* sz bytes */
+	size_t sz;
+	char is[FR_REC_MAX_SZ];
+	bool done[FR_REC_MAX_SZ]; /* what a word has found, of is */
+};
+
+/* What a field finds in data, if no other has found a byte of it: raw bytes of one would undo what is cleaned of the other. */
+static int clean_data_field(struct clean_data *d, const struct fr_field *f)
+{
+	const struct fr_field *word = &d->ev->fields[f->from_idx];
+	u64 loc = fr_row_num(d->row, word);
+	size_t place = (loc & 0xffff) + (word->style == FR_STYLE_RELLOC ? word->off + sizeof(u32) : FR_TP_AHEAD_SZ);
+	size_t len = loc >> 16 & 0xffff;
+
+	if (place < d->field->off || place - d->field->off > d->sz)
+		return 0;
+	place -= d->field->off;
+	len = len < d->sz - place ? len : d->sz - place;
+	if (memchr(d->done + place, true, len))
+		return 0;
+	memset(d->done + place, true, len);
+	memcpy(d->is + place, d->was + place, len);
+	return f->elem == FR_TYPE_str ? clean_in(d->c, clean_field_form(d->ev, f), d->is + place, len, true) : 0;
+}
+
+/*
+ * What lies in data: texts are replaced where they are, and first, as of what two fields find the first has it; what no field
+ * finds, and bytes that are no numbers, are zeroed.
+ */
 static int clean_data_of(struct fr_clean *c, const struct fr_event *ev, const struct fr_field *data, struct fr_row *r)
 {
-	size_t sz, place, len;
-	char is[FR_REC_MAX_SZ] = "", *at = (char *)fr_row_bytes(r, data, &sz);
+	struct clean_data d = {.c = c, .ev = ev, .field = data, .row = r};
+	char *at = (char *)fr_row_bytes(r, data, &d.sz);
+	bool is_text = true;
 	int err = 0;
 	u32 i;
 
-	sz = sz < sizeof(is) ? sz : sizeof(is);
-	for (i = 0; i < ev->field_cnt && !err; i++) {
-		const struct fr_field *f = &ev->fields[i], *word;
-		u64 loc;
+	d.was = at;
+	d.sz = d.sz < sizeof(d.is) ? d.sz : sizeof(d.is);
+	do {
+		for (i = 0; i < ev->field_cnt && !err; i++) {
+			const struct fr_field *f = &ev->fields[i];
 
-		if (f->kind != FR_KIND_DERIVED || f->rule != FR_RULE_LOC || f->from_idx < 0 || clean_is_byte(f->elem))
-			continue;
-		word = &ev->fields[f->from_idx];
-		loc = fr_row_num(r, word);
-		place = (loc & 0xffff) + (word->style == FR_STYLE_RELLOC ? word->off + sizeof(u32) : FR_TP_AHEAD_SZ);
-		len = loc >> 16 & 0xffff;
-		if (place < data->off || place - data->off > sz)
-			continue;
-		place -= data->off;
-		len = len < sz - place ? len : sz - place;
-		memcpy(is + place, at + place, len);
-		if (f->elem == FR_TYPE_str)
-			err = clean_in(c, clean_field_form(ev, f), is + place, len, true);
-	}
+			if (f->kind == FR_KIND_DERIVED && f->rule == FR_RULE_LOC && f->from_idx >= 0 &&
+			    !clean_is_byte(f->elem) && (f->elem == FR_TYPE_str) == is_text)
+				err = clean_data_field(&d, f);
+		}
+		is_text = !is_text;
+	} while (!is_text);
 	if (!c->learns)
-		memcpy(at, is, sz);
+		memcpy(at, d.is, d.sz);
 	return err;
 }
 
@@ -868,6 +903,20 @@ static int clean_keep_numbers(struct fr_clean *c)
 	return err;
 }
 
+/* What fields call their numbers: states, origins of signals, softirqs. Calls are learned, by the machine. */
+static int clean_keep_constants(struct fr_clean *c)
+{
+	struct fr_sys sys = {NULL, 0};
+	int err = 0;
+	u32 style;
+	s64 v;
+
+	for (style = 0; style < FR_STYLE_CNT; style++)
+		for (v = -CLEAN_CONSTANT_MAX; fr_sysname_style(style) && v <= CLEAN_CONSTANT_MAX && !err; v++)
+			err = keep_word(c, fr_sysname(&sys, style, v));
+	return err;
+}
+
 /* Those of a list, up to its end; the name of a number that is none may be NULL. */
 static int clean_keep_list(struct fr_clean *c, const char *(*name)(u32 nr), u32 first, u32 cnt)
 {
@@ -892,9 +941,8 @@ static int clean_keep_all(struct fr_clean *c, const char *(*name)(u32 i))
 /* Words that rules, filters and options are made of, beside those that have a list. */
 static int clean_keep_words(struct fr_clean *c)
 {
-	static const char *const word[] = {"event", "comm", "pid", "tid",     "cpu",	 "tier", "ts",	    "tp", "if",
-					   "in",    "yes",  "no",  "all",     "some",	 "ns",	 "us",	    "ms", "s",
-					   "m",	    "h",    "d",   "minimal", "default", "full", "defaults"};
+	static const char *const word[] = {"tp", "if", "yes", "no", "all",     "some",	  "ns",	  "us",	     "ms",
+					   "s",	 "m",  "h",   "d",  "minimal", "default", "full", "defaults"};
 	int err = fr_pseudo_keep(c->names, "deleted", strlen("deleted")); /* behind a file's name */
 	size_t i;
 
@@ -906,9 +954,11 @@ static int clean_keep_words(struct fr_clean *c)
 	err = err ?: clean_keep_list(c, fr_up_kind_name, 0, FR_UP_KIND_CNT);
 	err = err ?: clean_keep_list(c, fr_tier_name, 0, FR_TIER_CNT);
 	err = err ?: clean_keep_list(c, fr_group_name, 0, FR_GROUP_CNT);
+	err = err ?: clean_keep_all(c, fr_filter_word);
 	err = err ?: clean_keep_all(c, fr_trigger_key_name);
 	err = err ?: clean_keep_all(c, fr_trigger_psi_name);
 	err = err ?: clean_keep_all(c, fr_trigger_latency_other);
+	err = err ?: clean_keep_constants(c);
 	return err ?: clean_keep_numbers(c);
 }
 
