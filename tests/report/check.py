@@ -62,6 +62,21 @@ class Check:
         if "buckets" in got:
             self.buckets(what, got["buckets"], values)
 
+    def parts(self, what, got, values):
+        """Histograms that have these values between them; None: not recorded."""
+        if values is None:
+            self.equal(what, got, [None] * len(got))
+            return
+        self.equal(what + " count", sum(h["count"] for h in got), len(values))
+        self.equal(what + " sum_ns", sum(h["sum_ns"] for h in got), sum(values))
+        some = [h for h in got if h["count"]]
+        self.equal(what + " min_ns, max_ns", [f(h[key] for h in some) for f, key in ((min, "min_ns"), (max, "max_ns")) if some],
+                   [f(values) for f in (min, max) if values])
+        for h in some:
+            ordered = [h[key] for key in ("min_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "max_ns")]
+            self.equal(what + " in order", ordered, sorted(ordered))
+            self.equal(what + " mean_ns", h["mean_ns"], h["sum_ns"] // h["count"])
+
     def buckets(self, what, buckets, values):
         """Buckets are in order and narrow, and each value is in one of them."""
         at, end = 0, -1
@@ -165,7 +180,10 @@ def check_process_groups(c, rep, pairs, file):
             if len(found) == 1 and of in want:
                 c.sums(f"{name} {of}", found[0], want[of])
             elif of in want: # in none, and where that is not known
-                c.equal(f"{name} {of} events", sum(row["events"] for row in found), want[of].n["events"])
+                for count in want[of].COUNTS:
+                    got = [row[count] for row in found]
+                    c.equal(f"{name} {of} {count}", None if None in got else sum(got), want[of].n[count] if is_known(c.info, count) else None)
+                c.parts(f"{name} {of} wakeup", [row["wakeup"] for row in found], want[of].wakeup if is_known(c.info, "wakeup") else None)
         for row in rep[name] if name == "containers" else ():
             of = key({"pid": 0, **row})
             c.equal(f"container {of} known", row["known"], bool(of) or row["known"])
