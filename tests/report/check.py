@@ -147,10 +147,6 @@ def check_groups(c, rep, t, pairs):
             else:
                 c.equal(f"{key} {group[key]} events", group["events"], 0)
         c.equal(name + " that are not there", want, {})
-    for process in rep["processes"]:
-        names = {g["comm"] for g, _ in pairs if g["pid"] == process["pid"]}
-        names |= {w.comm for w in t.all_tasks if names and w.tid == process["pid"]}
-        c.equal(f"pid {process['pid']} comm", not names or process["comm"] in names, True)
 
 
 def check_process_groups(c, rep, pairs, file):

@@ -145,6 +145,8 @@ static void report_decide(struct asked *a)
 {
 	if (a->ask.top == TOP_NOT_GIVEN)
 		a->ask.top = a->ask.json ? 0 : TOP_DEFAULT;
+	a->ask.analyze.grouped =
+		a->ask.json || fr_report_has(&a->ask, FR_RANK_PROGRAMS) || fr_report_has(&a->ask, FR_RANK_CONTAINERS);
 	a->ask.opts.since = a->window.since;
 	a->ask.opts.until = a->window.until;
 	a->ask.symbols = a->symopts.off ? NULL : &a->symopts.opts;

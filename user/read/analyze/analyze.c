@@ -447,6 +447,7 @@ static int analyze_set_up(struct fr_analyze *a, struct fr_replay *r, const struc
 	int err;
 
 	init_tallies(&a->res);
+	a->grouped = opts->grouped;
 	find_times(a, r, sum, opts);
 	err = find_focus(a, r, opts->focus_tid);
 	if (err)

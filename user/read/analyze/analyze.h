@@ -269,6 +269,7 @@ struct fr_analyze; /* opaque */
 struct fr_analyze_opts {
 	u32 focus_tid; /* 0: the trigger's task */
 	u64 moment_ns; /* length of the last moments */
+	bool grouped;  /* processes are added up by program and container, too */
 };
 
 /*

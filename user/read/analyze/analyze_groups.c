@@ -181,8 +181,9 @@ int fr_an_sum_up(struct fr_analyze *a)
 			process->task = i;
 	}
 	groups_find_names(a);
-	err = err ?: groups_of_processes(a, FR_AN_LEFT_programs, &res->programs, groups_program);
-	if (a->cgroups)
+	if (a->grouped)
+		err = err ?: groups_of_processes(a, FR_AN_LEFT_programs, &res->programs, groups_program);
+	if (a->grouped && a->cgroups)
 		err = err ?: groups_of_processes(a, FR_AN_LEFT_containers, &res->containers, groups_container);
 	err = err ?: groups_add_sums(&res->all, &a->rest.own.sum);
 	err = err ?: groups_add_sums(&res->all, &a->rest.other.sum);

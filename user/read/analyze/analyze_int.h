@@ -103,8 +103,9 @@ struct fr_analyze {
 	const struct fr_span_row *span; /* of the current row */
 	u64 asked_ns;			/* rows before this one are before the window */
 	bool filtered;
-	bool picked; /* switches were cut away from the file: no CPU's time is covered */
-	u32 lacks;   /* what is unknown about pairs, see fr_pairs_lack() */
+	bool grouped; /* programs and containers are asked for */
+	bool picked;  /* switches were cut away from the file: no CPU's time is covered */
+	u32 lacks;    /* what is unknown about pairs, see fr_pairs_lack() */
 	struct fr_an_event event[FR_EVENT_MAX];
 	struct fr_wants wants; /* all columns that are read */
 	struct fr_sub crash;   /* its registers */
