@@ -32,7 +32,8 @@ static double loop_ns(unsigned long cnt, int how)
 		if (how == MARK)
 			flightrec_begin("request", i);
 		else if (how == TRAP)
-			FLIGHTREC_MARK_SITE("end", "8@%0 8@%1", "request", i);
+			FLIGHTREC_MARK_SITE("end", "8" FLIGHTREC_MARK_OF "%0 8" FLIGHTREC_MARK_OF "%1",
+					    FLIGHTREC_MARK_TWO("request", i));
 		else
 			__asm__ volatile("" ::"r"("request"), "r"(i) : "memory");
 	}

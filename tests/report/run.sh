@@ -575,6 +575,7 @@ added_up_by() {
 	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1000000000' 'horizon 0 0' 'thread 7 7 1 java' 'thread 8 7 1 GC-Thread#0' \
 		'event 1000000000 0 sched_switch 0 next_pid=8' 'event 1000001000 0 sched_switch 8 next_pid=0' | made "$tmp/java.flight" &&
 		status 0 report --json "$tmp/java.flight" && jq -e '[.programs[].program] == ["java"] and [.processes[].comm] == ["java"] and [.tasks[].comm] == ["GC-Thread#0"]' "$tmp/out" > "$tmp/page" || return
+	COLUMNS=100 status 0 report --by program "$tmp/two.flight" && prints '^  worker +2 ' && status 0 report --by container "$tmp/two.flight" && prints '^  \(not known\) ' || return
 	status 0 report "$tmp/two.flight" && prints '^Tasks$' && prints '^Processes$' && ! prints '^(Programs|Containers)' > /dev/null || return
 	status 2 report --by prog "$snap" && grep -q "no 'prog': give task, process" "$tmp/err" && status 2 report --by task, "$snap"
 }
