@@ -88,7 +88,13 @@ static void move_page(u8 *page, u64 seq, u64 by_ns)
 static int put_lap(struct grow *g, struct laps *l, struct fr_snap_ring *acct, u64 nr)
 {
 	u8 *work = l->work + nr % WORK_CNT * l->lap_sz;
-	struct fr_snap_lap lap = {work, l->lap_sz, l->map->epoch, l->map->cpu, l->map->tier, l->first_seq + nr, acct};
+	struct fr_snap_lap lap = {.buf = work,
+				  .sz = l->lap_sz,
+				  .epoch = l->map->epoch,
+				  .cpu = l->map->cpu,
+				  .tier = l->map->tier,
+				  .seq = l->first_seq + nr,
+				  .tag = acct};
 	size_t off;
 	int err;
 

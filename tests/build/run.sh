@@ -50,6 +50,16 @@ uninstalls() {
 	make -s uninstall DESTDIR="$tmp/root" PREFIX=/usr && [[ -z $(find "$tmp/root" ! -type d) ]]
 }
 
+# Each C file of the benchmarks, by what compiles it for them; no benchmark runs.
+benchmarks() {
+	local source
+	tests/bench/compile.sh build "$tmp/bench" && make -s build/tests/bench/marks || return
+	for source in tests/bench/*.c; do
+		source=$(basename "$source" .c)
+		[[ $source == hot.bpf || $source == hot_set || -x $tmp/bench/$source || -x build/tests/bench/$source ]] || { echo "$source.c is compiled by nothing"; return 1; }
+	done
+}
+
 unit_tests() {
 	local test bad=0
 	for test in "$tmp"/clang/tests/unit/test_*; do
@@ -66,6 +76,7 @@ fi
 check "gcc" build build gcc
 check "no chain of BPF functions takes more stack than older kernels give" python3 tests/build/stacks.py build/flightrec.bpf.o build/triggers.bpf.o build/states.bpf.o
 check "BPF for arm64" make -s O="$tmp/arm64" bpf-arm64
+check "the benchmarks' programs" benchmarks
 check "install" installs
 check "install where names have blanks" installs_anywhere
 check "uninstall" uninstalls
