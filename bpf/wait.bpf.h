@@ -45,8 +45,6 @@ const volatile u64 fr_wait_min_ns = 0;
 
 struct wait_cpu {
 	struct fr_wait_counts cnt; /* first: user space reads these */
-	u64 second_ns;		   /* when the budget was last renewed */
-	u64 spent[2];		   /* of it since then, by tasks that slept, and by those that were only queued */
 	u64 look_ns, look_cnt;	   /* since when looks are counted, and how many there were */
 	u32 depth, told;       /* of the user stack that was taken: frames; whether the kernel was not asked where they are */
 	u64 ustack_id;	       /* of the task that now gets the CPU, from when it left; 0: none */
@@ -54,6 +52,7 @@ struct wait_cpu {
 	u32 owner, polled;     /* ... who held the lock that it waited for, or the descriptor that it polled, + 1 */
 	struct task_call call; /* in which the task waited that now gets the CPU ... */
 	u32 object_sz;	       /* ... and the length of its object, with a NUL; 0: it is not known */
+	struct fr_wait_budget budget;
 };
 
 struct {
@@ -289,19 +288,6 @@ FR_INLINE bool is_chosen(const struct task_struct *task)
 	       (fr_comm_filter_cnt && is_comm_chosen(task));
 }
 
-/* Is there a record left in this second's budget? Tasks that wait for a busy CPU leave most of it to those that sleep. */
-FR_INLINE bool has_budget(struct wait_cpu *c, u32 state, u64 now_ns)
-{
-	bool slept = state & FR_PREV_STATE_WAITS;
-
-	if (now_ns - c->second_ns >= FR_WAIT_BUDGET_NS) {
-		c->second_ns = now_ns;
-		c->spent[0] = 0;
-		c->spent[1] = 0;
-	}
-	return slept ? c->spent[0]++ < FR_WAIT_BUDGET : c->spent[1]++ < FR_WAIT_BUDGET_QUEUED;
-}
-
 /* Should this wait get a record? If not, it is counted. */
 FR_COLD u32 is_due(const struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
 {
@@ -319,7 +305,7 @@ FR_COLD u32 is_due(const struct task_struct *task, const struct fr_wait_len *len
 		c->cnt.self++;
 	} else if (!is_chosen(task)) {
 		c->cnt.filtered++;
-	} else if (!has_budget(c, state, now_ns)) {
+	} else if (!fr_wait_spend(&c->budget, task->pid, state, now_ns)) {
 		c->cnt.over++;
 		c->cnt.over_ns += len->off_ns;
 	} else {

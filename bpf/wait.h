@@ -41,6 +41,7 @@
 #define FR_WAIT_BUDGET	      750u	 /* full records a second and CPU, of tasks that slept */
 #define FR_WAIT_BUDGET_QUEUED 250u	 /* of those that were runnable all the time */
 #define FR_WAIT_BUDGET_NS     1000000000ULL
+#define FR_WAIT_SPENDERS      256u /* tasks whose records in a second are counted; a power of two */
 #define FR_WAIT_DEF_MIN_NS    1000000ULL
 #define FR_WAIT_LOOKS_NEW     2u /* looks at a task that has not left before, as fr_wait_ration() */
 #define FR_WAIT_LOOKS_MAX     16u
@@ -125,7 +126,7 @@ struct fr_wait_look {
 	C(idle, "of kernel threads without work")                                                  \
 	C(self, "the recorder's own")                                                              \
 	C(filtered, "of tasks that -f leaves out")                                                 \
-	C(held, "turned off by the governor")                                                      \
+	C(held, "while the event was turned off")                                                  \
 	C(over_ns, "time off the CPU of those beyond the budget")                                  \
 	C(idle_ns, "time off the CPU of idle kernel threads")                                      \
 	C(taken, "entries taken from a task that was away: its wait, long or short, is not known") \
@@ -139,6 +140,17 @@ struct fr_wait_counts {
 
 struct fr_wait_len {
 	u64 off_ns, blocked_ns, queued_ns;
+};
+
+/* A CPU's full records of this second. All 0 is a beginning. */
+struct fr_wait_budget {
+	u64 second_ns; /* when it began */
+	u32 second;    /* its number, so that nothing needs to be cleared for the next one */
+	u32 spent[2];  /* records of tasks that slept, and of those that were only queued */
+	struct {
+		u32 tid;
+		u16 second, cnt; /* its records of that second */
+	} of[FR_WAIT_SPENDERS];	 /* by the tid's lowest bits: who finds another task there takes the place */
 };
 
 FR_INLINE u64 fr_wait_waker(enum fr_waker how, u32 woken, u32 waker)
@@ -245,6 +257,36 @@ FR_INLINE void fr_wait_ration(struct fr_wait *e, bool looked)
 
 	e->ration = more < FR_WAIT_LOOKS_NEW ? FR_WAIT_LOOKS_NEW : more > FR_WAIT_LOOKS_MAX ? FR_WAIT_LOOKS_MAX : more;
 	e->looks = e->ration;
+}
+
+/*
+ * Spend a record on a wait of this task, which left in this state. Returns whether there was one for it: those that slept have
+ * a budget apart from those that waited for a busy CPU, which are most on a machine that has no idle one. A task gets a record
+ * while no fewer are left than it has had. So one task alone gets half of them, k that wait as often as they can get one part
+ * each of k + 1, and the last part is left for those that wait for the first time. Two tasks of one place each forget the
+ * other's count: then these two get what is left, as if there were no shares.
+ */
+FR_INLINE bool fr_wait_spend(struct fr_wait_budget *b, u32 tid, u32 state, u64 now_ns)
+{
+	u32 at = tid & (FR_WAIT_SPENDERS - 1), queued = !(state & FR_PREV_STATE_WAITS);
+	u32 left;
+
+	if (now_ns - b->second_ns >= FR_WAIT_BUDGET_NS) {
+		b->second_ns = now_ns;
+		b->second++;
+		b->spent[0] = b->spent[1] = 0;
+	}
+	if (b->of[at].tid != tid || b->of[at].second != (u16)b->second) {
+		b->of[at].tid = tid;
+		b->of[at].second = b->second;
+		b->of[at].cnt = 0;
+	}
+	left = (queued ? FR_WAIT_BUDGET_QUEUED : FR_WAIT_BUDGET) - b->spent[queued];
+	if (!left || left < b->of[at].cnt)
+		return false;
+	b->spent[queued]++;
+	b->of[at].cnt++;
+	return true;
 }
 
 /* What was found when this wait began, NULL: nothing. */

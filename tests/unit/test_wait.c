@@ -231,6 +231,66 @@ static void test_word(void **state)
 	assert_int_equal(fr_wait_waker_tid(w), FR_TID_MASK - 1);
 }
 
+static struct fr_wait_budget budget;
+
+/* How many records the tasks [first, first + cnt) get that each wait once in turn, `rounds` times, in the second that begins at
+ * ns. */
+static u32 spend(u32 first, u32 cnt, u32 rounds, u32 state, u64 ns)
+{
+	u32 got = 0, i;
+
+	for (i = 0; i < rounds * cnt; i++)
+		got += fr_wait_spend(&budget, first + i % cnt, state, ns + i);
+	return got;
+}
+
+static void test_budget(void **state)
+{
+	u64 second = FR_WAIT_BUDGET_NS;
+
+	(void)state;
+	budget = (struct fr_wait_budget){};
+	/* one task gets half, and no other task is refused because of it */
+	assert_int_equal(spend(7, 1, 5000, FR_PREV_STATE_SLEEPING, second), FR_WAIT_BUDGET / 2 + 1);
+	assert_int_equal(spend(100, 100, 1, FR_PREV_STATE_SLEEPING, second + 5000), 100);
+	/* what is left is no less than each of these has had by then; in the end nobody gets any */
+	assert_int_equal(spend(100, 100, 1000, FR_PREV_STATE_SLEEPING, second + 6000),
+			 FR_WAIT_BUDGET - (FR_WAIT_BUDGET / 2 + 1) - 100 - 2);
+	assert_int_equal(budget.spent[0], FR_WAIT_BUDGET - 2);
+	/* those that were only queued have their own */
+	assert_int_equal(spend(300, 150, 3, 0, second + 200000), FR_WAIT_BUDGET_QUEUED);
+	/* and all of it is there again in the next second, for those, too, that got none */
+	assert_int_equal(spend(7, 1, 1, FR_PREV_STATE_SLEEPING, 2 * second - 1), 0);
+	assert_int_equal(spend(7, 1, 5000, FR_PREV_STATE_SLEEPING, 2 * second), FR_WAIT_BUDGET / 2 + 1);
+}
+
+/* Ten that wait all the time get the same, and leave as much for each that comes then. */
+static void test_budget_is_shared(void **state)
+{
+	u32 i, each = 0;
+
+	(void)state;
+	budget = (struct fr_wait_budget){};
+	spend(1, 10, 1000, FR_PREV_STATE_SLEEPING, FR_WAIT_BUDGET_NS);
+	for (i = 1; i <= 10; i++) {
+		each = each ?: budget.of[i].cnt;
+		assert_in_range(budget.of[i].cnt, each - 1, each);
+	}
+	assert_in_range(FR_WAIT_BUDGET - budget.spent[0], each - 2, each);
+}
+
+/* Two tasks of one place forget each other's count, never their own records: the budget holds. */
+static void test_budget_of_one_place(void **state)
+{
+	u32 i, got = 0;
+
+	(void)state;
+	budget = (struct fr_wait_budget){};
+	for (i = 0; i < 5000; i++)
+		got += fr_wait_spend(&budget, 5 + i % 2 * FR_WAIT_SPENDERS, FR_PREV_STATE_SLEEPING, FR_WAIT_BUDGET_NS + i);
+	assert_int_equal(got, FR_WAIT_BUDGET);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +306,9 @@ int main(void)
 		cmocka_unit_test(test_since),
 		cmocka_unit_test(test_context),
 		cmocka_unit_test(test_word),
+		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_budget_is_shared),
+		cmocka_unit_test(test_budget_of_one_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

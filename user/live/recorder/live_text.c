@@ -146,7 +146,7 @@ void fr_live_put_waits(struct fr_out *o, const struct fr_at *at)
 	if (l->waits.lost)
 		fr_out_printf(o, "; %s lost", fr_show_count(l->waits.lost, a, sizeof(a)));
 	if (l->waits.held)
-		fr_out_printf(o, "; %s while the governor had turned them off", fr_show_count(l->waits.held, a, sizeof(a)));
+		fr_out_printf(o, "; %s while the event was turned off", fr_show_count(l->waits.held, a, sizeof(a)));
 	if (l->waits.taken)
 		fr_out_printf(o, "; %s, long or short, not known: another task took the entry",
 			      fr_show_count(l->waits.taken, a, sizeof(a)));
