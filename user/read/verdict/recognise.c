@@ -37,7 +37,7 @@ static const struct {
 	{"idle_transaction", "a session of a database is idle in a transaction, and others wait for a lock",
 	 fr_recognise_database_lock, OF_TRIGGER},
 	{"frozen_file_system", "the file system is frozen", fr_recognise_frozen, OF_WAITS},
-	{"stopped", "it, or whom it waited for, was stopped by a signal", fr_recognise_stopped, OF_TRIGGER},
+	{"stopped", "it, or whom it waited for, was stopped by a signal", fr_recognise_stopped, OF_WAITS},
 	{"reclaim", "it had to free memory itself, of a cgroup or of the host", fr_recognise_reclaim, OF_WAITS},
 	{"kernel_place", "it waited in a place of the kernel that tells for what", fr_recognise_place, OF_WAITS},
 	{"delayed_ack", "small writes, held back until a delayed acknowledgment", fr_recognise_delayed_ack, OF_WAITS},

@@ -436,16 +436,17 @@ bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w)
 #define FUTEX_NEAR 64u /* bytes: the words of one lock or condition */
 
 /*
- * A futex of its process's own, by whose words it waited each time: another thread of the process ended the last of these waits
- * or several, and a timer the others. That thread; 0: others did, or it is not known.
+ * Did it wait each time for a futex of its process's own, by the words of one lock, which a timer ended, or one other task?
+ * *mate: that task, *cnt: how often; 0: a timer ended all.
  */
-static u32 turns_ended_by(const struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t, u32 *cnt)
+static bool turns_are_of_one_lock(const struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t, u32 *mate,
+				  u32 *cnt)
 {
 	const struct fr_waited *l = t->longest, *of;
-	u32 mate = 0, op;
 	size_t i;
+	u32 op;
 
-	for (i = *cnt = 0; (of = fr_clues_wait(k->c, i)); i++) {
+	for (i = *mate = *cnt = 0; (of = fr_clues_wait(k->c, i)); i++) {
 		if (of->tid != t->tid || of->in != l->in || of->abi != l->abi || of->id != l->id ||
 		    fr_waited_was_runnable(of) ||
 		    !fr_overlap_ns(fr_waited_began_ns(of), fr_waited_woken_ns(of), fr_waited_began_ns(w),
@@ -454,37 +455,79 @@ static u32 turns_ended_by(const struct fr_case *k, const struct fr_waited *w, co
 		op = (u32)of->arg[1] & FUTEX_CMD_MASK;
 		if (!(of->arg[1] & FUTEX_PRIVATE_FLAG) || (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) ||
 		    of->arg[0] - l->arg[0] + FUTEX_NEAR > 2ull * FUTEX_NEAR)
-			return 0;
+			return false;
 		if (of->waker == FR_WAKER_timer || of->waker == FR_WAKER_irq)
 			continue;
-		if (of->waker != FR_WAKER_task || !of->waker_pid || (mate && of->waker_pid != mate))
-			return 0;
-		mate = of->waker_pid;
+		if (of->waker != FR_WAKER_task || !of->waker_pid || (*mate && of->waker_pid != *mate))
+			return false;
+		*mate = of->waker_pid;
 		(*cnt)++;
 	}
-	return mate && mate != t->tid && l->pid > 0 && fr_clues_pid(k->c, mate, w->ts) == l->pid ? mate : 0;
+	return true;
 }
+
+/* The only other thread of its process that did not sleep meanwhile; false: there is none, or there are several. */
+static bool turns_busy_mate(struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t, struct busy *out)
+{
+	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w);
+	const struct fr_waited *of;
+	struct fr_tally use;
+	u32 i, cnt = 0;
+
+	if (fr_clues_use(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns, &use)) {
+		k->failed = true;
+		return false;
+	}
+	for (i = 0; i < use.cnt; i++) {
+		const struct fr_clue_use *u = fr_tally_at(&use, i);
+		struct busy b = {.tid = u->key, .from_ns = from_ns, .to_ns = to_ns, .ran_ns = u->ns};
+
+		if (!b.tid || b.tid == t->tid || b.ran_ns < (to_ns - from_ns) / 20 ||
+		    fr_clues_pid(k->c, b.tid, to_ns) != t->longest->pid)
+			continue;
+		b.queued_ns = fr_clues_queued(k->c, b.tid, from_ns, to_ns, &of);
+		if (b.ran_ns + b.queued_ns < (to_ns - from_ns) / 4 * 3 ||
+		    asleep_ns(k->c, b.tid, from_ns, to_ns) > (to_ns - from_ns) / 10)
+			continue;
+		*out = b;
+		cnt++;
+	}
+	fr_tally_free(&use);
+	return cnt == 1;
+}
+
+#define AS_THE_GIL "(in Python it may have had the GIL)"
 
 /* It came to work only where another thread let it, which computes, as of an interpreter that runs one thread at a time. */
 static bool tell_short_locks(struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t)
 {
 	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w), ran_ns;
 	char call[FR_WAITED_CALL_SZ];
+	const char *did;
+	struct busy b;
 	u32 mate, cnt;
 
-	if (t->longest->in != FR_WAITED_call || t->longest->abi ||
+	if (t->longest->in != FR_WAITED_call || t->longest->abi || t->longest->pid <= 0 ||
 	    strcmp(fr_waited_call(t->longest, k->c->arch, call), "futex") ||
-	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
+	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !turns_are_of_one_lock(k, w, t, &mate, &cnt))
 		return false;
-	mate = turns_ended_by(k, w, t, &cnt);
-	ran_ns = mate ? fr_clues_ran(k->c, mate, from_ns, to_ns) : 0;
-	if (!mate || ran_ns < (to_ns - from_ns) / 4)
-		return false;
+	if (!mate) {
+		if (!turns_busy_mate(k, w, t, &b))
+			return false;
+		did = fr_word(k,
+			      "a timer ended each of these, and meanwhile %s of its process did not sleep: it %s " AS_THE_GIL,
+			      fr_word_who(k, b.tid, to_ns), busy_words(k, &b));
+	} else {
+		ran_ns = fr_clues_ran(k->c, mate, from_ns, to_ns);
+		if (mate == t->tid || fr_clues_pid(k->c, mate, w->ts) != t->longest->pid || ran_ns < (to_ns - from_ns) / 4)
+			return false;
+		did = fr_word(k, "%s of its process ended %u of them, and had a CPU for %s meanwhile " AS_THE_GIL,
+			      fr_word_who(k, mate, to_ns), cnt, fr_word_ns(k, ran_ns));
+	}
 	fr_case_cause(k, "wait, sched_switch",
-		      "%s woke %s only after at least %u waits of its own in futex, %s of these %s in all; %s of its process "
-		      "ended %u of them, and had a CPU for %s meanwhile (in Python it may have had the GIL)",
+		      "%s woke %s only after at least %u waits of its own in futex, %s of these %s in all; %s",
 		      fr_word_who(k, t->tid, to_ns), fr_word_comm(k, w->tid, w->ts), t->cnt, fr_word_ns(k, t->ns),
-		      fr_word_ns(k, t->all_ns), fr_word_who(k, mate, to_ns), cnt, fr_word_ns(k, ran_ns));
+		      fr_word_ns(k, t->all_ns), did);
 	return true;
 }
 

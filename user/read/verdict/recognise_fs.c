@@ -73,7 +73,7 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 /* ---- places that tell ---- */
 
 /* What else is told of a place. */
-enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER, OF_DAEMON };
+enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER, OF_DAEMON, OF_TRACER };
 
 static const struct {
 	const char *frame, *what;
@@ -115,7 +115,7 @@ static const struct {
 	{"do_freezer_trap", "to be thawed: its cgroup was frozen", OF_ITSELF},
 	{"handle_userfault", "for the handler of a page fault in another program (userfaultfd)", OF_ITSELF},
 	{"seccomp_do_user_notification", "for the program that decides on its system calls (seccomp)", OF_ITSELF},
-	{"ptrace_stop", "for its tracer: it is stopped by ptrace, as by a debugger", OF_ITSELF},
+	{"ptrace_stop", "for its tracer: it is stopped by ptrace, as by a debugger", OF_TRACER},
 	{"autofs_wait", "for the automounter", OF_ITSELF},
 	{"wait_for_random_bytes", "for the kernel's generator of random numbers, which has too little entropy yet", OF_ITSELF},
 	{"wait_for_vfork_done", "for its child of vfork() to execute a program", OF_ITSELF},
@@ -186,6 +186,9 @@ static const char *place_more(struct fr_case *k, enum place_of of, const char **
 	case OF_DAEMON:
 		more = fr_word_stopped(k, w, from);
 		more = *more ? more : place_ender(k, w);
+		break;
+	case OF_TRACER:
+		more = fr_word_tracer(k, w, from);
 		break;
 	case OF_CGROUP:
 		more = fr_word_cgroup_limit(k, w->tid, w->ts);

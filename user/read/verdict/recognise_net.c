@@ -281,6 +281,35 @@ u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w)
 	return 0;
 }
 
+bool fr_case_stands_still(const struct fr_case *k, const struct fr_waited *w)
+{
+	return w->state & (FR_PREV_STATE_STOPPED | FR_PREV_STATE_TRACED) ||
+	       fr_clues_kernel_at(k->c, w->kstack_id, "__refrigerator") >= 0 ||
+	       fr_clues_kernel_at(k->c, w->kstack_id, "do_freezer_trap") >= 0;
+}
+
+/* Of several tasks at that end, one that goes on may answer. */
+u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w)
+{
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
+	struct fr_still s;
+	struct ends e;
+	u32 tid = 0;
+
+	for (i = ends_of(w, &e) ? 0 : cnt; i < cnt; i++) {
+		struct fr_waited at = {.tid = t[i].tid, .object = t[i].object, .object_len = strlen(t[i].object)};
+
+		if (at.tid == w->tid || !fr_states_is_last(t, cnt, i) || !are_ends(w, &at))
+			continue;
+		if (!fr_clues_still(k->c, at.tid, &s) || !fr_case_stands_still(k, &s.wait) ||
+		    (is_loopback(&e) && !is_same_net(k->c, w, &s.wait)))
+			return 0;
+		tid = at.tid;
+	}
+	return tid;
+}
+
 /* Does it wait at the port of w's peer, for this connection or for another one's client? */
 bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w)
 {
@@ -750,6 +779,7 @@ bool fr_recognise_silent_peer(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 	bool goes_on = w && w == &k->by_steps && k->is_going;
+	const char *more, *more_from = "";
 	struct fr_still s;
 	struct ends e;
 
@@ -760,8 +790,10 @@ bool fr_recognise_silent_peer(struct fr_case *k)
 	    (!goes_on &&
 	     (is_within_host(&e) || fr_case_peer(k, w) || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq))))
 		return false; /* of a peer that is known here, it is said what that did */
-	fr_case_cause(k, k->wait_from, "what %s %s come from %s for %s: so long it %s %s, %s", fr_word_who(k, w->tid, w->ts),
-		      goes_on ? "waits for has not" : "waited for did not", fr_word_text(k, e.peer, e.peer_len),
-		      fr_word_ns(k, w->blocked_ns), goes_on ? "has waited" : "waited", fr_word_call(k, w), fr_word_ender(k, w));
+	more = goes_on ? fr_word_stopped(k, w, &more_from) : "";
+	fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, more_from), "what %s %s come from %s for %s: so long it %s %s, %s%s",
+		      fr_word_who(k, w->tid, w->ts), goes_on ? "waits for has not" : "waited for did not",
+		      fr_word_text(k, e.peer, e.peer_len), fr_word_ns(k, w->blocked_ns), goes_on ? "has waited" : "waited",
+		      fr_word_call(k, w), fr_word_ender(k, w), more);
 	return true;
 }

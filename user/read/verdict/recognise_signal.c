@@ -81,6 +81,17 @@ const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const 
 		       fr_word_who(k, s->sender, s->ts));
 }
 
+/* PTRACE_ATTACH stops by SIGSTOP, in the tracer's name; PTRACE_SEIZE by none. */
+const char *fr_word_tracer(struct fr_case *k, const struct fr_waited *w, const char **from)
+{
+	const struct fr_clue_signal *s = w->state & FR_PREV_STATE_TRACED ? stop_of(k->c, w) : NULL;
+
+	if (!s || s->sig != SIGSTOP || !s->sender)
+		return "";
+	*from = ", signal_generate";
+	return fr_word(k, "; SIGSTOP of %s came right before that", fr_word_who(k, s->sender, s->ts));
+}
+
 /* Nobody has ended the wait yet, and one process that ended waits of it before stands still: somebody stopped that. */
 static bool tell_stopped_peer(struct fr_case *k)
 {
@@ -118,9 +129,10 @@ bool fr_recognise_stopped(struct fr_case *k)
 	s = w && w->state & FR_PREV_STATE_STOPPED ? stop_of(k->c, w) : NULL;
 	if (!s || !s->sender)
 		return !w && tell_stopped_peer(k);
-	fr_case_cause(k, "wait, signal_generate", "%s was stopped for %s, %s: %s came from %s%s%s",
-		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->off_ns), fr_word_ender(k, w), fr_signal_name(s->sig),
-		      fr_word_who(k, s->sender, s->ts), w == k->wait ? "" : "; so long it did not answer ",
+	fr_case_cause(k, fr_word(k, "%s, signal_generate", w == &k->by_steps ? k->wait_from : "wait"),
+		      "%s was stopped for %s, %s: %s came from %s%s%s", fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->off_ns),
+		      fr_word_ender(k, w), fr_signal_name(s->sig), fr_word_who(k, s->sender, s->ts),
+		      w == k->wait ? "" : "; so long it did not answer ",
 		      w == k->wait ? "" : fr_word_comm(k, k->wait->tid, w->ts));
 	return true;
 }

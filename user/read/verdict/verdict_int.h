@@ -118,6 +118,8 @@ const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);       /
 
 /* "; x/1 is stopped (T), by SIGSTOP of y/2": what may be why w goes on; "": nothing. *from: of which events, behind others */
 const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const char **from);
+/* "; SIGSTOP of x/1 came right before that": of a stop by a tracer; "": nothing. *from: likewise */
+const char *fr_word_tracer(struct fr_case *k, const struct fr_waited *w, const char **from);
 /* "cgroup /x, whose limit is 60 MiB, ...": in which memory ran out, so that v was chosen; "": in none, or it is not known */
 const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v);
 /* "cgroup /x ran into its limit of 60 MiB 3 times in ...": that of a task, or one around it; "": none did, or it is not known
@@ -185,6 +187,9 @@ bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w);
 bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w);
 u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w); /* who waited last at the other end of it; 0: not known */
 u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who got there what w's task sent; 0: likewise */
+u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w); /* who stands still there; 0: likewise */
+/* Was it stopped by a signal or a tracer, or frozen, whatever it waited for? */
+bool fr_case_stands_still(const struct fr_case *k, const struct fr_waited *w);
 
 /*
  * For whom a wait goes on that nobody has ended, and how that one waits itself: who has the lock, the child that it waits for,
