@@ -673,10 +673,18 @@ stat_refuses() {
 }
 # What the session did not record, or had overwritten, is said: nothing else would tell it from none.
 stat_tells_unknown() {
-	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1000000000' 'horizon 0 2000000000' 'fact events sched_switch' \
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact begin_ns 1000000000' 'horizon 0 2000000000' 'complete 3 1500000000' 'fact events sched_switch' \
 		'event 1000000000 0 sched_switch 7 next_pid=8' 'event 3000000000 0 sched_switch 8 next_pid=7 prev_state=1' | made "$tmp/few.flight" || return
 	status 0 stat --json -f 'event == wait' --by comm 'count() sum(blocked)' "$tmp/few.flight" &&
-		jq -e '.rows == [] and .total == {"count()": 0, "sum(blocked)": null} and any(.notes[]; .kind == "not_recorded" and (.text | contains("wait")))' "$tmp/out" || return
+		jq -e '.rows == [] and .total == {"count()": 0, "sum(blocked)": null} and any(.notes[]; .kind == "not_recorded" and (.text | contains("wait"))) and
+		all(.notes[]; .kind != "horizon")' "$tmp/out" || return
+	# of what is not recorded there is no time from which on it is complete; of what is recorded there is, and nothing to warn of
+	for ask in 'replay --count' 'export --to csv' 'report' 'view -o -'; do
+		"$FLIGHTREC" $ask -f 'event in (wait, sys_enter)' "$tmp/few.flight" > "$tmp/out" 2> "$tmp/err"
+		grep -qF 'warning: what the filter takes was not recorded, so it is not known: wait,sys_enter; ' "$tmp/err" || return
+		"$FLIGHTREC" $ask -f 'event in (wait, sched_switch)' "$tmp/few.flight" > "$tmp/out" 2> "$tmp/err"
+		! grep -q 'was not recorded' "$tmp/err" || return
+	done
 	status 0 stat --json -f 'event in (sys_exit, sched_waking)' 'sum(latency)' "$snap" && jq -r '.notes[] | select(.kind == "no_value").text' "$tmp/out" | tr -d , |
 		grep -q " of $("$FLIGHTREC" replay --count -f 'event == sys_exit' "$snap" 2> "$tmp/err") events" || return
 	status 0 stat 'sum(latency)' "$tmp/few.flight" && prints '^note: not recorded, so not known: .*sys_exit' && prints '^ +-$' || return

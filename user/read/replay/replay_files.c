@@ -3,11 +3,13 @@
 #include "read/replay/replay_int.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/set/vec.h"
+#include "base/text/list.h"
 #include "base/tp/tps.h"
 #include "read/snapfile/snapfile_members.h"
 
@@ -195,6 +197,39 @@ static int files_make_filter(struct fr_replay *r, u32 i)
 	return err;
 }
 
+/* May this file have an event that the filter takes? If not, the names of those that it would take are added. */
+static bool files_may_match(const struct fr_replay_file *f, char *names, size_t names_sz)
+{
+	const struct fr_event *ev;
+	size_t len;
+	u32 nr;
+
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		ev = fr_schema_event(f->view.schema, nr);
+		if (!ev || fr_filter_verdict(f->filter, nr) == FR_VERDICT_NO)
+			continue;
+		if (fr_snap_records(f->snap, ev->name))
+			return true;
+		len = strlen(names);
+		if (!fr_list_has(names, ev->name))
+			snprintf(names + len, names_sz - len, "%s%s", len ? "," : "", ev->name);
+	}
+	return false;
+}
+
+/* Nothing that matches, as it was not recorded, must not look like nothing that happened. */
+static void files_say_unrecorded(const struct fr_replay *r)
+{
+	char names[200] = "";
+	u32 i;
+
+	for (i = 0; i < r->file_cnt; i++)
+		if (files_may_match(&r->file[i], names, sizeof(names)))
+			return;
+	if (names[0])
+		fr_warn("what the filter takes was not recorded, so it is not known: %s; `record -e` chooses what is", names);
+}
+
 int fr_replay_make_views(struct fr_replay *r)
 {
 	u32 i;
@@ -204,5 +239,7 @@ int fr_replay_make_views(struct fr_replay *r)
 		err = make_view(r, &r->file[i]);
 	for (i = 0; i < r->file_cnt && r->opts.filter && !err; i++)
 		err = files_make_filter(r, i);
+	if (r->opts.filter && !err)
+		files_say_unrecorded(r);
 	return err;
 }

@@ -30,13 +30,17 @@ static bool takes_event(const struct fr_stat *s, u32 file, const char *name)
 	return ev && notes_takes(s, file, ev->nr);
 }
 
+/* A recorded event of this tier. */
 static bool takes_tier(const struct fr_stat *s, u32 file, u8 tier)
 {
+	const struct fr_event *ev;
 	u32 nr;
 
-	for (nr = 0; nr < FR_EVENT_MAX; nr++)
-		if (notes_takes(s, file, nr) && fr_schema_event(fr_replay_schema(s->replay, file), nr)->tier == tier)
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
+		ev = fr_schema_event(fr_replay_schema(s->replay, file), nr);
+		if (notes_takes(s, file, nr) && ev->tier == tier && fr_snap_records(fr_replay_snap(s->replay, file), ev->name))
 			return true;
+	}
 	return false;
 }
 
