@@ -29,6 +29,7 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 	[FR_CLUE_FAULT] = {"failure", {FR_SUB_NUM("sig"), FR_SUB_NUM("addr"), FR_SUB_NUM("ustack_id")}},
 	[FR_CLUE_IO] = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}},
 	[FR_CLUE_ARGV] = {"exec_argv", {FR_SUB_TEXT("argv")}},
+	[FR_CLUE_DELIVERY] = {"signal_deliver", {FR_SUB_NUM("sig"), FR_SUB_NUM("sa_handler")}},
 	[FR_CLUE_CALL] = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("ret"), FR_SUB_MAY_NUM("abi")}},
 };
 
@@ -237,6 +238,15 @@ static void clues_take_call(struct fr_clues *c, const struct fr_row *r)
 			.ts = r->ts, .id = fr_sub_num(s, r, 0), .ret = fr_sub_num(s, r, 1), .abi = fr_sub_num(s, r, 2)};
 }
 
+static void clues_take_delivery(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_DELIVERY];
+
+	if (c->tid && (u32)r->tid == c->tid && r->ts <= c->at_ns &&
+	    (u64)fr_sub_num(s, r, 1) > 1) /* not by default, nor ignored */
+		c->handled = (struct fr_clue_handled){.ts = r->ts, .sig = fr_sub_num(s, r, 0)};
+}
+
 static void clues_take_io(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_IO];
@@ -340,6 +350,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 	case FR_CLUE_IO:
 		clues_take_io(c, r);
 		break;
+	case FR_CLUE_DELIVERY:
+		clues_take_delivery(c, r);
+		break;
 	case FR_CLUE_ARGV:
 		clues_take_argv(c, r);
 		break;
@@ -355,13 +368,20 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 	return 0;
 }
 
+static bool clues_batch_has(const struct fr_clues *c, const struct fr_batch *b, enum fr_clue_event kind)
+{
+	const struct fr_event *ev = c->sub[kind].ev;
+
+	return ev && b->type[ev->nr].cnt;
+}
+
 /* Most rows are of a time that is not looked at: there, only signals of the main tier count. */
 static bool clues_is_before(const struct fr_clues *c, const struct fr_replay_run *run)
 {
 	const struct fr_batch *b = run->b;
-	const struct fr_event *signal = c->sub[FR_CLUE_SIGNAL].ev;
 
-	return b->tier == FR_TIER_MAIN && b->ts[run->to - 1] < c->begin_ns && !(signal && b->type[signal->nr].cnt);
+	return b->tier == FR_TIER_MAIN && b->ts[run->to - 1] < c->begin_ns && !clues_batch_has(c, b, FR_CLUE_SIGNAL) &&
+	       !clues_batch_has(c, b, FR_CLUE_DELIVERY);
 }
 
 /* Rows of the main tier, while it is not known who has their CPU. */

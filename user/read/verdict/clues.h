@@ -64,6 +64,12 @@ struct fr_clue_fault {
 	u8 sig;
 };
 
+/* A signal whose handler a task went on in. */
+struct fr_clue_handled {
+	u64 ts; /* 0: none */
+	u32 sig;
+};
+
 struct fr_clue_victim {
 	u64 ts, rss_kib; /* anonymous, file and shared memory */
 	u32 tid, asker;	 /* in whose call the kernel chose it */
@@ -113,6 +119,7 @@ enum fr_clue_event {
 	FR_CLUE_FAULT,
 	FR_CLUE_IO,
 	FR_CLUE_ARGV,
+	FR_CLUE_DELIVERY,
 	FR_CLUE_CALL, /* where the trigger is the end of a process */
 	FR_CLUE_WAIT,
 	FR_CLUE_EVENT_CNT
@@ -132,11 +139,12 @@ struct fr_clues {
 	struct fr_vec run, wait, fork, end, signal, victim, fault, sample,
 		io; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
-	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
-	bool is_picked;		     /* switches were cut away */
-	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */
-	struct fr_rares rares;	     /* of the whole window */
-	char argv[FR_CLUE_ARGV_SZ];  /* of the program that the trigger's process executed last, escaped; empty: not known */
+	bool is_full;			/* runs, waits, ... are missing, for lack of memory */
+	bool is_picked;			/* switches were cut away */
+	bool has[FR_CLUE_EVENT_CNT];	/* the file has such events, or could have */
+	struct fr_rares rares;		/* of the whole window */
+	char argv[FR_CLUE_ARGV_SZ];	/* of the program that the trigger's process executed last, escaped; empty: not known */
+	struct fr_clue_handled handled; /* by the trigger's task, the last one up to that */
 	struct fr_clue_call call[FR_CLUE_CALLS]; /* of the trigger's task up to that: a ring; call_cnt counts all */
 	u64 call_cnt;
 	u64 life_ns, wait_ns; /* births, ends, OOM kills; waits: complete from then on */
@@ -235,7 +243,8 @@ static inline u64 fr_overlap_ns(u64 from_a, u64 to_a, u64 from_b, u64 to_b)
 /* Who a task was, escaped: "comm/tid", or the comm alone; "?" where it is not known. text is returned. */
 const char *fr_clues_who(const struct fr_clues *c, u32 tid, u64 ts, char text[FR_CLUE_WHO_SZ]);
 const char *fr_clues_comm(const struct fr_clues *c, u32 tid, u64 ts, char text[FR_CLUE_WHO_SZ]);
-s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts); /* -1: not known */
+s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts);	     /* -1: not known */
+bool fr_clues_is_kworker(const struct fr_clues *c, u32 tid, u64 ts); /* by its name, which anybody may choose */
 
 /* Do runs say at each moment of [from_ns, to_ns) who had this CPU, or all? */
 bool fr_clues_covers(const struct fr_clues *c, u32 cpu, u64 from_ns, u64 to_ns);

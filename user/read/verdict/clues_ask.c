@@ -32,6 +32,14 @@ s32 fr_clues_pid(const struct fr_clues *c, u32 tid, u64 ts)
 	return fr_names_who(c->view->names, tid, ts, 0).pid;
 }
 
+bool fr_clues_is_kworker(const struct fr_clues *c, u32 tid, u64 ts)
+{
+	static const char prefix[] = "kworker/";
+	char comm[FR_CLUE_WHO_SZ];
+
+	return !strncmp(fr_clues_comm(c, tid, ts, comm), prefix, sizeof(prefix) - 1);
+}
+
 const char *fr_clues_cgroup(const struct fr_clues *c, u32 tid, u64 ts)
 {
 	struct fr_who who = fr_names_who(c->view->names, tid, ts, 0);

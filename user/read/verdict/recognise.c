@@ -14,6 +14,7 @@ static const struct {
 	enum recognise_of of;
 } table[] = {
 	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock, OF_TRIGGER},
+	{"dead_holder", "a lock that processes share, of which one has died", fr_recognise_dead_holder, OF_TRIGGER},
 	{"deadlock", "the threads of a process wait for each other", fr_recognise_deadlock, OF_TRIGGER},
 	{"killed", "another process sent the signal that ended it", fr_recognise_killer, OF_TRIGGER},
 	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom, OF_TRIGGER},
@@ -31,6 +32,8 @@ static const struct {
 	{"exit_status", "its exit status says why, by convention", fr_recognise_exit_status, OF_TRIGGER},
 	{"refused", "a connection of it was refused or reset just before it ended", fr_recognise_refused, OF_TRIGGER},
 	{"failed_call", "a call of it failed right before it ended with an error", fr_recognise_failed_call, OF_TRIGGER},
+	{"forks_refused", "its cgroup has as many tasks as it may, and forks were refused", fr_recognise_forks_refused,
+	 OF_TRIGGER},
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder, OF_WAITS},
 	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted,
 	 OF_WAITS},

@@ -564,7 +564,7 @@ bool fr_recognise_many_waits(struct fr_case *k)
 
 /* ---- a task that does not sleep ---- */
 
-#define SPIN_LEAST 10u /* samples */
+#define SPIN_LEAST 5u /* samples */
 
 /* A rule said so, and samples say what it does. */
 bool fr_recognise_spin(struct fr_case *k)

@@ -110,3 +110,46 @@ bool fr_recognise_failed_call(struct fr_case *k)
 		      failed_words(k, f, cnt), fr_word_ns(k, c->at_ns - f[0].ts));
 	return true;
 }
+
+/* ---- no more tasks ---- */
+
+#define STARTED_NS (10 * FR_SEC_NS) /* as counters are read */
+
+/* How many tasks a process started in a time, processes and threads; *last_ns: when it did last. */
+static u32 call_forks_of(const struct fr_clues *c, s32 pid, u64 from_ns, u64 to_ns, u64 *last_ns)
+{
+	const struct fr_clue_fork *f = c->fork.at;
+	size_t i;
+	u32 cnt = 0;
+
+	for (i = 0; i < c->fork.cnt; i++)
+		if (f[i].ts >= from_ns && f[i].ts <= to_ns && fr_clues_pid(c, f[i].parent, f[i].ts) == pid) {
+			cnt++;
+			*last_ns = f[i].ts;
+		}
+	return cnt;
+}
+
+/* It starts tasks, and its cgroup refused some just then: few programs go on without. */
+bool fr_recognise_forks_refused(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	s64 status = fr_case_fact(k, "trigger_status", 0);
+	u64 from_ns = c->at_ns > STARTED_NS ? c->at_ns - STARTED_NS : 0, last_ns = 0;
+	const char *refused;
+	u32 cnt;
+
+	if (!c->tid || c->pid <= 0 || !c->reason || strcmp(c->reason, "exit") || status <= 0)
+		return false;
+	cnt = call_forks_of(c, c->pid, from_ns, c->at_ns, &last_ns);
+	refused = cnt ? fr_word_cgroup_pids(k, c->tid, c->at_ns) : "";
+	if (!*refused)
+		return false;
+	fr_case_cause(
+		k, "trigger, counters, sched_process_fork",
+		"%s ended with status %lld while it could start no more tasks: %s; it had started %u in the %s before, the "
+		"last one %s before its end",
+		fr_word_who(k, c->tid, c->at_ns), status, refused, cnt, fr_word_ns(k, STARTED_NS),
+		fr_word_ns(k, c->at_ns - last_ns));
+	return true;
+}

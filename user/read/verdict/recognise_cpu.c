@@ -231,13 +231,6 @@ bool fr_recognise_kept_cpu(struct fr_case *k)
 
 /* ---- kernel workers ---- */
 
-static bool is_kworker(const struct fr_clues *c, u32 tid, u64 ts)
-{
-	char comm[FR_CLUE_WHO_SZ];
-
-	return !strncmp(fr_clues_comm(c, tid, ts, comm), "kworker/", 8);
-}
-
 /* A name can be chosen by anybody; only a kernel worker has process_one_work() on its stack. */
 bool fr_recognise_kworker(struct fr_case *k)
 {
@@ -246,7 +239,8 @@ bool fr_recognise_kworker(struct fr_case *k)
 	u32 cnt, all;
 	const char *fn;
 
-	if (!find_hog(k, &from_ns, &to_ns, &hog) || hog.ns < (to_ns - from_ns) / 2 || !is_kworker(k->c, hog.key, to_ns))
+	if (!find_hog(k, &from_ns, &to_ns, &hog) || hog.ns < (to_ns - from_ns) / 2 ||
+	    !fr_clues_is_kworker(k->c, hog.key, to_ns))
 		return false;
 	fn = fr_case_hot(k, &(struct fr_whose){.tid = hog.key, .from_ns = k->c->begin_ns, .to_ns = to_ns}, fr_sample_work, &cnt,
 			 &all);

@@ -14,7 +14,7 @@
 struct session {
 	u32 pid;
 	char database[TITLE_SZ], activity[TITLE_SZ];
-	bool waits, is_idle; /* for a lock; in a transaction */
+	bool waits, is_idle, is_busy; /* for a lock; in a transaction; in a command, and does not wait */
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -34,6 +34,8 @@ static bool read_title(const char *title, const char *exe, struct session *s)
 		return false;
 	s->waits = ends_with(s->activity, " waiting");
 	s->is_idle = ends_with(s->activity, "idle in transaction");
+	s->is_busy = !s->waits && !strstr(s->activity, "idle") && strcmp(s->activity, "authentication") &&
+		     strcmp(s->activity, "startup");
 	return true;
 }
 
@@ -60,8 +62,8 @@ static bool next_session(const char **at, const char *end, struct session *s)
 }
 
 struct sessions {
-	struct session mine, idle;
-	u32 waiting, idle_cnt; /* of its database, beside it */
+	struct session mine, idle, busy;
+	u32 waiting, idle_cnt, busy_cnt; /* of its database, beside it; busy: in a command, and does not wait */
 };
 
 static void take_sessions(const struct fr_clues *c, u32 mine, struct sessions *out)
@@ -80,10 +82,24 @@ static void take_sessions(const struct fr_clues *c, u32 mine, struct sessions *o
 		out->idle_cnt += s.is_idle;
 		if (s.is_idle)
 			out->idle = s;
+		out->busy_cnt += s.is_busy;
+		if (s.is_busy)
+			out->busy = s;
 	}
 }
 
-/* It waits for a lock, and one session of its database keeps all that its transaction took, and does nothing. */
+/* "postgres/1 waits for a lock (SELECT waiting), as 2 others do of database shop" */
+static const char *db_waits_word(struct fr_case *k, const struct sessions *s)
+{
+	const char *others =
+		s->waiting ? fr_word(k, ", as %u other%s of", s->waiting, s->waiting == 1 ? " does" : "s do") : " in";
+
+	return fr_word(k, "postgres/%u waits for a lock (%s)%s database %s", s->mine.pid,
+		       fr_word_text(k, s->mine.activity, strlen(s->mine.activity)), others,
+		       fr_word_text(k, s->mine.database, strlen(s->mine.database)));
+}
+
+/* It waits for a lock, and one session of its database keeps all that its transaction took, and does nothing; or works on. */
 bool fr_recognise_database_lock(struct fr_case *k)
 {
 	struct sessions s = {0};
@@ -91,12 +107,15 @@ bool fr_recognise_database_lock(struct fr_case *k)
 	if (k->c->pid <= 0)
 		return false;
 	take_sessions(k->c, k->c->pid, &s);
-	if (!s.mine.waits || s.idle_cnt != 1)
+	if (!s.mine.waits || s.idle_cnt > 1 || (!s.idle_cnt && s.busy_cnt != 1))
 		return false;
-	fr_case_cause(k, "processes",
-		      "postgres/%u waits for a lock (%s), as %u other%s of database %s: postgres/%u, idle in transaction, "
-		      "keeps what it has locked",
-		      s.mine.pid, fr_word_text(k, s.mine.activity, strlen(s.mine.activity)), s.waiting,
-		      s.waiting == 1 ? " does" : "s do", fr_word_text(k, s.mine.database, strlen(s.mine.database)), s.idle.pid);
+	if (s.idle_cnt)
+		fr_case_cause(k, "processes", "%s: postgres/%u, idle in transaction, keeps what it has locked",
+			      db_waits_word(k, &s), s.idle.pid);
+	else
+		fr_case_cause(k, "processes",
+			      "%s; no session of it is idle in a transaction, and the only one that is in a command and does "
+			      "not wait is postgres/%u (%s)",
+			      db_waits_word(k, &s), s.busy.pid, fr_word_text(k, s.busy.activity, strlen(s.busy.activity)));
 	return true;
 }

@@ -208,11 +208,9 @@ bool fr_recognise_handled_fault(struct fr_case *k)
 /* Was it chosen since another process asked for memory? Not where a kernel worker did so for somebody, as for SysRq. */
 static bool is_bystander(const struct fr_clues *c, const struct fr_clue_victim *v)
 {
-	char comm[FR_CLUE_WHO_SZ];
 	s32 asker = v->asker ? fr_clues_pid(c, v->asker, v->ts) : -1, pid = fr_clues_pid(c, v->tid, v->ts);
 
-	return asker > 0 && pid > 0 && asker != pid &&
-	       strncmp(fr_clues_comm(c, v->asker, v->ts, comm), "kworker/", strlen("kworker/"));
+	return asker > 0 && pid > 0 && asker != pid && !fr_clues_is_kworker(c, v->asker, v->ts);
 }
 
 /* The kernel says whom it chose, and how much memory that had. */

@@ -61,7 +61,7 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 
 	if (k->c->is_picked || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) ||
 	    !fr_clues_writer(k->c, from_ns, to_ns, &w, &all) || w.bytes < WRITER_LEAST_SZ || w.bytes < all / 2 ||
-	    (!w.are_several && w.tid == k->wait->tid))
+	    (!w.are_several && w.tid == k->wait->tid) || fr_clues_is_kworker(k->c, w.tid, w.ts)) /* it writes for others */
 		return "";
 	return fr_word(
 		k, "; of %s that %s was asked to write in the %s before, %s asked for %s", fr_show_size(all, sum, sizeof(sum)),
@@ -74,6 +74,8 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 
 /* What else is told of a place. */
 enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER, OF_DAEMON, OF_TRACER };
+
+#define MEMORY_MAP "for its process's memory map (mmap_lock), which another thread had locked"
 
 static const struct {
 	const char *frame, *what;
@@ -127,7 +129,13 @@ static const struct {
 	{"lru_add_drain_all", "for all CPUs to take part in moving pages", OF_ITSELF},
 	{"cgroup_kn_lock_live", "for the kernel's lock of all cgroups", OF_WAKER},
 	{"rtnl_lock", "for the kernel's lock of the network's configuration (rtnl)", OF_WAKER},
-	{"lock_mm_and_find_vma", "for its process's memory map (mmap_lock), which another thread had locked", OF_WAKER},
+	{"lock_mm_and_find_vma", MEMORY_MAP, OF_WAKER},
+	{"vm_mmap_pgoff", MEMORY_MAP, OF_WAKER},
+	{"__vm_munmap", MEMORY_MAP, OF_WAKER},
+	{"do_mprotect_pkey", MEMORY_MAP, OF_WAKER},
+	{"__do_sys_brk", MEMORY_MAP, OF_WAKER},
+	{"__x64_sys_brk", MEMORY_MAP, OF_WAKER},
+	{"do_mlock", MEMORY_MAP, OF_WAKER},
 	{"__iomap_dio_rw", "for what it reads or writes past the cache (O_DIRECT), as from or to disk", OF_DISK},
 	{"__blkdev_direct_IO_simple", "for what it reads or writes past the cache (O_DIRECT), as from or to disk", OF_DISK},
 	{"fsync_buffers_list", "for blocks of a file to be written, as to disk", OF_DISK},
@@ -143,9 +151,28 @@ static const struct {
 	{"filemap_get_pages", "for a page of a file to be read", OF_ITSELF},
 };
 
-/* Functions that may wait for something else on their way, a lock or memory: for what is told, where they sleep themselves. */
-static const char *const sleepers[] = {
-	"do_semtimedop", "sock_alloc_send_pskb", "anon_pipe_write", "pipe_write", "n_tty_write", "n_tty_read", NULL};
+/*
+ * Functions that may wait for something else on their way, a lock or memory: for what is told, where they sleep themselves, in
+ * this state. The functions of the kernel's locks are not in stacks: who waits for a mutex in one of these is in D.
+ */
+static const struct {
+	const char *frame;
+	u32 state;
+} sleepers[] = {
+	{"do_semtimedop", FR_PREV_STATE_SLEEPING},
+	{"sock_alloc_send_pskb", FR_PREV_STATE_SLEEPING},
+	{"anon_pipe_write", FR_PREV_STATE_SLEEPING},
+	{"pipe_write", FR_PREV_STATE_SLEEPING},
+	{"n_tty_write", FR_PREV_STATE_SLEEPING},
+	{"n_tty_read", FR_PREV_STATE_SLEEPING},
+	{"lock_mm_and_find_vma", FR_PREV_STATE_BLOCKED},
+	{"vm_mmap_pgoff", FR_PREV_STATE_BLOCKED},
+	{"__vm_munmap", FR_PREV_STATE_BLOCKED},
+	{"do_mprotect_pkey", FR_PREV_STATE_BLOCKED},
+	{"__do_sys_brk", FR_PREV_STATE_BLOCKED},
+	{"__x64_sys_brk", FR_PREV_STATE_BLOCKED},
+	{"do_mlock", FR_PREV_STATE_BLOCKED},
+};
 /* Their helpers, which sleep in their name. */
 static const char *const sleep_helpers[] = {"__do_semtimedop", "sock_wait_for_wmem", "pipe_wait", "wait_woken", NULL};
 
@@ -158,6 +185,18 @@ static bool is_next_to_sleep(const struct fr_case *k, u64 kstack_id, s32 at)
 	for (; (s32)s.from < at; s.from++)
 		if (!fr_is_one_of(fr_waitstack_name(k->c->symbols, s.ip[s.from], frame), sleep_helpers))
 			return false;
+	return true;
+}
+
+/* Does it wait there for what this place waits for? */
+static bool place_sleeps(const struct fr_case *k, const char *frame, s32 at)
+{
+	const struct fr_waited *w = k->wait;
+	size_t i;
+
+	for (i = 0; i < sizeof(sleepers) / sizeof(sleepers[0]); i++)
+		if (!strcmp(sleepers[i].frame, frame))
+			return w->state == sleepers[i].state && is_next_to_sleep(k, w->kstack_id, at);
 	return true;
 }
 
@@ -213,7 +252,7 @@ bool fr_recognise_place(struct fr_case *k)
 		return false;
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		at = fr_clues_kernel_at(k->c, w->kstack_id, places[i].frame);
-		if (at < 0 || (fr_is_one_of(places[i].frame, sleepers) && !is_next_to_sleep(k, w->kstack_id, at)))
+		if (at < 0 || !place_sleeps(k, places[i].frame, at))
 			continue;
 		more = place_more(k, places[i].of, &more_from);
 		fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, more_from), "%s waited %s %s%s %s: it was in %s%s",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_lock: a task waited for a lock: what its holder did. */
 #include <linux/futex.h>
+#include <signal.h>
 
 #include "base/schema/sysnames.h"
 #include "base/text/units.h"
@@ -234,6 +235,84 @@ bool fr_recognise_orphan_lock(struct fr_case *k)
 	return true;
 }
 
+/* ---- a lock of several processes ---- */
+
+/* The only other process that has let this lock go, as earlier waits of w's process tell; 0: none, or several. *last_ns: when
+ */
+static s32 lock_partner(const struct fr_case *k, const struct fr_waited *w, u32 *tid, u64 *last_ns)
+{
+	const struct fr_waited *of;
+	s32 partner = 0, pid;
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
+		if (of->pid != w->pid || of->arg[0] != w->arg[0] || !is_for_lock(k, of) || of->waker != FR_WAKER_task)
+			continue;
+		pid = fr_clues_pid(k->c, of->waker_pid, fr_waited_woken_ns(of));
+		if (pid == w->pid)
+			continue;
+		if (pid <= 0 || (partner && pid != partner))
+			return 0;
+		partner = pid;
+		*tid = of->waker_pid;
+		*last_ns = fr_waited_woken_ns(of);
+	}
+	return partner;
+}
+
+/* When a process ended, after a time; 0: it did not, or it is not known. */
+static u64 lock_partner_end_ns(const struct fr_clues *c, s32 pid, u64 after_ns)
+{
+	const struct fr_clue_end *end = c->end.at;
+	size_t i;
+
+	for (i = 0; i < c->end.cnt; i++)
+		if (end[i].ts > after_ns && end[i].ts <= c->at_ns && fr_clues_pid(c, end[i].tid, end[i].ts) == pid)
+			return end[i].ts;
+	return 0;
+}
+
+/* ", by SIGKILL of x/1", or nothing */
+static const char *lock_partner_killer(struct fr_case *k, s32 pid, u64 end_ns, const char **from)
+{
+	const struct fr_clue_signal *s = k->c->signal.at;
+	size_t i = k->c->signal.cnt;
+
+	while (i--)
+		if (s[i].sig == SIGKILL && !s[i].result && s[i].sender && s[i].ts <= end_ns && s[i].ts + FR_SEC_NS >= end_ns &&
+		    fr_clues_pid(k->c, s[i].target, s[i].ts) == pid) {
+			*from = ", signal_generate";
+			return fr_word(k, ", by SIGKILL of %s", fr_word_who(k, s[i].sender, s[i].ts));
+		}
+	return "";
+}
+
+/* Nobody unlocks for who has died, but where the lock is a robust one. */
+bool fr_recognise_dead_holder(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const char *killer, *from = "";
+	u64 last_ns = 0, end_ns;
+	s32 partner;
+	u32 tid = 0;
+
+	if (!w || w != &k->by_steps || !k->is_going || k->c->is_full || w->state != FR_PREV_STATE_SLEEPING ||
+	    !is_for_lock(k, w) || w->arg[1] & FUTEX_PRIVATE_FLAG || w->arg[3] || w->blocked_ns < FOR_EVER_NS)
+		return false;
+	partner = lock_partner(k, w, &tid, &last_ns);
+	end_ns = partner ? lock_partner_end_ns(k->c, partner, last_ns) : 0;
+	if (!end_ns)
+		return false;
+	killer = lock_partner_killer(k, partner, end_ns, &from);
+	fr_case_cause(
+		k, fr_word(k, "%s, wait, sched_process_exit%s", k->wait_from, from),
+		"%s waits for a lock that processes share (futex 0x%llx, %s so far), and the only other one that was seen "
+		"to let it go, %s, ended %s before the trigger%s: if it had the lock then, nobody releases that",
+		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), fr_word_who(k, tid, last_ns),
+		fr_word_ns(k, k->c->at_ns - end_ns), killer);
+	return true;
+}
+
 /* ---- each waits for the other ---- */
 
 /* Of a process, as its tasks were when the file was made. */
@@ -328,16 +407,16 @@ static const char *mate_word(struct fr_case *k, const struct fr_waited *w)
 		       strlen(object) <= OBJECT_SHORT ? object : "", fr_word_ns(k, w->off_ns));
 }
 
-/* "b/2 has been in read for 2 s, ...": what other threads of the process do, those first that wait for no futex; *others of
- * them. NULL: that is not known of all. */
-static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 *others)
+/* "; of the 2 others, b/2 has been in read for 2 s, ...": what other threads of the process do, those first that wait for no
+ * futex; "; it has no other thread"; NULL: that is not known of all. */
+static const char *mates_word(struct fr_case *k, const struct fr_waited *w)
 {
 	const char *words = "", *mate;
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
-	u32 pass, told = 0;
+	u32 pass, told = 0, others = 0;
 
-	for (pass = *others = 0; pass < 2; pass++)
+	for (pass = 0; pass < 2; pass++)
 		for (i = 0; i < cnt; i++) {
 			struct fr_still one;
 
@@ -346,7 +425,7 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 
 				continue;
 			if (!fr_clues_still(k->c, t[i].tid, &one))
 				return NULL;
-			*others += !pass;
+			others += !pass;
 			if (is_in_futex(k, &one.wait) != pass || told == MATES_TOLD)
 				continue;
 			mate = mate_word(k, &one.wait);
@@ -355,7 +434,39 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 
 			told++;
 			words = fr_word(k, "%s%s%s", words, *words ? ", " : "", mate);
 		}
-	return told ? words : NULL;
+	if (!others)
+		return "; it has no other thread";
+	return told ? fr_word(k, "; of the %u other%s, %s", others, fr_plural(others), words) : NULL;
+}
+
+#define HANDLER_NS FR_MSEC_NS /* from the begin of a signal's handler to its first wait */
+
+/* A handler that it began right before w: if that takes a lock, and the code that it came upon had it, w is for w's own task.
+ */
+static const char *handler_word(struct fr_case *k, const struct fr_waited *w, const char **from)
+{
+	const struct fr_clue_handled *h = &k->c->handled;
+	u64 began_ns = fr_waited_began_ns(w);
+	const char *name = fr_signal_name(h->sig);
+
+	if (w->tid != k->c->tid || !h->ts || !name || h->ts > began_ns || h->ts + HANDLER_NS < began_ns)
+		return "";
+	*from = ", signal_deliver";
+	return fr_word(k,
+		       "; %s before, it had gone on in the handler of %s: if that takes a lock which the code that it came "
+		       "upon has, it waits for itself",
+		       fr_word_ns(k, began_ns - h->ts), name);
+}
+
+/* Whoever has it, the same thread included, has not released it. */
+static bool tell_own_lock(struct fr_case *k, const struct fr_waited *w, const char *mates)
+{
+	const char *from = "", *handler = handler_word(k, w, &from);
+
+	fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, from),
+		      "%s waits for a lock of its process, without a time-out: no thread has released futex 0x%llx for %s%s%s",
+		      fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), handler, mates);
+	return true;
 }
 
 /* A private futex without a time-out, as of a condition or a queue: one of its own threads has to do something, and none has.
@@ -364,19 +475,22 @@ bool fr_recognise_own_threads(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 	const char *mates;
-	u32 others;
 
 	/* who is stopped may have been woken: it is not seen to leave the call */
 	if (!w || w != &k->by_steps || !k->is_going || !(w->state & (FR_PREV_STATE_SLEEPING | FR_PREV_STATE_BLOCKED)) ||
 	    !is_own_futex(k, w) || w->blocked_ns < FOR_EVER_NS || !has_all_threads(k, w->pid))
 		return false;
-	mates = mates_word(k, w, &others);
+	mates = mates_word(k, w);
 	if (!mates)
+		return false;
+	if (is_for_lock(k, w))
+		return tell_own_lock(k, w, mates);
+	if (strncmp(mates, "; of ", 5)) /* a handler of a signal may end that */
 		return false;
 	fr_case_cause(
 		k, k->wait_from,
 		"%s waits for another thread of its process, without a time-out: only one of these wakes who waits for futex "
-		"0x%llx, and none has for %s; of the %u other%s, %s",
-		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), others, fr_plural(others), mates);
+		"0x%llx, and none has for %s%s",
+		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), mates);
 	return true;
 }

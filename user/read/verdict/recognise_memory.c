@@ -50,21 +50,54 @@ static bool memory_cgroup_above(char *path)
 	return last && *path;
 }
 
-/* The innermost that has a limit, and ran into it: of the cgroup that a task was in and those around it. */
-const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts)
+/* What say() tells of the innermost cgroup of which it tells something: of the cgroup that a task was in and those around it.
+ */
+static const char *say_innermost(struct fr_case *k, u32 tid, u64 ts, const char *(*say)(struct fr_case *k, const char *cgroup))
 {
 	const char *of = fr_clues_cgroup(k->c, tid, ts), *word = "";
 	char *path = of && *of ? strdup(of) : NULL;
-	u32 i;
 
 	k->failed |= of && *of && !path;
 	if (path)
 		do
-			for (i = 0; i < LIMIT_CNT && !*word; i++)
-				word = say_limit(k, i, path);
+			word = say(k, path);
 		while (!*word && memory_cgroup_above(path));
 	free(path);
 	return word;
+}
+
+static const char *say_any_limit(struct fr_case *k, const char *cgroup)
+{
+	const char *word = "";
+	u32 i;
+
+	for (i = 0; i < LIMIT_CNT && !*word; i++)
+		word = say_limit(k, i, cgroup);
+	return word;
+}
+
+const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts)
+{
+	return say_innermost(k, tid, ts, say_any_limit);
+}
+
+#define PIDS_COUNT "cgroup.pids_max"
+
+static const char *say_pids(struct fr_case *k, const char *cgroup)
+{
+	struct fr_counter_move m;
+	char path[PATH_SHOWN_SZ];
+
+	if (!fr_clues_moved_own(k->c, PIDS_COUNT, cgroup, &m))
+		return "";
+	return fr_word(k, "cgroup %s refused %s fork%s in %s, since it had as many tasks as it may (pids.max)",
+		       fr_escape_str(path, sizeof(path), cgroup), fr_word_cnt(k, m.delta), fr_plural(m.delta),
+		       fr_word_ns(k, m.to_ns - m.from_ns));
+}
+
+const char *fr_word_cgroup_pids(struct fr_case *k, u32 tid, u64 ts)
+{
+	return say_innermost(k, tid, ts, say_pids);
 }
 
 /* Of all cgroups: the one that ran into its limit most often. */

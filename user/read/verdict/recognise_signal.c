@@ -26,6 +26,23 @@ static const struct fr_clue_signal *stop_of(const struct fr_clues *c, const stru
 	return NULL;
 }
 
+/* Who sent it. The kernel does in the name of whoever runs: of the task itself, or of who typed at its terminal. */
+static const char *stop_sender(struct fr_case *k, const struct fr_clue_signal *s)
+{
+	if (s->code != SI_KERNEL)
+		return fr_word_who(k, s->sender, s->ts);
+	switch (s->sig) {
+	case SIGTTIN:
+		return "the kernel (who reads its terminal in the background is sent that)";
+	case SIGTTOU:
+		return "the kernel (who writes to its terminal in the background, or sets it, is sent that)";
+	case SIGTSTP:
+		return "its terminal (as by ^Z)";
+	default:
+		return "the kernel";
+	}
+}
+
 /* ---- stopped processes beside it ---- */
 
 /* The one process that is stopped when the file is made: a task of it; NULL: none, or several are. */
@@ -78,7 +95,7 @@ const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const 
 	if (!s)
 		return fr_word(k, "; %s is stopped (T)", fr_word_who(k, one->tid, one->at_ns));
 	return fr_word(k, "; %s is stopped (T), by %s of %s", fr_word_who(k, one->tid, one->at_ns), fr_signal_name(s->sig),
-		       fr_word_who(k, s->sender, s->ts));
+		       stop_sender(k, s));
 }
 
 /* PTRACE_ATTACH stops by SIGSTOP, in the tracer's name; PTRACE_SEIZE by none. */
@@ -131,7 +148,7 @@ bool fr_recognise_stopped(struct fr_case *k)
 		return !w && tell_stopped_peer(k);
 	fr_case_cause(k, fr_word(k, "%s, signal_generate", w == &k->by_steps ? k->wait_from : "wait"),
 		      "%s was stopped for %s, %s: %s came from %s%s%s", fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->off_ns),
-		      fr_word_ender(k, w), fr_signal_name(s->sig), fr_word_who(k, s->sender, s->ts),
+		      fr_word_ender(k, w), fr_signal_name(s->sig), stop_sender(k, s),
 		      w == k->wait ? "" : "; so long it did not answer ",
 		      w == k->wait ? "" : fr_word_comm(k, k->wait->tid, w->ts));
 	return true;

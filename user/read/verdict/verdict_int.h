@@ -84,6 +84,8 @@ bool fr_recognise_database_lock(struct fr_case *k);
 bool fr_recognise_reclaim(struct fr_case *k);
 bool fr_recognise_silent_peer(struct fr_case *k);
 bool fr_recognise_refused(struct fr_case *k);
+bool fr_recognise_dead_holder(struct fr_case *k);
+bool fr_recognise_forks_refused(struct fr_case *k);
 
 /* The first recogniser that is sure writes k->v->cause. */
 void fr_case_recognise(struct fr_case *k);
@@ -125,6 +127,8 @@ const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v
 /* "cgroup /x ran into its limit of 60 MiB 3 times in ...": that of a task, or one around it; "": none did, or it is not known
  */
 const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts);
+/* "cgroup /x refused 3 forks in ..., since it had as many tasks as it may": likewise */
+const char *fr_word_cgroup_pids(struct fr_case *k, u32 tid, u64 ts);
 /* "; of 40 MiB that sda was asked to write in the 1 s before, x/1 asked for 39 MiB": not who waits; or nothing */
 const char *fr_word_writer(struct fr_case *k, u64 to_ns);
 
