@@ -15,7 +15,8 @@
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
  *	tp SYSTEM:NAME TYPE:FIELD[N]...	a tracepoint that is recorded by default, before its events (tp:SYSTEM:NAME);
- *		[| "FORMAT", ARGS]	TYPE as in C, without spaces, and the kernel's words for it
+ *		[| "FORMAT", ARGS]	TYPE as in C, without spaces, or text, and the kernel's words for it; SYSTEM mark:
+ *		a program's, whose events are mark:NAME
  *	symbol PID ADDR SZ NAME MODULE	of a process, or the kernel (PID 0); MODULE "-": none
  *
  * The field that is kept beside the tid is given like the others; texts are without spaces, for
@@ -112,6 +113,16 @@ static void put_bytes(u8 *rec, const struct fr_field *f, char *text)
 		rec[f->off + i++] = strtoul(one, NULL, 0);
 }
 
+/* A tracepoint's text, of which it has one: behind its fields. */
+static u32 put_loc(const struct fr_event *ev, u8 *rec, const struct fr_field *f, const char *text)
+{
+	u32 at = ev->fixed_sz, sz = strlen(text) + 1;
+
+	put_number(rec, &ev->fields[f->from_idx], (u64)sz << 16 | (at - FR_TP_AHEAD_SZ));
+	put_str((char *)rec + at, text);
+	return at + sz;
+}
+
 static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 {
 	char *value = strchr(text, '=');
@@ -121,6 +132,8 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 		die(text);
 	*value++ = 0;
 	f = fr_event_field(ev, text);
+	if (f && f->kind == FR_KIND_DERIVED && f->rule == FR_RULE_LOC)
+		return put_loc(ev, rec, f, value);
 	if (!f || f->kind == FR_KIND_DERIVED)
 		die(text);
 	if (f->kind == FR_KIND_FLAGS) {
@@ -191,6 +204,12 @@ static void put_format(FILE *f, const char *name, char *fields)
 		if (!of)
 			die(field);
 		*of++ = 0;
+		if (!strcmp(field, "text")) {
+			off = (off + 3) / 4 * 4;
+			fprintf(f, "\tfield:__data_loc char[] %s;\toffset:%u;\tsize:4;\tsigned:0;\n", of, off);
+			off += 4;
+			continue;
+		}
 		sz = c_type_sz(field);
 		cnt = array ? strtoul(array + 1, NULL, 10) : 1;
 		off = (off + sz - 1) / sz * sz;

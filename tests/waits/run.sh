@@ -283,6 +283,38 @@ view_blames_nobody() {
 		{ jq -c '.wakes, .wokenBy' "$tmp/out"; return 1; }
 }
 
+# The path of a request, on histories of which each leg and wait is known.
+of_request() { /usr/bin/python3 -B tests/waits/request.py "$1"; }
+request_history() { /usr/bin/python3 -B -c 'import sys; sys.path.insert(0, "tests/waits"); import request; print(request.HISTORY, end="")'; }
+no_such_request() {
+	request_history | made "$tmp/request.flight" || return
+	status 2 report --request 8 "$tmp/request.flight" && grep -q 'no mark of id 8 is in this window; of others there are 2, as of id 7' "$tmp/err" && [[ ! -s $tmp/out ]] || return
+	status 2 report --request 7 --since 16ms "$tmp/request.flight" && grep -q 'no mark with an id is in this window' "$tmp/err" || return
+	status 2 report --request 7 "$snap" && grep -q 'no marks with an id were recorded: record -e mark:PATH' "$tmp/err" || return
+	status 2 report --request 7 -f 'cpu == 0' "$tmp/request.flight" && grep -q 'give it without -f' "$tmp/err" || return
+	status 2 report --request 7 --task client "$tmp/request.flight" && grep -q 'give it without --task' "$tmp/err" || return
+	for id in '' -7 7x 0x 18446744073709551616; do
+		status 2 report --request "$id" "$tmp/request.flight" && grep -q 'is not the id of a mark: give a number of up to 64 bits' "$tmp/err" || return
+	done
+	status 0 report --request 0x7 "$tmp/request.flight" && prints '^Request 7, 9 ms in 2 threads of 2 processes'
+}
+request_page() {
+	request_history | made "$tmp/request.flight" && status 0 report --request 7 "$tmp/request.flight" &&
+		prints '^  followed is a conclusion, ' && prints '^ +1  client/100 +marked +\+0 ns ' && prints '^ +2  server/200 +followed, woken \+3 ms .* it waits for something else$' &&
+		prints '^ +\+3 ms +2  server/200 +followed: woken by client/100$' && prints '^ +\+4 ms +2  server/200 +marks: cache is cold$' &&
+		prints ' 1  client/100 +waits 5.01 ms in read on pipe:\[2\]: ended by server/200, runs 30 us later$' || return
+	status 0 report --request 7 --top 1 "$tmp/request.flight" && prints '^  the longest 1 of 2 waits: --top 0 shows all$' && is_silent nanosleep || return
+	status 0 report --request 7 --json --top 1 "$tmp/request.flight" && holds '.waits == 2 and ([.path[] | select(.did == "wait")] | length) == 1'
+}
+# The client is on one host, the server, which marks it itself, on another: who woke it there is not known here.
+request_of_hosts() {
+	{ echo 'clock 1000000 1700000000001000000'; request_history | grep -vE '^event [0-9]+ 1 '; } | made "$tmp/one.flight" || return
+	{ echo 'clock 1000000 1700000000003000000'; request_history | sed 's/boot_id b/boot_id c/' | grep -vE '^event [0-9]+ 0 '
+		echo 'event 20000000 1 mark:shop__begin 200 id=7 name=serve'; } | made "$tmp/two.flight" || return
+	status 0 report --json --request 7 "$tmp/one.flight" "$tmp/two.flight" &&
+		holds '[.legs[] | [.comm, .how, .file, .begin_ns]] == [["client", "marked", 0, 2000000], ["server", "marked", 1, 22000000]]' || { cat "$tmp/out"; return 1; }
+}
+
 check "the waits of the task, its process, and all" whose_waits
 check "sums by program, call, object and waker" sums_by_four
 check "figures, made again" figures
@@ -305,4 +337,10 @@ check "a Perfetto trace has them, and who ended them" perfetto_has_waits
 check "so has the page" view_says_so
 check "the page blames no bystander either" view_blames_nobody
 check "arrows of the page are wakings by tasks, recomputed" arrows
+while read -r case; do
+	check "request: $case" of_request "$case"
+done < <(/usr/bin/python3 -B tests/waits/request.py)
+check "request: one that is not there, and ids that are none" no_such_request
+check "request: the page" request_page
+check "request: of two hosts" request_of_hosts
 finish

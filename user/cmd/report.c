@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "cmd/symopts.h"
 #include "cmd/winopts.h"
 #include "show/report/report_kinds.h"
+#include "show/report/report_request.h"
 
 #define TOP_DEFAULT   10
 #define TOP_MOST      1000000
@@ -25,6 +27,8 @@ struct asked {
 	struct fr_report_ask ask;
 	struct fr_symopts symopts;
 	struct fr_winopts window;
+	bool has_request; /* only the path of one */
+	u64 request;
 };
 
 /* Numbers are tids. */
@@ -46,6 +50,20 @@ static int report_task(const struct fr_option *option, void *to, const char *val
 		return 0;
 	}
 	fr_err("--%s: '%s' is neither a tid nor a name: give --task 4711, --task nginx, --task 'nginx*'", option->name, value);
+	return -EINVAL;
+}
+
+static int report_request(const struct fr_option *option, void *to, const char *value)
+{
+	struct asked *a = to;
+	char *end;
+
+	errno = 0;
+	a->has_request = true;
+	a->request = strtoull(value, &end, !strncasecmp(value, "0x", 2) ? 16 : 10);
+	if (isdigit((unsigned char)*value) && !*end && !errno)
+		return 0;
+	fr_err("--%s: '%s' is not the id of a mark: give a number of up to 64 bits, as --request 4711", option->name, value);
 	return -EINVAL;
 }
 
@@ -105,6 +123,12 @@ static const struct fr_option table[] = {
 		  0,
 		  .more = "Of several tasks of a name it is the one that was the last to have an event before the trigger. "
 			  "Where a name is a number, write it as a glob: `[4]711`."),
+	FR_OPTION(0, "request", "ID", "the path of the request with this id through threads and processes, and its waits",
+		  report_request, 0,
+		  .more = "Where it is marked (`flightrec_begin`, `flightrec_end`), and along wakings and forks, where it is "
+			  "followed "
+			  "(docs/report.md). Nothing else is shown then; of several files, of one host or several, it is one "
+			  "path."),
 	FR_OPTION(0, "sort", "KEY", "tasks, processes, cgroups and such in the order of this", report_sort, 0,
 		  .value = fr_report_sort_name),
 	FR_OPTION(0, "by", "LIST", "times and counts are added up by these (default: task,process,cgroup)", report_by, 0,
@@ -125,6 +149,13 @@ static const struct fr_option table[] = {
 	{},
 };
 
+static const struct fr_column report_columns[] = {
+	FR_ONE_OF(&fr_report_kind, NULL),
+	FR_ONE_OF(&fr_report_kind_request, NULL),
+	{},
+};
+static const struct fr_table reports = {"reports", "A report, or with `--request` the path of a request.", report_columns};
+
 static const struct fr_options options = {
 	.head = "Usage: flightrec report [options] FILE...\n"
 		"What happened, in a minute: what triggered the snapshot, the last moments of\n"
@@ -132,7 +163,7 @@ static const struct fr_options options = {
 		"Of several snapshots, of one incident or of several hosts, it is one report.\n"
 		"\n",
 	.option = table,
-	.table = &fr_report_kind,
+	.table = &reports,
 	.by_kind = true,
 	.foot = "\n"
 		"Exit status: 0; 1 failure; 2 usage; 3 damaged: what could be read is in the report.\n"
@@ -168,8 +199,14 @@ int fr_cmd_report(int argc, char **argv)
 		fr_err("name a snapshot: flightrec report FILE...");
 		return FR_EXIT_USAGE;
 	}
+	if (a.has_request && (a.ask.opts.filter || a.ask.task || a.ask.analyze.focus_tid)) {
+		fr_err("--request shows all of one request: give it without %s", a.ask.opts.filter ? "-f" : "--task");
+		return FR_EXIT_USAGE;
+	}
 	report_decide(&a);
 	fr_pageopts_begin();
+	if (a.has_request)
+		return fr_report_request(&a.ask, a.request, (const char *const *)argv + optind, argc - optind);
 	if (optind + 1 < argc)
 		return fr_report_several(&a.ask, (const char *const *)argv + optind, argc - optind);
 	a.ask.path = argv[optind];

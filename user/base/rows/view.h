@@ -25,6 +25,7 @@ struct fr_view {
 	const char *arch;		  /* as `uname -m` says, NULL: unknown */
 	const char *disks;		  /* names of block devices (base/text/dev.h), NULL: unknown */
 	const struct fr_pair *pair;	  /* what rows from pair_from on end, NULL: not requested */
+	const struct fr_span_row *span;	  /* what the same rows tell beside times, NULL: not requested */
 	u32 pair_from;
 	bool shows_pairs; /* printers show them if they are known */
 };
@@ -33,6 +34,11 @@ struct fr_view {
 static inline const struct fr_pair *fr_view_pair(const struct fr_view *v, const struct fr_row *r)
 {
 	return v->pair ? &v->pair[r->i - v->pair_from] : NULL;
+}
+
+static inline const struct fr_span_row *fr_view_span(const struct fr_view *v, const struct fr_row *r)
+{
+	return v->span ? &v->span[r->i - v->pair_from] : NULL;
 }
 
 enum fr_val_kind { FR_VAL_NONE, FR_VAL_NUM, FR_VAL_TEXT, FR_VAL_NUMS };

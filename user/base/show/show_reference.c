@@ -3,7 +3,7 @@
 
 #include "base/show/table.h"
 
-#define KINDS_MAX 64u
+#define KINDS_MAX 128u
 
 /* Kinds that have to be described, in the order in which they are named. */
 struct kinds {

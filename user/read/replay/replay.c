@@ -101,6 +101,7 @@ static int replay_pair_up(struct fr_replay *r, struct fr_replay_file *f, struct 
 
 	f->view.pair_from = s->from;
 	f->view.pair = fr_replay_pairs_feed(r->pairs, ring->boot, s->b, s->from, s->to);
+	f->view.span = fr_replay_pairs_spans(r->pairs);
 	f->view.shows_pairs = r->opts.pairs;
 	if (!f->view.pair)
 		return -ENOMEM;

@@ -32,6 +32,7 @@ struct fr_replay_opts {
 	u32 tiers;		     /* bits of the tiers to show */
 	const char *filter;	     /* expression, or NULL */
 	bool pairs;		     /* print paired values (view->pair); a filter that needs them need not set this */
+	bool spans;		     /* rows also tell what a reader of spans needs (view->span): pairs and waking tasks */
 	bool history;		     /* rows before `since` come, too: what began before the window is known */
 	const char *pairs_without;   /* pairs, if the first file does not record this event; NULL: no such one */
 	bool cgroups;		     /* will cgroups be needed (view->cgroups)? Likewise */

@@ -40,7 +40,9 @@ struct fr_replay_pairs {
 	struct session *session;
 	u32 session_cnt;
 	struct fr_pair *pair;
+	struct fr_span_row *span; /* as many, if rows tell why */
 	u32 pair_cap;
+	bool tells_why;
 	bool said_forgot;
 };
 
@@ -67,7 +69,18 @@ void fr_replay_pairs_free(struct fr_replay_pairs *p)
 	free(p->boot);
 	free(p->session);
 	free(p->pair);
+	free(p->span);
 	free(p);
+}
+
+void fr_replay_pairs_tell_why(struct fr_replay_pairs *p)
+{
+	p->tells_why = true;
+}
+
+const struct fr_span_row *fr_replay_pairs_spans(const struct fr_replay_pairs *p)
+{
+	return p->span;
 }
 
 static struct session *find_session(struct fr_replay_pairs *p, u32 boot, u32 epoch)
@@ -94,6 +107,8 @@ static struct session *have_session(struct fr_replay_pairs *p, u32 boot, u32 epo
 		return NULL;
 	fr_pairs_set_arch(s->pairs, arch);
 	fr_pairs_set_room(s->pairs, fr_memory_has_row_room);
+	if (p->tells_why)
+		fr_pairs_tell_why(s->pairs);
 	p->session_cnt++;
 	return s;
 }
@@ -222,9 +237,11 @@ static bool have_room(struct fr_replay_pairs *p, u32 cnt)
 	if (cnt <= p->pair_cap)
 		return true;
 	free(p->pair);
+	free(p->span);
 	p->pair = malloc(cnt * sizeof(*p->pair));
-	p->pair_cap = p->pair ? cnt : 0;
-	return p->pair;
+	p->span = p->tells_why ? malloc(cnt * sizeof(*p->span)) : NULL;
+	p->pair_cap = p->pair && (p->span || !p->tells_why) ? cnt : 0;
+	return p->pair_cap;
 }
 
 /* The first time is told: it goes on like that. */
@@ -250,6 +267,8 @@ const struct fr_pair *fr_replay_pairs_feed(struct fr_replay_pairs *p, u32 boot, 
 		pairs_pass_gaps(s, r.ts);
 		if (fr_pairs_feed(s->pairs, &r, &p->pair[i - from]))
 			return NULL;
+		if (p->span)
+			p->span[i - from] = *fr_pairs_row(s->pairs);
 	}
 	say_forgot(p, s, b->ts[from]);
 	return p->pair;

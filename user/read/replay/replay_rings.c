@@ -15,7 +15,7 @@
 static bool wants_pairs(const struct fr_replay *r)
 {
 	const char *without = r->opts.pairs_without;
-	bool wants = r->opts.pairs || (without && !fr_snap_records(r->file[0].snap, without));
+	bool wants = r->opts.pairs || r->opts.spans || (without && !fr_snap_records(r->file[0].snap, without));
 	u32 i;
 
 	for (i = 0; i < r->file_cnt; i++)
@@ -44,6 +44,8 @@ int fr_replay_make_pairs(struct fr_replay *r)
 	r->pairs = fr_replay_pairs_new();
 	if (!r->pairs)
 		return -ENOMEM;
+	if (r->opts.spans)
+		fr_replay_pairs_tell_why(r->pairs);
 	for (i = 0; i < r->file_cnt && !err; i++) {
 		say_unpaired(r, i);
 		err = fr_replay_pairs_add(r->pairs, r->file[i].boot, r->file[i].snap);

@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""request.py [CASE]: `report --request` on a history made by hand, and on others that differ from it in one thing. Without CASE: their names.
+
+A request of client goes through a pipe to server, which sleeps for it, and answers. Later client writes again, with another thing to do.
+Each case: edits of the history's lines ("s/A/B/", "d/A/", or a line more), its legs as "COMM how FROM begin end ended_by" in us, and its
+waits as "COMM begin off call about waker told"."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec"))
+MAKE = os.path.join(ROOT, "build", "tests", "rehearse", "make")
+HISTORY = """\
+fact arch x86_64
+fact boot_id b
+fact begin_ns 1
+fact wait_min_ns 1000000
+horizon 0 0
+horizon 1 0
+complete 1 1
+complete 4 1
+process 100 1 0 1 client
+process 200 1 0 1 server
+process 300 1 0 1 logger
+process 900 1 0 1 other
+tp mark:shop__begin u64:id text:name
+tp mark:shop__end u64:id text:name
+tp mark:shop__mark text:text
+event 1000000 0 sched_switch 0 next_pid=100 prev_state=0
+event 1000100 1 sched_switch 900 next_pid=200 prev_state=0
+event 1001000 1 sched_switch 200 next_pid=0 prev_state=1
+event 2000000 0 mark:shop__begin 100 id=7 name=request
+event 5000000 0 sched_waking 100 target_pid=200 target_cpu=1
+event 5010000 1 sched_switch 0 next_pid=200 prev_state=0
+event 5010100 1 wait 200 id=0 arg0=5 off=4009000 blocked=3999000 queued=10000 state=1 waker=1 waker_pid=100 object=pipe:[1]
+event 5020000 0 sched_switch 100 next_pid=0 prev_state=1
+event 6000000 1 mark:shop__mark 200 text=cache~is~cold
+event 6500000 1 sched_switch 200 next_pid=0 prev_state=1
+event 9500000 1 sched_waking 0 target_pid=200 target_cpu=1 waker=3
+event 9520000 1 sched_switch 0 next_pid=200 prev_state=0
+event 9520100 1 wait 200 id=230 off=3020000 blocked=3000000 queued=20000 state=1 waker=5
+event 10000000 1 sched_waking 200 target_pid=100 target_cpu=0
+event 10030000 0 sched_switch 0 next_pid=100 prev_state=0
+event 10030100 0 wait 100 id=0 arg0=6 off=5010000 blocked=4980000 queued=30000 state=1 waker=1 waker_pid=200 object=pipe:[2]
+event 10040000 1 sched_switch 200 next_pid=0 prev_state=1
+event 11000000 0 mark:shop__end 100 id=7 name=request
+event 15000000 0 sched_waking 100 target_pid=200 target_cpu=1
+event 15010000 1 sched_switch 0 next_pid=200 prev_state=0
+event 15010100 1 wait 200 id=0 arg0=5 off=4970000 blocked=4960000 queued=10000 state=1 waker=1 waker_pid=100 object=pipe:[1]
+event 16000000 1 sched_switch 200 next_pid=0 prev_state=1
+event 17000000 0 sched_switch 100 next_pid=0 prev_state=1
+"""
+CLIENT = "client marked - 2000 11000 end"
+SERVER = "server woken 1 5000 10040 wait"
+ASKS = "client 5020 5010 read pipe:[2] server True"
+SLEEPS = "server 6500 3020 clock_nanosleep a timer timer True"
+FOLLOWED = "followed is a conclusion"
+
+# name: edits, legs, waits, beginnings of the notes
+CASES = {
+    "server is followed until it waits where it was found": ([], [CLIENT, SERVER], [ASKS, SLEEPS], [FOLLOWED]),
+    "a mark of another id ends what is followed": (
+        ["event 6200000 1 mark:shop__begin 200 id=8 name=job"], [CLIENT, "server woken 1 5000 6200 other"], [ASKS], [FOLLOWED]),
+    "so does the end of another id": (["event 6200000 1 mark:shop__end 200 id=8 name=job"], [CLIENT, "server woken 1 5000 6200 other"], [ASKS], [FOLLOWED]),
+    "a thread marked with another id is not followed": (["event 1000500 1 mark:shop__begin 200 id=8 name=job"], [CLIENT], [ASKS], []),
+    "until that has ended, by whomever": (
+        ["event 1000500 1 mark:shop__begin 200 id=8 name=job", "event 3000000 0 mark:shop__end 100 id=8 name=job"], [CLIENT, SERVER], [ASKS, SLEEPS], [FOLLOWED]),
+    "a mark of another id ends what is marked": (["event 3000000 0 mark:shop__begin 100 id=8 name=job"], ["client marked - 2000 3000 other"], [], []),
+    "a followed thread that marks it itself": (
+        ["event 6200000 1 mark:shop__begin 200 id=7 name=serve", "event 9600000 1 mark:shop__end 200 id=7 name=serve"],
+        [CLIENT, "server woken 1 5000 6200 mark", "server marked 2 6200 9600 end"], [ASKS, SLEEPS], [FOLLOWED]),
+    "spans in each other": (
+        ["event 3000000 0 mark:shop__begin 100 id=7 name=query", "event 10500000 0 mark:shop__end 100 id=7 name=query"], [CLIENT, SERVER], [ASKS, SLEEPS], [FOLLOWED]),
+    "the other process ends it": (
+        ["d/mark:shop__end 100/", "event 9900000 1 mark:shop__end 200 id=7 name=request"],
+        ["client marked - 2000 9900 end", "server woken 1 5000 9900 end"], [SLEEPS, "client 5020 4880 None None None False"], [FOLLOWED]),
+    "it was begun before": (["d/mark:shop__begin 100/"], ["client before - 11000 11000 end"], [], ["it was begun before"]),
+    "it does not end": (["d/mark:shop__end 100/"], ["client marked - 2000 17000 open", SERVER, "server woken 1 15000 16000 still"],
+                        [ASKS, SLEEPS, "client 17000 0 None None None False"], [FOLLOWED, "where it is not known", "it has not ended"]),
+    "ends were not recorded": (["d/shop__end/"], ["client marked - 2000 17000 open", SERVER, "server woken 1 15000 16000 still"],
+                               [ASKS, SLEEPS, "client 17000 0 None None None False"], [FOLLOWED, "where it is not known", "ends were not"]),
+    "an interrupt on top of client wakes server": (["s/(5000000 0 sched_waking .*)/\\1 waker=3/", "s/waker=1 waker_pid=100 object=pipe:.1./waker=3/"], [CLIENT], [ASKS], []),
+    "another task wakes server": (["s/5000000 0 sched_waking 100/5000000 1 sched_waking 900/"], [CLIENT], [ASKS], []),
+    "a wait without a record that a timer ends": (
+        ["d/9520100 1 wait/"], [CLIENT, "server woken 1 5000 6500 untold"], [ASKS], [FOLLOWED, "where it is not known"]),
+    "without a record, blocked": (
+        ["d/9520100 1 wait/", "s/(6500000 .*prev_state=)1/\\g<1>2/"], [CLIENT, "server woken 1 5000 10040 wait"],
+        [ASKS, "server 6500 3020 None None irq False"], [FOLLOWED]),
+    "without a record, ended by the request": (
+        ["d/9520100 1 wait/", "s/9500000 1 sched_waking 0 (.*) waker=3/9500000 0 sched_waking 100 \\1/", "d/5020000/", "d/10030[01]00 /"],
+        [CLIENT, SERVER], ["server 6500 3020 None None client False"], [FOLLOWED]),
+    "it is not known where the request found it": (
+        ["d/5010100 1 wait/"], [CLIENT, "server woken 1 5000 6500 untold"], [ASKS], [FOLLOWED, "where it is not known"]),
+    "of another descriptor": (
+        ["s/9520100 1 wait 200 id=230/9520100 1 wait 200 id=0 arg0=4 object=pipe:[3]/"], [CLIENT, SERVER],
+        [ASKS, "server 6500 3020 read pipe:[3] timer True"], [FOLLOWED]),
+    "it waits for the next one at once": (
+        ["s/9520100 1 wait 200 id=230/9520100 1 wait 200 id=0 arg0=5/"], [CLIENT, "server woken 1 5000 6500 wait"], [ASKS], [FOLLOWED]),
+    "it waits for the next one, which the request sends": (
+        ["s/9520100 1 wait 200 id=230 (.*)waker=5/9520100 1 wait 200 id=0 arg0=5 \\1waker=1 waker_pid=100/", "d/5020000/", "d/10030[01]00 /",
+         "s/9500000 1 sched_waking 0 (.*) waker=3/9500000 0 sched_waking 100 \\1/"],
+        [CLIENT, "server woken 1 5000 6500 wait", "server woken 1 9500 10040 wait"], [], [FOLLOWED]),
+    "a process that it forks": (
+        ["event 2500000 0 sched_process_fork 100 child_pid=400 child_tgid=400 child_comm=child child_start=2500000",
+         "event 2500100 0 sched_wakeup_new 100 target_pid=400 target_cpu=0", "event 16500000 0 sched_switch 100 next_pid=400 prev_state=0",
+         "event 16600000 0 sched_switch 400 next_pid=100 prev_state=16", "d/mark:shop__end 100/"],
+        ["client marked - 2000 17000 open", "child forked 1 2500 16600 exit", SERVER, "server woken 1 15000 16000 still"],
+        [ASKS, SLEEPS, "client 17000 0 None None None False"], [FOLLOWED, "where it is not known", "it has not ended"]),
+    "whom server wakes is followed, too": (
+        ["event 1000050 0 sched_switch 100 next_pid=300 prev_state=256", "event 1000060 0 sched_switch 300 next_pid=100 prev_state=1",
+         "event 9600000 1 sched_waking 200 target_pid=300 target_cpu=0", "event 9610000 0 sched_switch 0 next_pid=300 prev_state=0",
+         "event 9700000 0 sched_switch 300 next_pid=0 prev_state=16"],
+        [CLIENT, SERVER, "logger woken 2 9600 9700 exit"], [ASKS, SLEEPS], [FOLLOWED]),
+    "preempted, it is still followed": (
+        ["event 6100000 1 sched_switch 200 next_pid=900 prev_state=256", "event 6150000 1 sched_switch 900 next_pid=200 prev_state=1"],
+        [CLIENT, SERVER], [ASKS, SLEEPS], [FOLLOWED]),
+    "events are missing while it waits": (
+        ["hole 0 7000000 8000000"], [CLIENT, "server woken 1 5000 6500 missing"], [ASKS], [FOLLOWED, "events are missing"]),
+    "events of its CPU are missing while it runs": (
+        ["hole 1 6100000 6200000"], [CLIENT, "server woken 1 5000 6000 missing"], [ASKS], [FOLLOWED, "events are missing"]),
+    "what it still waits in is known": (
+        ["d/mark:shop__end 100/", "s/(fact begin_ns 1)/\\1/", "state 100 17000000 120 0 1 0 6 0 0 17000000 0 object=pipe:[2]",
+         "state 200 17000000 120 0 1 0 5 0 0 16000000 0 object=pipe:[1]"],
+        ["client marked - 2000 17000 open", SERVER, "server woken 1 15000 16000 wait"], [ASKS, SLEEPS, "client 17000 0 read pipe:[2] None True"],
+        [FOLLOWED, "it has not ended"]),
+}
+
+
+def edited(lines, edits):
+    for edit in edits:
+        m = re.fullmatch(r"s/((?:[^/\\]|\\.)*)/((?:[^/\\]|\\.)*)/", edit)
+        if m:
+            now = [re.sub(m[1], m[2], line) for line in lines]
+        elif re.fullmatch(r"d/.*/", edit):
+            now = [line for line in lines if not re.search(edit[2:-1], line)]
+        else:
+            now = lines + [edit]
+        if now == lines and m and m[1] != "(fact begin_ns 1)":
+            sys.exit(f"changes nothing: {edit}")
+        lines = now
+    events = [line for line in lines if line.startswith("event ")]
+    return [line for line in lines if not line.startswith("event ")] + sorted(events, key=lambda line: int(line.split()[1]))
+
+
+def us(ns):
+    return str(ns // 1000)
+
+
+def leg(x):
+    return " ".join((x["comm"], x["how"], str(x["from"] or "-"), us(x["begin_ns"]), us(x["end_ns"]), x["ended_by"] or "open"))
+
+
+def wait(x):
+    w = x["wait"]
+    return " ".join(map(str, (x["comm"], us(x["ts"]), us(w["off_ns"]), w["call"], w["about"], w["waker_comm"] or w["waker"], w["told"])))
+
+
+def equal(what, got, want):
+    if got != want:
+        sys.exit(f"{what}:\n  " + "\n  ".join(map(str, got)) + "\nnot:\n  " + "\n  ".join(map(str, want)))
+
+
+def check(name, directory):
+    edits, legs, waits, notes = CASES[name]
+    file = os.path.join(directory, "request.flight")
+    subprocess.run([MAKE, file], input="\n".join(edited(HISTORY.splitlines(), edits)) + "\n", text=True, check=True)
+    r = json.loads(subprocess.run([FLIGHTREC, "report", "--json", "--request", "7", file], stdout=subprocess.PIPE, text=True, check=True).stdout)
+    equal("legs", [leg(x) for x in r["legs"]], legs)
+    equal("waits", sorted(wait(x) for x in r["path"] if x["did"] == "wait"), sorted(waits))
+    equal("notes", [any(n.startswith(note) for note in notes) for n in r["notes"]], [True] * len(notes))
+    equal("order", [x["ts"] for x in r["path"]], sorted(x["ts"] for x in r["path"]))
+    equal("followed", [x["followed"] for x in r["legs"]], [x["how"] in ("woken", "forked") for x in r["legs"]])
+    for x in r["legs"]:
+        spent = x["oncpu_ns"] + x["queued_ns"] + x["wait_ns"]
+        if spent > x["end_ns"] - x["begin_ns"] or (spent < x["end_ns"] - x["begin_ns"] and not x["events_missing"] and x["how"] != "before"):
+            sys.exit(f"not all of its time, or more: {spent}: {x}")
+    page = subprocess.run([FLIGHTREC, "report", "--request", "7", file], stdout=subprocess.PIPE, text=True, check=True).stdout
+    equal("page", [len(re.findall(r"\+[0-9].*", page))], [len(r["legs"]) + len(r["path"])])
+
+
+def main():
+    if len(sys.argv) == 1:
+        print("\n".join(CASES))
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        check(sys.argv[1], directory)
+
+
+if __name__ == "__main__":
+    main()
