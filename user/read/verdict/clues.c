@@ -307,10 +307,13 @@ static int clues_keep_object(struct fr_clues *c, struct fr_waited *w)
 	return 0;
 }
 
+#define SERVED_NS (10 * FR_MSEC_NS) /* who is asked for something wakes before who asks begins to wait for it */
+
 /* Of the trigger's process, waits count from longer before. */
 static bool clues_is_asked_for(const struct fr_clues *c, const struct fr_row *r)
 {
-	return r->ts >= c->begin_ns || (c->pid > 0 && r->ts + OWN_NS >= c->at_ns && fr_view_who(c->view, r).pid == c->pid);
+	return r->ts + SERVED_NS >= c->begin_ns ||
+	       (c->pid > 0 && r->ts + OWN_NS >= c->at_ns && fr_view_who(c->view, r).pid == c->pid);
 }
 
 static int take_wait(struct fr_clues *c, const struct fr_row *r)

@@ -771,6 +771,23 @@ static bool is_in_receive(const struct fr_case *k, const struct fr_waited *w)
 	return false;
 }
 
+/* "; who waited at that end last, x/1, has been in futex ... for 2 s": it may have left the answer to another one. Or nothing.
+ */
+static const char *net_peer_word(struct fr_case *k, const struct fr_waited *w)
+{
+	u32 tid = fr_case_peer(k, w);
+	struct fr_waited at = {.tid = tid, .ts = w->ts};
+	struct fr_still s;
+	struct ends e;
+
+	if (!tid || !ends_of(w, &e) || (is_loopback(&e) && !is_same_net(k->c, w, &at)))
+		return "";
+	if (!fr_clues_still(k->c, tid, &s))
+		return fr_word(k, "; who waited at that end last is %s", fr_word_who(k, tid, w->ts));
+	return fr_word(k, "; who waited at that end last, %s, has been %s%s for %s", fr_word_who(k, tid, w->ts),
+		       fr_word_call(k, &s.wait), fr_word_object(k, &s.wait), fr_word_ns(k, s.wait.off_ns));
+}
+
 /*
  * It waited for what the other end had to send. What that did is not known: it may have sent it, and a segment was lost on the
  * way; and it may be a task of this host, as where addresses are translated.
@@ -791,6 +808,10 @@ bool fr_recognise_silent_peer(struct fr_case *k)
 	     (is_within_host(&e) || fr_case_peer(k, w) || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq))))
 		return false; /* of a peer that is known here, it is said what that did */
 	more = goes_on ? fr_word_stopped(k, w, &more_from) : "";
+	if (goes_on && !*more) {
+		more = net_peer_word(k, w);
+		more_from = *more ? ", wait" : "";
+	}
 	fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, more_from), "what %s %s come from %s for %s: so long it %s %s, %s%s",
 		      fr_word_who(k, w->tid, w->ts), goes_on ? "waits for has not" : "waited for did not",
 		      fr_word_text(k, e.peer, e.peer_len), fr_word_ns(k, w->blocked_ns), goes_on ? "has waited" : "waited",
