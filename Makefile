@@ -69,7 +69,7 @@ SILENT		:= $(V)$(findstring s,$(firstword -$(MAKEFLAGS)))
 say		= $(if $(SILENT),,@printf '  %-8s %s\n' $(1) $@)
 Q		:= $(if $(V),,@)
 
-.PHONY: all help lib deps bpf-arm64 unit replays asan fuzzed fuzzed-some shared clang-check check check-long bench bench-quick demo man format check-format install uninstall clean
+.PHONY: all help lib deps bpf-arm64 unit replays asan fuzzed fuzzed-some shared kernel-programs clang-check check check-long bench bench-quick demo man format check-format install uninstall clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -207,7 +207,11 @@ $(O)/obj/user/base/text/nearest.o: SAN_FLAGS += $(if $(findstring fuzzer,$(CFLAG
 
 # What several suites need, made beforehand, as they run beside each other (tests/run.sh).
 MAKERS		:= $(patsubst %.c,$(O)/%,$(wildcard tests/*/make*.c))
-shared: all unit asan $(MAKERS)
+shared: all unit asan kernel-programs $(MAKERS)
+
+# Whoever cannot run the tests of the kernel suite needs no programs for them.
+kernel-programs: all
+	$(Q)FLIGHTREC=$(abspath $(O)/flightrec) tests/kernel/run.sh programs
 
 clang-check:
 	$(MAKE) O=$(O)/clang CC=$(CLANG) all unit

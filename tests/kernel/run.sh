@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Tests on the real kernel, as root: the recorder is loaded, events are real. Arguments: only the scripts named so, and of those only the
 # tests with one of the other words in their name (`tests/kernel/run.sh kill adoption`). Each test is a line: ok, FAIL or SKIP, with its
-# name. FR_SEED=N: what goes by chance begins there.
+# name. FR_SEED=N: what goes by chance begins there. `run.sh programs` makes the programs that the tests need, and runs none.
 set -u
 cd "$(dirname "$0")/../.." || exit
 export PATH=$PATH:/usr/sbin:/sbin
@@ -43,9 +43,10 @@ is_current() {
 	done
 }
 
-# Programs that include flow or io code are linked with both libraries. For those that load BPF a skeleton is generated.
+# Programs that include flow or io code are linked with both libraries. For those that load BPF a skeleton is generated. So many are
+# made at a time as there are CPUs.
 compile() {
-	local src name object arch
+	local src name object arch missing=()
 	mkdir -p "$FR_KERNEL_BIN"
 	arch=$(uname -m)
 	arch=${arch/aarch64/arm64}
@@ -60,11 +61,11 @@ compile() {
 	done
 	for src in tests/kernel/*.c; do
 		[[ $src == *.bpf.c ]] && continue
-		is_current "$FR_KERNEL_BIN/$(basename "$src" .c)" "$src" && continue
-		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra -Werror -Ibpf -Iuser "-I$FR_KERNEL_BIN" "$src" \
-			-Wl,--start-group "$build/libfrcore.a" "$build/libfrcore_bpf.a" -Wl,--end-group \
-			-lbpf -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp -lpthread -o "$FR_KERNEL_BIN/$(basename "$src" .c)" || return
+		is_current "$FR_KERNEL_BIN/$(basename "$src" .c)" "$src" || missing+=("$(basename "$src" .c)")
 	done
+	((!${#missing[@]})) || printf '%s\n' "${missing[@]}" | xargs -P "$(nproc)" -I NAME gcc -std=gnu11 -D_GNU_SOURCE= -O2 -g -Wall -Wextra \
+		-Werror -Ibpf -Iuser "-I$FR_KERNEL_BIN" tests/kernel/NAME.c -Wl,--start-group "$build/libfrcore.a" "$build/libfrcore_bpf.a" \
+		-Wl,--end-group -lbpf -ldw -lelf -lz -lzstd -lxxhash -ltraceevent -lseccomp -lpthread -o "$FR_KERNEL_BIN/NAME"
 }
 
 # run_tests COMMAND...: count the tests it prints; a program that exits with an error but prints no FAIL counts as one failure. Who is told
@@ -85,6 +86,10 @@ run_tests() {
 
 ((EUID == 0)) || skip_all "they need root"
 [[ -e /sys/kernel/btf/vmlinux ]] || skip_all "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)"
+if [[ $* == programs ]]; then
+	compile
+	exit
+fi
 if ! compile; then
 	echo "FAIL compile"
 	failed=1
