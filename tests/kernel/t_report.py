@@ -36,7 +36,7 @@ def busy():
 @test("a crash: what triggered it, the last events, calls and stack of its task, on the page and as figures")
 def crash():
     comm = f"frt-crash-{os.getpid() % 1000}"
-    with attached(FULL, f"crash:comm={comm},last=2s") as r:
+    with attached(FULL, f"crash:comm={comm},last=500ms") as r:
         p = subprocess.Popen([program(comm)])
         p.wait()
         file = r.wait_files(1)[0]

@@ -4,6 +4,7 @@
 `info --json`, by another program. Says what differs; exit status 1 then. OPTIONs: --since T, --until T, --window A..B, -f EXPR,
 --task TID, --moment TIME."""
 import collections
+import gc
 import json
 import os
 import re
@@ -32,6 +33,17 @@ def run(*args):
 
 def lines(text):
     return [line for line in text.split("\n") if line]
+
+
+def events(text, known):
+    """
+    The rows of JSON's lines, parsed at once, which is much faster than line by line. known: rows by their lines, which are not parsed
+    again; those that are new are added.
+    """
+    all_lines = lines(text)
+    new = [line for line in all_lines if line not in known]
+    known.update(zip(new, json.loads(f"[{','.join(new)}]")))
+    return [known[line] for line in all_lines]
 
 
 class Check:
@@ -582,15 +594,16 @@ def main(file, args):
     plain = json.loads(run("report", "--json", "--no-symbols", *args, file))
     rep = watch(plain, "", looked)
     info = json.loads(run("info", "--json", file))
-    rows = [json.loads(line) for line in lines(run("replay", "--json", "--pos", *window, file))]
-    everything = [json.loads(line) for line in lines(run("replay", "--json", "--pos", file))] if window else rows
+    known = {}
+    everything = events(run("replay", "--json", "--pos", file), known)
+    rows = events(run("replay", "--json", "--pos", *window, file), known) if window else everything
     in_window = {place(row) for row in rows}
     before = [row for row in everything if row["ts"] <= rep["window"]["begin_ns"] and place(row) not in in_window]  # they tell what is so when the window begins
 
     def later(cpu):
         """The rows of a CPU's main tier, also those behind the window; None: all rows, in it or not."""
         return (row for row in everything if cpu is None or row["cpu"] == cpu and row["pos"]["tier"] == "main")
-    counted = {place(json.loads(line)) for line in lines(run("replay", "--json", "--pos", *window, *filt, file))} if filt else None
+    counted = {place(row) for row in events(run("replay", "--json", "--pos", *window, *filt, file), known)} if filt else None
     focus = task or ender(file, info["trigger"]) or info["trigger"].get("tid") or info["trigger"]["pid"] or 0
     t = Tables(before + rows, counted, rep["window"], info, focus, None if task else info["trigger"]["pid"], later, before)
     texts = dict(zip(map(place, everything), lines(run("replay", "--no-symbols", file))))
@@ -629,4 +642,5 @@ def main(file, args):
 
 
 if __name__ == "__main__":
+    gc.disable()  # rows are many, live to the end, and make no circles
     sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -50,13 +50,18 @@ class Words:
     def __init__(self, rows, lines):
         self.calls, self.states, self.softirqs = {}, {}, {}
         for row in rows:
-            line = lines[place(row)]
             if row["event"] in ("sys_enter", "sys_exit"):
-                self.calls[row["abi"], row["id"]] = word(line, "id", row["id"])
+                self.learn(self.calls, (row["abi"], row["id"]), row, "id", lines)
             elif row["event"] == "sched_switch":
-                self.states[row["prev_state"]] = word(line, "prev_state", row["prev_state"])
+                self.learn(self.states, row["prev_state"], row, "prev_state", lines)
             elif "vec" in row:
-                self.softirqs[row["vec"]] = word(line, "vec", row["vec"])
+                self.learn(self.softirqs, row["vec"], row, "vec", lines)
+
+    @staticmethod
+    def learn(words, number, row, key, lines):
+        """From the first line that has the number: so it is searched once for each, not in each line."""
+        if number not in words:
+            words[number] = word(lines[place(row)], key, row[key])
 
     def check_call(self, c, what, x):
         """A call that began before the window is in no line of it."""
