@@ -291,7 +291,8 @@ def following(name):
 def follow_restart():
     with contextlib.ExitStack() as all_of_it:
         name, p, _ = all_of_it.enter_context(daemon("[Trigger]\nStormCount=0\n", of=expendable))
-        w, got, err = all_of_it.enter_context(following(name))
+        with impatient(20):  # follow alone, of which is asked how it ends, not when
+            w, got, err = all_of_it.enter_context(following(name))
         for times, sig in ((1, signal.SIGTERM), (2, signal.SIGKILL)):
             p.send_signal(sig)
             p.wait(120)

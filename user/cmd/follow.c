@@ -17,10 +17,11 @@
 #include "cmd/pageopts.h"
 #include "cmd/remote.h"
 #include "live/session/sess.h"
+#include "sys/patience.h"
 
 #define TIMEOUT_MS 10000
-#define NAP_MS	   200 /* between two looks for the next recorder */
-#define GONE_CNT   25  /* this many times without a session: no other one will begin */
+#define NAP_MS	   200	/* between two looks for the next recorder */
+#define GONE_MS	   5000 /* for so long there has been no session: no other one will begin */
 #define AGAIN	   (-1)
 
 struct ask {
@@ -229,13 +230,14 @@ static int try_follow(const char *name, struct fr_ctl_conn **out)
 static int wait_next(const char *name, bool saw_session, struct fr_ctl_conn **c)
 {
 	const struct timespec nap = {.tv_nsec = NAP_MS * FR_MSEC_NS};
+	const u32 gone_cnt = fr_patience_ms(GONE_MS) / NAP_MS;
 	u32 gone = 0;
 	int status = AGAIN;
 
 	fprintf(stderr, "session %s: the recorder ended, or dropped this follower: waiting for the next\n", name);
 	while (status == AGAIN && !interrupted) {
 		gone = saw_session && !sees_session(name) ? gone + 1 : 0;
-		if (gone == GONE_CNT) {
+		if (gone > 0 && gone >= gone_cnt) {
 			fprintf(stderr, "session %s has ended\n", name);
 			return FR_EXIT_NO_SESSION;
 		}
