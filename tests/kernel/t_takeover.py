@@ -15,6 +15,7 @@ import subprocess
 
 from frtest import (FLIGHTREC, FULL, ROOT, TMP, at_end, check, end, equal, exists, fr, helper, main, mono_ns, new_name, path, replay, run,
                     shared, test, wait_for)
+from recorder import trigger_links
 
 OPTIONS = ("-p", "minimal", "-e", "softirq", "-m", "4M")
 OTHERS = "a program of another layout begins it"
@@ -28,11 +29,21 @@ SENT = 100  # datagrams
 BUILT_OTHERWISE = re.compile(r"FR_LAYOUT_VERSION|FR_RETURNS_OTHERWISE|ring_check\.h|\.skel\.h")
 
 
+# Made for the triggers alone, which the other program never loads, as live() shows: a quarter of what there is to compile.
+OF_TRIGGERS = ("bpf/*/trigger", "bpf/*/watch", "triggers.bpf.o", "triggers.skel.h")
+
+
 def copy_objects(build, out):
-    """Those of the program that are the same in the other one, as good as new; the rest of what was there is removed."""
+    """
+    Those of the program that are the same in the other one, or never loaded there, as good as new; the rest of what was there is removed.
+    """
     shutil.rmtree(f"{out}/obj", ignore_errors=True)
     if os.path.isdir(f"{build}/obj/user"):
         run("cp", "-a", f"{build}/obj", out)
+    for file in (f for part in OF_TRIGGERS for f in glob.glob(f"{build}/{part}")):
+        to = os.path.join(out, os.path.relpath(file, build))
+        os.makedirs(os.path.dirname(to), exist_ok=True)
+        run("cp", "-a", "-T", file, to)
     for source in glob.glob(f"{ROOT}/user/**/*.c", recursive=True):
         with open(source, encoding="utf-8") as f:
             if BUILT_OTHERWISE.search(f.read()):
@@ -156,6 +167,7 @@ def live():
         check("cannot read" in got.stderr, got.stderr)
         equal(layout(name), OTHER, "layout")
         equal(json.loads(run(other, "status", "--json", "-n", name).stdout)["recorder"], True, "it still records")
+        equal(trigger_links(name), [], "programs of triggers, which are those of ours in the other program")
     finally:
         p.send_signal(signal.SIGTERM)
         p.communicate()
