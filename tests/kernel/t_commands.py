@@ -46,10 +46,8 @@ def two_dumps():
 def by_pos(file, since):
     """The lines of replay by their place in the rings."""
     lines = fr("replay", "--json", "--pos", "--tier", "all", "--since", str(since), file).stdout.splitlines()
-    found = {}
-    for line in lines:
-        pos = json.loads(line[line.rindex('"pos":') + 6:-1])
-        found[(json.loads(line)["cpu"], pos["tier"], pos["seq"], pos["offset"])] = line
+    events = json.loads(f"[{','.join(lines)}]")  # at once: much faster than line by line
+    found = {(e["cpu"], e["pos"]["tier"], e["pos"]["seq"], e["pos"]["offset"]): line for e, line in zip(events, lines)}
     equal(len(found), len(lines), "places in the rings, each once")
     return found
 
