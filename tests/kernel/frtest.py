@@ -56,7 +56,8 @@ SYSCALLS = ("-p", "minimal", "-e", "syscall", "-m", "4M")
 FULL = ("-p", "full", "-m", "8M")
 WATCHED = ("-e", "softirq", "-m", "16M")  # what a watch needs
 # Waits beside the scheduling that they are made of, by the exact clock; no samples, so the stack tier has the waits' stacks alone.
-WAITS = ("-p", "minimal", "-e", "wait", "--wait-min", "4ms", "-m", "8M", "--tier", "stack=1M", "--clock", "local", "--clock", "global:0")
+LIBRARY = f"{os.path.dirname(FLIGHTREC)}/libflightrec.so.1"
+WAITS = ("-p", "minimal", "-e", "wait", "-e", f"mark:{LIBRARY}", "--wait-min", "4ms", "-m", "8M", "--tier", "stack=1M", "--clock", "local", "--clock", "global:0")
 # Nothing but samples, births and deaths: there is room for all samples of some minutes.
 SAMPLED = ("-p", "minimal", "-e", "-sched", "-e", "sample", "-m", "16M", "--hz", "499")
 # The fastest samples, and system calls, of which the governor takes something away; afterwards the profile's tables fill in it.

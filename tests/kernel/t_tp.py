@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, refused,
+from frtest import (FLIGHTREC, LIBRARY, MINIMAL, SESSIONS, TMP, TRACEFS, check, dump, equal, fr, fr_json, helper, main, new_name, path, program, refused,
                     replay, run, shared, test, tracefs, unrecorded_of, wait_for, waits_in)
 from frtest import session as session_of
 from hangfs import hangfs
@@ -32,7 +32,6 @@ UNMADE = "unmade"
 PROBES = (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64, arg2:str, arg3:s32}}", f"uretprobe:{PROBED}:fr_probed_call if ret > 8589934592",
           f"uretprobe:{PROBED}:fr_probed_nested{{ret:s32}}", f"uprobe:{PROBED}:fr_probed_nested@3/h", f"uretprobe:{PROBED}:fr_probed_deep{{ret:s32}}")
 MARKED = helper("marked")
-LIBRARY = f"{os.path.dirname(FLIGHTREC)}/libflightrec.so.1"
 MARKS = (f"usdt:{MARKED}:frt:call{{arg3:str, arg1, arg2}}", f"usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:guarded if arg1 > 2", f"usdt:{MARKED}:frt:fixed{{arg1:str}}",
          f"-usdt:{MARKED}:frt:odd", f"usdt:{MARKED}:frt:odd", f"mark:{MARKED}", f"mark:{FLIGHTREC}", f"mark:{LIBRARY}")
 TPS = ("-p", "minimal", "-e", "-sched", "-m", "8M", *(word for point in POINTS for word in ("-e", f"tp:{point}")), "-e", f"tp:{RARE}@5/h",

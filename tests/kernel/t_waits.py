@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from frtest import (FILTERED, ROOT, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, mono_ns, new_name, path, program, replay, run,
+from frtest import (FILTERED, LIBRARY, ROOT, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, mono_ns, new_name, path, program, replay, run,
                     session, shared, test, wait_for)
 
 WAIT_MIN_NS = 4_000_000
@@ -579,6 +579,73 @@ def budget():
             check(ts[i + 2 * BUDGET] - ts[i] >= 1_000_000_000 - GRAIN_NS, f"CPU {cpu}: {2 * BUDGET + 1} records within a second")
     check("beyond the budget" in fr("info", file).stdout, "info says so")
     check(waits_of_file(file)["over_ns"] > 0, "their lengths are summed")
+
+
+# Server sleeps for a byte, works at it (a sleep), answers; twice. Client, who says when server sleeps, asks within a request, and then without one.
+REQUEST = """
+import ctypes, os, sys, time
+fr, request = ctypes.CDLL(sys.argv[1]), ctypes.c_uint64(int(sys.argv[2]))
+(ask, asked), (answer, answered) = os.pipe(), os.pipe()
+server = os.fork()
+if not server:
+    open("/proc/self/comm", "w").write("frt-server")
+    for i in range(2):
+        os.read(ask, 1)
+        time.sleep(0.02)
+        os.write(answered, b"x")
+    os.read(ask, 1)
+    os._exit(0)
+open("/proc/self/comm", "w").write("frt-client")
+
+def sleeps():
+    while ") S" not in open(f"/proc/{server}/stat").read() or open(f"/proc/{server}/syscall").read().split()[:2] != ["0" if os.uname().machine == "x86_64" else "63", hex(ask)]:
+        time.sleep(0.001)
+    time.sleep(0.02)
+
+for i in range(2):
+    sleeps()
+    if not i:
+        fr.flightrec_begin(b"request", request)
+    os.write(asked, b"x")
+    os.read(answer, 1)
+    if not i:
+        fr.flightrec_end(b"request", request)
+sleeps()
+os.kill(server, 9)
+os.waitpid(server, 0)
+print(os.getpid(), server)
+"""
+
+
+def request_of(i):
+    """The legs and waits of a request of two processes, and how many long waits had no record."""
+    name, id = shared(*WAITS), os.getpid() << 32 | i
+    before = waits_since_begin(name)
+    client, server = map(int, run("/usr/bin/python3", "-S", "-c", REQUEST, LIBRARY, str(id)).stdout.split())
+    file = dump(name)
+    said = fr_json("report", "--request", str(id), file)
+    ours = [x for x in said["legs"] if x["tid"] in (client, server)]
+    waits = [(x["tid"], x["wait"]) for x in said["path"] if x["did"] == "wait" and x["tid"] in (client, server)]
+    return file, client, server, said, ours, waits, unrecorded(before, file)
+
+
+@test("a request that one process marks is followed into another, which it wakes by a pipe, through what that one waits for, to where it sleeps for the next")
+def request():
+    for i in range(TRIES):
+        file, client, server, said, legs, waits, missing = request_of(i)
+        if not missing and not any(x["events_missing"] for x in legs):
+            break
+    else:
+        raise Skip("in each try long waits had no record, beyond their budget, or events are missing")
+    equal([(x["tid"], x["how"], x["followed"], x["ended_by"]) for x in legs], [(client, "marked", False, "end"), (server, "woken", True, "wait")], f"legs: {said}")
+    equal(said["legs"][legs[1]["from"] - 1]["tid"], client, "who woke it")
+    long = {(tid, w["call"], w["about"] and w["about"].partition(":")[0], w["waker"], w["waker_tid"]) for tid, w in waits if w["told"]}
+    check({(client, "read", "pipe", "task", server), (server, "clock_nanosleep", "a timer", "timer", None)} <= long, f"waits: {said}")
+    events = replay(file, "-f", f"event ~ \"mark:*\" && pid == {client} || event == sched_waking && pid == {client} && target_pid == {server}")
+    begin, end = (e["ts"] for e in events if e["event"].startswith("mark:"))
+    wakes = [e["ts"] for e in events if e["event"] == "sched_waking" and begin < e["ts"] < end]
+    equal([x["begin_ns"] for x in legs], [begin, wakes[0]], "as another reader has them")
+    equal(legs[0]["end_ns"], end, "and its end")
 
 
 @test("--wait-min: needs waits; 0 records none, and costs nothing")
