@@ -9,6 +9,16 @@ function try
 		exit 1
 	end
 end
+function once
+	set -l got (complete -C "$argv[2]" | string replace -r "\t.*" "")
+	if test "$got" != "$argv[1]"
+		echo "not $argv[1] alone for $argv[2]: $got"
+		exit 1
+	end
+end
+once latency "flightrec replay -f laten"
+once "latency:wakeup>10ms" "flightrec record --on latency:w"
+once event:latency "flightrec record --on event:laten"
 try replay "flightrec rep"
 try --until "flightrec replay --un"
 try "latency:wakeup>10ms" "flightrec record --on latency:w"

@@ -21,6 +21,19 @@ try() {
 	print -r -- "not offered: $want for $*: $got"
 	exit 1
 }
+# once WANT WORD...: that alone
+once() {
+	local want=$1 got
+	shift
+	words=("$@") CURRENT=$# PREFIX=${@[-1]#[\'\"]}
+	got=$(_flightrec)
+	[[ $got == $want ]] && return
+	print -r -- "not $want alone for $*: $got"
+	exit 1
+}
+once latency flightrec replay -f laten
+once 'latency:wakeup>10ms' flightrec record --on latency:w
+once event:latency flightrec record --on event:laten
 try replay flightrec rep
 try --until flightrec replay --un
 try 'latency:wakeup>10ms' flightrec record --on latency:w

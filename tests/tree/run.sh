@@ -156,6 +156,26 @@ completion_within_words() {
 	' 2>&1 | { ! grep .; }
 }
 
+# A name may be that of a field, of an event and of a group. What the shells have behind a colon is tried in each of them.
+completion_once() {
+	local command long rest again
+	for command in $(build/flightrec --help | sed -nE "s/^  ([a-z]+) .*/\1/p"); do
+		while read -r long rest; do
+			again=$(build/flightrec --complete "$command" "$long" "" | sort | uniq -d)
+			[[ ! $again ]] || { echo "twice for $command $long: $again"; return 1; }
+		done < <(build/flightrec "$command" --help=options | grep ^--; echo --)
+	done
+	[[ $(build/flightrec --complete record --on event:laten) == event:latency && $(build/flightrec --complete replay -f laten) == latency ]] || return
+	bash -c '
+		. completion/flightrec.bash
+		PATH=$PWD/build:$PATH
+		once() { COMP_WORDS=("${@:2}"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=(); _flightrec; [[ "${COMPREPLY[*]}" == "$1" ]] || { echo "not $1 alone for ${*:2}: ${COMPREPLY[*]}"; exit 1; }; }
+		once "latency" flightrec replay -f laten
+		once "wakeup\>10ms" flightrec record --on latency : w
+		once "latency" flightrec record --on event : laten
+	'
+}
+
 # Both shells, if they are there, ask the same program; each is given a command line as it would complete it.
 completion_zsh() {
 	command -v zsh > /dev/null || { echo "zsh is not installed"; return 77; }
@@ -233,6 +253,7 @@ check "man pages" man_pages
 check "the manual is what the tables of options make" man_is_made
 check "completion" completion_works
 check "completion behind colons, in expressions, of two words" completion_within_words
+check "completion offers each word once" completion_once
 check "completion in zsh" completion_zsh
 check "completion in fish" completion_fish
 check "completion of every option and value" completion_has_all

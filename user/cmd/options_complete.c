@@ -10,10 +10,12 @@
  */
 #include <ctype.h>
 #include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/filter/filter_node.h"
 #include "base/schema/schema.h"
+#include "base/text/memfile.h"
 #include "base/trigger/trigger.h"
 #include "cmd/options.h"
 #include "live/session/sess.h"
@@ -46,6 +48,13 @@ static void offer_sessions(const struct typed *t)
 		complete_offer(t, e->d_name);
 	if (d)
 		closedir(d);
+}
+
+/* What `top` shows: a file, which the shell knows, or a session. */
+static void offer_shown(const struct typed *t)
+{
+	fprintf(t->to, "@snapshot\n");
+	offer_sessions(t);
 }
 
 /* Events and their groups; less: with a sign that takes them away, too. */
@@ -159,7 +168,11 @@ static void offer_triggers(const struct typed *t)
 static const struct {
 	const char *kind;
 	void (*offer)(const struct typed *t);
-} kinds[] = {{"@session", offer_sessions}, {"@filter", offer_filter}, {"@trigger", offer_triggers}, {"@keys", offer_keys}};
+} kinds[] = {{"@session", offer_sessions},
+	     {"@filter", offer_filter},
+	     {"@trigger", offer_triggers},
+	     {"@keys", offer_keys},
+	     {"@shown", offer_shown}};
 
 /* What is offered for a value, or an argument. */
 static void offer_words(const struct typed *t, const char *words)
@@ -235,7 +248,7 @@ static const struct fr_option *find_option(const struct fr_option *option, const
 	return NULL;
 }
 
-void fr_options_complete(FILE *f, const struct fr_options *options, char *const *word, int cnt)
+static void complete_words(FILE *f, const struct fr_options *options, char *const *word, int cnt)
 {
 	const char *now = cnt ? word[cnt - 1] : "", *before = cnt > 1 ? word[cnt - 2] : "", *value = strchr(now, '=');
 	const struct fr_option *o = find_option(options->option, before);
@@ -256,4 +269,32 @@ void fr_options_complete(FILE *f, const struct fr_options *options, char *const 
 	} else {
 		offer_words(&t, options->words ?: "");
 	}
+}
+
+/* Is the line of len bytes at it, with its newline, one of those before it? */
+static bool was_line(const char *lines, const char *it, size_t len)
+{
+	for (; lines < it; lines = strchr(lines, '\n') + 1)
+		if (!strncmp(lines, it, len))
+			return true;
+	return false;
+}
+
+/* A name may be that of a field, of an event and of a group: it is offered once. */
+void fr_options_complete(FILE *f, const struct fr_options *options, char *const *word, int cnt)
+{
+	struct fr_memfile m;
+	FILE *all = fr_memfile_open(&m);
+	char *lines, *it;
+	size_t len;
+
+	if (all)
+		complete_words(all, options, word, cnt);
+	lines = all ? fr_memfile_end(&m, NULL) : NULL;
+	for (it = lines; it && *it; it += len) {
+		len = strcspn(it, "\n") + 1;
+		if (!was_line(lines, it, len))
+			fwrite(it, 1, len, f);
+	}
+	free(lines);
 }
