@@ -6,11 +6,16 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
-from frtest import (FLIGHTREC, ROOMY, TINY, Skip, check, dump, equal, exists, fr, last_of, lost, main, new_name, path, run, shared, status,
-                    test, wait_for as wait_so_long)
+from frtest import (FLIGHTREC, MINIMAL, ROOMY, ROOT, TINY, Skip, check, dump, equal, exists, fr, last_of, lost, main, new_name, path, program,
+                    run, shared, status, test, wait_for as wait_so_long)
 from recorder import NOBODY, Recorder, configured, kill
+from stalling import AS_NOBODY
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "top"))
+from terminal import Terminal  # noqa: E402
 
 # The helper programs are what is recorded, so that a test has as much to do on a busy machine as on an idle one
 CPU_CNT = len(os.sched_getaffinity(0))
@@ -320,6 +325,64 @@ def refusals():
         got = fr("tail", "-n", name, *args, status=2)
         check(word in got.stderr and got.stderr.startswith("flightrec: "), got.stderr)
     check(exists(name), "the session goes on")
+
+
+def moment(text):
+    """When a live top's screen was, or None: it is not live."""
+    found = re.match(r" session '[\w-]+'  ([\d:.]+Z)  live  ", text.split("\n")[0])
+    return found and found[1]
+
+
+@test("top, live: who begins behind the first look is on a later screen; it goes on by itself, pauses, and leaves no mark")
+def live_top():
+    name = shared(*MINIMAL)
+    before = status(name)["snapshots"]
+    with Terminal(FLIGHTREC, "top", name, "--interval", "200ms", "--last", "1h", "--panel", "tasks", "-f", 'comm == "frt-live"', width=120, height=40) as t:
+        first = moment(t.wait("a first look", moment))
+        p = subprocess.Popen([program("frt-live", "/bin/sleep"), "300"])
+        try:
+            line = re.compile(rf"^ frt-live +{p.pid} ", re.M)
+            seen = moment(t.wait("who began behind it", lambda s: moment(s) and line.search(s)))
+            check(seen > first or first > "23:59", f"a later look: {first}, {seen}")
+            t.key("p")
+            paused = t.wait("a pause", lambda s: "paused: p goes on" in s)
+            t.key("p")
+            for at in range(2):
+                seen = moment(t.wait(f"refresh {at}", lambda s: moment(s) not in (None, seen) and line.search(s)))
+            check(line.search(paused), f"it is there while it is paused: {paused}")
+        finally:
+            p.kill()
+            p.wait()
+        t.key("q")
+        equal((t.end(), t.said(), t.is_restored()), (0, "", True), "how it ended")
+    equal(status(name)["snapshots"], before, "snapshots, as far as the session knows")
+    text = run(FLIGHTREC, "top", "--once", "--size", "120x40", name).stdout
+    check(moment(text), f"one look, without a terminal: {text}")
+    equal(run(FLIGHTREC, "top", name, status=1).stderr.count("--once"), 1, "what to use without one")
+
+
+@test("top of a session or of a file: the file of that name, if there is one; else the session; whose end, and the terminal's, end it")
+def live_top_names():
+    with last_of(*ROOMY) as name:
+        file = dump(name)
+        os.symlink(file, path(name))
+        for args, title in ((("-n", name), f" session '{name}'  "), ((name,), f" {name}  ")):
+            text = run(FLIGHTREC, "top", "--once", *args, cwd=os.path.dirname(path(name))).stdout
+            check(text.startswith(title), f"{args}: {text.splitlines()[0]}")
+        os.unlink(path(name))
+        check(run(FLIGHTREC, "top", "--once", name).stdout.startswith(f" session '{name}'  "), "no file: the session")
+        none = run(FLIGHTREC, "top", new_name(), status=4).stderr
+        check("is recording" in none and "there is no file" in none, f"neither: {none}")
+        other = run(*AS_NOBODY, FLIGHTREC, "top", "--once", name, status=None)
+        same = run(*AS_NOBODY, FLIGHTREC, "tail", "-n", name, status=None)
+        equal((other.returncode, other.stderr), (same.returncode, same.stderr), "without rights: as tail")
+        with Terminal(FLIGHTREC, "top", name, "--interval", "100ms") as gone, Terminal(FLIGHTREC, "top", name, "--interval", "100ms") as t:
+            for each in (gone, t):
+                each.wait("a screen", moment)
+            gone.process.send_signal(signal.SIGHUP)
+            equal(gone.end(), -signal.SIGHUP, "how the end of its terminal ends it")
+            fr("stop", "-n", name)
+            equal((t.end(), t.said().strip(), t.is_restored()), (0, f"session '{name}' has ended", True), "how the session's end ends it")
 
 
 if __name__ == "__main__":

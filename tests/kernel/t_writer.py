@@ -5,13 +5,17 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, TMP, Skip, chance, check, equal, fr, fr_json, helper, impatient, main, path, replay, run, test,
+from frtest import (FLIGHTREC, ROOT, SESSIONS, TMP, Skip, chance, check, equal, fr, fr_json, helper, impatient, main, path, replay, run, test,
                     wait_for)
 from recorder import (NOBODY, ONE, TAG, Recorder, accounted, by_options, children, configured, crash, crash_decided, end_load, kill,
                       kill_load, recording, start_load, trigger, write_config, writer_of)
+
+sys.path.insert(0, os.path.join(ROOT, "tests", "top"))
+from terminal import Terminal  # noqa: E402
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # recorders and writers killed; FR_KILLS=500 is what docs/testing.md quotes
 
@@ -346,6 +350,31 @@ def dump_that_stops(name, at, file):
     return p
 
 
+def state_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return "gone"
+
+
+def looking(t):
+    """A process of top that looks at the session, stopped before it is done."""
+    t.wait("a screen", lambda s: "live" in s.split("\n")[0])
+    stopped = []
+
+    def stop_one():
+        t.read(0)
+        for pid in children(t.process.pid):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGSTOP)
+                wait_for(lambda: state_of(pid) in "TZgone", "it has stopped, or ended")
+                stopped.extend([pid] if state_of(pid) == "T" else [])
+        return stopped
+    wait_for(stop_one, "a look that can be stopped")
+    return stopped[0]
+
+
 @test("a dump that is stopped, with the lock, or that of a program's result, or all but written, delays nobody, and says so when it goes on")
 def stopped_dump():
     rule = f"crash:comm=beside{TAG},cooldown=0s"
@@ -370,6 +399,29 @@ def stopped_dump():
         check("going on" not in said and "repaired" not in said, f"a dump afterwards: {said}")
         marks = [(e["event"], e["nr"]) for e in replay(path("after.flight"), "--life") if e["event"] in ("snapshot_begin", "snapshot_end")]
         check(len(marks) == len(set(marks)) and len(marks) > 2, f"each snapshot begins and ends once: {marks}")
+
+
+@test("a live top that is stopped as it looks delays nobody: a crash gets its snapshot, nobody goes on without it, nothing is marked")
+def stopped_top():
+    rule = f"crash:comm=looked{TAG},cooldown=0s"
+    with by_options("--on", rule) as r, Terminal(FLIGHTREC, "top", r.name, "--interval", "100ms") as t:
+        had, looker = fr_json("status", "-n", r.name)["snapshots"], looking(t)
+        try:
+            crash(f"looked{TAG}")
+            r.wait_files(1)
+            said = fr("dump", "-n", r.name, "-o", path("looked.flight")).stderr
+            check("waiting" not in said and "going on" not in said, f"a dump beside it: {said}")
+            check("going on without" not in r.said(), f"the recorder: {r.said()}")
+            equal(state_of(looker), "T", "what looks still stands")
+        finally:
+            os.kill(looker, signal.SIGCONT)
+        shown = lambda s: s.split("\n")[0].split()[2]  # noqa: E731
+        last = shown(t.wait("a screen", lambda s: "live" in s.split("\n")[0]))
+        for _ in range(2):
+            last = shown(t.wait("another look", lambda s: "live" in s.split("\n")[0] and shown(s) != last))
+        equal(fr_json("status", "-n", r.name)["snapshots"], had + 2, "snapshots that the session knows of: the crash's, and a dump")
+        t.key("q")
+        equal(t.end(), 0, f"exit status of top: {t.said()}")
 
 
 if __name__ == "__main__":

@@ -5,5 +5,5 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec} TZ=UTC PYTHONDONTWRITEBYTECODE=1
 build=$(dirname "$FLIGHTREC")
-make -s O="$build" "$build/tests/report/make_load" "$build/tests/top/make" "$build/tests/rehearse/make" || exit 1
+make -s O="$build" "$build/tests/report/make_load" "$build/tests/top/make" "$build/tests/top/follow" "$build/tests/rehearse/make" || exit 1
 exec /usr/bin/python3 tests/top/test_top.py "$build" "$@"

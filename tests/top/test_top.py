@@ -217,12 +217,13 @@ def no_terminal(snap):
 
 @test("usage, and files that are none")
 def usage(snap):
-    for args, status in (((), 2), ((snap, snap), 2), (("--panel", "x", snap), 2), (("--once", "--size", "80", snap), 2), (("--once", "--size", "0x5", snap), 2),
+    for args, status in (((snap, snap), 2), (("-n", "s", snap), 2), (("--interval", "1s", snap), 2), (("--last", "1s", snap), 2),
+                         (("-n", "s", "--since", "1s"), 2), (("-n", "s/"), 2), (("--interval", "1ms", snap), 2), (("--panel", "x", snap), 2), (("--once", "--size", "80", snap), 2), (("--once", "--size", "0x5", snap), 2),
                          (("--since", "never", snap), 2), (("--once", "-f", "nonsense ==", snap), 2), (("--once", "/none.flight"), 1),
                          (("--once", sys.argv[0]), 3), (("--nothing", snap), 2)):
         check(run("top", *args, status=status)[1], f"words for {args}")
     out, _ = run("top", "--help")
-    check(out.startswith("Usage:") and len(out.splitlines()) < 27 and max(map(len, out.splitlines())) <= 80, out)
+    check(out.startswith("Usage:") and len(out.splitlines()) < 32 and max(map(len, out.splitlines())) <= 80, out)
 
 
 def damage_part(load, bad):
@@ -774,6 +775,76 @@ def awkward(snap):
             go_to(t, "3999")
             check("3999" in detail(sync(t), "task"), "the last task")
             press(t, "\x1b[6~", "\x1b[5~")
+
+
+def history(at_ms, ran_ms, starts=()):
+    """Lines of `rehearse/make`: from at_ms on, each of these tasks of one CPU in turn, for so long; when those began that are not 1 ns old."""
+    lines = ["fact arch x86_64", "fact boot_id b", "fact events sched_switch,sched_waking", "fact begin_ns 1", f"horizon 0 {at_ms * 1000000}"]
+    lines += [f"thread {tid} {tid} {dict(starts).get(tid, 1)} task-{tid}" for tid, _ in ran_ms]
+    ns, tids = at_ms * 1000000, [tid for tid, _ in ran_ms]
+    lines.append(f"event {ns} 0 sched_switch 0 next_pid={tids[0]} prev_state=0")
+    for (tid, ms), to in zip(ran_ms, [*tids[1:], 0]):
+        ns += ms * 1000000
+        lines.append(f"event {ns} 0 sched_switch {tid} next_pid={to} prev_state=1")
+    return lines
+
+
+def followed(d, panel, keys, *histories, size="120x40"):
+    """The screens of snapshots of a session, one after the other; keys are pressed in the first."""
+    files = [f"{d}/{len(os.listdir(d)) + i}.flight" for i in range(len(histories))]
+    for file, lines in zip(files, histories):
+        subprocess.run([f"{sys.argv[1]}/tests/rehearse/make", file], input="\n".join(lines) + "\n", text=True, check=True)
+    out = subprocess.run([f"{sys.argv[1]}/tests/top/follow", size, panel, keys, *files], capture_output=True, text=True, check=True).stdout
+    return [screen.split("\n") for screen in out.split("=\n")[:-1]]
+
+
+def marked_line(lines):
+    return next((line[1:].split() for line in lines if line.startswith(">")), [None, None])
+
+
+BEFORE, AFTER = history(100, ((7, 30), (8, 20), (9, 10))), history(200, ((9, 5), (8, 50), (6, 1), (7, 2)))
+WITHOUT, BACK = history(300, ((7, 9), (9, 8))), history(400, ((9, 1), (7, 2), (8, 3)))
+
+
+@test("a session's next snapshot: its table keeps order and selected line, wherever that is now")
+def followed_table(snap):
+    with tempfile.TemporaryDirectory() as d:
+        screens = followed(d, "tasks", "\t_", BEFORE, AFTER, WITHOUT, BACK)
+        equal([s[tabs_line(s) + 1].split()[3] for s in screens], ["on-CPUv"] * 4, "order")
+        equal([marked_line(s[tabs_line(s):])[1] for s in screens], ["8", "8", "7", "8"], "selected: the second, the first; while it has none, the line that it had")
+        screens = followed(d, "tasks", "\t>r_", BEFORE, AFTER)
+        equal([s[tabs_line(s) + 1].split()[4] for s in screens], ["queued^"] * 2, "order, turned")
+        other = history(400, ((9, 1), (7, 2), (8, 3)), starts=((8, 350000000),))
+        equal([marked_line(s[tabs_line(s):])[1] for s in followed(d, "tasks", "\t_", BEFORE, other)], ["8", "8"], "a table's line is of a name and a number")
+
+
+@test("a session's next snapshot: the same task's line is selected, not another one's of its number; the same window before the end")
+def followed_line(snap):
+    with tempfile.TemporaryDirectory() as d:
+        def chosen(*histories):
+            return [marked_line(s) for s in followed(d, "info", "___", *histories)]
+        equal([c[:2] for c in chosen(BEFORE, AFTER, WITHOUT, BACK)], [["task-8", "8"], ["task-8", "8"], ["task-7", "7"], ["task-8", "8"]], "lines")
+        reused = history(400, ((9, 3), (7, 2), (8, 1)), starts=((8, 350000000),))
+        check(chosen(BEFORE, reused)[1][:2] != ["task-8", "8"], "another task of this tid")
+        equal([c[:2] for c in (marked_line(s) for s in followed(d, "info", "", BEFORE, AFTER))], [["CPU", "0"]] * 2, "a CPU")
+        for keys, same in (("++a", True), ("", False)):
+            (from_a, to_a), (from_b, to_b) = (shown("\n".join(s)) for s in followed(d, "info", keys, BEFORE, AFTER))
+            if same:
+                equal(to_b - from_b, to_a - from_a, "the window's length")
+                equal(258000000 - to_b, 160000000 - to_a, "and how long before the end it ends")
+            else:
+                check(to_b - from_b < to_a - from_a, "the whole one stays the whole one")
+
+
+@test("a session's title says the moment that is shown, and that it stays, and why")
+def followed_title(snap):
+    with tempfile.TemporaryDirectory() as d:
+        clock = ["clock 160000000 1700000000123000000"]
+        titles = [followed(d, "tasks", keys, clock + BEFORE)[0] for keys in ("", "p", "m", "?", "pp")]
+        equal([s[0].split("  ")[:3] for s in titles if "keys." not in s[0]], [[" session", "22:13:20.123Z", word] for word in ("live", "paused: p goes on", "held", "live")], "titles")
+        check("p pause" in titles[0][-2] and "p go on" in titles[1][-2] and "p             a session: pause" in "\n".join(titles[3]), "keys")
+    note = once(snap, "--keys", "p")[-1]
+    check("does not change" in note, f"a file: {note}")
 
 
 def on_a_load():

@@ -228,14 +228,15 @@ static int read_signal(struct fr_screen *s)
 	return FR_KEY_RESIZE;
 }
 
-int fr_screen_key(struct fr_screen *s, int timeout_ms)
+int fr_screen_key(struct fr_screen *s, int timeout_ms, int also)
 {
-	struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}};
+	struct pollfd fds[] = {
+		{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = s->signals, .events = POLLIN}, {.fd = also, .events = POLLIN}};
 	int key = fds[0].revents ? FR_KEY_NONE : screen_read_key(s); /* keys that ncurses has already read */
 
 	if (key != FR_KEY_NONE)
 		return key;
-	if (poll(fds, 2, timeout_ms) <= 0)
+	if (poll(fds, sizeof(fds) / sizeof(fds[0]), timeout_ms) <= 0)
 		return FR_KEY_NONE;
 	if (fds[1].revents)
 		return read_signal(s);

@@ -30,10 +30,10 @@ bool fr_screen_is_light(const struct fr_screen *s); /* as far as the terminal sa
 void fr_screen_show(struct fr_screen *s, const struct fr_grid *g, bool light);
 
 /*
- * The next key: a character or an enum fr_key; FR_KEY_NONE: none within timeout_ms (-1: wait). fr_screen_point() has the mouse
- * position.
+ * The next key: a character or an enum fr_key; FR_KEY_NONE: none within timeout_ms (-1: wait), or until the descriptor also is
+ * readable (-1: none). fr_screen_point() has the mouse position.
  */
-int fr_screen_key(struct fr_screen *s, int timeout_ms);
+int fr_screen_key(struct fr_screen *s, int timeout_ms, int also);
 void fr_screen_point(const struct fr_screen *s, u32 *x, u32 *y);
 
 #endif

@@ -25,6 +25,8 @@ struct fr_dump_ask {
 	const struct fr_cgroup_here
 		*cgroup_here; /* what cgroups of processes are relative to, NULL: it is asked for (procs.h) */
 	bool profile_only;    /* the profile, and the life tier, which tells of programs; nothing is marked in the rings */
+	bool glance;	      /* looked at once, and gone: see fr_dump_glance() */
+	int to_fd;	      /* of a glance: the file */
 	bool names_itself;    /* who asks sees to it if path is there already: -EEXIST without a message */
 	const sigset_t *stop; /* one of these signals ends it, but waits until what was begun is taken back; NULL none */
 	const struct fr_dump_room *room; /* to be used by one dump at a time, NULL: take it for this dump */
@@ -45,6 +47,15 @@ struct fr_dump_done {
  * and *done; or -errno with a message, and no file. The session may be gone then (fr_sess_is_gone()).
  */
 int fr_dump(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
+
+/*
+ * The last of a session, as a snapshot in a file without a name, for who looks at it now and again in a moment (glance.h). It
+ * leaves no trace: no lock is taken, so no trigger's snapshot waits for it, nothing is swapped out of a ring or healed, nothing
+ * is marked in it. And nobody else is asked: it has events, tasks and their states, names of kernel functions, clocks and
+ * counts, but no profile, and nothing of /proc, of files or of the kernel's log. It has no trigger. ask: last_ns, to_fd. 0 or
+ * -errno with a message.
+ */
+int fr_dump_glance(struct fr_sess *s, const struct fr_dump_ask *ask, struct fr_dump_done *done);
 
 /* Print one line about it to standard error. */
 void fr_dump_say(const struct fr_dump_done *done);

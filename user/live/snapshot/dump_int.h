@@ -224,7 +224,9 @@ struct fr_dump_symbols;
 struct fr_dump_symbols *fr_dump_symbols_new(struct fr_dump *d, const struct fr_snap_task *task, size_t cnt,
 					    struct fr_errand_job job[FR_DUMP_SYMBOLS_JOB_CNT]);
 int fr_dump_put_symbols(struct fr_dump *d, struct fr_dump_symbols *y); /* NULL is fine */
-void fr_dump_symbols_free(struct fr_dump_symbols *y);		       /* likewise */
+int fr_dump_put_own_symbols(
+	struct fr_dump *d); /* the kernel's alone, without an errand: those that the session's program names */
+void fr_dump_symbols_free(struct fr_dump_symbols *y); /* likewise */
 
 /* Mappings with paths of their own. */
 void fr_dump_free_mappings(struct fr_snap_mapping *m, size_t cnt);

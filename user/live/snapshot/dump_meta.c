@@ -139,7 +139,8 @@ static int find_incidents(struct fr_dump *d, struct fr_meta *m)
 	size_t cnt, i;
 	int err;
 
-	fr_sess_flush_incidents(d->s); /* if it fails, they stay pending */
+	if (!d->ask->glance)
+		fr_sess_flush_incidents(d->s); /* if it fails, they stay pending */
 	if (fr_sess_incident_counts(d->s, &c))
 		return 0;
 	fr_sess_incident_unrecorded(d->s, &c);
@@ -353,7 +354,8 @@ static int meta_put_facts(struct fr_dump *d)
 	int err = fr_dump_put_facts(d, fr_sess_facts(d->s));
 
 	err = err ?: put_host_facts(d);
-	err = err ?: put_trigger_facts(d);
+	if (!d->ask->glance)
+		err = err ?: put_trigger_facts(d);
 	err = err ?: meta_put_held(d);
 	err = err ?: fr_dump_put_counts(d, fr_sess_shared(d->s));
 	err = err ?: put_samples_due(d);
@@ -527,6 +529,12 @@ static int put_others(struct fr_dump *d, const struct others *o)
 	return err ?: meta_put_unread(d);
 }
 
+/* Of a glance, for which nobody is asked. */
+static int meta_put_own(struct fr_dump *d)
+{
+	return fr_dump_put_own_symbols(d) ?: fr_dump_put_states(d) ?: fr_dump_put_redacted(d);
+}
+
 static int find_formats(struct fr_dump *d, struct fr_meta *m)
 {
 	char *text;
@@ -552,15 +560,15 @@ int fr_dump_put_meta(struct fr_dump *d)
 	err = err ?: find_incidents(d, &m);
 	err = err ?: find_formats(d, &m);
 	err = err ?: meta_put_facts(d);
-	if (!err) {
+	if (!err && !d->ask->glance) {
 		fr_dump_find_profile(d);
 		m.prof = d->prof;
 	}
 	err = err ?: fr_dump_put_state_stacks(d);
 	err = err ?: fr_meta_put(&m, d->w);
-	if (!err)
+	if (!err && !d->ask->glance)
 		read_others(d, m.task.at, m.task.cnt, &others);
-	err = err ?: put_others(d, &others);
+	err = err ?: d->ask->glance ? meta_put_own(d) : put_others(d, &others);
 	free_others(&others);
 	fr_meta_free(&m);
 	return err;

@@ -750,6 +750,22 @@ struct fr_dump_symbols *fr_dump_symbols_new(struct fr_dump *d, const struct fr_s
 	return y;
 }
 
+static int find_by_program(void *d, struct fr_ksym *k, size_t cnt, struct fr_kallsyms_info *info)
+{
+	(void)info;
+	return fr_sess_ksyms(((struct fr_dump *)d)->s, k, cnt);
+}
+
+int fr_dump_put_own_symbols(struct fr_dump *d)
+{
+	const struct fr_dump_kernel kernel = {.find = find_by_program, .arg = d};
+
+	if (!d->addrs)
+		return 0;
+	fr_addrs_sort(d->addrs);
+	return fr_dump_put_kernel(d, &kernel);
+}
+
 void fr_dump_symbols_free(struct fr_dump_symbols *y)
 {
 	if (!y)

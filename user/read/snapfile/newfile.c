@@ -196,6 +196,27 @@ int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct f
 	return 0;
 }
 
+int fr_newfile_on(int fd, const char *what, struct fr_newfile **out)
+{
+	struct fr_newfile *f = calloc(1, sizeof(*f));
+	int err = -ENOMEM;
+
+	if (f) {
+		f->dir_fd = -1;
+		f->path = strdup(what);
+		f->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		err = !f->path ? -ENOMEM : f->fd < 0 ? -errno : 0;
+	}
+	if (err) {
+		fr_err("cannot write %s: %s: %s", what, strerror(-err), fr_err_cure(err, "try again"));
+		if (f)
+			newfile_release(f);
+		return err;
+	}
+	*out = f;
+	return 0;
+}
+
 /* ---- writing and naming ---- */
 
 int fr_newfile_write(struct fr_newfile *f, const void *buf, size_t sz)
@@ -233,6 +254,10 @@ int fr_newfile_finish(struct fr_newfile *f)
 {
 	int err;
 
+	if (f->dir_fd < 0) { /* it has no name */
+		newfile_release(f);
+		return 0;
+	}
 	if (fdatasync(f->fd)) {
 		err = newfile_say(f, -errno, "write", "free some space, or name another directory with -o");
 		fr_newfile_abort(f);

@@ -18,6 +18,12 @@ struct fr_newfile; /* opaque */
  */
 int fr_newfile_create(const char *path, const void *tag, size_t tag_sz, struct fr_newfile **out);
 
+/*
+ * The same interface for a file of the caller's that has no name, and gets none, as memfd_create() makes: it is written from
+ * where fd is, which stays the caller's. what: words for messages. 0 and *out, or -errno with a message.
+ */
+int fr_newfile_on(int fd, const char *what, struct fr_newfile **out);
+
 /* Write all of it. 0, or -errno with a message. */
 int fr_newfile_write(struct fr_newfile *f, const void *buf, size_t sz);
 

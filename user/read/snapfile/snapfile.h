@@ -161,6 +161,9 @@ struct fr_snap_writer; /* opaque */
  */
 int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_writer **out);
 
+/* The same into a file of the caller's without a name (fr_newfile_on()), which is all written once it is finished. */
+int fr_snap_create_on(int fd, const char *what, size_t budget_sz, u32 jobs, struct fr_snap_writer **out);
+
 /* The budget that suffices for all laps, or with more than one job for laps of up to FR_SNAP_JOBS_LAP_SZ. */
 #define FR_SNAP_JOBS_LAP_SZ (512u << 10)
 size_t fr_snap_writer_sz(u32 jobs);

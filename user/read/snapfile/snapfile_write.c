@@ -603,12 +603,10 @@ static int new_writer(size_t raw_cap, u32 jobs, struct fr_snap_writer **out)
 	return err;
 }
 
-int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_writer **out)
+/* 0 and *out, without a file yet. */
+static int writer_within(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_writer **out)
 {
-	/* How our files begin: only leftovers that begin so are removed. */
-	struct fr_part_head begin = {.magic = FR_FILE_MAGIC, .sz = sizeof(struct fr_file_head) - 8};
 	size_t raw_cap = fit_raw_cap(budget_sz, jobs);
-	struct fr_snap_writer *w;
 	int err;
 
 	if (!raw_cap) {
@@ -616,11 +614,36 @@ int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_
 		       mem_sz(RAW_MIN_SZ, jobs));
 		return -ENOBUFS;
 	}
-	err = new_writer(raw_cap, jobs, &w);
-	if (err) {
+	err = new_writer(raw_cap, jobs, out);
+	if (err)
 		fr_err("cannot write %s: %s: free some memory", path, strerror(-err));
+	return err;
+}
+
+int fr_snap_create_on(int fd, const char *what, size_t budget_sz, u32 jobs, struct fr_snap_writer **out)
+{
+	struct fr_snap_writer *w;
+	int err = writer_within(what, budget_sz, jobs, &w);
+
+	if (err)
 		return err;
-	}
+	err = fr_newfile_on(fd, what, &w->file);
+	if (err)
+		free_writer(w);
+	else
+		*out = w;
+	return err;
+}
+
+int fr_snap_create(const char *path, size_t budget_sz, u32 jobs, struct fr_snap_writer **out)
+{
+	/* How our files begin: only leftovers that begin so are removed. */
+	struct fr_part_head begin = {.magic = FR_FILE_MAGIC, .sz = sizeof(struct fr_file_head) - 8};
+	struct fr_snap_writer *w;
+	int err = writer_within(path, budget_sz, jobs, &w);
+
+	if (err)
+		return err;
 	memcpy(begin.tag, FR_FILE_TAG, FR_TAG_SZ);
 	err = fr_newfile_create(path, &begin, offsetof(struct fr_part_head, file_id), &w->file);
 	if (err)

@@ -73,14 +73,14 @@ static int make_tracks(struct fr_top *t)
  * From where all CPUs' histories have begun to the last event of the main tier, and a little more. The whole span may be
  * longer: a slow snapshot has a last event late.
  */
-static void first_window(struct fr_top *t)
+void fr_top_first_window(const struct fr_top *t, u64 *from, u64 *to)
 {
 	const struct fr_timeline *tl = t->tl;
 	u64 end;
 
-	t->from = tl->begin < tl->span - tl->span / 1000 ? tl->begin : 0;
-	end = tl->end > t->from ? tl->end + (tl->end - t->from) / 50 : tl->span;
-	t->to = end < tl->span ? end : tl->span;
+	*from = tl->begin < tl->span - tl->span / 1000 ? tl->begin : 0;
+	end = tl->end > *from ? tl->end + (tl->end - *from) / 50 : tl->span;
+	*to = end < tl->span ? end : tl->span;
 }
 
 /* Begin at the trigger, on the track of its task, else at the end. */
@@ -91,7 +91,7 @@ static int top_begin(struct fr_top *t)
 
 	if (err)
 		return err;
-	first_window(t);
+	fr_top_first_window(t, &t->from, &t->to);
 	t->cursor = tl->has_trigger && tl->trigger <= tl->span ? tl->trigger : t->to;
 	if (t->cursor < t->from)
 		t->from = 0;
@@ -105,7 +105,8 @@ static int top_begin(struct fr_top *t)
 
 static int say_no_memory(const struct fr_top_ask *ask)
 {
-	fr_err("cannot show %s: out of memory: show a part of it with --window, or %s", ask->path, fr_err_cure(-ENOMEM, NULL));
+	fr_err("cannot show %s: out of memory: show a part of it with %s, or %s", ask->name ?: ask->path,
+	       ask->live ? "--last" : "--window", fr_err_cure(-ENOMEM, NULL));
 	return -ENOMEM;
 }
 
@@ -209,6 +210,11 @@ int fr_top_work(struct fr_top *t)
 	return got;
 }
 
+bool fr_top_is_loaded(const struct fr_top *t)
+{
+	return t->tl->loaded;
+}
+
 bool fr_top_is_light(const struct fr_top *t)
 {
 	return t->light;
@@ -223,8 +229,9 @@ void fr_top_say_left_out(const struct fr_top *t)
 {
 	if (t->tl->left_out_cnt)
 		fr_warn("the last %llu of %llu"
-			" events are left out, for lack of memory: show a part with --window, %s",
-			t->tl->left_out_cnt, t->tl->event_cnt + t->tl->left_out_cnt, fr_err_cure(-ENOMEM, NULL));
+			" events are left out, for lack of memory: show a part with %s, %s",
+			t->tl->left_out_cnt, t->tl->event_cnt + t->tl->left_out_cnt, t->ask->live ? "--last" : "--window",
+			fr_err_cure(-ENOMEM, NULL));
 	if (fr_top_result(t) && fr_an_left_any(fr_top_result(t)))
 		fr_warn("the tables are not complete, for lack of memory: `flightrec report` says what is left out: %s",
 			fr_err_cure(-ENOMEM, NULL));

@@ -15,8 +15,19 @@
 
 struct fr_top; /* opaque */
 
+/*
+ * A session that is looked at again and again. Whoever does that makes a fr_top of each snapshot, and hands over from one to
+ * the next (fr_top_follow()).
+ */
+struct fr_top_live {
+	bool paused;	     /* by a key */
+	const char *problem; /* why there is no newer snapshot, NULL: nothing is wrong */
+};
+
 struct fr_top_ask {
 	const char *path;
+	const char *name;	  /* for titles and messages; NULL: the path */
+	struct fr_top_live *live; /* NULL: a file */
 	struct fr_replay_opts opts;
 	const struct fr_symbols_opts *symbols; /* NULL: show raw addresses */
 	bool utf8;			       /* can the screen show more than ASCII? */
@@ -26,6 +37,18 @@ struct fr_top_ask {
 /* 0 and *out; or, with a message, as fr_replay_open(). */
 int fr_top_new(const struct fr_top_ask *ask, struct fr_top **out);
 void fr_top_free(struct fr_top *t); /* NULL is fine */
+
+/*
+ * Live: t is of a later snapshot than was, of the same session, and loaded: show in it what was showed, with the same panel,
+ * order, selection, and window as long before the end.
+ */
+void fr_top_follow(struct fr_top *t, const struct fr_top *was);
+
+/* Live: is it loaded, so that it can follow? */
+bool fr_top_is_loaded(const struct fr_top *t);
+
+/* Live: would a later snapshot take away what the user is at: a pause, something typed, a search, a mark, the keys? */
+bool fr_top_holds(const struct fr_top *t);
 
 /* The terminal has this many columns and lines now. */
 void fr_top_resize(struct fr_top *t, u32 width, u32 height);

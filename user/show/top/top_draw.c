@@ -147,15 +147,41 @@ static u32 draw_put_fact(struct fr_top *t, struct fr_grid *g, u32 x, const char 
 	return fr_grid_text(g, x, 0, g->width, fact, ink);
 }
 
-static void draw_title(struct fr_top *t, struct fr_grid *g)
+const char *fr_top_title(const struct fr_top *t)
 {
 	const char *slash = strrchr(t->ask->path, '/');
+
+	return t->ask->name ?: slash && slash[1] ? slash + 1 : t->ask->path;
+}
+
+/* Live: the moment that is shown, and if that stays, why. */
+static u32 draw_put_moment(const struct fr_top *t, struct fr_grid *g, u32 x)
+{
+	const struct fr_top_live *live = t->ask->live;
+	u64 end = t->tl->origin_key + t->tl->end;
+	char at[FR_WALL_TEXT_SZ];
+
+	if (t->tl->loaded && fr_wall_text(fr_wall_real(fr_replay_view(t->replay, 0)->wall, end), at))
+		x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  %.12sZ", at + strlen("2026-01-31T"));
+	if (live->problem)
+		return fr_grid_printf(g, x, 0, g->width, FR_INK_LOST, "  no newer: %s", live->problem);
+	return fr_grid_text(g, x, 0, g->width,
+			    live->paused      ? "  paused: p goes on"
+			    : fr_top_holds(t) ? "  held"
+					      : "  live",
+			    live->paused ? FR_INK_LOST : FR_INK_TITLE);
+}
+
+static void draw_title(struct fr_top *t, struct fr_grid *g)
+{
 	char buf[32];
 	u32 x, i;
 
 	for (i = 0; i < g->width; i++)
 		fr_grid_char(g, i, 0, ' ', FR_INK_TITLE);
-	x = fr_grid_text(g, 1, 0, g->width, slash && slash[1] ? slash + 1 : t->ask->path, FR_INK_TITLE);
+	x = fr_grid_text(g, 1, 0, g->width, fr_top_title(t), FR_INK_TITLE);
+	if (t->ask->live)
+		x = draw_put_moment(t, g, x);
 	if (t->tl->boot_cnt > 1)
 		x = fr_grid_printf(g, x, 0, g->width, FR_INK_TITLE, "  %u hosts or boots", t->tl->boot_cnt);
 	else
@@ -316,7 +342,7 @@ static u32 draw_put_key(struct fr_grid *g, u32 x, u32 y, const char *key, const 
 	return fr_grid_text(g, x, y, g->width, "  ", FR_INK_NONE);
 }
 
-static void draw_keys(struct fr_grid *g, u32 y)
+static void draw_keys(const struct fr_top *t, struct fr_grid *g, u32 y)
 {
 	u32 x = 1;
 
@@ -325,7 +351,8 @@ static void draw_keys(struct fr_grid *g, u32 y)
 	x = draw_put_key(g, x, y, "[ ]", "events");
 	x = draw_put_key(g, x, y, "o", "who woke it");
 	x = draw_put_key(g, x, y, "/", "search");
-	x = draw_put_key(g, x, y, "t", "trigger");
+	x = t->ask->live ? draw_put_key(g, x, y, "p", t->ask->live->paused ? "go on" : "pause")
+			 : draw_put_key(g, x, y, "t", "trigger");
 	x = draw_put_key(g, x, y, "f", "all");
 	x = draw_put_key(g, x, y, "?", "help");
 	draw_put_key(g, x, y, "q", "quit");
@@ -349,7 +376,7 @@ static void draw_last(struct fr_top *t, struct fr_grid *g)
 		fr_grid_printf(g, 1, y, g->width, FR_INK_HIT, "%s   n next  N before  Esc ends the search",
 			       fr_top_search_state(t, buf, sizeof(buf)));
 	} else {
-		draw_keys(g, y);
+		draw_keys(t, g, y);
 	}
 }
 

@@ -143,6 +143,7 @@ static const char *const help[] = {
 	"  home end      the window's ends       x           calls and interrupts below them",
 	"  f             the whole window        o           who woke this task: go there",
 	"  t             to the trigger          b           back to where a jump began",
+	"  p             a session: pause",
 	"  m ... z       mark; show what lies    TAB         keys to the panel, and back",
 	"                between mark and cursor v           panel: part, all, none",
 	"Events                                Panels",

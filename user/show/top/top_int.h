@@ -51,6 +51,14 @@ struct fr_top_place {
 	u32 track, row;
 };
 
+/* Live: who was selected, and has no line in this snapshot; as long as the selection stays where it was put instead. */
+struct fr_top_wanted {
+	bool is_one, is_cpu;
+	u32 nr;	      /* of the CPU; tid */
+	u64 start_ns; /* of the task: a tid may be another one's by now */
+	u32 instead;  /* the line */
+};
+
 struct fr_top_search; /* opaque */
 struct fr_top_flame;  /* opaque */
 
@@ -89,6 +97,7 @@ struct fr_top {
 	char note[FR_TOP_NOTE_SZ];
 	struct fr_top_place back[FR_TOP_BACK_CNT];
 	u32 back_cnt;
+	struct fr_top_wanted wanted;
 	struct fr_tl_col *col; /* of one line: width columns */
 	struct fr_tl_cover *cover;
 };
@@ -121,6 +130,7 @@ void fr_top_zoom(struct fr_top *t, bool in);
 void fr_top_pan(struct fr_top *t, bool right, u32 part); /* by a part of the window */
 void fr_top_step(struct fr_top *t, bool right);		 /* the cursor, by one column */
 void fr_top_mark(struct fr_top *t);
+void fr_top_pause(struct fr_top *t); /* live: or go on */
 void fr_top_zoom_to_mark(struct fr_top *t);
 void fr_top_go_to_trigger(struct fr_top *t);
 void fr_top_go_to_waker(struct fr_top *t);
@@ -129,6 +139,8 @@ void fr_top_go_back(struct fr_top *t);
 u32 fr_top_place_of(const struct fr_top *t, const struct fr_tl_rows *rows);
 void fr_top_next_event(struct fr_top *t, bool forward, bool all);
 void fr_top_move_track(struct fr_top *t, s32 by);
+
+void fr_top_first_window(const struct fr_top *t, u64 *from, u64 *to); /* the one that it opens with */
 
 /* ---- drawing ---- */
 
@@ -156,7 +168,8 @@ const char *fr_top_span(u64 ns, char *buf); /* 1.25 ms; of 32 bytes */
 /* "nginx 123", after "host:" if there are several hosts. Returns the next column. */
 u32 fr_top_put_task(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 task, enum fr_ink ink);
 u32 fr_top_put_cpu(const struct fr_top *t, struct fr_grid *g, u32 x, u32 y, u32 end, u32 cpu, enum fr_ink ink);
-extern const u32 fr_top_bars[9]; /* none, then an eighth more each */
+const char *fr_top_title(const struct fr_top *t); /* the session, or the file's name */
+extern const u32 fr_top_bars[9];		  /* none, then an eighth more each */
 
 struct fr_top_state {
 	const char *name, *legend;

@@ -143,6 +143,9 @@ static bool look_key(struct fr_top *t, int key)
 	case 'l':
 		t->light = !t->light;
 		return true;
+	case 'p':
+		fr_top_pause(t);
+		return true;
 	case '?':
 		t->help = true;
 		return true;

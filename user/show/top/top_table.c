@@ -86,6 +86,59 @@ static struct item *table_sorted(struct fr_top *t, u32 *cnt)
 	return item;
 }
 
+/* ---- from one snapshot to the next ---- */
+
+/* What a line is of: its first column, and those that are texts. */
+static void put_line_who(const struct fr_top_table *table, const struct item *item, char *to, size_t sz)
+{
+	size_t len = 0;
+	u32 i;
+
+	to[0] = 0;
+	for (i = 0; i < table->column_cnt && len < sz; i++) {
+		struct fr_top_val v = {0};
+
+		if (i && table->column[i].kind != FR_TOP_TEXT)
+			continue;
+		table->column[i].get(&item->cell, &v);
+		if (table->column[i].kind == FR_TOP_TEXT)
+			len += snprintf(to + len, sz - len, "%.*s;", (int)v.len, table_text_of(&v));
+		else
+			len += snprintf(to + len, sz - len, "%llu;", v.num);
+	}
+}
+
+/* It has come, or was there all the time: select it. Until then the line that is there now stays selected. */
+static void select_who(struct fr_top *t, const struct item *item, u32 cnt)
+{
+	struct fr_top_view *v = view_of(t);
+	char who[FR_TOP_WHO_SZ];
+	u32 i;
+
+	for (i = 0; v->who[0] && i < cnt; i++) {
+		put_line_who(table_of(t), &item[i], who, sizeof(who));
+		if (strcmp(who, v->who))
+			continue;
+		v->selected = i;
+		break;
+	}
+}
+
+void fr_top_table_follow(struct fr_top *t, const struct fr_top *was)
+{
+	struct fr_top *w = (struct fr_top *)was;
+	struct item *item;
+	u32 cnt = 0;
+
+	memcpy(t->table, was->table, sizeof(t->table));
+	if (!was->in_panel || was->panel < FR_TOP_TASKS || was->panel >= FR_TOP_FLAME || view_of(t)->who[0])
+		return;
+	item = table_sorted(w, &cnt);
+	if (item && view_of(w)->selected < cnt)
+		put_line_who(table_of(w), &item[view_of(w)->selected], view_of(t)->who, FR_TOP_WHO_SZ);
+	free(item);
+}
+
 /* ---- drawing ---- */
 
 /* Chooses the columns that fit: weak ones are left out, the last first. Returns the width that is left. */
@@ -229,6 +282,8 @@ void fr_top_table_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 		return;
 	item = table_sorted(t, &cnt);
 	rest = table_fits(table, g->width, fit);
+	if (item)
+		select_who(t, item, cnt);
 	if (v->selected >= cnt)
 		v->selected = cnt ? cnt - 1 : 0;
 	if (v->selected < v->first)
@@ -294,6 +349,8 @@ bool fr_top_table_key(struct fr_top *t, int key)
 {
 	struct fr_top_view *v = view_of(t);
 
+	if (key == FR_KEY_UP || key == FR_KEY_DOWN || key == FR_KEY_PAGE_UP || key == FR_KEY_PAGE_DOWN || key == FR_KEY_HOME)
+		v->who[0] = 0;
 	switch (key) {
 	case FR_KEY_UP:
 		v->selected -= v->selected > 0;

@@ -12,12 +12,16 @@
 struct fr_top;
 struct fr_top_job; /* opaque: an analysis, finished or in progress */
 
+#define FR_TOP_WHO_SZ 128u
+
 /* How a table is shown. */
 struct fr_top_view {
 	u32 sort; /* column */
 	bool up;  /* least first */
 	bool sorted_once;
 	u32 selected, first;
+	char who[FR_TOP_WHO_SZ]; /* live: what the selected line is of, where another snapshot's was; "": the line's number
+				    counts */
 };
 
 enum fr_top_kind { FR_TOP_TEXT, FR_TOP_COUNT, FR_TOP_NS, FR_TOP_SIZE, FR_TOP_SHARE };
@@ -60,6 +64,9 @@ extern const struct fr_top_table fr_top_tables[];
 /* Compute the tables of the visible window, if they are wanted. 1: there is more to do; 0. */
 int fr_top_job_work(struct fr_top *t);
 void fr_top_job_free(struct fr_top *t);
+
+/* Live: the order of all tables, and whose line is selected in the one that is shown, from an earlier snapshot. */
+void fr_top_table_follow(struct fr_top *t, const struct fr_top *was);
 
 /* Do the tables belong to the visible window? If not: *error if one occurred, or 0, and the progress. */
 bool fr_top_job_is_current(const struct fr_top *t, int *error, u32 *percent);
