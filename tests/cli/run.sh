@@ -135,6 +135,36 @@ EOF
 	status 2 "$flightrec" replay --words "$snap" && says "are for --json" && status 2 "$flightrec" export --to ctf --pairs -o "$tmp/no" "$snap" && says "need --to json or csv" &&
 		status 0 "$flightrec" export --to csv "$snap" && [[ $(head -c 30 "$tmp/out") == ts,cpu,event,pid,tid,comm,* ]] && ! grep -q 'wall\|latency_ns' "$tmp/out"
 }
+# Whose an event is: columns that text, JSON and csv have alike, and filters and stat by the same names.
+columns() {
+	local of="$tmp/cli-columns.flight" id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+	make -s build/tests/rehearse/make && printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 100 1 0 7 ma"in' 'thread 101 100 1 worker' \
+		'process 200 1 0 9 other' 'proc {"pid":100,"start_ns":1,"cgroup":"/docker/'$id'"}' \
+		'proc {"container_id":"'$id'","container":"web","pod":"api-0","namespace":"pr\u001bod","image":"reg/nginx:1"}' \
+		'event 1000 0 sched_process_exit 101 exit_code=0' 'event 2000 0 sched_process_exit 200 exit_code=0' | build/tests/rehearse/make "$of" || return
+	status 0 "$flightrec" replay --columns program,pod,namespace "$of" && grep -q ' worker  *101 .* whose=\[program=ma"in pod=api-0 namespace=pr\\x1bod\]$' "$tmp/out" &&
+		grep -q ' other .* group_dead=0 whose=\[program=other\]$' "$tmp/out" || return
+	status 0 "$flightrec" replay --json --columns all "$of" && cp "$tmp/out" "$tmp/columns.json" && status 0 "$flightrec" export --to csv --columns all --wall "$of" && cp "$tmp/out" "$tmp/columns.csv" &&
+		status 0 "$flightrec" export --to json --columns all "$of" && cmp -s "$tmp/out" "$tmp/columns.json" && python3 - "$tmp/columns.json" "$tmp/columns.csv" $id << 'EOF' || return
+import csv, json, sys
+rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+table = list(csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8")))
+id = sys.argv[3]
+want = {"program": 'ma"in', "cgroup": "/docker/" + id, "container": "web", "container_id": id, "pod": "api-0", "namespace": "pr\x1bod",
+        "image": "reg/nginx:1", "unit": None}
+assert [r["whose"] for r in rows] == [want, {**dict.fromkeys(want), "program": "other"}], rows
+for r, t in zip(rows, table, strict=True):
+    for name, v in r["whose"].items():
+        assert t["whose." + name] == (v or "").replace("\x1b", "\\x1b"), (name, r, t)
+    assert t["exit_code"] == str(r["exit_code"]) and t["wall"] == "", t
+EOF
+	status 0 "$flightrec" replay --count -f 'program == "other" || pod ~ "api-*" && program ~ "ma*"' "$of" && prints 2 && status 0 "$flightrec" replay --count -f 'program == "worker"' "$of" &&
+		prints 0 && status 0 "$flightrec" stat --by program,pod "$of" && grep -qE '^  ma"in +api-0 +1' "$tmp/out" || return
+	status 2 "$flightrec" replay --columns prgram "$of" && says "did you mean program" && status 2 "$flightrec" replay --columns pod, "$of" && says "give some of" &&
+		status 2 "$flightrec" replay --columns pod --count "$of" && says "cannot be used with --count" && status 2 "$flightrec" export --to ctf --columns pod -o "$tmp/no" "$of" &&
+		says "needs --to json or csv" && status 2 "$flightrec" replay --on crash:pod=api-0 "$of" && says "pod is known on replay only" &&
+		status 1 "$flightrec" replay --on 'event:program == "x"' "$of" && grep -q "take comm" "$tmp/out"
+}
 # If no event can be in the window, the reason is given; the exit status is still 0.
 empty_windows() {
 	local of="$tmp/cli-windows.flight"
@@ -1014,6 +1044,7 @@ check "filters" filters
 check "windows" windows
 check "windows before the trigger and the end" before_the_trigger
 check "words for numbers, wall time and pairs in JSON and CSV" words_and_wall
+check "replay, export: columns of whose an event is; filters and stat by the same names" columns
 check "windows outside the file" empty_windows
 check "tiers" tiers
 check "several files" several_files

@@ -98,7 +98,7 @@ static void look_at_event(const struct flightrec_event *ev)
 {
 	const struct flightrec_type *type = flightrec_event_type(ev);
 	unsigned epoch, off, i;
-	const char *line;
+	const char *line, *column;
 	uint64_t v;
 	size_t sz;
 
@@ -110,6 +110,10 @@ static void look_at_event(const struct flightrec_event *ev)
 	sum += flightrec_event_wall_ns(ev) + flightrec_event_cpu(ev) + flightrec_event_tid(ev) + flightrec_event_pid(ev);
 	look_at_text(flightrec_event_comm(ev));
 	look_at_text(flightrec_event_cgroup(ev));
+	for (i = 0; i < 9; i++) {
+		column = flightrec_event_column(ev, i, &sz);
+		look(column, column ? sz : 0);
+	}
 	look_at_text(flightrec_event_tier(ev));
 	line = flightrec_event_text(ev, &sz);
 	look_at_line(line, sz);
@@ -194,7 +198,8 @@ static struct flightrec *open_it(const u8 *data, unsigned flags)
 	memcpy(filter, data + 2, FILTER_SZ);
 	filter[FILTER_SZ] = 0;
 	err = !fr || flightrec_add(fr, input) || (data[0] & 0x40 && flightrec_add(fr, input));
-	err = err || flightrec_set_flags(fr, flags) || flightrec_set_symbols(fr, "/dev/shm", 0);
+	err = err || flightrec_set_flags(fr, flags) || flightrec_set_columns(fr, flags & 2 ? "all" : "program") ||
+	      flightrec_set_symbols(fr, "/dev/shm", 0);
 	err = err || (*filter && flightrec_set_filter(fr, filter)) || (data[0] & 0x10 && flightrec_set_tiers(fr, "all"));
 	err = err || (data[0] & 0x20 && flightrec_set_jobs(fr, 2));
 	err = err || (data[1] == 1 && flightrec_set_since(fr, windows[0])) ||

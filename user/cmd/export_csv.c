@@ -25,6 +25,7 @@ struct csv {
 	struct flightrec *fr;
 	const char *name[COLUMN_MAX];
 	u32 cnt;
+	u32 whose_cnt; /* columns that tell whose an event is */
 	struct fr_csv_ask ask;
 	unsigned file; /* the file whose schema the cells follow */
 	struct cell cell[TYPE_MAX][COLUMN_MAX];
@@ -208,6 +209,20 @@ static void csv_put_who(struct fr_out *o, const struct flightrec_event *ev)
 		fr_csv_text(o, comm, strlen(comm));
 }
 
+static void csv_put_whose(struct fr_out *o, const struct flightrec_event *ev, u32 whose_cnt)
+{
+	const char *text;
+	size_t sz;
+	u32 i;
+
+	for (i = 0; i < whose_cnt; i++) {
+		fr_out_char(o, ',');
+		text = flightrec_event_column(ev, i, &sz);
+		if (text)
+			fr_csv_text(o, text, sz);
+	}
+}
+
 static void csv_put_event(struct csv *c, const struct flightrec_event *ev)
 {
 	const struct flightrec_type *t = flightrec_event_type(ev);
@@ -222,6 +237,7 @@ static void csv_put_event(struct csv *c, const struct flightrec_event *ev)
 	fr_out_str(o, flightrec_type_name(t));
 	fr_out_char(o, ',');
 	csv_put_who(o, ev);
+	csv_put_whose(o, ev, c->whose_cnt);
 	if (c->ask.wall)
 		csv_put_wall(o, flightrec_event_wall_ns(ev));
 	if (c->ask.gaps)
@@ -251,6 +267,8 @@ static void csv_put_gap(struct csv *c, const struct flightrec_gap *gap)
 	csv_put_time(o, flightrec_gap_since_ns(gap));
 	fr_out_char(o, ',');
 	fr_out_u64(o, flightrec_gap_cpu(gap));
+	for (i = 0; i < c->whose_cnt; i++)
+		fr_out_char(o, ',');
 	fr_out_str(o, c->ask.wall ? ",,,,,," : ",,,,,");
 	fr_out_str(o, flightrec_gap_why(gap));
 	fr_out_char(o, ',');
@@ -268,6 +286,17 @@ static void csv_put_gaps(struct csv *c)
 		csv_put_gap(c, gap);
 }
 
+/* Not as fields are called: a tracepoint may have one of that name. */
+static void csv_head_whose(struct csv *c)
+{
+	const char *name;
+
+	for (; (name = flightrec_column_name(c->fr, c->whose_cnt)); c->whose_cnt++) {
+		fr_out_str(&c->out, ",whose.");
+		fr_out_str(&c->out, name);
+	}
+}
+
 static int csv_put_head(struct csv *c)
 {
 	unsigned file, cnt = flightrec_file_cnt(c->fr);
@@ -277,6 +306,7 @@ static int csv_put_head(struct csv *c)
 	for (file = 0; file < cnt && !err; file++)
 		err = add_columns(c, file);
 	fr_out_str(&c->out, "ts,cpu,event,pid,tid,comm");
+	csv_head_whose(c);
 	if (c->ask.wall)
 		fr_out_str(&c->out, ",wall");
 	if (c->ask.gaps)

@@ -78,6 +78,8 @@ static int export_open_all(const struct fr_exportopts *x)
 	u32 i;
 
 	err = err ? err : flightrec_set_flags(x->fr, (x->gaps ? FLIGHTREC_GAPS : 0) | (x->pairs ? FLIGHTREC_PAIRS : 0));
+	if (!err && x->columns)
+		err = flightrec_set_columns(x->fr, x->columns);
 	err = err ? err : flightrec_set_jobs(x->fr, jobs);
 	err = err ? err : flightrec_set_filter(x->fr, x->ask.opts.filter);
 	for (i = 0; i < x->ask.file_cnt && !err; i++)

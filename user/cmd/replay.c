@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/rows/whose.h"
 #include "cmd/cmd.h"
 #include "cmd/jobs.h"
 #include "cmd/memopts.h"
@@ -29,6 +30,7 @@ struct ask {
 	enum mode mode;
 	bool pos;
 	bool pairs;
+	bool columns; /* some were chosen */
 	bool gaps;
 	bool kmsg;
 	bool json, count;
@@ -257,6 +259,19 @@ static int replay_tiers(const struct fr_option *option, void *to, const char *va
 	return err;
 }
 
+static int replay_columns(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+	int err;
+
+	(void)option;
+	ask->option = "--columns: ";
+	err = flightrec_set_columns(ask->fr, value);
+	ask->option = "";
+	ask->columns = true;
+	return err;
+}
+
 static int replay_life(const struct fr_option *option, void *to, const char *value)
 {
 	(void)value;
@@ -321,6 +336,12 @@ static const struct fr_option table[] = {
 		  "and on the CPU, who woke the task",
 		  fr_option_flag, offsetof(struct ask, pairs),
 		  .more = "They are called `latency_ns`, `offcpu_ns`, `queued_ns`, `blocked_ns`, `oncpu_ns` and `waker`."),
+	FR_OPTION(0, "columns", "LIST", "also whose each event is: program, container, pod, ...; or all", replay_columns, 0,
+		  .words = FR_WHOSE_WORDS,
+		  .more = "Text has those that are known behind the fields, `whose=[program=nginx pod=api-0]`; JSON has each "
+			  "that was "
+			  "asked for, in `whose`, as null where there is none or it is not known. `program` is the name of the "
+			  "process's first thread; the others are `cgroup`, `container_id`, `namespace`, `image` and `unit`."),
 	FR_OPTION(0, "speed", "X", "1x as fast as it happened, 0.1x slower, max (default)", replay_speed, 0,
 		  .words = "max 1x 0.1x"),
 	FR_OPTION(0, "step", "[=N]", "by key: Enter next (N), n next that -f selects, c all, q quit", replay_step, 0,
@@ -382,6 +403,10 @@ static int cmd_replay_check(const struct ask *ask)
 	}
 	if ((ask->words || ask->wall) && (!ask->json || ask->on.cnt)) {
 		fr_err("--words and --wall are for --json: text has both");
+		return -1;
+	}
+	if (ask->columns && (ask->mode == COUNT || ask->on.cnt)) {
+		fr_err("--columns is about lines of events: it cannot be used with --count or --on");
 		return -1;
 	}
 	if (ask->step && (ask->mode == COUNT || ask->speed > 0)) {

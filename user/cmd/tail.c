@@ -9,6 +9,7 @@
 
 #include "base/config/default.h"
 #include "base/config/tiers.h"
+#include "base/rows/whose.h"
 #include "base/text/units.h"
 #include "cmd/cmd.h"
 #include "cmd/memopts.h"
@@ -36,6 +37,14 @@ static int tail_tiers(const struct fr_option *option, void *to, const char *valu
 	return fr_tiers_parse("--tier: ", value, &ask->opts.tiers);
 }
 
+static int tail_columns(const struct fr_option *option, void *to, const char *value)
+{
+	struct ask *ask = to;
+
+	(void)option;
+	return fr_whose_parse("--columns: ", value, &ask->opts.whose);
+}
+
 static const struct fr_option table[] = {
 	FR_OPTION_GROUP(fr_option_session, offsetof(struct ask, name)),
 	FR_OPTION('f', "filter", "EXPR",
@@ -51,6 +60,10 @@ static const struct fr_option table[] = {
 		  fr_option_flag, offsetof(struct ask, json)),
 	FR_OPTION(0, "tier", "LIST", "only these tiers: main,life,stack,wait,rare or all\n(default: all but stack)", tail_tiers,
 		  0, .words = "main life stack wait all"),
+	FR_OPTION(0, "columns", "LIST",
+		  "also whose each event is: some of program, cgroup, container,\n"
+		  "container_id, pod, namespace, image, unit; or all, as `flightrec replay`",
+		  tail_columns, 0, .words = FR_WHOSE_WORDS),
 	FR_OPTION(0, "pos", NULL, "each event's place in its ring: epoch, tier, seq, offset", fr_option_flag,
 		  offsetof(struct ask, pos)),
 	FR_OPTION_GROUP(fr_coloropts, 0),

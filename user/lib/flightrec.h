@@ -93,6 +93,12 @@ int flightrec_set_filter(struct flightrec *fr, const char *expr);
 /* Only these tiers, "main,life" or "all"; by default all except stack. -EINVAL: no such tier. */
 int flightrec_set_tiers(struct flightrec *fr, const char *tiers);
 
+/*
+ * Which columns events have beside their fields: "program,container,pod", or "all", docs/replay.md. Text and JSON have them
+ * then, and flightrec_event_column() tells them. -EINVAL: no such column.
+ */
+int flightrec_set_columns(struct flightrec *fr, const char *columns);
+
 #define FLIGHTREC_JOBS_MAX 256u
 /*
  * Use this many threads for reading, the calling one included; 0: as many as there are CPUs, at most 4. By default no thread is
@@ -145,6 +151,13 @@ const char *flightrec_event_comm(const struct flightrec_event *ev);   /* at that
 const char *flightrec_event_cgroup(const struct flightrec_event *ev); /* path, NULL: unknown; with FLIGHTREC_CGROUPS */
 const char *flightrec_event_tier(const struct flightrec_event *ev);   /* "main"; NULL: this version has no name for it */
 bool flightrec_event_matches(const struct flightrec_event *ev);	      /* false only with FLIGHTREC_UNMATCHED */
+
+/*
+ * Column i of those that flightrec_set_columns() chose, in the order of docs/replay.md: its name, NULL: there are not so many;
+ * and what it is for this event, *sz bytes, not terminated, valid until asked again; NULL: none, or not known.
+ */
+const char *flightrec_column_name(const struct flightrec *fr, unsigned i);
+const char *flightrec_event_column(const struct flightrec_event *ev, unsigned i, size_t *sz);
 
 /* Where its record was: epoch of the recording, lap, offset in it, which grows. The same in each snapshot. NULL: not needed. */
 void flightrec_event_pos(const struct flightrec_event *ev, unsigned *epoch, uint64_t *seq, unsigned *offset);

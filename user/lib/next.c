@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/rows/whose.h"
 #include "lib/handle.h"
 
 /* Do runs follow each other in time, as the rows within each do? This is checked, not trusted. */
@@ -171,6 +172,28 @@ const char *flightrec_event_comm(const struct flightrec_event *ev)
 const char *flightrec_event_cgroup(const struct flightrec_event *ev)
 {
 	return fr_view_cgroup(ev->fr->run.view, &ev->row);
+}
+
+/* The number of chosen column i, FR_WHOSE_CNT: there are not so many. */
+static u32 next_column(const struct flightrec *fr, unsigned i)
+{
+	u32 bits = fr->opts.whose;
+
+	for (; bits && i; i--)
+		bits &= bits - 1;
+	return bits ? (u32)__builtin_ctz(bits) : FR_WHOSE_CNT;
+}
+
+const char *flightrec_column_name(const struct flightrec *fr, unsigned i)
+{
+	return fr_whose_name(next_column(fr, i));
+}
+
+const char *flightrec_event_column(const struct flightrec_event *ev, unsigned i, size_t *sz)
+{
+	u32 what = next_column(ev->fr, i);
+
+	return what < FR_WHOSE_CNT ? fr_whose_text(ev->fr->run.view, &ev->row, what, sz) : NULL;
 }
 
 const char *flightrec_event_tier(const struct flightrec_event *ev)

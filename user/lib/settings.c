@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/config/tiers.h"
+#include "base/rows/whose.h"
 #include "base/set/vec.h"
 #include "lib/handle.h"
 
@@ -115,6 +116,19 @@ int flightrec_set_tiers(struct flightrec *fr, const char *tiers)
 	return err;
 }
 
+int flightrec_set_columns(struct flightrec *fr, const char *columns)
+{
+	const struct fr_err_sink *was;
+	int err = settings_check_text(fr, columns);
+
+	if (err)
+		return err;
+	was = fr_lib_enter(fr);
+	err = fr_whose_parse("", columns, &fr->opts.whose);
+	fr_lib_leave(was);
+	return err;
+}
+
 int flightrec_set_jobs(struct flightrec *fr, unsigned jobs)
 {
 	int err = check_closed(fr);
@@ -139,7 +153,6 @@ int flightrec_set_flags(struct flightrec *fr, unsigned flags)
 		return fr_lib_fail(fr, -EINVAL, "flags 0x%x are not known to this version of the library", flags & ~FLAGS);
 	fr->flags = flags;
 	fr->opts.pairs = flags & FLIGHTREC_PAIRS;
-	fr->opts.cgroups = flags & FLIGHTREC_CGROUPS;
 	return 0;
 }
 
@@ -185,6 +198,7 @@ int flightrec_open(struct flightrec *fr)
 	if (!fr->path_cnt)
 		return fr_lib_fail(fr, -EINVAL, "no snapshot was named");
 	fr->opts.names = !(fr->flags & FLIGHTREC_NO_NAMES);
+	fr->opts.cgroups = fr->flags & FLIGHTREC_CGROUPS || fr_whose_needs_cgroups(fr->opts.whose);
 	was = fr_lib_enter(fr);
 	err = fr_replay_open((const char *const *)fr->path, fr->path_cnt, &fr->opts, &fr->replay);
 	fr_lib_leave(was);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/filter/filter_node.h"
+#include "base/rows/whose.h"
 #include "base/text/dev.h"
 #include "base/tp/tps.h"
 
@@ -285,6 +286,7 @@ static struct value filter_builtin(const struct env *e, enum fr_builtin b)
 {
 	struct fr_who who;
 	const char *found;
+	size_t len;
 
 	switch (b) {
 	case FR_BI_event:
@@ -308,6 +310,10 @@ static struct value filter_builtin(const struct env *e, enum fr_builtin b)
 	if (fr_builtin_is_belongs(b)) {
 		found = fr_view_belongs(e->view, e->row, b - FR_BI_container);
 		return found ? text(found, strlen(found)) : none;
+	}
+	if (b == FR_BI_program) {
+		found = fr_whose_text(e->view, e->row, FR_WHOSE_program, &len);
+		return found ? text(found, len) : none;
 	}
 	who = fr_view_who(e->view, e->row);
 	if (b == FR_BI_pid)

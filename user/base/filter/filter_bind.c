@@ -99,7 +99,7 @@ static bool find_builtin(struct fr_filter *f, struct fr_node *n)
 	for (i = 0; i < FR_BI_CNT; i++) {
 		if (!strcmp(n->text, fr_builtin_names[i])) {
 			/* a tracepoint's own field of that name is what is meant */
-			if (fr_builtin_is_belongs(i) && find_fields(f->schema, n->text, NULL))
+			if (i >= FR_BI_program && find_fields(f->schema, n->text, NULL))
 				return false;
 			n->builtin = i;
 			if (fr_builtin_is_pair(i) && (find_pair_events(f, n) || find_own_fields(f, n)))
@@ -497,8 +497,8 @@ u8 fr_node_kinds(const struct fr_node *n)
 	case FR_OP_TEXT:
 		return TEXT;
 	case FR_OP_BUILTIN:
-		return n->builtin == FR_BI_comm || n->builtin == FR_BI_tier || n->builtin == FR_BI_event ||
-				       fr_builtin_is_cgroup(n->builtin)
+		return n->builtin == FR_BI_comm || n->builtin == FR_BI_program || n->builtin == FR_BI_tier ||
+				       n->builtin == FR_BI_event || fr_builtin_is_cgroup(n->builtin)
 			       ? TEXT
 			       : NUM;
 	case FR_OP_FIELD:

@@ -54,8 +54,10 @@ enum fr_op {
 	FR_OP_OR,
 };
 
-/* What every event has, then what it ends (struct fr_pair): the first and the last of these; whose it is, likewise. */
-#define FR_BUILTINS(B) B(event) B(ts) B(cpu) B(pid) B(tid) B(comm) B(cgroup) B(tier) FR_PAIR_TIMES(B) B(waker) FR_BELONGS(B)
+/* What every event has, then what it ends (struct fr_pair): the first and the last of these; whose it is, likewise (whose.h).
+ */
+#define FR_BUILTINS(B) \
+	B(event) B(ts) B(cpu) B(pid) B(tid) B(comm) B(cgroup) B(tier) FR_PAIR_TIMES(B) B(waker) B(program) FR_BELONGS(B)
 
 enum fr_builtin {
 #define B(name, ...) FR_BI_##name,

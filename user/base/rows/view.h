@@ -28,6 +28,7 @@ struct fr_view {
 	const struct fr_span_row *span;	  /* what the same rows tell beside times, NULL: not requested */
 	u32 pair_from;
 	bool shows_pairs; /* printers show them if they are known */
+	u32 whose;	  /* printers show these (base/rows/whose.h), bits */
 };
 
 /* What a row ends; NULL: not requested. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/filter/filter.h"
+#include "base/rows/belongs.h"
 #include "base/schema/sysnames.h"
 #include "base/text/nearest.h"
 #include "base/trigger/trigger_text.h"
@@ -287,6 +288,12 @@ static int key_unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
 	for (i = 0; i < KEY_CNT; i++)
 		if (key_is_for(&keys[i], p->t.kind))
 			fr_nearest_consider(&near, keys[i].name);
+	if (fr_belongs_find(buf) < FR_BELONGS_CNT)
+		return fr_tp_fail(
+			p, name.at,
+			"%s is known on replay only, since the files of container engines tell it: take the cgroup's path, "
+			"as `flightrec replay --columns cgroup` shows it: cgroup=*/docker-0a1b*",
+			buf);
 	if (fr_nearest_likely(&near))
 		return fr_tp_fail(p, name.at, "there is no option '%.*s': did you mean %s?", FR_TP_SHOWN(name), near.name);
 	if (valued)

@@ -124,6 +124,10 @@ static struct fr_watch_operand watch_builtin(struct fr_watch_build *b, const str
 	case FR_BI_cgroup:
 		fr_watch_fail(b, n, "a cgroup's path is known on replay only: choose what is recorded by --cgroup");
 		return none;
+	case FR_BI_program:
+		fr_watch_fail(b, n,
+			      "the name of a process's first thread is known on replay only: take comm, the task's own name");
+		return none;
 	default:
 		if (fr_builtin_is_belongs(n->builtin)) {
 			fr_watch_fail(b, n, "%s is known on replay only: choose what is recorded by --cgroup", n->text);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "base/rows/argv.h"
+#include "base/rows/whose.h"
 #include "base/text/units.h"
 #include "base/tp/tps.h"
 #include "live/snapshot/clock_sample.h"
@@ -104,7 +105,7 @@ static int make_schema(struct fr_tail *t)
 		fr_err("session '%s' does not describe its events: end it with `flightrec stop -n %s`", fr_sess_name(t->s),
 		       fr_sess_name(t->s));
 	uname(&t->host);
-	t->view = (struct fr_view){.schema = t->schema, .wall = &t->wall, .arch = t->host.machine};
+	t->view = (struct fr_view){.schema = t->schema, .wall = &t->wall, .arch = t->host.machine, .whose = t->opts.whose};
 	err = err ?: fr_sess_formats(t->s, &formats, &sz);
 	if (!err && sz) {
 		t->view.tps = fr_tps_new(t->schema, formats, sz);
@@ -267,6 +268,7 @@ static int tail_set_up(struct fr_tail *t)
 	t->lapbatch = fr_lapbatch_new(t->schema, &t->secrets, lap_max_sz(t));
 	t->know = (struct fr_know){.s = t->s, .lapbatch = t->lapbatch};
 	t->know.with_cgroups = t->filter && fr_filter_uses_cgroups(t->filter);
+	t->know.with_cgroups |= fr_whose_needs_cgroups(t->opts.whose);
 	err = t->lapbatch ? tail_open_rings(t, t->opts.last_ns ? t->since_ns : FR_RING_FOLLOW_NOW) : -ENOMEM;
 	if (err)
 		return err;

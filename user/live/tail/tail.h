@@ -18,6 +18,7 @@ struct fr_tail_opts {
 	const char *filter; /* expression, or NULL */
 	u32 tiers;	    /* bits of the tiers to show */
 	u64 last_ns;	    /* history to begin with, 0: none */
+	u32 whose;	    /* columns to be shown (base/rows/whose.h), bits */
 };
 
 struct fr_tail; /* opaque */

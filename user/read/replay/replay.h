@@ -36,6 +36,7 @@ struct fr_replay_opts {
 	bool history;		     /* rows before `since` come, too: what began before the window is known */
 	const char *pairs_without;   /* pairs, if the first file does not record this event; NULL: no such one */
 	bool cgroups;		     /* will cgroups be needed (view->cgroups)? Likewise */
+	u32 whose;		     /* print these (base/rows/whose.h): bits */
 	u32 jobs;   /* threads, including the caller's: 0 and 1 mean only the caller; FR_REPLAY_JOBS_AUTO, _FEW */
 	bool names; /* will names or stacks be needed? Without a filter and output they need not be read */
 };

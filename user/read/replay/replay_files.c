@@ -160,6 +160,7 @@ static int make_view(struct fr_replay *r, struct fr_replay_file *f)
 		.wall = &r->boot[f->boot].wall,
 		.arch = fr_snap_fact(f->snap, "arch"),
 		.disks = fr_snap_fact(f->snap, "disks"),
+		.whose = r->opts.whose,
 	};
 	if (!formats)
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/rows/whose.h"
 #include "read/replay/summary.h"
 #include "read/stat/stat_int.h"
 
@@ -52,11 +53,10 @@ static u8 *stat_put_time(u8 *to, u64 bucket_ns, u64 ts)
 
 static u8 *put_program(u8 *to, const struct fr_view *v, const struct fr_row *r)
 {
-	struct fr_who who = fr_view_who(v, r);
+	size_t len;
+	const char *program = fr_whose_text(v, r, FR_WHOSE_program, &len);
 
-	if (who.pid > 0)
-		who = fr_names_who(v->names, who.pid, r->ts, r->cpu);
-	return stat_put(to, who.comm ? FR_STAT_TEXT : FR_STAT_NONE, who.comm, who.comm ? who.len : 0);
+	return stat_put(to, program ? FR_STAT_TEXT : FR_STAT_NONE, program, program ? len : 0);
 }
 
 /* A call may end with another number than it began with, or none: what was begun counts. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rows/callargs.h"
+#include "base/rows/whose.h"
 #include "base/text/escape.h"
 #include "base/tp/tps.h"
 #include "show/format/format_pair.h"
@@ -319,6 +320,8 @@ void fr_json_row(const struct fr_json *j, struct fr_out *o, const struct fr_view
 			put_field(j, o, v, r, i);
 	if (v->shows_pairs)
 		fr_pair_json(o, fr_view_pair(v, r));
+	if (v->whose)
+		fr_whose_put_json(o, v, r);
 	if (j->with_wall)
 		format_json_put_wall(o, v, r);
 	if (j->with_pos)

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/rows/callargs.h"
+#include "base/rows/whose.h"
 #include "base/text/dev.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
@@ -624,6 +625,8 @@ void fr_text_row(struct fr_text *t, struct fr_out *o, const struct fr_view *v, c
 	}
 	if (v->shows_pairs)
 		fr_pair_text(o, fr_view_pair(v, r));
+	if (v->whose)
+		fr_whose_put_text(o, v, r);
 	if (t->with_pos)
 		format_put_pos(o, r);
 	fr_out_char(o, '\n');
