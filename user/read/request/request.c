@@ -209,8 +209,8 @@ static int request_leave(struct fr_request *q, struct thread *t, u64 ts, enum fr
 
 	if (t->on_ns && t->on_ns < ts)
 		l->oncpu_ns += ts - t->on_ns;
-	if (t->on_ns < ts)
-		t->on_ns = 0;
+	t->on_ns = 0;
+	t->asks = false; /* a wait is of the leg that it began in */
 	l->end_ns = ts;
 	l->end = why;
 	t->leg = 0;
@@ -276,6 +276,7 @@ static int request_own_wait(struct fr_request_step *s, const struct fr_waited *w
 static int request_settle(struct fr_request *q, const struct request_row *r, struct thread *t, const struct fr_waited *record)
 {
 	struct place now = record ? request_place(record) : (struct place){0};
+	u32 tid = request_leg(q, t->leg)->tid;
 	enum fr_request_end why;
 	int err;
 
@@ -290,7 +291,7 @@ static int request_settle(struct fr_request *q, const struct request_row *r, str
 	request_free_step(&t->wait);
 	err = request_leave(q, t, t->left_ns, why);
 	if (!err && t->by_request) {
-		err = request_enter(q, r, t, r->row->tid, t->by_ns, FR_REQUEST_woken, t->by_leg);
+		err = request_enter(q, r, t, tid, t->by_ns, FR_REQUEST_woken, t->by_leg);
 		t->place = now;
 		t->on_ns = t->run_ns;
 		request_leg(q, q->legs.cnt)->ran = true;
@@ -583,10 +584,11 @@ static u32 request_find_open(const struct fr_request *q, const struct request_ro
 	return own < q->run->open.cnt ? own : other;
 }
 
-static int request_close(struct fr_request *q, u32 at, u64 ts)
+static int request_close(struct fr_request *q, const struct request_row *r, u32 at)
 {
 	struct open_span *o = q->run->open.at, was = o[at];
 	struct thread *t = fr_idmap_find(&q->run->threads, was.key);
+	int err = 0;
 
 	free(was.name);
 	memmove(&o[at], &o[at + 1], (q->run->open.cnt - at - 1) * sizeof(*o));
@@ -596,7 +598,10 @@ static int request_close(struct fr_request *q, u32 at, u64 ts)
 	t->open_cnt -= t->open_cnt > 0;
 	if (t->open_cnt)
 		return 0;
-	return request_cut_wait(q, t, ts, NULL) ?: request_leave(q, t, ts, FR_REQUEST_END_end);
+	/* another thread ends it, and this one has told nothing yet since it came back: its wait is over, and was of the leg */
+	if (t->asks)
+		err = request_settle(q, r, t, NULL);
+	return err ?: request_cut_wait(q, t, r->ts, NULL) ?: request_leave(q, t, r->ts, FR_REQUEST_END_end);
 }
 
 static int request_end(struct fr_request *q, const struct request_row *r, struct thread *t, char *name)
@@ -606,6 +611,7 @@ static int request_end(struct fr_request *q, const struct request_row *r, struct
 	int err = 0;
 
 	q->end_cnt++;
+	q->unbegun_cnt += at == q->run->open.cnt;
 	t->has_other = false;
 	if (!leg && at < q->run->open.cnt && ((struct open_span *)q->run->open.at)[at].key == r->key)
 		leg = ((struct open_span *)q->run->open.at)[at].leg; /* that it has left by another mark */
@@ -619,7 +625,7 @@ static int request_end(struct fr_request *q, const struct request_row *r, struct
 		return err;
 	}
 	if (at < q->run->open.cnt)
-		err = request_close(q, at, r->ts);
+		err = request_close(q, r, at);
 	err = request_step(q, r->ts, leg, FR_REQUEST_DID_end, name) ?: err;
 	/* by now the thread may be elsewhere */
 	t = request_find(q, r, r->row->tid);
@@ -792,6 +798,7 @@ static void request_bind_mark(struct fr_request *q, struct request_mark *m, cons
 		return;
 	m->kind = kind;
 	q->has_marks |= kind == MARK_BEGIN || kind == MARK_END;
+	q->has_begins |= kind == MARK_BEGIN;
 	q->has_ends |= kind == MARK_END;
 }
 

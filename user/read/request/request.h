@@ -34,18 +34,18 @@
 #include "read/replay/replay.h"
 #include "read/waits/waited.h"
 
-/* How a thread came to the request. BEFORE: by its end mark alone: when it began is not in the file. */
+/* How a thread came to the request. BEFORE: by its end mark alone: since when it is in the request is not known. */
 #define FR_REQUEST_HOWS(H) H(marked) H(woken) H(forked) H(before)
 /* Why a leg ends; open: the file does. */
-#define FR_REQUEST_ENDS(E)                                             \
-	E(open, "the file ends")                                       \
-	E(end, "its end mark")                                         \
-	E(mark, "a mark of its own")                                   \
-	E(other, "a mark of another id")                               \
-	E(wait, "it waits for something else")                         \
-	E(untold, "it waits: what for is not known")                   \
-	E(still, "it waits, and the file ends: what for is not known") \
-	E(exit, "it ends")                                             \
+#define FR_REQUEST_ENDS(E)                                                            \
+	E(open, "the file ends")                                                      \
+	E(end, "its end mark")                                                        \
+	E(mark, "a mark of its own")                                                  \
+	E(other, "a mark of another id")                                              \
+	E(wait, "it waits for something else")                                        \
+	E(untold, "it waits: whether for the request is not known")                   \
+	E(still, "it waits, and the file ends: whether for the request is not known") \
+	E(exit, "it ends")                                                            \
 	E(missing, "events are missing")
 #define FR_REQUEST_DOES(D) D(begin) D(end) D(mark) D(woken) D(forked) D(wait) D(leaves)
 
@@ -101,7 +101,8 @@ struct fr_request {
 	u32 begin_cnt, end_cnt;			   /* marks of it */
 	u64 left_out;				   /* steps, for lack of memory */
 	bool has_marks;				   /* a file has events that are marks with an id */
-	bool has_ends;				   /* and ends of them */
+	bool has_begins, has_ends;		   /* begins, and ends of them */
+	u32 unbegun_cnt;			   /* ends of it without a begin of the same name before */
 	bool has_switches, has_wakings, has_waits; /* all files recorded these */
 	u64 mark_cnt;				   /* marks with an id in the window */
 	u64 near_id;		    /* some id that there is, of the last one; for who asks for one that is not */

@@ -149,7 +149,7 @@ static const struct fr_column leg_columns[] = {
 	LEG(wait_cnt, "waits", COUNT, "how often"),
 	FR_COLUMN_MADE(leg_ended, "ended_by", TEXT,
 		       "why it ends: `end`: its end mark; `mark`: the thread's own mark of the request, which begins another leg; `other`: a mark of another "
-		       "id; `wait`: a wait for something else; `untold`, `still`: a wait of which it is not known what for, `still`: that has not ended; "
+		       "id; `wait`: a wait for something else; `untold`, `still`: a wait of which it is not known whether it is for the request, `still`: that has not ended; "
 		       "`exit`; `missing`: events are missing; `null`: the file ends",
 		       FR_TEXT(8, "until", 0, .lead = "  ", .say = leg_say_end)),
 	LEG(gap, "events_missing", BOOL, "events of some CPU are missing meanwhile"),
@@ -421,13 +421,12 @@ static void request_note(struct request_page *p, bool is_so, const char *note)
 static void request_judge(struct request_page *p)
 {
 	const struct fr_request *q = &p->q;
-	bool any_before = false, any_open = false, any_gap = false, any_untold = false;
+	bool any_open = false, any_gap = false, any_untold = false;
 	u32 i;
 
 	for (i = 0; i < q->legs.cnt; i++) {
 		const struct fr_request_leg *l = fr_request_leg(q, i);
 
-		any_before |= l->how == FR_REQUEST_before;
 		any_open |= l->how == FR_REQUEST_marked && l->end == FR_REQUEST_END_open;
 		any_gap |= l->gap || l->end == FR_REQUEST_END_missing;
 		any_untold |= l->end == FR_REQUEST_END_untold || l->end == FR_REQUEST_END_still;
@@ -435,9 +434,13 @@ static void request_judge(struct request_page *p)
 	request_note(p, p->followed_cnt,
 		     "followed is a conclusion, from who woke or began whom: what such a thread did may have been for others");
 	request_note(p, any_untold,
-		     "where it is not known what a followed thread waited for, it is followed no longer: it may have gone on");
-	request_note(p, any_before, "it was begun before the window, or where events are missing");
+		     "where it is not known whether a followed thread waited for the request, it is followed no longer: it may "
+		     "have gone on");
+	request_note(p, q->unbegun_cnt && q->has_begins,
+		     "an end of it has no begin of its name in the window: it began before, where events are missing, or by "
+		     "another name");
 	request_note(p, any_open && q->has_ends, "it has not ended in the window");
+	request_note(p, !q->has_begins, "begins were not recorded: record all marks of the file");
 	request_note(p, !q->has_ends, "ends were not recorded: record all marks of the file");
 	request_note(p, any_gap, "events are missing in its time: it may have been in other threads, too");
 	request_note(p, !q->has_switches, "switches were not recorded: no wait is known, and nobody is followed");
