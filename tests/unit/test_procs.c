@@ -99,11 +99,62 @@ static void test_asker(void **state)
 	fr_procs_free(p);
 }
 
+static void put_file(int dir, const char *name, const char *text)
+{
+	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* Hierarchies of version 1 say of whoever ends that it is in their root: that is no cgroup that it was in. */
+static void test_cgroup_of_who_ends(void **state)
+{
+	static const struct {
+		const char *cgroup, *stat, *told;
+	} cases[] = {
+		{"4:memory:/\n0::/\n", "7 (a) b) S 1 7 7 0 -1 4194304 9 9", ",\"cgroup\":\"/\""},
+		{"4:memory:/\n0::/\n", "7 (a) b) Z 1 7 7 0 -1 4194308 9 9", ""},
+		{"4:memory:/\n0::/\n", "7 (a) 4) R 1", ""},
+		{"4:memory:/x\n0::/\n", "7 (a) b) Z 1 7 7 0 -1 4194308 9 9", ",\"cgroup\":\"/x\""},
+		{"4:memory:/\n0::/y\n", "7 (a) b) Z 1 7 7 0 -1 4194308 9 9", ",\"cgroup\":\"/y\""},
+	};
+	const struct fr_cgroup_here here = {.is_known = {true, true}};
+	struct fr_errand_job job[FR_PROCS_JOB_CNT];
+	struct fr_procs *p = begin(job);
+	char at[] = "/tmp/test_procs-XXXXXX", *text;
+	int dir;
+	u32 i;
+
+	(void)state;
+	assert_non_null(mkdtemp(at));
+	dir = open(at, O_RDONLY | O_DIRECTORY);
+	p->ask.cgroup_here = &here;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		size_t sz;
+
+		put_file(dir, "cgroup", cases[i].cgroup);
+		put_file(dir, "stat", cases[i].stat);
+		fr_out_init_mem(p->out);
+		assert_int_equal(put_cgroup(p, dir, NULL), 0);
+		text = fr_out_take_mem(p->out, &sz);
+		assert_string_equal(text ? text : "", cases[i].told);
+		free(text);
+	}
+	unlinkat(dir, "cgroup", 0);
+	unlinkat(dir, "stat", 0);
+	close(dir);
+	rmdir(at);
+	fr_procs_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runner),
 		cmocka_unit_test(test_asker),
+		cmocka_unit_test(test_cgroup_of_who_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@
 #define PROCS_MAX_SZ   (16u << 20) /* of all processes together: about 50,000 */
 #define CGROUPS_MAX    4096u	   /* some 10 us each */
 #define CONTAINERS_MAX 4096u	   /* some 100 us each */
+#define PF_EXITING     0x4u	   /* of the flags in /proc/PID/stat: include/linux/sched.h */
 
 /* Kinds of what the runner tells (sys/errand.h). */
 enum { TOLD_PIDS, TOLD_LINKS, TOLD_CMDLINE, TOLD_REDACTED, TOLD_LACK, TOLD_CGROUPS, TOLD_CONTAINER, TOLD_NO_ROOM, TOLD_NAMED };
@@ -175,7 +176,25 @@ static void tell_container(struct fr_procs *p, struct fr_errand_out *to, const c
 	p->lacks_containers |= added < 0;
 }
 
-/* Nothing is told if the text was cut off. As above. */
+/* Does it end, or has it? */
+static bool procs_is_ending(int dir)
+{
+	char buf[1024];
+	ssize_t n = procs_read_at(dir, "stat", buf, sizeof(buf) - 1);
+	const char *behind_comm;
+	u32 flags;
+
+	if (n <= 0)
+		return true;
+	buf[n] = 0;
+	behind_comm = strrchr(buf, ')');
+	return !behind_comm || sscanf(behind_comm + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1 || flags & PF_EXITING;
+}
+
+/*
+ * Nothing is told if the text was cut off; nor of a process that is in the root and ends: hierarchies of version 1 say so then
+ * wherever it was (proc_cgroup_show(), kernel/cgroup/cgroup.c). As above.
+ */
 static int put_cgroup(struct fr_procs *p, int dir, struct fr_errand_out *to)
 {
 	const struct fr_cgroup_here *here = cgroup_here(p);
@@ -185,7 +204,7 @@ static int put_cgroup(struct fr_procs *p, int dir, struct fr_errand_out *to)
 	if (n <= 0 || n == sizeof(buf) - 1)
 		return n < 0 ? n : 0;
 	buf[n] = 0;
-	if (!fr_cgroup_of_text(here, buf, path, sizeof(path)))
+	if (!fr_cgroup_of_text(here, buf, path, sizeof(path)) || (!strcmp(path, "/") && procs_is_ending(dir)))
 		return 0;
 	procs_put(p->out, "cgroup", path, strlen(path));
 	tell_container(p, to, path);
