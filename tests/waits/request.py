@@ -141,6 +141,49 @@ CASES = {
     "events of its CPU are missing between two runs": (
         ["d/9520100 1 wait/", "hole 1 9525000 9900000", "event 9950000 1 sched_switch 0 next_pid=200 prev_state=0"],
         [CLIENT, "server woken 1 5000 6500 missing"], [ASKS], [FOLLOWED, "events are missing"]),
+    "another word of the same condition": (
+        ["s/wait 200 id=0 arg0=5 (.*) object=.*/wait 200 id=202 arg0=0x7000 \\1/", "s/9520100 1 wait 200 id=230/9520100 1 wait 200 id=202 arg0=0x7004/"],
+        [CLIENT, "server woken 1 5000 6500 wait"], [ASKS], [FOLLOWED]),
+    "another futex": (
+        ["s/wait 200 id=0 arg0=5 (.*) object=.*/wait 200 id=202 arg0=0x7000 \\1/", "s/9520100 1 wait 200 id=230/9520100 1 wait 200 id=202 arg0=0x9000/"],
+        [CLIENT, SERVER], [ASKS, "server 6500 3020 futex futex 0x9000 timer True"], [FOLLOWED]),
+    "descriptors that are told elsewhere": (
+        ["s/wait 200 id=0 arg0=5 (.*) object=.*/wait 200 id=7 arg0=0x7f00 arg1=3 \\1/", "s/9520100 1 wait 200 id=230/9520100 1 wait 200 id=7 arg0=0x6f00 arg1=3/"],
+        [CLIENT, "server woken 1 5000 6500 wait"], [ASKS], [FOLLOWED]),
+    "another descriptor, told at the same place": (
+        ["s/wait 200 id=0 arg0=5/wait 200 id=7 arg0=0x7f00 arg1=1/", "s/9520100 1 wait 200 id=230/9520100 1 wait 200 id=7 arg0=0x7f00 arg1=1 object=pipe:[3]/"],
+        [CLIENT, SERVER], [ASKS, "server 6500 3020 poll pipe:[3] timer True"], [FOLLOWED]),
+    "one descriptor, and then several": (
+        ["s/wait 200 id=0 arg0=5/wait 200 id=7 arg0=0x7f00 arg1=1/", "s/9520100 1 wait 200 id=230/9520100 1 wait 200 id=7 arg0=0x7f00 arg1=3/"],
+        [CLIENT, "server woken 1 5000 6500 untold"], [ASKS], [FOLLOWED, "where it is not known"]),
+    "the other process ends it while client is runnable": (
+        ["d/mark:shop__end 100/", "event 10010000 1 mark:shop__end 200 id=7 name=request"],
+        ["client marked - 2000 10010 end", "server woken 1 5000 10010 end"], [SLEEPS, "client 5020 4990 None None server False"], [FOLLOWED]),
+    "client is woken, and has not run": (
+        ["d/event (1003.*|1[1-7]\\d{6}) 0/", "d/event 1[56]\\d{6} 1/"], ["client marked - 2000 10040 open", "server woken 1 5000 10040 still"],
+        [SLEEPS, "client 5020 5020 None None server False"], [FOLLOWED, "where it is not known", "it has not ended"]),
+    "server is woken, and has not run": (
+        ["d/event (501.*|[69]\\d{6}|1[0-7]\\d{6}) [01] /"], ["client marked - 2000 5020 open", "server woken 1 5000 5020 open"],
+        ["client 5020 0 None None None False"], [FOLLOWED, "it has not ended"]),
+    "it may have run where events are missing": (
+        ["d/event (501.*|[69]\\d{6}|1[0-7]\\d{6}) [01] /", "hole 1 5005000 5015000"], ["client marked - 2000 5020 open"],
+        ["client 5020 0 None None None False"], ["it has not ended", "events are missing"]),
+    "a process that it forks has not run": (
+        ["event 2500000 0 sched_process_fork 100 child_pid=400 child_tgid=400 child_comm=child child_start=2500000",
+         "event 2500100 0 sched_wakeup_new 100 target_pid=400 target_cpu=0"],
+        [CLIENT, "child forked 1 2500 17000 open", SERVER], [ASKS, SLEEPS], [FOLLOWED]),
+    "a timer wakes server, which has not run": (
+        ["d/event (952.*|1[0-7]\\d{6}) [01] /"], ["client marked - 2000 9500 open", "server woken 1 5000 6500 untold"],
+        ["client 5020 4480 None None None False"], [FOLLOWED, "where it is not known", "it has not ended"]),
+    "from a blocked wait, and it has not run": (
+        ["d/event (952.*|1[0-7]\\d{6}) [01] /", "s/(6500000 .*prev_state=)1/\\g<1>2/", "event 9515000 0 sched_switch 0 next_pid=900 prev_state=0"],
+        ["client marked - 2000 9515 open", "server woken 1 5000 9515 open"],
+        ["client 5020 4495 None None None False", "server 6500 3015 None None irq False"], [FOLLOWED, "it has not ended"]),
+    "the request wakes server again, which has not run": (
+        ["d/event (952.*|1[0-7]\\d{6}) [01] /", "d/5020000/", "s/9500000 1 sched_waking 0 (.*) waker=3/9500000 0 sched_waking 100 \\1/",
+         "event 9515000 1 sched_switch 0 next_pid=900 prev_state=0"],
+        ["client marked - 2000 9515 open", "server woken 1 5000 6500 untold", "server woken 1 9500 9515 open"], [],
+        [FOLLOWED, "where it is not known", "it has not ended"]),
     "what it still waits in is known": (
         ["d/mark:shop__end 100/", "state 100 17000000 120 0 1 0 6 0 0 17000000 0 object=pipe:[2]",
          "state 200 17000000 120 0 1 0 5 0 0 16000000 0 object=pipe:[1]"],
@@ -197,8 +240,13 @@ def check(name, directory):
         spent = x["oncpu_ns"] + x["queued_ns"] + x["wait_ns"]
         if spent > x["end_ns"] - x["begin_ns"] or (spent < x["end_ns"] - x["begin_ns"] and not x["events_missing"]):
             sys.exit(f"not all of its time, or more: {spent}: {x}")
+    not_run = sum(x["followed"] and not x["ended_by"] and not x["oncpu_ns"] for x in r["legs"])
+    for x in r["path"]:
+        w = x["wait"]
+        not_run += bool(w and w["ended"] and w["queued_ns"] and x["ts"] + w["off_ns"] == r["legs"][x["leg"] - 1]["end_ns"])
     untold = sum(x["ended_by"] in ("untold", "still") for x in r["legs"])
     page = subprocess.run([FLIGHTREC, "report", "--request", "7", file], stdout=subprocess.PIPE, text=True, check=True).stdout
+    equal("has not run", [page.count("has not run since")], [not_run])
     equal("untold", [page.count("whether for the request is not known")], [2 * untold])
     equal("page", [len(re.findall(r"\+[0-9].*", page))], [len(r["legs"]) + len(r["path"])])
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/schema/tpname.h"
+#include "base/set/hash.h"
 #include "base/set/idmap.h"
 #include "read/replay/missing.h"
 #include "read/states/states.h"
@@ -36,6 +37,7 @@ struct bound {
 	struct fr_sub sub[EVENT_CNT];
 	struct fr_waited_fields wait;
 	struct request_mark mark[FR_EVENT_MAX];
+	u64 last_ns; /* its last row, on the first file's clock */
 };
 
 /* Where a thread waits, as far as two waits can be compared. */
@@ -43,8 +45,12 @@ struct place {
 	bool known;
 	u8 in, abi;
 	s32 id;
-	u64 what; /* the call's first argument, or the kernel's stack */
+	u8 at;	    /* enum fr_waited_at */
+	u64 what;   /* the call's first argument, or the kernel's stack */
+	u64 object; /* a hash; 0: it has none */
 };
+
+enum likeness { PLACES_UNLIKE, PLACES_ALIKE, PLACES_NOT_COMPARED };
 
 struct thread {
 	u32 leg;      /* its number + 1; 0: it is not in the request */
@@ -56,9 +62,10 @@ struct thread {
 	/* woken by a leg, and it has not run since; woken_leg is its number + 1 */
 	u64 woken_ns;
 	u32 woken_leg;
-	u64 on_ns;   /* of a leg: since when it has had the CPU; 0: it has none */
-	u64 left_ns; /* of a leg: since when it has been off it; 0: it is not */
-	u64 seen_ns; /* its last event */
+	u64 roused_ns; /* of a leg that waits: when anything woke it, which wait.wait tells */
+	u64 on_ns;     /* of a leg: since when it has had the CPU; 0: it has none */
+	u64 left_ns;   /* of a leg: since when it has been off it; 0: it is not */
+	u64 seen_ns;   /* its last event */
 	u16 state;
 	bool arrives; /* if a record of its wait comes now, that is where the request found it */
 	/* a wait has ended, and it is not known yet whose it was */
@@ -86,7 +93,6 @@ struct fr_request_run {
 	struct fr_states states; /* of the first file */
 	bool has_states;
 	u32 seq;
-	u64 last_ns; /* on the first file's clock */
 };
 
 /* A row, and what belongs to it. */
@@ -211,6 +217,8 @@ static int request_leave(struct fr_request *q, struct thread *t, u64 ts, enum fr
 		l->oncpu_ns += ts - t->on_ns;
 	t->on_ns = 0;
 	t->asks = false; /* a wait is of the leg that it began in */
+	if (why == FR_REQUEST_END_end)
+		t->woken_ns = 0; /* that was while it was in it by its own word */
 	l->end_ns = ts;
 	l->end = why;
 	t->leg = 0;
@@ -222,33 +230,45 @@ static int request_leave(struct fr_request *q, struct thread *t, u64 ts, enum fr
 
 /* ---- waits ---- */
 
-static struct place request_place(const struct fr_waited *w)
+static struct place request_place(const struct fr_waited *w, const struct fr_view *v)
 {
 	struct place p = {.known = w->in != FR_WAITED_user, .in = w->in, .abi = w->abi, .id = w->id};
 
+	p.at = fr_waited_at(w, v->arch);
 	p.what = w->in == FR_WAITED_call ? w->arg[0] : w->kstack_id;
+	p.object = w->object_len ? fr_hash(FR_HASH_SEED, w->object, w->object_len) ?: 1 : 0;
 	return p;
 }
 
-static bool request_is_there(const struct place *a, const struct place *b)
+static enum likeness request_compare(const struct place *a, const struct place *b)
 {
-	return a->in == b->in && a->abi == b->abi && a->id == b->id && a->what == b->what;
+	if (!a->known || !b->known)
+		return PLACES_NOT_COMPARED;
+	if (a->in != b->in || a->abi != b->abi || a->id != b->id)
+		return PLACES_UNLIKE;
+	if (a->at == FR_WAITED_AT_NEAR)
+		return a->what - b->what + FR_FUTEX_NEAR <= 2ull * FR_FUTEX_NEAR ? PLACES_ALIKE : PLACES_UNLIKE;
+	if (a->at == FR_WAITED_AT_EXACT)
+		return a->what == b->what ? PLACES_ALIKE : PLACES_UNLIKE;
+	if (!a->object != !b->object)
+		return PLACES_NOT_COMPARED; /* for one descriptor, and for several */
+	return a->object == b->object ? PLACES_ALIKE : PLACES_UNLIKE;
 }
 
 /* Is the wait the request's? *why: why not. */
 static bool request_owns(const struct fr_request_leg *l, const struct thread *t, const struct place *now,
 			 enum fr_request_end *why)
 {
-	bool compared = t->place.known && now->known;
+	enum likeness likeness = request_compare(&t->place, now);
 
 	*why = FR_REQUEST_END_untold;
 	if (!fr_request_is_followed(l))
 		return true;
-	if (compared && request_is_there(&t->place, now)) {
+	if (likeness == PLACES_ALIKE) {
 		*why = FR_REQUEST_END_wait;
 		return false;
 	}
-	return t->by_request || t->wait.wait.state == FR_PREV_STATE_BLOCKED || compared ||
+	return t->by_request || t->wait.wait.state == FR_PREV_STATE_BLOCKED || likeness == PLACES_UNLIKE ||
 	       (l->how == FR_REQUEST_forked && !t->by_task);
 }
 
@@ -275,7 +295,7 @@ static int request_own_wait(struct fr_request_step *s, const struct fr_waited *w
 /* A wait has ended: with the record of it, or without. */
 static int request_settle(struct fr_request *q, const struct request_row *r, struct thread *t, const struct fr_waited *record)
 {
-	struct place now = record ? request_place(record) : (struct place){0};
+	struct place now = record ? request_place(record, r->run->view) : (struct place){0};
 	u32 tid = request_leg(q, t->leg)->tid;
 	enum fr_request_end why;
 	int err;
@@ -300,15 +320,35 @@ static int request_settle(struct fr_request *q, const struct request_row *r, str
 	return err;
 }
 
+/* Who woke a thread, as the span machine says. */
+static void request_put_waker(struct fr_waited *w, const struct request_row *r, const struct fr_span_waker *by)
+{
+	struct fr_who who;
+
+	w->waker = FR_WAKER_unknown;
+	w->waker_pid = 0;
+	w->waker_comm.len = 0;
+	if (!by->ns)
+		return;
+	w->waker = by->by == FR_SPAN_BY_TASK	  ? FR_WAKER_task
+		   : by->by == FR_SPAN_BY_IRQ	  ? FR_WAKER_irq
+		   : by->by == FR_SPAN_BY_SOFTIRQ ? FR_WAKER_softirq
+						  : (u8)by->nr;
+	if (by->by != FR_SPAN_BY_TASK)
+		return;
+	w->waker_pid = by->tid;
+	who = fr_names_who(r->run->view->names, by->tid, by->ns, r->row->cpu);
+	request_put_comm(&w->waker_comm, &who);
+}
+
 /* The span machine's words for it, where no record has better ones. */
 static void request_tell_wait(struct thread *t, const struct request_row *r, u32 tid)
 {
 	const struct fr_span_off *off = &fr_view_span(r->run->view, r->row)->off;
 	const struct fr_pair *p = fr_view_pair(r->run->view, r->row);
 	struct fr_waited *w = &t->wait.wait;
-	struct fr_who who;
 
-	t->wait = (struct fr_request_step){.ts = t->left_ns, .did = FR_REQUEST_DID_wait, .ended = true};
+	t->wait = (struct fr_request_step){.ts = t->left_ns, .did = FR_REQUEST_DID_wait, .ended = true, .back = true};
 	*w = (struct fr_waited){.ts = r->row->ts,
 				.tid = tid,
 				.pid = -1,
@@ -319,26 +359,16 @@ static void request_tell_wait(struct thread *t, const struct request_row *r, u32
 				.abi = off->why.abi,
 				.state = off->why.state,
 				.cpu = r->row->cpu,
-				.in = off->why.in == FR_SPAN_IN_CALL ? FR_WAITED_call : FR_STATE_IN_NONE,
-				.waker = FR_WAKER_unknown};
-	if (!off->waker.ns)
-		return;
-	w->waker = off->waker.by == FR_SPAN_BY_TASK	 ? FR_WAKER_task
-		   : off->waker.by == FR_SPAN_BY_IRQ	 ? FR_WAKER_irq
-		   : off->waker.by == FR_SPAN_BY_SOFTIRQ ? FR_WAKER_softirq
-							 : (u8)off->waker.nr;
-	if (off->waker.by != FR_SPAN_BY_TASK)
-		return;
-	w->waker_pid = off->waker.tid;
-	who = fr_names_who(r->run->view->names, w->waker_pid, off->waker.ns, r->row->cpu);
-	request_put_comm(&w->waker_comm, &who);
+				.in = off->why.in == FR_SPAN_IN_CALL ? FR_WAITED_call : FR_STATE_IN_NONE};
+	request_put_waker(w, r, &off->waker);
 }
 
 /* Its leg ends at ts, and it may be waiting: in this, if that is known. */
 static int request_cut_wait(struct fr_request *q, struct thread *t, u64 ts, const struct fr_waited *in)
 {
 	struct fr_request_leg *l = request_leg(q, t->leg);
-	struct fr_request_step s = {.ts = t->left_ns, .did = FR_REQUEST_DID_wait, .told = in};
+	bool is_roused = t->roused_ns > t->left_ns;
+	struct fr_request_step s = {.ts = t->left_ns, .did = FR_REQUEST_DID_wait, .told = in, .ended = is_roused};
 	struct fr_waited w = {.id = -1, .in = FR_STATE_IN_NONE};
 
 	if (!t->left_ns)
@@ -353,10 +383,12 @@ static int request_cut_wait(struct fr_request *q, struct thread *t, u64 ts, cons
 	s.wait.pid = l->pid;
 	s.wait.ts = ts;
 	s.wait.off_ns = ts - t->left_ns;
-	s.wait.blocked_ns = s.wait.queued_ns = 0;
+	s.wait.queued_ns = is_roused ? ts - t->roused_ns : 0;
+	s.wait.blocked_ns = is_roused ? t->roused_ns - t->left_ns : 0;
 	s.wait.state = t->state;
-	s.wait.waker = FR_WAKER_unknown;
-	s.wait.waker_pid = 0;
+	s.wait.waker = is_roused ? t->wait.wait.waker : FR_WAKER_unknown;
+	s.wait.waker_pid = is_roused ? t->wait.wait.waker_pid : 0;
+	s.wait.waker_comm = is_roused ? t->wait.wait.waker_comm : (struct fr_waited_name){0};
 	return request_add_wait(q, t, &s);
 }
 
@@ -464,6 +496,11 @@ static int request_waking(struct fr_request *q, const struct request_row *r, enu
 	struct thread *by = request_find(q, r, r->row->tid), *t;
 	u32 leg = by ? by->leg : 0;
 
+	t = s->woke ? request_find(q, r, target) : NULL;
+	if (t && t->leg && t->left_ns && !t->asks) {
+		t->roused_ns = r->ts;
+		request_put_waker(&t->wait.wait, r, &s->waker);
+	}
 	if (!leg || !s->woke || s->waker.by != FR_SPAN_BY_TASK || s->waker_is_lost || !target || target == r->row->tid)
 		return 0;
 	t = request_have(q, r, target); /* by may be elsewhere now */
@@ -692,11 +729,15 @@ static int request_wait(struct fr_request *q, const struct request_row *r, struc
 	if (t->asks)
 		return request_settle(q, r, t, &one);
 	if (t->arrives && t->leg)
-		t->place = request_place(&one);
+		t->place = request_place(&one, r->run->view);
 	if (t->arrives || !t->leg || one.off_ns > r->ts - request_leg(q, t->leg)->begin_ns)
 		return 0;
-	s = (struct fr_request_step){
-		.ts = r->ts - one.off_ns, .leg = t->leg - 1, .did = FR_REQUEST_DID_wait, .ended = true, .told = true};
+	s = (struct fr_request_step){.ts = r->ts - one.off_ns,
+				     .leg = t->leg - 1,
+				     .did = FR_REQUEST_DID_wait,
+				     .ended = true,
+				     .back = true,
+				     .told = true};
 	if (request_own_wait(&s, &one))
 		return -ENOMEM;
 	/* its time as runnable is counted already */
@@ -745,7 +786,7 @@ static int request_take(struct fr_request *q, const struct request_row *r)
 
 static int request_run(struct fr_request *q, const struct fr_replay_run *run)
 {
-	const struct bound *b = &q->run->file[run->file];
+	struct bound *b = &q->run->file[run->file];
 	u64 shift_ns = run->shift_ns - fr_replay_shift(q->replay, 0);
 	struct fr_row row;
 	struct request_row r = {.run = run, .row = &row, .b = b};
@@ -758,7 +799,7 @@ static int request_run(struct fr_request *q, const struct fr_replay_run *run)
 		row = fr_batch_row(run->b, i);
 		r.ts = row.ts + shift_ns;
 		r.key = (u64)fr_replay_boot(q->replay, run->file) << 32 | row.tid;
-		q->run->last_ns = r.ts > q->run->last_ns ? r.ts : q->run->last_ns;
+		b->last_ns = r.ts > b->last_ns ? r.ts : b->last_ns;
 		err = request_take(q, &r);
 	}
 	return err;
@@ -825,53 +866,6 @@ static void request_bind(struct fr_request *q, u32 file)
 
 /* ---- the end ---- */
 
-/* It has not come back: is this still where the request found it? What it is in may be known of when the snapshot was taken. */
-static int request_still(struct fr_request *q, struct thread *t)
-{
-	struct fr_request_leg *l = request_leg(q, t->leg);
-	const struct fr_snap_state *state = q->run->has_states && !l->file ? fr_states_of(q->run->states.snap, l->tid) : NULL;
-	struct fr_still still;
-	struct place now = {0};
-	enum fr_request_end why = FR_REQUEST_END_open;
-
-	if (state && state->at_ns >= t->left_ns && state->state & FR_PREV_STATE_WAITS) {
-		fr_states_read(&q->run->states, fr_replay_view(q->replay, 0), state, &still);
-		now = request_place(&still.wait);
-	} else {
-		state = NULL;
-	}
-	if (fr_request_is_followed(l) && !(t->place.known && now.known))
-		why = FR_REQUEST_END_still;
-	else if (fr_request_is_followed(l) && request_is_there(&t->place, &now))
-		why = FR_REQUEST_END_wait;
-	if (why)
-		return request_leave(q, t, t->left_ns, why);
-	return request_cut_wait(q, t, q->run->last_ns, state ? &still.wait : NULL) ?: request_leave(q, t, q->run->last_ns, why);
-}
-
-static int request_finish(struct fr_request *q)
-{
-	struct fr_request_run *run = q->run;
-	struct request_row none = {0};
-	struct thread *t;
-	u32 i;
-	int err = 0;
-
-	for (i = 0; i < run->threads.cap && !err; i++) {
-		if (!run->threads.used[i])
-			continue;
-		t = (struct thread *)(run->threads.record + (size_t)i * run->threads.record_sz);
-		if (t->asks && t->leg)
-			err = request_settle(q, &none, t, NULL);
-		if (!err && t->leg && t->left_ns && t->state & FR_PREV_STATE_WAITS)
-			err = request_still(q, t);
-		else if (!err && t->leg)
-			err = request_cut_wait(q, t, run->last_ns, NULL)
-				      ?: request_leave(q, t, run->last_ns, FR_REQUEST_END_open);
-	}
-	return err;
-}
-
 static bool request_has_gap(const struct fr_gap_list *l, u64 from_ns, u64 to_ns)
 {
 	size_t i;
@@ -882,18 +876,125 @@ static bool request_has_gap(const struct fr_gap_list *l, u64 from_ns, u64 to_ns)
 	return false;
 }
 
+/* Are events missing in this time of a file's machine? */
+static bool request_is_missing(const struct fr_request *q, u32 file, u64 from_ns, u64 to_ns)
+{
+	u64 shift_ns = fr_replay_shift(q->replay, file) - fr_replay_shift(q->replay, 0);
+	u32 boot = fr_replay_boot(q->replay, file);
+
+	return request_has_gap(fr_missing_gaps(q->run->missing, boot), from_ns - shift_ns, to_ns - shift_ns) ||
+	       request_has_gap(fr_missing_damage(q->run->missing, boot), from_ns - shift_ns, to_ns - shift_ns);
+}
+
+/* When the last file of a file's boot ends: another machine's may go on. */
+static u64 request_last_ns(const struct fr_request *q, u32 file)
+{
+	u64 last_ns = 0;
+	u32 i;
+
+	for (i = 0; i < fr_replay_file_cnt(q->replay); i++)
+		if (fr_replay_boot(q->replay, i) == fr_replay_boot(q->replay, file) && q->run->file[i].last_ns > last_ns)
+			last_ns = q->run->file[i].last_ns;
+	return last_ns;
+}
+
+/* It has not come back: is this still where the request found it? What it is in may be known of when the snapshot was taken. */
+static int request_still(struct fr_request *q, struct thread *t)
+{
+	struct fr_request_leg *l = request_leg(q, t->leg);
+	const struct fr_snap_state *state = q->run->has_states && !l->file ? fr_states_of(q->run->states.snap, l->tid) : NULL;
+	struct fr_still still;
+	struct place now = {0};
+	enum fr_request_end why = FR_REQUEST_END_open;
+	enum likeness likeness;
+	u64 last_ns;
+
+	if (state && state->at_ns >= t->left_ns && state->state & FR_PREV_STATE_WAITS) {
+		fr_states_read(&q->run->states, fr_replay_view(q->replay, 0), state, &still);
+		now = request_place(&still.wait, fr_replay_view(q->replay, 0));
+	} else {
+		state = NULL;
+	}
+	likeness = request_compare(&t->place, &now);
+	if (fr_request_is_followed(l) && likeness == PLACES_NOT_COMPARED)
+		why = FR_REQUEST_END_still;
+	else if (fr_request_is_followed(l) && likeness == PLACES_ALIKE)
+		why = FR_REQUEST_END_wait;
+	if (why)
+		return request_leave(q, t, t->left_ns, why);
+	last_ns = request_last_ns(q, l->file);
+	return request_cut_wait(q, t, last_ns, state ? &still.wait : NULL) ?: request_leave(q, t, last_ns, why);
+}
+
+/*
+ * It was woken, and has had no CPU since. The record of its wait would come with that: what a followed thread waited for, only
+ * its state tells, or that no task ended it. Whoever the request woke is in it from the waking on, in any case.
+ */
+static int request_roused(struct fr_request *q, struct thread *t)
+{
+	const struct fr_request_leg *l = request_leg(q, t->leg);
+	bool is_own = !fr_request_is_followed(l) || t->state == FR_PREV_STATE_BLOCKED ||
+		      (l->how == FR_REQUEST_forked && t->wait.wait.waker != FR_WAKER_task);
+
+	return is_own ? 0 : request_leave(q, t, t->left_ns, FR_REQUEST_END_untold);
+}
+
+/* The request has woken it, and it has had no CPU since: all of that is its time in the queue. */
+static int request_enter_woken(struct fr_request *q, struct thread *t, u32 tid)
+{
+	u32 file = request_leg(q, t->woken_leg)->file;
+	struct fr_replay_run run = {.file = file, .view = fr_replay_view(q->replay, file)};
+	struct fr_row row = {.ts = t->woken_ns - fr_replay_shift(q->replay, file) + fr_replay_shift(q->replay, 0)};
+	const struct request_row r = {.run = &run, .row = &row, .ts = t->woken_ns};
+
+	if (t->seen_ns > t->woken_ns || request_is_missing(q, file, t->woken_ns, request_last_ns(q, file)))
+		return 0; /* it may have run */
+	return request_enter(q, &r, t, tid, t->woken_ns, FR_REQUEST_woken, t->woken_leg);
+}
+
+static int request_finish_one(struct fr_request *q, struct thread *t, u32 tid)
+{
+	const struct request_row none = {0};
+	u64 last_ns;
+	bool waits;
+	int err = 0;
+
+	if (t->asks)
+		err = request_settle(q, &none, t, NULL);
+	waits = t->leg && t->left_ns && t->state & FR_PREV_STATE_WAITS;
+	if (!err && waits)
+		err = t->roused_ns > t->left_ns ? request_roused(q, t) : request_still(q, t);
+	if (!err && !t->leg && t->woken_ns)
+		err = request_enter_woken(q, t, tid);
+	if (err || !t->leg)
+		return err;
+	last_ns = request_last_ns(q, request_leg(q, t->leg)->file);
+	if (!request_leg(q, t->leg)->ran)
+		request_leg(q, t->leg)->queued_ns += last_ns - request_leg(q, t->leg)->begin_ns;
+	return request_cut_wait(q, t, last_ns, NULL) ?: request_leave(q, t, last_ns, FR_REQUEST_END_open);
+}
+
+static int request_finish(struct fr_request *q)
+{
+	struct fr_idmap *threads = &q->run->threads;
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < threads->cap && !err; i++)
+		if (threads->used[i])
+			err = request_finish_one(q, (struct thread *)(threads->record + (size_t)i * threads->record_sz),
+						 threads->key[i]);
+	return err;
+}
+
 static void request_find_gaps(struct fr_request *q)
 {
 	u32 i;
 
 	for (i = 1; i <= q->legs.cnt; i++) {
 		struct fr_request_leg *l = request_leg(q, i);
-		u64 shift_ns = fr_replay_shift(q->replay, l->file) - fr_replay_shift(q->replay, 0);
-		u32 boot = fr_replay_boot(q->replay, l->file);
 
-		l->gap =
-			request_has_gap(fr_missing_gaps(q->run->missing, boot), l->begin_ns - shift_ns, l->end_ns - shift_ns) ||
-			request_has_gap(fr_missing_damage(q->run->missing, boot), l->begin_ns - shift_ns, l->end_ns - shift_ns);
+		l->gap = request_is_missing(q, l->file, l->begin_ns, l->end_ns);
 		q->begin_ns = !q->begin_ns || l->begin_ns < q->begin_ns ? l->begin_ns : q->begin_ns;
 		q->end_ns = l->end_ns > q->end_ns ? l->end_ns : q->end_ns;
 	}

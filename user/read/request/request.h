@@ -15,11 +15,11 @@
  *  - followed: a thread that one of the request's wakes from its sleep, or begins, from then on. A thread that is marked with
  *    another id is not followed: a mark knows better. It ends at the thread's next mark with an id, its end, or when it waits
  *    for something else.
- *  - A followed thread that waits where the request found it, as the records of both waits tell (call and first argument, or
- *    the kernel's stack), waits for something else: its leg ends where the wait begins. Any other wait of it is the request's
- *    if the request ends it, if it is blocked (D), or if both records tell that it is elsewhere. A thread that was begun for
- *    the request was found nowhere: its wait is the request's if no task ends it. Of what is left it is not known what it waits
- *    for: the leg ends there, too.
+ *  - A followed thread that waits where the request found it, as the records of both waits tell (the call and what it is
+ *    for, or the kernel's stack), waits for something else: its leg ends where the wait begins. Any other wait of it is the
+ *    request's if the request ends it, if it is blocked (D), or if both records tell that it is elsewhere. A thread that was
+ *    begun for the request was found nowhere: its wait is the request's if no task ends it. Of what is left it is not known
+ *    what it waits for: the leg ends there, too.
  *  - Where events are missing while a followed thread is off its CPU, or on the CPU that has it, its leg ends: it may have done
  *    anything. Marked ones go on, and say so.
  *
@@ -87,6 +87,7 @@ struct fr_request_step {
 	u32 leg;	       /* its number */
 	u8 did;		       /* enum fr_request_did */
 	bool ended;	       /* a wait: before its leg does; others: true */
+	bool back;	       /* a wait: and it has had a CPU since */
 	bool told;	       /* a wait: it has a record, or the file says what it was in when it was taken */
 	char *text;	       /* of a mark; NULL: none, or not known. Escape it */
 	struct fr_waited wait; /* its object is owned */
@@ -95,7 +96,7 @@ struct fr_request_step {
 struct fr_request {
 	u64 id;
 	struct fr_replay *replay;
-	struct fr_vec legs;			   /* struct fr_request_leg, by begin_ns */
+	struct fr_vec legs;			   /* struct fr_request_leg, as they were found */
 	struct fr_vec steps;			   /* struct fr_request_step, by ts */
 	u64 begin_ns, end_ns;			   /* from its first leg to its last one's end */
 	u32 begin_cnt, end_cnt;			   /* marks of it */

@@ -433,8 +433,6 @@ bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w)
 	return false;
 }
 
-#define FUTEX_NEAR 64u /* bytes: the words of one lock or condition */
-
 /*
  * Did it wait each time for a futex of its process's own, by the words of one lock, which a timer ended, or one other task?
  * *mate: that task, *cnt: how often; 0: a timer ended all.
@@ -454,7 +452,7 @@ static bool turns_are_of_one_lock(const struct fr_case *k, const struct fr_waite
 			continue;
 		op = (u32)of->arg[1] & FUTEX_CMD_MASK;
 		if (!(of->arg[1] & FUTEX_PRIVATE_FLAG) || (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET) ||
-		    of->arg[0] - l->arg[0] + FUTEX_NEAR > 2ull * FUTEX_NEAR)
+		    of->arg[0] - l->arg[0] + FR_FUTEX_NEAR > 2ull * FR_FUTEX_NEAR)
 			return false;
 		if (of->waker == FR_WAKER_timer || of->waker == FR_WAKER_irq)
 			continue;

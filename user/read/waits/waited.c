@@ -126,25 +126,17 @@ const char *fr_waited_call(const struct fr_waited *w, const char *arch, char tex
 }
 
 /* What a call's registers tell of its object where that was not recorded. */
-enum about { FUTEX, CHILD, CHILD_BY_TYPE, POLL, SELECT, TIMER, SIGNAL };
+enum about { FUTEX, FUTEXES, CHILD, CHILD_BY_TYPE, POLL, SELECT, TIMER, SIGNAL };
 
 static const struct {
 	const char *call;
 	enum about about;
 } abouts[] = {
-	{"futex", FUTEX},
-	{"futex_wait", FUTEX},
-	{"wait4", CHILD},
-	{"waitid", CHILD_BY_TYPE},
-	{"poll", POLL},
-	{"ppoll", POLL},
-	{"select", SELECT},
-	{"pselect6", SELECT},
-	{"nanosleep", TIMER},
-	{"clock_nanosleep", TIMER},
-	{"pause", SIGNAL},
-	{"rt_sigsuspend", SIGNAL},
-	{"rt_sigtimedwait", SIGNAL},
+	{"futex", FUTEX},	   {"futex_wait", FUTEX},	{"futex_waitv", FUTEXES},
+	{"wait4", CHILD},	   {"waitid", CHILD_BY_TYPE},	{"poll", POLL},
+	{"ppoll", POLL},	   {"select", SELECT},		{"pselect6", SELECT},
+	{"nanosleep", TIMER},	   {"clock_nanosleep", TIMER},	{"pause", SIGNAL},
+	{"rt_sigsuspend", SIGNAL}, {"rt_sigtimedwait", SIGNAL},
 };
 
 #define P_PID 1u /* of waitid() */
@@ -170,6 +162,9 @@ static void waited_tell(const struct fr_waited *w, enum about about, char text[F
 	switch (about) {
 	case FUTEX:
 		snprintf(text, FR_WAITED_OBJECT_SZ, "futex 0x%llx", w->arg[0]);
+		break;
+	case FUTEXES:
+		snprintf(text, FR_WAITED_OBJECT_SZ, "%u futex%s", (u32)w->arg[1], w->arg[1] == 1 ? "" : "es");
 		break;
 	case CHILD:
 		tell_child(w->arg[0], text);
@@ -212,6 +207,27 @@ const char *fr_waited_about(const struct fr_waited *w, const char *arch, char te
 		if (!strcmp(abouts[i].call, name))
 			waited_tell(w, abouts[i].about, text);
 	return text;
+}
+
+/* Of 32 bits some calls have other names: "futex_time64", "_newselect". */
+enum fr_waited_at fr_waited_at(const struct fr_waited *w, const char *arch)
+{
+	const struct fr_sys sys = {.arch = arch, .abi = w->abi};
+	const char *name = w->in == FR_WAITED_call ? fr_sysname(&sys, FR_STYLE_SYSCALL, w->id) : NULL;
+	const char *time64 = name ? strstr(name, "_time64") : NULL;
+	size_t len = time64 ? (size_t)(time64 - name) : name ? strlen(name) : 0;
+	u32 i;
+
+	if (name && !strcmp(name, "_newselect"))
+		return FR_WAITED_AT_NOTHING;
+	for (i = 0; i < sizeof(abouts) / sizeof(abouts[0]); i++) {
+		if (strlen(abouts[i].call) != len || memcmp(abouts[i].call, name, len) != 0)
+			continue;
+		if (abouts[i].about == FUTEX)
+			return FR_WAITED_AT_NEAR;
+		return abouts[i].about == CHILD || abouts[i].about == CHILD_BY_TYPE ? FR_WAITED_AT_EXACT : FR_WAITED_AT_NOTHING;
+	}
+	return FR_WAITED_AT_EXACT;
 }
 
 const char *fr_waker_words(u32 waker)

@@ -65,6 +65,13 @@ static inline bool fr_waited_was_runnable(const struct fr_waited *w)
 	return !(w->state & FR_PREV_STATE_WAITS);
 }
 
+#define FR_FUTEX_NEAR 64u /* bytes: the words of one lock or condition */
+
+/* What the first argument of its call tells of where it waits. NEAR: an address, of one lock or condition up to FR_FUTEX_NEAR.
+ * NOTHING: an address in the caller's frame, a count, or nothing at all. EXACT: all else: a descriptor, as a rule. */
+enum fr_waited_at { FR_WAITED_AT_EXACT, FR_WAITED_AT_NEAR, FR_WAITED_AT_NOTHING };
+enum fr_waited_at fr_waited_at(const struct fr_waited *w, const char *arch);
+
 /* The words above; text is returned. about may be empty. Names of tasks and objects are as programs chose them: escape them. */
 const char *fr_waited_call(const struct fr_waited *w, const char *arch, char text[FR_WAITED_CALL_SZ]);
 const char *fr_waited_about(const struct fr_waited *w, const char *arch, char text[FR_WAITED_OBJECT_SZ]);

@@ -218,7 +218,7 @@ static struct fr_value request_owner_comm(const struct fr_at *at)
 #define WAIT(member, name, unit, meaning, ...) FR_COLUMN(struct fr_request_step, member, name, unit, meaning, __VA_ARGS__)
 
 static const struct fr_column wait_columns[] = {
-	WAIT(wait.off_ns, "off_ns", NS, "how long it was away from the CPU; of one that goes on: until the leg ends"),
+	WAIT(wait.off_ns, "off_ns", NS, "how long it was away from the CPU; without one since: until the leg ends"),
 	WAIT(wait.queued_ns, "queued_ns", NS, "of this, runnable"),
 	WAIT(ended, "ended", BOOL, "it ends before the leg does"),
 	WAIT(told, "told", BOOL, "it has a record, or the file says how the task was when it was taken; else call and object are not known"),
@@ -306,8 +306,14 @@ static void step_tell_wait(const struct fr_at *at, char *to, size_t sz)
 		snprintf(to + len, sz - len, ", and longer");
 	else
 		len += snprintf(to + len, sz - len, ": ended by %s", fr_waited_waker(w, by));
-	if (s->ended && w->queued_ns && len < sz)
-		snprintf(to + len, sz - len, ", runs %s later", fr_show_duration(w->queued_ns, queued, sizeof(queued)));
+	if (s->ended && w->queued_ns && len < sz && (s->back || !step_leg_of(at)->gap))
+		snprintf(to + len, sz - len, s->back ? ", runs %s later" : ", has not run since: %s",
+			 fr_show_duration(w->queued_ns, queued, sizeof(queued)));
+}
+
+static const char *request_not_run(const struct fr_request_leg *l)
+{
+	return l->ran || l->gap ? "" : ", has not run since";
 }
 
 static struct fr_value step_say(const struct fr_at *at)
@@ -329,11 +335,10 @@ static struct fr_value step_say(const struct fr_at *at)
 			 s->text ?: "what is not known");
 		break;
 	case FR_REQUEST_DID_woken:
-		snprintf(to, sz, "followed: woken by %s%s", request_task(&from->comm, from->tid, by),
-			 l->ran ? "" : ", has not run since");
+		snprintf(to, sz, "followed: woken by %s%s", request_task(&from->comm, from->tid, by), request_not_run(l));
 		break;
 	case FR_REQUEST_DID_forked:
-		snprintf(to, sz, "followed: begun by %s", request_task(&from->comm, from->tid, by));
+		snprintf(to, sz, "followed: begun by %s%s", request_task(&from->comm, from->tid, by), request_not_run(l));
 		break;
 	case FR_REQUEST_DID_leaves:
 		snprintf(to, sz, "is %s no longer: %s", fr_request_is_followed(l) ? "followed" : "in it",
