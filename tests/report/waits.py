@@ -19,7 +19,8 @@ def descriptors(cnt):
 
 
 ABOUT = {
-    "futex": lambda a: f"futex 0x{a[0]:x}", "wait4": lambda a: child(a[0] & 0xffffffff),
+    "futex": lambda a: f"futex 0x{a[0]:x}", "futex_wait": lambda a: f"futex 0x{a[0]:x}",
+    "futex_waitv": lambda a: f"{a[1] & 0xffffffff} futex{'es' if a[1] != 1 else ''}", "wait4": lambda a: child(a[0] & 0xffffffff),
     "waitid": lambda a: child(a[1] & 0xffffffff if a[0] == 1 else 0), "poll": lambda a: descriptors(a[1] & 0xffffffff),
     "ppoll": lambda a: descriptors(a[1] & 0xffffffff), "select": lambda a: f"descriptors below {a[0] & 0xffffffff}" if a[0] else "a timer",
     "pselect6": lambda a: f"descriptors below {a[0] & 0xffffffff}" if a[0] else "a timer", "nanosleep": lambda a: "a timer",
