@@ -571,9 +571,10 @@ static void request_put_text(struct fr_out *o, const struct request_page *p)
 	fr_out_paint(o, FR_PAINT_BOLD);
 	fr_out_printf(o, "Request %llu", p->q.id);
 	fr_out_paint(o, FR_PAINT_NONE);
-	fr_out_printf(o, ", %s in %u thread%s of %u process%s",
-		      fr_show_duration(p->q.end_ns - p->q.begin_ns, text, sizeof(text)), p->thread_cnt,
-		      fr_plural(p->thread_cnt), p->process_cnt, p->process_cnt == 1 ? "" : "es");
+	fr_out_printf(o, ", %s in %u thread%s", fr_show_duration(p->q.end_ns - p->q.begin_ns, text, sizeof(text)),
+		      p->thread_cnt, fr_plural(p->thread_cnt));
+	if (p->process_cnt) /* 0: of none it is known */
+		fr_out_printf(o, " of %u process%s", p->process_cnt, p->process_cnt == 1 ? "" : "es");
 	if (real_ns) {
 		fr_out_str(o, ", from ");
 		fr_text_wall(o, real_ns);
