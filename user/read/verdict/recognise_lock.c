@@ -237,9 +237,11 @@ bool fr_recognise_orphan_lock(struct fr_case *k)
 
 /* ---- a lock of several processes ---- */
 
-/* The only other process that has let this lock go, as earlier waits of w's process tell; 0: none, or several. *last_ns: when
+/*
+ * The only other process that has let this lock go, as earlier waits of w's process tell; 0: none, or several. *last_ns: when;
+ * *passed_ns: when anybody, its own threads included, did last.
  */
-static s32 lock_partner(const struct fr_case *k, const struct fr_waited *w, u32 *tid, u64 *last_ns)
+static s32 lock_partner(const struct fr_case *k, const struct fr_waited *w, u32 *tid, u64 *last_ns, u64 *passed_ns)
 {
 	const struct fr_waited *of;
 	s32 partner = 0, pid;
@@ -248,6 +250,8 @@ static s32 lock_partner(const struct fr_case *k, const struct fr_waited *w, u32 
 	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
 		if (of->pid != w->pid || of->arg[0] != w->arg[0] || !is_for_lock(k, of) || of->waker != FR_WAKER_task)
 			continue;
+		if (fr_waited_woken_ns(of) > *passed_ns)
+			*passed_ns = fr_waited_woken_ns(of);
 		pid = fr_clues_pid(k->c, of->waker_pid, fr_waited_woken_ns(of));
 		if (pid == w->pid)
 			continue;
@@ -287,29 +291,34 @@ static const char *lock_partner_killer(struct fr_case *k, s32 pid, u64 end_ns, c
 	return "";
 }
 
-/* Nobody unlocks for who has died, but where the lock is a robust one. */
+#define DEAD_BEFORE_NS FR_SEC_NS /* from its end to a wait for the lock: who uses it runs into what it left soon */
+
+/*
+ * Nobody unlocks for who has died, but where the lock is a robust one. Where the lock passed after that, or nobody waited for
+ * it until long after, it was free then.
+ */
 bool fr_recognise_dead_holder(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 	const char *killer, *from = "";
-	u64 last_ns = 0, end_ns;
+	u64 last_ns = 0, passed_ns = 0, end_ns;
 	s32 partner;
 	u32 tid = 0;
 
 	if (!w || w != &k->by_steps || !k->is_going || k->c->is_full || w->state != FR_PREV_STATE_SLEEPING ||
 	    !is_for_lock(k, w) || w->arg[1] & FUTEX_PRIVATE_FLAG || w->arg[3] || w->blocked_ns < FOR_EVER_NS)
 		return false;
-	partner = lock_partner(k, w, &tid, &last_ns);
+	partner = lock_partner(k, w, &tid, &last_ns, &passed_ns);
 	end_ns = partner ? lock_partner_end_ns(k->c, partner, last_ns) : 0;
-	if (!end_ns)
+	if (!end_ns || passed_ns > end_ns || fr_waited_began_ns(w) > end_ns + DEAD_BEFORE_NS)
 		return false;
 	killer = lock_partner_killer(k, partner, end_ns, &from);
-	fr_case_cause(
-		k, fr_word(k, "%s, wait, sched_process_exit%s", k->wait_from, from),
-		"%s waits for a lock that processes share (futex 0x%llx, %s so far), and the only other one that was seen "
-		"to let it go, %s, ended %s before the trigger%s: if it had the lock then, nobody releases that",
-		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), fr_word_who(k, tid, last_ns),
-		fr_word_ns(k, k->c->at_ns - end_ns), killer);
+	fr_case_cause(k, fr_word(k, "%s, wait, sched_process_exit%s", k->wait_from, from),
+		      "%s waits for a lock that processes share (futex 0x%llx, %s so far), and the only other process that "
+		      "was seen to let it go, that of %s, ended %s before the trigger%s: if it had the lock then, nobody "
+		      "releases that",
+		      fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), fr_word_who(k, tid, last_ns),
+		      fr_word_ns(k, k->c->at_ns - end_ns), killer);
 	return true;
 }
 
@@ -408,15 +417,15 @@ static const char *mate_word(struct fr_case *k, const struct fr_waited *w)
 }
 
 /* "; of the 2 others, b/2 has been in read for 2 s, ...": what other threads of the process do, those first that wait for no
- * futex; "; it has no other thread"; NULL: that is not known of all. */
-static const char *mates_word(struct fr_case *k, const struct fr_waited *w)
+ * futex; "; it has no other thread"; NULL: that is not known of all. *others: so many there are. */
+static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 *others)
 {
 	const char *words = "", *mate;
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
-	u32 pass, told = 0, others = 0;
+	u32 pass, told = 0;
 
-	for (pass = 0; pass < 2; pass++)
+	for (*others = pass = 0; pass < 2; pass++)
 		for (i = 0; i < cnt; i++) {
 			struct fr_still one;
 
@@ -425,7 +434,7 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w)
 				continue;
 			if (!fr_clues_still(k->c, t[i].tid, &one))
 				return NULL;
-			others += !pass;
+			*others += !pass;
 			if (is_in_futex(k, &one.wait) != pass || told == MATES_TOLD)
 				continue;
 			mate = mate_word(k, &one.wait);
@@ -434,9 +443,9 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w)
 			told++;
 			words = fr_word(k, "%s%s%s", words, *words ? ", " : "", mate);
 		}
-	if (!others)
+	if (!*others)
 		return "; it has no other thread";
-	return told ? fr_word(k, "; of the %u other%s, %s", others, fr_plural(others), words) : NULL;
+	return told ? fr_word(k, "; of the %u other%s, %s", *others, fr_plural(*others), words) : NULL;
 }
 
 #define HANDLER_NS FR_MSEC_NS /* from the begin of a signal's handler to its first wait */
@@ -458,13 +467,32 @@ static const char *handler_word(struct fr_case *k, const struct fr_waited *w, co
 		       fr_word_ns(k, began_ns - h->ts), name);
 }
 
-/* Whoever has it, the same thread included, has not released it. */
+/* How often others of its process were woken from its lock while it waited: at least. */
+static u32 lock_passed(const struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *of;
+	size_t i;
+	u32 cnt = 0;
+
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++)
+		cnt += of->tid != w->tid && of->pid == w->pid && of->arg[0] == w->arg[0] && is_for_lock(k, of) &&
+		       of->waker == FR_WAKER_task && fr_waited_woken_ns(of) > fr_waited_began_ns(w);
+	return cnt;
+}
+
+/* Nobody has woken it. A lock with a queue passes among others meanwhile; else whoever has it may be the same thread. */
 static bool tell_own_lock(struct fr_case *k, const struct fr_waited *w, const char *mates)
 {
-	const char *from = "", *handler = handler_word(k, w, &from);
+	u32 passed = lock_passed(k, w);
+	const char *from = passed ? ", wait" : "", *handler = "";
 
+	if (passed)
+		handler = fr_word(k, "; meanwhile others were woken from it %u time%s or more", passed, fr_plural(passed));
+	else
+		handler = handler_word(k, w, &from);
 	fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, from),
-		      "%s waits for a lock of its process, without a time-out: no thread has released futex 0x%llx for %s%s%s",
+		      "%s waits for a lock of its process, without a time-out: nobody has woken it from futex 0x%llx for "
+		      "%s%s%s",
 		      fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), handler, mates);
 	return true;
 }
@@ -475,21 +503,22 @@ bool fr_recognise_own_threads(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 	const char *mates;
+	u32 others;
 
 	/* who is stopped may have been woken: it is not seen to leave the call */
 	if (!w || w != &k->by_steps || !k->is_going || !(w->state & (FR_PREV_STATE_SLEEPING | FR_PREV_STATE_BLOCKED)) ||
 	    !is_own_futex(k, w) || w->blocked_ns < FOR_EVER_NS || !has_all_threads(k, w->pid))
 		return false;
-	mates = mates_word(k, w);
+	mates = mates_word(k, w, &others);
 	if (!mates)
 		return false;
 	if (is_for_lock(k, w))
 		return tell_own_lock(k, w, mates);
-	if (strncmp(mates, "; of ", 5)) /* a handler of a signal may end that */
+	if (!others) /* a handler of a signal may end that */
 		return false;
 	fr_case_cause(
 		k, k->wait_from,
-		"%s waits for another thread of its process, without a time-out: only one of these wakes who waits for futex "
+		"%s waits for another thread of its process, without a time-out: only one of these can wake it from futex "
 		"0x%llx, and none has for %s%s",
 		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), mates);
 	return true;
