@@ -130,7 +130,10 @@ static u32 call_forks_of(const struct fr_clues *c, s32 pid, u64 from_ns, u64 to_
 	return cnt;
 }
 
-/* It starts tasks, and its cgroup refused some just then: few programs go on without. */
+/*
+ * It starts tasks, and in its cgroup some were refused around that time: few programs go on without. That these were its own is
+ * not known: the counter is of all tasks there.
+ */
 bool fr_recognise_forks_refused(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
@@ -141,15 +144,16 @@ bool fr_recognise_forks_refused(struct fr_case *k)
 
 	if (!c->tid || c->pid <= 0 || !c->reason || strcmp(c->reason, "exit") || status <= 0)
 		return false;
+	from_ns = c->life_ns > from_ns ? c->life_ns : from_ns;
 	cnt = call_forks_of(c, c->pid, from_ns, c->at_ns, &last_ns);
 	refused = cnt ? fr_word_cgroup_pids(k, c->tid, c->at_ns) : "";
 	if (!*refused)
 		return false;
 	fr_case_cause(
 		k, "trigger, counters, sched_process_fork",
-		"%s ended with status %lld while it could start no more tasks: %s; it had started %u in the %s before, the "
-		"last one %s before its end",
-		fr_word_who(k, c->tid, c->at_ns), status, refused, cnt, fr_word_ns(k, STARTED_NS),
-		fr_word_ns(k, c->at_ns - last_ns));
+		"%s ended with status %lld; in the time around that, %s; it itself had started %s%u task%s in the %s before, "
+		"the last one %s before its end",
+		fr_word_who(k, c->tid, c->at_ns), status, refused, c->is_full ? "at least " : "", cnt, fr_plural(cnt),
+		fr_word_ns(k, c->at_ns - from_ns), fr_word_ns(k, c->at_ns - last_ns));
 	return true;
 }

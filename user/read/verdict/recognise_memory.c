@@ -83,6 +83,11 @@ const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts)
 
 #define PIDS_COUNT "cgroup.pids_max"
 
+/*
+ * Before Linux 6.11, a cgroup counts what its own tasks were refused, whichever limit around it that was; since then, whose
+ * limit it was counts, and so do those around that. What those below counted is taken off: what is left is of its own tasks, or
+ * by its own limit, and there may be more.
+ */
 static const char *say_pids(struct fr_case *k, const char *cgroup)
 {
 	struct fr_counter_move m;
@@ -90,9 +95,10 @@ static const char *say_pids(struct fr_case *k, const char *cgroup)
 
 	if (!fr_clues_moved_own(k->c, PIDS_COUNT, cgroup, &m))
 		return "";
-	return fr_word(k, "cgroup %s refused %s fork%s in %s, since it had as many tasks as it may (pids.max)",
-		       fr_escape_str(path, sizeof(path), cgroup), fr_word_cnt(k, m.delta), fr_plural(m.delta),
-		       fr_word_ns(k, m.to_ns - m.from_ns));
+	return fr_word(
+		k,
+		"forks were refused in cgroup %s, %s or more in %s, by its limit of tasks (pids.max) or that of one around it",
+		fr_escape_str(path, sizeof(path), cgroup), fr_word_cnt(k, m.delta), fr_word_ns(k, m.to_ns - m.from_ns));
 }
 
 const char *fr_word_cgroup_pids(struct fr_case *k, u32 tid, u64 ts)
