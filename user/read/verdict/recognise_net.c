@@ -288,6 +288,13 @@ bool fr_case_stands_still(const struct fr_case *k, const struct fr_waited *w)
 	       fr_clues_kernel_at(k->c, w->kstack_id, "do_freezer_trap") >= 0;
 }
 
+#define STILL_LEAST_NS FR_SEC_NS
+
+bool fr_case_stood_briefly(const struct fr_waited *still, const struct fr_waited *w)
+{
+	return still->off_ns < STILL_LEAST_NS && still->off_ns < w->blocked_ns / 2;
+}
+
 /* Of several tasks at that end, one that goes on may answer. */
 u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w)
 {
@@ -303,7 +310,7 @@ u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w)
 		if (at.tid == w->tid || !fr_states_is_last(t, cnt, i) || !are_ends(w, &at))
 			continue;
 		if (!fr_clues_still(k->c, at.tid, &s) || !fr_case_stands_still(k, &s.wait) ||
-		    (is_loopback(&e) && !is_same_net(k->c, w, &s.wait)))
+		    fr_case_stood_briefly(&s.wait, w) || (is_loopback(&e) && !is_same_net(k->c, w, &s.wait)))
 			return 0;
 		tid = at.tid;
 	}

@@ -38,6 +38,8 @@ static const char *stop_sender(struct fr_case *k, const struct fr_clue_signal *s
 		return "the kernel (who writes to its terminal in the background, or sets it, is sent that)";
 	case SIGTSTP:
 		return "its terminal (as by ^Z)";
+	case SIGSTOP: /* in the name of the tracer */
+		return s->sender ? fr_word(k, "%s, as PTRACE_ATTACH sends it", fr_word_who(k, s->sender, s->ts)) : "the kernel";
 	default:
 		return "the kernel";
 	}

@@ -422,9 +422,10 @@ bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, str
 	tid = tid ?: peer;
 	if (!tid || tid == w->tid || tid == k->c->tid || !fr_clues_still(k->c, tid, out))
 		return false;
+	if (fr_case_stands_still(k, &out->wait))
+		return !fr_case_stood_briefly(&out->wait, w);
 	/* a server's thread may have left the answer to another one, and wait for its next work */
-	return !peer || fr_case_stands_still(k, &out->wait) ||
-	       !(fr_case_is_for_work(k, &out->wait) || fr_case_is_at_peer(&out->wait, w));
+	return !peer || !(fr_case_is_for_work(k, &out->wait) || fr_case_is_at_peer(&out->wait, w));
 }
 
 bool fr_seen_add(struct fr_seen *s, u32 tid)

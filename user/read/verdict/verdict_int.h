@@ -127,7 +127,7 @@ const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v
 /* "cgroup /x ran into its limit of 60 MiB 3 times in ...": that of a task, or one around it; "": none did, or it is not known
  */
 const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts);
-/* "cgroup /x refused 3 forks in ..., since it had as many tasks as it may": likewise */
+/* "forks were refused in cgroup /x, 3 or more in ..., by its limit of tasks or that of one around it": likewise */
 const char *fr_word_cgroup_pids(struct fr_case *k, u32 tid, u64 ts);
 /* "; of 40 MiB that sda was asked to write in the 1 s before, x/1 asked for 39 MiB": not who waits; or nothing */
 const char *fr_word_writer(struct fr_case *k, u64 to_ns);
@@ -194,6 +194,8 @@ u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who go
 u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w); /* who stands still there; 0: likewise */
 /* Was it stopped by a signal or a tracer, or frozen, whatever it waited for? */
 bool fr_case_stands_still(const struct fr_case *k, const struct fr_waited *w);
+/* For too short a time to be why w goes on? Who is under a tracer stands still at each of its calls, for moments. */
+bool fr_case_stood_briefly(const struct fr_waited *still, const struct fr_waited *w);
 
 /*
  * For whom a wait goes on that nobody has ended, and how that one waits itself: who has the lock, the child that it waits for,
