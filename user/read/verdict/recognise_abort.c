@@ -41,6 +41,8 @@ static u64 hex_fact(const struct fr_case *k, const char *name)
 
 /* ---- the way to abort() ---- */
 
+#define V8_NO_ROOM "V8 found no room in memory, as in JavaScript's heap, and ends the process then"
+
 static const struct {
 	const char *frame, *what;
 } reasons[] = {
@@ -55,9 +57,8 @@ static const struct {
 	{"runtime.fatal", "Go's runtime found an error that ends a program at once, as concurrent writes to a map"},
 	{"runtime.checkdead", "Go's runtime found that all goroutines wait, so that none can go on: a deadlock"},
 	{"node::errors::TriggerUncaughtException", "an exception of its JavaScript was not caught, or a promise's rejection"},
-	{"node::OOMErrorHandler", "JavaScript's heap was full: V8 freed too little, and ends the process then"},
-	{"v8::internal::V8::FatalProcessOutOfMemory",
-	 "V8 found no room in memory, as in JavaScript's heap, and ends the process then"},
+	{"node::OOMErrorHandler", V8_NO_ROOM}, /* of each of V8's own, as that of the host's memory */
+	{"v8::internal::V8::FatalProcessOutOfMemory", V8_NO_ROOM},
 	{"MemAllocator::Allocation::check_out_of_memory",
 	 "Java's heap was full (OutOfMemoryError), upon which the virtual machine was told to end"},
 	{"report_java_out_of_memory",

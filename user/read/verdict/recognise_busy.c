@@ -464,7 +464,7 @@ static bool turns_are_of_one_lock(const struct fr_case *k, const struct fr_waite
 	return true;
 }
 
-/* The only other thread of its process that did not sleep meanwhile; false: there is none, or there are several. */
+/* The only other thread of its process that hardly slept meanwhile; false: there is none, or there are several. */
 static bool turns_busy_mate(struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t, struct busy *out)
 {
 	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w);
@@ -512,8 +512,7 @@ static bool tell_short_locks(struct fr_case *k, const struct fr_waited *w, const
 	if (!mate) {
 		if (!turns_busy_mate(k, w, t, &b))
 			return false;
-		did = fr_word(k,
-			      "a timer ended each of these, and meanwhile %s of its process did not sleep: it %s " AS_THE_GIL,
+		did = fr_word(k, "a timer ended each of these, and meanwhile %s of its process %s " AS_THE_GIL,
 			      fr_word_who(k, b.tid, to_ns), busy_words(k, &b));
 	} else {
 		ran_ns = fr_clues_ran(k->c, mate, from_ns, to_ns);

@@ -114,8 +114,8 @@ bool fr_recognise_database_lock(struct fr_case *k)
 			      db_waits_word(k, &s), s.idle.pid);
 	else
 		fr_case_cause(k, "processes",
-			      "%s; no session of it is idle in a transaction, and the only one that is in a command and does "
-			      "not wait is postgres/%u (%s)",
+			      "%s; no session of it is idle in a transaction that goes on, and the only one that is in a "
+			      "command and does not wait is postgres/%u (%s)",
 			      db_waits_word(k, &s), s.busy.pid, fr_word_text(k, s.busy.activity, strlen(s.busy.activity)));
 	return true;
 }

@@ -75,7 +75,7 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 /* What else is told of a place. */
 enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER, OF_DAEMON, OF_TRACER };
 
-#define MEMORY_MAP "for its process's memory map (mmap_lock), which another thread had locked"
+#define MEMORY_MAP "for its process's memory map (mmap_lock), which another task had locked"
 
 static const struct {
 	const char *frame, *what;
