@@ -163,7 +163,31 @@ EOF
 	status 2 "$flightrec" replay --columns prgram "$of" && says "did you mean program" && status 2 "$flightrec" replay --columns pod, "$of" && says "give some of" &&
 		status 2 "$flightrec" replay --columns pod --count "$of" && says "cannot be used with --count" && status 2 "$flightrec" export --to ctf --columns pod -o "$tmp/no" "$of" &&
 		says "needs --to json or csv" && status 2 "$flightrec" replay --on crash:pod=api-0 "$of" && says "pod is known on replay only" &&
-		status 1 "$flightrec" replay --on 'event:program == "x"' "$of" && grep -q "take comm" "$tmp/out"
+		status 1 "$flightrec" replay --on 'event:program == "x"' "$of" && grep -q "take comm" "$tmp/out" || return
+	# the cgroup's path alone tells a unit; and the cure is one that the kind of trigger takes
+	status 2 "$flightrec" replay --on crash:unit=x "$of" && says "unit is known on replay only: take the cgroup's path" && says "(cgroup=GLOB)" && ! grep -q engine "$tmp/err" &&
+		status 2 "$flightrec" replay --on every:1h,pod=x "$of" && says "pod is known on replay only" && ! grep -q GLOB "$tmp/err"
+}
+# What a task calls itself is not another column, and not its process's name where nothing but a renaming is known of it.
+columns_of_names() {
+	local of="$tmp/cli-columns-names.flight"
+	make -s build/tests/rehearse/make && printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 300 1 0 9 y' \
+		'event 500 0 task_rename 300 target_pid=300 oldcomm=a newcomm=x~pod=y]\' 'event 600 0 task_rename 400 target_pid=400 oldcomm=old newcomm=thread' \
+		'event 1000 0 sched_process_exit 300 exit_code=0' 'event 2000 0 sched_process_exit 400 exit_code=0' 'event 3000 0 sched_process_exit 0 exit_code=0' |
+		build/tests/rehearse/make "$of" || return
+	status 0 "$flightrec" replay --columns all "$of" && grep -qF ' whose=[program=x\x20pod=y\x5d\]' "$tmp/out" && grep -q ' thread .*group_dead=0$' "$tmp/out" &&
+		[[ $(grep -o 'whose=.*' "$tmp/out" | tail -n 1) == 'whose=[program=swapper/0]' ]] &&
+		status 0 "$flightrec" replay --json --columns program "$of" && grep -qF '"whose":{"program":"x pod=y]\\"}' "$tmp/out" &&
+		grep -q '"comm":"thread".*"whose":{"program":null}' "$tmp/out" && status 0 "$flightrec" replay --count -f 'program == "thread"' "$of" && prints 0
+}
+# Lists of names have one parser.
+lists_of_names() {
+	local args
+	for args in "--tier mian:tier 'mian': did you mean main" "--tier main,mian:tier 'mian': did you mean main" "--tier main,:tier '': give some of main, life, stack, wait, rare, with commas, or all" \
+		"--columns prgram:column 'prgram': did you mean program" "--columns pod,,unit:column '': give some of program, cgroup, container, "; do
+		# shellcheck disable=SC2086
+		status 2 "$flightrec" replay ${args%%:*} "$snap" && says "${args#*:}" || return
+	done
 }
 # If no event can be in the window, the reason is given; the exit status is still 0.
 empty_windows() {
@@ -1045,6 +1069,8 @@ check "windows" windows
 check "windows before the trigger and the end" before_the_trigger
 check "words for numbers, wall time and pairs in JSON and CSV" words_and_wall
 check "replay, export: columns of whose an event is; filters and stat by the same names" columns
+check "columns of names that tasks choose" columns_of_names
+check "columns and tiers: lists of names" lists_of_names
 check "windows outside the file" empty_windows
 check "tiers" tiers
 check "several files" several_files

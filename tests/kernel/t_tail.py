@@ -181,6 +181,33 @@ def last_cpus(file):
     return set(re.findall(rb'"cpu":(\d+)', bytes_from(file, os.path.getsize(file) - (4 << 20))))
 
 
+@test("tail --columns: an event's program and cgroup are those that replay has of it; text has them, too")
+def columns():
+    name = shared(*ROOMY)
+    asked = ("--columns", "cgroup,program")
+    with tail(name, "--json", "--pos", *asked) as p, tail(name, *asked, "-f", 'comm == "frtail"') as text:
+        started(p, text)
+        with flood():
+            wait_for(lambda: seen(p, rb'"comm":"frtail".*"whose":\{"program":"frtail","cgroup":"/'), "an event of a program and its cgroup")
+            wait_for(lambda: seen(text, rb' whose=\[program=frtail cgroup=/[^ ]*\]\n'), "the same in text")
+            # the program still runs as the file is made: it tells where it is, as the tail could ask
+            file = dump(name)
+        wait_for(lambda: seen(p, rb'"event":"snapshot_end".*"nr":%d\b' % status(name)["snapshots"]), "the dump's end")
+        interrupt(p)
+        interrupt(text)
+        got, plain = by_place(lines(p.file)), lines(text.file)
+    want = by_place(fr("replay", "--json", "--pos", *asked, file).stdout.splitlines())
+    both = [(json.loads(got[k]), json.loads(want[k])) for k in got.keys() & want.keys()]
+    both = [(t, r) for t, r in both if t["comm"] == "frtail" and r["whose"]["cgroup"]]
+    check(both, "no event of frtail is in both")
+    for t, r in both:
+        equal(list(t["whose"]), ["program", "cgroup"], "columns, in order")
+        equal(t["whose"]["program"], r["whose"]["program"], f"program of {t}")
+        check(t["whose"]["cgroup"] in (r["whose"]["cgroup"], None), f"cgroup of {t}, not {r['whose']}")
+    check(not any("pod=" in line for line in plain), "a column that nobody asked for")
+    return f"{len(both)} events"
+
+
 @test("in a flood on all CPUs events come in the order of their times")
 def order():
     name = shared(*ROOMY)

@@ -167,6 +167,36 @@ static void tiers(const char *path, const char *which)
 	printf("%llu\n", (unsigned long long)cnt);
 }
 
+/* Which columns were chosen, and what they are for each event; none behind the last. */
+static void columns(const char *path, const char *which)
+{
+	struct flightrec *fr = flightrec_new();
+	const struct flightrec_event *ev;
+	const char *name, *text;
+	unsigned i, cnt;
+	size_t sz;
+
+	if (flightrec_column_name(fr, 0))
+		FAIL("a column that nobody chose");
+	if (flightrec_add(fr, path) || flightrec_set_columns(fr, which) || flightrec_open(fr))
+		FAIL("%s", flightrec_error(fr));
+	for (cnt = 0; (name = flightrec_column_name(fr, cnt)); cnt++)
+		printf("%s%s", cnt ? " " : "", name);
+	puts("");
+	if (flightrec_column_name(fr, cnt + 1) || flightrec_column_name(fr, ~0u))
+		FAIL("columns behind the last");
+	while (flightrec_next(fr, &ev) > 0) {
+		for (i = 0; i < cnt; i++) {
+			text = flightrec_event_column(ev, i, &sz);
+			printf("%s%.*s", i ? " " : "", text ? (int)sz : 1, text ? text : "-");
+		}
+		puts("");
+		if (flightrec_event_column(ev, cnt, &sz) || flightrec_event_column(ev, ~0u, &sz))
+			FAIL("an event's columns behind the last");
+	}
+	flightrec_free(fr);
+}
+
 /* ---- */
 
 static void version(void)
@@ -191,6 +221,8 @@ int main(int argc, char **argv)
 		window(path, arg);
 	else if (!strcmp(what, "tiers") && arg)
 		tiers(path, arg);
+	else if (!strcmp(what, "columns") && arg)
+		columns(path, arg);
 	else
 		FAIL("ask WHAT ARG...\n");
 	return 0;

@@ -338,6 +338,19 @@ others_are_refused() {
 	refuse others "$tmp/load.flight"
 }
 
+# In the order of docs/replay.md, not of the list; none behind the last.
+columns_are_in_order() {
+	local of=$tmp/columns.flight id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+	make -s O="$build" "$build/tests/rehearse/make" && printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 100 1 0 7 main' 'thread 101 100 1 worker' \
+		'process 200 1 0 9 other' 'proc {"pid":100,"start_ns":1,"cgroup":"/docker/'$id'"}' 'proc {"container_id":"'$id'","container":"web","pod":"api-0"}' \
+		'event 1000 0 sched_process_exit 101 exit_code=0' 'event 2000 0 sched_process_exit 200 exit_code=0' | "$build/tests/rehearse/make" "$of" || return
+	ask columns "$of" pod,program,cgroup && diff - "$tmp/out" <<< "program cgroup pod
+main /docker/$id api-0
+other - -" && ask columns "$of" unit,pod,unit && diff - "$tmp/out" <<< "pod unit
+api-0 -
+- -" && ask columns "$of" all && [[ $(head -n 1 "$tmp/out") == "program cgroup container container_id pod namespace image unit" ]]
+}
+
 threads_are_apart() {
 	by threads "$tmp/load.flight"
 }
@@ -383,6 +396,7 @@ check "gaps" gaps_are_the_same
 check "filters" filters_agree
 check "windows" windows_agree
 check "tiers" tiers_agree small
+check "columns of whose an event is" columns_are_in_order
 check "missing symbols" missing_symbols_are_told
 check "locale" locale_is_of_no_account
 check "errors" errors_are_told

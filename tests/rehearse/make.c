@@ -146,6 +146,7 @@ static u32 put_field(const struct fr_event *ev, u8 *rec, char *text)
 	} else if (f->type == FR_TYPE_array) {
 		put_bytes(rec, f, value);
 	} else if (f->type >= FR_TYPE_text8) {
+		put_str(value, value);
 		strncpy((char *)rec + f->off, value, f->type == FR_TYPE_comm ? FR_COMM_SZ : 8);
 	} else if (f->bit_cnt) {
 		put_bits(rec, f, strtoull(value, NULL, 0));

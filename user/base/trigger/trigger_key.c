@@ -290,10 +290,10 @@ static int key_unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
 			fr_nearest_consider(&near, keys[i].name);
 	if (fr_belongs_find(buf) < FR_BELONGS_CNT)
 		return fr_tp_fail(
-			p, name.at,
-			"%s is known on replay only, since the files of container engines tell it: take the cgroup's path, "
-			"as `flightrec replay --columns cgroup` shows it: cgroup=*/docker-0a1b*",
-			buf);
+			p, name.at, "%s is known on replay only%s", buf,
+			fr_trigger_has(p->t.kind, FR_HAS_FILTER)
+				? ": take the cgroup's path, as `flightrec replay --columns cgroup` shows it (cgroup=GLOB)"
+				: "");
 	if (fr_nearest_likely(&near))
 		return fr_tp_fail(p, name.at, "there is no option '%.*s': did you mean %s?", FR_TP_SHOWN(name), near.name);
 	if (valued)
