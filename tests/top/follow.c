@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * follow WxH PANEL KEYS FILE...: as `flightrec top NAME` shows snapshots of a session one after the other: the keys are pressed
- * in the first one, each further one follows the one before. Prints the screen of each, a line of = behind it. ^ and _ are up
- * and down. A selected line of a table is printed with > before it.
+ * in the first one, each further one follows the one before, twice: what stands behind a ; of the keys is pressed in the first
+ * one between. Prints the screen of each, a line of = behind it. ^ and _ are up and down. A selected line of a table is printed
+ * with > before it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -23,11 +24,22 @@ static int press(struct fr_top *t, const char *keys)
 {
 	int err = work(t);
 
-	for (; !err && *keys; keys++) {
+	for (; !err && *keys && *keys != ';'; keys++) {
 		fr_top_key(t, *keys == '^' ? FR_KEY_UP : *keys == '_' ? FR_KEY_DOWN : *keys);
 		err = work(t);
 	}
 	return err;
+}
+
+/* As top does: once t is loaded, and once its tables are made, of which those keys come in between. */
+static int follow(struct fr_top *t, struct fr_top *was, const char *keys)
+{
+	int err;
+
+	fr_top_follow(t, was);
+	err = work(t) ?: press(was, *keys ? keys + 1 : keys);
+	fr_top_follow(t, was);
+	return err ?: work(t);
 }
 
 static int show(struct fr_top *t, struct fr_out *out)
@@ -69,8 +81,9 @@ int main(int argc, char **argv)
 			err = fr_top_open_panel(t, argv[2]);
 		err = err ?: work(t);
 		if (was)
-			fr_top_follow(t, was);
-		err = err ?: press(t, was ? "" : argv[3]);
+			err = err ?: follow(t, was, i == 5 ? argv[3] + strcspn(argv[3], ";") : "");
+		else
+			err = err ?: press(t, argv[3]);
 		err = err ?: show(t, &out);
 		fr_top_free(was);
 	}

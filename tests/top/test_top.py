@@ -779,7 +779,7 @@ def awkward(snap):
 
 def history(at_ms, ran_ms, starts=()):
     """Lines of `rehearse/make`: from at_ms on, each of these tasks of one CPU in turn, for so long; when those began that are not 1 ns old."""
-    lines = ["fact arch x86_64", "fact boot_id b", "fact events sched_switch,sched_waking", "fact begin_ns 1", f"horizon 0 {at_ms * 1000000}"]
+    lines = ["fact arch x86_64", "fact boot_id b", "fact events sched_switch,sched_waking,sched_process_exit", "fact begin_ns 1", f"horizon 0 {at_ms * 1000000}"]
     lines += [f"thread {tid} {tid} {dict(starts).get(tid, 1)} task-{tid}" for tid, _ in ran_ms]
     ns, tids = at_ms * 1000000, [tid for tid, _ in ran_ms]
     lines.append(f"event {ns} 0 sched_switch 0 next_pid={tids[0]} prev_state=0")
@@ -834,6 +834,18 @@ def followed_line(snap):
                 equal(258000000 - to_b, 160000000 - to_a, "and how long before the end it ends")
             else:
                 check(to_b - from_b < to_a - from_a, "the whole one stays the whole one")
+
+
+@test("a session's next snapshot: what is pressed while it is read counts, not what was before")
+def followed_twice(snap):
+    with tempfile.TemporaryDirectory() as d:
+        zoomed, whole, undone = (shown("\n".join(followed(d, "info", keys, BEFORE, AFTER)[1])) for keys in ("m[z", "", "m[z;b"))
+        check(zoomed != whole, f"zoomed: {zoomed}")
+        equal(undone, whole, "zoomed out between")
+        lines = [marked_line(s)[:2] for s in followed(d, "info", "___;_", BEFORE, WITHOUT, BACK)]
+        equal(lines[1:], [["task-9", "9"]] * 2, "another line is selected between, which now is where the one before was not found")
+        late = [*AFTER, "event 400000000 0 sched_process_exit 7 exit_code=0 group_dead=0"]
+        equal(*(followed(d, "details", "", *files)[-1] for files in ((BEFORE, late, BACK), (BEFORE, BACK))), "the cursor at the end, behind one with a late event of another tier")
 
 
 @test("a session's title says the moment that is shown, and that it stays, and why")

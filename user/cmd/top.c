@@ -42,8 +42,7 @@ struct asked {
 /* What is shown: a file, or a session that is looked at again and again. */
 struct source {
 	struct fr_top *top; /* of a file */
-	struct fr_live *live;
-	const char *name;
+	struct fr_top_looks *live;
 };
 
 static int top_size(const struct fr_option *option, void *to, const char *value)
@@ -200,18 +199,18 @@ static bool take_key(struct fr_screen *s, struct fr_top *t, int key)
 
 static struct fr_top *top_of(const struct source *v)
 {
-	return v->live ? fr_live_top(v->live) : v->top;
+	return v->live ? fr_top_looks_shown(v->live) : v->top;
 }
 
 static int next_key(struct fr_screen *s, const struct source *v, int more)
 {
-	int fd = -1, wait_ms = more > 0 ? 0 : v->live ? fr_live_wait(v->live, &fd) : -1;
+	int fd = -1, wait_ms = more > 0 ? 0 : v->live ? fr_top_looks_wait(v->live, &fd) : -1;
 
 	return fr_screen_key(s, wait_ms, fd);
 }
 
-/* Keys come first; long work continues while there are none. -ENOENT: the session has ended. */
-static int run_screen(struct fr_screen *s, const struct source *v, bool light)
+/* Keys come first; long work continues while there are none. */
+static int run_screen(struct fr_screen *s, const struct source *v, bool light, bool *ended)
 {
 	struct fr_grid grid = {0};
 	int more = 1, key, err = 0;
@@ -228,9 +227,9 @@ static int run_screen(struct fr_screen *s, const struct source *v, bool light)
 		goes_on = take_key(s, top_of(v), key);
 		for (; goes_on && (key = fr_screen_key(s, 0, -1)) != FR_KEY_NONE;)
 			goes_on = take_key(s, top_of(v), key);
-		more = !goes_on ? 0 : v->live ? fr_live_step(v->live) : fr_top_work(v->top);
-		if (v->live && more == -ENOENT)
-			err = more;
+		more = !goes_on ? 0 : v->live ? fr_top_looks_step(v->live) : fr_top_work(v->top);
+		*ended = v->live && more == FR_TOP_LOOKS_ENDED;
+		goes_on = goes_on && !*ended;
 	}
 	fr_grid_free(&grid);
 	return err;
@@ -245,13 +244,12 @@ static void die_of(int signal)
 
 static int on_screen(struct fr_screen *s, const struct source *v)
 {
-	int err = run_screen(s, v, fr_screen_is_light(s)), signal = fr_screen_close(s);
+	bool ended = false;
+	int err = run_screen(s, v, fr_screen_is_light(s), &ended), signal = fr_screen_close(s);
 
 	die_of(signal);
-	if (v->live && err == -ENOENT) {
-		fr_say("%s has ended", v->name);
-		return FR_EXIT_OK;
-	}
+	if (ended)
+		fr_say("%s has ended", fr_top_looks_name(v->live));
 	if (err)
 		fr_err_errno(err, "cannot draw");
 	return err ? FR_EXIT_FAIL : FR_EXIT_OK;
@@ -280,7 +278,7 @@ static int top_show(struct asked *a, const struct source *v)
 	}
 	a->ask.color = s && fr_screen_has_color(s);
 	if (v->live)
-		fr_live_set_color(v->live, a->ask.color);
+		fr_top_looks_set_color(v->live, a->ask.color);
 	status = s ? on_screen(s, v) : print_once(a, top_of(v));
 	fr_top_say_left_out(top_of(v));
 	return fr_top_say_damage(top_of(v)) && status == FR_EXIT_OK ? FR_EXIT_CORRUPT : status;
@@ -289,7 +287,7 @@ static int top_show(struct asked *a, const struct source *v)
 /* Open the file first: its errors are printed on an unchanged terminal. */
 static int top_file(struct asked *a, const char *path)
 {
-	struct source v = {.name = path};
+	struct source v = {};
 	int err, status;
 
 	if (a->interval_ns || a->last_ns) {
@@ -308,13 +306,12 @@ static int top_file(struct asked *a, const char *path)
 
 static int top_session(struct asked *a, const char *name)
 {
-	struct fr_top_live_ask ask = {
+	struct fr_top_looks_ask ask = {
 		.session = name,
 		.interval_ns = a->interval_ns ?: INTERVAL_DEFAULT_NS,
 		.last_ns = a->last_ns ?: LAST_DEFAULT_NS,
 	};
 	struct source v = {};
-	char title[FR_SESS_NAME_MAX + 16];
 	int status;
 
 	if (a->window.end || a->window.window) {
@@ -322,13 +319,12 @@ static int top_session(struct asked *a, const char *name)
 		return FR_EXIT_USAGE;
 	}
 	ask.top = a->ask;
-	status = fr_live_begin(&ask, &v.live);
+	status = fr_top_looks_begin(&ask, &v.live);
 	if (status)
 		return status;
-	snprintf(title, sizeof(title), "session '%s'", name);
-	a->ask.name = v.name = title;
+	a->ask.name = fr_top_looks_name(v.live);
 	status = top_show(a, &v);
-	fr_live_end(v.live);
+	fr_top_looks_end(v.live);
 	return status;
 }
 

@@ -20,7 +20,9 @@
 #include "live/snapshot/glance.h"
 #include "sys/now.h"
 
-#define WHY_SZ 256u
+#define WHY_SZ	256u
+#define LATE_NS (5 * FR_SEC_NS) /* behind when the next look is due */
+#define HELD_MS 1000		/* has the session ended? */
 
 /* A snapshot that is shown. */
 struct look {
@@ -31,14 +33,15 @@ struct look {
 	bool follows;
 };
 
-struct fr_live {
-	struct fr_top_live_ask *ask;
+struct fr_top_looks {
+	struct fr_top_looks_ask *ask;
 	struct fr_sess *s;
 	char name[FR_SESS_NAME_MAX + 16];
 	struct fr_top_live live;
 	char why[WHY_SZ];
 	struct fr_glance *glance; /* NULL: none is taken */
 	u64 due_ns;		  /* CLOCK_MONOTONIC */
+	bool gone, late;	  /* the session; what looks at it: said */
 	struct look *shown, *next;
 	struct look look[2];
 };
@@ -54,7 +57,7 @@ static void look_end(struct look *k)
 }
 
 /* Takes fd over. */
-static int look_begin(struct fr_live *l, struct look *k, int fd)
+static int look_begin(struct fr_top_looks *l, struct look *k, int fd)
 {
 	*k = (struct look){.fd = fd, .ask = l->ask->top};
 	snprintf(k->path, sizeof(k->path), "/proc/self/fd/%d", fd);
@@ -71,38 +74,69 @@ static u64 live_now_ns(void)
 	return fr_now_ns(CLOCK_MONOTONIC);
 }
 
-static int live_look(struct fr_live *l)
+static void looks_problem(struct fr_top_looks *l, const char *why)
+{
+	snprintf(l->why, sizeof(l->why), "%s", why);
+	l->live.problem = l->why;
+}
+
+static int live_look(struct fr_top_looks *l)
 {
 	int err;
 
 	if (fr_sess_is_gone(l->s))
-		return -ENOENT;
+		return FR_TOP_LOOKS_ENDED;
 	l->due_ns = live_now_ns() + l->ask->interval_ns;
 	err = fr_glance_begin(l->s, l->ask->last_ns, &l->glance);
 	if (err)
-		snprintf(l->why, sizeof(l->why), "%s", strerror(-err));
-	l->live.problem = err ? l->why : l->live.problem;
-	return 0;
+		looks_problem(l, strerror(-err));
+	return FR_TOP_LOOKS_IDLE;
+}
+
+/* What looks does not end: it is stopped, or the machine is too slow for this interval. */
+static bool live_is_late(const struct fr_top_looks *l)
+{
+	return live_now_ns() >= l->due_ns + LATE_NS;
+}
+
+static int live_await(struct fr_top_looks *l)
+{
+	if (l->late || !live_is_late(l))
+		return FR_TOP_LOOKS_IDLE;
+	l->late = true;
+	looks_problem(l, "the process that looks at the session does not end");
+	return FR_TOP_LOOKS_MORE;
+}
+
+/* No look is taken while the user holds the screen, but it is not called live of a session that is no more. */
+static int live_hold(struct fr_top_looks *l)
+{
+	if (l->gone || !fr_sess_is_gone(l->s))
+		return FR_TOP_LOOKS_IDLE;
+	l->gone = true;
+	looks_problem(l, "the session has ended");
+	return FR_TOP_LOOKS_MORE;
 }
 
 /* Where messages go while the screen is the terminal's: the last one is shown. */
 static void live_hear(void *arg, bool is_error, const char *text)
 {
-	struct fr_live *l = arg;
+	struct fr_top_looks *l = arg;
 
 	if (is_error)
 		snprintf(l->why, sizeof(l->why), "%s", text);
 }
 
-/* The glance has ended. -ENOENT: since its session has. */
-static int live_take(struct fr_live *l)
+/* The glance has ended. */
+static int live_take(struct fr_top_looks *l)
 {
 	const struct fr_err_sink sink = {live_hear, l}, *was;
 	int fd = -1, err = fr_glance_take(l->glance, &fd, l->why, sizeof(l->why));
 
 	l->glance = NULL;
-	if (err && fr_sess_is_gone(l->s))
-		return -ENOENT;
+	l->late = false;
+	if (err && fr_sess_is_gone(l->s) && !fr_top_holds(l->shown->top))
+		return FR_TOP_LOOKS_ENDED;
 	if (!err) {
 		was = fr_err_divert(&sink);
 		err = look_begin(l, l->next, fd);
@@ -110,11 +144,12 @@ static int live_take(struct fr_live *l)
 		if (err)
 			look_end(l->next);
 	}
-	l->live.problem = err ? l->why : NULL;
-	return 0;
+	if (err)
+		l->live.problem = l->why;
+	return FR_TOP_LOOKS_MORE;
 }
 
-static bool glance_has_ended(const struct fr_live *l)
+static bool glance_has_ended(const struct fr_top_looks *l)
 {
 	struct pollfd p = {.fd = fr_glance_fd(l->glance), .events = POLLIN};
 
@@ -122,7 +157,7 @@ static bool glance_has_ended(const struct fr_live *l)
 }
 
 /* It is read, and its tables are those of the window that is shown: it takes the place. */
-static int live_swap(struct fr_live *l)
+static int live_swap(struct fr_top_looks *l)
 {
 	struct look *was = l->shown;
 
@@ -130,71 +165,86 @@ static int live_swap(struct fr_live *l)
 	l->shown = l->next;
 	l->next = was;
 	look_end(was);
-	return 1;
+	l->live.problem = NULL;
+	return FR_TOP_LOOKS_MORE;
 }
 
-static int live_read_next(struct fr_live *l)
+static int live_read_next(struct fr_top_looks *l)
 {
 	struct look *k = l->next;
 	int got;
 
 	if (fr_top_holds(l->shown->top))
-		return 0;
+		return live_hold(l);
 	got = fr_top_work(k->top);
 	if (got < 0) {
-		snprintf(l->why, sizeof(l->why), "%s", strerror(-got));
-		l->live.problem = l->why;
+		looks_problem(l, strerror(-got));
 		look_end(k);
-		return 1;
+		return FR_TOP_LOOKS_MORE;
 	}
 	if (fr_top_is_loaded(k->top) && !k->follows) {
 		fr_top_follow(k->top, l->shown->top);
 		k->follows = true;
-		return 1;
+		return FR_TOP_LOOKS_MORE;
 	}
-	return got ?: live_swap(l);
+	return got ? FR_TOP_LOOKS_MORE : live_swap(l);
 }
 
-int fr_live_step(struct fr_live *l)
+/* What is shown may have failed, for lack of memory, say, and stays so: the next look heals it. */
+int fr_top_looks_step(struct fr_top_looks *l)
 {
 	int got = fr_top_work(l->shown->top);
 
-	if (got)
-		return got;
+	if (got > 0)
+		return FR_TOP_LOOKS_MORE;
+	if (got < 0)
+		looks_problem(l, strerror(-got));
 	if (l->next->top)
 		return live_read_next(l);
 	if (l->glance)
-		return glance_has_ended(l) ? live_take(l) ?: 1 : 0;
+		return glance_has_ended(l) ? live_take(l) : live_await(l);
 	if (fr_top_holds(l->shown->top))
-		return 0;
-	return live_now_ns() >= l->due_ns ? live_look(l) : 0;
+		return live_hold(l);
+	return live_now_ns() >= l->due_ns ? live_look(l) : FR_TOP_LOOKS_IDLE;
 }
 
-int fr_live_wait(const struct fr_live *l, int *fd)
+static int live_ms_until(u64 at_ns)
 {
 	u64 now_ns = live_now_ns();
 
+	return at_ns > now_ns ? (at_ns - now_ns) / FR_MSEC_NS + 1 : 0;
+}
+
+int fr_top_looks_wait(const struct fr_top_looks *l, int *fd)
+{
 	*fd = l->glance ? fr_glance_fd(l->glance) : -1;
-	if (l->glance || fr_top_holds(l->shown->top))
-		return -1;
-	return l->due_ns > now_ns ? (l->due_ns - now_ns) / FR_MSEC_NS + 1 : 0;
+	if (l->glance)
+		return l->late ? -1 : live_ms_until(l->due_ns + LATE_NS);
+	if (fr_top_holds(l->shown->top))
+		return l->gone ? -1 : HELD_MS;
+	return live_ms_until(l->due_ns);
 }
 
 /* ---- life ---- */
 
-struct fr_top *fr_live_top(struct fr_live *l)
+const char *fr_top_looks_name(const struct fr_top_looks *l)
+{
+	return l->name;
+}
+
+struct fr_top *fr_top_looks_shown(struct fr_top_looks *l)
 {
 	return l->shown->top;
 }
 
-void fr_live_set_color(struct fr_live *l, bool color)
+void fr_top_looks_set_color(struct fr_top_looks *l, bool color)
 {
 	l->shown->ask.color = color;
 	l->ask->top.color = color;
 }
 
 /* On an unchanged terminal: what goes wrong is said there. */
-static int live_first(struct fr_live *l)
+static int live_first(struct fr_top_looks *l)
 {
 	struct pollfd p = {.events = POLLIN};
 	int fd = -1, err = fr_glance_begin(l->s, l->ask->last_ns, &l->glance);
@@ -220,9 +270,9 @@ static int live_first(struct fr_live *l)
 	return look_begin(l, l->shown, fd) ? FR_EXIT_FAIL : FR_EXIT_OK;
 }
 
-int fr_live_begin(struct fr_top_live_ask *ask, struct fr_live **out)
+int fr_top_looks_begin(struct fr_top_looks_ask *ask, struct fr_top_looks **out)
 {
-	struct fr_live *l = calloc(1, sizeof(*l));
+	struct fr_top_looks *l = calloc(1, sizeof(*l));
 	int status;
 
 	if (!l)
@@ -235,13 +285,13 @@ int fr_live_begin(struct fr_top_live_ask *ask, struct fr_live **out)
 	status = fr_cmd_open_session(ask->session, &l->s);
 	status = status ?: live_first(l);
 	if (status)
-		fr_live_end(l);
+		fr_top_looks_end(l);
 	else
 		*out = l;
 	return status;
 }
 
-void fr_live_end(struct fr_live *l)
+void fr_top_looks_end(struct fr_top_looks *l)
 {
 	if (!l)
 		return;

@@ -7,13 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +25,8 @@
 struct fr_glance {
 	pid_t pid;
 	int file;
-	int said; /* what the child says; its end ends it */
+	int said; /* what the child says: a file in memory, which it can always write on without anybody reading it */
+	int end;  /* its pidfd */
 };
 
 /* ---- the child ---- */
@@ -50,47 +51,18 @@ static void glance_child(struct fr_sess *s, u64 last_ns, int file, int say, pid_
 static int glance_start(struct fr_glance *g, struct fr_sess *s, u64 last_ns)
 {
 	pid_t parent = getpid();
-	int say[2];
 
 	g->file = memfd_create("flightrec-glance", MFD_CLOEXEC);
-	if (g->file < 0 || pipe2(say, O_CLOEXEC))
+	g->said = g->file < 0 ? -1 : memfd_create("flightrec-glance-says", MFD_CLOEXEC);
+	if (g->said < 0)
 		return -errno;
-	g->said = say[0];
 	g->pid = fork();
 	if (!g->pid)
-		glance_child(s, last_ns, g->file, say[1], parent);
-	close(say[1]);
-	return g->pid < 0 ? -errno : 0;
-}
-
-static void glance_free(struct fr_glance *g)
-{
-	if (g->file >= 0)
-		close(g->file);
-	if (g->said >= 0)
-		close(g->said);
-	free(g);
-}
-
-int fr_glance_begin(struct fr_sess *s, u64 last_ns, struct fr_glance **out)
-{
-	struct fr_glance *g = malloc(sizeof(*g));
-	int err;
-
-	if (!g)
-		return -ENOMEM;
-	*g = (struct fr_glance){.pid = -1, .file = -1, .said = -1};
-	err = glance_start(g, s, last_ns);
-	if (err)
-		glance_free(g);
-	else
-		*out = g;
-	return err;
-}
-
-int fr_glance_fd(const struct fr_glance *g)
-{
-	return g->said;
+		glance_child(s, last_ns, g->file, g->said, parent);
+	if (g->pid < 0)
+		return -errno;
+	g->end = (int)syscall(SYS_pidfd_open, g->pid, 0);
+	return g->end < 0 ? -errno : 0;
 }
 
 static int glance_reap(const struct fr_glance *g)
@@ -102,33 +74,63 @@ static int glance_reap(const struct fr_glance *g)
 	return status;
 }
 
-/* All that it says, of which the first line counts, without its prefix. */
+static void glance_free(struct fr_glance *g)
+{
+	if (g->file >= 0)
+		close(g->file);
+	if (g->said >= 0)
+		close(g->said);
+	if (g->end >= 0)
+		close(g->end);
+	free(g);
+}
+
+int fr_glance_begin(struct fr_sess *s, u64 last_ns, struct fr_glance **out)
+{
+	struct fr_glance *g = malloc(sizeof(*g));
+	int err;
+
+	if (!g)
+		return -ENOMEM;
+	*g = (struct fr_glance){.pid = -1, .file = -1, .said = -1, .end = -1};
+	err = glance_start(g, s, last_ns);
+	if (err)
+		fr_glance_drop(g);
+	else
+		*out = g;
+	return err;
+}
+
+int fr_glance_fd(const struct fr_glance *g)
+{
+	return g->end;
+}
+
+/* Its last line, without its prefix: warnings and steps come before what they led to. */
 static void glance_hear(const struct fr_glance *g, char *why, size_t sz)
 {
-	char text[WHY_SZ];
-	size_t len = 0;
-	ssize_t n;
+	off_t end = lseek(g->said, 0, SEEK_END);
+	char text[WHY_SZ], *line;
+	ssize_t len;
 
-	do {
-		n = read(g->said, text + len, sizeof(text) - 1 - len);
-		len += n > 0 ? (size_t)n : 0;
-	} while ((n > 0 && len + 1 < sizeof(text)) || (n < 0 && errno == EINTR));
+	len = pread(g->said, text, sizeof(text) - 1, end >= (off_t)sizeof(text) ? end - (off_t)sizeof(text) + 1 : 0);
+	len = len > 0 && text[len - 1] == '\n' ? len - 1 : len > 0 ? len : 0;
 	text[len] = 0;
-	text[strcspn(text, "\n")] = 0;
-	snprintf(why, sz, "%s", strncmp(text, PREFIX, strlen(PREFIX)) ? text : text + strlen(PREFIX));
+	line = strrchr(text, '\n');
+	line = line ? line + 1 : text;
+	snprintf(why, sz, "%s", strncmp(line, PREFIX, strlen(PREFIX)) ? line : line + strlen(PREFIX));
 }
 
 int fr_glance_take(struct fr_glance *g, int *fd, char *why, size_t sz)
 {
-	int status, err;
+	int status = glance_reap(g), err;
 
 	glance_hear(g, why, sz);
-	status = glance_reap(g);
 	err = !WIFEXITED(status) ? -ECANCELED : WEXITSTATUS(status) ? -EIO : 0;
 	if (!err) {
 		*fd = g->file;
 		g->file = -1;
-	} else if (!*why) {
+	} else if (!*why || !WIFEXITED(status)) {
 		snprintf(why, sz, "the process that looks at the session was ended");
 	}
 	glance_free(g);
@@ -139,7 +141,9 @@ void fr_glance_drop(struct fr_glance *g)
 {
 	if (!g)
 		return;
-	kill(g->pid, SIGKILL);
-	glance_reap(g);
+	if (g->pid > 0) {
+		kill(g->pid, SIGKILL);
+		glance_reap(g);
+	}
 	glance_free(g);
 }

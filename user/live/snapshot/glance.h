@@ -18,12 +18,12 @@ struct fr_glance; /* opaque: one that is being taken */
 /* Of the last last_ns of s, which must stay open until it has ended. 0 and *out, or -errno without a message. */
 int fr_glance_begin(struct fr_sess *s, u64 last_ns, struct fr_glance **out);
 
-/* Becomes readable when it has ended. */
+/* Becomes readable when it has ended, and not before, whatever the child says: fr_glance_take() need not wait then. */
 int fr_glance_fd(const struct fr_glance *g);
 
 /*
  * Waits for its end. 0 and *fd, the snapshot, which any number of openers can read as /proc/self/fd/N, and which is the
- * caller's to close; or -errno, and why: what went wrong, one line. Frees g.
+ * caller's to close; or -errno, and why: the last that it said, one line. Frees g.
  */
 int fr_glance_take(struct fr_glance *g, int *fd, char *why, size_t sz);
 

@@ -40,7 +40,8 @@ void fr_top_free(struct fr_top *t); /* NULL is fine */
 
 /*
  * Live: t is of a later snapshot than was, of the same session, and loaded: show in it what was showed, with the same panel,
- * order, selection, and window as long before the end.
+ * order, selection, and window as long before the end. Once more, if was has changed: what it did the first time is undone. was
+ * may have failed.
  */
 void fr_top_follow(struct fr_top *t, const struct fr_top *was);
 

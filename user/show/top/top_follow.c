@@ -18,7 +18,8 @@ void fr_top_pause(struct fr_top *t)
 
 bool fr_top_holds(const struct fr_top *t)
 {
-	return t->ask->live->paused || t->prompt || t->marked || t->help || fr_top_matches(t);
+	/* what failed answers no keys that would end what is typed, say: a later snapshot heals it */
+	return t->ask->live->paused || (!t->error && (t->prompt || t->marked || t->help || fr_top_matches(t)));
 }
 
 /* A time in was, so long before its end, in t. */
@@ -31,14 +32,17 @@ static u64 follow_time(const struct fr_top *t, const struct fr_top *was, u64 at)
 
 static void follow_window(struct fr_top *t, const struct fr_top *was)
 {
-	u64 from, to, at = follow_time(t, was, was->cursor);
+	u64 from, to, at = was->cursor == was->to ? 0 : follow_time(t, was, was->cursor);
 
 	fr_top_first_window(was, &from, &to);
-	if (was->from != from || was->to != to) {
+	if (was->from == from && was->to == to) {
+		fr_top_first_window(t, &from, &to);
+	} else {
 		from = follow_time(t, was, was->from);
-		fr_top_window(t, from, from + (was->to - was->from));
+		to = from + (was->to - was->from);
 	}
-	t->cursor = at < t->from ? t->from : at > t->to ? t->to : at;
+	fr_top_window(t, from, to);
+	t->cursor = was->cursor == was->to ? t->to : at < t->from ? t->from : at > t->to ? t->to : at;
 }
 
 /* ---- who is selected ---- */
@@ -86,6 +90,7 @@ static void follow_selected(struct fr_top *t, const struct fr_top *was)
 	struct fr_top_wanted w = follow_wanted_of(was);
 	u32 i;
 
+	t->wanted = (struct fr_top_wanted){};
 	for (i = 0; i < t->track_cnt && w.is_one && !follow_is_wanted(t, &t->track[i], &w); i++)
 		;
 	if (w.is_one && i < t->track_cnt) {
@@ -110,6 +115,8 @@ void fr_top_follow(struct fr_top *t, const struct fr_top *was)
 	t->scroll = was->scroll;
 	t->events_mode = was->events_mode;
 	memcpy(t->note, was->note, sizeof(t->note));
+	if (!was->to) /* it was never begun: what had failed was to load it */
+		return;
 	follow_window(t, was);
 	follow_selected(t, was);
 	t->first = was->first;

@@ -195,6 +195,8 @@ bool fr_top_key(struct fr_top *t, int key)
 	}
 	if (key == 'q')
 		return false;
+	if (key == 'p' && t->error && t->ask->live) /* the next snapshot may be better */
+		fr_top_pause(t);
 	if (!t->tl->loaded || t->error)
 		return true;
 	if (t->in_panel && t->panel_size && p->key_fn && p->key_fn(t, key))
