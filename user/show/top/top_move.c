@@ -153,7 +153,7 @@ void fr_top_go_back(struct fr_top *t)
 	const struct fr_top_place *p;
 
 	if (!t->back_cnt) {
-		fr_top_note(t, "this is where you began");
+		fr_top_note(t, "there is nothing to go back to");
 		return;
 	}
 	p = &t->back[--t->back_cnt];
