@@ -405,8 +405,8 @@ def user_stacks():
     equal(max(len(e["ustack"] or []) for e in bare_rows), 1, "a register that holds no frame gives none")
     rep = json.loads(fr("report", "--json", "--task", str(said["tid"]), file).stdout)
     sums = [s for s in rep["long_waits"]["task"]["sums"] if s["call"] == "nanosleep"]
-    # a sum shows where its longest one was
-    with_stack = {e["ts"] for e in rows if e["ustack_id"]}
+    # a sum shows where its longest one was; that may be one in which it only had to wait for a CPU
+    with_stack = {e["ts"] for e in replay(file, "-f", f"event == wait && tid == {said['tid']}") if e["ustack_id"]}
     equal([s["user"] and s["user"][:2] for s in sums], [["nap", "work"] if s["longest_ts"] in with_stack else None for s in sums], f"report: {sums}")
     page = fr("report", "--task", str(said["tid"]), file).stdout
     # it shows the three longest, and the longest of each sum
