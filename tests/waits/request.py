@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "verdict"))
+from case import edited  # noqa: E402
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FLIGHTREC = os.environ.get("FLIGHTREC", os.path.join(ROOT, "build", "flightrec"))
 MAKE = os.path.join(ROOT, "build", "tests", "rehearse", "make")
@@ -192,18 +195,7 @@ CASES = {
 }
 
 
-def edited(lines, edits):
-    for edit in edits:
-        m = re.fullmatch(r"s/((?:[^/\\]|\\.)*)/((?:[^/\\]|\\.)*)/", edit)
-        if m:
-            now = [re.sub(m[1], m[2], line) for line in lines]
-        elif re.fullmatch(r"d/.*/", edit):
-            now = [line for line in lines if not re.search(edit[2:-1], line)]
-        else:
-            now = lines + [edit]
-        if now == lines:
-            sys.exit(f"changes nothing: {edit}")
-        lines = now
+def in_order(lines):
     events = [line for line in lines if line.startswith("event ")]
     return [line for line in lines if not line.startswith("event ")] + sorted(events, key=lambda line: int(line.split()[1]))
 
@@ -229,7 +221,7 @@ def equal(what, got, want):
 def check(name, directory):
     edits, legs, waits, notes = CASES[name]
     file = os.path.join(directory, "request.flight")
-    subprocess.run([MAKE, file], input="\n".join(edited(HISTORY.splitlines(), edits)) + "\n", text=True, check=True)
+    subprocess.run([MAKE, file], input="\n".join(in_order(edited(HISTORY.splitlines(), edits))) + "\n", text=True, check=True)
     r = json.loads(subprocess.run([FLIGHTREC, "report", "--json", "--request", "7", file], stdout=subprocess.PIPE, text=True, check=True).stdout)
     equal("legs", [leg(x) for x in r["legs"]], legs)
     equal("waits", sorted(wait(x) for x in r["path"] if x["did"] == "wait"), sorted(waits))
