@@ -223,6 +223,7 @@ __noinline u32 fr_tp_choose(u32 nr, u32 sz)
 	end = t->kept_sz & TP_MASK;
 	for (i = 0; i <= TP_MASK / sizeof(u64) && i * sizeof(u64) < end; i++) /* between fields is nothing */
 		((volatile u64 *)to)[i] = 0;
+	end = t->kept_sz & TP_MASK; /* again: otherwise the verifier goes on from each round with what that round tells of it */
 	for (i = 0; i < FR_TP_PIECE_MAX && i < t->piece_cnt; i++)
 		bpf_probe_read_kernel(to + (t->piece[i].to & TP_MASK), t->piece[i].sz & TP_MASK,
 				      from + (t->piece[i].from & TP_MASK));

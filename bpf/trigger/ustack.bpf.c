@@ -293,11 +293,16 @@ FR_INLINE bool is_handlers(u64 sp)
 #define UCONTEXT_SIZE 2u /* words from that stack's address to its size, in what the kernel puts on it */
 #define UCONTEXT_SP   18u
 
-/* The stack pointer of the code that the handler interrupted, which is noted in this page. 0: it is not. */
-__noinline u64 fr_ustack_interrupted(u32 slot, u32 page)
+/*
+ * The stack pointer of the code that the handler interrupted, which is noted from one of PART_WORDS words on. 0: it is not. So
+ * few at a time, since the verifier goes through a loop's rounds one by one, whoever starts a recorder waits for that, and a
+ * function's only once.
+ */
+#define PART_WORDS 32u
+
+__noinline u64 fr_ustack_interrupted(u32 slot, u32 first)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
-	const u32 page_words = FR_USTACK_PAGE_SZ / sizeof(u64);
 	u64 stack = task->sas_ss_sp, sz = task->sas_ss_size, sp;
 	struct fr_ustack *u = ustack_at(slot);
 	const u64 *word;
@@ -305,8 +310,8 @@ __noinline u64 fr_ustack_interrupted(u32 slot, u32 page)
 
 	if (!u)
 		return 0;
-	for (i = 0; i < page_words; i++) {
-		at = page * page_words + i;
+	for (i = 0; i < PART_WORDS; i++) {
+		at = first + i;
 		asm volatile("" : "+r"(at));
 		if (at >= sizeof(u->bytes) / sizeof(*word) - UCONTEXT_SP)
 			break;
@@ -317,6 +322,8 @@ __noinline u64 fr_ustack_interrupted(u32 slot, u32 page)
 	}
 	return 0;
 }
+
+#define PAGE_PARTS (FR_USTACK_PAGE_SZ / sizeof(u64) / PART_WORDS)
 
 /* The stack, and that of what a signal interrupted whose handler has one of its own. */
 FR_INLINE void copy_stacks(u32 slot, const struct fr_ustack *u, u64 sp)
@@ -329,8 +336,8 @@ FR_INLINE void copy_stacks(u32 slot, const struct fr_ustack *u, u64 sp)
 		return;
 	}
 	fr_ustack_copy(slot, sp, FR_USTACK_OWN_CNT);
-	for (i = 0; i < FR_USTACK_OWN_CNT && i < u->page_cnt && !more; i++)
-		more = fr_ustack_interrupted(slot, i);
+	for (i = 0; i < FR_USTACK_OWN_CNT * PAGE_PARTS && i < u->page_cnt * PAGE_PARTS && !more; i++)
+		more = fr_ustack_interrupted(slot, i * PART_WORDS);
 	if (more)
 		fr_ustack_copy(slot, more, FR_USTACK_PAGE_CNT);
 }
@@ -385,13 +392,28 @@ __noinline u64 fr_ustack_look(u32 nr, u32 slot, u64 addr)
 	return end;
 }
 
+#define PART_LOOKS 32u
+
+/* Look at so many mappings and gaps from addr on. Returns where the next one begins; 0: there is none. */
+__noinline u64 fr_ustack_look_on(u32 nr, u32 slot, u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < PART_LOOKS; i++) {
+		addr = fr_ustack_look(nr, slot, addr);
+		if (!addr)
+			break;
+	}
+	return addr;
+}
+
 __noinline int fr_ustack_maps(u32 nr, u32 slot)
 {
 	u64 addr = 0;
 	u32 i;
 
-	for (i = 0; i < FR_USTACK_LOOK_CNT; i++) {
-		addr = fr_ustack_look(nr, slot, addr);
+	for (i = 0; i < FR_USTACK_LOOK_CNT / PART_LOOKS; i++) {
+		addr = fr_ustack_look_on(nr, slot, addr);
 		if (!addr)
 			break;
 	}
