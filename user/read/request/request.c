@@ -21,7 +21,7 @@ static const struct fr_sub_want wants[EVENT_CNT] = {
 	[WAKING_NEW] = {"sched_wakeup_new", {FR_SUB_NUM("target_pid")}},
 	[FORK] = {"sched_process_fork", {FR_SUB_NUM("child_pid")}},
 	[EXEC] = {"sched_process_exec", {FR_SUB_NUM("old_pid")}},
-	[EXIT] = {"sched_process_exit"},
+	[EXIT] = {"sched_process_exit", {}},
 };
 
 enum mark_kind { NO_MARK, MARK_TEXT, MARK_BEGIN, MARK_END };
