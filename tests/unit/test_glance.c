@@ -57,9 +57,9 @@ static int glance_set_up(void **state)
 	return glance_rig == MAP_FAILED;
 }
 
-static struct fr_glance *glance_of(enum glance_how how)
+static struct fr_aside *glance_of(enum glance_how how)
 {
-	struct fr_glance *g = NULL;
+	struct fr_aside *g = NULL;
 
 	glance_rig->how = how;
 	glance_rig->pid = 0;
@@ -67,16 +67,16 @@ static struct fr_glance *glance_of(enum glance_how how)
 	return g;
 }
 
-static bool glance_ends_in(const struct fr_glance *g, int ms)
+static bool glance_ends_in(const struct fr_aside *g, int ms)
 {
-	struct pollfd p = {.fd = fr_glance_fd(g), .events = POLLIN};
+	struct pollfd p = {.fd = fr_aside_fd(g), .events = POLLIN};
 
 	return poll(&p, 1, ms) > 0;
 }
 
 static void test_a_child_that_said_something_and_stands_still_has_not_ended(void **state)
 {
-	struct fr_glance *g = glance_of(GLANCE_STOPS);
+	struct fr_aside *g = glance_of(GLANCE_STOPS);
 	char why[64], c;
 	int fd = -1;
 
@@ -90,12 +90,12 @@ static void test_a_child_that_said_something_and_stands_still_has_not_ended(void
 	assert_int_equal(pread(fd, &c, 1, 0), 1);
 	close(fd);
 	g = glance_of(GLANCE_STOPS);
-	fr_glance_drop(g); /* of one that is stopped, or not yet: it waits for nothing */
+	fr_aside_drop(g); /* of one that is stopped, or not yet: it waits for nothing */
 }
 
 static void test_the_last_line_says_why(void **state)
 {
-	struct fr_glance *g = glance_of(GLANCE_FAILS);
+	struct fr_aside *g = glance_of(GLANCE_FAILS);
 	char why[64];
 	int fd = -1;
 
@@ -109,7 +109,7 @@ static void test_the_last_line_says_why(void **state)
 
 static void test_a_child_that_says_much_ends(void **state)
 {
-	struct fr_glance *g = glance_of(GLANCE_SAYS_MUCH);
+	struct fr_aside *g = glance_of(GLANCE_SAYS_MUCH);
 	char why[64];
 	int fd = -1;
 

@@ -69,22 +69,22 @@ void fr_sess_close(struct fr_sess *s)
 	(void)s;
 }
 
-int fr_glance_begin(struct fr_sess *s, u64 last_ns, struct fr_glance **out)
+int fr_glance_begin(struct fr_sess *s, u64 last_ns, struct fr_aside **out)
 {
 	(void)s;
 	(void)last_ns;
 	live_rig.glances++;
-	*out = (struct fr_glance *)&live_rig;
+	*out = (struct fr_aside *)&live_rig;
 	return 0;
 }
 
-int fr_glance_fd(const struct fr_glance *g)
+int fr_aside_fd(const struct fr_aside *g)
 {
 	(void)g;
 	return live_rig.pipe[live_rig.stands];
 }
 
-int fr_glance_take(struct fr_glance *g, int *fd, char *why, size_t sz)
+int fr_glance_take(struct fr_aside *g, int *fd, char *why, size_t sz)
 {
 	(void)g;
 	snprintf(why, sz, "gone");
@@ -92,7 +92,7 @@ int fr_glance_take(struct fr_glance *g, int *fd, char *why, size_t sz)
 	return live_rig.gone ? -EIO : 0;
 }
 
-void fr_glance_drop(struct fr_glance *g)
+void fr_aside_drop(struct fr_aside *g)
 {
 	(void)g;
 }

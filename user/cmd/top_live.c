@@ -39,9 +39,9 @@ struct fr_top_looks {
 	char name[FR_SESS_NAME_MAX + 16];
 	struct fr_top_live live;
 	char why[WHY_SZ];
-	struct fr_glance *glance; /* NULL: none is taken */
-	u64 due_ns;		  /* CLOCK_MONOTONIC */
-	bool gone, late;	  /* the session; what looks at it: said */
+	struct fr_aside *glance; /* NULL: none is taken */
+	u64 due_ns;		 /* CLOCK_MONOTONIC */
+	bool gone, late;	 /* the session; what looks at it: said */
 	struct look *shown, *next;
 	struct look look[2];
 };
@@ -151,7 +151,7 @@ static int live_take(struct fr_top_looks *l)
 
 static bool glance_has_ended(const struct fr_top_looks *l)
 {
-	struct pollfd p = {.fd = fr_glance_fd(l->glance), .events = POLLIN};
+	struct pollfd p = {.fd = fr_aside_fd(l->glance), .events = POLLIN};
 
 	return poll(&p, 1, 0) > 0;
 }
@@ -217,7 +217,7 @@ static int live_ms_until(u64 at_ns)
 
 int fr_top_looks_wait(const struct fr_top_looks *l, int *fd)
 {
-	*fd = l->glance ? fr_glance_fd(l->glance) : -1;
+	*fd = l->glance ? fr_aside_fd(l->glance) : -1;
 	if (l->glance)
 		return l->late ? -1 : live_ms_until(l->due_ns + LATE_NS);
 	if (fr_top_holds(l->shown->top))
@@ -254,7 +254,7 @@ static int live_first(struct fr_top_looks *l)
 		return FR_EXIT_FAIL;
 	}
 	l->due_ns = live_now_ns() + l->ask->interval_ns;
-	p.fd = fr_glance_fd(l->glance);
+	p.fd = fr_aside_fd(l->glance);
 	while (poll(&p, 1, -1) < 0 && errno == EINTR)
 		;
 	err = fr_glance_take(l->glance, &fd, l->why, sizeof(l->why));
@@ -295,7 +295,7 @@ void fr_top_looks_end(struct fr_top_looks *l)
 {
 	if (!l)
 		return;
-	fr_glance_drop(l->glance);
+	fr_aside_drop(l->glance);
 	look_end(l->shown);
 	look_end(l->next);
 	fr_sess_close(l->s);

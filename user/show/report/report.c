@@ -13,6 +13,8 @@
 #include "read/replay/focus.h"
 #include "read/replay/summary.h"
 #include "show/report/report_kinds.h"
+#include "show/report/report_text.h"
+#include "sys/fd.h"
 
 /* Waits are looked at for the task in focus, its process, and all. */
 static void want(struct fr_report *r)
@@ -141,22 +143,6 @@ static void report_print(struct fr_report *r)
 		fr_out_fail(r->out, fr_symbols_error(r->symbols));
 }
 
-static int verdict_json(struct fr_report *r, char **json)
-{
-	struct fr_jsonw w = {.o = r->out};
-	int err;
-
-	report_take_file(r);
-	err = fr_summary_new(r->snap, &r->sum) ?: analyze(r);
-	err = err ?: report_open_symbols(r) ?: report_judge(r);
-	if (err)
-		return err;
-	fr_out_init_mem(r->out);
-	fr_json_record(&w, &fr_report_kind_verdict, r, &r->verdict);
-	*json = fr_out_take_mem(r->out, NULL);
-	return *json ? r->symbols ? fr_symbols_error(r->symbols) : 0 : -ENOMEM;
-}
-
 static int report(struct fr_report *r)
 {
 	int err = report_gather(r), status;
@@ -221,22 +207,102 @@ static int report_replay_open(const struct fr_report_ask *ask, struct fr_replay 
 	return fr_replay_open(&ask->path, 1, &opts, r);
 }
 
-int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, char **json)
+/* ---- the verdict alone ---- */
+
+struct alone_ask {
+	const char *path;
+	const struct fr_symbols_opts *symbols;
+	bool json;
+};
+
+static int alone_put(struct fr_report *r)
+{
+	struct fr_jsonw w = {.o = r->out};
+	struct fr_report_page page = {.r = r, .o = r->out};
+	int err;
+
+	report_take_file(r);
+	err = fr_summary_new(r->snap, &r->sum) ?: analyze(r);
+	err = err ?: report_open_symbols(r) ?: report_judge(r);
+	if (!err && r->ask->json)
+		fr_json_record(&w, &fr_report_kind_verdict, r, &r->verdict);
+	else if (!err)
+		fr_report_put_verdict(&page);
+	return err ?: r->symbols ? fr_symbols_error(r->symbols) : 0;
+}
+
+static int alone_text(const struct alone_ask *v, char **text)
 {
 	const struct fr_report_ask ask = {
-		.path = path,
+		.path = v->path,
 		.opts = {.tiers = FR_REPLAY_TIERS, .jobs = FR_REPLAY_JOBS_FEW, .names = true, .history = true},
 		.analyze = {.moment_ns = FR_REPORT_MOMENT_NS},
-		.symbols = symbols,
+		.symbols = v->symbols,
+		.json = v->json,
 	};
 	struct fr_report *r = new_report(&ask);
 	int err;
 
-	*json = NULL;
 	if (!r)
 		return -ENOMEM;
-	err = report_replay_open(&ask, &r->replay) ?: verdict_json(r, json);
+	fr_out_init_mem(r->out);
+	err = report_replay_open(&ask, &r->replay) ?: alone_put(r);
+	*text = fr_out_take_mem(r->out, NULL);
 	close_all(r);
+	return err ?: *text ? 0 : -ENOMEM;
+}
+
+/* In a child: an error number, and the text. */
+static int alone_work(void *arg, int file)
+{
+	char *text = NULL;
+	int err = alone_text(arg, &text), failed = fr_write_all(file, &err, sizeof(err));
+
+	if (!failed && !err)
+		failed = fr_write_all(file, text, strlen(text) + 1);
+	free(text);
+	return failed;
+}
+
+int fr_report_verdict_begin(const char *path, const struct fr_symbols_opts *symbols, bool json, struct fr_aside **out)
+{
+	struct alone_ask v = {path, symbols, json};
+
+	return fr_aside_begin(alone_work, &v, out);
+}
+
+static int alone_read(int fd, char **text)
+{
+	FILE *f = fdopen(fd, "r");
+	size_t room = 0;
+	ssize_t len;
+	int err;
+
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
+	rewind(f);
+	if (fread(&err, sizeof(err), 1, f) != 1)
+		err = -EPROTO;
+	len = err ? 0 : getdelim(text, &room, 0, f);
+	if (!err && (len <= 0 || (*text)[len - 1]))
+		err = errno == ENOMEM ? -ENOMEM : -EPROTO;
+	fclose(f);
+	return err;
+}
+
+int fr_report_verdict_take(struct fr_aside *a, char **text)
+{
+	char why[2];
+	int fd, err = fr_aside_take(a, &fd, why, sizeof(why));
+
+	*text = NULL;
+	err = err ? -EPROTO : alone_read(fd, text);
+	if (err) {
+		free(*text);
+		*text = NULL;
+	}
 	return err;
 }
 

@@ -11,6 +11,7 @@
 #include "read/verdict/changes.h"
 #include "read/verdict/verdict.h"
 #include "read/waits/waits.h"
+#include "sys/aside.h"
 
 #define FR_REPORT_MOMENT_NS 10000000ULL /* before the trigger: what is looked at closely, unless asked otherwise */
 
@@ -47,10 +48,21 @@ int fr_report(const struct fr_report_ask *ask);
 int fr_report_several(const struct fr_report_ask *ask, const char *const *path, u32 cnt);
 
 /*
- * The verdict alone, on a snapshot's trigger, as the members of the object that `report --json` has: malloc'ed. 0 or -errno;
- * what is wrong with the file is printed. symbols may be NULL.
+ * The verdict alone, on a snapshot's trigger, as `report` has it without a width (lines, fr_report_break() breaks them), or as
+ * the members of the object that `report --json` has: found aside (sys/aside.h), so that it takes its memory with it. symbols
+ * may be NULL. 0 and *out, or -errno without a message.
  */
-int fr_report_verdict(const char *path, const struct fr_symbols_opts *symbols, char **json);
+int fr_report_verdict_begin(const char *path, const struct fr_symbols_opts *symbols, bool json, struct fr_aside **out);
+
+/* Waits for its end. 0 and *text, malloc'ed; or -errno, -EPROTO: its process ended too early. Frees a. */
+int fr_report_verdict_take(struct fr_aside *a, char **text);
+
+/*
+ * Break lines at blanks where the page ends. What follows begins in column hang, and a word that is longer than a line has one
+ * of its own. ruled_out: the line that begins "  ruled out:" is broken, too, else it stays one: whoever looks for a cause can
+ * leave it out.
+ */
+void fr_report_break(struct fr_out *o, const char *text, size_t sz, u32 width, u32 hang, bool ruled_out);
 
 /* ---- shared by its parts ---- */
 

@@ -52,18 +52,14 @@ static void put_narrow(struct fr_out *o, const char *text, size_t sz, u32 width)
 	}
 }
 
-/*
- * Breaks lines at blanks where the page ends. What follows begins in column hang, a word that is longer than a line has one of
- * its own, and the line that begins "  ruled out:" stays one: whoever looks for a cause can leave it out.
- */
-static void put_broken(struct fr_out *o, const char *text, size_t sz, u32 width, u32 hang)
+void fr_report_break(struct fr_out *o, const char *text, size_t sz, u32 width, u32 hang, bool ruled_out)
 {
 	const char *end = text + sz, *line = text;
 	u32 cols = 0;
 
 	while (text < end) {
 		const char *word = text;
-		bool code = false, whole = !strncmp(line, RULED_OUT, sizeof(RULED_OUT) - 1);
+		bool code = false, whole = !ruled_out && !strncmp(line, RULED_OUT, sizeof(RULED_OUT) - 1);
 		u32 blanks, word_cols = 0;
 
 		while (text < end && *text == ' ')
@@ -119,7 +115,7 @@ static void put_within(struct fr_report_page *p, void (*put)(struct fr_report_pa
 	char *text = in_memory(p, put, &sz);
 
 	if (text && hang)
-		put_broken(p->o, text, sz, p->width, hang);
+		fr_report_break(p->o, text, sz, p->width, hang, false);
 	else if (text)
 		put_narrow(p->o, text, sz, p->width);
 	free(text);
