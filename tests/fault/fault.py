@@ -433,6 +433,21 @@ def exporting(control, to, directory, *fault):
     return p, sorted(os.listdir(directory))
 
 
+@test("top: a cause whose process dies, or cannot write, is not shown in part, and the screen says so")
+def causes():
+    control = Control()
+    args = "top", "--once", "--panel", "cause", GOLDEN
+    control.set()
+    whole = reading(control, args)[0].stdout
+    check(b"  verdict " in whole, whole)
+    for nth in VERDICT_WRITES:
+        for how in -signal.SIGKILL, errno.EIO:
+            control.set("write", nth, how)
+            p, _ = reading(control, args)
+            equal(p.returncode, 0, f"write {nth}, {how}: {p.stderr}")
+            check(b"The cause was not found: its process ended too early" in p.stdout and b"verdict" not in p.stdout, p.stdout)
+
+
 @test("doctor: what it cannot find out for want of memory is called that, and not what the kernel lacks")
 def doctor():
     control, told = Control(), 0
@@ -459,10 +474,11 @@ def doctor():
     return f"{len(those)} of {cnt} allocations, {told} show"
 
 
+VERDICT_WRITES = 1, 2  # of the process that finds a verdict, before its parent writes: that there is one, and the verdict
+
+
 def of_verdict(to, call, nth):
-    """Is this call of a page's other process, which says what `report` would? It writes twice before the page is begun: that there is a
-    verdict, and the verdict."""
-    return (to, call) == ("html", "write") and nth <= 2
+    return (to, call) == ("html", "write") and nth in VERDICT_WRITES
 
 
 @test("an export that is killed leaves nothing; one that fails tells it, and leaves nothing")

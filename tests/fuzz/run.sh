@@ -46,7 +46,7 @@ seeds_of() {
 	lib) seeds lib 64 '\x11' '\x21\x01latency > 1us' '\x42\x03comm ~ "t*"' '\xd1' ;;
 	commands | reused) echo "tests/fuzz/corpus_commands $(seeds "$1" 0)" ;;
 	# the keys to press: zoom, jumps and each panel; a search and its matches; tables and their keys; clicks
-	top) echo "tests/fuzz/corpus_top $(seeds top 48 '\x19\x14++]..ot1234567890hix' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
+	top) echo "tests/fuzz/corpus_top $(seeds top 48 '\x19\x14++]..ot1234567890hixc' '\x14\x90/sched\nnNgone\nbg50%%\nm>z' \
 		'\x1e\x223\t<>r\n\xbb\xbb5jv v0\t\n\xbc6?lf')" ;;
 	vmcore) cores ;;
 	*) echo "tests/fuzz/corpus_$1" ;;

@@ -255,7 +255,7 @@ def damaged(snap):
             for at in range(len(text) // 3, len(text) // 3 + 400):
                 text[at] ^= 0x55
             to.write(text)
-        for name in ("details", "events", "tasks", "flame", "info"):
+        for name in ("cause", "details", "events", "tasks", "flame", "info"):
             run("top", "--once", "--panel", name, cut, status=3)
 
 
@@ -563,9 +563,9 @@ def sizes(snap):
         for width, height in ((60, 15), (80, 24), (250, 70), (20, 5), (200, 50), (33, 9), (100, 8), (31, 60)):
             t.resize(width, height)
             small = width < 30 or height < 8
-            text = t.wait(f"{width}x{height}", lambda s: "too small" in s if small else ("3tasks" in s or "3 tasks" in s) and "flight  " in s.split("\n")[0])
+            text = t.wait(f"{width}x{height}", lambda s: "too small" in s if small else ("3task" in s or "3 tasks" in s) and "flight  " in s.split("\n")[0])
             check(len(text.split("\n")) == height, "height")
-            for name in "1234567890hi" if not small else "":
+            for name in "c1234567890hi" if not small else "":
                 t.key(name)
             if not small:
                 press(t, "v", "v", "v", "x", "x", "3")
@@ -581,7 +581,7 @@ def looks(snap):
         t.wait("help", lambda s: "keys. Any key goes back" in s and "who woke this task" in s)
         t.key("x")
         t.wait("back", lambda s: "keys. Any key" not in s)
-        for key, words in (("1", "task  "), ("2", "events of this line"), ("3", "on-CPUv"), ("4", "switches"), ("5", "begun"), ("6", "state"), ("7", "woken by"),
+        for key, words in (("c", "verdict  "), ("1", "task  "), ("2", "events of this line"), ("3", "on-CPUv"), ("4", "switches"), ("5", "begun"), ("6", "state"), ("7", "woken by"),
                            ("8", "handler"), ("9", "device"), ("0", "samples"), ("h", "woken until it runs"), ("i", "overwritten")):
             check(words in "\n".join(panel(press(t, key))), f"panel {key} says {words}")
         dark = set(t.screen.colors)
@@ -632,6 +632,36 @@ def flame(snap):
         text = press(t, "\t", "\x1bOB", "\x1bOB")
         check(re.search(rf" {max(inner.values())} of {len(mine)} samples", text), f"{inner}\n{text}")
         press(t, "\r", "u", "\x1bOA", "\x1bOA", "\x1bOC", "\x1bOD")
+
+
+def words(lines):
+    return " ".join("\n".join(lines).split())
+
+
+@test("the cause: report's verdict of the file, whatever part is shown; where the cursor moves, the details")
+def cause(snap):
+    said = words(run("report", snap)[0].splitlines())
+    size = "--size", "160x120"
+    for args in ((), ("--window", "40%..60%"), ("-f", "cpu == 0"), ("--keys", "ws"), ("--panel", "tasks", "--keys", "c"), ("--keys", "]c")):
+        text = words(panel("\n".join(once(snap, *size, *args))))
+        check(text.startswith("verdict ") and text in said, f"{args}: {text}")
+        equal(said[said.index(text) + len(text):].split()[0], "host", f"{args}: what report says behind it")
+    for keys in ("]", ".", "/sched_waking\nn", "g0%\n"):
+        lines = "\n".join(once(snap, *size, "--keys", keys))
+        check(detail(lines, "time") is not None, f"details behind {keys}: {lines}")
+    with top(snap, width=120, height=40) as t:
+        t.wait("a screen", ready)
+        check("verdict" in panel(press(t, "\t", "\x1bOA"))[0], "the first line")
+        check("verdict" not in panel(press(t, "\x1bOB"))[0], "it is scrolled")
+    with open(snap, "rb") as f:
+        out = subprocess.run([FLIGHTREC, "top", "--once", "--panel", "cause", "-"], stdin=f, capture_output=True, text=True, check=True).stdout
+    check("Standard input cannot be read twice" in out, out)
+    with tempfile.TemporaryDirectory() as d:
+        for kind in ("none", "first", "other"):
+            subprocess.run([f"{sys.argv[1]}/tests/top/make", kind, f"{d}/{kind}.flight"], check=True)
+        run("merge", "-o", f"{d}/both.flight", f"{d}/first.flight", f"{d}/other.flight")
+        check("this file is of several" in "\n".join(once(f"{d}/both.flight", "--panel", "cause")), "two hosts")
+        check(detail("\n".join(once(f"{d}/none.flight")), "time") is not None, "a file without a trigger opens with details")
 
 
 @test("losses: horizon, holes, rings")
@@ -750,9 +780,9 @@ def awkward(snap):
         for kind in ("none", "one", "many", "first", "other"):
             subprocess.run([f"{sys.argv[1]}/tests/top/make", kind, f"{d}/{kind}.flight"], check=True)
         run("merge", "-o", f"{d}/both.flight", f"{d}/first.flight", f"{d}/other.flight")
-        keys = "f+-wsadtmz[],.ogb" + "nN1234567890hix" + "\t<>r\tvvvl??"
+        keys = "f+-wsadtmz[],.ogb" + "nN1234567890hicx" + "\t<>r\tvvvl??"
         for kind in ("none", "one", "many", "both"):
-            for name in ("details", "events", "tasks", "flame", "hist", "info"):
+            for name in ("cause", "details", "events", "tasks", "flame", "hist", "info"):
                 lines = once(f"{d}/{kind}.flight", "--panel", name, "--keys", keys.replace("g", ""), env={"LC_ALL": "C.UTF-8"})
                 check(all(line.isprintable() for line in lines), f"{kind} {name}: what is no text")
         check(any("No events in this window" in line for line in once(f"{d}/none.flight")), "no event is said")

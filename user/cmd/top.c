@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,10 +70,10 @@ static const struct fr_option table[] = {
 	FR_OPTION_GROUP(fr_option_matching, offsetof(struct asked, ask.opts.filter)),
 	FR_OPTION_GROUP(fr_winopts, offsetof(struct asked, window)),
 	FR_OPTION(0, "panel", "NAME",
-		  "open with: details, events, tasks, cpus, calls, offcpu,\n"
-		  "waits, irqs, block, flame, hist, info",
+		  "open with: cause, details, events, tasks, cpus, calls,\n"
+		  "offcpu, waits, irqs, block, flame, hist, info",
 		  fr_option_text, offsetof(struct asked, panel),
-		  .words = "details events tasks cpus calls offcpu waits irqs block flame hist info"),
+		  .words = "cause details events tasks cpus calls offcpu waits irqs block flame hist info"),
 	FR_OPTION(0, "once", NULL, "print one screen as plain text, and end", fr_option_flag, offsetof(struct asked, once),
 		  .more = "It needs no terminal."),
 	FR_OPTION(0, "size", "WxH", "of that screen (default: the terminal's width or 100, x 40)", top_size, 0,
@@ -104,11 +105,13 @@ static const struct fr_options options = {
 
 static int finish_work(struct fr_top *t)
 {
+	struct pollfd p = {.events = POLLIN};
 	int got;
 
 	do {
 		got = fr_top_work(t);
-	} while (got > 0);
+		p.fd = fr_top_wait_fd(t);
+	} while (got > 0 || (!got && p.fd >= 0 && poll(&p, 1, -1) >= 0));
 	return got;
 }
 
@@ -204,7 +207,7 @@ static struct fr_top *top_of(const struct source *v)
 
 static int next_key(struct fr_screen *s, const struct source *v, int more)
 {
-	int fd = -1, wait_ms = more > 0 ? 0 : v->live ? fr_top_looks_wait(v->live, &fd) : -1;
+	int fd = fr_top_wait_fd(top_of(v)), wait_ms = more > 0 ? 0 : v->live ? fr_top_looks_wait(v->live, &fd) : -1;
 
 	return fr_screen_key(s, wait_ms, fd);
 }

@@ -128,6 +128,7 @@ static int top_set_up(struct fr_top *t)
 	if (t->ask->symbols)
 		t->frames = fr_frames_new(t->replay, t->ask->symbols);
 	t->row = FR_TL_NO_ROW;
+	t->panel = fr_top_cause_opens(t) ? FR_TOP_CAUSE : FR_TOP_DETAILS;
 	t->panel_size = 1;
 	fr_top_resize(t, 80, 24);
 	return t->col && t->cover ? 0 : -ENOMEM;
@@ -159,6 +160,7 @@ void fr_top_free(struct fr_top *t)
 	fr_top_search_free(t);
 	fr_top_flame_free(t);
 	fr_top_job_free(t);
+	fr_top_cause_free(t);
 	fr_frames_free(t->frames);
 	fr_tl_reader_free(t->reader);
 	fr_timeline_free(t->tl);
@@ -196,6 +198,7 @@ int fr_top_work(struct fr_top *t)
 
 	if (t->error)
 		return t->error;
+	fr_top_cause_begin(t);
 	if (!t->tl->loaded) {
 		got = fr_timeline_load(t->tl, LOAD_ROWS);
 		if (got <= 0)
@@ -203,8 +206,10 @@ int fr_top_work(struct fr_top *t)
 		return t->error ?: 1;
 	}
 	got = fr_top_search_work(t);
+	fr_top_cause_leave(t);
 	got = got ?: fr_top_job_work(t);
 	got = got ?: fr_top_flame_work(t);
+	got = got ?: fr_top_cause_work(t);
 	if (got < 0)
 		t->error = got;
 	return got;
@@ -240,23 +245,24 @@ void fr_top_say_left_out(const struct fr_top *t)
 /* ---- panels ---- */
 
 const struct fr_top_panel_def fr_top_panels[FR_TOP_PANEL_CNT] = {
-	[FR_TOP_DETAILS] = {"details", '1', fr_top_details, fr_top_scroll_key},
-	[FR_TOP_EVENTS] = {"events", '2', fr_top_events, fr_top_events_key},
-	[FR_TOP_TASKS] = {"tasks", '3', fr_top_table_draw, fr_top_table_key},
-	[FR_TOP_CPUS] = {"cpus", '4', fr_top_table_draw, fr_top_table_key},
-	[FR_TOP_CALLS] = {"calls", '5', fr_top_table_draw, fr_top_table_key},
-	[FR_TOP_OFFCPU] = {"offcpu", '6', fr_top_table_draw, fr_top_table_key},
-	[FR_TOP_WAITS] = {"waits", '7', fr_top_table_draw, fr_top_table_key},
-	[FR_TOP_IRQS] = {"irqs", '8', fr_top_table_draw, fr_top_table_key},
-	[FR_TOP_BLOCK] = {"block", '9', fr_top_table_draw, fr_top_table_key},
-	[FR_TOP_FLAME] = {"flame", '0', fr_top_flame, fr_top_flame_key},
-	[FR_TOP_HIST] = {"hist", 'h', fr_top_hist, fr_top_scroll_key},
-	[FR_TOP_INFO] = {"info", 'i', fr_top_info, fr_top_scroll_key},
+	[FR_TOP_CAUSE] = {"cause", "cause", 'c', fr_top_cause_draw, fr_top_scroll_key},
+	[FR_TOP_DETAILS] = {"details", "detail", '1', fr_top_details, fr_top_scroll_key},
+	[FR_TOP_EVENTS] = {"events", "event", '2', fr_top_events, fr_top_events_key},
+	[FR_TOP_TASKS] = {"tasks", "task", '3', fr_top_table_draw, fr_top_table_key},
+	[FR_TOP_CPUS] = {"cpus", "cpu", '4', fr_top_table_draw, fr_top_table_key},
+	[FR_TOP_CALLS] = {"calls", "call", '5', fr_top_table_draw, fr_top_table_key},
+	[FR_TOP_OFFCPU] = {"offcpu", "off", '6', fr_top_table_draw, fr_top_table_key},
+	[FR_TOP_WAITS] = {"waits", "wait", '7', fr_top_table_draw, fr_top_table_key},
+	[FR_TOP_IRQS] = {"irqs", "irq", '8', fr_top_table_draw, fr_top_table_key},
+	[FR_TOP_BLOCK] = {"block", "block", '9', fr_top_table_draw, fr_top_table_key},
+	[FR_TOP_FLAME] = {"flame", "flame", '0', fr_top_flame, fr_top_flame_key},
+	[FR_TOP_HIST] = {"hist", "hist", 'h', fr_top_hist, fr_top_scroll_key},
+	[FR_TOP_INFO] = {"info", "info", 'i', fr_top_info, fr_top_scroll_key},
 };
 
 const char *fr_top_panel_names(void)
 {
-	return "details, events, tasks, cpus, calls, offcpu, waits, irqs, block, flame, hist, info";
+	return "cause, details, events, tasks, cpus, calls, offcpu, waits, irqs, block, flame, hist, info";
 }
 
 int fr_top_open_panel(struct fr_top *t, const char *name)

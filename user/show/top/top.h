@@ -63,13 +63,16 @@ void fr_top_point(struct fr_top *t, u32 x, u32 y, int key);
 /* Continue with long work. 1: there is more to do; 0; -errno: the events cannot be read. */
 int fr_top_work(struct fr_top *t);
 
+/* fr_top_work() has more to do when this descriptor is readable; -1: there is none. */
+int fr_top_wait_fd(const struct fr_top *t);
+
 /* g gets the size given to fr_top_resize(). 0 or -ENOMEM. */
 int fr_top_draw(struct fr_top *t, struct fr_grid *g);
 
 /* Are colors for a light background wanted? */
 bool fr_top_is_light(const struct fr_top *t);
 
-/* Open a panel by its name ("tasks"). -ENOENT: no such panel; names: "details, events, ...". */
+/* Open a panel by its name ("tasks"). -ENOENT: no such panel; names: "cause, details, ...". */
 int fr_top_open_panel(struct fr_top *t, const char *name);
 const char *fr_top_panel_names(void);
 

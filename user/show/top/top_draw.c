@@ -19,7 +19,6 @@
 #define HEAD_H	    3u
 #define LABEL_MIN   12u
 #define LABEL_MAX   26u
-#define TABS_WIDE   98u
 #define RULER_EVERY 16u /* columns, at least */
 
 /* ---- layout ---- */
@@ -282,14 +281,23 @@ static void draw_times(struct fr_top *t, struct fr_grid *g, const struct fr_top_
 
 /* ---- tabs, the last line ---- */
 
+/* Have all of them room for their whole names? */
+static bool tabs_are_wide(const struct fr_top *t)
+{
+	u32 i, width = 0;
+
+	for (i = 0; i < FR_TOP_PANEL_CNT; i++)
+		width += strlen(fr_top_panels[i].name) + 3;
+	return width <= t->width;
+}
+
 static u32 tab_width(const struct fr_top *t, u32 i)
 {
 	const struct fr_top_panel_def *p = &fr_top_panels[i];
-	u32 len = strlen(p->name);
 
-	if (t->width >= TABS_WIDE)
-		return len + 3;
-	return (len > 6 ? 6 : i == FR_TOP_OFFCPU ? 3 : len) + 1 + (p->key != p->name[0]);
+	if (tabs_are_wide(t))
+		return strlen(p->name) + 3;
+	return strlen(p->narrow) + 1 + (p->key != p->name[0]);
 }
 
 u32 fr_top_tab_at(const struct fr_top *t, u32 x)
@@ -307,13 +315,13 @@ u32 fr_top_tab_at(const struct fr_top *t, u32 x)
 static void draw_tab(struct fr_top *t, struct fr_grid *g, u32 i, u32 x, u32 y, u32 width)
 {
 	const struct fr_top_panel_def *p = &fr_top_panels[i];
-	bool on = t->panel == i, wide = t->width >= TABS_WIDE;
+	bool on = t->panel == i, wide = tabs_are_wide(t);
 	u32 at = x;
 
 	if (wide || p->key != p->name[0])
 		fr_grid_char(g, at++, y, p->key, FR_INK_KEY);
 	at += wide;
-	fr_grid_text(g, at, y, x + width - 1, p->name, on ? FR_INK_BOLD : FR_INK_NONE);
+	fr_grid_text(g, at, y, x + width - 1, wide ? p->name : p->narrow, on ? FR_INK_BOLD : FR_INK_NONE);
 	if (at == x && !on)
 		fr_grid_ink(g, x, y, x + 1, FR_INK_KEY);
 	if (on)

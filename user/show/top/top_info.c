@@ -150,8 +150,9 @@ static const char *const help[] = {
 	"  [ ]           before, after: of line  1 ... 0     details events tasks cpus calls",
 	"  , .           of all                              offcpu waits irqs block flame",
 	"  /             search (filter language) h i        histograms; what was lost",
-	"  n N           next found, one before  < > r       in a table: sort by column; turn",
-	"  Esc           ends the search         Enter       in a table: to its task's line",
+	"  n N           next found, one before  c           cause, as report has it",
+	"  Esc           ends the search         < > r       in a table: sort by column; turn",
+	"                                        Enter       in a table: to its task's line",
 	"",
 	"Search: an expression of -f (ret < 0 && comm ~ \"nginx*\"), or a word, or a number.",
 };

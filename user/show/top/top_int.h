@@ -15,6 +15,7 @@
 #define FR_TOP_MIN_H	 8u
 
 enum fr_top_panel {
+	FR_TOP_CAUSE,
 	FR_TOP_DETAILS,
 	FR_TOP_EVENTS,
 	FR_TOP_TASKS, /* from here on tables, in the order of fr_top_tables[] */
@@ -32,6 +33,7 @@ enum fr_top_panel {
 
 struct fr_top_panel_def {
 	const char *name;
+	const char *narrow; /* the tab's on a narrow screen */
 	char key;
 	void (*draw)(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 	bool (*key_fn)(struct fr_top *t, int key); /* true: the panel handled it. NULL: takes no keys */
@@ -62,6 +64,22 @@ struct fr_top_wanted {
 struct fr_top_search; /* opaque */
 struct fr_top_flame;  /* opaque */
 
+/* Where the cursor is. */
+struct fr_top_seat {
+	u64 cursor;
+	u32 selected, row;
+};
+
+/* What `report` says of the file. */
+struct fr_top_cause {
+	struct fr_aside *aside; /* finds it; NULL: not yet, or it has ended */
+	bool asked;
+	int error;
+	char *text; /* malloc'ed */
+	bool sits;  /* its panel was open last time, with the cursor there */
+	struct fr_top_seat seat;
+};
+
 struct fr_top {
 	const struct fr_top_ask *ask;
 	struct fr_replay *replay;
@@ -88,6 +106,7 @@ struct fr_top {
 	u32 scroll;	 /* of a text panel */
 	u32 events_mode; /* 0 of the track, 1 all, 2 search results */
 	struct fr_top_job *job;
+	struct fr_top_cause cause;
 	struct fr_top_search *search;
 	struct fr_top_flame *flame;
 	struct fr_top_view table[FR_TOP_FLAME - FR_TOP_TASKS]; /* how each table is shown */
@@ -150,6 +169,7 @@ void fr_top_draw_help(struct fr_top *t, struct fr_grid *g);
 void fr_top_details(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_events(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_table_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
+void fr_top_cause_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_hist(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_info(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
 void fr_top_flame(struct fr_top *t, struct fr_grid *g, u32 y, u32 end);
@@ -197,5 +217,13 @@ const char *fr_top_search_state(const struct fr_top *t, char *buf, size_t sz); /
 
 void fr_top_flame_free(struct fr_top *t);
 int fr_top_flame_work(struct fr_top *t); /* 1: there is more */
+
+/* ---- the verdict of `report` (top_cause.c) ---- */
+
+bool fr_top_cause_opens(const struct fr_top *t); /* is it what is shown first? */
+void fr_top_cause_begin(struct fr_top *t);	 /* if its panel is open */
+void fr_top_cause_leave(struct fr_top *t);	 /* if the cursor has moved */
+int fr_top_cause_work(struct fr_top *t);	 /* 1: it is there now */
+void fr_top_cause_free(struct fr_top *t);
 
 #endif
