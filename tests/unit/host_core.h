@@ -19,7 +19,7 @@ struct host_core {
 		Elf64_Phdr ph[HOST_CORE_SEG_MOST];
 	} head; /* the first bytes of the file; a test may change it */
 	u8 *bytes;
-	size_t sz; /* of those behind it */
+	size_t sz, room_sz; /* of those behind it */
 };
 
 __attribute__((unused)) static void host_core_begin(struct host_core *c)
@@ -38,7 +38,8 @@ __attribute__((unused)) static void host_core_begin(struct host_core *c)
 /* More bytes of the last segment. */
 __attribute__((unused)) static void host_core_put(struct host_core *c, const void *bytes, size_t sz)
 {
-	c->bytes = realloc(c->bytes, c->sz + sz);
+	if (c->sz + sz > c->room_sz) /* twice as much, for sanitizers move what grows each time */
+		c->bytes = realloc(c->bytes, c->room_sz = 2 * (c->sz + sz));
 	memcpy(c->bytes + c->sz, bytes, sz);
 	c->sz += sz;
 	c->head.ph[c->head.eh.e_phnum - 1].p_filesz += sz;

@@ -25,7 +25,8 @@ __attribute__((unused)) static struct host_page *host_dump_page(struct host_dump
 {
 	struct host_page *p;
 
-	d->page = realloc(d->page, (d->cnt + 1) * sizeof(*d->page));
+	if (!(d->cnt & (d->cnt - 1))) /* twice as many, for sanitizers move what grows each time */
+		d->page = realloc(d->page, (d->cnt ? 2 * d->cnt : 1) * sizeof(*d->page));
 	p = &d->page[d->cnt++];
 	memset(p, 0, sizeof(*p));
 	memcpy(p, bytes, sz);
