@@ -193,9 +193,9 @@ unit: $(UNIT)
 
 replays: $(REPLAYS)
 
-# With -O1 sanitizers find the same, and it compiles in half the time.
+# With -O1 sanitizers find the same, and it compiles in half the time; they name lines, which -g1 has, for a fifth less of it.
 asan: $(SKELETONS)
-	$(MAKE) O=$(O)/asan SKEL=$(O) SANITIZE=address,undefined CFLAGS='-O1 -g' unit replays
+	$(MAKE) O=$(O)/asan SKEL=$(O) SANITIZE=address,undefined CFLAGS='-O1 -g1' unit replays
 
 # The archive that targets of libFuzzer link; fuzzed-some: the objects of SOURCES alone.
 fuzzed fuzzed-some:
