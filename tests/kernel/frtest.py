@@ -32,6 +32,7 @@ import json
 import os
 import random
 import re
+import select
 import shutil
 import subprocess
 import sys
@@ -481,14 +482,26 @@ def wait_for(fn, what, seconds=LIMIT_S):
     Wait until fn() is true: on a busy machine, or one whose disk stands still, things take their time, so the limit is far. What is
     waited for may be a function, called when it did not come.
     """
-    until = time.monotonic() + seconds
+    until, nap_s = time.monotonic() + seconds, 0.001
     while True:
         got = fn()
         if got:
             return got
         if time.monotonic() > until:
             raise Failed(f"not within {seconds} s: {what() if callable(what) else what}")
-        time.sleep(0.02)
+        time.sleep(nap_s)
+        nap_s = min(2 * nap_s, 0.02)  # most come soon, and what asks takes time, too
+
+
+def wait_end(p, seconds=LIMIT_S):
+    """The exit status of a process, as soon as it has ended: Popen.wait() with a limit looks only every 50 ms."""
+    if p.returncode is None:
+        fd = os.pidfd_open(p.pid)
+        try:
+            select.select([fd], [], [], seconds)
+        finally:
+            os.close(fd)
+    return p.wait(1)
 
 
 def state(pid):

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 
 from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, begun_with, check, dump, ended, fr_json, last_of, leave_to_next, new_name, options_of,
-                    path, program, replay, shared, status, take_left, wait_for)
+                    path, program, replay, shared, status, take_left, wait_end, wait_for)
 
 SMALL = MINIMAL
 RECORDED = (*SMALL, "--incidents", "2048")  # the session of recording() and configured(): no other test has these options
@@ -69,7 +69,7 @@ class Recorder:
 
     def end(self, sig=signal.SIGTERM):
         self.p.send_signal(sig)
-        return self.p.wait(120)
+        return wait_end(self.p)
 
 
 def accounted(r):
