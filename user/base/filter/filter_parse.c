@@ -535,7 +535,7 @@ static bool find_binary(const struct parser *p, u32 level, enum fr_op *op)
 }
 
 /* ( a, b, c ): linked by next */
-static struct fr_node *filter_parse_parse_list(struct parser *p)
+static struct fr_node *filter_parse_list(struct parser *p)
 {
 	struct fr_node *first = NULL, **link = &first;
 
@@ -570,7 +570,7 @@ static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum 
 		return NULL;
 	n->a = left;
 	if (fr_op_is_list(op))
-		n->b = filter_parse_parse_list(p);
+		n->b = filter_parse_list(p);
 	else if (filter_parse_is_pattern_op(op) && (p->tok.kind == NAME || (p->tok.kind == PUNCT && !is_punct(p, "("))))
 		filter_parse_fail(p, p->tok.at, FR_PATTERN_WORDS);
 	else if (p->tok.kind == REGEX)

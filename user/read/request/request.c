@@ -179,13 +179,6 @@ static int request_step(struct fr_request *q, u64 ts, u32 leg, enum fr_request_d
 	return request_add_step(q, &s);
 }
 
-static void request_put_comm(struct fr_waited_name *n, const struct fr_who *who)
-{
-	n->len = !who->comm ? 0 : who->len < FR_COMM_SZ ? who->len : FR_COMM_SZ;
-	if (n->len)
-		memcpy(n->text, who->comm, n->len);
-}
-
 /* The thread is in the request from ts on. 0 or -ENOMEM. */
 static int request_enter(struct fr_request *q, const struct request_row *r, struct thread *t, u32 tid, u64 ts,
 			 enum fr_request_how how, u32 from)
@@ -195,7 +188,7 @@ static int request_enter(struct fr_request *q, const struct request_row *r, stru
 	struct fr_request_leg l = {
 		.tid = tid, .file = r->run->file, .pid = who.pid, .how = how, .from = from, .begin_ns = ts, .end_ns = ts};
 
-	request_put_comm(&l.comm, &who);
+	fr_waited_name_of(&l.comm, &who);
 	if (fr_vec_add(&q->legs, &l, 1))
 		return -ENOMEM;
 	t->leg = q->legs.cnt;
@@ -338,7 +331,7 @@ static void request_put_waker(struct fr_waited *w, const struct request_row *r, 
 		return;
 	w->waker_pid = by->tid;
 	who = fr_names_who(r->run->view->names, by->tid, by->ns, r->row->cpu);
-	request_put_comm(&w->waker_comm, &who);
+	fr_waited_name_of(&w->waker_comm, &who);
 }
 
 /* The span machine's words for it, where no record has better ones. */

@@ -24,7 +24,7 @@ struct seen {
 /* ---- one task ---- */
 
 /* The first state behind a tid's. */
-static size_t states_states_behind(const struct fr_snap_state *t, size_t cnt, u32 tid)
+static size_t states_behind(const struct fr_snap_state *t, size_t cnt, u32 tid)
 {
 	size_t from = 0, to = cnt, mid;
 
@@ -43,7 +43,7 @@ const struct fr_snap_state *fr_states_of(const struct fr_snap *s, u32 tid)
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(s, &cnt);
 
-	i = states_states_behind(t, cnt, tid);
+	i = states_behind(t, cnt, tid);
 	return i && t[i - 1].tid == tid ? &t[i - 1] : NULL;
 }
 
@@ -57,7 +57,7 @@ u64 fr_states_count(const struct fr_snap *s, const char *name)
 /* ---- what events tell ---- */
 
 /* Of a task that is there several times, the last moment counts. */
-static int states_states_ask(struct fr_states *st, const struct fr_snap_state *t)
+static int states_ask(struct fr_states *st, const struct fr_snap_state *t)
 {
 	struct seen *s;
 
@@ -80,7 +80,7 @@ int fr_states_init(struct fr_states *st, const struct fr_replay *r)
 	for (i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
 		fr_subscribe(fr_replay_schema(r, 0), &wants[i], &st->sub[i]);
 	for (i = 0; i < st->cnt && !err; i++)
-		err = states_states_ask(st, &st->at[i]);
+		err = states_ask(st, &st->at[i]);
 	return err;
 }
 
@@ -98,17 +98,17 @@ void fr_states_want(const struct fr_states *st, struct fr_wants *w)
 			w->cols[st->sub[i].ev->nr] |= 1u << st->sub[i].col[0];
 }
 
-static struct seen *states_states_seen_of(const struct fr_states *st, u32 tid, u64 ts)
+static struct seen *states_seen_of(const struct fr_states *st, u32 tid, u64 ts)
 {
 	struct seen *s = fr_idmap_find(&st->asked, tid);
 
 	return s && ts <= s->at_ns ? s : NULL;
 }
 
-static void states_states_take(struct fr_states *st, const struct fr_row *r, u32 which)
+static void states_take(struct fr_states *st, const struct fr_row *r, u32 which)
 {
 	u32 other = fr_sub_num(&st->sub[which], r, 0);
-	struct seen *s = states_states_seen_of(st, other, r->ts);
+	struct seen *s = states_seen_of(st, other, r->ts);
 
 	if (which != SWITCH) {
 		if (s)
@@ -117,7 +117,7 @@ static void states_states_take(struct fr_states *st, const struct fr_row *r, u32
 	}
 	if (s)
 		s->ran_ns = r->ts;
-	s = states_states_seen_of(st, r->tid, r->ts);
+	s = states_seen_of(st, r->tid, r->ts);
 	if (s)
 		s->left_ns = r->ts;
 }
@@ -134,7 +134,7 @@ void fr_states_run(struct fr_states *st, const struct fr_replay_run *run)
 		for (which = 0; which < sizeof(wants) / sizeof(wants[0]); which++)
 			if (st->sub[which].ev && b->ev[i] == st->sub[which].ev->nr) {
 				r = fr_batch_row(b, i);
-				states_states_take(st, &r, which);
+				states_take(st, &r, which);
 			}
 }
 
@@ -164,13 +164,6 @@ static void find_since(const struct fr_states *st, const struct fr_snap_state *t
 
 /* ---- as a wait ---- */
 
-static void states_states_put_name(struct fr_waited_name *n, const struct fr_who *who)
-{
-	n->len = !who->comm ? 0 : who->len < FR_COMM_SZ ? who->len : FR_COMM_SZ;
-	if (n->len)
-		memcpy(n->text, who->comm, n->len);
-}
-
 void fr_states_read(const struct fr_states *st, const struct fr_view *v, const struct fr_snap_state *t, struct fr_still *out)
 {
 	struct fr_who who = fr_names_who(v->names, t->tid, t->at_ns, t->cpu), waker, owner;
@@ -196,13 +189,13 @@ void fr_states_read(const struct fr_states *st, const struct fr_view *v, const s
 		.object_len = strlen(t->object),
 	};
 	memcpy(w->arg, t->arg, sizeof(w->arg));
-	states_states_put_name(&w->comm, &who);
+	fr_waited_name_of(&w->comm, &who);
 	if (t->owner_tid) {
 		owner = fr_names_who(v->names, t->owner_tid, t->at_ns, t->cpu);
-		states_states_put_name(&w->owner_comm, &owner);
+		fr_waited_name_of(&w->owner_comm, &owner);
 	}
 	if (!t->waker_tid)
 		return;
 	waker = fr_names_who(v->names, t->waker_tid, t->woken_ns ?: t->at_ns, t->cpu);
-	states_states_put_name(&w->waker_comm, &waker);
+	fr_waited_name_of(&w->waker_comm, &waker);
 }

@@ -59,7 +59,7 @@ void fr_waited_want(const struct fr_waited_fields *f, struct fr_wants *w)
 		w->cols[f->ev->nr] = ~0u;
 }
 
-static void waited_put_name(struct fr_waited_name *n, const struct fr_who *who)
+void fr_waited_name_of(struct fr_waited_name *n, const struct fr_who *who)
 {
 	n->len = !who->comm ? 0 : who->len < FR_COMM_SZ ? who->len : FR_COMM_SZ;
 	if (n->len)
@@ -92,14 +92,14 @@ void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, c
 	};
 	for (i = 0; i < FR_WAITED_ARGS; i++)
 		out->arg[i] = fr_row_num(r, f->arg[i]);
-	waited_put_name(&out->comm, &who);
+	fr_waited_name_of(&out->comm, &who);
 	if (out->waker_pid) {
 		waker = fr_names_who(v->names, out->waker_pid, r->ts, r->cpu);
-		waited_put_name(&out->waker_comm, &waker);
+		fr_waited_name_of(&out->waker_comm, &waker);
 	}
 	if (out->owner_pid) {
 		waker = fr_names_who(v->names, out->owner_pid, r->ts - out->off_ns, r->cpu);
-		waited_put_name(&out->owner_comm, &waker);
+		fr_waited_name_of(&out->owner_comm, &waker);
 	}
 	if (f->object) {
 		out->object = fr_row_text(r, f->object, &len);

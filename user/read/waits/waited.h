@@ -24,6 +24,9 @@ struct fr_waited_name {
 	u8 len; /* 0: not known */
 };
 
+/* n: who's name as it is known, at most as long as a task's can be. */
+void fr_waited_name_of(struct fr_waited_name *n, const struct fr_who *who);
+
 struct fr_waited {
 	u64 ts; /* it ended: the task got the CPU */
 	u64 off_ns, blocked_ns, queued_ns;
