@@ -56,14 +56,15 @@
 	T(16, busy,   time,    FR_HAS_TASK | FR_HAS_KEY | FR_HAS_LOOK, FR_LAT_GAP_NS, "a task has not slept for too long") \
 	T(17, rate,   rate,    FR_HAS_TASK | FR_HAS_KEY,	       0, "more of something in a time than a rule allows")
 
-/* What latency:WHAT measures, from and to. */
+/* What latency:WHAT measures: what follows the name in `--on`, as examples have it (a time, or a name and a time), from and to. */
 #define FR_LATENCIES(L) \
-	L(0, wakeup,  "sched_waking to the task running") \
-	L(1, offcpu,  "a task leaving its CPU to running again") \
-	L(2, syscall, "sys_enter to sys_exit, of one call or of all") \
-	L(3, block,   "block_rq_issue to block_rq_complete") \
-	L(4, softirq, "softirq_entry to softirq_exit") \
-	L(5, irq,     "irq_handler_entry to irq_handler_exit")
+	L(0, wakeup,  ">10ms", "sched_waking to the task running") \
+	L(1, offcpu,  ">10ms", "a task leaving its CPU to running again") \
+	L(2, syscall, ">10ms", "sys_enter to sys_exit, of one call or of all") \
+	L(3, block,   ">10ms", "block_rq_issue to block_rq_complete") \
+	L(4, softirq, ">10ms", "softirq_entry to softirq_exit") \
+	L(5, irq,     ">10ms", "irq_handler_entry to irq_handler_exit") \
+	L(6, span,    ":",     "flightrec_begin() to flightrec_end() of one name and id")
 
 /* What rate:WHAT counts: as a sentence has it, and whose each is. */
 #define FR_RATES(R) \
@@ -114,7 +115,7 @@ enum fr_trigger_kind {
 };
 
 enum fr_latency {
-#define L(nr, name, doc) FR_LATENCY_##name = nr,
+#define L(nr, name, follows, doc) FR_LATENCY_##name = nr,
 	FR_LATENCIES(L)
 #undef L
 		FR_LATENCY_CNT
@@ -159,6 +160,7 @@ struct fr_trigger_rule {
 	u64 rate_part_ns; /* ... within eight of these */
 	u32 rate;	  /* of what: enum fr_rate_what */
 	u32 pad;
+	u64 span; /* latency span: its name, hashed (rule.h) */
 };
 
 /* A rule's counters. They outlive recorders and are found again by the rule's text. In .data.triggers. */
@@ -188,11 +190,11 @@ struct fr_alert {
 	s32 exit_code;	  /* status, and deaths without core: as wait() gives it */
 	u64 addr, ip, sp; /* latency of block: addr is the sector */
 	u64 value_ns;	  /* latency, hung, asleep, busy: how long it took; rate: within this time */
-	u64 what;	  /* latency: syscall number, device, softirq or irq number; hung: prev_state; event: its number;
-			   * asleep: { call:32 | prev_state:32 }; busy: ns on a CPU of it; rate: how many;
-			   * kernel: of the report (report.h) */
-	u64 cgroup;	  /* its id */
-	u64 start_ns;	  /* the task's, monotonic */
+	u64 what;   /* latency: syscall number, device, softirq or irq number, a span's id; hung: prev_state; event: its number;
+		     * asleep: { call:32 | prev_state:32 }; busy: ns on a CPU of it; rate: how many;
+		     * kernel: of the report (report.h) */
+	u64 cgroup; /* its id */
+	u64 start_ns; /* the task's, monotonic */
 	u64 exe_ino, exe_dev;
 	char comm[FR_COMM_SZ];
 	char text[FR_ALERT_PATH_MAX]; /* kernel: the line */
@@ -236,7 +238,10 @@ struct fr_triggers {
 	u64 marks;	/* records written by programs of bpf/trigger/: moments, frames of their stacks */
 	u64 mark_lost;	/* records that they could not write */
 	u64 unwatched;	/* events that event rules missed: too many at once on a CPU, or a program's that could not be made */
-	u64 untracked;	/* tasks or requests that latency, hung, asleep and busy rules could not follow: the table was full */
+	/* tasks, requests or spans that latency, hung, asleep and busy rules could not follow: the table, or somebody's share
+	 * of it, was full */
+	u64 untracked;
+	u64 span_left; /* spans that nobody had ended when their thread or process ended */
 	/* user space: the last alert handled, in case a recorder is killed before it takes it out of the queue */
 	u64 handled_ts;
 	u64 handled_who; /* { kind:32 | tid:32 } */
@@ -246,7 +251,7 @@ struct fr_triggers {
 	struct fr_granted granted[FR_GRANTED_MAX];
 };
 
-_Static_assert(sizeof(struct fr_trigger_rule) == 136, "in a map");
+_Static_assert(sizeof(struct fr_trigger_rule) == 144, "in a map");
 _Static_assert(sizeof(struct fr_alert) % 8 == 0, "in a queue");
 
 #endif

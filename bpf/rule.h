@@ -33,12 +33,39 @@ FR_INLINE u32 fr_rule_is_for_death(const volatile struct fr_trigger_rule *r, u32
 	return kind != FR_TRIGGER_status || r->status == (s32)value;
 }
 
-/* Is the rule for something that took this long? id: the number of a system call. */
+/* Is the rule for something that took this long? id: the number of a system call; of a span its name, hashed. */
 FR_INLINE u32 fr_rule_is_for_latency(const volatile struct fr_trigger_rule *r, u32 latency, u64 value_ns, u64 id)
 {
 	if (r->kind != FR_TRIGGER_latency || r->latency != latency || value_ns <= r->limit_ns)
 		return 0;
+	if (latency == FR_LATENCY_span)
+		return r->span == id;
 	return latency != FR_LATENCY_syscall || r->id < 0 || (!(id >> 32) && r->id == (s32)id);
+}
+
+#define FR_MARKSPAN_MAX 32768u /* places for spans (markspan.h) */
+
+/* A span's name is compared by its hash (FNV-1a), byte for byte. */
+#define FR_MARKSPAN_NAME_BEGUN 0xcbf29ce484222325ULL
+
+FR_INLINE u64 fr_markspan_name_step(u64 hash, u8 c)
+{
+	return (hash ^ c) * 0x100000001b3ULL;
+}
+
+/* What a mark of a name and an id does; and are event rules about it, too? */
+enum fr_markspan_mark {
+	FR_MARKSPAN_NONE,
+	FR_MARKSPAN_BEGINS,
+	FR_MARKSPAN_ENDS,
+	FR_MARKSPAN_MARK_MASK = 3,
+	FR_MARKSPAN_WATCHED = 4
+};
+
+/* Is it a rule for spans of this name? */
+FR_INLINE u32 fr_rule_is_for_span(const volatile struct fr_trigger_rule *r, u64 name)
+{
+	return r->kind == FR_TRIGGER_latency && r->latency == FR_LATENCY_span && r->span == name;
 }
 
 /* Is the rule for a task that has not run for this long? */

@@ -598,6 +598,67 @@ FR_INLINE u32 up_make(const void *ctx, u32 buffer, struct fr_watch_work *work, c
 	return end | out;
 }
 
+#ifdef FR_WATCH
+#include "rule.h"
+
+/* Which marks rules of spans are about, by number from FR_TP_FIRST on: enum fr_markspan_mark. Set by user/live/trig/trig.c. */
+const volatile u8 fr_markspan_of[FR_TP_MAX] SEC(".rodata") = {};
+
+/* A number of the record in a buffer: argument i of the site. */
+FR_INLINE u64 up_span_word(const struct fr_watch_work *work, const struct fr_up *up, u32 i)
+{
+	return *(const u64 *)(work->rec + FR_TP_REC_SZ + (up->arg[i].to & (FR_UP_FIXED_SZ - 1) & ~7u));
+}
+
+/* The name of the mark whose record is in this buffer, hashed; 0: it could not be read, and is any. */
+__noinline u64 fr_up_span_name(u32 buffer, u32 site)
+{
+	const struct fr_up *up = bpf_map_lookup_elem(&fr_up_sites, &site);
+	struct fr_watch_work *work = tp_work(buffer);
+	u64 name = FR_MARKSPAN_NAME_BEGUN;
+	u32 word, at, i, c;
+	const u8 *rec;
+
+	if (!up || !work)
+		return 0;
+	rec = work->rec + FR_TP_REC_SZ;
+	if (*(const u32 *)(rec + (up->faulted & (FR_UP_FIXED_SZ - 1) & ~3u)))
+		return 0;
+	word = *(const u32 *)(rec + (up->arg[FR_UP_MARK_NAME].to & (FR_UP_FIXED_SZ - 1) & ~3u));
+	at = (word & 0xffff) - FR_TP_HEAD_SZ;
+	for (i = 0; i < FR_UP_TEXT_SZ; i++) {
+		if (i >= word >> 16)
+			break;
+		c = rec[(at + i) & TP_MASK];
+		if (!c)
+			break;
+		name = fr_markspan_name_step(name, c);
+	}
+	return name;
+}
+
+/* Tell rules of spans of the mark whose record is in this buffer. Returns 1 if other rules are about it, too. */
+FR_INLINE u32 up_span(u32 nr, const struct fr_watch_work *work, const struct fr_up *up, u32 buffer, u32 site)
+{
+	u32 mark = fr_markspan_of[nr];
+	u64 name;
+
+	if (mark & FR_MARKSPAN_MARK_MASK) {
+		name = fr_up_span_name(buffer, site);
+		if (name)
+			fr_markspan_pass(mark & FR_MARKSPAN_MARK_MASK, name, up_span_word(work, up, FR_UP_MARK_ID));
+		else
+			fr_count(&fr_triggers.unwatched, 1);
+	}
+	return !mark || mark & FR_MARKSPAN_WATCHED;
+}
+#else
+FR_INLINE u32 up_span(u32 nr, const struct fr_watch_work *work, const struct fr_up *up, u32 buffer, u32 site)
+{
+	return 1;
+}
+#endif
+
 FR_INLINE int up_record(const void *ctx, u32 event, const struct fr_up *up, u32 site, u32 buffer, u64 lasted_ns)
 {
 	u32 nr = event - FR_TP_FIRST, sz, cut;
@@ -617,6 +678,8 @@ FR_INLINE int up_record(const void *ctx, u32 event, const struct fr_up *up, u32 
 	if (sz > FR_TP_ROOM_SZ)
 		return 0;
 	tp_close(work->rec + FR_TP_REC_SZ, sz);
+	if (!up_span(nr, work, up, buffer, site))
+		return 0;
 	if (!tp_holds(buffer, work, &fr_tp_conf[nr], sz, cut))
 		return tp_leave(nr, FR_TP_unmatched);
 	if (fr_tp_conf[nr].cond_cnt && !tp_may_pass(nr, &fr_tp_conf[nr]))

@@ -39,6 +39,10 @@ struct fr_up_arg {
 	s64 off;
 };
 
+/* Arguments of a site of flightrec_mark.h's begin and end (FR_MARKS): the first is where it is. */
+#define FR_UP_MARK_NAME 1u
+#define FR_UP_MARK_ID	2u
+
 /* A site. */
 struct fr_up {
 	u16 arg_cnt;

@@ -53,7 +53,7 @@ __noinline u32 fr_lat_rules(u32 latency, u64 value_ns, u64 id, const struct fr_l
 }
 
 static const char names[8][8] FR_ALIGNED(8) = {
-#define L(nr, name, doc) [nr] = #name,
+#define L(nr, name, follows, doc) [nr] = #name,
 	FR_LATENCIES(L)
 #undef L
 };

@@ -69,7 +69,7 @@ u32 fr_lat_passes(u32 rule, const struct fr_lat_who *who);
 
 /*
  * It took longer than a rule allows: count, and begin a moment if an alert is due. Returns its number, or FR_MOMENT_NONE.
- * addr: the task's, 0: none lives; of a block request the sector.
+ * id: of a span its name, hashed. addr: the task's, 0: none lives; of a block request the sector.
  */
 u32 fr_lat_begin(u32 latency, u64 value_ns, u64 id, const struct fr_lat_who *who, u64 addr);
 

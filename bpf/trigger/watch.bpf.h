@@ -31,6 +31,10 @@ u32 fr_watch_take(u32 sz, u32 tid);
 /* Evaluate the rules of the event, alert, release the buffer. Returns 0. */
 int fr_watch_done(u32 work, u32 event);
 
+/* The current task passes a mark that begins or ends something (enum fr_markspan_mark) of this name, hashed, and id. In
+ * markspan.bpf.c. Returns 0. */
+int fr_markspan_pass(u32 mark, u64 name, u64 id);
+
 FR_INLINE struct fr_watch_work *fr_watch_work(u32 nr)
 {
 	return bpf_map_lookup_elem(&fr_watch_works, &nr);

@@ -143,6 +143,7 @@ static void show_counters(struct test *t)
 	fr_jsonw_u64(&w, "mark_lost", sh->mark_lost - t->before.mark_lost);
 	fr_jsonw_u64(&w, "unwatched", sh->unwatched - t->before.unwatched);
 	fr_jsonw_u64(&w, "untracked", sh->untracked - t->before.untracked);
+	fr_jsonw_u64(&w, "span_left", sh->span_left - t->before.span_left);
 	fr_jsonw_open(&w, "rules", '[');
 	for (i = 0; i < t->cnt; i++) {
 		const struct fr_trigger_slot *slot = &sh->slot[t->slot_of[i]];

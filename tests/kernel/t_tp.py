@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Any tracepoint as an event: records, fields and words beside tracefs' of the same load; what is refused."""
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -338,11 +339,72 @@ def pulls():
     check("parent_comm was not recorded" in of_forks.stdout + of_forks.stderr, of_forks.stdout[:600])
 
 
+LIMIT_MS = 40
+SPANS = (f"latency:span:frt-span>{LIMIT_MS}ms", f'latency:span:"frt-inner">{LIMIT_MS}ms,cooldown=0', "latency:span:frt-span>1h", f"latency:span:frt-span>{LIMIT_MS}ms:comm=frt-none")
+
+
+def spans_of(lines, name):
+    """What a program tells of its spans of a name: those that must pull a rule, and those that may: (id, tid)."""
+    told = [line.split() for line in lines if line.startswith(f"span {name} ")]
+    each = [((int(id), int(tid)), int(least), int(most)) for _, _, id, tid, least, most in told]
+    limit = LIMIT_MS * 1_000_000
+    return [who for who, least, _ in each if least > limit], [who for who, _, most in each if most > limit]
+
+
+def check_spans(got, lines, name):
+    must, may = spans_of(lines, name)
+    check(len(must) >= {"frt-span": 8, "frt-inner": 1}[name], f"long ones: {must}")
+    check(set(must) <= set(got) <= set(may) and len(set(got)) == len(got), f"{name}: {got}, by its clock {must} to {may}")
+
+
+@test("latency:span: spans that were long by the program's clock pull a rule, nested, overlapping and in other processes; replay --on finds the same")
+def spans():
+    name = session()
+    with alerts(name, *SPANS) as a:
+        out = run(MARKED, "spans").stdout.splitlines()
+        file = dump(name)
+        told, counters = a.finish()
+    for i, of in ((0, "frt-span"), (1, "frt-inner")):
+        of_rule = [e for e in told if e["rule_set"] >> i & 1]
+        check_spans([(e["what"], e["tid"]) for e in of_rule], out, of)
+        equal(counters["rules"][i]["matched"], len(of_rule), f"rule {i} alerts each")
+    equal([r["matched"] for r in counters["rules"][2:]], [0, 0], "a longer limit, another program")
+    equal(counters["span_left"], next(int(line.split()[1]) for line in out if line.startswith("left")), "spans that nobody ended")
+    equal((counters["untracked"], counters["unwatched"]), (0, 0), "what was not followed")
+    events = replay(file, "-f", 'event == latency && what == "span"')
+    equal([(e["id"], e["target_pid"], e["value"]) for e in events][-len(told):], [(e["what"], e["tid"], e["value_ns"]) for e in told], "events")
+    moments = [json.loads(line) for line in fr("replay", "--json", *(word for rule in SPANS for word in ("--on", rule)), file).stdout.splitlines()]
+    pids = {e["pid"] for e in told}
+    for i, of in ((0, "frt-span"), (1, "frt-inner")):
+        ours = [m for m in moments if m["type"] == "moment" and m["rule"] == i and m["pid"] in pids]
+        check_spans([(m["id"], m["tid"]) for m in ours], out, of)
+        equal({(m["what"], m["id_name"]) for m in ours}, {("span", of)}, "what is told")
+
+
+@test("latency:span: who begins without end, more than there is room for, is counted, and blinds nobody else; its end frees the room")
+def flooded_spans():
+    name, cnt = session(), 40000
+    with alerts(name, SPANS[0]) as a:
+        flood = subprocess.Popen([MARKED, "flood", str(cnt)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        equal(flood.stdout.readline(), "flooded\n", "it has begun them")
+        out = run(MARKED, "spans").stdout.splitlines()
+        flood.communicate(timeout=120)
+        after = run(MARKED, "spans").stdout.splitlines()
+        told, counters = a.finish()
+    for lines in (out, after):
+        pids = {int(line.split()[3]) for line in lines if line.startswith("span ")}
+        check_spans([(e["what"], e["tid"]) for e in told if e["tid"] in pids], lines, "frt-span")
+    kept = counters["span_left"] - 4
+    check(0 < kept < cnt and counters["untracked"] >= cnt - kept, f"{kept} of {cnt} had room: {counters}")
+    equal(counters["unwatched"], 0, "marks that were not seen")
+
+
 @test("a trigger about a tracepoint that is not recorded, or has no such field, is refused")
 def not_pulled():
     tracefs()
     for name, options, rule, why in ((shared(*MINIMAL), MINIMAL, f"event:tp:{FORKS}", f"add -e tp:{FORKS}"),
                                      (shared(*MINIMAL), MINIMAL, "event:mark:none__begin", "add -e mark:PATH:PLACE, which makes an event of that name"),
+                                     (shared(*MINIMAL), MINIMAL, "latency:span:request>1s", "add -e mark:PATH"),
                                      (session(), TPS, f"event:tp:{FORKS} if parent_com == 3", "did you mean parent_comm")):
         p = fr("record", "-n", name, *options, "--keep", "-o", f"{TMP}/shared", "--on", rule, status=None)
         check(p.returncode and "adopted" in p.stderr and why in p.stderr, f"{rule}: {p.stderr}")

@@ -12,6 +12,7 @@
 #include "base/config/trig_rule.h"
 #include "base/trigger/trig_lat.h"
 #include "fatal.h"
+#include "rule.h"
 #include "unit/parsed.h"
 
 #define MS  1000000ULL
@@ -56,6 +57,10 @@ static void tables_have_room_for_what_is_measured(void **state)
 	assert_true(lat.task_cnt == FR_TRIG_TASK_CNT && lat.request_cnt == 1);
 	lat = measured("hung>3s", "latency:irq>1ms");
 	assert_true(lat.task_cnt == FR_TRIG_TASK_CNT && lat.request_cnt == 1);
+	assert_int_equal(lat.span_cnt, 1);
+	lat = measured("latency:span:request>5ms", "crash");
+	assert_true(lat.task_cnt == 1 && lat.request_cnt == 1 && lat.span_cnt == FR_MARKSPAN_MAX);
+	assert_int_equal(lat.min_ns[FR_LATENCY_span], 5 * MS);
 }
 
 static void calls_that_are_named_are_measured(void **state)
@@ -82,6 +87,21 @@ static struct fr_trigger_rule ruled(const char *text)
 
 	fr_trig_rule(&t, &rule);
 	return rule;
+}
+
+static void spans_are_chosen_by_their_whole_name(void **state)
+{
+	struct fr_trigger_rule rule = ruled("latency:span:request>5ms"), other = ruled("latency:wakeup>5ms");
+
+	(void)state;
+	assert_true(fr_rule_is_for_span(&rule, fr_trigger_span("request")));
+	assert_false(fr_rule_is_for_span(&rule, fr_trigger_span("reques")) ||
+		     fr_rule_is_for_span(&rule, fr_trigger_span("request ")));
+	assert_false(fr_rule_is_for_span(&other, 0) || fr_rule_is_for_span(&other, fr_trigger_span("request")));
+	assert_true(fr_rule_is_for_latency(&rule, FR_LATENCY_span, 5 * MS + 1, fr_trigger_span("request")));
+	assert_false(fr_rule_is_for_latency(&rule, FR_LATENCY_span, 5 * MS, fr_trigger_span("request")));
+	assert_false(fr_rule_is_for_latency(&rule, FR_LATENCY_span, 5 * MS + 1, fr_trigger_span("other")));
+	assert_false(fr_rule_is_for_latency(&rule, FR_LATENCY_wakeup, 5 * MS + 1, fr_trigger_span("request")));
 }
 
 static void signals_that_dump_core_unless_all_are_asked_for(void **state)
@@ -116,6 +136,7 @@ int main(void)
 		cmocka_unit_test(the_shortest_limit_of_a_kind_counts),
 		cmocka_unit_test(tables_have_room_for_what_is_measured),
 		cmocka_unit_test(calls_that_are_named_are_measured),
+		cmocka_unit_test(spans_are_chosen_by_their_whole_name),
 		cmocka_unit_test(signals_that_dump_core_unless_all_are_asked_for),
 		cmocka_unit_test(names_that_can_be_checked_there_are),
 	};

@@ -59,9 +59,10 @@ static void test_examples(void **state)
 	for (nr = 0; fr_trigger_example(nr, text, sizeof(text)); nr++) {
 		len = strlen(text);
 		snprintf(rule, sizeof(rule), "%s%s", text,
-			 text[len - 1] == '='	? "x"
-			 : text[len - 1] == ':' ? "event == mark_victim"
-						: "");
+			 text[len - 1] == '='				 ? "x"
+			 : text[len - 1] != ':'				 ? ""
+			 : strncmp(text, "latency:", strlen("latency:")) ? "event == mark_victim"
+									 : "x>1s");
 		if (fr_trigger_parse(rule, "x86_64", &t, &error))
 			fail_msg("%s: %s", rule, error.text);
 		seen[t.kind] = true;
@@ -126,6 +127,14 @@ static void test_arguments(void **state)
 	assert_int_equal(t.limit_ns, 10 * MS);
 	assert_int_equal(t.post_ns, SEC);
 	assert_int_equal(parsed("latency:syscall:257>10ms").call_nr, 257);
+	t = parsed("latency:span:request>50ms:comm=web*,post=1s");
+	assert_int_equal(t.latency, FR_LATENCY_span);
+	assert_string_equal(t.span, "request");
+	assert_int_equal(t.limit_ns, 50 * MS);
+	assert_string_equal(t.comm, "web*");
+	assert_string_equal(parsed("latency:span:GET /a:b > 1s").span, "GET /a:b");
+	assert_string_equal(parsed("latency:span:\"a>b, [c]*\">1s").span, "a>b, [c]*");
+	assert_string_equal(parsed("latency:wakeup>5ms").span, "");
 }
 
 static void test_rate(void **state)
@@ -328,6 +337,16 @@ static const struct {
 	{"latency", 7, "latency:WHAT>T"},
 	{"latency:wakeup", 8, "latency:WHAT>T"},
 	{"latency:wakup>5ms", 8, "wakeup"},
+	{"latency:spam:request>5ms", 8, "did you mean span"},
+	{"latency:span>5ms", 12, "latency:span:request>50ms"},
+	{"latency:span:>5ms", 13, "name of the span is missing"},
+	{"latency:span:\"\">5ms", 14, "name of the span is missing"},
+	{"latency:span:req*>5ms", 16, "latency:span:\"req*\">50ms"},
+	{"latency:span:request", 8, "latency:WHAT>T"},
+	{"latency:span:request>", 21, "missing"},
+	{"latency:span:request>=5ms", 20, "without ="},
+	{"latency:span:request>5ms,sig=SEGV", 25, "crash"},
+	{"latency:span:request>5ms,syscall=futex", 25, "asleep"},
 	{"latency:>5ms", 8, "wakeup, offcpu"},
 	{"latency:wakeup>", 15, "missing"},
 	{"latency:wakeup>=5ms", 14, "without ="},

@@ -46,6 +46,13 @@ CASES = [
     ("latency", TASKS + RUNS + [WAIT, "fact trigger_latency syscall", "fact trigger_what 202", "fact trigger_value_ns 700100000",
                                "event 2000000 0 latency 101 target_pid=101 value=700100000 limit=500000000 what=syscall id=202"],
      r"^work/101 was in futex for 700 ms, from 700 ms before the trigger on: asleep \(S\) for 699 ms in futex on futex 0x5000$", "trigger, wait"),
+    ("latency", TASKS + RUNS + [WAIT, "fact trigger_latency span", "fact trigger_span request", "fact trigger_what 0", "fact trigger_value_ns 700100000",
+                               "event 2000000 0 latency 101 target_pid=101 value=700100000 limit=500000000 what=span id=0"],
+     r"^span request took 700 ms, from 700 ms before the trigger on; work/101 ended it: asleep \(S\) for 699 ms in futex on futex 0x5000$", "trigger, wait"),
+    # another thread may have begun it: what the one that ended it did meanwhile is not told
+    ("latency", TASKS + RUNS + [WAIT, "fact trigger_latency span", "fact trigger_span request", "fact trigger_what 7", "fact trigger_value_ns 700100000",
+                               "event 2000000 0 latency 101 target_pid=101 value=700100000 limit=500000000 what=span id=7"],
+     r"^span request of id 7 took 700 ms, from 700 ms before the trigger on; work/101 ended it$", "trigger"),
     # it was woken twice: it ran and slept in between, and no switch says so
     ("latency", TASKS + ["event 1000000 0 sched_switch 101 next_pid=0 prev_state=1", "event 1991130 0 sched_waking 0 target_pid=101 waker=3",
                          "event 1999900 0 sched_waking 0 target_pid=101 waker=3", "event 2000000 0 sched_switch 0 next_pid=101",

@@ -184,6 +184,19 @@ def marks():
     equal([e["arg1"] for e in seen if e["event"] == "usdt:marked__frt_guarded"], list(range(6)), "listened to")
 
 
+@test("spans that were long by the program's clock pull a rule, and no others")
+def spans():
+    equal(dict(line.split() for line in text("statuses").splitlines())["spans"], "0", text("spans.err") + text("spans_alerts.err"))
+    told = [line.split() for line in text("spans.out").splitlines() if line.startswith("span frt-span ")]
+    each = [((int(id), int(tid)), int(least), int(most)) for _, _, id, tid, least, most in told]
+    limit = 40_000_000
+    must, may = {who for who, least, _ in each if least > limit}, {who for who, _, most in each if most > limit}
+    alerts = [json.loads(line) for line in text("spans_alerts.out").splitlines() if line.startswith("{")]
+    got = {(a["what"], a["tid"]) for a in alerts if "kind" in a}
+    check(len(must) >= 8 and must <= got <= may, f"{got}, by its clock {must} to {may}")
+    equal((alerts[-1]["span_left"], alerts[-1]["untracked"], alerts[-1]["unwatched"]), (2, 0, 0), "left, not followed, not seen")
+
+
 @test("OOM: the victim, and its memory where the kernel tells")
 def oom():
     pid = int(text("eat.out"))

@@ -165,6 +165,7 @@ static void put_why(struct fr_out *o, const struct fr_info *s)
 	fr_info_put(o, s, ", pid ", "trigger_pid", "");
 	fr_info_put(o, s, ", exit status ", "trigger_status", "");
 	fr_info_put(o, s, ", ", "trigger_latency", "");
+	fr_info_put(o, s, " ", "trigger_span", "");
 	fr_info_put(o, s, ", ", "trigger_cnt", " of ");
 	fr_info_put(o, s, "", "trigger_rate", " within ");
 	fr_info_put(o, s, fr_info_fact(s, "trigger_rate") ? "" : ", ", "trigger_value_ns", " ns");

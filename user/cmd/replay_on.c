@@ -62,13 +62,15 @@ static int parse_rules(struct on *on)
 
 /* ---- a moment ---- */
 
-/* Its subject in a word or two: the call, the softirq. NULL: nothing with a name. */
+/* Its subject in a word or two: the call, the softirq, the span, whose name is its program's. NULL: nothing with a name. */
 static const char *name_of_what(const struct fr_rehearsed *r)
 {
 	const struct fr_sys sys = {.arch = r->view->arch};
 
 	if (r->m->kind != FR_TRIGGER_latency)
 		return NULL;
+	if (r->m->latency == FR_LATENCY_span)
+		return r->text;
 	if (r->m->latency == FR_LATENCY_syscall)
 		return fr_syscall_name(r->view->arch, 0, (s32)r->m->what);
 	return r->m->latency == FR_LATENCY_softirq ? fr_sysname(&sys, FR_STYLE_SOFTIRQ, r->m->what) : NULL;
@@ -123,11 +125,15 @@ static void put_values(struct fr_out *o, const struct fr_rehearsed *r)
 		fr_out_printf(o, " status %d", m->status);
 	if (m->kind == FR_TRIGGER_latency)
 		fr_out_printf(o, " %s", fr_latency_name(m->latency));
-	if (what)
-		fr_out_printf(o, " %s", what);
+	if (what) {
+		fr_out_char(o, ' ');
+		fr_escape_text(o, what, strlen(what));
+	}
+	if (m->kind == FR_TRIGGER_latency && m->latency == FR_LATENCY_span && m->what)
+		fr_out_printf(o, " %llu", m->what);
 	else if (m->kind == FR_TRIGGER_latency && m->latency == FR_LATENCY_block)
 		fr_out_printf(o, " %llu:%llu", m->what >> FR_DEV_MINOR_BITS, m->what & FR_DEV_MINOR_MASK);
-	else if (m->kind == FR_TRIGGER_latency && m->latency >= FR_LATENCY_syscall)
+	else if (m->kind == FR_TRIGGER_latency && m->latency >= FR_LATENCY_syscall && !what)
 		fr_out_printf(o, " %llu", m->what);
 	if (m->kind == FR_TRIGGER_hung)
 		fr_out_str(o, m->what ? " in D" : " runnable");
@@ -157,7 +163,7 @@ static void show_text(struct on *on, const struct fr_rehearsed *r)
 		fr_out_char(o, ' ');
 		fr_escape_text(o, r->m->exe, strlen(r->m->exe));
 	}
-	if (r->text) {
+	if (r->text && r->m->kind != FR_TRIGGER_latency) {
 		fr_out_str(o, ": ");
 		fr_escape_text(o, r->text, strlen(r->text));
 	}
@@ -241,13 +247,15 @@ static struct fr_value on_measured(const struct fr_at *at)
 		       : fr_value_absent();
 }
 
-/* Of moments of event rules, or of all others. */
+/* Of moments of event rules, or of all others but spans, whose name has a place of its own. */
 static struct fr_value on_said(const struct fr_at *at)
 {
 	const struct fr_rehearsed *r = at->rec;
 	bool of_event = r->m->kind == FR_TRIGGER_event;
 
-	return r->text && of_event == !strcmp(at->column->name, "event") ? fr_value_text(r->text) : fr_value_absent();
+	return r->text && r->m->kind != FR_TRIGGER_latency && of_event == !strcmp(at->column->name, "event")
+		       ? fr_value_text(r->text)
+		       : fr_value_absent();
 }
 
 /* clang-format off */
@@ -273,9 +281,10 @@ static const struct fr_column moment_columns[] = {
 	MOMENT(status, "status", NUMBER, "of `exit:STATUS`", .arg = "exit"),
 	FR_COLUMN_MADE(on_what, "what", TEXT,
 		       "of `latency`: `wakeup`, `syscall`, ...; of `rate`: `fork`, `exit`, `signal`, `error`"),
-	MOMENT(what, "id", NUMBER, "of `latency`: the call, interrupt, softirq or device (major << 20 \\| minor)",
+	MOMENT(what, "id", NUMBER,
+	       "of `latency`: the call, interrupt, softirq or device (major << 20 \\| minor), or a span's id",
 	       .arg = "latency"),
-	FR_COLUMN_MADE(on_id_name, "id_name", TEXT, "of `latency`: name of the call or softirq; else `null`"),
+	FR_COLUMN_MADE(on_id_name, "id_name", TEXT, "of `latency`: name of the call, softirq or span; else `null`"),
 	MOMENT(what, "state", NUMBER, "of `hung`: state of the task, as `prev_state`; 0: runnable", .arg = "hung"),
 	MOMENT(what, "cnt", COUNT, "of `rate`: so many", .arg = "rate"),
 	FR_COLUMN(struct fr_moment, value_ns, "value_ns", NS,

@@ -58,6 +58,7 @@ void fr_trig_rule(const struct fr_trigger *t, struct fr_trigger_rule *out)
 	out->uid = t->uid;
 	out->rate = t->rate;
 	out->rate_max = t->rate_max;
+	out->span = *t->span ? fr_trigger_span(t->span) : 0;
 	out->rate_part_ns = t->rate_ns / FR_WINDOW_PARTS;
 	rule_set_comm(t->comm, out);
 	rule_set_exe(t->exe, out);

@@ -262,6 +262,19 @@ u32 fr_mark_find(const char *name, size_t len)
 	return i;
 }
 
+u32 fr_mark_of(const struct fr_event *ev)
+{
+	const char *place = NULL, *at;
+
+	if (fr_up_kind_of(ev->name) != FR_UP_mark)
+		return FR_MARK_CNT;
+	if (ev->doc && fr_up_kind_of(ev->doc) == FR_UP_mark && (at = strchr(strchr(ev->doc, ':') + 1, ':')))
+		place = at + 1;
+	for (at = place ? NULL : ev->name; at; at = strstr(at + 1, "__"))
+		place = at == ev->name ? "" : at + 2;
+	return fr_mark_find(place, strspn(place, "abcdefghijklmnopqrstuvwxyz"));
+}
+
 int fr_mark_fields(u32 i, const struct fr_up_args *args, struct fr_up_field field[FR_UP_ARG_MAX], u32 *cnt,
 		   char why[FR_UP_WHY_SZ])
 {

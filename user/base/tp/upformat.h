@@ -65,6 +65,17 @@ int fr_up_mark_fields(const struct fr_up_args *args, const char *text, size_t sz
 	M(end, "arg1:str arg2:u64", "name", "id")   \
 	M(counter, "arg1:str arg2:s64", "name", "value")
 
+enum fr_mark_nr {
+#define M(name, fields, first, second) FR_MARK_##name,
+	FR_MARKS(M)
+#undef M
+		FR_MARK_CNT
+};
+
+/* Which of them an event is, by what its option said, "mark:PATH:begin", or else by its name, "mark:FILE__begin"; FR_MARK_CNT:
+ * none. */
+u32 fr_mark_of(const struct fr_event *ev);
+
 /* The name of the i-th, NULL: there is none. */
 const char *fr_mark_name(u32 i);
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "rule.h"
+
 static void lat_add_call(const struct fr_trigger *rule, struct fr_trig_lat *out)
 {
 	if (rule->call_nr < 0)
@@ -21,6 +23,8 @@ static void lat_add_latency(const struct fr_trigger *rule, struct fr_trig_lat *o
 		lat_add_call(rule, out);
 	if (rule->latency == FR_LATENCY_block)
 		out->request_cnt = FR_TRIG_REQUEST_CNT;
+	else if (rule->latency == FR_LATENCY_span)
+		out->span_cnt = FR_MARKSPAN_MAX;
 	else if (rule->latency <= FR_LATENCY_syscall)
 		out->task_cnt = FR_TRIG_TASK_CNT;
 }
@@ -39,7 +43,7 @@ void fr_trig_lat(const struct fr_trigger *rules, u32 cnt, struct fr_trig_lat *ou
 	memset(out, 0, sizeof(*out));
 	memset(out->min_ns, 0xff, sizeof(out->min_ns));
 	out->hung_min_ns = out->asleep_min_ns = out->busy_min_ns = ~0ULL;
-	out->task_cnt = out->request_cnt = out->look_cnt = 1;
+	out->task_cnt = out->request_cnt = out->look_cnt = out->span_cnt = 1;
 	for (i = 0; i < cnt; i++) {
 		if (rules[i].kind == FR_TRIGGER_latency && rules[i].latency < FR_LATENCY_CNT)
 			lat_add_latency(&rules[i], out);

@@ -20,6 +20,7 @@ struct fr_trig_lat {
 	u64 call_set[FR_SYSCALL_MAX / 64]; /* bit N: system call N is measured */
 	u32 task_cnt;			   /* entries of the tables: 1 if none is needed */
 	u32 request_cnt;
+	u32 span_cnt; /* of programs' spans */
 	u32 look_cnt; /* tasks that looks of asleep and busy know, likewise */
 };
 

@@ -7,6 +7,7 @@
 #include "base/filter/filter.h"
 #include "base/set/hash.h"
 #include "fatal.h"
+#include "rule.h"
 
 /*
  * The part of an address that address space randomisation leaves alone: otherwise each run of a program would be another crash.
@@ -72,7 +73,7 @@ const char *fr_trigger_verdict_doc(u32 verdict)
 const char *fr_latency_name(u32 latency)
 {
 	static const char *const name[FR_LATENCY_CNT] = {
-#define L(nr, name, doc) [nr] = #name,
+#define L(nr, name, follows, doc) [nr] = #name,
 		FR_LATENCIES(L)
 #undef L
 	};
@@ -109,6 +110,15 @@ const char *fr_rate_doc(u32 rate)
 	};
 
 	return rate < FR_RATE_CNT ? text[rate] : "of something";
+}
+
+u64 fr_trigger_span(const char *name)
+{
+	u64 hash = FR_MARKSPAN_NAME_BEGUN;
+
+	while (*name)
+		hash = fr_markspan_name_step(hash, *name++);
+	return hash;
 }
 
 u32 fr_trigger_part(const struct fr_trigger *t)

@@ -13,6 +13,7 @@
  *	asleep>T		a task off the CPU for longer than T, in any state, and still so
  *	busy>T			a task that has not slept for longer than T
  *	latency:WHAT>T		WHAT: wakeup offcpu block softirq irq syscall syscall:NAME
+ *	latency:span:NAME>T	a program's flightrec_begin(NAME, id) to flightrec_end(NAME, id); NAME may stand in quotes
  *	rate:WHAT>N/T		more than N in the time T; WHAT: fork exit signal signal:NAME error:CALL error:CALL:ERRNO
  *	event:EXPR		an expression as in -f; options follow it after a comma
  *	event:tp:SYSTEM:NAME [if CONDITION]
@@ -47,12 +48,13 @@ struct fr_trigger {
 	s32 status;   /* exit:STATUS */
 	u64 limit_ns; /* hung, latency, holdoff */
 	enum fr_latency latency;
-	char call[32];		/* latency:syscall:NAME, rate:error:NAME, asleep's syscall=; "": all */
-	s32 call_nr;		/* its number on this machine, -1: all */
-	enum fr_rate_what rate; /* rate: of what ... */
-	u32 rate_errno;		/* ... with this error, 0: any; of signals see sig_set */
-	u64 rate_max;		/* more than so many ... */
-	u64 rate_ns;		/* ... within this time */
+	char span[FR_TRIGGER_TEXT_MAX]; /* latency:span:NAME */
+	char call[32];			/* latency:syscall:NAME, rate:error:NAME, asleep's syscall=; "": all */
+	s32 call_nr;			/* its number on this machine, -1: all */
+	enum fr_rate_what rate;		/* rate: of what ... */
+	u32 rate_errno;			/* ... with this error, 0: any; of signals see sig_set */
+	u64 rate_max;			/* more than so many ... */
+	u64 rate_ns;			/* ... within this time */
 	u64 every_ns;
 	char expr[FR_TRIGGER_TEXT_MAX]; /* event */
 	char tp[FR_NAME_MAX + 1]; /* event: the tracepoint that it is about, tp:SYSTEM:NAME; "": an expression about events */
@@ -166,6 +168,9 @@ const char *fr_latency_name(u32 latency);
 const char *fr_rate_name(u32 rate);
 u32 fr_rate_find(const char *name); /* of that name; FR_RATE_CNT: none */
 const char *fr_rate_doc(u32 rate);  /* "tasks were made": follows a number in a sentence */
+
+/* The name of a span, hashed as BPF does (rule.h). */
+u64 fr_trigger_span(const char *name);
 
 /* What of several things a rule of such a kind is about: latency:WHAT, rate:WHAT. */
 u32 fr_trigger_part(const struct fr_trigger *t);

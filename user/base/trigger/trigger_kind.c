@@ -139,13 +139,45 @@ static int latency_what(struct fr_tp *p, struct fr_tp_span what)
 	}
 	if (*buf && fr_nearest_likely(&near))
 		return fr_tp_fail(p, what.at, "latency: there is no '%s': did you mean %s?", buf, near.name);
-	return fr_tp_fail(p, what.at,
-			  "latency: what is one of wakeup, offcpu, syscall, block, softirq, irq: latency:wakeup>10ms");
+	*buf = 0;
+	for (i = 0; i < FR_LATENCY_CNT; i++)
+		snprintf(buf + strlen(buf), sizeof(buf) - strlen(buf), "%s%s", i ? ", " : "", fr_latency_name(i));
+	return fr_tp_fail(p, what.at, "latency: what is one of %s: latency:wakeup>10ms", buf);
+}
+
+/* NAME, or "NAME" with quotes: the whole text that the program gives flightrec_begin() and flightrec_end(). */
+static int latency_span(struct fr_tp *p, struct fr_tp_span name)
+{
+	bool quoted = name.sz >= 2 && *name.at == '"' && name.at[name.sz - 1] == '"';
+	const char *wild;
+
+	if (quoted)
+		name = (struct fr_tp_span){name.at + 1, name.sz - 2};
+	if (!name.sz || !span_copy(name, p->t.span, sizeof(p->t.span)))
+		return fr_tp_fail(p, name.at, "latency: the name of the span is missing: latency:span:request>50ms");
+	wild = quoted ? NULL : strpbrk(p->t.span, "*?[|");
+	if (wild)
+		return fr_tp_fail(p, name.at + (wild - p->t.span),
+				  "latency: a span's name has no wildcards: write it whole, or, if it has this character, in "
+				  "quotes: latency:span:\"%s\">50ms",
+				  p->t.span);
+	return 0;
+}
+
+/* WHAT:NAME */
+static int latency_name(struct fr_tp *p, const char *colon, struct fr_tp_span name)
+{
+	if (p->t.latency == FR_LATENCY_span)
+		return latency_span(p, name);
+	if (p->t.latency == FR_LATENCY_syscall)
+		return fr_tp_call(p, name, "latency: a system call's name is missing or too long: latency:syscall:openat>10ms",
+				  "latency");
+	return fr_tp_fail(p, colon, "latency: %s takes no name: only syscall and span do", fr_latency_name(p->t.latency));
 }
 
 static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 {
-	const char *above = arg.at ? span_find(arg, '>') : NULL, *colon;
+	const char *above = arg.at ? span_find_last(arg, '>') : NULL, *colon;
 	struct fr_tp_span what;
 	int err;
 
@@ -155,12 +187,10 @@ static int latency_arg(struct fr_tp *p, struct fr_tp_span arg)
 	what = span_until(arg, above);
 	colon = span_find(what, ':');
 	err = latency_what(p, colon ? span_until(what, colon) : what);
-	if (!err && colon && p->t.latency != FR_LATENCY_syscall)
-		return fr_tp_fail(p, colon, "latency: %s takes no name: only syscall does", fr_latency_name(p->t.latency));
 	if (!err && colon)
-		err = fr_tp_call(p, span_from(what, colon + 1),
-				 "latency: a system call's name is missing or too long: latency:syscall:openat>10ms",
-				 "latency");
+		err = latency_name(p, colon, span_from(what, colon + 1));
+	else if (!err && p->t.latency == FR_LATENCY_span)
+		err = fr_tp_fail(p, above, "latency: a span has a name: latency:span:request>50ms");
 	if (!err && above[1] == '=')
 		return fr_tp_fail(p, above, "latency: write > without =");
 	return err ?: fr_tp_some_time(p, span_from(arg, above + 1), "latency", &p->t.limit_ns);
@@ -330,7 +360,7 @@ static const struct {
 	{every_arg, ":10m"},
 	{psi_arg, ":memory:20% :io:20% :cpu:40%"},
 	{rate_arg, ":fork>500/s :exit>500/s :signal>1000/s :error:openat>1000/s"},
-#define L(nr, name, doc) ":" #name ">10ms "
+#define L(nr, name, follows, doc) ":" #name follows " "
 	{latency_arg, FR_LATENCIES(L)},
 #undef L
 };

@@ -54,6 +54,7 @@ static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger
 	if (a->kind == FR_TRIGGER_latency && t) {
 		fr_facts_put(f, "trigger_latency", "%s", fr_latency_name(t->latency));
 		fr_facts_put(f, "trigger_what", "%llu", a->what);
+		facts_put_text(f, "trigger_span", t->span);
 	}
 	if (a->kind == FR_TRIGGER_rate && t) {
 		fr_facts_put(f, "trigger_rate", "%s", fr_rate_name(t->rate));

@@ -381,8 +381,9 @@ const struct fr_table fr_live_kind_rule = {"triggers", "A rule.", rule_columns};
 static const struct fr_column moments_columns[] = {
 	MOMENTS(marks, "written", COUNT, "events that triggers wrote to the ring: moments, and frames of their stacks"),
 	MOMENTS(mark_lost, "lost", COUNT, "those that could not be written"),
-	MOMENTS(unwatched, "unwatched", COUNT, "events that rules of kind `event` missed: too many were under way on a CPU, each interrupting the next, or a [program's probe](probes.md#what-may-be-missing) could not be recorded"),
-	MOMENTS(untracked, "untracked", COUNT, "tasks or requests that `latency`, `hung`, `asleep` and `busy` could not follow, their table being full"),
+	MOMENTS(unwatched, "unwatched", COUNT, "events that rules of kind `event`, or `latency:span`, missed: too many were under way on a CPU, each interrupting the next, or a [program's probe](probes.md#what-may-be-missing) could not be recorded"),
+	MOMENTS(untracked, "untracked", COUNT, "tasks, requests or [spans](triggers.md#spans-of-programs) that `latency`, `hung`, `asleep` and `busy` could not follow, their table, or a share of it, being full"),
+	MOMENTS(span_left, "span_left", COUNT, "[spans](triggers.md#spans-of-programs) that nobody had ended when their thread or process ended"),
 	{},
 };
 static const struct fr_table kind_moments = {"moments", "What triggers wrote; absent in sessions that cannot have triggers.", moments_columns};

@@ -58,6 +58,7 @@ static const struct {
 	{FR_TRIGGER_latency, FR_LATENCY_softirq, "fr_lat_softirq_exit"},
 	{FR_TRIGGER_latency, FR_LATENCY_irq, "fr_lat_irq_entry"},
 	{FR_TRIGGER_latency, FR_LATENCY_irq, "fr_lat_irq_exit"},
+	{FR_TRIGGER_latency, FR_LATENCY_span, "fr_span_exit"},
 	{FR_TRIGGER_hung, ANY, "fr_lat_switch"},
 	{FR_TRIGGER_hung, ANY, "fr_lat_waking"},
 	{FR_TRIGGER_hung, ANY, "fr_lat_wakeup_new"},
@@ -149,6 +150,8 @@ static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 		err = want_program(t, prog, needs[i].prog, why);
 		cnt++;
 	}
+	if (!err && *r->span)
+		err = fr_trig_watch_want_spans(t->s, &t->tps, why, WHY_SZ);
 	bpf_object__for_each_program(prog, t->skel->obj)
 	{
 		const char *name = bpf_program__name(prog);
@@ -308,9 +311,12 @@ static void set_watch(struct trig *t)
 	u32 i;
 
 	memcpy((void *)t->skel->rodata->fr_watch_of, t->watch.of, sizeof(t->watch.of));
-	for (i = 0; i < t->tps.cnt; i++)
-		memcpy((void *)&t->skel->rodata->fr_tp_conf[t->tps.tp[i].nr - FR_TP_FIRST], &t->tps.tp[i].conf,
-		       sizeof(t->tps.tp[i].conf));
+	for (i = 0; i < t->tps.cnt; i++) {
+		u32 nr = t->tps.tp[i].nr - FR_TP_FIRST;
+
+		memcpy((void *)&t->skel->rodata->fr_tp_conf[nr], &t->tps.tp[i].conf, sizeof(t->tps.tp[i].conf));
+		((u8 *)t->skel->rodata->fr_markspan_of)[nr] = t->tps.tp[i].span;
+	}
 	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
 	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	fr_preempt_offsets(t->btf, (s64 *)&t->skel->rodata->fr_preempt_task_off, (s64 *)&t->skel->rodata->fr_preempt_off);
@@ -333,6 +339,8 @@ static void set_latency(struct trig *t)
 	bpf_map__set_max_entries(t->skel->maps.fr_lat_tasks, lat.task_cnt);
 	bpf_map__set_max_entries(t->skel->maps.fr_lat_requests, lat.request_cnt);
 	bpf_map__set_max_entries(t->skel->maps.fr_looks, lat.look_cnt);
+	bpf_map__set_max_entries(t->skel->maps.fr_spans, lat.span_cnt);
+	bpf_map__set_max_entries(t->skel->maps.fr_markspan_processes, lat.span_cnt);
 }
 
 static void set_rates(struct trig *t)

@@ -12,6 +12,7 @@
 #include "base/tp/tps.h"
 #include "live/session/sess_int.h"
 #include "read/elf/kbtf.h"
+#include "rule.h"
 
 #define PROGS  "fr_watch_progs"
 #define TABLES "fr_watch_tables"
@@ -98,9 +99,9 @@ static int watch_find_place(const struct fr_event *ev, const struct fr_tps_item 
 	return -EINVAL;
 }
 
-/* What its program is told, once for all rules about it. */
+/* What its program is told, once for all rules about it. span: of a mark that rules of spans are about. */
 static int note_tp(struct fr_trig_tps *tps, const struct fr_event *ev, const struct fr_tpformat *format,
-		   const struct fr_tps_item *item, char *why, size_t why_sz)
+		   const struct fr_tps_item *item, u32 span, char *why, size_t why_sz)
 {
 	const char *name;
 	u32 i = 0;
@@ -108,8 +109,12 @@ static int note_tp(struct fr_trig_tps *tps, const struct fr_event *ev, const str
 
 	while (i < tps->cnt && tps->tp[i].nr != ev->nr)
 		i++;
-	if (i < tps->cnt)
+	if (i < tps->cnt) {
+		tps->tp[i].span |= span;
 		return 0;
+	}
+	if (i == FR_TP_MAX)
+		return -E2BIG;
 	err = fr_tpformat_conf(format, &tps->tp[i].conf);
 	if (!err && !fr_tp_split(ev->name, tps->tp[i].system, &name))
 		err = -EINVAL;
@@ -118,6 +123,7 @@ static int note_tp(struct fr_trig_tps *tps, const struct fr_event *ev, const str
 	if (err)
 		return err;
 	tps->tp[i].nr = ev->nr;
+	tps->tp[i].span = span;
 	snprintf(tps->tp[i].name, sizeof(tps->tp[i].name), "%s", name);
 	tps->cnt++;
 	return 0;
@@ -170,13 +176,83 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 			snprintf(why, why_sz, "%s", error.text);
 		err = err == -EINVAL ? -ENOTSUP : err;
 	}
-	err = err ?: note_tp(tps, ev, format, &item, why, why_sz);
+	err = err ?: note_tp(tps, ev, format, &item, FR_MARKSPAN_WATCHED, why, why_sz);
 	err = err == -EINVAL ? -ENOTSUP : err;
 	fr_tpformat_free(format);
 	fr_schema_free(whole);
 	fr_schema_free(schema);
 	free(text);
 	return err ?: 1;
+}
+
+/* A mark that begins or ends spans: FR_MARKSPAN_NONE: it is none. */
+static u32 watch_span_of(const struct fr_event *ev)
+{
+	u32 mark = fr_mark_of(ev);
+
+	return mark == FR_MARK_begin ? FR_MARKSPAN_BEGINS : mark == FR_MARK_end ? FR_MARKSPAN_ENDS : FR_MARKSPAN_NONE;
+}
+
+/* Are its arguments where the program looks for them? */
+static bool watch_span_fits(const struct fr_upfound *up)
+{
+	u32 i;
+
+	for (i = 0; i < up->site_cnt; i++) {
+		const struct fr_up *conf = &up->site[i].conf;
+
+		if (conf->arg_cnt <= FR_UP_MARK_ID || conf->arg[FR_UP_MARK_NAME].to_sz ||
+		    conf->arg[FR_UP_MARK_ID].to_sz != sizeof(u64))
+			return false;
+	}
+	return up->path;
+}
+
+static int watch_note_span(struct fr_trig_tps *tps, const struct fr_event *ev, const char *text, size_t sz, char *why,
+			   size_t why_sz)
+{
+	struct fr_tps_item item;
+	struct fr_tpformat *format = format_of(text, sz, ev->name, &item);
+	int err = format ? note_tp(tps, ev, format, &item, watch_span_of(ev), why, why_sz) : -ENOTSUP;
+	u32 i;
+
+	for (i = 0; i < tps->cnt && !err; i++)
+		if (tps->tp[i].nr == ev->nr && !watch_span_fits(&tps->tp[i].up))
+			err = -ENOTSUP;
+	if (err && !*why)
+		snprintf(why, why_sz, "the marks of %s cannot be used", ev->name);
+	fr_tpformat_free(format);
+	return err;
+}
+
+int fr_trig_watch_want_spans(const struct fr_sess *s, struct fr_trig_tps *tps, char *why, size_t why_sz)
+{
+	struct fr_schema *schema = NULL;
+	const struct fr_event *ev;
+	u32 seen = 0, span, nr;
+	char *text = NULL;
+	size_t sz;
+	int err;
+
+	err = fr_schema_parse(s->schema, s->schema_sz, &schema) ?: fr_sess_formats(s, &text, &sz);
+	for (nr = FR_TP_FIRST; nr <= FR_TP_LAST && !err; nr++) {
+		ev = fr_schema_event(schema, nr);
+		span = ev ? watch_span_of(ev) : FR_MARKSPAN_NONE;
+		seen |= span;
+		err = span ? watch_note_span(tps, ev, text, sz, why, why_sz) : 0;
+	}
+	if (!err && seen != (FR_MARKSPAN_BEGINS | FR_MARKSPAN_ENDS)) {
+		snprintf(why, why_sz,
+			 "no marks that %s spans are recorded, which this trigger needs: add -e mark:PATH of each file with "
+			 "them",
+			 !seen			    ? "begin and end"
+			 : seen == FR_MARKSPAN_ENDS ? "begin"
+						    : "end");
+		err = -ENOTSUP;
+	}
+	fr_schema_free(schema);
+	free(text);
+	return err == -EINVAL ? -ENOTSUP : err;
 }
 
 int fr_trig_watch_size(struct bpf_object *obj, struct fr_watch_set *set)

@@ -19,7 +19,8 @@ struct fr_trig_tps {
 		u32 nr;
 		struct fr_tp conf;
 		struct fr_upfound up; /* of a program's probe; path NULL: of the kernel */
-	} tp[FR_TRIGGER_MAX];
+		u32 span;	      /* enum fr_markspan_mark */
+	} tp[FR_TP_MAX];
 };
 
 void fr_trig_tps_free(struct fr_trig_tps *tps);
@@ -35,6 +36,9 @@ int fr_trig_watch_want(struct bpf_object *obj, const struct btf *btf, struct fr_
  */
 int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, struct fr_watch_set *set,
 			  const struct fr_trigger *rule, u32 nr, char *why, size_t why_sz);
+
+/* The same of a rule about spans (rule->span): the marks that begin and end them in the files that the session records. */
+int fr_trig_watch_want_spans(const struct fr_sess *s, struct fr_trig_tps *tps, char *why, size_t why_sz);
 
 /* Before load: set the maps' sizes and sort the set. After it: fill the maps. 0 or -errno. */
 int fr_trig_watch_size(struct bpf_object *obj, struct fr_watch_set *set);

@@ -58,7 +58,7 @@ static const struct clean_form clean_facts[] = {
 #undef W
 	{"host", FR_PSEUDO_NAME}, {"session", FR_PSEUDO_NAME}, {"trigger_comm", FR_PSEUDO_NAME},
 	{"dir", FR_PSEUDO_PATH}, {"trigger_exe", FR_PSEUDO_PATH}, {"trigger_cgroup", FR_PSEUDO_PATH}, {"cut_from", FR_PSEUDO_PATH},
-	{"trigger_text", FR_PSEUDO_TEXT},
+	{"trigger_text", FR_PSEUDO_TEXT}, {"trigger_span", FR_PSEUDO_TEXT},
 	{"settings", FR_PSEUDO_RULE}, {"trigger_rule", FR_PSEUDO_RULE}, {"cut_filter", FR_PSEUDO_RULE},
 	{"redact", FR_PSEUDO_RULE},
 	{"kernel", CLEAN_KEEP}, {"arch", CLEAN_KEEP}, {"boot_id", CLEAN_KEEP}, {"version", CLEAN_KEEP}, {"profile", CLEAN_KEEP},

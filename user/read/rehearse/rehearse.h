@@ -22,7 +22,7 @@ struct fr_rehearsed {
 	u32 rule;
 	enum fr_trigger_verdict verdict;
 	const struct fr_moment *m;
-	const char *text;	    /* kernel: the line; event: the event's name; else NULL */
+	const char *text;	    /* kernel: the line; event: the event's name; latency: of a span its name; else NULL */
 	u64 shift_ns;		    /* to the replay's common time */
 	const struct fr_view *view; /* of the file it came from */
 };

@@ -103,11 +103,57 @@ static void need_fields(struct fr_rehearse *h, u32 rule, enum fr_re_what what, c
 		note(h, rule, FR_REHEARSE_CANNOT, "cannot fire: %s lacks fields", fr_re_event_name(what));
 }
 
+/* Did the recording leave events that the rule would have seen? name: of a tracepoint or a program's probe. */
+static void check_left(struct fr_rehearse *h, u32 rule, u32 file, const char *name)
+{
+	char of[FR_NAME_MAX + 2];
+	const char *left;
+	u32 why;
+
+	snprintf(of, sizeof(of), "%s=", name);
+	for (why = 0; why < FR_TP_WHY_CNT; why++) {
+		left = fr_snap_fact(fr_replay_snap(h->replay, file), fr_tp_why_name(why));
+		if (left && strstr(left, of))
+			note(h, rule, FR_REHEARSE_PART, "not each %s was recorded (%s), and live rules see all", name,
+			     fr_tp_why_name(why));
+	}
+}
+
+/* Does a file have marks that begin or end something? */
+static bool has_marks(struct fr_rehearse *h, u32 rule, u32 file, enum fr_re_what what)
+{
+	bool has = false;
+	u32 nr;
+
+	for (nr = FR_TP_FIRST; nr <= FR_TP_LAST; nr++)
+		if (h->schema[file].what[nr] == what) {
+			check_left(h, rule, file, fr_schema_event(h->schema[file].schema, nr)->name);
+			has = true;
+		}
+	return has;
+}
+
+static void check_spans(struct fr_rehearse *h, u32 rule)
+{
+	u32 files = fr_replay_file_cnt(h->replay), lacks = 0, i;
+
+	for (i = 0; i < files; i++)
+		lacks += !has_marks(h, rule, i, FR_RE_SPAN_BEGIN) || !has_marks(h, rule, i, FR_RE_SPAN_END);
+	if (lacks == files)
+		note(h, rule, FR_REHEARSE_CANNOT,
+		     "cannot fire: marks that begin and end spans were not recorded (-e mark:PATH)");
+	else if (lacks)
+		note(h, rule, FR_REHEARSE_PART, "marks that begin and end spans were not recorded in %u of %u files", lacks,
+		     files);
+}
+
 static void check_needs(struct fr_rehearse *h, u32 rule)
 {
 	const struct fr_trigger *t = &h->rule[rule];
 	size_t i;
 
+	if (*t->span)
+		check_spans(h, rule);
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (needs[i].kind == t->kind && (needs[i].part == ANY || needs[i].part == (int)fr_trigger_part(t))) {
 			can_need(h, rule, fr_re_event_name(needs[i].what), needs[i].without);
@@ -135,7 +181,8 @@ static void check_choice(struct fr_rehearse *h, u32 rule)
 
 	if (!settings)
 		return;
-	if (t->kind == FR_TRIGGER_event || (t->kind == FR_TRIGGER_latency && t->latency == FR_LATENCY_syscall) ||
+	if (t->kind == FR_TRIGGER_event ||
+	    (t->kind == FR_TRIGGER_latency && (t->latency == FR_LATENCY_syscall || t->latency == FR_LATENCY_span)) ||
 	    (t->kind == FR_TRIGGER_rate && t->rate >= FR_RATE_signal) || strstr(settings, "-f "))
 		note(h, rule, FR_REHEARSE_PART, "only what was chosen was recorded, and live rules see all: record %s",
 		     settings);
@@ -198,22 +245,6 @@ static void check_events(struct fr_rehearse *h, u32 rule, u32 file)
 		note(h, rule, FR_REHEARSE_PART, "%s %s not recorded", names, missing > 1 ? "were" : "was");
 }
 
-/* Of a tracepoint that a rule is about, did the recording leave events that the rule would have seen? */
-static void check_left(struct fr_rehearse *h, u32 rule, u32 file)
-{
-	char of[FR_NAME_MAX + 2];
-	const char *left;
-	u32 why;
-
-	snprintf(of, sizeof(of), "%s=", h->rule[rule].tp);
-	for (why = 0; why < FR_TP_WHY_CNT; why++) {
-		left = fr_snap_fact(fr_replay_snap(h->replay, file), fr_tp_why_name(why));
-		if (left && strstr(left, of))
-			note(h, rule, FR_REHEARSE_PART, "not each %s was recorded (%s), and live rules see all",
-			     h->rule[rule].tp, fr_tp_why_name(why));
-	}
-}
-
 static void check_event_rule(struct fr_rehearse *h, u32 rule)
 {
 	const struct fr_trigger *t = &h->rule[rule];
@@ -233,7 +264,7 @@ static void check_event_rule(struct fr_rehearse *h, u32 rule)
 		if (h->filter[file * FR_TRIGGER_MAX + rule]) {
 			check_events(h, rule, file);
 			if (*t->tp)
-				check_left(h, rule, file);
+				check_left(h, rule, file, t->tp);
 		} else if (!fr_re_filter(t, v, &f, &why)) {
 			fr_filter_free(f);
 		} else {

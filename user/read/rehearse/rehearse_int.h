@@ -6,6 +6,7 @@
  *	rehearse_tell.c		from a rule that holds to its verdict: gap, filters, gate, pending snapshots
  *	rehearse_death.c	crash, exit:STATUS, oom
  *	rehearse_lat.c		latency, hung
+ *	rehearse_markspan.c		latency:span
  *	rehearse_rate.c		rate
  *	rehearse_look.c		asleep, busy
  *	rehearse_known.c	when all CPUs' events are known
@@ -23,6 +24,7 @@
 #include "latency.h"
 #include "read/rehearse/rehearse.h"
 #include "rule.h"
+#include "tp.h"
 #include "window.h"
 
 /* ---- rehearse_row.c: the events used, and their fields ---- */
@@ -50,13 +52,23 @@ enum fr_re_what {
 	FR_RE_SOFTIRQ_EXIT,
 	FR_RE_REPORT,
 	FR_RE_GOVERNOR,
-	FR_RE_WHAT_CNT
+	FR_RE_WHAT_CNT,
+	/* marks, which each file names in its own way: no fields by number */
+	FR_RE_SPAN_BEGIN = FR_RE_WHAT_CNT,
+	FR_RE_SPAN_END,
+};
+
+/* Fields of a mark that begins or ends something. Its name is a text of a tracepoint's: fr_view_field(). */
+struct fr_re_mark {
+	const struct fr_field *name, *id;
+	const struct fr_field *faulted; /* NULL: it has none */
 };
 
 struct fr_re_schema {
 	const struct fr_schema *schema;
 	u8 what[FR_EVENT_MAX]; /* by event number: enum fr_re_what */
 	struct fr_sub sub[FR_RE_WHAT_CNT];
+	struct fr_re_mark mark[FR_TP_MAX]; /* from event FR_TP_FIRST on */
 };
 
 /* Find the events and fields that rules need, as far as the schema has them, which must live as long. */
@@ -68,6 +80,9 @@ const char *fr_re_event_name(enum fr_re_what what);
 /* Field i of a row of this kind, in the order of rehearse_row.c: a number; the last one may be a text. */
 u64 fr_re_num(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i);
 void fr_re_text(const struct fr_re_schema *s, const struct fr_row *r, enum fr_re_what what, u32 i, char *buf, size_t sz);
+
+/* The mark that a row is, as its fields are. */
+const struct fr_re_mark *fr_re_mark(const struct fr_re_schema *s, const struct fr_row *r);
 
 /* Call fn for each row of a file's life tier until it returns an error. Damaged chunks are left out. 0 or -errno. */
 int fr_re_each_life(struct fr_snap *snap, int (*fn)(void *arg, const struct fr_row *r), void *arg);
@@ -185,6 +200,32 @@ void fr_re_lat_free(struct fr_re_lat *l);
 int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_what what, const struct fr_row *r);
 int fr_re_lat_look(struct fr_re *re, u64 now_ns); /* for hung tasks */
 u64 fr_re_lat_known_ns(const struct fr_re_lat *l);
+
+/*
+ * It took so long: tell the rules. id: as rules choose by it, of a span its name, hashed; what: as the moment shows it.
+ * named_ns: use the task's name and process of that time. tid 0: none.
+ */
+struct fr_re_took {
+	u32 latency;
+	u64 now_ns, value_ns, id, what;
+	u64 named_ns;
+	u32 tid;
+	u16 cpu;
+	const char *text; /* NULL: none */
+};
+
+int fr_re_took(struct fr_re *re, const struct fr_re_took *t);
+
+/* ---- rehearse_markspan.c ---- */
+
+struct fr_re_span;
+
+int fr_re_span_new(struct fr_re_span **out); /* 0 or -ENOMEM */
+void fr_re_span_free(struct fr_re_span *s);  /* NULL is fine */
+void fr_re_span_forget(struct fr_re_span *s);
+/* Look at a mark, or at the end of a task. 0, -ENOMEM, or what telling a moment returned. */
+int fr_re_span_row(struct fr_re *re, struct fr_re_span *sp, const struct fr_re_schema *s, enum fr_re_what what,
+		   const struct fr_row *r);
 
 /* ---- rehearse_rate.c ---- */
 

@@ -41,7 +41,8 @@ struct fr_re_lat {
 	struct fr_idmap task;
 	struct fr_idmap request;
 	struct fr_lat_cpu *cpu; /* by number, cpu_cnt of them */
-	u32 *runs;		/* the task that runs there, 0 none or not known */
+	struct fr_re_span *span;
+	u32 *runs; /* the task that runs there, 0 none or not known */
 	u32 cpu_cnt;
 	u32 hung_left;
 };
@@ -52,6 +53,7 @@ static void lat_forget(struct fr_re_lat *l)
 {
 	fr_idmap_clear(&l->task);
 	fr_idmap_clear(&l->request);
+	fr_re_span_forget(l->span);
 	if (l->cpu_cnt) {
 		memset(l->cpu, 0, l->cpu_cnt * sizeof(*l->cpu));
 		memset(l->runs, 0, l->cpu_cnt * sizeof(*l->runs));
@@ -83,7 +85,7 @@ int fr_re_lat_new(struct fr_re *re, struct fr_re_lat **out)
 	fr_syscall_odd(re->view->arch, &l->odd);
 	fr_idmap_init(&l->task, sizeof(struct task));
 	fr_idmap_init(&l->request, sizeof(struct request));
-	if (fr_re_known_new(re, &l->known)) {
+	if (fr_re_known_new(re, &l->known) || fr_re_span_new(&l->span)) {
 		fr_re_lat_free(l);
 		return -ENOMEM;
 	}
@@ -98,6 +100,7 @@ void fr_re_lat_free(struct fr_re_lat *l)
 	fr_idmap_free(&l->task);
 	fr_idmap_free(&l->request);
 	fr_re_known_free(l->known);
+	fr_re_span_free(l->span);
 	free(l->cpu);
 	free(l->runs);
 	free(l);
@@ -115,27 +118,42 @@ static int make_cpus(struct fr_re_lat *l, u16 cpu)
 
 /* ---- it took so long ---- */
 
-/* tid 0: none. named_ns: use the task's name and process of that time. */
-static int took(struct fr_re *re, u64 now_ns, u32 latency, u64 value_ns, u64 id, u32 tid, u64 named_ns, u16 cpu)
+int fr_re_took(struct fr_re *re, const struct fr_re_took *t)
 {
 	const struct fr_rehearse *h = re->h;
 	struct fr_moment *m;
 	u32 set = 0, i;
 
-	if (value_ns <= re->lat->conf.min_ns[latency])
+	if (t->value_ns <= re->lat->conf.min_ns[t->latency])
 		return 0;
 	for (i = 0; i < h->rule_cnt; i++)
-		if (fr_rule_is_for_latency(&h->bpf[i], latency, value_ns, id))
+		if (fr_rule_is_for_latency(&h->bpf[i], t->latency, t->value_ns, t->id))
 			set |= 1u << i;
 	if (!set)
 		return 0;
-	m = fr_re_moment(re, FR_TRIGGER_latency, named_ns, tid, cpu);
-	m->ts = now_ns;
-	m->value_ns = value_ns;
-	m->what = id;
-	m->latency = latency;
+	m = fr_re_moment(re, FR_TRIGGER_latency, t->named_ns, t->tid, t->cpu);
+	m->ts = t->now_ns;
+	m->value_ns = t->value_ns;
+	m->what = t->what;
+	m->latency = t->latency;
+	re->moment.text = t->text;
 	set = fr_re_passing(re, set, re->moment.comm, m->uid);
-	return set && !fr_re_is_self(re->who, m->pid, now_ns) ? fr_re_tell(re, set) : 0;
+	return set && !fr_re_is_self(re->who, m->pid, t->now_ns) ? fr_re_tell(re, set) : 0;
+}
+
+/* tid 0: none. named_ns: use the task's name and process of that time. */
+static int took(struct fr_re *re, u64 now_ns, u32 latency, u64 value_ns, u64 id, u32 tid, u64 named_ns, u16 cpu)
+{
+	const struct fr_re_took t = {.latency = latency,
+				     .now_ns = now_ns,
+				     .value_ns = value_ns,
+				     .id = id,
+				     .what = id,
+				     .named_ns = named_ns,
+				     .tid = tid,
+				     .cpu = cpu};
+
+	return fr_re_took(re, &t);
 }
 
 static u32 hung_rules(const struct fr_re *re, u64 value_ns, u32 said)
@@ -509,6 +527,10 @@ int fr_re_lat_row(struct fr_re *re, const struct fr_re_schema *s, enum fr_re_wha
 		return 0;
 	case FR_RE_EXEC:
 		return on_exec(re, s, r);
+	case FR_RE_SPAN_BEGIN:
+	case FR_RE_SPAN_END:
+	case FR_RE_EXIT:
+		return l->measured >> FR_LATENCY_span & 1 ? fr_re_span_row(re, l->span, s, what, r) : 0;
 	default:
 		if (what != FR_RE_SWITCH && !l->runs[r->cpu])
 			l->runs[r->cpu] = r->tid;

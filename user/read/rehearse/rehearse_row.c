@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/tp/upformat.h"
 #include "read/rehearse/rehearse_int.h"
 #include "read/snapfile/snapfile_rows.h"
 
@@ -37,15 +38,39 @@ const char *fr_re_event_name(enum fr_re_what what)
 	return re_wants[what].event;
 }
 
+/* Events of programs' marks, as each file names them. */
+static void re_bind_mark(struct fr_re_schema *s, u32 nr)
+{
+	const struct fr_event *ev = fr_schema_event(s->schema, nr);
+	u32 mark = ev ? fr_mark_of(ev) : FR_MARK_CNT;
+	struct fr_re_mark m;
+
+	if (mark != FR_MARK_begin && mark != FR_MARK_end)
+		return;
+	m = (struct fr_re_mark){fr_event_field(ev, "name"), fr_event_field(ev, "id"), fr_event_field(ev, "faulted")};
+	if (!m.name || fr_field_kind(m.name) != FR_VAL_TEXT || !m.id || !fr_is_stored_num(m.id) ||
+	    (m.faulted && !fr_is_stored_num(m.faulted)))
+		return;
+	s->mark[nr - FR_TP_FIRST] = m;
+	s->what[nr] = mark == FR_MARK_begin ? FR_RE_SPAN_BEGIN : FR_RE_SPAN_END;
+}
+
 void fr_re_schema_init(struct fr_re_schema *s, const struct fr_schema *schema)
 {
-	u32 what;
+	u32 what, nr;
 
 	memset(s, 0, sizeof(*s));
 	s->schema = schema;
 	for (what = FR_RE_NONE + 1; what < FR_RE_WHAT_CNT; what++)
 		if (!fr_subscribe(schema, &re_wants[what], &s->sub[what]))
 			s->what[s->sub[what].ev->nr] = what;
+	for (nr = FR_TP_FIRST; nr <= FR_TP_LAST; nr++)
+		re_bind_mark(s, nr);
+}
+
+const struct fr_re_mark *fr_re_mark(const struct fr_re_schema *s, const struct fr_row *r)
+{
+	return &s->mark[r->ev->nr - FR_TP_FIRST];
 }
 
 bool fr_re_lacks_fields(const struct fr_re_schema *s, enum fr_re_what what)

@@ -178,6 +178,19 @@ static void tell_busy(struct what *h)
 		 fr_word_when(k, k->v->since_ns));
 }
 
+static void what_tell_span(struct what *h)
+{
+	struct fr_case *k = h->k;
+	const char *name = fr_snap_fact(k->c->snap, "trigger_span"), *id = fr_snap_fact(k->c->snap, "trigger_what");
+	char of[40] = "";
+
+	if (id && strcmp(id, "0"))
+		snprintf(of, sizeof(of), " of id %s", fr_word_text(k, id, strlen(id)));
+	tell_wait(h);
+	what_say(h, "trigger", "span %s%s took %s, from %s on; %s ended it", name ? fr_word_text(k, name, strlen(name)) : "?",
+		 of, fr_word_ns(k, k->c->value_ns), fr_word_when(k, k->v->since_ns), h->who);
+}
+
 static void tell_latency(struct what *h)
 {
 	struct fr_case *k = h->k;
@@ -203,6 +216,8 @@ static void tell_latency(struct what *h)
 		name = fr_sysname(&sys, FR_STYLE_SOFTIRQ, nr);
 		what_say(h, "trigger", "softirq %s took %s, from %s on%s%s", name ?: "of an unknown kind", took, since,
 			 k->c->tid ? ", on top of " : "", k->c->tid ? h->who : "");
+	} else if (!strcmp(kind, "span")) {
+		what_tell_span(h);
 	} else if (!strcmp(kind, "block")) {
 		what_say(h, "trigger", "a request to block device %s took %s, from %s on",
 			 fr_dev_name(k->c->view->disks, nr, disk), took, since);

@@ -74,6 +74,7 @@ static void focus_put_limits(struct fr_report_page *p)
 		return;
 	}
 	focus_put_fact(p, ", ", "trigger_latency");
+	focus_put_fact(p, " ", "trigger_span");
 	if (fr_snap_fact_num(p->r->snap, "trigger_value_ns", &v) && v > 0) {
 		fr_out_str(p->o, " took ");
 		fr_report_duration(p->o, v, 0);
