@@ -67,6 +67,8 @@ static bool show(struct fr_top *t, struct fr_grid *g)
 	do {
 		got = fr_top_work(t);
 	} while (got > 0);
+	if (got < 0 && fr_top_wait_fd(t) >= 0) /* it would be asked for ever */
+		abort();
 	return !fr_top_draw(t, g) && !got;
 }
 

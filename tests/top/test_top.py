@@ -653,6 +653,8 @@ def cause(snap):
         t.wait("a screen", ready)
         check("verdict" in panel(press(t, "\t", "\x1bOA"))[0], "the first line")
         check("verdict" not in panel(press(t, "\x1bOB"))[0], "it is scrolled")
+        press(t, *["\x1b[6~"] * 20)
+        check(any(line.strip() for line in panel(press(t, "\x1b[5~"))), "beyond the end it is not scrolled")
     with open(snap, "rb") as f:
         out = subprocess.run([FLIGHTREC, "top", "--once", "--panel", "cause", "-"], stdin=f, capture_output=True, text=True, check=True).stdout
     check("Standard input cannot be read twice" in out, out)

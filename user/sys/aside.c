@@ -32,7 +32,7 @@ static void aside_child(const struct fr_aside *a, int (*work)(void *arg, int fil
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
+	if (getppid() != parent || null < 0)
 		_exit(1);
 	dup2(null, STDIN_FILENO); /* keys are the parent's */
 	dup2(null, STDOUT_FILENO);

@@ -73,30 +73,37 @@ int fr_top_cause_work(struct fr_top *t)
 
 int fr_top_wait_fd(const struct fr_top *t)
 {
-	return t->cause.aside ? fr_aside_fd(t->cause.aside) : -1;
+	/* what failed does nothing any more, and waits for nothing */
+	return t->cause.aside && !t->error ? fr_aside_fd(t->cause.aside) : -1;
 }
 
 /* ---- drawing ---- */
 
-/* A line: its label, what it says, and in brackets what that is from. */
-static void cause_put_line(struct fr_grid *g, u32 y, const char *line, size_t len)
+/*
+ * A line: its label, what it says, and in brackets, behind a blank, what that is from. Names have brackets, too, without one
+ * (pipe:[1234]). *from: it has begun on the line before.
+ */
+static void cause_put_line(struct fr_grid *g, u32 y, const char *line, size_t len, bool *from)
 {
-	u32 x, open = ~0u, i;
+	u32 x = fr_grid_mem(g, 0, y, g->width, line, len, FR_INK_NONE), i;
+	bool blank = true;
 
-	x = fr_grid_mem(g, 0, y, g->width, line, len, FR_INK_NONE);
 	fr_grid_ink(g, 0, y, HANG, FR_INK_DIM);
 	for (i = HANG; i < x; i++) {
-		const struct fr_cell *c = fr_grid_at(g, i, y);
+		u32 ch = fr_grid_at(g, i, y)->ch;
 
-		open = c && c->ch == '[' ? i : open;
-		if (c && c->ch == ']' && open != ~0u)
-			fr_grid_ink(g, open, y, i + 1, FR_INK_DIM);
+		*from |= blank && ch == '[';
+		if (*from)
+			fr_grid_ink(g, i, y, i + 1, FR_INK_DIM);
+		*from &= ch != ']';
+		blank = ch == ' ';
 	}
 }
 
 static void cause_put_text(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 {
 	const char *line, *next;
+	bool from = false;
 	char *text;
 	u32 skip;
 
@@ -108,9 +115,10 @@ static void cause_put_text(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 		if (skip)
 			skip--;
 		else
-			cause_put_line(g, y++, line, next - line);
+			cause_put_line(g, y++, line, next - line, &from);
 		next += *next == '\n';
 	}
+	t->scroll -= skip < t->scroll ? skip : t->scroll;
 	free(text);
 }
 
