@@ -26,7 +26,7 @@ SESSIONS_FILE = os.path.join(os.path.dirname(frtest.FLIGHTREC), "check", "sessio
 
 # Those that share a session stand side by side, so that it lives for a short time, and those that need any session behind: the rest comes
 # behind, by name. clock and service begin in their own way what others share.
-BESIDE = ("clock", "status", "waits", "states", "commands", "report", "tasks", "takeover", "storage", "attack", "kill", "truth", "deaths", "event",
+BESIDE = ("clock", "status", "waits", "states", "commands", "report", "tasks", "takeover", "rare", "storage", "attack", "kill", "truth", "deaths", "event",
           "runtimes", "latency", "rehearse", "places", "symbols", "governor", "profile", "incidents", "tail", "watch", "keys", "service",
           "daemon", "control", "stderr", "deaths_recorded", "reload", "writer")
 

@@ -444,7 +444,8 @@ def check_owners(said, rows):
             equal(e["owner_comm"] if e["owner_pid"] else None, holder, f"who holds {w['lock']}: {e}")
             named += bool(e["owner_pid"])
     others = [e for e in rows if not any(e in of_lock(rows, w) for w in said)]
-    equal([e for e in others if e["owner_pid"]], [], "who holds a barrier")
+    # a condition's mutex is its signaller's until that goes on, which takes a while where others have the CPUs
+    equal([e for e in others if e["owner_pid"] and (e["comm"], e["owner_comm"]) != ("wants cond", "holds cond")], [], "who holds a barrier")
     return named
 
 
