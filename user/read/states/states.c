@@ -105,7 +105,7 @@ static struct seen *states_seen_of(const struct fr_states *st, u32 tid, u64 ts)
 	return s && ts <= s->at_ns ? s : NULL;
 }
 
-static void states_take(struct fr_states *st, const struct fr_row *r, u32 which)
+static void states_take_row(struct fr_states *st, const struct fr_row *r, u32 which)
 {
 	u32 other = fr_sub_num(&st->sub[which], r, 0);
 	struct seen *s = states_seen_of(st, other, r->ts);
@@ -134,7 +134,7 @@ void fr_states_run(struct fr_states *st, const struct fr_replay_run *run)
 		for (which = 0; which < sizeof(wants) / sizeof(wants[0]); which++)
 			if (st->sub[which].ev && b->ev[i] == st->sub[which].ev->nr) {
 				r = fr_batch_row(b, i);
-				states_take(st, &r, which);
+				states_take_row(st, &r, which);
 			}
 }
 
