@@ -144,7 +144,7 @@ struct fr_trigger_rule {
 	u64 sig_set;  /* crash, rate of signals: FR_SIG() of those that count */
 	s32 status;   /* of status: 0 to 255; rate of errors: the errno, 0: any */
 	s32 id;	      /* latency syscall, asleep, rate of errors: the call's number, -1: all */
-	u32 all;      /* crash: deaths without core, too */
+	u32 all;      /* crash: deaths without core, too; status: calls that fail are remembered */
 	u32 uid;      /* ~0: any */
 	/*
 	 * A name or PREFIX*, as in struct fr_comm_filter: (comm & mask) == text; mask 0: any. BPF checks this and uid before it

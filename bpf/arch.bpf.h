@@ -88,6 +88,17 @@ FR_INLINE u32 fr_syscall_selects(s32 nr)
 	return nr == 23 || nr == 270;
 }
 
+/* Does it make a task? Does it write to a descriptor, of which it has several? Native ones. */
+FR_INLINE u32 fr_syscall_forks(s32 nr)
+{
+	return (nr >= 56 && nr <= 58) || nr == 435; /* clone, fork, vfork; clone3 */
+}
+
+FR_INLINE u32 fr_syscall_writes(s32 nr)
+{
+	return nr == 1 || nr == 18 || nr == 20; /* write, pwrite64, writev */
+}
+
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 {
 	return regs->ip;
@@ -259,6 +270,16 @@ FR_INLINE u32 fr_syscall_polls(s32 nr)
 FR_INLINE u32 fr_syscall_selects(s32 nr)
 {
 	return nr == 72;
+}
+
+FR_INLINE u32 fr_syscall_forks(s32 nr)
+{
+	return nr == 220 || nr == 435; /* clone, clone3 */
+}
+
+FR_INLINE u32 fr_syscall_writes(s32 nr)
+{
+	return nr == 64 || nr == 66 || nr == 68; /* write, writev, pwrite64 */
 }
 
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)

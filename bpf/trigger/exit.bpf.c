@@ -3,6 +3,7 @@
  * exit: a process ends: with a status, or of a signal that no delivery showed.
  *
  *	the thread that calls exit_group()	its stack is kept, and written as event failure
+ *	a call returns an error			it is remembered with the thread, if a rule may ask how its process ends
  *	the last thread that ends		rules are asked; the alert has that stack
  */
 #include "trigger/death.bpf.h"
@@ -100,16 +101,178 @@ FR_INLINE void keep_stack(void *ctx, struct task_struct *task, s32 code)
 	fr_moment_drop(nr);
 }
 
+/* ---- what had failed before ---- */
+
+/* A call that failed, of a thread. */
+struct failed_call {
+	u64 at_ns; /* bpf_ktime_get_ns(); 0: none */
+	u64 arg[6];
+	s32 id;
+	s32 error; /* -errno */
+	u32 abi;
+	u32 exec_id; /* low bits: of the program that made it */
+};
+
+struct failed_calls {
+	struct failed_call last; /* of any error but everyday ones */
+	struct failed_call lack; /* of errors that say of a lack, a limit, a device or a peer */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct failed_calls);
+} fr_failed SEC(".maps");
+
+#define STORAGE_CREATE 1u /* BPF_LOCAL_STORAGE_GET_F_CREATE */
+
+/* Errors by number, which all our machines share. Everyday ones are answers: not yet, no terminal, no child. */
+#define BIT(nr)	     (1ULL << (nr) % 64)
+#define EVERYDAY_LOW (BIT(4) | BIT(10) | BIT(25) | BIT(29)) /* EINTR ECHILD ENOTTY ESPIPE */
+#define NOT_YET	     11u				    /* EAGAIN */
+#define UNDER_WAY    115u				    /* EINPROGRESS */
+#define TIMED_OUT    110u				    /* ETIMEDOUT, which of a lock is an everyday answer */
+/* EIO ENOMEM ENFILE EMFILE ETXTBSY EFBIG ENOSPC EROFS EPIPE */
+#define LACK_LOW (BIT(5) | BIT(12) | BIT(23) | BIT(24) | BIT(26) | BIT(27) | BIT(28) | BIT(30) | BIT(32))
+/* EADDRINUSE EADDRNOTAVAIL ENETDOWN ECONNABORTED ECONNRESET ENOBUFS ECONNREFUSED EHOSTDOWN EHOSTUNREACH ESTALE EDQUOT */
+#define LACK_HIGH \
+	(BIT(98) | BIT(99) | BIT(100) | BIT(103) | BIT(104) | BIT(105) | BIT(111) | BIT(112) | BIT(113) | BIT(116) | BIT(122))
+
+FR_INLINE bool error_is_everyday(u32 error, s32 id)
+{
+	return error < 64 ? EVERYDAY_LOW >> error & 1 || (error == NOT_YET && !fr_syscall_forks(id))
+			  : error == UNDER_WAY || (error == TIMED_OUT && fr_syscall_is_futex(id));
+}
+
+FR_INLINE bool error_is_lack(u32 error)
+{
+	return error < 64 ? (LACK_LOW | BIT(NOT_YET)) >> error & 1
+			  : error < 128 && ((LACK_HIGH | BIT(TIMED_OUT)) >> (error - 64) & 1);
+}
+
+/* Does a rule want to know how such a process ends? With which status is not known yet. */
+__noinline u32 fr_ended_rule(u32 rule, u32 uid, u64 named)
+{
+	const volatile struct fr_trigger_rule *r = &fr_rules[rule % FR_TRIGGER_MAX];
+
+	return r->kind == FR_TRIGGER_status && r->all && fr_rule_user_fits(r, uid) && fr_rule_is_for_name_of(rule, named);
+}
+
+FR_INLINE struct failed_calls *failed_begin(struct task_struct *task)
+{
+	u64 named = FR_ADDRESS(task->group_leader);
+	u32 uid = fr_task_uid(task), wanted = 0, i;
+
+	for (i = 0; i < FR_TRIGGER_MAX; i++)
+		if (fr_rules[i].kind == FR_TRIGGER_status)
+			wanted |= fr_ended_rule(i, uid, named);
+	return wanted ? bpf_task_storage_get(&fr_failed, task, NULL, STORAGE_CREATE) : NULL;
+}
+
+FR_INLINE void failed_put(struct failed_call *to, struct task_struct *task, struct pt_regs *regs, s32 error)
+{
+	u32 abi = fr_syscall_abi(task), i;
+
+	to->at_ns = bpf_ktime_get_ns();
+	to->id = fr_syscall_nr(regs);
+	to->error = error;
+	to->abi = abi;
+	to->exec_id = task->self_exec_id;
+	for (i = 0; i < 6; i++)
+		to->arg[i] = fr_syscall_arg(regs, abi, i);
+}
+
+/* The same call works now: it got over the error. Of what writes, to the same descriptor: messages of errors are written. */
+FR_INLINE void failed_is_over(struct failed_calls *f, struct task_struct *task, struct pt_regs *regs)
+{
+	u32 abi = fr_syscall_abi(task);
+	s32 id = fr_syscall_nr(regs);
+
+	if (!f->lack.at_ns || f->lack.id != id || f->lack.abi != abi)
+		return;
+	if (abi != FR_ABI_NATIVE || !fr_syscall_writes(id) || f->lack.arg[0] == fr_syscall_arg(regs, abi, 0))
+		f->lack.at_ns = 0;
+}
+
+/*
+ * On each call of the machine: what it costs is mostly the kernel's own way to a program at the end of a call. A thread has
+ * memory from its first error on, and only if the rules may ask for its process.
+ */
+SEC("tp_btf/sys_exit")
+int BPF_PROG(fr_ended_call, struct pt_regs *regs, long ret)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 error = fr_rule_error_of(ret);
+	struct failed_calls *f;
+
+	if (error ? error_is_everyday(error, fr_syscall_nr(regs)) : ret < 0 && ret >= -(long)FR_ERROR_MAX)
+		return 0;
+	f = bpf_task_storage_get(&fr_failed, task, NULL, 0);
+	if (!error) {
+		if (f)
+			failed_is_over(f, task, regs);
+		return 0;
+	}
+	if (!f && !fr_trigger_idle())
+		f = failed_begin(task);
+	if (!f)
+		return 0;
+	failed_put(&f->last, task, regs, ret);
+	if (error_is_lack(error))
+		failed_put(&f->lack, task, regs, ret);
+	return 0;
+}
+
+/* Write the event. Not of the program that this one has replaced. */
+__noinline int fr_failed_write(const struct failed_call *one, u32 lack)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct fr_rec_call_failed *rec;
+	struct fr_writing w;
+
+	if (!one || !one->at_ns || one->exec_id != (u32)task->self_exec_id)
+		return 0;
+	rec = fr_begin(&w, &fr_life, FR_TIER_LIFE, FR_EV_call_failed, sizeof(*rec), sizeof(*rec), task->pid, one->abi);
+	fr_mark(rec);
+	if (!rec)
+		return 0;
+	rec->id = one->id;
+	rec->error = one->error;
+	rec->ago = bpf_ktime_get_ns() - one->at_ns;
+	rec->arg0 = one->arg[0];
+	rec->arg1 = one->arg[1];
+	rec->arg2 = one->arg[2];
+	rec->arg3 = one->arg[3];
+	rec->arg4 = one->arg[4];
+	rec->arg5 = one->arg[5];
+	rec->lack = lack;
+	return fr_commit(&w);
+}
+
+FR_INLINE void tell_failed(struct task_struct *task)
+{
+	struct failed_calls *f = bpf_task_storage_get(&fr_failed, task, NULL, 0);
+
+	if (!f)
+		return;
+	fr_failed_write(&f->lack, 1);
+	fr_failed_write(&f->last, 0);
+}
+
 /* Of several threads that do it at once, the first is kept. */
 FR_INLINE void look_where(void *ctx, struct task_struct *task)
 {
 	s32 code;
 
-	if (!fr_exit_has_mm || !ends_itself(task))
+	if (!ends_itself(task))
 		return;
 	code = fr_dying_code(task);
-	if (!fr_wait_signal(code) &&
-	    fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), fr_task_uid(task), FR_ADDRESS(task->group_leader)))
+	if (fr_wait_signal(code) ||
+	    !fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), fr_task_uid(task), FR_ADDRESS(task->group_leader)))
+		return;
+	tell_failed(task);
+	if (fr_exit_has_mm)
 		keep_stack(ctx, task, code);
 }
 

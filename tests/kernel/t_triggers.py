@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Ends of processes as triggers: statuses, OOM kills, filters; rules that change; queues that nobody reads; what stop leaves."""
+import errno
 import json
 import os
 import shutil
@@ -41,14 +42,64 @@ def exit_status():
         thread.wait()
         none = [shell("exit 8"), shell("exit 0"), shell("kill -SEGV $$"), shell("kill -BUS $$")]
         pids = seven + none + [thread.pid]
-        where = [e["pid"] for e in replay(dump(shared(*MINIMAL)), "-f", "event == failure") if e["pid"] in pids]
+        events = replay(dump(shared(*MINIMAL)), "-f", "event == failure || event == call_failed")
+        where = [e["pid"] for e in events if e["event"] == "failure" and e["pid"] in pids]
         told, counters = a.finish()
     check(sorted(where) in ([], sorted(seven + [thread.pid])), f"where they ended themselves, if the kernel still knows: {where}")
     equal(sorted(e["pid"] for e in of(told, "status", seven + none + [thread.pid])), sorted(seven + [thread.pid]), "told")
     one = of(told, "status", seven)[0]
     equal((one["exit_code"], one["sig"], one["rule_set"], one["comm"]), (7 << 8, 0, 1, "sh"), "alert")
     check(one["cgroup"] and one["start_ns"] and one["ts"], f"{one}")
-    equal(counters["marks"], len(where), "records beside the events' own")
+    equal(counters["marks"], len([e for e in events if e["pid"] in pids]), "records beside the events' own")
+
+
+FAILS = """
+import errno, os, socket, sys
+s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
+def bind(to):
+    with socket.socket() as one: one.bind(to)
+def taken():
+    try: bind(s.getsockname())
+    except OSError: pass
+def looked():
+    try: os.stat("/nonexistent")
+    except OSError: pass
+def got():
+    bind(("127.0.0.1", 0))
+def replaced():
+    os.execv("/bin/sh", ["sh", "-c", "exit " + sys.argv[2]])
+for word in sys.argv[1].split(","): globals()[word]()
+os._exit(int(sys.argv[2]))
+"""
+
+
+@test("exit:STATUS: the last calls that failed, of a thread that ends its process so; not of one that got over it, nor with another status")
+def exit_calls():
+    bind = {"x86_64": 49, "aarch64": 200}.get(os.uname().machine)
+    if not bind:
+        raise Skip("number of bind unknown here")
+    ends = ["taken,looked", "looked,taken", "taken,got", "looked", "taken,replaced"]
+
+    def run(what, status):
+        p = subprocess.Popen(["/usr/bin/python3", "-S", "-c", FAILS, what, str(status)])
+        equal(p.wait(), status, "exit status")
+        return p.pid
+
+    with alerts(shared(*MINIMAL), "exit:7") as a:
+        pids = [run(what, 7) for what in ends]
+        none = [run("taken", 8)]
+        a.finish()
+    with alerts(shared(*MINIMAL), "exit:7,calls=no") as a:
+        none.append(run("taken", 7))
+        a.finish()
+    failed = [e for e in replay(dump(shared(*MINIMAL)), "-f", "event == call_failed") if e["pid"] in pids + none]
+    found = [[(e["id"], e["error"], e["lack"]) for e in failed if e["pid"] == pid] for pid in pids]
+    taken, stat = (bind, -errno.EADDRINUSE), -errno.ENOENT
+    equal([[f for f in one if f[2]] for one in found], [[(*taken, 1)], [(*taken, 1)], [], [], []], "of a lack")
+    equal([[f[:2] for f in one if not f[2]] for one in found][1:3], [[taken], [taken]], "the last ones")
+    equal([[f[1] for f in one if not f[2]] for one in (found[0], found[3])], [[stat], [stat]], "the last ones, of looking")
+    equal([e for e in failed if e["pid"] in none], [], "with another status, or where no rule asks for it")
+    check(all(e["ago"] > 0 for e in failed), f"each was before the end: {failed}")
 
 
 EXITS = """

@@ -86,6 +86,8 @@ static void test_defaults(void **state)
 	assert_int_equal(t.sig_set, 0);
 	assert_int_equal(t.max_cnt, 0);
 	assert_false(t.all);
+	assert_true(parsed("exit:2").calls && !parsed("exit:2,calls=no").calls && parsed("exit:2:calls:post=1s").calls);
+	assert_false(parsed("crash").calls);
 	assert_true(parsed("exit:2").dedupe && parsed("oom").dedupe && parsed("kernel").dedupe);
 	t = parsed("hung>1s");
 	assert_false(t.dedupe);
@@ -429,6 +431,7 @@ static const struct {
 	{"crash,max=5/0s", 12, "longer than 0"},
 	{"crash,max=5/", 12, "missing"},
 	{"crash,dedupe=maybe", 13, "yes nor no"},
+	{"exit:2,calls=maybe", 13, "yes nor no"},
 	{"crash,all=no", 10, "no value"},
 	{"crash,coooldown=5s", 6, "cooldown"},
 	{"crash\n", 5, "control"},

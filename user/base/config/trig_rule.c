@@ -54,7 +54,7 @@ void fr_trig_rule(const struct fr_trigger *t, struct fr_trigger_rule *out)
 	out->sig_set = sig_set(t);
 	out->status = t->kind == FR_TRIGGER_rate ? (s32)t->rate_errno : t->status;
 	out->id = t->call_nr;
-	out->all = t->all;
+	out->all = t->all || t->calls;
 	out->uid = t->uid;
 	out->rate = t->rate;
 	out->rate_max = t->rate_max;

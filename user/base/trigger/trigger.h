@@ -76,6 +76,7 @@ struct fr_trigger {
 	u64 cooldown_ns; /* between two snapshots of the same key (dedupe), or of the rule */
 	u32 max_cnt;	 /* at most this many ... 0: no limit */
 	u64 max_ns;	 /* ... in this time */
+	bool calls;	 /* status: remember calls that fail, for the end */
 	bool dedupe;	 /* the cooldown is per (reason, exe, user, signal, ip; of a status the name), not per rule */
 };
 

@@ -216,6 +216,14 @@ static int set_dedupe(struct fr_tp *p, struct fr_tp_span s)
 	return 0;
 }
 
+static int set_calls(struct fr_tp *p, struct fr_tp_span s)
+{
+	p->t.calls = span_is(s, "yes");
+	if (!p->t.calls && !span_is(s, "no"))
+		return fr_tp_fail(p, s.at, "calls: '%.*s' is neither yes nor no", FR_TP_SHOWN(s));
+	return 0;
+}
+
 static int set_all(struct fr_tp *p, struct fr_tp_span s)
 {
 	if (!span_is(s, "yes"))
@@ -242,6 +250,7 @@ static const struct key {
 	{"sig", 0, KIND(crash), false, set_sig, "sig=SEGV|BUS"},
 	{"signal", 0, KIND(crash), false, set_sig, "sig=SEGV|BUS"},
 	{"all", 0, KIND(crash), true, set_all, "crash:all"},
+	{"calls", 0, KIND(status), true, set_calls, "calls=yes or calls=no"},
 	{"post", FR_HAS_WAIT, 0, false, set_post, "post=DURATION"},
 	{"last", FR_HAS_LAST, 0, false, set_last, "last=DURATION"},
 	{"cooldown", FR_HAS_PAUSE, 0, false, set_cooldown, "cooldown=DURATION"},
@@ -299,7 +308,7 @@ static int key_unknown_key(struct fr_tp *p, struct fr_tp_span name, bool valued)
 	if (valued)
 		return fr_tp_fail(p, name.at,
 				  "there is no option '%.*s': filters are comm, exe, cgroup, uid, sig, syscall; "
-				  "options post, last, cooldown, max, dedupe",
+				  "options post, last, cooldown, max, dedupe, calls",
 				  FR_TP_SHOWN(name));
 	return fr_tp_fail(p, name.at,
 			  "'%.*s' is not KEY=VALUE: a comma begins the next option; in a pattern write \\, or quotes, and "

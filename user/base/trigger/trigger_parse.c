@@ -71,6 +71,7 @@ static int next_part(struct fr_tp *p, const char *at, struct fr_tp_span *part)
 static void set_defaults(struct fr_trigger *t)
 {
 	t->cooldown_ns = fr_trigger_has(t->kind, FR_HAS_COOLS) ? FR_TRIGGER_COOLDOWN_NS : 0;
+	t->calls = t->kind == FR_TRIGGER_status;
 	t->dedupe = fr_trigger_has(t->kind, FR_HAS_DEDUPE);
 }
 

@@ -42,6 +42,7 @@ static const struct {
 	{FR_TRIGGER_crash, ANY, "fr_fault_deliver"},
 	{FR_TRIGGER_status, ANY, "fr_process_exit"},
 	{FR_TRIGGER_status, ANY, "fr_fault_deliver"},
+	{FR_TRIGGER_status, ANY, "fr_ended_call"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, "fr_lat_switch"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, "fr_lat_waking"},
 	{FR_TRIGGER_latency, FR_LATENCY_wakeup, "fr_lat_wakeup_new"},
@@ -99,6 +100,12 @@ static bool is_superfluous(const struct trig *t, const char *prog)
 	return !strcmp(prog, "fr_oom_signal") && fr_kbtf_victim_is_task(t->btf);
 }
 
+/* A rule without it is worth having: it was told to remember no calls, or the kernel does not tell how calls end. */
+static bool needs_not(const struct trig *t, const struct fr_trigger *r, const char *prog)
+{
+	return !strcmp(prog, "fr_ended_call") && (!r->calls || !fr_kbtf_has(t->btf, "sys_exit"));
+}
+
 /* Here the filter could never hold, which is worse than no filter. */
 static bool cannot_know_exe(const struct trig *t, const struct fr_trigger *r)
 {
@@ -144,7 +151,7 @@ static int want_programs(struct trig *t, u32 rule, char why[WHY_SZ])
 		return -ENOTSUP;
 	}
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]) && !err; i++) {
-		if (!needs_prog(r, i))
+		if (!needs_prog(r, i) || needs_not(t, r, needs[i].prog))
 			continue;
 		prog = bpf_object__find_program_by_name(t->skel->obj, needs[i].prog);
 		err = want_program(t, prog, needs[i].prog, why);

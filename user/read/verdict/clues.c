@@ -30,6 +30,9 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 	[FR_CLUE_IO] = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}},
 	[FR_CLUE_ARGV] = {"exec_argv", {FR_SUB_TEXT("argv")}},
 	[FR_CLUE_DELIVERY] = {"signal_deliver", {FR_SUB_NUM("sig"), FR_SUB_NUM("sa_handler")}},
+	[FR_CLUE_FAILED] = {"call_failed",
+			    {FR_SUB_NUM("id"), FR_SUB_NUM("error"), FR_SUB_NUM("ago"), FR_SUB_NUM("lack"),
+			     FR_SUB_MAY_NUM("abi")}},
 	[FR_CLUE_CALL] = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("ret"), FR_SUB_MAY_NUM("abi")}},
 };
 
@@ -238,6 +241,23 @@ static void clues_take_call(struct fr_clues *c, const struct fr_row *r)
 			.ts = r->ts, .id = fr_sub_num(s, r, 0), .ret = fr_sub_num(s, r, 1), .abi = fr_sub_num(s, r, 2)};
 }
 
+/* Threads may end a process at once: the last error of all of them. */
+static void clues_take_failed(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_FAILED];
+	struct fr_clue_failed *to = fr_sub_num(s, r, 3) ? &c->lack : &c->failed;
+	u64 ago_ns = fr_sub_num(s, r, 2);
+
+	if (c->pid <= 0 || r->ts > c->at_ns || ago_ns >= r->ts || r->ts - ago_ns < to->ts ||
+	    fr_view_who(c->view, r).pid != c->pid)
+		return;
+	*to = (struct fr_clue_failed){.ts = r->ts - ago_ns,
+				      .tid = r->tid,
+				      .id = fr_sub_num(s, r, 0),
+				      .error = fr_sub_num(s, r, 1),
+				      .abi = fr_sub_num(s, r, 4)};
+}
+
 static void clues_take_delivery(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_DELIVERY];
@@ -361,6 +381,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 		break;
 	case FR_CLUE_CALL:
 		clues_take_call(c, r);
+		break;
+	case FR_CLUE_FAILED:
+		clues_take_failed(c, r);
 		break;
 	case FR_CLUE_VICTIM:
 		take_victim(c, r);

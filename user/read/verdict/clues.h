@@ -107,6 +107,15 @@ struct fr_clue_call {
 
 #define FR_CLUE_CALLS 64u
 
+/* A system call of the trigger's process that failed, as its end tells where a rule asks for that. */
+struct fr_clue_failed {
+	u64 ts; /* when it failed; 0: none is known */
+	s64 error;
+	u32 tid;
+	s32 id;
+	u8 abi;
+};
+
 /* Events that it reads, beside waits. */
 enum fr_clue_event {
 	FR_CLUE_SWITCH = 1,
@@ -121,6 +130,7 @@ enum fr_clue_event {
 	FR_CLUE_ARGV,
 	FR_CLUE_DELIVERY,
 	FR_CLUE_CALL, /* where the trigger is the end of a process */
+	FR_CLUE_FAILED,
 	FR_CLUE_WAIT,
 	FR_CLUE_EVENT_CNT
 };
@@ -147,7 +157,8 @@ struct fr_clues {
 	struct fr_clue_handled handled; /* by the trigger's task, the last one up to that */
 	struct fr_clue_call call[FR_CLUE_CALLS]; /* of the trigger's task up to that: a ring; call_cnt counts all */
 	u64 call_cnt;
-	u64 life_ns, wait_ns; /* births, ends, OOM kills; waits: complete from then on */
+	struct fr_clue_failed lack, failed; /* the last ones: of a lack, a limit, a device or a peer; of any error */
+	u64 life_ns, wait_ns;		    /* births, ends, OOM kills; waits: complete from then on */
 	/* once all rows are read */
 	const struct fr_an_focus *focus; /* of this task, NULL: the report is about another one */
 	struct fr_symbols *symbols;	 /* NULL: none are asked for */

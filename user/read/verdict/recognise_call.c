@@ -111,6 +111,74 @@ bool fr_recognise_failed_call(struct fr_case *k)
 	return true;
 }
 
+/* ---- as the end tells it, where calls are not recorded ---- */
+
+#define BEFORE_END_NS FR_SEC_NS /* a message and an interpreter's traceback come in between */
+
+const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f)
+{
+	const struct fr_sys sys = {.arch = k->c->arch, .abi = f->abi};
+	const char *call = f->ts ? fr_sysname(&sys, FR_STYLE_SYSCALL, f->id) : NULL, *error = fr_ret_error(f->error);
+
+	return call && error ? fr_word(k, "%s with %s", call, error) : NULL;
+}
+
+/* What an error means, of this call if it means something else of others. */
+static const struct {
+	s32 error;
+	const char *call, *words;
+} meanings[] = {
+	{ENOSPC, "inotify_add_watch", "its user has as many watches as the limit allows"},
+	{ENOSPC, "epoll_ctl", "its user has as many watches as the limit allows"},
+	{ENOSPC, NULL, "no room is left, as on a full file system"},
+	{EDQUOT, NULL, "a quota is used up"},
+	{EMFILE, "inotify_init1", "its user, or it, has as many as the limit allows"},
+	{EMFILE, "inotify_init", "its user, or it, has as many as the limit allows"},
+	{EMFILE, NULL, "it has as many descriptors as its limit allows"},
+	{ENFILE, NULL, "the host has as many open files as its limit allows"},
+	{EAGAIN, NULL, "a limit of tasks is reached: its user's (RLIMIT_NPROC), a cgroup's (pids.max) or the host's"},
+	{EADDRINUSE, NULL, "the address, or the port, is in use"},
+	{EADDRNOTAVAIL, NULL, "the address is none of this host's, or no port is left"},
+	{ECONNREFUSED, NULL, "nobody listens there"},
+	{EROFS, NULL, "the file system is mounted for reading only"},
+	{EIO, NULL, "the device or the file system failed"},
+	{ENOMEM, NULL, "no memory, or a limit of it"},
+	{EFBIG, NULL, "the file is as large as a limit allows"},
+	{ETXTBSY, NULL, "the program's file is being written or run"},
+};
+
+static const char *call_meaning(const char *words, s64 error)
+{
+	size_t i, len;
+
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		len = meanings[i].call ? strlen(meanings[i].call) : 0;
+		if (meanings[i].error == -error && (!len || (!strncmp(words, meanings[i].call, len) && words[len] == ' ')))
+			return meanings[i].words;
+	}
+	return NULL;
+}
+
+/* No call like it succeeded since; what else it did meanwhile is not known. */
+bool fr_recognise_last_error(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	s64 status = fr_case_fact(k, "trigger_status", 0);
+	const char *words, *means;
+
+	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || status <= 0 || c->lack.ts + BEFORE_END_NS < c->at_ns)
+		return false;
+	words = fr_word_failed(k, &c->lack);
+	if (!words)
+		return false;
+	means = call_meaning(words, c->lack.error);
+	fr_case_cause(k, "trigger, call_failed",
+		      "%s ended with status %lld right after a call of it failed: %s, %s before the end%s%s",
+		      fr_word_who(k, c->lack.tid, c->at_ns), status, words, fr_word_ns(k, c->at_ns - c->lack.ts),
+		      means ? ": " : "", means ?: "");
+	return true;
+}
+
 /* ---- no more tasks ---- */
 
 #define STARTED_NS (10 * FR_SEC_NS) /* as counters are read */

@@ -171,10 +171,27 @@ static void link_going(struct fr_case *k)
 	}
 }
 
+/* It ended itself: which of its calls had failed. */
+static void link_failed(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const char *lack = fr_word_failed(k, &c->lack);
+	const char *last = c->failed.ts > c->lack.ts ? fr_word_failed(k, &c->failed) : NULL;
+
+	if (lack)
+		fr_case_link(k, "call_failed", "%s of %s failed %s before the end", lack, fr_word_who(k, c->lack.tid, c->at_ns),
+			     fr_word_ns(k, c->at_ns - c->lack.ts));
+	if (last)
+		fr_case_link(k, "call_failed", "%s of %s %s %s before the end, which may have been an everyday answer", last,
+			     fr_word_who(k, c->failed.tid, c->at_ns), lack ? "came" : "failed",
+			     fr_word_ns(k, c->at_ns - c->failed.ts));
+}
+
 void fr_case_chain(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 
+	link_failed(k);
 	while (w && k->v->chain_cnt < FR_VERDICT_LINK_MAX) {
 		const struct fr_waited *next = NULL;
 

@@ -67,6 +67,7 @@ bool fr_recognise_deadlock(struct fr_case *k);
 bool fr_recognise_own_threads(struct fr_case *k);
 bool fr_recognise_exit_status(struct fr_case *k);
 bool fr_recognise_failed_call(struct fr_case *k);
+bool fr_recognise_last_error(struct fr_case *k);
 bool fr_recognise_pressure(struct fr_case *k);
 bool fr_recognise_signal_storm(struct fr_case *k);
 bool fr_recognise_stopped(struct fr_case *k);
@@ -86,6 +87,9 @@ bool fr_recognise_silent_peer(struct fr_case *k);
 bool fr_recognise_refused(struct fr_case *k);
 bool fr_recognise_dead_holder(struct fr_case *k);
 bool fr_recognise_forks_refused(struct fr_case *k);
+
+/* "bind with EADDRINUSE"; NULL: it is not known, or the error has no name (recognise_call.c) */
+const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f);
 
 /* The first recogniser that is sure writes k->v->cause. */
 void fr_case_recognise(struct fr_case *k);
