@@ -4,7 +4,7 @@
  *
  *	fact NAME VALUE			horizon CPU NS
  *	hole CPU SINCE_NS UNTIL_NS	copied CPU NS [TID]: when its ring was, and who had the CPU
- *	kthread TID			process PID START_NS EXIT_NS CGROUP COMM
+ *	kthread TID			process PID START_NS EXIT_NS CGROUP COMM [PPID]
  *	thread TID PID START_NS COMM
  *	complete TIER NS: the rings of another tier (1: life, ...) are from then on
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
@@ -320,12 +320,13 @@ static bool read_process(const char *line)
 	unsigned long long start_ns, exit_ns, cgroup;
 	struct fr_snap_task *t = &task[task_cnt];
 	char comm[FR_COMM_SZ];
-	u32 pid;
+	u32 pid, ppid = 0;
 
-	if (task_cnt == MAX || sscanf(line, "process %u %llu %llu %llu %15s", &pid, &start_ns, &exit_ns, &cgroup, comm) != 5)
+	if (task_cnt == MAX ||
+	    sscanf(line, "process %u %llu %llu %llu %15s %u", &pid, &start_ns, &exit_ns, &cgroup, comm, &ppid) < 5)
 		return false;
 	*t = (struct fr_snap_task){
-		.tid = pid, .start_ns = start_ns, .task = {.tgid = pid, .cgroup = cgroup, .exit_ns = exit_ns}};
+		.tid = pid, .start_ns = start_ns, .task = {.tgid = pid, .ppid = ppid, .cgroup = cgroup, .exit_ns = exit_ns}};
 	memcpy(t->task.comm, comm, strlen(comm));
 	task_cnt++;
 	return true;

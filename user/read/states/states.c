@@ -54,6 +54,17 @@ u64 fr_states_count(const struct fr_snap *s, const char *name)
 	return fr_counts_get(fr_snap_fact(s, "states"), name, strlen(name), &v) ? v : 0;
 }
 
+bool fr_states_are_all(const struct fr_snap *s)
+{
+	static const char *const left_out[] = {"many", "late", "gone"};
+	size_t i;
+
+	for (i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+		if (fr_states_count(s, left_out[i]))
+			return false;
+	return fr_states_count(s, "taken");
+}
+
 /* ---- what events tell ---- */
 
 /* Of a task that is there several times, the last moment counts. */

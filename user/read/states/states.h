@@ -55,6 +55,9 @@ void fr_states_run(struct fr_states *st, const struct fr_replay_run *run);
 /* Once all rows were taken: one of st->at. */
 void fr_states_read(const struct fr_states *st, const struct fr_view *v, const struct fr_snap_state *t, struct fr_still *out);
 
+/* Does the file say that it has the states of all tasks, those of little interest (`brief`) apart? */
+bool fr_states_are_all(const struct fr_snap *s);
+
 /* A count of fact `states` by its name (docs/format.md); 0 also if there is none. */
 u64 fr_states_count(const struct fr_snap *s, const char *name);
 

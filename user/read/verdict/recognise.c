@@ -15,6 +15,8 @@ static const struct {
 } table[] = {
 	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock, OF_TRIGGER},
 	{"dead_holder", "a lock that processes share, of which one has died", fr_recognise_dead_holder, OF_TRIGGER},
+	{"shared_futex", "what processes wait for of each other: what the other one does", fr_recognise_shared_futex,
+	 OF_TRIGGER},
 	{"deadlock", "the threads of a process wait for each other", fr_recognise_deadlock, OF_TRIGGER},
 	{"killed", "another process sent the signal that ended it", fr_recognise_killer, OF_TRIGGER},
 	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom, OF_TRIGGER},

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_abort: ends whose reason the signal and its code tell, or the C library's function on the way to abort(). */
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 
 #include "base/schema/sysnames.h"
+#include "base/text/regnames.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -203,10 +205,29 @@ static bool is_sent(const struct fr_case *k, s64 sig)
 	return true;
 }
 
+#define NATIVE_IP (1ULL << 32) /* code below may be of a 32-bit program, whose calls have other numbers */
+
+/* ": uname", the call that its registers had as a seccomp filter refused it; "" of other signals, and where it is not known. */
+static const char *refused_call(struct fr_case *k, s64 sig)
+{
+	const struct fr_an_focus *f = abort_stack(k);
+	const struct fr_sys sys = {.arch = k->c->arch};
+	const char *name, *call;
+	u32 i;
+
+	for (i = 0; sig == SIGSYS && f && i < f->reg_cnt && (name = fr_reg_name(k->c->arch, i)); i++) {
+		if (strcmp(name, "orig_rax") && strcmp(name, "x8"))
+			continue;
+		call = f->reg[0] >= NATIVE_IP && f->reg[i] < INT_MAX ? fr_sysname(&sys, FR_STYLE_SYSCALL, f->reg[i]) : NULL;
+		return call ? fr_word(k, ": %s", call) : "";
+	}
+	return "";
+}
+
 bool fr_recognise_signal_code(struct fr_case *k)
 {
 	s64 sig = fr_case_fact(k, "trigger_sig", 0), code = fr_case_fact(k, "trigger_code", 0);
-	const char *in;
+	const char *in, *call;
 	size_t i;
 
 	if (!abort_is_crash(k))
@@ -216,7 +237,8 @@ bool fr_recognise_signal_code(struct fr_case *k)
 		    (codes[i].code == ANY_CODE && is_sent(k, sig)))
 			continue;
 		in = abort_in(k);
-		fr_case_cause(k, *in ? "trigger, crash" : "trigger", "%s (%s, code %lld)%s%s", codes[i].what,
+		call = refused_call(k, sig);
+		fr_case_cause(k, *in || *call ? "trigger, crash" : "trigger", "%s%s (%s, code %lld)%s%s", codes[i].what, call,
 			      fr_signal_name(sig), code, *in ? "; it was in " : "", in);
 		return true;
 	}
@@ -225,12 +247,40 @@ bool fr_recognise_signal_code(struct fr_case *k)
 
 /* ---- a pipe that nobody reads ---- */
 
+#define READER_NS FR_SEC_NS
+
+/*
+ * "; beside it, gzip/2 had ended 90 ms before": the process with the same parent that ended last, as the other one of a
+ * pipeline, up to a second before; "": none, or not known. Whether it was that pipe's is not known.
+ */
+static const char *ended_beside(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_clue_end *end = c->end.at;
+	u32 parent = c->pid > 0 ? fr_clues_parent(c, c->pid, c->at_ns, NULL) : 0;
+	size_t i = c->end.cnt;
+	s32 pid;
+
+	while (parent && i--) {
+		if (end[i].ts > c->at_ns)
+			continue;
+		if (end[i].ts + READER_NS < c->at_ns)
+			break;
+		pid = fr_clues_pid(c, end[i].tid, end[i].ts);
+		if (pid > 0 && pid != c->pid && fr_clues_parent(c, pid, end[i].ts, NULL) == parent)
+			return fr_word(k, "; %s, which %s had started, too, had ended %s before",
+				       fr_word_who(k, pid, end[i].ts), fr_word_who(k, parent, end[i].ts),
+				       fr_word_ns(k, c->at_ns - end[i].ts));
+	}
+	return "";
+}
+
 /* The kernel sends it on behalf of the writer itself, in its write. */
 bool fr_recognise_broken_pipe(struct fr_case *k)
 {
 	const struct fr_clue_signal *s = k->c->signal.at;
 	size_t i = k->c->signal.cnt;
-	const char *in;
+	const char *in, *beside;
 
 	if (!abort_is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGPIPE)
 		return false;
@@ -239,8 +289,10 @@ bool fr_recognise_broken_pipe(struct fr_case *k)
 	if (i == (size_t)-1 || s[i].sender != k->c->tid)
 		return false;
 	in = abort_in(k);
-	fr_case_cause(k, "trigger, signal_generate",
-		      "it wrote to a pipe or a socket whose other end was closed (SIGPIPE, in its own call)%s%s",
+	beside = ended_beside(k);
+	fr_case_cause(k,
+		      *beside ? "trigger, signal_generate, sched_process_fork, sched_process_exit" : "trigger, signal_generate",
+		      "it wrote to a pipe or a socket whose other end was closed (SIGPIPE, in its own call)%s%s%s", beside,
 		      *in ? "; it was in " : "", in);
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_fs: a task waited in a place of the kernel that tells what for: a file system, memory. */
+#include <linux/futex.h>
 #include <string.h>
 
 #include "base/text/dev.h"
@@ -105,9 +106,10 @@ static const struct {
 	{"do_semtimedop", "for a semaphore of System V (semop)", OF_WAKER},
 	{"unix_wait_for_peer", "for room in the queue of a unix socket, whose process does not take what is there", OF_WAKER},
 	{"sock_alloc_send_pskb", "for room in its socket's send buffer: the receiver does not take what was sent", OF_WAKER},
-	{"sk_stream_wait_memory", "for room in its socket's send buffer: the peer does not take what was sent", OF_ITSELF},
+	{"sk_stream_wait_memory", "for room in its socket's send buffer: the peer does not take what was sent", OF_WAKER},
 	{"anon_pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
 	{"pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
+	{"wait_for_partner", "for somebody to open the other end of a FIFO, which it opens", OF_ITSELF},
 	{"n_tty_read", "for input from its terminal, from a person or a program at its other end", OF_ITSELF},
 	{"n_tty_write", "for room in its terminal, whose other end does not take what was written, or has stopped it",
 	 OF_WAKER},
@@ -208,6 +210,63 @@ static const char *place_ender(struct fr_case *k, const struct fr_waited *w)
 		       : "";
 }
 
+/* An object that no other one is called as. */
+static bool place_names_object(const struct fr_waited *w)
+{
+	static const char *const kinds[] = {"tcp:", "pipe:"};
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (w->object_len > strlen(kinds[i]) && !memcmp(w->object, kinds[i], strlen(kinds[i])))
+			return true;
+	return false;
+}
+
+/* Did it wait for the same before? A futex that processes share lies at one place of its process. */
+static bool place_is_same(const struct fr_case *k, const struct fr_waited *w, const struct fr_waited *of)
+{
+	char call[FR_WAITED_CALL_SZ];
+
+	if (of->tid != w->tid || of->in != w->in || of->id != w->id || of->ts > fr_waited_began_ns(w))
+		return false;
+	if (w->in == FR_WAITED_call && !w->abi && !strcmp(fr_waited_call(w, k->c->arch, call), "futex"))
+		return !(w->arg[1] & FUTEX_PRIVATE_FLAG) && of->arg[0] == w->arg[0];
+	return place_names_object(w) && of->object_len == w->object_len && !memcmp(of->object, w->object, w->object_len);
+}
+
+u32 fr_case_last_ender(const struct fr_case *k, const struct fr_waited *w, u64 *ended_ns)
+{
+	const struct fr_waited *of, *last = NULL;
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++)
+		if (place_is_same(k, w, of) && of->waker == FR_WAKER_task && of->waker_pid && !fr_case_ended_by_signal(k, of))
+			last = of;
+	if (!last || fr_clues_pid(k->c, last->waker_pid, fr_waited_woken_ns(last)) == w->pid)
+		return 0;
+	*ended_ns = fr_waited_woken_ns(last);
+	return last->waker_pid;
+}
+
+const char *fr_word_still(struct fr_case *k, const struct fr_still *s)
+{
+	return fr_word(k, "%s%s for %s", fr_word_call(k, &s->wait), fr_word_object(k, &s->wait), fr_word_ns(k, s->wait.off_ns));
+}
+
+/* "; who ended its last wait for that, x/1, has been in read for 2 s": of another process; or nothing. */
+static const char *place_last_ender(struct fr_case *k, const struct fr_waited *w)
+{
+	u64 ns;
+	u32 tid = fr_case_last_ender(k, w, &ns);
+	struct fr_still s;
+
+	if (!tid)
+		return "";
+	if (!fr_clues_still(k->c, tid, &s))
+		return fr_word(k, "; %s ended its last wait for that", fr_word_who(k, tid, ns));
+	return fr_word(k, "; who ended its last wait for that, %s, has been %s", fr_word_who(k, tid, ns), fr_word_still(k, &s));
+}
+
 /* What else is known of it; *from: the events that tell of that. */
 static const char *place_more(struct fr_case *k, enum place_of of, const char **from)
 {
@@ -220,7 +279,15 @@ static const char *place_more(struct fr_case *k, enum place_of of, const char **
 		*from = *more ? ", block_io_start" : "";
 		break;
 	case OF_WAKER:
-		more = w == &k->by_steps && k->is_going ? fr_word_stopped(k, w, from) : place_ender(k, w);
+		if (w != &k->by_steps || !k->is_going) {
+			more = place_ender(k, w);
+			break;
+		}
+		more = fr_word_stopped(k, w, from);
+		if (!*more) {
+			more = place_last_ender(k, w);
+			*from = *more ? ", wait" : "";
+		}
 		break;
 	case OF_DAEMON:
 		more = fr_word_stopped(k, w, from);

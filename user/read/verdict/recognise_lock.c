@@ -322,6 +322,30 @@ bool fr_recognise_dead_holder(struct fr_case *k)
 	return true;
 }
 
+/* It waits for another process by memory that they share, and goes on: what that one does which let it go on before. */
+bool fr_recognise_shared_futex(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	u32 op = w ? (u32)w->arg[1] & FUTEX_CMD_MASK : 0, tid;
+	struct fr_still s;
+	u64 ended_ns;
+
+	if (!w || w != &k->by_steps || !k->is_going || k->c->is_full || w->state != FR_PREV_STATE_SLEEPING ||
+	    !is_in_futex(k, w) || w->arg[1] & FUTEX_PRIVATE_FLAG || w->arg[3] || w->blocked_ns < FOR_EVER_NS ||
+	    (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET))
+		return false;
+	tid = fr_case_last_ender(k, w, &ended_ns);
+	if (!tid || !fr_clues_still(k->c, tid, &s) || s.wait.arg[0] == w->arg[0])
+		return false;
+	fr_case_cause(
+		k, fr_word(k, "%s, wait", k->wait_from),
+		"%s waits for what processes share, as a lock or a semaphore (futex 0x%llx, %s so far); who ended its last "
+		"wait for that, %s, has been %s",
+		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), fr_word_who(k, tid, ended_ns),
+		fr_word_still(k, &s));
+	return true;
+}
+
 /* ---- each waits for the other ---- */
 
 /* Of a process, as its tasks were when the file was made. */
@@ -348,16 +372,10 @@ static bool is_join(const struct fr_case *k, const struct fr_waited *w)
 	       fr_clues_pid(k->c, (u32)w->arg[2], w->ts) == w->pid;
 }
 
-/* Of the trigger's process the file has all tasks, unless it says that some were left out. */
+/* Of the trigger's process the file has all tasks, unless it says that some were left out, or nothing of what it has. */
 static bool has_all_threads(const struct fr_case *k, s32 pid)
 {
-	static const char *const left_out[] = {"many", "late", "gone"};
-	size_t i;
-
-	for (i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
-		if (fr_states_count(k->c->snap, left_out[i]))
-			return false;
-	return pid > 0 && pid == k->c->pid;
+	return fr_states_are_all(k->c->snap) && pid > 0 && pid == k->c->pid;
 }
 
 /* Do all its threads wait for each other? False, too, where one of them is not known. */

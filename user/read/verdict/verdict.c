@@ -393,9 +393,28 @@ static u32 verdict_only_child(const struct fr_clues *c, s32 pid, u64 born_ns)
 	return cnt == 1 ? child : 0;
 }
 
+/* Of the tasks that live, the only child of this process; pid: if not 0, that one. 0: there are several, or none. */
+static u32 verdict_child_of(const struct fr_case *k, s32 parent, u32 pid)
+{
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(k->c->snap, &cnt);
+	u32 child = 0;
+
+	for (i = 0; i < cnt; i++) {
+		if (t[i].task.exit_ns || t[i].task.ppid != (u32)parent || t[i].task.tgid != t[i].tid ||
+		    t[i].tid == (u32)parent || t[i].tid == child || (pid && t[i].tid != pid))
+			continue;
+		if (child)
+			return 0;
+		child = t[i].tid;
+	}
+	return child;
+}
+
 /*
  * The child that it waits for: that of the call, or the only one, where all that it ever forked is known. 0: it is not known.
- * In a container the call counts processes from 1: another one of the host may have that number, but is not its child.
+ * In a container the call counts processes from 1: another one of the host may have that number, but is not its child. Of a
+ * process that is older than the events, the table of tasks tells, which has all that live.
  */
 static u32 verdict_child(const struct fr_case *k, const struct fr_waited *w)
 {
@@ -408,10 +427,14 @@ static u32 verdict_child(const struct fr_case *k, const struct fr_waited *w)
 		return 0;
 	if (pid > 0) {
 		birth = verdict_birth(c, pid, w->ts);
-		return birth && fr_clues_pid(c, birth->parent, birth->ts) == w->pid ? pid : 0;
+		if (!birth)
+			return verdict_child_of(k, w->pid, pid);
+		return fr_clues_pid(c, birth->parent, birth->ts) == w->pid ? pid : 0;
 	}
 	birth = pid == -1 && !c->is_full ? verdict_birth(c, w->pid, w->ts) : NULL;
-	return birth && birth->ts >= c->life_ns ? verdict_only_child(c, w->pid, birth->ts) : 0;
+	if (birth && birth->ts >= c->life_ns)
+		return verdict_only_child(c, w->pid, birth->ts);
+	return pid == -1 && fr_states_are_all(c->snap) ? verdict_child_of(k, w->pid, 0) : 0;
 }
 
 bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out)

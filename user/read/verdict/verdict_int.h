@@ -67,6 +67,7 @@ bool fr_recognise_deadlock(struct fr_case *k);
 bool fr_recognise_own_threads(struct fr_case *k);
 bool fr_recognise_exit_status(struct fr_case *k);
 bool fr_recognise_failed_call(struct fr_case *k);
+bool fr_recognise_shared_futex(struct fr_case *k);
 bool fr_recognise_last_error(struct fr_case *k);
 bool fr_recognise_pressure(struct fr_case *k);
 bool fr_recognise_signal_storm(struct fr_case *k);
@@ -88,6 +89,12 @@ bool fr_recognise_refused(struct fr_case *k);
 bool fr_recognise_dead_holder(struct fr_case *k);
 bool fr_recognise_forks_refused(struct fr_case *k);
 
+/*
+ * Who ended the last wait of w's task for the same as w, which goes on, and is of another process; *ended_ns: when. 0: nobody
+ * did, or it is not known whether that was for the same (recognise_fs.c).
+ */
+u32 fr_case_last_ender(const struct fr_case *k, const struct fr_waited *w, u64 *ended_ns);
+const char *fr_word_still(struct fr_case *k, const struct fr_still *s); /* "in read on pipe:[1] for 2 s" */
 /* "bind with EADDRINUSE"; NULL: it is not known, or the error has no name (recognise_call.c) */
 const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f);
 
