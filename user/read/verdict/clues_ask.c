@@ -256,6 +256,8 @@ bool fr_clues_still(const struct fr_clues *c, u32 tid, struct fr_still *out)
 	if (!t || !t->state || t->flags & (FR_STATE_RUNS | FR_STATE_MOVED) || t->at_ns < c->at_ns || t->in == FR_STATE_IN_NONE)
 		return false;
 	fr_states_read(c->states, c->view, t, out);
+	if (!out->since_ns && tid == c->tid && c->reason && !strcmp(c->reason, "asleep") && c->value_ns < c->at_ns)
+		out->since_ns = c->at_ns - c->value_ns; /* at least so long: since the recorder's first look */
 	if (!out->since_ns || out->since_ns >= c->at_ns)
 		return false;
 	out->wait.ts = c->at_ns;

@@ -354,8 +354,7 @@ struct standstill {
 	struct fr_still a, b; /* two that wait for different ones */
 };
 
-/* A futex of the process's own, without a time-out: only one of its threads can end that. */
-static bool is_own_futex(const struct fr_case *k, const struct fr_waited *w)
+bool fr_case_is_own_futex(const struct fr_case *k, const struct fr_waited *w)
 {
 	u32 op = (u32)w->arg[1] & FUTEX_CMD_MASK;
 
@@ -390,7 +389,7 @@ static bool lock_stands_still(const struct fr_case *k, s32 pid, struct standstil
 
 		if (!fr_states_is_last(t, cnt, i) || fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != pid)
 			continue;
-		if (!fr_clues_still(k->c, t[i].tid, &one) || (!is_own_futex(k, &one.wait) && !is_join(k, &one.wait)))
+		if (!fr_clues_still(k->c, t[i].tid, &one) || (!fr_case_is_own_futex(k, &one.wait) && !is_join(k, &one.wait)))
 			return false;
 		st->cnt++;
 		if (!is_for_lock(k, &one.wait))
@@ -525,7 +524,7 @@ bool fr_recognise_own_threads(struct fr_case *k)
 
 	/* who is stopped may have been woken: it is not seen to leave the call */
 	if (!w || w != &k->by_steps || !k->is_going || !(w->state & (FR_PREV_STATE_SLEEPING | FR_PREV_STATE_BLOCKED)) ||
-	    !is_own_futex(k, w) || w->blocked_ns < FOR_EVER_NS || !has_all_threads(k, w->pid))
+	    !fr_case_is_own_futex(k, w) || w->blocked_ns < FOR_EVER_NS || !has_all_threads(k, w->pid))
 		return false;
 	mates = mates_word(k, w, &others);
 	if (!mates)

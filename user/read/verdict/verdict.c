@@ -437,9 +437,29 @@ static u32 verdict_child(const struct fr_case *k, const struct fr_waited *w)
 	return pid == -1 && fr_states_are_all(c->snap) ? verdict_child_of(k, w->pid, 0) : 0;
 }
 
+/* The only other thread of its process that lives, which alone can wake it; 0: it may be another one, or does not wait for
+ * that. */
+static u32 verdict_mate(const struct fr_case *k, const struct fr_waited *w)
+{
+	size_t cnt, i;
+	const struct fr_snap_task *t = fr_snap_tasks(k->c->snap, &cnt);
+	u32 mate = 0;
+
+	if (w->pid <= 0 || !fr_case_is_own_futex(k, w) || !fr_states_are_all(k->c->snap))
+		return 0;
+	for (i = 0; i < cnt; i++) {
+		if (t[i].task.exit_ns || t[i].task.tgid != (u32)w->pid || t[i].tid == w->tid || t[i].tid == mate)
+			continue;
+		if (mate)
+			return 0;
+		mate = t[i].tid;
+	}
+	return mate;
+}
+
 bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out)
 {
-	u32 tid = w->owner_pid ?: verdict_child(k, w), peer = tid ? 0 : fr_case_asked(k, w);
+	u32 tid = w->owner_pid ?: verdict_child(k, w) ?: verdict_mate(k, w), peer = tid ? 0 : fr_case_asked(k, w);
 
 	peer = tid || peer ? peer : fr_case_still_at_peer(k, w);
 	tid = tid ?: peer;
@@ -523,7 +543,9 @@ static bool wait_by_state(struct fr_case *k)
 		return false;
 	k->by_steps = still.wait;
 	k->knows_call = k->is_going = true;
-	k->wait_from = still.from == FR_SINCE_TABLE ? "states" : "sched_switch, states";
+	k->wait_from = still.from == FR_SINCE_TABLE	 ? "states"
+		       : still.from == FR_SINCE_SWITCHES ? "sched_switch, states"
+							 : "asleep, states";
 	return true;
 }
 

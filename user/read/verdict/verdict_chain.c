@@ -176,7 +176,8 @@ static void link_failed(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
 	const char *lack = fr_word_failed(k, &c->lack);
-	const char *last = c->failed.ts > c->lack.ts ? fr_word_failed(k, &c->failed) : NULL;
+	bool is_other = c->failed.ts > c->lack.ts && (c->failed.id != c->lack.id || c->failed.error != c->lack.error);
+	const char *last = is_other ? fr_word_failed(k, &c->failed) : NULL;
 
 	if (lack)
 		fr_case_link(k, "call_failed", "%s of %s failed %s before the end", lack, fr_word_who(k, c->lack.tid, c->at_ns),

@@ -201,6 +201,8 @@ bool fr_case_is_at_peer(const struct fr_waited *of, const struct fr_waited *w);
 /* In a call in which it waits for its next work? That is no reason why somebody waits for it. */
 bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w);
 u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w); /* who waited last at the other end of it; 0: not known */
+/* A futex of its process's own, without a time-out: only one of its threads can end that. */
+bool fr_case_is_own_futex(const struct fr_case *k, const struct fr_waited *w);
 u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who got there what w's task sent; 0: likewise */
 u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w); /* who stands still there; 0: likewise */
 /* Was it stopped by a signal or a tracer, or frozen, whatever it waited for? */
