@@ -153,7 +153,7 @@ bool fr_recognise_large_fork(struct fr_case *k)
 
 	if (k->wait && !fr_waited_was_runnable(k->wait) && !find_busy(k, &b))
 		return false;
-	if (!b.tid || !k->c->value_ns || k->c->value_ns > k->c->at_ns)
+	if (!b.tid || !k->c->value_ns || k->c->value_ns > k->c->at_ns || fr_case_is_shared_span(k))
 		return false;
 	fork = fork_by(k->c, b.tid, b.from_ns, b.to_ns);
 	if (fork && tell_long_fork(k, &b, fork))

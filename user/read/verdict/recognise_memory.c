@@ -217,7 +217,7 @@ static bool memory_time(const struct fr_case *k, u32 *tid, u64 *from_ns, u64 *to
 		*from_ns = k->c->at_ns - k->c->value_ns;
 		*to_ns = k->c->at_ns;
 	}
-	return *tid && *from_ns < *to_ns && (k->wait || k->c->value_ns);
+	return *tid && *from_ns < *to_ns && (k->wait || (k->c->value_ns && !fr_case_is_shared_span(k)));
 }
 
 static const char *effort_from(struct fr_case *k, const char *begin, const char *limit)

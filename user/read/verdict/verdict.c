@@ -634,12 +634,11 @@ static bool verdict_is_wakeup(const struct fr_clues *c)
 	return verdict_is_reason(c, "latency") && kind && !strcmp(kind, "wakeup");
 }
 
-/* Is it about a span that may have begun in another thread? What the one that ended it did meanwhile says nothing then. */
-static bool verdict_is_shared_span(const struct fr_clues *c)
+bool fr_case_is_shared_span(const struct fr_case *k)
 {
-	const char *id = fr_snap_fact(c->snap, "trigger_what");
+	const char *id = fr_snap_fact(k->c->snap, "trigger_what");
 
-	return fr_snap_fact(c->snap, "trigger_span") && (!id || strcmp(id, "0"));
+	return fr_snap_fact(k->c->snap, "trigger_span") && (!id || strcmp(id, "0"));
 }
 
 static void verdict_find_wait(struct fr_case *k)
@@ -648,7 +647,7 @@ static void verdict_find_wait(struct fr_case *k)
 	bool took = verdict_is_reason(c, "latency") || verdict_is_reason(c, "hung") || verdict_is_reason(c, "asleep");
 	u64 from_ns = c->at_ns - (took ? c->value_ns : ENDED_BY_NS), to_ns = c->at_ns;
 
-	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns) || verdict_is_shared_span(c))
+	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns) || fr_case_is_shared_span(k))
 		return;
 	k->wait_from = "wait";
 	k->lacks_switch = took && verdict_is_off_cpu(c) && verdict_lacks_switch(k, from_ns, to_ns, !verdict_is_wakeup(c));

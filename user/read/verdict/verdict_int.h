@@ -145,6 +145,9 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns);
 
 /* ---- what several ask ---- */
 
+/* Is it about a span that may have begun in another thread? What the one that ended it did meanwhile says nothing then. */
+bool fr_case_is_shared_span(const struct fr_case *k);
+
 /* Was the time spent mostly in waiting for a CPU? Then [*from_ns, *to_ns). */
 bool fr_case_is_queued(const struct fr_case *k, u64 *from_ns, u64 *to_ns);
 
