@@ -10,7 +10,8 @@
  *  - id 0: the thread's. Spans of a name in several threads are several.
  *  - Any other id: the process's. Several processes may count from 1 on, so each has its own.
  *  - A request may go on in another process. So the table also has, for each user, which process began last under a name and
- *    id: an end in a process that has begun nothing under them ends that one.
+ *    id: an end in a process that has begun nothing, under any name that a rule has, ends that one. One that begins some
+ *    itself is no heir: it may use the same ids for its own, and what it ends may have begun before the rules were in force.
  *
  * Rules
  *  - Names count whole, and only those that a rule has: nothing is kept of others.
@@ -18,8 +19,9 @@
  *  - What a thread (id 0) or a process has begun and not ended when it ends is dropped: its number is soon another's.
  *  - Where there is no room, the span is not known, and neither is it taken for another process's of this name and id.
  *
- * Room: places, one for each of these entries, and one for each process that has some. Neither a process, nor a user but root,
- * gets more than half of what all others have left (fr_markspan_may()). So who begins without end blinds nobody else.
+ * Room: places, one for each of these entries, and one for each process that has some (markspan_room.h). Neither a process,
+ * nor a user but root, gets more than half of what all others have left, and root leaves a part. So who begins without end
+ * blinds nobody else.
  */
 #ifndef FR_MARKSPAN_H
 #define FR_MARKSPAN_H
@@ -60,16 +62,14 @@ struct fr_markspan_who {
 
 /* NULL: it is not there. */
 static struct fr_markspan *fr_markspan_find(void *table, const struct fr_markspan_key *key);
+/* Replace what is there. Returns 1; 0: it is not there. */
+static u32 fr_markspan_again(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span);
 /* Add what is not there. Returns 1; 0, counted: there is no room. */
 static u32 fr_markspan_put(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span);
 /* Returns 1; 0: it was not there, or somebody else has dropped it meanwhile. span: what was found. */
 static u32 fr_markspan_drop(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span);
-
-/* May one who has so many places have another, of max of which all have total? */
-FR_INLINE u32 fr_markspan_may(u64 mine, u64 total, u64 max)
-{
-	return mine + total < max;
-}
+/* Has this process begun anything that was put here, ended or not? */
+static u32 fr_markspan_has_begun(void *table, const struct fr_markspan_who *who);
 
 FR_INLINE void fr_markspan_own_key(struct fr_markspan_key *key, const struct fr_markspan_who *who, u64 name, u64 id)
 {
@@ -94,7 +94,7 @@ FR_INLINE u32 fr_markspan_is_of(const struct fr_markspan *s, u32 pid, u64 start_
 	return s->pid == pid && s->start_ns == start_ns;
 }
 
-/* Note which process has begun it last; is_own: it has room itself. */
+/* Note which process has begun it last; has_room: what it has begun is in the table. */
 FR_INLINE void fr_markspan_note_last(void *table, const struct fr_markspan_who *who, u64 name, u64 id,
 				     const struct fr_markspan *own, u32 has_room)
 {
@@ -114,16 +114,13 @@ FR_INLINE void fr_markspan_note_last(void *table, const struct fr_markspan_who *
 /* It begins. Returns 1; 0: there is no room for it. */
 FR_INLINE u32 fr_markspan_begins(void *table, const struct fr_markspan_who *who, u64 name, u64 id, u64 now_ns)
 {
-	struct fr_markspan own = {.begin_ns = now_ns, .start_ns = who->start_ns, .pid = who->pid, .owner = who->owner}, *was;
+	struct fr_markspan own = {.begin_ns = now_ns, .start_ns = who->start_ns, .pid = who->pid, .owner = who->owner};
 	struct fr_markspan_key key;
-	u32 kept = 1;
+	u32 kept;
 
 	fr_markspan_own_key(&key, who, name, id);
-	was = fr_markspan_find(table, &key);
-	if (was)
-		fr_store(&was->begin_ns, now_ns);
-	else
-		kept = fr_markspan_put(table, &key, &own);
+	/* by its key: what was found may be another span already */
+	kept = fr_markspan_again(table, &key, &own) || fr_markspan_put(table, &key, &own);
 	if (id)
 		fr_markspan_note_last(table, who, name, id, &own, kept);
 	return kept;
@@ -156,7 +153,7 @@ FR_INLINE u64 fr_markspan_ends(void *table, const struct fr_markspan_who *who, u
 
 	fr_markspan_own_key(&key, who, name, id);
 	own = fr_markspan_find(table, &key);
-	if (!own && id && fr_markspan_elsewhere(table, who, name, id, &of)) {
+	if (!own && id && !fr_markspan_has_begun(table, who) && fr_markspan_elsewhere(table, who, name, id, &of)) {
 		fr_markspan_own_key(&key, &of, name, id);
 		own = fr_markspan_find(table, &key);
 	}

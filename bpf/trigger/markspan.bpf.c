@@ -6,7 +6,7 @@
  */
 #include "trigger/latency.bpf.h"
 
-#include "markspan.h"
+#include "markspan_room.h"
 
 /* ---- the table ---- */
 
@@ -18,65 +18,42 @@ struct {
 	__type(value, struct fr_markspan);
 } fr_spans SEC(".maps");
 
-struct span_process {
-	u64 start_ns;
-	u32 pid;
-	u32 pad;
-};
-
-/* Places that a process has, from its first begin to its end. */
+/* Sized likewise. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
-	__type(key, struct span_process);
-	__type(value, u64);
+	__type(key, struct fr_markspan_process);
+	__type(value, struct fr_markspan_account);
 } fr_markspan_processes SEC(".maps");
-
-/* Places of all, and of users: root's, and those of others by fr_gap_of(). */
-struct span_places {
-	u64 total;
-	u64 by[FR_GAP_CNT];
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct span_places);
+	__type(value, struct fr_markspan_places);
 } fr_markspan_places SEC(".maps");
 
-FR_INLINE struct span_places *span_places(void)
+FR_INLINE struct fr_markspan_places *fr_markspan_places_of(void *table)
 {
 	u32 first = 0;
 
 	return bpf_map_lookup_elem(&fr_markspan_places, &first);
 }
 
-FR_INLINE void span_add(struct span_places *p, u32 owner, u64 cnt)
+FR_INLINE struct fr_markspan_account *fr_markspan_account_find(void *table, const struct fr_markspan_process *process)
 {
-	fr_count(&p->total, cnt);
-	fr_count(&p->by[fr_gap_of(owner)], cnt);
+	return bpf_map_lookup_elem(&fr_markspan_processes, process);
 }
 
-/* May a user have one place more? */
-FR_INLINE bool span_user_may(const struct span_places *p, u32 owner)
+FR_INLINE u32 fr_markspan_account_add(void *table, const struct fr_markspan_process *process,
+				      const struct fr_markspan_account *a)
 {
-	u32 user = fr_gap_of(owner);
-
-	return fr_markspan_may(user ? p->by[user] : 0, p->total, FR_MARKSPAN_MAX);
+	return !bpf_map_update_elem(&fr_markspan_processes, process, a, BPF_NOEXIST);
 }
 
-/* The account of a process, which takes a place itself. NULL: there is no room for it. */
-FR_INLINE u64 *span_account(struct span_places *p, const struct fr_markspan *s)
+FR_INLINE u32 fr_markspan_account_drop(void *table, const struct fr_markspan_process *process)
 {
-	struct span_process key = {.start_ns = s->start_ns, .pid = s->pid};
-	u64 *mine = bpf_map_lookup_elem(&fr_markspan_processes, &key), none = 0;
-
-	if (mine || !span_user_may(p, s->owner))
-		return mine;
-	if (!bpf_map_update_elem(&fr_markspan_processes, &key, &none, BPF_NOEXIST))
-		span_add(p, s->owner, 1);
-	return bpf_map_lookup_elem(&fr_markspan_processes, &key);
+	return !bpf_map_delete_elem(&fr_markspan_processes, process);
 }
 
 FR_INLINE struct fr_markspan *fr_markspan_find(void *table, const struct fr_markspan_key *key)
@@ -84,35 +61,24 @@ FR_INLINE struct fr_markspan *fr_markspan_find(void *table, const struct fr_mark
 	return bpf_map_lookup_elem(&fr_spans, key);
 }
 
-FR_INLINE u32 fr_markspan_put(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span)
+FR_INLINE u32 fr_markspan_again(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span)
 {
-	struct span_places *p = span_places();
-	u64 *mine = p ? span_account(p, span) : NULL;
-
-	if (!mine || !span_user_may(p, span->owner) || !fr_markspan_may(*mine, p->total, FR_MARKSPAN_MAX) ||
-	    bpf_map_update_elem(&fr_spans, key, span, BPF_NOEXIST)) {
-		fr_count(&fr_triggers.untracked, 1);
-		return 0;
-	}
-	fr_count(mine, 1);
-	span_add(p, span->owner, 1);
-	return 1;
+	return !bpf_map_update_elem(&fr_spans, key, span, BPF_EXIST);
 }
 
-FR_INLINE u32 fr_markspan_drop(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span)
+FR_INLINE u32 fr_markspan_entry_add(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span)
 {
-	struct span_process process = {.start_ns = span->start_ns, .pid = span->pid};
-	struct span_places *p = span_places();
-	u32 owner = span->owner;
-	u64 *mine;
+	return !bpf_map_update_elem(&fr_spans, key, span, BPF_NOEXIST);
+}
 
-	if (!p || bpf_map_delete_elem(&fr_spans, key))
-		return 0;
-	mine = bpf_map_lookup_elem(&fr_markspan_processes, &process);
-	if (mine)
-		fr_count(mine, -1ULL);
-	span_add(p, owner, -1ULL);
-	return 1;
+FR_INLINE u32 fr_markspan_entry_drop(void *table, const struct fr_markspan_key *key)
+{
+	return !bpf_map_delete_elem(&fr_spans, key);
+}
+
+FR_INLINE void fr_markspan_untracked(void *table)
+{
+	fr_count(&fr_triggers.untracked, 1);
 }
 
 /* ---- marks ---- */
@@ -192,31 +158,34 @@ FR_INLINE void span_left(u64 cnt)
 	fr_count(&fr_triggers.span_left, cnt);
 }
 
+/* No more than the process has: whoever is behind it in the table is not looked at. */
 static long span_sweep(void *map, const struct fr_markspan_key *key, const struct fr_markspan *span,
-		       const struct span_process *of)
+		       const struct fr_markspan_process *of)
 {
 	bool own = key->kind == FR_MARKSPAN_OWN;
+	const struct fr_markspan_account *mine;
 
-	if (fr_markspan_is_of(span, of->pid, of->start_ns) && fr_markspan_drop(NULL, key, span) && own)
+	if (!fr_markspan_is_of(span, of->pid, of->start_ns) || !fr_markspan_drop(NULL, key, span))
+		return 0;
+	if (own)
 		span_left(1);
-	return 0;
+	mine = fr_markspan_account_find(NULL, of);
+	return mine && mine->cnt ? 0 : 1;
 }
 
 /* A walk may miss an entry whose neighbour is put elsewhere meanwhile: then another one finds it. */
 #define SPAN_SWEEPS 4u
 
 /* A process ends. */
-__noinline int fr_markspan_process_ends(u64 start_ns, u32 pid, u32 owner)
+__noinline int fr_markspan_process_ends(u64 start_ns, u32 pid)
 {
-	struct span_process key = {.start_ns = start_ns, .pid = pid};
-	const u64 *mine = bpf_map_lookup_elem(&fr_markspan_processes, &key);
-	struct span_places *p = span_places();
+	struct fr_markspan_process key = {.start_ns = start_ns, .pid = pid};
+	const struct fr_markspan_account *mine = fr_markspan_account_find(NULL, &key);
 	u32 i;
 
-	for (i = 0; i < SPAN_SWEEPS && mine && *mine; i++)
+	for (i = 0; i < SPAN_SWEEPS && mine && mine->cnt; i++)
 		bpf_for_each_map_elem(&fr_spans, span_sweep, &key, 0);
-	if (p && !bpf_map_delete_elem(&fr_markspan_processes, &key))
-		span_add(p, owner, -1ULL);
+	fr_markspan_account_close(NULL, &key);
 	return 0;
 }
 
@@ -244,13 +213,13 @@ FR_INLINE void span_thread_ends(u64 address)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(fr_span_exit, struct task_struct *task)
 {
-	struct span_process key = {.start_ns = task->group_leader->start_time, .pid = task->tgid};
+	struct fr_markspan_process key = {.start_ns = task->group_leader->start_time, .pid = task->tgid};
 
-	if (!bpf_map_lookup_elem(&fr_markspan_processes, &key))
+	if (!fr_markspan_account_find(NULL, &key))
 		return 0;
 	span_thread_ends(FR_ADDRESS(task));
 	if (!task->signal->live.counter)
-		fr_markspan_process_ends(key.start_ns, key.pid, fr_owner_of(task));
+		fr_markspan_process_ends(key.start_ns, key.pid);
 	return 0;
 }
 

@@ -21,7 +21,8 @@ struct open_span {
 };
 
 struct fr_re_span {
-	struct fr_idmap open; /* by the hash of the key */
+	struct fr_idmap open;  /* by the hash of the key */
+	struct fr_idmap begun; /* processes that have begun something, by their pids */
 	bool no_memory;
 };
 
@@ -39,12 +40,21 @@ static struct fr_markspan *fr_markspan_find(void *table, const struct fr_markspa
 	return o ? &o->span : NULL;
 }
 
+static u32 fr_markspan_again(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span)
+{
+	struct fr_markspan *was = fr_markspan_find(table, key);
+
+	if (was)
+		*was = *span;
+	return was != NULL;
+}
+
 static u32 fr_markspan_put(void *table, const struct fr_markspan_key *key, const struct fr_markspan *span)
 {
 	struct fr_re_span *s = table;
 	struct open_span *o = fr_idmap_get(&s->open, span_hash(key));
 
-	s->no_memory |= !o;
+	s->no_memory |= !o || !fr_idmap_get(&s->begun, span->pid);
 	if (o)
 		*o = (struct open_span){*key, *span};
 	return o != NULL;
@@ -56,6 +66,11 @@ static u32 fr_markspan_drop(void *table, const struct fr_markspan_key *key, cons
 	return span != NULL;
 }
 
+static u32 fr_markspan_has_begun(void *table, const struct fr_markspan_who *who)
+{
+	return fr_idmap_find(&((struct fr_re_span *)table)->begun, who->pid) != NULL;
+}
+
 /* ---- life ---- */
 
 int fr_re_span_new(struct fr_re_span **out)
@@ -65,20 +80,24 @@ int fr_re_span_new(struct fr_re_span **out)
 	if (!s)
 		return -ENOMEM;
 	fr_idmap_init(&s->open, sizeof(struct open_span));
+	fr_idmap_init(&s->begun, sizeof(u32));
 	*out = s;
 	return 0;
 }
 
 void fr_re_span_free(struct fr_re_span *s)
 {
-	if (s)
+	if (s) {
 		fr_idmap_free(&s->open);
+		fr_idmap_free(&s->begun);
+	}
 	free(s);
 }
 
 void fr_re_span_forget(struct fr_re_span *s)
 {
 	fr_idmap_clear(&s->open);
+	fr_idmap_clear(&s->begun);
 }
 
 /* ---- rows ---- */
@@ -140,13 +159,15 @@ static int span_exit(struct fr_re *re, struct fr_re_span *sp, const struct fr_re
 	struct fr_markspan_who who = span_who(re, r);
 	u32 i;
 
-	if (!sp->open.cnt)
+	if (!sp->begun.cnt)
 		return 0;
 	for (i = 0; i < re->h->rule_cnt; i++)
 		if (re->h->bpf[i].span)
 			fr_markspan_thread_ends(sp, &who, re->h->bpf[i].span);
-	if (fr_re_num(s, r, FR_RE_EXIT, 1))
+	if (fr_re_num(s, r, FR_RE_EXIT, 1)) {
 		fr_idmap_sweep(&sp->open, span_is_of_process, &who);
+		fr_idmap_drop(&sp->begun, who.pid);
+	}
 	return 0;
 }
 
