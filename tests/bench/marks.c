@@ -16,12 +16,7 @@ static double spent_ns(void)
 	return t.tv_sec * 1e9 + t.tv_nsec;
 }
 
-/* The same with a nop of one byte, as most static marks have: recorded by a trap. Its note is called `end`, so -e mark: takes
- * it. */
-#undef FLIGHTREC_MARK_PLACE
-#define FLIGHTREC_MARK_PLACE "990: nop\n"
-
-enum { BARE, MARK, TRAP };
+enum { BARE, MARK };
 
 static double loop_ns(unsigned long cnt, int how)
 {
@@ -31,9 +26,6 @@ static double loop_ns(unsigned long cnt, int how)
 	for (i = 0; i < cnt; i++) {
 		if (how == MARK)
 			flightrec_begin("request", i);
-		else if (how == TRAP)
-			FLIGHTREC_MARK_SITE("end", "8" FLIGHTREC_MARK_OF "%0 8" FLIGHTREC_MARK_OF "%1",
-					    FLIGHTREC_MARK_TWO("request", i));
 		else
 			__asm__ volatile("" ::"r"("request"), "r"(i) : "memory");
 	}
@@ -49,7 +41,6 @@ int main(int argc, char **argv)
 		return 2;
 	bare = loop_ns(cnt, BARE);
 	marked = loop_ns(cnt, MARK);
-	printf("a loop without marks %.2f ns, with one %.2f ns, with one that takes a trap %.2f ns\n", bare, marked,
-	       loop_ns(cnt, TRAP));
+	printf("a loop without marks %.2f ns, with one %.2f ns\n", bare, marked);
 	return 0;
 }

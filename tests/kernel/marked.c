@@ -107,6 +107,49 @@ KEPT void fr_marked_fixed(void)
 	printf("fixed %s\n", text);
 }
 
+#if defined(__x86_64__)
+/* Places that no recorder may take: a mark, and a function's begin. */
+KEPT void fr_marked_five(void)
+{
+	asm volatile("990: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n"
+		     ".pushsection .note.stapsdt,\"\",\"note\"\n"
+		     ".balign 4\n.4byte 992f-991f,994f-993f,3\n"
+		     "991: .asciz \"stapsdt\"\n992: .balign 4\n"
+		     "993: .8byte 990b,_.stapsdt.base,0\n"
+		     ".asciz \"five\"\n.asciz \"nop\"\n.asciz \"\"\n"
+		     "994: .balign 4\n.popsection");
+}
+
+asm(".pushsection .text\n.type fr_marked_nop, @function\nfr_marked_nop: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\nret\n"
+    ".size fr_marked_nop, . - fr_marked_nop\n.popsection");
+#endif
+
+#define PASSES 5 /* of one place, before a child passes it */
+
+KEPT void fr_marked_again(int number)
+{
+	flightrec_begin("again", number);
+}
+
+KEPT void fr_marked_forked(void)
+{
+	int i, status = -1;
+	pid_t pid;
+
+	for (i = 0; i < PASSES; i++) {
+		fr_marked_again(i);
+		printf("begin again %d\n", i);
+	}
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		fr_marked_again(PASSES);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	printf("child %d %d\n", pid, status);
+}
+
 /* The marks of flightrec_mark.h. */
 KEPT void fr_marked_ours(int number)
 {
@@ -357,6 +400,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < 100; i++) /* the kernel takes some to find out that a place is worth a call */
 		printf("kept %llu\ncounter leaf %d\n", (unsigned long long)fr_marked_leaf(i), i);
 	fr_marked_fixed();
+	fr_marked_forked();
 	printf("pid %d\n", getpid());
 	return 0;
 }

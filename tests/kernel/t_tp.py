@@ -615,7 +615,9 @@ def our_marks():
     file = dump(name)
     pid = int(next(line.split()[1] for line in lines if line.startswith("pid ")))
     told = [line for line in lines if line.split()[0] in ("begin", "mark", "counter", "end")]
-    equal(len(told), 128, "it tells")
+    equal(len(told), 133, "it tells")
+    child, status = next(line.split()[1:] for line in lines if line.startswith("child "))
+    equal((status, told_marks(file, f"pid == {child}")), ("0", ["begin again 5"]), "a forked child lives, and is recorded, at what its parent has passed")
     equal({line for line in lines if line.startswith("kept")}, {"kept 8"}, "what a function keeps below its stack pointer")
     equal(told_marks(file, f"pid == {pid}"), told, "of the header")
     equal(told_marks(file, 'event ~ "mark:libflightrec__*"')[-4:], ["begin request 7", "mark caf\u00e9", f"counter queue {-1 << 40}", "end request 7"], "of the library")
@@ -688,13 +690,10 @@ def another_layout():
 def marks_damaged():
     with open(MARKED, "rb") as f:
         good = f.read()
-    note = good.index(b"stapsdt\0") + 8
-    guarded = good.replace(b"\x48\x8d\x64\x24\x80", b"\x48\x8d\x64\x24\x00")
+    note = good.index(b"frt\0call\0") - 24
     if os.uname().machine == "x86_64":
-        file = f"{TMP}/tp-marks-red"
-        with open(file, "wb") as f:
-            f.write(guarded)
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}", "--detach", status=2), "a nop of five bytes")
+        for what in f"usdt:{MARKED}:five:nop", f"uprobe:{MARKED}:fr_marked_nop":
+            refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), "a nop of five bytes")
     for what, at, with_, why in (("moved", note, (int.from_bytes(good[note:note + 8], "little") + 1).to_bytes(8, "little"), "no nop is where"),
                                  ("outside", note, b"\xff" * 8, "is not in its code"), ("counter", note + 16, b"\x01", "is not in its data"),
                                  ("size", note - 16, b"\xff" * 4, "are damaged")):
@@ -706,6 +705,7 @@ def marks_damaged():
             refused(fr("events", f"usdt:{file}:*", status=2), why)
             continue
         listed = {e["name"].rsplit(":", 1)[1]: e.get("error", "") for e in fr_json("events", "--json", f"usdt:{file}:*")}
+        check("a nop of five bytes" in listed.pop("nop", "a nop of five bytes"), "where there is one")
         check(why in listed.pop("call") and not any(listed.values()), f"{what}: events says it of this one alone: {listed}")
         check(why in fr("events", f"usdt:{file}:frt:call").stdout, "as text")
         refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}", "-e", "uprobe:/none:main", "--detach", status=2), "/none: No such file")

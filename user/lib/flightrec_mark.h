@@ -8,7 +8,7 @@
  *	flightrec_end("request", id);
  *	flightrec_counter("queue", length);
  *
- * Each is an instruction that does nothing (three on x86-64), and a note in the file that says where it is. A recorder that
+ * Each is an instruction that does nothing, and a note in the file that says where it is. A recorder that
  * is told so, with -e mark:/usr/bin/mine, records what passes it, also in processes that run already. Texts are read only then:
  * up to 255 bytes of each. See docs/probes.md of flightrec.
  *
@@ -18,49 +18,41 @@
 #define FLIGHTREC_MARK_H
 
 /*
- * Linux 6.18 turns the nop of x86-64 into a call, so that no trap is taken. A call writes below the stack pointer, where a
- * function may keep what it works with: the stack pointer is moved beyond that, the 128 bytes of the ABI's red zone. So no
- * argument may be in it, which "r" allows: what is at the top of a stack is. "Q" are the registers a, b, c and d.
+ * Of x86-64 a nop of one byte, not of five: Linux 6.18 turns a recorded one of five into a call, which takes no trap, but a
+ * child that is forked from then on has the call and not what it calls, and dies at it.
  */
 #if defined(__x86_64__)
-#define FLIGHTREC_MARK_REG "Q"
-#define FLIGHTREC_MARK_OF  "@{|%%}" /* -masm=intel leaves out what a note must have */
-/* lea -128(%rsp), %rsp; nopl 0(%rax, %rax); lea 128(%rsp), %rsp: as bytes, for either syntax */
-#define FLIGHTREC_MARK_PLACE                                                            \
-	".byte 0x48, 0x8d, 0x64, 0x24, 0x80\n990: .byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n" \
-	".byte 0x48, 0x8d, 0xa4, 0x24, 0x80, 0x00, 0x00, 0x00\n"
+#define FLIGHTREC_MARK_OF "@{|%%}" /* -masm=intel leaves out what a note must have */
 #elif defined(__aarch64__)
-#define FLIGHTREC_MARK_REG   "r"
-#define FLIGHTREC_MARK_OF    "@"
-#define FLIGHTREC_MARK_PLACE "990: nop\n"
+#define FLIGHTREC_MARK_OF "@"
 #endif
 
 /* Compilers other than these, and machines other than those, have marks that do nothing. */
-#if defined(FLIGHTREC_MARK_PLACE) && defined(__GNUC__) && defined(__ELF__)
-#define FLIGHTREC_MARK_ONE(first)	  FLIGHTREC_MARK_REG(first)
-#define FLIGHTREC_MARK_TWO(first, second) FLIGHTREC_MARK_REG(first), FLIGHTREC_MARK_REG(second)
-#define FLIGHTREC_MARK_SITE(name, args, inputs)                                                                               \
-	__asm__ __volatile__(FLIGHTREC_MARK_PLACE ".pushsection .note.stapsdt, \"?\", \"note\"\n"                             \
-						  ".balign 4\n"                                                               \
-						  ".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
-						  "991: .asciz \"stapsdt\"\n"                                                 \
-						  "992: .balign 4\n"                                                          \
-						  "993: .8byte 990b, _.stapsdt.base, 0\n"                                     \
-						  ".asciz \"flightrec\"\n"                                                    \
-						  ".asciz \"" name "\"\n"                                                     \
-						  ".asciz \"" args "\"\n"                                                     \
-						  "994: .balign 4\n"                                                          \
-						  ".popsection\n"                                                             \
-						  ".ifndef _.stapsdt.base\n"                                                  \
-						  ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
-						  ".weak _.stapsdt.base\n"                                                    \
-						  ".hidden _.stapsdt.base\n"                                                  \
-						  "_.stapsdt.base: .space 1\n"                                                \
-						  ".size _.stapsdt.base, 1\n"                                                 \
-						  ".popsection\n"                                                             \
-						  ".endif\n"                                                                  \
-			     :                                                                                                \
-			     : inputs                                                                                         \
+#if defined(FLIGHTREC_MARK_OF) && defined(__GNUC__) && defined(__ELF__)
+#define FLIGHTREC_MARK_ONE(first)	  "r"(first)
+#define FLIGHTREC_MARK_TWO(first, second) "r"(first), "r"(second)
+#define FLIGHTREC_MARK_SITE(name, args, inputs)                                                          \
+	__asm__ __volatile__("990: nop\n.pushsection .note.stapsdt, \"?\", \"note\"\n"                   \
+			     ".balign 4\n"                                                               \
+			     ".4byte 992f - 991f, 994f - 993f, 3\n"                                      \
+			     "991: .asciz \"stapsdt\"\n"                                                 \
+			     "992: .balign 4\n"                                                          \
+			     "993: .8byte 990b, _.stapsdt.base, 0\n"                                     \
+			     ".asciz \"flightrec\"\n"                                                    \
+			     ".asciz \"" name "\"\n"                                                     \
+			     ".asciz \"" args "\"\n"                                                     \
+			     "994: .balign 4\n"                                                          \
+			     ".popsection\n"                                                             \
+			     ".ifndef _.stapsdt.base\n"                                                  \
+			     ".pushsection .stapsdt.base, \"aG\", \"progbits\", .stapsdt.base, comdat\n" \
+			     ".weak _.stapsdt.base\n"                                                    \
+			     ".hidden _.stapsdt.base\n"                                                  \
+			     "_.stapsdt.base: .space 1\n"                                                \
+			     ".size _.stapsdt.base, 1\n"                                                 \
+			     ".popsection\n"                                                             \
+			     ".endif\n"                                                                  \
+			     :                                                                           \
+			     : inputs                                                                    \
 			     : "memory")
 #else
 #define FLIGHTREC_MARK_ONE(first)		(void)(first)

@@ -346,14 +346,13 @@ static int upfile_say_none(struct want *w, char why[FR_UPFILE_WHY_SZ])
 }
 
 /*
- * Linux 6.18 and later make a call of a nop of five bytes on x86-64, and a call writes below the stack pointer, where a
- * function that calls nothing may keep what it works with (the red zone of the ABI). Seen: a recorded program computed
- * something else. So such a nop is no place but at the begin of a function, or behind the instruction that leaves the red zone
- * free, as flightrec_mark.h has it.
+ * Linux 6.18 and later make a call of a nop of five bytes on x86-64 when it is passed. Seen: a call writes below the stack
+ * pointer, where a function that calls nothing may keep what it works with (the red zone of the ABI), and the program computed
+ * something else; a child that was forked behind it had the call, not what it calls, and died of SIGSEGV. So such a nop is no
+ * place.
  */
 #if defined(__x86_64__)
 #define UPFILE_NOP_SZ 5u
-#define RED_ZONE_FREE "\x48\x8d\x64\x24\x80" /* lea -128(%rsp), %rsp */
 
 /* Bytes of the nop that begins here; 0: it is none, or has no end here. */
 static u32 upfile_nop_sz(const u8 *code, u32 sz)
@@ -376,18 +375,16 @@ static u32 upfile_nop_sz(const u8 *code, u32 sz)
 }
 
 /* 1, 0; -errno: it cannot be read. */
-static int upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
+static int upfile_may_become_call(const struct fr_upfile *f, u64 off)
 {
-	u8 code[2 * UPFILE_NOP_SZ] = {0};
-	ssize_t got = off < UPFILE_NOP_SZ ? 0 : pread(f->fd, code, sizeof(code), off - UPFILE_NOP_SZ);
+	u8 code[UPFILE_NOP_SZ] = {0};
 
-	if (got < 0)
+	if (pread(f->fd, code, sizeof(code), off) < 0)
 		return -errno;
-	return upfile_nop_sz(code + UPFILE_NOP_SZ, UPFILE_NOP_SZ) == UPFILE_NOP_SZ &&
-	       memcmp(code, RED_ZONE_FREE, UPFILE_NOP_SZ) != 0;
+	return upfile_nop_sz(code, UPFILE_NOP_SZ) == UPFILE_NOP_SZ;
 }
 #else
-static int upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
+static int upfile_may_become_call(const struct fr_upfile *f, u64 off)
 {
 	(void)f;
 	(void)off;
@@ -396,17 +393,17 @@ static int upfile_needs_red_zone(const struct fr_upfile *f, u64 off)
 #endif
 
 /* 0; -EINVAL and why; -errno and why: it cannot be read. */
-static int upfile_check_red_zone(const struct fr_upfile *f, u64 off, const char *what, char why[FR_UPFILE_WHY_SZ])
+static int upfile_check_nop(const struct fr_upfile *f, u64 off, const char *what, char why[FR_UPFILE_WHY_SZ])
 {
-	int needs = upfile_needs_red_zone(f, off);
+	int may = upfile_may_become_call(f, off);
 
-	if (needs < 0)
-		return upfile_fail(why, needs, "it cannot be read: %s", strerror(-needs));
-	if (!needs)
+	if (may < 0)
+		return upfile_fail(why, may, "it cannot be read: %s", strerror(-may));
+	if (!may)
 		return 0;
 	return upfile_fail(why, -EINVAL,
-			   "%.120s is a nop of five bytes, which the kernel may turn into a call: that writes below the stack "
-			   "pointer, where the function may have what it works with, and would crash the program",
+			   "%.120s is a nop of five bytes, which the kernel may turn into a call: that crashes children that "
+			   "the program forks; take the place behind it (of a function: +5)",
 			   what);
 }
 
@@ -443,7 +440,7 @@ int fr_upfile_func(struct fr_upfile *f, const char *symbol, u64 off, u64 *file_o
 	errno = 0;
 	if (offset_of(f->elf, w.sym.st_value + off, file_off)) {
 		snprintf(place, sizeof(place), "%.80s+0x%llx", symbol, (unsigned long long)off);
-		return off ? upfile_check_red_zone(f, *file_off, place, why) : 0;
+		return upfile_check_nop(f, *file_off, place, why);
 	}
 	return upfile_unread("it", why) ?: upfile_fail(why, -EINVAL, "%.80s is not in its code", symbol);
 }
@@ -551,7 +548,7 @@ static int mark_prove(const struct marks *m, const struct fr_upnote *note, struc
 				   "known: the linker made one of functions that are alike (--icf=none leaves them)",
 				   note->provider, note->name);
 	snprintf(place, sizeof(place), "the mark %.48s:%.48s", note->provider, note->name);
-	err = err ?: upfile_check_red_zone(m->f, mark->off, place, why);
+	err = err ?: upfile_check_nop(m->f, mark->off, place, why);
 	if (err || !note->counter)
 		return err;
 	/* the kernel counts in the program's memory: nothing but data that the program writes, too */
