@@ -444,8 +444,9 @@ def causes():
         for how in -signal.SIGKILL, errno.EIO:
             control.set("write", nth, how)
             p, _ = reading(control, args)
-            equal(p.returncode, 0, f"write {nth}, {how}: {p.stderr}")
+            equal(p.returncode, 1, f"write {nth}, {how}: {p.stderr}")
             check(b"The cause was not found: its process ended too early" in p.stdout and b"verdict" not in p.stdout, p.stdout)
+            check(b"the cause was not found: its process ended too early" in p.stderr, p.stderr)
 
 
 @test("doctor: what it cannot find out for want of memory is called that, and not what the kernel lacks")

@@ -452,7 +452,7 @@ def check_file(c, rep, info):
     c.equal("layout", rep["report"], 1)
     for key in ("reason", "pid", "comm", "sig", "ts"):
         c.equal("trigger " + key, rep["trigger"][key], info["trigger"][key])
-    for key in ("tid", "rule", "exe", "cgroup", "addr", "ip", "code", "status", "latency", "what", "rate", "cnt", "limit_cnt", "value_ns",
+    for key in ("tid", "rule", "exe", "cgroup", "addr", "ip", "code", "status", "latency", "span", "what", "rate", "cnt", "limit_cnt", "value_ns",
                 "limit_ns", "text"):
         c.equal("trigger " + key, rep["trigger"][key], info["trigger"].get(key))
     c.equal("trigger sig_name", rep["trigger"]["sig_name"], signal_name(info["trigger"]["sig"]))

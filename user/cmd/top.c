@@ -284,6 +284,8 @@ static int top_show(struct asked *a, const struct source *v)
 		fr_top_looks_set_color(v->live, a->ask.color);
 	status = s ? on_screen(s, v) : print_once(a, top_of(v));
 	fr_top_say_left_out(top_of(v));
+	if (fr_top_say_no_cause(top_of(v)) && status == FR_EXIT_OK)
+		status = FR_EXIT_FAIL;
 	return fr_top_say_damage(top_of(v)) && status == FR_EXIT_OK ? FR_EXIT_CORRUPT : status;
 }
 

@@ -79,6 +79,9 @@ const char *fr_top_panel_names(void);
 /* Was there any damage? It has been reported on standard error. */
 bool fr_top_say_damage(const struct fr_top *t);
 
+/* Say on standard error that the cause was not found, if it was looked for. Returns whether it says so. */
+bool fr_top_say_no_cause(const struct fr_top *t);
+
 /* Say on standard error what was left out for lack of memory, if anything was. */
 void fr_top_say_left_out(const struct fr_top *t);
 

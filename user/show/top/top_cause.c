@@ -77,6 +77,18 @@ int fr_top_wait_fd(const struct fr_top *t)
 	return t->cause.aside && !t->error ? fr_aside_fd(t->cause.aside) : -1;
 }
 
+static const char *cause_why_not_found(const struct fr_top *t)
+{
+	return t->cause.error == -EPROTO ? "its process ended too early" : strerror(-t->cause.error);
+}
+
+bool fr_top_say_no_cause(const struct fr_top *t)
+{
+	if (t->cause.error)
+		fr_err("the cause was not found: %s: `flightrec report` says more", cause_why_not_found(t));
+	return t->cause.error;
+}
+
 /* ---- drawing ---- */
 
 /*
@@ -132,7 +144,7 @@ void fr_top_cause_draw(struct fr_top *t, struct fr_grid *g, u32 y, u32 end)
 		cause_put_text(t, g, y, end);
 	else if (t->cause.error)
 		fr_grid_printf(g, 1, y, g->width, FR_INK_LOST, "The cause was not found: %s: `flightrec report` says more",
-			       t->cause.error == -EPROTO ? "its process ended too early" : strerror(-t->cause.error));
+			       cause_why_not_found(t));
 	else
 		fr_grid_text(g, 1, y, g->width, "reading the file for its cause", FR_INK_DIM);
 }
