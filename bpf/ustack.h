@@ -4,6 +4,8 @@
  * have no frame pointers; but what leads from frame to frame is in their files (.eh_frame), so whoever takes a snapshot finds
  * the callers (live/snapshot/dump_unwind.c). Pure.
  *
+ * What else the process had is kept beside it (scene.h).
+ *
  * The bytes stay in the memory of this map: no file ever has them, only the addresses of code that they lead to.
  *
  *	BPF	takes the slot that was filled first, if that is long enough ago; sets stack_id to 0, fills it, sets stack_id
@@ -15,6 +17,7 @@
 #define FR_USTACK_H
 
 #include "alert.h"
+#include "scene.h"
 
 #define FR_USTACK_CNT	    4u		 /* the last deaths */
 #define FR_USTACK_CRASH_CNT 2u		 /* of these, so many only of signals: ends with a status can be many */
@@ -47,9 +50,11 @@ struct fr_ustack {
 	u32 map_cnt;
 	u32 mnt_ns; /* the mount namespace that paths are of */
 	struct fr_ustack_map map[FR_USTACK_MAP_CNT];
-	u8 bytes[FR_USTACK_PAGE_CNT * FR_USTACK_PAGE_SZ];
+	struct fr_scene scene;
+	u8 bytes[FR_USTACK_PAGE_CNT * FR_USTACK_PAGE_SZ]; /* first which descriptors are open, then the stack */
 };
 
 _Static_assert(sizeof(struct fr_ustack) % 8 == 0, "elements of an array map are aligned so");
+_Static_assert(FR_SCENE_FD_MOST / 8 <= FR_USTACK_PAGE_CNT * FR_USTACK_PAGE_SZ, "the stack's room has a bit of each before");
 
 #endif

@@ -44,6 +44,7 @@
 #include "owner.bpf.h"
 #include "rule.h"
 #include "triggers.bpf.h"
+#include "ustack.h"
 
 #define FR_MOMENT_CNT  4u /* buffers per CPU */
 #define FR_MOMENT_NONE FR_MOMENT_CNT
@@ -175,8 +176,45 @@ FR_INLINE void fr_moment_drop(u32 nr)
  */
 u32 fr_moment_walk(u32 nr);
 
-/* Keep what the current task's user stack was made of (ustack.h), of which depth frames were found. Uses pc. */
-int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id);
+/*
+ * Take a slot for what is kept of the current task, of whose user stack depth frames were found (ustack.h). It is the caller's
+ * until it is done, which keeps what the stack was made of, and uses pc. FR_USTACK_CNT: there is none.
+ */
+u32 fr_moment_ustack(u32 nr, u32 depth);
+int fr_moment_ustack_done(u32 nr, u32 slot, u64 stack_id);
+
+/*
+ * Begin to keep what the current task's process has (scene.h), before the stack: its room has which descriptors are open.
+ * Returns how many. In scene.bpf.c.
+ */
+u32 fr_scene_begin(u32 slot);
+
+/* The next open descriptor from this one on; FR_SCENE_NO_FD: there is none. */
+u32 fr_scene_next(u32 slot, u32 from);
+#define FR_SCENE_NO_FD (~0u)
+
+/* From where on there are the last n open descriptors, or those and up to 63 before them. */
+u32 fr_scene_last(u32 slot, u32 n);
+
+/* Keep a descriptor, unless it is reserved and no file has it yet. Returns how many are kept by now. */
+u32 fr_scene_put(u32 slot, u32 fd);
+
+/* In the program itself, whose stack has room for the calls: the first descriptors, then the last. */
+FR_INLINE void fr_scene_take(u32 slot)
+{
+	u32 open = fr_scene_begin(slot), last = 0, kept = 0, fd = 0, i;
+
+	if (open > FR_SCENE_FD_CNT)
+		last = fr_scene_last(slot, FR_SCENE_FD_CNT / 2);
+	for (i = 0; i < 2 * FR_SCENE_FD_CNT && kept < FR_SCENE_FD_CNT; i++) {
+		if (kept == FR_SCENE_FD_CNT / 2 && fd < last)
+			fd = last;
+		fd = fr_scene_next(slot, fd);
+		if (fd == FR_SCENE_NO_FD)
+			break;
+		kept = fr_scene_put(slot, fd++);
+	}
+}
 
 /* Have the kernel walk into pc. Returns the number of frames. */
 FR_INLINE u32 fr_moment_take(void *ctx, u32 nr, u64 flags)
@@ -220,14 +258,19 @@ FR_INLINE u64 fr_moment_user_frames(void *ctx, u32 nr, u32 *depth)
 	return id;
 }
 
-/* The same, and what it takes to find those that have no frame pointers. */
+/* The same, and what it takes to find those that have no frame pointers; and what else the process had. */
 FR_INLINE u64 fr_moment_user_stack(void *ctx, u32 nr)
 {
-	u32 depth;
+	u32 depth, slot;
 	u64 id = fr_moment_user_frames(ctx, nr, &depth);
 
-	if (id)
-		fr_moment_ustack(nr, depth, id);
+	if (!id)
+		return 0;
+	slot = fr_moment_ustack(nr, depth);
+	if (slot == FR_USTACK_CNT)
+		return id;
+	fr_scene_take(slot);
+	fr_moment_ustack_done(nr, slot, id);
 	return id;
 }
 

@@ -12,10 +12,9 @@
  *
  * A caller can still be missing: that of a function that has not, or not yet, put the frame pointer on the stack.
  */
-#include "trigger/trigger.bpf.h"
+#include "trigger/ustack.bpf.h"
 
 #include "frame.bpf.h"
-#include "ustack.h"
 #include "vma.bpf.h"
 
 struct mapping {
@@ -183,19 +182,6 @@ __noinline u32 fr_moment_walk(u32 nr)
 
 _Static_assert(FR_USTACK_REG_CNT == FR_ALL_REG_CNT, "all are kept");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, FR_USTACK_CNT);
-	__type(key, u32);
-	__type(value, struct fr_ustack);
-} fr_ustacks SEC(".maps");
-
-FR_INLINE struct fr_ustack *ustack_at(u32 slot)
-{
-	return bpf_map_lookup_elem(&fr_ustacks, &slot);
-}
-
 /* The slot that was filled first, from number first on; FR_USTACK_CNT: not long ago. */
 FR_INLINE u32 ustack_oldest(u64 now_ns, u32 first)
 {
@@ -204,7 +190,7 @@ FR_INLINE u32 ustack_oldest(u64 now_ns, u32 first)
 	struct fr_ustack *u;
 
 	for (i = 0; i < FR_USTACK_CNT; i++) {
-		u = i < first ? NULL : ustack_at(i);
+		u = i < first ? NULL : fr_ustack_at(i);
 		if (!u || u->busy || u->mono_ns >= oldest_ns)
 			continue;
 		oldest_ns = u->mono_ns;
@@ -221,7 +207,7 @@ __noinline u32 fr_ustack_take(u64 now_ns, u32 first)
 
 	for (i = 0; i < FR_USTACK_CNT; i++) {
 		slot = ustack_oldest(now_ns, first);
-		u = ustack_at(slot);
+		u = fr_ustack_at(slot);
 		if (!u)
 			break;
 		if (fr_cas(&u->busy, 0, 1))
@@ -236,7 +222,7 @@ __noinline u32 fr_ustack_take(u64 now_ns, u32 first)
 /* Keep a page, if it is there. Returns whether there is room for more, up to max. */
 __noinline u32 fr_ustack_page(u32 slot, u64 at, u32 max)
 {
-	struct fr_ustack *u = ustack_at(slot);
+	struct fr_ustack *u = fr_ustack_at(slot);
 	u32 i;
 
 	if (!u)
@@ -304,7 +290,7 @@ __noinline u64 fr_ustack_interrupted(u32 slot, u32 first)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
 	u64 stack = task->sas_ss_sp, sz = task->sas_ss_size, sp;
-	struct fr_ustack *u = ustack_at(slot);
+	struct fr_ustack *u = fr_ustack_at(slot);
 	const u64 *word;
 	u32 i, at;
 
@@ -347,7 +333,7 @@ __noinline int fr_ustack_note(u32 nr, u32 slot, u64 address)
 {
 	struct vm_area_struct *vma = (void *)address;
 	struct fr_moment_room *m = fr_moment(nr);
-	struct fr_ustack *u = ustack_at(slot);
+	struct fr_ustack *u = fr_ustack_at(slot);
 	struct fr_ustack_map *map;
 	struct file *file;
 	u32 i, at;
@@ -420,20 +406,31 @@ __noinline int fr_ustack_maps(u32 nr, u32 slot)
 	return 0;
 }
 
-__noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
+/* Of a process whose stack can be unwound. */
+FR_INLINE void keep_stack_of(u32 nr, u32 slot, struct fr_ustack *u)
+{
+	struct fr_user_regs regs;
+
+	if (fr_entry_regs(&regs) != sizeof(u64))
+		return;
+	fr_entry_all_regs(u->reg);
+	copy_stacks(slot, u, regs.sp);
+	fr_ustack_maps(nr, slot);
+}
+
+__noinline u32 fr_moment_ustack(u32 nr, u32 depth)
 {
 	const struct task_struct *task = bpf_get_current_task_btf();
 	struct fr_alert *a = fr_alert(nr);
-	struct fr_user_regs regs;
 	struct fr_ustack *u;
 	u32 slot;
 
-	if (!a || fr_entry_regs(&regs) != sizeof(u64) || !task->mm)
-		return 0;
+	if (!a || !task->mm)
+		return FR_USTACK_CNT;
 	slot = fr_ustack_take(a->mono_ns, a->kind == FR_TRIGGER_status ? FR_USTACK_CRASH_CNT : 0);
-	u = ustack_at(slot);
+	u = fr_ustack_at(slot);
 	if (!u)
-		return 0;
+		return FR_USTACK_CNT;
 	fr_xchg(&u->stack_id, 0); /* before anything else changes; pairs with copy() (user/live/session/ustacks.c) */
 	u->mono_ns = a->mono_ns;
 	u->tid = a->tid;
@@ -442,9 +439,17 @@ __noinline int fr_moment_ustack(u32 nr, u32 depth, u64 stack_id)
 	u->map_cnt = 0;
 	u->page_cnt = 0;
 	u->mnt_ns = BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
-	fr_entry_all_regs(u->reg);
-	copy_stacks(slot, u, regs.sp);
-	fr_ustack_maps(nr, slot);
+	u->scene.at_ns = 0;
+	return slot;
+}
+
+__noinline int fr_moment_ustack_done(u32 nr, u32 slot, u64 stack_id)
+{
+	struct fr_ustack *u = fr_ustack_at(slot);
+
+	if (!u)
+		return 0;
+	keep_stack_of(nr, slot, u);
 	fr_publish(&u->stack_id, stack_id);
 	fr_publish(&u->busy, 0);
 	return 0;

@@ -128,7 +128,7 @@ def cut_redact_gives_one_alias():
     address = {name: ".".join(map(str, tp[name])) for name in ("saddr", "dst")}
     assert log[0].endswith("from " + address["saddr"]), (log, tp)
     states = re.findall(rb"tcp:([0-9.]+):80-([0-9.]+):4711", content(out))
-    assert states == [(address["saddr"].encode(), address["dst"].encode())], (states, tp)
+    assert states == 2 * [(address["saddr"].encode(), address["dst"].encode())], (states, tp)  # a state's, and a descriptor's
     assert tp["gw6"][:2] == [1, 0] and tp["peer"] == [10, 0, 1, 0xbb, 0, 0, 0, 0] + tp["gw6"] + [0] * 4 and not any(tp["bssid"]), tp
     unit = said["trigger"]["cgroup"].split("/")[-1]
     assert re.fullmatch(f"[0-9.]+-manage: {ALIAS} in {ALIAS}, {unit}; {ALIAS}=\\[redacted\\] zap=78", log[2]), log

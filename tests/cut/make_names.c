@@ -285,10 +285,26 @@ static int put_meta(struct fr_snap_writer *w, const char *boot)
 		 .ts = 1003000001,
 		 .text = "10.9.8.5-manage: " NAME "50prof in " NAME "51, " NAME "6unit.service; zip=77 zap=78"}};
 
+	struct fr_snap_scene scene[] = {
+		{.tid = 100,
+		 .start_ns = 5,
+		 .at_ns = 1900000,
+		 .what = FR_SCENE_descriptor,
+		 .number = 4,
+		 .text = "ext4:/srv/" NAME "58 y/db"},
+		{.tid = 100,
+		 .start_ns = 5,
+		 .at_ns = 1900000,
+		 .what = FR_SCENE_descriptor,
+		 .number = 5,
+		 .text = "tcp:10.9.8.7:80-10.9.8.6:4711"},
+		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = FR_SCENE_descriptors, .number = 7},
+		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = 200, .text = "of a later " NAME "59 version"}};
+
 	return put_facts(w, boot) || put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||
 	       fr_snap_put_tasks(w, task, 3) || put_lines(w) || fr_snap_put_symbols(w, symbol, 2) ||
 	       fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, state, 3) || fr_snap_put_klog(w, klog, 3) ||
-	       put_formats(w) || put_counters(w);
+	       fr_snap_put_scenes(w, scene, sizeof(scene) / sizeof(scene[0])) || put_formats(w) || put_counters(w);
 }
 
 int main(int argc, char **argv)

@@ -222,6 +222,44 @@ static int put_profile(struct fr_snap_writer *w)
 	return err;
 }
 
+/*
+ * What processes had as they died: one with descriptors, more than a page shows and fewer than it had, of numbers below 64; one
+ * that had the tid before, though it is nearer to the end; and one of which a later version knows more.
+ */
+static int put_scenes(struct fr_snap_writer *w)
+{
+	static const struct fr_snap_scene some[] = {
+		{.number = 3, .value = {8 << 20, ~0ULL, 4096}}, /* limits */
+		{.number = 6, .value = {100, 100, 1}},
+		{.number = 7, .value = {64, 4096, ~0ULL}},
+		{.number = 8, .value = {65536, 65536, ~0ULL}},
+		{.number = 9, .value = {~0ULL, ~0ULL, 4096}},
+		{.what = FR_SCENE_descriptor, .value = {0100002, 9}, .text = "ext4:/srv/wal"},
+		{.what = FR_SCENE_descriptor, .number = 63, .value = {02000001}},
+		{.what = FR_SCENE_descriptors, .number = 70, .value = {64}},
+		{.tid = 100, .start_ns = 4, .at_ns = 2000000, .what = FR_SCENE_descriptors, .number = 71},
+		{.tid = 101, .start_ns = 6, .at_ns = 1000000, .number = 63, .value = {1, 2, 3}},
+		{.tid = 101, .start_ns = 6, .at_ns = 1000000, .what = 200, .number = ~0ULL, .text = "of a later version"},
+	};
+	struct fr_snap_scene all[sizeof(some) / sizeof(some[0]) + 20];
+	u32 cnt = sizeof(some) / sizeof(some[0]), i;
+
+	memcpy(all, some, sizeof(some));
+	for (i = 0; i < 20; i++)
+		all[cnt++] =
+			(struct fr_snap_scene){.what = FR_SCENE_descriptor, .number = 10 + i, .value = {1}, .text = "pipe:[7]"};
+	for (i = 0; i < cnt; i++) {
+		all[i].what = all[i].what ?: FR_SCENE_limit;
+		all[i].text = all[i].text ?: "";
+		if (all[i].tid)
+			continue;
+		all[i].tid = 100;
+		all[i].start_ns = 5;
+		all[i].at_ns = 1000000;
+	}
+	return fr_snap_put_scenes(w, all, cnt);
+}
+
 static int put_meta(struct fr_snap_writer *w)
 {
 	struct fr_snap_task task[] = {{.tid = 100, .start_ns = 5, .task = {.tgid = 100, .ppid = 1, .comm = "one"}},
@@ -271,7 +309,7 @@ static int put_meta(struct fr_snap_writer *w)
 	return put_facts(w) || small_put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||
 	       fr_snap_put_tasks(w, task, 2) || fr_snap_put_holes(w, &hole, 1) || fr_snap_put_procs(w, "{\"pid\":100}\n", 12) ||
 	       fr_snap_put_symbols(w, symbol, 2) || fr_snap_put_mappings(w, &map, 1) || fr_snap_put_states(w, state, 2) ||
-	       fr_snap_put_klog(w, klog, 2) || put_formats(w) || put_counters(w);
+	       fr_snap_put_klog(w, klog, 2) || put_scenes(w) || put_formats(w) || put_counters(w);
 }
 
 int main(int argc, char **argv)

@@ -95,6 +95,15 @@ same_as() { # WHAT FILE: is this what the last command printed?
 }
 # infos FILE: what info prints of it, as text and as JSON
 infos() { TZ=UTC $fr info "$1" && $fr info --json "$1"; }
+# scenes FILE: what report says that processes had, as text and as JSON
+scenes() {
+	local top
+	for top in 10 0; do
+		$fr report --task 100 --top $top "$1" | sed -n '/^What it had/,/^$/p'
+	done
+	$fr report --task 101 "$1" | sed -n '/^What it had/,/^$/p'
+	$fr report --json --task 100 "$1" | jq -c .scene
+}
 is 0 "a file of every event" build/tests/files/all "$dir/all.flight"
 is 0 "replay of every event" $fr replay --json --tier all "$dir/all.flight"
 if diff <(jq -r .event "$dir/out" | grep -v ^tp: | sort -u) <($fr events --json | jq -r '.[].name' | sort) > "$dir/missing"; then
@@ -114,6 +123,10 @@ for golden in tests/files/golden/*.flight; do
 	same_as "incidents of $name" "$incidents"
 	is 0 "info of $name" infos "$golden"
 	same_as "info of $name" "${golden%.flight}.info"
+	if [[ -e ${golden%.flight}.report ]]; then
+		is 0 "report of $name" scenes "$golden"
+		same_as "report of $name" "${golden%.flight}.report"
+	fi
 	[[ -e ${golden%.flight}.profile ]] || continue
 	is 0 "profile of $name" $fr profile --json --since 1h --no-symbols "$golden"
 	same_as "profile of $name" "${golden%.flight}.profile"

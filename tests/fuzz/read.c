@@ -92,6 +92,7 @@ static void look_at_names(const struct fr_snap *s)
 	const struct fr_snap_symbol *y;
 	const struct fr_snap_state *t;
 	const struct fr_snap_klog *l;
+	const struct fr_snap_scene *e;
 	struct fr_snap_frame frame;
 	size_t n, i;
 
@@ -122,6 +123,14 @@ static void look_at_names(const struct fr_snap *s)
 	for (i = 0; i < n; i++) {
 		look(l[i].text, strlen(l[i].text) + 1);
 		if (l[i].level > 7 || (i && l[i].ts < l[i - 1].ts))
+			abort();
+	}
+	e = fr_snap_scenes(s, &n);
+	for (i = 0; i < n; i++) {
+		look(e[i].text, strlen(e[i].text) + 1);
+		if (!e[i].tid || !e[i].what || (e[i].what == FR_SCENE_limit && e[i].number > FR_SCENE_LIMIT_MOST))
+			abort();
+		if (i && (e[i].tid < e[i - 1].tid || (e[i].tid == e[i - 1].tid && e[i].at_ns < e[i - 1].at_ns)))
 			abort();
 	}
 	sum += fr_snap_frame_stack_cnt(s) + fr_snap_frame(s, 1, 0, &frame);

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import resource
 import subprocess
 import time
 
@@ -31,7 +32,10 @@ PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #define NOINLINE __attribute__((noinline, noclone))
@@ -143,15 +147,107 @@ static void *made(const char *bytes, unsigned sz)
 NOINLINE void made_calls(void) { ((void (*)(void (*)(void)))made("\x55\x48\x89\xe5\xff\xd7\x5d\xc3", 8))(one); sum++; }
 NOINLINE void made_dies(void) { ((void (*)(void))made("\x55\x48\x89\xe5\x31\xc0\x89\x00\x5d\xc3", 10))(); sum++; }
 
+static char *given; /* by who asks */
+static char status[8192], locked[3 * 4096] __attribute__((aligned(4096)));
+
+/* What the kernel counts of the process; nothing is mapped from here on. */
+static void tells(void)
+{
+	int fd = open("/proc/self/status", O_RDONLY);
+
+	write(1, status, read(fd, status, sizeof(status)));
+	close(fd);
+}
+
+static void *waits(void *arg) { pause(); return arg; }
+static void *opens(void *arg) { *(volatile int *)arg = syscall(SYS_gettid); return (void *)(long)open(given, O_RDONLY); }
+
+/* Threads: two that wait, and one that has a descriptor reserved for as long as nobody writes to what it opens. */
+static void starts(void)
+{
+	static volatile int tid;
+	char state[64] = "", stat[256] = "";
+	pthread_t t;
+	int fd;
+
+	pthread_create(&t, 0, waits, 0);
+	pthread_create(&t, 0, waits, 0);
+	pthread_create(&t, 0, opens, (void *)&tid);
+	while (!tid)
+		;
+	sprintf(state, "/proc/self/task/%d/stat", tid);
+	while (!strstr(stat, ") S ")) {
+		fd = open(state, O_RDONLY);
+		read(fd, stat, sizeof(stat) - 1);
+		close(fd);
+	}
+}
+
+/* Descriptors of all kinds, and more than are kept; then a low limit, and a user that nobody else is. */
+NOINLINE void holds(void)
+{
+	const struct rlimit few = {300, 400};
+	int i, end[2];
+
+	close_range(3, ~0u, 0);
+	open("/dev/null", O_RDWR | O_CLOEXEC);
+	open("/proc/self/exe", O_RDONLY);
+	lseek(4, 17, SEEK_SET);
+	pipe(end);
+	dup2(1, 250);
+	for (i = 100; i < 200; i++)
+		dup2(3, i);
+	setrlimit(RLIMIT_NOFILE, &few);
+	mlock(locked, sizeof(locked));
+	setresuid(0x40000000 + getpid(), 0, 0); /* the real one, by which the kernel counts; the others may do what they could */
+	starts();
+	tells();
+	one();
+	sum++;
+}
+
+/* As many as it may have, and more than one function looks at. */
+NOINLINE void many(void)
+{
+	int i, cnt = atoi(given);
+	const struct rlimit limit = {cnt, cnt};
+
+	close_range(3, ~0u, 0);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (i = 3; i < cnt; i++)
+		dup2(1, i);
+	one();
+	sum++;
+}
+
+/* Few, far apart; and some whose numbers are too high to be looked at. */
+NOINLINE void sparse(void)
+{
+	static const int far[] = {20000, 100000, 200000, 262143, 262144, 300000};
+	const struct rlimit limit = {400000, 400000};
+	unsigned i;
+
+	close_range(3, ~0u, 0);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (i = 3; i < 64; i++)
+		dup2(1, i);
+	for (i = 0; i < sizeof(far) / sizeof(far[0]); i++)
+		dup2(1, far[i]);
+	one();
+	sum++;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*call)(void); } ways[] = {
 		{"chain", one}, {"jumps", jumps}, {"handled", handled}, {"threaded", threaded}, {"smashed", smashed},
 		{"deep", deep}, {"secret", secret}, {"handled_there", handled_there}, {"roomy", roomy}, {"overflow", overflow},
-		{"both", both}, {"made_calls", made_calls}, {"made_dies", made_dies},
+		{"both", both}, {"made_calls", made_calls}, {"made_dies", made_dies}, {"holds", holds},
+		{"many", many}, {"sparse", sparse},
 	};
 	unsigned i;
 
+	given = argv[1];
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		if (!strcmp(argv[argc - 1], ways[i].name))
 			ways[i].call();
@@ -414,6 +510,81 @@ def elsewhere():
     frames = crash_in(taken, p.pid)["ustack_sym"]
     check(len(frames) > 1 and "abort+" in frames[-2], f"what abort() returns to is the last: {frames}")
     check(f"{hidden}/frt-bare" in frames[-1], frames)
+
+
+def had(file, pid):
+    """What report says that a process had."""
+    scene = json.loads(fr("report", "--json", "--task", str(pid), file).stdout)["scene"]
+    return {d["fd"]: d for d in scene["descriptors"]}, {n["name"]: n for n in scene["limits"]}, scene
+
+
+def held(*args):
+    """A death: what the program said before, its pid, and a snapshot."""
+    name = shared(*MINIMAL)
+    with alerts(name, OURS):
+        p = subprocess.Popen([program(), *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        said = p.communicate()[0]
+        check(p.returncode < 0, "died of a signal")
+        return said, p.pid, dump(name)
+
+
+@test("descriptors and limits, as the process had them when it died: the lowest, the highest, and how many; a reserved one is none")
+def holds():
+    fifo = path("never-written")
+    os.mkfifo(fifo)
+    said, pid, taken = held(fifo, "holds")
+    fds, limits, scene = had(taken, pid)
+    opened = [0, 1, 2, 3, 4, 5, 6, *range(100, 200), 250]
+    equal((scene["open"], scene["open_below"]), (len(opened), None), "open")
+    equal(list(fds), [*opened[:32], *opened[-32:]], "descriptors in the file")
+    check(fds[3]["object"].endswith(":/dev/null"), fds[3])
+    equal(fds[3]["flags_words"], "O_RDWR|O_CLOEXEC", "flags, with that of the descriptor")
+    equal(fds[100]["flags_words"], "O_RDWR", "flags of a copy")
+    check(fds[4]["object"].endswith("/frt-bare"), fds[4])
+    equal(fds[4]["pos"], 17, "place")
+    check(fds[5]["object"].startswith("pipe:["), fds[5])
+    equal((fds[5]["object"], fds[250]["object"]), (fds[6]["object"], fds[1]["object"]), "both ends of a pipe; a copy")
+    equal([fds[n]["flags_words"] for n in (5, 6)], ["O_RDONLY", "O_WRONLY"], "ends")
+    equal(limits["NOFILE"], {"number": 7, "name": "NOFILE", "soft": 300, "hard": 400, "used": len(opened)}, "limit")
+    status = dict(line.split(":", 1) for line in said.splitlines())
+    for limit, field in ("DATA", "VmData"), ("STACK", "VmStk"), ("MEMLOCK", "VmLck"), ("AS", "VmSize"):
+        equal(limits[limit]["used"], 1024 * int(status[field].split()[0]), f"{limit}, as the process read it")
+    equal(status["VmLck"].split(), ["12", "kB"], "what it locked")
+    if limits["NPROC"]["used"] is not None:  # kernels before 5.20 count elsewhere
+        equal(limits["NPROC"]["used"], 4, "threads of the user, which nobody else is")
+    text = fr("report", "--task", str(pid), taken).stdout
+    check("descriptors: 108 open; new ones have numbers below 300 (RLIMIT_NOFILE, hard 400)" in text, text)
+    check("... 92 more ..." in text, text)
+    cut = path("had.flight")
+    fr("cut", "--redact", "-o", cut, taken)
+    clean, _, scene = had(cut, pid)
+    check("frt-bare" not in clean[4]["object"] and list(clean) == list(fds), clean[4])
+
+
+def may_have(cnt):
+    """Descriptors, a process on this machine?"""
+    return subprocess.run(["prlimit", f"--nofile={cnt}:{cnt}", "true"], stderr=subprocess.DEVNULL).returncode == 0
+
+
+@test("as many descriptors as it may have, each counted")
+def many():
+    cnt = 70000 if may_have(70000) else resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    _, pid, taken = held(str(cnt), "many")
+    fds, limits, scene = had(taken, pid)
+    equal((scene["open"], scene["open_below"], limits["NOFILE"]["used"]), (cnt, None, cnt), "open")
+    equal(list(fds), [*range(32), *range(cnt - 32, cnt)], "descriptors in the file")
+
+
+@test("descriptors whose numbers are too high to be looked at: only those below, and nothing is said of the limit's use")
+def sparse():
+    if not may_have(400000):
+        raise Skip("no process may have a descriptor with such a number here")
+    _, pid, taken = held("sparse")
+    fds, limits, scene = had(taken, pid)
+    equal((scene["open"], scene["open_below"], limits["NOFILE"]["used"]), (68, 1 << 18, None), "open")
+    equal(list(fds), [*range(32), *range(36, 64), 20000, 100000, 200000, 262143], "descriptors in the file")
+    text = fr("report", "--task", str(pid), taken).stdout
+    check("descriptors: 68 open with numbers below 262,144, others not known; new ones" in text, text)
 
 
 @test("bytes of the stack are in no file")

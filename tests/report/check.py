@@ -534,6 +534,33 @@ def check_klog(c, rep, info, file):
     c.equal("records around the moment", [{key: row[key] for key in keys} for row in got["around"]], near)
 
 
+LIMITS = "CPU FSIZE DATA STACK CORE RSS NPROC NOFILE MEMLOCK AS LOCKS SIGPENDING MSGQUEUE NICE RTPRIO RTTIME".split()  # by the kernel's number
+
+
+def check_scene(c, rep, info):
+    """What the process had as it died agrees with itself: no other output tells it."""
+    got = rep["scene"]
+    if got is None:
+        return
+    fds = [d["fd"] for d in got["descriptors"]]
+    c.equal("what a process had: deaths in the file", (bool(info["deaths"]), type(got["ts"])), (True, int))
+    c.equal("descriptors", (fds, max(fds, default=-1) < (got["open_below"] or 1 << 31)), (sorted(set(fds)), True))
+    c.equal("how many are open", got["open"] >= len(fds) if got["open"] is not None else not fds, True)
+    for d in got["descriptors"]:
+        what, words = f"descriptor {d['fd']}", (d["flags_words"] or "").split("|")
+        c.equal(what, (d["object"] is None or bool(d["object"]), type(d["pos"])), (True, int))
+        if words != [""]:
+            c.equal(what + ": flags", (words[0], "O_CLOEXEC" in words), (("O_RDONLY", "O_WRONLY", "O_RDWR")[d["flags"] & 3], bool(d["flags"] & 0o2000000)))
+    for limit in got["limits"]:
+        what, bounds = f"limit {limit['number']}", (limit["soft"], limit["hard"])
+        c.equal(what, limit["name"], LIMITS[limit["number"]])
+        c.equal(what + ": soft, hard", bounds[1] is None or bounds[0] is not None and bounds[0] <= bounds[1], True)
+        if limit["name"] == "NOFILE":
+            c.equal(what + ": used", limit["used"], None if got["open_below"] else got["open"])
+        elif limit["used"] is not None:
+            c.equal(what + ": may be known", limit["name"] in ("DATA", "STACK", "NPROC", "MEMLOCK", "AS"), True)
+
+
 def check_counters(c, rep, file):
     """What is said to have moved, from the readings that info prints."""
     got, every = rep["counters"], json.loads(run("info", "--counters", "--json", file))["counters"]
@@ -626,6 +653,7 @@ def main(file, args):
     check_still(c, rep, info)
     check_klog(c, rep, info, file)
     check_counters(c, rep, file)
+    check_scene(c, rep, info)
     check_rare(c, rep, info, file, window)
     check_verdict(c, rep, everything)
     check_changes(c, rep, everything)

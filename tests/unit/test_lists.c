@@ -536,9 +536,79 @@ static void test_records_come_back_whole(void **state)
 	assert_true(got[0].uncertainty_ns == FR_KLOG_UNJOINED);
 }
 
+static int check_scene(struct fr_scene_entry e)
+{
+	return check_texts(FR_CHUNK_SCENES, sizeof(e), &e, sizeof(e), texts, sizeof(texts));
+}
+
+/* Who died is a task; what it had has a number that is possible. What a later version has is let pass. */
+static void test_things_are_checked(void **state)
+{
+	const struct fr_scene_entry good = {.tid = 7, .text = 5, .what = FR_SCENE_descriptor, .number = 1u << 31};
+	struct fr_scene_entry e = good;
+
+	(void)state;
+	assert_int_equal(check_scene(good), 0);
+	e.number++;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e.what = 200;
+	assert_int_equal(check_scene(e), 0);
+	e.what = 0;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e = good;
+	e.what = FR_SCENE_limit;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e.number = FR_SCENE_LIMIT_MOST;
+	assert_int_equal(check_scene(e), 0);
+	e.number++;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e = good;
+	e.tid = 0;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e.tid = FR_TID_MASK + 1;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e = good;
+	e.text = sizeof(texts);
+	assert_int_equal(check_scene(e), -EBADMSG);
+}
+
+/* They sort by death, then by what they are, then by number. */
+static void test_things_come_back_whole(void **state)
+{
+	const struct fr_snap_scene n[4] = {
+		{.tid = 9, .start_ns = 1, .at_ns = 5, .what = FR_SCENE_descriptors, .number = 3, .text = ""},
+		{.tid = 9,
+		 .start_ns = 1,
+		 .at_ns = 5,
+		 .what = FR_SCENE_descriptor,
+		 .number = 4,
+		 .value = {2, 3, 4},
+		 .text = "pipe:[7]"},
+		{.tid = 9, .start_ns = 1, .at_ns = 5, .what = FR_SCENE_descriptor, .number = 3, .text = ""},
+		{.tid = 8, .start_ns = 2, .at_ns = 6, .what = FR_SCENE_limit, .number = 63, .value = {~0ULL}, .text = ""},
+	};
+	const struct fr_text_kind *k = fr_text_kind(FR_CHUNK_SCENES);
+	struct fr_snap_scene got[4];
+	size_t sz, cnt, texts_sz;
+	u8 buf[1024];
+
+	(void)state;
+	assert_int_equal(fr_text_write(k, n, 4, buf, sizeof(buf), &sz), 4);
+	assert_int_equal(fr_text_check(k, buf, sz, &cnt, &texts_sz), 0);
+	fr_text_items(k, buf, (const char *)buf + sz - texts_sz, got);
+	fr_text_sort(k, got, 4);
+	assert_int_equal(got[0].tid, 8);
+	assert_true(got[0].value[0] == ~0ULL && got[0].start_ns == 2);
+	assert_int_equal(got[1].number, 3);
+	assert_int_equal(got[3].what, FR_SCENE_descriptors);
+	assert_string_equal(got[2].text, "pipe:[7]");
+	assert_true(got[2].number == 4 && got[2].value[0] == 2 && got[2].value[1] == 3 && got[2].value[2] == 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_things_are_checked),	cmocka_unit_test(test_things_come_back_whole),
 		cmocka_unit_test(test_lists_are_checked),	cmocka_unit_test(test_long_lists_are_refused),
 		cmocka_unit_test(test_other_versions_are_read), cmocka_unit_test(test_entries_come_back_whole),
 		cmocka_unit_test(test_names_are_ended),		cmocka_unit_test(test_mappings_are_checked),

@@ -56,6 +56,9 @@ static void test_reused_tid(void **state)
 	/* times go back too: another file, another filter */
 	assert_who(n, 100, 1500, "earlier", 90);
 	assert_who(n, 101, 9999, "beside", 101);
+	assert_true(fr_names_start(n, 100, 999) == 0 && fr_names_start(n, 100, 1000) == 1000);
+	assert_true(fr_names_start(n, 100, 4999) == 1000 && fr_names_start(n, 100, 5000) == 5000);
+	assert_true(fr_names_start(n, 99, 5000) == 0 && fr_names_start(n, 0xffffffff, 5000) == 0);
 	fr_names_free(n);
 }
 

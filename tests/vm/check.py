@@ -77,6 +77,11 @@ def unit():
     crash, = (e for e in replay(os.path.join(GOT, "unit.flight")) if e["event"] == "crash" and e["comm"] == "crash-worker")
     equal(crash["sig"], SIGSEGV, "signal")
     check(len(crash["ustack"]) > 2, f"its stack, without frame pointers to where the thread began: {crash['ustack']}")
+    had = fr_json("report", "--task", str(crash["tid"]), os.path.join(GOT, "unit.flight"))["scene"]
+    equal(had["open"], len(had["descriptors"]), "its descriptors")
+    equal([d["object"].split("/")[-1] for d in had["descriptors"] if d["fd"] in (1, 2)], ["unit.out", "unit.err"], "two of them")
+    equal({n["name"] for n in had["limits"] if n["used"] is not None}, {"DATA", "STACK", "NPROC", "NOFILE", "MEMLOCK", "AS"},
+          "limits whose use is known")
 
 
 @test("doctor: able, and missing is what this kernel lacks")

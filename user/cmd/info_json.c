@@ -280,6 +280,13 @@ static const void *info_klog(const struct fr_at *at, u32 i)
 	return !i && (fr_info_sum(s, "kmsgs") || fr_info_fact(s, "kmsg")) ? at->of : NULL;
 }
 
+static struct fr_value info_deaths(const struct fr_at *at)
+{
+	u64 cnt = fr_info_sum(info_of(at), "deaths");
+
+	return cnt ? fr_value_nr(cnt) : fr_value_absent();
+}
+
 static const char *info_kind_name(u32 i)
 {
 	return i + 1 < FR_INCIDENT_KIND_END ? fr_incident_kind(i + 1) : NULL;
@@ -496,9 +503,10 @@ static const struct fr_column info_columns[] = {
 	NUM("begin_ns", "begin_ns", CLOCK, "when the session began"),
 	NUM("snapshot_ns", "snapshot_ns", CLOCK, "when the snapshot was taken"),
 	ROW(NAMES, "names", &info_names, NULL),
-	NUM_IF("redacted", "redacted", COUNT, "values of secret keys in command lines and log lines that [were not written](format.md#what-is-secret); absent: it is not known"),
+	NUM_IF("redacted", "redacted", COUNT, "values of secret keys in command lines, log lines and paths that [were not written](format.md#what-is-secret); absent: it is not known"),
 	NUM_IF("aliases", "aliases", COUNT, "names that [stand for others](format.md#what-cut---redact-replaces); absent: `cut --redact` has not been here"),
 	FR_PART_MADE(info_klog, "kernel_log", &info_klog_all, "`null`: not recorded", .null = true),
+	FR_COLUMN_MADE(info_deaths, "deaths", COUNT, "deaths of which the file has [what the process had](format.md#what-a-process-had); absent: none"),
 	PART("unread", "unread", &info_unread_all, NULL),
 	PART("containers", "containers", &info_containers, NULL),
 	ROW(PROFILE, "cpu_profile", &info_profile, NULL),

@@ -440,7 +440,19 @@ static void info_put_klog(struct fr_out *o, const struct fr_info *s)
 	fr_out_printf(o, " record%s: `flightrec replay --kmsg`\n", fr_plural(cnt));
 }
 
-/* Values of secret keys in command lines and log lines; names that are others' now. */
+/* Only where there are any: most files are about no death. */
+static void info_put_deaths(struct fr_out *o, const struct fr_info *s)
+{
+	u64 cnt = fr_info_sum(s, "deaths");
+
+	if (!cnt)
+		return;
+	fr_info_label(o, "deaths");
+	put_count(o, cnt);
+	fr_out_str(o, " with what the process had: `flightrec report`\n");
+}
+
+/* Values of secret keys in command lines, log lines and paths; names that are others' now. */
 static void info_put_redacted(struct fr_out *o, const struct fr_info *s)
 {
 	u64 cnt = fact_count(s, "redacted"), alias_cnt = fact_count(s, "aliases");
@@ -449,7 +461,7 @@ static void info_put_redacted(struct fr_out *o, const struct fr_info *s)
 		return;
 	fr_info_label(o, "redacted");
 	put_count(o, cnt);
-	fr_out_printf(o, " value%s of keys like password and token, in command lines and log lines\n", fr_plural(cnt));
+	fr_out_printf(o, " value%s of keys like password and token, in command lines, log lines and paths\n", fr_plural(cnt));
 	if (!fr_info_fact(s, "aliases"))
 		return;
 	fr_info_label(o, "aliases");
@@ -606,6 +618,7 @@ void fr_info_text(struct fr_out *o, const struct fr_info *s)
 	info_put_states(o, s);
 	info_put_incidents(o, s);
 	info_put_klog(o, s);
+	info_put_deaths(o, s);
 	info_put_redacted(o, s);
 	put_horizons(o, s);
 	for (tier = 0; tier < tier_cnt; tier++)

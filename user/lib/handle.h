@@ -46,7 +46,7 @@ struct flightrec_stack {
 /* A row of a table that has no struct of its own in the snapshot. */
 union fr_lib_row {
 	struct {
-		u64 events, bytes, raw_bytes, start_ns, end_ns, lost, holes, damage, ties, ahead, losers, states, kmsgs;
+		u64 events, bytes, raw_bytes, start_ns, end_ns, lost, holes, damage, ties, ahead, losers, states, kmsgs, deaths;
 	} summary;
 	struct {
 		const char *name, *value;

@@ -31,13 +31,11 @@ static struct fr_value table_hole_why(const struct fr_at *at)
 }
 
 static const struct fr_column summary[] = {
-	MADE(summary, events, NUMBER),	  MADE(summary, bytes, NUMBER),
-	MADE(summary, raw_bytes, NUMBER), MADE(summary, start_ns, NUMBER),
-	MADE(summary, end_ns, NUMBER),	  MADE(summary, lost, NUMBER),
-	MADE(summary, holes, NUMBER),	  MADE(summary, damage, NUMBER),
-	MADE(summary, ties, NUMBER),	  MADE(summary, ahead, NUMBER),
-	MADE(summary, losers, NUMBER),	  MADE(summary, states, NUMBER),
-	MADE(summary, kmsgs, NUMBER),	  {},
+	MADE(summary, events, NUMBER),	 MADE(summary, bytes, NUMBER),	MADE(summary, raw_bytes, NUMBER),
+	MADE(summary, start_ns, NUMBER), MADE(summary, end_ns, NUMBER), MADE(summary, lost, NUMBER),
+	MADE(summary, holes, NUMBER),	 MADE(summary, damage, NUMBER), MADE(summary, ties, NUMBER),
+	MADE(summary, ahead, NUMBER),	 MADE(summary, losers, NUMBER), MADE(summary, states, NUMBER),
+	MADE(summary, kmsgs, NUMBER),	 MADE(summary, deaths, NUMBER), {},
 };
 
 static const struct fr_column facts[] = {MADE(fact, name, TEXT), MADE(fact, value, TEXT), {}};

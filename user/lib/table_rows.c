@@ -13,6 +13,18 @@ static u64 kmsg_cnt(const struct fr_snap *s)
 	return cnt;
 }
 
+/* Deaths, not things. */
+static u64 table_death_cnt(const struct fr_snap *s)
+{
+	size_t cnt, i;
+	const struct fr_snap_scene *n = fr_snap_scenes(s, &cnt);
+	u64 deaths = 0;
+
+	for (i = 0; i < cnt; i++)
+		deaths += !i || n[i].tid != n[i - 1].tid || n[i].at_ns != n[i - 1].at_ns || n[i].start_ns != n[i - 1].start_ns;
+	return deaths;
+}
+
 static size_t state_cnt(const struct fr_snap *s)
 {
 	size_t cnt;
@@ -42,6 +54,7 @@ static const void *summary_row(struct flightrec *fr, unsigned file)
 					     .losers = m->losers,
 					     .states = state_cnt(s),
 					     .kmsgs = kmsg_cnt(s),
+					     .deaths = table_death_cnt(s),
 				     }};
 	return &fr->row;
 }

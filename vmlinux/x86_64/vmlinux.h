@@ -32,6 +32,7 @@ struct signal_struct;
 struct sock;
 struct super_block;
 struct task_struct;
+struct ucounts;
 struct unix_address;
 struct user_namespace;
 struct vfsmount;
@@ -250,11 +251,17 @@ struct mnt_namespace {
 	struct ns_common ns;
 };
 
+struct rlimit {
+	__kernel_ulong_t rlim_cur;
+	__kernel_ulong_t rlim_max;
+};
+
 struct signal_struct {
 	atomic_t live;
 	short int oom_score_adj;
 	int group_exit_code;
 	unsigned int flags;
+	struct rlimit rlim[16];
 };
 
 struct css_set {
@@ -291,6 +298,8 @@ struct files_struct {
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
+	long unsigned int *open_fds;
+	long unsigned int *close_on_exec;
 };
 
 struct path {
@@ -298,9 +307,14 @@ struct path {
 	struct dentry *dentry;
 };
 
+typedef long long int __kernel_loff_t;
+typedef __kernel_loff_t loff_t;
+
 struct file {
 	struct inode *f_inode;
 	struct path f_path;
+	unsigned int f_flags;
+	loff_t f_pos;
 	void *private_data;
 };
 
@@ -333,8 +347,6 @@ struct dentry {
 };
 
 typedef short unsigned int umode_t;
-typedef long long int __kernel_loff_t;
-typedef __kernel_loff_t loff_t;
 
 struct inode {
 	umode_t i_mode;
@@ -367,6 +379,9 @@ struct percpu_counter {
 struct mm_struct {
 	struct maple_tree mm_mt;
 	long unsigned int total_vm;
+	long unsigned int data_vm;
+	long unsigned int stack_vm;
+	long unsigned int locked_vm;
 	struct percpu_counter rss_stat[4];
 	atomic_long_t pgtables_bytes;
 	long unsigned int arg_start;
@@ -409,6 +424,15 @@ struct cred {
 	kuid_t uid;
 	kernel_cap_t cap_effective;
 	struct user_namespace *user_ns;
+	struct ucounts *ucounts;
+};
+
+struct ucounts {
+	atomic_long_t rlimit[4];
+};
+
+enum rlimit_type {
+	UCOUNT_RLIMIT_NPROC = 0,
 };
 
 struct user_namespace {

@@ -349,6 +349,16 @@ static bool names_holds(const struct fr_names *n, const struct span *s, u64 ts)
 	return n->mark[s->cur].from_ns <= ts && (s->cur + 1 == s->end || ts < n->mark[s->cur + 1].from_ns);
 }
 
+u64 fr_names_start(const struct fr_names *n, u32 tid, u64 ts)
+{
+	const struct span *s = tid < n->span_cnt ? &n->span[tid] : NULL;
+	const struct mark *m = s ? names_find(n, s, ts) : NULL;
+
+	while (m && m->why != BIRTH)
+		m = m > &n->mark[s->begin] ? m - 1 : NULL;
+	return m ? m->from_ns : 0;
+}
+
 struct fr_who fr_names_who(struct fr_names *n, u32 tid, u64 ts, u16 cpu)
 {
 	const struct mark *m;

@@ -40,4 +40,7 @@ int fr_names_ready(struct fr_names *n);
 /* Who was tid at time ts (recording clock)? cpu names the idle task, tid 0. Only after fr_names_ready(). */
 struct fr_who fr_names_who(struct fr_names *n, u32 tid, u64 ts, u16 cpu);
 
+/* When did the task begin that was tid at time ts? 0: it is not known. Only after fr_names_ready(). */
+u64 fr_names_start(const struct fr_names *n, u32 tid, u64 ts);
+
 #endif

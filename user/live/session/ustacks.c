@@ -50,7 +50,7 @@ static bool ustacks_copy(const struct fr_ustack *from, struct fr_ustack *to)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (fr_load(&from->stack_id) != id || to->stack_id != id)
 		return false;
-	if (to->page_cnt > FR_USTACK_PAGE_CNT || to->map_cnt > FR_USTACK_MAP_CNT)
+	if (to->page_cnt > FR_USTACK_PAGE_CNT || to->map_cnt > FR_USTACK_MAP_CNT || to->scene.fd_cnt > FR_SCENE_FD_CNT)
 		return false;
 	for (i = 0; i < to->map_cnt; i++)
 		to->map[i].path[sizeof(to->map[i].path) - 1] = '\0';

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/set/vec.h"
+#include "base/text/redact.h"
 #include "base/text/units.h"
 #include "live/session/ustacks.h"
 #include "live/snapshot/dump_int.h"
@@ -239,6 +240,93 @@ struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_
 	return n;
 }
 
+/* ---- what they had ---- */
+
+/* A path may have a secret in it, as a command line may. -ENOMEM: no room. */
+static int redacted_object(struct fr_dump *d, const char *object, char **out)
+{
+	size_t len = strnlen(object, FR_SCENE_OBJECT_SZ), room = len * (1 + strlen(FR_REDACTED)) + 1;
+	char *text = malloc(room);
+
+	if (!text)
+		return -ENOMEM;
+	text[fr_redact(d->secrets.words, FR_REDACT_LINE, object, len, text, room - 1, &d->secrets.cnt)] = 0;
+	*out = text;
+	return 0;
+}
+
+static int add_thing(struct fr_vec *v, const struct fr_ustack *u, u8 what, u64 number, const u64 value[3], char *text)
+{
+	struct fr_snap_scene n = {.tid = u->tid,
+				  .start_ns = u->scene.start_ns,
+				  .at_ns = u->scene.at_ns,
+				  .what = what,
+				  .number = number,
+				  .text = text};
+
+	memcpy(n.value, value, sizeof(n.value));
+	return fr_vec_add(v, &n, 1);
+}
+
+static int add_descriptors(struct fr_dump *d, const struct fr_ustack *u, struct fr_vec *v)
+{
+	const struct fr_scene *s = &u->scene;
+	const u64 looked_at[3] = {s->fd_more ? s->fd_end : 0};
+	int err = add_thing(v, u, FR_SCENE_descriptors, s->open_cnt, looked_at, NULL);
+	u32 i;
+
+	for (i = 0; i < s->fd_cnt && !err; i++) {
+		const u64 value[3] = {s->fd[i].flags, s->fd[i].pos};
+		char *text = NULL;
+
+		err = redacted_object(d, s->fd[i].object, &text);
+		err = err ?: add_thing(v, u, FR_SCENE_descriptor, s->fd[i].fd, value, text);
+		if (err)
+			free(text);
+	}
+	return err;
+}
+
+/* Of descriptors that were not all looked at it is not known. */
+static u64 unwind_used(const struct fr_scene *s, u32 limit)
+{
+	if (limit != FR_RLIMIT_NOFILE)
+		return s->used[limit];
+	return s->fd_end && !s->fd_more ? s->open_cnt : FR_SCENE_NO_VALUE;
+}
+
+static int add_scene(struct fr_dump *d, const struct fr_ustack *u, struct fr_vec *v)
+{
+	const struct fr_scene *s = &u->scene;
+	int err = 0;
+	u32 i;
+
+	if (!s->at_ns)
+		return 0;
+	for (i = 0; i < FR_SCENE_LIMIT_CNT && !err; i++) {
+		const u64 value[3] = {s->limit[i].soft, s->limit[i].hard, unwind_used(s, i)};
+
+		err = add_thing(v, u, FR_SCENE_limit, i, value, NULL);
+	}
+	return err ?: s->fd_end ? add_descriptors(d, u, v) : 0;
+}
+
+static int put_scenes(struct fr_dump *d, const struct fr_dump_unwound *n)
+{
+	struct fr_vec v = {.item_sz = sizeof(struct fr_snap_scene)};
+	const struct fr_snap_scene *at;
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < n->cnt && !err; i++)
+		err = add_scene(d, &n->u[i], &v);
+	err = err ?: fr_snap_put_scenes(d->w, v.at, v.cnt);
+	for (i = 0, at = v.at; i < v.cnt; i++)
+		free((char *)at[i].text);
+	fr_vec_free(&v);
+	return err;
+}
+
 int fr_dump_put_unwound(struct fr_dump *d, struct fr_dump_unwound *n)
 {
 	int err = 0;
@@ -247,7 +335,7 @@ int fr_dump_put_unwound(struct fr_dump *d, struct fr_dump_unwound *n)
 	for (i = 0; n && i < n->cnt && !err; i++)
 		if (n->found[i])
 			err = put_unwound(d, &n->u[i], n->found[i]);
-	return err;
+	return err ?: n ? put_scenes(d, n) : 0;
 }
 
 void fr_dump_unwound_free(struct fr_dump_unwound *n)

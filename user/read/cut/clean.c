@@ -567,6 +567,14 @@ static int form_of_klog(const void *item)
 	return ((const struct fr_snap_klog *)item)->facility ? FR_PSEUDO_WORDS : FR_PSEUDO_TEXT;
 }
 
+/* What descriptors stand for. What a later version has is taken for a command line. */
+static int form_of_scene(const void *item)
+{
+	const struct fr_snap_scene *n = item;
+
+	return n->what == FR_SCENE_descriptor ? FR_PSEUDO_OBJECT : FR_PSEUDO_WORDS;
+}
+
 /* Lists whose items have a text. */
 static const struct clean_list {
 	size_t list, text; /* in struct fr_meta, a vector; in its items, a const char * */
@@ -576,6 +584,7 @@ static const struct clean_list {
 	{offsetof(struct fr_meta, mapping), offsetof(struct fr_snap_mapping, path), form_of_mapping},
 	{offsetof(struct fr_meta, state), offsetof(struct fr_snap_state, object), form_of_state},
 	{offsetof(struct fr_meta, klog), offsetof(struct fr_snap_klog, text), form_of_klog},
+	{offsetof(struct fr_meta, scene), offsetof(struct fr_snap_scene, text), form_of_scene},
 };
 
 static int clean_list(struct fr_clean *c, const struct clean_list *l, struct fr_meta *m)

@@ -38,6 +38,7 @@ void fr_meta_init(struct fr_meta *m)
 		.mapping.item_sz = sizeof(struct fr_snap_mapping),
 		.state.item_sz = sizeof(struct fr_snap_state),
 		.klog.item_sz = sizeof(struct fr_snap_klog),
+		.scene.item_sz = sizeof(struct fr_snap_scene),
 		.line.item_sz = sizeof(struct line),
 		.formats.item_sz = 1,
 	};
@@ -55,6 +56,7 @@ void fr_meta_free(struct fr_meta *m)
 	fr_vec_free(&m->mapping);
 	fr_vec_free(&m->state);
 	fr_vec_free(&m->klog);
+	fr_vec_free(&m->scene);
 	fr_vec_free(&m->line);
 	fr_vec_free(&m->formats);
 	fr_counters_free(&m->counters);
@@ -101,6 +103,19 @@ static int take_mappings(struct fr_meta *m, const struct fr_snap *s, const struc
 	for (i = 0; i < cnt && !err; i++)
 		if (!map[i].pid || meta_is_kept(keep, map[i].pid))
 			err = fr_vec_add(&m->mapping, &map[i], 1);
+	return err;
+}
+
+/* Of who died. */
+static int take_scenes(struct fr_meta *m, const struct fr_snap *s, const struct fr_keep *keep)
+{
+	size_t cnt, i;
+	const struct fr_snap_scene *n = fr_snap_scenes(s, &cnt);
+	int err = 0;
+
+	for (i = 0; i < cnt && !err; i++)
+		if (meta_is_kept(keep, n[i].tid))
+			err = fr_vec_add(&m->scene, &n[i], 1);
 	return err;
 }
 
@@ -325,6 +340,7 @@ int fr_meta_take(struct fr_meta *m, const struct fr_snap *s, const struct fr_kee
 	err = err ?: take_symbols(m, s, keep);
 	err = err ?: take_mappings(m, s, keep);
 	err = err ?: meta_take_states(m, s, keep);
+	err = err ?: take_scenes(m, s, keep);
 	err = err ?: take_lines(m, s, keep);
 	err = err ?: take_formats(m, s);
 	err = err ?: take_counters(m, s);
@@ -431,6 +447,19 @@ static int by_record_known(const void *a, const void *b)
 	return 0;
 }
 
+/* A thing of a death is the same in all files. */
+static int by_thing(const void *a, const void *b)
+{
+	const struct fr_snap_scene *x = a, *y = b;
+
+	LESS(x->tid, y->tid);
+	LESS(x->start_ns, y->start_ns);
+	LESS(x->at_ns, y->at_ns);
+	LESS(x->what, y->what);
+	LESS(x->number, y->number);
+	return 0;
+}
+
 static int meta_by_subject(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
@@ -505,6 +534,7 @@ void fr_meta_unite(struct fr_meta *m)
 	thin(&m->mapping, by_mapping, by_mapping);
 	thin(&m->state, by_state, by_state);
 	thin(&m->klog, by_record_known, by_record);
+	thin(&m->scene, by_thing, by_thing);
 	thin(&m->line, by_line, meta_by_subject);
 	m->united = true;
 }
@@ -550,6 +580,7 @@ int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
 	err = err ?: fr_snap_put_mappings(w, m->mapping.at, m->mapping.cnt);
 	err = err ?: fr_snap_put_states(w, m->state.at, m->state.cnt);
 	err = err ?: fr_snap_put_klog(w, m->klog.at, m->klog.cnt);
+	err = err ?: fr_snap_put_scenes(w, m->scene.at, m->scene.cnt);
 	err = err ?: fr_snap_put_formats(w, m->formats.at, m->formats.cnt);
 	if (m->has_counters)
 		err = err ?: fr_snap_put_counters(w, &m->counters);

@@ -20,7 +20,7 @@
 
 struct fr_meta {
 	/* items of the writer's structs (read/snapfile/snapfile.h) */
-	struct fr_vec ring, hole, task, clock, incident, symbol, mapping, state, klog;
+	struct fr_vec ring, hole, task, clock, incident, symbol, mapping, state, klog, scene;
 	struct fr_vec line;	     /* about processes and cgroups, of one or several snapshots */
 	struct fr_vec formats;	     /* text: of tracepoints */
 	struct fr_counters counters; /* of the host */

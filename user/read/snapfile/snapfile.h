@@ -111,6 +111,26 @@ struct fr_snap_klog {
 };
 #define FR_KLOG_UNJOINED (~0ULL)
 
+/* What a process had as it died: one thing of it. The values' meaning follows from what it is. */
+enum fr_scene_what {
+	FR_SCENE_limit = 1,   /* number: RLIMIT_*; soft, hard (all ones: none), used (all ones: not known) */
+	FR_SCENE_descriptor,  /* number; flags (O_*), place in the file; text: its object, empty: not known */
+	FR_SCENE_descriptors, /* number: how many were open; of those below so many, 0: of all */
+	FR_SCENE_END,
+};
+
+#define FR_SCENE_LIMIT_MOST 63u /* the kernel's highest number, and more to come */
+
+struct fr_snap_scene {
+	u32 tid; /* who died: the task of that tid and start time */
+	u64 start_ns;
+	u64 at_ns; /* recording clock */
+	u8 what;   /* enum fr_scene_what; others are of later versions */
+	u64 number;
+	u64 value[3];
+	const char *text;
+};
+
 #define FR_BUILD_ID_MAX 20
 
 /*
@@ -187,6 +207,7 @@ int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y
 int fr_snap_put_mappings(struct fr_snap_writer *w, const struct fr_snap_mapping *m, size_t cnt);
 int fr_snap_put_states(struct fr_snap_writer *w, const struct fr_snap_state *t, size_t cnt);
 int fr_snap_put_klog(struct fr_snap_writer *w, const struct fr_snap_klog *l, size_t cnt);
+int fr_snap_put_scenes(struct fr_snap_writer *w, const struct fr_snap_scene *n, size_t cnt);
 
 /* One lap, copied out of a ring: com units of a sub-buffer, sz bytes at buf. Oldest first for each ring. */
 struct fr_snap_lap {
@@ -277,6 +298,7 @@ const struct fr_snap_symbol *fr_snap_symbols(const struct fr_snap *s, size_t *cn
 const struct fr_snap_mapping *fr_snap_mappings(const struct fr_snap *s, size_t *cnt); /* sorted by (pid, begin) */
 const struct fr_snap_state *fr_snap_states(const struct fr_snap *s, size_t *cnt);     /* sorted by (tid, at_ns) */
 const struct fr_snap_klog *fr_snap_klog(const struct fr_snap *s, size_t *cnt);	      /* sorted by (ts, seq) */
+const struct fr_snap_scene *fr_snap_scenes(const struct fr_snap *s, size_t *cnt);     /* by death, what, number */
 const struct fr_chunk *fr_snap_chunks(const struct fr_snap *s, size_t *cnt);	      /* by file order */
 const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
 			       size_t *cnt); /* places, as file_off, of event chunks without a header */

@@ -45,6 +45,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_FORMATS = 15,	 /* text: base/tp/tps.h */
 	FR_CHUNK_KLOG = 16,	 /* list with texts */
 	FR_CHUNK_COUNTERS = 17,	 /* base/counter/counters.h */
+	FR_CHUNK_SCENES = 18,	 /* list with texts */
 };
 
 /* Limits of a reader. A writer keeps well below. */
@@ -222,6 +223,16 @@ struct fr_klog_entry {
 	u8 level, flags;
 };
 
+struct fr_scene_entry {
+	u32 tid;
+	u32 text;
+	u64 start_ns;
+	u8 what;
+	u8 reserved[7];
+	u64 at_ns, number;
+	u64 value[3];
+};
+
 _Static_assert(sizeof(struct fr_part_head) == 24, "on disk");
 _Static_assert(sizeof(struct fr_file_head) == 48, "on disk");
 _Static_assert(sizeof(struct fr_chunk_head) == 56, "on disk");
@@ -239,6 +250,7 @@ _Static_assert(sizeof(struct fr_incident_entry) == 264, "on disk");
 _Static_assert(sizeof(struct fr_symbol_entry) == 32, "on disk");
 _Static_assert(sizeof(struct fr_state_entry) == 128, "on disk");
 _Static_assert(sizeof(struct fr_klog_entry) == 40, "on disk");
+_Static_assert(sizeof(struct fr_scene_entry) == 64, "on disk");
 _Static_assert(FR_LOST_CNT <= FR_LOST_ROOM && FR_FILTERED_CNT <= FR_FILTERED_ROOM, "room for all reasons");
 
 #endif

@@ -58,7 +58,7 @@ struct fr_snap {
 	struct fr_schema *schema; /* the file's own, NULL: none read */
 	const struct fr_schema *use;
 	struct fr_snap_list tasks, rings, holes, clocks, incidents;
-	struct fr_snap_list mappings, symbols, states, klog;
+	struct fr_snap_list mappings, symbols, states, klog, scenes;
 	struct fr_snap_texts *texts; /* their texts */
 	struct fr_stacks *stacks;    /* NULL: not requested yet */
 	struct fr_snap_list facts;   /* struct fact */

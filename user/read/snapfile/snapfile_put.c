@@ -121,6 +121,11 @@ int fr_snap_put_klog(struct fr_snap_writer *w, const struct fr_snap_klog *l, siz
 	return put_texts(w, FR_CHUNK_KLOG, l, cnt);
 }
 
+int fr_snap_put_scenes(struct fr_snap_writer *w, const struct fr_snap_scene *n, size_t cnt)
+{
+	return put_texts(w, FR_CHUNK_SCENES, n, cnt);
+}
+
 /* The end of the last complete line within max bytes, or max if a line is longer. */
 static size_t whole_lines(const char *text, size_t sz, size_t max)
 {

@@ -23,6 +23,8 @@ static struct fr_snap_list *symbols_list_of(struct fr_snap *s, u32 kind)
 		return &s->states;
 	case FR_CHUNK_KLOG:
 		return &s->klog;
+	case FR_CHUNK_SCENES:
+		return &s->scenes;
 	default:
 		return &s->mappings;
 	}
@@ -64,6 +66,7 @@ void fr_snap_sort_texts(struct fr_snap *s)
 	fr_text_sort(fr_text_kind(FR_CHUNK_MAPPINGS), s->mappings.items, s->mappings.cnt);
 	fr_text_sort(fr_text_kind(FR_CHUNK_STATES), s->states.items, s->states.cnt);
 	fr_text_sort(fr_text_kind(FR_CHUNK_KLOG), s->klog.items, s->klog.cnt);
+	fr_text_sort(fr_text_kind(FR_CHUNK_SCENES), s->scenes.items, s->scenes.cnt);
 }
 
 void fr_snap_free_texts(struct fr_snap *s)
@@ -78,6 +81,7 @@ void fr_snap_free_texts(struct fr_snap *s)
 	free(s->symbols.items);
 	free(s->states.items);
 	free(s->klog.items);
+	free(s->scenes.items);
 	fr_stacks_free(s->stacks);
 }
 
@@ -97,6 +101,12 @@ const struct fr_snap_klog *fr_snap_klog(const struct fr_snap *s, size_t *cnt)
 {
 	*cnt = s->klog.cnt;
 	return s->klog.items;
+}
+
+const struct fr_snap_scene *fr_snap_scenes(const struct fr_snap *s, size_t *cnt)
+{
+	*cnt = s->scenes.cnt;
+	return s->scenes.items;
 }
 
 const struct fr_snap_state *fr_snap_states(const struct fr_snap *s, size_t *cnt)

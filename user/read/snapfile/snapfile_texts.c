@@ -162,6 +162,42 @@ static int compare_klog(const void *a, const void *b)
 	return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
+/* ---- scenes ---- */
+
+/* clang-format off */
+#define SCENE(NUMBER, ARRAY, NAME, TEXT, OTHER) \
+	NUMBER(tid, tid) TEXT(text, text) NUMBER(start_ns, start_ns) NUMBER(at_ns, at_ns) NUMBER(what, what) \
+	NUMBER(number, number) ARRAY(value, value)
+FR_ENTRY(scene, fr_scene_entry, fr_snap_scene, SCENE)
+/* clang-format on */
+
+/* Descriptors are ints, limits few. */
+static u64 scene_most(u8 what)
+{
+	return what == FR_SCENE_limit ? FR_SCENE_LIMIT_MOST : what < FR_SCENE_END ? 1u << 31 : ~0ULL;
+}
+
+/* What a later version adds is what this one knows nothing of. */
+static bool scene_is_good(const void *entry, const char *texts, size_t texts_sz)
+{
+	struct fr_scene_entry e;
+
+	(void)texts;
+	memcpy(&e, entry, sizeof(e));
+	return e.text < texts_sz && e.tid && e.tid <= FR_TID_MASK && e.what && e.number <= scene_most(e.what);
+}
+
+static int compare_scenes(const void *a, const void *b)
+{
+	const struct fr_snap_scene *x = a, *y = b;
+
+	if (x->tid != y->tid || x->at_ns != y->at_ns)
+		return compare_place(x->tid, x->at_ns, y->tid, y->at_ns);
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return compare_place(x->what, x->number, y->what, y->number);
+}
+
 /* ---- all ---- */
 
 /* clang-format off */
@@ -170,10 +206,9 @@ static int compare_klog(const void *a, const void *b)
 /* clang-format on */
 
 static const struct fr_text_kind kinds[] = {
-	KIND(MAPPINGS, mapping, compare_mappings),
-	KIND(SYMBOLS, symbol, compare_symbols),
-	KIND(STATES, state, compare_states),
-	KIND(KLOG, klog, compare_klog),
+	KIND(MAPPINGS, mapping, compare_mappings), KIND(SYMBOLS, symbol, compare_symbols),
+	KIND(STATES, state, compare_states),	   KIND(KLOG, klog, compare_klog),
+	KIND(SCENES, scene, compare_scenes),
 };
 
 const struct fr_text_kind *fr_text_kind(u32 kind)

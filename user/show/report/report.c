@@ -112,6 +112,8 @@ static int report_gather(struct fr_report *r)
 	report_take_file(r);
 	err = fr_summary_new(r->snap, &r->sum);
 	err = err ?: analyze(r);
+	if (!err)
+		fr_report_scene_find(r);
 	err = err ?: report_open_symbols(r);
 	err = err ?: report_judge(r);
 	err = err ?: fr_report_rare_read(r);

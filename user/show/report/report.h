@@ -158,6 +158,13 @@ enum fr_report_of {
 		FR_REPORT_OF_CNT
 };
 
+/* What the process in focus had as it died: things of a kind are items of the snapshot's that follow each other. */
+struct fr_report_scene {
+	const struct fr_snap_scene *at; /* all that is known of this death; NULL: nothing is */
+	size_t first[FR_SCENE_END];	/* by enum fr_scene_what */
+	u32 cnt[FR_SCENE_END];
+};
+
 struct fr_report {
 	const struct fr_report_ask *ask;
 	struct fr_replay *replay;
@@ -170,6 +177,7 @@ struct fr_report {
 	struct fr_finding verdict;
 	struct fr_changes changes;
 	struct fr_states states;
+	struct fr_report_scene scene;
 	struct fr_wants wants; /* columns that all of it reads */
 	struct fr_report_last last;
 	struct fr_symbols *symbols; /* NULL: addresses are not resolved */
@@ -196,6 +204,9 @@ int fr_report_rare_read(struct fr_report *r);
 
 /* Print all as a page. */
 void fr_report_text(struct fr_report *r);
+
+/* Find r->scene. */
+void fr_report_scene_find(struct fr_report *r);
 
 /* Find r->fn. 0 or -ENOMEM. */
 int fr_report_functions(struct fr_report *r);

@@ -17,6 +17,8 @@ extern const struct fr_table fr_report_kind_changes; /* struct fr_changes */
 extern const struct fr_table fr_report_kind_waits;   /* struct fr_waits */
 extern const struct fr_table fr_report_kind_states;  /* of the report itself, as the next one */
 extern const struct fr_table fr_report_kind_klog;
+extern const struct fr_table fr_report_kind_scene;
+
 extern const struct fr_table fr_report_kind_rare;
 extern const struct fr_table fr_report_kind_counters;
 extern const struct fr_table fr_report_kind; /* struct fr_report: all of it */

@@ -229,6 +229,7 @@ static void put_evidence(struct fr_report_page *p)
 	put_fitting(p, fr_report_put_rare, 0);
 	put_fitting(p, fr_report_put_counters, 0);
 	put_fitting(p, fr_report_put_focus, 6);
+	put_fitting(p, fr_report_put_scene, 0);
 	put_fitting(p, fr_report_put_timeline, 0);
 	put_fitting(p, fr_report_put_tables, 0);
 	put_fitting(p, fr_report_put_samples, 27);

@@ -55,6 +55,7 @@ void fr_report_put_waits_line(struct fr_report_page *p); /* how many there are, 
 void fr_report_put_states(struct fr_report_page *p);
 void fr_report_put_waits(struct fr_report_page *p);
 void fr_report_put_focus(struct fr_report_page *p);
+void fr_report_put_scene(struct fr_report_page *p); /* what the process had as it died (report_scene.c) */
 void fr_report_put_timeline(struct fr_report_page *p);
 void fr_report_put_tables(struct fr_report_page *p);
 void fr_report_put_samples(struct fr_report_page *p);

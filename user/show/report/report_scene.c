@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* report_scene: what the process in focus had as it died: descriptors and limits (bpf/scene.h). */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/schema/syscalls.h"
+#include "base/text/escape.h"
+#include "base/text/units.h"
+#include "scene.h"
+#include "show/report/report_kinds.h"
+#include "show/report/report_text.h"
+
+#define FDS_SHOWN 16u /* of a page: the lowest, and the highest */
+
+#define NO_LIMIT (~0ULL)
+
+/* What a limit counts. */
+enum scene_unit { SCENE_COUNT, SCENE_BYTES, SCENE_SECONDS, SCENE_US };
+
+/* By the kernel's RLIMIT_ numbers. */
+static const struct scene_limit {
+	const char *name;
+	enum scene_unit unit;
+} scene_limits[] = {
+	{"CPU", SCENE_SECONDS},	   {"FSIZE", SCENE_BYTES}, {"DATA", SCENE_BYTES},   {"STACK", SCENE_BYTES},
+	{"CORE", SCENE_BYTES},	   {"RSS", SCENE_BYTES},   {"NPROC", SCENE_COUNT},  {"NOFILE", SCENE_COUNT},
+	{"MEMLOCK", SCENE_BYTES},  {"AS", SCENE_BYTES},	   {"LOCKS", SCENE_COUNT},  {"SIGPENDING", SCENE_COUNT},
+	{"MSGQUEUE", SCENE_BYTES}, {"NICE", SCENE_COUNT},  {"RTPRIO", SCENE_COUNT}, {"RTTIME", SCENE_US},
+};
+#define LIMIT_CNT (sizeof(scene_limits) / sizeof(scene_limits[0]))
+
+/* ---- the death ---- */
+
+static u64 scene_apart(u64 a, u64 b)
+{
+	return a < b ? b - a : a - b;
+}
+
+static bool scene_is_of_one(const struct fr_snap_scene *a, const struct fr_snap_scene *b)
+{
+	return a->tid == b->tid && a->at_ns == b->at_ns && a->start_ns == b->start_ns;
+}
+
+/* Of the task in focus? Its tid may have been another's, before or since. */
+static bool scene_is_its(const struct fr_report *r, const struct fr_snap_scene *n)
+{
+	const struct fr_an_focus *f = &r->res->focus;
+	u64 start_ns = n->tid == f->tid ? fr_names_start(r->view->names, f->tid, f->at_ns) : 0;
+
+	return n->tid == f->tid && (start_ns ? n->start_ns == start_ns : n->start_ns <= f->at_ns);
+}
+
+/* Sorted: things of the same kind lie together. */
+static void scene_take(struct fr_report_scene *s, const struct fr_snap_scene *at, size_t cnt)
+{
+	size_t i;
+
+	*s = (struct fr_report_scene){.at = at};
+	for (i = 0; i < cnt && scene_is_of_one(&at[i], at); i++) {
+		if (at[i].what >= FR_SCENE_END)
+			continue;
+		if (!s->cnt[at[i].what]++)
+			s->first[at[i].what] = i;
+	}
+}
+
+void fr_report_scene_find(struct fr_report *r)
+{
+	const u64 at_ns = r->res->focus.at_ns;
+	size_t cnt, i, found;
+	const struct fr_snap_scene *n = fr_snap_scenes(r->snap, &cnt);
+
+	for (i = 0, found = cnt; i < cnt; i++) {
+		if (!scene_is_its(r, &n[i]) || (i && scene_is_of_one(&n[i], &n[i - 1])))
+			continue;
+		if (found == cnt || scene_apart(n[i].at_ns, at_ns) < scene_apart(n[found].at_ns, at_ns))
+			found = i;
+	}
+	if (found < cnt)
+		scene_take(&r->scene, &n[found], cnt - found);
+}
+
+/* NULL: it has fewer. */
+static const struct fr_snap_scene *scene_nth(const struct fr_report *r, enum fr_scene_what what, u32 nr)
+{
+	return nr < r->scene.cnt[what] ? &r->scene.at[r->scene.first[what] + nr] : NULL;
+}
+
+/* ---- flags in words ---- */
+
+/* The kernel adds it to all that a 64-bit program opens, and it says nothing. */
+static u64 scene_large_file(const char *arch)
+{
+	return !strcmp(arch, "aarch64") ? 0400000 : 0100000;
+}
+
+/* As open() takes them. Returns the end; empty: of a machine that is not known. */
+static char *scene_flags(const struct fr_report *r, u64 flags, char *to)
+{
+	const char *arch = r->view->arch ?: "";
+	const struct fr_syscall *c = fr_syscalls_at(fr_syscalls_find(arch, 0), fr_syscall_nr(arch, 0, "openat"));
+	const u64 arg[4] = {0, 0, flags & ~scene_large_file(arch), 0};
+
+	*to = 0;
+	return c && c->signature->args ? fr_callwords_put(c->signature, arg, 4, 2, to) : to;
+}
+
+/* ---- JSON ---- */
+
+static const void *scene_limit_at(const struct fr_at *at, u32 i)
+{
+	return scene_nth(at->of, FR_SCENE_limit, i);
+}
+
+static const void *scene_descriptor_at(const struct fr_at *at, u32 i)
+{
+	return scene_nth(at->of, FR_SCENE_descriptor, i);
+}
+
+static struct fr_value scene_open(const struct fr_at *at)
+{
+	const struct fr_snap_scene *n = scene_nth(at->of, FR_SCENE_descriptors, 0);
+
+	return n ? fr_value_nr(n->number) : fr_value_null();
+}
+
+static struct fr_value scene_open_below(const struct fr_at *at)
+{
+	const struct fr_snap_scene *n = scene_nth(at->of, FR_SCENE_descriptors, 0);
+
+	return n && n->value[0] ? fr_value_nr(n->value[0]) : fr_value_null();
+}
+
+static struct fr_value scene_at_ns(const struct fr_at *at)
+{
+	return fr_value_nr(((const struct fr_report *)at->of)->scene.at->at_ns);
+}
+
+static struct fr_value scene_limit_name(const struct fr_at *at)
+{
+	const struct fr_snap_scene *n = at->rec;
+
+	return fr_value_text(n->number < LIMIT_CNT ? scene_limits[n->number].name : NULL);
+}
+
+static struct fr_value scene_nr_or_null(u64 value)
+{
+	return value == FR_SCENE_NO_VALUE ? fr_value_null() : fr_value_nr(value);
+}
+
+static struct fr_value scene_soft(const struct fr_at *at)
+{
+	return scene_nr_or_null(((const struct fr_snap_scene *)at->rec)->value[0]);
+}
+
+static struct fr_value scene_hard(const struct fr_at *at)
+{
+	return scene_nr_or_null(((const struct fr_snap_scene *)at->rec)->value[1]);
+}
+
+static struct fr_value scene_used(const struct fr_at *at)
+{
+	return scene_nr_or_null(((const struct fr_snap_scene *)at->rec)->value[2]);
+}
+
+static struct fr_value scene_words(const struct fr_at *at)
+{
+	const struct fr_snap_scene *n = at->rec;
+	char words[FR_CALLWORDS_SZ + 1], *end = scene_flags(at->of, n->value[0], words);
+	size_t sz = end - words;
+
+	if (!sz || sz > sizeof(at->room->text))
+		return fr_value_null();
+	memcpy(at->room->text, words, sz);
+	return fr_value_mem(at->room->text, sz);
+}
+
+static struct fr_value scene_object(const struct fr_at *at)
+{
+	const char *text = ((const struct fr_snap_scene *)at->rec)->text;
+
+	return fr_value_text(*text ? text : NULL);
+}
+
+/* clang-format off */
+static const struct fr_column scene_limit_columns[] = {
+	FR_COLUMN(struct fr_snap_scene, number, "number", NUMBER, "the kernel's"),
+	FR_COLUMN_MADE(scene_limit_name, "name", TEXT, "as in getrlimit(2), without `RLIMIT_`; `null`: not known here"),
+	FR_COLUMN_MADE(scene_soft, "soft", NUMBER, "in the limit's own unit; `null`: no limit"),
+	FR_COLUMN_MADE(scene_hard, "hard", NUMBER, "likewise"),
+	FR_COLUMN_MADE(scene_used, "used", NUMBER, "of `NOFILE`, open descriptors; of `NPROC`, threads of the user, as the kernel counts them; of `DATA`, `STACK`, `MEMLOCK` and `AS`, bytes of the process; `null`: not known"),
+	{},
+};
+static const struct fr_table scene_kind_limit = {"limit", "A limit of the process, as getrlimit(2) has it.", scene_limit_columns};
+
+static const struct fr_column scene_descriptor_columns[] = {
+	FR_COLUMN(struct fr_snap_scene, number, "fd", NUMBER, "the descriptor"),
+	FR_COLUMN_MADE(scene_object, "object", TEXT, "what it stands for, as in event [`wait`](events.md#wait); `null`: not known"),
+	FR_COLUMN(struct fr_snap_scene, value[0], "flags", NUMBER, "as open(2) takes them"),
+	FR_COLUMN_MADE(scene_words, "flags_words", TEXT, "the same in words; `null`: of a machine that is not known"),
+	FR_COLUMN(struct fr_snap_scene, value[1], "pos", NUMBER, "the place in the file"),
+	{},
+};
+static const struct fr_table scene_kind_descriptor = {"descriptor", "A descriptor of the process.", scene_descriptor_columns};
+
+static const struct fr_column scene_columns[] = {
+	FR_COLUMN_MADE(scene_at_ns, "ts", CLOCK, "when it was looked at, by the task itself"),
+	FR_COLUMN_MADE(scene_open, "open", COUNT, "descriptors that were open; `null`: not known"),
+	FR_COLUMN_MADE(scene_open_below, "open_below", NUMBER, "only those with lower numbers were looked at; `null`: all were"),
+	FR_LIST(scene_descriptor_at, "descriptors", &scene_kind_descriptor, "the 32 lowest and the 32 highest of them"),
+	FR_LIST(scene_limit_at, "limits", &scene_kind_limit, NULL),
+	{},
+};
+const struct fr_table fr_report_kind_scene = {"scene", "What its process [had as it died](format.md#what-a-process-had).", scene_columns};
+/* clang-format on */
+
+/* ---- text ---- */
+
+static void scene_put_amount(struct fr_out *o, enum scene_unit unit, u64 v)
+{
+	char text[32];
+
+	if (unit == SCENE_BYTES)
+		fr_out_str(o, fr_show_size(v, text, sizeof(text)));
+	else
+		fr_out_str(o, fr_show_count(v, text, sizeof(text)));
+	if (unit == SCENE_SECONDS || unit == SCENE_US)
+		fr_out_str(o, unit == SCENE_US ? " us" : " s");
+}
+
+/* "1,024 (RLIMIT_NOFILE, hard 4,096)" */
+static void scene_put_bounds(struct fr_out *o, const struct fr_snap_scene *n)
+{
+	enum scene_unit unit = scene_limits[n->number].unit;
+
+	scene_put_amount(o, unit, n->value[0]);
+	fr_out_printf(o, " (RLIMIT_%s", scene_limits[n->number].name);
+	if (n->value[1] != n->value[0]) {
+		fr_out_str(o, ", hard ");
+		if (n->value[1] == NO_LIMIT)
+			fr_out_str(o, "none");
+		else
+			scene_put_amount(o, unit, n->value[1]);
+	}
+	fr_out_char(o, ')');
+}
+
+static void scene_put_fd(struct fr_report_page *p, const struct fr_snap_scene *n)
+{
+	char words[FR_CALLWORDS_SZ + 1], *end = scene_flags(p->r, n->value[0], words);
+
+	fr_out_printf(p->o, "    %5llu  ", n->number);
+	if (*n->text)
+		fr_escape_text(p->o, n->text, strlen(n->text));
+	else
+		fr_out_str(p->o, "not known");
+	if (end > words) {
+		fr_out_str(p->o, "  ");
+		fr_out_any(p->o, words, end - words);
+	}
+	fr_out_char(p->o, '\n');
+}
+
+/* The lowest and the highest, and how many are between. */
+static void scene_put_fds(struct fr_report_page *p, u64 open)
+{
+	u32 cnt = p->r->scene.cnt[FR_SCENE_descriptor], shown = p->r->ask->top && cnt > FDS_SHOWN ? FDS_SHOWN : cnt, low, i;
+
+	low = shown < cnt || cnt < open ? shown / 2 : shown;
+	for (i = 0; i < low; i++)
+		scene_put_fd(p, scene_nth(p->r, FR_SCENE_descriptor, i));
+	if (open > shown)
+		fr_out_printf(p->o, "           ... %llu more ...\n", open - shown);
+	for (i = cnt - (shown - low); i < cnt; i++)
+		scene_put_fd(p, scene_nth(p->r, FR_SCENE_descriptor, i));
+}
+
+/* NULL: it is not known. */
+static const struct fr_snap_scene *scene_limit(const struct fr_report *r, u64 number)
+{
+	const struct fr_snap_scene *n;
+	u32 i;
+
+	for (i = 0; (n = scene_nth(r, FR_SCENE_limit, i)) && n->number != number; i++)
+		;
+	return n;
+}
+
+static void scene_put_open(struct fr_report_page *p)
+{
+	const struct fr_snap_scene *n = scene_nth(p->r, FR_SCENE_descriptors, 0), *most = scene_limit(p->r, FR_RLIMIT_NOFILE);
+	char text[32];
+
+	if (!n) {
+		fr_out_str(p->o, "    descriptors: not known\n");
+		return;
+	}
+	fr_out_printf(p->o, "    descriptors: %s open", fr_show_count(n->number, text, sizeof(text)));
+	if (n->value[0])
+		fr_out_printf(p->o, " with numbers below %s, others not known", fr_show_count(n->value[0], text, sizeof(text)));
+	if (most && most->value[0] != NO_LIMIT) {
+		fr_out_str(p->o, "; new ones have numbers below ");
+		scene_put_bounds(p->o, most);
+	}
+	fr_out_char(p->o, '\n');
+	scene_put_fds(p, n->number);
+}
+
+/* Those whose use is known, and that are limits. */
+static void scene_put_limits(struct fr_report_page *p)
+{
+	const struct fr_snap_scene *n;
+	u32 i;
+
+	for (i = 0; (n = scene_nth(p->r, FR_SCENE_limit, i)); i++) {
+		if (n->number >= LIMIT_CNT || n->number == FR_RLIMIT_NOFILE || n->value[0] == NO_LIMIT ||
+		    n->value[2] == FR_SCENE_NO_VALUE)
+			continue;
+		fr_out_printf(p->o, "    %s ", scene_limits[n->number].name);
+		scene_put_amount(p->o, scene_limits[n->number].unit, n->value[2]);
+		if (n->number == FR_RLIMIT_NPROC)
+			fr_out_printf(p->o, " thread%s of its user,", fr_plural(n->value[2]));
+		fr_out_str(p->o, " of at most ");
+		scene_put_bounds(p->o, n);
+		fr_out_char(p->o, '\n');
+	}
+}
+
+void fr_report_put_scene(struct fr_report_page *p)
+{
+	if (!p->r->scene.at)
+		return;
+	fr_report_title(p, "What it had", "as it died");
+	scene_put_open(p);
+	scene_put_limits(p);
+}
