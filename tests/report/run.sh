@@ -241,22 +241,49 @@ exec_of_another_thread() {
 		/usr/bin/python3 tests/report/check.py "$tmp/exec.flight" --task 100
 }
 
+# stack_page FRAME...: the frames' lines of the page on a crash with this stack
+stack_page() {
+	make -s build/tests/symbols/make_stacks && rm -f "$tmp/deep.flight" && printf '%s\n' 'fact trigger_reason crash' 'fact trigger_pid 100' 'fact trigger_ts 1000009000' \
+		'task 100 100 p' "stack 77 $*" 'crash 100 0 77' | build/tests/symbols/make_stacks "$tmp/deep.flight" || return
+	status 0 report "$tmp/deep.flight" && sed -n '/^Its stack/,/^$/p' "$tmp/out" | sed -nE 's/^ +(#[0-9]+ +0x[0-9a-f]+|the same .*|\.\.\. .*more).*/\1/p' > "$tmp/page"
+}
+# frames FROM ADDRESS...: the lines of these frames, the first of which has this number
+frames() {
+	local nr=$1 at
+	shift
+	for at; do printf '#%-2d 0x%016x\n' $((nr++)) $((16#$at)); done
+}
+
 # The page shows what a recursion was called from, and no frame is lost: 1 + 40 + 2 + 30.
 recursion_is_short() {
-	local i frames=1000
-	for ((i = 0; i < 40; i++)); do frames+=" 2000"; done
-	frames+=" 3000 3000"
-	for ((i = 0; i < 30; i++)); do frames+=" $(printf %x $((16384 + i)))"; done
-	make -s build/tests/symbols/make_stacks && printf '%s\n' 'fact trigger_reason crash' 'fact trigger_pid 100' 'fact trigger_ts 1000009000' \
-		'task 100 100 p' "stack 77 $frames" 'crash 100 0 77' | build/tests/symbols/make_stacks "$tmp/deep.flight" || return
-	status 0 report "$tmp/deep.flight" && sed -n '/^Its stack/,/^$/p' "$tmp/out" > "$tmp/page" || return
-	diff <(sed -nE 's/^ +(#[0-9]+ +0x[0-9a-f]+|the same .*|and .*more).*/\1/p' "$tmp/page") <(
-		printf '#%-2d 0x%016x\n' 0 4096 1 8192
+	local i chain=() deep=()
+	for ((i = 0; i < 40; i++)); do deep+=(2000); done
+	for ((i = 0; i < 30; i++)); do chain+=("$(printf %x $((16384 + i)))"); done
+	stack_page 1000 "${deep[@]}" 3000 3000 "${chain[@]}" && diff "$tmp/page" <(
+		frames 0 1000 2000
 		echo "the same in #2 to #40"
-		printf '#%-2d 0x%016x\n' 41 12288 42 12288
-		for ((i = 0; i < 20; i++)); do printf '#%-2d 0x%016x\n' $((43 + i)) $((16384 + i)); done
-		echo "and 10 more"
+		frames 41 3000 3000 "${chain[@]:0:16}"
+		echo "... 10 more"
+		frames 69 "${chain[@]:26}"
 	) && status 0 report --json "$tmp/deep.flight" && jq -e '.focus.stack.user | length == 73' "$tmp/out"
+}
+
+# The same of functions that call each other; of those that do not come three times, each is shown. As many as the page has are shown whole.
+recursion_of_several_is_short() {
+	local i deep=() chain=()
+	for ((i = 0; i < 30; i++)); do deep+=(2000 2000 2500); done
+	for ((i = 0; i < 17; i++)); do chain+=("$(printf %x $((16384 + i)))"); done
+	stack_page 1000 "${deep[@]}" 2000 3000 3500 3000 "${chain[@]:1}" && diff "$tmp/page" <(
+		frames 0 1000 2000 2000 2500
+		echo "the same 3 in #4 to #90"
+		frames 91 2000 3000 3500 3000 "${chain[@]:1}"
+	) && stack_page 1000 "${deep[@]}" 2000 3000 3500 3000 "${chain[@]}" && diff "$tmp/page" <(
+		frames 0 1000 2000 2000 2500
+		echo "the same 3 in #4 to #90"
+		frames 91 2000 3000 3500 3000 "${chain[@]:0:12}"
+		echo "... 1 more"
+		frames 108 "${chain[@]:13}"
+	)
 }
 
 # agrees FILE: as many values are known to replay as to report
@@ -742,6 +769,7 @@ check "nothing to report" empty_window
 check "a process that exits: its cause" exit_is_about_its_cause
 check "a thread that executes a program under another tid" exec_of_another_thread
 check "a recursion takes a line" recursion_is_short
+check "a recursion of several functions takes as many lines; the outermost frames are shown, too" recursion_of_several_is_short
 check "a request that is issued again" issued_again
 check "no event at all" nothing_at_all
 check "a window without events" window_of_nothing

@@ -18,6 +18,8 @@
 #define CALLS_SHOWN  10u
 #define STEPS_SHOWN  12u
 #define FRAMES_SHOWN 24u
+#define OUTER_SHOWN  4u	 /* of these, the outermost */
+#define PERIOD_MOST  16u /* functions that call each other */
 #define REGS_WIDTH   31u /* of one */
 #define FAR_NS	     10000000000ULL
 
@@ -396,46 +398,103 @@ static void focus_put_frame(struct fr_report_page *p, u32 nr, const struct fr_re
 	fr_out_char(p->o, '\n');
 }
 
-/* How many frames from this one on have its address: a recursion. */
-static u32 same_frames(const struct fr_report_stack *s, u32 i)
+/* Calls of a stack, without the recorder's own: where the frames of each begin, of which those that are inlined share one. */
+struct focus_calls {
+	const struct fr_report_frame *frame;
+	u32 first[FR_STACK_DEPTH_MAX + 1];
+	u32 cnt;
+};
+
+static void focus_calls_find(struct focus_calls *c, const struct fr_report_stack *s)
 {
-	u32 end = i;
-
-	while (end < s->cnt && s->frame[end].ip == s->frame[i].ip)
-		end++;
-	return s->frame[end - 1].nr - s->frame[i].nr + 1;
-}
-
-/* Behind so many frames. */
-static u32 skip_frames(const struct fr_report_stack *s, u32 i, u32 cnt)
-{
-	u32 nr = s->frame[i].nr + cnt;
-
-	while (i < s->cnt && s->frame[i].nr < nr)
-		i++;
-	return i;
-}
-
-/* A recursion, or a chain of frame pointers that leads back to itself, would hide what it was called from. */
-static void focus_put_frames(struct fr_report_page *p, bool user)
-{
-	const struct fr_report_stack *s = &p->r->stack[user];
-	u32 own = 0, shown = 0, nr, same, i, next;
+	u32 own = 0, i;
 
 	while (own < s->cnt && s->frame[own].is_own)
 		own++;
-	for (i = own; i < s->cnt && shown < FRAMES_SHOWN; i = next, shown++) {
-		nr = s->frame[i].nr - own;
-		same = same_frames(s, i);
-		for (next = skip_frames(s, i, 1); i < next; i++)
-			focus_put_frame(p, nr, &s->frame[i]);
-		if (same < 3)
-			continue;
-		fr_out_printf(p->o, "        the same in #%u to #%u\n", nr + 1, nr + same - 1);
-		next = skip_frames(s, i - 1, same);
+	*c = (struct focus_calls){.frame = s->frame};
+	for (i = own; i < s->cnt && c->cnt < FR_STACK_DEPTH_MAX; i++)
+		if (i == own || s->frame[i].nr != s->frame[i - 1].nr)
+			c->first[c->cnt++] = i;
+	c->first[c->cnt] = i;
+}
+
+/* So many calls from this one on are there so often, one on the other. */
+static u32 focus_times(const struct focus_calls *c, u32 at, u32 period)
+{
+	u32 i = at;
+
+	while (i + period < c->cnt && c->frame[c->first[i]].ip == c->frame[c->first[i + period]].ip)
+		i++;
+	return (i - at) / period + 1;
+}
+
+/*
+ * Of how many functions that call each other is this call, and how often are they there? A recursion, or a chain of frame
+ * pointers that leads back to itself, would hide what it was called from.
+ */
+static u32 focus_period(const struct focus_calls *c, u32 at, u32 *times)
+{
+	u32 period;
+
+	for (period = 1; period <= PERIOD_MOST; period++) {
+		*times = focus_times(c, at, period);
+		if (*times >= 3)
+			return period;
 	}
-	if (i < s->cnt)
-		fr_out_printf(p->o, "    and %u more\n", s->frame[s->cnt - 1].nr + 1 - s->frame[i].nr);
+	*times = 1;
+	return 1;
+}
+
+/* Calls that are shown from this one on. */
+static u32 focus_shown(const struct focus_calls *c, u32 at)
+{
+	u32 shown = 0, period, times;
+
+	for (; at < c->cnt; at += period * times, shown += period)
+		period = focus_period(c, at, &times);
+	return shown;
+}
+
+static void focus_put_calls(struct fr_report_page *p, const struct focus_calls *c, u32 at, u32 cnt)
+{
+	u32 i;
+
+	for (; cnt; at++, cnt--)
+		for (i = c->first[at]; i < c->first[at + 1]; i++)
+			focus_put_frame(p, at, &c->frame[i]);
+}
+
+static void focus_put_again(struct fr_report_page *p, u32 at, u32 period, u32 times)
+{
+	if (times < 2)
+		return;
+	fr_out_str(p->o, "        the same ");
+	if (period > 1)
+		fr_out_printf(p->o, "%u ", period);
+	fr_out_printf(p->o, "in #%u to #%u\n", at + period, at + period * times - 1);
+}
+
+/* The innermost ones and, where there are too many, the outermost: a stack is known by where its thread began. */
+static void focus_put_frames(struct fr_report_page *p, bool user)
+{
+	u32 inner = FRAMES_SHOWN - OUTER_SHOWN, shown = 0, at = 0, period, times;
+	struct focus_calls c;
+
+	focus_calls_find(&c, &p->r->stack[user]);
+	if (focus_shown(&c, 0) <= FRAMES_SHOWN)
+		inner = FRAMES_SHOWN;
+	while (at < c.cnt) {
+		if (inner && shown >= inner && c.cnt - at > OUTER_SHOWN) {
+			fr_out_printf(p->o, "        ... %u more ...\n", c.cnt - OUTER_SHOWN - at);
+			at = c.cnt - OUTER_SHOWN;
+			inner = 0;
+		}
+		period = focus_period(&c, at, &times);
+		focus_put_calls(p, &c, at, period);
+		focus_put_again(p, at, period, times);
+		at += period * times;
+		shown += period;
+	}
 }
 
 /* Where a task was at some sample long before tells nothing of the moment. */
