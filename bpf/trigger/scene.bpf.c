@@ -66,7 +66,7 @@ FR_INLINE u32 lowest_bit(u64 bits)
 	return bit_cnt((bits & -bits) - 1);
 }
 
-/* Copy the bits, all at one moment. */
+/* Copy the bits, in one read: other threads may go on opening. */
 FR_INLINE void copy_table(struct fr_ustack *u)
 {
 	struct fdtable *fdt = scene_table();

@@ -550,7 +550,7 @@ def holds():
     for limit, field in ("DATA", "VmData"), ("STACK", "VmStk"), ("MEMLOCK", "VmLck"), ("AS", "VmSize"):
         equal(limits[limit]["used"], 1024 * int(status[field].split()[0]), f"{limit}, as the process read it")
     equal(status["VmLck"].split(), ["12", "kB"], "what it locked")
-    if limits["NPROC"]["used"] is not None:  # kernels before 5.20 count elsewhere
+    if limits["NPROC"]["used"] is not None:  # kernels that count elsewhere
         equal(limits["NPROC"]["used"], 4, "threads of the user, which nobody else is")
     text = fr("report", "--task", str(pid), taken).stdout
     check("descriptors: 108 open; new ones have numbers below 300 (RLIMIT_NOFILE, hard 400)" in text, text)

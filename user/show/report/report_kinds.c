@@ -1316,7 +1316,7 @@ static const struct fr_column report_columns[] = {
 	FR_PART_MADE(report_sum, "clock", &kind_clock, NULL),
 	FR_PART_MADE(report_long_waits, "long_waits", &fr_report_kind_waits, "`null`: they were not recorded", .null = true),
 	FR_PART_MADE(report_still, "still_waiting", &fr_report_kind_states, "`null`: the file does not say", .null = true),
-	FR_PART_MADE(report_scene, "scene", &fr_report_kind_scene, "`null`: it did not die, or that was not recorded", .null = true),
+	FR_PART_MADE(report_scene, "scene", &fr_report_kind_scene, "`null`: it is not the thread that died, or that was not recorded", .null = true),
 	FR_PART_MADE(report_klog, "kernel_log", &fr_report_kind_klog, "`null`: the log was not recorded", .null = true),
 	FR_PART_MADE(report_rare, "rare", &fr_report_kind_rare, "`null`: not recorded", .null = true),
 	FR_PART_MADE(report_counters, "counters", &fr_report_kind_counters, "`null`: they were not recorded", .null = true),

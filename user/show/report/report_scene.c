@@ -41,11 +41,10 @@ static bool scene_is_of_one(const struct fr_snap_scene *a, const struct fr_snap_
 	return a->tid == b->tid && a->at_ns == b->at_ns && a->start_ns == b->start_ns;
 }
 
-/* Of the task in focus? Its tid may have been another's, before or since. */
-static bool scene_is_its(const struct fr_report *r, const struct fr_snap_scene *n)
+/* Of the task in focus, which began then (0: not known)? Its tid may have been another's, before or since. */
+static bool scene_is_its(const struct fr_report *r, const struct fr_snap_scene *n, u64 start_ns)
 {
 	const struct fr_an_focus *f = &r->res->focus;
-	u64 start_ns = n->tid == f->tid ? fr_names_start(r->view->names, f->tid, f->at_ns) : 0;
 
 	return n->tid == f->tid && (start_ns ? n->start_ns == start_ns : n->start_ns <= f->at_ns);
 }
@@ -66,12 +65,12 @@ static void scene_take(struct fr_report_scene *s, const struct fr_snap_scene *at
 
 void fr_report_scene_find(struct fr_report *r)
 {
-	const u64 at_ns = r->res->focus.at_ns;
+	const u64 at_ns = r->res->focus.at_ns, start_ns = fr_names_start(r->view->names, r->res->focus.tid, at_ns);
 	size_t cnt, i, found;
 	const struct fr_snap_scene *n = fr_snap_scenes(r->snap, &cnt);
 
 	for (i = 0, found = cnt; i < cnt; i++) {
-		if (!scene_is_its(r, &n[i]) || (i && scene_is_of_one(&n[i], &n[i - 1])))
+		if (!scene_is_its(r, &n[i], start_ns) || (i && scene_is_of_one(&n[i], &n[i - 1])))
 			continue;
 		if (found == cnt || scene_apart(n[i].at_ns, at_ns) < scene_apart(n[found].at_ns, at_ns))
 			found = i;
