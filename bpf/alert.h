@@ -239,7 +239,7 @@ struct fr_triggers {
 	u64 mark_lost;	/* records that they could not write */
 	u64 unwatched;	/* events that event rules missed: too many at once on a CPU, or a program's that could not be made */
 	/* tasks, requests or spans that latency, hung, asleep and busy rules could not follow: the table, or somebody's share
-	 * of it, was full */
+	 * of it, was full; and calls that failed, for which exit rules got no memory */
 	u64 untracked;
 	u64 span_left; /* spans that nobody had ended when their thread or process ended */
 	/* user space: the last alert handled, in case a recorder is killed before it takes it out of the queue */

@@ -99,6 +99,13 @@ FR_INLINE u32 fr_syscall_writes(s32 nr)
 	return nr == 1 || nr == 18 || nr == 20; /* write, pwrite64, writev */
 }
 
+/* Is it connect, or does it read, write, send or receive? Native ones: what waits for a peer. */
+FR_INLINE u32 fr_syscall_has_peer(s32 nr)
+{
+	return nr == 0 || nr == 1 || (nr >= 17 && nr <= 20) || nr == 40 || nr == 42 || (nr >= 44 && nr <= 47) || nr == 275 ||
+	       nr == 295 || nr == 296 || nr == 299 || nr == 307 || nr == 327 || nr == 328;
+}
+
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 {
 	return regs->ip;
@@ -280,6 +287,12 @@ FR_INLINE u32 fr_syscall_forks(s32 nr)
 FR_INLINE u32 fr_syscall_writes(s32 nr)
 {
 	return nr == 64 || nr == 66 || nr == 68; /* write, writev, pwrite64 */
+}
+
+FR_INLINE u32 fr_syscall_has_peer(s32 nr)
+{
+	return (nr >= 63 && nr <= 71) || nr == 76 || nr == 203 || nr == 206 || nr == 207 || nr == 211 || nr == 212 ||
+	       nr == 243 || nr == 269 || nr == 286 || nr == 287;
 }
 
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)

@@ -52,7 +52,7 @@ FR_INLINE bool ends_itself(struct task_struct *task)
 	return fr_syscall_exits_all(nr, abi) || (fr_syscall_exits(nr, abi) && fr_dying_is_last(task));
 }
 
-/* Be the thread whose stack is kept: one of several that end at once, on different CPUs. False: another one is, or will be. */
+/* Be the thread that is told of: one of several that end at once, on different CPUs. False: another one is, or will be. */
 FR_INLINE bool claim_end(struct task_struct *task)
 {
 	u64 start_ns = task->group_leader->start_time;
@@ -90,10 +90,6 @@ FR_INLINE void keep_stack(void *ctx, struct task_struct *task, s32 code)
 
 	if (!a)
 		return;
-	if (!claim_end(task)) {
-		fr_moment_drop(nr);
-		return;
-	}
 	a->exit_code = code;
 	id = fr_moment_user_stack(ctx, nr);
 	fr_failure_write(nr, id);
@@ -115,7 +111,7 @@ struct failed_call {
 
 struct failed_calls {
 	struct failed_call last; /* of any error but everyday ones */
-	struct failed_call lack; /* of errors that say of a lack, a limit, a device or a peer */
+	struct failed_call lack; /* of errors that say of a lack, a limit, a device or a peer; may be the same one */
 };
 
 struct {
@@ -132,17 +128,21 @@ struct {
 #define EVERYDAY_LOW (BIT(4) | BIT(10) | BIT(25) | BIT(29)) /* EINTR ECHILD ENOTTY ESPIPE */
 #define NOT_YET	     11u				    /* EAGAIN */
 #define UNDER_WAY    115u				    /* EINPROGRESS */
-#define TIMED_OUT    110u				    /* ETIMEDOUT, which of a lock is an everyday answer */
+#define TIMED_OUT    110u				    /* ETIMEDOUT: of a lock or a queue an everyday answer */
 /* EIO ENOMEM ENFILE EMFILE ETXTBSY EFBIG ENOSPC EROFS EPIPE */
 #define LACK_LOW (BIT(5) | BIT(12) | BIT(23) | BIT(24) | BIT(26) | BIT(27) | BIT(28) | BIT(30) | BIT(32))
 /* EADDRINUSE EADDRNOTAVAIL ENETDOWN ECONNABORTED ECONNRESET ENOBUFS ECONNREFUSED EHOSTDOWN EHOSTUNREACH ESTALE EDQUOT */
 #define LACK_HIGH \
 	(BIT(98) | BIT(99) | BIT(100) | BIT(103) | BIT(104) | BIT(105) | BIT(111) | BIT(112) | BIT(113) | BIT(116) | BIT(122))
 
-FR_INLINE bool error_is_everyday(u32 error, s32 id)
+/* A 32-bit call's number is another call's: which one it was does not tell here. */
+FR_INLINE bool error_is_everyday(u32 error, s32 id, u32 abi)
 {
-	return error < 64 ? EVERYDAY_LOW >> error & 1 || (error == NOT_YET && !fr_syscall_forks(id))
-			  : error == UNDER_WAY || (error == TIMED_OUT && fr_syscall_is_futex(id));
+	if (error == NOT_YET)
+		return abi != FR_ABI_NATIVE || !fr_syscall_forks(id);
+	if (error == TIMED_OUT)
+		return abi != FR_ABI_NATIVE || !fr_syscall_has_peer(id);
+	return error < 64 && EVERYDAY_LOW >> error & 1;
 }
 
 FR_INLINE bool error_is_lack(u32 error)
@@ -163,11 +163,17 @@ FR_INLINE struct failed_calls *failed_begin(struct task_struct *task)
 {
 	u64 named = FR_ADDRESS(task->group_leader);
 	u32 uid = fr_task_uid(task), wanted = 0, i;
+	struct failed_calls *f;
 
 	for (i = 0; i < FR_TRIGGER_MAX; i++)
 		if (fr_rules[i].kind == FR_TRIGGER_status)
 			wanted |= fr_ended_rule(i, uid, named);
-	return wanted ? bpf_task_storage_get(&fr_failed, task, NULL, STORAGE_CREATE) : NULL;
+	if (!wanted)
+		return NULL;
+	f = bpf_task_storage_get(&fr_failed, task, NULL, STORAGE_CREATE);
+	if (!f) /* no memory, which may be what the call failed for: an end without one does not say that none failed */
+		fr_count(&fr_triggers.untracked, 1);
+	return f;
 }
 
 FR_INLINE void failed_put(struct failed_call *to, struct task_struct *task, struct pt_regs *regs, s32 error)
@@ -183,7 +189,10 @@ FR_INLINE void failed_put(struct failed_call *to, struct task_struct *task, stru
 		to->arg[i] = fr_syscall_arg(regs, abi, i);
 }
 
-/* The same call works now: it got over the error. Of what writes, to the same descriptor: messages of errors are written. */
+/*
+ * The same call works now, or is under way: it got over the error. Of what writes, to the same descriptor: messages of errors
+ * are written.
+ */
 FR_INLINE void failed_is_over(struct failed_calls *f, struct task_struct *task, struct pt_regs *regs)
 {
 	u32 abi = fr_syscall_abi(task);
@@ -204,9 +213,14 @@ int BPF_PROG(fr_ended_call, struct pt_regs *regs, long ret)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u32 error = fr_rule_error_of(ret);
+	s32 id = fr_syscall_nr(regs);
 	struct failed_calls *f;
 
-	if (error ? error_is_everyday(error, fr_syscall_nr(regs)) : ret < 0 && ret >= -(long)FR_ERROR_MAX)
+	if (id < 0) /* a signal's handler returned, and the result is of the call that it interrupted; or a tracer skipped it */
+		return 0;
+	if (error == UNDER_WAY)
+		error = 0;
+	else if (error ? error_is_everyday(error, id, fr_syscall_abi(task)) : ret < 0 && ret >= -(long)FR_ERROR_MAX)
 		return 0;
 	f = bpf_task_storage_get(&fr_failed, task, NULL, 0);
 	if (!error) {
@@ -220,12 +234,12 @@ int BPF_PROG(fr_ended_call, struct pt_regs *regs, long ret)
 		return 0;
 	failed_put(&f->last, task, regs, ret);
 	if (error_is_lack(error))
-		failed_put(&f->lack, task, regs, ret);
+		f->lack = f->last;
 	return 0;
 }
 
 /* Write the event. Not of the program that this one has replaced. */
-__noinline int fr_failed_write(const struct failed_call *one, u32 lack)
+__noinline int fr_failed_write(const struct failed_call *one, u32 lack, u64 now_ns)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct fr_rec_call_failed *rec;
@@ -239,7 +253,7 @@ __noinline int fr_failed_write(const struct failed_call *one, u32 lack)
 		return 0;
 	rec->id = one->id;
 	rec->error = one->error;
-	rec->ago = bpf_ktime_get_ns() - one->at_ns;
+	rec->ago = now_ns - one->at_ns;
 	rec->arg0 = one->arg[0];
 	rec->arg1 = one->arg[1];
 	rec->arg2 = one->arg[2];
@@ -253,14 +267,16 @@ __noinline int fr_failed_write(const struct failed_call *one, u32 lack)
 FR_INLINE void tell_failed(struct task_struct *task)
 {
 	struct failed_calls *f = bpf_task_storage_get(&fr_failed, task, NULL, 0);
+	u64 now_ns = bpf_ktime_get_ns();
 
 	if (!f)
 		return;
-	fr_failed_write(&f->lack, 1);
-	fr_failed_write(&f->last, 0);
+	fr_failed_write(&f->lack, 1, now_ns);
+	if (f->last.at_ns != f->lack.at_ns)
+		fr_failed_write(&f->last, 0, now_ns);
 }
 
-/* Of several threads that do it at once, the first is kept. */
+/* Of several threads that do it at once, the first is kept, and tells what failed. */
 FR_INLINE void look_where(void *ctx, struct task_struct *task)
 {
 	s32 code;
@@ -270,6 +286,8 @@ FR_INLINE void look_where(void *ctx, struct task_struct *task)
 	code = fr_dying_code(task);
 	if (fr_wait_signal(code) ||
 	    !fr_death_rules(FR_TRIGGER_status, fr_wait_status(code), fr_task_uid(task), FR_ADDRESS(task->group_leader)))
+		return;
+	if (!claim_end(task))
 		return;
 	tell_failed(task);
 	if (fr_exit_has_mm)

@@ -19,13 +19,15 @@ static const char config_head[] =
 	"# `systemctl reload flightrec` puts changes in force; those under [Session] need `systemctl restart flightrec`.\n";
 
 /* What a host wants from boot. */
-static const char config_triggers[] = "On=crash\n"
-				      "On=oom\n"
-				      "On=kernel\n"
-				      "On=hung>30s\n"
-				      "#On=exit:2\n"
-				      "#On=latency:block>500ms\n"
-				      "#On=psi:memory:40%\n";
+static const char config_triggers[] =
+	"On=crash\n"
+	"On=oom\n"
+	"On=kernel\n"
+	"On=hung>30s\n"
+	"# each system call of the machine then takes some 30 ns longer; not with exit:2,calls=no\n"
+	"#On=exit:2\n"
+	"#On=latency:block>500ms\n"
+	"#On=psi:memory:40%\n";
 
 static inline void put_example_key(FILE *out, const struct fr_config_key *k)
 {

@@ -54,7 +54,7 @@ def exit_status():
 
 
 FAILS = """
-import errno, os, socket, sys
+import ctypes, errno, os, socket, sys
 s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()
 def bind(to):
     with socket.socket() as one: one.bind(to)
@@ -66,8 +66,24 @@ def looked():
     except OSError: pass
 def got():
     bind(("127.0.0.1", 0))
+def refused():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        to = one.getsockname()
+        try:
+            with socket.socket() as two: two.connect(to)
+        except OSError: pass
+def begun():
+    with socket.socket() as one:
+        one.setblocking(False)
+        if one.connect_ex(s.getsockname()) != errno.EINPROGRESS: os._exit(99)
+def waited():
+    word, past = ctypes.c_uint32(0), (ctypes.c_int64 * 2)(0, 1)
+    one = (ctypes.c_uint64 * 3)(0, ctypes.addressof(word), 2) # FUTEX_32
+    libc.syscall(449, one, 1, 0, past, 1) # futex_waitv
 def replaced():
     os.execv("/bin/sh", ["sh", "-c", "exit " + sys.argv[2]])
+libc = ctypes.CDLL(None)
 for word in sys.argv[1].split(","): globals()[word]()
 os._exit(int(sys.argv[2]))
 """
@@ -78,7 +94,7 @@ def exit_calls():
     bind = {"x86_64": 49, "aarch64": 200}.get(os.uname().machine)
     if not bind:
         raise Skip("number of bind unknown here")
-    ends = ["taken,looked", "looked,taken", "taken,got", "looked", "taken,replaced"]
+    ends = ["taken,looked", "looked,taken", "taken,got", "looked", "taken,replaced", "refused,begun", "looked,waited"]
 
     def run(what, status):
         p = subprocess.Popen(["/usr/bin/python3", "-S", "-c", FAILS, what, str(status)])
@@ -95,11 +111,27 @@ def exit_calls():
     failed = [e for e in replay(dump(shared(*MINIMAL)), "-f", "event == call_failed") if e["pid"] in pids + none]
     found = [[(e["id"], e["error"], e["lack"]) for e in failed if e["pid"] == pid] for pid in pids]
     taken, stat = (bind, -errno.EADDRINUSE), -errno.ENOENT
-    equal([[f for f in one if f[2]] for one in found], [[(*taken, 1)], [(*taken, 1)], [], [], []], "of a lack")
-    equal([[f[:2] for f in one if not f[2]] for one in found][1:3], [[taken], [taken]], "the last ones")
-    equal([[f[1] for f in one if not f[2]] for one in (found[0], found[3])], [[stat], [stat]], "the last ones, of looking")
+    equal([[f for f in one if f[2]] for one in found], [[(*taken, 1)], [(*taken, 1)], [], [], [], [], []], "of a lack")
+    equal([[f[:2] for f in one if not f[2]] for one in found][1:3], [[], [taken]], "the last ones, where they are others")
+    equal([[f[1] for f in one if not f[2]] for one in (found[0], found[3], found[6])], [[stat]] * 3, "the last ones, of looking")
     equal([e for e in failed if e["pid"] in none], [], "with another status, or where no rule asks for it")
     check(all(e["ago"] > 0 for e in failed), f"each was before the end: {failed}")
+
+
+@test("exit:STATUS: the last calls that failed: no 32-bit lock's timeout, nothing of a handler's return; of several threads that end it, one tells")
+def exit_calls_of_others():
+    what = ["handler", "threads"]
+    compat = run(helper("failing"), "compat", status=None).returncode == 7
+    with alerts(shared(*MINIMAL), "exit:7") as a:
+        pids = []
+        for one in what + ["compat"] * compat:
+            p = subprocess.Popen([helper("failing"), one])
+            equal(p.wait(), 7, "exit status")
+            pids.append(p.pid)
+        a.finish()
+    failed = [e for e in replay(dump(shared(*MINIMAL)), "-f", "event == call_failed") if e["pid"] in pids]
+    found = {(one, *((e["error"], e["abi"]) for e in failed if e["pid"] == pid)) for one, pid in zip(what + ["compat"], pids)}
+    equal(sorted(found), [(one, (-errno.EADDRINUSE, 0)) for one in sorted({*what, *["compat"] * compat})], "what each told")
 
 
 EXITS = """

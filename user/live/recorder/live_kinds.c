@@ -382,7 +382,7 @@ static const struct fr_column moments_columns[] = {
 	MOMENTS(marks, "written", COUNT, "events that triggers wrote to the ring: moments, and frames of their stacks"),
 	MOMENTS(mark_lost, "lost", COUNT, "those that could not be written"),
 	MOMENTS(unwatched, "unwatched", COUNT, "events that rules of kind `event`, or `latency:span`, missed: too many were under way on a CPU, each interrupting the next, or a [program's probe](probes.md#what-may-be-missing) could not be recorded"),
-	MOMENTS(untracked, "untracked", COUNT, "tasks, requests or [spans](triggers.md#spans-of-programs) that `latency`, `hung`, `asleep` and `busy` could not follow, their table, or a share of it, being full"),
+	MOMENTS(untracked, "untracked", COUNT, "tasks, requests or [spans](triggers.md#spans-of-programs) that `latency`, `hung`, `asleep` and `busy` could not follow, their table, or a share of it, being full; and calls that failed, for which [`exit:STATUS`](triggers.md#exitstatus) got no memory"),
 	MOMENTS(span_left, "span_left", COUNT, "[spans](triggers.md#spans-of-programs) that nobody had ended when their thread or process ended"),
 	{},
 };

@@ -159,7 +159,7 @@ static const char *call_meaning(const char *words, s64 error)
 	return NULL;
 }
 
-/* No call like it succeeded since; what else it did meanwhile is not known. */
+/* No call like it of the same thread succeeded since; what else it did meanwhile is not known. */
 bool fr_recognise_last_error(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
