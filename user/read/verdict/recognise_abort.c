@@ -250,16 +250,17 @@ bool fr_recognise_signal_code(struct fr_case *k)
 #define READER_NS FR_SEC_NS
 
 /*
- * "; beside it, gzip/2 had ended 90 ms before": the process with the same parent that ended last, as the other one of a
- * pipeline, up to a second before; "": none, or not known. Whether it was that pipe's is not known.
+ * "; gzip/2, which sh/1 had started, too, had ended 90 ms before (whether it read there is not known)": the only process with
+ * the same parent that ended up to a second before, as the other one of a pipeline; "": there is none, or there are several, as
+ * of a parent that starts many, or it is not known.
  */
 static const char *ended_beside(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
-	const struct fr_clue_end *end = c->end.at;
+	const struct fr_clue_end *end = c->end.at, *only = NULL;
 	u32 parent = c->pid > 0 ? fr_clues_parent(c, c->pid, c->at_ns, NULL) : 0;
 	size_t i = c->end.cnt;
-	s32 pid;
+	s32 pid, only_pid = 0;
 
 	while (parent && i--) {
 		if (end[i].ts > c->at_ns)
@@ -267,12 +268,17 @@ static const char *ended_beside(struct fr_case *k)
 		if (end[i].ts + READER_NS < c->at_ns)
 			break;
 		pid = fr_clues_pid(c, end[i].tid, end[i].ts);
-		if (pid > 0 && pid != c->pid && fr_clues_parent(c, pid, end[i].ts, NULL) == parent)
-			return fr_word(k, "; %s, which %s had started, too, had ended %s before",
-				       fr_word_who(k, pid, end[i].ts), fr_word_who(k, parent, end[i].ts),
-				       fr_word_ns(k, c->at_ns - end[i].ts));
+		if (pid <= 0 || pid == c->pid || fr_clues_parent(c, pid, end[i].ts, NULL) != parent)
+			continue;
+		if (only && pid != only_pid)
+			return "";
+		only = &end[i];
+		only_pid = pid;
 	}
-	return "";
+	return only ? fr_word(k, "; %s, which %s had started, too, had ended %s before (whether it read there is not known)",
+			      fr_word_who(k, only_pid, only->ts), fr_word_who(k, parent, only->ts),
+			      fr_word_ns(k, c->at_ns - only->ts))
+		    : "";
 }
 
 /* The kernel sends it on behalf of the writer itself, in its write. */

@@ -433,18 +433,20 @@ bool fr_case_is_for_work(const struct fr_case *k, const struct fr_waited *w)
 	return false;
 }
 
-#define GIL_TRY_NS (6 * FR_MSEC_NS) /* who wants Python's lock tries again after 5 ms (sys.getswitchinterval()) */
+/* Who wants Python's lock tries again after 5 ms (sys.getswitchinterval()). */
+#define GIL_TRY_LEAST_NS (4 * FR_MSEC_NS)
+#define GIL_TRY_MOST_NS	 (6 * FR_MSEC_NS)
 
 /*
  * Did it wait each time for a futex of its process's own, by the words of one lock, which a timer ended, or one other task?
  * *mate: that task, *cnt: how often; 0: a timer ended all. Timers end waits for any condition: those of an interpreter's lock
- * are told by their time, of which one in ten may be longer, as on a busy machine.
+ * are told by their time, of which one in ten may be another, as on a busy machine.
  */
 static bool turns_are_of_one_lock(const struct fr_case *k, const struct fr_waited *w, const struct fr_turns *t, u32 *mate,
 				  u32 *cnt)
 {
 	const struct fr_waited *l = t->longest, *of;
-	u32 op, timers = 0, late = 0;
+	u32 op, timers = 0, others = 0;
 	size_t i;
 
 	for (i = *mate = *cnt = 0; (of = fr_clues_wait(k->c, i)); i++) {
@@ -459,7 +461,7 @@ static bool turns_are_of_one_lock(const struct fr_case *k, const struct fr_waite
 			return false;
 		if (of->waker == FR_WAKER_timer || of->waker == FR_WAKER_irq) {
 			timers++;
-			late += of->blocked_ns > GIL_TRY_NS;
+			others += of->blocked_ns < GIL_TRY_LEAST_NS || of->blocked_ns > GIL_TRY_MOST_NS;
 			continue;
 		}
 		if (of->waker != FR_WAKER_task || !of->waker_pid || (*mate && of->waker_pid != *mate))
@@ -467,7 +469,7 @@ static bool turns_are_of_one_lock(const struct fr_case *k, const struct fr_waite
 		*mate = of->waker_pid;
 		(*cnt)++;
 	}
-	return late * 10 <= timers;
+	return others * 10 <= timers;
 }
 
 /* The only other thread of its process that hardly slept meanwhile; false: there is none, or there are several. */

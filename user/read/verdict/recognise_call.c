@@ -115,67 +115,141 @@ bool fr_recognise_failed_call(struct fr_case *k)
 
 #define BEFORE_END_NS FR_SEC_NS /* a message and an interpreter's traceback come in between */
 
-const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f)
+static const char *lack_call(const struct fr_case *k, const struct fr_clue_failed *f)
 {
 	const struct fr_sys sys = {.arch = k->c->arch, .abi = f->abi};
-	const char *call = f->ts ? fr_sysname(&sys, FR_STYLE_SYSCALL, f->id) : NULL, *error = fr_ret_error(f->error);
+
+	return f->ts ? fr_sysname(&sys, FR_STYLE_SYSCALL, f->id) : NULL;
+}
+
+const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f)
+{
+	const char *call = lack_call(k, f), *error = fr_ret_error(f->error);
 
 	return call && error ? fr_word(k, "%s with %s", call, error) : NULL;
 }
 
-/* What an error means, of this call if it means something else of others. */
+static const char *const fork_calls[] = {"clone", "clone3", "fork", "vfork", NULL};
+static const char *const open_calls[] = {"open", "openat", "openat2", "creat", NULL};
+static const char *const write_calls[] = {"write", "writev", "pwrite64", "pwritev", "pwritev2", "fallocate", NULL};
+static const char *const size_calls[] = {"truncate", "ftruncate", NULL};
+static const char *const name_calls[] = {"mkdir",   "mkdirat",	 "mknod",  "mknodat",  "link",	    "linkat",
+					 "symlink", "symlinkat", "rename", "renameat", "renameat2", NULL};
+static const char *const remove_calls[] = {"unlink", "unlinkat", "rmdir", NULL};
+static const char *const sync_calls[] = {"fsync", "fdatasync", NULL};
+static const char *const watch_calls[] = {"inotify_add_watch", "epoll_ctl", NULL};
+static const char *const instance_calls[] = {"inotify_init", "inotify_init1", "fanotify_init", NULL};
+static const char *const socket_calls[] = {"socket", "socketpair", "accept", "accept4", NULL};
+static const char *const descriptor_calls[] = {
+	"dup",		"dup2",		 "dup3",     "fcntl",	  "pipe",	    "pipe2",	    "eventfd",	  "eventfd2",
+	"epoll_create", "epoll_create1", "signalfd", "signalfd4", "timerfd_create", "memfd_create", "pidfd_open", NULL};
+static const char *const bind_calls[] = {"bind", NULL};
+static const char *const listen_calls[] = {"listen", NULL};
+static const char *const connect_calls[] = {"connect", NULL};
+static const char *const exec_calls[] = {"execve", "execveat", NULL};
+static const char *const map_calls[] = {"mmap", NULL};
+
+#define NO_ROOM	    "no room is left, as on a full file system"
+#define USED_UP	    "a quota is used up"
+#define IN_USE	    "the address, or the port, is in use"
+#define DESCRIPTORS "it has as many descriptors as its limit allows"
+#define OPEN_FILES  "the host has as many open files as its limit allows"
+#define READ_ONLY   "the file system, or the device, is for reading only"
+#define TOO_LARGE   "the file would be larger than a limit allows"
+
+/*
+ * What an error means of calls of which that is known. Of others it may mean something else, as ENOMEM of mincore() of memory
+ * that is not mapped, or EIO of a terminal whose other end was closed: its name stands alone then.
+ */
 static const struct {
 	s32 error;
-	const char *call, *words;
+	const char *const *calls;
+	const char *words;
 } meanings[] = {
-	{ENOSPC, "inotify_add_watch", "its user has as many watches as the limit allows"},
-	{ENOSPC, "epoll_ctl", "its user has as many watches as the limit allows"},
-	{ENOSPC, NULL, "no room is left, as on a full file system"},
-	{EDQUOT, NULL, "a quota is used up"},
-	{EMFILE, "inotify_init1", "its user, or it, has as many as the limit allows"},
-	{EMFILE, "inotify_init", "its user, or it, has as many as the limit allows"},
-	{EMFILE, NULL, "it has as many descriptors as its limit allows"},
-	{ENFILE, NULL, "the host has as many open files as its limit allows"},
-	{EAGAIN, NULL, "a limit of tasks is reached: its user's (RLIMIT_NPROC), a cgroup's (pids.max) or the host's"},
-	{EADDRINUSE, NULL, "the address, or the port, is in use"},
-	{EADDRNOTAVAIL, NULL, "the address is none of this host's, or no port is left"},
-	{ECONNREFUSED, NULL, "nobody listens there"},
-	{EROFS, NULL, "the file system is mounted for reading only"},
-	{EIO, NULL, "the device or the file system failed"},
-	{ENOMEM, NULL, "no memory, or a limit of it"},
-	{EFBIG, NULL, "the file is as large as a limit allows"},
-	{ETXTBSY, NULL, "the program's file is being written or run"},
+	{ENOSPC, open_calls, NO_ROOM},
+	{ENOSPC, write_calls, NO_ROOM},
+	{ENOSPC, size_calls, NO_ROOM},
+	{ENOSPC, name_calls, NO_ROOM},
+	{ENOSPC, sync_calls, NO_ROOM},
+	{ENOSPC, watch_calls, "its user has as many watches as the limit allows"},
+	{EDQUOT, open_calls, USED_UP},
+	{EDQUOT, write_calls, USED_UP},
+	{EDQUOT, size_calls, USED_UP},
+	{EDQUOT, name_calls, USED_UP},
+	{EDQUOT, sync_calls, USED_UP},
+	{EMFILE, instance_calls, "its user, or it, has as many as the limit allows"},
+	{EMFILE, open_calls, DESCRIPTORS},
+	{EMFILE, socket_calls, DESCRIPTORS},
+	{EMFILE, descriptor_calls, DESCRIPTORS},
+	{ENFILE, open_calls, OPEN_FILES},
+	{ENFILE, socket_calls, OPEN_FILES},
+	{EAGAIN, fork_calls, "a limit of tasks is reached: its user's (RLIMIT_NPROC), a cgroup's (pids.max) or the host's"},
+	{EADDRINUSE, bind_calls, IN_USE},
+	{EADDRINUSE, listen_calls, IN_USE},
+	{EADDRNOTAVAIL, bind_calls, "the address is none of this host's, or not yet"},
+	{EADDRNOTAVAIL, connect_calls, "no port, or no address of this host, is left to connect from"},
+	{ECONNREFUSED, connect_calls, "nobody listens there, or a filter refuses"},
+	{EROFS, open_calls, READ_ONLY},
+	{EROFS, name_calls, READ_ONLY},
+	{EROFS, remove_calls, READ_ONLY},
+	{ENOMEM, map_calls, "no memory, or a limit of it, of its address space or of its mappings"},
+	{EFBIG, write_calls, TOO_LARGE},
+	{EFBIG, size_calls, TOO_LARGE},
+	{ETXTBSY, exec_calls, "the program's file is open for writing"},
 };
 
-static const char *call_meaning(const char *words, s64 error)
+static const char *call_meaning(const char *call, s64 error)
 {
-	size_t i, len;
+	size_t i;
 
-	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-		len = meanings[i].call ? strlen(meanings[i].call) : 0;
-		if (meanings[i].error == -error && (!len || (!strncmp(words, meanings[i].call, len) && words[len] == ' ')))
+	for (i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].error == -error && fr_is_one_of(call, meanings[i].calls))
 			return meanings[i].words;
-	}
 	return NULL;
 }
 
-/* No call like it of the same thread succeeded since; what else it did meanwhile is not known. */
+/*
+ * Where the file has calls of it, these tell what came between the error and the end, and failed_call has looked at them: what
+ * that one does not say is not said without them.
+ */
+static bool has_last_error(const struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+
+	return c->tid && c->reason && !strcmp(c->reason, "exit") && fr_case_fact(k, "trigger_status", 0) > 0 && !c->call_cnt &&
+	       c->lack.ts && c->lack.ts + BEFORE_END_NS >= c->at_ns;
+}
+
+/* Was it a task that it could not start? */
+static bool is_lack_of_tasks(const struct fr_case *k)
+{
+	return k->c->lack.error == -EAGAIN && fr_is_one_of(lack_call(k, &k->c->lack), fork_calls);
+}
+
+/*
+ * No call like it of the same thread succeeded since; what else it did meanwhile is not known: soon after the error, the end is
+ * likely to be its consequence; later, who knows.
+ */
 bool fr_recognise_last_error(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
-	s64 status = fr_case_fact(k, "trigger_status", 0);
-	const char *words, *means;
+	bool is_soon = c->lack.ts + RIGHT_AFTER_NS >= c->at_ns;
+	const char *words, *means, *refused;
 
-	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || status <= 0 || c->lack.ts + BEFORE_END_NS < c->at_ns)
-		return false;
-	words = fr_word_failed(k, &c->lack);
+	words = has_last_error(k) ? fr_word_failed(k, &c->lack) : NULL;
 	if (!words)
 		return false;
-	means = call_meaning(words, c->lack.error);
+	means = call_meaning(lack_call(k, &c->lack), c->lack.error);
 	fr_case_cause(k, "trigger, call_failed",
-		      "%s ended with status %lld right after a call of it failed: %s, %s before the end%s%s",
-		      fr_word_who(k, c->lack.tid, c->at_ns), status, words, fr_word_ns(k, c->at_ns - c->lack.ts),
-		      means ? ": " : "", means ?: "");
+		      is_soon ? "%s ended with status %lld right after a call of it failed: %s, %s before the end%s%s%s"
+			      : "%s ended with status %lld; the last call of it that failed for a lack was %s, %s before the "
+				"end%s%s%s",
+		      fr_word_who(k, c->lack.tid, c->at_ns), fr_case_fact(k, "trigger_status", 0), words,
+		      fr_word_ns(k, c->at_ns - c->lack.ts), means ? ": " : "", means ?: "",
+		      is_soon ? "" : "; what it did since is not known");
+	refused = is_lack_of_tasks(k) ? fr_word_cgroup_pids(k, c->lack.tid, c->at_ns) : "";
+	if (*refused)
+		fr_case_link(k, "counters", "in the time around the end, %s", refused);
 	return true;
 }
 
@@ -200,7 +274,7 @@ static u32 call_forks_of(const struct fr_clues *c, s32 pid, u64 from_ns, u64 to_
 
 /*
  * It starts tasks, and in its cgroup some were refused around that time: few programs go on without. That these were its own is
- * not known: the counter is of all tasks there.
+ * not known: the counter is of all tasks there. Where its own call's error is known, last_error tells that.
  */
 bool fr_recognise_forks_refused(struct fr_case *k)
 {
@@ -211,6 +285,8 @@ bool fr_recognise_forks_refused(struct fr_case *k)
 	u32 cnt;
 
 	if (!c->tid || c->pid <= 0 || !c->reason || strcmp(c->reason, "exit") || status <= 0)
+		return false;
+	if (has_last_error(k) && is_lack_of_tasks(k)) /* it is known that one of its own was */
 		return false;
 	from_ns = c->life_ns > from_ns ? c->life_ns : from_ns;
 	cnt = call_forks_of(c, c->pid, from_ns, c->at_ns, &last_ns);

@@ -791,8 +791,7 @@ static const char *net_peer_word(struct fr_case *k, const struct fr_waited *w)
 		return "";
 	if (!fr_clues_still(k->c, tid, &s))
 		return fr_word(k, "; who waited at that end last is %s", fr_word_who(k, tid, w->ts));
-	return fr_word(k, "; who waited at that end last, %s, has been %s%s for %s", fr_word_who(k, tid, w->ts),
-		       fr_word_call(k, &s.wait), fr_word_object(k, &s.wait), fr_word_ns(k, s.wait.off_ns));
+	return fr_word(k, "; who waited at that end last, %s, has been %s", fr_word_who(k, tid, w->ts), fr_word_still(k, &s));
 }
 
 /*
