@@ -15,8 +15,6 @@ static const struct {
 } table[] = {
 	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock, OF_TRIGGER},
 	{"dead_holder", "a lock that processes share, of which one has died", fr_recognise_dead_holder, OF_TRIGGER},
-	{"shared_futex", "what processes wait for of each other: what the other one does", fr_recognise_shared_futex,
-	 OF_TRIGGER},
 	{"deadlock", "the threads of a process wait for each other", fr_recognise_deadlock, OF_TRIGGER},
 	{"killed", "another process sent the signal that ended it", fr_recognise_killer, OF_TRIGGER},
 	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom, OF_TRIGGER},
@@ -71,6 +69,8 @@ static const struct {
 	{"own_sleep", "it, or whom it waited for, slept as long as it had asked for", fr_recognise_own_sleep, OF_WAITS},
 	{"in_vain", "what it waited for did not come, and a signal ended the wait", fr_recognise_in_vain, OF_TRIGGER},
 	{"own_threads", "it waits for a thread of its own process: what these do", fr_recognise_own_threads, OF_TRIGGER},
+	{"shared_futex", "what processes wait for of each other: what the other one does", fr_recognise_shared_futex,
+	 OF_TRIGGER},
 	{"silent_peer", "what it waited for did not come from the other end of its connection", fr_recognise_silent_peer,
 	 OF_WAITS},
 	{"event_loop_ended", "its event loop ended, and so did the process", fr_recognise_event_loop, OF_TRIGGER},

@@ -222,27 +222,35 @@ static bool place_names_object(const struct fr_waited *w)
 	return false;
 }
 
-/* Did it wait for the same before? A futex that processes share lies at one place of its process. */
+/* Did its process wait for the same before? A futex that processes share lies at one place of its process. */
 static bool place_is_same(const struct fr_case *k, const struct fr_waited *w, const struct fr_waited *of)
 {
 	char call[FR_WAITED_CALL_SZ];
 
-	if (of->tid != w->tid || of->in != w->in || of->id != w->id || of->ts > fr_waited_began_ns(w))
+	if (of->pid != w->pid || of->in != w->in || of->id != w->id || of->ts > fr_waited_began_ns(w))
 		return false;
 	if (w->in == FR_WAITED_call && !w->abi && !strcmp(fr_waited_call(w, k->c->arch, call), "futex"))
-		return !(w->arg[1] & FUTEX_PRIVATE_FLAG) && of->arg[0] == w->arg[0];
+		return !(w->arg[1] & FUTEX_PRIVATE_FLAG) && !(of->arg[1] & FUTEX_PRIVATE_FLAG) && of->arg[0] == w->arg[0];
 	return place_names_object(w) && of->object_len == w->object_len && !memcmp(of->object, w->object, w->object_len);
 }
 
-u32 fr_case_last_ender(const struct fr_case *k, const struct fr_waited *w, u64 *ended_ns)
+u32 fr_case_only_ender(const struct fr_case *k, const struct fr_waited *w, u64 *ended_ns)
 {
 	const struct fr_waited *of, *last = NULL;
+	s32 partner = 0, pid;
 	size_t i;
 
-	for (i = 0; (of = fr_clues_wait(k->c, i)); i++)
-		if (place_is_same(k, w, of) && of->waker == FR_WAKER_task && of->waker_pid && !fr_case_ended_by_signal(k, of))
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
+		if (!place_is_same(k, w, of) || of->waker != FR_WAKER_task || !of->waker_pid || fr_case_ended_by_signal(k, of))
+			continue;
+		pid = fr_clues_pid(k->c, of->waker_pid, fr_waited_woken_ns(of));
+		if (pid <= 0 || pid == w->pid || (partner && pid != partner))
+			return 0;
+		partner = pid;
+		if (of->tid == w->tid)
 			last = of;
-	if (!last || fr_clues_pid(k->c, last->waker_pid, fr_waited_woken_ns(last)) == w->pid)
+	}
+	if (!last)
 		return 0;
 	*ended_ns = fr_waited_woken_ns(last);
 	return last->waker_pid;
@@ -253,18 +261,21 @@ const char *fr_word_still(struct fr_case *k, const struct fr_still *s)
 	return fr_word(k, "%s%s for %s", fr_word_call(k, &s->wait), fr_word_object(k, &s->wait), fr_word_ns(k, s->wait.off_ns));
 }
 
-/* "; who ended its last wait for that, x/1, has been in read for 2 s": of another process; or nothing. */
-static const char *place_last_ender(struct fr_case *k, const struct fr_waited *w)
+/* "; who ended a wait of it for that, 3 s before, x/1, has been in read for 2 s": the only one who did; or nothing. */
+static const char *place_only_ender(struct fr_case *k, const struct fr_waited *w)
 {
 	u64 ns;
-	u32 tid = fr_case_last_ender(k, w, &ns);
+	u32 tid = fr_case_only_ender(k, w, &ns);
+	const char *before;
 	struct fr_still s;
 
 	if (!tid)
 		return "";
+	before = fr_word_ns(k, w->ts - ns);
 	if (!fr_clues_still(k->c, tid, &s))
-		return fr_word(k, "; %s ended its last wait for that", fr_word_who(k, tid, ns));
-	return fr_word(k, "; who ended its last wait for that, %s, has been %s", fr_word_who(k, tid, ns), fr_word_still(k, &s));
+		return fr_word(k, "; %s ended a wait of it for that, %s before", fr_word_who(k, tid, ns), before);
+	return fr_word(k, "; who ended a wait of it for that, %s before, %s, has been %s", before, fr_word_who(k, tid, ns),
+		       fr_word_still(k, &s));
 }
 
 /* What else is known of it; *from: the events that tell of that. */
@@ -285,7 +296,7 @@ static const char *place_more(struct fr_case *k, enum place_of of, const char **
 		}
 		more = fr_word_stopped(k, w, from);
 		if (!*more) {
-			more = place_last_ender(k, w);
+			more = place_only_ender(k, w);
 			*from = *more ? ", wait" : "";
 		}
 		break;

@@ -322,7 +322,10 @@ bool fr_recognise_dead_holder(struct fr_case *k)
 	return true;
 }
 
-/* It waits for another process by memory that they share, and goes on: what that one does which let it go on before. */
+/*
+ * It waits for another process by memory that they share, and goes on: what that one does which let it go on before. Who is in
+ * such a futex itself waits for somebody, too: for this one, for a third one, or for work.
+ */
 bool fr_recognise_shared_futex(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
@@ -334,15 +337,15 @@ bool fr_recognise_shared_futex(struct fr_case *k)
 	    !is_in_futex(k, w) || w->arg[1] & FUTEX_PRIVATE_FLAG || w->arg[3] || w->blocked_ns < FOR_EVER_NS ||
 	    (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET))
 		return false;
-	tid = fr_case_last_ender(k, w, &ended_ns);
-	if (!tid || !fr_clues_still(k->c, tid, &s) || s.wait.arg[0] == w->arg[0])
+	tid = fr_case_only_ender(k, w, &ended_ns);
+	if (!tid || !fr_clues_still(k->c, tid, &s) || (is_in_futex(k, &s.wait) && !(s.wait.arg[1] & FUTEX_PRIVATE_FLAG)))
 		return false;
 	fr_case_cause(
 		k, fr_word(k, "%s, wait", k->wait_from),
-		"%s waits for what processes share, as a lock or a semaphore (futex 0x%llx, %s so far); who ended its last "
-		"wait for that, %s, has been %s",
-		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), fr_word_who(k, tid, ended_ns),
-		fr_word_still(k, &s));
+		"%s waits for what processes share, as a lock or a semaphore (futex 0x%llx, %s so far); who ended a wait of it "
+		"for that, %s before, %s, has been %s; whether that one has it is not known",
+		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), fr_word_ns(k, w->ts - ended_ns),
+		fr_word_who(k, tid, ended_ns), fr_word_still(k, &s));
 	return true;
 }
 

@@ -90,10 +90,11 @@ bool fr_recognise_dead_holder(struct fr_case *k);
 bool fr_recognise_forks_refused(struct fr_case *k);
 
 /*
- * Who ended the last wait of w's task for the same as w, which goes on, and is of another process; *ended_ns: when. 0: nobody
- * did, or it is not known whether that was for the same (recognise_fs.c).
+ * The task of another process that ended a wait of w's task for the same as w, which goes on; *ended_ns: the last such end. 0:
+ * nobody did, not one process alone ended those of w's process, or it is not known whether they were for the same. Short waits
+ * have no record, so that others may have ended later ones (recognise_fs.c).
  */
-u32 fr_case_last_ender(const struct fr_case *k, const struct fr_waited *w, u64 *ended_ns);
+u32 fr_case_only_ender(const struct fr_case *k, const struct fr_waited *w, u64 *ended_ns);
 const char *fr_word_still(struct fr_case *k, const struct fr_still *s); /* "in read on pipe:[1] for 2 s" */
 /* "bind with EADDRINUSE"; NULL: it is not known, or the error has no name (recognise_call.c) */
 const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f);
