@@ -162,7 +162,7 @@ EOF
 		prints 0 && status 0 "$flightrec" stat --by program,pod "$of" && grep -qE '^  ma"in +api-0 +1' "$tmp/out" || return
 	status 2 "$flightrec" replay --columns prgram "$of" && says "did you mean program" && status 2 "$flightrec" replay --columns pod, "$of" && says "give some of" &&
 		status 2 "$flightrec" replay --columns pod --count "$of" && says "cannot be used with --count" && status 2 "$flightrec" export --to ctf --columns pod -o "$tmp/no" "$of" &&
-		says "needs --to json or csv" && status 2 "$flightrec" replay --on crash:pod=api-0 "$of" && says "pod is known on replay only" &&
+		says "needs --to json, csv or folded: this format has it" && status 2 "$flightrec" replay --on crash:pod=api-0 "$of" && says "pod is known on replay only" &&
 		status 1 "$flightrec" replay --on 'event:program == "x"' "$of" && grep -q "take comm" "$tmp/out" || return
 	# the cgroup's path alone tells a unit; and the cure is one that the kind of trigger takes
 	status 2 "$flightrec" replay --on crash:unit=x "$of" && says "unit is known on replay only: take the cgroup's path" && says "(cgroup=GLOB)" && ! grep -q engine "$tmp/err" &&

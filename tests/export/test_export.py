@@ -25,6 +25,7 @@ import perfetto
 import profile
 import stacks
 import tracecmd
+import whose
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
 from waits import WAKERS, Wakers  # noqa: E402
@@ -80,6 +81,50 @@ def events_of(flight):
 
 def export(flight, to, out, *args):
     return run(FLIGHTREC, "export", "--to", to, "-o", out, *args, flight)
+
+
+# ---- whose processes are ----
+
+
+def test_whose(folder, flight, to, read):
+    """read(trace) tells what the reader shows. Of a snapshot made for it, and of a recording, if there is one."""
+    for real in filter(None, (f"{folder}/whose-{to}.flight", flight)):
+        if real != flight:
+            subprocess.run([MADE_OF_TEXT, real], input=whose.MADE, text=True, check=True)
+        out = f"{folder}/whose-{real == flight}.{to}"
+        r = export(real, to, out)
+        if r.returncode:
+            return f"export says {r.returncode}: {r.stderr.decode()}"
+        want = whose.told(run(FLIGHTREC, "replay", "--json", "--columns", "all", real).stdout.splitlines())
+        error = (whose.differ_real if real == flight else whose.differ)(read(out), want)
+        if error:
+            return error
+    return None
+
+
+def judge_whose(folder, flight, to, read):
+    try:
+        verdict(f"{to}.test_whose", test_whose(folder, flight, to, read))
+    except RuntimeError as e:
+        verdict(f"{to}.test_whose", str(e))
+
+
+def whose_ctf(trace):
+    return whose.of_ctf(r[4] for r in read_ctf(trace)[1][WHOSE])
+
+
+def whose_tracecmd(trace):
+    return whose.of_tracecmd(tracecmd.whose(trace))
+
+
+def test_whose_folded(folder):
+    """Samples of the same processes: what is known of each stands before its name."""
+    flight, out, events = f"{folder}/whose-folded.flight", f"{folder}/whose.folded", whose.MADE + whose.SAMPLES
+    subprocess.run([MADE_OF_TEXT, flight], input=events, text=True, check=True)
+    r = export(flight, "folded", out, "--columns", "pod,program,unit")
+    with open(out) as f:
+        got = f.read().splitlines()
+    return None if r.returncode == 0 and got == whose.FOLDED else f"status {r.returncode}: {got}, not {whose.FOLDED}"
 
 
 # ---- Perfetto ----
@@ -320,6 +365,16 @@ def test_perfetto_of_texts(folder):
             test_perfetto_made(reader, folder, test, text)
         else:
             skip(test.__name__, why)
+    if not reader:
+        skip("perfetto.test_whose", why)
+    else:
+        judge_whose(folder, None, "perfetto", lambda trace: whose.of_perfetto(lambda sql: query(reader, trace, sql)))
+    for to, read, by in ("ctf", whose_ctf, "babeltrace2"), ("trace-cmd", whose_tracecmd, "trace-cmd"):
+        if shutil.which(by):
+            judge_whose(folder, None, to, read)
+        else:
+            skip(f"{to}.test_whose", f"{by} is not installed")
+    verdict("folded.test_whose", test_whose_folded(folder))
 
 
 def test_perfetto(folder, flight, events):
@@ -330,6 +385,7 @@ def test_perfetto(folder, flight, events):
     if not reader:
         for test in tests + of_events + tuple(test for test, _ in OF_MADE) + of_others:
             skip(test.__name__, why)
+        skip("perfetto.test_whose", why)
         return
     trace = f"{folder}/x.pftrace"
     r = export(flight, "perfetto", trace)
@@ -353,6 +409,7 @@ def test_perfetto(folder, flight, events):
     test_perfetto_gaps(reader, folder)
     for test, text in OF_MADE:
         test_perfetto_made(reader, folder, test, text)
+    judge_whose(folder, flight, "perfetto", lambda trace: whose.of_perfetto(lambda sql: query(reader, trace, sql)))
     test_perfetto_profile(reader, folder, flight)
     try:
         verdict("test_perfetto_several", test_perfetto_several(reader, folder, flight))
@@ -374,7 +431,8 @@ LINE = re.compile(r"^\[(\d+)\.(\d{9})\] \(.*?\) \S+ ([^ ]+): \{ cpu_id = (\d+) \
                   r"\{ tid = (-?\d+), pid = (-?\d+), procname = \"(.*?)\" \}, \{ (.*) \}$")
 
 
-MADE = ("lttng_statedump_process_state", "sched_process_free")
+WHOSE = "flightrec_statedump_process_whose"
+MADE = ("lttng_statedump_process_state", "sched_process_free", WHOSE)
 
 
 def read_ctf(path):
@@ -566,6 +624,7 @@ def test_ctf(folder, flight, events):
         return
     for test in (test_ctf_rows, test_ctf_names, test_ctf_lttng, test_ctf_made):
         verdict(test.__name__, test(rows, made, events))
+    judge_whose(folder, flight, "ctf", whose_ctf)
     verdict("test_ctf_unknown", test_ctf_unknown(folder))
     verdict("test_ctf_held", test_ctf_held(folder))
     verdict("test_ctf_cut", test_ctf_cut(out, events))
@@ -606,6 +665,7 @@ def test_tracecmd(folder, flight, events):
     else:
         skip("tracecmd.test_reads_within", "valgrind is not installed")
     verdict("tracecmd.test_signs", test_tracecmd_signs(folder))
+    judge_whose(folder, flight, "trace-cmd", whose_tracecmd)
     path, since = f"{folder}/x.dat", events[-LAST:][0]["ts"]
     events = [e for e in events if e["ts"] >= since]
     r = export(flight, "trace-cmd", path, "--since", str(since))
@@ -637,6 +697,7 @@ def test_stacks(folder, flight, events):
             verdict("stacks", r.stderr.decode())
             return
     verdict("stacks.test_folded", stacks.test_folded(plain, events))
+    verdict("folded.test_whose", test_whose_folded(folder))
     told = [json.loads(l) for l in run(FLIGHTREC, "replay", "--json", "--gaps", flight).stdout.splitlines()]
     after = [(e["ts"], 1 << 64) for e in told if e.get("gap") == "after"]  # nothing is known of a CPU whose ring was copied before
     verdict("stacks.test_off_cpu", stacks.test_off_cpu(off, events, horizon, after))
@@ -806,7 +867,7 @@ def main(only):
                  "stacks": part(test_stacks), "gaps": lambda: test_gaps(folder, None if given else recorded()[0]),
                  "perfetto": part(test_perfetto),
                  "memory": lambda: verdict("test_memory", test_memory(folder)), "made": lambda: test_perfetto_of_texts(folder)}
-        for name in only or [name for name in parts if name != "made"]: # which is a part of perfetto's
+        for name in only or [name for name in parts if name != "made"]: # whose tests are parts of the others
             if name in parts:
                 parts[name]()
             else:

@@ -14,7 +14,13 @@ def report(path, *args):
     text = r.stdout.decode(errors="surrogateescape")
     if r.returncode or not text.startswith("cpus="):
         raise RuntimeError(f"trace-cmd report: {r.returncode} {r.stderr.decode()[-300:]} {text[:100]!r}")
-    return [line for line in text.splitlines()[1:] if "[EVENTS DROPPED]" not in line]
+    return [line for line in text.splitlines()[1:] if "[EVENTS DROPPED]" not in line and " process_whose: " not in line]
+
+
+def whose(path):
+    """The lines that are no event of ours: whose processes are."""
+    r = subprocess.run(["trace-cmd", "report", "-t", "-F", "process_whose", path], capture_output=True, stdin=subprocess.DEVNULL)
+    return [line for line in r.stdout.decode(errors="surrogateescape").splitlines() if " process_whose: " in line]
 
 
 def last_names(events):

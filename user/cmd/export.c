@@ -39,9 +39,12 @@ static const struct fr_option table[] = {
 		  offsetof(struct fr_exportopts, words)),
 	FR_OPTION(0, "wall", NULL, "json, csv: each event's wall time too, as `wall`", fr_option_flag,
 		  offsetof(struct fr_exportopts, wall)),
-	FR_OPTION(0, "columns", "LIST", "json, csv: whose each event is: program, container, pod, ...; or all", fr_option_text,
-		  offsetof(struct fr_exportopts, columns), .words = FR_WHOSE_WORDS,
-		  .more = "As in `flightrec replay`; csv has `whose.program`, `whose.pod`, ..., empty where it is not known."),
+	FR_OPTION(0, "columns", "LIST", "json, csv, folded: whose each event is: program, container, pod, ...; or all",
+		  fr_option_text, offsetof(struct fr_exportopts, columns), .words = FR_WHOSE_WORDS,
+		  .more = "As in `flightrec replay`; csv has `whose.program`, `whose.pod`, ..., empty where it is not known; "
+			  "folded "
+			  "has frames of it, `pod=api-0`, before the task's name. perfetto, ctf and trace-cmd have it of each "
+			  "process without being asked."),
 	FR_OPTION(0, "pairs", NULL, "json, csv: what each event ends, as in replay", fr_option_flag,
 		  offsetof(struct fr_exportopts, pairs), .more = "In csv the waker is in the column `waker_tid`."),
 	FR_OPTION(0, "symbols", NULL, "json: stacks in words too", fr_symopts_on, offsetof(struct fr_exportopts, symbols)),
@@ -93,10 +96,14 @@ static int export(struct fr_exportopts *x)
 		fr_err("--gaps needs --to json or csv: docs/export.md says how other formats show what is missing");
 		return FR_EXIT_USAGE;
 	}
-	if (x->columns && !e->by_library) {
-		fr_err("--columns needs --to json or csv: other formats have no place for them");
+	if (x->columns && !e->by_library && !e->columns) {
+		fr_err("--columns needs --to json, csv or folded: %s",
+		       e->whose ? "this format has it of each process without being asked"
+				: "this format has no place for them");
 		return FR_EXIT_USAGE;
 	}
+	if (x->columns && e->columns && fr_whose_parse("--columns: ", x->columns, &x->ask.whose))
+		return FR_EXIT_USAGE;
 	if ((x->words || x->wall || x->pairs) && !e->by_library) {
 		fr_err("--words, --wall and --pairs need --to json or csv: other formats have their own");
 		return FR_EXIT_USAGE;

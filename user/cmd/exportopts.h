@@ -15,7 +15,7 @@ struct fr_exportopts {
 	struct flightrec *fr;	 /* NULL: none is needed */
 	bool to_stdout;		 /* -o - */
 	bool gaps;		 /* json, csv: what is missing has lines of its own */
-	const char *columns;	 /* json, csv: whose each event is; NULL: not asked for */
+	const char *columns;	 /* json, csv, folded: whose each event is; NULL: not asked for */
 	bool words, wall, pairs; /* json, csv: names for numbers; wall time; what each event ends */
 };
 

@@ -29,21 +29,29 @@ bool fr_whose_needs_cgroups(u32 bits)
 	return bits & ~(1u << FR_WHOSE_program);
 }
 
-const char *fr_whose_text(const struct fr_view *v, const struct fr_row *r, enum fr_whose_what what, size_t *len)
+const char *fr_whose_process(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup, enum fr_whose_what what)
 {
-	struct fr_who who;
+	const struct fr_belongs *w;
+
+	if (what == FR_WHOSE_cgroup)
+		return fr_cgroups_path(c, pid, ts, cgroup);
+	w = fr_cgroups_belongs(c, pid, ts, cgroup);
+	return w ? w->text[what - FR_WHOSE_container] : NULL;
+}
+
+const char *fr_whose_of(const struct fr_view *v, struct fr_who who, u64 ts, u16 cpu, enum fr_whose_what what, size_t *len)
+{
 	const char *text;
 
 	if (what == FR_WHOSE_program) {
-		who = fr_view_who(v, r);
 		if (who.pid > 0)
-			who = fr_names_who(v->names, who.pid, r->ts, r->cpu);
+			who = fr_names_who(v->names, who.pid, ts, cpu);
 		else if (who.pid) /* its process is not known, so its own name may be any thread's; 0: the idle task */
 			who = (struct fr_who){.pid = who.pid};
 		*len = who.len;
 		return who.comm;
 	}
-	text = what == FR_WHOSE_cgroup ? fr_view_cgroup(v, r) : fr_view_belongs(v, r, what - FR_WHOSE_container);
+	text = v->cgroups ? fr_whose_process(v->cgroups, who.pid, ts, who.cgroup, what) : NULL;
 	*len = text ? strlen(text) : 0;
 	return text;
 }

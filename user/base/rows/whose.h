@@ -40,8 +40,20 @@ int fr_whose_parse(const char *option, const char *list, u32 *bits);
 /* Do these need view->cgroups? */
 bool fr_whose_needs_cgroups(u32 bits);
 
-/* One of them for a row; *len bytes, not terminated. NULL: it has none, or it is not known. */
-const char *fr_whose_text(const struct fr_view *v, const struct fr_row *r, enum fr_whose_what what, size_t *len);
+/* One of them for who did something at a time and CPU; *len bytes, not terminated. NULL: it has none, or it is not known. */
+const char *fr_whose_of(const struct fr_view *v, struct fr_who who, u64 ts, u16 cpu, enum fr_whose_what what, size_t *len);
+
+/* The same for a row. */
+static inline const char *fr_whose_text(const struct fr_view *v, const struct fr_row *r, enum fr_whose_what what, size_t *len)
+{
+	return fr_whose_of(v, fr_view_who(v, r), r->ts, r->cpu, what, len);
+}
+
+/*
+ * The same of a process, beside its name, which formats of other tools have themselves: pid, a time of its life, the cgroup it
+ * was born in (0: unknown); what: not FR_WHOSE_program.
+ */
+const char *fr_whose_process(const struct fr_cgroups *c, s32 pid, u64 ts, u64 cgroup, enum fr_whose_what what);
 
 /* As a line of text has them, those that are known; as a line of NDJSON has them, null: none, or not known. bits: not 0. */
 void fr_whose_put_text(struct fr_out *o, const struct fr_view *v, const struct fr_row *r);

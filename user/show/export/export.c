@@ -171,6 +171,41 @@ struct fr_who fr_export_who(const struct fr_export *x, const struct fr_snap_task
 	return who;
 }
 
+static bool export_find_whose(const struct fr_export *x, const struct fr_snap_task *t, struct fr_export_whose *w)
+{
+	const struct fr_cgroups *c = fr_replay_view(x->replay, 0)->cgroups;
+	bool is_known = false;
+	u32 i;
+
+	*w = (struct fr_export_whose){.task = t};
+	for (i = FR_WHOSE_program + 1; c && i < FR_WHOSE_CNT; i++) {
+		w->text[i] = fr_whose_process(c, t->tid, t->start_ns, t->task.cgroup, i);
+		if (w->text[i] && strlen(w->text[i]) > FR_EXPORT_WHOSE_MAX) /* no path of a kernel, no name of an engine */
+			w->text[i] = NULL;
+		is_known |= w->text[i] != NULL;
+	}
+	return is_known;
+}
+
+int fr_export_each_whose(const struct fr_export *x, fr_export_whose_fn fn, void *arg)
+{
+	u64 begin_ns, end_ns;
+	size_t cnt = 0, i;
+	struct fr_snap_task *t = fr_export_tasks(x, &cnt);
+	struct fr_export_whose w;
+	int err = t ? 0 : -ENOMEM;
+
+	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	for (i = 0; i < cnt && !err; i++)
+		if (t[i].tid == t[i].task.tgid && t[i].start_ns <= end_ns && fr_export_is_there(&t[i], begin_ns) &&
+		    export_find_whose(x, &t[i], &w)) {
+			w.who = fr_export_who(x, &t[i], begin_ns);
+			err = fn(arg, &w);
+		}
+	free(t);
+	return err;
+}
+
 int fr_export_holder(const struct fr_export *x, u16 cpu, u64 at_ns, u32 *tid)
 {
 	u32 file;
@@ -419,6 +454,7 @@ int fr_export(const struct fr_export_ask *ask)
 	opts.pairs_without = e->pairs_without;
 	opts.history = e->history;
 	opts.pairs = e->pairs;
+	opts.cgroups = e->whose || fr_whose_needs_cgroups(ask->whose);
 	err = fr_replay_open(ask->file, ask->file_cnt, &opts, &x.replay);
 	if (err)
 		return err == -EINVAL ? FR_EXIT_USAGE : err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;

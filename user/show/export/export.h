@@ -8,6 +8,7 @@
 #ifndef FR_EXPORT_H
 #define FR_EXPORT_H
 
+#include "base/rows/whose.h"
 #include "base/text/out.h"
 #include "read/replay/replay.h"
 #include "read/replay/wakers.h"
@@ -20,6 +21,7 @@ struct fr_export_ask {
 	const char *const *file;
 	u32 file_cnt;
 	bool off_cpu;	 /* folded: time off the CPU instead of samples */
+	u32 whose;	 /* folded: frames before the task's name (base/rows/whose.h), bits */
 	bool no_symbols; /* raw addresses */
 	struct fr_symbols_opts symbols;
 	const char *verdict; /* html: what `report` says of the file, members of JSON; NULL: nothing */
@@ -58,6 +60,8 @@ struct fr_exporter {
 	bool one_session; /* nor several snapshots of one boot; implies one_boot */
 	bool folder;	  /* writes several files into a new directory */
 	bool stacks;	  /* has symbolized stacks, json on request */
+	bool whose;	  /* needs whose the processes are: fr_export_each_whose() */
+	bool columns;	  /* takes ask->whose */
 	bool by_library;  /* not implemented here: only the name is */
 	/* as in struct fr_replay_opts */
 	const char *pairs_without;
@@ -117,6 +121,19 @@ struct fr_snap_task *fr_export_tasks(const struct fr_export *x, size_t *cnt);
 
 /* May events from begin_ns on be the task's? It has some behind its exit, until its last switch: what it had is freed. */
 bool fr_export_is_there(const struct fr_snap_task *t, u64 begin_ns);
+
+/* Whose a process is, beside its name. */
+#define FR_EXPORT_WHOSE_MAX 4095u
+struct fr_export_whose {
+	const struct fr_snap_task *task; /* its first thread */
+	struct fr_who who;		 /* when the window begins or, if it was born later, at birth */
+	/* NULL: it has none, or that is not known; FR_WHOSE_program: always. At most FR_EXPORT_WHOSE_MAX bytes, of any kind */
+	const char *text[FR_WHOSE_CNT];
+};
+
+/* Call fn for each process of the window of which any of it is known, in the order of fr_export_tasks(). 0 or -errno. */
+typedef int (*fr_export_whose_fn)(void *arg, const struct fr_export_whose *w);
+int fr_export_each_whose(const struct fr_export *x, fr_export_whose_fn fn, void *arg);
 
 /* Who it was at begin_ns or, if it was born later, at birth. */
 struct fr_who fr_export_who(const struct fr_export *x, const struct fr_snap_task *t, u64 begin_ns);

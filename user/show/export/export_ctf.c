@@ -40,6 +40,7 @@ struct ctf {
 	struct ids *ids;
 	struct fr_ctf_stream *cpu;
 	u32 cpu_cnt;
+	u64 begin_ns; /* of the window */
 	u32 *cpu_tid; /* who has it when the trace begins; 0: nobody, or not known */
 };
 
@@ -270,6 +271,12 @@ static u32 ctf_cpu_of(const struct ctf *c, u32 tid)
 	return i;
 }
 
+/* Whose the events are that nobody did. */
+static void ctf_put_swapper(struct fr_pbuf *b)
+{
+	ctf_put_who(b, (struct fr_who){.pid = 0, .comm = "swapper/0", .len = 9}, 0);
+}
+
 static int ctf_put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_who who, u64 ts)
 {
 	u32 cpu = ctf_cpu_of(c, t->tid);
@@ -278,7 +285,7 @@ static int ctf_put_task(struct ctf *c, const struct fr_snap_task *t, struct fr_w
 
 	if (err)
 		return err;
-	ctf_put_who(b, (struct fr_who){.pid = 0, .comm = "swapper/0", .len = 9}, 0);
+	ctf_put_swapper(b);
 	fr_ctf_put_u64(b, t->tid);
 	fr_ctf_put_u64(b, t->task.tgid);
 	fr_ctf_put_u64(b, t->task.ppid);
@@ -312,6 +319,7 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 	int err = t ? 0 : -ENOMEM;
 
 	fr_replay_window(x->replay, &begin_ns, &end_ns);
+	c->begin_ns = begin_ns;
 	err = err ?: find_holders(c, x, begin_ns);
 	for (i = 0; i < cnt && !err; i++) {
 		if (t[i].start_ns <= begin_ns && fr_export_is_there(&t[i], begin_ns))
@@ -319,6 +327,47 @@ static int put_statedump(struct ctf *c, const struct fr_export *x)
 	}
 	free(t);
 	return err;
+}
+
+/* ---- whose processes are ---- */
+
+/* A class for each set of texts that are known: what is not known has no field. */
+static int ctf_whose_class(struct ctf *c, u32 whose, u32 *id)
+{
+	for (*id = 0; *id < c->class_cnt; ++*id)
+		if (c->class[*id].whose == whose)
+			return 0;
+	if (c->class_cnt == FR_CTF_CLASS_MAX)
+		return -E2BIG;
+	c->class[c->class_cnt++] =
+		(struct fr_ctf_class){.name = "flightrec_statedump_process_whose",
+				      .fields = "\t\tint64_t _tid;\n\t\tstring _name;\n\t\tint64_t _start_ns;\n",
+				      .whose = whose};
+	return 0;
+}
+
+/* At the beginning, of those that are born later, too: _start_ns is on the clock of the trace's times. */
+static int ctf_put_whose(void *arg, const struct fr_export_whose *w)
+{
+	struct ctf *c = arg;
+	struct fr_pbuf *b = &c->cpu[0].packet;
+	u32 whose = 0, id, i;
+	int err;
+
+	for (i = 0; i < FR_WHOSE_CNT; i++)
+		whose |= (w->text[i] != NULL) << i;
+	err = ctf_whose_class(c, whose, &id);
+	err = err ?: fr_ctf_stream_event(&c->cpu[0], id, c->begin_ns);
+	if (err || fr_pbuf_room(b, FR_WHOSE_CNT * (FR_EXPORT_WHOSE_MAX + 1) + 256))
+		return err ?: -ENOMEM;
+	ctf_put_swapper(b);
+	fr_ctf_put_u64(b, w->task->tid);
+	ctf_put_text(b, w->who.comm, w->who.len);
+	fr_ctf_put_u64(b, w->task->start_ns + c->trace.offset_ns);
+	for (i = 0; i < FR_WHOSE_CNT; i++)
+		if (w->text[i])
+			ctf_put_text(b, w->text[i], strlen(w->text[i]));
+	return b->len > FR_CTF_PACKET_SZ ? flush_packet(c, 0, false) : 0;
 }
 
 /* ---- lifetime ---- */
@@ -399,7 +448,8 @@ static int ctf_begin(struct fr_export *x)
 	}
 	begin_classes(c);
 	err = make_streams(c, x);
-	return err ?: put_statedump(c, x);
+	err = err ?: put_statedump(c, x);
+	return err ?: fr_export_each_whose(x, ctf_put_whose, c);
 }
 
 static int write_metadata(struct ctf *c)
@@ -453,6 +503,7 @@ const struct fr_exporter fr_export_ctf = {
 	.doc = "Common Trace Format 1.8, a directory: babeltrace2, Trace Compass",
 	.folder = true,
 	.one_boot = true,
+	.whose = true,
 	.begin = ctf_begin,
 	.row = ctf_row,
 	.end = ctf_end,

@@ -24,6 +24,7 @@ struct fr_ctf_class {
 	const struct fr_event *ev;
 	const struct fr_ctf_extra *extra; /* after the event's own fields, NULL none */
 	const char *fields;		  /* without ev: the description of its fields */
+	u32 whose;			  /* bits of texts behind them (base/rows/whose.h) */
 	s64 call;			  /* number of the system call, -1 none */
 	u8 abi;
 	char name[64];

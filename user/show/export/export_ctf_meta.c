@@ -142,13 +142,23 @@ static void ctf_meta_put_fields(FILE *f, const struct fr_ctf_class *c)
 		ctf_meta_put_extra(f, x);
 }
 
+static void ctf_meta_put_own(FILE *f, const struct fr_ctf_class *c)
+{
+	u32 i;
+
+	fputs(c->fields, f);
+	for (i = 0; i < FR_WHOSE_CNT; i++)
+		if (c->whose >> i & 1)
+			fprintf(f, "\t\tstring _%s;\n", fr_whose_name(i));
+}
+
 static void put_class(FILE *f, const struct fr_ctf_class *c, u32 id)
 {
 	fprintf(f, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", c->name, id);
 	if (c->ev)
 		ctf_meta_put_fields(f, c);
 	else
-		fputs(c->fields, f);
+		ctf_meta_put_own(f, c);
 	fputs("\t};\n};\n\n", f);
 }
 

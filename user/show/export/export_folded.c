@@ -61,9 +61,27 @@ static void add_str(struct folded *f, const char *text)
 	fr_folded_add(&f->line, text, strlen(text));
 }
 
-static void folded_add_comm(struct folded *f, struct fr_who who)
+/* "container=web", before everything else: a flame graph has a part for each. What is not known has no frame. */
+static void folded_add_whose(struct fr_export *x, struct folded *f, const struct fr_view *v, struct fr_who who, u64 ts, u16 cpu)
+{
+	char text[FR_EXPORT_WHOSE_MAX + 64];
+	const char *whose;
+	size_t len;
+	u32 i;
+
+	for (i = 0; i < FR_WHOSE_CNT; i++) {
+		whose = x->ask->whose >> i & 1 ? fr_whose_of(v, who, ts, cpu, i, &len) : NULL;
+		if (whose && len <= FR_EXPORT_WHOSE_MAX)
+			fr_folded_add(&f->line, text,
+				      snprintf(text, sizeof(text), "%s=%.*s", fr_whose_name(i), (int)len, whose));
+	}
+}
+
+/* A new line. */
+static void folded_add_comm(struct fr_export *x, struct folded *f, const struct fr_view *v, struct fr_who who, u64 ts, u16 cpu)
 {
 	f->line.len = 0;
+	folded_add_whose(x, f, v, who, ts, cpu);
 	if (who.comm && who.len)
 		fr_folded_add(&f->line, who.comm, who.len);
 	else
@@ -109,7 +127,7 @@ static int folded_put_sample(struct fr_export *x, struct folded *f, const struct
 {
 	u32 i = fr_export_frames(x, v, r, f->frame);
 
-	folded_add_comm(f, fr_view_who(v, r));
+	folded_add_comm(x, f, v, fr_view_who(v, r), r->ts, r->cpu);
 	while (i--)
 		folded_add_frame(f, &f->frame[i]);
 	x->event_cnt++;
@@ -173,7 +191,7 @@ static int put_back(struct fr_export *x, struct folded *f, struct back *b, const
 	u64 from = b->off.left_ns;
 	int err;
 
-	folded_add_comm(f, fr_names_who(v->names, b->tid, b->ts, cpu));
+	folded_add_comm(x, f, v, fr_names_who(v->names, b->tid, b->ts, cpu), b->ts, cpu);
 	add_state(f, b->off.state);
 	if (wait)
 		folded_add_wait(x, f, v, wait);
@@ -397,6 +415,7 @@ const struct fr_exporter fr_export_folded = {
 	.name = "folded",
 	.doc = "a line for each stack with its samples, or --off-cpu its ns: flame graphs",
 	.stacks = true,
+	.columns = true,
 	.begin = folded_begin,
 	.row = folded_row,
 	.see = folded_see,

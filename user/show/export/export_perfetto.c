@@ -261,10 +261,10 @@ static void put_birth(struct perfetto *p, struct fr_pbuf *b, u64 ns, const struc
 	struct fr_who who = {.comm = "", .pid = perfetto_num_of(r, "child_tgid")};
 	size_t len = 0;
 
-	if (t && t->is_told)
+	if (t && t->told_ns)
 		return;
 	if (t)
-		t->is_told = true;
+		t->told_ns = ns + 1;
 	who.comm = comm ? fr_row_text(r, comm, &len) : "";
 	who.len = len;
 	put_newtask(b, ns, r->tid, tid, who);
@@ -546,12 +546,13 @@ static int put_untold(struct perfetto *p, const struct fr_export *x)
 		const struct fr_snap_task *t = &p->to.task[i].of;
 		struct fr_who who;
 
-		if (p->to.task[i].is_told || t->start_ns < p->to.born_ns || t->start_ns > end_ns)
+		if (p->to.task[i].told_ns || t->start_ns < p->to.born_ns || t->start_ns > end_ns)
 			continue;
 		if (fr_pbuf_room(b, FR_PERFETTO_EVENT_SZ))
 			return -ENOMEM;
 		who = fr_export_who(x, t, begin_ns);
 		who.pid = t->task.tgid;
+		p->to.task[i].told_ns = t->start_ns + p->to.shift_ns + 1;
 		put_newtask(b, t->start_ns + p->to.shift_ns, t->tid == t->task.tgid ? t->task.ppid : t->task.tgid, t->tid, who);
 		err = b->len > BUNDLE_SZ ? flush_bundle(p, 0) : 0;
 	}
@@ -566,6 +567,7 @@ static int perfetto_end(struct fr_export *x)
 
 	for (i = 0; i < p->cpu_cnt && !err; i++)
 		err = flush_bundle(p, i);
+	err = err ?: fr_perfetto_whose(&p->to, x);
 	err = err ?: fr_perfetto_damage(&p->to, x);
 	return err ?: perfetto_put_held(p, x);
 }
@@ -589,6 +591,7 @@ const struct fr_exporter fr_export_perfetto = {
 	.binary = true,
 	.one_boot = true,
 	.stacks = true,
+	.whose = true,
 	.pairs_without = FROM_PROCESSES,
 	.begin = perfetto_begin,
 	.run = perfetto_run,

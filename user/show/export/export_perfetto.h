@@ -32,7 +32,8 @@ struct fr_perfetto_intern; /* opaque: frames and stacks that the reader already 
 /* A task of the files. */
 struct fr_perfetto_task {
 	struct fr_snap_task of;
-	bool is_told; /* the reader knows it: from the beginning, or its birth was written */
+	u64 told_ns; /* from when on the reader knows it: the beginning, or behind its birth; CLOCK_BOOTTIME; 0: it does not */
+	bool has_whose;
 	bool has_track;
 	bool has_exited; /* its last switch is still to come */
 	bool was_last;	 /* of a process: all its threads have exited */
@@ -69,6 +70,9 @@ int fr_perfetto_instant(struct fr_perfetto_out *to, u64 ns, const struct fr_view
 
 /* Write a wait that ended then: a slice on its task's track, with its call, object, waker and stack. 0 or -errno. */
 int fr_perfetto_wait(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v, const struct fr_row *r);
+
+/* Write whose the processes are that the reader knows by now, as labels: "pod=api-0"; of each once. 0 or -errno. */
+int fr_perfetto_whose(struct fr_perfetto_out *to, const struct fr_export *x);
 
 /* Write slices for what is missing from the files: before each CPU's horizon, and in gaps. 0 or -errno. */
 int fr_perfetto_losses(struct fr_perfetto_out *to, const struct fr_export *x);

@@ -138,7 +138,7 @@ static int put_tree(struct fr_perfetto_out *to, const struct fr_export *x, size_
 		if (!meta_is_there(to, *i, begin_ns))
 			continue;
 		meta_put_task(b, &t->of, fr_export_who(x, &t->of, begin_ns));
-		t->is_told = true;
+		t->told_ns = begin_ns + to->shift_ns ?: 1;
 	}
 	fr_pbuf_close(b, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, begin_ns + to->shift_ns);
@@ -196,5 +196,6 @@ int fr_perfetto_open(struct fr_perfetto_out *to, const struct fr_export *x, u64 
 		return -ENOMEM;
 	err = put_clocks(to, x);
 	err = err ?: meta_put_system(to, x);
-	return err ?: meta_put_tasks(to, x);
+	err = err ?: meta_put_tasks(to, x);
+	return err ?: fr_perfetto_whose(to, x);
 }

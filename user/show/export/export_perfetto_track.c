@@ -21,6 +21,7 @@ enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3 };
 #define TRACK_HELD 0x20000ull
 #define TRACK_TASK 0x100000000ull
 #define TRACK_TID  0x200000000ull
+#define TRACK_PROC 0x300000000ull /* + the place of its first thread in the list of tasks */
 
 /* TrackDescriptor { uuid 1, name 2, thread 4 { pid 1, tid 2 }, parent_uuid 5 } */
 static int describe(struct fr_perfetto_out *to, u64 uuid, const char *name, u64 parent)
@@ -207,6 +208,49 @@ int fr_perfetto_wait(struct fr_perfetto_out *to, u64 ns, const struct fr_view *v
 	at = open_track_event(&to->packet, SLICE_END, track, "", "");
 	fr_pbuf_close(&to->packet, at);
 	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, ns);
+}
+
+/* ---- whose processes are ---- */
+
+/*
+ * TrackDescriptor { uuid 1, process 3 { pid 1, process_labels 8* } }: at a moment at which the number is that process's to the
+ * reader, which makes a new one of what it does not know, or of what has ended.
+ */
+static int track_put_whose(void *arg, const struct fr_export_whose *w)
+{
+	struct fr_perfetto_out *to = arg;
+	struct fr_perfetto_task *t = fr_perfetto_task_at(to, w->task->tid, w->task->start_ns);
+	struct fr_pbuf *b = &to->packet;
+	size_t at, in;
+	u32 nr;
+
+	if (!t || !t->told_ns || t->has_whose)
+		return 0;
+	t->has_whose = true;
+	if (fr_pbuf_room(b, FR_WHOSE_CNT * (FR_EXPORT_WHOSE_MAX + 64)))
+		return -ENOMEM;
+	at = fr_pbuf_open(b, PACKET_TRACK);
+	fr_pbuf_num(b, 1, TRACK_PROC + (t - to->task));
+	in = fr_pbuf_open(b, 3);
+	fr_pbuf_num(b, 1, t->of.tid);
+	for (nr = 0; nr < FR_WHOSE_CNT; nr++) {
+		u32 i = (FR_WHOSE_container + nr) % FR_WHOSE_CNT; /* the path, which may be long, last */
+		char text[FR_EXPORT_WHOSE_MAX + 64];
+
+		if (!w->text[i])
+			continue;
+		snprintf(text, sizeof(text), "%s=%s", fr_whose_name(i), w->text[i]);
+		fr_escape_mask(text, strlen(text));
+		fr_pbuf_str(b, 8, text);
+	}
+	fr_pbuf_close(b, in);
+	fr_pbuf_close(b, at);
+	return fr_perfetto_packet(to, FR_PERFETTO_SEQ_TRACK, t->told_ns);
+}
+
+int fr_perfetto_whose(struct fr_perfetto_out *to, const struct fr_export *x)
+{
+	return fr_export_each_whose(x, track_put_whose, to);
 }
 
 /* ---- what is missing ---- */

@@ -51,8 +51,9 @@ struct tracecmd {
 	struct cpu *cpu;
 	u32 cpu_cnt;
 	const struct fr_schema *schema; /* the schema that event belongs to */
-	struct fr_trc_event event[FR_EVENT_MAX];
-	u64 **seen; /* blocks of times: a tid's last event */
+	struct fr_trc_event event[FR_TRC_EVENT_CNT];
+	u64 begin_ns; /* of the window */
+	u64 **seen;   /* blocks of times: a tid's last event */
 	const struct fr_view *view;
 	struct fr_pbuf head;
 };
@@ -169,6 +170,23 @@ static int tracecmd_row(struct fr_export *x, const struct fr_view *v, const stru
 	return 0;
 }
 
+/* Whose a process is, at the beginning: of the idle task, so that nobody seems to do anything. */
+static int tracecmd_put_whose(void *arg, const struct fr_export_whose *w)
+{
+	struct tracecmd *t = arg;
+	struct cpu *c = &t->cpu[0];
+	u8 data[FR_TRC_DATA_MAX + 16];
+	u32 sz = fr_trc_put_whose(&t->event[FR_TRC_WHOSE], w, data);
+	int err = c->len && c->len + sz + 16 > ROOM_SZ ? flush_page(t, c) : 0;
+
+	if (err)
+		return err;
+	if (!c->len)
+		begin_page(t, c, t->begin_ns, 0);
+	tracecmd_put_event(c, t->begin_ns, data, sz);
+	return 0;
+}
+
 /* ---- head ---- */
 
 static int tracecmd_put(struct fr_pbuf *b, const void *p, size_t sz)
@@ -253,7 +271,7 @@ static bool begins_system(const struct tracecmd *t, u32 nr, u32 *cnt)
 	u32 i;
 
 	*cnt = 0;
-	for (i = 0; i < FR_EVENT_MAX; i++) {
+	for (i = 0; i < FR_TRC_EVENT_CNT; i++) {
 		bool same = t->event[i].ev && !strcmp(t->event[i].system, t->event[nr].system);
 
 		if (same && i < nr)
@@ -270,7 +288,7 @@ static int tracecmd_put_system(const struct tracecmd *t, struct fr_pbuf *b, u32 
 	u32 i;
 
 	err = err ?: tracecmd_put_num(b, cnt, 4);
-	for (i = nr; i < FR_EVENT_MAX && !err; i++) {
+	for (i = nr; i < FR_TRC_EVENT_CNT && !err; i++) {
 		if (t->event[i].ev && !strcmp(t->event[i].system, system))
 			err = tracecmd_put_text(b, 8, write_format, &t->event[i]);
 	}
@@ -282,10 +300,10 @@ static int put_formats(const struct tracecmd *t, struct fr_pbuf *b)
 	u32 nr, cnt, system_cnt = 0;
 	int err;
 
-	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+	for (nr = 0; nr < FR_TRC_EVENT_CNT; nr++)
 		system_cnt += t->event[nr].ev && begins_system(t, nr, &cnt);
 	err = tracecmd_put_num(b, system_cnt, 4);
-	for (nr = 0; nr < FR_EVENT_MAX && !err; nr++) {
+	for (nr = 0; nr < FR_TRC_EVENT_CNT && !err; nr++) {
 		if (t->event[nr].ev && begins_system(t, nr, &cnt))
 			err = tracecmd_put_system(t, b, nr, cnt);
 	}
@@ -446,6 +464,7 @@ static int tracecmd_put_head(struct tracecmd *t, const struct fr_export *x)
 static int tracecmd_begin(struct fr_export *x)
 {
 	struct tracecmd *t = calloc(1, sizeof(*t));
+	u64 end_ns;
 
 	x->state = t;
 	if (!t)
@@ -457,8 +476,10 @@ static int tracecmd_begin(struct fr_export *x)
 	if (!t->cpu || !t->seen)
 		return -ENOMEM;
 	tracecmd_bind_all(t, fr_replay_schema(x->replay, 0), fr_replay_view(x->replay, 0)->tps);
+	fr_trc_bind_whose(&t->event[FR_TRC_WHOSE]);
+	fr_replay_window(x->replay, &t->begin_ns, &end_ns);
 	t->spool_fd = fr_spool_open(x->path);
-	return t->spool_fd < 0 ? t->spool_fd : 0;
+	return t->spool_fd < 0 ? t->spool_fd : fr_export_each_whose(x, tracecmd_put_whose, t);
 }
 
 static int copy_pages(struct fr_export *x, const struct tracecmd *t, const struct cpu *c)
@@ -515,6 +536,7 @@ const struct fr_exporter fr_export_tracecmd = {
 	.doc = "trace.dat, version 6: trace-cmd report, KernelShark",
 	.binary = true,
 	.one_session = true,
+	.whose = true,
 	.begin = tracecmd_begin,
 	.row = tracecmd_row,
 	.end = tracecmd_end,

@@ -47,6 +47,7 @@ struct fr_trc_field {
 /* An event of a schema as it is written. cnt 0: not present. */
 struct fr_trc_event {
 	const struct fr_event *ev;
+	u16 id; /* in the file */
 	const char *system, *name;
 	char own_system[FR_NAME_MAX + 1]; /* of a tracepoint */
 	const char *print;		  /* its own format, or NULL: name=value */
@@ -67,6 +68,14 @@ struct fr_val fr_trc_value(const struct fr_trc_field *f, const struct fr_view *v
 
 /* Write the data of a row to buf, common fields first: a multiple of 4, at most FR_TRC_DATA_MAX bytes, which buf must hold. */
 u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const struct fr_row *r, u8 *buf);
+
+/* The event process_whose, of no schema: whose a process is. Its number is behind theirs. */
+#define FR_TRC_WHOSE	 FR_EVENT_MAX
+#define FR_TRC_EVENT_CNT (FR_EVENT_MAX + 1)
+void fr_trc_bind_whose(struct fr_trc_event *e);
+
+/* As fr_trc_put(), of that event. */
+u32 fr_trc_put_whose(const struct fr_trc_event *e, const struct fr_export_whose *w, u8 *buf);
 
 /* The format text, as in events/SYSTEM/NAME/format. */
 void fr_trc_format(FILE *f, const struct fr_trc_event *e);

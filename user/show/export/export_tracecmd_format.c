@@ -278,7 +278,11 @@ void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev, const struct
 	const struct map *m = tracecmd_format_map_of(ev);
 	u32 i;
 
-	*e = (struct fr_trc_event){.ev = ev, .system = m ? m->system : "flightrec", .name = ev->name, .fixed_sz = COMMON_SZ};
+	*e = (struct fr_trc_event){.ev = ev,
+				   .id = ID_FIRST + ev->nr,
+				   .system = m ? m->system : "flightrec",
+				   .name = ev->name,
+				   .fixed_sz = COMMON_SZ};
 	name_tracepoint(e);
 	take_kernels(e, tps);
 	if (m) {
@@ -292,12 +296,6 @@ void fr_trc_bind(struct fr_trc_event *e, const struct fr_event *ev, const struct
 		if (!fr_field_is_inner(field) && !is_bound(e, field))
 			tracecmd_format_add_field(e, tracecmd_format_kind_of(field), field->name)->field = field;
 	}
-}
-
-/* In the file. */
-static u32 id_of(const struct fr_event *ev)
-{
-	return ID_FIRST + ev->nr;
 }
 
 /* ---- data ---- */
@@ -388,9 +386,7 @@ static u32 put_kernels(const struct fr_view *v, const struct fr_row *r, u8 *buf)
 
 static void put_common(const struct fr_trc_event *e, const struct fr_row *r, u8 *buf)
 {
-	u16 id = id_of(e->ev);
-
-	memcpy(buf, &id, sizeof(id));
+	memcpy(buf, &e->id, sizeof(e->id));
 	memcpy(buf + 4, &r->tid, sizeof(r->tid));
 }
 
@@ -410,6 +406,64 @@ u32 fr_trc_put(const struct fr_trc_event *e, const struct fr_view *v, const stru
 
 		tracecmd_format_put_field(&e->field[i], &val, buf, &end);
 	}
+	while (end % 4)
+		buf[end++] = 0;
+	return end;
+}
+
+/* ---- whose processes are ---- */
+
+void fr_trc_bind_whose(struct fr_trc_event *e)
+{
+	static const struct fr_event of_no_schema;
+
+	*e = (struct fr_trc_event){.ev = &of_no_schema,
+				   .id = ID_FIRST + FR_TRC_WHOSE,
+				   .system = "flightrec",
+				   .name = "process_whose",
+				   .print = "\"comm=%s pid=%d start_ns=%lu %s\", REC->comm, REC->pid, REC->start_ns, "
+					    "__get_str(whose)",
+				   .fixed_sz = COMMON_SZ};
+	tracecmd_format_add_field(e, FR_TRC_TEXT16, "comm");
+	tracecmd_format_add_field(e, FR_TRC_S32, "pid");
+	tracecmd_format_add_field(e, FR_TRC_U64, "start_ns");
+	tracecmd_format_add_field(e, FR_TRC_STR, "whose");
+	e->print_cnt = e->cnt;
+}
+
+/* "container=web pod=api-0", without what is not known. A blank within is \x20: whoever names a cgroup names no pod. */
+static size_t tracecmd_put_words(char *to, size_t room, const struct fr_export_whose *w)
+{
+	size_t len = 0;
+	const char *s;
+	u32 nr, i;
+
+	for (nr = 0; nr < FR_WHOSE_CNT; nr++) {
+		i = (FR_WHOSE_container + nr) % FR_WHOSE_CNT; /* the path last: if there is no room, it is cut */
+		if (!w->text[i] || room - len < 64)
+			continue;
+		len += sprintf(to + len, "%s%s=", len ? " " : "", fr_whose_name(i));
+		for (s = w->text[i]; *s && room - len > 4; s++)
+			len += sprintf(to + len, *s == ' ' ? "\\x20" : "%c", *s);
+	}
+	return len;
+}
+
+u32 fr_trc_put_whose(const struct fr_trc_event *e, const struct fr_export_whose *w, u8 *buf)
+{
+	char words[FR_TRC_DATA_MAX];
+	const struct fr_val val[] = {
+		{.kind = w->who.comm ? FR_VAL_TEXT : FR_VAL_NONE, .text = w->who.comm, .len = w->who.len},
+		{.kind = FR_VAL_NUM, .num = w->task->tid},
+		{.kind = FR_VAL_NUM, .num = w->task->start_ns},
+		{.kind = FR_VAL_TEXT, .text = words, .len = tracecmd_put_words(words, sizeof(words), w)},
+	};
+	u32 end = e->fixed_sz, i;
+
+	memset(buf, 0, e->fixed_sz);
+	memcpy(buf, &e->id, sizeof(e->id));
+	for (i = 0; i < e->cnt; i++)
+		tracecmd_format_put_field(&e->field[i], &val[i], buf, &end);
 	while (end % 4)
 		buf[end++] = 0;
 	return end;
@@ -494,7 +548,7 @@ static void put_print(FILE *out, const struct fr_trc_event *e)
 
 void fr_trc_format(FILE *out, const struct fr_trc_event *e)
 {
-	fprintf(out, "name: %s\nID: %u\n", e->name, id_of(e->ev));
+	fprintf(out, "name: %s\nID: %u\n", e->name, e->id);
 	if (e->kernels) {
 		fwrite(e->kernels, 1, e->kernels_sz, out);
 		return;
