@@ -132,6 +132,8 @@ struct fr_task_key {
 
 #define FR_TASK_KTHREAD 1u
 #define FR_TASK_SEEDED	2u /* existed before recording began */
+#define FR_TASK_ENDING	4u /* was ending then: exit_ns is when that was seen, and its last switch comes at any time later */
+#define FR_TASK_FLAGS	7u
 
 struct fr_task {
 	u32 tgid;

@@ -106,8 +106,8 @@ FR_INLINE struct fr_task *fr_task_get(struct task_struct *task)
 }
 
 /*
- * Put into the queue only once: if a death is seen twice (seeded, and by its event), the second only adds what it knows. A dead
- * task that is not in the queue would be in the table for ever: if no place stays free for it, it is the one to go.
+ * Put into the queue only once, also if its end was seen before. A dead task that is not in the queue would be in the table for
+ * ever: if no place stays free for it, it is the one to go.
  */
 FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 {
@@ -118,8 +118,9 @@ FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 	if (!t)
 		return;
 	t->exit_code = exit_code;
-	if (fr_cas(&t->exit_ns, 0, fr_now()))
+	if (fr_cas(&t->exit_ns, 0, fr_now()) && !(t->flags & FR_TASK_ENDING))
 		return;
+	t->flags &= ~FR_TASK_ENDING;
 	for (i = 0; i < FR_DEAD_TRIES; i++) {
 		if (!bpf_map_push_elem(&fr_dead, &key, 0))
 			return;
@@ -129,9 +130,18 @@ FR_INLINE void fr_task_died(struct task_struct *task, s32 exit_code)
 	fr_count(&fr_session.task_evicted, 1);
 }
 
+FR_INLINE void fr_task_ends(struct task_struct *task)
+{
+	struct fr_task *t = fr_task_get(task);
+
+	if (t && !fr_cas(&t->exit_ns, 0, fr_now()))
+		t->exit_code = task->exit_code;
+}
+
 /*
  * Add a task that existed before recording began. A task that is ending may have reported its exit before anybody listened, and
- * may still run and be switched from: it is recorded as dead now. A task that will never run again is in no event.
+ * may still run and be switched from, however much later: it is told of as dead from now on, but stays in the table for good, unless
+ * its exit is still to come. These are few. A task that will never run again is in no event.
  */
 FR_INLINE void fr_task_seed(struct task_struct *task)
 {
@@ -139,9 +149,9 @@ FR_INLINE void fr_task_seed(struct task_struct *task)
 
 	if (ending && task->__state == FR_TASK_DEAD && !task->on_cpu)
 		return;
-	fr_task_add(task, FR_TASK_SEEDED);
+	fr_task_add(task, FR_TASK_SEEDED | (ending ? FR_TASK_ENDING : 0));
 	if (ending)
-		fr_task_died(task, task->exit_code);
+		fr_task_ends(task);
 }
 
 #endif /* FR_WATCH */

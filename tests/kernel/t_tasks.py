@@ -133,12 +133,24 @@ def before_recording():
     check(any(e["comm"].startswith("rcu_") for e in events if e["comm"]), "no name of a kernel thread")
 
 
+def with_deaths(cond, what):
+    """Many tasks end on all CPUs, until then."""
+    load = [subprocess.Popen([helper("names"), "vforks"]) for _ in range(2 * os.cpu_count())]
+    try:
+        wait_for(cond, what, 300)
+    finally:
+        for p in load:
+            p.kill()
+            p.wait()
+
+
 @test("a task that was ending when recording began has its name to its last switch")
 def ending_before():
     name, p = lapped(), BEFORE["frt-ending"]
     tid = p.tid
     if not tid:
         raise Skip("no pid namespace to be had here")
+    with_deaths(lambda: status(name)["tasks"]["evicted"], "the first of the dead, of all since recording began, left the table")
     p.stdin.close()
     equal(p.wait(), 0, "status of who reaps it")
 
@@ -410,13 +422,7 @@ def many_dead():
     most = json.loads(run("bpftool", "-j", "map", "show", "pinned", f"/sys/fs/bpf/flightrec/{name}/dead").stdout)["max_entries"]
     evicted = lambda: status(name)["tasks"]["evicted"]
     before = evicted()
-    load = [subprocess.Popen([helper("names"), "vforks"]) for _ in range(2 * os.cpu_count())]
-    try:
-        wait_for(lambda: evicted() - before > 2 * most, "the queue went through twice", 300)
-    finally:
-        for p in load:
-            p.kill()
-            p.wait()
+    with_deaths(lambda: evicted() - before > 2 * most, "the queue went through twice")
     begin = evicted()
     entries = [e["formatted"] for e in table(name, "tasks")]  # not of one moment, and some may be there twice
     meanwhile = evicted() - begin

@@ -63,7 +63,12 @@ int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m)
 	return err ?: fr_vec_add(&m->hole, d->hole, d->hole_cnt);
 }
 
-/* Tasks that ended before anything that the rings hold are left out. */
+/* It ended before anything that the rings hold. */
+static bool meta_is_of_before(const struct fr_task *t, u64 oldest_ns)
+{
+	return t->exit_ns && t->exit_ns < oldest_ns && !(t->flags & FR_TASK_ENDING);
+}
+
 static int meta_find_tasks(struct fr_dump *d, struct fr_meta *m)
 {
 	struct fr_snap_task *task, about;
@@ -77,7 +82,7 @@ static int meta_find_tasks(struct fr_dump *d, struct fr_meta *m)
 		if (d->src[i].oldest_ns < oldest)
 			oldest = d->src[i].oldest_ns;
 	for (i = 0; i < cnt; i++)
-		if (!task[i].task.exit_ns || task[i].task.exit_ns >= oldest)
+		if (!meta_is_of_before(&task[i].task, oldest))
 			task[kept++] = task[i];
 	fr_vec_own(&m->task, task, kept);
 	return fr_dump_lacks_task(d->ask, d->trigger_ts, task, kept, &about) ? fr_vec_add(&m->task, &about, 1) : 0;

@@ -144,7 +144,7 @@ static bool is_task(const struct element *e)
 	const struct fr_task *t = &e->task;
 
 	return e->key.epoch && t->tgid && t->tgid <= PID_MOST && t->ppid <= PID_MOST && t->cgroup &&
-	       !(t->flags & ~(FR_TASK_KTHREAD | FR_TASK_SEEDED)) && carve_is_name(t->comm) && is_first_name(t->first_comm);
+	       !(t->flags & ~FR_TASK_FLAGS) && carve_is_name(t->comm) && is_first_name(t->first_comm);
 }
 
 static int carve_add_tasks(struct fr_carved *c, const u8 *page)
