@@ -28,6 +28,7 @@ to a session behind that, or without a snapshot, shows at the next one, or when 
 """
 import atexit
 import contextlib
+import fcntl
 import json
 import os
 import random
@@ -523,6 +524,17 @@ def waits_in(pid, function):
     with contextlib.suppress(OSError), open(f"/proc/{pid}/wchan") as f:
         return function in f.read()
     return False
+
+
+@contextlib.contextmanager
+def locked(name):
+    """Its reader's lock is held, as by a snapshot that is being taken."""
+    fd = os.open(f"{SESSIONS}/{name}", os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
 
 
 def opened(pid):

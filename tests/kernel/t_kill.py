@@ -5,7 +5,6 @@ ended, removed and begun anew by the tests one after the other, each of which ta
 it, it is one that no other script needs.
 """
 import contextlib
-import fcntl
 import json
 import os
 import signal
@@ -14,7 +13,7 @@ import threading
 import time
 
 from frtest import (FLIGHTREC, SESSIONS, Failed, at_end, begin_detached, begun_with, busy, chance, check, end, ended, equal, exists, fr,
-                    fr_json, is_blocked, main, new_name, opened, options_of, path, run, snapshots, state, status, take_left, take_shared, test,
+                    fr_json, is_blocked, locked, main, new_name, opened, options_of, path, run, snapshots, state, status, take_left, take_shared, test,
                     wait_for, wait_said, waits_in, written, SYSCALLS as OPTIONS)
 
 KILLS = int(os.environ.get("FR_KILLS", "20"))  # of processes that are alive
@@ -240,17 +239,6 @@ def keep():
         st = status(name)
         equal(st["recorder"], False, "owned")
         wait_for(lambda: written(name) > sum(c["written"] for c in st["cpus"]), "recording goes on")
-
-
-@contextlib.contextmanager
-def locked(name):
-    """Its reader's lock is held, as by a snapshot that is being taken."""
-    fd = os.open(f"{SESSIONS}/{name}", os.O_RDONLY)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 def start(*args):

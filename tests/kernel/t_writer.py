@@ -9,8 +9,8 @@ import sys
 import tempfile
 import time
 
-from frtest import (FLIGHTREC, ROOT, SESSIONS, TMP, Skip, chance, check, equal, fr, fr_json, helper, impatient, main, path, replay, run, test,
-                    wait_for)
+from frtest import (FLIGHTREC, ROOT, SESSIONS, TMP, Skip, chance, check, equal, fr, fr_json, helper, impatient, locked, main, path, replay, run,
+                    test, wait_for, waits_in)
 from recorder import (NOBODY, ONE, TAG, Recorder, accounted, by_options, children, configured, crash, crash_decided, end_load, kill,
                       kill_load, recording, start_load, trigger, write_config, writer_of)
 
@@ -219,6 +219,34 @@ def complete_already():
             line = next(l for l in second.said().splitlines() if says in l)
             check(re.search(r": [0-9.]+ [KM]iB, was complete before its recorder heard of it$", line), line)
             check("after its moment" not in second.said(), f"when it was complete is not known: {second.said()}")
+            rule = second.wait_seen(ONE, 1)
+            equal((rule["taken"], second.files()), (1, taken), "taken, once")
+        finally:
+            kill(first)
+            if second:
+                kill(second)
+
+
+@test("a snapshot that is completed while the next recorder's writer waits to take it: it is that one, and there is no second")
+def completed_meanwhile():
+    with impatient(1000), configured(ONE) as (name, dir, file):
+        first = Recorder(name, dir, "--config", file).armed()
+        second = None
+        try:
+            with locked(name):
+                old = wait_for(lambda: writer_of(first.p.pid), "a writer")
+                crash(f"one{TAG}")
+                wait_for(lambda: waits_in(old, "nanosleep"), "it waits for its turn to read")
+                os.kill(old, signal.SIGSTOP)
+                kill(first)
+                second = Recorder(name, dir, "--config", file).armed()
+                new = wait_for(lambda: writer_of(second.p.pid), "a writer of the next one")
+                wait_for(lambda: waits_in(new, "nanosleep"), "it has found no snapshot, and waits for its turn")
+                os.kill(new, signal.SIGSTOP)
+                os.kill(old, signal.SIGCONT)
+            taken = wait_for(second.files, "the first one's snapshot")
+            os.kill(new, signal.SIGCONT)
+            wait_for(lambda: "was complete before" in second.said(), second.said)
             rule = second.wait_seen(ONE, 1)
             equal((rule["taken"], second.files()), (1, taken), "taken, once")
         finally:

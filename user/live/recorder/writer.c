@@ -154,13 +154,13 @@ static bool is_ours(const struct fr_sess *s, const char *path)
 }
 
 /* A writer before this one has completed it. */
-static bool writer_is_there(const struct fr_sess *s, const char *path, struct fr_dump_done *done)
+static bool writer_is_there(const struct fr_sess *s, const struct request *r, struct fr_dump_done *done)
 {
 	struct stat st;
 
-	if (stat(path, &st) || !is_ours(s, path))
+	if (!r->may_exist || stat(r->path, &st) || !is_ours(s, r->path))
 		return false;
-	snprintf(done->path, sizeof(done->path), "%s", path);
+	snprintf(done->path, sizeof(done->path), "%s", r->path);
 	done->bytes = st.st_size;
 	done->found = true;
 	return true;
@@ -172,19 +172,12 @@ static bool writer_is_full(int err)
 }
 
 /* Where the disk was full all the same, once more with more room. */
-static int writer_take(struct fr_sess *s, struct fr_store *st, const struct request *r, const struct fr_dump_ask *ask,
-		       struct fr_dump_done *done)
+static int writer_write(struct fr_sess *s, struct fr_store *st, const struct request *r, const struct fr_dump_ask *ask,
+			struct fr_dump_done *done)
 {
-	u64 want_sz;
+	u64 want_sz = fr_store_want_sz(st, r->last_sz);
 	int tries, err = -ENOSPC;
 
-	if (r->may_exist && writer_is_there(s, r->path, done))
-		return 0;
-	if (r->only_look)
-		return -ENOENT;
-	if (!access(r->path, F_OK)) /* found out before all is written */
-		return -EEXIST;
-	want_sz = fr_store_want_sz(st, r->last_sz);
 	for (tries = 0; tries < ROOM_TRIES && writer_is_full(err); tries++) {
 		err = fr_store_make_room(st, want_sz, r->signature, NULL);
 		if (err)
@@ -194,6 +187,20 @@ static int writer_take(struct fr_sess *s, struct fr_store *st, const struct requ
 			want_sz = fr_store_want_more(st, want_sz);
 	}
 	return err;
+}
+
+/* A writer before this one may complete it at any moment: also while this one waits for its turn to read. */
+static int writer_take(struct fr_sess *s, struct fr_store *st, const struct request *r, const struct fr_dump_ask *ask,
+		       struct fr_dump_done *done)
+{
+	int err;
+
+	if (writer_is_there(s, r, done))
+		return 0;
+	if (r->only_look)
+		return -ENOENT;
+	err = access(r->path, F_OK) ? writer_write(s, st, r, ask, done) : -EEXIST; /* found out before all is written */
+	return err == -EEXIST && writer_is_there(s, r, done) ? 0 : err;
 }
 
 static void writer_serve(struct fr_sess *s, const struct stock *have, struct fr_store **st, struct request *r, struct answer *a)
