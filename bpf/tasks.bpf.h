@@ -140,8 +140,8 @@ FR_INLINE void fr_task_ends(struct task_struct *task)
 
 /*
  * Add a task that existed before recording began. A task that is ending may have reported its exit before anybody listened, and
- * may still run and be switched from, however much later: it is told of as dead from now on, but stays in the table for good, unless
- * its exit is still to come. These are few. A task that will never run again is in no event.
+ * may still run and be switched from, however much later: it is told of as dead from now on, but stays in the table for good,
+ * unless its exit is still to come. These are few. A task that will never run again is in no event.
  */
 FR_INLINE void fr_task_seed(struct task_struct *task)
 {

@@ -406,3 +406,14 @@ const char *fr_sysname_text(const struct fr_sys *sys, enum fr_style style, s64 v
 	snprintf(room, FR_SYSNAME_SZ, "-%s", error);
 	return room;
 }
+
+const char *fr_sysname_call(const struct fr_sys *sys, s32 id, char room[FR_SYSNAME_CALL_SZ])
+{
+	const char *name = fr_sysname(sys, FR_STYLE_SYSCALL, id), *compat = sys->abi ? "/32" : "";
+
+	if (name)
+		snprintf(room, FR_SYSNAME_CALL_SZ, "%s%s", name, compat);
+	else
+		snprintf(room, FR_SYSNAME_CALL_SZ, "syscall %d%s", id, compat);
+	return room;
+}

@@ -26,6 +26,12 @@ const char *fr_sysname(const struct fr_sys *sys, enum fr_style style, s64 v);
  * "exit(2)"). */
 const char *fr_sysname_text(const struct fr_sys *sys, enum fr_style style, s64 v, char room[FR_SYSNAME_SZ]);
 
+#define FR_SYSNAME_CALL_SZ 40
+
+/* A system call as people read it: "openat"; of 32 bits, which may have the same name, "openat/32"; without one "syscall 999".
+ */
+const char *fr_sysname_call(const struct fr_sys *sys, s32 id, char room[FR_SYSNAME_CALL_SZ]);
+
 /* The number of a name in this style. Returns 0 and *v, or -ENOENT. */
 int fr_sysname_find(const struct fr_sys *sys, enum fr_style style, const char *name, s64 *v);
 

@@ -112,17 +112,10 @@ void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, c
 const char *fr_waited_call(const struct fr_waited *w, const char *arch, char text[FR_WAITED_CALL_SZ])
 {
 	const struct fr_sys sys = {.arch = arch, .abi = w->abi};
-	const char *name = w->in == FR_WAITED_call ? fr_sysname(&sys, FR_STYLE_SYSCALL, w->id) : NULL;
 
 	if (w->in == FR_WAITED_user)
 		return "user code";
-	if (w->in != FR_WAITED_call)
-		return "kernel";
-	if (name)
-		snprintf(text, FR_WAITED_CALL_SZ, "%s%s", name, w->abi ? "/32" : "");
-	else
-		snprintf(text, FR_WAITED_CALL_SZ, "syscall %d%s", w->id, w->abi ? "/32" : "");
-	return text;
+	return w->in == FR_WAITED_call ? fr_sysname_call(&sys, w->id, text) : "kernel";
 }
 
 /* What a call's registers tell of its object where that was not recorded. */

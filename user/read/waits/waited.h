@@ -15,7 +15,7 @@
 #include "wait.h"
 
 #define FR_WAITED_ARGS	    6u
-#define FR_WAITED_CALL_SZ   40u
+#define FR_WAITED_CALL_SZ   FR_SYSNAME_CALL_SZ
 #define FR_WAITED_WAKER_SZ  40u
 #define FR_WAITED_OBJECT_SZ 256u
 

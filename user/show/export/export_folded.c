@@ -160,14 +160,11 @@ static void add_state(struct folded *f, u16 state)
 /* Behind a gap nobody knows whether it is still the same one. */
 static void folded_add_call(struct fr_export *x, struct folded *f, const struct off *off, const char *arch)
 {
-	struct fr_sys sys = {.arch = arch, .abi = off->abi};
-	const char *name = fr_sysname(&sys, FR_STYLE_SYSCALL, off->call);
-	char text[32];
+	const struct fr_sys sys = {.arch = arch, .abi = off->abi};
+	char text[FR_SYSNAME_CALL_SZ];
 
-	if (!off->in_call || fr_export_is_gap(x, f->boot, off->call_ns, off->left_ns))
-		return;
-	snprintf(text, sizeof(text), "syscall_%d", off->call);
-	add_str(f, name ?: text);
+	if (off->in_call && !fr_export_is_gap(x, f->boot, off->call_ns, off->left_ns))
+		add_str(f, fr_sysname_call(&sys, off->call, text));
 }
 
 /* The call and the stacks that the record of its wait has. */

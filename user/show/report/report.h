@@ -228,10 +228,12 @@ int fr_report_rank(struct fr_report *r);
 
 /* ---- words used by both forms (report_word.c) ---- */
 
-const char *fr_report_in_word(u8 in);	     /* user, syscall, fault */
-const char *fr_report_state_word(u16 state); /* "S", "D", ...; NULL unknown */
-const char *fr_report_call_name(const struct fr_report *r, u8 abi, s32 id);
-const char *fr_report_errno_name(s64 ret); /* for -4095 to -1, else NULL */
-const char *fr_report_errno_words(s64 nr); /* "No such file or directory" for 2; NULL unknown */
+const char *fr_report_in_word(u8 in);					    /* user, syscall, fault */
+const char *fr_report_state_word(u16 state);				    /* "S", "D", ...; NULL unknown */
+const char *fr_report_call_name(const struct fr_report *r, u8 abi, s32 id); /* NULL: none */
+const char *fr_report_call_text(const struct fr_report *r, u8 abi, s32 id,
+				char room[FR_SYSNAME_CALL_SZ]); /* as people read it */
+const char *fr_report_errno_name(s64 ret);			/* for -4095 to -1, else NULL */
+const char *fr_report_errno_words(s64 nr);			/* "No such file or directory" for 2; NULL unknown */
 
 #endif

@@ -404,13 +404,7 @@ static struct fr_value kinds_call_name(const struct fr_at *at)
 /* In a cell of a table. */
 static struct fr_value call_text(const struct fr_at *at, u8 abi, s32 id)
 {
-	const char *name = fr_report_call_name(at->of, abi, id);
-
-	if (name)
-		snprintf(at->room->text, sizeof(at->room->text), "%s%s", name, abi ? "/32" : "");
-	else
-		snprintf(at->room->text, sizeof(at->room->text), "syscall %d%s", id, abi ? "/32" : "");
-	return fr_value_text(at->room->text);
+	return fr_value_text(fr_report_call_text(at->of, abi, id, at->room->text));
 }
 
 static const void *call_put(const struct fr_at *at, u8 abi, s32 id)

@@ -199,12 +199,9 @@ static void focus_put_events(struct fr_report_page *p)
 
 static void put_call_name(struct fr_report_page *p, u8 abi, s32 id)
 {
-	const char *name = fr_report_call_name(p->r, abi, id);
+	char text[FR_SYSNAME_CALL_SZ];
 
-	if (name)
-		fr_out_str(p->o, name);
-	else
-		fr_out_printf(p->o, "syscall %d", id);
+	fr_out_str(p->o, fr_report_call_text(p->r, abi, id, text));
 }
 
 static void focus_put_ret(struct fr_report_page *p, const struct fr_report_call *c)

@@ -26,6 +26,13 @@ const char *fr_report_call_name(const struct fr_report *r, u8 abi, s32 id)
 	return fr_sysname(&sys, FR_STYLE_SYSCALL, id);
 }
 
+const char *fr_report_call_text(const struct fr_report *r, u8 abi, s32 id, char room[FR_SYSNAME_CALL_SZ])
+{
+	const struct fr_sys sys = {.arch = fr_snap_fact(r->snap, "arch"), .abi = abi};
+
+	return fr_sysname_call(&sys, id, room);
+}
+
 const char *fr_report_errno_name(s64 ret)
 {
 	return fr_ret_error(ret);

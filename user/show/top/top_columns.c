@@ -228,7 +228,7 @@ static const struct fr_top_column cpu_columns[] = {
 
 static void columns_put_call(const struct fr_top_cell *c, struct fr_top_val *v, u8 abi, s32 id)
 {
-	char buf[32];
+	char buf[FR_SYSNAME_CALL_SZ];
 
 	columns_put_text(v, fr_top_call_name(c->top, 0, (u32)abi << 24 | ((u32)id & 0xffffff), buf));
 }

@@ -195,7 +195,7 @@ static void details_put_call(struct page *p, const struct fr_tl_task *k)
 {
 	u32 i = fr_tl_span_from(&k->calls, p->t->cursor);
 	const struct fr_tl_span *s = i < k->calls.cnt ? &k->calls.v[i] : NULL;
-	char buf[32];
+	char buf[FR_SYSNAME_CALL_SZ];
 
 	if (!s || s->at > p->t->cursor)
 		return;

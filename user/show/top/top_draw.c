@@ -106,17 +106,11 @@ static struct fr_sys sys_of(const struct fr_top *t, u32 boot, u32 abi)
 	return (struct fr_sys){NULL, abi};
 }
 
-const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char *buf)
+const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char buf[FR_SYSNAME_CALL_SZ])
 {
 	struct fr_sys sys = sys_of(t, boot, what >> 24 & 0x7f);
-	s32 id = (s32)(what << 8) >> 8;
-	const char *name = fr_sysname(&sys, FR_STYLE_SYSCALL, id);
 
-	if (name)
-		snprintf(buf, 32, "%s%s", name, sys.abi ? "/32" : "");
-	else
-		snprintf(buf, 32, "syscall %d%s", id, sys.abi ? "/32" : "");
-	return buf;
+	return fr_sysname_call(&sys, (s32)(what << 8) >> 8, buf);
 }
 
 const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf)

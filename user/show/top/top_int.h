@@ -197,8 +197,8 @@ struct fr_top_state {
 	enum fr_ink ink;
 };
 extern const struct fr_top_state fr_top_states[FR_TL_STATE_CNT];
-const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char *buf); /* of 32 bytes */
-const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf);   /* of 48 bytes */
+const char *fr_top_call_name(const struct fr_top *t, u32 boot, u32 what, char buf[FR_SYSNAME_CALL_SZ]);
+const char *fr_top_irq_name(const struct fr_top *t, u32 what, u32 row, char *buf); /* of 48 bytes */
 
 /* The tables computed last, perhaps for another window; NULL: none yet. */
 const struct fr_an_result *fr_top_result(const struct fr_top *t);
