@@ -35,6 +35,11 @@ check() {
 	esac
 }
 
+# first NAME COMMAND...: a check that others need, which also runs if only one of them is asked for
+first() {
+	FR_ONLY='' check "$@"
+}
+
 # finish: the suite's last line and exit status
 finish() {
 	echo "$passed passed, $failed failed, $skipped skipped"

@@ -362,8 +362,8 @@ command -v pkg-config > /dev/null || { echo "FAIL pkg-config is not installed"; 
 make -s O="$build" all lib "$build/tests/report/make_load" "$build/tests/cli/make_snapshot" "$build/tests/symbols/make_stacks" &&
 	"$build/tests/report/make_load" "$tmp/load.flight" && "$build/tests/cli/make_snapshot" "$tmp/small.flight" &&
 	"$build/tests/symbols/make_stacks" "$tmp/stacks.flight" <<< "$stacks" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-check "install" installs
-check "gcc and clang compile the example" example_compiles
+first "install" installs
+first "gcc and clang compile the example" example_compiles
 for program in use ask refuse threads tables; do
 	compile gcc "$tmp/$program" tests/lib/$program.c || { echo "FAIL tests/lib/$program.c"; echo "$passed passed, $((failed + 1)) failed, 0 skipped"; exit 1; }
 done
