@@ -248,8 +248,7 @@ columns_are_stable() {
 
 # One of several snapshots in a file is lost except for its head: those behind it are still read.
 lost_member_hides_none() {
-	"$FLIGHTREC" merge -o "$tmp/merged.flight" "$tmp/load.flight" "$golden" && by_python lose "$tmp/merged.flight" "$tmp/lost.flight" &&
-		by tables "$tmp/lost.flight" && { "$FLIGHTREC" info --json "$tmp/lost.flight" > "$tmp/json" 2> "$tmp/err" || (($? == 3)); } &&
+	by tables "$tmp/lost.flight" && { "$FLIGHTREC" info --json "$tmp/lost.flight" > "$tmp/json" 2> "$tmp/err" || (($? == 3)); } &&
 		grep -q 'lost.flight: not a snapshot' "$tmp/err" && [[ $(wc -l < "$tmp/out") == 2 ]] && by_python tables "$tmp/json" "$tmp/out"
 }
 
@@ -267,8 +266,6 @@ filters_agree() {
 }
 
 errors_are_told() {
-	head -c -300 "$tmp/load.flight" > "$tmp/damaged.flight"
-	by_python later "$tmp/load.flight" "$tmp/later.flight" || return
 	refuse errors "$tmp/load.flight" "$tmp/damaged.flight" "$tmp/later.flight" || return
 	sed -E "s,$tmp/,,; s/bytes [0-9]+ to [0-9]+/bytes N to M/" "$tmp/out" | diff tests/lib/errors.txt -
 }
@@ -358,10 +355,16 @@ threads_do_not_race() {
 	under --tool=helgrind --suppressions=tests/lib/helgrind.supp "$tmp/threads" "$tmp/small.flight"
 }
 
+# Whose end is cut off; of a format to come; two in one, one of which is lost except for its head.
+damaged_ones() {
+	head -c -300 "$tmp/load.flight" > "$tmp/damaged.flight" && by_python later "$tmp/load.flight" "$tmp/later.flight" &&
+		"$FLIGHTREC" merge -o "$tmp/merged.flight" "$tmp/load.flight" "$golden" && by_python lose "$tmp/merged.flight" "$tmp/lost.flight"
+}
+
 command -v pkg-config > /dev/null || { echo "FAIL pkg-config is not installed"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 make -s O="$build" all lib "$build/tests/report/make_load" "$build/tests/cli/make_snapshot" "$build/tests/symbols/make_stacks" &&
 	"$build/tests/report/make_load" "$tmp/load.flight" && "$build/tests/cli/make_snapshot" "$tmp/small.flight" &&
-	"$build/tests/symbols/make_stacks" "$tmp/stacks.flight" <<< "$stacks" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+	"$build/tests/symbols/make_stacks" "$tmp/stacks.flight" <<< "$stacks" && damaged_ones || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 first "install" installs
 first "gcc and clang compile the example" example_compiles
 for program in use ask refuse threads tables; do
