@@ -37,7 +37,8 @@ struct fr_state_brief {
 /* It ran while it was looked at: likewise. */
 #define FR_STATE_MOVED 2u
 
-#define FR_STATE_IN_NONE 0xffu /* in no call, and in nothing else that is known */
+#define FR_STATE_ALLOWED_MAX 0xffffu
+#define FR_STATE_IN_NONE     0xffu /* in no call, and in nothing else that is known */
 
 struct fr_state_rec {
 	u64 start_ns;
@@ -61,7 +62,8 @@ struct fr_state_rec {
 	u8 waker;
 	u8 policy;
 	u8 kthread;
-	u8 pad[3];
+	u8 pad;
+	u16 allowed_cnt; /* CPUs that it may run on; the most, if more */
 	char comm[FR_COMM_SZ];
 };
 

@@ -99,6 +99,7 @@ FR_INLINE void fill_who(struct task_struct *task, struct fr_state_rec *r)
 	r->cgroup = fr_cgroup_of_task(task);
 	r->prio = task->prio;
 	r->policy = task->policy;
+	r->allowed_cnt = (u32)task->nr_cpus_allowed < FR_STATE_ALLOWED_MAX ? task->nr_cpus_allowed : FR_STATE_ALLOWED_MAX;
 	r->cpu = fr_task_cpu(task);
 	bpf_probe_read_kernel_str(r->comm, sizeof(r->comm), task->comm);
 }

@@ -225,11 +225,12 @@ def accounts():
         known = {t["tid"]: t for t in rep["tasks"] if t["pid"] is not None and t["comm"]}
         equal(set(known), set(got), "tasks with a name and a process")
         ours = got[p.pid]
-        equal((ours["comm"], ours["start_ns"] > 0, ours["cpu"] < os.cpu_count()), (name_of(p.pid), True, True), "who sleeps")
+        equal((ours["comm"], ours["start_ns"] > 0, ours["cpu"] < os.cpu_count(), ours["cpus_allowed"]),
+              (name_of(p.pid), True, True, len(os.sched_getaffinity(p.pid))), "who sleeps")
         fr("verify", file)
 
 
-@test("priority, policy, CPU and last waker: those that the test gave it")
+@test("priority, policy, CPU, affinity and last waker: those that the test gave it")
 def scheduling():
     name = shared(*WAITS)
     cpu = max(os.sched_getaffinity(0))
@@ -247,7 +248,8 @@ def scheduling():
         file, want = looked_at(name, [p.pid])
         got = still(file)[p.pid]
         same(got, want[p.pid])
-        equal((got["prio"], got["policy"], got["cpu"]), (125, os.SCHED_BATCH, cpu), "priority, policy, CPU")
+        equal((got["prio"], got["policy"], got["cpu"], got["cpus_allowed"]), (125, os.SCHED_BATCH, cpu, 1),
+              "priority, policy, CPU, on how many it may run")
         equal((got["waker"], got["waker_tid"]), ("task", os.getpid()), "who woke it last")
         equal(got["object"], os.readlink(f"/proc/{p.pid}/fd/0"), "object")
         check(got["woken_ns"] < got["since_ns"] < got["at_ns"], f"it was woken, then left, then was looked at: {got}")

@@ -10,7 +10,7 @@
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
  *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
  *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK [WAKER WAKER_TID]], by what it was last woken;
- *		[owner=TID] of the lock [object=TEXT]
+ *		[owner=TID] of the lock [allowed=CNT] CPUs that it may run on [object=TEXT]
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
@@ -350,7 +350,7 @@ static bool read_thread(const char *line)
 static bool read_state(const char *line, struct fr_snap_state *t)
 {
 	unsigned state = 0, in = FR_STATE_IN_NONE;
-	const char *object = strstr(line, " object="), *owner;
+	const char *object = strstr(line, " object="), *owner, *allowed;
 	int got;
 
 	*t = (struct fr_snap_state){.id = -1, .object = ""};
@@ -366,6 +366,9 @@ static bool read_state(const char *line, struct fr_snap_state *t)
 	owner = strstr(line, " owner=");
 	if (owner)
 		t->owner_tid = strtoul(owner + strlen(" owner="), NULL, 0);
+	allowed = strstr(line, " allowed=");
+	if (allowed)
+		t->allowed_cnt = strtoul(allowed + strlen(" allowed="), NULL, 0);
 	t->state = state;
 	t->in = in;
 	return got >= 4;

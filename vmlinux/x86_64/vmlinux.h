@@ -207,6 +207,7 @@ struct task_struct {
 	unsigned int flags;
 	int prio;
 	unsigned int policy;
+	int nr_cpus_allowed;
 	long unsigned int nvcsw;
 	long unsigned int nivcsw;
 	pid_t pid;

@@ -135,6 +135,7 @@ static void fill_state(const struct fr_state_rec *r, struct fr_snap_state *s)
 		.waker = r->waker,
 		.policy = r->policy,
 		.flags = r->flags,
+		.allowed_cnt = r->allowed_cnt,
 	};
 	memcpy(s->arg, r->arg, sizeof(s->arg));
 }

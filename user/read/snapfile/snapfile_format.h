@@ -214,6 +214,8 @@ struct fr_state_entry {
 	u16 state, cpu;
 	u8 abi, in, waker, policy, flags;
 	u8 owner_tid[3]; /* little endian */
+	u16 allowed_cnt;
+	u16 reserved[3];
 };
 
 struct fr_klog_entry {
@@ -248,7 +250,7 @@ _Static_assert(sizeof(struct fr_clock_entry) == 48, "on disk");
 _Static_assert(sizeof(struct fr_mapping_entry) == 56, "on disk");
 _Static_assert(sizeof(struct fr_incident_entry) == 264, "on disk");
 _Static_assert(sizeof(struct fr_symbol_entry) == 32, "on disk");
-_Static_assert(sizeof(struct fr_state_entry) == 128, "on disk");
+_Static_assert(sizeof(struct fr_state_entry) == 136, "on disk");
 _Static_assert(sizeof(struct fr_klog_entry) == 40, "on disk");
 _Static_assert(sizeof(struct fr_scene_entry) == 64, "on disk");
 _Static_assert(FR_LOST_CNT <= FR_LOST_ROOM && FR_FILTERED_CNT <= FR_FILTERED_ROOM, "room for all reasons");

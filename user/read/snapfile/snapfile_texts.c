@@ -105,7 +105,7 @@ static void state_put_owner(struct fr_state_entry *e, u32 tid)
 	NUMBER(tid, tid) TEXT(object, object) NUMBER(start_ns, start_ns) NUMBER(at_ns, at_ns) NUMBER(since_ns, since_ns) \
 	NUMBER(woken_ns, woken_ns) NUMBER(kstack_id, kstack_id) NUMBER(cgroup, cgroup) NUMBER(id, id) NUMBER(waker_tid, waker_tid) \
 	NUMBER(prio, prio) NUMBER(state, state) NUMBER(cpu, cpu) NUMBER(abi, abi) NUMBER(in, in) NUMBER(waker, waker) \
-	NUMBER(policy, policy) NUMBER(flags, flags) OTHER(state_put_owner(&e, i->owner_tid), i->owner_tid = state_owner(&e)) ARRAY(arg, arg)
+	NUMBER(policy, policy) NUMBER(flags, flags) NUMBER(allowed_cnt, allowed_cnt) OTHER(state_put_owner(&e, i->owner_tid), i->owner_tid = state_owner(&e)) ARRAY(arg, arg)
 FR_ENTRY(state, fr_state_entry, fr_snap_state, STATE)
 /* clang-format on */
 

@@ -573,9 +573,18 @@ bool fr_recognise_flood(struct fr_case *k)
 
 #define FREE_LEAST_NS (20 * FR_MSEC_NS) /* the scheduler fills a CPU that is idle for longer, where it may */
 
+/* Could it run on one CPU alone, when the file was made? */
+static bool is_kept_on_one(const struct fr_case *k)
+{
+	const struct fr_snap_state *s = fr_states_of(k->c->snap, k->wait->tid);
+
+	return s && s->allowed_cnt == 1;
+}
+
 /* "; CPU 0 was idle for 30 ms of that: ...": another CPU was, for most of the time in which it was queued; or nothing. */
 static const char *cpu_free_word(struct fr_case *k, u64 from_ns, u64 to_ns)
 {
+	const char *kept = is_kept_on_one(k) ? "; it may run on one CPU alone, by its affinity or a cpuset" : "";
 	u64 most_ns;
 	u32 at;
 
@@ -584,9 +593,9 @@ static const char *cpu_free_word(struct fr_case *k, u64 from_ns, u64 to_ns)
 		return "";
 	}
 	if (most_ns < FREE_LEAST_NS || most_ns < (to_ns - from_ns) / 4 * 3)
-		return "";
-	return fr_word(k, "; CPU %u was idle for %s of that, as where affinity or a cpuset keeps tasks from it", at,
-		       fr_word_ns(k, most_ns));
+		return kept;
+	return fr_word(k, "%s; CPU %u was idle for %s of that%s", kept, at, fr_word_ns(k, most_ns),
+		       *kept ? "" : ", as where affinity or a cpuset keeps tasks from it");
 }
 
 /* Nobody of its own kind kept the CPU from it: others had it, and who most. The last word on a queue. */
@@ -619,7 +628,7 @@ bool fr_recognise_shared_cpu(struct fr_case *k)
 	comm = top.key ? fr_word_comm(k, top.tid, top.ts) : "?";
 	if (*comm == '?' || idle_ns > (to_ns - from_ns) / 10)
 		return false;
-	fr_case_cause(k, from_queue(k, ""),
+	fr_case_cause(k, from_queue(k, is_kept_on_one(k) ? ", states" : ""),
 		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s", comm,
 		      top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
 		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns),

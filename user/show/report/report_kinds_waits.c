@@ -373,6 +373,8 @@ static const struct fr_column still_columns[] = {
 	STATE(cpu, "cpu", NUMBER, "where it runs, or ran last"),
 	STATE(prio, "prio", NUMBER, "the kernel's: below 100 real time, 120 is nice 0"),
 	STATE(policy, "policy", NUMBER, "the kernel's"),
+	STATE(allowed_cnt, "cpus_allowed", COUNT,
+	      "on how many CPUs it may run, by its affinity and its cpuset; `null`: not known", .null = true),
 	STATE(cgroup, "cgroup_id", NUMBER, "id of its cgroup"),
 	FR_LIST(states_kernel, "kernel", NULL,
 		"functions, innermost first, without the scheduler's; `null`: none are known, as of a task that had a CPU",
