@@ -25,6 +25,7 @@ import perfetto
 import profile
 import stacks
 import tracecmd
+import typed
 import whose
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "report"))
@@ -322,6 +323,15 @@ def test_perfetto_profile(reader, folder, flight):
     judge(reader, trace, profile.test_profile, json.loads(told.stdout))
 
 
+def test_perfetto_generic(reader, folder):
+    flight, trace = f"{folder}/generic.flight", f"{folder}/generic.pftrace"
+    subprocess.run([MADE_OF_TEXT, flight], input=typed.MADE, text=True, check=True)
+    export(flight, "perfetto", trace)
+    lines = [list(map(json.loads, run(FLIGHTREC, "replay", "--json", *how, "-f", 'event ~ "tp:*"', flight).stdout.splitlines()))
+             for how in ((), ("--words",))]
+    judge(reader, trace, typed.test_generic, list(zip(*lines)))
+
+
 def test_perfetto_several(reader, folder, flight):
     """Two parts of a recording are what they are when merged: the second tells of tasks, too."""
     parts, whole = [f"{folder}/first.flight", f"{folder}/second.flight"], f"{folder}/whole.flight"
@@ -367,7 +377,9 @@ def test_perfetto_of_texts(folder):
             skip(test.__name__, why)
     if not reader:
         skip("perfetto.test_whose", why)
+        skip("perfetto.test_generic", why)
     else:
+        test_perfetto_generic(reader, folder)
         judge_whose(folder, None, "perfetto", lambda trace: whose.of_perfetto(lambda sql: query(reader, trace, sql)))
     for to, read, by in ("ctf", whose_ctf, "babeltrace2"), ("trace-cmd", whose_tracecmd, "trace-cmd"):
         if shutil.which(by):
@@ -375,6 +387,8 @@ def test_perfetto_of_texts(folder):
         else:
             skip(f"{to}.test_whose", f"{by} is not installed")
     verdict("folded.test_whose", test_whose_folded(folder))
+    if shutil.which("babeltrace2"):
+        verdict("test_ctf_typed_made", test_ctf_typed_made(folder))
 
 
 def test_perfetto(folder, flight, events):
@@ -386,6 +400,7 @@ def test_perfetto(folder, flight, events):
         for test in tests + of_events + tuple(test for test, _ in OF_MADE) + of_others:
             skip(test.__name__, why)
         skip("perfetto.test_whose", why)
+        skip("perfetto.test_generic", why)
         return
     trace = f"{folder}/x.pftrace"
     r = export(flight, "perfetto", trace)
@@ -410,6 +425,7 @@ def test_perfetto(folder, flight, events):
     for test, text in OF_MADE:
         test_perfetto_made(reader, folder, test, text)
     judge_whose(folder, flight, "perfetto", lambda trace: whose.of_perfetto(lambda sql: query(reader, trace, sql)))
+    test_perfetto_generic(reader, folder)
     test_perfetto_profile(reader, folder, flight)
     try:
         verdict("test_perfetto_several", test_perfetto_several(reader, folder, flight))
@@ -557,7 +573,7 @@ def test_ctf_made(rows, made, events):
             want = f"parent_pid = {e['pid']}"
         elif e["event"] in ("softirq_entry", "softirq_exit"):
             want = f'name = ( "{SOFTIRQS[e["vec"]]}" : container = {e["vec"]} )'
-        elif "rwbs" in e:
+        elif "rwbs" in e and not e["event"].startswith("tp:"):
             want = f"rwbs = {rwbs_bits(e['rwbs'])}"
         else:
             continue
@@ -573,6 +589,34 @@ def pairs(rows, events):
     """Lines of the reader with the events they are of, CPU by CPU."""
     for cpu in {e["cpu"] for e in events}:
         yield from zip([r for r in rows if r[2] == cpu], [e for e in events if e["cpu"] == cpu])
+
+
+def test_ctf_typed(folder, rows, flight):
+    """Fields of tracepoints and arguments of calls: their names, numbers and words are replay's."""
+    plain, words = (list(map(json.loads, run(FLIGHTREC, "replay", "--json", *how, flight).stdout.splitlines())) for how in ((), ("--words",)))
+    cells = list(csv.DictReader(io.StringIO(run(FLIGHTREC, "export", "--to", "csv", "--words", flight).stdout.decode(errors="replace"), newline="")))
+    told = [(e["event"], w, cell["args"], e) for e, w, cell in zip(plain, words, cells)]
+    cnt = collections.Counter()
+    for cpu in {e["cpu"] for e in plain}:
+        for r, (event, w, args, e) in zip([r for r in rows if r[2] == cpu], [one for one in told if one[3]["cpu"] == cpu]):
+            is_call = event == "sys_enter" and isinstance(w["id"], str) and r[1] != "sys_enter"
+            error = typed.tracepoint(r[4], e, w) if event.startswith("tp:") else typed.call(r[4], e, w, args) if is_call else None
+            if error:
+                return f"{r[1]}: {error}"
+            cnt["calls" if is_call else event.partition(":")[0]] += 1
+    return None if cnt["calls"] else "no call is there"
+
+
+def test_ctf_typed_made(folder):
+    """Of each kind of field; what is asked of a recording, and what must be there."""
+    flight, out = f"{folder}/typed.flight", f"{folder}/typed.ctf"
+    subprocess.run([MADE_OF_TEXT, flight], input=typed.MADE, text=True, check=True)
+    export(flight, "ctf", out)
+    try:
+        rows = read_ctf(out)[0]
+    except RuntimeError as e:
+        return str(e)
+    return test_ctf_typed(folder, rows, flight) or typed.missing(r[4] for r in rows)
 
 
 def test_ctf_unknown(folder):
@@ -625,6 +669,8 @@ def test_ctf(folder, flight, events):
     for test in (test_ctf_rows, test_ctf_names, test_ctf_lttng, test_ctf_made):
         verdict(test.__name__, test(rows, made, events))
     judge_whose(folder, flight, "ctf", whose_ctf)
+    verdict("test_ctf_typed", test_ctf_typed(folder, rows, flight))
+    verdict("test_ctf_typed_made", test_ctf_typed_made(folder))
     verdict("test_ctf_unknown", test_ctf_unknown(folder))
     verdict("test_ctf_held", test_ctf_held(folder))
     verdict("test_ctf_cut", test_ctf_cut(out, events))

@@ -170,8 +170,8 @@ static u32 free_nr(void)
 
 static u32 c_type_sz(const char *type)
 {
-	static const char *const names[] = {"u8", "u16", "u32", "u64", "s32", "s64"};
-	static const u8 sz[] = {1, 2, 4, 8, 4, 8};
+	static const char *const names[] = {"u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"};
+	static const u8 sz[] = {1, 2, 4, 8, 1, 2, 4, 8};
 	size_t i;
 
 	for (i = 0; i < sizeof(sz); i++)

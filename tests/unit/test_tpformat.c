@@ -96,6 +96,27 @@ static void test_fields(void **state)
 	fr_tpformat_free(t);
 }
 
+/* As the kernel has flags: with a word of its own for none. */
+static void test_words_by_condition(void **state)
+{
+	struct fr_tpformat *t = NULL;
+	s64 v = 0;
+
+	(void)state;
+	assert_int_equal(make(HEAD FIELDS "print fmt: \"%s %d\", (REC->pid) ? __print_flags(REC->pid, \"|\", {1, \"A\"}, "
+					  "{2, \"B\"}) : \"none\", REC->saddr\n",
+			      &t),
+			 0);
+	assert_true(fr_tpformat_has_symbols(t, "target_pid"));
+	assert_false(fr_tpformat_has_symbols(t, "saddr"));
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 3), "A|B");
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 4), "0x4");
+	assert_null(fr_tpformat_symbol(t, "target_pid", 0));
+	assert_int_equal(fr_tpformat_value(t, 0, "target_pid", "B", &v), 0);
+	assert_int_equal(v, 2);
+	fr_tpformat_free(t);
+}
+
 static void test_words(void **state)
 {
 	struct fr_tpformat *t = NULL;
@@ -319,9 +340,9 @@ static void test_unchosen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),	cmocka_unit_test(test_words),	 cmocka_unit_test(test_lost_words),
-		cmocka_unit_test(test_hostile), cmocka_unit_test(test_deep),	 cmocka_unit_test(test_texts),
-		cmocka_unit_test(test_chosen),	cmocka_unit_test(test_unchosen),
+		cmocka_unit_test(test_fields),	   cmocka_unit_test(test_words),   cmocka_unit_test(test_words_by_condition),
+		cmocka_unit_test(test_lost_words), cmocka_unit_test(test_hostile), cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_texts),	   cmocka_unit_test(test_chosen),  cmocka_unit_test(test_unchosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -902,20 +902,47 @@ static const char *flags_of(struct fr_tpformat *t, const struct tep_print_arg_fl
 	return t->seq.state ? NULL : t->seq.buffer;
 }
 
+/* Where an argument has words for the values of this field, also in `flags ? __print_flags(flags, ...) : "none"`. NULL:
+ * nowhere. */
+static const struct tep_print_arg *tpformat_words_in(const struct fr_tpformat *t, const struct tep_print_arg *arg,
+						     const char *field)
+{
+	const struct tep_print_arg *at = tpformat_bare(arg), *found = NULL;
+
+	if (!at)
+		return NULL;
+	if ((at->type == TEP_PRINT_SYMBOL && tpformat_is_of(t, at->symbol.field, field)) ||
+	    (at->type == TEP_PRINT_FLAGS && tpformat_is_of(t, at->flags.field, field)))
+		return at;
+	if (at->type != TEP_PRINT_OP || !at->op.op || (strcmp(at->op.op, "?") && strcmp(at->op.op, ":")))
+		return NULL;
+	if (*at->op.op == ':')
+		found = tpformat_words_in(t, at->op.left, field);
+	return found ?: tpformat_words_in(t, at->op.right, field);
+}
+
+/* The first part of the kernel's words that has some for the values of this field. NULL: none. */
+static const struct tep_print_arg *tpformat_worded(const struct fr_tpformat *t, const char *field)
+{
+	const struct tep_print_arg *arg, *found = NULL;
+
+	for (arg = t->ev->flags & TEP_EVENT_FL_FAILED ? NULL : t->ev->print_fmt.args; arg && !found; arg = arg->next)
+		found = tpformat_words_in(t, arg, field);
+	return found;
+}
+
 const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v)
 {
-	const struct tep_print_arg *arg, *at;
+	const struct tep_print_arg *at = tpformat_worded(t, field);
 
-	if (t->ev->flags & TEP_EVENT_FL_FAILED)
+	if (!at)
 		return NULL;
-	for (arg = t->ev->print_fmt.args; arg; arg = arg->next) {
-		at = tpformat_bare(arg);
-		if (at && at->type == TEP_PRINT_SYMBOL && tpformat_is_of(t, at->symbol.field, field))
-			return symbol_of(at->symbol.symbols, v);
-		if (at && at->type == TEP_PRINT_FLAGS && tpformat_is_of(t, at->flags.field, field))
-			return flags_of(t, &at->flags, v);
-	}
-	return NULL;
+	return at->type == TEP_PRINT_SYMBOL ? symbol_of(at->symbol.symbols, v) : flags_of(t, &at->flags, v);
+}
+
+bool fr_tpformat_has_symbols(const struct fr_tpformat *t, const char *field)
+{
+	return tpformat_worded(t, field) != NULL;
 }
 
 int fr_tpformat_value(const void *format, u32 event, const char *field, const char *word, s64 *v)
@@ -927,9 +954,8 @@ int fr_tpformat_value(const void *format, u32 event, const char *field, const ch
 
 	(void)event;
 	for (arg = t->ev->flags & TEP_EVENT_FL_FAILED ? NULL : t->ev->print_fmt.args; arg; arg = arg->next) {
-		at = tpformat_bare(arg);
-		if (!at || (at->type != TEP_PRINT_SYMBOL && at->type != TEP_PRINT_FLAGS) ||
-		    !tpformat_is_of(t, at->type == TEP_PRINT_SYMBOL ? at->symbol.field : at->flags.field, field))
+		at = tpformat_words_in(t, arg, field);
+		if (!at)
 			continue;
 		for (s = at->type == TEP_PRINT_SYMBOL ? at->symbol.symbols : at->flags.flags; s; s = s->next) {
 			if (!s->str || strcmp(s->str, word))

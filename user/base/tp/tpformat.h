@@ -93,6 +93,9 @@ const void *fr_tpformat_hold(struct fr_tpformat *t, const void *rec, size_t sz);
  * none. Until the next call. */
 const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v);
 
+/* May fr_tpformat_symbol() have any for this field? */
+bool fr_tpformat_has_symbols(const struct fr_tpformat *t, const char *field);
+
 /*
  * The number that has this word in the field that the schema calls so. 0 and *v; -EINVAL: none has it, or several have. Filters
  * about this event alone ask it (struct fr_filter_file): format is a struct fr_tpformat, event is not looked at.

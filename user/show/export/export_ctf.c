@@ -24,11 +24,14 @@
 
 #define CALL_MAX 1024 /* system calls with classes of their own; higher numbers share one */
 
+/* A row may lack arguments that its call takes. */
+enum ctf_way { WAY_ENTER, WAY_EXIT, WAY_ENTER_BARE, WAY_CNT };
+
 /* Classes of a schema's events: plain events by number, system calls by direction, ABI and number; 0: none yet. */
 struct ids {
 	const struct fr_schema *schema;
 	u32 plain[FR_EVENT_MAX];
-	u32 call[2][2][CALL_MAX + 1];
+	u32 call[WAY_CNT][2][CALL_MAX + 1];
 	struct ids *next;
 };
 
@@ -46,13 +49,58 @@ struct ctf {
 
 /* ---- classes ---- */
 
-static int new_class(struct ctf *c, const struct fr_event *ev, const struct fr_sys *sys, s64 call, u32 *id)
+/* Of which fields of a tracepoint have numbers words? */
+static u64 ctf_worded(const struct fr_ctf_class *k)
+{
+	u64 bits = 0;
+	u32 i;
+
+	for (i = 0; k->format && i < k->ev->field_cnt; i++)
+		if (fr_field_kind(&k->ev->fields[i]) == FR_VAL_NUM && fr_tpformat_has_symbols(k->format, k->ev->fields[i].name))
+			bits |= 1ull << i;
+	return bits;
+}
+
+/* What an argument is may depend on another one: then a value has no word of its own. */
+static bool ctf_depends(const struct fr_signature *s, u32 arg)
+{
+	const struct fr_callby *by;
+
+	for (by = s->by; by && by->mask; by++)
+		if (by->target == arg)
+			return true;
+	return false;
+}
+
+static bool ctf_has_words(const struct fr_callarg *a)
+{
+	return a->words || a->kind == FR_ARG_SIGNAL || a->kind == FR_ARG_IOCTL;
+}
+
+static void ctf_take_args(struct fr_ctf_class *k, const struct fr_callargs *a)
+{
+	u32 i;
+
+	k->arg = a->signature->args;
+	k->arg_cnt = a->known_cnt;
+	for (i = 0; i < k->arg_cnt; i++)
+		if (ctf_has_words(&k->arg[i]) && !ctf_depends(a->signature, i))
+			k->worded |= 1ull << (FR_FIELD_MAX + i);
+}
+
+/* args: of a call's beginning, NULL: not all are there, or nobody knows what they are called. */
+static int new_class(struct ctf *c, const struct fr_view *v, const struct fr_event *ev, const struct fr_sys *sys, s64 call,
+		     const struct fr_callargs *args, u32 *id)
 {
 	struct fr_ctf_class *k = &c->class[c->class_cnt];
 
 	if (c->class_cnt == FR_CTF_CLASS_MAX)
 		return -E2BIG;
 	*k = (struct fr_ctf_class){.ev = ev, .extra = fr_ctf_extras(ev), .call = call, .abi = sys->abi};
+	k->format = ev->group == FR_GROUP_TP ? fr_tps_format(v->tps, ev->nr) : NULL;
+	k->worded = ctf_worded(k);
+	if (args)
+		ctf_take_args(k, args);
 	fr_ctf_event_name(k->name, sizeof(k->name), ev, sys, call);
 	*id = c->class_cnt++;
 	return 0;
@@ -94,11 +142,21 @@ static s64 ctf_call_of(const struct fr_row *r)
 	return f && f->kind == FR_KIND_FIELD && fr_field_kind(f) == FR_VAL_NUM ? (s64)fr_row_num(r, f) : -1;
 }
 
-static int class_of(struct ctf *c, const struct fr_view *v, const struct fr_row *r, u32 *id)
+/* The arguments of a call that begins: false if the row lacks any, or their names are not known. */
+static bool ctf_args_of(const struct fr_view *v, const struct fr_row *r, struct fr_callargs *a)
+{
+	const struct fr_syscall *call = fr_callargs_call(v, r);
+
+	return fr_callargs_of(r, call, a) && call->args >= 0 && a->cnt >= (u32)call->args;
+}
+
+/* *args: those of a call, cnt 0: none that have names. */
+static int class_of(struct ctf *c, const struct fr_view *v, const struct fr_row *r, struct fr_callargs *args, u32 *id)
 {
 	struct ids *ids = c->ids && c->ids->schema == v->schema ? c->ids : ids_of(c, v->schema);
 	s64 call = ctf_call_of(r);
 	struct fr_sys sys = {.arch = v->arch};
+	bool has_args = false;
 	u32 *known;
 	int err = 0;
 
@@ -107,10 +165,15 @@ static int class_of(struct ctf *c, const struct fr_view *v, const struct fr_row 
 	known = &ids->plain[r->ev->nr];
 	if (call >= 0) {
 		sys = fr_view_sys(v, r);
-		known = &ids->call[r->ev->nr == FR_EV_sys_exit][sys.abi & 1][call < CALL_MAX ? call : CALL_MAX];
+		has_args = r->ev->nr == FR_EV_sys_enter && call < CALL_MAX && ctf_args_of(v, r, args);
+		known = &ids->call[r->ev->nr == FR_EV_sys_exit ? WAY_EXIT
+				   : has_args		       ? WAY_ENTER
+					      : WAY_ENTER_BARE][sys.abi & 1][call < CALL_MAX ? call : CALL_MAX];
 	}
+	if (!has_args)
+		args->cnt = 0;
 	if (!*known)
-		err = new_class(c, r->ev, &sys, call, known);
+		err = new_class(c, v, r->ev, &sys, call, has_args ? args : NULL, known);
 	*id = *known;
 	return err;
 }
@@ -128,20 +191,61 @@ static void ctf_put_text(struct fr_pbuf *b, const char *text, size_t len)
 	fr_ctf_put_text(b, text ?: "<...>", text ? len : 5);
 }
 
-static void ctf_put_val(struct fr_pbuf *b, const struct fr_field *f, const struct fr_val *v)
+static void ctf_put_val(struct fr_pbuf *b, const struct fr_event *ev, const struct fr_field *f, const struct fr_val *v)
 {
 	enum fr_val_kind kind = fr_field_kind(f);
 	bool known = v->kind == kind;
+	u64 num = known ? v->num : 0;
+	u32 sz = fr_ctf_num_sz(ev, kind == FR_VAL_NUMS ? f->elem : f->type);
+	size_t i;
 
-	if (kind == FR_VAL_NUM) {
-		fr_ctf_put_u64(b, known ? v->num : 0);
+	if (kind == FR_VAL_NUM && sz == sizeof(num)) {
+		fr_ctf_put_u64(b, num);
+	} else if (kind == FR_VAL_NUM) {
+		fr_ctf_put(b, &num, sz); /* little-endian, as the metadata says */
 	} else if (kind == FR_VAL_TEXT) {
 		ctf_put_text(b, known ? v->text : NULL, v->len);
 	} else {
 		fr_ctf_put_u32(b, known ? v->len : 0);
-		if (known && v->len)
-			fr_ctf_put(b, v->nums, v->len * sizeof(u64));
+		if (known && v->len && sz == sizeof(num))
+			fr_ctf_put(b, v->nums, v->len * sizeof(num));
+		for (i = 0; known && i < v->len && sz < sizeof(num); i++)
+			fr_ctf_put(b, &v->nums[i], sz);
 	}
+}
+
+/* Ask for the word of a tracepoint's number, once. */
+static int ctf_learn(struct ctf *c, u32 id, u32 field, const struct fr_view *v, const struct fr_row *r, u64 value)
+{
+	const char *word;
+
+	if (!fr_ctf_words_want(c->trace.words, id, field, value))
+		return 0;
+	word = fr_tps_symbol(v->tps, r, &r->ev->fields[field], value);
+	return fr_ctf_words_add(c->trace.words, id, field, value, word, word ? strlen(word) : 0);
+}
+
+/* A call's arguments, by their names. */
+static int ctf_put_args(struct ctf *c, u32 id, struct fr_pbuf *b, const struct fr_callargs *a)
+{
+	const struct fr_ctf_class *k = &c->class[id];
+	char word[FR_CALLWORDS_SZ];
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < k->arg_cnt && !err; i++) {
+		bool is_half = fr_ctf_arg_signed(&k->arg[i]);
+		u64 value = is_half							      ? (u64)(s64)(s32)a->v[i]
+			    : k->arg[i].kind == FR_ARG_UINT || k->arg[i].kind == FR_ARG_HEX32 ? (u32)a->v[i]
+											      : a->v[i];
+		u32 field = FR_FIELD_MAX + i;
+
+		fr_ctf_put_u64(b, value);
+		if (k->worded >> field & 1 && fr_ctf_words_want(c->trace.words, id, field, value))
+			err = fr_ctf_words_add(c->trace.words, id, field, value, word,
+					       fr_callwords_put_named(a->signature, a->v, a->cnt, i, word) - word);
+	}
+	return err;
 }
 
 static void ctf_put_who(struct fr_pbuf *b, struct fr_who who, u32 tid)
@@ -211,19 +315,30 @@ static bool is_last_switch(const struct fr_view *v, const struct fr_row *r)
 	return state.kind == FR_VAL_NUM && state.num & FR_PREV_STATE_ENDED;
 }
 
-static void ctf_put_fields(struct ctf *c, u32 id, const struct fr_view *v, const struct fr_row *r)
+static int ctf_put_fields(struct ctf *c, u32 id, const struct fr_view *v, const struct fr_row *r,
+			  const struct fr_callargs *args)
 {
 	struct fr_pbuf *b = &c->cpu[r->cpu].packet;
+	const struct fr_ctf_class *k = &c->class[id];
 	const struct fr_ctf_extra *extra;
+	int err = 0;
 	u32 i;
 
-	for (i = 0; i < r->ev->field_cnt; i++) {
-		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
+	for (i = 0; i < r->ev->field_cnt && !err; i++) {
+		const struct fr_field *f = &r->ev->fields[i];
+		struct fr_val val = fr_view_field(v, r, f);
 
-		ctf_put_val(b, &r->ev->fields[i], &val);
+		if (fr_field_is_inner(f))
+			continue;
+		ctf_put_val(b, r->ev, f, &val);
+		if (k->worded >> i & 1 && val.kind == FR_VAL_NUM)
+			err = ctf_learn(c, id, i, v, r, val.num);
 	}
-	for (extra = c->class[id].extra; extra && extra->name; extra++)
+	if (args->cnt && !err)
+		err = ctf_put_args(c, id, b, args);
+	for (extra = k->extra; extra && extra->name; extra++)
 		ctf_put_extra(b, extra, v, r);
+	return err;
 }
 
 /* An event follows a gap: tell the reader by a missing packet. */
@@ -238,20 +353,21 @@ static int pass_gap(struct ctf *c, u32 cpu)
 static int ctf_row(struct fr_export *x, const struct fr_view *v, const struct fr_row *r)
 {
 	struct ctf *c = x->state;
+	struct fr_callargs args;
 	u32 id;
 	int err;
 
 	if (r->cpu >= c->cpu_cnt)
 		return -EBADMSG;
 	err = fr_export_passes_gap(x, r->cpu, r->ts) ? pass_gap(c, r->cpu) : 0;
-	err = err ?: class_of(c, v, r, &id);
+	err = err ?: class_of(c, v, r, &args, &id);
 	err = err ?: fr_ctf_stream_event(&c->cpu[r->cpu], id, r->ts);
 	if (err)
 		return err;
 	ctf_put_who(&c->cpu[r->cpu].packet, fr_view_who(v, r), r->tid);
-	ctf_put_fields(c, id, v, r);
+	err = ctf_put_fields(c, id, v, r, &args);
 	x->event_cnt++;
-	if (is_last_switch(v, r))
+	if (!err && is_last_switch(v, r))
 		err = ctf_put_free(c, v, r);
 	return err ?: c->cpu[r->cpu].packet.len > FR_CTF_PACKET_SZ ? flush_packet(c, r->cpu, false) : 0;
 }
@@ -439,7 +555,8 @@ static int ctf_begin(struct fr_export *x)
 	c->dir_fd = x->dir_fd;
 	c->trace.snap = x->snap;
 	c->class = calloc(FR_CTF_CLASS_MAX, sizeof(*c->class));
-	if (!c->class || getrandom(c->trace.uuid, sizeof(c->trace.uuid), 0) != sizeof(c->trace.uuid))
+	c->trace.words = fr_ctf_words_new();
+	if (!c->class || !c->trace.words || getrandom(c->trace.uuid, sizeof(c->trace.uuid), 0) != sizeof(c->trace.uuid))
 		return -ENOMEM;
 	if (fr_snap_clocks(x->snap, &cnt) && cnt) {
 		const struct fr_snap_clock *last = fr_snap_clocks(x->snap, &cnt) + cnt - 1;
@@ -494,6 +611,7 @@ static void ctf_release(struct fr_export *x)
 		free(c->ids);
 	}
 	fr_ctf_streams_free(c->cpu, c->cpu_cnt);
+	fr_ctf_words_free(c->trace.words);
 	free(c->class);
 	free(c->cpu_tid);
 }

@@ -12,8 +12,7 @@
 
 /* ---- text ---- */
 
-/* A string literal, with text from a file: leave out what could end it. */
-static void ctf_meta_put_quoted(FILE *f, const char *s)
+void fr_ctf_put_quoted(FILE *f, const char *s)
 {
 	for (; s && *s; s++) {
 		if (*s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\')
@@ -24,7 +23,7 @@ static void ctf_meta_put_quoted(FILE *f, const char *s)
 static void put_env(FILE *f, const char *key, const char *value)
 {
 	fprintf(f, "\t%s = \"", key);
-	ctf_meta_put_quoted(f, value);
+	fr_ctf_put_quoted(f, value);
 	fputs("\";\n", f);
 }
 
@@ -43,7 +42,13 @@ static void ctf_meta_put_head(FILE *f, const struct fr_ctf_trace *t)
 	      "typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
 	      "typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
 	      "typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
+	      "typealias integer { size = 8; align = 8; signed = false; base = 16; } := xuint8_t;\n"
+	      "typealias integer { size = 16; align = 8; signed = false; base = 16; } := xuint16_t;\n"
+	      "typealias integer { size = 32; align = 8; signed = false; base = 16; } := xuint32_t;\n"
 	      "typealias integer { size = 64; align = 8; signed = false; base = 16; } := xuint64_t;\n"
+	      "typealias integer { size = 64; align = 8; signed = false; base = 8; } := ouint64_t;\n"
+	      "typealias integer { size = 8; align = 8; signed = true; } := int8_t;\n"
+	      "typealias integer { size = 16; align = 8; signed = true; } := int16_t;\n"
 	      "typealias integer { size = 32; align = 8; signed = true; } := int32_t;\n"
 	      "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n"
 	      "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"",
@@ -97,28 +102,86 @@ static void put_stream(FILE *f)
 	      f);
 }
 
-/* Numbers have the width and sign of the record. */
-static const char *ctf_meta_type_of(const struct fr_field *f)
+/* "xuint32_t": a number of sz bytes; in an array always without a sign and in hex, but for a tracepoint's. */
+static const char *ctf_meta_num_type(char to[16], u32 sz, bool is_signed, bool is_hex)
 {
-	if (fr_field_signed(f))
-		return "int64_t";
-	return f->style == FR_STYLE_HEX || f->style == FR_STYLE_ARG || f->style == FR_STYLE_TAKEN ? "xuint64_t" : "uint64_t";
+	snprintf(to, 16, "%s%u_t", is_signed ? "int" : is_hex ? "xuint" : "uint", sz * 8);
+	return to;
 }
 
-static void ctf_meta_put_field(FILE *f, const struct fr_event *ev, const struct fr_field *field)
+static bool ctf_meta_is_hex(const struct fr_field *f)
 {
-	const char *name = fr_ctf_field_name(ev, field->name);
+	return f->style == FR_STYLE_HEX || f->style == FR_STYLE_ARG || f->style == FR_STYLE_TAKEN;
+}
+
+/* A tracepoint's field has the kernel's name, since its readers know that. */
+static const char *ctf_meta_name_of(const struct fr_ctf_class *c, const struct fr_field *f)
+{
+	struct fr_tpfield kernels;
+
+	if (c->ev->group != FR_GROUP_TP)
+		return fr_ctf_field_name(c->ev, f->name);
+	return c->format && fr_tpformat_find(c->format, f->name, &kernels) ? kernels.name : f->name;
+}
+
+static bool ctf_meta_is_signed(u32 type)
+{
+	return type >= FR_TYPE_s8 && type <= FR_TYPE_s64;
+}
+
+static void ctf_meta_put_field(FILE *f, const struct fr_ctf_trace *t, u32 id, u32 nr)
+{
+	const struct fr_ctf_class *c = &t->class[id];
+	const struct fr_field *field = &c->ev->fields[nr];
+	const char *name = ctf_meta_name_of(c, field);
+	bool is_tp = c->ev->group == FR_GROUP_TP;
+	char type[16];
 
 	switch (fr_field_kind(field)) {
 	case FR_VAL_TEXT:
 		fprintf(f, "\t\tstring _%s;\n", name);
 		break;
 	case FR_VAL_NUMS:
-		fprintf(f, "\t\tuint32_t __%s_length;\n\t\txuint64_t _%s[ __%s_length ];\n", name, name, name);
+		ctf_meta_num_type(type, fr_ctf_num_sz(c->ev, field->elem), is_tp && ctf_meta_is_signed(field->elem), !is_tp);
+		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[ __%s_length ];\n", name, type, name, name);
 		break;
 	default:
-		fprintf(f, "\t\t%s _%s;\n", ctf_meta_type_of(field), name);
+		ctf_meta_num_type(type, fr_ctf_num_sz(c->ev, field->type), fr_field_signed(field), ctf_meta_is_hex(field));
+		fputs("\t\t", f);
+		fr_ctf_words_put(t->words, f, id, nr, type, fr_field_signed(field));
+		fprintf(f, " _%s;\n", name);
 	}
+}
+
+/* ---- arguments of calls ---- */
+
+static const char *ctf_meta_arg_type(const struct fr_callarg *a)
+{
+	if (fr_ctf_arg_signed(a))
+		return "int64_t";
+	return a->kind == FR_ARG_UINT || a->kind == FR_ARG_LONG || a->kind == FR_ARG_SIZE ? "uint64_t"
+	       : a->kind == FR_ARG_MODE							  ? "ouint64_t"
+											  : "xuint64_t";
+}
+
+/* Is the name one of the event's own fields'? */
+static bool ctf_meta_is_taken(const struct fr_event *ev, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ev->field_cnt && strcmp(fr_ctf_field_name(ev, ev->fields[i].name), name); i++)
+		;
+	return i < ev->field_cnt;
+}
+
+static void ctf_meta_put_arg(FILE *f, const struct fr_ctf_trace *t, u32 id, u32 nr)
+{
+	const struct fr_ctf_class *c = &t->class[id];
+	const struct fr_callarg *a = &c->arg[nr];
+
+	fputs("\t\t", f);
+	fr_ctf_words_put(t->words, f, id, FR_FIELD_MAX + nr, ctf_meta_arg_type(a), fr_ctf_arg_signed(a));
+	fprintf(f, " _%s%s;\n", ctf_meta_is_taken(c->ev, a->name) ? "arg_" : "", a->name);
 }
 
 static void ctf_meta_put_extra(FILE *f, const struct fr_ctf_extra *x)
@@ -131,13 +194,17 @@ static void ctf_meta_put_extra(FILE *f, const struct fr_ctf_extra *x)
 	fprintf(f, "\t\t%s _%s;\n", type[x->what], x->name);
 }
 
-static void ctf_meta_put_fields(FILE *f, const struct fr_ctf_class *c)
+static void ctf_meta_put_fields(FILE *f, const struct fr_ctf_trace *t, u32 id)
 {
+	const struct fr_ctf_class *c = &t->class[id];
 	const struct fr_ctf_extra *x;
 	u32 i;
 
 	for (i = 0; i < c->ev->field_cnt; i++)
-		ctf_meta_put_field(f, c->ev, &c->ev->fields[i]);
+		if (!fr_field_is_inner(&c->ev->fields[i]))
+			ctf_meta_put_field(f, t, id, i);
+	for (i = 0; i < c->arg_cnt; i++)
+		ctf_meta_put_arg(f, t, id, i);
 	for (x = c->extra; x && x->name; x++)
 		ctf_meta_put_extra(f, x);
 }
@@ -152,11 +219,13 @@ static void ctf_meta_put_own(FILE *f, const struct fr_ctf_class *c)
 			fprintf(f, "\t\tstring _%s;\n", fr_whose_name(i));
 }
 
-static void put_class(FILE *f, const struct fr_ctf_class *c, u32 id)
+static void put_class(FILE *f, const struct fr_ctf_trace *t, u32 id)
 {
+	const struct fr_ctf_class *c = &t->class[id];
+
 	fprintf(f, "event {\n\tname = \"%s\";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n", c->name, id);
 	if (c->ev)
-		ctf_meta_put_fields(f, c);
+		ctf_meta_put_fields(f, t, id);
 	else
 		ctf_meta_put_own(f, c);
 	fputs("\t};\n};\n\n", f);
@@ -185,6 +254,6 @@ int fr_ctf_metadata(FILE *f, const struct fr_ctf_trace *t)
 	put_stream(f);
 	ctf_meta_put_softirqs(f);
 	for (i = 0; i < t->class_cnt; i++)
-		put_class(f, &t->class[i], i);
+		put_class(f, t, i);
 	return ferror(f) ? -errno : 0; /* of the failed write: nothing else here can fail */
 }

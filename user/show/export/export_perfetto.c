@@ -13,11 +13,13 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "base/tp/tps.h"
 #include "show/export/export_gaps.h"
 #include "show/export/export_perfetto.h"
 #include "task_state.h"
 
 #define BUNDLE_SZ (48u * 1024) /* events of a CPU, collected before writing */
+#define WORD_MAX  1024u	       /* of a number */
 #define ARG_MAX	  8u
 
 /* The source of a field: "" ends the list, "=N" is a constant, ".pid" the row's own tid, ".comm" its name. */
@@ -202,10 +204,50 @@ static void put_message(struct fr_pbuf *b, const struct message *m, const struct
 	fr_pbuf_close(b, at);
 }
 
-/* GenericFtraceEvent { event_name 1, field 2 { name 1, str_value 3, int_value 4, uint_value 5 } } */
+/* field 2 { name 1, str_value 3, int_value 4, uint_value 5 } of a generic event */
+static void put_generic_field(struct fr_pbuf *b, const char *name, const struct fr_val *val)
+{
+	size_t in = fr_pbuf_open(b, 2);
+
+	fr_pbuf_str(b, 1, name);
+	perfetto_put_val(b, val->kind == FR_VAL_TEXT ? 3 : val->is_signed ? 4 : 5, val);
+	fr_pbuf_close(b, in);
+}
+
+/* A tracepoint's field: by the kernel's name for it, arrays one by one, and of a number that has a word that, too, as
+ * NAME_word. */
+static void put_tp_field(struct fr_pbuf *b, const struct fr_view *v, const struct fr_row *r, const struct fr_field *f,
+			 const struct fr_val *val)
+{
+	const struct fr_tpformat *format = fr_tps_format(v->tps, r->ev->nr);
+	struct fr_tpfield kernels = {.name = f->name};
+	char name[FR_NAME_MAX + 32];
+	struct fr_val one = {.kind = FR_VAL_NUM};
+	const char *word;
+	size_t i;
+
+	if (format && !fr_tpformat_find(format, f->name, &kernels))
+		kernels.name = f->name;
+	for (i = 0; val->kind == FR_VAL_NUMS && i < val->len; i++) {
+		one.num = val->nums[i];
+		snprintf(name, sizeof(name), "%.*s[%zu]", (int)FR_NAME_MAX, kernels.name, i);
+		put_generic_field(b, name, &one);
+	}
+	if (val->kind == FR_VAL_NUMS)
+		return;
+	put_generic_field(b, kernels.name, val);
+	word = val->kind == FR_VAL_NUM ? fr_tps_symbol(v->tps, r, f, val->num) : NULL;
+	if (!word)
+		return;
+	one = (struct fr_val){.kind = FR_VAL_TEXT, .text = word, .len = strnlen(word, WORD_MAX)};
+	snprintf(name, sizeof(name), "%.*s_word", (int)FR_NAME_MAX, kernels.name);
+	put_generic_field(b, name, &one);
+}
+
+/* GenericFtraceEvent { event_name 1, field 2 } */
 static void perfetto_put_generic(struct fr_pbuf *b, const struct fr_view *v, const struct fr_row *r)
 {
-	size_t at = fr_pbuf_open(b, FTRACE_GENERIC), in;
+	size_t at = fr_pbuf_open(b, FTRACE_GENERIC);
 	u32 i;
 
 	fr_pbuf_str(b, 1, r->ev->name);
@@ -213,12 +255,12 @@ static void perfetto_put_generic(struct fr_pbuf *b, const struct fr_view *v, con
 		const struct fr_field *f = &r->ev->fields[i];
 		struct fr_val val = fr_view_field(v, r, f);
 
-		if (val.kind == FR_VAL_NONE || val.kind == FR_VAL_NUMS || fr_field_is_inner(f))
+		if (val.kind == FR_VAL_NONE || fr_field_is_inner(f))
 			continue;
-		in = fr_pbuf_open(b, 2);
-		fr_pbuf_str(b, 1, f->name);
-		perfetto_put_val(b, val.kind == FR_VAL_TEXT ? 3 : val.is_signed ? 4 : 5, &val);
-		fr_pbuf_close(b, in);
+		if (r->ev->group == FR_GROUP_TP)
+			put_tp_field(b, v, r, f, &val);
+		else if (val.kind != FR_VAL_NUMS)
+			put_generic_field(b, f->name, &val);
 	}
 	fr_pbuf_close(b, at);
 }
@@ -401,6 +443,20 @@ static int flush_bundle(struct perfetto *p, u32 cpu)
 	return fr_perfetto_packet(&p->to, FR_PERFETTO_SEQ_FTRACE, 0);
 }
 
+/* What an event may take, encoded. */
+static size_t perfetto_event_sz(const struct fr_view *v, const struct fr_row *r)
+{
+	size_t sz = FR_PERFETTO_EVENT_SZ, i;
+
+	for (i = 0; r->ev->group == FR_GROUP_TP && i < r->ev->field_cnt; i++) {
+		struct fr_val val = fr_view_field(v, r, &r->ev->fields[i]);
+
+		sz += 2 * FR_NAME_MAX + WORD_MAX + 64;
+		sz += val.kind == FR_VAL_NUMS ? val.len * (FR_NAME_MAX + 64) : 0;
+	}
+	return sz;
+}
+
 static int put_ftrace(struct fr_export *x, u64 ns, const struct fr_view *v, const struct fr_row *r)
 {
 	struct perfetto *p = x->state;
@@ -416,7 +472,7 @@ static int put_ftrace(struct fr_export *x, u64 ns, const struct fr_view *v, cons
 	}
 	if (err)
 		return err;
-	if (fr_pbuf_room(&bundle->b, FR_PERFETTO_EVENT_SZ))
+	if (fr_pbuf_room(&bundle->b, perfetto_event_sz(v, r)))
 		return -ENOMEM;
 	perfetto_put_event(x, &bundle->b, ns, v, r);
 	return bundle->b.len > BUNDLE_SZ ? flush_bundle(p, r->cpu) : 0;
