@@ -134,7 +134,10 @@ FR_INLINE void fr_task_ends(struct task_struct *task)
 {
 	struct fr_task *t = fr_task_get(task);
 
-	if (t && !fr_cas(&t->exit_ns, 0, fr_now()))
+	if (!t || fr_load(&t->exit_ns))
+		return;
+	t->flags |= FR_TASK_ENDING; /* before it counts as dead: its exit, which may come now, puts it into the queue */
+	if (!fr_cas(&t->exit_ns, 0, fr_now()))
 		t->exit_code = task->exit_code;
 }
 
@@ -149,7 +152,7 @@ FR_INLINE void fr_task_seed(struct task_struct *task)
 
 	if (ending && task->__state == FR_TASK_DEAD && !task->on_cpu)
 		return;
-	fr_task_add(task, FR_TASK_SEEDED | (ending ? FR_TASK_ENDING : 0));
+	fr_task_add(task, FR_TASK_SEEDED);
 	if (ending)
 		fr_task_ends(task);
 }
