@@ -573,18 +573,20 @@ bool fr_recognise_flood(struct fr_case *k)
 
 #define FREE_LEAST_NS (20 * FR_MSEC_NS) /* the scheduler fills a CPU that is idle for longer, where it may */
 
-/* Could it run on one CPU alone, when the file was made? */
+/* Could it run on one CPU alone, of several, when the file was made? */
 static bool is_kept_on_one(const struct fr_case *k)
 {
 	const struct fr_snap_state *s = fr_states_of(k->c->snap, k->wait->tid);
 
-	return s && s->allowed_cnt == 1;
+	return s && s->allowed_cnt == 1 && s->start_ns <= k->wait->ts && k->c->cpu_cnt > 1;
 }
 
 /* "; CPU 0 was idle for 30 ms of that: ...": another CPU was, for most of the time in which it was queued; or nothing. */
 static const char *cpu_free_word(struct fr_case *k, u64 from_ns, u64 to_ns)
 {
-	const char *kept = is_kept_on_one(k) ? "; it may run on one CPU alone, by its affinity or a cpuset" : "";
+	const char *kept = is_kept_on_one(k)
+				   ? "; it might run on one CPU alone when the snapshot was taken, by its affinity or a cpuset"
+				   : "";
 	u64 most_ns;
 	u32 at;
 
