@@ -14,7 +14,7 @@
  * forms of the session's schema: a longer record needs another version (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 11u
+#define FR_LAYOUT_VERSION 12u
 #endif
 
 #define FR_PAGE_SZ	4096u
@@ -159,6 +159,8 @@ struct fr_writer {
 	u64 lost[FR_LOST_CNT];	       /* records */
 	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page counts them all */
 	struct fr_clock_health health;
+	u64 texts;   /* records of what calls were given, lost ones, too: the programs of calls write them besides */
+	u64 reading; /* the task that we read that of, from user memory, just now; 0: none (frequent/syscall.bpf.h) */
 };
 
 /* Where the next record goes, for readers. Load the slot word first. */

@@ -457,13 +457,19 @@ FR_INLINE u64 fr_record_bits(void *rings, u16 tier, u32 event, u64 bits)
 	})
 #endif
 
-/* Return from a program whose event is off, or, if the filters apply to all groups, whose task is not chosen. */
-#define FR_CHECK_ENABLED(name)                                                          \
+/* Return from a program if the filters apply to all groups, and its task is not chosen. */
+#define FR_CHECK_ALL()                                                                  \
 	do {                                                                            \
-		if (!fr_enabled(FR_EV_##name))                                          \
-			return fr_filtered(FR_FILTERED_off);                            \
 		if (fr_filter_all && !fr_task_chosen(bpf_get_current_pid_tgid() >> 32)) \
 			return fr_filtered(FR_FILTERED_task);                           \
+	} while (0)
+
+/* The same, or if its event is off. */
+#define FR_CHECK_ENABLED(name)                               \
+	do {                                                 \
+		if (!fr_enabled(FR_EV_##name))               \
+			return fr_filtered(FR_FILTERED_off); \
+		FR_CHECK_ALL();                              \
 	} while (0)
 
 /* Return from a program of a group that --pid, --comm and --cgroup filter, unless the current task is chosen. */

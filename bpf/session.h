@@ -13,9 +13,35 @@
 #define FR_CGROUP_FILTER_MAX 16
 #define FR_STACK_DEPTH_MAX   127
 #define FR_EXEC_TEXT_MAX     256
+#define FR_CALL_TEXT_MAX     128 /* of what a call was given, its NUL included */
 #define FR_SESS_NAME_MAX     63	 /* characters of a session's name */
 #define FR_SYSCALL_MAX	     512 /* numbers whose argument count is known */
-#define FR_ARG_CNT_MAX	     6
+/* Beside the count: the call is given texts. Which, in a byte: the first's number + 1, 3 bits, and a second's; a flag. */
+#define FR_CALL_HAS_TEXT  0x80u
+#define FR_CALL_TEXT_ADDR 0x40u /* the first is a socket's address, whose size is the next argument */
+#define FR_CALL_TEXT2	  3u	/* the shift of the second */
+/* In the word beside the head of a sys_path, behind the tid and the call's number: */
+#define FR_CALL_ARG	48u   /* the shift of the argument's number */
+#define FR_CALL_RAW_ARG 0x80u /* beside it: an address as it was given, of which readers make a text (calltext.h) */
+#define FR_CALL_RAW	((u64)FR_CALL_RAW_ARG << FR_CALL_ARG)
+#define FR_CALL_RAW_SZ	56u /* the shift of its size, where a text has: */
+#define FR_CALL_CUT	(1ull << 56)
+#define FR_CALL_WHY	56u /* in that of a sys_unread: the shift of the reason */
+#define FR_CALL_ADDR_SZ 56u /* room for an address as text: of IPv6, with its port; what is longer has its own size */
+#define FR_ARG_CNT_MAX	6
+
+/* Why what a call was given could not be read when it began. */
+#define FR_UNREADS(U)                                                                                                   \
+	U(0, unknown, "not known")                                                                                      \
+	U(1, absent, "memory of the program's that could not all be read just then: the kernel waits for it, or fails") \
+	U(2, nowhere, "no memory of the program's, or none that it may use: the kernel, too, fails")
+
+enum fr_call_unread {
+#define U(nr, name, doc) FR_UNREAD_##name = nr,
+	FR_UNREADS(U)
+#undef U
+		FR_UNREAD_CNT
+};
 
 /* At most this many processes of ours at once have their system calls and faults left out; slot 0 is the recorder's. */
 #define FR_SELF_RECORDER 0

@@ -251,12 +251,16 @@ IOCTL = [
 FDS = set("""fd dfd epfd fildes oldfd newfd olddfd newdfd mountdirfd in_fd out_fd fdin fdout fd_in fd_out ufd pidfd fs_fd from_dfd to_dfd
     fanotify_fd ruleset_fd group_fd mqdes""".split())
 DIRECTORIES = set("dfd olddfd newdfd from_dfd to_dfd".split())
+# Likewise a path or a name that the kernel reads. Contents of files and messages are none, keys and their descriptions neither.
+TEXTS = set("""filename pathname path oldname newname from_pathname to_pathname new_root put_old specialfile special dev_name dir_name
+    name u_name uname _fs_name""".split())
 ADDRESSES = set("addr start brk new_addr newsp tls".split())
 SIZES = set("""len len_in old_len new_len count size nbytes vlen liovcnt riovcnt nr_segs nr_pages maxnode pos_l pos_h seconds
     bytecount val""".split())
 UNSIGNED_FDS = set("max_fd".split())  # the end of a range may be ~0
 
-# {call or calls: {argument: kind}}: "flags SET", "word SET" (a number that may have a name), "hex", "ms", "mode", "signal".
+# {call or calls: {argument: kind}}: "flags SET", "word SET" (a number that may have a name), "hex", "ms", "mode", "signal",
+# "sockaddr" (the kernel reads it, and its size is the next argument).
 KINDS = {
     "open openat open_by_handle_at mq_open": {"flags": "flags open", "oflag": "flags open"},
     "access faccessat faccessat2": {"mode": "flags access"},
@@ -270,6 +274,10 @@ KINDS = {
     "execveat": {"fd": "word dirfd", "flags": "flags execveat"},
     "renameat2": {"flags": "flags rename"},
     "setxattr lsetxattr fsetxattr": {"flags": "flags xattr"},
+    "bind": {"umyaddr": "sockaddr"},
+    "connect": {"uservaddr": "sockaddr"},
+    "sendto": {"addr": "sockaddr"},
+    "sethostname setdomainname": {"name": "ptr"},  # a text that has a size, and no end
     "lseek _llseek": {"whence": "word whence"},
     "preadv2 pwritev2": {"flags": "flags rwf"},
     "fallocate": {"mode": "flags fallocate"},

@@ -188,6 +188,8 @@ def kind_of(call, c_type, name, arch):
         if kind == "word":
             return ("FD" if name in call_words.FDS else "INT"), words
         return kind.upper(), words
+    if plain.replace(" ", "") == "char*" and name in call_words.TEXTS:
+        return "TEXT", "none"
     if "*" in plain:
         return "PTR", "none"
     if name in call_words.FDS:

@@ -9,13 +9,19 @@
 
 #include "near.h" /* needs bpf/ring.h, which record.bpf.h has set up */
 
-/* How many arguments each system call takes: native, 32-bit. Unknown calls take six. Set by the loader. */
+/*
+ * How many arguments each system call takes: native, 32-bit. Unknown calls take six. FR_CALL_HAS_TEXT: fr_call_texts says which
+ * are texts, if what calls are given may be recorded. Set by the loader.
+ */
 const volatile u8 fr_arg_cnt[2][FR_SYSCALL_MAX] = {};
+#ifndef FR_WATCH
+const volatile u8 fr_call_texts[2][FR_SYSCALL_MAX] = {};
+const volatile bool fr_call_has_texts = false; /* of any call */
+#endif
 
-FR_INLINE u32 arg_cnt(u32 abi, u64 id)
+FR_INLINE u32 call_shape(u32 abi, u64 id)
 {
 	u64 nr = id & (FR_SYSCALL_MAX - 1);
-	u32 cnt;
 
 #ifdef FR_WATCH
 	/*
@@ -24,7 +30,13 @@ FR_INLINE u32 arg_cnt(u32 abi, u64 id)
 	 */
 	asm volatile("" : "+r"(nr));
 #endif
-	cnt = id < FR_SYSCALL_MAX ? fr_arg_cnt[abi & 1][nr] : FR_ARG_CNT_MAX;
+	return id < FR_SYSCALL_MAX ? fr_arg_cnt[abi & 1][nr] : FR_ARG_CNT_MAX;
+}
+
+FR_INLINE u32 arg_cnt(u32 shape)
+{
+	u32 cnt = shape & ~FR_CALL_HAS_TEXT;
+
 	return cnt < FR_ARG_CNT_MAX ? cnt : FR_ARG_CNT_MAX;
 }
 
@@ -146,25 +158,218 @@ FR_INLINE int short_exit(u64 word, s64 ret)
 #define EXIT_IS_SHORT(abi, id, ret)	    0
 #endif
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
-{
-	const struct task_struct *task = fr_current();
-	u64 pid_tgid = task_pid_tgid(task);
-	const u32 fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ;
-	struct fr_call_form f = {.event = FR_EV_sys_enter};
-	struct fr_writing w;
-	u32 abi, cnt;
+#ifndef FR_WATCH
+/*
+ * What a call was given, between reading and writing: the stack has no room for it. It belongs to the task that the ring's
+ * writer says. Where another task's call may preempt one that is there (CONFIG_PREEMPT_RT, 7.0 on), that other one's is lost.
+ */
+struct call_given {
+	u64 word; /* beside its record's head */
+	u32 units;
+	u32 event;
+	u64 text[2 * FR_CALL_TEXT_MAX / FR_UNIT_SZ]; /* more than there may be: the verifier knows a mask, not a bound */
+};
 
-	FR_CHECK_ENABLED(sys_enter);
-	FR_CHECK_TASK(pid_tgid >> 32);
-	abi = fr_syscall_abi(task);
-	cnt = arg_cnt(abi, id);
-	f.word = full_word(pid_tgid, abi, id);
-	f.units = fixed + cnt;
-	shorten(&f, regs, abi, pid_tgid, id, cnt);
-	if (!begin_enter(&w, &f, cnt))
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct call_given);
+} fr_call_given SEC(".maps");
+
+FR_INLINE struct call_given *call_given(void)
+{
+	u32 nr = 0;
+
+	return bpf_map_lookup_elem(&fr_call_given, &nr);
+}
+
+#define CALL_MAY_ANY 7u	  /* VM_READ, VM_WRITE, VM_EXEC */
+#define CALL_NOTHING (-2) /* -ENOENT */
+
+static long call_memory(struct task_struct *task, struct vm_area_struct *vma, u32 *why)
+{
+	*why = vma->vm_flags & CALL_MAY_ANY ? FR_UNREAD_absent : FR_UNREAD_nowhere;
+	return 0;
+}
+
+/* Why nothing could be read at this address. Does not wait for the lock of the program's memory. */
+FR_INLINE u32 call_unread(u64 at)
+{
+	u32 why = FR_UNREAD_unknown;
+
+	if (at >> 56 && !(at >> 55 & 1)) /* perhaps a tag, which is no part of the address */
+		return why;
+	/* 5.17 on: 7c7e3d31e785 */
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_find_vma) &&
+	    bpf_find_vma(bpf_get_current_task_btf(), at, call_memory, &why, 0) == CALL_NOTHING)
+		why = FR_UNREAD_nowhere;
+	return why;
+}
+
+/* Read a text, or sz bytes of a socket's address. Returns how many bytes there are, 0: none; a text's may be one too many. */
+FR_INLINE u32 call_read(struct call_given *given, u64 at, u32 sz)
+{
+	long got;
+
+	__builtin_memset(given->text, 0, FR_CALL_TEXT_MAX);
+	asm volatile("" : "+r"(sz)); /* clang bounds one register, and uses its copy, of which 6.1 then knows nothing */
+	sz &= 2 * FR_CALL_TEXT_MAX - 1;
+	if (sz)
+		got = bpf_probe_read_user(given->text, sz, (const void *)at);
+	else
+		got = bpf_probe_read_user_str(given->text, FR_CALL_TEXT_MAX + 1, (const void *)at);
+	return got < 0 ? 0 : sz ?: got;
+}
+
+/* Make what was read a record: len bytes, or none. word: as fr_call_read() has it. */
+FR_INLINE void call_make(struct call_given *given, u64 word, u64 at, u32 sz, u32 len)
+{
+	const u32 fixed = sizeof(struct fr_rec_sys_unread);
+
+	if (!len) {
+		word |= (u64)call_unread(at) << FR_CALL_WHY;
+	} else if (sz) {
+		word |= FR_CALL_RAW | (u64)sz << FR_CALL_RAW_SZ;
+		len = sz < FR_CALL_ADDR_SZ ? FR_CALL_ADDR_SZ : sz;
+	} else if (len > FR_CALL_TEXT_MAX) {
+		word |= FR_CALL_CUT;
+		((char *)given->text)[FR_CALL_TEXT_MAX - 1] = 0;
+		len = FR_CALL_TEXT_MAX;
+	}
+	given->word = word;
+	given->units = (fixed + len + FR_UNIT_SZ - 1) / FR_UNIT_SZ;
+}
+
+/*
+ * Read what a call was given, for fr_call_write(): a text, or sz bytes of a socket's address. Nobody waits for a page that is
+ * not there. word: tid and ABI, the call and the argument. Returns whether there is something to write.
+ */
+__noinline int fr_call_read(u64 word, u64 at, u32 sz)
+{
+	struct call_given *given = call_given();
+	struct fr_ring ring;
+	u32 len;
+
+	if (!fr_has_ring(&ring, &fr_main, FR_TIER_MAIN))
 		return 0;
+	if (!given || fr_cas(&ring.wr->reading, 0, word & FR_TID_MASK)) {
+		fr_count(&ring.wr->texts, 1);
+		fr_ring_lose(&ring, FR_LOST_retry);
+		return 0;
+	}
+	if (sz > FR_CALL_TEXT_MAX)
+		sz = FR_CALL_TEXT_MAX;
+	len = call_read(given, at, sz);
+	if (len ? fr_enabled(FR_EV_sys_path) : fr_enabled(FR_EV_sys_unread)) {
+		given->event = len ? FR_EV_sys_path : FR_EV_sys_unread;
+		call_make(given, word, at, sz, len);
+		return 1;
+	}
+	fr_store(&ring.wr->reading, 0);
+	return 0;
+}
+
+/* Put what was read behind a record's begin. */
+FR_INLINE void call_put(const struct fr_writing *w)
+{
+	const u32 fixed = sizeof(struct fr_rec_sys_unread) / FR_UNIT_SZ;
+	const struct call_given *given = call_given(); /* again: nothing of it is kept on the stack, which is full */
+	u32 i;
+
+	if (!given)
+		return;
+	fr_put(w, 0, fr_rec_head(w->res.time_ns, given->event, given->units));
+	fr_put(w, 1, given->word);
+	for (i = 0; i < FR_CALL_TEXT_MAX / FR_UNIT_SZ && i < given->units - fixed; i++)
+		fr_put(w, fixed + i, given->text[i]);
+}
+
+/* Write what was read; the next call may read then. */
+__noinline int fr_call_write(void)
+{
+	const struct call_given *given = call_given();
+	struct fr_writing w;
+	struct fr_ring ring;
+
+	if (!given || !fr_has_ring(&ring, &fr_main, FR_TIER_MAIN))
+		return 0;
+	fr_count(&ring.wr->texts, 1);
+	if (fr_reserve_in(&w, &ring, given->units, sizeof(struct fr_rec_sys_unread))) {
+		call_put(&w);
+		fr_commit(&w);
+	}
+	fr_store(&ring.wr->reading, 0);
+	return 0;
+}
+
+/* One whose number is not constant. */
+static __noinline u64 call_arg(struct pt_regs *regs, u32 abi, u32 nr)
+{
+	switch (nr) {
+	case 0:
+		return fr_syscall_arg(regs, abi, 0);
+	case 1:
+		return fr_syscall_arg(regs, abi, 1);
+	case 2:
+		return fr_syscall_arg(regs, abi, 2);
+	case 3:
+		return fr_syscall_arg(regs, abi, 3);
+	case 4:
+		return fr_syscall_arg(regs, abi, 4);
+	default:
+		return fr_syscall_arg(regs, abi, 5);
+	}
+}
+
+/*
+ * Read the argument that which tells: its number behind 1; FR_CALL_TEXT_ADDR. word: tid and ABI, and the call. Returns whether
+ * there is something to write.
+ */
+static __noinline int call_give(struct pt_regs *regs, u64 word, u32 which)
+{
+	u32 abi = word >> 24 & 1, arg = (which & 7) - 1, sz = 0;
+	u64 at = call_arg(regs, abi, arg);
+
+	if (which & FR_CALL_TEXT_ADDR) {
+		sz = call_arg(regs, abi, arg + 1);
+		if (!sz)
+			return 0;
+	}
+	return at ? fr_call_read(word | (u64)arg << FR_CALL_ARG, at, sz) : 0;
+}
+
+FR_INLINE void put_texts(struct pt_regs *regs, u32 tid, u32 abi, u64 id)
+{
+	u32 which = fr_call_texts[abi & 1][id & (FR_SYSCALL_MAX - 1)];
+
+	if (call_give(regs, full_word(tid, abi, id), which & (7 | FR_CALL_TEXT_ADDR)))
+		fr_call_write();
+	if (which >> FR_CALL_TEXT2 & 7 && call_give(regs, full_word(tid, abi, id), which >> FR_CALL_TEXT2 & 7))
+		fr_call_write();
+}
+
+/* Is anything recorded of what calls are given? */
+FR_INLINE bool has_texts(void)
+{
+	return fr_call_has_texts && (fr_enabled(FR_EV_sys_path) || fr_enabled(FR_EV_sys_unread));
+}
+#else
+#define fr_call_has_texts	      true /* in the session, perhaps */
+#define has_texts()		      false
+#define put_texts(regs, tid, abi, id) ((void)0)
+#endif
+
+/* Record a call that begins, of cnt arguments. False: it is lost, which is counted. */
+FR_INLINE bool enter(struct pt_regs *regs, u32 tid, u32 abi, s64 id, u32 cnt)
+{
+	const u32 fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ;
+	struct fr_call_form f = {.event = FR_EV_sys_enter, .word = full_word(tid, abi, id), .units = fixed + cnt};
+	struct fr_writing w;
+
+	shorten(&f, regs, abi, tid, id, cnt);
+	if (!begin_enter(&w, &f, cnt))
+		return false;
 	if (f.event == FR_EV_sys_enter) {
 		put_args(&w, fixed, regs, abi, cnt, 0);
 	} else if (cnt > 1) {
@@ -172,7 +377,41 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 			fr_put(&w, 3, f.third);
 		put_args(&w, f.units - cnt, regs, FR_ABI_NATIVE, cnt, f.put);
 	}
-	return commit_enter(&w, &f);
+	commit_enter(&w, &f);
+	return true;
+}
+
+/* A call begins, which is not recorded; what it is given may be. */
+FR_INLINE int enter_off(struct pt_regs *regs, const struct task_struct *task, u64 id)
+{
+	u64 pid_tgid = task_pid_tgid(task);
+	u32 abi = fr_syscall_abi(task);
+
+	if (!has_texts())
+		return fr_filtered(FR_FILTERED_off);
+	FR_CHECK_ALL();
+	FR_CHECK_TASK(pid_tgid >> 32);
+	if (call_shape(abi, id) & FR_CALL_HAS_TEXT)
+		put_texts(regs, pid_tgid, abi, id);
+	return fr_filtered(FR_FILTERED_off);
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	const struct task_struct *task = fr_current();
+	u64 pid_tgid = task_pid_tgid(task);
+	u32 abi, shape;
+
+	if (!fr_enabled(FR_EV_sys_enter))
+		return enter_off(regs, task, id);
+	FR_CHECK_ALL();
+	FR_CHECK_TASK(pid_tgid >> 32);
+	abi = fr_syscall_abi(task);
+	shape = call_shape(abi, id);
+	if (enter(regs, pid_tgid, abi, id, arg_cnt(shape)) && shape & FR_CALL_HAS_TEXT)
+		put_texts(regs, pid_tgid, abi, id);
+	return 0;
 }
 
 SEC("tp_btf/sys_exit")
@@ -195,6 +434,17 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		return 0;
 	fr_put(&w, offsetof(struct fr_rec_sys_exit, ret) / FR_UNIT_SZ, ret);
 	return fr_commit(&w);
+}
+
+/* Is it we who read this task's memory just now? A page that is not there is then no fault of its. */
+FR_INLINE bool fault_is_ours(u32 tid)
+{
+	u32 cpu = bpf_get_smp_processor_id(), nr = FR_WRITER_PAGE;
+	void *map = fr_call_has_texts ? bpf_map_lookup_elem(&fr_main, &cpu) : NULL;
+	const struct fr_writer *wr = map ? bpf_map_lookup_elem(map, &nr) : NULL;
+
+	tid &= FR_TID_MASK;
+	return wr && tid && fr_load(&wr->reading) == tid;
 }
 
 _Static_assert(sizeof(struct fr_rec_page_fault_user) == sizeof(struct fr_rec_page_fault_kernel), "one layout");
@@ -231,6 +481,8 @@ int BPF_PROG(page_fault_kernel, unsigned long address, struct pt_regs *regs, uns
 
 	FR_CHECK_ENABLED(page_fault_kernel);
 	FR_CHECK_TASK(pid_tgid >> 32);
+	if (fault_is_ours(pid_tgid))
+		return fr_filtered(FR_FILTERED_self);
 	return fault(FR_EV_page_fault_kernel, pid_tgid, address, regs, error_code);
 }
 

@@ -91,10 +91,14 @@ def texts(file):
 
 def names_in_json(file, names):
     """A parser gets each name: a byte that is no text is \\xNN in it."""
-    got = {json.loads(line)["comm"] for line in run("replay", "--json", file)[1].splitlines()}
+    rows = [json.loads(line) for line in run("replay", "--json", file)[1].splitlines()]
+    got = {row["comm"] for row in rows}
     want = {"".join(f"\\x{ord(c) & 0xff:02x}" if 0xdc80 <= ord(c) <= 0xdcff else c for c in n.decode("utf-8", "surrogateescape")).replace("\\x41", "\\x5cx41")
             for n in names}
     tell("names in JSON", f"missing {sorted(want - got)!r}" if want - got else None)
+    got = {row["path"] for row in rows if row["event"] == "sys_path"}
+    wrong = got ^ (want | {"@" + n for n in want})
+    tell("what calls were given in JSON", f"more or less: {sorted(wrong)!r}" if wrong else None)
 
 
 def names_in_text(file, names):
@@ -109,7 +113,7 @@ def cells_of_csv(file, names):
     out = run("stat", "--csv", "--by", "comm,program", "count() last(comm)", file)[1]
     tell("csv of stat", what_is_wrong(out, "\r\n") if out.count(b"\n") > 5 else "it has no lines")
     rows = list(csv.DictReader(io.StringIO(out.decode(), newline="")))
-    formulas = {c for r in rows for k, c in r.items() if k in ("comm", "newcomm", "target_comm", "filename") and c[:1] and c[:1] in "=+-@\t\r"}
+    formulas = {c for r in rows for k, c in r.items() if k in ("comm", "newcomm", "target_comm", "filename", "path") and c[:1] and c[:1] in "=+-@\t\r"}
     tell("no formula in csv", formulas)
     want = {("'" if escaped(n)[0] in "=+-@'" else "") + escaped(n) for n in names}
     tell("names in csv", f"missing {sorted(want - {r['comm'] for r in rows})!r}" if want - {r["comm"] for r in rows} else None)

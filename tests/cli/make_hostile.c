@@ -2,14 +2,15 @@
 /*
  * make_hostile FILE: a snapshot in which each name that a process chose to disguise something is that of a task, of a program,
  * of a command line, a directory and a cgroup, of who was killed, of functions of the kernel and of code made at run time, of
- * modules and mapped files, in samples, the profile and the incident log; and of facts. It prints the names in hex, a line
- * each: they are listed here alone.
+ * modules and mapped files, of what calls were given, in samples, the profile and the incident log; and of facts. It prints the
+ * names in hex, a line each: they are listed here alone.
  */
 #include "unit/host_ring.h"
 
 #include "base/profile/prof_int.h"
 #include "base/text/jsonw.h"
 #include "incident_layout.h"
+#include "session.h"
 
 #include <stdio.h>
 
@@ -113,6 +114,35 @@ static void put_sample(struct host_ring *main, struct host_ring *stack, size_t i
 	host_ring_put(main, FR_EV_cpu_sample, &s, sizeof(s));
 }
 
+/* A call of this task is given the name, with an address of a socket of the same name; the texts of another one, whose
+ * beginnings are not there, come in between. */
+static void put_call(struct host_ring *main, size_t i)
+{
+	static const u64 args[] = {3, 0x7f0000000000, 110};
+	const u32 tid = tid_of(i), other = tid_of((i + 1) % NAME_CNT);
+	struct fr_rec_sys_enter enter = {.task = tid, .id = 42}; /* connect */
+	struct fr_rec_sys_exit leave = {.task = tid, .id = 42, .ret = -2};
+	struct fr_rec_sys_unread unread = {.task = other, .id = 42, .arg = 1, .why = 1};
+	struct fr_rec_sys_path path = {.task = tid, .id = 42, .arg = 1};
+	u8 rec[sizeof(path) + FR_CALL_TEXT_MAX] = {0};
+
+	host_ring_put_nums(main, FR_EV_sys_enter, &enter, offsetof(struct fr_rec_sys_enter, args), args, 3);
+	path.task = other;
+	memcpy(rec, &path, sizeof(path));
+	snprintf((char *)rec + sizeof(path), FR_CALL_TEXT_MAX, "%s", names[(i + 1) % NAME_CNT]);
+	host_ring_put(main, FR_EV_sys_path, rec, (sizeof(path) + strlen(names[(i + 1) % NAME_CNT]) + 8) / 8 * 8);
+	host_ring_put_rec(main, sys_unread, &unread);
+	path.task = tid;
+	path.arg |= FR_CALL_RAW_ARG;
+	path.cut = 3 + strnlen(names[i], FR_CALL_TEXT_MAX - 3);
+	memset(rec, 0, sizeof(rec));
+	memcpy(rec, &path, sizeof(path));
+	rec[sizeof(path)] = 1; /* AF_UNIX, and a name that is no file's */
+	snprintf((char *)rec + sizeof(path) + 3, FR_CALL_TEXT_MAX - 3, "%s", names[i]);
+	host_ring_put(main, FR_EV_sys_path, rec, sizeof(path) + FR_CALL_ADDR_SZ);
+	host_ring_put_rec(main, sys_exit, &leave);
+}
+
 static void put_main(struct host_ring *main, struct host_ring *stack, size_t i)
 {
 	struct fr_rec_sched_switch run = {.next_pid = tid_of(i), .prev_prio = 120, .next_prio = 120};
@@ -126,6 +156,7 @@ static void put_main(struct host_ring *main, struct host_ring *stack, size_t i)
 	host_clock_ns = begin_of(i) + 20 * US;
 	host_ring_put_rec(main, sched_waking, &waking);
 	put_sample(main, stack, i);
+	put_call(main, i);
 	host_clock_ns = begin_of(i) + 80 * US;
 	host_ring_put_rec(main, signal_deliver, &signal);
 	host_clock_ns = begin_of(i) + 95 * US;
@@ -161,7 +192,7 @@ static int put_facts(struct fr_snap_writer *w)
 static int put_tables(struct fr_snap_writer *w)
 {
 	const struct fr_snap_clock clock = {.ts = 10 * SEC, .mono_ns = 10 * SEC, .real_ns = REAL_NS};
-	const u64 cnt[3] = {5 * NAME_CNT, 3 * NAME_CNT, 2 * NAME_CNT};
+	const u64 cnt[3] = {10 * NAME_CNT, 3 * NAME_CNT, 2 * NAME_CNT};
 	const struct fr_snap_ring rings[] = {
 		{.cpu = 0, .tier = 0, .slot_cnt = 4, .subbuf_sz = 8192, .written = cnt[0], .present = cnt[0]},
 		{.cpu = 0, .tier = 1, .slot_cnt = 4, .subbuf_sz = 8192, .written = cnt[1], .present = cnt[1]},

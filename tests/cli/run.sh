@@ -409,6 +409,24 @@ two_filters() {
 	status 0 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' &&
 		status 2 "$flightrec" record --check-config --config "$tmp/filter.conf" -f 'pid == 1' -f 'pid == 2' && says "-f is given twice"
 }
+# What calls are given is recorded if -f takes it, with their beginnings or without them; -e brings these. task_rename is always one.
+texts_alone() {
+	local cnt filter
+	printf '[Session]\nProfile=full\n' > "$tmp/full.conf"
+	printf '[Session]\nProfile=minimal\nEvent=sys_path\n' > "$tmp/path.conf"
+	while read -r cnt filter; do
+		status 0 "$flightrec" record --check-config --config "$tmp/full.conf" -f "$filter" && grep -q "^session .* $cnt events," "$tmp/out" || return
+	done <<-'end'
+		2 event == sys_path
+		2 event == sys_unread
+		2 event == sys_enter
+		3 event in (sys_enter, sys_path)
+		3 event in (sys_exit, sys_path)
+		4 event in (sys_enter, sys_path, sys_unread)
+	end
+	status 0 "$flightrec" record --check-config --config "$tmp/path.conf" -f 'event in (sys_enter, sys_exit, sys_path, sys_unread)' &&
+		grep -q '^session .* 4 events,' "$tmp/out"
+}
 # ---- pager and colours ----
 
 # paged PAGER COMMAND...: on a terminal of 120 columns, through this pager; what it shows is in $tmp/shown, without carriage returns
@@ -1103,6 +1121,7 @@ check "output to a terminal is paged" pages
 check "a pager that breaks loses nothing" pager_breaks
 check "--color" color_rule
 check "two filters" two_filters
+check "what calls were given is recorded if a filter takes it, and only then" texts_alone
 check "help on a command" help_on_a_command
 check "groups of commands, and names of two words" families
 check "a directory for a file" a_directory

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """cut --redact: no name and no secret of the file is left in it, and what it tells is otherwise as it was."""
+import ipaddress
 import json
 import os
 import re
@@ -130,6 +131,10 @@ def cut_redact_gives_one_alias():
     states = re.findall(rb"tcp:([0-9.]+):80-([0-9.]+):4711", content(out))
     assert states == 2 * [(address["saddr"].encode(), address["dst"].encode())], (states, tp)  # a state's, and a descriptor's
     assert tp["gw6"][:2] == [1, 0] and tp["peer"] == [10, 0, 1, 0xbb, 0, 0, 0, 0] + tp["gw6"] + [0] * 4 and not any(tp["bssid"]), tp
+    given = [json.loads(l)["path"] for l in rows(out) if b'"sys_path"' in l][-7:]
+    gw6 = ipaddress.ip_address(bytes(tp["gw6"]))
+    assert given[:5] == [address["saddr"] + ":5432", f"[{gw6}]:80", "127.0.0.1:80", "family 16", "family 2, 4 bytes"], given
+    assert re.fullmatch(f"@{ALIAS} /srv/{ALIAS}", " ".join(given[5:])), given
     unit = said["trigger"]["cgroup"].split("/")[-1]
     assert re.fullmatch(f"[0-9.]+-manage: {ALIAS} in {ALIAS}, {unit}; {ALIAS}=\\[redacted\\] zap=78", log[2]), log
 

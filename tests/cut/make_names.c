@@ -7,6 +7,7 @@
 #include "base/text/memfile.h"
 #include "base/tp/tps.h"
 #include "files/hour.h"
+#include "session.h"
 #include "unit/host_ring.h"
 
 #define NAME "qzxqz"
@@ -128,6 +129,33 @@ static void put_event(struct host_ring *h, const struct fr_event *ev)
 		host_ring_put(h, ev->nr, rec, (sz + 7) / 8 * 8);
 }
 
+/* Addresses that calls are given, as a ring has them. */
+static void put_given(struct host_ring *h)
+{
+	static const struct {
+		const char *bytes;
+		u8 sz;
+	} given[] = {{"\2\0\x15\x38\x0a\x09\x08\x07", 8},
+		     {"\x0a\0\0\x50\0\0\0\0\xfd\x07\0\0\0\0\0\0\0\0\0\0\0\0\0\x17", 24},
+		     {"\2\0\0\x50\x7f\0\0\1", 8},
+		     {"\x10\0", 2},
+		     {"\2\0\0\x50", 4},
+		     {"\1\0\0" NAME "81sock", 14},
+		     {"\1\0/srv/" NAME "82sock", 18}};
+	struct fr_rec_sys_path path = {.task = 100, .id = 42, .arg = 1 | FR_CALL_RAW_ARG};
+	u8 rec[sizeof(path) + FR_CALL_ADDR_SZ];
+	size_t i;
+
+	for (i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		path.cut = given[i].sz;
+		memset(rec, 0, sizeof(rec));
+		memcpy(rec, &path, sizeof(path));
+		memcpy(rec + sizeof(path), given[i].bytes, given[i].sz);
+		host_clock_ns += 1000;
+		host_ring_put(h, FR_EV_sys_path, rec, sizeof(rec));
+	}
+}
+
 static u64 put_ring(struct fr_snap_writer *w, u8 tier)
 {
 	struct host_ring *h = host_ring_new(0, tier, 4, 4);
@@ -141,6 +169,8 @@ static u64 put_ring(struct fr_snap_writer *w, u8 tier)
 				put_event(h, fr_schema_event(s, nr));
 	if (tier == FR_TIER_RARE)
 		put_tp(h);
+	if (tier == FR_TIER_MAIN)
+		put_given(h);
 	fr_snap_watch_laps(w, host_ring_count, &all);
 	if (host_ring_put_laps(h, w))
 		abort();

@@ -132,6 +132,34 @@ static void put_stack(struct host_ring *h)
 	put_rec(h, FR_EV_stack_build_ids, &ids, offsetof(struct fr_rec_stack_build_ids, words), words, 6);
 }
 
+/* What calls were given, as a ring has it: a path that shall not be shown as it is, one that is cut off, and addresses. */
+static void put_given(struct host_ring *h)
+{
+	static const char *const given[] = {"/srv/\x1b[31m\n\xff",
+					    "relative/\xc3\xbc?token=hunter2hunter2",
+					    "",
+					    "\x2\0\x15\x38\x0a\0\0\7",
+					    "\1\0\0frt abstract",
+					    "\x2\0\x15\x38",
+					    "\x10\0"};
+	static const u32 sz[] = {13, 33, 1, 8, 15, 4, 2};
+	struct fr_rec_sys_path path = {.task = 100, .id = 257, .arg = 1};
+	u64 words[FR_CALL_TEXT_MAX / 8] = {0};
+	u32 i;
+
+	for (i = 0; i < sizeof(sz) / sizeof(sz[0]); i++) {
+		memset(words, 0, sizeof(words));
+		memcpy(words, given[i], sz[i]);
+		path.arg = i < 3 ? 1 : 1 | FR_CALL_RAW_ARG;
+		path.cut = i < 3 ? 0 : sz[i];
+		put_rec(h, FR_EV_sys_path, &path, sizeof(path), words, i < 3 ? (sz[i] + 7) / 8 : FR_CALL_ADDR_SZ / 8);
+	}
+	memset(words, 'l', sizeof(words));
+	path.arg = 1;
+	path.cut = 1;
+	put_rec(h, FR_EV_sys_path, &path, sizeof(path), words, FR_CALL_TEXT_MAX / 8);
+}
+
 /* A task that runs, calls, waits and is woken again, so that what pairs events finds some. */
 static void put_story(struct host_ring *h)
 {
@@ -146,6 +174,7 @@ static void put_story(struct host_ring *h)
 	PUT(h, sched_switch, &in);
 	PUT(h, cpu_sample, &sample);
 	put_rec(h, FR_EV_sys_enter, &enter, offsetof(struct fr_rec_sys_enter, args), args, 3);
+	put_given(h);
 	PUT(h, sched_switch, &out);
 	PUT(h, sched_waking, &waking);
 	PUT(h, sched_switch, &in);

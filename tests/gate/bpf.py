@@ -96,6 +96,10 @@ class Object:
         if nr in (4, 112, 113):  # probe_read: FR_FORGET() reads a variable onto itself
             for i in range(r[2]):
                 self.store(r[1] + i, 1, self.load(r[3] + i, 1))
+        if nr == 114:  # probe_read_user_str
+            for i in range(PATH_SZ):
+                self.store(r[1] + i, 1, ord("p") if i < PATH_SZ - 1 else 0)
+            return PATH_SZ
         return 0  # the CPU's number, a task, a comm, ...
 
     # ---- instructions ----
@@ -212,6 +216,9 @@ ENDS_A_CALL = "sys_exit_near"  # sys_exit, each behind the sys_enter that it is 
 # Where waits are recorded, and this one is short: two tasks that switch, of which one wakes the other.
 WITH_WAITS = {"sched_switch_waits": "sched_switch", "sched_waking_waits": "sched_waking"}
 ARG_CNT = 3
+# A call that is given a path, of 22 bytes with its NUL: its beginning, and the path behind it.
+GIVES_A_PATH, PATH_SZ, HAS_TEXT = "sys_enter_path", 22, 0x80
+GIVEN = {40: "sys_enter", 42: "sys_path", 43: "sys_unread"}
 
 
 def set_up(path, fresh):
@@ -273,10 +280,40 @@ def record(obj, name, args):
         if name == "sched_switch_waits":
             return obj.run("sched_switch", (0, b, a, 1)), 2
         return obj.run("sched_waking", (a,)), 2
+    if name == GIVES_A_PATH:
+        if not hasattr(obj, "regs"):
+            obj.regs = obj.add_region(bytes(PAGE_SZ))
+            obj.store(obj.regs + obj.member("pt_regs", "si"), 8, obj.add_region(bytes(PAGE_SZ)))
+            obj.store(obj.address("fr_arg_cnt"), 1, ARG_CNT | HAS_TEXT)
+            obj.store(obj.address("fr_call_texts"), 1, 2)
+            obj.store(obj.address("fr_call_has_texts"), 1, 1)
+            given = obj.add_region(bytes(PAGE_SZ))
+            obj.maps[obj.address("fr_call_given")] = lambda key: given
+        return obj.run("sys_enter", (obj.regs, 0)), 2
     if name != ENDS_A_CALL:
         return obj.run(name, args), 1
     obj.run("sys_enter", PROGRAMS["sys_enter"])
     return obj.run("sys_exit", args), 2
+
+
+def check_texts(program, obj, ring):
+    """What a call is given goes into the ring if that is switched on, with the call or without it; and it is lost while it is read for
+    another task, to which the buffer belongs. written + lost + filtered = runs + texts."""
+    places = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=True).stdout
+    place = {name: ring + int(at) for name, at in (p.split("=") for p in places.split())}
+    numbers = lambda: [obj.load(place[name], 8) for name in ("texts", "retry", "off")]
+    events = {name: obj.address("fr_session") + obj.member("fr_session", "enable") + 4 * nr for nr, name in GIVEN.items()}
+    for on, taken, want in (({"sys_enter", "sys_path"}, 0, (1, 0, 0)), ({"sys_enter", "sys_unread"}, 0, (0, 0, 0)), ({"sys_enter"}, 0, (0, 0, 0)),
+                            ({"sys_path"}, 0, (1, 0, 1)), ({"sys_unread"}, 0, (0, 0, 1)), (set(), 0, (0, 0, 1)),
+                            ({"sys_enter", "sys_path"}, 7, (1, 1, 0)), ({"sys_path"}, 7, (1, 1, 1))):
+        for name, at in events.items():
+            obj.store(at, 4, name in on)
+        obj.store(place["reading"], 8, taken)
+        before = numbers()
+        obj.run("sys_enter", (obj.regs, 0))
+        got = tuple(b - a for a, b in zip(before, numbers()))
+        assert got == want, f"on: {on}, read for {taken}: texts, retry, off: {got}, not {want}"
+        assert obj.load(place["reading"], 8) == taken, f"read for {taken}, and then for {obj.load(place['reading'], 8)}"
 
 
 def measure(path, program):
@@ -284,11 +321,13 @@ def measure(path, program):
     program: tests/gate/ring, built."""
     fresh = ring_program(program)
     figures = {}
-    for name, args in [*PROGRAMS.items(), (ENDS_A_CALL, PROGRAMS["sys_exit"]), *((name, ()) for name in WITH_WAITS)]:
+    for name, args in [*PROGRAMS.items(), (ENDS_A_CALL, PROGRAMS["sys_exit"]), (GIVES_A_PATH, ()), *((name, ()) for name in WITH_WAITS)]:
         obj, ring = set_up(path, fresh)
         runs, records = zip(*(record(obj, name, args) for _ in range(EVENTS)))
         cnt = written(program, obj, ring)
         assert cnt == sum(records), f"{name}: {sum(records)} events left {cnt} records"
+        if name == GIVES_A_PATH:
+            check_texts(program, obj, ring)
         usual = sorted(runs)[EVENTS // 2]
         figures[f"{name}.instructions"], figures[f"{name}.helpers"], figures[f"{name}.atomics"] = usual
         figures[f"{name}.mean"] = sum(r[0] for r in runs) / EVENTS

@@ -2,7 +2,9 @@
 /*
  * ring SLOTS PAGES: the bytes of a ring's map as a recorder leaves them to its programs, on standard output.
  * ring SLOTS PAGES FILE: how many records programs have committed to it.
+ * ring: where things are in its first page.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,12 +38,21 @@ static int put_count(char *map, size_t cnt, u32 slots, const char *path)
 	return printf("%llu\n", (unsigned long long)sum) < 0;
 }
 
+static int put_places(void)
+{
+	return printf("texts=%zu retry=%zu off=%zu reading=%zu\n", offsetof(struct fr_writer, texts),
+		      offsetof(struct fr_writer, lost[FR_LOST_retry]), offsetof(struct fr_writer, filtered[FR_FILTERED_off]),
+		      offsetof(struct fr_writer, reading)) < 0;
+}
+
 int main(int argc, char **argv)
 {
 	u32 slots = argc >= 3 ? strtoul(argv[1], NULL, 10) : 0, pages = argc >= 3 ? strtoul(argv[2], NULL, 10) : 0;
 	size_t cnt = FR_DATA_PAGE + (size_t)(slots + 1) * pages;
 	char *map;
 
+	if (argc == 1)
+		return put_places();
 	if (slots < FR_SLOT_MIN || slots > FR_SLOT_MAX || !pages || pages > FR_SUBBUF_PAGE_MAX)
 		return 2;
 	map = calloc(cnt, FR_PAGE_SZ);

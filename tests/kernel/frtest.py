@@ -65,7 +65,7 @@ SAMPLED = ("-p", "minimal", "-e", "-sched", "-e", "sample", "-m", "16M", "--hz",
 # The fastest samples, and system calls, of which the governor takes something away; afterwards the profile's tables fill in it.
 GOVERNED_HZ = 1999  # an eighth of it costs more than the least budget
 GOVERNED = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "-e", "sample", "--hz", str(GOVERNED_HZ), "-m", "4M")
-CHOICE = '(event == "sys_enter" || event == "cpu_sample") && comm == "frt-middle"'
+CHOICE = 'event in (sys_exit, sys_path, cpu_sample) && comm == "frt-middle"'
 FILTERED = ("-p", "minimal", "-e", "syscall", "-e", "sample", "-e", "wait", "--wait-min", "0", "-m", "2M", "-f", CHOICE)
 # System calls and faults of programs that a test calls frt-...: whatever runs besides, those are kept, each of them. CALLS has the exact
 # clock, SAMPLES the usual one, and room for stacks, lapped() (lapped.py) each CPU's own, and little room.

@@ -98,6 +98,7 @@ def runs_accounted():
     want += sum(sum(c["filtered"].values()) for c in live["cpus"])
     want += sum(t["unmatched"] + t["thinned"] for t in live["tracepoints"] or ())
     want -= waits(seen["final"])  # written by the programs of switches, beside those
+    want -= sum(c["texts"] for c in live["cpus"])  # likewise by those of calls
     runs = sum(p["run_cnt"] for p in live["programs"])
     check(runs == want, f"{runs} runs of the event programs, {want} accounted for: {json.dumps(live)}")
     lost = {k: sum(c["lost"][k] for c in live["cpus"]) for k in live["cpus"][0]["lost"]}

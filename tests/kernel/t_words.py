@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Arguments of system calls in words: strace has the same ones of the same calls."""
+import json
+import os
 import platform
 import re
 import shutil
@@ -127,6 +129,161 @@ def same_words():
     equal((len(ours), len(theirs)), (len(calls), len(calls)), "calls seen")
     wrong = compare(calls, ours, theirs)
     check(not wrong, f"{len(wrong)} of {len(calls)} calls have other words:\n" + "\n".join(wrong[:20]))
+
+
+# Calls that are given paths, names and addresses: whatever becomes of them, and what this program does by itself.
+PATHS = r"""
+import ctypes, socket, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def call(nr, *args):
+    libc.syscall(ctypes.c_long(nr), *[ctypes.c_char_p(a) if isinstance(a, bytes) else ctypes.c_void_p(a) for a in args])
+nr = {line.split(", ")[1]: int(line[8:].split(",")[0]) for line in open(sys.argv[1]) if line.startswith("SYSCALL(")}
+at = 2**64 - 100
+long = b"/frt-" + b"l" * 300
+call(nr["openat"], at, "/frt-\u00fc\x1b[31m\n\\x41".encode() + b"\xff", 0, 0)
+call(nr["openat"], at, long, 0, 0)
+call(nr["openat"], at, b"/frt-" + b"e" * 121, 0, 0)
+call(nr["openat"], at, b"/frt-" + b"f" * 122, 0, 0)
+call(nr["openat"], at, b"", 0, 0)
+call(nr["openat"], at, 1, 0, 0)
+call(nr["newfstatat"], at, 0, 0, 0)
+call(nr["renameat2"], at, b"/frt-old", at, b"/frt-new", 0)
+call(nr["linkat"], at, b"/frt-old", at, long, 0)
+call(nr["symlinkat"], b"to", at, b"/frt/new")
+call(nr["symlinkat"], b"to", at, 4)
+call(nr["mkdirat"], at, b"/frt/dir", 0)
+call(nr["unlinkat"], at, b"/frt/file", 0)
+call(nr["statx"], at, b"/frt-statx", 0, 0, 0)
+call(nr["setxattr"], b"/frt-file", b"user.frt", b"value", 5, 0)
+call(nr["mount"], b"frt-what", b"/frt-where", b"none", 0, 0)
+call(nr["umount2"], b"/frt-where", 0)
+call(nr["execve"], b"/frt-program", 0, 0)
+call(nr["chdir"], b"/frt-dir")
+call(nr["memfd_create"], b"frt-memory", 0xffff)
+for family, address in ((2, b"\2\0\0\1\x7f\0\0\1" + bytes(8)), (10, b"\n\0\0\1" + bytes(4) + bytes(15) + b"\1" + bytes(4)),
+                        (1, b"\1\0/frt/socket\0"), (1, b"\1\0\0frt-abstract"), (1, b"\1\0" + b"p" * 108)):
+    for kind in 1, 2:
+        fd = socket.socket(family, kind)
+        buf = ctypes.create_string_buffer(address, len(address))
+        call(nr["connect"], fd.fileno(), ctypes.addressof(buf), len(address))
+        call(nr["sendto"], fd.fileno(), b"x", 1, 0x4000, ctypes.addressof(buf), len(address))
+        call(nr["sendto"], fd.fileno(), b"x", 1, 0x4000, 0, 0)
+        if b"frt-abstract" in address:
+            call(nr["bind"], fd.fileno(), ctypes.addressof(buf), len(address))
+fd = socket.socket(2, 2)
+call(nr["connect"], fd.fileno(), 8, 16)
+for short in b"\2\0", b"\2\0\0\1", b"\2\0\0\1\x7f\0\0", b"\n\0\0\1" + bytes(19), b"\1\0\0frt-abstract" + bytes(9):
+    buf = ctypes.create_string_buffer(short, len(short))
+    call(nr["connect"], fd.fileno(), ctypes.addressof(buf), len(short))
+call(nr["sethostname"], b"frt-host", 2**31)
+call(%d)
+"""
+
+
+def arguments(text):
+    """Of a call, as strace has them."""
+    out, depth, quoted = [""], 0, False
+    for c in text:
+        quoted ^= c == '"'
+        depth += 0 if quoted else (c in "([{") - (c in ")]}")
+        if depth < 0:
+            break
+        if c == "," and not depth and not quoted:
+            out.append("")
+        else:
+            out[-1] += c
+    return [a.strip() for a in out]
+
+
+def given_by_strace(log):
+    """[(call, argument's number, what was given: bytes; None: it could not be read, is its end missing)]"""
+    calls = signatures()[0]
+    kinds = {}
+    for line in open(CALLS_OF[platform.machine()]):
+        if line.startswith("SYSCALL("):
+            _, name, _, signature = line.strip()[8:-1].split(", ")
+            kinds[name] = [(i, kind) for i, (_, kind, _) in enumerate(calls.get(signature, ([], []))[0]) if kind in ("TEXT", "SOCKADDR")]
+    quoted = lambda s: bytes(int(h, 16) for h in re.findall(r"\\x(..)", s))
+    out = []
+    for line in open(log, errors="replace").read().splitlines():
+        name, _, rest = line.partition("(")
+        args = arguments(rest)
+        for i, kind in kinds.get(name, ()):
+            a = args[i]
+            if a.startswith("0x"):
+                out.append((name, i, None, False))
+            elif a.startswith('"'):
+                out.append((name, i, quoted(a)[:127], len(quoted(a)) > 127))
+            elif a.startswith("{"):
+                port, text = re.search(r"htons\((\d+)\)", a), re.search(r'"((?:\\x..)*)"', a)
+                text = quoted(text.group(1)) if text else b""
+                if "AF_INET" in a and not port:  # as bytes: it is too short
+                    text = b"family %d, %d bytes" % (10 if "AF_INET6" in a else 2, 2 + len(text))
+                else:
+                    text = b"[%s]" % text if "AF_INET6" in a else b"@" + text.replace(b"\0", b"@") if "=@" in a else text
+                out.append((name, i, text + (b":" + port.group(1).encode() if port else b""), False))
+    return out
+
+
+@test("strace and the recording have the same paths and addresses of the same calls")
+def same_paths():
+    if platform.machine() not in CALLS_OF:
+        raise Skip("no table of this machine's calls")
+    if not shutil.which("strace"):
+        raise Skip("no strace")
+    name, log, given, python = shared(*CALLS), path("paths.log"), path("paths.py"), path("frt-paths")
+    os.symlink("/usr/bin/python3", python)  # calls of what is called so are recorded
+    with open(given, "w") as f:
+        f.write(PATHS % MARK)
+    p = subprocess.run(["strace", "-o", log, "-xx", "-s", "4096", python, "-S", given, CALLS_OF[platform.machine()]], stderr=subprocess.PIPE,
+                       text=True)
+    equal(p.returncode, 0, f"exit status: {p.stderr}")
+    file = dump(name)
+    marks = fr("replay", "--json", "-f", f"event == sys_enter && id == {MARK} && comm == \"frt-paths\"", file).stdout.splitlines()
+    check(marks, "the program's last call was recorded")
+    tid = json.loads(marks[-1])["tid"]
+    rows = [json.loads(line) for line in
+            fr("replay", "--json", "--words", "-f", f"tid == {tid} && event in (sys_enter, sys_path, sys_unread)", file).stdout.splitlines()]
+    ours = []
+    for before, r in zip(rows, rows[1:]):
+        if r["event"] != "sys_enter":
+            equal(before["id"], r["id"], f"the call that {r} is behind")
+            text = re.sub(rb"\\x(..)", lambda m: bytes([int(m.group(1), 16)]), r["path"].encode()) if r["event"] == "sys_path" else None
+            ours.append((r["id"], r["arg"], text, bool(r.get("cut"))))
+    theirs = given_by_strace(log)
+    check(len(theirs) > 50 and theirs.pop(0)[0] == "execve", "strace saw the program's beginning, which is not recorded: it has its name from then on")
+    equal(ours, theirs, "what calls were given")
+    equal(sum(x[2] is None for x in theirs), 3, "that cannot be read")
+
+
+# Nobody has touched the first address; where the others are, there is no memory, nor may any be there; the last could have a tag.
+UNREAD = r"""
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+for at in libc.mmap(None, 4096, 3, 0x22, -1, ctypes.c_long(0)), 8, 1 << 56 | 8:
+    libc.openat(-100, ctypes.c_void_p(at), 0)
+libc.syscall(%d)
+"""
+
+
+@test("what could not be read has its reason; the faults of looking for it are not the program's")
+def unread_reasons():
+    name, given, python = shared(*CALLS), path("unread.py"), path("frt-unread")
+    os.symlink("/usr/bin/python3", python)
+    with open(given, "w") as f:
+        f.write(UNREAD % MARK)
+    p = subprocess.Popen([python, "-S", given], stdout=subprocess.PIPE)
+    equal(p.wait(), 0, "exit status")
+    rows = [json.loads(line) for line in fr("replay", "--json", "--words", "-f", f"pid == {p.pid}", dump(name)).stdout.splitlines()]
+    calls = [r for r in rows if r["event"] in ("sys_enter", "sys_path", "sys_unread")]
+    at = next(i for i, r in enumerate(calls) if r["event"] == "sys_enter" and r["id"] == "openat" and r["args"][1] == 8)
+    said = [(r["event"], r.get("arg"), r.get("why")) for r in calls[at - 2:at + 4]]
+    equal(said, [x for why in ("absent", "nowhere", "unknown") for x in (("sys_enter", None, None), ("sys_unread", 1, why))], "what it was given")
+    if platform.machine() == "x86_64":  # where faults in the kernel are told: it touched that memory once
+        untouched = calls[at - 2]["args"][1]
+        faults = [r for r in rows if r["event"] == "page_fault_kernel" and r["address"] == untouched]
+        equal(len(faults), 1, f"faults at {untouched:#x} in the kernel")
 
 
 if __name__ == "__main__":

@@ -256,13 +256,16 @@ __attribute__((unused)) static u32 host_random_record(const struct fr_event *ev,
 				memcpy(rec + sz, &v, 8);
 			}
 		} else if (f->type == FR_TYPE_str) {
-			sz += host_random_text(rec + sz, 200) + host_random() % 9;
+			sz += host_random_text(rec + sz, ev->nr == FR_EV_sys_path ? FR_CALL_TEXT_MAX - 8 : 200) +
+			      host_random() % 9;
 		} else if (f->type == FR_TYPE_comm || f->type == FR_TYPE_text8) {
 			host_random_text(rec + f->off, sizes[f->type]);
 		} else {
 			memcpy(rec + f->off, &v, sizes[f->type]);
 		}
 	}
+	if (ev->nr == FR_EV_sys_path) /* a text: what is an address becomes another record on reading */
+		((struct fr_rec_sys_path *)rec)->arg &= ~FR_CALL_RAW_ARG;
 	if (bits)
 		memcpy(rec + 8, &(u64){bits | (task & FR_TID_MASK)}, 8);
 	return (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;

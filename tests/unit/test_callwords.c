@@ -12,6 +12,7 @@
 #include "base/schema/callwords.h"
 #include "base/schema/flagnames.h"
 #include "base/schema/syscalls.h"
+#include "session.h"
 
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -183,12 +184,60 @@ static void test_room(void **state)
 	assert_in_range(cnt, 20000, 100000);
 }
 
+/* What the programs are told of each machine's calls: the texts they look at. */
+static void test_texts(void **state)
+{
+	static const struct {
+		const char *call;
+		u32 first, second, flag;
+	} want[] = {
+		{"openat", 2, 0, 0},
+		{"execve", 1, 0, 0},
+		{"renameat2", 2, 4, 0},
+		{"linkat", 2, 4, 0},
+		{"symlinkat", 1, 3, 0},
+		{"mount", 1, 2, 0}, /* and a third, the type, which is left out */
+		{"setxattr", 1, 2, 0},
+		{"connect", 2, 0, FR_CALL_TEXT_ADDR},
+		{"bind", 2, 0, FR_CALL_TEXT_ADDR},
+		{"sendto", 5, 0, FR_CALL_TEXT_ADDR},
+		{"acct", 1, 0, 0},
+		{"sethostname", 0, 0, 0}, /* a text that has a size, and no end */
+		{"setdomainname", 0, 0, 0},
+		{"read", 0, 0, 0},
+		{"sendmsg", 0, 0, 0},
+	};
+	static const struct {
+		const char *arch;
+		u32 abi;
+	} machine[] = {{"x86_64", 0}, {"aarch64", 0}, {"x86_64", 1}};
+	u32 m, i;
+
+	(void)state;
+	for (m = 0; m < CNT(machine); m++) {
+		const struct fr_syscalls *calls = fr_syscalls_find(machine[m].arch, machine[m].abi);
+		u32 cnt = 0;
+
+		for (i = 0; i < CNT(want); i++) {
+			int nr = fr_syscall_nr(machine[m].arch, machine[m].abi, want[i].call);
+
+			assert_true(nr >= 0);
+			assert_int_equal(fr_syscall_texts(fr_syscalls_at(calls, nr)),
+					 want[i].first | want[i].second << FR_CALL_TEXT2 | want[i].flag);
+		}
+		for (i = 0; i < calls->cnt; i++)
+			cnt += fr_syscalls_at(calls, i) && fr_syscall_texts(&calls->call[i]);
+		assert_true(cnt > 50);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_points),
 		cmocka_unit_test(test_nothing_is_lost),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_texts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

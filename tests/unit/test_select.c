@@ -60,6 +60,46 @@ static void test_events(void **state)
 	assert_int_equal(fr_select_event("-", on, &nearest), -EINVAL);
 }
 
+/* Which of a beginning, what it was given and what could not be read: a bit each. */
+static u32 texts_of(const bool on[FR_EVENT_MAX])
+{
+	return on[FR_EV_sys_enter] | on[FR_EV_sys_path] << 1 | on[FR_EV_sys_unread] << 2;
+}
+
+/* What calls were given comes with their beginnings, and goes with them; each may be left out. */
+static void test_texts(void **state)
+{
+	static const struct {
+		const char *profile, *what[3];
+		u32 want;
+	} t[] = {
+		{"minimal", {"sys_enter"}, 1},
+		{"minimal", {"sys_path"}, 7},
+		{"minimal", {"sys_path", "-sys_unread"}, 3},
+		{"minimal", {"sys_unread"}, 5},
+		{"minimal", {"sys_path", "-sys_enter"}, 0},
+		{"minimal", {"syscall"}, 7},
+		{"full", {}, 7},
+		{"full", {"-sys_path"}, 5},
+		{"full", {"-sys_unread"}, 3},
+		{"full", {"-sys_path", "-sys_unread"}, 1},
+		{"full", {"-sys_enter"}, 0},
+		{"full", {"-syscall", "sys_enter"}, 1},
+		{"full", {"-sys_exit"}, 7},
+	};
+	bool on[FR_EVENT_MAX];
+	const char *nearest = NULL;
+	size_t i, j;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		fr_select_profile(t[i].profile, on, NULL);
+		for (j = 0; j < 3 && t[i].what[j]; j++)
+			assert_int_equal(fr_select_event(t[i].what[j], on, &nearest), 0);
+		assert_int_equal(texts_of(on), t[i].want);
+	}
+}
+
 /* As BPF compares: the comm as the kernel keeps it, with what an older, longer name left behind its NUL. */
 static bool matches(const struct fr_comm_filter *f, const char *comm)
 {
@@ -255,17 +295,12 @@ static void test_list_drop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_profiles),
-		cmocka_unit_test(test_events),
-		cmocka_unit_test(test_comm),
-		cmocka_unit_test(test_record_filter),
-		cmocka_unit_test(test_record_filter_refused),
-		cmocka_unit_test(test_facts),
-		cmocka_unit_test(test_facts_set),
-		cmocka_unit_test(test_snapshot_names),
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_list_has),
-		cmocka_unit_test(test_list_drop),
+		cmocka_unit_test(test_profiles),       cmocka_unit_test(test_events),
+		cmocka_unit_test(test_texts),	       cmocka_unit_test(test_comm),
+		cmocka_unit_test(test_record_filter),  cmocka_unit_test(test_record_filter_refused),
+		cmocka_unit_test(test_facts),	       cmocka_unit_test(test_facts_set),
+		cmocka_unit_test(test_snapshot_names), cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_list_has),       cmocka_unit_test(test_list_drop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,7 +25,9 @@ def text(name):
 SNAPSHOT = os.path.join(GOT, "x.flight")
 RELEASE = tuple(int(n) for n in text("release").split(".")[:2])
 IS_X86 = text("machine") == "x86_64"
-GETPPID, PREAD64 = (110, 17) if IS_X86 else (173, 67)
+GETPPID, PREAD64, OPENAT, CONNECT = (110, 17, 257, 42) if IS_X86 else (173, 67, 56, 203)
+OPEN_COMPAT = 5, 1, 0  # its number, its ABI, its argument
+ABSENT, NOWHERE = 1, 2  # FR_UNREAD_*
 ADDRESS_BITS = 47 if IS_X86 else 48
 LACKING = set() if RELEASE >= (6, 5) else {"block_io_start", "block_io_done"}  # 5a80bd075f3b
 LACKING |= set() if IS_X86 else {"page_fault_user", "page_fault_kernel"}
@@ -147,6 +149,16 @@ def calls():
         equal(len(events(event, pid=pid, id=GETPPID, abi=0, **more)), CALL_CNT, f"getppid, {event}")
     for event, more in (("sys_enter", {"args": []}), ("sys_exit", {"ret": pid})) if IS_X86 else ():
         equal(len(events(event, pid=pid, id=GETPID_COMPAT, abi=1, **more)), CALL_CNT // 100, f"32-bit getpid, {event}")
+
+
+@test("what calls were given: paths, a 32-bit call's too, an address; and why nothing could be read")
+def given():
+    pid = one("sys_enter", comm="guest", id=PREAD64, args=[0xffffffff, 0x1111111111, 0x2222222222, 0x3333333333])["pid"]
+    keys, native = ("id", "abi", "arg", "cut", "path", "why"), (OPENAT, 0, 1)
+    got = [tuple(e.get(k) for k in keys) for e in EVENTS if e["pid"] == pid and e["event"] in ("sys_path", "sys_unread")]
+    want = [(*native, 0, "/frt/guest", None), (*native, None, None, ABSENT), (*native, None, None, NOWHERE),
+            (CONNECT, 0, 1, 0, "10.0.0.7:5432", None), (*(OPEN_COMPAT if IS_X86 else native), 0, "/frt/compat", None)]
+    equal(got[-len(want):], want, "what it gave")
 
 
 @test("block: one write, as it was asked for")

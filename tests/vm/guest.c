@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What happens in a guest while it is recorded: things of which each argument, result and count is known. Argument: which. */
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +42,36 @@ static int getpid_compat(void)
 #endif
 }
 
+/* open() of a path by a 32-bit system call, which takes addresses below 4 GiB. */
+static void open_compat(const char *path)
+{
+#ifdef __x86_64__
+	char *low = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+	int ret;
+
+	if (low == MAP_FAILED)
+		exit(1);
+	strcpy(low, path);
+	asm volatile("int $0x80" : "=a"(ret) : "a"(5), "b"(low), "c"(0), "d"(0) : "r8", "r9", "r10", "r11", "memory");
+#else
+	syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
+#endif
+}
+
+/* What calls are given: paths, one of them in memory that nobody has touched, one in none, and an address. */
+static void give(void)
+{
+	const struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(5432), .sin_addr.s_addr = htonl(0x0a000007)};
+	char path[] = "/frt/guest", compat[] = "/frt/compat"; /* not constants, which may not be in memory, either */
+	char *untouched = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	syscall(SYS_openat, AT_FDCWD, path, O_RDONLY);
+	syscall(SYS_openat, AT_FDCWD, untouched, O_RDONLY);
+	syscall(SYS_openat, AT_FDCWD, 8, O_RDONLY);
+	syscall(SYS_connect, -1, &to, sizeof(to));
+	open_compat(compat);
+}
+
 /* A migration. System calls: native ones without arguments and with four, and 32-bit ones. */
 static int calls(void)
 {
@@ -49,6 +81,7 @@ static int calls(void)
 		return 1;
 	for (i = 0; i < CALL_CNT; i++)
 		syscall(SYS_getppid);
+	give();
 	syscall(SYS_pread64, -1, 0x1111111111, 0x2222222222, 0x3333333333);
 	for (i = 0; i < CALL_CNT / 100; i++)
 		if (getpid_compat() != getpid())

@@ -144,6 +144,7 @@ enum bpf_map_type {
 };
 
 enum bpf_func_id {
+	BPF_FUNC_find_vma = 180,
 	BPF_FUNC_ktime_get_tai_ns = 208,
 };
 

@@ -62,6 +62,16 @@ static const char *find_nearest(const char *what)
 	return fr_nearest_likely(&near);
 }
 
+/* What a call was given is told with the call that was given it; and if it could not be read, that is told, too. */
+static void select_one(bool enable[FR_EVENT_MAX], u32 nr, bool on)
+{
+	enable[nr] = on;
+	if (on && (nr == FR_EV_sys_path || nr == FR_EV_sys_unread))
+		enable[FR_EV_sys_enter] = enable[FR_EV_sys_unread] = true;
+	if (!on && nr == FR_EV_sys_enter)
+		enable[FR_EV_sys_path] = enable[FR_EV_sys_unread] = false;
+}
+
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest)
 {
 	const struct fr_event *ev;
@@ -81,7 +91,7 @@ int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **ne
 		*nearest = find_nearest(what);
 		return -EINVAL;
 	}
-	enable[ev->nr] = on;
+	select_one(enable, ev->nr, on);
 	return 0;
 }
 

@@ -23,8 +23,8 @@
 int fr_select_profile(const char *name, bool enable[FR_EVENT_MAX], bool *rare);
 
 /*
- * Apply one -e: GROUP, -GROUP, EVENT or -EVENT; tracepoints are passed over. Returns 0, or -EINVAL: unknown; *nearest is then
- * the name that was perhaps meant, or NULL.
+ * Apply one -e: GROUP, -GROUP, EVENT or -EVENT; tracepoints are passed over. sys_path brings sys_unread, both bring sys_enter,
+ * and -sys_enter takes them away. Returns 0, or -EINVAL: unknown; *nearest is then the name that was perhaps meant, or NULL.
  */
 int fr_select_event(const char *what, bool enable[FR_EVENT_MAX], const char **nearest);
 

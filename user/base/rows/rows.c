@@ -6,6 +6,7 @@
 #include "base/faulted.h"
 #include "base/offbound.h"
 #include "base/rows/argv.h"
+#include "base/rows/calltext.h"
 
 #define REC_TASK_OFF 8u
 
@@ -271,6 +272,8 @@ static int walk_record(struct walk *w)
 	w->last_ts = ts;
 	if (ev->nr == FR_EV_exec_argv)
 		fr_argv_join((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
+	if (ev->nr == FR_EV_sys_path)
+		fr_calltext_make((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
 	if (ts >= w->since_ns)
 		list_row(w, ev, rec, sz, ts);
 	w->off += ring_sz;

@@ -40,7 +40,8 @@ static const struct {
 /* The kernel takes the lower half of the register only. */
 static bool callwords_is_half(u8 kind)
 {
-	return kind != FR_ARG_LONG && kind != FR_ARG_SIZE && kind != FR_ARG_HEX && kind != FR_ARG_PTR;
+	return kind != FR_ARG_LONG && kind != FR_ARG_SIZE && kind != FR_ARG_HEX && kind != FR_ARG_PTR && kind != FR_ARG_TEXT &&
+	       kind != FR_ARG_SOCKADDR;
 }
 
 static char *callwords_put_name(char *p, const char *name)
@@ -166,6 +167,8 @@ static char *callwords_put_number(u8 kind, u64 v, char *p)
 		p = callwords_put_signed(p, (s32)v);
 		return (s32)v < 0 ? p : callwords_put_name(p, "ms");
 	case FR_ARG_PTR:
+	case FR_ARG_TEXT:
+	case FR_ARG_SOCKADDR:
 		return v ? fr_digits_hex(p, v) : callwords_put_name(p, "NULL");
 	case FR_ARG_HEX:
 	case FR_ARG_HEX32:

@@ -34,6 +34,8 @@ enum fr_argkind {
 	FR_ARG_FLAGS, /* several words, as bits or parts */
 	FR_ARG_CLONE, /* the same; the lowest byte is a signal */
 	FR_ARG_IOCTL,
+	FR_ARG_TEXT,	 /* a pointer to a path or a name that the kernel reads */
+	FR_ARG_SOCKADDR, /* to an address of a socket that it reads, whose size is the next argument */
 };
 
 struct fr_callword; /* opaque */

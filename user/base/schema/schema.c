@@ -43,8 +43,8 @@ static const char *const style_names[FR_STYLE_CNT] = {
 	[FR_STYLE_ABI] = "ABI",		[FR_STYLE_RET] = "RET",		[FR_STYLE_EXIT] = "EXIT",
 	[FR_STYLE_NS] = "NS",		[FR_STYLE_DEV] = "DEV",		[FR_STYLE_IRQRET] = "IRQRET",
 	[FR_STYLE_SOFTIRQ] = "SOFTIRQ", [FR_STYLE_VERDICT] = "VERDICT", [FR_STYLE_WAITEDIN] = "WAITEDIN",
-	[FR_STYLE_WAKER] = "WAKER",	[FR_STYLE_ARG] = "ARG",		[FR_STYLE_LOC] = "LOC",
-	[FR_STYLE_RELLOC] = "RELLOC",	[FR_STYLE_TAKEN] = "TAKEN",
+	[FR_STYLE_WAKER] = "WAKER",	[FR_STYLE_UNREAD] = "UNREAD",	[FR_STYLE_ARG] = "ARG",
+	[FR_STYLE_LOC] = "LOC",		[FR_STYLE_RELLOC] = "RELLOC",	[FR_STYLE_TAKEN] = "TAKEN",
 };
 
 /* A type's name and the bytes it takes in a record, 0: the rest of the record. */

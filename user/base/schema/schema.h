@@ -59,6 +59,7 @@ enum fr_style {
 	FR_STYLE_VERDICT,
 	FR_STYLE_WAITEDIN,
 	FR_STYLE_WAKER,
+	FR_STYLE_UNREAD,
 	FR_STYLE_ARG,	 /* an argument of the call that the field of style SYSCALL names; all of them, if it is an array */
 	FR_STYLE_LOC,	 /* of a tracepoint: where in the record a text or an array is, offset | bytes << 16 */
 	FR_STYLE_RELLOC, /* the same from the end of this word on */

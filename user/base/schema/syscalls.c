@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "session.h"
+
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))
 
 /* clang-format off */
@@ -80,4 +82,20 @@ void fr_syscall_odd(const char *arch, struct fr_syscall_odd *out)
 	static const struct fr_syscall_odd unknown = {.restart = {-1, -1}, .execve = {-1, -1}, .execveat = {-1, -1}};
 
 	*out = !arch ? unknown : !strcmp(arch, "x86_64") ? x86_64 : !strcmp(arch, "aarch64") ? aarch64 : unknown;
+}
+
+u8 fr_syscall_texts(const struct fr_syscall *call)
+{
+	u32 shift = 0, bits = 0;
+	s32 i;
+
+	for (i = 0; i < call->args && call->signature->args && shift <= FR_CALL_TEXT2; i++) {
+		u8 kind = call->signature->args[i].kind;
+
+		if (kind == FR_ARG_TEXT || (kind == FR_ARG_SOCKADDR && !shift)) {
+			bits |= (u32)(i + 1) << shift | (kind == FR_ARG_SOCKADDR ? FR_CALL_TEXT_ADDR : 0);
+			shift += FR_CALL_TEXT2;
+		}
+	}
+	return bits;
 }

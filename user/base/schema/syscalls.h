@@ -66,6 +66,12 @@ static inline bool fr_syscall_execs(const struct fr_syscall_odd *o, s64 nr, u64 
 	return nr >= 0 && (nr == o->execve[abi & 1] || nr == o->execveat[abi & 1]);
 }
 
+/*
+ * Which arguments of a call are texts or an address of a socket, at most two: in a byte, as FR_CALL_HAS_TEXT says (session.h);
+ * 0: none.
+ */
+u8 fr_syscall_texts(const struct fr_syscall *call);
+
 /* How many arguments it takes, 0 to 6; -1: unknown. */
 int fr_syscall_args(const char *arch, u32 abi, s64 nr);
 

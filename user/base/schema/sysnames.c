@@ -8,6 +8,7 @@
 
 #include "alert.h"
 #include "base/schema/syscalls.h"
+#include "session.h"
 #include "task_state.h"
 #include "wait.h"
 
@@ -197,6 +198,11 @@ static const char *const wakers[] = {
 	FR_WAKERS(W)
 #undef W
 };
+static const char *const unreads[] = {
+#define U(nr, name, doc) [nr] = #name,
+	FR_UNREADS(U)
+#undef U
+};
 static const char *const abis[] = {"native", "32-bit"};
 
 /* A value of several bits has no name. */
@@ -221,6 +227,7 @@ static const struct list list_of[FR_STYLE_CNT] = {
 	[FR_STYLE_VERDICT] = {verdicts, CNT(verdicts)},
 	[FR_STYLE_WAITEDIN] = {waited_in, CNT(waited_in)},
 	[FR_STYLE_WAKER] = {wakers, CNT(wakers)},
+	[FR_STYLE_UNREAD] = {unreads, CNT(unreads)},
 };
 
 static const char *sysnames_list_name(struct list l, s64 v)

@@ -876,6 +876,19 @@ static int walk_memfd(struct pseudo_walk *w)
 	return err ?: walk_emit(w, w->text + end, w->len - end);
 }
 
+/* A path, or a socket's name that is no file's: @x. */
+static int walk_path_whole(struct pseudo_walk *w)
+{
+	int err = 0;
+
+	w->is_whole = true;
+	if (walk_is_at(w, "@")) {
+		err = walk_emit(w, "@", 1);
+		w->at++;
+	}
+	return err ?: walk_path(w);
+}
+
 /* "ext4:/x", "unix:@x", "tcp:...", "work:F", "[eventpoll]" (bpf/object.bpf.h) */
 static int walk_object(struct pseudo_walk *w)
 {
@@ -891,12 +904,7 @@ static int walk_object(struct pseudo_walk *w)
 	err = walk_emit(w, w->text, w->at);
 	if (err || !(is_unix || walk_is_at(w, "/") || walk_is_at(w, "...")))
 		return err ?: walk_line(w);
-	w->is_whole = true;
-	if (is_unix && walk_is_at(w, "@")) {
-		err = walk_emit(w, "@", 1);
-		w->at++;
-	}
-	return err ?: walk_path(w);
+	return walk_path_whole(w);
 }
 
 /* One name, or an address that is used as one. */
@@ -916,8 +924,7 @@ static int walk_all(struct pseudo_walk *w)
 	case FR_PSEUDO_NAME:
 		return walk_name(w);
 	case FR_PSEUDO_PATH:
-		w->is_whole = true;
-		return walk_path(w);
+		return walk_path_whole(w);
 	case FR_PSEUDO_OBJECT:
 		return walk_object(w);
 	default:

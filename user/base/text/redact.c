@@ -424,6 +424,12 @@ static void redact_take_address(struct redacting *r)
 
 /* ---- all ---- */
 
+/* A value stands behind its key and one of these. */
+bool fr_redact_may_have(const char *text, size_t sz)
+{
+	return memchr(text, '=', sz) || memchr(text, ':', sz) || memchr(text, ' ', sz) || memchr(text, '\t', sz);
+}
+
 size_t fr_redact(const char *words, enum fr_redact_form form, const char *text, size_t sz, char *out, size_t room, u32 *cnt)
 {
 	struct redacting r = {.words = words, .form = form, .text = text, .sz = sz, .out = out, .room = room};

@@ -41,6 +41,9 @@ enum fr_redact_form {
 	FR_REDACT_ARGS, /* arguments, each with a NUL but perhaps the last: a value that is the rest of one goes as a whole */
 };
 
+/* May a line have such a value? If not, fr_redact() leaves it as it is: for what most often has none. */
+bool fr_redact_may_have(const char *text, size_t sz);
+
 /*
  * Put sz bytes of text, redacted, into out: at most room bytes, no NUL is added. Returns how many; *cnt grows by the values
  * that were redacted. What has been redacted before stays as it is, and does not count.

@@ -33,6 +33,9 @@ const char *fr_watch_refuses(const struct fr_event *ev)
 	case FR_EV_stack:
 	case FR_EV_stack_build_ids:
 		return "samples come from a timer: they mark no moment";
+	case FR_EV_sys_path:
+	case FR_EV_sys_unread:
+		return "what a call was given is looked at where the call is recorded: take event:sys_enter";
 	case FR_EV_wait:
 		return "it is written by the recording itself: use --on latency:offcpu>T, or hung>T";
 	case FR_EV_crash:

@@ -197,9 +197,9 @@ static void events(struct doctor *d)
 
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		ev = fr_schema_event(schema, nr);
-		/* those have no tracepoint of their own: we make them, by timers, of switches, and at exec */
+		/* those have no tracepoint of their own: we make them, by timers, of switches, at exec, and of calls */
 		if (!ev || ev->group == FR_GROUP_MARK || ev->group == FR_GROUP_SAMPLE || ev->group == FR_GROUP_WAIT ||
-		    nr == FR_EV_exec_argv)
+		    nr == FR_EV_exec_argv || nr == FR_EV_sys_path || nr == FR_EV_sys_unread)
 			continue;
 		ret = fr_probe_tracepoint(ev->name);
 		if (ret < 0)

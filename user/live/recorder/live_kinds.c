@@ -762,7 +762,7 @@ static enum fr_paint ring_lost_paint(const struct fr_at *at)
 struct cpu {
 	u32 cpu;
 	size_t first, end;
-	u64 events, written, overwritten, ties;
+	u64 events, written, overwritten, ties, texts;
 	u64 lost[FR_LOST_CNT], filtered[FR_FILTERED_CNT];
 };
 
@@ -775,6 +775,7 @@ static void cpu_add(struct cpu *c, const struct fr_live_ring *r)
 	/* as info counts: stacks belong to their samples */
 	c->events += r->map->tier == FR_TIER_STACK ? 0 : r->present;
 	c->ties += fr_load(&r->map->wr->health.ties);
+	c->texts += r->texts;
 	for (k = 0; k < FR_LOST_CNT; k++)
 		c->lost[k] += r->lost[k];
 }
@@ -873,6 +874,7 @@ static const struct fr_column cpu_columns[] = {
 	FR_MAP(struct cpu, filtered, "filtered", fr_filtered_name,
 	       "runs of programs that recorded nothing on purpose: `off` (the event is turned off), `self` (it came from flightrec), `task` (not a "
 	       "chosen one) and `idle` (a sample of the idle task)"),
+	CPU(texts, "texts", COUNT, "records of what calls were given, lost ones, too: their programs wrote one of the call, too"),
 	FR_LIST(cpu_ring, "tiers", &fr_live_kind_ring, NULL),
 	{},
 };

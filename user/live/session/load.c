@@ -98,6 +98,12 @@ static bool sees_waits(const struct load *l, u32 nr)
 	return l->conf->wait_min_ns && (nr == FR_EV_sched_switch || nr == FR_EV_sched_waking);
 }
 
+/* Is anything recorded of what calls are given? The program of their beginnings does that. */
+static bool has_texts(const struct load *l)
+{
+	return l->conf->enable[FR_EV_sys_path] || l->conf->enable[FR_EV_sys_unread];
+}
+
 /* ---- what the kernel offers ---- */
 
 /* Tracepoints whose arguments changed over time: take this kernel's from BTF. */
@@ -117,8 +123,9 @@ static void set_drift(struct load *l)
 
 /* ---- before load ---- */
 
-void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX])
+void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX], u8 texts[2][FR_SYSCALL_MAX])
 {
+	const struct fr_syscall *call;
 	struct utsname un;
 	u32 abi, nr;
 
@@ -128,6 +135,11 @@ void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX])
 			int args = fr_syscall_args(un.machine, abi, nr);
 
 			cnt[abi][nr] = args < 0 ? FR_ARG_CNT_MAX : args;
+			call = texts ? fr_syscalls_at(fr_syscalls_find(un.machine, abi), nr) : NULL;
+			if (!call || !fr_syscall_texts(call))
+				continue;
+			texts[abi][nr] = fr_syscall_texts(call);
+			cnt[abi][nr] |= FR_CALL_HAS_TEXT;
 		}
 }
 
@@ -199,7 +211,8 @@ static void load_set_constants(struct load *l)
 	l->skel->rodata->fr_cgroup_filter_cnt = c->cgroup_cnt;
 	memcpy((void *)l->skel->rodata->fr_comm_filter, c->comm, sizeof(c->comm));
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
-	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
+	l->skel->rodata->fr_call_has_texts = has_texts(l);
+	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt, has_texts(l) ? (void *)l->skel->rodata->fr_call_texts : NULL);
 	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
 	for (i = 0; i < tp_cnt(l); i++)
 		memcpy((void *)&l->skel->rodata->fr_tp_conf[i], &c->tp->chosen[i].conf, sizeof(c->tp->chosen[i].conf));
@@ -225,7 +238,7 @@ static void load_choose_programs(struct load *l)
 
 		if (!ev)
 			continue;
-		wanted = l->conf->enable[ev->nr];
+		wanted = l->conf->enable[ev->nr] || (ev->nr == FR_EV_sys_enter && has_texts(l));
 		there = bpf_program__type(prog) == BPF_PROG_TYPE_PERF_EVENT || fr_kbtf_has(l->btf, fr_kbtf_tracepoint_of(prog));
 		l->res->missing[ev->nr] = wanted && !there;
 		bpf_program__set_autoload(prog, there && (wanted || keeps_table(ev->nr) || sees_waits(l, ev->nr)));
@@ -301,8 +314,8 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	/* kernel/bpf/hashtab.c: a header of 48 bytes per element and a bucket of 16 to 32; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
-	u64 per_cpu =
-		FR_EXEC_TEXT_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 + 15 * 1024; /* stacks seen, places, states, tp */
+	u64 per_cpu = FR_EXEC_TEXT_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 +
+		      15 * 1024 /* stacks seen, places, states, tp */ + 2 * FR_CALL_TEXT_MAX + 16 /* fr_call_given */;
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/filter/filter.h"
 #include "base/incident.h"
+#include "base/rows/calltext.h"
 #include "base/rows/cgroups.h"
 #include "base/rows/rows.h"
 #include "base/schema/syscalls.h"
@@ -85,7 +86,7 @@ static const struct clean_form clean_keys[] = {
 /* Of events that are built in; of others, all are command lines but for names of tasks. */
 static const struct clean_form clean_fields[] = {
 	{"sched_process_exec.filename", FR_PSEUDO_PATH}, {"wait.object", FR_PSEUDO_OBJECT}, {"kernel_report.text", FR_PSEUDO_TEXT},
-	{"irq_handler_entry.name", FR_PSEUDO_TEXT},
+	{"irq_handler_entry.name", FR_PSEUDO_TEXT}, {"sys_path.path", FR_PSEUDO_PATH},
 	{}
 };
 /* clang-format on */
@@ -121,6 +122,14 @@ static int clean_field_form(const struct fr_event *ev, const struct fr_field *f)
 		return FR_PSEUDO_NAME;
 	snprintf(name, sizeof(name), "%s.%s", ev->name, f->name);
 	return clean_form_of(clean_fields, name);
+}
+
+/* The same of a text of any length: what calls were given are paths, but for addresses of sockets. */
+static int clean_string_form(const struct fr_event *ev, const struct fr_field *f, const char *text)
+{
+	int form = clean_field_form(ev, f);
+
+	return form == FR_PSEUDO_PATH && !strcmp(ev->name, "sys_path") && fr_calltext_is_addr(text) ? FR_PSEUDO_TEXT : form;
 }
 
 /* ---- texts one by one ---- */
@@ -209,7 +218,8 @@ static int clean_strings(struct fr_clean *c, const struct fr_event *ev, const st
 		off[k] = text.cnt;
 		sz = 0;
 		if (!clean_leaves(c, ev, k))
-			is = fr_pseudo_put(c->names, clean_field_form(ev, f), col->text + col->off[k], len, &sz);
+			is = fr_pseudo_put(c->names, clean_string_form(ev, f, col->text + col->off[k]), col->text + col->off[k],
+					   len, &sz);
 		sz = sz > room ? room : sz;
 		err = is ? fr_vec_add(&text, is, sz) : -ENOMEM;
 		err = err ?: fr_vec_add(&text, "", 1);
@@ -232,7 +242,7 @@ static int learn_strings(struct fr_clean *c, const struct fr_event *ev, const st
 	u32 k;
 
 	for (k = 0; k < t->cnt && !err; k++)
-		err = fr_pseudo_learn(c->names, clean_field_form(ev, f), col->text + col->off[k],
+		err = fr_pseudo_learn(c->names, clean_string_form(ev, f, col->text + col->off[k]), col->text + col->off[k],
 				      col->off[k + 1] - col->off[k] - 1);
 	return err;
 }

@@ -137,7 +137,8 @@ static struct ids *ids_of(struct ctf *c, const struct fr_schema *schema)
 
 static s64 ctf_call_of(const struct fr_row *r)
 {
-	const struct fr_field *f = r->ev->group == FR_GROUP_SYSCALL ? fr_event_field(r->ev, "id") : NULL;
+	const bool is_call = r->ev->nr == FR_EV_sys_enter || r->ev->nr == FR_EV_sys_exit; /* not what it was given */
+	const struct fr_field *f = is_call ? fr_event_field(r->ev, "id") : NULL;
 
 	return f && f->kind == FR_KIND_FIELD && fr_field_kind(f) == FR_VAL_NUM ? (s64)fr_row_num(r, f) : -1;
 }
