@@ -9,9 +9,10 @@
 #include "event.h"
 
 /*
- * The version of everything in this file, of the maps' layout, and of which maps there are. A session of another version can
- * only be ended. Who adopts a session brings its own programs of bpf/trigger/, so the records that they write must have the
- * forms of the session's schema: a longer record needs another version (tests/unit/test_layout.c).
+ * The version of everything in this file, of the maps' layout (struct fr_ustack is one's, too), and of which maps there are. A
+ * session of another version can only be ended. Who adopts a session brings its own programs of bpf/trigger/, so the records
+ * that they write must have the forms of the session's schema: a longer record needs another version
+ * (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
 #define FR_LAYOUT_VERSION 12u

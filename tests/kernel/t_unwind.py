@@ -187,6 +187,7 @@ static void starts(void)
 NOINLINE void holds(void)
 {
 	const struct rlimit few = {300, 400};
+	char text[4096];
 	int i, end[2];
 
 	close_range(3, ~0u, 0);
@@ -194,6 +195,8 @@ NOINLINE void holds(void)
 	open("/proc/self/exe", O_RDONLY);
 	lseek(4, 17, SEEK_SET);
 	pipe(end);
+	snprintf(text, sizeof(text), "%s?token=hunter2hunter2", given);
+	open(text, O_RDONLY | O_CREAT, 0600);
 	dup2(1, 250);
 	for (i = 100; i < 200; i++)
 		dup2(3, i);
@@ -534,7 +537,7 @@ def holds():
     os.mkfifo(fifo)
     said, pid, taken = held(fifo, "holds")
     fds, limits, scene = had(taken, pid)
-    opened = [0, 1, 2, 3, 4, 5, 6, *range(100, 200), 250]
+    opened = [*range(8), *range(100, 200), 250]
     equal((scene["open"], scene["open_below"]), (len(opened), None), "open")
     equal(list(fds), [*opened[:32], *opened[-32:]], "descriptors in the file")
     check(fds[3]["object"].endswith(":/dev/null"), fds[3])
@@ -546,6 +549,8 @@ def holds():
     equal((fds[5]["object"], fds[250]["object"]), (fds[6]["object"], fds[1]["object"]), "both ends of a pipe; a copy")
     equal([fds[n]["flags_words"] for n in (5, 6)], ["O_RDONLY", "O_WRONLY"], "ends")
     equal(limits["NOFILE"], {"number": 7, "name": "NOFILE", "soft": 300, "hard": 400, "used": len(opened)}, "limit")
+    check(fds[7]["object"].endswith("?token=[redacted]"), fds[7])
+    check(b"hunter2" not in content(taken), "a secret of a path is nowhere in the file")
     status = dict(line.split(":", 1) for line in said.splitlines())
     for limit, field in ("DATA", "VmData"), ("STACK", "VmStk"), ("MEMLOCK", "VmLck"), ("AS", "VmSize"):
         equal(limits[limit]["used"], 1024 * int(status[field].split()[0]), f"{limit}, as the process read it")
@@ -553,8 +558,8 @@ def holds():
     if limits["NPROC"]["used"] is not None:  # kernels that count elsewhere
         equal(limits["NPROC"]["used"], 4, "threads of the user, which nobody else is")
     text = fr("report", "--task", str(pid), taken).stdout
-    check("descriptors: 108 open; new ones have numbers below 300 (RLIMIT_NOFILE, hard 400)" in text, text)
-    check("... 92 more ..." in text, text)
+    check("descriptors: 109 open; new ones have numbers below 300 (RLIMIT_NOFILE, hard 400)" in text, text)
+    check("... 93 more ..." in text, text)
     cut = path("had.flight")
     fr("cut", "--redact", "-o", cut, taken)
     clean, _, scene = had(cut, pid)
