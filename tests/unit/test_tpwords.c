@@ -425,12 +425,67 @@ static void test_symbols(void **state)
 	fr_tpformat_free(t);
 }
 
+/* One number means other things on CPUs of other makers, and a field that is not asked for says which: there is no word. */
+static void test_no_word_that_hangs_on_another(void **state)
+{
+	static const char kvm_exit[] = NAMED("kvm_exit") COMMON
+		"\n"
+		"\tfield:unsigned int exit_reason;\toffset:8;\tsize:4;\tsigned:0;\n"
+		"\tfield:u32 isa;\toffset:12;\tsize:4;\tsigned:0;\n" PRINT
+		"\"reason %s%s%s\", (REC->isa == 1) ? __print_symbolic(REC->exit_reason & 0xffff, "
+		"{ 2, \"TRIPLE_FAULT\" }, { 48, \"EPT_VIOLATION\" }) : __print_symbolic(REC->exit_reason, "
+		"{ 2, \"read_cr2\" }, { 48, \"write_dr0\" }), (REC->isa == 1 && REC->exit_reason & ~0xffff) ? "
+		"\" \" : \"\", (REC->isa == 1) ? __print_flags(REC->exit_reason & ~0xffff, \" \", "
+		"{ 0x80000000, \"FAILED_VMENTRY\" }) : \"\"\n";
+	struct fr_tpformat *t;
+	s64 v;
+
+	(void)state;
+	assert_int_equal(fr_tpformat_new("kvm", "kvm_exit", kvm_exit, strlen(kvm_exit), &t), 0);
+	assert_null(fr_tpformat_symbol(t, "exit_reason", 48));
+	assert_false(fr_tpformat_has_symbols(t, "exit_reason"));
+	assert_int_equal(fr_tpformat_value(t, 0, "exit_reason", "write_dr0", &v), -EINVAL);
+	assert_int_equal(fr_tpformat_value(t, 0, "exit_reason", "EPT_VIOLATION", &v), -EINVAL);
+	fr_tpformat_free(t);
+}
+
+/* A condition that asks for the field itself: each value has the words of its own arm. */
+static void test_words_by_arm(void **state)
+{
+	struct fr_tpformat *t;
+	s64 v = -1;
+
+	(void)state;
+	assert_int_equal(make(HEAD FIELDS PRINT
+			      "\"%s\", REC->pid ? __print_flags(REC->pid, \"|\", {0, \"never\"}, {1, \"A\"}) : "
+			      "__print_symbolic(REC->pid, {0, \"none\"}, {2, \"neither\"})\n",
+			      &t),
+			 0);
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 0), "none");
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 1), "A");
+	assert_string_equal(fr_tpformat_symbol(t, "target_pid", 2), "0x2");
+	assert_int_equal(fr_tpformat_value(t, 0, "target_pid", "never", &v), -EINVAL);
+	assert_int_equal(fr_tpformat_value(t, 0, "target_pid", "neither", &v), -EINVAL);
+	assert_int_equal(fr_tpformat_value(t, 0, "target_pid", "none", &v), 0);
+	assert_int_equal(v, 0);
+	assert_int_equal(fr_tpformat_value(t, 0, "target_pid", "A", &v), 0);
+	assert_int_equal(v, 1);
+	fr_tpformat_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),	  cmocka_unit_test(test_expressions), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_schema),	  cmocka_unit_test(test_limits),      cmocka_unit_test(test_printed),
-		cmocka_unit_test(test_by_itself), cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_expressions),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_schema),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_printed),
+		cmocka_unit_test(test_by_itself),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_no_word_that_hangs_on_another),
+		cmocka_unit_test(test_words_by_arm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

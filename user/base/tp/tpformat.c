@@ -902,38 +902,42 @@ static const char *flags_of(struct fr_tpformat *t, const struct tep_print_arg_fl
 	return t->seq.state ? NULL : t->seq.buffer;
 }
 
-/* Where an argument has words for the values of this field, also in `flags ? __print_flags(flags, ...) : "none"`. NULL:
- * nowhere. */
+/*
+ * Where an argument has words for the values of this field that are not 0 (set), or for 0. Of a condition only if it asks for
+ * nothing but that, as `flags ? __print_flags(flags, ...) : "none"` does: otherwise another field may say whose words apply, as
+ * in kvm_exit, where each maker of CPUs has its own for the same numbers, and a word could be false. NULL: nowhere.
+ */
 static const struct tep_print_arg *tpformat_words_in(const struct fr_tpformat *t, const struct tep_print_arg *arg,
-						     const char *field)
+						     const char *field, bool set)
 {
-	const struct tep_print_arg *at = tpformat_bare(arg), *found = NULL;
+	const struct tep_print_arg *at = tpformat_bare(arg), *arms;
 
 	if (!at)
 		return NULL;
 	if ((at->type == TEP_PRINT_SYMBOL && tpformat_is_of(t, at->symbol.field, field)) ||
 	    (at->type == TEP_PRINT_FLAGS && tpformat_is_of(t, at->flags.field, field)))
 		return at;
-	if (at->type != TEP_PRINT_OP || !at->op.op || (strcmp(at->op.op, "?") && strcmp(at->op.op, ":")))
+	if (at->type != TEP_PRINT_OP || !at->op.op || strcmp(at->op.op, "?") || !tpformat_is_of(t, at->op.left, field))
 		return NULL;
-	if (*at->op.op == ':')
-		found = tpformat_words_in(t, at->op.left, field);
-	return found ?: tpformat_words_in(t, at->op.right, field);
+	arms = at->op.right;
+	if (!arms || arms->type != TEP_PRINT_OP || !arms->op.op || strcmp(arms->op.op, ":"))
+		return NULL;
+	return tpformat_words_in(t, set ? arms->op.left : arms->op.right, field, set);
 }
 
-/* The first part of the kernel's words that has some for the values of this field. NULL: none. */
-static const struct tep_print_arg *tpformat_worded(const struct fr_tpformat *t, const char *field)
+/* The first part of the kernel's words that has some for such values of this field. NULL: none. */
+static const struct tep_print_arg *tpformat_worded(const struct fr_tpformat *t, const char *field, bool set)
 {
 	const struct tep_print_arg *arg, *found = NULL;
 
 	for (arg = t->ev->flags & TEP_EVENT_FL_FAILED ? NULL : t->ev->print_fmt.args; arg && !found; arg = arg->next)
-		found = tpformat_words_in(t, arg, field);
+		found = tpformat_words_in(t, arg, field, set);
 	return found;
 }
 
 const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v)
 {
-	const struct tep_print_arg *at = tpformat_worded(t, field);
+	const struct tep_print_arg *at = tpformat_worded(t, field, v != 0);
 
 	if (!at)
 		return NULL;
@@ -942,7 +946,7 @@ const char *fr_tpformat_symbol(struct fr_tpformat *t, const char *field, u64 v)
 
 bool fr_tpformat_has_symbols(const struct fr_tpformat *t, const char *field)
 {
-	return tpformat_worded(t, field) != NULL;
+	return tpformat_worded(t, field, true) || tpformat_worded(t, field, false);
 }
 
 int fr_tpformat_value(const void *format, u32 event, const char *field, const char *word, s64 *v)
@@ -951,19 +955,23 @@ int fr_tpformat_value(const void *format, u32 event, const char *field, const ch
 	const struct tep_print_arg *arg, *at;
 	const struct tep_print_flag_sym *s;
 	bool found = false;
+	u32 set;
 
 	(void)event;
 	for (arg = t->ev->flags & TEP_EVENT_FL_FAILED ? NULL : t->ev->print_fmt.args; arg; arg = arg->next) {
-		at = tpformat_words_in(t, arg, field);
-		if (!at)
-			continue;
-		for (s = at->type == TEP_PRINT_SYMBOL ? at->symbol.symbols : at->flags.flags; s; s = s->next) {
-			if (!s->str || strcmp(s->str, word))
-				continue;
-			if (found && *v != (s64)tpformat_number(s->value))
-				return -EINVAL;
-			*v = tpformat_number(s->value);
-			found = true;
+		for (set = 0; set < 2; set++) {
+			at = tpformat_words_in(t, arg, field, set);
+			s = !at ? NULL : at->type == TEP_PRINT_SYMBOL ? at->symbol.symbols : at->flags.flags;
+			for (; s; s = s->next) {
+				u64 has = tpformat_number(s->value);
+
+				if ((has != 0) != set || !s->str || strcmp(s->str, word))
+					continue;
+				if (found && *v != (s64)has)
+					return -EINVAL;
+				*v = has;
+				found = true;
+			}
 		}
 	}
 	return found ? 0 : -EINVAL;
