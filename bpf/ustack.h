@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ustack: what the stack of a process that dies was made of: registers, mappings of code, and bytes of the stack. Most programs
+ * ustack: what the stack of a process that dies was made of: registers, mappings, and bytes of the stack. Most programs
  * have no frame pointers; but what leads from frame to frame is in their files (.eh_frame), so whoever takes a snapshot finds
  * the callers (live/snapshot/dump_unwind.c). Pure.
  *
@@ -19,23 +19,47 @@
 #include "alert.h"
 #include "scene.h"
 
-#define FR_USTACK_CNT	    4u		 /* the last deaths */
-#define FR_USTACK_CRASH_CNT 2u		 /* of these, so many only of signals: ends with a status can be many */
-#define FR_USTACK_KEPT_NS   100000000ULL /* at least, while a snapshot is taken */
-#define FR_USTACK_PAGE_CNT  8u
-#define FR_USTACK_OWN_CNT   4u /* at most, of the stack that a signal's handler has to itself */
-#define FR_USTACK_MAP_CNT   96u
-#define FR_USTACK_REG_CNT   17u /* as DWARF numbers them on x86-64: 0 to 15, and rip */
-#define FR_USTACK_PAGE_SZ   4096u
-#define FR_USTACK_LOOK_CNT  2048u /* mappings and gaps between them that are looked at */
-#define FR_USTACK_TRY_CNT   256u  /* pages that are looked for */
+#define FR_USTACK_CNT	     4u		  /* the last deaths */
+#define FR_USTACK_CRASH_CNT  2u		  /* of these, so many only of signals: ends with a status can be many */
+#define FR_USTACK_KEPT_NS    100000000ULL /* at least, while a snapshot is taken */
+#define FR_USTACK_PAGE_CNT   8u
+#define FR_USTACK_OWN_CNT    4u	  /* at most, of the stack that a signal's handler has to itself */
+#define FR_USTACK_MAP_CNT    512u /* mappings: all that most processes have */
+#define FR_USTACK_NAME_CNT   128u /* of mappings: files, and what the kernel calls its own */
+#define FR_USTACK_CODE_MAPS  96u  /* of the mappings so many, and */
+#define FR_USTACK_CODE_NAMES 32u  /* of the names, are only for code, without which no stack is unwound */
+#define FR_USTACK_REG_CNT    17u  /* as DWARF numbers them on x86-64: 0 to 15, and rip */
+#define FR_USTACK_PAGE_SZ    4096u
+#define FR_USTACK_LOOK_CNT   2048u /* mappings and gaps between them that are looked at */
+#define FR_USTACK_TRY_CNT    256u  /* pages that are looked for */
 
-/* A mapping that may hold code. */
+/* What mappings are of: a file, or what /proc/PID/maps has in brackets. */
+struct fr_ustack_name {
+	u64 ino; /* the file's, 0: it is none */
+	char path[FR_ALERT_PATH_MAX];
+};
+
+#define FR_MAP_READ   1u
+#define FR_MAP_WRITE  2u
+#define FR_MAP_EXEC   4u
+#define FR_MAP_SHARED 8u
+#define FR_MAP_FILE   16u /* of a file, whose name may not be known */
+
 struct fr_ustack_map {
 	u64 start, end; /* from start to below end */
 	u64 off;	/* of start, in the file */
-	u64 ino;	/* the file's, 0: none */
-	char path[FR_ALERT_PATH_MAX];
+	u32 flags;	/* FR_MAP_ */
+	u32 name;	/* number of its name, from 1; 0: none, or it is not known */
+};
+
+/* The memory of the process. Of more mappings than have room there are those around its instruction, stack pointer and fault,
+ * perhaps twice, and the lowest. */
+struct fr_ustack_memory {
+	u64 ip, sp, addr; /* of the fault, 0: there was none */
+	u64 last_file;	  /* while it is looked at: of the last name, the kernel's address */
+	u32 had_cnt;	  /* mappings there were; 0: not known */
+	u32 name_cnt;
+	struct fr_ustack_name name[FR_USTACK_NAME_CNT];
 };
 
 struct fr_ustack {
@@ -50,6 +74,7 @@ struct fr_ustack {
 	u32 map_cnt;
 	u32 mnt_ns; /* the mount namespace that paths are of */
 	struct fr_ustack_map map[FR_USTACK_MAP_CNT];
+	struct fr_ustack_memory memory;
 	struct fr_scene scene;
 	u8 bytes[FR_USTACK_PAGE_CNT * FR_USTACK_PAGE_SZ]; /* first which descriptors are open, then the stack */
 };

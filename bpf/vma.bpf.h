@@ -11,8 +11,10 @@
 #include "record.bpf.h"
 
 #define FR_MM_PAGE_SZ 4096u
+#define FR_VM_READ    1u
 #define FR_VM_WRITE   2u
 #define FR_VM_EXEC    4u
+#define FR_VM_SHARED  0x80u /* VM_MAYSHARE, which /proc/PID/maps shows as s */
 
 /* lib/maple_tree.c, as of 54a611b60590 (6.1) */
 #define FR_MAPLE_LEVELS	 8u

@@ -328,34 +328,92 @@ FR_INLINE void copy_stacks(u32 slot, const struct fr_ustack *u, u64 sp)
 		fr_ustack_copy(slot, more, FR_USTACK_PAGE_CNT);
 }
 
-/* Note a mapping, by the address of its vm_area_struct. */
+FR_INLINE u32 map_flags(const struct vm_area_struct *vma)
+{
+	u64 flags = BPF_CORE_READ(vma, vm_flags);
+
+	return (flags & (FR_MAP_READ | FR_MAP_WRITE | FR_MAP_EXEC)) | (flags & FR_VM_SHARED ? FR_MAP_SHARED : 0);
+}
+
+_Static_assert(FR_MAP_READ == FR_VM_READ && FR_MAP_WRITE == FR_VM_WRITE && FR_MAP_EXEC == FR_VM_EXEC, "the kernel's own");
+
+/* A file that is mapped, or what the kernel maps into each process. 0: memory that is of neither. */
+FR_INLINE u64 map_source(const struct vm_area_struct *vma)
+{
+	u64 file = (u64)BPF_CORE_READ(vma, vm_file);
+
+	return file || !BPF_CORE_READ(vma, vm_ops) ? file : (u64)BPF_CORE_READ(vma, vm_private_data);
+}
+
+/* Memory that is of no file and has a name nevertheless, as /proc/PID/maps has it. */
+FR_INLINE bool put_own_name(char name[FR_ALERT_PATH_MAX], const struct vm_area_struct *vma, u64 source)
+{
+	static const char heap[] = "[heap]", stack[] = "[stack]";
+	const struct mm_struct *mm = BPF_CORE_READ(vma, vm_mm);
+	u64 start = BPF_CORE_READ(vma, vm_start), end = BPF_CORE_READ(vma, vm_end), at = BPF_CORE_READ(mm, start_stack);
+
+	if (source)
+		bpf_probe_read_kernel_str(name, FR_ALERT_PATH_MAX, BPF_CORE_READ((struct vm_special_mapping *)source, name));
+	else if (start < BPF_CORE_READ(mm, brk) && end > BPF_CORE_READ(mm, start_brk))
+		__builtin_memcpy(name, heap, sizeof(heap));
+	else if (start <= at && end >= at)
+		__builtin_memcpy(name, stack, sizeof(stack));
+	return name[0] == '[';
+}
+
+/* The number of the name of a mapping, from 1; 0: it has none, or there is no room for one more. Those of one file follow each
+ * other. */
+FR_INLINE u32 map_name(u32 nr, struct fr_ustack *u, const struct vm_area_struct *vma, u64 source, bool is_code)
+{
+	struct fr_moment_room *m = fr_moment(nr);
+	struct fr_ustack_name *name;
+	u32 i = u->memory.name_cnt, at;
+
+	if (source && source == u->memory.last_file)
+		return i;
+	asm volatile("" : "+r"(i));
+	if (!m || i >= FR_USTACK_NAME_CNT || (!is_code && i >= FR_USTACK_NAME_CNT - FR_USTACK_CODE_NAMES))
+		return 0;
+	name = &u->memory.name[i];
+	name->ino = 0;
+	name->path[0] = 0;
+	if (source && source == (u64)BPF_CORE_READ(vma, vm_file)) {
+		name->ino = BPF_CORE_READ((struct path *)fr_moment_opened(source), dentry, d_inode, i_ino);
+		at = fr_moment_path(nr, source);
+		bpf_probe_read_kernel_str(name->path, sizeof(name->path), (char *)m->pc + (at & (FR_ALERT_PATH_MAX - 1)));
+	} else if (!put_own_name(name->path, vma, source)) {
+		return 0;
+	}
+	u->memory.last_file = source;
+	u->memory.name_cnt = i + 1;
+	return i + 1;
+}
+
+/* Note a mapping, by the address of its vm_area_struct, if there is room. */
 __noinline int fr_ustack_note(u32 nr, u32 slot, u64 address)
 {
 	struct vm_area_struct *vma = (void *)address;
-	struct fr_moment_room *m = fr_moment(nr);
 	struct fr_ustack *u = fr_ustack_at(slot);
 	struct fr_ustack_map *map;
-	struct file *file;
-	u32 i, at;
+	bool is_file;
+	u32 i;
 
-	if (!m || !u)
+	if (!u)
 		return 0;
 	i = u->map_cnt;
 	asm volatile("" : "+r"(i));
 	if (i >= FR_USTACK_MAP_CNT)
 		return 0;
 	map = &u->map[i];
+	map->flags = map_flags(vma);
+	if (!(map->flags & FR_MAP_EXEC) && i >= FR_USTACK_MAP_CNT - FR_USTACK_CODE_MAPS)
+		return 0;
 	map->start = BPF_CORE_READ(vma, vm_start);
 	map->end = BPF_CORE_READ(vma, vm_end);
-	map->off = BPF_CORE_READ(vma, vm_pgoff) << fr_page_shift;
-	map->ino = 0;
-	map->path[0] = 0;
-	file = BPF_CORE_READ(vma, vm_file);
-	if (file) {
-		map->ino = BPF_CORE_READ((struct path *)fr_moment_opened((u64)file), dentry, d_inode, i_ino);
-		at = fr_moment_path(nr, (u64)file);
-		bpf_probe_read_kernel_str(map->path, sizeof(map->path), (char *)m->pc + (at & (FR_ALERT_PATH_MAX - 1)));
-	}
+	is_file = BPF_CORE_READ(vma, vm_file);
+	map->off = is_file ? BPF_CORE_READ(vma, vm_pgoff) << fr_page_shift : 0;
+	map->name = map_name(nr, u, vma, map_source(vma), map->flags & FR_MAP_EXEC);
+	map->flags |= is_file ? FR_MAP_FILE : 0;
 	u->map_cnt = i + 1;
 	return 0;
 }
@@ -373,8 +431,7 @@ __noinline u64 fr_ustack_look(u32 nr, u32 slot, u64 addr)
 	end = BPF_CORE_READ(vma, vm_end);
 	if (end <= addr || (u64)BPF_CORE_READ(vma, vm_mm) != (u64)bpf_get_current_task_btf()->mm)
 		return 0;
-	if (BPF_CORE_READ(vma, vm_flags) & FR_VM_EXEC)
-		fr_ustack_note(nr, slot, (u64)vma);
+	fr_ustack_note(nr, slot, (u64)vma);
 	return end;
 }
 
@@ -406,8 +463,60 @@ __noinline int fr_ustack_maps(u32 nr, u32 slot)
 	return 0;
 }
 
+/* ---- its memory ---- */
+
+#define NEAR_BELOW 4u /* mappings and gaps that are looked at on each side */
+#define NEAR_ABOVE 12u
+
+/* The lowest of up to NEAR_BELOW mappings that adjoin each other below addr; addr: there is none. */
+__noinline u64 fr_ustack_below(u64 addr)
+{
+	struct mapping map;
+	u32 i;
+
+	for (i = 0; i <= NEAR_BELOW; i++) {
+		if (fr_mapping_read(addr - !!i, &map) || (i && !map.end))
+			break;
+		addr = map.end ? map.start : addr & ~(u64)(FR_MM_PAGE_SZ - 1);
+		if (!addr)
+			break;
+	}
+	return addr;
+}
+
+/* What is mapped around an address. */
+__noinline int fr_ustack_near(u32 nr, u32 slot, u64 addr)
+{
+	u32 i;
+
+	addr = addr ? fr_ustack_below(addr) : 0;
+	for (i = 0; i < NEAR_BELOW + NEAR_ABOVE && addr; i++)
+		addr = fr_ustack_look(nr, slot, addr);
+	return 0;
+}
+
+/* More than have room: those that matter first. */
+FR_INLINE void keep_memory(u32 nr, u32 slot, struct fr_ustack *u)
+{
+	struct fr_alert *a = fr_alert(nr);
+	const struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct fr_user_regs regs;
+
+	fr_entry_regs(&regs);
+	u->memory.ip = regs.ip;
+	u->memory.sp = regs.sp;
+	u->memory.addr = a ? a->addr : 0;
+	u->memory.had_cnt = mm && bpf_core_field_exists(mm->mm_mt) ? BPF_CORE_READ(mm, map_count) : 0;
+	if (u->memory.had_cnt > FR_USTACK_MAP_CNT - FR_USTACK_CODE_MAPS) {
+		fr_ustack_near(nr, slot, u->memory.ip);
+		fr_ustack_near(nr, slot, u->memory.sp);
+		fr_ustack_near(nr, slot, u->memory.addr);
+	}
+	fr_ustack_maps(nr, slot);
+}
+
 /* Of a process whose stack can be unwound. */
-FR_INLINE void keep_stack_of(u32 nr, u32 slot, struct fr_ustack *u)
+FR_INLINE void keep_stack_of(u32 slot, struct fr_ustack *u)
 {
 	struct fr_user_regs regs;
 
@@ -415,7 +524,6 @@ FR_INLINE void keep_stack_of(u32 nr, u32 slot, struct fr_ustack *u)
 		return;
 	fr_entry_all_regs(u->reg);
 	copy_stacks(slot, u, regs.sp);
-	fr_ustack_maps(nr, slot);
 }
 
 __noinline u32 fr_moment_ustack(u32 nr, u32 depth)
@@ -437,6 +545,8 @@ __noinline u32 fr_moment_ustack(u32 nr, u32 depth)
 	u->pid = a->pid;
 	u->frame_cnt = depth;
 	u->map_cnt = 0;
+	u->memory.name_cnt = 0;
+	u->memory.last_file = 0;
 	u->page_cnt = 0;
 	u->mnt_ns = BPF_CORE_READ(task, nsproxy, mnt_ns, ns.inum);
 	u->scene.at_ns = 0;
@@ -449,7 +559,8 @@ __noinline int fr_moment_ustack_done(u32 nr, u32 slot, u64 stack_id)
 
 	if (!u)
 		return 0;
-	keep_stack_of(nr, slot, u);
+	keep_stack_of(slot, u);
+	keep_memory(nr, slot, u);
 	fr_publish(&u->stack_id, stack_id);
 	fr_publish(&u->busy, 0);
 	return 0;

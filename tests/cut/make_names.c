@@ -329,6 +329,21 @@ static int put_meta(struct fr_snap_writer *w, const char *boot)
 		 .number = 5,
 		 .text = "tcp:10.9.8.7:80-10.9.8.6:4711"},
 		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = FR_SCENE_descriptors, .number = 7},
+		{.tid = 100,
+		 .start_ns = 5,
+		 .at_ns = 1900000,
+		 .what = FR_SCENE_mapping,
+		 .number = 4096,
+		 .value = {8192, 0, 21},
+		 .text = "/srv/" NAME "58/lib z.so"},
+		{.tid = 100,
+		 .start_ns = 5,
+		 .at_ns = 1900000,
+		 .what = FR_SCENE_mapping,
+		 .number = 8192,
+		 .value = {16384, 0, 3},
+		 .text = "[stack]"},
+		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = FR_SCENE_build_id, .number = 4096, .text = "00c0ffee"},
 		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = 200, .text = "of a later " NAME "59 version"}};
 
 	return put_facts(w, boot) || put_incidents(w) || put_profile(w) || fr_snap_put_clocks(w, &clock, 1) ||

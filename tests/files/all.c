@@ -252,8 +252,9 @@ static int put_profile(struct fr_snap_writer *w)
 }
 
 /*
- * What processes had as they died: one with descriptors, more than a page shows and fewer than it had, of numbers below 64; one
- * that had the tid before, though it is nearer to the end; and one of which a later version knows more.
+ * What processes had as they died: one with descriptors, more than a page shows and fewer than it had, of numbers below 64, and
+ * with mappings, likewise; one that had the tid before, though it is nearer to the end; and one of which a later version knows
+ * more.
  */
 static int put_scenes(struct fr_snap_writer *w)
 {
@@ -265,18 +266,29 @@ static int put_scenes(struct fr_snap_writer *w)
 		{.number = 9, .value = {~0ULL, ~0ULL, 4096}},
 		{.what = FR_SCENE_descriptor, .value = {0100002, 9}, .text = "ext4:/srv/wal"},
 		{.what = FR_SCENE_descriptor, .number = 63, .value = {02000001}},
-		{.what = FR_SCENE_descriptors, .number = 70, .value = {64}},
+		{.what = FR_SCENE_descriptors, .number = 40, .value = {64}},
+		{.what = FR_SCENE_mappings, .number = 70, .value = {0x401234, 0x7ffe00001000, 0x7ffe00000ff8}},
+		{.what = FR_SCENE_mapping, .number = 0x400000, .value = {0x401000, 0, 17}, .text = "/srv/db/bin/db"},
+		{.what = FR_SCENE_mapping, .number = 0x401000, .value = {0x403000, 0x1000, 21}, .text = "/srv/db/bin/db"},
+		{.what = FR_SCENE_build_id, .number = 0x401000, .text = "00c0ffee"},
+		{.what = FR_SCENE_mapping, .number = 0x403000, .value = {0x404000, 0, 27}},
+		{.what = FR_SCENE_mapping, .number = 0x7ffe00000000, .value = {0x7ffe00001000}},
+		{.what = FR_SCENE_mapping, .number = 0x7ffe00001000, .value = {0x7ffe00009000, 0, 3}, .text = "[stack]"},
+		{.what = FR_SCENE_mapping, .number = ~0ULL - 4096, .value = {~0ULL, 0, ~0ULL}, .text = "a later\nkernel's"},
 		{.tid = 100, .start_ns = 4, .at_ns = 2000000, .what = FR_SCENE_descriptors, .number = 71},
 		{.tid = 101, .start_ns = 6, .at_ns = 1000000, .number = 63, .value = {1, 2, 3}},
 		{.tid = 101, .start_ns = 6, .at_ns = 1000000, .what = 200, .number = ~0ULL, .text = "of a later version"},
 	};
-	struct fr_snap_scene all[sizeof(some) / sizeof(some[0]) + 20];
+	struct fr_snap_scene all[sizeof(some) / sizeof(some[0]) + 2 * 20];
 	u32 cnt = sizeof(some) / sizeof(some[0]), i;
 
 	memcpy(all, some, sizeof(some));
 	for (i = 0; i < 20; i++)
 		all[cnt++] =
 			(struct fr_snap_scene){.what = FR_SCENE_descriptor, .number = 10 + i, .value = {1}, .text = "pipe:[7]"};
+	for (i = 0; i < 20; i++)
+		all[cnt++] = (struct fr_snap_scene){
+			.what = FR_SCENE_mapping, .number = (16 + i) << 20, .value = {(16 + i) << 20 | 4096, 0, 3}};
 	for (i = 0; i < cnt; i++) {
 		all[i].what = all[i].what ?: FR_SCENE_limit;
 		all[i].text = all[i].text ?: "";

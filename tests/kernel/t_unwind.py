@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import resource
 import subprocess
 import time
@@ -240,13 +241,62 @@ NOINLINE void sparse(void)
 	sum++;
 }
 
+static char maps[1 << 16];
+
+/* What is mapped; nothing else is from here on. */
+static void lists(void)
+{
+	int fd = open("/proc/self/maps", O_RDONLY), sz = 0, n;
+
+	while ((n = read(fd, maps + sz, sizeof(maps) - sz)) > 0)
+		sz += n;
+	close(fd);
+	write(1, maps, sz);
+}
+
+/* Memory of several kinds; it dies at some that nobody may touch. */
+NOINLINE void lies(void)
+{
+	char text[4096], *guard;
+	int fd;
+
+	snprintf(text, sizeof(text), "%s?token=hunter2hunter2", given);
+	fd = open(text, O_RDWR | O_CREAT, 0600);
+	ftruncate(fd, 3 * 4096);
+	mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);
+	mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	guard = mmap(0, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	given = strdup(text);
+	lists();
+	guard[4097] = 1;
+	sum++;
+}
+
+/* As many mappings as it may have, but for a few. */
+NOINLINE void scattered(void)
+{
+	int i, fd, n, cnt = 0, pairs = atoi(given);
+	char *at = mmap(0, 2 * pairs * 4096l, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), text[12];
+
+	for (i = 0; i < pairs; i++)
+		mprotect(at + 2 * i * 4096l, 4096, PROT_READ | PROT_WRITE);
+	fd = open("/proc/self/maps", O_RDONLY);
+	while ((n = read(fd, maps, sizeof(maps))) > 0)
+		while (n)
+			cnt += maps[--n] == '\n';
+	close(fd);
+	write(1, text, sprintf(text, "%d", cnt));
+	one();
+	sum++;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*call)(void); } ways[] = {
 		{"chain", one}, {"jumps", jumps}, {"handled", handled}, {"threaded", threaded}, {"smashed", smashed},
 		{"deep", deep}, {"secret", secret}, {"handled_there", handled_there}, {"roomy", roomy}, {"overflow", overflow},
 		{"both", both}, {"made_calls", made_calls}, {"made_dies", made_dies}, {"holds", holds},
-		{"many", many}, {"sparse", sparse},
+		{"many", many}, {"sparse", sparse}, {"lies", lies}, {"scattered", scattered},
 	};
 	unsigned i;
 
@@ -560,6 +610,7 @@ def holds():
     text = fr("report", "--task", str(pid), taken).stdout
     check("descriptors: 109 open; new ones have numbers below 300 (RLIMIT_NOFILE, hard 400)" in text, text)
     check("... 93 more ..." in text, text)
+    check("nothing was mapped at 0x10, the address of the fault" in text, text)
     cut = path("had.flight")
     fr("cut", "--redact", "-o", cut, taken)
     clean, _, scene = had(cut, pid)
@@ -590,6 +641,59 @@ def sparse():
     equal(list(fds), [*range(32), *range(36, 64), 20000, 100000, 200000, 262143], "descriptors in the file")
     text = fr("report", "--task", str(pid), taken).stdout
     check("descriptors: 68 open with numbers below 262,144, others not known; new ones" in text, text)
+
+
+def perms_of(m):
+    return m["start"], m["end"], m["perms"], m["offset"]
+
+
+def build_id(file):
+    text = subprocess.run(["readelf", "-n", file], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return re.search(r"Build ID: (\w+)", text).group(1)
+
+
+@test("its memory, as it reads it itself before it dies: mappings, files, build-ids, and in which the fault was; of a path no secret")
+def lies():
+    said, pid, taken = held(path("mapped"), "lies")
+    scene = had(taken, pid)[2]
+    read = [line.split(None, 5) for line in said.splitlines() if "[vsyscall]" not in line]  # that is no mapping of the process's
+    expected = [(*(int(n, 16) for n in at.split("-")), perms, int(off, 16)) for at, perms, off, *_ in read]
+    equal(list(map(perms_of, scene["mappings"])), expected, "mappings")
+    equal(scene["mapped"], len(expected), "how many")
+    paths = [line[5].strip().removesuffix(" (deleted)") if line[5:] else None for line in read]
+    equal([m["path"] for m in scene["mappings"]], [p and p.replace("hunter2hunter2", "[redacted]") for p in paths], "what they are of")
+    equal([m["file"] for m in scene["mappings"]], [line[3] != "00:00" for line in read], "files")
+    ids = {m["path"]: m["build_id"] for m in scene["mappings"]}
+    for file in path("frt-bare"), path("libfrtbare.so"), next(p for p in ids if p and "/libc.so" in p):
+        equal(ids[file], build_id(file), f"build-id of {file}")
+    equal([ids[None], ids["[heap]"]], [None, None], "what has none")
+    equal([(m["perms"], m["end"] - m["start"]) for m in scene["mappings"] if m["addr"]], [("---p", 3 * 4096)], "where the fault was")
+    equal([(m["perms"], m["path"]) for m in scene["mappings"] if m["ip"]], [("r-xp", path("frt-bare"))], "its code")
+    equal([m["path"] for m in scene["mappings"] if m["sp"]], ["[stack]"], "its stack")
+    check(b"hunter2" not in content(taken), "a secret of a path is nowhere in the file")
+    text = fr("report", "--task", str(pid), taken).stdout
+    check(f"    mappings: {len(expected)}\n" in text and "---p  memory of no file  <- address of the fault\n" in text, text)
+    cut = path("lay.flight")
+    fr("cut", "--redact", "-o", cut, taken)
+    clean = had(cut, pid)[2]["mappings"]
+    equal(list(map(perms_of, clean)), expected, "mappings of a file without names")
+    check(all(not m["path"] or "frt-bare" not in m["path"] for m in clean), clean)
+    equal([m["build_id"] for m in clean], [m["build_id"] for m in scene["mappings"]], "build-ids stay")
+
+
+@test("as many mappings as it may have: each counted; where it was, and where its stack was, are among those that are kept")
+def scattered():
+    with open("/proc/sys/vm/max_map_count") as f:
+        pairs = (int(f.read()) - 100) // 2
+    said, pid, taken = held(str(pairs), "scattered")
+    scene = had(taken, pid)[2]
+    equal(scene["mapped"], int(said) - ("[vsyscall]" in open("/proc/self/maps").read()), "how many there were")
+    check(100 < len(scene["mappings"]) <= 512, "some are kept")
+    equal([(m["perms"], m["path"]) for m in scene["mappings"] if m["ip"]], [("r-xp", path("frt-bare"))], "its code")
+    equal([m["path"] for m in scene["mappings"] if m["sp"]], ["[stack]"], "its stack")
+    text = fr("report", "--task", str(pid), taken).stdout
+    check(f"    mappings: {scene['mapped']:,}, of which {len(scene['mappings'])} are known\n" in text, text)
+    check("nothing was mapped" not in text, "not all are known")
 
 
 @test("bytes of the stack are in no file")

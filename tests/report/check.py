@@ -551,6 +551,16 @@ def check_scene(c, rep, info):
         c.equal(what, (d["object"] is None or bool(d["object"]), type(d["pos"])), (True, int))
         if words != [""]:
             c.equal(what + ": flags", (words[0], "O_CLOEXEC" in words), (("O_RDONLY", "O_WRONLY", "O_RDWR")[d["flags"] & 3], bool(d["flags"] & 0o2000000)))
+    maps = got["mappings"]
+    c.equal("mappings: sorted, apart", all(a["end"] <= b["start"] for a, b in zip(maps, maps[1:])), True)
+    c.equal("mappings: as many as there were, or fewer", got["mapped"] >= len(maps) if got["mapped"] is not None else not maps, True)
+    for m in maps:
+        what = f"mapping {m['start']:#x}"
+        c.equal(what, (m["start"] < m["end"], len(m["perms"]), m["path"] == ""), (True, 4, False))
+        if m["build_id"]:
+            c.equal(what + ": a build-id", (m["file"], set(m["build_id"]) - set("0123456789abcdef")), (True, set()))
+    for point in "ip", "sp", "addr":
+        c.equal(f"mappings: {point} lies in one at most", sum(m[point] for m in maps) <= 1, True)
     for limit in got["limits"]:
         what, bounds = f"limit {limit['number']}", (limit["soft"], limit["hard"])
         c.equal(what, limit["name"], LIMITS[limit["number"]])

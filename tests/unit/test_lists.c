@@ -563,6 +563,17 @@ static void test_things_are_checked(void **state)
 	e.number++;
 	assert_int_equal(check_scene(e), -EBADMSG);
 	e = good;
+	e.what = FR_SCENE_mapping;
+	e.number = ~0ULL - 1;
+	e.value[0] = ~0ULL;
+	assert_int_equal(check_scene(e), 0);
+	e.number++;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e = good;
+	e.what = FR_SCENE_mappings;
+	e.number++;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e = good;
 	e.tid = 0;
 	assert_int_equal(check_scene(e), -EBADMSG);
 	e.tid = FR_TID_MASK + 1;

@@ -41,6 +41,21 @@ static struct fr_ustack taken;
 static void *told[CALLS_MAX + 8]; /* what the C library says, from the caller of whoever takes it on */
 static int told_cnt;
 
+/* The number of a name. Mappings of one file follow each other. */
+static u32 note_name(u64 ino, const char *path)
+{
+	u32 i = taken.memory.name_cnt;
+	struct fr_ustack_name *n = &taken.memory.name[i];
+
+	if (i && !strcmp(n[-1].path, path))
+		return i;
+	if (!*path || i == FR_USTACK_NAME_CNT)
+		return 0;
+	n->ino = ino;
+	strcpy(n->path, path);
+	return ++taken.memory.name_cnt;
+}
+
 static void note_map(const char *line)
 {
 	struct fr_ustack_map *m = &taken.map[taken.map_cnt];
@@ -49,10 +64,10 @@ static void note_map(const char *line)
 
 	if (sscanf(line, "%llx-%llx %7s %llx %*s %llu %255s", &start, &end, perms, &off, &ino, path) < 5)
 		fail();
-	if (perms[2] != 'x' || taken.map_cnt == FR_USTACK_MAP_CNT)
+	if (taken.map_cnt == FR_USTACK_MAP_CNT)
 		return;
-	*m = (struct fr_ustack_map){.start = start, .end = end, .off = off, .ino = ino};
-	memcpy(m->path, path, strlen(path) + 1);
+	*m = (struct fr_ustack_map){.start = start, .end = end, .off = off, .name = note_name(ino, path)};
+	m->flags = perms[2] == 'x' ? FR_MAP_EXEC : 0;
 	taken.map_cnt++;
 }
 
@@ -62,6 +77,7 @@ static void note_maps(void)
 	char line[1024];
 
 	taken.map_cnt = 0;
+	taken.memory.name_cnt = 0;
 	while (fgets(line, sizeof(line), f))
 		note_map(line);
 	fclose(f);
@@ -142,6 +158,12 @@ static NOINLINE int calls(int depth)
 
 static struct fr_unwound found;
 
+/* That a frame lies in. */
+static const struct fr_unwound_file *file_of(u32 frame)
+{
+	return &found.file[taken.map[found.map[frame] - 1].name - 1];
+}
+
 static void is_beginning(u32 least)
 {
 	u32 i;
@@ -163,7 +185,7 @@ static void test_itself(void **state)
 	assert_int_equal(found.ip[0], taken.reg[FR_CFI_RIP]);
 	for (i = 0; i < 22; i++) {
 		assert_int_equal(found.map[i], found.map[0]);
-		assert_true(found.map[i] && found.file[found.map[i] - 1].is_there && found.file[found.map[i] - 1].nr);
+		assert_true(found.map[i] && file_of(i)->is_there && file_of(i)->nr);
 	}
 }
 
@@ -216,7 +238,8 @@ static void test_smashed(void **state)
 		assert_true(found.cnt >= 1 && found.cnt <= FR_STACK_DEPTH_MAX);
 		for (i = 1; i < found.cnt; i++) {
 			for (k = 0; k < taken.map_cnt; k++)
-				if (found.ip[i] >= taken.map[k].start && found.ip[i] < taken.map[k].end)
+				if (taken.map[k].flags & FR_MAP_EXEC && found.ip[i] >= taken.map[k].start &&
+				    found.ip[i] < taken.map[k].end)
 					break;
 			assert_true(k < taken.map_cnt);
 		}
@@ -333,7 +356,7 @@ static void test_made(void **state)
 	framed();
 	assert_int_equal(fr_unwind(&taken, -1, &whole), 0);
 	assert_true(whole.cnt > 3 && taken.map_cnt < FR_USTACK_MAP_CNT);
-	taken.map[taken.map_cnt++] = (struct fr_ustack_map){.start = 0x1000, .end = 0x2000};
+	taken.map[taken.map_cnt++] = (struct fr_ustack_map){.start = 0x1000, .end = 0x2000, .flags = FR_MAP_EXEC};
 	taken.reg[FR_CFI_RIP] = 0x1100;
 	assert_int_equal(fr_unwind(&taken, -1, &found), 0);
 	assert_int_equal(found.cnt, whole.cnt);
@@ -427,7 +450,7 @@ static void is_end(int root)
 /* Whether the file was found that the stack is in. */
 static bool is_file_there(void)
 {
-	return found.file[found.map[0] - 1].is_there;
+	return file_of(0)->is_there;
 }
 
 /* Files that are not those that were mapped, or no files. */
@@ -439,15 +462,15 @@ static void test_files(void **state)
 
 	(void)state;
 	calls(20);
-	for (k = 0; k < taken.map_cnt; k++)
-		taken.map[k].ino++;
+	for (k = 0; k < taken.memory.name_cnt; k++)
+		taken.memory.name[k].ino++;
 	is_end(-1);
 	assert_false(is_file_there());
 	for (i = 0; i < sizeof(no_file) / sizeof(no_file[0]); i++) {
 		stat(no_file[i], &st);
-		for (k = 0; k < taken.map_cnt; k++) {
-			strcpy(taken.map[k].path, no_file[i]);
-			taken.map[k].ino = st.st_ino;
+		for (k = 0; k < taken.memory.name_cnt; k++) {
+			strcpy(taken.memory.name[k].path, no_file[i]);
+			taken.memory.name[k].ino = st.st_ino;
 		}
 		is_end(-1);
 		assert_false(is_file_there());
@@ -470,10 +493,10 @@ static void pretend(const char *file, u64 ino)
 	u32 k;
 
 	find_this(own, sizeof(own));
-	for (k = 0; k < taken.map_cnt; k++)
-		if (!strcmp(taken.map[k].path, own)) {
-			strcpy(taken.map[k].path, file);
-			taken.map[k].ino = ino;
+	for (k = 0; k < taken.memory.name_cnt; k++)
+		if (!strcmp(taken.memory.name[k].path, own)) {
+			strcpy(taken.memory.name[k].path, file);
+			taken.memory.name[k].ino = ino;
 		}
 }
 
@@ -528,7 +551,7 @@ static void test_root(void **state)
 	assert_false(is_file_there());
 	assert_int_equal(fr_unwind(&taken, root, &found), 0);
 	assert_true(found.cnt > 20);
-	assert_true(found.file[found.map[0] - 1].is_elsewhere);
+	assert_true(file_of(0)->is_elsewhere);
 	close(root);
 	unlink(file);
 	rmdir(dir);

@@ -36,6 +36,7 @@ struct ucounts;
 struct unix_address;
 struct user_namespace;
 struct vfsmount;
+struct vm_operations_struct;
 
 enum {
 	false = 0,
@@ -380,12 +381,16 @@ struct percpu_counter {
 
 struct mm_struct {
 	struct maple_tree mm_mt;
+	int map_count;
 	long unsigned int total_vm;
 	long unsigned int data_vm;
 	long unsigned int stack_vm;
 	long unsigned int locked_vm;
 	struct percpu_counter rss_stat[4];
 	atomic_long_t pgtables_bytes;
+	long unsigned int start_brk;
+	long unsigned int brk;
+	long unsigned int start_stack;
 	long unsigned int arg_start;
 	long unsigned int arg_end;
 	struct file *exe_file;
@@ -409,6 +414,12 @@ struct vm_area_struct {
 	vm_flags_t vm_flags;
 	long unsigned int vm_pgoff;
 	struct file *vm_file;
+	struct vm_operations_struct *vm_ops;
+	void *vm_private_data;
+};
+
+struct vm_special_mapping {
+	char *name;
 };
 
 typedef unsigned int __kernel_uid32_t;

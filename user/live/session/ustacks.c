@@ -50,10 +50,14 @@ static bool ustacks_copy(const struct fr_ustack *from, struct fr_ustack *to)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (fr_load(&from->stack_id) != id || to->stack_id != id)
 		return false;
-	if (to->page_cnt > FR_USTACK_PAGE_CNT || to->map_cnt > FR_USTACK_MAP_CNT || to->scene.fd_cnt > FR_SCENE_FD_CNT)
+	if (to->page_cnt > FR_USTACK_PAGE_CNT || to->map_cnt > FR_USTACK_MAP_CNT || to->scene.fd_cnt > FR_SCENE_FD_CNT ||
+	    to->memory.name_cnt > FR_USTACK_NAME_CNT)
 		return false;
 	for (i = 0; i < to->map_cnt; i++)
-		to->map[i].path[sizeof(to->map[i].path) - 1] = '\0';
+		if (to->map[i].name > to->memory.name_cnt)
+			return false;
+	for (i = 0; i < to->memory.name_cnt; i++)
+		to->memory.name[i].path[sizeof(to->memory.name[i].path) - 1] = '\0';
 	return true;
 }
 

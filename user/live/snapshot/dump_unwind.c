@@ -15,6 +15,7 @@
 #include "live/session/ustacks.h"
 #include "live/snapshot/dump_int.h"
 #include "live/snapshot/unwind.h"
+#include "read/elf/symfind.h"
 #include "sys/ns.h"
 
 #define FILE_BITS 56 /* a word is { number of its file | offset }: see event stack_build_ids */
@@ -38,19 +39,32 @@ static int unwind_put_row(struct fr_dump *d, const struct fr_ustack *u, const ch
 	return fr_dump_put_stack_row(d, &row);
 }
 
+/* The name of a mapping, and what was found of the file; NULL: it has none. */
+static const struct fr_ustack_name *name_of(const struct fr_ustack *u, const struct fr_ustack_map *m)
+{
+	return m->name ? &u->memory.name[m->name - 1] : NULL;
+}
+
+static const struct fr_unwound_file *file_of(const struct fr_unwound *found, const struct fr_ustack_map *m)
+{
+	return m->name ? &found->file[m->name - 1] : NULL;
+}
+
 /* A word for each frame, then the build-ids. Returns how many words. */
 static u32 fill_words(const struct fr_ustack *u, const struct fr_unwound *found, u64 word[WORD_MAX])
 {
 	const struct fr_unwound_file *file;
+	const struct fr_ustack_map *m;
 	u64 off;
 	u32 i;
 
 	for (i = 0; i < found->cnt; i++) {
 		if (!found->map[i])
 			continue;
-		file = &found->file[found->map[i] - 1];
-		off = found->ip[i] - u->map[found->map[i] - 1].start + u->map[found->map[i] - 1].off;
-		if (!file->nr || off >> FILE_BITS)
+		m = &u->map[found->map[i] - 1];
+		file = file_of(found, m);
+		off = found->ip[i] - m->start + m->off;
+		if (!file || !file->nr || off >> FILE_BITS)
 			continue;
 		word[i] = (u64)file->nr << FILE_BITS | off;
 		memcpy(&word[found->cnt + (file->nr - 1) * ID_WORDS], file->build_id, FR_BUILD_ID_MAX);
@@ -68,7 +82,8 @@ static int unwind_put_stack(struct fr_dump *d, const struct fr_ustack *u, struct
 }
 
 /* Keep a mapping: whose file is still where it was, this is known of no other process that has ended; or is not. */
-static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found, u32 i)
+static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound_file *file,
+			 const struct fr_ustack_map *m)
 {
 	struct fr_snap_mapping *more = fr_vec_more(&d->dead, d->dead_cnt);
 
@@ -76,15 +91,15 @@ static void keep_mapping(struct fr_dump *d, const struct fr_ustack *u, const str
 		return;
 	*more = (struct fr_snap_mapping){
 		.pid = u->pid,
-		.begin = u->map[i].start,
-		.end = u->map[i].end,
-		.file_off = u->map[i].off,
-		.path = strdup(u->map[i].path),
-		.build_id_sz = found->file[i].build_id_sz,
+		.begin = m->start,
+		.end = m->end,
+		.file_off = m->off,
+		.path = strdup(name_of(u, m)->path),
+		.build_id_sz = file->build_id_sz,
 		/* as of live processes: without a build-id nothing else tells it from a file of that path here */
-		.deleted = !found->file[i].is_there || (found->file[i].is_elsewhere && !found->file[i].build_id_sz),
+		.deleted = !file->is_there || (file->is_elsewhere && !file->build_id_sz),
 	};
-	memcpy(more->build_id, found->file[i].build_id, FR_BUILD_ID_MAX);
+	memcpy(more->build_id, file->build_id, FR_BUILD_ID_MAX);
 	d->dead_cnt += more->path != NULL;
 }
 
@@ -100,11 +115,14 @@ static bool has_frame(const struct fr_unwound *found, u32 map)
 
 static int put_unwound(struct fr_dump *d, const struct fr_ustack *u, struct fr_unwound *found)
 {
+	const struct fr_ustack_map *m;
 	u32 i;
 
-	for (i = 0; i < u->map_cnt; i++)
-		if (found->file[i].is_there || (u->map[i].path[0] == '/' && has_frame(found, i)))
-			keep_mapping(d, u, found, i);
+	for (i = 0; i < u->map_cnt; i++) {
+		m = &u->map[i];
+		if (has_frame(found, i) && m->name && (file_of(found, m)->is_there || name_of(u, m)->path[0] == '/'))
+			keep_mapping(d, u, file_of(found, m), m);
+	}
 	return found->cnt > u->frame_cnt ? unwind_put_stack(d, u, found) : 0;
 }
 
@@ -167,7 +185,7 @@ static bool unwind_is_sound(const struct fr_unwound *found, const struct fr_usta
 	for (i = 0; i < found->cnt; i++)
 		if (found->map[i] > u->map_cnt)
 			return false;
-	for (i = 0; i < FR_USTACK_MAP_CNT; i++)
+	for (i = 0; i < FR_USTACK_NAME_CNT; i++)
 		if (found->file[i].nr > found->file_cnt || found->file[i].build_id_sz > FR_BUILD_ID_MAX)
 			return false;
 	return true;
@@ -243,7 +261,7 @@ struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_
 /* ---- what they had ---- */
 
 /* A path may have a secret in it, as a command line may. -ENOMEM: no room. */
-static int redacted_object(struct fr_dump *d, const char *object, char **out)
+static int redacted_path(struct fr_dump *d, const char *object, char **out)
 {
 	size_t len = strnlen(object, FR_SCENE_OBJECT_SZ), room = len * (1 + strlen(FR_REDACTED)) + 1;
 	char *text = malloc(room);
@@ -268,6 +286,18 @@ static int add_thing(struct fr_vec *v, const struct fr_ustack *u, u8 what, u64 n
 	return fr_vec_add(v, &n, 1);
 }
 
+/* The same with a text. */
+static int add_named(struct fr_dump *d, struct fr_vec *v, const struct fr_ustack *u, u8 what, u64 number, const u64 value[3],
+		     const char *path)
+{
+	char *text = NULL;
+	int err = redacted_path(d, path, &text) ?: add_thing(v, u, what, number, value, text);
+
+	if (err)
+		free(text);
+	return err;
+}
+
 static int add_descriptors(struct fr_dump *d, const struct fr_ustack *u, struct fr_vec *v)
 {
 	const struct fr_scene *s = &u->scene;
@@ -277,13 +307,61 @@ static int add_descriptors(struct fr_dump *d, const struct fr_ustack *u, struct 
 
 	for (i = 0; i < s->fd_cnt && !err; i++) {
 		const u64 value[3] = {s->fd[i].flags, s->fd[i].pos};
-		char *text = NULL;
 
-		err = redacted_object(d, s->fd[i].object, &text);
-		err = err ?: add_thing(v, u, FR_SCENE_descriptor, s->fd[i].fd, value, text);
-		if (err)
-			free(text);
+		err = add_named(d, v, u, FR_SCENE_descriptor, s->fd[i].fd, value, s->fd[i].object);
 	}
+	return err;
+}
+
+/* It is of no secret. */
+static int add_build_id(struct fr_vec *v, const struct fr_ustack *u, const struct fr_ustack_map *m,
+			const struct fr_unwound_file *file)
+{
+	static const u64 none[3] = {};
+	char *text = malloc(2 * FR_BUILD_ID_MAX_SZ + 1);
+	int err;
+
+	if (!text)
+		return -ENOMEM;
+	fr_build_id_text(file->build_id, file->build_id_sz, text);
+	err = add_thing(v, u, FR_SCENE_build_id, m->start, none, text);
+	if (err)
+		free(text);
+	return err;
+}
+
+/* Was it noted before, as near to what matters? */
+static bool is_again(const struct fr_ustack *u, u32 map)
+{
+	u32 i;
+
+	for (i = 0; i < map; i++)
+		if (u->map[i].start == u->map[map].start)
+			return true;
+	return false;
+}
+
+/* found: NULL: files could not be asked. */
+static int add_mapping(struct fr_dump *d, struct fr_vec *v, const struct fr_ustack *u, const struct fr_ustack_map *m,
+		       const struct fr_unwound *found)
+{
+	const u64 value[3] = {m->end, m->off, m->flags};
+	const struct fr_ustack_name *name = name_of(u, m);
+	const struct fr_unwound_file *file = found ? file_of(found, m) : NULL;
+	int err = add_named(d, v, u, FR_SCENE_mapping, m->start, value, name ? name->path : "");
+
+	return err ?: file && file->build_id_sz ? add_build_id(v, u, m, file) : 0;
+}
+
+static int add_memory(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found, struct fr_vec *v)
+{
+	const u64 at[3] = {u->memory.ip, u->memory.sp, u->memory.addr};
+	int err = add_thing(v, u, FR_SCENE_mappings, u->memory.had_cnt, at, NULL);
+	u32 i;
+
+	for (i = 0; i < u->map_cnt && !err; i++)
+		if (u->map[i].start < u->map[i].end && !is_again(u, i))
+			err = add_mapping(d, v, u, &u->map[i], found);
 	return err;
 }
 
@@ -295,7 +373,7 @@ static u64 unwind_used(const struct fr_scene *s, u32 limit)
 	return s->fd_end && !s->fd_more ? s->open_cnt : FR_SCENE_NO_VALUE;
 }
 
-static int add_scene(struct fr_dump *d, const struct fr_ustack *u, struct fr_vec *v)
+static int add_scene(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found, struct fr_vec *v)
 {
 	const struct fr_scene *s = &u->scene;
 	int err = 0;
@@ -308,7 +386,8 @@ static int add_scene(struct fr_dump *d, const struct fr_ustack *u, struct fr_vec
 
 		err = add_thing(v, u, FR_SCENE_limit, i, value, NULL);
 	}
-	return err ?: s->fd_end ? add_descriptors(d, u, v) : 0;
+	err = err ?: s->fd_end ? add_descriptors(d, u, v) : 0;
+	return err ?: u->memory.had_cnt && u->map_cnt ? add_memory(d, u, found, v) : 0;
 }
 
 static int put_scenes(struct fr_dump *d, const struct fr_dump_unwound *n)
@@ -319,7 +398,7 @@ static int put_scenes(struct fr_dump *d, const struct fr_dump_unwound *n)
 	size_t i;
 
 	for (i = 0; i < n->cnt && !err; i++)
-		err = add_scene(d, &n->u[i], &v);
+		err = add_scene(d, &n->u[i], n->found[i], &v);
 	err = err ?: fr_snap_put_scenes(d->w, v.at, v.cnt);
 	for (i = 0, at = v.at; i < v.cnt; i++)
 		free((char *)at[i].text);

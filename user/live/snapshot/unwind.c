@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "read/elf/ehframe.h"
 #include "read/elf/procmaps.h"
@@ -14,8 +15,8 @@ struct unwinding {
 	int root; /* of its mount namespace, -1: ours */
 	struct fr_unwound *out;
 	struct fr_cfi_frame frame;
-	bool asked[FR_USTACK_MAP_CNT];
-	struct fr_ehframe *eh[FR_USTACK_MAP_CNT]; /* of a mapping's file; NULL: it says nothing */
+	bool asked[FR_USTACK_NAME_CNT];
+	struct fr_ehframe *eh[FR_USTACK_NAME_CNT]; /* of a file; NULL: it says nothing */
 };
 
 /* ---- what may be read ---- */
@@ -44,7 +45,7 @@ static u8 unwind_number_of(struct fr_unwound *out, const struct fr_unwound_file 
 {
 	u32 i;
 
-	for (i = 0; i < FR_USTACK_MAP_CNT; i++)
+	for (i = 0; i < FR_USTACK_NAME_CNT; i++)
 		if (out->file[i].nr && !memcmp(out->file[i].build_id, file->build_id, FR_BUILD_ID_MAX))
 			return out->file[i].nr;
 	return out->file_cnt < FR_UNWIND_FILE_MAX ? ++out->file_cnt : 0;
@@ -55,44 +56,77 @@ static void unwind_note(struct unwinding *w, int err)
 	w->out->err = w->out->err ?: err;
 }
 
-static void unwind_open_file(struct unwinding *w, u32 i)
+/* The file of a name, if it still is the one that was mapped; or -errno. */
+static int unwind_open(struct unwinding *w, u32 name)
 {
-	const struct fr_ustack_map *m = &w->u->map[i];
-	struct fr_unwound_file *file = &w->out->file[i];
-	int fd = -ENOENT, err = 0;
+	const struct fr_ustack_name *n = &w->u->memory.name[name];
+	struct fr_unwound_file *file = &w->out->file[name];
+	int fd, err = 0;
 
-	w->asked[i] = true;
-	if (!m->ino || m->path[0] != '/')
-		return;
-	fd = fr_open_mapped(AT_FDCWD, m->path, m->ino, w->u->mono_ns);
+	if (!n->ino || n->path[0] != '/')
+		return -ENOENT;
+	fd = fr_open_mapped(AT_FDCWD, n->path, n->ino, w->u->mono_ns);
 	file->is_elsewhere = fd < 0;
 	if (fd < 0 && w->root >= 0)
-		fd = fr_open_mapped(w->root, m->path + 1, m->ino, w->u->mono_ns);
+		fd = fr_open_mapped(w->root, n->path + 1, n->ino, w->u->mono_ns);
 	if (fd < 0)
-		return;
+		return fd;
 	file->is_there = true;
 	file->build_id_sz = fr_build_id_of(fd, file->build_id, &err);
 	unwind_note(w, err);
+	return fd;
+}
+
+/* A file that frames lie in. */
+static void unwind_open_code(struct unwinding *w, u32 name)
+{
+	struct fr_unwound_file *file = &w->out->file[name];
+	int fd = unwind_open(w, name), err;
+
+	w->asked[name] = true;
+	if (fd < 0)
+		return;
 	if (file->build_id_sz)
 		file->nr = unwind_number_of(w->out, file);
-	err = fr_ehframe_open(fd, &w->eh[i]);
+	err = fr_ehframe_open(fd, &w->eh[name]);
 	if (err != -ENOEXEC && err != -ENOENT)
 		unwind_note(w, err);
 }
 
-/* The number of the mapping of an address, whose file is open if it can be. -1: it is not code. */
-static int unwind_map_of(struct unwinding *w, u64 addr)
+/* What the others are: a snapshot tells of each which one it was. */
+static void unwind_ask_others(struct unwinding *w)
 {
+	int fd;
+	u32 i;
+
+	for (i = 0; i < w->u->memory.name_cnt; i++) {
+		fd = w->asked[i] ? -1 : unwind_open(w, i);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
+/* The mapping of code that an address lies in, whose file is open if it can be. NULL: it is not code. */
+static const struct fr_ustack_map *unwind_map_of(struct unwinding *w, u64 addr)
+{
+	const struct fr_ustack_map *m;
 	u32 i;
 
 	for (i = 0; i < w->u->map_cnt; i++) {
-		if (addr < w->u->map[i].start || addr >= w->u->map[i].end)
+		m = &w->u->map[i];
+		if (!(m->flags & FR_MAP_EXEC) || addr < m->start || addr >= m->end)
 			continue;
-		if (!w->asked[i])
-			unwind_open_file(w, i);
-		return i;
+		if (m->name && !w->asked[m->name - 1])
+			unwind_open_code(w, m->name - 1);
+		return m;
 	}
-	return -1;
+	return NULL;
+}
+
+/* NULL: no file says anything of this code. */
+static struct fr_ehframe *unwind_rules(const struct unwinding *w, const struct fr_ustack_map *m)
+{
+	return m->name ? w->eh[m->name - 1] : NULL;
 }
 
 /* ---- frames ---- */
@@ -101,12 +135,12 @@ static int unwind_map_of(struct unwinding *w, u64 addr)
 static bool unwind_add_frame(struct unwinding *w)
 {
 	struct fr_unwound *out = w->out;
-	int map = unwind_map_of(w, w->frame.reg[FR_CFI_RIP]);
+	const struct fr_ustack_map *map = unwind_map_of(w, w->frame.reg[FR_CFI_RIP]);
 
-	if (out->cnt == FR_STACK_DEPTH_MAX || (map < 0 && out->cnt))
+	if (out->cnt == FR_STACK_DEPTH_MAX || (!map && out->cnt))
 		return false;
 	out->ip[out->cnt] = w->frame.reg[FR_CFI_RIP];
-	out->map[out->cnt++] = map + 1;
+	out->map[out->cnt++] = map ? map - w->u->map + 1 : 0;
 	return true;
 }
 
@@ -147,14 +181,14 @@ static bool follow_pointer(struct unwinding *w)
 static bool unwind_go_up(struct unwinding *w, bool *exact)
 {
 	u64 at = w->frame.reg[FR_CFI_RIP] - !*exact, sp = w->frame.reg[FR_CFI_RSP], addr;
-	int i = unwind_map_of(w, at);
-	const struct fr_ustack_map *m = &w->u->map[i < 0 ? 0 : i];
+	const struct fr_ustack_map *m = unwind_map_of(w, at);
+	struct fr_ehframe *eh = m ? unwind_rules(w, m) : NULL;
 	struct fr_cfi cfi;
 
 	*exact = false;
-	if (i < 0)
+	if (!m)
 		return leave_nowhere(w);
-	if (!w->eh[i] || !fr_ehframe_addr(w->eh[i], at - m->start + m->off, &addr) || !fr_ehframe_find(w->eh[i], addr, &cfi))
+	if (!eh || !fr_ehframe_addr(eh, at - m->start + m->off, &addr) || !fr_ehframe_find(eh, addr, &cfi))
 		return follow_pointer(w);
 	if (!fr_cfi_up(&cfi, addr, &w->frame, read_word, (void *)w->u))
 		return false;
@@ -178,7 +212,8 @@ int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
 	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;
 	while (unwind_add_frame(w) && unwind_go_up(w, &exact))
 		;
-	for (i = 0; i < u->map_cnt; i++) {
+	unwind_ask_others(w);
+	for (i = 0; i < u->memory.name_cnt; i++) {
 		if (w->eh[i])
 			unwind_note(w, fr_ehframe_err(w->eh[i]));
 		fr_ehframe_close(w->eh[i]);

@@ -15,7 +15,7 @@
 
 #define FR_UNWIND_FILE_MAX 16u /* of one stack, with a build-id; as bpf/origin.bpf.h */
 
-/* The file of a mapping. */
+/* A file that was mapped. */
 struct fr_unwound_file {
 	bool is_there;	   /* and the one that was mapped */
 	bool is_elsewhere; /* not in our root, where its path may be another file's */
@@ -26,16 +26,16 @@ struct fr_unwound_file {
 
 struct fr_unwound {
 	u32 cnt;
-	u32 file_cnt;		    /* numbers */
-	int err;		    /* of reading a file, the first one; 0: there was none */
-	u64 ip[FR_STACK_DEPTH_MAX]; /* innermost first */
-	u8 map[FR_STACK_DEPTH_MAX]; /* the mapping that it lies in, from 1; 0: the first frame was in none */
-	struct fr_unwound_file file[FR_USTACK_MAP_CNT]; /* of the mappings that frames lie in */
+	u32 file_cnt;		     /* numbers */
+	int err;		     /* of reading a file, the first one; 0: there was none */
+	u64 ip[FR_STACK_DEPTH_MAX];  /* innermost first */
+	u16 map[FR_STACK_DEPTH_MAX]; /* the mapping that it lies in, from 1; 0: the first frame was in none */
+	struct fr_unwound_file file[FR_USTACK_NAME_CNT]; /* of the names; nr: only where frames lie in it */
 };
 
 /*
- * Find the frames: 0, even if there is only the first one; or -ENOMEM. root: the directory that is the root of the process's
- * mount namespace, -1: there is only ours.
+ * Find the frames, and the build-ids of all files: 0, even if there is only the first frame; or -ENOMEM. root: the directory
+ * that is the root of the process's mount namespace, -1: there is only ours.
  */
 int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out);
 

@@ -577,12 +577,21 @@ static int form_of_klog(const void *item)
 	return ((const struct fr_snap_klog *)item)->facility ? FR_PSEUDO_WORDS : FR_PSEUDO_TEXT;
 }
 
-/* What descriptors stand for. What a later version has is taken for a command line. */
+/* What descriptors stand for, and what is mapped. What a later version has is taken for a command line. */
 static int form_of_scene(const void *item)
 {
 	const struct fr_snap_scene *n = item;
 
-	return n->what == FR_SCENE_descriptor ? FR_PSEUDO_OBJECT : FR_PSEUDO_WORDS;
+	switch (n->what) {
+	case FR_SCENE_descriptor:
+		return FR_PSEUDO_OBJECT;
+	case FR_SCENE_mapping:
+		return n->text && n->text[0] == '[' ? CLEAN_KEEP : FR_PSEUDO_PATH;
+	case FR_SCENE_build_id:
+		return CLEAN_KEEP;
+	default:
+		return FR_PSEUDO_WORDS;
+	}
 }
 
 /* Lists whose items have a text. */

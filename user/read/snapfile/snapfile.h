@@ -117,6 +117,10 @@ enum fr_scene_what {
 	FR_SCENE_limit = 1,   /* number: RLIMIT_*; soft, hard (all ones: none), used (all ones: not known) */
 	FR_SCENE_descriptor,  /* number; flags (O_*), place in the file; text: its object, empty: not known */
 	FR_SCENE_descriptors, /* number: how many were open; of those below so many, 0: of all */
+	FR_SCENE_mapping,  /* number: its start; end, offset in the file, flags (FR_MAP_*); text: its name, empty: none, or not
+			      known */
+	FR_SCENE_build_id, /* number: start of a mapping; text: its file's, in hexadecimal */
+	FR_SCENE_mappings, /* number: how many there were; instruction, stack pointer, address of the fault, 0: of none */
 	FR_SCENE_END,
 };
 

@@ -172,9 +172,20 @@ FR_ENTRY(scene, fr_scene_entry, fr_snap_scene, SCENE)
 /* clang-format on */
 
 /* Descriptors are ints, limits few. */
-static u64 scene_most(u8 what)
+static bool scene_is_possible(const struct fr_scene_entry *e)
 {
-	return what == FR_SCENE_limit ? FR_SCENE_LIMIT_MOST : what < FR_SCENE_END ? 1u << 31 : ~0ULL;
+	switch (e->what) {
+	case FR_SCENE_limit:
+		return e->number <= FR_SCENE_LIMIT_MOST;
+	case FR_SCENE_mapping:
+		return e->number < e->value[0];
+	case FR_SCENE_descriptor:
+	case FR_SCENE_descriptors:
+	case FR_SCENE_mappings:
+		return e->number <= 1u << 31;
+	default:
+		return e->what;
+	}
 }
 
 /* What a later version adds is what this one knows nothing of. */
@@ -184,7 +195,7 @@ static bool scene_is_good(const void *entry, const char *texts, size_t texts_sz)
 
 	(void)texts;
 	memcpy(&e, entry, sizeof(e));
-	return e.text < texts_sz && e.tid && e.tid <= FR_TID_MASK && e.what && e.number <= scene_most(e.what);
+	return e.text < texts_sz && e.tid && e.tid <= FR_TID_MASK && scene_is_possible(&e);
 }
 
 static int compare_scenes(const void *a, const void *b)

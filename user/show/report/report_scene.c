@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_scene: what the process in focus had as it died: descriptors and limits (bpf/scene.h). */
+/* report_scene: what the process in focus had as it died: descriptors and limits (bpf/scene.h), and its memory (bpf/ustack.h).
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,10 +10,10 @@
 #include "scene.h"
 #include "show/report/report_kinds.h"
 #include "show/report/report_text.h"
+#include "ustack.h"
 
-#define FDS_SHOWN 16u /* of a page: the lowest, and the highest */
-
-#define NO_LIMIT (~0ULL)
+#define FDS_SHOWN  16u /* of a page: the lowest, and the highest */
+#define MAPS_SHOWN 16u /* of a page: those that matter, with their neighbours, and the lowest */
 
 /* What a limit counts. */
 enum scene_unit { SCENE_COUNT, SCENE_BYTES, SCENE_SECONDS, SCENE_US };
@@ -104,7 +105,109 @@ static char *scene_flags(const struct fr_report *r, u64 flags, char *to)
 	return c && c->signature->args ? fr_callwords_put(c->signature, arg, 4, 2, to) : to;
 }
 
+/* ---- memory ---- */
+
+/* What may lie in a mapping, by its place among the values of FR_SCENE_mappings. */
+enum scene_point { SCENE_IP, SCENE_SP, SCENE_ADDR, SCENE_POINT_CNT };
+
+static const char *const scene_points[] = {"instruction", "stack pointer", "address of the fault"};
+
+/* 0: it is not known, or there was none. */
+static u64 scene_point(const struct fr_report *r, enum scene_point which)
+{
+	const struct fr_snap_scene *n = scene_nth(r, FR_SCENE_mappings, 0);
+
+	return n ? n->value[which] : 0;
+}
+
+static bool scene_has(const struct fr_report *r, const struct fr_snap_scene *map, enum scene_point which)
+{
+	u64 at = scene_point(r, which);
+
+	return at && at >= map->number && at < map->value[0];
+}
+
+static bool scene_matters(const struct fr_report *r, const struct fr_snap_scene *map)
+{
+	return scene_has(r, map, SCENE_IP) || scene_has(r, map, SCENE_SP) || scene_has(r, map, SCENE_ADDR);
+}
+
+/* As in /proc/PID/maps. */
+static void scene_perms(const struct fr_snap_scene *map, char to[5])
+{
+	const u64 flags = map->value[2];
+
+	snprintf(to, 5, "%c%c%c%c", flags & FR_MAP_READ ? 'r' : '-', flags & FR_MAP_WRITE ? 'w' : '-',
+		 flags & FR_MAP_EXEC ? 'x' : '-', flags & FR_MAP_SHARED ? 's' : 'p');
+}
+
+/* The build-id of the file of a mapping; NULL: it has none, or it is not known. Both lists are sorted by the mappings' starts.
+ */
+static const char *scene_build_id(const struct fr_report *r, const struct fr_snap_scene *map)
+{
+	u32 low = 0, high = r->scene.cnt[FR_SCENE_build_id], mid;
+	const struct fr_snap_scene *n;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		n = scene_nth(r, FR_SCENE_build_id, mid);
+		if (n->number == map->number)
+			return *n->text ? n->text : NULL;
+		if (n->number < map->number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
 /* ---- JSON ---- */
+
+static const void *scene_mapping_at(const struct fr_at *at, u32 i)
+{
+	return scene_nth(at->of, FR_SCENE_mapping, i);
+}
+
+static struct fr_value scene_mapped(const struct fr_at *at)
+{
+	const struct fr_snap_scene *n = scene_nth(at->of, FR_SCENE_mappings, 0);
+
+	return n ? fr_value_nr(n->number) : fr_value_null();
+}
+
+static struct fr_value scene_map_perms(const struct fr_at *at)
+{
+	char text[5];
+
+	scene_perms(at->rec, text);
+	memcpy(at->room->text, text, sizeof(text));
+	return fr_value_mem(at->room->text, 4);
+}
+
+static struct fr_value scene_map_file(const struct fr_at *at)
+{
+	return fr_value_bool(((const struct fr_snap_scene *)at->rec)->value[2] & FR_MAP_FILE);
+}
+
+static struct fr_value scene_map_build_id(const struct fr_at *at)
+{
+	return fr_value_text(scene_build_id(at->of, at->rec));
+}
+
+static struct fr_value scene_map_ip(const struct fr_at *at)
+{
+	return fr_value_bool(scene_has(at->of, at->rec, SCENE_IP));
+}
+
+static struct fr_value scene_map_sp(const struct fr_at *at)
+{
+	return fr_value_bool(scene_has(at->of, at->rec, SCENE_SP));
+}
+
+static struct fr_value scene_map_addr(const struct fr_at *at)
+{
+	return fr_value_bool(scene_has(at->of, at->rec, SCENE_ADDR));
+}
 
 static const void *scene_limit_at(const struct fr_at *at, u32 i)
 {
@@ -202,12 +305,29 @@ static const struct fr_column scene_descriptor_columns[] = {
 };
 static const struct fr_table scene_kind_descriptor = {"descriptor", "A descriptor of the process.", scene_descriptor_columns};
 
+static const struct fr_column scene_mapping_columns[] = {
+	FR_COLUMN(struct fr_snap_scene, number, "start", NUMBER, "its first address"),
+	FR_COLUMN(struct fr_snap_scene, value[0], "end", NUMBER, "the first one behind it"),
+	FR_COLUMN_MADE(scene_map_perms, "perms", TEXT, "as in /proc/PID/maps: `r-xp`"),
+	FR_COLUMN(struct fr_snap_scene, value[1], "offset", NUMBER, "of its start, in the file"),
+	FR_COLUMN_MADE(scene_map_file, "file", BOOL, "a file is mapped there"),
+	FR_COLUMN_MADE(scene_object, "path", TEXT, "the file's, as the process saw it; `[heap]`, `[stack]`, and the kernel's own, as `[vdso]`; `null`: it has none, or, if `file`, that is not known"),
+	FR_COLUMN_MADE(scene_map_build_id, "build_id", TEXT, "of the file, in hexadecimal; `null`: it has none, or was not the same any more when the snapshot was taken"),
+	FR_COLUMN_MADE(scene_map_ip, "ip", BOOL, "the instruction of the thread that died lies there"),
+	FR_COLUMN_MADE(scene_map_sp, "sp", BOOL, "its stack pointer"),
+	FR_COLUMN_MADE(scene_map_addr, "addr", BOOL, "the address of the fault"),
+	{},
+};
+static const struct fr_table scene_kind_mapping = {"mapping", "A part of the process's memory.", scene_mapping_columns};
+
 static const struct fr_column scene_columns[] = {
 	FR_COLUMN_MADE(scene_at_ns, "ts", CLOCK, "when it was looked at, by the task itself"),
 	FR_COLUMN_MADE(scene_open, "open", COUNT, "descriptors that were open; `null`: not known"),
 	FR_COLUMN_MADE(scene_open_below, "open_below", NUMBER, "only those with lower numbers were looked at; `null`: all were"),
 	FR_LIST(scene_descriptor_at, "descriptors", &scene_kind_descriptor, "the 32 lowest and the 32 highest of them"),
 	FR_LIST(scene_limit_at, "limits", &scene_kind_limit, NULL),
+	FR_COLUMN_MADE(scene_mapped, "mapped", COUNT, "mappings that there were; `null`: not known"),
+	FR_LIST(scene_mapping_at, "mappings", &scene_kind_mapping, "of them, those that the file has"),
 	{},
 };
 const struct fr_table fr_report_kind_scene = {"scene", "What its process [had as it died](format.md#what-a-process-had).", scene_columns};
@@ -236,7 +356,7 @@ static void scene_put_bounds(struct fr_out *o, const struct fr_snap_scene *n)
 	fr_out_printf(o, " (RLIMIT_%s", scene_limits[n->number].name);
 	if (n->value[1] != n->value[0]) {
 		fr_out_str(o, ", hard ");
-		if (n->value[1] == NO_LIMIT)
+		if (n->value[1] == FR_SCENE_NO_VALUE)
 			fr_out_str(o, "none");
 		else
 			scene_put_amount(o, unit, n->value[1]);
@@ -297,7 +417,7 @@ static void scene_put_open(struct fr_report_page *p)
 	fr_out_printf(p->o, "    descriptors: %s open", fr_show_count(n->number, text, sizeof(text)));
 	if (n->value[0])
 		fr_out_printf(p->o, " with numbers below %s, others not known", fr_show_count(n->value[0], text, sizeof(text)));
-	if (most && most->value[0] != NO_LIMIT) {
+	if (most && most->value[0] != FR_SCENE_NO_VALUE) {
 		fr_out_str(p->o, "; new ones have numbers below ");
 		scene_put_bounds(p->o, most);
 	}
@@ -312,7 +432,7 @@ static void scene_put_limits(struct fr_report_page *p)
 	u32 i;
 
 	for (i = 0; (n = scene_nth(p->r, FR_SCENE_limit, i)); i++) {
-		if (n->number >= LIMIT_CNT || n->number == FR_RLIMIT_NOFILE || n->value[0] == NO_LIMIT ||
+		if (n->number >= LIMIT_CNT || n->number == FR_RLIMIT_NOFILE || n->value[0] == FR_SCENE_NO_VALUE ||
 		    n->value[2] == FR_SCENE_NO_VALUE)
 			continue;
 		fr_out_printf(p->o, "    %s ", scene_limits[n->number].name);
@@ -325,6 +445,109 @@ static void scene_put_limits(struct fr_report_page *p)
 	}
 }
 
+static void scene_put_points(struct fr_report_page *p, const struct fr_snap_scene *map)
+{
+	const char *lead = "  <- ";
+	u32 i;
+
+	for (i = 0; i < SCENE_POINT_CNT; i++) {
+		if (!scene_has(p->r, map, i))
+			continue;
+		fr_out_printf(p->o, "%s%s", lead, scene_points[i]);
+		lead = ", ";
+	}
+}
+
+/* As a line of /proc/PID/maps, and what is known beside it. */
+static void scene_put_map(struct fr_report_page *p, const struct fr_snap_scene *map)
+{
+	const char *build_id = scene_build_id(p->r, map);
+	char perms[5];
+
+	scene_perms(map, perms);
+	fr_out_printf(p->o, "      %llx-%llx %s", map->number, map->value[0], perms);
+	if (map->value[2] & FR_MAP_FILE)
+		fr_out_printf(p->o, " %llx", map->value[1]);
+	fr_out_str(p->o, "  ");
+	if (*map->text)
+		fr_escape_text(p->o, map->text, strlen(map->text));
+	else
+		fr_out_str(p->o, map->value[2] & FR_MAP_FILE ? "a file, not known which" : "memory of no file");
+	if (build_id) {
+		fr_out_str(p->o, "  build-id ");
+		fr_escape_text(p->o, build_id, strlen(build_id));
+	}
+	scene_put_points(p, map);
+	fr_out_char(p->o, '\n');
+}
+
+/* Has a page this one? Those that matter and their neighbours, and as many of the lowest as have room beside them. */
+static bool scene_map_is_shown(const struct fr_report *r, u32 i, u32 lowest)
+{
+	const struct fr_snap_scene *before = i ? scene_nth(r, FR_SCENE_mapping, i - 1) : NULL,
+				   *after = scene_nth(r, FR_SCENE_mapping, i + 1);
+
+	return i < lowest || scene_matters(r, scene_nth(r, FR_SCENE_mapping, i)) || (before && scene_matters(r, before)) ||
+	       (after && scene_matters(r, after));
+}
+
+static u32 scene_lowest_maps(const struct fr_report_page *p)
+{
+	u32 cnt = p->r->scene.cnt[FR_SCENE_mapping], near = 0, i;
+
+	if (!p->r->ask->top || cnt <= MAPS_SHOWN)
+		return cnt;
+	for (i = 0; i < cnt; i++)
+		near += scene_map_is_shown(p->r, i, 0);
+	return near < MAPS_SHOWN ? MAPS_SHOWN - near : 0;
+}
+
+static void scene_put_more_maps(struct fr_report_page *p, u32 cnt)
+{
+	if (cnt)
+		fr_out_printf(p->o, "           ... %u more ...\n", cnt);
+}
+
+/* All that there were are known, so is what was not mapped. The kernel's own are in no list. */
+static void scene_put_unmapped(struct fr_report_page *p, u64 had)
+{
+	const u64 addr = scene_point(p->r, SCENE_ADDR);
+	u32 cnt = p->r->scene.cnt[FR_SCENE_mapping], i;
+
+	for (i = 0; i < cnt; i++)
+		if (scene_has(p->r, scene_nth(p->r, FR_SCENE_mapping, i), SCENE_ADDR))
+			return;
+	if (addr && !(addr >> 63) && had == cnt)
+		fr_out_printf(p->o, "      nothing was mapped at %#llx, the address of the fault\n", addr);
+}
+
+static void scene_put_memory(struct fr_report_page *p)
+{
+	const struct fr_snap_scene *n = scene_nth(p->r, FR_SCENE_mappings, 0);
+	u32 cnt = p->r->scene.cnt[FR_SCENE_mapping], lowest = scene_lowest_maps(p), more = 0, i;
+	char text[32];
+
+	if (!n) {
+		fr_out_str(p->o, "    mappings: not known\n");
+		return;
+	}
+	fr_out_printf(p->o, "    mappings: %s", fr_show_count(n->number, text, sizeof(text)));
+	if (n->number > cnt)
+		fr_out_printf(p->o, ", of which %s are known", fr_show_count(cnt, text, sizeof(text)));
+	fr_out_char(p->o, '\n');
+	for (i = 0; i < cnt; i++) {
+		if (!scene_map_is_shown(p->r, i, lowest)) {
+			more++;
+			continue;
+		}
+		scene_put_more_maps(p, more);
+		more = 0;
+		scene_put_map(p, scene_nth(p->r, FR_SCENE_mapping, i));
+	}
+	scene_put_more_maps(p, more);
+	scene_put_unmapped(p, n->number);
+}
+
 void fr_report_put_scene(struct fr_report_page *p)
 {
 	if (!p->r->scene.at)
@@ -332,4 +555,5 @@ void fr_report_put_scene(struct fr_report_page *p)
 	fr_report_title(p, "What it had", "as it died");
 	scene_put_open(p);
 	scene_put_limits(p);
+	scene_put_memory(p);
 }
