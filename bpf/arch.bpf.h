@@ -106,6 +106,27 @@ FR_INLINE u32 fr_syscall_has_peer(s32 nr)
 	       nr == 295 || nr == 296 || nr == 299 || nr == 307 || nr == 327 || nr == 328;
 }
 
+/* Of any thread, by probes: regs and task need not be what they are said to be. */
+FR_INLINE s32 fr_probe_syscall(const struct pt_regs *regs)
+{
+	return (s32)BPF_CORE_READ(regs, orig_ax);
+}
+
+FR_INLINE u32 fr_probe_abi(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread_info.status) & FR_TS_COMPAT ? FR_ABI_COMPAT : FR_ABI_NATIVE;
+}
+
+FR_INLINE u64 fr_probe_ip(const struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, ip);
+}
+
+FR_INLINE u64 fr_probe_sp(const struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, sp);
+}
+
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)
 {
 	return regs->ip;
@@ -293,6 +314,26 @@ FR_INLINE u32 fr_syscall_has_peer(s32 nr)
 {
 	return (nr >= 63 && nr <= 71) || nr == 76 || nr == 203 || nr == 206 || nr == 207 || nr == 211 || nr == 212 ||
 	       nr == 243 || nr == 269 || nr == 286 || nr == 287;
+}
+
+FR_INLINE s32 fr_probe_syscall(const struct pt_regs *regs)
+{
+	return (s32)BPF_CORE_READ(regs, syscallno);
+}
+
+FR_INLINE u32 fr_probe_abi(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, thread_info.flags) & FR_TIF_32BIT ? FR_ABI_COMPAT : FR_ABI_NATIVE;
+}
+
+FR_INLINE u64 fr_probe_ip(const struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, pc);
+}
+
+FR_INLINE u64 fr_probe_sp(const struct pt_regs *regs)
+{
+	return BPF_CORE_READ(regs, sp);
 }
 
 FR_INLINE u64 fr_regs_ip(const struct pt_regs *regs)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * scene: what a process had as it died: its descriptors and limits. The task that dies writes it itself, before it gives them
- * up: whoever takes a snapshot comes too late. Pure.
+ * scene: what a process had as it died: its descriptors, limits and threads. The task that dies writes it itself, before it
+ * gives them up: whoever takes a snapshot comes too late. Pure.
  *
  * Of many descriptors the lowest are there, which a program begins with, and the highest, which it had last; the others are
- * counted.
+ * counted. Of many threads, that which died, and the first that there were.
  */
 #ifndef FR_SCENE_H
 #define FR_SCENE_H
@@ -37,6 +37,23 @@ struct fr_scene_fd {
 	char object[FR_SCENE_OBJECT_SZ]; /* empty: not known */
 };
 
+#define FR_SCENE_THREAD_CNT 64u
+
+#define FR_SCENE_THREAD_RUNS  1u /* it had a CPU: neither its call nor its place is known */
+#define FR_SCENE_THREAD_MOVED 2u /* it ran while it was looked at: likewise */
+#define FR_SCENE_THREAD_DIED  4u /* whose death it is */
+
+struct fr_scene_thread {
+	u64 ip, sp; /* where it left its user code; 0: not known */
+	u32 tid;
+	s32 id;	   /* of its system call; -1: in none, or not known */
+	u16 state; /* FR_PREV_STATE_* */
+	u8 flags;  /* FR_SCENE_THREAD_* */
+	u8 abi;
+	u32 pad;
+	char comm[16];
+};
+
 struct fr_scene {
 	u64 at_ns;		      /* recording clock; 0: nothing was looked at */
 	u64 start_ns;		      /* when the thread began that dies */
@@ -47,6 +64,9 @@ struct fr_scene {
 	u32 fd_end;   /* those below it were looked at; 0: none could be */
 	u32 fd_more;  /* 1: the table goes on there */
 	struct fr_scene_fd fd[FR_SCENE_FD_CNT];
+	u32 thread_had_cnt; /* threads there were; 0: not known */
+	u32 thread_cnt;	    /* that are in thread */
+	struct fr_scene_thread thread[FR_SCENE_THREAD_CNT];
 };
 
 #define FR_SCENE_FD_MOST (1u << 18) /* numbers beyond are not looked at */

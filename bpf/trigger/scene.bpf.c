@@ -7,7 +7,9 @@
  */
 #include "trigger/ustack.bpf.h"
 
+#include "arch.bpf.h"
 #include "object.bpf.h"
+#include "task_state.h"
 
 #define WORD_BITS  64u
 #define FD_WORDS   (FR_SCENE_FD_MOST / WORD_BITS)
@@ -267,6 +269,97 @@ FR_INLINE void put_used(struct fr_scene *s)
 	s->used[FR_RLIMIT_STACK] = BPF_CORE_READ(mm, stack_vm) << fr_page_shift;
 	s->used[FR_RLIMIT_MEMLOCK] = BPF_CORE_READ(mm, locked_vm) << fr_page_shift;
 	s->used[FR_RLIMIT_AS] = BPF_CORE_READ(mm, total_vm) << fr_page_shift;
+}
+
+/* ---- threads ---- */
+
+#define SIGNAL_GROUP_EXIT 4u
+
+/* Another thread's registers of user code lie as far up its stack in the kernel as the current one's do. */
+FR_INLINE u64 thread_regs(const struct task_struct *task)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+
+	return (u64)BPF_CORE_READ(task, stack) + (FR_ADDRESS(bpf_task_pt_regs(self)) - (u64)BPF_CORE_READ(self, stack));
+}
+
+FR_INLINE u64 thread_switches(const struct task_struct *task)
+{
+	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+}
+
+/* Where it left its user code, and in which call. A thread that has never been in user code has no such registers. */
+FR_INLINE void put_place(struct fr_scene_thread *to, const struct task_struct *task)
+{
+	struct pt_regs *regs = (void *)thread_regs(task);
+
+	to->ip = fr_probe_ip(regs);
+	to->sp = fr_probe_sp(regs);
+	to->abi = fr_probe_abi(task);
+	to->id = to->ip ? fr_probe_syscall(regs) : -1;
+}
+
+FR_INLINE void put_thread(struct fr_scene_thread *to, const struct task_struct *task)
+{
+	u64 before = thread_switches(task);
+	bool is_self = (u64)task == FR_ADDRESS(bpf_get_current_task_btf());
+
+	__builtin_memset(to, 0, sizeof(*to));
+	to->id = -1;
+	to->tid = BPF_CORE_READ(task, pid);
+	to->flags = is_self ? FR_SCENE_THREAD_DIED : BPF_CORE_READ(task, on_cpu) ? FR_SCENE_THREAD_RUNS : 0;
+	BPF_CORE_READ_STR_INTO(&to->comm, task, comm);
+	if (to->flags & FR_SCENE_THREAD_RUNS)
+		return;
+	put_place(to, task);
+	to->state = is_self ? 0 : fr_prev_state(BPF_CORE_READ(task, __state), BPF_CORE_READ(task, exit_state));
+	if (is_self || (!BPF_CORE_READ(task, on_cpu) && thread_switches(task) == before))
+		return;
+	to->flags = FR_SCENE_THREAD_MOVED;
+	to->id = -1;
+	to->ip = to->sp = to->state = 0;
+}
+
+/* Note a thread, by the address of its node in the list of its process. Returns the next one's; 0: the list is no such any
+ * more. */
+__noinline u64 fr_scene_thread(u32 slot, u64 node)
+{
+	struct task_struct *task = (void *)(node - bpf_core_field_offset(struct task_struct, thread_node));
+	struct task_struct *self = bpf_get_current_task_btf();
+	struct fr_ustack *u = fr_ustack_at(slot);
+	u32 i;
+
+	if (!u || (u64)BPF_CORE_READ(task, signal) != FR_ADDRESS(self->signal))
+		return 0;
+	i = u->scene.thread_cnt;
+	asm volatile("" : "+r"(i));
+	if (i < FR_SCENE_THREAD_CNT && (!i || (u64)task != FR_ADDRESS(self))) {
+		put_thread(&u->scene.thread[i], task);
+		u->scene.thread_cnt = i + 1;
+	}
+	return (u64)BPF_CORE_READ(task, thread_node.next);
+}
+
+/* The one that dies, then the others, unless they are being killed already. They go on meanwhile. */
+__noinline u32 fr_scene_threads(u32 slot)
+{
+	struct task_struct *self = bpf_get_current_task_btf();
+	struct fr_ustack *u = fr_ustack_at(slot);
+	u64 signal = FR_ADDRESS(self->signal), head = signal + bpf_core_field_offset(struct signal_struct, thread_head), node;
+	u32 i;
+
+	if (!u)
+		return 0;
+	u->scene.thread_cnt = 0;
+	u->scene.thread_had_cnt = 0;
+	if (BPF_CORE_READ((struct signal_struct *)signal, flags) & SIGNAL_GROUP_EXIT)
+		return 0;
+	fr_scene_thread(slot, FR_ADDRESS(self) + bpf_core_field_offset(struct task_struct, thread_node));
+	node = (u64)BPF_CORE_READ((struct signal_struct *)signal, thread_head.next);
+	for (i = 0; i <= FR_SCENE_THREAD_CNT && node && node != head; i++)
+		node = fr_scene_thread(slot, node);
+	u->scene.thread_had_cnt = BPF_CORE_READ((struct signal_struct *)signal, nr_threads);
+	return u->scene.thread_cnt;
 }
 
 __noinline u32 fr_scene_begin(u32 slot)

@@ -199,11 +199,16 @@ u32 fr_scene_last(u32 slot, u32 n);
 /* Keep a descriptor, unless it is reserved and no file has it yet. Returns how many are kept by now. */
 u32 fr_scene_put(u32 slot, u32 fd);
 
-/* In the program itself, whose stack has room for the calls: the first descriptors, then the last. */
+/* Keep its threads, as they are. Returns how many. */
+u32 fr_scene_threads(u32 slot);
+
+/* In the program itself, whose stack has room for the calls: threads, which go on meanwhile; the first descriptors, then the
+ * last. */
 FR_INLINE void fr_scene_take(u32 slot)
 {
 	u32 open = fr_scene_begin(slot), last = 0, kept = 0, fd = 0, i;
 
+	fr_scene_threads(slot);
 	if (open > FR_SCENE_FD_CNT)
 		last = fr_scene_last(slot, FR_SCENE_FD_CNT / 2);
 	for (i = 0; i < 2 * FR_SCENE_FD_CNT && kept < FR_SCENE_FD_CNT; i++) {

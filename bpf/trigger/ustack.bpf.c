@@ -500,11 +500,10 @@ FR_INLINE void keep_memory(u32 nr, u32 slot, struct fr_ustack *u)
 {
 	struct fr_alert *a = fr_alert(nr);
 	const struct mm_struct *mm = bpf_get_current_task_btf()->mm;
-	struct fr_user_regs regs;
+	const struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 
-	fr_entry_regs(&regs);
-	u->memory.ip = regs.ip;
-	u->memory.sp = regs.sp;
+	u->memory.ip = fr_regs_ip(regs);
+	u->memory.sp = fr_regs_sp(regs);
 	u->memory.addr = a ? a->addr : 0;
 	u->memory.had_cnt = mm && bpf_core_field_exists(mm->mm_mt) ? BPF_CORE_READ(mm, map_count) : 0;
 	if (u->memory.had_cnt > FR_USTACK_MAP_CNT - FR_USTACK_CODE_MAPS) {

@@ -253,8 +253,8 @@ static int put_profile(struct fr_snap_writer *w)
 
 /*
  * What processes had as they died: one with descriptors, more than a page shows and fewer than it had, of numbers below 64, and
- * with mappings, likewise; one that had the tid before, though it is nearer to the end; and one of which a later version knows
- * more.
+ * with mappings, likewise, and threads; one that had the tid before, though it is nearer to the end; and one of which a later
+ * version knows more.
  */
 static int put_scenes(struct fr_snap_writer *w)
 {
@@ -268,6 +268,14 @@ static int put_scenes(struct fr_snap_writer *w)
 		{.what = FR_SCENE_descriptor, .number = 63, .value = {02000001}},
 		{.what = FR_SCENE_descriptors, .number = 40, .value = {64}},
 		{.what = FR_SCENE_mappings, .number = 70, .value = {0x401234, 0x7ffe00001000, 0x7ffe00000ff8}},
+		{.what = FR_SCENE_threads, .number = 20},
+		{.what = FR_SCENE_thread, .number = 99, .value = {203ull << 32 | 1, 0x401ff8, 0x7f0000000008}, .text = "waits"},
+		{.what = FR_SCENE_thread, .number = 100, .value = {4 << 16, 0x401234, 0x7ffe00001000}, .text = "db"},
+		{.what = FR_SCENE_thread, .number = 101, .value = {1 << 16}, .text = "runs"},
+		{.what = FR_SCENE_thread,
+		 .number = 102,
+		 .value = {0xffffffff00ff0002, ~0ULL, ~0ULL},
+		 .text = "a later\nkernel's"},
 		{.what = FR_SCENE_mapping, .number = 0x400000, .value = {0x401000, 0, 17}, .text = "/srv/db/bin/db"},
 		{.what = FR_SCENE_mapping, .number = 0x401000, .value = {0x403000, 0x1000, 21}, .text = "/srv/db/bin/db"},
 		{.what = FR_SCENE_build_id, .number = 0x401000, .text = "00c0ffee"},

@@ -129,7 +129,8 @@ static void look_at_names(const struct fr_snap *s)
 	for (i = 0; i < n; i++) {
 		look(e[i].text, strlen(e[i].text) + 1);
 		if (!e[i].tid || !e[i].what || (e[i].what == FR_SCENE_limit && e[i].number > FR_SCENE_LIMIT_MOST) ||
-		    (e[i].what == FR_SCENE_mapping && e[i].number >= e[i].value[0]))
+		    (e[i].what == FR_SCENE_mapping && e[i].number >= e[i].value[0]) ||
+		    (e[i].what == FR_SCENE_thread && (!e[i].number || e[i].number > FR_TID_MASK)))
 			abort();
 		if (i && (e[i].tid < e[i - 1].tid || (e[i].tid == e[i - 1].tid && e[i].at_ns < e[i - 1].at_ns)))
 			abort();

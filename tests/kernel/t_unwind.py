@@ -272,6 +272,68 @@ NOINLINE void lies(void)
 	sum++;
 }
 
+/* Threads: one waits for a lock, one sleeps, one runs; names of their own. More if given. */
+static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *locks(void *arg) { pthread_setname_np(pthread_self(), "locks"); pthread_mutex_lock(&held_lock); return arg; }
+static void *sleeps(void *arg) { pthread_setname_np(pthread_self(), "sleeps"); sleep(1000); return arg; }
+static volatile int running;
+static void *runs(void *arg) { pthread_setname_np(pthread_self(), "runs"); for (running = 1;; sum++) ; return arg; }
+
+/* Wait until a thread of this name is off its CPU in this call; then say its line. */
+static void await(int tid, const char *name, int call)
+{
+	char file[64], text[256], comm[32] = "";
+	int fd, n, nr = -1;
+
+	sprintf(file, "/proc/self/task/%d/syscall", tid);
+	while (nr != call || strcmp(comm, name)) {
+		fd = open(file, O_RDONLY);
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+		text[n > 0 ? n : 0] = 0;
+		nr = n > 0 && *text != 'r' ? atoi(text) : -1;
+		sprintf(file, "/proc/self/task/%d/comm", tid);
+		fd = open(file, O_RDONLY);
+		n = read(fd, comm, sizeof(comm) - 1);
+		close(fd);
+		comm[n > 0 ? n - 1 : 0] = 0;
+		sprintf(file, "/proc/self/task/%d/syscall", tid);
+	}
+	printf("%d %s %s", tid, name, text);
+}
+
+static volatile int tids[4];
+static void *begins(void *arg)
+{
+	void *(*const begin[])(void *) = {locks, sleeps, runs};
+	tids[(long)arg] = syscall(SYS_gettid);
+	return begin[(long)arg](arg);
+}
+
+NOINLINE void fellows(void)
+{
+	pthread_attr_t small;
+	pthread_t t;
+	long i, more = atoi(given);
+
+	pthread_mutex_lock(&held_lock);
+	for (i = 0; i < 3; i++)
+		pthread_create(&t, 0, begins, (void *)i);
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 16384);
+	for (i = 0; i < more; i++)
+		if (pthread_create(&t, &small, waits, 0))
+			break;
+	while (!running || !tids[0] || !tids[1])
+		;
+	await(tids[0], "locks", SYS_futex);
+	await(tids[1], "sleeps", SYS_clock_nanosleep);
+	printf("%d runs\n%ld\n", tids[2], 4 + i);
+	fflush(stdout);
+	one();
+	sum++;
+}
+
 /* As many mappings as it may have, but for a few. */
 NOINLINE void scattered(void)
 {
@@ -297,6 +359,7 @@ int main(int argc, char **argv)
 		{"deep", deep}, {"secret", secret}, {"handled_there", handled_there}, {"roomy", roomy}, {"overflow", overflow},
 		{"both", both}, {"made_calls", made_calls}, {"made_dies", made_dies}, {"holds", holds},
 		{"many", many}, {"sparse", sparse}, {"lies", lies}, {"scattered", scattered},
+		{"fellows", fellows},
 	};
 	unsigned i;
 
@@ -694,6 +757,45 @@ def scattered():
     text = fr("report", "--task", str(pid), taken).stdout
     check(f"    mappings: {scene['mapped']:,}, of which {len(scene['mappings'])} are known\n" in text, text)
     check("nothing was mapped" not in text, "not all are known")
+
+
+def fellows_of(more):
+    """Of a death with three fellows and so many more: what it said of them; its scene; its pid, and the snapshot."""
+    said, pid, taken = held(str(more), "fellows")
+    lines = [line.split() for line in said.splitlines()]
+    return {line[1]: (int(line[0]), line[2:]) for line in lines[:3]}, int(lines[3][0]), had(taken, pid)[2], pid, taken
+
+
+@test("its threads, as they are when one dies: names, states, calls and places as the kernel has them, and which one died")
+def fellows():
+    said, cnt, scene, pid, taken = fellows_of(0)
+    threads = {t["comm"]: t for t in scene["threads"]}
+    equal((scene["threaded"], cnt, len(scene["threads"])), (4, 4, 4), "how many")
+    equal({name: t["tid"] for name, t in threads.items()}, {**{name: tid for name, (tid, _) in said.items()}, "frt-bare": pid}, "tids")
+    equal([t["comm"] for t in scene["threads"] if t["died"]], ["frt-bare"], "which one died")
+    for name, call in ("locks", "futex"), ("sleeps", "clock_nanosleep"):
+        sp, ip = (int(n, 16) for n in said[name][1][-2:])  # of /proc/PID/task/TID/syscall
+        t = threads[name]
+        equal((t["ran"], t["state_name"], t["call"], t["sp"], t["ip"]), (False, "S", call, sp, ip), name)
+        check("libc.so" in t["place"], t)
+    runs = threads["runs"]
+    check(runs["ran"] or runs["state_name"] == "R", runs)
+    equal(runs["call"], None, "it is in none")
+    text = fr("report", "--task", str(pid), taken).stdout
+    check("    threads: 4\n" in text and "  S     in futex, at " in text, text)
+    clean = path("fellows.flight")
+    fr("cut", "--redact", "-o", clean, taken)
+    redacted = had(clean, pid)[2]["threads"]
+    equal([t["tid"] for t in redacted], [t["tid"] for t in scene["threads"]], "tids stay")
+    check(not {"locks", "sleeps"} & {t["comm"] for t in redacted}, redacted)
+
+
+@test("a process with thousands of threads: each counted, 64 of them named, the one that died among them")
+def thronged():
+    said, cnt, scene, pid, _ = fellows_of(3000)
+    check(cnt > 1000, f"{cnt} threads could be made")
+    equal((scene["threaded"], len(scene["threads"])), (cnt, 64), "how many")
+    equal([t["tid"] for t in scene["threads"] if t["died"]], [pid], "which one died")
 
 
 @test("bytes of the stack are in no file")

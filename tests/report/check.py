@@ -561,6 +561,12 @@ def check_scene(c, rep, info):
             c.equal(what + ": a build-id", (m["file"], set(m["build_id"]) - set("0123456789abcdef")), (True, set()))
     for point in "ip", "sp", "addr":
         c.equal(f"mappings: {point} lies in one at most", sum(m[point] for m in maps) <= 1, True)
+    tids = [t["tid"] for t in got["threads"]]
+    c.equal("threads", (tids, len(tids) <= (got["threaded"] or 0)), (sorted(set(tids)), True))
+    c.equal("threads: one at most died", sum(t["died"] for t in got["threads"]) <= 1, True)
+    for t in got["threads"]:
+        if t["ran"] and not t["died"]:
+            c.equal(f"thread {t['tid']}: it ran", (t["state_name"], t["call"], t["ip"]), (None, None, None))
     for limit in got["limits"]:
         what, bounds = f"limit {limit['number']}", (limit["soft"], limit["hard"])
         c.equal(what, limit["name"], LIMITS[limit["number"]])

@@ -570,6 +570,18 @@ static void test_things_are_checked(void **state)
 	e.number++;
 	assert_int_equal(check_scene(e), -EBADMSG);
 	e = good;
+	e.what = FR_SCENE_thread;
+	e.number = FR_TID_MASK;
+	e.value[0] = 1ULL << 32 | 4 << 16 | 2;
+	assert_int_equal(check_scene(e), 0);
+	e.value[0]++;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e.value[0]--;
+	e.number++;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e.number = 0;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e = good;
 	e.what = FR_SCENE_mappings;
 	e.number++;
 	assert_int_equal(check_scene(e), -EBADMSG);

@@ -84,6 +84,12 @@ def unit():
     equal([d["object"].split("/")[-1] for d in had["descriptors"] if d["fd"] in (1, 2)], ["unit.out", "unit.err"], "two of them")
     equal({n["name"] for n in had["limits"] if n["used"] is not None}, {"DATA", "STACK", "NPROC", "NOFILE", "MEMLOCK", "AS"},
           "limits whose use is known")
+    maps = had["mappings"]
+    equal((had["mapped"], len(maps) > 10), (len(maps), True), "its memory")
+    equal([m["perms"] for m in maps if m["ip"]], ["r-xp"], "its code")
+    equal([m["perms"] for m in maps if m["sp"]], ["rw-p"], "its stack")
+    equal([t["comm"] for t in had["threads"] if t["died"]], ["crash-worker"], "which of its threads died")
+    equal((had["threaded"], had["threaded"] > 1), (len(had["threads"]), True), "its threads")
 
 
 @test("doctor: able, and missing is what this kernel lacks")

@@ -20,6 +20,7 @@ struct files_struct;
 struct gendisk;
 struct inode;
 struct kernfs_node;
+struct list_head;
 struct mm_struct;
 struct mnt_namespace;
 struct mount;
@@ -176,6 +177,10 @@ struct bpf_iter__task {
 
 struct thread_info { unsigned long flags; u32 cpu; };
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -205,6 +210,8 @@ struct task_struct {
 	long unsigned int sas_ss_sp;
 	size_t sas_ss_size;
 	struct files_struct *files;
+	void *stack;
+	struct list_head thread_node;
 };
 
 struct nsproxy {
@@ -235,6 +242,8 @@ struct rlimit {
 
 struct signal_struct {
 	atomic_t live;
+	int nr_threads;
+	struct list_head thread_head;
 	short int oom_score_adj;
 	int group_exit_code;
 	unsigned int flags;

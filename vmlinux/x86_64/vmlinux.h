@@ -20,6 +20,7 @@ struct files_struct;
 struct gendisk;
 struct inode;
 struct kernfs_node;
+struct list_head;
 struct mm_struct;
 struct mnt_namespace;
 struct mount;
@@ -202,6 +203,10 @@ struct thread_info {
 	u32 cpu;
 };
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -231,6 +236,8 @@ struct task_struct {
 	long unsigned int sas_ss_sp;
 	size_t sas_ss_size;
 	struct files_struct *files;
+	void *stack;
+	struct list_head thread_node;
 };
 
 struct nsproxy {
@@ -261,6 +268,8 @@ struct rlimit {
 
 struct signal_struct {
 	atomic_t live;
+	int nr_threads;
+	struct list_head thread_head;
 	short int oom_score_adj;
 	int group_exit_code;
 	unsigned int flags;

@@ -51,7 +51,7 @@ static bool ustacks_copy(const struct fr_ustack *from, struct fr_ustack *to)
 	if (fr_load(&from->stack_id) != id || to->stack_id != id)
 		return false;
 	if (to->page_cnt > FR_USTACK_PAGE_CNT || to->map_cnt > FR_USTACK_MAP_CNT || to->scene.fd_cnt > FR_SCENE_FD_CNT ||
-	    to->memory.name_cnt > FR_USTACK_NAME_CNT)
+	    to->memory.name_cnt > FR_USTACK_NAME_CNT || to->scene.thread_cnt > FR_SCENE_THREAD_CNT)
 		return false;
 	for (i = 0; i < to->map_cnt; i++)
 		if (to->map[i].name > to->memory.name_cnt)

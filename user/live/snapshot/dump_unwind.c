@@ -365,6 +365,25 @@ static int add_memory(struct fr_dump *d, const struct fr_ustack *u, const struct
 	return err;
 }
 
+static int unwind_add_threads(const struct fr_ustack *u, struct fr_vec *v)
+{
+	static const u64 none[3] = {};
+	const struct fr_scene *s = &u->scene;
+	int err = add_thing(v, u, FR_SCENE_threads, s->thread_had_cnt, none, NULL);
+	u32 i;
+
+	for (i = 0; i < s->thread_cnt && !err; i++) {
+		const struct fr_scene_thread *t = &s->thread[i];
+		const u64 value[3] = {fr_scene_how(t->id, t->abi, t->flags, t->state), t->ip, t->sp};
+		char *name = strndup(t->comm, sizeof(t->comm));
+
+		err = name ? add_thing(v, u, FR_SCENE_thread, t->tid, value, name) : -ENOMEM;
+		if (err)
+			free(name);
+	}
+	return err;
+}
+
 /* Of descriptors that were not all looked at it is not known. */
 static u64 unwind_used(const struct fr_scene *s, u32 limit)
 {
@@ -387,6 +406,7 @@ static int add_scene(struct fr_dump *d, const struct fr_ustack *u, const struct 
 		err = add_thing(v, u, FR_SCENE_limit, i, value, NULL);
 	}
 	err = err ?: s->fd_end ? add_descriptors(d, u, v) : 0;
+	err = err ?: s->thread_had_cnt && s->thread_cnt ? unwind_add_threads(u, v) : 0;
 	return err ?: u->memory.had_cnt && u->map_cnt ? add_memory(d, u, found, v) : 0;
 }
 

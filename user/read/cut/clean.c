@@ -577,7 +577,7 @@ static int form_of_klog(const void *item)
 	return ((const struct fr_snap_klog *)item)->facility ? FR_PSEUDO_WORDS : FR_PSEUDO_TEXT;
 }
 
-/* What descriptors stand for, and what is mapped. What a later version has is taken for a command line. */
+/* What descriptors stand for, what is mapped, names of threads. What a later version has is taken for a command line. */
 static int form_of_scene(const void *item)
 {
 	const struct fr_snap_scene *n = item;
@@ -589,6 +589,8 @@ static int form_of_scene(const void *item)
 		return n->text && n->text[0] == '[' ? CLEAN_KEEP : FR_PSEUDO_PATH;
 	case FR_SCENE_build_id:
 		return CLEAN_KEEP;
+	case FR_SCENE_thread:
+		return FR_PSEUDO_NAME;
 	default:
 		return FR_PSEUDO_WORDS;
 	}

@@ -121,8 +121,21 @@ enum fr_scene_what {
 			      known */
 	FR_SCENE_build_id, /* number: start of a mapping; text: its file's, in hexadecimal */
 	FR_SCENE_mappings, /* number: how many there were; instruction, stack pointer, address of the fault, 0: of none */
+	FR_SCENE_thread,   /* number: its tid; how it was (fr_scene_how()), instruction, stack pointer; text: its name */
+	FR_SCENE_threads,  /* number: how many there were */
 	FR_SCENE_END,
 };
+
+/* How a thread was: { call + 1:32 | abi:8 | FR_SCENE_THREAD_*:8 | FR_PREV_STATE_*:16 }. */
+static inline u64 fr_scene_how(s32 call, u8 abi, u8 flags, u16 state)
+{
+	return (u64)(u32)(call + 1) << 32 | (u32)abi << 24 | (u32)flags << 16 | state;
+}
+
+static inline s64 fr_scene_how_call(u64 how)
+{
+	return (s64)(how >> 32) - 1;
+}
 
 #define FR_SCENE_LIMIT_MOST 63u /* the kernel's highest number, and more to come */
 

@@ -179,6 +179,9 @@ static bool scene_is_possible(const struct fr_scene_entry *e)
 		return e->number <= FR_SCENE_LIMIT_MOST;
 	case FR_SCENE_mapping:
 		return e->number < e->value[0];
+	case FR_SCENE_thread:
+		return e->number && e->number <= FR_TID_MASK && is_state((u16)e->value[0]);
+	case FR_SCENE_threads:
 	case FR_SCENE_descriptor:
 	case FR_SCENE_descriptors:
 	case FR_SCENE_mappings:

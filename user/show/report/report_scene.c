@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* report_scene: what the process in focus had as it died: descriptors and limits (bpf/scene.h), and its memory (bpf/ustack.h).
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +13,9 @@
 #include "show/report/report_text.h"
 #include "ustack.h"
 
-#define FDS_SHOWN  16u /* of a page: the lowest, and the highest */
-#define MAPS_SHOWN 16u /* of a page: those that matter, with their neighbours, and the lowest */
+#define FDS_SHOWN     16u /* of a page: the lowest, and the highest */
+#define THREADS_SHOWN 16u /* of a page: the one that died first */
+#define MAPS_SHOWN    16u /* of a page: those that matter, with their neighbours, and the lowest */
 
 /* What a limit counts. */
 enum scene_unit { SCENE_COUNT, SCENE_BYTES, SCENE_SECONDS, SCENE_US };
@@ -161,7 +163,149 @@ static const char *scene_build_id(const struct fr_report *r, const struct fr_sna
 	return NULL;
 }
 
+/* ---- threads ---- */
+
+static u8 scene_thread_flags(const struct fr_snap_scene *thread)
+{
+	return thread->value[0] >> 16;
+}
+
+static bool scene_died(const struct fr_snap_scene *thread)
+{
+	return scene_thread_flags(thread) & FR_SCENE_THREAD_DIED;
+}
+
+/* It had a CPU, or ran while it was looked at: what else there is of it is not known. */
+static bool scene_ran(const struct fr_snap_scene *thread)
+{
+	return scene_thread_flags(thread) & (FR_SCENE_THREAD_RUNS | FR_SCENE_THREAD_MOVED);
+}
+
+/* NULL: it was in none, or that is not known. */
+static const char *scene_call(const struct fr_report *r, const struct fr_snap_scene *thread, char room[FR_SYSNAME_CALL_SZ])
+{
+	const u64 how = thread->value[0];
+	s64 id = fr_scene_how_call(how);
+
+	return id < 0 || id > INT32_MAX ? NULL : fr_report_call_text(r, how >> 24 & 1, id, room);
+}
+
+/* The mapping of an address; NULL: it is not known. */
+static const struct fr_snap_scene *scene_map_of(const struct fr_report *r, u64 addr)
+{
+	u32 low = 0, high = r->scene.cnt[FR_SCENE_mapping], mid;
+	const struct fr_snap_scene *n;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		n = scene_nth(r, FR_SCENE_mapping, mid);
+		if (addr >= n->number && addr < n->value[0])
+			return n;
+		if (n->number < addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return NULL;
+}
+
+/* As far as its digits are pairs. */
+static u32 scene_hex_id(const char *text, u8 id[FR_BUILD_ID_MAX])
+{
+	unsigned byte;
+	u32 sz;
+
+	for (sz = 0; text && sz < FR_BUILD_ID_MAX && isxdigit((u8)text[2 * sz]) && isxdigit((u8)text[2 * sz + 1]); sz++) {
+		sscanf(text + 2 * sz, "%2x", &byte);
+		id[sz] = byte;
+	}
+	return sz;
+}
+
+#define PLACE_SZ 160u
+
+/* Where a thread left its user code: function, or place in a file. Empty: not known. */
+static const char *scene_place(const struct fr_report *r, const struct fr_snap_scene *thread, char to[PLACE_SZ])
+{
+	const struct fr_snap_scene *map = thread->value[1] ? scene_map_of(r, thread->value[1]) : NULL;
+	const char *file = map && *map->text == '/' ? strrchr(map->text, '/') + 1 : map ? map->text : "";
+	u64 off = map ? thread->value[1] - map->number + map->value[1] : 0;
+	struct fr_symbol sym = {};
+	u8 id[FR_BUILD_ID_MAX];
+	u32 sz = map ? scene_hex_id(scene_build_id(r, map), id) : 0;
+
+	*to = 0;
+	if (!*file)
+		return to;
+	if (sz && r->symbols)
+		fr_symbols_place(r->symbols, id, sz, off, 0, &sym, 1);
+	if (sym.name)
+		snprintf(to, PLACE_SZ, "%.100s+%#llx in %.40s", sym.name, sym.off, file);
+	else
+		snprintf(to, PLACE_SZ, "%.100s+%#llx", file, off);
+	return to;
+}
+
 /* ---- JSON ---- */
+
+static const void *scene_thread_at(const struct fr_at *at, u32 i)
+{
+	return scene_nth(at->of, FR_SCENE_thread, i);
+}
+
+static struct fr_value scene_thread_cnt(const struct fr_at *at)
+{
+	const struct fr_snap_scene *n = scene_nth(at->of, FR_SCENE_threads, 0);
+
+	return n ? fr_value_nr(n->number) : fr_value_null();
+}
+
+static struct fr_value scene_thread_died(const struct fr_at *at)
+{
+	return fr_value_bool(scene_died(at->rec));
+}
+
+static struct fr_value scene_thread_ran(const struct fr_at *at)
+{
+	return fr_value_bool(scene_ran(at->rec) || scene_died(at->rec));
+}
+
+static struct fr_value scene_thread_state(const struct fr_at *at)
+{
+	const struct fr_snap_scene *n = at->rec;
+
+	return fr_value_text(scene_ran(n) || scene_died(n) ? NULL : fr_report_state_word((u16)n->value[0]));
+}
+
+static struct fr_value scene_thread_call(const struct fr_at *at)
+{
+	return fr_value_text(scene_call(at->of, at->rec, at->room->text));
+}
+
+static struct fr_value scene_thread_ip(const struct fr_at *at)
+{
+	u64 ip = ((const struct fr_snap_scene *)at->rec)->value[1];
+
+	return ip ? fr_value_nr(ip) : fr_value_null();
+}
+
+static struct fr_value scene_thread_sp(const struct fr_at *at)
+{
+	u64 sp = ((const struct fr_snap_scene *)at->rec)->value[2];
+
+	return sp ? fr_value_nr(sp) : fr_value_null();
+}
+
+static struct fr_value scene_thread_place(const struct fr_at *at)
+{
+	char text[PLACE_SZ];
+	size_t sz = strlen(scene_place(at->of, at->rec, text));
+
+	if (!sz || sz > sizeof(at->room->text))
+		return fr_value_null();
+	memcpy(at->room->text, text, sz);
+	return fr_value_mem(at->room->text, sz);
+}
 
 static const void *scene_mapping_at(const struct fr_at *at, u32 i)
 {
@@ -320,6 +464,20 @@ static const struct fr_column scene_mapping_columns[] = {
 };
 static const struct fr_table scene_kind_mapping = {"mapping", "A part of the process's memory.", scene_mapping_columns};
 
+static const struct fr_column scene_thread_columns[] = {
+	FR_COLUMN(struct fr_snap_scene, number, "tid", NUMBER, "the thread"),
+	FR_COLUMN(struct fr_snap_scene, text, "comm", TEXT, "its name then"),
+	FR_COLUMN_MADE(scene_thread_died, "died", BOOL, "it is the one whose death this is"),
+	FR_COLUMN_MADE(scene_thread_ran, "ran", BOOL, "it had a CPU then, or got one while it was looked at: of another one than that which died, nothing of the following is known"),
+	FR_COLUMN_MADE(scene_thread_state, "state_name", TEXT, "its state, as a letter; `null`: it ran"),
+	FR_COLUMN_MADE(scene_thread_call, "call", TEXT, "the system call that it was in; `null`: in none, or not known"),
+	FR_COLUMN_MADE(scene_thread_ip, "ip", NUMBER, "where it left its user code; `null`: not known"),
+	FR_COLUMN_MADE(scene_thread_sp, "sp", NUMBER, "its stack pointer there; `null`: not known"),
+	FR_COLUMN_MADE(scene_thread_place, "place", TEXT, "the function of `ip`, or the file and the offset in it; `null`: not known"),
+	{},
+};
+static const struct fr_table scene_kind_thread = {"thread", "A thread of the process, as its fellow died.", scene_thread_columns};
+
 static const struct fr_column scene_columns[] = {
 	FR_COLUMN_MADE(scene_at_ns, "ts", CLOCK, "when it was looked at, by the task itself"),
 	FR_COLUMN_MADE(scene_open, "open", COUNT, "descriptors that were open; `null`: not known"),
@@ -328,6 +486,8 @@ static const struct fr_column scene_columns[] = {
 	FR_LIST(scene_limit_at, "limits", &scene_kind_limit, NULL),
 	FR_COLUMN_MADE(scene_mapped, "mapped", COUNT, "mappings that there were; `null`: not known"),
 	FR_LIST(scene_mapping_at, "mappings", &scene_kind_mapping, "of them, those that the file has"),
+	FR_COLUMN_MADE(scene_thread_cnt, "threaded", COUNT, "threads that there were; `null`: not known"),
+	FR_LIST(scene_thread_at, "threads", &scene_kind_thread, "of them, the one that died and the first others, 64 in all"),
 	{},
 };
 const struct fr_table fr_report_kind_scene = {"scene", "What its process [had as it died](format.md#what-a-process-had).", scene_columns};
@@ -548,6 +708,55 @@ static void scene_put_memory(struct fr_report_page *p)
 	scene_put_unmapped(p, n->number);
 }
 
+static void scene_put_thread(struct fr_report_page *p, const struct fr_snap_scene *t)
+{
+	const char *state = fr_report_state_word((u16)t->value[0]), *call;
+	char room[FR_SYSNAME_CALL_SZ], place[PLACE_SZ];
+
+	call = scene_call(p->r, t, room);
+	scene_place(p->r, t, place);
+	fr_out_printf(p->o, "    %7llu  ", t->number);
+	fr_report_cell(p->o, t->text, strlen(t->text), 16);
+	fr_out_printf(p->o, "  %-*s", call || *place ? 4 : 0, scene_died(t) ? "died" : scene_ran(t) ? "ran" : state ?: "?");
+	if (call)
+		fr_out_printf(p->o, "  in %s", call);
+	if (*place) {
+		fr_out_str(p->o, call ? ", at " : "  at ");
+		fr_escape_text(p->o, place, strlen(place));
+	}
+	fr_out_char(p->o, '\n');
+}
+
+/* The one that died comes first. */
+static void scene_put_threads(struct fr_report_page *p)
+{
+	const struct fr_snap_scene *n = scene_nth(p->r, FR_SCENE_threads, 0), *t;
+	u32 cnt = p->r->scene.cnt[FR_SCENE_thread], most = p->r->ask->top ? THREADS_SHOWN : cnt, shown = 0, i;
+	char text[32];
+
+	if (!n) {
+		fr_out_str(p->o, "    threads: not known\n");
+		return;
+	}
+	fr_out_printf(p->o, "    threads: %s\n", fr_show_count(n->number, text, sizeof(text)));
+	for (i = 0; i < cnt && shown < most; i++) {
+		t = scene_nth(p->r, FR_SCENE_thread, i);
+		if (!scene_died(t))
+			continue;
+		scene_put_thread(p, t);
+		shown++;
+	}
+	for (i = 0; i < cnt && shown < most; i++) {
+		t = scene_nth(p->r, FR_SCENE_thread, i);
+		if (scene_died(t))
+			continue;
+		scene_put_thread(p, t);
+		shown++;
+	}
+	if (n->number > shown)
+		fr_out_printf(p->o, "           ... %llu more ...\n", n->number - shown);
+}
+
 void fr_report_put_scene(struct fr_report_page *p)
 {
 	if (!p->r->scene.at)
@@ -555,5 +764,6 @@ void fr_report_put_scene(struct fr_report_page *p)
 	fr_report_title(p, "What it had", "as it died");
 	scene_put_open(p);
 	scene_put_limits(p);
+	scene_put_threads(p);
 	scene_put_memory(p);
 }
