@@ -747,7 +747,7 @@ def lies():
 @test("as many mappings as it may have: each counted; where it was, and where its stack was, are among those that are kept")
 def scattered():
     with open("/proc/sys/vm/max_map_count") as f:
-        pairs = (int(f.read()) - 100) // 2
+        pairs = (min(int(f.read()), 65530) - 100) // 2  # on some hosts it is 2^31
     said, pid, taken = held(str(pairs), "scattered")
     scene = had(taken, pid)[2]
     equal(scene["mapped"], int(said) - ("[vsyscall]" in open("/proc/self/maps").read()), "how many there were")

@@ -163,6 +163,10 @@ struct fr_dump_unwound {
 	int root;		   /* or -1 */
 };
 
+/* What is told of a death, and the steps that it takes: the frames, and then again with what the files are that none lies in.
+ */
+enum { FRAMES, OTHERS };
+
 static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 {
 	struct fr_dump_unwound *n = arg;
@@ -170,9 +174,15 @@ static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 	n->root = root_of(n->u[item].mnt_ns, &n->mnt_ns, n->root);
 	if (fr_unwind(&n->u[item], n->root, n->mine))
 		return;
-	fr_errand_tell(to, 0, n->mine, sizeof(*n->mine));
-	if (n->mine->err)
+	fr_errand_tell(to, FRAMES, n->mine, sizeof(*n->mine));
+	if (n->mine->err) {
 		fr_errand_fail(to);
+		return;
+	}
+	fr_errand_step(to, OTHERS);
+	if (fr_unwind_others(&n->u[item], n->root, n->mine))
+		fr_errand_fail(to);
+	fr_errand_tell(to, OTHERS, n->mine, sizeof(*n->mine));
 }
 
 /* What a runner tells has come from files that anybody may have rigged. */
@@ -196,24 +206,25 @@ static void unwind_take_one(void *arg, u32 item, u32 kind, const void *data, u32
 	struct fr_dump_unwound *n = arg;
 	struct fr_unwound *found;
 
-	if (kind || sz != sizeof(*found) || n->found[item])
+	if (kind > OTHERS || sz != sizeof(*found))
 		return;
 	found = malloc(sizeof(*found));
 	if (!found)
 		return;
 	memcpy(found, data, sz);
-	if (unwind_is_sound(found, &n->u[item]))
-		n->found[item] = found;
-	else
+	if (!unwind_is_sound(found, &n->u[item])) {
 		free(found);
+		return;
+	}
+	free(n->found[item]);
+	n->found[item] = found;
 }
 
 static void miss_one(void *arg, u32 item, u32 step, enum fr_errand_why why)
 {
 	struct fr_dump_unwound *n = arg;
 
-	(void)step;
-	fr_unread_add(&n->d->unread, n->u[item].pid, "stack", why);
+	fr_unread_add(&n->d->unread, n->u[item].pid, step == FRAMES ? "stack" : "files", why);
 }
 
 static u32 death_cnt(void *arg)

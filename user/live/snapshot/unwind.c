@@ -15,7 +15,6 @@ struct unwinding {
 	int root; /* of its mount namespace, -1: ours */
 	struct fr_unwound *out;
 	struct fr_cfi_frame frame;
-	bool asked[FR_USTACK_NAME_CNT];
 	struct fr_ehframe *eh[FR_USTACK_NAME_CNT]; /* of a file; NULL: it says nothing */
 };
 
@@ -83,7 +82,7 @@ static void unwind_open_code(struct unwinding *w, u32 name)
 	struct fr_unwound_file *file = &w->out->file[name];
 	int fd = unwind_open(w, name), err;
 
-	w->asked[name] = true;
+	file->is_asked = true;
 	if (fd < 0)
 		return;
 	if (file->build_id_sz)
@@ -91,19 +90,6 @@ static void unwind_open_code(struct unwinding *w, u32 name)
 	err = fr_ehframe_open(fd, &w->eh[name]);
 	if (err != -ENOEXEC && err != -ENOENT)
 		unwind_note(w, err);
-}
-
-/* What the others are: a snapshot tells of each which one it was. */
-static void unwind_ask_others(struct unwinding *w)
-{
-	int fd;
-	u32 i;
-
-	for (i = 0; i < w->u->memory.name_cnt; i++) {
-		fd = w->asked[i] ? -1 : unwind_open(w, i);
-		if (fd >= 0)
-			close(fd);
-	}
 }
 
 /* The mapping of code that an address lies in, whose file is open if it can be. NULL: it is not code. */
@@ -116,7 +102,7 @@ static const struct fr_ustack_map *unwind_map_of(struct unwinding *w, u64 addr)
 		m = &w->u->map[i];
 		if (!(m->flags & FR_MAP_EXEC) || addr < m->start || addr >= m->end)
 			continue;
-		if (m->name && !w->asked[m->name - 1])
+		if (m->name && !w->out->file[m->name - 1].is_asked)
 			unwind_open_code(w, m->name - 1);
 		return m;
 	}
@@ -212,7 +198,6 @@ int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
 	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;
 	while (unwind_add_frame(w) && unwind_go_up(w, &exact))
 		;
-	unwind_ask_others(w);
 	for (i = 0; i < u->memory.name_cnt; i++) {
 		if (w->eh[i])
 			unwind_note(w, fr_ehframe_err(w->eh[i]));
@@ -220,4 +205,26 @@ int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
 	}
 	free(w);
 	return 0;
+}
+
+int fr_unwind_others(const struct fr_ustack *u, int root, struct fr_unwound *out)
+{
+	struct unwinding *w = calloc(1, sizeof(*w));
+	int fd, err;
+	u32 i;
+
+	if (!w)
+		return -ENOMEM;
+	w->u = u;
+	w->root = root;
+	w->out = out;
+	out->err = 0; /* of the frames, which the caller has */
+	for (i = 0; i < u->memory.name_cnt; i++) {
+		fd = out->file[i].is_asked ? -1 : unwind_open(w, i);
+		if (fd >= 0)
+			close(fd);
+	}
+	err = out->err;
+	free(w);
+	return err;
 }

@@ -17,6 +17,7 @@
 
 /* A file that was mapped. */
 struct fr_unwound_file {
+	bool is_asked;	   /* what it is has been looked for */
 	bool is_there;	   /* and the one that was mapped */
 	bool is_elsewhere; /* not in our root, where its path may be another file's */
 	u8 nr;		   /* among those with a build-id that frames lie in, from 1; 0: none */
@@ -34,9 +35,15 @@ struct fr_unwound {
 };
 
 /*
- * Find the frames, and the build-ids of all files: 0, even if there is only the first frame; or -ENOMEM. root: the directory
- * that is the root of the process's mount namespace, -1: there is only ours.
+ * Find the frames, and the build-ids of the files that they lie in: 0, even if there is only the first frame; or -ENOMEM. root:
+ * the directory that is the root of the process's mount namespace, -1: there is only ours.
  */
 int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out);
+
+/*
+ * Then the build-ids of all the others, any of which may be on a disk that does not answer, so that who asks has the frames by
+ * then. 0, or the first error of reading one.
+ */
+int fr_unwind_others(const struct fr_ustack *u, int root, struct fr_unwound *out);
 
 #endif

@@ -27,6 +27,7 @@
 #include "base/trigger/trigger.h"
 #include "read/snapfile/snapfile_rows.h"
 #include "tp.h"
+#include "ustack.h"
 
 struct fr_clean {
 	struct fr_pseudo *names;
@@ -586,7 +587,7 @@ static int form_of_scene(const void *item)
 	case FR_SCENE_descriptor:
 		return FR_PSEUDO_OBJECT;
 	case FR_SCENE_mapping:
-		return n->text && n->text[0] == '[' ? CLEAN_KEEP : FR_PSEUDO_PATH;
+		return n->text && n->text[0] == '[' && !(n->value[2] & FR_MAP_FILE) ? CLEAN_KEEP : FR_PSEUDO_PATH;
 	case FR_SCENE_build_id:
 		return CLEAN_KEEP;
 	case FR_SCENE_thread:

@@ -129,7 +129,7 @@ enum fr_scene_what {
 /* How a thread was: { call + 1:32 | abi:8 | FR_SCENE_THREAD_*:8 | FR_PREV_STATE_*:16 }. */
 static inline u64 fr_scene_how(s32 call, u8 abi, u8 flags, u16 state)
 {
-	return (u64)(u32)(call + 1) << 32 | (u32)abi << 24 | (u32)flags << 16 | state;
+	return (u64)((u32)call + 1) << 32 | (u32)abi << 24 | (u32)flags << 16 | state;
 }
 
 static inline s64 fr_scene_how_call(u64 how)
