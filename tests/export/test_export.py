@@ -91,7 +91,7 @@ def test_whose(folder, flight, to, read):
     """read(trace) tells what the reader shows. Of a snapshot made for it, and of a recording, if there is one."""
     for real in filter(None, (f"{folder}/whose-{to}.flight", flight)):
         if real != flight:
-            subprocess.run([MADE_OF_TEXT, real], input=whose.MADE, text=True, check=True)
+            subprocess.run([MADE_OF_TEXT, real], input=whose.HOSTILE if to == "trace-cmd" else whose.MADE, text=True, check=True)
         out = f"{folder}/whose-{real == flight}.{to}"
         r = export(real, to, out)
         if r.returncode:

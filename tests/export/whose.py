@@ -38,6 +38,9 @@ event 1000005000 0 page_fault_user 130 address=1
 event 1000006000 0 page_fault_user 140 address=1
 """
 
+# what the owner of a cgroup may name it so that lines are forged, or one name looks like another's
+HOSTILE = MADE.replace("odd pod=forged", "odd pod=forged\\\\x20\\n  x-1 [000] 1.0: y:\\t\\u007f\\u001b[2J\\u202e\u00e9\\\\n")
+
 SAMPLES = """event 1000007000 0 cpu_sample 101
 event 1000007001 0 cpu_sample 101
 event 1000007002 0 cpu_sample 110
@@ -50,7 +53,7 @@ def told(lines):
     """{(pid, program): {column: text}} of all rows; a row's own must not differ from its process's other rows."""
     out = {}
     for e in map(json.loads, lines):
-        whose = {key: text for key, text in e["whose"].items() if text is not None}
+        whose = {key: unescaped(text) for key, text in e["whose"].items() if text is not None}
         program = whose.pop("program", None)
         if e["pid"] and out.setdefault((e["pid"], program), whose) != whose:
             raise RuntimeError(f"process {e['pid']} {program}: {whose}, and {out[e['pid'], program]} before")
@@ -112,6 +115,11 @@ def of_ctf(lines):
     return got
 
 
+def unescaped(text):
+    """A backslash and an x stand for a byte, in trace-cmd's texts as in JSON."""
+    return re.sub(rb"\\x([0-9a-f]{2})", lambda m: bytes([int(m[1], 16)]), text.encode()).decode()
+
+
 def of_tracecmd(lines):
     """Of trace-cmd's lines: the event of each process, whose texts have no blanks."""
     got = {}
@@ -119,5 +127,5 @@ def of_tracecmd(lines):
         m = re.search(r"\] +\S+ process_whose: +comm=(.*) pid=(\d+) start_ns=(\d+) (\S.*)$", line)
         if not m or (int(m[2]), m[1]) in got:
             raise RuntimeError(f"trace-cmd prints {line!r}")
-        got[int(m[2]), m[1]] = {key: text.replace("\\x20", " ") for key, _, text in (word.partition("=") for word in m[4].split(" "))}
+        got[int(m[2]), m[1]] = {key: unescaped(text) for key, _, text in (word.partition("=") for word in m[4].split(" "))}
     return got

@@ -9,6 +9,7 @@
 
 #include "base/schema/tpname.h"
 #include "base/text/escape.h"
+#include "base/text/utf8.h"
 #include "show/export/export_tracecmd.h"
 
 #define COMMON_SZ 8u /* common_type, common_flags, common_preempt_count, common_pid */
@@ -431,11 +432,13 @@ void fr_trc_bind_whose(struct fr_trc_event *e)
 	e->print_cnt = e->cnt;
 }
 
-/* "container=web pod=api-0", without what is not known. A blank within is \x20: whoever names a cgroup names no pod. */
+/*
+ * "container=web pod=api-0", without what is not known. Whoever names a cgroup forges no line and names no pod: a byte that
+ * text would not show as it is, a blank and each backslash are \xNN, so that this can be read back, too.
+ */
 static size_t tracecmd_put_words(char *to, size_t room, const struct fr_export_whose *w)
 {
-	size_t len = 0;
-	const char *s;
+	size_t len = 0, at, one;
 	u32 nr, i;
 
 	for (nr = 0; nr < FR_WHOSE_CNT; nr++) {
@@ -443,8 +446,15 @@ static size_t tracecmd_put_words(char *to, size_t room, const struct fr_export_w
 		if (!w->text[i] || room - len < 64)
 			continue;
 		len += sprintf(to + len, "%s%s=", len ? " " : "", fr_whose_name(i));
-		for (s = w->text[i]; *s && room - len > 4; s++)
-			len += sprintf(to + len, *s == ' ' ? "\\x20" : "%c", *s);
+		for (at = 0; w->text[i][at] && room - len > 16; at += one) {
+			const char *s = w->text[i] + at;
+
+			one = fr_utf8_len(s, strlen(s)) ?: 1;
+			if (*s == ' ' || *s == '\\')
+				len += sprintf(to + len, "\\x%02x", *s);
+			else
+				len += fr_escape_mem(to + len, room - len, s, one);
+		}
 	}
 	return len;
 }
