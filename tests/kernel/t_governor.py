@@ -15,7 +15,7 @@ from frtest import (GOVERNED, GOVERNED_HZ, MINIMAL, TMP, busy, check, dump, equa
 from recorder import Recorder, kill, send_reload
 
 NONE, LEAST, ALL = "0%", "0.001%", "100%"
-HELD = {"sys_enter", "sys_exit", "cpu_sample", "stack", "stack_build_ids"}
+HELD = {"sys_enter", "sys_exit", "sys_path", "sys_unread", "cpu_sample", "stack", "stack_build_ids"}
 
 
 def settings(name, budget, interval="1s", on=""):

@@ -488,7 +488,7 @@ def container():
 
 @test("a program on an overlay below the root, and its library: the whole chain, also if the overlay has files of its own by now")
 def overlay():
-    file, place, name, pids = program(), path("overlay"), shared(*MINIMAL), []
+    file, place, name, died = program(), path("overlay"), shared(*MINIMAL), []
     there = f"{place}/all"
     os.makedirs(place)
     run("mount", "-t", "tmpfs", "none", place)
@@ -511,16 +511,15 @@ def overlay():
                     for i in range(2):
                         p = subprocess.Popen([f"{there}/frt-bare", "chain"], env={"LD_PRELOAD": f"{there}/libfrtbare.so"})
                         check(p.wait() < 0, "died of a signal")
-                        pids.append(p.pid)
-                        if not i:
+                        died.append((p.pid, dump(name)))
+                        if not i:  # behind the snapshot: a file that was written to since a death is another one to it
                             run("touch", f"{there}/frt-bare", f"{there}/libfrtbare.so")
-                taken = dump(name)
             finally:
                 run("umount", there)
-            for pid in pids[-2:]:
+            for pid, taken in died[-2:]:
                 sym = crash_in(taken, pid)["ustack_sym"]
                 names = [frame.split("+")[0] for frame in sym]
-                check(len(names) >= 6, f"{below}: frames of pid {pids.index(pid)}: {sym}")
+                check(len(names) >= 6, f"{below}: frames of {pid}, of {[pid for pid, _ in died]}: {sym}")
                 equal(files_in(taken, pid) & {f"{there}/frt-bare", f"{there}/libfrtbare.so"}, {f"{there}/frt-bare", f"{there}/libfrtbare.so"},
                       "files told")
     finally:

@@ -556,7 +556,7 @@ def check_scene(c, rep, info):
     c.equal("mappings: as many as there were, or fewer", got["mapped"] >= len(maps) if got["mapped"] is not None else not maps, True)
     for m in maps:
         what = f"mapping {m['start']:#x}"
-        c.equal(what, (m["start"] < m["end"], len(m["perms"]), m["path"] == ""), (True, 4, False))
+        c.equal(what, (m["start"] < m["end"], len(m["perms"]), type(m["offset"]), m["path"] == ""), (True, 4, int, False))
         if m["build_id"]:
             c.equal(what + ": a build-id", (m["file"], set(m["build_id"]) - set("0123456789abcdef")), (True, set()))
     for point in "ip", "sp", "addr":
@@ -565,6 +565,9 @@ def check_scene(c, rep, info):
     c.equal("threads", (tids, len(tids) <= (got["threaded"] or 0)), (sorted(set(tids)), True))
     c.equal("threads: one at most died", sum(t["died"] for t in got["threads"]) <= 1, True)
     for t in got["threads"]:
+        c.equal(f"thread {t['tid']}: its name, state", (t["comm"] != "", t["state_name"] is None or t["state_name"][0] in "RSDTtXZPI"), (True, True))
+        c.equal(f"thread {t['tid']}: its place is that of its instruction", t["place"] is None or t["ip"] is not None, True)
+        c.equal(f"thread {t['tid']}: stack pointer, call", (type(t["sp"]) in (int, type(None)), t["call"] != ""), (True, True))
         if t["ran"] and not t["died"]:
             c.equal(f"thread {t['tid']}: it ran", (t["state_name"], t["call"], t["ip"]), (None, None, None))
     for limit in got["limits"]:

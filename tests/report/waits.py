@@ -128,6 +128,7 @@ def check_still_one(c, t):
     if t["in"] == "call":
         c.equal(what + ": arguments", (len(t["args"]), t["abi"] in (0, 1)), (6, True))
     c.equal(what + ": object", t["object"] is None or t["about"] == t["object"] or t["state"] == 0, True)
+    c.equal(what + ": CPUs that it may run on", t["cpus_allowed"] is None or 1 <= t["cpus_allowed"] <= 65535, True)
     c.equal(what + ": numbers", [type(t[k]) for k in ("pid", "start_ns", "cpu", "prio", "policy", "cgroup_id")], [int] * 6)
     c.equal(what + ": names", [t[k] is None or bool(t[k]) for k in ("comm", "waker_comm", "waker_tid", "owner_comm", "owner_tid")], [True] * 5)
 

@@ -125,7 +125,7 @@ static void test_secrets_go(void **state)
 	assert_int_equal(r.rec.cut, 0);
 	/* names of sockets, too; addresses, which have a colon, stay */
 	made("\1\0\0db?password=hunter2hunter2", 29, FR_CALL_ADDR_SZ, RAW, &s, "@db?password=[redacted]");
-	made("\1\0/run/x?token=0123456789abcdef", 33, FR_CALL_ADDR_SZ, RAW, &s, "/run/x?token=[redacted]");
+	made("\1\0/run/x?token=0123456789abcdef", 31, FR_CALL_ADDR_SZ, RAW, &s, "/run/x?token=[redacted]");
 	assert_int_equal(s.cnt, 6);
 	made("\x0a\0\0\x50\0\0\0\0\x20\1\x0d\xb8\0\0\0\0\0\0\0\0\0\0\0\7", 24, FR_CALL_ADDR_SZ, RAW, &s, "[2001:db8::7]:80");
 	assert_int_equal(s.cnt, 6);

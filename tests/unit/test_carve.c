@@ -215,7 +215,7 @@ static void what_no_task_can_be_is_none(void **state)
 	bad[0].tgid = 0;
 	bad[1].tgid = 4194305;
 	bad[2].ppid = 4194305;
-	bad[3].flags = 4;
+	bad[3].flags = FR_TASK_FLAGS + 1;
 	bad[4].flags = 1u << 31;
 	memset(bad[5].comm, 'x', FR_COMM_SZ);
 	memset(bad[6].first_comm, 'x', FR_COMM_SZ);
