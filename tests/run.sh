@@ -18,30 +18,28 @@ export PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec F
 # takes, since machines may be busy.
 # +: computes: beside others, as many at a time as there are CPUs. Those that take long first.
 # ~: waits for most of its time: one after the other, beside those that compute.
-# =: records this machine: one after the other, when those have ended.
-# ^: computes in one process: one after the other, beside those with a =, which wait for half of their time. So CPUs stay free for
-#    these, where there are two.
+# =: records this machine: one after the other, alone, when all others have ended.
 suites='
 + cli 1200	tests/cli/run.sh
 + unit	 1200	tests/unit/run.sh
++ step 1200	tests/step/run.sh
++ cut	 600	tests/cut/run.sh
++ files 1200	tests/files/run.sh
++ report 600	tests/report/run.sh
 + gate	 600	tests/gate/run.sh
 + symbols 900	tests/symbols/run.sh
++ model 1200	tests/model/run.sh
 + lib	 600	tests/lib/run.sh
 + stress 1200	tests/stress/run.sh
 + build 1200	tests/build/run.sh
 + tree	 400	tests/tree/run.sh
 + fuzz 1200	tests/fuzz/run.sh
-+ model 1200	tests/model/run.sh
 + rehearse 600	tests/rehearse/run.sh
 + waits 300	tests/waits/run.sh
 + verdict 300	tests/verdict/run.sh
 ~ view	 900	tests/view/run.sh
 ~ top	 900	tests/top/run.sh
 ~ dist	 400	tests/dist/run.sh
-^ cut	 600	tests/cut/run.sh
-^ files 1200	tests/files/run.sh
-^ report 600	tests/report/run.sh
-^ step 1200	tests/step/run.sh
 = kernel 2400	tests/kernel/run.sh
 = export 1200	tests/export/run.sh
 = fault	 900	tests/fault/run.sh
@@ -69,8 +67,8 @@ parts='
 '
 logs=build/check kind=suites times=times table=$suites
 case ${1:-} in
---list) sed -nE 's/^[-+~=.^] ([a-z]+).*/\1/p' <<< "$suites" && exit 0 ;;
---list-long) sed -nE 's/^[-+~=.^] ([a-z]+).*/\1/p' <<< "$parts" && exit 0 ;;
+--list) sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$suites" && exit 0 ;;
+--list-long) sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$parts" && exit 0 ;;
 --long) shift && logs=build/check/long kind=parts times=../times-long table=$parts ;;
 esac
 mkdir -p $logs
@@ -210,7 +208,6 @@ all_suites() {
 	lane < <(those "~") &
 	beside "$(nproc)" &
 	wait
-	lane < <(those ^) &
 	lane < <(those =) &
 	wait
 }
@@ -225,13 +222,13 @@ all_parts() {
 }
 
 for name; do
-	[[ $name =~ ^[0-9]+$ ]] || grep -qE "^[-+~=.^] $name[[:blank:]]" <<< "$table" && continue
-	echo "no name of one of the $kind: $name; they are:" $(sed -nE 's/^[-+~=.^] ([a-z]+).*/\1/p' <<< "$table") >&2
+	[[ $name =~ ^[0-9]+$ ]] || grep -qE "^[-+~=.] $name[[:blank:]]" <<< "$table" && continue
+	echo "no name of one of the $kind: $name; they are:" $(sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$table") >&2
 	exit 1
 done
 [[ $kind != parts ]] || echo "chance begins at FR_SEED=$FR_SEED"
 if (($#)); then
-	lane < <(those =~+^-. "$@") &
+	lane < <(those =~+-. "$@") &
 	wait
 else
 	all_$kind
@@ -242,10 +239,10 @@ while read -r _ name _; do
 	read -r p f s 2> /dev/null < "$logs/$name.counts" || { p=0 f=1 s=0 && echo "   failed: $name did not come to its end"; }
 	((passed += p, failed += f, skipped += s))
 	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
-done < <(those =~+^-. "$@")
+done < <(those =~+-. "$@")
 measured=$(
 	row "${kind%s}" seconds passed failed skipped cpu
-	for name in make $(those =~+^-. "$@" | cut -d' ' -f2); do
+	for name in make $(those =~+-. "$@" | cut -d' ' -f2); do
 		[[ ! -e $logs/$name.time ]] || cat "$logs/$name.time"
 	done
 	row all $SECONDS $passed $failed $skipped "$(awk '{ s += $6 } END { print s }' $logs/*.time)"
