@@ -327,6 +327,15 @@ def check_account(name, file=None):
         os.unlink(taken)
 
 
+def overwritten_since(file, ns=0, tier="main"):
+    """
+    How many records that a snapshot lacks may be of this moment, or later: those that were overwritten in rings of this tier, unless the ring
+    has all since then. Whatever else goes on fills a ring, too, so a test that counts in one allows for so many.
+    """
+    tiers = [t for c in fr_json("info", file)["cpus"] for t in c["tiers"] if t["name"] == tier]
+    return sum(t["overwritten"] for t in tiers if t["horizon_ns"] > ns)
+
+
 def unrecorded_of(file, why, event):
     """How many events of this name a snapshot counts to have no record, for that reason: thinned, unmatched, ..."""
     return fr_json("info", file)[why].get(event, 0)

@@ -16,8 +16,8 @@ import tempfile
 import time
 
 import frtest
-from frtest import (FLIGHTREC, GOVERNED, MINIMAL, SAMPLED, TMP, at_end, chance, check, dump, end, equal, fr, fr_json, last_of, main, program,
-                    replay, run, shared, test, wait_for)
+from frtest import (FLIGHTREC, GOVERNED, MINIMAL, SAMPLED, TMP, at_end, chance, check, dump, end, equal, fr, fr_json, last_of, main, mono_ns,
+                    overwritten_since, program, replay, run, shared, test, wait_for)
 from recorder import Recorder, kill
 
 PROGRAM = "frshare"
@@ -152,38 +152,46 @@ def gone_program():
 
 @functools.cache
 def ended_one():
-    """A snapshot of a session whose sampling had ended, its profile, what the session itself showed, and its count of idle samples."""
+    """
+    A snapshot of a session whose sampling had ended, its profile, what the session itself showed, its count of idle samples, and a moment
+    before the program ran.
+    """
     with last_of(*SAMPLED) as name:
+        since = mono_ns()
         with keeping(name, *SAMPLED), burning():
             run(gone_program())
             wait_seen(name, 200)
             stop_sampling(name)
             file, live = dump(name), of_live(name, "--since", "1h")
             idle = sum(c["filtered"]["idle"] for c in fr_json("status", "-n", name)["cpus"])
-    return file, profile(file, "--since", "1h"), live, idle
+    return file, profile(file, "--since", "1h"), live, idle, since
 
 
-def less_or_lost(p, hits, rows, what):
-    """As many hits as the ring has samples, but for those that the profile lost, or had no room for: it says how many."""
+def as_many(p, hits, rows, gone, what):
+    """
+    As many hits as the ring had samples, but for those that the profile lost, or had no room for: it says how many. gone: so many records
+    are overwritten, which may have been samples of these, or something else.
+    """
     lacks = p["lost_ever"] + p["window"]["other"] + p["window"]["stackless"]
-    check(rows - lacks <= hits <= rows, f"{what}: {hits} hits, {rows} samples in the ring; without room, or lost: {lacks}")
+    check(rows - lacks <= hits <= rows + gone, f"{what}: {hits} hits, {rows} samples in the ring; without room, or lost: {lacks}; overwritten: {gone}")
 
 
 @test("the profile counts the samples of the ring: of a program, and of each of its functions as many as replay names")
 def same_samples():
-    file, p, _, idle = ended_one()
-    equal(sum(t["overwritten"] for c in fr_json("info", file)["cpus"] for t in c["tiers"] if t["name"] == "main"), 0, "samples overwritten")
+    file, p, _, idle, since = ended_one()
     rows = replay(file, "--symbols", "-f", "event == cpu_sample")
-    equal(len(rows) + idle, p["taken_ever"] - lost_in_ring(file), "samples in the ring, and idle ones")
-    less_or_lost(p, p["window"]["idle"], idle, "idle")
+    gone, told = overwritten_since(file), p["taken_ever"] - lost_in_ring(file)
+    check(len(rows) + idle <= told <= len(rows) + gone + idle, f"{told} taken; {len(rows)} in the ring, {idle} idle, {gone} overwritten")
+    as_many(p, p["window"]["idle"], idle, 0, "idle")
+    gone = overwritten_since(file, since)  # of the program: none, unless others filled the ring while it ran
     mine = [r for r in rows if r["comm"] == PROGRAM]
-    less_or_lost(p, sum(s["hits"] for s in busy_stacks(p)), len(mine), PROGRAM)
+    as_many(p, sum(s["hits"] for s in busy_stacks(p)), len(mine), gone, PROGRAM)
     for name in SHARES:
         found = sum(any(f.startswith(name) for f in r["ustack_sym"] or []) for r in mine)
         check(found > 0, f"no sample in {name}")
-        less_or_lost(p, hits_in(p, name), found, name)
+        as_many(p, hits_in(p, name), found, gone, name)
     check(all(s["frames"] for s in busy_stacks(p)) or p["window"]["stackless"], "each has a stack")
-    return f"{len(mine)} samples, {len(busy_stacks(p))} stacks"
+    return f"{len(mine)} samples, {len(busy_stacks(p))} stacks, {gone} overwritten since"
 
 
 def lost_in_ring(file):
@@ -192,7 +200,7 @@ def lost_in_ring(file):
 
 @test("a snapshot has the profile of the time before it, the same that the session shows, also when it was cut")
 def in_snapshot():
-    file, p, live, _ = ended_one()
+    file, p, live, _, _ = ended_one()
     equal(p["window"]["counted"], live["window"]["counted"], "samples counted")
     check(hits_in(p, "share_much") > 0, "the program is in it, with its functions' names")
     equal(hits_in(p, "share_much"), hits_in(live, "share_much"), "samples of a function")
@@ -210,7 +218,7 @@ def in_snapshot():
 
 @test("functions of a program that has ended have names, of a session as of a snapshot")
 def of_ended():
-    _, p, live, _ = ended_one()
+    _, p, live, _, _ = ended_one()
     named = [[f["self"] for f in which["functions"] if f["name"] == "gone_spins" and f["module"] == frtest.path("frgone")] for which in (p, live)]
     check(named[0] and named[0][0] > 0, f"the snapshot names none: {[f['name'] for f in p['functions']][:40]}")
     equal(named[1], named[0], "samples of its function, of the session")
@@ -218,7 +226,7 @@ def of_ended():
 
 @test("folded and perfetto: as many samples as were counted, and json says the same")
 def formats():
-    file, p, _, _ = ended_one()
+    file, p, _, _, _ = ended_one()
     busy = sum(s["hits"] for s in p["stacks"])
     lines = fr("profile", file, "--since", "1h", "--to", "folded").stdout.splitlines()
     equal(sum(int(line.rsplit(" ", 1)[1]) for line in lines), busy + p["window"]["other"], "hits of folded lines")
@@ -308,9 +316,7 @@ def flips():
 
 def rows_of(file):
     """Samples that were written: those in the file, those that were overwritten, among other events, and those that found no room."""
-    cpus = fr_json("info", file)["cpus"]
-    gone = sum(t["overwritten"] + sum(t["lost"].values()) for c in cpus for t in c["tiers"] if t["name"] == "main")
-    return gone + int(fr("replay", "--count", file, "-f", "event == cpu_sample").stdout)
+    return overwritten_since(file) + lost_in_ring(file) + int(fr("replay", "--count", file, "-f", "event == cpu_sample").stdout)
 
 
 @test("a reader is killed at any moment: the next one puts it right")
