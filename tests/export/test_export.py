@@ -312,7 +312,7 @@ def test_perfetto_made(reader, folder, test, text):
     flight, trace = f"{folder}/{test.__name__}.flight", f"{folder}/{test.__name__}.pftrace"
     subprocess.run([MADE_OF_TEXT, flight], input=text, text=True, check=True)
     export(flight, "perfetto", trace)
-    judge(reader, trace, test, None)
+    judge(reader, trace, test, events_of(flight)[1])
 
 
 def test_perfetto_profile(reader, folder, flight):
@@ -364,7 +364,8 @@ def test_perfetto_ending(reader, folder, flight, events):
 
 
 OF_MADE = ((perfetto.test_sent_back, perfetto.SENT_BACK), (perfetto.test_narrow_calls, perfetto.CALLS),
-           (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS), (perfetto.test_held, perfetto.HELD))
+           (perfetto.test_preempted, perfetto.PREEMPTED), (perfetto.test_reused, perfetto.REUSED), (perfetto.test_ends, perfetto.ENDS),
+           (perfetto.test_held, perfetto.HELD))
 
 
 def test_perfetto_of_texts(folder):
