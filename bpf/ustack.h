@@ -28,10 +28,14 @@
 #define FR_USTACK_NAME_CNT   128u /* of mappings: files, and what the kernel calls its own */
 #define FR_USTACK_CODE_MAPS  96u  /* of the mappings so many, and */
 #define FR_USTACK_CODE_NAMES 32u  /* of the names, are only for code, without which no stack is unwound */
+#define FR_USTACK_ANON_NAMES 64u  /* names that a program gave to memory of no file have one of so many */
 #define FR_USTACK_REG_CNT    17u  /* as DWARF numbers them on x86-64: 0 to 15, and rip */
 #define FR_USTACK_PAGE_SZ    4096u
 #define FR_USTACK_LOOK_CNT   2048u /* mappings and gaps between them that are looked at */
-#define FR_USTACK_TRY_CNT    256u  /* pages that are looked for */
+#define FR_USTACK_NEAR_BELOW 4u	   /* mappings and gaps that are looked at on each side of what matters */
+#define FR_USTACK_NEAR_ABOVE 12u
+#define FR_USTACK_NEAR_CNT   (3u * (FR_USTACK_NEAR_BELOW + FR_USTACK_NEAR_ABOVE)) /* at most, that may come twice */
+#define FR_USTACK_TRY_CNT    256u						  /* pages that are looked for */
 
 /* What mappings are of: a file, or what /proc/PID/maps has in brackets. */
 struct fr_ustack_name {
@@ -44,6 +48,7 @@ struct fr_ustack_name {
 #define FR_MAP_EXEC   4u
 #define FR_MAP_SHARED 8u
 #define FR_MAP_FILE   16u /* of a file, whose name may not be known */
+#define FR_MAP_GONE   32u /* that had no name in any directory */
 
 struct fr_ustack_map {
 	u64 start, end; /* from start to below end */
@@ -55,9 +60,10 @@ struct fr_ustack_map {
 /* The memory of the process. Of more mappings than have room there are those around its instruction, stack pointer and fault,
  * perhaps twice, and the lowest. */
 struct fr_ustack_memory {
-	u64 ip, sp, addr; /* of the fault, 0: there was none */
-	u64 last_file;	  /* while it is looked at: of the last name, the kernel's address */
-	u32 had_cnt;	  /* mappings there were; 0: not known */
+	u64 ip, sp;
+	u64 addr;      /* of the fault, which may be 0; FR_SCENE_NO_VALUE: there was none */
+	u64 last_file; /* while it is looked at: of the last name, the kernel's address */
+	u32 had_cnt;   /* mappings there were; 0: not known */
 	u32 name_cnt;
 	struct fr_ustack_name name[FR_USTACK_NAME_CNT];
 };

@@ -345,6 +345,39 @@ FR_INLINE u64 map_source(const struct vm_area_struct *vma)
 	return file || !BPF_CORE_READ(vma, vm_ops) ? file : (u64)BPF_CORE_READ(vma, vm_private_data);
 }
 
+struct anon_vma_name___named {
+	char name[1];
+};
+struct vm_area_struct___named {
+	struct anon_vma_name___named *anon_name;
+};
+
+#define ANON_NAME_MAX 80u /* with its NUL, as the kernel has it */
+
+/* The kernel's address of the name that the program gave to memory of no file (prctl(PR_SET_VMA)). 0: none, or not known. */
+FR_INLINE u64 anon_name(const struct vm_area_struct *vma)
+{
+	const struct vm_area_struct___named *named = (const void *)vma;
+
+	return bpf_core_field_exists(named->anon_name) && !BPF_CORE_READ(vma, vm_file) ? (u64)BPF_CORE_READ(named, anon_name)
+										       : 0;
+}
+
+FR_INLINE void put_anon_name(char name[FR_ALERT_PATH_MAX], u64 named)
+{
+	static const char head[] = "[anon:";
+	const u32 at = sizeof(head) - 1;
+	u32 sz;
+
+	sz = bpf_probe_read_kernel_str(name + at, ANON_NAME_MAX, ((struct anon_vma_name___named *)named)->name);
+	asm volatile("" : "+r"(sz));
+	if (sz - 1 >= ANON_NAME_MAX)
+		return;
+	name[at + sz - 1] = ']';
+	name[at + sz] = 0;
+	__builtin_memcpy(name, head, at);
+}
+
 /* Memory that is of no file and has a name nevertheless, as /proc/PID/maps has it. */
 FR_INLINE bool put_own_name(char name[FR_ALERT_PATH_MAX], const struct vm_area_struct *vma, u64 source)
 {
@@ -358,6 +391,8 @@ FR_INLINE bool put_own_name(char name[FR_ALERT_PATH_MAX], const struct vm_area_s
 		__builtin_memcpy(name, heap, sizeof(heap));
 	else if (start <= at && end >= at)
 		__builtin_memcpy(name, stack, sizeof(stack));
+	else if (anon_name(vma))
+		put_anon_name(name, anon_name(vma));
 	return name[0] == '[';
 }
 
@@ -371,6 +406,8 @@ FR_INLINE u32 map_name(u32 nr, struct fr_ustack *u, const struct vm_area_struct 
 
 	if (source && source == u->memory.last_file)
 		return i;
+	if (!source && anon_name(vma) && i >= FR_USTACK_ANON_NAMES)
+		return 0;
 	asm volatile("" : "+r"(i));
 	if (!m || i >= FR_USTACK_NAME_CNT || (!is_code && i >= FR_USTACK_NAME_CNT - FR_USTACK_CODE_NAMES))
 		return 0;
@@ -389,13 +426,19 @@ FR_INLINE u32 map_name(u32 nr, struct fr_ustack *u, const struct vm_area_struct 
 	return i + 1;
 }
 
+/* Has the file of a mapping a name in its directory? */
+FR_INLINE bool is_gone(u64 file)
+{
+	return !BPF_CORE_READ((struct path *)fr_moment_opened(file), dentry, d_hash.pprev);
+}
+
 /* Note a mapping, by the address of its vm_area_struct, if there is room. */
 __noinline int fr_ustack_note(u32 nr, u32 slot, u64 address)
 {
 	struct vm_area_struct *vma = (void *)address;
 	struct fr_ustack *u = fr_ustack_at(slot);
 	struct fr_ustack_map *map;
-	bool is_file;
+	u64 file;
 	u32 i;
 
 	if (!u)
@@ -410,10 +453,10 @@ __noinline int fr_ustack_note(u32 nr, u32 slot, u64 address)
 		return 0;
 	map->start = BPF_CORE_READ(vma, vm_start);
 	map->end = BPF_CORE_READ(vma, vm_end);
-	is_file = BPF_CORE_READ(vma, vm_file);
-	map->off = is_file ? BPF_CORE_READ(vma, vm_pgoff) << fr_page_shift : 0;
+	file = (u64)BPF_CORE_READ(vma, vm_file);
+	map->off = file ? BPF_CORE_READ(vma, vm_pgoff) << fr_page_shift : 0;
 	map->name = map_name(nr, u, vma, map_source(vma), map->flags & FR_MAP_EXEC);
-	map->flags |= is_file ? FR_MAP_FILE : 0;
+	map->flags |= file ? FR_MAP_FILE | (is_gone(file) ? FR_MAP_GONE : 0) : 0;
 	u->map_cnt = i + 1;
 	return 0;
 }
@@ -465,16 +508,13 @@ __noinline int fr_ustack_maps(u32 nr, u32 slot)
 
 /* ---- its memory ---- */
 
-#define NEAR_BELOW 4u /* mappings and gaps that are looked at on each side */
-#define NEAR_ABOVE 12u
-
-/* The lowest of up to NEAR_BELOW mappings that adjoin each other below addr; addr: there is none. */
+/* The lowest of up to FR_USTACK_NEAR_BELOW mappings that adjoin each other below addr; addr: there is none. */
 __noinline u64 fr_ustack_below(u64 addr)
 {
 	struct mapping map;
 	u32 i;
 
-	for (i = 0; i <= NEAR_BELOW; i++) {
+	for (i = 0; i <= FR_USTACK_NEAR_BELOW; i++) {
 		if (fr_mapping_read(addr - !!i, &map) || (i && !map.end))
 			break;
 		addr = map.end ? map.start : addr & ~(u64)(FR_MM_PAGE_SZ - 1);
@@ -490,7 +530,7 @@ __noinline int fr_ustack_near(u32 nr, u32 slot, u64 addr)
 	u32 i;
 
 	addr = addr ? fr_ustack_below(addr) : 0;
-	for (i = 0; i < NEAR_BELOW + NEAR_ABOVE && addr; i++)
+	for (i = 0; i < FR_USTACK_NEAR_BELOW + FR_USTACK_NEAR_ABOVE && addr; i++)
 		addr = fr_ustack_look(nr, slot, addr);
 	return 0;
 }
@@ -504,12 +544,13 @@ FR_INLINE void keep_memory(u32 nr, u32 slot, struct fr_ustack *u)
 
 	u->memory.ip = fr_regs_ip(regs);
 	u->memory.sp = fr_regs_sp(regs);
-	u->memory.addr = a ? a->addr : 0;
+	u->memory.addr = a && fr_sig_has_addr(a->sig, a->code) ? a->addr : FR_SCENE_NO_VALUE;
 	u->memory.had_cnt = mm && bpf_core_field_exists(mm->mm_mt) ? BPF_CORE_READ(mm, map_count) : 0;
 	if (u->memory.had_cnt > FR_USTACK_MAP_CNT - FR_USTACK_CODE_MAPS) {
 		fr_ustack_near(nr, slot, u->memory.ip);
 		fr_ustack_near(nr, slot, u->memory.sp);
-		fr_ustack_near(nr, slot, u->memory.addr);
+		if (u->memory.addr != FR_SCENE_NO_VALUE)
+			fr_ustack_near(nr, slot, u->memory.addr);
 	}
 	fr_ustack_maps(nr, slot);
 }

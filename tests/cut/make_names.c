@@ -343,6 +343,13 @@ static int put_meta(struct fr_snap_writer *w, const char *boot)
 		 .number = 8192,
 		 .value = {16384, 0, 3},
 		 .text = "[stack]"},
+		{.tid = 100,
+		 .start_ns = 5,
+		 .at_ns = 1900000,
+		 .what = FR_SCENE_mapping,
+		 .number = 16384,
+		 .value = {20480, 0, 3},
+		 .text = "[anon:" NAME "60 heap]"},
 		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = FR_SCENE_thread, .number = 101, .text = NAME "58t"},
 		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = FR_SCENE_build_id, .number = 4096, .text = "00c0ffee"},
 		{.tid = 100, .start_ns = 5, .at_ns = 1900000, .what = 200, .text = "of a later " NAME "59 version"}};

@@ -35,6 +35,7 @@ PROGRAM = r"""
 #include <string.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -45,6 +46,8 @@ extern void lib_outer(void (*call)(void));
 static void (*volatile nowhere)(void);
 
 NOINLINE void dies(void) { sum++; *(volatile int *)0x10 = 1; sum++; }
+NOINLINE void null(void) { *(volatile int *)nowhere = 1; sum++; }
+NOINLINE void aborts(void) { abort(); }
 NOINLINE void two(void) { dies(); sum++; }
 NOINLINE void one(void) { lib_outer(two); sum++; }
 NOINLINE void jumps(void) { nowhere(); sum++; }
@@ -265,6 +268,8 @@ NOINLINE void lies(void)
 	ftruncate(fd, 3 * 4096);
 	mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 4096);
 	mmap(0, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unlink(text);
+	prctl(0x53564d41, 0, mmap(0, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096, "of ours"); /* where a kernel can */
 	guard = mmap(0, 3 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	given = strdup(text);
 	lists();
@@ -359,7 +364,7 @@ int main(int argc, char **argv)
 		{"deep", deep}, {"secret", secret}, {"handled_there", handled_there}, {"roomy", roomy}, {"overflow", overflow},
 		{"both", both}, {"made_calls", made_calls}, {"made_dies", made_dies}, {"holds", holds},
 		{"many", many}, {"sparse", sparse}, {"lies", lies}, {"scattered", scattered},
-		{"fellows", fellows},
+		{"fellows", fellows}, {"null", null}, {"aborts", aborts},
 	};
 	unsigned i;
 
@@ -725,6 +730,9 @@ def lies():
     paths = [line[5].strip().removesuffix(" (deleted)") if line[5:] else None for line in read]
     equal([m["path"] for m in scene["mappings"]], [p and p.replace("hunter2hunter2", "[redacted]") for p in paths], "what they are of")
     equal([m["file"] for m in scene["mappings"]], [line[3] != "00:00" for line in read], "files")
+    gone = [bool(line[5:]) and line[5].strip().endswith(" (deleted)") for line in read]
+    equal([m["deleted"] for m in scene["mappings"]], gone, "files without a name")
+    equal(gone.count(True), 2, "one was removed, one never had any")
     ids = {m["path"]: m["build_id"] for m in scene["mappings"]}
     for file in path("frt-bare"), path("libfrtbare.so"), next(p for p in ids if p and "/libc.so" in p):
         equal(ids[file], build_id(file), f"build-id of {file}")
@@ -735,12 +743,23 @@ def lies():
     check(b"hunter2" not in content(taken), "a secret of a path is nowhere in the file")
     text = fr("report", "--task", str(pid), taken).stdout
     check(f"    mappings: {len(expected)}\n" in text and "---p  memory of no file  <- address of the fault\n" in text, text)
+    whole = fr("report", "--top", "0", "--task", str(pid), taken).stdout
+    check("?token=[redacted] (deleted)\n" in whole, re.findall(".*redacted.*", whole))
     cut = path("lay.flight")
     fr("cut", "--redact", "-o", cut, taken)
     clean = had(cut, pid)[2]["mappings"]
     equal(list(map(perms_of, clean)), expected, "mappings of a file without names")
     check(all(not m["path"] or "frt-bare" not in m["path"] for m in clean), clean)
     equal([m["build_id"] for m in clean], [m["build_id"] for m in scene["mappings"]], "build-ids stay")
+
+
+@test("a fault at address 0 is one; a signal that a process sent itself has no address")
+def null():
+    for way, is_said in ("null", True), ("aborts", False):
+        pid, taken = held(way)[1:]
+        check(not any(m["addr"] for m in had(taken, pid)[2]["mappings"]), "nothing is mapped at 0")
+        said = re.findall("nothing was mapped at .*", fr("report", "--task", str(pid), taken).stdout)
+        equal(said, ["nothing was mapped at 0x0, the address of the fault"] * is_said, f"said of {way}")
 
 
 @test("as many mappings as it may have: each counted; where it was, and where its stack was, are among those that are kept")

@@ -557,6 +557,7 @@ def check_scene(c, rep, info):
     for m in maps:
         what = f"mapping {m['start']:#x}"
         c.equal(what, (m["start"] < m["end"], len(m["perms"]), type(m["offset"]), m["path"] == ""), (True, 4, int, False))
+        c.equal(what + ": only a file may be deleted", m["deleted"] and not m["file"], False)
         if m["build_id"]:
             c.equal(what + ": a build-id", (m["file"], set(m["build_id"]) - set("0123456789abcdef")), (True, set()))
     for point in "ip", "sp", "addr":

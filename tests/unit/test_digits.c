@@ -143,11 +143,34 @@ static void test_plain(void **state)
 	}
 }
 
+/* Pairs of hexadecimal digits, up to the first that is none; nothing behind the text's end is read. */
+static void test_hex_bytes(void **state)
+{
+	static const struct {
+		const char *text;
+		u32 cnt;
+	} all[] = {{"", 0}, {"a", 0}, {"abc", 1}, {"00Ff", 2}, {"ab  c", 1}, {"00ff1122", 3}, {"0x11", 0}};
+	u8 to[4];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		char *text = strdup(all[i].text); /* a sanitizer knows its end */
+
+		to[3] = 7;
+		assert_int_equal(fr_hex_bytes(text, to, 3), all[i].cnt);
+		assert_int_equal(to[3], 7);
+		free(text);
+	}
+	assert_int_equal(fr_hex_bytes("00Ff", to, 3), 2);
+	assert_int_equal(to[0] << 8 | to[1], 0xff);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_numbers), cmocka_unit_test(test_room),  cmocka_unit_test(test_copies),
-		cmocka_unit_test(test_same),	cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_same),	cmocka_unit_test(test_plain), cmocka_unit_test(test_hex_bytes),
 	};
 
 	return cmocka_run_group_tests_name("digits", tests, NULL, NULL);

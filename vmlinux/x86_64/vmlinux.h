@@ -18,6 +18,7 @@ struct file;
 struct file_system_type;
 struct files_struct;
 struct gendisk;
+struct hlist_bl_node;
 struct inode;
 struct kernfs_node;
 struct list_head;
@@ -346,12 +347,17 @@ struct mount {
 	struct mnt_namespace *mnt_ns;
 };
 
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+};
+
 struct qstr {
 	u32 len;
 	unsigned char *name;
 };
 
 struct dentry {
+	struct hlist_bl_node d_hash;
 	struct dentry *d_parent;
 	struct qstr d_name;
 	struct inode *d_inode;

@@ -124,6 +124,16 @@ static inline int fr_hex_byte(const char *s)
 	return low < 0 ? -1 : high << 4 | low;
 }
 
+/* The bytes that the pairs of hexadecimal digits at s are, up to the first that is none. Returns how many, at most max. */
+static inline u32 fr_hex_bytes(const char *s, u8 *to, u32 max)
+{
+	u32 cnt;
+
+	for (cnt = 0; cnt < max && fr_hex_byte(s) >= 0; s += 2)
+		to[cnt++] = fr_hex_byte(s);
+	return cnt;
+}
+
 /* Copy up to FR_COPY_MOST_SZ bytes: quicker than memcpy(), which first has to find the best way. */
 static inline char *fr_copy_short(char *to, const char *from, size_t sz)
 {

@@ -341,12 +341,12 @@ static int add_build_id(struct fr_vec *v, const struct fr_ustack *u, const struc
 	return err;
 }
 
-/* Was it noted before, as near to what matters? */
+/* Was it noted before, as near to what matters? Those come first. */
 static bool is_again(const struct fr_ustack *u, u32 map)
 {
 	u32 i;
 
-	for (i = 0; i < map; i++)
+	for (i = 0; i < map && i < FR_USTACK_NEAR_CNT; i++)
 		if (u->map[i].start == u->map[map].start)
 			return true;
 	return false;

@@ -83,12 +83,6 @@ static int symbols_find(void *arg, struct fr_ksym *k, size_t cnt, struct fr_kall
 	return err;
 }
 
-static void read_build_id(const char *hex, struct fr_dump_kernel *kernel)
-{
-	for (; kernel->build_id_sz < FR_BUILD_ID_MAX && fr_hex_byte(hex) >= 0; hex += 2)
-		kernel->build_id[kernel->build_id_sz++] = fr_hex_byte(hex);
-}
-
 /* Was this machine's kernel, booted now, the one that stopped? */
 static bool symbols_is_same(const struct fr_dump_kernel *kernel)
 {
@@ -107,7 +101,7 @@ int fr_recover_put_kernel(struct fr_recover *r, struct fr_dump *d)
 		return 0;
 	fr_addrs_sort(d->addrs);
 	names.stext = strtoull(symbols_value_of(info, "SYMBOL(_stext)"), NULL, 16);
-	read_build_id(symbols_value_of(info, "BUILD-ID"), &kernel);
+	kernel.build_id_sz = fr_hex_bytes(symbols_value_of(info, "BUILD-ID"), kernel.build_id, FR_BUILD_ID_MAX);
 	if (!names.stext)
 		kernel.why_not = "the crash dump does not say where its kernel was";
 	else if (!r->ask->kallsyms && !symbols_is_same(&kernel))

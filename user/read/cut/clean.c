@@ -578,6 +578,14 @@ static int form_of_klog(const void *item)
 	return ((const struct fr_snap_klog *)item)->facility ? FR_PSEUDO_WORDS : FR_PSEUDO_TEXT;
 }
 
+/* Names that the kernel gives stay, and those that a program gave to its memory go. */
+static int form_of_mapped(const struct fr_snap_scene *n)
+{
+	if (!n->text || n->text[0] != '[' || n->value[2] & FR_MAP_FILE)
+		return FR_PSEUDO_PATH;
+	return strncmp(n->text, "[anon:", 6) ? CLEAN_KEEP : FR_PSEUDO_NAME;
+}
+
 /* What descriptors stand for, what is mapped, names of threads. What a later version has is taken for a command line. */
 static int form_of_scene(const void *item)
 {
@@ -587,7 +595,7 @@ static int form_of_scene(const void *item)
 	case FR_SCENE_descriptor:
 		return FR_PSEUDO_OBJECT;
 	case FR_SCENE_mapping:
-		return n->text && n->text[0] == '[' && !(n->value[2] & FR_MAP_FILE) ? CLEAN_KEEP : FR_PSEUDO_PATH;
+		return form_of_mapped(n);
 	case FR_SCENE_build_id:
 		return CLEAN_KEEP;
 	case FR_SCENE_thread:

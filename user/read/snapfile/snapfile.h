@@ -120,7 +120,8 @@ enum fr_scene_what {
 	FR_SCENE_mapping,  /* number: its start; end, offset in the file, flags (FR_MAP_*); text: its name, empty: none, or not
 			      known */
 	FR_SCENE_build_id, /* number: start of a mapping; text: its file's, in hexadecimal */
-	FR_SCENE_mappings, /* number: how many there were; instruction, stack pointer, address of the fault, 0: of none */
+	FR_SCENE_mappings, /* number: how many there were; instruction, stack pointer, address of the fault, all ones: of none
+			    */
 	FR_SCENE_thread,   /* number: its tid; how it was (fr_scene_how()), instruction, stack pointer; text: its name */
 	FR_SCENE_threads,  /* number: how many there were */
 	FR_SCENE_END,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_scene: what the process in focus had as it died: descriptors and limits (bpf/scene.h), and its memory (bpf/ustack.h).
- */
-#include <ctype.h>
+/* report_scene: what the process in focus had as it died (bpf/scene.h), its memory included (bpf/ustack.h). */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/schema/syscalls.h"
+#include "base/text/digits.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
 #include "scene.h"
@@ -114,19 +113,19 @@ enum scene_point { SCENE_IP, SCENE_SP, SCENE_ADDR, SCENE_POINT_CNT };
 
 static const char *const scene_points[] = {"instruction", "stack pointer", "address of the fault"};
 
-/* 0: it is not known, or there was none. */
+/* FR_SCENE_NO_VALUE: it is not known, or there was none. */
 static u64 scene_point(const struct fr_report *r, enum scene_point which)
 {
 	const struct fr_snap_scene *n = scene_nth(r, FR_SCENE_mappings, 0);
 
-	return n ? n->value[which] : 0;
+	return n ? n->value[which] : FR_SCENE_NO_VALUE;
 }
 
 static bool scene_has(const struct fr_report *r, const struct fr_snap_scene *map, enum scene_point which)
 {
 	u64 at = scene_point(r, which);
 
-	return at && at >= map->number && at < map->value[0];
+	return at != FR_SCENE_NO_VALUE && at >= map->number && at < map->value[0];
 }
 
 static bool scene_matters(const struct fr_report *r, const struct fr_snap_scene *map)
@@ -143,8 +142,13 @@ static void scene_perms(const struct fr_snap_scene *map, char to[5])
 		 flags & FR_MAP_EXEC ? 'x' : '-', flags & FR_MAP_SHARED ? 's' : 'p');
 }
 
-/* The build-id of the file of a mapping; NULL: it has none, or it is not known. Both lists are sorted by the mappings' starts.
- */
+/* It had no name in any directory. */
+static bool scene_is_gone(const struct fr_snap_scene *map)
+{
+	return map->value[2] & FR_MAP_FILE && map->value[2] & FR_MAP_GONE;
+}
+
+/* The build-id of the file of a mapping; NULL: none, or not known. Both lists are sorted by the mappings' starts. */
 static const char *scene_build_id(const struct fr_report *r, const struct fr_snap_scene *map)
 {
 	u32 low = 0, high = r->scene.cnt[FR_SCENE_build_id], mid;
@@ -209,19 +213,6 @@ static const struct fr_snap_scene *scene_map_of(const struct fr_report *r, u64 a
 	return NULL;
 }
 
-/* As far as its digits are pairs. */
-static u32 scene_hex_id(const char *text, u8 id[FR_BUILD_ID_MAX])
-{
-	unsigned byte;
-	u32 sz;
-
-	for (sz = 0; text && sz < FR_BUILD_ID_MAX && isxdigit((u8)text[2 * sz]) && isxdigit((u8)text[2 * sz + 1]); sz++) {
-		sscanf(text + 2 * sz, "%2x", &byte);
-		id[sz] = byte;
-	}
-	return sz;
-}
-
 #define PLACE_SZ 160u
 
 /* Where a thread left its user code: function, or place in a file. Empty: not known. */
@@ -231,8 +222,9 @@ static const char *scene_place(const struct fr_report *r, const struct fr_snap_s
 	const char *file = map && *map->text == '/' ? strrchr(map->text, '/') + 1 : map ? map->text : "";
 	u64 off = map ? thread->value[1] - map->number + map->value[1] : 0;
 	struct fr_symbol sym = {};
+	const char *hex = map ? scene_build_id(r, map) : NULL;
 	u8 id[FR_BUILD_ID_MAX];
-	u32 sz = map ? scene_hex_id(scene_build_id(r, map), id) : 0;
+	u32 sz = hex ? fr_hex_bytes(hex, id, sizeof(id)) : 0;
 
 	*to = 0;
 	if (!*file)
@@ -331,6 +323,11 @@ static struct fr_value scene_map_perms(const struct fr_at *at)
 static struct fr_value scene_map_file(const struct fr_at *at)
 {
 	return fr_value_bool(((const struct fr_snap_scene *)at->rec)->value[2] & FR_MAP_FILE);
+}
+
+static struct fr_value scene_map_deleted(const struct fr_at *at)
+{
+	return fr_value_bool(scene_is_gone(at->rec));
 }
 
 static struct fr_value scene_map_build_id(const struct fr_at *at)
@@ -455,8 +452,9 @@ static const struct fr_column scene_mapping_columns[] = {
 	FR_COLUMN_MADE(scene_map_perms, "perms", TEXT, "as in /proc/PID/maps: `r-xp`"),
 	FR_COLUMN(struct fr_snap_scene, value[1], "offset", NUMBER, "of its start, in the file"),
 	FR_COLUMN_MADE(scene_map_file, "file", BOOL, "a file is mapped there"),
-	FR_COLUMN_MADE(scene_object, "path", TEXT, "the file's, as the process saw it; `[heap]`, `[stack]`, and the kernel's own, as `[vdso]`; `null`: it has none, or, if `file`, that is not known"),
-	FR_COLUMN_MADE(scene_map_build_id, "build_id", TEXT, "of the file, in hexadecimal; `null`: it has none, or was not the same any more when the snapshot was taken"),
+	FR_COLUMN_MADE(scene_object, "path", TEXT, "the file's, as the process saw it; `[heap]`, `[stack]`, `[anon:NAME]` where a program named it, and the kernel's own, as `[vdso]`; `null`: it has none, or that is not known"),
+	FR_COLUMN_MADE(scene_map_deleted, "deleted", BOOL, "the file had no name in any directory, or none any more"),
+	FR_COLUMN_MADE(scene_map_build_id, "build_id", TEXT, "of the file, in hexadecimal; `null`: it has none, was not the same any more when the snapshot was taken, or could not be looked at"),
 	FR_COLUMN_MADE(scene_map_ip, "ip", BOOL, "the instruction of the thread that died lies there"),
 	FR_COLUMN_MADE(scene_map_sp, "sp", BOOL, "its stack pointer"),
 	FR_COLUMN_MADE(scene_map_addr, "addr", BOOL, "the address of the fault"),
@@ -633,6 +631,8 @@ static void scene_put_map(struct fr_report_page *p, const struct fr_snap_scene *
 		fr_escape_text(p->o, map->text, strlen(map->text));
 	else
 		fr_out_str(p->o, map->value[2] & FR_MAP_FILE ? "a file, not known which" : "memory of no file");
+	if (scene_is_gone(map))
+		fr_out_str(p->o, " (deleted)");
 	if (build_id) {
 		fr_out_str(p->o, "  build-id ");
 		fr_escape_text(p->o, build_id, strlen(build_id));
@@ -677,8 +677,8 @@ static void scene_put_unmapped(struct fr_report_page *p, u64 had)
 	for (i = 0; i < cnt; i++)
 		if (scene_has(p->r, scene_nth(p->r, FR_SCENE_mapping, i), SCENE_ADDR))
 			return;
-	if (addr && !(addr >> 63) && had == cnt)
-		fr_out_printf(p->o, "      nothing was mapped at %#llx, the address of the fault\n", addr);
+	if (!(addr >> 63) && had == cnt)
+		fr_out_printf(p->o, "      nothing was mapped at 0x%llx, the address of the fault\n", addr);
 }
 
 static void scene_put_memory(struct fr_report_page *p)
@@ -731,7 +731,7 @@ static void scene_put_thread(struct fr_report_page *p, const struct fr_snap_scen
 static void scene_put_threads(struct fr_report_page *p)
 {
 	const struct fr_snap_scene *n = scene_nth(p->r, FR_SCENE_threads, 0), *t;
-	u32 cnt = p->r->scene.cnt[FR_SCENE_thread], most = p->r->ask->top ? THREADS_SHOWN : cnt, shown = 0, i;
+	u32 cnt = p->r->scene.cnt[FR_SCENE_thread], most = p->r->ask->top ? THREADS_SHOWN : cnt, shown = 0, others, i;
 	char text[32];
 
 	if (!n) {
@@ -739,19 +739,14 @@ static void scene_put_threads(struct fr_report_page *p)
 		return;
 	}
 	fr_out_printf(p->o, "    threads: %s\n", fr_show_count(n->number, text, sizeof(text)));
-	for (i = 0; i < cnt && shown < most; i++) {
-		t = scene_nth(p->r, FR_SCENE_thread, i);
-		if (!scene_died(t))
-			continue;
-		scene_put_thread(p, t);
-		shown++;
-	}
-	for (i = 0; i < cnt && shown < most; i++) {
-		t = scene_nth(p->r, FR_SCENE_thread, i);
-		if (scene_died(t))
-			continue;
-		scene_put_thread(p, t);
-		shown++;
+	for (others = 0; others < 2; others++) {
+		for (i = 0; i < cnt && shown < most; i++) {
+			t = scene_nth(p->r, FR_SCENE_thread, i);
+			if (scene_died(t) == others)
+				continue;
+			scene_put_thread(p, t);
+			shown++;
+		}
 	}
 	if (n->number > shown)
 		fr_out_printf(p->o, "           ... %llu more ...\n", n->number - shown);
