@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Deaths through a real recorder: of the matrix each that dumps core leaves one snapshot, that says what it was; no other does."""
+import concurrent.futures
+import os
 import signal
 import subprocess
 
@@ -57,10 +59,11 @@ def recorded():
     files, ways = copies()
     with recording(RULE) as r:
         deaths = die_all(r, files, ways)
-        for d in deaths:
-            mine = [f for f in r.files() if f.endswith(f"-{d.pid}.flight")]
-            equal(len(mine), 1, f"{d.what}: snapshots")
-            check_snapshot(mine[0], d)
+        of = {d: [f for f in r.files() if f.endswith(f"-{d.pid}.flight")] for d in deaths}
+    for d, mine in of.items():
+        equal(len(mine), 1, f"{d.what}: snapshots")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda d: check_snapshot(of[d][0], d), deaths))
     check(len(deaths) >= 23, f"only {len(deaths)} deaths")
     return f"{len(deaths)} snapshots of {len(ways) - 2} ways"
 

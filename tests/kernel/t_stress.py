@@ -10,7 +10,7 @@ import subprocess
 
 from frtest import check, dump, equal, fr, fr_json, helper, main, path, run, session, test
 
-SECONDS = int(os.environ.get("FR_STRESS_SECONDS", "4"))  # of one flood, of which there are as many as it takes
+SECONDS = int(os.environ.get("FR_STRESS_SECONDS", "2"))  # of one flood, of which there are as many as it takes
 LAPS, FILES = 100, 11  # at least: of each CPU's main ring, and snapshots beside the last
 seen = {}
 
@@ -47,7 +47,7 @@ def stress():
     files = []
     with run_counts(), session("-p", "full", "-m", "1M", "--hz", "5000") as name:
         flood_and_dump(name, files)
-        for _ in range(20):  # on a busy machine few snapshots get ready in one
+        for _ in range(40):  # on a busy machine few snapshots get ready in one
             if len(files) < FILES or laps_of(files[-1]) < LAPS:
                 flood_and_dump(name, files)
         files += [dump(name), dump(name)]  # whatever came of the others: these have laps in common, and one that grew by the marks between

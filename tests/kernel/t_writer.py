@@ -61,7 +61,7 @@ def kills():
         files = r.files()
         for i in range(0, len(files), 50):
             fr("verify", *files[i:i + 50])
-        moments = [(trigger(f)["pid"], trigger(f)["ts"]) for f in files]
+        moments = [(t["pid"], t["ts"]) for t in map(trigger, files)]
         equal(len(set(moments)), len(files), "moments, each in one file")
         equal(got["taken"], len(files), f"files, as counted: {got}")
     return f"{KILLS} kills, {died} deaths, {len(files)} files, verdicts " \
