@@ -258,10 +258,15 @@ static struct value text(const char *s, size_t len)
 
 static const struct value none = {.kind = FR_VAL_NONE};
 
+static struct value filter_num_of(u64 num, bool is_signed)
+{
+	return filter_number(is_signed ? (fr_wide)(s64)num : (fr_wide)num);
+}
+
 static struct value from_val(const struct fr_val *v)
 {
 	if (v->kind == FR_VAL_NUM)
-		return filter_number(v->is_signed ? (fr_wide)(s64)v->num : (fr_wide)v->num);
+		return filter_num_of(v->num, v->is_signed);
 	if (v->kind == FR_VAL_TEXT)
 		return text(v->text, v->len);
 	return none;
@@ -331,7 +336,7 @@ static struct value filter_field(const struct env *e, const struct fr_node *n)
 	v = fr_view_field(e->view, e->row, f);
 	if (!n->has_index)
 		return from_val(&v);
-	return v.kind == FR_VAL_NUMS && n->index < v.len ? filter_number(v.nums[n->index]) : none;
+	return v.kind == FR_VAL_NUMS && n->index < v.len ? filter_num_of(v.nums[n->index], v.is_signed) : none;
 }
 
 static struct value filter_symbol(const struct env *e, const struct fr_node *n)

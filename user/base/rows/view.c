@@ -87,15 +87,20 @@ static struct fr_val nums_of(const void *bytes, size_t sz, u8 elem)
 	static _Thread_local u64 room[NUMS_TURNS][FR_REC_MAX_SZ];
 	static _Thread_local u32 turn;
 	u32 one = fr_type_sz(elem);
-	struct fr_val val = {.kind = FR_VAL_NUMS, .nums = room[turn % NUMS_TURNS], .len = sz / one};
+	struct fr_val val = {
+		.kind = FR_VAL_NUMS, .nums = room[turn % NUMS_TURNS], .len = sz / one, .is_signed = fr_type_signed(elem)};
+	const u32 above = 64 - 8 * one; /* bits that an element does not have */
 	u64 *to = room[turn++ % NUMS_TURNS];
 	size_t i;
 
 	if (val.len > FR_REC_MAX_SZ)
 		val.len = FR_REC_MAX_SZ;
 	memset(to, 0, val.len * sizeof(*to));
-	for (i = 0; i < val.len; i++)
+	for (i = 0; i < val.len; i++) {
 		memcpy(&to[i], (const char *)bytes + i * one, one);
+		if (val.is_signed)
+			to[i] = (s64)(to[i] << above) >> above;
+	}
 	return val;
 }
 

@@ -46,10 +46,10 @@ enum fr_val_kind { FR_VAL_NONE, FR_VAL_NUM, FR_VAL_TEXT, FR_VAL_NUMS };
 
 struct fr_val {
 	enum fr_val_kind kind;
-	bool is_signed; /* num */
+	bool is_signed; /* num, nums */
 	u64 num;
 	const char *text; /* len bytes, not terminated */
-	const u64 *nums;  /* len numbers */
+	const u64 *nums;  /* len numbers, extended by their sign */
 	size_t len;
 };
 
@@ -58,7 +58,7 @@ enum fr_val_kind fr_field_kind(const struct fr_field *f);
 
 static inline bool fr_field_signed(const struct fr_field *f)
 {
-	return f->type == FR_TYPE_s8 || f->type == FR_TYPE_s16 || f->type == FR_TYPE_s32 || f->type == FR_TYPE_s64;
+	return fr_type_signed(f->type);
 }
 
 static inline bool fr_is_stored_num(const struct fr_field *f)

@@ -125,6 +125,11 @@ const struct fr_event *fr_schema_find(const struct fr_schema *s, const char *nam
 u32 fr_field_sz(const struct fr_field *f);
 u32 fr_type_sz(u32 type);
 
+static inline bool fr_type_signed(u32 type)
+{
+	return type == FR_TYPE_s8 || type == FR_TYPE_s16 || type == FR_TYPE_s32 || type == FR_TYPE_s64;
+}
+
 /*
  * A tracepoint's bookkeeping: the place of a text, the bytes that texts are in. Readers that show fields by their names leave
  * it out.

@@ -47,7 +47,7 @@ u32 fr_ctf_rwbs(const char *s, size_t len);
 /* LTTng's name for a field of this event (prev_tid), or the field's own. */
 const char *fr_ctf_field_name(const struct fr_event *ev, const char *field);
 
-/* Bits of a number, of one in an array, in the trace: those of the kernel's record for a tracepoint's, else 64. */
+/* Bytes of a number, of one in an array, in the trace: those of the kernel's record for a tracepoint's, else 8. */
 static inline u32 fr_ctf_num_sz(const struct fr_event *ev, u32 type)
 {
 	return ev->group == FR_GROUP_TP && type <= FR_TYPE_s64 ? fr_type_sz(type) : sizeof(u64);
@@ -71,6 +71,12 @@ struct fr_ctf_trace {
 	u32 class_cnt;
 	struct fr_ctf_words *words;
 };
+
+/* May a string literal have this byte as it is? */
+static inline bool fr_ctf_may_quote(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\';
+}
 
 /* The contents of a string literal, with text from a file: without what could end it. */
 void fr_ctf_put_quoted(FILE *f, const char *s);

@@ -15,7 +15,7 @@
 void fr_ctf_put_quoted(FILE *f, const char *s)
 {
 	for (; s && *s; s++) {
-		if (*s >= ' ' && *s < 0x7f && *s != '"' && *s != '\\')
+		if (fr_ctf_may_quote(*s))
 			fputc(*s, f);
 	}
 }
@@ -124,11 +124,6 @@ static const char *ctf_meta_name_of(const struct fr_ctf_class *c, const struct f
 	return c->format && fr_tpformat_find(c->format, f->name, &kernels) ? kernels.name : f->name;
 }
 
-static bool ctf_meta_is_signed(u32 type)
-{
-	return type >= FR_TYPE_s8 && type <= FR_TYPE_s64;
-}
-
 static void ctf_meta_put_field(FILE *f, const struct fr_ctf_trace *t, u32 id, u32 nr)
 {
 	const struct fr_ctf_class *c = &t->class[id];
@@ -142,7 +137,7 @@ static void ctf_meta_put_field(FILE *f, const struct fr_ctf_trace *t, u32 id, u3
 		fprintf(f, "\t\tstring _%s;\n", name);
 		break;
 	case FR_VAL_NUMS:
-		ctf_meta_num_type(type, fr_ctf_num_sz(c->ev, field->elem), is_tp && ctf_meta_is_signed(field->elem), !is_tp);
+		ctf_meta_num_type(type, fr_ctf_num_sz(c->ev, field->elem), is_tp && fr_type_signed(field->elem), !is_tp);
 		fprintf(f, "\t\tuint32_t __%s_length;\n\t\t%s _%s[ __%s_length ];\n", name, type, name, name);
 		break;
 	default:

@@ -64,6 +64,16 @@ bool fr_ctf_words_want(const struct fr_ctf_words *w, u32 class, u32 field, u64 v
 	return w->cnt < FR_CTF_WORD_MAX && !fr_hashed_find(&w->by_value, ctf_word_hash(&key), ctf_word_is, w, &key);
 }
 
+/* Without one of its bytes it would be another value's word, or none. */
+static bool ctf_word_may_be_label(const char *word, size_t sz)
+{
+	size_t i;
+
+	for (i = 0; i < sz && fr_ctf_may_quote(word[i]); i++)
+		;
+	return sz && i == sz;
+}
+
 int fr_ctf_words_add(struct fr_ctf_words *w, u32 class, u32 field, u64 value, const char *word, size_t sz)
 {
 	struct ctf_word key = {.class = class, .field = field, .value = value};
@@ -71,8 +81,8 @@ int fr_ctf_words_add(struct fr_ctf_words *w, u32 class, u32 field, u64 value, co
 
 	if (!nr)
 		return -ENOMEM;
-	key.text = sz ? strndup(word, sz) : NULL;
-	if (sz && !key.text)
+	key.text = ctf_word_may_be_label(word, sz) ? strndup(word, sz) : NULL;
+	if (ctf_word_may_be_label(word, sz) && !key.text)
 		return -ENOMEM;
 	w->word[w->cnt++] = key;
 	*nr = w->cnt;

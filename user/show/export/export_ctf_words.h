@@ -22,7 +22,7 @@ void fr_ctf_words_free(struct fr_ctf_words *w); /* NULL is fine */
 /* Is this value of a class's field new, so that fr_ctf_words_add() is to be told its word? */
 bool fr_ctf_words_want(const struct fr_ctf_words *w, u32 class, u32 field, u64 value);
 
-/* Its word, sz bytes; 0: it has none. 0 or -ENOMEM. */
+/* Its word, sz bytes; 0: it has none, as has one whose word has bytes that a label may not have. 0 or -ENOMEM. */
 int fr_ctf_words_add(struct fr_ctf_words *w, u32 class, u32 field, u64 value, const char *word, size_t sz);
 
 /*

@@ -73,7 +73,10 @@ static void perf_put_nums(struct fr_out *o, const struct fr_val *v)
 	for (i = 0; i < v->len; i++) {
 		if (i)
 			fr_out_char(o, ',');
-		fr_out_hex(o, v->nums[i]);
+		if (v->is_signed)
+			fr_out_s64(o, v->nums[i]);
+		else
+			fr_out_hex(o, v->nums[i]);
 	}
 	fr_out_char(o, '}');
 }

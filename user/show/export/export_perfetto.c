@@ -230,6 +230,7 @@ static void put_tp_field(struct fr_pbuf *b, const struct fr_view *v, const struc
 		kernels.name = f->name;
 	for (i = 0; val->kind == FR_VAL_NUMS && i < val->len; i++) {
 		one.num = val->nums[i];
+		one.is_signed = val->is_signed;
 		snprintf(name, sizeof(name), "%.*s[%zu]", (int)FR_NAME_MAX, kernels.name, i);
 		put_generic_field(b, name, &one);
 	}

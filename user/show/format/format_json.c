@@ -115,15 +115,23 @@ static void format_json_put_text(struct fr_out *o, const char *s, size_t len)
 	fr_out_char(o, '"');
 }
 
-static void format_json_put_nums(struct fr_out *o, const u64 *nums, size_t cnt)
+static INLINE void format_json_put_num(struct fr_out *o, u64 num, bool is_signed)
+{
+	if (is_signed)
+		fr_out_s64(o, num);
+	else
+		fr_out_u64(o, num);
+}
+
+static void format_json_put_nums(struct fr_out *o, const struct fr_val *v)
 {
 	size_t i;
 
 	fr_out_char(o, '[');
-	for (i = 0; i < cnt; i++) {
+	for (i = 0; i < v->len; i++) {
 		if (i)
 			fr_out_char(o, ',');
-		fr_out_u64(o, nums[i]);
+		format_json_put_num(o, v->nums[i], v->is_signed);
 	}
 	fr_out_char(o, ']');
 }
@@ -156,16 +164,13 @@ static INLINE void put_value(struct fr_out *o, const struct fr_val *v)
 {
 	switch (v->kind) {
 	case FR_VAL_NUM:
-		if (v->is_signed)
-			fr_out_s64(o, v->num);
-		else
-			fr_out_u64(o, v->num);
+		format_json_put_num(o, v->num, v->is_signed);
 		return;
 	case FR_VAL_TEXT:
 		format_json_put_text(o, v->text, v->len);
 		return;
 	case FR_VAL_NUMS:
-		format_json_put_nums(o, v->nums, v->len);
+		format_json_put_nums(o, v);
 		return;
 	default:
 		LITERAL(o, "null");

@@ -236,7 +236,7 @@ static void put_few_hex(struct fr_out *o, const u64 *num, size_t cnt)
 
 static void format_put_nums(struct fr_out *o, const struct fr_field *f, const struct fr_val *v)
 {
-	bool hex = fr_style_is_hex(f->style) || f->kind == FR_KIND_DERIVED;
+	bool hex = fr_style_is_hex(f->style) || (f->kind == FR_KIND_DERIVED && !v->is_signed);
 	size_t i;
 
 	if (hex && v->len <= FEW) {
@@ -249,6 +249,8 @@ static void format_put_nums(struct fr_out *o, const struct fr_field *f, const st
 			fr_out_char(o, ' ');
 		if (hex)
 			fr_out_hex(o, v->nums[i]);
+		else if (v->is_signed)
+			fr_out_s64(o, v->nums[i]);
 		else
 			fr_out_u64(o, v->nums[i]);
 	}

@@ -335,6 +335,16 @@ static void details_put_stack(struct page *p, const struct fr_row *row, const st
 	}
 }
 
+static void details_num(char buf[64], u64 num, bool is_hex, bool is_signed)
+{
+	if (is_hex)
+		snprintf(buf, 64, "0x%llx", num);
+	else if (is_signed)
+		snprintf(buf, 64, "%lld", (s64)num);
+	else
+		snprintf(buf, 64, "%llu", num);
+}
+
 static void details_put_field(struct page *p, const struct fr_view *view, const struct fr_row *row, const struct fr_field *f)
 {
 	struct fr_val v = fr_view_field(view, row, f);
@@ -346,19 +356,16 @@ static void details_put_field(struct page *p, const struct fr_view *view, const 
 	details_put_label(p, f->name);
 	if (v.kind == FR_VAL_TEXT)
 		details_put(p, FR_INK_BOLD, v.text, v.len);
-	if (v.kind == FR_VAL_NUM && fr_style_is_hex(f->style))
-		snprintf(buf, sizeof(buf), "0x%llx", v.num);
-	else if (v.kind == FR_VAL_NUM && v.is_signed)
-		snprintf(buf, sizeof(buf), "%lld", (s64)v.num);
-	else if (v.kind == FR_VAL_NUM)
-		snprintf(buf, sizeof(buf), "%llu", v.num);
+	if (v.kind == FR_VAL_NUM)
+		details_num(buf, v.num, fr_style_is_hex(f->style), v.is_signed);
 	put_str(p, FR_INK_BOLD, buf);
 	if (name) {
 		put_str(p, FR_INK_NONE, " ");
 		put_str(p, FR_INK_BOLD, name);
 	}
 	for (i = 0; v.kind == FR_VAL_NUMS && i < v.len; i++) {
-		snprintf(buf, sizeof(buf), "%s0x%llx", i ? " " : "", v.nums[i]);
+		details_num(buf, v.nums[i], !v.is_signed, v.is_signed);
+		put_str(p, FR_INK_NONE, i ? " " : "");
 		put_str(p, FR_INK_BOLD, buf);
 	}
 	if (p->x < 44)

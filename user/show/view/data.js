@@ -16,6 +16,11 @@ function typeOf(word) {
 	return type === "data" || (isArray && type === "char") ? "str" : isArray ? "u64s" : type;
 }
 
+// Has an array elements with a sign?
+function isSigned(word) {
+	return /^s\d+\b.*\[/.test(word);
+}
+
 function parseSchema(text) {
 	const events = [];
 	let ev = null;
@@ -27,10 +32,10 @@ function parseSchema(text) {
 		} else if (w[0] === "flags") {
 			ev.fields.push({ name: w[1], style: w[2], type: "u8", doc: w.slice(3).join(" ") });
 		} else if (w[0] === "field") {
-			ev.fields.push({ type: typeOf(w[1]), name: w[2], style: w[3], hidden: w[1] === "data" || /LOC$/.test(w[3]), doc: w.slice(4).join(" ") });
+			ev.fields.push({ type: typeOf(w[1]), signed: isSigned(w[1]), name: w[2], style: w[3], hidden: w[1] === "data" || /LOC$/.test(w[3]), doc: w.slice(4).join(" ") });
 		} else if (w[0] === "derived") {
-			const [rule, elem] = w[2].split(":"), type = rule === "LOC" ? typeOf(`${elem || "char"}[]`) : { COMM: "comm", STACK: "u64s", TID: "s32" }[rule] || "s64";
-			ev.fields.push({ name: w[1], rule, from: w[3], type, style: rule === "TID" ? "TID" : "TEXT", doc: w.slice(4).join(" ") });
+			const [rule, elem] = w[2].split(":"), array = `${elem || "char"}[]`, type = rule === "LOC" ? typeOf(array) : { COMM: "comm", STACK: "u64s", TID: "s32" }[rule] || "s64";
+			ev.fields.push({ name: w[1], rule, from: w[3], type, signed: isSigned(array), style: rule === "TID" ? "TID" : "TEXT", doc: w.slice(4).join(" ") });
 		}
 	}
 	return events;
@@ -383,7 +388,7 @@ class Data {
 		const field = this.schemaOf[this.ev[i]].fields[f];
 		const v = this.value(i, f);
 		if (field.type === "u64s")
-			return field.rule === "STACK" ? "" : "[" + Array.from(v, hex).join(" ") + "]";
+			return field.rule === "STACK" ? "" : "[" + Array.from(v, field.signed ? withSign : hex).join(" ") + "]";
 		if (field.type === "comm" || field.type === "str" || field.type === "text8")
 			return this.texts[v];
 		const abi = this.get(i, "abi") || 0;
@@ -403,6 +408,11 @@ class Data {
 	stack(id) {
 		return id ? this.stacks[String(id)] : undefined;
 	}
+}
+
+// A column of large numbers has them without their sign.
+function withSign(v) {
+	return typeof v === "bigint" ? BigInt.asIntN(64, v) : v;
 }
 
 function hex(v) {

@@ -315,8 +315,8 @@ class Meaning {
 		if (TEXT_TYPES.includes(f.type))
 			return this.column(ev.nr, nr, v => texts[v]);
 		if (f.type === "u64s")
-			return this.column(ev.nr, nr, v => n.index < v.length ? unsigned(v[n.index]) : undefined);
-		return f.type === "u64" ? this.column(ev.nr, nr, unsigned) : f.type === "s64" ? this.column(ev.nr, nr, v => typeof v === "bigint" ? BigInt.asIntN(64, v) : v)
+			return this.column(ev.nr, nr, v => n.index < v.length ? (f.signed ? withSign : unsigned)(v[n.index]) : undefined);
+		return f.type === "u64" ? this.column(ev.nr, nr, unsigned) : f.type === "s64" ? this.column(ev.nr, nr, withSign)
 			: this.column(ev.nr, nr, v => v);
 	}
 	value(n, ev) {
