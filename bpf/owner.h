@@ -5,7 +5,8 @@
  *	FUTEX_LOCK_PI			the word has the holder's tid: the kernel's rule
  *	FUTEX_WAIT, FUTEX_WAITERS set	likewise: robust mutexes of glibc, and musl's, but for its plain ones, which have EBUSY
  *	FUTEX_WAIT, 2			glibc's pthread_mutex_t, if what is around the word looks like one: __owner
- *	anything else			a condition, a semaphore, a rwlock, another library's lock: nobody knows
+ *	FUTEX_WAIT, 3			glibc's pthread_rwlock_t that a writer has, likewise: __cur_writer
+ *	anything else			a condition, a semaphore, a rwlock of readers, another library's lock: nobody knows
  *
  * The memory is the process's to write, and what follows another library's word is anything. So what is found here is a claim:
  * it counts only if a thread of that tid shares the memory of the one that waits, at that moment. Tids are those of the
@@ -29,6 +30,7 @@
 #define FR_MUTEX_KINDS	     0x383u /* four types; shared, with elision, without */
 #define FR_MUTEX_USERS_MAX   0xffffu
 #define FR_MUSL_TAKEN	     16u /* EBUSY */
+#define FR_RWLOCK_AWAITED    3u	 /* PTHREAD_RWLOCK_FUTEX_USED, and 1: a writer has it, or is next */
 
 /* How a lock's memory begins: the word, and what glibc has behind it on 64-bit machines. */
 struct fr_lock {
@@ -47,7 +49,7 @@ FR_INLINE u32 fr_owner_sz(u32 op, u32 val)
 		return 0;
 	if (val & FR_FUTEX_WAITERS)
 		return sizeof(u32);
-	return val == FR_MUTEX_CONTENDED ? sizeof(struct fr_lock) : 0;
+	return val == FR_MUTEX_CONTENDED || val == FR_RWLOCK_AWAITED ? sizeof(struct fr_lock) : 0;
 }
 
 FR_INLINE u32 fr_owner_of_word(u32 op, u32 word)
@@ -72,10 +74,26 @@ FR_INLINE u32 fr_owner_of_mutex(const struct fr_lock *l)
 	return l->owner;
 }
 
+/*
+ * A reader waits for __wrphase_futex, a writer for __writers_futex, the next word; then there are two that are always 0, the
+ * tid of the writer that has the lock, and whether processes share it.
+ */
+FR_INLINE u32 fr_owner_of_rwlock(const struct fr_lock *l)
+{
+	u32 of_reader = (l->count | 2) == FR_RWLOCK_AWAITED && !l->owner && !l->users;
+	u32 of_writer = !l->count && !l->owner && l->kind <= 1;
+
+	if (l->word != FR_RWLOCK_AWAITED)
+		return 0;
+	return of_reader ? l->kind : of_writer ? l->users : 0;
+}
+
 /* The tid that this memory, of which fr_owner_sz() bytes were read, says has the lock; 0: it names nobody. */
 FR_INLINE u32 fr_owner_claimed(u32 op, u32 val, const struct fr_lock *l)
 {
-	u32 tid = fr_owner_sz(op, val) == sizeof(u32) ? fr_owner_of_word(op, l->word) : fr_owner_of_mutex(l);
+	u32 tid = fr_owner_sz(op, val) == sizeof(u32) ? fr_owner_of_word(op, l->word)
+		  : val == FR_RWLOCK_AWAITED	      ? fr_owner_of_rwlock(l)
+						      : fr_owner_of_mutex(l);
 
 	return tid <= FR_TID_MASK ? tid : 0;
 }

@@ -449,7 +449,7 @@ def check_owners(said, rows):
     return named
 
 
-@test("who holds the lock that is waited for: pthread mutexes of all kinds; of rwlocks, conditions and memory that lies, nobody")
+@test("who holds the lock that is waited for: pthread mutexes of all kinds, a writer of a rwlock; of one of readers, conditions and memory that lies, nobody")
 def owners():
     name = shared(*WAITS)
     missing = None

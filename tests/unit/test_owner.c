@@ -71,6 +71,28 @@ static void mutex(void **state)
 		assert_int_equal(fr_owner_claimed(FR_FUTEX_WAIT | PRIVATE, 2, &cases[i].lock), cases[i].owner);
 }
 
+/* As glibc has it from the word on that a reader waits for, or a writer: the next one. */
+static void rwlock(void **state)
+{
+	static const struct {
+		struct fr_lock lock;
+		u32 owner;
+	} cases[] = {
+		{{3, 1, 0, 0, 77}, 77}, {{3, 3, 0, 0, 77}, 77}, /* a reader waits, a second writer, too */
+		{{3, 0, 0, 77, 0}, 77}, {{3, 0, 0, 77, 1}, 77}, /* a writer waits; processes share it */
+		{{3, 3, 0, 0, 0}, 0},	{{3, 0, 0, 0, 0}, 0},	/* a writer is next, readers have it */
+		{{1, 1, 0, 0, 77}, 0},	{{2, 0, 0, 77, 0}, 0},	/* nobody waits any more */
+		{{3, 2, 0, 0, 77}, 0},	{{3, 1, 5, 0, 77}, 0},	/* another library's */
+		{{3, 1, 0, 9, 77}, 0},	{{3, 7, 0, 77, 0}, 0},	{{3, 0, 0, 77, 2}, 0}, {{3, 1, 0, 0, FR_TID_MASK + 1}, 0},
+	};
+	u32 i;
+
+	(void)state;
+	assert_int_equal(fr_owner_sz(FR_FUTEX_WAIT_BITSET | PRIVATE | CLOCK, 3), sizeof(struct fr_lock));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(fr_owner_claimed(FR_FUTEX_WAIT | PRIVATE, 3, &cases[i].lock), cases[i].owner);
+}
+
 static void no_lock(void **state)
 {
 	u32 op;
@@ -78,7 +100,7 @@ static void no_lock(void **state)
 	(void)state;
 	assert_int_equal(fr_owner_sz(FR_FUTEX_WAIT, 0), 0);
 	assert_int_equal(fr_owner_sz(FR_FUTEX_WAIT, 1), 0);
-	assert_int_equal(fr_owner_sz(FR_FUTEX_WAIT_BITSET, 3), 0);
+	assert_int_equal(fr_owner_sz(FR_FUTEX_WAIT_BITSET, 4), 0);
 	for (op = 0; op < 32; op++)
 		if (op != FR_FUTEX_WAIT && op != FR_FUTEX_WAIT_BITSET && op != FR_FUTEX_LOCK_PI && op != FR_FUTEX_LOCK_PI2)
 			assert_int_equal(fr_owner_sz(op, 2), 0);
@@ -87,10 +109,8 @@ static void no_lock(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(word_of_pi),
-		cmocka_unit_test(word_with_waiters),
-		cmocka_unit_test(mutex),
-		cmocka_unit_test(no_lock),
+		cmocka_unit_test(word_of_pi), cmocka_unit_test(word_with_waiters), cmocka_unit_test(mutex),
+		cmocka_unit_test(rwlock),     cmocka_unit_test(no_lock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
