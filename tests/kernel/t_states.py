@@ -204,6 +204,43 @@ def deadlock():
             check(f"on futex {hex(word)} held by {name_of(holder)}/{holder}" in page, f"the page says who holds it: {page}")
 
 
+LOCKS_FILE = """
+import fcntl, os, struct, subprocess, sys
+how, path = sys.argv[1:]
+f = open(path, "r+")
+if how == "flock":
+    fcntl.flock(f, fcntl.LOCK_EX)
+elif how == "range":
+    fcntl.lockf(f, fcntl.LOCK_EX, 5, 10)
+elif how == "given":  # by a child that has ended, as flock(1) does
+    subprocess.run(["flock", str(f.fileno())], pass_fds=[f.fileno()], check=True)
+print(flush=True)
+os.read(0, 1)
+"""
+
+
+@test("who waits for a file's lock, of flock() and of fcntl(): who has it is named, also if who took it has ended")
+def file_locks():
+    wants = {"flock": "fcntl.flock(f, fcntl.LOCK_EX)", "range": "fcntl.lockf(f, fcntl.LOCK_SH)", "given": "fcntl.flock(f, fcntl.LOCK_SH)"}
+    with contextlib.ExitStack() as stack:
+        files = {how: stack.enter_context(tempfile.NamedTemporaryFile(dir=TMP)) for how in wants}
+        has = {how: stack.enter_context(subprocess.Popen([sys.executable, "-c", LOCKS_FILE, how, f.name], stdin=subprocess.PIPE,
+                                                         stdout=subprocess.PIPE)) for how, f in files.items()}
+        for p in has.values():
+            stack.callback(p.kill)
+            equal(p.stdout.read(1), b"\n", "it has the lock")
+        waits = {how: stack.enter_context(child(sys.executable, "-c", f"import fcntl; f = open({files[how].name!r}, 'r+'); {want}"))
+                 for how, want in wants.items()}
+        for p in waits.values():
+            wait_for(lambda p=p: re.search(r"_lock|setlk", read(p.pid, "wchan")), "it waits for the lock")
+        name = shared(*MINIMAL)
+        for how, p in waits.items():
+            file, _ = looked_at(name, [p.pid])
+            got = still(file)[p.pid]
+            equal((got["owner_tid"], got["owner_comm"]), (has[how].pid, name_of(has[how].pid)), f"{how}: who has the lock")
+            check(f" held by {name_of(has[how].pid)}/{has[how].pid}" in fr("report", "--task", str(p.pid), file).stdout, "the page says it")
+
+
 @test("every task is accounted for: seen = taken + left out for a reason; who runs has neither call nor stack")
 def accounts():
     name = shared(*WAITS)

@@ -182,11 +182,13 @@ struct fr_dump_lock {
 	u64 addr;
 	u64 switch_cnt; /* the task has left a CPU so often */
 	u32 tid, tgid;
-	u32 op, val;  /* the call's */
+	u32 op, val; /* the call's, of futex() */
+	u32 fd;	     /* of a file lock's */
+	bool is_file;
 	size_t state; /* which one it is */
 };
 
-/* Those whose memory may say who holds them. 0 or -ENOMEM. */
+/* Those whose memory, or the kernel, may say who holds them. 0 or -ENOMEM. */
 int fr_dump_find_locks(const struct fr_dump *d, struct fr_vec *lock);
 
 /* This task holds the lock that a state's task waits for. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * dump_owners: who holds the locks that tasks still wait for, as the locks' own memory says (bpf/owner.h). That memory may be a
- * file's whose server does not answer, so a runner reads it (sys/errand.h).
+ * dump_owners: who holds the locks that tasks still wait for, as the locks' own memory says (bpf/owner.h), or of a file lock
+ *the kernel (filelock.h). That memory may be a file's whose server does not answer, so a runner reads it (sys/errand.h).
  *
- *	of each process with tasks in futex()		an item
+ *	of each process with tasks in futex(), flock() or fcntl()	an item
  *	  has the task left a CPU since it was looked at?	then it may wait for something else: nothing is told
  *	  the lock's memory says: this tid			in the process's own pid namespace
  *	  a thread of the process that lives has it		told; otherwise nobody is
@@ -18,12 +18,15 @@
 #include <unistd.h>
 
 #include "live/snapshot/dump_int.h"
+#include "live/snapshot/filelock.h"
 #include "owner.h"
 #include "sys/dir.h"
 #include "sys/ns.h"
 
 #define OWNERS_CPU_NS (100 * 1000000ULL)
 #define THREADS_MAX   4096u /* of a process in another pid namespace, each of which is asked for its tid there */
+#define FILES_MAX     1024u /* of a process, each of which is asked for its locks */
+#define HEIRS_MAX     64u   /* processes that may have the file of one that took its lock */
 
 struct fr_dump_owners {
 	struct fr_dump *d;
@@ -125,19 +128,115 @@ static u32 owners_claimed(int dir, const struct fr_dump_lock *l)
 	return n == (ssize_t)sz ? fr_owner_claimed(l->op, l->val, &lock) : 0;
 }
 
+static FILE *owners_open(int dir, const char *path)
+{
+	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (!f && fd >= 0)
+		close(fd);
+	return f;
+}
+
+/* Has this process a file open that has the lock? */
+static bool owners_has(u32 pid, const struct fr_filelock *held)
+{
+	char path[32];
+	u32 left = FILES_MAX;
+	bool found = false;
+	struct dirent *e;
+	int err = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%u/fdinfo", pid);
+	dir = opendir(path);
+	while (dir && !found && left-- && (e = fr_dir_next(dir, &err))) {
+		FILE *f = isdigit((unsigned char)e->d_name[0]) ? owners_open(dirfd(dir), e->d_name) : NULL;
+
+		found = f && fr_filelock_is_in(f, held);
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static int owners_downwards(const void *a, const void *b)
+{
+	const u32 x = *(const u32 *)a, y = *(const u32 *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/*
+ * Who took it has ended, or given its file away: as flock(1) does, which takes the lock of a shell's open file. Such a one
+ * began before: the processes with the next lower pids are asked, so many.
+ */
+static u32 owners_heir(const struct fr_filelock *held)
+{
+	struct fr_vec pids = {.item_sz = sizeof(u32)};
+	DIR *dir = opendir("/proc");
+	struct dirent *e;
+	u32 pid, found = 0, i;
+	int err = 0;
+
+	while (dir && (e = fr_dir_next(dir, &err))) {
+		pid = isdigit((unsigned char)e->d_name[0]) ? strtoul(e->d_name, NULL, 10) : 0;
+		if (pid && pid < (u32)held->pid)
+			err = fr_vec_add(&pids, &pid, 1);
+	}
+	if (dir)
+		closedir(dir);
+	if (pids.cnt)
+		qsort(pids.at, pids.cnt, sizeof(pid), owners_downwards);
+	for (i = 0; i < pids.cnt && i < HEIRS_MAX && !found && !err; i++)
+		if (owners_has(((u32 *)pids.at)[i], held))
+			found = ((u32 *)pids.at)[i];
+	fr_vec_free(&pids);
+	return found;
+}
+
+/* dir: the waiter's. */
+static u32 owners_of_file(int dir, const struct fr_dump_lock *l)
+{
+	struct fr_filelock held;
+	char path[32], text[4096];
+	bool is_known;
+	FILE *locks;
+	u64 ino;
+
+	snprintf(path, sizeof(path), "fdinfo/%u", l->fd);
+	if (!owners_status(dir, path, text, sizeof(text)) || !owners_number(text, "\nino:", &ino)) /* since 5.14 */
+		return 0;
+	locks = fopen("/proc/locks", "re");
+	is_known = locks && fr_filelock_awaited(locks, l->tgid, ino, &held);
+	if (locks)
+		fclose(locks);
+	if (!is_known)
+		return 0;
+	return owners_has(held.pid, &held) ? (u32)held.pid : owners_heir(&held);
+}
+
+static u32 owners_of_word(int dir, const struct fr_dump_lock *l)
+{
+	u32 claimed = owners_claimed(dir, l);
+
+	return claimed ? owners_thread(dir, claimed) : 0;
+}
+
 static u32 owners_of(const struct fr_dump_lock *l)
 {
 	char path[32];
 	int dir;
-	u32 claimed, owner = 0;
+	u32 owner = 0;
 
 	snprintf(path, sizeof(path), "/proc/%u", l->tid);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return 0;
 	if (owners_stands(dir, l)) {
-		claimed = owners_claimed(dir, l);
-		owner = claimed ? owners_thread(dir, claimed) : 0;
+		owner = l->is_file ? owners_of_file(dir, l) : owners_of_word(dir, l);
 		if (owner == l->tid || (owner && !owners_stands(dir, l)))
 			owner = 0;
 	}

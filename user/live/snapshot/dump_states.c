@@ -9,6 +9,7 @@
  * The time is this thread's own, on the processor: what others do meanwhile takes none of it, and it does not depend on them.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +30,13 @@
 #define BRIEF_MAX (1u << 18) /* tasks that are listed: 8 MiB */
 
 struct fr_dump_states {
-	struct fr_vec brief;  /* struct fr_state_brief: all, then those chosen first */
-	struct fr_vec state;  /* struct fr_snap_state; object: where its text is in texts, until all is read */
-	struct fr_vec lock;   /* struct fr_dump_lock: of those that wait for one whose memory may tell who holds it */
-	struct fr_vec task;   /* struct fr_snap_task: who they are, one for each */
-	struct fr_vec texts;  /* char */
-	s32 futex_nr;	      /* -1: not known */
-	struct fr_vec frames; /* u64 */
+	struct fr_vec brief; /* struct fr_state_brief: all, then those chosen first */
+	struct fr_vec state; /* struct fr_snap_state; object: where its text is in texts, until all is read */
+	struct fr_vec lock;  /* struct fr_dump_lock: of those that wait for one whose memory may tell who holds it */
+	struct fr_vec task;  /* struct fr_snap_task: who they are, one for each */
+	struct fr_vec texts; /* char */
+	s32 futex_nr, flock_nr, fcntl_nr; /* -1: not known */
+	struct fr_vec frames;		  /* u64 */
 	struct fr_idmap stacks;
 	struct fr_states_counts cnt;
 	u64 begin_ns;	     /* recording clock, */
@@ -154,7 +155,12 @@ static void fill_task(const struct fr_state_rec *r, struct fr_snap_task *task)
 	memcpy(task->task.first_comm, r->comm, FR_COMM_SZ - 1);
 }
 
-/* It waits in futex(), and the lock's memory may say who holds it. */
+static bool states_in_file_lock(const struct fr_dump_states *t, const struct fr_state_rec *r)
+{
+	return r->id == t->flock_nr || (r->id == t->fcntl_nr && r->arg[1] == F_SETLKW);
+}
+
+/* It waits in futex(), and the lock's memory may say who holds it; or for a lock of a file. */
 static int states_keep_lock(struct fr_dump_states *t, const struct fr_state_rec *r)
 {
 	const struct fr_dump_lock l = {
@@ -164,12 +170,14 @@ static int states_keep_lock(struct fr_dump_states *t, const struct fr_state_rec 
 		.tgid = r->tgid,
 		.op = r->arg[1],
 		.val = r->arg[2],
+		.fd = r->arg[0],
+		.is_file = states_in_file_lock(t, r),
 		.state = t->state.cnt,
 	};
+	bool in_call = r->in == FR_WAITED_call && !r->abi && r->id >= 0 && r->state,
+	     may_tell = l.is_file || (r->id == t->futex_nr && fr_owner_sz(l.op, l.val));
 
-	bool in_futex = r->in == FR_WAITED_call && !r->abi && r->id == t->futex_nr && r->state;
-
-	return in_futex && fr_owner_sz(l.op, l.val) ? fr_vec_add(&t->lock, &l, 1) : 0;
+	return in_call && may_tell ? fr_vec_add(&t->lock, &l, 1) : 0;
 }
 
 /* Texts begin at 1: 0 is none. */
@@ -284,7 +292,11 @@ static struct fr_dump_states *states_new(void)
 
 	if (!t)
 		return NULL;
-	t->futex_nr = uname(&un) ? -1 : fr_syscall_nr(un.machine, 0, "futex");
+	if (uname(&un))
+		*un.machine = 0;
+	t->futex_nr = fr_syscall_nr(un.machine, 0, "futex");
+	t->flock_nr = fr_syscall_nr(un.machine, 0, "flock");
+	t->fcntl_nr = fr_syscall_nr(un.machine, 0, "fcntl");
 	t->brief.item_sz = sizeof(struct fr_state_brief);
 	t->state.item_sz = sizeof(struct fr_snap_state);
 	t->lock.item_sz = sizeof(struct fr_dump_lock);

@@ -368,7 +368,9 @@ static const struct fr_column still_columns[] = {
 	FR_COLUMN(struct fr_still, wait.waker_pid, "waker_tid", NUMBER, "the task that woke it", .null = true),
 	FR_COLUMN_MADE(states_waker_comm, "waker_comm", TEXT, "its name"),
 	FR_COLUMN(struct fr_still, wait.owner_pid, "owner_tid", NUMBER,
-		  "the task that holds the lock that it waits for, as the lock's memory says; `null`: not known", .null = true),
+		  "the task that holds the lock that it waits for, as the lock's memory says, or of a file's lock the kernel; "
+		  "`null`: not known",
+		  .null = true),
 	FR_COLUMN_MADE(states_owner_comm, "owner_comm", TEXT, "its name"),
 	STATE(cpu, "cpu", NUMBER, "where it runs, or ran last"),
 	STATE(prio, "prio", NUMBER, "the kernel's: below 100 real time, 120 is nice 0"),
