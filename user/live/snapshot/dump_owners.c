@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * dump_owners: who holds the locks that tasks still wait for, as the locks' own memory says (bpf/owner.h), or of a file lock
- *the kernel (filelock.h). That memory may be a file's whose server does not answer, so a runner reads it (sys/errand.h).
+ * dump_owners: who holds the locks that tasks still wait for: as the locks' own memory says (bpf/owner.h), or of a file's lock
+ * as the kernel does (filelock.h). The memory may be a file's whose server does not answer, so a runner reads it
+ * (sys/errand.h).
  *
- *	of each process with tasks in futex(), flock() or fcntl()	an item
+ *	of each process with tasks in futex(), flock() or fcntl(): an item
  *	  has the task left a CPU since it was looked at?	then it may wait for something else: nothing is told
  *	  the lock's memory says: this tid			in the process's own pid namespace
  *	  a thread of the process that lives has it		told; otherwise nobody is
+ *	  the kernel says: this process			told if a file of it has the lock, or of one before it
  *	  has the task left a CPU meanwhile?			as above
  */
 #include <ctype.h>
