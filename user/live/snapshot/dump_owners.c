@@ -8,8 +8,8 @@
  *	  has the task left a CPU since it was looked at?	then it may wait for something else: nothing is told
  *	  the lock's memory says: this tid			in the process's own pid namespace
  *	  a thread of the process that lives has it		told; otherwise nobody is
- *	  the kernel says: this process			told if a file of it has the lock, or of one before it
- *	  has the task left a CPU meanwhile?			as above
+ *	  the kernel says: this process			told if a file of it has the lock, or of one near it, and it has one
+ *thread has the task left a CPU meanwhile?			as above
  */
 #include <ctype.h>
 #include <errno.h>
@@ -33,7 +33,9 @@
 struct fr_dump_owners {
 	struct fr_dump *d;
 	struct fr_vec lock; /* struct fr_dump_lock, those of a process beside each other */
-	struct fr_vec proc; /* u32: where the locks of each process begin */
+	struct fr_vec proc; /* u32: where the locks of each process begin; of files' locks behind all others */
+	char *locks;	    /* /proc/locks */
+	size_t locks_cap;
 };
 
 /* What the runner tells. */
@@ -130,31 +132,33 @@ static u32 owners_claimed(int dir, const struct fr_dump_lock *l)
 	return n == (ssize_t)sz ? fr_owner_claimed(l->op, l->val, &lock) : 0;
 }
 
-static FILE *owners_open(int dir, const char *path)
+/* Is this descriptor a file's with a path? Of others, as of epoll, fdinfo may be long, and its reader hold up who uses them. */
+static bool owners_is_file(int fds, const char *fd)
 {
-	int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	char to[2] = "";
 
-	if (!f && fd >= 0)
-		close(fd);
-	return f;
+	return isdigit((unsigned char)*fd) && readlinkat(fds, fd, to, sizeof(to)) > 0 && *to == '/';
 }
 
 /* Has this process a file open that has the lock? */
 static bool owners_has(u32 pid, const struct fr_filelock *held)
 {
-	char path[32];
 	u32 left = FILES_MAX;
 	bool found = false;
 	struct dirent *e;
+	char path[300];
 	int err = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%u/fdinfo", pid);
+	snprintf(path, sizeof(path), "/proc/%u/fd", pid);
 	dir = opendir(path);
 	while (dir && !found && left-- && (e = fr_dir_next(dir, &err))) {
-		FILE *f = isdigit((unsigned char)e->d_name[0]) ? owners_open(dirfd(dir), e->d_name) : NULL;
+		FILE *f;
 
+		if (!owners_is_file(dirfd(dir), e->d_name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/fdinfo/%s", pid, e->d_name);
+		f = fopen(path, "re");
 		found = f && fr_filelock_is_in(f, held);
 		if (f)
 			fclose(f);
@@ -164,60 +168,111 @@ static bool owners_has(u32 pid, const struct fr_filelock *held)
 	return found;
 }
 
-static int owners_downwards(const void *a, const void *b)
+/* Pids begin anew behind the largest. */
+static u32 owners_distance(u32 a, u32 b, u32 pid_max)
 {
-	const u32 x = *(const u32 *)a, y = *(const u32 *)b;
+	u32 d = a < b ? b - a : a - b;
 
-	return x < y ? 1 : x > y ? -1 : 0;
+	return d < pid_max && pid_max - d < d ? pid_max - d : d;
 }
 
-/*
- * Who took it has ended, or given its file away: as flock(1) does, which takes the lock of a shell's open file. Such a one
- * began before: the processes with the next lower pids are asked, so many.
- */
-static u32 owners_heir(const struct fr_filelock *held)
+struct heir {
+	u32 pid, distance;
+};
+
+static int owners_nearest(const void *a, const void *b)
 {
-	struct fr_vec pids = {.item_sz = sizeof(u32)};
+	const struct heir *x = a, *y = b;
+
+	return x->distance < y->distance ? -1 : x->distance > y->distance;
+}
+
+static int owners_find_heirs(u32 pid, struct fr_vec *heirs)
+{
+	char text[32];
+	u32 pid_max = owners_status(AT_FDCWD, "/proc/sys/kernel/pid_max", text, sizeof(text)) ? strtoul(text, NULL, 10) : ~0u;
 	DIR *dir = opendir("/proc");
+	struct heir h = {0};
 	struct dirent *e;
-	u32 pid, found = 0, i;
 	int err = 0;
 
-	while (dir && (e = fr_dir_next(dir, &err))) {
-		pid = isdigit((unsigned char)e->d_name[0]) ? strtoul(e->d_name, NULL, 10) : 0;
-		if (pid && pid < (u32)held->pid)
-			err = fr_vec_add(&pids, &pid, 1);
+	while (dir && !err && (e = fr_dir_next(dir, &err))) {
+		h.pid = isdigit((unsigned char)e->d_name[0]) ? strtoul(e->d_name, NULL, 10) : 0;
+		h.distance = owners_distance(h.pid, pid, pid_max);
+		if (h.pid && h.distance)
+			err = fr_vec_add(heirs, &h, 1);
 	}
 	if (dir)
 		closedir(dir);
-	if (pids.cnt)
-		qsort(pids.at, pids.cnt, sizeof(pid), owners_downwards);
-	for (i = 0; i < pids.cnt && i < HEIRS_MAX && !found && !err; i++)
-		if (owners_has(((u32 *)pids.at)[i], held))
-			found = ((u32 *)pids.at)[i];
-	fr_vec_free(&pids);
+	if (heirs->cnt)
+		qsort(heirs->at, heirs->cnt, sizeof(h), owners_nearest);
+	return err;
+}
+
+/*
+ * Who took it has ended, or given its file away: as flock(1), which takes the lock of a shell's open file, or who begins a
+ * daemon. Its pid is near those of its parent and its children: so many are asked.
+ */
+static u32 owners_heir(const struct fr_filelock *held)
+{
+	struct fr_vec heirs = {.item_sz = sizeof(struct heir)};
+	const struct heir *h;
+	u32 found = 0, i;
+
+	if (!owners_find_heirs(held->pid, &heirs)) {
+		for (i = 0, h = heirs.at; i < heirs.cnt && i < HEIRS_MAX && !found; i++)
+			found = owners_has(h[i].pid, held) ? h[i].pid : 0;
+	}
+	fr_vec_free(&heirs);
 	return found;
 }
 
+/* Which of a process's threads took it nobody knows. */
+static bool owners_is_one_thread(u32 pid)
+{
+	char path[32], text[4096];
+	u64 cnt;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", pid);
+	return owners_status(AT_FDCWD, path, text, sizeof(text)) && owners_number(text, "\nThreads:", &cnt) && cnt == 1;
+}
+
+/* The text of /proc/locks, read once: those whose waits still stand waited when it was read. */
+static FILE *owners_locks(struct fr_dump_owners *o)
+{
+	FILE *f;
+
+	if (!o->locks) {
+		f = fopen("/proc/locks", "re");
+		if (f && getdelim(&o->locks, &o->locks_cap, 0, f) < 0 && o->locks)
+			*o->locks = 0;
+		if (f)
+			fclose(f);
+	}
+	return o->locks && *o->locks ? fmemopen(o->locks, strlen(o->locks), "r") : NULL;
+}
+
 /* dir: the waiter's. */
-static u32 owners_of_file(int dir, const struct fr_dump_lock *l)
+static u32 owners_of_file(struct fr_dump_owners *o, int dir, const struct fr_dump_lock *l)
 {
 	struct fr_filelock held;
 	char path[32], text[4096];
 	bool is_known;
 	FILE *locks;
+	u32 pid;
 	u64 ino;
 
 	snprintf(path, sizeof(path), "fdinfo/%u", l->fd);
 	if (!owners_status(dir, path, text, sizeof(text)) || !owners_number(text, "\nino:", &ino)) /* since 5.14 */
 		return 0;
-	locks = fopen("/proc/locks", "re");
+	locks = owners_locks(o);
 	is_known = locks && fr_filelock_awaited(locks, l->tgid, ino, &held);
 	if (locks)
 		fclose(locks);
 	if (!is_known)
 		return 0;
-	return owners_has(held.pid, &held) ? (u32)held.pid : owners_heir(&held);
+	pid = owners_has(held.pid, &held) ? (u32)held.pid : held.is_given ? owners_heir(&held) : 0;
+	return pid && owners_is_one_thread(pid) ? pid : 0;
 }
 
 static u32 owners_of_word(int dir, const struct fr_dump_lock *l)
@@ -227,7 +282,7 @@ static u32 owners_of_word(int dir, const struct fr_dump_lock *l)
 	return claimed ? owners_thread(dir, claimed) : 0;
 }
 
-static u32 owners_of(const struct fr_dump_lock *l)
+static u32 owners_of(struct fr_dump_owners *o, const struct fr_dump_lock *l)
 {
 	char path[32];
 	int dir;
@@ -238,7 +293,7 @@ static u32 owners_of(const struct fr_dump_lock *l)
 	if (dir < 0)
 		return 0;
 	if (owners_stands(dir, l)) {
-		owner = l->is_file ? owners_of_file(dir, l) : owners_of_word(dir, l);
+		owner = l->is_file ? owners_of_file(o, dir, l) : owners_of_word(dir, l);
 		if (owner == l->tid || (owner && !owners_stands(dir, l)))
 			owner = 0;
 	}
@@ -263,7 +318,7 @@ static void owners_run(void *arg, u32 item, struct fr_errand_out *out)
 	if (!fr_ns_is_first(FR_NS_PID))
 		return;
 	for (told.at = ((const u32 *)o->proc.at)[item]; told.at < owners_end(o, item); told.at++) {
-		told.owner = owners_of(&l[told.at]);
+		told.owner = owners_of(o, &l[told.at]);
 		if (told.owner)
 			fr_errand_tell(out, 0, &told, sizeof(told));
 	}
@@ -308,6 +363,8 @@ static int owners_by_process(const void *a, const void *b)
 {
 	const struct fr_dump_lock *x = a, *y = b;
 
+	if (x->is_file != y->is_file)
+		return x->is_file ? 1 : -1;
 	if (x->tgid != y->tgid)
 		return x->tgid < y->tgid ? -1 : 1;
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
@@ -323,7 +380,7 @@ static int owners_list(struct fr_dump_owners *o)
 	if (!err && o->lock.cnt)
 		qsort(l, o->lock.cnt, sizeof(*l), owners_by_process);
 	for (i = 0; i < o->lock.cnt && !err; i++)
-		if (!i || l[i].tgid != l[i - 1].tgid)
+		if (!i || l[i].tgid != l[i - 1].tgid || l[i].is_file != l[i - 1].is_file)
 			err = fr_vec_add(&o->proc, &i, 1);
 	return err;
 }
@@ -357,5 +414,6 @@ void fr_dump_owners_free(struct fr_dump_owners *o)
 		return;
 	fr_vec_free(&o->lock);
 	fr_vec_free(&o->proc);
+	free(o->locks);
 	free(o);
 }

@@ -32,9 +32,10 @@
 struct fr_dump_states {
 	struct fr_vec brief; /* struct fr_state_brief: all, then those chosen first */
 	struct fr_vec state; /* struct fr_snap_state; object: where its text is in texts, until all is read */
-	struct fr_vec lock;  /* struct fr_dump_lock: of those that wait for one whose memory may tell who holds it */
-	struct fr_vec task;  /* struct fr_snap_task: who they are, one for each */
-	struct fr_vec texts; /* char */
+	struct fr_vec
+		lock; /* struct fr_dump_lock: of those that wait for one of which memory or kernel may tell who holds it */
+	struct fr_vec task;		  /* struct fr_snap_task: who they are, one for each */
+	struct fr_vec texts;		  /* char */
 	s32 futex_nr, flock_nr, fcntl_nr; /* -1: not known */
 	struct fr_vec frames;		  /* u64 */
 	struct fr_idmap stacks;

@@ -4,14 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum filelock_kind { FILELOCK_FLOCK, FILELOCK_RANGE, FILELOCK_KIND_CNT }; /* those of one kind know nothing of the other's */
+
 struct line {
 	long long id; /* those that wait have the id of the lock that they wait for */
 	bool waits;
+	enum filelock_kind kind;
 	struct fr_filelock lock;
 };
 
+/* Of leases nobody asks. */
+static bool filelock_kind_of(const char *word, enum filelock_kind *kind)
+{
+	*kind = strcmp(word, "FLOCK") ? FILELOCK_RANGE : FILELOCK_FLOCK;
+	return *kind == FILELOCK_FLOCK || !strcmp(word, "POSIX") || !strcmp(word, "OFDLCK");
+}
+
 static bool filelock_parse(const char *text, struct line *l)
 {
+	char kind[16];
 	int at = 0;
 
 	if (sscanf(text, "%lld: %n", &l->id, &at) != 1 || !at)
@@ -21,7 +32,11 @@ static bool filelock_parse(const char *text, struct line *l)
 	if (l->waits)
 		text += 2;
 	/* FLOCK ADVISORY WRITE PID WHERE */
-	return sscanf(text, "%*15s %*15s %*15s %d %63s", &l->lock.pid, l->lock.where) == 2;
+	if (sscanf(text, "%15s %*15s %*15s %d %63s", kind, &l->lock.pid, l->lock.where) != 3 ||
+	    !filelock_kind_of(kind, &l->kind))
+		return false;
+	l->lock.is_given = l->kind == FILELOCK_FLOCK;
+	return true;
 }
 
 static bool filelock_is_of(const struct fr_filelock *l, u64 ino)
@@ -33,13 +48,26 @@ static bool filelock_is_of(const struct fr_filelock *l, u64 ino)
 
 static bool filelock_is_same(const struct fr_filelock *a, const struct fr_filelock *b)
 {
-	return a->pid == b->pid && !strcmp(a->where, b->where);
+	return a->pid == b->pid && a->is_given == b->is_given && !strcmp(a->where, b->where);
+}
+
+/* What others than a process have of a file: *pid, who that is, and how many different ones were seen. */
+struct others {
+	s32 pid;
+	u32 cnt;
+};
+
+static void filelock_count(struct others *o, s32 pid)
+{
+	o->cnt += !o->cnt || pid != o->pid;
+	o->pid = pid;
 }
 
 bool fr_filelock_awaited(FILE *locks, u32 tgid, u64 ino, struct fr_filelock *held)
 {
+	struct others others[FILELOCK_KIND_CNT] = {};
 	struct line taken = {.id = -1}, l;
-	u32 found = 0;
+	bool is_known = false;
 	char *text = NULL;
 	size_t cap = 0;
 
@@ -48,13 +76,18 @@ bool fr_filelock_awaited(FILE *locks, u32 tgid, u64 ino, struct fr_filelock *hel
 			continue;
 		if (!l.waits)
 			taken = l;
-		else if (l.id == taken.id && l.lock.pid == (s32)tgid && filelock_is_of(&l.lock, ino)) {
-			found += !found || !filelock_is_same(held, &taken.lock);
-			*held = taken.lock;
-		}
+		if (!filelock_is_of(&l.lock, ino))
+			continue;
+		if (!l.waits && l.lock.pid != (s32)tgid)
+			filelock_count(&others[l.kind], l.lock.pid);
+		if (!l.waits || l.id != taken.id || l.lock.pid != (s32)tgid)
+			continue;
+		is_known = true;
+		*held = taken.lock;
 	}
 	free(text);
-	return found == 1 && held->pid > 0; /* of a lock of an open file description nobody is told: -1 */
+	/* of a lock of an open file description nobody is told: -1 */
+	return is_known && held->pid > 0 && others[held->is_given ? FILELOCK_FLOCK : FILELOCK_RANGE].cnt == 1;
 }
 
 bool fr_filelock_is_in(FILE *fdinfo, const struct fr_filelock *held)

@@ -20,11 +20,14 @@
 
 struct fr_filelock {
 	s32 pid;
+	bool is_given; /* of flock(): it belongs to an open file, which may be given away; fcntl()'s to the process */
 	char where[FR_FILELOCK_WHERE_SZ]; /* "MAJOR:MINOR:INODE" */
 };
 
-/* The lock that process tgid waits for, of the file with this inode number, in the text of /proc/locks. false: none, or
- * several. */
+/*
+ * The lock that process tgid waits for, of the file with this inode number, in the text of /proc/locks. false: none, or more
+ * than one process has locks of that kind on the file, as where several read: each would be only one of those in its way.
+ */
 bool fr_filelock_awaited(FILE *locks, u32 tgid, u64 ino, struct fr_filelock *held);
 
 /* Does the text of a /proc/PID/fdinfo/N say that its file has this lock? */
