@@ -8,8 +8,8 @@
  *	  has the task left a CPU since it was looked at?	then it may wait for something else: nothing is told
  *	  the lock's memory says: this tid			in the process's own pid namespace
  *	  a thread of the process that lives has it		told; otherwise nobody is
- *	  the kernel says: this process			told if a file of it has the lock, or of one near it, and it has one
- *thread has the task left a CPU meanwhile?			as above
+ *	  the kernel says: this process			told if it has the lock, or one near it, and has one thread
+ *	  has the task left a CPU meanwhile?			as above
  */
 #include <ctype.h>
 #include <errno.h>
