@@ -13,6 +13,7 @@
 #define FR_ABI_COMPAT 1u
 
 #define FR_ALL_REG_CNT 17u /* fr_entry_all_regs() */
+#define FR_RAW_REG_CNT 21u /* fr_probe_all_regs(): as ptrace has them */
 
 /* fr_syscall_abi(task): task comes from fr_current(), so that the verifier allows loads through it: one load, no call. */
 
@@ -200,6 +201,31 @@ FR_INLINE void fr_entry_all_regs(u64 out[FR_ALL_REG_CNT])
 	out[16] = regs->ip;
 }
 
+/* The same of any thread, by a probe: the kernel's own words come to raw. False: it is not 64-bit user code. */
+FR_INLINE bool fr_probe_all_regs(const struct pt_regs *regs, u64 raw[FR_RAW_REG_CNT], u64 out[FR_ALL_REG_CNT])
+{
+	if (bpf_probe_read_kernel(raw, FR_RAW_REG_CNT * sizeof(*raw), regs) || (u16)raw[17] != FR_USER_CS)
+		return false;
+	out[0] = raw[10];
+	out[1] = raw[12];
+	out[2] = raw[11];
+	out[3] = raw[5];
+	out[4] = raw[13];
+	out[5] = raw[14];
+	out[6] = raw[4];
+	out[7] = raw[19];
+	out[8] = raw[9];
+	out[9] = raw[8];
+	out[10] = raw[7];
+	out[11] = raw[6];
+	out[12] = raw[3];
+	out[13] = raw[2];
+	out[14] = raw[1];
+	out[15] = raw[0];
+	out[16] = raw[16];
+	return true;
+}
+
 /* The registers of 64-bit user code. False for all other tasks. */
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)
 {
@@ -372,6 +398,14 @@ FR_INLINE u32 fr_entry_regs(struct fr_user_regs *out)
 FR_INLINE void fr_entry_all_regs(u64 out[FR_ALL_REG_CNT])
 {
 	(void)out;
+}
+
+FR_INLINE bool fr_probe_all_regs(const struct pt_regs *regs, u64 raw[FR_RAW_REG_CNT], u64 out[FR_ALL_REG_CNT])
+{
+	(void)regs;
+	(void)raw;
+	(void)out;
+	return false;
 }
 
 FR_INLINE bool fr_user_regs(struct bpf_perf_event_data *ctx, struct fr_user_regs *out)

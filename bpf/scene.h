@@ -42,6 +42,7 @@ struct fr_scene_fd {
 #define FR_SCENE_THREAD_RUNS  1u /* it had a CPU: neither its call nor its place is known */
 #define FR_SCENE_THREAD_MOVED 2u /* it ran while it was looked at: likewise */
 #define FR_SCENE_THREAD_DIED  4u /* whose death it is */
+#define FR_SCENE_THREAD_KEPT  8u /* its stack was kept, perhaps in part */
 
 struct fr_scene_thread {
 	u64 ip, sp; /* where it left its user code; 0: not known */

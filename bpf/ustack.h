@@ -34,7 +34,7 @@
 #define FR_USTACK_LOOK_CNT   2048u /* mappings and gaps between them that are looked at */
 #define FR_USTACK_NEAR_BELOW 4u	   /* mappings and gaps that are looked at on each side of what matters */
 #define FR_USTACK_NEAR_ABOVE 12u
-#define FR_USTACK_NEAR_CNT   (3u * (FR_USTACK_NEAR_BELOW + FR_USTACK_NEAR_ABOVE)) /* at most, that may come twice */
+#define FR_USTACK_NEAR_CNT   (4u * (FR_USTACK_NEAR_BELOW + FR_USTACK_NEAR_ABOVE)) /* at most, that may come twice */
 #define FR_USTACK_TRY_CNT    256u						  /* pages that are looked for */
 
 /* What mappings are of: a file, or what /proc/PID/maps has in brackets. */
@@ -68,6 +68,18 @@ struct fr_ustack_memory {
 	struct fr_ustack_name name[FR_USTACK_NAME_CNT];
 };
 
+/* The stack of another thread: from its stack pointer up, as much as there is room for, and is there. By its number in
+ * scene.thread. */
+struct fr_ustack_thread {
+	u64 reg[FR_USTACK_REG_CNT];
+	u32 at, sz; /* of its bytes, in thread_bytes; 0: they could not be read, or are of no use */
+};
+
+#define FR_USTACK_THREADS_FEW 32u   /* of so many threads, those that die included, each has a page; */
+#define FR_USTACK_THREAD_SZ   2048u /* of more, this */
+#define FR_USTACK_THREAD_ROOM (FR_SCENE_THREAD_CNT * FR_USTACK_THREAD_SZ)
+#define FR_USTACK_RAW_CNT     21u /* words of the kernel's struct pt_regs */
+
 struct fr_ustack {
 	u64 busy;
 	u64 stack_id; /* of the crash's user stack, as it was walked; 0: none */
@@ -83,9 +95,13 @@ struct fr_ustack {
 	struct fr_ustack_memory memory;
 	struct fr_scene scene;
 	u8 bytes[FR_USTACK_PAGE_CNT * FR_USTACK_PAGE_SZ]; /* first which descriptors are open, then the stack */
+	struct fr_ustack_thread thread[FR_SCENE_THREAD_CNT];
+	u64 raw[FR_USTACK_RAW_CNT + 1];				    /* while it is filled */
+	u8 thread_bytes[FR_USTACK_THREAD_ROOM + FR_USTACK_PAGE_SZ]; /* a page more than is used: a bound for the verifier */
 };
 
 _Static_assert(sizeof(struct fr_ustack) % 8 == 0, "elements of an array map are aligned so");
+_Static_assert(FR_USTACK_THREADS_FEW *FR_USTACK_PAGE_SZ <= FR_USTACK_THREAD_ROOM, "few have a page each");
 _Static_assert(FR_SCENE_FD_MOST / 8 <= FR_USTACK_PAGE_CNT * FR_USTACK_PAGE_SZ, "the stack's room has a bit of each before");
 
 #endif

@@ -299,7 +299,48 @@ FR_INLINE void put_place(struct fr_scene_thread *to, const struct task_struct *t
 	to->id = to->ip ? fr_probe_syscall(regs) : -1;
 }
 
-FR_INLINE void put_thread(struct fr_scene_thread *to, const struct task_struct *task)
+_Static_assert(FR_USTACK_RAW_CNT == FR_RAW_REG_CNT, "room for them");
+
+/* Within a page. Returns how much there is: all, or nothing. */
+FR_INLINE u32 copy_piece(struct fr_ustack *u, u32 at, u64 from, u32 sz)
+{
+	asm volatile("" : "+r"(at), "+r"(sz));
+	if (at > FR_USTACK_THREAD_ROOM || sz > FR_USTACK_PAGE_SZ)
+		return 0;
+	return sz && !bpf_probe_read_user(u->thread_bytes + at, sz, (void *)from) ? sz : 0;
+}
+
+/* What a thread's stack has from sp up: its memory is the current task's, too. A page that is not there is not waited for. */
+FR_INLINE u32 copy_thread_stack(struct fr_ustack *u, u32 at, u64 sp, u32 max)
+{
+	u32 first = FR_USTACK_PAGE_SZ - (sp & (FR_USTACK_PAGE_SZ - 1)), sz;
+
+	first = first < max ? first : max;
+	sz = copy_piece(u, at, sp, first);
+	return sz < first ? 0 : sz + copy_piece(u, at + sz, sp + sz, max - sz);
+}
+
+/* What it takes to find a thread's frames. */
+__noinline u32 fr_scene_thread_stack(u32 slot, u32 i, u64 address)
+{
+	const struct task_struct *task = (void *)address;
+	struct fr_ustack *u = fr_ustack_at(slot);
+	struct fr_ustack_thread *to;
+	u32 max;
+
+	asm volatile("" : "+r"(i));
+	if (!u || i >= FR_SCENE_THREAD_CNT)
+		return 0;
+	max = u->scene.thread_had_cnt > FR_USTACK_THREADS_FEW ? FR_USTACK_THREAD_SZ : FR_USTACK_PAGE_SZ;
+	to = &u->thread[i];
+	to->at = i * max;
+	to->sz = 0;
+	if (fr_probe_all_regs((void *)thread_regs(task), u->raw, to->reg))
+		to->sz = copy_thread_stack(u, to->at, to->reg[7], max);
+	return to->sz;
+}
+
+FR_INLINE void put_thread(u32 slot, u32 i, struct fr_scene_thread *to, const struct task_struct *task)
 {
 	u64 before = thread_switches(task);
 	bool is_self = (u64)task == FR_ADDRESS(bpf_get_current_task_btf());
@@ -313,6 +354,8 @@ FR_INLINE void put_thread(struct fr_scene_thread *to, const struct task_struct *
 		return;
 	put_place(to, task);
 	to->state = is_self ? 0 : fr_prev_state(BPF_CORE_READ(task, __state), BPF_CORE_READ(task, exit_state));
+	if (!is_self && to->ip && fr_scene_thread_stack(slot, i, (u64)task))
+		to->flags |= FR_SCENE_THREAD_KEPT;
 	if (is_self || (!BPF_CORE_READ(task, on_cpu) && thread_switches(task) == before))
 		return;
 	to->flags = FR_SCENE_THREAD_MOVED;
@@ -334,7 +377,7 @@ __noinline u64 fr_scene_thread(u32 slot, u64 node)
 	i = u->scene.thread_cnt;
 	asm volatile("" : "+r"(i));
 	if (i < FR_SCENE_THREAD_CNT && (!i || (u64)task != FR_ADDRESS(self))) {
-		put_thread(&u->scene.thread[i], task);
+		put_thread(slot, i, &u->scene.thread[i], task);
 		u->scene.thread_cnt = i + 1;
 	}
 	return (u64)BPF_CORE_READ(task, thread_node.next);
@@ -354,11 +397,11 @@ __noinline u32 fr_scene_threads(u32 slot)
 	u->scene.thread_had_cnt = 0;
 	if (BPF_CORE_READ((struct signal_struct *)signal, flags) & SIGNAL_GROUP_EXIT)
 		return 0;
+	u->scene.thread_had_cnt = BPF_CORE_READ((struct signal_struct *)signal, nr_threads);
 	fr_scene_thread(slot, FR_ADDRESS(self) + bpf_core_field_offset(struct task_struct, thread_node));
 	node = (u64)BPF_CORE_READ((struct signal_struct *)signal, thread_head.next);
 	for (i = 0; i <= FR_SCENE_THREAD_CNT && node && node != head; i++)
 		node = fr_scene_thread(slot, node);
-	u->scene.thread_had_cnt = BPF_CORE_READ((struct signal_struct *)signal, nr_threads);
 	return u->scene.thread_cnt;
 }
 

@@ -551,6 +551,8 @@ FR_INLINE void keep_memory(u32 nr, u32 slot, struct fr_ustack *u)
 		fr_ustack_near(nr, slot, u->memory.sp);
 		if (u->memory.addr != FR_SCENE_NO_VALUE)
 			fr_ustack_near(nr, slot, u->memory.addr);
+		if (u->scene.thread_cnt > 1) /* most wait in the same library */
+			fr_ustack_near(nr, slot, u->scene.thread[1].ip);
 	}
 	fr_ustack_maps(nr, slot);
 }

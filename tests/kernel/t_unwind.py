@@ -280,7 +280,9 @@ NOINLINE void lies(void)
 /* Threads: one waits for a lock, one sleeps, one runs; names of their own. More if given. */
 static pthread_mutex_t held_lock = PTHREAD_MUTEX_INITIALIZER;
 static void *locks(void *arg) { pthread_setname_np(pthread_self(), "locks"); pthread_mutex_lock(&held_lock); return arg; }
-static void *sleeps(void *arg) { pthread_setname_np(pthread_self(), "sleeps"); sleep(1000); return arg; }
+NOINLINE void naps(void) { sleep(1000); sum++; }
+NOINLINE void rests(void) { lib_outer(naps); sum++; }
+static void *sleeps(void *arg) { pthread_setname_np(pthread_self(), "sleeps"); rests(); return arg; }
 static volatile int running;
 static void *runs(void *arg) { pthread_setname_np(pthread_self(), "runs"); for (running = 1;; sum++) ; return arg; }
 
@@ -307,7 +309,13 @@ static void await(int tid, const char *name, int call)
 	printf("%d %s %s", tid, name, text);
 }
 
-static volatile int tids[4];
+static volatile int tids[4], alike[8], alike_cnt;
+static void *pauses(void *arg)
+{
+	alike[__sync_fetch_and_add(&alike_cnt, 1) % 8] = syscall(SYS_gettid);
+	pause();
+	return arg;
+}
 static void *begins(void *arg)
 {
 	void *(*const begin[])(void *) = {locks, sleeps, runs};
@@ -327,13 +335,17 @@ NOINLINE void fellows(void)
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 16384);
 	for (i = 0; i < more; i++)
-		if (pthread_create(&t, &small, waits, 0))
+		if (pthread_create(&t, &small, pauses, 0))
 			break;
+	while (alike_cnt < i)
+		;
 	while (!running || !tids[0] || !tids[1])
 		;
 	await(tids[0], "locks", SYS_futex);
 	await(tids[1], "sleeps", SYS_clock_nanosleep);
 	printf("%d runs\n%ld\n", tids[2], 4 + i);
+	for (i = 0; i < 8 && alike[i]; i++)
+		await(alike[i], "frt-bare", SYS_pause);
 	fflush(stdout);
 	one();
 	sum++;
@@ -808,11 +820,48 @@ def fellows():
     check(not {"locks", "sleeps"} & {t["comm"] for t in redacted}, redacted)
 
 
+def names_of(thread):
+    """The functions of a thread's frames."""
+    return [(f["place"] or "?").split("+")[0] for f in thread["stack"]]
+
+
+@test("stacks of the other threads, without frame pointers: the whole chain of calls; in the report each once, the most frequent first")
+def stacks_of_fellows():
+    _, cnt, scene, pid, taken = fellows_of(8)
+    threads = {t["comm"]: t for t in scene["threads"]}
+    sleeps = names_of(threads["sleeps"])
+    at = sleeps.index("naps") if "naps" in sleeps else 0
+    equal(sleeps[at:at + 5], ["naps", "lib_inner", "lib_outer", "rests", "sleeps"], f"frames of one that sleeps: {sleeps}")
+    check(threads["sleeps"]["stack_whole"], "to where it began")
+    check("locks" in names_of(threads["locks"]), f"one that waits for a lock: {names_of(threads['locks'])}")
+    for t in threads["sleeps"], threads["locks"]:
+        equal(t["stack"][0], {"ip": t["ip"], "place": t["place"]}, "the first frame")
+    died, = (t for t in scene["threads"] if t["died"])
+    equal((died["stack"], died["stack_whole"]), ([], None), "the one that died has the crash's")
+    if threads["runs"]["ran"]:
+        equal((threads["runs"]["stack"], threads["runs"]["stack_whole"]), ([], None), "one that ran")
+    paused = [t for t in scene["threads"] if t["comm"] == "frt-bare" and not t["died"]]
+    equal(len(paused), 8, "those that wait alike")
+    equal([names_of(t).count("pauses") for t in paused], [1] * 8, "each in the same function")
+    text = fr("report", "--task", str(pid), taken).stdout
+    said = text[text.index("stacks of other threads: "):]
+    check(said.split("\n")[1].startswith(f"      8 threads, the first {min(t['tid'] for t in paused)} frt-bare"), said[:300])
+    check(" rests+" in said and said.count(" pauses+") == 1, said[:2000])
+    fr("verify", taken)
+    check(SECRET.encode() not in content(taken), "no bytes")
+    cut = path("fellows-cut.flight")
+    fr("cut", "--pid", str(pid), "-o", cut, taken)
+    equal([t["stack"] for t in had(cut, pid)[2]["threads"]], [t["stack"] for t in scene["threads"]], "cut")
+
+
 @test("a process with thousands of threads: each counted, 64 of them named, the one that died among them")
 def thronged():
     said, cnt, scene, pid, _ = fellows_of(3000)
     check(cnt > 1000, f"{cnt} threads could be made")
     equal((scene["threaded"], len(scene["threads"])), (cnt, 64), "how many")
+    waits = [t for t in scene["threads"] if t["comm"] == "frt-bare" and not t["died"] and not t["ran"]]
+    known = [t for t in waits if t["stack"]]
+    check(known and all(t["stack_whole"] == ("pauses" in names_of(t)) for t in known), [(names_of(t), t["stack_whole"]) for t in known])
     equal([t["tid"] for t in scene["threads"] if t["died"]], [pid], "which one died")
 
 

@@ -568,6 +568,9 @@ def check_scene(c, rep, info):
     for t in got["threads"]:
         c.equal(f"thread {t['tid']}: its name, state", (t["comm"] != "", t["state_name"] is None or t["state_name"][0] in "RSDTtXZPI"), (True, True))
         c.equal(f"thread {t['tid']}: its place is that of its instruction", t["place"] is None or t["ip"] is not None, True)
+        c.equal(f"thread {t['tid']}: of its stack something is known, or nothing", (len(t["stack"]) > 32, t["stack_whole"] is None), (False, not t["stack"]))
+        c.equal(f"thread {t['tid']}: only of others, which did not run", bool(t["stack"]) and (t["died"] or t["ran"]), False)
+        c.equal(f"thread {t['tid']}: it begins where the thread was", [f["ip"] for f in t["stack"][:1]] in ([], [t["ip"]]), True)
         c.equal(f"thread {t['tid']}: stack pointer, call", (type(t["sp"]) in (int, type(None)), t["call"] != ""), (True, True))
         if t["ran"] and not t["died"]:
             c.equal(f"thread {t['tid']}: it ran", (t["state_name"], t["call"], t["ip"]), (None, None, None))

@@ -582,6 +582,14 @@ static void test_things_are_checked(void **state)
 	e.number = 0;
 	assert_int_equal(check_scene(e), -EBADMSG);
 	e = good;
+	e.what = FR_SCENE_frame;
+	e.number = (u64)FR_TID_MASK << FR_SCENE_FRAME_BITS | 255;
+	assert_int_equal(check_scene(e), 0);
+	e.number++;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e.number = 255;
+	assert_int_equal(check_scene(e), -EBADMSG);
+	e = good;
 	e.what = FR_SCENE_mappings;
 	e.number++;
 	assert_int_equal(check_scene(e), -EBADMSG);

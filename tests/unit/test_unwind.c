@@ -246,6 +246,70 @@ static void test_smashed(void **state)
 	}
 }
 
+static struct fr_unwound_thread thread_told;
+static u32 thread_told_cnt;
+
+static void tell_thread(void *arg, const struct fr_unwound_thread *thread)
+{
+	assert_ptr_equal(arg, &taken);
+	thread_told = *thread;
+	thread_told_cnt++;
+}
+
+/* Tell the second of three threads as if it had this stack, of which so many bytes are kept. */
+static void unwind_as_thread(u32 sz)
+{
+	struct fr_ustack_thread *t = &taken.thread[1];
+
+	taken.scene.thread_cnt = 3;
+	memset(taken.scene.thread, 0, sizeof(taken.scene.thread));
+	taken.scene.thread[1].flags = FR_SCENE_THREAD_KEPT;
+	memcpy(t->reg, taken.reg, sizeof(t->reg));
+	t->at = FR_USTACK_THREAD_SZ;
+	t->sz = sz;
+	memcpy(taken.thread_bytes + t->at, byte_at(taken.reg[FR_CFI_RSP]), sz);
+	thread_told_cnt = 0;
+	memset(&found, 0, sizeof(found));
+	assert_int_equal(fr_unwind_threads(&taken, -1, &found, tell_thread, &taken), 0);
+	assert_int_equal(thread_told_cnt, 1);
+	assert_int_equal(thread_told.nr, 1);
+	assert_int_equal(thread_told.exact, 1);
+}
+
+static void *of_a_thread(void *arg)
+{
+	calls(*(int *)arg);
+	return NULL;
+}
+
+/* The frames of another thread are those that it would have if it died; as far as its bytes go, and no further than 32. */
+static void test_threads(void **state)
+{
+	int depth[] = {3, 100};
+	u32 i, k;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		pthread_t thread;
+
+		assert_int_equal(pthread_create(&thread, NULL, of_a_thread, &depth[i]), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		assert_int_equal(fr_unwind(&taken, -1, &found), 0);
+		struct fr_unwound whole = found;
+
+		unwind_as_thread(FR_USTACK_PAGE_SZ);
+		if (i)
+			assert_true(thread_told.cnt < whole.cnt && thread_told.cnt <= FR_UNWIND_THREAD_DEPTH &&
+				    !thread_told.is_whole);
+		else
+			assert_true(thread_told.cnt == whole.cnt && thread_told.is_whole);
+		for (k = 0; k < thread_told.cnt; k++)
+			assert_true(thread_told.ip[k] == whole.ip[k]);
+		unwind_as_thread(8);
+		assert_true(thread_told.cnt >= 1 && thread_told.cnt <= 2 && !thread_told.is_whole);
+	}
+}
+
 static NOINLINE void handler(int sig, siginfo_t *info, void *context)
 {
 	const ucontext_t *uc = context;
@@ -581,7 +645,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(test_smashed),	    cmocka_unit_test(test_loop),    cmocka_unit_test(test_end),
 		cmocka_unit_test(test_edge),	    cmocka_unit_test(test_made),    cmocka_unit_test(test_nowhere),
 		cmocka_unit_test(test_files),	    cmocka_unit_test(test_changed), cmocka_unit_test(test_root),
-		cmocka_unit_test(test_other_stack),
+		cmocka_unit_test(test_other_stack), cmocka_unit_test(test_threads),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "time"))

@@ -673,8 +673,10 @@ bool fr_cfi_up(const struct fr_cfi *c, u64 addr, struct fr_cfi_frame *frame, fr_
 	u64 cfa, v;
 	u32 i;
 
+	frame->is_last = false;
 	if (!find_rules(&m, c, addr) || !find_cfa(&calc, &m.now, &cfa))
 		return false;
+	up.is_last = m.now.reg[FR_CFI_RIP].how == UNDEFINED;
 	for (i = 0; i < FR_CFI_REG_CNT; i++)
 		if (find_reg(&calc, i, &m.now.reg[i], cfa, &v)) {
 			up.reg[i] = v;

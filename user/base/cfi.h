@@ -48,7 +48,8 @@ bool fr_cfi_number(const struct fr_cfi_bytes *b, size_t *at, u8 encoding, u64 ba
 
 struct fr_cfi_frame {
 	u64 reg[FR_CFI_REG_CNT];
-	u32 known; /* bit i: register i is */
+	u32 known;    /* bit i: register i is */
+	bool is_last; /* fr_cfi_up() returned false, since by its rules nobody called it: a thread begins there */
 };
 
 /* Read a word of the stack. False: it may not be read. */
@@ -56,7 +57,7 @@ typedef bool (*fr_cfi_read_fn)(void *arg, u64 addr, u64 *word);
 
 /*
  * Go from a frame that is at addr of the file to its caller's, whose rip and rsp are known. False: there is none, or it cannot
- * be found; *frame is undefined then.
+ * be found; *frame is undefined then, but for is_last.
  */
 bool fr_cfi_up(const struct fr_cfi *c, u64 addr, struct fr_cfi_frame *frame, fr_cfi_read_fn read, void *arg);
 

@@ -157,15 +157,21 @@ struct fr_dump_unwound {
 	struct fr_dump *d;
 	struct fr_ustack *u;
 	u32 cnt;
-	struct fr_unwound **found; /* NULL: nothing, or not told */
-	struct fr_unwound *mine;   /* the runner's */
-	u32 mnt_ns;		   /* likewise: of the last root, */
-	int root;		   /* or -1 */
+	struct fr_unwound **found;				 /* NULL: nothing, or not told */
+	struct fr_unwound_thread (*thread)[FR_SCENE_THREAD_CNT]; /* of each; cnt 0: nothing, or not told */
+	struct fr_unwound *mine;				 /* the runner's */
+	u32 mnt_ns;						 /* likewise: of the last root, */
+	int root;						 /* or -1 */
 };
 
-/* What is told of a death, and the steps that it takes: the frames, and then again with what the files are that none lies in.
- */
-enum { FRAMES, OTHERS };
+/* What is told of a death, and the steps that it takes: its frames, those of the other threads, one by one, and then the first
+ * again with what the files are that no frame lies in. */
+enum { FRAMES, THREADS, OTHERS };
+
+static void tell_thread(void *arg, const struct fr_unwound_thread *thread)
+{
+	fr_errand_tell(arg, THREADS, thread, sizeof(*thread));
+}
 
 static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 {
@@ -179,6 +185,9 @@ static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 		fr_errand_fail(to);
 		return;
 	}
+	fr_errand_step(to, THREADS);
+	if (fr_unwind_threads(&n->u[item], n->root, n->mine, tell_thread, to))
+		fr_errand_fail(to);
 	fr_errand_step(to, OTHERS);
 	if (fr_unwind_others(&n->u[item], n->root, n->mine))
 		fr_errand_fail(to);
@@ -201,12 +210,25 @@ static bool unwind_is_sound(const struct fr_unwound *found, const struct fr_usta
 	return true;
 }
 
+static void unwind_take_thread(struct fr_dump_unwound *n, u32 item, const void *data, u32 sz)
+{
+	struct fr_unwound_thread t;
+
+	if (sz != sizeof(t))
+		return;
+	memcpy(&t, data, sz);
+	if (t.nr < n->u[item].scene.thread_cnt && t.cnt <= FR_UNWIND_THREAD_DEPTH)
+		n->thread[item][t.nr] = t;
+}
+
 static void unwind_take_one(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct fr_dump_unwound *n = arg;
 	struct fr_unwound *found;
 
-	if (kind > OTHERS || sz != sizeof(*found))
+	if (kind == THREADS)
+		unwind_take_thread(n, item, data, sz);
+	if ((kind != FRAMES && kind != OTHERS) || sz != sizeof(*found))
 		return;
 	found = malloc(sizeof(*found));
 	if (!found)
@@ -224,7 +246,9 @@ static void miss_one(void *arg, u32 item, u32 step, enum fr_errand_why why)
 {
 	struct fr_dump_unwound *n = arg;
 
-	fr_unread_add(&n->d->unread, n->u[item].pid, step == FRAMES ? "stack" : "files", why);
+	static const char *const what[] = {"stack", "threads", "files"};
+
+	fr_unread_add(&n->d->unread, n->u[item].pid, what[step], why);
 }
 
 static u32 death_cnt(void *arg)
@@ -258,8 +282,9 @@ struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_
 	n->root = -1;
 	read_ustacks(n);
 	n->found = calloc(n->cnt + 1, sizeof(*n->found));
+	n->thread = calloc(n->cnt + 1, sizeof(*n->thread));
 	n->mine = malloc(sizeof(*n->mine));
-	if (!n->cnt || !n->found || !n->mine) {
+	if (!n->cnt || !n->found || !n->thread || !n->mine) {
 		n->cnt = 0;
 		fr_dump_unwound_free(n);
 		return NULL;
@@ -376,7 +401,23 @@ static int add_memory(struct fr_dump *d, const struct fr_ustack *u, const struct
 	return err;
 }
 
-static int unwind_add_threads(const struct fr_ustack *u, struct fr_vec *v)
+/* The frames of a thread. */
+static int unwind_add_frames(const struct fr_ustack *u, u32 tid, const struct fr_unwound_thread *t, struct fr_vec *v)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < t->cnt && !err; i++) {
+		u64 how = (t->exact >> i & 1 ? FR_SCENE_FRAME_EXACT : 0) |
+			  (t->is_whole && i == t->cnt - 1 ? FR_SCENE_FRAME_LAST : 0);
+		const u64 value[3] = {t->ip[i], how};
+
+		err = add_thing(v, u, FR_SCENE_frame, (u64)tid << FR_SCENE_FRAME_BITS | i, value, NULL);
+	}
+	return err;
+}
+
+static int unwind_add_threads(const struct fr_ustack *u, const struct fr_unwound_thread *found, struct fr_vec *v)
 {
 	static const u64 none[3] = {};
 	const struct fr_scene *s = &u->scene;
@@ -391,6 +432,7 @@ static int unwind_add_threads(const struct fr_ustack *u, struct fr_vec *v)
 		err = name ? add_thing(v, u, FR_SCENE_thread, t->tid, value, name) : -ENOMEM;
 		if (err)
 			free(name);
+		err = err ?: unwind_add_frames(u, t->tid, &found[i], v);
 	}
 	return err;
 }
@@ -403,7 +445,8 @@ static u64 unwind_used(const struct fr_scene *s, u32 limit)
 	return s->fd_end && !s->fd_more ? s->open_cnt : FR_SCENE_NO_VALUE;
 }
 
-static int add_scene(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found, struct fr_vec *v)
+static int add_scene(struct fr_dump *d, const struct fr_ustack *u, const struct fr_unwound *found,
+		     const struct fr_unwound_thread *threads, struct fr_vec *v)
 {
 	const struct fr_scene *s = &u->scene;
 	int err = 0;
@@ -417,7 +460,7 @@ static int add_scene(struct fr_dump *d, const struct fr_ustack *u, const struct 
 		err = add_thing(v, u, FR_SCENE_limit, i, value, NULL);
 	}
 	err = err ?: s->fd_end ? add_descriptors(d, u, v) : 0;
-	err = err ?: s->thread_had_cnt && s->thread_cnt ? unwind_add_threads(u, v) : 0;
+	err = err ?: s->thread_had_cnt && s->thread_cnt ? unwind_add_threads(u, threads, v) : 0;
 	return err ?: u->memory.had_cnt && u->map_cnt ? add_memory(d, u, found, v) : 0;
 }
 
@@ -429,7 +472,7 @@ static int put_scenes(struct fr_dump *d, const struct fr_dump_unwound *n)
 	size_t i;
 
 	for (i = 0; i < n->cnt && !err; i++)
-		err = add_scene(d, &n->u[i], n->found[i], &v);
+		err = add_scene(d, &n->u[i], n->found[i], n->thread[i], &v);
 	err = err ?: fr_snap_put_scenes(d->w, v.at, v.cnt);
 	for (i = 0, at = v.at; i < v.cnt; i++)
 		free((char *)at[i].text);
@@ -457,6 +500,7 @@ void fr_dump_unwound_free(struct fr_dump_unwound *n)
 	for (i = 0; i < n->cnt; i++)
 		free(n->found[i]);
 	free(n->found);
+	free(n->thread);
 	free(n->mine);
 	free(n->u);
 	free(n);

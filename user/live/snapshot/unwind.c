@@ -12,18 +12,22 @@
 
 struct unwinding {
 	const struct fr_ustack *u;
-	int root; /* of its mount namespace, -1: ours */
+	const struct fr_ustack_thread *thread; /* whose stack it is, NULL: that of the one that died */
+	int root;			       /* of its mount namespace, -1: ours */
 	struct fr_unwound *out;
 	struct fr_cfi_frame frame;
+	u64 *ip; /* the frames that are found: up to max; map: NULL is fine */
+	u16 *map;
+	u32 cnt, max;
+	bool is_open[FR_USTACK_NAME_CNT];	   /* eh is what there is */
 	struct fr_ehframe *eh[FR_USTACK_NAME_CNT]; /* of a file; NULL: it says nothing */
 };
 
 /* ---- what may be read ---- */
 
 /* One that lies in two pages is none of the stack's. */
-static bool read_word(void *arg, u64 addr, u64 *word)
+static bool read_of_pages(const struct fr_ustack *u, u64 addr, u64 *word)
 {
-	const struct fr_ustack *u = arg;
 	u32 i;
 
 	for (i = 0; i < u->page_cnt; i++) {
@@ -35,6 +39,23 @@ static bool read_word(void *arg, u64 addr, u64 *word)
 		return true;
 	}
 	return false;
+}
+
+static bool read_of_thread(const struct fr_ustack *u, const struct fr_ustack_thread *t, u64 addr, u64 *word)
+{
+	u64 at = addr - t->reg[FR_CFI_RSP];
+
+	if (t->sz < sizeof(*word) || at > t->sz - sizeof(*word))
+		return false;
+	memcpy(word, u->thread_bytes + t->at + at, sizeof(*word));
+	return true;
+}
+
+static bool read_word(void *arg, u64 addr, u64 *word)
+{
+	struct unwinding *w = arg;
+
+	return w->thread ? read_of_thread(w->u, w->thread, addr, word) : read_of_pages(w->u, addr, word);
 }
 
 /* ---- files ---- */
@@ -83,9 +104,10 @@ static void unwind_open_code(struct unwinding *w, u32 name)
 	int fd = unwind_open(w, name), err;
 
 	file->is_asked = true;
+	w->is_open[name] = true;
 	if (fd < 0)
 		return;
-	if (file->build_id_sz)
+	if (file->build_id_sz && w->map) /* others are told without numbers */
 		file->nr = unwind_number_of(w->out, file);
 	err = fr_ehframe_open(fd, &w->eh[name]);
 	if (err != -ENOEXEC && err != -ENOENT)
@@ -102,7 +124,7 @@ static const struct fr_ustack_map *unwind_map_of(struct unwinding *w, u64 addr)
 		m = &w->u->map[i];
 		if (!(m->flags & FR_MAP_EXEC) || addr < m->start || addr >= m->end)
 			continue;
-		if (m->name && !w->out->file[m->name - 1].is_asked)
+		if (m->name && !w->is_open[m->name - 1])
 			unwind_open_code(w, m->name - 1);
 		return m;
 	}
@@ -120,13 +142,14 @@ static struct fr_ehframe *unwind_rules(const struct unwinding *w, const struct f
 /* The next frame is where the registers say. False: that is not code, or there is no room. */
 static bool unwind_add_frame(struct unwinding *w)
 {
-	struct fr_unwound *out = w->out;
 	const struct fr_ustack_map *map = unwind_map_of(w, w->frame.reg[FR_CFI_RIP]);
 
-	if (out->cnt == FR_STACK_DEPTH_MAX || (!map && out->cnt))
+	if (w->cnt == w->max || (!map && w->cnt))
 		return false;
-	out->ip[out->cnt] = w->frame.reg[FR_CFI_RIP];
-	out->map[out->cnt++] = map ? map - w->u->map + 1 : 0;
+	w->ip[w->cnt] = w->frame.reg[FR_CFI_RIP];
+	if (w->map)
+		w->map[w->cnt] = map ? map - w->u->map + 1 : 0;
+	w->cnt++;
 	return true;
 }
 
@@ -135,7 +158,7 @@ static bool leave_nowhere(struct unwinding *w)
 {
 	u64 *reg = w->frame.reg;
 
-	if (w->out->cnt != 1 || !read_word((void *)w->u, reg[FR_CFI_RSP], &reg[FR_CFI_RIP]))
+	if (w->cnt != 1 || !read_word(w, reg[FR_CFI_RSP], &reg[FR_CFI_RIP]))
 		return false;
 	reg[FR_CFI_RSP] += sizeof(u64);
 	return true;
@@ -152,8 +175,7 @@ static bool follow_pointer(struct unwinding *w)
 	u64 fp = f->reg[FR_CFI_RBP];
 
 	if (!(f->known >> FR_CFI_RBP & 1) || fp < f->reg[FR_CFI_RSP] || fp % sizeof(u64) ||
-	    !read_word((void *)w->u, fp, &f->reg[FR_CFI_RBP]) ||
-	    !read_word((void *)w->u, fp + sizeof(u64), &f->reg[FR_CFI_RIP]))
+	    !read_word(w, fp, &f->reg[FR_CFI_RBP]) || !read_word(w, fp + sizeof(u64), &f->reg[FR_CFI_RIP]))
 		return false;
 	f->reg[FR_CFI_RSP] = fp + 2 * sizeof(u64);
 	f->known = 1u << FR_CFI_RBP | 1u << FR_CFI_RSP | 1u << FR_CFI_RIP;
@@ -176,55 +198,112 @@ static bool unwind_go_up(struct unwinding *w, bool *exact)
 		return leave_nowhere(w);
 	if (!eh || !fr_ehframe_addr(eh, at - m->start + m->off, &addr) || !fr_ehframe_find(eh, addr, &cfi))
 		return follow_pointer(w);
-	if (!fr_cfi_up(&cfi, addr, &w->frame, read_word, (void *)w->u))
+	if (!fr_cfi_up(&cfi, addr, &w->frame, read_word, w))
 		return false;
 	*exact = cfi.is_signal;
 	return cfi.is_signal || w->frame.reg[FR_CFI_RSP] > sp;
 }
 
-int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
+static struct unwinding *unwind_new(const struct fr_ustack *u, int root, struct fr_unwound *out)
 {
 	struct unwinding *w = calloc(1, sizeof(*w));
-	bool exact = true;
-	u32 i;
 
 	if (!w)
-		return -ENOMEM;
-	memset(out, 0, sizeof(*out));
+		return NULL;
 	w->u = u;
 	w->root = root;
 	w->out = out;
-	memcpy(w->frame.reg, u->reg, sizeof(w->frame.reg));
-	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;
-	while (unwind_add_frame(w) && unwind_go_up(w, &exact))
-		;
-	for (i = 0; i < u->memory.name_cnt; i++) {
+	return w;
+}
+
+static void unwind_free(struct unwinding *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->u->memory.name_cnt; i++) {
 		if (w->eh[i])
 			unwind_note(w, fr_ehframe_err(w->eh[i]));
 		fr_ehframe_close(w->eh[i]);
 	}
 	free(w);
+}
+
+/* From these registers on. Returns of which frames it is known where the code was. */
+static u32 unwind_from(struct unwinding *w, const u64 reg[FR_USTACK_REG_CNT])
+{
+	bool exact = true;
+	u32 all = 0;
+
+	w->cnt = 0;
+	w->frame.is_last = false;
+	memcpy(w->frame.reg, reg, sizeof(w->frame.reg));
+	w->frame.known = (1u << FR_CFI_REG_CNT) - 1;
+	while (unwind_add_frame(w)) {
+		all |= exact && w->cnt <= 32 ? 1u << (w->cnt - 1) : 0;
+		if (!unwind_go_up(w, &exact))
+			break;
+	}
+	return all;
+}
+
+int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out)
+{
+	struct unwinding *w;
+
+	memset(out, 0, sizeof(*out));
+	w = unwind_new(u, root, out);
+	if (!w)
+		return -ENOMEM;
+	w->ip = out->ip;
+	w->map = out->map;
+	w->max = FR_STACK_DEPTH_MAX;
+	unwind_from(w, u->reg);
+	out->cnt = w->cnt;
+	unwind_free(w);
 	return 0;
 }
 
-int fr_unwind_others(const struct fr_ustack *u, int root, struct fr_unwound *out)
+int fr_unwind_threads(const struct fr_ustack *u, int root, struct fr_unwound *out,
+		      void (*tell)(void *arg, const struct fr_unwound_thread *thread), void *arg)
 {
-	struct unwinding *w = calloc(1, sizeof(*w));
-	int fd, err;
+	struct unwinding *w = unwind_new(u, root, out);
+	struct fr_unwound_thread t;
 	u32 i;
 
 	if (!w)
 		return -ENOMEM;
-	w->u = u;
-	w->root = root;
-	w->out = out;
+	w->ip = t.ip;
+	w->max = FR_UNWIND_THREAD_DEPTH;
+	out->err = 0; /* of the frames, which the caller has */
+	for (i = 0; i < u->scene.thread_cnt; i++) {
+		if (!(u->scene.thread[i].flags & FR_SCENE_THREAD_KEPT))
+			continue;
+		memset(&t, 0, sizeof(t));
+		w->thread = &u->thread[i];
+		t.nr = i;
+		t.exact = unwind_from(w, w->thread->reg);
+		t.cnt = w->cnt;
+		t.is_whole = w->frame.is_last;
+		tell(arg, &t);
+	}
+	unwind_free(w);
+	return out->err;
+}
+
+int fr_unwind_others(const struct fr_ustack *u, int root, struct fr_unwound *out)
+{
+	struct unwinding *w = unwind_new(u, root, out);
+	int fd;
+	u32 i;
+
+	if (!w)
+		return -ENOMEM;
 	out->err = 0; /* of the frames, which the caller has */
 	for (i = 0; i < u->memory.name_cnt; i++) {
 		fd = out->file[i].is_asked ? -1 : unwind_open(w, i);
 		if (fd >= 0)
 			close(fd);
 	}
-	err = out->err;
-	free(w);
-	return err;
+	unwind_free(w);
+	return out->err;
 }

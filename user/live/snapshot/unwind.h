@@ -34,11 +34,29 @@ struct fr_unwound {
 	struct fr_unwound_file file[FR_USTACK_NAME_CNT]; /* of the names; nr: only where frames lie in it */
 };
 
+#define FR_UNWIND_THREAD_DEPTH 32u
+
+/* The frames of another thread, innermost first. */
+struct fr_unwound_thread {
+	u32 nr;	       /* in scene.thread */
+	u32 cnt;       /* frames */
+	u32 exact;     /* bit i: frame i is where the code was, not where it returns to */
+	bool is_whole; /* the last one is where the thread began */
+	u64 ip[FR_UNWIND_THREAD_DEPTH];
+};
+
 /*
- * Find the frames, and the build-ids of the files that they lie in: 0, even if there is only the first frame; or -ENOMEM. root:
- * the directory that is the root of the process's mount namespace, -1: there is only ours.
+ * Find the frames of the one that died, and the build-ids of the files that they lie in: 0, even if there is only the first
+ * frame; or -ENOMEM. root: the directory that is the root of the process's mount namespace, -1: there is only ours.
  */
 int fr_unwind(const struct fr_ustack *u, int root, struct fr_unwound *out);
+
+/*
+ * Then those of the other threads whose stacks were kept: each is told as it is found, since the files that its frames lie in
+ * may be on a disk that does not answer. 0, or the first error of reading one.
+ */
+int fr_unwind_threads(const struct fr_ustack *u, int root, struct fr_unwound *out,
+		      void (*tell)(void *arg, const struct fr_unwound_thread *thread), void *arg);
 
 /*
  * Then the build-ids of all the others, any of which may be on a disk that does not answer, so that who asks has the frames by

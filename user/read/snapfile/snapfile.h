@@ -124,8 +124,13 @@ enum fr_scene_what {
 			    */
 	FR_SCENE_thread,   /* number: its tid; how it was (fr_scene_how()), instruction, stack pointer; text: its name */
 	FR_SCENE_threads,  /* number: how many there were */
+	FR_SCENE_frame,	   /* number: { thread's tid | of the frame, from 0, the innermost }; instruction, FR_SCENE_FRAME_ */
 	FR_SCENE_END,
 };
+
+#define FR_SCENE_FRAME_BITS  8
+#define FR_SCENE_FRAME_EXACT 1u /* the code was there; otherwise it returns there */
+#define FR_SCENE_FRAME_LAST  2u /* the thread began there */
 
 /* How a thread was: { call + 1:32 | abi:8 | FR_SCENE_THREAD_*:8 | FR_PREV_STATE_*:16 }. */
 static inline u64 fr_scene_how(s32 call, u8 abi, u8 flags, u16 state)

@@ -181,6 +181,8 @@ static bool scene_is_possible(const struct fr_scene_entry *e)
 		return e->number < e->value[0];
 	case FR_SCENE_thread:
 		return e->number && e->number <= FR_TID_MASK && is_state((u16)e->value[0]);
+	case FR_SCENE_frame:
+		return e->number >> FR_SCENE_FRAME_BITS && e->number >> FR_SCENE_FRAME_BITS <= FR_TID_MASK;
 	case FR_SCENE_threads:
 	case FR_SCENE_descriptor:
 	case FR_SCENE_descriptors:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* report_scene: what the process in focus had as it died (bpf/scene.h), its memory included (bpf/ustack.h). */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/schema/syscalls.h"
@@ -14,6 +15,8 @@
 
 #define FDS_SHOWN     16u /* of a page: the lowest, and the highest */
 #define THREADS_SHOWN 16u /* of a page: the one that died first */
+#define STACKS_SHOWN  8u  /* of a page: those that most threads have, */
+#define FRAMES_SHOWN  16u /* and of each the innermost */
 #define MAPS_SHOWN    16u /* of a page: those that matter, with their neighbours, and the lowest */
 
 /* What a limit counts. */
@@ -215,12 +218,12 @@ static const struct fr_snap_scene *scene_map_of(const struct fr_report *r, u64 a
 
 #define PLACE_SZ 160u
 
-/* Where a thread left its user code: function, or place in a file. Empty: not known. */
-static const char *scene_place(const struct fr_report *r, const struct fr_snap_scene *thread, char to[PLACE_SZ])
+/* Code at an address, or before it if that is where a call returns to: function, or place in a file. Empty: not known. */
+static const char *scene_place(const struct fr_report *r, u64 ip, bool returns, char to[PLACE_SZ])
 {
-	const struct fr_snap_scene *map = thread->value[1] ? scene_map_of(r, thread->value[1]) : NULL;
+	const struct fr_snap_scene *map = ip ? scene_map_of(r, ip - returns) : NULL;
 	const char *file = map && *map->text == '/' ? strrchr(map->text, '/') + 1 : map ? map->text : "";
-	u64 off = map ? thread->value[1] - map->number + map->value[1] : 0;
+	u64 off = map ? ip - map->number + map->value[1] : 0;
 	struct fr_symbol sym = {};
 	const char *hex = map ? scene_build_id(r, map) : NULL;
 	u8 id[FR_BUILD_ID_MAX];
@@ -230,7 +233,7 @@ static const char *scene_place(const struct fr_report *r, const struct fr_snap_s
 	if (!*file)
 		return to;
 	if (sz && r->symbols)
-		fr_symbols_place(r->symbols, id, sz, off, 0, &sym, 1);
+		fr_symbols_place(r->symbols, id, sz, off, returns, &sym, 1);
 	if (sym.name)
 		snprintf(to, PLACE_SZ, "%.100s+%#llx in %.40s", sym.name, sym.off, file);
 	else
@@ -238,7 +241,80 @@ static const char *scene_place(const struct fr_report *r, const struct fr_snap_s
 	return to;
 }
 
+/* Where a thread left its user code. */
+static const char *scene_thread_where(const struct fr_report *r, const struct fr_snap_scene *thread, char to[PLACE_SZ])
+{
+	return scene_place(r, thread->value[1], false, to);
+}
+
+/* ---- their stacks ---- */
+
+/* The first of the frames whose numbers are not below this one. */
+static u32 scene_frame_from(const struct fr_report *r, u64 number)
+{
+	u32 low = 0, high = r->scene.cnt[FR_SCENE_frame], mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (scene_nth(r, FR_SCENE_frame, mid)->number < number)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct scene_stack {
+	u32 first, cnt; /* of the frames */
+};
+
+/* cnt 0: nothing is known of it. */
+static struct scene_stack scene_stack_of(const struct fr_report *r, const struct fr_snap_scene *thread)
+{
+	u32 first = scene_frame_from(r, thread->number << FR_SCENE_FRAME_BITS);
+
+	return (struct scene_stack){first, scene_frame_from(r, (thread->number + 1) << FR_SCENE_FRAME_BITS) - first};
+}
+
+static const struct fr_snap_scene *scene_frame(const struct fr_report *r, const struct scene_stack *s, u32 i)
+{
+	return i < s->cnt ? scene_nth(r, FR_SCENE_frame, s->first + i) : NULL;
+}
+
+static bool scene_is_whole(const struct fr_report *r, const struct scene_stack *s)
+{
+	return scene_frame(r, s, s->cnt - 1)->value[1] & FR_SCENE_FRAME_LAST;
+}
+
+static bool scene_same_stack(const struct fr_report *r, const struct scene_stack *a, const struct scene_stack *b)
+{
+	u32 i;
+
+	if (a->cnt != b->cnt)
+		return false;
+	for (i = 0; i < a->cnt; i++)
+		if (memcmp(scene_frame(r, a, i)->value, scene_frame(r, b, i)->value,
+			   sizeof(((struct fr_snap_scene *)0)->value)))
+			return false;
+	return true;
+}
+
+static const char *scene_frame_where(const struct fr_report *r, const struct fr_snap_scene *frame, char to[PLACE_SZ])
+{
+	return scene_place(r, frame->value[0], !(frame->value[1] & FR_SCENE_FRAME_EXACT), to);
+}
+
 /* ---- JSON ---- */
+
+static struct fr_value scene_text_or_null(const struct fr_at *at, const char *text)
+{
+	size_t sz = strlen(text);
+
+	if (!sz || sz > sizeof(at->room->text))
+		return fr_value_null();
+	memcpy(at->room->text, text, sz);
+	return fr_value_mem(at->room->text, sz);
+}
 
 static const void *scene_thread_at(const struct fr_at *at, u32 i)
 {
@@ -291,12 +367,30 @@ static struct fr_value scene_thread_sp(const struct fr_at *at)
 static struct fr_value scene_thread_place(const struct fr_at *at)
 {
 	char text[PLACE_SZ];
-	size_t sz = strlen(scene_place(at->of, at->rec, text));
 
-	if (!sz || sz > sizeof(at->room->text))
-		return fr_value_null();
-	memcpy(at->room->text, text, sz);
-	return fr_value_mem(at->room->text, sz);
+	return scene_text_or_null(at, scene_thread_where(at->of, at->rec, text));
+}
+
+/* NULL: there is none. */
+static const void *scene_frame_at(const struct fr_at *at, u32 i)
+{
+	const struct scene_stack s = scene_stack_of(at->of, at->rec);
+
+	return scene_frame(at->of, &s, i);
+}
+
+static struct fr_value scene_stack_whole(const struct fr_at *at)
+{
+	const struct scene_stack s = scene_stack_of(at->of, at->rec);
+
+	return s.cnt ? fr_value_bool(scene_is_whole(at->of, &s)) : fr_value_null();
+}
+
+static struct fr_value scene_frame_place(const struct fr_at *at)
+{
+	char text[PLACE_SZ];
+
+	return scene_text_or_null(at, scene_frame_where(at->of, at->rec, text));
 }
 
 static const void *scene_mapping_at(const struct fr_at *at, u32 i)
@@ -462,6 +556,13 @@ static const struct fr_column scene_mapping_columns[] = {
 };
 static const struct fr_table scene_kind_mapping = {"mapping", "A part of the process's memory.", scene_mapping_columns};
 
+static const struct fr_column scene_frame_columns[] = {
+	FR_COLUMN(struct fr_snap_scene, value[0], "ip", NUMBER, "the instruction; but in the first one, and above a signal's handler, the one that is returned to"),
+	FR_COLUMN_MADE(scene_frame_place, "place", TEXT, "its function, or the file and the offset in it; `null`: not known"),
+	{},
+};
+static const struct fr_table scene_kind_frame = {"thread_frame", "A frame of a thread's stack.", scene_frame_columns};
+
 static const struct fr_column scene_thread_columns[] = {
 	FR_COLUMN(struct fr_snap_scene, number, "tid", NUMBER, "the thread"),
 	FR_COLUMN(struct fr_snap_scene, text, "comm", TEXT, "its name then"),
@@ -472,6 +573,8 @@ static const struct fr_column scene_thread_columns[] = {
 	FR_COLUMN_MADE(scene_thread_ip, "ip", NUMBER, "where it left its user code; `null`: not known"),
 	FR_COLUMN_MADE(scene_thread_sp, "sp", NUMBER, "its stack pointer there; `null`: not known"),
 	FR_COLUMN_MADE(scene_thread_place, "place", TEXT, "the function of `ip`, or the file and the offset in it; `null`: not known"),
+	FR_LIST(scene_frame_at, "stack", &scene_kind_frame, "its frames, up to 32, innermost first; of the thread that died: it is [the crash's](events.md#crash)"),
+	FR_COLUMN_MADE(scene_stack_whole, "stack_whole", BOOL, "the last frame is where the thread began; `null`: nothing is known of its stack"),
 	{},
 };
 static const struct fr_table scene_kind_thread = {"thread", "A thread of the process, as its fellow died.", scene_thread_columns};
@@ -714,7 +817,7 @@ static void scene_put_thread(struct fr_report_page *p, const struct fr_snap_scen
 	char room[FR_SYSNAME_CALL_SZ], place[PLACE_SZ];
 
 	call = scene_call(p->r, t, room);
-	scene_place(p->r, t, place);
+	scene_thread_where(p->r, t, place);
 	fr_out_printf(p->o, "    %7llu  ", t->number);
 	fr_report_cell(p->o, t->text, strlen(t->text), 16);
 	fr_out_printf(p->o, "  %-*s", call || *place ? 4 : 0, scene_died(t) ? "died" : scene_ran(t) ? "ran" : state ?: "?");
@@ -752,6 +855,93 @@ static void scene_put_threads(struct fr_report_page *p)
 		fr_out_printf(p->o, "           ... %llu more ...\n", n->number - shown);
 }
 
+/* ---- text: stacks of threads, each once ---- */
+
+struct scene_fold {
+	struct scene_stack stack;
+	u32 first, cnt; /* number of the first thread, and how many have it */
+};
+
+/* Most frequent first. */
+static int scene_by_cnt(const void *a, const void *b)
+{
+	const struct scene_fold *x = a, *y = b;
+
+	if (x->cnt != y->cnt)
+		return x->cnt > y->cnt ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+/* Those of threads that did not die, most frequent first. Returns how many. *none: threads of whose stacks nothing is known. */
+static u32 scene_fold(const struct fr_report *r, struct scene_fold fold[FR_SCENE_THREAD_CNT], u32 *none)
+{
+	const struct fr_snap_scene *t;
+	u32 cnt = 0, i, j;
+
+	*none = 0;
+	for (i = 0; (t = scene_nth(r, FR_SCENE_thread, i)); i++) {
+		const struct scene_stack s = scene_stack_of(r, t);
+
+		if (scene_died(t))
+			continue;
+		for (j = 0; j < cnt && s.cnt && !scene_same_stack(r, &fold[j].stack, &s); j++)
+			;
+		if (!s.cnt || j == FR_SCENE_THREAD_CNT) {
+			(*none)++;
+			continue;
+		}
+		if (j == cnt)
+			fold[cnt++] = (struct scene_fold){.stack = s, .first = i};
+		fold[j].cnt++;
+	}
+	qsort(fold, cnt, sizeof(*fold), scene_by_cnt);
+	return cnt;
+}
+
+static void scene_put_fold(struct fr_report_page *p, const struct scene_fold *f)
+{
+	const struct fr_snap_scene *t = scene_nth(p->r, FR_SCENE_thread, f->first), *frame;
+	u32 most = p->r->ask->top ? FRAMES_SHOWN : f->stack.cnt, i;
+	char place[PLACE_SZ];
+
+	fr_out_str(p->o, "      ");
+	if (f->cnt > 1)
+		fr_out_printf(p->o, "%u threads, the first ", f->cnt);
+	fr_out_printf(p->o, "%llu ", t->number);
+	fr_escape_text(p->o, t->text, strlen(t->text));
+	fr_out_char(p->o, '\n');
+	for (i = 0; i < most && (frame = scene_frame(p->r, &f->stack, i)); i++) {
+		scene_frame_where(p->r, frame, place);
+		fr_out_printf(p->o, "        %016llx  ", frame->value[0]);
+		fr_escape_text(p->o, *place ? place : "?", *place ? strlen(place) : 1);
+		fr_out_char(p->o, '\n');
+	}
+	if (i < f->stack.cnt)
+		fr_out_printf(p->o, "           ... %u more ...\n", f->stack.cnt - i);
+	if (!scene_is_whole(p->r, &f->stack))
+		fr_out_str(p->o, "           ... and others, not known ...\n");
+}
+
+static void scene_put_stacks(struct fr_report_page *p)
+{
+	struct scene_fold fold[FR_SCENE_THREAD_CNT];
+	u32 none, cnt = scene_fold(p->r, fold, &none), most = p->r->ask->top ? STACKS_SHOWN : cnt, i;
+
+	if (!cnt && !none)
+		return;
+	if (!cnt) {
+		fr_out_str(p->o, "    stacks of other threads: not known\n");
+		return;
+	}
+	fr_out_printf(p->o, "    stacks of other threads: %u, each shown once\n", cnt);
+	for (i = 0; i < cnt && i < most; i++)
+		scene_put_fold(p, &fold[i]);
+	if (i < cnt)
+		fr_out_printf(p->o, "           ... %u more ...\n", cnt - i);
+	if (none)
+		fr_out_printf(p->o, "      of %u thread%s: not known\n", none, fr_plural(none));
+}
+
 void fr_report_put_scene(struct fr_report_page *p)
 {
 	if (!p->r->scene.at)
@@ -760,5 +950,6 @@ void fr_report_put_scene(struct fr_report_page *p)
 	scene_put_open(p);
 	scene_put_limits(p);
 	scene_put_threads(p);
+	scene_put_stacks(p);
 	scene_put_memory(p);
 }
