@@ -345,12 +345,13 @@ FR_INLINE u64 map_source(const struct vm_area_struct *vma)
 	return file || !BPF_CORE_READ(vma, vm_ops) ? file : (u64)BPF_CORE_READ(vma, vm_private_data);
 }
 
+/* Where they lie is the kernel's: the name is not the first there. */
 struct anon_vma_name___named {
 	char name[1];
-};
+} __attribute__((preserve_access_index));
 struct vm_area_struct___named {
 	struct anon_vma_name___named *anon_name;
-};
+} __attribute__((preserve_access_index));
 
 #define ANON_NAME_MAX 80u /* with its NUL, as the kernel has it */
 
@@ -378,8 +379,9 @@ FR_INLINE void put_anon_name(char name[FR_ALERT_PATH_MAX], u64 named)
 	__builtin_memcpy(name, head, at);
 }
 
-/* Memory that is of no file and has a name nevertheless, as /proc/PID/maps has it. */
-FR_INLINE bool put_own_name(char name[FR_ALERT_PATH_MAX], const struct vm_area_struct *vma, u64 source)
+/* Memory that is of no file and has a name nevertheless, as /proc/PID/maps has it. before: how many names there are, of which
+ * programs may not fill all with their own. */
+FR_INLINE bool put_own_name(char name[FR_ALERT_PATH_MAX], const struct vm_area_struct *vma, u64 source, u32 before)
 {
 	static const char heap[] = "[heap]", stack[] = "[stack]";
 	const struct mm_struct *mm = BPF_CORE_READ(vma, vm_mm);
@@ -391,7 +393,7 @@ FR_INLINE bool put_own_name(char name[FR_ALERT_PATH_MAX], const struct vm_area_s
 		__builtin_memcpy(name, heap, sizeof(heap));
 	else if (start <= at && end >= at)
 		__builtin_memcpy(name, stack, sizeof(stack));
-	else if (anon_name(vma))
+	else if (before < FR_USTACK_ANON_NAMES && anon_name(vma))
 		put_anon_name(name, anon_name(vma));
 	return name[0] == '[';
 }
@@ -406,8 +408,6 @@ FR_INLINE u32 map_name(u32 nr, struct fr_ustack *u, const struct vm_area_struct 
 
 	if (source && source == u->memory.last_file)
 		return i;
-	if (!source && anon_name(vma) && i >= FR_USTACK_ANON_NAMES)
-		return 0;
 	asm volatile("" : "+r"(i));
 	if (!m || i >= FR_USTACK_NAME_CNT || (!is_code && i >= FR_USTACK_NAME_CNT - FR_USTACK_CODE_NAMES))
 		return 0;
@@ -418,7 +418,7 @@ FR_INLINE u32 map_name(u32 nr, struct fr_ustack *u, const struct vm_area_struct 
 		name->ino = BPF_CORE_READ((struct path *)fr_moment_opened(source), dentry, d_inode, i_ino);
 		at = fr_moment_path(nr, source);
 		bpf_probe_read_kernel_str(name->path, sizeof(name->path), (char *)m->pc + (at & (FR_ALERT_PATH_MAX - 1)));
-	} else if (!put_own_name(name->path, vma, source)) {
+	} else if (!put_own_name(name->path, vma, source, i)) {
 		return 0;
 	}
 	u->memory.last_file = source;
@@ -426,10 +426,30 @@ FR_INLINE u32 map_name(u32 nr, struct fr_ustack *u, const struct vm_area_struct 
 	return i + 1;
 }
 
-/* Has the file of a mapping a name in its directory? */
+struct super_block___magic {
+	unsigned long s_magic;
+} __attribute__((preserve_access_index));
+struct dentry___magic {
+	struct super_block___magic *d_sb;
+} __attribute__((preserve_access_index));
+
+#define TMPFS_MAGIC	0x01021994u
+#define HUGETLBFS_MAGIC 0x958458f6u
+
+/*
+ * Had the file of a mapping no name in its directory, as /proc/PID/maps tells it? False if that is not known. One that is in no
+ * directory at all has none to lose (io_uring, perf events): of these only memory is told so (memfd, shared memory).
+ */
 FR_INLINE bool is_gone(u64 file)
 {
-	return !BPF_CORE_READ((struct path *)fr_moment_opened(file), dentry, d_hash.pprev);
+	const struct dentry *dentry = BPF_CORE_READ((struct path *)fr_moment_opened(file), dentry);
+	void *hashed;
+	u64 magic;
+
+	if (!dentry || bpf_core_read(&hashed, sizeof(hashed), &dentry->d_hash.pprev) || hashed)
+		return false;
+	magic = BPF_CORE_READ((const struct dentry___magic *)dentry, d_sb, s_magic);
+	return BPF_CORE_READ(dentry, d_parent) != dentry || magic == TMPFS_MAGIC || magic == HUGETLBFS_MAGIC;
 }
 
 /* Note a mapping, by the address of its vm_area_struct, if there is room. */
