@@ -332,9 +332,10 @@ __noinline u32 fr_scene_thread_stack(u32 slot, u32 i, u64 address)
 	if (!u || i >= FR_SCENE_THREAD_CNT)
 		return 0;
 	max = u->scene.thread_had_cnt > FR_USTACK_THREADS_FEW ? FR_USTACK_THREAD_SZ : FR_USTACK_PAGE_SZ;
+	if (i * max >= FR_USTACK_THREAD_ROOM) /* more have begun since they were counted */
+		return 0;
 	to = &u->thread[i];
 	to->at = i * max;
-	to->sz = 0;
 	if (fr_probe_all_regs((void *)thread_regs(task), u->raw, to->reg))
 		to->sz = copy_thread_stack(u, to->at, to->reg[7], max);
 	return to->sz;
@@ -377,6 +378,7 @@ __noinline u64 fr_scene_thread(u32 slot, u64 node)
 	i = u->scene.thread_cnt;
 	asm volatile("" : "+r"(i));
 	if (i < FR_SCENE_THREAD_CNT && (!i || (u64)task != FR_ADDRESS(self))) {
+		u->thread[i].at = u->thread[i].sz = 0;
 		put_thread(slot, i, &u->scene.thread[i], task);
 		u->scene.thread_cnt = i + 1;
 	}
@@ -389,7 +391,7 @@ __noinline u32 fr_scene_threads(u32 slot)
 	struct task_struct *self = bpf_get_current_task_btf();
 	struct fr_ustack *u = fr_ustack_at(slot);
 	u64 signal = FR_ADDRESS(self->signal), head = signal + bpf_core_field_offset(struct signal_struct, thread_head), node;
-	u32 i;
+	u32 i, now;
 
 	if (!u)
 		return 0;
@@ -402,6 +404,9 @@ __noinline u32 fr_scene_threads(u32 slot)
 	node = (u64)BPF_CORE_READ((struct signal_struct *)signal, thread_head.next);
 	for (i = 0; i <= FR_SCENE_THREAD_CNT && node && node != head; i++)
 		node = fr_scene_thread(slot, node);
+	now = BPF_CORE_READ((struct signal_struct *)signal, nr_threads);
+	if (now > u->scene.thread_had_cnt)
+		u->scene.thread_had_cnt = now;
 	return u->scene.thread_cnt;
 }
 

@@ -57,7 +57,7 @@ static bool ustacks_copy(const struct fr_ustack *from, struct fr_ustack *to)
 		if (to->map[i].name > to->memory.name_cnt)
 			return false;
 	for (i = 0; i < to->scene.thread_cnt; i++)
-		if (to->thread[i].at > FR_USTACK_THREAD_ROOM || to->thread[i].sz > FR_USTACK_PAGE_SZ)
+		if (to->thread[i].sz && (to->thread[i].at > FR_USTACK_THREAD_ROOM || to->thread[i].sz > FR_USTACK_PAGE_SZ))
 			return false;
 	for (i = 0; i < to->memory.name_cnt; i++)
 		to->memory.name[i].path[sizeof(to->memory.name[i].path) - 1] = '\0';

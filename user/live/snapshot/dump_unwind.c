@@ -159,23 +159,34 @@ struct fr_dump_unwound {
 	u32 cnt;
 	struct fr_unwound **found;				 /* NULL: nothing, or not told */
 	struct fr_unwound_thread (*thread)[FR_SCENE_THREAD_CNT]; /* of each; cnt 0: nothing, or not told */
+	bool *failed;						 /* of each: the runner said that of threads, once */
 	struct fr_unwound *mine;				 /* the runner's */
 	u32 mnt_ns;						 /* likewise: of the last root, */
 	int root;						 /* or -1 */
 };
 
 /* What is told of a death, and the steps that it takes: its frames, those of the other threads, one by one, and then the first
- * again with what the files are that no frame lies in. */
-enum { FRAMES, THREADS, OTHERS };
+ * again with what the files are that no frame lies in. Also that some file of the other threads' frames could not be read. */
+enum { FRAMES, THREADS, OTHERS, THREADS_FAILED };
 
+struct telling {
+	const struct fr_unwound *mine;
+	struct fr_errand_out *to;
+};
+
+/* What the files are that its frames lie in, of which the next thread's may keep us waiting; and the frames. */
 static void tell_thread(void *arg, const struct fr_unwound_thread *thread)
 {
-	fr_errand_tell(arg, THREADS, thread, sizeof(*thread));
+	const struct telling *t = arg;
+
+	fr_errand_tell(t->to, FRAMES, t->mine, sizeof(*t->mine));
+	fr_errand_tell(t->to, THREADS, thread, sizeof(*thread));
 }
 
 static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 {
 	struct fr_dump_unwound *n = arg;
+	struct telling telling = {n->mine, to};
 
 	n->root = root_of(n->u[item].mnt_ns, &n->mnt_ns, n->root);
 	if (fr_unwind(&n->u[item], n->root, n->mine))
@@ -186,8 +197,8 @@ static void unwind_one(void *arg, u32 item, struct fr_errand_out *to)
 		return;
 	}
 	fr_errand_step(to, THREADS);
-	if (fr_unwind_threads(&n->u[item], n->root, n->mine, tell_thread, to))
-		fr_errand_fail(to);
+	if (fr_unwind_threads(&n->u[item], n->root, n->mine, tell_thread, &telling))
+		fr_errand_tell(to, THREADS_FAILED, NULL, 0); /* the rest is done nevertheless */
 	fr_errand_step(to, OTHERS);
 	if (fr_unwind_others(&n->u[item], n->root, n->mine))
 		fr_errand_fail(to);
@@ -221,6 +232,13 @@ static void unwind_take_thread(struct fr_dump_unwound *n, u32 item, const void *
 		n->thread[item][t.nr] = t;
 }
 
+static void take_failed(struct fr_dump_unwound *n, u32 item)
+{
+	if (!n->failed[item])
+		fr_unread_add(&n->d->unread, n->u[item].pid, "threads", FR_ERRAND_FAILED);
+	n->failed[item] = true;
+}
+
 static void unwind_take_one(void *arg, u32 item, u32 kind, const void *data, u32 sz)
 {
 	struct fr_dump_unwound *n = arg;
@@ -228,6 +246,8 @@ static void unwind_take_one(void *arg, u32 item, u32 kind, const void *data, u32
 
 	if (kind == THREADS)
 		unwind_take_thread(n, item, data, sz);
+	if (kind == THREADS_FAILED)
+		take_failed(n, item);
 	if ((kind != FRAMES && kind != OTHERS) || sz != sizeof(*found))
 		return;
 	found = malloc(sizeof(*found));
@@ -242,13 +262,15 @@ static void unwind_take_one(void *arg, u32 item, u32 kind, const void *data, u32
 	n->found[item] = found;
 }
 
+/* The step is what the runner says: any number. What the files are is found last, so it is missing, too. */
 static void miss_one(void *arg, u32 item, u32 step, enum fr_errand_why why)
 {
+	static const char *const what[] = {[FRAMES] = "stack", [THREADS] = "threads", [OTHERS] = "files"};
 	struct fr_dump_unwound *n = arg;
 
-	static const char *const what[] = {"stack", "threads", "files"};
-
-	fr_unread_add(&n->d->unread, n->u[item].pid, what[step], why);
+	fr_unread_add(&n->d->unread, n->u[item].pid, what[step < OTHERS ? step : OTHERS], why);
+	if (step == THREADS)
+		fr_unread_add(&n->d->unread, n->u[item].pid, what[OTHERS], why);
 }
 
 static u32 death_cnt(void *arg)
@@ -283,8 +305,9 @@ struct fr_dump_unwound *fr_dump_unwound_new(struct fr_dump *d, struct fr_errand_
 	read_ustacks(n);
 	n->found = calloc(n->cnt + 1, sizeof(*n->found));
 	n->thread = calloc(n->cnt + 1, sizeof(*n->thread));
+	n->failed = calloc(n->cnt + 1, sizeof(*n->failed));
 	n->mine = malloc(sizeof(*n->mine));
-	if (!n->cnt || !n->found || !n->thread || !n->mine) {
+	if (!n->cnt || !n->found || !n->thread || !n->failed || !n->mine) {
 		n->cnt = 0;
 		fr_dump_unwound_free(n);
 		return NULL;
@@ -401,6 +424,8 @@ static int add_memory(struct fr_dump *d, const struct fr_ustack *u, const struct
 	return err;
 }
 
+_Static_assert(FR_UNWIND_THREAD_DEPTH <= FR_SCENE_FRAME_MOST, "readers take so many");
+
 /* The frames of a thread. */
 static int unwind_add_frames(const struct fr_ustack *u, u32 tid, const struct fr_unwound_thread *t, struct fr_vec *v)
 {
@@ -501,6 +526,7 @@ void fr_dump_unwound_free(struct fr_dump_unwound *n)
 		free(n->found[i]);
 	free(n->found);
 	free(n->thread);
+	free(n->failed);
 	free(n->mine);
 	free(n->u);
 	free(n);

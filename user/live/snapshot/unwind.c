@@ -153,12 +153,15 @@ static bool unwind_add_frame(struct unwinding *w)
 	return true;
 }
 
-/* Code that was called, and is none: its caller's address is on top of the stack. */
+/*
+ * Code that was called, and is none: its caller's address is on top of the stack. Only of the one that died: another thread was
+ * in code, whose mapping is not known, and the top of its stack may be anything.
+ */
 static bool leave_nowhere(struct unwinding *w)
 {
 	u64 *reg = w->frame.reg;
 
-	if (w->cnt != 1 || !read_word(w, reg[FR_CFI_RSP], &reg[FR_CFI_RIP]))
+	if (w->thread || w->cnt != 1 || !read_word(w, reg[FR_CFI_RSP], &reg[FR_CFI_RIP]))
 		return false;
 	reg[FR_CFI_RSP] += sizeof(u64);
 	return true;

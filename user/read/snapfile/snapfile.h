@@ -129,8 +129,9 @@ enum fr_scene_what {
 };
 
 #define FR_SCENE_FRAME_BITS  8
-#define FR_SCENE_FRAME_EXACT 1u /* the code was there; otherwise it returns there */
-#define FR_SCENE_FRAME_LAST  2u /* the thread began there */
+#define FR_SCENE_FRAME_MOST  32u /* of a thread; others are not shown */
+#define FR_SCENE_FRAME_EXACT 1u	 /* the code was there; otherwise it returns there */
+#define FR_SCENE_FRAME_LAST  2u	 /* the thread began there */
 
 /* How a thread was: { call + 1:32 | abi:8 | FR_SCENE_THREAD_*:8 | FR_PREV_STATE_*:16 }. */
 static inline u64 fr_scene_how(s32 call, u8 abi, u8 flags, u16 state)

@@ -268,12 +268,16 @@ struct scene_stack {
 	u32 first, cnt; /* of the frames */
 };
 
-/* cnt 0: nothing is known of it. */
+/* cnt 0: nothing is known of it. A file may have any number of threads and frames of the same numbers: few are taken, and once.
+ */
 static struct scene_stack scene_stack_of(const struct fr_report *r, const struct fr_snap_scene *thread)
 {
-	u32 first = scene_frame_from(r, thread->number << FR_SCENE_FRAME_BITS);
+	u32 first = scene_frame_from(r, thread->number << FR_SCENE_FRAME_BITS), cnt;
 
-	return (struct scene_stack){first, scene_frame_from(r, (thread->number + 1) << FR_SCENE_FRAME_BITS) - first};
+	if (thread > scene_nth(r, FR_SCENE_thread, 0) && thread[-1].number == thread->number)
+		return (struct scene_stack){first, 0};
+	cnt = scene_frame_from(r, (thread->number + 1) << FR_SCENE_FRAME_BITS) - first;
+	return (struct scene_stack){first, cnt < FR_SCENE_FRAME_MOST ? cnt : FR_SCENE_FRAME_MOST};
 }
 
 static const struct fr_snap_scene *scene_frame(const struct fr_report *r, const struct scene_stack *s, u32 i)
@@ -384,6 +388,11 @@ static struct fr_value scene_stack_whole(const struct fr_at *at)
 	const struct scene_stack s = scene_stack_of(at->of, at->rec);
 
 	return s.cnt ? fr_value_bool(scene_is_whole(at->of, &s)) : fr_value_null();
+}
+
+static struct fr_value scene_frame_exact(const struct fr_at *at)
+{
+	return fr_value_bool(((const struct fr_snap_scene *)at->rec)->value[1] & FR_SCENE_FRAME_EXACT);
 }
 
 static struct fr_value scene_frame_place(const struct fr_at *at)
@@ -557,7 +566,8 @@ static const struct fr_column scene_mapping_columns[] = {
 static const struct fr_table scene_kind_mapping = {"mapping", "A part of the process's memory.", scene_mapping_columns};
 
 static const struct fr_column scene_frame_columns[] = {
-	FR_COLUMN(struct fr_snap_scene, value[0], "ip", NUMBER, "the instruction; but in the first one, and above a signal's handler, the one that is returned to"),
+	FR_COLUMN(struct fr_snap_scene, value[0], "ip", NUMBER, "its instruction, or the one that it goes on with"),
+	FR_COLUMN_MADE(scene_frame_exact, "exact", BOOL, "the code was at `ip`, as in the first frame, and in one that a signal interrupted; otherwise it had called, and returns there"),
 	FR_COLUMN_MADE(scene_frame_place, "place", TEXT, "its function, or the file and the offset in it; `null`: not known"),
 	{},
 };
@@ -872,13 +882,14 @@ static int scene_by_cnt(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Those of threads that did not die, most frequent first. Returns how many. *none: threads of whose stacks nothing is known. */
-static u32 scene_fold(const struct fr_report *r, struct scene_fold fold[FR_SCENE_THREAD_CNT], u32 *none)
+/* Those of threads that did not die, most frequent first. Returns how many. *none: threads of whose stacks nothing is known;
+ * *more: of which it is, but there are too many different ones. */
+static u32 scene_fold(const struct fr_report *r, struct scene_fold fold[FR_SCENE_THREAD_CNT], u64 *none, u64 *more)
 {
 	const struct fr_snap_scene *t;
 	u32 cnt = 0, i, j;
 
-	*none = 0;
+	*none = *more = 0;
 	for (i = 0; (t = scene_nth(r, FR_SCENE_thread, i)); i++) {
 		const struct scene_stack s = scene_stack_of(r, t);
 
@@ -886,10 +897,10 @@ static u32 scene_fold(const struct fr_report *r, struct scene_fold fold[FR_SCENE
 			continue;
 		for (j = 0; j < cnt && s.cnt && !scene_same_stack(r, &fold[j].stack, &s); j++)
 			;
-		if (!s.cnt || j == FR_SCENE_THREAD_CNT) {
-			(*none)++;
+		*none += !s.cnt;
+		*more += s.cnt && j == FR_SCENE_THREAD_CNT;
+		if (!s.cnt || j == FR_SCENE_THREAD_CNT)
 			continue;
-		}
 		if (j == cnt)
 			fold[cnt++] = (struct scene_fold){.stack = s, .first = i};
 		fold[j].cnt++;
@@ -922,11 +933,22 @@ static void scene_put_fold(struct fr_report_page *p, const struct scene_fold *f)
 		fr_out_str(p->o, "           ... and others, not known ...\n");
 }
 
+/* Threads that the file does not name. */
+static u64 scene_unnamed(const struct fr_report *r)
+{
+	const struct fr_snap_scene *n = scene_nth(r, FR_SCENE_threads, 0);
+	u32 named = r->scene.cnt[FR_SCENE_thread];
+
+	return n && n->number > named ? n->number - named : 0;
+}
+
 static void scene_put_stacks(struct fr_report_page *p)
 {
 	struct scene_fold fold[FR_SCENE_THREAD_CNT];
-	u32 none, cnt = scene_fold(p->r, fold, &none), most = p->r->ask->top ? STACKS_SHOWN : cnt, i;
+	u64 none, more;
+	u32 cnt = scene_fold(p->r, fold, &none, &more), most = p->r->ask->top ? STACKS_SHOWN : cnt, i;
 
+	none += scene_unnamed(p->r);
 	if (!cnt && !none)
 		return;
 	if (!cnt) {
@@ -938,8 +960,10 @@ static void scene_put_stacks(struct fr_report_page *p)
 		scene_put_fold(p, &fold[i]);
 	if (i < cnt)
 		fr_out_printf(p->o, "           ... %u more ...\n", cnt - i);
+	if (more)
+		fr_out_printf(p->o, "      of %llu more thread%s: others\n", more, fr_plural(more));
 	if (none)
-		fr_out_printf(p->o, "      of %u thread%s: not known\n", none, fr_plural(none));
+		fr_out_printf(p->o, "      of %llu thread%s: not known\n", none, fr_plural(none));
 }
 
 void fr_report_put_scene(struct fr_report_page *p)
