@@ -193,9 +193,9 @@ FR_INLINE void put(struct seq_file *seq, struct state_room *room)
 	bpf_seq_write(seq, &room->rec, sizeof(room->rec));
 	object_sz = (object_sz + 7) & ~7u;
 	asm volatile("" : "+r"(object_sz), "+r"(frames_sz)); /* the registers compared are the ones used, for the verifier */
-	if (object_sz && object_sz <= sizeof(o->out))
+	if (object_sz <= sizeof(o->out))
 		bpf_seq_write(seq, o->out, object_sz);
-	if (frames_sz && frames_sz <= sizeof(room->pc))
+	if (frames_sz <= sizeof(room->pc))
 		bpf_seq_write(seq, room->pc, frames_sz);
 }
 

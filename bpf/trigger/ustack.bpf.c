@@ -371,9 +371,10 @@ FR_INLINE void put_anon_name(char name[FR_ALERT_PATH_MAX], u64 named)
 	u32 sz;
 
 	sz = bpf_probe_read_kernel_str(name + at, ANON_NAME_MAX, ((struct anon_vma_name___named *)named)->name);
-	asm volatile("" : "+r"(sz));
 	if (sz - 1 >= ANON_NAME_MAX)
 		return;
+	asm volatile("" : "+r"(sz));
+	sz &= 127; /* the register that is used, for Linux 6.1's verifier */
 	name[at + sz - 1] = ']';
 	name[at + sz] = 0;
 	__builtin_memcpy(name, head, at);
