@@ -622,7 +622,7 @@ def records_default(name, before):
     info = fr_json("info", file)
     recorded = set(info["events_recorded"].split(","))
     equal(recorded & {"wait", "softirq_entry", "softirq_exit"}, {"wait"}, "recorded by default")
-    check(replay(file, "-f", f"event == wait && comm == \"sleep\" && off >= 50ms && waker == {TIMER}"), "the sleep is a wait that a timer ended")
+    check(replay(file, "-f", f"event == wait && comm == \"sleep\" && id == clock_nanosleep && waker == {TIMER}"), "the sleep is a wait that a timer ended")
     check(set(info["softirqs"]) == set(begun), f"vectors: {info['softirqs']}")
     for vec, cnt in info["softirqs"].items():
         check(ended[vec] - begun[vec] <= cnt <= after[vec] - before[vec],
