@@ -258,8 +258,6 @@ __noinline int fr_call_read(u64 word, u64 at, u32 sz)
 		fr_ring_lose(&ring, FR_LOST_retry);
 		return 0;
 	}
-	if (sz > FR_CALL_TEXT_MAX)
-		sz = FR_CALL_TEXT_MAX;
 	len = call_read(given, at, sz);
 	if (len ? fr_enabled(FR_EV_sys_path) : fr_enabled(FR_EV_sys_unread)) {
 		given->event = len ? FR_EV_sys_path : FR_EV_sys_unread;
@@ -333,7 +331,7 @@ static __noinline int call_give(struct pt_regs *regs, u64 word, u32 which)
 
 	if (which & FR_CALL_TEXT_ADDR) {
 		sz = call_arg(regs, abi, arg + 1);
-		if (!sz)
+		if (!sz || sz > FR_CALL_TEXT_MAX) /* which the kernel refuses, and reads none; move_addr_to_kernel() has the same bound */
 			return 0;
 	}
 	return at ? fr_call_read(word | (u64)arg << FR_CALL_ARG, at, sz) : 0;

@@ -95,6 +95,12 @@ if ! compile; then
 	failed=1
 	finish
 fi
+# On a machine where nothing was recorded yet it is not mounted, and the sessions that begin in it are watched before one does.
+if ! mountpoint -q /sys/fs/bpf && ! mount -t bpf -o mode=0700 bpf /sys/fs/bpf; then
+	echo "FAIL bpffs cannot be mounted"
+	failed=1
+	finish
+fi
 trap sweep EXIT
 trap 'exit 143' TERM
 sweep
