@@ -331,7 +331,7 @@ static __noinline int call_give(struct pt_regs *regs, u64 word, u32 which)
 
 	if (which & FR_CALL_TEXT_ADDR) {
 		sz = call_arg(regs, abi, arg + 1);
-		if (!sz || sz > FR_CALL_TEXT_MAX) /* which the kernel refuses, and reads none; move_addr_to_kernel() has the same bound */
+		if (!sz || sz > FR_CALL_TEXT_MAX) /* refused, and not read; move_addr_to_kernel() has the same bound */
 			return 0;
 	}
 	return at ? fr_call_read(word | (u64)arg << FR_CALL_ARG, at, sz) : 0;

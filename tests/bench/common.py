@@ -67,7 +67,7 @@ def session(*args):
     """A session that records with nobody attending."""
     begun = None
     try:
-        begun = run(FLIGHTREC, "record", "-n", NAME, "--detach", *args)
+        begun = run(FLIGHTREC, "record", "-n", NAME, "--unattended", *args)
         yield begun.stdout + begun.stderr
     finally:
         if begun:

@@ -10,7 +10,7 @@ dir=$(mktemp -d)
 trap '$fr stop -n $name >/dev/null 2>&1 || :; rm -rf "$dir"' EXIT
 echo "nobody records:"
 for _ in 1 2 3; do "$marks" 100000000; done
-$fr record -n $name -p minimal -e -sched -e "mark:$(realpath "$marks")" -o /tmp --detach
+$fr record -n $name -p minimal -e -sched -e "mark:$(realpath "$marks")" -o /tmp --unattended
 echo "recorded:"
 for _ in 1 2 3; do "$marks" 300000; done
 $fr dump -n $name -o "$dir/marks.flight" >/dev/null

@@ -21,7 +21,7 @@ http { access_log off; server { listen 127.0.0.1:16380; root $dir/www; } }
 END
 nginx -c "$dir/nginx.conf"
 
-$fr record -n $name -o "$dir" --detach 2>/dev/null
+$fr record -n $name -o "$dir" --unattended 2>/dev/null
 id=$(for link in /sys/fs/bpf/flightrec/$name/link-tp-*; do bpftool -j link show pinned "$link"; done | jq -rs '.[0].prog_id')
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 ran() { bpftool -j prog show id "$id" | jq -r '"\(.run_cnt // 0) \(.run_time_ns // 0)"'; }

@@ -8,7 +8,7 @@ was=$(cat /proc/sys/kernel/bpf_stats_enabled)
 trap '$fr stop -n $name >/dev/null 2>&1 || :; echo $was >/proc/sys/kernel/bpf_stats_enabled' EXIT
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 for how in "" " if pid == 1 && tid == 2" " @1/h"; do
-	$fr record -n $name -p minimal -e -sched -e "tp:syscalls:sys_enter_getppid$how" -o /tmp --detach 2>/dev/null
+	$fr record -n $name -p minimal -e -sched -e "tp:syscalls:sys_enter_getppid$how" -o /tmp --unattended 2>/dev/null
 	id=$(for link in /sys/fs/bpf/flightrec/$name/link-tp-*; do bpftool -j link show pinned "$link"; done | jq -r .prog_id)
 	before=$(bpftool -j prog show id "$id" | jq -r '"\(.run_cnt // 0) \(.run_time_ns // 0)"')
 	python3 -S -c 'import os

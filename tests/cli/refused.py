@@ -43,7 +43,7 @@ def nothing_is_left(of):
 def files(_dir):
     """One line, with the cure."""
     for most in (4, 6, *range(5, 45, 3)):
-        for argv in (("record", "--detach", *MINIMAL), ("watch", "--duration", "1ms")):
+        for argv in (("record", "--unattended", *MINIMAL), ("watch", "--duration", "1ms")):
             of = f"{argv[0]} with {most} open files"
             got = run("prlimit", f"--nofile={most}", FLIGHTREC, *argv, "-n", NAME)
             check(got.returncode, f"{of}: it began")
@@ -87,7 +87,7 @@ def container(dir):
             got = json.loads(run(*before, FLIGHTREC, "doctor", "--json", status=1).stdout)
             fatal = {c["what"]: c["found"] for c in got["checks"] if c["grade"] == "fatal"}
             check((got["able"], fatal.get(what)) == (False, found), f"{before}: doctor: {got['able']}, {fatal}")
-        got = run(*before, FLIGHTREC, "record", "-n", NAME, "-o", dir, "--detach", *MINIMAL)
+        got = run(*before, FLIGHTREC, "record", "-n", NAME, "-o", dir, "--unattended", *MINIMAL)
         check(got.returncode and got.stderr.startswith("flightrec: ") and word in got.stderr, f"{before}: '{word}' is not in: {got.stderr}")
         nothing_is_left(before)
     check(json.loads(run(*CONTAINER_CAPS, FLIGHTREC, "doctor", "--json", status=0).stdout)["able"], "able with what dist/kubernetes.yaml gives")

@@ -21,7 +21,7 @@ colour() {
 nothing_left() {
 	local left
 	left=$(find /sys/fs/bpf/flightrec -maxdepth 1 -name demo 2> /dev/null)
-	[[ -z $left ]] && [[ -z $(find build/demo -name '.*tmp*') ]]
+	[[ -z $left ]] && [[ -z $(find build/demo -name '.*tmp*') ]] && ! pgrep -f 'record --detach -n demo'
 }
 
 check "the demo succeeds" bash -c 'bash tests/demo/run.sh > "$1/out" 2>&1 < /dev/null' - "$tmp"

@@ -935,7 +935,7 @@ def renamed_program():
     os.link(file, kept)
     with ended(name):
         control.set("perf_event", 1, -signal.SIGSTOP)
-        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *SMALL, "-o", path(""), "--detach", "-e", f"uprobe:{file}:fr_called"], env=control.env,
+        p = subprocess.Popen([FLIGHTREC, "record", "-n", name, *SMALL, "-o", path(""), "--unattended", "-e", f"uprobe:{file}:fr_called"], env=control.env,
                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         _, how = os.waitpid(p.pid, os.WUNTRACED)
         check(os.WIFSTOPPED(how), f"it stands still before its first probe: {how}")
@@ -959,7 +959,7 @@ def unread_places():
     for places in f"uprobe:{file}:*", f"usdt:{file}:*":
         done += each_read(control, "pread", ["events", places], path("none"), 3)
     for place in f"uprobe:{file}:fr_called", f"uprobe:{file}:main+{inner}", f"usdt:{file}:flightrec:mark", f"mark:{file}":
-        argv = ["record", "-n", new_name(), *SMALL, "--detach", "-e", place, "-e", "uprobe:/none:main"]
+        argv = ["record", "-n", new_name(), *SMALL, "--unattended", "-e", place, "-e", "uprobe:/none:main"]
         control.set("pread")
         whole, (cnt, _) = reading(control, argv)
         check(b"/none: No such file" in whole.stderr, f"{place} is found: {whole.stderr}")

@@ -58,7 +58,7 @@ def measure(flightrec, program):
     figures = {}
     name = f"gate-{os.getpid()}"
     with tempfile.TemporaryDirectory() as tmp:
-        subprocess.run([flightrec, "record", "-n", name, "-p", "full", "-m", "512K", "-o", tmp, "--detach"],
+        subprocess.run([flightrec, "record", "-n", name, "-p", "full", "-m", "512K", "-o", tmp, "--unattended"],
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
         try:
             for prog in PROGRAMS:

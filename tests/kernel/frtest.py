@@ -208,19 +208,19 @@ def ended(name):
 
 @contextlib.contextmanager
 def session(*options):
-    """A detached session with these options of record; gives its name."""
+    """A session without a recorder with these options of record; gives its name."""
     name = new_name()
     with ended(name):
-        fr("record", "-n", name, "-o", TMP, "--detach", *options)
+        fr("record", "-n", name, "-o", TMP, "--unattended", *options)
         yield name
 
 
 def shared(*options):
-    """The name of a detached session with these options of record, which other tests use, too."""
+    """The name of a session without a recorder with these options of record, which other tests use, too."""
     name = _shared.get(options)
     if not name:
         name = share(new_name(), options)
-        begin_detached(name, options)
+        begin_unattended(name, options)
     _used.add(name)
     return name
 
@@ -243,9 +243,9 @@ def begun_with(name, options):
     return name
 
 
-def begin_detached(name, options):
+def begin_unattended(name, options):
     os.makedirs(f"{TMP}/shared", exist_ok=True)
-    fr("record", "-n", begun_with(name, options), "-o", f"{TMP}/shared", "--detach", *options)
+    fr("record", "-n", begun_with(name, options), "-o", f"{TMP}/shared", "--unattended", *options)
 
 
 def founded(options, begin):

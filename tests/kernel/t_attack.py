@@ -105,7 +105,7 @@ def by_copy():
         may_enter(os.path.dirname(own))
         _copys.append(new_name())
         at_end(lambda: leave_to_next(_copys.pop()))
-        run(own, "record", "-n", begun_with(_copys[0], ROOMY), "-o", path("."), "--detach", *ROOMY)
+        run(own, "record", "-n", begun_with(_copys[0], ROOMY), "-o", path("."), "--unattended", *ROOMY)
     return _copys[0], own
 
 

@@ -144,7 +144,7 @@ class Inside:
         online, self.cpu = all_but_one()
         self.begin_ns, self.name = mono(), founded(SYSCALLS, lambda name: run(
             *shifted, "unshare", "-m", "sh", "-c", 'mount --bind "$1" /sys/devices/system/cpu/online && shift && exec "$@"', "sh", online,
-            FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", "--detach", *SYSCALLS))
+            FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", "--unattended", *SYSCALLS))
 
 
 inside = Inside()

@@ -199,7 +199,7 @@ def put_back(name, options):
     try:
         yield
     finally:
-        fr("record", "-n", name, "-o", f"{TMP}/shared", "--detach", *options)
+        fr("record", "-n", name, "-o", f"{TMP}/shared", "--unattended", *options)
 
 
 @contextlib.contextmanager
@@ -449,12 +449,12 @@ def memory_limit():
         equal(len(needs), 4, f"what a recorder takes: {got.stderr}")
         with open(f"{dir}/{limit}", "w") as f:
             f.write(str((int(sum(map(float, needs))) + 2) << 20))
-        name = founded(RECORDED, lambda name: run(*inside, FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", *RECORDED, "--detach"))
+        name = founded(RECORDED, lambda name: run(*inside, FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", *RECORDED, "--unattended"))
         got = run(*inside, FLIGHTREC, "record", "-n", name, "-o", f"{TMP}/shared", *RECORDED, "--keep", "--", "true")  # with as much as it takes
         check("\nsnapshot " in got.stderr and "from outside" not in got.stderr, f"with as much as it takes: {got.stderr}")
         with open(f"{dir}/{limit}", "w") as f:
             f.write(str((112 + 4 * cpus) << 20))
-        got = run(*inside, FLIGHTREC, "record", "-n", new_name(), "-o", TMP, "-p", "minimal", "-m", "128M", "--detach", status=1)
+        got = run(*inside, FLIGHTREC, "record", "-n", new_name(), "-o", TMP, "-p", "minimal", "-m", "128M", "--unattended", status=1)
         check(f"but of the limit in {dir}/{limit} only" in got.stderr and "(-m)" in got.stderr, got.stderr)
         with open(f"{dir}/{limit}", "w") as f:
             f.write(str((40 + 4 * cpus) << 20))
@@ -654,7 +654,7 @@ def unsaved():
         check(not exists(name), "the session is still there")
         for option, value, word in (("--max-files", "3", "--max-files"), ("--on", "crash", "'crash'"), ("--on", "exit", "'exit'"),
                                     ("--on", "command:last=1s", "'command:last=1s'")):
-            refused(fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--detach", option, value, status=2), word)
+            refused(fr("record", "-n", name, "-o", dir, "-p", "minimal", "-m", "2M", "--unattended", option, value, status=2), word)
         check(not exists(name), "a session is left")
 
 
@@ -662,8 +662,8 @@ def unsaved():
 def read_only():
     name = shared(*MINIMAL)
     with put_back(name, MINIMAL), small_disk("1m") as dir:
-        said = fr("record", "-n", name, "-o", dir, *MINIMAL, "--detach").stderr
-        check("no crash takes a snapshot" in said and "lose samples" in said, f"what --detach does not do is said: {said}")
+        said = fr("record", "-n", name, "-o", dir, *MINIMAL, "--unattended").stderr
+        check("no crash takes a snapshot" in said and "lose samples" in said, f"what --unattended does not do is said: {said}")
         check("read-only" not in str(status(name)["problems"]), str(status(name)["problems"]))
         run("mount", "-o", "remount,ro", dir)
         check("read-only" in str(status(name)["problems"]), str(status(name)["problems"]))
@@ -702,9 +702,9 @@ def read_only():
     with small_disk("1m") as dir:
         run("mount", "-o", "remount,ro", dir)
         refused(fr("dump", "-n", name, "-o", f"{dir}/x.flight", status=1), "Read-only")
-        got = fr("record", "-n", new_name(), "-o", dir, "--detach", status=1)
+        got = fr("record", "-n", new_name(), "-o", dir, "--unattended", status=1)
         refused(got, "cannot write to directory", "(Directory= or -o)")
-        refused(fr("record", "-n", new_name(), "-o", "/dev/null", "--detach", status=1), "/dev/null: Not a directory")
+        refused(fr("record", "-n", new_name(), "-o", "/dev/null", "--unattended", status=1), "/dev/null: Not a directory")
         refused(fr("dump", "-n", name, "-o", "/nonexistent/dir/x.flight", status=1), "No such file")
         check(exists(name), "the session is gone")
 
@@ -720,7 +720,7 @@ def nested(sz):
 
 @test("a directory whose path is too long for names of snapshots: refused; in the longest one there are some")
 def long_dir():
-    got = fr("record", "-n", new_name(), "-o", nested(833), "--detach", status=1)
+    got = fr("record", "-n", new_name(), "-o", nested(833), "--unattended", status=1)
     refused(got, "cannot write to directory", "File name too long", "-o")
     dir = nested(832)
     with adopted(MINIMAL, "-o", dir, "--on", "signal") as (p, _):
@@ -733,7 +733,7 @@ def relative_dir():
     os.mkdir(path("near"))
     name = shared(*MINIMAL)
     with put_back(name, MINIMAL):
-        run("env", "-C", os.path.dirname(path("near")), FLIGHTREC, "record", "-n", name, "-o", "near", "--detach", *MINIMAL)
+        run("env", "-C", os.path.dirname(path("near")), FLIGHTREC, "record", "-n", name, "-o", "near", "--unattended", *MINIMAL)
         equal(run("env", "-C", "/", FLIGHTREC, "dump", "-n", name).stdout.strip().rpartition("/")[0], path("near"), "directory")
 
 

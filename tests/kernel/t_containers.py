@@ -75,7 +75,7 @@ def adopting(before, *options):
         with recording(name, before, "--keep", *options) as (dir, said, pid):
             yield name, dir, said, pid
     finally:  # it told the session another directory
-        fr("record", "-n", name, "-o", f"{TMP}/shared", "--detach", *MINIMAL)
+        fr("record", "-n", name, "-o", f"{TMP}/shared", "--unattended", *MINIMAL)
 
 
 @contextlib.contextmanager

@@ -405,7 +405,7 @@ LIFE = (*QUIET, "--incidents", "8")
 def life():
     name, dir = new_name(), new_dir()
     with ended(name):
-        fr("record", "-n", name, "-o", dir, "--detach", *LIFE)
+        fr("record", "-n", name, "-o", dir, "--unattended", *LIFE)
         log_is_full(name, dir)
         is_planted(name, dir, program("fri-plant"))
         has_no_directory(name, dir)

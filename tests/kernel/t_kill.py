@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from frtest import (FLIGHTREC, SESSIONS, Failed, at_end, begin_detached, begun_with, busy, chance, check, end, ended, equal, exists, fr,
+from frtest import (FLIGHTREC, SESSIONS, Failed, at_end, begin_unattended, begun_with, busy, chance, check, end, ended, equal, exists, fr,
                     fr_json, is_blocked, locked, main, new_name, opened, options_of, path, run, snapshots, state, status, take_left, take_shared, test,
                     wait_for, wait_said, waits_in, written, SYSCALLS as OPTIONS)
 
@@ -77,12 +77,12 @@ def stands(name):
 
 
 def standing():
-    """The name of a detached session without a recorder, whatever is recorded in it."""
+    """The name of a session without a recorder without a recorder, whatever is recorded in it."""
     if _standing and exists(_standing[-1]):
         return _standing[-1]
     name = stands(take_left() or new_name())
     if not exists(name):
-        begin_detached(name, OPTIONS)
+        begin_unattended(name, OPTIONS)
     return name
 
 
@@ -178,7 +178,7 @@ def kill_start(name, dir, pin_cnt=0):
     Killed while it loads, or once it has pinned some of so many: the next command finds either a whole session or none. True if it was
     still alive.
     """
-    p = start("record", "-n", name, "-o", dir, "--detach", *OPTIONS)
+    p = start("record", "-n", name, "-o", dir, "--unattended", *OPTIONS)
     if pin_cnt and rng.random() < 0.5:
         some = rng.randrange(pin_cnt // 2)
         while p.poll() is None and len(pins_of(name)) <= some:  # all of them are made within milliseconds
@@ -196,7 +196,7 @@ def kill_start(name, dir, pin_cnt=0):
 
 def begin(name, dir):
     """After a start that was killed."""
-    fr("record", "-n", name, "-o", dir, "--detach", *OPTIONS)
+    fr("record", "-n", name, "-o", dir, "--unattended", *OPTIONS)
     fr("dump", "-n", name, "-o", f"{dir}/begun-{name}.flight")
 
 
@@ -223,7 +223,7 @@ def adoption():
     got = fr("record", "-n", name, "-o", path("."), "-m", "4M", status=1)
     check(f"other settings ({' '.join(OPTIONS)})" in got.stderr, got.stderr)
     others = ("--cpu-profile", "on", "-m", "4096K", "--hz", "99", "-e", "syscall", "-p", "minimal")
-    got = fr("record", "-n", name, "-o", path("."), "--detach", *others)
+    got = fr("record", "-n", name, "-o", path("."), "--unattended", *others)
     check("adopted" in got.stderr, f"the same settings, given otherwise: {got.stderr}")
     after = status(name)
     equal(after["begin_ns"], before["begin_ns"], "begin of the session")
@@ -334,7 +334,7 @@ def begun_behind_end():
         old.send_signal(signal.SIGSTOP)
         with locked(name):
             os.unlink(f"{SESSIONS}/{name}/meta")
-            p = start("record", "-n", begun_with(name, OPTIONS), "-o", path("."), "--detach", *OPTIONS)
+            p = start("record", "-n", begun_with(name, OPTIONS), "-o", path("."), "--unattended", *OPTIONS)
             wait_for(lambda: waits_in(p.pid, "nanosleep") or p.poll() is not None, "it waits for the other one")
             remove_pins(name)
         said = p.communicate(timeout=120)[1]
@@ -374,7 +374,7 @@ def begin_and_end():
 
     to_record = ("record", "-o", path("."), *OPTIONS)
     # one that only begins it may be told to end before it has ended by itself
-    threads = [threading.Thread(target=repeat, args=(*to_record, "--detach"), kwargs={"status": (0, 1, -15)}) for _ in range(2)]
+    threads = [threading.Thread(target=repeat, args=(*to_record, "--unattended"), kwargs={"status": (0, 1, -15)}) for _ in range(2)]
     threads += [threading.Thread(target=repeat, args=("stop",), kwargs={"status": (0, 4)}) for _ in range(2)]
     for t in threads:
         t.start()
@@ -393,7 +393,7 @@ def kills():
     name = _standing[-1] if _standing and options_of(_standing[-1]) == OPTIONS else new_name()
     with ended(name):
         alive = not exists(name) and kill_start(name, dir)
-        fr("record", "-n", name, "-o", dir, "--detach", *OPTIONS)
+        fr("record", "-n", name, "-o", dir, "--unattended", *OPTIONS)
         v = Victim(name, dir)
         v.killed["start"] += alive
         with busy():

@@ -196,11 +196,11 @@ def screen():
 def in_directory(name, dir):
     """A session that others use, too, has its snapshots there for a while."""
     was = status(name)["dir"]
-    fr("record", "-n", name, "-o", dir, "--detach", *SYSCALLS)
+    fr("record", "-n", name, "-o", dir, "--unattended", *SYSCALLS)
     try:
         yield
     finally:
-        fr("record", "-n", name, "-o", was, "--detach", *SYSCALLS)
+        fr("record", "-n", name, "-o", was, "--unattended", *SYSCALLS)
 
 
 @test("what is wrong is said: the directory is gone, no room is left")

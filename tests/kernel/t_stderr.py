@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A recorder whose messages nobody reads: its reader has gone, or the terminal is stopped. It goes on."""
+"""A recorder whose messages nobody reads: its reader has gone, the terminal is stopped, or it is in the background. It goes on."""
 import contextlib
 import os
 import pty
+import re
 import select
 import signal
 import socket
 import subprocess
 import termios
 
-from frtest import FLIGHTREC, check, equal, exists, main, options_of, program, snapshots, test, wait_for
+from frtest import FLIGHTREC, check, equal, exists, fr, main, options_of, program, refused, snapshots, status, test, wait_for
 from recorder import ATTENDED, expendable, lease
 
 NAME = f"mute{os.getpid():x}"  # of the program that dies, so that others do not count
@@ -128,6 +129,35 @@ def stopped_journal():
         equal((p.wait(120), exists(name)), (0, True), "exit status, and the session that is kept")
     ours.close()
     its.close()
+
+
+@test("record --detach: its output ends when it is ready, a recorder with triggers stays, and the session outlives it")
+def in_background():
+    name, dir, _ = lease(ATTENDED)
+    begin = (FLIGHTREC, "record", "-n", name, "-o", dir, *ATTENDED, "--detach", "--on", RULE)
+
+    def stays():
+        said = subprocess.run(begin, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
+        check("triggers: 1 armed" in said, f"what the recorder says while it begins: {said}")
+        return int(re.search(r"stays in the background, as process (\d+)", said)[1])
+
+    def ends(pid, how):
+        os.kill(pid, how)
+        wait_for(lambda: not status(name)["recorder"], "it ends")
+        check(exists(name), "the session is gone")
+
+    for cnt, how in enumerate((signal.SIGKILL, signal.SIGTERM), 1):
+        pid = stays()
+        equal((os.getsid(pid), os.readlink(f"/proc/{pid}/cwd"), os.readlink(f"/proc/{pid}/fd/0")), (pid, "/", "/dev/null"), "its surroundings")
+        crash()
+        wait_for(lambda: len(snapshots(dir)) == cnt, f"{cnt} snapshots")
+        refused(fr(*begin[1:], status=1), "has a live recorder")
+        ends(pid, how)
+    with open(f"{dir}/said", "w+") as log:  # a file keeps what it says
+        subprocess.run(begin, stdin=subprocess.DEVNULL, stderr=log, check=True)
+        crash()
+        wait_for(lambda: open(log.name).read().count(".flight") > 0, "the snapshot's line")
+        ends(int(re.search(r"as process (\d+)", open(log.name).read())[1]), signal.SIGTERM)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def others_session():
     """The name of the session that the other program has begun."""
     name = new_name()
     at_end(lambda: (end(name), others_session.cache_clear()))
-    run(other_program(), "record", "-n", name, "-o", path("."), "--detach", *OPTIONS)
+    run(other_program(), "record", "-n", name, "-o", path("."), "--unattended", *OPTIONS)
     return name
 
 
@@ -91,7 +91,7 @@ def refused(old, new):
     """new does not touch what old records: a recorder has a status of its own for that, and the session goes on."""
     name = session_of(old)
     before = layout(name)
-    for status, *how in ((5, "record", "-n", name, "-o", TMP, "--detach", *OPTIONS), (1, "status", "-n", name),
+    for status, *how in ((5, "record", "-n", name, "-o", TMP, "--unattended", *OPTIONS), (1, "status", "-n", name),
                          (1, "dump", "-n", name, "-o", path("no.flight"))):
         got = run(new, *how, status=status)
         check("cannot read" in got.stderr and f"flightrec stop -n {name}" in got.stderr, got.stderr)
@@ -163,7 +163,7 @@ def live():
                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         wait_for(lambda: p.poll() is not None or json.loads(run(other, "status", "--json", "-n", name).stdout)["recorder"], "it records")
-        got = fr("record", "-n", name, "-o", TMP, "--detach", *OPTIONS, status=5)
+        got = fr("record", "-n", name, "-o", TMP, "--unattended", *OPTIONS, status=5)
         check("cannot read" in got.stderr, got.stderr)
         equal(layout(name), OTHER, "layout")
         equal(json.loads(run(other, "status", "--json", "-n", name).stdout)["recorder"], True, "it still records")

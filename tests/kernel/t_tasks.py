@@ -302,7 +302,7 @@ class Chosen:
     def begin(self, name, where):
         """Begin to record by options that say the same: it is refused."""
         return fr("record", "-n", name, "-o", where, "-p", "minimal", "-m", "2M", "-e", "syscall", "--incidents", "2048", "--pid", self.pids,
-                  "--comm", "nobody,by-comm", "--cgroup", self.cgroups, "--detach", status=1).stderr
+                  "--comm", "nobody,by-comm", "--cgroup", self.cgroups, "--unattended", status=1).stderr
 
     def act(self, dir):
         """Calls of all, and of others: the pids of those that are to be recorded."""

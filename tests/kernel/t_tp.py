@@ -425,7 +425,7 @@ def listing():
     one = next(e for e in told if e["name"] == "tp:sched:sched_process_exec")
     equal([(f["name"], f["type"]) for f in one["fields"]], [("filename", "text"), ("target_pid", "s32"), ("old_pid", "s32")], "its fields")
     refused(fr("events", "sched:sched_swich", status=2), "did you mean sched:sched_switch")
-    refused(fr("record", "-n", new_name(), "-e", "tp:sched:sched_swich", "--detach", status=2), "did you mean tp:sched:sched_switch")
+    refused(fr("record", "-n", new_name(), "-e", "tp:sched:sched_swich", "--unattended", status=2), "did you mean tp:sched:sched_switch")
 
 
 def probed():
@@ -563,7 +563,7 @@ def places():
                       (f"uretprobe:{PROBED}:main{{arg1:u64}}", "no 'arg1' where a function returns"), (f"uretprobe:{go}:main", "crashes a Go program"),
                       (f"uprobe:{go}:main{{arg1:u64}}", "not where those of C are"),
                       (f"uprobe:{PROBED}:fr_probed_call{{arg1:u64}} if arg2 == 3", "did you mean arg1")):
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--unattended", status=2), why)
     listed = fr("events", f"uprobe:{PROBED}:fr_probed_*").stdout.splitlines()
     equal(listed, [f"uprobe:{PROBED}:fr_probed_{one}" for one in ("call", "deep", "nested")], "functions")
     refused(fr("events", f"uprobe:{PROBED}:none*", status=2), "has no function")
@@ -627,7 +627,7 @@ def our_marks():
     refused(fr("mark", "x" * 256, status=2), "longer than the 255 bytes")
     for what, why in ((f"mark:{PROBED}", "no marks of flightrec_mark.h"), (f"mark:{MARKED}:begn", f"did you mean begin? `flightrec events 'mark:{MARKED}'`"),
                       (f"mark:{MARKED}:begin{{arg1}}", "leave {} out"), ("mark:marked", "begins with /"), (f"mark:{MARKED} if id == 1", "has no field id")):
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--unattended", status=2), why)
     equal([(e["name"].rsplit(":", 1)[1], [(f["name"], f["type"]) for f in e["fields"]]) for e in fr_json("events", "--json", f"mark:{MARKED}")],
           [("begin", [("name", "str"), ("id", "u64")]), ("counter", [("name", "str"), ("value", "s64")]), ("end", [("name", "str"), ("id", "u64")]),
            ("mark", [("text", "str")])], "events lists them")
@@ -647,12 +647,12 @@ def marks_of_files():
                       (f"usdt:{MARKED}:frt:odd{{arg5}}", "no arg5: it has 4 arguments"), (f"usdt:{MARKED}:frt:odd{{arg1:str}}", "no text's address"),
                       (f"usdt:{MARKED}:frt:call{{ret}}", "arg1 to arg12"), (f"usdt:{MARKED}:flightrec:begn", "did you mean flightrec:begin?"),
                       (f"usdt:{MARKED}:frt:call if arg4 == 1", "did you mean arg")):
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), why)
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--unattended", status=2), why)
     told = fr_json("events", "--json", f"usdt:{MARKED}:frt:*")
     equal([(e["name"].rsplit(":", 1)[1], e["places"], [f.get("type") for f in e["fields"]]) for e in told],
           [("call", 2, ["s32", "u64", "u64"]), ("fixed", 1, ["u64"]), ("guarded", 1, ["s32"]), ("odd", 1, ["s8", None, None, "u16"])], "marks")
     check("is not understood" in fr("events", f"usdt:{MARKED}:*odd").stdout, "what is left out is said")
-    p = fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{MARKED}:frt:odd", "-e", f"usdt:{MARKED}:frt:none", "--detach", status=2)
+    p = fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{MARKED}:frt:odd", "-e", f"usdt:{MARKED}:frt:none", "--unattended", status=2)
     check("not recorded of it: arg2:" in p.stderr, p.stderr)
 
 
@@ -662,7 +662,7 @@ def marks_removed():
                        ("mark:/gone:begin", "-mark:/gone", "/none: No such file"), (f"mark:{MARKED}:begin", "-mark:/gone", "nothing before it records this place"),
                        (f"mark:{MARKED}:begin", f"-mark:{MARKED}:end", "nothing before it records this place")):
         options = [word for one in (*what, "uprobe:/none:main") for word in ("-e", one)]
-        refused(fr("record", "-n", new_name(), "-p", "minimal", *options, "--detach", status=2), why)
+        refused(fr("record", "-n", new_name(), "-p", "minimal", *options, "--unattended", status=2), why)
 
 
 @test("a rule about a mark whose arguments are others in the file by now is refused: it would read the session's records as those",
@@ -693,14 +693,14 @@ def marks_damaged():
     note = good.index(b"frt\0call\0") - 24
     if os.uname().machine == "x86_64":
         for what in f"usdt:{MARKED}:five:nop", f"uprobe:{MARKED}:fr_marked_nop":
-            refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--detach", status=2), "a nop of five bytes")
+            refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", what, "--unattended", status=2), "a nop of five bytes")
     for what, at, with_, why in (("moved", note, (int.from_bytes(good[note:note + 8], "little") + 1).to_bytes(8, "little"), "no nop is where"),
                                  ("outside", note, b"\xff" * 8, "is not in its code"), ("counter", note + 16, b"\x01", "is not in its data"),
                                  ("size", note - 16, b"\xff" * 4, "are damaged")):
         file = f"{TMP}/tp-marks-{what}"
         with open(file, "wb") as f:
             f.write(good[:at] + with_ + good[at + len(with_):])
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{file}:frt:call", "--detach", status=2), why)
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"usdt:{file}:frt:call", "--unattended", status=2), why)
         if what == "size":
             refused(fr("events", f"usdt:{file}:*", status=2), why)
             continue
@@ -708,7 +708,7 @@ def marks_damaged():
         check("a nop of five bytes" in listed.pop("nop", "a nop of five bytes"), "where there is one")
         check(why in listed.pop("call") and not any(listed.values()), f"{what}: events says it of this one alone: {listed}")
         check(why in fr("events", f"usdt:{file}:frt:call").stdout, "as text")
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}", "-e", "uprobe:/none:main", "--detach", status=2), "/none: No such file")
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}", "-e", "uprobe:/none:main", "--unattended", status=2), "/none: No such file")
 
 
 def place_of(data, mark):
@@ -729,8 +729,8 @@ def marks_alike():
         listed = {e["name"].rsplit(":", 1)[1]: (e.get("error"), e["fields"]) for e in fr_json("events", "--json", f"mark:{file}")}
         equal({one for one, (bad, _) in listed.items() if bad and why in bad}, names, f"{what}: {listed}")
         equal({one for one, (_, fields) in listed.items() if not fields}, names, f"{what}: {listed}")
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}:begin", "--detach", status=2), listed["begin"][0])
-        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}:mark", "-e", "uprobe:/none:main", "--detach", status=2), "/none: No such file")
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}:begin", "--unattended", status=2), listed["begin"][0])
+        refused(fr("record", "-n", new_name(), "-p", "minimal", "-e", f"mark:{file}:mark", "-e", "uprobe:/none:main", "--unattended", status=2), "/none: No such file")
 
 
 @test("what cannot be recorded of tracepoints is refused, with the reason")
@@ -741,7 +741,7 @@ def refusals():
                       ("tp:skb:kfree_skb if raeson > 2", "did you mean reason?"), ("tp:skb:kfree_skb if reason == NO_SUCH", "no value called"),
                       ("tp:sched:sched_process_exec if filename ~ /x/", "no regular expressions"),
                       ("tp:nobody:*", "no such tracepoint"), ("tp:*:*", "more than 130")):
-        refused(fr("record", "-n", new_name(), "-e", what, "--detach", status=2), why)
+        refused(fr("record", "-n", new_name(), "-e", what, "--unattended", status=2), why)
 
 
 if __name__ == "__main__":

@@ -651,7 +651,7 @@ def request():
 
 @test("--wait-min: needs waits; 0 records none, and costs nothing")
 def none():
-    p = fr("record", "-n", new_name(), "-o", path("none"), "-p", "minimal", "--wait-min", "5ms", "--detach", status=None)
+    p = fr("record", "-n", new_name(), "-o", path("none"), "-p", "minimal", "--wait-min", "5ms", "--unattended", status=None)
     equal((p.returncode, "add -e wait" in p.stderr), (2, True), f"refused: {p.stderr}")
     file = dump(shared(*FILTERED))
     check("waits" not in fr_json("info", file), "no waits")

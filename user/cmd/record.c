@@ -45,12 +45,16 @@ static const struct fr_option own[] = {
 		  offsetof(struct fr_record_opts, check_config),
 		  .more = "This includes a test, as the calling user, whether snapshots can be written to its `Directory`; of "
 			  "one whose disk does not answer it only warns."),
-	FR_OPTION(0, "detach", NULL, "leave the session recording, and return at once", fr_option_flag,
+	FR_OPTION(0, "detach", NULL, "leave a recorder in the background, and return when it is ready", fr_option_flag,
 		  offsetof(struct fr_record_opts, ask.detach),
-		  .more = "Nobody is left then to act on a trigger, a quota, `--exec` or `--budget`, or to wait for a "
-			  "command: they are refused beside it, as is `--config`. No crash takes a snapshot, incidents are not "
-			  "saved, "
-			  "the host's counters are not read, and once the profile's tables are full, samples are lost."),
+		  .more = "It does all that one in the foreground does. What it has to say goes to standard error where "
+			  "that is a file, and is lost else; `flightrec status` and the incident log tell of it. If it is "
+			  "ended by a signal, the session goes on recording without it; `flightrec stop` ends both."),
+	FR_OPTION(0, "unattended", NULL, "leave the session recording without a recorder, and return at once", fr_option_flag,
+		  offsetof(struct fr_record_opts, ask.unattended),
+		  .more = "Nobody is left then to act on a trigger, a quota, `--exec` or `--budget`: they are refused beside "
+			  "it. No crash takes a snapshot, incidents are not saved, the host's counters are not read, and once "
+			  "the profile's tables are full, samples are lost."),
 	FR_OPTION(0, "keep", NULL, "leave it recording when interrupted, or when COMMAND has ended", fr_option_flag,
 		  offsetof(struct fr_record_opts, ask.keep)),
 	FR_OPTION('v', "verbose", NULL, "the kernel's own message when it refuses a program", set_verbose, 0),
@@ -109,27 +113,43 @@ static bool session_knows(u32 key)
 	return fr_config_key(key)->new_ring || key == FR_CONFIG_KEY_dir;
 }
 
-static int check_detach(const struct fr_record_opts *o)
+/* One that stays in the terminal's foreground has its command and its file; these do not. */
+static int check_leaving(const struct fr_record_opts *o)
+{
+	const char *how = o->ask.unattended ? "--unattended" : "--detach";
+
+	if (!o->ask.detach && !o->ask.unattended)
+		return 0;
+	if (o->ask.detach && o->ask.unattended) {
+		fr_err("--detach leaves a recorder in the background, --unattended leaves none: give one of them");
+		return -EINVAL;
+	}
+	if (o->ask.command) {
+		fr_err("%s returns while the recording goes on: it cannot be used with a command", how);
+		return -EINVAL;
+	}
+	if (o->config) {
+		fr_err("--config is for a recorder that a service manager keeps: it cannot be used with %s", how);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_unattended(const struct fr_record_opts *o)
 {
 	char called[FR_CONFIG_CALLED_SZ];
 	u32 i;
 
-	if (!o->ask.detach)
+	if (!o->ask.unattended)
 		return 0;
-	if (o->ask.command) {
-		fr_err("--detach returns at once: it cannot be used with a command");
-		return -EINVAL;
-	}
 	if (o->live.rule_cnt) {
-		fr_err("--detach leaves nobody to act on trigger '%s': drop --detach, and let a service manager or `&` keep "
-		       "the recorder",
+		fr_err("--unattended leaves nobody to act on trigger '%s': --detach leaves a recorder in the background",
 		       o->live.rule[0].text);
 		return -EINVAL;
 	}
 	for (i = 0; i < o->given_cnt; i++)
 		if (!session_knows(o->given[i].key)) {
-			fr_err("--detach leaves nobody to act on %s: drop --detach, and let a service manager or `&` keep the "
-			       "recorder",
+			fr_err("--unattended leaves nobody to act on %s: --detach leaves a recorder in the background",
 			       fr_config_called(o->given[i].key, called));
 			return -EINVAL;
 		}
@@ -155,16 +175,19 @@ static int cmd_record_check(struct fr_record_opts *o)
 	err = fr_record_session(o);
 	if (err)
 		return err;
-	if (o->config && (o->ask.command || o->ask.detach)) {
-		fr_err("--config is for a recorder that stays: it cannot be used with --detach or a command");
+	if (o->config && o->ask.command) {
+		fr_err("--config is for a recorder that stays: it cannot be used with a command");
 		return -EINVAL;
 	}
+	err = check_leaving(o);
+	if (err)
+		return err;
 	err = fr_record_live(o, NULL, &o->live, why, sizeof(why));
 	if (err) {
 		fr_err_lines("%s", why);
 		return err;
 	}
-	return check_detach(o);
+	return check_unattended(o);
 }
 
 /* What stands behind the options. */

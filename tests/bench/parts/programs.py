@@ -40,7 +40,7 @@ class Toggled:
         toggle = os.path.join(common.BIN, "toggle")
         if not os.path.exists(toggle):
             raise OSError("toggle.c is built with the tree's library only")
-        common.run(common.FLIGHTREC, "record", "-n", self.name, "--detach", "-m", f"{KIB}K", *self.options)
+        common.run(common.FLIGHTREC, "record", "-n", self.name, "--unattended", "-m", f"{KIB}K", *self.options)
         self.p = subprocess.Popen([toggle, os.path.join(os.path.dirname(common.PINS), self.name), str(HZ),
                                    *([self.instead] if self.instead else [])], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:

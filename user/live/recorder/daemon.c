@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/text/units.h"
 #include "live/incident/inclog.h"
+#include "live/recorder/background.h"
 #include "live/recorder/command.h"
 #include "live/recorder/cost.h"
 #include "live/recorder/daemon_int.h"
@@ -541,6 +542,17 @@ static int start_engine(struct fr_daemon *d)
 	return failed ? -1 : 0;
 }
 
+static void daemon_goes_back(struct fr_daemon *d)
+{
+	const char *name = d->ask->name;
+
+	fprintf(stderr,
+		"recorder of session '%s' stays in the background, as process %d: `flightrec status -n %s` shows both, "
+		"`flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends both\n",
+		name, getpid(), name, name, name);
+	fr_background_ready(d->ask->ready);
+}
+
 /* Returns an exit status. */
 static int daemon_begin(struct fr_daemon *d)
 {
@@ -566,6 +578,8 @@ static int daemon_begin(struct fr_daemon *d)
 	if (d->ask->saved.reason)
 		fr_notify_saved(d->mod.notify, &d->ask->saved);
 	fr_modules_ready(d, &d->mod);
+	if (d->ask->detach)
+		daemon_goes_back(d);
 	return FR_EXIT_OK;
 }
 
@@ -593,6 +607,12 @@ static void last_snapshots(struct fr_daemon *d)
 	fr_tell_recorder(d->s, "ends");
 }
 
+/* Does its session go on when it ends? A start in the background that failed leaves nothing behind. */
+static bool daemon_keeps(const struct fr_daemon *d, bool begun)
+{
+	return d->ask->keep || d->ask->is_daemon || (d->ask->detach && begun);
+}
+
 /* A start that failed, for whatever reason, ends no session that recorded before. */
 static void daemon_end_session(struct fr_daemon *d, bool begun)
 {
@@ -601,12 +621,12 @@ static void daemon_end_session(struct fr_daemon *d, bool begun)
 
 	if (d->lost)
 		return;
-	if (d->stopped && begun && (d->ask->keep || d->ask->is_daemon)) {
+	if (d->stopped && begun && daemon_keeps(d, begun)) {
 		fprintf(stderr, "this recorder ends, and `flightrec stop` ends session '%s': its history is discarded\n",
 			d->ask->name);
 		return;
 	}
-	if (d->ask->keep || d->ask->is_daemon || (d->ask->found && !begun)) {
+	if (daemon_keeps(d, begun) || (d->ask->found && !begun)) {
 		fprintf(stderr,
 			"session '%s' goes on recording: `flightrec record` adopts it, `flightrec stop -n %s` ends it\n",
 			d->ask->name, d->ask->name);

@@ -21,6 +21,7 @@
 #include "base/text/memfile.h"
 #include "base/text/units.h"
 #include "live/incident/inclog.h"
+#include "live/recorder/background.h"
 #include "live/recorder/command.h"
 #include "live/recorder/cost.h"
 #include "live/recorder/daemon.h"
@@ -98,8 +99,8 @@ static u64 processes_sz(const struct fr_record_ask *ask)
 static int record_check_cgroup(const struct fr_record_ask *ask)
 {
 	u64 rings = ask->cpu_cnt * fr_plan_cpu_sz(ask->load.geo);
-	u64 fixed = fr_load_fixed_sz(&ask->load, ask->cpu_cnt), dump = ask->detach ? 0 : dump_sz(ask, rings);
-	u64 processes = ask->detach ? 0 : processes_sz(ask);
+	u64 fixed = fr_load_fixed_sz(&ask->load, ask->cpu_cnt), dump = ask->unattended ? 0 : dump_sz(ask, rings);
+	u64 processes = ask->unattended ? 0 : processes_sz(ask);
 	struct fr_memcg cg;
 	char a[32], b[32], c[32], d[32], e[32];
 
@@ -554,17 +555,17 @@ void fr_record_signals(const struct fr_record_ask *ask, sigset_t *set)
 	sigaddset(set, SIGCHLD);
 }
 
-static int record_detached(const struct fr_record_ask *ask, struct fr_sess *s)
+static int record_unattended(const struct fr_record_ask *ask, struct fr_sess *s)
 {
 	if (ask->found)
 		fr_record_set_dir(s, ask->live->config.dir);
-	fr_tell_recorder(s, "session begins, detached");
+	fr_tell_recorder(s, "session begins, unattended");
 	fr_cost_show(s);
 	fprintf(stderr, "session '%s' records: `flightrec dump -n %s` takes a snapshot, `flightrec stop -n %s` ends it\n",
 		ask->name, ask->name, ask->name);
 	fputs("nobody stays with it: no crash takes a snapshot, incidents are not saved, counters of the host are not read, "
 	      "and "
-	      "full tables of the profile lose samples: `flightrec record` without --detach, or the service, does all that\n",
+	      "full tables of the profile lose samples: `flightrec record --detach`, or the service, does all that\n",
 	      stderr);
 	return FR_EXIT_OK;
 }
@@ -606,7 +607,7 @@ static int record_into(struct fr_record_ask *ask)
 	struct fr_sess *s;
 	int status, err;
 
-	if (!ask->detach)
+	if (!ask->unattended)
 		record_block_signals(ask);
 	err = record_start(ask, &s);
 	if (err)
@@ -615,7 +616,7 @@ static int record_into(struct fr_record_ask *ask)
 	show_start(ask);
 	warn_container();
 	warn_pids(&ask->load);
-	status = ask->detach ? record_detached(ask, s) : fr_daemon_run(ask, s);
+	status = ask->unattended ? record_unattended(ask, s) : fr_daemon_run(ask, s);
 	fr_sess_close(s);
 	return status;
 }
@@ -638,5 +639,8 @@ int fr_record(struct fr_record_ask *ask)
 	status = ask->command ? fr_command_check(ask->command) : 0;
 	if (status)
 		return status;
-	return choose_out_dir(ask->live) ? FR_EXIT_FAIL : record_into(ask);
+	if (choose_out_dir(ask->live))
+		return FR_EXIT_FAIL;
+	status = ask->detach ? fr_background_begin(&ask->ready) : -1;
+	return status < 0 ? record_into(ask) : status;
 }

@@ -30,7 +30,8 @@ struct fr_record_ask {
 	struct fr_plan_ask plan;
 	struct fr_load_conf load; /* events, filters, rate; geometry and epoch are filled in here */
 	bool grain_given;
-	bool detach;	      /* leave the session recording and return */
+	bool detach;	      /* the recorder stays in the background, and the command returns */
+	bool unattended;      /* leave the session recording, without a recorder, and return */
 	bool keep;	      /* leave the session recording at the end */
 	bool is_daemon;	      /* runs by a configuration file: SIGHUP reloads it, SIGTERM leaves the session recording */
 	const char *redact;   /* words of secret keys (base/text/redact.h); NULL: none beside those that always are */
@@ -43,6 +44,7 @@ struct fr_record_ask {
 	u32 cpu_cnt;
 	sigset_t mask;	       /* signals blocked before */
 	struct fr_saved saved; /* of a session that was ended to begin this one */
+	int ready;	       /* of one in the background: for fr_background_ready(); 0: none */
 	bool found;	       /* a session of that name recorded before: a start that fails ends nothing */
 };
 
