@@ -67,7 +67,7 @@ static const struct fr_column event_columns[] = {
 	FR_COLUMN(struct fr_report_event, ts, "ts", CLOCK, "when"),
 	FR_COLUMN(struct fr_report_event, cpu, "cpu", NUMBER, "where"),
 	FR_COLUMN_MADE(focus_event_name, "event", TEXT, "[its name](events.md)"),
-	FR_COLUMN_MADE(event_text, "text", TEXT, "the line of `replay`"),
+	FR_COLUMN_MADE(event_text, "text", TEXT, "the line of `replay`", .escaped = true),
 	{},
 };
 static const struct fr_table kind_event = {"last_event", "Its own, and those in which it is woken, gets a CPU, or (as its process) is sent a signal.", event_columns};
