@@ -316,6 +316,12 @@ def check_texts(program, obj, ring):
         assert obj.load(place["reading"], 8) == taken, f"read for {taken}, and then for {obj.load(place['reading'], 8)}"
 
 
+def code_sizes(path):
+    """{section: instructions} of all programs, cold paths included, as compiled; functions that are verified by themselves: .text."""
+    names, body, _symbols, _relocs = elf_parts(open(path, "rb").read())
+    return {name: len(code) // 8 for name, code in zip(names, body) if name == ".text" or name and name[0] != "." and name != "license"}
+
+
 def measure(path, program):
     """Figures of each program: the usual event, which is the median of EVENTS, and the mean, in which pages and laps begin.
     program: tests/gate/ring, built."""
@@ -331,4 +337,7 @@ def measure(path, program):
         usual = sorted(runs)[EVENTS // 2]
         figures[f"{name}.instructions"], figures[f"{name}.helpers"], figures[f"{name}.atomics"] = usual
         figures[f"{name}.mean"] = sum(r[0] for r in runs) / EVENTS
+    sizes = code_sizes(path)
+    figures.update({f"{name}.object": sizes[f"tp_btf/{name}"] for name in PROGRAMS})
+    figures["functions.object"] = sizes[".text"]
     return figures

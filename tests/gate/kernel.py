@@ -19,8 +19,15 @@ def read(path):
         return ""
 
 
-def key():
-    """What the code depends on: the kernel's version, not its build, and what its JIT and our loader look at of the processor."""
+def key(programs_cnt):
+    """
+    What the code depends on: the kernel's version, not its build, what its JIT and our loader look at of the processor, and the programs
+    themselves: instructions of all, as compiled. Where those have changed, figures of other machines are of programs that are gone.
+    """
+    return f"{machine()}, programs: {programs_cnt}"
+
+
+def machine():
     retbleed = read("/sys/devices/system/cpu/vulnerabilities/retbleed").split(";")[0] or "unknown"
     bmi2 = "bmi2" if re.search(r"\bbmi2\b", read("/proc/cpuinfo")) else "no bmi2"
     returns = "slow" if "Safe RET" in read("/sys/devices/system/cpu/vulnerabilities/spec_rstack_overflow") else "quick"
