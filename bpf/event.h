@@ -59,7 +59,8 @@ enum fr_tier {
 	G(8, SAMPLE, sample) \
 	G(9, MARK, mark) \
 	G(10, WAIT, wait) \
-	G(11, TP, tp)
+	G(11, TP, tp) \
+	G(12, STDERR, stderr)
 /* clang-format on */
 
 enum fr_group {

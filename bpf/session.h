@@ -20,6 +20,10 @@
 #define FR_CALL_HAS_TEXT  0x80u
 #define FR_CALL_TEXT_ADDR 0x40u /* the first is a socket's address, whose size is the next argument */
 #define FR_CALL_TEXT2	  3u	/* the shift of the second */
+#define FR_CALL_SAYS	  0x80u /* instead: it may write to standard error: arguments 1 and 2 are memory and its size; with */
+#define FR_CALL_SAYS_VEC  1u	/* this, they are a list of such and its length */
+#define FR_SAID_MAX	  1984u /* of what it writes, the end; of a list, the beginning */
+#define FR_SAID_VEC_MAX	  8u	/* parts of a list */
 /* In the word beside the head of a sys_path, behind the tid and the call's number: */
 #define FR_CALL_ARG	48u   /* the shift of the argument's number */
 #define FR_CALL_RAW_ARG 0x80u /* beside it: an address as it was given, of which readers make a text (calltext.h) */

@@ -163,11 +163,13 @@ FR_INLINE int short_exit(u64 word, s64 ret)
  * What a call was given, between reading and writing: the stack has no room for it. It belongs to the task that the ring's
  * writer says. Where another task's call may preempt one that is there (CONFIG_PREEMPT_RT, 7.0 on), that other one's is lost.
  */
+#define CALL_GIVEN_SZ 4096u
+
 struct call_given {
 	u64 word; /* beside its record's head */
 	u32 units;
 	u32 event;
-	u64 text[2 * FR_CALL_TEXT_MAX / FR_UNIT_SZ]; /* more than there may be: the verifier knows a mask, not a bound */
+	u64 text[CALL_GIVEN_SZ / FR_UNIT_SZ]; /* more than there may be: the verifier knows a mask, not a bound */
 };
 
 struct {
@@ -279,7 +281,7 @@ FR_INLINE void call_put(const struct fr_writing *w)
 		return;
 	fr_put(w, 0, fr_rec_head(w->res.time_ns, given->event, given->units));
 	fr_put(w, 1, given->word);
-	for (i = 0; i < FR_CALL_TEXT_MAX / FR_UNIT_SZ && i < given->units - fixed; i++)
+	for (i = 0; i < FR_SAID_MAX / FR_UNIT_SZ && i < given->units - fixed; i++)
 		fr_put(w, fixed + i, given->text[i]);
 }
 
@@ -320,15 +322,79 @@ static __noinline u64 call_arg(struct pt_regs *regs, u32 abi, u32 nr)
 	}
 }
 
+/* ---- what is written to standard error ---- */
+
+/* Read sz bytes at at behind what is there already. Returns how many it has then; a part that cannot be read is missing. */
+FR_INLINE u32 said_read_on(struct call_given *given, u32 kept, u64 at, u64 sz)
+{
+	u32 off = kept & (CALL_GIVEN_SZ / 2 - 1), room = FR_SAID_MAX - off;
+
+	if (off > FR_SAID_MAX)
+		return kept;
+	if (sz > room)
+		sz = room;
+	asm volatile("" : "+r"(sz)); /* as in call_read() */
+	sz &= CALL_GIVEN_SZ / 2 - 1;
+	return bpf_probe_read_user((char *)given->text + off, sz, (const void *)at) ? kept : kept + sz;
+}
+
+/*
+ * Read the end of cnt bytes at at, or the beginning of what a list of cnt parts there says, for fr_call_write(), without
+ * waiting for a page that is not there. Returns whether there is something to write.
+ */
+__noinline int fr_said_read(u64 tid, u64 at, u64 cnt, u32 is_list)
+{
+	u64 part[2] = {at, cnt}, bytes = is_list ? 0 : cnt;
+	struct call_given *given = call_given();
+	struct fr_ring ring;
+	u32 kept = 0, i;
+
+	if (!fr_has_ring(&ring, &fr_main, FR_TIER_MAIN))
+		return 0;
+	if (!given || fr_cas(&ring.wr->reading, 0, tid & FR_TID_MASK)) {
+		fr_count(&ring.wr->texts, 1);
+		fr_ring_lose(&ring, FR_LOST_retry);
+		return 0;
+	}
+	if (!is_list)
+		kept = said_read_on(given, 0, at + cnt - (cnt < FR_SAID_MAX ? cnt : FR_SAID_MAX), cnt);
+	for (i = 0; is_list && i < FR_SAID_VEC_MAX && i < cnt; i++) {
+		if (bpf_probe_read_user(part, sizeof(part), (const void *)(at + i * sizeof(part))))
+			break;
+		kept = said_read_on(given, kept, part[0], part[1]);
+		bytes += part[1];
+	}
+	if (kept & (FR_UNIT_SZ - 1)) /* the rest of the last unit */
+		given->text[kept / FR_UNIT_SZ & (CALL_GIVEN_SZ / FR_UNIT_SZ - 1)] &=
+			(1ull << 8 * (kept & (FR_UNIT_SZ - 1))) - 1;
+	given->event = FR_EV_stderr_write;
+	given->word = (tid & FR_TID_MASK) | (bytes < ~0u ? bytes : ~0u) << 32;
+	given->units = (sizeof(struct fr_rec_stderr_write) + kept + FR_UNIT_SZ - 1) / FR_UNIT_SZ;
+	return 1;
+}
+
+/* A call that may write to standard error begins. word: tid and ABI. Returns whether there is something to write. */
+FR_INLINE int call_says(struct pt_regs *regs, u64 word, u32 which)
+{
+	u32 abi = word >> 24 & 1;
+
+	if ((u32)fr_syscall_arg(regs, abi, 0) != 2 || !fr_enabled(FR_EV_stderr_write))
+		return 0;
+	return fr_said_read(word, fr_syscall_arg(regs, abi, 1), fr_syscall_arg(regs, abi, 2), which & FR_CALL_SAYS_VEC);
+}
+
 /*
  * Read the argument that which tells: its number behind 1; FR_CALL_TEXT_ADDR. word: tid and ABI, and the call. Returns whether
- * there is something to write.
+ * there is something to write. FR_CALL_SAYS: what the call writes to standard error.
  */
 static __noinline int call_give(struct pt_regs *regs, u64 word, u32 which)
 {
 	u32 abi = word >> 24 & 1, arg = (which & 7) - 1, sz = 0;
-	u64 at = call_arg(regs, abi, arg);
+	u64 at;
 
+	if (which & FR_CALL_SAYS)
+		return call_says(regs, word, which);
+	at = call_arg(regs, abi, arg);
 	if (which & FR_CALL_TEXT_ADDR) {
 		sz = call_arg(regs, abi, arg + 1);
 		if (!sz || sz > FR_CALL_TEXT_MAX) /* refused, and not read; move_addr_to_kernel() has the same bound */
@@ -341,7 +407,7 @@ FR_INLINE void put_texts(struct pt_regs *regs, u32 tid, u32 abi, u64 id)
 {
 	u32 which = fr_call_texts[abi & 1][id & (FR_SYSCALL_MAX - 1)];
 
-	if (call_give(regs, full_word(tid, abi, id), which & (7 | FR_CALL_TEXT_ADDR)))
+	if (call_give(regs, full_word(tid, abi, id), which & (7 | FR_CALL_TEXT_ADDR | FR_CALL_SAYS)))
 		fr_call_write();
 	if (which >> FR_CALL_TEXT2 & 7 && call_give(regs, full_word(tid, abi, id), which >> FR_CALL_TEXT2 & 7))
 		fr_call_write();
@@ -350,11 +416,12 @@ FR_INLINE void put_texts(struct pt_regs *regs, u32 tid, u32 abi, u64 id)
 /* Is anything recorded of what calls are given? */
 FR_INLINE bool has_texts(void)
 {
-	return fr_call_has_texts && (fr_enabled(FR_EV_sys_path) || fr_enabled(FR_EV_sys_unread));
+	return fr_call_has_texts &&
+	       (fr_enabled(FR_EV_sys_path) || fr_enabled(FR_EV_sys_unread) || fr_enabled(FR_EV_stderr_write));
 }
 #else
-#define fr_call_has_texts	      true /* in the session, perhaps */
 #define has_texts()		      false
+#define fr_call_has_texts	      true /* in the session, perhaps */
 #define put_texts(regs, tid, abi, id) ((void)0)
 #endif
 

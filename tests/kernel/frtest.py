@@ -70,7 +70,7 @@ FILTERED = ("-p", "minimal", "-e", "syscall", "-e", "sample", "-e", "wait", "--w
 # System calls and faults of programs that a test calls frt-...: whatever runs besides, those are kept, each of them. CALLS has the exact
 # clock, SAMPLES the usual one, and room for stacks, lapped() (lapped.py) each CPU's own, and little room.
 OURS = ("-p", "minimal", "-e", "syscall", "--comm", "frt*")
-CALLS = (*OURS, "-e", "fault", "-e", "block", "-m", "8M", "--clock", "local", "--clock", "global:0")
+CALLS = (*OURS, "-e", "stderr", "-e", "fault", "-e", "block", "-m", "8M", "--clock", "local", "--clock", "global:0")
 SAMPLES = (*OURS, "-e", "sample", "--hz", "499", "-m", "12M", "--tier", "stack=4M", "--cpu-profile", "no", "--clock", "global:0", "--clock", "global")
 # No scheduling, and system calls of frtail alone: little else comes, so in ROOMY it stays, and TINY is full when frtail wants it to be.
 UNSCHED = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "frtail")

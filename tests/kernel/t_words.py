@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 
-from frtest import CALLS, Skip, check, dump, equal, fr, helper, main, path, program, shared, test
+from frtest import CALLS, Skip, check, dump, equal, fr, fr_json, helper, main, path, program, shared, snapshots, test, wait_for
+from recorder import attached
+from t_report import figures
 
 TABLE = "user/base/schema/call_words.def"
 CALLS_OF = {"x86_64": "user/base/schema/syscalls_x86_64.def", "aarch64": "user/base/schema/syscalls_aarch64.def"}
@@ -288,6 +290,51 @@ def unread_reasons():
         untouched = calls[at - 2]["args"][1]
         faults = [r for r in rows if r["event"] == "page_fault_kernel" and r["address"] == untouched]
         equal(len(faults), 1, f"faults at {untouched:#x} in the kernel")
+
+
+# What it says, and what of that is no descriptor 2, no memory, or too long; then it dies.
+SAYS = r"""
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.write.argtypes = libc.writev.argtypes = ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t
+os.write(2, b"one\n")
+os.write(1, b"not this\n")
+libc.write(2, 8, 5)
+libc.writev(2, 8, 5)
+os.writev(2, [b"two ", b"three\n"])
+os.write(2, b"w" * 1983 + b"\n")
+os.write(2, b"left-out " + b"v" * 1983 + b"\n")
+os.write(2, b"nul\0 password=hunter2 .\xff\n")
+os.write(2, b"x" * 400 + b"\n" + b"last\n")
+os.abort()
+"""
+
+
+@test("what a program wrote to standard error before it died: as its reader got it, but for secrets; in the report, recomputed")
+def said():
+    comm, other, given = "frt-says", "frt-others", path("says.py")
+    for name in comm, other:
+        os.symlink("/usr/bin/python3", path(name))
+    with open(given, "w") as f:
+        f.write(SAYS)
+    with attached(CALLS, f"crash:comm={comm}") as r:
+        subprocess.run([path(other), "-S", "-c", 'import os; os.write(2, b"nobody asked\\n")'], stderr=subprocess.DEVNULL, check=True)
+        p = subprocess.run([path(comm), "-S", given], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        equal(p.returncode, -6, "died of")
+        wait_for(lambda: snapshots(r.dir), "the snapshot")
+        file = os.path.join(r.dir, snapshots(r.dir)[0])
+    rows = [json.loads(line) for line in fr("replay", "--json", "-f", f'event == stderr_write && comm == "{comm}"', file).stdout.splitlines()]
+    whole = [b"one\n", b"two three\n", b"w" * 1983 + b"\n", b"left-out " + b"v" * 1983 + b"\n", b"nul\0 password=hunter2 .\xff\n", b"x" * 400 + b"\nlast\n"]
+    equal(p.stderr, b"".join(whole), "what its reader got")
+    shown = [*(text.decode() for text in whole[:3]), "\n", "nul  password=[redacted] .\\xff\n", whole[5].decode()]
+    equal([(row["bytes"], row["text"]) for row in rows],
+          [(4, "one\n"), (5, ""), (0, ""), *((len(text), to) for text, to in zip(whole[1:], shown[1:]))], "what was recorded")
+    got = fr_json("report", file)["stderr"]
+    equal((got["writes"], got["bytes"], got["text"]), (8, len(p.stderr) + 5, "".join(shown)), "in the report")
+    page = fr("report", file).stdout
+    check(re.search(r"^Standard error  4.3 KiB in 8 writes, the last one .* before the trigger\n(.*\n)*  nul  password=.redacted. ..xff\n  x{400}\n  last\n\n", page, re.M),
+          f"the page: {page[:3000]}")
+    return figures(file)
 
 
 if __name__ == "__main__":

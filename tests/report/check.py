@@ -601,6 +601,17 @@ def check_counters(c, rep, file):
                 c.equal(f"{moved['name']} {moved['object']}: how much", move["delta"], value[move["to_ns"]] - value[move["from_ns"]])
 
 
+def check_said(c, rep, info, rows):
+    """What the process wrote to standard error, from the rows of replay."""
+    got, pid, at = rep["stderr"], info["trigger"]["pid"], rep["trigger"]["at_ns"]
+    if got is None:
+        return
+    said = [row for row in rows if row["event"] == "stderr_write" and row["pid"] == pid and row["ts"] <= at]
+    text = "".join(row["text"] for row in said)
+    c.equal("standard error", (got["writes"], got["bytes"]), (len(said), sum(row["bytes"] for row in said)))
+    c.equal("its end", got["text"], text[-min(len(text), 4096):])
+
+
 def check_rare(c, rep, info, file, args):
     """What begins and what ends is one event; counts, the last one, and how long, from the rows of replay."""
     got = rep["rare"]
@@ -675,6 +686,7 @@ def main(file, args):
     check_long_waits(c, rep, info, counts, focus, pid_of(focus, everything), [texts[place(row)] for row in counts])
     check_still(c, rep, info)
     check_klog(c, rep, info, file)
+    check_said(c, rep, info, everything)
     check_counters(c, rep, file)
     check_scene(c, rep, info)
     check_rare(c, rep, info, file, window)

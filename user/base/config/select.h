@@ -9,12 +9,13 @@
 #include "session.h"
 
 /* Profiles: sets of groups. */
-#define FR_PROFILES(P)                                                                                                    \
-	P(minimal, "sched, task, signal", 1u << FR_GROUP_SCHED | 1u << FR_GROUP_TASK | 1u << FR_GROUP_SIGNAL)             \
-	P(default, "minimal and wait, irq, block, sample, rare tracepoints: what one dares to leave on",                  \
-	  1u << FR_GROUP_SCHED | 1u << FR_GROUP_TASK | 1u << FR_GROUP_SIGNAL | 1u << FR_GROUP_WAIT | 1u << FR_GROUP_IRQ | \
-		  1u << FR_GROUP_BLOCK | 1u << FR_GROUP_SAMPLE | 1u << FR_GROUP_TP)                                       \
-	P(full, "everything: softirqs, system calls and page faults too", (1u << FR_GROUP_CNT) - 1)
+#define FR_PROFILES(P)                                                                                                      \
+	P(minimal, "sched, task, signal", 1u << FR_GROUP_SCHED | 1u << FR_GROUP_TASK | 1u << FR_GROUP_SIGNAL)               \
+	P(default, "minimal and wait, irq, block, sample, rare tracepoints: what one dares to leave on",                    \
+	  1u << FR_GROUP_SCHED | 1u << FR_GROUP_TASK | 1u << FR_GROUP_SIGNAL | 1u << FR_GROUP_WAIT | 1u << FR_GROUP_IRQ |   \
+		  1u << FR_GROUP_BLOCK | 1u << FR_GROUP_SAMPLE | 1u << FR_GROUP_TP)                                         \
+	P(full, "everything: softirqs, system calls and page faults too; of what programs write to standard error nothing", \
+	  ((1u << FR_GROUP_CNT) - 1) & ~(1u << FR_GROUP_STDERR))
 
 /*
  * Enable the events of a profile; marks always are. *rare, unless NULL: with the tracepoints of rare.def. Returns 0, or

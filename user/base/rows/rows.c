@@ -7,6 +7,7 @@
 #include "base/offbound.h"
 #include "base/rows/argv.h"
 #include "base/rows/calltext.h"
+#include "base/rows/saidtext.h"
 
 #define REC_TASK_OFF 8u
 
@@ -274,6 +275,8 @@ static int walk_record(struct walk *w)
 		fr_argv_join((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
 	if (ev->nr == FR_EV_sys_path)
 		fr_calltext_make((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
+	if (ev->nr == FR_EV_stderr_write)
+		fr_saidtext_make((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
 	if (ts >= w->since_ns)
 		list_row(w, ev, rec, sz, ts);
 	w->off += ring_sz;

@@ -84,6 +84,13 @@ void fr_syscall_odd(const char *arch, struct fr_syscall_odd *out)
 	*out = !arch ? unknown : !strcmp(arch, "x86_64") ? x86_64 : !strcmp(arch, "aarch64") ? aarch64 : unknown;
 }
 
+u8 fr_syscall_says(const struct fr_syscall *call)
+{
+	const char *name = call->name ?: "";
+
+	return !strcmp(name, "write") ? FR_CALL_SAYS : !strcmp(name, "writev") ? FR_CALL_SAYS | FR_CALL_SAYS_VEC : 0;
+}
+
 u8 fr_syscall_texts(const struct fr_syscall *call)
 {
 	u32 shift = 0, bits = 0;

@@ -72,6 +72,9 @@ static inline bool fr_syscall_execs(const struct fr_syscall_odd *o, s64 nr, u64 
  */
 u8 fr_syscall_texts(const struct fr_syscall *call);
 
+/* Likewise, if it may write to standard error: FR_CALL_SAYS and what goes with it; 0: it does not. */
+u8 fr_syscall_says(const struct fr_syscall *call);
+
 /* How many arguments it takes, 0 to 6; -1: unknown. */
 int fr_syscall_args(const char *arch, u32 abi, s64 nr);
 

@@ -36,6 +36,9 @@ const char *fr_watch_refuses(const struct fr_event *ev)
 	case FR_EV_sys_path:
 	case FR_EV_sys_unread:
 		return "what a call was given is looked at where the call is recorded: take event:sys_enter";
+	case FR_EV_stderr_write:
+		return "what a program writes is looked at where it is recorded: take a rule on what happens then, as crash or "
+		       "exit:STATUS";
 	case FR_EV_wait:
 		return "it is written by the recording itself: use --on latency:offcpu>T, or hung>T";
 	case FR_EV_crash:

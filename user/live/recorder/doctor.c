@@ -199,7 +199,7 @@ static void events(struct doctor *d)
 		ev = fr_schema_event(schema, nr);
 		/* those have no tracepoint of their own: we make them, by timers, of switches, at exec, and of calls */
 		if (!ev || ev->group == FR_GROUP_MARK || ev->group == FR_GROUP_SAMPLE || ev->group == FR_GROUP_WAIT ||
-		    nr == FR_EV_exec_argv || nr == FR_EV_sys_path || nr == FR_EV_sys_unread)
+		    nr == FR_EV_exec_argv || nr == FR_EV_sys_path || nr == FR_EV_sys_unread || nr == FR_EV_stderr_write)
 			continue;
 		ret = fr_probe_tracepoint(ev->name);
 		if (ret < 0)

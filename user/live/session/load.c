@@ -98,10 +98,15 @@ static bool sees_waits(const struct load *l, u32 nr)
 	return l->conf->wait_min_ns && (nr == FR_EV_sched_switch || nr == FR_EV_sched_waking);
 }
 
+static bool load_has_paths(const struct load *l)
+{
+	return l->conf->enable[FR_EV_sys_path] || l->conf->enable[FR_EV_sys_unread];
+}
+
 /* Is anything recorded of what calls are given? The program of their beginnings does that. */
 static bool has_texts(const struct load *l)
 {
-	return l->conf->enable[FR_EV_sys_path] || l->conf->enable[FR_EV_sys_unread];
+	return load_has_paths(l) || l->conf->enable[FR_EV_stderr_write];
 }
 
 /* ---- what the kernel offers ---- */
@@ -123,9 +128,8 @@ static void set_drift(struct load *l)
 
 /* ---- before load ---- */
 
-void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX], u8 texts[2][FR_SYSCALL_MAX])
+void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX])
 {
-	const struct fr_syscall *call;
 	struct utsname un;
 	u32 abi, nr;
 
@@ -135,12 +139,33 @@ void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX], u8 texts[2][FR_SYSCALL_MAX])
 			int args = fr_syscall_args(un.machine, abi, nr);
 
 			cnt[abi][nr] = args < 0 ? FR_ARG_CNT_MAX : args;
-			call = texts ? fr_syscalls_at(fr_syscalls_find(un.machine, abi), nr) : NULL;
-			if (!call || !fr_syscall_texts(call))
-				continue;
-			texts[abi][nr] = fr_syscall_texts(call);
-			cnt[abi][nr] |= FR_CALL_HAS_TEXT;
 		}
+}
+
+/* What is read of what a call is given. */
+static u8 load_texts_of(const struct load *l, const struct fr_syscall *call)
+{
+	u8 texts = load_has_paths(l) ? fr_syscall_texts(call) : 0;
+
+	return texts ?: l->conf->enable[FR_EV_stderr_write] ? fr_syscall_says(call) : 0;
+}
+
+static void load_texts(struct load *l)
+{
+	u8(*cnt)[FR_SYSCALL_MAX] = (void *)l->skel->rodata->fr_arg_cnt;
+	u8(*texts)[FR_SYSCALL_MAX] = (void *)l->skel->rodata->fr_call_texts;
+	const struct fr_syscall *call;
+	struct utsname un;
+	u32 abi, nr;
+
+	uname(&un);
+	for (abi = 0; abi < 2; abi++)
+		for (nr = 0; nr < FR_SYSCALL_MAX; nr++) {
+			call = fr_syscalls_at(fr_syscalls_find(un.machine, abi), nr);
+			texts[abi][nr] = call ? load_texts_of(l, call) : 0;
+			cnt[abi][nr] |= texts[abi][nr] ? FR_CALL_HAS_TEXT : 0;
+		}
+	l->skel->rodata->fr_call_has_texts = has_texts(l);
 }
 
 void fr_load_fd_calls(u64 set[2][FR_FD_CALL_WORDS])
@@ -211,8 +236,8 @@ static void load_set_constants(struct load *l)
 	l->skel->rodata->fr_cgroup_filter_cnt = c->cgroup_cnt;
 	memcpy((void *)l->skel->rodata->fr_comm_filter, c->comm, sizeof(c->comm));
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
-	l->skel->rodata->fr_call_has_texts = has_texts(l);
-	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt, has_texts(l) ? (void *)l->skel->rodata->fr_call_texts : NULL);
+	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
+	load_texts(l);
 	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
 	for (i = 0; i < tp_cnt(l); i++)
 		memcpy((void *)&l->skel->rodata->fr_tp_conf[i], &c->tp->chosen[i].conf, sizeof(c->tp->chosen[i].conf));
@@ -315,7 +340,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_EXEC_TEXT_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 +
-		      15 * 1024 /* stacks seen, places, states, tp */ + 2 * FR_CALL_TEXT_MAX + 16 /* fr_call_given */;
+		      15 * 1024 /* stacks seen, places, states, tp */ + 4096 + 16 /* fr_call_given */;
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);

@@ -75,11 +75,8 @@ bool fr_load_is_passing(int err);
 /* Send libbpf's messages to standard error, or nowhere. */
 void fr_load_words(bool verbose);
 
-/*
- * Number of arguments of each system call, native and 32-bit; six where unknown. texts: unless NULL, which of them are texts,
- * with FR_CALL_HAS_TEXT in cnt; all zero before.
- */
-void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX], u8 texts[2][FR_SYSCALL_MAX]);
+/* Number of arguments of each system call, native and 32-bit; six where unknown. */
+void fr_load_arg_counts(u8 cnt[2][FR_SYSCALL_MAX]);
 
 /* Calls that may wait and whose first argument is a descriptor: adds their bits to a set by ABI and number. */
 void fr_load_fd_calls(u64 set[2][FR_FD_CALL_WORDS]);

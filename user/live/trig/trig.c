@@ -324,7 +324,7 @@ static void set_watch(struct trig *t)
 		memcpy((void *)&t->skel->rodata->fr_tp_conf[nr], &t->tps.tp[i].conf, sizeof(t->tps.tp[i].conf));
 		((u8 *)t->skel->rodata->fr_markspan_of)[nr] = t->tps.tp[i].span;
 	}
-	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt, NULL);
+	fr_load_arg_counts((void *)t->skel->rodata->fr_arg_cnt);
 	t->skel->rodata->fr_switch_tells_state = fr_kbtf_switch_tells_state(t->btf);
 	fr_preempt_offsets(t->btf, (s64 *)&t->skel->rodata->fr_preempt_task_off, (s64 *)&t->skel->rodata->fr_preempt_off);
 	t->skel->rodata->fr_block_error_is_status = fr_kbtf_block_error_is_status(t->btf);

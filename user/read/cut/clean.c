@@ -88,6 +88,7 @@ static const struct clean_form clean_keys[] = {
 static const struct clean_form clean_fields[] = {
 	{"sched_process_exec.filename", FR_PSEUDO_PATH}, {"wait.object", FR_PSEUDO_OBJECT}, {"kernel_report.text", FR_PSEUDO_TEXT},
 	{"irq_handler_entry.name", FR_PSEUDO_TEXT}, {"sys_path.path", FR_PSEUDO_PATH},
+	{"stderr_write.text", FR_PSEUDO_TEXT},
 	{}
 };
 /* clang-format on */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "read/verdict/clues.h"
 
+#include <string.h>
+
 #include "base/set/hash.h"
 #include "base/text/escape.h"
 #include "base/text/units.h"
@@ -33,6 +35,7 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 	[FR_CLUE_FAILED] = {"call_failed",
 			    {FR_SUB_NUM("id"), FR_SUB_NUM("error"), FR_SUB_NUM("ago"), FR_SUB_NUM("lack"),
 			     FR_SUB_MAY_NUM("abi")}},
+	[FR_CLUE_SAID] = {"stderr_write", {FR_SUB_NUM("bytes"), FR_SUB_TEXT("text")}},
 	[FR_CLUE_CALL] = {"sys_exit", {FR_SUB_NUM("id"), FR_SUB_NUM("ret"), FR_SUB_MAY_NUM("abi")}},
 };
 
@@ -169,7 +172,7 @@ static void take_fork(struct fr_clues *c, const struct fr_row *r)
 	struct fr_clue_fork *fork = clues_room(c, &c->fork, LIST_MOST);
 
 	if (c->pid > 0 && fr_sub_num(s, r, 0) == (u32)c->pid && r->ts <= c->at_ns) /* what had its pid before was another one */
-		c->argv[0] = 0;
+		c->argv[0] = 0, c->said = (struct fr_clue_said){};
 	if (fork)
 		*fork = (struct fr_clue_fork){
 			.ts = r->ts, .parent = r->tid, .child = fr_sub_num(s, r, 0), .pid = fr_sub_num(s, r, 1)};
@@ -230,6 +233,27 @@ static void clues_take_argv(struct fr_clues *c, const struct fr_row *r)
 
 	if (c->pid > 0 && r->ts <= c->at_ns && (r->tid == (u32)c->pid || fr_view_who(c->view, r).pid == c->pid))
 		c->argv[fr_escape_mem(c->argv, sizeof(c->argv) - 1, argv, len)] = 0;
+}
+
+static void clues_take_said(struct fr_clues *c, const struct fr_row *r)
+{
+	struct fr_clue_said *said = &c->said;
+	size_t len, over;
+	const char *text = fr_sub_text(&c->sub[FR_CLUE_SAID], r, 1, &len);
+
+	if (c->pid <= 0 || r->ts > c->at_ns || fr_view_who(c->view, r).pid != c->pid)
+		return;
+	if (len > FR_CLUE_SAID_SZ) {
+		text += len - FR_CLUE_SAID_SZ;
+		len = FR_CLUE_SAID_SZ;
+	}
+	over = said->len + len > FR_CLUE_SAID_SZ ? said->len + len - FR_CLUE_SAID_SZ : 0;
+	memmove(said->text, said->text + over, said->len - over);
+	memcpy(said->text + said->len - over, text, len);
+	said->len += len - over;
+	said->bytes += fr_sub_num(&c->sub[FR_CLUE_SAID], r, 0);
+	said->write_cnt++;
+	said->last_ns = r->ts;
 }
 
 static void clues_take_call(struct fr_clues *c, const struct fr_row *r)
@@ -382,6 +406,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 	case FR_CLUE_CALL:
 		clues_take_call(c, r);
 		break;
+	case FR_CLUE_SAID:
+		clues_take_said(c, r);
+		break;
 	case FR_CLUE_FAILED:
 		clues_take_failed(c, r);
 		break;
@@ -401,13 +428,13 @@ static bool clues_batch_has(const struct fr_clues *c, const struct fr_batch *b, 
 	return ev && b->type[ev->nr].cnt;
 }
 
-/* Most rows are of a time that is not looked at: there, only signals of the main tier count. */
+/* Most rows are of a time that is not looked at: there, only signals and what was said count of the main tier. */
 static bool clues_is_before(const struct fr_clues *c, const struct fr_replay_run *run)
 {
 	const struct fr_batch *b = run->b;
 
 	return b->tier == FR_TIER_MAIN && b->ts[run->to - 1] < c->begin_ns && !clues_batch_has(c, b, FR_CLUE_SIGNAL) &&
-	       !clues_batch_has(c, b, FR_CLUE_DELIVERY);
+	       !clues_batch_has(c, b, FR_CLUE_DELIVERY) && !clues_batch_has(c, b, FR_CLUE_SAID);
 }
 
 /* Rows of the main tier, while it is not known who has their CPU. */

@@ -96,6 +96,14 @@ struct fr_clue_io {
 };
 
 #define FR_CLUE_ARGV_SZ 200u
+#define FR_CLUE_SAID_SZ 4096u
+
+/* What the trigger's process wrote to standard error up to that, of which the end is kept. */
+struct fr_clue_said {
+	u64 write_cnt, bytes, last_ns;
+	u32 len;
+	char text[FR_CLUE_SAID_SZ]; /* untrusted; no NUL behind it */
+};
 
 /* A system call that ended. */
 struct fr_clue_call {
@@ -131,6 +139,7 @@ enum fr_clue_event {
 	FR_CLUE_DELIVERY,
 	FR_CLUE_CALL, /* where the trigger is the end of a process */
 	FR_CLUE_FAILED,
+	FR_CLUE_SAID,
 	FR_CLUE_WAIT,
 	FR_CLUE_EVENT_CNT
 };
@@ -149,12 +158,13 @@ struct fr_clues {
 	struct fr_vec run, wait, fork, end, signal, victim, fault, sample,
 		io; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
-	bool is_full;			/* runs, waits, ... are missing, for lack of memory */
-	bool is_picked;			/* switches were cut away */
-	bool has[FR_CLUE_EVENT_CNT];	/* the file has such events, or could have */
-	struct fr_rares rares;		/* of the whole window */
-	char argv[FR_CLUE_ARGV_SZ];	/* of the program that the trigger's process executed last, escaped; empty: not known */
-	struct fr_clue_handled handled; /* by the trigger's task, the last one up to that */
+	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
+	bool is_picked;		     /* switches were cut away */
+	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */
+	struct fr_rares rares;	     /* of the whole window */
+	char argv[FR_CLUE_ARGV_SZ];  /* of the program that the trigger's process executed last, escaped; empty: not known */
+	struct fr_clue_said said;
+	struct fr_clue_handled handled;		 /* by the trigger's task, the last one up to that */
 	struct fr_clue_call call[FR_CLUE_CALLS]; /* of the trigger's task up to that: a ring; call_cnt counts all */
 	u64 call_cnt;
 	struct fr_clue_failed lack, failed; /* the last ones: of a lack, a limit, a device or a peer; of any error */

@@ -1233,6 +1233,13 @@ static const void *report_klog(const struct fr_at *at, u32 i)
 	return !i && fr_klogs_has(r->snap) ? r : NULL;
 }
 
+static const void *report_said(const struct fr_at *at, u32 i)
+{
+	const struct fr_report *r = at->of;
+
+	return !i && r->clues->pid > 0 && r->clues->has[FR_CLUE_SAID] ? &r->clues->said : NULL;
+}
+
 static const void *report_rare(const struct fr_at *at, u32 i)
 {
 	const struct fr_report *r = at->of;
@@ -1311,6 +1318,7 @@ static const struct fr_column report_columns[] = {
 	FR_PART_MADE(report_long_waits, "long_waits", &fr_report_kind_waits, "`null`: they were not recorded", .null = true),
 	FR_PART_MADE(report_still, "still_waiting", &fr_report_kind_states, "`null`: the file does not say", .null = true),
 	FR_PART_MADE(report_scene, "scene", &fr_report_kind_scene, "`null`: it is not the thread that died, or that was not recorded", .null = true),
+	FR_PART_MADE(report_said, "stderr", &fr_report_kind_said, "`null`: it was not recorded, or the file is about no process", .null = true),
 	FR_PART_MADE(report_klog, "kernel_log", &fr_report_kind_klog, "`null`: the log was not recorded", .null = true),
 	FR_PART_MADE(report_rare, "rare", &fr_report_kind_rare, "`null`: not recorded", .null = true),
 	FR_PART_MADE(report_counters, "counters", &fr_report_kind_counters, "`null`: they were not recorded", .null = true),

@@ -18,6 +18,7 @@ extern const struct fr_table fr_report_kind_waits;   /* struct fr_waits */
 extern const struct fr_table fr_report_kind_states;  /* of the report itself, as the next one */
 extern const struct fr_table fr_report_kind_klog;
 extern const struct fr_table fr_report_kind_scene;
+extern const struct fr_table fr_report_kind_said;
 
 extern const struct fr_table fr_report_kind_rare;
 extern const struct fr_table fr_report_kind_counters;

@@ -223,6 +223,7 @@ static void report_put_incidents(struct fr_report_page *p)
 
 static void put_evidence(struct fr_report_page *p)
 {
+	put_fitting(p, fr_report_put_said, 0);
 	put_fitting(p, fr_report_put_states, 0);
 	put_fitting(p, fr_report_put_waits, 0);
 	put_fitting(p, fr_report_put_klog, 0);

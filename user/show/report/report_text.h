@@ -46,8 +46,9 @@ void fr_report_put_beside(struct fr_report_page *p);	/* other snapshots of this 
 void fr_report_put_klog_line(struct fr_report_page *p); /* what there is of the kernel log (report_klog.c) */
 void fr_report_put_counters(struct fr_report_page *p);	/* those that moved notably around the trigger (report_counters.c) */
 void fr_report_put_klog(struct fr_report_page *p);	/* its lines around the trigger */
-void fr_report_put_rare_line(struct fr_report_page *p); /* what there is of rare events (report_rare.c) */
-void fr_report_put_rare(struct fr_report_page *p);	/* of what, how often, how long */
+void fr_report_put_said(struct fr_report_page *p); /* the end of what the process wrote to standard error (report_said.c) */
+void fr_report_put_rare_line(struct fr_report_page *p);			   /* what there is of rare events (report_rare.c) */
+void fr_report_put_rare(struct fr_report_page *p);			   /* of what, how often, how long */
 void fr_report_counters_words(struct fr_report *r, char *text, size_t sz); /* in a line of what changed; empty: nothing */
 void fr_report_rare_words(struct fr_report *r, u64 from_ns, u64 to_ns, char *text, size_t sz);
 void fr_report_put_task(struct fr_report_page *p);
