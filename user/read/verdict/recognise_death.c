@@ -244,47 +244,63 @@ bool fr_recognise_oom(struct fr_case *k)
 #define SAME_LEAST 8u
 
 #define CIRCLE_MOST 4u /* functions that call each other */
-#define ABOVE_MOST  3u /* frames of functions that they called last: helpers */
+#define ABOVE_MOST  8u /* frames of functions that they called last: helpers, an allocator */
+
+/* A frame's function: by its name, or, where that is not known, by the address that is returned to. */
+struct death_frame {
+	const char *name; /* NULL: not known */
+	u64 ip;
+};
 
 /* Functions that call themselves, one or several in a circle. */
 struct recursion {
-	const char *name[ABOVE_MOST + CIRCLE_MOST]; /* of the innermost frames */
-	u32 at, cnt;				    /* the circle begins at that frame, and has so many functions */
-	u32 frames;				    /* that are theirs, one on the other */
+	struct death_frame of[ABOVE_MOST + CIRCLE_MOST]; /* the innermost ones */
+	u32 at, cnt;					 /* the circle begins at that frame, and has so many functions */
+	u32 frames;					 /* that are theirs, one on the other */
 };
 
-static bool death_frame_is(const struct fr_case *k, u32 i, const char *name)
+static bool death_frame(const struct fr_case *k, u32 i, struct death_frame *out)
 {
 	const struct fr_an_focus *f = k->c->focus;
 	struct fr_symbol s;
 
-	return fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s) && s.name && !strcmp(s.name, name);
+	if (!fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s))
+		return false;
+	out->name = s.name;
+	return fr_clues_frame_ip(k->c, f->ustack_id, i, &out->ip);
 }
 
-static u32 death_names(const struct fr_case *k, struct recursion *r)
+static bool death_frame_is(const struct fr_case *k, u32 i, const struct death_frame *like)
 {
-	const struct fr_an_focus *f = k->c->focus;
-	struct fr_symbol s;
-	u32 i;
+	struct death_frame f;
 
-	for (i = 0; i < sizeof(r->name) / sizeof(r->name[0]) &&
-		    fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s) && s.name;
-	     i++)
-		r->name[i] = s.name;
-	return i;
+	if (!death_frame(k, i, &f) || !f.name != !like->name)
+		return false;
+	return f.name ? !strcmp(f.name, like->name) : f.ip == like->ip;
+}
+
+/* Has one of the circle a name? Where none has, nothing is said of them. */
+static bool recursion_has_name(const struct recursion *r)
+{
+	u32 i = 0;
+
+	while (i < r->cnt && !r->of[r->at + i].name)
+		i++;
+	return i < r->cnt;
 }
 
 /* Each function of the circle is there three times: two that were called twice by chance are none. */
 static bool find_recursion(const struct fr_case *k, struct recursion *r)
 {
-	u32 names = death_names(k, r);
+	u32 all = 0;
 
+	while (all < sizeof(r->of) / sizeof(r->of[0]) && death_frame(k, all, &r->of[all]))
+		all++;
 	for (r->at = 0; r->at <= ABOVE_MOST; r->at++)
-		for (r->cnt = 1; r->cnt <= CIRCLE_MOST && r->at + r->cnt <= names; r->cnt++) {
-			for (r->frames = 0; death_frame_is(k, r->at + r->frames, r->name[r->at + r->frames % r->cnt]);
-			     r->frames++)
+		for (r->cnt = 1; r->cnt <= CIRCLE_MOST && r->at + r->cnt <= all; r->cnt++) {
+			for (r->frames = 0; death_frame_is(k, r->at + r->frames, &r->of[r->at + r->frames % r->cnt]); r->frames++)
 				;
-			if (r->frames >= SAME_LEAST && r->frames >= 3 * r->cnt)
+			if (r->frames >= SAME_LEAST && r->frames >= 3 * r->cnt && recursion_has_name(r))
 				return true;
 		}
 	return false;
@@ -297,18 +313,36 @@ static const char *recursion_name(struct fr_case *k, const char *name, u32 cnt)
 {
 	size_t most = NAMES_ROOM / cnt;
 
+	if (!name)
+		return "a function without a name";
 	return strlen(name) <= most ? fr_word_text(k, name, strlen(name)) : fr_word(k, "%s...", fr_word_text(k, name, most));
 }
 
-/* "f", "f, g and h" */
-static const char *recursion_words(struct fr_case *k, const struct recursion *r)
+/* Is the i-th of the circle called as one before it? It called another place of itself. */
+static bool recursion_is_told(const struct recursion *r, u32 i)
 {
-	const char *words = recursion_name(k, r->name[r->at], r->cnt);
-	u32 i;
+	const char *name = r->of[r->at + i].name;
+	u32 of;
+
+	for (of = 0; of < i; of++)
+		if (!name || !r->of[r->at + of].name ? name == r->of[r->at + of].name : !strcmp(name, r->of[r->at + of].name))
+			return true;
+	return false;
+}
+
+/* "f", "f, g and h"; *told: so many names. */
+static const char *recursion_words(struct fr_case *k, const struct recursion *r, u32 *told)
+{
+	const char *words = recursion_name(k, r->of[r->at].name, r->cnt);
+	u32 i, left = 0;
 
 	for (i = 1; i < r->cnt; i++)
-		words = fr_word(k, "%s%s%s", words, i + 1 == r->cnt ? " and " : ", ",
-				recursion_name(k, r->name[r->at + i], r->cnt));
+		left += !recursion_is_told(r, i);
+	*told = left + 1;
+	for (i = 1; i < r->cnt; i++)
+		if (!recursion_is_told(r, i))
+			words = fr_word(k, "%s%s%s", words, --left ? ", " : " and ",
+					recursion_name(k, r->of[r->at + i].name, r->cnt));
 	return words;
 }
 
@@ -318,17 +352,20 @@ bool fr_recognise_stack_overflow(struct fr_case *k)
 	const struct fr_an_focus *f = k->c->focus;
 	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr"), *sp = fr_snap_fact(k->c->snap, "trigger_sp");
 	u64 a = addr ? strtoull(addr, NULL, 16) : 0, p = sp ? strtoull(sp, NULL, 16) : 0;
+	const char *words;
 	struct recursion r;
+	u32 told;
 
 	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || fr_case_fact(k, "trigger_code", 0) <= 0 || !a ||
 	    !p || !f || f->stack_of != FR_AN_STACK_CRASH || (a > p ? a - p : p - a) > GUARD_SZ)
 		return false;
 	if (!find_recursion(k, &r))
 		return false;
+	words = recursion_words(k, &r, &told);
 	fr_case_cause(k, "trigger, crash",
 		      "its stack overflowed: %s called %s, %u of the innermost frames are %s, and address %s is %s the "
 		      "stack pointer",
-		      recursion_words(k, &r), r.cnt == 1 ? "itself" : "each other", r.frames, r.cnt == 1 ? "its" : "theirs",
+		      words, told == 1 ? "itself" : "each other", r.frames, told == 1 ? "its" : "theirs",
 		      fr_word_text(k, addr, strlen(addr)),
 		      a < p    ? "below"
 		      : a == p ? "at"
