@@ -56,6 +56,13 @@ static bool find_busy(struct fr_case *k, struct busy *b)
 	return false;
 }
 
+u32 fr_case_busy_waker(struct fr_case *k)
+{
+	struct busy b;
+
+	return find_busy(k, &b) ? b.tid : 0;
+}
+
 /* It, where the rule is about a task that does not sleep; else whom the trigger's task waited for. */
 static bool find_spinner(struct fr_case *k, struct busy *b)
 {

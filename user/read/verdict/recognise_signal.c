@@ -177,9 +177,12 @@ static bool is_sent_by_task(const struct volley *v)
 	return v->code <= 0 && v->code != SI_TIMER && v->sender;
 }
 
-/* The task whose being late is asked for, and, if it was queued, the one that had its CPU. */
+/*
+ * The processes of the task whose being late is asked for; if it was queued, of the one that had its CPU; of the one that it
+ * waited for, if that was busy.
+ */
 struct concerned {
-	s32 pid, hog_pid;
+	s32 pid, hog_pid, server_pid;
 };
 
 /* A rule on a task that does not sleep, or on how many signals there are: it is about no wait. */
@@ -193,14 +196,18 @@ static bool is_of_no_wait(const struct fr_case *k)
 static struct concerned who_is_concerned(struct fr_case *k)
 {
 	bool of_no_wait = is_of_no_wait(k);
-	struct concerned is = {.pid = (k->wait || of_no_wait) && k->c->pid > 0 ? k->c->pid : -1, .hog_pid = -1};
+	struct concerned is = {.pid = (k->wait || of_no_wait) && k->c->pid > 0 ? k->c->pid : -1, .hog_pid = -1, .server_pid = -1};
 	u64 from_ns, to_ns;
+	u32 server;
 	struct fr_clue_use hog;
 
 	if (of_no_wait) /* it may be the one that sends them */
 		is.hog_pid = is.pid;
 	else if (fr_case_is_queued(k, &from_ns, &to_ns) && fr_case_top_user(k, k->wait->cpu, from_ns, to_ns, &hog))
 		is.hog_pid = fr_clues_pid(k->c, hog.key, to_ns);
+	server = of_no_wait ? 0 : fr_case_busy_waker(k);
+	if (server)
+		is.server_pid = fr_clues_pid(k->c, server, k->c->at_ns);
 	return is;
 }
 
@@ -208,7 +215,8 @@ static bool volley_concerns(const struct fr_case *k, const struct concerned *is,
 {
 	s32 sender = is_sent_by_task(v) ? fr_clues_pid(k->c, v->sender, v->first_ns) : -1;
 
-	return v->pid > 0 && (v->pid == is->pid || v->pid == is->hog_pid || (sender > 0 && sender == is->hog_pid));
+	return v->pid > 0 && (v->pid == is->pid || v->pid == is->hog_pid || v->pid == is->server_pid ||
+			      (sender > 0 && sender == is->hog_pid));
 }
 
 /* The largest volley of the last second that concerns the trigger's task. */

@@ -158,6 +158,9 @@ bool fr_case_top_user(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns, struct
 /* The wait that kept a waker busy for most of the wait that it ended; NULL: none. */
 const struct fr_waited *fr_case_wait_of_waker(const struct fr_case *k, const struct fr_waited *w);
 
+/* Who ended the wait, or one that it was for, and did not sleep meanwhile, but had a CPU or wanted one; 0: nobody. */
+u32 fr_case_busy_waker(struct fr_case *k);
+
 /* Waits of w's waker in one call, while w waited. */
 struct fr_turns {
 	u32 tid, cnt;
