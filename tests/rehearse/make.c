@@ -13,6 +13,7 @@
  *		[owner=TID] of the lock [allowed=CNT] CPUs that it may run on [object=TEXT]
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
+ *	klog NS FACILITY TEXT		a record of the kernel's log
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
  *	tp SYSTEM:NAME TYPE:FIELD[N]...	a tracepoint that is recorded by default, before its events (tp:SYSTEM:NAME);
  *		[| "FORMAT", ARGS]	TYPE as in C, without spaces, or text, and the kernel's words for it; SYSTEM mark:
@@ -54,6 +55,8 @@ static char procs[4096]; /* what /proc said */
 static struct fr_counters counters;
 static struct fr_snap_incident incident[MAX];
 static u32 incident_cnt;
+static struct fr_snap_klog klog[MAX];
+static u32 klog_cnt;
 static struct fr_memfile formats_m, schema_m;
 static FILE *formats, *schema_text; /* of tracepoints; the schema: that of the build, and theirs */
 static struct fr_schema *schema;
@@ -280,6 +283,21 @@ static bool read_incident(const char *line)
 	return true;
 }
 
+static bool read_klog(const char *line)
+{
+	struct fr_snap_klog *l = &klog[klog_cnt];
+	unsigned long long ns;
+	unsigned facility;
+	int at = 0;
+
+	if (klog_cnt == MAX || sscanf(line, "klog %llu %u %n", &ns, &facility, &at) != 2 || !at)
+		return false;
+	*l = (struct fr_snap_klog){
+		.seq = klog_cnt + 1, .ts = ns, .stamp_ns = ns, .facility = facility, .level = 6, .text = strndup(line + at, strcspn(line + at, "\n"))};
+	klog_cnt++;
+	return true;
+}
+
 static bool read_counter(const char *line)
 {
 	char name[64], object[256];
@@ -415,7 +433,7 @@ static void read_line(char *line)
 		state_cnt++;
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
-	else if (read_process(line) || read_thread(line) || read_symbol(line) || read_counter(line) ||
+	else if (read_process(line) || read_thread(line) || read_symbol(line) || read_counter(line) || read_klog(line) ||
 		 (incident_cnt < MAX && read_incident(line)))
 		;
 	else if (!strncmp(line, "tp ", 3))
@@ -485,6 +503,8 @@ int main(int argc, char **argv)
 		err = put_formats(w);
 	if (incident_cnt && !err)
 		err = fr_snap_put_incidents(w, incident, incident_cnt);
+	if (klog_cnt && !err)
+		err = fr_snap_put_klog(w, klog, klog_cnt);
 	if (counters.series.cnt && !err)
 		err = fr_snap_put_counters(w, &counters);
 	for (i = 0; i < fact_cnt && !err; i++)

@@ -154,6 +154,7 @@ def check_names(verdict, text):
     events = {line.split()[3] for line in text if line.startswith("event ")}
     events |= {"states"} if any(line.startswith("state ") for line in text) else set()
     events |= {"counters"} if any(line.startswith("counter ") for line in text) else set()
+    events |= {"kernel log"} if any(line.startswith("klog ") for line in text) else set()
     events |= {"incidents"} if any(line.startswith("incident ") for line in text) else set()
     recorded = events | {"mark_victim", "trigger", "processes"}  # that no victim was chosen is a finding, too
     for line in all_lines(verdict):

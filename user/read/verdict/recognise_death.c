@@ -219,7 +219,7 @@ bool fr_recognise_oom(struct fr_case *k)
 	const struct fr_clues *c = k->c;
 	bool is_kill = is_crash(k) && fr_case_fact(k, "trigger_sig", 0) == SIGKILL;
 	const struct fr_clue_victim *v;
-	const char *cgroup;
+	const char *cgroup, *logged, *whose;
 	char rss[32];
 	bool beside;
 
@@ -230,11 +230,17 @@ bool fr_recognise_oom(struct fr_case *k)
 		return false;
 	beside = is_bystander(c, v);
 	cgroup = fr_word_oom_cgroup(k, v);
-	fr_case_cause(k, *cgroup ? "mark_victim, counters" : "mark_victim",
-		      "memory ran out, of %s%s%s: the out-of-memory killer chose %s, which had %s, %s before",
-		      *cgroup ? cgroup : "the host or of a cgroup", beside ? ", when it was asked for by " : "",
-		      beside ? fr_word_who(k, v->asker, v->ts) : "", fr_word_who(k, v->tid, v->ts),
-		      fr_show_size(v->rss_kib << 10, rss, sizeof(rss)), fr_word_ns(k, c->at_ns - v->ts));
+	logged = fr_word_oom_logged(k, v, &whose);
+	fr_case_cause(k,
+		      fr_word(k, "mark_victim%s%s", *cgroup ? ", counters" : "",
+			      *logged || (*whose && !*cgroup) ? ", kernel log" : ""),
+		      "memory ran out, of %s%s%s: the out-of-memory killer chose %s, which had %s, %s before%s",
+		      *cgroup  ? cgroup
+		      : *whose ? whose
+			       : "the host or of a cgroup",
+		      beside ? ", when it was asked for by " : "", beside ? fr_word_who(k, v->asker, v->ts) : "",
+		      fr_word_who(k, v->tid, v->ts), fr_show_size(v->rss_kib << 10, rss, sizeof(rss)),
+		      fr_word_ns(k, c->at_ns - v->ts), logged);
 	return true;
 }
 

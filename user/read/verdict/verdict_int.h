@@ -136,6 +136,11 @@ const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const 
 const char *fr_word_tracer(struct fr_case *k, const struct fr_waited *w, const char **from);
 /* "cgroup /x, whose limit is 60 MiB, ...": in which memory ran out, so that v was chosen; "": in none, or it is not known */
 const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v);
+/*
+ * What the kernel logged of its choice of v: "; of the 3 processes that the kernel listed, x/1 had most: 2 MiB", or nothing; and
+ * of whose memory: "cgroup /x, whose limit is 60 MiB", "the host", or "" (recognise_oom.c).
+ */
+const char *fr_word_oom_logged(struct fr_case *k, const struct fr_clue_victim *v, const char **whose);
 /* "cgroup /x ran into its limit of 60 MiB 3 times in ...": that of a task, or one around it; "": none did, or it is not known
  */
 const char *fr_word_cgroup_limit(struct fr_case *k, u32 tid, u64 ts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* report_klog: what the kernel logged around the moment that the report is about: evidence, which the verdict does not read. */
+/* report_klog: what the kernel logged around the moment that the report is about: evidence. */
 #include <stdio.h>
 #include <string.h>
 
