@@ -292,8 +292,12 @@ static bool read_klog(const char *line)
 
 	if (klog_cnt == MAX || sscanf(line, "klog %llu %u %n", &ns, &facility, &at) != 2 || !at)
 		return false;
-	*l = (struct fr_snap_klog){
-		.seq = klog_cnt + 1, .ts = ns, .stamp_ns = ns, .facility = facility, .level = 6, .text = strndup(line + at, strcspn(line + at, "\n"))};
+	*l = (struct fr_snap_klog){.seq = klog_cnt + 1,
+				   .ts = ns,
+				   .stamp_ns = ns,
+				   .facility = facility,
+				   .level = 6,
+				   .text = strndup(line + at, strcspn(line + at, "\n"))};
 	klog_cnt++;
 	return true;
 }

@@ -4,14 +4,16 @@
 
 #include "read/verdict/verdict_int.h"
 
-/* What it looks at: more of the trigger than its wait; or the wait alone, so that one of whom the task waited for will do, too.
+/*
+ * What it looks at: more of the trigger than its wait; or the wait alone, so that one of whom the task waited for will do, too;
+ * and, beside that, who had the CPU that the task waited for, whatever that had slept for before.
  */
-enum recognise_of { OF_TRIGGER, OF_WAITS };
+enum { OF_TRIGGER = 0, OF_WAITS = 1, OF_QUEUE = 2 };
 
 static const struct {
 	const char *name, *meaning;
 	fr_recognise_fn fn;
-	enum recognise_of of;
+	u32 of; /* OF_... */
 } table[] = {
 	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock, OF_TRIGGER},
 	{"dead_holder", "a lock that processes share, of which one has died", fr_recognise_dead_holder, OF_TRIGGER},
@@ -50,15 +52,15 @@ static const struct {
 	 OF_WAITS},
 	{"retransmit", "TCP sent data again, or data within the host arrived by a timer only, as after a loss",
 	 fr_recognise_retransmit, OF_WAITS},
-	{"signal_storm", "signals by the thousand", fr_recognise_signal_storm, OF_TRIGGER},
+	{"signal_storm", "signals by the thousand", fr_recognise_signal_storm, OF_QUEUE},
 	{"large_fork", "a process with much memory forked: its page tables are copied", fr_recognise_large_fork, OF_TRIGGER},
-	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled, OF_WAITS},
-	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog, OF_WAITS},
-	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker, OF_WAITS},
-	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu, OF_WAITS},
-	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood, OF_TRIGGER},
-	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm, OF_WAITS},
-	{"shared_cpu", "others had the CPU for which it waited", fr_recognise_shared_cpu, OF_WAITS},
+	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled, OF_WAITS | OF_QUEUE},
+	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog, OF_WAITS | OF_QUEUE},
+	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker, OF_WAITS | OF_QUEUE},
+	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu, OF_WAITS | OF_QUEUE},
+	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood, OF_QUEUE},
+	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm, OF_WAITS | OF_QUEUE},
+	{"shared_cpu", "others had the CPU for which it waited", fr_recognise_shared_cpu, OF_WAITS | OF_QUEUE},
 	{"accept_spin", "accept() in vain and without end, as at the limit of open files", fr_recognise_accept_spin,
 	 OF_TRIGGER},
 	{"call_ran", "a call that did not wait: what the kernel did in it", fr_recognise_call_ran, OF_TRIGGER},
@@ -81,10 +83,11 @@ static const struct {
 
 static void recognise_ask(struct fr_case *k, bool of_waits)
 {
+	bool of_queue = fr_case_asks_for_queue(k);
 	u32 i;
 
 	for (i = 0; i < sizeof(table) / sizeof(table[0]) && !k->v->cause_id; i++)
-		if ((!of_waits || table[i].of == OF_WAITS) && table[i].fn(k))
+		if ((!of_waits || table[i].of & OF_WAITS) && (!of_queue || table[i].of & OF_QUEUE) && table[i].fn(k))
 			k->v->cause_id = table[i].name;
 }
 
@@ -140,7 +143,7 @@ static void recognise_ahead(struct fr_case *k)
 void fr_case_recognise(struct fr_case *k)
 {
 	recognise_ask(k, false);
-	if (k->v->cause_id)
+	if (k->v->cause_id || fr_case_asks_for_queue(k))
 		return;
 	if (k->wait && k->wait == &k->by_steps && k->is_going)
 		recognise_ahead(k);

@@ -304,7 +304,8 @@ static bool find_recursion(const struct fr_case *k, struct recursion *r)
 		all++;
 	for (r->at = 0; r->at <= ABOVE_MOST; r->at++)
 		for (r->cnt = 1; r->cnt <= CIRCLE_MOST && r->at + r->cnt <= all; r->cnt++) {
-			for (r->frames = 0; death_frame_is(k, r->at + r->frames, &r->of[r->at + r->frames % r->cnt]); r->frames++)
+			for (r->frames = 0; death_frame_is(k, r->at + r->frames, &r->of[r->at + r->frames % r->cnt]);
+			     r->frames++)
 				;
 			if (r->frames >= SAME_LEAST && r->frames >= 3 * r->cnt && recursion_has_name(r))
 				return true;

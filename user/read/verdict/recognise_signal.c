@@ -196,7 +196,8 @@ static bool is_of_no_wait(const struct fr_case *k)
 static struct concerned who_is_concerned(struct fr_case *k)
 {
 	bool of_no_wait = is_of_no_wait(k);
-	struct concerned is = {.pid = (k->wait || of_no_wait) && k->c->pid > 0 ? k->c->pid : -1, .hog_pid = -1, .server_pid = -1};
+	struct concerned is = {
+		.pid = (k->wait || of_no_wait) && k->c->pid > 0 ? k->c->pid : -1, .hog_pid = -1, .server_pid = -1};
 	u64 from_ns, to_ns;
 	u32 server;
 	struct fr_clue_use hog;

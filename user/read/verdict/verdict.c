@@ -299,11 +299,19 @@ s64 fr_case_fact(const struct fr_case *k, const char *name, s64 otherwise)
 	return fr_snap_fact_num(k->c->snap, name, &v) ? v : otherwise;
 }
 
+bool fr_case_asks_for_queue(const struct fr_case *k)
+{
+	const char *what = fr_snap_fact(k->c->snap, "trigger_latency");
+
+	return k->wait && k->wait->tid == k->c->tid && what && !strcmp(what, "wakeup") && k->c->value_ns &&
+	       k->wait->queued_ns >= k->c->value_ns / 2;
+}
+
 bool fr_case_is_queued(const struct fr_case *k, u64 *from_ns, u64 *to_ns)
 {
 	const struct fr_waited *w = k->wait;
 
-	if (!w || w->queued_ns < w->off_ns / 2)
+	if (!w || (w->queued_ns < w->off_ns / 2 && !fr_case_asks_for_queue(k)))
 		return false;
 	*from_ns = fr_waited_woken_ns(w);
 	*to_ns = w->ts;

@@ -197,7 +197,7 @@ void fr_case_chain(struct fr_case *k)
 		const struct fr_waited *next = NULL;
 
 		link_wait(k, w);
-		if (w->queued_ns >= w->off_ns / 2) {
+		if (w->queued_ns >= w->off_ns / 2 || (w == k->wait && fr_case_asks_for_queue(k))) {
 			link_cpu(k, w->cpu, fr_waited_woken_ns(w), w->ts);
 		} else if (w->waker == FR_WAKER_task && w->waker_pid && w->waker_pid != w->tid) {
 			/* who sends a signal ends the wait: it was for something else, unless it was for signals */
@@ -221,6 +221,8 @@ static void rule_out_for_wait(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
 
+	if (fr_case_asks_for_queue(k)) /* of the rest of the wait nothing was asked */
+		return;
 	if (fr_waited_was_runnable(w))
 		fr_case_not(k, k->wait_from, "a lock, a disk or a peer (it was runnable)");
 	else if (w->queued_ns < w->off_ns / 20)

@@ -137,8 +137,8 @@ const char *fr_word_tracer(struct fr_case *k, const struct fr_waited *w, const c
 /* "cgroup /x, whose limit is 60 MiB, ...": in which memory ran out, so that v was chosen; "": in none, or it is not known */
 const char *fr_word_oom_cgroup(struct fr_case *k, const struct fr_clue_victim *v);
 /*
- * What the kernel logged of its choice of v: "; of the 3 processes that the kernel listed, x/1 had most: 2 MiB", or nothing; and
- * of whose memory: "cgroup /x, whose limit is 60 MiB", "the host", or "" (recognise_oom.c).
+ * What the kernel logged of its choice of v: "; of the 3 processes that the kernel listed, x/1 had most: 2 MiB", or nothing;
+ * and of whose memory: "cgroup /x, whose limit is 60 MiB", "the host", or "" (recognise_oom.c).
  */
 const char *fr_word_oom_logged(struct fr_case *k, const struct fr_clue_victim *v, const char **whose);
 /* "cgroup /x ran into its limit of 60 MiB 3 times in ...": that of a task, or one around it; "": none did, or it is not known
@@ -154,7 +154,10 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns);
 /* Is it about a span that may have begun in another thread? What the one that ended it did meanwhile says nothing then. */
 bool fr_case_is_shared_span(const struct fr_case *k);
 
-/* Was the time spent mostly in waiting for a CPU? Then [*from_ns, *to_ns). */
+/* Is the rule about the time from its waking on alone? How long it slept before that, and what for, is no question then. */
+bool fr_case_asks_for_queue(const struct fr_case *k);
+
+/* Was the time that is asked for spent mostly in waiting for a CPU? Then [*from_ns, *to_ns). */
 bool fr_case_is_queued(const struct fr_case *k, u64 *from_ns, u64 *to_ns);
 
 /* Who had a CPU most in this time, but for idle; no: it is not known. */
