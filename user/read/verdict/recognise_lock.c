@@ -436,6 +436,18 @@ static const char *mate_word(struct fr_case *k, const struct fr_waited *w)
 		       strlen(object) <= OBJECT_SHORT ? object : "", fr_word_ns(k, w->off_ns));
 }
 
+/* It sleeps, but began to only behind the trigger, as who does something every 50 ms: what it is in tells nothing. */
+static bool mate_is_brief(const struct fr_case *k, const struct fr_snap_state *t)
+{
+	struct fr_still s;
+
+	if (!(t->state & (FR_PREV_STATE_SLEEPING | FR_PREV_STATE_BLOCKED)) || t->flags & (FR_STATE_RUNS | FR_STATE_MOVED) ||
+	    t->at_ns < k->c->at_ns || t->in == FR_STATE_IN_NONE)
+		return false;
+	fr_states_read(k->c->states, k->c->view, t, &s);
+	return s.since_ns >= k->c->at_ns;
+}
+
 /* "; of the 2 others, b/2 has been in read for 2 s, ...": what other threads of the process do, those first that wait for no
  * futex; "; it has no other thread"; NULL: that is not known of all. *others: so many there are. */
 static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 *others)
@@ -443,19 +455,22 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 
 	const char *words = "", *mate;
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
-	u32 pass, told = 0;
+	u32 pass, told = 0, brief = 0;
 
 	for (*others = pass = 0; pass < 2; pass++)
 		for (i = 0; i < cnt; i++) {
 			struct fr_still one;
+			bool is_brief;
 
 			if (t[i].tid == w->tid || !fr_states_is_last(t, cnt, i) ||
 			    fr_clues_pid(k->c, t[i].tid, t[i].at_ns) != w->pid)
 				continue;
-			if (!fr_clues_still(k->c, t[i].tid, &one))
+			is_brief = !fr_clues_still(k->c, t[i].tid, &one);
+			if (is_brief && !mate_is_brief(k, &t[i]))
 				return NULL;
 			*others += !pass;
-			if (is_in_futex(k, &one.wait) != pass || told == MATES_TOLD)
+			brief += !pass && is_brief;
+			if (is_brief || is_in_futex(k, &one.wait) != pass || told == MATES_TOLD)
 				continue;
 			mate = mate_word(k, &one.wait);
 			if (strlen(words) + strlen(", ") + strlen(mate) >= FR_WORD_SZ)
@@ -465,7 +480,10 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 
 		}
 	if (!*others)
 		return "; it has no other thread";
-	return told ? fr_word(k, "; of the %u other%s, %s", *others, fr_plural(*others), words) : NULL;
+	if (!told)
+		return NULL;
+	return fr_word(k, "; of the %u other%s, %s%s", *others, fr_plural(*others), words,
+		       brief ? fr_word(k, " (%u waited for short times only)", brief) : "");
 }
 
 #define HANDLER_NS FR_MSEC_NS /* from the begin of a signal's handler to its first wait */

@@ -13,14 +13,38 @@ static bool is_own_sleep(const struct fr_case *k, const struct fr_waited *w)
 	return !strcmp(call, "clock_nanosleep") || !strcmp(call, "nanosleep");
 }
 
-/* A sleep is as long as the program asked for: it, or whom it waited for, meant to. */
+#define AGAIN_LEAST 3u
+
+/* Of the same task in the time that is looked at, this one included. */
+static u32 own_sleeps(const struct fr_case *k, u32 tid)
+{
+	const struct fr_waited *w;
+	size_t i;
+	u32 cnt = 0;
+
+	for (i = 0; (w = fr_clues_wait(k->c, i)); i++)
+		cnt += w->tid == tid && w->ts >= k->c->begin_ns && w->ts <= k->c->at_ns && is_own_sleep(k, w);
+	return cnt;
+}
+
+/*
+ * A sleep is as long as the program asked for: it, or whom it waited for, meant to. Why it did is not known: who tries again and
+ * again for what it does not get, as a lock of a database's file, sleeps in between.
+ */
 bool fr_recognise_own_sleep(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
+	u32 cnt;
 
 	if (!w || !is_own_sleep(k, w))
 		return false;
-	fr_case_cause(k, "wait", "%s slept for %s of its own will, %s, until the time that it had asked for: nothing kept it",
-		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w));
+	cnt = own_sleeps(k, w->tid);
+	fr_case_cause(k, "wait", "%s slept for %s of its own will, %s, until the time that it had asked for%s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w),
+		      cnt >= AGAIN_LEAST ? fr_word(k,
+						   ": it slept so at least %u times in the %s before, as who tries again and "
+						   "again for something, or does something every so often",
+						   cnt, fr_word_ns(k, k->c->at_ns - k->c->begin_ns))
+					 : "");
 	return true;
 }
