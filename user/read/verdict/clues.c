@@ -360,10 +360,29 @@ static bool clues_is_asked_for(const struct fr_clues *c, const struct fr_row *r)
 	       (c->pid > 0 && r->ts + OWN_NS >= c->at_ns && fr_view_who(c->view, r).pid == c->pid);
 }
 
+/* Of all others, from longer before, only in which call the last one was. */
+static int clues_take_slept(struct fr_clues *c, const struct fr_row *r)
+{
+	struct fr_clue_slept *s;
+	struct fr_waited w;
+
+	fr_waited_read(&c->fields, c->view, r, &w);
+	if (fr_waited_was_runnable(&w))
+		return 0;
+	s = fr_tally_get(&c->slept, w.tid);
+	if (!s)
+		return -ENOMEM;
+	*s = (struct fr_clue_slept){.key = s->key, .pid = w.pid, .id = w.id, .abi = w.abi, .in_call = w.in == FR_WAITED_call};
+	return 0;
+}
+
 static int take_wait(struct fr_clues *c, const struct fr_row *r)
 {
-	struct fr_waited *w = clues_is_asked_for(c, r) ? clues_room(c, &c->wait, WAIT_MOST) : NULL;
+	struct fr_waited *w;
 
+	if (!clues_is_asked_for(c, r))
+		return r->ts + OWN_NS >= c->at_ns ? clues_take_slept(c, r) : 0;
+	w = clues_room(c, &c->wait, WAIT_MOST);
 	if (!w)
 		return 0;
 	fr_waited_read(&c->fields, c->view, r, w);
@@ -516,6 +535,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->sample.item_sz = sizeof(struct fr_clue_sample);
 	c->io.item_sz = sizeof(struct fr_clue_io);
 	c->text.rec_sz = sizeof(struct text);
+	c->slept.rec_sz = sizeof(struct fr_clue_slept);
 	c->is_picked = fr_cut_is_picked(c->snap);
 	c->life_ns = fr_summary_horizon(sum, FR_TIER_LIFE);
 	c->wait_ns = fr_summary_horizon(sum, FR_TIER_WAIT);
@@ -541,6 +561,7 @@ void fr_clues_free(struct fr_clues *c)
 	for (i = 0; i < c->text.cnt; i++)
 		free(((struct text *)fr_tally_at(&c->text, i))->text);
 	fr_tally_free(&c->text);
+	fr_tally_free(&c->slept);
 	fr_vec_free(&c->run);
 	fr_vec_free(&c->wait);
 	fr_vec_free(&c->fork);

@@ -95,6 +95,14 @@ struct fr_clue_io {
 	bool is_write;
 };
 
+/* The last call in which a task slept for long before the time that is looked at, within ten seconds before the trigger. */
+struct fr_clue_slept {
+	u64 key; /* tid */
+	s32 pid, id;
+	u8 abi;
+	bool in_call;
+};
+
 #define FR_CLUE_ARGV_SZ 200u
 #define FR_CLUE_SAID_SZ 4096u
 
@@ -179,7 +187,8 @@ struct fr_clues {
 	struct fr_waited_fields fields;
 	struct fr_clue_cpu *cpu;
 	u32 cpu_cnt;
-	struct fr_tally text; /* objects of waits */
+	struct fr_tally text;  /* objects of waits */
+	struct fr_tally slept; /* struct fr_clue_slept */
 };
 
 /*
@@ -246,6 +255,9 @@ static inline u64 fr_waited_began_ns(const struct fr_waited *w)
 {
 	return w->ts > w->off_ns ? w->ts - w->off_ns : 0;
 }
+
+/* NULL: none is known. */
+const struct fr_clue_slept *fr_clues_slept_before(const struct fr_clues *c, u32 tid, s32 pid);
 
 /* When it was woken; of one that was runnable all the time, when it began. */
 static inline u64 fr_waited_woken_ns(const struct fr_waited *w)

@@ -302,6 +302,13 @@ u32 fr_clues_parent(const struct fr_clues *c, u32 tid, u64 ts, u64 *ns)
 
 /* ---- stacks ---- */
 
+const struct fr_clue_slept *fr_clues_slept_before(const struct fr_clues *c, u32 tid, s32 pid)
+{
+	const struct fr_clue_slept *s = fr_tally_find(&c->slept, tid);
+
+	return s && s->pid == pid && s->in_call ? s : NULL;
+}
+
 bool fr_clues_frame_ip(const struct fr_clues *c, u64 stack_id, u32 i, u64 *ip)
 {
 	size_t cnt = 0;

@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <string.h>
 
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -319,23 +320,36 @@ static bool asked_for_events(const struct fr_clues *c, const struct busy *b)
 	return false;
 }
 
-/* The call in which it waits for events otherwise; NULL: it is not known to have such a loop. */
-static const char *loop_of(struct fr_case *k, u32 tid)
+/* Of these calls, the one that this is; NULL: it is another one. */
+static const char *loop_call(const struct fr_case *k, const struct fr_waited *w)
 {
 	static const char *const calls[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll", "ppoll", "select", "pselect6"};
-	const struct fr_waited *w;
 	char call[FR_WAITED_CALL_SZ];
-	size_t i, n;
+	size_t n;
+
+	fr_waited_call(w, k->c->arch, call);
+	for (n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
+		if (!strcmp(call, calls[n]))
+			return calls[n];
+	return NULL;
+}
+
+/* The call in which it waits for events otherwise; NULL: it is not known to have such a loop. */
+static const char *loop_of(struct fr_case *k, u32 tid, u64 ts)
+{
+	const struct fr_clue_slept *slept = fr_clues_slept_before(k->c, tid, fr_clues_pid(k->c, tid, ts));
+	const struct fr_waited *w;
+	const char *call;
+	size_t i;
 
 	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) {
 		if (w->tid != tid || w->in != FR_WAITED_call || fr_waited_was_runnable(w))
 			continue;
-		fr_waited_call(w, k->c->arch, call);
-		for (n = 0; n < sizeof(calls) / sizeof(calls[0]); n++)
-			if (!strcmp(call, calls[n]))
-				return calls[n];
+		call = loop_call(k, w);
+		if (call)
+			return call;
 	}
-	return NULL;
+	return slept ? loop_call(k, &(struct fr_waited){.in = FR_WAITED_call, .id = slept->id, .abi = slept->abi}) : NULL;
 }
 
 /* "; 30 of its 32 samples are in ...": its own function that most of them are in, and its callers. "": not known. */
@@ -366,12 +380,92 @@ bool fr_recognise_busy_server(struct fr_case *k)
 
 	if (!find_busy(k, &b))
 		return false;
-	loop = asked_for_events(k->c, &b) ? NULL : loop_of(k, b.tid);
+	loop = asked_for_events(k->c, &b) ? NULL : loop_of(k, b.tid, b.to_ns);
 	in = busy_functions(k, &b);
 	if (loop)
 		turned = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);
 	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch", "%s %s, and woke %s only then%s%s",
 		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), fr_word_comm(k, b.woke, b.to_ns), turned, in);
+	return true;
+}
+
+/* ---- a loop that does not turn, while somebody waits, who knows for what ---- */
+
+#define UNTOLD_LEAST_NS (50 * FR_MSEC_NS)
+
+/*
+ * May it have waited for another process of the host? In poll() and its like for something that is not recorded, or for the
+ * other end of a connection within the host, of which no process is known.
+ */
+static bool waits_for_untold(const struct fr_case *k, const struct fr_waited *w)
+{
+	static const char *const receives[] = {"recvfrom", "recvmsg", "read", NULL};
+	char call[FR_WAITED_CALL_SZ];
+	const char *polls = loop_call(k, w);
+
+	if (w->in != FR_WAITED_call || w->state != FR_PREV_STATE_SLEEPING || w->blocked_ns < UNTOLD_LEAST_NS)
+		return false;
+	if (polls && !strncmp(polls, "epoll", 5)) /* who serves others waits so for work */
+		return false;
+	if (!w->object_len)
+		return polls;
+	return fr_case_is_local_tcp(w) && !fr_case_peer(k, w) &&
+	       (polls || fr_is_one_of(fr_waited_call(w, k->c->arch, call), receives));
+}
+
+/* The only task of another process whose event loop did not turn in this time; false: there is none, or there are several. */
+static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns, struct busy *out)
+{
+	const struct fr_waited *of;
+	struct fr_tally use;
+	u32 i, cnt = 0;
+
+	if (fr_clues_use(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns, &use)) {
+		k->failed = true;
+		return false;
+	}
+	for (i = 0; i < use.cnt; i++) {
+		const struct fr_clue_use *u = fr_tally_at(&use, i);
+		struct busy b = {.tid = u->key, .from_ns = from_ns, .to_ns = to_ns, .ran_ns = u->ns};
+
+		if (!b.tid || b.ran_ns < (to_ns - from_ns) / 4 || fr_clues_pid(k->c, b.tid, to_ns) == pid)
+			continue;
+		b.queued_ns = fr_clues_queued(k->c, b.tid, from_ns, to_ns, &of);
+		if (b.ran_ns + b.queued_ns < (to_ns - from_ns) / 10 * 9 ||
+		    asleep_ns(k->c, b.tid, from_ns, to_ns) > (to_ns - from_ns) / 10 || asked_for_events(k->c, &b) ||
+		    !loop_of(k, b.tid, to_ns))
+			continue;
+		*out = b;
+		cnt++;
+	}
+	fr_tally_free(&use);
+	return cnt == 1;
+}
+
+/* Nobody answered it, and meanwhile one event loop of the host stood still: that it waited for that one is not known. */
+bool fr_recognise_blocked_loop(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	bool goes_on = w && w == &k->by_steps && k->is_going;
+	const char *in, *from = "";
+	struct fr_still s;
+	u64 from_ns, to_ns;
+	struct busy b;
+
+	if (!w || fr_waited_was_runnable(w) || !waits_for_untold(k, w) || !is_unanswered(k, w) ||
+	    (goes_on && (fr_case_goes_on_for(k, w, &s) || *fr_word_stopped(k, w, &from))))
+		return false;
+	from_ns = fr_waited_began_ns(w);
+	to_ns = fr_waited_woken_ns(w);
+	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !find_blocked_loop(k, w->pid, from_ns, to_ns, &b))
+		return false;
+	in = busy_functions(k, &b);
+	fr_case_cause(k, fr_word(k, "%s%s, sched_switch%s", k->wait_from, goes_on ? ", wait" : "", *in ? ", cpu_sample" : ""),
+		      "while %s waited %s%s for %s in vain, one event loop of the host was blocked, that of %s: it %s "
+		      "(otherwise it waits in %s)%s; whether %s waited for that one is not recorded",
+		      fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns),
+		      fr_word_who(k, b.tid, to_ns), busy_words(k, &b), loop_of(k, b.tid, to_ns), in,
+		      fr_word_comm(k, w->tid, w->ts));
 	return true;
 }
 

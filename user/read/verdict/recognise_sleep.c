@@ -28,8 +28,8 @@ static u32 own_sleeps(const struct fr_case *k, u32 tid)
 }
 
 /*
- * A sleep is as long as the program asked for: it, or whom it waited for, meant to. Why it did is not known: who tries again and
- * again for what it does not get, as a lock of a database's file, sleeps in between.
+ * A sleep is as long as the program asked for: it, or whom it waited for, meant to. Why it did is not known: who tries again
+ * and again for what it does not get, as a lock of a database's file, sleeps in between.
  */
 bool fr_recognise_own_sleep(struct fr_case *k)
 {

@@ -57,6 +57,7 @@ bool fr_recognise_retransmit(struct fr_case *k);
 bool fr_recognise_large_fork(struct fr_case *k);
 bool fr_recognise_accept_spin(struct fr_case *k);
 bool fr_recognise_busy_server(struct fr_case *k);
+bool fr_recognise_blocked_loop(struct fr_case *k);
 bool fr_recognise_many_waits(struct fr_case *k);
 bool fr_recognise_call_ran(struct fr_case *k);
 bool fr_recognise_in_vain(struct fr_case *k);
