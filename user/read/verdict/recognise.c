@@ -74,6 +74,8 @@ static const struct {
 	{"own_threads", "it waits for a thread of its own process: what these do", fr_recognise_own_threads, OF_TRIGGER},
 	{"shared_futex", "what processes wait for of each other: what the other one does", fr_recognise_shared_futex,
 	 OF_TRIGGER},
+	{"full_listener", "a listen queue of the host was full, while it waited in vain", fr_recognise_full_listener,
+	 OF_TRIGGER},
 	{"blocked_loop", "an event loop of the host stood still, while it waited in vain", fr_recognise_blocked_loop,
 	 OF_TRIGGER},
 	{"silent_peer", "what it waited for did not come from the other end of its connection", fr_recognise_silent_peer,

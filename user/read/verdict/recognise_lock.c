@@ -436,7 +436,7 @@ static const char *mate_word(struct fr_case *k, const struct fr_waited *w)
 		       strlen(object) <= OBJECT_SHORT ? object : "", fr_word_ns(k, w->off_ns));
 }
 
-/* It sleeps, but began to only behind the trigger, as who does something every 50 ms: what it is in tells nothing. */
+/* It sleeps, but began to only behind the trigger, as who does something every 50 ms: what it did then is not known. */
 static bool mate_is_brief(const struct fr_case *k, const struct fr_snap_state *t)
 {
 	struct fr_still s;
@@ -483,7 +483,7 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 
 	if (!told)
 		return NULL;
 	return fr_word(k, "; of the %u other%s, %s%s", *others, fr_plural(*others), words,
-		       brief ? fr_word(k, " (%u waited for short times only)", brief) : "");
+		       brief ? fr_word(k, " (what %u of them did at the trigger is not known)", brief) : "");
 }
 
 #define HANDLER_NS FR_MSEC_NS /* from the begin of a signal's handler to its first wait */

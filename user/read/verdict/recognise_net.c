@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
 
@@ -419,6 +420,80 @@ bool fr_recognise_unanswered_syn(struct fr_case *k)
 		tell_near_syn(k, &e);
 	else
 		tell_far_syn(k, &e);
+	return true;
+}
+
+/* ---- a full listen queue, while somebody waits, who knows for what ---- */
+
+#define UNTOLD_LEAST_NS (100 * FR_MSEC_NS)
+
+/* What was sent again of connections that began within the host: to the end that most were for. */
+struct far_end {
+	const struct fr_rares_item *syn; /* one of them */
+	const char *to;			 /* "127.0.0.1:80", len bytes */
+	size_t len;
+	u32 cnt;
+};
+
+static bool syn_end(const struct fr_rares_item *it, struct far_end *out)
+{
+	const char *arrow = strstr(it->what, " -> ");
+	struct ends e = {0};
+
+	if (it->state != SYN_SENT || !arrow)
+		return false;
+	e.mine = it->what;
+	e.mine_len = arrow - it->what;
+	e.peer = arrow + 4;
+	e.peer_len = strcspn(e.peer, " ");
+	*out = (struct far_end){.syn = it, .to = e.peer, .len = e.peer_len};
+	return is_within_host(&e);
+}
+
+static bool find_full_end(const struct fr_case *k, u64 from_ns, u64 to_ns, struct far_end *most)
+{
+	const struct fr_rares_item *it, *of;
+	struct far_end one, other;
+	size_t i = 0, n;
+
+	*most = (struct far_end){0};
+	while ((it = fr_rares_next(&k->c->rares, &i, RETRANSMIT, from_ns, to_ns))) {
+		if (!syn_end(it, &one))
+			continue;
+		for (n = 0; (of = fr_rares_next(&k->c->rares, &n, RETRANSMIT, from_ns, to_ns));)
+			one.cnt += syn_end(of, &other) && is_same_end(one.to, one.len, other.to, other.len);
+		if (one.cnt > most->cnt)
+			*most = one;
+	}
+	return most->cnt;
+}
+
+/*
+ * It waited for what is not recorded, and nobody answered, while connections within the host were not: that it waited for one
+ * of these is not known.
+ */
+bool fr_recognise_full_listener(struct fr_case *k)
+{
+	static const char *const calls[] = {"poll", "ppoll", "select", "pselect6", NULL};
+	const struct fr_waited *w = k->wait;
+	bool goes_on = w && w == &k->by_steps && k->is_going;
+	struct fr_counter_move full = {0};
+	char call[FR_WAITED_CALL_SZ];
+	struct far_end end;
+
+	if (!w || w->in != FR_WAITED_call || w->state != FR_PREV_STATE_SLEEPING || w->object_len ||
+	    w->blocked_ns < UNTOLD_LEAST_NS || !(goes_on || is_ended_by_nobody(w) || fr_case_ended_by_signal(k, w)) ||
+	    !fr_is_one_of(fr_waited_call(w, k->c->arch, call), calls) || !fr_clues_moved(k->c, OVERFLOWS, "", &full) ||
+	    !full.delta || !find_full_end(k, fr_waited_began_ns(w), (goes_on ? k->c->at_ns : w->ts) + 1, &end))
+		return false;
+	fr_case_cause(
+		k, fr_word(k, "%s, tp:" RETRANSMIT ", counters", k->wait_from),
+		"a listen queue is full (accept() comes too late): the kernel dropped %s connection%s of this host for that in "
+		"the %s up to the reading behind the trigger, and while %s waited %s%s, SYNs to %s, within the host, were sent "
+		"again %u time%s%s; whether it waited for that is not recorded",
+		fr_word_cnt(k, full.delta), fr_plural(full.delta), fr_word_ns(k, full.to_ns - full.from_ns),
+		fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_text(k, end.to, end.len),
+		end.cnt, fr_plural(end.cnt), fr_word_or_more(k, RETRANSMIT, fr_waited_began_ns(w)));
 	return true;
 }
 

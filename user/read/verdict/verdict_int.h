@@ -53,6 +53,7 @@ bool fr_recognise_orphan_lock(struct fr_case *k);
 bool fr_recognise_throttled(struct fr_case *k);
 bool fr_recognise_delayed_ack(struct fr_case *k);
 bool fr_recognise_unanswered_syn(struct fr_case *k);
+bool fr_recognise_full_listener(struct fr_case *k);
 bool fr_recognise_retransmit(struct fr_case *k);
 bool fr_recognise_large_fork(struct fr_case *k);
 bool fr_recognise_accept_spin(struct fr_case *k);
