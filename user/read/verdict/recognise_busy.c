@@ -352,6 +352,19 @@ static const char *loop_of(struct fr_case *k, u32 tid, u64 ts)
 	return slept ? loop_call(k, &(struct fr_waited){.in = FR_WAITED_call, .id = slept->id, .abi = slept->abi}) : NULL;
 }
 
+/* poll() may be how it receives with a time-out; who waits in epoll has a loop. */
+const char *fr_word_loop(struct fr_case *k, const struct fr_waited *w)
+{
+	const char *now = w->in == FR_WAITED_call ? loop_call(k, w) : NULL, *loop;
+
+	if (now || fr_waited_was_runnable(w))
+		return "";
+	loop = loop_of(k, w->tid, w->ts);
+	return loop && !strncmp(loop, "epoll", 5)
+		       ? fr_word(k, " (otherwise it waits in %s, as an event loop: that stood still meanwhile)", loop)
+		       : "";
+}
+
 /* "; 30 of its 32 samples are in ...": its own function that most of them are in, and its callers. "": not known. */
 static const char *busy_functions(struct fr_case *k, const struct busy *b)
 {
@@ -676,7 +689,7 @@ bool fr_recognise_many_waits(struct fr_case *k)
 bool fr_recognise_spin(struct fr_case *k)
 {
 	struct busy b;
-	const char *in, *call, *calls = "";
+	const char *in, *call, *calls = "", *loop;
 	u32 cnt, all;
 
 	if (!k->c->reason || strcmp(k->c->reason, "busy") || !find_spinner(k, &b))
@@ -690,8 +703,12 @@ bool fr_recognise_spin(struct fr_case *k)
 	in = busy_functions(k, &b);
 	if (!*in && !*calls)
 		return false;
-	fr_case_cause(k, "sched_switch, cpu_sample", "%s %s, and never slept: it has %u samples%s%s",
-		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), all, calls, in);
+	loop = asked_for_events(k->c, &b) ? NULL : loop_of(k, b.tid, b.to_ns);
+	if (loop)
+		loop = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);
+	fr_case_cause(k, loop ? "sched_switch, cpu_sample, wait" : "sched_switch, cpu_sample",
+		      "%s %s, and never slept%s%s it has %u samples%s%s", fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b),
+		      loop ?: "", loop ? ";" : ":", all, calls, in);
 	return true;
 }
 

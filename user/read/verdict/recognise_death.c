@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* recognise_death: why a process ended. */
 #include <signal.h>
+#include <sys/resource.h>
 
 #include "base/incident.h"
 #include "base/schema/sysnames.h"
@@ -249,7 +250,8 @@ bool fr_recognise_oom(struct fr_case *k)
 #define GUARD_SZ   (1u << 20) /* a frame may be as large; the kernel's gap below a stack is as large */
 #define SAME_LEAST 8u
 
-#define CIRCLE_MOST 4u /* functions that call each other */
+#define CIRCLE_MOST 12u /* functions that call each other */
+#define CIRCLE_TOLD 4u
 #define ABOVE_MOST  8u /* frames of functions that they called last: helpers, an allocator */
 
 /* A frame's function: by its name, or, where that is not known, by the address that is returned to. */
@@ -340,17 +342,39 @@ static bool recursion_is_told(const struct recursion *r, u32 i)
 /* "f", "f, g and h"; *told: so many names. */
 static const char *recursion_words(struct fr_case *k, const struct recursion *r, u32 *told)
 {
-	const char *words = recursion_name(k, r->of[r->at].name, r->cnt);
-	u32 i, left = 0;
+	u32 i, left = 0, shown = r->cnt < CIRCLE_TOLD ? r->cnt : CIRCLE_TOLD;
+	const char *words = recursion_name(k, r->of[r->at].name, shown);
 
 	for (i = 1; i < r->cnt; i++)
 		left += !recursion_is_told(r, i);
 	*told = left + 1;
-	for (i = 1; i < r->cnt; i++)
+	for (i = 1; i < r->cnt && *told - left < CIRCLE_TOLD; i++)
 		if (!recursion_is_told(r, i))
 			words = fr_word(k, "%s%s%s", words, --left ? ", " : " and ",
-					recursion_name(k, r->of[r->at + i].name, r->cnt));
-	return words;
+					recursion_name(k, r->of[r->at + i].name, shown));
+	return left ? fr_word(k, "%s and %u other%s", words, left, fr_plural(left)) : words;
+}
+
+/* ---- a stack that has all that it may ---- */
+
+#define STACK_ROOM (64u << 10) /* below its limit by less than this, a frame does not fit */
+
+/* "; its stack had 8.0 MiB of at most 8.0 MiB": the first thread's, where the file has what the process had; or nothing. */
+static const char *stack_limit_word(struct fr_case *k)
+{
+	const struct fr_snap_scene *s;
+	char used[32], limit[32];
+	size_t cnt, i;
+
+	s = fr_snap_scenes(k->c->snap, &cnt);
+	for (i = 0; i < cnt; i++)
+		if (s[i].tid == k->c->tid && s[i].what == FR_SCENE_limit && s[i].number == RLIMIT_STACK &&
+		    (s32)s[i].tid == k->c->pid && s[i].value[2] != ~0ull && s[i].value[0] != ~0ull &&
+		    s[i].value[2] + STACK_ROOM >= s[i].value[0])
+			return fr_word(k, "its stack had %s of at most %s (RLIMIT_STACK)",
+				       fr_show_size(s[i].value[2], used, sizeof(used)),
+				       fr_show_size(s[i].value[0], limit, sizeof(limit)));
+	return "";
 }
 
 /* It touched memory right at its stack pointer, which is not there: only the end of a stack is like this. */
@@ -359,24 +383,30 @@ bool fr_recognise_stack_overflow(struct fr_case *k)
 	const struct fr_an_focus *f = k->c->focus;
 	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr"), *sp = fr_snap_fact(k->c->snap, "trigger_sp");
 	u64 a = addr ? strtoull(addr, NULL, 16) : 0, p = sp ? strtoull(sp, NULL, 16) : 0;
-	const char *words;
+	const char *words, *full, *side;
 	struct recursion r;
 	u32 told;
 
 	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || fr_case_fact(k, "trigger_code", 0) <= 0 || !a ||
 	    !p || !f || f->stack_of != FR_AN_STACK_CRASH || (a > p ? a - p : p - a) > GUARD_SZ)
 		return false;
-	if (!find_recursion(k, &r))
-		return false;
+	full = stack_limit_word(k);
+	side = a < p ? "below" : a == p ? "at" : "above";
+	if (!find_recursion(k, &r)) {
+		if (!*full)
+			return false;
+		fr_case_cause(k, "trigger, crash",
+			      "its stack overflowed: address %s is %s the stack pointer, and %s; which functions fill it, the "
+			      "innermost frames do not tell",
+			      fr_word_text(k, addr, strlen(addr)), side, full);
+		return true;
+	}
 	words = recursion_words(k, &r, &told);
 	fr_case_cause(k, "trigger, crash",
 		      "its stack overflowed: %s called %s, %u of the innermost frames are %s, and address %s is %s the "
-		      "stack pointer",
+		      "stack pointer%s%s",
 		      words, told == 1 ? "itself" : "each other", r.frames, told == 1 ? "its" : "theirs",
-		      fr_word_text(k, addr, strlen(addr)),
-		      a < p    ? "below"
-		      : a == p ? "at"
-			       : "above");
+		      fr_word_text(k, addr, strlen(addr)), side, *full ? "; " : "", full);
 	return true;
 }
 

@@ -39,8 +39,8 @@ bool fr_recognise_own_sleep(struct fr_case *k)
 	if (!w || !is_own_sleep(k, w))
 		return false;
 	cnt = own_sleeps(k, w->tid);
-	fr_case_cause(k, "wait", "%s slept for %s of its own will, %s, until the time that it had asked for%s",
-		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w),
+	fr_case_cause(k, "wait", "%s slept for %s of its own will, %s, until the time that it had asked for%s%s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_loop(k, w),
 		      cnt >= AGAIN_LEAST ? fr_word(k,
 						   ": it slept so at least %u times in the %s before, as who tries again and "
 						   "again for something, or does something every so often",

@@ -24,11 +24,12 @@ static void link_wait(struct fr_case *k, const struct fr_waited *w)
 	const struct fr_clue_signal *sig = w->waker == FR_WAKER_task ? fr_case_ended_by_signal(k, w) : NULL;
 	const char *signal = sig ? fr_signal_name(sig->sig) : NULL;
 
-	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s%s, %s%s%s%s%s", fr_word_who(k, w->tid, w->ts),
-		     w->state & FR_PREV_STATE_STOPPED ? "was stopped (T) for" : "waited", fr_word_ns(k, w->off_ns),
-		     fr_word_call(k, w), fr_word_object(k, w), fr_word_owner(k, w), *place ? ", in " : "", place,
-		     fr_word_ender(k, w), signal ? fr_word(k, " (%s)", signal) : "", queued ? ", of it " : "", queued ?: "",
-		     queued ? " for a CPU" : "");
+	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s%s, %s%s%s%s%s%s",
+		     fr_word_who(k, w->tid, w->ts), w->state & FR_PREV_STATE_STOPPED ? "was stopped (T) for" : "waited",
+		     fr_word_ns(k, w->off_ns), fr_word_call(k, w), fr_word_object(k, w), fr_word_owner(k, w),
+		     *place ? ", in " : "", place, fr_word_ender(k, w), signal ? fr_word(k, " (%s)", signal) : "",
+		     queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "",
+		     w == k->wait ? "" : fr_word_loop(k, w));
 }
 
 /* What a program did on the CPU, if most of its samples tell: a kernel worker's work, a softirq; NULL: not known. */

@@ -130,7 +130,10 @@ const char *fr_word_object(struct fr_case *k, const struct fr_waited *w); /* " o
 const char *fr_word_owner(struct fr_case *k, const struct fr_waited *w);  /* " held by x/1", or nothing */
 const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a < b < c": kernel functions; "": not known */
 const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id); /* "a < b < c": user functions; "": not known */
-const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w);       /* "woken by x/1", "ended by a timer" */
+/* " (otherwise it waits in epoll_wait, as an event loop: that stood still meanwhile)", of a wait that is no part of that; or
+ * nothing */
+const char *fr_word_loop(struct fr_case *k, const struct fr_waited *w);
+const char *fr_word_ender(struct fr_case *k, const struct fr_waited *w); /* "woken by x/1", "ended by a timer" */
 
 /* "; x/1 is stopped (T), by SIGSTOP of y/2": what may be why w goes on; "": nothing. *from: of which events, behind others */
 const char *fr_word_stopped(struct fr_case *k, const struct fr_waited *w, const char **from);
