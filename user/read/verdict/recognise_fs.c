@@ -59,16 +59,24 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 	u64 from_ns = k->c->begin_ns, all;
 	struct fr_clue_writer w;
 	char some[32], sum[32], disk[FR_DEV_NAME_SZ];
+	const char *who;
 
 	if (k->c->is_picked || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) ||
 	    !fr_clues_writer(k->c, from_ns, to_ns, &w, &all) || w.bytes < WRITER_LEAST_SZ || w.bytes < all / 2 ||
-	    (!w.are_several && w.tid == k->wait->tid) || fr_clues_is_kworker(k->c, w.tid, w.ts)) /* it writes for others */
+	    (!w.are_several && w.tid == k->wait->tid))
 		return "";
-	return fr_word(
-		k, "; of %s that %s was asked to write in the %s before, %s asked for %s", fr_show_size(all, sum, sizeof(sum)),
-		fr_dev_name(k->c->view->disks, w.dev, disk), fr_word_ns(k, to_ns - from_ns),
-		w.are_several ? fr_word(k, "tasks called %s", fr_word_comm(k, w.tid, w.ts)) : fr_word_who(k, w.tid, w.ts),
-		fr_show_size(w.bytes, some, sizeof(some)));
+	if (fr_clues_is_kworker(k->c, w.tid, w.ts))
+		who = fr_word(k,
+			      "%s, a kernel worker, which writes for others (writeback of what they wrote to files, or of a "
+			      "loop device),",
+			      fr_word_who(k, w.tid, w.ts));
+	else if (w.are_several)
+		who = fr_word(k, "tasks called %s", fr_word_comm(k, w.tid, w.ts));
+	else
+		who = fr_word_who(k, w.tid, w.ts);
+	return fr_word(k, "; of %s that %s was asked to write in the %s before, %s asked for %s",
+		       fr_show_size(all, sum, sizeof(sum)), fr_dev_name(k->c->view->disks, w.dev, disk),
+		       fr_word_ns(k, to_ns - from_ns), who, fr_show_size(w.bytes, some, sizeof(some)));
 }
 
 /* ---- places that tell ---- */
