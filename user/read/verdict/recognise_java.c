@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * recognise_java: a monitor of Java (synchronized), by how its virtual machine waits for one: the first thread that does looks
+ * again by itself, at first after 1 ms, then each time after eight times as long, at most a second (HotSpot's
+ * ObjectMonitor::enter). No lock of the C library does so.
+ */
+#include <linux/futex.h>
+#include <string.h>
+
+#include "base/text/units.h"
+#include "read/verdict/verdict_int.h"
+
+#define LOOKS_LEAST 3u
+#define FACTOR	    8u
+#define LONGEST_NS  FR_SEC_NS
+#define BETWEEN_NS  (5 * FR_MSEC_NS) /* from one look to the next sleep */
+
+/* A sleep in a futex of its process that its own time-out ended. */
+static bool java_is_look(const struct fr_case *k, const struct fr_waited *w)
+{
+	char call[FR_WAITED_CALL_SZ];
+	u32 op = (u32)w->arg[1] & FUTEX_CMD_MASK;
+
+	return w->in == FR_WAITED_call && !w->abi && w->waker == FR_WAKER_timer && w->arg[1] & FUTEX_PRIVATE_FLAG &&
+	       w->arg[3] && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) &&
+	       !strcmp(fr_waited_call(w, k->c->arch, call), "futex");
+}
+
+/* Does the sleep that follows this one, of such a length, belong to the same? */
+static bool java_is_before(const struct fr_case *k, const struct fr_waited *of, const struct fr_waited *next)
+{
+	u64 length_ns = of->blocked_ns * FACTOR;
+
+	if (of->tid != next->tid || of->arg[0] != next->arg[0] || !java_is_look(k, of) || of->ts > fr_waited_began_ns(next) ||
+	    of->ts + BETWEEN_NS < fr_waited_began_ns(next))
+		return false;
+	if (length_ns > LONGEST_NS)
+		length_ns = LONGEST_NS;
+	return next->blocked_ns >= length_ns / 4 * 3 && next->blocked_ns <= length_ns / 4 * 5;
+}
+
+/* The first of these sleeps; *cnt: how many there are, w included, *growing: of them, eight times as long as the one before. */
+static const struct fr_waited *java_first(const struct fr_case *k, const struct fr_waited *w, u32 *cnt, u32 *growing)
+{
+	const struct fr_waited *of, *first = w;
+	size_t i = k->c->wait.cnt;
+
+	*cnt = 1;
+	*growing = 0;
+	while (i--) {
+		of = fr_clues_wait(k->c, i);
+		if (of == first || !java_is_before(k, of, first))
+			continue;
+		*growing += of->blocked_ns * 4 < first->blocked_ns * 3;
+		first = of;
+		++*cnt;
+	}
+	return first;
+}
+
+/* "; the last of the other threads to fall asleep before that, 5 ms before, was x/1, which has been in ... since"; or nothing.
+ */
+static const char *java_last_asleep(struct fr_case *k, const struct fr_waited *w, u64 began_ns, const char **from)
+{
+	const struct fr_snap_state *t;
+	struct fr_still one, last = {0};
+	size_t cnt, i;
+
+	t = fr_snap_states(k->c->snap, &cnt);
+	for (i = 0; i < cnt; i++)
+		if (t[i].tid != w->tid && fr_states_is_last(t, cnt, i) && fr_clues_pid(k->c, t[i].tid, t[i].at_ns) == w->pid &&
+		    fr_clues_still(k->c, t[i].tid, &one) && one.since_ns <= began_ns && one.since_ns > last.since_ns)
+			last = one;
+	if (!last.since_ns)
+		return "";
+	*from = ", states";
+	return fr_word(
+		k,
+		"; of the threads of its process that have slept since before that, the last to fall asleep, %s before it, "
+		"was %s, which has been %s",
+		fr_word_ns(k, began_ns - last.since_ns), fr_word_who(k, last.wait.tid, last.wait.ts), fr_word_still(k, &last));
+}
+
+bool fr_recognise_java_monitor(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait, *first;
+	const char *asleep, *from = "";
+	u32 cnt, growing;
+
+	if (!w || w == &k->by_steps || !java_is_look(k, w))
+		return false;
+	first = java_first(k, w, &cnt, &growing);
+	if (cnt < LOOKS_LEAST || growing + 1 < LOOKS_LEAST)
+		return false;
+	asleep = java_last_asleep(k, w, fr_waited_began_ns(first), &from);
+	fr_case_cause(
+		k, fr_word(k, "wait%s", from),
+		"%s waits for a lock that another thread has, as Java's synchronized does (a monitor): it looked for it again "
+		"by itself %u times, after %s at first, then each time after eight times as long, the last time after %s, "
+		"and nobody has let it in for %s; who has it is not recorded%s",
+		fr_word_who(k, w->tid, w->ts), cnt, fr_word_ns(k, first->blocked_ns), fr_word_ns(k, w->blocked_ns),
+		fr_word_ns(k, w->ts - fr_waited_began_ns(first)), asleep);
+	return true;
+}
