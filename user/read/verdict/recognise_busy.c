@@ -286,6 +286,27 @@ static bool is_not_accepted(struct fr_case *k)
 	return true;
 }
 
+/* A rule on pressure for CPUs: of those that had them, one that accepted none for a quarter of a CPU's time or more. */
+static bool is_pressing_accept(struct fr_case *k)
+{
+	const char *rule = fr_snap_fact(k->c->snap, "trigger_rule");
+	u64 from_ns = k->c->begin_ns, to_ns = k->c->at_ns, ran_ns;
+	struct accepts a;
+
+	if (!k->c->reason || strcmp(k->c->reason, "psi") || !rule || strncmp(rule, "psi:cpu:", 8) ||
+	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !count_accepts(k, 0, from_ns, to_ns, &a))
+		return false;
+	ran_ns = fr_clues_ran(k->c, a.key, from_ns, to_ns);
+	if (ran_ns < (to_ns - from_ns) / 4)
+		return false;
+	fr_case_cause(
+		k, "sched_switch, cpu_sample",
+		"%s called accept() over and over, and accepted nothing: it had a CPU for %s of the %s before, %u of its %u "
+		"samples are in that call, and none where a connection is taken: " AS_AT_LIMIT,
+		fr_word_who(k, a.key, to_ns), fr_word_ns(k, ran_ns), fr_word_ns(k, to_ns - from_ns), a.in, a.all);
+	return true;
+}
+
 /* Who never slept, called accept() over and over, and accepted nothing. */
 bool fr_recognise_accept_spin(struct fr_case *k)
 {
@@ -293,7 +314,7 @@ bool fr_recognise_accept_spin(struct fr_case *k)
 	struct busy b;
 
 	if (!find_spinner(k, &b))
-		return is_not_accepted(k);
+		return is_not_accepted(k) || is_pressing_accept(k);
 	if (!count_accepts(k, b.tid, b.from_ns, b.to_ns, &a))
 		return false;
 	fr_case_cause(k, k->wait ? "wait, sched_switch, cpu_sample" : "sched_switch, cpu_sample",

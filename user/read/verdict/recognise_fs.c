@@ -63,7 +63,7 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 
 	if (k->c->is_picked || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) ||
 	    !fr_clues_writer(k->c, from_ns, to_ns, &w, &all) || w.bytes < WRITER_LEAST_SZ || w.bytes < all / 2 ||
-	    (!w.are_several && w.tid == k->wait->tid))
+	    (!w.are_several && k->wait && w.tid == k->wait->tid))
 		return "";
 	if (fr_clues_is_kworker(k->c, w.tid, w.ts))
 		who = fr_word(k,

@@ -407,14 +407,21 @@ static void tell_near_syn(struct fr_case *k, const struct ends *to)
 		      fr_word_ns(k, w->blocked_ns), calls ? "the call" : "connect() itself", syn_word(k, &syn), why, like);
 }
 
-/* Within a host, a SYN is answered within the call that sends it. Here the answer came by a timer of a second or more. */
+#define SYN_GOING_NS (100 * FR_MSEC_NS) /* of a connect within the host that goes on */
+
+/*
+ * Within a host, a SYN is answered within the call that sends it. Here the answer came by a timer of a second or more, or has
+ * not come yet.
+ */
 bool fr_recognise_unanswered_syn(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
+	bool goes_on = w && w == &k->by_steps && k->is_going;
 	struct ends e;
 
-	if (!w || w->state != FR_PREV_STATE_SLEEPING || w->blocked_ns < SYN_LEAST_NS || !is_connecting(k, w) ||
-	    !ends_of(w, &e) || !(is_ended_by_nobody(w) || (w == &k->by_steps && k->is_going) || fr_case_ended_by_signal(k, w)))
+	if (!w || w->state != FR_PREV_STATE_SLEEPING || !is_connecting(k, w) || !ends_of(w, &e) ||
+	    w->blocked_ns < (goes_on && is_within_host(&e) ? SYN_GOING_NS : SYN_LEAST_NS) ||
+	    !(is_ended_by_nobody(w) || goes_on || fr_case_ended_by_signal(k, w)))
 		return false;
 	if (is_within_host(&e))
 		tell_near_syn(k, &e);

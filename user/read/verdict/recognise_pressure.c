@@ -90,17 +90,19 @@ static bool find_stalled(struct fr_case *k, place_fn place, struct stalled *out,
 
 static bool tell_stalled(struct fr_case *k, place_fn place, const char *what)
 {
+	const char *writer;
 	struct stalled s;
 	u32 programs;
 
 	if (!find_stalled(k, place, &s, &programs) || s.ns < FR_MSEC_NS)
 		return false;
-	fr_case_cause(k, "wait",
+	writer = place == io_place ? fr_word_writer(k, k->c->at_ns) : "";
+	fr_case_cause(k, *writer ? "wait, block_io_start" : "wait",
 		      "most of the long waits for %s were those of %s: %s in %u wait%s of the %s before, the longest %s%s of "
-		      "%s, in %s%s",
+		      "%s, in %s%s%s",
 		      what, fr_word_comm(k, s.most->tid, s.most->ts), fr_word_ns(k, s.ns), s.cnt, fr_plural(s.cnt),
 		      fr_word_ns(k, k->c->at_ns - k->c->begin_ns), fr_word_call(k, s.most), fr_word_object(k, s.most),
-		      fr_word_ns(k, s.most_ns), s.place, programs > 1 ? "; other programs waited likewise, less" : "");
+		      fr_word_ns(k, s.most_ns), s.place, programs > 1 ? "; other programs waited likewise, less" : "", writer);
 	return true;
 }
 
