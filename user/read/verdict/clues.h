@@ -229,6 +229,12 @@ const struct fr_belongs *fr_clues_belongs(const struct fr_clues *c, u32 tid, u64
  */
 bool fr_clues_moved_own(const struct fr_clues *c, const char *name, const char *cgroup, struct fr_counter_move *out);
 
+/*
+ * Where only one reading has it, as of a new cgroup: what a cgroup's own count is since it began; in v1, where it has no
+ * others'. False: it is 0, or not known, or fr_clues_moved() knows more.
+ */
+bool fr_clues_count_own(const struct fr_clues *c, const char *name, const char *cgroup, u64 *value);
+
 /* The cgroup whose own count rose most, of those that have this gauge; *out: so much. NULL: it rose of none. */
 const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, const char *gauge, struct fr_counter_move *out);
 

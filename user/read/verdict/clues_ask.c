@@ -453,6 +453,14 @@ bool fr_clues_moved_own(const struct fr_clues *c, const char *name, const char *
 	return out->delta;
 }
 
+bool fr_clues_count_own(const struct fr_clues *c, const char *name, const char *cgroup, u64 *value)
+{
+	struct fr_counter_move m;
+
+	return !fr_clues_moved(c, name, cgroup, &m) && counts_its_own(c, cgroup) && fr_clues_gauge(c, name, cgroup, value) &&
+	       *value;
+}
+
 const char *fr_clues_moved_most(const struct fr_clues *c, const char *name, const char *gauge, struct fr_counter_move *out)
 {
 	const struct fr_counters *all = fr_snap_counters(c->snap);

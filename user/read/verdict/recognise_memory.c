@@ -26,11 +26,17 @@ static const char *say_limit(struct fr_case *k, u32 which, const char *cgroup)
 {
 	struct fr_counter_move m;
 	char path[PATH_SHOWN_SZ], limit[32], used[32];
-	u64 limit_sz, used_sz;
+	u64 limit_sz, used_sz, cnt;
 
-	if (!fr_clues_moved_own(k->c, limits[which].count, cgroup, &m) ||
-	    !fr_clues_gauge(k->c, limits[which].limit, cgroup, &limit_sz) ||
+	if (!fr_clues_gauge(k->c, limits[which].limit, cgroup, &limit_sz) ||
 	    !fr_clues_gauge(k->c, "cgroup.memory", cgroup, &used_sz))
+		return "";
+	if (fr_clues_count_own(k->c, limits[which].count, cgroup, &cnt))
+		return fr_word(k, "cgroup %s has run into %s of %s %s time%s since it began, and had %s then",
+			       fr_escape_str(path, sizeof(path), cgroup), limits[which].what,
+			       fr_show_size(limit_sz, limit, sizeof(limit)), fr_word_cnt(k, cnt), fr_plural(cnt),
+			       fr_show_size(used_sz, used, sizeof(used)));
+	if (!fr_clues_moved_own(k->c, limits[which].count, cgroup, &m))
 		return "";
 	return fr_word(k, "cgroup %s ran into %s of %s %s time%s in %s, and had %s then",
 		       fr_escape_str(path, sizeof(path), cgroup), limits[which].what,
@@ -230,6 +236,53 @@ static const char *effort_more(const struct fr_case *k, const char *begin, const
 	return e->lacks ? " or more" : fr_word_or_more(k, begin, from_ns);
 }
 
+/* ---- by samples: most of these events are not recorded where there are thousands ---- */
+
+#define SAMPLES_LEAST 5u
+
+static const char *const freeing[] = {"try_to_free_mem_cgroup_pages", "try_to_free_pages"};
+
+static bool is_of_cgroup(const char *in)
+{
+	return !strcmp(in, freeing[0]);
+}
+
+static const char *sample_of_freeing(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	size_t i;
+
+	for (i = 0; !s->user && i < sizeof(freeing) / sizeof(freeing[0]); i++)
+		if (fr_clues_kernel_at(c, s->kstack_id, freeing[i]) >= 0)
+			return freeing[i];
+	return NULL;
+}
+
+/*
+ * It does not sleep, a third of its samples are there, and its samples tell of most of that time: it had a CPU. Of a call,
+ * call_ran tells that.
+ */
+static bool tell_freeing(struct fr_case *k, u32 tid, u64 from_ns, u64 to_ns)
+{
+	struct fr_whose who = {.tid = tid, .from_ns = from_ns, .to_ns = to_ns};
+	const char *limit, *in;
+	u32 cnt, all;
+	u64 ran_ns;
+
+	if (!k->c->reason || strcmp(k->c->reason, "busy") || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
+		return false;
+	ran_ns = fr_clues_ran(k->c, tid, from_ns, to_ns);
+	in = ran_ns >= (to_ns - from_ns) / 2 ? fr_case_hot(k, &who, sample_of_freeing, &cnt, &all) : NULL;
+	if (!in || cnt < SAMPLES_LEAST || cnt < all / 3)
+		return false;
+	limit = is_of_cgroup(in) ? fr_word_cgroup_limit(k, tid, to_ns) : "";
+	fr_case_cause(k, *limit ? "sched_switch, cpu_sample, counters" : "sched_switch, cpu_sample",
+		      "%s freed memory of %s: it had a CPU for %s of these %s, and %u of its %u samples are in %s%s%s",
+		      fr_word_who(k, tid, to_ns),
+		      is_of_cgroup(in) ? "a cgroup, as at its limit" : "the host, which is short of it", fr_word_ns(k, ran_ns),
+		      fr_word_ns(k, to_ns - from_ns), cnt, all, in, *limit ? "; " : "", limit);
+	return true;
+}
+
 /* A third of its time went there. */
 bool fr_recognise_reclaim(struct fr_case *k)
 {
@@ -253,7 +306,7 @@ bool fr_recognise_reclaim(struct fr_case *k)
 			      limit);
 		return true;
 	}
-	return false;
+	return tell_freeing(k, tid, from_ns, to_ns);
 }
 
 /* ---- by program, where a rule is about no task ---- */
@@ -278,6 +331,66 @@ static bool top_effort(const struct fr_case *k, const char *begin, struct effort
 	return out->cnt;
 }
 
+/* Samples of one program. */
+struct freer {
+	u64 key;
+	const struct fr_clue_sample *s; /* one that frees */
+	const char *in;
+	u32 cnt, all;
+};
+
+/* The program that most samples of freeing are of, a quarter of its own. */
+static bool top_freer(struct fr_case *k, struct freer *out)
+{
+	const struct fr_clue_sample *s = k->c->sample.at;
+	struct fr_tally t = {.rec_sz = sizeof(*out)};
+	size_t i;
+	u32 n;
+
+	*out = (struct freer){0};
+	for (i = 0; i < k->c->sample.cnt && !k->failed; i++) {
+		struct freer *f;
+
+		if (!s[i].tid || s[i].ts < k->c->begin_ns || s[i].ts > k->c->at_ns)
+			continue;
+		f = fr_tally_get(&t, fr_clues_program(k->c, s[i].tid, s[i].ts));
+		k->failed |= !f;
+		if (!f)
+			break;
+		f->all++;
+		if (sample_of_freeing(k->c, &s[i])) {
+			f->cnt++;
+			f->s = &s[i];
+			f->in = sample_of_freeing(k->c, &s[i]);
+		}
+	}
+	for (n = 0; n < t.cnt; n++) {
+		const struct freer *f = fr_tally_at(&t, n);
+
+		if (f->cnt >= SAMPLES_LEAST && f->cnt >= f->all / 4 && f->cnt > out->cnt)
+			*out = *f;
+	}
+	fr_tally_free(&t);
+	return out->cnt;
+}
+
+/* A program that freed memory, by its samples. */
+static bool tell_top_freer(struct fr_case *k)
+{
+	const char *limit;
+	struct freer f;
+
+	if (!top_freer(k, &f))
+		return false;
+	limit = is_of_cgroup(f.in) ? fr_word_cgroup_limit(k, f.s->tid, f.s->ts) : "";
+	fr_case_cause(k, *limit ? "cpu_sample, counters" : "cpu_sample",
+		      "%s freed memory of %s: %u of its %u samples in the %s before are in %s%s%s",
+		      fr_word_who(k, f.s->tid, f.s->ts),
+		      is_of_cgroup(f.in) ? "a cgroup, as at its limit" : "the host, which is short of it", f.cnt, f.all,
+		      fr_word_ns(k, k->c->at_ns - k->c->begin_ns), f.in, *limit ? "; " : "", limit);
+	return true;
+}
+
 bool fr_case_tell_reclaim(struct fr_case *k)
 {
 	const struct fr_rares_item *who;
@@ -296,6 +409,8 @@ bool fr_case_tell_reclaim(struct fr_case *k)
 			      fr_word_ns(k, e.ns), fr_word_ns(k, e.most_ns), *limit ? "; " : "", limit);
 		return true;
 	}
+	if (tell_top_freer(k))
+		return true;
 	limit = any_limit(k);
 	if (!*limit)
 		return false;
