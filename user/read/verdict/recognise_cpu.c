@@ -410,6 +410,19 @@ static bool is_one_task(struct fr_case *k, u64 from_ns, u64 to_ns)
 	return fr_case_top_user(k, k->wait->cpu, from_ns, to_ns, &most) && most.ns >= (to_ns - from_ns) / 2;
 }
 
+#define FORKER_LEAST 10u
+
+const char *fr_word_forker(struct fr_case *k, u64 from_ns, u64 to_ns)
+{
+	struct forker top;
+	u32 all;
+
+	if (k->c->is_full || from_ns < k->c->life_ns || !top_forker(k, from_ns, to_ns, &top, &all) || top.cnt < all / 2 ||
+	    top.cnt < FORKER_LEAST)
+		return "";
+	return fr_word(k, ", %s of them by %s", fr_word_cnt(k, top.cnt), fr_word_comm(k, top.tid, top.ts));
+}
+
 /* Short processes of one program had most of all CPUs' time. */
 bool fr_recognise_fork_storm(struct fr_case *k)
 {

@@ -145,9 +145,9 @@ static bool pressure_tell_busy(struct fr_case *k)
 	if (forks)
 		snprintf(born, sizeof(born), "; %u process%s started", forks, forks == 1 ? " was" : "es were");
 	fr_case_cause(k, forks ? "sched_switch, sched_process_fork" : "sched_switch",
-		      "the CPUs were busy: of their %s in the %s before they were idle for %s only; who had them: %s%s%s",
+		      "the CPUs were busy: of their %s in the %s before they were idle for %s only; who had them: %s%s%s%s",
 		      fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns), fr_word_ns(k, idle_ns), text,
-		      cnt > PROGRAMS_TOLD + 1 ? ", others less" : "", born);
+		      cnt > PROGRAMS_TOLD + 1 ? ", others less" : "", born, forks ? fr_word_forker(k, from_ns, to_ns) : "");
 	return true;
 }
 

@@ -155,6 +155,9 @@ const char *fr_word_cgroup_pids(struct fr_case *k, u32 tid, u64 ts);
 /* "; of 40 MiB that sda was asked to write in the 1 s before, x/1 asked for 39 MiB": not who waits; or nothing */
 const char *fr_word_writer(struct fr_case *k, u64 to_ns);
 
+/* ", 1,580 of them by x": of the processes that were started in a time, half or more by one program; or nothing */
+const char *fr_word_forker(struct fr_case *k, u64 from_ns, u64 to_ns);
+
 /* ---- what several ask ---- */
 
 /* Is it about a span that may have begun in another thread? What the one that ended it did meanwhile says nothing then. */
