@@ -156,6 +156,34 @@ static const char *busy_with(struct fr_case *k, u32 cpu, u64 from_ns, u64 to_ns,
 	return top.key && idle_ns <= (to_ns - from_ns) / 10 ? fr_word_comm(k, top.tid, top.ts) : NULL;
 }
 
+/* Nobody has let it go yet: who has it, by its memory, is runnable and has no CPU. */
+static bool is_preempted_now(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const struct fr_snap_state *t = w->owner_pid ? fr_states_of(k->c->snap, w->owner_pid) : NULL;
+	u64 from_ns = fr_waited_began_ns(w), to_ns = k->c->at_ns, hog_ns;
+	struct fr_still s;
+	const char *hog;
+
+	if (w != &k->by_steps || !k->is_going || !t || t->state || t->flags & (FR_STATE_RUNS | FR_STATE_MOVED) ||
+	    t->at_ns < to_ns || fr_clues_pid(k->c, t->tid, t->at_ns) != w->pid)
+		return false;
+	fr_states_read(k->c->states, k->c->view, t, &s);
+	from_ns = s.since_ns > from_ns ? s.since_ns : from_ns;
+	if (!s.since_ns || from_ns >= to_ns || to_ns - from_ns < w->blocked_ns / 2 || to_ns - from_ns < PREEMPTED_LEAST_NS)
+		return false;
+	hog = busy_with(k, t->cpu, from_ns, to_ns, &hog_ns);
+	if (!hog)
+		return false;
+	fr_case_cause(
+		k, "states, sched_switch",
+		"the lock's holder is preempted: %s has the lock (futex 0x%llx), and has been runnable without a CPU for %s, "
+		"in which CPU %u had %s for %s; %s waits for it",
+		fr_word_who(k, t->tid, to_ns), w->arg[0], fr_word_ns(k, to_ns - from_ns), t->cpu, hog, fr_word_ns(k, hog_ns),
+		fr_word_comm(k, w->tid, w->ts));
+	return true;
+}
+
 /* Who held the lock could have gone on, and had no CPU: what it needs is ranked behind what others do. */
 bool fr_recognise_lock_preempted(struct fr_case *k)
 {
@@ -164,7 +192,11 @@ bool fr_recognise_lock_preempted(struct fr_case *k)
 	const char *hog;
 	u64 queued_ns, hog_ns;
 
-	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2 || !find_holder(k, w, &h))
+	if (!w || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2)
+		return false;
+	if (is_preempted_now(k))
+		return true;
+	if (!find_holder(k, w, &h))
 		return false;
 	queued_ns = fr_clues_queued(k->c, h.tid, fr_waited_began_ns(w), h.woke_ns, &of);
 	if (queued_ns < w->blocked_ns / 2 || queued_ns < PREEMPTED_LEAST_NS)
