@@ -286,6 +286,18 @@ static const char *place_only_ender(struct fr_case *k, const struct fr_waited *w
 		       fr_word_still(k, &s));
 }
 
+/* "; x/1 has that, and has been in read for 2 s": whoever holds the lock, as the kernel told of it; or nothing. */
+static const char *place_holder(struct fr_case *k, const struct fr_waited *w)
+{
+	struct fr_still s;
+
+	if (!w->owner_pid)
+		return "";
+	if (!fr_clues_still(k->c, w->owner_pid, &s))
+		return fr_word(k, "; %s has that", fr_word_who(k, w->owner_pid, w->ts));
+	return fr_word(k, "; %s has that, and has been %s", fr_word_who(k, w->owner_pid, w->ts), fr_word_still(k, &s));
+}
+
 /* What else is known of it; *from: the events that tell of that. */
 static const char *place_more(struct fr_case *k, enum place_of of, const char **from)
 {
@@ -302,6 +314,9 @@ static const char *place_more(struct fr_case *k, enum place_of of, const char **
 			more = place_ender(k, w);
 			break;
 		}
+		more = place_holder(k, w);
+		if (*more)
+			break;
 		more = fr_word_stopped(k, w, from);
 		if (!*more) {
 			more = place_only_ender(k, w);
