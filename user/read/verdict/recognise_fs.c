@@ -218,10 +218,10 @@ static const char *place_ender(struct fr_case *k, const struct fr_waited *w)
 		       : "";
 }
 
-/* An object that no other one is called as. */
+/* An object that no other one is called as; or, of a unix socket, its address, which names who is served there. */
 static bool place_names_object(const struct fr_waited *w)
 {
-	static const char *const kinds[] = {"tcp:", "pipe:"};
+	static const char *const kinds[] = {"tcp:", "pipe:", "unix:"};
 	size_t i;
 
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -269,8 +269,7 @@ const char *fr_word_still(struct fr_case *k, const struct fr_still *s)
 	return fr_word(k, "%s%s for %s", fr_word_call(k, &s->wait), fr_word_object(k, &s->wait), fr_word_ns(k, s->wait.off_ns));
 }
 
-/* "; who ended a wait of it for that, 3 s before, x/1, has been in read for 2 s": the only one who did; or nothing. */
-static const char *place_only_ender(struct fr_case *k, const struct fr_waited *w)
+const char *fr_word_only_ender(struct fr_case *k, const struct fr_waited *w)
 {
 	u64 ns;
 	u32 tid = fr_case_only_ender(k, w, &ns);
@@ -319,7 +318,7 @@ static const char *place_more(struct fr_case *k, enum place_of of, const char **
 			break;
 		more = fr_word_stopped(k, w, from);
 		if (!*more) {
-			more = place_only_ender(k, w);
+			more = fr_word_only_ender(k, w);
 			*from = *more ? ", wait" : "";
 		}
 		break;

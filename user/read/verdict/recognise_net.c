@@ -877,6 +877,32 @@ static const char *net_peer_word(struct fr_case *k, const struct fr_waited *w)
 }
 
 /*
+ * What comes by a unix socket, of one process that sent something before. Its object is the address, which several connections
+ * have: of those of another process nothing is said.
+ */
+static bool is_silent_unix(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const char *more, *from = "";
+
+	if (w != &k->by_steps || !k->is_going || w->blocked_ns < SILENT_LEAST_NS || !is_in_receive(k, w) ||
+	    !starts_with(w->object, w->object_len, "unix:"))
+		return false;
+	more = fr_word_stopped(k, w, &from);
+	if (!*more) {
+		more = fr_word_only_ender(k, w);
+		from = ", wait";
+	}
+	if (!*more)
+		return false;
+	fr_case_cause(k, fr_word(k, "%s%s", k->wait_from, from),
+		      "what %s waits for has not come%s for %s: so long it has waited %s, and goes on%s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w),
+		      more);
+	return true;
+}
+
+/*
  * It waited for what the other end had to send. What that did is not known: it may have sent it, and a segment was lost on the
  * way; and it may be a task of this host, as where addresses are translated.
  */
@@ -890,6 +916,8 @@ bool fr_recognise_silent_peer(struct fr_case *k)
 
 	if (goes_on && fr_case_goes_on_for(k, w, &s)) /* what that one waits for says more */
 		return false;
+	if (w && is_silent_unix(k))
+		return true;
 	if (!w || w->blocked_ns < w->off_ns / 2 || w->blocked_ns < SILENT_LEAST_NS || !is_in_receive(k, w) || !ends_of(w, &e) ||
 	    !has_peer(&e) ||
 	    (!goes_on &&

@@ -97,6 +97,8 @@ bool fr_recognise_forks_refused(struct fr_case *k);
  * nobody did, not one process alone ended those of w's process, or it is not known whether they were for the same. Short waits
  * have no record, so that others may have ended later ones (recognise_fs.c).
  */
+/* "; who ended a wait of it for that, 3 s before, x/1, has been in read for 2 s": that one; or nothing */
+const char *fr_word_only_ender(struct fr_case *k, const struct fr_waited *w);
 u32 fr_case_only_ender(const struct fr_case *k, const struct fr_waited *w, u64 *ended_ns);
 const char *fr_word_still(struct fr_case *k, const struct fr_still *s); /* "in read on pipe:[1] for 2 s" */
 /* "bind with EADDRINUSE"; NULL: it is not known, or the error has no name (recognise_call.c) */
