@@ -71,6 +71,7 @@ static const struct {
 	{"busy_server", "whom it waited for had a CPU all the time", fr_recognise_busy_server, OF_TRIGGER},
 	{"many_waits", "whom it waited for had many waits, one after the other", fr_recognise_many_waits, OF_TRIGGER},
 	{"own_sleep", "it, or whom it waited for, slept as long as it had asked for", fr_recognise_own_sleep, OF_WAITS},
+	{"own_timer", "whom it waited for answered only after a timer of its own", fr_recognise_own_timer, OF_WAITS},
 	{"in_vain", "what it waited for did not come, and a signal ended the wait", fr_recognise_in_vain, OF_TRIGGER},
 	{"own_threads", "it waits for a thread of its own process: what these do", fr_recognise_own_threads, OF_TRIGGER},
 	{"shared_futex", "what processes wait for of each other: what the other one does", fr_recognise_shared_futex,
@@ -106,6 +107,7 @@ static void recognise_behind(struct fr_case *k)
 	u32 i;
 
 	for (i = 1; i < FR_VERDICT_LINK_MAX && of && !k->v->cause_id && of->waker == FR_WAKER_task && of->waker_pid; i++) {
+		k->behind = of;
 		of = of->queued_ns < of->off_ns / 2 ? fr_case_wait_of_waker(k, of) : NULL;
 		if (!of || of->tid == first->tid)
 			break;
@@ -120,6 +122,7 @@ static void recognise_behind(struct fr_case *k)
 	}
 	k->wait = first;
 	k->wait_from = from;
+	k->behind = NULL;
 }
 
 /* The same of a wait that goes on: what those wait for who have to end it. */

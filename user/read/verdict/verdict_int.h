@@ -23,10 +23,11 @@ struct fr_case {
 	 * by the switches of the task. NULL: there is none, or it is not known.
 	 */
 	const struct fr_waited *wait;
-	struct fr_waited by_steps; /* it, if there is no record */
-	bool knows_call, is_going; /* by_steps: in what call it waits; its wait has not ended */
-	const char *wait_from;	   /* the events that tell of it */
-	bool lacks_switch;	   /* how long it waited is not known: it ran meanwhile, and no switch to it is there */
+	struct fr_waited by_steps;	/* it, if there is no record */
+	bool knows_call, is_going;	/* by_steps: in what call it waits; its wait has not ended */
+	const char *wait_from;		/* the events that tell of it */
+	const struct fr_waited *behind; /* wait is that of whom this one waited for; NULL: it is the trigger's own */
+	bool lacks_switch;		/* how long it waited is not known: it ran meanwhile, and no switch to it is there */
 	/* words of sentences: the last FR_WORD_CNT are there */
 	char word[FR_WORD_CNT][FR_WORD_SZ];
 	u32 word_at;
@@ -66,6 +67,7 @@ bool fr_recognise_in_vain(struct fr_case *k);
 bool fr_recognise_spin(struct fr_case *k);
 bool fr_recognise_shared_cpu(struct fr_case *k);
 bool fr_recognise_own_sleep(struct fr_case *k);
+bool fr_recognise_own_timer(struct fr_case *k);
 bool fr_recognise_deadlock(struct fr_case *k);
 bool fr_recognise_own_threads(struct fr_case *k);
 bool fr_recognise_exit_status(struct fr_case *k);
