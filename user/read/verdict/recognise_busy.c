@@ -494,12 +494,12 @@ bool fr_recognise_blocked_loop(struct fr_case *k)
 	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !find_blocked_loop(k, w->pid, from_ns, to_ns, &b))
 		return false;
 	in = busy_functions(k, &b);
-	fr_case_cause(k, fr_word(k, "%s%s, sched_switch%s", k->wait_from, goes_on ? ", wait" : "", *in ? ", cpu_sample" : ""),
-		      "while %s waited %s%s for %s in vain, one event loop of the host was blocked, that of %s: it %s "
-		      "(otherwise it waits in %s)%s; whether %s waited for that one is not recorded",
-		      fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns),
-		      fr_word_who(k, b.tid, to_ns), busy_words(k, &b), loop_of(k, b.tid, to_ns), in,
-		      fr_word_comm(k, w->tid, w->ts));
+	fr_case_cause(
+		k, fr_word(k, "%s%s, sched_switch%s", k->wait_from, goes_on ? ", wait" : "", *in ? ", cpu_sample" : ""),
+		"while %s waited %s%s for %s in vain (for whom is not recorded), one event loop of the host was blocked, that "
+		"of %s: it %s (otherwise it waits in %s)%s",
+		fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns),
+		fr_word_who(k, b.tid, to_ns), busy_words(k, &b), loop_of(k, b.tid, to_ns), in);
 	return true;
 }
 

@@ -518,6 +518,21 @@ static const char *mates_word(struct fr_case *k, const struct fr_waited *w, u32 
 		       brief ? fr_word(k, " (what %u of them did at the trigger is not known)", brief) : "");
 }
 
+/* Do all other threads wait for each other, too, without a time-out? Not only for locks, as for a deadlock. */
+static const char *all_wait_word(const struct fr_case *k, const struct fr_waited *w)
+{
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
+	struct fr_still one;
+
+	for (i = 0; i < cnt; i++)
+		if (t[i].tid != w->tid && fr_states_is_last(t, cnt, i) && fr_clues_pid(k->c, t[i].tid, t[i].at_ns) == w->pid &&
+		    (!fr_clues_still(k->c, t[i].tid, &one) || (!fr_case_is_own_futex(k, &one.wait) && !is_join(k, &one.wait))))
+			return "";
+	return "; all wait so, and none is left that could wake another, but in a signal's handler: a deadlock, or nobody has "
+	       "work for them";
+}
+
 #define HANDLER_NS FR_MSEC_NS /* from the begin of a signal's handler to its first wait */
 
 /* A handler that it began right before w: if that takes a lock, and the code that it came upon had it, w is for w's own task.
@@ -589,7 +604,7 @@ bool fr_recognise_own_threads(struct fr_case *k)
 	fr_case_cause(
 		k, k->wait_from,
 		"%s waits for another thread of its process, without a time-out: only one of these can wake it from futex "
-		"0x%llx, and none has for %s%s",
-		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), mates);
+		"0x%llx, and none has for %s%s%s",
+		fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), mates, all_wait_word(k, w));
 	return true;
 }
