@@ -220,7 +220,7 @@ profile_has_waits() {
 	status 0 "$FLIGHTREC" profile --off-cpu --since 1h "$snap" && prints '^7 waits of at least 1 ms that ended then, blocked for [0-9]+ ms;' &&
 		prints '^ +699 ms +1 +699 ms  worker in futex$' && prints '^ +50 ms +2 +30 ms  server in fsync$' && is_silent 'user code' || { cat "$tmp/out"; return 1; }
 	head_lines | made "$tmp/none.flight" && status 1 "$FLIGHTREC" profile --off-cpu "$tmp/none.flight" && grep -q 'recorded without them: record -e wait' "$tmp/err" &&
-		status 2 "$FLIGHTREC" profile --off-cpu --diff "$snap" && status 2 "$FLIGHTREC" profile --off-cpu
+		status 2 "$FLIGHTREC" profile --off-cpu --diff "$snap" && status 2 "$FLIGHTREC" profile --off-cpu --json "$snap"
 }
 diff_by_object() {
 	status 0 "$FLIGHTREC" diff --json --window-a 0%..40% --window-b 40%..100% "$snap" &&

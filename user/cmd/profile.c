@@ -66,10 +66,8 @@ static const struct fr_option table[] = {
 		  offsetof(struct asked, ask.diff),
 		  .more = "Also what became cooler, by function and by stack, in percent of all CPUs' time."),
 	FR_OPTION(
-		0, "off-cpu", NULL,
-		"of a snapshot: where tasks were blocked instead, by its long waits:\n"
-		"text, folded",
-		fr_option_flag, offsetof(struct asked, off_cpu),
+		0, "off-cpu", NULL, "where tasks were blocked instead, by long waits: text, folded", fr_option_flag,
+		offsetof(struct asked, off_cpu),
 		.more = "By program, system call and stacks, the program's and the kernel's. The weight of a line of folded is "
 			"the time in ns. Waits are records, and go back only as far as their tier does; the output says how "
 			"far. Shorter ones than --wait-min of record have none."),
@@ -102,7 +100,12 @@ static const struct fr_options options = {
 	.table = &fr_profile_kind,
 };
 
-/* ---- a session: a snapshot without events, for as long as it is looked at ---- */
+static int profile_show(const struct asked *a)
+{
+	return a->off_cpu ? fr_profile_off(&a->ask) : fr_profile(&a->ask);
+}
+
+/* ---- a session: a snapshot without most of its events, for as long as it is looked at ---- */
 
 static int profile_make_dir(char *dir, size_t sz)
 {
@@ -118,10 +121,12 @@ static int profile_make_dir(char *dir, size_t sz)
 	return -errno;
 }
 
+/* The life tier tells what was executed: functions of programs that have ended are looked for there. */
 static int profile_live(struct asked *a, struct fr_sess *s)
 {
+	u32 waits = a->off_cpu ? 1u << FR_TIER_WAIT | 1u << FR_TIER_STACK : 0;
 	char dir[64], path[80];
-	const struct fr_dump_ask dump = {.path = path, .reason = "profile", .profile_only = true};
+	const struct fr_dump_ask dump = {.path = path, .reason = "profile", .only_tiers = 1u << FR_TIER_LIFE | waits};
 	struct fr_dump_done done;
 	int status = FR_EXIT_FAIL;
 
@@ -130,7 +135,7 @@ static int profile_live(struct asked *a, struct fr_sess *s)
 	snprintf(path, sizeof(path), "%s/now.flight", dir);
 	if (!fr_dump(s, &dump, &done)) {
 		a->ask.path = path;
-		status = fr_profile(&a->ask);
+		status = profile_show(a);
 		unlink(path);
 	} else if (fr_sess_is_gone(s)) {
 		status = FR_EXIT_NO_SESSION;
@@ -173,8 +178,8 @@ int fr_cmd_profile(int argc, char **argv)
 		       a.ask.format);
 		return FR_EXIT_USAGE;
 	}
-	if (a.off_cpu && (a.ask.diff || optind == argc || !strcmp(a.ask.format, "json") || !strcmp(a.ask.format, "perfetto"))) {
-		fr_err("--off-cpu is of a snapshot, as text or folded: flightrec profile --off-cpu FILE");
+	if (a.off_cpu && (a.ask.diff || !strcmp(a.ask.format, "json") || !strcmp(a.ask.format, "perfetto"))) {
+		fr_err("--off-cpu shows text or folded, and no --diff: flightrec profile --off-cpu --to folded");
 		return FR_EXIT_USAGE;
 	}
 	if (!strcmp(a.ask.format, "perfetto") && !a.ask.output && isatty(STDOUT_FILENO)) {
@@ -186,5 +191,5 @@ int fr_cmd_profile(int argc, char **argv)
 	if (optind == argc)
 		return profile_session(&a);
 	a.ask.path = a.ask.name = argv[optind];
-	return a.off_cpu ? fr_profile_off(&a.ask) : fr_profile(&a.ask);
+	return profile_show(&a);
 }

@@ -90,9 +90,8 @@ static int dump_begin(struct fr_dump *d)
 	return err;
 }
 
-/* Of the rings only the life tier's, which tells what was executed: functions of programs that have ended are looked for there.
- * No mark is left: it is no snapshot. */
-static int write_profile(struct fr_dump *d)
+/* No mark is left: it is no snapshot. */
+static int write_part(struct fr_dump *d)
 {
 	struct fr_call now;
 	int err = fr_sess_clocks(d->s, &now);
@@ -214,11 +213,11 @@ static int told(const struct fr_dump *d, int err)
 	return err;
 }
 
-static int dump_profile(struct fr_dump *d)
+static int dump_part(struct fr_dump *d)
 {
 	int err = dump_prepare(d) ?: dump_create(d);
 
-	return err ?: told(d, dump_complete(d, write_profile(d)));
+	return err ?: told(d, dump_complete(d, write_part(d)));
 }
 
 static int dump_rings(struct fr_dump *d)
@@ -237,7 +236,7 @@ static int dump_locked(struct fr_dump *d)
 {
 	d->begun_ns = fr_now_ns(CLOCK_MONOTONIC);
 	d->jobs = 1;
-	return d->ask->profile_only ? dump_profile(d) : dump_rings(d);
+	return d->ask->only_tiers ? dump_part(d) : dump_rings(d);
 }
 
 /* We were slow, or stood still, and others did not wait: whose history may have been overwritten before we copied it is ours.

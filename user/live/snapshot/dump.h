@@ -24,7 +24,8 @@ struct fr_dump_ask {
 	const char *facts; /* more name=value lines about the trigger, NULL none */
 	const struct fr_cgroup_here
 		*cgroup_here; /* what cgroups of processes are relative to, NULL: it is asked for (procs.h) */
-	bool profile_only;    /* the profile, and the life tier, which tells of programs; nothing is marked in the rings */
+	u32 only_tiers;	      /* to be looked at now: of the rings these tiers', bits, beside the profile, the tasks and what
+			       * frames are called; nothing is marked in the rings. 0: all there is */
 	bool glance;	      /* looked at once, and gone: see fr_dump_glance() */
 	int to_fd;	      /* of a glance: the file */
 	bool names_itself;    /* who asks sees to it if path is there already: -EEXIST without a message */

@@ -100,7 +100,7 @@ int fr_dump_open(struct fr_dump *d)
 	}
 	err = 0;
 	for (i = 0; i < cnt && !err; i++) {
-		if (d->ask->profile_only && ring[i].tier != FR_TIER_LIFE)
+		if (d->ask->only_tiers && !(d->ask->only_tiers >> ring[i].tier & 1))
 			continue;
 		d->src[d->src_cnt].map = &ring[i];
 		d->src[d->src_cnt].acct.horizon_ns = fr_load(&ring[i].sl->since_ns);

@@ -359,7 +359,7 @@ void fr_dump_find_states(struct fr_dump *d)
 {
 	int err;
 
-	if (!d->s || d->ask->profile_only)
+	if (!d->s || d->ask->only_tiers)
 		return;
 	d->states = states_new();
 	err = d->states ? states_look(d, d->states) : -ENOMEM;

@@ -287,7 +287,7 @@ static u64 unwind_pid_of(void *arg, u32 item)
 static void read_ustacks(struct fr_dump_unwound *n)
 {
 	u64 from_ns = unwind_since_ns(n->d);
-	int cnt = n->d->src_cnt && !n->d->ask->profile_only ? fr_ustacks_read(n->d->s, &n->u) : 0, i;
+	int cnt = n->d->src_cnt && !n->d->ask->only_tiers ? fr_ustacks_read(n->d->s, &n->u) : 0, i;
 
 	for (i = 0; i < cnt; i++)
 		if (n->u[i].mono_ns >= from_ns)

@@ -44,6 +44,7 @@ struct off {
 	u64 cnt, blocked_ns, left_out;
 	u64 begin_ns, end_ns; /* of the window, */
 	u64 since_ns;	      /* and from when on all waits that were written are there */
+	u64 overwritten;      /* of those that were written ever */
 	struct fr_out *out;
 };
 
@@ -249,7 +250,7 @@ static void off_put_head(const struct off *o)
 		fr_out_printf(o->out, " of at least %s", fr_show_duration(min_ns, text, sizeof(text)));
 	fr_out_printf(o->out, " that ended then, blocked for %s", fr_show_duration(o->blocked_ns, text, sizeof(text)));
 	fr_out_str(o->out, "; shorter ones, and what still waits, are not in it\n");
-	if (o->since_ns > o->begin_ns)
+	if (o->since_ns > o->begin_ns && o->overwritten)
 		fr_out_printf(o->out, "complete only for the last %s: earlier ones were overwritten\n",
 			      fr_show_duration(o->end_ns > o->since_ns ? o->end_ns - o->since_ns : 0, text, sizeof(text)));
 	if (missing)
@@ -304,11 +305,14 @@ static int off_read(struct off *o)
 {
 	const struct fr_snap *s = fr_replay_snap(o->replay, 0);
 	struct fr_summary *sum;
+	u32 i;
 	int err = fr_summary_new(s, &sum);
 
 	if (err)
 		return err;
 	o->since_ns = fr_summary_horizon(sum, FR_TIER_WAIT);
+	for (i = 0; i < sum->ring_cnt; i++)
+		o->overwritten += sum->ring[i].tier == FR_TIER_WAIT ? sum->ring[i].count.overwritten : 0;
 	fr_summary_free(sum);
 	fr_replay_window(o->replay, &o->begin_ns, &o->end_ns);
 	fr_waited_bind(&o->fields, fr_replay_view(o->replay, 0)->schema);
