@@ -27,22 +27,34 @@ struct task_call {
 	u32 in;
 };
 
+/* Which system call the task is in, without its arguments. Returns its saved registers, NULL: it is in none. */
+FR_INLINE struct pt_regs *fr_call_nr(struct task_struct *task, struct task_call *call)
+{
+	struct pt_regs *regs;
+
+	call->id = -1;
+	call->abi = 0;
+	call->in = FR_WAITED_kernel;
+	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+		return NULL;
+	regs = (struct pt_regs *)bpf_task_pt_regs(task);
+	call->id = fr_syscall_nr(regs);
+	call->in = call->id < 0 ? FR_WAITED_user : FR_WAITED_call;
+	if (call->id < 0)
+		return NULL;
+	call->abi = fr_syscall_abi(task);
+	return regs;
+}
+
 /* The system call that the task is in, by its saved registers. */
 FR_INLINE void fr_call_of(struct task_struct *task, struct task_call *call)
 {
 	struct pt_regs *regs;
 
 	__builtin_memset(call, 0, sizeof(*call));
-	call->id = -1;
-	call->in = FR_WAITED_kernel;
-	if (task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER))
+	regs = fr_call_nr(task, call);
+	if (!regs)
 		return;
-	regs = (struct pt_regs *)bpf_task_pt_regs(task);
-	call->id = fr_syscall_nr(regs);
-	call->in = call->id < 0 ? FR_WAITED_user : FR_WAITED_call;
-	if (call->id < 0)
-		return;
-	call->abi = fr_syscall_abi(task);
 	call->arg[0] = fr_syscall_arg(regs, call->abi, 0);
 	call->arg[1] = fr_syscall_arg(regs, call->abi, 1);
 	call->arg[2] = fr_syscall_arg(regs, call->abi, 2);

@@ -62,6 +62,14 @@ struct {
 	__type(value, struct wait_cpu);
 } fr_wait_cpu SEC(".maps");
 
+/* Beside it, since a value of a CPU may have no more than 32 KiB. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct fr_wait_over);
+} fr_wait_over SEC(".maps");
+
 FR_FRAMES_MAP;
 FR_ORIGINS_MAP;
 
@@ -288,8 +296,26 @@ FR_INLINE bool is_chosen(const struct task_struct *task)
 	       (fr_comm_filter_cnt && is_comm_chosen(task));
 }
 
+/* Its length goes to the sum of its task and call. On a machine whose CPUs are all busy most waits come here. */
+FR_COLD int sum_wait(struct task_struct *task, const struct fr_wait_len *len, u64 now_ns)
+{
+	u32 zero = 0;
+	struct fr_wait_over *o = bpf_map_lookup_elem(&fr_wait_over, &zero);
+	struct fr_wait_who who;
+	struct task_call call;
+
+	if (!o)
+		return 0;
+	fr_call_nr(task, &call);
+	who.tid = task->pid;
+	who.id = call.in == FR_WAITED_call ? call.id : -1;
+	who.how = fr_wait_who_how(task->start_time, call.abi, call.in);
+	fr_wait_over_add(o, &who, len, now_ns);
+	return 0;
+}
+
 /* Should this wait get a record? If not, it is counted. */
-FR_COLD u32 is_due(const struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
+FR_COLD u32 is_due(struct task_struct *task, const struct fr_wait_len *len, u32 state, u64 now_ns)
 {
 	u32 zero = 0;
 	struct wait_cpu *c = bpf_map_lookup_elem(&fr_wait_cpu, &zero);
@@ -306,8 +332,7 @@ FR_COLD u32 is_due(const struct task_struct *task, const struct fr_wait_len *len
 	} else if (!is_chosen(task)) {
 		c->cnt.filtered++;
 	} else if (!fr_wait_spend(&c->budget, task->pid, state, now_ns)) {
-		c->cnt.over++;
-		c->cnt.over_ns += len->off_ns;
+		sum_wait(task, len, now_ns);
 	} else {
 		return 1;
 	}

@@ -118,6 +118,42 @@ struct fr_wait_look {
 	u32 said; /* of the call, by its memory: said.bpf.h */
 };
 
+/*
+ * Waits beyond the budget have no record: their lengths are summed by task and call, in a table of each CPU. A place has one
+ * task in one call, and no other's lengths ever. Who finds no place among FR_WAIT_OVER_PROBES takes one that has not been added
+ * to for FR_WAIT_OVER_OLD_NS, whose sum goes to the rest; if there is none, the rest gets the wait. So the sum of all places
+ * and the rest is all there were.
+ */
+#define FR_WAIT_OVER_CNT    512u /* a power of two; a value of a CPU has 32 KiB at most */
+#define FR_WAIT_OVER_PROBES 8u
+#define FR_WAIT_OVER_OLD_NS 60000000000ULL
+
+struct fr_wait_sum {
+	u64 cnt, off_ns, blocked_ns;
+};
+
+struct fr_wait_who {
+	u32 tid; /* 0: the place is free */
+	s32 id;	 /* as in the record */
+	u64 how; /* { when the task began, ns:60 | abi:2 | enum fr_waited_in:2 } */
+};
+
+struct fr_wait_place {
+	struct fr_wait_who who;
+	u64 last_ns; /* when its last wait ended */
+	struct fr_wait_sum sum;
+};
+
+/* Who copies it from its beginning to its end has it whole if both numbers are equal. */
+struct fr_wait_over {
+	u64 done; /* waits that have been added */
+	struct fr_wait_sum rest;
+	struct fr_wait_place place[FR_WAIT_OVER_CNT];
+	u64 begun; /* waits that are, or have been, added */
+};
+
+_Static_assert(sizeof(struct fr_wait_over) <= 32768, "a value of a CPU");
+
 /* What became of waits of at least WaitMin, by CPU. Every such wait is one of these, or in an entry that was taken. */
 #define FR_WAIT_COUNTS(C)                                                                          \
 	C(written, "recorded")                                                                     \
@@ -287,6 +323,88 @@ FR_INLINE bool fr_wait_spend(struct fr_wait_budget *b, u32 tid, u32 state, u64 n
 	b->spent[queued]++;
 	b->of[at].cnt++;
 	return true;
+}
+
+FR_INLINE u64 fr_wait_who_how(u64 start_ns, u32 abi, u32 in)
+{
+	return start_ns << 4 | (abi & 3) << 2 | (in & 3);
+}
+
+FR_INLINE u32 fr_wait_who_abi(const struct fr_wait_who *w)
+{
+	return w->how >> 2 & 3;
+}
+
+FR_INLINE u32 fr_wait_who_in(const struct fr_wait_who *w)
+{
+	return w->how & 3;
+}
+
+FR_INLINE u64 fr_wait_who_start_ns(const struct fr_wait_who *w)
+{
+	return w->how >> 4;
+}
+
+FR_INLINE bool fr_wait_who_same(const struct fr_wait_who *a, const struct fr_wait_who *b)
+{
+	return a->tid == b->tid && a->id == b->id && a->how == b->how;
+}
+
+FR_INLINE void fr_wait_sum_add(struct fr_wait_sum *to, const struct fr_wait_sum *more)
+{
+	to->cnt += more->cnt;
+	to->off_ns += more->off_ns;
+	to->blocked_ns += more->blocked_ns;
+}
+
+/* The place of this task in this call, taken if it has none; NULL: there is none for it. */
+FR_INLINE struct fr_wait_place *fr_wait_over_place(struct fr_wait_over *o, const struct fr_wait_who *who, u64 now_ns)
+{
+	u32 from = (who->tid + (u32)who->id * 0x9e3779b1u) * 0x85ebca6bu >> 16, i, at, old = 0;
+	u64 old_ns = ~0ULL;
+	struct fr_wait_place *p;
+
+	for (i = 0; i < FR_WAIT_OVER_PROBES; i++) {
+		at = (from + i) & (FR_WAIT_OVER_CNT - 1);
+		p = &o->place[at];
+		if (fr_wait_who_same(&p->who, who))
+			return p;
+		if (!p->who.tid) {
+			p->who = *who;
+			return p;
+		}
+		if (p->last_ns < old_ns) {
+			old_ns = p->last_ns;
+			old = at;
+		}
+	}
+	if (now_ns - old_ns < FR_WAIT_OVER_OLD_NS)
+		return 0;
+	p = &o->place[old & (FR_WAIT_OVER_CNT - 1)];
+	fr_wait_sum_add(&o->rest, &p->sum);
+	p->sum.cnt = p->sum.off_ns = p->sum.blocked_ns = 0;
+	p->who = *who;
+	return p;
+}
+
+/* Add a wait that gets no record. */
+FR_INLINE void fr_wait_over_add(struct fr_wait_over *o, const struct fr_wait_who *who, const struct fr_wait_len *len,
+				u64 now_ns)
+{
+	struct fr_wait_place *p;
+	struct fr_wait_sum *sum = &o->rest;
+
+	fr_publish(&o->begun, o->begun + 1);
+	asm volatile("" : : : "memory");
+	p = fr_wait_over_place(o, who, now_ns);
+	if (p) {
+		p->last_ns = now_ns;
+		sum = &p->sum;
+	}
+	sum->cnt++;
+	sum->off_ns += len->off_ns;
+	sum->blocked_ns += len->blocked_ns;
+	fr_publish(&o->done, o->begun);
 }
 
 /* What was found when this wait began, NULL: nothing. */

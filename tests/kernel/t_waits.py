@@ -20,6 +20,7 @@ WAIT_MIN_NS = 4_000_000
 CALL, USER, KERNEL = 0, 1, 2
 UNKNOWN, TASK, SOFTIRQ, IRQ, TIMER = 0, 1, 2, 3, 5
 SLEEPING, PREEMPTED = 1, 256
+NANOSLEEP = (230, 115)  # x86-64, arm64
 TRIES = 20  # so that one delivery, at least, is none of another softirq's, and one look within the budget
 ENTRIES, BUDGET, GRAIN_NS = 1 << 16, 1000, 1_000_000  # BUDGET: both parts of it
 
@@ -557,17 +558,38 @@ def share_an_entry(name):
     check(fr_json("info", file)["waits"]["since_begin"]["taken"] > before["taken"], "entries taken are counted")
 
 
-@test("beyond the budget waits are counted, not recorded; -e wait alone records waits",
+def all_stopped(pgid):
+    """The threads of a process group once all are stopped, else None."""
+    tids = [int(tid) for pid in os.listdir("/proc") if pid.isdigit() and os.getpgid(int(pid)) == pgid for tid in os.listdir(f"/proc/{pid}/task")]
+    states = [open(f"/proc/{tid}/stat").read().rpartition(")")[2].split()[0] for tid in tids]
+    return tids if tids and set(states) == {"T"} else None
+
+
+def sums_of(waits):
+    """Without names: a report has that of the time, info the last one."""
+    return [*([s[k] for k in ("tid", "call", "count", "off_ns", "blocked_ns")] for s in waits["over_by"]), *waits["over_rest"].values()]
+
+
+def switches_from(tid):
+    with open(f"/proc/{tid}/status") as f:
+        return sum(int(n) for n in re.findall(r"voluntary_ctxt_switches:\s*(\d+)", f.read()))
+
+
+@test("beyond the budget waits are not recorded, but counted and summed by task and call, each once; -e wait alone records waits",
       own="each wait is one, however short, so that there are more than the budget has")
 def budget():
-    with session("-p", "minimal", "-e", "-sched", "-e", "wait", "--wait-min", "1us", "-m", "8M") as name:
+    with session("-p", "minimal", "-e", "-sched", "-e", "wait", "--wait-min", "1ns", "-m", "8M") as name:
         p = subprocess.Popen([helper("pingpong"), "100000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
             wait_for(lambda: waits_since_begin(name)["over"] > 100, "more waits than the budget has")
+            os.killpg(p.pid, signal.SIGSTOP)
+            tids = wait_for(lambda: all_stopped(p.pid), "it stands still")
+            file = dump(name)
+            away = {tid: switches_from(tid) for tid in tids}
+            live = fr_json("status", "-n", name)["waits"]
         finally:
             os.killpg(p.pid, signal.SIGKILL)
             p.wait()
-        file = dump(name)
     events = replay(file)
     equal({e["event"] for e in events} & {"sched_switch", "sched_waking"}, set(), "events of sched")
     by_cpu = collections.defaultdict(list)
@@ -579,7 +601,25 @@ def budget():
         for i in range(len(ts) - 2 * BUDGET):
             check(ts[i + 2 * BUDGET] - ts[i] >= 1_000_000_000 - GRAIN_NS, f"CPU {cpu}: {2 * BUDGET + 1} records within a second")
     check("beyond the budget" in fr("info", file).stdout, "info says so")
-    check(waits_of_file(file)["over_ns"] > 0, "their lengths are summed")
+    small, joined = path("over-small"), path("over-joined")
+    fr("cut", "--since", "99%", "-o", small, file)
+    fr("merge", "-o", joined, file, small)
+    waits = fr_json("info", file)["waits"]
+    for of in (waits, live):
+        counts = of.get("since_begin", of)
+        sums = [*of["over_by"], of["over_rest"]]
+        equal((sum(s["count"] for s in sums), sum(s["off_ns"] for s in sums)), (counts["over"], counts["over_ns"]), "the sums by task and call, and the rest")
+        check(all(0 <= s["blocked_ns"] <= s["off_ns"] for s in sums), f"blocked for less than they were away: {sums}")
+    check(waits["over_rest"]["count"] == 0, "each task has a place, so that what follows is all of it")
+    recorded, over = collections.Counter(e["tid"] for e in events if e["event"] == "wait"), collections.Counter()
+    for s in waits["over_by"]:
+        over[s["tid"]] += s["count"]
+    for tid, cnt in away.items():  # the last one goes on; of a few the program did not see how they ended: it was not run, or no time passed on this clock
+        check(0.9 * (cnt - 1) < recorded[tid] + over[tid] < cnt, f"{tid} left {cnt} times, as the kernel counts: {recorded[tid]} records, {over[tid]} beyond")
+    check({(s["comm"], s["call"]) for s in waits["over_by"] if s["tid"] in away} >= {("pingpong", "read")}, f"by name and call: {waits['over_by'][:9]}")
+    others = [fr_json("info", other)["waits"] for other in (small, joined)] + [fr_json("report", file)["long_waits"]]
+    equal([sums_of(other) for other in others], 3 * [sums_of(waits)], "the same when it was cut or merged, and in the report")
+    check("beyond the budget, by task and call: " in fr("report", file).stdout, "as text")
 
 
 # Server sleeps for a byte, works at it (a sleep), answers; twice. Client, who says when server sleeps, asks within a request, and then without one.
@@ -647,6 +687,21 @@ def request():
     wakes = [e["ts"] for e in events if e["event"] == "sched_waking" and begin < e["ts"] < end]
     equal([x["begin_ns"] for x in legs], [begin, wakes[0]], "as another reader has them")
     equal(legs[0]["end_ns"], end, "and its end")
+
+
+@test("profile --off-cpu of a session and of a snapshot of it: the same blocked time by program, call and stacks")
+def profiled():
+    name, nap = shared(*WAITS), program("frt-blocked", "waits")
+    run(nap, "sleep", "frt-blocked", 8, 5)
+    of_session = fr("profile", "--off-cpu", "-n", name, "--since", "1h", "--to", "folded").stdout
+    file = dump(name)
+    of_file = fr("profile", "--off-cpu", "--since", "1h", "--to", "folded", file).stdout
+    naps = [sorted(line for line in said.splitlines() if line.startswith("frt-blocked;clock_nanosleep;")) for said in (of_session, of_file)]
+    equal(naps[0], naps[1], "of the session and of its snapshot")
+    waits = [e for e in replay(file, "-f", 'event == wait && comm == "frt-blocked"') if e["blocked"]]
+    equal(sum(int(line.rpartition(" ")[2]) for line in naps[0]), sum(e["blocked"] for e in waits if e["id"] in NANOSLEEP), "as its records say")
+    check(any("hrtimer_nanosleep" in line for line in naps[0]), f"with names of the kernel's functions: {naps[0]}")
+    check(re.search(r"(?m)^Blocked: session '.*$", fr("profile", "--off-cpu", "-n", name).stdout), "as text")
 
 
 @test("--wait-min: needs waits; 0 records none, and costs nothing")

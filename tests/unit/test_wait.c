@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -291,6 +292,131 @@ static void test_budget_of_one_place(void **state)
 	assert_int_equal(got, FR_WAIT_BUDGET);
 }
 
+/* ---- waits beyond the budget ---- */
+
+#define KEYS 2000u
+
+static struct fr_wait_over over;
+
+static struct fr_wait_who who_of(u32 i)
+{
+	return (struct fr_wait_who){.tid = 1 + i / 4, .id = i % 4, .how = fr_wait_who_how(1000 + i / 8, 0, FR_WAITED_call)};
+}
+
+/* A wait of key i, of i + 1 ns, blocked for half of it. */
+static void exceed(u32 i, u64 now_ns)
+{
+	const struct fr_wait_who who = who_of(i);
+
+	fr_wait_over_add(&over, &who, &(struct fr_wait_len){.off_ns = i + 1, .blocked_ns = (i + 1) / 2}, now_ns);
+}
+
+static struct fr_wait_sum over_all(void)
+{
+	struct fr_wait_sum all = over.rest;
+	u32 i;
+
+	for (i = 0; i < FR_WAIT_OVER_CNT; i++)
+		fr_wait_sum_add(&all, &over.place[i].sum);
+	return all;
+}
+
+/* The place of a key, NULL: it has none. There is one at most. */
+static const struct fr_wait_place *place_of(u32 i)
+{
+	const struct fr_wait_who who = who_of(i);
+	const struct fr_wait_place *p, *found = NULL;
+
+	for (p = over.place; p < over.place + FR_WAIT_OVER_CNT; p++)
+		if (fr_wait_who_same(&p->who, &who)) {
+			assert_null(found);
+			found = p;
+		}
+	return found;
+}
+
+/* More keys than places, each ten times: a place has all of its key and nothing else, the rest what found no place. */
+static void test_over(void **state)
+{
+	const struct fr_wait_place *p;
+	struct fr_wait_sum rest = {}, all;
+	u32 i, k, placed = 0;
+
+	(void)state;
+	memset(&over, 0, sizeof(over));
+	for (k = 0; k < 10; k++)
+		for (i = 0; i < KEYS; i++)
+			exceed(i, 5 * FR_WAIT_OVER_OLD_NS + k);
+	for (i = 0; i < KEYS; i++) {
+		const struct fr_wait_sum ten = {10, 10 * (u64)(i + 1), 10 * (u64)((i + 1) / 2)};
+
+		p = place_of(i);
+		placed += p != NULL;
+		if (p)
+			assert_memory_equal(&p->sum, &ten, sizeof(ten));
+		else
+			fr_wait_sum_add(&rest, &ten);
+	}
+	all = over_all();
+	assert_memory_equal(&over.rest, &rest, sizeof(rest));
+	assert_int_equal(all.cnt, 10 * KEYS);
+	assert_int_equal(all.off_ns, 10 * (u64)KEYS * (KEYS + 1) / 2);
+	assert_in_range(placed, FR_WAIT_OVER_CNT * 9 / 10, FR_WAIT_OVER_CNT);
+	assert_int_equal(over.done, 10 * KEYS);
+	assert_int_equal(over.begun, over.done);
+}
+
+/* Who finds no place takes an old one, whose sum goes to the rest: nothing is lost, and no key gets another's. */
+static void test_over_is_old(void **state)
+{
+	const struct fr_wait_place *p;
+	struct fr_wait_sum all;
+	u64 ns = FR_WAIT_OVER_OLD_NS, rest;
+	u32 i, placed = 0;
+
+	(void)state;
+	memset(&over, 0, sizeof(over));
+	for (i = 0; i < KEYS; i++)
+		exceed(i, ns);
+	rest = over.rest.cnt;
+	for (i = 0; i < KEYS; i++)
+		exceed(KEYS + i, 2 * ns - 1);
+	assert_int_equal(over.rest.cnt, rest + KEYS); /* none is old enough */
+	rest = over.rest.cnt;
+	for (i = 0; i < KEYS; i++)
+		exceed(2 * KEYS + i, 2 * ns);
+	for (i = 0; i < KEYS; i++) {
+		p = place_of(2 * KEYS + i);
+		placed += p != NULL;
+		if (p)
+			assert_int_equal(p->sum.off_ns, 2 * KEYS + i + 1);
+	}
+	all = over_all();
+	assert_in_range(placed, FR_WAIT_OVER_CNT * 9 / 10, FR_WAIT_OVER_CNT);
+	assert_int_equal(over.rest.cnt,
+			 rest + KEYS); /* as many sums were moved there as found places, and one wait of each other */
+	assert_int_equal(all.cnt, 3 * KEYS);
+	assert_int_equal(all.off_ns, 3 * (u64)KEYS * (3 * KEYS + 1) / 2);
+}
+
+/* A number that another task has now is another task. */
+static void test_over_of_one_number(void **state)
+{
+	const struct fr_wait_len len = {.off_ns = 1};
+	u32 i;
+
+	(void)state;
+	memset(&over, 0, sizeof(over));
+	for (i = 0; i < 4; i++)
+		fr_wait_over_add(
+			&over, &(struct fr_wait_who){.tid = 5, .id = -1, .how = fr_wait_who_how(i / 2, i % 2, FR_WAITED_user)},
+			&len, 1);
+	for (i = 0; i < FR_WAIT_OVER_CNT; i++)
+		assert_in_range(over.place[i].sum.cnt, 0, 1);
+	assert_int_equal(over_all().cnt, 4);
+	assert_int_equal(over.rest.cnt, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +435,9 @@ int main(void)
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_budget_is_shared),
 		cmocka_unit_test(test_budget_of_one_place),
+		cmocka_unit_test(test_over),
+		cmocka_unit_test(test_over_is_old),
+		cmocka_unit_test(test_over_of_one_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

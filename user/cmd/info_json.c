@@ -13,6 +13,7 @@
 struct info_page {
 	const struct fr_info *s;
 	unsigned ring; /* the next: rings come in the order of their CPUs */
+	struct fr_waitsums over;
 };
 
 struct info_row {
@@ -231,6 +232,20 @@ static const void *info_cpu_lost(const struct fr_at *at, u32 nr)
 		lost[i] = fr_info_num(info_of(at), r->table, r->nr, column);
 	}
 	return nr ? NULL : lost;
+}
+
+/* ---- waits beyond the budget ---- */
+
+static const void *info_over(const struct fr_at *at, u32 i)
+{
+	const struct fr_waitsums *w = &info_page(at)->over;
+
+	return i < w->cnt ? &w->at[i] : NULL;
+}
+
+static const void *info_over_rest(const struct fr_at *at, u32 i)
+{
+	return i || !fr_info_fact(info_of(at), "waits_over") ? NULL : &info_page(at)->over.rest;
 }
 
 /* ---- what was not read; incidents ---- */
@@ -460,7 +475,9 @@ KIND(samples, "Samples of CPUs.",
 	NUM("sample_taken", "taken", COUNT, "taken since then"));
 KIND(waits, "Long waits; absent where none were recorded.",
 	NUM("wait_min_ns", "min_ns", NS, "waits at least this long were recorded"),
-	COUNTS(info_counts, "waits", "since_begin", "what became of them, as fact `waits` in [format.md](format.md) has it"));
+	COUNTS(info_counts, "waits", "since_begin", "what became of them, as fact `waits` in [format.md](format.md) has it"),
+	FR_LIST(info_over, "over_by", &fr_waitsum_kind, NULL),
+	FR_PART_MADE(info_over_rest, "over_rest", &fr_waitsum_rest_kind, NULL));
 KIND(states, "Of how many tasks the file says [how they were](format.md#states-of-tasks) when it was taken.",
 	FR_COLUMN_MADE(info_sum, "count", COUNT, "in the file", .arg = "states"),
 	COUNTS(info_counts_if, "states", "of", "`seen`: tasks that there were. Each is one of those that follow: `taken`: their state was taken; `brief`: they had waited for less than 100 ms; `many`: they were beyond the 20,000 most important ones; `late`: the processor time was up; `gone`: they ended meanwhile. Absent if they were not looked at"),
@@ -539,5 +556,7 @@ void fr_info_json(struct fr_out *o, const struct fr_info *s)
 {
 	struct info_page page = {.s = s};
 
+	fr_info_over(s, &page.over);
 	fr_json_line(o, &fr_info_kind, &page, &page);
+	fr_waitsums_free(&page.over);
 }

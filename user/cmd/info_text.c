@@ -500,6 +500,8 @@ static void info_put_left(struct fr_out *o, bool *any, const struct fr_info *s, 
 	}
 }
 
+#define OVER_SHOWN 5 /* `info --json` has more */
+
 /* What was not read of which process: the first of them. */
 #define UNREAD_SHOWN 8
 
@@ -558,6 +560,20 @@ static u64 waits_of(const struct fr_info *s, const char *what)
 	return fr_counts_get(fr_info_fact(s, "waits"), what, strlen(what), &v) ? v : 0;
 }
 
+/* By whom, and in which call. */
+static void info_put_over(struct fr_out *o, const struct fr_info *s)
+{
+	struct fr_waitsums over;
+
+	fr_info_over(s, &over);
+	if (over.all.cnt) {
+		fr_out_str(o, "    ");
+		fr_waitsums_put(o, &over, OVER_SHOWN);
+		fr_out_char(o, '\n');
+	}
+	fr_waitsums_free(&over);
+}
+
 static void info_put_lacks(struct fr_out *o, const struct fr_info *s)
 {
 	u64 expected = fact_count(s, "sample_expected"), taken = fact_count(s, "sample_taken");
@@ -571,7 +587,9 @@ static void info_put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, damaged, "hole(s): laps damaged in the ring, or in the file this one was made from");
 	put_lack(o, &any, cut, "hole(s): between the parts cut out of the files this one was made from");
 	put_lack(o, &any, fact_count(s, "task_evicted"), "ended task(s) dropped from the task table: old names may be missing");
-	put_lack(o, &any, waits_of(s, "over"), "wait(s) beyond the budget of records, whose sum alone is known");
+	put_lack(o, &any, waits_of(s, "over"),
+		 "wait(s) beyond the budget of records, whose sums alone are known, by task and call:");
+	info_put_over(o, s);
 	put_lack(o, &any, waits_of(s, "unlooked"),
 		 "time(s) that a task left with no look at its user stack, beyond the budget");
 	put_lack(o, &any, waits_of(s, "taken"), "wait(s), long or short, whose entry another task took");

@@ -138,7 +138,7 @@ int fr_live_read(struct fr_sess *s, struct fr_live *l)
 	live_read_facts(l);
 	read_incidents(l);
 	l->wait_min_ns = fr_live_fact(l, "wait_min_ns");
-	l->has_waits = l->wait_min_ns && !fr_sess_waits(s, &l->waits);
+	l->has_waits = l->wait_min_ns && !fr_sess_waits(s, &l->waits, &l->waitsums);
 	live_read_tps(l);
 	err = fr_live_read_waiting(l);
 	return err ?: fr_sess_progs(s, &l->prog, &l->prog_cnt);
@@ -182,6 +182,7 @@ void fr_live_free(struct fr_live *l)
 	free(l->ring);
 	free(l->squeezed);
 	free(l->waiting);
+	fr_waitsums_free(&l->waitsums);
 	free_facts(l);
 	if (l->prog)
 		fr_sess_progs_free(l->prog, l->prog_cnt);

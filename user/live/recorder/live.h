@@ -103,6 +103,7 @@ struct fr_live {
 	bool has_waits;			    /* waits of at least wait_min_ns are recorded */
 	u64 wait_min_ns;
 	struct fr_wait_counts waits;
+	struct fr_waitsums waitsums; /* of those beyond the budget */
 	bool has_incidents;
 	struct fr_incident_counts incidents;
 	struct fr_squeezed_by *squeezed; /* whose incidents were beyond their share, the most first */

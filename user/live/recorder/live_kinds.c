@@ -591,12 +591,21 @@ static const void *live_waits(const struct fr_at *at, u32 i)
 	return i || !l->has_waits ? NULL : l;
 }
 
+static const void *live_over(const struct fr_at *at, u32 i)
+{
+	const struct fr_live *l = at->of;
+
+	return i < l->waitsums.cnt ? &l->waitsums.at[i] : NULL;
+}
+
 /* clang-format off */
 static const struct fr_column waits_columns[] = {
 	FR_COLUMN(struct fr_live, wait_min_ns, "min_ns", NS, "waits at least this long are recorded"),
 #define C(name, doc) FR_COLUMN(struct fr_live, waits.name, #name, COUNT, doc),
 	FR_WAIT_COUNTS(C)
 #undef C
+	FR_LIST(live_over, "over_by", &fr_waitsum_kind, NULL),
+	FR_PART(struct fr_live, waitsums.rest, "over_rest", &fr_waitsum_rest_kind, NULL),
 	{},
 };
 /* clang-format on */

@@ -24,7 +24,8 @@
 #include "live/session/hits.h"
 #include "live/session/sampler.h"
 
-#define FEW_CPUS 16 /* with more, the table has a row a tier, not one a ring */
+#define OVER_SHOWN 3  /* `--json` has more */
+#define FEW_CPUS   16 /* with more, the table has a row a tier, not one a ring */
 
 void fr_live_put_problems(struct fr_out *o, const struct fr_at *at)
 {
@@ -129,7 +130,10 @@ void fr_live_put_lost(struct fr_out *o, const struct fr_at *at)
 	live_put_tps(o, l);
 }
 
-/* "waits  120 of at least 1 ms recorded; 15 beyond the budget, 2.00 s in all; 3 whose entry another task took" */
+/*
+ * "waits   120 of at least 1 ms recorded; 15 beyond the budget, 2.00 s in all; 3 whose entry another task took"
+ * "beyond  worker/71 in futex 12 (1.90 s), others 3 (100 ms)"
+ */
 void fr_live_put_waits(struct fr_out *o, const struct fr_at *at)
 {
 	const struct fr_live *l = at->of;
@@ -150,6 +154,11 @@ void fr_live_put_waits(struct fr_out *o, const struct fr_at *at)
 	if (l->waits.taken)
 		fr_out_printf(o, "; %s, long or short, not known: another task took the entry",
 			      fr_show_count(l->waits.taken, a, sizeof(a)));
+	fr_out_char(o, '\n');
+	if (!l->waits.over)
+		return;
+	fr_lines_label(o, "beyond");
+	fr_waitsums_put(o, &l->waitsums, OVER_SHOWN);
 	fr_out_char(o, '\n');
 }
 

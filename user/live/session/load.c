@@ -315,6 +315,8 @@ static int size_maps(struct load *l)
 	if (l->conf->wait_min_ns) {
 		bpf_map__set_max_entries(l->skel->maps.fr_waits, FR_WAIT_CNT);
 		bpf_map__set_max_entries(l->skel->maps.fr_wait_looks_of, FR_WAIT_LOOK_CNT);
+	} else { /* nothing uses it: the verifier drops what would */
+		bpf_map__set_value_size(l->skel->maps.fr_wait_over, sizeof(u64));
 	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
@@ -340,7 +342,8 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
 	u64 dead = task_cnt / 2 * sizeof(struct fr_task_key);
 	u64 per_cpu = FR_EXEC_TEXT_MAX + 3 * FR_STACK_DEPTH_MAX * 8 + 2048 * 24 +
-		      15 * 1024 /* stacks seen, places, states, tp */ + 4096 + 16 /* fr_call_given */;
+		      15 * 1024 /* stacks seen, places, states, tp */ + 4096 + 16 /* fr_call_given */ +
+		      (conf->wait_min_ns ? sizeof(struct fr_wait_over) : 0);
 
 	u64 triggers = sizeof(struct fr_triggers) + sizeof(struct fr_ledger) + FR_ALERT_QUEUE_SZ +
 		       1024 * (64 + 32) /* fr_dying */ + FR_USTACK_CNT * sizeof(struct fr_ustack);
@@ -469,6 +472,7 @@ static int pin_maps(const struct load *l)
 		{l->skel->maps.data_ksym, "ksym"},
 		{l->skel->maps.fr_incidents, "incidents"},
 		{l->skel->maps.fr_wait_cpu, "waits"},
+		{l->skel->maps.fr_wait_over, "waits-over"},
 		{l->skel->maps.fr_tp_counts, "tp-counts"},
 		{l->skel->maps.fr_incident_bell, "incident-bell"},
 		{l->skel->maps.fr_incident_ask, "incident-ask"},

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/waitsum.h"
 #include "live/ring/ring_read.h"
 #include "live/session/load.h"
 #include "read/elf/kallsyms.h"
@@ -183,8 +184,11 @@ u32 fr_sess_sample_hz(struct fr_sess *s); /* now; 0: no samples */
 enum fr_sample_event fr_sess_sample_event(struct fr_sess *s);
 u64 fr_sess_samples_due(struct fr_sess *s, u64 now_ns); /* expected since the recording began; for cycles an upper limit */
 
-/* What became of waits of at least fact wait_min_ns (bpf/wait.h), on all CPUs. 0; -errno: it is not known. */
-int fr_sess_waits(const struct fr_sess *s, struct fr_wait_counts *out);
+/*
+ * What became of waits of at least fact wait_min_ns (bpf/wait.h), on all CPUs, and of those beyond the budget the sums by task
+ * and call. 0, free sums; -errno: it is not known.
+ */
+int fr_sess_waits(const struct fr_sess *s, struct fr_wait_counts *out, struct fr_waitsums *sums);
 
 /* A recorded tracepoint. */
 struct fr_sess_tp {

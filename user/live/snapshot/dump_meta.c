@@ -303,21 +303,35 @@ int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh)
 	return err ?: fr_snap_put_fact(d->w, "wall_steps", "%llu", fr_load(&sh->wall_step_cnt));
 }
 
-/* What became of long waits: those that have no record are counted. */
+static int meta_put_over(struct fr_dump *d, const struct fr_waitsums *sums)
+{
+	char *text = fr_waitsums_text(sums);
+	int err = text ? fr_snap_put_fact(d->w, "waits_over", "%s", text) : -ENOMEM;
+
+	free(text);
+	return err;
+}
+
+/* What became of long waits: those that have no record are counted, and those beyond the budget summed by task and call. */
 static int meta_put_waits(struct fr_dump *d)
 {
 	char *min = fr_sess_fact(d->s, "wait_min_ns");
 	bool none = !min;
 	struct fr_wait_counts c;
+	struct fr_waitsums sums;
+	int err;
 
 	free(min);
-	if (none || fr_sess_waits(d->s, &c))
+	if (none || fr_sess_waits(d->s, &c, &sums))
 		return 0;
 #define FORM(name, doc)	 ";" #name "=%llu"
 #define VALUE(name, doc) , c.name
-	return fr_snap_put_fact(d->w, "waits", &(FR_WAIT_COUNTS(FORM))[1] FR_WAIT_COUNTS(VALUE));
+	err = fr_snap_put_fact(d->w, "waits", &(FR_WAIT_COUNTS(FORM))[1] FR_WAIT_COUNTS(VALUE));
 #undef FORM
 #undef VALUE
+	err = err ?: meta_put_over(d, &sums);
+	fr_waitsums_free(&sums);
+	return err;
 }
 
 /* What the kernel counts of softirqs, beside the same when the recording began (facts softirqs_begin, softirq_ms_begin). */

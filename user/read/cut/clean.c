@@ -66,7 +66,7 @@ static const struct clean_form clean_facts[] = {
 	{"kernel", CLEAN_KEEP}, {"arch", CLEAN_KEEP}, {"boot_id", CLEAN_KEEP}, {"version", CLEAN_KEEP}, {"profile", CLEAN_KEEP},
 	{"layout", CLEAN_KEEP}, {"events", CLEAN_KEEP}, {"events_missing", CLEAN_KEEP}, {"events_held", CLEAN_KEEP},
 	{"clock_mode", CLEAN_KEEP}, {"begin_clock", CLEAN_KEEP}, {"sample_event", CLEAN_KEEP}, {"recovered", CLEAN_KEEP},
-	{"cpu_profile", CLEAN_KEEP}, {"missed", CLEAN_KEEP}, {"rare_missing", CLEAN_KEEP}, {"waits", CLEAN_KEEP}, {"states", CLEAN_KEEP},
+	{"cpu_profile", CLEAN_KEEP}, {"missed", CLEAN_KEEP}, {"rare_missing", CLEAN_KEEP}, {"waits", CLEAN_KEEP}, {"waits_over", CLEAN_KEEP}, {"states", CLEAN_KEEP},
 	{"states_missing", CLEAN_KEEP}, {"softirqs", CLEAN_KEEP}, {"softirqs_begin", CLEAN_KEEP}, {"softirq_ms", CLEAN_KEEP},
 	{"softirq_ms_begin", CLEAN_KEEP}, {"disks", CLEAN_KEEP}, {"incidents_missing", CLEAN_KEEP}, {"kernel_build_id", CLEAN_KEEP},
 	{"kernel_stext", CLEAN_KEEP}, {"kernel_symbols", CLEAN_KEEP}, {"symbols_left_out", CLEAN_KEEP}, {"unread", CLEAN_KEEP},

@@ -111,11 +111,7 @@ void fr_waited_read(const struct fr_waited_fields *f, const struct fr_view *v, c
 
 const char *fr_waited_call(const struct fr_waited *w, const char *arch, char text[FR_WAITED_CALL_SZ])
 {
-	const struct fr_sys sys = {.arch = arch, .abi = w->abi};
-
-	if (w->in == FR_WAITED_user)
-		return "user code";
-	return w->in == FR_WAITED_call ? fr_sysname_call(&sys, w->id, text) : "kernel";
+	return fr_waitsum_call(arch, w->in, w->abi, w->id, text);
 }
 
 /* What a call's registers tell of its object where that was not recorded. */

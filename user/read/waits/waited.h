@@ -12,6 +12,7 @@
 #define FR_WAITED_H
 
 #include "base/rows/view.h"
+#include "base/waitsum.h"
 #include "wait.h"
 
 #define FR_WAITED_ARGS	    6u

@@ -181,6 +181,32 @@ int fr_waits_run(struct fr_waits *w, const struct fr_replay_run *run, u64 since_
 	return err;
 }
 
+/* ---- waits without a record ---- */
+
+static void waits_name_over(struct fr_waits *w, const struct fr_view *v)
+{
+	struct fr_waited_name name;
+	struct fr_who who;
+	u32 i;
+
+	for (i = 0; v->names && i < w->over.cnt; i++) {
+		who = fr_names_who(v->names, w->over.at[i].tid, w->over.at[i].last_ns, 0);
+		fr_waited_name_of(&name, &who);
+		memcpy(w->over.at[i].comm, name.text, name.len);
+	}
+}
+
+/* What cannot be read is as if the file did not have it. */
+static void waits_read_over(struct fr_waits *w, const struct fr_replay *r)
+{
+	const char *text = fr_snap_fact(fr_replay_snap(r, 0), "waits_over");
+
+	w->has_over = text && !fr_waitsums_read(&w->over, text, w->arch);
+	if (!w->has_over)
+		fr_waitsums_free(&w->over);
+	waits_name_over(w, fr_replay_view(r, 0));
+}
+
 /* ---- life ---- */
 
 void fr_waits_init(struct fr_waits *w, const struct fr_replay *r, u32 tid, s32 pid)
@@ -190,6 +216,7 @@ void fr_waits_init(struct fr_waits *w, const struct fr_replay *r, u32 tid, s32 p
 
 	*w = (struct fr_waits){.tid = tid, .pid = pid, .min_ns = -1, .arch = fr_snap_fact(s, "arch")};
 	w->recorded = fr_snap_fact_num(s, "wait_min_ns", &w->min_ns);
+	waits_read_over(w, r);
 	fr_waited_bind(&w->fields, fr_replay_schema(r, 0));
 	w->text.rec_sz = sizeof(struct text);
 	for (i = 0; i < FR_WAITS_OF_CNT; i++)
@@ -203,6 +230,7 @@ void fr_waits_free(struct fr_waits *w)
 	for (i = 0; i < w->text.cnt; i++)
 		free(((struct text *)fr_tally_at(&w->text, i))->text);
 	fr_tally_free(&w->text);
+	fr_waitsums_free(&w->over);
 	for (i = 0; i < FR_WAITS_OF_CNT; i++)
 		fr_tally_free(&w->part[i].sums);
 }

@@ -46,6 +46,8 @@ struct fr_waits {
 	struct fr_waited_fields fields;
 	struct fr_tally text; /* objects: texts that sums and waits point to */
 	bool full;
+	struct fr_waitsums over; /* those beyond the budget, since the session began */
+	bool has_over;		 /* the file says so */
 	struct fr_waits_part part[FR_WAITS_OF_CNT];
 };
 

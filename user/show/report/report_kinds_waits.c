@@ -234,12 +234,28 @@ static struct fr_value waits_horizon(const struct fr_at *at)
 	return fr_value_nr(fr_summary_horizon(waits_report(at)->sum, FR_TIER_WAIT));
 }
 
+static const void *waits_over(const struct fr_at *at, u32 i)
+{
+	const struct fr_waits *w = at->rec;
+
+	return i < w->over.cnt ? &w->over.at[i] : NULL;
+}
+
+static const void *waits_over_rest(const struct fr_at *at, u32 i)
+{
+	const struct fr_waits *w = at->rec;
+
+	return i || !w->has_over ? NULL : &w->over.rest;
+}
+
 static const struct fr_column waits_columns[] = {
 	FR_COLUMN_MADE(waits_min, "min_ns", NS, "WaitMin: shorter ones have no record; `null`: not known"),
 	FR_COLUMN_MADE(waits_horizon, "horizon_ns", CLOCK, "from then on each CPU has all that were written"),
 	FR_PART(struct fr_waits, part[FR_WAITS_OF_TASK], "task", &kind_part, "of the task in focus"),
 	FR_PART(struct fr_waits, part[FR_WAITS_OF_PROCESS], "process", &kind_part, "of its process"),
 	FR_PART(struct fr_waits, part[FR_WAITS_OF_ALL], "all", &kind_part, "of all"),
+	FR_LIST(waits_over, "over_by", &fr_waitsum_kind, "since the session began"),
+	FR_PART_MADE(waits_over_rest, "over_rest", &fr_waitsum_rest_kind, NULL),
 	{},
 };
 const struct fr_table fr_report_kind_waits = {"long_waits", "Waits that have a record.", waits_columns};

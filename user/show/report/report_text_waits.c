@@ -13,6 +13,7 @@
 
 #define LONGEST_SHOWN 3u
 #define FRAMES_SHOWN  5u /* the kernel's, and as many of the program's */
+#define OVER_SHOWN    5u /* the JSON has more */
 #define CALL_COLS     16u
 #define WHO_COLS      22u
 
@@ -183,6 +184,18 @@ static void text_waits_put_part(struct fr_report_page *p, const struct fr_waits_
 	}
 }
 
+/* Waits that have no record, since the session began: by task and call. */
+static void text_waits_put_over(struct fr_report_page *p, const struct fr_waitsums *over)
+{
+	if (!over->all.cnt)
+		return;
+	fr_out_char(p->o, '\n');
+	fr_report_count(p->o, over->all.cnt, 0);
+	fr_out_printf(p->o, " wait%s beyond the budget, by task and call: ", fr_plural(over->all.cnt));
+	fr_waitsums_put(p->o, over, OVER_SHOWN);
+	fr_out_char(p->o, '\n');
+}
+
 /* ---- the section ---- */
 
 /* A count of fact `waits`, of the whole session. */
@@ -235,4 +248,5 @@ void fr_report_put_waits(struct fr_report_page *p)
 		text_waits_put_part(p, process, "Its process");
 	if (all->time.cnt > process->time.cnt)
 		text_waits_put_part(p, all, "Which tasks");
+	text_waits_put_over(p, &w->over);
 }
