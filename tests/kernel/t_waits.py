@@ -15,6 +15,7 @@ import time
 
 from frtest import (FILTERED, LIBRARY, ROOT, WAITS, Failed, Skip, check, dump, equal, fr, fr_json, helper, main, mono_ns, new_name, path, program, replay, run,
                     session, shared, test, wait_for)
+from recorder import Recorder, kill
 
 WAIT_MIN_NS = 4_000_000
 CALL, USER, KERNEL = 0, 1, 2
@@ -702,6 +703,41 @@ def profiled():
     equal(sum(int(line.rpartition(" ")[2]) for line in naps[0]), sum(e["blocked"] for e in waits if e["id"] in NANOSLEEP), "as its records say")
     check(any("hrtimer_nanosleep" in line for line in naps[0]), f"with names of the kernel's functions: {naps[0]}")
     check(re.search(r"(?m)^Blocked: session '.*$", fr("profile", "--off-cpu", "-n", name).stdout), "as text")
+
+
+HOUR = ("-p", "minimal", "-e", "wait", "-e", "sample", "--wait-min", "1us", "-m", "8M", "--tier", "wait=256K")
+
+
+def of_hour(name):
+    """The hour as the recorder added it up: as text, and how many waits that are, those that were overwritten too; "", 0: not yet."""
+    text = fr("profile", "--off-cpu", "-n", name, "--since", "1h", "--top", "10000").stdout
+    numbers = [int(n.replace(",", "")) for n in re.findall(r"(?m)^([\d,]+) waits? (?:of at least|since the session began)", text)]
+    return (text, sum(numbers)) if "as the recorder added it up" in text else ("", 0)
+
+
+@test("a recorder adds up where tasks were blocked: each wait once, or counted as overwritten, whichever recorder, also of the time that the ring has lost",
+      own="few records that are overwritten all the time, which a recorder reads, and one after it")
+def hour():
+    dir = tempfile.mkdtemp(dir=os.path.dirname(path("hour")))
+    with session(*HOUR) as name:
+        p = subprocess.Popen([helper("pingpong"), "100000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            for _ in range(2):
+                r = Recorder(name, dir, "-o", dir, "--keep", *HOUR)
+                try:
+                    before = fr_json("status", "-n", name)["waits"]["written"]
+                    text, cnt = wait_for(lambda: (lambda got: got[1] >= before and got)(of_hour(name)), lambda: f"all of {before} waits are counted: {of_hour(name)}; {r.said()}")
+                    written = fr_json("status", "-n", name)["waits"]["written"]
+                    check(cnt <= written, f"{cnt} counted, of {written}")
+                finally:
+                    kill(r)
+            check(re.search(r"(?m)^ +\S+ \S+  pingpong\n +in .*pipe_read", text), f"where it was blocked: {text}")
+            file = dump(name)
+            text = of_hour(name)[0]
+            equal(fr("profile", "--off-cpu", "--since", "1h", "--top", "10000", file).stdout.splitlines()[1:], text.splitlines()[1:], "its snapshot says the same")
+        finally:
+            os.killpg(p.pid, signal.SIGKILL)
+            p.wait()
 
 
 @test("--wait-min: needs waits; 0 records none, and costs nothing")

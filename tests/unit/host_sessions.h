@@ -12,9 +12,9 @@
 		abort(); \
 	}
 
-NOT_HERE(fr_counterstore_close)
-NOT_HERE(fr_counterstore_load)
-NOT_HERE(fr_counterstore_open)
+NOT_HERE(fr_halves_close)
+NOT_HERE(fr_halves_load)
+NOT_HERE(fr_halves_open)
 NOT_HERE(fr_hits_close)
 NOT_HERE(fr_hits_cpu)
 NOT_HERE(fr_hits_cpu_cnt)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "live/recorder/blocking.h"
 #include "live/recorder/counting.h"
 #include "live/recorder/daemon.h"
 #include "live/recorder/sampling.h"
@@ -85,6 +86,22 @@ void fr_counting_free(struct fr_counting *c)
 }
 
 void fr_counting_read(struct fr_counting *c)
+{
+	(void)c;
+}
+
+struct fr_blocking *fr_blocking_new(struct fr_sess *s)
+{
+	(void)s;
+	return NULL;
+}
+
+void fr_blocking_free(struct fr_blocking *c)
+{
+	(void)c;
+}
+
+void fr_blocking_read(struct fr_blocking *c)
 {
 	(void)c;
 }

@@ -27,7 +27,7 @@
 
 struct fr_counting {
 	struct fr_sess *s;
-	struct fr_counterstore *store;
+	struct fr_halves *store;
 	int fd; /* -1: no helper */
 	pid_t pid;
 	u64 asked_ns;
@@ -63,19 +63,19 @@ static void counting_give_up(struct fr_sess *s, int fd)
 }
 
 /* What a helper before this one has left, if it is whole. */
-static void counting_take_over(const struct fr_counterstore *store, struct fr_counters *c)
+static void counting_take_over(const struct fr_halves *store, struct fr_counters *c)
 {
 	u8 *bytes;
 	size_t sz;
 
-	if (fr_counterstore_load(store, &bytes, &sz) || !bytes)
+	if (fr_halves_load(store, &bytes, &sz) || !bytes)
 		return;
 	if (fr_counters_decode(c, bytes, sz))
 		fr_counters_free(c);
 	free(bytes);
 }
 
-static void counting_look(struct fr_counterread *r, struct fr_counterstore *store, struct fr_counters *c, u64 ts)
+static void counting_look(struct fr_counterread *r, struct fr_halves *store, struct fr_counters *c, u64 ts)
 {
 	u8 *bytes;
 	size_t sz;
@@ -85,11 +85,11 @@ static void counting_look(struct fr_counterread *r, struct fr_counterstore *stor
 	fr_counters_drop_before(c, ts > FR_COUNTERS_KEPT_NS ? ts - FR_COUNTERS_KEPT_NS : 0);
 	if (fr_counters_encode(c, FR_COUNTERS_STORE_SZ, &bytes, &sz) || !sz)
 		return;
-	fr_counterstore_put(store, bytes, sz);
+	fr_halves_put(store, bytes, sz);
 	free(bytes);
 }
 
-static void counting_serve(struct fr_counterstore *store)
+static void counting_serve(struct fr_halves *store)
 {
 	struct fr_counterread *r = fr_counterread_new();
 	struct request ask, last;
@@ -147,7 +147,7 @@ struct fr_counting *fr_counting_new(struct fr_sess *s)
 
 	if (c) {
 		*c = (struct fr_counting){.s = s, .fd = -1, .pid = -1};
-		err = fr_counterstore_open(s, &c->store);
+		err = fr_halves_open(s, &fr_counterstore, &c->store);
 	}
 	err = err ?: counting_begin(c);
 	if (!err)
@@ -163,7 +163,7 @@ void fr_counting_free(struct fr_counting *c)
 	if (!c)
 		return;
 	counting_end(c);
-	fr_counterstore_close(c->store);
+	fr_halves_close(c->store);
 	free(c);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "base/err.h"
+#include "live/recorder/blocking.h"
 #include "live/recorder/counting.h"
 #include "live/recorder/daemon.h"
 #include "live/session/sampler.h"
@@ -15,6 +16,7 @@ struct fr_sampling {
 	struct fr_daemon *d;
 	struct fr_sampler *sp;
 	struct fr_counting *counting; /* NULL: none */
+	struct fr_blocking *blocking; /* likewise */
 	int timer_fd;
 	bool said;
 };
@@ -27,6 +29,7 @@ static void read_now(struct fr_sampling *m)
 
 	fr_daemon_timer_again(m->timer_fd, FR_SAMPLER_INTERVAL_NS);
 	fr_counting_read(m->counting);
+	fr_blocking_read(m->blocking);
 	if ((err && err != -EWOULDBLOCK) || what.damaged) {
 		if (!m->said)
 			fr_warn("the profile cannot be read: %s: some of it is missing",
@@ -77,6 +80,7 @@ int fr_sampling_new(struct fr_daemon *d, struct fr_sampling **out)
 	}
 	m->counting = fr_counting_new(fr_daemon_sess(d));
 	fr_counting_read(m->counting);
+	m->blocking = fr_blocking_new(fr_daemon_sess(d));
 	*out = m;
 	return 0;
 }
@@ -86,6 +90,7 @@ void fr_sampling_free(struct fr_sampling *m)
 	if (!m)
 		return;
 	fr_counting_free(m->counting);
+	fr_blocking_free(m->blocking);
 	fr_daemon_drop(m->d, &m->timer_fd);
 	if (m->sp) {
 		fr_daemon_unwatch(m->d, fr_hits_calls_fd(fr_sampler_hits(m->sp)));

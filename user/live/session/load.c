@@ -20,6 +20,7 @@
 #include "flightrec.skel.h"
 #include "flood.h"
 #include "live/ring/percpu.h"
+#include "live/session/blockstore.h"
 #include "live/session/counterstore.h"
 #include "live/session/current.h"
 #include "live/session/hits.h"
@@ -336,7 +337,10 @@ u32 fr_load_possible_cnt(void)
 
 u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 {
-	u64 task_cnt = conf->task_cnt, profile = conf->profile ? fr_hits_sz(fr_load_possible_cnt()) + fr_counterstore_sz() : 0;
+	u64 task_cnt = conf->task_cnt, profile = conf->profile
+							 ? fr_hits_sz(fr_load_possible_cnt()) + fr_halves_sz(&fr_counterstore) +
+								   (conf->wait_min_ns ? fr_halves_sz(&fr_blockstore) : 0)
+							 : 0;
 
 	/* kernel/bpf/hashtab.c: a header of 48 bytes per element and a bucket of 16 to 32; the queue's keys */
 	u64 tasks = task_cnt * (48 + 32 + sizeof(struct fr_task_key) + sizeof(struct fr_task));
@@ -499,8 +503,9 @@ static int pin_maps(const struct load *l)
 /* The profile: tables and calls, room for the merged profile, and a directory to lock; and the counters, read beside it. */
 static int pin_profile(const struct load *l)
 {
-	int store = fr_hits_make_store(), counters = fr_counterstore_make();
-	int err = store < 0 ? store : counters < 0 ? counters : 0;
+	int store = fr_hits_make_store(), counters = fr_halves_make(&fr_counterstore);
+	int blocked = l->conf->wait_min_ns ? fr_halves_make(&fr_blockstore) : -ENOENT;
+	int err = store < 0 ? store : counters < 0 ? counters : blocked < 0 && l->conf->wait_min_ns ? blocked : 0;
 	const struct {
 		int fd;
 		const char *name;
@@ -508,12 +513,15 @@ static int pin_profile(const struct load *l)
 		{bpf_map__fd(l->skel->maps.fr_hits), "hits"},
 		{bpf_map__fd(l->skel->maps.fr_hits_calls), "hits-calls"},
 		{store, "profile-pages"},
-		{counters, "counters"},
+		{counters, fr_counterstore.pin},
+		{blocked, fr_blockstore.pin},
 	};
 	char path[256];
 	u32 i;
 
 	for (i = 0; i < sizeof(pins) / sizeof(pins[0]) && !err; i++) {
+		if (pins[i].fd < 0)
+			continue;
 		err = pin_path(path, sizeof(path), l, pins[i].name);
 		if (!err && bpf_obj_pin(pins[i].fd, path))
 			err = -errno;
@@ -525,6 +533,8 @@ static int pin_profile(const struct load *l)
 		close(store);
 	if (counters >= 0)
 		close(counters);
+	if (blocked >= 0)
+		close(blocked);
 	if (err)
 		fr_err("cannot keep the profile in %s: %s: leave it out with --cpu-profile no", l->conf->dir, strerror(-err));
 	return err;

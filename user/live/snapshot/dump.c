@@ -161,6 +161,7 @@ void fr_dump_free(struct fr_dump *d)
 	fr_dump_free_mappings(d->dead, d->dead_cnt);
 	fr_dump_states_free(d->states);
 	fr_sampler_close(d->sampler);
+	free(d->blocked);
 }
 
 /* The steps of a snapshot say what fails. */

@@ -100,17 +100,17 @@ static u32 dump_counters_one(void *arg)
 /* What a recorder has kept. */
 static void dump_counters_load(struct fr_dump_counters *d)
 {
-	struct fr_counterstore *store;
+	struct fr_halves *store;
 	u8 *bytes = NULL;
 	u64 *moment;
 	size_t sz, cnt;
 
-	if (fr_counterstore_open(d->ask.s, &store))
+	if (fr_halves_open(d->ask.s, &fr_counterstore, &store))
 		return;
-	if (!fr_counterstore_load(store, &bytes, &sz) && bytes && fr_counters_decode(&d->c, bytes, sz))
+	if (!fr_halves_load(store, &bytes, &sz) && bytes && fr_counters_decode(&d->c, bytes, sz))
 		fr_counters_free(&d->c);
 	free(bytes);
-	fr_counterstore_close(store);
+	fr_halves_close(store);
 	moment = fr_counters_moments(&d->c, &cnt);
 	if (moment && cnt && moment[cnt - 1] <= d->now.ns)
 		d->last_ns = moment[cnt - 1];

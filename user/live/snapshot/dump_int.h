@@ -76,6 +76,7 @@ struct fr_dump {
 	struct fr_dump_states *states; /* NULL: not looked at */
 	struct fr_sampler *sampler;
 	const struct fr_prof *prof; /* the sampler's, NULL none */
+	struct fr_prof *blocked;    /* what a recorder has kept, NULL none */
 	u64 begun_ns;		    /* CLOCK_MONOTONIC, for durations only */
 	u64 begin_ts, trigger_ts;
 	u64 nr;		  /* of its marks */
@@ -142,7 +143,7 @@ struct fr_snap_hole *fr_dump_add_hole(struct fr_dump *d, const struct fr_dump_ri
 bool fr_dump_lacks_task(const struct fr_dump_ask *ask, u64 trigger_ts, const struct fr_snap_task *task, size_t cnt,
 			struct fr_snap_task *out);
 
-/* Read the profile, prof, if there is one; its addresses are looked up, too. */
+/* Read the profile, prof, and where tasks were blocked, if there is any; their addresses are looked up, too. */
 void fr_dump_find_profile(struct fr_dump *d);
 
 /* Addresses in its stacks, to be looked up. */

@@ -582,6 +582,7 @@ int fr_dump_put_meta(struct fr_dump *d)
 	if (!err && !d->ask->glance) {
 		fr_dump_find_profile(d);
 		m.prof = d->prof;
+		m.blocked = d->blocked;
 	}
 	err = err ?: fr_dump_put_state_stacks(d);
 	err = err ?: fr_meta_put(&m, d->w);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "live/session/blockstore.h"
 #include "live/snapshot/dump_int.h"
 
 #define WAIT_MS 500 /* for the recorder, which reads for some milliseconds */
@@ -29,11 +30,27 @@ void fr_dump_add_profile_addrs(struct fr_addrs *a, const struct fr_prof *p)
 	}
 }
 
+/* A recorder keeps it, who reads it every ten seconds: the file has the records of what came since. */
+static void profile_find_blocked(struct fr_dump *d)
+{
+	struct fr_halves *store;
+	u8 *bytes;
+	size_t sz;
+
+	if (fr_halves_open(d->s, &fr_blockstore, &store))
+		return;
+	if (!fr_halves_load(store, &bytes, &sz) && bytes && !fr_prof_read(bytes, sz, &d->blocked) && d->addrs)
+		fr_dump_add_profile_addrs(d->addrs, d->blocked);
+	free(bytes);
+	fr_halves_close(store);
+}
+
 /* A snapshot must not fail for lack of it. */
 void fr_dump_find_profile(struct fr_dump *d)
 {
 	int err = fr_sampler_open(d->s, &d->sampler);
 
+	profile_find_blocked(d);
 	if (err == -ENOENT)
 		return;
 	err = err ?: fr_sampler_read(d->sampler, WAIT_MS, &d->prof, NULL);

@@ -289,6 +289,8 @@ struct proc_life {
 	u64 start_ns, exit_ns; /* CLOCK_MONOTONIC; exit 0: it lives */
 };
 
+#define PROF_CNT 2u /* the profile, and where tasks were blocked */
+
 /* What was found of all processes, for the asker; and, for the runner, of the one being looked at. */
 struct finds {
 	struct fr_dump *d;
@@ -300,8 +302,8 @@ struct finds {
 	size_t mapping_cnt, mapping_room;
 	struct fr_snap_symbol *symbol;
 	size_t symbol_cnt, symbol_room;
-	const struct fr_prof *prof; /* files of it are looked for by build-id */
-	bool found[FR_PROF_FILE_MAX];
+	const struct fr_prof *prof[PROF_CNT]; /* files of these are looked for by build-id; NULL: none */
+	bool found[PROF_CNT][FR_PROF_FILE_MAX];
 	u32 found_cnt;
 	u64 seen[SEEN_CNT]; /* files that were looked at */
 	struct fr_proc proc;
@@ -461,15 +463,25 @@ static u64 symbols_pid_of(void *arg, u32 item)
 
 /* ---- files of the profile, whose frames have no addresses ---- */
 
-static void find_file(struct finds *f, const u8 *id, u8 sz)
+static void find_file(struct finds *f, u32 of, const u8 *id, u8 sz)
 {
+	const struct fr_prof *p = f->prof[of];
 	u32 i;
 
-	for (i = 0; i < f->prof->file_cnt; i++)
-		if (!f->found[i] && f->prof->file[i].sz == sz && !memcmp(f->prof->file[i].build_id, id, sz)) {
-			f->found[i] = true;
+	for (i = 0; p && i < p->file_cnt; i++)
+		if (!f->found[of][i] && p->file[i].sz == sz && !memcmp(p->file[i].build_id, id, sz)) {
+			f->found[of][i] = true;
 			f->found_cnt++;
 		}
+}
+
+static u32 files_wanted(const struct finds *f)
+{
+	u32 cnt = 0, i;
+
+	for (i = 0; i < PROF_CNT; i++)
+		cnt += f->prof[i] ? f->prof[i]->file_cnt : 0;
+	return cnt;
 }
 
 /* Was this file looked at? One that is forgotten is looked at again. */
@@ -485,13 +497,13 @@ static bool was_seen(struct finds *f, const struct fr_procmap *m)
 static bool symbols_is_wanted(struct finds *f, const struct fr_procmap *m)
 {
 	u8 id[FR_BUILD_ID_MAX], sz;
-	u32 before = f->found_cnt;
+	u32 before = f->found_cnt, i;
 
-	if (!f->prof || f->found_cnt == f->prof->file_cnt || !m->inode || !m->path[0] || was_seen(f, m))
+	if (f->found_cnt == files_wanted(f) || !m->inode || !m->path[0] || was_seen(f, m))
 		return false;
 	sz = symbols_build_id(f, m, id);
-	if (sz)
-		find_file(f, id, sz);
+	for (i = 0; sz && i < PROF_CNT; i++)
+		find_file(f, i, id, sz);
 	return f->found_cnt > before;
 }
 
@@ -733,7 +745,8 @@ struct fr_dump_symbols *fr_dump_symbols_new(struct fr_dump *d, const struct fr_s
 		return NULL;
 	fr_addrs_sort(d->addrs);
 	begin_kernel(&y->kernel, d);
-	y->finds = (struct finds){.d = d, .addrs = d->addrs, .prof = d->prof, .jit = malloc(JIT_MAX * sizeof(*y->finds.jit))};
+	y->finds = (struct finds){
+		.d = d, .addrs = d->addrs, .prof = {d->prof, d->blocked}, .jit = malloc(JIT_MAX * sizeof(*y->finds.jit))};
 	if (y->finds.jit)
 		y->finds.life_cnt = list_procs(d->addrs, task, cnt, &y->finds.life);
 	job[0] = (struct fr_errand_job){

@@ -35,7 +35,7 @@ struct fr_clean {
 	struct fr_vec column; /* void *: texts of the last batch */
 	struct fr_vec schema; /* struct fr_schema * */
 	struct fr_vec secret; /* text: further words of secret keys, of all parts */
-	struct fr_prof *prof;
+	struct fr_prof *prof, *blocked;
 	bool learns;
 	/* of the batch that is being cleaned */
 	const bool *leaves;	 /* by row: it is not written, and nothing of it counts; NULL: all are */
@@ -659,21 +659,22 @@ static int clean_counters(struct fr_clean *c, struct fr_counters *counters)
 	return 0;
 }
 
-static int clean_profile(struct fr_clean *c, struct fr_meta *m)
+/* *prof becomes *ours, a copy. */
+static int clean_profile(struct fr_clean *c, const struct fr_prof **prof, struct fr_prof **ours)
 {
 	int err = 0;
 	u32 i;
 
-	if (!m->prof)
+	if (!*prof)
 		return 0;
-	free(c->prof);
-	c->prof = malloc(sizeof(*c->prof));
-	if (!c->prof)
+	free(*ours);
+	*ours = malloc(sizeof(**ours));
+	if (!*ours)
 		return -ENOMEM;
-	memcpy(c->prof, m->prof, sizeof(*c->prof));
-	for (i = 0; i < c->prof->key_cnt && !err; i++)
-		err = clean_in(c, FR_PSEUDO_NAME, c->prof->key[i].comm, sizeof(c->prof->key[i].comm), true);
-	m->prof = c->prof;
+	memcpy(*ours, *prof, sizeof(**ours));
+	for (i = 0; i < (*ours)->key_cnt && !err; i++)
+		err = clean_in(c, FR_PSEUDO_NAME, (*ours)->key[i].comm, sizeof((*ours)->key[i].comm), true);
+	*prof = *ours;
 	return err;
 }
 
@@ -685,7 +686,7 @@ int fr_clean_meta(struct fr_clean *c, struct fr_meta *m)
 	err = err ?: clean_incidents(c, m->incident.at, m->incident.cnt);
 	for (i = 0; i < sizeof(clean_lists) / sizeof(clean_lists[0]); i++)
 		err = err ?: clean_list(c, &clean_lists[i], m);
-	err = err ?: clean_profile(c, m);
+	err = err ?: clean_profile(c, &m->prof, &c->prof) ?: clean_profile(c, &m->blocked, &c->blocked);
 	return err ?: clean_counters(c, &m->counters);
 }
 
@@ -879,7 +880,7 @@ int fr_clean_learn(struct fr_clean *c, struct fr_snap *s)
 	c->learns = true;
 	fr_meta_init(&m);
 	err = err ?: fr_meta_take(&m, s, NULL);
-	m.prof = fr_snap_profile(s);
+	fr_meta_take_profiles(&m, s);
 	err = err ?: learn_facts(c, s);
 	err = err ?: fr_clean_meta(c, &m);
 	err = err ?: clean_each_line(c, NULL, lines, sz);
@@ -1045,6 +1046,7 @@ void fr_clean_free(struct fr_clean *c)
 	fr_vec_free(&c->secret);
 	fr_pseudo_free(c->names);
 	free(c->prof);
+	free(c->blocked);
 	free(c);
 }
 

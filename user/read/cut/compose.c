@@ -161,7 +161,7 @@ static int compose_meta(const struct fr_part *p, const struct fr_compose *how, s
 
 	fr_meta_init(&m);
 	if (!p->is_of_tasks)
-		m.prof = fr_snap_profile(p->src[p->src_cnt - 1]);
+		fr_meta_take_profiles(&m, p->src[p->src_cnt - 1]);
 	err = how->account(p, &m, w);
 	for (i = 0; i < p->src_cnt && !err; i++)
 		err = fr_meta_take(&m, p->src[i], p->keep);

@@ -568,6 +568,12 @@ static int put_lines(const struct fr_meta *m, struct fr_snap_writer *w)
 	return err;
 }
 
+void fr_meta_take_profiles(struct fr_meta *m, const struct fr_snap *s)
+{
+	m->prof = fr_snap_profile(s);
+	m->blocked = fr_snap_blocked(s);
+}
+
 int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
 {
 	int err = fr_snap_put_rings(w, m->ring.at, m->ring.cnt);
@@ -586,5 +592,7 @@ int fr_meta_put(struct fr_meta *m, struct fr_snap_writer *w)
 		err = err ?: fr_snap_put_counters(w, &m->counters);
 	if (m->prof)
 		err = err ?: fr_snap_put_profile(w, m->prof);
+	if (m->blocked)
+		err = err ?: fr_snap_put_blocked(w, m->blocked);
 	return err ?: put_lines(m, w);
 }

@@ -25,13 +25,15 @@ struct fr_meta {
 	struct fr_vec formats;	     /* text: of tracepoints */
 	struct fr_counters counters; /* of the host */
 	bool has_counters;
-	const struct fr_prof *prof; /* the caller's, NULL: none */
-	struct fr_clean *clean;	    /* the lines are cleaned when they are put; NULL: they are not */
-	u32 taken_cnt;		    /* snapshots */
+	const struct fr_prof *prof;    /* the caller's, NULL: none */
+	const struct fr_prof *blocked; /* likewise */
+	struct fr_clean *clean;	       /* the lines are cleaned when they are put; NULL: they are not */
+	u32 taken_cnt;		       /* snapshots */
 	bool united;
 };
 
 void fr_meta_init(struct fr_meta *m);
+void fr_meta_take_profiles(struct fr_meta *m, const struct fr_snap *s); /* which has to stay open */
 void fr_meta_free(struct fr_meta *m);
 
 /*

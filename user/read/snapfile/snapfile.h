@@ -226,6 +226,7 @@ int fr_snap_put_procs(struct fr_snap_writer *w, const char *text, size_t sz);
 /* Formats of tracepoints, one after the other (base/tp/tps.h). */
 int fr_snap_put_formats(struct fr_snap_writer *w, const char *text, size_t sz);
 int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p);
+int fr_snap_put_blocked(struct fr_snap_writer *w, const struct fr_prof *p); /* base/profile/blocked.h */
 int fr_snap_put_counters(struct fr_snap_writer *w, const struct fr_counters *c);
 /* In any order. Texts longer than 4095 bytes are truncated. */
 int fr_snap_put_symbols(struct fr_snap_writer *w, const struct fr_snap_symbol *y, size_t cnt);
@@ -330,6 +331,7 @@ const u64 *fr_snap_lost_chunks(const struct fr_snap *s,
 /* A ring's: their numbers in fr_snap_chunks(), by their places in the ring. */
 const size_t *fr_snap_chunks_of(const struct fr_snap *s, u32 epoch, u16 cpu, u8 tier, size_t *cnt);
 const struct fr_prof *fr_snap_profile(const struct fr_snap *s);	     /* NULL: there is none */
+const struct fr_prof *fr_snap_blocked(const struct fr_snap *s);	     /* likewise */
 const struct fr_counters *fr_snap_counters(const struct fr_snap *s); /* NULL: they were not recorded */
 
 /* Is the file's end lost, with the accounts of rings? Then there may have been CPUs of which it has nothing. */

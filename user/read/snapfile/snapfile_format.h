@@ -46,6 +46,7 @@ enum fr_chunk_kind {
 	FR_CHUNK_KLOG = 16,	 /* list with texts */
 	FR_CHUNK_COUNTERS = 17,	 /* base/counter/counters.h */
 	FR_CHUNK_SCENES = 18,	 /* list with texts */
+	FR_CHUNK_BLOCKED = 19,	 /* as a profile: base/profile/blocked.h */
 };
 
 /* Limits of a reader. A writer keeps well below. */

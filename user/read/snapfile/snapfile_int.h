@@ -63,6 +63,7 @@ struct fr_snap {
 	struct fr_stacks *stacks;    /* NULL: not requested yet */
 	struct fr_snap_list facts;   /* struct fact */
 	struct fr_prof *profile;     /* NULL: none */
+	struct fr_prof *blocked;     /* likewise */
 	struct fr_counters counters; /* if has_counters */
 	bool has_counters;
 	char *facts_text, *procs, *formats;
@@ -162,7 +163,7 @@ int fr_snap_guess_rings(struct fr_snap *s);
 /* ---- snapfile_profile.c ---- */
 
 /* Take s->own.content, sz bytes, as a profile; only the first counts. 0, -EBADMSG, -ENOMEM. */
-int fr_snap_take_profile(struct fr_snap *s, size_t sz);
+int fr_snap_take_profile(struct fr_snap *s, struct fr_prof **to, size_t sz); /* *to: the snapshot's profile, or blocked */
 
 /* ---- snapfile_counters.c ---- */
 

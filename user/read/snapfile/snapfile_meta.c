@@ -126,7 +126,9 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 	if (kind == FR_CHUNK_FACTS)
 		return add_facts(s, sz);
 	if (kind == FR_CHUNK_PROFILE)
-		return fr_snap_take_profile(s, sz);
+		return fr_snap_take_profile(s, &s->profile, sz);
+	if (kind == FR_CHUNK_BLOCKED)
+		return fr_snap_take_profile(s, &s->blocked, sz);
 	if (kind == FR_CHUNK_COUNTERS)
 		return fr_snap_take_counters(s, sz);
 	if (kind == FR_CHUNK_PROCS)
@@ -139,7 +141,8 @@ int fr_snap_take_meta(struct fr_snap *s, u32 kind, const struct fr_snap_place *p
 bool fr_snap_is_meta(u32 kind)
 {
 	return kind == FR_CHUNK_SCHEMA || kind == FR_CHUNK_FACTS || kind == FR_CHUNK_PROCS || kind == FR_CHUNK_PROFILE ||
-	       kind == FR_CHUNK_FORMATS || kind == FR_CHUNK_COUNTERS || fr_list_kind(kind) || fr_text_kind(kind);
+	       kind == FR_CHUNK_BLOCKED || kind == FR_CHUNK_FORMATS || kind == FR_CHUNK_COUNTERS || fr_list_kind(kind) ||
+	       fr_text_kind(kind);
 }
 
 int fr_snap_split_facts(struct fr_snap *s)
@@ -208,6 +211,7 @@ void fr_snap_free_meta(struct fr_snap *s)
 	free(s->procs);
 	free(s->formats);
 	free(s->profile);
+	free(s->blocked);
 	fr_snap_free_counters(s);
 	fr_schema_free(s->schema);
 }

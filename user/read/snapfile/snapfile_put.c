@@ -53,12 +53,22 @@ int fr_snap_put_clocks(struct fr_snap_writer *w, const struct fr_snap_clock *c, 
 	return put_list(w, FR_CHUNK_CLOCKS, c, cnt);
 }
 
-int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
+static int put_profile(struct fr_snap_writer *w, u32 kind, const struct fr_prof *p)
 {
 	void *content = fr_snap_content_buf(w);
 	size_t sz = content ? fr_prof_write(p, content, FR_CONTENT_MAX_SZ) : 0;
 
-	return !content ? -ENOMEM : fr_snap_put_content(w, FR_CHUNK_PROFILE, content, sz);
+	return !content ? -ENOMEM : fr_snap_put_content(w, kind, content, sz);
+}
+
+int fr_snap_put_profile(struct fr_snap_writer *w, const struct fr_prof *p)
+{
+	return put_profile(w, FR_CHUNK_PROFILE, p);
+}
+
+int fr_snap_put_blocked(struct fr_snap_writer *w, const struct fr_prof *p)
+{
+	return put_profile(w, FR_CHUNK_BLOCKED, p);
 }
 
 /* As many moments as a chunk has room for; all in one, mostly. */

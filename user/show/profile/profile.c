@@ -11,6 +11,7 @@
 #include "base/set/vec.h"
 #include "read/replay/replay.h"
 #include "show/export/export.h"
+#include "show/profile/profile_page.h"
 
 #define INLINE_MAX 16u
 #define FUNC_MAX   (4u * FR_STACK_DEPTH_MAX) /* of both stacks, including inlined functions */
@@ -254,6 +255,8 @@ static int profile_print(struct fr_profile *p)
 		return fr_profile_perfetto(p);
 	if (!strcmp(f, "json"))
 		fr_profile_json(p);
+	else if (p->ask->blocked)
+		fr_profile_blocked(p);
 	else if (p->ask->diff)
 		fr_profile_diff(p);
 	else
@@ -318,7 +321,7 @@ int fr_profile(const struct fr_profile_ask *ask)
 		fr_snap_say_error(ask->path, err);
 		return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
 	}
-	p.prof = fr_snap_profile(p.snap);
+	p.prof = ask->blocked ? fr_snap_blocked(p.snap) : fr_snap_profile(p.snap);
 	if (has_profile(&p)) {
 		err = profile_prepare(&p);
 		if (err)

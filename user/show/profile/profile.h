@@ -5,6 +5,7 @@
  *
  *	profile.c	opens it, sums up a window, names frames
  *	profile_off.c	where tasks were blocked: from events, not from the profile
+ *	profile_blocked.c	the same of the hour, as the recorder added it up
  *	profile_text.c, profile_diff.c, profile_json.c, profile_perfetto.c, profile_folded.c	print it
  */
 #ifndef FR_PROFILE_H
@@ -23,6 +24,7 @@ struct fr_profile_ask {
 	u64 since_ns;	    /* this much before the end */
 	u32 top;	    /* functions shown */
 	bool diff;	    /* compare with the time before since_ns */
+	bool blocked;	    /* not the samples: where tasks were blocked in the hour (base/profile/blocked.h) */
 	bool no_symbols;
 	struct fr_symbols_opts symbols;
 };
@@ -75,7 +77,10 @@ extern const struct fr_table fr_profile_kind; /* struct fr_profile: all of it */
 /* Print it. Returns the exit status; messages are printed. */
 int fr_profile(const struct fr_profile_ask *ask);
 
-/* The same of where tasks were blocked, by the long waits of a snapshot: format is text or folded, diff is not looked at. */
+/*
+ * The same of where tasks were blocked: by the long waits of a snapshot or, where they do not go back so far and a recorder has
+ * added them up, by those sums. format is text or folded, diff is not looked at.
+ */
 int fr_profile_off(const struct fr_profile_ask *ask);
 
 void fr_profile_text(struct fr_profile *p);

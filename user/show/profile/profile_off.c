@@ -236,6 +236,12 @@ static u64 off_count_of(const struct off *o, const char *what)
 	return fr_counts_get(fr_snap_fact(fr_replay_snap(o->replay, 0), "waits"), what, strlen(what), &v) ? v : 0;
 }
 
+/* Are some of the window's waits no longer there? */
+static bool off_is_cut_short(const struct off *o)
+{
+	return o->since_ns > o->begin_ns && o->overwritten;
+}
+
 static void off_put_head(const struct off *o)
 {
 	u64 missing = off_count_of(o, "over") + off_count_of(o, "lost") + off_count_of(o, "held");
@@ -250,7 +256,7 @@ static void off_put_head(const struct off *o)
 		fr_out_printf(o->out, " of at least %s", fr_show_duration(min_ns, text, sizeof(text)));
 	fr_out_printf(o->out, " that ended then, blocked for %s", fr_show_duration(o->blocked_ns, text, sizeof(text)));
 	fr_out_str(o->out, "; shorter ones, and what still waits, are not in it\n");
-	if (o->since_ns > o->begin_ns && o->overwritten)
+	if (off_is_cut_short(o))
 		fr_out_printf(o->out, "complete only for the last %s: earlier ones were overwritten\n",
 			      fr_show_duration(o->end_ns > o->since_ns ? o->end_ns - o->since_ns : 0, text, sizeof(text)));
 	if (missing)
@@ -323,10 +329,9 @@ static int off_read(struct off *o)
 	return err;
 }
 
-static int off_show(struct off *o)
+static int off_show(struct off *o, int err)
 {
 	s64 min_ns;
-	int err = off_read(o);
 
 	if (err) {
 		fr_err_errno(err, "cannot read %s", o->ask->name);
@@ -341,8 +346,18 @@ static int off_show(struct off *o)
 	return fr_replay_say_damage(o->replay) ? FR_EXIT_CORRUPT : FR_EXIT_OK;
 }
 
+/* Does the file have the hour's sums, where its waits do not go back so far? */
+static bool off_needs_hour(const struct off *o)
+{
+	const struct fr_prof *hour = fr_snap_blocked(fr_replay_snap(o->replay, 0));
+
+	return hour && hour->bucket_cnt && off_is_cut_short(o) && hour->bucket[0].begin_ns < o->since_ns;
+}
+
 int fr_profile_off(const struct fr_profile_ask *ask)
 {
+	struct fr_profile_ask hour = *ask;
+	bool needs_hour = false;
 	const struct fr_replay_opts opts = {
 		.since = {.kind = FR_WHEN_END, .ns = ask->since_ns},
 		.tiers = 1u << FR_TIER_WAIT,
@@ -353,9 +368,12 @@ int fr_profile_off(const struct fr_profile_ask *ask)
 
 	if (err)
 		return err == -EBADMSG ? FR_EXIT_CORRUPT : FR_EXIT_FAIL;
-	status = off_show(&o);
+	err = off_read(&o);
+	needs_hour = !err && off_needs_hour(&o);
+	status = needs_hour ? FR_EXIT_OK : off_show(&o, err);
 	fr_symbols_free(o.symbols);
 	fr_tally_free(&o.place);
 	fr_replay_close(o.replay);
-	return status;
+	hour.blocked = true;
+	return needs_hour ? fr_profile(&hour) : status;
 }

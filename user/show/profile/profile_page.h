@@ -15,6 +15,9 @@ void fr_profile_name(struct fr_out *o, const struct fr_profile_func *f, u32 room
 /* The rest of a line: the duration, and the number of samples. */
 void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s);
 
+/* Where tasks were blocked, as text. */
+void fr_profile_blocked(struct fr_profile *p);
+
 /* Its frames, innermost first, one per line. */
 void fr_profile_put_stack(struct fr_profile *p, const struct fr_profile_stack *s);
 
