@@ -86,13 +86,16 @@ static u64 dump_sz(const struct fr_record_ask *ask, u64 rings)
 	return needs.sure_sz + needs.rest_sz;
 }
 
-/* What a recorder's processes have beside that, and the programs in the kernel; more where there are triggers. */
+/* What a recorder's processes have beside that, and the programs in the kernel; more where there are triggers, or waits that
+ * are added up. */
 #define PROCESSES_SZ (16ULL << 20)
 #define TRIGGERS_SZ  (8ULL << 20)
+#define BLOCKING_SZ  (8ULL << 20)
 
 static u64 processes_sz(const struct fr_record_ask *ask)
 {
-	return PROCESSES_SZ + (ask->live->rule_cnt ? TRIGGERS_SZ : 0);
+	return PROCESSES_SZ + (ask->live->rule_cnt ? TRIGGERS_SZ : 0) +
+	       (ask->load.wait_min_ns && ask->load.profile ? BLOCKING_SZ : 0);
 }
 
 /* The kernel's out-of-memory killer, or a snapshot that fails, would come later. */

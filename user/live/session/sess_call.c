@@ -232,6 +232,35 @@ static void take_task(struct fr_snap_task *out, const struct fr_task_key *key, c
 	out->task.first_comm[FR_COMM_SZ - 1] = 0;
 }
 
+#define TASKS_AT_ONCE 512u /* more than a bucket of the table ever has */
+
+/* Many at a time: a call for each of thousands takes tens of ms. 0; -errno: the kernel cannot, or there is no memory. */
+static int read_tasks_at_once(int fd, struct fr_snap_task **list, size_t *n)
+{
+	struct fr_task_key *key = malloc(TASKS_AT_ONCE * sizeof(*key));
+	struct fr_task *task = malloc(TASKS_AT_ONCE * sizeof(*task));
+	bool begun = false;
+	u32 at = 0, cnt, i;
+	int err = key && task ? 0 : -ENOMEM;
+
+	while (!err && *n < 1u << 20) {
+		LIBBPF_OPTS(bpf_map_batch_opts, opts);
+
+		cnt = TASKS_AT_ONCE;
+		err = bpf_map_lookup_batch(fd, begun ? &at : NULL, &at, key, task, &cnt, &opts) ? -errno : 0;
+		begun = true;
+		for (i = 0; i < cnt && (!err || err == -ENOENT); i++) {
+			if (!fr_vec_more(list, *n))
+				err = -ENOMEM;
+			else
+				take_task(&(*list)[(*n)++], &key[i], &task[i]);
+		}
+	}
+	free(key);
+	free(task);
+	return err == -ENOENT ? 0 : err;
+}
+
 int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt)
 {
 	struct fr_task_key key, *prev = NULL;
@@ -242,6 +271,13 @@ int fr_sess_read_tasks(struct fr_sess *s, struct fr_snap_task **out, size_t *cnt
 
 	if (fd < 0)
 		return fd;
+	if (!read_tasks_at_once(fd, &list, &n)) {
+		close(fd);
+		*out = list;
+		*cnt = n;
+		return 0;
+	}
+	n = 0;
 	/* tasks come and go meanwhile, and a deleted key restarts the walk: bound it */
 	while (n < 1u << 20 && !bpf_map_get_next_key(fd, prev, &key)) {
 		if (!fr_vec_more(&list, n))
