@@ -7,6 +7,7 @@
 #include "current.bpf.h"
 #include "record.bpf.h"
 #include "self.bpf.h"
+#include "thin.bpf.h"
 #include "triggers.bpf.h" /* created with the session, though nothing here uses them */
 
 struct fr_call fr_call SEC(".data.call") = {};
@@ -240,6 +241,17 @@ int fr_snapshot_end(struct bpf_raw_tracepoint_args *ctx)
 		return ticket;
 	snapshot(FR_EV_snapshot_end, ctx->args[0]);
 	return give_turn(&fr_call.turn, ticket);
+}
+
+/* Tell what accounts of CPU args[0] have left out, that no event has told yet: this CPU's, or one that is not there now. */
+SEC("raw_tp")
+int fr_thin_flush(struct bpf_raw_tracepoint_args *ctx)
+{
+	u32 cpu = ctx->args[0], i;
+
+	for (i = 0; fr_thin_is_on() && i < FR_THIN_CNT; i++)
+		fr_thin_tell(cpu, i);
+	return 0;
 }
 
 FR_INLINE void trigger(u64 reason, u64 target, u64 at, u64 what)

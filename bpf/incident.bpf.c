@@ -58,16 +58,6 @@ struct {
 	__type(value, struct sent);
 } fr_incident_sent_by SEC(".maps");
 
-FR_INLINE bool is_handled(struct task_struct *task, u32 sig)
-{
-	u64 handler = 0, at = (u64)BPF_CORE_READ(task, sighand);
-
-	at += bpf_core_field_offset(struct sighand_struct, action) + (sig - 1) * bpf_core_type_size(struct k_sigaction);
-	at += bpf_core_field_offset(struct k_sigaction, sa.sa_handler);
-	bpf_probe_read_kernel(&handler, sizeof(handler), (void *)at);
-	return handler;
-}
-
 SEC("tp_btf/signal_generate")
 int BPF_PROG(fr_incident_sent, int sig, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
 {
@@ -78,7 +68,7 @@ int BPF_PROG(fr_incident_sent, int sig, struct kernel_siginfo *info, struct task
 		return 0;
 	if (!fr_sig_is_sent(result) || !fr_sig_by_process(sig_arg(ctx)))
 		return 0;
-	if (is_handled(task, sig))
+	if (fr_sig_is_handled(task, sig))
 		sent.until_ns = bpf_ktime_get_ns() + HANDLED_NS;
 	sent.start_ns = task->group_leader->start_time;
 	bpf_get_current_comm(sent.comm, sizeof(sent.comm));

@@ -15,7 +15,7 @@
  * (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 14u
+#define FR_LAYOUT_VERSION 15u
 #endif
 
 #define FR_PAGE_SZ	4096u
@@ -126,7 +126,8 @@ enum fr_lost {
 	F(0, off, "the event is switched off")                             \
 	F(1, self, "it came from flightrec itself")                        \
 	F(2, task, "its task was not chosen by --pid, --comm or --cgroup") \
-	F(3, idle, "a sample of the idle task")
+	F(3, idle, "a sample of the idle task")                            \
+	F(4, thinned, "its cgroup wrote more than its share (--thin)")
 
 enum fr_filtered {
 #define F(nr, name, doc) FR_FILTERED_##name = nr,
@@ -161,6 +162,7 @@ struct fr_writer {
 	u64 filtered[FR_FILTERED_CNT]; /* program runs; the main tier's page counts them all */
 	struct fr_clock_health health;
 	u64 texts;   /* records of what calls were given, lost ones, too: the programs of calls write them besides */
+	u64 told;    /* records `thinned`, likewise: programs of events, and control programs, write them besides */
 	u64 reading; /* the task that we read that of, from user memory, just now; 0: none (frequent/syscall.bpf.h) */
 };
 

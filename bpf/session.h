@@ -7,6 +7,7 @@
 #define FR_SESSION_H
 
 #include "layout.h"
+#include "thin.h"
 
 #define FR_PID_FILTER_MAX    1024
 #define FR_COMM_FILTER_MAX   16
@@ -18,6 +19,7 @@
 #define FR_SYSCALL_MAX	     512 /* numbers whose argument count is known */
 /* Beside the count: the call is given texts. Which, in a byte: the first's number + 1, 3 bits, and a second's; a flag. */
 #define FR_CALL_HAS_TEXT  0x80u
+#define FR_CALL_STAYS	  0x40u /* beside the count: it never ends, or as another tid: it is never thinned (thin.bpf.h) */
 #define FR_CALL_TEXT_ADDR 0x40u /* the first is a socket's address, whose size is the next argument */
 #define FR_CALL_TEXT2	  3u	/* the shift of the second */
 #define FR_CALL_SAYS	  0x80u /* instead: it may write to standard error: arguments 1 and 2 are memory and its size; with */

@@ -50,6 +50,17 @@ FR_INLINE bool fr_sig_by_process(struct kernel_siginfo *info)
 	return code == FR_SI_USER || code == FR_SI_QUEUE || code == FR_SI_TKILL;
 }
 
+/* Has the task a handler for it, or does it ignore it? */
+FR_INLINE bool fr_sig_is_handled(struct task_struct *task, u32 sig)
+{
+	u64 handler = 0, at = (u64)BPF_CORE_READ(task, sighand);
+
+	at += bpf_core_field_offset(struct sighand_struct, action) + (sig - 1) * bpf_core_type_size(struct k_sigaction);
+	at += bpf_core_field_offset(struct k_sigaction, sa.sa_handler);
+	bpf_probe_read_kernel(&handler, sizeof(handler), (void *)at);
+	return handler;
+}
+
 /*
  * What the kernel's tracepoints read from a siginfo, and the address of a fault. SIGKILL is delivered without one, whoever sent
  * it: then code is FR_SI_USER, and signal_generate had the truth.

@@ -3,6 +3,13 @@
 #include "arch.bpf.h"
 #include "record.bpf.h"
 #include "siginfo.bpf.h"
+#include "thin.bpf.h"
+
+/* A signal, is_handled or not, whose record has so many bytes: is it left out, as one too many of its cgroup's? */
+FR_INLINE bool leaves_signal(u32 sig, bool is_handled, u32 sz)
+{
+	return fr_thin_is_on() && fr_thin_has_signal(sig, is_handled) && fr_thin_leaves(FR_THIN_signals, sz / FR_UNIT_SZ);
+}
 
 SEC("tp_btf/signal_generate")
 int BPF_PROG(signal_generate, int sig, struct kernel_siginfo *info, struct task_struct *task, int group, int result)
@@ -13,6 +20,8 @@ int BPF_PROG(signal_generate, int sig, struct kernel_siginfo *info, struct task_
 	struct fr_writing w;
 
 	FR_CHECK_ENABLED(signal_generate);
+	if (fr_thin_is_on() && leaves_signal(sig, fr_sig_is_handled(task, sig), sizeof(*rec)))
+		return fr_filtered(FR_FILTERED_thinned);
 	sig_info(&si, sig, ctx);
 	FR_FORGET(si);
 	rec = FR_BEGIN(&w, signal_generate, MAIN);
@@ -39,6 +48,8 @@ int BPF_PROG(signal_deliver, int sig, struct kernel_siginfo *info, struct k_siga
 	struct fr_writing w;
 
 	FR_CHECK_ENABLED(signal_deliver);
+	if (!fatal && leaves_signal(sig, handler, sizeof(*rec)))
+		return fr_filtered(FR_FILTERED_thinned);
 	sig_info(&si, sig, ctx);
 	FR_FORGET(si);
 	ip = fr_regs_ip((struct pt_regs *)bpf_task_pt_regs(task));

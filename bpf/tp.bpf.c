@@ -8,6 +8,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "record.bpf.h"
+#include "thin.bpf.h"
 #include "tp.h"
 #include "up.h"
 #include "watch.h"
@@ -266,6 +267,14 @@ FR_INLINE int tp_put(struct fr_writing *w, struct fr_rec_tp *rec, const struct f
 	return fr_commit(w);
 }
 
+/* Is it left out, as one too many of its cgroup's? What begins or ends something (enum fr_tp_span), and what is rare, never is.
+ */
+FR_INLINE bool tp_is_thinned(const volatile struct fr_tp *t, u32 sz)
+{
+	return t->tier == FR_TIER_MAIN && t->span == FR_TP_WHOLE &&
+	       fr_thin_leaves(FR_THIN_tracepoints, (FR_TP_REC_SZ + sz) / FR_UNIT_SZ);
+}
+
 SEC("tracepoint")
 int tp(void *ctx)
 {
@@ -308,6 +317,8 @@ int tp(void *ctx)
 		if (!work)
 			return 0;
 	}
+	if (fr_thin_is_on() && tp_is_thinned(&fr_tp_conf[nr], sz))
+		return fr_filtered(FR_FILTERED_thinned);
 	if (fr_tp_conf[nr].tier == FR_TIER_RARE)
 		rec = fr_begin(&w, &fr_rare, FR_TIER_RARE, event, FR_TP_REC_SZ + sz, sizeof(*rec),
 			       (u32)bpf_get_current_pid_tgid(), cut);

@@ -6,6 +6,7 @@
 #include "arch.bpf.h"
 #include "current.bpf.h"
 #include "record.bpf.h"
+#include "thin.bpf.h"
 
 #include "near.h" /* needs bpf/ring.h, which record.bpf.h has set up */
 
@@ -35,7 +36,7 @@ FR_INLINE u32 call_shape(u32 abi, u64 id)
 
 FR_INLINE u32 arg_cnt(u32 shape)
 {
-	u32 cnt = shape & ~FR_CALL_HAS_TEXT;
+	u32 cnt = shape & ~(FR_CALL_HAS_TEXT | FR_CALL_STAYS);
 
 	return cnt < FR_ARG_CNT_MAX ? cnt : FR_ARG_CNT_MAX;
 }
@@ -285,22 +286,24 @@ FR_INLINE void call_put(const struct fr_writing *w)
 		fr_put(w, fixed + i, given->text[i]);
 }
 
-/* Write what was read; the next call may read then. */
+/* Write what was read; the next call may read then. Returns how many units that takes. */
 __noinline int fr_call_write(void)
 {
 	const struct call_given *given = call_given();
 	struct fr_writing w;
 	struct fr_ring ring;
+	u32 units;
 
 	if (!given || !fr_has_ring(&ring, &fr_main, FR_TIER_MAIN))
 		return 0;
+	units = given->units;
 	fr_count(&ring.wr->texts, 1);
 	if (fr_reserve_in(&w, &ring, given->units, sizeof(struct fr_rec_sys_unread))) {
 		call_put(&w);
 		fr_commit(&w);
 	}
 	fr_store(&ring.wr->reading, 0);
-	return 0;
+	return units;
 }
 
 /* One whose number is not constant. */
@@ -403,14 +406,21 @@ static __noinline int call_give(struct pt_regs *regs, u64 word, u32 which)
 	return at ? fr_call_read(word | (u64)arg << FR_CALL_ARG, at, sz) : 0;
 }
 
+/* A text has been written, behind a beginning that was not left out. */
+FR_INLINE void pay_text(u32 units)
+{
+	if (fr_thin_is_on())
+		fr_thin_judge(FR_THIN_KIND_CNT, units);
+}
+
 FR_INLINE void put_texts(struct pt_regs *regs, u32 tid, u32 abi, u64 id)
 {
 	u32 which = fr_call_texts[abi & 1][id & (FR_SYSCALL_MAX - 1)];
 
 	if (call_give(regs, full_word(tid, abi, id), which & (7 | FR_CALL_TEXT_ADDR | FR_CALL_SAYS)))
-		fr_call_write();
+		pay_text(fr_call_write());
 	if (which >> FR_CALL_TEXT2 & 7 && call_give(regs, full_word(tid, abi, id), which >> FR_CALL_TEXT2 & 7))
-		fr_call_write();
+		pay_text(fr_call_write());
 }
 
 /* Is anything recorded of what calls are given? */
@@ -425,14 +435,59 @@ FR_INLINE bool has_texts(void)
 #define put_texts(regs, tid, abi, id) ((void)0)
 #endif
 
-/* Record a call that begins, of cnt arguments. False: it is lost, which is counted. */
-FR_INLINE bool enter(struct pt_regs *regs, u32 tid, u32 abi, s64 id, u32 cnt)
+#ifndef FR_WATCH
+/* What an end will take is paid in advance: of a call with a short form, unless its result is long, no more than this. */
+#define CALL_END_UNITS	    2u
+#define CALL_LONG_END_UNITS (sizeof(struct fr_rec_sys_exit) / FR_UNIT_SZ)
+
+/* A call of the task tid begins, in units, its end's included. Returns what the judge says; a call that is left out is so to
+ * its end. */
+static __noinline u32 judge_call(u32 tid, u32 shape, u32 units)
 {
+	u32 judged = shape & FR_CALL_STAYS ? 0 : fr_thin_judge(FR_THIN_calls, units);
+
+	fr_thin_begins(tid, judged & FR_THIN_LEFT);
+	return judged;
+}
+
+FR_INLINE bool leaves_call(u32 tid, u32 shape, u32 units)
+{
+	u32 judged = judge_call(tid, shape, units);
+
+	fr_thin_tells(judged);
+	return judged & FR_THIN_LEFT;
+}
+
+/* A call ends: was its beginning left out? Where no program sees beginnings, ends stand alone. */
+static __noinline int leaves_end(u32 tid)
+{
+	if (!fr_enabled(FR_EV_sys_enter) && !has_texts())
+		return fr_thin_leaves(FR_THIN_calls, CALL_END_UNITS);
+	return fr_thin_left_call(tid);
+}
+
+static __noinline int leaves_fault(void)
+{
+	return fr_thin_leaves(FR_THIN_faults, sizeof(struct fr_rec_page_fault_user) / FR_UNIT_SZ);
+}
+#else
+#define leaves_fault()		       false
+#define leaves_call(tid, shape, units) false
+#define leaves_end(tid)		       false
+#endif
+
+/* Record a call that begins. False: it is lost or left out, which is counted. */
+FR_INLINE bool enter(struct pt_regs *regs, u32 tid, u32 abi, s64 id, u32 shape)
+{
+	u32 cnt = arg_cnt(shape);
 	const u32 fixed = sizeof(struct fr_rec_sys_enter) / FR_UNIT_SZ;
 	struct fr_call_form f = {.event = FR_EV_sys_enter, .word = full_word(tid, abi, id), .units = fixed + cnt};
 	struct fr_writing w;
 
 	shorten(&f, regs, abi, tid, id, cnt);
+	if (fr_thin_is_on() &&
+	    leaves_call(tid, shape, f.units + (f.event == FR_EV_sys_enter ? CALL_LONG_END_UNITS : CALL_END_UNITS)))
+		return fr_filtered(FR_FILTERED_thinned);
 	if (!begin_enter(&w, &f, cnt))
 		return false;
 	if (f.event == FR_EV_sys_enter) {
@@ -450,13 +505,16 @@ FR_INLINE bool enter(struct pt_regs *regs, u32 tid, u32 abi, s64 id, u32 cnt)
 FR_INLINE int enter_off(struct pt_regs *regs, const struct task_struct *task, u64 id)
 {
 	u64 pid_tgid = task_pid_tgid(task);
-	u32 abi = fr_syscall_abi(task);
+	u32 abi = fr_syscall_abi(task), shape;
 
 	if (!has_texts())
 		return fr_filtered(FR_FILTERED_off);
 	FR_CHECK_ALL();
 	FR_CHECK_TASK(pid_tgid >> 32);
-	if (call_shape(abi, id) & FR_CALL_HAS_TEXT)
+	shape = call_shape(abi, id);
+	if (fr_thin_is_on() && leaves_call(pid_tgid, shape, CALL_END_UNITS))
+		return fr_filtered(FR_FILTERED_thinned);
+	if (shape & FR_CALL_HAS_TEXT)
 		put_texts(regs, pid_tgid, abi, id);
 	return fr_filtered(FR_FILTERED_off);
 }
@@ -474,7 +532,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	FR_CHECK_TASK(pid_tgid >> 32);
 	abi = fr_syscall_abi(task);
 	shape = call_shape(abi, id);
-	if (enter(regs, pid_tgid, abi, id, arg_cnt(shape)) && shape & FR_CALL_HAS_TEXT)
+	if (enter(regs, pid_tgid, abi, id, shape) && shape & FR_CALL_HAS_TEXT)
 		put_texts(regs, pid_tgid, abi, id);
 	return 0;
 }
@@ -490,6 +548,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	FR_CHECK_ENABLED(sys_exit);
 	FR_CHECK_TASK(pid_tgid >> 32);
+	if (fr_thin_is_on() && leaves_end(pid_tgid))
+		return fr_filtered(FR_FILTERED_thinned);
 	abi = fr_syscall_abi(task);
 	id = fr_syscall_nr(regs);
 	if (EXIT_IS_SHORT(abi, id, ret))
@@ -536,6 +596,8 @@ int BPF_PROG(page_fault_user, unsigned long address, struct pt_regs *regs, unsig
 
 	FR_CHECK_ENABLED(page_fault_user);
 	FR_CHECK_TASK(pid_tgid >> 32);
+	if (fr_thin_is_on() && leaves_fault())
+		return fr_filtered(FR_FILTERED_thinned);
 	return fault(FR_EV_page_fault_user, pid_tgid, address, regs, error_code);
 }
 
@@ -548,6 +610,8 @@ int BPF_PROG(page_fault_kernel, unsigned long address, struct pt_regs *regs, uns
 	FR_CHECK_TASK(pid_tgid >> 32);
 	if (fault_is_ours(pid_tgid))
 		return fr_filtered(FR_FILTERED_self);
+	if (fr_thin_is_on() && leaves_fault())
+		return fr_filtered(FR_FILTERED_thinned);
 	return fault(FR_EV_page_fault_kernel, pid_tgid, address, regs, error_code);
 }
 

@@ -218,6 +218,8 @@ WITH_WAITS = {"sched_switch_waits": "sched_switch", "sched_waking_waits": "sched
 ARG_CNT = 3
 # A call that is given a path, of 22 bytes with its NUL: its beginning, and the path behind it.
 GIVES_A_PATH, PATH_SZ, HAS_TEXT = "sys_enter_path", 22, 0x80
+# Where cgroups are thinned, and this one is within its share.
+WITH_THIN = {"sys_enter_thin": "sys_enter", "sys_exit_thin": "sys_exit"}
 GIVEN = {40: "sys_enter", 42: "sys_path", 43: "sys_unread"}
 
 
@@ -272,8 +274,22 @@ def let_wait(obj):
     return tasks
 
 
+def let_thin(obj):
+    """As with --thin of a ring that holds much more than that."""
+    obj.store(obj.address("fr_thin_conf"), 8, 1 << 60)
+    obj.store(obj.address("fr_thin_conf") + 8, 8, 1)
+    obj.store(obj.address("fr_thin_conf") + 16, 4, 1 << 30)
+    accounts, calls = obj.add_region(bytes(8 * PAGE_SZ)), obj.add_region(bytes(PAGE_SZ))
+    obj.maps[obj.address("fr_thins")] = lambda key: accounts
+    obj.maps[obj.address("fr_thin_open")] = lambda key: calls
+    return True
+
+
 def record(obj, name, args):
     """Its run, and how many records there are by it."""
+    if name in WITH_THIN:
+        obj.thins = getattr(obj, "thins", None) or let_thin(obj)
+        return obj.run(WITH_THIN[name], args), 1
     if name in WITH_WAITS:
         a, b = obj.tasks = getattr(obj, "tasks", None) or let_wait(obj)
         obj.run("sched_switch", (0, a, b, 1))
@@ -327,7 +343,8 @@ def measure(path, program):
     program: tests/gate/ring, built."""
     fresh = ring_program(program)
     figures = {}
-    for name, args in [*PROGRAMS.items(), (ENDS_A_CALL, PROGRAMS["sys_exit"]), (GIVES_A_PATH, ()), *((name, ()) for name in WITH_WAITS)]:
+    for name, args in [*PROGRAMS.items(), (ENDS_A_CALL, PROGRAMS["sys_exit"]), (GIVES_A_PATH, ()), *((name, ()) for name in WITH_WAITS),
+                       *((name, PROGRAMS[of]) for name, of in WITH_THIN.items())]:
         obj, ring = set_up(path, fresh)
         runs, records = zip(*(record(obj, name, args) for _ in range(EVENTS)))
         cnt = written(program, obj, ring)

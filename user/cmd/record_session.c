@@ -237,6 +237,7 @@ int fr_record_session(struct fr_record_opts *o)
 	o->ask.plan.cpu_sz = c->memory_sz;
 	o->ask.plan.subbuf_sz = subbuf ? c->subbuf_sz : 0; /* the default is only a wish: the plan may choose smaller ones */
 	o->ask.load.sample_hz = c->sample_hz;
+	o->ask.load.thin_ns = c->thin_ns;
 	o->ask.load.profile = c->cpu_profile;
 	o->ask.load.task_cnt = FR_LOAD_TASK_CNT;
 	o->ask.load.incident_cnt = fr_setting_incident_cnt(c->incident_cnt);

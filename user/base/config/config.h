@@ -95,6 +95,12 @@ struct fr_config_list {
 	K(Session, WaitMin, duration, wait_min_ns, R, FR_DEF_WAIT_MIN, \
 	  O(0, "wait-min", "T", "1ms 10ms", NULL), \
 	  "of events wait: record waits of at least this long; 0: none") \
+	K(Session, Thin, duration, thin_ns, R, "0", \
+	  O(0, "thin", "T", "1m 5m", \
+	    "While the rings' main tier would hold less, no cgroup writes more than a tenth of each CPU's ring in that time, and a tenth " \
+	    "at once. System calls, page faults, signals and tracepoints beyond that are left out, counted, and told by an event " \
+	    "`thinned`; calls are left out whole, switches never. From 100ms to 1d."), \
+	  "have the main tier hold this much, so that no cgroup drowns the others; 0: no cgroup is thinned") \
 	K(Session, Pid, items, pid, R, "", \
 	  O(0, "pid", "LIST", NULL, \
 	    "With processes, names and cgroups given, a task is recorded if any of them selects it. A process that is not there " \

@@ -204,6 +204,13 @@ static int check_hz(const struct value *v)
 	return config_value_taken(v, fr_setting_hz(v->text, &hz, &why), &why);
 }
 
+static int check_thin(const struct value *v)
+{
+	return !v->num || (v->num >= FR_SEC_NS / 10 && v->num <= 86400 * FR_SEC_NS)
+		       ? 0
+		       : fail(v, "'%.40s' is neither 0 nor a time from 100ms to 1d", v->text);
+}
+
 static int check_incidents(const struct value *v)
 {
 	struct fr_setting_error why;
@@ -255,6 +262,7 @@ static const struct {
 	{offsetof(struct fr_config, pid), check_pid},
 	{offsetof(struct fr_config, comm), config_value_check_comm},
 	{offsetof(struct fr_config, cgroup), config_value_check_cgroup},
+	{offsetof(struct fr_config, thin_ns), check_thin},
 	{offsetof(struct fr_config, filter), check_filter},
 	{offsetof(struct fr_config, redact), check_redact},
 	{offsetof(struct fr_config, on), check_on},

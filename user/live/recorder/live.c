@@ -45,6 +45,7 @@ static void live_read_ring(const struct fr_ring_map *m, struct fr_live_ring *r)
 	for (i = 0; i < FR_FILTERED_CNT; i++)
 		r->filtered[i] = fr_load(&m->wr->filtered[i]);
 	r->texts = fr_load(&m->wr->texts);
+	r->told = fr_load(&m->wr->told);
 	r->oldest_ns = fr_load(&m->sl->since_ns);
 	if (fr_ring_read_range(m, &first, &last))
 		return;

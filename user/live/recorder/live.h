@@ -27,7 +27,7 @@ struct fr_live_ring {
 	u64 written, overwritten, present; /* records */
 	u64 lost[FR_LOST_CNT];
 	u64 filtered[FR_FILTERED_CNT]; /* of the CPU; in its main tier's entry */
-	u64 texts;		       /* likewise */
+	u64 texts, told;	       /* likewise */
 	u64 oldest_ns;		       /* begin of the oldest lap, or of a ring that came later; 0: the session's */
 	u64 used_sz;		       /* bytes of the ring that hold records */
 };

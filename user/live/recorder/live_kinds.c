@@ -771,7 +771,7 @@ static enum fr_paint ring_lost_paint(const struct fr_at *at)
 struct cpu {
 	u32 cpu;
 	size_t first, end;
-	u64 events, written, overwritten, ties, texts;
+	u64 events, written, overwritten, ties, texts, told;
 	u64 lost[FR_LOST_CNT], filtered[FR_FILTERED_CNT];
 };
 
@@ -785,6 +785,7 @@ static void cpu_add(struct cpu *c, const struct fr_live_ring *r)
 	c->events += r->map->tier == FR_TIER_STACK ? 0 : r->present;
 	c->ties += fr_load(&r->map->wr->health.ties);
 	c->texts += r->texts;
+	c->told += r->told;
 	for (k = 0; k < FR_LOST_CNT; k++)
 		c->lost[k] += r->lost[k];
 }
@@ -882,8 +883,10 @@ static const struct fr_column cpu_columns[] = {
 	FR_MAP(struct cpu, lost, "lost", fr_lost_name, "records lost: `wrap`, `retry`, `broken`"),
 	FR_MAP(struct cpu, filtered, "filtered", fr_filtered_name,
 	       "runs of programs that recorded nothing on purpose: `off` (the event is turned off), `self` (it came from flightrec), `task` (not a "
-	       "chosen one) and `idle` (a sample of the idle task)"),
+	       "chosen one), `idle` (a sample of the idle task) and `thinned` (its cgroup [wrote more than its share](thinning.md): a call's beginning and "
+	       "its end are two runs)"),
 	CPU(texts, "texts", COUNT, "records of what calls were given, lost ones, too: their programs wrote one of the call, too"),
+	CPU(told, "told", COUNT, "events `thinned`, lost ones, too: a program of another event, which was left out, or a snapshot's, wrote them"),
 	FR_LIST(cpu_ring, "tiers", &fr_live_kind_ring, NULL),
 	{},
 };

@@ -322,6 +322,8 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
 	if (l->wait_min_ns)
 		fr_facts_put(f, "wait_min_ns", "%llu", l->wait_min_ns);
+	if (l->thin_ns)
+		fr_facts_put(f, "thin_ns", "%llu", l->thin_ns);
 	if (!fr_softirqs_read(softirqs, sizeof(softirqs)))
 		fr_facts_put(f, "softirqs_begin", "%s", softirqs);
 	if (!fr_softirqs_read_ms(softirqs, sizeof(softirqs)))

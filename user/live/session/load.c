@@ -218,6 +218,23 @@ static void set_wake_text(struct load *l)
 	}
 }
 
+/* Calls that never end, or may end as another tid: they are never thinned. */
+static void load_mark_stays(u8 cnt[2][FR_SYSCALL_MAX])
+{
+	static const char *const names[] = {"exit", "exit_group", "execve", "execveat"};
+	struct utsname un;
+	u32 abi, i;
+
+	uname(&un);
+	for (abi = 0; abi < 2; abi++)
+		for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+			int nr = fr_syscall_nr(un.machine, abi, names[i]);
+
+			if (nr >= 0 && nr < FR_SYSCALL_MAX)
+				cnt[abi][nr] |= FR_CALL_STAYS;
+		}
+}
+
 static void load_set_constants(struct load *l)
 {
 	const struct fr_load_conf *c = l->conf;
@@ -237,8 +254,16 @@ static void load_set_constants(struct load *l)
 	l->skel->rodata->fr_cgroup_filter_cnt = c->cgroup_cnt;
 	memcpy((void *)l->skel->rodata->fr_comm_filter, c->comm, sizeof(c->comm));
 	memcpy((void *)l->skel->rodata->fr_cgroup_filter, c->cgroup, sizeof(c->cgroup));
+	if (c->thin_ns) {
+		const struct fr_geometry *main = &c->geo[FR_TIER_MAIN];
+		struct fr_thin_conf thin = fr_thin_conf_of(main->slot_cnt, (u64)main->subbuf_pages * FR_PAGE_UNITS, c->thin_ns);
+
+		memcpy((void *)&l->skel->rodata->fr_thin_conf, &thin, sizeof(thin));
+	}
 	fr_load_arg_counts((void *)l->skel->rodata->fr_arg_cnt);
 	load_texts(l);
+	if (c->thin_ns)
+		load_mark_stays((void *)l->skel->rodata->fr_arg_cnt);
 	fr_load_fd_calls((void *)l->skel->rodata->fr_fd_call);
 	for (i = 0; i < tp_cnt(l); i++)
 		memcpy((void *)&l->skel->rodata->fr_tp_conf[i], &c->tp->chosen[i].conf, sizeof(c->tp->chosen[i].conf));
@@ -319,6 +344,10 @@ static int size_maps(struct load *l)
 	} else { /* nothing uses it: the verifier drops what would */
 		bpf_map__set_value_size(l->skel->maps.fr_wait_over, sizeof(u64));
 	}
+	if (l->conf->thin_ns) {
+		bpf_map__set_max_entries(l->skel->maps.fr_thins, possible);
+		bpf_map__set_max_entries(l->skel->maps.fr_thin_open, FR_THIN_OPEN_WORDS);
+	}
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_counts, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_due, tp_cnt(l) ?: 1);
 	bpf_map__set_max_entries(l->skel->maps.fr_tp_open, tp_cnt(l) ? FR_TP_OPEN_MAX : 1);
@@ -358,6 +387,8 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 			FR_SQUEEZED_MAX * (48 + 32 + sizeof(struct fr_squeezed_key) + sizeof(struct fr_squeezed));
 
 	u64 waits = conf->wait_min_ns ? FR_WAIT_CNT * sizeof(struct fr_wait) : 0;
+	u64 thins = conf->thin_ns ? FR_THIN_OPEN_WORDS * sizeof(u64) + fr_load_possible_cnt() * sizeof(struct fr_thin_cpu)
+				  : sizeof(struct fr_thin_cpu);
 	u64 states = FR_STATES_WANTED_WORDS * sizeof(u64);
 	u64 tps = conf->tp ? conf->tp->cnt : 0;
 	u64 formats = conf->tp ? conf->tp->formats_sz + tps * sizeof(struct fr_tp_due) +
@@ -370,7 +401,7 @@ u64 fr_load_fixed_sz(const struct fr_load_conf *conf, u32 cpu_cnt)
 
 	if (up_cnt(conf->tp, false))
 		per_cpu += FR_UP_WORK_CNT * sizeof(struct fr_watch_work) + FR_UP_LOOK_SZ;
-	return tasks + dead + triggers + incidents + waits + states + formats +
+	return tasks + dead + triggers + incidents + waits + thins + states + formats +
 	       (per_cpu + tps * sizeof(struct fr_tp_counts)) * cpu_cnt + profile + 32 * FR_PAGE_SZ;
 }
 

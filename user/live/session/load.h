@@ -22,8 +22,9 @@ struct fr_load_conf {
 	u64 grain_ns; /* FR_CLOCK_LOCAL: no shared word */
 	u32 epoch;
 	u32 sample_hz;
-	u64 wait_min_ns;  /* waits at least this long are recorded; 0: none */
-	u32 task_cnt;	  /* entries of the task table */
+	u64 wait_min_ns; /* waits at least this long are recorded; 0: none */
+	u64 thin_ns;  /* the main tier is to hold so much, and cgroups that write more than their share are thinned; 0: never */
+	u32 task_cnt; /* entries of the task table */
 	u32 incident_cnt; /* records of the incident log, a power of two */
 	bool enable[FR_EVENT_MAX];
 	const struct fr_tpchoice *tp; /* tracepoints, whose events are enabled too; NULL: none */

@@ -141,6 +141,8 @@ int fr_sess_be_self(struct fr_sess *s, bool recorder, u32 *pid);
  */
 bool fr_sess_same_pids(struct fr_sess *s);
 int fr_sess_peek(void *sess, u32 cpu, u16 tier, u64 *word, u64 *w);
+/* Have events told all that was thinned until now (bpf/thin.h), if anything is in this session. */
+void fr_sess_tell_thinned(struct fr_sess *s);
 int fr_sess_mark_begin(struct fr_sess *s, u64 *ts, u64 *nr); /* *nr: for its end */
 int fr_sess_mark_end(struct fr_sess *s, u64 nr, u64 *ts);    /* -ENOENT: the session has been ended */
 

@@ -197,6 +197,28 @@ int fr_sess_mark_begin(struct fr_sess *s, u64 *ts, u64 *nr)
 	return err;
 }
 
+void fr_sess_tell_thinned(struct fr_sess *s)
+{
+	char *thin = fr_sess_fact(s, "thin_ns");
+	int fd = thin ? fr_sess_get_pin(s, "prog-fr_thin_flush") : -1;
+	size_t i;
+
+	free(thin);
+	for (i = 0; fd >= 0 && i < s->ring_cnt; i++) {
+		u64 args[1] = {s->ring[i].cpu};
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = args, .ctx_size_in = sizeof(args),
+			    .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = s->ring[i].cpu);
+
+		if (s->ring[i].tier != FR_TIER_LIFE || !bpf_prog_test_run_opts(fd, &opts))
+			continue;
+		opts.flags = 0; /* the CPU is off: here */
+		opts.cpu = 0;
+		bpf_prog_test_run_opts(fd, &opts);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
 int fr_sess_mark_end(struct fr_sess *s, u64 nr, u64 *ts)
 {
 	const u64 args[1] = {nr};

@@ -83,6 +83,8 @@ static int dump_begin(struct fr_dump *d)
 	d->trigger_ts = ask->at_ns;
 	if (!ask->at_ns)
 		err = fr_sess_mark_trigger(d->s, &mark, &d->trigger_ts);
+	if (!err)
+		fr_sess_tell_thinned(d->s);
 	err = err ?: fr_sess_mark_begin(d->s, &d->begin_ts, &d->nr);
 	d->sample_taken = fr_load(&fr_sess_shared(d->s)->sample_taken);
 	if (!err && ask->last_ns)
