@@ -729,6 +729,49 @@ stat_sorts() {
 }
 
 make -s build/tests/report/make_load && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+# What cgroups were thinned of is told by each reader, of files that were cut and merged, too; and only if it concerns the window.
+thinned_lines() {
+	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact host box' 'fact begin_ns 1000000000' 'fact epoch 7' 'fact session s' 'fact thin_ns 60000000000' 'fact thinned_runs 246' \
+		'fact events sys_enter,sys_exit,sched_switch,sched_waking,sched_wakeup_new,thinned' 'horizon 0 1000000000' 'horizon 1 1000000000' 'complete 1 1000000000' 'process 7 1 0 1 app'
+	local i
+	for ((i = 0; i < 10; i++)); do
+		echo "event $((1000000000 + i * 100000000)) 0 sys_enter 7 id=39"
+		echo "event $((1000000500 + i * 100000000)) 0 sys_exit 7 id=39 ret=7"
+		echo "event $((1000001000 + i * 100000000)) 1 sched_switch 7 next_pid=0"
+	done
+	echo 'event 1400000000 0 thinned 7 of_cpu=0 cgroup=4242 since=1250000000 until=1390000000 calls=100 faults=3 signals=0 tracepoints=0'
+	echo 'event 1800000000 1 thinned 7 of_cpu=1 cgroup=4242 since=1300000000 until=1750000000 calls=20 faults=0 signals=1 tracepoints=0'
+	echo 'event 1850000000 1 thinned 9 of_cpu=1 cgroup=99 since=1840000000 until=1850000000 calls=0 faults=0 signals=0 tracepoints=5'
+}
+all_tell_thinned() {
+	local file=$1 all='120 system calls, 3 page faults, 1 signal, 5 tracepoints. events'
+	status 0 "$FLIGHTREC" report "$file" && prints '^  thinned +cgroup 4242: 120 system calls, 3 page faults, 1 signal left out in 500 ms: its figures are of at least so many$' &&
+		prints '^ +cgroup 99: 5 tracepoints. events left out in 10(\.0*)? ms' &&
+		status 0 "$FLIGHTREC" report --json "$file" && jq -e '.thinned == [{"cgroup":4242,"path":null,"since_ns":1250000000,"until_ns":1750000000,"calls":120,"faults":3,"signals":1,"tracepoints":0},
+			{"cgroup":99,"path":null,"since_ns":1840000000,"until_ns":1850000000,"calls":0,"faults":0,"signals":0,"tracepoints":5}]' "$tmp/out" &&
+		status 0 "$FLIGHTREC" stat "$file" && prints "^note: $all of cgroups beyond their share were left out" &&
+		status 0 "$FLIGHTREC" diff "$file" "$file" && [[ $(grep -cE "^   thinned: $all left out" "$tmp/out") == 2 ]] &&
+		status 0 "$FLIGHTREC" diff --json "$file" "$file" && jq -e '.a.thinned_calls == 120 and .b.thinned_tracepoints == 5' "$tmp/out" &&
+		status 0 "$FLIGHTREC" info "$file" && prints '246 time\(s\) that a program left out' && status 0 "$FLIGHTREC" info --json "$file" && jq -e '.thin_ns == 60000000000 and .thinned_runs == 246' "$tmp/out" &&
+		status 0 "$FLIGHTREC" replay --on 'latency:syscall>1ms' "$file" && prints 'beyond their share were left out' &&
+		status 0 "$FLIGHTREC" replay --on 'latency:wakeup>1ms' "$file" && ! grep 'beyond their share' "$tmp/out"
+}
+thinned_is_told() {
+	thinned_lines | made "$tmp/thinned.flight" && all_tell_thinned "$tmp/thinned.flight" || return
+	# the event itself
+	status 0 "$FLIGHTREC" replay --json -f 'event == thinned' "$tmp/thinned.flight" && [[ $(jq -s 'map(.calls) | add' "$tmp/out") == 120 ]] || return
+	# cut by what the events themselves do not match, and merged of parts one of which has them as context: the same, once
+	rm -f "$tmp"/thinned-*.flight
+	status 0 "$FLIGHTREC" cut -f 'event == sys_enter || event == sys_exit' -o "$tmp/thinned-calls.flight" "$tmp/thinned.flight" && all_tell_thinned "$tmp/thinned-calls.flight" || return
+	status 0 "$FLIGHTREC" cut --cpu 0 -o "$tmp/thinned-0.flight" "$tmp/thinned.flight" && status 0 "$FLIGHTREC" cut --cpu 1 -o "$tmp/thinned-1.flight" "$tmp/thinned.flight" &&
+		status 0 "$FLIGHTREC" merge -o "$tmp/thinned-both.flight" "$tmp/thinned-0.flight" "$tmp/thinned-1.flight" && status 0 "$FLIGHTREC" report --json "$tmp/thinned-both.flight" &&
+		jq -e '[.thinned[].calls] == [120, 0]' "$tmp/out" || return
+	# a window that nothing of it concerns
+	status 0 "$FLIGHTREC" report --until 1100000000 "$tmp/thinned.flight" && ! grep thinned: "$tmp/out" && status 0 "$FLIGHTREC" report --json --until 1100000000 "$tmp/thinned.flight" && jq -e '.thinned == []' "$tmp/out" &&
+		status 0 "$FLIGHTREC" stat --until 1100000000 "$tmp/thinned.flight" && ! grep 'beyond their share' "$tmp/out" || return
+	# a session that thins, and left nothing out; and one that does not
+	thinned_lines | grep -v ' thinned ' | made "$tmp/none.flight" && status 0 "$FLIGHTREC" report --json "$tmp/none.flight" && jq -e '.thinned == []' "$tmp/out"
+}
 check "the snapshot has everything" has_all
 check "all figures" figures
 check "who sent the signal" tells_who_killed
@@ -790,4 +833,5 @@ check "stat: several files" stat_of_several
 check "stat: mistakes" stat_refuses
 check "stat: what is not known is said" stat_tells_unknown
 check "stat: order, and the rest" stat_sorts
+check "what was thinned is told by all readers, also of cut and merged files" thinned_is_told
 finish

@@ -520,6 +520,8 @@ static const struct fr_column info_columns[] = {
 	NUM("begin_ns", "begin_ns", CLOCK, "when the session began"),
 	NUM("snapshot_ns", "snapshot_ns", CLOCK, "when the snapshot was taken"),
 	ROW(NAMES, "names", &info_names, NULL),
+	NUM_IF("thin_ns", "thin_ns", NS, "the main tier was to [hold so much](thinning.md): cgroups that wrote more than their share were thinned; absent: none was"),
+	NUM_IF("thinned_runs", "thinned_runs", COUNT, "then: runs of programs that left something out, since the session began; of a call two; absent: it is not known"),
 	NUM_IF("redacted", "redacted", COUNT, "values of secret keys in command lines, log lines and paths that [were not written](format.md#what-is-secret); absent: it is not known"),
 	NUM_IF("aliases", "aliases", COUNT, "names that [stand for others](format.md#what-cut---redact-replaces); absent: `cut --redact` has not been here"),
 	FR_PART_MADE(info_klog, "kernel_log", &info_klog_all, "`null`: not recorded", .null = true),

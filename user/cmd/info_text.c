@@ -593,6 +593,9 @@ static void info_put_lacks(struct fr_out *o, const struct fr_info *s)
 	put_lack(o, &any, waits_of(s, "unlooked"),
 		 "time(s) that a task left with no look at its user stack, beyond the budget");
 	put_lack(o, &any, waits_of(s, "taken"), "wait(s), long or short, whose entry another task took");
+	put_lack(o, &any, fact_count(s, "thinned_runs"),
+		 "time(s) that a program left out what a cgroup had too much of (--thin), since the session began; of a call "
+		 "two: `flightrec report` says of whom");
 	put_lack(o, &any, fact_count(s, "task_lost"), "living task(s) not in the task table: it is too small");
 	put_lack(o, &any, states_of(s, "many"), "task(s) without their state: 20,000 are taken");
 	put_lack(o, &any, states_of(s, "late"), "task(s) without their state: the processor time for them was up");

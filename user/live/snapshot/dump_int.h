@@ -241,6 +241,9 @@ int fr_dump_put_meta(struct fr_dump *d);
 int fr_dump_find_accounts(struct fr_dump *d, struct fr_meta *m); /* counters and holes */
 int fr_dump_put_facts(struct fr_dump *d, const char *text);	 /* name=value lines; command lines are redacted */
 int fr_dump_put_counts(struct fr_dump *d, const struct fr_session *sh);
+
+/* How much was left out of cgroups beyond their share, if any are thinned by these facts of the session. 0 or -errno. */
+int fr_dump_put_thinned(struct fr_dump *d, const char *facts);
 int fr_dump_put_redacted(struct fr_dump *d); /* once all that is redacted is known */
 
 /* Room for the clocks of a session. */

@@ -312,6 +312,20 @@ static int meta_put_over(struct fr_dump *d, const struct fr_waitsums *sums)
 	return err;
 }
 
+int fr_dump_put_thinned(struct fr_dump *d, const char *facts)
+{
+	char *hold = fr_facts_get(facts, "thin_ns");
+	u64 runs = 0;
+	bool is_on;
+	size_t i;
+
+	for (i = 0; i < d->src_cnt && hold; i++)
+		runs += fr_load(&d->src[i].map->wr->filtered[FR_FILTERED_thinned]);
+	is_on = hold;
+	free(hold);
+	return is_on ? fr_snap_put_fact(d->w, "thinned_runs", "%llu", runs) : 0;
+}
+
 /* What became of long waits: those that have no record are counted, and those beyond the budget summed by task and call. */
 static int meta_put_waits(struct fr_dump *d)
 {
@@ -379,6 +393,7 @@ static int meta_put_facts(struct fr_dump *d)
 	err = err ?: fr_dump_put_counts(d, fr_sess_shared(d->s));
 	err = err ?: put_samples_due(d);
 	err = err ?: meta_put_waits(d);
+	err = err ?: fr_dump_put_thinned(d, fr_sess_facts(d->s));
 	err = err ?: meta_put_softirqs(d);
 	err = err ?: put_disks(d);
 	err = err ?: fr_dump_put_state_facts(d);

@@ -121,7 +121,8 @@ static int recover_meta_put_facts(const struct fr_recover *r, struct fr_dump *d,
 	if (err || !r->chosen->shared.mark.magic)
 		return err;
 	d->sample_taken = r->chosen->shared.sample_taken;
-	return fr_dump_put_counts(d, &r->chosen->shared);
+	err = fr_dump_put_thinned(d, r->chosen->text);
+	return err ?: fr_dump_put_counts(d, &r->chosen->shared);
 }
 
 int fr_recover_put_meta(struct fr_recover *r, struct fr_dump *d)

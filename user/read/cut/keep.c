@@ -233,6 +233,8 @@ bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r, bool context)
 	struct told *t;
 	u32 tid;
 
+	if (!strcmp(r->ev->name, "thinned")) /* what other rows lack */
+		return true;
 	if (fr_names_tells(r, &tid))
 		return fr_keep_has_task(k, tid);
 	t = keep_told_of(k, r);

@@ -39,8 +39,9 @@ bool fr_keep_has_task(const struct fr_keep *k, u32 tid);
 bool fr_keep_has_state(const struct fr_keep *k, size_t i);
 
 /*
- * Does a row that is not kept supply a name or a stack that is needed? True only once per stack: the caller keeps that row; but
- * for what is context already: more may be known there of a stack that the rings have, too.
+ * Does a row that is not kept supply a name or a stack that is needed, or tell what was never recorded of others? True only
+ * once per stack: the caller keeps that row; but for what is context already: more may be known there of a stack that the rings
+ * have, too.
  */
 bool fr_keep_explains(struct fr_keep *k, const struct fr_row *r, bool context);
 

@@ -520,6 +520,25 @@ static void free_boots(struct look *l)
 	l->boot = NULL; /* the other side may fail before it has its own */
 }
 
+/* What the part that counts lacks, by one file's clock: a side is one. */
+static int find_thinned(struct look *l)
+{
+	struct fr_diff_side *s = &l->d->side[l->side];
+	struct fr_thins thins;
+	u64 begin_ns, end_ns;
+	u32 file;
+	int err = 0;
+
+	for (file = 0; file < fr_replay_file_cnt(l->replay) && !err; file++) {
+		fr_replay_file_window(l->replay, file, &begin_ns, &end_ns);
+		err = fr_thins_read(fr_replay_file(l->replay, file), begin_ns, end_ns, &thins);
+		if (fr_thins_any(&thins))
+			fr_thins_add(&s->thinned, &thins.all);
+		fr_thins_free(&thins);
+	}
+	return err;
+}
+
 static int diff_look(struct look *l, const struct fr_diff_ask *ask, bool *damaged)
 {
 	struct fr_replay_opts opts = ask->opts[l->side];
@@ -538,6 +557,7 @@ static int diff_look(struct look *l, const struct fr_diff_ask *ask, bool *damage
 	l->cpu = picked ? NULL : calloc(l->cpu_cnt, sizeof(*l->cpu));
 	err = picked || l->cpu ? find_window(l) : -ENOMEM;
 	err = err ? err : find_unrecorded(l);
+	err = err ? err : find_thinned(l);
 	err = err ? err : find_boots(l);
 	err = err ? err : fr_replay_each(l->replay, diff_look_at, l);
 	err = err ? err : add_running(l);

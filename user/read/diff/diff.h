@@ -14,6 +14,7 @@
 #include "base/set/hist.h"
 #include "base/set/tally.h"
 #include "read/replay/replay.h"
+#include "read/replay/thins.h"
 
 enum fr_diff_kind {
 	FR_DIFF_EVENT,	 /* by event */
@@ -59,6 +60,8 @@ struct fr_diff_side {
 	bool waits_late;      /* like late, of these */
 	bool empty;	      /* the window has no length, as it lies outside of the file: nothing has a rate */
 	char *unrecorded;     /* events that it does not record, with a comma between each two */
+	struct fr_thinned
+		thinned; /* what cgroups beyond their share lack: its counts are of at least so many; since_ns 0: nothing */
 };
 
 struct fr_diff {

@@ -234,6 +234,17 @@ static void diff_put_waits(struct fr_out *o, const struct fr_diff *d, u32 side)
 			      fr_show_duration(d->wait_min_ns, text, sizeof(text)));
 }
 
+static void put_thinned(struct fr_out *o, const struct fr_diff_side *s)
+{
+	char what[FR_THINS_TEXT_SZ];
+
+	if (s->thinned.since_ns)
+		fr_out_printf(o,
+			      "   thinned: %s left out, so these are at least so many here; fewer than on the other side may "
+			      "be as many\n",
+			      fr_thins_text(s->thinned.left, what, sizeof(what)));
+}
+
 static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 {
 	const struct fr_diff_side *s = &d->side[i];
@@ -249,6 +260,7 @@ static void put_side(struct fr_out *o, const struct fr_diff *d, u32 i)
 		fr_out_str(o, "   not complete: this window has no length, so nothing has a rate\n");
 	diff_put_waits(o, d, i);
 	put_unrecorded(o, d, i);
+	put_thinned(o, s);
 }
 
 /* The sum of what has no line, if there is any. */
@@ -497,7 +509,12 @@ static const struct fr_column side_columns[] = {
 	     "the part that counts for long waits begins here: they have a history of their own"),
 	FR_COLUMN_MADE(side_waits_complete, "waits_complete", BOOL, "as `complete`, of them"),
 	SIDE(unrecorded, "unrecorded", TEXT, "events that were not recorded, separated by commas"),
-	{},
+#define K(nr, name, doc)                                            \
+	SIDE(thinned.left[FR_THIN_##name], "thinned_" #name, COUNT, \
+	     "left out of cgroups [beyond their share](thinning.md): " doc),
+	FR_THIN_KINDS(K)
+#undef K
+		{},
 };
 
 static const struct fr_table side_kind = {"side", "A file or window that is compared.", side_columns};

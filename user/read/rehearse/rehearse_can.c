@@ -10,6 +10,7 @@
 #include "base/schema/reasons.h"
 #include "base/trigger/watch_set.h"
 #include "read/rehearse/rehearse_int.h"
+#include "read/replay/thins.h"
 
 #define ANY (-1)
 
@@ -331,6 +332,32 @@ static void check_kind(struct fr_rehearse *h, u32 rule)
 	}
 }
 
+/* Rules see what is left out of cgroups that wrote more than their share; the files do not have it. */
+static int check_thinned(struct fr_rehearse *h, u32 rule)
+{
+	const struct fr_trigger *t = &h->rule[rule];
+	bool of_calls = t->kind == FR_TRIGGER_latency && fr_trigger_part(t) == FR_LATENCY_syscall;
+	u32 files = fr_replay_file_cnt(h->replay), cnt = 0, i;
+	struct fr_thins thins;
+	u64 begin_ns, end_ns;
+	int err = 0;
+
+	of_calls |= t->kind == FR_TRIGGER_rate && (fr_trigger_part(t) == FR_RATE_error || fr_trigger_part(t) == FR_RATE_signal);
+	if (!of_calls && t->kind != FR_TRIGGER_event)
+		return 0;
+	for (i = 0; i < files && !err; i++) {
+		fr_replay_file_window(h->replay, i, &begin_ns, &end_ns);
+		err = fr_thins_read(fr_replay_file(h->replay, i), begin_ns, end_ns, &thins);
+		cnt += fr_thins_any(&thins);
+		fr_thins_free(&thins);
+	}
+	if (cnt)
+		note(h, rule, FR_REHEARSE_PART,
+		     "calls, faults, signals or tracepoints of cgroups beyond their share were left out, and live rules see "
+		     "all");
+	return err;
+}
+
 static void check_filters(struct fr_rehearse *h, u32 rule)
 {
 	const struct fr_trigger *t = &h->rule[rule];
@@ -349,17 +376,19 @@ static void check_filters(struct fr_rehearse *h, u32 rule)
 int fr_re_can(struct fr_rehearse *h)
 {
 	u64 lost_cnt = lost(h);
+	int err = 0;
 	u32 i;
 
-	for (i = 0; i < h->rule_cnt; i++) {
+	for (i = 0; i < h->rule_cnt && !err; i++) {
 		check_kind(h, i);
 		if (h->notes[i].can == FR_REHEARSE_NO_EVENT || h->rule[i].kind == FR_TRIGGER_every)
 			continue;
 		check_needs(h, i);
 		check_filters(h, i);
 		check_choice(h, i);
+		err = check_thinned(h, i);
 		if (lost_cnt)
 			note(h, i, FR_REHEARSE_PART, "%llu events were lost while recording", lost_cnt);
 	}
-	return 0;
+	return err;
 }

@@ -11,6 +11,7 @@
 #include "base/text/units.h"
 #include "read/replay/missing.h"
 #include "read/replay/summary.h"
+#include "read/replay/thins.h"
 #include "read/stat/stat_int.h"
 
 #define NAMES_SZ 200u
@@ -200,6 +201,33 @@ static int note_accounts(struct fr_stat *s)
 	return 0;
 }
 
+/* Of all files: a count of what cgroups were thinned of is of at least so many. */
+static int note_thinned(struct fr_stat *s)
+{
+	struct fr_thinned all = {};
+	char what[FR_THINS_TEXT_SZ];
+	struct fr_thins thins;
+	u64 begin_ns, end_ns;
+	u32 file, i;
+	int err = 0;
+
+	for (file = 0; file < s->file_cnt && !err; file++) {
+		fr_replay_file_window(s->replay, file, &begin_ns, &end_ns);
+		err = fr_thins_read(fr_replay_file(s->replay, file), begin_ns, end_ns, &thins);
+		for (i = 0; i < FR_THIN_KIND_CNT; i++)
+			all.left[i] += thins.all.left[i];
+		all.cgroup += thins.of.cnt;
+		fr_thins_free(&thins);
+	}
+	if (all.cgroup)
+		fr_stat_note(
+			s, "thinned",
+			"%s of cgroups beyond their share were left out (--thin): counts of these are of at least so many; "
+			"`event == thinned` has whose, and when",
+			fr_thins_text(all.left, what, sizeof(what)));
+	return err;
+}
+
 /* By file, files that overlap have less than they hold. */
 static void note_overlap(struct fr_stat *s)
 {
@@ -287,5 +315,5 @@ int fr_stat_note_all(struct fr_stat *s)
 			     "for the groups of %s event%s there was no memory; they are in (other): --memory allows more",
 			     fr_show_count(s->rest.row_cnt, cnt, sizeof(cnt)), fr_plural(s->rest.row_cnt));
 	note_overlap(s);
-	return note_accounts(s);
+	return note_thinned(s) ?: note_accounts(s);
 }

@@ -105,6 +105,15 @@ static void report_take_file(struct fr_report *r)
 		r->recorded[i] = fr_snap_records(r->snap, events[i]);
 }
 
+/* What the window lacks since cgroups were thinned. */
+static int report_thins(struct fr_report *r)
+{
+	u64 begin_ns, end_ns;
+
+	fr_replay_file_window(r->replay, 0, &begin_ns, &end_ns);
+	return fr_thins_read(fr_replay_file(r->replay, 0), begin_ns, end_ns, &r->thins);
+}
+
 static int report_gather(struct fr_report *r)
 {
 	int err;
@@ -116,6 +125,7 @@ static int report_gather(struct fr_report *r)
 		fr_report_scene_find(r);
 	err = err ?: report_open_symbols(r);
 	err = err ?: report_judge(r);
+	err = err ?: report_thins(r);
 	err = err ?: fr_report_rare_read(r);
 	err = err ?: fr_report_last_read(r);
 	err = err ?: fr_report_rank(r);
@@ -173,6 +183,7 @@ static void close_all(struct fr_report *r)
 	fr_report_last_free(&r->last);
 	fr_waits_free(&r->waits);
 	fr_tally_free(&r->rare);
+	fr_thins_free(&r->thins);
 	fr_clues_free(r->clues);
 	fr_changes_free(&r->changes);
 	fr_states_free(&r->states);

@@ -6,6 +6,7 @@
 #include "base/rows/cgroups.h"
 #include "base/text/out.h"
 #include "read/analyze/analyze.h"
+#include "read/replay/thins.h"
 #include "read/states/states.h"
 #include "read/symbols/symbols.h"
 #include "read/verdict/changes.h"
@@ -188,6 +189,7 @@ struct fr_report {
 	u32 fn_cnt;
 	struct fr_tally rare;		    /* rare events of the window that are about the same (report_rare.c) */
 	u64 rare_cnt;			    /* events of these */
+	struct fr_thins thins;		    /* what the recording left out of the window */
 	struct fr_counter_notable *notable; /* counters that moved notably; NULL: not looked for yet */
 	u32 notable_cnt;
 	const struct fr_view *view;

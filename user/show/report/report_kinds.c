@@ -1138,7 +1138,35 @@ static const void *report_sum(const struct fr_at *at, u32 i)
 	return i ? NULL : r->sum;
 }
 
+static const void *report_thinned(const struct fr_at *at, u32 i)
+{
+	const struct fr_thins *t = &((const struct fr_report *)at->of)->thins;
+
+	return i < t->of.cnt ? (const struct fr_thinned *)t->of.at + i : NULL;
+}
+
+static struct fr_value thinned_path(const struct fr_at *at)
+{
+	const struct fr_report *r = at->of;
+	const struct fr_thinned *t = at->rec;
+
+	return fr_value_text(r->view->cgroups ? fr_cgroups_path(r->view->cgroups, -1, t->until_ns, t->cgroup) : NULL);
+}
+
 /* clang-format off */
+#define THINNED(member, ...) FR_COLUMN(struct fr_thinned, member, __VA_ARGS__)
+static const struct fr_column thinned_columns[] = {
+	THINNED(cgroup, "cgroup", NUMBER, "its id"),
+	FR_COLUMN_MADE(thinned_path, "path", TEXT, "`null`: not known"),
+	THINNED(since_ns, "since_ns", CLOCK, "the first that was left out, by the events `thinned` that concern the window"),
+	THINNED(until_ns, "until_ns", CLOCK, "the last"),
+#define K(nr, name, doc) THINNED(left[FR_THIN_##name], #name, COUNT, doc),
+	FR_THIN_KINDS(K)
+#undef K
+	{},
+};
+static const struct fr_table kind_thinned = {"thinned", "A cgroup that [wrote more than its share](thinning.md): figures of it are of at least so many.", thinned_columns};
+
 static const struct fr_column lost_columns[] = {
 	FR_MAP_MADE(lost_map, NULL, fr_lost_name, "records that could not be written: `wrap`, `retry`, `broken`"),
 	FR_COLUMN_MADE(lost_holes, "holes", COUNT, "laps of rings that should be in the file and are not"),
@@ -1313,6 +1341,7 @@ static const struct fr_column report_columns[] = {
 	TABLE(SOFTIRQS, "softirqs", softirq),
 	FR_LIST(report_function, "functions", &kind_function, NULL),
 	FR_PART_MADE(report_result, "lost", &kind_lost, NULL),
+	FR_LIST(report_thinned, "thinned", &kind_thinned, NULL),
 	FR_PART_MADE(report_cut, "cut", &kind_cut, "`null`: nothing", .null = true),
 	FR_PART_MADE(report_sum, "clock", &kind_clock, NULL),
 	FR_PART_MADE(report_long_waits, "long_waits", &fr_report_kind_waits, "`null`: they were not recorded", .null = true),

@@ -209,6 +209,28 @@ static void report_put_left_out(struct fr_report_page *p)
 	}
 }
 
+/* "thinned  cgroup /app: 1,234 system calls left out in 2.3 s: its figures are of at least so many" */
+static void report_put_thinned(struct fr_report_page *p)
+{
+	const struct fr_thinned *t = (const struct fr_thinned *)p->r->thins.of.at;
+	char what[FR_THINS_TEXT_SZ];
+	const char *path;
+	size_t i;
+
+	for (i = 0; i < p->r->thins.of.cnt; i++, t++) {
+		path = p->r->view->cgroups ? fr_cgroups_path(p->r->view->cgroups, -1, t->until_ns, t->cgroup) : NULL;
+		fr_report_label(p, i ? "" : "thinned");
+		fr_out_str(p->o, "cgroup ");
+		if (path)
+			fr_escape_text(p->o, path, strlen(path));
+		else
+			fr_out_printf(p->o, "%llu", t->cgroup);
+		fr_out_printf(p->o, ": %s left out in ", fr_thins_text(t->left, what, sizeof(what)));
+		fr_report_duration(p->o, t->until_ns - t->since_ns, 0);
+		fr_out_str(p->o, ": its figures are of at least so many\n");
+	}
+}
+
 /* Incidents are kept apart from events, so there may be some that the window does not show. */
 static void report_put_incidents(struct fr_report_page *p)
 {
@@ -245,6 +267,7 @@ static void put_facts(struct fr_report_page *p)
 		fr_report_put_beside(p);
 	report_put_window(p);
 	report_put_left_out(p);
+	report_put_thinned(p);
 	report_put_incidents(p);
 	fr_report_put_klog_line(p);
 	fr_report_put_rare_line(p);
