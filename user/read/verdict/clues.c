@@ -7,6 +7,7 @@
 #include "base/text/escape.h"
 #include "base/text/units.h"
 #include "read/replay/lacks.h"
+#include "read/replay/thins.h"
 #include "sys/memory.h"
 
 #define LEAST_NS  FR_SEC_NS /* that is looked at before the trigger */
@@ -515,6 +516,17 @@ static void clues_find_trigger(struct fr_clues *c, u32 tid)
 	c->pid = fr_snap_fact_num(c->snap, "trigger_pid", &v) && v > 0 && v <= (s64)FR_TID_MASK ? v : -1;
 }
 
+/* In the time that is looked at, were calls left out? Then that there is none says nothing. 0 or -ENOMEM. */
+static int clues_find_thinned(struct fr_clues *c, struct fr_replay *r)
+{
+	struct fr_thins thins;
+	int err = fr_thins_read(fr_replay_file(r, 0), c->begin_ns, c->at_ns, &thins);
+
+	c->is_thinned = thins.all.left[FR_THIN_calls];
+	fr_thins_free(&thins);
+	return err;
+}
+
 int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, struct fr_clues **out)
 {
 	struct fr_clues *c = calloc(1, sizeof(*c));
@@ -543,7 +555,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	find_time(c, r);
 	clues_bind(c, r);
 	fr_rares_init(&c->rares, r, sum);
-	err = clues_add_cpus(c, sum);
+	err = clues_find_thinned(c, r) ?: clues_add_cpus(c, sum);
 	if (err) {
 		fr_clues_free(c);
 		return err;

@@ -168,6 +168,7 @@ struct fr_clues {
 	u64 switch_cnt;
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
 	bool is_picked;		     /* switches were cut away */
+	bool is_thinned;	     /* system calls of some cgroup were left out */
 	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */
 	struct fr_rares rares;	     /* of the whole window */
 	char argv[FR_CLUE_ARGV_SZ];  /* of the program that the trigger's process executed last, escaped; empty: not known */

@@ -100,7 +100,8 @@ bool fr_recognise_failed_call(struct fr_case *k)
 	u64 from_ns = 0;
 	u32 cnt;
 
-	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || status <= 0 || !c->has[FR_CLUE_CALL] || c->is_picked)
+	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || status <= 0 || !c->has[FR_CLUE_CALL] || c->is_picked ||
+	    c->is_thinned)
 		return false;
 	cnt = failed_before_end(c, f, &from_ns);
 	if (!cnt || !fr_clues_covers_most(c, FR_CLUES_ALL_CPUS, from_ns, c->at_ns))
