@@ -643,10 +643,14 @@ bool fr_recognise_shared_cpu(struct fr_case *k)
 	comm = top.key ? fr_word_comm(k, top.tid, top.ts) : "?";
 	if (*comm == '?' || idle_ns > (to_ns - from_ns) / 10)
 		return false;
-	fr_case_cause(k, from_queue(k, is_kept_on_one(k) ? ", states" : ""),
-		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s", comm,
-		      top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
-		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns),
-		      others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "", cpu_free_word(k, from_ns, to_ns));
+	fr_case_cause(
+		k, from_queue(k, is_kept_on_one(k) ? ", states" : ""),
+		"want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s%s", comm,
+		top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns), fr_word_ns(k, to_ns - from_ns),
+		fr_word_who(k, k->wait->tid, to_ns), others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "",
+		is_in_throttle(k->c, k->wait) ? "; or it was throttled: it stopped in task work, as where its cgroup has used "
+						"up its CPU quota"
+					      : "",
+		cpu_free_word(k, from_ns, to_ns));
 	return true;
 }
