@@ -705,7 +705,12 @@ def profiled():
     check(re.search(r"(?m)^Blocked: session '.*$", fr("profile", "--off-cpu", "-n", name).stdout), "as text")
 
 
-HOUR = ("-p", "minimal", "-e", "wait", "-e", "sample", "--wait-min", "1us", "-m", "8M", "--tier", "wait=256K")
+HOUR = ("-p", "minimal", "-e", "wait", "-e", "sample", "--wait-min", "1us", "-m", "8M", "--tier", "wait=256K", "-f", 'comm == "pingpong"')
+HELD = 2200  # records that a CPU's ring of so many bytes has at most
+
+
+def written(name):
+    return fr_json("status", "-n", name)["waits"]["written"]
 
 
 def of_hour(name):
@@ -722,13 +727,18 @@ def hour():
     with session(*HOUR) as name:
         p = subprocess.Popen([helper("pingpong"), "100000000"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
-            for _ in range(2):
+            for _ in range(2):  # without a recorder first, for longer than the ring goes back
+                first = written(name)
+                os.killpg(p.pid, signal.SIGCONT)
+                wait_for(lambda: written(name) > first + 2 * HELD * os.cpu_count(), "more than the ring holds")
                 r = Recorder(name, dir, "-o", dir, "--keep", *HOUR)
                 try:
-                    before = fr_json("status", "-n", name)["waits"]["written"]
-                    text, cnt = wait_for(lambda: (lambda got: got[1] >= before and got)(of_hour(name)), lambda: f"all of {before} waits are counted: {of_hour(name)}; {r.said()}")
-                    written = fr_json("status", "-n", name)["waits"]["written"]
-                    check(cnt <= written, f"{cnt} counted, of {written}")
+                    wait_for(lambda: of_hour(name)[1] > first, lambda: f"it adds up: {r.said()}")
+                    os.killpg(p.pid, signal.SIGSTOP)
+                    wait_for(lambda: all_stopped(p.pid), "it stands still")
+                    wait_for(lambda: of_hour(name)[1] >= written(name), lambda: f"all of {written(name)} waits are counted: {of_hour(name)[1]}")
+                    text, cnt = of_hour(name)
+                    equal(cnt, written(name), "read or overwritten, of those that were written")
                 finally:
                     kill(r)
             check(re.search(r"(?m)^ +\S+ \S+  pingpong\n +in .*pipe_read", text), f"where it was blocked: {text}")
