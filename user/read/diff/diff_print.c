@@ -509,12 +509,15 @@ static const struct fr_column side_columns[] = {
 	     "the part that counts for long waits begins here: they have a history of their own"),
 	FR_COLUMN_MADE(side_waits_complete, "waits_complete", BOOL, "as `complete`, of them"),
 	SIDE(unrecorded, "unrecorded", TEXT, "events that were not recorded, separated by commas"),
-#define K(nr, name, doc)                                            \
-	SIDE(thinned.left[FR_THIN_##name], "thinned_" #name, COUNT, \
-	     "left out of cgroups [beyond their share](thinning.md): " doc),
-	FR_THIN_KINDS(K)
-#undef K
-		{},
+	SIDE(thinned.left[FR_THIN_calls], "thinned_calls", COUNT,
+	     "left out of cgroups [beyond their share](thinning.md): system calls, whole ones: beginning, texts and end"),
+	SIDE(thinned.left[FR_THIN_faults], "thinned_faults", COUNT,
+	     "left out of cgroups [beyond their share](thinning.md): page faults"),
+	SIDE(thinned.left[FR_THIN_signals], "thinned_signals", COUNT,
+	     "left out of cgroups [beyond their share](thinning.md): signals, but those that tell why a process died"),
+	SIDE(thinned.left[FR_THIN_tracepoints], "thinned_tracepoints", COUNT,
+	     "left out of cgroups [beyond their share](thinning.md): events of tracepoints"),
+	{},
 };
 
 static const struct fr_table side_kind = {"side", "A file or window that is compared.", side_columns};
