@@ -266,6 +266,8 @@ __attribute__((unused)) static u32 host_random_record(const struct fr_event *ev,
 	}
 	if (ev->nr == FR_EV_sys_path) /* a text: what is an address becomes another record on reading */
 		((struct fr_rec_sys_path *)rec)->arg &= ~FR_CALL_RAW_ARG;
+	if (ev->nr == FR_EV_stderr_write) /* all of it: of an end the first word goes on reading */
+		((struct fr_rec_stderr_write *)rec)->bytes = 0;
 	if (bits)
 		memcpy(rec + 8, &(u64){bits | (task & FR_TID_MASK)}, 8);
 	return (sz + FR_UNIT_SZ - 1) / FR_UNIT_SZ * FR_UNIT_SZ;

@@ -106,7 +106,7 @@ static const struct {
 	{"openat && tid == 5", 0, "openat is a system call: id == openat"},
 	{"syscall == openat", 0, "did you mean id?"},
 	{"duration > 5ms", 0, "did you mean latency?"},
-	{"sigall == 5", 0, "did you mean sig?"}, /* not SIGALRM */
+	{"sigall == 5", 0, "did you mean signals?"}, /* not SIGALRM */
 	{"SIGSEGW == 5", 0, "did you mean SIGSEGV?"},
 	{"args[2] has O_CREATE", 12, "did you mean O_CREAT?"},
 	{"args[2] has PROT_EXE", 12, "did you mean PROT_EXEC?"},
