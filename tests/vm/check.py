@@ -167,6 +167,11 @@ def given():
     equal(got[-len(want):], want, "what it gave")
 
 
+@test("standard error: what a shell wrote")
+def said():
+    shows(one("stderr_write", text="frt-said\n"), "stderr_write", comm="sh", bytes=9)
+
+
 @test("block: one write, as it was asked for")
 def block():
     major, minor = (int(n) for n in text("disk").split(":"))
