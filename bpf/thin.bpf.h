@@ -183,7 +183,8 @@ __weak __noinline u32 fr_thin_judge(u32 kind, u32 units)
 	at = last & (FR_THIN_CNT - 1);
 	t = thin_account(c, at);
 	if (kind >= FR_THIN_KIND_CNT) {
-		fr_thin_owes(t, &fr_thin_conf, units, now_ns);
+		/* the ring's time lags: who would owe too much is asked with the true one */
+		fr_thin_owes(t, &fr_thin_conf, units, fr_load(&t->due_ns) > now_ns + fr_thin_conf.hold_ns ? fr_now() : now_ns);
 	} else if (thin_refuses(t, now_ns, units, &now_ns)) {
 		asm volatile("" : "+r"(kind));
 		fr_thin_leave(t, kind & (FR_THIN_KIND_CNT - 1), now_ns);

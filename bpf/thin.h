@@ -76,7 +76,7 @@ struct fr_thin {
 };
 
 /* Why a process died or stopped is never left out, nor are signals of faults: KILL, STOP, and those that dump core. */
-#define FR_THIN_NEVER (FR_SIG(9) | FR_SIG(19) | FR_SIG_CORE)
+#define FR_THIN_NEVER (FR_SIG(9) | FR_SIG(19) | FR_SIG(20) | FR_SIG(21) | FR_SIG(22) | FR_SIG_CORE)
 
 /* May this signal be left out? is_handled: its receiver has a handler, or ignores it. */
 FR_INLINE u32 fr_thin_has_signal(u32 sig, u32 is_handled)
@@ -117,12 +117,17 @@ FR_INLINE u32 fr_thin_pays(struct fr_thin *t, const volatile struct fr_thin_conf
 	return 1;
 }
 
-/* It wrote units that nobody may leave out: they are paid in any case. */
+/*
+ * It wrote units that nobody may leave out: they are paid in any case. But what was written while nobody needed the place is
+ * not owed for ever: the debt is no longer than hold, and what is written beyond that.
+ */
 FR_INLINE void fr_thin_owes(struct fr_thin *t, const volatile struct fr_thin_conf *c, u64 units, u64 now_ns)
 {
-	u64 due = fr_load(&t->due_ns);
+	u64 due = fr_load(&t->due_ns), most = now_ns + c->hold_ns, from = due > now_ns ? due : now_ns;
 
-	fr_store(&t->due_ns, (due > now_ns ? due : now_ns) + units * c->step_ns);
+	from = (from < most ? from : most) + units * c->step_ns;
+	if (from > due)
+		fr_store(&t->due_ns, from);
 }
 
 /*

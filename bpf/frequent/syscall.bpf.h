@@ -362,8 +362,14 @@ __noinline int fr_said_read(u64 tid, u64 at, u64 cnt, u32 is_list)
 	if (!is_list)
 		kept = said_read_on(given, 0, at + cnt - (cnt < FR_SAID_MAX ? cnt : FR_SAID_MAX), cnt);
 	for (i = 0; is_list && i < FR_SAID_VEC_MAX && i < cnt; i++) {
-		if (bpf_probe_read_user(part, sizeof(part), (const void *)(at + i * sizeof(part))))
+		if (tid >> 24 & 1) { /* 32-bit */
+			if (bpf_probe_read_user(part, sizeof(part[0]), (const void *)(at + i * sizeof(part[0]))))
+				break;
+			part[1] = part[0] >> 32;
+			part[0] = (u32)part[0];
+		} else if (bpf_probe_read_user(part, sizeof(part), (const void *)(at + i * sizeof(part)))) {
 			break;
+		}
 		kept = said_read_on(given, kept, part[0], part[1]);
 		bytes += part[1];
 	}
@@ -512,7 +518,8 @@ FR_INLINE int enter_off(struct pt_regs *regs, const struct task_struct *task, u6
 	FR_CHECK_ALL();
 	FR_CHECK_TASK(pid_tgid >> 32);
 	shape = call_shape(abi, id);
-	if (fr_thin_is_on() && leaves_call(pid_tgid, shape, CALL_END_UNITS))
+	if (fr_thin_is_on() && (shape & FR_CALL_HAS_TEXT || fr_enabled(FR_EV_sys_exit)) &&
+	    leaves_call(pid_tgid, shape, fr_enabled(FR_EV_sys_exit) ? CALL_END_UNITS : 0))
 		return fr_filtered(FR_FILTERED_thinned);
 	if (shape & FR_CALL_HAS_TEXT)
 		put_texts(regs, pid_tgid, abi, id);

@@ -105,6 +105,11 @@ def check_long_waits(c, rep, info, rows, focus, pid, texts):
         c.equal("waits recorded", (min_ns, len(waits)), (None, 0))
         return
     c.equal("least wait", got["min_ns"], min_ns)
+    keys, known = ("count", "off_ns", "blocked_ns"), info.get("waits") or {}
+    c.equal("waits beyond the budget, by task and call", [tuple(o[k] for k in ("tid", "call", *keys)) for o in got["over_by"]],
+            [tuple(o[k] for k in ("tid", "call", *keys)) for o in known.get("over_by", [])])
+    c.equal("those without a place", [got["over_rest"][k] for k in keys] if "over_rest" in got else None,
+            [known["over_rest"][k] for k in keys] if "over_rest" in known else None)
     c.equal("horizon of waits", got["horizon_ns"], next((t["horizon_ns"] for t in info["tiers"] if t["name"] == "wait"), 0))
     for name, chosen in (("task", lambda r: focus and r["tid"] == focus), ("process", lambda r: pid is not None and r["pid"] == pid), ("all", lambda r: True)):
         mine = [(r, text) for r, text in waits if chosen(r)]

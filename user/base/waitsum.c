@@ -101,12 +101,11 @@ static void waitsum_join(struct fr_waitsums *s)
 	s->cnt = s->cnt ? to + 1 : 0;
 }
 
-void fr_waitsums_end(struct fr_waitsums *s, const char *arch)
+static void waitsum_finish(struct fr_waitsums *s, const char *arch)
 {
 	char room[FR_SYSNAME_CALL_SZ];
 	u32 i;
 
-	waitsum_join(s);
 	if (s->cnt)
 		qsort(s->at, s->cnt, sizeof(*s->at), waitsum_by_time);
 	while (s->cnt > FR_WAITSUM_MAX)
@@ -118,6 +117,12 @@ void fr_waitsums_end(struct fr_waitsums *s, const char *arch)
 		fr_wait_sum_add(&s->all, &w->sum);
 		snprintf(w->call, sizeof(w->call), "%s", fr_waitsum_call(arch, w->in, w->abi, w->id, room));
 	}
+}
+
+void fr_waitsums_end(struct fr_waitsums *s, const char *arch)
+{
+	waitsum_join(s);
+	waitsum_finish(s, arch);
 }
 
 /* ---- as text: "rest=CNT:OFF:BLOCKED;TID:IN:ABI:ID:LAST:CNT:OFF:BLOCKED;..." ---- */
@@ -199,7 +204,7 @@ int fr_waitsums_read(struct fr_waitsums *s, const char *text, const char *arch)
 			return -EBADMSG;
 		s->cnt++;
 	}
-	fr_waitsums_end(s, arch);
+	waitsum_finish(s, arch); /* whoever wrote it has joined them: equal ones are different tasks of one number */
 	return 0;
 }
 

@@ -79,7 +79,7 @@ struct fr_config_list {
 	K(Session, Tier, list, tier, R, "", O(0, "tier", "NAME=SIZE", "main= life= stack= wait= rare=", \
 	    "Unless given, `life` and `stack` get a 16th each of the whole, `wait` a quarter if waits are recorded, `rare` a 32nd if rare " \
 	    "tracepoints are, `main` the rest."), \
-	  "NAME=SIZE: memory of one tier (main, life, stack, wait, rare) per CPU") \
+	  "a tier's memory per CPU, of main, life, stack, wait or rare") \
 	K(Session, Clock, text, clock, R, "global", \
 	  O(0, "clock", "MODE", "global local", \
 	    "With `global`, timestamps of different CPUs never run backwards by more than the grain, a duration of less than 1ms; 0 " \
@@ -100,7 +100,7 @@ struct fr_config_list {
 	    "While the rings' main tier would hold less, no cgroup writes more than a tenth of each CPU's ring in that time, and a tenth " \
 	    "at once. System calls, page faults, signals and tracepoints beyond that are left out, counted, and told by an event " \
 	    "`thinned`; calls are left out whole, switches never. From 100ms to 1d."), \
-	  "have the main tier hold this much, so that no cgroup drowns the others; 0: no cgroup is thinned") \
+	  "tier main holds T: cgroups that flood it are thinned; 0: none") \
 	K(Session, Pid, items, pid, R, "", \
 	  O(0, "pid", "LIST", NULL, \
 	    "With processes, names and cgroups given, a task is recorded if any of them selects it. A process that is not there " \
@@ -108,7 +108,7 @@ struct fr_config_list {
 	  "record system calls and page faults of these processes only: numbers, separated by commas, at most " \
 	  FR_LITERAL(FR_PID_FILTER_MAX)) \
 	K(Session, Comm, items, comm, R, "", O(0, "comm", "LIST", NULL, NULL), \
-	  "likewise of tasks with these names: NAME or PREFIX*, separated by commas, at most " FR_LITERAL(FR_COMM_FILTER_MAX)) \
+	  "likewise of tasks with these names: NAME or PREFIX*; at most " FR_LITERAL(FR_COMM_FILTER_MAX)) \
 	K(Session, Cgroup, items, cgroup, R, "", \
 	  O(0, "cgroup", "LIST", NULL, \
 	    "A cgroup that is removed and made again, as that of a service when it is restarted, is another one, of which nothing " \

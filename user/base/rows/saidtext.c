@@ -8,11 +8,15 @@
 #include "base/text/redact.h"
 #include "session.h"
 
-/* How much of it is the rest of a word whose beginning is missing. */
+/* How much of it is the rest of a line whose beginning is missing, or, if there is no other line, of a word: a secret's end,
+ * perhaps. */
 static size_t saidtext_rest(const char *text, size_t len)
 {
+	const char *line = memchr(text, '\n', len);
 	size_t i;
 
+	if (line && line + 1 < text + len)
+		return line - text;
 	for (i = 0; i < len && !isspace((unsigned char)text[i]); i++)
 		;
 	return i;

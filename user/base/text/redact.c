@@ -296,6 +296,18 @@ static void hide_value(struct redacting *r, size_t from, const char *name, size_
 	redact_hide(r, from, to);
 }
 
+/* Behind a terminal's colour, as logs that are made for people have between key and value. */
+static size_t skip_colour(const struct redacting *r, size_t at)
+{
+	size_t p = at + 2;
+
+	if (redact_at(r, at) != '\33' || redact_at(r, at + 1) != '[')
+		return at;
+	while (isdigit((unsigned char)redact_at(r, p)) || redact_at(r, p) == ';')
+		p++;
+	return redact_at(r, p) == 'm' ? p + 1 : at;
+}
+
 /* Between a key and its value: at is moved behind it. */
 static bool pass_separator(const struct redacting *r, size_t *at)
 {
@@ -303,7 +315,7 @@ static bool pass_separator(const struct redacting *r, size_t *at)
 
 	for (i = 0; i < 4 && (is_quote(redact_at(r, p)) || redact_at(r, p) == '\\' || redact_at(r, p) == ']'); i++)
 		p++;
-	p = skip_blanks(r, p);
+	p = skip_blanks(r, skip_colour(r, p));
 	if (redact_at(r, p) != '=' && redact_at(r, p) != ':')
 		return false;
 	if (r->sz - p >= 3 && !memcmp(r->text + p, "://", 3))

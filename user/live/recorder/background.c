@@ -81,7 +81,7 @@ static int background_status(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : FR_EXIT_FAIL;
 }
 
-static int background_attend(struct background *b)
+static int background_attend(struct background *b, const sigset_t *was)
 {
 	const struct sigaction pass_on = {.sa_handler = background_pass_on};
 
@@ -96,6 +96,7 @@ static int background_attend(struct background *b)
 	sigaction(SIGINT, &pass_on, NULL);
 	sigaction(SIGTERM, &pass_on, NULL);
 	sigaction(SIGHUP, &pass_on, NULL);
+	sigprocmask(SIG_SETMASK, was, NULL);
 	return background_is_ready(b) ? FR_EXIT_OK : background_status(background_pid);
 }
 
@@ -123,27 +124,48 @@ static void background_leave(struct background *b, int *ready)
 int fr_background_begin(int *ready)
 {
 	struct background b;
+	sigset_t ends, was;
 
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
 	fflush(NULL);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, b.said) || pipe2(b.ready, O_CLOEXEC)) {
 		fr_err_errno(-errno, "cannot begin a recorder in the background");
 		return FR_EXIT_FAIL;
 	}
+	sigprocmask(SIG_BLOCK, &ends, &was); /* until they are passed on */
 	background_pid = fork();
 	if (background_pid < 0) {
 		fr_err_errno(-errno, "cannot begin a recorder in the background");
 		return FR_EXIT_FAIL;
 	}
 	if (background_pid)
-		return background_attend(&b);
+		return background_attend(&b, &was);
+	sigprocmask(SIG_SETMASK, &was, NULL);
 	background_leave(&b, ready);
 	return -1;
+}
+
+/* Hooks have these descriptors, too: writing to a socket that nobody has any more would end them. */
+static void background_silence(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC), fd;
+	struct stat st;
+
+	for (fd = STDOUT_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		if (!fstat(fd, &st) && S_ISSOCK(st.st_mode))
+			dup2(null, fd);
+	if (null >= 0)
+		close(null);
 }
 
 void fr_background_ready(int ready)
 {
 	const char byte = 0;
 
+	background_silence();
 	if (write(ready, &byte, 1) < 0)
 		fr_warn_errno(-errno, "the command that began this recorder is gone");
 	close(ready);

@@ -264,7 +264,7 @@ static int blocking_reads(struct fr_blocking *b)
 		now.ns -= NO_GRACE_NS;
 	if (now.ns <= b->prof->end_ns)
 		return 0;
-	if (b->stack_rows > STACKS_MOST)
+	if (b->stack_rows > STACKS_MOST || !b->stacks)
 		err = blocking_forget_stacks(b);
 	b->named = false;
 	err = err ?: blocking_open_rings(b);

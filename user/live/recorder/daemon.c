@@ -542,6 +542,14 @@ static int start_engine(struct fr_daemon *d)
 	return failed ? -1 : 0;
 }
 
+/* Signals wait since before the session was loaded: one that came meanwhile means that nothing is to stay. */
+static bool daemon_is_called_off(void)
+{
+	sigset_t set;
+
+	return !sigpending(&set) && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM) || sigismember(&set, SIGHUP));
+}
+
 static void daemon_goes_back(struct fr_daemon *d)
 {
 	const char *name = d->ask->name;
@@ -577,6 +585,10 @@ static int daemon_begin(struct fr_daemon *d)
 		fprintf(stderr, "triggers: %u armed\n", d->live->rule_cnt);
 	if (d->ask->saved.reason)
 		fr_notify_saved(d->mod.notify, &d->ask->saved);
+	if (d->ask->detach && daemon_is_called_off()) {
+		fr_err("told to end before it was ready");
+		return FR_EXIT_FAIL;
+	}
 	fr_modules_ready(d, &d->mod);
 	if (d->ask->detach)
 		daemon_goes_back(d);

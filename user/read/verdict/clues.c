@@ -366,10 +366,14 @@ static int clues_take_slept(struct fr_clues *c, const struct fr_row *r)
 {
 	struct fr_clue_slept *s;
 	struct fr_waited w;
+	u64 more_sz;
 
 	fr_waited_read(&c->fields, c->view, r, &w);
 	if (fr_waited_was_runnable(&w))
 		return 0;
+	more_sz = fr_tally_growth_sz(&c->slept);
+	if (more_sz && !fr_tally_find(&c->slept, w.tid) && !fr_memory_has_row_room(more_sz))
+		return 0; /* nothing is known of it then */
 	s = fr_tally_get(&c->slept, w.tid);
 	if (!s)
 		return -ENOMEM;

@@ -326,19 +326,32 @@ bool fr_recognise_accept_spin(struct fr_case *k)
 
 /* ---- a server that computes ---- */
 
-/* Did it ask for events in this time, without waiting? Then its loop went round. */
-static bool asked_for_events(const struct fr_clues *c, const struct busy *b)
+#define ASKED_LEAST 10u /* samples: of fewer, that none is there says nothing */
+
+enum asked { ASKED_NOT, ASKED, ASKED_UNKNOWN };
+
+/* Did it ask for events in this time, without waiting? Then its loop went round. Its samples tell, if there are enough. */
+static enum asked asked_for_events(const struct fr_clues *c, const struct busy *b)
 {
 	static const char *const names[] = {"do_epoll_wait", "do_sys_poll", "do_select"};
 	const struct fr_clue_sample *s = c->sample.at;
+	struct fr_symbol y;
+	u32 cnt = 0;
 	size_t i, n;
 
-	for (i = 0; i < c->sample.cnt; i++)
+	for (i = 0; i < c->sample.cnt; i++) {
+		if (s[i].tid != b->tid || s[i].ts < b->from_ns || s[i].ts > b->to_ns)
+			continue;
+		cnt++;
+		if (s[i].user)
+			continue;
+		if (!fr_clues_kernel_frame(c, s[i].kstack_id, 0, &y) || !y.name)
+			return ASKED_UNKNOWN;
 		for (n = 0; n < sizeof(names) / sizeof(names[0]); n++)
-			if (s[i].tid == b->tid && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns && !s[i].user &&
-			    fr_clues_kernel_at(c, s[i].kstack_id, names[n]) >= 0)
-				return true;
-	return false;
+			if (fr_clues_kernel_at(c, s[i].kstack_id, names[n]) >= 0)
+				return ASKED;
+	}
+	return cnt < ASKED_LEAST ? ASKED_UNKNOWN : ASKED_NOT;
 }
 
 /* Of these calls, the one that this is; NULL: it is another one. */
@@ -355,14 +368,42 @@ static const char *loop_call(const struct fr_case *k, const struct fr_waited *w)
 	return NULL;
 }
 
-/* The call in which it waits for events otherwise; NULL: it is not known to have such a loop. */
+static const char *loop_slept(const struct fr_case *k, const struct fr_clue_slept *s)
+{
+	return s->in_call ? loop_call(k, &(struct fr_waited){.in = FR_WAITED_call, .id = s->id, .abi = s->abi}) : NULL;
+}
+
+/* Does another thread of its process wait so, too, as where a runtime's take turns (Go)? Then of none it is known that it
+ * stands still. */
+static bool loop_is_shared(const struct fr_case *k, u32 tid, s32 pid)
+{
+	const struct fr_waited *w;
+	size_t i;
+	u32 n;
+
+	for (i = 0; (w = fr_clues_wait(k->c, i)); i++)
+		if (w->tid != tid && w->pid == pid && w->in == FR_WAITED_call && !fr_waited_was_runnable(w) && loop_call(k, w))
+			return true;
+	for (n = 0; n < k->c->slept.cnt; n++) {
+		const struct fr_clue_slept *s = fr_tally_at(&k->c->slept, n);
+
+		if (s->key != tid && s->pid == pid && loop_slept(k, s))
+			return true;
+	}
+	return false;
+}
+
+/* The call in which it waits for events otherwise; NULL: it is not known to have such a loop of its own. */
 static const char *loop_of(struct fr_case *k, u32 tid, u64 ts)
 {
-	const struct fr_clue_slept *slept = fr_clues_slept_before(k->c, tid, fr_clues_pid(k->c, tid, ts));
+	s32 pid = fr_clues_pid(k->c, tid, ts);
+	const struct fr_clue_slept *slept = fr_clues_slept_before(k->c, tid, pid);
 	const struct fr_waited *w;
 	const char *call;
 	size_t i;
 
+	if (pid > 0 && loop_is_shared(k, tid, pid))
+		return NULL;
 	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) {
 		if (w->tid != tid || w->in != FR_WAITED_call || fr_waited_was_runnable(w))
 			continue;
@@ -370,7 +411,7 @@ static const char *loop_of(struct fr_case *k, u32 tid, u64 ts)
 		if (call)
 			return call;
 	}
-	return slept ? loop_call(k, &(struct fr_waited){.in = FR_WAITED_call, .id = slept->id, .abi = slept->abi}) : NULL;
+	return slept ? loop_slept(k, slept) : NULL;
 }
 
 /* poll() may be how it receives with a time-out; who waits in epoll has a loop. */
@@ -414,7 +455,7 @@ bool fr_recognise_busy_server(struct fr_case *k)
 
 	if (!find_busy(k, &b))
 		return false;
-	loop = asked_for_events(k->c, &b) ? NULL : loop_of(k, b.tid, b.to_ns);
+	loop = asked_for_events(k->c, &b) != ASKED_NOT ? NULL : loop_of(k, b.tid, b.to_ns);
 	in = busy_functions(k, &b);
 	if (loop)
 		turned = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);
@@ -452,6 +493,7 @@ static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns
 {
 	const struct fr_waited *of;
 	struct fr_tally use;
+	bool is_sure = true;
 	u32 i, cnt = 0;
 
 	if (fr_clues_use(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns, &use)) {
@@ -460,20 +502,24 @@ static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns
 	}
 	for (i = 0; i < use.cnt; i++) {
 		const struct fr_clue_use *u = fr_tally_at(&use, i);
+		enum asked asked;
 		struct busy b = {.tid = u->key, .from_ns = from_ns, .to_ns = to_ns, .ran_ns = u->ns};
 
 		if (!b.tid || b.ran_ns < (to_ns - from_ns) / 4 || fr_clues_pid(k->c, b.tid, to_ns) == pid)
 			continue;
 		b.queued_ns = fr_clues_queued(k->c, b.tid, from_ns, to_ns, &of);
 		if (b.ran_ns + b.queued_ns < (to_ns - from_ns) / 10 * 9 ||
-		    asleep_ns(k->c, b.tid, from_ns, to_ns) > (to_ns - from_ns) / 10 || asked_for_events(k->c, &b) ||
-		    !loop_of(k, b.tid, to_ns))
+		    asleep_ns(k->c, b.tid, from_ns, to_ns) > (to_ns - from_ns) / 10)
+			continue;
+		asked = asked_for_events(k->c, &b);
+		if (asked == ASKED || !loop_of(k, b.tid, to_ns))
 			continue;
 		*out = b;
+		is_sure &= asked == ASKED_NOT;
 		cnt++;
 	}
 	fr_tally_free(&use);
-	return cnt == 1;
+	return cnt == 1 && is_sure;
 }
 
 /* Nobody answered it, and meanwhile one event loop of the host stood still: that it waited for that one is not known. */
@@ -724,7 +770,7 @@ bool fr_recognise_spin(struct fr_case *k)
 	in = busy_functions(k, &b);
 	if (!*in && !*calls)
 		return false;
-	loop = asked_for_events(k->c, &b) ? NULL : loop_of(k, b.tid, b.to_ns);
+	loop = asked_for_events(k->c, &b) != ASKED_NOT ? NULL : loop_of(k, b.tid, b.to_ns);
 	if (loop)
 		loop = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);
 	fr_case_cause(k, loop ? "sched_switch, cpu_sample, wait" : "sched_switch, cpu_sample",

@@ -232,16 +232,16 @@ bool fr_recognise_oom(struct fr_case *k)
 	beside = is_bystander(c, v);
 	cgroup = fr_word_oom_cgroup(k, v);
 	logged = fr_word_oom_logged(k, v, &whose);
-	fr_case_cause(k,
-		      fr_word(k, "mark_victim%s%s", *cgroup ? ", counters" : "",
-			      *logged || (*whose && !*cgroup) ? ", kernel log" : ""),
-		      "memory ran out, of %s%s%s: the out-of-memory killer chose %s, which had %s, %s before%s",
-		      *cgroup  ? cgroup
-		      : *whose ? whose
-			       : "the host or of a cgroup",
-		      beside ? ", when it was asked for by " : "", beside ? fr_word_who(k, v->asker, v->ts) : "",
-		      fr_word_who(k, v->tid, v->ts), fr_show_size(v->rss_kib << 10, rss, sizeof(rss)),
-		      fr_word_ns(k, c->at_ns - v->ts), logged);
+	fr_case_cause(
+		k,
+		fr_word(k, "mark_victim%s%s", *cgroup && !*whose ? ", counters" : "", *logged || *whose ? ", kernel log" : ""),
+		"memory ran out, of %s%s%s: the out-of-memory killer chose %s, which had %s, %s before%s",
+		*whose	  ? whose /* the kernel's own word, of this kill */
+		: *cgroup ? cgroup
+			  : "the host or of a cgroup",
+		beside ? ", when it was asked for by " : "", beside ? fr_word_who(k, v->asker, v->ts) : "",
+		fr_word_who(k, v->tid, v->ts), fr_show_size(v->rss_kib << 10, rss, sizeof(rss)),
+		fr_word_ns(k, c->at_ns - v->ts), logged);
 	return true;
 }
 

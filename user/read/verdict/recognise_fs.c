@@ -273,15 +273,17 @@ const char *fr_word_only_ender(struct fr_case *k, const struct fr_waited *w)
 {
 	u64 ns;
 	u32 tid = fr_case_only_ender(k, w, &ns);
-	const char *before;
+	/* all connections of a server have its address */
+	bool is_unix = w->object_len > 5 && !memcmp(w->object, "unix:", 5);
+	const char *that = is_unix ? "at that address, perhaps by another connection" : "for that", *before;
 	struct fr_still s;
 
 	if (!tid)
 		return "";
 	before = fr_word_ns(k, w->ts - ns);
 	if (!fr_clues_still(k->c, tid, &s))
-		return fr_word(k, "; %s ended a wait of it for that, %s before", fr_word_who(k, tid, ns), before);
-	return fr_word(k, "; who ended a wait of it for that, %s before, %s, has been %s", before, fr_word_who(k, tid, ns),
+		return fr_word(k, "; %s ended a wait of it %s, %s before", fr_word_who(k, tid, ns), that, before);
+	return fr_word(k, "; who ended a wait of it %s, %s before, %s, has been %s", that, before, fr_word_who(k, tid, ns),
 		       fr_word_still(k, &s));
 }
 

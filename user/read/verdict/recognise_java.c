@@ -36,7 +36,7 @@ static bool java_is_before(const struct fr_case *k, const struct fr_waited *of, 
 		return false;
 	if (length_ns > LONGEST_NS)
 		length_ns = LONGEST_NS;
-	return next->blocked_ns >= length_ns / 4 * 3 && next->blocked_ns <= length_ns / 4 * 5;
+	return next->blocked_ns >= length_ns / 8 * 7 && next->blocked_ns <= length_ns / 8 * 9;
 }
 
 /* The first of these sleeps; *cnt: how many there are, w included, *growing: of them, eight times as long as the one before. */
@@ -96,7 +96,8 @@ bool fr_recognise_java_monitor(struct fr_case *k)
 	fr_case_cause(
 		k, fr_word(k, "wait%s", from),
 		"%s waits for a lock that another thread has, as Java's synchronized does (a monitor): it looked for it again "
-		"by itself %u times, after %s at first, then each time after eight times as long, the last time after %s, "
+		"by itself %u times, after %s at first, then each time after eight times as long, up to a second, the last "
+		"time after %s, "
 		"and nobody has let it in for %s; who has it is not recorded%s",
 		fr_word_who(k, w->tid, w->ts), cnt, fr_word_ns(k, first->blocked_ns), fr_word_ns(k, w->blocked_ns),
 		fr_word_ns(k, w->ts - fr_waited_began_ns(first)), asleep);

@@ -337,6 +337,7 @@ struct freer {
 	const struct fr_clue_sample *s; /* one that frees */
 	const char *in;
 	u32 cnt, all;
+	bool are_several; /* tasks */
 };
 
 /* The program that most samples of freeing are of, a quarter of its own. */
@@ -359,6 +360,7 @@ static bool top_freer(struct fr_case *k, struct freer *out)
 			break;
 		f->all++;
 		if (sample_of_freeing(k->c, &s[i])) {
+			f->are_several |= f->s && f->s->tid != s[i].tid;
 			f->cnt++;
 			f->s = &s[i];
 			f->in = sample_of_freeing(k->c, &s[i]);
@@ -382,12 +384,14 @@ static bool tell_top_freer(struct fr_case *k)
 
 	if (!top_freer(k, &f))
 		return false;
-	limit = is_of_cgroup(f.in) ? fr_word_cgroup_limit(k, f.s->tid, f.s->ts) : "";
+	limit = is_of_cgroup(f.in) && !f.are_several ? fr_word_cgroup_limit(k, f.s->tid, f.s->ts) : "";
 	fr_case_cause(k, *limit ? "cpu_sample, counters" : "cpu_sample",
-		      "%s freed memory of %s: %u of its %u samples in the %s before are in %s%s%s",
-		      fr_word_who(k, f.s->tid, f.s->ts),
-		      is_of_cgroup(f.in) ? "a cgroup, as at its limit" : "the host, which is short of it", f.cnt, f.all,
-		      fr_word_ns(k, k->c->at_ns - k->c->begin_ns), f.in, *limit ? "; " : "", limit);
+		      "%s freed memory of %s: %u of %s%u samples in the %s before are in %s%s%s",
+		      f.are_several ? fr_word(k, "tasks called %s", fr_word_comm(k, f.s->tid, f.s->ts))
+				    : fr_word_who(k, f.s->tid, f.s->ts),
+		      is_of_cgroup(f.in) ? "a cgroup, as at its limit" : "the host, which is short of it", f.cnt,
+		      f.are_several ? "" : "its ", f.all, fr_word_ns(k, k->c->at_ns - k->c->begin_ns), f.in, *limit ? "; " : "",
+		      limit);
 	return true;
 }
 

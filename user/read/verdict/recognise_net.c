@@ -457,16 +457,20 @@ static bool syn_end(const struct fr_rares_item *it, struct far_end *out)
 	return is_within_host(&e);
 }
 
+#define ENDS_MOST 256u /* that are counted: a recorder writes some 300 in five minutes */
+
 static bool find_full_end(const struct fr_case *k, u64 from_ns, u64 to_ns, struct far_end *most)
 {
 	const struct fr_rares_item *it, *of;
 	struct far_end one, other;
 	size_t i = 0, n;
+	u32 asked = 0;
 
 	*most = (struct far_end){0};
-	while ((it = fr_rares_next(&k->c->rares, &i, RETRANSMIT, from_ns, to_ns))) {
+	while (asked < ENDS_MOST && (it = fr_rares_next(&k->c->rares, &i, RETRANSMIT, from_ns, to_ns))) {
 		if (!syn_end(it, &one))
 			continue;
+		asked++;
 		for (n = 0; (of = fr_rares_next(&k->c->rares, &n, RETRANSMIT, from_ns, to_ns));)
 			one.cnt += syn_end(of, &other) && is_same_end(one.to, one.len, other.to, other.len);
 		if (one.cnt > most->cnt)

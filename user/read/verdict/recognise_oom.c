@@ -76,7 +76,7 @@ static const char *choice_whose(struct fr_case *k, const struct fr_snap_klog *ch
 
 		if (!is_kernels(l))
 			continue;
-		if (sscanf(l->text, LIMIT "%llukB, limit %llukB,", &used_kib, &limit_kib) == 2 && limit_kib < 1ull << 53)
+		if (sscanf(l->text, LIMIT "%llukB, limit %llukB,", &used_kib, &limit_kib) == 2 && limit_kib < 1ull << 52)
 			return fr_word(k, "cgroup %s, whose limit is %s", fr_word_text(k, from, to - from),
 				       fr_show_size(limit_kib << 10, limit, sizeof(limit)));
 		if (begins(l->text, CHOICE)) /* of another choice */

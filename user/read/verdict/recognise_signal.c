@@ -206,7 +206,7 @@ static struct concerned who_is_concerned(struct fr_case *k)
 		is.hog_pid = is.pid;
 	else if (fr_case_is_queued(k, &from_ns, &to_ns) && fr_case_top_user(k, k->wait->cpu, from_ns, to_ns, &hog))
 		is.hog_pid = fr_clues_pid(k->c, hog.key, to_ns);
-	server = of_no_wait ? 0 : fr_case_busy_waker(k);
+	server = of_no_wait || fr_case_asks_for_queue(k) ? 0 : fr_case_busy_waker(k);
 	if (server)
 		is.server_pid = fr_clues_pid(k->c, server, k->c->at_ns);
 	return is;

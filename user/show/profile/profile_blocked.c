@@ -30,6 +30,7 @@ static void blocked_put_head(struct fr_profile *p)
 {
 	const struct fr_profile_sum *s = &p->sum[FR_PROFILE_NOW];
 	char text[32], count[32];
+	u64 missing = fr_profile_unrecorded(p->snap);
 	s64 min_ns = -1;
 
 	fr_out_str(p->out, "Blocked: ");
@@ -41,8 +42,12 @@ static void blocked_put_head(struct fr_profile *p)
 		fr_out_printf(p->out, " of at least %s", fr_show_duration(min_ns, text, sizeof(text)));
 	fr_out_printf(p->out, " that ended then, blocked for %s", fr_show_duration(blocked_ns(s->cnt), text, sizeof(text)));
 	fr_out_str(p->out, "; shorter ones, and what still waits, are not in it, and of each an hour at most\n");
+	if (missing)
+		fr_out_printf(p->out, "%s longer one%s since the session began %s no record, and %s not in it\n",
+			      fr_show_count(missing, count, sizeof(count)), fr_plural(missing), missing == 1 ? "has" : "have",
+			      missing == 1 ? "is" : "are");
 	if (s->stackless || s->other)
-		fr_out_printf(p->out, "%s of it without stacks, for lack of room\n",
+		fr_out_printf(p->out, "%s of it without stacks: these were not found, or had no room\n",
 			      fr_show_duration(blocked_ns(s->stackless + s->other), text, sizeof(text)));
 	if (s->lost)
 		fr_out_printf(p->out, "%s more had no room\n", fr_show_duration(blocked_ns(s->lost), text, sizeof(text)));

@@ -23,7 +23,7 @@
 #include "read/waits/waited.h"
 #include "read/waits/waitstack.h"
 #include "show/export/export.h"
-#include "show/profile/profile.h"
+#include "show/profile/profile_page.h"
 #include "sys/memory.h"
 
 #define FRAMES_SHOWN 8u /* the program's, and as many of the kernel's */
@@ -228,12 +228,16 @@ static void off_put_place(const struct off *o, const struct off_place *p)
 	off_put_frames(o, &p->one);
 }
 
-/* A count of fact `waits`, of the whole session. */
-static u64 off_count_of(const struct off *o, const char *what)
+u64 fr_profile_unrecorded(const struct fr_snap *snap)
 {
-	u64 v;
+	static const char *const counts[] = {"over", "lost", "held"};
+	u64 all = 0, v;
+	size_t i;
 
-	return fr_counts_get(fr_snap_fact(fr_replay_snap(o->replay, 0), "waits"), what, strlen(what), &v) ? v : 0;
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (fr_counts_get(fr_snap_fact(snap, "waits"), counts[i], strlen(counts[i]), &v))
+			all += v;
+	return all;
 }
 
 /* Are some of the window's waits no longer there? */
@@ -244,7 +248,7 @@ static bool off_is_cut_short(const struct off *o)
 
 static void off_put_head(const struct off *o)
 {
-	u64 missing = off_count_of(o, "over") + off_count_of(o, "lost") + off_count_of(o, "held");
+	u64 missing = fr_profile_unrecorded(fr_replay_snap(o->replay, 0));
 	s64 min_ns = -1;
 	char text[32];
 

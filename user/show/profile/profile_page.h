@@ -15,6 +15,9 @@ void fr_profile_name(struct fr_out *o, const struct fr_profile_func *f, u32 room
 /* The rest of a line: the duration, and the number of samples. */
 void fr_profile_window(struct fr_profile *p, const struct fr_profile_sum *s);
 
+/* Long waits that have no record, since the session began. */
+u64 fr_profile_unrecorded(const struct fr_snap *snap);
+
 /* Where tasks were blocked, as text. */
 void fr_profile_blocked(struct fr_profile *p);
 
