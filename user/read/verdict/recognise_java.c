@@ -97,8 +97,7 @@ bool fr_recognise_java_monitor(struct fr_case *k)
 		k, fr_word(k, "wait%s", from),
 		"%s waits for a lock that another thread has, as Java's synchronized does (a monitor): it looked for it again "
 		"by itself %u times, after %s at first, then each time after eight times as long, up to a second, the last "
-		"time after %s, "
-		"and nobody has let it in for %s; who has it is not recorded%s",
+		"time after %s, and nobody has let it in for %s; who has it is not recorded%s",
 		fr_word_who(k, w->tid, w->ts), cnt, fr_word_ns(k, first->blocked_ns), fr_word_ns(k, w->blocked_ns),
 		fr_word_ns(k, w->ts - fr_waited_began_ns(first)), asleep);
 	return true;
