@@ -108,6 +108,7 @@ def check_long_waits(c, rep, info, rows, focus, pid, texts):
     keys, known = ("count", "off_ns", "blocked_ns"), info.get("waits") or {}
     c.equal("waits beyond the budget, by task and call", [tuple(o[k] for k in ("tid", "call", *keys)) for o in got["over_by"]],
             [tuple(o[k] for k in ("tid", "call", *keys)) for o in known.get("over_by", [])])
+    c.equal("their tasks' names", [o["comm"] is None or bool(o["comm"]) for o in got["over_by"]], [True] * len(got["over_by"]))
     c.equal("those without a place", [got["over_rest"][k] for k in keys] if "over_rest" in got else None,
             [known["over_rest"][k] for k in keys] if "over_rest" in known else None)
     c.equal("horizon of waits", got["horizon_ns"], next((t["horizon_ns"] for t in info["tiers"] if t["name"] == "wait"), 0))
