@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * states: looks at tasks when a snapshot is taken (states.h). An object of its own, which is loaded with the session and shares
- * its table of waits and its clock: the recording programs know nothing of it.
+ * its table of waits, its clock and its list of the recorder's own processes: the recording programs know nothing of it.
  *
  *	user space				here
  *	reads fr_states_list	------------->	each task: brief
@@ -168,7 +168,7 @@ FR_INLINE void fill(struct task_struct *task, struct state_room *room)
 	r->switch_cnt = before;
 	r->state = state_of(task);
 	on_cpu = task->on_cpu;
-	r->flags = fr_state_look(&r->state, on_cpu);
+	r->flags = fr_state_look(&r->state, on_cpu) | (fr_is_self(r->tgid) ? FR_STATE_OWN : 0);
 	r->at_ns = fr_now();
 	fill_wait(task, on_cpu, r);
 	forget_place(r);
@@ -178,7 +178,7 @@ FR_INLINE void fill(struct task_struct *task, struct state_room *room)
 	sz = bpf_get_task_stack(task, room->pc, sizeof(room->pc), 0);
 	r->frame_cnt = sz > 0 && sz <= (long)sizeof(room->pc) ? sz / sizeof(u64) : 0;
 	if (*(volatile int *)&task->on_cpu || switches(task) != before) {
-		r->flags = FR_STATE_MOVED;
+		r->flags = FR_STATE_MOVED | (r->flags & FR_STATE_OWN);
 		forget_place(r);
 	}
 }

@@ -109,12 +109,20 @@ def by_copy():
     return _copys[0], own
 
 
+def standing(name, processes):
+    """A snapshot that has the states of all of them, and of each whether it is the recorder's own; None: it lacks one."""
+    file = dump(name)
+    own = {t["pid"]: t["own"] for t in fr_json("report", file)["still_waiting"]["tasks"]}
+    return (file, [own[p.pid] for p in processes]) if all(p.pid in own for p in processes) else None
+
+
 @test("whoever executes flightrec without the right to load BPF is recorded; eight stopped ones take no place; who has it is left out", own=COPYS)
 def without_rights():
     seen, unseen, stopped = {}, {}, []
     name, own = by_copy()
     try:
         stopped += [start(own, *AS_NOBODY, INTRUDER_STOPS="1") for _ in range(8)]
+        stopped.append(start(own, INTRUDER_STOPS="1"))
         for p in stopped:
             wait_for(lambda: state(p.pid) == "T", "it has stopped itself")
         seen["nobody"] = intrude(own, *AS_NOBODY)
@@ -124,11 +132,14 @@ def without_rights():
         unseen["nobody with CAP_BPF"] = intrude(own, *AS_NOBODY, *bpf)
         perfmon = ("--inh-caps", "+perfmon", "--ambient-caps", "+perfmon")
         unseen["nobody with CAP_PERFMON"] = intrude(own, *AS_NOBODY, *perfmon)
-        events = replay(dump(name), "-f", "event == sys_enter")
+        file, owns = wait_for(lambda: standing(name, stopped), "they have stood for so long that a snapshot has their states")
+        events = replay(file, "-f", "event == sys_enter")
     finally:
         for p in stopped:
             p.kill()
             p.wait()
+    equal(owns, [False] * 8 + [True], "which of those that stand are the recorder's own")
+    unseen["root, stopped"] = stopped.pop().pid
     seen.update((f"stopped {i}", p.pid) for i, p in enumerate(stopped))
     for who, pid in seen.items():
         equal(calls(events, pid), ALL, f"calls of {who}")

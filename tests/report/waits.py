@@ -130,6 +130,7 @@ def check_still_one(c, t):
     c.equal(what + ": waker", t["woken_ns"] is None, t["waker"] is None)
     c.equal(what + ": runs", t["runs"] and (t["state"], t["in"], t["kernel"] is None), t["runs"] and (0, None, True))
     c.equal(what + ": moved", t["moved"] and (t["in"], t["kernel"] is None), t["moved"] and (None, True))
+    c.equal(what + ": own", t["own"] and t["in"] == "kernel", False)  # t_attack.py knows whose each is
     c.equal(what + ": owner", t["owner_tid"] is None or t["call"] in ("futex", "flock", "fcntl") and not t["runs"], True)
     if t["in"] == "call":
         c.equal(what + ": arguments", (len(t["args"]), t["abi"] in (0, 1)), (6, True))

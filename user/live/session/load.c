@@ -828,6 +828,7 @@ static int load_states(const struct load *l)
 		.waits_fd = bpf_map__fd(l->skel->maps.fr_waits),
 		.looks_fd = bpf_map__fd(l->skel->maps.fr_wait_looks_of),
 		.clock_fd = bpf_map__fd(l->skel->maps.data_clock),
+		.session_fd = bpf_map__fd(l->skel->maps.data_session),
 		.grain_ns = l->conf->grain_ns,
 	};
 

@@ -46,6 +46,7 @@ static int choose_maps(struct states *skel, const struct fr_states_conf *conf)
 	}
 	err = err ?: bpf_map__reuse_fd(skel->maps.fr_waits, conf->waits_fd);
 	err = err ?: bpf_map__reuse_fd(skel->maps.fr_wait_looks_of, conf->looks_fd);
+	err = err ?: bpf_map__reuse_fd(skel->maps.data_session, conf->session_fd);
 	return err ?: bpf_map__reuse_fd(skel->maps.data_clock, conf->clock_fd);
 }
 

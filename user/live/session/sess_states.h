@@ -21,9 +21,10 @@ struct fr_sess;
 struct fr_states_conf {
 	const char *dir; /* bpffs directory to pin in */
 	const struct btf *btf;
-	int waits_fd; /* the table of waits, */
-	int looks_fd; /* what was found when tasks left, */
-	int clock_fd; /* and the clock's word */
+	int waits_fd;	/* the table of waits, */
+	int looks_fd;	/* what was found when tasks left, */
+	int clock_fd;	/* the clock's word, */
+	int session_fd; /* and whose processes are the recorder's own */
 	u64 grain_ns;
 };
 

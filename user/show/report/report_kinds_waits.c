@@ -367,6 +367,7 @@ static const struct fr_column still_columns[] = {
 	FR_COLUMN_MADE(states_state_name, "state_name", TEXT, "the same as a letter"),
 	FLAG(RUNS, "runs", "it had a CPU"),
 	FLAG(MOVED, "moved", "it ran just then"),
+	FLAG(OWN, "own", "of the recorder's own processes"),
 	FR_COLUMN(struct fr_still, since_ns, "since_ns", CLOCK, "since when it has been as it is; `null`: not known",
 		  .null = true),
 	FR_COLUMN_MADE(states_since_from, "since_from", TEXT,

@@ -35,30 +35,8 @@ struct group {
 
 /* ---- groups ---- */
 
-#define SELF "/flightrec" /* how the path of a recorder's program ends */
-
-/* Processes that were a recorder when the file was made: not a part of what happened. */
-static void find_recorders(const struct fr_report_page *p, struct fr_idmap *own)
-{
-	size_t sz, len, exe_len;
-	const char *line = fr_snap_procs(p->r->snap, &sz), *end = line ? line + sz : NULL, *why, *exe;
-	struct fr_jsonr j;
-
-	for (; line && line < end; line += len + 1) {
-		len = memchr(line, '\n', end - line) ? (size_t)((const char *)memchr(line, '\n', end - line) - line)
-						     : (size_t)(end - line);
-		if (fr_jsonr_parse(line, len, &j, &why))
-			continue;
-		exe = fr_jsonr_text(&j, "exe", "");
-		exe_len = strlen(exe);
-		if (exe_len >= strlen(SELF) && !strcmp(exe + exe_len - strlen(SELF), SELF))
-			fr_idmap_get(own, fr_jsonr_u64(&j, "pid", 0));
-		fr_jsonr_free(&j);
-	}
-}
-
-/* Of a kernel thread that waits for work nobody wants to know, nor of the recorder. */
-static bool is_told(const struct fr_report_page *p, const struct fr_idmap *recorder, struct group *g)
+/* A kernel thread that waits for work is of no interest, nor are the recorder's own: no part of what happened. */
+static bool is_told(const struct fr_report_page *p, struct group *g)
 {
 	const struct fr_snap_state *t = g->first.state;
 	s32 pid = p->r->waits.pid;
@@ -66,7 +44,7 @@ static bool is_told(const struct fr_report_page *p, const struct fr_idmap *recor
 	g->urgency = t->tid == p->r->waits.tid ? FOCUS : t->state == FR_PREV_STATE_BLOCKED ? IN_D : OTHER;
 	if (g->urgency == FOCUS || (pid >= 0 && g->first.wait.pid == pid))
 		g->part = PROCESS;
-	else if (g->first.wait.pid > 0 && fr_idmap_find(recorder, g->first.wait.pid))
+	else if (t->flags & FR_STATE_OWN)
 		return false;
 	else if (g->urgency == IN_D)
 		g->part = BLOCKED;
@@ -118,20 +96,16 @@ static u32 find_groups(struct fr_report_page *p, struct group **out)
 {
 	const struct fr_states *st = &p->r->states;
 	struct group *g = calloc(st->cnt + 1, sizeof(*g));
-	struct fr_idmap recorder;
 	u32 cnt = 0, kept = 0, i;
 
 	*out = g;
-	fr_idmap_init(&recorder, sizeof(bool));
-	find_recorders(p, &recorder);
 	if (!g)
 		fr_out_fail(p->o, -ENOMEM);
 	for (i = 0; g && i < st->cnt; i++) {
 		fr_states_read(st, p->r->view, &st->at[i], &g[cnt].first);
 		g[cnt].cnt = 1;
-		cnt += is_told(p, &recorder, &g[cnt]);
+		cnt += is_told(p, &g[cnt]);
 	}
-	fr_idmap_free(&recorder);
 	if (cnt)
 		qsort(g, cnt, sizeof(*g), states_by_place);
 	for (i = 0; i < cnt; i++) {
