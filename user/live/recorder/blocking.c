@@ -278,18 +278,23 @@ static int blocking_reads(struct fr_blocking *b)
 	return err;
 }
 
-void fr_blocking_read(struct fr_blocking *b)
+void fr_blocking_read_all(struct fr_blocking *b)
 {
-	u64 now_ns = fr_now_ns(CLOCK_MONOTONIC);
 	int err;
 
-	if (!b || (b->read_ns && now_ns - b->read_ns < INTERVAL_NS))
+	if (!b)
 		return;
-	b->read_ns = now_ns;
+	b->read_ns = fr_now_ns(CLOCK_MONOTONIC);
 	err = blocking_reads(b);
 	if (err && !b->said)
 		fr_warn("long waits cannot be read: %s: `profile --off-cpu` lacks some of the hour", strerror(-err));
 	b->said |= err != 0;
+}
+
+void fr_blocking_read(struct fr_blocking *b)
+{
+	if (b && (!b->read_ns || fr_now_ns(CLOCK_MONOTONIC) - b->read_ns >= INTERVAL_NS))
+		fr_blocking_read_all(b);
 }
 
 /* ---- life ---- */

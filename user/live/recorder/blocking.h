@@ -16,7 +16,8 @@ struct fr_blocking; /* opaque */
 struct fr_blocking *fr_blocking_new(struct fr_sess *s);
 void fr_blocking_free(struct fr_blocking *b); /* NULL is fine */
 
-/* Read, unless that was less than ten seconds ago. NULL is fine. */
+/* Read, unless that was less than ten seconds ago; or in any case. NULL is fine. */
 void fr_blocking_read(struct fr_blocking *b);
+void fr_blocking_read_all(struct fr_blocking *b);
 
 #endif

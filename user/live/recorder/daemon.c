@@ -21,6 +21,7 @@
 #include "live/recorder/daemon_int.h"
 #include "live/recorder/engine.h"
 #include "live/recorder/notify.h"
+#include "live/recorder/sampling.h"
 #include "live/recorder/stop.h"
 #include "live/session/admin.h"
 #include "live/snapshot/dump.h"
@@ -613,6 +614,7 @@ static void last_snapshots(struct fr_daemon *d)
 	fr_modules_stopping(&d->mod);
 	if (d->lost)
 		return;
+	fr_sampling_last(d->mod.sampling);
 	fr_engine_finish(d->mod.engine);
 	if (!d->ask->command && daemon_has_rule(d, FR_TRIGGER_exit))
 		daemon_pull(d, &last);

@@ -81,8 +81,15 @@ int fr_sampling_new(struct fr_daemon *d, struct fr_sampling **out)
 	m->counting = fr_counting_new(fr_daemon_sess(d));
 	fr_counting_read(m->counting);
 	m->blocking = fr_blocking_new(fr_daemon_sess(d));
+	fr_blocking_read(m->blocking);
 	*out = m;
 	return 0;
+}
+
+void fr_sampling_last(struct fr_sampling *m)
+{
+	if (m)
+		fr_blocking_read_all(m->blocking);
 }
 
 void fr_sampling_free(struct fr_sampling *m)
