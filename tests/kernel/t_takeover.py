@@ -128,6 +128,10 @@ def recorded(program, act):
     return got, replay(file, "--since", str(since), "-f", "event in (softirq_entry, softirq_exit, sched_waking)")
 
 
+def is_kernel_thread(tid):
+    return os.path.isdir(f"/proc/{tid}") and not os.path.exists(f"/proc/{tid}/exe")
+
+
 def whose(program):
     """What a program records of softirqs and wakeups: of whom?"""
     _, events = recorded(program, lambda: send_to_self(SENT))
@@ -140,8 +144,8 @@ def whose(program):
     for a, b in ((pair["a"], pair["b"]), (pair["b"], pair["a"])):
         wakers = [e["tid"] for e in events if e["event"] == "sched_waking" and e["target_pid"] == b and e["waker"] == TASK]
         check(a in wakers, f"{a} wakes {b}, at least once: {wakers}")
-        # before it waits for the other one, it is moved to its CPU
-        equal(set(wakers[wakers.index(a):]), {a}, f"tasks that wake {b}: {collections.Counter(wakers)}")
+        # before it waits for the other one, it is moved to its CPU; a kernel thread may hold its memory map's lock
+        equal({tid for tid in wakers[wakers.index(a):] if not is_kernel_thread(tid)}, {a}, f"tasks that wake {b}: {collections.Counter(wakers)}")
 
 
 @test("softirqs and wakeups are of who made them, found by calls and by loads", own=OTHERS)
