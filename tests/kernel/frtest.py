@@ -77,6 +77,8 @@ UNSCHED = ("-p", "minimal", "-e", "-sched", "-e", "syscall", "--comm", "frtail")
 ROOMY = (*UNSCHED, "-m", "8M")
 TINY = (*UNSCHED, "-m", "256K", "--subbuf", "8K")
 
+PATIENT = "1000"  # what is to be in a snapshot is not missing because the machine was busy
+os.environ["FLIGHTREC_PATIENCE"] = PATIENT
 SEED = int(os.environ.get("FR_SEED", "1"))
 _session_cnt = 0
 _shared = {}  # options: name
@@ -173,7 +175,7 @@ def impatient(percent):
     try:
         yield
     finally:
-        del os.environ["FLIGHTREC_PATIENCE"]
+        os.environ["FLIGHTREC_PATIENCE"] = PATIENT
 
 
 def fr_json(*args):

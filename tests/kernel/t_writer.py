@@ -229,7 +229,7 @@ def complete_already():
 
 @test("a snapshot that is completed while the next recorder's writer waits to take it: it is that one, and there is no second")
 def completed_meanwhile():
-    with impatient(1000), configured(ONE) as (name, dir, file):
+    with configured(ONE) as (name, dir, file):
         first = Recorder(name, dir, "--config", file).armed()
         second = None
         try:

@@ -5,12 +5,14 @@
 
 #include "base/text/units.h"
 
+#define PERCENT_MOST 1000
+
 static u32 patience_percent(void)
 {
 	const char *text = secure_getenv("FLIGHTREC_PATIENCE");
 	int percent = text ? atoi(text) : 100;
 
-	return percent > 0 && percent < 100 ? percent : 100;
+	return percent > 0 && percent <= PERCENT_MOST ? percent : 100;
 }
 
 u64 fr_patience_ns(u64 ns)
