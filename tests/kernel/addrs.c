@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* addrs FILE: what a snapshot tells of addresses, as JSON lines: symbols, mappings, and frames that have a build-id. */
+/*
+ * addrs FILE WHAT...: what a snapshot tells of addresses, as JSON lines: symbols, mappings, and frames that have a build-id (of
+ * which there may be hundreds of thousands), or innermost ones.
+ */
 #include <stdio.h>
+#include <string.h>
 
 #include "read/snapfile/snapfile.h"
 
@@ -51,12 +55,12 @@ static void put_mappings(const struct fr_snap *s)
 	}
 }
 
-static void put_frames(const struct fr_snap *s, u64 stack_id)
+static void put_frames(const struct fr_snap *s, u64 stack_id, u32 cnt)
 {
 	struct fr_snap_frame f;
 	u32 nr;
 
-	for (nr = 0; nr < FR_STACK_DEPTH_MAX; nr++) {
+	for (nr = 0; nr < cnt; nr++) {
 		if (!fr_snap_frame(s, stack_id, nr, &f))
 			continue;
 		printf("{\"what\":\"frame\",\"stack\":%llu,\"nr\":%u,\"off\":%llu", (unsigned long long)stack_id, nr,
@@ -66,7 +70,8 @@ static void put_frames(const struct fr_snap *s, u64 stack_id)
 	}
 }
 
-static void put_stacks(struct fr_snap *s)
+/* So many frames of each at most. */
+static void put_stacks(struct fr_snap *s, u32 frame_cnt)
 {
 	const struct fr_event *ev = fr_schema_find(fr_snap_schema(s), "stack");
 	struct fr_batch b = {};
@@ -81,21 +86,36 @@ static void put_stacks(struct fr_snap *s)
 			struct fr_row r = fr_batch_row(&b, k);
 
 			if (r.ev == ev)
-				put_frames(s, fr_row_num(&r, fr_event_field(ev, "stack_id")));
+				put_frames(s, fr_row_num(&r, fr_event_field(ev, "stack_id")), frame_cnt);
 		}
 	}
 	fr_batch_free(&b);
 }
 
+static int put(struct fr_snap *s, const char *what)
+{
+	if (!strcmp(what, "symbols"))
+		put_symbols(s);
+	else if (!strcmp(what, "mappings"))
+		put_mappings(s);
+	else if (!strcmp(what, "frames"))
+		put_stacks(s, FR_STACK_DEPTH_MAX);
+	else if (!strcmp(what, "innermost"))
+		put_stacks(s, 1);
+	else
+		return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct fr_snap *s;
+	int status = 0, i;
 
-	if (argc != 2 || fr_snap_open(argv[1], &s))
+	if (argc < 3 || fr_snap_open(argv[1], &s))
 		return 1;
-	put_symbols(s);
-	put_mappings(s);
-	put_stacks(s);
+	for (i = 2; i < argc && !status; i++)
+		status = put(s, argv[i]);
 	fr_snap_close(s);
-	return 0;
+	return status;
 }

@@ -38,10 +38,8 @@ def put_away(p):
 def files_of_frames(file):
     """{stack: {nr of the frame: (build-id, offset)}}"""
     got = {}
-    for line in run(helper("addrs"), file).stdout.splitlines():
-        if '"what":"frame"' in line:
-            line = json.loads(line)
-            got.setdefault(line["stack"], {})[line["nr"]] = line["build_id"], line["off"]
+    for line in map(json.loads, run(helper("addrs"), file, "frames").stdout.splitlines()):
+        got.setdefault(line["stack"], {})[line["nr"]] = line["build_id"], line["off"]
     return got
 
 
@@ -231,7 +229,7 @@ def exe_is(pid, prog):
 def sampled_in(name, pids):
     """A snapshot with samples of all of them, and what they have mapped."""
     file = dump(name)
-    mapped = {json.loads(line).get("pid") for line in run(helper("addrs"), file).stdout.splitlines() if '"mapping"' in line}
+    mapped = {json.loads(line)["pid"] for line in run(helper("addrs"), file, "mappings").stdout.splitlines()}
     return file if all(samples(file, pid) for pid in pids) and mapped >= set(pids) else None
 
 

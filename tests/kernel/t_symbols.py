@@ -17,10 +17,8 @@ SPIN = helper("spin")
 def told(file):
     """{what: [dict]} of the helper's lines; of a stack's frames the innermost."""
     all = {"symbol": [], "mapping": [], "frame": []}
-    for line in run(helper("addrs"), file).stdout.splitlines():
-        if not line.startswith('{"what":"frame"') or '"nr":0,' in line:  # of some hundred thousand
-            line = json.loads(line)
-            all[line["what"]].append(line)
+    for line in map(json.loads, run(helper("addrs"), file, "symbols", "mappings", "innermost").stdout.splitlines()):
+        all[line["what"]].append(line)
     return all
 
 

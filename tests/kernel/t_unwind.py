@@ -546,8 +546,8 @@ def overlay():
 
 def files_in(file, pid):
     """Which files a snapshot says that a process had mapped."""
-    rows = map(json.loads, run(helper("addrs"), file).stdout.splitlines())
-    return {r["path"] for r in rows if r["what"] == "mapping" and r["pid"] == pid}
+    rows = map(json.loads, run(helper("addrs"), file, "mappings").stdout.splitlines())
+    return {r["path"] for r in rows if r["pid"] == pid}
 
 
 @test("code that is in no file: what called it, and what it called, is named; also where the program has no build-id")
