@@ -185,15 +185,21 @@ static void test_record_filter_refused(void **state)
 
 static void test_facts(void **state)
 {
-	char *text = NULL, *value;
+	char *text = NULL, *value, whole[100001];
 	size_t sz;
 	FILE *f = open_memstream(&text, &sz);
 
 	(void)state;
+	memset(whole, 'x', sizeof(whole) - 1);
+	whole[sizeof(whole) - 1] = 0;
 	fr_facts_put(f, "plain", "%d", 7);
-	fr_facts_put(f, "odd", "%s", "a=b\\c\nd");
-	fr_facts_put(f, "empty", "%s", "");
+	fr_facts_put_text(f, "odd", "a=b\\c\nd");
+	fr_facts_put_text(f, "empty", "");
+	fr_facts_put_text(f, "long", whole);
 	fclose(f);
+	value = fr_facts_get(text, "long");
+	assert_string_equal(value, whole);
+	free(value);
 	value = fr_facts_get(text, "odd");
 	assert_string_equal(value, "a=b\\c\nd");
 	free(value);

@@ -37,8 +37,8 @@ u64 fr_info_open_hole(const struct fr_info *s, const char *tier, const u16 *cpu)
 /* How many incidents it holds, and of each kind, [FR_INCIDENT_KIND_MAX], or NULL. */
 u64 fr_info_incidents(const struct fr_info *s, u64 *of_kind);
 
-/* Its waits beyond the budget, by task and call; to be freed. */
-void fr_info_over(const struct fr_info *s, struct fr_waitsums *w);
+/* Its waits beyond the budget, by task and call; to be freed. False: it does not say, or not in a way that can be read. */
+bool fr_info_over(const struct fr_info *s, struct fr_waitsums *w);
 
 /* What begins a line; a fact between two texts, nothing if there is none. */
 void fr_info_label(struct fr_out *o, const char *label);

@@ -13,6 +13,7 @@
 struct info_page {
 	const struct fr_info *s;
 	unsigned ring; /* the next: rings come in the order of their CPUs */
+	bool has_over;
 	struct fr_waitsums over;
 };
 
@@ -245,7 +246,7 @@ static const void *info_over(const struct fr_at *at, u32 i)
 
 static const void *info_over_rest(const struct fr_at *at, u32 i)
 {
-	return i || !fr_info_fact(info_of(at), "waits_over") ? NULL : &info_page(at)->over.rest;
+	return i || !info_page(at)->has_over ? NULL : &info_page(at)->over.rest;
 }
 
 /* ---- what was not read; incidents ---- */
@@ -558,7 +559,7 @@ void fr_info_json(struct fr_out *o, const struct fr_info *s)
 {
 	struct info_page page = {.s = s};
 
-	fr_info_over(s, &page.over);
+	page.has_over = fr_info_over(s, &page.over);
 	fr_json_line(o, &fr_info_kind, &page, &page);
 	fr_waitsums_free(&page.over);
 }

@@ -26,18 +26,19 @@ static void over_name(const struct fr_info *s, struct fr_waitsum *w)
 		snprintf(w->comm, sizeof(w->comm), "%s", comm);
 }
 
-void fr_info_over(const struct fr_info *s, struct fr_waitsums *w)
+bool fr_info_over(const struct fr_info *s, struct fr_waitsums *w)
 {
 	const char *text = fr_info_fact(s, "waits_over");
 	u32 i;
 
 	*w = (struct fr_waitsums){};
 	if (!text)
-		return;
+		return false;
 	if (fr_waitsums_read(w, text, fr_info_fact(s, "arch"))) {
 		fr_waitsums_free(w);
-		return;
+		return false;
 	}
 	for (i = 0; i < w->cnt; i++)
 		over_name(s, &w->at[i]);
+	return true;
 }

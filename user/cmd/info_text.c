@@ -565,8 +565,7 @@ static void info_put_over(struct fr_out *o, const struct fr_info *s)
 {
 	struct fr_waitsums over;
 
-	fr_info_over(s, &over);
-	if (over.all.cnt) {
+	if (fr_info_over(s, &over) && over.all.cnt) {
 		fr_out_str(o, "    ");
 		fr_waitsums_put(o, &over, OVER_SHOWN);
 		fr_out_char(o, '\n');

@@ -10,12 +10,19 @@
 
 void fr_facts_put(FILE *f, const char *name, const char *fmt, ...)
 {
-	char value[8192], *c;
+	char value[FR_FACT_MADE_SZ];
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(value, sizeof(value), fmt, ap);
 	va_end(ap);
+	fr_facts_put_text(f, name, value);
+}
+
+void fr_facts_put_text(FILE *f, const char *name, const char *value)
+{
+	const char *c;
+
 	fprintf(f, "%s=", name);
 	for (c = value; *c; c++) {
 		if (*c == '\n')
@@ -103,6 +110,6 @@ char *fr_facts_set(const char *text, const char *name, const char *value)
 	while (fr_facts_next(text, &pos, &n, &n_len, &v, &v_len))
 		if (!facts_is_name(n, n_len, name))
 			fprintf(f, "%.*s=%.*s\n", (int)n_len, n, (int)v_len, v);
-	fr_facts_put(f, name, "%s", value);
+	fr_facts_put_text(f, name, value);
 	return fr_memfile_end(&m, NULL);
 }

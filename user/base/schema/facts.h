@@ -11,7 +11,11 @@
 bool fr_facts_are_lines(const char *text, size_t sz);
 
 /* Write one line. name: letters, digits and _. What fails is an error of the stream: see base/text/memfile.h. */
+#define FR_FACT_MADE_SZ 1024u /* of a value that is made of numbers and names, with its NUL: what is longer is cut */
 void fr_facts_put(FILE *f, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* A text of any length. */
+void fr_facts_put_text(FILE *f, const char *name, const char *value);
 
 /* The value of name in text, unescaped; malloc'ed, the caller frees it. NULL: there is none, or no memory. */
 char *fr_facts_get(const char *text, const char *name);

@@ -22,7 +22,7 @@ static void facts_put_hex(FILE *f, const char *name, u64 v)
 static void facts_put_text(FILE *f, const char *name, const char *text)
 {
 	if (*text)
-		fr_facts_put(f, name, "%s", text);
+		fr_facts_put_text(f, name, text);
 }
 
 static void facts_put_task(FILE *f, struct fr_engine *e, const struct fr_alert *a)
@@ -52,12 +52,12 @@ static void put_cause(FILE *f, const struct fr_alert *a, const struct fr_trigger
 	if (a->kind == FR_TRIGGER_status)
 		fr_facts_put(f, "trigger_status", "%d", a->exit_code >> 8 & 0xff);
 	if (a->kind == FR_TRIGGER_latency && t) {
-		fr_facts_put(f, "trigger_latency", "%s", fr_latency_name(t->latency));
+		fr_facts_put_text(f, "trigger_latency", fr_latency_name(t->latency));
 		fr_facts_put(f, "trigger_what", "%llu", a->what);
 		facts_put_text(f, "trigger_span", t->span);
 	}
 	if (a->kind == FR_TRIGGER_rate && t) {
-		fr_facts_put(f, "trigger_rate", "%s", fr_rate_name(t->rate));
+		fr_facts_put_text(f, "trigger_rate", fr_rate_name(t->rate));
 		fr_facts_put(f, "trigger_cnt", "%llu", a->what);
 		fr_facts_put(f, "trigger_limit_cnt", "%llu", t->rate_max);
 	}
@@ -80,7 +80,7 @@ static void facts_put_rule(FILE *f, struct fr_engine *e, u32 nr)
 	was = &e->base[e->slot_of[nr]];
 	now = &e->asked[e->slot_of[nr]];
 	snprintf(name, sizeof(name), "rule_%u", nr);
-	fr_facts_put(f, name, "%s", e->rule[nr].text);
+	fr_facts_put_text(f, name, e->rule[nr].text);
 	len = snprintf(text, sizeof(text), "matched=%llu", (now->matched - was->matched));
 	if (now->full != was->full)
 		len += snprintf(text + len, sizeof(text) - len, ";full=%llu", (now->full - was->full));
@@ -89,7 +89,7 @@ static void facts_put_rule(FILE *f, struct fr_engine *e, u32 nr)
 			len += snprintf(text + len, sizeof(text) - len, ";%s=%llu", fr_trigger_verdict_name(v),
 					(now->verdict[v] - was->verdict[v]));
 	snprintf(name, sizeof(name), "rule_%u_since", nr);
-	fr_facts_put(f, name, "%s", text);
+	fr_facts_put_text(f, name, text);
 }
 
 char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
@@ -102,7 +102,7 @@ char *fr_engine_facts(struct fr_engine *e, const struct fr_alert *a, u32 nr)
 	if (!f)
 		return NULL;
 	if (t) {
-		fr_facts_put(f, "trigger_rule", "%s", t->text);
+		fr_facts_put_text(f, "trigger_rule", t->text);
 		fr_facts_put(f, "trigger_rule_nr", "%u", nr);
 	}
 	if (fr_engine_signature(a))

@@ -238,7 +238,7 @@ static void record_put_names(FILE *f, const char *fact, const struct fr_load_con
 		if (name && len < sizeof(list))
 			len += snprintf(list + len, sizeof(list) - len, "%s%s", len ? "," : "", name);
 	}
-	fr_facts_put(f, fact, "%s", list);
+	fr_facts_put_text(f, fact, list);
 }
 
 static void record_put_clock(FILE *f, struct fr_sess *s)
@@ -249,7 +249,7 @@ static void record_put_clock(FILE *f, struct fr_sess *s)
 	if (fr_clock_sample(s, &c) || fr_clock_show(&c, text, sizeof(text)))
 		return;
 	fr_facts_put(f, "begin_ns", "%llu", c.ts);
-	fr_facts_put(f, "begin_clock", "%s", text);
+	fr_facts_put_text(f, "begin_clock", text);
 }
 
 static void put_klog_clock(FILE *f)
@@ -258,7 +258,7 @@ static void put_klog_clock(FILE *f)
 	char text[80];
 
 	if (!fr_logclock_sample(&c) && !fr_klog_clock_show(&c, text, sizeof(text)))
-		fr_facts_put(f, "klog_clock", "%s", text);
+		fr_facts_put_text(f, "klog_clock", text);
 }
 
 /* A path may be another cgroup's by and by. */
@@ -279,7 +279,7 @@ static void put_command(FILE *f, char *const *argv)
 	if (!argv)
 		return;
 	fr_command_show(argv, text, sizeof(text));
-	fr_facts_put(f, "command", "%s", text);
+	fr_facts_put_text(f, "command", text);
 }
 
 struct facts_arg {
@@ -298,39 +298,39 @@ static char *session_facts(void *arg, struct fr_sess *s, const struct fr_load_re
 		return NULL;
 	show_cgroups(l, cgroups, sizeof(cgroups));
 	fr_facts_put(f, "layout", "%u", FR_LAYOUT_VERSION);
-	fr_facts_put(f, "version", "%s", FR_VERSION);
-	fr_facts_put(f, "session", "%s", ask->name);
-	fr_facts_put(f, "settings", "%s", ask->settings);
+	fr_facts_put_text(f, "version", FR_VERSION);
+	fr_facts_put_text(f, "session", ask->name);
+	fr_facts_put_text(f, "settings", ask->settings);
 	if (*cgroups)
-		fr_facts_put(f, "settings_cgroups", "%s", cgroups);
+		fr_facts_put_text(f, "settings_cgroups", cgroups);
 	fr_facts_put(f, "epoch", "%u", l->epoch);
-	fr_facts_put(f, "profile", "%s", ask->profile);
+	fr_facts_put_text(f, "profile", ask->profile);
 	record_put_names(f, "events", l, l->enable);
 	record_put_names(f, "events_missing", l, res->missing);
-	fr_facts_put(f, "incidents_missing", "%s", res->incidents_missing);
+	fr_facts_put_text(f, "incidents_missing", res->incidents_missing);
 	if (*res->rare_missing)
-		fr_facts_put(f, "rare_missing", "%s", res->rare_missing);
+		fr_facts_put_text(f, "rare_missing", res->rare_missing);
 	if (*res->states_missing)
-		fr_facts_put(f, "states_missing", "%s", res->states_missing);
-	fr_facts_put(f, "clock_mode", "%s", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
+		fr_facts_put_text(f, "states_missing", res->states_missing);
+	fr_facts_put_text(f, "clock_mode", l->grain_ns == FR_CLOCK_LOCAL ? "local" : "global");
 	fr_facts_put(f, "clock_grain_ns", "%llu", l->grain_ns == FR_CLOCK_LOCAL ? 0ULL : l->grain_ns);
 	fr_facts_put(f, "cpu_cnt", "%u", res->cpu_cnt);
 	fr_facts_put(f, "ring_bytes", "%llu", res->cpu_cnt * fr_plan_cpu_sz(l->geo));
 	fr_facts_put(f, "fixed_bytes", "%llu", res->fixed_sz);
 	fr_facts_put(f, "sample_hz", "%u", l->enable[FR_EV_cpu_sample] ? l->sample_hz : 0);
-	fr_facts_put(f, "sample_event", "%s", fr_sample_event_name(res->sample_event));
-	fr_facts_put(f, "cpu_profile", "%s", l->profile ? "yes" : "no");
+	fr_facts_put_text(f, "sample_event", fr_sample_event_name(res->sample_event));
+	fr_facts_put_text(f, "cpu_profile", l->profile ? "yes" : "no");
 	if (l->wait_min_ns)
 		fr_facts_put(f, "wait_min_ns", "%llu", l->wait_min_ns);
 	if (l->thin_ns)
 		fr_facts_put(f, "thin_ns", "%llu", l->thin_ns);
 	if (!fr_softirqs_read(softirqs, sizeof(softirqs)))
-		fr_facts_put(f, "softirqs_begin", "%s", softirqs);
+		fr_facts_put_text(f, "softirqs_begin", softirqs);
 	if (!fr_softirqs_read_ms(softirqs, sizeof(softirqs)))
-		fr_facts_put(f, "softirq_ms_begin", "%s", softirqs);
+		fr_facts_put_text(f, "softirq_ms_begin", softirqs);
 	if (ask->redact && *ask->redact)
-		fr_facts_put(f, "redact", "%s", ask->redact);
-	fr_facts_put(f, "dir", "%s", ask->live->config.dir);
+		fr_facts_put_text(f, "redact", ask->redact);
+	fr_facts_put_text(f, "dir", ask->live->config.dir);
 	record_put_clock(f, s);
 	put_klog_clock(f);
 	put_command(f, ask->command);

@@ -141,10 +141,10 @@ static char *crash_text(const char *facts, const char *schema, size_t *sz)
 	uname(&un);
 	fr_boot_id(boot, sizeof(boot));
 	fputs(facts, f);
-	fr_facts_put(f, "host", "%s", un.nodename);
-	fr_facts_put(f, "kernel", "%s", un.release);
-	fr_facts_put(f, "arch", "%s", un.machine);
-	fr_facts_put(f, "boot_id", "%s", boot);
+	fr_facts_put_text(f, "host", un.nodename);
+	fr_facts_put_text(f, "kernel", un.release);
+	fr_facts_put_text(f, "arch", un.machine);
+	fr_facts_put_text(f, "boot_id", boot);
 	putc(0, f);
 	fputs(schema, f);
 	return fr_memfile_end(&m, sz);

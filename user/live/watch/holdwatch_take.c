@@ -47,7 +47,7 @@ static char *facts(const struct about *a, u32 nr)
 
 	if (!f)
 		return NULL;
-	fr_facts_put(f, "trigger_rule", "%s", t->text);
+	fr_facts_put_text(f, "trigger_rule", t->text);
 	fr_facts_put(f, "trigger_rule_nr", "%u", nr);
 	if (a->moment.tid)
 		fr_facts_put(f, "trigger_tid", "%u", a->moment.tid);
@@ -58,7 +58,7 @@ static char *facts(const struct about *a, u32 nr)
 	fr_facts_put(f, "rule_cnt", "%u", ask->rule_cnt);
 	for (i = 0; i < ask->rule_cnt; i++) {
 		snprintf(name, sizeof(name), "rule_%u", i);
-		fr_facts_put(f, name, "%s", ask->rule[i].text);
+		fr_facts_put_text(f, name, ask->rule[i].text);
 	}
 	return fr_memfile_end(&m, NULL);
 }

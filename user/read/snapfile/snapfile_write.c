@@ -447,7 +447,7 @@ int fr_snap_put_fact(struct fr_snap_writer *w, const char *name, const char *fmt
 	if (len < 0)
 		return snapfile_fail(w, -ENOMEM);
 	if (w->facts.f || fr_memfile_open(&w->facts))
-		fr_facts_put(w->facts.f, name, "%s", value);
+		fr_facts_put_text(w->facts.f, name, value);
 	else
 		snapfile_fail(w, -ENOMEM);
 	free(value);
