@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Attackers as another user: who has no rights can neither hide from the recorder nor stop or blind it."""
+import collections
 import contextlib
 import grp
 import json
@@ -11,7 +12,7 @@ import sys
 import tempfile
 
 from frtest import (FLIGHTREC, FULL, SESSIONS, SYSCALLS, TMP, Skip, at_end, begun_with, check, check_account, dump, equal, exists, fr, fr_json, impatient,
-                    last_of, leave_to_next, main, mono_ns, new_name, opened, path, program, replay, run, shared, state, test, wait_for)
+                    last_of, leave_to_next, main, mono_ns, new_name, opened, overwritten_since, path, program, replay, run, shared, state, test, wait_for)
 from recorder import NOBODY as NOBODY_RULE
 from recorder import TAG, Recorder, attached, children, configured, crash, kill, recording, write_config
 from stalling import AS_NOBODY, NOBODY, helpers, said_or_ended, stalling
@@ -335,7 +336,8 @@ def whole(file):
     """The file is sound, and has the events until the snapshot was taken."""
     fr("verify", file)
     info = fr_json("info", file)
-    equal([h for h in info["holes"] if h["tier"] != "stack"], [], f"holes of {file}")
+    # beside much else a ring may wrap while it is copied
+    equal([h for h in info["holes"] if h["tier"] != "stack" and h["why"] != "overwritten"], [], f"holes of {file}")
     return file
 
 
@@ -723,7 +725,7 @@ def floods_hung():
     run("gcc", "-o", path("hanger"), path("hanger.c"))
     may_enter(os.path.dirname(path("hanger")))
     rule = f"hung>1s:comm={name}*"  # a look each quarter of it
-    both = []
+    both, since = [], mono_ns()
 
     def hang(uid, who, cnt):
         """The next ones have higher numbers."""
@@ -735,13 +737,19 @@ def floods_hung():
         hang(VICTIM, "v", 1)
         with recording(rule) as r:
             r.wait_seen(rule, HANGERS + 1)
-            told = [e["target_comm"] for e in replay(dump(r.name), "--life", "-f", f'event == hung && target_comm ~ "{name}*"')]
+            file = dump(r.name)
+            told = [e["target_comm"] for e in replay(file, "--life", "-f", f'event == hung && target_comm ~ "{name}*"')]
     finally:
         for p in both:
             os.killpg(p.pid, 9)
             p.wait()
-    equal(sorted(told), [name + "a"] * HANGERS + [name + "v"], "who is told")
-    check(told.index(name + "v") < HANGERS // 2, f"somebody else's comes after {told.index(name + 'v')} of them")
+    count = collections.Counter(told)
+    # beside much else the ring wraps before the last look
+    lacks = HANGERS + 1 - len(told)
+    check(set(count) <= {name + "a", name + "v"} and count[name + "v"] <= 1 and 0 <= lacks <= overwritten_since(file, since, "life"),
+          f"who is told: {count} of {HANGERS} and 1")
+    if not lacks:
+        check(told.index(name + "v") < HANGERS // 2, f"somebody else's comes after {told.index(name + 'v')} of them")
 
 
 def incidents_of(r):

@@ -24,6 +24,7 @@
 #include "owner.h"
 #include "sys/dir.h"
 #include "sys/ns.h"
+#include "sys/patience.h"
 
 #define OWNERS_CPU_NS (100 * 1000000ULL)
 #define THREADS_MAX   4096u /* of a process in another pid namespace, each of which is asked for its tid there */
@@ -404,7 +405,7 @@ struct fr_dump_owners *fr_dump_owners_new(struct fr_dump *d, struct fr_errand_jo
 					.run = owners_run,
 					.take = owners_take,
 					.miss = owners_miss,
-					.cpu_ns = OWNERS_CPU_NS};
+					.cpu_ns = fr_patience_ns(OWNERS_CPU_NS)};
 	return o;
 }
 

@@ -17,6 +17,7 @@
 #include "read/elf/vdso.h"
 #include "sys/fd.h"
 #include "sys/now.h"
+#include "sys/patience.h"
 
 #define KERNEL_MAX  32768u /* addresses */
 #define MAPPING_MAX 65536u
@@ -758,7 +759,7 @@ struct fr_dump_symbols *fr_dump_symbols_new(struct fr_dump *d, const struct fr_s
 		.run = symbols_look_at_proc,
 		.take = take_found,
 		.miss = miss_found,
-		.cpu_ns = PROCS_CPU_NS,
+		.cpu_ns = fr_patience_ns(PROCS_CPU_NS),
 	};
 	return y;
 }
