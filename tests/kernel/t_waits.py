@@ -360,8 +360,10 @@ def naps(kind):
     """What the program says of itself, its naps' records, how often no stack was taken for lack of budget, and a snapshot."""
     name = shared(*WAITS)
     before = waits_since_begin(name)
-    p = subprocess.run([program(f"frt-{kind}", "naps"), kind, str(NAPS), str(2 * WAIT_MIN_NS // 1_000_000)], stdout=subprocess.PIPE, text=True, check=True)
-    said, file = json.loads(p.stdout), dump(name)
+    with subprocess.Popen([program(f"frt-{kind}", "naps"), kind, str(NAPS), str(2 * WAIT_MIN_NS // 1_000_000)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as p:
+        said, file = json.loads(p.stdout.readline()), dump(name)
+    equal(p.returncode, 0, "its exit status")
     # once it is woken, it may have to wait for a CPU in that call again; and who had to wait for one before it slept may sleep too briefly
     rows = replay(file, "--symbols", "-f", f"event == wait && tid == {said['tid']} && id == nanosleep && blocked > 0")
     check_told(file, said["tid"], unrecorded(before, file))
