@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 # Shell suites source this file in the project's directory. It makes a directory for their files, $tmp, which is removed at the end,
 # runs and counts their checks, and prints the last line. FR_ONLY=WORDS: only checks whose name has these words.
+# FR_TIMES=1: print the CPU seconds that each took.
 # shellcheck shell=bash
 
 tmp=$(mktemp -d) || exit
@@ -14,6 +15,7 @@ check() {
 	local name=$1 status trace
 	shift
 	[[ $name == *"${FR_ONLY:-}"* ]] || return
+	times > "$tmp/.times" # of this shell, and of what it has waited for: two lines
 	(
 		exec {trace}> "$tmp/.trace"
 		BASH_XTRACEFD=$trace PS4='+ '
@@ -21,6 +23,7 @@ check() {
 		"$@"
 	) > "$tmp/log" 2>&1
 	status=$?
+	[[ -z ${FR_TIMES:-} ]] || took "$name"
 	case $status in
 	0) ((passed++)) ;;
 	77) ((skipped++)) && true; echo "SKIP $name: $(tail -n 1 "$tmp/log")" ;;
@@ -33,6 +36,12 @@ check() {
 		echo "     alone: FR_ONLY=${name@Q} $0"
 		;;
 	esac
+}
+
+# took NAME: print the CPU seconds since .times was begun
+took() {
+	times >> "$tmp/.times"
+	awk -F '[ms ]+' -v name="$1" '{ s += (NR > 2 ? 1 : -1) * (60 * ($1 + $3) + $2 + $4) } END { printf "%7.2f %s\n", s, name }' "$tmp/.times"
 }
 
 # first NAME COMMAND...: a check that others need, which also runs if only one of them is asked for
