@@ -74,7 +74,7 @@ if [[ ${1:-} == clang ]]; then
 	finish
 fi
 check "gcc" build build gcc
-check "no chain of BPF functions takes more stack than older kernels give" python3 tests/build/stacks.py build/flightrec.bpf.o build/triggers.bpf.o build/states.bpf.o
+check "no chain of BPF functions takes more stack than older kernels give" /usr/bin/python3 tests/build/stacks.py build/flightrec.bpf.o build/triggers.bpf.o build/states.bpf.o
 check "BPF for arm64" make -s O="$tmp/arm64" bpf-arm64
 check "the benchmarks' programs" benchmarks
 check "install" installs

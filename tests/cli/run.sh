@@ -21,13 +21,15 @@ is_quiet() { [[ ! -s $tmp/err ]] || { echo "standard error:"; cat "$tmp/err"; re
 prints() { [[ $(cat "$tmp/out") == "$1" ]] || { echo "printed $(head -n 3 "$tmp/out"), not $1"; return 1; }; }
 
 hostile_names() {
-	make -s build/tests/cli/make_hostile && PYTHONDONTWRITEBYTECODE=1 python3 "$here/hostile.py" "$flightrec" build/tests/cli/make_hostile
+	PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/hostile.py" "$flightrec" build/tests/cli/make_hostile
 }
 
 # Recordings that are refused while they begin, as root.
-refused() { PYTHONDONTWRITEBYTECODE=1 python3 "$here/refused.py" "$flightrec" "$1"; }
+refused() { PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "$here/refused.py" "$flightrec" "$1"; }
 
-make -s build/tests/cli/make_snapshot && build/tests/cli/make_snapshot "$tmp/a.flight" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+# All programs at once: make takes longer to see that one is up to date than most checks take.
+make -s build/tests/cli/make_{snapshot,hostile,hungry,profile,wide} build/tests/{rehearse/make,symbols/make_stacks,report/make_load,export/big} &&
+	build/tests/cli/make_snapshot "$tmp/a.flight" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 snap=$tmp/a.flight
 head -c -300 "$snap" > "$tmp/cut.flight"
 echo "not a snapshot" > "$tmp/text"
@@ -41,7 +43,7 @@ json_output() { status 0 "$flightrec" replay --json "$snap" && says_what_lacks &
 
 # Any JSON parser reads it. The keys that every event has come first, and --pos adds one at the end.
 json_is_json() {
-	"$flightrec" replay --json --pos "$snap" | python3 -c '
+	"$flightrec" replay --json --pos "$snap" | /usr/bin/python3 -c '
 import json, sys
 cnt = 0
 for line in sys.stdin.buffer:
@@ -87,7 +89,7 @@ before_the_trigger() {
 		'event 100000000090000 1 sched_process_exit 9 exit_code=0')
 	snapshot() { rm -f "$file" && printf '%s\n' "${rows[@]}" "$@" | build/tests/rehearse/make "$file"; }
 	shows() { status 0 "$flightrec" replay --json "${@:2}" "$file" && [[ $(jq .ts "$tmp/out" | xargs) == "$1" ]] || { echo "${*:2}: $(jq .ts "$tmp/out" | xargs), not $1"; return 1; }; }
-	make -s build/tests/rehearse/make && snapshot || return
+	snapshot || return
 	shows "$common" --since -2us && shows "$common" --window -2us.. && shows 100000000090000 --life --since -2us &&
 		shows "${common% *}" --tier main --since -2us && shows "100000000001000 100000000005000" --until -2us || return
 	snapshot 'fact trigger_ts 300000000000000' && shows "$common" --since -2us || return # cut away, perhaps
@@ -101,7 +103,7 @@ before_the_trigger() {
 # Numbers that have names, wall time and what events end, in JSON and CSV: as text and replay --pairs have them.
 words_and_wall() {
 	local load=tests/gate/load.flight
-	status 0 "$flightrec" replay --json --words --wall "$snap" && python3 - "$tmp/out" << 'EOF' || return
+	status 0 "$flightrec" replay --json --words --wall "$snap" && /usr/bin/python3 - "$tmp/out" << 'EOF' || return
 import json, re, sys
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 calls = [r for r in rows if r["event"] in ("sys_enter", "sys_exit")]
@@ -111,7 +113,7 @@ assert all(isinstance(r["tid"], int) and isinstance(r["ts"], int) for r in rows)
 assert rows[0]["wall"] == "2026-01-01T00:00:00.001000000Z" and list(rows[0])[:6] == ["ts", "cpu", "event", "pid", "tid", "comm"], rows[0]
 EOF
 	status 0 "$flightrec" export --to csv --words --wall --pairs "$load" && cp "$tmp/out" "$tmp/load.csv" && status 0 "$flightrec" replay --json --words --wall --pairs "$load" &&
-		python3 - "$tmp/load.csv" "$tmp/out" << 'EOF' || return
+		/usr/bin/python3 - "$tmp/load.csv" "$tmp/out" << 'EOF' || return
 import csv, json, sys
 table = list(csv.DictReader(open(sys.argv[1], newline="", encoding="utf-8")))
 rows = [json.loads(line) for line in open(sys.argv[2], encoding="utf-8")]
@@ -138,14 +140,14 @@ EOF
 # Whose an event is: columns that text, JSON and csv have alike, and filters and stat by the same names.
 columns() {
 	local of="$tmp/cli-columns.flight" id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
-	make -s build/tests/rehearse/make && printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 100 1 0 7 ma"in' 'thread 101 100 1 worker' \
+	printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 100 1 0 7 ma"in' 'thread 101 100 1 worker' \
 		'process 200 1 0 9 other' 'proc {"pid":100,"start_ns":1,"cgroup":"/docker/'$id'"}' \
 		'proc {"container_id":"'$id'","container":"web","pod":"api-0","namespace":"pr\u001bod","image":"reg/nginx:1"}' \
 		'event 1000 0 sched_process_exit 101 exit_code=0' 'event 2000 0 sched_process_exit 200 exit_code=0' | build/tests/rehearse/make "$of" || return
 	status 0 "$flightrec" replay --columns program,pod,namespace "$of" && grep -q ' worker  *101 .* whose=\[program=ma"in pod=api-0 namespace=pr\\x1bod\]$' "$tmp/out" &&
 		grep -q ' other .* group_dead=0 whose=\[program=other\]$' "$tmp/out" || return
 	status 0 "$flightrec" replay --json --columns all "$of" && cp "$tmp/out" "$tmp/columns.json" && status 0 "$flightrec" export --to csv --columns all --wall "$of" && cp "$tmp/out" "$tmp/columns.csv" &&
-		status 0 "$flightrec" export --to json --columns all "$of" && cmp -s "$tmp/out" "$tmp/columns.json" && python3 - "$tmp/columns.json" "$tmp/columns.csv" $id << 'EOF' || return
+		status 0 "$flightrec" export --to json --columns all "$of" && cmp -s "$tmp/out" "$tmp/columns.json" && /usr/bin/python3 - "$tmp/columns.json" "$tmp/columns.csv" $id << 'EOF' || return
 import csv, json, sys
 rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
 table = list(csv.DictReader(open(sys.argv[2], newline="", encoding="utf-8")))
@@ -171,7 +173,7 @@ EOF
 # What a task calls itself is not another column, and not its process's name where nothing but a renaming is known of it.
 columns_of_names() {
 	local of="$tmp/cli-columns-names.flight"
-	make -s build/tests/rehearse/make && printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 300 1 0 9 y' \
+	printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 300 1 0 9 y' \
 		'event 500 0 task_rename 300 target_pid=300 oldcomm=a newcomm=x~pod=y]\' 'event 600 0 task_rename 400 target_pid=400 oldcomm=old newcomm=thread' \
 		'event 1000 0 sched_process_exit 300 exit_code=0' 'event 2000 0 sched_process_exit 400 exit_code=0' 'event 3000 0 sched_process_exit 0 exit_code=0' |
 		build/tests/rehearse/make "$of" || return
@@ -223,7 +225,7 @@ cut_file() {
 	status 3 "$flightrec" info "$tmp/cut.flight" && status 3 "$flightrec" info --json "$tmp/cut.flight" && jq -e '.damage > 0' "$tmp/out"
 }
 # Damage in any byte is reported. No event is printed that is not in the sound file. Only names may differ.
-damaged_file() { python3 -B "$here/damaged.py" "$flightrec" "$snap" "$here/expected.json" "$tmp/bad.flight"; }
+damaged_file() { /usr/bin/python3 -B "$here/damaged.py" "$flightrec" "$snap" "$here/expected.json" "$tmp/bad.flight"; }
 # Where a part of the file that is gone said something, its label is not left alone.
 facts_are_missing() {
 	local command tiny="$here/../files/golden/tiny.flight"
@@ -237,8 +239,7 @@ facts_are_missing() {
 # that was not there yet nobody knows since when it counts, as of a CPU that was offline. Where the begin is not known, nothing is told.
 softirqs_since_begin() {
 	local file=$tmp/softirqs.flight counted='fact softirqs HI=1;TIMER=14;NET_RX=4811;RCU=3;SCHED=7' ms='fact softirq_ms 0=10;1=1700;10=40;2=50;4=9'
-	make -s build/tests/symbols/make_stacks &&
-		printf '%s\n' 'fact softirqs_begin HI=1;TIMER=4294967290;NET_RX=100;SCHED=7' 'fact softirq_ms_begin 0=10;1=500;10=0;2=20' "$counted" "$ms" 'exit 100 512' |
+	printf '%s\n' 'fact softirqs_begin HI=1;TIMER=4294967290;NET_RX=100;SCHED=7' 'fact softirq_ms_begin 0=10;1=500;10=0;2=20' "$counted" "$ms" 'exit 100 512' |
 		build/tests/symbols/make_stacks "$file" && status 0 "$flightrec" info "$file" &&
 		diff <(grep -A 1 '^  softirqs' "$tmp/out") <(printf '  %-10s %s\n' softirqs '20 TIMER, 4,711 NET_RX' '' \
 			'time in them, in steps of a tick: 1.27 s in all: CPU 1 1.20 s, CPU 10 40 ms, CPU 2 30 ms, ...') &&
@@ -279,7 +280,7 @@ little_memory() {
 }
 # A file made of heads that claim large parts is not searched for hours.
 trap_file() {
-	python3 - "$snap" "$tmp/trap.flight" << 'EOF' || return
+	/usr/bin/python3 - "$snap" "$tmp/trap.flight" << 'EOF' || return
 import struct, sys
 with open(sys.argv[1], "rb") as f:
     whole = f.read()
@@ -463,7 +464,7 @@ pages() {
 pager_breaks() {
 	local pager lines big=$tmp/hostile.flight
 	command -v script > /dev/null || { echo "script is not installed"; return 77; }
-	make -s build/tests/report/make_load && build/tests/report/make_load "$big" && lines=$("$flightrec" replay "$big" 2> "$tmp/err" | wc -l) && ((lines > 3000)) || return
+	build/tests/report/make_load "$big" && lines=$("$flightrec" replay "$big" 2> "$tmp/err" | wc -l) && ((lines > 3000)) || return
 	for pager in /nonexistent/pager 'false' 'exit 3;' 'nonsense-pager -x' 'kill -9 $$;'; do
 		paged "$pager" "replay $big" && [[ $(grep -c ' \[00[0-9]\] ' "$tmp/shown") == "$lines" ]] && grep -q '^status 0' "$tmp/shown" || { echo "$pager: $(wc -l < "$tmp/shown") of $lines"; return 1; }
 	done
@@ -557,7 +558,7 @@ full_disk() {
 told_at() {
 	local got
 	# call, which one first and last, what it gives: -SIGTERM; how many were made, and failed
-	python3 -c 'import struct, sys; nth = int(sys.argv[2])
+	/usr/bin/python3 -c 'import struct, sys; nth = int(sys.argv[2])
 open(sys.argv[3], "wb").write(struct.pack("16sIIiII", sys.argv[1].encode(), nth, nth, -15, 0, 0).ljust(4096, b"\0"))' "$1" "$2" "$tmp/control" || return
 	FAULT_CONTROL=$tmp/control LD_PRELOAD=$tmp/shim.so "$flightrec" export --to ctf -o "$tmp/told/out" "$tmp/big.flight" 2> "$tmp/err"
 	got=$?
@@ -571,7 +572,7 @@ files_of() { [[ ! -d $1 ]] || (cd "$1" && find . -type f -printf '%p %s\n' | sor
 # An export that is told to end leaves nothing, not even the directory that it was to become, or, if it was done already, all of it.
 export_told_to_end() {
 	local call cnt nth got
-	make -s build/tests/export/big && build/tests/export/big "$tmp/big.flight" 1 && mkdir "$tmp/told" &&
+	build/tests/export/big "$tmp/big.flight" 1 && mkdir "$tmp/told" &&
 		gcc -std=gnu11 -D_GNU_SOURCE= -O2 -fno-builtin -shared -fPIC tests/fault/shim.c -o "$tmp/shim.so" -ldl || return
 	for call in write openat fdatasync renameat2; do
 		cnt=$(told_at $call 0) && ((cnt > 0)) || { echo "no $call in an export"; return 1; }
@@ -615,7 +616,7 @@ profile_diff_formats() {
 # Samples that have lost their stacks are in no function: what was lost then is not news now.
 profile_diff_unknown() {
 	local from=$tmp/lost.flight
-	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" 87 || return
+	build/tests/cli/make_profile "$from" 87 || return
 	status 0 "$flightrec" profile --diff --since 10s "$from" || return
 	grep -A 1 -x "Hotter functions" "$tmp/out" | grep -qF "87.0% of the time before has no stacks" &&
 		grep -A 1 -x "Cooler functions" "$tmp/out" | grep -qF "30.0% of the time now has no stacks" || { cat "$tmp/out"; return 1; }
@@ -627,7 +628,7 @@ profile_diff_unknown() {
 profile_unwritten() {
 	local from=$tmp/large.flight reader got
 	local as=("$flightrec" profile --since 1h --no-symbols --to perfetto "$from")
-	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" 0 100 || return
+	build/tests/cli/make_profile "$from" 0 100 || return
 	(($("${as[@]}" | wc -c) > 65536)) || { echo "it is small"; return 1; }
 	"${as[@]}" > /dev/full 2> "$tmp/err"
 	[[ $? == 1 ]] && diff "$tmp/err" - <<< "flightrec: cannot write the output: No space left on device: free some space, or write elsewhere" || return
@@ -675,10 +676,10 @@ profile_output_is_new() {
 # No line is wider than COLUMNS says. Samples without a stack have their share of the whole, like all others.
 profile_fits_its_page() {
 	local from=$tmp/no-room.flight width
-	make -s build/tests/cli/make_profile && build/tests/cli/make_profile "$from" || return
+	build/tests/cli/make_profile "$from" || return
 	for width in 40 59 60 80 100 200; do
 		COLUMNS=$width status 0 "$flightrec" profile "$from" && grep -q " 1 CPU, 99 Hz" "$tmp/out" || { cat "$tmp/out"; return 1; }
-		sed 1,2d "$tmp/out" | python3 -c '
+		sed 1,2d "$tmp/out" | /usr/bin/python3 -c '
 import sys
 page = sys.stdin.buffer.read().decode()
 width = int(sys.argv[1])
@@ -737,7 +738,7 @@ report_unknown_cgroup() {
 }
 # A small file that takes much memory, and a limit of it: what is left out is told, and accounted for.
 hungry() {
-	make -s build/tests/cli/make_hungry && python3 -B "$here/memory.py" "$flightrec" build/tests/cli/make_hungry "$tmp" "$1"
+	/usr/bin/python3 -B "$here/memory.py" "$flightrec" build/tests/cli/make_hungry "$tmp" "$1"
 }
 hungry_report() { hungry report; }
 hungry_stat() { hungry stat; }
@@ -747,7 +748,7 @@ hungry_view() { hungry view; }
 # One page, by either name: with what `report` says of the file.
 view_is_an_export() {
 	status 0 "$flightrec" view -o "$tmp/page.html" "$snap" && status 0 "$flightrec" export --to html -o "$tmp/same.html" "$snap" && cmp "$tmp/page.html" "$tmp/same.html" &&
-		python3 -c '
+		/usr/bin/python3 -c '
 import base64, json, re, sys, zlib
 rest = re.search(r"<script type=\"text/x-rest\">([^<]*)<", open(sys.argv[1]).read())[1]
 assert json.loads(zlib.decompress(base64.b64decode(rest)))["verdict"] == json.load(sys.stdin)["verdict"]' "$tmp/same.html" < <("$flightrec" report --json "$snap" 2> /dev/null)
@@ -760,12 +761,12 @@ memory_limits() { hungry limits; }
 # What a file of more CPUs than there can be costs to read: anybody can write one.
 wide_is_linear() {
 	command -v valgrind > /dev/null || { echo "valgrind is not installed"; return 77; }
-	make -s build/tests/cli/make_wide && /usr/bin/python3 -B tests/cli/wide.py build/tests/cli/make_wide
+	/usr/bin/python3 -B tests/cli/wide.py build/tests/cli/make_wide
 }
 # Of many CPUs those of which nothing is to be said share a line, which has their sums; -v, and JSON, show each. Of few, each has a line.
 info_wide() {
 	local wide=$tmp/wide.flight
-	make -s build/tests/cli/make_wide && build/tests/cli/make_wide "$wide" 192 && build/tests/cli/make_wide "$tmp/8.flight" 8 || return
+	build/tests/cli/make_wide "$wide" 192 && build/tests/cli/make_wide "$tmp/8.flight" 8 || return
 	rm -f "$tmp/odd.flight"
 	"$flightrec" cut --cpu "17$(printf ',%d' {0..100..2})" -o "$tmp/odd.flight" "$wide" || return
 	status 0 "$flightrec" info --json "$wide" && cp "$tmp/out" "$tmp/json" || return
@@ -775,7 +776,7 @@ info_wide() {
 	[[ $(grep -o '^  trigger .*' "$tmp/few") == $'  trigger    crash:all; since the snapshot before: matched 0, taken 1\n  trigger    oom' ]] ||
 		{ cat "$tmp/few"; return 1; }
 	COLUMNS=80 status 0 "$flightrec" info "$tmp/odd.flight" && cp "$tmp/out" "$tmp/odd" || return
-	status 0 "$flightrec" info "$wide" && is_quiet && python3 -c '
+	status 0 "$flightrec" info "$wide" && is_quiet && /usr/bin/python3 -c '
 import json, re, sys
 def lines(name, tier="main"):
     page = open(name).read().split("Tier %s," % tier)[1].split("\n\n")[0]
@@ -865,7 +866,7 @@ new_ones_build() {
 		cp -a build/obj build/bpf build/.need build/*.bpf.o build/*.skel.h "$tree/build" &&
 		new_event && new_column && new_option && new_format && new_trigger && make -s -C "$tree" -j2 CFLAGS=-O0 build/flightrec || return
 	# the manual and the documents are out of date, each that a new one is in, until they are made anew
-	(cd "$tree" && ! python3 -B "$here/../tree/man.py" > "$tmp/outdated" && python3 -B "$here/../tree/man.py" --update && python3 -B "$here/../tree/man.py")
+	(cd "$tree" && ! /usr/bin/python3 -B "$here/../tree/man.py" > "$tmp/outdated" && /usr/bin/python3 -B "$here/../tree/man.py" --update && /usr/bin/python3 -B "$here/../tree/man.py")
 }
 # of an event, an entry in the table and a BPF function
 new_event() {
@@ -984,7 +985,7 @@ new_trigger_is_taken() {
 # machine does not matter.
 keys() {
 	"$flightrec" "${@:2}" > "$tmp/keys" 2> /dev/null
-	python3 "$here/keys.py" "$1" < "$tmp/keys"
+	/usr/bin/python3 "$here/keys.py" "$1" < "$tmp/keys"
 }
 keys_are_documented() {
 	local old=tests/files/golden/all.flight load=tests/gate/load.flight dir=$tmp/keys.d file
@@ -1005,7 +1006,7 @@ keys_are_documented() {
 		keys report report --json "$load" && keys report report --json "$snap" &&
 		keys symbols symbols --json "$old" && keys events events --json && keys doctor doctor --json
 }
-documented_keys_exist() { python3 "$here/keys.py" --sources; }
+documented_keys_exist() { /usr/bin/python3 "$here/keys.py" --sources; }
 
 # The snapshot is of 2026-01-01 and of no known boot, so no core file of this machine can belong to it.
 list_prints() {
@@ -1021,7 +1022,7 @@ list_prints() {
 # A process that exited has no signal, but a status, which may be 0.
 list_status() {
 	local dir=$tmp/exits nr
-	make -s build/tests/symbols/make_stacks && mkdir "$dir" || return
+	mkdir "$dir" || return
 	for nr in 000 002 255; do
 		printf '%s\n' 'fact trigger_reason exit' 'fact trigger_pid 100' "fact trigger_status $((10#$nr))" 'exit 100 512' |
 			build/tests/symbols/make_stacks "$dir/web-1-20260101T000000.${nr}Z-exit-p-100.flight" || return

@@ -26,7 +26,7 @@ tiers_apart() {
 }
 make -s build/tests/cut/make{,_tasks,_names} build/tests/rehearse/make && tiers_apart && build/tests/cut/make "$tmp" && build/tests/cut/make_tasks "$tmp/tasks.flight" && build/tests/cut/make_names "$tmp/names.flight" one && build/tests/cut/make_names "$tmp/names2.flight" two && broken_procs || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 for test in $(grep -oP '^def \K((cut|merge|diff|lost)_\w+|damaged)(?=\(\))' tests/cut/check_*.py); do
-	python3 -B "${test%%:*}" "$flightrec" "$tmp" "${test#*:}" > "$tmp/log" 2>&1
+	/usr/bin/python3 -B "${test%%:*}" "$flightrec" "$tmp" "${test#*:}" > "$tmp/log" 2>&1
 	case $? in
 	0) ((passed++)) ;;
 	77) ((skipped++)) && true; echo "SKIP ${test#*:}: $(tail -n 1 "$tmp/log")" ;;

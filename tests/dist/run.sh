@@ -79,8 +79,8 @@ image_has_libraries() {
 
 # Parsed if python3 has yaml. Otherwise only the lines are checked: no tabs, steps of two, documents with a kind.
 yaml_is_right() {
-	if python3 -c 'import yaml' 2> /dev/null; then
-		python3 - <<- 'END'
+	if /usr/bin/python3 -c 'import yaml' 2> /dev/null; then
+		/usr/bin/python3 - <<- 'END'
 			import yaml
 			docs = {d["kind"]: d for d in yaml.safe_load_all(open("dist/kubernetes.yaml"))}
 			pod = docs["DaemonSet"]["spec"]["template"]["spec"]

@@ -6,4 +6,4 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 make -s build/tests/export/big build/tests/report/make_load build/tests/rehearse/make || exit
-exec python3 tests/export/test_export.py "$@"
+exec /usr/bin/python3 tests/export/test_export.py "$@"

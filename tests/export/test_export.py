@@ -41,7 +41,7 @@ dd if=/dev/zero of="$1/block" bs=4k count=50 oflag=dsync 2> /dev/null
 i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done
 sh -c 'kill -USR1 $$' ; true
 sh -c 'spin() { i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done; }; spin; printf named > /proc/$$/comm; spin'
-python3 -c '
+/usr/bin/python3 -c '
 import os, threading, time
 threading.Thread(target=lambda: os.execv("/bin/true", ["true"])).start() # which takes over the number of the first thread
 time.sleep(10)'

@@ -171,7 +171,7 @@ else
 	((skipped++))
 fi
 
-is 0 "the example of docs/format.md" python3 tests/files/example.py
+is 0 "the example of docs/format.md" /usr/bin/python3 tests/files/example.py
 
 echo "$passed passed, $failed failed, $skipped skipped"
 ((!failed))

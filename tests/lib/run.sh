@@ -337,7 +337,7 @@ others_are_refused() {
 # In the order of docs/replay.md, not of the list; none behind the last.
 columns_are_in_order() {
 	local of=$tmp/columns.flight id=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
-	make -s O="$build" "$build/tests/rehearse/make" && printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 100 1 0 7 main' 'thread 101 100 1 worker' \
+	printf '%s\n' 'fact boot_id b' 'fact arch x86_64' 'horizon 0 0' 'process 100 1 0 7 main' 'thread 101 100 1 worker' \
 		'process 200 1 0 9 other' 'proc {"pid":100,"start_ns":1,"cgroup":"/docker/'$id'"}' 'proc {"container_id":"'$id'","container":"web","pod":"api-0"}' \
 		'event 1000 0 sched_process_exit 101 exit_code=0' 'event 2000 0 sched_process_exit 200 exit_code=0' | "$build/tests/rehearse/make" "$of" || return
 	ask columns "$of" pod,program,cgroup && diff - "$tmp/out" <<< "program cgroup pod
@@ -362,7 +362,7 @@ damaged_ones() {
 }
 
 command -v pkg-config > /dev/null || { echo "FAIL pkg-config is not installed"; echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-make -s O="$build" all lib "$build/tests/report/make_load" "$build/tests/cli/make_snapshot" "$build/tests/symbols/make_stacks" &&
+make -s O="$build" all lib "$build/tests/rehearse/make" "$build/tests/report/make_load" "$build/tests/cli/make_snapshot" "$build/tests/symbols/make_stacks" &&
 	"$build/tests/report/make_load" "$tmp/load.flight" && "$build/tests/cli/make_snapshot" "$tmp/small.flight" &&
 	"$build/tests/symbols/make_stacks" "$tmp/stacks.flight" <<< "$stacks" && damaged_ones || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 first "install" installs

@@ -8,4 +8,4 @@ if ! make -s build/tests/rehearse/make; then
 	echo "0 passed, 1 failed, 0 skipped"
 	exit 1
 fi
-exec python3 tests/rehearse/check.py build/tests/rehearse/make "$@"
+exec /usr/bin/python3 tests/rehearse/check.py build/tests/rehearse/make "$@"

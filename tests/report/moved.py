@@ -40,7 +40,6 @@ def report(directory, name, lines):
 
 
 def main(directory):
-    subprocess.run(["make", "-s", "build/tests/rehearse/make"], cwd=ROOT, check=True)
     changes, page = report(directory, "all", TASKS + history())
     got = {(x["what"], x["program"]): (x["before"], x["last"], x["before_rate"], x["last_rate"]) for x in changes["moved"]}
     ms = 10**6

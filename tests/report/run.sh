@@ -209,7 +209,6 @@ exit_is_about_its_cause() {
 	local head threads want
 	head='fact trigger_reason exit|fact trigger_status 2|fact trigger_pid 100|fact trigger_tid 103|fact trigger_ts 1000020000'
 	threads='task 100 100 p|task 101 100 p|task 102 100 p|task 103 100 p|task 200 200 q|exit 104 512'
-	make -s build/tests/symbols/make_stacks || return
 	ends_in() {
 		want=$1
 		rm -f "$tmp/exit.flight"
@@ -243,7 +242,7 @@ exec_of_another_thread() {
 
 # stack_page FRAME...: the frames' lines of the page on a crash with this stack
 stack_page() {
-	make -s build/tests/symbols/make_stacks && rm -f "$tmp/deep.flight" && printf '%s\n' 'fact trigger_reason crash' 'fact trigger_pid 100' 'fact trigger_ts 1000009000' \
+	rm -f "$tmp/deep.flight" && printf '%s\n' 'fact trigger_reason crash' 'fact trigger_pid 100' 'fact trigger_ts 1000009000' \
 		'task 100 100 p' "stack 77 $*" 'crash 100 0 77' | build/tests/symbols/make_stacks "$tmp/deep.flight" || return
 	status 0 report "$tmp/deep.flight" && sed -n '/^Its stack/,/^$/p' "$tmp/out" | sed -nE 's/^ +(#[0-9]+ +0x[0-9a-f]+|the same .*|\.\.\. .*more).*/\1/p' > "$tmp/page"
 }
@@ -299,7 +298,7 @@ agrees() {
 }
 # made FILE: a snapshot of the lines on standard input
 made() {
-	make -s build/tests/rehearse/make && rm -f "$1" && build/tests/rehearse/make "$1"
+	rm -f "$1" && build/tests/rehearse/make "$1"
 }
 # What was not recorded is not 0: the CPU has null, and the kernel's own count stands in for softirqs, less what it was at the begin.
 not_recorded() {
@@ -415,7 +414,7 @@ issued_again() {
 
 # A file without events, the beginning of a file, a window without events.
 nothing_at_all() {
-	make -s build/tests/top/make && build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
+	build/tests/top/make none "$tmp/none.flight" && head -c 200 "$snap" > "$tmp/head.flight" || return
 	status 0 report "$tmp/none.flight" && prints 'of 0 events in 0 ns; `flightrec info`' || return
 	status 3 report "$tmp/head.flight" && status 0 report --window 1ns..2ns "$snap" && prints 'of 0 events' || return
 	/usr/bin/python3 tests/report/check.py "$tmp/none.flight" && /usr/bin/python3 tests/report/check.py "$tmp/head.flight"
@@ -728,7 +727,8 @@ stat_sorts() {
 	status 0 stat --by comm --top 2 "$snap" && prints '^  \(other\) +[0-9,]+$' && prints '^  \(all\) +[0-9,]+$' && prints 'of which \(other\) has [0-9]+: --top 0 shows all$'
 }
 
-make -s build/tests/report/make_load && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
+# All programs at once: make takes longer to see that one is up to date than most checks take.
+make -s build/tests/{report/make_load,rehearse/make,symbols/make_stacks,top/make} && build/tests/report/make_load "$snap" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
 # What cgroups were thinned of is told by each reader, of files that were cut and merged, too; and only if it concerns the window.
 thinned_lines() {
 	printf '%s\n' 'fact arch x86_64' 'fact boot_id b' 'fact host box' 'fact begin_ns 1000000000' 'fact epoch 7' 'fact session s' 'fact thin_ns 60000000000' 'fact thinned_runs 246' \

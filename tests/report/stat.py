@@ -4,6 +4,7 @@
 The rows are those that replay's own -f selects; keys, groups, sums, percentiles and rates are made again here."""
 import collections
 import csv
+import functools
 import io
 import json
 import math
@@ -26,8 +27,9 @@ def run(*args, status=0):
     return p.stdout.decode()
 
 
+@functools.cache
 def rows_of(*options):
-    """Each event twice: with numbers, and with their names."""
+    """Each event twice: with numbers, and with their names. Most queries are of the same rows: nobody changes the list."""
     plain = map(json.loads, run("replay", "--json", "--pairs", *options, *files).splitlines())
     words = map(json.loads, run("replay", "--json", "--pairs", "--words", *options, *files).splitlines())
     return list(zip(plain, words))

@@ -5,4 +5,4 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 O=${O:-build}
 make -s O="$O" "$O/tests/symbols/make_stacks" || { echo "0 passed, 1 failed, 0 skipped"; exit 1; }
-MAKE_STACKS=$O/tests/symbols/make_stacks exec python3 tests/symbols/test_symbols.py "$@"
+MAKE_STACKS=$O/tests/symbols/make_stacks exec /usr/bin/python3 tests/symbols/test_symbols.py "$@"

@@ -72,7 +72,7 @@ man_pages() {
 
 # The pages are what the commands' tables make.
 man_is_made() {
-	python3 -B tests/tree/man.py
+	/usr/bin/python3 -B tests/tree/man.py
 }
 
 # Each option of each table is offered, and each word for its value.
@@ -191,11 +191,11 @@ events_reference() {
 }
 
 benchmarks_notice() {
-	python3 -B tests/bench/check.py
+	/usr/bin/python3 -B tests/bench/check.py
 }
 
 performance_page() {
-	python3 -B tests/bench/docs.py --check
+	/usr/bin/python3 -B tests/bench/docs.py --check
 }
 
 # Names of a page's headings, as links call them; and of what looks like one in a code block.
@@ -236,8 +236,8 @@ shell_scripts() {
 }
 
 check "format" make -s check-format
-check "the formatter left comments and texts whole" python3 -B tests/tree/comments.py
-check "each static function has a name of its own" python3 -B tests/tree/statics.py
+check "the formatter left comments and texts whole" /usr/bin/python3 -B tests/tree/comments.py
+check "each static function has a name of its own" /usr/bin/python3 -B tests/tree/statics.py
 check "licences" licences
 check "layers" layers
 check "folders do not need each other in a circle" circles
@@ -246,8 +246,8 @@ check "each header has a guard of its own" guards
 check "one file includes the skeleton" includers 1 'flightrec\.skel\.h'
 check "two files include zstd" includers 2 'zstd\.h'
 check "shell scripts parse" shell_scripts
-check "what docs/origins.md names is there" python3 -B tests/tree/origins.py
-check "what comments and pages name is there" python3 -B tests/tree/names.py
+check "what docs/origins.md names is there" /usr/bin/python3 -B tests/tree/origins.py
+check "what comments and pages name is there" /usr/bin/python3 -B tests/tree/names.py
 check "links" links
 check "man pages" man_pages
 check "the manual is what the tables of options make" man_is_made
@@ -260,6 +260,6 @@ check "completion of every option and value" completion_has_all
 check "docs/performance.md is what the kept runs make" performance_page
 check "benchmarks take nothing that failed for a figure" benchmarks_notice
 check "docs/testing.md names every suite" testing_page
-check "each mutant applies" python3 -B tests/mutants/run.py --check
+check "each mutant applies" /usr/bin/python3 -B tests/mutants/run.py --check
 check "docs/events.md is what the table makes" events_reference
 finish

@@ -4,4 +4,4 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 make -s build/tests/cli/make_snapshot build/tests/view/make_calls build/tests/report/make_load build/tests/cut/make_tasks build/tests/rehearse/make build/tests/view/flightrec || exit 1
-exec python3 tests/view/test_view.py "$@"
+exec /usr/bin/python3 tests/view/test_view.py "$@"

@@ -7,7 +7,7 @@ export TZ=UTC LC_ALL=C
 export FLIGHTREC=${FLIGHTREC:-$PWD/build/flightrec}
 unset COLUMNS NO_COLOR
 . tests/check.sh
-make -s build/tests/rehearse/make || exit
+make -s build/tests/{rehearse/make,report/make_load} || exit
 snap=$tmp/waits.flight
 
 # status N COMMAND...: run the command with its output in $tmp/out and $tmp/err; its exit status has to be N
@@ -186,7 +186,7 @@ nor_without_a_record() {
 arrows() {
 	local file
 	command -v node > /dev/null || { echo "node is not installed"; return 77; }
-	make -s build/tests/report/make_load && build/tests/report/make_load "$tmp/load.flight" || return
+	build/tests/report/make_load "$tmp/load.flight" || return
 	for file in waits untold load; do
 		status 0 "$FLIGHTREC" export --to html -o "$tmp/$file.arrows.html" "$tmp/$file.flight" && node tests/view/model.mjs "$tmp/$file.arrows.html" > "$tmp/model" &&
 			/usr/bin/python3 tests/view/wakes.py "$tmp/$file.flight" "$tmp/model" || return
