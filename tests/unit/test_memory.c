@@ -154,6 +154,19 @@ static void room(void)
 	must(had > 6 * MIB && had < 10 * MIB);
 }
 
+/* A look is good for a MiB, whatever parts are asked for in turn: what is taken behind its back shows at the next one. */
+static void looks(void)
+{
+	u64 asked;
+
+	fr_memory_bind(BOUND);
+	must(fr_memory_has_row_room(0));
+	must(take(BOUND / FR_MEMORY_PARTS * FR_MEMORY_SUMS - data_sz()));
+	for (asked = 0; fr_memory_has_room(4096, asked / 4096 % 2 ? FR_MEMORY_ROWS : FR_MEMORY_SUMS); asked += 4096)
+		must(asked < MIB);
+	must(asked == MIB);
+}
+
 #define IN_CHILD(name)                        \
 	static void test_##name(void **state) \
 	{                                     \
@@ -167,6 +180,7 @@ IN_CHILD(bound_again)
 IN_CHILD(limits_stay)
 IN_CHILD(space_stays)
 IN_CHILD(room)
+IN_CHILD(looks)
 
 #endif
 
@@ -218,6 +232,7 @@ int main(void)
 #ifndef __SANITIZE_ADDRESS__
 		cmocka_unit_test(test_unbound),	    cmocka_unit_test(test_bound),	cmocka_unit_test(test_bound_again),
 		cmocka_unit_test(test_limits_stay), cmocka_unit_test(test_space_stays), cmocka_unit_test(test_room),
+		cmocka_unit_test(test_looks),
 #endif
 		cmocka_unit_test(test_usual),	    cmocka_unit_test(test_tidmap),
 	};

@@ -17,8 +17,9 @@
 
 static u64 bound = UINT64_MAX;
 static u64 ulimit_data; /* what it was before; if bound */
-static u64 granted_sz;	/* of the last look's room, not asked for yet */
-static u32 granted_parts;
+static u64 seen_sz;	/* what the process had at the last look; */
+static u64 given_sz;	/* what it was given since then, */
+static u64 lasts_sz;	/* and how much of that does without another look */
 
 /* A line of /proc/meminfo, in bytes; 0: not known. */
 static u64 meminfo(const char *name)
@@ -109,7 +110,7 @@ void fr_memory_bind(u64 sz)
 	if (setrlimit(RLIMIT_DATA, &l))
 		return;
 	bound = least(sz, limit_of_space());
-	granted_sz = 0;
+	lasts_sz = 0;
 	if (bound < HEAP_AHEAD)
 		malloc_trim(0);
 }
@@ -125,17 +126,19 @@ bool fr_memory_has_room(u64 sz, u32 parts)
 
 	if (bound == UINT64_MAX)
 		return true;
-	if (parts == granted_parts && sz <= granted_sz) {
-		granted_sz -= sz;
+	/* whatever parts the last look was for: who asks for one thing asks for sums in between */
+	if (given_sz < lasts_sz && sz <= lasts_sz - given_sz && seen_sz + given_sz + sz <= most) {
+		given_sz += sz;
 		return true;
 	}
-	granted_parts = parts;
-	granted_sz = 0;
+	lasts_sz = 0;
 	if (!memory_taken(&data, &all))
 		return true; /* no descriptor to look with: the limit itself holds */
 	if (data > most || sz > most - data)
 		return false;
-	granted_sz = least(most - data - sz, LOOK_SZ);
+	seen_sz = data + sz;
+	given_sz = 0;
+	lasts_sz = LOOK_SZ;
 	return true;
 }
 

@@ -265,7 +265,7 @@ static struct fr_stat_group *new_group(struct fr_stat *s, u64 hash, const u8 *by
 	u64 more = fr_tally_growth_sz(&s->groups) + sz + s->ask->func_cnt * sizeof(struct fr_stat_cell);
 	struct fr_stat_group *g = &s->rest;
 
-	s->run->full |= !fr_memory_has_row_room(more);
+	s->run->full = s->run->full || !fr_memory_has_row_room(more);
 	if (!s->run->full)
 		g = fr_tally_get(&s->groups, hash);
 	if (!g || (!g->cell && group_begin(s, g)))

@@ -21,7 +21,7 @@ static bool waits_has_room(struct fr_waits *w, const struct fr_tally *t, u64 bes
 {
 	u64 more = fr_tally_growth_sz(t) + beside;
 
-	w->full |= more && !fr_memory_has_row_room(more);
+	w->full = w->full || (more && !fr_memory_has_row_room(more));
 	return !w->full;
 }
 
