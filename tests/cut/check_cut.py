@@ -7,13 +7,13 @@ import subprocess
 import sys
 
 from commands import (CALLS, IOS, IRQS, OFF, ON, QUEUED, REQUESTS, SCHEMA, SOFTIRQS, WAITS, WAKERS, behind, chunk_sizes, cut,
-                      dir, ends, fresh, info, merge, mid, pairs, place, rows, run)
+                      dir, ends, fresh, info, merge, mid, pairs, parsed, place, rows, run)
 
 
 def check_cut(source, keep, *args):
     """The cut has exactly the rows for which keep() holds, unchanged. It is a sound file that says what is missing."""
     all_rows = rows(source)
-    expected = [l for l in all_rows if keep(json.loads(l))]
+    expected = [l for l in all_rows if keep(parsed(l))]
     assert 0 < len(expected), "nothing to be compared"
     out, _ = cut(source, *args)
     got = rows(out)
@@ -46,7 +46,7 @@ def cut_windows_alike():
     for window, since, until in (("10%..30%", 1, 3), ("0%..100%", 0, 10), ("25%..", 2.5, 10), ("..50%", 0, 5), ("2ms..-4ms", 2, 6), ("-1ms..", 9, 10)):
         at = lambda e: (e["ts"] - first) / (last - first) * 10
         assert last - first == 10_000_000
-        want = [l for l in lines if since <= at(json.loads(l)) <= until]
+        want = [l for l in lines if since <= at(parsed(l)) <= until]
         assert 0 < len(want) and run("replay", *shown, "--window", window, path).stdout.splitlines() == want, window
         of_tiers = [run("replay", *shown, "--tier", t, "--window", window, path).stdout.splitlines() for t in ("main", "life")]
         assert sorted(of_tiers[0] + of_tiers[1]) == sorted(want), (window, "tiers")
@@ -110,10 +110,10 @@ def cut_filters():
     check_cut("random.flight", lambda e: e["event"] == "sys_enter", "-f", "event == sys_enter")
     # the stacks of samples are there although the filter does not match them
     out, _ = cut("b.flight", "-f", "event == cpu_sample")
-    assert all(json.loads(l)["ustack"] for l in rows(out))
+    assert all(parsed(l)["ustack"] for l in rows(out))
     # the names of new tasks are there although their births were cut away
     out, _ = cut("b.flight", "-f", "comm == \"work-110\" && event == sys_enter")
-    assert {json.loads(l)["comm"] for l in rows(out)} == {"work-110"}
+    assert {parsed(l)["comm"] for l in rows(out)} == {"work-110"}
 
 
 def cut_all():
@@ -133,7 +133,7 @@ def cut_again():
     before = info("first.flight")["cut"]["away"]
     out, _ = cut("first.flight", "--until", str(b), "-f", "event == cpu_sample")
     keep = lambda e: a <= e["ts"] <= b and e["event"] == "cpu_sample"
-    expected = [l for l in rows("b.flight") if keep(json.loads(l))]
+    expected = [l for l in rows("b.flight") if keep(parsed(l))]
     assert expected and rows(out) == expected
     said = info(out)["cut"]
     assert (said["since_ns"], said["until_ns"]) == (a, b) and said["away"] > before, said
@@ -168,7 +168,7 @@ def check_pairs(truth, *paths, all=(), some=(), since=0):
     got = ends(*paths)
     wrong = [(p, got[p], truth[p]) for p in got if not got[p].items() <= truth[p].items()]
     assert got and not wrong, (paths, len(wrong), wrong[0])
-    behind = {place(e) for e in map(json.loads, rows(*paths)) if e["ts"] > since}
+    behind = {place(e) for e in map(parsed, rows(*paths)) if e["ts"] > since}
     for key in {k for p in got for k in truth[p]}:
         known, there = sum(key in got[p] for p in behind), sum(key in truth[p] for p in behind)
         if key in all:
@@ -179,7 +179,7 @@ def check_pairs(truth, *paths, all=(), some=(), since=0):
 
 def governor_ns(path):
     """A time when all that began before the governor's step has ended."""
-    return next(e["ts"] for e in map(json.loads, rows(path)) if e["event"] == "governor") + 15000000
+    return next(e["ts"] for e in map(parsed, rows(path)) if e["event"] == "governor") + 15000000
 
 
 def cut_pairs_of_tasks():
@@ -225,7 +225,7 @@ def cut_pairs_again():
             got, once = ends(cut("once.flight", *second)[0]), ends("once.flight")
             wrong = [p for p in got if not got[p].items() <= once[p].items() or not got[p].items() <= truth[p].items()]
             assert got and not wrong, (first, second, len(wrong), wrong[0])
-    early = {place(e) for e in map(json.loads, rows("tasks.flight")) if e["ts"] < since - 15000000}
+    early = {place(e) for e in map(parsed, rows("tasks.flight")) if e["ts"] < since - 15000000}
     for args in (["--pid", "103"], ["-f", "event != governor"], ["--cpu", "1"]):
         got = ends(cut("tasks.flight", *args)[0])
         assert not any(got[p] for p in got if p in early), args
@@ -283,7 +283,7 @@ def cut_hosts():
     for host in "boot-1", "boot-2":
         run("cut", "-o", fresh("whole.flight"), "--host", host, out)
         said = info("whole.flight")
-        whole[host] = sorted(json.loads(l)["ts"] for l in rows("whole.flight")), said["horizon_ns"]
+        whole[host] = sorted(parsed(l)["ts"] for l in rows("whole.flight")), said["horizon_ns"]
         triggers.append((said["trigger"]["ts"], host))
         sample = said["clock"]["samples"][0]
         shift[host] = sample["ts"] - sample["real_ns"]
@@ -304,7 +304,7 @@ def cut_hosts():
                           for a, b in ((at - common // 8, at + common // 8), (both[0] - common // 4, at + common // 8))):
         for host, (every, horizon) in whole.items():
             run("cut", "-o", fresh("part.flight"), "--host", host, "--window", window, out)
-            there, said = sorted(json.loads(l)["ts"] for l in rows("part.flight")), info("part.flight")
+            there, said = sorted(parsed(l)["ts"] for l in rows("part.flight")), info("part.flight")
             since, until = said["cut"]["since_ns"], said["cut"]["until_ns"]
             for ts, want in zip((since, until), asked):  # a millionth of a percent, and what a double has of digits
                 assert abs(ts - ahead[host] - want) <= (end - begin) // 10**8 + 1, (window, host, ts, want)

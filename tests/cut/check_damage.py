@@ -6,12 +6,12 @@ import subprocess
 import sys
 
 from commands import (chunk_heads, cut, dir, ends, event_chunks, fresh, golden, horizons, horizons_of, info, main_ring, merge, mid, named, pairs,
-                      place, rows, run)
+                      parsed, place, rows, run)
 
 
 def damaged_is_a_hole(out):
     """What could not be read is missing, not cut away, and nothing is paired across it."""
-    lines = lambda path: list(map(json.loads, rows(path, want=0 if path != "bad.flight" else 3)))
+    lines = lambda path: list(map(parsed, rows(path, want=0 if path != "bad.flight" else 3)))
     left = {place(e) for e in lines("bad.flight")}
     lost = [e for e in lines("b.flight") if place(e) not in left]
     i = info(out)
@@ -24,7 +24,7 @@ def damaged_is_a_hole(out):
     assert (h["first_seq"], h["last_seq"]) == (min(seqs), max(seqs)), holes
     assert next(t for c in i["cpus"] if c["cpu"] == h["cpu"] for t in c["tiers"] if t["name"] == h["tier"])["horizon_ns"] >= max(times)
     assert b"1 hole(s): laps damaged" in run("info", out).stdout and (len(i["holes"]) > 1) == (b"hole(s): laps overw" in run("info", out).stdout)
-    pairs = lambda path: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(json.loads, run(
+    pairs = lambda path: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(parsed, run(
         "replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", path).stdout.split(b"\n")[:-1])}
     truth, said = pairs("b.flight"), pairs(out)
     assert any(said.values()) and not [p for p in said if not said[p].items() <= truth[p].items()]
@@ -52,7 +52,7 @@ def damaged():
 
 def gaps(path, why, want=0):
     lines = run("replay", "--json", "--gaps", "--no-symbols", path, want=want).stdout.split(b"\n")[:-1]
-    return [(e["cpu"], e["ts"], e["until_ns"]) for e in map(json.loads, lines) if e.get("gap") == why]
+    return [(e["cpu"], e["ts"], e["until_ns"]) for e in map(parsed, lines) if e.get("gap") == why]
 
 
 def flip(path, at):
@@ -248,15 +248,15 @@ def lost_ends():
     data = open(os.path.join(dir, "parts.flight"), "rb").read()  # the facts are at its end
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data[:len(data) * 3 // 4])
-    left = {place(json.loads(l)) for l in rows("bad.flight", want=3)}
+    left = {place(parsed(l)) for l in rows("bad.flight", want=3)}
     for parts in ("bad.flight", "c.flight"), ("c.flight", "bad.flight"), ("a.flight", "bad.flight", "b.flight"):
-        whole = [place(json.loads(l)) for p in parts if p != "bad.flight" for l in rows(p)]
-        got = [place(json.loads(l)) for l in rows(*parts, want=3)]
+        whole = [place(parsed(l)) for p in parts if p != "bad.flight" for l in rows(p)]
+        got = [place(parsed(l)) for l in rows(*parts, want=3)]
         assert len(got) == len(set(got)) and set(got) == set(whole) | left, (parts, len(got), len(set(got)))
     run("merge", "-o", fresh("m.flight"), "bad.flight", "c.flight", want=3)
     assert len(rows("m.flight")) == len(rows("c.flight"))
     # another session, whose boot is not known, stays apart
-    assert {place(json.loads(l))[0] for l in rows("random.flight")}.isdisjoint({p[0] for p in left})
+    assert {place(parsed(l))[0] for l in rows("random.flight")}.isdisjoint({p[0] for p in left})
     assert len(rows("bad.flight", "random.flight", want=3)) == len(left) + len(rows("random.flight"))
 
 
@@ -296,7 +296,7 @@ def lost_cuts():
             f.write(data[:list(event_chunks(whole))[1][0]])
         got, want = json.loads(run("info", "--json", "bad.flight", want=3).stdout), info(whole)
         assert got["events"] and {**got["cut"], "away": 0, "damage": 0} == {**want["cut"], "away": 0, "damage": 0}, (got["cut"], want["cut"])
-        values = lambda path, want: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(json.loads, run(
+        values = lambda path, want: {place(e): {k: v for k, v in e.items() if k == "waker" or k.endswith("_ns")} for e in map(parsed, run(
             "replay", "--json", "--pos", "--pairs", "--no-symbols", path, want=want).stdout.split(b"\n")[:-1])}
         truth, said = values(whole, 0), values("bad.flight", 3)
         assert not [p for p in said if not said[p].items() <= truth[p].items()], whole
@@ -310,8 +310,8 @@ def merge_damaged_cuts():
     data[data.index(b"\x28\xb5\x2f\xfd", next(event_chunks(two))[0]) + 50] ^= 0xff
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data)
-    left = {place(json.loads(l)) for l in rows("bad.flight", want=3)}
-    lost = [e for e in map(json.loads, rows(two)) if place(e) not in left]
+    left = {place(parsed(l)) for l in rows("bad.flight", want=3)}
+    lost = [e for e in map(parsed, rows(two)) if place(e) not in left]
     assert lost and left
     for parts in (["bad.flight"], [one, "bad.flight"]):
         run("merge", "-o", fresh("m.flight"), *parts, want=3)

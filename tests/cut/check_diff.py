@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-from commands import cut, dir, flightrec, golden, info, rows, run
+from commands import cut, dir, flightrec, golden, info, parsed, rows, run
 
 
 def diff_counts():
@@ -12,7 +12,7 @@ def diff_counts():
     for side, path in ("a", "a.flight"), ("b", "c.flight"):
         s = d[side]
         assert s["complete"] and s["begin_ns"] == info(path)["horizon_ns"]
-        events = [e for e in map(json.loads, rows(path)) if e["pos"]["tier"] != "stack" and e["ts"] >= s["begin_ns"]]
+        events = [e for e in map(parsed, rows(path)) if e["pos"]["tier"] != "stack" and e["ts"] >= s["begin_ns"]]
         counts, exits, errors = {}, {}, {}
         for e in events:
             counts[e["event"]] = counts.get(e["event"], 0) + 1
@@ -45,7 +45,7 @@ def diff_latencies():
     d = json.loads(run("diff", "--json", "--window-a", "60%..80%", "--window-b", "80%..100%", "c.flight").stdout)
     for side in "a", "b":
         begun, took = {}, {"read": [], "openat": []}
-        for e in map(json.loads, rows("c.flight")):
+        for e in map(parsed, rows("c.flight")):
             if e["event"] == "sys_enter":
                 begun[e["tid"]] = e
             elif e["event"] == "sys_exit" and e["tid"] in begun:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from commands import (behind, cut, dir, event_chunks, flightrec, fresh, golden, horizons, info, main_ring, merge, mid, named, pairs,
-                      place, rows, run)
+                      parsed, place, rows, run)
 
 
 def union(*paths):
@@ -15,7 +15,7 @@ def union(*paths):
     seen = {}
     for path in paths:
         for line in rows(path):
-            seen.setdefault(place(json.loads(line)), json.loads(line))
+            seen.setdefault(place(parsed(line)), parsed(line))
     return seen
 
 
@@ -25,7 +25,7 @@ def merge_union():
     assert max(len(rows(p)) for p in parts) < len(expected) < sum(len(rows(p)) for p in parts)
     got = rows(merge(*parts))
     assert got == rows(*parts)
-    events = [json.loads(l) for l in got]
+    events = [parsed(l) for l in got]
     assert len(events) == len(expected) and {place(e): e for e in events} == expected
     assert all(a["ts"] <= b["ts"] for a, b in zip(events, events[1:]))
     # a renaming does not get earlier because several files have it
@@ -126,7 +126,7 @@ def merge_leaks():
 def gaps(*paths):
     """What is said to be missing, by CPU and time."""
     out = run("replay", "--json", "--gaps", "--no-symbols", *paths).stdout.split(b"\n")[:-1]
-    return [e for e in map(json.loads, out) if "gap" in e]
+    return [e for e in map(parsed, out) if "gap" in e]
 
 
 def merge_cuts():
@@ -135,7 +135,7 @@ def merge_cuts():
     os.rename(os.path.join(dir, "out.flight"), os.path.join(dir, fresh("c0.flight")))
     cut("b.flight", "--cpu", "1")
     assert rows(merge("c0.flight", "out.flight")) == rows("c0.flight", "out.flight")
-    assert {place(json.loads(l)) for l in rows("m.flight")} == {place(json.loads(l)) for l in rows("b.flight")}
+    assert {place(parsed(l)) for l in rows("m.flight")} == {place(parsed(l)) for l in rows("b.flight")}
     # each CPU is in one of them: what the other lacks of it is not missing
     assert gaps("m.flight") == gaps("c0.flight", "out.flight"), (gaps("m.flight"), gaps("c0.flight", "out.flight"))
     busy = lambda path: [c["busy_ns"] for c in json.loads(run("report", "--json", path).stdout)["cpus"]]
@@ -197,7 +197,7 @@ def merge_windows():
         for cpu in 0, 1:
             cut_out = [h for h in holes if h["cpu"] == cpu and h["why"] == "cut"]
             assert [(h["since_ns"], h["until_ns"]) for h in cut_out] == between, (parts, cut_out)
-            times = [e for e in map(json.loads, rows("b.flight")) if e["cpu"] == cpu and e["pos"]["tier"] == "main"]
+            times = [e for e in map(parsed, rows("b.flight")) if e["cpu"] == cpu and e["pos"]["tier"] == "main"]
             for h in cut_out:
                 lost = [e["pos"]["seq"] for e in times if h["since_ns"] < e["ts"] < h["until_ns"]]
                 assert h["first_seq"] <= min(lost) and max(lost) <= h["last_seq"], (h, min(lost), max(lost))
@@ -253,7 +253,7 @@ def merge_in_steps():
         m = info(merge(*parts))
         assert m["holes"] == [] and rows("m.flight") == rows("all.flight"), m["holes"]
         for cpu in 0, 1:
-            first = min(e["ts"] for e in map(json.loads, rows("all.flight")) if e["cpu"] == cpu and e["pos"]["tier"] == "main")
+            first = min(e["ts"] for e in map(parsed, rows("all.flight")) if e["cpu"] == cpu and e["pos"]["tier"] == "main")
             assert whole[cpu] <= main_ring(m, cpu)["horizon_ns"] <= first, (main_ring(m, cpu), first)
         got, want = pairs("m.flight"), pairs("all.flight")
         assert all(e.items() <= want[k].items() for k, e in got.items()) and sum(got[k] != want[k] for k in got) < 5
@@ -288,9 +288,9 @@ def merge_versions():
         said = run("merge", "-o", fresh("m.flight"), *parts).stdout.decode()
         assert "holds 2 snapshots" in said and "versions of flightrec" in said, said
         assert rows("m.flight") == expected, parts
-        assert {place(json.loads(l)) for l in expected} == set(union(*parts))
+        assert {place(parsed(l)) for l in expected} == set(union(*parts))
         assert run("verify", "m.flight").stdout.count(b": OK") == 2
-        exits = [e for e in map(json.loads, expected) if e["event"] == "sys_exit"]
+        exits = [e for e in map(parsed, expected) if e["event"] == "sys_exit"]
         assert {"ret" in e for e in exits} == {"outcome" in e for e in exits} == {True, False}
         merged = [e for e in exits if e.get("ret", e.get("outcome")) < 0]
         count = run("replay", "--count", "-f", "event == sys_exit && ret < 0", "m.flight").stdout
@@ -306,16 +306,16 @@ def merge_versions():
 
 def merge_filters():
     """A name that one of the files knows is no mistake: the other files' events lack it."""
-    switches = lambda *paths: [l for l in rows(*paths) if json.loads(l)["event"] == "sched_switch"]
+    switches = lambda *paths: [l for l in rows(*paths) if parsed(l)["event"] == "sched_switch"]
     both = "more.flight", "other.flight"
     for expr in "event == novel", "event in (sched_switch, novel)", "outcome == -2", "!(outcome == -2)", "outcome ~ \"-E*\" || event == novel":
         run("replay", "--count", "-f", expr, "a.flight", want=2)
         run("replay", "--count", "-f", expr + " && nonsense == 1", *both, want=2)
     assert rows("-f", "event in (sched_switch, novel)", *both) == switches(*both)
-    failed = [l for l in rows("other.flight") if json.loads(l).get("outcome") == -2]
+    failed = [l for l in rows("other.flight") if parsed(l).get("outcome") == -2]
     assert failed and rows("-f", "outcome == -2", "random.flight", "other.flight") == rows("-f", "outcome == -2", "other.flight") == failed
     assert rows("-f", "outcome == -ENOENT || event == sched_switch", "random.flight", "other.flight") == [
-        l for l in rows("random.flight", "other.flight") if json.loads(l)["event"] == "sched_switch" or json.loads(l).get("outcome") == -2]
+        l for l in rows("random.flight", "other.flight") if parsed(l)["event"] == "sched_switch" or parsed(l).get("outcome") == -2]
     # each name is known to one of the files, and no file knows all of them
     assert failed == rows("-f", "outcome == -2 || event == novel", *both[::-1]) == rows("-f", "outcome == -ENOENT && event != novel", *both[::-1])
     for expr in "outcome == -2 || event == novle", "outcome == -ENONE || event == novel", "outcom == -2 || event == novel":
@@ -327,12 +327,12 @@ def merge_hosts():
     out = merge(*parts)
     assert rows(out) == rows(*parts)
     assert run("verify", out).stdout.count(b": OK") == 2
-    said = [json.loads(l) for l in run("info", "--json", out).stdout.split(b"\n")[:-1]]
+    said = [parsed(l) for l in run("info", "--json", out).stdout.split(b"\n")[:-1]]
     assert [(s["host"], s["merge_cnt"]) for s in said] == [("boot-1", 2), ("boot-2", 1)]
     assert b"within 1234 ns" in run("merge", "-o", fresh("n.flight"), *parts).stdout
     # cut again, all hosts of it
     run("cut", "-o", fresh("out.flight"), "-f", "event == sys_enter", out)
-    expected = [l for l in rows(*parts) if json.loads(l)["event"] == "sys_enter"]
+    expected = [l for l in rows(*parts) if parsed(l)["event"] == "sys_enter"]
     assert rows("out.flight") == expected and run("verify", "out.flight").stdout.count(b": OK") == 2
     run("cut", "-o", fresh("out.flight"), "--host", "*-2", out)
     assert rows("out.flight") == rows("random.flight") and run("verify", "out.flight").stdout.count(b": OK") == 1
@@ -345,7 +345,7 @@ def merge_hosts():
     at = list(event_chunks(out))[1][0] + 8
     with open(os.path.join(dir, "bad.flight"), "wb") as f:
         f.write(data[:at - 4] + b"\xff\xff\xff" + data[at - 1:])
-    whens = lambda lines: {(e["ts"], place(e)) for e in map(json.loads, lines)}
+    whens = lambda lines: {(e["ts"], place(e)) for e in map(parsed, lines)}
     assert whens(rows("random.flight")) <= whens(rows("bad.flight", want=3)) < whens(rows(out))
     said = run("verify", "bad.flight", want=3).stdout
     assert said.count(b": OK") == 1 and said.count(b": DAMAGED") == 1, said

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """cut --redact: no name and no secret of the file is left in it, and what it tells is otherwise as it was."""
 import ipaddress
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 
-from commands import dir, fresh, golden, info, rows, run
+from commands import dir, fresh, golden, info, parsed, rows, run
 
 MARK = b"qzxqz"  # in each name and each secret of names.flight
 ALIAS = r"~[0-9A-Za-z]{8}"
@@ -47,7 +46,7 @@ def texts(value, at=""):
 
 def pairs_of_texts(source, out):
     """What each text of each event was, and what it is."""
-    before, after = list(map(json.loads, rows(source))), list(map(json.loads, rows(out)))
+    before, after = list(map(parsed, rows(source))), list(map(parsed, rows(out)))
     assert len(before) == len(after)
     for a, b in zip(before, after):
         was, now = dict(texts(a)), dict(texts(b))
@@ -100,7 +99,7 @@ def cut_redact_leaves_numbers():
     """Events stay at their times and places, with the same numbers."""
     for source in "names.flight", "b.flight", "random.flight", golden:
         out = redact(source)
-        before, after = list(map(json.loads, rows(source))), list(map(json.loads, rows(out)))
+        before, after = list(map(parsed, rows(source))), list(map(parsed, rows(out)))
         assert len(before) == len(after) > 0
         for a, b in zip(before, after):
             assert a["ts"] == b["ts"] and a["cpu"] == b["cpu"] and a.get("pos") == b.get("pos") and a["event"] == b["event"], (a, b)
@@ -120,18 +119,18 @@ def cut_redact_gives_one_alias():
     one = next(now for at, was, now in pairs_of_texts("names.flight", out) if was == "qzxqz0one" and at.endswith(".comm"))
     assert re.fullmatch(ALIAS, one)
     said = info(out)
-    log = [json.loads(l) for l in run("replay", "--kmsg", "--json", out).stdout.splitlines()]
+    log = [parsed(l) for l in run("replay", "--kmsg", "--json", out).stdout.splitlines()]
     log = [l["kmsg"] for l in log if "kmsg" in l]
     assert said["trigger"]["comm"] == one, said["trigger"]
     assert log[0].startswith(f"Killed process 100 ({one}), not kthread/7; file /srv/~") and "10.9.8.7" not in log[0], log
     assert re.fullmatch(f"{ALIAS} {ALIAS} {ALIAS} {ALIAS} {ALIAS}=\\[redacted\\]", log[1]), log
-    tp = next(json.loads(l) for l in rows(out) if b'"tp:sys:it"' in l)
+    tp = next(parsed(l) for l in rows(out) if b'"tp:sys:it"' in l)
     address = {name: ".".join(map(str, tp[name])) for name in ("saddr", "dst")}
     assert log[0].endswith("from " + address["saddr"]), (log, tp)
     states = re.findall(rb"tcp:([0-9.]+):80-([0-9.]+):4711", content(out))
     assert states == 2 * [(address["saddr"].encode(), address["dst"].encode())], (states, tp)  # a state's, and a descriptor's
     assert tp["gw6"][:2] == [1, 0] and tp["peer"] == [10, 0, 1, 0xbb, 0, 0, 0, 0] + tp["gw6"] + [0] * 4 and not any(tp["bssid"]), tp
-    given = [json.loads(l)["path"] for l in rows(out) if b'"sys_path"' in l][-7:]
+    given = [parsed(l)["path"] for l in rows(out) if b'"sys_path"' in l][-7:]
     gw6 = ipaddress.ip_address(bytes(tp["gw6"]))
     assert given[:5] == [address["saddr"] + ":5432", f"[{gw6}]:80", "127.0.0.1:80", "family 16", "family 2, 4 bytes"], given
     assert re.fullmatch(f"@{ALIAS} /srv/{ALIAS}", " ".join(given[5:])), given
@@ -142,7 +141,7 @@ def cut_redact_gives_one_alias():
 def cut_redact_keeps_forms():
     """Containers and units are still known by the paths of their cgroups."""
     out = redact("names.flight")
-    lines = [json.loads(l) for l in re.findall(rb'{"(?:pid|cgroup_id|container_id)":.*}', content(out))]
+    lines = [parsed(l) for l in re.findall(rb'{"(?:pid|cgroup_id|container_id)":.*}', content(out))]
     assert len(lines) == 3 and b"JSON" not in content(out), "a line that is no JSON is left out"
     path, container = (next(l for l in lines if k in l) for k in ("cgroup_id", "container_id"))
     assert container["container_id"] != ID and re.fullmatch("[0-9a-f]{64}", container["container_id"]), container

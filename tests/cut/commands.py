@@ -10,6 +10,10 @@ flightrec, dir = sys.argv[1:3]
 golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../files/golden/all.flight")
 
 
+# What a line of JSON says. Files that are compared have most lines in common, and so are parsed but once: nobody changes what they say.
+parsed = functools.lru_cache(maxsize=1 << 18)(json.loads)
+
+
 def run(*args, want=0):
     p = subprocess.run([flightrec, *args], capture_output=True, cwd=dir)
     assert p.returncode == want, (args, p.returncode, p.stderr.decode())
@@ -42,14 +46,14 @@ def cut(source, *args, want=0):
 
 
 def mid(source, part):
-    times = sorted(json.loads(l)["ts"] for l in rows(source))
+    times = sorted(parsed(l)["ts"] for l in rows(source))
     return times[int(len(times) * part)]
 
 
 def ends(*paths):
     """What is known about what each row ends: place -> {(event, name): value}."""
     found = {}
-    for e in map(json.loads, run("replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", *paths).stdout.splitlines()):
+    for e in map(parsed, run("replay", "--json", "--pos", "--pairs", "--no-symbols", "--tier", "all", *paths).stdout.splitlines()):
         found[place(e)] = {(e["event"], k): e[k] for k in PAIRED if k in e and k not in own_fields()[e["event"]]}
     return found
 
@@ -110,7 +114,7 @@ def main_ring(i, cpu):
 def pairs(*paths, want=0):
     """Values of what each event ends, by its place."""
     lines = run("replay", "--pairs", "--json", "--pos", "--no-symbols", "--tier", "all", *paths, want=want).stdout.split(b"\n")[:-1]
-    return {place(e): e for e in map(json.loads, lines)}
+    return {place(e): e for e in map(parsed, lines)}
 
 
 def behind(horizon, path):
