@@ -286,24 +286,52 @@ static bool is_not_accepted(struct fr_case *k)
 	return true;
 }
 
-/* A rule on pressure for CPUs: of those that had them, one that accepted none for a quarter of a CPU's time or more. */
+/* How long the tasks of a process had a CPU, and how long all had; 0: nobody did, or it is not known. */
+static u64 process_ran_ns(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns, u64 *all_ns)
+{
+	struct fr_tally use;
+	u64 ns = 0;
+	u32 i;
+
+	*all_ns = 0;
+	if (fr_clues_use(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns, &use)) {
+		k->failed = true;
+		return 0;
+	}
+	for (i = 0; i < use.cnt; i++) {
+		const struct fr_clue_use *u = fr_tally_at(&use, i);
+
+		*all_ns += u->key ? u->ns : 0;
+		ns += u->key && fr_clues_pid(k->c, u->key, to_ns) == pid ? u->ns : 0;
+	}
+	fr_tally_free(&use);
+	return ns;
+}
+
+/*
+ * A rule on pressure for CPUs, and a process that accepted none had them for half of the time that all had: who has less, as
+ * beside a build, may accept nothing for ever, and it is the others who keep the CPUs.
+ */
 static bool is_pressing_accept(struct fr_case *k)
 {
 	const char *rule = fr_snap_fact(k->c->snap, "trigger_rule");
-	u64 from_ns = k->c->begin_ns, to_ns = k->c->at_ns, ran_ns;
+	u64 from_ns = k->c->begin_ns, to_ns = k->c->at_ns, ran_ns, all_ns = 0;
 	struct accepts a;
+	s32 pid;
 
 	if (!k->c->reason || strcmp(k->c->reason, "psi") || !rule || strncmp(rule, "psi:cpu:", 8) ||
 	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !count_accepts(k, 0, from_ns, to_ns, &a))
 		return false;
-	ran_ns = fr_clues_ran(k->c, a.key, from_ns, to_ns);
-	if (ran_ns < (to_ns - from_ns) / 4)
+	pid = fr_clues_pid(k->c, a.key, to_ns);
+	ran_ns = pid > 0 ? process_ran_ns(k, pid, from_ns, to_ns, &all_ns) : 0;
+	if (ran_ns < (to_ns - from_ns) / 4 || ran_ns < all_ns / 2)
 		return false;
-	fr_case_cause(
-		k, "sched_switch, cpu_sample",
-		"%s called accept() over and over, and accepted nothing: it had a CPU for %s of the %s before, %u of its %u "
-		"samples are in that call, and none where a connection is taken: " AS_AT_LIMIT,
-		fr_word_who(k, a.key, to_ns), fr_word_ns(k, ran_ns), fr_word_ns(k, to_ns - from_ns), a.in, a.all);
+	fr_case_cause(k, "sched_switch, cpu_sample",
+		      "%s called accept() over and over, and accepted nothing: of the %s for which tasks had the CPUs in the "
+		      "%s before, its process had %s; %u of its %u samples are in that call, and none where a connection is "
+		      "taken: " AS_AT_LIMIT,
+		      fr_word_who(k, a.key, to_ns), fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns),
+		      fr_word_ns(k, ran_ns), a.in, a.all);
 	return true;
 }
 

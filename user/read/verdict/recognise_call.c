@@ -14,6 +14,7 @@
 /* The same call with the same error. */
 struct failed {
 	const char *call, *error;
+	s64 ret;
 	u32 cnt;
 	u64 ts; /* the last one */
 };
@@ -30,15 +31,19 @@ static bool is_tidying_up(const char *call)
 	return fr_is_one_of(call, names);
 }
 
+static const char *const fork_calls[] = {"clone", "clone3", "fork", "vfork", NULL};
+
 /* Errors that are answers, and no trouble: there is nothing yet, it is no terminal, no file, no child. */
 static bool is_everyday(const char *call, s64 ret)
 {
-	return ret == -EAGAIN || ret == -EINTR || ret == -EINPROGRESS || (ret == -ENOTTY && !strcmp(call, "ioctl")) ||
+	if (ret == -EAGAIN) /* of a fork it is a limit */
+		return !fr_is_one_of(call, fork_calls);
+	return ret == -EINTR || ret == -EINPROGRESS || (ret == -ENOTTY && !strcmp(call, "ioctl")) ||
 	       (ret == -ESPIPE && !strcmp(call, "lseek")) || (ret == -ECHILD && !strncmp(call, "wait", 4));
 }
 
 /* One more, before those that are there already. False: there is no room for another kind. */
-static bool call_add(struct failed *f, u32 *cnt, const char *call, const char *error, u64 ts)
+static bool call_add(struct failed *f, u32 *cnt, const char *call, const char *error, const struct fr_clue_call *one)
 {
 	u32 i;
 
@@ -49,7 +54,7 @@ static bool call_add(struct failed *f, u32 *cnt, const char *call, const char *e
 		}
 	if (*cnt == FAILED_MOST)
 		return false;
-	f[(*cnt)++] = (struct failed){.call = call, .error = error, .cnt = 1, .ts = ts};
+	f[(*cnt)++] = (struct failed){.call = call, .error = error, .ret = one->ret, .cnt = 1, .ts = one->ts};
 	return true;
 }
 
@@ -73,7 +78,7 @@ static u32 failed_before_end(const struct fr_clues *c, struct failed f[FAILED_MO
 			return cnt;
 		if (!error || is_everyday(call, one->ret))
 			continue;
-		if (!call_add(f, &cnt, call, error, one->ts))
+		if (!call_add(f, &cnt, call, error, one))
 			return 0;
 		*from_ns = one->ts;
 	}
@@ -91,46 +96,8 @@ static const char *failed_words(struct fr_case *k, const struct failed *f, u32 c
 	return words;
 }
 
-/* Nothing but messages and tidying up came between the error and the end. */
-bool fr_recognise_failed_call(struct fr_case *k)
-{
-	const struct fr_clues *c = k->c;
-	s64 status = fr_case_fact(k, "trigger_status", 0);
-	struct failed f[FAILED_MOST];
-	u64 from_ns = 0;
-	u32 cnt;
+/* ---- what an error means ---- */
 
-	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || status <= 0 || !c->has[FR_CLUE_CALL] || c->is_picked ||
-	    c->is_thinned)
-		return false;
-	cnt = failed_before_end(c, f, &from_ns);
-	if (!cnt || !fr_clues_covers_most(c, FR_CLUES_ALL_CPUS, from_ns, c->at_ns))
-		return false;
-	fr_case_cause(k, "trigger, sys_exit", "%s ended with status %lld right after %s of it failed: %s, %s before the end",
-		      fr_word_who(k, c->tid, c->at_ns), status, cnt > 1 || f[0].cnt > 1 ? "calls" : "a call",
-		      failed_words(k, f, cnt), fr_word_ns(k, c->at_ns - f[0].ts));
-	return true;
-}
-
-/* ---- as the end tells it, where calls are not recorded ---- */
-
-#define BEFORE_END_NS FR_SEC_NS /* a message and an interpreter's traceback come in between */
-
-static const char *lack_call(const struct fr_case *k, const struct fr_clue_failed *f)
-{
-	const struct fr_sys sys = {.arch = k->c->arch, .abi = f->abi};
-
-	return f->ts ? fr_sysname(&sys, FR_STYLE_SYSCALL, f->id) : NULL;
-}
-
-const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f)
-{
-	const char *call = lack_call(k, f), *error = fr_ret_error(f->error);
-
-	return call && error ? fr_word(k, "%s with %s", call, error) : NULL;
-}
-
-static const char *const fork_calls[] = {"clone", "clone3", "fork", "vfork", NULL};
 static const char *const open_calls[] = {"open", "openat", "openat2", "creat", NULL};
 static const char *const write_calls[] = {"write", "writev", "pwrite64", "pwritev", "pwritev2", "fallocate", NULL};
 static const char *const size_calls[] = {"truncate", "ftruncate", NULL};
@@ -209,6 +176,70 @@ static const char *call_meaning(const char *call, s64 error)
 	return NULL;
 }
 
+/* Was it a task that it could not start? */
+static bool is_lack_of_tasks(const char *call, s64 error)
+{
+	return error == -EAGAIN && fr_is_one_of(call, fork_calls);
+}
+
+/* What cgroups count of that, beside it. */
+static void link_refused(struct fr_case *k, u32 tid)
+{
+	const char *refused = fr_word_cgroup_pids(k, tid, k->c->at_ns);
+
+	if (*refused)
+		fr_case_link(k, "counters", "in the time around the end, %s", refused);
+}
+
+/* ---- by its calls ---- */
+
+/* Nothing but messages and tidying up came between the error and the end. */
+bool fr_recognise_failed_call(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	s64 status = fr_case_fact(k, "trigger_status", 0);
+	struct failed f[FAILED_MOST];
+	const char *means;
+	u64 from_ns = 0;
+	u32 cnt, i;
+
+	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || status <= 0 || !c->has[FR_CLUE_CALL] || c->is_picked ||
+	    c->is_thinned)
+		return false;
+	cnt = failed_before_end(c, f, &from_ns);
+	if (!cnt || !fr_clues_covers_most(c, FR_CLUES_ALL_CPUS, from_ns, c->at_ns))
+		return false;
+	means = cnt == 1 ? call_meaning(f[0].call, f[0].ret) : NULL;
+	fr_case_cause(k, "trigger, sys_exit",
+		      "%s ended with status %lld right after %s of it failed: %s, %s before the end%s%s",
+		      fr_word_who(k, c->tid, c->at_ns), status, cnt > 1 || f[0].cnt > 1 ? "calls" : "a call",
+		      failed_words(k, f, cnt), fr_word_ns(k, c->at_ns - f[0].ts), means ? ": " : "", means ?: "");
+	for (i = 0; i < cnt; i++)
+		if (is_lack_of_tasks(f[i].call, f[i].ret)) {
+			link_refused(k, c->tid);
+			break;
+		}
+	return true;
+}
+
+/* ---- as the end tells it, where calls are not recorded ---- */
+
+#define BEFORE_END_NS FR_SEC_NS /* a message and an interpreter's traceback come in between */
+
+static const char *lack_call(const struct fr_case *k, const struct fr_clue_failed *f)
+{
+	const struct fr_sys sys = {.arch = k->c->arch, .abi = f->abi};
+
+	return f->ts ? fr_sysname(&sys, FR_STYLE_SYSCALL, f->id) : NULL;
+}
+
+const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f)
+{
+	const char *call = lack_call(k, f), *error = fr_ret_error(f->error);
+
+	return call && error ? fr_word(k, "%s with %s", call, error) : NULL;
+}
+
 /*
  * Where the file has calls of it, these tell what came between the error and the end, and failed_call has looked at them: what
  * that one does not say is not said without them.
@@ -221,10 +252,10 @@ static bool has_last_error(const struct fr_case *k)
 	       c->lack.ts && c->lack.ts + BEFORE_END_NS >= c->at_ns;
 }
 
-/* Was it a task that it could not start? */
-static bool is_lack_of_tasks(const struct fr_case *k)
+/* Likewise, as its end tells it. */
+static bool has_lacked_tasks(const struct fr_case *k)
 {
-	return k->c->lack.error == -EAGAIN && fr_is_one_of(lack_call(k, &k->c->lack), fork_calls);
+	return is_lack_of_tasks(lack_call(k, &k->c->lack), k->c->lack.error);
 }
 
 /*
@@ -235,7 +266,7 @@ bool fr_recognise_last_error(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
 	bool is_soon = c->lack.ts + RIGHT_AFTER_NS >= c->at_ns;
-	const char *words, *means, *refused;
+	const char *words, *means;
 
 	words = has_last_error(k) ? fr_word_failed(k, &c->lack) : NULL;
 	if (!words)
@@ -248,9 +279,8 @@ bool fr_recognise_last_error(struct fr_case *k)
 		      fr_word_who(k, c->lack.tid, c->at_ns), fr_case_fact(k, "trigger_status", 0), words,
 		      fr_word_ns(k, c->at_ns - c->lack.ts), means ? ": " : "", means ?: "",
 		      is_soon ? "" : "; what it did since is not known");
-	refused = is_lack_of_tasks(k) ? fr_word_cgroup_pids(k, c->lack.tid, c->at_ns) : "";
-	if (*refused)
-		fr_case_link(k, "counters", "in the time around the end, %s", refused);
+	if (has_lacked_tasks(k))
+		link_refused(k, c->lack.tid);
 	return true;
 }
 
@@ -287,7 +317,7 @@ bool fr_recognise_forks_refused(struct fr_case *k)
 
 	if (!c->tid || c->pid <= 0 || !c->reason || strcmp(c->reason, "exit") || status <= 0)
 		return false;
-	if (has_last_error(k) && is_lack_of_tasks(k)) /* it is known that one of its own was */
+	if (has_last_error(k) && has_lacked_tasks(k)) /* it is known that one of its own was */
 		return false;
 	from_ns = c->life_ns > from_ns ? c->life_ns : from_ns;
 	cnt = call_forks_of(c, c->pid, from_ns, c->at_ns, &last_ns);

@@ -423,6 +423,44 @@ const char *fr_word_forker(struct fr_case *k, u64 from_ns, u64 to_ns)
 	return fr_word(k, ", %s of them by %s", fr_word_cnt(k, top.cnt), fr_word_comm(k, top.tid, top.ts));
 }
 
+/*
+ * The program that started half or more of the processes of the last second, and a hundred at least; *since_ns: when that
+ * begins. False: none did, or it is not known.
+ */
+static bool storm_maker(struct fr_case *k, u64 to_ns, u64 *since_ns, struct forker *top, u32 *all)
+{
+	*since_ns = to_ns > k->c->begin_ns + STORM_NS ? to_ns - STORM_NS : k->c->begin_ns;
+	return *since_ns >= k->c->life_ns && top_forker(k, *since_ns, to_ns, top, all) && top->cnt >= *all / 2 &&
+	       top->cnt >= STORM_FORKS * (to_ns - *since_ns) / STORM_NS;
+}
+
+/*
+ * A rule on pressure for CPUs is about no task: it and what was born in the last second had half or more of what tasks had of
+ * them.
+ */
+static bool is_pressing_storm(struct fr_case *k)
+{
+	const char *rule = fr_snap_fact(k->c->snap, "trigger_rule"), *users;
+	u64 to_ns = k->c->at_ns, since_ns, ran_ns, all_ns, idle_ns;
+	struct forker top;
+	u32 all;
+
+	if (!k->c->reason || strcmp(k->c->reason, "psi") || !rule || strncmp(rule, "psi:cpu:", 8) ||
+	    !storm_maker(k, to_ns, &since_ns, &top, &all) || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, since_ns, to_ns))
+		return false;
+	users = fr_word_users(k, since_ns, to_ns, &all_ns, &idle_ns);
+	ran_ns = ran_of_storm(k->c, since_ns, top.key, since_ns, to_ns);
+	if (!ran_ns || ran_ns < (all_ns - idle_ns) / 2)
+		return false;
+	fr_case_cause(
+		k, "sched_switch, sched_process_fork",
+		"%s started %s processes in the %s before, of %s in all: it and what was born then had the CPUs for %s of "
+		"the %s that tasks had; who had them: %s",
+		fr_word_comm(k, top.tid, top.ts), fr_word_cnt(k, top.cnt), fr_word_ns(k, to_ns - since_ns), fr_word_cnt(k, all),
+		fr_word_ns(k, ran_ns), fr_word_ns(k, all_ns - idle_ns), users);
+	return true;
+}
+
 /* Short processes of one program had most of all CPUs' time. */
 bool fr_recognise_fork_storm(struct fr_case *k)
 {
@@ -430,12 +468,12 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 	struct forker top;
 	u32 all;
 
+	if (is_pressing_storm(k))
+		return true;
 	if (!fr_case_is_queued(k, &from_ns, &to_ns) || to_ns - from_ns < QUEUED_LEAST_NS ||
 	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
 		return false;
-	since_ns = to_ns > k->c->begin_ns + STORM_NS ? to_ns - STORM_NS : k->c->begin_ns;
-	if (since_ns < k->c->life_ns || !top_forker(k, since_ns, to_ns, &top, &all) || top.cnt < all / 2 ||
-	    top.cnt < STORM_FORKS * (to_ns - since_ns) / STORM_NS)
+	if (!storm_maker(k, to_ns, &since_ns, &top, &all))
 		return false;
 	ran_ns = ran_of_storm(k->c, since_ns, top.key, from_ns, to_ns);
 	cpu_ns = (to_ns - from_ns) * k->c->cpu_cnt;

@@ -108,34 +108,46 @@ static bool tell_stalled(struct fr_case *k, place_fn place, const char *what)
 
 #define PROGRAMS_TOLD 3u
 
-/* Who had the CPUs in the time before, if they were hardly ever idle. */
-static bool pressure_tell_busy(struct fr_case *k)
+const char *fr_word_users(struct fr_case *k, u64 from_ns, u64 to_ns, u64 *all_ns, u64 *idle_ns)
 {
-	u64 from_ns = k->c->begin_ns, to_ns = k->c->at_ns, all_ns = 0, idle_ns = 0;
-	char text[FR_VERDICT_TEXT_SZ] = "", born[48] = "";
+	char text[FR_VERDICT_TEXT_SZ] = "";
 	struct fr_tally t;
 	size_t len = 0;
-	u32 i, told = 0, forks = 0, cnt;
+	u32 i, told = 0, cnt;
 
-	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
-		return false;
+	*all_ns = *idle_ns = 0;
 	if (fr_clues_programs(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns, &t)) {
 		k->failed = true;
-		return false;
+		return "";
 	}
 	for (i = 0, cnt = t.cnt; i < cnt; i++) {
 		const struct fr_clue_program *p = fr_tally_at(&t, i);
 
-		all_ns += p->ns;
+		*all_ns += p->ns;
 		if (!p->key)
-			idle_ns = p->ns;
+			*idle_ns = p->ns;
 		else if (told < PROGRAMS_TOLD && len < sizeof(text))
 			len += snprintf(text + len, sizeof(text) - len, "%s%s (%u task%s) %s", told++ ? ", " : "",
 					fr_word_comm(k, p->tid, p->ts), p->task_cnt, fr_plural(p->task_cnt),
 					fr_word_ns(k, p->ns));
 	}
 	fr_tally_free(&t);
-	if (!told || idle_ns > all_ns / 10)
+	return fr_word(k, "%s%s", text, cnt > PROGRAMS_TOLD + 1 ? ", others less" : "");
+}
+
+/* Who had the CPUs in the time before, if they were hardly ever idle. */
+static bool pressure_tell_busy(struct fr_case *k)
+{
+	u64 from_ns = k->c->begin_ns, to_ns = k->c->at_ns, all_ns, idle_ns;
+	const char *users;
+	char born[48] = "";
+	u32 forks = 0;
+	size_t i;
+
+	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns))
+		return false;
+	users = fr_word_users(k, from_ns, to_ns, &all_ns, &idle_ns);
+	if (!*users || idle_ns > all_ns / 10)
 		return false;
 	for (i = 0; i < k->c->fork.cnt; i++) {
 		const struct fr_clue_fork *f = (const struct fr_clue_fork *)k->c->fork.at + i;
@@ -145,9 +157,9 @@ static bool pressure_tell_busy(struct fr_case *k)
 	if (forks)
 		snprintf(born, sizeof(born), "; %u process%s started", forks, forks == 1 ? " was" : "es were");
 	fr_case_cause(k, forks ? "sched_switch, sched_process_fork" : "sched_switch",
-		      "the CPUs were busy: of their %s in the %s before they were idle for %s only; who had them: %s%s%s%s",
-		      fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns), fr_word_ns(k, idle_ns), text,
-		      cnt > PROGRAMS_TOLD + 1 ? ", others less" : "", born, forks ? fr_word_forker(k, from_ns, to_ns) : "");
+		      "the CPUs were busy: of their %s in the %s before they were idle for %s only; who had them: %s%s%s",
+		      fr_word_ns(k, all_ns), fr_word_ns(k, to_ns - from_ns), fr_word_ns(k, idle_ns), users, born,
+		      forks ? fr_word_forker(k, from_ns, to_ns) : "");
 	return true;
 }
 

@@ -185,12 +185,27 @@ struct concerned {
 	s32 pid, hog_pid, server_pid;
 };
 
-/* A rule on a task that does not sleep, or on how many signals there are: it is about no wait. */
+/* A rule on how many signals there are. */
+static bool is_of_signals(const struct fr_case *k)
+{
+	const char *rate = fr_snap_fact(k->c->snap, "trigger_rate");
+
+	return k->c->reason && !strcmp(k->c->reason, "rate") && rate && !strcmp(rate, "signal");
+}
+
+/* That, or one on a task that does not sleep: it is about no wait. */
 static bool is_of_no_wait(const struct fr_case *k)
 {
-	const char *reason = k->c->reason ?: "", *rate = fr_snap_fact(k->c->snap, "trigger_rate");
+	return !k->wait && ((k->c->reason && !strcmp(k->c->reason, "busy")) || is_of_signals(k));
+}
 
-	return !k->wait && (!strcmp(reason, "busy") || (!strcmp(reason, "rate") && rate && !strcmp(rate, "signal")));
+/*
+ * One of these that no task sent is of a timer of CPU time, or of an event of perf, as a profiler has them on each thread: they
+ * come while it runs, at the rate that it was told, and are no trouble. A rule on signals asks for just these.
+ */
+static bool is_of_profiler(const struct fr_case *k, const struct volley *v)
+{
+	return (v->sig == SIGPROF || v->sig == SIGVTALRM) && !is_sent_by_task(v) && !is_of_signals(k);
 }
 
 static struct concerned who_is_concerned(struct fr_case *k)
@@ -255,7 +270,7 @@ static bool find_volley(struct fr_case *k, struct volley *top)
 	for (n = 0; n < t.cnt; n++) {
 		const struct volley *v = fr_tally_at(&t, n);
 
-		if (v->cnt > top->cnt && volley_concerns(k, &is, v))
+		if (v->cnt > top->cnt && volley_concerns(k, &is, v) && !is_of_profiler(k, v))
 			*top = *v;
 	}
 	fr_tally_free(&t);

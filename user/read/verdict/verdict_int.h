@@ -162,6 +162,12 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns);
 /* ", 1,580 of them by x": of the processes that were started in a time, half or more by one program; or nothing */
 const char *fr_word_forker(struct fr_case *k, u64 from_ns, u64 to_ns);
 
+/*
+ * "grep (439 tasks) 819 ms, awk (450 tasks) 649 ms, others less": who had the CPUs most, as far as that is known; *all_ns: of
+ * so long, *idle_ns: they were idle; "": nobody, or it is not known at all.
+ */
+const char *fr_word_users(struct fr_case *k, u64 from_ns, u64 to_ns, u64 *all_ns, u64 *idle_ns);
+
 /* ---- what several ask ---- */
 
 /* Is it about a span that may have begun in another thread? What the one that ended it did meanwhile says nothing then. */
