@@ -41,6 +41,7 @@ static const struct {
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder, OF_WAITS},
 	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted,
 	 OF_WAITS},
+	{"lock_convoy", "many threads waited for one lock, and each had it for a moment", fr_recognise_lock_convoy, OF_WAITS},
 	{"java_monitor", "a monitor of Java, which another thread has", fr_recognise_java_monitor, OF_WAITS},
 	{"idle_transaction", "a session of a database is idle in a transaction, and others wait for a lock",
 	 fr_recognise_database_lock, OF_TRIGGER},

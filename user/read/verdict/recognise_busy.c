@@ -455,6 +455,8 @@ const char *fr_word_loop(struct fr_case *k, const struct fr_waited *w)
 		       : "";
 }
 
+#define BUSY_PART 4u /* of fewer samples, the largest part is no word of what it did */
+
 /* "; 30 of its 32 samples are in ...": its own function that most of them are in, and its callers. "": not known. */
 static const char *busy_functions(struct fr_case *k, const struct busy *b)
 {
@@ -466,7 +468,7 @@ static const char *busy_functions(struct fr_case *k, const struct busy *b)
 	size_t i;
 
 	name = fr_case_hot(k, &who, fr_sample_function, &cnt, &all);
-	for (i = 0; name && i < k->c->sample.cnt; i++)
+	for (i = 0; name && cnt * BUSY_PART >= all && i < k->c->sample.cnt; i++)
 		if (s[i].tid == b->tid && s[i].user && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns &&
 		    fr_clues_user_frame(k->c, s[i].tid, s[i].ts, s[i].ustack_id, 0, &y) && y.name && !strcmp(y.name, name)) {
 			in = fr_word_frames(k, s[i].tid, s[i].ts, s[i].ustack_id);
@@ -718,7 +720,7 @@ static bool tell_short_locks(struct fr_case *k, const struct fr_waited *w, const
 {
 	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w), ran_ns;
 	char call[FR_WAITED_CALL_SZ];
-	const char *did;
+	const char *did, *in;
 	struct busy b;
 	u32 mate, cnt;
 
@@ -737,11 +739,13 @@ static bool tell_short_locks(struct fr_case *k, const struct fr_waited *w, const
 			return false;
 		did = fr_word(k, "%s of its process ended %u of them, and had a CPU for %s meanwhile " AS_THE_GIL,
 			      fr_word_who(k, mate, to_ns), cnt, fr_word_ns(k, ran_ns));
+		b = (struct busy){.tid = mate, .from_ns = from_ns, .to_ns = to_ns};
 	}
-	fr_case_cause(k, "wait, sched_switch",
-		      "%s woke %s only after at least %u waits of its own in futex, %s of these %s in all; %s",
+	in = busy_functions(k, &b);
+	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch",
+		      "%s woke %s only after at least %u waits of its own in futex, %s of these %s in all; %s%s",
 		      fr_word_who(k, t->tid, to_ns), fr_word_comm(k, w->tid, w->ts), t->cnt, fr_word_ns(k, t->ns),
-		      fr_word_ns(k, t->all_ns), did);
+		      fr_word_ns(k, t->all_ns), did, in);
 	return true;
 }
 

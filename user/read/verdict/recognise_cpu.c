@@ -319,29 +319,94 @@ static const struct fr_waited *throttled_mate(const struct fr_clues *c, const st
 }
 
 /*
- * A CPU is never idle while a task is queued there, but for one that is not allowed to run; and no two tasks stop in task work
- * for long and go on together, but for those whose quota is refilled.
+ * Did it stop for want of a quota? A CPU is never idle while a task is queued there, but for one that is not allowed to run;
+ * and no two tasks stop in task work for long and go on together, but for those whose quota is refilled. *idle_ns, *mate: what
+ * tells.
  */
+static bool was_throttled(const struct fr_clues *c, const struct fr_waited *w, u64 *idle_ns, const struct fr_waited **mate)
+{
+	*idle_ns = 0;
+	*mate = NULL;
+	if (!fr_waited_was_runnable(w) || w->off_ns < QUEUED_LEAST_NS || !is_in_throttle(c, w))
+		return false;
+	if (fr_clues_covers_most(c, w->cpu, fr_waited_began_ns(w), w->ts) && left_from(c, w))
+		*idle_ns = cpu_idle_ns(c, w->cpu, fr_waited_began_ns(w), w->ts);
+	*mate = throttled_mate(c, w);
+	return *idle_ns >= IDLE_LEAST_NS || *mate;
+}
+
+/* How long some thread of a process was stopped so in a time; *longest: the one that was longest. Waits come by their ends. */
+static u64 process_throttled_ns(const struct fr_clues *c, s32 pid, u64 from_ns, u64 to_ns, const struct fr_waited **longest)
+{
+	const struct fr_waited *w, *mate;
+	u64 ns = 0, edge_ns = to_ns, began_ns, idle_ns;
+	size_t i = c->wait.cnt;
+
+	for (*longest = NULL; i--;) {
+		w = fr_clues_wait(c, i);
+		began_ns = fr_waited_began_ns(w) > from_ns ? fr_waited_began_ns(w) : from_ns;
+		if (w->pid != pid || w->ts <= from_ns || began_ns >= edge_ns || !was_throttled(c, w, &idle_ns, &mate))
+			continue;
+		ns += (w->ts < edge_ns ? w->ts : edge_ns) - began_ns;
+		edge_ns = began_ns;
+		if (!*longest || w->off_ns > (*longest)->off_ns)
+			*longest = w;
+	}
+	return ns;
+}
+
+#define SAYS_THROTTLED "was throttled: its cgroup had used up its CPU quota"
+
+/*
+ * It waited for a process of which some thread could not go on for half of that time. Where whoever ended the wait slept itself
+ * for most of it, it is asked what for: the others' quota may be used up beside that.
+ */
+static bool tell_throttled_server(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait, *longest, *of;
+	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w), ns;
+	s32 pid;
+
+	if (fr_waited_was_runnable(w) || w->queued_ns > w->off_ns / 2 || w->waker != FR_WAKER_task || !w->waker_pid ||
+	    (!fr_case_is_for_signal(k, w) && fr_case_ended_by_signal(k, w)))
+		return false;
+	of = fr_case_wait_of_waker(k, w);
+	if (of && !fr_waited_was_runnable(of) && of->blocked_ns >= of->off_ns / 2)
+		return false;
+	pid = fr_clues_pid(k->c, w->waker_pid, to_ns);
+	ns = pid > 0 ? process_throttled_ns(k->c, pid, from_ns, to_ns, &longest) : 0;
+	if (!ns || ns < w->blocked_ns / 2)
+		return false;
+	fr_case_cause(k, "wait, sched_switch",
+		      "the process of %s " SAYS_THROTTLED
+		      ". For %s of the %s in which %s waited for it, a thread of it was runnable "
+		      "and stopped in task work; %s was for %s at a time",
+		      fr_word_who(k, w->waker_pid, to_ns), fr_word_ns(k, ns), fr_word_ns(k, w->blocked_ns),
+		      fr_word_who(k, w->tid, w->ts), fr_word_who(k, longest->tid, longest->ts), fr_word_ns(k, longest->off_ns));
+	return true;
+}
+
 bool fr_recognise_throttled(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait, *mate;
-	const char *said = "was throttled: its cgroup had used up its CPU quota. It was runnable for";
-	u64 idle_ns = 0;
+	u64 idle_ns;
 
-	if (!w || !fr_waited_was_runnable(w) || w->off_ns < QUEUED_LEAST_NS || !is_in_throttle(k->c, w))
+	if (!w)
 		return false;
-	if (fr_clues_covers_most(k->c, w->cpu, fr_waited_began_ns(w), w->ts) && left_from(k->c, w))
-		idle_ns = cpu_idle_ns(k->c, w->cpu, fr_waited_began_ns(w), w->ts);
-	mate = throttled_mate(k->c, w);
+	if (!was_throttled(k->c, w, &idle_ns, &mate))
+		return !fr_case_asks_for_queue(k) && tell_throttled_server(k);
 	if (idle_ns >= IDLE_LEAST_NS)
-		fr_case_cause(k, from_queue(k, ""), "%s %s %s, but did not run on CPU %u, which was idle for %s of it",
-			      fr_word_comm(k, w->tid, w->ts), said, fr_word_ns(k, w->off_ns), w->cpu, fr_word_ns(k, idle_ns));
-	else if (mate)
+		fr_case_cause(k, from_queue(k, ""),
+			      "%s " SAYS_THROTTLED ". It was runnable for %s, but did not run on CPU %u, which was idle for %s",
+			      fr_word_comm(k, w->tid, w->ts), fr_word_ns(k, w->off_ns), w->cpu, fr_word_ns(k, idle_ns));
+	else
 		fr_case_cause(
-			k, "wait", "%s %s %s, stopped in task work, as %s of its process was for %s: both went on within %s",
-			fr_word_comm(k, w->tid, w->ts), said, fr_word_ns(k, w->off_ns), fr_word_who(k, mate->tid, mate->ts),
+			k, "wait",
+			"%s " SAYS_THROTTLED ". It was runnable for %s, stopped in task work, as %s of its process was for "
+			"%s: both went on within %s",
+			fr_word_comm(k, w->tid, w->ts), fr_word_ns(k, w->off_ns), fr_word_who(k, mate->tid, mate->ts),
 			fr_word_ns(k, mate->off_ns), fr_word_ns(k, mate->ts > w->ts ? mate->ts - w->ts : w->ts - mate->ts));
-	return k->v->cause.text[0] != 0;
+	return true;
 }
 
 /* ---- forks ---- */

@@ -213,6 +213,97 @@ bool fr_recognise_lock_preempted(struct fr_case *k)
 	return true;
 }
 
+/* ---- a convoy ---- */
+
+#define CONVOY_LEAST 4u /* threads that passed it on */
+
+/* The lock, as it came to w from thread to thread, each of which had waited for it. */
+struct convoy {
+	u32 cnt;
+	u64 ns, longest_ns;		/* from a thread's waking for it until it woke the next one */
+	u64 asleep_ns;			/* of that, in long waits for something else */
+	const struct fr_waited *asleep; /* the longest of these */
+};
+
+/* The last wait of a thread for this lock that was over at a time; NULL: none that is known. */
+static const struct fr_waited *convoy_wait(const struct fr_case *k, const struct fr_waited *lock, u32 tid, u64 to_ns)
+{
+	const struct fr_waited *of, *last = NULL;
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++)
+		if (of->tid == tid && of->pid == lock->pid && of->arg[0] == lock->arg[0] && of->ts <= to_ns &&
+		    is_for_lock(k, of) && (!last || of->ts > last->ts))
+			last = of;
+	return last;
+}
+
+/* How it slept between two times, but for this lock. */
+static void convoy_add_asleep(const struct fr_case *k, struct convoy *c, const struct fr_waited *lock, u32 tid, u64 from_ns,
+			      u64 to_ns)
+{
+	const struct fr_waited *of;
+	u64 ns;
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
+		if (of->tid != tid || fr_waited_was_runnable(of) || (is_in_futex(k, of) && of->arg[0] == lock->arg[0]))
+			continue;
+		ns = fr_overlap_ns(fr_waited_began_ns(of), fr_waited_woken_ns(of), from_ns, to_ns);
+		c->asleep_ns += ns;
+		if (ns && (!c->asleep || of->blocked_ns > c->asleep->blocked_ns))
+			c->asleep = of;
+	}
+}
+
+static void convoy_walk(const struct fr_case *k, const struct fr_waited *w, struct convoy *c)
+{
+	const struct fr_waited *lock = w, *of;
+	u64 woke_ns, ns;
+
+	*c = (struct convoy){0};
+	for (;; w = of) {
+		woke_ns = fr_waited_woken_ns(w);
+		if (w->waker != FR_WAKER_task || !w->waker_pid || w->waker_pid == lock->tid)
+			return;
+		of = convoy_wait(k, lock, w->waker_pid, woke_ns);
+		if (!of || fr_waited_woken_ns(of) < fr_waited_began_ns(lock) || fr_waited_woken_ns(of) >= woke_ns)
+			return;
+		ns = woke_ns - fr_waited_woken_ns(of);
+		c->cnt++;
+		c->ns += ns;
+		c->longest_ns = ns > c->longest_ns ? ns : c->longest_ns;
+		convoy_add_asleep(k, c, lock, w->waker_pid, fr_waited_woken_ns(of), woke_ns);
+	}
+}
+
+/*
+ * Nobody keeps the lock for long, but many are before it: whoever waits, waits for what all of these do with it. Where a holder
+ * took most of the time, that is the cause, and is told before.
+ */
+bool fr_recognise_lock_convoy(struct fr_case *k)
+{
+	const struct fr_waited *w = k->wait;
+	const char *asleep = "";
+	struct convoy c;
+
+	if (!w || w == &k->by_steps || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2)
+		return false;
+	convoy_walk(k, w, &c);
+	if (c.cnt < CONVOY_LEAST || c.ns < w->blocked_ns / 4 * 3 || c.longest_ns > w->blocked_ns / 2)
+		return false;
+	if (c.asleep && c.asleep_ns >= c.ns / 2)
+		asleep = fr_word(k, "; %s of that they were asleep, the longest time %s%s for %s", fr_word_ns(k, c.asleep_ns),
+				 fr_word_call(k, c.asleep), fr_word_object(k, c.asleep), fr_word_ns(k, c.asleep->blocked_ns));
+	fr_case_cause(k, "wait",
+		      "a convoy at one lock (futex 0x%llx): %u times a thread of the process that had waited for it passed it "
+		      "on to the next one before %s got it, %s after it had been woken itself, on average, %s of these %s in "
+		      "all%s",
+		      w->arg[0], c.cnt, fr_word_who(k, w->tid, w->ts), fr_word_ns(k, c.ns / c.cnt), fr_word_ns(k, c.ns),
+		      fr_word_ns(k, w->blocked_ns), asleep);
+	return true;
+}
+
 /* ---- nobody left ---- */
 
 /* The fork that made this process, if the file has all that followed; NULL: not known. */
@@ -582,6 +673,35 @@ static bool tell_own_lock(struct fr_case *k, const struct fr_waited *w, const ch
 	return true;
 }
 
+/*
+ * It has no other thread, which alone could wake it. The file has its first thread only where that is there: of another one
+ * that is left alone, nothing is said.
+ */
+static bool tell_alone(struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_clue_fork *f = k->c->fork.at;
+	const char *gone = "";
+	u64 last_ns = 0;
+	u32 cnt = 0;
+	size_t i;
+
+	if (w->pid != (s32)w->tid)
+		return false;
+	for (i = 0; i < k->c->fork.cnt; i++)
+		if (f[i].pid == w->tid && f[i].child != w->tid && f[i].ts <= k->c->at_ns) {
+			cnt++;
+			last_ns = f[i].ts;
+		}
+	if (cnt)
+		gone = fr_word(k, "; of %s%u thread%s that it had started, the last one %s before the trigger, none is left",
+			       k->c->is_full ? "at least " : "", cnt, fr_plural(cnt), fr_word_ns(k, k->c->at_ns - last_ns));
+	fr_case_cause(k, cnt ? fr_word(k, "%s, sched_process_fork", k->wait_from) : k->wait_from,
+		      "%s waits for another thread of its process, without a time-out (futex 0x%llx, %s so far), and its "
+		      "process has no other thread: nobody is left to wake it, but a signal's handler%s",
+		      fr_word_who(k, w->tid, w->ts), w->arg[0], fr_word_ns(k, w->blocked_ns), gone);
+	return true;
+}
+
 /* A private futex without a time-out, as of a condition or a queue: one of its own threads has to do something, and none has.
  */
 bool fr_recognise_own_threads(struct fr_case *k)
@@ -599,8 +719,8 @@ bool fr_recognise_own_threads(struct fr_case *k)
 		return false;
 	if (is_for_lock(k, w))
 		return tell_own_lock(k, w, mates);
-	if (!others) /* a handler of a signal may end that */
-		return false;
+	if (!others)
+		return tell_alone(k, w);
 	fr_case_cause(
 		k, k->wait_from,
 		"%s waits for another thread of its process, without a time-out: only one of these can wake it from futex "
