@@ -10,7 +10,7 @@
  *	proc LINE			event NS CPU NAME TID [FIELD=VALUE]...
  *	state TID NS PRIO POLICY	how a task was when the file was made; and what it waited in:
  *		[STATE ID ARG0 ARG1 ARG2 SINCE_NS KSTACK [WAKER WAKER_TID]], by what it was last woken;
- *		[owner=TID] of the lock [allowed=CNT] CPUs that it may run on [runs] it has one [object=TEXT]
+ *		[owner=TID] of the lock [allowed=CNT] CPUs that it may run on [runs] it has one [arg3=N] [object=TEXT]
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
  *	klog NS FACILITY TEXT		a record of the kernel's log
@@ -372,7 +372,7 @@ static bool read_thread(const char *line)
 static bool read_state(const char *line, struct fr_snap_state *t)
 {
 	unsigned state = 0, in = FR_STATE_IN_NONE;
-	const char *object = strstr(line, " object="), *owner, *allowed;
+	const char *object = strstr(line, " object="), *owner, *allowed, *arg3 = strstr(line, " arg3=");
 	int got;
 
 	*t = (struct fr_snap_state){.id = -1, .object = ""};
@@ -391,6 +391,8 @@ static bool read_state(const char *line, struct fr_snap_state *t)
 	allowed = strstr(line, " allowed=");
 	if (allowed)
 		t->allowed_cnt = strtoul(allowed + strlen(" allowed="), NULL, 0);
+	if (arg3)
+		t->arg[3] = strtoull(arg3 + strlen(" arg3="), NULL, 0);
 	t->flags = strstr(line, " runs") ? FR_STATE_RUNS : 0;
 	t->state = state;
 	t->in = in;

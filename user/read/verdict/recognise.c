@@ -6,9 +6,10 @@
 
 /*
  * What it looks at: more of the trigger than its wait; or the wait alone, so that one of whom the task waited for will do, too;
- * and, beside that, who had the CPU that the task waited for, whatever that had slept for before.
+ * and, beside that, who had the CPU that the task waited for, whatever that had slept for before. OF_CPU: it tells who had
+ * that, which is not why the task did not run if it was not allowed to.
  */
-enum { OF_TRIGGER = 0, OF_WAITS = 1, OF_QUEUE = 2 };
+enum { OF_TRIGGER = 0, OF_WAITS = 1, OF_QUEUE = 2, OF_CPU = 4 };
 
 static const struct {
 	const char *name, *meaning;
@@ -57,13 +58,14 @@ static const struct {
 	{"signal_storm", "signals by the thousand", fr_recognise_signal_storm, OF_QUEUE},
 	{"large_fork", "a process with much memory forked: its page tables are copied", fr_recognise_large_fork, OF_TRIGGER},
 	{"throttled", "the CPU quota of its cgroup was used up", fr_recognise_throttled, OF_WAITS | OF_QUEUE},
-	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog, OF_WAITS | OF_QUEUE},
-	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker, OF_WAITS | OF_QUEUE},
-	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu, OF_WAITS | OF_QUEUE},
-	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood, OF_QUEUE},
+	{"real_time_hog", "a task of real-time priority had the CPU", fr_recognise_fifo_hog, OF_WAITS | OF_QUEUE | OF_CPU},
+	{"kernel_worker", "a kernel worker had the CPU: its work", fr_recognise_kworker, OF_WAITS | OF_QUEUE | OF_CPU},
+	{"kept_cpu", "a task kept the CPU without a break", fr_recognise_kept_cpu, OF_WAITS | OF_QUEUE | OF_CPU},
+	{"packet_flood", "a program had the CPUs with packets that it sends within the host", fr_recognise_flood,
+	 OF_QUEUE | OF_CPU},
 	{"fork_storm", "a program started processes by the hundred, and these had the CPUs", fr_recognise_fork_storm,
-	 OF_WAITS | OF_QUEUE},
-	{"shared_cpu", "others had the CPU for which it waited", fr_recognise_shared_cpu, OF_WAITS | OF_QUEUE},
+	 OF_WAITS | OF_QUEUE | OF_CPU},
+	{"shared_cpu", "others had the CPU for which it waited", fr_recognise_shared_cpu, OF_WAITS | OF_QUEUE | OF_CPU},
 	{"accept_spin", "accept() in vain and without end, as at the limit of open files", fr_recognise_accept_spin,
 	 OF_TRIGGER},
 	{"call_ran", "a call that did not wait: what the kernel did in it", fr_recognise_call_ran, OF_TRIGGER},
@@ -89,14 +91,25 @@ static const struct {
 	{"pressure", "a rule on pressure: who had the CPUs, or waited for memory or a disk", fr_recognise_pressure, OF_TRIGGER},
 };
 
+static void recognise_add(struct fr_case *k, const char *words)
+{
+	size_t len = strlen(k->v->cause.text);
+
+	snprintf(k->v->cause.text + len, sizeof(k->v->cause.text) - len, "%s", words);
+}
+
 static void recognise_ask(struct fr_case *k, bool of_waits)
 {
 	bool of_queue = fr_case_asks_for_queue(k);
 	u32 i;
 
-	for (i = 0; i < sizeof(table) / sizeof(table[0]) && !k->v->cause_id; i++)
-		if ((!of_waits || table[i].of & OF_WAITS) && (!of_queue || table[i].of & OF_QUEUE) && table[i].fn(k))
-			k->v->cause_id = table[i].name;
+	for (i = 0; i < sizeof(table) / sizeof(table[0]) && !k->v->cause_id; i++) {
+		if ((of_waits && !(table[i].of & OF_WAITS)) || (of_queue && !(table[i].of & OF_QUEUE)) || !table[i].fn(k))
+			continue;
+		k->v->cause_id = table[i].name;
+		if (table[i].of & OF_CPU)
+			recognise_add(k, fr_word_throttle_doubt(k));
+	}
 }
 
 /* What kept whom the task waited for is the cause of its wait, too: the same rules, from waker to waker. */
@@ -104,7 +117,6 @@ static void recognise_behind(struct fr_case *k)
 {
 	const struct fr_waited *first = k->wait, *of = first;
 	const char *from = k->wait_from;
-	size_t len;
 	u32 i;
 
 	for (i = 1; i < FR_VERDICT_LINK_MAX && of && !k->v->cause_id && of->waker == FR_WAKER_task && of->waker_pid; i++) {
@@ -117,9 +129,8 @@ static void recognise_behind(struct fr_case *k)
 		recognise_ask(k, true);
 	}
 	if (first && k->v->cause_id) {
-		len = strlen(k->v->cause.text);
-		snprintf(k->v->cause.text + len, sizeof(k->v->cause.text) - len, "; %s waited for that, until %s woke it",
-			 fr_word_comm(k, first->tid, first->ts), fr_word_who(k, first->waker_pid, fr_waited_woken_ns(first)));
+		recognise_add(k, fr_word(k, "; %s waited for that, until %s woke it", fr_word_comm(k, first->tid, first->ts),
+					 fr_word_who(k, first->waker_pid, fr_waited_woken_ns(first))));
 	}
 	k->wait = first;
 	k->wait_from = from;
@@ -133,7 +144,6 @@ static void recognise_ahead(struct fr_case *k)
 	const char *from = k->wait_from;
 	struct fr_seen seen = {0};
 	struct fr_still s;
-	size_t len;
 
 	while (seen.cnt + 1 < FR_VERDICT_LINK_MAX && !k->v->cause_id && fr_case_goes_on_for(k, k->wait, &s) &&
 	       fr_seen_add(&seen, s.wait.tid)) {
@@ -142,9 +152,7 @@ static void recognise_ahead(struct fr_case *k)
 		recognise_ask(k, true);
 	}
 	if (k->v->cause_id) {
-		len = strlen(k->v->cause.text);
-		snprintf(k->v->cause.text + len, sizeof(k->v->cause.text) - len, "; %s waits for that",
-			 fr_word_comm(k, first.tid, first.ts));
+		recognise_add(k, fr_word(k, "; %s waits for that", fr_word_comm(k, first.tid, first.ts)));
 	}
 	k->by_steps = first;
 	k->wait_from = from;

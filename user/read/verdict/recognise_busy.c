@@ -489,8 +489,9 @@ bool fr_recognise_busy_server(struct fr_case *k)
 	in = busy_functions(k, &b);
 	if (loop)
 		turned = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);
-	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch", "%s %s, and woke %s only then%s%s",
-		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), fr_word_comm(k, b.woke, b.to_ns), turned, in);
+	fr_case_cause(k, *in ? "wait, sched_switch, cpu_sample" : "wait, sched_switch", "%s %s, and woke %s only then%s%s%s",
+		      fr_word_who(k, b.tid, b.to_ns), busy_words(k, &b), fr_word_comm(k, b.woke, b.to_ns), turned, in,
+		      fr_word_throttled(k, fr_clues_pid(k->c, b.tid, b.to_ns), b.from_ns, b.to_ns));
 	return true;
 }
 
@@ -552,6 +553,52 @@ static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns
 	return cnt == 1 && is_sure;
 }
 
+/*
+ * The only task of another process that otherwise waits in epoll, and at the trigger has been in D in another call for most of
+ * the time since a moment; false: there is none, or several are.
+ */
+static bool find_stuck_loop(struct fr_case *k, s32 pid, u64 since_ns, struct fr_still *out)
+{
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(k->c->snap, &cnt);
+	const char *loop;
+	struct fr_still s;
+	u32 found = 0;
+
+	for (i = 0; i < cnt; i++) {
+		if (!fr_states_is_last(t, cnt, i) || t[i].state != FR_PREV_STATE_BLOCKED ||
+		    !fr_clues_still(k->c, t[i].tid, &s) || s.wait.pid <= 0 || s.wait.pid == pid ||
+		    s.wait.in != FR_WAITED_call || loop_call(k, &s.wait) ||
+		    s.since_ns > since_ns + (k->c->at_ns - since_ns) / 4)
+			continue;
+		loop = loop_of(k, t[i].tid, k->c->at_ns);
+		if (!loop || strncmp(loop, "epoll", 5))
+			continue;
+		*out = s;
+		found++;
+	}
+	return found == 1;
+}
+
+/* Nobody has answered it yet, and the one event loop that is stuck in the kernel answers nobody. */
+static bool tell_stuck_loop(struct fr_case *k, const struct fr_waited *w)
+{
+	const char *place, *frozen;
+	struct fr_still s;
+
+	if (!find_stuck_loop(k, w->pid, fr_waited_began_ns(w), &s))
+		return false;
+	place = fr_word_place(k, &s.wait);
+	frozen = fr_case_is_frozen(k, &s.wait) ? ": the file system is frozen" : "";
+	fr_case_cause(k, fr_word(k, "%s, wait", k->wait_from),
+		      "while %s waits %s%s, for %s so far (for whom is not recorded), one event loop of the host is blocked, "
+		      "that of %s (otherwise it waits in %s): it has been %s, in D%s%s%s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns),
+		      fr_word_who(k, s.wait.tid, s.wait.ts), loop_of(k, s.wait.tid, k->c->at_ns), fr_word_still(k, &s),
+		      *place ? ", in " : "", place, frozen);
+	return true;
+}
+
 /* Nobody answered it, and meanwhile one event loop of the host stood still: that it waited for that one is not known. */
 bool fr_recognise_blocked_loop(struct fr_case *k)
 {
@@ -565,6 +612,8 @@ bool fr_recognise_blocked_loop(struct fr_case *k)
 	if (!w || fr_waited_was_runnable(w) || !waits_for_untold(k, w) || !is_unanswered(k, w) ||
 	    (goes_on && (fr_case_goes_on_for(k, w, &s) || *fr_word_stopped(k, w, &from))))
 		return false;
+	if (goes_on && tell_stuck_loop(k, w))
+		return true;
 	from_ns = fr_waited_began_ns(w);
 	to_ns = fr_waited_woken_ns(w);
 	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !find_blocked_loop(k, w->pid, from_ns, to_ns, &b))

@@ -355,6 +355,26 @@ static u64 process_throttled_ns(const struct fr_clues *c, s32 pid, u64 from_ns, 
 	return ns;
 }
 
+const char *fr_word_throttled(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns)
+{
+	const struct fr_waited *longest;
+	u64 ns = pid > 0 ? process_throttled_ns(k->c, pid, from_ns, to_ns, &longest) : 0;
+
+	return ns && ns >= (to_ns - from_ns) / 10
+		       ? fr_word(k,
+				 "; for %s of that a thread of its process was stopped in task work, throttled: its cgroup had "
+				 "used up its CPU quota",
+				 fr_word_ns(k, ns))
+		       : "";
+}
+
+const char *fr_word_throttle_doubt(const struct fr_case *k)
+{
+	return k->wait && fr_waited_was_runnable(k->wait) && is_in_throttle(k->c, k->wait)
+		       ? "; or it was throttled: it stopped in task work, as where its cgroup has used up its CPU quota"
+		       : "";
+}
+
 #define SAYS_THROTTLED "was throttled: its cgroup had used up its CPU quota"
 
 /*
@@ -746,14 +766,10 @@ bool fr_recognise_shared_cpu(struct fr_case *k)
 	comm = top.key ? fr_word_comm(k, top.tid, top.ts) : "?";
 	if (*comm == '?' || idle_ns > (to_ns - from_ns) / 10)
 		return false;
-	fr_case_cause(
-		k, from_queue(k, is_kept_on_one(k) ? ", states" : ""),
-		"want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s%s", comm,
-		top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns), fr_word_ns(k, to_ns - from_ns),
-		fr_word_who(k, k->wait->tid, to_ns), others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "",
-		is_in_throttle(k->c, k->wait) ? "; or it was throttled: it stopped in task work, as where its cgroup has used "
-						"up its CPU quota"
-					      : "",
-		cpu_free_word(k, from_ns, to_ns));
+	fr_case_cause(k, from_queue(k, is_kept_on_one(k) ? ", states" : ""),
+		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s", comm,
+		      top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
+		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns),
+		      others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "", cpu_free_word(k, from_ns, to_ns));
 	return true;
 }

@@ -26,27 +26,39 @@ static bool begins_write(const char *name)
 
 #define NEAR 3 /* frames: the lock's own, and helpers that were not inlined */
 
+/* The function that begins the write; NULL: it does not wait for that. */
+static const char *frozen_in(struct fr_case *k, const struct fr_waited *w)
+{
+	s32 at = fr_clues_kernel_at(k->c, w->kstack_id, "percpu_rwsem_wait"), i;
+	struct fr_symbol s;
+
+	if (at < 0 || w->state != FR_PREV_STATE_BLOCKED || w->queued_ns > w->off_ns / 2)
+		return NULL;
+	for (i = at + 1; i <= at + NEAR && fr_clues_kernel_frame(k->c, w->kstack_id, i, &s) && s.name; i++)
+		if (begins_write(s.name))
+			return fr_word_text(k, s.name, strlen(s.name));
+	return NULL;
+}
+
+bool fr_case_is_frozen(struct fr_case *k, const struct fr_waited *w)
+{
+	return frozen_in(k, w);
+}
+
 /* The lock that each write to a file system takes is held by nobody but fsfreeze and its like. */
 bool fr_recognise_frozen(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
-	s32 at = w ? fr_clues_kernel_at(k->c, w->kstack_id, "percpu_rwsem_wait") : -1, i;
+	const char *in = w ? frozen_in(k, w) : NULL;
 	bool goes_on = w == &k->by_steps && k->is_going;
-	struct fr_symbol s;
 
-	if (at < 0 || w->state != FR_PREV_STATE_BLOCKED || w->queued_ns > w->off_ns / 2)
+	if (!in)
 		return false;
-	for (i = at + 1; i <= at + NEAR && fr_clues_kernel_frame(k->c, w->kstack_id, i, &s) && s.name; i++) {
-		if (!begins_write(s.name))
-			continue;
-		fr_case_cause(k, k->wait_from,
-			      "the file system is frozen: %s writes to it%s in %s, and waits until somebody thaws it (%s%s%s)",
-			      fr_word_who(k, w->tid, w->ts), fr_word_object(k, w), fr_word_text(k, s.name, strlen(s.name)),
-			      fr_word_ns(k, w->blocked_ns), goes_on ? " so far" : ", then ",
-			      goes_on ? "" : fr_word_ender(k, w));
-		return true;
-	}
-	return false;
+	fr_case_cause(k, k->wait_from,
+		      "the file system is frozen: %s writes to it%s in %s, and waits until somebody thaws it (%s%s%s)",
+		      fr_word_who(k, w->tid, w->ts), fr_word_object(k, w), in, fr_word_ns(k, w->blocked_ns),
+		      goes_on ? " so far" : ", then ", goes_on ? "" : fr_word_ender(k, w));
+	return true;
 }
 
 /* ---- who filled a disk's queue ---- */

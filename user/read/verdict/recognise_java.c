@@ -15,15 +15,20 @@
 #define LONGEST_NS  FR_SEC_NS
 #define BETWEEN_NS  (5 * FR_MSEC_NS) /* from one look to the next sleep */
 
-/* A sleep in a futex of its process that its own time-out ended. */
-static bool java_is_look(const struct fr_case *k, const struct fr_waited *w)
+/* A sleep in a futex of its process, with a time-out. */
+static bool java_is_timed(const struct fr_case *k, const struct fr_waited *w)
 {
 	char call[FR_WAITED_CALL_SZ];
 	u32 op = (u32)w->arg[1] & FUTEX_CMD_MASK;
 
-	return w->in == FR_WAITED_call && !w->abi && w->waker == FR_WAKER_timer && w->arg[1] & FUTEX_PRIVATE_FLAG &&
-	       w->arg[3] && (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) &&
-	       !strcmp(fr_waited_call(w, k->c->arch, call), "futex");
+	return w->in == FR_WAITED_call && !w->abi && w->arg[1] & FUTEX_PRIVATE_FLAG && w->arg[3] &&
+	       (op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET) && !strcmp(fr_waited_call(w, k->c->arch, call), "futex");
+}
+
+/* One that its own time-out ended. */
+static bool java_is_look(const struct fr_case *k, const struct fr_waited *w)
+{
+	return w->waker == FR_WAKER_timer && java_is_timed(k, w);
 }
 
 /* Does the sleep that follows this one, of such a length, belong to the same? */
@@ -81,24 +86,76 @@ static const char *java_last_asleep(struct fr_case *k, const struct fr_waited *w
 		fr_word_ns(k, began_ns - last.since_ns), fr_word_who(k, last.wait.tid, last.wait.ts), fr_word_still(k, &last));
 }
 
+/* The last look before a sleep for the same that goes on, and is not longer than the next one may be; NULL: there is none. */
+static const struct fr_waited *java_look_before(const struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *of;
+	size_t i = k->c->wait.cnt;
+	u64 most_ns;
+
+	if (!k->is_going || !java_is_timed(k, w))
+		return NULL;
+	while (i--) {
+		of = fr_clues_wait(k->c, i);
+		if (of->tid != w->tid || of->arg[0] != w->arg[0] || !java_is_look(k, of) || of->ts > fr_waited_began_ns(w) ||
+		    of->ts + BETWEEN_NS < fr_waited_began_ns(w))
+			continue;
+		most_ns = of->blocked_ns * FACTOR < LONGEST_NS ? of->blocked_ns * FACTOR : LONGEST_NS;
+		return w->blocked_ns <= most_ns / 8 * 9 ? of : NULL;
+	}
+	return NULL;
+}
+
+/* "; b/2 of its process looks for another one likewise, ...": who still did at the trigger, for longest; or nothing. */
+static const char *java_mate(struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *of, *first, *best = NULL;
+	u64 at_ns = k->c->at_ns, since_ns = at_ns;
+	u32 cnt, growing;
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
+		if (of->tid == w->tid || of->pid != w->pid || of->arg[0] == w->arg[0] || of->ts > at_ns ||
+		    of->ts + LONGEST_NS + BETWEEN_NS < at_ns || !java_is_look(k, of))
+			continue;
+		first = java_first(k, of, &cnt, &growing);
+		if (cnt < LOOKS_LEAST || growing + 1 < LOOKS_LEAST || fr_waited_began_ns(first) > since_ns)
+			continue;
+		since_ns = fr_waited_began_ns(first);
+		best = of;
+	}
+	return best ? fr_word(k,
+			      "; %s of its process has looked for another one likewise, the last time %s before: each may have "
+			      "what the other waits for",
+			      fr_word_who(k, best->tid, best->ts), fr_word_ns(k, at_ns - best->ts))
+		    : "";
+}
+
 bool fr_recognise_java_monitor(struct fr_case *k)
 {
-	const struct fr_waited *w = k->wait, *first;
-	const char *asleep, *from = "";
+	const struct fr_waited *w = k->wait, *first, *last;
+	const char *asleep, *from = "", *now = "";
 	u32 cnt, growing;
 
-	if (!w || w == &k->by_steps || !java_is_look(k, w))
+	if (!w)
 		return false;
-	first = java_first(k, w, &cnt, &growing);
+	last = w == &k->by_steps ? java_look_before(k, w) : java_is_look(k, w) ? w : NULL;
+	if (!last)
+		return false;
+	first = java_first(k, last, &cnt, &growing);
 	if (cnt < LOOKS_LEAST || growing + 1 < LOOKS_LEAST)
 		return false;
-	asleep = java_last_asleep(k, w, fr_waited_began_ns(first), &from);
+	if (last != w)
+		now = fr_word(k, " (and sleeps again, %s so far)", fr_word_ns(k, w->blocked_ns));
+	asleep = java_mate(k, w);
+	if (!*asleep)
+		asleep = java_last_asleep(k, w, fr_waited_began_ns(first), &from);
 	fr_case_cause(
-		k, fr_word(k, "wait%s", from),
+		k, fr_word(k, "wait%s", last != w && !*from ? ", states" : from),
 		"%s waits for a lock that another thread has, as Java's synchronized does (a monitor): it looked for it again "
 		"by itself %u times, after %s at first, then each time after eight times as long, up to a second, the last "
-		"time after %s, and nobody has let it in for %s; who has it is not recorded%s",
-		fr_word_who(k, w->tid, w->ts), cnt, fr_word_ns(k, first->blocked_ns), fr_word_ns(k, w->blocked_ns),
+		"time after %s%s, and nobody has let it in for %s; who has it is not recorded%s",
+		fr_word_who(k, w->tid, w->ts), cnt, fr_word_ns(k, first->blocked_ns), fr_word_ns(k, last->blocked_ns), now,
 		fr_word_ns(k, w->ts - fr_waited_began_ns(first)), asleep);
 	return true;
 }

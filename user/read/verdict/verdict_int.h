@@ -160,6 +160,10 @@ const char *fr_word_cgroup_pids(struct fr_case *k, u32 tid, u64 ts);
 /* "; of 40 MiB that sda was asked to write in the 1 s before, x/1 asked for 39 MiB": not who waits; or nothing */
 const char *fr_word_writer(struct fr_case *k, u64 to_ns);
 
+/* "; for 127 ms of that a thread of its process was stopped in task work, throttled ...": of a tenth or more; or nothing */
+const char *fr_word_throttled(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns);
+/* "; or it was throttled ...": of a task that was queued, beside who had its CPU; or nothing */
+const char *fr_word_throttle_doubt(const struct fr_case *k);
 /* ", 1,580 of them by x": of the processes that were started in a time, half or more by one program; or nothing */
 const char *fr_word_forker(struct fr_case *k, u64 from_ns, u64 to_ns);
 
@@ -225,6 +229,9 @@ const char *fr_case_hot(struct fr_case *k, const struct fr_whose *who, fr_sample
 
 /* A rule on pressure for memory: the program that freed most of it, or the cgroup at its limit. */
 bool fr_case_tell_reclaim(struct fr_case *k);
+
+/* Does it wait for a file system to be thawed? */
+bool fr_case_is_frozen(struct fr_case *k, const struct fr_waited *w);
 
 /* Is it for a TCP connection within the host? */
 bool fr_case_is_local_tcp(const struct fr_waited *w);
