@@ -30,7 +30,8 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 			    {FR_SUB_NUM("target_pid"), FR_SUB_MAY_NUM("anon_rss"), FR_SUB_MAY_NUM("file_rss"),
 			     FR_SUB_MAY_NUM("shmem_rss")}},
 	[FR_CLUE_FAULT] = {"failure", {FR_SUB_NUM("sig"), FR_SUB_NUM("addr"), FR_SUB_NUM("ustack_id")}},
-	[FR_CLUE_IO] = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs")}},
+	[FR_CLUE_IO] = {"block_io_start", {FR_SUB_NUM("dev"), FR_SUB_NUM("bytes"), FR_SUB_TEXT8("rwbs"), FR_SUB_NUM("sector")}},
+	[FR_CLUE_IO_DONE] = {"block_io_done", {FR_SUB_NUM("dev"), FR_SUB_NUM("sector")}},
 	[FR_CLUE_ARGV] = {"exec_argv", {FR_SUB_TEXT("argv")}},
 	[FR_CLUE_DELIVERY] = {"signal_deliver", {FR_SUB_NUM("sig"), FR_SUB_NUM("sa_handler")}},
 	[FR_CLUE_FAILED] = {"call_failed",
@@ -304,7 +305,17 @@ static void clues_take_io(struct fr_clues *c, const struct fr_row *r)
 					  .tid = r->tid,
 					  .dev = fr_sub_num(s, r, 0),
 					  .bytes = fr_sub_num(s, r, 1),
+					  .sector = fr_sub_num(s, r, 3),
 					  .is_write = memchr(rwbs, 'W', len)};
+}
+
+static void clues_take_io_done(struct fr_clues *c, const struct fr_row *r)
+{
+	const struct fr_sub *s = &c->sub[FR_CLUE_IO_DONE];
+	struct fr_clue_io *io = r->ts < c->begin_ns ? NULL : clues_room(c, &c->io_done, LIST_MOST);
+
+	if (io)
+		*io = (struct fr_clue_io){.ts = r->ts, .dev = fr_sub_num(s, r, 0), .sector = fr_sub_num(s, r, 1)};
 }
 
 static void clues_take_sample(struct fr_clues *c, const struct fr_row *r)
@@ -420,6 +431,9 @@ static int clues_take(struct fr_clues *c, const struct fr_row *r)
 		break;
 	case FR_CLUE_IO:
 		clues_take_io(c, r);
+		break;
+	case FR_CLUE_IO_DONE:
+		clues_take_io_done(c, r);
 		break;
 	case FR_CLUE_DELIVERY:
 		clues_take_delivery(c, r);
@@ -550,6 +564,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->fault.item_sz = sizeof(struct fr_clue_fault);
 	c->sample.item_sz = sizeof(struct fr_clue_sample);
 	c->io.item_sz = sizeof(struct fr_clue_io);
+	c->io_done.item_sz = sizeof(struct fr_clue_io);
 	c->text.rec_sz = sizeof(struct text);
 	c->slept.rec_sz = sizeof(struct fr_clue_slept);
 	c->is_picked = fr_cut_is_picked(c->snap);
@@ -587,6 +602,7 @@ void fr_clues_free(struct fr_clues *c)
 	fr_vec_free(&c->fault);
 	fr_vec_free(&c->sample);
 	fr_vec_free(&c->io);
+	fr_vec_free(&c->io_done);
 	fr_rares_free(&c->rares);
 	free(c->cpu);
 	free(c);

@@ -88,9 +88,9 @@ struct fr_clue_cpu {
 	bool seen;
 };
 
-/* A task asked a disk for something. */
+/* A task asked a disk for something; or, in whoever's context, that was done: without a task and bytes. */
 struct fr_clue_io {
-	u64 ts, bytes;
+	u64 ts, bytes, sector;
 	u32 tid, dev;
 	bool is_write;
 };
@@ -143,6 +143,7 @@ enum fr_clue_event {
 	FR_CLUE_VICTIM,
 	FR_CLUE_FAULT,
 	FR_CLUE_IO,
+	FR_CLUE_IO_DONE,
 	FR_CLUE_ARGV,
 	FR_CLUE_DELIVERY,
 	FR_CLUE_CALL, /* where the trigger is the end of a process */
@@ -163,8 +164,8 @@ struct fr_clues {
 	u64 at_ns, value_ns;
 	/* the time that is looked at */
 	u64 begin_ns, end_ns;
-	struct fr_vec run, wait, fork, end, signal, victim, fault, sample,
-		io; /* struct fr_clue_..., struct fr_waited; each in order of time */
+	struct fr_vec run, wait, fork, end, signal, victim, fault, sample, io,
+		io_done; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
 	bool is_picked;		     /* switches were cut away */

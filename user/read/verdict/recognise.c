@@ -49,6 +49,8 @@ static const struct {
 	{"frozen_file_system", "the file system is frozen", fr_recognise_frozen, OF_WAITS},
 	{"stopped", "it, or whom it waited for, was stopped by a signal", fr_recognise_stopped, OF_WAITS},
 	{"reclaim", "it had to free memory itself, of a cgroup or of the host", fr_recognise_reclaim, OF_WAITS},
+	{"held_back", "it waited for a disk that did not have its request, as where a cgroup's I/O is limited",
+	 fr_recognise_held_back, OF_WAITS},
 	{"kernel_place", "it waited in a place of the kernel that tells for what", fr_recognise_place, OF_WAITS},
 	{"delayed_ack", "small writes, held back until a delayed acknowledgment", fr_recognise_delayed_ack, OF_WAITS},
 	{"unanswered_syn", "a connect whose first SYN was not answered, as by a full listen queue", fr_recognise_unanswered_syn,

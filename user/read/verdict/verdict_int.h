@@ -50,6 +50,7 @@ bool fr_recognise_own_alarm(struct fr_case *k);
 bool fr_recognise_heap(struct fr_case *k);
 bool fr_recognise_lock_holder(struct fr_case *k);
 bool fr_recognise_lock_preempted(struct fr_case *k);
+bool fr_recognise_held_back(struct fr_case *k);
 bool fr_recognise_lock_convoy(struct fr_case *k);
 bool fr_recognise_java_monitor(struct fr_case *k);
 bool fr_recognise_orphan_lock(struct fr_case *k);
