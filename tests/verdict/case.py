@@ -13,6 +13,7 @@ in one thing, on which it must not. FILE is called after the recogniser:
 	  d/A/			without the lines that match
 	  LINE			with this line, too
 	  ~ REGEX		what a link of the chain must match then
+	  !~ REGEX		what none may
 	  => NAME [REGEX]	who speaks of it then, and what the sentence must match; without: there is no cause at all
 
 Of each history, all that the verdict names has to be there: tasks, and the events that a line follows from.
@@ -45,7 +46,7 @@ TRACEPOINTS = {
 
 class Miss:
     def __init__(self, words):
-        self.words, self.edits, self.cause, self.says, self.links = words, [], None, "", []
+        self.words, self.edits, self.cause, self.says, self.links, self.no_links = words, [], None, "", [], []
 
 
 def read(path):
@@ -64,6 +65,8 @@ def read(path):
                 misses[-1].cause, _, misses[-1].says = line[5:].strip().partition(" ")
             elif line.startswith("  ~ "):
                 misses[-1].links.append(line[4:])
+            elif line.startswith("  !~ "):
+                misses[-1].no_links.append(line[5:])
             elif line.startswith("  "):
                 misses[-1].edits.append(line[2:])
             elif misses:
@@ -205,6 +208,10 @@ def main(path):
             if (cause and cause["id"]) != miss.cause or (cause and not re.search(miss.says, cause["text"])):
                 sys.exit(f"{miss.words}: {cause}")
             check_links(miss.words, verdict, miss.links)
+            for link in verdict["chain"]:
+                for regex in miss.no_links:
+                    if re.search(regex, link["text"]):
+                        sys.exit(f"{miss.words}: {link}")
 
 
 if __name__ == "__main__":

@@ -345,6 +345,35 @@ static const struct fr_clue_signal *sent_to_child(const struct fr_case *k, u32 s
 	return NULL;
 }
 
+#define LOADER_FRAMES 3u
+
+/* Is this the file of a dynamic loader, which ends with a status of its own? */
+static bool abort_is_loader(const char *module)
+{
+	static const char *const begins[] = {"ld-linux", "ld-musl-", "ld64.so", "ld.so", NULL};
+	const char *base = module ? strrchr(module, '/') : NULL;
+	size_t i;
+
+	base = base ? base + 1 : module;
+	for (i = 0; base && begins[i]; i++)
+		if (!strncmp(base, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
+/* Was it the dynamic loader that ended it? A program ends by a function of the C library. */
+static bool ended_by_loader(const struct fr_case *k)
+{
+	const struct fr_an_focus *f = chosen_stack(k);
+	struct fr_symbol s;
+	u32 i;
+
+	for (i = 0; f && i < LOADER_FRAMES; i++)
+		if (!fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s) || !abort_is_loader(s.module))
+			return false;
+	return f;
+}
+
 bool fr_recognise_exit_status(struct fr_case *k)
 {
 	s64 status = fr_case_fact(k, "trigger_status", 0);
@@ -353,6 +382,14 @@ bool fr_recognise_exit_status(struct fr_case *k)
 
 	if (!k->c->tid || !k->c->reason || strcmp(k->c->reason, "exit"))
 		return false;
+	if (status == NOT_FOUND && ended_by_loader(k)) {
+		fr_case_cause(
+			k, *k->c->argv ? "failure, exec_argv" : "failure",
+			"the dynamic loader ended it with status %lld: a shared library that it needs, or a symbol or version "
+			"of one, was not found%s%s",
+			status, *k->c->argv ? "; it was called as: " : "", k->c->argv);
+		return true;
+	}
 	if (status == NOT_FOUND || status == NOT_EXECUTABLE) {
 		fr_case_cause(
 			k, *k->c->argv ? "trigger, exec_argv" : "trigger",

@@ -7,8 +7,10 @@
  *
  * A waker is what a wait was for only as long as it was busy with something itself: what it did before that is another story.
  */
+#include <signal.h>
 #include <stdio.h>
 
+#include "base/schema/sysnames.h"
 #include "base/set/hash.h"
 #include "base/text/units.h"
 #include "read/verdict/changes.h"
@@ -172,6 +174,52 @@ static void link_going(struct fr_case *k)
 	}
 }
 
+#define CHILD_BEFORE_NS FR_SEC_NS /* from a child's death to a wait that goes on, and from the signal to that */
+
+/* When a process ended, within a time after ts; 0: it did not, or it is not known. */
+static u64 chain_end_ns(const struct fr_clues *c, s32 pid, u64 ts)
+{
+	const struct fr_clue_end *end = c->end.at;
+	size_t i;
+
+	for (i = 0; i < c->end.cnt; i++)
+		if (end[i].ts >= ts && end[i].ts <= ts + CHILD_BEFORE_NS && fr_clues_pid(c, end[i].tid, end[i].ts) == pid)
+			return end[i].ts;
+	return 0;
+}
+
+/*
+ * It waits, and goes on: a child of its process was killed about when that began, or since. What it did for its parent it does
+ * no more, as one of a pool of workers.
+ */
+static void link_killed_child(struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_clue_signal *s = c->signal.at;
+	size_t i = c->signal.cnt;
+
+	while (i--) {
+		s32 pid = fr_clues_pid(c, s[i].target, s[i].ts);
+		u32 parent = pid > 0 ? fr_clues_parent(c, pid, s[i].ts, NULL) : 0;
+		bool is_killing = s[i].sig == SIGKILL || s[i].sig == SIGSEGV || s[i].sig == SIGABRT || s[i].sig == SIGBUS;
+		u64 end_ns;
+
+		if (!is_killing || s[i].result || s[i].ts > c->at_ns ||
+		    s[i].ts + CHILD_BEFORE_NS < fr_waited_began_ns(k->wait) || !parent || pid == k->wait->pid ||
+		    fr_clues_pid(c, parent, s[i].ts) != k->wait->pid)
+			continue;
+		end_ns = chain_end_ns(c, pid, s[i].ts);
+		if (!end_ns || end_ns > c->at_ns)
+			continue;
+		fr_case_link(k, "signal_generate, sched_process_exit",
+			     "%s, which the process of %s had started, ended %s before the trigger, %s after %s of %s",
+			     fr_word_who(k, pid, s[i].ts), fr_word_comm(k, k->wait->tid, k->wait->ts),
+			     fr_word_ns(k, c->at_ns - end_ns), fr_word_ns(k, end_ns - s[i].ts), fr_signal_name(s[i].sig),
+			     s[i].code <= 0 && s[i].sender ? fr_word_who(k, s[i].sender, s[i].ts) : "the kernel");
+		return;
+	}
+}
+
 /* It ended itself: which of its calls had failed. */
 static void link_failed(struct fr_case *k)
 {
@@ -212,8 +260,10 @@ void fr_case_chain(struct fr_case *k)
 		}
 		w = next;
 	}
-	if (k->wait && k->wait == &k->by_steps && k->is_going)
+	if (k->wait && k->wait == &k->by_steps && k->is_going) {
 		link_going(k);
+		link_killed_child(k);
+	}
 }
 
 /* ---- what it was not ---- */
