@@ -836,21 +836,25 @@ bool fr_recognise_many_waits(struct fr_case *k)
 /* A rule said so, and samples say what it does. */
 bool fr_recognise_spin(struct fr_case *k)
 {
+	struct fr_whose who;
 	struct busy b;
 	const char *in, *call, *calls = "", *loop;
-	u32 cnt, all;
+	u32 cnt, all, in_cnt, in_all;
 
 	if (!k->c->reason || strcmp(k->c->reason, "busy") || !find_spinner(k, &b))
 		return false;
-	call = fr_case_hot(k, &(struct fr_whose){.tid = b.tid, .from_ns = b.from_ns, .to_ns = b.to_ns}, fr_sample_call, &cnt,
-			   &all);
+	who = (struct fr_whose){.tid = b.tid, .from_ns = b.from_ns, .to_ns = b.to_ns};
+	call = fr_case_hot(k, &who, fr_sample_call, &cnt, &all);
 	if (all < SPIN_LEAST)
 		return false;
 	if (call && cnt >= all / 4)
 		calls = fr_word(k, "; %u of them are in system call %s", cnt, fr_word_text(k, call, strlen(call)));
 	in = busy_functions(k, &b);
-	if (!*in && !*calls)
-		return false;
+	if (!*in && !*calls) {
+		if (!fr_case_hot(k, &who, fr_sample_function, &in_cnt, &in_all))
+			return false;
+		in = "; no function that is known has a quarter of them";
+	}
 	loop = asked_for_events(k->c, &b) != ASKED_NOT ? NULL : loop_of(k, b.tid, b.to_ns);
 	if (loop)
 		loop = fr_word(k, ": its event loop was blocked (otherwise it waits in %s)", loop);

@@ -692,9 +692,12 @@ static bool tell_alone(struct fr_case *k, const struct fr_waited *w)
 			cnt++;
 			last_ns = f[i].ts;
 		}
-	if (cnt)
-		gone = fr_word(k, "; of %s%u thread%s that it had started, the last one %s before the trigger, none is left",
-			       k->c->is_full ? "at least " : "", cnt, fr_plural(cnt), fr_word_ns(k, k->c->at_ns - last_ns));
+	if (cnt == 1 && !k->c->is_full)
+		gone = fr_word(k, "; the thread that it had started %s before the trigger is gone",
+			       fr_word_ns(k, k->c->at_ns - last_ns));
+	else if (cnt)
+		gone = fr_word(k, "; of %s%u threads that it had started, the last one %s before the trigger, none is left",
+			       k->c->is_full ? "at least " : "", cnt, fr_word_ns(k, k->c->at_ns - last_ns));
 	fr_case_cause(k, cnt ? fr_word(k, "%s, sched_process_fork", k->wait_from) : k->wait_from,
 		      "%s waits for another thread of its process, without a time-out (futex 0x%llx, %s so far), and its "
 		      "process has no other thread: nobody is left to wake it, but a signal's handler%s",
