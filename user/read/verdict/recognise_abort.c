@@ -45,6 +45,11 @@ static u64 hex_fact(const struct fr_case *k, const char *name)
 
 #define V8_NO_ROOM "V8 found no room in memory, as in JavaScript's heap, and ends the process then"
 
+#define UNCAUGHT "an exception was not caught, or thrown where none may be"
+
+/* Who calls it has an exception that nobody may catch, which the stack tells as a rule, or none at all. */
+#define TERMINATED "std::terminate() was called, as for a std::thread that was not joined, or an exception where none may be"
+
 static const struct {
 	const char *frame, *what;
 } reasons[] = {
@@ -53,7 +58,7 @@ static const struct {
 	{"__assert_perror_fail", "an assertion of its own failed"},
 	{"__stack_chk_fail", "its stack was overwritten: a write went behind the end of a local buffer (stack smashing)"},
 	{"__chk_fail", "the C library refused a write behind the end of a buffer (fortify)"},
-	{"std::terminate()", "an exception was not caught, or thrown where none may be"},
+	{"std::terminate()", TERMINATED},
 	{"__cxa_pure_virtual", "a virtual function was called that the class does not have (pure virtual)"},
 	{"rust_panic", "it panicked"},
 	{"runtime.fatal", "Go's runtime found an error that ends a program at once, as concurrent writes to a map"},
@@ -76,6 +81,20 @@ static bool is_function(const char *name, const char *function)
 	size_t len = strlen(function);
 
 	return !strncmp(name, function, len) && (!name[len] || name[len] == '(');
+}
+
+/* Functions that look for who catches an exception: those of C++'s library, and of the unwinder, a library of its own. */
+static bool is_throwing(const char *name)
+{
+	static const char *const names[] = {"__cxa_throw",	    "__cxa_rethrow",	      "std::rethrow_exception",
+					    "__gxx_personality_v0", "_Unwind_RaiseException", "_Unwind_Resume_or_Rethrow",
+					    "_Unwind_Resume"};
+	size_t i;
+
+	for (i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (is_function(name, names[i]))
+			return true;
+	return false;
 }
 
 /* *frame: the function without its parameters */
@@ -114,6 +133,10 @@ bool fr_recognise_abort(struct fr_case *k)
 	for (i = 0; fr_clues_user_frame(k->c, f->tid, f->stack_ns, f->ustack_id, i, &s); i++) {
 		const char *now_in, *now = reason_of(s.name, &now_in);
 
+		if (what && !strcmp(frame, "std::terminate()") && is_throwing(s.name)) {
+			what = UNCAUGHT;
+			continue;
+		}
 		if (what && !now && is_outside(&s, frame, module)) {
 			in = s.name ?: "";
 			break;
