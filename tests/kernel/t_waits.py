@@ -613,12 +613,13 @@ def budget():
         sums = [*of["over_by"], of["over_rest"]]
         equal((sum(s["count"] for s in sums), sum(s["off_ns"] for s in sums)), (counts["over"], counts["over_ns"]), "the sums by task and call, and the rest")
         check(all(0 <= s["blocked_ns"] <= s["off_ns"] for s in sums), f"blocked for less than they were away: {sums}")
-    check(waits["over_rest"]["count"] == 0, "each task has a place, so that what follows is all of it")
+    rest = waits["over_rest"]["count"]  # of tasks without a place, where others wait much: they may be those that follow
     recorded, over = collections.Counter(e["tid"] for e in events if e["event"] == "wait"), collections.Counter()
     for s in waits["over_by"]:
         over[s["tid"]] += s["count"]
     for tid, cnt in away.items():  # the last one goes on; of a few the program did not see how they ended: it was not run, or no time passed on this clock
-        check(0.9 * (cnt - 1) < recorded[tid] + over[tid] < cnt, f"{tid} left {cnt} times, as the kernel counts: {recorded[tid]} records, {over[tid]} beyond")
+        check(0.9 * (cnt - 1) - rest < recorded[tid] + over[tid] < cnt,
+              f"{tid} left {cnt} times, as the kernel counts: {recorded[tid]} records, {over[tid]} beyond, {rest} without a place")
     check({(s["comm"], s["call"]) for s in waits["over_by"] if s["tid"] in away} >= {("pingpong", "read")}, f"by name and call: {waits['over_by'][:9]}")
     others = [fr_json("info", other)["waits"] for other in (small, joined)] + [fr_json("report", file)["long_waits"]]
     equal([sums_of(other) for other in others], 3 * [sums_of(waits)], "the same when it was cut or merged, and in the report")
