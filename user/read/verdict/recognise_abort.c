@@ -370,10 +370,10 @@ static const struct fr_clue_signal *sent_to_child(const struct fr_case *k, u32 s
 
 #define LOADER_FRAMES 3u
 
-/* Is this the file of a dynamic loader, which ends with a status of its own? */
+/* Is this the file of a dynamic loader, which ends with a status of its own? That of musl is its C library, too. */
 static bool abort_is_loader(const char *module)
 {
-	static const char *const begins[] = {"ld-linux", "ld-musl-", "ld64.so", "ld.so", NULL};
+	static const char *const begins[] = {"ld-linux", "ld64.so", "ld.so", NULL};
 	const char *base = module ? strrchr(module, '/') : NULL;
 	size_t i;
 
@@ -409,7 +409,7 @@ bool fr_recognise_exit_status(struct fr_case *k)
 		fr_case_cause(
 			k, *k->c->argv ? "failure, exec_argv" : "failure",
 			"the dynamic loader ended it with status %lld: a shared library that it needs, or a symbol or version "
-			"of one, was not found%s%s",
+			"of one, was not found, or could not be used%s%s",
 			status, *k->c->argv ? "; it was called as: " : "", k->c->argv);
 		return true;
 	}

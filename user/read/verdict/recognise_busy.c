@@ -833,13 +833,38 @@ bool fr_recognise_many_waits(struct fr_case *k)
 
 #define SPIN_LEAST 5u /* samples */
 
+/* How many of a task's samples in a time are in user code. */
+static u32 spin_user_samples(const struct fr_clues *c, const struct busy *b)
+{
+	const struct fr_clue_sample *s = c->sample.at;
+	u32 cnt = 0;
+	size_t i;
+
+	for (i = 0; i < c->sample.cnt; i++)
+		cnt += s[i].tid == b->tid && s[i].user && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns;
+	return cnt;
+}
+
+/* Neither a function of its own nor a call has a quarter of its samples: where they are. NULL: that is not known. */
+static const char *spin_spread(struct fr_case *k, const struct fr_whose *who, const struct busy *b)
+{
+	u32 cnt, all, user = spin_user_samples(k->c, b);
+
+	if (!fr_case_hot(k, who, fr_sample_function, &cnt, &all))
+		return user * 4 < all ? fr_word(k, "; %u of its %u samples are in the kernel", all - user, all) : NULL;
+	if (cnt * BUSY_PART >= all)
+		return "";
+	return user * 4 >= all * 3 ? "; no function of the program's own that is known has a quarter of them"
+				   : fr_word(k, "; %u of its %u samples are in the kernel", all - user, all);
+}
+
 /* A rule said so, and samples say what it does. */
 bool fr_recognise_spin(struct fr_case *k)
 {
 	struct fr_whose who;
 	struct busy b;
 	const char *in, *call, *calls = "", *loop;
-	u32 cnt, all, in_cnt, in_all;
+	u32 cnt, all;
 
 	if (!k->c->reason || strcmp(k->c->reason, "busy") || !find_spinner(k, &b))
 		return false;
@@ -847,13 +872,13 @@ bool fr_recognise_spin(struct fr_case *k)
 	call = fr_case_hot(k, &who, fr_sample_call, &cnt, &all);
 	if (all < SPIN_LEAST)
 		return false;
-	if (call && cnt >= all / 4)
+	if (call && cnt * BUSY_PART >= all)
 		calls = fr_word(k, "; %u of them are in system call %s", cnt, fr_word_text(k, call, strlen(call)));
 	in = busy_functions(k, &b);
 	if (!*in && !*calls) {
-		if (!fr_case_hot(k, &who, fr_sample_function, &in_cnt, &in_all))
+		in = spin_spread(k, &who, &b);
+		if (!in)
 			return false;
-		in = "; no function that is known has a quarter of them";
 	}
 	loop = asked_for_events(k->c, &b) != ASKED_NOT ? NULL : loop_of(k, b.tid, b.to_ns);
 	if (loop)

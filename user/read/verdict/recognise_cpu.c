@@ -335,8 +335,11 @@ static bool was_throttled(const struct fr_clues *c, const struct fr_waited *w, u
 	return *idle_ns >= IDLE_LEAST_NS || *mate;
 }
 
-/* How long some thread of a process was stopped so in a time; *longest: the one that was longest. Waits come by their ends. */
-static u64 process_throttled_ns(const struct fr_clues *c, s32 pid, u64 from_ns, u64 to_ns, const struct fr_waited **longest)
+/*
+ * How long some thread of a process, or one of these (tid not 0), was stopped so in a time; *longest: the one that was longest.
+ * Waits come by their ends.
+ */
+static u64 throttled_ns(const struct fr_clues *c, s32 pid, u32 tid, u64 from_ns, u64 to_ns, const struct fr_waited **longest)
 {
 	const struct fr_waited *w, *mate;
 	u64 ns = 0, edge_ns = to_ns, began_ns, idle_ns;
@@ -345,7 +348,7 @@ static u64 process_throttled_ns(const struct fr_clues *c, s32 pid, u64 from_ns, 
 	for (*longest = NULL; i--;) {
 		w = fr_clues_wait(c, i);
 		began_ns = fr_waited_began_ns(w) > from_ns ? fr_waited_began_ns(w) : from_ns;
-		if (w->pid != pid || w->ts <= from_ns || began_ns >= edge_ns || !was_throttled(c, w, &idle_ns, &mate))
+		if (w->pid != pid || (tid && w->tid != tid) || w->ts <= from_ns || began_ns >= edge_ns || !was_throttled(c, w, &idle_ns, &mate))
 			continue;
 		ns += (w->ts < edge_ns ? w->ts : edge_ns) - began_ns;
 		edge_ns = began_ns;
@@ -358,7 +361,7 @@ static u64 process_throttled_ns(const struct fr_clues *c, s32 pid, u64 from_ns, 
 const char *fr_word_throttled(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns)
 {
 	const struct fr_waited *longest;
-	u64 ns = pid > 0 ? process_throttled_ns(k->c, pid, from_ns, to_ns, &longest) : 0;
+	u64 ns = pid > 0 ? throttled_ns(k->c, pid, 0, from_ns, to_ns, &longest) : 0;
 
 	return ns && ns >= (to_ns - from_ns) / 10
 		       ? fr_word(k,
@@ -377,9 +380,24 @@ const char *fr_word_throttle_doubt(const struct fr_case *k)
 
 #define SAYS_THROTTLED "was throttled: its cgroup had used up its CPU quota"
 
+/* Does what ended the wait tell enough: its own waits for something else, or that it had a CPU? */
+static bool throttled_is_beside(struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_waited *longest;
+	struct fr_turns turns;
+	u32 busy;
+
+	if (fr_case_turns(k, w, &turns) && !fr_case_is_for_work(k, turns.longest))
+		return true;
+	busy = fr_case_busy_waker(k);
+	return busy && !throttled_ns(k->c, fr_clues_pid(k->c, busy, fr_waited_woken_ns(w)), busy, fr_waited_began_ns(w),
+				     fr_waited_woken_ns(w), &longest);
+}
+
 /*
  * It waited for a process of which some thread could not go on for half of that time. Where whoever ended the wait slept itself
- * for most of it, it is asked what for: the others' quota may be used up beside that.
+ * for most of it, it is asked what for, and where it had a CPU, with what it was busy: the others' quota may be used up beside
+ * that.
  */
 static bool tell_throttled_server(struct fr_case *k)
 {
@@ -394,8 +412,8 @@ static bool tell_throttled_server(struct fr_case *k)
 	if (of && !fr_waited_was_runnable(of) && of->blocked_ns >= of->off_ns / 2)
 		return false;
 	pid = fr_clues_pid(k->c, w->waker_pid, to_ns);
-	ns = pid > 0 ? process_throttled_ns(k->c, pid, from_ns, to_ns, &longest) : 0;
-	if (!ns || ns < w->blocked_ns / 2)
+	ns = pid > 0 ? throttled_ns(k->c, pid, 0, from_ns, to_ns, &longest) : 0;
+	if (!ns || ns < w->blocked_ns / 2 || throttled_is_beside(k, w))
 		return false;
 	fr_case_cause(k, "wait, sched_switch",
 		      "the process of %s " SAYS_THROTTLED
@@ -579,12 +597,14 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 /* The call that the sample is in; NULL: none, or not known. */
 const char *fr_sample_call(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
+	static const char *const begins[] = {"__x64_sys_", "__arm64_sys_"};
 	struct fr_symbol y;
-	u32 i;
+	u32 i, n;
 
 	for (i = 0; !s->user && fr_clues_kernel_frame(c, s->kstack_id, i, &y); i++)
-		if (y.name && !strncmp(y.name, "__x64_sys_", 10))
-			return y.name + 10;
+		for (n = 0; y.name && n < sizeof(begins) / sizeof(begins[0]); n++)
+			if (!strncmp(y.name, begins[n], strlen(begins[n])))
+				return y.name + strlen(begins[n]);
 	return NULL;
 }
 
