@@ -487,19 +487,35 @@ static bool top_forker(struct fr_case *k, u64 from_ns, u64 to_ns, struct forker 
 	return out->cnt != 0;
 }
 
-/* How long tasks that were born since born_ns, or have this name, had CPUs. */
-static u64 ran_of_storm(const struct fr_clues *c, u64 born_ns, u64 name, u64 from_ns, u64 to_ns)
+#define STORM_DEPTH 8u /* of generations */
+
+/* Is it a task of this program, or was it born since born_ns of one, or of what had been? */
+static bool is_of_storm(const struct fr_clues *c, u32 tid, u64 ts, u64 born_ns, u64 program)
+{
+	u64 fork_ns;
+	u32 i;
+
+	for (i = 0; tid && i < STORM_DEPTH; i++, ts = fork_ns) {
+		if (fr_clues_program(c, tid, ts) == program)
+			return true;
+		tid = fr_clues_parent(c, tid, ts, &fork_ns);
+		if (!tid || fork_ns < born_ns)
+			return false;
+	}
+	return false;
+}
+
+/* How long these had CPUs. */
+static u64 ran_of_storm(const struct fr_clues *c, u64 born_ns, u64 program, u64 from_ns, u64 to_ns)
 {
 	const struct fr_clue_run *run = c->run.at;
-	u64 ns = 0, fork_ns;
+	u64 ns = 0;
 	size_t i;
 
 	for (i = 0; i < c->run.cnt; i++) {
 		u64 part = fr_overlap_ns(run[i].from_ns, run[i].to_ns, from_ns, to_ns);
 
-		if (part && run[i].tid &&
-		    ((fr_clues_parent(c, run[i].tid, run[i].to_ns, &fork_ns) && fork_ns >= born_ns) ||
-		     fr_clues_program(c, run[i].tid, run[i].to_ns) == name))
+		if (part && run[i].tid && is_of_storm(c, run[i].tid, run[i].to_ns, born_ns, program))
 			ns += part;
 	}
 	return ns;
@@ -538,29 +554,32 @@ static bool storm_maker(struct fr_case *k, u64 to_ns, u64 *since_ns, struct fork
 }
 
 /*
- * A rule on pressure for CPUs is about no task: it and what was born in the last second had half or more of what tasks had of
- * them.
+ * A rule on pressure for CPUs is about no task: it and what it started in the last second had half or more of what tasks had of
+ * them, and these had them for most of the time.
  */
 static bool is_pressing_storm(struct fr_case *k)
 {
-	const char *rule = fr_snap_fact(k->c->snap, "trigger_rule"), *users;
+	const char *rule = fr_snap_fact(k->c->snap, "trigger_rule"), *users, *idle = "";
 	u64 to_ns = k->c->at_ns, since_ns, ran_ns, all_ns, idle_ns;
 	struct forker top;
 	u32 all;
 
 	if (!k->c->reason || strcmp(k->c->reason, "psi") || !rule || strncmp(rule, "psi:cpu:", 8) ||
-	    !storm_maker(k, to_ns, &since_ns, &top, &all) || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, since_ns, to_ns))
+	    !storm_maker(k, to_ns, &since_ns, &top, &all) || top.cnt < STORM_FORKS ||
+	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, since_ns, to_ns))
 		return false;
 	users = fr_word_users(k, since_ns, to_ns, &all_ns, &idle_ns);
 	ran_ns = ran_of_storm(k->c, since_ns, top.key, since_ns, to_ns);
-	if (!ran_ns || ran_ns < (all_ns - idle_ns) / 2)
+	if (!ran_ns || ran_ns < (all_ns - idle_ns) / 2 || idle_ns > all_ns / 2)
 		return false;
+	if (idle_ns > all_ns / 10)
+		idle = fr_word(k, ", and were idle for %s", fr_word_ns(k, idle_ns));
 	fr_case_cause(
 		k, "sched_switch, sched_process_fork",
-		"%s started %s processes in the %s before, of %s in all: it and what was born then had the CPUs for %s of "
-		"the %s that tasks had; who had them: %s",
+		"%s started %s processes in the %s before, of %s in all: it and what it or these started then had the "
+		"CPUs for %s of the %s that tasks had%s; who had them: %s",
 		fr_word_comm(k, top.tid, top.ts), fr_word_cnt(k, top.cnt), fr_word_ns(k, to_ns - since_ns), fr_word_cnt(k, all),
-		fr_word_ns(k, ran_ns), fr_word_ns(k, all_ns - idle_ns), users);
+		fr_word_ns(k, ran_ns), fr_word_ns(k, all_ns - idle_ns), idle, users);
 	return true;
 }
 
@@ -583,8 +602,8 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 	if (ran_ns < cpu_ns / 2 || is_one_task(k, from_ns, to_ns))
 		return false;
 	fr_case_cause(k, from_queue(k, ", sched_process_fork"),
-		      "%s started %s processes in the %s before, of %s in all: it and what was born then had the CPUs for %s "
-		      "of these %s",
+		      "%s started %s processes in the %s before, of %s in all: it and what it or these started then had the "
+		      "CPUs for %s of these %s",
 		      fr_word_comm(k, top.tid, top.ts), fr_word_cnt(k, top.cnt), fr_word_ns(k, to_ns - since_ns),
 		      fr_word_cnt(k, all), fr_word_ns(k, ran_ns), fr_word_ns(k, cpu_ns));
 	return true;

@@ -52,6 +52,23 @@ static const struct fr_clue_io *disk_late_request(const struct fr_clues *c, cons
 	return late;
 }
 
+/*
+ * Was the worker itself kept for half of the wait until it began the request: asleep in D, as for a place in the disk's queue, or
+ * without a CPU? Who has no work sleeps in another state.
+ */
+static bool disk_worker_was_kept(const struct fr_clues *c, const struct fr_waited *w, const struct fr_clue_io *late)
+{
+	const struct fr_waited *of;
+	u64 ns = 0;
+	size_t i;
+
+	for (i = 0; (of = fr_clues_wait(c, i)); i++)
+		if (of->tid == late->tid)
+			ns += fr_overlap_ns(of->state == FR_PREV_STATE_BLOCKED ? fr_waited_began_ns(of) : fr_waited_woken_ns(of),
+					    of->ts, fr_waited_began_ns(w), late->ts);
+	return ns >= w->blocked_ns / 2;
+}
+
 /* Requests to a disk that began before its own came, and how many of these are of kernel workers. */
 static u32 disk_before(const struct fr_clues *c, const struct fr_waited *w, u32 dev, u32 *workers)
 {
@@ -86,7 +103,7 @@ bool fr_recognise_held_back(struct fr_case *k)
 	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, fr_waited_began_ns(w), w->ts))
 		return false;
 	late = disk_late_request(k->c, w);
-	if (!late)
+	if (!late || disk_worker_was_kept(k->c, w, late))
 		return false;
 	others = disk_before(k->c, w, late->dev, &workers);
 	if (workers)

@@ -106,6 +106,21 @@ static const struct fr_waited *java_look_before(const struct fr_case *k, const s
 	return NULL;
 }
 
+/* Could it, after this look, still sleep at a time until the next one? Not where it has waited since. */
+static bool java_may_look(const struct fr_case *k, const struct fr_waited *look, u64 at_ns)
+{
+	u64 most_ns = look->blocked_ns * FACTOR < LONGEST_NS ? look->blocked_ns * FACTOR : LONGEST_NS;
+	const struct fr_waited *of;
+	size_t i = k->c->wait.cnt;
+
+	if (look->ts + most_ns / 8 * 9 + BETWEEN_NS < at_ns)
+		return false;
+	while (i-- && (of = fr_clues_wait(k->c, i))->ts > look->ts)
+		if (of->tid == look->tid && of->ts <= at_ns)
+			return false;
+	return true;
+}
+
 /* "; b/2 of its process looks for another one likewise, ...": who still did at the trigger, for longest; or nothing. */
 static const char *java_mate(struct fr_case *k, const struct fr_waited *w)
 {
@@ -116,7 +131,7 @@ static const char *java_mate(struct fr_case *k, const struct fr_waited *w)
 
 	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
 		if (of->tid == w->tid || of->pid != w->pid || of->arg[0] == w->arg[0] || of->ts > at_ns ||
-		    of->ts + LONGEST_NS + BETWEEN_NS < at_ns || !java_is_look(k, of))
+		    !java_is_look(k, of) || !java_may_look(k, of, at_ns))
 			continue;
 		first = java_first(k, of, &cnt, &growing);
 		if (cnt < LOOKS_LEAST || growing + 1 < LOOKS_LEAST || fr_waited_began_ns(first) > since_ns)

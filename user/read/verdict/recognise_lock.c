@@ -215,92 +215,120 @@ bool fr_recognise_lock_preempted(struct fr_case *k)
 
 /* ---- a convoy ---- */
 
-#define CONVOY_LEAST 4u /* threads that passed it on */
+#define CONVOY_LEAST	4u		  /* threads that passed it on */
+#define CONVOY_LATER_NS (10 * FR_MSEC_NS) /* behind a wait, in which one that was woken before may end */
 
 /* The lock, as it came to w from thread to thread, each of which had waited for it. */
 struct convoy {
 	u32 cnt;
+	u32 tid[CONVOY_LEAST], tids;	/* different ones of these, as many as are asked for */
 	u64 ns, longest_ns;		/* from a thread's waking for it until it woke the next one */
 	u64 asleep_ns;			/* of that, in long waits for something else */
 	const struct fr_waited *asleep; /* the longest of these */
+	u64 queued_ns;			/* of that, runnable without a CPU */
 };
 
-/* The last wait of a thread for this lock that was over at a time; NULL: none that is known. */
-static const struct fr_waited *convoy_wait(const struct fr_case *k, const struct fr_waited *lock, u32 tid, u64 to_ns)
+static bool convoy_is_for(const struct fr_case *k, const struct fr_waited *lock, const struct fr_waited *of)
 {
-	const struct fr_waited *of, *last = NULL;
-	size_t i;
-
-	for (i = 0; (of = fr_clues_wait(k->c, i)); i++)
-		if (of->tid == tid && of->pid == lock->pid && of->arg[0] == lock->arg[0] && of->ts <= to_ns &&
-		    is_for_lock(k, of) && (!last || of->ts > last->ts))
-			last = of;
-	return last;
+	return of->pid == lock->pid && of->arg[0] == lock->arg[0] && is_for_lock(k, of);
 }
 
-/* How it slept between two times, but for this lock. */
-static void convoy_add_asleep(const struct fr_case *k, struct convoy *c, const struct fr_waited *lock, u32 tid, u64 from_ns,
-			      u64 to_ns)
+/* The last wait of a thread for this lock that was over at a time, before the i-th one; -1: none that is known. */
+static s64 convoy_wait(const struct fr_case *k, const struct fr_waited *lock, u32 tid, u64 to_ns, size_t i)
 {
 	const struct fr_waited *of;
-	u64 ns;
-	size_t i;
 
-	for (i = 0; (of = fr_clues_wait(k->c, i)); i++) {
-		if (of->tid != tid || fr_waited_was_runnable(of) || (is_in_futex(k, of) && of->arg[0] == lock->arg[0]))
+	while (i--) {
+		of = fr_clues_wait(k->c, i);
+		if (of->ts < fr_waited_began_ns(lock))
+			return -1;
+		if (of->tid == tid && of->ts <= to_ns && convoy_is_for(k, lock, of))
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * What a thread did from its waking, of its i-th wait, until it woke w: how it slept, but for this lock, and wanted a CPU. False:
+ * it woke another one that waited for the lock meanwhile, so that it did not have that all the time.
+ */
+static bool convoy_add(const struct fr_case *k, struct convoy *c, const struct fr_waited *lock, const struct fr_waited *w, size_t i)
+{
+	u64 from_ns = fr_waited_woken_ns(fr_clues_wait(k->c, i)), to_ns = fr_waited_woken_ns(w), ns;
+	const struct fr_waited *of;
+	u32 n;
+
+	for (; (of = fr_clues_wait(k->c, i)) && of->ts <= w->ts + CONVOY_LATER_NS; i++) {
+		if (of->waker == FR_WAKER_task && of->waker_pid == w->waker_pid && of->tid != w->tid &&
+		    fr_waited_woken_ns(of) > from_ns && fr_waited_woken_ns(of) < to_ns && convoy_is_for(k, lock, of))
+			return false;
+		if (of->tid != w->waker_pid)
+			continue;
+		c->queued_ns += fr_overlap_ns(fr_waited_woken_ns(of), of->ts, from_ns, to_ns);
+		if (fr_waited_was_runnable(of) || (is_in_futex(k, of) && of->arg[0] == lock->arg[0]))
 			continue;
 		ns = fr_overlap_ns(fr_waited_began_ns(of), fr_waited_woken_ns(of), from_ns, to_ns);
 		c->asleep_ns += ns;
 		if (ns && (!c->asleep || of->blocked_ns > c->asleep->blocked_ns))
 			c->asleep = of;
 	}
+	for (n = 0; n < c->tids && c->tid[n] != w->waker_pid; n++)
+		;
+	if (n == c->tids && n < CONVOY_LEAST)
+		c->tid[c->tids++] = w->waker_pid;
+	c->cnt++;
+	c->ns += to_ns - from_ns;
+	c->longest_ns = to_ns - from_ns > c->longest_ns ? to_ns - from_ns : c->longest_ns;
+	return true;
 }
 
+/* Each step goes back in the list of waits: it is gone through once. */
 static void convoy_walk(const struct fr_case *k, const struct fr_waited *w, struct convoy *c)
 {
-	const struct fr_waited *lock = w, *of;
-	u64 woke_ns, ns;
+	const struct fr_waited *lock = w;
+	s64 i = k->c->wait.cnt;
+	u64 woke_ns;
 
 	*c = (struct convoy){0};
-	for (;; w = of) {
+	for (;; w = fr_clues_wait(k->c, i)) {
 		woke_ns = fr_waited_woken_ns(w);
 		if (w->waker != FR_WAKER_task || !w->waker_pid || w->waker_pid == lock->tid)
 			return;
-		of = convoy_wait(k, lock, w->waker_pid, woke_ns);
-		if (!of || fr_waited_woken_ns(of) < fr_waited_began_ns(lock) || fr_waited_woken_ns(of) >= woke_ns)
+		i = convoy_wait(k, lock, w->waker_pid, woke_ns, i);
+		if (i < 0 || fr_waited_woken_ns(fr_clues_wait(k->c, i)) < fr_waited_began_ns(lock) ||
+		    fr_waited_woken_ns(fr_clues_wait(k->c, i)) >= woke_ns || !convoy_add(k, c, lock, w, i))
 			return;
-		ns = woke_ns - fr_waited_woken_ns(of);
-		c->cnt++;
-		c->ns += ns;
-		c->longest_ns = ns > c->longest_ns ? ns : c->longest_ns;
-		convoy_add_asleep(k, c, lock, w->waker_pid, fr_waited_woken_ns(of), woke_ns);
 	}
 }
 
 /*
  * Nobody keeps the lock for long, but many are before it: whoever waits, waits for what all of these do with it. Where a holder
- * took most of the time, that is the cause, and is told before.
+ * took most of the time, that is the cause, and is told before. That those who had it had no CPU is told with it.
  */
 bool fr_recognise_lock_convoy(struct fr_case *k)
 {
 	const struct fr_waited *w = k->wait;
-	const char *asleep = "";
+	const char *asleep = "", *queued = "", *quota = "";
 	struct convoy c;
 
 	if (!w || w == &k->by_steps || !is_for_lock(k, w) || w->blocked_ns < w->off_ns / 2)
 		return false;
 	convoy_walk(k, w, &c);
-	if (c.cnt < CONVOY_LEAST || c.ns < w->blocked_ns / 4 * 3 || c.longest_ns > w->blocked_ns / 2)
+	if (c.tids < CONVOY_LEAST || c.ns < w->blocked_ns / 4 * 3 || c.longest_ns > w->blocked_ns / 2)
 		return false;
 	if (c.asleep && c.asleep_ns >= c.ns / 2)
 		asleep = fr_word(k, "; %s of that they were asleep, the longest time %s%s for %s", fr_word_ns(k, c.asleep_ns),
 				 fr_word_call(k, c.asleep), fr_word_object(k, c.asleep), fr_word_ns(k, c.asleep->blocked_ns));
-	fr_case_cause(k, "wait",
+	if (c.queued_ns >= c.ns / 2) {
+		queued = fr_word(k, "; for %s of that they were runnable without a CPU", fr_word_ns(k, c.queued_ns));
+		quota = fr_word_throttled(k, w->pid, fr_waited_began_ns(w), fr_waited_woken_ns(w));
+	}
+	fr_case_cause(k, *quota ? "wait, sched_switch" : "wait",
 		      "a convoy at one lock (futex 0x%llx): %u times a thread of the process that had waited for it passed it "
 		      "on to the next one before %s got it, %s after it had been woken itself, on average, %s of these %s in "
-		      "all%s",
+		      "all%s%s%s",
 		      w->arg[0], c.cnt, fr_word_who(k, w->tid, w->ts), fr_word_ns(k, c.ns / c.cnt), fr_word_ns(k, c.ns),
-		      fr_word_ns(k, w->blocked_ns), asleep);
+		      fr_word_ns(k, w->blocked_ns), asleep, queued, quota);
 	return true;
 }
 
@@ -681,23 +709,25 @@ static bool tell_alone(struct fr_case *k, const struct fr_waited *w)
 {
 	const struct fr_clue_fork *f = k->c->fork.at;
 	const char *gone = "";
+	bool is_all = !k->c->is_full && birth_of(k->c, w->pid, w->ts);
 	u64 last_ns = 0;
 	u32 cnt = 0;
 	size_t i;
 
 	if (w->pid != (s32)w->tid)
 		return false;
-	for (i = 0; i < k->c->fork.cnt; i++)
-		if (f[i].pid == w->tid && f[i].child != w->tid && f[i].ts <= k->c->at_ns) {
-			cnt++;
-			last_ns = f[i].ts;
-		}
-	if (cnt == 1 && !k->c->is_full)
-		gone = fr_word(k, "; the thread that it had started %s before the trigger is gone",
+	for (i = 0; i < k->c->fork.cnt; i++) {
+		if (f[i].pid != w->tid || f[i].ts > k->c->at_ns)
+			continue;
+		cnt = f[i].child == w->tid ? 0 : cnt + 1; /* those before were of another process, that had its pid */
+		last_ns = f[i].ts;
+	}
+	if (cnt == 1)
+		gone = fr_word(k, "; %s thread that it had started %s before the trigger is gone", is_all ? "the" : "a",
 			       fr_word_ns(k, k->c->at_ns - last_ns));
 	else if (cnt)
 		gone = fr_word(k, "; of %s%u threads that it had started, the last one %s before the trigger, none is left",
-			       k->c->is_full ? "at least " : "", cnt, fr_word_ns(k, k->c->at_ns - last_ns));
+			       is_all ? "" : "at least ", cnt, fr_word_ns(k, k->c->at_ns - last_ns));
 	fr_case_cause(k, cnt ? fr_word(k, "%s, sched_process_fork", k->wait_from) : k->wait_from,
 		      "%s waits for another thread of its process, without a time-out (futex 0x%llx, %s so far), and its "
 		      "process has no other thread: nobody is left to wake it, but a signal's handler%s",
