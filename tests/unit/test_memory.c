@@ -167,6 +167,19 @@ static void looks(void)
 	must(asked == MIB);
 }
 
+/* One that is refused is as good for what is asked for in turn, as sums while there is no room for rows. */
+static void refused(void)
+{
+	u64 asked;
+
+	fr_memory_bind(BOUND);
+	must(take(BOUND / FR_MEMORY_PARTS * FR_MEMORY_ROWS + MIB - data_sz()) && !fr_memory_has_row_room(4096));
+	must(take(BOUND / FR_MEMORY_PARTS * FR_MEMORY_SUMS - data_sz()));
+	for (asked = 0; fr_memory_has_room(4096, FR_MEMORY_SUMS); asked += 4096)
+		must(asked < MIB);
+	must(asked == MIB);
+}
+
 #define IN_CHILD(name)                        \
 	static void test_##name(void **state) \
 	{                                     \
@@ -181,6 +194,7 @@ IN_CHILD(limits_stay)
 IN_CHILD(space_stays)
 IN_CHILD(room)
 IN_CHILD(looks)
+IN_CHILD(refused)
 
 #endif
 
@@ -232,7 +246,7 @@ int main(void)
 #ifndef __SANITIZE_ADDRESS__
 		cmocka_unit_test(test_unbound),	    cmocka_unit_test(test_bound),	cmocka_unit_test(test_bound_again),
 		cmocka_unit_test(test_limits_stay), cmocka_unit_test(test_space_stays), cmocka_unit_test(test_room),
-		cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_looks),	    cmocka_unit_test(test_refused),
 #endif
 		cmocka_unit_test(test_usual),	    cmocka_unit_test(test_tidmap),
 	};

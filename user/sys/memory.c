@@ -134,11 +134,13 @@ bool fr_memory_has_room(u64 sz, u32 parts)
 	lasts_sz = 0;
 	if (!memory_taken(&data, &all))
 		return true; /* no descriptor to look with: the limit itself holds */
-	if (data > most || sz > most - data)
-		return false;
-	seen_sz = data + sz;
+	/* one that is refused is a look, too: what is asked for in between, as sums, does not look again */
+	seen_sz = data;
 	given_sz = 0;
 	lasts_sz = LOOK_SZ;
+	if (data > most || sz > most - data)
+		return false;
+	seen_sz += sz;
 	return true;
 }
 

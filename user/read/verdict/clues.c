@@ -20,7 +20,7 @@ static const struct fr_sub_want wants[FR_CLUE_EVENT_CNT] = {
 	[FR_CLUE_SWITCH] = {"sched_switch", {FR_SUB_NUM("next_pid"), FR_SUB_MAY_NUM("prev_prio"), FR_SUB_MAY_NUM("next_prio")}},
 	[FR_CLUE_FORK] = {"sched_process_fork", {FR_SUB_NUM("child_pid"), FR_SUB_NUM("child_tgid")}},
 	[FR_CLUE_EXEC] = {"sched_process_exec", {FR_SUB_NUM("old_pid")}},
-	[FR_CLUE_END] = {"sched_process_exit", {FR_SUB_NUM("group_dead")}},
+	[FR_CLUE_END] = {"sched_process_exit", {FR_SUB_NUM("group_dead"), FR_SUB_MAY_NUM("exit_code")}},
 	[FR_CLUE_SIGNAL] = {"signal_generate",
 			    {FR_SUB_NUM("target_pid"), FR_SUB_NUM("code"), FR_SUB_NUM("sig"), FR_SUB_MAY_NUM("result"),
 			     FR_SUB_MAY_NUM("group")}},
@@ -132,19 +132,24 @@ static int clues_add_cpus(struct fr_clues *c, const struct fr_summary *sum)
 /* ---- lists ---- */
 
 /* Where the next item goes; NULL: there is no room. That is no error: the list is known to be incomplete. */
-static void *clues_room(struct fr_clues *c, struct fr_vec *v, size_t most)
+static void *clues_room_of(struct fr_vec *v, size_t most, bool *is_full)
 {
 	void *to = NULL;
 
-	if (c->is_full)
+	if (*is_full)
 		return NULL;
 	if (v->cnt < v->cap)
 		return (char *)v->at + v->cnt++ * v->item_sz;
 	if (v->cnt < most && fr_memory_has_row_room(2 * (v->cnt + 1) * v->item_sz))
 		to = fr_vec_room(v, 1);
-	c->is_full = !to;
+	*is_full = !to;
 	v->cnt += to != NULL;
 	return to;
+}
+
+static void *clues_room(struct fr_clues *c, struct fr_vec *v, size_t most)
+{
+	return clues_room_of(v, most, &c->is_full);
 }
 
 static void add_run(struct fr_clues *c, u16 cpu, const struct fr_oncpu_stretch *s, s16 prio)
@@ -185,7 +190,7 @@ static void clues_take_end(struct fr_clues *c, const struct fr_row *r)
 	struct fr_clue_end *end = fr_sub_num(&c->sub[FR_CLUE_END], r, 0) ? clues_room(c, &c->end, LIST_MOST) : NULL;
 
 	if (end)
-		*end = (struct fr_clue_end){.ts = r->ts, .tid = r->tid};
+		*end = (struct fr_clue_end){.ts = r->ts, .tid = r->tid, .sig = fr_sub_num(&c->sub[FR_CLUE_END], r, 1) & 0x7f};
 }
 
 static void clues_take_signal(struct fr_clues *c, const struct fr_row *r)
@@ -312,8 +317,11 @@ static void clues_take_io(struct fr_clues *c, const struct fr_row *r)
 static void clues_take_io_done(struct fr_clues *c, const struct fr_row *r)
 {
 	const struct fr_sub *s = &c->sub[FR_CLUE_IO_DONE];
-	struct fr_clue_io *io = r->ts < c->begin_ns ? NULL : clues_room(c, &c->io_done, LIST_MOST);
+	struct fr_clue_io *io;
 
+	if (r->ts < c->begin_ns || r->ts > c->at_ns)
+		return;
+	io = clues_room_of(&c->io_done, LIST_MOST, &c->is_done_full);
 	if (io)
 		*io = (struct fr_clue_io){.ts = r->ts, .dev = fr_sub_num(s, r, 0), .sector = fr_sub_num(s, r, 1)};
 }

@@ -47,6 +47,7 @@ struct fr_clue_fork {
 struct fr_clue_end {
 	u64 ts;
 	u32 tid; /* that thread */
+	u8 sig;	 /* that ended it; 0: none did, or it is not known */
 };
 
 struct fr_clue_signal {
@@ -168,6 +169,7 @@ struct fr_clues {
 		io_done; /* struct fr_clue_..., struct fr_waited; each in order of time */
 	u64 switch_cnt;
 	bool is_full;		     /* runs, waits, ... are missing, for lack of memory */
+	bool is_done_full;	     /* likewise of io_done alone, which one recogniser asks for */
 	bool is_picked;		     /* switches were cut away */
 	bool is_thinned;	     /* system calls of some cgroup were left out */
 	bool has[FR_CLUE_EVENT_CNT]; /* the file has such events, or could have */

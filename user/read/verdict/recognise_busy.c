@@ -555,7 +555,7 @@ static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns
 
 /*
  * The only task of another process that otherwise waits in epoll, and at the trigger has been in D in another call for most of
- * the time since a moment; false: there is none, or several are.
+ * the time since a moment; false: there is none, or several are, or tasks were left out.
  */
 static bool find_stuck_loop(struct fr_case *k, s32 pid, u64 since_ns, struct fr_still *out)
 {
@@ -577,7 +577,7 @@ static bool find_stuck_loop(struct fr_case *k, s32 pid, u64 since_ns, struct fr_
 		*out = s;
 		found++;
 	}
-	return found == 1;
+	return found == 1 && fr_states_are_all(k->c->snap);
 }
 
 /* Nobody has answered it yet, and the one event loop that is stuck in the kernel answers nobody. */

@@ -99,7 +99,7 @@ bool fr_recognise_held_back(struct fr_case *k)
 	u64 woken_ns;
 
 	if (!w || w == &k->by_steps || w->state != FR_PREV_STATE_BLOCKED || w->queued_ns > w->off_ns / 2 ||
-	    w->blocked_ns < HELD_LEAST_NS || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq) || k->c->is_picked ||
+	    w->blocked_ns < HELD_LEAST_NS || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq) || k->c->is_picked || k->c->is_done_full ||
 	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, fr_waited_began_ns(w), w->ts))
 		return false;
 	late = disk_late_request(k->c, w);

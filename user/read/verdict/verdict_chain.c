@@ -176,14 +176,14 @@ static void link_going(struct fr_case *k)
 
 #define CHILD_BEFORE_NS FR_SEC_NS /* from a child's death to a wait that goes on, and from the signal to that */
 
-/* When a process ended, within a time after ts; 0: it did not, or it is not known. */
-static u64 chain_end_ns(const struct fr_clues *c, s32 pid, u64 ts)
+/* When a process ended by a signal, within a time after ts; 0: it did not, or it is not known. */
+static u64 chain_end_ns(const struct fr_clues *c, s32 pid, u8 sig, u64 ts)
 {
 	const struct fr_clue_end *end = c->end.at;
 	size_t i;
 
 	for (i = 0; i < c->end.cnt; i++)
-		if (end[i].ts >= ts && end[i].ts <= ts + CHILD_BEFORE_NS && fr_clues_pid(c, end[i].tid, end[i].ts) == pid)
+		if (end[i].ts >= ts && end[i].ts <= ts + CHILD_BEFORE_NS && end[i].sig == sig && fr_clues_pid(c, end[i].tid, end[i].ts) == pid)
 			return end[i].ts;
 	return 0;
 }
@@ -208,7 +208,7 @@ static void link_killed_child(struct fr_case *k)
 		    s[i].ts + CHILD_BEFORE_NS < fr_waited_began_ns(k->wait) || !parent || pid == k->wait->pid ||
 		    fr_clues_pid(c, parent, s[i].ts) != k->wait->pid)
 			continue;
-		end_ns = chain_end_ns(c, pid, s[i].ts);
+		end_ns = chain_end_ns(c, pid, s[i].sig, s[i].ts);
 		if (!end_ns || end_ns > c->at_ns)
 			continue;
 		fr_case_link(k, "signal_generate, sched_process_exit",
