@@ -348,7 +348,8 @@ static u64 throttled_ns(const struct fr_clues *c, s32 pid, u32 tid, u64 from_ns,
 	for (*longest = NULL; i--;) {
 		w = fr_clues_wait(c, i);
 		began_ns = fr_waited_began_ns(w) > from_ns ? fr_waited_began_ns(w) : from_ns;
-		if (w->pid != pid || (tid && w->tid != tid) || w->ts <= from_ns || began_ns >= edge_ns || !was_throttled(c, w, &idle_ns, &mate))
+		if (w->pid != pid || (tid && w->tid != tid) || w->ts <= from_ns || began_ns >= edge_ns ||
+		    !was_throttled(c, w, &idle_ns, &mate))
 			continue;
 		ns += (w->ts < edge_ns ? w->ts : edge_ns) - began_ns;
 		edge_ns = began_ns;
@@ -574,12 +575,11 @@ static bool is_pressing_storm(struct fr_case *k)
 		return false;
 	if (idle_ns > all_ns / 10)
 		idle = fr_word(k, ", and were idle for %s", fr_word_ns(k, idle_ns));
-	fr_case_cause(
-		k, "sched_switch, sched_process_fork",
-		"%s started %s processes in the %s before, of %s in all: it and what it or these started then had the "
-		"CPUs for %s of the %s that tasks had%s; who had them: %s",
-		fr_word_comm(k, top.tid, top.ts), fr_word_cnt(k, top.cnt), fr_word_ns(k, to_ns - since_ns), fr_word_cnt(k, all),
-		fr_word_ns(k, ran_ns), fr_word_ns(k, all_ns - idle_ns), idle, users);
+	fr_case_cause(k, "sched_switch, sched_process_fork",
+		      "%s started %s processes in the %s before, of %s in all: it and what it or these started then had the "
+		      "CPUs for %s of the %s that tasks had%s; who had them: %s",
+		      fr_word_comm(k, top.tid, top.ts), fr_word_cnt(k, top.cnt), fr_word_ns(k, to_ns - since_ns),
+		      fr_word_cnt(k, all), fr_word_ns(k, ran_ns), fr_word_ns(k, all_ns - idle_ns), idle, users);
 	return true;
 }
 

@@ -53,8 +53,8 @@ static const struct fr_clue_io *disk_late_request(const struct fr_clues *c, cons
 }
 
 /*
- * Was the worker itself kept for half of the wait until it began the request: asleep in D, as for a place in the disk's queue, or
- * without a CPU? Who has no work sleeps in another state.
+ * Was the worker itself kept for half of the wait until it began the request: asleep in D, as for a place in the disk's queue,
+ * or without a CPU? Who has no work sleeps in another state.
  */
 static bool disk_worker_was_kept(const struct fr_clues *c, const struct fr_waited *w, const struct fr_clue_io *late)
 {
@@ -64,7 +64,8 @@ static bool disk_worker_was_kept(const struct fr_clues *c, const struct fr_waite
 
 	for (i = 0; (of = fr_clues_wait(c, i)); i++)
 		if (of->tid == late->tid)
-			ns += fr_overlap_ns(of->state == FR_PREV_STATE_BLOCKED ? fr_waited_began_ns(of) : fr_waited_woken_ns(of),
+			ns += fr_overlap_ns(of->state == FR_PREV_STATE_BLOCKED ? fr_waited_began_ns(of)
+									       : fr_waited_woken_ns(of),
 					    of->ts, fr_waited_began_ns(w), late->ts);
 	return ns >= w->blocked_ns / 2;
 }
@@ -99,8 +100,8 @@ bool fr_recognise_held_back(struct fr_case *k)
 	u64 woken_ns;
 
 	if (!w || w == &k->by_steps || w->state != FR_PREV_STATE_BLOCKED || w->queued_ns > w->off_ns / 2 ||
-	    w->blocked_ns < HELD_LEAST_NS || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq) || k->c->is_picked || k->c->is_done_full ||
-	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, fr_waited_began_ns(w), w->ts))
+	    w->blocked_ns < HELD_LEAST_NS || (w->waker != FR_WAKER_softirq && w->waker != FR_WAKER_irq) || k->c->is_picked ||
+	    k->c->is_done_full || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, fr_waited_began_ns(w), w->ts))
 		return false;
 	late = disk_late_request(k->c, w);
 	if (!late || disk_worker_was_kept(k->c, w, late))

@@ -249,10 +249,11 @@ static s64 convoy_wait(const struct fr_case *k, const struct fr_waited *lock, u3
 }
 
 /*
- * What a thread did from its waking, of its i-th wait, until it woke w: how it slept, but for this lock, and wanted a CPU. False:
- * it woke another one that waited for the lock meanwhile, so that it did not have that all the time.
+ * What a thread did from its waking, of its i-th wait, until it woke w: how it slept, but for this lock, and wanted a CPU.
+ * False: it woke another one that waited for the lock meanwhile, so that it did not have that all the time.
  */
-static bool convoy_add(const struct fr_case *k, struct convoy *c, const struct fr_waited *lock, const struct fr_waited *w, size_t i)
+static bool convoy_add(const struct fr_case *k, struct convoy *c, const struct fr_waited *lock, const struct fr_waited *w,
+		       size_t i)
 {
 	u64 from_ns = fr_waited_woken_ns(fr_clues_wait(k->c, i)), to_ns = fr_waited_woken_ns(w), ns;
 	const struct fr_waited *of;

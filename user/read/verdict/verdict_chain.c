@@ -183,7 +183,8 @@ static u64 chain_end_ns(const struct fr_clues *c, s32 pid, u8 sig, u64 ts)
 	size_t i;
 
 	for (i = 0; i < c->end.cnt; i++)
-		if (end[i].ts >= ts && end[i].ts <= ts + CHILD_BEFORE_NS && end[i].sig == sig && fr_clues_pid(c, end[i].tid, end[i].ts) == pid)
+		if (end[i].ts >= ts && end[i].ts <= ts + CHILD_BEFORE_NS && end[i].sig == sig &&
+		    fr_clues_pid(c, end[i].tid, end[i].ts) == pid)
 			return end[i].ts;
 	return 0;
 }
