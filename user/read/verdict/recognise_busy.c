@@ -845,13 +845,13 @@ static u32 spin_user_samples(const struct fr_clues *c, const struct busy *b)
 	return cnt;
 }
 
-/* Neither a function of its own nor a call has a quarter of its samples: where they are. NULL: that is not known. */
+/* Neither a function of its own nor a call has a quarter of its samples: where they are. NULL: no name is known. */
 static const char *spin_spread(struct fr_case *k, const struct fr_whose *who, const struct busy *b)
 {
 	u32 cnt, all, user = spin_user_samples(k->c, b);
 
 	if (!fr_case_hot(k, who, fr_sample_function, &cnt, &all))
-		return user * 4 < all ? fr_word(k, "; %u of its %u samples are in the kernel", all - user, all) : NULL;
+		return NULL;
 	if (cnt * BUSY_PART >= all)
 		return "";
 	return user * 4 >= all * 3 ? "; no function of the program's own that is known has a quarter of them"
