@@ -725,7 +725,7 @@ def floods_hung():
     run("gcc", "-o", path("hanger"), path("hanger.c"))
     may_enter(os.path.dirname(path("hanger")))
     rule = f"hung>1s:comm={name}*"  # a look each quarter of it
-    both, since, file, seen = [], mono_ns(), None, {}
+    both, file, seen = [], None, {}
 
     def hang(uid, who, cnt):
         """The next ones have higher numbers."""
@@ -736,6 +736,8 @@ def floods_hung():
         hang(ATTACKER, "a", HANGERS)
         hang(VICTIM, "v", 1)
         with recording(rule) as r:
+            before = overwritten_since(dump(r.name), 0, "life")
+
             def all_seen():
                 """Again and again: beside much else the ring wraps before the last one is told."""
                 nonlocal file
@@ -751,7 +753,7 @@ def floods_hung():
     told = [seen[at] for at in sorted(seen)]
     count = collections.Counter(told)
     lacks = HANGERS + 1 - len(told)
-    check(set(count) <= {name + "a", name + "v"} and count[name + "v"] <= 1 and 0 <= lacks <= overwritten_since(file, since, "life"),
+    check(set(count) <= {name + "a", name + "v"} and count[name + "v"] <= 1 and 0 <= lacks <= overwritten_since(file, 0, "life") - before,
           f"who is told: {count} of {HANGERS} and 1")
     if not lacks:
         check(told.index(name + "v") < HANGERS // 2, f"somebody else's comes after {told.index(name + 'v')} of them")

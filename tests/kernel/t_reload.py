@@ -247,14 +247,17 @@ def reload_of_texts():
 
         def look():
             """Now and then: small rings do not hold all of it. What they have lost since the last look is counted."""
-            nonlocal looked, unseen
+            nonlocal looked, unseen, before
             now, file = mono_ns(), dump(name)
+            ever = overwritten_since(file, 0, "life")
             for e in replay(file, "--life", "--since", str(looked), "-f", "event in (crash, trigger)"):
                 seen[e["ts"], e["cpu"], e["event"], e["tid"]] = e
-            unseen += overwritten_since(file, looked, "life")
-            looked = now
+            if overwritten_since(file, looked, "life"):
+                unseen += ever - before
+            looked, before = now, ever
         try:
             r.armed()
+            before = overwritten_since(dump(name), 0, "life")
             load = start_load(f"loop{TAG}", 20000)
             for i in range(1, 8):
                 wait_for(lambda: r.rules()[texts[(i - 1) % 2]]["seen"] >= 1, lambda: f"deaths: {r.rules()}")

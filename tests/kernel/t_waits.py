@@ -737,6 +737,8 @@ def hour():
                 r = Recorder(name, dir, "-o", dir, "--keep", *HOUR)
                 try:
                     wait_for(lambda: of_hour(name)[1] > first, lambda: f"it adds up as it begins: {r.said()}")
+                    begun = written(name)
+                    wait_for(lambda: written(name) > begun, "more that only its end can add")
                     os.killpg(p.pid, signal.SIGSTOP)
                     wait_for(lambda: all_stopped(p.pid), "it stands still")
                     equal(r.end(), 0, f"it ends: {r.said()}")
