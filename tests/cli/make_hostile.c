@@ -7,7 +7,7 @@
  */
 #include "unit/host_ring.h"
 
-#include "base/profile/prof_int.h"
+#include "base/profile/prof.h"
 #include "base/text/jsonw.h"
 #include "incident_layout.h"
 #include "session.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/profile/prof_int.h"
+#include "base/profile/prof.h"
 #include "read/snapfile/snapfile.h"
 
 #define TASK_HITS 70u

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "live/hook/hook_int.h"
+#include "live/hook/hook_spawn.h"
 
 static void test_users(void **state)
 {

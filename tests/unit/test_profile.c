@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/err.h"
-#include "base/profile/prof_int.h"
+#include "base/profile/prof.h"
 #include "read/snapfile/snapfile.h"
 #include "show/profile/profile.h"
 

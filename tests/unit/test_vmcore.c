@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "host_core.h"
-#include "read/vmcore/vmcore_int.h"
+#include "read/vmcore/vmcore_format.h"
 
 #define PAGES 600u /* more than are read at once */
 

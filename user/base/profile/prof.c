@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "base/profile/prof_int.h"
+#include "base/profile/prof.h"
 
 #include <stdlib.h>
 #include <string.h>

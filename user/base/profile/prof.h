@@ -105,6 +105,29 @@ struct fr_prof {
 /* Create an empty profile, counting since begin_ns. NULL: no memory. free() frees it. */
 struct fr_prof *fr_prof_new(u64 begin_ns);
 
+/* ---- finding what is there, and putting it there (prof.c) ---- */
+
+/* Make it as new. */
+void fr_prof_clear(struct fr_prof *p, u64 begin_ns);
+
+/* The number of the node of a frame that was called by parent, added if it is not there; 0: no room. */
+u32 fr_prof_put_node(struct fr_prof *p, u32 parent, u64 frame);
+
+/* Is the key there? */
+bool fr_prof_has_key(struct fr_prof *p, const struct fr_prof_key *key);
+
+/* The number of the key, added if it is not there; FR_PROF_OTHER: no room. */
+u32 fr_prof_put_key(struct fr_prof *p, const struct fr_prof_key *key);
+
+/* Number of the file, from 0; -1: no room. */
+int fr_prof_put_file(struct fr_prof *p, const struct fr_prof_file *file);
+
+/* Begin a new bucket. */
+void fr_prof_push(struct fr_prof *p, const struct fr_prof_bucket *like);
+
+/* Add hits to a key in the last bucket. */
+void fr_prof_hit(struct fr_prof *p, u32 key, u64 hits);
+
 /* ---- adding (prof_add.c) ---- */
 
 /* What is added from now on was counted until now_ns. due: samples expected until then. Old buckets are joined, or dropped. */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/profile/prof_int.h"
+#include "base/profile/prof.h"
 #include "session.h"
 
 #define SLOT_NEW_NS    10000000000ULL /* buckets of the last minute */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/profile/prof_int.h"
+#include "base/profile/prof.h"
 #include "session.h"
 
 /* docs/format.md, profile; little-endian, like all numbers in the file. */

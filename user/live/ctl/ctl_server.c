@@ -14,9 +14,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/admit.h"
 #include "base/err.h"
 #include "base/text/units.h"
-#include "live/ctl/ctl_int.h"
 #include "sys/now.h"
 #include "sys/patience.h"
 
@@ -27,12 +27,274 @@
 #define DEAF_NS	   1000000000ULL
 #define LISTENER   FR_CTL_CLIENT_MAX /* in an event's data: not a client's index */
 #define TIMER	   (FR_CTL_CLIENT_MAX + 1)
+#define TELL_MAX   (FR_CTL_OUT_MAX / 4)
+#define TIMEOUT_NS (FR_CTL_TIMEOUT_MS * FR_MSEC_NS)
 
 static const char full[] = "{\"ok\":false,\"error\":\"too many clients\",\"code\":\"clients\","
 			   "\"cure\":\"end some `flightrec follow`, or ask again\"}";
 
 static const char too_often[] = "{\"ok\":false,\"error\":\"too many connections\",\"code\":\"rate\","
 				"\"cure\":\"connect less often, and keep a connection for several requests\"}";
+
+static const char too_long[] = "{\"ok\":false,\"error\":\"the request is too long\",\"code\":\"size\","
+			       "\"cure\":\"a request is one line of at most 4096 bytes\"}";
+static const char too_many[] = "{\"ok\":false,\"error\":\"too many requests\",\"code\":\"rate\","
+			       "\"cure\":\"ask at most 100 times a second\"}";
+
+struct fr_ctl_client {
+	struct fr_ctl_server *server;
+	int fd; /* -1: this slot is free */
+	u64 id;
+	struct fr_ctl_peer peer;
+	gid_t *group;	  /* what peer.group points to */
+	u64 deadline_ns;  /* for its request, or for reading its answer; CLOCK_MONOTONIC, 0 none */
+	u64 rate_from_ns; /* start of the interval in which requests of the connection are counted */
+	u32 rate_cnt;
+	u64 missed; /* lines for watchers that were not sent */
+	bool watches;
+	bool deferred; /* its answer comes later; no further request is handled until then */
+	bool ended;    /* it will send nothing more */
+	bool leaving;  /* close it once its output has been sent */
+	bool dead;     /* to be closed, once no caller uses it */
+	u32 events;    /* as registered with epoll */
+	char *out;     /* to be sent from out_begin on */
+	size_t out_begin, out_end, out_cap;
+	u32 in_sz;
+	char in[FR_CTL_REQUEST_MAX];
+};
+
+struct fr_ctl_server {
+	struct fr_ctl_ops ops;
+	int listen_fd, epoll_fd, timer_fd;
+	char *path;
+	dev_t dev; /* of the socket's inode: remove it only if it is still ours */
+	ino_t ino;
+	u64 next_id;
+	u64 timer_ns;	   /* expiry that the timer is set to, 0 off */
+	u64 deaf_until_ns; /* accept nobody before, 0 now */
+	struct fr_admit admit;
+	struct fr_ctl_counts counts;
+	struct fr_ctl_client client[FR_CTL_CLIENT_MAX];
+};
+
+/* ---- a client: its input and its output ---- */
+
+static void server_changed(struct fr_ctl_server *s);
+
+static size_t unread(const struct fr_ctl_client *c)
+{
+	return c->out_end - c->out_begin;
+}
+
+/* Room for sz more bytes: move what is left to the front before allocating more. */
+static bool client_make_room(struct fr_ctl_client *c, size_t sz)
+{
+	size_t cap = c->out_cap ?: 4096;
+	char *p;
+
+	if (c->out_begin) {
+		memmove(c->out, c->out + c->out_begin, unread(c));
+		c->out_end -= c->out_begin;
+		c->out_begin = 0;
+	}
+	while (cap - c->out_end < sz)
+		cap *= 2;
+	if (cap == c->out_cap)
+		return true;
+	p = realloc(c->out, cap);
+	if (!p)
+		return false;
+	c->out = p;
+	c->out_cap = cap;
+	return true;
+}
+
+static void client_put(struct fr_ctl_client *c, const char *line, size_t sz)
+{
+	c->dead |= unread(c) > FR_CTL_OUT_MAX || !client_make_room(c, sz + 1);
+	if (c->dead)
+		return;
+	memcpy(c->out + c->out_end, line, sz);
+	c->out[c->out_end + sz] = '\n';
+	c->out_end += sz + 1;
+}
+
+static bool has_line(const struct fr_ctl_client *c)
+{
+	return memchr(c->in, '\n', c->in_sz) != NULL;
+}
+
+static void client_write(struct fr_ctl_client *c)
+{
+	ssize_t n;
+
+	while (unread(c) && !c->dead) {
+		n = send(c->fd, c->out + c->out_begin, unread(c), MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			c->dead = errno != EAGAIN;
+			return;
+		}
+		c->out_begin += n;
+		if (!c->watches)
+			c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(TIMEOUT_NS);
+	}
+	/* do not keep the memory of a large answer */
+	free(c->out);
+	c->out = NULL;
+	c->out_begin = c->out_end = c->out_cap = 0;
+	if (c->leaving || (c->ended && !c->watches && !c->deferred && !has_line(c)))
+		c->dead = true;
+}
+
+static void client_refuse(struct fr_ctl_client *c, const char *line)
+{
+	client_put(c, line, strlen(line));
+	c->leaving = true;
+}
+
+static bool client_asks_too_often(struct fr_ctl_client *c)
+{
+	u64 now = fr_now_ns(CLOCK_MONOTONIC);
+
+	if (now - c->rate_from_ns >= FR_SEC_NS) {
+		c->rate_from_ns = now;
+		c->rate_cnt = 0;
+	}
+	return ++c->rate_cnt > FR_CTL_RATE_MAX || !fr_admit_request(&c->server->admit, c->peer.uid, now);
+}
+
+bool fr_ctl_may_look(struct fr_ctl_client *c)
+{
+	return fr_admit_look(&c->server->admit, c->peer.uid, fr_now_ns(CLOCK_MONOTONIC));
+}
+
+/* May its next request be handled? Not before the previous answer is given, nor while answers pile up. */
+static bool is_heard(const struct fr_ctl_client *c)
+{
+	return !c->dead && !c->leaving && !c->deferred && unread(c) < TELL_MAX;
+}
+
+static void client_take_line(struct fr_ctl_client *c)
+{
+	char line[FR_CTL_REQUEST_MAX], *end = memchr(c->in, '\n', c->in_sz);
+	size_t sz = end - c->in;
+
+	memcpy(line, c->in, sz);
+	c->in_sz -= sz + 1;
+	memmove(c->in, end + 1, c->in_sz);
+	if (client_asks_too_often(c)) {
+		client_refuse(c, too_many);
+		return;
+	}
+	if (!c->watches)
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(TIMEOUT_NS);
+	c->server->ops.request(c->server->ops.arg, c, line, sz);
+}
+
+static void client_receive(struct fr_ctl_client *c)
+{
+	ssize_t n;
+
+	if (c->ended || c->leaving || c->in_sz == sizeof(c->in))
+		return;
+	n = recv(c->fd, c->in + c->in_sz, sizeof(c->in) - c->in_sz, MSG_DONTWAIT);
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		c->dead = true;
+	if (n > 0)
+		c->in_sz += n;
+	c->ended = !n;
+}
+
+static void client_serve(struct fr_ctl_client *c)
+{
+	client_receive(c);
+	client_write(c);
+	while (is_heard(c) && has_line(c)) {
+		client_take_line(c);
+		client_write(c);
+	}
+	if (is_heard(c) && c->in_sz == sizeof(c->in)) {
+		client_refuse(c, too_long);
+		client_write(c);
+	}
+}
+
+static u32 client_wants(const struct fr_ctl_client *c)
+{
+	u32 events = 0;
+
+	/* a client that does not read its answers is not read from either */
+	if (!c->ended && !c->leaving && c->in_sz < sizeof(c->in) && unread(c) < TELL_MAX)
+		events |= EPOLLIN;
+	return events | (unread(c) ? EPOLLOUT : 0);
+}
+
+const struct fr_ctl_peer *fr_ctl_client_peer(const struct fr_ctl_client *c)
+{
+	return &c->peer;
+}
+
+u64 fr_ctl_client_id(const struct fr_ctl_client *c)
+{
+	return c->id;
+}
+
+void fr_ctl_reply(struct fr_ctl_client *c, const char *line, size_t sz)
+{
+	c->deferred = false;
+	client_put(c, line, sz);
+	if (!c->watches)
+		c->deadline_ns = fr_now_ns(CLOCK_MONOTONIC) + fr_patience_ns(TIMEOUT_NS);
+	/* the server sends this, and handles the next request, when it runs */
+	server_changed(c->server);
+}
+
+void fr_ctl_defer(struct fr_ctl_client *c)
+{
+	c->deferred = true;
+	c->deadline_ns = 0;
+}
+
+int fr_ctl_watch(struct fr_ctl_client *c)
+{
+	if (!c->watches && fr_ctl_watchers(c->server) >= FR_CTL_WATCH_MAX)
+		return -EUSERS;
+	c->watches = true;
+	c->deadline_ns = 0;
+	return 0;
+}
+
+/* Report skipped lines before the next one that is sent. */
+static void client_tell_missed(struct fr_ctl_client *c)
+{
+	char line[80];
+	int len = snprintf(line, sizeof(line), "{\"watch\":\"missed\",\"lines\":%llu}", c->missed);
+
+	c->missed = 0;
+	client_put(c, line, len);
+}
+
+static void client_tell(struct fr_ctl_client *c, const char *line, size_t sz)
+{
+	if (unread(c) >= TELL_MAX) {
+		c->missed++;
+		return;
+	}
+	if (c->missed)
+		client_tell_missed(c);
+	client_put(c, line, sz);
+	client_write(c);
+}
+
+static void client_close(struct fr_ctl_client *c)
+{
+	close(c->fd);
+	free(c->out);
+	free(c->group);
+	*c = (struct fr_ctl_client){.fd = -1, .server = c->server};
+}
 
 /* ---- the socket's file ---- */
 
@@ -208,7 +470,7 @@ bool fr_ctl_server_is_there(const struct fr_ctl_server *s)
 static void drop(struct fr_ctl_server *s, struct fr_ctl_client *c)
 {
 	epoll_ctl(s->epoll_fd, EPOLL_CTL_DEL, c->fd, NULL);
-	fr_ctl_client_close(c);
+	client_close(c);
 }
 
 void fr_ctl_server_free(struct fr_ctl_server *s)
@@ -221,7 +483,7 @@ void fr_ctl_server_free(struct fr_ctl_server *s)
 		unlink(s->path);
 	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
 		if (s->client[i].fd >= 0) {
-			fr_ctl_client_write(&s->client[i]);
+			client_write(&s->client[i]);
 			drop(s, &s->client[i]);
 		}
 	server_close_fd(s->listen_fd);
@@ -318,8 +580,8 @@ static struct fr_ctl_client *make_place(struct fr_ctl_server *s, uid_t uid)
 	c = find_idle(s, !own, uid);
 	if (!c)
 		return NULL;
-	fr_ctl_client_put(c, full, sizeof(full) - 1);
-	fr_ctl_client_write(c);
+	client_put(c, full, sizeof(full) - 1);
+	client_write(c);
 	drop(s, c);
 	return c;
 }
@@ -336,7 +598,7 @@ static const char *admit(struct fr_ctl_server *s, struct fr_ctl_client *new, u64
 		s->counts.full++;
 	if (!c)
 		return why ?: full;
-	new->deadline_ns = now_ns + fr_patience_ns(FR_CTL_TIMEOUT_NS);
+	new->deadline_ns = now_ns + fr_patience_ns(TIMEOUT_NS);
 	*c = *new;
 	if (add_fd(s, c->fd, c - s->client)) {
 		drop(s, c);
@@ -416,7 +678,7 @@ static void accept_some(struct fr_ctl_server *s)
 
 static void update(struct fr_ctl_server *s, struct fr_ctl_client *c)
 {
-	u32 wants = fr_ctl_client_wants(c);
+	u32 wants = client_wants(c);
 	struct epoll_event ev = {.events = wants, .data.u32 = c - s->client};
 
 	if (wants == c->events)
@@ -460,7 +722,7 @@ static void server_serve(struct fr_ctl_client *c, u32 events)
 {
 	if (c->fd < 0)
 		return;
-	fr_ctl_client_serve(c);
+	client_serve(c);
 	/* anything sent before hanging up has been handled; there is nobody to answer */
 	if (events & (EPOLLHUP | EPOLLERR))
 		c->dead = true;
@@ -487,7 +749,7 @@ void fr_ctl_server_run(struct fr_ctl_server *s)
 	server_settle(s);
 }
 
-void fr_ctl_server_changed(struct fr_ctl_server *s)
+static void server_changed(struct fr_ctl_server *s)
 {
 	u32 i;
 
@@ -526,6 +788,6 @@ void fr_ctl_tell(struct fr_ctl_server *s, const char *line, size_t sz)
 
 	for (i = 0; i < FR_CTL_CLIENT_MAX; i++)
 		if (s->client[i].fd >= 0 && s->client[i].watches)
-			fr_ctl_client_tell(&s->client[i], line, sz);
-	fr_ctl_server_changed(s);
+			client_tell(&s->client[i], line, sz);
+	server_changed(s);
 }

@@ -20,7 +20,7 @@
 
 #include "base/err.h"
 #include "base/text/units.h"
-#include "live/hook/hook_int.h"
+#include "live/hook/hook_spawn.h"
 #include "sys/child.h"
 #include "sys/now.h"
 #include "sys/patience.h"

@@ -21,7 +21,7 @@
 
 #include "base/err.h"
 #include "base/text/escape.h"
-#include "live/hook/hook_int.h"
+#include "live/hook/hook_spawn.h"
 #include "sys/child.h"
 #include "sys/fd.h"
 #include "sys/nss.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "read/vmcore/vmcore_int.h"
+#include "read/vmcore/vmcore_format.h"
 
 struct fr_vmcore {
 	int fd;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "read/vmcore/vmcore_int.h"
+#include "read/vmcore/vmcore_format.h"
 
 struct core {
 	int fd;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "read/vmcore/vmcore_int.h"
+#include "read/vmcore/vmcore_format.h"
 
 #define LIBRARY "libkdumpfile.so.10"
 

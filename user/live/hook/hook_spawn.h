@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* hook_int: shared by the parts of hook. */
-#ifndef FR_HOOK_INT_H
-#define FR_HOOK_INT_H
+/* hook_spawn: a command becomes a process of another user, which is told what a request asks. */
+#ifndef FR_HOOK_SPAWN_H
+#define FR_HOOK_SPAWN_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* vmcore_int: shared by the parts of vmcore: a format of crash dumps. */
-#ifndef FR_VMCORE_INT_H
-#define FR_VMCORE_INT_H
+/* vmcore_format: what a format of crash dumps does for vmcore.c. Two: ELF, and what makedumpfile compresses. */
+#ifndef FR_VMCORE_FORMAT_H
+#define FR_VMCORE_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

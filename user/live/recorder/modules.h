@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* daemon_int: the modules of a recorder: created, reconfigured and freed together, in an order that matters. */
-#ifndef FR_DAEMON_INT_H
-#define FR_DAEMON_INT_H
+/* modules: the modules of a recorder: created, reconfigured and freed together, in an order that matters. */
+#ifndef FR_MODULES_H
+#define FR_MODULES_H
 
 #include "live/recorder/daemon.h"
 
