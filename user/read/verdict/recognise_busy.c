@@ -536,7 +536,7 @@ static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns
 		enum asked asked;
 		struct busy b = {.tid = u->key, .from_ns = from_ns, .to_ns = to_ns, .ran_ns = u->ns};
 
-		if (!b.tid || b.ran_ns < (to_ns - from_ns) / 4 || fr_clues_pid(k->c, b.tid, to_ns) == pid)
+		if (!b.tid || b.ran_ns < (to_ns - from_ns) / 20 || fr_clues_pid(k->c, b.tid, to_ns) == pid)
 			continue;
 		b.queued_ns = fr_clues_queued(k->c, b.tid, from_ns, to_ns, &of);
 		if (b.ran_ns + b.queued_ns < (to_ns - from_ns) / 10 * 9 ||
