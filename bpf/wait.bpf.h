@@ -331,7 +331,7 @@ FR_COLD u32 is_due(struct task_struct *task, const struct fr_wait_len *len, u32 
 		c->cnt.self++;
 	} else if (!is_chosen(task)) {
 		c->cnt.filtered++;
-	} else if (!fr_wait_spend(&c->budget, task->pid, state, now_ns)) {
+	} else if (!fr_wait_spend(&c->budget, task->pid, state, len->off_ns, now_ns)) {
 		sum_wait(task, len, now_ns);
 	} else {
 		return 1;

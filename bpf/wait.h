@@ -38,8 +38,11 @@
 
 #define FR_FD_CALL_WORDS      (512 / 64) /* a bit for each call's number below FR_SYSCALL_MAX */
 #define FR_WAIT_CNT	      65536u	 /* entries; a power of two */
-#define FR_WAIT_BUDGET	      750u	 /* full records a second and CPU, of tasks that slept */
+#define FR_WAIT_BUDGET	      650u	 /* full records a second and CPU, of tasks that slept */
 #define FR_WAIT_BUDGET_QUEUED 250u	 /* of those that were runnable all the time */
+#define FR_WAIT_BUDGET_LONG   100u	 /* of either, if the wait was so long that few can be */
+#define FR_WAIT_LONG_NS	      100000000ULL
+#define FR_WAIT_LONG_STEP     10u /* after as many of these it must be longer by FR_WAIT_LONG_NS */
 #define FR_WAIT_BUDGET_NS     1000000000ULL
 #define FR_WAIT_SPENDERS      256u /* tasks whose records in a second are counted; a power of two */
 #define FR_WAIT_DEF_MIN_NS    1000000ULL
@@ -182,7 +185,7 @@ struct fr_wait_len {
 struct fr_wait_budget {
 	u64 second_ns; /* when it began */
 	u32 second;    /* its number, so that nothing needs to be cleared for the next one */
-	u32 spent[2];  /* records of tasks that slept, and of those that were only queued */
+	u32 spent[3];  /* records of tasks that slept, of those that were only queued, and of long waits beyond these */
 	struct {
 		u32 tid;
 		u16 second, cnt; /* its records of that second */
@@ -301,8 +304,12 @@ FR_INLINE void fr_wait_ration(struct fr_wait *e, bool looked)
  * while no fewer are left than it has had. So one task alone gets half of them, k that wait as often as they can get one part
  * each of k + 1, and the last part is left for those that wait for the first time. Two tasks of one place each forget the
  * other's count: then these two get what is left, as if there were no shares.
+ *
+ * A task that waits often would thus lose the one wait that matters, which is longer than all others. So what would get no
+ * record has a chance by its length alone, off_ns: a third budget, in which the next one has to be the longer the more is
+ * spent.
  */
-FR_INLINE bool fr_wait_spend(struct fr_wait_budget *b, u32 tid, u32 state, u64 now_ns)
+FR_INLINE bool fr_wait_spend(struct fr_wait_budget *b, u32 tid, u32 state, u64 off_ns, u64 now_ns)
 {
 	u32 at = tid & (FR_WAIT_SPENDERS - 1), queued = !(state & FR_PREV_STATE_WAITS);
 	u32 left;
@@ -310,7 +317,7 @@ FR_INLINE bool fr_wait_spend(struct fr_wait_budget *b, u32 tid, u32 state, u64 n
 	if (now_ns - b->second_ns >= FR_WAIT_BUDGET_NS) {
 		b->second_ns = now_ns;
 		b->second++;
-		b->spent[0] = b->spent[1] = 0;
+		b->spent[0] = b->spent[1] = b->spent[2] = 0;
 	}
 	if (b->of[at].tid != tid || b->of[at].second != (u16)b->second) {
 		b->of[at].tid = tid;
@@ -318,8 +325,13 @@ FR_INLINE bool fr_wait_spend(struct fr_wait_budget *b, u32 tid, u32 state, u64 n
 		b->of[at].cnt = 0;
 	}
 	left = (queued ? FR_WAIT_BUDGET_QUEUED : FR_WAIT_BUDGET) - b->spent[queued];
-	if (!left || left < b->of[at].cnt)
-		return false;
+	if (!left || left < b->of[at].cnt) {
+		left = FR_WAIT_BUDGET_LONG - b->spent[2];
+		if (!left || off_ns < FR_WAIT_LONG_NS * (1 + b->spent[2] / FR_WAIT_LONG_STEP))
+			return false;
+		b->spent[2]++;
+		return true;
+	}
 	b->spent[queued]++;
 	b->of[at].cnt++;
 	return true;

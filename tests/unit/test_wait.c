@@ -234,14 +234,14 @@ static void test_word(void **state)
 
 static struct fr_wait_budget budget;
 
-/* How many records the tasks [first, first + cnt) get that each wait once in turn, `rounds` times, in the second that begins at
- * ns. */
+/* How many records the tasks [first, first + cnt) get that each wait for a moment in turn, `rounds` times, in the second that
+ * begins at ns. */
 static u32 spend(u32 first, u32 cnt, u32 rounds, u32 state, u64 ns)
 {
 	u32 got = 0, i;
 
 	for (i = 0; i < rounds * cnt; i++)
-		got += fr_wait_spend(&budget, first + i % cnt, state, ns + i);
+		got += fr_wait_spend(&budget, first + i % cnt, state, FR_WAIT_DEF_MIN_NS, ns + i);
 	return got;
 }
 
@@ -288,8 +288,33 @@ static void test_budget_of_one_place(void **state)
 	(void)state;
 	budget = (struct fr_wait_budget){};
 	for (i = 0; i < 5000; i++)
-		got += fr_wait_spend(&budget, 5 + i % 2 * FR_WAIT_SPENDERS, FR_PREV_STATE_SLEEPING, FR_WAIT_BUDGET_NS + i);
+		got += fr_wait_spend(&budget, 5 + i % 2 * FR_WAIT_SPENDERS, FR_PREV_STATE_SLEEPING, FR_WAIT_DEF_MIN_NS,
+				     FR_WAIT_BUDGET_NS + i);
 	assert_int_equal(got, FR_WAIT_BUDGET);
+}
+
+/* Whoever has used up its share keeps its longest waits, and these have an end, too. */
+static void test_budget_of_long(void **state)
+{
+	u64 ns = FR_WAIT_BUDGET_NS, off_ns;
+	u32 i, got;
+
+	(void)state;
+	budget = (struct fr_wait_budget){};
+	assert_int_equal(spend(7, 1, 5000, 0, ns), FR_WAIT_BUDGET_QUEUED / 2 + 1);
+	ns += 5000;
+	assert_false(fr_wait_spend(&budget, 7, 0, FR_WAIT_LONG_NS - 1, ns));
+	for (i = 0; i < FR_WAIT_BUDGET_LONG; i++) {
+		off_ns = (i / FR_WAIT_LONG_STEP + 1) * FR_WAIT_LONG_NS; /* the next one has to be so long */
+		assert_false(fr_wait_spend(&budget, 7, 0, off_ns - 1, ns));
+		assert_true(fr_wait_spend(&budget, 7, 0, off_ns, ns));
+	}
+	assert_false(fr_wait_spend(&budget, 7, 0, ~0ULL, ns));
+	/* another task's first wait, however short, is not refused because of them */
+	assert_true(fr_wait_spend(&budget, 8, 0, FR_WAIT_DEF_MIN_NS, ns));
+	for (i = got = 0; i < 5000; i++)
+		got += fr_wait_spend(&budget, 7, FR_PREV_STATE_SLEEPING, ~0ULL, 2 * FR_WAIT_BUDGET_NS + i);
+	assert_int_equal(got, FR_WAIT_BUDGET / 2 + 1 + FR_WAIT_BUDGET_LONG);
 }
 
 /* ---- waits beyond the budget ---- */
@@ -435,6 +460,7 @@ int main(void)
 		cmocka_unit_test(test_budget),
 		cmocka_unit_test(test_budget_is_shared),
 		cmocka_unit_test(test_budget_of_one_place),
+		cmocka_unit_test(test_budget_of_long),
 		cmocka_unit_test(test_over),
 		cmocka_unit_test(test_over_is_old),
 		cmocka_unit_test(test_over_of_one_number),
