@@ -235,14 +235,15 @@ FR_COLD int look_at(struct task_struct *task, struct fr_wait *e, u64 now_ns)
 	e->looks--;
 	if (!l || !c || task->flags & WITHOUT_USER_CODE)
 		return 0;
+	l->tid = task->pid;
+	l->left_ns = now_ns;
+	l->said = fr_said(FR_ADDRESS(task)); /* a few bytes of memory, beyond the budget, too: it is the stack that costs */
+	l->ustack_id = 0;
 	if (!may_look(c, now_ns)) {
 		c->cnt.unlooked++;
 		return 0;
 	}
 	depth = take_user_stack(task);
-	l->tid = task->pid;
-	l->left_ns = now_ns;
-	l->said = fr_said(FR_ADDRESS(task));
 	l->ustack_id = depth ? fr_wait_user_known(depth) : 0;
 	if (l->ustack_id || !depth)
 		return 0;

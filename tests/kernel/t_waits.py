@@ -423,6 +423,27 @@ def user_stacks():
     return f"{len(rows)} and {len(bare_rows)} naps"
 
 
+POLLS = 200  # of one CPU in a moment: many more than it has looks
+
+
+@test("beyond the budget of looks at user stacks it is still known which descriptor poll() waits for")
+def polls():
+    name = shared(*WAITS)
+    before = waits_since_begin(name)
+    with subprocess.Popen([program("frt-polls", "polls"), str(POLLS), str(20 * WAIT_MIN_NS // 1_000_000)], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as p:
+        said, file = json.loads(p.stdout.readline()), dump(name)
+    equal(p.returncode, 0, "its exit status")
+    rows = replay(file, "-f", f"event == wait && pid == {p.pid} && id == poll && blocked > 0")
+    lacks = unrecorded(before, file)
+    check(POLLS - lacks <= len(rows) <= POLLS, f"records: {len(rows)} of {POLLS}, waits without a record: {lacks}")
+    lost = [e for e in rows if e["polled_fd"] != said["fd"]]
+    lost = [e for e in lost if e not in often_away(file, e["tid"], [e])]
+    equal([(e["tid"], e["polled_fd"]) for e in lost], [], f"of {len(rows)} waits, those whose descriptor is not {said['fd']}")
+    bare = [e for e in rows if not e["ustack_id"]]
+    return f"{len(rows)} waits, {len(bare)} of them without a user stack"
+
+
 ROUNDS = 4
 
 
@@ -444,7 +465,9 @@ def check_owners(said, rows):
     named = 0
     for w in said:
         for e in of_lock(rows, w):
-            holder = f"holds {w['lock']}" if w["says"] and e["ustack_id"] else None
+            # beyond the budget of looks there is no stack, but the memory was read; who was away too often was not looked at
+            looked = e["ustack_id"] or e["owner_pid"]
+            holder = f"holds {w['lock']}" if w["says"] and looked else None
             equal(e["owner_comm"] if e["owner_pid"] else None, holder, f"who holds {w['lock']}: {e}")
             named += bool(e["owner_pid"])
     others = [e for e in rows if not any(e in of_lock(rows, w) for w in said)]
@@ -457,7 +480,7 @@ def check_owners(said, rows):
 def owners():
     name = shared(*WAITS)
     missing = None
-    for _ in range(TRIES):  # a second has few looks, and others may use them up
+    for _ in range(TRIES):  # who had to leave its CPU before, too often, was not looked at
         said, rows, file = locks(name)
         rows = [e for e in rows if e["ts"] >= 0 and any(e["tid"] in (w["waiter"], w["holder"]) for w in said)]
         check_owners(said, rows)
