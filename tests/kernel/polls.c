@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * polls: many threads of one CPU begin to wait in poll() for one descriptor, all in a moment: `polls CNT MS`, one by one, so that
- * each leaves its CPU for that alone. Prints the descriptor and the threads' tids as JSON once they have waited, and lives until
- * its input ends.
+ * polls: many threads of one CPU begin to wait in poll() for one descriptor, all in a moment: `polls CNT MS`, one by one, so
+ * that each leaves its CPU for that alone. Prints the descriptor and the threads' tids as JSON once they have waited, and lives
+ * until its input ends.
  */
 #define _GNU_SOURCE
 #include <poll.h>

@@ -2,7 +2,7 @@
 /*
  * recognise_java: a monitor of Java (synchronized), by how its virtual machine waits for one: the first thread that does looks
  * again by itself, at first after 1 ms, then each time after eight times as long, at most a second (HotSpot's
- * ObjectMonitor::enter). No lock of the C library does so.
+ * ObjectMonitor::enter): after 1, 8, 64 and 512 ms, and then each second. No lock of the C library does so.
  */
 #include <linux/futex.h>
 #include <string.h>
@@ -11,9 +11,35 @@
 #include "read/verdict/verdict_int.h"
 
 #define LOOKS_LEAST 3u
-#define FACTOR	    8u
-#define LONGEST_NS  FR_SEC_NS
+#define LONGEST	    4		     /* the step that follows itself */
+#define LATE_NS	    (5 * FR_MSEC_NS) /* a timer on a busy machine, or under a hypervisor; or an eighth of its time */
 #define BETWEEN_NS  (5 * FR_MSEC_NS) /* from one look to the next sleep */
+
+/* Its time-outs, one after the other. */
+static const u64 step_ns[LONGEST + 1] = {FR_MSEC_NS, 8 * FR_MSEC_NS, 64 * FR_MSEC_NS, 512 * FR_MSEC_NS, FR_SEC_NS};
+
+/* The longest sleep of a step. */
+static u64 java_most_ns(int step)
+{
+	return step_ns[step] + (step_ns[step] / 8 > LATE_NS ? step_ns[step] / 8 : LATE_NS);
+}
+
+/* Whose time-out ended a sleep of this length; -1: none of them. The first sleep of a lock may be any of them: others came
+ * before. */
+static int java_step(u64 blocked_ns)
+{
+	int i;
+
+	for (i = 0; i <= LONGEST; i++)
+		if (blocked_ns >= step_ns[i] / 16 * 15 && blocked_ns <= java_most_ns(i))
+			return i;
+	return -1;
+}
+
+static int java_next(int step)
+{
+	return step < LONGEST ? step + 1 : LONGEST;
+}
 
 /* A sleep in a futex of its process, with a time-out. */
 static bool java_is_timed(const struct fr_case *k, const struct fr_waited *w)
@@ -34,17 +60,15 @@ static bool java_is_look(const struct fr_case *k, const struct fr_waited *w)
 /* Does the sleep that follows this one, of such a length, belong to the same? */
 static bool java_is_before(const struct fr_case *k, const struct fr_waited *of, const struct fr_waited *next)
 {
-	u64 length_ns = of->blocked_ns * FACTOR;
+	int step = java_step(of->blocked_ns);
 
 	if (of->tid != next->tid || of->arg[0] != next->arg[0] || !java_is_look(k, of) || of->ts > fr_waited_began_ns(next) ||
 	    of->ts + BETWEEN_NS < fr_waited_began_ns(next))
 		return false;
-	if (length_ns > LONGEST_NS)
-		length_ns = LONGEST_NS;
-	return next->blocked_ns >= length_ns / 8 * 7 && next->blocked_ns <= length_ns / 8 * 9;
+	return step >= 0 && java_step(next->blocked_ns) == java_next(step);
 }
 
-/* The first of these sleeps; *cnt: how many there are, w included, *growing: of them, eight times as long as the one before. */
+/* The first of these sleeps; *cnt: how many there are, w included, *growing: of them, longer by a step than the one before. */
 static const struct fr_waited *java_first(const struct fr_case *k, const struct fr_waited *w, u32 *cnt, u32 *growing)
 {
 	const struct fr_waited *of, *first = w;
@@ -56,7 +80,7 @@ static const struct fr_waited *java_first(const struct fr_case *k, const struct 
 		of = fr_clues_wait(k->c, i);
 		if (of == first || !java_is_before(k, of, first))
 			continue;
-		*growing += of->blocked_ns * 4 < first->blocked_ns * 3;
+		*growing += java_step(of->blocked_ns) < java_step(first->blocked_ns);
 		first = of;
 		++*cnt;
 	}
@@ -91,7 +115,7 @@ static const struct fr_waited *java_look_before(const struct fr_case *k, const s
 {
 	const struct fr_waited *of;
 	size_t i = k->c->wait.cnt;
-	u64 most_ns;
+	int step;
 
 	if (!k->is_going || !java_is_timed(k, w))
 		return NULL;
@@ -100,8 +124,8 @@ static const struct fr_waited *java_look_before(const struct fr_case *k, const s
 		if (of->tid != w->tid || of->arg[0] != w->arg[0] || !java_is_look(k, of) || of->ts > fr_waited_began_ns(w) ||
 		    of->ts + BETWEEN_NS < fr_waited_began_ns(w))
 			continue;
-		most_ns = of->blocked_ns * FACTOR < LONGEST_NS ? of->blocked_ns * FACTOR : LONGEST_NS;
-		return w->blocked_ns <= most_ns / 8 * 9 ? of : NULL;
+		step = java_step(of->blocked_ns);
+		return step >= 0 && w->blocked_ns <= java_most_ns(java_next(step)) ? of : NULL;
 	}
 	return NULL;
 }
@@ -109,11 +133,11 @@ static const struct fr_waited *java_look_before(const struct fr_case *k, const s
 /* Could it, after this look, still sleep at a time until the next one? Not where it has waited since. */
 static bool java_may_look(const struct fr_case *k, const struct fr_waited *look, u64 at_ns)
 {
-	u64 most_ns = look->blocked_ns * FACTOR < LONGEST_NS ? look->blocked_ns * FACTOR : LONGEST_NS;
+	int step = java_step(look->blocked_ns);
 	const struct fr_waited *of;
 	size_t i = k->c->wait.cnt;
 
-	if (look->ts + most_ns / 8 * 9 + BETWEEN_NS < at_ns)
+	if (step < 0 || look->ts + java_most_ns(java_next(step)) + BETWEEN_NS < at_ns)
 		return false;
 	while (i-- && (of = fr_clues_wait(k->c, i))->ts > look->ts)
 		if (of->tid == look->tid && of->ts <= at_ns)
