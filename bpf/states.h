@@ -38,6 +38,8 @@ struct fr_state_brief {
 #define FR_STATE_MOVED 2u
 /* The session counts its process among the recorder's own (self.bpf.h). */
 #define FR_STATE_OWN 4u
+/* In files only: since_ns is what switches told that were cut away. */
+#define FR_STATE_BY_SWITCHES 8u
 
 #define FR_STATE_ALLOWED_MAX 0xffffu
 #define FR_STATE_IN_NONE     0xffu /* in no call, and in nothing else that is known */

@@ -72,6 +72,23 @@ def cut_windows_alike():
     assert f"clock {first + 6_000_000}" in asked, [l for l in asked.splitlines() if "clock" in l]
 
 
+def cut_states_since():
+    """Since when a task was as it was is known behind a cut, too, by switches that it leaves out, and by no others."""
+    still = lambda path: {t["tid"]: t for t in json.loads(run("report", "--json", path).stdout)["still_waiting"]["tasks"]}
+    whole = still("still.flight")
+    assert {tid: (t["since_ns"], t["since_from"]) for tid, t in whole.items()} == {
+        7: (1000000000, "switches"), 8: (1400000000, "switches"), 9: (1500000000, "switches"), 10: (1150000000, "table"), 11: (None, None),
+        12: (1400000000, "switches")}, whole
+    for options in ("--since", "1900000000"), ("--since", "1350000000"), ("--cpu", "0"), ("-f", "event == sys_enter || tid == 9 || tid == 12"):
+        out, _ = cut("still.flight", *options)
+        assert not rows(out) == rows("still.flight")
+        kept = still(out)
+        assert kept == {tid: whole[tid] for tid in kept} and len(kept) >= 3, (options, kept)
+    os.rename(os.path.join(dir, cut("still.flight", "--since", "1350000000")[0]), os.path.join(dir, "once.flight"))
+    cut("once.flight", "--since", "1900000000")
+    assert still("out.flight") == whole, "cut twice"
+
+
 def cut_horizon():
     """From the window's beginning on the history is as complete as it was. What is older was cut: it is not missing."""
     a = mid("c.flight", 0.5)

@@ -15,6 +15,7 @@
 #include "read/replay/gaps.h"
 #include "read/replay/lacks.h"
 #include "read/replay/summary.h"
+#include "read/states/states.h"
 
 struct cut;
 
@@ -105,6 +106,28 @@ static int keep_states(struct cut *c, u32 part)
 	return err;
 }
 
+/* Where a state does not tell since when, the switches do, and may be cut away: what they tell is kept with the state. */
+static int keep_since(struct cut *c, u32 part)
+{
+	struct cut_part *p = &c->part[part];
+	struct fr_states st;
+	bool asks = false;
+	size_t cnt, i;
+	const struct fr_snap_state *t = fr_snap_states(p->snap, &cnt);
+	int err;
+
+	for (i = 0; i < cnt && !asks; i++)
+		asks = fr_keep_has_state(p->keep, i) && !t[i].since_ns;
+	if (!asks)
+		return 0;
+	err = fr_states_init(&st, c->replay, part) ?: fr_states_run_all(&st);
+	for (i = 0; i < cnt && !err; i++)
+		if (fr_keep_has_state(p->keep, i) && !t[i].since_ns && fr_states_since(&st, &t[i]))
+			err = fr_keep_since(p->keep, i, fr_states_since(&st, &t[i]));
+	fr_states_free(&st);
+	return err;
+}
+
 /* *cnt: events kept, of all parts. */
 static int find_kept(struct cut *c, u64 *cnt)
 {
@@ -114,7 +137,7 @@ static int find_kept(struct cut *c, u64 *cnt)
 	*cnt = 0;
 	for (i = 0; i < c->part_cnt && !err; i++) {
 		keep_trigger(&c->part[i]);
-		err = keep_states(c, i);
+		err = keep_states(c, i) ?: keep_since(c, i);
 		err = err ?: fr_keep_ready(c->part[i].keep);
 		*cnt += fr_keep_all(c->part[i].keep);
 	}

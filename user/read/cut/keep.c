@@ -30,6 +30,7 @@ struct fr_keep {
 	u64 *task;  /* a bit for each tid */
 	u64 *state; /* a bit for each state */
 	size_t state_cnt;
+	struct fr_idmap since; /* by the number of a state, what switches tell: u64 */
 	struct fr_idmap stacks;
 	struct refs refs[FR_EVENT_MAX];
 };
@@ -161,6 +162,23 @@ bool fr_keep_has_state(const struct fr_keep *k, size_t i)
 	return i < k->state_cnt && test(k->state, i);
 }
 
+int fr_keep_since(struct fr_keep *k, size_t i, u64 since_ns)
+{
+	u64 *since = fr_idmap_get(&k->since, i);
+
+	if (!since)
+		return -ENOMEM;
+	*since = since_ns;
+	return 0;
+}
+
+u64 fr_keep_since_of(const struct fr_keep *k, size_t i)
+{
+	const u64 *since = fr_idmap_find(&k->since, i);
+
+	return since ? *since : 0;
+}
+
 /* ---- what else must stay ---- */
 
 /* From tasks to their processes and on to parents, until none is new. */
@@ -256,6 +274,7 @@ struct fr_keep *fr_keep_new(const struct fr_snap *s)
 	fr_snap_chunks(s, &k->chunk_cnt);
 	fr_snap_states(s, &k->state_cnt);
 	fr_idmap_init(&k->stacks, sizeof(struct told));
+	fr_idmap_init(&k->since, sizeof(u64));
 	k->bits = calloc(k->chunk_cnt + 1, sizeof(*k->bits));
 	k->cnt = calloc(k->chunk_cnt + 1, sizeof(*k->cnt));
 	k->task = calloc(TID_CNT / 64, sizeof(*k->task));
@@ -277,6 +296,7 @@ void fr_keep_free(struct fr_keep *k)
 	for (i = 0; k->bits && i < k->chunk_cnt; i++)
 		free(k->bits[i]);
 	fr_idmap_free(&k->stacks);
+	fr_idmap_free(&k->since);
 	free(k->bits);
 	free(k->cnt);
 	free(k->task);

@@ -23,6 +23,9 @@ void fr_keep_task(struct fr_keep *k, u32 tid);
 /* Keep state i of fr_snap_states(), and what is known about its task, its waker and its stack. 0 or -ENOMEM. */
 int fr_keep_state(struct fr_keep *k, size_t i);
 
+/* Since when a task was in a state that is kept, where the file's switches tell it, not the state itself. 0 or -ENOMEM. */
+int fr_keep_since(struct fr_keep *k, size_t i, u64 since_ns);
+
 /*
  * After all rows: also keep what is known about their tasks' processes, about parents, and about tasks that share a cgroup with
  * them.
@@ -37,6 +40,7 @@ u64 fr_keep_all(const struct fr_keep *k);
 bool fr_keep_has(const struct fr_keep *k, size_t chunk, u32 row);
 bool fr_keep_has_task(const struct fr_keep *k, u32 tid);
 bool fr_keep_has_state(const struct fr_keep *k, size_t i);
+u64 fr_keep_since_of(const struct fr_keep *k, size_t i); /* what fr_keep_since() was told, 0: nothing */
 
 /*
  * Does a row that is not kept supply a name or a stack that is needed, or tell what was never recorded of others? True only

@@ -123,11 +123,19 @@ static int meta_take_states(struct fr_meta *m, const struct fr_snap *s, const st
 {
 	size_t cnt, i;
 	const struct fr_snap_state *t = fr_snap_states(s, &cnt);
+	struct fr_snap_state state;
 	int err = 0;
 
-	for (i = 0; i < cnt && !err; i++)
-		if (!keep || fr_keep_has_state(keep, i))
-			err = fr_vec_add(&m->state, &t[i], 1);
+	for (i = 0; i < cnt && !err; i++) {
+		if (keep && !fr_keep_has_state(keep, i))
+			continue;
+		state = t[i];
+		if (keep && fr_keep_since_of(keep, i)) {
+			state.since_ns = fr_keep_since_of(keep, i);
+			state.flags |= FR_STATE_BY_SWITCHES;
+		}
+		err = fr_vec_add(&m->state, &state, 1);
+	}
 	return err;
 }
 

@@ -1022,7 +1022,7 @@ static int request_set_up(struct fr_request *q)
 		return -ENOMEM;
 	for (i = 0; i < cnt; i++)
 		request_bind(q, i);
-	err = fr_missing_new(q->replay, &q->run->missing) ?: fr_states_init(&q->run->states, q->replay);
+	err = fr_missing_new(q->replay, &q->run->missing) ?: fr_states_init(&q->run->states, q->replay, 0);
 	q->run->has_states = true;
 	if (!err)
 		fr_replay_tell_lost(q->replay, request_lost, q);

@@ -94,7 +94,7 @@ struct fr_snap_state {
 	u8 in;		    /* enum fr_waited_in, FR_STATE_IN_NONE */
 	u8 waker;	    /* enum fr_waker */
 	u8 policy;	    /* the kernel's SCHED_* */
-	u8 flags;	    /* FR_STATE_RUNS, FR_STATE_MOVED, FR_STATE_OWN */
+	u8 flags;	    /* FR_STATE_RUNS, FR_STATE_MOVED, FR_STATE_OWN, FR_STATE_BY_SWITCHES */
 	u16 allowed_cnt;    /* CPUs that it might run on, by its affinity and its cpuset; 0: not known */
 	const char *object; /* what its call is about, empty: not known */
 };

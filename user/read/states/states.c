@@ -80,16 +80,16 @@ static int states_ask(struct fr_states *st, const struct fr_snap_state *t)
 	return s ? 0 : -ENOMEM;
 }
 
-int fr_states_init(struct fr_states *st, const struct fr_replay *r)
+int fr_states_init(struct fr_states *st, const struct fr_replay *r, u32 file)
 {
 	size_t i;
 	int err = 0;
 
-	*st = (struct fr_states){.snap = fr_replay_snap(r, 0)};
+	*st = (struct fr_states){.snap = fr_replay_snap(r, file), .file = file};
 	st->at = fr_snap_states(st->snap, &st->cnt);
 	fr_idmap_init(&st->asked, sizeof(struct seen));
 	for (i = 0; i < sizeof(wants) / sizeof(wants[0]); i++)
-		fr_subscribe(fr_replay_schema(r, 0), &wants[i], &st->sub[i]);
+		fr_subscribe(fr_replay_schema(r, file), &wants[i], &st->sub[i]);
 	for (i = 0; i < st->cnt && !err; i++)
 		err = states_ask(st, &st->at[i]);
 	return err;
@@ -116,21 +116,23 @@ static struct seen *states_seen_of(const struct fr_states *st, u32 tid, u64 ts)
 	return s && ts <= s->at_ns ? s : NULL;
 }
 
+/* In any order: chunks of several CPUs are read one after the other. */
+static void states_take_last(u64 *last_ns, u64 ns)
+{
+	if (ns > *last_ns)
+		*last_ns = ns;
+}
+
 static void states_take_row(struct fr_states *st, const struct fr_row *r, u32 which)
 {
 	u32 other = fr_sub_num(&st->sub[which], r, 0);
 	struct seen *s = states_seen_of(st, other, r->ts);
 
-	if (which != SWITCH) {
-		if (s)
-			s->woken_ns = r->ts;
-		return;
-	}
 	if (s)
-		s->ran_ns = r->ts;
-	s = states_seen_of(st, r->tid, r->ts);
+		states_take_last(which == SWITCH ? &s->ran_ns : &s->woken_ns, r->ts);
+	s = which == SWITCH ? states_seen_of(st, r->tid, r->ts) : NULL;
 	if (s)
-		s->left_ns = r->ts;
+		states_take_last(&s->left_ns, r->ts);
 }
 
 void fr_states_run(struct fr_states *st, const struct fr_replay_run *run)
@@ -139,7 +141,7 @@ void fr_states_run(struct fr_states *st, const struct fr_replay_run *run)
 	struct fr_row r;
 	u32 i, which;
 
-	if (!st->asked.cnt || run->file)
+	if (!st->asked.cnt || run->file != st->file)
 		return;
 	for (i = run->from; i < run->to; i++)
 		for (which = 0; which < sizeof(wants) / sizeof(wants[0]); which++)
@@ -147,6 +149,30 @@ void fr_states_run(struct fr_states *st, const struct fr_replay_run *run)
 				r = fr_batch_row(b, i);
 				states_take_row(st, &r, which);
 			}
+}
+
+int fr_states_run_all(struct fr_states *st)
+{
+	struct fr_wants wants = {};
+	struct fr_batch b = {.wants = &wants};
+	struct fr_snap_decoder *decoder;
+	struct fr_snap_decoded got = {};
+	size_t cnt, i;
+
+	if (!st->asked.cnt)
+		return 0;
+	if (fr_snap_decoder_new(&decoder))
+		return -ENOMEM;
+	fr_states_want(st, &wants);
+	fr_snap_chunks(st->snap, &cnt);
+	for (i = 0; i < cnt && got.err != -ENOMEM; i++) {
+		got = fr_snap_decode_chunk(st->snap, decoder, i, &b);
+		if (!got.err)
+			fr_states_run(st, &(struct fr_replay_run){.b = &b, .to = b.row_cnt, .file = st->file});
+	}
+	fr_batch_free(&b);
+	fr_snap_decoder_free(decoder);
+	return got.err == -ENOMEM ? -ENOMEM : 0;
 }
 
 /* Since when by events: it runs since it got the CPU, it waits since it left, it is queued since it was woken or left. */
@@ -161,16 +187,20 @@ static u64 since_by_events(const struct fr_snap_state *t, const struct seen *s)
 	return !t->state && s->woken_ns > s->left_ns ? s->woken_ns : s->left_ns;
 }
 
-static void find_since(const struct fr_states *st, const struct fr_snap_state *t, struct fr_still *out)
+u64 fr_states_since(const struct fr_states *st, const struct fr_snap_state *t)
 {
 	const struct seen *s = fr_idmap_find(&st->asked, t->tid);
 
-	out->since_ns = t->since_ns;
-	out->from = t->since_ns ? FR_SINCE_TABLE : FR_SINCE_UNKNOWN;
-	if (out->since_ns || !s)
-		return;
-	out->since_ns = since_by_events(t, s);
-	out->from = out->since_ns ? FR_SINCE_SWITCHES : FR_SINCE_UNKNOWN;
+	return t->since_ns || !s ? t->since_ns : since_by_events(t, s);
+}
+
+static void find_since(const struct fr_states *st, const struct fr_snap_state *t, struct fr_still *out)
+{
+	out->since_ns = fr_states_since(st, t);
+	if (!out->since_ns)
+		out->from = FR_SINCE_UNKNOWN;
+	else
+		out->from = t->since_ns && !(t->flags & FR_STATE_BY_SWITCHES) ? FR_SINCE_TABLE : FR_SINCE_SWITCHES;
 }
 
 /* ---- as a wait ---- */

@@ -36,14 +36,15 @@ struct fr_still {
 
 struct fr_states {
 	const struct fr_snap *snap;
+	u32 file;			/* its number */
 	const struct fr_snap_state *at; /* by tid, then by time */
 	size_t cnt;
 	struct fr_sub sub[3];  /* switch, waking, and that of a new task */
 	struct fr_idmap asked; /* by tid, what events tell: those of which the table of waits knew nothing */
 };
 
-/* Of the first file of r. Free it in any case. 0 or -ENOMEM. */
-int fr_states_init(struct fr_states *st, const struct fr_replay *r);
+/* Of a file of r, of its number. Free it in any case. 0 or -ENOMEM. */
+int fr_states_init(struct fr_states *st, const struct fr_replay *r, u32 file);
 void fr_states_free(struct fr_states *st);
 
 /* The columns that fr_states_run() reads. */
@@ -52,8 +53,14 @@ void fr_states_want(const struct fr_states *st, struct fr_wants *w);
 /* Take what the next rows tell of since when. */
 void fr_states_run(struct fr_states *st, const struct fr_replay_run *run);
 
+/* Instead, where nobody replays all of the file: take what all of its rows tell, but of damaged chunks. 0 or -ENOMEM. */
+int fr_states_run_all(struct fr_states *st);
+
 /* Once all rows were taken: one of st->at. */
 void fr_states_read(const struct fr_states *st, const struct fr_view *v, const struct fr_snap_state *t, struct fr_still *out);
+
+/* Likewise, only since when; 0: not known. */
+u64 fr_states_since(const struct fr_states *st, const struct fr_snap_state *t);
 
 /* Does the file say that it has the states of all tasks, those of little interest (`brief`) apart? */
 bool fr_states_are_all(const struct fr_snap *s);

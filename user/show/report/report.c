@@ -51,7 +51,7 @@ static int analyze(struct fr_report *r)
 	int err, got;
 
 	err = fr_analyze_new(r->replay, r->sum, &r->ask->analyze, &r->analyze) ?: look_for_clues(r);
-	err = err ?: fr_states_init(&r->states, r->replay);
+	err = err ?: fr_states_init(&r->states, r->replay, 0);
 	if (!err)
 		want(r);
 	while (!err && (got = fr_replay_next(r->replay, &run)) != 0) {
