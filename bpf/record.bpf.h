@@ -254,10 +254,11 @@ FR_INLINE int fr_enabled(u32 event)
 /* One after the other, which takes two instructions each: clang would compare with all of them at once, which takes five. */
 FR_INLINE int fr_is_self(u32 tgid)
 {
-	int i;
+	volatile u32 *home = &fr_session.self_tgid[tgid % FR_SELF_HOMES];
+	u32 i;
 
-	for (i = 0; i < FR_SELF_MAX; i++)
-		if (*(volatile u32 *)&fr_session.self_tgid[i] == tgid)
+	for (i = 0; i < FR_SELF_WAYS; i++)
+		if (home[i] == tgid)
 			return tgid != 0;
 	return 0;
 }

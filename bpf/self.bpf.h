@@ -9,7 +9,7 @@
  *
  * Anybody may execute the file, with libraries of their own and under any name: so the file alone says nothing. What counts are
  * the rights that a process has in the initial user namespace, since in one of its own everybody has all of them. Others can
- * neither be left out nor take a slot. All of this is decided at exec; an event only looks the process up.
+ * neither be left out nor take a place. All of this is decided at exec; an event only looks the process up.
  */
 #ifndef FR_SELF_BPF_H
 #define FR_SELF_BPF_H
@@ -34,26 +34,30 @@ FR_INLINE bool fr_self_is_ours(struct task_struct *task, struct file *exe)
 
 #define FR_SELF_CAPS (1ULL << 38 | 1ULL << 39) /* CAP_PERFMON, CAP_BPF */
 
-/* Take a free slot after the recorder's. If none is free, the process is recorded like any other. */
+/* Take a free place. If others have all of them, whose pids end alike, the process is recorded like any other. */
 FR_INLINE void fr_self_add(u32 tgid)
 {
-	int i;
+	u32 *home = &fr_session.self_tgid[tgid % FR_SELF_HOMES];
+	u32 i;
 
 	if (fr_is_self(tgid))
 		return;
-	for (i = FR_SELF_RECORDER + 1; i < FR_SELF_MAX; i++)
-		if (!__sync_val_compare_and_swap(&fr_session.self_tgid[i], 0, tgid))
+	for (i = 0; i < FR_SELF_WAYS; i++)
+		if (!__sync_val_compare_and_swap(&home[i], 0, tgid))
 			return;
 }
 
 /* A process ended, or executed another program: its pid may later belong to a process that is not ours. */
 FR_INLINE void fr_self_gone(u32 tgid)
 {
-	int i;
+	u32 *home = &fr_session.self_tgid[tgid % FR_SELF_HOMES];
+	u32 i;
 
-	for (i = 0; i < FR_SELF_MAX; i++)
-		if (fr_session.self_tgid[i] == tgid)
-			fr_session.self_tgid[i] = 0;
+	for (i = 0; i < FR_SELF_WAYS; i++)
+		if (home[i] == tgid)
+			home[i] = 0;
+	if (fr_session.recorder_tgid == tgid)
+		fr_session.recorder_tgid = 0;
 }
 
 FR_INLINE void fr_self_identify(struct file *exe, struct fr_self_file *out)
@@ -102,7 +106,8 @@ FR_INLINE void fr_self_is_recorder(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 
-	fr_session.self_tgid[FR_SELF_RECORDER] = bpf_get_current_pid_tgid() >> 32;
+	fr_session.recorder_tgid = bpf_get_current_pid_tgid() >> 32;
+	fr_self_add(fr_session.recorder_tgid);
 	fr_self_identify(BPF_CORE_READ(task, mm, exe_file), &fr_session.self_file);
 }
 

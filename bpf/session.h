@@ -49,9 +49,12 @@ enum fr_call_unread {
 		FR_UNREAD_CNT
 };
 
-/* At most this many processes of ours at once have their system calls and faults left out; slot 0 is the recorder's. */
-#define FR_SELF_RECORDER 0
-#define FR_SELF_MAX	 8
+/*
+ * The processes of ours, whose system calls and faults are left out: each has one of the FR_SELF_WAYS places from its home on,
+ * which is its pid's lowest bits. So an event looks at these few alone, however many processes there are.
+ */
+#define FR_SELF_HOMES 256u
+#define FR_SELF_WAYS  4u
 
 /*
  * The file of our program. Once it is removed its inode's number may become that of another file: that has another generation,
@@ -136,9 +139,10 @@ struct fr_left {
 struct fr_session {
 	/* switches: read by every program, rarely written */
 	u32 enable[FR_EVENT_MAX]; /* the generation whose programs record this event, 0: none */
-	u32 self_tgid[FR_SELF_MAX];
+	u32 recorder_tgid;	  /* 0: none */
+	u32 unused[7];
 	struct fr_mark mark;
-	u8 pad0[FR_CACHE_SZ - FR_SELF_MAX * 4 - sizeof(struct fr_mark)];
+	u8 pad0[FR_CACHE_SZ - 32 - sizeof(struct fr_mark)];
 	struct fr_self_file self_file;
 	/* rare counters */
 	u64 task_evicted; /* dead tasks dropped from the table to make room */
@@ -153,6 +157,8 @@ struct fr_session {
 	struct fr_left left[FR_LEFT_MAX];
 	u64 beside_cnt;			      /* snapshots taken without the reader's lock, which somebody held for too long */
 	struct fr_left left_dir[FR_LEFT_MAX]; /* likewise, those that look at the directory of snapshots */
+	/* read by every program, rarely written */
+	u32 self_tgid[FR_SELF_HOMES + FR_SELF_WAYS - 1] FR_ALIGNED(FR_CACHE_SZ); /* 0: free */
 } FR_ALIGNED(FR_CACHE_SZ);
 
 /* The task table: who a tid was. The key is a tid and when it began, so that a reused pid is another task. */
@@ -221,7 +227,7 @@ struct fr_ksym_text {
 
 _Static_assert(sizeof(struct fr_task_key) == 16, "in a map");
 _Static_assert(sizeof(struct fr_task) == 72, "in a map");
-_Static_assert(__builtin_offsetof(struct fr_session, mark) == FR_EVENT_MAX * 4 + FR_SELF_MAX * 4, "in crash dumps");
+_Static_assert(__builtin_offsetof(struct fr_session, mark) == FR_EVENT_MAX * 4 + 32, "in crash dumps");
 _Static_assert(sizeof(struct fr_session) <= FR_PAGE_SZ, "one page");
 
 #endif

@@ -54,6 +54,10 @@ class Object:
         btf = json.loads(subprocess.run(["bpftool", "-j", "btf", "dump", "file", path], stdout=subprocess.PIPE, check=True).stdout)
         self.structs = {t["name"]: t for t in btf["types"] if t["kind"] == "STRUCT"}
 
+        self.task = self.add_region(bytes(4 * PAGE_SZ))  # the current one, of a process that is not ours
+        for member in ("pid", "tgid"):
+            self.store(self.task + self.member("task_struct", member), 4, 100)
+
     def address(self, name):
         value, shndx = next((v, s) for n, v, s in self.symbols if n == name)
         return FIRST + shndx << 32 | value
@@ -93,6 +97,8 @@ class Object:
             return self.clock_ns
         if nr == 14:
             return 100 << 32 | 100
+        if nr in (35, 158):  # get_current_task, get_current_task_btf
+            return self.task
         if nr in (4, 112, 113):  # probe_read: FR_FORGET() reads a variable onto itself
             for i in range(r[2]):
                 self.store(r[1] + i, 1, self.load(r[3] + i, 1))
@@ -100,7 +106,7 @@ class Object:
             for i in range(PATH_SZ):
                 self.store(r[1] + i, 1, ord("p") if i < PATH_SZ - 1 else 0)
             return PATH_SZ
-        return 0  # the CPU's number, a task, a comm, ...
+        return 0  # the CPU's number, a comm, ...
 
     # ---- instructions ----
 

@@ -37,7 +37,7 @@ static u32 recorder_pid(struct fr_sess *s)
 {
 	const struct fr_session *sh = fr_sess_shared(s);
 
-	return sh && fr_ns_is_first(FR_NS_PID) ? __atomic_load_n(&sh->self_tgid[FR_SELF_RECORDER], __ATOMIC_RELAXED) : 0;
+	return sh && fr_ns_is_first(FR_NS_PID) ? __atomic_load_n(&sh->recorder_tgid, __ATOMIC_RELAXED) : 0;
 }
 
 /* The socket was removed, or the recorder was told to have none. */

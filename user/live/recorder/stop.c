@@ -59,7 +59,7 @@ static u32 find_owner(struct fr_sess *s)
 	u32 waited, pid = 0;
 
 	for (waited = 0; sh && waited < SELF_TIMEOUT_MS && fr_sess_is_owned(s); waited += NAP_MS) {
-		pid = __atomic_load_n(&sh->self_tgid[FR_SELF_RECORDER], __ATOMIC_RELAXED);
+		pid = __atomic_load_n(&sh->recorder_tgid, __ATOMIC_RELAXED);
 		if (pid)
 			break;
 		stop_nap();
