@@ -8,8 +8,8 @@ import signal
 import subprocess
 import tempfile
 
-from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, Skip, check, ended, equal, fr, fr_json, gone, helper, main, mono_ns, new_name, path,
-                    replay, run, shared, snapshots, test, wait_for)
+from frtest import (FLIGHTREC, MINIMAL, SESSIONS, TMP, Skip, check, ended, equal, fr, fr_json, gone, helper, impatient, main, mono_ns, new_name,
+                    path, replay, run, shared, snapshots, test, wait_for)
 from hangfs import hangfs
 
 
@@ -243,8 +243,9 @@ def names():
         # a machine that is busy may be late with others, too; the next look finds that the helper of the one before still waits
         def only_one_hangs():
             pathlib.Path(file).unlink(missing_ok=True)
-            run("unshare", "-m", "sh", "-c", f'mount --bind {engines} {ENGINES} && exec "$@"', "sh", FLIGHTREC, "dump", "-n", name, "-o",
-                file)
+            with impatient(100):  # it is looked at again where others are late
+                run("unshare", "-m", "sh", "-c", f'mount --bind {engines} {ENGINES} && exec "$@"', "sh", FLIGHTREC, "dump", "-n", name, "-o",
+                    file)
             missing = [u["why"] for u in fr_json("info", file)["unread"]["items"] if u["what"] in ("containers", "cgroups", "process")]
             return missing in (["late"], ["waited"]) and set(pids.values()) <= {e["pid"] for e in replay(file)}
 
