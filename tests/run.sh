@@ -19,6 +19,7 @@ export PATH=/usr/bin:/bin:$PATH:/usr/sbin:/sbin FLIGHTREC=$PWD/build/flightrec F
 # +: computes: beside others, as many at a time as there are CPUs. Those that take long first.
 # ~: waits for most of its time: one after the other, beside those that compute.
 # =: records this machine: one after the other, alone, when all others have ended.
+# :: records it, too, in a session of its own, of which it asks nothing that others disturb: beside each other, behind those.
 suites='
 + cli 1200	tests/cli/run.sh
 + unit	 1200	tests/unit/run.sh
@@ -41,9 +42,9 @@ suites='
 ~ top	 900	tests/top/run.sh
 ~ dist	 400	tests/dist/run.sh
 = kernel 2400	tests/kernel/run.sh
-= export 1200	tests/export/run.sh
-= fault	 900	tests/fault/run.sh
 = demo	 400	tests/demo/check.sh
+: fault	 900	tests/fault/run.sh
+: export 1200	tests/export/run.sh
 '
 # What needs chance, time or another kernel. FR_LONG=1 has a suite try what chance or time shows; in `make check` it does not.
 # +, =: as above, but a lane of = runs beside those with a +, which leave one CPU to it.
@@ -67,8 +68,8 @@ parts='
 '
 logs=build/check kind=suites times=times table=$suites
 case ${1:-} in
---list) sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$suites" && exit 0 ;;
---list-long) sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$parts" && exit 0 ;;
+--list) sed -nE 's/^[-+~=:.] ([a-z]+).*/\1/p' <<< "$suites" && exit 0 ;;
+--list-long) sed -nE 's/^[-+~=:.] ([a-z]+).*/\1/p' <<< "$parts" && exit 0 ;;
 --long) shift && logs=build/check/long kind=parts times=../times-long table=$parts ;;
 esac
 mkdir -p $logs
@@ -182,16 +183,16 @@ lane() {
 	done
 }
 
-# beside COUNT: run the suites with a +, so many at a time
+# beside KIND COUNT: run the suites of a kind, so many at a time
 beside() {
 	local name limit command
 	while read -r _ name limit command; do
-		while (($(jobs -rp | wc -l) >= $1)); do
+		while (($(jobs -rp | wc -l) >= $2)); do
 			wait -n
 		done
 		# shellcheck disable=SC2086
 		run_suite "$name" "$limit" $command &
-	done < <(those +)
+	done < <(those "$1")
 	wait
 }
 
@@ -207,29 +208,31 @@ make_shared() {
 all_suites() {
 	make_shared
 	lane < <(those "~") &
-	beside "$(nproc)" &
+	beside + "$(nproc)" &
 	wait
 	lane < <(those =) &
+	wait
+	beside : 2 &
 	wait
 }
 
 all_parts() {
 	make_shared
 	lane < <(those =) &
-	beside $(($(nproc) > 2 ? $(nproc) - 1 : 1)) &
+	beside + $(($(nproc) > 2 ? $(nproc) - 1 : 1)) &
 	wait
 	lane < <(those -) &
 	wait
 }
 
 for name; do
-	[[ $name =~ ^[0-9]+$ ]] || grep -qE "^[-+~=.] $name[[:blank:]]" <<< "$table" && continue
-	echo "no name of one of the $kind: $name; they are:" $(sed -nE 's/^[-+~=.] ([a-z]+).*/\1/p' <<< "$table") >&2
+	[[ $name =~ ^[0-9]+$ ]] || grep -qE "^[-+~=:.] $name[[:blank:]]" <<< "$table" && continue
+	echo "no name of one of the $kind: $name; they are:" $(sed -nE 's/^[-+~=:.] ([a-z]+).*/\1/p' <<< "$table") >&2
 	exit 1
 done
 [[ $kind != parts ]] || echo "chance begins at FR_SEED=$FR_SEED"
 if (($#)); then
-	lane < <(those =~+-. "$@") &
+	lane < <(those =:~+-. "$@") &
 	wait
 else
 	all_$kind
@@ -240,10 +243,10 @@ while read -r _ name _; do
 	read -r p f s 2> /dev/null < "$logs/$name.counts" || { p=0 f=1 s=0 && echo "   failed: $name did not come to its end"; }
 	((passed += p, failed += f, skipped += s))
 	[[ ! -e $logs/$name.failures ]] || cat "$logs/$name.failures"
-done < <(those =~+-. "$@")
+done < <(those =:~+-. "$@")
 measured=$(
 	row "${kind%s}" seconds passed failed skipped cpu
-	for name in make $(those =~+-. "$@" | cut -d' ' -f2); do
+	for name in make $(those =:~+-. "$@" | cut -d' ' -f2); do
 		[[ ! -e $logs/$name.time ]] || cat "$logs/$name.time"
 	done
 	row all $SECONDS $passed $failed $skipped "$(awk '{ s += $6 } END { print s }' $logs/*.time)"
