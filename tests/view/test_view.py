@@ -339,6 +339,17 @@ def axis(small, _):
             marks = page.js("return [0, 1, 2, 3, 4].map(i => axisTime(arguments[0] - i * arguments[1], arguments[1], arguments[0]))", far, step)
             equal(len(set(marks)), 5, f"{far} {step}: {marks}")
             equal(len({m.split(" ")[1] for m in marks}), 1, f"one unit: {marks}")
+        page.browser.keys("f")
+        beyond = page.js("""const t = flightrec.timeline, out = [], put = CanvasRenderingContext2D.prototype.fillText;
+            CanvasRenderingContext2D.prototype.fillText = function (text, x, y) { out.push([text, x, x + this.measureText(text).width]); put.call(this, text, x, y); };
+            for (let k = 0; k < 50; k++) {
+                t.view(0, t.data.span * (1 - k / 200));
+                t.draw();
+            }
+            CanvasRenderingContext2D.prototype.fillText = put;
+            return [out.length, out.filter(([, , end]) => end > LABEL_W + t.w)];""")
+        check(beyond[0] > 100, f"texts: {beyond[0]}")
+        equal(beyond[1], [], "texts that go on beyond the timeline")
 
 
 @test("search finds names, numbers, texts, calls, errors; n and N go on")
@@ -547,6 +558,43 @@ def themes(small, _):
         check(page.js(color) != light, "the system's")
 
 
+# Contrast of WCAG 2, of two colours that CSS knows.
+CONTRAST = """const g = document.createElement("canvas").getContext("2d");
+    const light = color => {
+        g.fillStyle = color;
+        const [r, v, b] = [1, 3, 5].map(at => parseInt(g.fillStyle.slice(at, at + 2), 16) / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * v + 0.0722 * b;
+    };
+    const contrast = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);"""
+# Each text of the page with what is behind it; labels on each task's colour and on calls; what the timeline writes on its ground.
+LEAST_CONTRAST = CONTRAST + """
+    const tl = flightrec.timeline, bad = [], need = (what, a, b) => contrast(a, b) < 4.5 && bad.push([what, a, b, contrast(a, b)]);
+    const behind = e => { const c = getComputedStyle(e).backgroundColor; return c === "rgba(0, 0, 0, 0)" ? behind(e.parentElement) : c; };
+    for (const e of document.querySelectorAll("body *"))
+        if ([...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) && e.checkVisibility() && !(e instanceof SVGElement))
+            need(`${e.tagName} ${e.id} ${e.className} ${e.textContent.slice(0, 20)}`, getComputedStyle(e).color, behind(e));
+    const ctx = tl.canvas.getContext("2d");
+    for (let tid = 1; tid <= 360; tid++)
+        need(`label of ${tid}`, tl.inkOn(ctx, tl.colorOf(tid)), tl.colorOf(tid));
+    need("a call's label", tl.inkOn(ctx, tl.c.call), tl.c.call);
+    for (const name of ["fg", "dim", "accent"])
+        need(name, tl.c[name], tl.c.bg);
+    return bad;"""
+
+
+@test("texts of the page, labels in the timeline and what stands on its axis have a contrast of 4.5 at least, light and dark")
+def contrasts(small, _):
+    for dark in False, True:
+        with Page(small, dark=dark) as page:
+            page.js("flightrec.selectRow(2)")
+            for tab in "123456":
+                page.browser.keys(tab)
+                equal(page.js(LEAST_CONTRAST), [], f"panel {tab}, {'dark' if dark else 'light'}")
+            page.browser.keys("1?")
+            equal(page.js(LEAST_CONTRAST), [], "keys")
+            page.browser.keys("\ue00c")
+
+
 TELL = """const d = flightrec.data, m = flightrec.model, list = o => Object.values(o).map(v => [...v.a.slice(0, v.n)]);
     const spans = s => Array.from({ length: s.n }, (_, i) => [s.at.a[i], s.until.a[i], s.kind.a[i], s.row.a[i] === NOT_READ ? null : s.row.a[i] < 0 ? -1 : s.row.a[i] + d.base]);
     return {
@@ -605,6 +653,12 @@ def equal_spans(part, whole, begin, end, what):
     equal([s[:3] for s in part], [s[:3] for s in whole], what)
     for p, w in zip(part, whole):
         check(p[3] in (None, w[3]), f"{what}: row {p}, not {w}")
+
+
+def equal_calls_of_part(part, whole, begin, end, what):
+    """Of a call whose beginning is not read, the number is not known either."""
+    known = {tuple(s[:2]): s[2] for s in near(whole, begin, end)}
+    equal_spans([[*s[:2], known.get(tuple(s[:2])) if s[2:] == [-1, None] else s[2], s[3]] for s in part], whole, begin, end, what)
 
 
 def unread(js, word, searched):
@@ -669,7 +723,7 @@ CALL = """const tl = flightrec.timeline, m = flightrec.model;
             return [t.tid, t.calls.at.a[i]];
         }"""
 NAME_OF = """const c = flightrec.model.tasks.get(arguments[0]).calls, i = lower(c.at.a, arguments[1], c.n);
-    return flightrec.timeline.callName(c.row.a[i])"""
+    return flightrec.timeline.callName(c.kind.a[i], c.row.a[i])"""
 
 
 @test("a page of many tiles is shown when those around the trigger are read, and says what is not; in a worker or without one, it becomes what it is at once")
@@ -699,7 +753,7 @@ def tiles(_, folder):
             equal_spans(p, w, begin, end, f"CPU {nr}")
         for (tid, states, its_calls), (_, all_states, all_calls) in zip(part["tasks"], whole["tasks"]):
             equal_spans(states, all_states, begin, end, f"states of {tid}")
-            equal_spans(its_calls, all_calls, begin, end, f"calls of {tid}")
+            equal_calls_of_part(its_calls, all_calls, begin, end, f"calls of {tid}")
         check(not any(spans for _, spans in part["irqs"]) and any(spans for _, spans in whole["irqs"]), "handlers of a part are not known")
         js("flightrec.timeline.view(arguments[0], arguments[1])", begin + 1, end - 1)
         check(all(s == "interrupts: loading" for s in js(SAYS) if "loading" in s), "what is read is not said to be loading")
@@ -751,6 +805,59 @@ def tiles(_, folder):
         js("mute.onmessageerror()")
         equal([browser.whole(), js("return flightrec.data.by"), js(TELL)], ["", "slices", whole], "by a worker whose message cannot be taken over")
         check(len(errors := browser.errors()) == 1 and "no worker: what the worker read" in errors[0], f"why is said: {errors}")
+    finally:
+        browser.close()
+
+
+# What is drawn in windows all over the page, and told of an event in each; how much is kept, by the cache and by the pieces.
+PANNED = """const tl = flightrec.timeline, d = flightrec.data, m = flightrec.model, out = [], lists = a => typeof a[0] === "object";
+    const kept = () => d.pieces.reduce((n, p) => n + [...p.of.values()].reduce((n, of) => n + of.decoded.reduce((n, a) =>
+        n + (!a ? 0 : lists(a) ? a.length * VIEW_SZ + a.reduce((n, v) => n + v.byteLength, 0) : a.byteLength), 0), 0), 0);
+    const sumOf = text => {
+        let sum = 7;
+        for (let i = 0; i < text.length; i++)
+            sum = (Math.imul(sum, 31) + text.charCodeAt(i)) >>> 0;
+        return sum;
+    };
+    flightrec.select(null);
+    tl.scroll = 0;
+    for (let k = 0; k < 24; k++) {
+        const i = Math.floor((k + 0.5) / 24 * d.n), len = [d.span / 3, 1e6, 2e4][k % 3];
+        flightrec.selectRow(i);
+        tl.view(d.ts[i] - len / 2, d.ts[i] + len / 2);
+        tl.draw();
+        const drawn = sumOf(tl.canvas.toDataURL()), said = document.getElementById("detail").textContent;
+        tl.hit(LABEL_W + tl.w / 2, RULER_H + 22);
+        out.push([drawn, said, d.kept.sz, kept(), Math.max(...d.kept.of.values())]);
+    }
+    return [out, d.kept.forgotten];"""
+
+
+@test("fields of tiles are kept in so many bytes: panning over all of a page keeps no more, and what was forgotten is drawn and told as before")
+def kept(_, folder):
+    load, html = "tests/gate/load.flight", os.path.join(folder, "kept.html")
+    subprocess.run([TILED, "view", "-o", html, load], check=True, stderr=subprocess.DEVNULL)
+    browser = Browser()
+    js = browser.run
+    try:
+        equal(browser.open(html), "", "what the page says")
+        check(re.search(r"fields are kept decoded in (\d+) MiB", open("docs/view.md").read())[1] == str(js("return KEEP_SZ / 2 ** 20")), "docs/view.md says how many bytes")
+        before, forgotten = js(PANNED)
+        equal(forgotten, 0, "tiles forgotten where there is room")
+        most = max(one[4] for one in before) * 2
+        check(most < before[-1][3], f"the page has more than {most} bytes to keep")
+        js("flightrec.data.kept.most = arguments[0]", most)
+        for _ in range(2):
+            after, forgotten = js(PANNED)
+            check(forgotten > 10, f"tiles forgotten: {forgotten}")
+            for one in after:
+                equal(one[2], one[3], "bytes that the cache says it keeps, and those that pieces have")
+            check(all(one[2] <= most for one in after[1:]), f"{max(one[2] for one in after[1:])} bytes kept of {most}")
+            equal([one[:2] for one in after], [one[:2] for one in before], "what is drawn and told")
+        js("flightrec.data.kept.most = 1") # the piece that is asked for stays
+        compare_rows(js, [json.loads(line) for line in flightrec("replay", "--json", load).splitlines()])
+        equal(js("return flightrec.data.kept.of.size"), 1, "pieces kept where there is no room")
+        equal(browser.errors(), [], "what the browser's console says")
     finally:
         browser.close()
 

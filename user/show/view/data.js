@@ -9,6 +9,8 @@
 
 const DRAW_MS = 50; // while it reads, it lets the browser draw that often
 const AHEAD = 16;   // pieces that are asked for before they are needed: a worker's come from the page
+const KEEP_SZ = 128 << 20; // bytes of fields that are kept decoded
+const VIEW_SZ = 112;	   // a list among the values of a field, beside its numbers: what browsers take for it
 
 // What a column has of a stored field: numbers, arrays of them ("u64s"), or texts.
 function typeOf(word) {
@@ -196,9 +198,36 @@ function pageTexts() {
 	return { text, forget };
 }
 
+// Fields of pieces, decoded when they are asked for: so many bytes at most are kept, or one piece's, if that has more. Of the piece
+// that nobody has asked for longest all are forgotten; they are decoded again when they are asked for again.
+class Kept {
+	constructor(most = KEEP_SZ) {
+		Object.assign(this, { most, sz: 0, of: new Map(), forgotten: 0 }); // of: piece -> its bytes, the longest unused one first
+	}
+	// A piece is used; it has so many bytes more.
+	use(piece, more) {
+		if (!more && this.last === piece)
+			return;
+		const sz = (this.of.get(piece) || 0) + more;
+		this.of.delete(piece);
+		this.of.set(piece, sz);
+		this.sz += more;
+		this.last = piece;
+		for (const [old, its] of this.of) {
+			if (this.sz <= this.most || old === piece)
+				break;
+			old.forget();
+			this.of.delete(old);
+			this.sz -= its;
+			this.forgotten++;
+		}
+	}
+}
+
 class Piece extends Columns {
-	constructor(bytes, schema) {
+	constructor(bytes, schema, kept) {
 		super(bytes);
+		this.kept = kept;
 		this.rows = this.u32();
 		this.base = [0, 1, 2, 3, 4].map(() => this.skip());
 		this.of = new Map();
@@ -212,25 +241,33 @@ class Piece extends Columns {
 	// Field nr f of all rows of an event: numbers, or arrays of them.
 	column(nr, f) {
 		const of = this.of.get(nr);
-		if (of.decoded[f])
+		if (of.decoded[f]) {
+			this.kept.use(this, 0);
 			return of.decoded[f];
-		let col = decodeColumn(of.cols[f][0], of.cnt);
+		}
+		let col = decodeColumn(of.cols[f][0], of.cnt), sz = col.byteLength;
 		if (of.cols[f].length > 1) {
 			const counts = col;
 			const total = counts.reduce((a, b) => a + b, 0);
 			const flat = decodeColumn(of.cols[f][1], total);
 			let at = 0;
 			col = Array.from(counts, n => flat.subarray(at, at += n));
+			sz = flat.byteLength + VIEW_SZ * of.cnt;
 		}
 		of.decoded[f] = col;
+		this.kept.use(this, sz);
 		return col;
+	}
+	forget() {
+		for (const of of this.of.values())
+			of.decoded = [];
 	}
 }
 
 class Data {
 	// What is known beside the tiles; texts: where they are, as pageTexts().
 	static async head(texts) {
-		const d = new Data(), plain = async key => inflate(key, await texts.text(key));
+		const d = Object.assign(new Data(), { kept: new Kept() }), plain = async key => inflate(key, await texts.text(key));
 		Object.assign(d, JSON.parse(new TextDecoder().decode(await plain("rest 0"))));
 		d.index = parseIndex(await plain("index 0"));
 		d.schemaOf = parseSchema(d.schema);
@@ -259,7 +296,7 @@ class Data {
 		const x = this.index, from = this.border(a), until = this.border(b), n = until.row - from.row, end = Math.min(b * x.perTile, x.rows.length);
 		const d = { base: from.row, n, whole: a === 0 && b === x.tileCnt, have: [a ? from.at : -1, until.at], pieces: [], starts: [],
 			    ts: new Float64Array(n), ev: new Uint8Array(n), cpu: new Uint16Array(n), tid: new Uint32Array(n), comm: new Uint32Array(n),
-			    k: new Uint32Array(n) }; // k: the row's number among those of its event in its piece
+			    k: new Uint16Array(n) }; // k: the row's number among those of its event in its piece
 		const steps = b - a + end - a * x.perTile, tiles = [];
 		let at = 0, nr = a * x.perTile, drawn = performance.now(), done = 0;
 		const pause = async () => {
@@ -278,7 +315,7 @@ class Data {
 		}
 		d.spans = this.joinTiles(tiles, a, d);
 		for await (const bytes of inflated("events", nr, end, texts)) {
-			const p = new Piece(bytes, this.schemaOf), base = p.base.map(c => decodeDoubles(c, p.rows)), seen = new Uint32Array(256), [ev, ts] = base;
+			const p = new Piece(bytes, this.schemaOf, this.kept), base = p.base.map(c => decodeDoubles(c, p.rows)), seen = new Uint32Array(256), [ev, ts] = base;
 			if (p.rows !== x.rows[nr])
 				throw new Error(`this file is not whole: ${p.rows} of ${many(x.rows[nr], "event")} of a piece`);
 			if (ts[0] !== x.at[nr]) // most have as many rows as this one
@@ -359,12 +396,12 @@ class Data {
 	}
 	// No array for each event: there are millions.
 	eachOf(nr, from, to, cols, fn) {
-		const none = [], [a = none, b = none, c = none] = cols, ev = this.ev;
-		if (cols.length > 3)
-			throw new Error("each() gives three values at most");
+		const none = [], [a = none, b = none, c = none, d = none, e = none] = cols, ev = this.ev;
+		if (cols.length > 5)
+			throw new Error("each() gives five values at most");
 		for (let i = from, k = 0; i < to; i++)
 			if (ev[i] === nr) {
-				fn(i, a[k], b[k], c[k]);
+				fn(i, a[k], b[k], c[k], d[k], e[k]);
 				k++;
 			}
 	}
@@ -397,9 +434,9 @@ class Data {
 			return name;
 		return ["HEX", "HANDLER", "ARG", "TAKEN"].includes(field.style) ? hex(v) : field.style === "NS" ? duration(Number(v)) : String(v);
 	}
-	// A system call's name.
+	// A system call's name; what it has of events is the same in both.
 	call(id, abi) {
-		const f = this.schemaOf[this.nrOf.sys_exit].fields.find(f => f.name === "id");
+		const nr = this.nrOf.sys_exit ?? this.nrOf.sys_enter, f = this.schemaOf[nr].fields[this.field(nr, "id")];
 		return this.nameOf.get(`${f.style} ${abi} ${id}`) || String(id);
 	}
 	words(i) {
@@ -456,9 +493,15 @@ function upper(a, v, len = a.length) {
 	return lo;
 }
 
-// The first of these rows, ascending, that is at time t or behind it; the last, if none is.
-function lowerBy(rows, ts, t) {
-	let lo = 0, hi = Math.max(0, rows.n - 1);
+// The first of these rows, ascending, from the one at `from` on, that is at time t or behind it; their number, if none is. One that is
+// near is found soon.
+function firstBy(rows, ts, t, from) {
+	let lo = from, step = 1;
+	while (lo + step <= rows.n && ts[rows.a[lo + step - 1]] < t) {
+		lo += step;
+		step *= 2;
+	}
+	let hi = Math.min(lo + step - 1, rows.n);
 	while (lo < hi) {
 		const mid = (lo + hi) >>> 1;
 		if (ts[rows.a[mid]] < t)
@@ -467,6 +510,11 @@ function lowerBy(rows, ts, t) {
 			hi = mid;
 	}
 	return lo;
+}
+
+// The same; the last, if none is.
+function lowerBy(rows, ts, t) {
+	return Math.max(0, Math.min(firstBy(rows, ts, t, 0), rows.n - 1));
 }
 
 // First index whose value is not below v.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // draw: the timeline and the overview on their canvases. What is smaller than a pixel is not walked: each pixel looks up what
-// it shows, so that five million events are drawn as quickly as five.
+// it shows, so that five million events are drawn as quickly as five. Of tasks there may be tens of thousands: what is asked of each, each frame,
+// is a comparison or two (isThere()).
 
 const FONT = "11px system-ui, sans-serif";
 const CPU_H = 40, TASK_H = 26, PROC_H = 18, LABEL_W = 150, RULER_H = 22, GAP = 3;
@@ -12,6 +13,15 @@ function css(name) {
 
 function taskColor(tid, dark) {
 	return tid ? `hsl(${(tid * 137.508) % 360} ${dark ? "42% 52%" : "52% 62%"})` : css("--s0");
+}
+
+// What can be read on a colour, "#rrggbb": black or white, at 4.58 : 1 at least.
+function inkOn(color) {
+	const part = at => {
+		const v = parseInt(color.slice(at, at + 2), 16) / 255;
+		return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+	};
+	return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5) > 0.1791 ? "#000" : "#fff";
 }
 
 class Timeline {
@@ -60,25 +70,37 @@ class Timeline {
 	}
 	// Has a task anything in the window: is it known to have been there?
 	isThere(t) {
+		if (t.end === undefined)
+			[t.begin, t.end] = this.extent(t);
+		if (t.end < this.from || t.begin > this.to)
+			return false;
+		if ((t.begin >= this.from && t.begin < this.to) || (t.end > this.from && t.end <= this.to))
+			return true; // most are short: tens of thousands are asked for each frame
 		const s = t.states, rows = t.rows, k = s.first(this.from);
 		return (k < s.n && s.at.a[k] < this.to) || (rows.n > 0 && this.isIn(this.data.ts[rows.a[lowerBy(rows, this.data.ts, this.from)]]));
+	}
+	// From when until when anything is known of a task.
+	extent({ states: s, rows }) {
+		const { ts } = this.data, begin = rows.n ? ts[rows.a[0]] : Infinity, end = rows.n ? ts[rows.a[rows.n - 1]] : -Infinity;
+		return s.n ? [Math.min(begin, s.at.a[0]), Math.max(end, s.until.a[s.n - 1])] : [begin, end];
 	}
 	isIn(t) {
 		return t >= this.from && t <= this.to;
 	}
 	// Shown also where its process is folded, or it has nothing in the window.
 	isWanted(t) {
-		return t.tid === this.data.focus || this.model.involved.has(t.tid) || this.pinned.has(t.tid) || (this.selected && this.selected.tid === t.tid);
+		return this.wanted.has(t.tid);
 	}
 	isShown(track) {
 		const t = track.task, p = track.proc || track.of;
 		if (track.proc)
-			return p.threads.some(thread => this.isWanted(thread) || this.isThere(thread)) || (this.selected && this.selected.pid === p.pid);
-		return !t || this.isWanted(t) || ((!p || this.open.has(p.pid)) && this.isThere(t));
+			return p.threads.some(thread => this.isThere(thread) || this.isWanted(thread)) || (this.selected && this.selected.pid === p.pid);
+		return !t || ((!p || this.open.has(p.pid)) && this.isThere(t)) || this.isWanted(t);
 	}
 	// Tracks one below the other; tasks that have ended, or are not there yet, fold away, and so do threads in their process.
 	lay() {
 		let y = 0;
+		this.wanted = new Set([this.data.focus, ...this.model.involved, ...this.pinned, this.selected?.tid]); // asked for each track, each frame
 		this.folded = 0;
 		for (const t of this.tracks) {
 			t.shown = this.isShown(t);
@@ -152,6 +174,7 @@ class Timeline {
 			this.c[n] = css("--" + n);
 		this.state = [0, 1, 2, 3, 4, 6].map(s => this.c["s" + s]);
 		this.taskColors = new Map();
+		this.inks = new Map();
 	}
 	colorOf(tid) {
 		let c = this.taskColors.get(tid);
@@ -258,7 +281,15 @@ class Timeline {
 		}
 		return text.slice(0, lo) + "…";
 	}
-	label(g, text, x0, x1, y) {
+	inkOn(g, color) {
+		let ink = this.inks.get(color);
+		if (!ink) {
+			g.fillStyle = color;
+			this.inks.set(color, ink = inkOn(g.fillStyle)); // which canvases have as #rrggbb
+		}
+		return ink;
+	}
+	label(g, text, x0, x1, y, color) {
 		x0 = Math.max(x0, LABEL_W);
 		if (x1 - x0 < 40 || !text)
 			return;
@@ -266,16 +297,17 @@ class Timeline {
 		g.beginPath();
 		g.rect(x0, y - 10, x1 - x0 - 3, 14);
 		g.clip();
-		g.fillStyle = this.dark ? "#0d0f11" : "#1c2024";
+		g.fillStyle = this.inkOn(g, color);
 		g.fillText(this.cut(g, text, x1 - x0 - 7), x0 + 3, y);
 		g.restore();
 	}
-	drawLabels(g, spans, y, fn) {
+	// fn: a span's text; on: the colour that it is written on, by its kind.
+	drawLabels(g, spans, y, fn, on) {
 		let i = spans.first(this.from), drawn = 0;
 		for (; i < spans.n && spans.at.a[i] < this.to && drawn < 300; i++) {
 			const x0 = this.x(spans.at.a[i]), x1 = this.x(spans.until.a[i]);
 			if (x1 - x0 >= 40) {
-				this.label(g, fn(spans.kind.a[i], i), x0, Math.min(x1, LABEL_W + this.w), y);
+				this.label(g, fn(spans.kind.a[i], i), x0, Math.min(x1, LABEL_W + this.w), y, on(spans.kind.a[i]));
 				drawn++;
 			} else if (x1 - x0 < 1) {
 				i = Math.max(i, spans.first(this.time(x1 + 1)) - 1);
@@ -283,11 +315,12 @@ class Timeline {
 		}
 	}
 	// How many events a pixel has, as a lane of bars; single ones where there is room.
-	drawDensity(g, ts, n, y, h) {
-		let i = lower(ts, this.from, n);
+	drawDensity(g, rows, y, h) {
+		const { ts } = this.data, n = rows.n;
+		let i = firstBy(rows, ts, this.from, 0);
 		g.fillStyle = this.c.dim;
 		for (let px = 0; px < this.w && i < n; px++) {
-			const end = lower(ts, this.time(LABEL_W + px + 1), n);
+			const end = firstBy(rows, ts, this.time(LABEL_W + px + 1), i);
 			if (end > i) {
 				const bar = Math.min(h, 2 + Math.log2(end - i) * 1.3);
 				g.fillRect(LABEL_W + px, y + h - bar, 1, bar);
@@ -315,7 +348,9 @@ class Timeline {
 			g.moveTo(x, 14);
 			g.lineTo(x, this.h);
 			g.stroke();
-			g.fillText((nr > 0 && this.model.trigger >= 0 ? "+" : "") + axisTime(nr * step, step, this.far()), x + 3, 11);
+			const text = (nr > 0 && this.model.trigger >= 0 ? "+" : "") + axisTime(nr * step, step, this.far());
+			if (x + 3 + g.measureText(text).width <= LABEL_W + this.w) // half a number is another one
+				g.fillText(text, x + 3, 11);
 		}
 	}
 	drawTrack(g, t, y) {
@@ -324,9 +359,9 @@ class Timeline {
 			const c = t.cpu;
 			g.fillText(`CPU ${c.nr}`, 8, y + 14);
 			this.drawSpans(g, c.runs, y, 18, tid => tid ? this.colorOf(tid) : null);
-			this.drawLabels(g, c.runs, y + 13, tid => tid ? this.model.name(tid) : "");
+			this.drawLabels(g, c.runs, y + 13, tid => tid ? this.model.name(tid) : "", tid => this.colorOf(tid));
 			this.drawIrqs(g, c, y + 19);
-			this.drawDensity(g, c.ts.a, c.ts.n, y + 27, 13);
+			this.drawDensity(g, c.rows, y + 27, 13);
 			this.drawLosses(g, c.nr, y, t.h);
 			return;
 		}
@@ -342,7 +377,7 @@ class Timeline {
 		g.font = FONT;
 		this.drawSpans(g, t.task.states, y, 15, s => this.state[s]);
 		this.drawSpans(g, t.task.calls, y + 16, 10, () => this.c.call);
-		this.drawLabels(g, t.task.calls, y + 24, (id, i) => this.callName(t.task.calls.row.a[i]));
+		this.drawLabels(g, t.task.calls, y + 24, (kind, i) => this.callName(kind, t.task.calls.row.a[i]), () => this.c.call);
 	}
 	// What a process does: in each pixel what weighs most of its threads' states. Threads that have tracks of their own are in it, too.
 	drawProcess(g, t, y) {
@@ -371,8 +406,8 @@ class Timeline {
 	processName(p) {
 		return `${p.name || "?"} ${p.pid}, ${many(p.threads.length, "thread")}`;
 	}
-	callName(row) {
-		return row === NOT_READ ? "a call that is not read" : row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
+	callName(kind, row) {
+		return kind >= 0 ? this.data.call(kind % CALL_ABI, Math.floor(kind / CALL_ABI)) : row === NOT_READ ? "a call that is not read" : row < 0 ? "a call that began before the window" : this.data.word(row, this.data.field(this.data.ev[row], "id"));
 	}
 	drawLosses(g, cpu, y, h) {
 		const d = this.data;
@@ -638,7 +673,7 @@ class Timeline {
 		const t = this.time(x), dy = y + this.scroll - RULER_H - track.y;
 		const lanes = track.cpu
 			? [[track.cpu.runs, 0, 18, tid => this.model.name(tid)], [track.cpu.irqs, 19, 7, (k, row) => this.interruptName(row)]]
-			: [[track.task.states, 0, 15, s => STATE_NAME[s]], [track.task.calls, 16, 10, (id, row) => this.callName(row)]];
+			: [[track.task.states, 0, 15, s => STATE_NAME[s]], [track.task.calls, 16, 10, (kind, row) => this.callName(kind, row)]];
 		for (const [spans, top, h, name] of lanes) {
 			if (dy < top || dy >= top + h)
 				continue;
@@ -656,10 +691,10 @@ class Timeline {
 		}
 		if (!track.cpu)
 			return { track, tid: track.task.tid };
-		const ts = track.cpu.ts, i = Math.min(lower(ts.a, t - (this.to - this.from) / this.w, ts.n), ts.n - 1);
-		if (i < 0)
+		const rows = track.cpu.rows, i = lowerBy(rows, this.data.ts, t - (this.to - this.from) / this.w);
+		if (!rows.n)
 			return { track };
-		const row = track.cpu.rows.a[i];
+		const row = rows.a[i];
 		return { track, tid: this.data.tid[row], row, text: `${this.data.schemaOf[this.data.ev[row]].name}  ${this.data.commOf(row)} ${this.data.tid[row]}` };
 	}
 	// The thread whose state weighs most there.

@@ -51,7 +51,7 @@ async function readNear(progress) {
 
 const SPAN_PARTS = ["calls", "waits", "took"]; // the others are in the model, too
 const DATA_PARTS = ["base", "n", "whole", "have", "starts", "ts", "ev", "cpu", "tid", "comm", "k"];
-const MODEL_PARTS = ["tasks", "cpus", "waits", "calls", "longWaits", "wakes", "samples"];
+const MODEL_PARTS = ["tasks", "cpus", "waits", "calls", "longWaits", "wakes", "samples", "stackIds"];
 const parts = (of, names) => Object.fromEntries(names.map(name => [name, of[name]]));
 
 // In the worker: it asks the page for each text.
@@ -107,11 +107,17 @@ function revived(model) {
 	}
 	model.cpus.forEach(c => {
 		[c.runs, c.irqs].forEach(spans);
-		[c.rows, c.ts].forEach(nums);
+		nums(c.rows);
 	});
 	for (const of of [model.waits, model.calls, model.wakes, model.samples])
 		Object.values(of).forEach(nums);
 	return model;
+}
+
+// Pieces, which a worker sends as bytes.
+function withPieces(d, schema) {
+	const kept = new Kept();
+	return { ...d, kept, pieces: d.pieces.map(bytes => new Piece(bytes, schema, kept)) };
 }
 
 // All that the worker made, as parts of data and model. An error: there is no worker, or it failed.
@@ -133,7 +139,7 @@ function byWorker(data, texts, progress) {
 				if (said.want)
 					worker.postMessage([said.want, texts.text(said.want)]);
 				else if (said.all)
-					end(done, [{ ...said.all.data, pieces: said.all.data.pieces.map(bytes => new Piece(bytes, data.schemaOf)) }, revived(said.all.model)]);
+					end(done, [withPieces(said.all.data, data.schemaOf), revived(said.all.model)]);
 				else if (said.error)
 					end(fail, new Error(said.error));
 				else
@@ -146,11 +152,11 @@ function byWorker(data, texts, progress) {
 }
 
 async function bySlices(data, texts, progress) {
-	const d = Object.assign(new Data(), data);
+	const d = Object.assign(new Data(), data, { kept: new Kept() });
 	await d.read(0, d.index.tileCnt, texts, progress);
 	progress(1);
 	const m = await Model.slowly(d);
-	return [{ ...parts(d, DATA_PARTS), pieces: d.pieces, spans: parts(d.spans, SPAN_PARTS) }, parts(m, MODEL_PARTS)];
+	return [{ ...parts(d, DATA_PARTS), kept: d.kept, pieces: d.pieces, spans: parts(d.spans, SPAN_PARTS) }, parts(m, MODEL_PARTS)];
 }
 
 // Reads all into a page that is shown.

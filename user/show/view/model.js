@@ -38,6 +38,27 @@ class Nums {
 	}
 }
 
+// Of each number in a column the rows that have it, as arrays of just their size.
+function listsOf(col) {
+	const cnt = new Map(), of = new Map();
+	for (let i = 0, end; i < col.length; i = end) {
+		for (end = i + 1; end < col.length && col[end] === col[i]; end++)
+			;
+		cnt.set(col[i], (cnt.get(col[i]) || 0) + end - i);
+	}
+	for (const [v, n] of cnt)
+		of.set(v, { a: new Int32Array(n), n: 0 });
+	for (let i = 0; i < col.length; i++) {
+		const list = of.get(col[i]);
+		list.a[list.n++] = i;
+	}
+	return [...of].map(([v, list]) => [v, list.a]);
+}
+
+// A system call as a span's kind: its number and the ABI that it is of.
+const UNKNOWN_CALL = -1, CALL_ABI = 1 << 24;
+const callKind = (id, abi) => id >= 0 && id < CALL_ABI ? id + CALL_ABI * (abi & 1) : UNKNOWN_CALL;
+
 // Spans: [at, until) of a kind, ascending, not overlapping. row: the event that began it, -1: it is not on the page.
 class Spans {
 	constructor() {
@@ -88,9 +109,10 @@ class Model {
 		this.cpus = [];
 		this.waits = { at: new Nums(), ns: new Nums(), tid: new Nums(Uint32Array) };
 		this.calls = { at: new Nums(), ns: new Nums(), id: new Nums(Int32Array), abi: new Nums(Uint8Array), ret: new Nums(), tid: new Nums(Uint32Array) };
-		this.longWaits = new Map(); // tid: its long waits, those that have a record: { at, until, row, waker }, in order
+		this.longWaits = new Map(); // tid: its long waits, those that have a record: { at, until, row, waker, ... }, in order
 		this.wakes = { at: new Nums(), from: new Nums(Uint32Array), to: new Nums(Uint32Array) };
-		this.samples = { at: new Nums(), row: new Nums(Int32Array) };
+		this.samples = { at: new Nums(), row: new Nums(Int32Array), user: new Nums(Uint32Array), kernel: new Nums(Uint32Array) }; // the last two: numbers in stackIds
+		this.stackIds = ["0"];
 		const rings = data.rings.filter(r => r.tier === 0);
 		this.begin = beginOf(data);
 		this.horizon = Math.max(0, ...rings.map(r => r.horizon)); // behind the holes
@@ -110,13 +132,14 @@ class Model {
 		let t = this.tasks.get(tid);
 		if (!t) {
 			// events, sums of states and first: of the whole page, whatever is read of it
-			t = { tid, pid: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), events: 0, sums: [0, 0, 0, 0, 0, 0], first: Infinity };
+			t = { tid, pid: 0, name: "", states: new Spans(), calls: new Spans(), rows: new Nums(Int32Array), events: 0, sums: [0, 0, 0, 0, 0, 0], first: Infinity,
+			      begin: undefined, end: undefined }; // what is read of it: Timeline.extent(), when it is asked for
 			this.tasks.set(tid, t);
 		}
 		return t;
 	}
 	cpuOf(nr) {
-		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array), ts: new Nums() };
+		return this.cpus[nr] ||= { nr, runs: new Spans(), irqs: new Spans(), rows: new Nums(Int32Array) };
 	}
 	// What the index has of each task.
 	taskHeads() {
@@ -147,13 +170,11 @@ class Model {
 		const d = this.data;
 		for (const r of d.rings)
 			this.cpuOf(r.cpu);
-		for (let i = 0; i < d.n; i++) {
-			const c = this.cpuOf(d.cpu[i]);
-			c.rows.push(i);
-			c.ts.push(d.ts[i]);
-			if (d.tid[i])
-				this.task(d.tid[i]).rows.push(i);
-		}
+		for (const [of, rows] of listsOf(d.cpu))
+			this.cpuOf(of).rows.set(rows);
+		for (const [of, rows] of listsOf(d.tid))
+			if (of)
+				this.task(of).rows.set(rows);
 	}
 	spansOf() {
 		const { runs, states, taskCalls } = this.data.spans;
@@ -163,23 +184,44 @@ class Model {
 			this.task(tid).states.set([at, length, row, state]);
 		for (const [tid, cols] of taskCalls)
 			this.task(tid).calls.set(cols);
+		this.kindsOf([...taskCalls.keys()].map(tid => this.task(tid).calls));
+	}
+	// Which calls they are, of those whose beginnings are read: drawn without looking into their events.
+	kindsOf(calls) {
+		const of = new Int32Array(this.data.n).fill(UNKNOWN_CALL);
+		this.data.each("sys_enter", ["id", "abi"], (i, id, abi) => { of[i] = callKind(id, abi); });
+		for (const { kind, row, n } of calls)
+			for (let k = 0; k < n; k++)
+				kind.a[k] = row.a[k] < 0 ? UNKNOWN_CALL : of[row.a[k]];
 	}
 	samplesOf() {
-		this.data.each("cpu_sample", ["ip"], i => {
-			this.samples.at.push(this.data.ts[i]);
-			this.samples.row.push(i);
+		const s = this.samples, d = this.data;
+		d.each("cpu_sample", ["ustack_id", "kstack_id"], (i, user, kernel) => {
+			s.at.push(d.ts[i]);
+			s.row.push(i);
+			s.user.push(this.stackNr(user));
+			s.kernel.push(this.stackNr(kernel));
 		});
+	}
+	// A stack as its number in stackIds: ids have 64 bits.
+	stackNr(id) {
+		const nrs = this.stackNrs ||= new Map(this.stackIds.map((key, nr) => [key, nr])), key = String(id);
+		if (!nrs.has(key))
+			nrs.set(key, this.stackIds.push(key) - 1);
+		return nrs.get(key);
 	}
 	// Calls and waits that ended, where they did, with all their time, also if they began before the window.
 	callsOf() {
 		const d = this.data, c = this.calls, [row, ns, id, abi] = d.spans.calls;
 		this.endsAt(row, c.at, c.tid);
 		[[c.ns, ns], [c.id, new Int32Array(id)], [c.abi, new Uint8Array(abi)], [c.ret, d.column(row, "sys_exit", "ret")]].forEach(([to, a]) => to.set(a));
+		d.spans.calls = [new Int32Array(row), ns]; // what a search asks for
 	}
 	waitsOf() {
 		const w = this.waits, [row, ns] = this.data.spans.waits;
 		this.endsAt(row, w.at);
 		[[w.ns, ns], [w.tid, new Uint32Array(this.data.column(row, "sched_switch", "next_pid"))]].forEach(([to, a]) => to.set(a));
+		this.data.spans.waits = [new Int32Array(row), ns];
 	}
 	// When these rows are, and of whom.
 	endsAt(row, at, tid) {
@@ -193,9 +235,9 @@ class Model {
 	}
 	longWaitsOf() {
 		const d = this.data;
-		d.each("wait", ["off", "waker", "state"], (i, off, waker, state) => {
+		d.each("wait", ["off", "waker", "state", "ustack_id", "kstack_id"], (i, off, waker, state, user, kernel) => {
 			const of = this.longWaits.get(d.tid[i]) || [];
-			of.push({ at: d.ts[i] - Number(off), until: d.ts[i], row: i, waker, slept: (state & WAITS) !== 0 });
+			of.push({ at: d.ts[i] - Number(off), until: d.ts[i], row: i, waker, slept: (state & WAITS) !== 0, user: this.stackNr(user), kernel: this.stackNr(kernel) });
 			this.longWaits.set(d.tid[i], of);
 		});
 	}

@@ -338,32 +338,37 @@ class Panel {
 			s.append(rowsTable(["call", "count", "errors", "mean", "max"], sorted.slice(0, 60).map(o => [d.call(o.id, o.abi), num(o.cnt), num(o.bad), num(duration(o.ns / o.cnt)), num(duration(o.max))])));
 	}
 	// Frames of what there is to be counted: samples, or long waits by their time. Each is [name, kernel's], outermost first.
-	frames(i) {
-		const d = this.data, user = d.stack(d.get(i, "ustack_id")) || [], kernel = d.stack(d.get(i, "kstack_id")) || [];
-		const of = (stack, isKernel) => [...stack].reverse().map(f => [f.replace(/\+0x[0-9a-f]+(?= |$)/, ""), isKernel]); // functions, wherever in them
-		return [...of(user, false), ...of(kernel, true)];
+	frames(user, kernel) {
+		return [...this.functions(user, false), ...this.functions(kernel, true)];
 	}
-	// fn(row, weight) of each in the window, of one task or all: samples count, waits have ns.
+	// A stack's functions, wherever in them.
+	functions(nr, isKernel) {
+		const known = this.functionsOf ||= new Map(), id = this.model.stackIds[nr], key = `${isKernel} ${id}`;
+		if (!known.has(key))
+			known.set(key, [...this.data.stack(id) || []].reverse().map(f => [f.replace(/\+0x[0-9a-f]+(?= |$)/, ""), isKernel]));
+		return known.get(key);
+	}
+	// fn(row, weight, user's stack, kernel's) of each in the window, of one task or all: samples count, waits have ns.
 	eachCounted(from, to, tid, fn) {
 		const m = this.model, d = this.data;
 		if (!this.flameOf.waits) {
 			for (let k = lower(m.samples.at.a, from, m.samples.at.n); k < m.samples.at.n && m.samples.at.a[k] <= to; k++) {
 				const i = m.samples.row.a[k];
 				if (!tid || d.tid[i] === tid)
-					fn(i, 1);
+					fn(i, 1, m.samples.user.a[k], m.samples.kernel.a[k]);
 			}
 			return;
 		}
 		for (const [of, waits] of m.longWaits)
 			for (const w of waits)
 				if ((!tid || of === tid) && w.slept && w.until > from && w.at < to)
-					fn(w.row, Math.min(w.until, to) - Math.max(w.at, from));
+					fn(w.row, Math.min(w.until, to) - Math.max(w.at, from), w.user, w.kernel);
 	}
 	// As a tree: { name, kernel, cnt, kids, parent }. Upside down: callers hang below what they called.
 	tree(from, to, tid) {
 		const root = { name: "all", cnt: 0, n: 0, kids: new Map() };
-		this.eachCounted(from, to, tid, (i, weight) => {
-			const frames = this.frames(i), of = [this.data.commOf(i), null];
+		this.eachCounted(from, to, tid, (i, weight, user, kernel) => {
+			const frames = this.frames(user, kernel), of = [this.data.commOf(i), null];
 			let at = root;
 			root.cnt += weight;
 			root.n++;
