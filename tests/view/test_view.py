@@ -194,6 +194,33 @@ def moves(small, _):
         check(abs(sum(page.view()) / 2 - span / 2) < span / 50, "a click into the overview")
 
 
+@test("keys zoom at the selected event, or else at the trigger: neither is lost, however far; a bar says which track is selected")
+def keeps_in_sight(small, _):
+    with Page(small) as page:
+        trigger, ts = page.js("return [flightrec.model.trigger, Array.from(flightrec.data.ts)]")
+        far = max(range(len(ts)), key=lambda i: abs(ts[i] - trigger))
+        check(trigger >= 0 and ts[far] != trigger, f"an event away from the trigger: {trigger} {ts}")
+        for row, at in (None, trigger), (far, ts[far]):
+            page.browser.keys("f")
+            page.js("arguments[0] === null ? flightrec.select(null) : flightrec.selectRow(arguments[0])", row)
+            page.browser.keys("f" + "w" * 60)
+            a, b = page.view()
+            check(a <= at <= b and b - a <= 51, f"row {row}: {at} in {a} to {b}")
+            page.browser.keys("s" * 80)
+            check(page.view()[0] <= at <= page.view()[1], f"row {row}, out again")
+        page.browser.keys("\ue00cf")
+        marked = """const t = flightrec.timeline, of = document.createElement("canvas"), g = of.getContext("2d", { willReadFrequently: true }), scale = devicePixelRatio || 1;
+            t.draw();
+            [of.width, of.height] = [t.canvas.width, t.canvas.height];
+            g.drawImage(t.canvas, 0, 0);
+            const ground = g.getImageData(6 * scale, (RULER_H + 2) * scale, 1, 1).data.join();
+            return t.tracks.filter(k => k.shown && k.y - t.scroll >= 0 && k.y - t.scroll + k.h < t.h - RULER_H)
+                .map(k => g.getImageData(1 * scale, (k.y - t.scroll + RULER_H + 2) * scale, 1, 1).data.join() !== ground)"""
+        check(not any(page.js(marked)), "nothing is selected")
+        page.browser.keys("jj")
+        equal([i for i, is_marked in enumerate(page.js(marked)) if is_marked], [1], "the second track from the top")
+
+
 @test("a click tells what is there; [ and ] step through the task's events")
 def click(small, _):
     with Page(small) as page:

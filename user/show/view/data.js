@@ -442,6 +442,10 @@ class Data {
 	words(i) {
 		return this.schemaOf[this.ev[i]].fields.map((f, nr) => [f.name, f.hidden ? "" : this.word(i, nr)]).filter(([, w]) => w !== "");
 	}
+	// The same in a line: without ids of stacks, which say nothing, and that a call is of the usual ABI.
+	brief(i) {
+		return this.words(i).filter(([name, word]) => !name.endsWith("stack_id") && !(name === "abi" && word === "native")).map(([name, word]) => `${name}=${word}`).join(" ");
+	}
 	stack(id) {
 		return id ? this.stacks[String(id)] : undefined;
 	}

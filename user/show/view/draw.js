@@ -353,8 +353,14 @@ class Timeline {
 				g.fillText(text, x + 3, 11);
 		}
 	}
+	isSelected(t) {
+		const s = this.selected;
+		return !!s && (s.track === t || (!!t.task && t.task.tid === s.tid));
+	}
 	drawTrack(g, t, y) {
 		g.fillStyle = this.c.fg;
+		if (this.isSelected(t))
+			g.fillRect(0, y, 4, t.h);
 		if (t.cpu) {
 			const c = t.cpu;
 			g.fillText(`CPU ${c.nr}`, 8, y + 14);

@@ -205,6 +205,11 @@ class App {
 		else if (s && s.row !== undefined)
 			this.timeline.view(this.data.ts[s.row] - 5e4, this.data.ts[s.row] + 5e4);
 	}
+	// Where keys zoom in: at the selected event or span, or else the trigger, if it is in the window; or else in the middle.
+	anchor() {
+		const tl = this.timeline, s = tl.selected, its = s?.row >= 0 ? this.data.ts[s.row] : s?.at, at = [its, this.model.trigger].find(t => t >= 0 && tl.isIn(t));
+		return at === undefined ? LABEL_W + tl.w / 2 : tl.x(at);
+	}
 	theme() {
 		document.documentElement.classList.toggle("dark");
 		this.timeline.colors();
@@ -320,13 +325,12 @@ class App {
 		this.select(null);
 	}
 	key(e) {
-		const tl = this.timeline, middle = LABEL_W + tl.w / 2;
+		const tl = this.timeline, zoom = factor => tl.zoom(factor, this.anchor());
 		if (e.target.matches("input, select, dialog, dialog *") || document.getElementById("help").open || e.ctrlKey || e.metaKey || e.altKey)
 			return;
 		this.leave();
 		const keys = {
-			"w": () => tl.zoom(0.7, middle), "+": () => tl.zoom(0.7, middle), "=": () => tl.zoom(0.7, middle),
-			"s": () => tl.zoom(1 / 0.7, middle), "-": () => tl.zoom(1 / 0.7, middle),
+			"w": () => zoom(0.7), "+": () => zoom(0.7), "=": () => zoom(0.7), "s": () => zoom(1 / 0.7), "-": () => zoom(1 / 0.7),
 			"a": () => tl.move(-0.2), "d": () => tl.move(0.2), "ArrowLeft": () => tl.move(-0.2), "ArrowRight": () => tl.move(0.2),
 			"ArrowUp": () => tl.scrollTo(tl.scroll - 60), "ArrowDown": () => tl.scrollTo(tl.scroll + 60),
 			"[": () => this.step(-1, true), "]": () => this.step(1, true), ",": () => this.step(-1, false), ".": () => this.step(1, false),

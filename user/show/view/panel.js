@@ -91,7 +91,7 @@ class Panel {
 		const d = this.data, t = d.trigger;
 		let text = `${(ns / 1e6).toFixed(6)} ms`;
 		if (t !== undefined)
-			text += `, ${ns < t ? duration(t - ns) + " before" : duration(ns - t) + " after"} the trigger`;
+			text += `, ${ns === t ? "at" : ns < t ? duration(t - ns) + " before" : duration(ns - t) + " after"} the trigger`;
 		if (d.wall_us)
 			text += `, ${new Date((d.wall_us + ns / 1e3) / 1e3).toISOString()}`;
 		return text;
@@ -220,7 +220,7 @@ class Panel {
 		const rows = [...t.rows.a.subarray(Math.max(0, n - 10), n)];
 		if (rows.length)
 			s.append(el("h3", {}, `its last ${rows.length === 1 ? "event" : many(rows.length, "event")}`),
-				 rowsTable(["before", "event", ""], rows.map(i => [num(duration(at - d.ts[i])), d.schemaOf[d.ev[i]].name, d.words(i).map(([name, w]) => `${name}=${w}`).join(" ")]),
+				 rowsTable(["before", "event", ""], rows.map(i => [num(duration(at - d.ts[i])), d.schemaOf[d.ev[i]].name, d.brief(i)]),
 					   i => this.onrow(rows[i])));
 	}
 	// The trigger in words.
@@ -275,7 +275,7 @@ class Panel {
 		const cnt = Math.ceil(this.list.clientHeight / ROW_H) + 1;
 		for (let k = first; k < Math.min(first + cnt, this.rowCnt); k++) {
 			const i = this.rows ? this.rows[k] : k, d = this.data;
-			const text = d.words(i).map(([n, w]) => `${n}=${w}`).join(" ");
+			const text = d.brief(i);
 			const y = h < this.rowCnt * ROW_H ? top + (k - first) * ROW_H : k * ROW_H;
 			this.list.append(el("div", { class: "row" + (sel && sel.row === i ? " on" : ""), style: `top:${y}px`, onclick: () => this.onrow(i) },
 					    el("span", { class: "t" }, `${(d.ts[i] / 1e6).toFixed(6)} ${d.cpu[i]} ${d.commOf(i)} ${d.tid[i]} `),
