@@ -283,6 +283,30 @@ def opens(_, folder):
         browser.close()
 
 
+@test("a page of a file that is standard input, by either name, is that of the file")
+def standard_input(_, folder):
+    load, html = "tests/gate/load.flight", os.path.join(folder, "stdin.html")
+    of_file = subprocess.run([FLIGHTREC, "view", "-o", "-", load], capture_output=True, check=True).stdout
+    for name in "-", "/dev/stdin":
+        with open(load, "rb") as f:
+            r = subprocess.run([FLIGHTREC, "view", "-o", "-", name], stdin=f, capture_output=True)
+        equal([r.returncode, r.stdout == of_file], [0, True], f"{name}: {r.stderr.decode()[-300:]}")
+        r = subprocess.run([FLIGHTREC, "view", name], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        equal([r.returncode, "name the page with -o" in r.stderr], [2, True], f"{name} without -o: {r.stderr}")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as there:  # a file of /dev/shm has its name
+        shutil.copy(load, f"{there}/load.flight")
+        subprocess.run([FLIGHTREC, "view", f"{there}/load.flight"], capture_output=True, check=True)
+        equal(sorted(os.listdir(there)), ["load.flight", "load.flight.html"], "the page beside a file of /dev/shm")
+    with open(html, "wb") as f:
+        f.write(of_file)
+    browser = Browser()
+    try:
+        equal(browser.open(html), "", "what the page says")
+        check(browser.run("return !!flightrec.data.verdict"), "it has a verdict")
+    finally:
+        browser.close()
+
+
 @test("the address says what is looked at: whoever opens it sees the same window, task or event, and panel; a wrong one harms nothing")
 def address(small, _):
     with Page(small) as page:

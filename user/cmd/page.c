@@ -10,16 +10,13 @@
 
 /*
  * What `report` says of the file. It takes as much memory as a report, before the page takes its own: in another process,
- * since what is freed stays with who had it. Whoever makes the page says what is wrong with the file. Standard input cannot be
- * read twice.
+ * since what is freed stays with who had it. Whoever makes the page says what is wrong with the file.
  */
 static char *page_verdict(const struct fr_export_ask *ask, int *err)
 {
 	struct fr_aside *a;
 	char *text = NULL;
 
-	if (!strcmp(ask->file[0], "-"))
-		return NULL;
 	*err = fr_report_verdict_begin(ask->file[0], ask->no_symbols ? NULL : &ask->symbols, true, &a);
 	*err = *err ?: fr_report_verdict_take(a, &text);
 	return text;

@@ -45,6 +45,13 @@ static int view(struct fr_export_ask *ask, bool to_stdout)
 	return status;
 }
 
+/* /dev/stdin, /proc/self/fd/N: what stands there is no file of that name, and no page belongs beside it. /dev/shm has files. */
+static bool view_is_nameless(const char *path)
+{
+	return !strcmp(path, "-") || !strcmp(path, "/dev/stdin") || !strncmp(path, "/dev/fd/", 8) ||
+	       !strncmp(path, "/proc/", 6);
+}
+
 int fr_cmd_view(int argc, char **argv)
 {
 	struct fr_exportopts x = {
@@ -57,7 +64,7 @@ int fr_cmd_view(int argc, char **argv)
 		fr_err("name the snapshot to be shown: flightrec view FILE");
 		return FR_EXIT_USAGE;
 	}
-	if (!x.ask.path && !x.to_stdout && !strcmp(argv[optind], "-")) {
+	if (!x.ask.path && !x.to_stdout && view_is_nameless(argv[optind])) {
 		fr_err("standard input has no name to be the page's: name the page with -o");
 		return FR_EXIT_USAGE;
 	}

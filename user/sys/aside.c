@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +29,14 @@ struct fr_aside {
 
 /* ---- the child ---- */
 
+/* Keys are the parent's; a file is whoever's opens it, by its name /dev/stdin, too. */
+static bool aside_keeps_stdin(void)
+{
+	struct stat st;
+
+	return !fstat(STDIN_FILENO, &st) && (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode));
+}
+
 static void aside_child(const struct fr_aside *a, int (*work)(void *arg, int file), void *arg, pid_t parent)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -34,7 +44,8 @@ static void aside_child(const struct fr_aside *a, int (*work)(void *arg, int fil
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent || null < 0)
 		_exit(1);
-	dup2(null, STDIN_FILENO); /* keys are the parent's */
+	if (!aside_keeps_stdin())
+		dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(a->said, STDERR_FILENO);
 	_exit(work(arg, a->file) != 0);

@@ -20,8 +20,6 @@ static const char *cause_why_none(const struct fr_top *t)
 {
 	if (t->ask->live)
 		return "A cause is of a snapshot: `flightrec list` names those that triggers have pulled.";
-	if (!strcmp(t->ask->path, "-"))
-		return "Standard input cannot be read twice: put the snapshot into a file.";
 	if (fr_replay_file_cnt(t->replay) > 1)
 		return "A cause is of one host: this file is of several.";
 	return NULL;
