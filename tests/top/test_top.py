@@ -183,6 +183,28 @@ def opens(snap):
             check(t.is_restored(), f"the terminal {term} is as it was")
 
 
+def length_shown(lines):
+    """How long the window on the screen is."""
+    return re.match(r" (\d\S* [num]?s) ", lines[2])[1]
+
+
+@test("opens at the trigger, 50 ms around it; f and a part that was asked for show all; without a trigger in the window, all is shown")
+def opens_at_trigger(snap):
+    r, clock = report(snap), lambda *args: int(re.search(r"clock (\d+)", "\n".join(once(snap, "--panel", "details", *args)))[1])
+    span, origin = r["window"]["end_ns"] - r["window"]["begin_ns"], r["window"]["begin_ns"]
+    at = clock() - origin
+    check(100e6 < at < span, f"the trigger is {at} behind the begin of {span}")
+    equal(length_shown(once(snap)), duration(50e6 + min(50e6, span - at)), "from 50 ms before it to 50 ms behind it, or the end")
+    check(abs(clock("--keys", "[" * 3) - clock()) < 50e6, "events before it are near")
+    equal(length_shown(once(snap, "--keys", "f")), duration(span), "f: all")
+    asked = {length_shown(once(snap, *args)) for args in (("--window", "0%..100%"), ("--since", "0%"), ("--until", "100%"))}
+    check(len(asked) == 1 and 100 < float(asked.pop().removesuffix(" ms")) < span / 1e6, f"a part that was asked for, from where all CPUs' histories have begun: {asked}")
+    equal(length_shown(once(snap, "--keys", "ft")), duration(span), "t goes to the trigger, and zooms not")
+    with tempfile.TemporaryDirectory() as d:
+        subprocess.run([f"{sys.argv[1]}/tests/top/make", "none", f"{d}/none.flight"], check=True)
+        equal(length_shown(once(f"{d}/none.flight")), length_shown(once(f"{d}/none.flight", "--keys", "f")), "a file without a trigger")
+
+
 @test("the terminal is put back: q, Ctrl-C, SIGINT, SIGTERM, SIGHUP; it ends with its terminal")
 def restored(snap):
     for how, want in (("q", 0), ("\x03", 0), (signal.SIGINT, 0), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGHUP, -signal.SIGHUP), (signal.SIGQUIT, -signal.SIGQUIT)):
@@ -692,7 +714,7 @@ def begins(snap):
 
 def hatched(*files, status=0):
     """How many holes are told, and on the lines of how many CPUs they are seen."""
-    text = run("top", "--once", "--panel", "info", "--size", "140x40", *files, status=status)[0]
+    text = run("top", "--once", "--panel", "info", "--size", "140x40", "--keys", "f", *files, status=status)[0]
     lines = [line for line in text.split("\n") if re.match(r" *CPU +\d+ ", line) and "!" in line]
     return int(re.search(r"holes (\d+)", text)[1]), len(lines)
 

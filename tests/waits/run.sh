@@ -201,9 +201,9 @@ handlers_have_names() {
 	status 0 report --json --task 101 "$tmp/irq.flight" && holds '[.focus.woken_by[] | [.by, .irq]] == [["irq", 33]]' && /usr/bin/python3 tests/report/check.py "$tmp/irq.flight" --task 101
 }
 top_says_so() {
-	status 0 "$FLIGHTREC" top --once --size 160x60 --panel waits "$snap" && is_silent '^ *[a-z]+ [0-9]+ +hog 300' && prints 'worker 101 +server 100' &&
+	status 0 "$FLIGHTREC" top --once --size 160x60 --panel waits --keys f "$snap" && is_silent '^ *[a-z]+ [0-9]+ +hog 300' && prints 'worker 101 +server 100' &&
 		prints 'worker 101 +a timer' && prints 'client 200 +an unknown cause' || return
-	status 0 "$FLIGHTREC" top --once --size 160x60 --panel details "$snap" && prints 'waited in +poll on 3 descriptors for 2 ms, queued 2 us' && prints 'ended by +a timer'
+	status 0 "$FLIGHTREC" top --once --size 160x60 --panel details --keys f "$snap" && prints 'waited in +poll on 3 descriptors for 2 ms, queued 2 us' && prints 'ended by +a timer'
 }
 # Blocked time by the call that the record names, with what was queued apart; what has no record is as before.
 folded_has_calls() {

@@ -8,7 +8,8 @@
 #include "base/err.h"
 #include "show/top/top_int.h"
 
-#define LOAD_ROWS 65536u /* at a time */
+#define LOAD_ROWS 65536u    /* at a time */
+#define OPENS_NS  50000000u /* before and behind the trigger */
 
 /* ---- tracks ---- */
 
@@ -83,6 +84,22 @@ void fr_top_first_window(const struct fr_top *t, u64 *from, u64 *to)
 	*to = end < tl->span ? end : tl->span;
 }
 
+/* A part that was asked for is shown whole; of a file, what is around the trigger, as its page is (view/load.js). */
+static bool top_opens_at_trigger(const struct fr_top *t)
+{
+	const struct fr_replay_opts *o = &t->ask->opts;
+	bool all = o->since.kind == FR_WHEN_NEVER && o->until.kind == FR_WHEN_NEVER;
+
+	return all && t->tl->has_trigger && t->tl->trigger <= t->tl->span;
+}
+
+static void top_open_at(struct fr_top *t, u64 at)
+{
+	u64 end = t->to > at ? t->to : at;
+
+	fr_top_window(t, at > OPENS_NS ? at - OPENS_NS : 0, end - at > OPENS_NS ? at + OPENS_NS : end);
+}
+
 /* Begin at the trigger, on the track of its task, else at the end. */
 static int top_begin(struct fr_top *t)
 {
@@ -95,6 +112,8 @@ static int top_begin(struct fr_top *t)
 	t->cursor = tl->has_trigger && tl->trigger <= tl->span ? tl->trigger : t->to;
 	if (t->cursor < t->from)
 		t->from = 0;
+	if (top_opens_at_trigger(t))
+		top_open_at(t, t->cursor);
 	if (tl->focus != FR_TL_NO_TASK && fr_top_track_of(t, false, tl->focus) < t->track_cnt)
 		t->selected = fr_top_track_of(t, false, tl->focus);
 	fr_top_find_row(t);
