@@ -633,6 +633,34 @@ LEAST_CONTRAST = CONTRAST + """
     return bad;"""
 
 
+@test("without a mouse: Tab comes to each line of a table and each function of the flame graph, and Enter does what a click does")
+def keyboard(_, folder):
+    def tab_to(page, what):
+        """Tabs until the focus is on what is said; it must come there."""
+        seen = set()
+        for _ in range(400):
+            page.browser.keys("\ue004")
+            if page.js(f"return document.activeElement.matches('{what}')"):
+                return
+            seen.add(page.js("return document.activeElement.outerHTML.slice(0, 80)"))
+        check(False, f"Tab never comes to {what}, but to {seen}")
+
+    flight = shutil.copy("tests/gate/load.flight", os.path.join(folder, "keyboard.flight"))
+    with Page(flight) as page:
+        page.browser.keys("f3")
+        page.js("flightrec.panel.fill(); flightrec.timeline.canvas.focus()")
+        tab_to(page, "#tasks tr.link")
+        name = page.js("return document.activeElement.firstChild.textContent")
+        page.browser.keys("\ue007")
+        equal(page.js("return flightrec.model.name(flightrec.timeline.selected.tid)"), name, "the task of the line")
+        page.browser.keys("\ue00cf5")
+        page.js("flightrec.panel.fill(); flightrec.timeline.canvas.focus()")
+        tab_to(page, "#flame rect:nth-of-type(2)")
+        name = page.js("return document.activeElement.dataset.name")
+        page.browser.keys("\ue007")
+        equal(page.js("return [flightrec.panel.flameOf.path, document.activeElement.dataset.name]"), [[name], name], "the function is the root, and has the focus")
+
+
 @test("texts of the page, labels in the timeline and what stands on its axis have a contrast of 4.5 at least, light and dark")
 def contrasts(small, _):
     for dark in False, True:

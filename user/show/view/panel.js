@@ -16,11 +16,20 @@ function el(tag, props = {}, ...kids) {
 	return e;
 }
 
+// What a click and, once it has been reached by Tab, Enter do. No handler returns false, which would keep the key from the browser: Tab.
+function gone(fn) {
+	const onkeydown = e => {
+		if (e.key === "Enter")
+			fn();
+	};
+	return { tabindex: 0, onclick: fn, onkeydown };
+}
+
 function rowsTable(heads, rows, onclick) {
 	const numeric = i => rows.length && typeof rows[0][i] === "object" ? "n" : undefined;
 	const cell = v => typeof v === "object" ? el("td", { class: "n" }, v.n) : el("td", {}, v);
 	return el("table", {}, el("tr", {}, ...heads.map((h, i) => el("th", { class: numeric(i) }, h))),
-		  ...rows.map((r, i) => el("tr", onclick ? { class: "link", onclick: () => onclick(i) } : {}, ...r.map(cell))));
+		  ...rows.map((r, i) => el("tr", onclick ? { class: "link", ...gone(() => onclick(i)) } : {}, ...r.map(cell))));
 }
 
 const num = v => ({ n: String(v) });
@@ -104,8 +113,7 @@ class Panel {
 		for (const m of line.text.matchAll(/[^\s\/]+\/(\d+)\b/g)) {
 			if (!this.model.tasks.has(+m[1]))
 				continue;
-			parts.push(line.text.slice(at, m.index), el("a", { tabindex: 0, role: "button", onclick: () => this.ontask(+m[1]),
-									  onkeydown: e => e.key === "Enter" && this.ontask(+m[1]) }, m[0]));
+			parts.push(line.text.slice(at, m.index), el("a", { role: "button", ...gone(() => this.ontask(+m[1])) }, m[0]));
 			at = m.index + m[0].length;
 		}
 		return [...parts, line.text.slice(at), line.from ? el("span", { class: "from" }, ` [${line.from}]`) : null];
@@ -437,14 +445,18 @@ class Panel {
 			const r = make("rect", { x, y, width: w, height: H, fill: `hsl(${hue} 68%)`, "data-name": n.name });
 			const amount = this.flameOf.waits ? duration(n.cnt) : String(n.cnt);
 			r.append(make("title", {}, `${n.name}  ${amount}  ${(n.cnt / all.cnt * 100).toFixed(1)} %`));
-			r.onclick = () => {
+			const toRoot = again => {
 				svg.remove();
 				this.flameOf.path = [];
 				for (let of = n === root ? all : n; of.parent; of = of.parent)
 					this.flameOf.path.unshift(of.name);
 				this.drawFlame(s, all, this.flameRoot(all));
 				this.markFlame(s, all);
+				if (again)
+					s.querySelector("rect").focus(); // the new root: what had it is gone
 			};
+			Object.assign(r, gone(() => toRoot(document.activeElement === r)));
+			r.setAttribute("tabindex", 0);
 			svg.append(r);
 			if (w > 40)
 				svg.append(make("text", { x: x + 3, y: y + 12 }, n.name.length > w / 6.8 ? n.name.slice(0, w / 6.8 - 1) + "…" : n.name));
