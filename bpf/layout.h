@@ -15,7 +15,7 @@
  * (tests/unit/test_layout.c).
  */
 #ifndef FR_LAYOUT_VERSION
-#define FR_LAYOUT_VERSION 15u
+#define FR_LAYOUT_VERSION 16u
 #endif
 
 #define FR_PAGE_SZ	4096u

@@ -24,7 +24,7 @@ static void records_of_triggers_are_those_of_the_layout(void **state)
 	u32 i;
 
 	(void)state;
-	assert_int_equal(FR_LAYOUT_VERSION, 15);
+	assert_int_equal(FR_LAYOUT_VERSION, 16);
 	for (i = 0; i < sizeof(of_layout) / sizeof(of_layout[0]); i++)
 		assert_int_equal(fr_schema_find(fr_schema_builtin(), of_layout[i].event)->fixed_sz, of_layout[i].sz);
 }
