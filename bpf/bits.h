@@ -14,38 +14,8 @@
 #ifndef FR_BITS_H
 #define FR_BITS_H
 
-#include "event.h"
-
-/* How a number is coded: BITS(..., code, ...). */
-enum fr_code { FR_CODE_PLAIN, FR_CODE_LESS1, FR_CODE_ONEBIT, FR_CODE_CNT };
-
-/* ONEBIT: the number of the highest bit that has a code, from 1. */
-FR_INLINE u64 fr_onebit_code(u64 value)
-{
-	u64 code = 2;
-
-	if (value <= 2)
-		return value;
-	for (value &= 0x7fff; value > 3; value >>= 1)
-		code++;
-	return code;
-}
-
-FR_INLINE u64 fr_bits_code(u64 value, enum fr_code code, u32 cnt)
-{
-	value = code == FR_CODE_LESS1 ? value + 1 : code == FR_CODE_ONEBIT ? fr_onebit_code(value) : value;
-	return value & ((1ULL << cnt) - 1);
-}
-
-/* The number again, signed ones extended to 64 bits. */
-FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
-{
-	u64 value = bits >> shift & ((1ULL << cnt) - 1);
-
-	if (code == FR_CODE_ONEBIT)
-		return value ? 1ULL << (value - 1) : 0;
-	return code == FR_CODE_LESS1 ? value - 1 : value;
-}
+#include "bit_code.h"
+#include "event_fields.h"
 
 /* Where each field is. struct fr_places_sched_switch: a field's offset is its first bit, the struct's size the bits used. */
 #define EVENT(nr, name, tier, group, doc) \
@@ -84,12 +54,10 @@ FR_INLINE u64 fr_bits_value(u64 bits, enum fr_code code, u32 shift, u32 cnt)
 #define END(event) }
 #include "events.def"
 
-#define FR_BITS_REC_SZ	  16u /* head and bits */
 #define FR_HAS_BITS(name) (sizeof(struct fr_places_##name) > FR_TID_BITS)
 /* Bytes of a record in a ring, without what it may end in. */
 #define FR_RING_SZ(name) (FR_HAS_BITS(name) ? FR_BITS_REC_SZ : (u32)sizeof(struct fr_rec_##name))
 
-#define FR_CPU_MAX 4096u /* largest number of CPUs: CPU numbers have 12 bits */
 _Static_assert(FR_CPU_MAX <= 1u << sizeof(((struct fr_places_sched_wakeup_new *)0)->target_cpu), "a CPU's number fits");
 
 _Static_assert(FR_RING_SZ(sched_switch) == 16, "small records are history");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* block: requests to block devices. */
+#include "event_fields.h"
 #include "record.bpf.h"
 #include "rq.bpf.h"
 

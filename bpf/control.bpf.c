@@ -5,6 +5,7 @@
  * (struct fr_turn).
  */
 #include "current.bpf.h"
+#include "event_fields.h"
 #include "record.bpf.h"
 #include "self.bpf.h"
 #include "thin.bpf.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Records: what one event is in a ring. Structs and numbers are generated from events.def.
+ * Records: what one event is in a ring. event_fields.h has the number and the fields of each.
  *
  *	byte 0		u64 head	{ time:48 | event:8 | len:8 }, len in 8-byte units, stored in one piece
  *	byte 8		u32 task	{ flags:8 | 0:2 | tid:22 } (the kernel's tids end at 2^22)
@@ -70,49 +70,10 @@ enum fr_group {
 		FR_GROUP_CNT
 };
 
-/* enum { FR_EV_sched_switch = 1, ... } */
-enum fr_event_nr {
-#define EVENT(nr, name, tier, group, doc) FR_EV_##name = nr,
-#include "events.def"
-};
-
-/* The C type of each field type; str and u64s extend to the record's end. */
-#define FR_CTYPE_u8(name)    u8 name
-#define FR_CTYPE_u16(name)   u16 name
-#define FR_CTYPE_u32(name)   u32 name
-#define FR_CTYPE_u64(name)   u64 name
-#define FR_CTYPE_s16(name)   s16 name
-#define FR_CTYPE_s32(name)   s32 name
-#define FR_CTYPE_s64(name)   s64 name
-#define FR_CTYPE_comm(name)  char name[FR_COMM_SZ]
-#define FR_CTYPE_text8(name) char name[8]
-#define FR_CTYPE_str(name)   char name[]
-#define FR_CTYPE_u64s(name)  u64 name[]
-
 struct fr_rec {
 	u64 head;
 	u32 task;
 };
-
-/* Fields have the kernel's names; <errno.h> and <signal.h> define two of them as macros. */
-#pragma push_macro("errno")
-#pragma push_macro("sa_handler")
-#undef errno
-#undef sa_handler
-
-/* struct fr_rec_sched_switch { u64 head; u32 task; s32 next_pid; ... } */
-#define EVENT(nr, name, tier, group, doc) \
-	struct fr_rec_##name {            \
-		u64 head;                 \
-		u32 task;
-#define FIELD(type, name, style, doc) FR_CTYPE_##type(name);
-#define END(name) \
-	}         \
-	FR_ALIGNED(8);
-#include "events.def"
-
-#pragma pop_macro("sa_handler")
-#pragma pop_macro("errno")
 
 FR_INLINE u64 fr_rec_head(u64 time_ns, u32 event, u32 units)
 {

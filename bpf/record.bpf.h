@@ -26,6 +26,7 @@
 #ifndef FR_RECORD_BPF_H
 #define FR_RECORD_BPF_H
 
+#include "event_fields.h"
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>

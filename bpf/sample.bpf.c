@@ -4,6 +4,7 @@
  * One timer serves two: the ring, which has the last samples, and the profile (profile.bpf.h), which counts them.
  */
 #include "arch.bpf.h"
+#include "event_fields.h"
 #include "known.bpf.h"
 #include "place_ask.bpf.h"
 #include "profile.bpf.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* signal: sent and delivered. A delivery that ends the process goes to the life tier. */
 #include "arch.bpf.h"
+#include "event_fields.h"
 #include "record.bpf.h"
 #include "siginfo.bpf.h"
 #include "thin.bpf.h"

@@ -13,6 +13,7 @@
 #ifndef FR_STACK_BPF_H
 #define FR_STACK_BPF_H
 
+#include "event_fields.h"
 #include "origin.bpf.h"
 #include "stackbuf.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* task: birth, names and death of tasks, to the life tier and to the task table; the OOM killer's victims. */
+#include "event_fields.h"
 #include "oom.bpf.h"
 #include "self.bpf.h"
 #include "tasks.bpf.h"

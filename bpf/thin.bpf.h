@@ -16,6 +16,7 @@
 #ifndef FR_THIN_BPF_H
 #define FR_THIN_BPF_H
 
+#include "event_fields.h"
 #include "record.bpf.h"
 #include "thin.h"
 

@@ -18,6 +18,7 @@
 #define FR_WAIT_BPF_H
 
 #include "current.bpf.h"
+#include "event_fields.h"
 #include "place_ask.bpf.h"
 #include "record.bpf.h"
 #include "stackbuf.h"

@@ -4,6 +4,7 @@
 #define FR_IRQ_BPF_H
 
 #include "current.bpf.h"
+#include "event_fields.h"
 #include "record.bpf.h"
 
 SEC("tp_btf/irq_handler_entry")

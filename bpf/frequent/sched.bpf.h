@@ -4,6 +4,7 @@
 #define FR_SCHED_BPF_H
 
 #include "current.bpf.h"
+#include "event_fields.h"
 #include "record.bpf.h"
 #include "short.h"
 #include "task_cpu.bpf.h"

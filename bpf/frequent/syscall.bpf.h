@@ -5,6 +5,7 @@
 
 #include "arch.bpf.h"
 #include "current.bpf.h"
+#include "event_fields.h"
 #include "record.bpf.h"
 #include "thin.bpf.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* crash: a process dies of a signal, seen at its delivery. */
+#include "event_fields.h"
 #include "regs.h"
 #include "trigger/death.bpf.h"
 

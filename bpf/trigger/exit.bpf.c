@@ -6,6 +6,7 @@
  *	a call returns an error			it is remembered with the thread, if a rule may ask how its process ends
  *	the last thread that ends		rules are asked; the alert has that stack
  */
+#include "event_fields.h"
 #include "trigger/death.bpf.h"
 
 /* Set by user/live/trig/trig.c before load: does a task still have its memory here? Otherwise there is no stack to keep. */

@@ -9,6 +9,7 @@
  *
  * In D: TASK_UNINTERRUPTIBLE, killable or not, as ps shows it; not TASK_IDLE (kernel threads waiting for work), not frozen.
  */
+#include "event_fields.h"
 #include "trigger/latency.bpf.h"
 
 #include "flood.bpf.h" /* after what says how triggers' programs record */

@@ -9,6 +9,7 @@
 #include "trigger/trigger.bpf.h"
 
 #include "detect.bpf.h"
+#include "event_fields.h"
 
 /* Write the event: the line in moment nr's alert, len bytes of it. Returns its time, 0: it was lost. */
 __noinline u64 fr_report_write(u32 nr, u32 len)

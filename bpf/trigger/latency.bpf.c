@@ -5,6 +5,7 @@
  */
 #include "trigger/latency.bpf.h"
 
+#include "event_fields.h"
 #include "rq.bpf.h"
 
 /* ---- reporting ---- */

@@ -8,6 +8,7 @@
  * Idle threads of the kernel are not asleep: without work they sleep for ever.
  */
 #include "look.h"
+#include "event_fields.h"
 
 #include "trigger/latency.bpf.h"
 

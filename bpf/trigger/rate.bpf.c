@@ -6,6 +6,7 @@
  */
 #include "trigger/latency.bpf.h"
 
+#include "event_fields.h"
 #include "window.h"
 
 /* Of all CPUs together. New with each load of rules: a reload counts from then on. */

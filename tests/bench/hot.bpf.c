@@ -240,6 +240,7 @@ int loop_ring_once(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+#include "event_fields.h"
 #include "payload.bpf.h"
 #include "tried.bpf.h"
 

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "event_fields.h"
 #include "live/session/current.h"
 #include "session.h"
 

@@ -9,6 +9,7 @@
 
 #include "base/profile/prof.h"
 #include "base/text/jsonw.h"
+#include "event_fields.h"
 #include "incident_layout.h"
 #include "session.h"
 

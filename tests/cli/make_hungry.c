@@ -6,6 +6,7 @@
  * wait for an object of its own, which no task ended. LAPS of 64 KiB on each CPU, all at the same
  * time, so that a chunk of each ring is needed at once. No two events have the same time.
  */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

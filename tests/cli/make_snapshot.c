@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* make_snapshot FILE: a small snapshot, the same each time, with texts and values that are awkward to print. */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * make_wide FILE CPUS: a snapshot of a host of so many CPUs. Of the main tier CPU 17 lost events, CPU 80 has a hole, and CPU
  * 100 has been there for a moment.
  */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "base/schema/schema.h"
+#include "event_fields.h"
 
 #define BUDGET_SZ (16u << 20)
 #define REAL_NS	  1767225600000000000ULL

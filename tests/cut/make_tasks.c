@@ -5,6 +5,7 @@
  * requests at few sectors. They end, and tasks of other processes get their tids. The governor takes a step early on. So what
  * was cut away matters to what is left, as it does in real histories.
  */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "base/counter/counters.h"
 #include "base/text/memfile.h"
 #include "base/tp/tps.h"
+#include "event_fields.h"
 #include "files/hour.h"
 #include "files/small.h"
 

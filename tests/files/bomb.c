@@ -14,6 +14,7 @@
 #include <zstd.h>
 
 #include "base/rows/columns.h"
+#include "event_fields.h"
 #include "read/snapfile/snapfile_format.h"
 
 #define PEAK_MAX_KIB  8192	   /* what refusing may cost; each bomb asks for at least twice as much */

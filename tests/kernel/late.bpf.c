@@ -3,6 +3,7 @@
  * late: a writer that is held inside its record, and others that interrupt it and want to lap the ring. Both write the event
  * `stack`, whose frames are numbers made from its id here, so that a torn one is seen.
  */
+#include "event_fields.h"
 #include "record.bpf.h"
 
 #define FRAME_CNT 6

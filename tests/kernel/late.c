@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "event_fields.h"
 #include "live/ring/ring_read.h"
 #include "session.h"
 

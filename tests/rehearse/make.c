@@ -31,6 +31,7 @@
 #include "base/counter/counters.h"
 #include "base/text/memfile.h"
 #include "base/tp/tps.h"
+#include "event_fields.h"
 #include "tp.h"
 
 #define BUDGET_SZ (6u << 20) /* all of it is written to, which takes longer than the rest */

@@ -6,6 +6,7 @@
  * early: the ring of CPU 3 was copied before the others. parts: each ring is in two chunks. late: the horizon of the ring with
  * the hole lies behind it, as a recorder's do.
  */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

@@ -14,6 +14,7 @@
 #include "base/rows/rows.h"
 #include "unit/host_calls.h"
 
+#include "event_fields.h"
 #include "trap.h"
 
 #define PAGES	 2

@@ -17,6 +17,7 @@
  *	deliver TID SIG		a signal that ends it
  *	exit TID CODE
  */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  *	many	192 CPUs, 3000 tasks, names of anybody's choosing
  *	HOST	two CPUs of a host of that name, its boot another's than of other names
  */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

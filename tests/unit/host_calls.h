@@ -3,6 +3,7 @@
 #ifndef FR_HOST_CALLS_H
 #define FR_HOST_CALLS_H
 
+#include "event_fields.h"
 #include "host_ring.h"
 #include "near.h"
 

@@ -7,6 +7,7 @@
 #define FR_HOST_DUMP_H
 
 #include "base/text/pages.h"
+#include "event_fields.h"
 #include "host_core.h"
 #include "host_ring.h"
 #include "incident_layout.h"

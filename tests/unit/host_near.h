@@ -4,6 +4,7 @@
 #define FR_HOST_NEAR_H
 
 /* first: <signal.h> and <errno.h> make fields of ours macros */
+#include "event_fields.h"
 #include "host_calls.h"
 
 #include <setjmp.h>

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/rows/unfold.h"
+#include "event_fields.h"
 #include "read/snapfile/snapfile.h"
 #include "ring.h"
 #include "short.h"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rows/argv.h"
+#include "event_fields.h"
 
 #define AT offsetof(struct fr_rec_exec_argv, argv)
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "event_fields.h"
 
 #include <cmocka.h>
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rows/calltext.h"
+#include "event_fields.h"
 #include "session.h"
 
 #define AT  offsetof(struct fr_rec_sys_path, path)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Columns: each form is used and smallest where it should be, no byte is believed. */
 /* first: <signal.h> and <errno.h> make fields of ours macros */
+#include "event_fields.h"
 #include "host_ring.h"
 
 #include <errno.h>

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "event_fields.h"
 #include "host_map.h"
 #include "live/ring/ring_read.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/filter/filter.h"
+#include "event_fields.h"
 #include "make_batch.h"
 
 static int make(const char *expr, struct fr_filter **f, struct fr_filter_error *e)

@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "base/holdoff.h"
+#include "event_fields.h"
 #include "live/ring/ring_back.h"
 #include "unit/host_map.h"
 

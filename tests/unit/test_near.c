@@ -3,6 +3,7 @@
  * Calls that begin or end near another record (bpf/near.h): written as the programs do, each comes back as it was called,
  * whatever came between. What no recorder wrote is in test_near_rows.c.
  */
+#include "event_fields.h"
 #include "host_near.h"
 
 #define LAPS	 440

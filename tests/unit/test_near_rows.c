@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The rows of calls that begin or end near another record: what no recorder wrote is damage, and all the others have room. */
+#include "event_fields.h"
 #include "host_near.h"
 
 /* Write one that says so. */

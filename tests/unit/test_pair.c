@@ -10,6 +10,7 @@
 
 #include "base/rows/pair_int.h"
 #include "base/set/idmap.h"
+#include "event_fields.h"
 #include "unit/make_batch.h"
 
 #define CPUS 2

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Snapshots of rings in the test's own memory, replayed: each event once, in order, under the right name. */
+#include "event_fields.h"
 #include "host_ring.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
  * The ring's account (bpf/ring.h), after each record: written = present + overwritten, and what was not written is lost, for
  * its reason. Writers that interrupt each other at any instruction are in tests/step, threads in tests/stress.
  */
+#include "event_fields.h"
 #include "host_ring.h"
 
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A lap's bytes are not trusted: whatever is changed in a page, its records are left out, all others are listed. */
 /* first: <signal.h> and <errno.h> make fields of ours macros */
+#include "event_fields.h"
 #include "host_ring.h"
 
 #include <errno.h>

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/rows/saidtext.h"
+#include "event_fields.h"
 #include "session.h"
 
 #define AT offsetof(struct fr_rec_stderr_write, text)

@@ -19,6 +19,7 @@ static void *take(size_t cnt, size_t sz)
 
 #define calloc take
 #include "base/schema/schema.c"
+#include "bits.h"
 #undef calloc
 
 #undef errno /* a field of signals is called so */

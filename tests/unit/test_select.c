@@ -17,6 +17,7 @@
 #include "base/schema/facts.h"
 #include "base/text/counts.h"
 #include "base/text/list.h"
+#include "event_fields.h"
 #include "live/snapshot/name.h"
 
 static void test_profiles(void **state)

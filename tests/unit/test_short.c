@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/rows/unfold.h"
+#include "event_fields.h"
 #include "layout.h"
 
 #define UNIT_MAX 10

@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "event_fields.h"
 #include "host_check.h"
 #include "live/snapshot/dump_int.h"
 

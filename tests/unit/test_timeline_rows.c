@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "event_fields.h"
 #include "read/timeline/timeline.h"
 #include "unit/host_ring.h"
 

@@ -12,6 +12,7 @@
 
 #include "base/schema/schema.h"
 #include "base/trigger/watch_set.h"
+#include "event_fields.h"
 
 #define ARCH   "x86_64"
 #define CNT(a) (sizeof(a) / sizeof((a)[0]))

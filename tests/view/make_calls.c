@@ -3,6 +3,7 @@
  * make_calls FILE: calls that have a number in common: of both ABIs, and of a task that died in its call and the next of its
  * tid. The last ends where the file does.
  */
+#include "event_fields.h"
 #include "unit/host_ring.h"
 
 #include <stdio.h>

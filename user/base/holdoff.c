@@ -2,6 +2,7 @@
 #include "base/holdoff.h"
 
 #include "bits.h"
+#include "event_fields.h"
 
 #include <string.h>
 

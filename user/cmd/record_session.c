@@ -13,6 +13,7 @@
 #include "base/text/memfile.h"
 #include "base/text/units.h"
 #include "cmd/record_opts.h"
+#include "event_fields.h"
 #include "sys/cgroup.h"
 
 #define CGROUP_ROOT	"/sys/fs/cgroup"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What a new event takes beside its entry in the table. Copied into bpf/ of a copy of the tree, and built there. */
+#include "event_fields.h"
 #include "record.bpf.h"
 
 SEC("tp_btf/sched_process_free")

@@ -6,6 +6,7 @@
 
 #include "base/text/nearest.h"
 #include "base/tp/tpask.h"
+#include "event_fields.h"
 
 static void enable_group(bool enable[FR_EVENT_MAX], u32 group, bool on)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text/redact.h"
+#include "event_fields.h"
 #include "session.h"
 
 void fr_argv_join(struct fr_rec_exec_argv *rec, u32 sz, struct fr_secrets *s)

@@ -3,7 +3,7 @@
 #ifndef FR_ARGV_H
 #define FR_ARGV_H
 
-#include "event.h"
+#include "event_fields.h"
 
 /* What becomes of secrets in records, by threads that share it. */
 struct fr_secrets {

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/text/redact.h"
+#include "event_fields.h"
 #include "session.h"
 
 /* Where things are in addresses, whatever this machine's headers pad. */

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "base/rows/argv.h"
+#include "event_fields.h"
 
 /*
  * Do that with a record of sz bytes; so many are there. It keeps its size: what gets longer loses its end. One that was made

@@ -8,6 +8,7 @@
 #include "base/rows/argv.h"
 #include "base/rows/calltext.h"
 #include "base/rows/saidtext.h"
+#include "event_fields.h"
 
 #define REC_TASK_OFF 8u
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text/redact.h"
+#include "event_fields.h"
 #include "session.h"
 
 /* How much of it is the rest of a line whose beginning is missing, or, if there is no other line, of a word: a secret's end,

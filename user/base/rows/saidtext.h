@@ -4,7 +4,7 @@
 #define FR_SAIDTEXT_H
 
 #include "base/rows/argv.h"
-#include "event.h"
+#include "event_fields.h"
 
 /*
  * The record's text without the values of secret keys. A NUL becomes a blank, so that nothing hides behind it. Where the text's

@@ -8,6 +8,7 @@
 #include "base/rows/subscribe.h"
 #include "base/set/idmap.h"
 #include "base/set/vec.h"
+#include "event_fields.h"
 
 _Static_assert(sizeof(struct fr_rec_stack) == sizeof(struct fr_rec_stack_build_ids), "numbers begin at the same place");
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "base/rows/unfold.h"
+#include "event_fields.h"
 
 #include <string.h>
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "event_fields.h"
 #include "layout.h"
 #include "short.h"
 

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "bits.h"
+#include "bit_code.h"
+#include "event.h"
 
 #define FR_NAME_MAX	63    /* length of an event's or a field's name: [a-z0-9_] only, so it needs no escapes anywhere */
 #define FR_TP_PREFIX	"tp:" /* of events that are tracepoints, tp:SYSTEM:NAME (tpname.h): names may also have [A-Z:-] */

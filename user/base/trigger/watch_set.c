@@ -10,6 +10,7 @@
 
 #include "base/set/vec.h"
 #include "base/trigger/watch_int.h"
+#include "event_fields.h"
 
 void fr_watch_fail(struct fr_watch_build *b, const struct fr_node *n, const char *fmt, ...)
 {

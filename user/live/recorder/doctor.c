@@ -14,6 +14,7 @@
 #include "base/text/escape.h"
 #include "base/text/units.h"
 #include "base/tp/rare.h"
+#include "event_fields.h"
 #include "live/ring/percpu.h"
 #include "live/session/probe.h"
 #include "sys/cgroup.h"

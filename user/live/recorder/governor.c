@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/schema/schema.h"
 #include "base/trigger/govern.h"
+#include "event_fields.h"
 #include "live/recorder/daemon.h"
 #include "live/session/admin.h"
 #include "live/session/rateask.h"

@@ -20,6 +20,7 @@
 #include "base/schema/tpname.h"
 #include "base/text/memfile.h"
 #include "base/text/units.h"
+#include "event_fields.h"
 #include "live/incident/inclog.h"
 #include "live/recorder/background.h"
 #include "live/recorder/command.h"

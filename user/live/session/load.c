@@ -17,6 +17,7 @@
 #include "base/schema/schema.h"
 #include "base/schema/syscalls.h"
 #include "base/trigger/ledger.h"
+#include "event_fields.h"
 #include "flightrec.skel.h"
 #include "flood.h"
 #include "live/ring/percpu.h"

@@ -11,6 +11,7 @@
 #include "base/profile/due.h"
 #include "base/schema/schema.h"
 #include "base/text/list.h"
+#include "event_fields.h"
 #include "live/ring/percpu.h"
 #include "live/session/admin.h"
 #include "live/session/sess_int.h"

@@ -11,6 +11,7 @@
 #include "base/config/select.h"
 #include "base/err.h"
 #include "base/schema/schema.h"
+#include "event_fields.h"
 #include "live/recorder/record.h"
 #include "live/snapshot/dump.h"
 #include "sys/cpus.h"

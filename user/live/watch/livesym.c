@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/rows/stacks.h"
+#include "event_fields.h"
 #include "live/ring/ring_back.h"
 #include "live/snapshot/dump.h"
 #include "read/elf/perfmap.h"

@@ -18,6 +18,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "event_fields.h"
 #include "show/export/export_ctf.h"
 #include "show/export/export_gaps.h"
 #include "task_state.h"

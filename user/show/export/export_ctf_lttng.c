@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "event_fields.h"
 #include "show/export/export_ctf.h"
 
 /* LTTng's flags for a request's operation. */

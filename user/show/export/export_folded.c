@@ -19,6 +19,7 @@
 #include "base/set/foldset.h"
 #include "base/set/idmap.h"
 #include "base/text/folded.h"
+#include "event_fields.h"
 #include "read/waits/waited.h"
 #include "show/export/export_gaps.h"
 #include "show/export/export_stack.h"

@@ -19,6 +19,7 @@
 #include "base/schema/sysnames.h"
 #include "base/text/dev.h"
 #include "base/text/escape.h"
+#include "event_fields.h"
 #include "show/export/export_stack.h"
 #include "show/export/export_tracecmd.h"
 #include "task_state.h"

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/tp/tps.h"
+#include "event_fields.h"
 #include "show/export/export_gaps.h"
 #include "show/export/export_perfetto.h"
 #include "task_state.h"

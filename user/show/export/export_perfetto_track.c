@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/text/escape.h"
+#include "event_fields.h"
 #include "read/replay/summary.h"
 #include "read/symbols/frames.h"
 #include "read/waits/waited.h"

@@ -6,6 +6,7 @@
 
 #include "base/text/units.h"
 #include "base/text/wall.h"
+#include "event_fields.h"
 #include "read/waits/waited.h"
 #include "show/top/top_int.h"
 
