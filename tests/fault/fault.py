@@ -16,8 +16,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "kernel"))
-from frtest import (FLIGHTREC, LIMIT_S, check, dump, ended, equal, fr, fr_json, main, new_name, path, program, run, session, status,  # noqa: E402
-                    test, wait_for, written)
+from frtest import (FLIGHTREC, LIMIT_S, check, dump, ended, equal, exists, fr, fr_json, main, new_name, path, program, run, session,  # noqa: E402
+                    status, test, wait_for, written)
 
 SHIM = os.environ["FR_FAULT_SHIM"]
 MAKE_STACKS = os.path.join(os.path.dirname(FLIGHTREC), "tests", "symbols", "make_stacks")
@@ -969,6 +969,32 @@ def unread_places():
             check(p.returncode == 1 and os.strerror(errno.EIO).encode() in p.stderr, f"{place}: from read {nth} of {cnt} on: {p.returncode} {p.stderr}")
             done += 1
     return f"{done} failures"
+
+
+@test("record -- COMMAND: each pipe and pair of sockets fails: what is not recorded does not begin, what begins is recorded to its end")
+def unrecorded_command():
+    control, name, ran, refused = Control(), new_name(), path("ran"), []
+
+    def record(call, nth=0):
+        control.set(call, nth, errno.EMFILE)
+        p = subprocess.run([FLIGHTREC, "record", "-n", name, *SMALL, "-o", path(""), "--", "touch", ran], env=control.env, text=True,
+                           timeout=LIMIT_S, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        what = f"{call} {nth} fails: exit status {p.returncode}: {p.stderr}"
+        equal(os.path.exists(ran), p.returncode == 0, f"it ran, {what}")
+        check(not exists(name), f"the session is left, {what}")
+        if p.returncode:
+            check(os.strerror(errno.EMFILE) in p.stderr, what)
+            refused.append(call)
+        else:
+            os.unlink(ran)
+
+    with ended(name):
+        for call in "pipe2", "socketpair":
+            record(call)
+            for nth in range(1, control.get()[0] + 1):
+                record(call, nth)
+    equal(set(refused), {"pipe2", "socketpair"}, "refused")
+    return f"{len(refused)} refused"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -93,6 +94,7 @@ WRAP(ssize_t, -1, pread, (int fd, void *buf, size_t sz, off_t off), (fd, buf, sz
 WRAP(ssize_t, -1, pwrite, (int fd, const void *buf, size_t sz, off_t off), (fd, buf, sz, off))
 
 WRAP(int, -1, pipe2, (int fd[2], int flags), (fd, flags))
+WRAP(int, -1, socketpair, (int domain, int type, int protocol, int fd[2]), (domain, type, protocol, fd))
 
 /* What does not exist is there, whatever its name. */
 WRAP(int, 0, access, (const char *path, int mode), (path, mode))

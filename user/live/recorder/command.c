@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #include "base/err.h"
 #include "sys/child.h"
 #include "sys/fd.h"
+#include "types.h"
 
 static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
 
@@ -123,54 +126,84 @@ static int command_hear(int fd, int *exec_errno)
 	return si.ssi_signo;
 }
 
-/* The child reports here why it could not become the command; success closes the pipe. *sig: as command_hear() returns. */
-static pid_t command_spawn(char **argv, const sigset_t *mask, int *exec_errno, int *sig)
+/*
+ * What the child does: it waits for its turn, and becomes the command. It reports why it could not; success closes the pipe. If
+ * we die before its turn, so does it.
+ */
+static void command_become(char **argv, const sigset_t *mask, int turn_fd, int said_fd, pid_t parent)
 {
-	int p[2], e = 0;
-	pid_t pid;
+	u64 turn;
+	int e;
 
-	if (pipe2(p, O_CLOEXEC))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		sigprocmask(SIG_SETMASK, mask, NULL);
-		signal(SIGXFSZ, SIG_DFL); /* both ignored by us alone, see main() */
-		signal(SIGPIPE, SIG_DFL);
-		fr_fd_restore_limit();
-		execvp(argv[0], argv);
-		e = errno;
-		if (write(p[1], &e, sizeof(e)) != sizeof(e))
-			_exit(126);
-		_exit(e == ENOENT ? 127 : 126);
-	}
-	close(p[1]);
-	if (pid > 0)
-		*sig = command_hear(p[0], exec_errno);
-	close(p[0]);
-	return pid;
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent || read(turn_fd, &turn, sizeof(turn)) != sizeof(turn) ||
+	    prctl(PR_SET_PDEATHSIG, 0))
+		_exit(126);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	signal(SIGXFSZ, SIG_DFL); /* both ignored by us alone, see main() */
+	signal(SIGPIPE, SIG_DFL);
+	fr_fd_restore_limit();
+	execvp(argv[0], argv);
+	e = errno;
+	if (write(said_fd, &e, sizeof(e)) != sizeof(e))
+		_exit(126);
+	_exit(e == ENOENT ? 127 : 126);
 }
 
-int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask)
+static void command_close(struct fr_command *c)
+{
+	if (c->turn_fd >= 0)
+		close(c->turn_fd);
+	if (c->said_fd >= 0)
+		close(c->said_fd);
+	c->turn_fd = c->said_fd = -1;
+}
+
+int fr_command_fork(struct fr_command *c, char **argv, const sigset_t *mask)
+{
+	const pid_t parent = getpid();
+	int p[2] = {-1, -1};
+
+	c->argv = argv;
+	c->turn_fd = eventfd(0, EFD_CLOEXEC);
+	c->pid = c->turn_fd < 0 || pipe2(p, O_CLOEXEC) ? -1 : fork();
+	if (!c->pid)
+		command_become(argv, mask, c->turn_fd, p[1], parent);
+	if (c->pid < 0)
+		fr_err_errno(-errno, "cannot start %s", argv[0]);
+	c->said_fd = p[0];
+	if (p[1] >= 0)
+		close(p[1]);
+	if (c->pid < 0)
+		command_close(c);
+	return c->pid < 0 ? FR_EXIT_FAIL : 0;
+}
+
+void fr_command_drop(struct fr_command *c)
+{
+	if (c->pid >= 0)
+		fr_child_end(c->pid, 0);
+	c->pid = -1;
+	command_close(c);
+}
+
+int fr_command_start(struct fr_command *c)
 {
 	int exec_errno = 0, sig = 0;
+	const u64 turn = 1;
 
-	c->pid = command_spawn(argv, mask, &exec_errno, &sig);
-	if (c->pid < 0) {
-		fr_err_errno(-errno, "cannot start %s", argv[0]);
-		return FR_EXIT_FAIL;
+	if (write(c->turn_fd, &turn, sizeof(turn)) != sizeof(turn))
+		exec_errno = errno;
+	else
+		sig = command_hear(c->said_fd, &exec_errno);
+	if (!sig && !exec_errno) {
+		command_close(c);
+		return 0;
 	}
-	if (sig) {
-		fr_err("told to end before %s began", argv[0]);
-		fr_child_end(c->pid, 0);
-		c->pid = -1;
-		return 128 + sig;
-	}
-	if (exec_errno) {
-		waitpid(c->pid, NULL, 0);
-		c->pid = -1;
-		return cannot_run(argv[0], exec_errno);
-	}
-	return 0;
+	fr_command_drop(c);
+	if (!sig)
+		return cannot_run(c->argv[0], exec_errno);
+	fr_err("told to end before %s began", c->argv[0]);
+	return 128 + sig;
 }
 
 bool fr_command_ended(struct fr_command *c)

@@ -8,9 +8,11 @@
 #include <sys/types.h>
 
 struct fr_command {
-	pid_t pid;  /* -1: none, or ended */
-	int sig;    /* the signal it died of, 0 none */
-	int status; /* exit status as a shell reports it */
+	char **argv;
+	int turn_fd, said_fd; /* until it begins, -1 then */
+	pid_t pid;	      /* -1: none, or ended */
+	int sig;	      /* the signal it died of, 0 none */
+	int status;	      /* exit status as a shell reports it */
 };
 
 /* The command as one would type it in a shell, cut off where buf ends. */
@@ -22,10 +24,19 @@ void fr_command_show(char *const *argv, char *buf, size_t sz);
 int fr_command_check(char *const *argv);
 
 /*
- * Start argv with this signal mask. 0; or, with a message, the exit status to return: 126 or 127 like a shell, 128 plus the
- * signal that told us to end before argv was executed, or 1.
+ * Make the process that argv is to run in, with this signal mask, while we may: it waits. argv is borrowed. 0; or, with a
+ * message, an exit status.
  */
-int fr_command_start(struct fr_command *c, char **argv, const sigset_t *mask);
+int fr_command_fork(struct fr_command *c, char **argv, const sigset_t *mask);
+
+/*
+ * It begins. 0; or, with a message, the exit status to return: 126 or 127 like a shell, 128 plus the signal that told us to end
+ * before argv was executed, or 1. Then it has ended.
+ */
+int fr_command_start(struct fr_command *c);
+
+/* It is not to begin, because we cannot record it. */
+void fr_command_drop(struct fr_command *c);
 
 /* Has it ended? Then sig and status are filled in. */
 bool fr_command_ended(struct fr_command *c);

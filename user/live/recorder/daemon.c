@@ -576,12 +576,19 @@ static int daemon_begin(struct fr_daemon *d)
 	err = fr_engine_rules(d->mod.engine, d->live->rule, d->live->rule_cnt);
 	if (err)
 		return err == -ENOTSUP ? FR_EXIT_UNSUPPORTED : FR_EXIT_FAIL;
+	/* what we confine ourselves to would hold for it, too; and it is to begin only if it is recorded */
 	if (d->ask->command)
-		status = fr_command_start(&d->command, d->ask->command, &d->ask->mask);
+		status = fr_command_fork(&d->command, d->ask->command, &d->ask->mask);
 	if (status)
 		return status;
-	if (start_engine(d))
+	if (start_engine(d)) {
+		fr_command_drop(&d->command);
 		return FR_EXIT_FAIL;
+	}
+	if (d->ask->command)
+		status = fr_command_start(&d->command);
+	if (status)
+		return status;
 	if (d->live->rule_cnt)
 		fprintf(stderr, "triggers: %u armed\n", d->live->rule_cnt);
 	if (d->ask->saved.reason)
@@ -701,7 +708,7 @@ int fr_daemon_run(struct fr_record_ask *ask, struct fr_sess *s)
 				.begun = &ask->live->config,
 				.epoll_fd = -1,
 				.signal_fd = -1,
-				.command.pid = -1};
+				.command = {.turn_fd = -1, .said_fd = -1, .pid = -1}};
 	status = daemon_begin(d);
 	begun = !status;
 	if (begun) {
