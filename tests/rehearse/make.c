@@ -13,6 +13,7 @@
  *		[owner=TID] of the lock [allowed=CNT] CPUs that it may run on [runs] it has one [arg3=N] [object=TEXT]
  *	clock NS REAL_NS		wall time then
  *	incident NS PID SIG SENDER COMM	a death by a signal in the log of incidents, and who sent that
+ *	limit TID NUMBER SOFT HARD	of what the process of a death had: RLIMIT_...; "-": none
  *	klog NS FACILITY TEXT		a record of the kernel's log
  *	counter NAME OBJECT NS VALUE	of the host, as /proc and cgroups told it; OBJECT "-": of the host itself
  *	tp SYSTEM:NAME TYPE:FIELD[N]...	a tracepoint that is recorded by default, before its events (tp:SYSTEM:NAME);
@@ -56,6 +57,8 @@ static char procs[4096]; /* what /proc said */
 static struct fr_counters counters;
 static struct fr_snap_incident incident[MAX];
 static u32 incident_cnt;
+static struct fr_snap_scene scene[MAX];
+static u32 scene_cnt;
 static struct fr_snap_klog klog[MAX];
 static u32 klog_cnt;
 static struct fr_memfile formats_m, schema_m;
@@ -284,6 +287,24 @@ static bool read_incident(const char *line)
 	return true;
 }
 
+static bool read_limit(const char *line)
+{
+	struct fr_snap_scene *l = &scene[scene_cnt];
+	char soft[24], hard[24];
+	u32 number;
+
+	if (scene_cnt == MAX)
+		return false;
+	*l = (struct fr_snap_scene){.what = FR_SCENE_limit, .start_ns = 1, .at_ns = 1, .value[2] = ~0ull, .text = ""};
+	if (sscanf(line, "limit %u %u %23s %23s", &l->tid, &number, soft, hard) != 4)
+		return false;
+	l->number = number;
+	l->value[0] = strcmp(soft, "-") ? strtoull(soft, NULL, 0) : ~0ull;
+	l->value[1] = strcmp(hard, "-") ? strtoull(hard, NULL, 0) : ~0ull;
+	scene_cnt++;
+	return true;
+}
+
 static bool read_klog(const char *line)
 {
 	struct fr_snap_klog *l = &klog[klog_cnt];
@@ -442,7 +463,7 @@ static void read_line(char *line)
 	else if (task_cnt < MAX && sscanf(line, "kthread %u", &task[task_cnt].tid) == 1)
 		task[task_cnt++].task = (struct fr_task){.flags = FR_TASK_KTHREAD, .comm = "kthread"};
 	else if (read_process(line) || read_thread(line) || read_symbol(line) || read_counter(line) || read_klog(line) ||
-		 (incident_cnt < MAX && read_incident(line)))
+		 read_limit(line) || (incident_cnt < MAX && read_incident(line)))
 		;
 	else if (!strncmp(line, "tp ", 3))
 		read_tp(line + 3);
@@ -513,6 +534,8 @@ int main(int argc, char **argv)
 		err = fr_snap_put_incidents(w, incident, incident_cnt);
 	if (klog_cnt && !err)
 		err = fr_snap_put_klog(w, klog, klog_cnt);
+	if (scene_cnt && !err)
+		err = fr_snap_put_scenes(w, scene, scene_cnt);
 	if (counters.series.cnt && !err)
 		err = fr_snap_put_counters(w, &counters);
 	for (i = 0; i < fact_cnt && !err; i++)

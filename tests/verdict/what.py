@@ -46,6 +46,12 @@ CASES = [
     ("latency", TASKS + RUNS + [WAIT, "fact trigger_latency syscall", "fact trigger_what 202", "fact trigger_value_ns 700100000",
                                "event 2000000 0 latency 101 target_pid=101 value=700100000 limit=500000000 what=syscall id=202"],
      r"^work/101 was in futex for 700 ms, from 700 ms before the trigger on: asleep \(S\) for 699 ms in futex on futex 0x5000$", "trigger, wait"),
+    # a call that waited again and again at one place
+    ("latency", TASKS + RUNS + [WAIT.replace("1999990", at).replace("700000000", "290000000").replace("699000000", took) + " kstack_id=9" for at, took in
+                                (("1500000", "289000000"), ("1990000", "209000000"))] +
+     ["event 900000 0 stack 0 stack_id=9 frames=0xffffffff81000010", "fact trigger_latency syscall", "fact trigger_what 202", "fact trigger_value_ns 800000000",
+      "event 2000000 0 latency 101 target_pid=101 value=800000000 limit=500000000 what=syscall id=202"],
+     r"^work/101 was in futex for 800 ms, from 800 ms before the trigger on: asleep \(S\) for 498 ms in futex on futex 0x5000, 2 times or more$", "trigger, wait"),
     ("latency", TASKS + RUNS + [WAIT, "fact trigger_latency span", "fact trigger_span request", "fact trigger_what 0", "fact trigger_value_ns 700100000",
                                "event 2000000 0 latency 101 target_pid=101 value=700100000 limit=500000000 what=span id=0"],
      r"^span request took 700 ms, from 700 ms before the trigger on; work/101 ended it: asleep \(S\) for 699 ms in futex on futex 0x5000$", "trigger, wait"),

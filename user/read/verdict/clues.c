@@ -189,8 +189,10 @@ static void clues_take_end(struct fr_clues *c, const struct fr_row *r)
 {
 	struct fr_clue_end *end = fr_sub_num(&c->sub[FR_CLUE_END], r, 0) ? clues_room(c, &c->end, LIST_MOST) : NULL;
 
+	u32 code = fr_sub_num(&c->sub[FR_CLUE_END], r, 1);
+
 	if (end)
-		*end = (struct fr_clue_end){.ts = r->ts, .tid = r->tid, .sig = fr_sub_num(&c->sub[FR_CLUE_END], r, 1) & 0x7f};
+		*end = (struct fr_clue_end){.ts = r->ts, .tid = r->tid, .sig = code & 0x7f, .status = code >> 8};
 }
 
 static void clues_take_signal(struct fr_clues *c, const struct fr_row *r)

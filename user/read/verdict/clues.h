@@ -46,8 +46,9 @@ struct fr_clue_fork {
 /* The last thread of a process ended. */
 struct fr_clue_end {
 	u64 ts;
-	u32 tid; /* that thread */
-	u8 sig;	 /* that ended it; 0: none did, or it is not known */
+	u32 tid;   /* that thread */
+	u8 sig;	   /* that ended it; 0: none did, or it is not known */
+	u8 status; /* with which it ended itself; 0: likewise */
 };
 
 struct fr_clue_signal {

@@ -19,7 +19,8 @@ static const struct {
 	{"orphan_lock", "a lock that nobody of the process can release", fr_recognise_orphan_lock, OF_TRIGGER},
 	{"dead_holder", "a lock that processes share, of which one has died", fr_recognise_dead_holder, OF_TRIGGER},
 	{"deadlock", "the threads of a process wait for each other", fr_recognise_deadlock, OF_TRIGGER},
-	{"killed", "another process sent the signal that ended it", fr_recognise_killer, OF_TRIGGER},
+	{"killed", "another process sent the signal that ended it, or did what the kernel sent that for", fr_recognise_killer,
+	 OF_TRIGGER},
 	{"out_of_memory", "memory ran out, and the kernel chose it", fr_recognise_oom, OF_TRIGGER},
 	{"stack_overflow", "its stack overflowed by functions that call themselves or each other", fr_recognise_stack_overflow,
 	 OF_TRIGGER},
@@ -121,6 +122,9 @@ static void recognise_behind(struct fr_case *k)
 	const char *from = k->wait_from;
 	u32 i;
 
+	/* who sent the signal that ended it is not whom it waited for */
+	if (first && first->waker == FR_WAKER_task && !fr_case_is_for_signal(k, first) && fr_case_ended_by_signal(k, first))
+		return;
 	for (i = 1; i < FR_VERDICT_LINK_MAX && of && !k->v->cause_id && of->waker == FR_WAKER_task && of->waker_pid; i++) {
 		k->behind = of;
 		of = of->queued_ns < of->off_ns / 2 ? fr_case_wait_of_waker(k, of) : NULL;

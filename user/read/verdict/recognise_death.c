@@ -28,21 +28,104 @@ static const struct fr_clue_victim *victim_of(const struct fr_clues *c)
 
 /* ---- who killed it ---- */
 
-/* The signal that ended it, sent by a task of another process; NULL: none was. */
-static const struct fr_clue_signal *sent_by_other(const struct fr_case *k, s64 sig)
+/* The signal that ended it: the last one, as an earlier one was not what it died of; NULL: it is not known. */
+static const struct fr_clue_signal *death_signal(const struct fr_case *k, s64 sig)
 {
 	const struct fr_clues *c = k->c;
 	const struct fr_clue_signal *s = c->signal.at;
 	size_t i = c->signal.cnt;
 
-	while (i--) {
-		if (s[i].ts > c->at_ns || s[i].sig != sig || s[i].result ||
-		    (s[i].target != c->tid && fr_clues_pid(c, s[i].target, s[i].ts) != c->pid))
-			continue;
-		/* the last one counts: an earlier one was not what it died of */
-		return s[i].code <= 0 && s[i].sender && fr_clues_pid(c, s[i].sender, s[i].ts) != c->pid ? &s[i] : NULL;
-	}
+	while (i--)
+		if (s[i].ts <= c->at_ns && s[i].sig == sig && !s[i].result &&
+		    (s[i].target == c->tid || fr_clues_pid(c, s[i].target, s[i].ts) == c->pid))
+			return &s[i];
 	return NULL;
+}
+
+const char *fr_word_end(struct fr_case *k, const struct fr_clue_end *end)
+{
+	const char *name = end->sig ? fr_signal_name(end->sig) : NULL;
+
+	if (end->sig)
+		return name ? fr_word(k, " by %s", name) : fr_word(k, " by signal %u", end->sig);
+	return end->status ? fr_word(k, " with status %u", end->status) : "";
+}
+
+/* Did a task of another process send it, itself or as the kernel did in its name? */
+static bool is_of_other(const struct fr_case *k, const struct fr_clue_signal *s)
+{
+	return s->sender && fr_clues_pid(k->c, s->sender, s->ts) != k->c->pid;
+}
+
+/* The end of the sender's process, which came before the signal; NULL: it had not ended, or that is not known. */
+static const struct fr_clue_end *sender_end(const struct fr_clues *c, const struct fr_clue_signal *s)
+{
+	const struct fr_clue_end *end = c->end.at;
+	size_t i = c->end.cnt;
+
+	while (i--)
+		if (end[i].tid == s->sender && end[i].ts <= s->ts)
+			return end[i].ts + FR_SEC_NS >= s->ts ? &end[i] : NULL;
+	return NULL;
+}
+
+/*
+ * A task that ends sends nothing itself. What the kernel sends in its name then is SIGKILL of its own, to all that are left in
+ * the PID namespace whose first process it was.
+ */
+static bool is_killed_by_namespace(struct fr_case *k, const struct fr_clue_signal *s)
+{
+	const struct fr_clue_end *end =
+		s->sig == SIGKILL && s->code == SI_KERNEL && is_of_other(k, s) && !victim_of(k->c) ? sender_end(k->c, s) : NULL;
+
+	if (!end)
+		return false;
+	fr_case_cause(
+		k, "signal_generate, sched_process_exit",
+		"the kernel killed it, as %s had ended%s, %s before: when the first process of a PID namespace ends, as a "
+		"container's entry point, all others in it are sent SIGKILL",
+		fr_word_who(k, s->sender, s->ts), fr_word_end(k, end), fr_word_ns(k, s->ts - end->ts));
+	return true;
+}
+
+/* A terminal that is no more: its session is told in the name of who closed the other end, or whose end that was. */
+static bool is_hung_up(struct fr_case *k, const struct fr_clue_signal *s)
+{
+	if (s->sig != SIGHUP || s->code != SI_KERNEL || !is_of_other(k, s))
+		return false;
+	fr_case_cause(k, "signal_generate",
+		      "the kernel sent it SIGHUP because of what %s did, %s before: so a session is told that its terminal was "
+		      "hung up, as by closing its other end, or that its leader has ended",
+		      fr_word_who(k, s->sender, s->ts), fr_word_ns(k, k->c->at_ns - s->ts));
+	return true;
+}
+
+/* Its hard limit of CPU time; all ones: it has none, or that is not known. */
+static u64 cpu_limit_sec(const struct fr_clues *c)
+{
+	size_t cnt, i;
+	const struct fr_snap_scene *s = fr_snap_scenes(c->snap, &cnt);
+
+	for (i = 0; i < cnt; i++)
+		if (s[i].tid == c->tid && s[i].what == FR_SCENE_limit && s[i].number == RLIMIT_CPU)
+			return s[i].value[1];
+	return ~0ull;
+}
+
+/* The kernel's SIGKILL in its own name, to one that has such a limit: it is sent on a tick, in whoever's name that was used up.
+ */
+static bool is_out_of_cpu_time(struct fr_case *k, const struct fr_clue_signal *s)
+{
+	u64 limit_sec = cpu_limit_sec(k->c);
+
+	if (s->sig != SIGKILL || s->code != SI_KERNEL || !s->sender || is_of_other(k, s) || victim_of(k->c) ||
+	    limit_sec == ~0ull)
+		return false;
+	fr_case_cause(k, "signal_generate, trigger",
+		      "the kernel killed it in its own name, as it does when a process has used the CPU time that it may: its "
+		      "hard limit is %s (RLIMIT_CPU)",
+		      fr_word_ns(k, limit_sec * FR_SEC_NS));
+	return true;
 }
 
 /* Do the rings tell of this signal to the process, whoever sent it? */
@@ -82,7 +165,7 @@ static bool is_killed_by_log(struct fr_case *k, s64 sig)
 bool fr_recognise_killer(struct fr_case *k)
 {
 	s64 sig = fr_case_fact(k, "trigger_sig", 0);
-	const struct fr_clue_signal *s = is_crash(k) && !k->c->is_full ? sent_by_other(k, sig) : NULL;
+	const struct fr_clue_signal *s = is_crash(k) && !k->c->is_full ? death_signal(k, sig) : NULL;
 	const char *name = fr_signal_name(sig);
 	s32 sender;
 	u32 parent;
@@ -90,7 +173,9 @@ bool fr_recognise_killer(struct fr_case *k)
 
 	if (!name || !is_crash(k))
 		return false;
-	if (!s)
+	if (s && (is_killed_by_namespace(k, s) || is_hung_up(k, s) || is_out_of_cpu_time(k, s)))
+		return true;
+	if (!s || s->code > 0 || !is_of_other(k, s))
 		return !has_signal(k->c, sig) && !victim_of(k->c) && is_killed_by_log(k, sig);
 	sender = fr_clues_pid(k->c, s->sender, s->ts);
 	parent = fr_clues_parent(k->c, sender > 0 ? (u32)sender : s->sender, s->ts, &ts);

@@ -314,8 +314,8 @@ bool fr_recognise_in_vain(struct fr_case *k)
 		return false;
 	s = fr_case_ended_by_signal(k, w);
 	name = s ? fr_signal_name(s->sig) : NULL;
-	if (!name || fr_clues_pid(k->c, s->sender, s->ts) == w->pid || fr_case_is_for_signal(k, w))
-		return false;
+	if (!name || s->code > 0 || fr_clues_pid(k->c, s->sender, s->ts) == w->pid || fr_case_is_for_signal(k, w))
+		return false; /* code: the kernel's own, in the name of whoever runs */
 	fr_case_cause(k, "wait, signal_generate",
 		      "it waited in vain: what %s waited for %s%s did not come for %s, until %s of %s ended that",
 		      fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns),

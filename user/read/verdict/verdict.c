@@ -128,6 +128,11 @@ const char *fr_word_call(struct fr_case *k, const struct fr_waited *w)
 	return word;
 }
 
+const char *fr_word_rounds(struct fr_case *k, const struct fr_waited *w)
+{
+	return w == &k->by_rounds ? fr_word(k, ", %u times or more", k->round_cnt) : "";
+}
+
 const char *fr_word_object(struct fr_case *k, const struct fr_waited *w)
 {
 	char about[FR_WAITED_OBJECT_SZ], *word = new_word(k);
@@ -649,6 +654,62 @@ bool fr_case_is_shared_span(const struct fr_case *k)
 	return fr_snap_fact(k->c->snap, "trigger_span") && (!id || strcmp(id, "0"));
 }
 
+/* Waits of one call at one place of the kernel. */
+struct verdict_round {
+	u64 key; /* the kernel stack's id */
+	struct fr_waited all;
+	u32 cnt;
+};
+
+/*
+ * A call may wait again and again, none of which is most of it: for room or for pages, a bit at a time. Those at one place are
+ * taken as one wait, if they are most of the call: its times are their sums. What ended it is told only where it was the same
+ * for each.
+ */
+static bool wait_by_rounds(struct fr_case *k, u64 from_ns, u64 to_ns)
+{
+	const char *kind = fr_snap_fact(k->c->snap, "trigger_latency");
+	struct fr_tally t = {.rec_sz = sizeof(struct verdict_round)};
+	const struct verdict_round *most = NULL;
+	const struct fr_waited *w;
+	struct verdict_round *r;
+	size_t i;
+	u32 n;
+
+	if (!kind || strcmp(kind, "syscall"))
+		return false;
+	for (i = 0; (w = fr_clues_wait(k->c, i)); i++) {
+		if (w->tid != k->c->tid || w->in != FR_WAITED_call || w->id != fr_case_fact(k, "trigger_what", -1) ||
+		    !w->kstack_id || fr_waited_was_runnable(w) || fr_waited_began_ns(w) + BESIDE_NS < from_ns || w->ts > to_ns)
+			continue;
+		r = fr_tally_get(&t, w->kstack_id);
+		if (!r) {
+			k->failed = true;
+			break;
+		}
+		if (!r->cnt++) {
+			r->all = *w;
+			continue;
+		}
+		r->all.ts = w->ts;
+		r->all.off_ns += w->off_ns;
+		r->all.blocked_ns += w->blocked_ns;
+		r->all.queued_ns += w->queued_ns;
+		if (w->waker != r->all.waker || w->waker_pid != r->all.waker_pid)
+			r->all.waker = FR_WAKER_unknown, r->all.waker_pid = 0;
+	}
+	for (n = 0; n < t.cnt; n++) {
+		r = fr_tally_at(&t, n);
+		most = !most || r->all.off_ns > most->all.off_ns ? r : most;
+	}
+	if (most && most->cnt > 1 && most->all.off_ns >= (to_ns - from_ns) / 2) {
+		k->by_rounds = most->all;
+		k->round_cnt = most->cnt;
+	}
+	fr_tally_free(&t);
+	return k->round_cnt && !k->failed;
+}
+
 static void verdict_find_wait(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
@@ -667,6 +728,8 @@ static void verdict_find_wait(struct fr_case *k)
 		k->wait = fr_clues_wait_in(c, c->tid, from_ns, to_ns, 1);
 	if (!took && k->wait && !fr_case_ended_by_signal(k, k->wait))
 		k->wait = NULL;
+	if (took && !k->wait && wait_by_rounds(k, from_ns, to_ns))
+		k->wait = &k->by_rounds;
 	if (k->wait || !took)
 		return;
 	if (!wait_by_state(k)) {

@@ -22,16 +22,16 @@ static void link_wait(struct fr_case *k, const struct fr_waited *w)
 {
 	const char *queued = w->queued_ns >= FR_MSEC_NS && !fr_waited_was_runnable(w) ? fr_word_ns(k, w->queued_ns) : NULL;
 
-	const char *place = w == &k->by_steps ? fr_word_place(k, w) : "";
+	const char *place = w == &k->by_steps || w == &k->by_rounds ? fr_word_place(k, w) : "";
 	const struct fr_clue_signal *sig = w->waker == FR_WAKER_task ? fr_case_ended_by_signal(k, w) : NULL;
 	const char *signal = sig ? fr_signal_name(sig->sig) : NULL;
 
-	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s%s, %s%s%s%s%s%s",
+	fr_case_link(k, w == k->wait ? k->wait_from : "wait", "%s %s %s %s%s%s%s%s%s, %s%s%s%s%s%s",
 		     fr_word_who(k, w->tid, w->ts), w->state & FR_PREV_STATE_STOPPED ? "was stopped (T) for" : "waited",
 		     fr_word_ns(k, w->off_ns), fr_word_call(k, w), fr_word_object(k, w), fr_word_owner(k, w),
-		     *place ? ", in " : "", place, fr_word_ender(k, w), signal ? fr_word(k, " (%s)", signal) : "",
-		     queued ? ", of it " : "", queued ?: "", queued ? " for a CPU" : "",
-		     w == k->wait ? "" : fr_word_loop(k, w));
+		     fr_word_rounds(k, w), *place ? ", in " : "", place, fr_word_ender(k, w),
+		     signal ? fr_word(k, " (%s)", signal) : "", queued ? ", of it " : "", queued ?: "",
+		     queued ? " for a CPU" : "", w == k->wait ? "" : fr_word_loop(k, w));
 }
 
 /* What a program did on the CPU, if most of its samples tell: a kernel worker's work, a softirq; NULL: not known. */

@@ -24,6 +24,8 @@ struct fr_case {
 	 */
 	const struct fr_waited *wait;
 	struct fr_waited by_steps;	/* it, if there is no record */
+	struct fr_waited by_rounds;	/* it, if the call had many waits at one place of the kernel: all of these */
+	u32 round_cnt;			/* so many, at least; 0: it is not of that kind */
 	bool knows_call, is_going;	/* by_steps: in what call it waits; its wait has not ended */
 	const char *wait_from;		/* the events that tell of it */
 	const struct fr_waited *behind; /* wait is that of whom this one waited for; NULL: it is the trigger's own */
@@ -108,6 +110,9 @@ const char *fr_word_still(struct fr_case *k, const struct fr_still *s); /* "in r
 /* "bind with EADDRINUSE"; NULL: it is not known, or the error has no name (recognise_call.c) */
 const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f);
 
+const char *fr_word_end(struct fr_case *k,
+			const struct fr_clue_end *end); /* " by SIGKILL", " with status 2"; "": neither is known */
+
 /* The first recogniser that is sure writes k->v->cause. */
 void fr_case_recognise(struct fr_case *k);
 void fr_case_what(struct fr_case *k);	  /* verdict_what.c */
@@ -134,6 +139,7 @@ const char *fr_word_text(struct fr_case *k, const char *text, size_t len);
 const char *fr_word_or_more(const struct fr_case *k, const char *tracepoint, u64 from_ns);
 const char *fr_word_call(struct fr_case *k, const struct fr_waited *w);	  /* "in futex", "in user code", "in the kernel" */
 const char *fr_word_object(struct fr_case *k, const struct fr_waited *w); /* " on futex 0x..", or nothing */
+const char *fr_word_rounds(struct fr_case *k, const struct fr_waited *w); /* ", 11 times or more", of by_rounds; or nothing */
 const char *fr_word_owner(struct fr_case *k, const struct fr_waited *w);  /* " held by x/1", or nothing */
 const char *fr_word_place(struct fr_case *k, const struct fr_waited *w);  /* "a < b < c": kernel functions; "": not known */
 const char *fr_word_frames(struct fr_case *k, u32 tid, u64 ts, u64 ustack_id); /* "a < b < c": user functions; "": not known */

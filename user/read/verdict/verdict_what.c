@@ -49,20 +49,24 @@ static void tell_wait(struct what *h)
 {
 	struct fr_case *k = h->k;
 	const struct fr_waited *w = k->wait;
+	const char *queued;
 
 	if (!w)
 		return;
 	h->state_from = k->wait_from;
-	if (fr_waited_was_runnable(w))
+	if (fr_waited_was_runnable(w)) {
 		snprintf(h->state, sizeof(h->state), ": runnable (%s) all the time, stopped %s", what_state_name(w),
 			 fr_word_call(k, w));
-	else if (w->queued_ns < w->off_ns / 20)
-		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s", what_state_name(w),
-			 fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w));
+		return;
+	}
+	if (w->queued_ns < w->off_ns / 20)
+		queued = "";
+	else if (w == &k->by_rounds)
+		queued = fr_word(k, ", and queued for a CPU for %s", fr_word_ns(k, w->queued_ns));
 	else
-		snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s, then queued for CPU %u for %s",
-			 what_state_name(w), fr_word_ns(k, w->blocked_ns), fr_word_call(k, w), fr_word_object(k, w), w->cpu,
-			 fr_word_ns(k, w->queued_ns));
+		queued = fr_word(k, ", then queued for CPU %u for %s", w->cpu, fr_word_ns(k, w->queued_ns));
+	snprintf(h->state, sizeof(h->state), ": asleep (%s) for %s %s%s%s%s", what_state_name(w), fr_word_ns(k, w->blocked_ns),
+		 fr_word_call(k, w), fr_word_object(k, w), fr_word_rounds(k, w), queued);
 }
 
 /* What it did when it ended. */
