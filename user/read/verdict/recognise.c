@@ -40,6 +40,8 @@ static const struct {
 	 fr_recognise_forks_refused, OF_TRIGGER},
 	{"last_error", "the last call of it that failed for a lack, a limit or a peer, right before it ended with an error",
 	 fr_recognise_last_error, OF_TRIGGER},
+	{"failed_child", "a process that it had started failed right before it ended with an error", fr_recognise_failed_child,
+	 OF_TRIGGER},
 	{"lock_holder_waited", "a thread waited while it held the lock that others needed", fr_recognise_lock_holder, OF_WAITS},
 	{"lock_holder_preempted", "a thread that held the lock that others needed had no CPU", fr_recognise_lock_preempted,
 	 OF_WAITS},

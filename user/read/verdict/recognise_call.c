@@ -164,6 +164,7 @@ static const struct {
 	{EFBIG, write_calls, TOO_LARGE},
 	{EFBIG, size_calls, TOO_LARGE},
 	{ETXTBSY, exec_calls, "the program's file is open for writing"},
+	{ETXTBSY, open_calls, "a program runs from that file"},
 };
 
 static const char *call_meaning(const char *call, s64 error)

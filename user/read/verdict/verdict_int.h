@@ -97,6 +97,7 @@ bool fr_recognise_silent_peer(struct fr_case *k);
 bool fr_recognise_refused(struct fr_case *k);
 bool fr_recognise_dead_holder(struct fr_case *k);
 bool fr_recognise_forks_refused(struct fr_case *k);
+bool fr_recognise_failed_child(struct fr_case *k);
 
 /*
  * The task of another process that ended a wait of w's task for the same as w, which goes on; *ended_ns: the last such end. 0:
