@@ -166,15 +166,41 @@ static void recognise_ahead(struct fr_case *k)
 	k->wait_from = from;
 }
 
+/* Where it is not recorded for whom that is: what the only process waits for that it has started, or that one's, and so on. */
+static void recognise_child(struct fr_case *k)
+{
+	const struct fr_waited first = k->by_steps;
+	struct fr_waited w = first;
+	const char *from = k->wait_from;
+	struct fr_seen seen = {0};
+	struct fr_still s;
+
+	while (!k->v->cause_id && fr_case_only_child(k, &w, &s) && fr_seen_add(&seen, s.wait.tid)) {
+		k->by_steps = w = s.wait;
+		k->wait_from = "states";
+		recognise_ask(k, true);
+	}
+	k->by_steps = first;
+	k->wait_from = from;
+	if (k->v->cause_id)
+		recognise_add(k,
+			      fr_word(k, "; %s, which had started %s, may wait for that", fr_word_who(k, first.tid, first.ts),
+				      seen.cnt > 1 ? fr_word(k, "what started %s", fr_word_who(k, w.tid, w.ts))
+						   : fr_word_who(k, w.tid, w.ts)));
+}
+
 void fr_case_recognise(struct fr_case *k)
 {
 	recognise_ask(k, false);
 	if (k->v->cause_id || fr_case_asks_for_queue(k))
 		return;
-	if (k->wait && k->wait == &k->by_steps && k->is_going)
+	if (k->wait && k->wait == &k->by_steps && k->is_going) {
 		recognise_ahead(k);
-	else
+		if (!k->v->cause_id)
+			recognise_child(k);
+	} else {
 		recognise_behind(k);
+	}
 }
 
 const char *fr_verdict_cause_name(u32 i, const char **meaning)

@@ -8,6 +8,7 @@
 #include <linux/sched.h>
 #include <string.h>
 
+#include "base/set/hash.h"
 #include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/verdict/verdict_int.h"
@@ -503,7 +504,7 @@ bool fr_recognise_busy_server(struct fr_case *k)
  * May it have waited for another process of the host? In poll() and its like for something that is not recorded, or for the
  * other end of a connection within the host, of which no process is known.
  */
-static bool waits_for_untold(const struct fr_case *k, const struct fr_waited *w)
+bool fr_case_is_for_untold(const struct fr_case *k, const struct fr_waited *w)
 {
 	static const char *const receives[] = {"recvfrom", "recvmsg", "read", NULL};
 	char call[FR_WAITED_CALL_SZ];
@@ -517,6 +518,15 @@ static bool waits_for_untold(const struct fr_case *k, const struct fr_waited *w)
 		return polls;
 	return fr_case_is_local_tcp(w) && !fr_case_peer(k, w) &&
 	       (polls || fr_is_one_of(fr_waited_call(w, k->c->arch, call), receives));
+}
+
+/* A recorder serves nobody who is not of flightrec, however long a host that is busy keeps it. By its name, which anybody may
+ * have. */
+static bool loop_is_recorders(const struct fr_clues *c, u32 tid, u64 ts)
+{
+	char who[FR_CLUE_WHO_SZ];
+
+	return !strncmp(fr_clues_comm(c, tid, ts, who), "flightrec", 9);
 }
 
 /* The only task of another process whose event loop did not turn in this time; false: there is none, or there are several. */
@@ -543,7 +553,7 @@ static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns
 		    asleep_ns(k->c, b.tid, from_ns, to_ns) > (to_ns - from_ns) / 10)
 			continue;
 		asked = asked_for_events(k->c, &b);
-		if (asked == ASKED || !loop_of(k, b.tid, to_ns))
+		if (asked == ASKED || loop_is_recorders(k->c, b.tid, to_ns) || !loop_of(k, b.tid, to_ns))
 			continue;
 		*out = b;
 		is_sure &= asked == ASKED_NOT;
@@ -571,7 +581,7 @@ static bool find_stuck_loop(struct fr_case *k, s32 pid, u64 since_ns, struct fr_
 		    s.wait.in != FR_WAITED_call || loop_call(k, &s.wait) ||
 		    s.since_ns > since_ns + (k->c->at_ns - since_ns) / 4)
 			continue;
-		loop = loop_of(k, t[i].tid, k->c->at_ns);
+		loop = loop_is_recorders(k->c, t[i].tid, k->c->at_ns) ? NULL : loop_of(k, t[i].tid, k->c->at_ns);
 		if (!loop || strncmp(loop, "epoll", 5))
 			continue;
 		*out = s;
@@ -609,7 +619,7 @@ bool fr_recognise_blocked_loop(struct fr_case *k)
 	u64 from_ns, to_ns;
 	struct busy b;
 
-	if (!w || fr_waited_was_runnable(w) || !waits_for_untold(k, w) || !is_unanswered(k, w) ||
+	if (!w || fr_waited_was_runnable(w) || !fr_case_is_for_untold(k, w) || !is_unanswered(k, w) ||
 	    (goes_on && (fr_case_goes_on_for(k, w, &s) || *fr_word_stopped(k, w, &from))))
 		return false;
 	if (goes_on && tell_stuck_loop(k, w))
@@ -845,17 +855,73 @@ static u32 spin_user_samples(const struct fr_clues *c, const struct busy *b)
 	return cnt;
 }
 
+/* Of a sample in the kernel, the function of user code that called it, as the C library has one for each system call. */
+static const char *spin_caller(const struct fr_clues *c, const struct fr_clue_sample *s)
+{
+	struct fr_symbol y;
+
+	return !s->user && fr_clues_user_frame(c, s->tid, s->ts, s->ustack_id, 0, &y) ? y.name : NULL;
+}
+
+#define SPIN_CALLERS 3u
+
+/* Samples in the kernel by who called it: a function's name. */
+struct spin_by {
+	u64 key;
+	u32 cnt;
+	const char *name;
+};
+
+static int spin_by_cnt(const void *a, const void *b)
+{
+	const struct spin_by *x = a, *y = b;
+
+	return x->cnt != y->cnt ? (x->cnt < y->cnt ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+/* ", called from open64 (12), write (10) and read (8)": who called most often; or nothing. */
+static const char *spin_callers(struct fr_case *k, const struct busy *b)
+{
+	const struct fr_clue_sample *s = k->c->sample.at;
+	struct fr_tally t = {.rec_sz = sizeof(struct spin_by)};
+	const char *words = "";
+	size_t i;
+	u32 n;
+
+	for (i = 0; i < k->c->sample.cnt && !k->failed; i++) {
+		const char *name =
+			s[i].tid == b->tid && s[i].ts >= b->from_ns && s[i].ts <= b->to_ns ? spin_caller(k->c, &s[i]) : NULL;
+		struct spin_by *by = name ? fr_tally_get(&t, fr_hash(FR_HASH_SEED, name, strlen(name))) : NULL;
+
+		k->failed |= name && !by;
+		if (by)
+			by->name = name, by->cnt++;
+	}
+	fr_tally_sort(&t, spin_by_cnt);
+	for (n = 0; n < t.cnt && n < SPIN_CALLERS; n++) {
+		const struct spin_by *by = fr_tally_at(&t, n);
+
+		words = fr_word(k, "%s%s%s (%u)", words, n ? ", " : ", called from ",
+				fr_word_text(k, by->name, strlen(by->name)), by->cnt);
+	}
+	if (t.cnt > SPIN_CALLERS)
+		words = fr_word(k, "%s and others", words);
+	fr_tally_free(&t);
+	return words;
+}
+
 /* Neither a function of its own nor a call has a quarter of its samples: where they are. NULL: no name is known. */
 static const char *spin_spread(struct fr_case *k, const struct fr_whose *who, const struct busy *b)
 {
 	u32 cnt, all, user = spin_user_samples(k->c, b);
+	const char *callers = spin_callers(k, b);
 
-	if (!fr_case_hot(k, who, fr_sample_function, &cnt, &all))
+	if (!fr_case_hot(k, who, fr_sample_function, &cnt, &all) && !*callers)
 		return NULL;
 	if (cnt * BUSY_PART >= all)
 		return "";
 	return user * 4 >= all * 3 ? "; no function of the program's own that is known has a quarter of them"
-				   : fr_word(k, "; %u of its %u samples are in the kernel", all - user, all);
+				   : fr_word(k, "; %u of its %u samples are in the kernel%s", all - user, all, callers);
 }
 
 /* A rule said so, and samples say what it does. */

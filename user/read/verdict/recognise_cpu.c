@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/set/hash.h"
+#include "base/text/list.h"
 #include "base/text/units.h"
 #include "read/states/states.h"
 #include "read/verdict/verdict_int.h"
@@ -614,16 +615,21 @@ bool fr_recognise_fork_storm(struct fr_case *k)
 #define FLOOD_SAMPLES 10u
 
 /* The call that the sample is in; NULL: none, or not known. */
+/* The kernel's own function of a call may be without the one of the architecture around it, which left its frame to that. */
 const char *fr_sample_call(const struct fr_clues *c, const struct fr_clue_sample *s)
 {
-	static const char *const begins[] = {"__x64_sys_", "__arm64_sys_"};
+	static const char *const begins[] = {"__x64_sys_", "__arm64_sys_", "__do_sys_", "__se_sys_"};
+	static const char *const ksys[] = {"ksys_read", "ksys_write", "ksys_pread64", "ksys_pwrite64", NULL};
 	struct fr_symbol y;
 	u32 i, n;
 
-	for (i = 0; !s->user && fr_clues_kernel_frame(c, s->kstack_id, i, &y); i++)
+	for (i = 0; !s->user && fr_clues_kernel_frame(c, s->kstack_id, i, &y); i++) {
 		for (n = 0; y.name && n < sizeof(begins) / sizeof(begins[0]); n++)
 			if (!strncmp(y.name, begins[n], strlen(begins[n])))
 				return y.name + strlen(begins[n]);
+		if (y.name && fr_is_one_of(y.name, ksys))
+			return y.name + strlen("ksys_");
+	}
 	return NULL;
 }
 

@@ -629,6 +629,65 @@ static const struct fr_rares_item *sent_reset(const struct fr_clues *c, const st
 	return NULL;
 }
 
+/* Of "127.0.0.1:5432". */
+static u32 net_port(const char *end, size_t len)
+{
+	u32 port = 0, unit = 1;
+
+	for (; len && end[len - 1] >= '0' && end[len - 1] <= '9' && unit <= 10000; len--, unit *= 10)
+		port += unit * (end[len - 1] - '0');
+	return port;
+}
+
+/*
+ * A wait of the process that this reset ended: for a connection to that port, which went on right after it. Its own port is 0
+ * once the connection is closed.
+ */
+static const struct fr_waited *wait_of_reset(const struct fr_clues *c, const struct fr_rares_item *got)
+{
+	const struct fr_waited *w;
+	struct ends e;
+	size_t i;
+	u32 mine;
+
+	for (i = 0; (w = fr_clues_wait(c, i)); i++) {
+		if (w->pid != c->pid || fr_waited_was_runnable(w) || fr_waited_began_ns(w) > got->ts ||
+		    fr_waited_woken_ns(w) < got->ts || fr_waited_woken_ns(w) > got->ts + ANSWER_NS || !ends_of(w, &e) ||
+		    !got->peer || net_port(e.peer, e.peer_len) != got->peer)
+			continue;
+		mine = net_port(e.mine, e.mine_len);
+		if (!mine || mine == got->mine)
+			return w;
+	}
+	return NULL;
+}
+
+/* An end with an error, soon after a reset had ended a wait of the process for a connection. */
+static bool tell_reset(struct fr_case *k, u64 from_ns)
+{
+	const struct fr_waited *w = NULL, *one;
+	const struct fr_rares_item *it, *got = NULL;
+	bool beside;
+	struct ends e;
+	size_t i = 0;
+
+	while ((it = fr_rares_next(&k->c->rares, &i, "tcp:tcp_receive_reset", from_ns, k->c->at_ns + 1))) {
+		one = wait_of_reset(k->c, it);
+		if (one)
+			got = it, w = one;
+	}
+	if (!w || !ends_of(w, &e))
+		return false;
+	beside = got->tid && fr_clues_pid(k->c, got->tid, got->ts) != k->c->pid && w->waker_pid == got->tid;
+	fr_case_cause(k, "wait, tp:tcp:tcp_receive_reset, trigger",
+		      "a reset ended the connection to %s that %s waited for %s: the peer closed it without reading all, or at "
+		      "once, or has no such connection%s%s; the process ended with that status %s later",
+		      fr_word_text(k, e.peer, e.peer_len), fr_word_who(k, w->tid, w->ts), fr_word_call(k, w),
+		      beside ? "; it came in the name of " : "", beside ? fr_word_who(k, got->tid, got->ts) : "",
+		      fr_word_ns(k, k->c->at_ns - got->ts));
+	return true;
+}
+
 /*
  * An end with an error, soon after a packet of its own was answered by a reset, as there was no socket. Within the host all of
  * that is done in the call that sends.
@@ -646,7 +705,7 @@ bool fr_recognise_refused(struct fr_case *k)
 		if ((it->tid == k->c->tid || fr_clues_pid(k->c, it->tid, it->ts) == k->c->pid) && sent_reset(k->c, it))
 			last = it;
 	if (!last)
-		return false;
+		return tell_reset(k, from_ns);
 	to = strstr(last->what, " -> ") + 4;
 	fr_case_cause(k, "tp:tcp:tcp_receive_reset, tp:tcp:tcp_send_reset, trigger",
 		      "what %s sent to %s was answered by a reset of this host, which has no such socket: nobody listens there "

@@ -111,12 +111,16 @@ const char *fr_word_tracer(struct fr_case *k, const struct fr_waited *w, const c
 	return fr_word(k, "; SIGSTOP of %s came right before that", fr_word_who(k, s->sender, s->ts));
 }
 
-/* Nobody has ended the wait yet, and one process that ended waits of it before stands still: somebody stopped that. */
+/*
+ * Nobody has ended the wait yet, and one process stands still, as somebody stopped it: it ended waits of this one before; or it
+ * is the only one of the host, and for whom this one waits is not recorded.
+ */
 static bool tell_stopped_peer(struct fr_case *k)
 {
 	const struct fr_snap_state *one = k->is_going ? stopped_one(k->c) : NULL;
 	const struct fr_waited *w = k->wait;
 	const struct fr_clue_signal *s;
+	const char *from, *who, *how;
 	struct fr_still still;
 	s32 pid;
 
@@ -124,15 +128,26 @@ static bool tell_stopped_peer(struct fr_case *k)
 		return false;
 	pid = fr_clues_pid(k->c, one->tid, one->at_ns);
 	s = stop_of(k->c, &still.wait);
-	if (!s || s->sig != SIGSTOP || !s->sender || pid == w->pid || !has_woken(k->c, w->tid, pid))
+	if (!s || s->sig != SIGSTOP || !s->sender || pid == w->pid)
 		return false;
-	fr_case_cause(
-		k, fr_word(k, "%s%s, signal_generate", k->wait_from, strstr(k->wait_from, "states") ? "" : ", states"),
-		"%s was stopped %s before the trigger, by SIGSTOP of %s, and still is: before that it had woken %s, which "
-		"waits %s%s for %s so far",
-		fr_word_who(k, one->tid, one->at_ns), fr_word_ns(k, k->c->at_ns - fr_waited_began_ns(&still.wait)),
-		fr_word_who(k, s->sender, s->ts), fr_word_comm(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w),
-		fr_word_ns(k, w->off_ns));
+	from = fr_word(k, "%s%s, signal_generate", k->wait_from, strstr(k->wait_from, "states") ? "" : ", states");
+	who = fr_word_who(k, one->tid, one->at_ns);
+	how = fr_word(k, "stopped %s before the trigger, by SIGSTOP of %s, and still is",
+		      fr_word_ns(k, k->c->at_ns - fr_waited_began_ns(&still.wait)), fr_word_who(k, s->sender, s->ts));
+	if (has_woken(k->c, w->tid, pid)) {
+		fr_case_cause(k, from, "%s was %s: before that it had woken %s, which waits %s%s for %s so far", who, how,
+			      fr_word_comm(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w),
+			      fr_word_ns(k, w->off_ns));
+		return true;
+	}
+	if (w->object_len || !fr_case_is_for_untold(k, w) || !fr_states_are_all(k->c->snap) ||
+	    fr_waited_began_ns(&still.wait) > fr_waited_began_ns(w) + w->off_ns / 4)
+		return false;
+	fr_case_cause(k, from,
+		      "while %s waits %s%s, for %s so far (for whom is not recorded), one process of the host stands still: %s "
+		      "was %s",
+		      fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->off_ns), who,
+		      how);
 	return true;
 }
 

@@ -424,6 +424,17 @@ static u32 verdict_child_of(const struct fr_case *k, s32 parent, u32 pid)
 	return child;
 }
 
+/* The only child that its process has; 0: it has several, or none, or that is not known. */
+static u32 verdict_lone_child(const struct fr_case *k, const struct fr_waited *w)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_clue_fork *birth = c->is_full ? NULL : verdict_birth(c, w->pid, w->ts);
+
+	if (birth && birth->ts >= c->life_ns)
+		return verdict_only_child(c, w->pid, birth->ts);
+	return fr_states_are_all(c->snap) ? verdict_child_of(k, w->pid, 0) : 0;
+}
+
 /*
  * The child that it waits for: that of the call, or the only one, where all that it ever forked is known. 0: it is not known.
  * In a container the call counts processes from 1: another one of the host may have that number, but is not its child. Of a
@@ -444,10 +455,7 @@ static u32 verdict_child(const struct fr_case *k, const struct fr_waited *w)
 			return verdict_child_of(k, w->pid, pid);
 		return fr_clues_pid(c, birth->parent, birth->ts) == w->pid ? pid : 0;
 	}
-	birth = pid == -1 && !c->is_full ? verdict_birth(c, w->pid, w->ts) : NULL;
-	if (birth && birth->ts >= c->life_ns)
-		return verdict_only_child(c, w->pid, birth->ts);
-	return pid == -1 && fr_states_are_all(c->snap) ? verdict_child_of(k, w->pid, 0) : 0;
+	return pid == -1 ? verdict_lone_child(k, w) : 0;
 }
 
 /* The only other thread of its process that lives, which alone can wake it; 0: it may be another one, or does not wait for
@@ -482,6 +490,26 @@ bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, str
 		return !fr_case_stood_briefly(&out->wait, w);
 	/* a server's thread may have left the answer to another one, and wait for its next work */
 	return !peer || !(fr_case_is_for_work(k, &out->wait) || fr_case_is_at_peer(&out->wait, w));
+}
+
+/* Does it wait for what comes by a pipe, or a pair of sockets, that it did not get from who started it, as by 0? */
+static bool verdict_reads_pipe(const struct fr_case *k, const struct fr_waited *w)
+{
+	static const char *const calls[] = {"read", "poll", "ppoll", "select", "pselect6", "recvfrom", "recvmsg", NULL};
+	static const char pipe[] = "pipe:", pair[] = "unix:";
+	char call[FR_WAITED_CALL_SZ];
+
+	if (w->in != FR_WAITED_call || !w->arg[0] || !fr_is_one_of(fr_waited_call(w, k->c->arch, call), calls))
+		return false;
+	return (w->object_len > sizeof(pipe) && !memcmp(w->object, pipe, sizeof(pipe) - 1)) ||
+	       (w->object_len == sizeof(pair) - 1 && !memcmp(w->object, pair, sizeof(pair) - 1));
+}
+
+bool fr_case_only_child(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out)
+{
+	u32 child = w->pid > 0 && (verdict_reads_pipe(k, w) || fr_case_is_for_untold(k, w)) ? verdict_lone_child(k, w) : 0;
+
+	return child && child != k->c->tid && fr_clues_still(k->c, child, out);
 }
 
 bool fr_seen_add(struct fr_seen *s, u32 tid)

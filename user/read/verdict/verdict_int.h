@@ -255,6 +255,8 @@ u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w); /* who wai
 bool fr_case_is_own_futex(const struct fr_case *k, const struct fr_waited *w);
 u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who got there what w's task sent; 0: likewise */
 u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w); /* who stands still there; 0: likewise */
+/* May it have waited for another process of the host, of which it is not known: in poll() for what is not recorded, ...? */
+bool fr_case_is_for_untold(const struct fr_case *k, const struct fr_waited *w);
 /* Was it stopped by a signal or a tracer, or frozen, whatever it waited for? */
 bool fr_case_stands_still(const struct fr_case *k, const struct fr_waited *w);
 /* For too short a time to be why w goes on? Who is under a tracer stands still at each of its calls, for moments. */
@@ -265,6 +267,12 @@ bool fr_case_stood_briefly(const struct fr_waited *still, const struct fr_waited
  * who is at the other end of its connection. False: it is not known, or that one does not wait.
  */
 bool fr_case_goes_on_for(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out);
+
+/*
+ * How the only living child of a process waits, which may be whom it waits for: it reads a pipe that it has opened, or polls
+ * for what is not recorded. False: there are several, or none, or that one does not wait.
+ */
+bool fr_case_only_child(const struct fr_case *k, const struct fr_waited *w, struct fr_still *out);
 
 /* Those that a walk by it has come to: they may wait for each other. */
 struct fr_seen {
