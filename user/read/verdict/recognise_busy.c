@@ -564,7 +564,17 @@ static bool find_blocked_loop(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns
 }
 
 /*
- * The only task of another process that otherwise waits in epoll, and at the trigger has been in D in another call for most of
+ * Does it stand still in a call of another kind? In D that is the kernel's; asleep, it is no stop where a program waits for
+ * work of another kind meanwhile, as for a lock or a connection.
+ */
+static bool loop_stands(const struct fr_case *k, const struct fr_waited *w)
+{
+	return w->in == FR_WAITED_call && !loop_call(k, w) &&
+	       (w->state == FR_PREV_STATE_BLOCKED || (w->state == FR_PREV_STATE_SLEEPING && !fr_case_is_for_work(k, w)));
+}
+
+/*
+ * The only task of another process that otherwise waits in epoll, and at the trigger has been in another call for most of
  * the time since a moment; false: there is none, or several are, or tasks were left out.
  */
 static bool find_stuck_loop(struct fr_case *k, s32 pid, u64 since_ns, struct fr_still *out)
@@ -576,10 +586,8 @@ static bool find_stuck_loop(struct fr_case *k, s32 pid, u64 since_ns, struct fr_
 	u32 found = 0;
 
 	for (i = 0; i < cnt; i++) {
-		if (!fr_states_is_last(t, cnt, i) || t[i].state != FR_PREV_STATE_BLOCKED ||
-		    !fr_clues_still(k->c, t[i].tid, &s) || s.wait.pid <= 0 || s.wait.pid == pid ||
-		    s.wait.in != FR_WAITED_call || loop_call(k, &s.wait) ||
-		    s.since_ns > since_ns + (k->c->at_ns - since_ns) / 4)
+		if (!fr_states_is_last(t, cnt, i) || !fr_clues_still(k->c, t[i].tid, &s) || s.wait.pid <= 0 ||
+		    s.wait.pid == pid || !loop_stands(k, &s.wait) || s.since_ns > since_ns + (k->c->at_ns - since_ns) / 4)
 			continue;
 		loop = loop_is_recorders(k->c, t[i].tid, k->c->at_ns) ? NULL : loop_of(k, t[i].tid, k->c->at_ns);
 		if (!loop || strncmp(loop, "epoll", 5))
@@ -590,22 +598,31 @@ static bool find_stuck_loop(struct fr_case *k, s32 pid, u64 since_ns, struct fr_
 	return found == 1 && fr_states_are_all(k->c->snap);
 }
 
+bool fr_case_has_stuck_loop(struct fr_case *k, const struct fr_waited *w)
+{
+	struct fr_still s;
+
+	return find_stuck_loop(k, w->pid, fr_waited_began_ns(w), &s);
+}
+
 /* Nobody has answered it yet, and the one event loop that is stuck in the kernel answers nobody. */
 static bool tell_stuck_loop(struct fr_case *k, const struct fr_waited *w)
 {
-	const char *place, *frozen;
+	const char *place, *frozen, *stopped, *from = "";
 	struct fr_still s;
 
 	if (!find_stuck_loop(k, w->pid, fr_waited_began_ns(w), &s))
 		return false;
 	place = fr_word_place(k, &s.wait);
 	frozen = fr_case_is_frozen(k, &s.wait) ? ": the file system is frozen" : "";
-	fr_case_cause(k, fr_word(k, "%s, wait", k->wait_from),
+	stopped = fr_word_stopped(k, w, &from);
+	fr_case_cause(k, fr_word(k, "%s, wait%s", k->wait_from, from),
 		      "while %s waits %s%s, for %s so far (for whom is not recorded), one event loop of the host is blocked, "
-		      "that of %s (otherwise it waits in %s): it has been %s, in D%s%s%s",
+		      "that of %s (otherwise it waits in %s): it has been %s, %s%s%s%s%s",
 		      fr_word_who(k, w->tid, w->ts), fr_word_call(k, w), fr_word_object(k, w), fr_word_ns(k, w->blocked_ns),
 		      fr_word_who(k, s.wait.tid, s.wait.ts), loop_of(k, s.wait.tid, k->c->at_ns), fr_word_still(k, &s),
-		      *place ? ", in " : "", place, frozen);
+		      s.wait.state == FR_PREV_STATE_BLOCKED ? "in D" : "asleep (S)", *place ? ", in " : "", place, frozen,
+		      stopped);
 	return true;
 }
 
@@ -620,10 +637,12 @@ bool fr_recognise_blocked_loop(struct fr_case *k)
 	struct busy b;
 
 	if (!w || fr_waited_was_runnable(w) || !fr_case_is_for_untold(k, w) || !is_unanswered(k, w) ||
-	    (goes_on && (fr_case_goes_on_for(k, w, &s) || *fr_word_stopped(k, w, &from))))
+	    (goes_on && fr_case_goes_on_for(k, w, &s)))
 		return false;
 	if (goes_on && tell_stuck_loop(k, w))
 		return true;
+	if (goes_on && *fr_word_stopped(k, w, &from))
+		return false;
 	from_ns = fr_waited_began_ns(w);
 	to_ns = fr_waited_woken_ns(w);
 	if (!fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !find_blocked_loop(k, w->pid, from_ns, to_ns, &b))
@@ -967,6 +986,7 @@ static const struct {
 	{"exit_mmap", "it gives back the memory of a process that ended"},
 	{"do_coredump", "it writes a core dump"},
 	{"zap_pte_range", "it gives back memory that was unmapped"},
+	{"unmap_page_range", "it gives back memory that was unmapped"}, /* as it is called where that is a part of it */
 	{"clear_huge_page", "it clears huge pages"},
 	{"iterate_dir", "it reads a directory"},
 };
@@ -995,8 +1015,9 @@ bool fr_recognise_call_ran(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
 	const char *kind = fr_snap_fact(c->snap, "trigger_latency"), *name, *what = "";
-	u64 from_ns = c->at_ns - c->value_ns, ran_ns;
+	u64 from_ns = c->at_ns - c->value_ns, ran_ns, queued_ns;
 	struct fr_whose who = {.tid = c->tid, .from_ns = from_ns, .to_ns = c->at_ns};
+	const struct fr_waited *longest;
 	u32 cnt, all;
 	size_t i;
 
@@ -1004,7 +1025,8 @@ bool fr_recognise_call_ran(struct fr_case *k)
 	    !fr_clues_covers_most(c, FR_CLUES_ALL_CPUS, from_ns, c->at_ns))
 		return false;
 	ran_ns = fr_clues_ran(c, c->tid, from_ns, c->at_ns);
-	if (ran_ns < c->value_ns / 2)
+	queued_ns = fr_clues_queued(c, c->tid, from_ns, c->at_ns, &longest);
+	if (ran_ns < c->value_ns / 20 || ran_ns + queued_ns < c->value_ns / 2)
 		return false;
 	name = fr_case_hot(k, &who, sample_of_work, &cnt, &all);
 	if (!name || cnt < all / 2)
@@ -1015,9 +1037,10 @@ bool fr_recognise_call_ran(struct fr_case *k)
 		if (!strcmp(name, works[i].frame))
 			what = works[i].what;
 	fr_case_cause(k, "sched_switch, cpu_sample",
-		      "the call did not wait but work: %s had a CPU for %s of these %s; %u of its %u samples are in "
-		      "%s%s%s",
-		      fr_word_who(k, c->tid, c->at_ns), fr_word_ns(k, ran_ns), fr_word_ns(k, c->value_ns), cnt, all,
+		      "the call did not wait but work: %s had a CPU for %s%s%s of these %s; %u of its %u samples are in %s%s%s",
+		      fr_word_who(k, c->tid, c->at_ns), fr_word_ns(k, ran_ns),
+		      ran_ns < c->value_ns / 2 ? ", and wanted one for " : "",
+		      ran_ns < c->value_ns / 2 ? fr_word_ns(k, queued_ns) : "", fr_word_ns(k, c->value_ns), cnt, all,
 		      fr_word_text(k, name, strlen(name)), *what ? ": " : "", what);
 	return true;
 }

@@ -117,13 +117,14 @@ static const char *const connect_calls[] = {"connect", NULL};
 static const char *const exec_calls[] = {"execve", "execveat", NULL};
 static const char *const map_calls[] = {"mmap", NULL};
 
-#define NO_ROOM	    "no room is left, as on a full file system"
-#define USED_UP	    "a quota is used up"
-#define IN_USE	    "the address, or the port, is in use"
-#define DESCRIPTORS "it has as many descriptors as its limit allows"
-#define OPEN_FILES  "the host has as many open files as its limit allows"
-#define READ_ONLY   "the file system, or the device, is for reading only"
-#define TOO_LARGE   "the file would be larger than a limit allows"
+#define NO_ROOM	      "no room is left, as on a full file system"
+#define USED_UP	      "a quota is used up"
+#define IN_USE	      "the address, or the port, is in use"
+#define DESCRIPTORS   "it has as many descriptors as its limit allows"
+#define OPEN_FILES    "the host has as many open files as its limit allows"
+#define READ_ONLY     "the file system, or the device, is for reading only"
+#define NO_PERMISSION "it has no permission"
+#define TOO_LARGE     "the file would be larger than a limit allows"
 
 /*
  * What an error means of calls of which that is known. Of others it may mean something else, as ENOMEM of mincore() of memory
@@ -163,6 +164,14 @@ static const struct {
 	{ENOMEM, map_calls, "no memory, or a limit of it, of its address space or of its mappings"},
 	{EFBIG, write_calls, TOO_LARGE},
 	{EFBIG, size_calls, TOO_LARGE},
+	{ENOEXEC, exec_calls, "that is no program for this machine, or is damaged, or a script without #!"},
+	{EACCES, open_calls, NO_PERMISSION},
+	{EACCES, name_calls, NO_PERMISSION},
+	{EACCES, remove_calls, NO_PERMISSION},
+	{EACCES, exec_calls, NO_PERMISSION},
+	{EACCES, bind_calls, NO_PERMISSION ", as to a port below 1024 without being root"},
+	{EACCES, connect_calls, NO_PERMISSION},
+	{EEXIST, open_calls, "a file is there that it was to make anew (O_EXCL), as a lock file that was left"},
 	{ETXTBSY, exec_calls, "the program's file is open for writing"},
 	{ETXTBSY, open_calls, "a program runs from that file"},
 };
@@ -242,21 +251,32 @@ const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f)
 }
 
 /*
- * Where the file has calls of it, these tell what came between the error and the end, and failed_call has looked at them: what
- * that one does not say is not said without them.
+ * The error that may be why it ended: the last one of a lack; or the last one of all, right before the end, if it is no
+ * everyday answer. NULL: there is none. Where the file has calls of it, these tell what came between the error and the end, and
+ * failed_call has looked at them: what that one does not say is not said without them.
  */
-static bool has_last_error(const struct fr_case *k)
+static const struct fr_clue_failed *last_error(const struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
 
-	return c->tid && c->reason && !strcmp(c->reason, "exit") && fr_case_fact(k, "trigger_status", 0) > 0 && !c->call_cnt &&
-	       c->lack.ts && c->lack.ts + BEFORE_END_NS >= c->at_ns;
+	if (!c->tid || !c->reason || strcmp(c->reason, "exit") || fr_case_fact(k, "trigger_status", 0) <= 0 || c->call_cnt)
+		return NULL;
+	if (c->lack.ts && c->lack.ts + BEFORE_END_NS >= c->at_ns)
+		return &c->lack;
+	return c->failed.ts + RIGHT_AFTER_NS >= c->at_ns && fr_case_is_telling(k, &c->failed) ? &c->failed : NULL;
 }
 
 /* Likewise, as its end tells it. */
-static bool has_lacked_tasks(const struct fr_case *k)
+static bool has_lacked_tasks(const struct fr_case *k, const struct fr_clue_failed *f)
 {
-	return is_lack_of_tasks(lack_call(k, &k->c->lack), k->c->lack.error);
+	return is_lack_of_tasks(lack_call(k, f), f->error);
+}
+
+bool fr_case_is_telling(const struct fr_case *k, const struct fr_clue_failed *f)
+{
+	const char *call = lack_call(k, f);
+
+	return call && call_meaning(call, f->error);
 }
 
 /*
@@ -266,22 +286,24 @@ static bool has_lacked_tasks(const struct fr_case *k)
 bool fr_recognise_last_error(struct fr_case *k)
 {
 	const struct fr_clues *c = k->c;
-	bool is_soon = c->lack.ts + RIGHT_AFTER_NS >= c->at_ns;
+	const struct fr_clue_failed *f = last_error(k);
 	const char *words, *means;
+	bool is_soon;
 
-	words = has_last_error(k) ? fr_word_failed(k, &c->lack) : NULL;
+	words = f ? fr_word_failed(k, f) : NULL;
 	if (!words)
 		return false;
-	means = call_meaning(lack_call(k, &c->lack), c->lack.error);
+	is_soon = f->ts + RIGHT_AFTER_NS >= c->at_ns;
+	means = call_meaning(lack_call(k, f), f->error);
 	fr_case_cause(k, "trigger, call_failed",
 		      is_soon ? "%s ended with status %lld right after a call of it failed: %s, %s before the end%s%s%s"
 			      : "%s ended with status %lld; the last call of it that failed for a lack was %s, %s before the "
 				"end%s%s%s",
-		      fr_word_who(k, c->lack.tid, c->at_ns), fr_case_fact(k, "trigger_status", 0), words,
-		      fr_word_ns(k, c->at_ns - c->lack.ts), means ? ": " : "", means ?: "",
+		      fr_word_who(k, f->tid, c->at_ns), fr_case_fact(k, "trigger_status", 0), words,
+		      fr_word_ns(k, c->at_ns - f->ts), means ? ": " : "", means ?: "",
 		      is_soon ? "" : "; what it did since is not known");
-	if (has_lacked_tasks(k))
-		link_refused(k, c->lack.tid);
+	if (has_lacked_tasks(k, f))
+		link_refused(k, f->tid);
 	return true;
 }
 
@@ -313,12 +335,14 @@ bool fr_recognise_forks_refused(struct fr_case *k)
 	const struct fr_clues *c = k->c;
 	s64 status = fr_case_fact(k, "trigger_status", 0);
 	u64 from_ns = c->at_ns > STARTED_NS ? c->at_ns - STARTED_NS : 0, last_ns = 0;
+	const struct fr_clue_failed *f;
 	const char *refused;
 	u32 cnt;
 
 	if (!c->tid || c->pid <= 0 || !c->reason || strcmp(c->reason, "exit") || status <= 0)
 		return false;
-	if (has_last_error(k) && has_lacked_tasks(k)) /* it is known that one of its own was */
+	f = last_error(k);
+	if (f && has_lacked_tasks(k, f)) /* it is known that one of its own was */
 		return false;
 	from_ns = c->life_ns > from_ns ? c->life_ns : from_ns;
 	cnt = call_forks_of(c, c->pid, from_ns, c->at_ns, &last_ns);

@@ -141,8 +141,8 @@ static bool tell_stopped_peer(struct fr_case *k)
 		return true;
 	}
 	if (w->object_len || !fr_case_is_for_untold(k, w) || !fr_states_are_all(k->c->snap) ||
-	    fr_waited_began_ns(&still.wait) > fr_waited_began_ns(w) + w->off_ns / 4)
-		return false;
+	    fr_waited_began_ns(&still.wait) > fr_waited_began_ns(w) + w->off_ns / 4 || fr_case_has_stuck_loop(k, w))
+		return false; /* that loop is nearer to it: blocked_loop tells both */
 	fr_case_cause(k, from,
 		      "while %s waits %s%s, for %s so far (for whom is not recorded), one process of the host stands still: %s "
 		      "was %s",
@@ -173,6 +173,7 @@ bool fr_recognise_stopped(struct fr_case *k)
 
 /* ---- a storm ---- */
 
+#define IS_PENDING    2u /* TRACE_SIGNAL_ALREADY_PENDING */
 #define SIGNALS_NS    FR_SEC_NS
 #define SIGNALS_LEAST 1000u /* in that time: more than any timer or profiler that is meant so */
 
@@ -211,7 +212,7 @@ static bool is_of_signals(const struct fr_case *k)
 /* That, or one on a task that does not sleep: it is about no wait. */
 static bool is_of_no_wait(const struct fr_case *k)
 {
-	return !k->wait && ((k->c->reason && !strcmp(k->c->reason, "busy")) || is_of_signals(k));
+	return is_of_signals(k) || (!k->wait && k->c->reason && !strcmp(k->c->reason, "busy"));
 }
 
 /*
@@ -256,6 +257,7 @@ static bool find_volley(struct fr_case *k, struct volley *top)
 	const struct concerned is = who_is_concerned(k);
 	const struct fr_clue_signal *s = k->c->signal.at;
 	struct fr_tally t = {.rec_sz = sizeof(*top)};
+	bool of_all = is_of_signals(k); /* such a rule counts those that found one like it that waits, too */
 	size_t i;
 	u32 n;
 
@@ -264,7 +266,8 @@ static bool find_volley(struct fr_case *k, struct volley *top)
 		s32 pid = fr_clues_pid(k->c, s[i].target, s[i].ts);
 		struct volley *v;
 
-		if (s[i].result || s[i].ts > k->c->at_ns || s[i].ts + SIGNALS_NS < k->c->at_ns)
+		if ((s[i].result && !(of_all && s[i].result == IS_PENDING)) || s[i].ts > k->c->at_ns ||
+		    s[i].ts + SIGNALS_NS < k->c->at_ns)
 			continue;
 		v = fr_tally_get(&t, (u64)(u32)pid << 8 | s[i].sig);
 		if (!v) {

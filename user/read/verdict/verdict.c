@@ -744,7 +744,9 @@ static void verdict_find_wait(struct fr_case *k)
 	bool took = verdict_is_reason(c, "latency") || verdict_is_reason(c, "hung") || verdict_is_reason(c, "asleep");
 	u64 from_ns = c->at_ns - (took ? c->value_ns : ENDED_BY_NS), to_ns = c->at_ns;
 
-	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns) || fr_case_is_shared_span(k))
+	/* what a task waited for when it was sent one signal of many is not what a rule on how many there are asks for */
+	if (!c->tid || c->value_ns > c->at_ns || (took && !c->value_ns) || fr_case_is_shared_span(k) ||
+	    verdict_is_reason(c, "rate"))
 		return;
 	k->wait_from = "wait";
 	k->lacks_switch = took && verdict_is_off_cpu(c) && verdict_lacks_switch(k, from_ns, to_ns, !verdict_is_wakeup(c));

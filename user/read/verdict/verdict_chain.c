@@ -233,9 +233,9 @@ static void link_failed(struct fr_case *k)
 		fr_case_link(k, "call_failed", "%s of %s failed %s before the end", lack, fr_word_who(k, c->lack.tid, c->at_ns),
 			     fr_word_ns(k, c->at_ns - c->lack.ts));
 	if (last)
-		fr_case_link(k, "call_failed", "%s of %s %s %s before the end, which may have been an everyday answer", last,
-			     fr_word_who(k, c->failed.tid, c->at_ns), lack ? "came" : "failed",
-			     fr_word_ns(k, c->at_ns - c->failed.ts));
+		fr_case_link(k, "call_failed", "%s of %s %s %s before the end%s", last, fr_word_who(k, c->failed.tid, c->at_ns),
+			     lack ? "came" : "failed", fr_word_ns(k, c->at_ns - c->failed.ts),
+			     fr_case_is_telling(k, &c->failed) ? "" : ", which may have been an everyday answer");
 }
 
 void fr_case_chain(struct fr_case *k)

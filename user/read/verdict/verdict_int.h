@@ -114,6 +114,9 @@ const char *fr_word_failed(struct fr_case *k, const struct fr_clue_failed *f);
 const char *fr_word_end(struct fr_case *k,
 			const struct fr_clue_end *end); /* " by SIGKILL", " with status 2"; "": neither is known */
 
+/* Does it say what is wrong, as no everyday answer does? */
+bool fr_case_is_telling(const struct fr_case *k, const struct fr_clue_failed *f);
+
 /* The first recogniser that is sure writes k->v->cause. */
 void fr_case_recognise(struct fr_case *k);
 void fr_case_what(struct fr_case *k);	  /* verdict_what.c */
@@ -257,6 +260,8 @@ u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who go
 u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w); /* who stands still there; 0: likewise */
 /* May it have waited for another process of the host, of which it is not known: in poll() for what is not recorded, ...? */
 bool fr_case_is_for_untold(const struct fr_case *k, const struct fr_waited *w);
+/* Has one event loop of the host stood still in another call, while it waits for what is not recorded? */
+bool fr_case_has_stuck_loop(struct fr_case *k, const struct fr_waited *w);
 /* Was it stopped by a signal or a tracer, or frozen, whatever it waited for? */
 bool fr_case_stands_still(const struct fr_case *k, const struct fr_waited *w);
 /* For too short a time to be why w goes on? Who is under a tracer stands still at each of its calls, for moments. */
