@@ -93,10 +93,23 @@ static bool rares_num(const struct fr_row *r, const struct fr_field *f, u64 *v)
 	return true;
 }
 
+/* An address of IPv4 in one of IPv6, as sockets of both have them (Java's all): it is shown as what it is, as objects of waits
+ * are. */
+static bool rares_is_mapped(const u8 *v6)
+{
+	static const u8 begin[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(v6, begin, sizeof(begin));
+}
+
 static const char *rares_ip(int family, const u8 *v4, const u8 *v6, char text[INET6_ADDRSTRLEN + 2])
 {
 	char ip[INET6_ADDRSTRLEN];
 
+	if (family == AF_INET6 && rares_is_mapped(v6)) {
+		family = AF_INET;
+		v4 = v6 + 12;
+	}
 	if (!inet_ntop(family, family == AF_INET ? v4 : v6, ip, sizeof(ip)))
 		return "?";
 	snprintf(text, INET6_ADDRSTRLEN + 2, family == AF_INET ? "%s" : "[%s]", ip);
