@@ -92,23 +92,36 @@ static u8 find_fields(const struct fr_schema *s, const char *name, const struct 
 	return kinds;
 }
 
-static bool find_builtin(struct fr_filter *f, struct fr_node *n)
+/* FR_BI_CNT: none is called so, or a tracepoint's own field of that name is what is meant. */
+static u8 builtin_called(const struct fr_filter *f, const char *name)
 {
 	u8 i;
 
-	for (i = 0; i < FR_BI_CNT; i++) {
-		if (!strcmp(n->text, fr_builtin_names[i])) {
-			/* a tracepoint's own field of that name is what is meant */
-			if (i >= FR_BI_program && find_fields(f->schema, n->text, NULL))
-				return false;
-			n->builtin = i;
-			if (fr_builtin_is_pair(i) && (find_pair_events(f, n) || find_own_fields(f, n)))
-				return false;
-			n->op = FR_OP_BUILTIN;
-			return true;
-		}
-	}
-	return false;
+	for (i = 0; i < FR_BI_CNT && strcmp(name, fr_builtin_names[i]);)
+		i++;
+	return i >= FR_BI_program && i < FR_BI_CNT && find_fields(f->schema, name, NULL) ? FR_BI_CNT : i;
+}
+
+static bool find_builtin(struct fr_filter *f, struct fr_node *n)
+{
+	u8 i = builtin_called(f, n->text);
+
+	if (i == FR_BI_CNT)
+		return false;
+	n->builtin = i;
+	if (fr_builtin_is_pair(i) && (find_pair_events(f, n) || find_own_fields(f, n)))
+		return false;
+	n->op = FR_OP_BUILTIN;
+	return true;
+}
+
+bool fr_filter_is_text(const struct fr_filter *f, const char *name)
+{
+	const struct fr_node n = {.op = FR_OP_BUILTIN, .builtin = builtin_called(f, name)};
+
+	if (n.builtin < FR_BI_CNT)
+		return fr_node_kinds(&n) == TEXT;
+	return (find_fields(f->schema, name, NULL) ?: find_fields(fr_schema_builtin(), name, NULL)) == TEXT;
 }
 
 /* A field of this build's events that the file's events lack is valid, and never there. */

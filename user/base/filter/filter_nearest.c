@@ -57,6 +57,14 @@ static void consider_constants(struct fr_nearest *near)
 		fr_nearest_consider(near, fr_flag_name(nr));
 }
 
+#define TARGET "target_" /* before a tracepoint's field of a name that each event has */
+
+/* pos is target_pos. */
+static bool is_target(const char *name, const char *to)
+{
+	return !strncmp(name, TARGET, strlen(TARGET)) && !strcmp(name + strlen(TARGET), to);
+}
+
 static const char *near_name(const struct fr_schema *s, const char *to)
 {
 	struct fr_nearest near = {.to = to};
@@ -67,8 +75,11 @@ static const char *near_name(const struct fr_schema *s, const char *to)
 	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		const struct fr_event *ev = fr_schema_event(s, nr);
 
-		for (i = 0; ev && i < ev->field_cnt; i++)
+		for (i = 0; ev && i < ev->field_cnt; i++) {
+			if (is_target(ev->fields[i].name, to))
+				return ev->fields[i].name;
 			fr_nearest_consider(&near, ev->fields[i].name);
+		}
 	}
 	if (!is_constant(to))
 		return fr_nearest_likely(&near);

@@ -148,6 +148,9 @@ int fr_filter_unknown_name(struct fr_filter *f, const struct fr_node *n);
 bool fr_filter_is_call(const char *name);
 int fr_filter_unknown_call(struct fr_filter *f, const struct fr_node *n);
 
+/* Does the name, not yet bound, stand for texts alone? */
+bool fr_filter_is_text(const struct fr_filter *f, const char *name);
+
 /* The nearest name of an event; of a tier; of a value of a field, or a constant. NULL: none is near. */
 const char *fr_filter_nearest_event(const struct fr_schema *s, const char *to);
 const char *fr_filter_nearest_tier(const char *to);

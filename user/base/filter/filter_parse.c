@@ -2,6 +2,7 @@
 /* From text to tree: a scanner with one token of lookahead, and one function for all levels of precedence, by a table. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -36,6 +37,18 @@ static void filter_parse_fail(struct parser *p, size_t at, const char *what)
 	fr_filter_fail(p->f, at, "%s", what);
 	p->failed = true;
 	p->tok.kind = END;
+}
+
+static void filter_parse_quotes(struct parser *p, size_t at, size_t len)
+{
+	fr_filter_fail(p->f, at, "a text needs quotes: \"%.*s\"", (int)len, p->expr + at);
+	filter_parse_fail(p, at, "a text needs quotes");
+}
+
+/* Up to a blank, or what may stand behind a text. */
+static size_t bare_len(const char *from)
+{
+	return strcspn(from, " \t\r\n\"'()&|,=!<>~");
 }
 
 /* ---- tokens ---- */
@@ -149,9 +162,13 @@ static void scan_regex(struct parser *p)
 		filter_parse_fail(p, p->at, "this pattern has no closing /");
 		return;
 	}
+	p->tok.ignores_case = p->expr[i + 1] == 'i' && !filter_parse_is_name(p->expr[i + 2]);
+	if (bare_len(p->expr + i + 1 + p->tok.ignores_case)) {
+		filter_parse_quotes(p, p->at, bare_len(p->expr + p->at)); /* a path */
+		return;
+	}
 	p->tok.kind = REGEX;
 	p->tok.len = i + 1 - p->at;
-	p->tok.ignores_case = p->expr[i + 1] == 'i' && !filter_parse_is_name(p->expr[i + 2]);
 	p->at = i + 1 + p->tok.ignores_case;
 }
 
@@ -250,6 +267,7 @@ static const struct {
 	{"or", "write || for or"},
 	{"is", "write == for is"},
 	{"like", "write ~ \"PATTERN\" for like"},
+	{"not", "write != for not ==, !~ for not ~, not in (...) for several"},
 	{"matches", "write ~ \"PATTERN\" or =~ /EXPRESSION/ for matches"},
 	{"contains", "write has for contains"},
 	{"AND", "write && for AND"},
@@ -534,11 +552,47 @@ static bool find_binary(const struct parser *p, u32 level, enum fr_op *op)
 	return false;
 }
 
+/* ---- a text without its quotes ---- */
+
+/* Is it neither a name, an item of an array nor a number: web-1, nginx.service, /usr/bin/x, kworker/0:1, 7zip? */
+static bool is_bare_text(const char *from)
+{
+	size_t digits = strspn(from, "0123456789"), len = bare_len(from), name;
+
+	for (name = 0; filter_parse_is_name(from[name]);)
+		name++;
+	return digits ? len > digits : len > name && from[name] != '[';
+}
+
+/* What follows, behind an operator, ( or comma, is compared with left: if that is a text, and this has no quotes, say so. */
+static void check_bare(struct parser *p, const struct fr_node *left)
+{
+	const char *from = p->expr + p->at, *nearest;
+	char word[64];
+
+	while (isspace((unsigned char)*from))
+		from++;
+	if (p->failed || left->op != FR_OP_NAME || left->has_index || !left->text || !is_bare_text(from) ||
+	    !fr_filter_is_text(p->f, left->text))
+		return;
+	snprintf(word, sizeof(word), "%.*s", (int)bare_len(from), from);
+	nearest = strcmp(left->text, fr_builtin_names[FR_BI_event]) || fr_schema_find(p->f->schema, word)
+			  ? NULL
+			  : fr_filter_nearest_event(p->f->schema, word);
+	if (strpbrk(word, "*?["))
+		fr_filter_fail(p->f, from - p->expr, "this is a pattern: %.63s ~ \"%s\"", left->text, word);
+	if (nearest)
+		fr_filter_unknown(p->f, from - p->expr, "event", word, nearest);
+	filter_parse_quotes(p, from - p->expr, bare_len(from));
+}
+
 /* ( a, b, c ): linked by next */
-static struct fr_node *filter_parse_list(struct parser *p)
+static struct fr_node *filter_parse_list(struct parser *p, const struct fr_node *left)
 {
 	struct fr_node *first = NULL, **link = &first;
 
+	if (is_punct(p, "("))
+		check_bare(p, left);
 	expect(p, "(", "in needs ( and a list");
 	while (!p->failed) {
 		*link = parse_level(p, COMPARE_LEVEL + 1);
@@ -547,6 +601,7 @@ static struct fr_node *filter_parse_list(struct parser *p)
 		link = &(*link)->next;
 		if (!is_punct(p, ","))
 			break;
+		check_bare(p, left);
 		filter_parse_next(p);
 	}
 	expect(p, ")", "a ) is missing");
@@ -563,6 +618,8 @@ static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum 
 	struct fr_node *n = filter_parse_new_node(p, op, p->tok.at);
 
 	p->wants_pattern = filter_parse_is_pattern_op(op);
+	if (fr_op_is_compare(op) && !p->wants_pattern)
+		check_bare(p, left);
 	filter_parse_next(p);
 	if (op == FR_OP_NOT_IN)
 		filter_parse_next(p);
@@ -570,7 +627,7 @@ static struct fr_node *parse_right(struct parser *p, struct fr_node *left, enum 
 		return NULL;
 	n->a = left;
 	if (fr_op_is_list(op))
-		n->b = filter_parse_list(p);
+		n->b = filter_parse_list(p, left);
 	else if (filter_parse_is_pattern_op(op) && (p->tok.kind == NAME || (p->tok.kind == PUNCT && !is_punct(p, "("))))
 		filter_parse_fail(p, p->tok.at, FR_PATTERN_WORDS);
 	else if (p->tok.kind == REGEX)

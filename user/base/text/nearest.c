@@ -68,7 +68,7 @@ void fr_nearest_consider(struct fr_nearest *n, const char *name)
 
 const char *fr_nearest_likely(const struct fr_nearest *n)
 {
-	return n->name && n->distance <= strnlen(n->to, LEN_MAX) / 2 + 1 ? n->name : NULL;
+	return n->name && n->distance <= (strnlen(n->to, LEN_MAX) + 2) / 3 ? n->name : NULL;
 }
 
 const char *fr_nearest_close(const struct fr_nearest *n)

@@ -14,10 +14,10 @@ struct fr_nearest {
 /* Take the name if it is nearer than those seen before. Compares up to 63 bytes of both; case does not count. */
 void fr_nearest_consider(struct fr_nearest *n, const char *name);
 
-/* The name if it is near enough to be meant: at most half of it and one letter more differ. */
+/* The name if it is near enough to be meant: at most a third of its letters differ, rounded up. */
 const char *fr_nearest_likely(const struct fr_nearest *n); /* NULL: none */
 
-/* The name if at most a third of it differs: among very many names, one that is likely above may be near by chance. */
+/* The same, rounded down: among very many names, one that is likely above may be near by chance. */
 const char *fr_nearest_close(const struct fr_nearest *n); /* NULL: none */
 
 #endif
