@@ -69,6 +69,29 @@ static void lines_are_redacted(void **state)
 		{"password= ", "password= ", 0},
 		{"password=[redacted]", "password=[redacted]", 0},
 		{"tokens=3", "tokens=[redacted]", 1},
+		/* lists and objects */
+		{"{\"tokens\": [\"abc\", {\"v\": \"a]b\"}], \"a\": 1}", "{\"tokens\": [redacted], \"a\": 1}", 1},
+		{"{\"password\": {\"v\": \"abc\"}", "{\"password\": [redacted]", 1},
+		{"{\\\"tokens\\\":[\\\"a]b\\\"],\\\"a\\\":1}", "{\\\"tokens\\\":[redacted],\\\"a\\\":1}", 1},
+		{"token=[abc def", "token=[redacted]", 1},
+		{"token=[a]b c", "token=[redacted] c", 1},
+		/* of several parts */
+		{"--password=abc\"d e\"fgh x", "--password=[redacted] x", 1},
+		{"password=$'abc def' x", "password=[redacted] x", 1},
+		{"PASSWORD 'it''s' y", "PASSWORD [redacted] y", 1},
+		{"PASS='a b'\"c d\"e x", "PASS=[redacted] x", 1},
+		{"'password=\"abc\"' x", "'password=\"[redacted]\"' x", 1},
+		{"\"password=abc\" x", "\"password=[redacted]\" x", 1},
+		/* in other codes */
+		{"<password>a b</password> x", "<password>[redacted]</password> x", 1},
+		{"<a:Password Type=\"x\">abc</a:Password>", "<a:Password Type=\"x\">[redacted]</a:Password>", 1},
+		{"<token/> <b>x</b>", "<token/> <b>x</b>", 0},
+		{"a=1&password%3Dabc&b=2", "a=1&password%3D[redacted]&b=2", 1},
+		{"%7B%22token%22%3a%22abc%22 x", "%7B%22token%22%3a[redacted] x", 1},
+		{"x -----BEGIN RSA PRIVATE KEY-----a b=\nc\n-----END RSA PRIVATE KEY----- y",
+		 "x -----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY----- y", 1},
+		{"-----BEGIN PRIVATE KEY-----abc", "-----BEGIN PRIVATE KEY-----[redacted]", 1},
+		{"-----BEGIN CERTIFICATE-----abc", "-----BEGIN CERTIFICATE-----abc", 0},
 	};
 	size_t i;
 
@@ -117,6 +140,21 @@ static void arguments_are_redacted(void **state)
 		{"sh|-c|exec app --password a b|", "sh|-c|exec app --password [redacted] b|", 1},
 		{"psql|host=h password=a b dbname=c|", "psql|host=h password=[redacted] b dbname=c|", 1},
 		{"app|password\nx=1|", "app|password\nx=1|", 0},
+		{"docker|run|--env=PASSWORD=a b|x|", "docker|run|--env=PASSWORD=[redacted]|x|", 1},
+		{"psql|postgresql://bob:a b@c/d|x|", "psql|postgresql://bob:[redacted]@c/d|x|", 1},
+		{"echo|see http://h/ a:b@c|", "echo|see http://h/ a:b@c|", 0},
+		{"app|{\"tokens\":[\"a b|c d|", "app|{\"tokens\":[redacted]|c d|", 1},
+		/* options of programs */
+		{"mysql|-pa b|-u|root|", "mysql|-p[redacted]|-u|root|", 1},
+		{"mysql|-p|db|", "mysql|-p|db|", 0},
+		{"sudo|-u|bob|/usr/bin/mysqldump|-pabc|db|", "sudo|-u|bob|/usr/bin/mysqldump|-p[redacted]|db|", 1},
+		{"sshpass|-p|abc|ssh|h|", "sshpass|-p|[redacted]|ssh|h|", 1},
+		{"ssh|-p|22|h|", "ssh|-p|22|h|", 0},
+		{"notmysql|-pabc|", "notmysql|-pabc|", 0},
+		{"curl|-u|bob:a b|http://h|", "curl|-u|bob:[redacted]|http://h|", 1},
+		{"curl|-u|bob|--user|x:y:z|-uc:d|", "curl|-u|bob|--user|x:[redacted]|-uc:[redacted]|", 2},
+		{"curl|-u", "curl|-u", 0},
+		{"redis-cli|-a|abc|-p|6379|", "redis-cli|-a|[redacted]|-p|6379|", 1},
 	};
 	size_t i;
 

@@ -8,6 +8,7 @@
 #include "base/rows/argv.h"
 #include "base/rows/calltext.h"
 #include "base/rows/saidtext.h"
+#include "base/rows/tptext.h"
 #include "event_fields.h"
 
 #define REC_TASK_OFF 8u
@@ -278,6 +279,7 @@ static int walk_record(struct walk *w)
 		fr_calltext_make((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
 	if (ev->nr == FR_EV_stderr_write)
 		fr_saidtext_make((void *)(w->r->raw + w->base + w->off), sz, w->lap->secrets);
+	fr_tptext_make(ev, w->r->raw + w->base + w->off, sz, w->lap->secrets);
 	if (ts >= w->since_ns)
 		list_row(w, ev, rec, sz, ts);
 	w->off += ring_sz;

@@ -2,6 +2,7 @@
 #include "base/text/redact.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -216,9 +217,19 @@ static size_t end_of_word(const struct redacting *r, size_t at)
 	return at;
 }
 
+/* Is what stands before it, but for the scheme of an address, nothing of its argument? */
+static bool redact_is_whole(const struct redacting *r, size_t at)
+{
+	while (at && (is_name_char(r->text[at - 1]) || r->text[at - 1] == '+'))
+		at--;
+	return !at || !r->text[at - 1];
+}
+
 /* Of an address; what it has unencoded is more likely a part of a password than its end. */
 static size_t end_of_address(const struct redacting *r, size_t at)
 {
+	if (r->form == FR_REDACT_ARGS && redact_is_whole(r, at - 3))
+		return end_of_arg(r, at);
 	while (!is_end(r, at) && !isspace((unsigned char)r->text[at]) && !strchr("\"'`<>", r->text[at]))
 		at++;
 	return at;
@@ -249,6 +260,54 @@ static size_t end_of_quoted(const struct redacting *r, size_t at, char quote, si
 
 /* ---- values ---- */
 
+/* Behind what a list or an object begins with, up to its end; what is in quotes ends nothing. */
+static size_t end_of_brackets(const struct redacting *r, size_t at)
+{
+	size_t depth = 0, n = 0, to;
+
+	for (; !is_end(r, at); at++) {
+		char c = r->text[at];
+
+		if (c == '"') {
+			to = end_of_quoted(r, at + 1, c, n);
+			if (is_end(r, to))
+				return to;
+			at = to + n;
+			n = 0;
+			continue;
+		}
+		n = c == '\\' ? n + 1 : 0;
+		depth += c == '[' || c == '{';
+		depth -= c == ']' || c == '}';
+		if (!depth)
+			return at + 1;
+	}
+	return at;
+}
+
+/* Is there an opening quote of that kind before the place, in its argument or line, and not its end? */
+static bool redact_is_within(const struct redacting *r, size_t at, char quote)
+{
+	bool is_open = false;
+
+	while (at && !is_end(r, at - 1))
+		is_open ^= r->text[--at] == quote;
+	return is_open;
+}
+
+/* Behind a part of a value: shells join abc"def"'ghi', SQL has 'it''s'. key: where what the value belongs to begins. */
+static size_t end_of_parts(const struct redacting *r, size_t at, size_t key)
+{
+	char quote = redact_at(r, at);
+
+	while (is_quote(quote) && !redact_is_within(r, key, quote)) {
+		at = end_of_quoted(r, at + 1, quote, 0);
+		at = end_of_word(r, at + !is_end(r, at));
+		quote = redact_at(r, at);
+	}
+	return at;
+}
+
 /* "Bearer abc": a word that says of what kind the next one is. */
 static bool is_scheme(const char *word, size_t len)
 {
@@ -277,20 +336,37 @@ static bool is_header(const char *name, size_t len)
 	return memmem(plain, n, "authorization", 13) || memmem(plain, n, "cookie", 6);
 }
 
+/* Behind the quote that ends a part: does another one follow? */
+static bool redact_is_joined(char c)
+{
+	return is_quote(c) || isalnum((unsigned char)c) || c == '$' || c == '_';
+}
+
+static size_t end_of_rest(const struct redacting *r, size_t at)
+{
+	return redact_is_joined(redact_at(r, at)) ? end_of_word(r, at) : at;
+}
+
 static void hide_value(struct redacting *r, size_t from, const char *name, size_t len)
 {
-	size_t slashes = 0, to;
+	size_t slashes = 0, key = name - r->text, to, all;
 
 	while (redact_at(r, from + slashes) == '\\')
 		slashes++;
 	if (is_quote(redact_at(r, from + slashes))) {
 		to = end_of_quoted(r, from + slashes + 1, r->text[from + slashes], slashes);
-		redact_hide(r, from + slashes + 1, to);
+		all = slashes || is_end(r, to) ? to : end_of_parts(r, end_of_rest(r, to + 1), key);
+		if (all > to + 1)
+			redact_hide(r, from, all);
+		else
+			redact_hide(r, from + slashes + 1, to);
 		return;
 	}
-	to = end_of_word(r, from);
+	to = end_of_parts(r, end_of_word(r, from), key);
 	if (is_header(name, len))
 		to = end_of_header(r, from);
+	else if (redact_at(r, from) == '[' || redact_at(r, from) == '{')
+		to = end_of_rest(r, end_of_brackets(r, from));
 	else if (is_scheme(r->text + from, to - from) && is_blank(redact_at(r, to)))
 		to = end_of_word(r, skip_blanks(r, to));
 	redact_hide(r, from, to);
@@ -308,22 +384,46 @@ static size_t skip_colour(const struct redacting *r, size_t at)
 	return redact_at(r, p) == 'm' ? p + 1 : at;
 }
 
+/* Is it one of these characters, plain or as an address has it? How many bytes, 0: no. */
+static size_t is_char_of(const struct redacting *r, size_t at, const char *chars)
+{
+	char c = redact_at(r, at);
+	unsigned int code;
+
+	if (c && strchr(chars, c))
+		return 1;
+	if (c != '%' || r->sz - at < 3 || sscanf((char[]){r->text[at + 1], r->text[at + 2], 0}, "%2x", &code) != 1)
+		return 0;
+	return code && code < 128 && strchr(chars, (int)code) ? 3 : 0;
+}
+
 /* Between a key and its value: at is moved behind it. */
 static bool pass_separator(const struct redacting *r, size_t *at)
 {
-	size_t p = *at, i;
+	size_t p = *at, i, n;
 
-	for (i = 0; i < 4 && (is_quote(redact_at(r, p)) || redact_at(r, p) == '\\' || redact_at(r, p) == ']'); i++)
-		p++;
+	for (i = 0; i < 4 && (n = is_char_of(r, p, "\"'`\\]")); i++)
+		p += n;
 	p = skip_blanks(r, skip_colour(r, p));
-	if (redact_at(r, p) != '=' && redact_at(r, p) != ':')
+	if (!is_char_of(r, p, "=:"))
 		return false;
 	if (r->sz - p >= 3 && !memcmp(r->text + p, "://", 3))
 		return false;
-	while (redact_at(r, p) == '=' || redact_at(r, p) == ':' || redact_at(r, p) == '>')
-		p++;
+	while ((n = is_char_of(r, p, "=:>")))
+		p += n;
 	*at = skip_blanks(r, p);
 	return true;
+}
+
+/* Is a name at the beginning of an argument, or of what an option's is: PASSWORD=abc, --env=PASSWORD=abc? */
+static bool redact_is_first(const struct redacting *r, size_t at)
+{
+	bool is_value = at && r->text[at - 1] == '=';
+
+	at -= is_value;
+	while (is_value && at && is_name_char(r->text[at - 1]))
+		at--;
+	return (!at || !r->text[at - 1]) && (!is_value || r->text[at] == '-');
 }
 
 /* The argument behind an option, unless that is one, too. */
@@ -339,13 +439,36 @@ static void hide_next(struct redacting *r, size_t at, const char *name, size_t l
 		redact_hide(r, from, end_of_arg(r, from));
 }
 
+/* <password>abc</password>, <a:password b="c">abc: is the name, from r->at on, a tag's? Then what stands behind it is hidden.
+ */
+static bool hide_tagged(struct redacting *r, size_t len)
+{
+	size_t begin = r->at, at = begin + len, to;
+
+	if (begin && r->text[begin - 1] == ':')
+		while (--begin && is_name_char(r->text[begin - 1]))
+			;
+	if (!begin || r->text[begin - 1] != '<')
+		return false;
+	while (!is_end(r, at) && r->text[at] != '>' && r->text[at] != '<')
+		at++;
+	if (redact_at(r, at) != '>' || r->text[at - 1] == '/')
+		return false;
+	for (to = ++at; to < r->sz && r->text[to] && r->text[to] != '<';)
+		to++;
+	redact_hide(r, at, to);
+	return true;
+}
+
 /* Name, from r->at on, is a secret key: hide its value, if there is one. */
 static void hide_value_of(struct redacting *r, size_t len)
 {
 	const char *name = r->text + r->at;
 	size_t begin = r->at, at = begin + len;
-	bool is_begin = r->form == FR_REDACT_ARGS && (!begin || !r->text[begin - 1]);
+	bool is_begin = r->form == FR_REDACT_ARGS && redact_is_first(r, begin);
 
+	if (hide_tagged(r, len))
+		return;
 	if (pass_separator(r, &at)) {
 		if (is_begin)
 			redact_hide(r, at, end_of_arg(r, at));
@@ -434,6 +557,101 @@ static void redact_take_address(struct redacting *r)
 		redact_hide(r, from, at);
 }
 
+/* ---- private keys ---- */
+
+#define PEM_BEGIN "-----BEGIN "
+#define PEM_KEY	  "PRIVATE KEY-----"
+#define PEM_END	  "-----END "
+
+static bool redact_has_at(const struct redacting *r, size_t at, const char *word)
+{
+	return r->sz - at >= strlen(word) && !memcmp(r->text + at, word, strlen(word));
+}
+
+/* At the beginning of a private key, as files have it: hide it up to its end, or that of the text. */
+static bool redact_take_key(struct redacting *r)
+{
+	size_t from = r->at + strlen(PEM_BEGIN), to;
+
+	while (from < r->sz && (isupper((unsigned char)r->text[from]) || r->text[from] == ' ') &&
+	       !redact_has_at(r, from, PEM_KEY))
+		from++;
+	if (!redact_has_at(r, from, PEM_KEY))
+		return false;
+	from += strlen(PEM_KEY);
+	for (to = from; to < r->sz && !redact_has_at(r, to, PEM_END);)
+		to++;
+	redact_hide(r, from, to);
+	return true;
+}
+
+/* ---- options whose names tell nothing ---- */
+
+/* Of programs that many have: the value stands in the option itself, in the next argument, or in either. */
+static const struct redact_option {
+	const char *option, *programs;
+	bool is_joined, is_next;
+	bool has_user; /* USER:PASSWORD */
+} redact_options[] = {
+	{"-p", "mysql mysqldump mysqladmin mysqlimport mysqlcheck mariadb mariadb-dump mariadb-admin 7z 7za", true, false,
+	 false},
+	{"-p", "sshpass", true, true, false},
+	{"-p", "mongo mongosh mongodump mongorestore rabbitmqadmin", false, true, false},
+	{"-a", "redis-cli", false, true, false},
+	{"-w", "ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami", true, true, false},
+	{"-P", "zip unzip", false, true, false},
+	{"-k", "openssl", false, true, false},
+	{"-u", "curl", true, true, true},
+	{"-U", "curl", true, true, true},
+	{"--user", "curl", false, true, true},
+	{"--proxy-user", "curl", false, true, true},
+};
+
+/* Is one of these programs, perhaps by its path, among the arguments before the place? sudo and the like run others. */
+static bool redact_is_run(const struct redacting *r, size_t at, const char *programs)
+{
+	size_t from, to, slash, len;
+	const char *p;
+
+	for (from = 0; from < at; from = to + 1) {
+		to = end_of_arg(r, from);
+		for (slash = to; slash > from && r->text[slash - 1] != '/';)
+			slash--;
+		for (p = programs; *p; p += len + (p[len] == ' ')) {
+			len = strcspn(p, " ");
+			if (len == to - slash && !memcmp(p, r->text + slash, len))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool redact_take_option(struct redacting *r)
+{
+	size_t i, from, to;
+	const char *colon;
+
+	for (i = 0; i < sizeof(redact_options) / sizeof(redact_options[0]); i++) {
+		const struct redact_option *o = &redact_options[i];
+		bool is_next;
+
+		if (!redact_has_at(r, r->at, o->option))
+			continue;
+		from = r->at + strlen(o->option);
+		is_next = !redact_at(r, from);
+		from += is_next;
+		if (!(is_next ? o->is_next : o->is_joined) || from >= r->sz || !redact_is_run(r, r->at, o->programs))
+			continue;
+		to = end_of_arg(r, from);
+		colon = o->has_user ? memchr(r->text + from, ':', to - from) : r->text + from - 1;
+		if (!colon)
+			continue;
+		redact_hide(r, colon + 1 - r->text, to);
+		return r->at == to;
+	}
+	return false;
+}
+
 /* ---- all ---- */
 
 /* A value stands behind its key and one of these. */
@@ -453,6 +671,10 @@ size_t fr_redact(const char *words, enum fr_redact_form form, const char *text, 
 	while (r.at < r.sz) {
 		if (r.sz - r.at >= 3 && !memcmp(r.text + r.at, "://", 3))
 			redact_take_address(&r);
+		else if (redact_has_at(&r, r.at, PEM_BEGIN) && redact_take_key(&r))
+			continue;
+		else if (form == FR_REDACT_ARGS && r.at && r.text[r.at] == '-' && !r.text[r.at - 1] && redact_take_option(&r))
+			continue;
 		else if (is_name_char(r.text[r.at]))
 			take_name(&r);
 		else

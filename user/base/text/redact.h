@@ -7,10 +7,12 @@
  *	{"token": "abc", "user": "bob"}		{"token": "[redacted]", "user": "bob"}
  *	-H 'Authorization: Bearer abc'		-H 'Authorization: [redacted]'
  *	postgres://bob:hunter2@db/x		postgres://bob:[redacted]@db/x
+ *	<password>hunter2</password>		<password>[redacted]</password>
+ *	mysql -phunter2				mysql -p[redacted]
  *
  * A key is secret if it contains one of the words, whatever the case, and without - _ and dots; words of up to four letters
  * must be its end (`pass`: DB_PASS, not `passive`). Where a value's end is not sure, more of the text goes, not less. What
- * names no key (`mysql -phunter2`, a password that is an argument of its own) stays.
+ * names no key (a password that is an argument of its own) stays, but behind some programs' options, and private keys.
  */
 #ifndef FR_REDACT_H
 #define FR_REDACT_H
