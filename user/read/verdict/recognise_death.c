@@ -248,18 +248,49 @@ bool fr_recognise_heap(struct fr_case *k)
 
 /* ---- a fault that it handled ---- */
 
-/* Is this the frame in which the fault was, on the way to the end: the same address? */
-static bool leads_from(const struct fr_case *k, const struct fr_an_focus *f, const struct fr_clue_fault *fault)
+/* Is this the frame in which the fault was, on the way to the end: the same address, in this frame or one around it? */
+static bool leads_from(const struct fr_case *k, const struct fr_an_focus *f, const struct fr_clue_fault *fault, u32 i)
 {
 	u64 at, ip;
-	u32 i;
 
 	if (!fr_clues_frame_ip(k->c, fault->ustack_id, 0, &at))
 		return false;
-	for (i = 1; fr_clues_frame_ip(k->c, f->ustack_id, i, &ip); i++)
+	for (; fr_clues_frame_ip(k->c, f->ustack_id, i, &ip); i++)
 		if (ip == at)
 			return true;
 	return false;
+}
+
+/* Did it die of a signal that it sent itself? */
+static bool is_sent_by_itself(const struct fr_case *k)
+{
+	const struct fr_clues *c = k->c;
+	const struct fr_clue_signal *s = c->signal.at;
+	s64 sig = fr_case_fact(k, "trigger_sig", 0);
+	size_t i = c->signal.cnt;
+
+	while (i-- && (s[i].ts > c->at_ns || s[i].sig != sig || s[i].result ||
+		       (s[i].target != c->tid && fr_clues_pid(c, s[i].target, s[i].ts) != c->pid)))
+		;
+	return is_crash(k) && i != (size_t)-1 && s[i].code <= 0 && s[i].sender &&
+	       fr_clues_pid(c, s[i].sender, s[i].ts) == c->pid;
+}
+
+/*
+ * The last fault of its own thread that it handled, and ended from. A handler that sends itself a signal gets it when it
+ * returns: at the fault's instruction again. NULL: none is known.
+ */
+static const struct fr_clue_fault *handled_fault(const struct fr_case *k)
+{
+	const struct fr_an_focus *f = k->c->focus;
+	const struct fr_clue_fault *fault = k->c->fault.at;
+	size_t i = k->c->fault.cnt;
+
+	if (!f || !k->c->tid || (f->stack_of != FR_AN_STACK_EXIT && f->stack_of != FR_AN_STACK_CRASH))
+		return NULL;
+	while (i-- && (fault[i].tid != k->c->tid || fault[i].ts > f->stack_ns))
+		;
+	return i != (size_t)-1 && leads_from(k, f, &fault[i], !is_sent_by_itself(k)) ? &fault[i] : NULL;
 }
 
 /*
@@ -269,23 +300,17 @@ static bool leads_from(const struct fr_case *k, const struct fr_an_focus *f, con
 bool fr_recognise_handled_fault(struct fr_case *k)
 {
 	const struct fr_an_focus *f = k->c->focus;
-	const struct fr_clue_fault *fault = k->c->fault.at;
-	const char *name, *in;
-	size_t i = k->c->fault.cnt;
+	const struct fr_clue_fault *fault = handled_fault(k);
+	const char *name = fault ? fr_signal_name(fault->sig) : NULL, *in;
 
-	if (!f || !k->c->tid || (f->stack_of != FR_AN_STACK_EXIT && f->stack_of != FR_AN_STACK_CRASH))
+	if (!name)
 		return false;
-	while (i-- && (fault[i].tid != k->c->tid || fault[i].ts > f->stack_ns))
-		;
-	if (i == (size_t)-1 || !leads_from(k, f, &fault[i]))
-		return false;
-	name = fr_signal_name(fault[i].sig);
-	in = fr_word_frames(k, fault[i].tid, fault[i].ts, fault[i].ustack_id);
-	if (!name || !*in)
+	in = fr_word_frames(k, fault->tid, fault->ts, fault->ustack_id);
+	if (!*in)
 		return false;
 	fr_case_cause(k, f->stack_of == FR_AN_STACK_EXIT ? "failure" : "failure, crash",
 		      "%s at address 0x%llx in %s, %s before: it handled that fault itself, and ended from there", name,
-		      fault[i].addr, in, fr_word_ns(k, f->stack_ns - fault[i].ts));
+		      fault->addr, in, fr_word_ns(k, f->stack_ns - fault->ts));
 	return true;
 }
 
@@ -463,35 +488,55 @@ static const char *stack_limit_word(struct fr_case *k)
 }
 
 /* It touched memory right at its stack pointer, which is not there: only the end of a stack is like this. */
+/*
+ * The address that it used, and what it follows from: of the fault that it died of, or of one at the same instruction, which it
+ * handled by sending itself the signal again. 0: it was no fault.
+ */
+static u64 overflow_addr(const struct fr_case *k, const char **from)
+{
+	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr");
+	const struct fr_clue_fault *fault;
+
+	*from = "trigger, crash";
+	if (fr_case_fact(k, "trigger_code", 0) > 0)
+		return addr ? strtoull(addr, NULL, 16) : 0;
+	*from = "failure, crash";
+	fault = is_sent_by_itself(k) ? handled_fault(k) : NULL;
+	return fault && fault->sig == SIGSEGV ? fault->addr : 0;
+}
+
 bool fr_recognise_stack_overflow(struct fr_case *k)
 {
 	const struct fr_an_focus *f = k->c->focus;
-	const char *addr = fr_snap_fact(k->c->snap, "trigger_addr"), *sp = fr_snap_fact(k->c->snap, "trigger_sp");
-	u64 a = addr ? strtoull(addr, NULL, 16) : 0, p = sp ? strtoull(sp, NULL, 16) : 0;
-	const char *words, *full, *side;
+	const char *sp = fr_snap_fact(k->c->snap, "trigger_sp");
+	const char *words, *full, *side, *from;
+	u64 a, p = sp ? strtoull(sp, NULL, 16) : 0;
 	struct recursion r;
 	u32 told;
 
-	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || fr_case_fact(k, "trigger_code", 0) <= 0 || !a ||
-	    !p || !f || f->stack_of != FR_AN_STACK_CRASH || (a > p ? a - p : p - a) > GUARD_SZ)
+	if (!is_crash(k) || fr_case_fact(k, "trigger_sig", 0) != SIGSEGV || !f || f->stack_of != FR_AN_STACK_CRASH)
+		return false;
+	a = overflow_addr(k, &from);
+	if (!a || !p || (a > p ? a - p : p - a) > GUARD_SZ)
 		return false;
 	full = stack_limit_word(k);
 	side = a < p ? "below" : a == p ? "at" : "above";
 	if (!find_recursion(k, &r)) {
 		if (!*full)
 			return false;
-		fr_case_cause(k, "trigger, crash",
-			      "its stack overflowed: address %s is %s the stack pointer, and %s; which functions fill it, the "
-			      "innermost frames do not tell",
-			      fr_word_text(k, addr, strlen(addr)), side, full);
+		fr_case_cause(
+			k, from,
+			"its stack overflowed: address 0x%llx is %s the stack pointer, and %s; which functions fill it, the "
+			"innermost frames do not tell",
+			a, side, full);
 		return true;
 	}
 	words = recursion_words(k, &r, &told);
-	fr_case_cause(k, "trigger, crash",
-		      "its stack overflowed: %s called %s, %u of the innermost frames are %s, and address %s is %s the "
+	fr_case_cause(k, from,
+		      "its stack overflowed: %s called %s, %u of the innermost frames are %s, and address 0x%llx is %s the "
 		      "stack pointer%s%s",
-		      words, told == 1 ? "itself" : "each other", r.frames, told == 1 ? "its" : "theirs",
-		      fr_word_text(k, addr, strlen(addr)), side, *full ? "; " : "", full);
+		      words, told == 1 ? "itself" : "each other", r.frames, told == 1 ? "its" : "theirs", a, side,
+		      *full ? "; " : "", full);
 	return true;
 }
 
