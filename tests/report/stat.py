@@ -101,6 +101,11 @@ def key(row, name):
     if name.startswith("time:"):
         ns = {"us": 1000, "ms": 10**6, "s": 10**9}[re.search("[a-z]+$", name[5:])[0]] * int(re.match(r"\d+", name[5:])[0])
         return row[0]["ts"] // ns * ns
+    item = re.fullmatch(r"(\w+)\[(\d+)\]", name)
+    if item: # in words, where the call's argument has some
+        plain, words = (r.get(item[1]) for r in row)
+        at = int(item[2])
+        return None if plain is None or at >= len(plain) else words[at] if at < len(words) else plain[at]
     calculated = re.fullmatch(r"(\w+) ([%/+&]) (\d+)", name)
     if calculated:
         v, by = own(row, calculated[1]), int(calculated[3])
@@ -286,6 +291,8 @@ asked = [
     ("event == sys_exit", ["call"], ["count()", "sum(latency)", "count(ret < 0)", "min(ret)", "max(ret)", "p1(ret)", "p50(ret)", "p99(ret)", "distinct(ret)"]),
     ("event == sys_exit", ["id", "ret"], ["count()", "last(ret)"]),
     ("event == sys_enter", ["call"], ["count()"]),
+    ("event == sys_enter", ["id", "args[0]", "args[2]"], ["count()"]),
+    ("event == wait", ["call", "arg0", "arg1"], ["count()", "last(arg1)"]),
     ("event == sched_switch", ["prev_state"], ["count()", "sum(offcpu)", "sum(queued)", "max(blocked)", "last(prev_state)", "sum(queued + offcpu)"]),
     ("event == sched_switch", ["next_comm", "next_pid"], ["count()", "sum(offcpu)", "p99(queued)", "sum(blocked)", "distinct(waker)"]),
     ("event == block_rq_complete", ["dev"], ["count()", "sum(bytes)", "max(latency)", "rate(bytes)"]),

@@ -32,7 +32,8 @@
 	"\tfield:__rel_loc char[] dev;\toffset:56;\tsize:4;\tsigned:0;\n"                                                     \
 	"\tfield:__data_loc u32[] list;\toffset:60;\tsize:4;\tsigned:0;\n\n"                                                  \
 	"print fmt: \"%s %s %s\", __print_symbolic(REC->kind, {1, \"ONE\"}, {200, \"MANY\"}, {3, \"SAME\"}, {4, \"SAME\"}), " \
-	"__print_flags(REC->ret, \"|\", {0x10, \"BIG\"}), __print_symbolic(REC->pid, {4711, \"KOELSCH\"})\n"
+	"__print_flags(REC->ret, \"|\", {0x8, \"ODD\"}, {0x10, \"BIG\"}, {0x200, \"FAR\"}), __print_symbolic(REC->pid, "      \
+	"{4711, \"KOELSCH\"})\n"
 #define REC_SZ 64u
 
 struct tried {
@@ -260,6 +261,13 @@ static void words_are_the_kernels(void **state)
 	assert_true(holds("ret != BIG"));
 	assert_true(holds("target_pid == KOELSCH"));
 	assert_false(holds("kind in (ONE, 3)"));
+	/* bits of -22, which has all but 1, 4 and 16 */
+	assert_true(holds("ret has ODD && ret has ODD|FAR && ret has 0x8"));
+	assert_false(holds("ret has BIG || ret has BIG|ODD || ret has (ODD | BIG)"));
+	assert_true(holds("ret & ODD == ODD && ret & (ODD|BIG) == ODD && FAR & ret && !(ret & BIG)"));
+	assert_false(holds("ret & BIG == BIG || ret & BIG"));
+	assert_true(holds("kind has 0xc8 && !(kind has 0xc9) && !(kind has 0)"));
+	assert_true(holds("port has 0xfffe && addr has 0xffff000000000000"));
 }
 
 static void what_cannot_be_decided_is_refused(void **state)
@@ -270,6 +278,12 @@ static void what_cannot_be_decided_is_refused(void **state)
 		{"knd == 1", "did you mean kind?"},
 		{"prev_pid == 1", "tp:sys:it has no field prev_pid"},
 		{"kind == FEW", "no value called FEW"},
+		{"ret has FEW", "no value called FEW"},
+		{"ret has ODD|FEW", "no value called FEW"},
+		{"ret & FEW", "no value called FEW"},
+		{"name has \"x\"", "~ \"*PART*\""},
+		{"ret has kind", "(x & y) == y"},
+		{"kind has 0", "never holds"},
 		{"kind == SAME", "no value called SAME"}, /* two numbers have it */
 		{"saddr[0] == 127", "an array"},
 		{"list[0] == 1", "an array"},

@@ -387,7 +387,11 @@ static void put_compare(struct text *t, const struct fr_event *ev, u32 depth)
 {
 	static const char *const ops[] = {"==", "!=", "<", "<=", ">", ">="};
 
-	switch (below(9)) {
+	switch (below(10)) {
+	case 9:
+		put_value(t, ev, depth);
+		put(t, below(2) ? " has %u" : " has (1 << %u | 1)", below(16));
+		break;
 	case 8:
 		put_name_pattern(t, ev);
 		break;

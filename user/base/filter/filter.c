@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/filter/filter_node.h"
+#include "base/rows/callargs.h"
 #include "base/rows/whose.h"
 #include "base/text/dev.h"
 #include "base/tp/tps.h"
@@ -581,7 +582,21 @@ static const struct fr_field *filter_field_of(const struct fr_node *n, u32 nr)
 	return (n->op == FR_OP_FIELD || n->op == FR_OP_BUILTIN) && n->field ? n->field[nr] : NULL;
 }
 
-static void name_number(const struct env *e, const struct fr_field *f, struct fr_filter_value *out)
+/* An argument of a call in words, as text has it; NULL: it has none. */
+static const char *name_argument(const struct env *e, const struct fr_node *n, const struct fr_field *f, char *room)
+{
+	u32 i = n->has_index ? n->index : fr_callargs_at(e->row, f);
+	struct fr_callargs a;
+	char *end;
+
+	if (!fr_callargs_of(e->row, fr_callargs_call(e->view, e->row), &a) || i >= a.known_cnt)
+		return NULL;
+	end = fr_callwords_put_named(a.signature, a.v, a.cnt, i, room);
+	*end = 0;
+	return *room ? room : NULL;
+}
+
+static void name_number(const struct env *e, const struct fr_node *n, const struct fr_field *f, struct fr_filter_value *out)
 {
 	struct fr_sys sys = fr_view_sys(e->view, e->row);
 	s64 v = (s64)out->num;
@@ -589,9 +604,13 @@ static void name_number(const struct env *e, const struct fr_field *f, struct fr
 	out->is_hex = f->style == FR_STYLE_HEX || f->style == FR_STYLE_ARG || f->style == FR_STYLE_TAKEN;
 	if (f->style == FR_STYLE_DEV) {
 		out->text = fr_dev_name(e->view->disks, v, out->room);
+	} else if (f->style == FR_STYLE_ARG) {
+		out->text = name_argument(e, n, f, out->room);
 	} else if (v == out->num) {
 		out->text = fr_sysname_text(&sys, f->style, v, out->room);
 	}
+	if (!out->text && e->view->tps && e->row->ev->group == FR_GROUP_TP)
+		out->text = fr_tps_symbol(e->view->tps, e->row, f, (u64)out->num);
 	out->len = out->text ? strlen(out->text) : 0;
 }
 
@@ -607,7 +626,7 @@ void fr_filter_value(const struct fr_filter *f, const struct fr_view *v, const s
 	out->len = got.len;
 	out->is_hex = false;
 	if (got.kind == FR_VAL_NUM && field)
-		name_number(&e, field, out);
+		name_number(&e, f->root, field, out);
 }
 
 bool fr_filter_is_truth(const struct fr_filter *f)

@@ -19,6 +19,7 @@
 #define FR_FILTER_H
 
 #include "base/rows/view.h"
+#include "base/schema/callwords.h"
 
 struct fr_filter; /* opaque */
 
@@ -103,7 +104,7 @@ struct fr_filter_value {
 		*text; /* TEXT; NUM: what text output calls it ("openat", "-ENOENT"), or a disk's name, NULL: it has no name */
 	size_t len;
 	bool is_hex; /* text output shows it so */
-	char room[FR_SYSNAME_SZ];
+	char room[FR_CALLWORDS_SZ + 1];
 };
 
 void fr_filter_value(const struct fr_filter *f, const struct fr_view *v, const struct fr_row *r, struct fr_filter_value *out);

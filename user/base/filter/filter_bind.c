@@ -387,6 +387,35 @@ static int bind_word(struct fr_filter *f, const struct fr_node *with, struct fr_
 	return 0;
 }
 
+/* The field of which a word is a bit: in flags & ONE, flags has ONE|OTHER, flags & ONE == ONE. NULL: none. */
+static const struct fr_node *bits_of(const struct fr_node *n)
+{
+	if (n->op == FR_OP_BITAND)
+		return bits_of(n->a) ?: bits_of(n->b);
+	return n->op == FR_OP_FIELD ? n : NULL;
+}
+
+static int bind_bit(struct fr_filter *f, const struct fr_node *with, struct fr_node *n)
+{
+	if (n->op == FR_OP_BITOR)
+		return bind_bit(f, with, n->a) ?: bind_bit(f, with, n->b);
+	return n->op == FR_OP_NAME ? bind_word(f, with, n) : 0;
+}
+
+/* Words that are parts of what is compared or masked: before they are taken for names of fields. */
+static int bind_bits(struct fr_filter *f, struct fr_node *n)
+{
+	const struct fr_node *with = bits_of(n->a);
+	struct fr_node *b;
+	int err = 0;
+
+	for (b = n->b; b && with && !err; b = b->next)
+		if (b->op != FR_OP_NAME || n->a->op != FR_OP_FIELD || n->op == FR_OP_BITAND)
+			err = bind_bit(f, with, b);
+	with = n->op == FR_OP_BITAND ? bits_of(n->b) : NULL;
+	return err || !with ? err : bind_bit(f, with, n->a);
+}
+
 static bool bind_is_pattern_op(const struct fr_node *n)
 {
 	return n->op >= FR_OP_GLOB && n->op <= FR_OP_NOT_REGEX;
@@ -697,7 +726,8 @@ static int bind_tree(struct fr_filter *f, struct fr_node *n)
 
 	if (is_leaf(n))
 		return 0;
-	err = bind_tree(f, n->a);
+	err = n->op == FR_OP_BITAND || (fr_op_is_compare(n->op) && !bind_is_pattern_op(n)) ? bind_bits(f, n) : 0;
+	err = err ?: bind_tree(f, n->a);
 	for (b = n->b; b && !err; b = b->next)
 		err = bind_tree(f, b);
 	return err ? err : bind_op(f, n);

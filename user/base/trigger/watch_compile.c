@@ -155,6 +155,28 @@ static enum fr_watch_truth compile_is_in(struct fr_watch_build *b, const struct 
 	return FR_WATCH_ASK;
 }
 
+/* All bits of y, as replay has it: x & y == y, and y is not 0. */
+static enum fr_watch_truth compile_has(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
+{
+	struct fr_watch_operand x = fr_watch_value(b, n->a, dst), y = fr_watch_value(b, n->b, dst + 1);
+
+	if (x.kind == FR_WATCH_IS_NONE || y.kind == FR_WATCH_IS_NONE)
+		return FR_WATCH_FALSE;
+	if (!fr_watch_is_number(&x)) {
+		fr_watch_fail(b, n, "BPF finds no part of a text by `has`: write ~ \"*PART*\"");
+		return FR_WATCH_FALSE;
+	}
+	if (y.kind != FR_WATCH_IS_NUM) {
+		fr_watch_fail(b, n, "BPF knows `has` of numbers in the expression only: write (x & y) == y");
+		return FR_WATCH_FALSE;
+	}
+	if (x.kind == FR_WATCH_IS_NUM || !y.num)
+		return decided(y.num && (x.num & y.num) == y.num);
+	fr_watch_emit_two(b, n, FR_WATCH_AND, dst, &y);
+	fr_watch_emit_two(b, n, FR_WATCH_EQ, dst, &y);
+	return FR_WATCH_ASK;
+}
+
 /* Does the number in slot dst have a name that matches? */
 static enum fr_watch_truth compile_has_name(struct fr_watch_build *b, const struct fr_node *n, u32 dst)
 {
@@ -255,8 +277,7 @@ static enum fr_watch_truth compile_ask(struct fr_watch_build *b, const struct fr
 		fr_watch_fail(b, n, "BPF has no regular expressions: use ~ with * ? [a-z]");
 		return FR_WATCH_FALSE;
 	case FR_OP_HAS:
-		fr_watch_fail(b, n, "BPF has no `has`: write (x & y) == y, or ~ \"*y*\"");
-		return FR_WATCH_FALSE;
+		return compile_has(b, n, dst);
 	case FR_OP_IN:
 	case FR_OP_NOT_IN:
 		return compile_is_in(b, n, dst);
