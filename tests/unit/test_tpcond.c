@@ -46,7 +46,7 @@ struct tried {
 
 static int tried(struct tried *t, const char *cond)
 {
-	struct fr_filter_file file = {.arch = "x86_64", .value = fr_tpformat_value};
+	struct fr_filter_file file = {.arch = "x86_64", .value = fr_tpformat_value, .values = fr_tpformat_values};
 
 	memset(t, 0, sizeof(*t));
 	assert_int_equal(fr_tpformat_new("sys", "it", FORMAT, strlen(FORMAT), &t->format), 0);
@@ -277,7 +277,10 @@ static void what_cannot_be_decided_is_refused(void **state)
 	} bad[] = {
 		{"knd == 1", "did you mean kind?"},
 		{"prev_pid == 1", "tp:sys:it has no field prev_pid"},
-		{"kind == FEW", "no value called FEW"},
+		{"kind == FEW", "no value called FEW: it is one of ONE, MANY, SAME"},
+		{"kind == MNAY", "did you mean MANY?"},
+		{"ret has BIGG|ODD", "did you mean BIG?"},
+		{"target_pid == KOELSH", "did you mean KOELSCH?"},
 		{"ret has FEW", "no value called FEW"},
 		{"ret has ODD|FEW", "no value called FEW"},
 		{"ret & FEW", "no value called FEW"},

@@ -300,7 +300,7 @@ no_such_request() {
 }
 request_page() {
 	request_history | made "$tmp/request.flight" && status 0 report --request 7 "$tmp/request.flight" &&
-		prints '^  followed is a conclusion, ' && prints '^ +1  client/100 +marked +\+0 ns ' && prints '^ +2  server/200 +followed, woken \+3 ms .* it waits for something else$' &&
+		prints '^  followed is a conclusion, ' && prints '^ +1  client/100 +marked +\+0 ns ' && prints '^ +2  server/200 +followed, woken {2,}\+3 ms .* it waits for something else$' &&
 		prints '^ +\+3 ms +2  server/200 +followed: woken by client/100$' && prints '^ +\+4 ms +2  server/200 +marks: cache is cold$' &&
 		prints ' 1  client/100 +waits 5.01 ms in read on pipe:\[2\]: ended by server/200, runs 30 us later$' || return
 	status 0 report --request 7 --top 1 "$tmp/request.flight" && prints '^  the longest 1 of 2 waits: --top 0 shows all$' && is_silent nanosleep || return

@@ -57,6 +57,8 @@ struct fr_filter_file {
 	const char *arch;
 	/* The number that has this name in a field of an event, beside those that the schema knows: 0, -EINVAL. NULL: none. */
 	int (*value)(const void *of, u32 event, const char *field, const char *name, s64 *v);
+	/* Tell each of these names. NULL: none. */
+	void (*values)(const void *of, u32 event, const char *field, void (*tell)(void *arg, const char *name), void *arg);
 	/* Has an event such a field, but it was not recorded? NULL: none is known to. */
 	bool (*lacks)(const void *of, u32 event, const char *field);
 	const void *of;

@@ -184,14 +184,29 @@ static void consider_values(struct fr_nearest *near, const char *arch, const str
 	}
 }
 
+static void consider_told(void *near, const char *name)
+{
+	fr_nearest_consider(near, name);
+}
+
+/* Those that the file has by itself. */
+static void each_own_value(const struct fr_filter *f, const struct fr_node *field, u32 nr,
+			   void (*tell)(void *arg, const char *name), void *arg)
+{
+	if (field->field[nr] && f->file && f->file->values)
+		f->file->values(f->file->of, nr, field->text, tell, arg);
+}
+
 const char *fr_filter_nearest_value(const struct fr_filter *f, const struct fr_node *field, const char *to)
 {
 	struct fr_nearest near = {.to = to}, constant = {.to = to};
 	u32 nr;
 
-	for (nr = 0; nr < FR_EVENT_MAX; nr++)
+	for (nr = 0; nr < FR_EVENT_MAX; nr++) {
 		if (field->field[nr])
 			consider_values(&near, f->arch, field->field[nr]);
+		each_own_value(f, field, nr, consider_told, &near);
+	}
 	if (is_constant(to))
 		consider_constants(&constant);
 	if (fr_nearest_close(&constant) && (!near.name || constant.distance < near.distance))
@@ -211,37 +226,47 @@ static bool is_listed(const char *list, const char *name)
 	return false;
 }
 
-/* Add the names of a field's values. false: there are too many. */
-static bool list_names(const char *arch, const struct fr_field *f, char *list)
+struct nearest_list {
+	char *list;
+	bool fits; /* false: there are too many */
+};
+
+static void nearest_list_name(void *arg, const char *name)
+{
+	struct nearest_list *l = arg;
+	size_t len = strlen(l->list);
+
+	if (!l->fits || is_listed(l->list, name))
+		return;
+	l->fits = len + strlen(name) + strlen(", ") < FR_FILTER_VALUES_SZ;
+	if (l->fits)
+		sprintf(l->list + len, "%s%s", len ? ", " : "", name);
+}
+
+/* Add the names of a field's values. */
+static void list_names(const char *arch, const struct fr_field *f, struct nearest_list *l)
 {
 	struct fr_sys sys = {.arch = arch};
-	size_t len;
 	s64 v;
 
-	for (v = VALUE_FIRST; v <= VALUE_LAST; v++) {
-		const char *name = fr_sysname(&sys, f->style, v);
-
-		if (!name || is_listed(list, name))
-			continue;
-		len = strlen(list);
-		if (len + strlen(name) + strlen(", ") >= FR_FILTER_VALUES_SZ)
-			return false;
-		sprintf(list + len, "%s%s", len ? ", " : "", name);
-	}
-	return true;
+	for (v = VALUE_FIRST; v <= VALUE_LAST && l->fits; v++)
+		if (fr_sysname(&sys, f->style, v))
+			nearest_list_name(l, fr_sysname(&sys, f->style, v));
 }
 
 bool fr_filter_list_values(const struct fr_filter *f, const struct fr_node *field, char list[FR_FILTER_VALUES_SZ])
 {
-	bool fits = true;
+	struct nearest_list l = {list, true};
 	u32 nr;
 
 	*list = 0;
-	for (nr = 0; nr < FR_EVENT_MAX && fits; nr++)
+	for (nr = 0; nr < FR_EVENT_MAX && l.fits; nr++) {
 		if (field->field[nr] && fr_field_kind(field->field[nr]) == FR_VAL_NUM &&
 		    fr_sysname_style(field->field[nr]->style))
-			fits = list_names(f->arch, field->field[nr], list);
-	return fits && *list;
+			list_names(f->arch, field->field[nr], &l);
+		each_own_value(f, field, nr, nearest_list_name, &l);
+	}
+	return l.fits && *list;
 }
 
 int fr_filter_unknown(struct fr_filter *f, size_t at, const char *what, const char *name, const char *nearest)

@@ -949,32 +949,72 @@ bool fr_tpformat_has_symbols(const struct fr_tpformat *t, const char *field)
 	return tpformat_worded(t, field, true) || tpformat_worded(t, field, false);
 }
 
-int fr_tpformat_value(const void *format, u32 event, const char *field, const char *word, s64 *v)
+typedef void (*tpformat_word_fn)(void *arg, const char *word, u64 v);
+
+static void tpformat_each_word(const struct fr_tpformat *t, const char *field, tpformat_word_fn fn, void *to)
 {
-	const struct fr_tpformat *t = format;
 	const struct tep_print_arg *arg, *at;
 	const struct tep_print_flag_sym *s;
-	bool found = false;
 	u32 set;
 
-	(void)event;
 	for (arg = t->ev->flags & TEP_EVENT_FL_FAILED ? NULL : t->ev->print_fmt.args; arg; arg = arg->next) {
 		for (set = 0; set < 2; set++) {
 			at = tpformat_words_in(t, arg, field, set);
 			s = !at ? NULL : at->type == TEP_PRINT_SYMBOL ? at->symbol.symbols : at->flags.flags;
-			for (; s; s = s->next) {
-				u64 has = tpformat_number(s->value);
-
-				if ((has != 0) != set || !s->str || strcmp(s->str, word))
-					continue;
-				if (found && *v != (s64)has)
-					return -EINVAL;
-				*v = has;
-				found = true;
-			}
+			for (; s; s = s->next)
+				if (s->str && (tpformat_number(s->value) != 0) == set)
+					fn(to, s->str, tpformat_number(s->value));
 		}
 	}
-	return found ? 0 : -EINVAL;
+}
+
+struct tpformat_sought {
+	const char *word;
+	u64 v;
+	u32 cnt; /* different numbers that have it */
+};
+
+static void tpformat_seek(void *arg, const char *word, u64 v)
+{
+	struct tpformat_sought *s = arg;
+
+	if (strcmp(s->word, word) != 0 || (s->cnt && s->v == v))
+		return;
+	s->v = v;
+	s->cnt++;
+}
+
+int fr_tpformat_value(const void *format, u32 event, const char *field, const char *word, s64 *v)
+{
+	struct tpformat_sought sought = {.word = word};
+
+	(void)event;
+	tpformat_each_word(format, field, tpformat_seek, &sought);
+	if (sought.cnt != 1)
+		return -EINVAL;
+	*v = (s64)sought.v;
+	return 0;
+}
+
+struct tpformat_telling {
+	void (*tell)(void *arg, const char *word);
+	void *arg;
+};
+
+static void tpformat_tell(void *arg, const char *word, u64 v)
+{
+	const struct tpformat_telling *to = arg;
+
+	(void)v;
+	to->tell(to->arg, word);
+}
+
+void fr_tpformat_values(const void *format, u32 event, const char *field, void (*tell)(void *arg, const char *word), void *arg)
+{
+	struct tpformat_telling to = {tell, arg};
+
+	(void)event;
+	tpformat_each_word(format, field, tpformat_tell, &to);
 }
 
 struct fr_schema *fr_tpformat_schema(const struct fr_tpformat *t, u32 nr)

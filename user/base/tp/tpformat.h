@@ -102,6 +102,9 @@ bool fr_tpformat_has_symbols(const struct fr_tpformat *t, const char *field);
  */
 int fr_tpformat_value(const void *format, u32 event, const char *field, const char *word, s64 *v);
 
+/* Tell all words that the field has, some of which may stand for several numbers. As above. */
+void fr_tpformat_values(const void *format, u32 event, const char *field, void (*tell)(void *arg, const char *word), void *arg);
+
 /*
  * A schema with this event alone, as nr, so that a condition may use its fields and no other event's. Free it with
  * fr_schema_free(). NULL: no memory, or fr_tpformat_put_schema() refuses it.

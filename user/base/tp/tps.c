@@ -250,3 +250,11 @@ int fr_tps_value(const void *tps, u32 nr, const char *field, const char *word, s
 
 	return format ? fr_tpformat_value(format, nr, field, word, v) : -EINVAL;
 }
+
+void fr_tps_values(const void *tps, u32 nr, const char *field, void (*tell)(void *arg, const char *word), void *arg)
+{
+	const struct fr_tpformat *format = fr_tps_format(tps, nr);
+
+	if (format)
+		fr_tpformat_values(format, nr, field, tell, arg);
+}

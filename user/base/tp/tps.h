@@ -42,6 +42,9 @@ const char *fr_tps_symbol(struct fr_tps *t, const struct fr_row *r, const struct
 /* The number that has this word in a field of event nr; tps: a struct fr_tps, NULL has none. 0 and *v; -EINVAL. */
 int fr_tps_value(const void *tps, u32 nr, const char *field, const char *word, s64 *v);
 
+/* Tell all words of a field; tps as above. */
+void fr_tps_values(const void *tps, u32 nr, const char *field, void (*tell)(void *arg, const char *word), void *arg);
+
 /* Has event nr a field that is called so, which was not recorded (`{}`)? tps as above. */
 bool fr_tps_lacks(const void *tps, u32 nr, const char *field);
 

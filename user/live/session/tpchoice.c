@@ -281,7 +281,7 @@ static int add_condition(struct fr_tpchoice *out, struct fr_tpchosen *to, const 
 {
 	char *expr = strndup(how->ask.cond, how->ask.cond_sz), option[3 * FR_NAME_MAX];
 	struct fr_schema *schema = expr ? fr_tpformat_schema(format, to->nr) : NULL;
-	struct fr_filter_file file = {.schema = schema, .value = fr_tpformat_value, .of = format};
+	struct fr_filter_file file = {.schema = schema, .value = fr_tpformat_value, .values = fr_tpformat_values, .of = format};
 	struct fr_filter_error error;
 	struct utsname un;
 	u32 prog = 0;

@@ -75,8 +75,12 @@ static int read_clock(struct fr_tail *t)
 
 static int tail_make_filter(struct fr_tail *t)
 {
-	struct fr_filter_file file = {
-		.schema = t->schema, .arch = t->host.machine, .value = fr_tps_value, .lacks = fr_tps_lacks, .of = t->view.tps};
+	struct fr_filter_file file = {.schema = t->schema,
+				      .arch = t->host.machine,
+				      .value = fr_tps_value,
+				      .values = fr_tps_values,
+				      .lacks = fr_tps_lacks,
+				      .of = t->view.tps};
 	struct fr_filter_error error;
 	int err;
 

@@ -141,7 +141,7 @@ int fr_trig_watch_want_tp(const struct fr_sess *s, struct fr_trig_tps *tps, stru
 			  const struct fr_trigger *rule, u32 nr, char *why, size_t why_sz)
 {
 	struct fr_schema *schema = NULL, *whole = NULL;
-	struct fr_filter_file file = {.value = fr_tpformat_value};
+	struct fr_filter_file file = {.value = fr_tpformat_value, .values = fr_tpformat_values};
 	const char *kind = fr_up_kind_name(fr_up_kind_of(rule->tp));
 	struct fr_tpformat *format = NULL;
 	const struct fr_event *ev = NULL;

@@ -207,8 +207,12 @@ static int rehearse_new_boot(struct fr_rehearse *h, u32 boot)
 
 int fr_re_filter(const struct fr_trigger *t, const struct fr_view *v, struct fr_filter **out, struct fr_filter_error *why)
 {
-	const struct fr_filter_file file = {
-		.schema = v->schema, .arch = v->arch, .value = fr_tps_value, .lacks = fr_tps_lacks, .of = v->tps};
+	const struct fr_filter_file file = {.schema = v->schema,
+					    .arch = v->arch,
+					    .value = fr_tps_value,
+					    .values = fr_tps_values,
+					    .lacks = fr_tps_lacks,
+					    .of = v->tps};
 
 	return fr_filter_new_beside(t->expr, &file, 1, 0, out, why);
 }

@@ -181,6 +181,7 @@ int fr_replay_filter_new(const struct fr_replay *r, u32 file, const char *expr, 
 		all[i] = (struct fr_filter_file){.schema = r->file[i].view.schema,
 						 .arch = r->file[i].view.arch,
 						 .value = fr_tps_value,
+						 .values = fr_tps_values,
 						 .lacks = fr_tps_lacks,
 						 .of = r->file[i].view.tps};
 	err = fr_filter_new_beside(expr, all, r->file_cnt, file, out, error);

@@ -138,7 +138,7 @@ static const struct fr_column leg_columns[] = {
 	LEG(file, "file", NUMBER, "of the files given, from 0 on"),
 	FR_COLUMN_MADE(leg_how, "how", TEXT,
 		       "how it came to the request: `marked`; `woken`, `forked`: by leg `from`; `before`: all that is known of it is an end mark",
-		       FR_TEXT(3, "how", -16, .say = leg_say_how)),
+		       FR_TEXT(3, "how", -18, .say = leg_say_how)),
 	FR_COLUMN_MADE(leg_followed, "followed", BOOL, "that it is in the request is a conclusion, no mark says so"),
 	LEG(from, "from", NUMBER, "number of the leg that woke or began it, or of the thread's followed leg before its mark; `null`: none", .null = true),
 	LEG(begin_ns, "begin_ns", CLOCK, "since when: the mark, the waking or the fork", FR_TEXT(4, "from", -11, .say = leg_say_begin)),
