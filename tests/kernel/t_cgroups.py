@@ -114,6 +114,7 @@ def id_of(dir):
 @test("oom:cgroup= goes by the memory controller's cgroup, of v1 or v2: a victim in it fires the rule, one in another does not")
 def oom():
     file, name = program(f"fro{TAG}", "touch"), shared(*MINIMAL)
+    fr("incidents", "-n", name)  # showing saves, so that the deaths of others leave room in its log
     with small_memory(name="-in") as dir, small_memory(name="-out") as other:
         want = f"/{os.path.basename(dir)}"
         rules = f"oom:cgroup={want},comm=fro{TAG},cooldown=0s", f"oom:cgroup=/nowhere,comm=fro{TAG}"
@@ -124,7 +125,7 @@ def oom():
             equal(len(r.files()), 1, "snapshots")
         told = [json.loads(line) for line in fr("incidents", "-n", name, "--json").stdout.splitlines()]
         told = {i["pid"]: i["cgroup"] for i in told if i.get("kind") == "oom"}
-        equal([told.get(pid), told.get(beside)], [id_of(dir), id_of(other)], "cgroups in the incident log")
+        equal([told.get(pid), told.get(beside)], [id_of(dir), id_of(other)], f"cgroups of {pid} and {beside} in the incident log, which has {told}: cgroups")
     equal((trigger["reason"], trigger["pid"], trigger.get("cgroup")), ("oom", pid, want), f"{trigger}")
     equal([(v.get("taken", 0), v.get("filtered", 0)) for v in seen], [(1, 1), (0, 2)], "taken and filtered")
 
