@@ -382,36 +382,63 @@ static bool clues_is_asked_for(const struct fr_clues *c, const struct fr_row *r)
 	       (c->pid > 0 && r->ts + OWN_NS >= c->at_ns && fr_view_who(c->view, r).pid == c->pid);
 }
 
+/* A wait in which a task reads a pipe says who does. */
+static int clues_take_reader(struct fr_clues *c, const struct fr_waited *w)
+{
+	static const char pipe[] = "pipe:";
+	struct fr_clue_reader *one;
+	char call[FR_WAITED_CALL_SZ];
+	u64 key;
+
+	if (w->object_len <= sizeof(pipe) || memcmp(w->object, pipe, sizeof(pipe) - 1) || w->in != FR_WAITED_call ||
+	    w->ts > c->at_ns || fr_waited_was_runnable(w) || strcmp(fr_waited_call(w, c->arch, call), "read"))
+		return 0;
+	key = fr_hash(FR_HASH_SEED, w->object, w->object_len);
+	if (!fr_tally_find(&c->reader, key) && c->reader.cnt >= LIST_MOST)
+		return 0;
+	one = fr_tally_get(&c->reader, key);
+	if (!one)
+		return -ENOMEM;
+	one->are_several |= one->tid && one->pid != w->pid;
+	one->tid = w->tid;
+	one->pid = w->pid;
+	return 0;
+}
+
 /* Of all others, from longer before, only in which call the last one was. */
-static int clues_take_slept(struct fr_clues *c, const struct fr_row *r)
+static int clues_take_slept(struct fr_clues *c, const struct fr_waited *w)
 {
 	struct fr_clue_slept *s;
-	struct fr_waited w;
 	u64 more_sz;
 
-	fr_waited_read(&c->fields, c->view, r, &w);
-	if (fr_waited_was_runnable(&w))
+	if (fr_waited_was_runnable(w))
 		return 0;
 	more_sz = fr_tally_growth_sz(&c->slept);
-	if (more_sz && !fr_tally_find(&c->slept, w.tid) && !fr_memory_has_row_room(more_sz))
+	if (more_sz && !fr_tally_find(&c->slept, w->tid) && !fr_memory_has_row_room(more_sz))
 		return 0; /* nothing is known of it then */
-	s = fr_tally_get(&c->slept, w.tid);
+	s = fr_tally_get(&c->slept, w->tid);
 	if (!s)
 		return -ENOMEM;
-	*s = (struct fr_clue_slept){.key = s->key, .pid = w.pid, .id = w.id, .abi = w.abi, .in_call = w.in == FR_WAITED_call};
+	*s = (struct fr_clue_slept){
+		.key = s->key, .pid = w->pid, .id = w->id, .abi = w->abi, .in_call = w->in == FR_WAITED_call};
 	return 0;
 }
 
 static int take_wait(struct fr_clues *c, const struct fr_row *r)
 {
-	struct fr_waited *w;
+	struct fr_waited *w, one;
+	int err;
 
+	fr_waited_read(&c->fields, c->view, r, &one);
+	err = clues_take_reader(c, &one);
+	if (err)
+		return err;
 	if (!clues_is_asked_for(c, r))
-		return r->ts + OWN_NS >= c->at_ns ? clues_take_slept(c, r) : 0;
+		return r->ts + OWN_NS >= c->at_ns ? clues_take_slept(c, &one) : 0;
 	w = clues_room(c, &c->wait, WAIT_MOST);
 	if (!w)
 		return 0;
-	fr_waited_read(&c->fields, c->view, r, w);
+	*w = one;
 	return clues_keep_object(c, w);
 }
 
@@ -577,6 +604,7 @@ int fr_clues_new(struct fr_replay *r, const struct fr_summary *sum, u32 tid, str
 	c->io_done.item_sz = sizeof(struct fr_clue_io);
 	c->text.rec_sz = sizeof(struct text);
 	c->slept.rec_sz = sizeof(struct fr_clue_slept);
+	c->reader.rec_sz = sizeof(struct fr_clue_reader);
 	c->is_picked = fr_cut_is_picked(c->snap);
 	c->life_ns = fr_summary_horizon(sum, FR_TIER_LIFE);
 	c->wait_ns = fr_summary_horizon(sum, FR_TIER_WAIT);
@@ -603,6 +631,7 @@ void fr_clues_free(struct fr_clues *c)
 		free(((struct text *)fr_tally_at(&c->text, i))->text);
 	fr_tally_free(&c->text);
 	fr_tally_free(&c->slept);
+	fr_tally_free(&c->reader);
 	fr_vec_free(&c->run);
 	fr_vec_free(&c->wait);
 	fr_vec_free(&c->fork);

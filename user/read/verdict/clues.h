@@ -105,6 +105,14 @@ struct fr_clue_slept {
 	bool in_call;
 };
 
+/* Who waited for what comes by a pipe, the last time in the whole window before the trigger. */
+struct fr_clue_reader {
+	u64 key; /* of the pipe's text */
+	u32 tid;
+	s32 pid;
+	bool are_several; /* of several processes */
+};
+
 #define FR_CLUE_ARGV_SZ 200u
 #define FR_CLUE_SAID_SZ 4096u
 
@@ -192,8 +200,9 @@ struct fr_clues {
 	struct fr_waited_fields fields;
 	struct fr_clue_cpu *cpu;
 	u32 cpu_cnt;
-	struct fr_tally text;  /* objects of waits */
-	struct fr_tally slept; /* struct fr_clue_slept */
+	struct fr_tally text;	/* objects of waits */
+	struct fr_tally slept;	/* struct fr_clue_slept */
+	struct fr_tally reader; /* struct fr_clue_reader */
 };
 
 /*
@@ -269,6 +278,9 @@ static inline u64 fr_waited_began_ns(const struct fr_waited *w)
 
 /* NULL: none is known. */
 const struct fr_clue_slept *fr_clues_slept_before(const struct fr_clues *c, u32 tid, s32 pid);
+
+/* The only process that was seen to wait for what comes by the pipe that w is for; NULL: none was, or several were. */
+const struct fr_clue_reader *fr_clues_reader(const struct fr_clues *c, const struct fr_waited *w);
 
 /* When it was woken; of one that was runnable all the time, when it began. */
 static inline u64 fr_waited_woken_ns(const struct fr_waited *w)

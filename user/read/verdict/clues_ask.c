@@ -309,6 +309,14 @@ const struct fr_clue_slept *fr_clues_slept_before(const struct fr_clues *c, u32 
 	return s && s->pid == pid && s->in_call ? s : NULL;
 }
 
+const struct fr_clue_reader *fr_clues_reader(const struct fr_clues *c, const struct fr_waited *w)
+{
+	const struct fr_clue_reader *one =
+		w->object_len ? fr_tally_find(&c->reader, fr_hash(FR_HASH_SEED, w->object, w->object_len)) : NULL;
+
+	return one && !one->are_several ? one : NULL;
+}
+
 bool fr_clues_frame_ip(const struct fr_clues *c, u64 stack_id, u32 i, u64 *ip)
 {
 	size_t cnt = 0;

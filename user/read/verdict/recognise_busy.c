@@ -288,7 +288,7 @@ static bool is_not_accepted(struct fr_case *k)
 }
 
 /* How long the tasks of a process had a CPU, and how long all had; 0: nobody did, or it is not known. */
-static u64 process_ran_ns(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns, u64 *all_ns)
+u64 fr_case_process_ran_ns(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns, u64 *all_ns)
 {
 	struct fr_tally use;
 	u64 ns = 0;
@@ -324,7 +324,7 @@ static bool is_pressing_accept(struct fr_case *k)
 	    !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) || !count_accepts(k, 0, from_ns, to_ns, &a))
 		return false;
 	pid = fr_clues_pid(k->c, a.key, to_ns);
-	ran_ns = pid > 0 ? process_ran_ns(k, pid, from_ns, to_ns, &all_ns) : 0;
+	ran_ns = pid > 0 ? fr_case_process_ran_ns(k, pid, from_ns, to_ns, &all_ns) : 0;
 	if (ran_ns < (to_ns - from_ns) / 4 || ran_ns < all_ns / 2)
 		return false;
 	fr_case_cause(k, "sched_switch, cpu_sample",

@@ -94,7 +94,7 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 /* ---- places that tell ---- */
 
 /* What else is told of a place. */
-enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER, OF_DAEMON, OF_TRACER };
+enum place_of { OF_ITSELF, OF_DISK, OF_CGROUP, OF_WAKER, OF_DAEMON, OF_TRACER, OF_READER };
 
 #define MEMORY_MAP "for its process's memory map (mmap_lock), which another task had locked"
 
@@ -127,8 +127,8 @@ static const struct {
 	{"unix_wait_for_peer", "for room in the queue of a unix socket, whose process does not take what is there", OF_WAKER},
 	{"sock_alloc_send_pskb", "for room in its socket's send buffer: the receiver does not take what was sent", OF_WAKER},
 	{"sk_stream_wait_memory", "for room in its socket's send buffer: the peer does not take what was sent", OF_WAKER},
-	{"anon_pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
-	{"pipe_write", "for room in a pipe: its reader does not take what was written", OF_WAKER},
+	{"anon_pipe_write", "for room in a pipe: its reader does not take what was written", OF_READER},
+	{"pipe_write", "for room in a pipe: its reader does not take what was written", OF_READER},
 	{"wait_for_partner", "for somebody to open the other end of a FIFO, which it opens", OF_ITSELF},
 	{"n_tty_read", "for input from its terminal, from a person or a program at its other end", OF_ITSELF},
 	{"n_tty_write", "for room in its terminal, whose other end does not take what was written, or has stopped it",
@@ -311,6 +311,31 @@ static const char *place_holder(struct fr_case *k, const struct fr_waited *w)
 	return fr_word(k, "; %s has that, and has been %s", fr_word_who(k, w->owner_pid, w->ts), fr_word_still(k, &s));
 }
 
+/* "; zstd/1, which reads there, had a CPU for 7 s of these 14 s": who was seen to read that pipe, and what it did; or nothing.
+ */
+static const char *place_reader(struct fr_case *k, const struct fr_waited *w, const char **from)
+{
+	const struct fr_clue_reader *r = fr_clues_reader(k->c, w);
+	u64 from_ns = fr_waited_began_ns(w), to_ns = fr_waited_woken_ns(w), ran_ns, all_ns;
+	bool knows_waits = strstr(k->wait_from, "wait");
+	const char *who;
+	struct fr_still s;
+
+	if (!r || r->pid <= 0 || r->pid == w->pid)
+		return "";
+	*from = knows_waits ? "" : ", wait";
+	who = fr_word_who(k, r->tid, to_ns);
+	if (w == &k->by_steps && k->is_going && fr_clues_still(k->c, r->tid, &s))
+		return fr_word(k, "; %s, which read there before, has been %s", who, fr_word_still(k, &s));
+	ran_ns = fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns)
+			 ? fr_case_process_ran_ns(k, r->pid, from_ns, to_ns, &all_ns)
+			 : 0;
+	if (ran_ns < (to_ns - from_ns) / 20)
+		return fr_word(k, "; %s read there before", who);
+	*from = knows_waits ? ", sched_switch" : ", wait, sched_switch";
+	return fr_word(k, "; %s, which read there before, had a CPU for %s meanwhile", who, fr_word_ns(k, ran_ns));
+}
+
 /* What else is known of it; *from: the events that tell of that. */
 static const char *place_more(struct fr_case *k, enum place_of of, const char **from)
 {
@@ -318,6 +343,11 @@ static const char *place_more(struct fr_case *k, enum place_of of, const char **
 	const char *more = "";
 
 	switch (of) {
+	case OF_READER:
+		more = place_more(k, OF_WAKER, from);
+		if (!*more || w != &k->by_steps || !k->is_going)
+			more = fr_word(k, "%s%s", more, place_reader(k, w, from));
+		break;
 	case OF_DISK:
 		more = fr_word_writer(k, w->ts);
 		*from = *more ? ", block_io_start" : "";

@@ -258,6 +258,8 @@ u32 fr_case_peer(const struct fr_case *k, const struct fr_waited *w); /* who wai
 bool fr_case_is_own_futex(const struct fr_case *k, const struct fr_waited *w);
 u32 fr_case_asked(const struct fr_case *k, const struct fr_waited *w); /* who got there what w's task sent; 0: likewise */
 u32 fr_case_still_at_peer(const struct fr_case *k, const struct fr_waited *w); /* who stands still there; 0: likewise */
+/* How long the tasks of a process had a CPU, and how long all had (*all_ns); 0: nobody did, or it is not known. */
+u64 fr_case_process_ran_ns(struct fr_case *k, s32 pid, u64 from_ns, u64 to_ns, u64 *all_ns);
 /* May it have waited for another process of the host, of which it is not known: in poll() for what is not recorded, ...? */
 bool fr_case_is_for_untold(const struct fr_case *k, const struct fr_waited *w);
 /* Has one event loop of the host stood still in another call, while it waits for what is not recorded? */
