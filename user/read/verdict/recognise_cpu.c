@@ -781,12 +781,29 @@ static const char *cpu_free_word(struct fr_case *k, u64 from_ns, u64 to_ns)
 		       *kept ? "" : ", as where affinity or a cpuset keeps tasks from it");
 }
 
+#define NICE_PRIO   120 /* the kernel's number of nice 0 */
+#define POLICY_IDLE 5	/* SCHED_IDLE */
+
+/* "; web runs at nice 19": why others had more of it; or nothing. */
+static const char *cpu_low_word(struct fr_case *k)
+{
+	const struct fr_snap_state *s = state_now(k->c, k->wait->tid);
+	const char *comm;
+
+	if (!s || (s->policy != POLICY_IDLE && s->prio <= NICE_PRIO))
+		return "";
+	comm = fr_word_comm(k, k->wait->tid, k->wait->ts);
+	return s->policy == POLICY_IDLE
+		       ? fr_word(k, "; %s is of policy SCHED_IDLE, for which others leave next to nothing", comm)
+		       : fr_word(k, "; %s runs at nice %d", comm, s->prio - NICE_PRIO);
+}
+
 /* Nobody of its own kind kept the CPU from it: others had it, and who most. The last word on a queue. */
 bool fr_recognise_shared_cpu(struct fr_case *k)
 {
 	u64 from_ns, to_ns, idle_ns = 0, others_ns = 0;
 	struct fr_clue_program top = {0};
-	const char *comm;
+	const char *comm, *low;
 	struct fr_tally t;
 	u32 i;
 
@@ -811,10 +828,12 @@ bool fr_recognise_shared_cpu(struct fr_case *k)
 	comm = top.key ? fr_word_comm(k, top.tid, top.ts) : "?";
 	if (*comm == '?' || idle_ns > (to_ns - from_ns) / 10)
 		return false;
-	fr_case_cause(k, from_queue(k, is_kept_on_one(k) ? ", states" : ""),
-		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s", comm,
+	low = cpu_low_word(k);
+	fr_case_cause(k, from_queue(k, is_kept_on_one(k) || *low ? ", states" : ""),
+		      "want of a CPU: %s, %u task%s, had CPU %u for %s of the %s in which %s was queued there%s%s%s", comm,
 		      top.task_cnt, fr_plural(top.task_cnt), k->wait->cpu, fr_word_ns(k, top.ns),
 		      fr_word_ns(k, to_ns - from_ns), fr_word_who(k, k->wait->tid, to_ns),
-		      others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "", cpu_free_word(k, from_ns, to_ns));
+		      others_ns > (to_ns - from_ns) / 100 ? "; others had the rest" : "", low,
+		      cpu_free_word(k, from_ns, to_ns));
 	return true;
 }

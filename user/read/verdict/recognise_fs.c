@@ -64,6 +64,8 @@ bool fr_recognise_frozen(struct fr_case *k)
 /* ---- who filled a disk's queue ---- */
 
 #define WRITER_LEAST_SZ (1u << 20)
+#define WRITER_LEAST_PER_SEC \
+	(2u << 20) /* of less, no disk has its queue full, and it may be another disk than the one waited for */
 
 /* Somebody else than who waited, who asked one disk to write half of what it was asked to, or more. */
 const char *fr_word_writer(struct fr_case *k, u64 to_ns)
@@ -75,6 +77,7 @@ const char *fr_word_writer(struct fr_case *k, u64 to_ns)
 
 	if (k->c->is_picked || !fr_clues_covers_most(k->c, FR_CLUES_ALL_CPUS, from_ns, to_ns) ||
 	    !fr_clues_writer(k->c, from_ns, to_ns, &w, &all) || w.bytes < WRITER_LEAST_SZ || w.bytes < all / 2 ||
+	    w.bytes < (to_ns - from_ns) / FR_MSEC_NS * WRITER_LEAST_PER_SEC / 1000 ||
 	    (!w.are_several && k->wait && w.tid == k->wait->tid))
 		return "";
 	if (fr_clues_is_kworker(k->c, w.tid, w.ts))
