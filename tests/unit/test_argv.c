@@ -69,8 +69,13 @@ static void test_the_record_keeps_its_size(void **state)
 	struct fr_secrets s = {};
 
 	(void)state;
-	joined("a\0--token=b\0last", 16, &s, "a --token=[redac");
-	assert_int_equal(s.cnt, 1);
+	/* what is lost is said: no part of a number is taken for it */
+	joined("a\0--token=b\0last", 16, &s, "a --token=[re...");
+	joined("app\0--pass=a\0--port\08080", 24, &s, "app --pass=[redacted]...");
+	joined("app\0--pass=abcde\0-p\08080", 24, &s, "app --pass=[redacted]...");
+	joined("app\0--pass=a\0-p\08080\0\0\0\0\0\0", 26, &s, "app --pass=[redacted] -p 8080");
+	joined("app\0--port\080\0--pass=a", 22, &s, "app --port 80 --pass=[re"); /* but the word itself */
+	assert_int_equal(s.cnt, 5);
 }
 
 static void test_joined_text_stays(void **state)

@@ -20,7 +20,7 @@ void fr_argv_join(struct fr_rec_exec_argv *rec, u32 sz, struct fr_secrets *s)
 	room = sz - at;
 	for (len = room; len && !rec->argv[len - 1]; len--)
 		;
-	len = fr_redact(s ? s->words : NULL, FR_REDACT_ARGS, rec->argv, len, text, room, &cnt);
+	len = fr_redact_within(s ? s->words : NULL, FR_REDACT_ARGS, rec->argv, len, text, room, &cnt);
 	for (i = 0; i < len; i++)
 		rec->argv[i] = text[i] ?: ' ';
 	memset(rec->argv + len, 0, room - len);

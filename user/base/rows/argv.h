@@ -13,8 +13,8 @@ struct fr_secrets {
 
 /*
  * The record's arguments, each with a NUL, become one text: without the values of secret keys, a blank between arguments. The
- * record keeps its size: what gets longer by "[redacted]" loses its end. sz: the record's bytes, so many are there; a shorter
- * record, or one that was joined before, stays. s: NULL: no further words, nothing is counted.
+ * record keeps its size: what gets longer by "[redacted]" loses its end, and says so (FR_REDACT_CUT). sz: the record's bytes,
+ * so many are there; a shorter record, or one that was joined before, stays. s: NULL: no further words, nothing is counted.
  */
 void fr_argv_join(struct fr_rec_exec_argv *rec, u32 sz, struct fr_secrets *s);
 

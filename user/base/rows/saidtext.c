@@ -43,7 +43,7 @@ void fr_saidtext_make(struct fr_rec_stderr_write *rec, u32 sz, struct fr_secrets
 		rec->text[i] = rec->text[i] ?: ' ';
 	if (rec->bytes > room)
 		from = saidtext_rest(rec->text, len);
-	len = fr_redact(s ? s->words : NULL, FR_REDACT_LINE, rec->text + from, len - from, text, room, &cnt);
+	len = fr_redact_within(s ? s->words : NULL, FR_REDACT_LINE, rec->text + from, len - from, text, room, &cnt);
 	memcpy(rec->text, text, len);
 	memset(rec->text + len, 0, room - len);
 	if (s && cnt)

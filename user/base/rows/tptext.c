@@ -32,7 +32,7 @@ static u32 tptext_redact(char *from, u32 len, const struct fr_secrets *s)
 
 	if (len > sizeof(text) || !fr_redact_may_have(from, len))
 		return 0;
-	n = fr_redact(s ? s->words : NULL, FR_REDACT_LINE, from, len, text, len, &cnt);
+	n = fr_redact_within(s ? s->words : NULL, FR_REDACT_LINE, from, len, text, len, &cnt);
 	memcpy(from, text, n);
 	memset(from + n, 0, len - n);
 	return cnt;

@@ -8,9 +8,9 @@
 #include "base/schema/schema.h"
 
 /*
- * The record's texts without the values of secret keys, each where it is: what gets longer loses its end. rec: a record of ev,
- * of sz bytes; where a word of it says that a text is, that nobody could have written there, nothing is changed. Doing it again
- * changes nothing. s: NULL: no further words, nothing is counted.
+ * The record's texts without the values of secret keys, each where it is: what gets longer loses its end, and says so
+ * (FR_REDACT_CUT). rec: a record of ev, of sz bytes; where a word of it says that a text is, that nobody could have written
+ * there, nothing is changed. Doing it again changes nothing. s: NULL: no further words, nothing is counted.
  */
 void fr_tptext_make(const struct fr_event *ev, u8 *rec, u32 sz, struct fr_secrets *s);
 

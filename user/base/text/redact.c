@@ -18,6 +18,7 @@ struct redacting {
 	char *out;
 	size_t room, len;
 	u32 cnt;
+	bool is_cut; /* not all had room */
 };
 
 /* ---- words ---- */
@@ -156,6 +157,7 @@ static char redact_at(const struct redacting *r, size_t at)
 
 static void redact_copy(struct redacting *r, const char *from, size_t n)
 {
+	r->is_cut |= n > r->room - r->len;
 	if (n > r->room - r->len)
 		n = r->room - r->len;
 	memcpy(r->out + r->len, from, n);
@@ -172,11 +174,15 @@ static void redact_copy_to(struct redacting *r, size_t to)
 static void redact_hide(struct redacting *r, size_t from, size_t to)
 {
 	size_t sz = strlen(FR_REDACTED);
+	bool was_cut;
 
 	redact_copy_to(r, from);
 	if (to == from || (to - from == sz && !memcmp(r->text + from, FR_REDACTED, sz)))
 		return;
+	was_cut = r->is_cut;
 	redact_copy(r, FR_REDACTED, sz);
+	if (to == r->sz) /* then that is all that is lost */
+		r->is_cut = was_cut;
 	r->at = to;
 	r->cnt++;
 }
@@ -660,26 +666,45 @@ bool fr_redact_may_have(const char *text, size_t sz)
 	return memchr(text, '=', sz) || memchr(text, ':', sz) || memchr(text, ' ', sz) || memchr(text, '\t', sz);
 }
 
+static void redact_all(struct redacting *r)
+{
+	if (redact_off(r->words)) {
+		redact_copy_to(r, r->sz);
+		return;
+	}
+	while (r->at < r->sz) {
+		if (r->sz - r->at >= 3 && !memcmp(r->text + r->at, "://", 3))
+			redact_take_address(r);
+		else if (redact_has_at(r, r->at, PEM_BEGIN) && redact_take_key(r))
+			continue;
+		else if (r->form == FR_REDACT_ARGS && r->at && r->text[r->at] == '-' && !r->text[r->at - 1] &&
+			 redact_take_option(r))
+			continue;
+		else if (is_name_char(r->text[r->at]))
+			take_name(r);
+		else
+			redact_copy_to(r, r->at + 1);
+	}
+}
+
 size_t fr_redact(const char *words, enum fr_redact_form form, const char *text, size_t sz, char *out, size_t room, u32 *cnt)
 {
 	struct redacting r = {.words = words, .form = form, .text = text, .sz = sz, .out = out, .room = room};
 
-	if (redact_off(words)) {
-		redact_copy_to(&r, sz);
-		return r.len;
-	}
-	while (r.at < r.sz) {
-		if (r.sz - r.at >= 3 && !memcmp(r.text + r.at, "://", 3))
-			redact_take_address(&r);
-		else if (redact_has_at(&r, r.at, PEM_BEGIN) && redact_take_key(&r))
-			continue;
-		else if (form == FR_REDACT_ARGS && r.at && r.text[r.at] == '-' && !r.text[r.at - 1] && redact_take_option(&r))
-			continue;
-		else if (is_name_char(r.text[r.at]))
-			take_name(&r);
-		else
-			redact_copy_to(&r, r.at + 1);
-	}
+	redact_all(&r);
 	*cnt += r.cnt;
+	return r.len;
+}
+
+size_t fr_redact_within(const char *words, enum fr_redact_form form, const char *text, size_t sz, char *out, size_t room,
+			u32 *cnt)
+{
+	struct redacting r = {.words = words, .form = form, .text = text, .sz = sz, .out = out, .room = room};
+	const size_t dots = strlen(FR_REDACT_CUT);
+
+	redact_all(&r);
+	*cnt += r.cnt;
+	if (r.is_cut)
+		memset(out + (room < dots ? 0 : room - dots), '.', room < dots ? room : dots);
 	return r.len;
 }

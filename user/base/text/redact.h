@@ -52,4 +52,9 @@ bool fr_redact_may_have(const char *text, size_t sz);
  */
 size_t fr_redact(const char *words, enum fr_redact_form form, const char *text, size_t sz, char *out, size_t room, u32 *cnt);
 
+/* The same for a text that keeps its room: where one that is longer loses its end, FR_REDACT_CUT are its last bytes. */
+#define FR_REDACT_CUT "..."
+size_t fr_redact_within(const char *words, enum fr_redact_form form, const char *text, size_t sz, char *out, size_t room,
+			u32 *cnt);
+
 #endif
