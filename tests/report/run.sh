@@ -690,6 +690,8 @@ stat_refuses() {
 		stands there twice|'count() count()'
 		as one argument|'count()' 'sum(ret)'
 		count is a function: count()|'count(), count, sum(ret)'
+		count is a function: count()|count
+		p99 is a function: p99(latency)|p99
 		did you mean count()?|--sort 'cuont()'
 		there is no column|--sort nonsense
 		two formats|--json --csv

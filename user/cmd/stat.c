@@ -73,14 +73,15 @@ static const struct fr_options options = {
 	.words = "@snapshot",
 };
 
-/* The functions may stand anywhere among the files: they are none, and have brackets. NULL: two of them, reported. */
+/* The functions may stand anywhere among the files: they are none, and have brackets, or should. NULL: two of them, reported.
+ */
 static const char *take_functions(int *argc, char **argv)
 {
 	const char *functions = NULL;
 	int i, cnt = optind;
 
 	for (i = optind; i < *argc; i++) {
-		bool is_file = !strchr(argv[i], '(') || !access(argv[i], F_OK);
+		bool is_file = (!strchr(argv[i], '(') && !fr_stat_is_function(argv[i])) || !access(argv[i], F_OK);
 
 		if (!is_file && functions) {
 			fr_err("give all functions as one argument: 'count() sum(blocked)'");

@@ -75,6 +75,9 @@ int fr_stat_parse_keys(struct fr_stat_ask *ask, const char *text);
 int fr_stat_parse_functions(struct fr_stat_ask *ask, const char *text);
 void fr_stat_ask_free(struct fr_stat_ask *ask);
 
+/* Is it a function's name, without brackets? */
+bool fr_stat_is_function(const char *name);
+
 /* Keys that are no expressions, and functions, for help and completion; NULL: no more. */
 const char *fr_stat_key_name(u32 i, const char **what);
 const char *fr_stat_function_name(u32 i, const char **what);

@@ -226,18 +226,35 @@ static int ask_find_function(const struct fr_stat_ask *ask, size_t at, const cha
 	return parse_percentile(name, &f->ppm) ? 0 : unknown_function(ask, at, name);
 }
 
-static int no_brackets(const struct fr_stat_ask *ask, size_t at, const char *name)
+/* needs: a value. */
+static bool ask_is_function(const char *name, bool *needs)
 {
-	char why[WHY_SZ];
-	bool is = false, needs = true;
 	u32 ppm;
 	size_t i;
 
-	for (i = 0; i < sizeof(functions) / sizeof(functions[0]) && !is; i++) {
-		is = !strcmp(name, functions[i].name);
-		needs = !is || functions[i].needs;
+	*needs = true;
+	for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		if (strcmp(name, functions[i].name))
+			continue;
+		*needs = functions[i].needs;
+		return true;
 	}
-	if (is || parse_percentile(name, &ppm))
+	return parse_percentile(name, &ppm);
+}
+
+bool fr_stat_is_function(const char *name)
+{
+	bool needs;
+
+	return ask_is_function(name, &needs);
+}
+
+static int no_brackets(const struct fr_stat_ask *ask, size_t at, const char *name)
+{
+	char why[WHY_SZ];
+	bool needs;
+
+	if (ask_is_function(name, &needs))
 		snprintf(why, sizeof(why), "%s is a function: %s(%s)", name, name, needs ? "latency" : "");
 	else
 		snprintf(why, sizeof(why), "a function has brackets: count(), sum(%s)", name[0] ? name : "blocked");
